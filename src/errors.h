@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * errors.h
+ *	  SQLSTATEs of dp_cdp and the manners of its messages.
+ *
+ * Class ZC belongs to dp_cdp.  The remedy goes into the primary message,
+ * because several clients show nothing else; detail says what was asked and
+ * what remains.  No message of any kind ever contains data.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_ERRORS_H
+#define DP_ERRORS_H
+
+#include "utils/elog.h"
+
+/* a budget does not hold what was asked */
+#define ERRCODE_DP_BUDGET_EXHAUSTED MAKE_SQLSTATE('Z', 'C', '0', '0', '1')
+/* the query is not of a form that can be released */
+#define ERRCODE_DP_NOT_RELEASABLE	MAKE_SQLSTATE('Z', 'C', '0', '0', '2')
+/* no debit can be made at the moment */
+#define ERRCODE_DP_LEDGER_UNAVAILABLE MAKE_SQLSTATE('Z', 'C', '0', '0', '3')
+/* a privacy parameter or policy is missing or invalid */
+#define ERRCODE_DP_BAD_PARAMETER	MAKE_SQLSTATE('Z', 'C', '0', '0', '4')
+
+#endif							/* DP_ERRORS_H */

@@ -1,0 +1,29 @@
+/*-------------------------------------------------------------------------
+ *
+ * guc.h
+ *	  Settings under the prefix dp_cdp.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_GUC_H
+#define DP_GUC_H
+
+/* 0 means: the dataset's default */
+extern double dp_guc_rho;
+extern double dp_guc_delta;
+extern int	dp_guc_max_groups;
+extern int	dp_guc_max_rows;
+
+/* from _PG_init */
+extern void dp_guc_init(void);
+
+/*
+ * A rho (delta) in accounting units, through its shortest decimal form, so
+ * that 0.01 is exactly 1e10 units; what lies between two units is rounded
+ * up.  ZC004, naming the parameter, when not finite, not positive (delta: not
+ * in 0 .. 1) or too large.
+ */
+extern int64 dp_rho_units(double rho, const char *parameter);
+extern int64 dp_delta_units(double delta, const char *parameter);
+
+#endif							/* DP_GUC_H */

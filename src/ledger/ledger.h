@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * ledger.h
+ *	  What the rest of the extension may ask of the ledger.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_LEDGER_H
+#define DP_LEDGER_H
+
+#include "nodes/pg_list.h"
+
+/* one release (one audit row) of a debit; strings are for the audit only */
+typedef struct DpDebitItem
+{
+	const char *dataset;		/* name; at most NAMEDATALEN - 1 bytes */
+	int64		rho;			/* in units of DP_RHO_ONE, > 0 */
+	int64		delta;			/* in units of DP_DELTA_ONE, >= 0 */
+	const char *aggregates;		/* "dp_count(*), dp_sum(cost)" */
+	const char *groups;			/* "dept, sex", or NULL */
+	const char *sigma;			/* "7.08, 1234.5": one per aggregate */
+} DpDebitItem;
+
+/* from _PG_init, while shared_preload_libraries is processed */
+extern void dp_ledger_init(void);
+
+/*
+ * Debits all items (a List of DpDebitItem *) together or none of them, from
+ * every budget that applies: those of each role among session_user,
+ * current_user and the roles they inherit from, and the cap of each dataset.
+ * session_user and current_user are taken from the calling backend.
+ *
+ * Returns only when the debit is durable.  Otherwise ereport(ERROR):
+ * ZC001 exhausted, or no budget at all for the payer (detail: asked, remaining, when it renews);
+ * ZC003 standby, no worker slot, worker lost ("may be spent"), ledger of
+ * another timeline or database; query cancel and termination as usual.
+ * Never refunds.
+ */
+extern void dp_ledger_debit(List *items);
+
+#endif							/* DP_LEDGER_H */

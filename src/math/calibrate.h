@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * calibrate.h
+ *	  From sensitivity and rho to the variance of the noise, and from delta
+ *	  to the threshold of a private key selection.
+ *
+ * Part of math/: no PostgreSQL header may be included here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_CALIBRATE_H
+#define DP_CALIBRATE_H
+
+#include <stdbool.h>
+
+#include "gauss.h"
+
+/*
+ * The smallest variance the sampler can represent that is at least
+ * sens2 / (2 rho)  (BS 1.6, CKS Theorem 4).
+ *
+ * sens2: squared L2 sensitivity in grid units, 1 .. 2^100.
+ * rho: in accounting units, 1 .. DP_RHO_MAX.
+ * Returns false when sigma would fall outside 0.01 .. 2^60 from above
+ * (too large); a smaller sigma than 0.01 is rounded up to it.
+ */
+extern bool dp_calibrate(dp_u128 sens2, int64_t rho, dp_variance *result);
+
+/* sigma as a double, rounded upwards; for display only */
+extern double dp_variance_sigma(const dp_variance *v);
+
+/*
+ * The smallest threshold T such that a count of 1 with noise of variance v,
+ * in each of at most k groups, reaches T in any of them with probability at
+ * most delta (in accounting units, 1 .. DP_DELTA_ONE - 1).  k: 1 .. 2^31-1.
+ * Never too small: every inequality is rounded against the caller.
+ * Returns false when there is no such T below 2^62.
+ */
+extern bool dp_threshold(const dp_variance *v, int64_t k, int64_t delta, int64_t *threshold);
+
+#endif							/* DP_CALIBRATE_H */

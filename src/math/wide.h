@@ -1,0 +1,31 @@
+/*-------------------------------------------------------------------------
+ *
+ * wide.h
+ *	  128-bit integers and the two fixed-point units of the accounting.
+ *
+ * Rho is counted in units of 1e-12 and delta in units of 1e-18, both as
+ * int64: sums are exact and the ledger never sees a rounded double.
+ *
+ * Part of math/: no PostgreSQL header may be included here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_WIDE_H
+#define DP_WIDE_H
+
+#include <stdint.h>
+
+typedef __int128 dp_i128;
+typedef unsigned __int128 dp_u128;
+
+/* one rho in accounting units, and how many decimals that is */
+#define DP_RHO_ONE		INT64_C(1000000000000)
+#define DP_RHO_SCALE	12
+/* one delta in accounting units, and how many decimals that is */
+#define DP_DELTA_ONE	INT64_C(1000000000000000000)
+#define DP_DELTA_SCALE	18
+
+/* the most rho one release may cost: 1e6 */
+#define DP_RHO_MAX		(DP_RHO_ONE * INT64_C(1000000))
+
+#endif							/* DP_WIDE_H */

@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * noise.h
+ *	  Random bits and discrete Gaussian draws for the backend.
+ *
+ * noise.c is the only caller of the operating system's entropy.  Its buffer
+ * belongs to one process: it is refilled when getpid() changes and each byte
+ * is wiped as it is handed out.  There is no way to seed it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_NOISE_H
+#define DP_NOISE_H
+
+#include "math/gauss.h"
+
+/* fills buf with operating system entropy; ereport(ERROR) if there is none */
+extern void dp_noise_bytes(void *buf, size_t len);
+
+/* one draw; g was prepared by dp_gauss_init */
+extern dp_i128 dp_noise_gauss(const dp_gauss *g);
+
+/* wipes what the buffer still holds (end of a release, error) */
+extern void dp_noise_wipe(void);
+
+#endif							/* DP_NOISE_H */

@@ -1,0 +1,94 @@
+/*-------------------------------------------------------------------------
+ *
+ * policy.h
+ *	  What is protected, and how: the cached view of the policy catalogue.
+ *
+ * A table's policy is a security label of provider "dp_cdp" on the table (its
+ * dataset) and on its columns (privacy unit, bounds, keys); labels follow
+ * renames, are dumped by pg_dump and vanish with the object.  Everything else
+ * (datasets, budgets) is in ordinary tables of schema dp_cdp.
+ *
+ * A relation is protected when it, or any table it is a partition or
+ * inheritance child of, or the table it is the TOAST table of, is labelled.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_POLICY_H
+#define DP_POLICY_H
+
+#include "access/attnum.h"
+#include "nodes/primnodes.h"
+#include "utils/numeric.h"
+
+typedef enum DpNeighbors
+{
+	DP_ADD_REMOVE,
+	DP_REPLACE_ONE
+} DpNeighbors;
+
+/* one protected relation; lives in the cache until the next invalidation */
+typedef struct DpTable
+{
+	Oid			relid;			/* hash key */
+	bool		is_protected;
+	Oid			labelled;		/* the relation that bears the label: relid or an ancestor */
+	char		dataset[NAMEDATALEN];
+	bool		has_unit;		/* false: each row is a unit */
+	char		unit[NAMEDATALEN];	/* column name of the unit, else "" */
+} DpTable;
+
+/* policy of one column; palloc'd by dp_policy_column */
+typedef struct DpColumn
+{
+	bool		has_bounds;
+	Numeric		lower;
+	Numeric		upper;
+	bool		has_keys;		/* declared keys: set_keys, else enum, boolean, foreign key to an unprotected table */
+	Datum	   *keys;			/* values of the column's type, in canonical (btree) order, NULL last */
+	bool	   *key_nulls;
+	int			nkeys;
+	Oid			keytype;
+} DpColumn;
+
+/* settings of one dataset, read afresh by every call of dp_policy_dataset */
+typedef struct DpDataset
+{
+	char		name[NAMEDATALEN];
+	Oid			owner;
+	int64		default_rho;	/* units of DP_RHO_ONE */
+	int64		max_rho;		/* 0: none */
+	int64		default_delta;	/* per key selection, units of DP_DELTA_ONE */
+	int			max_groups;
+	int			max_rows;
+	DpNeighbors neighbors;
+} DpDataset;
+
+/* from _PG_init: label provider, cache callbacks */
+extern void dp_policy_init(void);
+
+/* true when CREATE EXTENSION dp_cdp was run in this database; cheap */
+extern bool dp_extension_installed(void);
+
+/* OID of schema dp_cdp, of the schema of the dp_* aggregates, and of the extension's owner */
+extern Oid	dp_internal_schema(void);
+extern Oid	dp_public_schema(void);
+extern Oid	dp_extension_owner(void);
+
+/*
+ * NULL when relid is not protected.  The result is valid until the next
+ * cache invalidation (copy what must live longer).
+ */
+extern const DpTable *dp_policy_table(Oid relid);
+
+/*
+ * Policy of a column of a protected table, by the column's number in relid.
+ * Always returns a struct (has_bounds = has_keys = false if nothing is
+ * declared).  Reads the referenced table for foreign keys, with the rights
+ * of the extension's owner and the latest snapshot.
+ */
+extern DpColumn *dp_policy_column(Oid relid, AttrNumber attnum);
+
+/* ZC004 when there is no such dataset */
+extern DpDataset *dp_policy_dataset(const char *name);
+
+#endif							/* DP_POLICY_H */
