@@ -1,0 +1,96 @@
+# dp_cdp: private aggregates under zero-concentrated differential privacy
+#
+#	make, make install		as for any PostgreSQL extension (PG_CONFIG=... chooses the server)
+#	make test				every test, on a private server; ONLY="regress t/x.pl" runs some
+#	make demo				a clinic, an administrator and an analyst on a throw-away server
+#	make demo-stop			stop that server
+#	make bench				figures for speed, see test/bench/README.md
+#	make fuzz				see test/fuzz
+#	make check-layers		who may include whom in src/
+#	make indent				pgindent style
+#
+# test, demo and bench install what the machine lacks (apt-get) and need
+# neither pg_config nor a compiler beforehand.
+
+EXTENSION = dp_cdp
+MODULE_big = dp_cdp
+
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
+DATA = $(wildcard sql/dp_cdp--*.sql)
+PGFILEDESC = "dp_cdp - private aggregates"
+
+# The extension must be in shared_preload_libraries of the server that
+# installcheck talks to; "make test" arranges that by itself.
+REGRESS = $(filter-out dp_cdp--%,$(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql))))
+REGRESS_OPTS = --load-extension=dp_cdp
+
+# No contraction of floating point expressions: bounds and grids must come
+# out the same on every machine.
+PG_CPPFLAGS = -Isrc -ffp-contract=off
+PG_CFLAGS = -MMD -MP -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+EXTRA_CLEAN = build tmp_check $(OBJS:.o=.d) $(OBJS:.o=.bc)
+
+PG_CONFIG ?= pg_config
+server_include := $(shell command -v $(PG_CONFIG) >/dev/null 2>&1 && $(PG_CONFIG) --includedir-server)
+PGXS := $(shell command -v $(PG_CONFIG) >/dev/null 2>&1 && $(PG_CONFIG) --pgxs)
+ifeq ($(wildcard $(server_include)/postgres.h),)
+PGXS =
+endif
+
+# what runs without PGXS
+OWN_GOALS = test demo demo-stop bench fuzz check-layers indent
+
+ifneq ($(wildcard $(PGXS)),)
+
+# bitcode only where the compiler for it is installed
+ifeq ($(wildcard $(shell sed -n 's/^CLANG = *//p' $(dir $(PGXS))../Makefile.global)),)
+override with_llvm = no
+endif
+
+include $(PGXS)
+
+# Objects depend on the headers they read and on the server they are for.
+-include $(wildcard $(OBJS:.o=.d))
+
+ifneq ($(filter-out clean distclean $(OWN_GOALS),$(or $(MAKECMDGOALS),all)),)
+pg_stamp := $(shell mkdir -p build && $(PG_CONFIG) --version --configure --cc --cflags >build/server.new.$$$$ && \
+	{ cmp -s build/server.new.$$$$ build/server.txt && rm build/server.new.$$$$ || mv build/server.new.$$$$ build/server.txt; }; \
+	echo build/server.txt)
+$(OBJS) $(OBJS:.o=.bc): $(pg_stamp)
+endif
+
+else
+
+ifneq ($(filter-out clean $(OWN_GOALS),$(or $(MAKECMDGOALS),all)),)
+$(error no PostgreSQL to build for: "$(PG_CONFIG)" does not name an installation with server headers. Install them (Debian: postgresql-server-dev-NN) or set PG_CONFIG; "make test" and "make demo" install what they need)
+endif
+
+all:
+
+clean:
+	rm -rf dp_cdp.so $(OBJS) $(EXTRA_CLEAN)
+
+endif
+
+test:
+	@bash test/tools/run_tests.sh
+
+demo:
+	@bash test/demo/demo.sh
+
+demo-stop:
+	@bash test/demo/demo.sh stop
+
+bench:
+	@bash test/bench/run.sh
+
+fuzz:
+	@bash test/tools/fuzz.sh
+
+check-layers:
+	@bash test/tools/check_layers.sh
+
+indent:
+	@bash test/tools/indent.sh
+
+.PHONY: $(OWN_GOALS)

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+#-------------------------------------------------------------------------
+#
+# deps.sh build|test|all
+#	  Install, on Debian and its kin, what building (or testing) still needs.
+#
+# Does nothing, quickly, when everything is there.  Otherwise it asks
+# apt-get, as root or through sudo.  Without apt-get it only says what is
+# missing, and fails if the extension cannot be built without it.  No package
+# hosts are named here: apt's own configuration decides.
+#
+#-------------------------------------------------------------------------
+set -u
+
+what=${1:-all}
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+need=()				# Debian packages
+essential=0			# is one of them needed to build at all?
+major=$(dp_pg_major)
+
+want()
+{
+	local p
+
+	for p in "$@"
+	do
+		[[ " ${need[*]-} " == *" $p "* ]] || need+=("$p")
+	done
+}
+
+# Compiler and server
+
+if ! echo '#include <stdio.h>' | ${CC:-gcc} -E - >/dev/null 2>&1
+then
+	want gcc libc6-dev
+	essential=1
+fi
+command -v make >/dev/null || { want make; essential=1; }
+
+pg_config=$(dp_pg_config)
+if [[ -z $pg_config || ! -x $("$pg_config" --bindir)/postgres ||
+	  ! -f $("$pg_config" --includedir-server)/postgres.h ||
+	  ! -f $("$pg_config" --pgxs) ]]
+then
+	want "postgresql-$major" "postgresql-server-dev-$major"
+	essential=1
+else
+	# headers of one minor version and a server of another do not mix
+	server=$("$("$pg_config" --bindir)/postgres" --version)
+	headers=$(sed -n 's/^#define PG_VERSION "\(.*\)"/\1/p' \
+			  "$("$pg_config" --includedir-server)/pg_config.h" "$("$pg_config" --includedir)/pg_config.h" 2>/dev/null | head -n 1)
+	if [[ -n $headers && $server != *" $headers"* ]]
+	then
+		want "postgresql-$major" "postgresql-client-$major" "postgresql-server-dev-$major"
+		essential=1
+	fi
+fi
+
+# Tests
+
+if [[ $what != build ]]
+then
+	command -v python3 >/dev/null || want python3
+	perl -MTest::More -MIPC::Run -MTime::HiRes -e 1 2>/dev/null || want perl libipc-run-perl
+	command -v nm >/dev/null || want binutils
+	[[ -n $pg_config && -f $("$pg_config" --sharedir)/extension/pgtap.control ]] ||
+		want "postgresql-$major-pgtap"
+fi
+
+[[ ${#need[@]} -gt 0 ]] || exit 0
+
+# Install
+
+give_up()
+{
+	echo "deps.sh: missing: ${need[*]}" >&2
+	echo "deps.sh: $1" >&2
+	exit $essential
+}
+
+if ! command -v apt-get >/dev/null
+then
+	give_up "this machine has no apt-get; install the equivalent by hand"
+fi
+run=()
+if [[ $(id -u) != 0 ]]
+then
+	command -v sudo >/dev/null && sudo -n true 2>/dev/null ||
+		give_up "run this as root, once: apt-get install ${need[*]}"
+	run=(sudo -n)
+fi
+
+echo "installing ${need[*]}"
+log=$(mktemp "${TMPDIR:-/tmp}/dp_deps.XXXXXX")
+trap 'rm -f "$log"' EXIT
+apt=("${run[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -o DPkg::Lock::Timeout=600)
+"${apt[@]}" update -qq >"$log" 2>&1 </dev/null
+if ! "${apt[@]}" install -y -qq --no-install-recommends "${need[@]}" >>"$log" 2>&1 </dev/null
+then
+	tail -n 40 "$log" >&2
+	give_up "apt-get could not install them (its output is above)"
+fi
