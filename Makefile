@@ -93,4 +93,9 @@ check-layers:
 indent:
 	@bash test/tools/indent.sh
 
-.PHONY: $(OWN_GOALS)
+# a demo's server would lose what it needs to be stopped
+clean: forget-demo
+forget-demo:
+	@test ! -f build/demo.dir || bash test/demo/demo.sh stop
+
+.PHONY: $(OWN_GOALS) forget-demo

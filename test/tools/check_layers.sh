@@ -8,7 +8,7 @@
 #	  api -> policy, ledger, math	ledger, noise, agg -> math
 #	  math -> the C library alone
 #
-# compat.h, errors.h and guc.h belong to everybody but math.  What a layer
+# compat.h, errors.h, guc.h and units.h belong to everybody but math.  What a layer
 # may see through another it may include too (guard may name a type of math),
 # but never upwards.  dp_cdp.c calls every layer's init function and may
 # include any header.  A file of src/ or a table of the schema is not checked
@@ -30,7 +30,7 @@ function layer(path,	name)
 	}
 	name = path
 	sub(/\.[ch]$/, "", name)
-	if (name == "compat" || name == "errors" || name == "guc")
+	if (name == "compat" || name == "errors" || name == "guc" || name == "units")
 		return "common"
 	return name
 }
@@ -94,7 +94,7 @@ function complain(what)
 }
 
 /^[ \t]*#[ \t]*include[ \t]*</ && own == "math" {
-	if ($0 !~ /<(assert|ctype|errno|float|inttypes|limits|math|stdbool|stddef|stdint|stdio|stdlib|string)\.h>/)
+	if ($0 !~ /<(alloca|assert|ctype|errno|float|inttypes|limits|math|stdbool|stddef|stdint|stdio|stdlib|string)\.h>/)
 		complain(file ":" FNR ": math may include the C library alone")
 }
 

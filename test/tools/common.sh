@@ -94,14 +94,14 @@ give()
 	[[ $(id -u) != 0 ]] || chown -R "$DP_OS_USER" "$@"
 }
 
-# A scratch directory that the server's user may read, with a name short
-# enough for sockets; the caller removes it.
+# A scratch directory of the server's user (nobody else may reach its sockets,
+# because connections are trusted), with a name short enough for sockets; the
+# caller removes it.  $1: what for, $2: where
 dp_scratch()
 {
 	local dir
 
-	dir=$(mktemp -d /tmp/dp.XXXXXX) || return
-	chmod 755 "$dir"
+	dir=$(mktemp -d "${2:-/tmp}/dp_${1:-test}.XXXXXX") || return
 	give "$dir"
 	echo "$dir"
 }
@@ -170,15 +170,18 @@ dp_build()
 	) >"$1" 2>&1
 }
 
-# Where the server's user may not read the checkout, use a copy of the copy.
-# $1: directory for it
+# A copy of the copy, with the extension, in directory $1.
+dp_copy_tree()
+{
+	mkdir -p "$1" && chmod 755 "$1" &&
+		cp -R --preserve=timestamps,links -P "$DP_TREE" "$1/" || return 1
+	dp_use_tree "$1/${DP_TREE##*/}" "$DP_ORIGINAL"
+}
+
+# Use such a copy where the server's user may not read the checkout.
 dp_readable_tree()
 {
-	as_server test -x "$DP_BIN/postgres" -a -r "$DP_LIB/plpgsql.so" 2>/dev/null && return
-	mkdir -p "$1"
-	cp -R --preserve=timestamps,links -P "$DP_TREE" "$1/" || return 1
-	chmod 755 "$1"
-	dp_use_tree "$1/${DP_TREE##*/}" "$DP_ORIGINAL"
+	as_server test -x "$DP_BIN/postgres" -a -r "$DP_LIB/plpgsql.so" 2>/dev/null || dp_copy_tree "$1"
 }
 
 # ---------------------------------------------------------------------------

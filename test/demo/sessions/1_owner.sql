@@ -1,0 +1,24 @@
+-- The clinic's administrator owns the table and decides, once, what may be asked.
+
+-- Who the data is about: each patient is one privacy unit.
+SELECT dp_cdp.create_dataset('clinic', rho => 10, delta => 1e-5,
+                             default_rho => 0.01, max_groups => 3, max_rows => 10);
+SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient_id');
+
+-- A patient's costs within one group count between 0 and 500.
+SELECT dp_cdp.set_bounds('visits', 'cost', 0, 500);
+
+-- The departments are public knowledge; radiology has just opened.
+SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['cardiology', 'neurology', 'orthopedics',
+                                              'pediatrics', 'radiology', 'surgery']);
+
+-- Budgets: the analyst's in rho, the partner's in (epsilon, delta), the intern's for one number.
+SELECT dp_cdp.set_budget('clinic', 'analyst', rho => 0.5);
+SELECT dp_cdp.set_budget('clinic', 'partner', epsilon => 1, delta => 1e-6);
+SELECT dp_cdp.set_budget('clinic', 'intern', rho => 0.01);
+
+SELECT dataset, role, rho_limit, rho_spent, delta_limit
+FROM dp_cdp.budgets ORDER BY role::text;
+
+-- The truth, which the owner may see and nobody else:
+SELECT dept, count(*), sum(cost) FROM visits GROUP BY dept ORDER BY dept;
