@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+#-------------------------------------------------------------------------
+#
+# run.sh
+#	  What privacy costs in time: dp_cdp beside plain SQL on one server.
+#
+# See README.md for the figures, and for BENCH_ROWS and the other variables.
+#
+#-------------------------------------------------------------------------
+set -u
+
+. "$(dirname "${BASH_SOURCE[0]}")/../tools/common.sh"
+bench=$DP_TOP/test/bench
+
+bash "$DP_TOP/test/tools/deps.sh" test || exit 1
+dp_server_tree || exit 1
+dp_build "$DP_BUILD/bench-build.log" || { tail -n 40 "$DP_BUILD/bench-build.log"; exit 1; }
+
+# Commits must reach a disk: /var/tmp is one more often than /tmp.
+dir=$(dp_scratch bench "${BENCH_DIR:-/var/tmp}") || exit 1
+trap 'dp_stop "$dir" immediate; rm -rf "$dir"' EXIT
+trap 'exit 130' INT TERM
+dp_copy_tree "$dir/tree" || exit 1
+mkdir "$dir/in" && cp -R "$bench/." "$dir/in/"
+give "$dir/in"
+
+dp_initdb "$dir" "$bench/bench.conf" && dp_start "$dir" || exit 1
+(cd "$dir" && as_server env HOME="$dir" PGHOST="$dir" PGPORT=5432 PGUSER=postgres PGDATABASE=postgres \
+	PATH="$DP_BIN:$PATH" PYTHONDONTWRITEBYTECODE=1 python3 "$dir/in/bench.py")
+rc=$?
+
+# debits per second: a script of its own
+for script in ledger.sh ledger.py
+do
+	[[ -f $bench/$script && ${BENCH_ONLY:-ledger} == *ledger* ]] || continue
+	echo
+	echo "debits ($script):"
+	interpreter=bash
+	[[ $script == *.sh ]] || interpreter=python3
+	(cd "$dir" && as_server env HOME="$dir" PGHOST="$dir" PGPORT=5432 PGUSER=postgres PGDATABASE=postgres \
+		PATH="$DP_BIN:$PATH" "$interpreter" "$dir/in/$script") || rc=1
+done
+exit $rc
