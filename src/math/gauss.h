@@ -18,18 +18,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "entropy.h"
 #include "wide.h"
-
-/*
- * Where random bits come from.  fill() writes len bytes or does not return
- * (the backend's version raises an error; the tests' version replays known
- * bytes).  The sampler buffers nothing of its own.
- */
-typedef struct dp_entropy
-{
-	void		(*fill) (void *ctx, void *buf, size_t len);
-	void	   *ctx;
-} dp_entropy;
 
 /* a variance, num / den, both positive */
 typedef struct dp_variance
@@ -38,20 +28,43 @@ typedef struct dp_variance
 	dp_u128		den;
 } dp_variance;
 
+/* how many bins of equal width the sampler's table has, before its tail */
+#define DP_GAUSS_BINS	45
+
 /*
- * A sampler prepared for one variance.  Plain data: may be copied, needs no
- * cleanup.  (The fields belong to gauss.c.)
+ * A sampler prepared for one variance, about 1 kB.  Plain data: may be copied,
+ * needs no cleanup.  (The fields belong to gauss.c, which explains them.)
  */
 typedef struct dp_gauss
 {
 	dp_variance variance;
-	/* further fields: gauss.c's */
+	uint64_t	scale;			/* height of the curve at 0 */
+	uint64_t	kappa;			/* 1 / (2 sigma^2), rounded down, is ... */
+	int			kappa_shift;	/* ... kappa / 2^kappa_shift */
+	int			width_bits;		/* a bin is 2^width_bits wide */
+	uint64_t	top[DP_GAUSS_BINS + 1]; /* cumulated heights; the last: tail */
+	uint64_t	sure[DP_GAUSS_BINS + 1];	/* below this a point is accepted */
+	uint8_t		guide[256];		/* where to start searching top[] */
 } dp_gauss;
 
 /* false when sigma is outside 0.01 .. 2^60 or a term of the rational is 0 */
 extern bool dp_gauss_init(dp_gauss *g, const dp_variance *v);
 
-/* one exact draw */
+/* one exact draw; takes 9 to 16 bytes of entropy in most cases */
 extern dp_i128 dp_gauss_draw(const dp_gauss *g, dp_entropy *e);
+
+/*
+ * The two ways of deciding whether a point lies below the curve, for
+ * dp_gauss_draw and for the tests.
+ *
+ * dp_gauss_quick: 1 when height + t lies below the curve at x for all t in
+ * [0, 1), 0 when for none, -1 when it cannot tell.
+ *
+ * dp_gauss_exact: whether (height + t) / 2^shift lies below the curve at x,
+ * for a t drawn uniformly from [0, 1).
+ */
+extern int	dp_gauss_quick(const dp_gauss *g, uint64_t x, uint64_t height);
+extern bool dp_gauss_exact(const dp_gauss *g, dp_entropy *e, dp_u128 x,
+						   uint64_t height, uint64_t shift);
 
 #endif							/* DP_GAUSS_H */

@@ -1,0 +1,362 @@
+/*-------------------------------------------------------------------------
+ *
+ * gauss.c
+ *	  Exact sampling from the discrete Gaussian N_Z(0, sigma^2).
+ *
+ * Invariants: integers only; a comparison of random bits with a real number
+ * is decided by bounds that contain that number, and if they do not decide
+ * it, by more bits and closer bounds, without end.
+ *
+ * The method
+ * ----------
+ * Rejection under a staircase.  Let f(x) = C exp(-x^2 / (2 sigma^2)), with an
+ * integer C = "scale".  The integers x >= 0 are cut into bins s = 0, 1, 2 ...
+ * of w = 2^width_bits each, bin s holding s w .. (s+1) w - 1.  Over bin s
+ * stands a step of integer height q_s >= f(s w), which is at least f(x) for
+ * every x in the bin as f falls.  One trial:
+ *
+ *	1. R uniform on 0 .. 2^64 - 1.  The heights q_0, q_1, ... laid end to end
+ *	   occupy 0 .. top-1 < 2^64; R falls into the stretch of one bin s, at
+ *	   height H = R - (where that stretch begins), or beyond all: start again.
+ *	2. x = s w + u, with u uniform on 0 .. w - 1; a random sign.
+ *	3. With t uniform on [0, 1), accept if H + t < f(x), else start again.
+ *	4. If x = 0 and the sign is minus, start again.
+ *
+ * Step 1 to 3 accept a given x >= 0 with probability
+ *
+ *		sum over H of 2^-64 (1/w) P[H + t < f(x)]  =  2^-64 f(x) / w,
+ *
+ * since H + t is uniform on [0, q_s) with density 1 and f(x) <= q_s.  Hence a
+ * trial yields the integer z with probability 2^-64 f(|z|) / (2 w), for every
+ * z including 0 (step 4 removes the second way to write 0): proportional to
+ * exp(-z^2 / (2 sigma^2)), and trials are independent.  That is the discrete
+ * Gaussian, exactly: neither C, nor w, nor how far q_s exceeds f, nor the
+ * errors made in computing them, has any influence on the law of the result;
+ * they only decide how often a trial fails.
+ *
+ * The tail.  Bins S = DP_GAUSS_BINS and beyond share the stretch of length
+ * 2 q_S: with j geometric, P[j] = 2^-(j+1), the bin is S + j, and the height
+ * is (H + t) / 2^(j+1), which is uniform on [0, q_S / 2^j) with the density
+ * 2^-(j+1) 2^(j+1) = 1 as above.  The step q_S / 2^j is high enough because
+ *
+ *		f((S+j) w) / f(S w) <= exp(-S j w^2 / sigma^2) <= 2^-j,
+ *
+ * for S w^2 / sigma^2 >= 45/64 > ln 2: dp_gauss_init takes the widest w with
+ * 4 w <= sigma, so that sigma < 8 w, or w = 1 for sigma < 8.
+ *
+ * Step 3 is decided, in this order, by sure[s], a lower bound of f over all
+ * of bin s (about 9 trials in 10 end there); by dp_gauss_quick, with 64-bit
+ * bounds around f(x); and, once in some 2^53 trials, by dp_gauss_exact, which
+ * draws the bits of t as far as they are needed.
+ *
+ * Running time tells whether a trial was decided by sure[] and how many
+ * trials there were.  The latter is independent of the value returned; the
+ * former is a difference of some 10 ns that depends on it.
+ *
+ * Part of math/: no PostgreSQL header may be included here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <string.h>
+
+#include "exp.h"
+#include "gauss.h"
+#include "limbs.h"
+
+#define likely_true(x)	__builtin_expect((x) != 0, 1)
+#define likely_false(x) __builtin_expect((x) != 0, 0)
+
+/* limbs that hold x^2 den, and 2 num */
+#define EXPONENT_NUM_LIMBS	6
+#define EXPONENT_DEN_LIMBS	3
+
+/*
+ * x^2 / (2 sigma^2) in fixed point with 64 fraction bits, rounded down, or
+ * anything above DP_EXP64_LIMIT if it is above.
+ *
+ * kappa and the upper 64 bits of x^2 are each rounded down by less than
+ * 2^-63 of themselves, so the product is low by less than 2^-61 of itself,
+ * and the final shift takes less than 2^-64: what dp_exp64 demands.
+ */
+static inline dp_u128
+exponent64(const dp_gauss *g, uint64_t x)
+{
+	dp_u128		x2 = (dp_u128) x * x;
+	dp_u128		prod;
+	int			cut = dp_bitlen128(x2) - 64;
+	int			shift;
+
+	if (cut < 0)
+		cut = 0;
+	prod = (dp_u128) (uint64_t) (x2 >> cut) * g->kappa;
+	shift = g->kappa_shift - cut - 64;
+	if (likely_true(shift >= 0))
+		return shift < 128 ? prod >> shift : 0;
+	if (dp_bitlen128(prod) - shift > 127)
+		return (dp_u128) DP_EXP64_LIMIT << 64;
+	return prod << -shift;
+}
+
+/* an integer not above f, where exp64 = dp_exp64(exponent) */
+static inline uint64_t
+curve_floor(const dp_gauss *g, uint64_t exp64)
+{
+	return exp64 > DP_EXP64_ERROR ? dp_mulhi(g->scale, exp64 - DP_EXP64_ERROR) : 0;
+}
+
+/* an integer not below f; f never exceeds the scale */
+static inline uint64_t
+curve_ceiling(const dp_gauss *g, uint64_t exp64)
+{
+	if (exp64 > ~UINT64_C(0) - DP_EXP64_ERROR)
+		return g->scale;
+	return dp_mulhi(g->scale, exp64 + DP_EXP64_ERROR) + 1;
+}
+
+int
+dp_gauss_quick(const dp_gauss *g, uint64_t x, uint64_t height)
+{
+	uint64_t	exp64 = dp_exp64(exponent64(g, x));
+
+	/* height + t < height + 1 <= floor <= f(x) */
+	if (height < curve_floor(g, exp64))
+		return 1;
+	/* f(x) <= ceiling <= height <= height + t */
+	if (height >= curve_ceiling(g, exp64))
+		return 0;
+	return -1;
+}
+
+/*
+ * One round of dp_gauss_exact, with n limbs after the binary point.  The first
+ * "have" limbs of t were drawn before and are in old[], the most significant
+ * first.  The numbers to compare have n + 2 limbs.
+ */
+static bool
+exact_round(const dp_gauss *g, dp_entropy *e,
+			const uint64_t *num, const uint64_t *den,
+			uint64_t height, uint64_t shift,
+			int n, const uint64_t *old, int have)
+{
+	int			len = n + 2;
+	uint64_t   *drawn = __builtin_alloca(n * sizeof(uint64_t));
+	uint64_t   *point = __builtin_alloca(len * sizeof(uint64_t));
+	uint64_t   *next = __builtin_alloca(len * sizeof(uint64_t));
+	uint64_t   *bound = __builtin_alloca((n + 1) * sizeof(uint64_t));
+	uint64_t   *bound_hi = __builtin_alloca((n + 1) * sizeof(uint64_t));
+	uint64_t   *curve = __builtin_alloca(len * sizeof(uint64_t));
+	int			i;
+
+	for (i = 0; i < n; i++)
+		drawn[i] = i < have ? old[i] : dp_entropy_take(e, 8);
+
+	/*
+	 * height + t lies in [raw, raw + 1) / 2^(64 n), where raw has the limbs
+	 * height, drawn[0], ..., drawn[n-1].  Divided by 2^shift and cut to n
+	 * limbs that becomes [point, next): floor(raw / 2^shift) and one more.
+	 */
+	curve[n + 1] = 0;
+	curve[n] = height;
+	for (i = 0; i < n; i++)
+		curve[n - 1 - i] = drawn[i];
+	dp_limbs_shr(point, curve, len, shift);
+	memset(curve, 0, len * sizeof(uint64_t));
+	curve[0] = 1;
+	dp_limbs_add(next, point, curve, len);
+
+	/* C times the bounds is exact in n + 2 limbs */
+	dp_exp_limbs(bound, bound_hi, n, num, EXPONENT_NUM_LIMBS, den, EXPONENT_DEN_LIMBS);
+	dp_limbs_mul(curve, bound, n + 1, &g->scale, 1);
+	if (dp_limbs_cmp(next, curve, len) <= 0)
+		return true;
+	dp_limbs_mul(curve, bound_hi, n + 1, &g->scale, 1);
+	if (dp_limbs_cmp(point, curve, len) >= 0)
+		return false;
+
+	/*
+	 * Twice the limbs.  That this ends is certain: exp of a rational other
+	 * than 0 is irrational, so f(x) is not a number at which bounds and bits
+	 * could disagree for ever, except with probability 0.  A round of n limbs
+	 * fails with a probability below 2^(shift + 66 - 64 n); a round that no
+	 * stack would hold has thousands of limbs, so it does not come.  Should
+	 * the stack end nevertheless, the process does, without an answer.
+	 */
+	return exact_round(g, e, num, den, height, shift, 2 * n, drawn, n);
+}
+
+bool
+dp_gauss_exact(const dp_gauss *g, dp_entropy *e, dp_u128 x, uint64_t height, uint64_t shift)
+{
+	uint64_t	x_limbs[2];
+	uint64_t	den_limbs[2];
+	uint64_t	x2[4];
+	uint64_t	num[EXPONENT_NUM_LIMBS];
+	uint64_t	den[EXPONENT_DEN_LIMBS];
+
+	dp_limbs_set(x_limbs, 2, x);
+	dp_limbs_set(den_limbs, 2, g->variance.den);
+	dp_limbs_mul(x2, x_limbs, 2, x_limbs, 2);
+	dp_limbs_mul(num, x2, 4, den_limbs, 2);
+	dp_limbs_set(den, EXPONENT_DEN_LIMBS, g->variance.num);
+	dp_limbs_add(den, den, den, EXPONENT_DEN_LIMBS);
+
+	return exact_round(g, e, num, den, height, shift, 2, NULL, 0);
+}
+
+/* steps 2 and 3 for the tail; true if *x was accepted */
+static bool
+draw_tail(const dp_gauss *g, dp_entropy *e, uint64_t offset, uint64_t height, dp_u128 *x)
+{
+	uint64_t	j = 0;
+
+	while (dp_entropy_take(e, 1) & 1)
+		j++;
+	*x = (((dp_u128) DP_GAUSS_BINS + j) << g->width_bits) + offset;
+	return dp_gauss_exact(g, e, *x, height, j + 1);
+}
+
+dp_i128
+dp_gauss_draw(const dp_gauss *g, dp_entropy *e)
+{
+	/* one bit for the sign and width_bits for the offset in the bin */
+	unsigned	low_bytes = g->width_bits / 8 + 1;
+	uint64_t	offset_mask = (UINT64_C(1) << g->width_bits) - 1;
+
+	for (;;)
+	{
+		uint64_t	r = dp_entropy_take(e, 8);
+		uint64_t	low,
+					offset,
+					height;
+		dp_u128		x;
+		int			s;
+
+		if (likely_false(r >= g->top[DP_GAUSS_BINS]))
+			continue;
+		s = g->guide[r >> 56];
+		while (r >= g->top[s])
+			s++;
+		height = s > 0 ? r - g->top[s - 1] : r;
+
+		low = dp_entropy_take(e, low_bytes);
+		offset = (low >> 1) & offset_mask;
+		if (likely_false(s == DP_GAUSS_BINS))
+		{
+			if (!draw_tail(g, e, offset, height, &x))
+				continue;
+		}
+		else
+		{
+			uint64_t	x64 = ((uint64_t) s << g->width_bits) + offset;
+
+			if (likely_false(height >= g->sure[s]))
+			{
+				int			below = dp_gauss_quick(g, x64, height);
+
+				if (likely_false(below < 0))
+					below = dp_gauss_exact(g, e, x64, height, 0);
+				if (!below)
+					continue;
+			}
+			x = x64;
+		}
+
+		if ((low & 1) == 0)
+			return (dp_i128) x;
+		if (x != 0)
+			return -(dp_i128) x;
+	}
+}
+
+/* kappa / 2^kappa_shift = den / (2 num) rounded down, 2^63 <= kappa < 2^64 */
+static void
+init_kappa(dp_gauss *g)
+{
+	uint64_t	quot[EXPONENT_NUM_LIMBS];
+	uint64_t	shifted[EXPONENT_NUM_LIMBS];
+	uint64_t	den[EXPONENT_DEN_LIMBS];
+	uint64_t	rem[EXPONENT_DEN_LIMBS + 1];
+
+	/* the bit lengths put den 2^shift / (2 num) strictly between 2^63, 2^65 */
+	g->kappa_shift = 65 + dp_bitlen128(g->variance.num) - dp_bitlen128(g->variance.den);
+	dp_limbs_set(shifted, EXPONENT_NUM_LIMBS, g->variance.den);
+	dp_limbs_shl(quot, shifted, EXPONENT_NUM_LIMBS, g->kappa_shift);
+	dp_limbs_set(den, EXPONENT_DEN_LIMBS, g->variance.num);
+	dp_limbs_add(den, den, den, EXPONENT_DEN_LIMBS);
+	dp_limbs_divide(quot, EXPONENT_NUM_LIMBS, den, EXPONENT_DEN_LIMBS, rem);
+	if (quot[1] != 0)
+	{
+		dp_limbs_shr(shifted, quot, EXPONENT_NUM_LIMBS, 1);
+		g->kappa = shifted[0];
+		g->kappa_shift--;
+	}
+	else
+		g->kappa = quot[0];
+}
+
+bool
+dp_gauss_init(dp_gauss *g, const dp_variance *v)
+{
+	uint64_t	exp64[DP_GAUSS_BINS + 1];
+	dp_u128		area;
+	uint64_t	sum;
+	dp_u128		whole;
+	int			s,
+				i;
+
+	/* 1e-4 <= num / den <= 2^120, without overflow */
+	if (v->num == 0 || v->den == 0 ||
+		v->num < v->den / 10000 + (v->den % 10000 != 0))
+		return false;
+	whole = v->num / v->den;
+	if (whole + (v->num % v->den != 0) > (dp_u128) 1 << 120)
+		return false;
+
+	memset(g, 0, sizeof(*g));
+	g->variance = *v;
+	init_kappa(g);
+
+	/* the largest w = 2^width_bits with 16 w^2 <= sigma^2, or 1 */
+	if (whole >= 16)
+		g->width_bits = (dp_bitlen128(whole) - 5) / 2;
+
+	/*
+	 * The scale: as large as the sum of all heights allows.  A height is at
+	 * most C (exp64 + error) / 2^64 + 1, and the tail's counts twice.
+	 */
+	area = (dp_u128) 1 << 64;
+	for (s = 1; s <= DP_GAUSS_BINS; s++)
+	{
+		exp64[s] = dp_exp64(exponent64(g, (uint64_t) s << g->width_bits));
+		area += (dp_u128) (s == DP_GAUSS_BINS ? 2 : 1) * (exp64[s] + DP_EXP64_ERROR);
+	}
+	g->scale = (uint64_t) ((((((dp_u128) 1) << 64) - (DP_GAUSS_BINS + 3)) << 64) / area);
+
+	/* at 0 the curve is the scale, exactly */
+	sum = g->scale;
+	g->top[0] = sum;
+	for (s = 1; s <= DP_GAUSS_BINS; s++)
+	{
+		uint64_t	height = curve_ceiling(g, exp64[s]);
+
+		sum += s == DP_GAUSS_BINS ? 2 * height : height;
+		g->top[s] = sum;
+	}
+
+	/* the curve is lowest at a bin's end; a bin of one integer has no other */
+	for (s = 0; s < DP_GAUSS_BINS; s++)
+	{
+		if (g->width_bits > 0)
+			g->sure[s] = curve_floor(g, exp64[s + 1]);
+		else
+			g->sure[s] = s == 0 ? g->scale : curve_floor(g, exp64[s]);
+	}
+
+	for (i = 0, s = 0; i < 256; i++)
+	{
+		while (s < DP_GAUSS_BINS && g->top[s] <= (uint64_t) i << 56)
+			s++;
+		g->guide[i] = s;
+	}
+	return true;
+}
