@@ -8,6 +8,11 @@
 #ifndef DP_GUC_H
 #define DP_GUC_H
 
+#include "utils/numeric.h"
+
+/* the largest max_groups and max_rows */
+#define DP_MAX_CONTRIBUTION 1000000
+
 /* 0 means: the dataset's default */
 extern double dp_guc_rho;
 extern double dp_guc_delta;
@@ -25,5 +30,15 @@ extern void dp_guc_init(void);
  */
 extern int64 dp_rho_units(double rho, const char *parameter);
 extern int64 dp_delta_units(double delta, const char *parameter);
+
+/* the same for limits of what may be spent: rounded down */
+extern int64 dp_rho_limit_units(double rho, const char *parameter);
+extern int64 dp_delta_limit_units(double delta, const char *parameter);
+
+/* value * 10^scale, rounded up or down; the result must fit */
+extern int64 dp_numeric_units(Numeric value, int scale, bool up);
+
+/* units / 10^scale, exact, without trailing zeros; units >= 0 */
+extern Numeric dp_units_numeric(int64 units, int scale);
 
 #endif							/* DP_GUC_H */

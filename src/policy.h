@@ -26,7 +26,10 @@ typedef enum DpNeighbors
 	DP_REPLACE_ONE
 } DpNeighbors;
 
-/* one protected relation; lives in the cache until the next invalidation */
+/* a column has at most so many declared keys */
+#define DP_MAX_DECLARED_KEYS 1000000
+
+/* one protected relation */
 typedef struct DpTable
 {
 	Oid			relid;			/* hash key */
@@ -75,8 +78,10 @@ extern Oid	dp_public_schema(void);
 extern Oid	dp_extension_owner(void);
 
 /*
- * NULL when relid is not protected.  The result is valid until the next
- * cache invalidation (copy what must live longer).
+ * NULL when relid is not protected.  The result is valid until the end of the
+ * transaction (copy what must live longer).  A policy that contradicts itself
+ * (its unit column is gone, two protected parents) has dataset "", which
+ * dp_policy_dataset refuses.
  */
 extern const DpTable *dp_policy_table(Oid relid);
 
@@ -87,6 +92,9 @@ extern const DpTable *dp_policy_table(Oid relid);
  * of the extension's owner and the latest snapshot.
  */
 extern DpColumn *dp_policy_column(Oid relid, AttrNumber attnum);
+
+/* the same without keys: reads no table */
+extern DpColumn *dp_policy_bounds(Oid relid, AttrNumber attnum);
 
 /* ZC004 when there is no such dataset */
 extern DpDataset *dp_policy_dataset(const char *name);

@@ -1,0 +1,208 @@
+/*-------------------------------------------------------------------------
+ *
+ * guc.c
+ *	  Settings under the prefix dp_cdp, and exact units for parameters.
+ *
+ * Invariants:
+ *	- every setting here may be set by any role: it makes answers noisier or
+ *	  dearer, never less private.  There is no setting that turns noise or
+ *	  accounting off, and none may be added, not even for tests.
+ *	- a double becomes accounting units through its shortest decimal form, so
+ *	  that what the user typed is what is charged; 0.01 is exactly 1e10 units
+ *	  although no double equals 0.01.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "common/shortest_dec.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/numeric.h"
+
+#include "errors.h"
+#include "guc.h"
+#include "math/wide.h"
+
+/* the most that can be asked of one release, in whole rho */
+#define MAX_RHO			((double) (DP_RHO_MAX / DP_RHO_ONE))
+
+double		dp_guc_rho = 0.0;
+double		dp_guc_delta = 0.0;
+int			dp_guc_max_groups = 0;
+int			dp_guc_max_rows = 0;
+
+/*
+ * The range check of real settings lets NaN through: it compares false with
+ * both ends.
+ */
+static bool
+check_not_nan(double *newval, void **extra, GucSource source)
+{
+	if (isnan(*newval))
+	{
+		GUC_check_errcode(ERRCODE_DP_BAD_PARAMETER);
+		GUC_check_errmsg("NaN is not a privacy parameter: set a positive number, or 0 for the default of the dataset");
+		return false;
+	}
+	return true;
+}
+
+void
+dp_guc_init(void)
+{
+	DefineCustomRealVariable("dp_cdp.rho",
+							 "Privacy cost (rho of zCDP) of each aggregate column of a query.",
+							 "0 takes the default of the dataset. More rho means less noise and a higher charge.",
+							 &dp_guc_rho,
+							 0.0, 0.0, MAX_RHO,
+							 PGC_USERSET, 0,
+							 check_not_nan, NULL, NULL);
+
+	DefineCustomRealVariable("dp_cdp.delta",
+							 "Delta spent by each private selection of group keys.",
+							 "0 takes the default of the dataset. It is charged only when a query groups by a column without declared keys.",
+							 &dp_guc_delta,
+							 0.0, 0.0, 1.0,
+							 PGC_USERSET, 0,
+							 check_not_nan, NULL, NULL);
+
+	DefineCustomIntVariable("dp_cdp.max_groups",
+							"Number of groups of a query that one privacy unit may contribute to.",
+							"0 takes the default of the dataset. More groups lose fewer rows and need more noise.",
+							&dp_guc_max_groups,
+							0, 0, DP_MAX_CONTRIBUTION,
+							PGC_USERSET, 0,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("dp_cdp.max_rows",
+							"Number of rows that one privacy unit may contribute to a count within a group.",
+							"0 takes the default of the dataset. More rows lose fewer rows and need more noise.",
+							&dp_guc_max_rows,
+							0, 0, DP_MAX_CONTRIBUTION,
+							PGC_USERSET, 0,
+							NULL, NULL, NULL);
+
+#if PG_VERSION_NUM >= 150000
+	MarkGUCPrefixReserved("dp_cdp");
+#else
+	EmitWarningsOnPlaceholders("dp_cdp");
+#endif
+}
+
+/* ------------------------------------------------------------------------
+ * Units
+ * ------------------------------------------------------------------------
+ */
+
+static Numeric
+numeric_from_cstring(const char *s)
+{
+	return DatumGetNumeric(DirectFunctionCall3(numeric_in,
+											   CStringGetDatum(s),
+											   ObjectIdGetDatum(InvalidOid),
+											   Int32GetDatum(-1)));
+}
+
+/*
+ * value * 10^scale as an integer, rounded up or down.  The caller has made
+ * sure that it fits.
+ */
+int64
+dp_numeric_units(Numeric value, int scale, bool up)
+{
+	char		one[32];
+	Datum		d;
+
+	snprintf(one, sizeof(one), "1e%d", scale);
+	d = DirectFunctionCall2(numeric_mul, NumericGetDatum(value),
+							NumericGetDatum(numeric_from_cstring(one)));
+	d = DirectFunctionCall1(up ? numeric_ceil : numeric_floor, d);
+	return DatumGetInt64(DirectFunctionCall1(numeric_int8, d));
+}
+
+/* The inverse: units / 10^scale, exactly, without trailing zeros. */
+Numeric
+dp_units_numeric(int64 units, int scale)
+{
+	char		text[64];
+	int64		one = 1;
+
+	for (int i = 0; i < scale; i++)
+		one *= 10;
+	Assert(units >= 0);
+	snprintf(text, sizeof(text), INT64_FORMAT ".%0*lld",
+			 units / one, scale, (long long) (units % one));
+	return DatumGetNumeric(DirectFunctionCall1(numeric_trim_scale,
+											   NumericGetDatum(numeric_from_cstring(text))));
+}
+
+static int64
+double_units(double value, int scale, bool up)
+{
+	char		text[DOUBLE_SHORTEST_DECIMAL_LEN];
+
+	double_to_shortest_decimal_buf(value, text);
+	return dp_numeric_units(numeric_from_cstring(text), scale, up);
+}
+
+static void
+check_rho(double rho, const char *parameter)
+{
+	if (isnan(rho) || isinf(rho) || rho <= 0.0 || rho > MAX_RHO)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("%s must be a number greater than 0 and at most %.0f",
+						parameter, MAX_RHO)));
+}
+
+int64
+dp_rho_units(double rho, const char *parameter)
+{
+	check_rho(rho, parameter);
+	return double_units(rho, DP_RHO_SCALE, true);
+}
+
+/*
+ * A rho that limits what may be spent: rounded down, because a limit must not
+ * promise more than was written.
+ */
+int64
+dp_rho_limit_units(double rho, const char *parameter)
+{
+	int64		units;
+
+	check_rho(rho, parameter);
+	units = double_units(rho, DP_RHO_SCALE, false);
+	if (units == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("%s is below the smallest amount that can be accounted for: give at least 1e-%d",
+						parameter, DP_RHO_SCALE)));
+	return units;
+}
+
+static int64
+delta_units(double delta, const char *parameter, bool up)
+{
+	if (isnan(delta) || delta < 0.0 || delta > 1.0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("%s must be a number between 0 and 1", parameter)));
+	return double_units(delta, DP_DELTA_SCALE, up);
+}
+
+int64
+dp_delta_units(double delta, const char *parameter)
+{
+	return delta_units(delta, parameter, true);
+}
+
+int64
+dp_delta_limit_units(double delta, const char *parameter)
+{
+	return delta_units(delta, parameter, false);
+}

@@ -1,0 +1,500 @@
+/*-------------------------------------------------------------------------
+ *
+ * cache.c
+ *	  Which relations are protected: a backend's cache over security labels.
+ *
+ * dp_policy_table is asked about every relation of every query of every role,
+ * so that the answer for a relation that was asked for before costs one hash
+ * lookup.
+ *
+ * Invariants:
+ *	- an entry is derived from the labels of the relation, of its ancestors by
+ *	  pg_inherits and, for a TOAST table, of the table that owns it, and from
+ *	  nothing else.  Whatever changes one of these sends a relcache
+ *	  invalidation for a relation that the entry was derived from: the label
+ *	  provider does (label.c), and the object access hook for pg_inherits
+ *	  (drop.c).
+ *	- an entry that others were derived from is marked; its invalidation
+ *	  empties the cache.
+ *	- what was computed while an invalidation arrived is not kept.
+ *	- a DpTable handed out stays valid until the end of the transaction even
+ *	  when it is invalidated before.
+ *	- a policy that contradicts itself protects all the same: its dataset is
+ *	  "", which dp_policy_dataset refuses.  Nothing here raises an error for a
+ *	  bad policy, because plain SQL of the owner passes through here too.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_extension.h"
+#include "catalog/pg_inherits.h"
+#include "commands/extension.h"
+#include "lib/ilist.h"
+#include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "policy/policy_int.h"
+
+/* a DpTable with the link it needs once it is out of the cache */
+typedef struct CachedTable
+{
+	DpTable		table;
+	slist_node	link;
+} CachedTable;
+
+typedef struct PolicyEntry
+{
+	Oid			relid;			/* hash key */
+	bool		has_dependants; /* other entries were derived from this one */
+	CachedTable *cached;		/* NULL: not protected */
+} PolicyEntry;
+
+static HTAB *policy_cache = NULL;
+
+/* handed out, invalidated, to be freed at the end of the transaction */
+static slist_head buried = SLIST_STATIC_INIT(buried);
+
+/* counts invalidations, so that a computation can tell whether one came in between */
+static uint64 relcache_generation = 0;
+static uint64 namespace_generation = 0;
+
+/* the extension, as far as it never changes while it exists */
+static bool extension_known = false;
+static Oid	extension_oid = InvalidOid;
+static Oid	extension_schema = InvalidOid;
+static Oid	internal_schema = InvalidOid;
+
+/* ------------------------------------------------------------------------
+ * Invalidation
+ * ------------------------------------------------------------------------
+ */
+
+static void
+bury(PolicyEntry *entry)
+{
+	if (entry->cached != NULL)
+		slist_push_head(&buried, &entry->cached->link);
+	hash_search(policy_cache, &entry->relid, HASH_REMOVE, NULL);
+}
+
+static void
+relcache_callback(Datum arg, Oid relid)
+{
+	PolicyEntry *entry = NULL;
+
+	relcache_generation++;
+	if (policy_cache == NULL)
+		return;
+	if (OidIsValid(relid))
+	{
+		entry = hash_search(policy_cache, &relid, HASH_FIND, NULL);
+		if (entry == NULL)
+			return;
+	}
+
+	if (entry != NULL && !entry->has_dependants)
+		bury(entry);
+	else
+	{
+		HASH_SEQ_STATUS seq;
+
+		hash_seq_init(&seq, policy_cache);
+		while ((entry = hash_seq_search(&seq)) != NULL)
+			bury(entry);
+	}
+}
+
+static void
+namespace_callback(Datum arg, int cacheid, uint32 hashvalue)
+{
+	namespace_generation++;
+	extension_known = false;
+}
+
+static void
+xact_callback(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_PRE_COMMIT ||
+		event == XACT_EVENT_PRE_PREPARE ||
+		event == XACT_EVENT_PARALLEL_PRE_COMMIT)
+		return;
+	while (!slist_is_empty(&buried))
+		pfree(slist_container(CachedTable, link, slist_pop_head_node(&buried)));
+}
+
+/* ------------------------------------------------------------------------
+ * The extension itself
+ *
+ * The row of pg_extension decides, which only a superuser can make; a schema
+ * that happens to be called dp_cdp proves nothing.  The schema is a member of
+ * the extension, created and dropped with it, so that an invalidation of
+ * pg_namespace comes with each change.
+ * ------------------------------------------------------------------------
+ */
+
+static Form_pg_extension
+find_extension(Oid extension, Relation *rel, SysScanDesc *scan)
+{
+	ScanKeyData key;
+	HeapTuple	tuple;
+
+	*rel = table_open(ExtensionRelationId, AccessShareLock);
+	ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(extension));
+	*scan = systable_beginscan(*rel, ExtensionOidIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(*scan);
+	return HeapTupleIsValid(tuple) ? (Form_pg_extension) GETSTRUCT(tuple) : NULL;
+}
+
+static void
+end_find_extension(Relation rel, SysScanDesc scan)
+{
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+}
+
+static void
+lookup_extension(void)
+{
+	uint64		generation;
+
+	if (extension_known)
+		return;
+
+	generation = namespace_generation;
+	extension_oid = extension_schema = InvalidOid;
+	internal_schema = get_namespace_oid("dp_cdp", true);
+	if (OidIsValid(internal_schema))
+		extension_oid = get_extension_oid("dp_cdp", true);
+	if (OidIsValid(extension_oid))
+	{
+		Relation	rel;
+		SysScanDesc scan;
+		Form_pg_extension form = find_extension(extension_oid, &rel, &scan);
+
+		if (form != NULL)
+			extension_schema = form->extnamespace;
+		end_find_extension(rel, scan);
+	}
+	else
+		internal_schema = InvalidOid;
+	extension_known = (generation == namespace_generation);
+}
+
+bool
+dp_extension_installed(void)
+{
+	lookup_extension();
+	return OidIsValid(extension_oid);
+}
+
+Oid
+dp_internal_schema(void)
+{
+	lookup_extension();
+	return internal_schema;
+}
+
+Oid
+dp_public_schema(void)
+{
+	lookup_extension();
+	return extension_schema;
+}
+
+/* not cached: REASSIGN OWNED changes it without any invalidation */
+Oid
+dp_extension_owner(void)
+{
+	Oid			owner = InvalidOid;
+
+	lookup_extension();
+	if (OidIsValid(extension_oid))
+	{
+		Relation	rel;
+		SysScanDesc scan;
+		Form_pg_extension form = find_extension(extension_oid, &rel, &scan);
+
+		if (form != NULL)
+			owner = form->extowner;
+		end_find_extension(rel, scan);
+	}
+	return owner;
+}
+
+/* ------------------------------------------------------------------------
+ * Tables
+ * ------------------------------------------------------------------------
+ */
+
+List *
+dp_parents(Oid relid)
+{
+	List	   *result = NIL;
+	Relation	rel = table_open(InheritsRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relid));
+	scan = systable_beginscan(rel, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
+	while ((tuple = systable_getnext(scan)) != NULL)
+		result = lappend_oid(result, ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent);
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
+List *
+dp_labelled_ancestors(Oid relid)
+{
+	List	   *seen = dp_parents(relid);
+	List	   *result = NIL;
+
+	for (int i = 0; i < list_length(seen); i++)
+	{
+		Oid			parent = list_nth_oid(seen, i);
+
+		if (dp_label_get(parent, 0) != NULL)
+			result = list_append_unique_oid(result, parent);
+		seen = list_concat_unique_oid(seen, dp_parents(parent));
+	}
+	return result;
+}
+
+/* the table that a TOAST table belongs to */
+static Oid
+toast_owner(Oid relid)
+{
+	Oid			result = InvalidOid;
+	Relation	rel = table_open(DependRelationId, AccessShareLock);
+	ScanKeyData key[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key[0], Anum_pg_depend_classid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(RelationRelationId));
+	ScanKeyInit(&key[1], Anum_pg_depend_objid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relid));
+	scan = systable_beginscan(rel, DependDependerIndexId, true, NULL, 2, key);
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
+
+		if (form->refclassid == RelationRelationId &&
+			form->deptype == DEPENDENCY_INTERNAL)
+			result = form->refobjid;
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
+/* fills in the policy that relid's own labels declare, if they declare one */
+static bool
+policy_from_labels(Oid relid, DpTable *table)
+{
+	List	   *labels = dp_label_list(relid);
+	DpLabel    *own;
+	ListCell   *lc;
+	int			nunits = 0;
+
+	if (labels == NIL)
+		return false;
+	own = linitial(labels);
+	if (own->attnum != 0)
+		return false;			/* remains of a label removed by hand */
+
+	table->is_protected = true;
+	table->labelled = relid;
+	table->has_unit = own->unit;
+	strlcpy(table->dataset, own->dataset, NAMEDATALEN);
+	for_each_from(lc, labels, 1)
+	{
+		DpLabel    *label = lfirst(lc);
+
+		if (label->unit)
+		{
+			char	   *name = get_attname(relid, label->attnum, true);
+
+			if (name == NULL)
+				continue;
+			strlcpy(table->unit, name, NAMEDATALEN);
+			nunits++;
+		}
+	}
+
+	if (nunits != (own->unit ? 1 : 0))
+	{
+		table->dataset[0] = '\0';
+		table->unit[0] = '\0';
+	}
+	return true;
+}
+
+static PolicyEntry *
+find_entry(Oid relid)
+{
+	return hash_search(policy_cache, &relid, HASH_FIND, NULL);
+}
+
+/* derives the policy of relid from that of another relation */
+static void
+policy_from_other(Oid relid, Oid other, DpTable *table)
+{
+	const DpTable *source = dp_policy_table(other);
+	PolicyEntry *entry = find_entry(other);
+
+	/* no entry: an invalidation has come, and the result will not be kept */
+	if (entry != NULL)
+		entry->has_dependants = true;
+	if (source == NULL)
+		return;
+	if (!table->is_protected)
+	{
+		*table = *source;
+		table->relid = relid;
+	}
+	else if (table->labelled != source->labelled)
+	{
+		/* two policies contradict each other */
+		table->dataset[0] = '\0';
+		table->unit[0] = '\0';
+	}
+}
+
+static void
+load_policy(Oid relid, DpTable *table)
+{
+	HeapTuple	tuple;
+	char		relkind;
+
+	memset(table, 0, sizeof(DpTable));
+	table->relid = relid;
+
+	if (policy_from_labels(relid, table))
+		return;
+
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	if (!HeapTupleIsValid(tuple))
+		return;
+	relkind = ((Form_pg_class) GETSTRUCT(tuple))->relkind;
+	ReleaseSysCache(tuple);
+
+	switch (relkind)
+	{
+		case RELKIND_RELATION:
+		case RELKIND_PARTITIONED_TABLE:
+		case RELKIND_FOREIGN_TABLE:
+			{
+				List	   *parents = dp_parents(relid);
+				ListCell   *lc;
+
+				foreach(lc, parents)
+					policy_from_other(relid, lfirst_oid(lc), table);
+			}
+			break;
+		case RELKIND_TOASTVALUE:
+			{
+				Oid			owner = toast_owner(relid);
+
+				if (OidIsValid(owner))
+					policy_from_other(relid, owner, table);
+			}
+			break;
+		default:
+			break;
+	}
+}
+
+const DpTable *
+dp_policy_table(Oid relid)
+{
+	PolicyEntry *entry;
+	CachedTable *cached = NULL;
+	DpTable		table;
+	MemoryContext scratch;
+	MemoryContext caller;
+	uint64		generation;
+	int			attempts = 0;
+
+	/* catalogs are never protected */
+	if (relid < FirstNormalObjectId)
+		return NULL;
+
+	if (policy_cache == NULL)
+	{
+		HASHCTL		ctl = {0};
+
+		ctl.keysize = sizeof(Oid);
+		ctl.entrysize = sizeof(PolicyEntry);
+		ctl.hcxt = CacheMemoryContext;
+		policy_cache = hash_create("dp_cdp policy", 256, &ctl,
+								   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+
+	entry = find_entry(relid);
+	if (likely(entry != NULL))
+		return entry->cached ? &entry->cached->table : NULL;
+
+	if (!IsTransactionState())
+		elog(ERROR, "policy of relation %u was asked for outside a transaction", relid);
+
+	scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_cdp policy lookup",
+									ALLOCSET_SMALL_SIZES);
+	caller = MemoryContextSwitchTo(scratch);
+	do
+	{
+		generation = relcache_generation;
+		load_policy(relid, &table);
+	} while (generation != relcache_generation && ++attempts < 3);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(scratch);
+
+	if (table.is_protected)
+	{
+		cached = MemoryContextAlloc(CacheMemoryContext, sizeof(CachedTable));
+		cached->table = table;
+	}
+
+	if (generation == relcache_generation)
+	{
+		/* no invalidation can come between here and the end of the block */
+		bool		found;
+
+		entry = hash_search(policy_cache, &relid, HASH_ENTER, &found);
+		entry->has_dependants = false;
+		entry->cached = cached;
+	}
+	else if (cached != NULL)
+		slist_push_head(&buried, &cached->link);
+
+	return cached ? &cached->table : NULL;
+}
+
+void
+dp_policy_init(void)
+{
+	CacheRegisterRelcacheCallback(relcache_callback, (Datum) 0);
+	CacheRegisterSyscacheCallback(NAMESPACEOID, namespace_callback, (Datum) 0);
+	RegisterXactCallback(xact_callback, NULL);
+	dp_label_init();
+	dp_drop_init();
+}

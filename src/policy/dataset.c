@@ -1,0 +1,157 @@
+/*-------------------------------------------------------------------------
+ *
+ * dataset.c
+ *	  Settings of a dataset, read afresh for each release.
+ *
+ * Nothing is cached: the row is one index lookup away, its settings decide
+ * about privacy, and a REPEATABLE READ transaction must not go on with those
+ * of an hour ago.  Hence also the latest snapshot instead of the query's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "errors.h"
+#include "guc.h"
+#include "math/wide.h"
+#include "policy/policy_int.h"
+
+/* columns of dp_cdp.dataset */
+#define Anum_dataset_name			1
+#define Anum_dataset_owner			2
+#define Anum_dataset_default_rho	7
+#define Anum_dataset_max_rho		8
+#define Anum_dataset_default_delta	9
+#define Anum_dataset_max_groups		10
+#define Anum_dataset_max_rows		11
+#define Anum_dataset_neighbors		12
+
+Relation
+dp_open_table(const char *name)
+{
+	Oid			relid = InvalidOid;
+
+	if (dp_extension_installed())
+		relid = get_relname_relid(name, dp_internal_schema());
+	if (!OidIsValid(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("extension dp_cdp is not installed in this database: run CREATE EXTENSION dp_cdp")));
+	return table_open(relid, AccessShareLock);
+}
+
+Snapshot
+dp_register_latest_snapshot(void)
+{
+	/* PostgreSQL takes no new snapshot while workers share this one */
+	if (IsInParallelMode())
+		return RegisterSnapshot(ActiveSnapshotSet() ? GetActiveSnapshot() :
+								GetTransactionSnapshot());
+	return RegisterSnapshot(GetLatestSnapshot());
+}
+
+/* Calls read(row) for the dataset's row; false when there is none. */
+static bool
+with_dataset(const char *name, void (*read) (HeapTuple, TupleDesc, void *), void *arg)
+{
+	Relation	rel = dp_open_table("dataset");
+	Oid			index = get_relname_relid("dataset_pkey", dp_internal_schema());
+	Snapshot	snapshot = dp_register_latest_snapshot();
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyEntryInitialize(&key, 0, Anum_dataset_name, BTEqualStrategyNumber,
+						   InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
+						   CStringGetTextDatum(name));
+	scan = systable_beginscan(rel, index, OidIsValid(index), snapshot, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		read(tuple, RelationGetDescr(rel), arg);
+	systable_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	table_close(rel, AccessShareLock);
+	return HeapTupleIsValid(tuple);
+}
+
+static Datum
+get_not_null(HeapTuple tuple, TupleDesc desc, AttrNumber attnum)
+{
+	bool		isnull;
+	Datum		value = heap_getattr(tuple, attnum, desc, &isnull);
+
+	if (isnull)
+		elog(ERROR, "column %d of dp_cdp.dataset is null", attnum);
+	return value;
+}
+
+static void
+read_owner(HeapTuple tuple, TupleDesc desc, void *arg)
+{
+	*(Oid *) arg = DatumGetObjectId(get_not_null(tuple, desc, Anum_dataset_owner));
+}
+
+Oid
+dp_dataset_owner(const char *name)
+{
+	Oid			owner = InvalidOid;
+
+	if (dp_extension_installed())
+		with_dataset(name, read_owner, &owner);
+	return owner;
+}
+
+static void
+read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
+{
+	DpDataset  *dataset = arg;
+	bool		isnull;
+	Datum		max_rho = heap_getattr(tuple, Anum_dataset_max_rho, desc, &isnull);
+	char	   *neighbors;
+
+	dataset->owner = DatumGetObjectId(get_not_null(tuple, desc, Anum_dataset_owner));
+	dataset->default_rho =
+		dp_numeric_units(DatumGetNumeric(get_not_null(tuple, desc, Anum_dataset_default_rho)),
+						 DP_RHO_SCALE, true);
+	dataset->max_rho = isnull ? 0 : dp_numeric_units(DatumGetNumeric(max_rho), DP_RHO_SCALE, true);
+	dataset->default_delta =
+		dp_numeric_units(DatumGetNumeric(get_not_null(tuple, desc, Anum_dataset_default_delta)),
+						 DP_DELTA_SCALE, true);
+	dataset->max_groups = DatumGetInt32(get_not_null(tuple, desc, Anum_dataset_max_groups));
+	dataset->max_rows = DatumGetInt32(get_not_null(tuple, desc, Anum_dataset_max_rows));
+	neighbors = TextDatumGetCString(get_not_null(tuple, desc, Anum_dataset_neighbors));
+	dataset->neighbors = strcmp(neighbors, "add_remove") == 0 ? DP_ADD_REMOVE : DP_REPLACE_ONE;
+}
+
+DpDataset *
+dp_policy_dataset(const char *name)
+{
+	DpDataset  *dataset = palloc0(sizeof(DpDataset));
+
+	/* see cache.c: a policy that contradicts itself */
+	if (name[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the policy of a protected table in this query is damaged, so that nothing can be released from it: its owner has to call dp_cdp.unprotect_table and dp_cdp.protect_table"),
+				 errdetail("Its privacy unit column is gone, or it inherits from several protected tables.")));
+
+	strlcpy(dataset->name, name, NAMEDATALEN);
+	if (!with_dataset(name, read_settings, dataset))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name)));
+	return dataset;
+}

@@ -1,0 +1,264 @@
+/*-------------------------------------------------------------------------
+ *
+ * drop.c
+ *	  The object access hook: what must not disappear or be attached unnoticed.
+ *
+ * Invariants:
+ *	- dropping the extension (or its tables by any other road) is refused while
+ *	  the ledger holds anything.  The hook hears of the extension only after
+ *	  its members are gone, hence each table is asked as it goes.
+ *	- the column that bears the privacy unit is not dropped alone.
+ *	- a role that owns a dataset or has a budget here is not dropped: its OID
+ *	  would be free for another role to take.
+ *	- inheritance never puts two policies above one table, see label.c, and a
+ *	  change of it invalidates what is below.
+ *
+ * Other databases of the cluster are out of sight from here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "errors.h"
+#include "policy/policy_int.h"
+
+static object_access_hook_type previous_hook = NULL;
+
+typedef bool (*RowTest) (TupleTableSlot *slot, Oid relid, void *arg);
+
+/* is there a row, among all committed and our own, that passes the test? */
+static bool
+any_row(Oid relid, RowTest test, void *arg)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	Snapshot	snapshot = dp_register_latest_snapshot();
+	TableScanDesc scan = table_beginscan(rel, snapshot, 0, NULL);
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	bool		found = false;
+
+	while (!found && table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		found = test(slot, relid, arg);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	table_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	table_close(rel, NoLock);
+	return found;
+}
+
+static Datum
+column_value(TupleTableSlot *slot, Oid relid, const char *name, bool *isnull)
+{
+	return slot_getattr(slot, get_attnum(relid, name), isnull);
+}
+
+static bool
+is_positive(TupleTableSlot *slot, Oid relid, const char *name)
+{
+	bool		isnull;
+	Datum		value = column_value(slot, relid, name, &isnull);
+	Numeric		zero;
+
+	if (isnull)
+		return false;
+	zero = DatumGetNumeric(DirectFunctionCall1(int4_numeric, Int32GetDatum(0)));
+	return DatumGetBool(DirectFunctionCall2(numeric_gt, value, NumericGetDatum(zero)));
+}
+
+static bool
+row_exists(TupleTableSlot *slot, Oid relid, void *arg)
+{
+	return true;
+}
+
+static bool
+row_has_spent(TupleTableSlot *slot, Oid relid, void *arg)
+{
+	return is_positive(slot, relid, "rho_spent") || is_positive(slot, relid, "delta_spent");
+}
+
+typedef struct RoleColumn
+{
+	const char *column;
+	Oid			role;
+} RoleColumn;
+
+static bool
+row_names_role(TupleTableSlot *slot, Oid relid, void *arg)
+{
+	RoleColumn *wanted = arg;
+	bool		isnull;
+	Datum		value = column_value(slot, relid, wanted->column, &isnull);
+
+	return !isnull && DatumGetObjectId(value) == wanted->role;
+}
+
+/* ------------------------------------------------------------------------
+ * Drops
+ * ------------------------------------------------------------------------
+ */
+
+static void
+drop_relation(Oid relid)
+{
+	char	   *name;
+	bool		used;
+
+	if (relid < FirstNormalObjectId || !dp_extension_installed() ||
+		get_rel_namespace(relid) != dp_internal_schema() ||
+		get_rel_relkind(relid) != RELKIND_RELATION)
+		return;
+
+	name = get_rel_name(relid);
+	if (strcmp(name, "release_log") == 0)
+		used = any_row(relid, row_exists, NULL);
+	else if (strcmp(name, "budget") == 0 || strcmp(name, "dataset") == 0)
+		used = any_row(relid, row_has_spent, NULL);
+	else
+		used = false;
+	if (used)
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("dropping extension dp_cdp would erase a ledger in which privacy budget was spent: export dp_cdp.releases, then call dp_cdp.empty_ledger() first"),
+				 errdetail("What was released stays known. Without its ledger the same budget could be spent again.")));
+}
+
+static void
+drop_column(Oid relid, AttrNumber attnum)
+{
+	DpLabel    *label;
+
+	/* the cache answers first, because nearly no table is protected */
+	if (attnum < 0 || dp_policy_table(relid) == NULL)
+		return;
+	label = dp_label_get(relid, attnum);
+	if (label != NULL && label->unit && dp_label_get(relid, 0) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("column \"%s\" is the privacy unit of table \"%s\" and cannot be dropped: call dp_cdp.unprotect_table first",
+						get_attname(relid, attnum, false), get_rel_name(relid))));
+}
+
+static void
+drop_role(Oid role)
+{
+	static const struct
+	{
+		const char *table;
+		const char *column;
+		const char *complaint;
+	}			uses[] = {
+		{"budget", "role",
+		"role \"%s\" cannot be dropped because it has a privacy budget: call dp_cdp.drop_budget first"},
+		{"dataset", "owner",
+		"role \"%s\" cannot be dropped because it owns a dataset: give it away with dp_cdp.alter_dataset first"},
+	};
+
+	if (!dp_extension_installed())
+		return;
+	for (int i = 0; i < lengthof(uses); i++)
+	{
+		Oid			relid = get_relname_relid(uses[i].table, dp_internal_schema());
+		RoleColumn	wanted = {uses[i].column, role};
+
+		if (OidIsValid(relid) && any_row(relid, row_names_role, &wanted))
+			ereport(ERROR,
+					(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+					 errmsg(uses[i].complaint, GetUserNameFromId(role, false))));
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Inheritance
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * A row of pg_inherits was added or removed; it is not visible, respectively
+ * still visible, here.  After a removal the tests below find nothing, since
+ * they held before.
+ */
+static void
+change_inheritance(Oid child, Oid parent)
+{
+	List	   *above = dp_labelled_ancestors(parent);
+	List	   *below = find_all_inheritors(child, NoLock, NULL);
+	ListCell   *lc;
+
+	if (dp_label_get(parent, 0) != NULL)
+		above = lappend_oid(above, parent);
+
+	foreach(lc, below)
+	{
+		Oid			relid = lfirst_oid(lc);
+
+		if (dp_label_get(relid, 0) != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("table \"%s\" is protected and cannot become a partition or child of \"%s\": call dp_cdp.unprotect_table for it, attach it, and protect \"%s\", which covers its children",
+							get_rel_name(relid), get_rel_name(parent), get_rel_name(parent))));
+		if (above != NIL)
+		{
+			List	   *others = list_difference_oid(dp_labelled_ancestors(relid), above);
+
+			if (others != NIL)
+				ereport(ERROR,
+						(errcode(ERRCODE_DP_BAD_PARAMETER),
+						 errmsg("table \"%s\" already takes its policy from \"%s\" and cannot inherit another from \"%s\": remove one of the two",
+								get_rel_name(relid), get_rel_name(linitial_oid(others)),
+								get_rel_name(parent))));
+		}
+	}
+	dp_policy_invalidate(child);
+}
+
+/* ------------------------------------------------------------------------
+ * The hook
+ * ------------------------------------------------------------------------
+ */
+
+static void
+object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, void *arg)
+{
+	if (previous_hook)
+		previous_hook(access, classId, objectId, subId, arg);
+
+	if (access == OAT_DROP && classId == RelationRelationId)
+	{
+		if (subId == 0)
+			drop_relation(objectId);
+		else
+			drop_column(objectId, subId);
+	}
+	else if (access == OAT_DROP && classId == AuthIdRelationId)
+		drop_role(objectId);
+	else if (access == OAT_POST_ALTER && classId == InheritsRelationId)
+		change_inheritance(objectId, ((ObjectAccessPostAlter *) arg)->auxiliary_id);
+}
+
+void
+dp_drop_init(void)
+{
+	previous_hook = object_access_hook;
+	object_access_hook = object_access;
+}

@@ -1,0 +1,500 @@
+/*-------------------------------------------------------------------------
+ *
+ * label.c
+ *	  Security labels as the catalogue of table policies.
+ *
+ * On a table:	 {"dataset": "clinic", "unit": true}
+ * On a column:	 {"unit": true, "lower": 0, "upper": 1000, "keys": ["a", null]}
+ *
+ * "unit" on the table says that one of its columns bears the unit.  Without
+ * it a table whose unit column went away would silently turn into one where
+ * each row is a unit.
+ *
+ * Invariants:
+ *	- on every path of inheritance at most one relation bears a table label,
+ *	  and it is the topmost one: whoever reads a protected row reads it
+ *	  through a protected relation.  Checked here when a label is set and in
+ *	  drop.c when a child is attached.
+ *	- every change of a label invalidates the relation and its descendants.
+ *	- SECURITY LABEL itself makes sure that the user owns the table; what is
+ *	  asked here in addition is the dataset.  A superuser may set any well
+ *	  formed label, because pg_dump restores labels before the rows of
+ *	  dp_cdp.dataset.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/indexing.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_seclabel.h"
+#include "commands/seclabel.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/json.h"
+#include "utils/jsonb.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "errors.h"
+#include "policy/policy_int.h"
+
+/* ------------------------------------------------------------------------
+ * Text and struct
+ * ------------------------------------------------------------------------
+ */
+
+static void
+bad_label(const char *text)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("\"%s\" is not a security label of dp_cdp: use the functions of schema dp_cdp, such as dp_cdp.protect_table, to set policies",
+					text)));
+}
+
+static bool
+value_is_true(const JsonbValue *v, const char *text)
+{
+	if (v->type != jbvBool || !v->val.boolean)
+		bad_label(text);
+	return true;
+}
+
+static void
+parse_keys(JsonbContainer *array, DpLabel *label, const char *text)
+{
+	JsonbIterator *it = JsonbIteratorInit(array);
+	JsonbIteratorToken token;
+	JsonbValue	v;
+
+	token = JsonbIteratorNext(&it, &v, true);
+	if (token != WJB_BEGIN_ARRAY || v.val.array.rawScalar)
+		bad_label(text);
+	label->has_keys = true;
+	label->keys = palloc(sizeof(char *) * Max(v.val.array.nElems, 1));
+	while ((token = JsonbIteratorNext(&it, &v, true)) == WJB_ELEM)
+	{
+		if (v.type == jbvString)
+			label->keys[label->nkeys++] = pnstrdup(v.val.string.val, v.val.string.len);
+		else if (v.type == jbvNull)
+			label->keys[label->nkeys++] = NULL;
+		else
+			bad_label(text);
+	}
+}
+
+DpLabel *
+dp_label_parse(const char *text, bool is_column)
+{
+	DpLabel    *label = palloc0(sizeof(DpLabel));
+	Jsonb	   *json = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
+	JsonbIterator *it = JsonbIteratorInit(&json->root);
+	JsonbValue	v;
+	bool		has_lower = false;
+	bool		has_upper = false;
+
+	if (JsonbIteratorNext(&it, &v, true) != WJB_BEGIN_OBJECT)
+		bad_label(text);
+	while (JsonbIteratorNext(&it, &v, true) == WJB_KEY)
+	{
+		char	   *name = pnstrdup(v.val.string.val, v.val.string.len);
+
+		JsonbIteratorNext(&it, &v, true);
+		if (strcmp(name, "unit") == 0)
+			label->unit = value_is_true(&v, text);
+		else if (!is_column && strcmp(name, "dataset") == 0)
+		{
+			if (v.type != jbvString || v.val.string.len == 0 ||
+				v.val.string.len >= NAMEDATALEN)
+				bad_label(text);
+			label->dataset = pnstrdup(v.val.string.val, v.val.string.len);
+		}
+		else if (is_column && strcmp(name, "lower") == 0 && v.type == jbvNumeric)
+		{
+			label->lower = v.val.numeric;
+			has_lower = true;
+		}
+		else if (is_column && strcmp(name, "upper") == 0 && v.type == jbvNumeric)
+		{
+			label->upper = v.val.numeric;
+			has_upper = true;
+		}
+		else if (is_column && strcmp(name, "keys") == 0 && v.type == jbvBinary)
+			parse_keys(v.val.binary.data, label, text);
+		else
+			bad_label(text);
+	}
+
+	if (is_column)
+	{
+		label->has_bounds = has_lower && has_upper;
+		if (has_lower != has_upper ||
+			!(label->unit || label->has_bounds || label->has_keys))
+			bad_label(text);
+		if (label->has_bounds &&
+			!DatumGetBool(DirectFunctionCall2(numeric_lt,
+											  NumericGetDatum(label->lower),
+											  NumericGetDatum(label->upper))))
+			bad_label(text);
+	}
+	else if (label->dataset == NULL)
+		bad_label(text);
+	return label;
+}
+
+static char *
+numeric_text(Numeric n)
+{
+	return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(n)));
+}
+
+char *
+dp_label_format(const DpLabel *label)
+{
+	StringInfoData s;
+	const char *separator = "";
+
+	initStringInfo(&s);
+	appendStringInfoChar(&s, '{');
+	if (label->dataset)
+	{
+		appendStringInfoString(&s, "\"dataset\": ");
+		escape_json(&s, label->dataset);
+		separator = ", ";
+	}
+	if (label->unit)
+	{
+		appendStringInfo(&s, "%s\"unit\": true", separator);
+		separator = ", ";
+	}
+	if (label->has_bounds)
+	{
+		appendStringInfo(&s, "%s\"lower\": %s, \"upper\": %s", separator,
+						 numeric_text(label->lower), numeric_text(label->upper));
+		separator = ", ";
+	}
+	if (label->has_keys)
+	{
+		appendStringInfo(&s, "%s\"keys\": [", separator);
+		for (int i = 0; i < label->nkeys; i++)
+		{
+			if (i > 0)
+				appendStringInfoString(&s, ", ");
+			if (label->keys[i])
+				escape_json(&s, label->keys[i]);
+			else
+				appendStringInfoString(&s, "null");
+		}
+		appendStringInfoChar(&s, ']');
+	}
+	if (s.len == 1)
+		return NULL;
+	appendStringInfoChar(&s, '}');
+	return s.data;
+}
+
+/* ------------------------------------------------------------------------
+ * Catalog
+ * ------------------------------------------------------------------------
+ */
+
+List *
+dp_label_list(Oid relid)
+{
+	List	   *result = NIL;
+	Relation	rel = table_open(SecLabelRelationId, AccessShareLock);
+	ScanKeyData key[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key[0], Anum_pg_seclabel_objoid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(relid));
+	ScanKeyInit(&key[1], Anum_pg_seclabel_classoid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(RelationRelationId));
+	scan = systable_beginscan(rel, SecLabelObjectIndexId, true, NULL, 2, key);
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		TupleDesc	desc = RelationGetDescr(rel);
+		AttrNumber	attnum = ((FormData_pg_seclabel *) GETSTRUCT(tuple))->objsubid;
+		bool		isnull;
+		char	   *provider;
+		DpLabel    *label;
+
+		provider = TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_provider,
+													desc, &isnull));
+		if (strcmp(provider, DP_LABEL_PROVIDER) != 0)
+			continue;
+		label = dp_label_parse(TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_label,
+																desc, &isnull)),
+							   attnum != 0);
+		label->attnum = attnum;
+		/* the index delivers them in this order, but do not rely on it */
+		result = attnum == 0 ? lcons(label, result) : lappend(result, label);
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
+DpLabel *
+dp_label_get(Oid relid, AttrNumber attnum)
+{
+	ObjectAddress object = {RelationRelationId, relid, attnum};
+	char	   *text = GetSecurityLabel(&object, DP_LABEL_PROVIDER);
+	DpLabel    *label;
+
+	if (text == NULL)
+		return NULL;
+	label = dp_label_parse(text, attnum != 0);
+	label->attnum = attnum;
+	return label;
+}
+
+void
+dp_label_put(Oid relid, AttrNumber attnum, const DpLabel *label)
+{
+	ObjectAddress object = {RelationRelationId, relid, attnum};
+
+	SetSecurityLabel(&object, DP_LABEL_PROVIDER, label ? dp_label_format(label) : NULL);
+	dp_policy_invalidate(relid);
+}
+
+List *
+dp_label_tables(const char *dataset)
+{
+	List	   *result = NIL;
+	Relation	rel = table_open(SecLabelRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	HeapTuple	tuple;
+
+	while ((tuple = systable_getnext(scan)) != NULL)
+	{
+		FormData_pg_seclabel *form = (FormData_pg_seclabel *) GETSTRUCT(tuple);
+		TupleDesc	desc = RelationGetDescr(rel);
+		bool		isnull;
+		DpLabel    *label;
+
+		if (form->classoid != RelationRelationId || form->objsubid != 0 ||
+			strcmp(TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_provider,
+													desc, &isnull)),
+				   DP_LABEL_PROVIDER) != 0)
+			continue;
+		label = dp_label_parse(TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_label,
+																desc, &isnull)),
+							   false);
+		if (strcmp(label->dataset, dataset) == 0)
+			result = lappend_oid(result, form->objoid);
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
+void
+dp_policy_invalidate(Oid relid)
+{
+	List	   *relids = find_all_inheritors(relid, NoLock, NULL);
+	ListCell   *lc;
+
+	foreach(lc, relids)
+	{
+		if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(lfirst_oid(lc))))
+			CacheInvalidateRelcacheByRelid(lfirst_oid(lc));
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * What can be protected
+ * ------------------------------------------------------------------------
+ */
+
+void
+dp_check_protectable(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Form_pg_class form;
+	char	   *name;
+	List	   *relids;
+	ListCell   *lc;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("there is no table with OID %u: give the name of a table", relid)));
+	form = (Form_pg_class) GETSTRUCT(tuple);
+	name = pstrdup(NameStr(form->relname));
+
+	if (form->relkind == RELKIND_VIEW || form->relkind == RELKIND_MATVIEW)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"%s\" is a view and cannot be protected: protect the tables it reads", name)));
+	if (form->relkind == RELKIND_FOREIGN_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"%s\" is a foreign table and cannot be protected: copy its data into a table and protect that", name)));
+	if (form->relkind != RELKIND_RELATION && form->relkind != RELKIND_PARTITIONED_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"%s\" is not a table: only plain and partitioned tables can be protected", name)));
+	if (form->relpersistence == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"%s\" is a temporary table and cannot be protected: use an ordinary table", name)));
+	if (relid < FirstNormalObjectId || form->relnamespace == dp_internal_schema())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"%s\" belongs to the system and cannot be protected: protect tables with personal data", name)));
+	ReleaseSysCache(tuple);
+
+	relids = dp_parents(relid);
+	if (relids != NIL)
+	{
+		char	   *parent = get_rel_name(linitial_oid(relids));
+
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"%s\" is a partition or child of \"%s\": protect \"%s\", which covers its children",
+						name, parent, parent)));
+	}
+
+	relids = find_all_inheritors(relid, NoLock, NULL);
+	foreach(lc, relids)
+	{
+		Oid			child = lfirst_oid(lc);
+		List	   *others;
+
+		if (child == relid)
+			continue;
+		others = list_delete_oid(dp_labelled_ancestors(child), relid);
+		if (dp_label_get(child, 0) != NULL)
+			others = lcons_oid(child, others);
+		if (others != NIL)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("\"%s\" has a child that takes its policy from \"%s\": unprotect \"%s\" first",
+							name, get_rel_name(linitial_oid(others)),
+							get_rel_name(linitial_oid(others)))));
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * SECURITY LABEL FOR dp_cdp
+ * ------------------------------------------------------------------------
+ */
+
+static void
+require_dataset_owner(const char *dataset)
+{
+	Oid			owner = dp_dataset_owner(dataset);
+
+	if (!OidIsValid(owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", dataset)));
+	if (!has_privs_of_role(GetUserId(), owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of dataset \"%s\"", dataset)));
+}
+
+static void
+relabel_table(Oid relid, const char *text)
+{
+	DpLabel    *old = dp_label_get(relid, 0);
+	DpLabel    *new;
+
+	if (text == NULL)
+	{
+		/*
+		 * Without its dataset nobody gets an answer from the table, and its
+		 * owner, who is asking, is the only one left to decide.
+		 */
+		if (old != NULL && !superuser() && OidIsValid(dp_dataset_owner(old->dataset)))
+			require_dataset_owner(old->dataset);
+		return;
+	}
+
+	new = dp_label_parse(text, false);
+	dp_check_protectable(relid);
+	if (superuser())
+		return;
+	require_dataset_owner(new->dataset);
+	if (old != NULL &&
+		(strcmp(old->dataset, new->dataset) != 0 || old->unit != new->unit))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("table \"%s\" is already protected: call dp_cdp.unprotect_table first",
+						get_rel_name(relid))));
+}
+
+static void
+relabel_column(Oid relid, AttrNumber attnum, const char *text)
+{
+	DpLabel    *table;
+	DpLabel    *old;
+	DpLabel    *new = NULL;
+
+	if (text != NULL)
+	{
+		if (attnum < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("system columns have no policy: name another column")));
+		new = dp_label_parse(text, true);
+	}
+	if (superuser())
+		return;
+
+	table = dp_label_get(relid, 0);
+	old = dp_label_get(relid, attnum);
+	if (table == NULL)
+	{
+		if (text == NULL)
+			return;
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("table \"%s\" is not protected: call dp_cdp.protect_table first",
+						get_rel_name(relid))));
+	}
+	require_dataset_owner(table->dataset);
+	if ((old != NULL && old->unit) != (new != NULL && new->unit))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the privacy unit of table \"%s\" cannot be changed by SECURITY LABEL: call dp_cdp.unprotect_table and dp_cdp.protect_table",
+						get_rel_name(relid))));
+}
+
+static void
+relabel(const ObjectAddress *object, const char *text)
+{
+	if (object->classId != RelationRelationId)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("dp_cdp has security labels for tables and their columns only")));
+
+	if (object->objectSubId == 0)
+		relabel_table(object->objectId, text);
+	else
+		relabel_column(object->objectId, object->objectSubId, text);
+	dp_policy_invalidate(object->objectId);
+}
+
+void
+dp_label_init(void)
+{
+	register_label_provider(DP_LABEL_PROVIDER, relabel);
+}
