@@ -15,8 +15,9 @@
 
 #include <stdint.h>
 
-typedef __int128 dp_i128;
-typedef unsigned __int128 dp_u128;
+/* palloc aligns to 8 bytes only */
+typedef __int128 dp_i128 __attribute__((aligned(8)));
+typedef unsigned __int128 dp_u128 __attribute__((aligned(8)));
 
 /* one rho in accounting units, and how many decimals that is */
 #define DP_RHO_ONE		INT64_C(1000000000000)

@@ -1,0 +1,196 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat.h
+ *	  The only place that knows the differences between PostgreSQL versions
+ *	  14 to 18.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_COMPAT_H
+#define DP_COMPAT_H
+
+#include "postgres.h"
+
+/* --- planning and executing releases --- */
+
+#include "nodes/extensible.h"
+#include "nodes/plannodes.h"
+#include "parser/parse_relation.h"
+#include "executor/executor.h"
+
+#if PG_VERSION_NUM >= 150000
+#define DP_CUSTOMPATH_PROJECTION CUSTOMPATH_SUPPORT_PROJECTION
+#else
+#define DP_CUSTOMPATH_PROJECTION 0
+#endif
+
+/* moves inner's range table (and what it must be checked for) behind outer's */
+static inline void
+dp_append_range_table(PlannedStmt *outer, PlannedStmt *inner)
+{
+#if PG_VERSION_NUM >= 160000
+	CombineRangeTables(&outer->rtable, &outer->permInfos, inner->rtable, inner->permInfos);
+#else
+	outer->rtable = list_concat(outer->rtable, inner->rtable);
+#endif
+}
+
+/* query reads rte with the rights of owner, who must hold SELECT */
+static inline void
+dp_set_read_permission(Query *query, RangeTblEntry *rte, Oid owner)
+{
+#if PG_VERSION_NUM >= 160000
+	RTEPermissionInfo *info;
+
+	rte->perminfoindex = 0;
+	info = addRTEPermissionInfo(&query->rteperminfos, rte);
+	info->requiredPerms = ACL_SELECT;
+	info->checkAsUser = owner;
+#else
+	rte->requiredPerms = ACL_SELECT;
+	rte->checkAsUser = owner;
+#endif
+}
+
+/* a table's entry that is not read any more; keeps its place */
+static inline void
+dp_clear_relation_rte(Query *query, RangeTblEntry *rte)
+{
+	rte->rtekind = RTE_RESULT;
+	rte->relid = InvalidOid;
+	rte->relkind = 0;
+	rte->rellockmode = 0;
+	rte->inh = false;
+	rte->securityQuals = NIL;
+#if PG_VERSION_NUM >= 160000
+	rte->perminfoindex = 0;
+#else
+	rte->requiredPerms = 0;
+	rte->checkAsUser = InvalidOid;
+	rte->selectedCols = NULL;
+	rte->insertedCols = NULL;
+	rte->updatedCols = NULL;
+	rte->extraUpdatedCols = NULL;
+#endif
+}
+
+/* permissions that an executor start is about to check */
+#if PG_VERSION_NUM >= 160000
+#define DP_CHECK_PERMS_ARGS List *rangeTable, List *rteperminfos, bool ereport_on_violation
+#define DP_CHECK_PERMS_CALL rangeTable, rteperminfos, ereport_on_violation
+#define DP_RTE_IS_READ(rte) \
+	((rte)->perminfoindex != 0 && \
+	 (getRTEPermissionInfo(rteperminfos, rte)->requiredPerms & ACL_SELECT) != 0)
+#else
+#define DP_CHECK_PERMS_ARGS List *rangeTable, bool ereport_on_violation
+#define DP_CHECK_PERMS_CALL rangeTable, ereport_on_violation
+#define DP_RTE_IS_READ(rte) (((rte)->requiredPerms & ACL_SELECT) != 0)
+#endif
+
+#if PG_VERSION_NUM >= 180000
+#define DP_EXECUTOR_RUN(desc) ExecutorRun(desc, ForwardScanDirection, 0)
+#else
+#define DP_EXECUTOR_RUN(desc) ExecutorRun(desc, ForwardScanDirection, 0, true)
+#endif
+
+/* --- the ledger: processes, wait events, timelines, writing rows --- */
+
+#include "access/tableam.h"
+#include "access/xlog.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_extension.h"
+#include "storage/proc.h"
+#include "utils/acl.h"
+#include "utils/rel.h"
+#include "utils/wait_event.h"
+
+/* the process's place among all processes, below MaxBackends */
+static inline int
+dp_my_proc_number(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return MyProcNumber;
+#else
+	return MyProc->pgprocno;
+#endif
+}
+
+/* what pg_stat_activity shows while a debit is waited for */
+static inline uint32
+dp_wait_event(void)
+{
+#if PG_VERSION_NUM >= 170000
+	static uint32 event = 0;
+
+	if (event == 0)
+		event = WaitEventExtensionNew("DpCdpLedger");
+	return event;
+#else
+	return PG_WAIT_EXTENSION;
+#endif
+}
+
+/* not during recovery */
+static inline TimeLineID
+dp_current_timeline(void)
+{
+#if PG_VERSION_NUM >= 150000
+	return GetWALInsertionTimeLine();
+#else
+	(void) RecoveryInProgress();	/* sets it */
+	return ThisTimeLineID;
+#endif
+}
+
+static inline bool
+dp_owns_extension(Oid extension, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(ExtensionRelationId, extension, role);
+#else
+	return pg_extension_ownercheck(extension, role);
+#endif
+}
+
+static inline Oid
+dp_identity_sequence(Relation rel, AttrNumber attnum)
+{
+#if PG_VERSION_NUM >= 170000
+	return getIdentitySequence(rel, attnum, false);
+#else
+	return getIdentitySequence(RelationGetRelid(rel), attnum, false);
+#endif
+}
+
+static inline void
+dp_insert_index_tuples(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate,
+					   bool update, bool only_summarizing)
+{
+#if PG_VERSION_NUM >= 160000
+	ExecInsertIndexTuples(rri, slot, estate, update, false, NULL, NIL, only_summarizing);
+#else
+	ExecInsertIndexTuples(rri, slot, estate, update, false, NULL, NIL);
+#endif
+}
+
+/* replaces a row that this transaction has locked, indexes included */
+static inline void
+dp_update_locked_row(ResultRelInfo *rri, EState *estate, Snapshot snapshot,
+					 ItemPointer tid, TupleTableSlot *slot)
+{
+#if PG_VERSION_NUM >= 160000
+	TU_UpdateIndexes indexes;
+
+	simple_table_tuple_update(rri->ri_RelationDesc, tid, slot, snapshot, &indexes);
+	if (indexes != TU_None)
+		dp_insert_index_tuples(rri, slot, estate, true, indexes == TU_Summarizing);
+#else
+	bool		indexes;
+
+	simple_table_tuple_update(rri->ri_RelationDesc, tid, slot, snapshot, &indexes);
+	if (indexes)
+		dp_insert_index_tuples(rri, slot, estate, true, false);
+#endif
+}
+
+#endif							/* DP_COMPAT_H */

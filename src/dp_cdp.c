@@ -1,0 +1,39 @@
+/*-------------------------------------------------------------------------
+ *
+ * dp_cdp.c
+ *	  Module magic and initialization.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "guard/guard.h"
+#include "guc.h"
+#include "ledger/ledger.h"
+#include "miscadmin.h"
+#include "policy.h"
+#include "release/release.h"
+
+PG_MODULE_MAGIC;
+
+extern PGDLLEXPORT void _PG_init(void);
+
+/*
+ * Loaded by CREATE EXTENSION or a function call instead of at server start,
+ * the library installs nothing; its functions say what is missing.
+ */
+bool		dp_preloaded = false;
+
+void
+_PG_init(void)
+{
+	if (!process_shared_preload_libraries_in_progress)
+		return;
+	dp_preloaded = true;
+	dp_guc_init();
+	dp_policy_init();
+	dp_ledger_init();
+	dp_release_init();
+	dp_guard_init();
+}

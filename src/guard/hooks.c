@@ -1,0 +1,241 @@
+/*-------------------------------------------------------------------------
+ *
+ * hooks.c
+ *	  Where the guard stands: before planning, before execution, before
+ *	  utility commands.
+ *
+ * The planner hook splits queries.  The permission hook is the second line:
+ * it sees plans that were made for somebody else, inlined functions and
+ * partitions.  The third is PostgreSQL's own: analysts hold no SELECT.
+ *
+ * Every hook calls the one that was there before.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "commands/defrem.h"
+#include "compat.h"
+#include "errors.h"
+#include "guard/guard.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/planner.h"
+#include "tcop/utility.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+static planner_hook_type prev_planner = NULL;
+static ExecutorCheckPerms_hook_type prev_check_perms = NULL;
+static ProcessUtility_hook_type prev_process_utility = NULL;
+
+static PlannedStmt *
+next_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+{
+	if (prev_planner)
+		return prev_planner(parse, query_string, cursorOptions, boundParams);
+	return standard_planner(parse, query_string, cursorOptions, boundParams);
+}
+
+static bool
+max_param_walker(Node *node, int *max)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
+		*max = Max(*max, ((Param *) node)->paramid);
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, max_param_walker, max, 0);
+	return expression_tree_walker(node, max_param_walker, max);
+}
+
+/* plans the inner query as its owner; an error shows nothing of the data */
+static void
+plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	DpSandbox	box;
+
+	dp_sandbox_begin(&box, dp_relation_owner(release->relid));
+	dp_release_plan_begin(NIL);
+	PG_TRY();
+	{
+		release->inner = next_planner(release->inner_query, "private query",
+									  (cursorOptions & CURSOR_OPT_CUSTOM_PLAN) | CURSOR_OPT_PARALLEL_OK,
+									  boundParams);
+		release->inner_query = NULL;
+	}
+	PG_CATCH();
+	{
+		dp_release_plan_end();
+		dp_sandbox_end(&box);
+		dp_sandbox_rethrow(caller);
+	}
+	PG_END_TRY();
+	dp_release_plan_end();
+	dp_sandbox_end(&box);
+}
+
+static PlannedStmt *
+plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+{
+	DpSplitContext cxt = {.source_text = query_string};
+	PlannedStmt *result;
+	ListCell   *lc;
+	volatile bool declared = false;
+
+	if (!dp_extension_installed())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("the query reads a table that is protected by dp_cdp, but the extension is not installed here; "
+						"run CREATE EXTENSION dp_cdp")));
+	cxt.next_param = boundParams ? boundParams->numParams : 0;
+	max_param_walker((Node *) parse, &cxt.next_param);
+	cxt.next_param++;
+
+	dp_split_query(parse, &cxt);
+	if (cxt.releases == NIL)
+	{
+		result = next_planner(parse, query_string, cursorOptions, boundParams);
+		/* it was left alone because of who asks */
+		result->dependsOnRole = true;
+		return result;
+	}
+
+	foreach(lc, cxt.releases)
+	{
+		ListCell   *key;
+
+		plan_inner(lfirst(lc), cursorOptions, boundParams);
+		foreach(key, ((DpRelease *) lfirst(lc))->keys)
+			declared = declared || ((DpReleaseKey *) lfirst(key))->domain != NULL;
+	}
+
+	dp_release_plan_begin(cxt.releases);
+	PG_TRY();
+	{
+		result = next_planner(parse, query_string, cursorOptions & ~CURSOR_OPT_PARALLEL_OK, boundParams);
+	}
+	PG_FINALLY();
+	{
+		dp_release_plan_end();
+	}
+	PG_END_TRY();
+	dp_release_adopt_inner(result, cxt.releases);
+	/* keys that a referenced table or an enum declares may change without notice */
+	result->transientPlan = result->transientPlan || declared;
+	return result;
+}
+
+static PlannedStmt *
+guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+{
+	if (IsTransactionState() && !IsParallelWorker() && dp_query_touches_protected(parse) &&
+		!dp_is_key_check())
+		return plan_guarded(parse, query_string, cursorOptions, boundParams);
+	return next_planner(parse, query_string, cursorOptions, boundParams);
+}
+
+static bool
+guard_check_perms(DP_CHECK_PERMS_ARGS)
+{
+	ListCell   *lc;
+
+	if (prev_check_perms && !prev_check_perms(DP_CHECK_PERMS_CALL))
+		return false;
+	if (IsParallelWorker() || dp_release_is_inner(rangeTable))
+		return true;
+
+	foreach(lc, rangeTable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if (rte->rtekind != RTE_RELATION || !DP_RTE_IS_READ(rte) ||
+			(rte->enrname && strcmp(rte->enrname, DP_INNER_MARK) == 0) ||
+			dp_policy_table(rte->relid) == NULL ||
+			dp_may_read(rte->relid) || dp_is_key_check())
+			continue;
+		if (ereport_on_violation)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("permission denied for rows of protected table \"%s\"; ask for private aggregates, such as dp_count(*)",
+							get_rel_name(rte->relid))));
+		return false;
+	}
+	return true;
+}
+
+static bool
+is_explain_analyze(Node *statement)
+{
+	bool		analyze = false;
+	ListCell   *lc;
+
+	if (!IsA(statement, ExplainStmt))
+		return false;
+	foreach(lc, ((ExplainStmt *) statement)->options)
+	{
+		DefElem    *option = lfirst(lc);
+
+		if (strcmp(option->defname, "analyze") == 0)
+			analyze = defGetBoolean(option);
+	}
+	return analyze;
+}
+
+/* COPY table TO reads without planner and executor */
+static void
+check_copy(CopyStmt *copy)
+{
+	Oid			relid;
+
+	if (copy->is_from || copy->relation == NULL)
+		return;
+	relid = RangeVarGetRelid(copy->relation, NoLock, true);
+	if (OidIsValid(relid) && dp_policy_table(relid) != NULL && !dp_may_read(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("permission denied for rows of protected table \"%s\"; copy a query of private aggregates: COPY (SELECT dp_count(*) ...) TO",
+						copy->relation->relname)));
+}
+
+static void
+guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
+					  ProcessUtilityContext context, ParamListInfo params,
+					  QueryEnvironment *queryEnv, DestReceiver *dest, QueryCompletion *qc)
+{
+	bool		analyze = is_explain_analyze(pstmt->utilityStmt);
+	int			save_depth = dp_explain_analyze_depth;
+
+	if (IsA(pstmt->utilityStmt, CopyStmt) && IsTransactionState())
+		check_copy((CopyStmt *) pstmt->utilityStmt);
+	if (analyze)
+		dp_explain_analyze_depth++;
+	PG_TRY();
+	{
+		if (prev_process_utility)
+			prev_process_utility(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
+		else
+			standard_ProcessUtility(pstmt, queryString, readOnlyTree, context, params, queryEnv, dest, qc);
+	}
+	PG_FINALLY();
+	{
+		dp_explain_analyze_depth = save_depth;
+	}
+	PG_END_TRY();
+}
+
+void
+dp_guard_init(void)
+{
+	dp_release_may_read = dp_may_read;
+	prev_planner = planner_hook;
+	planner_hook = guard_planner;
+	prev_check_perms = ExecutorCheckPerms_hook;
+	ExecutorCheckPerms_hook = guard_check_perms;
+	prev_process_utility = ProcessUtility_hook;
+	ProcessUtility_hook = guard_process_utility;
+}

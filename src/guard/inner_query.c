@@ -1,0 +1,406 @@
+/*-------------------------------------------------------------------------
+ *
+ * inner_query.c
+ *	  Builds the query that computes exact, contribution-bounded states.
+ *
+ * Row units: a row is in one group and its value is clamped by the aggregate
+ * itself, so no bounding is needed:
+ *
+ *	 SELECT keys, count(*), dp_cdp.exact_sum(x, $grid)
+ *	 FROM t WHERE ... GROUP BY keys
+ *
+ * Unit column: one aggregate per unit keeps a bounded number of groups and
+ * the unit's clamped total in each of them:
+ *
+ *	 SELECT dp_cdp.entry_key(e, 0, NULL::type), dp_cdp.entry_sum(e, 0)
+ *	 FROM (SELECT dp_cdp.bound_entries(
+ *			   dp_cdp.bound_unit($spec, keys, values), $spec) AS e
+ *		   FROM t WHERE ... AND unit IS NOT NULL GROUP BY unit) s
+ *	 GROUP BY 1
+ *
+ * $grid and $spec are external parameters that the release node supplies.
+ * Rows whose keys are not among the declared ones are left out before the
+ * bounding, so that they do not use up a unit's groups.  Undeclared keys are
+ * ordered: they are released in that order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
+#include "compat.h"
+#include "guard/guard.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_clause.h"
+#include "parser/parse_func.h"
+#include "parser/parse_oper.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+static Oid
+internal_function(const char *name, int nargs, const Oid *argtypes)
+{
+	return LookupFuncName(list_make2(makeString("dp_cdp"), makeString(pstrdup(name))),
+						  nargs, argtypes, false);
+}
+
+static Expr *
+make_param(int number, Oid type)
+{
+	Param	   *param = makeNode(Param);
+
+	param->paramkind = PARAM_EXTERN;
+	param->paramid = number;
+	param->paramtype = type;
+	param->paramtypmod = -1;
+	param->paramcollid = InvalidOid;
+	param->location = -1;
+	return (Expr *) param;
+}
+
+static Aggref *
+make_aggregate(Oid funcid, Oid result, List *args, Expr *filter)
+{
+	Aggref	   *agg = makeNode(Aggref);
+	ListCell   *lc;
+	AttrNumber	n = 0;
+
+	agg->aggfnoid = funcid;
+	agg->aggtype = result;
+	agg->aggfilter = filter;
+	agg->aggstar = (args == NIL);
+	agg->aggkind = AGGKIND_NORMAL;
+	agg->aggsplit = AGGSPLIT_SIMPLE;
+	agg->aggno = -1;
+	agg->aggtransno = -1;
+	agg->location = -1;
+	foreach(lc, args)
+	{
+		agg->args = lappend(agg->args, makeTargetEntry(lfirst(lc), ++n, NULL, false));
+		agg->aggargtypes = lappend_oid(agg->aggargtypes, exprType(lfirst(lc)));
+	}
+	return agg;
+}
+
+static void
+add_target(Query *query, Expr *expr)
+{
+	query->targetList = lappend(query->targetList,
+								makeTargetEntry(expr, list_length(query->targetList) + 1,
+												psprintf("c%d", list_length(query->targetList) + 1),
+												false));
+}
+
+/* makes a target entry a grouping column, and a sort column if asked */
+static void
+group_by(Query *query, TargetEntry *tle, bool sort)
+{
+	SortGroupClause *clause = makeNode(SortGroupClause);
+	bool		hashable;
+
+	tle->ressortgroupref = tle->resno;
+	clause->tleSortGroupRef = tle->ressortgroupref;
+	get_sort_group_operators(exprType((Node *) tle->expr), true, true, false,
+							 &clause->sortop, &clause->eqop, NULL, &hashable);
+	clause->hashable = hashable;
+	clause->nulls_first = false;
+	query->groupClause = lappend(query->groupClause, clause);
+	if (sort)
+		query->sortClause = lappend(query->sortClause, copyObject(clause));
+}
+
+static Expr *
+make_is_not_null(Expr *arg)
+{
+	NullTest   *test = makeNode(NullTest);
+
+	test->arg = arg;
+	test->nulltesttype = IS_NOT_NULL;
+	test->argisrow = false;
+	test->location = -1;
+	return (Expr *) test;
+}
+
+/* key IN (declared keys), with NULL where that is declared, too */
+static Expr *
+make_membership(Expr *key, DpReleaseKey *declared)
+{
+	ScalarArrayOpExpr *in = makeNode(ScalarArrayOpExpr);
+	TypeCacheEntry *type = lookup_type_cache(declared->type, TYPECACHE_EQ_OPR);
+	NullTest   *isnull;
+
+	in->opno = type->eq_opr;
+	in->opfuncid = get_opcode(type->eq_opr);
+	in->useOr = true;
+	in->inputcollid = declared->collation;
+	/* varchar's equality is text's */
+	in->args = list_make2(copyObject(key), copyObject(declared->domain));
+	in->location = -1;
+	if (!declared->null_key)
+		return (Expr *) in;
+	isnull = makeNode(NullTest);
+	isnull->arg = copyObject(key);
+	isnull->nulltesttype = IS_NULL;
+	isnull->location = -1;
+	return makeBoolExpr(OR_EXPR, list_make2(in, isnull), -1);
+}
+
+/* NULL where the value is not a number: NaN counts as NULL */
+static Expr *
+make_nan_null(Expr *value)
+{
+	Oid			type = exprType((Node *) value);
+	Oid			op;
+	Datum		nan;
+	NullIfExpr *nullif;
+	Const	   *constant;
+
+	switch (type)
+	{
+		case FLOAT4OID:
+			nan = Float4GetDatum(get_float4_nan());
+			break;
+		case FLOAT8OID:
+			nan = Float8GetDatum(get_float8_nan());
+			break;
+		case NUMERICOID:
+			nan = DirectFunctionCall3(numeric_in, CStringGetDatum("NaN"),
+									  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+			break;
+		default:
+			return value;
+	}
+	constant = makeConst(type, -1, InvalidOid, get_typlen(type), nan, false, get_typbyval(type));
+	op = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
+	nullif = makeNode(NullIfExpr);
+	nullif->opno = op;
+	nullif->opfuncid = get_opcode(op);
+	nullif->opresulttype = type;
+	nullif->args = list_make2(value, constant);
+	nullif->location = -1;
+	return (Expr *) nullif;
+}
+
+static Expr *
+make_true(void)
+{
+	return (Expr *) makeBoolConst(true, false);
+}
+
+/* row units: the aggregate of one column */
+static Expr *
+row_aggregate(DpRelease *release, int i, DpReleaseColumn *column, Expr *value, Expr *filter)
+{
+	Oid			argtypes[2];
+
+	if (column->kind != DP_VALUE_SUM)
+	{
+		if (value == NULL)
+			return (Expr *) make_aggregate(F_COUNT_, INT8OID, NIL, filter);
+		return (Expr *) make_aggregate(F_COUNT_ANY, INT8OID,
+									   list_make1(make_nan_null(value)), filter);
+	}
+	argtypes[0] = exprType((Node *) value);
+	argtypes[1] = dp_internal_type("grid");
+	return (Expr *) make_aggregate(internal_function("exact_sum", 2, argtypes),
+								   dp_internal_type("exact_sum"),
+								   list_make2(value, make_param(release->first_param + i, argtypes[1])),
+								   filter);
+}
+
+/* unit column: the argument of bound_unit for one column */
+static Expr *
+unit_value(DpReleaseColumn *column, Expr *value, Expr *filter)
+{
+	CaseExpr   *cases;
+	CaseWhen   *when;
+
+	if (column->kind != DP_VALUE_SUM)
+	{
+		Expr	   *counts = value ? make_is_not_null(make_nan_null(value)) : NULL;
+
+		if (counts && filter)
+			return makeBoolExpr(AND_EXPR, list_make2(filter, counts), -1);
+		return filter ? filter : counts ? counts : make_true();
+	}
+	if (filter == NULL)
+		return value;
+	cases = makeNode(CaseExpr);
+	when = makeNode(CaseWhen);
+	when->expr = filter;
+	when->result = value;
+	when->location = -1;
+	cases->casetype = exprType((Node *) value);
+	cases->casecollid = InvalidOid;
+	cases->args = list_make1(when);
+	cases->defresult = (Expr *) makeNullConst(cases->casetype, -1, InvalidOid);
+	cases->location = -1;
+	return (Expr *) cases;
+}
+
+static Query *
+make_select(RangeTblEntry *rte, Node *quals)
+{
+	Query	   *query = makeNode(Query);
+	RangeTblRef *ref = makeNode(RangeTblRef);
+
+	query->commandType = CMD_SELECT;
+	query->querySource = QSRC_ORIGINAL;
+	query->canSetTag = true;
+	query->hasAggs = true;
+	query->rtable = list_make1(rte);
+	ref->rtindex = 1;
+	query->jointree = makeFromExpr(list_make1(ref), quals);
+	return query;
+}
+
+static Query *
+row_query(DpRelease *release, DpInnerParts *parts, bool sort)
+{
+	Query	   *query = make_select(parts->rte, parts->quals);
+	ListCell   *column,
+			   *value,
+			   *filter,
+			   *key;
+	int			i = 0;
+
+	dp_set_read_permission(query, parts->rte, dp_relation_owner(release->relid));
+	foreach(key, parts->keys)
+	{
+		add_target(query, lfirst(key));
+		group_by(query, llast(query->targetList), sort);
+	}
+	forthree(column, release->columns, value, parts->values, filter, parts->filters)
+		add_target(query, row_aggregate(release, i++, lfirst(column), lfirst(value), lfirst(filter)));
+	return query;
+}
+
+static Expr *
+make_column(Oid relid, AttrNumber attnum)
+{
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+
+	get_atttypetypmodcoll(relid, attnum, &type, &typmod, &collation);
+	return (Expr *) makeVar(1, attnum, type, typmod, collation, 0);
+}
+
+static Node *
+make_and(Node *quals, Expr *more)
+{
+	return quals ? (Node *) makeBoolExpr(AND_EXPR, list_make2(quals, more), -1) : (Node *) more;
+}
+
+/* one row of dp_cdp.bound_entry for each group that a unit keeps */
+static RangeTblEntry *
+entries_subquery(DpRelease *release, DpInnerParts *parts)
+{
+	Query	   *query;
+	Oid			spec_type = dp_internal_type("bound_spec");
+	Oid			state_type = dp_internal_type("bound_state");
+	Oid			bound_args[] = {spec_type, ANYOID};
+	Oid			entries_args[] = {state_type, spec_type};
+	Expr	   *unit = make_column(parts->rte->relid, parts->unit);
+	List	   *args = list_make1(make_param(release->first_param, spec_type));
+	ListCell   *column,
+			   *value,
+			   *filter;
+	Aggref	   *bound;
+	FuncExpr   *entries;
+	TargetEntry *tle;
+	RangeTblEntry *rte;
+
+	query = make_select(parts->rte,
+						make_and(parts->quals, make_is_not_null(copyObject(unit))));
+	dp_set_read_permission(query, parts->rte, dp_relation_owner(release->relid));
+
+	args = list_concat(args, parts->keys);
+	forthree(column, release->columns, value, parts->values, filter, parts->filters)
+		args = lappend(args, unit_value(lfirst(column), lfirst(value), lfirst(filter)));
+	bound = make_aggregate(internal_function("bound_unit", 2, bound_args), state_type, args, NULL);
+	entries = makeFuncExpr(internal_function("bound_entries", 2, entries_args),
+						   dp_internal_type("bound_entry"),
+						   list_make2(bound, make_param(release->first_param, spec_type)),
+						   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	entries->funcretset = true;
+	add_target(query, (Expr *) entries);
+	query->hasTargetSRFs = true;
+
+	add_target(query, unit);
+	tle = llast(query->targetList);
+	tle->resjunk = true;
+	group_by(query, tle, false);
+
+	rte = makeNode(RangeTblEntry);
+	rte->rtekind = RTE_SUBQUERY;
+	rte->subquery = query;
+	rte->alias = makeAlias("units", NIL);
+	rte->eref = makeAlias("units", list_make1(makeString("entry")));
+	rte->inFromCl = true;
+	return rte;
+}
+
+static Query *
+unit_query(DpRelease *release, DpInnerParts *parts, bool sort)
+{
+	Query	   *query = make_select(entries_subquery(release, parts), NULL);
+	Oid			entry_type = dp_internal_type("bound_entry");
+	Oid			key_args[] = {entry_type, INT4OID, ANYELEMENTOID};
+	Oid			sum_args[] = {entry_type, INT4OID};
+	Oid			key_function = internal_function("entry_key", 3, key_args);
+	Oid			sum_function = internal_function("entry_sum", 2, sum_args);
+	Var		   *entry = makeVar(1, 1, entry_type, -1, InvalidOid, 0);
+	ListCell   *lc;
+	int			i = 0;
+
+	foreach(lc, release->keys)
+	{
+		DpReleaseKey *key = lfirst(lc);
+		Node	   *null = (Node *) makeNullConst(key->type, key->typmod, key->collation);
+		FuncExpr   *func = makeFuncExpr(key_function, key->type,
+										list_make3(copyObject(entry),
+												   makeConst(INT4OID, -1, InvalidOid, 4,
+															 Int32GetDatum(i), false, true),
+												   null),
+										key->collation, key->collation, COERCE_EXPLICIT_CALL);
+
+		add_target(query, (Expr *) func);
+		group_by(query, llast(query->targetList), sort);
+		i++;
+	}
+	for (i = 0; i < list_length(release->columns); i++)
+		add_target(query, (Expr *)
+				   make_aggregate(sum_function, dp_internal_type("exact_sum"),
+								  list_make2(copyObject(entry),
+											 makeConst(INT4OID, -1, InvalidOid, 4,
+													   Int32GetDatum(i), false, true)),
+								  NULL));
+	return query;
+}
+
+Query *
+dp_build_inner_query(DpRelease *release, DpInnerParts *parts)
+{
+	bool		undeclared = release->selection >= 0;
+	ListCell   *declared,
+			   *key;
+
+	forboth(declared, release->keys, key, parts->keys)
+	{
+		DpReleaseKey *k = lfirst(declared);
+
+		if (k->domain && k->type != BOOLOID && (release->has_unit || undeclared))
+			parts->quals = make_and(parts->quals, make_membership(lfirst(key), k));
+	}
+	return release->has_unit ? unit_query(release, parts, undeclared)
+		: row_query(release, parts, undeclared);
+}

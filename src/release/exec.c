@@ -1,0 +1,249 @@
+/*-------------------------------------------------------------------------
+ *
+ * exec.c
+ *	  The custom scan that a release becomes.
+ *
+ * Invariants:
+ * - A statement's releases are debited together, once, when the first of them
+ *	 is asked for its first row, and before any protected row is read.
+ * - One execution of one release draws its noise once.  Rescans, rewinds,
+ *	 several nodes for one release and EvalPlanQual all read the same stored
+ *	 rows, each through a read pointer of its own.
+ * - A release never runs in, or below, a parallel plan.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/parallel.h"
+#include "access/xact.h"
+#include "compat.h"
+#include "errors.h"
+#include "executor/executor.h"
+#include "ledger/ledger.h"
+#include "lib/ilist.h"
+#include "miscadmin.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "utils/memutils.h"
+
+typedef struct DpReleaseState
+{
+	CustomScanState css;
+	DpRelease  *release;
+	DpRun	   *run;			/* NULL under EXPLAIN */
+	int			read_pointer;	/* of run->rows, -1: none yet */
+	TupleTableSlot *row;		/* a stored row */
+} DpReleaseState;
+
+/* executions that are under way, of all statements of this backend */
+typedef struct LiveRun
+{
+	dlist_node	node;
+	DpRun		run;
+} LiveRun;
+
+static dlist_head live_runs = DLIST_STATIC_INIT(live_runs);
+
+int			dp_explain_analyze_depth = 0;
+bool		(*dp_release_may_read) (Oid relid) = NULL;
+
+static EState *
+root_estate(EState *estate)
+{
+	while (estate->es_epq_active != NULL)
+		estate = estate->es_epq_active->parentestate;
+	return estate;
+}
+
+static void
+forget_run(void *arg)
+{
+	dlist_delete(&((LiveRun *) arg)->node);
+}
+
+static DpRun *
+enter_run(EState *root, DpRelease *release)
+{
+	dlist_iter	iter;
+	LiveRun    *live;
+	MemoryContextCallback *callback;
+
+	dlist_foreach(iter, &live_runs)
+	{
+		live = dlist_container(LiveRun, node, iter.cur);
+		if (live->run.root == root && strcmp(live->run.release->name, release->name) == 0)
+			return &live->run;
+	}
+
+	live = MemoryContextAllocZero(root->es_query_cxt, sizeof(LiveRun));
+	callback = MemoryContextAlloc(root->es_query_cxt, sizeof(MemoryContextCallback));
+	live->run.root = root;
+	live->run.release = release;
+	dlist_push_tail(&live_runs, &live->node);
+	callback->func = forget_run;
+	callback->arg = live;
+	MemoryContextRegisterResetCallback(root->es_query_cxt, callback);
+	return &live->run;
+}
+
+/* debits everything the statement may release and has not paid yet */
+static void
+pay_statement(EState *root)
+{
+	MemoryContext old = MemoryContextSwitchTo(root->es_query_cxt);
+	List	   *items = NIL;
+	List	   *unpaid = NIL;
+	List	   *prices = NIL;
+	dlist_iter	iter;
+	ListCell   *run,
+			   *price;
+
+	dlist_foreach(iter, &live_runs)
+	{
+		LiveRun    *live = dlist_container(LiveRun, node, iter.cur);
+
+		if (live->run.root == root && live->run.frozen == NULL)
+			unpaid = lappend(unpaid, &live->run);
+	}
+	foreach(run, unpaid)
+	{
+		DpFrozen   *frozen = dp_freeze(((DpRun *) lfirst(run))->release, root);
+
+		prices = lappend(prices, frozen);
+		items = lappend(items, dp_frozen_debit(frozen));
+	}
+	dp_ledger_debit(items);
+	forboth(run, unpaid, price, prices)
+		((DpRun *) lfirst(run))->frozen = lfirst(price);
+	MemoryContextSwitchTo(old);
+}
+
+static void
+release_begin(CustomScanState *node, EState *estate, int eflags)
+{
+	DpReleaseState *state = (DpReleaseState *) node;
+
+	state->read_pointer = -1;
+	state->row = ExecInitExtraTupleSlot(estate, node->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
+										&TTSOpsMinimalTuple);
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+
+	if (IsInParallelMode() || IsParallelWorker())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("private aggregates cannot be released inside a parallel plan; "
+						"mark the function that asks for them PARALLEL UNSAFE")));
+	if (dp_explain_analyze_depth > 0 && !dp_release_may_read(state->release->relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("EXPLAIN ANALYZE of private aggregates needs SELECT on the protected table; "
+						"use EXPLAIN without ANALYZE, which shows their price and noise"),
+				 errdetail("What EXPLAIN ANALYZE prints depends on protected rows.")));
+	state->run = enter_run(root_estate(estate), state->release);
+}
+
+static TupleTableSlot *
+release_next(ScanState *node)
+{
+	DpReleaseState *state = (DpReleaseState *) node;
+	EState	   *estate = node->ps.state;
+	DpRun	   *run = state->run;
+	TupleTableSlot *slot = node->ss_ScanTupleSlot;
+	int			natts = slot->tts_tupleDescriptor->natts;
+
+	if (!run->done)
+	{
+		if (run->frozen == NULL)
+			pay_statement(run->root);
+		dp_run_inner(run, run->root, slot->tts_tupleDescriptor);
+	}
+	if (state->read_pointer < 0)
+	{
+		state->read_pointer = tuplestore_alloc_read_pointer(run->rows,
+															EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD);
+		tuplestore_select_read_pointer(run->rows, state->read_pointer);
+		tuplestore_rescan(run->rows);
+	}
+
+	ExecClearTuple(slot);
+	tuplestore_select_read_pointer(run->rows, state->read_pointer);
+	if (!tuplestore_gettupleslot(run->rows, ScanDirectionIsForward(estate->es_direction),
+								 false, state->row))
+		return slot;
+	slot_getallattrs(state->row);
+	memcpy(slot->tts_values, state->row->tts_values, natts * sizeof(Datum));
+	memcpy(slot->tts_isnull, state->row->tts_isnull, natts * sizeof(bool));
+	return ExecStoreVirtualTuple(slot);
+}
+
+static bool
+release_recheck(ScanState *node, TupleTableSlot *slot)
+{
+	return true;
+}
+
+static TupleTableSlot *
+release_exec(CustomScanState *node)
+{
+	return ExecScan(&node->ss, release_next, release_recheck);
+}
+
+static void
+release_rescan(CustomScanState *node)
+{
+	DpReleaseState *state = (DpReleaseState *) node;
+
+	ExecScanReScan(&node->ss);
+	if (state->read_pointer >= 0)
+	{
+		tuplestore_select_read_pointer(state->run->rows, state->read_pointer);
+		tuplestore_rescan(state->run->rows);
+	}
+}
+
+/* the stored rows belong to the root EState and go with its context */
+static void
+release_end(CustomScanState *node)
+{
+	DpReleaseState *state = (DpReleaseState *) node;
+
+	if (state->row)
+		ExecClearTuple(state->row);
+	if (state->run && state->run->root == node->ss.ps.state && state->run->rows)
+	{
+		tuplestore_end(state->run->rows);
+		state->run->rows = NULL;
+	}
+}
+
+DpRelease *
+dp_release_of_state(CustomScanState *node)
+{
+	return ((DpReleaseState *) node)->release;
+}
+
+static const CustomExecMethods release_exec_methods = {
+	.CustomName = DP_RELEASE_NODE,
+	.BeginCustomScan = release_begin,
+	.ExecCustomScan = release_exec,
+	.EndCustomScan = release_end,
+	.ReScanCustomScan = release_rescan,
+	.ExplainCustomScan = dp_release_explain
+};
+
+Node *
+dp_release_create_state(CustomScan *cscan)
+{
+	DpReleaseState *state = (DpReleaseState *) newNode(sizeof(DpReleaseState), T_CustomScanState);
+
+	state->css.methods = &release_exec_methods;
+	state->release = linitial(cscan->custom_private);
+	return (Node *) state;
+}
+
+const CustomScanMethods dp_release_scan_methods = {
+	.CustomName = DP_RELEASE_NODE,
+	.CreateCustomScanState = dp_release_create_state
+};

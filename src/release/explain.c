@@ -1,0 +1,96 @@
+/*-------------------------------------------------------------------------
+ *
+ * explain.c
+ *	  What EXPLAIN shows of a release: price, noise and budgets.
+ *
+ * Nothing of the inner plan is shown, because its shape and its costs depend
+ * on data.  EXPLAIN never debits.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "compat.h"
+#include "executor/spi.h"
+#include "ledger/ledger.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "utils/builtins.h"
+
+static char *
+format_units(int64 units, int64 one)
+{
+	return psprintf("%.12g", (double) units / one);
+}
+
+/* the bounds may be parameters whose values EXPLAIN does not know */
+static bool
+parameters_known(DpRelease *release, EState *estate)
+{
+	ListCell   *lc;
+
+	if (estate->es_param_list_info != NULL)
+		return true;
+	foreach(lc, release->columns)
+	{
+		DpReleaseColumn *column = lfirst(lc);
+
+		if ((column->lower && !IsA(column->lower, Const)) ||
+			(column->upper && !IsA(column->upper, Const)))
+			return false;
+	}
+	return true;
+}
+
+/* the budgets that a debit would touch, as the asking roles may see them */
+static void
+explain_budgets(const char *dataset, ExplainState *es)
+{
+	Oid			argtypes[] = {TEXTOID};
+	Datum		args[] = {CStringGetTextDatum(dataset)};
+
+	SPI_connect();
+	if (SPI_execute_with_args("SELECT pg_catalog.format('%s: %s of rho %s remain', role, rho_remaining, rho_limit) "
+							  "FROM dp_cdp.budgets WHERE dataset OPERATOR(pg_catalog.=) $1 "
+							  "AND (pg_catalog.pg_has_role(session_user, role, 'USAGE') "
+							  "OR pg_catalog.pg_has_role(current_user, role, 'USAGE')) "
+							  "ORDER BY role::pg_catalog.text",
+							  1, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read budgets");
+	for (uint64 i = 0; i < SPI_processed; i++)
+		ExplainPropertyText("Budget",
+							SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1), es);
+	SPI_finish();
+}
+
+void
+dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	DpRelease  *release = dp_release_of_state(node);
+	EState	   *estate = node->ss.ps.state;
+	DpFrozen   *frozen;
+
+	ExplainPropertyText("Dataset", release->dataset, es);
+	if (!parameters_known(release, estate))
+		return;
+	frozen = dp_freeze(release, estate);
+	if (frozen->groups)
+		ExplainPropertyText("Groups", frozen->groups, es);
+	for (int i = 0; i < frozen->ncolumns; i++)
+	{
+		DpFrozenColumn *column = &frozen->columns[i];
+
+		ExplainPropertyText("Release",
+							psprintf("%s  (sigma=%.6g rho=%s)%s", column->column->label,
+									 column->sigma, format_units(frozen->column_rho, DP_RHO_ONE),
+									 i == release->selection ? "  selects keys" : ""), es);
+	}
+	ExplainPropertyText("Rho", format_units(frozen->rho, DP_RHO_ONE), es);
+	if (frozen->delta > 0)
+	{
+		ExplainPropertyText("Delta", format_units(frozen->delta, DP_DELTA_ONE), es);
+		ExplainPropertyInteger("Threshold", NULL, frozen->threshold, es);
+	}
+	explain_budgets(release->dataset, es);
+}

@@ -1,0 +1,299 @@
+/*-------------------------------------------------------------------------
+ *
+ * inner.c
+ *	  Runs the inner plan and turns its exact states into released rows.
+ *
+ * Invariants:
+ * - Runs after the debit, once, to completion, in an executor of its own.
+ * - Exact states live in this file's receiver and nowhere else.
+ * - Whatever the inner plan finds, the same noise is drawn for every released
+ *	 value; released rows come in the canonical order of their keys.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "catalog/pg_type.h"
+#include "compat.h"
+#include "errors.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "noise.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "tcop/dest.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+typedef struct ReleaseReceiver
+{
+	DestReceiver pub;
+	DpRun	   *run;
+	Tuplestorestate *rows;
+	TupleDesc	desc;
+	MemoryContext row_context;	/* reset for each released row */
+	Datum	   *values;
+	bool	   *nulls;
+	dp_i128    *state;			/* of one group */
+
+	/* declared keys: states of all groups, until the inner plan has ended */
+	DpKeyTable *keys;
+	dp_i128    *states;			/* [group][column] */
+} ReleaseReceiver;
+
+/* the range table of the inner plan that is running, for the permission hook */
+static List *inner_range_table = NIL;
+
+bool
+dp_release_is_inner(List *range_table)
+{
+	return inner_range_table != NIL && range_table == inner_range_table;
+}
+
+/* exact + noise, in the result's type; the only addition of noise there is */
+static Datum
+release_value(DpFrozenColumn *column, dp_i128 exact)
+{
+	return dp_grid_value(exact + dp_noise_gauss(&column->gauss), &column->grid,
+						 column->column->result_type);
+}
+
+/* noisy values of one group after its keys; false if its keys stay hidden */
+static bool
+release_group(ReleaseReceiver *receiver, const dp_i128 *state)
+{
+	DpFrozen   *frozen = receiver->run->frozen;
+	int			out = frozen->nkeys;
+	int			selection = frozen->release->selection;
+	dp_i128		units = 0;
+
+	if (selection >= 0)
+	{
+		units = state[selection] + dp_noise_gauss(&frozen->columns[selection].gauss);
+		if (units < frozen->threshold)
+			return false;
+	}
+	for (int i = 0; i < frozen->ncolumns; i++)
+	{
+		DpFrozenColumn *column = &frozen->columns[i];
+
+		if (column->column->hidden)
+			continue;
+		receiver->nulls[out] = false;
+		/* the count that decided is released as it was drawn */
+		receiver->values[out++] = i == selection
+			? dp_grid_value(units, &column->grid, column->column->result_type)
+			: release_value(column, state[i]);
+	}
+	return true;
+}
+
+static void
+read_state(ReleaseReceiver *receiver, TupleTableSlot *slot, dp_i128 *state)
+{
+	DpFrozen   *frozen = receiver->run->frozen;
+
+	for (int i = 0; i < frozen->ncolumns; i++)
+	{
+		int			att = frozen->nkeys + i;
+
+		if (slot->tts_isnull[att])
+			state[i] = 0;
+		else if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == INT8OID)
+			state[i] = DatumGetInt64(slot->tts_values[att]);
+		else
+			state[i] = dp_exact_sum_get((DpExactSum *) DatumGetPointer(slot->tts_values[att]));
+	}
+}
+
+static bool
+receive_state(TupleTableSlot *slot, DestReceiver *self)
+{
+	ReleaseReceiver *receiver = (ReleaseReceiver *) self;
+	DpFrozen   *frozen = receiver->run->frozen;
+	MemoryContext old;
+
+	slot_getallattrs(slot);
+	if (receiver->states)
+	{
+		int64		position = dp_key_table_find(receiver->keys, slot->tts_values, slot->tts_isnull);
+
+		if (position >= 0)
+			read_state(receiver, slot, receiver->states + position * frozen->ncolumns);
+		return true;
+	}
+
+	old = MemoryContextSwitchTo(receiver->row_context);
+	read_state(receiver, slot, receiver->state);
+	if (release_group(receiver, receiver->state))
+	{
+		memcpy(receiver->values, slot->tts_values, frozen->nkeys * sizeof(Datum));
+		memcpy(receiver->nulls, slot->tts_isnull, frozen->nkeys * sizeof(bool));
+		tuplestore_putvalues(receiver->rows, receiver->desc, receiver->values, receiver->nulls);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(receiver->row_context);
+	return true;
+}
+
+/* declared keys: every group is released, whether the inner plan met it or not */
+static void
+release_declared(ReleaseReceiver *receiver)
+{
+	DpFrozen   *frozen = receiver->run->frozen;
+	int64		n = dp_key_table_size(receiver->keys);
+
+	for (int64 position = 0; position < n; position++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(receiver->row_context);
+
+		CHECK_FOR_INTERRUPTS();
+		dp_key_table_get(receiver->keys, position, receiver->values, receiver->nulls);
+		release_group(receiver, receiver->states + position * frozen->ncolumns);
+		tuplestore_putvalues(receiver->rows, receiver->desc, receiver->values, receiver->nulls);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(receiver->row_context);
+	}
+}
+
+static void
+receiver_noop_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+}
+
+static void
+receiver_noop(DestReceiver *self)
+{
+}
+
+static ReleaseReceiver *
+create_receiver(DpRun *run, TupleDesc desc)
+{
+	ReleaseReceiver *receiver = palloc0(sizeof(ReleaseReceiver));
+	DpFrozen   *frozen = run->frozen;
+
+	receiver->pub.receiveSlot = receive_state;
+	receiver->pub.rStartup = receiver_noop_startup;
+	receiver->pub.rShutdown = receiver_noop;
+	receiver->pub.rDestroy = receiver_noop;
+	receiver->pub.mydest = DestNone;
+	receiver->run = run;
+	receiver->desc = desc;
+	receiver->row_context = AllocSetContextCreate(CurrentMemoryContext, "dp_cdp released row",
+												  ALLOCSET_DEFAULT_SIZES);
+	receiver->values = palloc0(sizeof(Datum) * Max(desc->natts, 1));
+	receiver->nulls = palloc0(sizeof(bool) * Max(desc->natts, 1));
+	receiver->state = palloc0(sizeof(dp_i128) * Max(frozen->ncolumns, 1));
+	if (frozen->release->selection < 0 && frozen->nkeys > 0)
+	{
+		receiver->keys = dp_key_table_create(frozen->release->keys);
+		receiver->states = MemoryContextAllocExtended(CurrentMemoryContext,
+													  sizeof(dp_i128) * Max(frozen->ncolumns, 1) *
+													  Max(dp_key_table_size(receiver->keys), 1),
+													  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	}
+	return receiver;
+}
+
+/* the statement's parameters and, after them, the ones that the node supplies */
+static ParamListInfo
+inner_params(DpFrozen *frozen, EState *estate)
+{
+	DpRelease  *release = frozen->release;
+	ParamListInfo given = estate->es_param_list_info;
+	int			own = release->has_unit ? 1 : frozen->ncolumns;
+	int			n = Max(release->first_param + own - 1, given ? given->numParams : 0);
+	ParamListInfo params = makeParamList(n);
+
+	for (int i = 0; given && i < given->numParams; i++)
+	{
+		ParamExternData workspace;
+		ParamExternData *p = given->paramFetch
+			? given->paramFetch(given, i + 1, false, &workspace) : &given->params[i];
+
+		params->params[i] = *p;
+		params->params[i].pflags = 0;
+		if (!p->isnull && OidIsValid(p->ptype))
+		{
+			int16		len;
+			bool		byval;
+
+			get_typlenbyval(p->ptype, &len, &byval);
+			params->params[i].value = datumCopy(p->value, byval, len);
+		}
+	}
+	if (release->has_unit)
+		dp_bound_spec_param(frozen, &params->params[release->first_param - 1]);
+	else
+		for (int i = 0; i < frozen->ncolumns; i++)
+			dp_grid_param(&frozen->columns[i].grid, &params->params[release->first_param + i - 1]);
+	return params;
+}
+
+static void
+run_plan(PlannedStmt *plan, ReleaseReceiver *receiver, ParamListInfo params, EState *estate)
+{
+	QueryDesc  *desc = CreateQueryDesc(plan, "private query", estate->es_snapshot, InvalidSnapshot,
+									   &receiver->pub, params, NULL, 0);
+	List	   *save_range_table = inner_range_table;
+
+	PG_TRY();
+	{
+		inner_range_table = plan->rtable;
+		ExecutorStart(desc, 0);
+		DP_EXECUTOR_RUN(desc);
+		if (receiver->states)
+			release_declared(receiver);
+		ExecutorFinish(desc);
+		ExecutorEnd(desc);
+	}
+	PG_FINALLY();
+	{
+		inner_range_table = save_range_table;
+	}
+	PG_END_TRY();
+	FreeQueryDesc(desc);
+}
+
+void
+dp_run_inner(DpRun *run, EState *estate, TupleDesc desc)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext work = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp inner query",
+											   ALLOCSET_DEFAULT_SIZES);
+	ReleaseReceiver *receiver;
+	ParamListInfo params;
+	DpSandbox	box;
+	Oid			owner = dp_relation_owner(run->release->relid);
+
+	MemoryContextSwitchTo(estate->es_query_cxt);
+	run->rows = tuplestore_begin_heap(true, false, work_mem);
+	MemoryContextSwitchTo(work);
+	receiver = create_receiver(run, desc);
+	receiver->rows = run->rows;
+	params = inner_params(run->frozen, estate);
+
+	dp_sandbox_begin(&box, owner);
+	PG_TRY();
+	{
+		PushActiveSnapshot(estate->es_snapshot);
+		run_plan(run->release->inner, receiver, params, estate);
+		PopActiveSnapshot();
+	}
+	PG_CATCH();
+	{
+		dp_sandbox_end(&box);
+		dp_noise_wipe();
+		dp_sandbox_rethrow(caller);
+	}
+	PG_END_TRY();
+	dp_sandbox_end(&box);
+
+	dp_noise_wipe();
+	run->done = true;
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(work);
+}

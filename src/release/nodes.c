@@ -1,0 +1,131 @@
+/*-------------------------------------------------------------------------
+ *
+ * nodes.c
+ *	  DpRelease and its parts as extensible nodes.
+ *
+ * Copies are deep, because cached plans copy them.  The output functions
+ * print nothing: debug_print_plan is any user's to set, and an inner plan
+ * shows what the planner knows of the data.  Reading back is refused.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "release/release.h"
+#include "release/release_int.h"
+
+static void
+copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
+{
+	DpRelease  *n = (DpRelease *) newnode;
+	const DpRelease *o = (const DpRelease *) oldnode;
+
+	n->name = pstrdup(o->name);
+	n->dataset = pstrdup(o->dataset);
+	n->relid = o->relid;
+	n->has_unit = o->has_unit;
+	n->keys = copyObject(o->keys);
+	n->columns = copyObject(o->columns);
+	n->selection = o->selection;
+	n->first_param = o->first_param;
+	n->inner_query = copyObject(o->inner_query);
+	n->inner = copyObject(o->inner);
+}
+
+static void
+copy_key(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
+{
+	DpReleaseKey *n = (DpReleaseKey *) newnode;
+	const DpReleaseKey *o = (const DpReleaseKey *) oldnode;
+
+	n->type = o->type;
+	n->typmod = o->typmod;
+	n->collation = o->collation;
+	n->label = pstrdup(o->label);
+	n->domain = copyObject(o->domain);
+	n->null_key = o->null_key;
+}
+
+static void
+copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
+{
+	DpReleaseColumn *n = (DpReleaseColumn *) newnode;
+	const DpReleaseColumn *o = (const DpReleaseColumn *) oldnode;
+
+	n->kind = o->kind;
+	n->input_type = o->input_type;
+	n->result_type = o->result_type;
+	n->label = pstrdup(o->label);
+	n->location = o->location;
+	n->lower = copyObject(o->lower);
+	n->upper = copyObject(o->upper);
+	n->hidden = o->hidden;
+}
+
+static bool
+equal_never(const ExtensibleNode *a, const ExtensibleNode *b)
+{
+	return a == b;
+}
+
+static void
+out_nothing(StringInfo str, const ExtensibleNode *node)
+{
+}
+
+static void
+read_refused(ExtensibleNode *node)
+{
+	elog(ERROR, "a release cannot be read from text");
+}
+
+#define RELEASE_NODE_METHODS(var, name, type, copy) \
+	static const ExtensibleNodeMethods var = { \
+		.extnodename = name, \
+		.node_size = sizeof(type), \
+		.nodeCopy = copy, \
+		.nodeEqual = equal_never, \
+		.nodeOut = out_nothing, \
+		.nodeRead = read_refused \
+	}
+
+RELEASE_NODE_METHODS(release_methods, DP_RELEASE_NODE, DpRelease, copy_release);
+RELEASE_NODE_METHODS(key_methods, DP_RELEASE_KEY_NODE, DpReleaseKey, copy_key);
+RELEASE_NODE_METHODS(column_methods, DP_RELEASE_COLUMN_NODE, DpReleaseColumn, copy_column);
+
+void
+dp_release_register_nodes(void)
+{
+	RegisterExtensibleNodeMethods(&release_methods);
+	RegisterExtensibleNodeMethods(&key_methods);
+	RegisterExtensibleNodeMethods(&column_methods);
+}
+
+DpRelease *
+dp_make_release(void)
+{
+	DpRelease  *r = (DpRelease *) newNode(sizeof(DpRelease), T_ExtensibleNode);
+
+	r->node.extnodename = DP_RELEASE_NODE;
+	r->selection = -1;
+	return r;
+}
+
+DpReleaseKey *
+dp_make_release_key(void)
+{
+	DpReleaseKey *k = (DpReleaseKey *) newNode(sizeof(DpReleaseKey), T_ExtensibleNode);
+
+	k->node.extnodename = DP_RELEASE_KEY_NODE;
+	return k;
+}
+
+DpReleaseColumn *
+dp_make_release_column(void)
+{
+	DpReleaseColumn *c = (DpReleaseColumn *) newNode(sizeof(DpReleaseColumn), T_ExtensibleNode);
+
+	c->node.extnodename = DP_RELEASE_COLUMN_NODE;
+	c->location = -1;
+	return c;
+}

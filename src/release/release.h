@@ -1,0 +1,150 @@
+/*-------------------------------------------------------------------------
+ *
+ * release.h
+ *	  The release node: the only place where exact states become answers.
+ *
+ * The guard splits an allowed query in an inner query, which computes exact,
+ * contribution-bounded states, and an outer query over released values.  What
+ * stands between the two is described by a DpRelease.  It travels inside a
+ * CustomScan of the outer plan and must therefore be copyable.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_RELEASE_H
+#define DP_RELEASE_H
+
+#include "agg/agg.h"
+#include "nodes/extensible.h"
+#include "nodes/params.h"
+#include "nodes/plannodes.h"
+
+#define DP_RELEASE_NODE			"DpRelease"
+#define DP_RELEASE_KEY_NODE		"DpReleaseKey"
+#define DP_RELEASE_COLUMN_NODE	"DpReleaseColumn"
+
+/* one grouping column */
+typedef struct DpReleaseKey
+{
+	ExtensibleNode node;
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+	char	   *label;			/* as the query wrote it */
+
+	/*
+	 * Array of the declared keys in canonical order, or NULL when the keys are
+	 * not declared and have to pass the threshold.
+	 */
+	Const	   *domain;
+	bool		null_key;		/* declared: NULL is a key, too (the last one) */
+} DpReleaseKey;
+
+/* one aggregate, or the count of units of a private key selection */
+typedef struct DpReleaseColumn
+{
+	ExtensibleNode node;
+	DpValueKind kind;
+	Oid			input_type;		/* DP_VALUE_SUM: type of the summed expression */
+	Oid			result_type;	/* int8, float8 or numeric */
+	char	   *label;			/* "dp_sum(cost)" */
+	int			location;		/* in the query's text, -1 if unknown */
+
+	/*
+	 * Bounds of a DP_VALUE_SUM: expressions without Vars of type numeric,
+	 * float8 or text.  They are evaluated once, before the debit.
+	 */
+	Expr	   *lower;
+	Expr	   *upper;
+	bool		hidden;			/* only for the key selection, not in the output */
+} DpReleaseColumn;
+
+/*
+ * The inner plan delivers one row for each group: the keys, then one state
+ * for each column: int8 for row units' counts, dp_cdp.exact_sum otherwise.
+ * The node's output is the keys, then the columns that are not hidden.
+ */
+typedef struct DpRelease
+{
+	ExtensibleNode node;
+	char	   *name;			/* of the tuplestore RTE: unique, unguessable */
+	char	   *dataset;
+	Oid			relid;
+	bool		has_unit;		/* false: every row is a unit */
+	List	   *keys;			/* DpReleaseKey */
+	List	   *columns;		/* DpReleaseColumn */
+	int			selection;		/* index into columns of the count of units that decides on
+								 * undeclared keys; -1: all keys are declared, or none */
+
+	/*
+	 * External parameters of the inner plan that the node supplies: unit
+	 * mode: first_param is the bound_spec; row mode: first_param + i is the
+	 * grid of column i.
+	 */
+	int			first_param;
+	Query	   *inner_query;	/* until it is planned, then NULL */
+	PlannedStmt *inner;
+} DpRelease;
+
+/* from _PG_init */
+extern void dp_release_init(void);
+
+/*
+ * Planning.  dp_release_plan_begin makes the releases (List of DpRelease)
+ * known to the planner run that follows; dp_release_plan_end must be called
+ * in a PG_FINALLY.  Between them an RTE_NAMEDTUPLESTORE whose name is that of
+ * a release becomes its node.  Calls nest; NIL hides the enclosing ones.
+ */
+extern void dp_release_plan_begin(List *releases);
+extern void dp_release_plan_end(void);
+
+/* adds what the outer plan must check, lock and watch on behalf of inner plans */
+extern void dp_release_adopt_inner(PlannedStmt *outer, List *releases);
+
+/* a name for a release's RTE, palloc'd */
+extern char *dp_release_new_name(void);
+
+/* OID of a type in schema dp_cdp */
+extern Oid	dp_internal_type(const char *name);
+
+/* owner of a relation, with whose rights it is read */
+extern Oid	dp_relation_owner(Oid relid);
+
+/* new, empty nodes */
+extern DpRelease *dp_make_release(void);
+extern DpReleaseKey *dp_make_release_key(void);
+extern DpReleaseColumn *dp_make_release_column(void);
+
+/*
+ * The settings under which protected rows are read: the owner's rights,
+ * restricted operation, pinned settings.  Between begin and end no code of an
+ * analyst may run.  end restores everything, also after an error.
+ */
+typedef struct DpSandbox
+{
+	Oid			save_userid;
+	int			save_sec_context;
+	int			save_nestlevel;
+	BufferUsage save_buffers;
+	WalUsage	save_wal;
+} DpSandbox;
+
+extern void dp_sandbox_begin(DpSandbox *box, Oid owner);
+extern void dp_sandbox_end(DpSandbox *box);
+
+/*
+ * Replaces the error being handled (in PG_CATCH, after dp_sandbox_end) by the
+ * one constant error that an analyst may see; its cause goes to the server's
+ * log.  Cancel and termination are passed on without their detail.
+ */
+extern void dp_sandbox_rethrow(MemoryContext context) pg_attribute_noreturn();
+
+/* true while the inner plan that owns this range table is running */
+extern bool dp_release_is_inner(List *range_table);
+
+/* an EXPLAIN ANALYZE is being executed: releases refuse to start */
+extern int	dp_explain_analyze_depth;
+
+/* whether the calling roles may read relid in plain SQL; set by the guard */
+extern bool (*dp_release_may_read) (Oid relid);
+
+#endif							/* DP_RELEASE_H */

@@ -1,0 +1,106 @@
+/*-------------------------------------------------------------------------
+ *
+ * release_int.h
+ *	  What the files of release/ share among themselves.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_RELEASE_INT_H
+#define DP_RELEASE_INT_H
+
+#include "executor/execdesc.h"
+#include "commands/explain.h"
+#include "math/calibrate.h"
+#include "nodes/execnodes.h"
+#include "policy.h"
+#include "release/release.h"
+#include "utils/tuplestore.h"
+
+/* one column with everything that is fixed before the debit */
+typedef struct DpFrozenColumn
+{
+	DpReleaseColumn *column;
+	DpGrid		grid;			/* counts: lower 0, upper 1 or max_rows, exponent 0 */
+	dp_variance variance;
+	dp_gauss	gauss;
+	double		sigma;			/* in the result's unit */
+} DpFrozenColumn;
+
+/* price, bounds and noise of one release, fixed before its debit */
+typedef struct DpFrozen
+{
+	DpRelease  *release;
+	DpDataset  *dataset;
+	int			nkeys;
+	int			ncolumns;
+	DpFrozenColumn *columns;
+	int			max_groups;		/* 1 unless a unit may be in several groups */
+	int			max_rows;
+	int64		column_rho;		/* of each column */
+	int64		rho;			/* of all columns together */
+	int64		delta;			/* 0 unless keys are selected */
+	int64		threshold;		/* of the key selection */
+	char	   *aggregates;		/* for the audit */
+	char	   *groups;
+	char	   *sigmas;
+} DpFrozen;
+
+/*
+ * One execution of one release.  It belongs to the root EState of its
+ * statement: EvalPlanQual re-runs subplans in EStates of their own, and those
+ * must find the answers that were already bought.
+ */
+typedef struct DpRun
+{
+	EState	   *root;
+	int			plan_node_id;
+	DpRelease  *release;
+	DpFrozen   *frozen;
+	bool		done;
+	Tuplestorestate *rows;
+	TupleDesc	desc;
+} DpRun;
+
+/* nodes.c */
+extern void dp_release_register_nodes(void);
+
+/* exec.c */
+extern Node *dp_release_create_state(CustomScan *cscan);
+extern DpRelease *dp_release_of_state(CustomScanState *node);
+extern const CustomScanMethods dp_release_scan_methods;
+
+/*
+ * freeze.c: evaluates bounds with the statement's parameters and settles
+ * price and noise.  Errors: ZC004.  Spends nothing.
+ */
+extern DpFrozen *dp_freeze(DpRelease *release, EState *estate);
+
+/* the item to debit for it */
+extern struct DpDebitItem *dp_frozen_debit(DpFrozen *frozen);
+
+/* inner.c: runs the inner plan and fills run->rows with released rows */
+extern void dp_run_inner(DpRun *run, EState *estate, TupleDesc desc);
+
+/* spec.c */
+extern void dp_grid_param(DpGrid *grid, ParamExternData *param);
+extern void dp_bound_spec_param(DpFrozen *frozen, ParamExternData *param);
+
+/* keys.c: declared keys as a table of slots */
+typedef struct DpKeyTable DpKeyTable;
+
+extern DpKeyTable *dp_key_table_create(List *keys);
+extern int64 dp_key_table_size(DpKeyTable *table);
+
+/* position of a group in canonical order, -1 when a key is not declared */
+extern int64 dp_key_table_find(DpKeyTable *table, Datum *values, bool *nulls);
+
+/* the keys at a position */
+extern void dp_key_table_get(DpKeyTable *table, int64 position, Datum *values, bool *nulls);
+
+/* the largest number of groups that declared keys may span */
+#define DP_MAX_DECLARED_GROUPS INT64CONST(10000000)
+
+/* explain.c */
+extern void dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es);
+
+#endif							/* DP_RELEASE_INT_H */

@@ -1,0 +1,104 @@
+/*-------------------------------------------------------------------------
+ *
+ * sandbox.c
+ *	  The conditions under which protected rows are read.
+ *
+ * The table owner's rights, a security-restricted operation, and settings
+ * that neither change what an expression means nor show anything of the run.
+ * No code of an analyst runs inside: the guard admits built-in functions only.
+ *
+ * An error inside is replaced by one constant message: the original's text
+ * may quote a protected value.  It goes to the server's log.  There is no
+ * subtransaction, hence the replacement is an error, too, and what was
+ * debited stays debited.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "errors.h"
+#include "miscadmin.h"
+#include "release/release.h"
+#include "utils/guc.h"
+
+/* what an analyst could set to see more or to change a meaning */
+static const struct
+{
+	const char *name;
+	const char *value;
+}			pinned_settings[] =
+{
+	{"search_path", "pg_catalog, pg_temp"},
+	{"TimeZone", "UTC"},
+	{"DateStyle", "ISO, YMD"},
+	{"IntervalStyle", "postgres"},
+	{"bytea_output", "hex"},
+	{"extra_float_digits", "1"},
+	{"client_min_messages", "error"},
+	{"debug_print_parse", "off"},
+	{"debug_print_rewritten", "off"},
+	{"debug_print_plan", "off"},
+	{"transform_null_equals", "off"},
+	{"quote_all_identifiers", "off"},
+	{"row_security", "on"},
+};
+
+void
+dp_sandbox_begin(DpSandbox *box, Oid owner)
+{
+	GetUserIdAndSecContext(&box->save_userid, &box->save_sec_context);
+	box->save_buffers = pgBufferUsage;
+	box->save_wal = pgWalUsage;
+	box->save_nestlevel = NewGUCNestLevel();
+	for (int i = 0; i < lengthof(pinned_settings); i++)
+		(void) set_config_option(pinned_settings[i].name, pinned_settings[i].value,
+								 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	SetUserIdAndSecContext(owner,
+						   box->save_sec_context | SECURITY_RESTRICTED_OPERATION |
+						   SECURITY_LOCAL_USERID_CHANGE);
+}
+
+void
+dp_sandbox_end(DpSandbox *box)
+{
+	SetUserIdAndSecContext(box->save_userid, box->save_sec_context);
+	AtEOXact_GUC(false, box->save_nestlevel);
+	/* otherwise pg_stat_statements would show the blocks of the inner run */
+	pgBufferUsage = box->save_buffers;
+	pgWalUsage = box->save_wal;
+}
+
+void
+dp_sandbox_rethrow(MemoryContext context)
+{
+	ErrorData  *error;
+
+	MemoryContextSwitchTo(context);
+	error = CopyErrorData();
+	FlushErrorState();
+
+	/* ours are constant already, and say what to do */
+	if (error->sqlerrcode == ERRCODE_DP_BAD_PARAMETER ||
+		error->sqlerrcode == ERRCODE_DP_NOT_RELEASABLE)
+		ReThrowError(error);
+
+	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("canceling private query; what it was charged stays charged")));
+	if (error->sqlerrcode == ERRCODE_T_R_SERIALIZATION_FAILURE)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("could not serialize access; what the private query was charged stays charged")));
+
+	ereport(LOG_SERVER_ONLY,
+			(errcode(error->sqlerrcode),
+			 errmsg("private query failed while it read protected rows: %s", error->message),
+			 error->detail ? errdetail_internal("%s", error->detail) : 0,
+			 errhidestmt(true)));
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 errmsg("private query failed while it read protected rows; "
+					"what it was charged stays charged, the cause is in the server's log")));
+}
