@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Runs every SQL example of a Markdown file, in order, in one database.
+
+Before each ```sql block stands an HTML comment that says who runs it:
+
+    <!-- run as: analyst -->
+    <!-- run as: intern, expect: ZC001 -->     it must stop with this error
+
+Each block is a psql session of its own. PGHOST, PGPORT and PGDATABASE say
+where; PGUSER must be a superuser. At the end every function, view and setting
+that the text names must exist in the database. Prints TAP.
+"""
+import os
+import re
+import subprocess
+import sys
+
+
+def psql(user, sql, *options):
+    env = dict(os.environ, PGUSER=user, PGAPPNAME="readme")
+    run = subprocess.run(
+        ["psql", "-X", "-q", "-v", "VERBOSITY=verbose", "-v", "ON_ERROR_STOP=1", *options],
+        input=sql, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        check=False)
+    return run.returncode, run.stdout
+
+
+def blocks(text):
+    """(line number, directives, SQL) of each sql block."""
+    directives = {}
+    lines = text.split("\n")
+    i = 0
+    while i < len(lines):
+        comment = re.fullmatch(r"<!--\s*(run as:.*?)\s*-->", lines[i].strip())
+        fence = re.match(r"```(\w*)", lines[i])
+        if comment:
+            directives = dict(re.split(r":\s*", part, maxsplit=1)
+                              for part in re.split(r",\s*", comment.group(1)))
+        elif fence:
+            start = i + 1
+            i += 1
+            while not lines[i].startswith("```"):
+                i += 1
+            if fence.group(1) == "sql":
+                yield start, directives, "\n".join(lines[start:i]) + "\n"
+            directives = {}
+        elif lines[i].strip():
+            directives = {}
+        i += 1
+
+
+def named(text):
+    """What the text says exists: (kind, name)."""
+    prose = re.sub(r"<!-- planned -->.*?<!-- /planned -->", "", text, flags=re.S)
+    for name, call in re.findall(r"\bdp_cdp\.([a-z][a-z_0-9]*)(\()?", prose):
+        if name not in ("so", "control", "c"):
+            yield ("function" if call else "any", "dp_cdp." + name)
+    for name in re.findall(r"(?<![\w.])(dp_[a-z0-9]+)\(", prose):
+        yield ("aggregate", name)
+
+
+EXISTS = {
+    "function": "SELECT FROM pg_proc WHERE pronamespace = 'dp_cdp'::regnamespace AND 'dp_cdp.' || proname = '{0}'",
+    "aggregate": "SELECT FROM pg_proc WHERE prokind = 'a' AND proname = '{0}'",
+    "any": "SELECT FROM pg_proc WHERE pronamespace = 'dp_cdp'::regnamespace AND 'dp_cdp.' || proname = '{0}' "
+           "UNION ALL SELECT FROM pg_class WHERE relnamespace = 'dp_cdp'::regnamespace AND 'dp_cdp.' || relname = '{0}' "
+           "UNION ALL SELECT FROM pg_settings WHERE name = '{0}'",
+}
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as f:
+        text = f.read()
+    n = 0
+
+    def result(ok, name, output=""):
+        nonlocal n
+        n += 1
+        print(f"{'ok' if ok else 'not ok'} {n} - {name}")
+        if not ok:
+            print("".join("# " + line + "\n" for line in output.rstrip().split("\n")), end="")
+        sys.stdout.flush()
+
+    for line, directives, sql in blocks(text):
+        name = f"line {line}"
+        user = directives.get("run as")
+        if not user:
+            result(False, name, "no <!-- run as: ... --> before the block")
+            continue
+        rc, output = psql(user, sql)
+        codes = re.findall(r"(?:ERROR|FATAL|PANIC):\s+([0-9A-Z]{5}):", output)
+        expected = directives.get("expect")
+        if expected is None:
+            result(rc == 0 and not codes, f"{name} as {user}", output)
+        else:
+            result(codes == [expected], f"{name} as {user} fails with {expected}", output)
+
+    for kind, name in sorted(set(named(text))):
+        rc, output = psql(os.environ.get("PGUSER", "postgres"),
+                          f"SELECT EXISTS ({EXISTS[kind].format(name)})", "-A", "-t")
+        result(rc == 0 and output.strip() == "t", f"{name} exists ({kind})", output)
+    print(f"1..{n}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
