@@ -245,7 +245,7 @@ run_perl()
 
 	mkdir -p "$out"
 	give "$out"
-	(cd "$out" && as_server env HOME="$out" TESTDIR="$out" TESTDATADIR="$out/tmp_check" \
+	(cd "$out" && as_server env HOME="$out" TMPDIR="$out" TESTDIR="$out" TESTDATADIR="$out/tmp_check" \
 		TESTLOGDIR="$out/tmp_check/log" PG_REGRESS="$DP_PGXS/src/test/regress/pg_regress" \
 		PERL5LIB="$DP_PGXS/src/test/perl:$work/in/test/t" \
 		timeout -k 10 "$timeout" perl "$work/in/test/t/${2##*/}")
