@@ -193,4 +193,30 @@ dp_update_locked_row(ResultRelInfo *rri, EState *estate, Snapshot snapshot,
 #endif
 }
 
+/* --- ownership and settings --- */
+
+#include "catalog/pg_class.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+
+static inline bool
+dp_owns_table(Oid relid, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(RelationRelationId, relid, role);
+#else
+	return pg_class_ownercheck(relid, role);
+#endif
+}
+
+static inline void
+dp_reserve_setting_prefix(const char *prefix)
+{
+#if PG_VERSION_NUM >= 150000
+	MarkGUCPrefixReserved(prefix);
+#else
+	EmitWarningsOnPlaceholders(prefix);
+#endif
+}
+
 #endif							/* DP_COMPAT_H */

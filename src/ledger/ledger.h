@@ -38,4 +38,19 @@ extern void dp_ledger_init(void);
  */
 extern void dp_ledger_debit(List *items);
 
+/*
+ * The tables dataset, budget, release_log and ledger_stamp refuse UPDATE,
+ * DELETE and TRUNCATE, from superusers too, except between these two calls:
+ *
+ *		dp_ledger_write_begin();
+ *		SPI_execute... of the caller's own, fully qualified statement
+ *		dp_ledger_write_end();
+ *
+ * Keep the stretch short and let nothing of the user's run in it.  No
+ * PG_TRY is needed: an error that aborts the (sub)transaction ends the
+ * permission too.  Calls do not nest.  INSERT needs no permission.
+ */
+extern void dp_ledger_write_begin(void);
+extern void dp_ledger_write_end(void);
+
 #endif							/* DP_LEDGER_H */

@@ -1,0 +1,604 @@
+/*-------------------------------------------------------------------------
+ *
+ * client.c
+ *	  The asking side of the ledger: dp_ledger_debit.
+ *
+ * A request is written into the process's own slot, handed to the worker of
+ * the database (which is started if there is none) and waited for.  Nothing
+ * here touches a table or the caller's transaction, so it does not matter
+ * whether that is read only, serializable, parallel or about to fail.
+ *
+ * Invariants:
+ *	- however this is left, normally, by an error or by the process's end,
+ *	  the slot has been given up (PG_ENSURE_ERROR_CLEANUP, because PG_CATCH
+ *	  misses FATAL);
+ *	- a request becomes PENDING only while the lock is held and a worker is
+ *	  LIVE, so a worker that leaves under the same lock misses none;
+ *	- no lock is held while waiting, and every wait processes interrupts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat.h"
+
+#include "access/parallel.h"
+#include "access/xlog.h"
+#include "fmgr.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/proc.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/timestamp.h"
+
+#include "errors.h"
+#include "ledger/ledger_int.h"
+
+PG_FUNCTION_INFO_V1(dp_ledger_debit_by_hand);
+
+/* asking again when the worker left before it took the request */
+#define MAX_ATTEMPTS 3
+
+/* ---------------------------------------------------------------------
+ * Writing the request
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Appends at most limit bytes of a string, the cut marked by "..."; returns
+ * its offset.
+ */
+static uint16
+put_string(DpRequest *req, Size *used, const char *s, Size limit)
+{
+	Size		len;
+	uint16		offset = (uint16) *used;
+
+	if (s == NULL)
+		return 0;
+	len = strlen(s);
+	if (len > limit)
+	{
+		len = pg_mbcliplen(s, len, limit - 3);
+		memcpy(req->strings + offset, s, len);
+		memcpy(req->strings + offset + len, "...", 3);
+		len += 3;
+	}
+	else
+		memcpy(req->strings + offset, s, len);
+	req->strings[offset + len] = '\0';
+	*used += len + 1;
+	Assert(*used <= DP_STRINGS_SIZE);
+	return offset;
+}
+
+static Size
+room_for(const char *s, Size limit)
+{
+	return s == NULL ? 0 : Min(strlen(s), limit) + 1;
+}
+
+static void
+write_request(DpRequest *req, List *items)
+{
+	Size		used = 1;		/* offset 0 stands for NULL */
+	Size		limit;
+	Size		names = 0;
+	const char *last_name = NULL;
+	uint16		last_offset = 0;
+	ListCell   *lc;
+
+	req->session_role = GetSessionUserId();
+	req->role = GetUserId();
+	req->asked_at = GetCurrentTimestamp();
+	req->nitems = list_length(items);
+	strlcpy(req->application, application_name ? application_name : "", NAMEDATALEN);
+	memset(&req->reply, 0, sizeof(req->reply));
+
+	foreach(lc, items)
+		names += room_for(((DpDebitItem *) lfirst(lc))->dataset, NAMEDATALEN);
+
+	/* names are needed whole; the other strings share what they leave */
+	for (limit = DP_STRINGS_SIZE; limit > 4; limit = limit * 3 / 4)
+	{
+		Size		sum = used + names;
+
+		foreach(lc, items)
+		{
+			DpDebitItem *item = lfirst(lc);
+
+			sum += room_for(item->aggregates, limit) + room_for(item->groups, limit) +
+				room_for(item->sigma, limit);
+		}
+		if (sum <= DP_STRINGS_SIZE)
+			break;
+	}
+
+	foreach(lc, items)
+	{
+		DpDebitItem *item = lfirst(lc);
+		DpWireItem *wire = &req->items[foreach_current_index(lc)];
+
+		wire->rho = item->rho;
+		wire->delta = item->delta;
+		if (last_name == NULL || strcmp(last_name, item->dataset) != 0)
+		{
+			last_name = item->dataset;
+			last_offset = put_string(req, &used, last_name, NAMEDATALEN);
+		}
+		wire->dataset = last_offset;
+		wire->aggregates = put_string(req, &used, item->aggregates, limit);
+		wire->groups = put_string(req, &used, item->groups, limit);
+		wire->sigma = put_string(req, &used, item->sigma, limit);
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Starting a worker
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * The starter gives up: whoever else waits for the worker may try.  A worker
+ * that comes up all the same registers by itself, or leaves if it finds
+ * another.  (Also PG_ENSURE_ERROR_CLEANUP callback.)
+ */
+static void
+withdraw_start(int code, Datum arg)
+{
+	DpEntry    *entry;
+
+	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
+	entry = dp_entry_find(MyDatabaseId);
+	if (entry && entry->state == DP_ENTRY_STARTING && entry->starter_pid == MyProcPid)
+		entry->state = DP_ENTRY_UNUSED;
+	LWLockRelease(dp_shared->lock);
+	ConditionVariableBroadcast(&dp_shared->changed);
+}
+
+static DpEntryState
+entry_state(void)
+{
+	DpEntry    *entry;
+	DpEntryState state;
+
+	LWLockAcquire(dp_shared->lock, LW_SHARED);
+	entry = dp_entry_find(MyDatabaseId);
+	state = entry ? entry->state : DP_ENTRY_UNUSED;
+	LWLockRelease(dp_shared->lock);
+	return state;
+}
+
+static void
+no_worker_slot(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			 errmsg("the privacy ledger found no free background worker; nothing was debited: retry, or ask the administrator to raise \"max_worker_processes\""),
+			 errdetail("All %d background workers are in use.", max_worker_processes)));
+}
+
+static void
+nap(long ms)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ms, dp_wait_event());
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* this process holds the entry in state STARTING; waits for LIVE */
+static void
+start_worker(void)
+{
+	BackgroundWorker worker;
+	BackgroundWorkerHandle *handle;
+	TimestampTz since = GetCurrentTimestamp();
+
+	memset(&worker, 0, sizeof(worker));
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker.bgw_library_name, "dp_cdp", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "dp_ledger_worker_main", sizeof(worker.bgw_function_name));
+	snprintf(worker.bgw_name, BGW_MAXLEN, "dp_cdp ledger of database %u", MyDatabaseId);
+	strlcpy(worker.bgw_type, "dp_cdp ledger", BGW_MAXLEN);
+	worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
+	worker.bgw_notify_pid = MyProcPid;
+
+	/* idle workers of other databases leave within this time */
+	while (!RegisterDynamicBackgroundWorker(&worker, &handle))
+	{
+		if (TimestampDifferenceExceeds(since, GetCurrentTimestamp(), DP_WORKER_PATIENCE_MS))
+			no_worker_slot();
+		nap(50);
+	}
+
+	while (entry_state() != DP_ENTRY_LIVE)
+	{
+		pid_t		pid;
+
+		if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
+		{
+			/* it may have come, and left again for want of work */
+			if (entry_state() == DP_ENTRY_STARTING)
+				ereport(ERROR,
+						(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+						 errmsg("the privacy ledger's background worker could not start; nothing was debited: the server log says why")));
+			return;
+		}
+		nap(1000);
+	}
+}
+
+/*
+ * Hands the request over as soon as there is a worker, starting one if need
+ * be.
+ */
+static void
+submit(int slot)
+{
+	for (;;)
+	{
+		DpEntry    *entry;
+		bool		mine = false;
+		bool		room = true;
+
+		CHECK_FOR_INTERRUPTS();
+
+		LWLockAcquire(dp_shared->lock, LW_SHARED);
+		entry = dp_entry_find(MyDatabaseId);
+		if (entry && entry->state == DP_ENTRY_LIVE)
+		{
+			uint64		word = pg_atomic_read_u64(&dp_shared->words[slot]);
+
+			Assert(dp_word_state(word) == DP_SLOT_FREE);
+			/* a full barrier; nobody else changes a FREE word */
+			(void) pg_atomic_compare_exchange_u64(&dp_shared->words[slot], &word,
+												  dp_word(MyDatabaseId, DP_SLOT_PENDING));
+			dp_slot_wake(entry->worker_proc);
+			LWLockRelease(dp_shared->lock);
+			return;
+		}
+		LWLockRelease(dp_shared->lock);
+
+		ConditionVariablePrepareToSleep(&dp_shared->changed);
+		LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
+		entry = dp_entry_find(MyDatabaseId);
+		if (entry == NULL)
+		{
+			entry = dp_entry_make(MyDatabaseId);
+			if (entry)
+			{
+				entry->state = DP_ENTRY_STARTING;
+				entry->starter_pid = MyProcPid;
+				entry->starter_proc = slot;
+				mine = true;
+			}
+			else
+				room = false;
+		}
+		else if (entry->state == DP_ENTRY_LIVE)
+		{
+			LWLockRelease(dp_shared->lock);
+			ConditionVariableCancelSleep();
+			continue;
+		}
+		LWLockRelease(dp_shared->lock);
+
+		if (!mine)
+		{
+			/* others are starting it; the timeout is a precaution */
+			bool		timed_out = ConditionVariableTimedSleep(&dp_shared->changed,
+																room ? 1000 : DP_WORKER_PATIENCE_MS,
+																dp_wait_event());
+
+			ConditionVariableCancelSleep();
+			if (timed_out && !room)
+				no_worker_slot();
+			continue;
+		}
+		ConditionVariableCancelSleep();
+
+		PG_ENSURE_ERROR_CLEANUP(withdraw_start, (Datum) 0);
+		{
+			start_worker();
+		}
+		PG_END_ENSURE_ERROR_CLEANUP(withdraw_start, (Datum) 0);
+		withdraw_start(0, (Datum) 0);	/* no-op once it is LIVE */
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Waiting
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Leaves the slot, whatever its state: before the worker has taken it
+ * nothing happens, after that the debit stands and nobody gets the answer.
+ * (PG_ENSURE_ERROR_CLEANUP callback.)
+ */
+static void
+give_up(int code, Datum arg)
+{
+	int			slot = DatumGetInt32(arg);
+
+	for (;;)
+	{
+		uint64		word = pg_atomic_read_u64(&dp_shared->words[slot]);
+
+		switch (dp_word_state(word))
+		{
+			case DP_SLOT_FREE:
+			case DP_SLOT_ABANDONED:
+				return;
+			case DP_SLOT_TAKEN:
+				if (dp_slot_swap(slot, MyDatabaseId, DP_SLOT_TAKEN, DP_SLOT_ABANDONED))
+					return;
+				break;
+			default:
+				if (dp_slot_swap(slot, MyDatabaseId, dp_word_state(word), DP_SLOT_FREE))
+					return;
+				break;
+		}
+	}
+}
+
+/*
+ * Waits until the process's slot is FREE.  It is not when an earlier debit
+ * was given up, by this process or the one before it in the same place, and
+ * the worker is still busy with it.
+ */
+static void
+wait_for_slot(int slot)
+{
+	while (dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot])) != DP_SLOT_FREE)
+		nap(100);
+	/* the worker's writes to the request come before ours */
+	pg_memory_barrier();
+}
+
+static DpSlotState
+wait_for_answer(int slot)
+{
+	for (;;)
+	{
+		DpSlotState state = dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot]));
+
+		/* an answer that is there goes before a cancel that is there too */
+		if (state != DP_SLOT_PENDING && state != DP_SLOT_TAKEN)
+		{
+			pg_memory_barrier();
+			return state;
+		}
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1L, dp_wait_event());
+		ResetLatch(MyLatch);
+		state = dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot]));
+		if (state == DP_SLOT_PENDING || state == DP_SLOT_TAKEN)
+			CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Answers
+ * ---------------------------------------------------------------------
+ */
+
+static const char *
+role_name(Oid role)
+{
+	const char *name = GetUserNameFromId(role, true);
+
+	return name ? name : "?";
+}
+
+/* a budget or a cap that does not hold what was asked */
+static void
+raise_exhausted(const DpReply *reply)
+{
+	const char *unit = reply->reason == DP_REASON_RHO ? "rho" : "delta";
+	int			scale = reply->reason == DP_REASON_RHO ? DP_RHO_SCALE : DP_DELTA_SCALE;
+	char	   *asked = dp_units_text(reply->asked, scale);
+	char	   *remaining = dp_units_text(Max(reply->remaining, 0), scale);
+
+	if (!OidIsValid(reply->role))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s, remaining %s under the lifetime cap of the dataset, which its owner can raise with dp_cdp.alter_dataset",
+						reply->dataset, unit, asked, remaining),
+				 errdetail("Asked %s %s, remaining %s. The cap does not renew.", unit, asked, remaining)));
+	if (reply->renews)
+	{
+		char	   *at = pstrdup(timestamptz_to_str(reply->renews_at));
+
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s, remaining %s (role \"%s\"); it renews at %s, or the dataset's owner can raise it with dp_cdp.set_budget",
+						reply->dataset, unit, asked, remaining, role_name(reply->role), at),
+				 errdetail("Asked %s %s, remaining %s, renews at %s.", unit, asked, remaining, at)));
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+			 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s, remaining %s (role \"%s\"); the dataset's owner can raise it with dp_cdp.set_budget",
+					reply->dataset, unit, asked, remaining, role_name(reply->role)),
+			 errdetail("Asked %s %s, remaining %s. This budget does not renew.", unit, asked, remaining)));
+}
+
+static void
+raise_refusal(const DpReply *reply)
+{
+	switch (reply->reason)
+	{
+		case DP_REASON_RHO:
+		case DP_REASON_DELTA:
+			raise_exhausted(reply);
+			break;
+		case DP_REASON_NO_BUDGET:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+					 errmsg("role \"%s\" has no privacy budget for dataset \"%s\"; the dataset's owner can give one with dp_cdp.set_budget",
+							role_name(GetUserId()), reply->dataset),
+					 errdetail("Asked rho %s, remaining 0.", dp_units_text(reply->asked, DP_RHO_SCALE))));
+			break;
+		case DP_REASON_NO_DATASET:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("there is no dataset \"%s\"; dp_cdp.create_dataset makes one", reply->dataset)));
+			break;
+		case DP_REASON_BUSY:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+					 errmsg("the privacy budget of dataset \"%s\" is being changed; nothing was debited: retry when that transaction has ended",
+							reply->dataset),
+					 errhint("If this transaction itself changed budgets, commit it first.")));
+			break;
+		case DP_REASON_FOREIGN:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+					 errmsg("the privacy ledger was copied, restored or promoted, so its balances may be old: the extension's owner must call dp_cdp.adopt_ledger() before anything can be released"),
+					 errdetail("The ledger's stamp names another server, database or timeline.")));
+			break;
+		case DP_REASON_NOT_INSTALLED:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+					 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp")));
+			break;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+					 errmsg("the privacy ledger failed; nothing was debited: retry, the server log has the cause")));
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Entry points
+ * ---------------------------------------------------------------------
+ */
+
+static void
+check_available(List *items)
+{
+	ListCell   *lc;
+
+	if (dp_shared == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+				 errmsg("the privacy ledger is not loaded; add shared_preload_libraries = 'dp_cdp' to postgresql.conf and restart the server")));
+	if (!IsUnderPostmaster)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+				 errmsg("nothing can be released in single-user mode; start the server normally")));
+	if (IsParallelWorker())
+		elog(ERROR, "privacy budgets cannot be debited from a parallel worker");
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+				 errmsg("this server is a standby, which cannot debit privacy budgets; send the query to the primary")));
+	if (list_length(items) > DP_MAX_ITEMS)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("the statement asks for %d releases at once, at most %d are possible; split it",
+						list_length(items), DP_MAX_ITEMS)));
+	foreach(lc, items)
+	{
+		DpDebitItem *item = lfirst(lc);
+
+		if (item->dataset == NULL || strlen(item->dataset) >= NAMEDATALEN)
+			elog(ERROR, "debit without a proper name of a dataset");
+		if (item->rho <= 0 || item->delta < 0)
+			elog(ERROR, "debit of an amount that is not positive");
+	}
+}
+
+void
+dp_ledger_debit(List *items)
+{
+	int			slot;
+
+	if (items == NIL)
+		return;
+	check_available(items);
+
+	slot = dp_my_proc_number();
+	Assert(slot >= 0 && slot < dp_shared->nslots);
+
+	for (int attempt = 1;; attempt++)
+	{
+		DpSlotState state;
+		DpReply		reply;
+
+		wait_for_slot(slot);
+		write_request(&dp_shared->requests[slot], items);
+
+		PG_ENSURE_ERROR_CLEANUP(give_up, Int32GetDatum(slot));
+		{
+			submit(slot);
+			state = wait_for_answer(slot);
+		}
+		PG_END_ENSURE_ERROR_CLEANUP(give_up, Int32GetDatum(slot));
+
+		reply = dp_shared->requests[slot].reply;
+		give_up(0, Int32GetDatum(slot));
+
+		if (state == DP_SLOT_GRANTED)
+			return;
+		if (state == DP_SLOT_UNKNOWN)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+					 errmsg("the privacy ledger's background worker was lost during the debit, which may be spent; look at dp_cdp.budgets before you retry")));
+		if (reply.reason == DP_REASON_WORKER_GONE && attempt < MAX_ATTEMPTS)
+			continue;
+		raise_refusal(&reply);
+	}
+}
+
+/* a numeric amount in units, rounded up; ZC004 if it is no amount */
+static int64
+amount_units(Numeric amount, int scale, bool zero_allowed, const char *name)
+{
+	int128		units = -1;
+
+	if (!numeric_is_nan(amount))
+	{
+		Datum		negated = DirectFunctionCall1(numeric_uminus, NumericGetDatum(amount));
+
+		units = -dp_units_floor(DatumGetNumeric(negated), scale);
+	}
+	if (units < (zero_allowed ? 0 : 1) ||
+		units > (scale == DP_RHO_SCALE ? DP_RHO_MAX : DP_DELTA_ONE))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("%s must be %s and at most %s", name,
+						zero_allowed ? "at least 0" : "greater than 0",
+						scale == DP_RHO_SCALE ? "1000000" : "1")));
+	return (int64) units;
+}
+
+/*
+ * SQL: dp_cdp.debit(dataset, rho, delta)
+ *
+ * For an answer that was given outside of the database.  Amounts can only be
+ * spent, never given back.
+ */
+Datum
+dp_ledger_debit_by_hand(PG_FUNCTION_ARGS)
+{
+	DpDebitItem item;
+
+	memset(&item, 0, sizeof(item));
+	item.dataset = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	item.rho = amount_units(PG_GETARG_NUMERIC(1), DP_RHO_SCALE, false, "rho");
+	item.delta = amount_units(PG_GETARG_NUMERIC(2), DP_DELTA_SCALE, true, "delta");
+	item.aggregates = "debit by hand";
+	if (strlen(item.dataset) >= NAMEDATALEN)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("there is no dataset \"%s\"; dp_cdp.create_dataset makes one", item.dataset)));
+	dp_ledger_debit(list_make1(&item));
+	PG_RETURN_VOID();
+}

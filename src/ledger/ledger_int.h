@@ -1,0 +1,221 @@
+/*-------------------------------------------------------------------------
+ *
+ * ledger_int.h
+ *	  What the files of src/ledger share: shared memory and its rules.
+ *
+ * One word of shared memory per server process says what its request is at:
+ * the database in the upper half, a DpSlotState in the lower.  Every change
+ * of owner is one compare-and-swap of the whole word:
+ *
+ *		by the requesting process	FREE -> PENDING (or any answer -> FREE)
+ *		by the worker				PENDING -> TAKEN -> an answer, or back to PENDING
+ *		by one who gives up			PENDING -> FREE, else TAKEN -> ABANDONED
+ *		by the worker				ABANDONED -> FREE
+ *
+ * The request in the slot belongs to the process while the word says FREE
+ * or an answer, to the worker while it says TAKEN or ABANDONED; while it
+ * says PENDING nobody may write to it.
+ *
+ * The only lock is DpShared.lock.  It protects the table of databases, and
+ * is never held across a wait, an allocation or an ereport.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_LEDGER_INT_H
+#define DP_LEDGER_INT_H
+
+#include "datatype/timestamp.h"
+#include "port/atomics.h"
+#include "storage/condition_variable.h"
+#include "storage/lwlock.h"
+#include "utils/numeric.h"
+
+#include "ledger/ledger.h"
+#include "math/wide.h"
+
+/* how many releases one debit may hold, and room for all their strings */
+#define DP_MAX_ITEMS	64
+#define DP_STRINGS_SIZE 6144
+
+/* how long a connected worker waits for more work, in ms */
+#define DP_IDLE_EXIT_MS 2000
+/* how long a debit waits while others hold what it needs, and how often it looks, in ms */
+#define DP_BUSY_PATIENCE_MS 5000
+#define DP_BUSY_RETRY_MS 10
+/* how long a debit waits for a free worker slot, in ms */
+#define DP_WORKER_PATIENCE_MS 2500
+
+typedef enum DpSlotState
+{
+	DP_SLOT_FREE,
+	DP_SLOT_PENDING,			/* waits for the worker */
+	DP_SLOT_TAKEN,				/* in the worker's transaction */
+	DP_SLOT_ABANDONED,			/* as TAKEN, but nobody waits any more */
+	/* answers */
+	DP_SLOT_GRANTED,			/* debited, durably */
+	DP_SLOT_REFUSED,			/* nothing debited; DpReply says why */
+	DP_SLOT_UNKNOWN				/* may be spent: the commit's outcome was not seen */
+} DpSlotState;
+
+/* why a debit was refused */
+typedef enum DpReason
+{
+	DP_REASON_NONE,
+	/* those that are written to the audit log */
+	DP_REASON_NO_BUDGET,		/* no budget row applies to the payer */
+	DP_REASON_RHO,				/* a budget or the cap does not hold the rho */
+	DP_REASON_DELTA,			/* ... the delta */
+	/* those that are not: the ledger itself cannot answer */
+	DP_REASON_NO_DATASET,
+	DP_REASON_BUSY,				/* somebody holds locks on what is to be debited */
+	DP_REASON_FOREIGN,			/* the stamp is not this database's: adopt_ledger() */
+	DP_REASON_NOT_INSTALLED,
+	DP_REASON_ERROR,			/* error in the worker, before its commit */
+	DP_REASON_WORKER_GONE		/* the worker left before it took the request */
+} DpReason;
+
+typedef struct DpReply
+{
+	DpReason	reason;
+	char		dataset[NAMEDATALEN];
+	Oid			role;			/* whose budget; InvalidOid: the dataset's cap */
+	int128		asked;			/* units of rho or delta, by reason */
+	int128		remaining;
+	bool		renews;
+	TimestampTz renews_at;
+} DpReply;
+
+/* one release in a slot: offsets into DpRequest.strings, 0 is NULL */
+typedef struct DpWireItem
+{
+	int64		rho;
+	int64		delta;
+	uint16		dataset;
+	uint16		aggregates;
+	uint16		groups;
+	uint16		sigma;
+} DpWireItem;
+
+typedef struct DpRequest
+{
+	Oid			session_role;
+	Oid			role;			/* current_user */
+	TimestampTz asked_at;
+	int			nitems;
+	char		application[NAMEDATALEN];
+	DpReply		reply;
+	DpWireItem	items[DP_MAX_ITEMS];
+	char		strings[DP_STRINGS_SIZE];
+} DpRequest;
+
+static inline const char *
+dp_request_string(const DpRequest *req, uint16 offset)
+{
+	return offset == 0 ? NULL : req->strings + offset;
+}
+
+typedef enum DpEntryState
+{
+	DP_ENTRY_UNUSED,
+	DP_ENTRY_STARTING,			/* starter_pid has asked for a worker */
+	DP_ENTRY_LIVE				/* a worker reads the requests of this database */
+} DpEntryState;
+
+/* one database that has, or is about to have, a worker */
+typedef struct DpEntry
+{
+	DpEntryState state;
+	Oid			database;
+	int			starter_pid;	/* STARTING: whom to wake */
+	int			starter_proc;
+	int			worker_pid;		/* LIVE */
+	int			worker_proc;
+} DpEntry;
+
+typedef struct DpShared
+{
+	LWLock	   *lock;
+	ConditionVariable changed;	/* an entry's state has changed */
+	int			nslots;
+	int			nentries;
+	pg_atomic_uint64 *words;	/* [nslots] */
+	DpRequest  *requests;		/* [nslots] */
+	DpEntry    *entries;		/* [nentries] */
+} DpShared;
+
+/* NULL when the library is not in shared_preload_libraries */
+extern DpShared *dp_shared;
+
+/* --- shmem.c --- */
+
+static inline uint64
+dp_word(Oid database, DpSlotState state)
+{
+	return ((uint64) database << 32) | (uint64) state;
+}
+
+static inline DpSlotState
+dp_word_state(uint64 word)
+{
+	return (DpSlotState) (word & 0xFFFFFFFF);
+}
+
+/* one compare-and-swap: the slot's word from one state to another */
+extern bool dp_slot_swap(int slot, Oid database, DpSlotState from, DpSlotState to);
+extern void dp_slot_wake(int slot);
+
+/* the caller holds the lock; NULL when there is none (no room) */
+extern DpEntry *dp_entry_find(Oid database);
+extern DpEntry *dp_entry_make(Oid database);
+
+/* is anything PENDING for the database? */
+extern bool dp_anything_pending(Oid database);
+
+/* --- storage.c: one batch, in the transaction that the caller has started --- */
+
+typedef enum DpOutcome
+{
+	DP_OUTCOME_LATER,			/* locked by others: ask again */
+	DP_OUTCOME_GRANT,
+	DP_OUTCOME_REFUSE
+} DpOutcome;
+
+typedef struct DpBatchEntry
+{
+	int			slot;
+	DpRequest  *req;
+	DpOutcome	outcome;
+} DpBatchEntry;
+
+extern void dp_storage_debit(DpBatchEntry *batch, int n);
+/* forget what was learned about the tables (after an error) */
+extern void dp_storage_forget(void);
+
+/* --- writes.c --- */
+
+extern void dp_ledger_writes_init(void);
+
+/* --- stamp.c --- */
+
+/* true when the ledger's stamp is this database's; stamps a fresh ledger */
+extern bool dp_stamp_valid(void);
+/* OID of the extension, InvalidOid when it is not installed */
+extern Oid	dp_ledger_extension(void);
+/* OID of one of the ledger's tables; InvalidOid when it is not the extension's own */
+extern Oid	dp_ledger_table(Oid extension, const char *name);
+
+/* --- units.c --- */
+
+/* floor(value * 10^scale), held within +-10^36; NaN is the least */
+extern int128 dp_units_floor(Numeric value, int scale);
+extern Numeric dp_units_to_numeric(int128 units, int scale);
+/* as decimal without trailing zeros; palloc'd */
+extern char *dp_units_text(int128 units, int scale);
+/* the first renewal after now, counted from renews_at in whole periods */
+extern TimestampTz dp_next_renewal(TimestampTz renews_at, const Interval *period, TimestampTz now);
+/* is it time to renew, and are renews_at and the period sound? */
+extern bool dp_renewal_due(TimestampTz renews_at, const Interval *period, TimestampTz now);
+/* does a budget of role apply to payer? */
+extern bool dp_role_pays(Oid payer, Oid role);
+
+#endif							/* DP_LEDGER_INT_H */

@@ -1,0 +1,186 @@
+/*-------------------------------------------------------------------------
+ *
+ * shmem.c
+ *	  The ledger's shared memory: a slot per server process, an entry per
+ *	  database that has a worker.
+ *
+ * Sizes are fixed at server start: every process that can ask has its own
+ * slot, so asking never waits for room, and there can be no more workers
+ * than max_worker_processes.  Nothing here outlives a restart, and nothing
+ * needs to: what counts is in the tables.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "postmaster/autovacuum.h"
+#include "replication/walsender.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/proc.h"
+#include "storage/shmem.h"
+
+#include "ledger/ledger_int.h"
+
+#define DP_TRANCHE "dp_cdp_ledger"
+
+DpShared   *dp_shared = NULL;
+
+static shmem_startup_hook_type prev_shmem_startup = NULL;
+#if PG_VERSION_NUM >= 150000
+static shmem_request_hook_type prev_shmem_request = NULL;
+#endif
+
+/* MaxBackends, which version 14 computes only after the libraries are loaded */
+static int
+slot_count(void)
+{
+#if PG_VERSION_NUM >= 150000
+	return MaxBackends;
+#else
+	return MaxConnections + autovacuum_max_workers + 1 +
+		max_worker_processes + max_wal_senders;
+#endif
+}
+
+static int
+entry_count(void)
+{
+	return Max(max_worker_processes, 1);
+}
+
+static Size
+shared_size(void)
+{
+	Size		size = MAXALIGN(sizeof(DpShared));
+
+	size = add_size(size, MAXALIGN(mul_size(slot_count(), sizeof(pg_atomic_uint64))));
+	size = add_size(size, MAXALIGN(mul_size(slot_count(), MAXALIGN(sizeof(DpRequest)))));
+	size = add_size(size, MAXALIGN(mul_size(entry_count(), sizeof(DpEntry))));
+	/* room to align the requests */
+	return add_size(size, PG_CACHE_LINE_SIZE);
+}
+
+static void
+request_shared_memory(void)
+{
+#if PG_VERSION_NUM >= 150000
+	if (prev_shmem_request)
+		prev_shmem_request();
+#endif
+	RequestAddinShmemSpace(shared_size());
+	RequestNamedLWLockTranche(DP_TRANCHE, 1);
+}
+
+static void
+startup_shared_memory(void)
+{
+	bool		found;
+
+	if (prev_shmem_startup)
+		prev_shmem_startup();
+
+	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
+	dp_shared = ShmemInitStruct("dp_cdp ledger", shared_size(), &found);
+	if (!found)
+	{
+		char	   *at = (char *) dp_shared;
+
+		MemSet(at, 0, shared_size());
+		dp_shared->lock = &GetNamedLWLockTranche(DP_TRANCHE)->lock;
+		ConditionVariableInit(&dp_shared->changed);
+		dp_shared->nslots = slot_count();
+		dp_shared->nentries = entry_count();
+		at += MAXALIGN(sizeof(DpShared));
+		dp_shared->words = (pg_atomic_uint64 *) at;
+		for (int i = 0; i < dp_shared->nslots; i++)
+			pg_atomic_init_u64(&dp_shared->words[i], dp_word(InvalidOid, DP_SLOT_FREE));
+		at += MAXALIGN(dp_shared->nslots * sizeof(pg_atomic_uint64));
+		dp_shared->entries = (DpEntry *) at;
+		at += MAXALIGN(dp_shared->nentries * sizeof(DpEntry));
+		dp_shared->requests = (DpRequest *) TYPEALIGN(PG_CACHE_LINE_SIZE, at);
+	}
+	LWLockRelease(AddinShmemInitLock);
+}
+
+/* From _PG_init.  Loaded later than at server start, the ledger stays closed. */
+void
+dp_ledger_init(void)
+{
+	dp_ledger_writes_init();
+
+	if (!process_shared_preload_libraries_in_progress)
+		return;
+
+#if PG_VERSION_NUM >= 150000
+	prev_shmem_request = shmem_request_hook;
+	shmem_request_hook = request_shared_memory;
+#else
+	request_shared_memory();
+#endif
+	prev_shmem_startup = shmem_startup_hook;
+	shmem_startup_hook = startup_shared_memory;
+}
+
+bool
+dp_slot_swap(int slot, Oid database, DpSlotState from, DpSlotState to)
+{
+	uint64		expected = dp_word(database, from);
+
+	return pg_atomic_compare_exchange_u64(&dp_shared->words[slot], &expected,
+										  dp_word(database, to));
+}
+
+/* slots are numbered as processes are */
+void
+dp_slot_wake(int slot)
+{
+	SetLatch(&GetPGProcByNumber(slot)->procLatch);
+}
+
+DpEntry *
+dp_entry_find(Oid database)
+{
+	for (int i = 0; i < dp_shared->nentries; i++)
+	{
+		DpEntry    *entry = &dp_shared->entries[i];
+
+		if (entry->state != DP_ENTRY_UNUSED && entry->database == database)
+			return entry;
+	}
+	return NULL;
+}
+
+/* an UNUSED entry that bears the database's OID; the caller sets its state */
+DpEntry *
+dp_entry_make(Oid database)
+{
+	for (int i = 0; i < dp_shared->nentries; i++)
+	{
+		DpEntry    *entry = &dp_shared->entries[i];
+
+		if (entry->state == DP_ENTRY_UNUSED)
+		{
+			memset(entry, 0, sizeof(*entry));
+			entry->database = database;
+			return entry;
+		}
+	}
+	return NULL;
+}
+
+bool
+dp_anything_pending(Oid database)
+{
+	uint64		pending = dp_word(database, DP_SLOT_PENDING);
+
+	for (int i = 0; i < dp_shared->nslots; i++)
+	{
+		if (pg_atomic_read_u64(&dp_shared->words[i]) == pending)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,380 @@
+/*-------------------------------------------------------------------------
+ *
+ * worker.c
+ *	  The background worker of one database: takes all requests that are
+ *	  pending, debits them in one transaction, commits, answers.
+ *
+ * Invariants:
+ *	- GRANTED is written only after the commit record is on disk (and, where
+ *	  one is configured, on the synchronous standby);
+ *	- whatever ends the worker answers what it had taken: REFUSED when the
+ *	  commit had not begun, UNKNOWN when it had;
+ *	- it leaves when idle only after a look, under the exclusive lock, that
+ *	  nothing is pending; requests are made under the shared lock;
+ *	- no setting of a database or of the server's configuration weakens this:
+ *	  see pin_settings.
+ *
+ * The worker of a database that is asked for twice at once (a starter gave
+ * up, another tried) leaves when it finds that it is the second.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "postmaster/interrupt.h"
+#include "replication/syncrep.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "storage/proc.h"
+#include "tcop/tcopprot.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+
+#include "ledger/ledger_int.h"
+
+PGDLLEXPORT void dp_ledger_worker_main(Datum main_arg);
+
+/* the batch at work; static, because the exit callback answers it */
+static DpBatchEntry *batch = NULL;
+static int	batch_size = 0;
+
+/* from here on the outcome is in doubt until CommitTransactionCommand returns */
+static bool committing = false;
+
+/* after an error, how many requests to debit one by one, to find the culprit */
+static int	one_by_one = 0;
+
+/* requests that were put off because of others' locks */
+static bool any_later = false;
+
+/* ---------------------------------------------------------------------
+ * Taking and answering
+ * ---------------------------------------------------------------------
+ */
+
+static void
+take_pending(int most)
+{
+	uint64		pending = dp_word(MyDatabaseId, DP_SLOT_PENDING);
+
+	batch_size = 0;
+	for (int i = 0; i < dp_shared->nslots && batch_size < most; i++)
+	{
+		DpBatchEntry *entry = &batch[batch_size];
+
+		/* a glance without a barrier; what counts is the swap */
+		if (pg_atomic_read_u64(&dp_shared->words[i]) != pending ||
+			!dp_slot_swap(i, MyDatabaseId, DP_SLOT_PENDING, DP_SLOT_TAKEN))
+			continue;
+		entry->slot = i;
+		entry->req = &dp_shared->requests[i];
+		entry->outcome = DP_OUTCOME_LATER;
+		batch_size++;
+	}
+}
+
+/* the slot is ours no longer after this */
+static void
+answer(DpBatchEntry *entry, DpSlotState state)
+{
+	if (!dp_slot_swap(entry->slot, MyDatabaseId, DP_SLOT_TAKEN, state))
+		(void) dp_slot_swap(entry->slot, MyDatabaseId, DP_SLOT_ABANDONED, DP_SLOT_FREE);
+	/* whoever left may be back and waiting for the slot */
+	dp_slot_wake(entry->slot);
+}
+
+static void
+answer_failure(DpBatchEntry *entry, DpReason reason)
+{
+	entry->req->reply.reason = reason;
+	answer(entry, DP_SLOT_REFUSED);
+}
+
+/* back to PENDING, where it can be given up without being spent */
+static void
+put_back(DpBatchEntry *entry)
+{
+	if (!dp_slot_swap(entry->slot, MyDatabaseId, DP_SLOT_TAKEN, DP_SLOT_PENDING))
+		answer(entry, DP_SLOT_FREE);
+}
+
+static void
+answer_batch(void)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	any_later = false;
+	for (int i = 0; i < batch_size; i++)
+	{
+		DpBatchEntry *entry = &batch[i];
+
+		switch (entry->outcome)
+		{
+			case DP_OUTCOME_GRANT:
+				answer(entry, DP_SLOT_GRANTED);
+				break;
+			case DP_OUTCOME_REFUSE:
+				answer(entry, DP_SLOT_REFUSED);
+				break;
+			case DP_OUTCOME_LATER:
+				if (TimestampDifferenceExceeds(entry->req->asked_at, now, DP_BUSY_PATIENCE_MS))
+					answer(entry, DP_SLOT_REFUSED);
+				else
+				{
+					put_back(entry);
+					any_later = true;
+				}
+				break;
+		}
+	}
+	batch_size = 0;
+}
+
+/*
+ * The transaction failed.  Before the commit nothing was spent: if there was
+ * more than one request, each gets a second chance by itself, so that one
+ * that cannot be done does not spoil the others.
+ */
+static void
+answer_failed_batch(void)
+{
+	for (int i = 0; i < batch_size; i++)
+	{
+		if (committing)
+			answer(&batch[i], DP_SLOT_UNKNOWN);
+		else if (batch_size > 1)
+			put_back(&batch[i]);
+		else
+			answer_failure(&batch[i], DP_REASON_ERROR);
+	}
+	if (!committing && batch_size > 1)
+		one_by_one = batch_size;
+	batch_size = 0;
+	committing = false;
+}
+
+/* ---------------------------------------------------------------------
+ * Coming and going
+ * ---------------------------------------------------------------------
+ */
+
+/* lock held: this database has no worker any more */
+static void
+sign_off(void)
+{
+	DpEntry    *entry = dp_entry_find(MyDatabaseId);
+
+	if (entry && entry->state == DP_ENTRY_LIVE && entry->worker_pid == MyProcPid)
+		entry->state = DP_ENTRY_UNUSED;
+}
+
+/* before_shmem_exit: also on FATAL, in the middle of a transaction */
+static void
+at_exit(int code, Datum arg)
+{
+	for (int i = 0; i < batch_size; i++)
+	{
+		if (committing)
+			answer(&batch[i], DP_SLOT_UNKNOWN);
+		else
+			answer_failure(&batch[i], DP_REASON_WORKER_GONE);
+	}
+	batch_size = 0;
+
+	/* after signing off nothing new can become pending here */
+	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
+	sign_off();
+	take_pending(dp_shared->nslots);
+	LWLockRelease(dp_shared->lock);
+	for (int i = 0; i < batch_size; i++)
+		answer_failure(&batch[i], DP_REASON_WORKER_GONE);
+	batch_size = 0;
+	ConditionVariableBroadcast(&dp_shared->changed);
+}
+
+/* false when the database has a worker already */
+static bool
+sign_on(void)
+{
+	DpEntry    *entry;
+	int			starter = -1;
+	bool		first = false;
+
+	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
+	entry = dp_entry_find(MyDatabaseId);
+	if (entry == NULL)
+		entry = dp_entry_make(MyDatabaseId);
+	if (entry && entry->state != DP_ENTRY_LIVE)
+	{
+		if (entry->state == DP_ENTRY_STARTING)
+			starter = entry->starter_proc;
+		entry->state = DP_ENTRY_LIVE;
+		entry->worker_pid = MyProcPid;
+		entry->worker_proc = dp_my_proc_number();
+		first = true;
+	}
+	LWLockRelease(dp_shared->lock);
+
+	if (starter >= 0)
+		dp_slot_wake(starter);
+	ConditionVariableBroadcast(&dp_shared->changed);
+	return first;
+}
+
+/* exits unless something came in at the last moment */
+static void
+leave_if_idle(void)
+{
+	bool		idle;
+
+	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
+	idle = !dp_anything_pending(MyDatabaseId);
+	if (idle)
+		sign_off();
+	LWLockRelease(dp_shared->lock);
+	if (idle)
+		proc_exit(0);
+}
+
+/*
+ * What ALTER DATABASE, ALTER SYSTEM or the configuration file say must not
+ * matter to a debit.
+ */
+static void
+pin_settings(void)
+{
+	static const char *const settings[][2] = {
+		{"synchronous_commit", "on"},
+		{"default_transaction_isolation", "read committed"},
+		{"default_transaction_read_only", "off"},
+		{"default_transaction_deferrable", "off"},
+		{"session_replication_role", "origin"},
+		{"statement_timeout", "0"},
+		{"lock_timeout", "2s"}, /* nothing should wait, but if ... */
+		{"idle_in_transaction_session_timeout", "0"},
+		{"search_path", "pg_catalog, pg_temp"},
+		{"row_security", "off"},
+		{"timezone", "UTC"},
+		{"jit", "off"},
+		{"max_parallel_workers_per_gather", "0"},
+		{"client_min_messages", "warning"},
+		{"application_name", "dp_cdp ledger"},
+	};
+
+	for (int i = 0; i < lengthof(settings); i++)
+		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
+#if PG_VERSION_NUM >= 170000
+	SetConfigOption("transaction_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
+#endif
+}
+
+/* ---------------------------------------------------------------------
+ * Working
+ * ---------------------------------------------------------------------
+ */
+
+static void
+debit_batch(void)
+{
+	PG_TRY();
+	{
+		SetCurrentStatementStartTimestamp();
+		StartTransactionCommand();
+		dp_storage_debit(batch, batch_size);
+		committing = true;
+		CommitTransactionCommand();
+		/* told to end while waiting for the standby: it may not have it */
+		if (!(ProcDiePending && SyncRepStandbyNames != NULL && SyncRepStandbyNames[0] != '\0'))
+			committing = false;
+	}
+	PG_CATCH();
+	{
+		HOLD_INTERRUPTS();
+		EmitErrorReport();
+		AbortCurrentTransaction();
+		FlushErrorState();
+		dp_storage_forget();
+		answer_failed_batch();
+		RESUME_INTERRUPTS();
+	}
+	PG_END_TRY();
+
+	if (committing)
+		answer_failed_batch();
+	else
+		answer_batch();
+}
+
+void
+dp_ledger_worker_main(Datum main_arg)
+{
+	TimestampTz idle_since;
+
+	if (dp_shared == NULL)
+		proc_exit(1);
+
+	/* nothing to cancel here, and a cancel must not cut short the wait for a standby */
+	pqsignal(SIGINT, SIG_IGN);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
+	pqsignal(SIGTERM, die);
+	BackgroundWorkerUnblockSignals();
+
+	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(main_arg), InvalidOid,
+											  BGWORKER_BYPASS_ALLOWCONN);
+	pin_settings();
+	batch = MemoryContextAlloc(TopMemoryContext, dp_shared->nslots * sizeof(DpBatchEntry));
+	pgstat_report_appname("dp_cdp ledger");
+	pgstat_report_activity(STATE_IDLE, NULL);
+
+	before_shmem_exit(at_exit, (Datum) 0);
+	if (!sign_on())
+		proc_exit(0);
+
+	idle_since = GetCurrentTimestamp();
+	for (;;)
+	{
+		long		timeout;
+
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		if (ConfigReloadPending)
+		{
+			ConfigReloadPending = false;
+			ProcessConfigFile(PGC_SIGHUP);
+		}
+
+		take_pending(one_by_one > 0 ? 1 : dp_shared->nslots);
+		if (one_by_one > 0)
+			one_by_one = batch_size == 0 ? 0 : one_by_one - 1;
+		if (batch_size > 0)
+		{
+			debit_batch();
+			pgstat_report_stat(false);
+			idle_since = GetCurrentTimestamp();
+			if (!any_later)
+				continue;
+		}
+		else
+		{
+			any_later = false;
+			timeout = TimestampDifferenceMilliseconds(idle_since, GetCurrentTimestamp());
+			if (timeout >= DP_IDLE_EXIT_MS)
+			{
+				leave_if_idle();
+				continue;
+			}
+		}
+
+		timeout = any_later ? DP_BUSY_RETRY_MS :
+			DP_IDLE_EXIT_MS - TimestampDifferenceMilliseconds(idle_since, GetCurrentTimestamp());
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 Max(timeout, 1), dp_wait_event());
+	}
+}
