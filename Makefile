@@ -27,7 +27,7 @@ REGRESS_OPTS = --load-extension=dp_cdp
 # No contraction of floating point expressions: bounds and grids must come
 # out the same on every machine.
 PG_CPPFLAGS = -Isrc -ffp-contract=off
-PG_CFLAGS = -MMD -MP -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+PG_CFLAGS = -MMD -MP -Werror=implicit-function-declaration -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 EXTRA_CLEAN = build tmp_check $(OBJS:.o=.d) $(OBJS:.o=.bc)
 
 PG_CONFIG ?= pg_config

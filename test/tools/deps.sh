@@ -17,6 +17,29 @@ what=${1:-all}
 
 need=()				# Debian packages
 essential=0			# is one of them needed to build at all?
+updated=no
+
+run=()
+if [[ $(id -u) != 0 ]]
+then
+	run=(sudo -n)
+fi
+apt=("${run[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -o DPkg::Lock::Timeout=600)
+
+may_install()
+{
+	command -v apt-get >/dev/null && { [[ ${#run[@]} == 0 ]] || sudo -n true 2>/dev/null; }
+}
+
+update()
+{
+	[[ $updated == no ]] && may_install || return 0
+	"${apt[@]}" update -qq >/dev/null 2>&1 </dev/null
+	updated=yes
+}
+
+# which version is the default here, apt may know only after an update
+[[ -n $(dp_pg_config) ]] || update
 major=$(dp_pg_major)
 
 want()
@@ -82,20 +105,15 @@ give_up()
 if ! command -v apt-get >/dev/null
 then
 	give_up "this machine has no apt-get; install the equivalent by hand"
-fi
-run=()
-if [[ $(id -u) != 0 ]]
+elif ! may_install
 then
-	command -v sudo >/dev/null && sudo -n true 2>/dev/null ||
-		give_up "run this as root, once: apt-get install ${need[*]}"
-	run=(sudo -n)
+	give_up "run this as root, once: apt-get install ${need[*]}"
 fi
 
 echo "installing ${need[*]}"
 log=$(mktemp "${TMPDIR:-/tmp}/dp_deps.XXXXXX")
 trap 'rm -f "$log"' EXIT
-apt=("${run[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -o DPkg::Lock::Timeout=600)
-"${apt[@]}" update -qq >"$log" 2>&1 </dev/null
+update
 if ! "${apt[@]}" install -y -qq --no-install-recommends "${need[@]}" >>"$log" 2>&1 </dev/null
 then
 	tail -n 40 "$log" >&2
