@@ -23,6 +23,7 @@
 #include "utils/guc.h"
 #include "utils/numeric.h"
 
+#include "compat.h"
 #include "errors.h"
 #include "guc.h"
 #include "math/wide.h"
@@ -86,11 +87,7 @@ dp_guc_init(void)
 							PGC_USERSET, 0,
 							NULL, NULL, NULL);
 
-#if PG_VERSION_NUM >= 150000
-	MarkGUCPrefixReserved("dp_cdp");
-#else
-	EmitWarningsOnPlaceholders("dp_cdp");
-#endif
+	dp_reserve_setting_prefix("dp_cdp");
 }
 
 /* ------------------------------------------------------------------------
@@ -126,7 +123,7 @@ dp_numeric_units(Numeric value, int scale, bool up)
 
 /* The inverse: units / 10^scale, exactly, without trailing zeros. */
 Numeric
-dp_units_numeric(int64 units, int scale)
+dp_numeric_from_units(int64 units, int scale)
 {
 	char		text[64];
 	int64		one = 1;

@@ -39,6 +39,6 @@ extern int64 dp_delta_limit_units(double delta, const char *parameter);
 extern int64 dp_numeric_units(Numeric value, int scale, bool up);
 
 /* units / 10^scale, exact, without trailing zeros; units >= 0 */
-extern Numeric dp_units_numeric(int64 units, int scale);
+extern Numeric dp_numeric_from_units(int64 units, int scale);
 
 #endif							/* DP_GUC_H */

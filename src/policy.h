@@ -69,6 +69,9 @@ typedef struct DpDataset
 /* from _PG_init: label provider, cache callbacks */
 extern void dp_policy_init(void);
 
+/* true once dp_policy_init ran: without its callbacks nothing here may be relied on */
+extern bool dp_policy_ready(void);
+
 /* true when CREATE EXTENSION dp_cdp was run in this database; cheap */
 extern bool dp_extension_installed(void);
 

@@ -65,6 +65,8 @@ typedef struct PolicyEntry
 	CachedTable *cached;		/* NULL: not protected */
 } PolicyEntry;
 
+static bool policy_ready = false;
+
 static HTAB *policy_cache = NULL;
 
 /* handed out, invalidated, to be freed at the end of the transaction */
@@ -489,9 +491,16 @@ dp_policy_table(Oid relid)
 	return cached ? &cached->table : NULL;
 }
 
+bool
+dp_policy_ready(void)
+{
+	return policy_ready;
+}
+
 void
 dp_policy_init(void)
 {
+	policy_ready = true;
 	CacheRegisterRelcacheCallback(relcache_callback, (Datum) 0);
 	CacheRegisterSyscacheCallback(NAMESPACEOID, namespace_callback, (Datum) 0);
 	RegisterXactCallback(xact_callback, NULL);
