@@ -1,0 +1,64 @@
+/*-------------------------------------------------------------------------
+ *
+ * allow_sql.c
+ *	  dp_cdp.allowed_functions(): the list of functions that may run on rows
+ *	  of protected tables, for documentation and for the test that sweeps it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "guard/allow.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+/* function, treatment, total variant, numbers (from 1) of the arguments that must be constants */
+PG_FUNCTION_INFO_V1(dp_allowed_functions_sql);
+Datum
+dp_allowed_functions_sql(PG_FUNCTION_ARGS)
+{
+	FuncCallContext *funcctx;
+	const DpAllowed *list;
+	const DpAllowed *row;
+	int			count;
+	int			nconstants = 0;
+	int			i;
+	Datum		constants[16];
+	Datum		values[4];
+	bool		nulls[4] = {false, false, false, false};
+
+	if (SRF_IS_FIRSTCALL())
+	{
+		MemoryContext old;
+		TupleDesc	tupdesc;
+
+		funcctx = SRF_FIRSTCALL_INIT();
+		old = MemoryContextSwitchTo(funcctx->multi_call_memory_ctx);
+		if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
+			elog(ERROR, "return type must be a row type");
+		funcctx->tuple_desc = BlessTupleDesc(tupdesc);
+		MemoryContextSwitchTo(old);
+	}
+	funcctx = SRF_PERCALL_SETUP();
+	list = dp_allowed_functions(&count);
+	if (funcctx->call_cntr >= count)
+		SRF_RETURN_DONE(funcctx);
+
+	row = &list[funcctx->call_cntr];
+	values[0] = ObjectIdGetDatum(row->funcid);
+	values[1] = CStringGetTextDatum(row->frozen ? "constants only" : row->total ? "total variant" : "as is");
+	if (row->total)
+		values[2] = ObjectIdGetDatum(dp_total_variant(row));
+	else
+		nulls[2] = true;
+	for (i = 0; i < lengthof(constants); i++)
+	{
+		if (row->constants & (1 << i))
+			constants[nconstants++] = Int32GetDatum(i + 1);
+	}
+	values[3] = PointerGetDatum(construct_array(constants, nconstants, INT4OID, sizeof(int32), true, TYPALIGN_INT));
+	SRF_RETURN_NEXT(funcctx, HeapTupleGetDatum(heap_form_tuple(funcctx->tuple_desc, values, nulls)));
+}
