@@ -164,9 +164,9 @@ collect()
 	s_passed+=$p; s_failed+=$f; s_skipped+=$s
 	if [[ $f != 0 ]]
 	then
-		printf '%s: %d failed; the end of its output:\n' "$name" "$f"
-		grep -n '^not ok' "$log" | head -n 20 | sed 's/^/    /'
-		tail -n 40 "$log" | sed 's/^/    /'
+		printf '%s: %d failed; its output is in %s\n' "$name" "$f" "${log#"$DP_TOP"/}"
+		awk '/^not ok/ { say = 15 } /^ok/ { say = 0 } say-- > 0' "$log" | head -n 80 | sed 's/^/    /'
+		grep -q '^not ok' "$log" || tail -n 30 "$log" | sed 's/^/    /'
 	elif [[ $s != 0 ]]
 	then
 		grep -i '# *skip' "$log" | head -n 3 | sed "s|^|    $name: |"
