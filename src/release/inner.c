@@ -229,7 +229,8 @@ inner_params(DpFrozen *frozen, EState *estate)
 		dp_bound_spec_param(frozen, &params->params[release->first_param - 1]);
 	else
 		for (int i = 0; i < frozen->ncolumns; i++)
-			dp_grid_param(&frozen->columns[i].grid, &params->params[release->first_param + i - 1]);
+			if (frozen->columns[i].column->kind == DP_VALUE_SUM)
+				dp_grid_param(&frozen->columns[i].grid, &params->params[release->first_param + i - 1]);
 	return params;
 }
 
