@@ -66,9 +66,16 @@ if [[ -z $pg_config || ! -x $("$pg_config" --bindir)/postgres ||
 	  ! -f $("$pg_config" --includedir-server)/postgres.h ||
 	  ! -f $("$pg_config" --pgxs) ]]
 then
-	want "postgresql-$major" "postgresql-server-dev-$major"
+	want "postgresql-$major" "postgresql-server-dev-$major" libicu-dev
 	essential=1
 else
+	# a header of the server needs ICU's, which the server's package does not bring
+	if ! printf '#include "postgres.h"\n#include "utils/pg_locale.h"\n' |
+		${CC:-gcc} -E -I"$("$pg_config" --includedir-server)" - >/dev/null 2>&1
+	then
+		want libicu-dev
+		essential=1
+	fi
 	# headers of one minor version and a server of another do not mix
 	server=$("$("$pg_config" --bindir)/postgres" --version)
 	headers=$(sed -n 's/^#define PG_VERSION "\(.*\)"/\1/p' \
