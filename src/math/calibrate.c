@@ -97,8 +97,8 @@ dp_fraction_up(dp_u128 whole, uint64_t rem, uint64_t den, dp_u128 max, dp_varian
 			lq += steps * uq;
 
 			/* does anything between the two still fit? */
-			if ((max - whole * uq - up) < lp ||
-				(whole > 0 && (max - whole * uq - up - lp) / whole < lq))
+			room = max - whole * uq - up;
+			if (room < lp || (room - lp) / whole < lq)
 				break;
 		}
 	}

@@ -29,7 +29,7 @@ extern bool dp_calibrate(dp_u128 sens2, int64_t rho, dp_variance *result);
 /*
  * The smallest fraction that is at least whole + rem / den and whose numerator
  * is at most max; with a denominator that is then as small as it can be.
- * rem < den < 2^62, whole < max < 2^128.
+ * rem < den < 2^62, 1 <= whole < max < 2^128.
  */
 extern void dp_fraction_up(dp_u128 whole, uint64_t rem, uint64_t den, dp_u128 max,
 						   dp_variance *result);

@@ -110,8 +110,8 @@ dp_exp_limbs(uint64_t *lo, uint64_t *hi, int n,
 		large |= quot[f + j] != 0;
 	if (large)
 	{
-		memset(lo, 0, len * sizeof(uint64_t));
-		memset(hi, 0, len * sizeof(uint64_t));
+		memset(lo, 0, (n + 1) * sizeof(uint64_t));
+		memset(hi, 0, (n + 1) * sizeof(uint64_t));
 		hi[0] = 1;
 		return;
 	}
@@ -145,5 +145,5 @@ dp_exp_limbs(uint64_t *lo, uint64_t *hi, int n,
 	if (dp_limbs_cmp(sum + 1, scratch, n + 1) >= 0)
 		dp_limbs_sub(lo, sum + 1, scratch, n + 1);
 	else
-		memset(lo, 0, len * sizeof(uint64_t));
+		memset(lo, 0, (n + 1) * sizeof(uint64_t));
 }
