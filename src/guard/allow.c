@@ -178,6 +178,13 @@ dp_function_is_foldable(Oid funcid, void *context)
 	return funcid >= FirstGenbkiObjectId || func_volatile(funcid) != PROVOLATILE_IMMUTABLE;
 }
 
+/* the element-wise part of a cast of arrays is a mere change of labels, as varchar[] to text[] */
+static bool
+dp_array_cast_is_relabel(ArrayCoerceExpr *cast)
+{
+	return IsA(cast->elemexpr, RelabelType) && IsA(((RelabelType *) cast->elemexpr)->arg, CaseTestExpr);
+}
+
 /*
  * Finds what keeps an expression from being evaluated at once: anything that
  * depends on rows, parameters or time, or is not PostgreSQL's own.
@@ -217,6 +224,9 @@ dp_unfoldable_walker(Node *node, void *context)
 				return !dp_type_is_allowed(io->resulttype) ||
 					dp_unfoldable_walker((Node *) io->arg, context);
 			}
+		case T_ArrayCoerceExpr:
+			return !dp_array_cast_is_relabel((ArrayCoerceExpr *) node) ||
+				dp_unfoldable_walker((Node *) ((ArrayCoerceExpr *) node)->arg, context);
 		default:
 			return true;
 	}
@@ -370,7 +380,7 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 				if (allowed->check == DP_CHECK_LIKE && (funcid == F_TEXTLIKE || funcid == F_BPCHARLIKE))
 					as_is = true;
 			}
-			else if (allowed->check == DP_CHECK_TRUE)
+			else if (allowed->check == DP_CHECK_LENGTH)
 				dp_refuse_function(vet, node, funcid, "write an explicit cast");
 		}
 		vetted = lappend(vetted, arg);
@@ -531,9 +541,16 @@ dp_vet_array(DpVet *vet, Node *node, Node *array)
 		copy->arg = (Expr *) dp_vet_array(vet, node, (Node *) copy->arg);
 		return (Node *) copy;
 	}
+	if (IsA(array, ArrayCoerceExpr) && dp_array_cast_is_relabel((ArrayCoerceExpr *) array))
+	{
+		ArrayCoerceExpr *copy = copyObject((ArrayCoerceExpr *) array);
+
+		copy->arg = (Expr *) dp_vet_array(vet, node, (Node *) copy->arg);
+		return (Node *) copy;
+	}
 	if (IsA(array, Param) && ((Param *) array)->paramkind == PARAM_EXTERN)
 		return copyObject(array);
-	dp_refuse(vet, array, "this kind of array", "write an IN list of constants");
+	dp_refuse(vet, array, "an array that is computed", "write an IN list of constants");
 	return NULL;				/* keep compiler quiet */
 }
 

@@ -211,8 +211,12 @@ dp_constant_problem(DpConstantCheck check, Oid argtype, Oid type, Datum value)
 
 	if (check == DP_CHECK_NONE)
 		return NULL;
-	if (check == DP_CHECK_TRUE)
-		return type != BOOLOID || DatumGetBool(value) ? NULL : "write an explicit cast";
+	if (check == DP_CHECK_LENGTH)
+	{
+		if (type == BOOLOID)
+			return DatumGetBool(value) ? NULL : "write an explicit cast";
+		return DatumGetInt32(value) <= DP_MAX_CONST_BYTES + VARHDRSZ ? NULL : "choose a shorter length";
+	}
 	if (type != TEXTOID)
 		return NULL;
 	bytes = VARDATA_ANY(DatumGetPointer(value));

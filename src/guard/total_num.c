@@ -5,8 +5,9 @@
  *
  * Invariant: for every argument the result is that of the built-in function,
  * or NULL where that would raise an error.  No error is caught here, all are
- * foreseen: catching one would need a subtransaction.  The one exception is
- * numeric beyond 10^130000, which rounding functions take for too large.
+ * foreseen: catching one would need a subtransaction.  More is NULL than
+ * strictly needed when numeric beyond 10^130000 is rounded, and for 2^31 - 1
+ * buckets.
  *
  * All are strict, and harmless to call by hand.
  *
@@ -273,11 +274,9 @@ dp_try_width_bucket_float8(PG_FUNCTION_ARGS)
 	float8		high = PG_GETARG_FLOAT8(2);
 	int32		count = PG_GETARG_INT32(3);
 
-	if (count <= 0 || isnan(x) || isnan(low) || isnan(high) ||
+	/* beyond the last bucket, also by rounding, is bucket count + 1 */
+	if (count <= 0 || count == INT_MAX || isnan(x) || isnan(low) || isnan(high) ||
 		isinf(low) || isinf(high) || low == high)
-		PG_RETURN_NULL();
-	/* beyond the last bucket is bucket count + 1 */
-	if (count == INT_MAX && (low < high ? x >= high : x <= high))
 		PG_RETURN_NULL();
 	return DirectFunctionCall4(width_bucket_float8, Float8GetDatum(x), Float8GetDatum(low),
 							   Float8GetDatum(high), Int32GetDatum(count));
@@ -474,16 +473,10 @@ dp_try_width_bucket_numeric(PG_FUNCTION_ARGS)
 	Numeric		low = PG_GETARG_NUMERIC(1);
 	Numeric		high = PG_GETARG_NUMERIC(2);
 	int32		count = PG_GETARG_INT32(3);
-	int			order;
 
-	if (count <= 0 || numeric_is_nan(x) || numeric_is_nan(low) || numeric_is_nan(high) ||
-		numeric_is_inf(low) || numeric_is_inf(high))
-		PG_RETURN_NULL();
-	order = dp_numeric_compare(low, high);
-	if (order == 0)
-		PG_RETURN_NULL();
-	/* beyond the last bucket is bucket count + 1 */
-	if (count == INT_MAX && (order < 0 ? dp_numeric_compare(x, high) >= 0 : dp_numeric_compare(x, high) <= 0))
+	if (count <= 0 || count == INT_MAX || numeric_is_nan(x) || numeric_is_nan(low) || numeric_is_nan(high) ||
+		numeric_is_inf(low) || numeric_is_inf(high) ||
+		dp_numeric_compare(low, high) == 0)
 		PG_RETURN_NULL();
 	return DirectFunctionCall4(width_bucket_numeric, NumericGetDatum(x), NumericGetDatum(low),
 							   NumericGetDatum(high), Int32GetDatum(count));

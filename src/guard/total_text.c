@@ -73,9 +73,11 @@ PG_FUNCTION_INFO_V1(dp_try_split_part);
 Datum
 dp_try_split_part(PG_FUNCTION_ARGS)
 {
-	/* counting from the end overflows for the least integer */
-	if (PG_GETARG_INT32(2) == 0 || PG_GETARG_INT32(2) == PG_INT32_MIN)
+	if (PG_GETARG_INT32(2) == 0)
 		PG_RETURN_NULL();
+	/* the built-in negates it; no string has so many fields */
+	if (PG_GETARG_INT32(2) == PG_INT32_MIN)
+		PG_RETURN_TEXT_P(cstring_to_text(""));
 	return split_part(fcinfo);
 }
 

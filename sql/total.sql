@@ -1,0 +1,203 @@
+-- Sweeps every function that may run on rows of protected tables, as
+-- dp_cdp.allowed_functions() lists them, over extreme values of its types:
+-- none may raise an error, and a total variant must agree with its built-in
+-- wherever that returns, except for values outside of what it is made for.
+SET client_min_messages = warning;
+SET TimeZone = 'UTC';
+SET extra_float_digits = 3;
+
+CREATE TYPE total_mood AS ENUM ('sad', 'ok', 'happy');
+
+-- far: a total variant may be NULL although the built-in returns
+CREATE TEMP TABLE sample (type regtype, value text, far boolean NOT NULL DEFAULT false);
+INSERT INTO sample
+	SELECT t.type::regtype, v.value
+	FROM (VALUES
+		('bool', ARRAY['true', 'false']),
+		('int2', ARRAY['0', '1', '-1', '2', '7', '-3', '32767', '-32768', '181', '-182']),
+		('int4', ARRAY['0', '1', '-1', '2', '7', '-3', '32767', '32768', '-32768', '-32769', '46341', '2147483647', '-2147483648', '-2147483647', '65536', '1000000']),
+		('int8', ARRAY['0', '1', '-1', '2', '7', '32767', '32768', '-32769', '2147483647', '2147483648', '-2147483648', '-2147483649', '3037000500', '9223372036854775807', '-9223372036854775808', '-9223372036854775807']),
+		('float4', ARRAY['0', '-0', '1', '-1', '0.5', '1.5', '2.5', '-2.5', '3', 'NaN', 'Infinity', '-Infinity', '3.4028235e38', '-3.4028235e38', '1.1754944e-38', '1e-45', '-1e-45', '32767.5', '32768', '2147483648', '2147483520', '9223372036854775807', '9.22337e18', '-9.223372e18']),
+		('float8', ARRAY['0', '-0', '1', '-1', '0.5', '1.5', '2.5', '-2.5', '3', 'NaN', 'Infinity', '-Infinity', '1.7976931348623157e308', '-1.7976931348623157e308', '2.2250738585072014e-308', '4.9e-324', '-4.9e-324', '1e-320', '32767.49', '32767.5', '-32768.5', '2147483647.4999998', '2147483647.5', '-2147483648.5', '9223372036854775807', '9223372036854774784', '-9223372036854775808', '3.4028236e38', '1e-46', '709.78', '709.79', '-745.13', '-745.14', '1e154', '1e155']),
+		('numeric', ARRAY['0', '1', '-1', '0.5', '1.50', '-2.5', '3', 'NaN', 'Infinity', '-Infinity', '1e400', '-1e400', '1e-400', '1.7976931348623157e308', '1.7976931348623159e308', '1e309', '4.9e-324', '1e-324', '2e-324', '3.4028235e38', '3.4028236e38', '1e-46', '32767.49', '32767.5', '-32768.49', '-32768.5', '2147483647.49', '2147483647.5', '-2147483648.5', '9223372036854775807', '9223372036854775807.49', '9223372036854775807.5', '-9223372036854775808.49', '-9223372036854775808.5', '9999.994', '9999.995', '1e-16383', '1e129999']),
+		('text', ARRAY['', ' ', 'a', 'ab', 'A%b_c', 'äöüß', 'ŒÆ€𝄞', repeat('x', 3000), '\\', '%', '_', 'a\%', '0', ' 12 ', '-7', '+8', '32768', '2147483648', '9223372036854775807', '9223372036854775808', '-9223372036854775808', '1.5', '-1e3', '1e308', '1e309', '1e-330', '.5', '5.', '.', '-', 'e5', '2020-02-29', '2019-02-29', '2020-13-01', '0000-01-01', '0001-01-01', '12a']),
+		('bpchar', ARRAY['', ' ', 'a', 'ab  ', 'äö ']),
+		('varchar', ARRAY['', ' ', 'a', 'ab  ', 'äö ', 'abcdefghijkl']),
+		('name', ARRAY['', 'a', 'ab', 'äö', repeat('y', 63)]),
+		('"char"', ARRAY['', 'a', '~']),
+		('bytea', ARRAY['', '\x00', '\xff00']),
+		('oid', ARRAY['0', '1', '4294967295']),
+		('uuid', ARRAY['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff']),
+		('inet', ARRAY['0.0.0.0/0', '10.0.0.1', 'ff::/8', '::1', '255.255.255.255']),
+		('macaddr', ARRAY['00:00:00:00:00:00', 'ff:ff:ff:ff:ff:ff']),
+		('macaddr8', ARRAY['00:00:00:00:00:00:00:00', 'ff:ff:ff:ff:ff:ff:ff:ff']),
+		('bit', ARRAY['0', '1']),
+		('varbit', ARRAY['', '0', '10101']),
+		('money', ARRAY['0', '-92233720368547758.08', '92233720368547758.07']),
+		('time', ARRAY['00:00', '12:34:56.789012', '23:59:59.999999', '24:00']),
+		('timetz', ARRAY['00:00+15:59', '24:00-15:59', '12:00+00']),
+		('date', ARRAY['2000-01-01', '2020-02-29', '1999-12-31', '0001-01-01', '0001-12-31 BC', '4001-06-30 BC', '5874897-12-31', '5000000-01-01', '294277-01-01', '280000-01-01']),
+		('timestamp', ARRAY['2000-01-01', '2020-02-29 12:34:56.789012', '2020-03-29 02:30', '2021-10-31 02:30', '1999-12-31 23:59:59.999999', '0001-01-01', '0001-12-31 BC', '3999-06-30 BC', '280000-01-01']),
+		('timestamptz', ARRAY['2000-01-01 00:00+00', '2020-02-29 12:34:56.789012+00', '2020-03-29 02:30+01', '2021-10-31 02:30+02', '1883-11-18 12:00+00', '0001-01-01 00:00+00', '3999-06-30 00:00+00 BC', '280000-01-01 00:00+00']),
+		('interval', ARRAY['0', '1 microsecond', '-1 day', '1 month', '13 months 40 days 25 hours', '-1000 years', '10000 years', '-7 days', '400 years']),
+		('total_mood', ARRAY['sad', 'happy'])
+	) AS t (type, list), unnest(t.list) AS v (value);
+INSERT INTO sample
+	SELECT t.type::regtype, v.value, true
+	FROM (VALUES
+		('numeric', ARRAY['1e130000', '-1e131000', '1e131071', '-1e131071', '9e131071', '99999e131067']),
+		('text', ARRAY['NaN', 'Infinity', '-inf', '0x1F', '1_000', '1e1000', 'now', '01/02/2020', '2020-1-1', '20200229', '1999-12-31 12:00', 'epoch', '\', 'a\', '%\', repeat('0', 300) || '1']),
+		('date', ARRAY['infinity', '-infinity', '4714-11-24 BC', '4713-01-01 BC', '294276-12-31', '290000-01-01']),
+		('timestamp', ARRAY['infinity', '-infinity', '4714-11-24 BC', '4714-11-25 BC', '4713-02-01 BC', '4500-06-30 BC', '294276-12-31 23:59:59.999999', '294276-11-01', '290000-01-01']),
+		('timestamptz', ARRAY['infinity', '-infinity', '4714-11-24 00:00+00 BC', '4713-02-01 00:00+00 BC', '4500-06-30 00:00+00 BC', '294276-12-31 23:59:59.999999+00', '294276-11-01 00:00+00', '290000-01-01 00:00+00']),
+		('interval', ARRAY['178000000 years', '-178000000 years', '2147483647 days', '-2147483648 days', '9223372036854775807 microseconds', '-9223372036854775808 microseconds', '-2147483648 months', '294000 years', '-290000 years', '107000000 days', '2147483647 months 2147483647 days', '2500000000 hours'])
+	) AS t (type, list), unnest(t.list) AS v (value);
+
+-- values of arguments that must be constants, by function; what else is tried
+-- there counts as far, or is not tried if the query would have been refused
+CREATE TEMP TABLE constant (name name, arg int, value text, only_these boolean NOT NULL DEFAULT false);
+INSERT INTO constant VALUES
+	('varchar', 2, '-1', true), ('varchar', 2, '5', true), ('varchar', 2, '10244', true),
+	('bpchar', 2, '-1', true), ('bpchar', 2, '5', true), ('bpchar', 2, '10244', true),
+	('varchar', 3, 'true', true), ('bpchar', 3, 'true', true),
+	('width_bucket', 4, '1', false), ('width_bucket', 4, '10', false), ('width_bucket', 4, '2147483646', false);
+INSERT INTO constant
+	SELECT name, 1, field
+	FROM (VALUES ('extract'), ('date_part')) AS f (name),
+		unnest('{century,day,decade,dow,doy,epoch,hour,isodow,isoyear,julian,microseconds,millennium,milliseconds,minute,month,quarter,second,timezone,timezone_hour,timezone_minute,week,YEAR}'::text[]) AS field;
+INSERT INTO constant
+	SELECT 'date_trunc', 1, field
+	FROM unnest('{century,day,decade,hour,microseconds,millennium,milliseconds,minute,month,quarter,second,week,Year}'::text[]) AS field;
+INSERT INTO constant
+	SELECT f.name, f.arg, zone
+	FROM (VALUES ('date_trunc', 3), ('timezone', 1)) AS f (name, arg),
+		unnest('{UTC,Europe/Berlin,America/New_York,Pacific/Kiritimati,FOO+23,<X>-23}'::text[]) AS zone;
+INSERT INTO constant
+	SELECT 'to_char', 2, format
+	FROM unnest(ARRAY['YYYY-MM', 'YYYY-MM-DD"T"HH24:MI:SS.US', 'IYYY-IW ID', 'Q', 'Mon DD, YYYY HH12:MI AM', 'DDD D WW IDDD MS Day Month MONTH month DY dy Dy day DAY mon MON YY HH PM']) AS format;
+
+-- every combination of values for a function's arguments, as literals
+CREATE FUNCTION pg_temp.combinations(f regprocedure) RETURNS TABLE (args text, far boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	types oid[];
+	proname name;
+	query text := 'SELECT ''''::text AS args, false AS far';
+	i int;
+	t regtype;
+BEGIN
+	SELECT p.proargtypes::oid[], p.proname INTO types, proname FROM pg_proc p WHERE p.oid = f;
+	FOR i IN 1 .. coalesce(cardinality(types), 0) LOOP
+		t := types[i - 1];
+		IF t = 'anyenum'::regtype THEN t := 'total_mood'; END IF;
+		query := format(
+			'SELECT args || %L || quote_literal(value) || %L AS args, s.far OR prev.far AS far FROM (%s) prev, (
+				SELECT value, far OR EXISTS (SELECT FROM constant WHERE name = %L AND arg = %s) AS far
+				FROM sample
+				WHERE type = %L::regtype AND length(value) < %s
+					AND NOT EXISTS (SELECT FROM constant WHERE name = %L AND arg = %s AND only_these)
+				UNION ALL SELECT value, false FROM constant WHERE name = %L AND arg = %s) s',
+			CASE WHEN i > 1 THEN ', ' ELSE '' END, '::' || t, query, proname, i, t,
+			-- four arguments: not all of the values
+			CASE WHEN cardinality(types) > 3 THEN 12 ELSE 10000 END, proname, i, proname, i);
+	END LOOP;
+	IF cardinality(types) > 2 THEN
+		query := format('SELECT * FROM (%s) x WHERE hashtext(args) %% (SELECT 1 + count(*) / 5000 FROM (%s) y) = 0', query, query);
+	END IF;
+	RETURN QUERY EXECUTE query;
+END $$;
+
+-- how many calls, and a description of the first offence
+CREATE FUNCTION pg_temp.sweep(f regprocedure, total regprocedure, OUT calls int, OUT far_nulls int, OUT offence text) LANGUAGE plpgsql AS $$
+DECLARE
+	run text := coalesce(total, f)::oid::regproc::text;
+	builtin text := f::oid::regproc::text;
+	expected text;
+	got text;
+	raised boolean;
+	a record;
+BEGIN
+	calls := 0; far_nulls := 0;
+	FOR a IN SELECT * FROM pg_temp.combinations(f) LOOP
+		calls := calls + 1;
+		IF total IS NULL THEN
+			BEGIN
+				EXECUTE format('SELECT %s(%s)', run, a.args);
+			EXCEPTION WHEN OTHERS THEN
+				offence := format('%s(%s) raised %s', run, left(a.args, 200), sqlerrm);
+				RETURN;
+			END;
+			CONTINUE;
+		END IF;
+		BEGIN
+			raised := false;
+			EXECUTE format('SELECT %s(%s)::text', builtin, a.args) INTO expected;
+		EXCEPTION WHEN OTHERS THEN
+			raised := true;
+			expected := NULL;
+		END;
+		BEGIN
+			EXECUTE format('SELECT %s(%s)::text', run, a.args) INTO got;
+		EXCEPTION WHEN OTHERS THEN
+			offence := format('%s(%s) raised %s', run, left(a.args, 200), sqlerrm);
+			RETURN;
+		END;
+		IF got IS DISTINCT FROM expected THEN
+			IF got IS NULL AND a.far THEN
+				far_nulls := far_nulls + 1;
+			ELSE
+				offence := format('%s(%s) is %s, not %s', run, left(a.args, 200), coalesce(left(got, 60), 'NULL'),
+					CASE WHEN raised THEN 'NULL' ELSE left(expected, 60) END);
+				RETURN;
+			END IF;
+		END IF;
+	END LOOP;
+END $$;
+
+CREATE TEMP VIEW listed AS
+	SELECT DISTINCT function, total FROM dp_cdp.allowed_functions() WHERE treatment <> 'constants only';
+
+SELECT function, total, s.* FROM listed, pg_temp.sweep(function, total) s WHERE offence IS NOT NULL OR calls = 0;
+
+-- what depends on the time zone, in some others
+SET TimeZone = 'America/New_York';
+SELECT function, total, s.* FROM listed JOIN pg_proc p ON p.oid = function, pg_temp.sweep(function, total) s
+	WHERE provolatile = 's' AND (offence IS NOT NULL OR calls = 0);
+SET TimeZone = 'Pacific/Kiritimati';
+SELECT function, total, s.* FROM listed JOIN pg_proc p ON p.oid = function, pg_temp.sweep(function, total) s
+	WHERE provolatile = 's' AND (offence IS NOT NULL OR calls = 0);
+RESET TimeZone;
+
+-- a total variant has the properties of its built-in, and anybody may call it
+SELECT function, total, p.provolatile, t.provolatile
+	FROM listed JOIN pg_proc p ON p.oid = function JOIN pg_proc t ON t.oid = total
+	WHERE p.provolatile <> t.provolatile OR p.prorettype <> t.prorettype
+		OR NOT t.proisstrict OR NOT p.proisstrict OR t.proparallel <> 's' OR p.proparallel <> 's';
+SELECT count(*) AS not_executable FROM pg_proc
+	WHERE pronamespace = 'dp_cdp'::regnamespace AND (proname LIKE 'try%' OR proname = 'canonical')
+		AND NOT has_function_privilege('pg_monitor', oid, 'EXECUTE');
+
+-- casts by way of text have no built-in function to be listed under
+SELECT DISTINCT t.oid::regprocedure FROM pg_proc t
+	WHERE pronamespace = 'dp_cdp'::regnamespace AND proname LIKE 'try%'
+		AND NOT EXISTS (SELECT FROM listed WHERE total = t.oid)
+	ORDER BY 1;
+SELECT left(value, 20) AS value, dp_cdp.try_int2(value) AS int2, dp_cdp.try_int4(value) AS int4,
+		dp_cdp.try_int8(value) AS int8, dp_cdp.try_float8(value) AS float8,
+		left(dp_cdp.try_numeric(value)::text, 10) AS numeric, dp_cdp.try_date(value) AS date
+	FROM sample WHERE type = 'text'::regtype;
+SET DateStyle = 'German';
+SELECT dp_cdp.try_text(value::date) FROM sample WHERE type = 'date'::regtype;
+SELECT dp_cdp.try_text(value::timestamp) FROM sample WHERE type = 'timestamp'::regtype;
+RESET DateStyle;
+SELECT count(*) AS differ FROM sample WHERE type = 'int2'::regtype AND dp_cdp.try_text(value::int2) <> value::int2::text;
+SELECT count(*) AS differ FROM sample WHERE type = 'int4'::regtype AND dp_cdp.try_text(value::int4) <> value::int4::text;
+SELECT count(*) AS differ FROM sample WHERE type = 'int8'::regtype AND dp_cdp.try_text(value::int8) <> value::int8::text;
+SELECT count(*) AS differ FROM sample WHERE type = 'numeric'::regtype AND dp_cdp.try_text(value::numeric) <> value::numeric::text;
+SELECT count(*) AS differ FROM sample WHERE type = 'uuid'::regtype AND dp_cdp.try_text(value::uuid) <> value::uuid::text;
+SELECT dp_cdp.try_text('sad'::total_mood);
+
+-- one representation of equal keys
+SELECT dp_cdp.canonical('-0'::float4), dp_cdp.canonical('-0'::float8), dp_cdp.canonical('NaN'::float8), dp_cdp.canonical('-1e-320'::float8),
+	'[' || dp_cdp.canonical('a  '::bpchar)::bytea::text || ']' AS bpchar;
+
+DROP TYPE total_mood;
