@@ -150,6 +150,18 @@ CREATE FUNCTION dp_cdp.drop_keys("table" regclass, "column" name) RETURNS void
 COMMENT ON FUNCTION dp_cdp.drop_keys(regclass, name) IS
 	'removes the declared keys of a column';
 
+CREATE FUNCTION dp_cdp.declared_keys("table" regclass, "column" name) RETURNS text[]
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_declared_keys';
+COMMENT ON FUNCTION dp_cdp.declared_keys(regclass, name) IS
+	'which keys a GROUP BY of this column releases, by set_keys, its type or a foreign key; NULL: they are selected privately';
+
+CREATE FUNCTION dp_cdp.dataset_of("table" regclass) RETURNS text
+	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED
+	AS 'MODULE_PATHNAME', 'dp_dataset_of';
+COMMENT ON FUNCTION dp_cdp.dataset_of(regclass) IS
+	'the dataset that protects a table, by its own policy or that of a table it is a partition or child of; NULL: none';
+
 CREATE FUNCTION dp_cdp.set_budget(
 	dataset text,
 	role regrole,
@@ -205,13 +217,13 @@ CREATE FUNCTION dp_cdp.ledger_guard() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_guard';
 REVOKE ALL ON FUNCTION dp_cdp.ledger_guard() FROM PUBLIC;
 
-CREATE TRIGGER ledger_guard BEFORE UPDATE OR DELETE ON dp_cdp.dataset
+CREATE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.dataset
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
-CREATE TRIGGER ledger_guard BEFORE UPDATE OR DELETE ON dp_cdp.budget
+CREATE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.budget
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE TRIGGER ledger_guard BEFORE UPDATE OR DELETE ON dp_cdp.release_log
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
-CREATE TRIGGER ledger_guard BEFORE UPDATE OR DELETE ON dp_cdp.ledger_stamp
+CREATE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_stamp
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();

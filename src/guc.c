@@ -36,22 +36,6 @@ double		dp_guc_delta = 0.0;
 int			dp_guc_max_groups = 0;
 int			dp_guc_max_rows = 0;
 
-/*
- * The range check of real settings lets NaN through: it compares false with
- * both ends.
- */
-static bool
-check_not_nan(double *newval, void **extra, GucSource source)
-{
-	if (isnan(*newval))
-	{
-		GUC_check_errcode(ERRCODE_DP_BAD_PARAMETER);
-		GUC_check_errmsg("NaN is not a privacy parameter: set a positive number, or 0 for the default of the dataset");
-		return false;
-	}
-	return true;
-}
-
 void
 dp_guc_init(void)
 {
@@ -61,7 +45,7 @@ dp_guc_init(void)
 							 &dp_guc_rho,
 							 0.0, 0.0, MAX_RHO,
 							 PGC_USERSET, 0,
-							 check_not_nan, NULL, NULL);
+							 NULL, NULL, NULL);
 
 	DefineCustomRealVariable("dp_cdp.delta",
 							 "Delta spent by each private selection of group keys.",
@@ -69,7 +53,7 @@ dp_guc_init(void)
 							 &dp_guc_delta,
 							 0.0, 0.0, 1.0,
 							 PGC_USERSET, 0,
-							 check_not_nan, NULL, NULL);
+							 NULL, NULL, NULL);
 
 	DefineCustomIntVariable("dp_cdp.max_groups",
 							"Number of groups of a query that one privacy unit may contribute to.",

@@ -64,6 +64,31 @@ extern char *dp_api_dataset_name(FunctionCallInfo fcinfo, int argno);
  */
 extern DpDatasetRow *dp_api_dataset(const char *name, Oid user, DpDatasetLock lock);
 
+/* ZC004: the library was not loaded at server start */
+extern void dp_api_not_loaded(void) pg_attribute_noreturn();
+
+/* the table that argument 0 names; ZC004 when there is none */
+extern Oid	dp_api_table(FunctionCallInfo fcinfo);
+
+/* until the end of the transaction its columns stay as they are */
+extern void dp_api_lock_table(Oid relid);
+
+/*
+ * The column of an argument, by number, with its type.  parameter is the name
+ * of the argument.
+ */
+extern AttrNumber dp_api_column(FunctionCallInfo fcinfo, int argno, const char *parameter,
+								Oid relid, Oid *type, int32 *typmod, Oid *collation);
+
+/*
+ * Errors unless the table itself is protected and the caller owns the
+ * dataset, which is kept from being dropped.
+ */
+extern void dp_api_require_policy_owner(Oid relid);
+
+/* label of a column, or an empty one */
+extern DpLabel *dp_api_column_label(Oid relid, AttrNumber attnum);
+
 /* keeps a role from being dropped until the end of the transaction; ZC004 when there is none */
 extern void dp_api_lock_role(Oid role, const char *parameter);
 

@@ -46,14 +46,20 @@ PG_FUNCTION_INFO_V1(dp_drop_dataset);
  */
 
 void
+dp_api_not_loaded(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("dp_cdp must be loaded when the server starts: add it to shared_preload_libraries and restart")));
+}
+
+void
 dp_api_begin(DpApiContext *context)
 {
 	Oid			owner;
 
 	if (!dp_policy_ready())
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dp_cdp must be loaded when the server starts: add it to shared_preload_libraries and restart")));
+		dp_api_not_loaded();
 	owner = dp_extension_owner();
 	if (!OidIsValid(owner))
 		ereport(ERROR,

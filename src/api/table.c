@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * table.c
- *	  protect_table, unprotect_table, set_bounds, drop_bounds, set_keys,
- *	  drop_keys: policies of tables, kept in security labels.
+ *	  protect_table, unprotect_table, set_bounds, drop_bounds: policies of
+ *	  tables, kept in security labels.
  *
  * Invariants:
  *	- a table comes under protection only by somebody who owns both the table
@@ -39,17 +39,15 @@ PG_FUNCTION_INFO_V1(dp_protect_table);
 PG_FUNCTION_INFO_V1(dp_unprotect_table);
 PG_FUNCTION_INFO_V1(dp_set_bounds);
 PG_FUNCTION_INFO_V1(dp_drop_bounds);
-PG_FUNCTION_INFO_V1(dp_set_keys);
-PG_FUNCTION_INFO_V1(dp_drop_keys);
+PG_FUNCTION_INFO_V1(dp_dataset_of);
 
 /* ------------------------------------------------------------------------
  * Arguments
  * ------------------------------------------------------------------------
  */
 
-/* the table of argument 0, which stands still until the end of the transaction */
-static Oid
-table_argument(FunctionCallInfo fcinfo)
+Oid
+dp_api_table(FunctionCallInfo fcinfo)
 {
 	Oid			relid = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
 
@@ -60,8 +58,8 @@ table_argument(FunctionCallInfo fcinfo)
 	return relid;
 }
 
-static void
-lock_table(Oid relid)
+void
+dp_api_lock_table(Oid relid)
 {
 	LockRelationOid(relid, ShareUpdateExclusiveLock);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
@@ -70,13 +68,9 @@ lock_table(Oid relid)
 				 errmsg("the table was dropped in the meantime")));
 }
 
-/*
- * The column of an argument, by number.  parameter is the name of the
- * argument.
- */
-static AttrNumber
-column_argument(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid relid,
-				Oid *type, int32 *typmod, Oid *collation)
+AttrNumber
+dp_api_column(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid relid,
+			  Oid *type, int32 *typmod, Oid *collation)
 {
 	char	   *name;
 	AttrNumber	attnum;
@@ -124,9 +118,8 @@ require_label(Oid relid)
 	return NULL;				/* keep compiler quiet */
 }
 
-/* the caller owns the dataset that the table belongs to */
-static void
-require_policy_owner(Oid relid)
+void
+dp_api_require_policy_owner(Oid relid)
 {
 	DpLabel    *label = require_label(relid);
 	Oid			user = GetUserId();
@@ -137,9 +130,8 @@ require_policy_owner(Oid relid)
 	dp_api_end(&context);
 }
 
-/* label of a column, or an empty one */
-static DpLabel *
-column_label(Oid relid, AttrNumber attnum)
+DpLabel *
+dp_api_column_label(Oid relid, AttrNumber attnum)
 {
 	DpLabel    *label = dp_label_get(relid, attnum);
 
@@ -192,7 +184,7 @@ report_readers(Oid relid)
 Datum
 dp_protect_table(PG_FUNCTION_ARGS)
 {
-	Oid			relid = table_argument(fcinfo);
+	Oid			relid = dp_api_table(fcinfo);
 	char	   *dataset = dp_api_dataset_name(fcinfo, 1);
 	bool		has_unit = !PG_ARGISNULL(2);
 	AttrNumber	unit = InvalidAttrNumber;
@@ -205,7 +197,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	if (!dp_owns_table(relid, user))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
 					   get_rel_name(relid));
-	lock_table(relid);
+	dp_api_lock_table(relid);
 	dp_check_protectable(relid);
 	if (has_unit)
 	{
@@ -213,7 +205,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 		int32		typmod;
 		Oid			collation;
 
-		unit = column_argument(fcinfo, 2, "unit", relid, &type, &typmod, &collation);
+		unit = dp_api_column(fcinfo, 2, "unit", relid, &type, &typmod, &collation);
 		dp_check_comparable(type, collation, get_attname(relid, unit, false), "a privacy unit");
 	}
 
@@ -268,17 +260,34 @@ dp_protect_table(PG_FUNCTION_ARGS)
 Datum
 dp_unprotect_table(PG_FUNCTION_ARGS)
 {
-	Oid			relid = table_argument(fcinfo);
+	Oid			relid = dp_api_table(fcinfo);
 	DpLabel    *label;
 	ListCell   *lc;
 
 	label = require_label(relid);
 	if (OidIsValid(dp_dataset_owner(label->dataset)) || !dp_owns_table(relid, GetUserId()))
-		require_policy_owner(relid);
-	lock_table(relid);
+		dp_api_require_policy_owner(relid);
+	dp_api_lock_table(relid);
 	foreach(lc, dp_label_list(relid))
 		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
 	PG_RETURN_VOID();
+}
+
+/*
+ * dataset_of("table"): the dataset that protects a table, by its own label or
+ * an ancestor's; NULL when none does.  ZC004 when its policy is damaged.
+ */
+Datum
+dp_dataset_of(PG_FUNCTION_ARGS)
+{
+	const DpTable *table;
+
+	if (!dp_policy_ready())
+		dp_api_not_loaded();
+	table = dp_policy_table(PG_GETARG_OID(0));
+	if (table == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(dp_policy_dataset(table->dataset)->name));
 }
 
 /* ------------------------------------------------------------------------
@@ -321,23 +330,23 @@ check_bounds_type(Oid relid, AttrNumber attnum, Oid type)
 Datum
 dp_set_bounds(PG_FUNCTION_ARGS)
 {
-	Oid			relid = table_argument(fcinfo);
+	Oid			relid = dp_api_table(fcinfo);
 	AttrNumber	attnum;
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
 	DpLabel    *label;
 
-	require_policy_owner(relid);
-	lock_table(relid);
-	attnum = column_argument(fcinfo, 1, "column", relid, &type, &typmod, &collation);
+	dp_api_require_policy_owner(relid);
+	dp_api_lock_table(relid);
+	attnum = dp_api_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
 	check_bounds_type(relid, attnum, type);
 	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("lower and upper must both be given: call dp_cdp.drop_bounds to remove bounds")));
 
-	label = column_label(relid, attnum);
+	label = dp_api_column_label(relid, attnum);
 	label->has_bounds = true;
 	label->lower = PG_GETARG_NUMERIC(2);
 	label->upper = PG_GETARG_NUMERIC(3);
@@ -356,148 +365,23 @@ dp_set_bounds(PG_FUNCTION_ARGS)
 Datum
 dp_drop_bounds(PG_FUNCTION_ARGS)
 {
-	Oid			relid = table_argument(fcinfo);
+	Oid			relid = dp_api_table(fcinfo);
 	AttrNumber	attnum;
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
 	DpLabel    *label;
 
-	require_policy_owner(relid);
-	lock_table(relid);
-	attnum = column_argument(fcinfo, 1, "column", relid, &type, &typmod, &collation);
-	label = column_label(relid, attnum);
+	dp_api_require_policy_owner(relid);
+	dp_api_lock_table(relid);
+	attnum = dp_api_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
+	label = dp_api_column_label(relid, attnum);
 	if (!label->has_bounds)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("column \"%s\" of table \"%s\" has no bounds: see dp_cdp.protected for those there are",
 						get_attname(relid, attnum, false), get_rel_name(relid))));
 	label->has_bounds = false;
-	dp_label_put(relid, attnum, label);
-	PG_RETURN_VOID();
-}
-
-/* ------------------------------------------------------------------------
- * Keys
- * ------------------------------------------------------------------------
- */
-
-/* ZC004 instead of what the input function says when text is no value of type */
-static void
-check_key(char *text, Oid type, int32 typmod, const char *column)
-{
-	Oid			input;
-	Oid			ioparam;
-	MemoryContext caller = CurrentMemoryContext;
-
-	getTypeInputInfo(type, &input, &ioparam);
-	PG_TRY();
-	{
-		(void) OidInputFunctionCall(input, text, ioparam, typmod);
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		MemoryContextSwitchTo(caller);
-		edata = CopyErrorData();
-		if (ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_DATA_EXCEPTION)
-			PG_RE_THROW();
-		FlushErrorState();
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"%s\" cannot be a key of column \"%s\", which has type %s",
-						text, column, format_type_with_typemod(type, typmod))));
-	}
-	PG_END_TRY();
-}
-
-/* set_keys("table", "column", keys anyarray) */
-Datum
-dp_set_keys(PG_FUNCTION_ARGS)
-{
-	Oid			relid = table_argument(fcinfo);
-	AttrNumber	attnum;
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
-	char	   *column;
-	DpLabel    *label;
-	ArrayType  *array;
-	Oid			element;
-	Oid			output;
-	bool		is_varlena;
-	int16		typlen;
-	bool		typbyval;
-	char		typalign;
-	Datum	   *values;
-	bool	   *nulls;
-	int			nvalues;
-	int			level;
-
-	require_policy_owner(relid);
-	lock_table(relid);
-	attnum = column_argument(fcinfo, 1, "column", relid, &type, &typmod, &collation);
-	column = get_attname(relid, attnum, false);
-	dp_check_comparable(type, collation, column, "a grouping key");
-	type = getBaseTypeAndTypmod(type, &typmod);
-
-	if (PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("keys must not be NULL: call dp_cdp.drop_keys to remove keys")));
-	array = PG_GETARG_ARRAYTYPE_P(2);
-	element = ARR_ELEMTYPE(array);
-	get_typlenbyvalalign(element, &typlen, &typbyval, &typalign);
-	deconstruct_array(array, element, typlen, typbyval, typalign, &values, &nulls, &nvalues);
-	if (nvalues == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("keys must not be empty: call dp_cdp.drop_keys to remove keys")));
-	if (nvalues > DP_MAX_DECLARED_KEYS)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("a column can have at most %d keys: leave them undeclared, so that queries select keys privately",
-						DP_MAX_DECLARED_KEYS)));
-
-	label = column_label(relid, attnum);
-	label->has_keys = true;
-	label->nkeys = nvalues;
-	label->keys = palloc(nvalues * sizeof(char *));
-	getTypeOutputInfo(element, &output, &is_varlena);
-	level = dp_begin_portable_text();
-	for (int i = 0; i < nvalues; i++)
-	{
-		label->keys[i] = nulls[i] ? NULL : OidOutputFunctionCall(output, values[i]);
-		if (label->keys[i] != NULL)
-			check_key(label->keys[i], type, typmod, column);
-	}
-	dp_end_portable_text(level);
-	dp_label_put(relid, attnum, label);
-	PG_RETURN_VOID();
-}
-
-/* drop_keys("table", "column") */
-Datum
-dp_drop_keys(PG_FUNCTION_ARGS)
-{
-	Oid			relid = table_argument(fcinfo);
-	AttrNumber	attnum;
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
-	DpLabel    *label;
-
-	require_policy_owner(relid);
-	lock_table(relid);
-	attnum = column_argument(fcinfo, 1, "column", relid, &type, &typmod, &collation);
-	label = column_label(relid, attnum);
-	if (!label->has_keys)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("column \"%s\" of table \"%s\" has no declared keys of its own: see dp_cdp.protected for those there are",
-						get_attname(relid, attnum, false), get_rel_name(relid))));
-	label->has_keys = false;
 	dp_label_put(relid, attnum, label);
 	PG_RETURN_VOID();
 }
