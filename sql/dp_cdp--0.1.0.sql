@@ -68,6 +68,175 @@ CREATE TABLE dp_cdp.ledger_stamp (
 -- 2. Exact states (agg)
 -- =========================================================================
 
+-- For inner queries of releases only.  The types have no text form (but '0'
+-- for an empty exact_sum), no binary form and no casts, and print as a
+-- constant; nobody has USAGE on them or EXECUTE on their functions.
+
+CREATE TYPE dp_cdp.grid;
+CREATE TYPE dp_cdp.exact_sum;
+CREATE TYPE dp_cdp.bound_spec;
+CREATE TYPE dp_cdp.bound_state;
+CREATE TYPE dp_cdp.bound_entry;
+
+CREATE FUNCTION dp_cdp.grid_in(cstring) RETURNS dp_cdp.grid
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.grid_out(dp_cdp.grid) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_in(cstring) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_out(dp_cdp.exact_sum) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bound_spec_in(cstring) RETURNS dp_cdp.bound_spec
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bound_spec_out(dp_cdp.bound_spec) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bound_state_in(cstring) RETURNS dp_cdp.bound_state
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bound_state_out(dp_cdp.bound_state) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bound_entry_in(cstring) RETURNS dp_cdp.bound_entry
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bound_entry_out(dp_cdp.bound_entry) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE dp_cdp.grid (
+	INPUT = dp_cdp.grid_in, OUTPUT = dp_cdp.grid_out,
+	INTERNALLENGTH = 32, ALIGNMENT = double, STORAGE = plain
+);
+CREATE TYPE dp_cdp.exact_sum (
+	INPUT = dp_cdp.exact_sum_in, OUTPUT = dp_cdp.exact_sum_out,
+	INTERNALLENGTH = 16, ALIGNMENT = double, STORAGE = plain
+);
+-- plain: never packed or toasted, so that they are used where they lie
+CREATE TYPE dp_cdp.bound_spec (
+	INPUT = dp_cdp.bound_spec_in, OUTPUT = dp_cdp.bound_spec_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
+CREATE TYPE dp_cdp.bound_state (
+	INPUT = dp_cdp.bound_state_in, OUTPUT = dp_cdp.bound_state_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
+CREATE TYPE dp_cdp.bound_entry (
+	INPUT = dp_cdp.bound_entry_in, OUTPUT = dp_cdp.bound_entry_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
+REVOKE USAGE ON TYPE dp_cdp.grid, dp_cdp.exact_sum, dp_cdp.bound_spec,
+	dp_cdp.bound_state, dp_cdp.bound_entry FROM PUBLIC;
+
+-- Sums of rows
+
+CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, smallint, dp_cdp.grid) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, integer, dp_cdp.grid) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, bigint, dp_cdp.grid) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, real, dp_cdp.grid) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, double precision, dp_cdp.grid) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, numeric, dp_cdp.grid) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_combine(dp_cdp.exact_sum, dp_cdp.exact_sum) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE AGGREGATE dp_cdp.exact_sum(smallint, dp_cdp.grid) (
+	SFUNC = dp_cdp.exact_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.exact_sum(integer, dp_cdp.grid) (
+	SFUNC = dp_cdp.exact_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.exact_sum(bigint, dp_cdp.grid) (
+	SFUNC = dp_cdp.exact_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.exact_sum(real, dp_cdp.grid) (
+	SFUNC = dp_cdp.exact_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.exact_sum(double precision, dp_cdp.grid) (
+	SFUNC = dp_cdp.exact_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.exact_sum(numeric, dp_cdp.grid) (
+	SFUNC = dp_cdp.exact_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+
+-- Contributions of units: one state per unit, one entry per kept group
+
+CREATE FUNCTION dp_cdp.bound_unit_add(dp_cdp.bound_state, dp_cdp.bound_spec, VARIADIC "any")
+	RETURNS dp_cdp.bound_state
+	AS 'MODULE_PATHNAME', 'dp_bound_unit' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bound_unit_combine(dp_cdp.bound_state, dp_cdp.bound_state)
+	RETURNS dp_cdp.bound_state
+	AS 'MODULE_PATHNAME', 'dp_bound_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.bound_unit(dp_cdp.bound_spec, VARIADIC "any") (
+	SFUNC = dp_cdp.bound_unit_add, STYPE = dp_cdp.bound_state, SSPACE = 256,
+	COMBINEFUNC = dp_cdp.bound_unit_combine, PARALLEL = SAFE
+);
+CREATE FUNCTION dp_cdp.bound_entries(dp_cdp.bound_state, dp_cdp.bound_spec)
+	RETURNS SETOF dp_cdp.bound_entry
+	AS 'MODULE_PATHNAME', 'dp_bound_entries' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
+CREATE FUNCTION dp_cdp.entry_key(dp_cdp.bound_entry, integer, anyelement) RETURNS anyelement
+	AS 'MODULE_PATHNAME', 'dp_entry_key' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.entry_sum_add(dp_cdp.exact_sum, dp_cdp.bound_entry, integer)
+	RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_entry_sum' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.entry_sum(dp_cdp.bound_entry, integer) (
+	SFUNC = dp_cdp.entry_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+
+-- For the extension's owner and tests: grids by hand, exact values without noise
+
+CREATE FUNCTION dp_cdp.make_grid(lower numeric, upper numeric, input regtype) RETURNS dp_cdp.grid
+	AS 'MODULE_PATHNAME', 'dp_make_grid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.make_bound_spec(nkeys integer, max_groups integer, seed bigint[],
+		kinds text[], grids dp_cdp.grid[]) RETURNS dp_cdp.bound_spec
+	AS 'MODULE_PATHNAME', 'dp_make_bound_spec' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.grid_parts(dp_cdp.grid, OUT lower bigint, OUT upper bigint, OUT exponent integer)
+	AS 'MODULE_PATHNAME', 'dp_grid_parts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.grid_value(units numeric, dp_cdp.grid, anyelement) RETURNS anyelement
+	AS 'MODULE_PATHNAME', 'dp_grid_value_sql' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_value(dp_cdp.exact_sum, dp_cdp.grid) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.entry_value(dp_cdp.bound_entry, integer) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_entry_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+REVOKE EXECUTE ON FUNCTION
+	dp_cdp.grid_in(cstring), dp_cdp.grid_out(dp_cdp.grid),
+	dp_cdp.exact_sum_in(cstring), dp_cdp.exact_sum_out(dp_cdp.exact_sum),
+	dp_cdp.bound_spec_in(cstring), dp_cdp.bound_spec_out(dp_cdp.bound_spec),
+	dp_cdp.bound_state_in(cstring), dp_cdp.bound_state_out(dp_cdp.bound_state),
+	dp_cdp.bound_entry_in(cstring), dp_cdp.bound_entry_out(dp_cdp.bound_entry),
+	dp_cdp.exact_sum_add(dp_cdp.exact_sum, smallint, dp_cdp.grid),
+	dp_cdp.exact_sum_add(dp_cdp.exact_sum, integer, dp_cdp.grid),
+	dp_cdp.exact_sum_add(dp_cdp.exact_sum, bigint, dp_cdp.grid),
+	dp_cdp.exact_sum_add(dp_cdp.exact_sum, real, dp_cdp.grid),
+	dp_cdp.exact_sum_add(dp_cdp.exact_sum, double precision, dp_cdp.grid),
+	dp_cdp.exact_sum_add(dp_cdp.exact_sum, numeric, dp_cdp.grid),
+	dp_cdp.exact_sum_combine(dp_cdp.exact_sum, dp_cdp.exact_sum),
+	dp_cdp.exact_sum(smallint, dp_cdp.grid), dp_cdp.exact_sum(integer, dp_cdp.grid),
+	dp_cdp.exact_sum(bigint, dp_cdp.grid), dp_cdp.exact_sum(real, dp_cdp.grid),
+	dp_cdp.exact_sum(double precision, dp_cdp.grid), dp_cdp.exact_sum(numeric, dp_cdp.grid),
+	dp_cdp.bound_unit_add(dp_cdp.bound_state, dp_cdp.bound_spec, "any"),
+	dp_cdp.bound_unit_combine(dp_cdp.bound_state, dp_cdp.bound_state),
+	dp_cdp.bound_unit(dp_cdp.bound_spec, "any"),
+	dp_cdp.bound_entries(dp_cdp.bound_state, dp_cdp.bound_spec),
+	dp_cdp.entry_key(dp_cdp.bound_entry, integer, anyelement),
+	dp_cdp.entry_sum_add(dp_cdp.exact_sum, dp_cdp.bound_entry, integer),
+	dp_cdp.entry_sum(dp_cdp.bound_entry, integer),
+	dp_cdp.make_grid(numeric, numeric, regtype),
+	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[]),
+	dp_cdp.grid_parts(dp_cdp.grid),
+	dp_cdp.grid_value(numeric, dp_cdp.grid, anyelement),
+	dp_cdp.exact_sum_value(dp_cdp.exact_sum, dp_cdp.grid),
+	dp_cdp.entry_value(dp_cdp.bound_entry, integer)
+	FROM PUBLIC;
+
 -- =========================================================================
 -- 3. Policy and administration (policy, api)
 -- =========================================================================

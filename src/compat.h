@@ -219,4 +219,10 @@ dp_reserve_setting_prefix(const char *prefix)
 #endif
 }
 
+/* --- exact states --- */
+
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
 #endif							/* DP_COMPAT_H */

@@ -53,6 +53,12 @@ extern Datum dp_grid_value(dp_i128 n, const DpGrid *grid, Oid result_type);
 /* a double with the length of one grid unit: 2^exponent */
 extern double dp_grid_unit(const DpGrid *grid);
 
+/* the grid of a count (DP_VALUE_COUNT, DP_VALUE_UNITS) of at most "most" per unit and group */
+extern void dp_grid_for_count(int64 most, DpGrid *grid);
+
+/* a palloc'd copy, as a Datum of type dp_cdp.grid */
+extern Datum dp_grid_datum(const DpGrid *grid);
+
 static inline dp_i128
 dp_exact_sum_get(const DpExactSum *s)
 {
@@ -97,13 +103,32 @@ typedef struct DpBoundSpec
 } DpBoundSpec;
 
 /*
+ * A palloc'd spec, also a Datum of type dp_cdp.bound_spec by PointerGetDatum.
+ * grids[i] must be a count's grid for DP_VALUE_COUNT and DP_VALUE_UNITS.
+ */
+extern DpBoundSpec *dp_bound_spec_make(int nkeys, int nvalues, int max_groups,
+									   const uint64 seed[2],
+									   const DpValueKind *kinds, const DpGrid *grids);
+
+/*
+ * Can bound_unit tell values of this type apart by hash?  A type without a
+ * default hash operator class (money, bit, tsvector ...) cannot be a group key
+ * under a privacy unit; refuse it before the inner query does.
+ */
+extern bool dp_bound_key_supported(Oid type);
+
+/*
  * SQL, all in schema dp_cdp, EXECUTE revoked from PUBLIC, PARALLEL SAFE:
  *
  *	 exact_sum(x, grid) -> exact_sum            aggregate; x: int2, int4, int8, float4, float8, numeric.
  *			each row clamped to the grid's bounds. Empty or all-NULL input: 0, not NULL.
  *	 bound_unit(bound_spec, VARIADIC "any") -> bound_state     aggregate, one per unit;
- *			arguments after the spec: nkeys keys, then nvalues values.
- *			Keeps the max_groups keys with the smallest keyed hash.
+ *			arguments after the spec: the privacy unit, nkeys keys, nvalues values.
+ *			Keeps the max_groups keys with the smallest keyed hash.  The unit
+ *			(what is grouped by) is mixed into the hash, so that units choose
+ *			independently; it may be left out (told by the number of
+ *			arguments), but then all units prefer the same groups, and the
+ *			others lose far more than at random.
  *	 bound_entries(bound_state, bound_spec) -> SETOF bound_entry   one per kept group
  *	 entry_key(bound_entry, int, anyelement) -> anyelement   key i (from 0); 3rd argument: typed NULL
  *	 entry_sum(bound_entry, int) -> exact_sum               aggregate: sum of the clamped value i

@@ -1,0 +1,550 @@
+/*-------------------------------------------------------------------------
+ *
+ * bound_state.c
+ *	  The groups that one privacy unit keeps, and their partial values.
+ *
+ * A state holds the max_groups keys of smallest rank that were offered to it,
+ * each with the partials of all rows of that key.
+ *
+ * Claim: whatever the order of rows and however they are split over partial
+ * states that are merged later, the kept keys are the k = max_groups keys of
+ * smallest rank among all keys of the unit, and their partials are complete.
+ *
+ * Proof.  Keys are totally ordered by rank, and by the type's own order where
+ * ranks are equal; the order depends on the key alone.  Call a key final when
+ * fewer than k of the unit's keys precede it.  A state's keys are always some
+ * of the unit's, so a key of which k others in the same state precede it is
+ * not final.  A key is only dropped (on arrival, on eviction, or in a merge)
+ * when k others in the state precede it.  Hence a final key is never dropped:
+ * from its first row on it stays in the state, gathers every later row that
+ * the state sees, and merging adds up what the partial states gathered.  A
+ * key that is not final is gone at the end, as all k final keys are there and
+ * precede it; so the partials that dropped keys lost are never looked at.
+ * (Within one state a dropped key does not even come back: the state then
+ * holds k preceding keys, and only smaller ones ever replace these.)
+ *
+ * Layout invariants: entries are ascending and of equal size, directly after
+ * the header; the bytes of keys by reference lie between state->bytes and the
+ * end, each aligned, those of dropped keys being garbage until the state is
+ * rebuilt; the free space is in between.  All words are aligned, because
+ * types bound_state and bound_entry are of double alignment and plain storage.
+ *
+ * A state is changed in place.  When it must grow, a larger one is made in
+ * CurrentMemoryContext: the executor copies that into the aggregate's memory
+ * and frees the old one, so the caller must not free it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "agg/state.h"
+#include "compat.h"
+#include "errors.h"
+
+/* the smallest state that is worth its allocation */
+#define SMALLEST_STATE 128
+
+/* ------------------------------------------------------------------------
+ * Keys
+ * ------------------------------------------------------------------------
+ */
+
+bool
+dp_bound_key_supported(Oid type)
+{
+	return OidIsValid(lookup_type_cache(type, TYPECACHE_HASH_PROC)->hash_proc);
+}
+
+/*
+ * Equality must be the one that GROUP BY will use above: the type's default
+ * operator.  The type cache has a hash function only if it agrees with it.
+ * False when there is none.
+ */
+bool
+dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context)
+{
+	TypeCacheEntry *cache = lookup_type_cache(type,
+											  TYPECACHE_EQ_OPR_FINFO |
+											  TYPECACHE_CMP_PROC_FINFO |
+											  TYPECACHE_HASH_PROC_FINFO |
+											  TYPECACHE_HASH_EXTENDED_PROC_FINFO);
+
+	if (!OidIsValid(cache->hash_proc) || !OidIsValid(cache->eq_opr) || cache->typlen == -2)
+		return false;
+
+	memset(info, 0, sizeof(DpKeyInfo));
+	info->type = type;
+	info->collation = collation;
+	info->typlen = cache->typlen;
+	info->typbyval = cache->typbyval;
+	info->class = DP_KEY_GENERIC;
+
+	switch (cache->eq_opr_finfo.fn_oid)
+	{
+		case F_BOOLEQ:
+		case F_CHAREQ:
+		case F_INT2EQ:
+		case F_INT4EQ:
+		case F_INT8EQ:
+		case F_OIDEQ:
+		case F_DATE_EQ:
+		case F_TIME_EQ:
+		case F_TIMESTAMP_EQ:
+		case F_TIMESTAMPTZ_EQ:
+		case F_ENUM_EQ:
+			if (cache->typbyval)
+				info->class = DP_KEY_WORD;
+			break;
+		case F_TEXTEQ:
+			if (!OidIsValid(collation) || get_collation_isdeterministic(collation))
+				info->class = DP_KEY_BYTES;
+			break;
+		case F_BYTEAEQ:
+			info->class = DP_KEY_BYTES;
+			break;
+		case F_UUID_EQ:
+			info->class = DP_KEY_FIXED;
+			break;
+		default:
+			break;
+	}
+
+	info->extended_hash = OidIsValid(cache->hash_extended_proc);
+	fmgr_info_copy(&info->hash, info->extended_hash ?
+				   &cache->hash_extended_proc_finfo : &cache->hash_proc_finfo, context);
+	info->has_order = OidIsValid(cache->cmp_proc);
+	fmgr_info_copy(&info->compare, info->has_order ?
+				   &cache->cmp_proc_finfo : &cache->eq_opr_finfo, context);
+	return true;
+}
+
+/* shorter first, then by bytes */
+static int
+compare_bytes(const char *a, uint32 alen, const char *b, uint32 blen)
+{
+	if (alen != blen)
+		return alen < blen ? -1 : 1;
+	return memcmp(a, b, alen);
+}
+
+static void
+read_key_bytes(const DpKeyInfo *info, DpKey *key)
+{
+	if (info->typlen == -1)
+	{
+		struct varlena *value = PG_DETOAST_DATUM_PACKED(key->datum);
+
+		key->datum = PointerGetDatum(value);
+		key->data = VARDATA_ANY(value);
+		key->len = VARSIZE_ANY_EXHDR(value);
+	}
+	else
+	{
+		key->data = DatumGetPointer(key->datum);
+		key->len = info->typlen;
+	}
+}
+
+/* fills in key, which is not NULL, and hashes it; equal keys hash the same */
+uint64
+dp_key_hash(DpKeyInfo *info, Datum datum, DpKey *key, uint64 seed)
+{
+	key->isnull = false;
+	key->datum = datum;
+	if (info->typbyval)
+	{
+		key->word = dp_key_word(datum, info->typlen);
+		if (info->class == DP_KEY_WORD)
+			return key->word;
+	}
+	else
+	{
+		read_key_bytes(info, key);
+		if (info->class != DP_KEY_GENERIC)
+			return hash_bytes_extended((const unsigned char *) key->data, key->len, seed);
+	}
+
+	if (info->extended_hash)
+		return DatumGetUInt64(FunctionCall2Coll(&info->hash, info->collation,
+												key->datum, UInt64GetDatum(seed)));
+	return DatumGetUInt32(FunctionCall1Coll(&info->hash, info->collation, key->datum)) ^ seed;
+}
+
+/* where a slot's bytes are, without varlena header */
+static inline const char *
+slot_data(const DpBoundState *state, const DpKeyInfo *info, uint64 slot, uint32 *len)
+{
+	const char *p = (const char *) state + DP_SLOT_OFFSET(slot);
+
+	*len = DP_SLOT_LEN(slot);
+	if (info->typlen == -1)
+	{
+		p += VARHDRSZ;
+		*len -= VARHDRSZ;
+	}
+	return p;
+}
+
+/* the order of two keys of equal hash, neither NULL */
+static int
+compare_key(const DpBoundState *state, uint64 slot, DpKeyInfo *info, const DpKey *key)
+{
+	const char *data;
+	uint32		len;
+	Datum		stored;
+
+	if (info->class == DP_KEY_WORD)
+		return slot == key->word ? 0 : slot < key->word ? -1 : 1;
+	if (info->class != DP_KEY_GENERIC)
+	{
+		data = slot_data(state, info, slot, &len);
+		return compare_bytes(data, len, key->data, key->len);
+	}
+
+	stored = info->typbyval ? (Datum) slot :
+		PointerGetDatum((const char *) state + DP_SLOT_OFFSET(slot));
+	if (info->has_order)
+		return DatumGetInt32(FunctionCall2Coll(&info->compare, info->collation,
+											   stored, key->datum));
+	if (DatumGetBool(FunctionCall2Coll(&info->compare, info->collation, stored, key->datum)))
+		return 0;
+	if (info->typbyval)
+		return slot < key->word ? -1 : 1;
+	data = slot_data(state, info, slot, &len);
+	return compare_bytes(data, len, key->data, key->len);
+}
+
+static int
+compare_keys(const DpBoundState *state, const char *entry, DpKeyInfo *info, const DpKey *keys)
+{
+	const uint64 *slot = (const uint64 *) entry + 1;
+
+	for (int i = 0; i < state->nkeys; i++)
+	{
+		int			order;
+
+		/* equal ranks have the same keys NULL */
+		if (keys[i].isnull)
+			continue;
+		order = compare_key(state, slot[i], &info[i], &keys[i]);
+		if (order != 0)
+			return order;
+	}
+	return 0;
+}
+
+/*
+ * Equal keys may be written differently (1.0 and 1.00).  Keep the smallest
+ * by bytes, so that the state does not depend on the order of rows.  It is
+ * never longer than the one that is there.
+ */
+static void
+prefer_smaller_form(DpBoundState *state, char *entry, const DpKeyInfo *info, const DpKey *keys)
+{
+	uint64	   *slot = (uint64 *) entry + 1;
+
+	for (int i = 0; i < state->nkeys; i++)
+	{
+		if (info[i].class != DP_KEY_GENERIC || keys[i].isnull)
+			continue;
+		if (info[i].typbyval)
+			slot[i] = Min(slot[i], keys[i].word);
+		else
+		{
+			uint32		len;
+			char	   *data = unconstify(char *, slot_data(state, &info[i], slot[i], &len));
+
+			if (compare_bytes(keys[i].data, keys[i].len, data, len) < 0)
+			{
+				memcpy(data, keys[i].data, keys[i].len);
+				if (info[i].typlen == -1)
+				{
+					SET_VARSIZE(data - VARHDRSZ, keys[i].len + VARHDRSZ);
+					slot[i] = DP_SLOT(DP_SLOT_OFFSET(slot[i]), keys[i].len + VARHDRSZ);
+				}
+			}
+		}
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * States
+ * ------------------------------------------------------------------------
+ */
+
+/* the length of a state for "need" bytes, with room to grow when it may */
+static Size
+state_size(Size need, Size most, bool has_bytes)
+{
+	Size		size = SMALLEST_STATE;
+
+	/* room for a quarter more keeps the cost of rebuilding linear */
+	while (size < need || (has_bytes && size - need < need / 4))
+		size *= 2;
+	if (!has_bytes && size > most)
+		size = most;
+	if (size > MAXALIGN_DOWN(MaxAllocSize))
+	{
+		size = MAXALIGN_DOWN(MaxAllocSize);
+		if (size < need)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("the groups of one privacy unit do not fit into memory: lower dp_cdp.max_groups")));
+	}
+	return size;
+}
+
+static bool
+has_bytes(const DpKeyInfo *info, int nkeys)
+{
+	for (int i = 0; i < nkeys; i++)
+		if (!info[i].typbyval)
+			return true;
+	return false;
+}
+
+/* the most a state without keys by reference can ever need */
+static Size
+largest_size(int nkeys, Size entry_size, int max_groups)
+{
+	return dp_state_header_size(nkeys) + entry_size * max_groups;
+}
+
+/* An empty state in CurrentMemoryContext. */
+DpBoundState *
+dp_bound_state_new(const DpKeyInfo *info, int nkeys, int nvalues,
+				   uint64 sums, int max_groups, uint64 salt)
+{
+	DpBoundState *state;
+	Size		entry_size = sizeof(uint64) * (1 + nkeys + nvalues);
+	Size		size;
+
+	for (int i = 0; i < nvalues; i++)
+		if (sums & (UINT64CONST(1) << i))
+			entry_size += sizeof(uint64);
+	if (nkeys == 0)
+		max_groups = 1;
+
+	size = state_size(dp_state_header_size(nkeys) + entry_size,
+					  largest_size(nkeys, entry_size, max_groups),
+					  has_bytes(info, nkeys));
+	state = palloc0(size);
+	SET_VARSIZE(state, size);
+	state->bytes = size;
+	state->salt = salt;
+	state->sums = sums;
+	state->max_groups = max_groups;
+	state->entry_size = entry_size;
+	state->nkeys = nkeys;
+	state->nvalues = nvalues;
+	for (int i = 0; i < nkeys; i++)
+	{
+		state->key[i].type = info[i].type;
+		state->key[i].collation = info[i].collation;
+		if (info[i].class == DP_KEY_GENERIC)
+			state->has_forms = true;
+		if (!info[i].typbyval)
+			state->by_reference |= 1 << i;
+	}
+	return state;
+}
+
+/* A copy without garbage, with room for at least "more" bytes. */
+static DpBoundState *
+rebuild(const DpBoundState *old, const DpKeyInfo *info, Size more)
+{
+	DpBoundState *state;
+	Size		fixed = dp_state_header_size(old->nkeys) + (Size) old->nentries * old->entry_size;
+	Size		need = fixed + more;
+	Size		size;
+	bool		by_reference = has_bytes(info, old->nkeys);
+	char	   *entry;
+
+	CHECK_FOR_INTERRUPTS();
+
+	entry = dp_state_entries(old);
+	for (int n = 0; by_reference && n < old->nentries; n++, entry += old->entry_size)
+		for (int i = 0; i < old->nkeys; i++)
+			if (!info[i].typbyval)
+				need += MAXALIGN(DP_SLOT_LEN(((uint64 *) entry)[1 + i]));
+
+	size = state_size(need, largest_size(old->nkeys, old->entry_size, old->max_groups),
+					  by_reference);
+	state = palloc0(size);
+	memcpy(state, old, fixed);
+	SET_VARSIZE(state, size);
+	state->bytes = size;
+
+	entry = dp_state_entries(state);
+	for (int n = 0; by_reference && n < state->nentries; n++, entry += state->entry_size)
+		for (int i = 0; i < state->nkeys; i++)
+		{
+			uint64	   *slot = (uint64 *) entry + 1 + i;
+			uint32		len = DP_SLOT_LEN(*slot);
+
+			/* a NULL's slot is 0 */
+			if (info[i].typbyval || len == 0)
+				continue;
+			state->bytes -= MAXALIGN(len);
+			memcpy((char *) state + state->bytes, (const char *) old + DP_SLOT_OFFSET(*slot), len);
+			*slot = DP_SLOT(state->bytes, len);
+		}
+	return state;
+}
+
+/* bytes that a key by reference takes in a state */
+static inline Size
+stored_length(const DpKeyInfo *info, const DpKey *key)
+{
+	if (info->typbyval || key->isnull)
+		return 0;
+	return key->len + (info->typlen == -1 ? VARHDRSZ : 0);
+}
+
+static uint64
+store_key(DpBoundState *state, const DpKeyInfo *info, const DpKey *key)
+{
+	Size		len = stored_length(info, key);
+	char	   *p;
+
+	if (key->isnull)
+		return 0;
+	if (info->typbyval)
+		return key->word;
+	state->bytes -= MAXALIGN(len);
+	p = (char *) state + state->bytes;
+	if (info->typlen == -1)
+	{
+		SET_VARSIZE(p, len);
+		memcpy(p + VARHDRSZ, key->data, key->len);
+	}
+	else
+		memcpy(p, key->data, key->len);
+	return DP_SLOT(state->bytes, len);
+}
+
+/* puts a new entry at index "at"; the state must not be full */
+static char *
+insert_entry(DpBoundState **pstate, DpKeyInfo *info, int at, uint64 rank, const DpKey *keys)
+{
+	DpBoundState *state = *pstate;
+	Size		used = dp_state_header_size(state->nkeys) +
+		(Size) state->nentries * state->entry_size;
+	Size		more = state->entry_size;
+	char	   *entry;
+	uint64	   *slot;
+
+	for (int i = 0; i < state->nkeys; i++)
+		more += MAXALIGN(stored_length(&info[i], &keys[i]));
+	if (state->bytes - used < more)
+		*pstate = state = rebuild(state, info, more);
+
+	entry = dp_state_entries(state) + (Size) at * state->entry_size;
+	memmove(entry + state->entry_size, entry,
+			(Size) (state->nentries - at) * state->entry_size);
+	state->nentries++;
+
+	memset(entry, 0, state->entry_size);
+	slot = (uint64 *) entry;
+	*slot++ = rank;
+	for (int i = 0; i < state->nkeys; i++)
+		slot[i] = store_key(state, &info[i], &keys[i]);
+	return entry;
+}
+
+/*
+ * The values of the entry with these keys, made (with values 0) if the state
+ * wants it; NULL if max_groups keys precede it.  May replace *state.
+ */
+char *
+dp_bound_state_entry(DpBoundState **pstate, DpKeyInfo *info, uint64 rank, DpKey *keys)
+{
+	DpBoundState *state = *pstate;
+	char	   *entries = dp_state_entries(state);
+	Size		entry_size = state->entry_size;
+	int			n = state->nentries;
+	int			at = 0;
+	char	   *entry;
+
+	/* the first entry that is not below rank */
+	if (n > 8)
+	{
+		int			above = n;
+
+		while (at < above)
+		{
+			int			middle = (at + above) / 2;
+
+			if (dp_word(entries + middle * entry_size) < rank)
+				at = middle + 1;
+			else
+				above = middle;
+		}
+	}
+	else
+		while (at < n && dp_word(entries + at * entry_size) < rank)
+			at++;
+
+	for (entry = entries + at * entry_size;
+		 at < n && dp_word(entry) == rank;
+		 at++, entry += entry_size)
+	{
+		int			order = compare_keys(state, entry, info, keys);
+
+		if (order == 0)
+		{
+			if (state->has_forms)
+				prefer_smaller_form(state, entry, info, keys);
+			return entry + sizeof(uint64) * (1 + state->nkeys);
+		}
+		if (order > 0)
+			break;
+	}
+
+	if (n >= state->max_groups)
+	{
+		if (at >= n)
+			return NULL;
+		state->nentries--;		/* the last one's bytes become garbage */
+	}
+	entry = insert_entry(pstate, info, at, rank, keys);
+	return entry + sizeof(uint64) * (1 + (*pstate)->nkeys);
+}
+
+/* entry i's keys and rank; keys point into the state */
+uint64
+dp_bound_state_load(const DpBoundState *state, int i, const DpKeyInfo *info, DpKey *keys)
+{
+	const uint64 *entry = (const uint64 *) (dp_state_entries(state) +
+											(Size) i * state->entry_size);
+
+	for (int k = 0; k < state->nkeys; k++)
+	{
+		uint64		slot = entry[1 + k];
+
+		memset(&keys[k], 0, sizeof(DpKey));
+		keys[k].isnull = (entry[0] & (UINT64CONST(1) << k)) != 0;
+		if (keys[k].isnull)
+			continue;
+		if (info[k].typbyval)
+		{
+			keys[k].word = slot;
+			keys[k].datum = (Datum) slot;
+		}
+		else
+		{
+			keys[k].datum = PointerGetDatum((const char *) state + DP_SLOT_OFFSET(slot));
+			keys[k].data = slot_data(state, &info[k], slot, &keys[k].len);
+		}
+	}
+	return entry[0];
+}

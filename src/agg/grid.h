@@ -1,0 +1,91 @@
+/*-------------------------------------------------------------------------
+ *
+ * grid.h
+ *	  From a row's value to grid units: rounding and clamping.
+ *
+ * Invariants of every conversion here:
+ *	- it depends on the value and the grid alone;
+ *	- it is monotone: x <= y implies units(x) <= units(y);
+ *	- it rounds the exact value of x / 2^exponent, half to even.  Scaling a
+ *	  double by a power of two is exact, or overflows (and is clamped), or
+ *	  underflows (and rounds to 0 either way), so nothing is rounded twice;
+ *	- NaN gives no value at all (false), infinities are the largest values;
+ *	- no input raises an error or overflows: ranges are tested before any
+ *	  conversion to an integer type.
+ *
+ * Two limits: a row by itself is clamped to the grid's bounds; a row of a
+ * unit that is still being added up is limited to +-2^94 units, so that
+ * 2^33 rows fit into 128 bits, and only the unit's total is clamped.
+ *
+ * Private to src/agg.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_GRID_H
+#define DP_GRID_H
+
+#include "agg.h"
+
+/* how large one row's value may get before its unit's total is clamped */
+#define DP_ROW_LIMIT ((dp_i128) 1 << 94)
+
+/* slow cases, in grid.c and numeric_grid.c; limited to +-DP_ROW_LIMIT */
+extern dp_i128 dp_units_shifted_int(int64 x, int exponent);
+extern bool dp_units_large_float8(double scaled, dp_i128 *n);
+extern bool dp_units_numeric(Datum x, int exponent, dp_i128 *n);
+
+/* the largest exponents a grid may have, see dp_grid_from_numeric */
+#define DP_MIN_EXPONENT (-1022)
+#define DP_MAX_EXPONENT 1022
+
+/* y rounded half to even; |y| < 2^62 */
+static inline int64
+dp_round_even(double y)
+{
+	int64		t = (int64) y;
+	double		rest = y - (double) t;	/* exact: beyond 2^53 it is 0 */
+
+	if (unlikely(rest == 0.5 || rest == -0.5))
+		return (t & 1) == 0 ? t : rest > 0 ? t + 1 : t - 1;
+	return t + (rest > 0.5) - (rest < -0.5);
+}
+
+static inline int64
+dp_clamp(int64 n, const DpGrid *grid)
+{
+	n = n < grid->lower ? grid->lower : n;
+	return n > grid->upper ? grid->upper : n;
+}
+
+static inline int64
+dp_clamp_wide(dp_i128 n, const DpGrid *grid)
+{
+	if (n < grid->lower)
+		return grid->lower;
+	if (n > grid->upper)
+		return grid->upper;
+	return (int64) n;
+}
+
+/* any integer type; limited to +-DP_ROW_LIMIT */
+static inline dp_i128
+dp_units_int(int64 x, const DpGrid *grid)
+{
+	if (likely(grid->exponent == 0))
+		return x;
+	return dp_units_shifted_int(x, grid->exponent);
+}
+
+/* float4 or float8, limited to +-DP_ROW_LIMIT; false for NaN */
+static inline bool
+dp_units_float8(double x, const DpGrid *grid, dp_i128 *n)
+{
+	double		y = x * grid->scale;
+
+	if (unlikely(!(y > -0x1p62 && y < 0x1p62)))
+		return dp_units_large_float8(y, n);
+	*n = dp_round_even(y);
+	return true;
+}
+
+#endif							/* DP_GRID_H */
