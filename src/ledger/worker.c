@@ -52,7 +52,7 @@ static bool committing = false;
 static int	one_by_one = 0;
 
 /* requests that were put off because of others' locks */
-static bool any_later = false;
+static bool any_busy = false;
 
 /* ---------------------------------------------------------------------
  * Taking and answering
@@ -110,7 +110,7 @@ answer_batch(void)
 {
 	TimestampTz now = GetCurrentTimestamp();
 
-	any_later = false;
+	any_busy = false;
 	for (int i = 0; i < batch_size; i++)
 	{
 		DpBatchEntry *entry = &batch[i];
@@ -125,11 +125,12 @@ answer_batch(void)
 				break;
 			case DP_OUTCOME_LATER:
 				if (TimestampDifferenceExceeds(entry->req->asked_at, now, DP_BUSY_PATIENCE_MS))
-					answer(entry, DP_SLOT_REFUSED);
+					answer_failure(entry, DP_REASON_BUSY);
 				else
 				{
+					/* without a reason: only the directory was out of date */
+					any_busy = any_busy || entry->req->reply.reason == DP_REASON_BUSY;
 					put_back(entry);
-					any_later = true;
 				}
 				break;
 		}
@@ -358,12 +359,12 @@ dp_ledger_worker_main(Datum main_arg)
 			debit_batch();
 			pgstat_report_stat(false);
 			idle_since = GetCurrentTimestamp();
-			if (!any_later)
+			if (!any_busy)
 				continue;
 		}
 		else
 		{
-			any_later = false;
+			any_busy = false;
 			timeout = TimestampDifferenceMilliseconds(idle_since, GetCurrentTimestamp());
 			if (timeout >= DP_IDLE_EXIT_MS)
 			{
@@ -372,7 +373,7 @@ dp_ledger_worker_main(Datum main_arg)
 			}
 		}
 
-		timeout = any_later ? DP_BUSY_RETRY_MS :
+		timeout = any_busy ? DP_BUSY_RETRY_MS :
 			DP_IDLE_EXIT_MS - TimestampDifferenceMilliseconds(idle_since, GetCurrentTimestamp());
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 Max(timeout, 1), dp_wait_event());

@@ -9,6 +9,8 @@
  * accidents and habits, not against superusers: they can disable triggers,
  * and then it is in the schema for everybody to see.
  *
+ * INSERT is free, for restores, but makes the worker look at the table anew.
+ *
  * Invariant: the door is shut at the end of the (sub)transaction in which it
  * was opened, whatever happened there.
  *
@@ -20,6 +22,7 @@
 #include "commands/extension.h"
 #include "commands/trigger.h"
 #include "fmgr.h"
+#include "utils/inval.h"
 #include "utils/rel.h"
 
 #include "ledger/ledger_int.h"
@@ -87,6 +90,13 @@ dp_ledger_guard(PG_FUNCTION_ARGS)
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		elog(ERROR, "dp_ledger_guard must be called as a trigger");
 	table = RelationGetRelationName(trigger->tg_relation);
+
+	if (TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
+	{
+		/* tells the worker's directory (tables.c) */
+		CacheInvalidateRelcache(trigger->tg_relation);
+		return PointerGetDatum(trigger->tg_trigtuple);
+	}
 
 	/* upgrade scripts of this extension may do what they must */
 	if (write_level == 0 &&

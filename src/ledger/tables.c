@@ -1,0 +1,401 @@
+/*-------------------------------------------------------------------------
+ *
+ * tables.c
+ *	  The ledger's tables as the worker sees them, and its directory of rows.
+ *
+ * Both are memories of the worker's, kept between batches, because finding
+ * things out anew would cost more than the debit: OIDs and columns of the
+ * tables, where each dataset's rows are, and which budgets apply to a payer.
+ *
+ * Invariants:
+ *	- amounts are never remembered, only places: every batch reads balances
+ *	  from the table;
+ *	- a place is a hint: dp_row_fetch checks that a row visible to the
+ *	  batch's own snapshot is there and is the right one;
+ *	- a new row is noticed because the INSERT trigger (writes.c) sends a
+ *	  relcache invalidation, membership of roles by syscache invalidations;
+ *	  and nothing is remembered for longer than a second;
+ *	- callbacks only mark things invalid, so pointers stay good to the end of
+ *	  the batch.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat.h"
+
+#include "access/genam.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "executor/executor.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+#include "ledger/tables.h"
+
+/* how long the directory may be believed, in ms */
+#define DIRECTORY_AGE_MS 1000
+
+#define MAX_COLS DP_LOG_NCOLS
+
+static const char *const column_names[3][MAX_COLS] = {
+	{"name", "rho_limit", "rho_spent", "delta_limit", "delta_spent"},
+	{"dataset", "rho_limit", "rho_spent", "delta_limit", "delta_spent", "role", "period", "renews_at"},
+	{"id", "released_at", "dataset", "role", "session_role", "application",
+	"aggregates", "groups", "rho", "delta", "sigma", "granted"},
+};
+
+static const char *const table_names[DP_T_COUNT] = {"dataset", "budget", "release_log", "ledger_stamp"};
+
+/* what is known of the tables */
+static struct
+{
+	bool		valid;
+	bool		stamp_valid;
+	Oid			relid[DP_T_COUNT];
+	AttrNumber	attnum[3][MAX_COLS];
+	Oid			log_sequence;
+} known;
+
+static struct
+{
+	bool		valid;
+	TimestampTz since;
+	MemoryContext context;
+	HTAB	   *datasets;		/* of DpLedgerDataset */
+	HTAB	   *payers;			/* of DpLedgerPayer */
+} directory;
+
+/* ---------------------------------------------------------------------
+ * Forgetting
+ * ---------------------------------------------------------------------
+ */
+
+void
+dp_storage_forget(void)
+{
+	known.valid = false;
+	known.stamp_valid = false;
+	directory.valid = false;
+}
+
+static void
+relation_changed(Datum arg, Oid relid)
+{
+	for (int t = 0; t < DP_T_COUNT; t++)
+	{
+		if (!OidIsValid(relid) || known.relid[t] == relid)
+			dp_storage_forget();
+	}
+}
+
+static void
+roles_changed(Datum arg, int cache, uint32 hash)
+{
+	directory.valid = false;
+}
+
+static void
+register_callbacks(void)
+{
+	static bool registered = false;
+
+	if (registered)
+		return;
+	CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
+	CacheRegisterSyscacheCallback(AUTHMEMROLEMEM, roles_changed, (Datum) 0);
+	CacheRegisterSyscacheCallback(AUTHOID, roles_changed, (Datum) 0);
+	/* its owner is a member of pg_database_owner */
+	CacheRegisterSyscacheCallback(DATABASEOID, roles_changed, (Datum) 0);
+	registered = true;
+}
+
+/* ---------------------------------------------------------------------
+ * Tables
+ * ---------------------------------------------------------------------
+ */
+
+bool
+dp_tables_lock(DpReason *reason)
+{
+	register_callbacks();
+
+	for (int attempt = 0; attempt < 3; attempt++)
+	{
+		if (!known.valid)
+		{
+			Oid			extension = dp_ledger_extension();
+
+			dp_storage_forget();
+			memset(known.attnum, 0, sizeof(known.attnum));
+			known.log_sequence = InvalidOid;
+			for (int t = 0; t < DP_T_COUNT; t++)
+			{
+				known.relid[t] = dp_ledger_table(extension, table_names[t]);
+				if (!OidIsValid(known.relid[t]))
+				{
+					*reason = DP_REASON_NOT_INSTALLED;
+					return false;
+				}
+			}
+			known.valid = true;
+		}
+
+		/* getting a lock reads pending invalidations, which may reset valid */
+		for (int t = 0; t < DP_T_COUNT; t++)
+		{
+			if (!ConditionalLockRelationOid(known.relid[t], RowExclusiveLock))
+			{
+				*reason = DP_REASON_BUSY;
+				return false;
+			}
+		}
+		if (known.valid)
+			return true;
+	}
+	*reason = DP_REASON_BUSY;
+	return false;
+}
+
+bool
+dp_tables_stamp_valid(void)
+{
+	if (!known.stamp_valid)
+		known.stamp_valid = dp_stamp_valid();
+	return known.stamp_valid;
+}
+
+Oid
+dp_tables_owner(void)
+{
+	Relation	rel = table_open(known.relid[DP_T_DATASET], NoLock);
+	Oid			owner = rel->rd_rel->relowner;
+
+	table_close(rel, NoLock);
+	return owner;
+}
+
+void
+dp_table_open(DpOpenTable *table, DpTableNo t)
+{
+	table->rel = table_open(known.relid[t], NoLock);
+	table->attnum = known.attnum[t];
+	for (int i = 0; i < MAX_COLS && column_names[t][i]; i++)
+	{
+		/* looked up once: they change only with the table's definition */
+		if (table->attnum[i] != InvalidAttrNumber)
+			continue;
+		table->attnum[i] = get_attnum(known.relid[t], column_names[t][i]);
+		if (table->attnum[i] == InvalidAttrNumber)
+			elog(ERROR, "table dp_cdp.%s lacks column \"%s\"", table_names[t], column_names[t][i]);
+	}
+	if (t == DP_T_LOG && !OidIsValid(known.log_sequence))
+		known.log_sequence = dp_identity_sequence(table->rel, table->attnum[DP_LOG_ID]);
+
+	table->rri = makeNode(ResultRelInfo);
+	InitResultRelInfo(table->rri, table->rel, 0, NULL, 0);	/* in no range table */
+	ExecOpenIndices(table->rri, false);
+}
+
+void
+dp_table_close(DpOpenTable *table)
+{
+	ExecCloseIndices(table->rri);
+	table_close(table->rel, NoLock);
+}
+
+/* after the log was opened */
+Oid
+dp_tables_log_sequence(void)
+{
+	return known.log_sequence;
+}
+
+/* ---------------------------------------------------------------------
+ * The directory
+ * ---------------------------------------------------------------------
+ */
+
+/* the next batch reads everything anew; pointers stay good for this one */
+void
+dp_directory_forget(void)
+{
+	directory.valid = false;
+}
+
+void
+dp_directory_begin(TimestampTz now)
+{
+	HASHCTL		ctl;
+
+	if (directory.valid && now >= directory.since &&
+		!TimestampDifferenceExceeds(directory.since, now, DIRECTORY_AGE_MS))
+		return;
+
+	if (directory.context == NULL)
+		directory.context = AllocSetContextCreate(TopMemoryContext, "dp_cdp ledger directory",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContextReset(directory.context);
+	memset(&ctl, 0, sizeof(ctl));
+	ctl.hcxt = directory.context;
+	ctl.keysize = NAMEDATALEN;
+	ctl.entrysize = sizeof(DpLedgerDataset);
+	directory.datasets = hash_create("dp_cdp datasets", 16, &ctl,
+									 HASH_ELEM | HASH_STRINGS | HASH_CONTEXT);
+	ctl.keysize = sizeof(DpPayerKey);
+	ctl.entrysize = sizeof(DpLedgerPayer);
+	directory.payers = hash_create("dp_cdp payers", 64, &ctl,
+								   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	directory.since = now;
+	directory.valid = true;
+}
+
+static SysScanDesc
+scan_by_dataset(DpOpenTable *table, Snapshot snapshot, const char *name)
+{
+	AttrNumber	attnum = table->attnum[DP_BALANCE_KEY];
+	ScanKeyData key;
+	Oid			index;
+
+	RelationGetIndexList(table->rel);	/* sets rd_pkindex */
+	index = table->rel->rd_pkindex;
+	ScanKeyEntryInitialize(&key, 0, attnum, BTEqualStrategyNumber, InvalidOid,
+						   TupleDescAttr(RelationGetDescr(table->rel), attnum - 1)->attcollation,
+						   F_TEXTEQ, CStringGetTextDatum(name));
+	return systable_beginscan(table->rel, index, OidIsValid(index), snapshot, 1, &key);
+}
+
+static void
+read_dataset(DpLedgerDataset *dataset, DpOpenTable *datasets, DpOpenTable *budgets, Snapshot snapshot)
+{
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	int			room = 8;
+
+	dataset->exists = false;
+	dataset->nbudgets = 0;
+	dataset->budgets = NULL;
+
+	scan = scan_by_dataset(datasets, snapshot, dataset->name);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		dataset->exists = true;
+		dataset->cap.role = InvalidOid;
+		dataset->cap.tid = tuple->t_self;
+		dataset->cap.batch = 0;
+	}
+	systable_endscan(scan);
+	if (!dataset->exists)
+		return;
+
+	dataset->budgets = MemoryContextAlloc(directory.context, room * sizeof(DpRowRef));
+	scan = scan_by_dataset(budgets, snapshot, dataset->name);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		DpRowRef   *ref;
+		bool		isnull;
+
+		if (dataset->nbudgets == room)
+		{
+			room *= 2;
+			dataset->budgets = repalloc(dataset->budgets, room * sizeof(DpRowRef));
+		}
+		ref = &dataset->budgets[dataset->nbudgets++];
+		ref->role = DatumGetObjectId(heap_getattr(tuple, budgets->attnum[DP_BUDGET_ROLE],
+												  RelationGetDescr(budgets->rel), &isnull));
+		ref->tid = tuple->t_self;
+		ref->batch = 0;
+	}
+	systable_endscan(scan);
+}
+
+DpLedgerDataset *
+dp_directory_dataset(DpOpenTable *datasets, DpOpenTable *budgets, Snapshot snapshot, const char *name)
+{
+	char		key[NAMEDATALEN];
+	DpLedgerDataset  *dataset;
+
+	strlcpy(key, name, NAMEDATALEN);
+	dataset = hash_search(directory.datasets, key, HASH_FIND, NULL);
+	if (dataset)
+		return dataset;
+
+	dataset = hash_search(directory.datasets, key, HASH_ENTER, NULL);
+	dataset->exists = false;
+	read_dataset(dataset, datasets, budgets, snapshot);
+	if (!dataset->exists)
+		directory.valid = false;	/* names that do not exist should not pile up */
+	return dataset;
+}
+
+DpLedgerPayer *
+dp_directory_payer(DpLedgerDataset *dataset, Oid role, Oid session_role)
+{
+	DpPayerKey	key;
+	DpLedgerPayer *payer;
+	DpRowRef  **budgets;
+	bool		found;
+	int			n = 0;
+	int			of_role;
+	int			seen = 0;
+
+	memset(&key, 0, sizeof(key));
+	key.dataset = dataset;
+	key.role = role;
+	key.session_role = session_role;
+	payer = hash_search(directory.payers, &key, HASH_FIND, &found);
+	if (found)
+		return payer;
+
+	budgets = MemoryContextAlloc(directory.context,
+								 Max(dataset->nbudgets, 1) * sizeof(DpRowRef *));
+	/* one role at a time: the server remembers the last one's memberships */
+	for (int i = 0; i < dataset->nbudgets; i++)
+	{
+		if (dp_role_pays(role, dataset->budgets[i].role))
+			budgets[n++] = &dataset->budgets[i];
+	}
+	of_role = n;
+	for (int i = 0; session_role != role && i < dataset->nbudgets; i++)
+	{
+		if (seen < of_role && budgets[seen] == &dataset->budgets[i])
+			seen++;				/* counts once */
+		else if (dp_role_pays(session_role, dataset->budgets[i].role))
+			budgets[n++] = &dataset->budgets[i];
+	}
+
+	payer = hash_search(directory.payers, &key, HASH_ENTER, NULL);
+	payer->nbudgets = n;
+	payer->budgets = repalloc(budgets, Max(n, 1) * sizeof(DpRowRef *));
+	return payer;
+}
+
+bool
+dp_row_fetch(DpOpenTable *table, Snapshot snapshot, DpLedgerDataset *dataset, DpRowRef *ref,
+			 TupleTableSlot *row)
+{
+	bool		isnull;
+	Datum		value;
+
+	if (table_tuple_fetch_row_version(table->rel, &ref->tid, snapshot, row))
+	{
+		value = dp_column(table, row, DP_BALANCE_KEY, &isnull);
+		if (!isnull && strcmp(TextDatumGetCString(value), dataset->name) == 0)
+		{
+			if (!OidIsValid(ref->role))
+				return true;
+			value = dp_column(table, row, DP_BUDGET_ROLE, &isnull);
+			if (!isnull && DatumGetObjectId(value) == ref->role)
+				return true;
+		}
+	}
+	return false;
+}
