@@ -208,6 +208,8 @@ inner_params(DpFrozen *frozen, EState *estate)
 	int			n = Max(release->first_param + own - 1, given ? given->numParams : 0);
 	ParamListInfo params = makeParamList(n);
 
+	/* parallel workers get all of them, also the numbers that nobody uses */
+	memset(params->params, 0, n * sizeof(ParamExternData));
 	for (int i = 0; given && i < given->numParams; i++)
 	{
 		ParamExternData workspace;
