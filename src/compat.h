@@ -225,4 +225,12 @@ dp_reserve_setting_prefix(const char *prefix)
 #include "varatt.h"
 #endif
 
+/* --- names of function OIDs, which change when a function's name becomes overloaded --- */
+
+#include "utils/fmgroids.h"
+
+#if PG_VERSION_NUM < 180000
+#define F_REVERSE_TEXT F_REVERSE
+#endif
+
 #endif							/* DP_COMPAT_H */

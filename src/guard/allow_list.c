@@ -23,9 +23,9 @@
  */
 #include "postgres.h"
 
+#include "compat.h"
 #include "fmgr.h"
 #include "guard/allow.h"
-#include "utils/fmgroids.h"
 
 #define DP_ASIS(f) {F_##f, NULL, 0, DP_CHECK_NONE, false}
 #define DP_TRY(f, total) {F_##f, "try_" total, 0, DP_CHECK_NONE, false}
@@ -139,7 +139,7 @@ static const DpAllowed dp_allowed[] = {
 	DP_ASIS_CONST(BTRIM_TEXT_TEXT, DP_ARG(1), NONE),
 	DP_ASIS_CONST(LTRIM_TEXT_TEXT, DP_ARG(1), NONE),
 	DP_ASIS_CONST(RTRIM_TEXT_TEXT, DP_ARG(1), NONE),
-	DP_ASIS(LEFT), DP_ASIS(RIGHT), DP_ASIS(REVERSE),
+	DP_ASIS(LEFT), DP_ASIS(RIGHT), DP_ASIS(REVERSE_TEXT),
 	DP_ASIS(SUBSTR_TEXT_INT4), DP_ASIS(SUBSTRING_TEXT_INT4),
 	DP_TRY(SUBSTR_TEXT_INT4_INT4, "substring"), DP_TRY(SUBSTRING_TEXT_INT4_INT4, "substring"),
 	DP_ASIS(STARTS_WITH), DP_ASIS(STRPOS), DP_ASIS(POSITION_TEXT_TEXT),

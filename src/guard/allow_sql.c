@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "compat.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "guard/allow.h"

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "compat.h"
 #include "fmgr.h"
 #include "guard/constants.h"
 #include "pgtime.h"

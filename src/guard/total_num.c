@@ -18,6 +18,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "compat.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/float.h"

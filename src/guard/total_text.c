@@ -20,6 +20,7 @@
 #include <math.h>
 
 #include "catalog/pg_type_d.h"
+#include "compat.h"
 #include "fmgr.h"
 #include "guard/constants.h"
 #include "mb/pg_wchar.h"

@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "compat.h"
 #include "datatype/timestamp.h"
 #include "fmgr.h"
 #include "guard/constants.h"

@@ -1,0 +1,216 @@
+/*-------------------------------------------------------------------------
+ *
+ * vet_call.c
+ *	  The functions of an expression: which are accepted, and what is called
+ *	  in their place.
+ *
+ * Invariant: a call that leaves here is of a function of the list that is
+ * total, or of a strict C function of schema dp_cdp.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_language_d.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type_d.h"
+#include "guard/constants.h"
+#include "guard/vet.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_func.h"
+#include "policy.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+Oid
+dp_own_function(const char *name, int nargs, const Oid *argtypes, Oid result)
+{
+	HeapTuple	tuple;
+	Form_pg_proc proc;
+	Oid			funcid = InvalidOid;
+
+	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
+							PointerGetDatum(buildoidvector(argtypes, nargs)),
+							ObjectIdGetDatum(dp_internal_schema()));
+	if (HeapTupleIsValid(tuple))
+	{
+		proc = (Form_pg_proc) GETSTRUCT(tuple);
+		if (proc->prolang == ClanguageId && proc->prorettype == result && proc->proisstrict && !proc->proretset)
+			funcid = proc->oid;
+		ReleaseSysCache(tuple);
+	}
+	if (!OidIsValid(funcid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("function dp_cdp.%s is missing or altered; run ALTER EXTENSION dp_cdp UPDATE",
+						funcname_signature_string(name, nargs, NIL, argtypes))));
+	return funcid;
+}
+
+Oid
+dp_total_variant(const DpAllowed *allowed)
+{
+	HeapTuple	tuple;
+	Form_pg_proc proc;
+	Oid			funcid;
+
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(allowed->funcid));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", allowed->funcid);
+	proc = (Form_pg_proc) GETSTRUCT(tuple);
+	funcid = dp_own_function(allowed->total, proc->pronargs, proc->proargtypes.values, proc->prorettype);
+	ReleaseSysCache(tuple);
+	return funcid;
+}
+
+static FuncExpr *
+dp_make_call(Oid funcid, Node *like, Oid inputcollid, List *args)
+{
+	FuncExpr   *call = makeFuncExpr(funcid, exprType(like), args, exprCollation(like),
+									inputcollid, COERCE_EXPLICIT_CALL);
+
+	call->location = exprLocation(like);
+	return call;
+}
+
+Node *
+dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
+{
+	const DpAllowed *allowed = dp_allowed_function(funcid);
+	bool		as_is;
+	List	   *vetted = NIL;
+	ListCell   *lc;
+	Oid			lasttype;
+
+	dp_vet_operator(vet, node);
+	if (allowed == NULL)
+		dp_refuse_function(vet, node, funcid, NULL);
+	if (allowed->frozen)
+		dp_refuse_function(vet, node, funcid, "only constants can be converted so");
+
+	dp_vet_input_collation(vet, node, *args, inputcollid);
+
+	as_is = allowed->total == NULL;
+	lasttype = *args ? exprType(llast(*args)) : InvalidOid;
+	foreach(lc, *args)
+	{
+		int			i = foreach_current_index(lc);
+		bool		outer = vet->no_columns;
+		Node	   *arg;
+
+		if (allowed->constants & (1 << i))
+		{
+			if (dp_reads_columns(lfirst(lc), NULL))
+				dp_refuse_function(vet, node, funcid,
+								   psprintf("its argument number %d must be a constant", i + 1));
+			vet->no_columns = true;
+		}
+		arg = dp_vet(lfirst(lc), vet);
+		vet->no_columns = outer;
+
+		if ((allowed->constants & (1 << i)) && allowed->check != DP_CHECK_NONE)
+		{
+			if (IsA(arg, Const))
+			{
+				Const	   *con = (Const *) arg;
+				const char *problem = NULL;
+
+				if (!con->constisnull)
+				{
+					Datum		value = con->constvalue;
+
+					if (con->constlen == -1)
+						value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
+					/* the third argument of date_trunc is its zone */
+					problem = dp_constant_problem(allowed->check == DP_CHECK_TRUNC && i == 2 ? DP_CHECK_ZONE : allowed->check,
+												  allowed->check == DP_CHECK_TRUNC ? exprType(lsecond(*args)) : lasttype,
+												  con->consttype, value);
+				}
+				if (problem)
+					dp_refuse_function(vet, node, funcid, problem);
+				/* the planner knows the built-in LIKE, and may use an index for it */
+				if (allowed->check == DP_CHECK_LIKE && (funcid == F_TEXTLIKE || funcid == F_BPCHARLIKE))
+					as_is = true;
+			}
+			else if (allowed->check == DP_CHECK_LENGTH)
+				dp_refuse_function(vet, node, funcid, "write an explicit cast");
+		}
+		vetted = lappend(vetted, arg);
+	}
+
+	*args = vetted;
+	if (as_is)
+		return NULL;
+	return (Node *) dp_make_call(dp_total_variant(allowed), node, inputcollid, vetted);
+}
+
+Node *
+dp_vet_io(DpVet *vet, CoerceViaIO *io)
+{
+	Oid			from = getBaseType(exprType((Node *) io->arg));
+	Oid			to = io->resulttype;
+	bool		from_text = from == TEXTOID || from == VARCHAROID;
+	bool		to_text = to == TEXTOID || to == VARCHAROID;
+	const char *name = NULL;
+	Oid			argtype = from;
+	Oid			result = to;
+	Node	   *arg;
+	FuncExpr   *call;
+
+	if (to_text)
+	{
+		result = TEXTOID;
+		if (from == INT2OID || from == INT4OID || from == INT8OID || from == NUMERICOID ||
+			from == UUIDOID || from == DATEOID || from == TIMESTAMPOID)
+			name = "try_text";
+		else if (type_is_enum(from))
+		{
+			name = "try_text";
+			argtype = ANYENUMOID;
+		}
+	}
+	else if (from_text)
+	{
+		argtype = TEXTOID;
+		switch (to)
+		{
+			case INT2OID:
+				name = "try_int2";
+				break;
+			case INT4OID:
+				name = "try_int4";
+				break;
+			case INT8OID:
+				name = "try_int8";
+				break;
+			case FLOAT8OID:
+				name = "try_float8";
+				break;
+			case NUMERICOID:
+				name = "try_numeric";
+				break;
+			case DATEOID:
+				name = "try_date";
+				break;
+			default:
+				break;
+		}
+	}
+	if (name == NULL)
+		dp_refuse(vet, (Node *) io,
+				  psprintf("a cast from %s to %s", format_type_be(from), format_type_be(to)),
+				  to_text ? "integers, numeric, uuid, date, timestamp and enums can be cast to text" :
+				  "text can be cast to integers, numeric, double precision and date, and constants to every type");
+	arg = dp_vet((Node *) io->arg, vet);
+	dp_vet_collation(vet, (Node *) io, io->resultcollid);
+	call = makeFuncExpr(dp_own_function(name, 1, &argtype, result), result, list_make1(arg),
+						io->resultcollid, InvalidOid, COERCE_EXPLICIT_CALL);
+	call->location = io->location;
+	if (result == to)
+		return (Node *) call;
+	return (Node *) makeRelabelType((Expr *) call, to, -1, io->resultcollid, COERCE_EXPLICIT_CAST);
+}
