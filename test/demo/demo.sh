@@ -91,7 +91,7 @@ if [[ $seen != "$wanted" || $order =~ (ER ER|-- --) ]]
 then
 	echo
 	echo "The demo did not go as planned: $wanted statements should have been refused, $seen were." >&2
-	tail -n 5 "$dir/log" >&2
+	grep -vE "STATEMENT:" "$dir/log" | tail -n 20 >&2
 	exit 1
 fi
 [[ $mode == show ]] || exit 0
@@ -105,12 +105,14 @@ rm -rf $dir
 END
 chmod 755 "$dir/stop"
 echo "$dir" >"$record"
+psql=psql
+command -v psql >/dev/null || psql=$DP_BIN/psql
 trap - EXIT
 cat <<END
 
 The server is still running. To go on yourself:
 
-    $DP_BIN/psql -h $dir -U analyst clinic         (or clinic_owner, partner, intern)
+    $psql -h $dir -U analyst clinic         (or clinic_owner, partner, intern)
 
 To stop it and remove everything it wrote:
 

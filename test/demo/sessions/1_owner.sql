@@ -1,12 +1,11 @@
--- The clinic's administrator owns the table and decides, once, what may be asked.
-
+-- The administrator owns the table and decides, once, what may be asked.
 -- Who the data is about: each patient is one privacy unit.
 SELECT dp_cdp.create_dataset('clinic', rho => 10, delta => 1e-5,
-                             default_rho => 0.01, max_groups => 3, max_rows => 10);
+                             default_rho => 0.01, max_groups => 5, max_rows => 20);
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient_id');
 
--- A patient's costs within one group count between 0 and 500.
-SELECT dp_cdp.set_bounds('visits', 'cost', 0, 500);
+-- What a patient costs in all, within one group, counts between 0 and 1000.
+SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1000);
 
 -- The departments are public knowledge; radiology has just opened.
 SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['cardiology', 'neurology', 'orthopedics',
@@ -21,4 +20,5 @@ SELECT dataset, role, rho_limit, rho_spent, delta_limit
 FROM dp_cdp.budgets ORDER BY role::text;
 
 -- The truth, which the owner may see and nobody else:
+SELECT count(*), count(DISTINCT patient_id), sum(cost) FROM visits;
 SELECT dept, count(*), sum(cost) FROM visits GROUP BY dept ORDER BY dept;

@@ -2,11 +2,15 @@
 -- Refused: rows
 SELECT * FROM visits LIMIT 5;
 
+-- Refused: a way around
+COPY visits TO STDOUT;
+
 -- EXPLAIN is free: it shows the cost in rho, and the standard deviation of the noise.
 EXPLAIN
 SELECT dp_count(*), dp_count(DISTINCT patient_id), dp_sum(cost) FROM visits;
 
--- The query itself costs 0.01 for each of its three aggregates.
+-- The query itself costs 0.01 for each of its three aggregates. One patient counts
+-- with 20 visits and a cost of 1000 at most, so that the noise can hide each of them.
 SELECT dp_count(*) AS visits, dp_count(DISTINCT patient_id) AS patients, dp_sum(cost) AS cost
 FROM visits;
 
