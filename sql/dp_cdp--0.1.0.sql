@@ -525,7 +525,7 @@ CREATE VIEW dp_cdp.protected WITH (security_barrier) AS
 		JOIN pg_catalog.pg_class c ON c.oid = l.objoid
 		LEFT JOIN dp_cdp.dataset d ON d.name = l.label ->> 'dataset'
 		CROSS JOIN LATERAL (
-			SELECT max(a.attname::text) FILTER (WHERE s.label ? 'unit') AS unit,
+			SELECT (array_agg(a.attname) FILTER (WHERE s.label ? 'unit'))[1] AS unit,
 				jsonb_object_agg(a.attname, s.label - 'unit')
 					FILTER (WHERE s.label - 'unit' <> '{}') AS columns
 			FROM (SELECT objsubid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
