@@ -28,6 +28,7 @@ dp_initdb "$dir" "$bench/bench.conf" && dp_start "$dir" || exit 1
 (cd "$dir" && as_server env HOME="$dir" PGHOST="$dir" PGPORT=5432 PGUSER=postgres PGDATABASE=postgres \
 	PATH="$DP_BIN:$PATH" PYTHONDONTWRITEBYTECODE=1 python3 "$dir/in/bench.py")
 rc=$?
+[[ $rc == 0 ]] || grep -E 'LOG:|FATAL:|PANIC:' "$dir/log" | sort -u -k4 | tail -n 10
 
 # debits per second: a script of its own
 for script in ledger.sh ledger.py
