@@ -70,7 +70,7 @@ CREATE TABLE dp_cdp.ledger_stamp (
 
 -- For inner queries of releases only.  The types have no text form (but '0'
 -- for an empty exact_sum), no binary form and no casts, and print as a
--- constant; nobody has USAGE on them or EXECUTE on their functions.
+-- constant; nobody has USAGE on them.
 
 CREATE TYPE dp_cdp.grid;
 CREATE TYPE dp_cdp.exact_sum;
@@ -206,6 +206,9 @@ CREATE FUNCTION dp_cdp.exact_sum_value(dp_cdp.exact_sum, dp_cdp.grid) RETURNS nu
 CREATE FUNCTION dp_cdp.entry_value(dp_cdp.bound_entry, integer) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_entry_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+-- Not revoked: exact_sum, bound_unit, bound_entries, entry_key, entry_sum.
+-- The inner query runs with the rights of the table's owner, who may be any
+-- role; a grid or bound_spec to call them with is nobody's to make.
 REVOKE EXECUTE ON FUNCTION
 	dp_cdp.grid_in(cstring), dp_cdp.grid_out(dp_cdp.grid),
 	dp_cdp.exact_sum_in(cstring), dp_cdp.exact_sum_out(dp_cdp.exact_sum),
@@ -219,16 +222,9 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.exact_sum_add(dp_cdp.exact_sum, double precision, dp_cdp.grid),
 	dp_cdp.exact_sum_add(dp_cdp.exact_sum, numeric, dp_cdp.grid),
 	dp_cdp.exact_sum_combine(dp_cdp.exact_sum, dp_cdp.exact_sum),
-	dp_cdp.exact_sum(smallint, dp_cdp.grid), dp_cdp.exact_sum(integer, dp_cdp.grid),
-	dp_cdp.exact_sum(bigint, dp_cdp.grid), dp_cdp.exact_sum(real, dp_cdp.grid),
-	dp_cdp.exact_sum(double precision, dp_cdp.grid), dp_cdp.exact_sum(numeric, dp_cdp.grid),
 	dp_cdp.bound_unit_add(dp_cdp.bound_state, dp_cdp.bound_spec, "any"),
 	dp_cdp.bound_unit_combine(dp_cdp.bound_state, dp_cdp.bound_state),
-	dp_cdp.bound_unit(dp_cdp.bound_spec, "any"),
-	dp_cdp.bound_entries(dp_cdp.bound_state, dp_cdp.bound_spec),
-	dp_cdp.entry_key(dp_cdp.bound_entry, integer, anyelement),
 	dp_cdp.entry_sum_add(dp_cdp.exact_sum, dp_cdp.bound_entry, integer),
-	dp_cdp.entry_sum(dp_cdp.bound_entry, integer),
 	dp_cdp.make_grid(numeric, numeric, regtype),
 	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[]),
 	dp_cdp.grid_parts(dp_cdp.grid),
