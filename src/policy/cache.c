@@ -453,11 +453,25 @@ dp_policy_table(Oid relid)
 	}
 
 	entry = find_entry(relid);
-	if (likely(entry != NULL))
-		return entry->cached ? &entry->cached->table : NULL;
+	if (likely(entry != NULL && entry->cached == NULL))
+		return NULL;
 
 	if (!IsTransactionState())
 		elog(ERROR, "policy of relation %u was asked for outside a transaction", relid);
+
+	/*
+	 * Policies change under locks that do not wait for readers, and a
+	 * transaction that has locked the table before might not hear of it.  A
+	 * protected table is worth the look; an unprotected one can at worst end
+	 * in "permission denied".
+	 */
+	if (entry != NULL)
+	{
+		AcceptInvalidationMessages();
+		entry = find_entry(relid);
+		if (entry != NULL)
+			return entry->cached ? &entry->cached->table : NULL;
+	}
 
 	scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_cdp policy lookup",
 									ALLOCSET_SMALL_SIZES);
