@@ -45,7 +45,7 @@
  * 4 w <= sigma, so that sigma < 8 w, or w = 1 for sigma < 8.
  *
  * Step 3 is decided, in this order, by sure[s], a lower bound of f over all
- * of bin s (about 9 trials in 10 end there); by dp_gauss_quick, with 64-bit
+ * of bin s (8 or 9 trials in 10 end there); by dp_gauss_quick, with 64-bit
  * bounds around f(x); and, once in some 2^53 trials, by dp_gauss_exact, which
  * draws the bits of t as far as they are needed.
  *
