@@ -1,0 +1,534 @@
+-- The release node: one debit and one draw of noise for each execution of a
+-- release, whatever the plan, the cursor or the protocol does around it.
+--
+-- Everything is measured as what an analyst's budget has spent, in units of
+-- the price of one aggregate (rho 1e-6).  At that price the noise is so large
+-- that two draws for the same groups practically never coincide.
+
+\set ON_ERROR_STOP 0
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+GRANT CREATE ON SCHEMA public TO owner1, analyst1;
+CREATE TABLE depts (dept text PRIMARY KEY, floor int);
+INSERT INTO depts VALUES ('a', 1), ('b', 2), ('c', 3);
+CREATE TABLE nothing (x int);
+GRANT ALL ON depts, nothing TO analyst1;
+
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text, cost numeric, flag boolean);
+INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), i % 1000, i % 2 = 0
+	FROM generate_series(1, 3000) i;
+CREATE TABLE people AS SELECT * FROM visits;
+CREATE TABLE undeclared AS SELECT i AS id, i % 7 AS ward FROM generate_series(1, 700) i;
+SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6);
+SELECT dp_cdp.protect_table('visits', 'clinic');
+SELECT dp_cdp.protect_table('people', 'clinic', 'patient');
+SELECT dp_cdp.protect_table('undeclared', 'clinic');
+SELECT dp_cdp.set_keys(t, 'dept', ARRAY['a', 'b', 'c', 'z']) FROM unnest('{visits,people}'::regclass[]) t;
+SELECT dp_cdp.set_bounds(t, 'cost', 0, 1000) FROM unnest('{visits,people}'::regclass[]) t;
+SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000);
+RESET SESSION AUTHORIZATION;
+ANALYZE visits, people, undeclared, depts;
+
+-- what analyst1 has spent, in prices of one aggregate
+CREATE FUNCTION spent() RETURNS int LANGUAGE sql VOLATILE
+	AS $$ SELECT (rho_spent * 1e6)::int FROM dp_cdp.budget WHERE role = 'analyst1'::regrole $$;
+
+-- runs a statement as the analyst and tells how it ended and what it cost
+CREATE FUNCTION run_as_analyst(statement text, OUT failure text, OUT cost int)
+	LANGUAGE plpgsql AS $$
+DECLARE
+	before int := spent();
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	BEGIN
+		EXECUTE statement;
+	EXCEPTION WHEN OTHERS THEN
+		failure := SQLSTATE || ' ' || SQLERRM;
+	END;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	cost := spent() - before;
+END $$;
+
+CREATE FUNCTION costs(statement text, price int, description text) RETURNS text
+	LANGUAGE plpgsql AS $$
+DECLARE
+	r record := run_as_analyst(statement);
+BEGIN
+	IF r.failure IS NOT NULL THEN
+		RETURN ok(false, description) || E'\n' || diag(r.failure);
+	END IF;
+	RETURN is(r.cost, price, description);
+END $$;
+
+-- a statement that fails with this SQLSTATE, after paying
+CREATE FUNCTION fails(statement text, state text, price int, description text) RETURNS text
+	LANGUAGE plpgsql AS $$
+DECLARE
+	r record := run_as_analyst(statement);
+BEGIN
+	RETURN is(coalesce(left(r.failure, 5), 'none') || ' ' || r.cost, state || ' ' || price, description)
+		|| CASE WHEN left(r.failure, 5) IS DISTINCT FROM state THEN E'\n' || diag(r.failure) ELSE '' END;
+END $$;
+
+-- a query of one boolean, as the analyst
+CREATE FUNCTION holds(query text, price int, description text) RETURNS text
+	LANGUAGE plpgsql AS $$
+DECLARE
+	before int := spent();
+	result boolean;
+	cost int;
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	EXECUTE query INTO result;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	cost := spent() - before;
+	RETURN is(coalesce(result::text, 'NULL') || ' ' || cost, 'true ' || price, description);
+END $$;
+
+-- what happened since the last call of paid() is checked by paid()
+CREATE TABLE mark AS SELECT spent() AS spent;
+CREATE FUNCTION paid(price int, description text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	before int := (SELECT spent FROM mark);
+	after int := spent();
+BEGIN
+	UPDATE mark SET spent = after;
+	RETURN is(after - before, price, description);
+END $$;
+
+SELECT no_plan();
+
+-- --------------------------------------------------------------------------
+-- Prices
+-- --------------------------------------------------------------------------
+
+SELECT costs('SELECT dp_count(*) FROM visits', 1, 'one aggregate');
+SELECT costs('SELECT dept, dp_count(*) FROM visits GROUP BY dept', 1, 'one aggregate, all groups together');
+SELECT costs('SELECT dp_count(*), dp_count(cost), dp_sum(cost) FROM visits', 3, 'three aggregates');
+SELECT costs('SELECT dp_count(*), 1 + dp_count(*) FROM visits HAVING dp_count(*) > 0 ORDER BY dp_count(*)', 1,
+	'the same aggregate written several times');
+SELECT costs('SELECT dp_sum(cost), dp_sum(cost) FILTER (WHERE flag) FROM visits', 2, 'a filter makes another aggregate');
+SELECT costs('SELECT dp_sum(cost, 0, 10), dp_sum(cost, 0, 20) FROM visits', 2, 'other bounds make another aggregate');
+SELECT costs('SELECT dp_count(*) FROM visits WHERE false', 1, 'a condition that is never true is paid for');
+SELECT costs('SELECT dp_count(*) FROM visits WHERE cost > 1e6', 1, 'no rows, same price');
+SELECT costs('SELECT 1 FROM visits HAVING dp_count(*) > 0', 1, 'an aggregate in HAVING only');
+SELECT costs('SELECT dept FROM visits GROUP BY dept ORDER BY dp_count(*)', 1, 'an aggregate in ORDER BY only');
+SELECT costs('EXPLAIN SELECT dp_count(*) FROM visits', 0, 'EXPLAIN is free');
+SELECT costs('EXPLAIN (VERBOSE, COSTS, SETTINGS, FORMAT json) SELECT dp_count(*) FROM visits', 0, 'EXPLAIN with options');
+SELECT costs('SELECT * FROM (SELECT ward, dp_count(*) FROM undeclared GROUP BY ward) s', 1, 'a count that selects the keys, too');
+SELECT costs('SELECT ward, dp_count(*) FILTER (WHERE id > 3) FROM undeclared GROUP BY ward', 2,
+	'a hidden count that selects the keys');
+
+-- --------------------------------------------------------------------------
+-- Never asked for a row: free
+-- --------------------------------------------------------------------------
+
+SELECT costs('SELECT dp_count(*) FROM visits LIMIT 0', 0, 'LIMIT 0');
+SELECT costs('SELECT dept, dp_count(*) FROM visits GROUP BY dept LIMIT 0', 0, 'LIMIT 0 of groups');
+SELECT costs('SELECT * FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept) s LIMIT 0', 0, 'LIMIT 0 outside');
+SELECT costs('SELECT * FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept) s WHERE false', 0, 'WHERE false outside');
+SELECT costs('SELECT dp_count(*) FROM visits HAVING false', 0, 'HAVING false');
+SELECT costs('SELECT dept, dp_count(*) FROM visits GROUP BY dept HAVING 1 = 0', 0, 'HAVING 1 = 0');
+SELECT costs('SELECT * FROM nothing LEFT JOIN (SELECT dp_count(*) FROM visits) r ON true', 0, 'the other side of an empty join');
+SELECT costs('SELECT x, (SELECT dp_count(*) FROM visits) FROM nothing', 0, 'a subquery for no rows');
+SELECT costs('SELECT CASE WHEN random() < 2 THEN 0 ELSE (SELECT dp_count(*) FROM visits) END', 0, 'a branch not taken');
+SELECT costs('WITH r AS MATERIALIZED (SELECT dp_count(*) FROM visits) SELECT 1', 0, 'a CTE that is not read');
+
+-- --------------------------------------------------------------------------
+-- Read several times: one debit, one draw
+-- --------------------------------------------------------------------------
+
+-- nested loops only
+SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off; SET enable_memoize = off;
+SELECT holds($$ SELECT count(DISTINCT n) = 4 AND count(*) = 4000
+	FROM generate_series(1, 1000) g LEFT JOIN (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) r ON g > 0 $$,
+	1, 'inner side of a nested loop');
+SELECT holds($$ SELECT count(*) = 4 AND bool_and(x.n = y.n)
+	FROM (WITH r AS NOT MATERIALIZED (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept)
+		  SELECT a.dept, a.n, b.n AS m FROM r a JOIN r b USING (dept)) x (dept, n, m)
+		 CROSS JOIN LATERAL (SELECT x.m AS n) y $$,
+	1, 'two references to a CTE in a nested loop');
+RESET enable_hashjoin; RESET enable_mergejoin; RESET enable_material; RESET enable_memoize;
+
+SELECT holds($$ WITH r AS (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept)
+	SELECT bool_and(a.n = b.n) AND count(*) = 4 FROM r a JOIN r b USING (dept) $$, 1, 'two references to a CTE');
+SELECT holds($$ WITH r AS NOT MATERIALIZED (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept)
+	SELECT bool_and(a.n = b.n) AND count(*) = 4 FROM r a JOIN r b USING (dept) $$, 1, '... that is NOT MATERIALIZED');
+SELECT holds($$ WITH r AS (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept), s AS NOT MATERIALIZED (SELECT * FROM r)
+	SELECT bool_and(a.n = b.n) AND count(*) = 4 FROM s a JOIN s b USING (dept) $$, 1, '... through another one');
+SELECT holds($$ WITH o AS NOT MATERIALIZED (WITH r AS NOT MATERIALIZED (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) SELECT * FROM r)
+	SELECT bool_and(a.n = b.n) AND count(*) = 4 FROM o a JOIN o b USING (dept) $$, 1, '... inside of another one');
+SELECT costs($$ WITH r AS (SELECT dp_count(*) AS n FROM visits) SELECT n FROM r UNION ALL SELECT n FROM r $$, 1, 'both sides of UNION ALL');
+SELECT holds($$ SELECT count(DISTINCT n) = 1 FROM (
+	SELECT (SELECT n FROM (SELECT dp_count(*) AS n FROM visits) r WHERE d.floor > 0) AS n FROM depts d) s $$,
+	1, 'correlated subquery around an uncorrelated release');
+SELECT holds($$ SELECT count(DISTINCT n) = 3 FROM (
+	SELECT (SELECT n FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) r WHERE r.dept = d.dept) AS n
+	FROM depts d, generate_series(1, 50)) s $$, 1, '... that has groups');
+SELECT holds($$ SELECT count(DISTINCT n) = 3 FROM depts d,
+	LATERAL (SELECT dp_count(*) * 0 + d.floor AS n FROM visits) r $$, 1, 'LATERAL with an outer column beside the aggregate');
+SELECT costs('SELECT floor FROM depts WHERE dept IN (SELECT dept FROM visits GROUP BY dept HAVING dp_count(*) > 0)', 1, 'IN (release)');
+SELECT costs('SELECT floor FROM depts WHERE dept NOT IN (SELECT dept FROM visits GROUP BY dept HAVING dp_count(*) > 0)', 1, 'NOT IN (release)');
+SELECT costs('SELECT floor FROM depts WHERE EXISTS (SELECT dept FROM visits GROUP BY dept HAVING dp_count(*) > floor)', 1, 'EXISTS with an outer column in HAVING');
+SELECT costs('SELECT floor FROM depts WHERE floor > ALL (SELECT dp_count(*) FROM visits GROUP BY dept)', 1, '> ALL (release)');
+SELECT costs('SELECT floor, ARRAY(SELECT dp_count(*) FROM visits GROUP BY dept) FROM depts', 1, 'ARRAY(release)');
+
+-- --------------------------------------------------------------------------
+-- Several releases of one statement are several debits
+-- --------------------------------------------------------------------------
+
+SELECT costs('SELECT dp_count(*) FROM visits UNION SELECT dp_count(*) FROM visits', 2, 'UNION of two releases');
+SELECT costs('SELECT dp_count(*) FROM visits UNION ALL SELECT dp_sum(cost)::bigint FROM visits', 2, 'UNION ALL');
+SELECT costs('SELECT dp_count(*) FROM visits EXCEPT SELECT dp_count(*) FROM visits INTERSECT SELECT 1', 2, 'EXCEPT and INTERSECT');
+SELECT costs('SELECT (SELECT dp_count(*) FROM visits), (SELECT dp_count(*) FROM visits)', 2, 'two subqueries');
+SELECT costs('SELECT * FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) a JOIN (SELECT dept, dp_sum(cost) FROM visits GROUP BY dept) b USING (dept)', 2, 'a join of two releases');
+SELECT costs($$ DO 'BEGIN FOR i IN 1..3 LOOP PERFORM dp_count(*) FROM visits; END LOOP; END' $$, 3, 'a loop');
+SELECT costs($$ DO 'BEGIN FOR i IN 1..3 LOOP EXECUTE ''SELECT dp_count(*) FROM visits''; END LOOP; END' $$, 3, 'a loop of EXECUTE');
+
+-- --------------------------------------------------------------------------
+-- Post-processing is free
+-- --------------------------------------------------------------------------
+
+SELECT costs($$ WITH root AS (SELECT dept, dp_count(*) FROM visits GROUP BY dept) SELECT count(*) AS rows FROM root $$, 1, 'count(*) around a release');
+SELECT costs($$ SELECT count(*) FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept) s $$, 1, '... as a subquery');
+SELECT costs($$ SELECT dept FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept) s $$, 1, 'only the keys of a release');
+SELECT costs($$ SELECT count(*) FROM (SELECT ward, dp_count(*) FROM undeclared GROUP BY ward) s $$, 1, 'count(*) of selected keys');
+SELECT costs($$ SELECT ward FROM (SELECT ward, dp_count(*) FROM undeclared GROUP BY ward) s $$, 1, 'only the keys, selected');
+SELECT holds($$ SELECT array_agg(dept ORDER BY dept) = '{a,b,c,z}' FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept) s $$,
+	1, 'all declared keys appear');
+SELECT costs('SELECT DISTINCT dp_count(*) FROM visits GROUP BY dept', 1, 'DISTINCT');
+SELECT costs('SELECT DISTINCT ON (dp_count(*)) dept FROM visits GROUP BY dept ORDER BY dp_count(*), dept', 1, 'DISTINCT ON');
+SELECT holds($$ SELECT count(*) = 4 AND max(total) = sum(n) FROM (
+	SELECT dept, dp_count(*) AS n, sum(dp_count(*)) OVER () AS total, rank() OVER (ORDER BY dp_count(*) DESC) AS r,
+		lag(dp_count(*)) OVER (PARTITION BY dept ORDER BY dp_count(*))
+	FROM visits GROUP BY dept) s $$, 1, 'windows over released values');
+SELECT costs('SELECT dept, dp_sum(cost) / nullif(dp_count(*), 0) AS mean FROM visits GROUP BY dept HAVING dp_count(*) > 100 ORDER BY 2 DESC, dept LIMIT 2 OFFSET 1', 2, 'arithmetic, HAVING, ORDER BY, LIMIT, OFFSET');
+SELECT costs($$ SELECT CASE WHEN dp_count(*) > 5 THEN 'many' ELSE 'few' END, greatest(0, dp_count(*)), upper(dept) FROM visits GROUP BY dept $$, 1, 'CASE, greatest');
+SELECT costs('SELECT d.floor, r.n FROM depts d JOIN (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) r USING (dept) WHERE r.n > 0', 1, 'join with a public table');
+SELECT costs('SELECT d.floor, r.n FROM depts d LEFT JOIN (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) r USING (dept)', 1, 'outer join');
+SELECT costs('SELECT d.floor, r.n FROM depts d FULL JOIN (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) r USING (dept)', 1, 'full join');
+SELECT costs('SELECT max(n), avg(n), string_agg(dept, chr(44)) FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) r', 1, 'aggregates over released values');
+SELECT costs('SELECT dept, (SELECT floor FROM depts d WHERE d.dept = visits.dept) FROM visits GROUP BY dept HAVING dp_count(*) > 0', 1, 'a subquery that refers to a key');
+SELECT costs('SELECT dept, (SELECT max(floor + dp_count(visits.cost)) FROM depts d) FROM visits GROUP BY dept', 1, 'a subquery with the aggregate inside');
+SELECT costs('SELECT s.* FROM (SELECT dept AS "D e", dp_count(*) AS "N" FROM visits GROUP BY 1) AS s WHERE "N" > 0 ORDER BY "D e" LIMIT 1000', 1, 'quoted aliases');
+SELECT costs('SELECT row_to_json(r), r FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept) r', 1, 'whole rows of a release');
+SELECT costs('SELECT floor(dp_sum(cost)), generate_series(1, 3) FROM visits', 1, 'a set-returning function beside');
+SELECT costs('TABLE nothing UNION ALL SELECT floor(n)::int FROM (SELECT dp_sum(cost) n FROM visits GROUP BY dept) r WHERE n > 0', 1, 'conditions outside');
+
+-- errors after the release
+SELECT fails('SELECT 1 / (dp_count(*) * 0) FROM visits', '22012', 1, 'an error in post-processing does not refund');
+SELECT fails($$ SELECT CAST('x' || dp_count(*) AS int) FROM visits $$, '22P02', 1, 'nor does a failed cast');
+SELECT fails('SELECT dp_sum(cost, 5, 5) FROM visits', 'ZC004', 0, 'bad bounds are found before the debit');
+SELECT fails('SELECT dp_count(*), 1/0 FROM visits', '22012', 0, 'an error of the planner is free');
+
+-- --------------------------------------------------------------------------
+-- Statements that store
+-- --------------------------------------------------------------------------
+
+SELECT costs('CREATE TEMP TABLE kept AS SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept', 1, 'CREATE TABLE AS');
+SELECT costs('CREATE TEMP TABLE kept3 AS SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept WITH NO DATA', 0, 'CREATE TABLE AS ... WITH NO DATA');
+SELECT costs('INSERT INTO nothing SELECT dp_count(*) % 100 FROM visits GROUP BY dept', 1, 'INSERT ... SELECT');
+SELECT costs('INSERT INTO nothing VALUES ((SELECT dp_count(*) FROM visits) % 100) RETURNING x', 1, 'INSERT ... VALUES');
+SELECT costs('UPDATE depts SET floor = (SELECT dp_count(*) FROM visits) % 100', 1, 'UPDATE ... SET');
+SELECT costs('UPDATE depts SET floor = n % 100 FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) r WHERE r.dept = depts.dept', 1, 'UPDATE ... FROM');
+SELECT costs('DELETE FROM nothing USING (SELECT dp_count(*) AS n FROM visits) r WHERE r.n % 100 = x', 1, 'DELETE ... USING');
+SELECT costs('MERGE INTO depts d USING (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) r ON r.dept = d.dept WHEN MATCHED THEN UPDATE SET floor = r.n % 100', 1, 'MERGE') WHERE current_setting('server_version_num')::int >= 150000;
+SELECT costs('WITH r AS (SELECT dp_count(*) AS n FROM visits), i AS (INSERT INTO nothing SELECT n % 100 FROM r RETURNING x) SELECT * FROM i, r', 1, 'a WITH clause that modifies data beside a release');
+SELECT costs('SELECT d.* FROM depts d, (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) r WHERE d.dept = r.dept FOR UPDATE OF d', 1, 'FOR UPDATE of another table');
+
+SELECT costs('CREATE VIEW by_dept AS SELECT dept, dp_count(*) AS n, dp_sum(cost) AS total FROM visits GROUP BY dept', 0, 'CREATE VIEW is free');
+SELECT costs('SELECT * FROM by_dept', 2, 'a view of the analyst');
+SELECT costs('SELECT dept, n FROM by_dept', 2, 'a view is released as a whole');
+SELECT costs('SELECT * FROM by_dept a JOIN by_dept b USING (dept)', 4, 'a view named twice is released twice');
+SELECT costs('CREATE MATERIALIZED VIEW by_dept_kept AS SELECT * FROM by_dept', 2, 'CREATE MATERIALIZED VIEW');
+SELECT costs('REFRESH MATERIALIZED VIEW by_dept_kept', 2, 'REFRESH MATERIALIZED VIEW');
+SELECT costs('SELECT * FROM by_dept_kept', 0, 'a materialized view is free');
+SET SESSION AUTHORIZATION owner1;
+CREATE VIEW of_owner AS SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept;
+GRANT SELECT ON of_owner TO analyst1;
+RESET SESSION AUTHORIZATION;
+SELECT costs('SELECT * FROM of_owner', 1, 'a view of the owner');
+
+-- --------------------------------------------------------------------------
+-- Functions
+-- --------------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION analyst1;
+CREATE FUNCTION f_sql() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT dp_count(*) FROM visits';
+CREATE FUNCTION f_sql_stable() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT dp_count(*) FROM visits';
+CREATE FUNCTION f_sql_set() RETURNS TABLE (dept text, n bigint) LANGUAGE sql STABLE AS 'SELECT dept, dp_count(*) FROM visits GROUP BY dept';
+CREATE FUNCTION f_sql_set_volatile() RETURNS TABLE (dept text, n bigint) LANGUAGE sql AS 'SELECT dept, dp_count(*) FROM visits GROUP BY dept';
+CREATE FUNCTION f_atomic() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT dp_count(*) FROM visits; END;
+CREATE FUNCTION f_where(lowest int) RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT dp_count(*) FROM visits WHERE id > lowest';
+CREATE FUNCTION f_plpgsql(lowest int, bound numeric, unused int DEFAULT 0) RETURNS numeric LANGUAGE plpgsql AS
+	'DECLARE r numeric; also text; BEGIN SELECT dp_sum(cost, 0, bound) INTO r FROM visits WHERE id > lowest; RETURN r; END';
+CREATE FUNCTION f_for() RETURNS int LANGUAGE plpgsql AS
+	'DECLARE r record; n int := 0; BEGIN FOR r IN SELECT dept, dp_count(*) FROM visits GROUP BY dept LOOP n := n + 1; END LOOP; RETURN n; END';
+CREATE FUNCTION f_caught() RETURNS int LANGUAGE plpgsql AS
+	'BEGIN PERFORM 1 / (n * 0) FROM (SELECT dp_count(*) AS n FROM visits) r; RETURN 0; EXCEPTION WHEN division_by_zero THEN RETURN 1; END';
+CREATE FUNCTION f_refcursor(c refcursor) RETURNS refcursor LANGUAGE plpgsql AS
+	'BEGIN OPEN c SCROLL FOR SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept; RETURN c; END';
+RESET SESSION AUTHORIZATION;
+SELECT costs('SELECT f_sql()', 1, 'SQL function');
+SELECT costs('SELECT f_sql_stable()', 1, 'SQL function, stable');
+SELECT costs('SELECT f_sql() FROM depts', 3, 'SQL function for each of three rows');
+SELECT costs('SELECT * FROM f_sql_set_volatile()', 1, 'set-returning SQL function');
+SELECT costs('SELECT f_atomic()', 1, 'SQL function with a parsed body');
+SELECT costs('SELECT f_where(100)', 1, 'SQL function with a parameter');
+SELECT costs('SELECT f_plpgsql(100, 10) FROM generate_series(1, 8)', 8, 'plpgsql with variables in WHERE and bounds, also by a generic plan');
+SELECT holds('SELECT f_for() = 4', 1, 'plpgsql loop over a release');
+SELECT holds('SELECT f_caught() = 1', 1, 'an exception block does not refund');
+-- inlining would put the release into a plan that the guard has not split
+SELECT ok(failure IS NULL AND cost = 1 OR failure IS NOT NULL AND cost = 0,
+	'set-returning SQL function that can be inlined: released or refused')
+	FROM run_as_analyst('SELECT * FROM f_sql_set()');
+
+-- --------------------------------------------------------------------------
+-- Prepared statements
+-- --------------------------------------------------------------------------
+
+UPDATE mark SET spent = spent();
+SET SESSION AUTHORIZATION analyst1;
+PREPARE p (int, numeric) AS SELECT dept, dp_count(*), dp_sum(cost, 0, $2) FROM visits WHERE id > $1 GROUP BY dept;
+RESET SESSION AUTHORIZATION;
+SELECT paid(0, 'PREPARE is free');
+SET SESSION AUTHORIZATION analyst1;
+\o /dev/null
+EXECUTE p(1, 10);
+EXECUTE p(1, 10);
+EXECUTE p(1, 10);
+EXECUTE p(1, 10);
+EXECUTE p(1, 10);
+EXECUTE p(1, 10);
+EXECUTE p(1, 10);
+EXECUTE p(1, 10);
+\o
+SELECT generic_plans > 0 AS generic FROM pg_prepared_statements WHERE name = 'p' \gset
+RESET SESSION AUTHORIZATION;
+SELECT paid(16, 'EXECUTE x 8 pays 8 times');
+SELECT ok(:'generic', 'the last ones by a generic plan');
+SET SESSION AUTHORIZATION analyst1;
+SET plan_cache_mode = force_generic_plan;
+PREPARE q (text, text) AS SELECT dp_sum(cost, $1, $2) FROM visits;
+\o /dev/null
+EXECUTE q('0', '10');
+EXECUTE q('0', '10');
+EXPLAIN EXECUTE q('0', '10');
+\o
+RESET plan_cache_mode;
+RESET SESSION AUTHORIZATION;
+SELECT paid(2, 'generic plans from the start; EXPLAIN EXECUTE is free');
+SET SESSION AUTHORIZATION analyst1;
+\o /dev/null
+\set VERBOSITY sqlstate
+EXECUTE q('0', '0');
+EXECUTE q('0', NULL);
+EXECUTE q('0', 'x');
+EXPLAIN ANALYZE EXECUTE q('0', '10');
+\set VERBOSITY default
+\o
+CREATE TEMP TABLE from_execute AS EXECUTE q('0', '10');
+RESET SESSION AUTHORIZATION;
+SELECT paid(1, 'bad parameters and EXPLAIN ANALYZE EXECUTE are free, CREATE TABLE AS EXECUTE is not');
+SET SESSION AUTHORIZATION analyst1;
+DEALLOCATE ALL;
+RESET SESSION AUTHORIZATION;
+
+-- --------------------------------------------------------------------------
+-- Cursors
+-- --------------------------------------------------------------------------
+
+CREATE TEMP TABLE fetched (step text, dept text, n bigint);
+GRANT ALL ON fetched TO analyst1;
+CREATE FUNCTION keep(step text, cursor refcursor, direction text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE r record;
+BEGIN
+	FOR i IN 1..10 LOOP
+		IF direction = 'forward' THEN FETCH NEXT FROM cursor INTO r; ELSE FETCH PRIOR FROM cursor INTO r; END IF;
+		EXIT WHEN NOT FOUND;
+		INSERT INTO fetched VALUES (step, r.dept, r.n);
+	END LOOP;
+END $$;
+
+SET SESSION AUTHORIZATION analyst1;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept ORDER BY dept;
+RESET SESSION AUTHORIZATION;
+SELECT paid(0, 'an open cursor is free');
+SET SESSION AUTHORIZATION analyst1;
+\o /dev/null
+SELECT keep('one', 'c', 'forward');
+SELECT keep('two', 'c', 'backward');
+FETCH ABSOLUTE 0 FROM c;
+SELECT keep('three', 'c', 'forward');
+MOVE BACKWARD ALL IN c;
+SELECT keep('four', 'c', 'forward');
+FETCH ABSOLUTE 2 FROM c;
+FETCH LAST FROM c;
+FETCH FIRST FROM c;
+\o
+RESET SESSION AUTHORIZATION;
+SELECT paid(1, 'a cursor pays once');
+COMMIT;
+SELECT is(count(DISTINCT (dept, n))::int, 4, 'a scrolled cursor repeats its answers') FROM fetched;
+SELECT is(count(*)::int, 16, 'however it is read') FROM fetched;
+
+-- without ORDER BY the node itself is scrolled
+TRUNCATE fetched;
+SET SESSION AUTHORIZATION analyst1;
+BEGIN READ ONLY;
+DECLARE c SCROLL CURSOR FOR SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept;
+COMMIT;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept;
+\o /dev/null
+SELECT keep('one', 'c', 'forward');
+SELECT keep('two', 'c', 'backward');
+SELECT keep('three', 'c', 'forward');
+\o
+COMMIT;
+RESET SESSION AUTHORIZATION;
+SELECT paid(1, 'a cursor that scrolls the node');
+SELECT is(count(*)::int || ' ' || count(DISTINCT (dept, n))::int, '12 4', '... repeats its answers') FROM fetched;
+
+TRUNCATE fetched;
+SET SESSION AUTHORIZATION analyst1;
+BEGIN;
+DECLARE h SCROLL CURSOR WITH HOLD FOR SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept;
+COMMIT;
+\o /dev/null
+SELECT keep('one', 'h', 'forward');
+SELECT keep('two', 'h', 'backward');
+CLOSE h;
+\o
+RESET SESSION AUTHORIZATION;
+SELECT paid(1, 'WITH HOLD, fetched after COMMIT');
+SELECT is(count(*)::int || ' ' || count(DISTINCT (dept, n))::int, '8 4', '... repeats its answers') FROM fetched;
+
+TRUNCATE fetched;
+SET SESSION AUTHORIZATION analyst1;
+BEGIN;
+DECLARE h CURSOR WITH HOLD FOR SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept;
+\o /dev/null
+FETCH 2 FROM h;
+\o
+COMMIT;
+CLOSE h;
+RESET SESSION AUTHORIZATION;
+SELECT paid(1, 'WITH HOLD, fetched before and after COMMIT');
+
+SET SESSION AUTHORIZATION analyst1;
+BEGIN;
+DECLARE c CURSOR FOR SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept;
+\o /dev/null
+MOVE 0 FROM c;
+MOVE NEXT FROM c;
+\o
+ROLLBACK;
+RESET SESSION AUTHORIZATION;
+SELECT paid(1, 'MOVE pays');
+
+TRUNCATE fetched;
+SET SESSION AUTHORIZATION analyst1;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept;
+SAVEPOINT s;
+\o /dev/null
+FETCH NEXT FROM c;
+ROLLBACK TO s;
+\o
+\set VERBOSITY sqlstate
+SELECT keep('one', 'c', 'forward') AS keep \gset
+MOVE ABSOLUTE 0 IN c;
+SELECT keep('two', 'c', 'forward') AS keep \gset
+\set VERBOSITY default
+COMMIT;
+RESET SESSION AUTHORIZATION;
+SELECT paid(1, 'a cursor that goes on after ROLLBACK TO');
+SELECT is(count(*)::int || ' ' || count(DISTINCT (dept, n))::int, '7 4', '... repeats its answers') FROM fetched;
+
+TRUNCATE fetched;
+SET SESSION AUTHORIZATION analyst1;
+BEGIN;
+SELECT f_refcursor('c2') AS c \gset
+SELECT keep('one', 'c2', 'forward') AS keep \gset
+ROLLBACK;
+RESET SESSION AUTHORIZATION;
+SELECT paid(1, 'a cursor opened by a function; ROLLBACK after reading does not refund');
+
+-- --------------------------------------------------------------------------
+-- Transactions
+-- --------------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION analyst1;
+\o /dev/null
+BEGIN; SELECT dp_count(*) FROM visits; ROLLBACK;
+BEGIN; SAVEPOINT a; SELECT dp_count(*) FROM visits; ROLLBACK TO a; SELECT dp_count(*) FROM visits; RELEASE a; COMMIT;
+\o
+RESET SESSION AUTHORIZATION;
+SELECT paid(3, 'ROLLBACK and ROLLBACK TO do not refund');
+SET SESSION AUTHORIZATION analyst1;
+\o /dev/null
+BEGIN READ ONLY; SELECT dp_count(*) FROM visits; COMMIT;
+BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT dp_count(*) FROM visits; SELECT dp_count(*) FROM visits; COMMIT;
+BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY; SELECT dp_count(*) FROM visits; COMMIT;
+SET default_transaction_read_only = on; SELECT dp_count(*) FROM visits; RESET default_transaction_read_only;
+\o
+RESET SESSION AUTHORIZATION;
+SELECT paid(5, 'READ ONLY, REPEATABLE READ and SERIALIZABLE transactions pay');
+
+-- --------------------------------------------------------------------------
+-- COPY
+-- --------------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION analyst1;
+\o /dev/null
+COPY (SELECT dept, dp_count(*) FROM visits GROUP BY dept) TO STDOUT;
+\copy (SELECT dept, dp_count(*) FROM visits GROUP BY dept) TO '/dev/null' WITH (FORMAT csv)
+\o
+RESET SESSION AUTHORIZATION;
+SELECT paid(2, 'COPY (query) TO');
+
+-- --------------------------------------------------------------------------
+-- Parallel plans: of the inner query only
+-- --------------------------------------------------------------------------
+
+SET min_parallel_table_scan_size = 0; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;
+SELECT set_config(name, 'on', false) IS NOT NULL AS forced FROM pg_settings
+	WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \gset
+SELECT costs('SELECT dp_count(*), dp_sum(cost) FROM visits', 2, 'parallel inner plan');
+SELECT costs('SELECT dept, dp_count(*), dp_sum(cost) FROM visits GROUP BY dept', 2, '... with groups');
+SELECT costs('SELECT dept, dp_count(*), dp_sum(cost) FROM people GROUP BY dept', 2, '... with a privacy unit');
+CREATE TABLE large AS SELECT i AS x FROM generate_series(1, 20000) i;
+GRANT SELECT ON large TO analyst1;
+ANALYZE large;
+SELECT holds($$ SELECT count(DISTINCT n) = 1 FROM large LEFT JOIN (SELECT dp_count(*) AS n FROM visits) r ON x > 0 $$,
+	1, 'an outer query over a large table');
+SET SESSION AUTHORIZATION analyst1;
+CREATE FUNCTION f_liar() RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS 'BEGIN RETURN (SELECT dp_count(*) FROM visits); END';
+RESET SESSION AUTHORIZATION;
+SELECT fails('SELECT f_liar() FROM large', 'ZC002', 0, 'a function that is wrongly marked PARALLEL SAFE is refused in a worker');
+RESET min_parallel_table_scan_size; RESET parallel_setup_cost; RESET parallel_tuple_cost;
+SELECT set_config(name, 'off', false) IS NOT NULL AS forced FROM pg_settings
+	WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \gset
+
+-- --------------------------------------------------------------------------
+-- A privacy unit, and who pays
+-- --------------------------------------------------------------------------
+
+SELECT costs('SELECT dept, dp_count(*), dp_count(DISTINCT patient), dp_sum(cost) FROM people GROUP BY dept', 3, 'with a privacy unit');
+SELECT costs('SELECT id % 10 AS k, dp_count(*) FROM people GROUP BY 1', 2, 'key selection by units is a release of its own');
+SELECT costs('SELECT id % 10 AS k, dp_count(DISTINCT patient) FROM people GROUP BY 1', 1, '... unless the query counts units');
+SELECT holds('SELECT dp_count(*) IS NOT NULL FROM people WHERE patient < 0', 1, 'no rows: a number, not NULL');
+SELECT ok(run_as_analyst('SET dp_cdp.rho = 0.5; SELECT dp_count(*) FROM visits') = (NULL::text, 500000), 'dp_cdp.rho sets the price');
+RESET dp_cdp.rho;
+
+SELECT is(count(*)::int, 0, 'every grant is in the audit, and nothing was refused')
+	FROM dp_cdp.releases WHERE NOT granted;
+SELECT is((SELECT sum(rho) FROM dp_cdp.releases WHERE role = 'analyst1'::regrole),
+	(SELECT rho_spent FROM dp_cdp.budget WHERE role = 'analyst1'::regrole), 'the audit adds up to the balance');
+
+SELECT * FROM finish();
