@@ -14,7 +14,7 @@
  *
  *	 SELECT dp_cdp.entry_key(e, 0, NULL::type), dp_cdp.entry_sum(e, 0)
  *	 FROM (SELECT dp_cdp.bound_entries(
- *			   dp_cdp.bound_unit($spec, keys, values), $spec) AS e
+ *			   dp_cdp.bound_unit($spec, unit, keys, values), $spec) AS e
  *		   FROM t WHERE ... AND unit IS NOT NULL GROUP BY unit) s
  *	 GROUP BY 1
  *
@@ -323,6 +323,9 @@ entries_subquery(DpRelease *release, DpInnerParts *parts)
 						make_and(parts->quals, make_is_not_null(copyObject(unit))));
 	dp_set_read_permission(query, parts->rte, dp_relation_owner(release->relid));
 
+	/* units choose their groups independently, where the unit can be hashed */
+	if (release->keys != NIL && dp_bound_key_supported(exprType((Node *) unit)))
+		args = lappend(args, copyObject(unit));
 	args = list_concat(args, parts->keys);
 	forthree(column, release->columns, value, parts->values, filter, parts->filters)
 		args = lappend(args, unit_value(lfirst(column), lfirst(value), lfirst(filter)));
