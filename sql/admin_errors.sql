@@ -177,6 +177,9 @@ SELECT try($$SELECT dp_cdp.epsilon_spent(1, 2)$$);
 SELECT try($$SELECT dp_cdp.drop_dataset(NULL)$$);
 SELECT try($$SELECT dp_cdp.drop_dataset('nowhere')$$);
 SELECT try($$SELECT dp_cdp.drop_dataset('clinic')$$);
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT try($$SELECT dp_cdp.drop_dataset('second')$$);
+COMMIT;
 
 -- inheritance: one policy on each path, at its top
 CREATE TABLE parts_2 (patient int, year int);

@@ -28,7 +28,9 @@ CREATE TABLE dp_cdp.dataset (
 );
 
 CREATE TABLE dp_cdp.budget (
-	dataset			text NOT NULL REFERENCES dp_cdp.dataset,
+	-- of dp_cdp.dataset; set_budget and drop_dataset see to that, because
+	-- pg_restore -j loads tables of an extension regardless of foreign keys
+	dataset			text NOT NULL,
 	role			regrole NOT NULL,
 	rho_limit		numeric NOT NULL,
 	rho_spent		numeric NOT NULL DEFAULT 0,
@@ -1188,3 +1190,5 @@ CREATE FUNCTION dp_cdp.allowed_functions(OUT function regprocedure, OUT treatmen
 										 OUT total regprocedure, OUT constant_arguments int[])
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_allowed_functions_sql' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.allowed_functions() IS
+	'functions that may be used on rows of protected tables: as is, as a total variant that is NULL instead of an error, or with constants only';

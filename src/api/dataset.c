@@ -405,6 +405,12 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 	Datum		values[] = {CStringGetTextDatum(name)};
 	Oid			user = GetUserId();
 
+	/* a budget given while the lock was waited for must be seen and go, too */
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("datasets can only be dropped at isolation level READ COMMITTED: leave this transaction first")));
+
 	dp_api_begin(&context);
 	/* the lock comes first: protect_table waits for it, or was waited for */
 	row = dp_api_dataset(name, user, DP_LOCK_CHANGE);
