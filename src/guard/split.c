@@ -248,13 +248,42 @@ declare_domain(Level *level, DpReleaseKey *key, Node *expr)
 	}
 }
 
-/* text of an expression over the table, for the audit and EXPLAIN */
+static bool
+outer_var_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup > 0;
+	return expression_tree_walker(node, outer_var_walker, context);
+}
+
+/* casts that nobody wrote would be shown among the arguments of an aggregate */
+static Node *
+without_implicit_casts(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat == COERCE_IMPLICIT_CAST)
+		return without_implicit_casts(linitial(((FuncExpr *) node)->args), context);
+	if (IsA(node, RelabelType) && ((RelabelType *) node)->relabelformat == COERCE_IMPLICIT_CAST)
+		return without_implicit_casts((Node *) ((RelabelType *) node)->arg, context);
+	return expression_tree_mutator(node, without_implicit_casts, context);
+}
+
+/* text of an expression over the table, for messages, the audit and EXPLAIN */
 static char *
 expression_text(Level *level, Node *expr)
 {
-	Node	   *copy = copyObject(expr);
+	Node	   *copy;
 	char	   *text;
 
+	/* not releasable, and nothing that can be deparsed against the table alone */
+	if (checkExprHasSubLink(expr) || outer_var_walker(expr, NULL))
+		return IsA(expr, Aggref)
+			? psprintf("%s(...)", get_func_name(((Aggref *) expr)->aggfnoid))
+			: pstrdup("...");
+	copy = without_implicit_casts(expr, NULL);
 	ChangeVarNodes(copy, level->rti, 1, 0);
 	text = deparse_expression(copy, deparse_context_for(get_rel_name(level->rte->relid),
 														level->rte->relid), false, false);
