@@ -156,7 +156,10 @@ END $$;
 CREATE TEMP VIEW listed AS
 	SELECT DISTINCT function, total FROM dp_cdp.allowed_functions() WHERE treatment <> 'constants only';
 
-SELECT function, total, s.* FROM listed, pg_temp.sweep(function, total) s WHERE offence IS NOT NULL OR calls = 0;
+CREATE TEMP TABLE swept AS
+	SELECT function, total, s.* FROM listed, pg_temp.sweep(function, total) s;
+SELECT * FROM swept WHERE offence IS NOT NULL OR calls = 0;
+SELECT count(*) > 500 AS functions, sum(calls) > 100000 AS calls, sum(far_nulls) < sum(calls) / 50 AS far_nulls FROM swept;
 
 -- what depends on the time zone, in some others
 SET TimeZone = 'America/New_York';

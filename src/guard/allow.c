@@ -127,7 +127,7 @@ dp_vet_comparison(DpVet *vet, Node *node, Oid funcid, List *args, Oid inputcolli
 	dp_vet_input_collation(vet, node, args, inputcollid);
 }
 
-Node *
+Node	   *
 dp_vet(Node *node, DpVet *vet)
 {
 	if (node == NULL)
@@ -280,7 +280,8 @@ dp_vet(Node *node, DpVet *vet)
 				return (Node *) copy;
 			}
 
-		case T_MinMaxExpr:		/* compares by the type's default order, which is built in */
+		case T_MinMaxExpr:		/* compares by the type's default order, which
+								 * is built in */
 			{
 				MinMaxExpr *copy = copyObject((MinMaxExpr *) node);
 
@@ -413,7 +414,7 @@ dp_allow_expr(Node *expr, const DpAllowContext *cxt)
 	(void) dp_vet_whole(expr, cxt);
 }
 
-Node *
+Node	   *
 dp_make_total(Node *expr)
 {
 	return dp_vet_whole(expr, NULL);

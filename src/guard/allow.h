@@ -28,7 +28,8 @@
  */
 typedef struct DpAllowContext
 {
-	Bitmapset  *rtindexes;		/* range table entries whose columns may be read; NULL: any */
+	Bitmapset  *rtindexes;		/* range table entries whose columns may be
+								 * read; NULL: any */
 	List	   *rtable;			/* names columns in messages; may be NIL */
 	const char *source_text;	/* what node locations refer to; may be NULL */
 } DpAllowContext;
@@ -88,21 +89,25 @@ extern bool dp_reads_columns(Node *expr, const Bitmapset *rtindexes);
 typedef enum DpConstantCheck
 {
 	DP_CHECK_NONE,
-	DP_CHECK_LIKE,				/* pattern does not end with the escape character */
+	DP_CHECK_LIKE,				/* pattern does not end with the escape
+								 * character */
 	DP_CHECK_FIELD,				/* a field of extract */
 	DP_CHECK_TRUNC,				/* a precision of date_trunc */
 	DP_CHECK_ZONE,				/* a time zone */
 	DP_CHECK_FORMAT,			/* a template of to_char for timestamps */
-	DP_CHECK_LENGTH				/* of a cast: a length, and that it is explicit, and truncates */
+	DP_CHECK_LENGTH				/* of a cast: a length, and that it is
+								 * explicit, and truncates */
 } DpConstantCheck;
 
 typedef struct DpAllowed
 {
 	Oid			funcid;
-	const char *total;			/* in schema dp_cdp, same arguments and result; NULL: runs as it stands */
+	const char *total;			/* in schema dp_cdp, same arguments and
+								 * result; NULL: runs as it stands */
 	uint16		constants;		/* bit i: argument i may not read columns */
 	uint8		check;			/* DpConstantCheck for all of these */
-	bool		frozen;			/* callable on constants only, and then evaluated at once */
+	bool		frozen;			/* callable on constants only, and then
+								 * evaluated at once */
 } DpAllowed;
 
 /*

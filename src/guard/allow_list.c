@@ -196,7 +196,10 @@ static const DpAllowed dp_allowed[] = {
 	DP_TRY_CONST(TO_CHAR_TIMESTAMP_TEXT, "to_char", DP_ARG(1), FORMAT),
 	DP_TRY_CONST(TO_CHAR_TIMESTAMPTZ_TEXT, "to_char", DP_ARG(1), FORMAT),
 
-	/* of constants: how tools write dates; evaluated when the query is checked */
+	/*
+	 * of constants: how tools write dates; evaluated when the query is
+	 * checked
+	 */
 	DP_FROZEN(TO_DATE), DP_FROZEN(TO_TIMESTAMP_TEXT_TEXT)
 };
 

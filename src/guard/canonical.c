@@ -63,7 +63,10 @@ dp_type_is_allowed(Oid type)
 bool
 dp_type_is_key(Oid type)
 {
-	/* equal intervals print differently; money and timetz print by settings or are unsound as keys */
+	/*
+	 * equal intervals print differently; money and timetz print by settings
+	 * or are unsound as keys
+	 */
 	return dp_type_is_allowed(type) &&
 		type != INTERVALOID && type != TIMETZOID && type != CASHOID;
 }
@@ -96,7 +99,7 @@ dp_wrap(Oid funcid, Node *expr)
 	return (Node *) call;
 }
 
-Node *
+Node	   *
 dp_canonical_key(Node *expr)
 {
 	Oid			type = exprType(expr);

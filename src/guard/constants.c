@@ -139,7 +139,10 @@ dp_zone_is_good(const char *name, int len)
 {
 	char		buf[TZ_STRLEN_MAX + 1];
 
-	/* the built-ins try abbreviations first, then this; so they find one or the other */
+	/*
+	 * the built-ins try abbreviations first, then this; so they find one or
+	 * the other
+	 */
 	if (len == 0 || len > TZ_STRLEN_MAX || memchr(name, 0, len) != NULL)
 		return false;
 	memcpy(buf, name, len);

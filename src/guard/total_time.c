@@ -305,6 +305,7 @@ dp_try_date_part_date(PG_FUNCTION_ARGS)
 {
 	int			overflow = 0;
 	Timestamp	t = date2timestamp_opt_overflow(PG_GETARG_DATEADT(1), &overflow);
+
 	LOCAL_FCINFO(inner, 2);
 	Datum		result;
 

@@ -203,7 +203,10 @@ dp_is_unfoldable(Node *node, void *context)
 			break;
 		case T_CoerceViaIO:
 			{
-				/* literals of dates and the like, which depend on settings, but not on time or rows */
+				/*
+				 * literals of dates and the like, which depend on settings,
+				 * but not on time or rows
+				 */
 				CoerceViaIO *io = (CoerceViaIO *) node;
 
 				return !dp_type_is_allowed(io->resulttype) ||
@@ -237,7 +240,7 @@ dp_is_unfoldable(Node *node, void *context)
  * The value of a constant expression.  Errors here do not depend on data, and
  * nothing has been debited yet.
  */
-Const *
+Const	   *
 dp_fold(Node *node)
 {
 	Node	   *folded = eval_const_expressions(NULL, copyObject(node));

@@ -18,7 +18,8 @@ typedef struct DpVet
 {
 	const DpAllowContext *cxt;	/* NULL: any column may be read */
 	bool		no_columns;		/* inside an argument that must be a constant */
-	Oid			case_type;		/* of the innermost CASE's argument; InvalidOid: none */
+	Oid			case_type;		/* of the innermost CASE's argument;
+								 * InvalidOid: none */
 } DpVet;
 
 /* allow.c: the walk; returns a new tree, in its total form */

@@ -77,7 +77,7 @@ dp_make_call(Oid funcid, Node *like, Oid inputcollid, List *args)
 	return call;
 }
 
-Node *
+Node	   *
 dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 {
 	const DpAllowed *allowed = dp_allowed_function(funcid);
@@ -132,7 +132,11 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 				}
 				if (problem)
 					dp_refuse_function(vet, node, funcid, problem);
-				/* the planner knows the built-in LIKE, and may use an index for it */
+
+				/*
+				 * the planner knows the built-in LIKE, and may use an index
+				 * for it
+				 */
 				if (allowed->check == DP_CHECK_LIKE && (funcid == F_TEXTLIKE || funcid == F_BPCHARLIKE))
 					as_is = true;
 			}
@@ -148,7 +152,7 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 	return (Node *) dp_make_call(dp_total_variant(allowed), node, inputcollid, vetted);
 }
 
-Node *
+Node	   *
 dp_vet_io(DpVet *vet, CoerceViaIO *io)
 {
 	Oid			from = getBaseType(exprType((Node *) io->arg));
