@@ -91,7 +91,7 @@ if [[ $seen != "$wanted" || $order =~ (ER ER|-- --) ]]
 then
 	echo
 	echo "The demo did not go as planned: $wanted statements should have been refused, $seen were." >&2
-	grep -vE "STATEMENT:" "$dir/log" | tail -n 20 >&2
+	grep -E '(LOG|FATAL|PANIC):' "$dir/log" | sort -u -k5 | tail -n 10 >&2
 	exit 1
 fi
 [[ $mode == show ]] || exit 0
