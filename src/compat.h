@@ -17,6 +17,9 @@
 #include "nodes/plannodes.h"
 #include "parser/parse_relation.h"
 #include "executor/executor.h"
+#if PG_VERSION_NUM >= 160000
+#include "rewrite/rewriteManip.h"
+#endif
 
 #if PG_VERSION_NUM >= 150000
 #define DP_CUSTOMPATH_PROJECTION CUSTOMPATH_SUPPORT_PROJECTION

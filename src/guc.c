@@ -109,25 +109,25 @@ dp_numeric_units(Numeric value, int scale, bool up)
 Numeric
 dp_numeric_from_units(int64 units, int scale)
 {
-	char		text[64];
+	char		buf[64];
 	int64		one = 1;
 
 	for (int i = 0; i < scale; i++)
 		one *= 10;
 	Assert(units >= 0);
-	snprintf(text, sizeof(text), INT64_FORMAT ".%0*lld",
+	snprintf(buf, sizeof(buf), INT64_FORMAT ".%0*lld",
 			 units / one, scale, (long long) (units % one));
 	return DatumGetNumeric(DirectFunctionCall1(numeric_trim_scale,
-											   NumericGetDatum(numeric_from_cstring(text))));
+											   NumericGetDatum(numeric_from_cstring(buf))));
 }
 
 static int64
 double_units(double value, int scale, bool up)
 {
-	char		text[DOUBLE_SHORTEST_DECIMAL_LEN];
+	char		buf[DOUBLE_SHORTEST_DECIMAL_LEN];
 
-	double_to_shortest_decimal_buf(value, text);
-	return dp_numeric_units(numeric_from_cstring(text), scale, up);
+	double_to_shortest_decimal_buf(value, buf);
+	return dp_numeric_units(numeric_from_cstring(buf), scale, up);
 }
 
 static void
