@@ -6,8 +6,9 @@
  * Invariant: for every argument the result is that of the built-in function,
  * or NULL where that would raise an error.  No error is caught here, all are
  * foreseen: catching one would need a subtransaction.  More is NULL than
- * strictly needed when numeric beyond 10^130000 is rounded, and for 2^31 - 1
- * buckets.
+ * strictly needed in three places: products, quotients and roots of numeric
+ * of a thousand digits or more (for their time), roundings of numeric beyond
+ * 10^130000, and 2^31 - 1 buckets.
  *
  * All are strict, and harmless to call by hand.
  *
@@ -291,6 +292,7 @@ dp_try_width_bucket_float8(PG_FUNCTION_ARGS)
 typedef enum DpNumericConst
 {
 	DP_NUM_ZERO,
+	DP_NUM_LONG,
 	DP_NUM_HUGE,
 	DP_NUM_INT2_LOW, DP_NUM_INT2_HIGH,
 	DP_NUM_INT4_LOW, DP_NUM_INT4_HIGH,
@@ -299,7 +301,7 @@ typedef enum DpNumericConst
 } DpNumericConst;
 
 static const char *const dp_numeric_text[DP_NUM_CONSTS] = {
-	"0", "1e130000",
+	"0", "1e1000", "1e130000",
 	"-32768.5", "32767.5",
 	"-2147483648.5", "2147483647.5",
 	"-9223372036854775808.5", "9223372036854775807.5"
@@ -333,36 +335,59 @@ dp_numeric_compare(Numeric a, Numeric b)
 	return DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(a), NumericGetDatum(b)));
 }
 
-/* finite, and so large that rounding up might overflow */
+/* finite, and at least limit in absolute value */
 static bool
-dp_numeric_is_huge(Numeric a)
+dp_numeric_is_beyond(Numeric a, DpNumericConst limit)
 {
 	Datum		magnitude;
 
 	if (numeric_is_nan(a) || numeric_is_inf(a))
 		return false;
 	magnitude = DirectFunctionCall1(numeric_abs, NumericGetDatum(a));
-	return dp_numeric_compare(DatumGetNumeric(magnitude), dp_numeric_const(DP_NUM_HUGE)) >= 0;
+	return dp_numeric_compare(DatumGetNumeric(magnitude), dp_numeric_const(limit)) >= 0;
 }
 
-#define DP_TRY_NUMERIC(op, builtin) \
+/*
+ * Of about a thousand digits or more.  Multiplying or dividing the longest
+ * numbers takes 0.1 s, and a query might do so hundreds of times for the one
+ * row that it wants to recognize.
+ */
+static bool
+dp_numeric_is_long(Numeric a)
+{
+	return VARSIZE_ANY(a) > 512 || dp_numeric_is_beyond(a, DP_NUM_LONG);
+}
+
+/* so large that rounding up might overflow */
+static bool
+dp_numeric_is_huge(Numeric a)
+{
+	return dp_numeric_is_beyond(a, DP_NUM_HUGE);
+}
+
+#define DP_TRY_NUMERIC(op, builtin, refused) \
 PG_FUNCTION_INFO_V1(dp_try_##op##_numeric); \
 Datum \
 dp_try_##op##_numeric(PG_FUNCTION_ARGS) \
 { \
+	Numeric		a = PG_GETARG_NUMERIC(0); \
+	Numeric		b = PG_GETARG_NUMERIC(1); \
 	bool		failed = false; \
-	Numeric		result = builtin(PG_GETARG_NUMERIC(0), PG_GETARG_NUMERIC(1), &failed); \
+	Numeric		result; \
+	if (refused) \
+		PG_RETURN_NULL(); \
+	result = builtin(a, b, &failed); \
 	if (failed) \
 		PG_RETURN_NULL(); \
 	PG_RETURN_NUMERIC(result); \
 } \
 extern int dp_no_such_variable
 
-DP_TRY_NUMERIC(add, numeric_add_opt_error);
-DP_TRY_NUMERIC(subtract, numeric_sub_opt_error);
-DP_TRY_NUMERIC(multiply, numeric_mul_opt_error);
-DP_TRY_NUMERIC(divide, numeric_div_opt_error);
-DP_TRY_NUMERIC(mod, numeric_mod_opt_error);
+DP_TRY_NUMERIC(add, numeric_add_opt_error, false);
+DP_TRY_NUMERIC(subtract, numeric_sub_opt_error, false);
+DP_TRY_NUMERIC(multiply, numeric_mul_opt_error, dp_numeric_is_long(a) || dp_numeric_is_long(b));
+DP_TRY_NUMERIC(divide, numeric_div_opt_error, dp_numeric_is_long(a) || dp_numeric_is_long(b));
+DP_TRY_NUMERIC(mod, numeric_mod_opt_error, dp_numeric_is_long(a) || dp_numeric_is_long(b));
 
 /* The built-in casts round half away from zero: both limits lie outside. */
 #define DP_TRY_NUMERIC_TO_INT(type, builtin, T) \
@@ -430,7 +455,7 @@ dp_try_sqrt_numeric(PG_FUNCTION_ARGS)
 {
 	Numeric		arg = PG_GETARG_NUMERIC(0);
 
-	if (dp_numeric_compare(arg, dp_numeric_const(DP_NUM_ZERO)) < 0)
+	if (dp_numeric_compare(arg, dp_numeric_const(DP_NUM_ZERO)) < 0 || dp_numeric_is_long(arg))
 		PG_RETURN_NULL();
 	return DirectFunctionCall1(numeric_sqrt, NumericGetDatum(arg));
 }
