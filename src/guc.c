@@ -36,24 +36,49 @@ double		dp_guc_delta = 0.0;
 int			dp_guc_max_groups = 0;
 int			dp_guc_max_rows = 0;
 
+/* 0, the dataset's default, is what nobody asked for: only RESET gives it */
+static bool
+check_amount(double value, GucSource source, double least, double most, const char *unit)
+{
+	if (value == 0.0 && source == PGC_S_DEFAULT)
+		return true;
+	if (value >= least && value <= most)
+		return true;
+	GUC_check_errcode(ERRCODE_DP_BAD_PARAMETER);
+	GUC_check_errmsg("%s must be between %g and %g; RESET it for the dataset's default", unit, least, most);
+	return false;
+}
+
+static bool
+check_rho_setting(double *newval, void **extra, GucSource source)
+{
+	return check_amount(*newval, source, 1.0 / DP_RHO_ONE, MAX_RHO, "dp_cdp.rho");
+}
+
+static bool
+check_delta_setting(double *newval, void **extra, GucSource source)
+{
+	return check_amount(*newval, source, 1.0 / DP_DELTA_ONE, 0.5, "dp_cdp.delta");
+}
+
 void
 dp_guc_init(void)
 {
 	DefineCustomRealVariable("dp_cdp.rho",
 							 "Privacy cost (rho of zCDP) of each aggregate column of a query.",
-							 "0 takes the default of the dataset. More rho means less noise and a higher charge.",
+							 "RESET takes the default of the dataset. More rho means less noise and a higher charge.",
 							 &dp_guc_rho,
-							 0.0, 0.0, MAX_RHO,
+							 0.0, -INFINITY, INFINITY,
 							 PGC_USERSET, 0,
-							 NULL, NULL, NULL);
+							 check_rho_setting, NULL, NULL);
 
 	DefineCustomRealVariable("dp_cdp.delta",
 							 "Delta spent by each private selection of group keys.",
-							 "0 takes the default of the dataset. It is charged only when a query groups by a column without declared keys.",
+							 "RESET takes the default of the dataset. It is charged only when a query groups by a column without declared keys.",
 							 &dp_guc_delta,
-							 0.0, 0.0, 1.0,
+							 0.0, -INFINITY, INFINITY,
 							 PGC_USERSET, 0,
-							 NULL, NULL, NULL);
+							 check_delta_setting, NULL, NULL);
 
 	DefineCustomIntVariable("dp_cdp.max_groups",
 							"Number of groups of a query that one privacy unit may contribute to.",
