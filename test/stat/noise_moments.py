@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""Mean, variance, distribution and independence of 20,000 releases.
+
+Counts, sums of integers, floats and numerics, and counts of units; row and
+unit mode; both neighbouring relations; grouped by declared keys and not.  The
+expected value is the true clamped one, computed here from the rows; the
+expected variance that of the discrete Gaussian with s2 = sens2 / (2 rho).
+Limits: dpstat.py.  With 20,000 draws a mean that is off by 6% of sigma is
+found, and a variance by 8%.
+"""
+import math
+import random
+from fractions import Fraction
+
+from dpstat import (Noise, Tap, check_distribution, check_mean, check_uncorrelated, check_variance,
+                    execute, join, make_role, psql, sensitivity2, spent)
+
+ANALYST = "moments"
+DRAWS = 20000
+KEYS = 20
+MAX_GROUPS = 2
+MAX_ROWS = 3
+UNITS = 12
+
+# column, its SQL, bounds of one unit's contribution, grid unit (0: too fine to be seen)
+INT_BOUNDS = (-3, 10)
+FLOAT_BOUNDS = (-2.5, 1.5)
+NUMERIC_BOUNDS = (1, 4)         # a unit that is absent contributes 0 all the same
+COLUMNS = [
+    ("count", "dp_count(*)", None, 1),
+    ("count of a column", "dp_count(i)", None, 1),
+    ("sum of integers", "dp_sum(i)", INT_BOUNDS, 1),
+    ("sum of floats", "dp_sum(f, -2.5, 1.5)", FLOAT_BOUNDS, 0),
+    ("sum of numerics", "dp_sum(n, 1, 4)", NUMERIC_BOUNDS, 0),
+]
+UNIT_COUNT = ("count of units", "dp_count(DISTINCT u)", None, 1)
+TYPES = ["bigint", "bigint", "bigint", "float8", "numeric", "bigint"]
+
+# four tables: each column's moments, each group's mean, correlations, the empty table
+CHECKS = 4 * (6 * (3 + 3 + KEYS) + 11 + 17 + 12)
+
+
+def make_rows():
+    """(unit, key, integer, float, numeric): units are in one or two groups each."""
+    rnd = random.Random(1)
+    rows = []
+    for unit in range(1, UNITS + 1):
+        groups = rnd.sample(range(1, KEYS - 2), 1 + unit % 2)       # some keys stay empty
+        for group in groups:
+            for _ in range(rnd.choice((1, 2, 5))):
+                rows.append((unit, group,
+                             rnd.choice((None, -100, -2, 0, 1, 3, 7, 10, 1000)),
+                             rnd.choice((None, "NaN", "-Infinity", "Infinity", -1.25, 0.5, 0.125, 99.0)),
+                             rnd.choice((None, "NaN", -7, 0.25, 1.5, 2, 1000))))
+    return rows
+
+
+def literal(value):
+    return "NULL" if value is None else "'%s'" % value
+
+
+def number(value):
+    """Exact; an infinity is a number that is larger than any other."""
+    if value is None or value == "NaN":
+        return None
+    if isinstance(value, str):
+        return Fraction(-2 ** 60 if value[0] == "-" else 2 ** 60)
+    return Fraction(value)
+
+
+def clamp(value, bounds):
+    return min(max(value, bounds[0]), bounds[1])
+
+
+def truth(rows, column, unit_mode, grouped):
+    """The true clamped values: by key, or at key None."""
+    position = {"dp_sum(i)": 2, "dp_count(i)": 2, "dp_sum(f, -2.5, 1.5)": 3, "dp_sum(n, 1, 4)": 4}
+    name, sql, bounds, _ = column
+    parts = {}
+    for index, row in enumerate(rows):
+        value = number(row[position[sql]]) if sql in position else 1
+        if value is None:
+            continue
+        if bounds is None:
+            value = 1
+        key = (row[1] if grouped else None, row[0] if unit_mode else index)
+        parts[key] = parts.get(key, 0) + value
+    result = dict.fromkeys(range(1, KEYS + 1) if grouped else [None], 0.0)
+    for (group, _), value in parts.items():
+        if bounds is None:
+            value = min(value, 1 if name == UNIT_COUNT[0] else MAX_ROWS if unit_mode else 1)
+        else:
+            value = clamp(value, bounds)
+        result[group] += float(value)
+    return result
+
+
+def noise_of(column, rho, unit_mode, grouped, neighbors):
+    name, _, bounds, unit = column
+    if bounds is None:
+        bounds = (0, MAX_ROWS if unit_mode and name != UNIT_COUNT[0] else 1)
+    groups = MAX_GROUPS if unit_mode and grouped else 1
+    return Noise(sensitivity2(*bounds, groups, grouped, neighbors) / (2 * rho), unit)
+
+
+def set_up(dataset, rows, unit_mode, neighbors):
+    values = ",\n".join("(%d, %d, %s, %s, %s)" % (u, g, literal(i), literal(f), literal(n))
+                        for u, g, i, f, n in rows)
+    psql("""
+        CREATE TABLE {t} (u int, g int, i int, f float8, n numeric);
+        INSERT INTO {t} VALUES {values};
+        SELECT dp_cdp.create_dataset('{t}', default_rho => 0.5, neighbors => '{neighbors}',
+                                     max_groups => {groups}, max_rows => {rows});
+        SELECT dp_cdp.protect_table('{t}', '{t}', {unit});
+        SELECT dp_cdp.set_keys('{t}', 'g', (SELECT array_agg(k) FROM generate_series(1, {keys}) k));
+        SELECT dp_cdp.set_bounds('{t}', 'i', {lower}, {upper});
+        SELECT dp_cdp.set_budget('{t}', '{analyst}', rho => 1e6);
+        """.format(t=dataset, values=values, neighbors=neighbors, groups=MAX_GROUPS, rows=MAX_ROWS,
+                   unit="'u'" if unit_mode else "NULL", keys=KEYS, lower=INT_BOUNDS[0],
+                   upper=INT_BOUNDS[1], analyst=ANALYST))
+
+
+def check_column(tap, title, noise, residuals):
+    """residuals: of one column, in order of execution."""
+    tap.ok(*join(check_mean(noise, residuals, tap.alpha()), title + ": mean"))
+    tap.ok(*join(check_variance(noise, residuals, tap.alpha()), title + ": variance"))
+    tap.ok(*join(check_distribution(noise, residuals, tap.alpha()), title + ": distribution"))
+
+
+def check_all(tap, title, pairs):
+    """pairs: (name, noise, xs, ys) that should be uncorrelated; one line for all."""
+    bad = []
+    for name, noise, xs, ys in pairs:
+        passed, note = check_uncorrelated(noise, xs, ys, tap.alpha())
+        if not passed:
+            bad.append(name + ": " + note)
+    tap.ok(not bad, title + ": uncorrelated", "\n".join(bad))
+
+
+def check_charge(tap, title, dataset, before, executions, columns, rho, noises):
+    """what the ledger and the audit say about these executions"""
+    charged = spent(dataset, ANALYST)[0] - before
+    due = executions * columns * rho
+    tap.ok(abs(charged - due) < 1e-6 * due, title + ": the charge is rho for each column and execution",
+           "%.9g, due %.9g" % (charged, due))
+    sigma = psql("SELECT sigma FROM dp_cdp.releases WHERE dataset = '%s' ORDER BY id DESC LIMIT 1"
+                 % dataset)[0][0]
+    said = [float(s) for s in sigma.split(",")]
+    tap.ok(len(said) == columns and all(abs(s / math.sqrt(n.proxy) - 1) < 1e-5
+                                        for s, n in zip(said, noises)),
+           title + ": the audit states sigma", sigma)
+
+
+def ungrouped(tap, dataset, rows, columns, rho, unit_mode, neighbors):
+    title = "%s, %s" % (dataset, "ungrouped")
+    before = spent(dataset, ANALYST)[0]
+    names = ["c%d" % i for i in range(len(columns))]
+    runs = execute("SELECT " + ", ".join(sql + " AS " + name for name, (_, sql, _, _)
+                                         in zip(names, columns)) + " FROM " + dataset,
+                   ", ".join(n + " " + t for n, t in zip(names, TYPES)),
+                   DRAWS, ANALYST, "SET dp_cdp.rho = %r" % rho)
+    tap.ok(len(runs) == DRAWS and all(len(run) == 1 and None not in run[0] for run in runs),
+           title + ": one row each, never NULL")
+    noises, all_residuals = [], []
+    for i, column in enumerate(columns):
+        noise = noise_of(column, rho, unit_mode, False, neighbors)
+        exact = truth(rows, column, unit_mode, False)[None]
+        residuals = [run[0][i] - exact for run in runs]
+        check_column(tap, title + ", " + column[0], noise, residuals)
+        noises.append(noise)
+        all_residuals.append(residuals)
+    pairs = [("%s and %s" % (columns[i][0], columns[i - 1][0]), noises[i], all_residuals[i],
+              all_residuals[i - 1]) for i in range(1, len(columns))]
+    pairs += [("%s and the next execution" % columns[i][0], noises[i], all_residuals[i][1:],
+               all_residuals[i][:-1]) for i in range(len(columns))]
+    check_all(tap, title + ", columns and executions", pairs)
+    check_charge(tap, title, dataset, before, DRAWS, len(columns), rho, noises)
+
+
+def grouped(tap, dataset, rows, columns, rho, unit_mode, neighbors):
+    title = "%s, %s" % (dataset, "grouped")
+    executions = DRAWS // KEYS
+    before = spent(dataset, ANALYST)[0]
+    names = ["c%d" % i for i in range(len(columns))]
+    runs = execute("SELECT g, " + ", ".join(sql + " AS " + name for name, (_, sql, _, _)
+                                            in zip(names, columns)) + " FROM " + dataset + " GROUP BY g",
+                   "g int, " + ", ".join(n + " " + t for n, t in zip(names, TYPES)),
+                   executions, ANALYST, "SET dp_cdp.rho = %r" % rho)
+    tap.ok(all(sorted(row[0] for row in run) == list(range(1, KEYS + 1))
+               and all(None not in row for row in run) for run in runs),
+           title + ": every declared key each time, empty ones too, never NULL")
+    noises, all_residuals = [], []
+    for i, column in enumerate(columns):
+        noise = noise_of(column, rho, unit_mode, True, neighbors)
+        exact = truth(rows, column, unit_mode, True)
+        residuals = [row[i + 1] - exact[row[0]] for run in runs for row in run]
+        check_column(tap, title + ", " + column[0], noise, residuals)
+        # errors that cancel out over the groups
+        bad = []
+        for key in range(1, KEYS + 1):
+            own = [row[i + 1] - exact[key] for run in runs for row in run if row[0] == key]
+            passed, note = check_mean(noise, own, tap.alpha())
+            if not passed:
+                bad.append("group %d: %s" % (key, note))
+        tap.ok(not bad, "%s, %s: mean of each group" % (title, column[0]), "\n".join(bad))
+        noises.append(noise)
+        all_residuals.append(residuals)
+    pairs = [("%s and %s" % (columns[i][0], columns[i - 1][0]), noises[i], all_residuals[i],
+              all_residuals[i - 1]) for i in range(1, len(columns))]
+    pairs += [("%s: groups" % columns[i][0], noises[i], all_residuals[i][1:],
+               all_residuals[i][:-1]) for i in range(len(columns))]
+    pairs += [("%s: executions" % columns[i][0], noises[i], all_residuals[i][KEYS:],
+               all_residuals[i][:-KEYS]) for i in range(len(columns))]
+    check_all(tap, title + ", columns, groups and executions", pairs)
+    check_charge(tap, title, dataset, before, executions, len(columns), rho, noises)
+
+
+def main():
+    tap = Tap("noise_moments.py", CHECKS)
+    make_role(ANALYST)
+    rows = make_rows()
+    # with rho = 2 the noise of a count is so small that it is far from a rounded Gaussian
+    for mode, neighbors, rho in (("row", "add_remove", 2.0), ("row", "replace_one", 0.7),
+                                 ("unit", "add_remove", 0.3), ("unit", "replace_one", 1.3)):
+        unit_mode = mode == "unit"
+        dataset = mode + "_" + neighbors
+        columns = COLUMNS + ([UNIT_COUNT] if unit_mode else [])
+        set_up(dataset, rows, unit_mode, neighbors)
+        ungrouped(tap, dataset, rows, columns, rho, unit_mode, neighbors)
+        grouped(tap, dataset, rows, columns, rho, unit_mode, neighbors)
+
+        # a table without rows answers with noise around 0
+        psql("TRUNCATE " + dataset)
+        for shape in (ungrouped, grouped):
+            name = "%s without rows, %s" % (dataset, shape.__name__)
+            by_key = shape is grouped
+            runs = execute("SELECT %sdp_count(*) AS n, dp_sum(i) AS s FROM %s %s"
+                           % ("g, " if by_key else "", dataset, "GROUP BY g" if by_key else ""),
+                           ("g int, " if by_key else "") + "n bigint, s bigint",
+                           1000 if by_key else 2000, ANALYST, "SET dp_cdp.rho = %r" % rho)
+            tap.ok(all(len(run) == (KEYS if by_key else 1) and all(None not in row for row in run)
+                       for run in runs), name + ": never NULL")
+            for i, column in enumerate((COLUMNS[0], COLUMNS[2])):
+                noise = noise_of(column, rho, unit_mode, by_key, neighbors)
+                values = [row[i - 2] for run in runs for row in run]
+                check_column(tap, name + ", " + column[0], noise, values)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

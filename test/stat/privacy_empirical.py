@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Can neighbouring tables be told apart better than the charge allows?
+
+For each query shape two tables differ in one privacy unit (added, or
+replaced), chosen so that the difference reaches the sensitivity.  20,000 runs
+on each give 20,000 outputs, projected on the direction that tells the tables
+apart best (for random groups: the likelihood ratio).  A threshold chosen on
+one half of the runs is judged on the other: the lower confidence bound of
+
+    delta seen(epsilon) = P(output on one > t) - e^epsilon P(output on the other > t)
+
+must stay below the delta at which the charged (rho, delta) implies (epsilon,
+delta)-DP, for several epsilon and both orders of the tables.
+
+That the test has power is shown with the same runs: they must refute a
+quarter of the charge, which is what noise of half the sigma would look like.
+"""
+import math
+
+from dpstat import (AUDIT_BOUNDS, Noise, Tap, audit, claim, execute, make_role, psql, sensitivity2,
+                    spent, table)
+
+ANALYST = "attacker"
+RUNS = 20000
+BATCH = 40
+EPSILONS = (0, 0.25, 0.5, 1, 1.5, 2, 3)
+RHO = 1.0
+MAX_GROUPS = 4
+MAX_ROWS = 3
+KEYS = 24
+
+# threshold shapes: copies of the pair in one table, each a run of its own
+COPIES = 1112
+SELECTION_DELTA = 0.05
+
+
+def array(aggregate, source):
+    return "SELECT ARRAY[(%s)::float8] AS v FROM %s" % (aggregate, source)
+
+
+def by_group(aggregate, source):
+    return "SELECT array_agg(n::float8 ORDER BY g) AS v FROM (SELECT g, %s AS n FROM %s GROUP BY g) r" \
+        % (aggregate, source)
+
+
+class Shape:
+    """query has {t} in the place of the table.  common, first, second: rows
+    (u, g, x) that both tables, or one of them, hold.  statistic: of an output,
+    larger on the second table.  sharp: the difference reaches the sensitivity,
+    so that a quarter of the charge must be refuted.  columns: aggregates, rho
+    is divided among them."""
+
+    def __init__(self, name, relation, unit, query, common, first, second, statistic, sharp=True,
+                 columns=1):
+        self.name, self.relation, self.unit, self.query = name, relation, unit, query
+        self.common, self.first, self.second = common, first, second
+        self.statistic, self.sharp, self.columns = statistic, sharp, columns
+
+
+def weigh(*weights):
+    return lambda v: math.fsum(w * x for w, x in zip(weights, v))
+
+
+def groups_ratio(effect, noise, base):
+    """The likelihood ratio of a unit that adds effect to MAX_GROUPS of KEYS
+    groups at random: an elementary symmetric polynomial of the groups' ratios."""
+    def statistic(v):
+        sums = [1.0] + [0.0] * MAX_GROUPS
+        for x, b in zip(v, base):
+            ratio = math.exp(((x - b) * effect - effect * effect / 2) / noise.s2)
+            for k in range(MAX_GROUPS, 0, -1):
+                sums[k] += ratio * sums[k - 1]
+        return sums[MAX_GROUPS]
+    return statistic
+
+
+def shapes():
+    few = [(u, u % 3 + 1, 2) for u in range(1, 7)]
+    heavy = [(99, g, 1000) for g in range(1, MAX_GROUPS + 1) for _ in range(10)]
+    everywhere = [(99, g, 1000) for g in range(1, KEYS + 1) for _ in range(10)]
+    elsewhere = [(99, g, 1000) for g in range(MAX_GROUPS + 1, 2 * MAX_GROUPS + 1) for _ in range(10)]
+    minus = [(u, g, -x) for u, g, x in heavy]
+    ones = [1] * MAX_GROUPS + [0] * (KEYS - MAX_GROUPS)
+    moved = [-1] * MAX_GROUPS + [1] * MAX_GROUPS + [0] * (KEYS - 2 * MAX_GROUPS)
+    base = [2 if g <= 3 else 0 for g in range(1, KEYS + 1)]
+    add, replace = "add_remove", "replace_one"
+    one = [(99, 1, 1000)]
+    low = [(99, 1, -1000)]
+    count_noise = Noise(sensitivity2(0, MAX_ROWS, MAX_GROUPS, True, add) / (2 * RHO))
+
+    return [
+        Shape("row count", add, False, array("dp_count(*)", "{t}"), few, [], one, weigh(1)),
+        Shape("row sum", add, False, array("dp_sum(x, -3, 10)", "{t}"), few, [], one, weigh(1)),
+        Shape("count of a heavy unit's rows in max_groups groups", add, True,
+              by_group("dp_count(*)", "{t}"), few, [], heavy, weigh(*ones)),
+        Shape("count of a heavy unit's rows in every group", add, True,
+              by_group("dp_count(*)", "{t}"), few, [], everywhere,
+              groups_ratio(MAX_ROWS, count_noise, base), sharp=False),
+        Shape("sum of a heavy unit's totals in groups", add, True,
+              by_group("dp_sum(x, -5, 10)", "{t}"), few, [], heavy, weigh(*ones)),
+        Shape("count of units", add, True, array("dp_count(DISTINCT u)", "{t}"), few, [], heavy, weigh(1)),
+        Shape("filtered count of a unit's rows", add, True,
+              array("dp_count(*) FILTER (WHERE x > 3)", "{t} WHERE g < 9"), few, [], heavy, weigh(1)),
+        Shape("sum of floats over units", add, True,
+              array("dp_sum(x / 7.0::float8, -1.5, 0.7)", "{t}"), few, [],
+              [(99, 1, -1000)], weigh(-1)),
+        # two columns, each at half of rho: equally informative in units of their sigma
+        Shape("count and sum together", add, True,
+              "SELECT ARRAY[n::float8, s::float8] AS v FROM (SELECT dp_count(*) AS n,"
+              " dp_sum(x, 0, 10) AS s FROM {t}) r", few, [], heavy,
+              weigh(1 / MAX_ROWS, 1 / 10), columns=2),
+
+        Shape("filtered row count", replace, False, array("dp_count(*)", "{t} WHERE x > 0"),
+              few, low, one, weigh(1)),
+        Shape("row sum", replace, False, array("dp_sum(x, -5, 10)", "{t}"), few, low, one, weigh(1)),
+        Shape("row count by group", replace, False, by_group("dp_count(*)", "{t}"),
+              few, one, [(99, 2, 1000)], weigh(-1, 1)),
+        Shape("row sum by group, one group", replace, False, by_group("dp_sum(x, -10, 10)", "{t}"),
+              few, low, one, weigh(1)),
+        Shape("count of a unit's rows, other groups", replace, True, by_group("dp_count(*)", "{t}"),
+              few, heavy, elsewhere, weigh(*moved)),
+        Shape("sum of a unit's totals, same groups", replace, True, by_group("dp_sum(x, -10, 10)", "{t}"),
+              few, minus, heavy, weigh(*ones)),
+        Shape("sum of a unit's totals, other groups", replace, True, by_group("dp_sum(x, 0, 10)", "{t}"),
+              few, heavy, elsewhere, weigh(*moved)),
+        Shape("filtered count of units", replace, True,
+              array("dp_count(DISTINCT u) FILTER (WHERE x < 0)", "{t}"), few, heavy, minus, weigh(1)),
+    ]
+
+
+def values(rows):
+    return ", ".join("(%d, %d, %d)" % row for row in rows)
+
+
+def check(tap, title, xs, ys, rho, delta, sharp):
+    """xs: statistics of the second table, ys: of the first."""
+    seen = audit(xs, ys, EPSILONS, tap.alpha() / AUDIT_BOUNDS / len(EPSILONS))
+    tap.ok(len(xs) >= RUNS and len(ys) >= RUNS
+           and all(d <= claim(rho, delta, e) for d, e in zip(seen, EPSILONS)),
+           "%s: the tables cannot be told apart better than rho %g, delta %g allow" % (title, rho, delta),
+           table(seen, EPSILONS, rho, delta))
+    if sharp:
+        tap.ok(any(d > claim(rho / 4, delta / 4, e) for d, e in zip(seen, EPSILONS)),
+               title + ": but better than a quarter of that would allow",
+               table(seen, EPSILONS, rho / 4, delta / 4))
+
+
+def create(name, relation, unit, rows, keys):
+    psql("""
+        CREATE TABLE {t} (u int, g int, x int);
+        INSERT INTO {t} VALUES {values};
+        SELECT dp_cdp.create_dataset('{t}', neighbors => '{relation}', delta => 0.999,
+                                     default_delta => 0.001,
+                                     max_groups => {groups}, max_rows => {rows});
+        SELECT dp_cdp.protect_table('{t}', '{t}', {unit});
+        SELECT dp_cdp.set_budget('{t}', '{analyst}', rho => 1e6);
+        """.format(t=name, relation=relation, values=values(rows), groups=MAX_GROUPS, rows=MAX_ROWS,
+                   unit="'u'" if unit else "NULL", analyst=ANALYST))
+    if keys:
+        psql("SELECT dp_cdp.set_keys('%s', 'g', (SELECT array_agg(k) FROM generate_series(1, %d) k))"
+             % (name, KEYS))
+
+
+def declared(tap, number, shape):
+    title = "%s, %s" % (shape.relation, shape.name)
+    outputs = []
+    for side, rows in (("first", shape.first), ("second", shape.second)):
+        name = "shape_%d_%s" % (number, side)
+        create(name, shape.relation, shape.unit, shape.common + rows, True)
+        runs = execute(shape.query.format(t=name), "v float8[]", RUNS, ANALYST,
+                       "SET dp_cdp.rho = %r" % (RHO / shape.columns), BATCH)
+        outputs.append([shape.statistic(run[0][0]) for run in runs])
+    # what is claimed is what was charged
+    rho, delta = spent(name, ANALYST)
+    check(tap, title, outputs[1], outputs[0], rho / len(runs), delta / len(runs), shape.sharp)
+
+
+def undeclared(tap, name, relation, rho, groups, first, second, statistic, sharp):
+    """first, second: rows (u, key, x) of one copy; statistic: of a dict from
+    key to count.  Noise and units of the copies are independent, so that each
+    copy is a run, and what is charged for the whole covers each of them."""
+    title = "%s, %s" % (relation, name)
+    outputs = []
+    executions = -(-RUNS // COPIES)
+    for side, rows in (("first", first), ("second", second)):
+        t = name.replace(" ", "_") + "_" + relation + "_" + side
+        create(t, relation, True, [(c * 100 + u, c * 10 + g, x) for c in range(COPIES) for u, g, x in rows]
+               or [(None, 0, 0)], False)
+        runs = execute("SELECT g, dp_count(DISTINCT u) AS n FROM %s GROUP BY g" % t, "g int, n float8",
+                       executions, ANALYST, "SET dp_cdp.rho = %r; SET dp_cdp.delta = %r;"
+                       "SET dp_cdp.max_groups = %d" % (rho, SELECTION_DELTA, groups))
+        statistics = []
+        for run in runs:
+            copies = [{} for _ in range(COPIES)]
+            for g, n in run:
+                copies[g // 10][g % 10] = n
+            statistics += [statistic(copy) for copy in copies]
+        outputs.append(statistics)
+    charged_rho, charged_delta = spent(t, ANALYST)
+    check(tap, title, outputs[1], outputs[0], charged_rho / executions, charged_delta / executions, sharp)
+
+
+def thresholds(tap):
+    visible = [(u, 1, 1) for u in range(1, 31)]
+    # rho is small enough not to matter: what tells is delta
+    undeclared(tap, "a hidden key", "add_remove", 1e-4, 1, visible, visible + [(99, 2, 1)],
+               lambda copy: 2 in copy, True)
+    undeclared(tap, "a hidden key for another", "replace_one", 1e-4, 1, visible + [(99, 2, 1)],
+               visible + [(99, 3, 1)], lambda copy: (3 in copy) - (2 in copy), True)
+    # the unit is in a group that is seen, too
+    undeclared(tap, "a hidden and a visible key", "add_remove", 1.0, 2, visible,
+               visible + [(99, 1, 1), (99, 2, 1)], lambda copy: copy.get(1, 0) + 100 * (2 in copy), False)
+    undeclared(tap, "a visible key", "add_remove", 1.0, 1, visible, visible + [(99, 1, 1)],
+               lambda copy: copy.get(1, 0), True)
+
+
+def main():
+    todo = shapes()
+    tap = Tap("privacy_empirical.py", len(todo) + 4)
+    make_role(ANALYST)
+    for number, shape in enumerate(todo):
+        declared(tap, number, shape)
+    thresholds(tap)
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Keys that were not declared: which groups appear, and how often.
+
+A group of one unit appears with probability at most delta / max_groups, so
+that all groups of one unit together stay below delta.  One execution over
+10,000 such groups is 10,000 trials, because every group draws its own noise.
+delta is large here (0.01), to be measurable, and chosen so that the threshold
+spends nearly all of it: then frequencies are also known from below.
+"""
+import math
+
+from dpstat import (Noise, Tap, check_mean, execute, frequency_limit, make_role, psql, sensitivity2,
+                    spent)
+
+ANALYST = "selecting"
+SINGLES = 10000
+EXECUTIONS = 30
+RHO = 0.02
+
+CHECKS = 60
+
+
+def limits(hits, n, alpha):
+    return frequency_limit(hits, n, alpha / 2, False), frequency_limit(hits, n, alpha / 2, True)
+
+
+def sharp_delta(noise, groups, target):
+    """A delta of about the target that the threshold spends nearly all of, and
+    the noise m that a single unit's count needs to reach it."""
+    m = next(m for m in range(1, 10 ** 6) if groups * noise.tail(m) <= target)
+    return groups * noise.tail(m) * 1.000001, m
+
+
+def set_up(name, neighbors, unit_mode, groups):
+    """groups 1 .. SINGLES hold one unit each, -k (k = 1 .. 60) holds k units,
+    -1000 very many.  The units of single groups are in max_groups groups."""
+    psql("""
+        CREATE TABLE {t} (u int, g int, x int);
+        INSERT INTO {t} SELECT -g / {groups}, g, 1 FROM generate_series(1, {singles}) g, generate_series(1, 3) r
+            WHERE {unit} OR r = 1;
+        INSERT INTO {t} SELECT k * 1000 + u, -k, 1 FROM generate_series(1, 60) k, generate_series(1, k) u;
+        INSERT INTO {t} SELECT 1000000 + u, -1000, 1 FROM generate_series(1, 300) u;
+        SELECT dp_cdp.create_dataset('{t}', neighbors => '{neighbors}', default_rho => {rho},
+                                     delta => 0.999, default_delta => 0.001,
+                                     max_groups => {groups}, max_rows => 3);
+        SELECT dp_cdp.protect_table('{t}', '{t}', {column});
+        SELECT dp_cdp.set_budget('{t}', '{analyst}', rho => 1e6);
+        """.format(t=name, groups=groups, singles=SINGLES, unit="true" if unit_mode else "false",
+                   neighbors=neighbors, rho=RHO, column="'u'" if unit_mode else "NULL", analyst=ANALYST))
+
+
+def check(tap, neighbors, unit_mode, groups, aggregate):
+    name = "%s_%s_%d_%s" % ("unit" if unit_mode else "row", neighbors, groups,
+                            aggregate.split("(")[0] + ("s" if "DISTINCT" in aggregate else ""))
+    title = "%s %s, at most %d groups, %s" % (neighbors, "units" if unit_mode else "rows", groups, aggregate)
+    set_up(name, neighbors, unit_mode, groups)
+    noise = Noise(sensitivity2(0, 1, groups if unit_mode else 1, True, neighbors) / (2 * RHO))
+    delta, m = sharp_delta(noise, groups if unit_mode else 1, 0.01)
+    runs = execute("SELECT g, %s AS n FROM %s GROUP BY g" % (aggregate, name), "g int, n float8",
+                   EXECUTIONS, ANALYST, "SET dp_cdp.delta = %r" % delta)
+
+    # at least one count: the threshold is what is seen from outside
+    hits = sum(row[0] > 0 for run in runs for row in run)
+    n = EXECUTIONS * SINGLES
+    low, high = limits(hits, n, tap.alpha())
+    share = delta / (groups if unit_mode else 1)
+    tap.ok(low <= share, title + ": a single unit's group appears with probability delta at most",
+           "%d of %d, probability %.5f .. %.5f, limit %.5f" % (hits, n, low, high, share))
+    tap.ok(high >= noise.tail(m), title + ": and not much less often, as the threshold says")
+
+    # a unit's groups are hidden together
+    if unit_mode and groups > 1:
+        shown = sum(len({(row[0]) // groups for row in run if row[0] > 0}) for run in runs)
+        units = EXECUTIONS * (SINGLES // groups + 1)
+        low, _ = limits(shown, units, tap.alpha())
+        tap.ok(low <= delta, title + ": any group of a unit appears with probability delta at most",
+               "%d of %d" % (shown, units))
+
+    bad = []
+    alpha = tap.alpha() / 60
+    for k in range(1, 61):
+        seen = sum(row[0] == -k for run in runs for row in run)
+        # k units and noise reach 1 + m
+        p = noise.tail(m + 1 - k) if m + 1 - k > 0 else 1 - noise.tail(k - m)
+        low, high = limits(seen, EXECUTIONS, alpha)
+        if not low <= p <= high:
+            bad.append("%d units: %d of %d, theory %.4f" % (k, seen, EXECUTIONS, p))
+    tap.ok(not bad, title + ": groups of 1 to 60 units appear as often as theory says", "\n".join(bad))
+
+    largest = [row for run in runs for row in run if row[0] == -1000]
+    tap.ok(len(largest) == EXECUTIONS, title + ": a group of 300 units appears always",
+           "it fails to with probability %.1g" % noise.tail(300 - m))
+    tap.ok(all(row[1] is not None for run in runs for row in run), title + ": never NULL")
+    if aggregate.startswith("dp_count"):
+        # the count that decides is the one that is released, unless rows are counted
+        own = aggregate == "dp_count(*)" and unit_mode
+        count_noise = Noise(sensitivity2(0, 3, groups, True, neighbors) / (2 * RHO)) if own else noise
+        passed, note = check_mean(count_noise, [row[1] - 300 for row in largest], tap.alpha())
+        tap.ok(passed, title + ": its count", note)
+        if not own:
+            least = min(row[1] for run in runs for row in run)
+            tap.ok(least >= m + 1, title + ": no released count is below the threshold %d" % (m + 1))
+
+    rho, spent_delta = spent(name, ANALYST)
+    columns = 1 if aggregate.startswith("dp_count") and not (aggregate == "dp_count(*)" and unit_mode) else 2
+    tap.ok(abs(rho - columns * RHO * EXECUTIONS) < 1e-6 and math.isclose(spent_delta, delta * EXECUTIONS,
+                                                                         rel_tol=1e-9),
+           title + ": rho of %d columns and delta are charged" % columns,
+           "rho %.6g, delta %.6g for %d executions" % (rho, spent_delta, EXECUTIONS))
+
+
+def main():
+    tap = Tap("threshold.py", CHECKS)
+    make_role(ANALYST)
+    for neighbors in ("add_remove", "replace_one"):
+        check(tap, neighbors, False, 1, "dp_count(*)")
+        check(tap, neighbors, False, 1, "dp_sum(x, 0, 1)")
+        check(tap, neighbors, True, 1, "dp_count(DISTINCT u)")
+        check(tap, neighbors, True, 4, "dp_count(DISTINCT u)")
+        check(tap, neighbors, True, 4, "dp_count(*)")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
