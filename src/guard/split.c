@@ -377,7 +377,7 @@ set_bounds(Level *level, DpReleaseColumn *column, Aggref *agg, Node *summand)
 	if (!IsA(summand, Var))
 		refuse_at(agg->location,
 				  errmsg("%s needs bounds: write dp_sum(expression, lower, upper)", column->label));
-	policy = dp_policy_column(level->rte->relid, ((Var *) summand)->varattno);
+	policy = dp_policy_bounds(level->rte->relid, ((Var *) summand)->varattno);
 	if (!policy->has_bounds)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
