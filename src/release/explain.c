@@ -24,6 +24,19 @@ format_units(int64 units, int64 one)
 	return psprintf("%.12g", (double) units / one);
 }
 
+/* text: one line for each; other formats, where names are unique: a list */
+static void
+explain_list(const char *line, const char *list, List *items, ExplainState *es)
+{
+	ListCell   *lc;
+
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyList(list, items, es);
+	else
+		foreach(lc, items)
+			ExplainPropertyText(line, lfirst(lc), es);
+}
+
 /* the bounds may be parameters whose values EXPLAIN does not know */
 static bool
 parameters_known(DpRelease *release, EState *estate)
@@ -49,6 +62,7 @@ explain_budgets(const char *dataset, ExplainState *es)
 {
 	Oid			argtypes[] = {TEXTOID};
 	Datum		args[] = {CStringGetTextDatum(dataset)};
+	List	   *budgets = NIL;
 
 	SPI_connect();
 	if (SPI_execute_with_args("SELECT pg_catalog.format('%s: %s of rho %s remain', role, rho_remaining, rho_limit) "
@@ -59,8 +73,8 @@ explain_budgets(const char *dataset, ExplainState *es)
 							  1, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read budgets");
 	for (uint64 i = 0; i < SPI_processed; i++)
-		ExplainPropertyText("Budget",
-							SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1), es);
+		budgets = lappend(budgets, SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1));
+	explain_list("Budget", "Budgets", budgets, es);
 	SPI_finish();
 }
 
@@ -70,6 +84,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	DpRelease  *release = dp_release_of_state(node);
 	EState	   *estate = node->ss.ps.state;
 	DpFrozen   *frozen;
+	List	   *lines = NIL;
 
 	ExplainPropertyText("Dataset", release->dataset, es);
 	if (!parameters_known(release, estate))
@@ -81,11 +96,12 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	{
 		DpFrozenColumn *column = &frozen->columns[i];
 
-		ExplainPropertyText("Release",
-							psprintf("%s  (sigma=%.6g rho=%s)%s", column->column->label,
-									 column->sigma, format_units(frozen->column_rho, DP_RHO_ONE),
-									 i == release->selection ? "  selects keys" : ""), es);
+		lines = lappend(lines,
+						psprintf("%s  (sigma=%.6g rho=%s)%s", column->column->label,
+								 column->sigma, format_units(frozen->column_rho, DP_RHO_ONE),
+								 i == release->selection ? "  selects keys" : ""));
 	}
+	explain_list("Release", "Releases", lines, es);
 	ExplainPropertyText("Rho", format_units(frozen->rho, DP_RHO_ONE), es);
 	if (frozen->delta > 0)
 	{

@@ -23,6 +23,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "errors.h"
 #include "executor/executor.h"
 #include "fmgr.h"
@@ -66,6 +67,20 @@ evaluate_bound(Expr *expr, DpReleaseColumn *column, EState *estate)
 	}
 }
 
+/* dp_grid_from_numeric would refuse these, too, but cannot say of which aggregate */
+static void
+check_bounds(Numeric lower, Numeric upper, DpReleaseColumn *column)
+{
+	if (numeric_is_nan(lower) || numeric_is_inf(lower) || numeric_is_nan(upper) || numeric_is_inf(upper))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the bounds of %s must be finite numbers", column->label)));
+	if (DatumGetBool(DirectFunctionCall2(numeric_ge, NumericGetDatum(lower), NumericGetDatum(upper))))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the lower bound of %s must be less than its upper bound", column->label)));
+}
+
 static dp_u128
 squared_sensitivity(const DpGrid *grid, int max_groups, bool grouped, DpNeighbors neighbors)
 {
@@ -97,6 +112,8 @@ static void
 freeze_column(DpFrozenColumn *frozen, const DpFrozen *all, EState *estate)
 {
 	DpReleaseColumn *column = frozen->column;
+	Numeric		lower,
+				upper;
 
 	switch (column->kind)
 	{
@@ -107,9 +124,10 @@ freeze_column(DpFrozenColumn *frozen, const DpFrozen *all, EState *estate)
 			count_grid(&frozen->grid, 1);
 			break;
 		case DP_VALUE_SUM:
-			dp_grid_from_numeric(evaluate_bound(column->lower, column, estate),
-								 evaluate_bound(column->upper, column, estate),
-								 column->input_type, &frozen->grid);
+			lower = evaluate_bound(column->lower, column, estate);
+			upper = evaluate_bound(column->upper, column, estate);
+			check_bounds(lower, upper, column);
+			dp_grid_from_numeric(lower, upper, column->input_type, &frozen->grid);
 			break;
 	}
 	if (!dp_calibrate(squared_sensitivity(&frozen->grid, all->max_groups, all->nkeys > 0,
@@ -154,7 +172,12 @@ dp_freeze(DpRelease *release, EState *estate)
 	frozen->ncolumns = list_length(release->columns);
 	frozen->columns = palloc0(sizeof(DpFrozenColumn) * frozen->ncolumns);
 	frozen->column_rho = column_price(frozen->dataset);
-	frozen->rho = frozen->column_rho * frozen->ncolumns;
+	if (pg_mul_s64_overflow(frozen->column_rho, frozen->ncolumns, &frozen->rho) ||
+		frozen->rho > DP_RHO_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("a query of %d aggregates at rho %.12g each costs more than can be accounted for; lower dp_cdp.rho",
+						frozen->ncolumns, (double) frozen->column_rho / DP_RHO_ONE)));
 	frozen->max_groups = 1;
 	frozen->max_rows = 1;
 	if (release->has_unit)
