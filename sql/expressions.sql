@@ -108,7 +108,7 @@ SELECT e, condition(e) FROM unnest(ARRAY[
 
 -- constants: errors of theirs come before anything is charged
 SELECT e, condition(e) FROM unnest(ARRAY[
-	'true', 'false', 'i > 2 * 3 + 1', 't = upper(''a'') || chr(66)', 'i > 1 / 0', 'CASE WHEN i = 97 THEN 1 / 0 ELSE 1 END > 0', 'i = length(repeat(''x'', 5000))', 't = repeat(''x'', 20000)',
+	'true', 'false', 'i > 2 * 3 + 1', 't = upper(''a'') || chr(66)', 'i > 1 / 0', 'CASE WHEN i = 97 THEN 1 / 0 ELSE 1 END > 0', 'i IN (1, 2147483647 + 1)', 't LIKE ''a'' || ''\''', 'i > 1 / NULL::int', 'i = length(repeat(''x'', 5000))', 't = repeat(''x'', 20000)',
 	'i > (''{1,2}''::int[])[1]', 't = md5(''a'')', 'd > ''not a date''::text::date'
 ]) AS e;
 PREPARE with_parameters(int, text, int[], float8, numeric, date, interval) AS

@@ -78,7 +78,10 @@ dp_vet_array(DpVet *vet, Node *node, Node *array)
 		dp_refuse(vet, node, "a list that is not constant", "write comparisons joined by OR");
 	if (!dp_is_unfoldable(array, NULL))
 	{
-		Const	   *con = dp_fold(array);
+		Const	   *con;
+
+		(void) dp_refuse_failing(array, vet);
+		con = dp_fold(array);
 
 		dp_vet_const(vet, con);
 		return (Node *) con;
@@ -142,6 +145,7 @@ dp_vet(Node *node, DpVet *vet)
 	{
 		/* arrays are for dp_vet_array */
 		dp_vet_type(vet, node, exprType(node));
+		(void) dp_refuse_failing(node, vet);
 		node = (Node *) dp_fold(node);
 	}
 

@@ -21,6 +21,7 @@
 #include "guard/vet.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
@@ -250,4 +251,56 @@ dp_fold(Node *node)
 	/* messages point at what was written */
 	((Const *) folded)->location = exprLocation(node);
 	return castNode(Const, folded);
+}
+
+/*
+ * Refuses calls in a constant expression that fail, with a message of our own
+ * in place of the built-in's: children first, so that what is folded here has
+ * been found good.
+ */
+bool
+dp_refuse_failing(Node *node, DpVet *vet)
+{
+	const DpAllowed *allowed;
+	Oid			funcid;
+	Oid			collation;
+	List	   *args;
+	List	   *folded = NIL;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	check_stack_depth();
+	(void) expression_tree_walker(node, dp_refuse_failing, vet);
+
+	if (IsA(node, FuncExpr))
+	{
+		funcid = ((FuncExpr *) node)->funcid;
+		args = ((FuncExpr *) node)->args;
+		collation = ((FuncExpr *) node)->inputcollid;
+	}
+	else if (IsA(node, OpExpr))
+	{
+		set_opfuncid((OpExpr *) node);
+		funcid = ((OpExpr *) node)->opfuncid;
+		args = ((OpExpr *) node)->args;
+		collation = ((OpExpr *) node)->inputcollid;
+	}
+	else
+		return false;
+	allowed = dp_allowed_function(funcid);
+	if (allowed == NULL || allowed->total == NULL)
+		return false;
+	foreach(lc, args)
+	{
+		Const	   *con = dp_fold(lfirst(lc));
+
+		if (con->constisnull)
+			return false;
+		folded = lappend(folded, con);
+	}
+	if (dp_fold((Node *) makeFuncExpr(dp_total_variant(allowed), exprType(node), folded,
+									  exprCollation(node), collation, COERCE_EXPLICIT_CALL))->constisnull)
+		dp_refuse_function(vet, node, funcid, "it is undefined for these constants");
+	return false;
 }

@@ -47,7 +47,10 @@ extern void dp_vet_input_collation(DpVet *vet, Node *node, List *args, Oid colla
 /* whether node cannot be evaluated when the query is checked; a tree walker */
 extern bool dp_is_unfoldable(Node *node, void *context);
 
-/* the value of what can be */
+/* ZC002 where a call within what can be evaluated fails; a tree walker */
+extern bool dp_refuse_failing(Node *node, DpVet *vet);
+
+/* the value of what can be evaluated */
 extern Const *dp_fold(Node *node);
 
 /* the element-wise part of a cast of arrays is a mere change of labels, as varchar[] to text[] */
