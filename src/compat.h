@@ -20,6 +20,11 @@
 #if PG_VERSION_NUM >= 160000
 #include "rewrite/rewriteManip.h"
 #endif
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#include "optimizer/optimizer.h"
+#endif
 
 #if PG_VERSION_NUM >= 150000
 #define DP_CUSTOMPATH_PROJECTION CUSTOMPATH_SUPPORT_PROJECTION
@@ -74,6 +79,34 @@ dp_clear_relation_rte(Query *query, RangeTblEntry *rte)
 	rte->insertedCols = NULL;
 	rte->updatedCols = NULL;
 	rte->extraUpdatedCols = NULL;
+#endif
+}
+
+/*
+ * From 18 on, group keys are columns of a range table entry of their own.
+ * Puts the keys' expressions back in the places where they are used.
+ */
+static inline void
+dp_flatten_group_keys(Query *query)
+{
+#if PG_VERSION_NUM >= 180000
+	ListCell   *lc;
+
+	if (!query->hasGroupRTE)
+		return;
+	query->targetList = (List *) flatten_group_exprs(NULL, query, (Node *) query->targetList);
+	query->havingQual = flatten_group_exprs(NULL, query, query->havingQual);
+	query->hasGroupRTE = false;
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if (rte->rtekind == RTE_GROUP)
+		{
+			rte->rtekind = RTE_RESULT;
+			rte->groupexprs = NIL;
+		}
+	}
 #endif
 }
 

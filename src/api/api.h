@@ -65,7 +65,7 @@ extern char *dp_api_dataset_name(FunctionCallInfo fcinfo, int argno);
 extern DpDatasetRow *dp_api_dataset(const char *name, Oid user, DpDatasetLock lock);
 
 /* ZC004: the library was not loaded at server start */
-extern void dp_api_not_loaded(void) pg_attribute_noreturn();
+extern void dp_api_not_loaded(void) __attribute__((noreturn));
 
 /* the table that argument 0 names; ZC004 when there is none */
 extern Oid	dp_api_table(FunctionCallInfo fcinfo);

@@ -24,8 +24,6 @@
 #include "miscadmin.h"
 #include "utils/syscache.h"
 
-extern bool dp_preloaded;
-
 PG_FUNCTION_INFO_V1(dp_unreleased_in);
 PG_FUNCTION_INFO_V1(dp_unreleased_out);
 PG_FUNCTION_INFO_V1(dp_unreleased_trans);

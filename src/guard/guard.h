@@ -16,6 +16,9 @@
 /* hooks.c: from _PG_init */
 extern void dp_guard_init(void);
 
+/* dp_cdp.c: the library was loaded at server start */
+extern bool dp_preloaded;
+
 /* ------------------------------------------------------------------------
  * aggregates.c: which function is a private aggregate
  * ------------------------------------------------------------------------

@@ -223,7 +223,7 @@ array_const(Oid element, Oid collation, Datum *values, int n)
 static void
 declare_domain(Level *level, DpReleaseKey *key, Node *expr)
 {
-	static Datum booleans[2] = {BoolGetDatum(false), BoolGetDatum(true)};
+	Datum		booleans[2] = {BoolGetDatum(false), BoolGetDatum(true)};
 
 	if (IsA(expr, Var))
 	{
@@ -652,6 +652,7 @@ split_level(DpSplitContext *cxt, Query *query, Index rti, CollectContext *collec
 	level.rte = rt_fetch(rti, query->rtable);
 	table = dp_policy_table(level.rte->relid);
 	check_shape(&level);
+	dp_flatten_group_keys(query);
 	if (collected->other != NULL)
 	{
 		Aggref	   *other = (Aggref *) collected->other;

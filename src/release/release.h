@@ -136,7 +136,7 @@ extern void dp_sandbox_end(DpSandbox *box);
  * one constant error that an analyst may see; its cause goes to the server's
  * log.  Cancel and termination are passed on without their detail.
  */
-extern void dp_sandbox_rethrow(MemoryContext context) pg_attribute_noreturn();
+extern void dp_sandbox_rethrow(MemoryContext context) __attribute__((noreturn));
 
 /* true while the inner plan that owns this range table is running */
 extern bool dp_release_is_inner(List *range_table);
