@@ -35,6 +35,8 @@ typedef struct Cursor
 {
 	int			next;
 	bool		registered;		/* reset_cursor will be called on rescan */
+	bool		has_layout;
+	DpLayout	layout;			/* of the states seen so far; all are alike */
 } Cursor;
 
 /* what entry_key was told about its result */
@@ -68,66 +70,60 @@ entry_types(const DpBoundEntry *entry)
 static int64
 clamped_value(const char *value, DpValueKind kind, const DpGrid *grid)
 {
-	int64		count;
+	uint32		count;
 
 	if (kind == DP_VALUE_SUM)
 		return dp_clamp_wide(dp_exact_sum_get((const DpExactSum *) value), grid);
-	count = *(const int64 *) value;
+	count = *(const uint32 *) value;
 	if (kind == DP_VALUE_UNITS)
 		return count > 0 ? 1 : 0;
-	return Min(count, Max(grid->upper, 0));
+	return Min((int64) count, Max(grid->upper, 0));
 }
 
-/* the bytes of key i; 0 when it is by value, or NULL */
+/* the bytes of a key; 0 when it is by value, or NULL */
 static inline uint32
-key_length(const DpBoundState *state, const uint64 *slot, int i)
+key_length(const DpLayout *layout, const char *from, int i)
 {
-	return state->by_reference & (1 << i) ? DP_SLOT_LEN(slot[i]) : 0;
+	return layout->by_reference & (1 << i) ? DP_SLOT_LEN(dp_entry_word(layout, from, i)) : 0;
 }
 
 /* entry n of a state */
 static DpBoundEntry *
-make_entry(const DpBoundState *state, int n, const DpBoundSpec *spec)
+make_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const DpLayout *layout)
 {
 	const char *from = dp_state_entries(state) + (Size) n * state->entry_size;
-	uint64		rank = dp_word(from);
-	const uint64 *slot = (const uint64 *) from + 1;
+	Size		types = MAXALIGN(sizeof(Oid) * layout->nkeys);
 	Size		fixed = offsetof(DpBoundEntry, value) +
-		sizeof(int64) * (state->nvalues + state->nkeys) +
-		MAXALIGN(sizeof(Oid) * state->nkeys);
+		sizeof(int64) * (layout->nvalues + layout->nkeys) + types;
 	Size		size = fixed;
 	DpBoundEntry *entry;
 
-	for (int i = 0; i < state->nkeys; i++)
-		size += MAXALIGN(key_length(state, slot, i));
+	for (int i = 0; i < layout->nkeys; i++)
+		size += MAXALIGN(key_length(layout, from, i));
 
 	entry = palloc(size);
 	SET_VARSIZE(entry, size);
-	entry->null_keys = rank & DP_RANK_NULLS;
-	entry->nkeys = state->nkeys;
-	entry->nvalues = state->nvalues;
+	entry->null_keys = dp_rank(from) & DP_RANK_NULLS;
+	entry->nkeys = layout->nkeys;
+	entry->nvalues = layout->nvalues;
 
-	from += sizeof(uint64) * (1 + state->nkeys);
-	for (int i = 0; i < state->nvalues; i++)
-	{
-		DpValueKind kind = spec->value[i].kind;
+	for (int i = 0; i < layout->nvalues; i++)
+		entry->value[i] = clamped_value(from + layout->value[i], spec->value[i].kind,
+										&spec->value[i].grid);
 
-		entry->value[i] = clamped_value(from, kind, &spec->value[i].grid);
-		from += kind == DP_VALUE_SUM ? sizeof(DpExactSum) : sizeof(int64);
-	}
-
-	memset(entry_types(entry), 0, MAXALIGN(sizeof(Oid) * state->nkeys));
+	memset(entry_types(entry), 0, types);
 	size = fixed;
-	for (int i = 0; i < state->nkeys; i++)
+	for (int i = 0; i < layout->nkeys; i++)
 	{
-		uint32		len = key_length(state, slot, i);
+		uint64		word = dp_entry_word(layout, from, i);
+		uint32		len = key_length(layout, from, i);
 
 		entry_types(entry)[i] = state->key[i].type;
 		if (len == 0)
-			entry_slots(entry)[i] = slot[i];
+			entry_slots(entry)[i] = word;
 		else
 		{
-			memcpy((char *) entry + size, (const char *) state + DP_SLOT_OFFSET(slot[i]), len);
+			memcpy((char *) entry + size, (const char *) state + DP_SLOT_OFFSET(word), len);
 			memset((char *) entry + size + len, 0, MAXALIGN(len) - len);
 			entry_slots(entry)[i] = DP_SLOT(size, len);
 			size += MAXALIGN(len);
@@ -178,7 +174,16 @@ dp_bound_entries(PG_FUNCTION_ARGS)
 		cursor->registered = true;
 	}
 	if (cursor->next == 0)
+	{
 		check_spec(state, spec);
+		if (!cursor->has_layout ||
+			cursor->layout.nkeys != state->nkeys || cursor->layout.nvalues != state->nvalues ||
+			cursor->layout.by_reference != state->by_reference ||
+			cursor->layout.narrow != state->narrow || cursor->layout.sums != state->sums)
+			dp_layout_init(&cursor->layout, state->nkeys, state->nvalues,
+						   state->by_reference, state->narrow, state->sums);
+		cursor->has_layout = true;
+	}
 
 	if (cursor->next >= state->nentries)
 	{
@@ -188,7 +193,7 @@ dp_bound_entries(PG_FUNCTION_ARGS)
 	}
 
 	rsinfo->isDone = ExprMultipleResult;
-	PG_RETURN_POINTER(make_entry(state, cursor->next++, spec));
+	PG_RETURN_POINTER(make_entry(state, cursor->next++, spec, &cursor->layout));
 }
 
 static const DpBoundEntry *

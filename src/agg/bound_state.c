@@ -224,18 +224,17 @@ compare_key(const DpBoundState *state, uint64 slot, DpKeyInfo *info, const DpKey
 }
 
 static int
-compare_keys(const DpBoundState *state, const char *entry, DpKeyInfo *info, const DpKey *keys)
+compare_keys(const DpBoundState *state, const char *entry, DpShape *shape, const DpKey *keys)
 {
-	const uint64 *slot = (const uint64 *) entry + 1;
-
-	for (int i = 0; i < state->nkeys; i++)
+	for (int i = 0; i < shape->layout.nkeys; i++)
 	{
 		int			order;
 
 		/* equal ranks have the same keys NULL */
 		if (keys[i].isnull)
 			continue;
-		order = compare_key(state, slot[i], &info[i], &keys[i]);
+		order = compare_key(state, dp_entry_word(&shape->layout, entry, i),
+							&shape->key[i], &keys[i]);
 		if (order != 0)
 			return order;
 	}
@@ -248,29 +247,33 @@ compare_keys(const DpBoundState *state, const char *entry, DpKeyInfo *info, cons
  * never longer than the one that is there.
  */
 static void
-prefer_smaller_form(DpBoundState *state, char *entry, const DpKeyInfo *info, const DpKey *keys)
+prefer_smaller_form(DpBoundState *state, char *entry, const DpShape *shape, const DpKey *keys)
 {
-	uint64	   *slot = (uint64 *) entry + 1;
+	const DpLayout *layout = &shape->layout;
 
-	for (int i = 0; i < state->nkeys; i++)
+	for (int i = 0; i < layout->nkeys; i++)
 	{
-		if (info[i].class != DP_KEY_GENERIC || keys[i].isnull)
+		const DpKeyInfo *info = &shape->key[i];
+		uint64		word;
+
+		if (likely(info->class != DP_KEY_GENERIC) || keys[i].isnull)
 			continue;
-		if (info[i].typbyval)
-			slot[i] = Min(slot[i], keys[i].word);
+		word = dp_entry_word(layout, entry, i);
+		if (info->typbyval)
+			dp_set_entry_word(layout, entry, i, Min(word, keys[i].word));
 		else
 		{
 			uint32		len;
-			char	   *data = unconstify(char *, slot_data(state, &info[i], slot[i], &len));
+			char	   *data = unconstify(char *, slot_data(state, info, word, &len));
 
-			if (compare_bytes(keys[i].data, keys[i].len, data, len) < 0)
+			if (compare_bytes(keys[i].data, keys[i].len, data, len) >= 0)
+				continue;
+			memcpy(data, keys[i].data, keys[i].len);
+			if (info->typlen == -1)
 			{
-				memcpy(data, keys[i].data, keys[i].len);
-				if (info[i].typlen == -1)
-				{
-					SET_VARSIZE(data - VARHDRSZ, keys[i].len + VARHDRSZ);
-					slot[i] = DP_SLOT(DP_SLOT_OFFSET(slot[i]), keys[i].len + VARHDRSZ);
-				}
+				SET_VARSIZE(data - VARHDRSZ, keys[i].len + VARHDRSZ);
+				dp_set_entry_word(layout, entry, i,
+								  DP_SLOT(DP_SLOT_OFFSET(word), keys[i].len + VARHDRSZ));
 			}
 		}
 	}
@@ -303,100 +306,147 @@ state_size(Size need, Size most, bool has_bytes)
 	return size;
 }
 
-static bool
-has_bytes(const DpKeyInfo *info, int nkeys)
-{
-	for (int i = 0; i < nkeys; i++)
-		if (!info[i].typbyval)
-			return true;
-	return false;
-}
-
 /* the most a state without keys by reference can ever need */
 static Size
-largest_size(int nkeys, Size entry_size, int max_groups)
+largest_size(const DpLayout *layout, int max_groups)
 {
-	return dp_state_header_size(nkeys) + entry_size * max_groups;
+	return dp_state_header_size(layout->nkeys) + (Size) layout->entry_size * max_groups;
+}
+
+void
+dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
+			   uint16 by_reference, uint16 narrow, uint64 sums)
+{
+	Size		at = sizeof(uint64);
+
+	memset(layout, 0, sizeof(DpLayout));
+	layout->nkeys = nkeys;
+	layout->nvalues = nvalues;
+	layout->by_reference = by_reference;
+	layout->narrow = narrow;
+	layout->sums = sums;
+
+	for (int i = 0; i < nkeys; i++)
+		if (!(narrow & (1 << i)))
+		{
+			layout->key[i] = at;
+			at += sizeof(uint64);
+		}
+	for (int i = 0; i < nvalues; i++)
+		if (sums & (UINT64CONST(1) << i))
+		{
+			layout->value[i] = at;
+			at += sizeof(DpExactSum);
+		}
+	for (int i = 0; i < nkeys; i++)
+		if (narrow & (1 << i))
+		{
+			layout->key[i] = at;
+			at += sizeof(int32);
+		}
+	for (int i = 0; i < nvalues; i++)
+		if (!(sums & (UINT64CONST(1) << i)))
+		{
+			layout->value[i] = at;
+			at += sizeof(uint32);
+		}
+	layout->entry_size = MAXALIGN(at);
+}
+
+/* the layout for shape->key, which the caller has filled in */
+void
+dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums)
+{
+	uint16		by_reference = 0;
+	uint16		narrow = 0;
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		if (!shape->key[i].typbyval)
+			by_reference |= 1 << i;
+		else if (shape->key[i].typlen <= (int) sizeof(int32))
+			narrow |= 1 << i;
+	}
+	dp_layout_init(&shape->layout, nkeys, nvalues, by_reference, narrow, sums);
 }
 
 /* An empty state in CurrentMemoryContext. */
 DpBoundState *
-dp_bound_state_new(const DpKeyInfo *info, int nkeys, int nvalues,
-				   uint64 sums, int max_groups, uint64 salt)
+dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt)
 {
+	const DpLayout *layout = &shape->layout;
 	DpBoundState *state;
-	Size		entry_size = sizeof(uint64) * (1 + nkeys + nvalues);
 	Size		size;
 
-	for (int i = 0; i < nvalues; i++)
-		if (sums & (UINT64CONST(1) << i))
-			entry_size += sizeof(uint64);
-	if (nkeys == 0)
+	if (layout->nkeys == 0)
 		max_groups = 1;
 
-	size = state_size(dp_state_header_size(nkeys) + entry_size,
-					  largest_size(nkeys, entry_size, max_groups),
-					  has_bytes(info, nkeys));
+	size = state_size(dp_state_header_size(layout->nkeys) + layout->entry_size,
+					  largest_size(layout, max_groups), layout->by_reference != 0);
 	state = palloc0(size);
 	SET_VARSIZE(state, size);
 	state->bytes = size;
 	state->salt = salt;
-	state->sums = sums;
+	state->sums = layout->sums;
 	state->max_groups = max_groups;
-	state->entry_size = entry_size;
-	state->nkeys = nkeys;
-	state->nvalues = nvalues;
-	for (int i = 0; i < nkeys; i++)
+	state->by_reference = layout->by_reference;
+	state->narrow = layout->narrow;
+	state->entry_size = layout->entry_size;
+	state->nkeys = layout->nkeys;
+	state->nvalues = layout->nvalues;
+	for (int i = 0; i < layout->nkeys; i++)
 	{
-		state->key[i].type = info[i].type;
-		state->key[i].collation = info[i].collation;
-		if (info[i].class == DP_KEY_GENERIC)
-			state->has_forms = true;
-		if (!info[i].typbyval)
-			state->by_reference |= 1 << i;
+		state->key[i].type = shape->key[i].type;
+		state->key[i].collation = shape->key[i].collation;
 	}
 	return state;
 }
 
 /* A copy without garbage, with room for at least "more" bytes. */
 static DpBoundState *
-rebuild(const DpBoundState *old, const DpKeyInfo *info, Size more)
+rebuild(const DpBoundState *old, const DpLayout *layout, Size more)
 {
 	DpBoundState *state;
 	Size		fixed = dp_state_header_size(old->nkeys) + (Size) old->nentries * old->entry_size;
 	Size		need = fixed + more;
 	Size		size;
-	bool		by_reference = has_bytes(info, old->nkeys);
 	char	   *entry;
 
 	CHECK_FOR_INTERRUPTS();
 
-	entry = dp_state_entries(old);
-	for (int n = 0; by_reference && n < old->nentries; n++, entry += old->entry_size)
-		for (int i = 0; i < old->nkeys; i++)
-			if (!info[i].typbyval)
-				need += MAXALIGN(DP_SLOT_LEN(((uint64 *) entry)[1 + i]));
+	if (layout->by_reference != 0)
+	{
+		entry = dp_state_entries(old);
+		for (int n = 0; n < old->nentries; n++, entry += old->entry_size)
+			for (int i = 0; i < layout->nkeys; i++)
+				if (layout->by_reference & (1 << i))
+					need += MAXALIGN(DP_SLOT_LEN(dp_entry_word(layout, entry, i)));
+	}
 
-	size = state_size(need, largest_size(old->nkeys, old->entry_size, old->max_groups),
-					  by_reference);
+	size = state_size(need, largest_size(layout, old->max_groups), layout->by_reference != 0);
 	state = palloc0(size);
 	memcpy(state, old, fixed);
 	SET_VARSIZE(state, size);
 	state->bytes = size;
+	if (layout->by_reference == 0)
+		return state;
 
 	entry = dp_state_entries(state);
-	for (int n = 0; by_reference && n < state->nentries; n++, entry += state->entry_size)
-		for (int i = 0; i < state->nkeys; i++)
+	for (int n = 0; n < state->nentries; n++, entry += state->entry_size)
+		for (int i = 0; i < layout->nkeys; i++)
 		{
-			uint64	   *slot = (uint64 *) entry + 1 + i;
-			uint32		len = DP_SLOT_LEN(*slot);
+			uint64		slot;
+			uint32		len;
 
-			/* a NULL's slot is 0 */
-			if (info[i].typbyval || len == 0)
+			if (!(layout->by_reference & (1 << i)))
 				continue;
+			slot = dp_entry_word(layout, entry, i);
+			len = DP_SLOT_LEN(slot);
+			if (len == 0)
+				continue;		/* a NULL's slot is 0 */
 			state->bytes -= MAXALIGN(len);
-			memcpy((char *) state + state->bytes, (const char *) old + DP_SLOT_OFFSET(*slot), len);
-			*slot = DP_SLOT(state->bytes, len);
+			memcpy((char *) state + state->bytes, (const char *) old + DP_SLOT_OFFSET(slot), len);
+			dp_set_entry_word(layout, entry, i, DP_SLOT(state->bytes, len));
 		}
 	return state;
 }
@@ -416,8 +466,6 @@ store_key(DpBoundState *state, const DpKeyInfo *info, const DpKey *key)
 	Size		len = stored_length(info, key);
 	char	   *p;
 
-	if (key->isnull)
-		return 0;
 	if (info->typbyval)
 		return key->word;
 	state->bytes -= MAXALIGN(len);
@@ -434,19 +482,20 @@ store_key(DpBoundState *state, const DpKeyInfo *info, const DpKey *key)
 
 /* puts a new entry at index "at"; the state must not be full */
 static char *
-insert_entry(DpBoundState **pstate, DpKeyInfo *info, int at, uint64 rank, const DpKey *keys)
+insert_entry(DpBoundState **pstate, DpShape *shape, int at, uint64 rank, const DpKey *keys)
 {
 	DpBoundState *state = *pstate;
+	const DpLayout *layout = &shape->layout;
 	Size		used = dp_state_header_size(state->nkeys) +
 		(Size) state->nentries * state->entry_size;
 	Size		more = state->entry_size;
 	char	   *entry;
-	uint64	   *slot;
 
-	for (int i = 0; i < state->nkeys; i++)
-		more += MAXALIGN(stored_length(&info[i], &keys[i]));
+	if (layout->by_reference != 0)
+		for (int i = 0; i < layout->nkeys; i++)
+			more += MAXALIGN(stored_length(&shape->key[i], &keys[i]));
 	if (state->bytes - used < more)
-		*pstate = state = rebuild(state, info, more);
+		*pstate = state = rebuild(state, layout, more);
 
 	entry = dp_state_entries(state) + (Size) at * state->entry_size;
 	memmove(entry + state->entry_size, entry,
@@ -454,19 +503,19 @@ insert_entry(DpBoundState **pstate, DpKeyInfo *info, int at, uint64 rank, const 
 	state->nentries++;
 
 	memset(entry, 0, state->entry_size);
-	slot = (uint64 *) entry;
-	*slot++ = rank;
-	for (int i = 0; i < state->nkeys; i++)
-		slot[i] = store_key(state, &info[i], &keys[i]);
+	*(uint64 *) entry = rank;
+	for (int i = 0; i < layout->nkeys; i++)
+		if (!keys[i].isnull)
+			dp_set_entry_word(layout, entry, i, store_key(state, &shape->key[i], &keys[i]));
 	return entry;
 }
 
 /*
- * The values of the entry with these keys, made (with values 0) if the state
- * wants it; NULL if max_groups keys precede it.  May replace *state.
+ * The entry with these keys, made (with values 0) if the state wants it;
+ * NULL if max_groups other keys precede it.  May replace *pstate.
  */
 char *
-dp_bound_state_entry(DpBoundState **pstate, DpKeyInfo *info, uint64 rank, DpKey *keys)
+dp_bound_state_entry(DpBoundState **pstate, DpShape *shape, uint64 rank, DpKey *keys)
 {
 	DpBoundState *state = *pstate;
 	char	   *entries = dp_state_entries(state);
@@ -482,29 +531,28 @@ dp_bound_state_entry(DpBoundState **pstate, DpKeyInfo *info, uint64 rank, DpKey 
 
 		while (at < above)
 		{
-			int			middle = (at + above) / 2;
+			int			middle = at + (above - at) / 2;
 
-			if (dp_word(entries + middle * entry_size) < rank)
+			if (dp_rank(entries + middle * entry_size) < rank)
 				at = middle + 1;
 			else
 				above = middle;
 		}
 	}
 	else
-		while (at < n && dp_word(entries + at * entry_size) < rank)
+		while (at < n && dp_rank(entries + at * entry_size) < rank)
 			at++;
 
 	for (entry = entries + at * entry_size;
-		 at < n && dp_word(entry) == rank;
+		 at < n && dp_rank(entry) == rank;
 		 at++, entry += entry_size)
 	{
-		int			order = compare_keys(state, entry, info, keys);
+		int			order = compare_keys(state, entry, shape, keys);
 
 		if (order == 0)
 		{
-			if (state->has_forms)
-				prefer_smaller_form(state, entry, info, keys);
-			return entry + sizeof(uint64) * (1 + state->nkeys);
+			prefer_smaller_form(state, entry, shape, keys);
+			return entry;
 		}
 		if (order > 0)
 			break;
@@ -516,35 +564,34 @@ dp_bound_state_entry(DpBoundState **pstate, DpKeyInfo *info, uint64 rank, DpKey 
 			return NULL;
 		state->nentries--;		/* the last one's bytes become garbage */
 	}
-	entry = insert_entry(pstate, info, at, rank, keys);
-	return entry + sizeof(uint64) * (1 + (*pstate)->nkeys);
+	return insert_entry(pstate, shape, at, rank, keys);
 }
 
 /* entry i's keys and rank; keys point into the state */
 uint64
-dp_bound_state_load(const DpBoundState *state, int i, const DpKeyInfo *info, DpKey *keys)
+dp_bound_state_load(const DpBoundState *state, int i, const DpShape *shape, DpKey *keys)
 {
-	const uint64 *entry = (const uint64 *) (dp_state_entries(state) +
-											(Size) i * state->entry_size);
+	const char *entry = dp_state_entries(state) + (Size) i * state->entry_size;
+	uint64		rank = dp_rank(entry);
 
-	for (int k = 0; k < state->nkeys; k++)
+	for (int k = 0; k < shape->layout.nkeys; k++)
 	{
-		uint64		slot = entry[1 + k];
+		uint64		word = dp_entry_word(&shape->layout, entry, k);
 
 		memset(&keys[k], 0, sizeof(DpKey));
-		keys[k].isnull = (entry[0] & (UINT64CONST(1) << k)) != 0;
+		keys[k].isnull = (rank & (UINT64CONST(1) << k)) != 0;
 		if (keys[k].isnull)
 			continue;
-		if (info[k].typbyval)
+		if (shape->key[k].typbyval)
 		{
-			keys[k].word = slot;
-			keys[k].datum = (Datum) slot;
+			keys[k].word = word;
+			keys[k].datum = (Datum) word;
 		}
 		else
 		{
-			keys[k].datum = PointerGetDatum((const char *) state + DP_SLOT_OFFSET(slot));
-			keys[k].data = slot_data(state, &info[k], slot, &keys[k].len);
+			keys[k].datum = PointerGetDatum((const char *) state + DP_SLOT_OFFSET(word));
+			keys[k].data = slot_data(state, &shape->key[k], word, &keys[k].len);
 		}
 	}
-	return entry[0];
+	return rank;
 }

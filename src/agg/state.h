@@ -21,7 +21,9 @@
 static inline void *
 dp_state_in_place(FunctionCallInfo fcinfo)
 {
-	if (unlikely(!AggCheckCallContext(fcinfo, NULL)))
+	/* AggCheckCallContext, inlined: this runs once per row */
+	if (unlikely(fcinfo->context == NULL ||
+				 !(IsA(fcinfo->context, AggState) || IsA(fcinfo->context, WindowAggState))))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("transition functions of dp_cdp can only be called by an aggregate")));
@@ -40,9 +42,8 @@ typedef struct DpKeyType
  *
  *		header | key types | entries, ascending ->   free   <- keys' bytes |
  *
- * An entry is 8-byte words: its rank, one slot per key, then per value one
- * word for a count or two for a sum (a DpExactSum).  A slot is the key by
- * value, or offset and length of its bytes, aligned, at the end of the state.
+ * The keys' bytes at the end are of keys by reference.  What an entry looks
+ * like is told by DpLayout.
  */
 typedef struct DpBoundState
 {
@@ -52,13 +53,34 @@ typedef struct DpBoundState
 	uint64		sums;			/* bit i: value i is a sum */
 	int32		nentries;
 	int32		max_groups;
-	uint16		entry_size;
 	uint16		by_reference;	/* bit i: key i is */
+	uint16		narrow;			/* bit i: key i is by value and takes 4 bytes */
+	uint16		entry_size;
 	uint8		nkeys;
 	uint8		nvalues;
-	bool		has_forms;		/* some key type writes equal values differently */
 	DpKeyType	key[FLEXIBLE_ARRAY_MEMBER];
 } DpBoundState;
+
+/*
+ * Where things are in an entry, from its start.  Rank first, then the words
+ * of 8 bytes, then those of 4: with millions of units, time goes into cache
+ * misses, and a small state has fewer.
+ *
+ * A key's place holds it by value, or a DP_SLOT: offset and length of its
+ * bytes in the state.  A sum is a DpExactSum; a count is a uint32, which
+ * saturates.
+ */
+typedef struct DpLayout
+{
+	uint16		nkeys;
+	uint16		nvalues;
+	uint16		by_reference;
+	uint16		narrow;
+	uint64		sums;
+	uint16		entry_size;
+	uint16		key[DP_MAX_KEYS];
+	uint16		value[DP_MAX_VALUES];
+} DpLayout;
 
 /*
  * SQL type dp_cdp.bound_entry: one group of one unit, values clamped.
@@ -99,6 +121,13 @@ typedef struct DpKeyInfo
 	FmgrInfo	compare;
 } DpKeyInfo;
 
+/* what all states of one aggregate have in common */
+typedef struct DpShape
+{
+	DpLayout	layout;
+	DpKeyInfo	key[DP_MAX_KEYS];
+} DpShape;
+
 /* one key of the row or entry at hand */
 typedef struct DpKey
 {
@@ -112,11 +141,14 @@ typedef struct DpKey
 extern bool dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context);
 extern uint64 dp_key_hash(DpKeyInfo *info, Datum datum, DpKey *key, uint64 seed);
 
-extern DpBoundState *dp_bound_state_new(const DpKeyInfo *info, int nkeys, int nvalues,
-										uint64 sums, int max_groups, uint64 salt);
-extern char *dp_bound_state_entry(DpBoundState **state, DpKeyInfo *info,
+extern void dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
+						   uint16 by_reference, uint16 narrow, uint64 sums);
+extern void dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums);
+
+extern DpBoundState *dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt);
+extern char *dp_bound_state_entry(DpBoundState **pstate, DpShape *shape,
 								  uint64 rank, DpKey *keys);
-extern uint64 dp_bound_state_load(const DpBoundState *state, int i, const DpKeyInfo *info,
+extern uint64 dp_bound_state_load(const DpBoundState *state, int i, const DpShape *shape,
 								  DpKey *keys);
 
 static inline Size
@@ -132,9 +164,29 @@ dp_state_entries(const DpBoundState *state)
 }
 
 static inline uint64
-dp_word(const char *p)
+dp_rank(const char *entry)
 {
-	return *(const uint64 *) p;
+	return *(const uint64 *) entry;
+}
+
+/* the word at key i's place: value or slot */
+static inline uint64
+dp_entry_word(const DpLayout *layout, const char *entry, int i)
+{
+	const char *p = entry + layout->key[i];
+
+	return layout->narrow & (1 << i) ? (uint64) (int64) *(const int32 *) p : *(const uint64 *) p;
+}
+
+static inline void
+dp_set_entry_word(const DpLayout *layout, char *entry, int i, uint64 word)
+{
+	char	   *p = entry + layout->key[i];
+
+	if (layout->narrow & (1 << i))
+		*(int32 *) p = (int32) word;
+	else
+		*(uint64 *) p = word;
 }
 
 /* a slot of a key by reference */
