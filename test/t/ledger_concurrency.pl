@@ -1,0 +1,133 @@
+# Many at once: exact to the unit, all databases at once, and the worker does
+# not stand in the way of those who work on whole databases.
+
+use strict;
+use warnings;
+
+use LedgerTest;
+use Test::More;
+use Time::HiRes qw(time);
+
+my $node = ledger_node('main', conf => "max_logical_replication_workers = 0\nmax_worker_processes = 3\n");
+ledger_database($node, 'test');
+$node->safe_psql('test', 'CREATE ROLE ana LOGIN');
+
+# ---------------------------------------------------------------------------
+# 64 clients, 20,000 units
+# ---------------------------------------------------------------------------
+
+dataset($node, 'test', 'd');
+budget($node, 'test', 'd', 'postgres', '0.00000002');
+my $answered = pgbench_run($node, 'test', q{SELECT dp_cdp.debit('d', 0.000000000001);},
+	'-c', 64, '-j', 2, '-t', 1000)->();
+is($answered, 20000, '64 clients get exactly 20,000 units');
+is(value($node, 'test', 'SELECT rho_limit = rho_spent FROM dp_cdp.budget'), 't', 'the budget is spent exactly');
+is(value($node, 'test', q{SELECT rho_spent FROM dp_cdp.dataset}), '0.000000020000', 'the dataset agrees');
+is(value($node, 'test', 'SELECT count(*) FILTER (WHERE granted) FROM dp_cdp.release_log'), '20000', 'the log agrees');
+is(value($node, 'test', 'SELECT count(*) FILTER (WHERE NOT granted) FROM dp_cdp.release_log'), '64', 'every client was refused once');
+
+# budgets of many roles, one cap
+$node->safe_psql('test', <<'EOC');
+SELECT dp_cdp.empty_ledger();
+DO $$ BEGIN FOR i IN 1..20 LOOP EXECUTE 'CREATE ROLE r' || i; END LOOP; END $$;
+EOC
+dataset($node, 'test', 'm', '0.000000001');
+budget($node, 'test', 'm', "r$_", '0.0000000001') for 1 .. 20;
+$answered = pgbench_run($node, 'test',
+	"\\set i random(1, 20)\nSET SESSION AUTHORIZATION r:i;\nSELECT dp_cdp.debit('m', 0.000000000001);",
+	'-c', 16, '-j', 2, '-t', 5000, '--max-tries=1', '-M', 'simple')->();
+is(value($node, 'test', q{SELECT count(*) FROM dp_cdp.budget WHERE rho_spent > rho_limit}), '0', 'no budget is overdrawn');
+is(value($node, 'test', q{SELECT bool_and(b.rho_spent = coalesce(l.rho, 0)) FROM dp_cdp.budget b LEFT JOIN
+	(SELECT dataset, role, sum(rho) AS rho FROM dp_cdp.release_log WHERE granted GROUP BY 1, 2) l USING (dataset, role)
+	WHERE dataset = 'm'}), 't', 'each is what the log says');
+is(value($node, 'test', q{SELECT sum(b.rho_spent) = max(d.rho_spent) FROM dp_cdp.budget b JOIN dp_cdp.dataset d ON d.name = b.dataset WHERE b.dataset = 'm'}),
+	't', 'together they are what the dataset spent');
+
+# ---------------------------------------------------------------------------
+# Budgets that are changed meanwhile
+# ---------------------------------------------------------------------------
+
+dataset($node, 'test', 'busy');
+budget($node, 'test', 'busy', 'postgres', 1000);
+my $bench = pgbench_run($node, 'test', q{SELECT dp_cdp.debit('busy', 0.000001);}, '-c', 8, '-j', 2, '-T', 4);
+for (1 .. 15)
+{
+	# as set_budget would; and maintenance that moves rows
+	$node->safe_psql('test', $_) for
+		q{BEGIN; SELECT FROM dp_cdp.budget WHERE dataset = 'busy' FOR UPDATE; SELECT pg_sleep(0.05); COMMIT},
+		'VACUUM dp_cdp.budget', 'VACUUM FULL dp_cdp.budget', 'CLUSTER dp_cdp.dataset USING dataset_pkey',
+		'REINDEX TABLE dp_cdp.release_log';
+}
+$answered = $bench->();
+ok($answered > 100, 'debits go on while rows are locked and tables rewritten');
+is(value($node, 'test', q{SELECT round(rho_spent / 0.000001) FROM dp_cdp.budget WHERE dataset = 'busy'}), $answered, 'none is lost');
+unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/^(?!.*(?:too many clients|privacy budget)).*(?:PANIC|FATAL|could not)/m, 'nothing odd in the log');
+
+# another dataset does not wait for a locked one
+dataset($node, 'test', 'other');
+budget($node, 'test', 'other', 'postgres', 1000);
+my $holder = hold_row($node, 'test', q{SELECT FROM dp_cdp.budget WHERE dataset = 'busy' FOR UPDATE});
+my $run = background($node, 'test', q{SELECT dp_cdp.debit('busy', 1);});
+wait_waiting($node, 'test', 1);
+my $start = time;
+debit($node, 'test', 'postgres', q{SELECT dp_cdp.debit('other', 1);}) for 1 .. 3;
+cmp_ok(time - $start, '<', 2, 'other datasets go on');
+release_row($node, $holder);
+is(finish($run), '', 'and the one that was locked too, once it is free');
+
+# ---------------------------------------------------------------------------
+# A long snapshot, which keeps all dead versions of the hot rows
+# ---------------------------------------------------------------------------
+
+$holder = hold_row($node, 'test', 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM dp_cdp.budget');
+$answered = pgbench_run($node, 'test', q{SELECT dp_cdp.debit('other', 0.000001);}, '-c', 8, '-j', 2, '-t', 1500)->();
+is($answered, 12000, 'debits under a long snapshot');
+release_row($node, $holder);
+
+# ---------------------------------------------------------------------------
+# Several databases; whole databases
+# ---------------------------------------------------------------------------
+
+for my $db (qw(db1 db2))
+{
+	ledger_database($node, $db);
+	dataset($node, $db, 'd');
+	budget($node, $db, 'd', 'postgres', 1000);
+}
+my @bench = map { pgbench_run($node, $_, q{SELECT dp_cdp.debit('d', 1);}, '-c', 4, '-t', 100) } qw(db1 db2);
+is(join(' ', map { $_->() } @bench), '400 400', 'two databases at once');
+is(join(' ', map { balance($node, $_, 'd', 'postgres') } qw(db1 db2)), '400 400', 'each in its own ledger');
+is(value($node, 'postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'}) >= 2, 1, 'with workers that idle');
+
+$node->safe_psql('postgres', 'CREATE DATABASE copy TEMPLATE db1');
+pass('CREATE DATABASE ... TEMPLATE while the worker idles');
+like(debit_error($node, 'copy', 'postgres', q{SELECT dp_cdp.debit('d', 1)}),
+	qr/ZC003: the privacy ledger was copied.*dp_cdp\.adopt_ledger\(\)/, 'the copy waits for adoption');
+debit($node, 'db2', 'postgres', q{SELECT dp_cdp.debit('d', 1)});
+$node->safe_psql('postgres', 'DROP DATABASE db2');
+pass('DROP DATABASE while the worker idles');
+debit($node, 'db1', 'postgres', q{SELECT dp_cdp.debit('d', 1)});
+$node->safe_psql('postgres', 'DROP DATABASE db1 WITH (FORCE)');
+pass('DROP DATABASE WITH (FORCE)');
+
+# ---------------------------------------------------------------------------
+# No worker to be had
+# ---------------------------------------------------------------------------
+
+$node->append_conf('postgresql.conf', 'max_worker_processes = 1');
+$node->restart;
+ledger_database($node, 'db3');
+dataset($node, 'db3', 'd');
+budget($node, 'db3', 'd', 'postgres', 1000);
+debit($node, 'db3', 'postgres', q{SELECT dp_cdp.debit('d', 1)});
+debit($node, 'test', 'postgres', q{SELECT dp_cdp.debit('other', 1)});
+is(balance($node, 'db3', 'd', 'postgres'), 1, 'the only worker serves one database after the other');
+$bench = pgbench_run($node, 'test', q{SELECT dp_cdp.debit('other', 0.000001);}, '-c', 1, '-T', 5);
+$node->poll_query_until('postgres', q{SELECT count(*) > 1 FROM pg_stat_activity WHERE datname = 'test'});
+like(debit_error($node, 'db3', 'postgres', q{SELECT dp_cdp.debit('d', 1)}),
+	qr/ZC003: the privacy ledger found no free background worker; nothing was debited.*"max_worker_processes"/, 'no worker slot');
+$bench->();
+is(balance($node, 'db3', 'd', 'postgres'), 1, 'nothing debited');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,132 @@
+# Crashes: an answer that was seen is paid for.
+#
+#	answered <= ledger <= answered + clients
+#
+# where answered is what clients got before the crash.
+
+use strict;
+use warnings;
+
+use LedgerTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+# fsync is off in the harness: what is tested is what the operating system
+# has been given when processes die
+my $node = ledger_node('main');
+ledger_database($node, 'test');
+$node->safe_psql('test', 'CREATE ROLE ana LOGIN');
+dataset($node, 'test', 'd');
+budget($node, 'test', 'd', 'postgres', 1000000);
+budget($node, 'test', 'd', 'ana', 1000000);
+
+sub consistent
+{
+	my ($what) = @_;
+
+	is(value($node, 'test', <<'EOC'), 't', "$what: budget, dataset and log agree");
+SELECT b.rho = d.rho_spent AND d.rho_spent = l.rho
+FROM (SELECT sum(rho_spent) AS rho FROM dp_cdp.budget) b, dp_cdp.dataset d,
+	(SELECT coalesce(sum(rho), 0) AS rho FROM dp_cdp.release_log WHERE granted) l
+EOC
+	return;
+}
+
+# 8 clients under load; then something happens
+sub crash_under_load
+{
+	my ($what, $crash) = @_;
+	my $before = balance($node, 'test', 'd', 'postgres');
+	my $bench = pgbench_run($node, 'test', q{SELECT dp_cdp.debit('d', 1);}, '-c', 8, '-j', 2, '-T', 60);
+
+	$node->poll_query_until('test',
+		qq{SELECT rho_spent > $before + 500 FROM dp_cdp.budget WHERE role = 'postgres'::regrole})
+	  or die 'no load';
+	$crash->();
+	my $answered = $bench->();
+	$node->poll_query_until('postgres', 'SELECT true') or die 'server did not come back';
+	my $spent = balance($node, 'test', 'd', 'postgres') - $before;
+
+	ok(defined $answered && $answered >= 500, "$what: load") or diag($answered);
+	cmp_ok($answered, '<=', $spent, "$what: answered <= ledger");
+	cmp_ok($spent, '<=', $answered + 8, "$what: ledger <= answered + clients");
+	consistent($what);
+	is(debit_error($node, 'test', 'postgres', q{SELECT dp_cdp.debit('d', 1)}), '', "$what: goes on");
+	return;
+}
+
+sub pid_of
+{
+	my ($where) = @_;
+
+	return value($node, 'postgres', "SELECT pid FROM pg_stat_activity WHERE $where LIMIT 1");
+}
+
+crash_under_load('immediate shutdown', sub { $node->stop('immediate'); $node->start; });
+crash_under_load('kill -9 of a backend',
+	sub { kill 'KILL', pid_of(q{datname = 'test' AND backend_type = 'client backend'}); });
+crash_under_load('kill -9 of the worker', sub { kill 'KILL', pid_of(q{backend_type = 'dp_cdp ledger'}); });
+crash_under_load('fast shutdown', sub { $node->restart('fast'); });
+
+# the worker alone is told to go, again and again: everybody goes on
+my $before = balance($node, 'test', 'd', 'postgres');
+my $bench = pgbench_run($node, 'test', q{SELECT dp_cdp.debit('d', 1);}, '-c', 8, '-j', 2, '-T', 3);
+for (1 .. 10)
+{
+	$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid), pg_sleep(0.2) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'});
+}
+my $answered = $bench->();
+my $spent = balance($node, 'test', 'd', 'postgres') - $before;
+cmp_ok($answered, '<=', $spent, 'worker terminated: answered <= ledger');
+cmp_ok($spent, '<=', $answered + 80, 'worker terminated: no more than a batch each is lost');
+cmp_ok($answered, '>', 100, 'worker terminated: others replace it');
+consistent('worker terminated');
+
+# backends that are terminated and cancelled under load
+$before = balance($node, 'test', 'd', 'postgres');
+my @bench = map { pgbench_run($node, 'test', q{SELECT dp_cdp.debit('d', 1);}, '-c', 1, '-T', 3) } 1 .. 6;
+for (1 .. 6)
+{
+	$node->safe_psql('postgres',
+		($_ % 2 ? 'SELECT pg_terminate_backend(pid)' : 'SELECT pg_cancel_backend(pid)')
+		  . q{ FROM pg_stat_activity WHERE datname = 'test' AND backend_type = 'client backend' LIMIT 1});
+	select undef, undef, undef, 0.1;
+}
+$answered = 0;
+$answered += $_->() // 0 for @bench;
+$spent = balance($node, 'test', 'd', 'postgres') - $before;
+cmp_ok($answered, '<=', $spent, 'terminated and cancelled: answered <= ledger');
+cmp_ok($spent, '<=', $answered + 6, 'terminated and cancelled: ledger <= answered + clients');
+consistent('terminated and cancelled');
+
+# the analyst's synchronous_commit does not matter, nor the server's
+$node->append_conf('postgresql.conf', "synchronous_commit = off\nwal_writer_delay = 10s\n");
+$node->restart;
+$before = balance($node, 'test', 'd', 'ana') // 0;
+debit($node, 'test', 'ana', q{SET synchronous_commit = off; SELECT dp_cdp.debit('d', 1) FROM generate_series(1, 7);});
+$node->stop('immediate');
+$node->start;
+is(balance($node, 'test', 'd', 'ana') - $before, 7, 'synchronous_commit = off, then a crash');
+
+# prepared transactions and crashes do not bring anything back
+debit($node, 'test', 'ana', q{BEGIN; SELECT dp_cdp.debit('d', 1); PREPARE TRANSACTION 'p';});
+$node->stop('immediate');
+$node->start;
+$node->safe_psql('test', q{ROLLBACK PREPARED 'p'});
+is(balance($node, 'test', 'd', 'ana') - $before, 8, 'prepared, crashed, rolled back');
+consistent('at the end');
+is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.ledger_stamp'), 1, 'crash recovery keeps the timeline: no adoption');
+
+# ---------------------------------------------------------------------------
+# Not preloaded
+# ---------------------------------------------------------------------------
+
+$node->append_conf('postgresql.conf', q{shared_preload_libraries = ''});
+$node->restart;
+like(debit_error($node, 'test', 'ana', q{SELECT dp_cdp.debit('d', 1)}),
+	qr/add shared_preload_libraries = 'dp_cdp' to postgresql\.conf and restart|shared_preload_libraries/,
+	'not preloaded');
+
+$node->stop;
+done_testing();
