@@ -42,6 +42,8 @@ static const struct
 	{"transform_null_equals", "off"},
 	{"quote_all_identifiers", "off"},
 	{"row_security", "on"},
+	/* pg_stat_xact_* would count the rows that the inner run touched */
+	{"track_counts", "off"},
 };
 
 void
@@ -53,7 +55,7 @@ dp_sandbox_begin(DpSandbox *box, Oid owner)
 	box->save_nestlevel = NewGUCNestLevel();
 	for (int i = 0; i < lengthof(pinned_settings); i++)
 		(void) set_config_option(pinned_settings[i].name, pinned_settings[i].value,
-								 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+								 PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	SetUserIdAndSecContext(owner,
 						   box->save_sec_context | SECURITY_RESTRICTED_OPERATION |
 						   SECURITY_LOCAL_USERID_CHANGE);

@@ -459,6 +459,32 @@ ROLLBACK;
 RESET SESSION AUTHORIZATION;
 SELECT paid(1, 'a cursor opened by a function; ROLLBACK after reading does not refund');
 
+-- many rows: what is stored spills to disk, also below a savepoint
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.set_keys('visits', 'id', (SELECT array_agg(g) FROM generate_series(1, 20000) g));
+SET SESSION AUTHORIZATION analyst1;
+SET work_mem = '64kB';
+TRUNCATE fetched;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT id::text AS dept, dp_count(*) AS n FROM visits GROUP BY id;
+SAVEPOINT s;
+\o /dev/null
+FETCH NEXT FROM c;
+MOVE FORWARD 100 IN c;
+\o
+ROLLBACK TO s;
+SELECT keep('one', 'c', 'forward') AS keep \gset
+MOVE LAST IN c;
+MOVE ABSOLUTE 101 IN c;
+SELECT keep('two', 'c', 'forward') AS keep \gset
+MOVE ABSOLUTE 112 IN c;
+SELECT keep('three', 'c', 'backward') AS keep \gset
+COMMIT;
+RESET work_mem;
+RESET SESSION AUTHORIZATION;
+SELECT paid(1, 'a release that spills to disk');
+SELECT is(count(*)::int || ' ' || count(DISTINCT (dept, n))::int, '30 10', '... repeats its answers') FROM fetched;
+
 -- --------------------------------------------------------------------------
 -- Transactions
 -- --------------------------------------------------------------------------
@@ -479,6 +505,21 @@ SET default_transaction_read_only = on; SELECT dp_count(*) FROM visits; RESET de
 \o
 RESET SESSION AUTHORIZATION;
 SELECT paid(5, 'READ ONLY, REPEATABLE READ and SERIALIZABLE transactions pay');
+
+-- what PostgreSQL counts in a transaction would tell how many rows were read
+SET SESSION AUTHORIZATION analyst1;
+SET enable_seqscan = off; SET enable_bitmapscan = off;
+BEGIN;
+SELECT seq_tup_read + idx_tup_fetch + pg_stat_get_xact_tuples_returned('visits_pkey'::regclass) AS before
+	FROM pg_stat_xact_user_tables WHERE relname = 'visits' \gset
+SELECT dp_count(*) AS n FROM visits WHERE id < 100 \gset
+SELECT seq_tup_read + idx_tup_fetch + pg_stat_get_xact_tuples_returned('visits_pkey'::regclass) AS after,
+	current_setting('track_counts') AS tracked FROM pg_stat_xact_user_tables WHERE relname = 'visits' \gset
+COMMIT;
+RESET enable_seqscan; RESET enable_bitmapscan;
+RESET SESSION AUTHORIZATION;
+SELECT is(:after - :before || ' ' || :'tracked', '0 on', 'reading protected rows leaves no counts');
+SELECT paid(1, '... and is paid for');
 
 -- --------------------------------------------------------------------------
 -- COPY
