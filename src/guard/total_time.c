@@ -8,7 +8,7 @@
  * or NULL where that would raise an error.  More is NULL than strictly needed
  * in three places, all far from real data, so that no edge has to be proved
  * safe: timestamps within 40 days of either end of their range where a time
- * zone or an interval is added, date_trunc before 4000 BC, and infinite
+ * zone or an interval is added, date_trunc before 3999 BC, and infinite
  * operands of a difference.
  *
  * All are strict, and harmless to call by hand.
@@ -29,8 +29,12 @@
 #include "utils/timestamp.h"
 
 #define DP_EDGE (40 * USECS_PER_DAY)
-/* 4000-01-01 BC; the year before 1 AD is 0 */
-#define DP_TRUNC_LOWEST ((Timestamp) (date2j(-3999, 1, 1) - POSTGRES_EPOCH_JDATE) * USECS_PER_DAY)
+/*
+ * 3999-01-01 BC (the year before 1 AD is 0): in every time zone within the
+ * millennium that begins in 4000 BC.  The one before begins earlier than the
+ * first timestamp.
+ */
+#define DP_TRUNC_LOWEST ((Timestamp) (date2j(-3998, 1, 1) - POSTGRES_EPOCH_JDATE) * USECS_PER_DAY)
 
 /* infinite, or far enough from both ends that a zone or rounding cannot leave the range */
 static inline bool
