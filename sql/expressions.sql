@@ -135,7 +135,7 @@ SELECT e, key(e) FROM unnest(ARRAY[
 
 -- refused, by name
 SELECT e, condition(e) FROM unnest(ARRAY[
-	'pg_sleep(1) IS NOT NULL', 'pg_notify(''c'', t) IS NOT NULL', 'pg_cancel_backend(1)', 'pg_logical_emit_message(false, ''x'', t) IS NOT NULL', 'set_config(''a.b'', t, false) = ''''',
+	'pg_sleep(1) IS NOT NULL', 'pg_notify(''c'', t) IS NOT NULL', 'pg_cancel_backend(1)', 'pg_create_restore_point(t || ''points'') IS NOT NULL', 'set_config(''a.b'', t, false) = ''''',
 	'query_to_xml(t, true, false, '''') IS NULL', 'pg_read_file(t) = ''''', 'nextval(''pg_class'') > 0', 'random() > f', 'clock_timestamp() > tz', 'lo_import(t) = 0',
 	't ~ ''a''', 't ~* ''a''', 't !~ ''a''', 'regexp_replace(t, ''a'', ''b'') = ''''', 'substring(t FROM ''a'') = ''a''', 't LIKE ''a\''', 't LIKE v', 't LIKE ANY (ARRAY[''a%''])',
 	'repeat(t, i) = ''''', 'lpad(t, i) = ''''', 'chr(97 - i) = ''a''', 'md5(md5(t)) = ''''', 'format(''%s'', t) = ''''', 'concat(t, v) = ''''', 't || i = ''''', 'decode(t, ''hex'') = ''''', 'encode(t::bytea, ''hex'') = ''''',

@@ -23,7 +23,9 @@
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 #endif
 
 #if PG_VERSION_NUM >= 150000
@@ -82,6 +84,25 @@ dp_clear_relation_rte(Query *query, RangeTblEntry *rte)
 #endif
 }
 
+#if PG_VERSION_NUM >= 180000
+/* Vars of group keys have no position of their own: give them that of the key */
+static inline bool
+dp_locate_group_keys(Node *node, void *query)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == 0)
+	{
+		Var		   *var = (Var *) node;
+		RangeTblEntry *rte = rt_fetch(var->varno, ((Query *) query)->rtable);
+
+		if (rte->rtekind == RTE_GROUP && var->location < 0)
+			var->location = exprLocation(list_nth(rte->groupexprs, var->varattno - 1));
+	}
+	return expression_tree_walker(node, dp_locate_group_keys, query);
+}
+#endif
+
 /*
  * From 18 on, group keys are columns of a range table entry of their own.
  * Puts the keys' expressions back in the places where they are used.
@@ -94,6 +115,8 @@ dp_flatten_group_keys(Query *query)
 
 	if (!query->hasGroupRTE)
 		return;
+	dp_locate_group_keys((Node *) query->targetList, query);
+	dp_locate_group_keys(query->havingQual, query);
 	query->targetList = (List *) flatten_group_exprs(NULL, query, (Node *) query->targetList);
 	query->havingQual = flatten_group_exprs(NULL, query, query->havingQual);
 	query->hasGroupRTE = false;
