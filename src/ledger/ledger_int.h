@@ -191,6 +191,10 @@ extern void dp_storage_debit(DpBatchEntry *batch, int n);
 /* forget what was learned about the tables (after an error) */
 extern void dp_storage_forget(void);
 
+/* --- refusal.c --- */
+
+extern void dp_raise_refusal(const DpReply *reply);
+
 /* --- writes.c --- */
 
 extern void dp_ledger_writes_init(void);

@@ -182,6 +182,37 @@ like(debit_error($node, 'test', 'p5', q{SELECT dp_cdp.debit('p', 1)}),
 	qr/it renews at 20\d\d-.*DETAIL:  Asked rho 1, remaining 0\.25, renews at 20\d\d-/s, 'the error says when it renews');
 
 # ---------------------------------------------------------------------------
+# One statement, two datasets: all or none
+# ---------------------------------------------------------------------------
+
+$node->safe_psql('test', <<'EOC');
+CREATE TABLE left_table (id int, x int);
+CREATE TABLE right_table (id int, x int);
+SELECT dp_cdp.create_dataset('left', default_rho => 0.25), dp_cdp.create_dataset('right', default_rho => 0.25);
+SELECT dp_cdp.protect_table('left_table', 'left', 'id'), dp_cdp.protect_table('right_table', 'right', 'id');
+SELECT dp_cdp.set_budget('left', 'ana', rho => 10), dp_cdp.set_budget('right', 'ana', rho => 0.5);
+EOC
+my $both = 'SELECT (SELECT dp_count(*) FROM left_table), (SELECT dp_count(*) FROM right_table);';
+try_debit("two datasets, $_", 'left', 'ana', $both) for 1, 2;
+try_debit('one of the two is spent', 'left', 'ana', $both, qr/ZC001.*dataset "right": asked rho 0\.25, remaining 0 /);
+balances('left', 'ana 0.5', 'the other is not debited');
+is(value($node, 'test', q{SELECT string_agg(dataset || ' ' || granted, ', ' ORDER BY id) FROM dp_cdp.release_log WHERE dataset IN ('left', 'right')}),
+	join(', ', ('left true, right true') x 2, 'left false, right false'), 'the log has a row for each release');
+
+# more releases than fit one request
+my $many = 'SELECT ' . join(', ', ('(SELECT dp_count(*) FROM left_table)') x 65) . ';';
+$node->safe_psql('test', q{SELECT dp_cdp.set_budget('left', 'ana', rho => 1000)});
+try_debit('too many releases', 'left', 'ana', $many, qr/ZC002: the statement asks for 65 releases at once, at most 64 are possible/);
+$many =~ s/, \(SELECT dp_count\(\*\) FROM left_table\);/;/;
+try_debit('just enough', 'left', 'ana', $many);
+balances('left', 'ana 16.5', 'all are paid for');
+
+# strings that are too long for the audit are cut, not the debit
+my $long = 'SELECT ' . join(', ', map { "dp_sum(x, 0, $_)" } 1 .. 60) . ' FROM left_table;';
+try_debit('long lists', 'left', 'ana', $long);
+is(value($node, 'test', q{SELECT length(aggregates) BETWEEN 500 AND 6144 FROM dp_cdp.release_log ORDER BY id DESC LIMIT 1}), 't', 'kept for the audit');
+
+# ---------------------------------------------------------------------------
 # The audit
 # ---------------------------------------------------------------------------
 

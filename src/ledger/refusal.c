@@ -1,0 +1,106 @@
+/*-------------------------------------------------------------------------
+ *
+ * refusal.c
+ *	  What the asker of a debit is told when it is not granted.
+ *
+ * Several clients show nothing but the primary message, so each stands
+ * alone: what was asked, what remains, who can do what about it.  Budgets
+ * are not data and may be named; the ledger knows no data.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "errors.h"
+#include "ledger/ledger_int.h"
+
+static const char *
+role_name(Oid role)
+{
+	const char *name = GetUserNameFromId(role, true);
+
+	return name ? name : "?";
+}
+
+/* a budget or a cap that does not hold what was asked */
+static void
+raise_exhausted(const DpReply *reply)
+{
+	const char *unit = reply->reason == DP_REASON_RHO ? "rho" : "delta";
+	int			scale = reply->reason == DP_REASON_RHO ? DP_RHO_SCALE : DP_DELTA_SCALE;
+	char	   *asked = dp_units_text(reply->asked, scale);
+	char	   *remaining = dp_units_text(Max(reply->remaining, 0), scale);
+
+	if (!OidIsValid(reply->role))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s, remaining %s under the lifetime cap of the dataset, which its owner can raise with dp_cdp.alter_dataset",
+						reply->dataset, unit, asked, remaining),
+				 errdetail("Asked %s %s, remaining %s. The cap does not renew.", unit, asked, remaining)));
+	if (reply->renews)
+	{
+		char	   *at = pstrdup(timestamptz_to_str(reply->renews_at));
+
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s, remaining %s (role \"%s\"); it renews at %s, or the dataset's owner can raise it with dp_cdp.set_budget",
+						reply->dataset, unit, asked, remaining, role_name(reply->role), at),
+				 errdetail("Asked %s %s, remaining %s, renews at %s.", unit, asked, remaining, at)));
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+			 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s, remaining %s (role \"%s\"); the dataset's owner can raise it with dp_cdp.set_budget",
+					reply->dataset, unit, asked, remaining, role_name(reply->role)),
+			 errdetail("Asked %s %s, remaining %s. This budget does not renew.", unit, asked, remaining)));
+}
+
+/* ereport(ERROR) for an answer of DP_SLOT_REFUSED */
+void
+dp_raise_refusal(const DpReply *reply)
+{
+	switch (reply->reason)
+	{
+		case DP_REASON_RHO:
+		case DP_REASON_DELTA:
+			raise_exhausted(reply);
+			break;
+		case DP_REASON_NO_BUDGET:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+					 errmsg("role \"%s\" has no privacy budget for dataset \"%s\"; the dataset's owner can give one with dp_cdp.set_budget",
+							role_name(GetUserId()), reply->dataset),
+					 errdetail("Asked rho %s, remaining 0.", dp_units_text(reply->asked, DP_RHO_SCALE))));
+			break;
+		case DP_REASON_NO_DATASET:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("there is no dataset \"%s\"; dp_cdp.create_dataset makes one", reply->dataset)));
+			break;
+		case DP_REASON_BUSY:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+					 errmsg("the privacy budget of dataset \"%s\" is being changed; nothing was debited: retry when that transaction has ended",
+							reply->dataset),
+					 errhint("If this transaction itself changed budgets, commit it first.")));
+			break;
+		case DP_REASON_FOREIGN:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+					 errmsg("the privacy ledger was copied, restored or promoted, so its balances may be old: the extension's owner must call dp_cdp.adopt_ledger() before anything can be released"),
+					 errdetail("The ledger's stamp names another server, database or timeline.")));
+			break;
+		case DP_REASON_NOT_INSTALLED:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+					 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp")));
+			break;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+					 errmsg("the privacy ledger failed; nothing was debited: retry, the server log has the cause")));
+	}
+}
