@@ -14,6 +14,7 @@
 #include "compat.h"
 #include "executor/spi.h"
 #include "ledger/ledger.h"
+#include "miscadmin.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/builtins.h"
@@ -60,17 +61,20 @@ parameters_known(DpRelease *release, EState *estate)
 static void
 explain_budgets(const char *dataset, ExplainState *es)
 {
-	Oid			argtypes[] = {TEXTOID};
-	Datum		args[] = {CStringGetTextDatum(dataset)};
+	Oid			argtypes[] = {TEXTOID, OIDOID, OIDOID};
+	Datum		args[] = {
+		CStringGetTextDatum(dataset),
+		ObjectIdGetDatum(GetSessionUserId()),
+		ObjectIdGetDatum(GetUserId())
+	};
 	List	   *budgets = NIL;
 
 	SPI_connect();
 	if (SPI_execute_with_args("SELECT pg_catalog.format('%s: %s of rho %s remain', role, rho_remaining, rho_limit) "
 							  "FROM dp_cdp.budgets WHERE dataset OPERATOR(pg_catalog.=) $1 "
-							  "AND (pg_catalog.pg_has_role(session_user, role, 'USAGE') "
-							  "OR pg_catalog.pg_has_role(current_user, role, 'USAGE')) "
+							  "AND (dp_cdp.role_pays($2, role) OR dp_cdp.role_pays($3, role)) "
 							  "ORDER BY role::pg_catalog.text",
-							  1, argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
+							  lengthof(args), argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read budgets");
 	for (uint64 i = 0; i < SPI_processed; i++)
 		budgets = lappend(budgets, SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1));
