@@ -337,6 +337,39 @@ SET SESSION AUTHORIZATION analyst1;
 DEALLOCATE ALL;
 RESET SESSION AUTHORIZATION;
 
+-- plans that were cached before the policy changed
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE changing AS SELECT i AS id, 'a'::text AS k, 1 AS x FROM generate_series(1, 10) i;
+SELECT dp_cdp.protect_table('changing', 'clinic');
+SELECT dp_cdp.set_keys('changing', 'k', ARRAY['a', 'b']);
+SELECT dp_cdp.set_bounds('changing', 'x', 0, 1);
+SET SESSION AUTHORIZATION analyst1;
+SET plan_cache_mode = force_generic_plan;
+PREPARE cached AS SELECT string_agg(k, ' ' ORDER BY k) AS keys FROM (SELECT k, dp_sum(x) FROM changing GROUP BY k) s;
+EXECUTE cached \gset one_
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.set_keys('changing', 'k', ARRAY['c']);
+SET SESSION AUTHORIZATION analyst1;
+EXECUTE cached \gset two_
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.drop_bounds('changing', 'x');
+SET SESSION AUTHORIZATION analyst1;
+\set VERBOSITY sqlstate
+EXECUTE cached \gset three_
+\set three_state :LAST_ERROR_SQLSTATE
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.unprotect_table('changing');
+SET SESSION AUTHORIZATION analyst1;
+EXECUTE cached \gset four_
+\set four_state :LAST_ERROR_SQLSTATE
+\set VERBOSITY default
+DEALLOCATE cached;
+RESET plan_cache_mode;
+RESET SESSION AUTHORIZATION;
+SELECT paid(2, 'a cached plan before and after a change of keys');
+SELECT is(:'one_keys' || ', ' || :'two_keys' || ', ' || :'three_state' || ', ' || :'four_state',
+	'a b, c, ZC004, 42501', 'cached plans follow keys, bounds and protection');
+
 -- --------------------------------------------------------------------------
 -- Cursors
 -- --------------------------------------------------------------------------
@@ -567,9 +600,26 @@ SELECT holds('SELECT dp_count(*) IS NOT NULL FROM people WHERE patient < 0', 1, 
 SELECT ok(run_as_analyst('SET dp_cdp.rho = 0.5; SELECT dp_count(*) FROM visits') = (NULL::text, 500000), 'dp_cdp.rho sets the price');
 RESET dp_cdp.rho;
 
-SELECT is(count(*)::int, 0, 'every grant is in the audit, and nothing was refused')
+-- two datasets: both are debited, or none
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.create_dataset('other', default_rho => 1e-6);
+CREATE TABLE elsewhere (x int);
+SELECT dp_cdp.protect_table('elsewhere', 'other');
+SELECT dp_cdp.set_budget('other', 'analyst1', rho => 1e-6);
+RESET SESSION AUTHORIZATION;
+CREATE OR REPLACE FUNCTION spent() RETURNS int LANGUAGE sql VOLATILE
+	AS $$ SELECT (sum(rho_spent) * 1e6)::int FROM dp_cdp.budget WHERE role = 'analyst1'::regrole $$;
+SELECT costs('SELECT dp_count(*) FROM visits UNION ALL SELECT dp_count(*) FROM elsewhere', 2, 'two datasets in one statement');
+SELECT fails('SELECT dp_count(*) FROM visits UNION ALL SELECT dp_count(*) FROM elsewhere', 'ZC001', 0, '... one of them exhausted: none is debited');
+SELECT fails('SELECT dp_count(*) FROM visits, LATERAL (SELECT dp_count(*) FROM elsewhere) e', 'ZC002', 0, 'a release cannot be joined with raw rows');
+
+-- what overflows when it is multiplied
+SELECT fails(format('SET LOCAL dp_cdp.rho = 288230.3761517118; SELECT %s FROM visits', string_agg(format('dp_sum(id, 0, %s)', i), ',')),
+	'ZC004', 0, 'a price beyond what can be accounted for') FROM generate_series(1, 64) i;
+
+SELECT is(count(*)::int, 2, 'every grant is in the audit, and what was refused')
 	FROM dp_cdp.releases WHERE NOT granted;
-SELECT is((SELECT sum(rho) FROM dp_cdp.releases WHERE role = 'analyst1'::regrole),
-	(SELECT rho_spent FROM dp_cdp.budget WHERE role = 'analyst1'::regrole), 'the audit adds up to the balance');
+SELECT is((SELECT sum(rho) FROM dp_cdp.releases WHERE role = 'analyst1'::regrole AND granted),
+	(SELECT sum(rho_spent) FROM dp_cdp.budget WHERE role = 'analyst1'::regrole), 'the audit adds up to the balance');
 
 SELECT * FROM finish();
