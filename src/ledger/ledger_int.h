@@ -54,7 +54,8 @@ typedef enum DpSlotState
 	/* answers */
 	DP_SLOT_GRANTED,			/* debited, durably */
 	DP_SLOT_REFUSED,			/* nothing debited; DpReply says why */
-	DP_SLOT_UNKNOWN				/* may be spent: the commit's outcome was not seen */
+	DP_SLOT_UNKNOWN				/* may be spent: the commit's outcome was not
+								 * seen */
 } DpSlotState;
 
 /* why a debit was refused */
@@ -67,8 +68,10 @@ typedef enum DpReason
 	DP_REASON_DELTA,			/* ... the delta */
 	/* those that are not: the ledger itself cannot answer */
 	DP_REASON_NO_DATASET,
-	DP_REASON_BUSY,				/* somebody holds locks on what is to be debited */
-	DP_REASON_FOREIGN,			/* the stamp is not this database's: adopt_ledger() */
+	DP_REASON_BUSY,				/* somebody holds locks on what is to be
+								 * debited */
+	DP_REASON_FOREIGN,			/* the stamp is not this database's:
+								 * adopt_ledger() */
 	DP_REASON_NOT_INSTALLED,
 	DP_REASON_ERROR,			/* error in the worker, before its commit */
 	DP_REASON_WORKER_GONE		/* the worker left before it took the request */
@@ -118,7 +121,8 @@ typedef enum DpEntryState
 {
 	DP_ENTRY_UNUSED,
 	DP_ENTRY_STARTING,			/* starter_pid has asked for a worker */
-	DP_ENTRY_LIVE				/* a worker reads the requests of this database */
+	DP_ENTRY_LIVE				/* a worker reads the requests of this
+								 * database */
 } DpEntryState;
 
 /* one database that has, or is about to have, a worker */
@@ -188,6 +192,7 @@ typedef struct DpBatchEntry
 } DpBatchEntry;
 
 extern void dp_storage_debit(DpBatchEntry *batch, int n);
+
 /* forget what was learned about the tables (after an error) */
 extern void dp_storage_forget(void);
 
@@ -203,8 +208,10 @@ extern void dp_ledger_writes_init(void);
 
 /* true when the ledger's stamp is this database's; stamps a fresh ledger */
 extern bool dp_stamp_valid(void);
+
 /* OID of the extension, InvalidOid when it is not installed */
 extern Oid	dp_ledger_extension(void);
+
 /* OID of one of the ledger's tables; InvalidOid when it is not the extension's own */
 extern Oid	dp_ledger_table(Oid extension, const char *name);
 
@@ -213,12 +220,16 @@ extern Oid	dp_ledger_table(Oid extension, const char *name);
 /* floor(value * 10^scale), held within +-10^36; NaN is the least */
 extern int128 dp_units_floor(Numeric value, int scale);
 extern Numeric dp_units_to_numeric(int128 units, int scale);
+
 /* as decimal without trailing zeros; palloc'd */
 extern char *dp_units_text(int128 units, int scale);
+
 /* the first renewal after now, counted from renews_at in whole periods */
 extern TimestampTz dp_next_renewal(TimestampTz renews_at, const Interval *period, TimestampTz now);
+
 /* is it time to renew, and are renews_at and the period sound? */
 extern bool dp_renewal_due(TimestampTz renews_at, const Interval *period, TimestampTz now);
+
 /* does a budget of role apply to payer? */
 extern bool dp_role_pays(Oid payer, Oid role);
 

@@ -141,7 +141,7 @@ dp_slot_wake(int slot)
 	SetLatch(&GetPGProcByNumber(slot)->procLatch);
 }
 
-DpEntry *
+DpEntry    *
 dp_entry_find(Oid database)
 {
 	for (int i = 0; i < dp_shared->nentries; i++)
@@ -155,7 +155,7 @@ dp_entry_find(Oid database)
 }
 
 /* an UNUSED entry that bears the database's OID; the caller sets its state */
-DpEntry *
+DpEntry    *
 dp_entry_make(Oid database)
 {
 	for (int i = 0; i < dp_shared->nentries; i++)

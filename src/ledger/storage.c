@@ -366,7 +366,7 @@ set_text(DpOpenTable *table, TupleTableSlot *row, int col, const char *value)
 static void
 write_log(Work *work, TupleTableSlot *row, DpRequest *req, bool granted)
 {
-	DpOpenTable  *log = &work->table[DP_T_LOG];
+	DpOpenTable *log = &work->table[DP_T_LOG];
 
 	for (int i = 0; i < req->nitems; i++)
 	{

@@ -63,7 +63,7 @@ static struct
 	Oid			relid[DP_T_COUNT];
 	AttrNumber	attnum[3][MAX_COLS];
 	Oid			log_sequence;
-} known;
+}			known;
 
 static struct
 {
@@ -72,7 +72,7 @@ static struct
 	MemoryContext context;
 	HTAB	   *datasets;		/* of DpLedgerDataset */
 	HTAB	   *payers;			/* of DpLedgerPayer */
-} directory;
+}			directory;
 
 /* ---------------------------------------------------------------------
  * Forgetting
@@ -157,6 +157,13 @@ dp_tables_lock(DpReason *reason)
 				*reason = DP_REASON_BUSY;
 				return false;
 			}
+		}
+		/* nextval would wait; unknown only before the first batch */
+		if (OidIsValid(known.log_sequence) &&
+			!ConditionalLockRelationOid(known.log_sequence, RowExclusiveLock))
+		{
+			*reason = DP_REASON_BUSY;
+			return false;
 		}
 		if (known.valid)
 			return true;
@@ -321,7 +328,7 @@ DpLedgerDataset *
 dp_directory_dataset(DpOpenTable *datasets, DpOpenTable *budgets, Snapshot snapshot, const char *name)
 {
 	char		key[NAMEDATALEN];
-	DpLedgerDataset  *dataset;
+	DpLedgerDataset *dataset;
 
 	strlcpy(key, name, NAMEDATALEN);
 	dataset = hash_search(directory.datasets, key, HASH_FIND, NULL);
@@ -332,7 +339,8 @@ dp_directory_dataset(DpOpenTable *datasets, DpOpenTable *budgets, Snapshot snaps
 	dataset->exists = false;
 	read_dataset(dataset, datasets, budgets, snapshot);
 	if (!dataset->exists)
-		directory.valid = false;	/* names that do not exist should not pile up */
+		directory.valid = false;	/* names that do not exist should not pile
+									 * up */
 	return dataset;
 }
 

@@ -53,6 +53,7 @@ dp_column(DpOpenTable *table, TupleTableSlot *row, int col, bool *isnull)
  * are not there or locked by others.
  */
 extern bool dp_tables_lock(DpReason *reason);
+
 /* is the stamp good?  Looks until it is. */
 extern bool dp_tables_stamp_valid(void);
 extern Oid	dp_tables_owner(void);
@@ -85,7 +86,7 @@ typedef struct DpLedgerDataset
 
 typedef struct DpPayerKey
 {
-	DpLedgerDataset  *dataset;
+	DpLedgerDataset *dataset;
 	Oid			role;
 	Oid			session_role;
 } DpPayerKey;
@@ -100,7 +101,7 @@ typedef struct DpLedgerPayer
 extern void dp_directory_begin(TimestampTz now);
 extern void dp_directory_forget(void);
 extern DpLedgerDataset *dp_directory_dataset(DpOpenTable *datasets, DpOpenTable *budgets,
-									   Snapshot snapshot, const char *name);
+											 Snapshot snapshot, const char *name);
 extern DpLedgerPayer *dp_directory_payer(DpLedgerDataset *dataset, Oid role, Oid session_role);
 
 /* the row into the slot; false when it is not there any more */

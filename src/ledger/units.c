@@ -110,7 +110,7 @@ dp_units_to_numeric(int128 units, int scale)
 	return DatumGetNumeric(DirectFunctionCall1(numeric_trim_scale, value));
 }
 
-char *
+char	   *
 dp_units_text(int128 units, int scale)
 {
 	Datum		value = NumericGetDatum(dp_units_to_numeric(units, scale));
@@ -144,7 +144,7 @@ add_periods(TimestampTz start, const Interval *period, int64 n)
 	double		months = (double) n * period->month;
 	double		days = (double) n * period->day;
 	double		end = (double) start + (months * 31 + days) * USECS_PER_DAY +
-		(double) n * (double) period->time;
+	(double) n * (double) period->time;
 
 	if (end > 0.99 * (double) END_TIMESTAMP || months > INT_MAX / 2 || days > INT_MAX / 2)
 		return DT_NOEND;

@@ -321,7 +321,10 @@ dp_ledger_worker_main(Datum main_arg)
 	if (dp_shared == NULL)
 		proc_exit(1);
 
-	/* nothing to cancel here, and a cancel must not cut short the wait for a standby */
+	/*
+	 * nothing to cancel here, and a cancel must not cut short the wait for a
+	 * standby
+	 */
 	pqsignal(SIGINT, SIG_IGN);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, die);

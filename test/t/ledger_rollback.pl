@@ -96,14 +96,19 @@ release_row($node, $holder);
 is(balance($node, 'test', 'd', 'ana'), $expected, 'none of these was spent');
 spends('the slot works afterwards', q{SELECT dp_cdp.debit('d', 1);});
 
-# a table that is locked as a whole
-$holder = hold_row($node, 'test', 'LOCK TABLE dp_cdp.release_log IN ACCESS EXCLUSIVE MODE');
-$run = background($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit('d', 1);});
-wait_waiting($node, 'test', 1);
-release_row($node, $holder);
-is(finish($run), '', 'waits for a locked table');
-$expected++;
-is(balance($node, 'test', 'd', 'ana'), $expected, 'and is debited then');
+# tables, and the sequence, that are locked as a whole
+for my $sql ('LOCK TABLE dp_cdp.release_log IN ACCESS EXCLUSIVE MODE',
+	'LOCK TABLE dp_cdp.ledger_stamp IN SHARE MODE',
+	'ALTER SEQUENCE dp_cdp.release_log_id_seq CACHE 1')
+{
+	$holder = hold_row($node, 'test', $sql);
+	$run = background($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit('d', 1);});
+	wait_waiting($node, 'test', 1);
+	release_row($node, $holder);
+	is(finish($run), '', "waits for: $sql");
+	$expected++;
+	is(balance($node, 'test', 'd', 'ana'), $expected, 'and is debited then');
+}
 
 # one's own uncommitted change is not waited for in vain for ever
 like(debit_error($node, 'test', 'postgres',
