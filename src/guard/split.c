@@ -554,6 +554,9 @@ replace_mutator(Node *node, ReplaceContext *c)
 				return (Node *) released_var(level, lfirst_int(column), c->sublevels);
 		elog(ERROR, "an aggregate was not collected");
 	}
+	/* there are no grouping sets: every key is grouped by */
+	if (IsA(node, GroupingFunc) && ((GroupingFunc *) node)->agglevelsup == c->sublevels)
+		return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true);
 	if (IsA(node, Var) && ((Var *) node)->varlevelsup == c->sublevels &&
 		((Var *) node)->varno == level->rti)
 	{

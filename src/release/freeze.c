@@ -178,6 +178,8 @@ dp_freeze(DpRelease *release, EState *estate)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("a query of %d aggregates at rho %.12g each costs more than can be accounted for; lower dp_cdp.rho",
 						frozen->ncolumns, (double) frozen->column_rho / DP_RHO_ONE)));
+	if (release->selection < 0)
+		dp_check_declared_groups(release->keys);
 	frozen->max_groups = 1;
 	frozen->max_rows = 1;
 	if (release->has_unit)

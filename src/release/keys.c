@@ -100,6 +100,28 @@ build_domain(KeyDomain *domain, DpReleaseKey *key)
 	}
 }
 
+void
+dp_check_declared_groups(List *keys)
+{
+	int64		groups = 1;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		DpReleaseKey *key = lfirst(lc);
+		ArrayType  *domain = DatumGetArrayTypeP(key->domain->constvalue);
+		int64		size = ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain)) + (key->null_key ? 1 : 0);
+
+		if (size > DP_MAX_DECLARED_GROUPS / Max(groups, 1))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("the declared keys of the grouping columns span more than %lld groups; "
+							"group by fewer columns", (long long) DP_MAX_DECLARED_GROUPS)));
+		groups *= size;
+	}
+}
+
+/* of keys that have passed dp_check_declared_groups */
 DpKeyTable *
 dp_key_table_create(List *keys)
 {
@@ -113,11 +135,6 @@ dp_key_table_create(List *keys)
 	foreach(lc, keys)
 	{
 		build_domain(&table->domains[i], lfirst(lc));
-		if (table->domains[i].size > DP_MAX_DECLARED_GROUPS / Max(table->size, 1))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_NOT_RELEASABLE),
-					 errmsg("the declared keys of the grouping columns span more than %lld groups; "
-							"group by fewer columns", (long long) DP_MAX_DECLARED_GROUPS)));
 		table->size *= table->domains[i].size;
 		i++;
 	}

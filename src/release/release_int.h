@@ -88,6 +88,9 @@ extern void dp_bound_spec_param(DpFrozen *frozen, ParamExternData *param);
 /* keys.c: declared keys as a table of slots */
 typedef struct DpKeyTable DpKeyTable;
 
+/* ZC002 when they span more groups than a release may have; all must be declared */
+extern void dp_check_declared_groups(List *keys);
+
 extern DpKeyTable *dp_key_table_create(List *keys);
 extern int64 dp_key_table_size(DpKeyTable *table);
 

@@ -218,6 +218,8 @@ SELECT costs('SELECT row_to_json(r), r FROM (SELECT dept, dp_count(*) FROM visit
 SELECT costs('SELECT floor(dp_sum(cost)), generate_series(1, 3) FROM visits', 1, 'a set-returning function beside');
 SELECT costs('TABLE nothing UNION ALL SELECT floor(n)::int FROM (SELECT dp_sum(cost) n FROM visits GROUP BY dept) r WHERE n > 0', 1, 'conditions outside');
 
+SELECT holds('SELECT bool_and(g = 0) FROM (SELECT dept, grouping(dept) AS g, dp_count(*) FROM visits GROUP BY dept) s', 1, 'GROUPING of a plain GROUP BY');
+
 -- errors after the release
 SELECT fails('SELECT 1 / (dp_count(*) * 0) FROM visits', '22012', 1, 'an error in post-processing does not refund');
 SELECT fails($$ SELECT CAST('x' || dp_count(*) AS int) FROM visits $$, '22P02', 1, 'nor does a failed cast');
@@ -517,6 +519,12 @@ RESET work_mem;
 RESET SESSION AUTHORIZATION;
 SELECT paid(1, 'a release that spills to disk');
 SELECT is(count(*)::int || ' ' || count(DISTINCT (dept, n))::int, '30 10', '... repeats its answers') FROM fetched;
+
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.set_keys('visits', 'patient', (SELECT array_agg(g) FROM generate_series(1, 1000) g));
+RESET SESSION AUTHORIZATION;
+SELECT fails('SELECT id, patient, dp_count(*) FROM visits GROUP BY id, patient', 'ZC002', 0, 'too many declared groups are refused before the debit');
+UPDATE mark SET spent = spent();
 
 -- --------------------------------------------------------------------------
 -- Transactions
