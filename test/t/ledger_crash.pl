@@ -67,7 +67,7 @@ crash_under_load('immediate shutdown', sub { $node->stop('immediate'); $node->st
 crash_under_load('kill -9 of a backend',
 	sub { kill 'KILL', pid_of(q{datname = 'test' AND backend_type = 'client backend'}); });
 crash_under_load('kill -9 of the worker', sub { kill 'KILL', pid_of(q{backend_type = 'dp_cdp ledger'}); });
-crash_under_load('fast shutdown', sub { $node->restart('fast'); });
+crash_under_load('fast shutdown', sub { $node->restart; });
 
 # the worker alone is told to go, again and again: everybody goes on
 my $before = balance($node, 'test', 'd', 'postgres');
