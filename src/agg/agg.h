@@ -75,9 +75,11 @@ dp_exact_sum_set(DpExactSum *s, dp_i128 v)
 /* what one aggregate column of a unit's contribution is */
 typedef enum DpValueKind
 {
-	DP_VALUE_COUNT,				/* argument boolean: the row counts when true; clamped to grid.upper = max_rows */
+	DP_VALUE_COUNT,				/* argument boolean: the row counts when true;
+								 * clamped to grid.upper = max_rows */
 	DP_VALUE_UNITS,				/* argument boolean: 1 when any row is true */
-	DP_VALUE_SUM				/* argument numeric type: total clamped to the grid's bounds */
+	DP_VALUE_SUM				/* argument numeric type: total clamped to the
+								 * grid's bounds; 0 when all are NULL */
 } DpValueKind;
 
 #define DP_MAX_VALUES 64
@@ -93,7 +95,8 @@ typedef struct DpBoundSpec
 	int32		nkeys;
 	int32		nvalues;
 	int32		max_groups;		/* >= 1; ignored when nkeys = 0 */
-	uint64		seed[2];		/* fresh for every execution: keys the hash that picks groups */
+	uint64		seed[2];		/* fresh for every execution: keys the hash
+								 * that picks groups */
 	struct
 	{
 		int32		kind;		/* DpValueKind */

@@ -73,7 +73,11 @@ clamped_value(const char *value, DpValueKind kind, const DpGrid *grid)
 	uint32		count;
 
 	if (kind == DP_VALUE_SUM)
-		return dp_clamp_wide(dp_exact_sum_get((const DpExactSum *) value), grid);
+	{
+		const DpExactSum *sum = (const DpExactSum *) value;
+
+		return dp_sum_is_none(sum) ? 0 : dp_clamp_wide(dp_exact_sum_get(sum), grid);
+	}
 	count = *(const uint32 *) value;
 	if (kind == DP_VALUE_UNITS)
 		return count > 0 ? 1 : 0;
@@ -94,7 +98,7 @@ make_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const DpLa
 	const char *from = dp_state_entries(state) + (Size) n * state->entry_size;
 	Size		types = MAXALIGN(sizeof(Oid) * layout->nkeys);
 	Size		fixed = offsetof(DpBoundEntry, value) +
-		sizeof(int64) * (layout->nvalues + layout->nkeys) + types;
+	sizeof(int64) * (layout->nvalues + layout->nkeys) + types;
 	Size		size = fixed;
 	DpBoundEntry *entry;
 

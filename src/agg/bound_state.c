@@ -487,7 +487,7 @@ insert_entry(DpBoundState **pstate, DpShape *shape, int at, uint64 rank, const D
 	DpBoundState *state = *pstate;
 	const DpLayout *layout = &shape->layout;
 	Size		used = dp_state_header_size(state->nkeys) +
-		(Size) state->nentries * state->entry_size;
+	(Size) state->nentries * state->entry_size;
 	Size		more = state->entry_size;
 	char	   *entry;
 
@@ -507,14 +507,17 @@ insert_entry(DpBoundState **pstate, DpShape *shape, int at, uint64 rank, const D
 	for (int i = 0; i < layout->nkeys; i++)
 		if (!keys[i].isnull)
 			dp_set_entry_word(layout, entry, i, store_key(state, &shape->key[i], &keys[i]));
+	for (int i = 0; i < layout->nvalues; i++)
+		if (layout->sums & (UINT64CONST(1) << i))
+			((DpExactSum *) (entry + layout->value[i]))->hi = DP_NO_SUM_HI;
 	return entry;
 }
 
 /*
- * The entry with these keys, made (with values 0) if the state wants it;
+ * The entry with these keys, made (without values) if the state wants it;
  * NULL if max_groups other keys precede it.  May replace *pstate.
  */
-char *
+char	   *
 dp_bound_state_entry(DpBoundState **pstate, DpShape *shape, uint64 rank, DpKey *keys)
 {
 	DpBoundState *state = *pstate;

@@ -45,10 +45,12 @@ PG_FUNCTION_INFO_V1(dp_bound_combine);
 /* the aggregate's arguments, looked up once per execution */
 typedef struct BoundCall
 {
-	int			first_key;		/* argument number; the unit, if given, is before it */
+	int			first_key;		/* argument number; the unit, if given, is
+								 * before it */
 	bool		has_unit;
 	DpKeyInfo	unit;
-	Oid			input[DP_MAX_VALUES];	/* base type of the argument; bool: not a sum */
+	Oid			input[DP_MAX_VALUES];	/* base type of the argument; bool:
+										 * not a sum */
 	DpShape		shape;
 } BoundCall;
 
@@ -183,7 +185,9 @@ add_to_sum(char *value, dp_i128 n)
 	DpExactSum *sum = (DpExactSum *) value;
 	dp_i128		total;
 
-	if (unlikely(__builtin_add_overflow(dp_exact_sum_get(sum), n, &total)))
+	if (dp_sum_is_none(sum))
+		total = n;
+	else if (unlikely(__builtin_add_overflow(dp_exact_sum_get(sum), n, &total)))
 	{
 		const dp_i128 most = ~(dp_u128) 0 >> 1;
 
@@ -336,7 +340,12 @@ dp_bound_combine(PG_FUNCTION_ARGS)
 			int			at = layout->value[i];
 
 			if (layout->sums & (UINT64CONST(1) << i))
-				add_to_sum(to + at, dp_exact_sum_get((const DpExactSum *) (from + at)));
+			{
+				const DpExactSum *sum = (const DpExactSum *) (from + at);
+
+				if (!dp_sum_is_none(sum))
+					add_to_sum(to + at, dp_exact_sum_get(sum));
+			}
 			else
 				add_to_count(to + at, *(const uint32 *) (from + at));
 		}

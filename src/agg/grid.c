@@ -273,7 +273,7 @@ units_to_int64(dp_i128 n, int exponent)
 		dp_i128		half;
 
 		if (shift > 126)
-			return 0;			/* |n| is at most half a unit of 1, or rounds away all the same */
+			return 0;			/* |n| < 2^127 */
 		down = n >> shift;
 		rest = n - down * ((dp_i128) 1 << shift);
 		half = (dp_i128) 1 << (shift - 1);
@@ -298,7 +298,10 @@ dp_grid_value(dp_i128 n, const DpGrid *grid, Oid result_type)
 			return Int64GetDatum(units_to_int64(n, grid->exponent));
 		case FLOAT8OID:
 			{
-				/* correctly rounded; ldexp is then exact, as exponent >= -1022 */
+				/*
+				 * correctly rounded; ldexp is then exact, as exponent >=
+				 * -1022
+				 */
 				double		x = ldexp((double) n, grid->exponent);
 
 				return Float8GetDatum(x > DBL_MAX ? DBL_MAX : x < -DBL_MAX ? -DBL_MAX : x);

@@ -142,7 +142,8 @@ dp_units_numeric(Datum datum, int exponent, dp_i128 *n)
 	const char *end = p + VARSIZE_ANY_EXHDR(value);
 	Digits		x;
 	uint16		header;
-	int			shift = 1 - exponent;	/* one bit more than a unit, for rounding */
+	int			shift = 1 - exponent;	/* one bit more than a unit, for
+										 * rounding */
 	dp_u128		twice;
 	dp_u128		units;
 	bool		rest;

@@ -48,8 +48,10 @@ typedef struct DpKeyType
 typedef struct DpBoundState
 {
 	int32		vl_len_;
-	uint32		bytes;			/* where the keys' bytes begin; the length of the state when there are none */
-	uint64		salt;			/* of this unit; where its keys' hashes start from */
+	uint32		bytes;			/* where the keys' bytes begin; the length of
+								 * the state when there are none */
+	uint64		salt;			/* of this unit; where its keys' hashes start
+								 * from */
 	uint64		sums;			/* bit i: value i is a sum */
 	int32		nentries;
 	int32		max_groups;
@@ -67,8 +69,9 @@ typedef struct DpBoundState
  * misses, and a small state has fewer.
  *
  * A key's place holds it by value, or a DP_SLOT: offset and length of its
- * bytes in the state.  A sum is a DpExactSum; a count is a uint32, which
- * saturates.
+ * bytes in the state.  A sum is a DpExactSum, DP_NO_SUM_HI as long as there was
+ * no value: clamping must not make a contribution out of NULLs.  A count is a
+ * uint32, which saturates.
  */
 typedef struct DpLayout
 {
@@ -104,7 +107,8 @@ typedef enum DpKeyClass
 {
 	DP_KEY_WORD,				/* by value, equal when its bits are */
 	DP_KEY_BYTES,				/* varlena, equal when its bytes are */
-	DP_KEY_FIXED,				/* fixed length by reference, equal when its bytes are */
+	DP_KEY_FIXED,				/* fixed length by reference, equal when its
+								 * bytes are */
 	DP_KEY_GENERIC				/* whatever its operators say */
 } DpKeyClass;
 
@@ -116,7 +120,8 @@ typedef struct DpKeyInfo
 	int16		typlen;
 	bool		typbyval;
 	bool		extended_hash;	/* "hash" takes a seed */
-	bool		has_order;		/* "compare" is a btree support function; else equality */
+	bool		has_order;		/* "compare" is a btree support function; else
+								 * equality */
 	FmgrInfo	hash;
 	FmgrInfo	compare;
 } DpKeyInfo;
@@ -132,7 +137,8 @@ typedef struct DpShape
 typedef struct DpKey
 {
 	uint64		word;			/* by value: normalized to the type's length */
-	const char *data;			/* by reference: what is compared, without varlena header */
+	const char *data;			/* by reference: what is compared, without
+								 * varlena header */
 	Datum		datum;
 	uint32		len;			/* of data */
 	bool		isnull;
@@ -187,6 +193,15 @@ dp_set_entry_word(const DpLayout *layout, char *entry, int i, uint64 word)
 		*(int32 *) p = (int32) word;
 	else
 		*(uint64 *) p = word;
+}
+
+/* below every total, which saturate at +-(2^127 - 1) */
+#define DP_NO_SUM_HI PG_INT64_MIN
+
+static inline bool
+dp_sum_is_none(const DpExactSum *sum)
+{
+	return unlikely(sum->hi == DP_NO_SUM_HI && sum->lo == 0);
 }
 
 /* a slot of a key by reference */
