@@ -1,0 +1,162 @@
+/*-------------------------------------------------------------------------
+ *
+ * outer_query.c
+ *	  The outer query: post-processing of what was released.
+ *
+ * Keys and aggregates, wherever they stand in the level or refer to it from
+ * sublinks, become columns of one range table entry.  A column of the
+ * protected table that is left over is refused.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "guard/level.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/lsyscache.h"
+
+
+typedef struct ReplaceContext
+{
+	DpLevel	   *level;
+	int			sublevels;
+} ReplaceContext;
+
+static Var *
+released_var(DpLevel *level, int column, int sublevels)
+{
+	RangeTblEntry *rte = rt_fetch(level->new_rti, level->query->rtable);
+
+	return makeVar(level->new_rti, column,
+				   list_nth_oid(rte->coltypes, column - 1),
+				   list_nth_int(rte->coltypmods, column - 1),
+				   list_nth_oid(rte->colcollations, column - 1),
+				   sublevels);
+}
+
+static Node *
+replace_mutator(Node *node, ReplaceContext *c)
+{
+	DpLevel	   *level = c->level;
+	DpSplitContext *cxt = level->cxt;
+	ListCell   *lc;
+	int			i = 0;
+
+	if (node == NULL)
+		return NULL;
+
+	foreach(lc, level->key_exprs)
+	{
+		Node	   *key = lfirst(lc);
+
+		i++;
+		if (nodeTag(key) != nodeTag(node))
+			continue;
+		if (c->sublevels > 0)
+		{
+			key = copyObject(key);
+			IncrementVarSublevelsUp(key, c->sublevels, 0);
+		}
+		if (equal(key, node))
+			return (Node *) released_var(level, i, c->sublevels);
+	}
+
+	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == c->sublevels)
+	{
+		Aggref	   *agg = copyObject((Aggref *) node);
+		ListCell   *column;
+
+		IncrementVarSublevelsUp((Node *) agg, -c->sublevels, 0);
+		forboth(lc, level->aggs, column, level->agg_columns)
+			if (equal(lfirst(lc), agg))
+				return (Node *) released_var(level, lfirst_int(column), c->sublevels);
+		elog(ERROR, "an aggregate was not collected");
+	}
+	/* there are no grouping sets: every key is grouped by */
+	if (IsA(node, GroupingFunc) && ((GroupingFunc *) node)->agglevelsup == c->sublevels)
+		return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true);
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == c->sublevels &&
+		((Var *) node)->varno == level->rti)
+	{
+		Var		   *var = (Var *) node;
+
+		dp_refuse_at(var->location,
+				  errmsg("a column of protected table \"%s\" is used outside of a private aggregate; "
+						 "group by it or aggregate it", get_rel_name(level->rte->relid)));
+	}
+	if (IsA(node, Query))
+	{
+		Query	   *query;
+
+		c->sublevels++;
+		query = query_tree_mutator((Query *) node, replace_mutator, c, 0);
+		c->sublevels--;
+		return (Node *) query;
+	}
+	return expression_tree_mutator(node, replace_mutator, c);
+}
+
+/* the released rows as a range table entry of the outer query */
+static void
+add_released_rte(DpLevel *level)
+{
+	DpRelease  *release = level->release;
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	rte->rtekind = RTE_NAMEDTUPLESTORE;
+	rte->enrname = release->name;
+	rte->enrtuples = 100;
+	rte->inFromCl = true;
+	foreach(lc, release->keys)
+	{
+		DpReleaseKey *key = lfirst(lc);
+
+		rte->coltypes = lappend_oid(rte->coltypes, key->type);
+		rte->coltypmods = lappend_int(rte->coltypmods, key->typmod);
+		rte->colcollations = lappend_oid(rte->colcollations, key->collation);
+		names = lappend(names, makeString(pstrdup(key->label)));
+	}
+	foreach(lc, release->columns)
+	{
+		DpReleaseColumn *column = lfirst(lc);
+
+		if (column->hidden)
+			continue;
+		rte->coltypes = lappend_oid(rte->coltypes, column->result_type);
+		rte->coltypmods = lappend_int(rte->coltypmods, -1);
+		rte->colcollations = lappend_oid(rte->colcollations, InvalidOid);
+		names = lappend(names, makeString(pstrdup(column->label)));
+	}
+	rte->eref = makeAlias("release", names);
+	level->query->rtable = lappend(level->query->rtable, rte);
+	level->new_rti = list_length(level->query->rtable);
+}
+
+void
+dp_rewrite_outer(DpLevel *level)
+{
+	Query	   *query = level->query;
+	ReplaceContext c = {level, 0};
+	RangeTblRef *ref = makeNode(RangeTblRef);
+
+	add_released_rte(level);
+	query->targetList = (List *) replace_mutator((Node *) query->targetList, &c);
+	ref->rtindex = level->new_rti;
+	query->jointree = makeFromExpr(list_make1(ref), replace_mutator(query->havingQual, &c));
+	query->havingQual = NULL;
+	query->groupClause = NIL;
+	query->groupDistinct = false;
+	query->hasAggs = false;
+	dp_clear_relation_rte(query, level->rte);
+
+	/* keeps the level from being pulled up, or conditions from being pushed down */
+	if (query->limitOffset == NULL)
+		query->limitOffset = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+												Int64GetDatum(0), false, FLOAT8PASSBYVAL);
+}
