@@ -52,6 +52,8 @@ def make_rows():
                              rnd.choice((None, -100, -2, 0, 1, 3, 7, 10, 1000)),
                              rnd.choice((None, "NaN", "-Infinity", "Infinity", -1.25, 0.5, 0.125, 99.0)),
                              rnd.choice((None, "NaN", -7, 0.25, 1.5, 2, 1000))))
+    # a unit without any value contributes 0, even where 0 is below the bounds
+    rows.append((UNITS + 1, 5, None, "NaN", None))
     return rows
 
 
