@@ -52,6 +52,10 @@ INSERT INTO sample
 		('timestamptz', ARRAY['infinity', '-infinity', '4714-11-24 00:00+00 BC', '4713-02-01 00:00+00 BC', '4500-06-30 00:00+00 BC', '4000-01-01 00:00+00 BC', '4000-01-02 00:00+00 BC', '294276-12-31 23:59:59.999999+00', '294276-11-01 00:00+00', '290000-01-01 00:00+00']),
 		('interval', ARRAY['178000000 years', '-178000000 years', '2147483647 days', '-2147483648 days', '9223372036854775807 microseconds', '-9223372036854775808 microseconds', '-2147483648 months', '294000 years', '-290000 years', '107000000 days', '2147483647 months 2147483647 days', '2500000000 hours'])
 	) AS t (type, list), unnest(t.list) AS v (value);
+-- infinite intervals, where there are any
+INSERT INTO sample
+	SELECT 'interval', value, true FROM unnest('{infinity,-infinity}'::text[]) AS value
+	WHERE current_setting('server_version_num')::int >= 170000;
 
 -- values of arguments that must be constants, by function; what else is tried
 -- there counts as far, or is not tried if the query would have been refused
@@ -95,10 +99,12 @@ BEGIN
 				FROM sample
 				WHERE type = %L::regtype AND length(value) < %s
 					AND NOT EXISTS (SELECT FROM constant WHERE name = %L AND arg = %s AND only_these)
-				UNION ALL SELECT value, false FROM constant WHERE name = %L AND arg = %s) s',
+				UNION ALL SELECT value, value = ''week'' AND %s FROM constant WHERE name = %L AND arg = %s) s',
 			CASE WHEN i > 1 THEN ', ' ELSE '' END, '::' || t, query, proname, i, t,
 			-- four arguments: not all of the values
-			CASE WHEN cardinality(types) > 3 THEN 12 ELSE 10000 END, proname, i, proname, i);
+			CASE WHEN cardinality(types) > 3 THEN 12 ELSE 10000 END, proname, i,
+			-- weeks of intervals are new in version 18
+			(types[cardinality(types) - 1] = 'interval'::regtype)::text, proname, i);
 	END LOOP;
 	IF cardinality(types) > 2 THEN
 		query := format('SELECT * FROM (%s) x WHERE hashtext(args) %% (SELECT 1 + count(*) / 5000 FROM (%s) y) = 0', query, query);
@@ -170,10 +176,11 @@ SELECT function, total, s.* FROM listed JOIN pg_proc p ON p.oid = function, pg_t
 	WHERE provolatile = 's' AND (offence IS NOT NULL OR calls = 0);
 RESET TimeZone;
 
--- a total variant has the properties of its built-in, and anybody may call it
+-- a total variant has the properties of its built-in, and anybody may call it;
+-- date_trunc in a given zone has become immutable in one of the versions
 SELECT function, total, p.provolatile, t.provolatile
 	FROM listed JOIN pg_proc p ON p.oid = function JOIN pg_proc t ON t.oid = total
-	WHERE p.provolatile <> t.provolatile OR p.prorettype <> t.prorettype
+	WHERE p.provolatile <> t.provolatile AND function <> 'date_trunc(text, timestamptz, text)'::regprocedure OR p.prorettype <> t.prorettype
 		OR NOT t.proisstrict OR NOT p.proisstrict OR t.proparallel <> 's' OR p.proparallel <> 's';
 SELECT count(*) AS not_executable FROM pg_proc
 	WHERE pronamespace = 'dp_cdp'::regnamespace AND (proname LIKE 'try%' OR proname = 'canonical')

@@ -278,6 +278,21 @@ dp_reserve_setting_prefix(const char *prefix)
 #endif
 }
 
+/* --- dates and times --- */
+
+#include "datatype/timestamp.h"
+
+/* from 17 on, an interval with the least or the greatest of all its parts is infinite */
+static inline bool
+dp_interval_is_infinite(const Interval *span)
+{
+#if PG_VERSION_NUM >= 170000
+	return INTERVAL_NOT_FINITE(span);
+#else
+	return false;
+#endif
+}
+
 /* --- exact states --- */
 
 #if PG_VERSION_NUM >= 160000

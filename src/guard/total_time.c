@@ -181,27 +181,16 @@ dp_interval_fits(Timestamp t, const Interval *span, int sign)
 	return at >= lowest && at <= highest;
 }
 
-/* the least and the greatest time, months and days stand for infinity from version 17 on */
-static bool
-dp_interval_is_infinite(const Interval *span)
-{
-#if PG_VERSION_NUM >= 170000
-	return INTERVAL_NOT_FINITE(span);
-#else
-	return false;
-#endif
-}
-
 static Datum
 dp_stamp_plus(FunctionCallInfo fcinfo, Timestamp t, Interval *span, int sign, PGFunction builtin)
 {
 	if (dp_interval_is_infinite(span))
 		PG_RETURN_NULL();
-	if (TIMESTAMP_NOT_FINITE(t))
-		PG_RETURN_TIMESTAMP(t);
-	/* its negation must exist, too: subtraction adds it */
+	/* its negation must exist, too: subtraction adds it, from version 17 on also to infinity */
 	if (span->month == PG_INT32_MIN || span->day == PG_INT32_MIN || span->time == PG_INT64_MIN)
 		PG_RETURN_NULL();
+	if (TIMESTAMP_NOT_FINITE(t))
+		PG_RETURN_TIMESTAMP(t);
 	if (!dp_interval_fits(t, span, sign))
 		PG_RETURN_NULL();
 	return DirectFunctionCall2(builtin, TimestampGetDatum(t), IntervalPGetDatum(span));
