@@ -605,6 +605,10 @@ SELECT costs('SELECT dept, dp_count(*), dp_count(DISTINCT patient), dp_sum(cost)
 SELECT costs('SELECT id % 10 AS k, dp_count(*) FROM people GROUP BY 1', 2, 'key selection by units is a release of its own');
 SELECT costs('SELECT id % 10 AS k, dp_count(DISTINCT patient) FROM people GROUP BY 1', 1, '... unless the query counts units');
 SELECT holds('SELECT dp_count(*) IS NOT NULL FROM people WHERE patient < 0', 1, 'no rows: a number, not NULL');
+-- an error that only a row could raise would tell whether there is one
+ALTER TABLE people ADD COLUMN bits bit(3);
+SELECT fails('SELECT bits, dp_count(*) FROM people GROUP BY bits', 'ZC002', 0, 'keys that cannot be hashed');
+SELECT fails('SELECT bits, dp_count(*) FROM people WHERE patient < 0 GROUP BY bits', 'ZC002', 0, '... are refused without rows, too');
 SELECT ok(run_as_analyst('SET dp_cdp.rho = 0.5; SELECT dp_count(*) FROM visits') = (NULL::text, 500000), 'dp_cdp.rho sets the price');
 RESET dp_cdp.rho;
 
