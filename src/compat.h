@@ -252,11 +252,24 @@ dp_update_locked_row(ResultRelInfo *rri, EState *estate, Snapshot snapshot,
 #endif
 }
 
-/* --- ownership and settings --- */
+/* --- columns, ownership and settings --- */
 
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+/* from 18 on: the planner puts an expression that nobody has vetted in its place */
+static inline bool
+dp_is_virtual_column(Oid relid, AttrNumber attnum)
+{
+#if PG_VERSION_NUM >= 180000
+	return get_attgenerated(relid, attnum) == ATTRIBUTE_GENERATED_VIRTUAL;
+#else
+	return false;
+#endif
+}
 
 static inline bool
 dp_owns_table(Oid relid, Oid role)

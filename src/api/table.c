@@ -207,6 +207,11 @@ dp_protect_table(PG_FUNCTION_ARGS)
 
 		unit = dp_api_column(fcinfo, 2, "unit", relid, &type, &typmod, &collation);
 		dp_check_comparable(type, collation, get_attname(relid, unit, false), "a privacy unit");
+		if (dp_is_virtual_column(relid, unit))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("virtual generated column \"%s\" cannot be a privacy unit; make it STORED",
+							get_attname(relid, unit, false))));
 	}
 
 	dp_api_begin(&context);

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "compat.h"
 #include "guard/vet.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -48,6 +49,15 @@ dp_vet_var(DpVet *vet, Var *var)
 		dp_refuse(vet, (Node *) var, "a system column", NULL);
 	if (cxt && cxt->rtindexes && !bms_is_member(var->varno, cxt->rtindexes))
 		dp_refuse(vet, (Node *) var, "a column of this table or subquery", NULL);
+	if (cxt && var->varno <= list_length(cxt->rtable))
+	{
+		RangeTblEntry *rte = rt_fetch(var->varno, cxt->rtable);
+
+		if (rte->rtekind == RTE_RELATION && dp_is_virtual_column(rte->relid, var->varattno))
+			dp_refuse(vet, (Node *) var,
+					  psprintf("virtual generated column \"%s\"", get_rte_attribute_name(rte, var->varattno)),
+					  "write its expression, or let the owner make it STORED");
+	}
 	if (!dp_type_is_allowed(var->vartype) && cxt && var->varno <= list_length(cxt->rtable))
 	{
 		RangeTblEntry *rte = rt_fetch(var->varno, cxt->rtable);

@@ -32,6 +32,9 @@ static planner_hook_type prev_planner = NULL;
 static ExecutorCheckPerms_hook_type prev_check_perms = NULL;
 static ProcessUtility_hook_type prev_process_utility = NULL;
 
+/* an EXPLAIN (MEMORY) is being executed, which versions from 17 on know */
+static bool explain_shows_memory = false;
+
 static PlannedStmt *
 next_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
@@ -109,6 +112,11 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	{
 		ListCell   *key;
 
+		if (explain_shows_memory && !dp_may_read(((DpRelease *) lfirst(lc))->relid))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("EXPLAIN (MEMORY) of private aggregates needs SELECT on the protected table; leave the option out"),
+					 errdetail("The memory that planning takes depends on statistics of protected rows.")));
 		plan_inner(lfirst(lc), cursorOptions, boundParams);
 		foreach(key, ((DpRelease *) lfirst(lc))->keys)
 			declared = declared || ((DpReleaseKey *) lfirst(key))->domain != NULL;
@@ -169,9 +177,9 @@ guard_check_perms(DP_CHECK_PERMS_ARGS)
 }
 
 static bool
-is_explain_analyze(Node *statement)
+explain_option(Node *statement, const char *name)
 {
-	bool		analyze = false;
+	bool		given = false;
 	ListCell   *lc;
 
 	if (!IsA(statement, ExplainStmt))
@@ -180,10 +188,10 @@ is_explain_analyze(Node *statement)
 	{
 		DefElem    *option = lfirst(lc);
 
-		if (strcmp(option->defname, "analyze") == 0)
-			analyze = defGetBoolean(option);
+		if (strcmp(option->defname, name) == 0)
+			given = defGetBoolean(option);
 	}
-	return analyze;
+	return given;
 }
 
 /* COPY table TO reads without planner and executor */
@@ -207,13 +215,16 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 					  ProcessUtilityContext context, ParamListInfo params,
 					  QueryEnvironment *queryEnv, DestReceiver *dest, QueryCompletion *qc)
 {
-	bool		analyze = is_explain_analyze(pstmt->utilityStmt);
+	bool		analyze = explain_option(pstmt->utilityStmt, "analyze");
 	int			save_depth = dp_explain_analyze_depth;
+	bool		save_memory = explain_shows_memory;
 
 	if (IsA(pstmt->utilityStmt, CopyStmt) && IsTransactionState())
 		check_copy((CopyStmt *) pstmt->utilityStmt);
 	if (analyze)
 		dp_explain_analyze_depth++;
+	if (explain_option(pstmt->utilityStmt, "memory"))
+		explain_shows_memory = true;
 	PG_TRY();
 	{
 		if (prev_process_utility)
@@ -224,6 +235,7 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 	PG_FINALLY();
 	{
 		dp_explain_analyze_depth = save_depth;
+		explain_shows_memory = save_memory;
 	}
 	PG_END_TRY();
 }

@@ -1,0 +1,155 @@
+-- What differs between versions of PostgreSQL.  Tests that need a newer server
+-- than the one at hand are left out.
+
+\set ON_ERROR_STOP 0
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+GRANT CREATE ON SCHEMA public TO owner1, analyst1;
+
+CREATE FUNCTION pg(major int) RETURNS boolean LANGUAGE sql
+	AS $$ SELECT current_setting('server_version_num')::int / 10000 >= major $$;
+
+-- what the analyst gets: the answer's rows, or the error
+CREATE FUNCTION asked(statement text, OUT rows text[], OUT failure text) LANGUAGE plpgsql AS $$
+DECLARE
+	r record;
+BEGIN
+	rows := '{}';
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	BEGIN
+		IF statement LIKE 'MERGE%' AND statement NOT LIKE '%RETURNING%' THEN
+			EXECUTE statement;
+		ELSE
+			FOR r IN EXECUTE statement LOOP
+				rows := rows || r::text;
+			END LOOP;
+		END IF;
+	EXCEPTION WHEN OTHERS THEN
+		failure := SQLSTATE || ' ' || SQLERRM;
+	END;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+END $$;
+
+CREATE FUNCTION gives(statement text, expected text[], description text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	r record := asked(statement);
+BEGIN
+	RETURN is(coalesce(r.failure, r.rows::text), expected::text, description);
+END $$;
+
+CREATE FUNCTION refused(statement text, pattern text, description text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	r record := asked(statement);
+BEGIN
+	RETURN matches(coalesce(r.failure, 'answered'), pattern, description);
+END $$;
+
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text, cost numeric, stay interval);
+INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), i % 1000, '1 day'::interval * (i % 7)
+	FROM generate_series(1, 3000) i;
+SELECT dp_cdp.create_dataset('clinic', default_rho => 100);
+SELECT dp_cdp.protect_table('visits', 'clinic');
+SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['a', 'b', 'c']);
+SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 100000);
+RESET SESSION AUTHORIZATION;
+GRANT SELECT ON visits TO owner1;
+
+SELECT * FROM no_plan();
+
+-- ---------------------------------------------------------------------------
+-- Group keys, which are a range table entry of their own from 18 on
+-- ---------------------------------------------------------------------------
+
+SELECT gives('SELECT dept FROM visits GROUP BY dept HAVING dp_count(*) > 500', '{(a),(b),(c)}', 'keys in the select list');
+SELECT gives('SELECT upper(dept) || dept FROM visits GROUP BY dept HAVING dept <> ''b'' AND dp_count(*) > 500',
+	'{(Aa),(Cc)}', 'keys inside expressions, and in HAVING');
+SELECT gives('SELECT dept FROM visits GROUP BY dept HAVING dp_count(*) > 500 ORDER BY dept || ''x'' DESC',
+	'{(c),(b),(a)}', 'keys in ORDER BY');
+SELECT gives('SELECT DISTINCT ON (dept = ''a'') dept = ''a'', dp_count(*) > 500 FROM visits GROUP BY dept ORDER BY dept = ''a'', dept',
+	'{"(f,t)","(t,t)"}', 'keys in DISTINCT ON');
+SELECT gives('SELECT dept, row_number() OVER (PARTITION BY dept > ''a'' ORDER BY dept DESC), dp_count(*) > 500 FROM visits GROUP BY dept ORDER BY 1',
+	'{"(a,1,t)","(b,2,t)","(c,1,t)"}', 'keys in windows');
+SELECT gives('SELECT (SELECT string_agg(v.dept || i, '','') FROM generate_series(1, 2) i), dp_count(*) > 500 FROM visits v GROUP BY dept ORDER BY 1',
+	'{"(\"a1,a2\",t)","(\"b1,b2\",t)","(\"c1,c2\",t)"}', 'keys in a correlated subquery');
+SELECT gives('SELECT (SELECT max(x) FROM (SELECT v.dept || s AS x FROM (VALUES (1), (2)) t (s) WHERE v.dept > ''a'') u), dp_count(*) > 500 FROM visits v GROUP BY dept ORDER BY 1',
+	'{"(b2,t)","(c2,t)","(,t)"}', 'keys two levels down');
+SELECT gives('SELECT g, n > 100 FROM (SELECT id / 1000 AS g, dp_count(*) AS n FROM visits GROUP BY id / 1000) s WHERE n > 100 ORDER BY g',
+	'{"(0,t)","(1,t)","(2,t)"}', 'an expression as a key');
+SELECT gives('SELECT d1, d2 FROM (SELECT dept AS d1, dept AS d2, dp_count(*) FROM visits GROUP BY 1, 2) s',
+	'{"(a,a)","(b,b)","(c,c)"}', 'the same key twice');
+SELECT refused('SELECT dept, cost, dp_count(*) FROM visits GROUP BY dept, id, cost', 'answered', 'keys that are not declared');
+SELECT refused('SELECT id, cost, dp_count(*) FROM visits GROUP BY id', '^ZC002 a column of protected table "visits" is used outside',
+	'a column that depends on a key');
+SELECT refused('SELECT dept, id > 3, dp_count(*) FROM visits GROUP BY GROUPING SETS ((dept), (id > 3))', '^ZC002 GROUPING SETS',
+	'grouping sets');
+SELECT refused('SELECT (SELECT count(*) FROM visits) AS k, dp_count(*) FROM visits GROUP BY 1', '^ZC002', 'a subquery as a key');
+CREATE VIEW per_dept AS SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept;
+GRANT SELECT ON per_dept TO analyst1;
+SELECT gives('SELECT p.dept FROM per_dept p JOIN per_dept q USING (dept) WHERE p.n > 500 AND q.n > 500 ORDER BY 1',
+	'{(a),(b),(c)}', 'keys in a view');
+
+-- ---------------------------------------------------------------------------
+-- 15
+-- ---------------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION analyst1;
+CREATE TABLE got (dept text, n bigint);
+INSERT INTO got VALUES ('a', 0);
+RESET SESSION AUTHORIZATION;
+SELECT gives('MERGE INTO got USING (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) s ON s.dept = got.dept
+	WHEN MATCHED THEN UPDATE SET n = s.n WHEN NOT MATCHED THEN INSERT VALUES (s.dept, s.n)', '{}', 'MERGE of released rows') WHERE pg(15);
+SELECT is((SELECT count(*) FROM got WHERE n BETWEEN 900 AND 1100), 3::bigint, 'MERGE has stored them') WHERE pg(15);
+SELECT refused('MERGE INTO got USING visits s ON s.dept = got.dept WHEN MATCHED THEN DELETE', '^ZC002 permission denied for rows',
+	'MERGE of protected rows') WHERE pg(15);
+SELECT refused('MERGE INTO visits USING got s ON s.dept = visits.dept WHEN MATCHED THEN DELETE', '^ZC002 rows of protected table',
+	'MERGE into protected rows') WHERE pg(15);
+
+-- ---------------------------------------------------------------------------
+-- 16
+-- ---------------------------------------------------------------------------
+
+SELECT refused('EXPLAIN (GENERIC_PLAN) SELECT dp_count(*) FROM visits WHERE id > $1', 'answered', 'EXPLAIN (GENERIC_PLAN)') WHERE pg(16);
+SELECT refused('EXPLAIN (GENERIC_PLAN) SELECT dp_sum(cost, 0, $1) FROM visits', 'answered',
+	'EXPLAIN (GENERIC_PLAN), bounds unknown') WHERE pg(16);
+SELECT refused('EXPLAIN (GENERIC_PLAN) SELECT * FROM visits WHERE id > $1', '^ZC002', 'EXPLAIN (GENERIC_PLAN) of protected rows') WHERE pg(16);
+
+-- ---------------------------------------------------------------------------
+-- 17
+-- ---------------------------------------------------------------------------
+
+SELECT refused('EXPLAIN (MEMORY) SELECT dept, dp_count(*) FROM visits GROUP BY dept', '^ZC002 EXPLAIN \(MEMORY\)',
+	'EXPLAIN (MEMORY), which depends on statistics') WHERE pg(17);
+SELECT refused('EXPLAIN (MEMORY off) SELECT dept, dp_count(*) FROM visits GROUP BY dept', 'answered', 'EXPLAIN (MEMORY off)') WHERE pg(17);
+SELECT refused('EXPLAIN (MEMORY) SELECT * FROM got', 'answered', 'EXPLAIN (MEMORY) of other tables') WHERE pg(17);
+SELECT lives_ok('EXPLAIN (MEMORY) SELECT dept, dp_count(*) FROM visits GROUP BY dept', 'EXPLAIN (MEMORY) by who may read') WHERE pg(17);
+SELECT gives('SELECT dp_count(*) BETWEEN 2950 AND 3050 FROM visits WHERE stay < ''infinity''', '{(t)}', 'an infinite interval') WHERE pg(17);
+SELECT gives('SELECT dp_count(*) BETWEEN -50 AND 50 FROM visits
+	WHERE timestamp ''infinity'' - (CASE WHEN id > 0 THEN ''infinity'' ELSE stay END)::interval IS NOT NULL', '{(t)}',
+	'a difference of infinities') WHERE pg(17);
+SELECT gives('MERGE INTO got USING (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) s ON s.dept = got.dept
+	WHEN MATCHED THEN UPDATE SET n = s.n RETURNING got.n = s.n', '{(t),(t),(t)}', 'MERGE ... RETURNING') WHERE pg(17);
+SELECT gives('SELECT j.k, s.n > 500 FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) s,
+	JSON_TABLE(to_json(s.dept), ''$'' COLUMNS (k text PATH ''$'')) j ORDER BY 1', '{"(a,t)","(b,t)","(c,t)"}', 'JSON_TABLE') WHERE pg(17);
+
+-- ---------------------------------------------------------------------------
+-- 18: generated columns that are computed when they are read
+-- ---------------------------------------------------------------------------
+
+SELECT CASE WHEN pg(18) THEN
+	'CREATE TABLE derived (id int, x int, inverse int GENERATED ALWAYS AS (1000 / x) VIRTUAL, twice int GENERATED ALWAYS AS (2 * x) STORED)' END \gexec
+SELECT format('INSERT INTO derived (id, x) SELECT i, i %% 3 FROM generate_series(1, 300) i') WHERE pg(18) \gexec
+SELECT 'ALTER TABLE derived OWNER TO owner1' WHERE pg(18) \gexec
+SELECT $$SELECT set_config('role', 'owner1', false), dp_cdp.protect_table('derived', 'clinic'), set_config('role', 'none', false)$$ WHERE pg(18) \gexec
+SELECT refused('SELECT dp_count(*) FROM derived WHERE inverse > 3', '^ZC002 virtual generated column "inverse"', 'virtual column in WHERE') WHERE pg(18);
+SELECT refused('SELECT dp_count(inverse) FROM derived', '^ZC002 virtual generated column', 'virtual column as an argument') WHERE pg(18);
+SELECT refused('SELECT dp_sum(inverse, 0, 10) FROM derived', '^ZC002 virtual generated column', 'virtual column in a sum') WHERE pg(18);
+SELECT refused('SELECT inverse, dp_count(*) FROM derived GROUP BY inverse', '^ZC002 virtual generated column', 'virtual column as a key') WHERE pg(18);
+SELECT gives('SELECT dp_count(*) BETWEEN 150 AND 250 FROM derived WHERE twice > 0', '{(t)}', 'stored generated column') WHERE pg(18);
+SELECT 'CREATE TABLE derived_unit (id int, half int GENERATED ALWAYS AS (id / 2) VIRTUAL)' WHERE pg(18) \gexec
+SELECT throws_ok($$SELECT dp_cdp.protect_table('derived_unit', 'clinic', unit => 'half')$$, 'ZC004',
+	'virtual generated column "half" cannot be a privacy unit; make it STORED', 'virtual column as the unit') WHERE pg(18);
+
+SELECT * FROM finish();
