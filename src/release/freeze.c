@@ -178,8 +178,6 @@ dp_freeze(DpRelease *release, EState *estate)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("a query of %d aggregates at rho %.12g each costs more than can be accounted for; lower dp_cdp.rho",
 						frozen->ncolumns, (double) frozen->column_rho / DP_RHO_ONE)));
-	if (release->selection < 0)
-		dp_check_declared_groups(release->keys);
 	frozen->max_groups = 1;
 	frozen->max_rows = 1;
 	if (release->has_unit)
@@ -187,6 +185,13 @@ dp_freeze(DpRelease *release, EState *estate)
 		frozen->max_rows = dp_guc_max_rows > 0 ? dp_guc_max_rows : frozen->dataset->max_rows;
 		if (frozen->nkeys > 0)
 			frozen->max_groups = dp_guc_max_groups > 0 ? dp_guc_max_groups : frozen->dataset->max_groups;
+	}
+	if (release->selection < 0)
+	{
+		/* nobody can be in more groups than there are */
+		int64		groups = dp_declared_groups(release->keys);
+
+		frozen->max_groups = Max(Min(frozen->max_groups, groups), 1);
 	}
 
 	initStringInfo(&aggregates);

@@ -290,7 +290,7 @@ dp_run_inner(DpRun *run, EState *estate, TupleDesc desc)
 	{
 		dp_sandbox_end(&box);
 		dp_noise_wipe();
-		dp_sandbox_rethrow(caller);
+		dp_sandbox_rethrow(caller, true);
 	}
 	PG_END_TRY();
 	dp_sandbox_end(&box);

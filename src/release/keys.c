@@ -100,8 +100,8 @@ build_domain(KeyDomain *domain, DpReleaseKey *key)
 	}
 }
 
-void
-dp_check_declared_groups(List *keys)
+int64
+dp_declared_groups(List *keys)
 {
 	int64		groups = 1;
 	ListCell   *lc;
@@ -119,9 +119,10 @@ dp_check_declared_groups(List *keys)
 							"group by fewer columns", (long long) DP_MAX_DECLARED_GROUPS)));
 		groups *= size;
 	}
+	return groups;
 }
 
-/* of keys that have passed dp_check_declared_groups */
+/* of keys that have passed dp_declared_groups */
 DpKeyTable *
 dp_key_table_create(List *keys)
 {

@@ -134,9 +134,10 @@ extern void dp_sandbox_end(DpSandbox *box);
 /*
  * Replaces the error being handled (in PG_CATCH, after dp_sandbox_end) by the
  * one constant error that an analyst may see; its cause goes to the server's
- * log.  Cancel and termination are passed on without their detail.
+ * log.  Cancel and termination are passed on without their detail.  reading:
+ * protected rows were being read, so that the query was paid for.
  */
-extern void dp_sandbox_rethrow(MemoryContext context) __attribute__((noreturn));
+extern void dp_sandbox_rethrow(MemoryContext context, bool reading) __attribute__((noreturn));
 
 /* true while the inner plan that owns this range table is running */
 extern bool dp_release_is_inner(List *range_table);

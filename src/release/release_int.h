@@ -89,7 +89,7 @@ extern void dp_bound_spec_param(DpFrozen *frozen, ParamExternData *param);
 typedef struct DpKeyTable DpKeyTable;
 
 /* ZC002 when they span more groups than a release may have; all must be declared */
-extern void dp_check_declared_groups(List *keys);
+extern int64 dp_declared_groups(List *keys);
 
 extern DpKeyTable *dp_key_table_create(List *keys);
 extern int64 dp_key_table_size(DpKeyTable *table);

@@ -72,7 +72,7 @@ dp_sandbox_end(DpSandbox *box)
 }
 
 void
-dp_sandbox_rethrow(MemoryContext context)
+dp_sandbox_rethrow(MemoryContext context, bool reading)
 {
 	ErrorData  *error;
 
@@ -80,15 +80,16 @@ dp_sandbox_rethrow(MemoryContext context)
 	error = CopyErrorData();
 	FlushErrorState();
 
-	/* ours are constant already, and say what to do */
-	if (error->sqlerrcode == ERRCODE_DP_BAD_PARAMETER ||
-		error->sqlerrcode == ERRCODE_DP_NOT_RELEASABLE)
+	/* before rows are read ours depend on the query alone, and say what to do */
+	if (!reading && (error->sqlerrcode == ERRCODE_DP_BAD_PARAMETER ||
+					 error->sqlerrcode == ERRCODE_DP_NOT_RELEASABLE))
 		ReThrowError(error);
 
 	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
-				 errmsg("canceling private query; what it was charged stays charged")));
+				 reading ? errmsg("canceling private query; what it was charged stays charged")
+				 : errmsg("canceling private query; nothing was charged for it")));
 	if (error->sqlerrcode == ERRCODE_T_R_SERIALIZATION_FAILURE)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -96,11 +97,15 @@ dp_sandbox_rethrow(MemoryContext context)
 
 	ereport(LOG_SERVER_ONLY,
 			(errcode(error->sqlerrcode),
-			 errmsg("private query failed while it read protected rows: %s", error->message),
+			 errmsg("private query failed while it %s: %s",
+					reading ? "read protected rows" : "was planned", error->message),
 			 error->detail ? errdetail_internal("%s", error->detail) : 0,
 			 errhidestmt(true)));
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("private query failed while it read protected rows; "
-					"what it was charged stays charged, the cause is in the server's log")));
+			 reading
+			 ? errmsg("private query failed while it read protected rows; "
+					  "what it was charged stays charged, the cause is in the server's log")
+			 : errmsg("private query could not be planned; "
+					  "nothing was charged for it, the cause is in the server's log")));
 }

@@ -112,7 +112,7 @@ def busy_units(tap, neighbors):
               each=(UNITS * 2 / GROUPS, 2, UNITS))
     t.grouped("ten groups, four rows", "dp_count(*)", (0, 4), 10, UNITS * 10 * 3,
               settings="SET dp_cdp.max_groups = 10; SET dp_cdp.max_rows = 4")
-    t.grouped("more groups than there are", "dp_count(*)", (0, 2), 50, UNITS * GROUPS * 2,
+    t.grouped("more groups than there are", "dp_count(*)", (0, 2), GROUPS, UNITS * GROUPS * 2,
               settings="SET dp_cdp.max_groups = 50")
     # what a filter leaves out does not use up a unit's groups
     t.grouped("filter", "dp_count(*)", (0, 2), 3, UNITS * 3 * 2, where="WHERE g <= 3")
