@@ -22,13 +22,15 @@ updated=no
 run=()
 if [[ $(id -u) != 0 ]]
 then
-	run=(sudo -n)
+	run=(sudo)
+	# nobody there to type a password
+	[[ -t 2 ]] || run+=(-n)
 fi
 apt=("${run[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -o DPkg::Lock::Timeout=600)
 
 may_install()
 {
-	command -v apt-get >/dev/null && { [[ ${#run[@]} == 0 ]] || sudo -n true 2>/dev/null; }
+	command -v apt-get >/dev/null && { [[ ${#run[@]} == 0 ]] || "${run[@]}" true 2>/dev/null; }
 }
 
 update()
