@@ -152,16 +152,67 @@ dp_flatten_group_keys(Query *query)
 #define DP_EXECUTOR_RUN(desc) ExecutorRun(desc, ForwardScanDirection, 0, true)
 #endif
 
-/* --- the ledger: processes, wait events, timelines, writing rows --- */
+/* --- the ledger: shared memory, processes, wait events, timelines, writing rows --- */
 
 #include "access/tableam.h"
 #include "access/xlog.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_extension.h"
+#include "miscadmin.h"
+#include "postmaster/autovacuum.h"
+#include "replication/walsender.h"
+#include "storage/ipc.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/rel.h"
 #include "utils/wait_event.h"
+
+/* MaxBackends, which version 14 computes only after the libraries are loaded */
+static inline int
+dp_max_backends(void)
+{
+#if PG_VERSION_NUM >= 150000
+	return MaxBackends;
+#else
+	return MaxConnections + autovacuum_max_workers + 1 +
+		max_worker_processes + max_wal_senders;
+#endif
+}
+
+/* defines install(), for _PG_init, which has request() called when shared memory is sized */
+#if PG_VERSION_NUM >= 150000
+#define DP_DEFINE_SHMEM_REQUEST(install, request) \
+static shmem_request_hook_type prev_##request = NULL; \
+static void \
+hooked_##request(void) \
+{ \
+	if (prev_##request) \
+		prev_##request(); \
+	request(); \
+} \
+static void \
+install(void) \
+{ \
+	prev_##request = shmem_request_hook; \
+	shmem_request_hook = hooked_##request; \
+} \
+extern int dp_no_such_variable
+#else
+#define DP_DEFINE_SHMEM_REQUEST(install, request) \
+static void \
+install(void) \
+{ \
+	request(); \
+} \
+extern int dp_no_such_variable
+#endif
+
+/* a timeout that not every version has, or one that all have */
+#if PG_VERSION_NUM >= 170000
+#define DP_TRANSACTION_TIMEOUT "transaction_timeout"
+#else
+#define DP_TRANSACTION_TIMEOUT "statement_timeout"
+#endif
 
 /* the process's place among all processes, below MaxBackends */
 static inline int
@@ -303,6 +354,19 @@ dp_interval_is_infinite(const Interval *span)
 	return INTERVAL_NOT_FINITE(span);
 #else
 	return false;
+#endif
+}
+
+/* --- numbers --- */
+
+/* the scale in a type modifier of numeric; from 15 on it may be negative */
+static inline int
+dp_numeric_scale(int32 typmod)
+{
+#if PG_VERSION_NUM >= 150000
+	return (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
+#else
+	return (typmod - VARHDRSZ) & 0xffff;
 #endif
 }
 

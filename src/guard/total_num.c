@@ -477,11 +477,7 @@ dp_try_numeric_typmod(PG_FUNCTION_ARGS)
 		if (numeric_is_inf(arg) || dp_numeric_is_huge(arg))
 			PG_RETURN_NULL();
 		precision = ((typmod - VARHDRSZ) >> 16) & 0xffff;
-#if PG_VERSION_NUM >= 150000
-		scale = (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
-#else
-		scale = (typmod - VARHDRSZ) & 0xffff;
-#endif
+		scale = dp_numeric_scale(typmod);
 		rounded = DirectFunctionCall2(numeric_round, NumericGetDatum(arg), Int32GetDatum(scale));
 		rounded = DirectFunctionCall1(numeric_abs, rounded);
 		snprintf(limit, sizeof(limit), "1e%d", precision - scale);

@@ -30,21 +30,6 @@
 DpShared   *dp_shared = NULL;
 
 static shmem_startup_hook_type prev_shmem_startup = NULL;
-#if PG_VERSION_NUM >= 150000
-static shmem_request_hook_type prev_shmem_request = NULL;
-#endif
-
-/* MaxBackends, which version 14 computes only after the libraries are loaded */
-static int
-slot_count(void)
-{
-#if PG_VERSION_NUM >= 150000
-	return MaxBackends;
-#else
-	return MaxConnections + autovacuum_max_workers + 1 +
-		max_worker_processes + max_wal_senders;
-#endif
-}
 
 static int
 entry_count(void)
@@ -57,8 +42,8 @@ shared_size(void)
 {
 	Size		size = MAXALIGN(sizeof(DpShared));
 
-	size = add_size(size, MAXALIGN(mul_size(slot_count(), sizeof(pg_atomic_uint64))));
-	size = add_size(size, MAXALIGN(mul_size(slot_count(), MAXALIGN(sizeof(DpRequest)))));
+	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), sizeof(pg_atomic_uint64))));
+	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), MAXALIGN(sizeof(DpRequest)))));
 	size = add_size(size, MAXALIGN(mul_size(entry_count(), sizeof(DpEntry))));
 	/* room to align the requests */
 	return add_size(size, PG_CACHE_LINE_SIZE);
@@ -67,13 +52,11 @@ shared_size(void)
 static void
 request_shared_memory(void)
 {
-#if PG_VERSION_NUM >= 150000
-	if (prev_shmem_request)
-		prev_shmem_request();
-#endif
 	RequestAddinShmemSpace(shared_size());
 	RequestNamedLWLockTranche(DP_TRANCHE, 1);
 }
+
+DP_DEFINE_SHMEM_REQUEST(install_request, request_shared_memory);
 
 static void
 startup_shared_memory(void)
@@ -92,7 +75,7 @@ startup_shared_memory(void)
 		MemSet(at, 0, shared_size());
 		dp_shared->lock = &GetNamedLWLockTranche(DP_TRANCHE)->lock;
 		ConditionVariableInit(&dp_shared->changed);
-		dp_shared->nslots = slot_count();
+		dp_shared->nslots = dp_max_backends();
 		dp_shared->nentries = entry_count();
 		at += MAXALIGN(sizeof(DpShared));
 		dp_shared->words = (pg_atomic_uint64 *) at;
@@ -115,12 +98,7 @@ dp_ledger_init(void)
 	if (!process_shared_preload_libraries_in_progress)
 		return;
 
-#if PG_VERSION_NUM >= 150000
-	prev_shmem_request = shmem_request_hook;
-	shmem_request_hook = request_shared_memory;
-#else
-	request_shared_memory();
-#endif
+	install_request();
 	prev_shmem_startup = shmem_startup_hook;
 	shmem_startup_hook = startup_shared_memory;
 }

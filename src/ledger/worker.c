@@ -259,6 +259,7 @@ pin_settings(void)
 		{"session_replication_role", "origin"},
 		{"statement_timeout", "0"},
 		{"lock_timeout", "2s"}, /* nothing should wait, but if ... */
+		{DP_TRANSACTION_TIMEOUT, "0"},
 		{"idle_in_transaction_session_timeout", "0"},
 		{"search_path", "pg_catalog, pg_temp"},
 		{"row_security", "off"},
@@ -271,9 +272,6 @@ pin_settings(void)
 
 	for (int i = 0; i < lengthof(settings); i++)
 		SetConfigOption(settings[i][0], settings[i][1], PGC_SUSET, PGC_S_OVERRIDE);
-#if PG_VERSION_NUM >= 170000
-	SetConfigOption("transaction_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE);
-#endif
 }
 
 /* ---------------------------------------------------------------------
