@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ *
+ * rdp.h
+ *	  Renyi differential privacy, by order alpha.
+ *
+ * Mironov 2017: (alpha, epsilon)-RDP bounds the Renyi divergence of order
+ * alpha by epsilon.  Arguments: 1 < alpha, all others >= 0, sigma > 0, delta
+ * in [0, 1], all finite.  Results are never NaN, may be +Infinity.  Every
+ * function here always has an answer.
+ *
+ * Part of math/: no PostgreSQL header may be included here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_RDP_H
+#define DP_RDP_H
+
+/* alpha sensitivity^2 / (2 sigma^2) (Mironov 2017, Proposition 7) */
+extern double dp_gaussian_rdp(double alpha, double sensitivity, double sigma);
+
+/* xi + rho alpha (BS Definition 1.1); xi may be negative */
+extern double dp_zcdp_to_rdp(double alpha, double rho, double xi);
+
+/*
+ * ln(cosh((alpha - 1/2) eps) / cosh(eps / 2)) / (alpha - 1): randomised
+ * response, the worst epsilon-DP mechanism (BS, proof of Proposition 3.3)
+ */
+extern double dp_pure_to_rdp(double alpha, double epsilon);
+
+/*
+ * From one order to (epsilon, delta).  simple (Mironov 2017, Proposition 3):
+ * epsilon + ln(1/delta) / (alpha - 1).  The others (CKS Proposition 12):
+ * epsilon + ln(1 - 1/alpha) - ln(alpha delta) / (alpha - 1), at least 0.
+ * rdp_epsilon is the argument "epsilon" of the SQL functions.
+ */
+extern double dp_rdp_epsilon(double alpha, double rdp_epsilon, double delta);
+extern double dp_rdp_epsilon_simple(double alpha, double rdp_epsilon, double delta);
+extern double dp_rdp_delta(double alpha, double rdp_epsilon, double target_epsilon);
+extern double dp_rdp_delta_simple(double alpha, double rdp_epsilon, double target_epsilon);
+
+/*
+ * From a curve given at n orders: the best of its orders.  n = 0 promises
+ * nothing: epsilon +Infinity, delta 1.
+ */
+extern double dp_rdp_curve_epsilon(const double *alpha, const double *rdp_epsilon, int n, double delta);
+extern double dp_rdp_curve_epsilon_simple(const double *alpha, const double *rdp_epsilon, int n, double delta);
+extern double dp_rdp_curve_delta(const double *alpha, const double *rdp_epsilon, int n, double target_epsilon);
+extern double dp_rdp_curve_delta_simple(const double *alpha, const double *rdp_epsilon, int n, double target_epsilon);
+
+#endif							/* DP_RDP_H */
