@@ -7,6 +7,7 @@
 #	make bench				figures for speed, see test/bench/README.md
 #	make fuzz				see test/fuzz
 #	make check-layers		who may include whom in src/
+#	make check-versions		build and test on other versions of PostgreSQL, in chroots (root)
 #	make indent				pgindent style
 #
 # test, demo and bench install what the machine lacks (apt-get) and need
@@ -38,7 +39,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test demo demo-stop bench fuzz check-layers indent
+OWN_GOALS = test demo demo-stop bench fuzz check-layers check-versions indent
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -89,6 +90,9 @@ fuzz:
 
 check-layers:
 	@bash test/tools/check_layers.sh
+
+check-versions:
+	@bash test/tools/other_versions.sh $(VERSIONS)
 
 indent:
 	@bash test/tools/indent.sh
