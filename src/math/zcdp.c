@@ -9,8 +9,8 @@
  *		ln delta >= t ((1+t) rho - epsilon) + t ln(t / (1+t)) - ln(1+t).	(*)
  *
  * Solved for delta, epsilon or rho, (*) is a bound for *every* t, and flat at
- * the best one.  So each conversion has two steps: find t nearly, by
- * bisection of the derivative's zero, then evaluate (*) at just that t.  An
+ * the best one.  So each conversion has two steps: find t nearly, as
+ * the zero of the derivative, then evaluate (*) at just that t.  An
  * inexact t costs an error of second order, and in the safe direction.
  *
  * Invariants: the _up and _down variants move the result outwards by more
@@ -24,6 +24,7 @@
  */
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "zcdp.h"
 
@@ -38,31 +39,51 @@ typedef struct conversion
 	double		log_inv_delta;	/* ln(1/delta) >= 0 */
 } conversion;
 
-typedef double (*rising) (double t, const conversion *c);
+/* the value, and its derivative by ln t */
+typedef double (*rising) (double t, const conversion *c, double *slope);
 
 /*
- * The zero of a function that rises with t, over all positive doubles.
- * Bisects ln t, which needs some 60 steps for full precision whatever the
- * scale; one of the ends if there is no zero.
+ * The zero in ln t of a function of t > 0 that rises up to there, not below
+ * exp(-745) nor above exp(high); one of those ends if there is no zero.
+ *
+ * Newton's method within a bracket that every step shrinks, and bisection
+ * where Newton leaves it or is slow.  A step of at most NEAR ends the search:
+ * what is left is its square, and (*) feels only the square of that.
  */
+#define LOW_T		(-745.0)
+#define HIGH_T		709.0
+#define NEAR		1e-9
+#define QUICK_STEPS 20
+#define MOST_STEPS	200
+
 static double
-find_t(rising f, const conversion *c)
+find_t(rising f, const conversion *c, double start, double high)
 {
-	double		low = -745,
-				high = 709;
+	double		low = LOW_T;
+	double		u;
+	int			i;
 
-	for (;;)
+	high = fmax(low, fmin(high, HIGH_T));
+	u = fmin(fmax(log(start), low), high);
+	for (i = 0; i < MOST_STEPS; i++)
 	{
-		double		mid = 0.5 * (low + high);
+		double		slope;
+		double		value = f(exp(u), c, &slope);
+		double		next = u - value / slope;
+		bool		newton = i < QUICK_STEPS || i % 2 == 0;
 
-		if (mid <= low || mid >= high)
-			break;
-		if (f(exp(mid), c) < 0)
-			low = mid;
+		if (value < 0)
+			low = u;
 		else
-			high = mid;
+			high = u;
+		/* written so that NaN bisects, too */
+		if (!newton || !(next >= low && next <= high))
+			next = 0.5 * (low + high);
+		if (fabs(next - u) <= NEAR)
+			return exp(next);
+		u = next;
 	}
-	return exp(0.5 * (low + high));
+	return exp(u);
 }
 
 /* ln((1+t) / t), for any t > 0 */
@@ -77,9 +98,20 @@ log_ratio(double t)
  * (2t+1) rho - epsilon = ln(1 + 1/t).
  */
 static double
-delta_slope(double t, const conversion *c)
+delta_slope(double t, const conversion *c, double *slope)
 {
+	*slope = 2 * t * c->rho + 1 / (1 + t);
 	return (2 * t + 1) * c->rho - c->epsilon - log_ratio(t);
+}
+
+/* the zero with 1/t in the place of ln(1 + 1/t) lies above, and near if t > 1 */
+static double
+delta_start(double rho, double epsilon)
+{
+	double		excess = epsilon - rho;
+	double		root = hypot(excess, sqrt(8 * rho));
+
+	return excess > 0 ? (excess + root) / (4 * rho) : 2 / (root - excess);
 }
 
 /* ln delta at the best t, and how far it may be off */
@@ -87,7 +119,7 @@ static double
 log_delta(double rho, double epsilon, double *error)
 {
 	conversion	c = {rho, epsilon, 0};
-	double		t = find_t(delta_slope, &c);
+	double		t = find_t(delta_slope, &c, delta_start(rho, epsilon), HIGH_T);
 	double		linear = t * ((1 + t) * rho - epsilon);
 	double		ratio = t * log_ratio(t);
 	double		last = log1p(t);
@@ -128,8 +160,9 @@ dp_zcdp_delta_up(double rho, double epsilon)
  * ln(1 + 1/t) is least where rho t^2 + ln(1+t) = ln(1/delta).
  */
 static double
-epsilon_slope(double t, const conversion *c)
+epsilon_slope(double t, const conversion *c, double *slope)
 {
+	*slope = 2 * c->rho * t * t + t / (1 + t);
 	return c->rho * t * t + log1p(t) - c->log_inv_delta;
 }
 
@@ -137,7 +170,9 @@ static double
 epsilon_at_best(double rho, double delta, double *error)
 {
 	conversion	c = {rho, 0, -log(delta)};
-	double		t = find_t(epsilon_slope, &c);
+	/* each term alone reaches ln(1/delta) later; the sum is convex in ln t */
+	double		start = fmin(sqrt(c.log_inv_delta / rho), expm1(c.log_inv_delta));
+	double		t = find_t(epsilon_slope, &c, start, HIGH_T);
 	double		linear = rho * (1 + t);
 	double		budget = c.log_inv_delta / t;
 	double		spent = log1p(t) / t;
@@ -191,18 +226,41 @@ dp_zcdp_epsilon_up(double rho, double delta)
  * r = (epsilon + ln(1 + 1/t)) / (2t+1).
  */
 static double
-rho_slope(double t, const conversion *c)
+rho_slope(double t, const conversion *c, double *slope)
 {
 	double		r = (c->epsilon + log_ratio(t)) / (2 * t + 1);
 
+	*slope = t * (1 + t) / (2 * t + 1) * (2 * t * r + 1 / (1 + t));
 	return t * (t * r) + log1p(t) - c->log_inv_delta;
+}
+
+/*
+ * It rises for r >= 0, which for epsilon < 0 ends at t = 1 / (e^-epsilon - 1);
+ * epsilon >= ln(1 - delta) has the zero not beyond.
+ */
+static double
+find_rho_t(const conversion *c)
+{
+	double		l = c->log_inv_delta;
+	double		start = expm1(l);
+	double		high = HIGH_T;
+
+	/* as t^2 epsilon / (2t+1) and ln(1+t) alone reach ln(1/delta) later */
+	if (c->epsilon > 0)
+		start = fmin(start, (l + sqrt(l) * sqrt(l + c->epsilon)) / c->epsilon);
+	else if (c->epsilon < 0)
+	{
+		high = -log(expm1(-c->epsilon));
+		start = fmin(start, 1 / expm1(-c->epsilon));
+	}
+	return find_t(rho_slope, c, start, high);
 }
 
 static double
 rho_at_best(double epsilon, double delta, double *error)
 {
 	conversion	c = {0, epsilon, -log(delta)};
-	double		t = find_t(rho_slope, &c);
+	double		t = find_rho_t(&c);
 	double		budget = c.log_inv_delta / t;
 	double		spent = log1p(t) / t;
 	double		ratio = log_ratio(t);
