@@ -200,7 +200,7 @@ COPY (SELECT id FROM answers) TO STDOUT;
 DO $$ BEGIN PERFORM id FROM answers; END $$;
 
 -- exact aggregates
-SELECT count(*) FROM answers;
+SELECT min(id) FROM answers;
 SELECT dept, avg(n) FROM answers GROUP BY dept;
 SELECT dp_count(*), max(i) FROM answers;
 SELECT array_agg(id ORDER BY n) FILTER (WHERE dept = 'a') FROM answers;

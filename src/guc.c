@@ -4,8 +4,8 @@
  *	  Settings under the prefix dp_cdp, and exact units for parameters.
  *
  * Invariants:
- *	- every setting here may be set by any role: it makes answers noisier or
- *	  dearer, never less private.  There is no setting that turns noise or
+ *	- a setting here that any role may set makes answers noisier or dearer,
+ *	  never less private.  There is no setting that turns noise or
  *	  accounting off, and none may be added, not even for tests.
  *	- a double becomes accounting units through its shortest decimal form, so
  *	  that what the user typed is what is charged; 0.01 is exactly 1e10 units
@@ -35,6 +35,7 @@ double		dp_guc_rho = 0.0;
 double		dp_guc_delta = 0.0;
 int			dp_guc_max_groups = 0;
 int			dp_guc_max_rows = 0;
+bool		dp_guc_standard_aggregates = true;
 
 /* 0, the dataset's default, is what nobody asked for: only RESET gives it */
 static bool
@@ -95,6 +96,14 @@ dp_guc_init(void)
 							0, 0, DP_MAX_CONTRIBUTION,
 							PGC_USERSET, 0,
 							NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("dp_cdp.standard_aggregates",
+							 "Takes count and sum over protected tables for dp_count and dp_sum.",
+							 "Only for roles that may not read the table; others get what they ask for.",
+							 &dp_guc_standard_aggregates,
+							 true,
+							 PGC_SUSET, 0,
+							 NULL, NULL, NULL);
 
 	dp_reserve_setting_prefix("dp_cdp");
 }

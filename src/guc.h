@@ -19,6 +19,9 @@ extern double dp_guc_delta;
 extern int	dp_guc_max_groups;
 extern int	dp_guc_max_rows;
 
+/* a superuser's: count and sum are taken for dp_count and dp_sum */
+extern bool dp_guc_standard_aggregates;
+
 /* from _PG_init */
 extern void dp_guc_init(void);
 

@@ -47,7 +47,7 @@ typedef struct DpGrid
  */
 extern void dp_grid_from_numeric(Numeric lower, Numeric upper, Oid input_type, DpGrid *grid);
 
-/* n grid units as a Datum of result_type (int8, float8 or numeric); never NaN, saturating for int8 */
+/* n grid units as a Datum of result_type (int8, float4, float8 or numeric); never NaN, saturating for int8 */
 extern Datum dp_grid_value(dp_i128 n, const DpGrid *grid, Oid result_type);
 
 /* a double with the length of one grid unit: 2^exponent */

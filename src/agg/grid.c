@@ -287,7 +287,7 @@ units_to_int64(dp_i128 n, int exponent)
 /*
  * n grid units as a value of result_type.  int8: rounded half to even,
  * saturating.  float8: the nearest double, the largest finite one instead of
- * infinity.  numeric: exact, rounded to the decimals of one grid unit.
+ * infinity; float4 likewise.  numeric: exact, rounded to the decimals of one grid unit.
  */
 Datum
 dp_grid_value(dp_i128 n, const DpGrid *grid, Oid result_type)
@@ -296,6 +296,12 @@ dp_grid_value(dp_i128 n, const DpGrid *grid, Oid result_type)
 	{
 		case INT8OID:
 			return Int64GetDatum(units_to_int64(n, grid->exponent));
+		case FLOAT4OID:
+			{
+				float		x = (float) ldexp((double) n, grid->exponent);
+
+				return Float4GetDatum(x > FLT_MAX ? FLT_MAX : x < -FLT_MAX ? -FLT_MAX : x);
+			}
 		case FLOAT8OID:
 			{
 				/*

@@ -22,6 +22,7 @@
 #include "fmgr.h"
 #include "guard/guard.h"
 #include "miscadmin.h"
+#include "utils/fmgroids.h"
 #include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(dp_unreleased_in);
@@ -72,8 +73,29 @@ dp_unreleased_final(PG_FUNCTION_ARGS)
 	PG_RETURN_NULL();
 }
 
+/* the built-in aggregates that BI tools send */
+static DpAggKind
+standard_kind(Oid funcid)
+{
+	switch (funcid)
+	{
+		case F_COUNT_:
+		case F_COUNT_ANY:
+			return DP_AGG_COUNT;
+		case F_SUM_INT2:
+		case F_SUM_INT4:
+		case F_SUM_INT8:
+		case F_SUM_FLOAT4:
+		case F_SUM_FLOAT8:
+		case F_SUM_NUMERIC:
+			return DP_AGG_SUM;
+		default:
+			return DP_AGG_NONE;
+	}
+}
+
 DpAggKind
-dp_aggregate_kind(Oid funcid)
+dp_aggregate_kind(Oid funcid, bool standard)
 {
 	HeapTuple	tuple;
 	Oid			schema;
@@ -81,7 +103,7 @@ dp_aggregate_kind(Oid funcid)
 	DpAggKind	kind = DP_AGG_NONE;
 
 	if (funcid < FirstNormalObjectId)
-		return DP_AGG_NONE;
+		return standard ? standard_kind(funcid) : DP_AGG_NONE;
 	schema = dp_internal_schema();
 	if (!OidIsValid(schema))
 		return DP_AGG_NONE;

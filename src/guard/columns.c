@@ -242,7 +242,7 @@ dp_add_aggregate(DpLevel *level, Aggref *agg, DpAllowContext *allow)
 		dp_allow_expr((Node *) agg->aggfilter, allow);
 		filter = dp_inner_expression(level, (Node *) agg->aggfilter);
 	}
-	switch (dp_aggregate_kind(agg->aggfnoid))
+	switch (dp_aggregate_kind(agg->aggfnoid, true))
 	{
 		case DP_AGG_COUNT:
 			column->kind = DP_VALUE_COUNT;

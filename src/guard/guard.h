@@ -30,7 +30,8 @@ typedef enum DpAggKind
 	DP_AGG_SUM
 } DpAggKind;
 
-extern DpAggKind dp_aggregate_kind(Oid funcid);
+/* standard: count and sum are taken for dp_count and dp_sum */
+extern DpAggKind dp_aggregate_kind(Oid funcid, bool standard);
 
 /* ------------------------------------------------------------------------
  * identity.c: who is asking
@@ -69,6 +70,15 @@ extern bool dp_query_touches_protected(Query *query);
  * what is not releasable and not readable by who asks.
  */
 extern void dp_split_query(Query *query, DpSplitContext *cxt);
+
+/* a table, not a view, that bears or inherits a policy */
+extern bool dp_is_protected(RangeTblEntry *rte);
+
+/*
+ * probe.c: where the query cannot return a row, replaces protected tables
+ * that the calling roles may not read by subqueries without rows.
+ */
+extern void dp_blank_probe(Query *query);
 
 /* ------------------------------------------------------------------------
  * inner_query.c: the inner query of one release

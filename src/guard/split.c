@@ -18,6 +18,7 @@
 
 #include "compat.h"
 #include "guard/level.h"
+#include "guc.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
@@ -30,8 +31,8 @@
  * ------------------------------------------------------------------------
  */
 
-static bool
-is_protected(RangeTblEntry *rte)
+bool
+dp_is_protected(RangeTblEntry *rte)
 {
 	return rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_VIEW &&
 		dp_policy_table(rte->relid) != NULL;
@@ -43,7 +44,7 @@ touches_walker(Node *node, void *context)
 	if (node == NULL)
 		return false;
 	if (IsA(node, RangeTblEntry))
-		return is_protected((RangeTblEntry *) node);
+		return dp_is_protected((RangeTblEntry *) node);
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, touches_walker, context, QTW_EXAMINE_RTES_BEFORE);
 	return expression_tree_walker(node, touches_walker, context);
@@ -61,7 +62,7 @@ touches_quickly(Query *query, bool *undecided)
 	{
 		RangeTblEntry *rte = lfirst(lc);
 
-		if (is_protected(rte))
+		if (dp_is_protected(rte))
 			return true;
 		if (rte->rtekind == RTE_SUBQUERY)
 			if (touches_quickly(rte->subquery, undecided))
@@ -87,10 +88,11 @@ dp_query_touches_protected(Query *query)
 typedef struct CollectContext
 {
 	DpSplitContext *cxt;
+	bool		standard;		/* count and sum are private, too */
 	int			sublevels;
 	List	   *aggs;
-	int			private_aggs;	/* how many are ours */
-	Node	   *other;			/* the first that is not */
+	Aggref	   *first;			/* the first that is private */
+	Aggref	   *other;			/* the first that is not */
 } CollectContext;
 
 static bool
@@ -105,15 +107,18 @@ collect_walker(Node *node, CollectContext *c)
 		Aggref	   *agg = copyObject((Aggref *) node);
 
 		IncrementVarSublevelsUp((Node *) agg, -c->sublevels, 0);
-		if (dp_aggregate_kind(agg->aggfnoid) != DP_AGG_NONE)
-			c->private_aggs++;
-		else if (c->other == NULL)
-			c->other = node;
+		if (dp_aggregate_kind(agg->aggfnoid, c->standard) == DP_AGG_NONE)
+		{
+			if (c->other == NULL)
+				c->other = (Aggref *) node;
+		}
+		else if (c->first == NULL)
+			c->first = (Aggref *) node;
 		if (!list_member(c->aggs, agg))
 			c->aggs = lappend(c->aggs, agg);
 		return false;
 	}
-	if (IsA(node, WindowFunc) && dp_aggregate_kind(((WindowFunc *) node)->winfnoid) != DP_AGG_NONE)
+	if (IsA(node, WindowFunc) && dp_aggregate_kind(((WindowFunc *) node)->winfnoid, false) != DP_AGG_NONE)
 		dp_refuse_at(((WindowFunc *) node)->location,
 				  errmsg("private aggregates cannot be window functions; "
 						 "release them with GROUP BY in a subquery and use a window over its rows"));
@@ -141,37 +146,65 @@ collect_aggregates(Query *query, CollectContext *c)
  * ------------------------------------------------------------------------
  */
 
+static bool
+location_walker(Node *node, Var *found)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var) && ((Var *) node)->varno == found->varno &&
+		((Var *) node)->varlevelsup == 0 && ((Var *) node)->location >= 0)
+	{
+		found->location = ((Var *) node)->location;
+		return true;
+	}
+	return expression_tree_walker(node, location_walker, found);
+}
+
+/* where the level names the table, as well as parsed queries know it */
+static int
+level_location(Query *query, Index rti)
+{
+	Var			found = {.varno = rti,.location = -1};
+
+	if (location_walker((Node *) query->targetList, &found) ||
+		(query->jointree && location_walker(query->jointree->quals, &found)))
+		return found.location;
+	return exprLocation((Node *) query->targetList);
+}
+
 static void
 check_shape(DpLevel *level)
 {
+	int			where = level_location(level->query, level->rti);
 	DpSplitContext *cxt = level->cxt;
 	Query	   *query = level->query;
 	FromExpr   *from = query->jointree;
 	RangeTblEntry *rte = level->rte;
 
 	if (query->commandType != CMD_SELECT)
-		dp_refuse_at(-1, errmsg("private aggregates can be used in SELECT only"));
+		dp_refuse_at(where, errmsg("private aggregates can be used in SELECT only"));
 	if (query->hasModifyingCTE || query->hasRecursive)
-		dp_refuse_at(-1, errmsg("a query of private aggregates cannot contain WITH RECURSIVE or a WITH clause that modifies data; "
+		dp_refuse_at(where, errmsg("a query of private aggregates cannot contain WITH RECURSIVE or a WITH clause that modifies data; "
 							 "release in a query of its own"));
 	if (query->rowMarks)
-		dp_refuse_at(-1, errmsg("FOR UPDATE and FOR SHARE are not possible on protected tables; leave the clause out"));
+		dp_refuse_at(where, errmsg("FOR UPDATE and FOR SHARE are not possible on protected tables; leave the clause out"));
 	if (query->setOperations)
-		dp_refuse_at(-1, errmsg("private aggregates cannot be at the level of a set operation; put each in a subquery"));
+		dp_refuse_at(where, errmsg("private aggregates cannot be at the level of a set operation; put each in a subquery"));
 	if (query->groupingSets)
-		dp_refuse_at(-1, errmsg("GROUPING SETS, ROLLUP and CUBE are not releasable over protected tables; "
+		dp_refuse_at(((GroupingSet *) linitial(query->groupingSets))->location,
+					 errmsg("GROUPING SETS, ROLLUP and CUBE are not releasable over protected tables; "
 							 "send one query for each set of keys"));
 	if (list_length(from->fromlist) != 1 || !IsA(linitial(from->fromlist), RangeTblRef))
-		dp_refuse_at(-1, errmsg("private aggregates read one protected table; "
+		dp_refuse_at(where, errmsg("private aggregates read one protected table; "
 							 "joins with \"%s\" are not releasable, join the released rows instead",
 							 get_rel_name(rte->relid)));
 	if (((RangeTblRef *) linitial(from->fromlist))->rtindex != level->rti)
-		dp_refuse_at(-1, errmsg("private aggregates must read the protected table \"%s\" directly",
+		dp_refuse_at(where, errmsg("private aggregates must read the protected table \"%s\" directly",
 							 get_rel_name(rte->relid)));
 	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_PARTITIONED_TABLE)
-		dp_refuse_at(-1, errmsg("\"%s\" is neither a table nor a partitioned table", get_rel_name(rte->relid)));
+		dp_refuse_at(where, errmsg("\"%s\" is neither a table nor a partitioned table", get_rel_name(rte->relid)));
 	if (rte->tablesample)
-		dp_refuse_at(-1, errmsg("TABLESAMPLE is not releasable over protected tables; leave the clause out"));
+		dp_refuse_at(where, errmsg("TABLESAMPLE is not releasable over protected tables; leave the clause out"));
 }
 
 /* ------------------------------------------------------------------------
@@ -193,7 +226,7 @@ split_level(DpSplitContext *cxt, Query *query, Index rti, CollectContext *collec
 	dp_flatten_group_keys(query);
 	if (collected->other != NULL)
 	{
-		Aggref	   *other = (Aggref *) collected->other;
+		Aggref	   *other = collected->other;
 
 		dp_refuse_at(other->location,
 				  errmsg("%s is exact and cannot be released over protected table \"%s\"; use dp_count or dp_sum",
@@ -257,10 +290,10 @@ refuse_raw(DpSplitContext *cxt, Query *query, Index rti, CollectContext *collect
 	const char *name = get_rel_name(rt_fetch(rti, query->rtable)->relid);
 
 	if (collected->other != NULL)
-		dp_refuse_at(((Aggref *) collected->other)->location,
+		dp_refuse_at(collected->other->location,
 				  errmsg("%s is exact and cannot be released over protected table \"%s\"; use dp_count or dp_sum",
-						 get_func_name(((Aggref *) collected->other)->aggfnoid), name));
-	dp_refuse_at(-1,
+						 get_func_name(collected->other->aggfnoid), name));
+	dp_refuse_at(level_location(query, rti),
 			  errmsg("permission denied for rows of protected table \"%s\"; "
 					 "ask for private aggregates, such as SELECT dp_count(*) FROM %s", name,
 					 quote_identifier(name)));
@@ -275,7 +308,7 @@ check_target_of_change(DpSplitContext *cxt, Query *query)
 	if (query->resultRelation == 0)
 		return;
 	rte = rt_fetch(query->resultRelation, query->rtable);
-	if (!is_protected(rte) || dp_may_read(rte->relid))
+	if (!dp_is_protected(rte) || dp_may_read(rte->relid))
 		return;
 	if (query->commandType == CMD_INSERT && query->onConflict == NULL && query->returningList == NIL)
 		return;
@@ -284,10 +317,31 @@ check_target_of_change(DpSplitContext *cxt, Query *query)
 					 "plain INSERT is possible with INSERT privilege", get_rel_name(rte->relid)));
 }
 
+/*
+ * A level that asks for the distinct values of columns, by GROUP BY without
+ * an aggregate or by DISTINCT, is a private selection of keys.  DISTINCT is
+ * put into the form of GROUP BY.
+ */
+static bool
+selects_keys(Query *query)
+{
+	if (query->commandType != CMD_SELECT || query->hasAggs)
+		return false;
+	if (query->groupClause != NIL)
+		return true;
+	if (query->distinctClause == NIL || query->hasDistinctOn || query->hasWindowFuncs ||
+		query->hasTargetSRFs || query->havingQual != NULL)
+		return false;
+	query->groupClause = query->distinctClause;
+	query->distinctClause = NIL;
+	return true;
+}
+
 static void
 process_level(DpSplitContext *cxt, Query *query)
 {
 	CollectContext collected = {.cxt = cxt};
+	bool		readable = true;
 	Index		rti = 0;
 	Index		i = 0;
 	ListCell   *lc;
@@ -298,26 +352,23 @@ process_level(DpSplitContext *cxt, Query *query)
 	foreach(lc, query->rtable)
 	{
 		i++;
-		if (is_protected(lfirst(lc)) && i != query->resultRelation)
+		if (dp_is_protected(lfirst(lc)) && i != query->resultRelation && readable)
 		{
 			rti = i;
-			if (!dp_may_read(((RangeTblEntry *) lfirst(lc))->relid))
-				break;
+			readable = dp_may_read(((RangeTblEntry *) lfirst(lc))->relid);
 		}
 	}
+	collected.standard = rti != 0 && !readable && dp_guc_standard_aggregates;
 	collect_aggregates(query, &collected);
 	if (rti == 0)
 	{
-		if (collected.private_aggs > 0)
-			foreach(lc, collected.aggs)
-				if (dp_aggregate_kind(((Aggref *) lfirst(lc))->aggfnoid) != DP_AGG_NONE)
-					dp_refuse_at(((Aggref *) lfirst(lc))->location,
-							  errmsg("private aggregates must read a protected table directly, not a subquery or an unprotected table"));
-		return;
+		if (collected.first != NULL)
+			dp_refuse_at(collected.first->location,
+						 errmsg("private aggregates must read a protected table directly, not a subquery or an unprotected table"));
 	}
-	if (collected.private_aggs > 0)
+	else if (collected.first != NULL || (!readable && selects_keys(query)))
 		split_level(cxt, query, rti, &collected);
-	else if (!dp_may_read(rt_fetch(rti, query->rtable)->relid))
+	else if (!readable)
 		refuse_raw(cxt, query, rti, &collected);
 }
 
@@ -342,6 +393,7 @@ split_walker(Node *node, void *context)
 	if (IsA(node, Query))
 	{
 		check_stack_depth();
+		dp_blank_probe((Query *) node);
 		query_tree_walker((Query *) node, split_walker, context, 0);
 		process_level(cxt, (Query *) node);
 		return false;

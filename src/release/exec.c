@@ -111,9 +111,12 @@ pay_statement(EState *root)
 		DpFrozen   *frozen = dp_freeze(((DpRun *) lfirst(run))->release, root);
 
 		prices = lappend(prices, frozen);
-		items = lappend(items, dp_frozen_debit(frozen));
+		/* declared keys alone are public */
+		if (frozen->ncolumns > 0)
+			items = lappend(items, dp_frozen_debit(frozen));
 	}
-	dp_ledger_debit(items);
+	if (items != NIL)
+		dp_ledger_debit(items);
 	forboth(run, unpaid, price, prices)
 		((DpRun *) lfirst(run))->frozen = lfirst(price);
 	MemoryContextSwitchTo(old);

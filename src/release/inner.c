@@ -283,7 +283,10 @@ dp_run_inner(DpRun *run, EState *estate, TupleDesc desc)
 	PG_TRY();
 	{
 		PushActiveSnapshot(estate->es_snapshot);
-		run_plan(run->release->inner, receiver, params, estate);
+		if (run->frozen->ncolumns > 0)
+			run_plan(run->release->inner, receiver, params, estate);
+		else
+			release_declared(receiver); /* public: no row need be read */
 		PopActiveSnapshot();
 	}
 	PG_CATCH();

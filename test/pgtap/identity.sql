@@ -2,6 +2,8 @@
 -- paying.  Debits are measured in prices of one aggregate (rho 1e-6).
 
 SET client_min_messages = error;
+-- an exact aggregate shall be refused here, not taken for a private one
+SET dp_cdp.standard_aggregates = off;
 
 CREATE ROLE owner1 LOGIN;
 CREATE ROLE analyst1 LOGIN;

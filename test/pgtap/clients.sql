@@ -1,0 +1,147 @@
+-- What BI tools send: standard aggregates, lists of keys, probes without rows.
+-- Prices are in those of one aggregate (rho 1e-6).
+
+\set ON_ERROR_STOP 0
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+GRANT CREATE ON SCHEMA public TO owner1, analyst1;
+
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text, flag boolean,
+	i2 smallint, i4 int, i8 bigint, f4 real, f8 float8, n numeric, gone int, free numeric);
+ALTER TABLE visits DROP COLUMN gone;
+INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), i % 2 = 0, 1, 1, 1, 1, 1, 1, 1
+	FROM generate_series(1, 3000) i;
+INSERT INTO visits VALUES (0, 1, 'rare', true, 1, 1, 1, 1, 1, 1, 1);
+SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6);
+SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
+SELECT dp_cdp.set_bounds('visits', c, 0, 10) FROM unnest('{i2,i4,i8,f4,f8,n}'::name[]) c;
+SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000);
+RESET SESSION AUTHORIZATION;
+ANALYZE visits;
+
+-- what analyst1 has spent, in prices of one aggregate
+CREATE FUNCTION spent() RETURNS bigint LANGUAGE sql VOLATILE
+	AS $$ SELECT (rho_spent * 1e6)::bigint FROM dp_cdp.budget WHERE role = 'analyst1'::regrole $$;
+
+-- runs a statement as the analyst and tells how it ended and what it cost
+CREATE FUNCTION run_as_analyst(statement text, OUT failure text, OUT cost bigint)
+	LANGUAGE plpgsql AS $$
+DECLARE
+	before bigint := spent();
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	BEGIN
+		EXECUTE statement;
+	EXCEPTION WHEN OTHERS THEN
+		failure := SQLSTATE || ' ' || SQLERRM;
+	END;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	cost := spent() - before;
+END $$;
+
+CREATE FUNCTION answers(statement text, price int, description text) RETURNS text
+	LANGUAGE sql AS $$ SELECT is(run_as_analyst(statement)::text, format('(,%s)', price), description) $$;
+CREATE FUNCTION refused(statement text, message text, description text) RETURNS text
+	LANGUAGE sql AS $$
+	SELECT CASE WHEN r.cost = 0 THEN matches(coalesce(r.failure, 'answered'), message, description)
+		ELSE fail(description || ': it cost ' || r.cost) END
+	FROM run_as_analyst(statement) r $$;
+
+SELECT plan(42);
+
+-- standard aggregates
+
+SELECT answers('SELECT count(*) FROM visits', 1, 'count(*) is taken for dp_count(*)');
+SELECT answers('SELECT count(n), count(DISTINCT patient), sum(n) FROM visits', 3, 'count(x), count of units, sum');
+SELECT answers('SELECT count(*), dp_count(*) FROM visits', 2, 'both ways of writing it are two releases');
+SELECT answers('SELECT flag, count(*) FILTER (WHERE i4 > 0) FROM visits GROUP BY 1 HAVING sum(n) > -1e9 ORDER BY sum(f8)', 3,
+	'in HAVING, ORDER BY and with FILTER');
+SELECT refused('SELECT sum(free) FROM visits', '^ZC004 .*set_bounds', 'a sum without bounds names set_bounds');
+SELECT refused('SELECT sum(n + 1) FROM visits', '^ZC002 .*lower, upper', 'a sum of an expression has no declared bounds');
+SELECT refused('SELECT max(n) FROM visits', '^ZC002 max is exact', 'other aggregates are refused by name');
+SELECT refused('SELECT count(DISTINCT dept) FROM visits', '^ZC002 .*dp_count\(DISTINCT patient\)', 'what is distinct must be the unit');
+
+CREATE FUNCTION type_of_sum(c text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE t text;
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	EXECUTE format('SELECT pg_typeof(s)::text FROM (SELECT sum(%I) AS s FROM visits) q WHERE s IS NOT NULL', c) INTO t;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	RETURN t;
+END $$;
+SELECT is(type_of_sum('i2'), 'bigint', 'type of sum(smallint)');
+SELECT is(type_of_sum('i4'), 'bigint', 'type of sum(integer)');
+SELECT is(type_of_sum('i8'), 'numeric', 'type of sum(bigint)');
+SELECT is(type_of_sum('f4'), 'real', 'type of sum(real)');
+SELECT is(type_of_sum('f8'), 'double precision', 'type of sum(double precision)');
+SELECT is(type_of_sum('n'), 'numeric', 'type of sum(numeric)');
+
+-- with hardly any noise the values are right: 500 units of 5 rows, at most 10 each
+CREATE FUNCTION sharp(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE t text;
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	SET LOCAL dp_cdp.rho = 5000;
+	SET LOCAL dp_cdp.max_rows = 1;
+	EXECUTE statement INTO t;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	RETURN t;
+END $$;
+SELECT is(sharp('SELECT count(*) FROM visits WHERE i4 > 0')::int, 500, 'value of count(*)');
+SELECT ok(abs(sharp('SELECT sum(i8) FROM visits')::numeric - 3001) < 2, 'value of sum(bigint)');
+SELECT ok(abs(sharp('SELECT sum(f4) FROM visits')::real - 3001) < 2, 'value of sum(real)');
+
+SET dp_cdp.standard_aggregates = off;
+SELECT refused('SELECT count(*) FROM visits', '^ZC002 count is exact', 'the setting takes it back');
+SELECT answers('SELECT dp_count(*) FROM visits', 1, '... not from dp_count');
+SET dp_cdp.standard_aggregates = on;
+SELECT refused('SET dp_cdp.standard_aggregates = off', '^42501', 'the setting is a superuser''s');
+SELECT is((SELECT count(*) FROM visits), 3001::bigint, 'who may read the table gets what is asked for');
+
+-- the same around a release, as post-processing
+
+SELECT answers('WITH root AS (SELECT flag, count(*) FROM visits GROUP BY 1) SELECT count(*) FROM root', 1,
+	'count(*) of released rows is free');
+SELECT answers('SELECT flag, sum(count(*)) OVER () FROM visits GROUP BY 1', 1, 'a window over released counts');
+SELECT answers('SELECT max(n) FROM (SELECT flag, count(*) AS n FROM visits GROUP BY 1) q', 1, 'an aggregate over released counts');
+
+-- keys alone
+
+SELECT answers('SELECT DISTINCT dept FROM visits', 1, 'DISTINCT selects keys');
+SELECT answers('SELECT dept FROM visits GROUP BY dept ORDER BY dept LIMIT 3', 1, 'so does GROUP BY');
+SELECT answers('SELECT DISTINCT dept, flag FROM visits WHERE i4 > 0', 1, 'of two columns');
+SELECT answers('SELECT DISTINCT upper(dept) FROM visits ORDER BY 1', 1, 'of an expression');
+SELECT answers('SELECT DISTINCT flag FROM visits', 0, 'declared keys are free');
+CREATE FUNCTION depts() RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE t text[];
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	SET LOCAL dp_cdp.rho = 1;
+	SELECT array_agg(dept) INTO t FROM (SELECT DISTINCT dept FROM visits) q;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	RETURN t;
+END $$;
+SELECT is(depts(), '{a,b,c}'::text[], 'keys of many units appear, in order; that of one does not');
+SELECT refused('SELECT DISTINCT ON (dept) dept, n FROM visits', '^ZC002', 'DISTINCT ON is not a selection of keys');
+SELECT refused('SELECT DISTINCT dept, row_number() OVER () FROM visits', '^ZC002', 'nor is DISTINCT over windows');
+SELECT refused('SELECT DISTINCT v FROM visits v', '^ZC002', 'nor whole rows');
+
+-- probes
+
+SELECT answers('SELECT * FROM visits WHERE 0 = 1', 0, 'a probe is free');
+SELECT answers('SELECT * FROM visits LIMIT 0', 0, '... with LIMIT');
+SELECT answers('SELECT * FROM (SELECT id, n FROM visits WHERE n > 0) q WHERE (0 = 1)', 0, '... around a subquery');
+SELECT answers('SELECT v.id, w.n FROM visits v JOIN visits w USING (id) WHERE false', 0, '... of a join');
+SELECT answers('SELECT dp_count(*) FROM visits LIMIT 0', 0, 'a release that is not fetched is free, too');
+SELECT is(run_as_analyst('CREATE TABLE probed AS SELECT * FROM visits WHERE false')::text, '(,0)', 'a probe keeps names and types');
+SELECT is((SELECT string_agg(attname || ' ' || atttypid::regtype, ', ' ORDER BY attnum) FROM pg_attribute
+	WHERE attrelid = 'probed'::regclass AND attnum > 0),
+	'id integer, patient integer, dept text, flag boolean, i2 smallint, i4 integer, i8 bigint, f4 real, f8 double precision, n numeric, free numeric',
+	'... of all columns');
+SELECT refused('SELECT * FROM visits WHERE id = -1', '^ZC002', 'a condition on rows makes no probe');
+SELECT answers('SELECT count(*) FROM visits WHERE false', 1, 'a count of nothing is noise, and paid for');
+
+SELECT * FROM finish();
