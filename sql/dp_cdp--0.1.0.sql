@@ -582,232 +582,166 @@ REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_numeric(dp_cdp.unreleased) FROM PUB
 
 CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased) RETURNS dp_cdp.unreleased
 	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased) FROM PUBLIC;
+CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any") RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any") RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION
+	dp_cdp.unreleased_step(dp_cdp.unreleased),
+	dp_cdp.unreleased_step(dp_cdp.unreleased, "any"),
+	dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any")
+	FROM PUBLIC;
+
 CREATE AGGREGATE @extschema@.dp_count(*) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_count(*) IS
 	'noisy number of rows, a privacy unit counting for at most max_rows in each group';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any") RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any") FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_count("any") (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_count("any") IS
 	'noisy number of rows where the argument is not NULL; with DISTINCT over the privacy unit: of units';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, smallint) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, smallint) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(smallint) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, smallint, numeric, numeric) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, smallint, numeric, numeric) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, smallint, double precision, double precision) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, smallint, double precision, double precision) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, smallint, text, text) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, smallint, text, text) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(smallint, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, text, text) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, integer) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, integer) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(integer) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, integer, numeric, numeric) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, integer, numeric, numeric) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, integer, double precision, double precision) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, integer, double precision, double precision) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, integer, text, text) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, integer, text, text) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(integer, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(integer, text, text) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, bigint) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, bigint) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(bigint) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, bigint, numeric, numeric) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, bigint, numeric, numeric) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, bigint, double precision, double precision) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, bigint, double precision, double precision) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, bigint, text, text) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, bigint, text, text) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(bigint, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, text, text) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, real) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, real) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(real) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, real, numeric, numeric) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, real, numeric, numeric) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(real, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, numeric, numeric) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, real, double precision, double precision) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, real, double precision, double precision) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(real, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, double precision, double precision) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, real, text, text) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, real, text, text) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(real, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(real, text, text) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, double precision) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, double precision) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, double precision, numeric, numeric) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, double precision, numeric, numeric) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, double precision, double precision, double precision) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, double precision, double precision, double precision) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, double precision, text, text) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, double precision, text, text) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(double precision, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, text, text) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, numeric) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, numeric) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, numeric, numeric, numeric) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, numeric, numeric, numeric) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, numeric, double precision, double precision) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, numeric, double precision, double precision) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
 );
 COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) IS
 	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, numeric, text, text) RETURNS dp_cdp.unreleased
-	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, numeric, text, text) FROM PUBLIC;
 CREATE AGGREGATE @extschema@.dp_sum(numeric, text, text) (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
