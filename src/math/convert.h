@@ -43,7 +43,7 @@ extern double dp_mcdp_epsilon(double mu, double tau, double delta);
  * epsilon-DP to rho-zCDP.  standard: epsilon^2 / 2 (BS Proposition 1.4);
  * tight: epsilon tanh(epsilon / 2) (Steinke 2024; reached by randomised
  * response).  An (epsilon, delta)-DP mechanism is delta-approximate
- * rho-zCDP with the same rho (BS Lemma 1.13).
+ * rho-zCDP with the same rho (BS 1.13).
  */
 extern double dp_pure_to_zcdp(double epsilon);
 extern double dp_pure_to_zcdp_standard(double epsilon);

@@ -82,7 +82,7 @@ double
 dp_rdp_delta(double alpha, double rdp_epsilon, double target_epsilon)
 {
 	double		t = alpha - 1;
-	double		result = exp(t * (rdp_epsilon - target_epsilon) - (t * log_ratio(t) + log1p(t)));
+	double		result = exp(t * (rdp_epsilon - target_epsilon) - t * log_ratio(t)) / alpha;
 
 	return result < 1 ? result : 1;
 }

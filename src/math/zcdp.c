@@ -24,7 +24,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <stdbool.h>
 
 #include "zcdp.h"
 
@@ -70,14 +69,15 @@ find_t(rising f, const conversion *c, double start, double high)
 		double		slope;
 		double		value = f(exp(u), c, &slope);
 		double		next = u - value / slope;
-		bool		newton = i < QUICK_STEPS || i % 2 == 0;
 
 		if (value < 0)
 			low = u;
 		else
 			high = u;
-		/* written so that NaN bisects, too */
-		if (!newton || !(next >= low && next <= high))
+		/* also where overflow makes it NaN, or 0 by dividing by infinity */
+		if (!(next >= low && next <= high && slope <= DBL_MAX))
+			next = 0.5 * (low + high);
+		else if (i >= QUICK_STEPS && i % 2 != 0 && fabs(next - u) > NEAR)
 			next = 0.5 * (low + high);
 		if (fabs(next - u) <= NEAR)
 			return exp(next);
@@ -156,6 +156,17 @@ dp_zcdp_delta_up(double rho, double epsilon)
 }
 
 /*
+ * ln(1/delta) - ln(1+t) >= 0, as the logarithm of a product where the
+ * difference of two larger ones would lose digits
+ */
+static double
+log_left(double t, double delta, double log_inv_delta)
+{
+	return log_inv_delta > 1 && delta > DBL_MIN / DBL_EPSILON ? -log(delta * (1 + t))
+		: log_inv_delta - log1p(t);
+}
+
+/*
  * epsilon: (*) as epsilon >= rho (1+t) + (ln(1/delta) - ln(1+t)) / t -
  * ln(1 + 1/t) is least where rho t^2 + ln(1+t) = ln(1/delta).
  */
@@ -171,7 +182,7 @@ epsilon_at_best(double rho, double delta, double *error)
 {
 	conversion	c = {rho, 0, -log(delta)};
 	/* each term alone reaches ln(1/delta) later; the sum is convex in ln t */
-	double		start = fmin(sqrt(c.log_inv_delta / rho), expm1(c.log_inv_delta));
+	double		start = fmin(sqrt(c.log_inv_delta) / sqrt(rho), expm1(c.log_inv_delta));
 	double		t = find_t(epsilon_slope, &c, start, HIGH_T);
 	double		linear = rho * (1 + t);
 	double		budget = c.log_inv_delta / t;
@@ -179,7 +190,7 @@ epsilon_at_best(double rho, double delta, double *error)
 	double		ratio = log_ratio(t);
 
 	*error = LIBM_ULPS * DBL_EPSILON * (linear + budget + spent + ratio);
-	return linear + (c.log_inv_delta - log1p(t)) / t - ratio;
+	return linear + log_left(t, delta, c.log_inv_delta) / t - ratio;
 }
 
 double
@@ -267,7 +278,7 @@ rho_at_best(double epsilon, double delta, double *error)
 
 	*error = LIBM_ULPS * DBL_EPSILON *
 		((fabs(epsilon) + ratio + budget + spent) / (1 + t));
-	return (epsilon + ratio - (c.log_inv_delta - log1p(t)) / t) / (1 + t);
+	return (epsilon + ratio - log_left(t, delta, c.log_inv_delta) / t) / (1 + t);
 }
 
 double

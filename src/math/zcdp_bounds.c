@@ -86,17 +86,20 @@ dp_zcdp_rho_simple(double epsilon, double delta, double xi)
 	return root * root;
 }
 
-/*
- * -ln(2 / (y + sqrt(y^2 + c^2))) for y = 1 + x and c^2 = 4 / (pi rho), without
- * cancellation near 0
- */
+/* the factor of BS Lemma 3.6, with c^2 = 4 / (pi rho); rho > 0 */
 static double
-log_inv_factor(double x, double rho)
+factor(double x, double rho)
 {
-	double		y = 1 + x;
-	double		c = 2 / sqrt(M_PI * rho);
+	return 2 / (1 + x + hypot(1 + x, 2 / sqrt(M_PI * rho)));
+}
 
-	return log1p(x + 0.5 * c * (c / (hypot(y, c) + y)));
+/* ln(factor / delta): a quotient first, which loses less than logarithms do */
+static double
+log_room(double x, double rho, double delta)
+{
+	double		f = factor(x, rho);
+
+	return f / delta <= DBL_MAX ? log(f / delta) : log(f) - log(delta);
 }
 
 double
@@ -104,27 +107,23 @@ dp_zcdp_delta_bs36(double rho, double epsilon, double xi)
 {
 	double		d = excess(epsilon, xi, rho);
 	double		x;
-	double		c;
 
 	if (d < 0)
 		return 1;
 	if (rho == 0)
 		return 0;
 	x = d / rho / 2;
-	c = 2 / sqrt(M_PI * rho);
-	return exp(-x * (d / 2)) * (2 / (1 + x + hypot(1 + x, c)));
+	return exp(-x * (d / 2)) * factor(x, rho);
 }
 
 /*
- * The zero of rho x^2 + log_inv_factor(x) - L, which rises from x = 0 on;
- * x = 0 if it is not negative there.  What is left for rho x^2 when the other
- * term is at its least bounds x.
+ * The zero of rho x^2 - log_room(x), which rises from x = 0 on; x = 0 if it
+ * is not negative there.  log_room(0) bounds rho x^2, as log_room falls.
  */
 double
 dp_zcdp_epsilon_bs36(double rho, double delta, double xi)
 {
-	double		l = -log(delta);
-	double		c;
+	double		room;
 	double		low = 0,
 				high,
 				x;
@@ -134,15 +133,15 @@ dp_zcdp_epsilon_bs36(double rho, double delta, double xi)
 		return xi;
 	if (delta <= 0)
 		return HUGE_VAL;
-	high = l - log_inv_factor(0, rho);
-	if (high <= 0)
+	room = log_room(0, rho, delta);
+	if (!(room > 0))
 		return xi + rho;
-	high = x = sqrt(high) / sqrt(rho);
-	c = 2 / sqrt(M_PI * rho);
+	high = x = sqrt(room) / sqrt(rho);
 	for (i = 0; i < MOST_STEPS; i++)
 	{
-		double		value = x * (x * rho) + log_inv_factor(x, rho) - l;
-		double		next = x - value / (2 * rho * x + 1 / hypot(1 + x, c));
+		double		value = x * (x * rho) - log_room(x, rho, delta);
+		double		slope = 2 * rho * x + 1 / hypot(1 + x, 2 / sqrt(M_PI * rho));
+		double		next = x - value / slope;
 
 		if (value < 0)
 			low = x;
@@ -173,14 +172,13 @@ dp_zcdp_epsilon_bs36_closed(double rho, double delta, double xi)
 }
 
 /*
- * In ln rho: (e-rho)^2 / (4 rho) + log_inv_factor - L falls, with a slope of
+ * In ln rho: (e-rho)^2 / (4 rho) - log_room falls, with a slope of
  * -1/2 or steeper, from 0 to e.  The simple bound's rho is a lower end.
  */
 double
 dp_zcdp_rho_bs36(double epsilon, double delta, double xi)
 {
 	double		e = epsilon - xi;
-	double		l = -log(delta);
 	double		low,
 				high = e,
 				rho;
@@ -190,7 +188,7 @@ dp_zcdp_rho_bs36(double epsilon, double delta, double xi)
 		return DP_NO_ANSWER;
 	if (e == 0 || delta <= 0)
 		return 0;
-	if (log_inv_factor(0, e) >= l)
+	if (log_room(0, e, delta) <= 0)
 		return e;
 	rho = low = dp_zcdp_rho_simple(e, delta, 0);
 	if (rho == 0)
@@ -199,7 +197,7 @@ dp_zcdp_rho_bs36(double epsilon, double delta, double xi)
 	{
 		double		d = e - rho;
 		double		x = d / rho / 2;
-		double		value = x * (d / 2) + log_inv_factor(x, rho) - l;
+		double		value = x * (d / 2) - log_room(x, rho, delta);
 		double		z = (0.5 + 0.5 * e / rho) * 0.5 * sqrt(M_PI * rho);
 		double		slope = -x * (0.5 * e + 0.5 * rho) - z / hypot(1, z) * (d / (e + rho)) / 2 - 0.5;
 		double		next = rho * exp(-value / slope);

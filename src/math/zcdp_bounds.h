@@ -62,7 +62,7 @@ extern double dp_zcdp_rho_bs36(double epsilon, double delta, double xi);
 extern double dp_zcdp_rho_tight(double epsilon, double delta, double xi);
 
 /*
- * delta0-approximate (xi, rho)-zCDP (BS Definition 8.1, Lemma 8.8): the whole
+ * delta0-approximate (xi, rho)-zCDP (BS section 8): the whole
  * delta is delta0 + (1 - delta0) delta_zcdp.  epsilon is +Infinity where delta
  * < delta0, and where delta = delta0 unless rho = 0.
  */
