@@ -22,25 +22,7 @@ SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000);
 RESET SESSION AUTHORIZATION;
 ANALYZE visits;
 
--- what analyst1 has spent, in prices of one aggregate
-CREATE FUNCTION spent() RETURNS bigint LANGUAGE sql VOLATILE
-	AS $$ SELECT (rho_spent * 1e6)::bigint FROM dp_cdp.budget WHERE role = 'analyst1'::regrole $$;
-
--- runs a statement as the analyst and tells how it ended and what it cost
-CREATE FUNCTION run_as_analyst(statement text, OUT failure text, OUT cost bigint)
-	LANGUAGE plpgsql AS $$
-DECLARE
-	before bigint := spent();
-BEGIN
-	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
-	BEGIN
-		EXECUTE statement;
-	EXCEPTION WHEN OTHERS THEN
-		failure := SQLSTATE || ' ' || SQLERRM;
-	END;
-	EXECUTE 'RESET SESSION AUTHORIZATION';
-	cost := spent() - before;
-END $$;
+\ir analyst.psql
 
 CREATE FUNCTION answers(statement text, price int, description text) RETURNS text
 	LANGUAGE sql AS $$ SELECT is(run_as_analyst(statement)::text, format('(,%s)', price), description) $$;

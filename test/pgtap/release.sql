@@ -32,25 +32,7 @@ SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000);
 RESET SESSION AUTHORIZATION;
 ANALYZE visits, people, undeclared, depts;
 
--- what analyst1 has spent, in prices of one aggregate
-CREATE FUNCTION spent() RETURNS int LANGUAGE sql VOLATILE
-	AS $$ SELECT (rho_spent * 1e6)::int FROM dp_cdp.budget WHERE role = 'analyst1'::regrole $$;
-
--- runs a statement as the analyst and tells how it ended and what it cost
-CREATE FUNCTION run_as_analyst(statement text, OUT failure text, OUT cost int)
-	LANGUAGE plpgsql AS $$
-DECLARE
-	before int := spent();
-BEGIN
-	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
-	BEGIN
-		EXECUTE statement;
-	EXCEPTION WHEN OTHERS THEN
-		failure := SQLSTATE || ' ' || SQLERRM;
-	END;
-	EXECUTE 'RESET SESSION AUTHORIZATION';
-	cost := spent() - before;
-END $$;
+\ir analyst.psql
 
 CREATE FUNCTION costs(statement text, price int, description text) RETURNS text
 	LANGUAGE plpgsql AS $$
@@ -60,7 +42,7 @@ BEGIN
 	IF r.failure IS NOT NULL THEN
 		RETURN ok(false, description) || E'\n' || diag(r.failure);
 	END IF;
-	RETURN is(r.cost, price, description);
+	RETURN is(r.cost, price::bigint, description);
 END $$;
 
 -- a statement that fails with this SQLSTATE, after paying
@@ -609,7 +591,7 @@ SELECT holds('SELECT dp_count(*) IS NOT NULL FROM people WHERE patient < 0', 1, 
 ALTER TABLE people ADD COLUMN bits bit(3);
 SELECT fails('SELECT bits, dp_count(*) FROM people GROUP BY bits', 'ZC002', 0, 'keys that cannot be hashed');
 SELECT fails('SELECT bits, dp_count(*) FROM people WHERE patient < 0 GROUP BY bits', 'ZC002', 0, '... are refused without rows, too');
-SELECT ok(run_as_analyst('SET dp_cdp.rho = 0.5; SELECT dp_count(*) FROM visits') = (NULL::text, 500000), 'dp_cdp.rho sets the price');
+SELECT ok(run_as_analyst('SET dp_cdp.rho = 0.5; SELECT dp_count(*) FROM visits') = (NULL::text, 500000::bigint), 'dp_cdp.rho sets the price');
 RESET dp_cdp.rho;
 
 -- two datasets: both are debited, or none
