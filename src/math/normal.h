@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * normal.h
- *	  The standard normal law in its tails: upper tail, quantile, Mills ratio.
+ *	  The standard normal law in its tails: upper tail, quantile, Mills
+ *	  ratio, and the difference of tails that privacy is made of.
  *
  * Part of math/: no PostgreSQL header may be included here.
  *
@@ -21,19 +22,42 @@ extern double dp_normal_tail(double x);
 /*
  * x with Q(x) = q, 0 <= q <= 1: Infinity at 0, -Infinity at 1.  A quantile of
  * probability p near 1 is best asked for as dp_normal_tail_inverse(1 - p)
- * with 1 - p known exactly; +-x holds with probability p for
+ * with 1 - p known exactly; N(0,1) is within +-x with probability p for
  * x = dp_normal_tail_inverse((1 - p) / 2).
  */
 extern double dp_normal_tail_inverse(double q);
 
-/* the Mills ratio Q(x) / density(x), x >= -30: decreases from large to 1/x */
+/*
+ * The Mills ratio M(x) = Q(x) / density(x), from about 1/x for large x to
+ * Infinity for x below -38.
+ */
 extern double dp_normal_mills(double x);
 
 /*
- * M(a) - M(b) for the Mills ratio M, 0 <= a <= b: without the cancellation
- * of the two values, however near b is to a (width = b - a is the caller's,
- * who knows it better).
+ * Two normal laws a distance of width apart, told apart at the point whose
+ * distance from the middle between the two is centre:
+ *
+ *		drop = Q(a) - e^(centre width) Q(b)
+ *		a = centre - width / 2, b = centre + width / 2
+ *
+ * and what its derivatives need.  e^(centre width) Q(b) = density(a) M(b).
  */
-extern double dp_normal_mills_drop(double a, double width);
+typedef struct dp_tail_pair
+{
+	double		a;
+	double		density;		/* at a */
+	double		drop;			/* 0 .. 1 */
+	double		rest;			/* 1 - drop, without cancellation */
+	double		log_drop;		/* ln(drop), also where drop underflows; -Infinity
+								 * for a > 1e150 */
+	double		second;			/* e^(centre width) Q(b) */
+} dp_tail_pair;
+
+/*
+ * centre >= 0 as the unevaluated sum centre + centre_low, with centre_low
+ * below an ulp of centre; width > 0.  Both finite.
+ */
+extern void dp_normal_tail_pair(double centre, double centre_low, double width,
+								dp_tail_pair *pair);
 
 #endif							/* DP_NORMAL_H */
