@@ -601,8 +601,6 @@ CREATE TABLE elsewhere (x int);
 SELECT dp_cdp.protect_table('elsewhere', 'other');
 SELECT dp_cdp.set_budget('other', 'analyst1', rho => 1e-6);
 RESET SESSION AUTHORIZATION;
-CREATE OR REPLACE FUNCTION spent() RETURNS int LANGUAGE sql VOLATILE
-	AS $$ SELECT (sum(rho_spent) * 1e6)::int FROM dp_cdp.budget WHERE role = 'analyst1'::regrole $$;
 SELECT costs('SELECT dp_count(*) FROM visits UNION ALL SELECT dp_count(*) FROM elsewhere', 2, 'two datasets in one statement');
 SELECT fails('SELECT dp_count(*) FROM visits UNION ALL SELECT dp_count(*) FROM elsewhere', 'ZC001', 0, '... one of them exhausted: none is debited');
 SELECT fails('SELECT dp_count(*) FROM visits, LATERAL (SELECT dp_count(*) FROM elsewhere) e', 'ZC002', 0, 'a release cannot be joined with raw rows');
