@@ -73,8 +73,7 @@ extern int64_t dp_releases_within(double rho, double epsilon, double delta);
 extern double dp_stddev_of(double rho, double sensitivity);
 
 /*
- * The rho with dp_stddev_of(rho, sensitivity) <= stddev: sensitivity^2 / (2
- * stddev^2).  stddev >= 0; at stddev = 0 +Infinity, or 0 without sensitivity.
+ * The inverse, sensitivity^2 / (2 stddev^2).  stddev >= 0; at stddev = 0 +Infinity, or 0 without sensitivity.
  */
 extern double dp_rho_for_stddev(double stddev, double sensitivity);
 
@@ -84,7 +83,7 @@ extern double dp_rho_for_stddev(double stddev, double sensitivity);
  * the discrete Gaussian on that grid has P[|X| <= w] >= p; for step = 0 the
  * continuous Gaussian's quantile.
  *
- * Discrete: never too small.  Up to sigma = 64 steps the tail is summed and w
+ * Discrete: never too small.  Up to sigma = 32 steps the tail is summed and w
  * is the smallest; beyond, P[|X| <= w] >= erf((w + step/2) / (sigma sqrt 2))
  * (proved in planning.c), and w is at most one step above the smallest.
  *
@@ -93,8 +92,8 @@ extern double dp_rho_for_stddev(double stddev, double sensitivity);
 extern double dp_margin_of(double rho, double p, double sensitivity, double step);
 
 /*
- * The smallest rho, but for rounding up, with dp_margin_of(rho, p,
- * sensitivity, step) <= margin.  margin >= 0 (for step = 0 and margin = 0 it
+ * The smallest rho, but for rounding up by some 1e-10, with dp_margin_of(rho,
+ * p, sensitivity, step) <= margin; for step = 0 the inverse, to nearest.  margin >= 0 (for step = 0 and margin = 0 it
  * is +Infinity), 0 <= p < 1.
  */
 extern double dp_rho_for_margin(double margin, double p, double sensitivity, double step);
