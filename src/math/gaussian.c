@@ -155,6 +155,9 @@ solve(curve f, const target *t, double at, bool rising)
 		step = -h.excess / h.slope;
 		step /= fmin(2, fmax(0.5, 1 + 0.5 * step * h.bend / h.slope));
 		next = at + step;
+		/* cubic: the step after such a one would be below an ulp */
+		if (fabs(step) <= 1e-6 * at)
+			return next;
 		if (!(next > low && next < high))
 		{
 			/* also for the NaN of an excess without end */
@@ -167,11 +170,6 @@ solve(curve f, const target *t, double at, bool rising)
 			/* neighbours, or as large as can be: none better */
 			if (!(next > low && next < high))
 				break;
-		}
-		else if (fabs(step) <= 1e-6 * at)
-		{
-			/* cubic: the next step would be below an ulp */
-			return next;
 		}
 		at = next;
 	}
