@@ -4,9 +4,11 @@
  *	  Where the guard stands: before planning, before execution, before
  *	  utility commands.
  *
- * The planner hook splits queries.  The permission hook is the second line:
- * it sees plans that were made for somebody else, inlined functions and
- * partitions.  The third is PostgreSQL's own: analysts hold no SELECT.
+ * The planner hook splits queries.  Two more hooks stand behind it: one sees
+ * every relation before the planner uses its statistics, also those that come
+ * with inlined functions and from under an unprotected parent; one sees the
+ * plan before it is executed, also one that was made for somebody else.  The
+ * last line is PostgreSQL's own: analysts hold no SELECT.
  *
  * Every hook calls the one that was there before.
  *
@@ -23,7 +25,9 @@
 #include "guard/guard.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/plancat.h"
 #include "optimizer/planner.h"
+#include "parser/parsetree.h"
 #include "tcop/utility.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -31,6 +35,7 @@
 static planner_hook_type prev_planner = NULL;
 static ExecutorCheckPerms_hook_type prev_check_perms = NULL;
 static ProcessUtility_hook_type prev_process_utility = NULL;
+static get_relation_info_hook_type prev_get_relation_info = NULL;
 
 /* an EXPLAIN (MEMORY) is being executed, which versions from 17 on know */
 static bool explain_shows_memory = false;
@@ -148,6 +153,48 @@ guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamLi
 }
 
 static bool
+is_inner(RangeTblEntry *rte)
+{
+	return rte->enrname != NULL && strcmp(rte->enrname, DP_INNER_MARK) == 0;
+}
+
+static void
+refuse_rows(Oid relid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 errmsg("permission denied for rows of protected table \"%s\"; ask for private aggregates, such as dp_count(*)",
+					get_rel_name(relid))));
+}
+
+/*
+ * A partition is read with the rights on the table that the query names, as
+ * long as that is protected, too.
+ */
+static void
+guard_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
+{
+	if (prev_get_relation_info)
+		prev_get_relation_info(root, relid, inhparent, rel);
+
+	if (!IsParallelWorker() && dp_policy_table(relid) != NULL &&
+		!is_inner(planner_rt_fetch(rel->relid, root)))
+	{
+		Oid			named = relid;
+
+		if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
+		{
+			Oid			top = planner_rt_fetch(bms_singleton_member(rel->top_parent_relids), root)->relid;
+
+			if (dp_policy_table(top) != NULL)
+				named = top;
+		}
+		if (!dp_may_read(named) && !dp_is_key_check())
+			refuse_rows(named);
+	}
+}
+
+static bool
 guard_check_perms(DP_CHECK_PERMS_ARGS)
 {
 	ListCell   *lc;
@@ -162,15 +209,11 @@ guard_check_perms(DP_CHECK_PERMS_ARGS)
 		RangeTblEntry *rte = lfirst(lc);
 
 		if (rte->rtekind != RTE_RELATION || !DP_RTE_IS_READ(rte) ||
-			(rte->enrname && strcmp(rte->enrname, DP_INNER_MARK) == 0) ||
-			dp_policy_table(rte->relid) == NULL ||
+			is_inner(rte) || dp_policy_table(rte->relid) == NULL ||
 			dp_may_read(rte->relid) || dp_is_key_check())
 			continue;
 		if (ereport_on_violation)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_NOT_RELEASABLE),
-					 errmsg("permission denied for rows of protected table \"%s\"; ask for private aggregates, such as dp_count(*)",
-							get_rel_name(rte->relid))));
+			refuse_rows(rte->relid);
 		return false;
 	}
 	return true;
@@ -246,6 +289,8 @@ dp_guard_init(void)
 	dp_release_may_read = dp_may_read;
 	prev_planner = planner_hook;
 	planner_hook = guard_planner;
+	prev_get_relation_info = get_relation_info_hook;
+	get_relation_info_hook = guard_relation_info;
 	prev_check_perms = ExecutorCheckPerms_hook;
 	ExecutorCheckPerms_hook = guard_check_perms;
 	prev_process_utility = ProcessUtility_hook;

@@ -296,6 +296,20 @@ SELECT is(:'state_later'::text, 'ZC002', 'a statement prepared before row-level 
 \set ON_ERROR_STOP 1
 
 -- --------------------------------------------------------------------------
+-- Tables that only the planner meets
+-- --------------------------------------------------------------------------
+
+CREATE FUNCTION inlined() RETURNS SETOF int LANGUAGE sql STABLE AS 'SELECT id FROM public.visits WHERE dept = ''a''';
+SELECT refused('analyst1', NULL, 'SELECT * FROM inlined()', 'ZC002', 'an inlined function');
+SELECT refused('analyst1', NULL, 'EXPLAIN SELECT * FROM inlined()', 'ZC002', '... is not even planned');
+SELECT answers('owner1', NULL, 'SELECT count(*) FROM inlined()', '1000', '', '... but for the owner');
+
+GRANT SELECT ON parts, base TO analyst1;
+SELECT answers('analyst1', NULL, 'SELECT count(*) FROM parts', '199', '', 'partitions are read with SELECT on the table they belong to');
+SELECT answers('analyst1', NULL, 'SELECT count(*) FROM base', '20', '', '... and children');
+REVOKE SELECT ON parts, base FROM analyst1;
+
+-- --------------------------------------------------------------------------
 -- Writing
 -- --------------------------------------------------------------------------
 
