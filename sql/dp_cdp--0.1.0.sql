@@ -1358,12 +1358,17 @@ DECLARE
 	super boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
 	version int := current_setting('server_version_num')::int / 10000;
 	facts record;
+	parameters jsonb := '[]';
 BEGIN
 	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, d.owner::oid, 'USAGE')) THEN
 		RAISE EXCEPTION 'only superusers and owners of datasets may call dp_cdp.check_setup'
 			USING ERRCODE = 'insufficient_privilege';
 	END IF;
 	SELECT * INTO facts FROM dp_cdp.server_facts();
+	IF version >= 15 THEN		-- where there are privileges on settings
+		EXECUTE 'SELECT coalesce(jsonb_agg(jsonb_build_object(''name'', p.parname, ''grantee'', x.grantee, ''privilege'', x.privilege_type)), ''[]'')'
+			' FROM pg_parameter_acl p, aclexplode(p.paracl) x' INTO parameters;
+	END IF;
 
 	RETURN QUERY
 	WITH RECURSIVE
@@ -1576,6 +1581,9 @@ BEGIN
 				SELECT 'critical', format('owns dataset %s, and so sets its own budget', quote_ident(d.dataset)), NULL
 				FROM datasets d WHERE d.owner = h.hand AND NOT r.rolsuper
 				UNION ALL
+				SELECT 'critical', 'owns extension dp_cdp, and so the ledger', NULL
+				FROM pg_extension e WHERE e.extname = 'dp_cdp' AND e.extowner = h.hand AND NOT r.rolsuper
+				UNION ALL
 				SELECT 'warning', 'owns the database', NULL
 				FROM pg_database d WHERE d.datname = current_database() AND d.datdba = h.hand AND NOT r.rolsuper
 			) AS p(severity, finding, remedy)
@@ -1647,6 +1655,15 @@ BEGIN
 				WHERE c.dataset = g.dataset AND k.relowner = d.defaclrole
 					AND d.defaclnamespace IN (0, k.relnamespace))
 		GROUP BY d.defaclrole, d.defaclnamespace, x.privilege_type, g.whom, g.analysts
+
+		-- settings that are for superusers
+		UNION ALL
+		SELECT 'warning', format('setting %s', p.name),
+			format('%s on it is granted to %s (%s)', p.privilege, g.whom, min(g.analysts)),
+			format('REVOKE %s ON PARAMETER %s FROM %s', p.privilege, p.name, g.whom)
+		FROM jsonb_to_recordset(parameters) AS p(name text, grantee oid, privilege text)
+			JOIN grantees g ON g.grantee = p.grantee
+		GROUP BY p.name, p.privilege, g.whom
 
 		-- statistics
 		UNION ALL

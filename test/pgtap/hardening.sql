@@ -267,7 +267,7 @@ SELECT provoked($$ SELECT dp_cdp.set_budget('clinic', 'dba', rho => 1) $$, 'crit
 	$$ SELECT dp_cdp.drop_budget('clinic', 'dba') $$);
 SELECT CASE WHEN current_setting('server_version_num')::int < 160000 THEN
 		(SELECT string_agg(p, E'\n') FROM provoked('ALTER ROLE ana CREATEROLE', 'critical', 'role ana', 'CREATEROLE') p)
-	ELSE pass('CREATEROLE is tame from 16 on') END;
+	ELSE pass('CREATEROLE is tame from 16 on') || E'\n' || pass('so is what it creates') END;
 
 -- other relations
 SELECT provoked('CREATE TABLE lab.referrals (id int REFERENCES lab.visits); GRANT INSERT ON lab.referrals TO ana',
@@ -306,6 +306,12 @@ SELECT provoked('GRANT EXECUTE ON FUNCTION pg_stat_get_live_tuples(oid) TO PUBLI
 SELECT provoked('CREATE EXTENSION pg_stat_statements', 'warning', 'statistics of statements', 'open to PUBLIC',
 	'SELECT dp_cdp.harden()');
 DROP EXTENSION pg_stat_statements;
+
+-- settings
+SELECT CASE WHEN current_setting('server_version_num')::int >= 150000 THEN
+		(SELECT string_agg(p, E'\n') FROM provoked('GRANT SET ON PARAMETER log_min_messages TO team', 'warning',
+			'setting log_min_messages', 'SET on it is granted to team') p)
+	ELSE pass('no privileges on settings before 15') || E'\n' || pass('none to take away') END;
 
 -- other servers
 SELECT provoked('CREATE EXTENSION dblink', 'warning', 'extension dblink', 'PUBLIC may execute');

@@ -1,0 +1,60 @@
+# What dp_cdp.check_setup() says of the server: standby, promotion, library not
+# preloaded.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(allows_streaming => 1);
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'dp_cdp'\nfsync = on\n");
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION dp_cdp;
+	CREATE ROLE analyst1 LOGIN;
+	CREATE TABLE visits (patient int NOT NULL);
+	INSERT INTO visits SELECT i FROM generate_series(1, 100) i;
+	SELECT dp_cdp.create_dataset('clinic', rho => 5);
+	SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
+	SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1);
+	SELECT dp_cdp.harden();
+});
+$node->safe_psql('postgres', 'SELECT dp_count(*) FROM visits', extra_params => [ '-U', 'analyst1' ]);
+
+# severities and objects of what is found
+sub found
+{
+	my ($server) = @_;
+
+	return $server->safe_psql('postgres',
+		q{SELECT string_agg(severity || ' ' || object, ', ' ORDER BY object) FROM dp_cdp.check_setup() WHERE object NOT LIKE 'database %'});
+}
+
+is(found($node), '', 'a primary in order');
+
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+$standby->start;
+$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+is(found($standby), 'info server', 'a standby says what it is');
+
+$standby->promote;
+is(found($standby), 'warning ledger', 'a promoted standby waits for its ledger to be adopted');
+$standby->safe_psql('postgres', 'SELECT dp_cdp.adopt_ledger()');
+is(found($standby), '', 'adopted');
+$standby->stop;
+
+for my $preload ('nowhere', 'in sessions')
+{
+	$node->adjust_conf('postgresql.conf', 'shared_preload_libraries', "''");
+	$node->append_conf('postgresql.conf', "session_preload_libraries = 'dp_cdp'") if $preload eq 'in sessions';
+	$node->restart;
+	is(found($node), 'critical shared_preload_libraries', "preloaded $preload");
+}
+$node->stop;
+
+done_testing();
