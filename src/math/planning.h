@@ -93,8 +93,8 @@ extern double dp_margin_of(double rho, double p, double sensitivity, double step
 
 /*
  * The smallest rho, but for rounding up by some 1e-10, with dp_margin_of(rho,
- * p, sensitivity, step) <= margin; for step = 0 the inverse, to nearest.  margin >= 0 (for step = 0 and margin = 0 it
- * is +Infinity), 0 <= p < 1.
+ * p, sensitivity, step) <= margin; for step = 0 the inverse, to nearest.
+ * margin >= 0 (for step = 0 and margin = 0 it is +Infinity), 0 <= p < 1.
  */
 extern double dp_rho_for_margin(double margin, double p, double sensitivity, double step);
 
