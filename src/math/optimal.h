@@ -49,16 +49,16 @@ extern bool dp_compose_optimal_epsilon(double epsilon, double delta, int64_t k,
  * n mechanisms, alike or not.  The losses are enumerated in two halves, so the
  * work grows as the square root of their number: the product of (copies + 1)
  * over the distinct epsilon > 0, that is 2^n if all differ.  The limit is
- * DP_OPTIMAL_HALF_MAX losses in a half: 36 distinct epsilon, or 5 with 80
- * copies each.  A list with one distinct epsilon > 0 is composed as above and
- * has only that limit.
+ * DP_OPTIMAL_HALF_MAX losses in a half: 36 distinct epsilon, or 5 with 78
+ * copies each.  (Nor may the epsilon add up to more than 1e290.)  A list with
+ * one distinct epsilon > 0 is composed as above and has only that limit.
  *
  * scratch: memory aligned for doubles, dp_compose_optimal_scratch bytes (it
  * may be NULL if that is 0); undefined afterwards.
  */
 #define DP_OPTIMAL_HALF_MAX		(1 << 18)
 
-/* bytes needed, 0 .. 26 MB; SIZE_MAX if the list is beyond the limit */
+/* bytes needed, 0 .. 19 MB; SIZE_MAX if the list is beyond the limit */
 extern size_t dp_compose_optimal_scratch(const double *epsilon, int n);
 
 extern bool dp_compose_optimal_delta_list(const double *epsilon, const double *delta, int n,
