@@ -17,9 +17,8 @@
 #include "nodes/plannodes.h"
 #include "parser/parse_relation.h"
 #include "executor/executor.h"
-#if PG_VERSION_NUM >= 160000
+#include "catalog/pg_class.h"
 #include "rewrite/rewriteManip.h"
-#endif
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
@@ -130,6 +129,75 @@ dp_flatten_group_keys(Query *query)
 			rte->groupexprs = NIL;
 		}
 	}
+#endif
+}
+
+/* nothing is to be checked for an entry that came from another query */
+static inline void
+dp_forget_permissions(RangeTblEntry *rte)
+{
+#if PG_VERSION_NUM >= 160000
+	rte->perminfoindex = 0;
+#else
+	rte->requiredPerms = 0;
+	rte->checkAsUser = InvalidOid;
+#endif
+}
+
+/*
+ * A view's privileges are asked for by an entry that nothing reads: up to 15
+ * it stands in the view's own query and has to move up, from 16 on it is the
+ * entry of the view itself.
+ */
+static inline void
+dp_keep_view_permissions(Query *query, RangeTblEntry *rte, Query *sub)
+{
+#if PG_VERSION_NUM < 160000
+	ListCell   *lc;
+
+	foreach(lc, sub->rtable)
+	{
+		RangeTblEntry *inner = (RangeTblEntry *) lfirst(lc);
+
+		if (inner->rtekind == RTE_RELATION && inner->relkind == RELKIND_VIEW &&
+			inner->requiredPerms != 0)
+			query->rtable = lappend(query->rtable, inner);
+	}
+#endif
+}
+
+/* an entry whose subquery is not read any more; keeps its place and privileges */
+static inline void
+dp_retire_subquery(Query *query, RangeTblEntry *rte)
+{
+#if PG_VERSION_NUM >= 160000
+	if (rte->rtekind == RTE_SUBQUERY && OidIsValid(rte->relid))
+	{
+		Query	   *empty = makeNode(Query);
+
+		empty->commandType = CMD_SELECT;
+		empty->querySource = QSRC_ORIGINAL;
+		empty->canSetTag = true;
+		empty->jointree = makeNode(FromExpr);
+		rte->subquery = empty;
+		return;
+	}
+#endif
+	rte->subquery = NULL;
+	rte->ctename = NULL;
+	dp_clear_relation_rte(query, rte);
+}
+
+/* Vars of entry rti become the expressions that they name in targets */
+static inline Node *
+dp_replace_vars(Node *node, Index rti, RangeTblEntry *rte, List *targets, bool *has_sublinks)
+{
+#if PG_VERSION_NUM >= 180000
+	return ReplaceVarsFromTargetList(node, rti, 0, rte, targets, 0, REPLACEVARS_REPORT_ERROR, 0,
+									 has_sublinks);
+#else
+	return ReplaceVarsFromTargetList(node, rti, 0, rte, targets, REPLACEVARS_REPORT_ERROR, 0,
+									 has_sublinks);
 #endif
 }
 

@@ -80,6 +80,13 @@ extern bool dp_is_protected(RangeTblEntry *rte);
  */
 extern void dp_blank_probe(Query *query);
 
+/*
+ * pull_up.c: where the query reads a subquery, view or WITH query that only
+ * filters and projects a protected table, lets it read the table itself;
+ * always: also a table that the calling roles may read.
+ */
+extern void dp_pull_up(Query *query, bool always);
+
 /* ------------------------------------------------------------------------
  * inner_query.c: the inner query of one release
  * ------------------------------------------------------------------------

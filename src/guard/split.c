@@ -373,6 +373,16 @@ process_level(DpSplitContext *cxt, Query *query)
 }
 
 static bool
+aggregates_privately(DpSplitContext *cxt, Query *query)
+{
+	CollectContext collected = {.cxt = cxt};
+
+	if (query->hasAggs)
+		collect_aggregates(query, &collected);
+	return collected.first != NULL;
+}
+
+static bool
 split_walker(Node *node, void *context)
 {
 	DpSplitContext *cxt = context;
@@ -394,6 +404,7 @@ split_walker(Node *node, void *context)
 	{
 		check_stack_depth();
 		dp_blank_probe((Query *) node);
+		dp_pull_up((Query *) node, aggregates_privately(cxt, (Query *) node));
 		query_tree_walker((Query *) node, split_walker, context, 0);
 		process_level(cxt, (Query *) node);
 		return false;

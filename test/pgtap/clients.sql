@@ -32,7 +32,7 @@ CREATE FUNCTION refused(statement text, message text, description text) RETURNS 
 		ELSE fail(description || ': it cost ' || r.cost) END
 	FROM run_as_analyst(statement) r $$;
 
-SELECT plan(42);
+SELECT plan(62);
 
 -- standard aggregates
 
@@ -125,5 +125,44 @@ SELECT is((SELECT string_agg(attname || ' ' || atttypid::regtype, ', ' ORDER BY 
 	'... of all columns');
 SELECT refused('SELECT * FROM visits WHERE id = -1', '^ZC002', 'a condition on rows makes no probe');
 SELECT answers('SELECT count(*) FROM visits WHERE false', 1, 'a count of nothing is noise, and paid for');
+
+-- subqueries, views and WITH queries that filter and project
+
+SET SESSION AUTHORIZATION owner1;
+CREATE VIEW recent AS SELECT id AS visit, patient AS person, dept AS ward, n AS cost, i4 + 1 AS more
+	FROM visits WHERE id >= 1000 ORDER BY id;
+CREATE VIEW nested AS SELECT person, ward, cost FROM recent WHERE cost > 0;
+CREATE VIEW secret AS SELECT * FROM visits;
+GRANT SELECT ON recent, nested TO analyst1;
+RESET SESSION AUTHORIZATION;
+SELECT answers('SELECT flag, count(*) FROM (SELECT * FROM visits) AS virtual_table GROUP BY flag LIMIT 1000', 1, 'a subquery');
+SELECT answers('SELECT dp_count(DISTINCT p), dp_sum(c) FROM (SELECT patient p, n c FROM (SELECT * FROM visits WHERE id > 5) x WHERE n > 0) y', 2,
+	'nested subqueries, whose columns keep unit and bounds');
+SELECT answers('WITH q AS (SELECT * FROM visits WHERE flag) SELECT dp_count(*) FROM q', 1, 'a WITH query');
+SELECT answers('SELECT dp_count(*), dp_count(DISTINCT person), dp_sum(cost) FROM recent', 3, 'a view');
+SELECT answers('SELECT ward, dp_count(DISTINCT person) FROM nested GROUP BY ward', 1, 'a view of a view');
+SELECT answers('SELECT ward FROM (SELECT DISTINCT ward FROM nested) q', 1, 'keys through a view');
+SELECT is(sharp('SELECT count(*) FROM recent WHERE more = 2')::int, 500, 'conditions of the view and of the query hold');
+SELECT is(sharp('SELECT count(*) FROM (SELECT * FROM visits WHERE patient < 100) q WHERE patient >= 50')::int, 50, '... of the subquery, too');
+SELECT refused('SELECT sum(m) FROM (SELECT i4 * 2 AS m, n FROM visits) q', '^ZC002 .*lower, upper', 'an expression of a subquery has no declared bounds');
+SELECT is(sharp('SELECT dp_sum(m, 0, 4) FROM (SELECT i4 * 2 AS m FROM visits WHERE id BETWEEN 500 AND 999) q')::int, 1000, 'values of expressions');
+SELECT refused('SELECT dp_count(*) FROM secret', '^42501 permission denied for view secret', 'the view''s own privileges count');
+SELECT refused('SELECT cost FROM recent', '^ZC002', 'rows of a view are not released');
+SELECT refused('SELECT dp_count(DISTINCT more) FROM recent', '^ZC002', 'what bears another name is not the unit');
+SELECT refused('SELECT dp_count(DISTINCT patient) FROM (SELECT i4 AS patient FROM visits) q', '^ZC002', '... nor what bears its name');
+SELECT refused('SELECT dp_count(*) FROM (SELECT * FROM visits LIMIT 10) q', '^ZC002', 'LIMIT below an aggregate');
+SELECT refused('SELECT dp_count(*) FROM (SELECT dept, row_number() OVER () FROM visits) q', '^ZC002', 'a window below an aggregate');
+SELECT refused('SELECT dp_count(*) FROM (SELECT * FROM visits WHERE md5(dept) = ''a'') q', '^ZC002 .*md5', 'the allow-list reaches into subqueries');
+SELECT refused('SELECT dp_count(q) FROM (SELECT id FROM visits) q', '^ZC002', 'whole rows of a subquery');
+SELECT refused('SELECT x, (SELECT dp_count(*) FROM (SELECT * FROM visits WHERE id = x) q) FROM generate_series(1, 3) x', '^ZC002', 'a correlated subquery');
+PREPARE before_change AS SELECT dp_sum(cost) FROM recent;
+SET SESSION AUTHORIZATION analyst1;
+EXECUTE before_change \gset
+SET SESSION AUTHORIZATION owner1;
+CREATE OR REPLACE VIEW recent AS SELECT id AS visit, patient AS person, dept AS ward, 0::numeric AS cost, i4 AS more FROM visits;
+SET SESSION AUTHORIZATION analyst1;
+EXECUTE before_change \gset
+RESET SESSION AUTHORIZATION;
+SELECT is(:'LAST_ERROR_SQLSTATE'::text, 'ZC002', 'a cached plan follows the view: its column has no bounds any more');
 
 SELECT * FROM finish();

@@ -161,7 +161,7 @@ SELECT refused('analyst1', NULL, 'SELECT count(*) FROM raw_view', 'ZC002', '... 
 SELECT refused('analyst1', NULL, 'SELECT id FROM raw_view', 'ZC002', '... its rows');
 SELECT refused('analyst1', NULL, 'SELECT * FROM count_view', 'ZC002', 'a view with an exact aggregate');
 SELECT answers('analyst1', NULL, 'SELECT * FROM release_view', '*', 'analyst1:1', 'a view with a release');
-SELECT refused('analyst1', NULL, 'SELECT dp_count(*) FROM raw_view', 'ZC002', 'a release over a view');
+SELECT answers('analyst1', NULL, 'SELECT dp_count(*) FROM raw_view', '*', 'analyst1:1', 'a release over a view');
 
 -- --------------------------------------------------------------------------
 -- Paying
