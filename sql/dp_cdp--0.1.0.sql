@@ -2155,7 +2155,7 @@ BEGIN
 		UNION ALL
 		SELECT 'warning', f.conrelid::regclass::text,
 			format('foreign key %s references protected table %s, and %s may insert here: success would tell whether a key exists; the library refuses it',
-				quote_ident(f.conname), f.confrelid::regclass, string_agg(DISTINCT h.analysts, ', ')),
+				quote_ident(f.conname), f.confrelid::regclass, string_agg(DISTINCT h.hand::regrole::text, ', ')),
 			string_agg(DISTINCT format('REVOKE INSERT, UPDATE ON %s FROM %s', f.conrelid::regclass, h.hand::regrole), '; ')
 		FROM pg_constraint f
 			JOIN covered c ON c.relid = f.confrelid
@@ -2168,7 +2168,7 @@ BEGIN
 		UNION ALL
 		SELECT 'info', format('function %s', p.oid::regprocedure),
 			format('runs with the rights of %s, who may read protected table %s, which it mentions, and %s may execute it: review what it returns',
-				p.proowner::regrole, min(k.oid::regclass::text), string_agg(DISTINCT h.analysts, ', ')),
+				p.proowner::regrole, min(k.oid::regclass::text), string_agg(DISTINCT h.hand::regrole::text, ', ')),
 			format('REVOKE EXECUTE ON %s %s FROM PUBLIC', CASE p.prokind WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END, p.oid::regprocedure)
 		FROM pg_proc p
 			JOIN covered c ON true
@@ -2177,7 +2177,7 @@ BEGIN
 		WHERE p.prosecdef AND p.prolang NOT IN (SELECT l.oid FROM pg_language l WHERE l.lanname IN ('internal', 'c'))
 			AND p.pronamespace <> 'dp_cdp'::regnamespace
 			AND coalesce(p.prosrc, '') || coalesce(pg_get_function_sqlbody(p.oid), '')
-				~* ('\m' || regexp_replace(k.relname, '([^[:alnum:]_])', '\\\1', 'g') || '\M')
+				~* ('(?<![[:alnum:]_])' || regexp_replace(k.relname, '([^[:alnum:]_])', '\\\1', 'g') || '(?![[:alnum:]_])')
 			AND has_any_column_privilege(p.proowner, c.relid, 'SELECT')
 			AND has_function_privilege(h.hand, p.oid, 'EXECUTE')
 		GROUP BY p.oid, p.proowner, p.prokind
