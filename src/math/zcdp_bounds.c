@@ -28,6 +28,9 @@
 
 #define MOST_STEPS	200
 
+/* a relative step of Newton's method that is the last: the error is its square */
+#define NEAR		1e-9
+
 /* a - b, and what that lost by rounding, exactly (Knuth); |a - b| <= DBL_MAX */
 static double
 subtract(double a, double b, double *lost)
@@ -149,8 +152,11 @@ dp_zcdp_epsilon_bs36(double rho, double delta, double xi)
 			high = x;
 		if (!(next >= low && next <= high))
 			next = 0.5 * (low + high);
-		if (fabs(next - x) <= DBL_EPSILON * x)
+		if (fabs(next - x) <= NEAR * x)
+		{
+			x = next;
 			break;
+		}
 		x = next;
 	}
 	return xi + (rho + 2 * rho * x);
@@ -208,8 +214,11 @@ dp_zcdp_rho_bs36(double epsilon, double delta, double xi)
 			high = rho;
 		if (!(next >= low && next <= high))
 			next = sqrt(low) * sqrt(high);
-		if (fabs(next - rho) <= DBL_EPSILON * rho)
+		if (fabs(next - rho) <= NEAR * rho)
+		{
+			rho = next;
 			break;
+		}
 		rho = next;
 	}
 	return rho < e ? rho : e;

@@ -48,6 +48,10 @@ test_releases(void)
 	check(dp_releases_within(1, 0, 1) == INT64_MAX && dp_releases_within(5e-324, 1, 1e-6) == INT64_MAX, "any number fits");
 	check(dp_releases_within(DBL_MAX, 1, 1e-6) == 0 && dp_releases_within(1e6, DBL_MAX, 1e-6) == INT64_MAX, "limits");
 
+	/* the ledger charges whole units, rounded up */
+	check(dp_releases_within(1.1e-12, 1, 1e-6) == dp_releases_within(2e-12, 1, 1e-6) &&
+		  dp_releases_within(0.0001000000000001, 1, 1e-6) == dp_releases_within(0.000100000001, 1, 1e-6), "charges");
+
 	for (i = 0; i < 1500; i++)
 	{
 		double		epsilon = decades(-2, 2),
