@@ -135,7 +135,7 @@ units_rho(int64_t units)
 }
 
 static double
-split(double rho, double units, int64_t k)
+split_units(double rho, double units, int64_t k)
 {
 	double		part;
 
@@ -152,7 +152,7 @@ dp_split_rho(double rho, int64_t k)
 {
 	if (rho == 0)
 		return 0;
-	return split(rho, limit_units(rho), k);
+	return split_units(rho, limit_units(rho), k);
 }
 
 double
@@ -164,7 +164,7 @@ dp_split_budget(double epsilon, double delta, int64_t k)
 	if (delta >= 1)
 		return HUGE_VAL;
 	rho = derived_rho(epsilon, delta, &units);
-	return split(rho, units, k);
+	return split_units(rho, units, k);
 }
 
 bool

@@ -181,6 +181,7 @@ static double
 epsilon_at_best(double rho, double delta, double *error)
 {
 	conversion	c = {rho, 0, -log(delta)};
+
 	/* each term alone reaches ln(1/delta) later; the sum is convex in ln t */
 	double		start = fmin(sqrt(c.log_inv_delta) / sqrt(rho), expm1(c.log_inv_delta));
 	double		t = find_t(epsilon_slope, &c, start, HIGH_T);

@@ -141,7 +141,10 @@ test_bound_limits(void)
 		  dp_approx_zcdp_epsilon(0, 1e-6, 1e-6, 0.5) == 0.5 && dp_approx_zcdp_epsilon(0.5, 1, 1, 0) == 0, "approximate, epsilon");
 	check(dp_approx_zcdp_delta(0, 0.25, 1, 0) == 0.25 && dp_approx_zcdp_delta(5, 1, 1, 0) == 1, "approximate, delta");
 
-	/* US Census 2020, redistricting; together by composition, not by adding epsilons */
+	/*
+	 * US Census 2020, redistricting; together by composition, not by adding
+	 * epsilons
+	 */
 	check(fabs(dp_zcdp_epsilon_tight((542.0 / 339) * (542.0 / 339), 1e-10, 0) - 17.143551) < 5e-7, "census, persons");
 	check(fabs(dp_zcdp_epsilon_tight((3379.0 / 12343) * (3379.0 / 12343), 1e-10, 0) - 2.474671) < 5e-7, "census, housing units");
 	check(fabs(dp_zcdp_epsilon_tight((542.0 / 339) * (542.0 / 339) + (3379.0 / 12343) * (3379.0 / 12343), 1e-10, 0)

@@ -108,9 +108,9 @@ test_order(void)
 					xi = pseudo() % 2 ? decades(-4, 1) : 0,
 					epsilon = xi + rho + decades(-3, 1.2) * sqrt(rho),
 					slack = 64 * ULP,
-					/* of an exponential */
 					steep = slack * (1 - log(fmax(dp_zcdp_delta_simple(rho, epsilon, xi), 1e-300))) * (1 + xi / (epsilon - xi));
 
+		/* steep: of an exponential */
 		ORDERED(dp_zcdp_epsilon_tight(rho, delta, xi), dp_zcdp_epsilon_bs36(rho, delta, xi), slack);
 		ORDERED(dp_zcdp_epsilon_bs36(rho, delta, xi), dp_zcdp_epsilon_simple(rho, delta, xi), slack);
 		ORDERED(dp_zcdp_epsilon_bs36(rho, delta, xi), dp_zcdp_epsilon_bs36_closed(rho, delta, xi), slack);

@@ -23,7 +23,10 @@ decades(double low, double high)
 static void
 test_sensitivity(void)
 {
-	/* as the release node prices: a count, a sum, its replaced and grouped forms */
+	/*
+	 * as the release node prices: a count, a sum, its replaced and grouped
+	 * forms
+	 */
 	check(dp_sensitivity(0, 1, 1, false, false) == 1 && dp_sensitivity(0, 3, 4, true, false) == 6, "add or remove");
 	check(dp_sensitivity(-5, 3, 1, false, false) == 5 && dp_sensitivity(-5, 3, 1, false, true) == 8 &&
 		  dp_sensitivity(2, 3, 1, false, true) == 3, "replaced, not grouped");
@@ -57,12 +60,12 @@ test_releases(void)
 		double		epsilon = decades(-2, 2),
 					delta = decades(-15, -1),
 					most = dp_zcdp_rho_down(epsilon, delta),
-					/* 6 digits, so that k times it is nearly exact */
 					rho = rint(decades(-6, 1) * 1e6) * 1e-6;
 		int64_t		k = dp_releases_within(rho, epsilon, delta);
 		int64_t		parts = 1 + (int64_t) decades(0, 5);
 		double		part = dp_split_budget(epsilon, delta, parts);
 
+		/* rho has 6 digits, so that k times it is nearly exact */
 		check((double) k * rho <= most * (1 + 4 * DBL_EPSILON), "%ld releases of %.17g exceed %.17g", (long) k, rho, most);
 		check((double) (k + 1) * rho > most - 2e-12, "only %ld releases of %.17g in %.17g", (long) k, rho, most);
 		check(dp_zcdp_epsilon((double) k * rho, delta) <= epsilon * (1 + 1e-13), "%ld releases of %.17g", (long) k, rho);
@@ -149,12 +152,12 @@ test_noise(void)
 	/* no noise but 0 half of the time */
 	check(dp_margin_of(dp_rho_for_margin(0, 0.5, 1, 1), 0.5, 1, 1) == 0 && dp_rho_for_margin(0, 0.5, 1, 1) < 2, "exact half of the time");
 
+	/* sigma of 0.1 to 100 steps */
 	for (i = 0; i < 400; i++)
 	{
 		double		p = ps[pseudo() % 10],
 					step = pseudo() % 3 ? 1 : 0.25,
 					sensitivity = decades(-1, 1),
-					/* sigma of 0.1 to 100 steps */
 					rho = 0.5 * pow(sensitivity / (step * decades(-1, 2)), 2),
 					s = dp_stddev_of(rho, sensitivity) / step,
 					w = dp_margin_of(rho, p, sensitivity, step),
