@@ -238,7 +238,7 @@ dp_gdp_epsilon(double mu, double delta)
 		 * / (1 + 1.25 c + 0.7 c^2).  Newton's method from the right, where
 		 * the logarithm is convex.
 		 */
-		double		log_ratio = log(mu / (SQRT_2PI * delta));
+		double		log_ratio = log(mu / SQRT_2PI) - log(delta);
 		int			i;
 
 		guess = log_ratio > 0.5 ? sqrt(2 * log_ratio) : fmax(log_ratio, 1e-3);
@@ -277,7 +277,7 @@ dp_gdp_mu(double epsilon, double delta)
 	guess = delta * SQRT_2PI;
 	if (epsilon > 0 && delta < 0.5)
 	{
-		double		log_ratio = log(epsilon / guess);
+		double		log_ratio = log(epsilon) - log(guess);
 		double		c = log_ratio > 0.5 ? sqrt(2 * log_ratio) : exp(log_ratio);
 		int			i;
 
@@ -295,9 +295,10 @@ dp_gdp_mu(double epsilon, double delta)
 	{
 		/* delta < Q(a), so mu^2 / 2 + z mu - epsilon > 0 */
 		double		z = dp_normal_tail_inverse(delta);
-		double		root = sqrt(z * z + 2 * epsilon);
+		double		alone = sqrt(2) * sqrt(epsilon);	/* where z = 0 */
+		double		root = hypot(z, alone);
 
-		guess = z > 0 ? 2 * epsilon / (z + root) : root - z;
+		guess = z > 0 ? alone * (alone / (z + root)) : root - z;
 		if (guess < delta * SQRT_2PI)
 			guess = delta * SQRT_2PI;
 	}

@@ -171,8 +171,8 @@ dp_normal_tail_inverse(double q)
 			log(upper_tail(x, 0) / q);
 		double		step = excess * mills;
 
-		/* Q'/Q = -1/M; Q''/Q = x/M */
-		step /= 1 + 0.5 * excess * (x * mills - 1);
+		/* (ln Q)' = -1/M, (ln Q)'' = (x - 1/M) / M */
+		step /= 1 - 0.5 * excess * (x * mills - 1);
 		x += step;
 		if (fabs(step) <= 1e-7 * (fabs(x) + 1e-9))
 			break;

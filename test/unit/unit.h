@@ -52,6 +52,8 @@ extern void test_gauss_law(void);
 extern void test_calibrate(void);
 extern void test_threshold(void);
 extern void test_zcdp(void);
+extern void test_gaussian(void);
+extern void test_optimal(void);
 extern void test_calc(void);
 extern void test_calc_laws(void);
 extern void test_planning(void);
