@@ -15,7 +15,7 @@
 /* ZC004 unless value is in range; name is the argument's */
 extern void dp_calc_check(double value, DpRange range, const char *name);
 
-/* the float8 argument argno, checked in the same way */
+/* the float8 argument argno, checked in the same way; 0 for -0 */
 extern double dp_calc_number(FunctionCallInfo fcinfo, int argno, DpRange range, const char *name);
 
 /* ZC004: the argument bound has a value that is not among those listed */

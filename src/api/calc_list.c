@@ -36,6 +36,7 @@ list_argument(FunctionCallInfo fcinfo, int argno, DpRange range, const char *nam
 {
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(argno);
 	List8		list;
+	double	   *values;
 	int			i;
 
 	if (ARR_NDIM(array) != 1 || ARR_HASNULL(array))
@@ -46,12 +47,14 @@ list_argument(FunctionCallInfo fcinfo, int argno, DpRange range, const char *nam
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
 					 errmsg("%s must be an array of one dimension with at least one element and no NULL", name)));
 	}
-	list.values = (const double *) ARR_DATA_PTR(array);
 	list.n = ARR_DIMS(array)[0];
 	list.name = name;
+	list.values = values = palloc(sizeof(double) * list.n);
 	for (i = 0; i < list.n; i++)
 	{
-		if (!dp_in_range(list.values[i], range))
+		/* 0 for -0 */
+		values[i] = ((const double *) ARR_DATA_PTR(array))[i] + 0.0;
+		if (!dp_in_range(values[i], range))
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
 					 errmsg("each element of %s %s", name, dp_range_text(range))));

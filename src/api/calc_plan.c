@@ -38,7 +38,7 @@ probability_argument(FunctionCallInfo fcinfo, int argno)
 
 /* the sensitivity of the column that the arguments from argno on describe */
 static double
-sensitivity_argument(FunctionCallInfo fcinfo, int argno)
+column_sensitivity(FunctionCallInfo fcinfo, int argno)
 {
 	double		lower = dp_calc_number(fcinfo, argno, DP_RANGE_FINITE, "lower");
 	double		upper = dp_calc_number(fcinfo, argno + 1, DP_RANGE_FINITE, "upper");
@@ -60,6 +60,19 @@ sensitivity_argument(FunctionCallInfo fcinfo, int argno)
 	return dp_sensitivity(lower, upper, max_groups, grouped, replace_one);
 }
 
+/* the same, to calculate with */
+static double
+sensitivity_argument(FunctionCallInfo fcinfo, int argno)
+{
+	double		sensitivity = column_sensitivity(fcinfo, argno);
+
+	if (isinf(sensitivity))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the sensitivity of these bounds is beyond the largest number: narrow them, or lower max_groups")));
+	return sensitivity;
+}
+
 /* what the noise is a multiple of */
 static double
 step_argument(FunctionCallInfo fcinfo, int argno)
@@ -71,7 +84,7 @@ step_argument(FunctionCallInfo fcinfo, int argno)
 Datum
 dp_calc_sensitivity(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(dp_calc_result(sensitivity_argument(fcinfo, 0)));
+	PG_RETURN_FLOAT8(dp_calc_result(column_sensitivity(fcinfo, 0)));
 }
 
 /* releases_within(rho, epsilon, delta) */

@@ -43,7 +43,8 @@ dp_calc_number(FunctionCallInfo fcinfo, int argno, DpRange range, const char *na
 	double		value = PG_GETARG_FLOAT8(argno);
 
 	dp_calc_check(value, range, name);
-	return value;
+	/* 0 for -0, whose reciprocal would be -Infinity */
+	return value + 0.0;
 }
 
 void
@@ -165,10 +166,7 @@ calculate(FunctionCallInfo fcinfo, const char *name)
 				dp_calc_check(0, DP_RANGE_COUNT, c->args[i].name);
 		}
 		else
-		{
-			args[i].d = PG_GETARG_FLOAT8(i);
-			dp_calc_check(args[i].d, c->args[i].range, c->args[i].name);
-		}
+			args[i].d = dp_calc_number(fcinfo, i, c->args[i].range, c->args[i].name);
 	}
 
 	if (!c->compute(args, results))

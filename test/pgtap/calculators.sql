@@ -179,6 +179,8 @@ SELECT is(dp_cdp.gaussian_sigma(1, 1, 0.1), dp_cdp.gaussian_sigma(1, 1, 0.1, 'an
 SELECT is(dp_cdp.bounded_range_to_zcdp(1), dp_cdp.bounded_range_to_zcdp(1, 'min'), 'min is tight');
 SELECT is(dp_cdp.split_budget(1, '{1,2,1}'::float8[]), '{0.25,0.5,0.25}'::float8[], 'a budget by weights');
 SELECT is(dp_cdp.releases_within(1, 1, 1), 9223372036854775807, 'any number of releases at delta 1');
+SELECT is(dp_cdp.stddev_of('-0'), 'Infinity'::float8, '-0 is 0');
+SELECT is(dp_cdp.compose_gdp('{-0}')::text, '0', '-0 is 0 in lists');
 PREPARE planned(float8, text) AS SELECT dp_cdp.zcdp_epsilon($1, 1e-6, bound => $2);
 EXECUTE planned(0.25, 'simple') \g /dev/null
 SELECT ok(bool_and(b.tight <= b.bs36 * (1 + 1e-14) AND b.bs36 <= b.simple * (1 + 1e-14) AND b.bs36 <= b.closed * (1 + 1e-14)),
@@ -227,6 +229,7 @@ FROM (VALUES
 	('dp_cdp.sensitivity(0, ''Infinity'')', 'upper must be a finite number'),
 	('dp_cdp.sensitivity(0, 1, 0)', 'max_groups must be between 1 and 9007199254740992'),
 	('dp_cdp.sensitivity(neighbors => ''both'')', 'neighbors must be "add_remove" or "replace_one"'),
+	('dp_cdp.stddev_of(0.1, -1e308, 1e308, 1000)', 'the sensitivity of these bounds is beyond the largest number: narrow them, or lower max_groups'),
 	('dp_cdp.margin_of(0.1, 1)', 'probability must be greater than 0 and less than 1'),
 	('dp_cdp.rho_for_margin(-1, 0.9)', 'margin must be a finite number of at least 0'),
 	('dp_cdp.releases_within(0, 1, 0.1)', 'rho must be a finite number greater than 0'),
