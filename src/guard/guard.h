@@ -51,6 +51,12 @@ extern bool dp_may_read(Oid relid);
  */
 extern bool dp_is_key_check(void);
 
+/*
+ * A sequence tells how many rows its table has ever had, so that it is read
+ * with the right to read the table.
+ */
+extern Oid	dp_table_of_sequence(RangeTblEntry *rte);
+
 /* ------------------------------------------------------------------------
  * split.c: one level of a query in an inner and an outer part
  * ------------------------------------------------------------------------

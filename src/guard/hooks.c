@@ -207,13 +207,17 @@ guard_check_perms(DP_CHECK_PERMS_ARGS)
 	foreach(lc, rangeTable)
 	{
 		RangeTblEntry *rte = lfirst(lc);
+		Oid			table;
 
-		if (rte->rtekind != RTE_RELATION || !DP_RTE_IS_READ(rte) ||
-			is_inner(rte) || dp_policy_table(rte->relid) == NULL ||
-			dp_may_read(rte->relid) || dp_is_key_check())
+		if (rte->rtekind != RTE_RELATION || !DP_RTE_IS_READ(rte) || is_inner(rte))
+			continue;
+		table = dp_table_of_sequence(rte);
+		if (!OidIsValid(table) && dp_policy_table(rte->relid) != NULL)
+			table = rte->relid;
+		if (!OidIsValid(table) || dp_may_read(table) || dp_is_key_check())
 			continue;
 		if (ereport_on_violation)
-			refuse_rows(rte->relid);
+			refuse_rows(table);
 		return false;
 	}
 	return true;
@@ -253,6 +257,19 @@ check_copy(CopyStmt *copy)
 						copy->relation->relname)));
 }
 
+/* a trigger sees rows, whoever inserts or changes them */
+static void
+check_trigger(CreateTrigStmt *trigger)
+{
+	Oid			relid = RangeVarGetRelid(trigger->relation, NoLock, true);
+
+	if (OidIsValid(relid) && dp_policy_table(relid) != NULL && !dp_may_read(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("triggers on protected table \"%s\" can be created only by roles that may read it; ask its owner",
+						trigger->relation->relname)));
+}
+
 static void
 guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
 					  ProcessUtilityContext context, ParamListInfo params,
@@ -264,6 +281,8 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 
 	if (IsA(pstmt->utilityStmt, CopyStmt) && IsTransactionState())
 		check_copy((CopyStmt *) pstmt->utilityStmt);
+	if (IsA(pstmt->utilityStmt, CreateTrigStmt))
+		check_trigger((CreateTrigStmt *) pstmt->utilityStmt);
 	if (analyze)
 		dp_explain_analyze_depth++;
 	if (explain_option(pstmt->utilityStmt, "memory"))

@@ -11,8 +11,10 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "guard/guard.h"
 #include "miscadmin.h"
@@ -22,6 +24,7 @@
 #include "utils/rel.h"
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 /* whether some permissive policy lets the role see rows at all */
 static bool
@@ -44,24 +47,6 @@ some_policy_applies(Oid relid, Oid roleid)
 		}
 	table_close(rel, AccessShareLock);
 	return found;
-}
-
-static bool
-role_may_read(Oid relid, Oid roleid)
-{
-	if (pg_class_aclcheck(relid, roleid, ACL_SELECT) != ACLCHECK_OK)
-		return false;
-	return check_enable_rls(relid, roleid, true) != RLS_ENABLED || some_policy_applies(relid, roleid);
-}
-
-bool
-dp_may_read(Oid relid)
-{
-	Oid			session = GetSessionUserId();
-	Oid			current = GetUserId();
-
-	return role_may_read(relid, session) &&
-		(current == session || role_may_read(relid, current));
 }
 
 /* whether the role pays from any budget in this database */
@@ -99,8 +84,65 @@ holds_budget(Oid roleid)
 	return found;
 }
 
+/* SELECT by a grant on the table: membership in pg_read_all_data is none */
+static bool
+is_granted_select(Oid relid, Oid roleid)
+{
+	HeapTuple	tuple;
+	Oid			owner;
+	Datum		datum;
+	bool		isnull;
+	Acl		   *acl;
+
+	if (superuser_arg(roleid))
+		return true;
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	datum = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relacl, &isnull);
+	acl = isnull ? acldefault(OBJECT_TABLE, owner) : DatumGetAclPCopy(datum);
+	ReleaseSysCache(tuple);
+	return aclmask(acl, roleid, owner, ACL_SELECT, ACLMASK_ANY) != 0;
+}
+
+/* who may read everything reads what is protected unless they are analysts */
+static bool
+role_may_read(Oid relid, Oid roleid)
+{
+	if (pg_class_aclcheck(relid, roleid, ACL_SELECT) != ACLCHECK_OK ||
+		(!is_granted_select(relid, roleid) && holds_budget(roleid)))
+		return false;
+	return check_enable_rls(relid, roleid, true) != RLS_ENABLED || some_policy_applies(relid, roleid);
+}
+
+bool
+dp_may_read(Oid relid)
+{
+	Oid			session = GetSessionUserId();
+	Oid			current = GetUserId();
+
+	return role_may_read(relid, session) &&
+		(current == session || role_may_read(relid, current));
+}
+
 bool
 dp_is_key_check(void)
 {
 	return InNoForceRLSOperation() && !holds_budget(GetSessionUserId());
+}
+
+/* the protected table that owns a sequence (by SERIAL or IDENTITY), if any */
+Oid
+dp_table_of_sequence(RangeTblEntry *rte)
+{
+	Oid			table;
+	int32		column;
+
+	if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_SEQUENCE &&
+		(sequenceIsOwned(rte->relid, DEPENDENCY_AUTO, &table, &column) ||
+		 sequenceIsOwned(rte->relid, DEPENDENCY_INTERNAL, &table, &column)) &&
+		dp_policy_table(table) != NULL)
+		return table;
+	return InvalidOid;
 }

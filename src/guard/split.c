@@ -44,7 +44,8 @@ touches_walker(Node *node, void *context)
 	if (node == NULL)
 		return false;
 	if (IsA(node, RangeTblEntry))
-		return dp_is_protected((RangeTblEntry *) node);
+		return dp_is_protected((RangeTblEntry *) node) ||
+			OidIsValid(dp_table_of_sequence((RangeTblEntry *) node));
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, touches_walker, context, QTW_EXAMINE_RTES_BEFORE);
 	return expression_tree_walker(node, touches_walker, context);
@@ -62,7 +63,7 @@ touches_quickly(Query *query, bool *undecided)
 	{
 		RangeTblEntry *rte = lfirst(lc);
 
-		if (dp_is_protected(rte))
+		if (dp_is_protected(rte) || OidIsValid(dp_table_of_sequence(rte)))
 			return true;
 		if (rte->rtekind == RTE_SUBQUERY)
 			if (touches_quickly(rte->subquery, undecided))
@@ -338,6 +339,25 @@ selects_keys(Query *query)
 }
 
 static void
+check_sequences(DpSplitContext *cxt, Query *query)
+{
+	Index		rti = 0;
+	ListCell   *lc;
+
+	foreach(lc, query->rtable)
+	{
+		Oid			table = dp_table_of_sequence(lfirst(lc));
+
+		rti++;
+		if (OidIsValid(table) && !dp_may_read(table))
+			dp_refuse_at(level_location(query, rti),
+						 errmsg("permission denied for sequence \"%s\" of protected table \"%s\"; "
+								"ask for private aggregates, such as dp_count(*)",
+								get_rel_name(((RangeTblEntry *) lfirst(lc))->relid), get_rel_name(table)));
+	}
+}
+
+static void
 process_level(DpSplitContext *cxt, Query *query)
 {
 	CollectContext collected = {.cxt = cxt};
@@ -349,6 +369,7 @@ process_level(DpSplitContext *cxt, Query *query)
 	if (query->commandType == CMD_UTILITY)
 		return;
 	check_target_of_change(cxt, query);
+	check_sequences(cxt, query);
 	foreach(lc, query->rtable)
 	{
 		i++;

@@ -309,6 +309,31 @@ SELECT answers('analyst1', NULL, 'SELECT count(*) FROM parts', '199', '', 'parti
 SELECT answers('analyst1', NULL, 'SELECT count(*) FROM base', '20', '', '... and children');
 REVOKE SELECT ON parts, base FROM analyst1;
 
+GRANT pg_read_all_data TO analyst1, stranger;
+SELECT refused('analyst1', NULL, 'SELECT id FROM visits', 'ZC002', 'pg_read_all_data does not make a reader of an analyst');
+SELECT refused('analyst1', NULL, 'SELECT chunk_id FROM ' || (SELECT reltoastrelid::regclass FROM pg_class WHERE oid = 'visits'::regclass),
+	'ZC002', '... not of the TOAST table either');
+SELECT answers('stranger', NULL, 'SELECT count(*) FROM visits', '3000', '', '... but of a role without budget');
+REVOKE pg_read_all_data FROM analyst1, stranger;
+
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE numbered (id serial, more int GENERATED ALWAYS AS IDENTITY);
+CREATE SEQUENCE free_sequence;
+SELECT dp_cdp.protect_table('numbered', 'clinic');
+GRANT ALL ON SEQUENCE numbered_id_seq, numbered_more_seq, free_sequence TO analyst1;
+GRANT TRIGGER ON visits TO analyst1;
+RESET SESSION AUTHORIZATION;
+SELECT refused('analyst1', NULL, 'SELECT last_value FROM numbered_id_seq', 'ZC002', 'the sequence of a protected table');
+SELECT refused('analyst1', NULL, 'SELECT (SELECT last_value FROM numbered_more_seq)', 'ZC002', '... of an identity column');
+SELECT answers('analyst1', NULL, 'SELECT last_value FROM free_sequence', '1', '', 'another sequence');
+SELECT answers('owner1', NULL, 'SELECT last_value FROM numbered_id_seq', '1', '', '... and for the owner');
+SET SESSION AUTHORIZATION analyst1;
+CREATE FUNCTION spy() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+RESET SESSION AUTHORIZATION;
+SELECT refused('analyst1', NULL, 'CREATE TRIGGER spy BEFORE INSERT ON visits FOR EACH ROW EXECUTE FUNCTION spy()', 'ZC002',
+	'a trigger of an analyst');
+REVOKE TRIGGER ON visits FROM analyst1;
+
 -- --------------------------------------------------------------------------
 -- Writing
 -- --------------------------------------------------------------------------
