@@ -246,7 +246,7 @@ dp_gdp_epsilon(double mu, double delta)
 		{
 			double		factor = 1 + guess * (1.25 + guess * 0.7);
 			double		step = (0.5 * guess * guess + log(factor) - log_ratio) /
-				(guess + (1.25 + 1.4 * guess) / factor);
+			(guess + (1.25 + 1.4 * guess) / factor);
 
 			guess = guess - step > 0 ? guess - step : 0.5 * guess;
 		}

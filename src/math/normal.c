@@ -167,8 +167,8 @@ dp_normal_tail_inverse(double q)
 	{
 		double		mills = dp_normal_mills(x);
 		double		excess = q < 1e-200 ?
-			log(mills) - LOG_SQRT_2PI - 0.5 * x * x - log(q) :
-			log(upper_tail(x, 0) / q);
+		log(mills) - LOG_SQRT_2PI - 0.5 * x * x - log(q) :
+		log(upper_tail(x, 0) / q);
 		double		step = excess * mills;
 
 		/* (ln Q)' = -1/M, (ln Q)'' = (x - 1/M) / M */

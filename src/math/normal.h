@@ -48,8 +48,8 @@ typedef struct dp_tail_pair
 	double		density;		/* at a */
 	double		drop;			/* 0 .. 1 */
 	double		rest;			/* 1 - drop, without cancellation */
-	double		log_drop;		/* ln(drop), also where drop underflows; -Infinity
-								 * for a > 1e150 */
+	double		log_drop;		/* ln(drop), also where drop underflows;
+								 * -Infinity for a > 1e150 */
 	double		second;			/* e^(centre width) Q(b) */
 } dp_tail_pair;
 

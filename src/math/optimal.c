@@ -57,7 +57,7 @@ stirling_error(int64_t n)
 		return n == 0 ? 0 : logl(factorial) - (x + 0.5L) * logl(x) + x - LOG_SQRT_2PI;
 	}
 	return (1.0L / 12 - (1.0L / 360 - (1.0L / 1260 - (1.0L / 1680 -
-		(1.0L / 1188 - (691.0L / 360360 - 1.0L / (156 * x2)) / x2) / x2) / x2) / x2) / x2) / x;
+													  (1.0L / 1188 - (691.0L / 360360 - 1.0L / (156 * x2)) / x2) / x2) / x2) / x2) / x2) / x;
 }
 
 /* x ln(x / mean) + mean - x, for x > 0, given x - mean */

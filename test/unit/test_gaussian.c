@@ -232,7 +232,10 @@ test_properties(void)
 		check(distance(p.second, q.second) < 4e-15 * (1 + c), "second tails join at %g, %g", c, width);
 	}
 
-	/* discrete: near the continuous for large sigma, and the sum joins the formula */
+	/*
+	 * discrete: near the continuous for large sigma, and the sum joins the
+	 * formula
+	 */
 	for (i = 0; i < 40; i++)
 	{
 		double		sensitivity = floor(exp(uniform(0, 8)));
@@ -256,7 +259,10 @@ test_properties(void)
 		double		epsilon = fmax(0, mu * (0.5 * mu + uniform(-3, 6)));
 		double		d = dp_discrete_gaussian_delta(sensitivity, sigma, epsilon);
 
-		/* it does not fall with sigma: what noise there is depends on the grid */
+		/*
+		 * it does not fall with sigma: what noise there is depends on the
+		 * grid
+		 */
 		check(no_less(d, dp_discrete_gaussian_delta(sensitivity, sigma, epsilon * 1.01 + 1e-9)),
 			  "discrete delta(%g, %g, %g) falls with epsilon", sensitivity, sigma, epsilon);
 	}

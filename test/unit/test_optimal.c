@@ -64,6 +64,7 @@ test_known(void)
 	{
 		const KnownOptimal *k = &known_optimal[i];
 		double		got;
+
 		/* D is linear in what is left of the loss at the far end */
 		double		tolerance = k->function == 'd' ? 1e-14 : 4e-15;
 		int			n = 0;
@@ -158,14 +159,22 @@ test_alike_properties(void)
 				  epsilon, delta, (int) k, epsilon_g, back);
 		if (d < 0.9)
 			check(alike('d', epsilon, delta, k, back) <= d * (1 + 1e-11), "epsilon %g is enough for %g", back, d);
-		/* no worse than adding up, unless d was rounded to below what delta loses */
+
+		/*
+		 * no worse than adding up, unless d was rounded to below what delta
+		 * loses
+		 */
 		check(back <= k * epsilon || distance(d, lost) < 1e-14, "epsilon %g beyond %d times %g", back, (int) k, epsilon);
 	}
 
 	/* many small ones are Gaussian (Dong, Roth, Su, Theorem 6) */
 	check(distance(alike('d', 1e-4, 0, 100000000, 1), dp_gdp_delta(1, 1)) < 1e-7, "central limit, delta");
 	check(distance(alike('e', 1e-4, 0, 100000000, 1e-6), dp_gdp_epsilon(1, 1e-6)) < 1e-6, "central limit, epsilon");
-	/* as many as there may be, and what has no answer in double precision, in little time */
+
+	/*
+	 * as many as there may be, and what has no answer in double precision, in
+	 * little time
+	 */
 	check(alike('d', 1e-5, 0, DP_OPTIMAL_K_MAX, 1) > 0.1, "the largest k");
 	check(alike('e', 1, 0, DP_OPTIMAL_K_MAX, 1 - 0x1p-53) <= 1e10, "the largest k, next to delta 1");
 	check(alike('e', 3, 1e-17, 1000, 1 - 0x1p-53) >= 0, "next to delta 1");
