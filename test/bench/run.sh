@@ -30,12 +30,13 @@ dp_initdb "$dir" "$bench/bench.conf" && dp_start "$dir" || exit 1
 rc=$?
 [[ $rc == 0 ]] || grep -E 'LOG:|FATAL:|PANIC:' "$dir/log" | sort -u -k4 | tail -n 10
 
-# debits per second: a script of its own
-for script in ledger.sh ledger.py
+# debits per second, calls of calculators: scripts of their own
+for script in ledger.sh ledger.py calculators.py
 do
-	[[ -f $bench/$script && ${BENCH_ONLY:-ledger} == *ledger* ]] || continue
+	name=${script%.*}
+	[[ -f $bench/$script && ${BENCH_ONLY:-$name} == *$name* ]] || continue
 	echo
-	echo "debits ($script):"
+	echo "$name ($script):"
 	interpreter=bash
 	[[ $script == *.sh ]] || interpreter=python3
 	(cd "$dir" && as_server env HOME="$dir" PGHOST="$dir" PGPORT=5432 PGUSER=postgres PGDATABASE=postgres \
