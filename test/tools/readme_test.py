@@ -57,9 +57,9 @@ def named(text):
             yield ("function" if call else "any", "dp_cdp." + name)
     for name in re.findall(r"(?<![\w.])(dp_[a-z0-9]+)\(", prose):
         yield ("aggregate", name)
-    reference = re.search(r"^### Administration.*?^### ", prose, flags=re.S | re.M)
-    for name in re.findall(r"`([a-z_]+)\(", reference.group(0) if reference else ""):
-        yield ("function", "dp_cdp." + name)
+    for reference in re.findall(r"^### (?:Administration|Calculators).*?(?=^### )", prose, flags=re.S | re.M):
+        for name in re.findall(r"`([a-z_]+)\(", reference):
+            yield ("function", "dp_cdp." + name)
 
 
 EXISTS = {
