@@ -1682,13 +1682,28 @@ CREATE FUNCTION dp_cdp.canonical(bpchar) RETURNS bpchar
 	AS 'MODULE_PATHNAME', 'dp_canonical_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- What may be used on rows of protected tables, and how it is treated there:
--- as it stands, replaced by its total variant, or with constants only.
+-- as it stands, replaced by its total variant, with constants only, or added by
+-- a superuser.
 CREATE FUNCTION dp_cdp.allowed_functions(OUT function regprocedure, OUT treatment text,
 										 OUT total regprocedure, OUT constant_arguments int[])
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_allowed_functions_sql' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.allowed_functions() IS
-	'functions that may be used on rows of protected tables: as is, as a total variant that is NULL instead of an error, or with constants only';
+	'functions that may be used on rows of protected tables: as is, as a total variant that is NULL instead of an error, with constants only, or added by allow_function';
+
+CREATE FUNCTION dp_cdp.allow_function(function regprocedure) RETURNS void
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_allow_function';
+REVOKE ALL ON FUNCTION dp_cdp.allow_function(regprocedure) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.allow_function(regprocedure) IS
+	'superusers: lets a function be used on rows of protected tables. It runs on raw rows with the rights of the table''s owner, and must never raise an error, send a message or have an effect that depends on a row';
+
+CREATE FUNCTION dp_cdp.disallow_function(function regprocedure) RETURNS void
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_disallow_function';
+REVOKE ALL ON FUNCTION dp_cdp.disallow_function(regprocedure) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.disallow_function(regprocedure) IS
+	'superusers: takes back what dp_cdp.allow_function allowed; prepared queries that use the function are refused from then on';
 
 -- =========================================================================
 -- 6. Hardening (setup)

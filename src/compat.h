@@ -375,6 +375,7 @@ dp_update_locked_row(ResultRelInfo *rri, EState *estate, Snapshot snapshot,
 
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -397,6 +398,16 @@ dp_owns_table(Oid relid, Oid role)
 	return object_ownercheck(RelationRelationId, relid, role);
 #else
 	return pg_class_ownercheck(relid, role);
+#endif
+}
+
+static inline bool
+dp_may_execute(Oid funcid, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ProcedureRelationId, funcid, role, ACL_EXECUTE) == ACLCHECK_OK;
+#else
+	return pg_proc_aclcheck(funcid, role, ACL_EXECUTE) == ACLCHECK_OK;
 #endif
 }
 

@@ -17,6 +17,7 @@
 #define DP_POLICY_H
 
 #include "access/attnum.h"
+#include "nodes/pg_list.h"
 #include "nodes/primnodes.h"
 #include "utils/numeric.h"
 
@@ -98,6 +99,16 @@ extern DpColumn *dp_policy_column(Oid relid, AttrNumber attnum);
 
 /* the same without keys: reads no table */
 extern DpColumn *dp_policy_bounds(Oid relid, AttrNumber attnum);
+
+/*
+ * function.c: functions that a superuser has added to those that may be used
+ * on rows.  Says nothing about whether they are fit for it (guard/added.c).
+ */
+extern bool dp_function_is_added(Oid funcid);
+extern List *dp_added_functions(void);
+
+/* adds or removes one; superusers only, 42501 */
+extern void dp_function_add(Oid funcid, bool add);
 
 /* ZC004 when there is no such dataset */
 extern DpDataset *dp_policy_dataset(const char *name);

@@ -9,7 +9,7 @@
  *	 refused.
  * - The result contains only functions of the list that are total, and C
  *	 functions try_* of schema dp_cdp; none raises an error for any row or
- *	 parameter.
+ *	 parameter.  Functions that a superuser has added are trusted for it.
  *
  *-------------------------------------------------------------------------
  */

@@ -6,8 +6,9 @@
  * An expression over protected columns is computed for every row before any
  * noise is added.  It may therefore have no side effect, raise no error that
  * depends on a row (an error is an exact answer to a question), and call no
- * code that anybody but PostgreSQL and this extension wrote.  The decision is
- * made by function OID and node type; what is not listed is refused.
+ * code that anybody but PostgreSQL, this extension and superusers wrote.  The
+ * decision is made by function OID and node type; what is not listed is
+ * refused.
  *
  *-------------------------------------------------------------------------
  */
@@ -124,6 +125,12 @@ extern const DpAllowed *dp_allowed_functions(int *count);
 
 /* NULL: not listed */
 extern const DpAllowed *dp_allowed_function(Oid funcid);
+
+/*
+ * added.c: why a function that a superuser adds cannot run on raw rows, after
+ * "because"; NULL: it can
+ */
+extern const char *dp_added_problem(Oid funcid);
 
 /* what to use instead, or NULL when nothing is near */
 extern const char *dp_nearest_allowed(Oid funcid);

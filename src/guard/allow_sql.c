@@ -13,8 +13,26 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "guard/allow.h"
+#include "policy.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/syscache.h"
+
+/* those that superusers have added, as far as they can be used */
+static List *
+usable_added(void)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, dp_added_functions())
+	{
+		if (SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(lfirst_oid(lc))) &&
+			dp_added_problem(lfirst_oid(lc)) == NULL)
+			result = lappend_oid(result, lfirst_oid(lc));
+	}
+	return result;
+}
 
 /* function, treatment, total variant, numbers (from 1) of the arguments that must be constants */
 PG_FUNCTION_INFO_V1(dp_allowed_functions_sql);
@@ -41,12 +59,24 @@ dp_allowed_functions_sql(PG_FUNCTION_ARGS)
 		if (get_call_result_type(fcinfo, NULL, &tupdesc) != TYPEFUNC_COMPOSITE)
 			elog(ERROR, "return type must be a row type");
 		funcctx->tuple_desc = BlessTupleDesc(tupdesc);
+		funcctx->user_fctx = usable_added();
 		MemoryContextSwitchTo(old);
 	}
 	funcctx = SRF_PERCALL_SETUP();
 	list = dp_allowed_functions(&count);
 	if (funcctx->call_cntr >= count)
-		SRF_RETURN_DONE(funcctx);
+	{
+		List	   *added = funcctx->user_fctx;
+		int			n = funcctx->call_cntr - count;
+
+		if (n >= list_length(added))
+			SRF_RETURN_DONE(funcctx);
+		values[0] = ObjectIdGetDatum(list_nth_oid(added, n));
+		values[1] = CStringGetTextDatum("added");
+		nulls[2] = true;
+		values[3] = PointerGetDatum(construct_empty_array(INT4OID));
+		SRF_RETURN_NEXT(funcctx, HeapTupleGetDatum(heap_form_tuple(funcctx->tuple_desc, values, nulls)));
+	}
 
 	row = &list[funcctx->call_cntr];
 	values[0] = ObjectIdGetDatum(row->funcid);

@@ -67,6 +67,12 @@ extern bool dp_array_cast_is_relabel(ArrayCoerceExpr *cast);
  */
 extern Node *dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args);
 
+/*
+ * added.c: the same for a function that a superuser has added; call keeps it.
+ * False when it was not added.
+ */
+extern bool dp_vet_added(DpVet *vet, FuncExpr *call, List **args);
+
 /* casts that go through text: to and from it, where a total variant exists */
 extern Node *dp_vet_io(DpVet *vet, CoerceViaIO *io);
 

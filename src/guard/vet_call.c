@@ -5,7 +5,8 @@
  *	  in their place.
  *
  * Invariant: a call that leaves here is of a function of the list that is
- * total, or of a strict C function of schema dp_cdp.
+ * total, of a strict C function of schema dp_cdp, or of a function that a
+ * superuser has added (added.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -88,7 +89,11 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 
 	dp_vet_operator(vet, node);
 	if (allowed == NULL)
+	{
+		if (IsA(node, FuncExpr) && dp_vet_added(vet, (FuncExpr *) node, args))
+			return NULL;
 		dp_refuse_function(vet, node, funcid, NULL);
+	}
 	if (allowed->frozen)
 		dp_refuse_function(vet, node, funcid, "only constants can be converted so");
 

@@ -5,6 +5,7 @@
  *
  * On a table:	 {"dataset": "clinic", "unit": true}
  * On a column:	 {"unit": true, "lower": 0, "upper": 1000, "keys": ["a", null]}
+ * On a function: see function.c
  *
  * "unit" on the table says that one of its columns bears the unit.  Without
  * it a table whose unit column went away would silently turn into one where
@@ -33,6 +34,7 @@
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_seclabel.h"
 #include "commands/seclabel.h"
 #include "fmgr.h"
@@ -481,10 +483,15 @@ relabel_column(Oid relid, AttrNumber attnum, const char *text)
 static void
 relabel(const ObjectAddress *object, const char *text)
 {
+	if (object->classId == ProcedureRelationId)
+	{
+		dp_function_relabel(object->objectId, text);
+		return;
+	}
 	if (object->classId != RelationRelationId)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dp_cdp has security labels for tables and their columns only")));
+				 errmsg("dp_cdp has security labels for tables, their columns and functions only")));
 
 	if (object->objectSubId == 0)
 		relabel_table(object->objectId, text);

@@ -64,6 +64,11 @@ extern void dp_policy_invalidate(Oid relid);
 /* installs label provider */
 extern void dp_label_init(void);
 
+/* function.c */
+
+/* SECURITY LABEL on a function; text NULL: removed */
+extern void dp_function_relabel(Oid funcid, const char *text);
+
 /* cache.c */
 
 /* direct parents by pg_inherits: a List of Oids */

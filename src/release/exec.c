@@ -138,6 +138,12 @@ release_begin(CustomScanState *node, EState *estate, int eflags)
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
 				 errmsg("private aggregates cannot be released inside a parallel plan; "
 						"mark the function that asks for them PARALLEL UNSAFE")));
+	/* a debit for each row would tell how many there are */
+	if (dp_inner_is_running())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("private aggregates cannot be asked for by a function that runs on rows of a protected table; "
+						"remove the function with dp_cdp.disallow_function")));
 	if (dp_explain_analyze_depth > 0 && !dp_release_may_read(state->release->relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),

@@ -53,6 +53,12 @@ dp_release_is_inner(List *range_table)
 	return inner_range_table != NIL && range_table == inner_range_table;
 }
 
+bool
+dp_inner_is_running(void)
+{
+	return inner_range_table != NIL;
+}
+
 /* exact + noise, in the result's type; the only addition of noise there is */
 static Datum
 release_value(DpFrozenColumn *column, dp_i128 exact)

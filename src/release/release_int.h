@@ -81,6 +81,9 @@ extern struct DpDebitItem *dp_frozen_debit(DpFrozen *frozen);
 /* inner.c: runs the inner plan and fills run->rows with released rows */
 extern void dp_run_inner(DpRun *run, EState *estate, TupleDesc desc);
 
+/* inner.c: is one running, so that what is executed now serves it */
+extern bool dp_inner_is_running(void);
+
 /* spec.c */
 extern void dp_grid_param(DpGrid *grid, ParamExternData *param);
 extern void dp_bound_spec_param(DpFrozen *frozen, ParamExternData *param);

@@ -5,7 +5,8 @@
  *
  * The table owner's rights, a security-restricted operation, and settings
  * that neither change what an expression means nor show anything of the run.
- * No code of an analyst runs inside: the guard admits built-in functions only.
+ * No code of an analyst runs inside: the guard admits built-in functions, and
+ * those that a superuser has added, only.
  *
  * An error inside is replaced by one constant message: the original's text
  * may quote a protected value.  It goes to the server's log.  There is no
@@ -40,10 +41,14 @@ static const struct
 	{"debug_print_rewritten", "off"},
 	{"debug_print_plan", "off"},
 	{"transform_null_equals", "off"},
+	{"standard_conforming_strings", "on"},
+	{"backslash_quote", "safe_encoding"},
 	{"quote_all_identifiers", "off"},
 	{"row_security", "on"},
 	/* pg_stat_xact_* would count the rows that the inner run touched */
 	{"track_counts", "off"},
+	/* so would pg_stat_user_functions, of functions that a superuser allowed */
+	{"track_functions", "none"},
 };
 
 void

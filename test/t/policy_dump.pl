@@ -44,6 +44,18 @@ $node->safe_psql('clinic', q{
 	SELECT dp_cdp.debit('other', 0.001);
 });
 
+# functions that a superuser has added to those that may be used on rows
+$node->safe_psql('clinic', q{
+	CREATE FUNCTION "the lab"."it's odd"(i int DEFAULT 1) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT i % 2 = 1';
+	CREATE FUNCTION plain_c(text) RETURNS text LANGUAGE internal IMMUTABLE STRICT AS 'initcap';
+	CREATE FUNCTION not_added(int) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'int4um';
+});
+my ($added_rc, $added_out, $added_err) = $node->psql('clinic', q{SELECT dp_cdp.allow_function('"the lab"."it''s odd"(int)')});
+like($added_err, qr/WARNING:  function "the lab"."it's odd"\(integer\) will run on raw rows/, 'a function in SQL: a warning');
+($added_rc, $added_out, $added_err) = $node->psql('clinic',
+	q{SELECT dp_cdp.allow_function('plain_c(text)')});
+is("$added_rc $added_err", '0 ', 'a built-in one by another name: none');
+
 my $state = q{
 	SELECT * FROM dp_cdp.datasets ORDER BY dataset;
 	SELECT * FROM dp_cdp.budgets ORDER BY dataset, role::text;
@@ -52,9 +64,11 @@ my $state = q{
 	SELECT c, dp_cdp.dataset_of(c::regclass) FROM unnest(ARRAY['"the lab"."visits, all"', 'parts', 'parts_1', 'parent', 'child']) c;
 	SELECT a, dp_cdp.declared_keys('"the lab"."visits, all"', a) FROM unnest(ARRAY['dept', 'sex', 'note', 'cost']) a;
 	SELECT count(*) FROM "the lab"."visits, all";
+	SELECT function FROM dp_cdp.allowed_functions() WHERE treatment = 'added' ORDER BY function::text;
 };
 my $before = $node->safe_psql('clinic', $state);
 like($before, qr/it's "clinic"\|dba\|5\|/, 'there is something to dump');
+like($before, qr/\n"the lab"."it's odd"\(integer\)\nplain_c\(text\)$/, 'functions, too');
 
 my $dir = $node->backup_dir;
 mkdir $dir;
