@@ -146,7 +146,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 static PlannedStmt *
 guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
-	if (IsTransactionState() && !IsParallelWorker() && dp_query_touches_protected(parse) &&
+	if (IsTransactionState() && dp_query_touches_protected(parse) &&
 		!dp_is_key_check())
 		return plan_guarded(parse, query_string, cursorOptions, boundParams);
 	return next_planner(parse, query_string, cursorOptions, boundParams);
@@ -177,7 +177,7 @@ guard_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *re
 	if (prev_get_relation_info)
 		prev_get_relation_info(root, relid, inhparent, rel);
 
-	if (!IsParallelWorker() && dp_policy_table(relid) != NULL &&
+	if (dp_policy_table(relid) != NULL &&
 		!is_inner(planner_rt_fetch(rel->relid, root)))
 	{
 		Oid			named = relid;
@@ -201,6 +201,7 @@ guard_check_perms(DP_CHECK_PERMS_ARGS)
 
 	if (prev_check_perms && !prev_check_perms(DP_CHECK_PERMS_CALL))
 		return false;
+	/* a worker's plan was checked in the leader, unless the worker planned it itself */
 	if (IsParallelWorker() || dp_release_is_inner(rangeTable))
 		return true;
 

@@ -116,6 +116,9 @@ BEGIN
 		|| CASE WHEN r.outcome <> state THEN E'\n' || diag(coalesce(r.message, r.result)) ELSE '' END;
 END $$;
 
+CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN RETURN QUERY EXECUTE 'EXPLAIN ' || query; END $$;
+
 SELECT no_plan();
 
 -- --------------------------------------------------------------------------
@@ -308,6 +311,25 @@ GRANT SELECT ON parts, base TO analyst1;
 SELECT answers('analyst1', NULL, 'SELECT count(*) FROM parts', '199', '', 'partitions are read with SELECT on the table they belong to');
 SELECT answers('analyst1', NULL, 'SELECT count(*) FROM base', '20', '', '... and children');
 REVOKE SELECT ON parts, base FROM analyst1;
+
+-- a function that a parallel worker calls is planned there
+CREATE TABLE many AS SELECT i FROM generate_series(1, 10000) i;
+GRANT SELECT ON many TO analyst1;
+SET SESSION AUTHORIZATION analyst1;
+CREATE FUNCTION through_view(i int) RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE
+	AS 'DECLARE n int; BEGIN SELECT v.id INTO n FROM raw_view v LIMIT 1; RETURN n; END';
+RESET SESSION AUTHORIZATION;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET parallel_leader_participation = off;
+SELECT ok(EXISTS (SELECT FROM explained('SELECT max(through_view(i)) FROM many') line WHERE line ~ 'Workers Planned'),
+	'workers are to call the function');
+SELECT refused('analyst1', NULL, 'SELECT max(through_view(i)) FROM many', 'ZC002', 'a view read by a parallel worker');
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+RESET parallel_leader_participation;
 
 GRANT pg_read_all_data TO analyst1, stranger;
 SELECT refused('analyst1', NULL, 'SELECT id FROM visits', 'ZC002', 'pg_read_all_data does not make a reader of an analyst');
