@@ -158,6 +158,7 @@ dp_pull_up(Query *query, bool always)
 	if (base == NULL || (!always && dp_may_read(base->relid)))
 		return;
 
+	dp_flatten_group_keys(query);
 	merge(query, rti, sub);
 	if (cte)
 		query->cteList = list_delete_ptr(query->cteList, cte);
