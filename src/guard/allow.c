@@ -429,9 +429,9 @@ dp_allow_expr(Node *expr, const DpAllowContext *cxt)
 }
 
 Node	   *
-dp_make_total(Node *expr)
+dp_make_total(Node *expr, const DpAllowContext *cxt)
 {
-	return dp_vet_whole(expr, NULL);
+	return dp_vet_whole(expr, cxt);
 }
 
 static bool

@@ -33,6 +33,10 @@ typedef struct DpAllowContext
 								 * read; NULL: any */
 	List	   *rtable;			/* names columns in messages; may be NIL */
 	const char *source_text;	/* what node locations refer to; may be NULL */
+	Oid			run_as;			/* role with whose rights it runs; InvalidOid: the
+								 * owners of the protected tables in rtable */
+	bool		unit_aggregates;	/* aggregates of this level are accepted, too:
+									 * it groups by the privacy unit */
 } DpAllowContext;
 
 /*
@@ -50,14 +54,12 @@ extern void dp_allow_expr(Node *expr, const DpAllowContext *cxt);
 extern void dp_allow_group_key(Node *expr, const DpAllowContext *cxt);
 
 /*
- * The form of an allowed expression that is to be run: constant parts folded
- * (errors of constants arise here, before anything is debited), and every
- * function that could fail replaced by its total variant.  Types, typmods and
- * collations are kept.  Returns a new tree.  Raises ZC002 where dp_allow_expr
- * would; only the names of columns and the choice of range table entries are
- * not checked.
+ * The same, and returns the form of the expression that is to be run:
+ * constant parts folded (errors of constants arise here, before anything is
+ * debited), and every function that could fail replaced by its total variant.
+ * Types, typmods and collations are kept.  Returns a new tree.
  */
-extern Node *dp_make_total(Node *expr);
+extern Node *dp_make_total(Node *expr, const DpAllowContext *cxt);
 
 /*
  * Wraps a group key (after dp_make_total) so that equal values have one

@@ -115,7 +115,7 @@ expression_text(DpLevel *level, Node *expr)
 Node *
 dp_inner_expression(DpLevel *level, Node *expr)
 {
-	Node	   *total = dp_make_total(expr);
+	Node	   *total = dp_make_total(expr, NULL);
 
 	ChangeVarNodes(total, level->rti, 1, 0);
 	return total;

@@ -19,6 +19,55 @@
 			 __VA_ARGS__, \
 			 dp_error_position(cxt->source_text, location)))
 
+/* ------------------------------------------------------------------------
+ * source.c, joins.c, lineage.c: what a level reads
+ * ------------------------------------------------------------------------
+ */
+
+/* a query and those around it, to find what a WITH reference names */
+typedef struct DpScope
+{
+	Query	   *query;
+	struct DpScope *outer;
+} DpScope;
+
+/*
+ * The range table and join tree of a level in the form in which the inner
+ * query runs them: every entry is a table that may be read directly, a
+ * subquery over such (vetted and made total), or rows that were computed
+ * beforehand (given.c).  Join aliases are flattened; no WITH references.
+ * Entries keep the numbers that they have in the level.
+ */
+typedef struct DpFrom
+{
+	Query	   *query;
+	Bitmapset  *leaves;			/* entries whose columns may be read */
+	List	   *units;			/* Exprs: what names a row's privacy unit; one
+								 * Var, or a table's tableoid and ctid */
+	List	   *unit_vars;		/* Vars that equal the unit (and are not NULL
+								 * where it is not); NIL for row units */
+	bool		may_repeat;		/* row units: joins may repeat a row */
+} DpFrom;
+
+/* the table's column that an expression is, if it is just that */
+typedef struct DpColumnOrigin
+{
+	Oid			relid;
+	AttrNumber	attnum;
+	Oid			check_as_user;	/* who must be allowed to read it: InvalidOid:
+								 * who asks */
+	bool		is_protected;
+	bool		may_be_null;	/* also where the column is not: an outer join
+								 * may have no row of the table */
+} DpColumnOrigin;
+
+/*
+ * lineage.c: follows a Var of level query through join aliases, subqueries
+ * and WITH references to a table's column.  scope may be NULL when there are
+ * no WITH references.  False when it is anything else, an aggregate say.
+ */
+extern bool dp_trace_column(Query *query, DpScope *scope, Node *expr, DpColumnOrigin *origin);
+
 /* the level under work */
 typedef struct DpLevel
 {
@@ -27,12 +76,44 @@ typedef struct DpLevel
 	Index		rti;			/* of the protected table */
 	RangeTblEntry *rte;
 	DpRelease  *release;
+	DpFrom		from;
+	DpAllowContext allow;		/* for expressions over from */
+	const char *table;			/* name of the first protected table, for messages */
+	List	   *conditions;		/* conjuncts of WHERE, as the query has them */
 	DpInnerParts parts;
 	List	   *key_exprs;		/* as the query has them */
 	List	   *aggs;			/* distinct Aggrefs, at levelsup 0 */
 	List	   *agg_columns;	/* int: their columns in release->columns */
 	Index		new_rti;
 } DpLevel;
+
+/*
+ * unique.c: whether, for any values of the columns of entries known (and of
+ * constants and parameters), at most one row of the table that is entry rti
+ * satisfies all of the conditions.
+ */
+extern bool dp_at_most_one_row(Oid relid, Index rti, List *conditions, const Bitmapset *known);
+
+/*
+ * given.c: unprotected tables that the inner plan may read directly, with the
+ * rights of run_as: nobody but PostgreSQL, superusers, run_as and the
+ * dataset's owner can make their planning or reading run code.
+ */
+extern bool dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owner);
+
+/*
+ * given.c: entry rti of query, which reads nothing protected and refers to
+ * nothing outside of itself, becomes rows that are computed before the
+ * release is paid for, with the rights of who asks.  columns: numbers of the
+ * columns that are read.
+ */
+extern void dp_make_given(DpRelease *release, Query *query, Index rti, const Bitmapset *columns);
+
+/*
+ * domain.c: fills domain and null_key of a key if its possible values are
+ * known without looking at protected rows.
+ */
+extern void dp_declare_domain(DpLevel *level, DpReleaseKey *key, Node *expr);
 
 /*
  * columns.c: what the level releases.  Both check expressions against the
