@@ -123,8 +123,17 @@ else
 fi
 dp_readable_tree "$work/tree" || exit 1
 
+# what only the tests of client drivers need; without it they are skipped
+modules=
+if [[ -n $(chosen t "$DP_TOP"/test/t/driver_*.pl) ]]
+then
+	bash "$tools/deps.sh" drivers
+	modules=$(bash "$tools/node_modules.sh")
+fi
+
 # The server's user reads tests from a copy.
 mkdir -p "$work/in"
+[[ -z $modules ]] || { cp -R "$modules" "$work/in/node_modules" && export NODE_PATH=$work/in/node_modules; }
 cp -R "$DP_TOP/sql" "$DP_TOP/expected" "$DP_TOP/test" "$DP_TOP/README.md" "$work/in/" 2>/dev/null
 mkdir -p "$work/in/sql" "$work/in/expected"
 give "$work/in"
