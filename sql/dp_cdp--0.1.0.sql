@@ -1673,6 +1673,19 @@ CREATE FUNCTION dp_cdp.try_to_char(timestamp, text) RETURNS text
 CREATE FUNCTION dp_cdp.try_to_char(timestamptz, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_to_char_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
+-- What the aggregates of a subquery over one privacy unit add up: the argument,
+-- or NULL where it is so large that the aggregate might overflow.
+CREATE FUNCTION dp_cdp.try_summand(float4) RETURNS float4
+	AS 'MODULE_PATHNAME', 'dp_try_summand_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_summand(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_summand_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_summand(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_summand_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_summand_squared(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_summand_squared_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_summand_squared(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_summand_squared_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
 -- one representation of equal group keys
 CREATE FUNCTION dp_cdp.canonical(float4) RETURNS float4
 	AS 'MODULE_PATHNAME', 'dp_canonical_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -1682,14 +1695,15 @@ CREATE FUNCTION dp_cdp.canonical(bpchar) RETURNS bpchar
 	AS 'MODULE_PATHNAME', 'dp_canonical_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- What may be used on rows of protected tables, and how it is treated there:
--- as it stands, replaced by its total variant, with constants only, or added by
--- a superuser.
+-- as it stands, replaced by its total variant, with constants only, added by
+-- a superuser, or, "per unit", as an aggregate in a subquery that groups by the
+-- privacy unit; total is then a function that its argument goes through.
 CREATE FUNCTION dp_cdp.allowed_functions(OUT function regprocedure, OUT treatment text,
 										 OUT total regprocedure, OUT constant_arguments int[])
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_allowed_functions_sql' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.allowed_functions() IS
-	'functions that may be used on rows of protected tables: as is, as a total variant that is NULL instead of an error, with constants only, or added by allow_function';
+	'functions that may be used on rows of protected tables: as is, as a total variant that is NULL instead of an error, with constants only, added by allow_function, or, per unit, as an aggregate in a subquery that groups by the privacy unit';
 
 CREATE FUNCTION dp_cdp.allow_function(function regprocedure) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

@@ -160,7 +160,7 @@ BEGIN
 END $$;
 
 CREATE TEMP VIEW listed AS
-	SELECT DISTINCT function, total FROM dp_cdp.allowed_functions() WHERE treatment <> 'constants only';
+	SELECT DISTINCT function, total FROM dp_cdp.allowed_functions() WHERE treatment IN ('as is', 'total variant', 'added');
 
 CREATE TEMP TABLE swept AS
 	SELECT function, total, s.* FROM listed, pg_temp.sweep(function, total) s;
@@ -189,7 +189,7 @@ SELECT count(*) AS not_executable FROM pg_proc
 -- casts by way of text have no built-in function to be listed under
 SELECT DISTINCT t.oid::regprocedure FROM pg_proc t
 	WHERE pronamespace = 'dp_cdp'::regnamespace AND proname LIKE 'try%'
-		AND NOT EXISTS (SELECT FROM listed WHERE total = t.oid)
+		AND NOT EXISTS (SELECT FROM dp_cdp.allowed_functions() WHERE total = t.oid)
 	ORDER BY 1;
 SELECT left(value, 20) AS value, dp_cdp.try_int2(value) AS int2, dp_cdp.try_int4(value) AS int4,
 		dp_cdp.try_int8(value) AS int8, dp_cdp.try_float8(value) AS float8,

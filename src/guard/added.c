@@ -124,7 +124,7 @@ obstacle_of(Form_pg_proc proc)
  * ------------------------------------------------------------------------
  */
 
-/* the inner run calls the function as the owner of the table that is read */
+/* the inner run calls the function as the owner of what is read */
 static void
 check_owners(DpVet *vet, Node *node, Oid funcid)
 {
@@ -134,6 +134,14 @@ check_owners(DpVet *vet, Node *node, Oid funcid)
 
 	if (cxt == NULL)
 		return;
+	if (OidIsValid(cxt->run_as))
+	{
+		if (!dp_may_execute(funcid, cxt->run_as))
+			dp_refuse_function(vet, node, funcid,
+							   psprintf("role \"%s\", as whom the protected tables are read, needs EXECUTE on it",
+										GetUserNameFromId(cxt->run_as, false)));
+		return;
+	}
 	foreach(lc, cxt->rtable)
 	{
 		RangeTblEntry *rte = lfirst(lc);

@@ -353,6 +353,9 @@ dp_vet(Node *node, DpVet *vet)
 			dp_refuse(vet, node, "a subquery", "join the table instead");
 			break;
 		case T_Aggref:
+			if (vet->cxt && vet->cxt->unit_aggregates && ((Aggref *) node)->agglevelsup == 0)
+				return dp_vet_unit_aggregate(vet, (Aggref *) node);
+			/* FALLTHROUGH */
 		case T_GroupingFunc:
 			dp_refuse(vet, node, "an aggregate inside of an aggregate, its filter or its key", "aggregate once");
 			break;

@@ -129,6 +129,24 @@ extern const DpAllowed *dp_allowed_functions(int *count);
 extern const DpAllowed *dp_allowed_function(Oid funcid);
 
 /*
+ * unit_aggregates.c: the aggregates that a subquery which groups by the
+ * privacy unit may compute on raw rows
+ */
+typedef struct DpUnitAggregate
+{
+	Oid			aggfnoid;
+	const char *summand;		/* in schema dp_cdp, takes the argument and
+								 * returns it, or NULL where it might make the
+								 * aggregate fail; NULL: none does */
+} DpUnitAggregate;
+
+/* the whole list, in no particular order */
+extern const DpUnitAggregate *dp_unit_aggregates(int *count);
+
+/* the function summand of one */
+extern Oid	dp_unit_aggregate_summand(const DpUnitAggregate *allowed, Oid argtype);
+
+/*
  * added.c: why a function that a superuser adds cannot run on raw rows, after
  * "because"; NULL: it can
  */

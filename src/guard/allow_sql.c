@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * allow_sql.c
- *	  dp_cdp.allowed_functions(): the list of functions that may run on rows
- *	  of protected tables, for documentation and for the test that sweeps it.
+ *	  dp_cdp.allowed_functions(): the list of functions and aggregates that
+ *	  may run on rows of protected tables, for documentation and for the tests
+ *	  that sweep it.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,6 +17,7 @@
 #include "policy.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 /* those that superusers have added, as far as they can be used */
@@ -34,6 +36,17 @@ usable_added(void)
 	return result;
 }
 
+/* the type of an aggregate's one argument */
+static Oid
+argument_type(Oid funcid)
+{
+	Oid		   *types;
+	int			nargs;
+
+	(void) get_func_signature(funcid, &types, &nargs);
+	return nargs == 1 ? types[0] : InvalidOid;
+}
+
 /* function, treatment, total variant, numbers (from 1) of the arguments that must be constants */
 PG_FUNCTION_INFO_V1(dp_allowed_functions_sql);
 Datum
@@ -42,7 +55,9 @@ dp_allowed_functions_sql(PG_FUNCTION_ARGS)
 	FuncCallContext *funcctx;
 	const DpAllowed *list;
 	const DpAllowed *row;
+	const DpUnitAggregate *aggregates;
 	int			count;
+	int			naggregates;
 	int			nconstants = 0;
 	int			i;
 	Datum		constants[16];
@@ -64,11 +79,24 @@ dp_allowed_functions_sql(PG_FUNCTION_ARGS)
 	}
 	funcctx = SRF_PERCALL_SETUP();
 	list = dp_allowed_functions(&count);
+	aggregates = dp_unit_aggregates(&naggregates);
 	if (funcctx->call_cntr >= count)
 	{
 		List	   *added = funcctx->user_fctx;
 		int			n = funcctx->call_cntr - count;
 
+		if (n < naggregates)
+		{
+			values[0] = ObjectIdGetDatum(aggregates[n].aggfnoid);
+			values[1] = CStringGetTextDatum("per unit");
+			if (aggregates[n].summand)
+				values[2] = ObjectIdGetDatum(dp_unit_aggregate_summand(&aggregates[n], argument_type(aggregates[n].aggfnoid)));
+			else
+				nulls[2] = true;
+			values[3] = PointerGetDatum(construct_empty_array(INT4OID));
+			SRF_RETURN_NEXT(funcctx, HeapTupleGetDatum(heap_form_tuple(funcctx->tuple_desc, values, nulls)));
+		}
+		n -= naggregates;
 		if (n >= list_length(added))
 			SRF_RETURN_DONE(funcctx);
 		values[0] = ObjectIdGetDatum(list_nth_oid(added, n));

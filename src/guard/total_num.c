@@ -284,6 +284,27 @@ dp_try_width_bucket_float8(PG_FUNCTION_ARGS)
 							   Float8GetDatum(high), Int32GetDatum(count));
 }
 
+/*
+ * Summands for the built-in aggregates (unit_aggregates.c): finite ones are
+ * so small that 2^32 (real) or 2^40 rows do not overflow a sum or, for
+ * summand_squared, what averages and variances compute of squares.
+ */
+#define DP_TRY_SUMMAND(name, T, ctype, limit) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	ctype		arg = PG_GETARG_##T(0); \
+	if (!isinf(arg) && (arg > (limit) || arg < -(limit))) \
+		PG_RETURN_NULL(); \
+	PG_RETURN_##T(arg); \
+} \
+extern int dp_no_such_variable
+
+DP_TRY_SUMMAND(summand_float4, FLOAT4, float4, 0x1p96f);
+DP_TRY_SUMMAND(summand_float8, FLOAT8, float8, 0x1p984);
+DP_TRY_SUMMAND(summand_squared_float8, FLOAT8, float8, 0x1p464);
+
 /* ------------------------------------------------------------------------
  * numeric
  * ------------------------------------------------------------------------
@@ -448,6 +469,32 @@ DP_TRY_NUMERIC_ROUND(floor, DirectFunctionCall1(numeric_floor, NumericGetDatum(a
 DP_TRY_NUMERIC_ROUND(ceil, DirectFunctionCall1(numeric_ceil, NumericGetDatum(arg)));
 DP_TRY_NUMERIC_ROUND(round0, DirectFunctionCall2(numeric_round, NumericGetDatum(arg), Int32GetDatum(0)));
 DP_TRY_NUMERIC_ROUND(round, DirectFunctionCall2(numeric_round, NumericGetDatum(arg), PG_GETARG_DATUM(1)));
+
+/* as for floating point above */
+PG_FUNCTION_INFO_V1(dp_try_summand_numeric);
+Datum
+dp_try_summand_numeric(PG_FUNCTION_ARGS)
+{
+	Numeric		arg = PG_GETARG_NUMERIC(0);
+
+	if (dp_numeric_is_huge(arg))
+		PG_RETURN_NULL();
+	PG_RETURN_NUMERIC(arg);
+}
+
+/* a square has twice the digits before and after the point */
+PG_FUNCTION_INFO_V1(dp_try_summand_squared_numeric);
+Datum
+dp_try_summand_squared_numeric(PG_FUNCTION_ARGS)
+{
+	Numeric		arg = PG_GETARG_NUMERIC(0);
+
+	if (!numeric_is_nan(arg) && !numeric_is_inf(arg) &&
+		(dp_numeric_is_long(arg) ||
+		 DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(arg))) > NUMERIC_MAX_PRECISION))
+		PG_RETURN_NULL();
+	PG_RETURN_NUMERIC(arg);
+}
 
 PG_FUNCTION_INFO_V1(dp_try_sqrt_numeric);
 Datum

@@ -76,4 +76,10 @@ extern bool dp_vet_added(DpVet *vet, FuncExpr *call, List **args);
 /* casts that go through text: to and from it, where a total variant exists */
 extern Node *dp_vet_io(DpVet *vet, CoerceViaIO *io);
 
+/*
+ * unit_aggregates.c: an aggregate of this level, in its total form; only where
+ * the context accepts unit_aggregates
+ */
+extern Node *dp_vet_unit_aggregate(DpVet *vet, Aggref *agg);
+
 #endif							/* DP_VET_H */

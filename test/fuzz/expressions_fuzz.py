@@ -100,7 +100,7 @@ SELECT dp_cdp.set_budget('fuzz', 'fuzz_analyst', rho => 1000000);
     out = psql('''SELECT p.proname, format_type(p.prorettype, NULL), a.constant_arguments,
     (SELECT string_agg(format_type(t, NULL), ',' ORDER BY n) FROM unnest(p.proargtypes) WITH ORDINALITY AS u (t, n))
 FROM dp_cdp.allowed_functions() a JOIN pg_proc p ON p.oid = a.function
-WHERE a.treatment <> 'constants only';''').stdout
+WHERE a.treatment NOT IN ('constants only', 'per unit');''').stdout
     for line in out.splitlines():
         name, result, constants, args = line.split('|')
         args = args.split(',') if args else []
