@@ -83,6 +83,63 @@ dp_clear_relation_rte(Query *query, RangeTblEntry *rte)
 #endif
 }
 
+/* query takes over an entry of another query, with what must be checked for it */
+static inline void
+dp_take_permissions(Query *query, RangeTblEntry *rte, Query *from)
+{
+#if PG_VERSION_NUM >= 160000
+	if (rte->perminfoindex == 0)
+		return;
+	query->rteperminfos = lappend(query->rteperminfos,
+								  copyObject(getRTEPermissionInfo(from->rteperminfos, rte)));
+	rte->perminfoindex = list_length(query->rteperminfos);
+#endif
+}
+
+/* when plan is executed, permissions are checked for its marked entries alone */
+static inline void
+dp_check_only_marked(PlannedStmt *plan, const char *mark)
+{
+	ListCell   *lc;
+#if PG_VERSION_NUM >= 160000
+	List	   *kept = NIL;
+#endif
+
+	foreach(lc, plan->rtable)
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) lfirst(lc);
+		bool		marked = rte->enrname != NULL && strcmp(rte->enrname, mark) == 0;
+
+#if PG_VERSION_NUM >= 160000
+		if (rte->perminfoindex == 0)
+			continue;
+		if (marked)
+			kept = lappend(kept, getRTEPermissionInfo(plan->permInfos, rte));
+		rte->perminfoindex = marked ? list_length(kept) : 0;
+#else
+		if (!marked)
+			rte->requiredPerms = 0;
+#endif
+	}
+#if PG_VERSION_NUM >= 160000
+	plan->permInfos = kept;
+#endif
+}
+
+/* the columns of an entry: Vars, and constants for those that were dropped */
+static inline List *
+dp_entry_columns(RangeTblEntry *rte, int rtindex)
+{
+	List	   *columns;
+
+#if PG_VERSION_NUM >= 180000
+	expandRTE(rte, rtindex, 0, VAR_RETURNING_DEFAULT, -1, true, NULL, &columns);
+#else
+	expandRTE(rte, rtindex, 0, -1, true, NULL, &columns);
+#endif
+	return columns;
+}
+
 #if PG_VERSION_NUM >= 180000
 /* Vars of group keys have no position of their own: give them that of the key */
 static inline bool

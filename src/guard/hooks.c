@@ -40,6 +40,9 @@ static get_relation_info_hook_type prev_get_relation_info = NULL;
 /* an EXPLAIN (MEMORY) is being executed, which versions from 17 on know */
 static bool explain_shows_memory = false;
 
+static PlannedStmt *guard_planner(Query *parse, const char *query_string, int cursorOptions,
+								  ParamListInfo boundParams);
+
 static PlannedStmt *
 next_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
@@ -58,6 +61,81 @@ max_param_walker(Node *node, int *max)
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, max_param_walker, max, 0);
 	return expression_tree_walker(node, max_param_walker, max);
+}
+
+/* the tuplestore of a name (NULL: any) that a query reads */
+typedef struct TuplestoreContext
+{
+	const char *name;
+	RangeTblEntry *found;
+} TuplestoreContext;
+
+static bool
+tuplestore_walker(Node *node, TuplestoreContext *c)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		if (rte->rtekind == RTE_NAMEDTUPLESTORE && (!c->name || strcmp(rte->enrname, c->name) == 0))
+			c->found = rte;
+		return c->found != NULL;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, tuplestore_walker, c, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, tuplestore_walker, c);
+}
+
+static RangeTblEntry *
+find_tuplestore(Query *query, const char *name)
+{
+	TuplestoreContext c = {.name = name};
+
+	tuplestore_walker((Node *) query, &c);
+	return c.found;
+}
+
+/* as any query of who asks; levels that were split already have theirs among releases */
+static void
+plan_given(DpGiven *given, List *releases, const char *query_string,
+		   int cursorOptions, ParamListInfo boundParams)
+{
+	/* a release never runs below a parallel plan */
+	int			parallel = find_tuplestore(given->query, NULL) ? 0 : CURSOR_OPT_PARALLEL_OK;
+
+	dp_release_plan_begin(releases);
+	PG_TRY();
+	{
+		given->plan = guard_planner(given->query, query_string,
+									(cursorOptions & CURSOR_OPT_CUSTOM_PLAN) | parallel, boundParams);
+		given->query = NULL;
+	}
+	PG_FINALLY();
+	{
+		dp_release_plan_end();
+	}
+	PG_END_TRY();
+	if (given->plan->commandType != CMD_SELECT || given->plan->hasModifyingCTE)
+		elog(ERROR, "what a private query joins with modifies data");
+}
+
+static void
+plan_givens(DpRelease *release, List *releases, const char *query_string,
+			int cursorOptions, ParamListInfo boundParams)
+{
+	ListCell   *lc;
+
+	foreach(lc, release->givens)
+	{
+		DpGiven    *given = lfirst(lc);
+		RangeTblEntry *rte = find_tuplestore(release->inner_query, given->name);
+
+		plan_given(given, releases, query_string, cursorOptions, boundParams);
+		if (rte != NULL)
+			rte->enrtuples = given->plan->planTree->plan_rows;
+	}
 }
 
 /* plans the inner query as its owner; an error shows nothing of the data */
@@ -122,6 +200,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
 					 errmsg("EXPLAIN (MEMORY) of private aggregates needs SELECT on the protected table; leave the option out"),
 					 errdetail("The memory that planning takes depends on statistics of protected rows.")));
+		plan_givens(lfirst(lc), cxt.releases, query_string, cursorOptions, boundParams);
 		plan_inner(lfirst(lc), cursorOptions, boundParams);
 		foreach(key, ((DpRelease *) lfirst(lc))->keys)
 			declared = declared || ((DpReleaseKey *) lfirst(key))->domain != NULL;
@@ -138,6 +217,9 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	}
 	PG_END_TRY();
 	dp_release_adopt_inner(result, cxt.releases);
+	/* the outer plan has it checked who may read a public table; its owner need not */
+	foreach(lc, cxt.releases)
+		dp_check_only_marked(((DpRelease *) lfirst(lc))->inner, DP_INNER_MARK);
 	/* keys that a referenced table or an enum declares may change without notice */
 	result->transientPlan = result->transientPlan || declared;
 	return result;

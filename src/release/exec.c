@@ -87,7 +87,11 @@ enter_run(EState *root, DpRelease *release)
 	return &live->run;
 }
 
-/* debits everything the statement may release and has not paid yet */
+/*
+ * Debits everything the statement may release and has not paid yet.  What can
+ * fail for a reason of the query's own comes before: prices and bounds, then
+ * the rows that inner plans are given.
+ */
 static void
 pay_statement(EState *root)
 {
@@ -115,6 +119,9 @@ pay_statement(EState *root)
 		if (frozen->ncolumns > 0)
 			items = lappend(items, dp_frozen_debit(frozen));
 	}
+	forboth(run, unpaid, price, prices)
+		if (((DpFrozen *) lfirst(price))->ncolumns > 0)
+			dp_run_givens(lfirst(run));
 	if (items != NIL)
 		dp_ledger_debit(items);
 	forboth(run, unpaid, price, prices)
@@ -220,7 +227,10 @@ release_end(CustomScanState *node)
 
 	if (state->row)
 		ExecClearTuple(state->row);
-	if (state->run && state->run->root == node->ss.ps.state && state->run->rows)
+	if (state->run == NULL || state->run->root != node->ss.ps.state)
+		return;
+	dp_end_givens(state->run);
+	if (state->run->rows)
 	{
 		tuplestore_end(state->run->rows);
 		state->run->rows = NULL;

@@ -246,7 +246,7 @@ static void
 run_plan(PlannedStmt *plan, ReleaseReceiver *receiver, ParamListInfo params, EState *estate)
 {
 	QueryDesc  *desc = CreateQueryDesc(plan, "private query", estate->es_snapshot, InvalidSnapshot,
-									   &receiver->pub, params, NULL, 0);
+									   &receiver->pub, params, receiver->run->given_rows, 0);
 	List	   *save_range_table = inner_range_table;
 
 	PG_TRY();
@@ -305,6 +305,7 @@ dp_run_inner(DpRun *run, EState *estate, TupleDesc desc)
 	dp_sandbox_end(&box);
 
 	dp_noise_wipe();
+	dp_end_givens(run);
 	run->done = true;
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(work);

@@ -28,6 +28,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->columns = copyObject(o->columns);
 	n->selection = o->selection;
 	n->first_param = o->first_param;
+	n->givens = copyObject(o->givens);
 	n->inner_query = copyObject(o->inner_query);
 	n->inner = copyObject(o->inner);
 }
@@ -62,6 +63,17 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->hidden = o->hidden;
 }
 
+static void
+copy_given(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
+{
+	DpGiven    *n = (DpGiven *) newnode;
+	const DpGiven *o = (const DpGiven *) oldnode;
+
+	n->name = pstrdup(o->name);
+	n->query = copyObject(o->query);
+	n->plan = copyObject(o->plan);
+}
+
 static bool
 equal_never(const ExtensibleNode *a, const ExtensibleNode *b)
 {
@@ -92,6 +104,7 @@ read_refused(ExtensibleNode *node)
 RELEASE_NODE_METHODS(release_methods, DP_RELEASE_NODE, DpRelease, copy_release);
 RELEASE_NODE_METHODS(key_methods, DP_RELEASE_KEY_NODE, DpReleaseKey, copy_key);
 RELEASE_NODE_METHODS(column_methods, DP_RELEASE_COLUMN_NODE, DpReleaseColumn, copy_column);
+RELEASE_NODE_METHODS(given_methods, DP_GIVEN_NODE, DpGiven, copy_given);
 
 void
 dp_release_register_nodes(void)
@@ -99,6 +112,7 @@ dp_release_register_nodes(void)
 	RegisterExtensibleNodeMethods(&release_methods);
 	RegisterExtensibleNodeMethods(&key_methods);
 	RegisterExtensibleNodeMethods(&column_methods);
+	RegisterExtensibleNodeMethods(&given_methods);
 }
 
 DpRelease *
@@ -128,4 +142,13 @@ dp_make_release_column(void)
 	c->node.extnodename = DP_RELEASE_COLUMN_NODE;
 	c->location = -1;
 	return c;
+}
+
+DpGiven *
+dp_make_release_given(void)
+{
+	DpGiven    *g = (DpGiven *) newNode(sizeof(DpGiven), T_ExtensibleNode);
+
+	g->node.extnodename = DP_GIVEN_NODE;
+	return g;
 }

@@ -179,6 +179,17 @@ release_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	add_path(rel, &path->path);
 }
 
+static void
+adopt_plan(PlannedStmt *outer, PlannedStmt *plan)
+{
+	PlannedStmt *copy = copyObject(plan);
+
+	dp_append_range_table(outer, copy);
+	outer->relationOids = list_concat_unique_oid(outer->relationOids, copy->relationOids);
+	outer->invalItems = list_concat(outer->invalItems, copy->invalItems);
+	outer->transientPlan |= copy->transientPlan;
+}
+
 void
 dp_release_adopt_inner(PlannedStmt *outer, List *releases)
 {
@@ -187,12 +198,11 @@ dp_release_adopt_inner(PlannedStmt *outer, List *releases)
 	foreach(lc, releases)
 	{
 		DpRelease  *release = lfirst(lc);
-		PlannedStmt *inner = copyObject(release->inner);
+		ListCell   *given;
 
-		dp_append_range_table(outer, inner);
-		outer->relationOids = list_concat_unique_oid(outer->relationOids, inner->relationOids);
-		outer->invalItems = list_concat(outer->invalItems, inner->invalItems);
-		outer->transientPlan |= inner->transientPlan;
+		adopt_plan(outer, release->inner);
+		foreach(given, release->givens)
+			adopt_plan(outer, ((DpGiven *) lfirst(given))->plan);
 	}
 	outer->dependsOnRole = true;
 }

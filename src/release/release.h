@@ -21,6 +21,7 @@
 #define DP_RELEASE_NODE			"DpRelease"
 #define DP_RELEASE_KEY_NODE		"DpReleaseKey"
 #define DP_RELEASE_COLUMN_NODE	"DpReleaseColumn"
+#define DP_GIVEN_NODE			"DpGiven"
 
 /* one grouping column */
 typedef struct DpReleaseKey
@@ -59,6 +60,18 @@ typedef struct DpReleaseColumn
 } DpReleaseColumn;
 
 /*
+ * Rows that the inner plan reads as the tuplestore of this name: computed
+ * before the debit, with the rights of who asks.
+ */
+typedef struct DpGiven
+{
+	ExtensibleNode node;
+	char	   *name;
+	Query	   *query;			/* until it is planned, then NULL */
+	PlannedStmt *plan;
+} DpGiven;
+
+/*
  * The inner plan delivers one row for each group: the keys, then one state
  * for each column: int8 for row units' counts, dp_cdp.exact_sum otherwise.
  * The node's output is the keys, then the columns that are not hidden.
@@ -81,6 +94,7 @@ typedef struct DpRelease
 	 * grid of column i.
 	 */
 	int			first_param;
+	List	   *givens;			/* DpGiven */
 	Query	   *inner_query;	/* until it is planned, then NULL */
 	PlannedStmt *inner;
 } DpRelease;
@@ -97,7 +111,10 @@ extern void dp_release_init(void);
 extern void dp_release_plan_begin(List *releases);
 extern void dp_release_plan_end(void);
 
-/* adds what the outer plan must check, lock and watch on behalf of inner plans */
+/*
+ * Adds what the outer plan must check, lock and watch on behalf of inner plans
+ * and of givens.
+ */
 extern void dp_release_adopt_inner(PlannedStmt *outer, List *releases);
 
 /* a name for a release's RTE, palloc'd */
@@ -113,6 +130,7 @@ extern Oid	dp_relation_owner(Oid relid);
 extern DpRelease *dp_make_release(void);
 extern DpReleaseKey *dp_make_release_key(void);
 extern DpReleaseColumn *dp_make_release_column(void);
+extern DpGiven *dp_make_release_given(void);
 
 /*
  * The settings under which protected rows are read: the owner's rights,

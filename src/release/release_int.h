@@ -14,6 +14,7 @@
 #include "nodes/execnodes.h"
 #include "policy.h"
 #include "release/release.h"
+#include "utils/queryenvironment.h"
 #include "utils/tuplestore.h"
 
 /* one column with everything that is fixed before the debit */
@@ -57,6 +58,8 @@ typedef struct DpRun
 	DpRelease  *release;
 	DpFrozen   *frozen;
 	bool		done;
+	QueryEnvironment *given_rows;	/* for the inner plan; NULL: none, or not needed any more */
+	MemoryContext given_context;
 	Tuplestorestate *rows;
 	TupleDesc	desc;
 } DpRun;
@@ -77,6 +80,10 @@ extern DpFrozen *dp_freeze(DpRelease *release, EState *estate);
 
 /* the item to debit for it */
 extern struct DpDebitItem *dp_frozen_debit(DpFrozen *frozen);
+
+/* given.c: computes what the inner plan is given; frees it */
+extern void dp_run_givens(DpRun *run);
+extern void dp_end_givens(DpRun *run);
 
 /* inner.c: runs the inner plan and fills run->rows with released rows */
 extern void dp_run_inner(DpRun *run, EState *estate, TupleDesc desc);
