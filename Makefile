@@ -6,6 +6,7 @@
 #	make demo-stop			stop that server
 #	make bench				figures for speed, see test/bench/README.md
 #	make fuzz				see test/fuzz
+#	make check-core			PostgreSQL's own test suites with dp_cdp in the server
 #	make check-layers		who may include whom in src/
 #	make check-versions		build and test on other versions of PostgreSQL, in chroots (root)
 #	make indent				pgindent style
@@ -39,7 +40,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test demo demo-stop bench fuzz check-layers check-versions indent
+OWN_GOALS = test demo demo-stop bench fuzz check-core check-layers check-versions indent
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -87,6 +88,9 @@ bench:
 
 fuzz:
 	@bash test/tools/fuzz.sh
+
+check-core:
+	@bash test/tools/check_core.sh
 
 check-layers:
 	@bash test/tools/check_layers.sh
