@@ -30,6 +30,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/syscache.h"
 
 /* rows that a given is taken to have until it is planned */
@@ -96,6 +97,7 @@ select_columns(Query *query, Index rti, const Bitmapset *columns)
 	ListCell   *lc;
 
 	dp_take_permissions(select, rte, query);
+	ChangeVarNodes((Node *) rte->securityQuals, rti, 1, 0);
 	ref->rtindex = 1;
 	select->commandType = CMD_SELECT;
 	select->querySource = QSRC_ORIGINAL;
