@@ -348,6 +348,44 @@ def in_savepoint(conn, statement):
         conn.execute(statement)
 
 
+# SELECT under row-level security without a policy ----------------------------------
+
+def row_level_security():
+    conn = connect(autocommit=True)
+    listed = conn.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1").fetchall()
+    tap.equal(listed, [("admissions",), ("recent",)], "information_schema.tables")
+    listed = conn.execute("SELECT privilege_type FROM information_schema.role_table_grants WHERE table_name = 'admissions'").fetchall()
+    tap.equal(listed, [("SELECT",)], "information_schema.role_table_grants")
+    tap.paid(0, "information_schema")
+    statement = "SELECT dept, count(*) AS n, sum(cost) AS cost FROM admissions GROUP BY dept"
+    first = conn.execute(statement).fetchall()
+    second = conn.execute(statement).fetchall()
+    tap.equal([r[0] for r in first], list("abcd"), "aggregates are answered")
+    tap.ok(first != second, "with noise", first)
+    tap.paid(4, "two queries of two aggregates")
+    conn.execute("SET dp_cdp.rho = 5000")
+    n = conn.execute("SELECT dp_count(DISTINCT patient) FROM admissions").fetchone()[0]
+    tap.ok(abs(n - 500) < 2, "over all rows, not over none", n)
+    tap.paid(5 * 10 ** 9, "a sharp answer")
+    conn.execute("RESET dp_cdp.rho")
+    tap.equal(state(lambda: conn.execute("SELECT * FROM admissions")), "ZC002", "rows are refused")
+    tap.equal(state(lambda: conn.execute("SELECT cost FROM admissions WHERE id = 1")), "ZC002", "... one of them")
+    tap.equal(state(lambda: conn.execute("EXPLAIN ANALYZE SELECT dept, dp_count(*) FROM admissions GROUP BY dept")), "ZC002", "EXPLAIN ANALYZE")
+    tap.equal(conn.execute("SELECT count(*) FROM pg_stats WHERE tablename = 'admissions'").fetchone()[0], 0, "pg_stats shows nothing")
+    conn.execute("SET row_security = off")
+    tap.equal(state(lambda: conn.execute("SELECT * FROM admissions")), "42501", "row_security = off")
+    tap.equal(state(lambda: conn.execute(statement)), "42501", "... also for aggregates")
+    tap.paid(0, "what was refused")
+    found = auditor.execute("SELECT count(*) FROM dp_cdp.check_setup() WHERE object ~ 'admissions' AND severity <> 'info'").fetchone()[0]
+    tap.equal(found, 0, "check_setup finds nothing wrong")
+    auditor.execute("CREATE POLICY everything ON admissions FOR SELECT TO analyst1 USING (true)")
+    found = auditor.execute("SELECT count(*) FROM dp_cdp.check_setup() WHERE object ~ 'admissions' AND severity = 'critical'").fetchone()[0]
+    tap.equal(found, 1, "... but finds a policy")
+    auditor.execute("DROP POLICY everything ON admissions")
+    tap.equal(state(lambda: connect(autocommit=True).execute("SELECT * FROM admissions")), "ZC002", "rows are refused without it")
+    conn.close()
+
+
 # COPY ---------------------------------------------------------------------------
 
 def copy():
@@ -468,6 +506,7 @@ def main():
     types()
     cursors()
     transactions()
+    row_level_security()
     copy()
     cancel()
     errors()
