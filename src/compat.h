@@ -19,11 +19,11 @@
 #include "executor/executor.h"
 #include "catalog/pg_class.h"
 #include "rewrite/rewriteManip.h"
+#include "optimizer/optimizer.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #endif
 
@@ -61,11 +61,15 @@ dp_set_read_permission(Query *query, RangeTblEntry *rte, Oid owner)
 #endif
 }
 
-/* a table's entry that is not read any more; keeps its place */
+/* an entry that is not read any more; keeps its place */
 static inline void
-dp_clear_relation_rte(Query *query, RangeTblEntry *rte)
+dp_clear_rte(RangeTblEntry *rte)
 {
 	rte->rtekind = RTE_RESULT;
+	rte->subquery = NULL;
+	rte->ctename = NULL;
+	rte->joinaliasvars = NIL;
+	rte->values_lists = NIL;
 	rte->relid = InvalidOid;
 	rte->relkind = 0;
 	rte->rellockmode = 0;
@@ -189,72 +193,95 @@ dp_flatten_group_keys(Query *query)
 #endif
 }
 
-/* nothing is to be checked for an entry that came from another query */
+/* the permissions of a query's entries, for a copy of its range table */
 static inline void
-dp_forget_permissions(RangeTblEntry *rte)
+dp_copy_permissions(Query *to, Query *from)
 {
 #if PG_VERSION_NUM >= 160000
-	rte->perminfoindex = 0;
+	to->rteperminfos = (List *) copyObject(from->rteperminfos);
+#endif
+}
+
+/* what is to be checked as who asks is checked as user, also by code that runs as another */
+static inline void
+dp_check_permissions_as(Query *query, Oid user)
+{
+	ListCell   *lc;
+
+#if PG_VERSION_NUM >= 160000
+	foreach(lc, query->rteperminfos)
+	{
+		RTEPermissionInfo *info = (RTEPermissionInfo *) lfirst(lc);
+
+		if (!OidIsValid(info->checkAsUser))
+			info->checkAsUser = user;
+	}
 #else
-	rte->requiredPerms = 0;
-	rte->checkAsUser = InvalidOid;
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) lfirst(lc);
+
+		if (!OidIsValid(rte->checkAsUser))
+			rte->checkAsUser = user;
+	}
 #endif
 }
 
 /*
- * A view's privileges are asked for by an entry that nothing reads: up to 15
- * it stands in the view's own query and has to move up, from 16 on it is the
- * entry of the view itself.
+ * Checks the privileges on the views of a query, as the planner of some minor
+ * versions does: there the error would be taken for one of the inner query.
  */
 static inline void
-dp_keep_view_permissions(Query *query, RangeTblEntry *rte, Query *sub)
+dp_check_view_permissions(Query *query)
 {
-#if PG_VERSION_NUM < 160000
 	ListCell   *lc;
 
-	foreach(lc, sub->rtable)
+	foreach(lc, query->rtable)
 	{
-		RangeTblEntry *inner = (RangeTblEntry *) lfirst(lc);
+		RangeTblEntry *rte = (RangeTblEntry *) lfirst(lc);
 
-		if (inner->rtekind == RTE_RELATION && inner->relkind == RELKIND_VIEW &&
-			inner->requiredPerms != 0)
-			query->rtable = lappend(query->rtable, inner);
-	}
+#if PG_VERSION_NUM >= 160000
+		if (rte->rtekind == RTE_SUBQUERY && rte->perminfoindex != 0)
+			(void) ExecCheckPermissions(list_make1(rte), query->rteperminfos, true);
+#else
+		if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_VIEW)
+			(void) ExecCheckRTPerms(list_make1(rte), true);
 #endif
+	}
 }
 
-/* an entry whose subquery is not read any more; keeps its place and privileges */
-static inline void
-dp_retire_subquery(Query *query, RangeTblEntry *rte)
+/* as whom an entry is read: InvalidOid: as who asks */
+static inline Oid
+dp_check_as_user(Query *query, RangeTblEntry *rte)
 {
 #if PG_VERSION_NUM >= 160000
-	if (rte->rtekind == RTE_SUBQUERY && OidIsValid(rte->relid))
-	{
-		Query	   *empty = makeNode(Query);
-
-		empty->commandType = CMD_SELECT;
-		empty->querySource = QSRC_ORIGINAL;
-		empty->canSetTag = true;
-		empty->jointree = makeNode(FromExpr);
-		rte->subquery = empty;
-		return;
-	}
+	if (rte->perminfoindex == 0)
+		return InvalidOid;
+	return getRTEPermissionInfo(query->rteperminfos, rte)->checkAsUser;
+#else
+	return rte->checkAsUser;
 #endif
-	rte->subquery = NULL;
-	rte->ctename = NULL;
-	dp_clear_relation_rte(query, rte);
 }
 
-/* Vars of entry rti become the expressions that they name in targets */
+/* what a column of the entry for group keys stands for, from 18 on */
 static inline Node *
-dp_replace_vars(Node *node, Index rti, RangeTblEntry *rte, List *targets, bool *has_sublinks)
+dp_group_expression(RangeTblEntry *rte, Var *var)
 {
 #if PG_VERSION_NUM >= 180000
-	return ReplaceVarsFromTargetList(node, rti, 0, rte, targets, 0, REPLACEVARS_REPORT_ERROR, 0,
-									 has_sublinks);
+	if (rte->rtekind == RTE_GROUP && var->varattno > 0)
+		return (Node *) list_nth(rte->groupexprs, var->varattno - 1);
+#endif
+	return NULL;
+}
+
+/* Vars of joins become what they stand for */
+static inline Node *
+dp_flatten_joins(Query *query, Node *node)
+{
+#if PG_VERSION_NUM >= 160000
+	return flatten_join_alias_vars(NULL, query, node);
 #else
-	return ReplaceVarsFromTargetList(node, rti, 0, rte, targets, REPLACEVARS_REPORT_ERROR, 0,
-									 has_sublinks);
+	return flatten_join_alias_vars(query, node);
 #endif
 }
 

@@ -101,6 +101,19 @@ extern DpColumn *dp_policy_column(Oid relid, AttrNumber attnum);
 extern DpColumn *dp_policy_bounds(Oid relid, AttrNumber attnum);
 
 /*
+ * Keys of a column of a table that is not protected: the values that reader
+ * finds in it (inherit: and in its children).  has_keys is false where reader
+ * may not read it, or they are too many.
+ */
+extern DpColumn *dp_policy_public_column(Oid relid, AttrNumber attnum, bool inherit, Oid reader);
+
+/*
+ * In place: canonical order without duplicates; returns how many remain, -1
+ * for a type without order.
+ */
+extern int	dp_sort_keys(Oid type, Oid collation, Datum *values, int n);
+
+/*
  * function.c: functions that a superuser has added to those that may be used
  * on rows.  Says nothing about whether they are fit for it (guard/added.c).
  */

@@ -29,44 +29,6 @@
  * ------------------------------------------------------------------------
  */
 
-static Const *
-array_const(Oid element, Oid collation, Datum *values, int n)
-{
-	TypeCacheEntry *type = lookup_type_cache(element, 0);
-	Oid			array_type = get_array_type(element);
-	ArrayType  *array = construct_array(values, n, element, type->typlen, type->typbyval, type->typalign);
-
-	return makeConst(array_type, -1, collation, -1, PointerGetDatum(array), false, false);
-}
-
-static void
-declare_domain(DpLevel *level, DpReleaseKey *key, Node *expr)
-{
-	Datum		booleans[2] = {BoolGetDatum(false), BoolGetDatum(true)};
-
-	if (IsA(expr, Var))
-	{
-		DpColumn   *column = dp_policy_column(level->rte->relid, ((Var *) expr)->varattno);
-
-		if (column->has_keys)
-		{
-			int			n = column->nkeys;
-
-			if (n > 0 && column->key_nulls[n - 1])
-			{
-				key->null_key = true;
-				n--;
-			}
-			key->domain = array_const(column->keytype, key->collation, column->keys, n);
-		}
-	}
-	else if (key->type == BOOLOID)
-	{
-		key->domain = array_const(BOOLOID, InvalidOid, booleans, 2);
-		key->null_key = true;
-	}
-}
-
 static bool
 outer_var_walker(Node *node, void *context)
 {
@@ -90,39 +52,37 @@ without_implicit_casts(Node *node, void *context)
 	return expression_tree_mutator(node, without_implicit_casts, context);
 }
 
-/* text of an expression over the table, for messages, the audit and EXPLAIN */
+/* text of an expression over what the level reads, for messages, the audit and EXPLAIN */
 static char *
 expression_text(DpLevel *level, Node *expr)
 {
-	Node	   *copy;
+	PlannedStmt *names = makeNode(PlannedStmt);
+	bool		several = bms_membership(level->from.leaves) == BMS_MULTIPLE;
 	char	   *text;
 
-	/* not releasable, and nothing that can be deparsed against the table alone */
+	/* not releasable, and nothing that can be deparsed by itself */
 	if (checkExprHasSubLink(expr) || outer_var_walker(expr, NULL))
 		return IsA(expr, Aggref)
 			? psprintf("%s(...)", get_func_name(((Aggref *) expr)->aggfnoid))
 			: pstrdup("...");
-	copy = without_implicit_casts(expr, NULL);
-	ChangeVarNodes(copy, level->rti, 1, 0);
-	text = deparse_expression(copy, deparse_context_for(get_rel_name(level->rte->relid),
-														level->rte->relid), false, false);
+	names->rtable = level->from.query->rtable;
+	text = deparse_expression(without_implicit_casts(expr, NULL),
+							  deparse_context_for_plan_tree(names, select_rtable_names_for_explain(names->rtable,
+																								 level->from.leaves)),
+							  several, false);
 	if (strlen(text) > 200)
 		strcpy(text + pg_mbcliplen(text, strlen(text), 196), "...");
 	return text;
 }
 
-/* an allowed expression as it runs in the inner query */
-Node *
-dp_inner_expression(DpLevel *level, Node *expr)
+static bool
+is_unit(DpLevel *level, Node *expr)
 {
-	Node	   *total = dp_make_total(expr, NULL);
-
-	ChangeVarNodes(total, level->rti, 1, 0);
-	return total;
+	return list_member(level->from.unit_vars, expr);
 }
 
 void
-dp_add_keys(DpLevel *level, DpAllowContext *allow)
+dp_add_keys(DpLevel *level)
 {
 	DpSplitContext *cxt = level->cxt;
 	Query	   *query = level->query;
@@ -136,21 +96,27 @@ dp_add_keys(DpLevel *level, DpAllowContext *allow)
 
 		if (list_member(level->key_exprs, expr))
 			continue;
-		dp_allow_group_key(expr, allow);
+		dp_allow_group_key(expr, &level->allow);
 		key->type = exprType(expr);
 		/* the inner query would find out at its first row, if there is one */
-		if (level->parts.unit != 0 && !dp_bound_key_supported(key->type))
+		if (level->release->has_unit && !dp_bound_key_supported(key->type))
 			dp_refuse_at(exprLocation(expr),
 						 errmsg("values of type %s cannot be group keys of a private query over privacy units; group by another column",
 								format_type_be(key->type)));
 		key->typmod = exprTypmod(expr);
 		key->collation = exprCollation(expr);
 		key->label = expression_text(level, expr);
-		declare_domain(level, key, expr);
+		dp_declare_domain(level, key, expr);
+		if (key->domain == NULL && is_unit(level, expr))
+			dp_refuse_at(exprLocation(expr),
+						 errmsg("grouping by the privacy unit \"%s\" would show one person in each group; "
+								"aggregate over such a subquery instead, as in "
+								"SELECT dp_count(*) FROM (SELECT %s ... GROUP BY %s) q",
+								key->label, key->label, key->label));
 		level->key_exprs = lappend(level->key_exprs, expr);
 		level->release->keys = lappend(level->release->keys, key);
 		level->parts.keys = lappend(level->parts.keys,
-									dp_canonical_key(dp_inner_expression(level, expr)));
+									dp_canonical_key(dp_make_total(expr, &level->allow)));
 	}
 }
 
@@ -158,15 +124,6 @@ dp_add_keys(DpLevel *level, DpAllowContext *allow)
  * Aggregates
  * ------------------------------------------------------------------------
  */
-
-static bool
-is_unit(DpLevel *level, Node *expr)
-{
-	return level->parts.unit != 0 && IsA(expr, Var) &&
-		((Var *) expr)->varno == level->rti &&
-		((Var *) expr)->varlevelsup == 0 &&
-		((Var *) expr)->varattno == level->parts.unit;
-}
 
 static Expr *
 bound_expression(DpLevel *level, DpReleaseColumn *column, Node *expr)
@@ -191,6 +148,7 @@ static void
 set_bounds(DpLevel *level, DpReleaseColumn *column, Aggref *agg, Node *summand)
 {
 	DpSplitContext *cxt = level->cxt;
+	DpColumnOrigin origin;
 	DpColumn   *policy;
 
 	if (list_length(agg->args) == 3)
@@ -199,10 +157,11 @@ set_bounds(DpLevel *level, DpReleaseColumn *column, Aggref *agg, Node *summand)
 		column->upper = bound_expression(level, column, (Node *) ((TargetEntry *) lthird(agg->args))->expr);
 		return;
 	}
-	if (!IsA(summand, Var))
+	if (!dp_trace_column(level->from.query, NULL, summand, &origin) || !origin.is_protected)
 		dp_refuse_at(agg->location,
-				  errmsg("%s needs bounds: write dp_sum(expression, lower, upper)", column->label));
-	policy = dp_policy_bounds(level->rte->relid, ((Var *) summand)->varattno);
+				  errmsg("%s needs bounds: write dp_sum(%s, lower, upper)", column->label,
+						 IsA(summand, Var) ? expression_text(level, summand) : "expression"));
+	policy = dp_policy_bounds(origin.relid, origin.attnum);
 	if (!policy->has_bounds)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -223,7 +182,7 @@ add_column(DpLevel *level, DpReleaseColumn *column, Node *value, Node *filter)
 }
 
 void
-dp_add_aggregate(DpLevel *level, Aggref *agg, DpAllowContext *allow)
+dp_add_aggregate(DpLevel *level, Aggref *agg)
 {
 	DpSplitContext *cxt = level->cxt;
 	DpReleaseColumn *column = dp_make_release_column();
@@ -238,10 +197,7 @@ dp_add_aggregate(DpLevel *level, Aggref *agg, DpAllowContext *allow)
 		dp_refuse_at(agg->location, errmsg("ORDER BY inside %s is not possible; leave it out", column->label));
 
 	if (agg->aggfilter)
-	{
-		dp_allow_expr((Node *) agg->aggfilter, allow);
-		filter = dp_inner_expression(level, (Node *) agg->aggfilter);
-	}
+		filter = dp_make_total((Node *) agg->aggfilter, &level->allow);
 	switch (dp_aggregate_kind(agg->aggfnoid, true))
 	{
 		case DP_AGG_COUNT:
@@ -250,27 +206,23 @@ dp_add_aggregate(DpLevel *level, Aggref *agg, DpAllowContext *allow)
 			{
 				if (!is_unit(level, arg))
 					dp_refuse_at(agg->location,
-							  level->parts.unit
+							  level->from.unit_vars
 							  ? errmsg("dp_count(DISTINCT ...) counts privacy units only: write dp_count(DISTINCT %s)",
-									   quote_identifier(get_attname(level->rte->relid, level->parts.unit, false)))
+									   expression_text(level, linitial(level->from.unit_vars)))
 							  : errmsg("dp_count(DISTINCT ...) counts privacy units only, and each row of \"%s\" is one: write dp_count(*)",
-									   get_rel_name(level->rte->relid)));
+									   level->table));
 				column->kind = DP_VALUE_UNITS;
 			}
 			else if (arg != NULL)
-			{
-				dp_allow_expr(arg, allow);
-				value = dp_inner_expression(level, arg);
-			}
+				value = dp_make_total(arg, &level->allow);
 			break;
 		case DP_AGG_SUM:
 			if (agg->aggdistinct)
 				dp_refuse_at(agg->location, errmsg("DISTINCT inside dp_sum is not releasable; leave it out"));
-			dp_allow_expr(arg, allow);
+			value = dp_make_total(arg, &level->allow);
 			column->kind = DP_VALUE_SUM;
 			column->input_type = exprType(arg);
 			set_bounds(level, column, agg, arg);
-			value = dp_inner_expression(level, arg);
 			break;
 		default:
 			elog(ERROR, "unexpected aggregate %u", agg->aggfnoid);

@@ -66,6 +66,7 @@ typedef struct DpSplitContext
 	const char *source_text;
 	int			next_param;		/* first external parameter number not in use */
 	List	   *releases;		/* DpRelease, with inner_query set */
+	struct DpScope *scope;		/* the level under work and those around it */
 } DpSplitContext;
 
 /* whether any protected relation is named anywhere in the query */
@@ -86,30 +87,8 @@ extern bool dp_is_protected(RangeTblEntry *rte);
  */
 extern void dp_blank_probe(Query *query);
 
-/*
- * pull_up.c: where the query reads a subquery, view or WITH query that only
- * filters and projects a protected table, lets it read the table itself;
- * always: also a table that the calling roles may read.
- */
-extern void dp_pull_up(Query *query, bool always);
-
-/* ------------------------------------------------------------------------
- * inner_query.c: the inner query of one release
- * ------------------------------------------------------------------------
- */
-
-/* expressions of one release, Vars of the protected table as varno 1 */
-typedef struct DpInnerParts
-{
-	RangeTblEntry *rte;
-	Node	   *quals;			/* may be NULL */
-	AttrNumber	unit;			/* 0: each row is a unit */
-	List	   *keys;			/* Expr, canonical */
-	List	   *values;			/* Expr of each column: boolean for counts (NULL: every row), else the summand */
-	List	   *filters;		/* Expr or NULL, of each column */
-} DpInnerParts;
-
-extern Query *dp_build_inner_query(DpRelease *release, DpInnerParts *parts);
+/* the level aggregates with dp_*, whoever asks */
+extern bool dp_aggregates_privately(Query *query);
 
 /* marks range table entries that the guard has put under their owner's rights */
 #define DP_INNER_MARK "dp_cdp inner query"

@@ -195,7 +195,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	{
 		ListCell   *key;
 
-		if (explain_shows_memory && !dp_may_read(((DpRelease *) lfirst(lc))->relid))
+		if (explain_shows_memory && !dp_release_is_readable(lfirst(lc)))
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
 					 errmsg("EXPLAIN (MEMORY) of private aggregates needs SELECT on the protected table; leave the option out"),

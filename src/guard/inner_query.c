@@ -7,15 +7,15 @@
  * itself, so no bounding is needed:
  *
  *	 SELECT keys, count(*), dp_cdp.exact_sum(x, $grid)
- *	 FROM t WHERE ... GROUP BY keys
+ *	 FROM ... WHERE ... GROUP BY keys
  *
- * Unit column: one aggregate per unit keeps a bounded number of groups and
+ * Unit column, or row units that a join may repeat: one aggregate per unit keeps a bounded number of groups and
  * the unit's clamped total in each of them:
  *
  *	 SELECT dp_cdp.entry_key(e, 0, NULL::type), dp_cdp.entry_sum(e, 0)
  *	 FROM (SELECT dp_cdp.bound_entries(
  *			   dp_cdp.bound_unit($spec, unit, keys, values), $spec) AS e
- *		   FROM t WHERE ... AND unit IS NOT NULL GROUP BY unit) s
+ *		   FROM ... WHERE ... AND unit IS NOT NULL GROUP BY unit) s
  *	 GROUP BY 1
  *
  * $grid and $spec are external parameters that the release node supplies.
@@ -30,7 +30,7 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "compat.h"
-#include "guard/guard.h"
+#include "guard/level.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -247,32 +247,15 @@ unit_value(DpReleaseColumn *column, Expr *value, Expr *filter)
 }
 
 static Query *
-make_select(RangeTblEntry *rte, Node *quals)
+row_query(DpRelease *release, Query *query, DpInnerParts *parts, bool sort)
 {
-	Query	   *query = makeNode(Query);
-	RangeTblRef *ref = makeNode(RangeTblRef);
-
-	query->commandType = CMD_SELECT;
-	query->querySource = QSRC_ORIGINAL;
-	query->canSetTag = true;
-	query->hasAggs = true;
-	query->rtable = list_make1(rte);
-	ref->rtindex = 1;
-	query->jointree = makeFromExpr(list_make1(ref), quals);
-	return query;
-}
-
-static Query *
-row_query(DpRelease *release, DpInnerParts *parts, bool sort)
-{
-	Query	   *query = make_select(parts->rte, parts->quals);
 	ListCell   *column,
 			   *value,
 			   *filter,
 			   *key;
 	int			i = 0;
 
-	dp_set_read_permission(query, parts->rte, dp_relation_owner(release->relid));
+	query->hasAggs = true;
 	foreach(key, parts->keys)
 	{
 		add_target(query, lfirst(key));
@@ -283,45 +266,37 @@ row_query(DpRelease *release, DpInnerParts *parts, bool sort)
 	return query;
 }
 
-static Expr *
-make_column(Oid relid, AttrNumber attnum)
+static void
+add_condition(Query *query, Expr *condition)
 {
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
+	FromExpr   *from = query->jointree;
 
-	get_atttypetypmodcoll(relid, attnum, &type, &typmod, &collation);
-	return (Expr *) makeVar(1, attnum, type, typmod, collation, 0);
-}
-
-static Node *
-make_and(Node *quals, Expr *more)
-{
-	return quals ? (Node *) makeBoolExpr(AND_EXPR, list_make2(quals, more), -1) : (Node *) more;
+	from->quals = from->quals ? (Node *) makeBoolExpr(AND_EXPR, list_make2(from->quals, condition), -1)
+		: (Node *) condition;
 }
 
 /* one row of dp_cdp.bound_entry for each group that a unit keeps */
 static RangeTblEntry *
-entries_subquery(DpRelease *release, DpInnerParts *parts)
+entries_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
-	Query	   *query;
+	Query	   *query = from->query;
 	Oid			spec_type = dp_internal_type("bound_spec");
 	Oid			state_type = dp_internal_type("bound_state");
 	Oid			bound_args[] = {spec_type, ANYOID};
 	Oid			entries_args[] = {state_type, spec_type};
-	Expr	   *unit = make_column(parts->rte->relid, parts->unit);
+	Expr	   *unit = llast(from->units);
 	List	   *args = list_make1(make_param(release->first_param, spec_type));
 	ListCell   *column,
 			   *value,
-			   *filter;
+			   *filter,
+			   *lc;
 	Aggref	   *bound;
 	FuncExpr   *entries;
-	TargetEntry *tle;
 	RangeTblEntry *rte;
 
-	query = make_select(parts->rte,
-						make_and(parts->quals, make_is_not_null(copyObject(unit))));
-	dp_set_read_permission(query, parts->rte, dp_relation_owner(release->relid));
+	query->hasAggs = true;
+	foreach(lc, from->unit_vars ? from->units : NIL)
+		add_condition(query, make_is_not_null(copyObject(lfirst(lc))));
 
 	/* units choose their groups independently, where the unit can be hashed */
 	if (release->keys != NIL && dp_bound_key_supported(exprType((Node *) unit)))
@@ -338,10 +313,15 @@ entries_subquery(DpRelease *release, DpInnerParts *parts)
 	add_target(query, (Expr *) entries);
 	query->hasTargetSRFs = true;
 
-	add_target(query, unit);
-	tle = llast(query->targetList);
-	tle->resjunk = true;
-	group_by(query, tle, false);
+	foreach(lc, from->units)
+	{
+		TargetEntry *tle;
+
+		add_target(query, copyObject(lfirst(lc)));
+		tle = llast(query->targetList);
+		tle->resjunk = true;
+		group_by(query, tle, false);
+	}
 
 	rte = makeNode(RangeTblEntry);
 	rte->rtekind = RTE_SUBQUERY;
@@ -353,9 +333,10 @@ entries_subquery(DpRelease *release, DpInnerParts *parts)
 }
 
 static Query *
-unit_query(DpRelease *release, DpInnerParts *parts, bool sort)
+unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 {
-	Query	   *query = make_select(entries_subquery(release, parts), NULL);
+	Query	   *query = makeNode(Query);
+	RangeTblRef *ref = makeNode(RangeTblRef);
 	Oid			entry_type = dp_internal_type("bound_entry");
 	Oid			key_args[] = {entry_type, INT4OID, ANYELEMENTOID};
 	Oid			sum_args[] = {entry_type, INT4OID};
@@ -365,6 +346,13 @@ unit_query(DpRelease *release, DpInnerParts *parts, bool sort)
 	ListCell   *lc;
 	int			i = 0;
 
+	query->commandType = CMD_SELECT;
+	query->querySource = QSRC_ORIGINAL;
+	query->canSetTag = true;
+	query->hasAggs = true;
+	query->rtable = list_make1(entries_subquery(release, from, parts));
+	ref->rtindex = 1;
+	query->jointree = makeFromExpr(list_make1(ref), NULL);
 	foreach(lc, release->keys)
 	{
 		DpReleaseKey *key = lfirst(lc);
@@ -391,7 +379,7 @@ unit_query(DpRelease *release, DpInnerParts *parts, bool sort)
 }
 
 Query *
-dp_build_inner_query(DpRelease *release, DpInnerParts *parts)
+dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
 	bool		undeclared = release->selection >= 0;
 	ListCell   *declared,
@@ -402,8 +390,8 @@ dp_build_inner_query(DpRelease *release, DpInnerParts *parts)
 		DpReleaseKey *k = lfirst(declared);
 
 		if (k->domain && k->type != BOOLOID && (release->has_unit || undeclared))
-			parts->quals = make_and(parts->quals, make_membership(lfirst(key), k));
+			add_condition(from->query, make_membership(lfirst(key), k));
 	}
-	return release->has_unit ? unit_query(release, parts, undeclared)
-		: row_query(release, parts, undeclared);
+	return release->has_unit ? unit_query(release, from, parts, undeclared)
+		: row_query(release, from->query, parts, undeclared);
 }

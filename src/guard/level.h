@@ -68,17 +68,24 @@ typedef struct DpColumnOrigin
  */
 extern bool dp_trace_column(Query *query, DpScope *scope, Node *expr, DpColumnOrigin *origin);
 
+/* expressions of one release over DpFrom, total */
+typedef struct DpInnerParts
+{
+	List	   *keys;			/* Expr, canonical */
+	List	   *values;			/* Expr of each column: boolean for counts (NULL: every row), else the summand */
+	List	   *filters;		/* Expr or NULL, of each column */
+} DpInnerParts;
+
 /* the level under work */
 typedef struct DpLevel
 {
 	DpSplitContext *cxt;
 	Query	   *query;
-	Index		rti;			/* of the protected table */
-	RangeTblEntry *rte;
 	DpRelease  *release;
 	DpFrom		from;
 	DpAllowContext allow;		/* for expressions over from */
 	const char *table;			/* name of the first protected table, for messages */
+	int			where;			/* location that the level is known by */
 	List	   *conditions;		/* conjuncts of WHERE, as the query has them */
 	DpInnerParts parts;
 	List	   *key_exprs;		/* as the query has them */
@@ -119,14 +126,14 @@ extern void dp_declare_domain(DpLevel *level, DpReleaseKey *key, Node *expr);
  * columns.c: what the level releases.  Both check expressions against the
  * allow-list and fill level->release and level->parts.
  */
-extern void dp_add_keys(DpLevel *level, DpAllowContext *allow);
-extern void dp_add_aggregate(DpLevel *level, Aggref *agg, DpAllowContext *allow);
+extern void dp_add_keys(DpLevel *level);
+extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
 
 /* adds, where keys are undeclared, the count of units that decides on them */
 extern void dp_add_key_selection(DpLevel *level);
 
-/* an allowed expression as it runs in the inner query */
-extern Node *dp_inner_expression(DpLevel *level, Node *expr);
+/* inner_query.c: the inner query of one release; from->query becomes part of it */
+extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts);
 
 /* outer_query.c: replaces the level by one over released columns */
 extern void dp_rewrite_outer(DpLevel *level);

@@ -4,8 +4,8 @@
  *	  The outer query: post-processing of what was released.
  *
  * Keys and aggregates, wherever they stand in the level or refer to it from
- * sublinks, become columns of one range table entry.  A column of the
- * protected table that is left over is refused.
+ * sublinks, become columns of one range table entry.  A column of what the
+ * level read that is left over is refused.
  *
  *-------------------------------------------------------------------------
  */
@@ -80,13 +80,14 @@ replace_mutator(Node *node, ReplaceContext *c)
 	if (IsA(node, GroupingFunc) && ((GroupingFunc *) node)->agglevelsup == c->sublevels)
 		return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true);
 	if (IsA(node, Var) && ((Var *) node)->varlevelsup == c->sublevels &&
-		((Var *) node)->varno == level->rti)
+		((Var *) node)->varno != level->new_rti)
 	{
 		Var		   *var = (Var *) node;
 
 		dp_refuse_at(var->location,
 				  errmsg("a column of protected table \"%s\" is used outside of a private aggregate; "
-						 "group by it or aggregate it", get_rel_name(level->rte->relid)));
+						 "group by it or aggregate it",
+						 rt_fetch(var->varno, level->query->rtable)->eref->aliasname));
 	}
 	if (IsA(node, Query))
 	{
@@ -138,6 +139,30 @@ add_released_rte(DpLevel *level)
 	level->new_rti = list_length(level->query->rtable);
 }
 
+/* what the level read is the inner query's; views' own entries are not in the join tree */
+static void
+clear_join_tree(Query *query, Node *node)
+{
+	if (IsA(node, FromExpr))
+	{
+		ListCell   *lc;
+
+		foreach(lc, ((FromExpr *) node)->fromlist)
+			clear_join_tree(query, lfirst(lc));
+	}
+	else if (IsA(node, JoinExpr))
+	{
+		JoinExpr   *join = (JoinExpr *) node;
+
+		clear_join_tree(query, join->larg);
+		clear_join_tree(query, join->rarg);
+		if (join->rtindex != 0)
+			dp_clear_rte(rt_fetch(join->rtindex, query->rtable));
+	}
+	else
+		dp_clear_rte(rt_fetch(castNode(RangeTblRef, node)->rtindex, query->rtable));
+}
+
 void
 dp_rewrite_outer(DpLevel *level)
 {
@@ -148,12 +173,12 @@ dp_rewrite_outer(DpLevel *level)
 	add_released_rte(level);
 	query->targetList = (List *) replace_mutator((Node *) query->targetList, &c);
 	ref->rtindex = level->new_rti;
+	clear_join_tree(query, (Node *) query->jointree);
 	query->jointree = makeFromExpr(list_make1(ref), replace_mutator(query->havingQual, &c));
 	query->havingQual = NULL;
 	query->groupClause = NIL;
 	query->groupDistinct = false;
 	query->hasAggs = false;
-	dp_clear_relation_rte(query, level->rte);
 
 	/* keeps the level from being pulled up, or conditions from being pushed down */
 	if (query->limitOffset == NULL)

@@ -112,15 +112,17 @@ blank(Query *query)
 	{
 		RangeTblEntry *rte = lfirst(lc);
 		OddColumnContext c = {++rti, 0};
+		Query	   *subquery;
 
 		if (rte->rtekind == RTE_SUBQUERY && !rte->subquery->hasAggs)
 			blank(rte->subquery);
 		if (!dp_is_protected(rte) || rti == query->resultRelation || dp_may_read(rte->relid) ||
 			query_tree_walker(query, odd_column_walker, &c, 0))
 			continue;
-		rte->subquery = empty_subquery(rte->relid);
-		dp_clear_relation_rte(query, rte);
+		subquery = empty_subquery(rte->relid);
+		dp_clear_rte(rte);
 		rte->rtekind = RTE_SUBQUERY;
+		rte->subquery = subquery;
 		rte->tablesample = NULL;
 	}
 }

@@ -6,7 +6,7 @@
  * Invariants:
  * - After dp_split_query no level of the query reads a protected table that
  *	 the calling roles may not read in plain SQL.
- * - What reaches the inner query is: one range table entry, and expressions
+ * - What reaches the inner query is: what source.c has read, and expressions
  *	 that the allow-list has passed.  Nothing of it refers to other levels.
  * - The outer query sees released keys and values as columns of one range
  *	 table entry; every other expression is post-processing of those.
@@ -17,7 +17,7 @@
 #include "postgres.h"
 
 #include "compat.h"
-#include "guard/level.h"
+#include "guard/source.h"
 #include "guc.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -142,6 +142,17 @@ collect_aggregates(Query *query, CollectContext *c)
 	collect_walker(query->havingQual, c);
 }
 
+bool
+dp_aggregates_privately(Query *query)
+{
+	DpSplitContext cxt = {0};
+	CollectContext collected = {.cxt = &cxt};
+
+	if (query->hasAggs)
+		collect_aggregates(query, &collected);
+	return collected.first != NULL;
+}
+
 /* ------------------------------------------------------------------------
  * Shape of the level
  * ------------------------------------------------------------------------
@@ -174,38 +185,17 @@ level_location(Query *query, Index rti)
 }
 
 static void
-check_shape(DpLevel *level)
+check_shape(DpSplitContext *cxt, Query *query, int where)
 {
-	int			where = level_location(level->query, level->rti);
-	DpSplitContext *cxt = level->cxt;
-	Query	   *query = level->query;
-	FromExpr   *from = query->jointree;
-	RangeTblEntry *rte = level->rte;
-
-	if (query->commandType != CMD_SELECT)
-		dp_refuse_at(where, errmsg("private aggregates can be used in SELECT only"));
 	if (query->hasModifyingCTE || query->hasRecursive)
 		dp_refuse_at(where, errmsg("a query of private aggregates cannot contain WITH RECURSIVE or a WITH clause that modifies data; "
-							 "release in a query of its own"));
+								   "release in a query of its own"));
 	if (query->rowMarks)
 		dp_refuse_at(where, errmsg("FOR UPDATE and FOR SHARE are not possible on protected tables; leave the clause out"));
-	if (query->setOperations)
-		dp_refuse_at(where, errmsg("private aggregates cannot be at the level of a set operation; put each in a subquery"));
 	if (query->groupingSets)
 		dp_refuse_at(((GroupingSet *) linitial(query->groupingSets))->location,
 					 errmsg("GROUPING SETS, ROLLUP and CUBE are not releasable over protected tables; "
-							 "send one query for each set of keys"));
-	if (list_length(from->fromlist) != 1 || !IsA(linitial(from->fromlist), RangeTblRef))
-		dp_refuse_at(where, errmsg("private aggregates read one protected table; "
-							 "joins with \"%s\" are not releasable, join the released rows instead",
-							 get_rel_name(rte->relid)));
-	if (((RangeTblRef *) linitial(from->fromlist))->rtindex != level->rti)
-		dp_refuse_at(where, errmsg("private aggregates must read the protected table \"%s\" directly",
-							 get_rel_name(rte->relid)));
-	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_PARTITIONED_TABLE)
-		dp_refuse_at(where, errmsg("\"%s\" is neither a table nor a partitioned table", get_rel_name(rte->relid)));
-	if (rte->tablesample)
-		dp_refuse_at(where, errmsg("TABLESAMPLE is not releasable over protected tables; leave the clause out"));
+							"send one query for each set of keys"));
 }
 
 /* ------------------------------------------------------------------------
@@ -214,90 +204,64 @@ check_shape(DpLevel *level)
  */
 
 static void
-split_level(DpSplitContext *cxt, Query *query, Index rti, CollectContext *collected)
+refuse_exact(DpSplitContext *cxt, Aggref *agg, const char *table)
 {
-	DpLevel		level = {.cxt = cxt,.query = query,.rti = rti};
-	DpAllowContext allow = {0};
-	const DpTable *table;
+	dp_refuse_at(agg->location,
+				 errmsg("%s is exact and cannot be released over protected table \"%s\"; use dp_count or dp_sum",
+						get_func_name(agg->aggfnoid), table));
+}
+
+static void
+split_level(DpSplitContext *cxt, Index rti, CollectContext *collected, bool always)
+{
+	Query	   *query = cxt->scope->query;
+	DpLevel		level = {.cxt = cxt,.query = query,.where = level_location(query, rti)};
 	ListCell   *lc;
 
-	level.rte = rt_fetch(rti, query->rtable);
-	table = dp_policy_table(level.rte->relid);
-	check_shape(&level);
-	dp_flatten_group_keys(query);
-	if (collected->other != NULL)
-	{
-		Aggref	   *other = collected->other;
-
-		dp_refuse_at(other->location,
-				  errmsg("%s is exact and cannot be released over protected table \"%s\"; use dp_count or dp_sum",
-						 get_func_name(other->aggfnoid), get_rel_name(level.rte->relid)));
-	}
-
+	check_shape(cxt, query, level.where);
+	dp_flatten_level(query);
 	level.release = dp_make_release();
 	level.release->name = dp_release_new_name();
-	level.release->dataset = pstrdup(table->dataset);
-	level.release->relid = level.rte->relid;
-	level.release->has_unit = table->has_unit;
 	level.release->first_param = cxt->next_param;
-	if (table->has_unit)
-	{
-		level.parts.unit = get_attnum(level.rte->relid, table->unit);
-		if (level.parts.unit <= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("the privacy unit of table \"%s\" is missing; "
-							"its owner must protect it anew with dp_cdp.protect_table",
-							get_rel_name(level.rte->relid))));
-	}
+	dp_read_source(&level, cxt->scope, always);
+	if (collected->other != NULL)
+		refuse_exact(cxt, collected->other, level.table);
 
-	allow.rtindexes = bms_make_singleton(rti);
-	allow.rtable = query->rtable;
-	allow.source_text = cxt->source_text;
-
-	dp_add_keys(&level, &allow);
+	dp_add_keys(&level);
+	/* flattening has changed the aggregates, too */
+	collected->aggs = NIL;
+	collect_aggregates(query, collected);
 	level.aggs = collected->aggs;
 	foreach(lc, level.aggs)
 	{
 		level.agg_columns = lappend_int(level.agg_columns,
 										list_length(level.release->keys) +
 										list_length(level.release->columns) + 1);
-		dp_add_aggregate(&level, lfirst(lc), &allow);
+		dp_add_aggregate(&level, lfirst(lc));
 	}
 	dp_add_key_selection(&level);
 	if (list_length(level.release->keys) > DP_MAX_KEYS ||
 		list_length(level.release->columns) > DP_MAX_VALUES)
 		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates by %d keys; split it",
-							 DP_MAX_VALUES, DP_MAX_KEYS));
-	if (query->jointree->quals)
-	{
-		dp_allow_expr(query->jointree->quals, &allow);
-		level.parts.quals = dp_inner_expression(&level, query->jointree->quals);
-	}
-	cxt->next_param += table->has_unit ? 1 : list_length(level.release->columns);
+								DP_MAX_VALUES, DP_MAX_KEYS));
+	cxt->next_param += level.release->has_unit ? 1 : list_length(level.release->columns);
 
-	level.parts.rte = copyObject(level.rte);
-	level.parts.rte->securityQuals = NIL;
-	level.parts.rte->lateral = false;
-	level.parts.rte->enrname = pstrdup(DP_INNER_MARK);
-	level.release->inner_query = dp_build_inner_query(level.release, &level.parts);
+	level.release->inner_query = dp_build_inner_query(level.release, &level.from, &level.parts);
 	dp_rewrite_outer(&level);
 	cxt->releases = lappend(cxt->releases, level.release);
 }
 
 static void
-refuse_raw(DpSplitContext *cxt, Query *query, Index rti, CollectContext *collected)
+refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base, CollectContext *collected)
 {
-	const char *name = get_rel_name(rt_fetch(rti, query->rtable)->relid);
+	const char *name = get_rel_name(base->relid);
 
 	if (collected->other != NULL)
-		dp_refuse_at(collected->other->location,
-				  errmsg("%s is exact and cannot be released over protected table \"%s\"; use dp_count or dp_sum",
-						 get_func_name(collected->other->aggfnoid), name));
-	dp_refuse_at(level_location(query, rti),
-			  errmsg("permission denied for rows of protected table \"%s\"; "
-					 "ask for private aggregates, such as SELECT dp_count(*) FROM %s", name,
-					 quote_identifier(name)));
+		refuse_exact(cxt, collected->other, name);
+	dp_refuse_at(level_location(cxt->scope->query, rti),
+				 errmsg("permission denied for rows of protected table \"%s\"; "
+						"ask for private aggregates, such as SELECT dp_count(*) FROM %s", name,
+						quote_identifier(name)));
 }
 
 /* UPDATE, DELETE and MERGE tell by their command tag how many rows match */
@@ -357,50 +321,70 @@ check_sequences(DpSplitContext *cxt, Query *query)
 	}
 }
 
+/*
+ * A level that reads protected rows is split if it aggregates them, and
+ * refused otherwise.
+ */
 static void
-process_level(DpSplitContext *cxt, Query *query)
+process_level(DpSplitContext *cxt)
 {
+	Query	   *query = cxt->scope->query;
 	CollectContext collected = {.cxt = cxt};
-	bool		readable = true;
-	Index		rti = 0;
-	Index		i = 0;
-	ListCell   *lc;
+	RangeTblEntry *base;
+	Index		unreadable;
+	Index		rti;
+	bool		always;
 
-	if (query->commandType == CMD_UTILITY)
-		return;
 	check_target_of_change(cxt, query);
 	check_sequences(cxt, query);
-	foreach(lc, query->rtable)
-	{
-		i++;
-		if (dp_is_protected(lfirst(lc)) && i != query->resultRelation && readable)
-		{
-			rti = i;
-			readable = dp_may_read(((RangeTblEntry *) lfirst(lc))->relid);
-		}
-	}
-	collected.standard = rti != 0 && !readable && dp_guc_standard_aggregates;
 	collect_aggregates(query, &collected);
+	always = collected.first != NULL;
+	rti = dp_reads_rows(cxt->scope, always, &base);
 	if (rti == 0)
 	{
-		if (collected.first != NULL)
+		if (always)
 			dp_refuse_at(collected.first->location,
 						 errmsg("private aggregates must read a protected table directly, not a subquery or an unprotected table"));
+		return;
 	}
-	else if (collected.first != NULL || (!readable && selects_keys(query)))
-		split_level(cxt, query, rti, &collected);
-	else if (!readable)
-		refuse_raw(cxt, query, rti, &collected);
+	unreadable = always ? dp_reads_rows(cxt->scope, false, &base) : rti;
+	if (unreadable != 0 && dp_guc_standard_aggregates)
+	{
+		collected.standard = true;
+		collected.first = collected.other = NULL;
+		collected.aggs = NIL;
+		collect_aggregates(query, &collected);
+	}
+	if (query->commandType != CMD_SELECT)
+	{
+		if (collected.first != NULL)
+			dp_refuse_at(collected.first->location, errmsg("private aggregates can be used in SELECT only"));
+		refuse_raw(cxt, rti, base, &collected);
+	}
+	if (collected.first != NULL || (unreadable != 0 && selects_keys(query)))
+		split_level(cxt, rti, &collected, always);
+	else
+		refuse_raw(cxt, rti, base, &collected);
 }
 
-static bool
-aggregates_privately(DpSplitContext *cxt, Query *query)
-{
-	CollectContext collected = {.cxt = cxt};
+static bool split_walker(Node *node, void *context);
 
-	if (query->hasAggs)
-		collect_aggregates(query, &collected);
-	return collected.first != NULL;
+/* later ones may be all that refers to earlier ones */
+static void
+process_ctes(DpSplitContext *cxt, Query *query)
+{
+	for (int i = list_length(query->cteList) - 1; i >= 0; i--)
+	{
+		CommonTableExpr *cte = list_nth(query->cteList, i);
+		int			before = list_length(cxt->releases);
+
+		if (!dp_keep_cte(query, cte))
+			continue;
+		split_walker(cte->ctequery, cxt);
+		/* one release, however often the CTE is referenced */
+		if (list_length(cxt->releases) > before)
+			cte->ctematerialized = CTEMaterializeAlways;
+	}
 }
 
 static bool
@@ -410,24 +394,20 @@ split_walker(Node *node, void *context)
 
 	if (node == NULL)
 		return false;
-	if (IsA(node, CommonTableExpr))
-	{
-		CommonTableExpr *cte = (CommonTableExpr *) node;
-		int			before = list_length(cxt->releases);
-
-		split_walker(cte->ctequery, context);
-		/* one release, however often the CTE is referenced */
-		if (list_length(cxt->releases) > before)
-			cte->ctematerialized = CTEMaterializeAlways;
-		return false;
-	}
 	if (IsA(node, Query))
 	{
+		Query	   *query = (Query *) node;
+		DpScope		scope = {query, cxt->scope};
+
 		check_stack_depth();
-		dp_blank_probe((Query *) node);
-		dp_pull_up((Query *) node, aggregates_privately(cxt, (Query *) node));
-		query_tree_walker((Query *) node, split_walker, context, 0);
-		process_level(cxt, (Query *) node);
+		if (query->commandType == CMD_UTILITY)
+			return false;
+		cxt->scope = &scope;
+		dp_blank_probe(query);
+		process_level(cxt);
+		query_tree_walker(query, split_walker, context, QTW_IGNORE_CTE_SUBQUERIES);
+		process_ctes(cxt, query);
+		cxt->scope = scope.outer;
 		return false;
 	}
 	return expression_tree_walker(node, split_walker, context);

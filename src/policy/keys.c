@@ -13,9 +13,12 @@
  * A foreign key declares keys only when it is validated; when the referenced
  * column has the same type; when the owner of the protected table, in whose
  * name the keys are published, may read the referenced column; when no
- * row-level security applies to it; and when there are at most
- * DP_MAX_DECLARED_KEYS keys.  Otherwise the column counts as undeclared and
+ * row-level security applies to it; and when the referenced table has at most
+ * DP_MAX_DECLARED_KEYS rows.  Otherwise the column counts as undeclared and
  * groups by it pass the threshold of a private key selection.
+ *
+ * A column of a table that is not protected, and that a query joins, has the
+ * values that whoever reads it finds there, under the same conditions.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,6 +48,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "compat.h"
 #include "errors.h"
 #include "policy/policy_int.h"
 
@@ -126,19 +130,15 @@ compare_keys(const void *a, const void *b, void *arg)
 										   *(const Datum *) a, *(const Datum *) b));
 }
 
-/*
- * Sorts, removes duplicates and appends NULL if wanted.  values has room for
- * one more.
- */
-static void
-finish_keys(DpColumn *column, const ColumnInfo *info, Datum *values, int n, bool null_key)
+int
+dp_sort_keys(Oid type, Oid collation, Datum *values, int n)
 {
-	TypeCacheEntry *entry = lookup_type_cache(info->type, TYPECACHE_CMP_PROC_FINFO);
-	KeyOrder	order = {&entry->cmp_proc_finfo, info->collation};
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO);
+	KeyOrder	order = {&entry->cmp_proc_finfo, collation};
 	int			distinct = 0;
 
 	if (!OidIsValid(entry->cmp_proc_finfo.fn_oid))
-		return;					/* the column's type was changed: undeclared */
+		return -1;
 
 	qsort_arg(values, n, sizeof(Datum), compare_keys, &order);
 	for (int i = 0; i < n; i++)
@@ -147,6 +147,20 @@ finish_keys(DpColumn *column, const ColumnInfo *info, Datum *values, int n, bool
 			compare_keys(&values[distinct - 1], &values[i], &order) != 0)
 			values[distinct++] = values[i];
 	}
+	return distinct;
+}
+
+/*
+ * Sorts, removes duplicates and appends NULL if wanted.  values has room for
+ * one more.
+ */
+static void
+finish_keys(DpColumn *column, const ColumnInfo *info, Datum *values, int n, bool null_key)
+{
+	int			distinct = dp_sort_keys(info->type, info->collation, values, n);
+
+	if (distinct < 0)
+		return;					/* the column's type was changed: undeclared */
 
 	column->has_keys = true;
 	column->nkeys = distinct + (null_key ? 1 : 0);
@@ -209,6 +223,127 @@ keys_from_enum(DpColumn *column, const ColumnInfo *info)
 }
 
 /* ------------------------------------------------------------------------
+ * Values of a column
+ * ------------------------------------------------------------------------
+ */
+
+/* longer strings than this, all together, are no keys */
+#define DP_MAX_DECLARED_BYTES ((Size) 64 * 1024 * 1024)
+
+typedef struct ColumnValues
+{
+	Datum	   *values;
+	int			n;
+	int			size;
+	Size		bytes;
+	bool		null_found;
+} ColumnValues;
+
+/*
+ * Appends the column's values in one table without children.  False when
+ * they are too many.
+ */
+static bool
+read_table(Oid relid, const char *column, const ColumnInfo *info, ColumnValues *read)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	AttrNumber	attnum = get_attnum(relid, column);
+	Snapshot	snapshot = dp_register_latest_snapshot();
+	TableScanDesc scan = table_beginscan(rel, snapshot, 0, NULL);
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	int16		typlen;
+	bool		typbyval;
+	bool		fits = true;
+
+	get_typlenbyval(info->type, &typlen, &typbyval);
+	while (fits && table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(slot, attnum, &isnull);
+
+		CHECK_FOR_INTERRUPTS();
+		if (isnull)
+		{
+			read->null_found = true;
+			continue;
+		}
+		if (read->n >= DP_MAX_DECLARED_KEYS || read->bytes > DP_MAX_DECLARED_BYTES)
+			fits = false;
+		else
+		{
+			if (read->n + 1 >= read->size)
+				read->values = repalloc_huge(read->values, (Size) (read->size *= 2) * sizeof(Datum));
+			if (typlen == -1)
+			{
+				value = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+				read->bytes += VARSIZE_ANY(DatumGetPointer(value));
+			}
+			else
+				value = datumCopy(value, typbyval, typlen);
+			read->values[read->n++] = value;
+		}
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	table_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	table_close(rel, NoLock);
+	return fits;
+}
+
+/*
+ * The column's values in a table, with those of its children where they are
+ * asked for.  False when they are too many, or cannot all be read here.
+ */
+static bool
+read_values(Oid relid, const char *column, bool inherit, const ColumnInfo *info, ColumnValues *read)
+{
+	List	   *relids = inherit ? find_all_inheritors(relid, AccessShareLock, NULL) : list_make1_oid(relid);
+	ListCell   *lc;
+
+	memset(read, 0, sizeof(ColumnValues));
+	read->size = 256;
+	read->values = palloc(read->size * sizeof(Datum));
+	foreach(lc, relids)
+	{
+		/* a child may be protected where its parent is not */
+		if (dp_policy_table(lfirst_oid(lc)) != NULL)
+			return false;
+		switch (get_rel_relkind(lfirst_oid(lc)))
+		{
+			case RELKIND_PARTITIONED_TABLE:
+				break;
+			case RELKIND_RELATION:
+			case RELKIND_MATVIEW:
+				if (!read_table(lfirst_oid(lc), column, info, read))
+					return false;
+				break;
+			default:
+				return false;
+		}
+	}
+	return true;
+}
+
+/* not protected, and role finds in the column what is there */
+static bool
+is_public_column(Oid relid, AttrNumber attnum, Oid role)
+{
+	HeapTuple	tuple;
+	bool		row_security;
+
+	if (dp_policy_table(relid) != NULL)
+		return false;
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	row_security = ((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
+	ReleaseSysCache(tuple);
+	return !row_security &&
+		(pg_class_aclcheck(relid, role, ACL_SELECT) == ACLCHECK_OK ||
+		 pg_attribute_aclcheck(relid, attnum, role, ACL_SELECT) == ACLCHECK_OK);
+}
+
+/* ------------------------------------------------------------------------
  * Foreign keys
  * ------------------------------------------------------------------------
  */
@@ -220,7 +355,6 @@ foreign_key_declares(const ForeignKeyCacheInfo *fk, const ColumnInfo *info)
 	HeapTuple	tuple;
 	bool		validated;
 	Oid			parent;
-	bool		row_security;
 	Oid			owner;
 	Oid			type;
 	int32		typmod;
@@ -253,74 +387,16 @@ foreign_key_declares(const ForeignKeyCacheInfo *fk, const ColumnInfo *info)
 			return false;
 	}
 
-	if (dp_policy_table(fk->confrelid) != NULL)
-		return false;
-
-	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(fk->confrelid));
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	row_security = ((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
-	ReleaseSysCache(tuple);
-	if (row_security)
-		return false;
-
 	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(info->relid));
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
-	if (pg_class_aclcheck(fk->confrelid, owner, ACL_SELECT) != ACLCHECK_OK &&
-		pg_attribute_aclcheck(fk->confrelid, fk->confkey[0], owner, ACL_SELECT) != ACLCHECK_OK)
+	if (!is_public_column(fk->confrelid, fk->confkey[0], owner))
 		return false;
 
 	get_atttypetypmodcoll(fk->confrelid, fk->confkey[0], &type, &typmod, &collation);
 	return IsBinaryCoercible(getBaseType(type), info->type);
-}
-
-/*
- * Appends the column's values in one table without children.  False when
- * they are too many.
- */
-static bool
-read_referenced(Oid relid, const char *column, const ColumnInfo *info,
-				Datum **values, int *n, int *size)
-{
-	Relation	rel = table_open(relid, AccessShareLock);
-	AttrNumber	attnum = get_attnum(relid, column);
-	Snapshot	snapshot = dp_register_latest_snapshot();
-	TableScanDesc scan = table_beginscan(rel, snapshot, 0, NULL);
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	int16		typlen;
-	bool		typbyval;
-	bool		fits = true;
-
-	get_typlenbyval(info->type, &typlen, &typbyval);
-	while (fits && table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		bool		isnull;
-		Datum		value = slot_getattr(slot, attnum, &isnull);
-
-		CHECK_FOR_INTERRUPTS();
-		if (isnull)
-			continue;
-		if (*n >= DP_MAX_DECLARED_KEYS)
-			fits = false;
-		else
-		{
-			if (*n + 1 >= *size)
-				*values = repalloc_huge(*values, (Size) (*size *= 2) * sizeof(Datum));
-			if (typlen == -1)
-				value = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
-			else
-				value = datumCopy(value, typbyval, typlen);
-			(*values)[(*n)++] = value;
-		}
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	table_endscan(scan);
-	UnregisterSnapshot(snapshot);
-	table_close(rel, NoLock);
-	return fits;
 }
 
 static void
@@ -330,11 +406,7 @@ keys_from_foreign_key(DpColumn *column, const ColumnInfo *info)
 	Oid			referenced = InvalidOid;
 	char	   *name = NULL;
 	ListCell   *lc;
-	List	   *relids;
-	int			size = 256;
-	int			n = 0;
-	Datum	   *values;
-	bool		fits = true;
+	ColumnValues read;
 
 	foreach(lc, copyObject(RelationGetFKeyList(rel)))
 	{
@@ -353,18 +425,8 @@ keys_from_foreign_key(DpColumn *column, const ColumnInfo *info)
 		return;
 
 	/* a plain table is referenced without its children */
-	relids = get_rel_relkind(referenced) == RELKIND_PARTITIONED_TABLE ?
-		find_all_inheritors(referenced, AccessShareLock, NULL) : list_make1_oid(referenced);
-	values = palloc(size * sizeof(Datum));
-	foreach(lc, relids)
-	{
-		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_RELATION)
-			continue;
-		fits = read_referenced(lfirst_oid(lc), name, info, &values, &n, &size);
-		if (!fits)
-			return;
-	}
-	finish_keys(column, info, values, n, info->nullable);
+	if (read_values(referenced, name, get_rel_relkind(referenced) == RELKIND_PARTITIONED_TABLE, info, &read))
+		finish_keys(column, info, read.values, read.n, info->nullable);
 }
 
 /* ------------------------------------------------------------------------
@@ -373,12 +435,9 @@ keys_from_foreign_key(DpColumn *column, const ColumnInfo *info)
  */
 
 static DpColumn *
-column_policy(Oid relid, AttrNumber attnum, bool with_keys)
+make_column(Oid relid, AttrNumber attnum, ColumnInfo *info, NameData *name)
 {
 	DpColumn   *column = palloc0(sizeof(DpColumn));
-	const DpTable *table = dp_policy_table(relid);
-	DpLabel    *label = NULL;
-	ColumnInfo	info;
 	HeapTuple	tuple;
 	Form_pg_attribute att;
 
@@ -386,24 +445,36 @@ column_policy(Oid relid, AttrNumber attnum, bool with_keys)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "relation %u has no column %d", relid, attnum);
 	att = (Form_pg_attribute) GETSTRUCT(tuple);
-	info.relid = relid;
-	info.attnum = attnum;
-	info.typmod = att->atttypmod;
-	info.type = getBaseTypeAndTypmod(att->atttypid, &info.typmod);
-	info.collation = att->attcollation;
-	info.nullable = !att->attnotnull;
+	info->relid = relid;
+	info->attnum = attnum;
+	info->typmod = att->atttypmod;
+	info->type = getBaseTypeAndTypmod(att->atttypid, &info->typmod);
+	info->collation = att->attcollation;
+	info->nullable = !att->attnotnull;
 	column->keytype = att->atttypid;
+	*name = att->attname;
+	ReleaseSysCache(tuple);
+	return column;
+}
+
+static DpColumn *
+column_policy(Oid relid, AttrNumber attnum, bool with_keys)
+{
+	const DpTable *table = dp_policy_table(relid);
+	DpLabel    *label = NULL;
+	ColumnInfo	info;
+	NameData	name;
+	DpColumn   *column = make_column(relid, attnum, &info, &name);
 
 	if (table != NULL && attnum > 0)
 	{
 		Oid			labelled = table->labelled;
 		AttrNumber	labelled_attnum = labelled == relid ? attnum :
-			get_attnum(labelled, NameStr(att->attname));
+			get_attnum(labelled, NameStr(name));
 
 		if (labelled_attnum > 0)
 			label = dp_label_get(labelled, labelled_attnum);
 	}
-	ReleaseSysCache(tuple);
 
 	if (label != NULL && label->has_bounds)
 	{
@@ -441,4 +512,20 @@ DpColumn *
 dp_policy_bounds(Oid relid, AttrNumber attnum)
 {
 	return column_policy(relid, attnum, false);
+}
+
+DpColumn *
+dp_policy_public_column(Oid relid, AttrNumber attnum, bool inherit, Oid reader)
+{
+	ColumnInfo	info;
+	NameData	name;
+	DpColumn   *column = make_column(relid, attnum, &info, &name);
+	ColumnValues read;
+
+	if (attnum > 0 && !dp_is_virtual_column(relid, attnum) &&
+		is_public_column(relid, attnum, reader) &&
+		(!OidIsValid(info.collation) || get_collation_isdeterministic(info.collation)) &&
+		read_values(relid, NameStr(name), inherit, &info, &read))
+		finish_keys(column, &info, read.values, read.n, read.null_found);
+	return column;
 }

@@ -48,6 +48,17 @@ static dlist_head live_runs = DLIST_STATIC_INIT(live_runs);
 int			dp_explain_analyze_depth = 0;
 bool		(*dp_release_may_read) (Oid relid) = NULL;
 
+bool
+dp_release_is_readable(DpRelease *release)
+{
+	ListCell   *lc;
+
+	foreach(lc, release->relids)
+		if (!dp_release_may_read(lfirst_oid(lc)))
+			return false;
+	return true;
+}
+
 static EState *
 root_estate(EState *estate)
 {
@@ -151,7 +162,7 @@ release_begin(CustomScanState *node, EState *estate, int eflags)
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
 				 errmsg("private aggregates cannot be asked for by a function that runs on rows of a protected table; "
 						"remove the function with dp_cdp.disallow_function")));
-	if (dp_explain_analyze_depth > 0 && !dp_release_may_read(state->release->relid))
+	if (dp_explain_analyze_depth > 0 && !dp_release_is_readable(state->release))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
 				 errmsg("EXPLAIN ANALYZE of private aggregates needs SELECT on the protected table; "

@@ -23,6 +23,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->name = pstrdup(o->name);
 	n->dataset = pstrdup(o->dataset);
 	n->relid = o->relid;
+	n->relids = list_copy(o->relids);
 	n->has_unit = o->has_unit;
 	n->keys = copyObject(o->keys);
 	n->columns = copyObject(o->columns);

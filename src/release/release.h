@@ -81,8 +81,9 @@ typedef struct DpRelease
 	ExtensibleNode node;
 	char	   *name;			/* of the tuplestore RTE: unique, unguessable */
 	char	   *dataset;
-	Oid			relid;
-	bool		has_unit;		/* false: every row is a unit */
+	Oid			relid;			/* the first protected table: rows are read with its owner's rights */
+	List	   *relids;			/* all protected tables */
+	bool		has_unit;		/* contributions of units are bounded; false: every row is a unit */
 	List	   *keys;			/* DpReleaseKey */
 	List	   *columns;		/* DpReleaseColumn */
 	int			selection;		/* index into columns of the count of units that decides on
@@ -165,5 +166,8 @@ extern int	dp_explain_analyze_depth;
 
 /* whether the calling roles may read relid in plain SQL; set by the guard */
 extern bool (*dp_release_may_read) (Oid relid);
+
+/* the same for all protected tables of a release */
+extern bool dp_release_is_readable(DpRelease *release);
 
 #endif							/* DP_RELEASE_H */
