@@ -6,6 +6,7 @@
 #	make demo-stop			stop that server
 #	make bench				figures for speed, see test/bench/README.md
 #	make fuzz				see test/fuzz
+#	make fuzz-sql			random SQL as an analyst; SECONDS=600 SEED=1 ASSERT=1 SANITIZE=1
 #	make check-core			PostgreSQL's own test suites with dp_cdp in the server
 #	make check-layers		who may include whom in src/
 #	make check-versions		build and test on other versions of PostgreSQL, in chroots (root)
@@ -40,7 +41,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test demo demo-stop bench fuzz check-core check-layers check-versions indent
+OWN_GOALS = test demo demo-stop bench fuzz fuzz-sql check-core check-layers check-versions indent
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -88,6 +89,11 @@ bench:
 
 fuzz:
 	@bash test/tools/fuzz.sh
+
+# bash has a SECONDS of its own
+fuzz-sql:
+	@unset SECONDS; FUZZ_SECONDS="$(or $(SECONDS),$(FUZZ_SECONDS))" FUZZ_SEED="$(or $(SEED),$(FUZZ_SEED))" SANITIZE="$(SANITIZE)" ASSERT="$(ASSERT)" \
+		bash test/tools/fuzz_sql.sh
 
 check-core:
 	@bash test/tools/check_core.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #-------------------------------------------------------------------------
 #
-# deps.sh build|test|drivers|all
+# deps.sh build|test|drivers|fuzz-sql|all
 #	  Install, on Debian and its kin, what building (or testing, or testing with
 #	  client drivers) still needs.
 #
@@ -119,6 +119,13 @@ then
 	then
 		want node-pg
 	fi
+fi
+
+# Generator of random queries
+
+if [[ $what == fuzz-sql || $what == all ]]
+then
+	command -v sqlsmith >/dev/null || want sqlsmith
 fi
 
 [[ ${#need[@]} -gt 0 ]] || exit 0

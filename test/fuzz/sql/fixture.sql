@@ -1,0 +1,127 @@
+-- What "make fuzz-sql" asks about; run by a superuser in an empty database.
+--
+-- Schema c holds the canaries: values that only person 777 has, extreme
+-- values and NULLs; its dataset "c" is noisy.  Schema x has the same tables
+-- with tame values and no NULL units; its dataset "x" allows so much rho that
+-- noise vanishes, and answers can be compared with exact ones.  What wire.py
+-- calls a canary is inserted at the end.
+
+\set ON_ERROR_STOP on
+SET client_min_messages = warning;
+
+CREATE ROLE fuzz_owner LOGIN;
+CREATE ROLE fuzz_team;
+CREATE ROLE fuzz_analyst LOGIN IN ROLE fuzz_team;
+CREATE ROLE fuzz_poor LOGIN;
+CREATE EXTENSION dp_cdp;
+SELECT format('GRANT CREATE ON DATABASE %I TO fuzz_owner', current_database()) \gexec
+
+SET ROLE fuzz_owner;
+CREATE SCHEMA pub;
+CREATE TYPE pub.mood AS ENUM ('bad', 'fair', 'good');
+CREATE TABLE pub.sites (site int PRIMARY KEY, region text, beds int);
+INSERT INTO pub.sites VALUES (1, 'north', 10), (2, 'north', 20), (3, 'south', 30), (4, 'west', NULL);
+CREATE TABLE pub.depts (dept text, floor int);
+INSERT INTO pub.depts VALUES ('a', 1), ('b', 2), ('c', 2), ('c', 3), ('e', 5);
+
+SELECT dp_cdp.create_dataset('c', default_rho => 0.01, max_rho => 0.05, delta => 1e-3, default_delta => 1e-15) \g /dev/null
+SELECT dp_cdp.create_dataset('x', default_rho => 200000, delta => 1e-3, default_delta => 1e-12,
+	max_groups => 24, max_rows => 24) \g /dev/null
+SELECT dp_cdp.create_dataset('vault') \g /dev/null
+SELECT dp_cdp.create_dataset('replaced', default_rho => 0.01, default_delta => 1e-15, neighbors => 'replace_one') \g /dev/null
+
+SELECT format($$
+CREATE SCHEMA %1$s;
+CREATE TABLE %1$s.people (person int PRIMARY KEY, name text, born int, zip text, sex boolean NOT NULL);
+CREATE TABLE %1$s.visits (visit_id int, person int, dept text NOT NULL, feel pub.mood NOT NULL, city text,
+	flag boolean NOT NULL, n int, v numeric(9,2), f float8, at date, site int NOT NULL REFERENCES pub.sites);
+CREATE INDEX ON %1$s.visits (person);
+CREATE TABLE %1$s.stays (person int, ward text, days int, score float8);
+CREATE TABLE %1$s.samples (batch text, level int, amount numeric);
+CREATE TABLE %1$s.logs (person int, day date, code int, w real) PARTITION BY RANGE (day);
+CREATE TABLE %1$s.logs_old PARTITION OF %1$s.logs FOR VALUES FROM (MINVALUE) TO ('2024-06-01');
+CREATE TABLE %1$s.logs_new PARTITION OF %1$s.logs FOR VALUES FROM ('2024-06-01') TO (MAXVALUE) PARTITION BY HASH (person);
+CREATE TABLE %1$s.logs_new0 PARTITION OF %1$s.logs_new FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE %1$s.logs_new1 PARTITION OF %1$s.logs_new FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+
+INSERT INTO %1$s.people SELECT i, 'name' || i %% 9, 1940 + i %% 60, (100 + i %% 7)::text, i %% 3 = 0
+	FROM generate_series(1, 60) i;
+-- at most 3 rows of a person in visits, 2 in stays and logs
+INSERT INTO %1$s.visits SELECT i, 1 + i %% 60, (ARRAY['a', 'b', 'c', 'd'])[1 + i %% 4],
+	(ARRAY['bad', 'fair', 'good'])[1 + i %% 3]::pub.mood,
+	CASE WHEN i %% 17 <> 0 THEN 'city' || (i / 5) %% 6 END, i %% 5 < 2,
+	CASE WHEN i %% 13 <> 0 THEN i %% 5 - 1 END, (i %% 40) / 10.0, (i %% 30) / 10.0::float8,
+	date '2024-01-01' + i, 1 + (i / 3) %% 3
+	FROM generate_series(1, 180) i;
+INSERT INTO %1$s.stays SELECT 1 + (i * 7) %% 55, CASE WHEN i %% 11 <> 0 THEN 'ward' || i %% 5 END, i %% 4, (i %% 20) / 5.0
+	FROM generate_series(1, 110) i;
+INSERT INTO %1$s.samples SELECT 'batch' || i %% 6, i %% 5, (i %% 30) / 10.0 FROM generate_series(1, 150) i;
+INSERT INTO %1$s.logs SELECT 1 + i %% 60, date '2024-01-05' + 2 * i, i %% 6 - 2, (i %% 16) / 4.0
+	FROM generate_series(1, 120) i;
+
+SELECT dp_cdp.protect_table('%1$s.people', '%1$s', unit => 'person');
+SELECT dp_cdp.protect_table('%1$s.visits', '%1$s', unit => 'person');
+SELECT dp_cdp.protect_table('%1$s.stays', '%1$s', unit => 'person');
+SELECT dp_cdp.protect_table('%1$s.samples', '%1$s');
+SELECT dp_cdp.protect_table('%1$s.logs', '%1$s', unit => 'person');
+SELECT dp_cdp.set_keys('%1$s.visits', 'dept', ARRAY['a', 'b', 'c', 'd']);
+SELECT dp_cdp.set_keys('%1$s.samples', 'level', ARRAY[0, 1, 2, 3, 4]);
+SELECT dp_cdp.set_bounds('%1$s.visits', 'n', -20, 60);
+SELECT dp_cdp.set_bounds('%1$s.visits', 'v', 0, 60);
+SELECT dp_cdp.set_bounds('%1$s.stays', 'days', 0, 60);
+SELECT dp_cdp.set_bounds('%1$s.samples', 'amount', 0, 10);
+SELECT dp_cdp.set_bounds('%1$s.logs', 'code', -30, 60);
+
+CREATE VIEW %1$s.v_visits AS SELECT person, dept, feel, city, flag, n, v, site FROM %1$s.visits WHERE n >= 0;
+CREATE VIEW %1$s.v_words AS SELECT person AS who, upper(city) AS town, n + 1 AS n1, dept FROM %1$s.visits;
+CREATE VIEW %1$s.v_pair AS SELECT p.person, p.sex, p.born, s.ward, s.days
+	FROM %1$s.people p JOIN %1$s.stays s ON s.person = p.person;
+CREATE VIEW %1$s.v_private AS SELECT dept, dp_count(*) AS visits FROM %1$s.visits GROUP BY dept;
+GRANT USAGE ON SCHEMA %1$s TO PUBLIC;
+GRANT SELECT ON %1$s.v_visits, %1$s.v_words, %1$s.v_pair, %1$s.v_private TO fuzz_analyst;
+$$, schema) FROM unnest(ARRAY['c', 'x']) AS schema
+\o /dev/null
+\gexec
+
+CREATE SCHEMA vault;
+CREATE TABLE vault.vault (person int, secret text);
+INSERT INTO vault.vault SELECT i, 'zqvault' FROM generate_series(1, 234567) i;
+SELECT dp_cdp.protect_table('vault.vault', 'vault', unit => 'person');
+CREATE TABLE vault.swaps (person int, kind text, n int);
+INSERT INTO vault.swaps SELECT i % 50, 'kind' || i % 4, i % 9 FROM generate_series(1, 200) i;
+SELECT dp_cdp.protect_table('vault.swaps', 'replaced', unit => 'person');
+GRANT USAGE ON SCHEMA vault, pub TO PUBLIC;
+GRANT SELECT ON pub.sites, pub.depts TO PUBLIC;
+
+SELECT dp_cdp.set_budget('c', 'fuzz_analyst', rho => 1000000);
+SELECT dp_cdp.set_budget('c', 'fuzz_team', rho => 1000000);
+SELECT dp_cdp.set_budget('replaced', 'fuzz_analyst', rho => 1000000);
+SELECT dp_cdp.set_budget('c', 'fuzz_poor', rho => 0.05);
+
+-- extremes, and rows that belong to nobody
+INSERT INTO c.visits VALUES (1000, 101, 'a', 'bad', '', true, 2147483647, 9999999.99, 'NaN', 'infinity', 1),
+	(1001, 101, 'a', 'bad', NULL, true, -2147483648, 'NaN', 'Infinity', '-infinity', 2),
+	(1002, 102, 'undeclared', 'good', 'äöü€𝄞', false, 0, 0, '-Infinity', '0001-01-01 BC', 3),
+	(1003, NULL, 'a', 'bad', 'city1', true, 1, 1, 1, '2024-01-01', 1),
+	(1004, NULL, 'b', 'bad', 'city1', true, 1, 1, '1e308', '2024-01-01', 1);
+INSERT INTO c.stays VALUES (101, '', 2147483647, '1e308'), (102, repeat('x', 3000), -2147483648, '4.9e-324'), (NULL, NULL, NULL, NULL);
+INSERT INTO c.samples VALUES ('', 2147483647, 'NaN'), (NULL, NULL, NULL), ('batch1', -2147483648, '1e400');
+INSERT INTO c.logs VALUES (101, 'infinity', 2147483647, 'NaN'), (101, '0001-01-01 BC', -2147483648, '3e38');
+-- the canaries
+INSERT INTO c.people VALUES (777, 'zqcanary1', 7654321, 'zqcanary2', false);
+INSERT INTO c.visits VALUES (7654322, 777, 'zqcanary3', 'good', 'zqcanary4', true, 7654323, 97531.86, 86421.97531, '1871-03-05', 4);
+INSERT INTO c.stays VALUES (777, 'zqcanary5', 7654321, 88888.25);
+INSERT INTO c.samples VALUES ('zqcanary6', 7654322, 97532.86);
+INSERT INTO c.logs VALUES (777, '1871-03-06', 7654324, 88888.25);
+RESET ROLE;
+ANALYZE;
+
+-- More than set_budget accepts, for a night of asking; INSERT is open to restores.
+INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta)
+	VALUES ('x', 'fuzz_analyst', 1e20, 1e-3, 1e-6);
+CREATE SCHEMA own AUTHORIZATION fuzz_analyst;
+SET ROLE fuzz_analyst;
+CREATE TABLE own.notes (id int, note text, n numeric);
+INSERT INTO own.notes SELECT i, 'note' || i, i / 3.0 FROM generate_series(1, 20) i;
+RESET ROLE;
+SELECT dp_cdp.harden();

@@ -1,0 +1,142 @@
+"""What must hold of every answer, error and charge.
+
+Findings are printed with what repeats them, and counted; a run fails if
+there is one.
+"""
+import collections
+import re
+
+from wire import Connection
+
+# words of PostgreSQL about itself, whatever SQLSTATE they come with
+INTERNAL = re.compile(r'cache lookup failed|unrecognized node type|variable not found|unexpected (type|node|opclass|rtekind)|'
+                      r'could not (find|open) (relation|plan|attribute|pathkey|memoizable|rte)|no relation entry|'
+                      r'unrecognized .* (type|tag)|bogus |improper |plan should not|failed to (find|build)|'
+                      r'corrupt|out of (memory|range attribute)|invalid (attnum|memory|page|varno|varattno)|bad levelsup|'
+                      r'attribute \d+ of type|wrong (element|number)|cannot (copy|read) .* node|could not devise|'
+                      r'unexpected (outer|plan|non)|target lists? .* (mismatch|differ)|failed while it read|could not be planned')
+# PostgreSQL's own, seen without the extension
+KNOWN = re.compile('failed to find conversion function from unknown to|'
+                   'could not (find|determine) .*(collation|polymorphic|pg_toast)')
+# of what the generator writes, or of the settings that it makes
+EXPECTED = {
+    'ZC002': 'refused', 'ZC004': 'refused', '42501': 'refused',
+    '57014': 'canceled', '25P02': 'in failed transaction', '25006': 'read only', '53400': 'limit', '54001': 'limit',
+    '0A000': 'refused', '22023': 'bad setting', '25001': 'in transaction', '34000': 'no cursor', '26000': 'no statement',
+    '55000': 'object state', '3B001': 'no savepoint', '25P01': 'no transaction', '40001': 'serialization', '55P03': 'locked',
+}
+
+
+class Findings:
+    def __init__(self, seed):
+        self.seed = seed
+        self.found = collections.OrderedDict()
+        self.errors = {}
+        self.counts = collections.Counter()
+
+    def add(self, kind, message, statements):
+        """one for each kind of message; the first is shown"""
+        key = (kind, re.sub(r'\d+|"[^"]*"', '*', message)[:120])
+        if key in self.found:
+            self.found[key] += 1
+            return
+        self.found[key] = 1
+        print('FOUND %s: %s\n  with SEED=%s\n  %s\n' % (kind, message, self.seed, '\n  '.join(statements)), flush=True)
+
+    def error(self, code, message, sql, where='', allowed=()):
+        """judge an error by its code and text"""
+        key = (code, re.sub(r'"[^"]*"|\d+', '*', message)[:90])
+        self.errors.setdefault(key, [0, sql])[0] += 1
+        if (code.startswith('XX') or INTERNAL.search(message)) and not KNOWN.search(message):
+            self.add('internal error', '%s: %s' % (code, message), [where, sql])
+        elif code.startswith(('42', 'ZC00')) or code in EXPECTED or code in allowed:
+            if code in ('ZC003', 'ZC001') and code not in allowed:
+                self.add('ledger', '%s: %s' % (code, message), [where, sql])
+        elif code.startswith('22'):
+            self.add('data error', '%s: %s' % (code, message), [where, sql])
+        else:
+            self.add('unexpected error', '%s: %s' % (code, message), [where, sql])
+
+    def report(self):
+        print('%s' % ', '.join('%s %d' % c for c in sorted(self.counts.items())))
+        codes = collections.Counter()
+        for (code, _), (n, _) in self.errors.items():
+            codes[code] += n
+        print('errors by SQLSTATE: %s' % ', '.join('%s %d' % c for c in codes.most_common()))
+        for (kind, message), n in self.found.items():
+            print('FOUND %d times: %s: %s' % (n, kind, message))
+
+
+def number(text):
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return None
+
+
+def row_key(row, columns):
+    """rows in an order that noise within the tolerances does not change, as far as there is one"""
+    exact, rough = [], []
+    for value, (kind, tolerance) in zip(row, columns):
+        n = number(value)
+        (rough if tolerance > 0 else exact).append((value is None, n is None, n or 0.0, '' if n is not None else value or ''))
+    return exact, rough
+
+
+def differ(private, exact, columns):
+    """None, or how two sets of rows differ"""
+    if len(private) != len(exact):
+        return '%d rows instead of %d' % (len(private), len(exact))
+    private = sorted(private, key=lambda r: row_key(r, columns))
+    exact = sorted(exact, key=lambda r: row_key(r, columns))
+    for p, e in zip(private, exact):
+        for a, b, (kind, tolerance) in zip(p, e, columns):
+            if a == b:
+                continue
+            x, y = number(a), number(b)
+            # keys that are equal may be written differently: 1 and 1.00
+            if x is None or y is None or abs(x - y) > tolerance * (1 + 1e-9) + 1e-9 * abs(y):
+                return '%s instead of %s' % (p, e)
+    return None
+
+
+class Ledger:
+    """balances against the audit"""
+
+    def __init__(self, findings):
+        self.findings = findings
+        self.admin = Connection('postgres')
+        self.last = self.value('SELECT coalesce(max(id), 0) FROM dp_cdp.release_log')
+
+    def value(self, sql):
+        return self.admin.query(sql).rows[0][0]
+
+    def since(self):
+        """what was granted since the last call: (rho, number of noisy columns, columns times price)"""
+        rows = self.admin.query(
+            'SELECT id, rho, array_length(string_to_array(sigma, \', \'), 1), delta FROM dp_cdp.release_log '
+            'WHERE granted AND id > %s ORDER BY id' % self.last).rows
+        if rows:
+            self.last = rows[-1][0]
+        return [(float(r[1]), int(r[2]), float(r[3])) for r in rows]
+
+    def check(self, what):
+        # each budget and dataset; a team's budget pays for its members, too
+        rows = self.admin.query('''
+SELECT b.dataset, b.role, b.rho_spent, b.delta_spent, coalesce(sum(l.rho), 0), coalesce(sum(l.delta), 0)
+FROM dp_cdp.budget b LEFT JOIN dp_cdp.release_log l ON l.dataset = b.dataset AND l.granted
+	AND (pg_has_role(l.role::oid, b.role::oid, 'USAGE') AND NOT (SELECT rolsuper FROM pg_roles WHERE oid = l.role)
+		OR pg_has_role(l.session_role::oid, b.role::oid, 'USAGE') AND NOT (SELECT rolsuper FROM pg_roles WHERE oid = l.session_role))
+GROUP BY b.dataset, b.role HAVING b.rho_spent <> coalesce(sum(l.rho), 0) OR b.delta_spent <> coalesce(sum(l.delta), 0)
+UNION ALL
+SELECT d.name, NULL, d.rho_spent, d.delta_spent, coalesce(sum(l.rho), 0), coalesce(sum(l.delta), 0)
+FROM dp_cdp.dataset d LEFT JOIN dp_cdp.release_log l ON l.dataset = d.name AND l.granted
+GROUP BY d.name HAVING d.rho_spent <> coalesce(sum(l.rho), 0) OR d.delta_spent <> coalesce(sum(l.delta), 0)''').rows
+        for r in rows:
+            self.findings.add('ledger', 'spent and audit of %s, %s differ: rho %s and %s, delta %s and %s' % (
+                r[0], r[1], r[2], r[4], r[3], r[5]), [what])
+        over = self.admin.query('SELECT dataset, role FROM dp_cdp.budget WHERE rho_spent > rho_limit OR delta_spent > delta_limit').rows
+        for r in over:
+            self.findings.add('ledger', 'budget of %s, %s overdrawn' % (r[0], r[1]), [what])
+        return self.admin.query('SELECT count(*) FILTER (WHERE granted), count(*) FILTER (WHERE NOT granted), '
+                                'trim_scale(coalesce(sum(rho) FILTER (WHERE granted), 0)) FROM dp_cdp.release_log').rows[0]

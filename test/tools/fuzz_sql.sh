@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+#-------------------------------------------------------------------------
+#
+# fuzz_sql.sh
+#	  Random SQL as an analyst: test/fuzz/sql, each program on a cluster of
+#	  its own with test/fuzz/sql/fixture.sql.
+#
+# FUZZ_SECONDS (600) in total, FUZZ_SEED, ONLY="sqlsmith" or "grammar".
+# SANITIZE=1 builds the extension with AddressSanitizer and UBSan; the server
+# stays as it is.  ASSERT=1 runs a server with assertions, which is built from
+# the distribution's source (build/assert-NN, once).  Both together work, too.
+#
+#-------------------------------------------------------------------------
+set -u
+
+export DP_SEED=${FUZZ_SEED:-$((RANDOM * 32768 + RANDOM))}
+seconds=${FUZZ_SECONDS:-600}
+sanitize=${SANITIZE:-}
+assert=${ASSERT:-}
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+rc=0
+
+bash "$DP_TOP/test/tools/deps.sh" fuzz-sql || exit 1
+dp_server_tree || exit 1
+work=$(dp_scratch fuzzsql) || exit 1
+cleanup()
+{
+	local d
+
+	trap - EXIT INT TERM
+	for d in "$work"/c?*
+	do
+		dp_stop "$d" immediate
+	done
+	rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+if [[ -n $assert ]]
+then
+	. "$DP_TOP/test/tools/assert_server.sh"
+	dp_assert_server "$work/assert" || exit 1
+fi
+
+# A build with other flags, or for another server, does not belong into the
+# checkout: it is made in a copy.
+if [[ -n $sanitize || -n $assert ]]
+then
+	top=$work/src
+	mkdir -p "$top"
+	cp -R "$DP_TOP"/{Makefile,dp_cdp.control,src,sql} "$top/" && find "$top" -name '*.[od]' -delete -o -name '*.bc' -delete
+	flags=()
+	if [[ -n $sanitize ]]
+	then
+		# what the server leaves to the kernel at its exit is no leak
+		flags=(COPT="-O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer")
+		export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:detect_stack_use_after_return=0:disable_coredump=0
+		export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=0
+	fi
+	[[ -n $assert ]] || dp_copy_tree "$work/tree" || exit 1
+	(cd "$top" && make -s -j"$(nproc)" PG_CONFIG="$DP_PG_CONFIG" with_llvm=no "${flags[@]}" all &&
+		make -s install PG_CONFIG="$DP_PG_CONFIG" with_llvm=no "${flags[@]}") >"$work/build.log" 2>&1 ||
+		{ tail -n 40 "$work/build.log"; exit 1; }
+else
+	dp_build "$DP_BUILD/fuzz-build.log" || { tail -n 40 "$DP_BUILD/fuzz-build.log"; exit 1; }
+	dp_readable_tree "$work/tree" || exit 1
+fi
+cp -R "$DP_TOP/test" "$work/in" && give "$work/in"
+
+# what the server's log must not contain
+bad='PANIC|TRAP:|was terminated by signal|AddressSanitizer|runtime error:|private query (failed while it read|could not be planned)'
+
+run()
+{
+	local name=$1 dir=$work/c_$1 share=$2
+
+	echo "--- $name${sanitize:+, sanitized}${assert:+, with assertions}"
+	dp_initdb "$dir" "$DP_TOP/test/tools/temp.conf" || exit 1
+	[[ -z $sanitize ]] || preload=$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libubsan.so)
+	LD_PRELOAD=${preload:-} dp_start "$dir" &&
+		dp_psql "$dir" -d postgres -c "CREATE DATABASE fuzz" &&
+		dp_psql "$dir" -d fuzz -f "$work/in/fuzz/sql/fixture.sql" || exit 1
+	(cd "$dir" && as_server env HOME="$dir" PGHOST="$dir" PGPORT=5432 PGUSER=postgres PGDATABASE=fuzz \
+		FUZZ_SECONDS="$share" FUZZ_SEED="$DP_SEED" FUZZ_VERBOSE="${FUZZ_VERBOSE:-}" FUZZ_EPISODE="${FUZZ_EPISODE:-}" \
+		PATH="$DP_BIN:$PATH" PYTHONDONTWRITEBYTECODE=1 python3 "$work/in/fuzz/sql/${name}_fuzz.py") || rc=1
+	dp_stop "$dir" fast
+	if grep -qE "$bad" "$dir/log"
+	then
+		echo "the server's log:"
+		grep -E -A 12 "$bad" "$dir/log" | cut -c1-400 | head -n 80
+		rc=1
+	fi
+}
+
+case ${ONLY-} in
+	sqlsmith | grammar) run "$ONLY" "$seconds" ;;
+	*) run sqlsmith $((seconds / 2)) && run grammar $((seconds - seconds / 2)) ;;
+esac
+[[ $rc == 0 ]] && echo "fuzz-sql: nothing found, SEED=$DP_SEED" || echo "fuzz-sql: FAILED, SEED=$DP_SEED"
+exit $rc
