@@ -354,7 +354,8 @@ add_values(DpLevel *level, Node *expr, DpDomain *domain)
 	{
 		dp_domain_add(domain, BoolGetDatum(false));
 		dp_domain_add(domain, BoolGetDatum(true));
-		domain->null_key = true;
+		if (!IsA(expr, NullTest) && !IsA(expr, BooleanTest) && !IsA(expr, DistinctExpr))
+			domain->null_key = true;
 		known = true;
 	}
 	return known;
