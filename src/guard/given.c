@@ -104,9 +104,9 @@ select_columns(Query *query, Index rti, const Bitmapset *columns)
 	select->canSetTag = true;
 	select->rtable = list_make1(rte);
 	select->jointree = makeFromExpr(list_make1(ref), NULL);
-	/* a policy of the table may hold sublinks */
-	select->hasSubLinks = query->hasSubLinks;
-	select->hasRowSecurity = query->hasRowSecurity;
+	select->hasSubLinks = checkExprHasSubLink((Node *) rte->securityQuals) ||
+		checkExprHasSubLink((Node *) rte->values_lists);
+	select->hasRowSecurity = rte->securityQuals != NIL;
 	foreach(lc, dp_entry_columns(rte, 1))
 	{
 		Node	   *column = lfirst(lc);

@@ -63,7 +63,7 @@ max_param_walker(Node *node, int *max)
 	return expression_tree_walker(node, max_param_walker, max);
 }
 
-/* the tuplestore of a name (NULL: any) that a query reads */
+/* the tuplestore of a name that a query reads */
 typedef struct TuplestoreContext
 {
 	const char *name;
@@ -79,7 +79,7 @@ tuplestore_walker(Node *node, TuplestoreContext *c)
 	{
 		RangeTblEntry *rte = (RangeTblEntry *) node;
 
-		if (rte->rtekind == RTE_NAMEDTUPLESTORE && (!c->name || strcmp(rte->enrname, c->name) == 0))
+		if (rte->rtekind == RTE_NAMEDTUPLESTORE && strcmp(rte->enrname, c->name) == 0)
 			c->found = rte;
 		return c->found != NULL;
 	}
@@ -97,33 +97,9 @@ find_tuplestore(Query *query, const char *name)
 	return c.found;
 }
 
-/* as any query of who asks; levels that were split already have theirs among releases */
+/* plans what the release is given: queries like any other of who asks */
 static void
-plan_given(DpGiven *given, List *releases, const char *query_string,
-		   int cursorOptions, ParamListInfo boundParams)
-{
-	/* a release never runs below a parallel plan */
-	int			parallel = find_tuplestore(given->query, NULL) ? 0 : CURSOR_OPT_PARALLEL_OK;
-
-	dp_release_plan_begin(releases);
-	PG_TRY();
-	{
-		given->plan = guard_planner(given->query, query_string,
-									(cursorOptions & CURSOR_OPT_CUSTOM_PLAN) | parallel, boundParams);
-		given->query = NULL;
-	}
-	PG_FINALLY();
-	{
-		dp_release_plan_end();
-	}
-	PG_END_TRY();
-	if (given->plan->commandType != CMD_SELECT || given->plan->hasModifyingCTE)
-		elog(ERROR, "what a private query joins with modifies data");
-}
-
-static void
-plan_givens(DpRelease *release, List *releases, const char *query_string,
-			int cursorOptions, ParamListInfo boundParams)
+plan_givens(DpRelease *release, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
 	ListCell   *lc;
 
@@ -132,7 +108,12 @@ plan_givens(DpRelease *release, List *releases, const char *query_string,
 		DpGiven    *given = lfirst(lc);
 		RangeTblEntry *rte = find_tuplestore(release->inner_query, given->name);
 
-		plan_given(given, releases, query_string, cursorOptions, boundParams);
+		given->plan = guard_planner(given->query, query_string,
+									(cursorOptions & CURSOR_OPT_CUSTOM_PLAN) | CURSOR_OPT_PARALLEL_OK,
+									boundParams);
+		given->query = NULL;
+		if (given->plan->commandType != CMD_SELECT || given->plan->hasModifyingCTE)
+			elog(ERROR, "what a private query joins with modifies data");
 		if (rte != NULL)
 			rte->enrtuples = given->plan->planTree->plan_rows;
 	}
@@ -200,7 +181,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
 					 errmsg("EXPLAIN (MEMORY) of private aggregates needs SELECT on the protected table; leave the option out"),
 					 errdetail("The memory that planning takes depends on statistics of protected rows.")));
-		plan_givens(lfirst(lc), cxt.releases, query_string, cursorOptions, boundParams);
+		plan_givens(lfirst(lc), query_string, cursorOptions, boundParams);
 		plan_inner(lfirst(lc), cursorOptions, boundParams);
 		foreach(key, ((DpRelease *) lfirst(lc))->keys)
 			declared = declared || ((DpReleaseKey *) lfirst(key))->domain != NULL;
