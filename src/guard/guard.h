@@ -41,15 +41,10 @@ extern DpAggKind dp_aggregate_kind(Oid funcid, bool standard);
 /*
  * Both session_user and current_user hold SELECT on the table, and row-level
  * security does not deny either of them everything.  Only then is a query
- * left alone.
+ * left alone.  In a foreign-key check on behalf of somebody who holds no
+ * budget current_user alone is asked: it is no question of an analyst.
  */
 extern bool dp_may_read(Oid relid);
-
-/*
- * A foreign-key check on behalf of somebody who holds no budget: not a
- * question of an analyst.
- */
-extern bool dp_is_key_check(void);
 
 /*
  * A sequence tells how many rows its table has ever had, so that it is read

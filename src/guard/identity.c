@@ -4,7 +4,10 @@
  *	  Who is asking, and may they read the table in plain SQL.
  *
  * Both session_user and current_user count: a function with its owner's
- * rights changes one, an index expression run by autovacuum the other.
+ * rights changes one, an index expression run by autovacuum the other.  A
+ * foreign-key check is asked by whoever writes the row, in the name of a
+ * table's owner: there the owner must be able to read, and the writer must
+ * not be an analyst.
  *
  *-------------------------------------------------------------------------
  */
@@ -122,14 +125,11 @@ dp_may_read(Oid relid)
 	Oid			session = GetSessionUserId();
 	Oid			current = GetUserId();
 
+	/* in it, triggers of a cascade's table run, too, as that table's owner */
+	if (InNoForceRLSOperation() && !holds_budget(session))
+		return role_may_read(relid, current);
 	return role_may_read(relid, session) &&
 		(current == session || role_may_read(relid, current));
-}
-
-bool
-dp_is_key_check(void)
-{
-	return InNoForceRLSOperation() && !holds_budget(GetSessionUserId());
 }
 
 /* the protected table that owns a sequence (by SERIAL or IDENTITY), if any */

@@ -90,8 +90,7 @@ typedef struct DpLevel
 	DpInnerParts parts;
 	List	   *key_exprs;		/* as the query has them */
 	List	   *aggs;			/* distinct Aggrefs, at levelsup 0 */
-	List	   *agg_columns;	/* int: their columns in release->columns */
-	Index		new_rti;
+	List	   *agg_columns;	/* int: their columns in what is released */
 } DpLevel;
 
 /*
@@ -135,7 +134,34 @@ extern void dp_add_key_selection(DpLevel *level);
 /* inner_query.c: the inner query of one release; from->query becomes part of it */
 extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts);
 
-/* outer_query.c: replaces the level by one over released columns */
-extern void dp_rewrite_outer(DpLevel *level);
+/* ------------------------------------------------------------------------
+ * outer_query.c, grouping.c: what is left of the level
+ * ------------------------------------------------------------------------
+ */
+
+/* what a release returns, as an entry of a query */
+extern RangeTblEntry *dp_released_rows(DpRelease *release);
+
+/*
+ * Replaces the level by one that reads released rows: each expression of from
+ * becomes the column of released whose number is in columns.
+ */
+extern void dp_rewrite_outer(DpSplitContext *cxt, Query *query, RangeTblEntry *released,
+							 List *from, List *columns);
+
+/* the planner neither pulls the query up nor pushes conditions into it */
+extern void dp_keep_apart(Query *query);
+
+/*
+ * grouping.c: one release for each grouping set.  Returns the lists of
+ * sortgrouprefs that the sets are.
+ */
+extern List *dp_grouping_sets(DpSplitContext *cxt, Query *query);
+
+/* the level as it would be with one set alone */
+extern Query *dp_with_grouping_set(Query *query, List *set);
+
+/* rows of all sets (DpLevel); fills from and columns for dp_rewrite_outer */
+extern RangeTblEntry *dp_union_of_sets(Query *query, List *levels, List **from, List **columns);
 
 #endif							/* DP_LEVEL_H */

@@ -22,72 +22,53 @@
 
 typedef struct ReplaceContext
 {
-	DpLevel	   *level;
+	DpSplitContext *cxt;
+	Query	   *query;
+	List	   *from;
+	List	   *columns;
+	Index		released;		/* rtindex of what was released */
 	int			sublevels;
 } ReplaceContext;
-
-static Var *
-released_var(DpLevel *level, int column, int sublevels)
-{
-	RangeTblEntry *rte = rt_fetch(level->new_rti, level->query->rtable);
-
-	return makeVar(level->new_rti, column,
-				   list_nth_oid(rte->coltypes, column - 1),
-				   list_nth_int(rte->coltypmods, column - 1),
-				   list_nth_oid(rte->colcollations, column - 1),
-				   sublevels);
-}
 
 static Node *
 replace_mutator(Node *node, ReplaceContext *c)
 {
-	DpLevel	   *level = c->level;
-	DpSplitContext *cxt = level->cxt;
-	ListCell   *lc;
-	int			i = 0;
+	DpSplitContext *cxt = c->cxt;
+	ListCell   *lc,
+			   *column;
 
 	if (node == NULL)
 		return NULL;
 
-	foreach(lc, level->key_exprs)
+	forboth(lc, c->from, column, c->columns)
 	{
-		Node	   *key = lfirst(lc);
+		Node	   *from = lfirst(lc);
 
-		i++;
-		if (nodeTag(key) != nodeTag(node))
+		if (nodeTag(from) != nodeTag(node))
 			continue;
 		if (c->sublevels > 0)
 		{
-			key = copyObject(key);
-			IncrementVarSublevelsUp(key, c->sublevels, 0);
+			from = copyObject(from);
+			IncrementVarSublevelsUp(from, c->sublevels, 0);
 		}
-		if (equal(key, node))
-			return (Node *) released_var(level, i, c->sublevels);
+		if (equal(from, node))
+			return (Node *) makeVar(c->released, lfirst_int(column), exprType(node), exprTypmod(node),
+									exprCollation(node), c->sublevels);
 	}
 
 	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == c->sublevels)
-	{
-		Aggref	   *agg = copyObject((Aggref *) node);
-		ListCell   *column;
-
-		IncrementVarSublevelsUp((Node *) agg, -c->sublevels, 0);
-		forboth(lc, level->aggs, column, level->agg_columns)
-			if (equal(lfirst(lc), agg))
-				return (Node *) released_var(level, lfirst_int(column), c->sublevels);
 		elog(ERROR, "an aggregate was not collected");
-	}
-	/* there are no grouping sets: every key is grouped by */
+	/* without grouping sets every key is grouped by */
 	if (IsA(node, GroupingFunc) && ((GroupingFunc *) node)->agglevelsup == c->sublevels)
 		return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true);
-	if (IsA(node, Var) && ((Var *) node)->varlevelsup == c->sublevels &&
-		((Var *) node)->varno != level->new_rti)
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == c->sublevels)
 	{
 		Var		   *var = (Var *) node;
 
 		dp_refuse_at(var->location,
-				  errmsg("a column of protected table \"%s\" is used outside of a private aggregate; "
-						 "group by it or aggregate it",
-						 rt_fetch(var->varno, level->query->rtable)->eref->aliasname));
+					 errmsg("a column of protected table \"%s\" is used outside of a private aggregate; "
+							"group by it or aggregate it",
+							rt_fetch(var->varno, c->query->rtable)->eref->aliasname));
 	}
 	if (IsA(node, Query))
 	{
@@ -101,11 +82,9 @@ replace_mutator(Node *node, ReplaceContext *c)
 	return expression_tree_mutator(node, replace_mutator, c);
 }
 
-/* the released rows as a range table entry of the outer query */
-static void
-add_released_rte(DpLevel *level)
+RangeTblEntry *
+dp_released_rows(DpRelease *release)
 {
-	DpRelease  *release = level->release;
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	List	   *names = NIL;
 	ListCell   *lc;
@@ -135,8 +114,7 @@ add_released_rte(DpLevel *level)
 		names = lappend(names, makeString(pstrdup(column->label)));
 	}
 	rte->eref = makeAlias("release", names);
-	level->query->rtable = lappend(level->query->rtable, rte);
-	level->new_rti = list_length(level->query->rtable);
+	return rte;
 }
 
 /* what the level read is the inner query's; views' own entries are not in the join tree */
@@ -164,23 +142,29 @@ clear_join_tree(Query *query, Node *node)
 }
 
 void
-dp_rewrite_outer(DpLevel *level)
+dp_rewrite_outer(DpSplitContext *cxt, Query *query, RangeTblEntry *released, List *from, List *columns)
 {
-	Query	   *query = level->query;
-	ReplaceContext c = {level, 0};
+	ReplaceContext c = {cxt, query, from, columns};
 	RangeTblRef *ref = makeNode(RangeTblRef);
 
-	add_released_rte(level);
+	query->rtable = lappend(query->rtable, released);
+	c.released = list_length(query->rtable);
 	query->targetList = (List *) replace_mutator((Node *) query->targetList, &c);
-	ref->rtindex = level->new_rti;
+	ref->rtindex = c.released;
 	clear_join_tree(query, (Node *) query->jointree);
 	query->jointree = makeFromExpr(list_make1(ref), replace_mutator(query->havingQual, &c));
 	query->havingQual = NULL;
 	query->groupClause = NIL;
+	query->groupingSets = NIL;
 	query->groupDistinct = false;
 	query->hasAggs = false;
+	dp_keep_apart(query);
+}
 
-	/* keeps the level from being pulled up, or conditions from being pushed down */
+/* keeps the level from being pulled up, or conditions from being pushed down */
+void
+dp_keep_apart(Query *query)
+{
 	if (query->limitOffset == NULL)
 		query->limitOffset = (Node *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
 												Int64GetDatum(0), false, FLOAT8PASSBYVAL);

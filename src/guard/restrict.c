@@ -16,6 +16,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/stratnum.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
@@ -49,6 +51,12 @@ without_labels(Node *node)
 	}
 }
 
+static Oid
+order_of(Oid type)
+{
+	return lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+}
+
 /*
  * Strategy of an operator in the order of the type, 0 if it has none there.
  * <> has none.
@@ -56,7 +64,7 @@ without_labels(Node *node)
 static int
 strategy_of(Oid opno, Oid type)
 {
-	return get_op_opfamily_strategy(opno, lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf);
+	return get_op_opfamily_strategy(opno, order_of(type));
 }
 
 /* one comparison, turned so that the key is on its left */
@@ -404,6 +412,9 @@ conditions_on_key(DpDomain *domain, Node *key, DpLevel *level)
 	ListCell   *lc;
 
 	form.has_forms = domain->canonical != NULL || IsA(dp_canonical_key(null), FuncExpr);
+	/* a varchar that is a key as character: what equals what is not the same */
+	if (form.has_forms && order_of(exprType(key)) != order_of(domain->type))
+		return NIL;
 	param->paramkind = PARAM_EXTERN;
 	param->paramid = 1;
 	param->paramtype = exprType(key);

@@ -192,10 +192,9 @@ check_shape(DpSplitContext *cxt, Query *query, int where)
 								   "release in a query of its own"));
 	if (query->rowMarks)
 		dp_refuse_at(where, errmsg("FOR UPDATE and FOR SHARE are not possible on protected tables; leave the clause out"));
-	if (query->groupingSets)
+	if (query->groupingSets && !query->hasAggs)
 		dp_refuse_at(((GroupingSet *) linitial(query->groupingSets))->location,
-					 errmsg("GROUPING SETS, ROLLUP and CUBE are not releasable over protected tables; "
-							"send one query for each set of keys"));
+					 errmsg("GROUPING SETS, ROLLUP and CUBE over protected tables need an aggregate; add dp_count(*)"));
 }
 
 /* ------------------------------------------------------------------------
@@ -211,44 +210,96 @@ refuse_exact(DpSplitContext *cxt, Aggref *agg, const char *table)
 						get_func_name(agg->aggfnoid), table));
 }
 
+/* what the level releases, without grouping sets; query itself stays as it is */
+static DpLevel *
+release_level(DpSplitContext *cxt, Query *query, int where, CollectContext *collected, bool always)
+{
+	DpLevel    *level = palloc0(sizeof(DpLevel));
+	DpRelease  *release = dp_make_release();
+	DpScope		scope = {query, cxt->scope->outer};
+	ListCell   *lc;
+
+	level->cxt = cxt;
+	level->query = query;
+	level->where = where;
+	level->release = release;
+	release->name = dp_release_new_name();
+	release->first_param = cxt->next_param;
+	dp_read_source(level, &scope, always);
+	if (collected->other != NULL)
+		refuse_exact(cxt, collected->other, level->table);
+
+	dp_add_keys(level);
+	/* flattening has changed the aggregates, too */
+	collected->aggs = NIL;
+	collect_aggregates(query, collected);
+	level->aggs = collected->aggs;
+	foreach(lc, level->aggs)
+	{
+		level->agg_columns = lappend_int(level->agg_columns,
+										 list_length(release->keys) + list_length(release->columns) + 1);
+		dp_add_aggregate(level, lfirst(lc));
+	}
+	dp_add_key_selection(level);
+	if (list_length(release->keys) > DP_MAX_KEYS || list_length(release->columns) > DP_MAX_VALUES)
+		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates by %d keys; split it",
+								DP_MAX_VALUES, DP_MAX_KEYS));
+	cxt->next_param += release->has_unit ? 1 : list_length(release->columns);
+	release->inner_query = dp_build_inner_query(release, &level->from, &level->parts);
+	cxt->releases = lappend(cxt->releases, release);
+	return level;
+}
+
+static List *
+release_sets(DpSplitContext *cxt, Query *query, int where, CollectContext *collected, bool always, List *sets)
+{
+	List	   *levels = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sets)
+	{
+		DpLevel    *level = NULL;
+
+		/* the same set twice has the same rows twice */
+		for (int i = 0; i < foreach_current_index(lc) && level == NULL; i++)
+			if (equal(list_nth(sets, i), lfirst(lc)))
+				level = list_nth(levels, i);
+		if (level == NULL)
+			level = release_level(cxt, dp_with_grouping_set(query, lfirst(lc)), where, collected, always);
+		levels = lappend(levels, level);
+	}
+	return levels;
+}
+
 static void
 split_level(DpSplitContext *cxt, Index rti, CollectContext *collected, bool always)
 {
 	Query	   *query = cxt->scope->query;
-	DpLevel		level = {.cxt = cxt,.query = query,.where = level_location(query, rti)};
-	ListCell   *lc;
+	int			where = level_location(query, rti);
+	RangeTblEntry *released;
+	List	   *from;
+	List	   *columns = NIL;
 
-	check_shape(cxt, query, level.where);
+	check_shape(cxt, query, where);
 	dp_flatten_level(query);
-	level.release = dp_make_release();
-	level.release->name = dp_release_new_name();
-	level.release->first_param = cxt->next_param;
-	dp_read_source(&level, cxt->scope, always);
-	if (collected->other != NULL)
-		refuse_exact(cxt, collected->other, level.table);
-
-	dp_add_keys(&level);
-	/* flattening has changed the aggregates, too */
-	collected->aggs = NIL;
-	collect_aggregates(query, collected);
-	level.aggs = collected->aggs;
-	foreach(lc, level.aggs)
+	if (query->groupingSets)
 	{
-		level.agg_columns = lappend_int(level.agg_columns,
-										list_length(level.release->keys) +
-										list_length(level.release->columns) + 1);
-		dp_add_aggregate(&level, lfirst(lc));
-	}
-	dp_add_key_selection(&level);
-	if (list_length(level.release->keys) > DP_MAX_KEYS ||
-		list_length(level.release->columns) > DP_MAX_VALUES)
-		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates by %d keys; split it",
-								DP_MAX_VALUES, DP_MAX_KEYS));
-	cxt->next_param += level.release->has_unit ? 1 : list_length(level.release->columns);
+		List	   *sets = dp_grouping_sets(cxt, query);
 
-	level.release->inner_query = dp_build_inner_query(level.release, &level.from, &level.parts);
-	dp_rewrite_outer(&level);
-	cxt->releases = lappend(cxt->releases, level.release);
+		released = dp_union_of_sets(query, release_sets(cxt, query, where, collected, always, sets),
+									&from, &columns);
+	}
+	else
+	{
+		DpLevel    *level = release_level(cxt, query, where, collected, always);
+
+		released = dp_released_rows(level->release);
+		from = list_concat_copy(level->key_exprs, level->aggs);
+		for (int i = 1; i <= list_length(level->key_exprs); i++)
+			columns = lappend_int(columns, i);
+		columns = list_concat(columns, level->agg_columns);
+	}
+	dp_rewrite_outer(cxt, query, released, from, columns);
 }
 
 static void

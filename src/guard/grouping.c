@@ -1,0 +1,261 @@
+/*-------------------------------------------------------------------------
+ *
+ * grouping.c
+ *	  GROUPING SETS, ROLLUP and CUBE.
+ *
+ * A unit contributes to every set, so that each set is a release of its own,
+ * with its own price.  The released rows of all sets are put together by
+ * UNION ALL, keys that a set does not have as NULL:
+ *
+ *	 SELECT ward, sex, dp_count(*), GROUPING(ward) ... GROUP BY CUBE (ward, sex)
+ *
+ * reads
+ *
+ *	 SELECT r1.ward, r1.sex, r1.n, 0 FROM r1 UNION ALL
+ *	 SELECT r2.ward, NULL, r2.n, 0 FROM r2 UNION ALL ...
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "guard/level.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_agg.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+
+/* each is a pass over the data and has its price */
+#define DP_MAX_GROUPING_SETS 64
+
+List *
+dp_grouping_sets(DpSplitContext *cxt, Query *query)
+{
+	List	   *sets = expand_grouping_sets(query->groupingSets, query->groupDistinct, DP_MAX_GROUPING_SETS);
+
+	if (sets == NIL)
+		dp_refuse_at(((GroupingSet *) linitial(query->groupingSets))->location,
+					 errmsg("a query releases at most %d grouping sets; split it", DP_MAX_GROUPING_SETS));
+	return sets;
+}
+
+Query *
+dp_with_grouping_set(Query *query, List *set)
+{
+	Query	   *alone = copyObject(query);
+	ListCell   *lc;
+
+	alone->groupingSets = NIL;
+	alone->groupDistinct = false;
+	alone->groupClause = NIL;
+	foreach(lc, query->groupClause)
+		if (list_member_int(set, ((SortGroupClause *) lfirst(lc))->tleSortGroupRef))
+			alone->groupClause = lappend(alone->groupClause, copyObject(lfirst(lc)));
+	return alone;
+}
+
+/* ------------------------------------------------------------------------
+ * What the outer query needs of each set
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct GroupingContext
+{
+	int			sublevels;
+	List	   *found;			/* distinct GroupingFuncs, at levelsup 0 */
+} GroupingContext;
+
+static bool
+grouping_walker(Node *node, GroupingContext *c)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, GroupingFunc) && ((GroupingFunc *) node)->agglevelsup == c->sublevels)
+	{
+		Node	   *copy = copyObject(node);
+
+		IncrementVarSublevelsUp(copy, -c->sublevels, 0);
+		c->found = list_append_unique(c->found, copy);
+		return false;
+	}
+	if (IsA(node, Query))
+	{
+		bool		result;
+
+		c->sublevels++;
+		result = query_tree_walker((Query *) node, grouping_walker, c, 0);
+		c->sublevels--;
+		return result;
+	}
+	return expression_tree_walker(node, grouping_walker, c);
+}
+
+static List *
+group_expressions(Query *query)
+{
+	List	   *expressions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, query->groupClause)
+		expressions = list_append_unique(expressions,
+										 get_sortgroupclause_tle(lfirst(lc), query->targetList)->expr);
+	return expressions;
+}
+
+static int
+position_of(List *list, Node *node)
+{
+	ListCell   *lc;
+
+	foreach(lc, list)
+		if (equal(lfirst(lc), node))
+			return foreach_current_index(lc);
+	return -1;
+}
+
+/* one bit for each argument, the first being the highest: 1 if not grouped by */
+static int32
+grouping_value(DpLevel *level, GroupingFunc *func)
+{
+	int32		value = 0;
+	ListCell   *lc;
+
+	foreach(lc, func->args)
+		value = (value << 1) | (position_of(level->key_exprs, lfirst(lc)) < 0 ? 1 : 0);
+	return value;
+}
+
+/* the column of a release that an expression of the level is, or a constant */
+static Expr *
+set_output(DpLevel *level, Node *expr)
+{
+	int			column;
+
+	if (IsA(expr, GroupingFunc))
+		return (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+								  Int32GetDatum(grouping_value(level, (GroupingFunc *) expr)), false, true);
+	column = position_of(level->aggs, expr);
+	if (column >= 0)
+		column = list_nth_int(level->agg_columns, column);
+	else
+		column = position_of(level->key_exprs, expr) + 1;
+	if (column == 0)
+		return (Expr *) makeNullConst(exprType(expr), exprTypmod(expr), exprCollation(expr));
+	return (Expr *) makeVar(1, column, exprType(expr), exprTypmod(expr), exprCollation(expr), 0);
+}
+
+/* ------------------------------------------------------------------------
+ * UNION ALL
+ * ------------------------------------------------------------------------
+ */
+
+static Query *
+make_select(List *rtable)
+{
+	Query	   *query = makeNode(Query);
+
+	query->commandType = CMD_SELECT;
+	query->querySource = QSRC_ORIGINAL;
+	query->canSetTag = true;
+	query->rtable = rtable;
+	dp_keep_apart(query);
+	return query;
+}
+
+static RangeTblEntry *
+subquery_entry(Query *query, const char *name)
+{
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	foreach(lc, query->targetList)
+		names = lappend(names, makeString(pstrdup(((TargetEntry *) lfirst(lc))->resname)));
+	rte->rtekind = RTE_SUBQUERY;
+	rte->subquery = query;
+	rte->eref = makeAlias(name, names);
+	rte->inFromCl = true;
+	return rte;
+}
+
+static RangeTblEntry *
+rows_of_set(DpLevel *level, List *outputs)
+{
+	Query	   *query = make_select(list_make1(dp_released_rows(level->release)));
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	ListCell   *lc;
+
+	ref->rtindex = 1;
+	query->jointree = makeFromExpr(list_make1(ref), NULL);
+	foreach(lc, outputs)
+	{
+		int			number = foreach_current_index(lc) + 1;
+
+		query->targetList = lappend(query->targetList,
+									makeTargetEntry(set_output(level, lfirst(lc)), number,
+													psprintf("c%d", number), false));
+	}
+	return subquery_entry(query, "set");
+}
+
+static SetOperationStmt *
+union_all(Node *left, Node *right, List *outputs)
+{
+	SetOperationStmt *both = makeNode(SetOperationStmt);
+	ListCell   *lc;
+
+	both->op = SETOP_UNION;
+	both->all = true;
+	both->larg = left;
+	both->rarg = right;
+	foreach(lc, outputs)
+	{
+		both->colTypes = lappend_oid(both->colTypes, exprType(lfirst(lc)));
+		both->colTypmods = lappend_int(both->colTypmods, exprTypmod(lfirst(lc)));
+		both->colCollations = lappend_oid(both->colCollations, exprCollation(lfirst(lc)));
+	}
+	return both;
+}
+
+RangeTblEntry *
+dp_union_of_sets(Query *query, List *levels, List **from, List **columns)
+{
+	GroupingContext groupings = {0};
+	Query	   *all = make_select(NIL);
+	Node	   *tree = NULL;
+	ListCell   *lc;
+
+	grouping_walker((Node *) query->targetList, &groupings);
+	grouping_walker(query->havingQual, &groupings);
+	*from = list_concat_copy(group_expressions(query), ((DpLevel *) linitial(levels))->aggs);
+	*from = list_concat(*from, groupings.found);
+	*columns = NIL;
+	foreach(lc, levels)
+	{
+		RangeTblRef *ref = makeNode(RangeTblRef);
+
+		all->rtable = lappend(all->rtable, rows_of_set(lfirst(lc), *from));
+		ref->rtindex = list_length(all->rtable);
+		tree = tree ? (Node *) union_all(tree, (Node *) ref, *from) : (Node *) ref;
+	}
+	for (int i = 1; i <= list_length(*from); i++)
+		*columns = lappend_int(*columns, i);
+	if (list_length(levels) == 1)
+		return linitial(all->rtable);
+
+	all->setOperations = tree;
+	all->jointree = makeFromExpr(NIL, NULL);
+	foreach(lc, *from)
+	{
+		int			number = foreach_current_index(lc) + 1;
+		Node	   *expr = lfirst(lc);
+
+		all->targetList = lappend(all->targetList,
+								  makeTargetEntry((Expr *) makeVar(1, number, exprType(expr), exprTypmod(expr),
+																   exprCollation(expr), 0),
+												  number, psprintf("c%d", number), false));
+	}
+	return subquery_entry(all, "sets");
+}
