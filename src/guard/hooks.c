@@ -97,6 +97,37 @@ find_tuplestore(Query *query, const char *name)
 	return c.found;
 }
 
+static bool
+is_inner(RangeTblEntry *rte)
+{
+	return rte->enrname != NULL && strcmp(rte->enrname, DP_INNER_MARK) == 0;
+}
+
+/*
+ * What protected rows are joined with must not itself depend on such rows,
+ * other than by what was released: not even for roles that may read them, whose
+ * releases are private, too.
+ */
+static void
+check_given(PlannedStmt *plan)
+{
+	ListCell   *lc;
+
+	if (plan->commandType != CMD_SELECT || plan->hasModifyingCTE)
+		elog(ERROR, "what a private query joins with modifies data");
+	foreach(lc, plan->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+		Oid			relid = dp_is_protected(rte) ? rte->relid : dp_table_of_sequence(rte);
+
+		if (OidIsValid(relid) && !is_inner(rte))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("private aggregates cannot be joined with what is computed exactly from protected table \"%s\"; "
+							"use private aggregates there, too", get_rel_name(relid))));
+	}
+}
+
 /* plans what the release is given: queries like any other of who asks */
 static void
 plan_givens(DpRelease *release, const char *query_string, int cursorOptions, ParamListInfo boundParams)
@@ -112,8 +143,7 @@ plan_givens(DpRelease *release, const char *query_string, int cursorOptions, Par
 									(cursorOptions & CURSOR_OPT_CUSTOM_PLAN) | CURSOR_OPT_PARALLEL_OK,
 									boundParams);
 		given->query = NULL;
-		if (given->plan->commandType != CMD_SELECT || given->plan->hasModifyingCTE)
-			elog(ERROR, "what a private query joins with modifies data");
+		check_given(given->plan);
 		if (rte != NULL)
 			rte->enrtuples = given->plan->planTree->plan_rows;
 	}
@@ -209,15 +239,10 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 static PlannedStmt *
 guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
-	if (IsTransactionState() && dp_query_touches_protected(parse))
+	if (IsTransactionState() && dp_query_touches_protected(parse) &&
+		!dp_is_key_check())
 		return plan_guarded(parse, query_string, cursorOptions, boundParams);
 	return next_planner(parse, query_string, cursorOptions, boundParams);
-}
-
-static bool
-is_inner(RangeTblEntry *rte)
-{
-	return rte->enrname != NULL && strcmp(rte->enrname, DP_INNER_MARK) == 0;
 }
 
 static void
@@ -251,7 +276,7 @@ guard_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *re
 			if (dp_policy_table(top) != NULL)
 				named = top;
 		}
-		if (!dp_may_read(named))
+		if (!dp_may_read(named) && !dp_is_key_check())
 			refuse_rows(named);
 	}
 }
@@ -277,7 +302,7 @@ guard_check_perms(DP_CHECK_PERMS_ARGS)
 		table = dp_table_of_sequence(rte);
 		if (!OidIsValid(table) && dp_policy_table(rte->relid) != NULL)
 			table = rte->relid;
-		if (!OidIsValid(table) || dp_may_read(table))
+		if (!OidIsValid(table) || dp_may_read(table) || dp_is_key_check())
 			continue;
 		if (ereport_on_violation)
 			refuse_rows(table);

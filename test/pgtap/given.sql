@@ -334,4 +334,17 @@ SELECT is(ask('PREPARE twice AS SELECT dp_count(*) FROM visits v JOIN (SELECT de
 		ON d.dept = v.dept AND d.n > 50'), 'NULL for 0', 'prepared');
 SELECT is(ask('EXECUTE twice'), '200 for 2', 'and executed, time ' || i) FROM generate_series(1, 7) i;
 
+-- exact ones, of somebody who may read protected rows, tell of them by what is joined
+SELECT throws_matching(format('SELECT dp_count(*) FROM visits v JOIN %s ON s.id >= v.id', s),
+		'cannot be joined with what is computed exactly from protected table "' || t || '"', 'exact: ' || s)
+	FROM (VALUES ('(SELECT max(id) AS id FROM visits) s', 'visits'),
+		('(SELECT i AS id FROM mine WHERE i = (SELECT count(*) FROM stays)) s', 'stays'),
+		('(VALUES ((SELECT count(*) FROM visits)), (1)) s (id)', 'visits')) v (s, t);
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE numbered (id serial, dept text);
+SELECT dp_cdp.protect_table('numbered', 'clinic');
+RESET SESSION AUTHORIZATION;
+SELECT throws_matching('SELECT dp_count(*) FROM visits v JOIN numbered_id_seq s ON s.last_value = v.id',
+	'cannot be joined with what is computed exactly from protected table "numbered"', 'exact: a sequence');
+
 SELECT * FROM finish();
