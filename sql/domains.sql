@@ -187,6 +187,8 @@ SELECT keys('width_bucket(f, 0, 1, 2)', 'WHERE width_bucket(f, 0, 1, 2) IS NOT N
 SELECT keys($$CASE WHEN i > 5 THEN n WHEN i > 3 THEN 3 ELSE 2.0 END$$, 'WHERE n = 1');
 SELECT keys($$CASE WHEN i > 5 THEN 1.0 ELSE 2.0 END$$, $$WHERE scale(CASE WHEN i > 5 THEN 1.0 ELSE 2.0 END) = 1$$);
 SELECT keys($$CASE WHEN i > 5 THEN 1.0 ELSE 2.0 END$$, $$WHERE CASE WHEN i > 5 THEN 1.0 ELSE 2.0 END < 1.50$$);
+-- 'v1' and 'v1 ' are one key as character, and two as varchar
+SELECT keys('code::bpchar', $$WHERE code = 'v1'$$), keys('code::bpchar', $$WHERE code::bpchar = 'v1 '$$), keys('code::bpchar', $$WHERE code = 'v1 '$$);
 -- settings that are others when rows are read
 SET DateStyle = 'German';
 SELECT keys('coalesce(CASE WHEN flag THEN date ''2024-02-01'' END, date ''2024-02-02'')',

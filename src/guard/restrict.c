@@ -412,9 +412,6 @@ conditions_on_key(DpDomain *domain, Node *key, DpLevel *level)
 	ListCell   *lc;
 
 	form.has_forms = domain->canonical != NULL || IsA(dp_canonical_key(null), FuncExpr);
-	/* a varchar that is a key as character: what equals what is not the same */
-	if (form.has_forms && order_of(exprType(key)) != order_of(domain->type))
-		return NIL;
 	param->paramkind = PARAM_EXTERN;
 	param->paramid = 1;
 	param->paramtype = exprType(key);
@@ -447,7 +444,9 @@ dp_domain_restrict(DpDomain *domain, Node *key, DpLevel *level)
 	ParamListInfo params;
 	int			kept = 0;
 
-	key = without_labels(key);
+	/* not a varchar that is a key as character, which takes other values for equal */
+	if (order_of(exprType(without_labels(key))) == order_of(domain->type))
+		key = without_labels(key);
 	/* a constant key stands in conditions for nothing but itself */
 	if (!dp_is_unfoldable(key, NULL))
 		return;
