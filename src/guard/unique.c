@@ -6,7 +6,7 @@
  *
  * Invariants:
  * - Only an index that PostgreSQL itself enforces, at once and for all rows
- *	 that the query's snapshot can see, proves anything.
+ *	 that any snapshot in use can see, proves anything.
  * - What is not understood is taken for no proof.
  *
  *-------------------------------------------------------------------------
@@ -17,7 +17,6 @@
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "access/transam.h"
-#include "access/xact.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -27,9 +26,9 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "storage/procarray.h"
 #include "utils/lsyscache.h"
 #include "utils/relcache.h"
-#include "utils/snapmgr.h"
 
 typedef struct DpUniqueContext
 {
@@ -118,15 +117,14 @@ dp_column_is_fixed(Relation index, int i, List *conditions, DpUniqueContext *cxt
 
 /*
  * A snapshot older than the index may see rows that were deleted so that it
- * could be made.
+ * could be made.  Ours is not all: a plan is kept, and a snapshot that another
+ * session holds now may be imported later.
  */
 static bool
 dp_index_is_older(Relation index)
 {
-	TransactionId xmin = HeapTupleHeaderGetXmin(index->rd_indextuple->t_data);
-
-	return TransactionIdPrecedes(xmin, TransactionXmin) ||
-		TransactionIdIsCurrentTransactionId(xmin);
+	return TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
+								 GetOldestNonRemovableTransactionId(index));
 }
 
 static bool
