@@ -239,8 +239,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 static PlannedStmt *
 guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
-	if (IsTransactionState() && dp_query_touches_protected(parse) &&
-		!dp_is_key_check())
+	if (IsTransactionState() && dp_query_touches_protected(parse))
 		return plan_guarded(parse, query_string, cursorOptions, boundParams);
 	return next_planner(parse, query_string, cursorOptions, boundParams);
 }
@@ -276,7 +275,7 @@ guard_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *re
 			if (dp_policy_table(top) != NULL)
 				named = top;
 		}
-		if (!dp_may_read(named) && !dp_is_key_check())
+		if (!dp_may_read(named))
 			refuse_rows(named);
 	}
 }
@@ -302,7 +301,7 @@ guard_check_perms(DP_CHECK_PERMS_ARGS)
 		table = dp_table_of_sequence(rte);
 		if (!OidIsValid(table) && dp_policy_table(rte->relid) != NULL)
 			table = rte->relid;
-		if (!OidIsValid(table) || dp_may_read(table) || dp_is_key_check())
+		if (!OidIsValid(table) || dp_may_read(table))
 			continue;
 		if (ereport_on_violation)
 			refuse_rows(table);
