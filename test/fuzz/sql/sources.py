@@ -1,0 +1,336 @@
+"""What a level reads: the fixture's tables, FROM clauses, and expressions over their rows."""
+import re
+
+# name: (type, literals for comparisons, largest absolute value of schema x,
+#		 declared keys or None)
+T = ['a', 'b', 'c', 'd']
+TABLES = {
+    'visits': ('person', 3, {
+        'person': ('int', ['7', '30', '61'], 60, None),
+        'dept': ('text', ["'a'", "'b'", "'zz'"], 0, ["'a'", "'b'", "'c'", "'d'"]),
+        'feel': ('pub.mood', ["'bad'", "'good'"], 0, ["'bad'::pub.mood", "'fair'", "'good'"]),
+        'city': ('text', ["'city1'", "'city3'", "''"], 0, None),
+        'flag': ('bool', ['true', 'false'], 0, ['false', 'true']),
+        'n': ('int', ['0', '1', '2', '-1'], 3, None),
+        'v': ('numeric', ['1', '2.5', '0'], 4, None),
+        'f': ('float8', ['1', '0.5', '2.25'], 3, None),
+        'at': ('date', ["'2024-02-01'", "'2024-05-05'"], 0, None),
+        'site': ('int', ['1', '2', '4'], 4, ['1', '2', '3', '4'])}),
+    'people': ('person', 1, {
+        'person': ('int', ['7', '30', '61'], 60, None),
+        'name': ('text', ["'name1'", "'name4'"], 0, None),
+        'born': ('int', ['1950', '1980'], 2000, None),
+        'zip': ('text', ["'101'", "'105'"], 0, None),
+        'sex': ('bool', ['true', 'false'], 0, ['false', 'true'])}),
+    'stays': ('person', 2, {
+        'person': ('int', ['7', '30', '61'], 60, None),
+        'ward': ('text', ["'ward1'", "'ward2'"], 0, None),
+        'days': ('int', ['0', '1', '3'], 4, None),
+        'score': ('float8', ['1', '2.5'], 4, None)}),
+    'logs': ('person', 2, {
+        'person': ('int', ['7', '30', '61'], 60, None),
+        'day': ('date', ["'2024-02-01'", "'2024-06-01'", "'2024-07-01'"], 0, None),
+        'code': ('int', ['0', '1', '-2'], 3, None),
+        'w': ('real', ['1', '2.5'], 4, None)}),
+    'samples': (None, 1, {
+        'batch': ('text', ["'batch1'", "'batch5'"], 0, None),
+        'level': ('int', ['0', '3'], 4, ['0', '1', '2', '3', '4']),
+        'amount': ('numeric', ['1', '2.5'], 3, None)}),
+    'v_visits': ('person', 3, {
+        'person': ('int', ['7', '30', '61'], 60, None),
+        'dept': ('text', ["'a'", "'b'"], 0, ["'a'", "'b'", "'c'", "'d'"]),
+        'feel': ('pub.mood', ["'bad'", "'good'"], 0, ["'bad'::pub.mood", "'fair'", "'good'"]),
+        'city': ('text', ["'city1'", "'city3'"], 0, None),
+        'flag': ('bool', ['true', 'false'], 0, ['false', 'true']),
+        'n': ('int', ['0', '1', '2'], 3, None),
+        'v': ('numeric', ['1', '2.5'], 4, None),
+        'site': ('int', ['1', '2', '4'], 4, ['1', '2', '3', '4'])}),
+    'v_words': ('who', 3, {
+        'who': ('int', ['7', '30', '61'], 60, None),
+        'town': ('text', ["'CITY1'", "'CITY3'"], 0, None),
+        'n1': ('int', ['0', '1', '2'], 4, None),
+        'dept': ('text', ["'a'", "'b'"], 0, ["'a'", "'b'", "'c'", "'d'"])}),
+    'v_pair': ('person', 2, {
+        'person': ('int', ['7', '30', '61'], 60, None),
+        'sex': ('bool', ['true', 'false'], 0, ['false', 'true']),
+        'born': ('int', ['1950', '1980'], 2000, None),
+        'ward': ('text', ["'ward1'", "'ward2'"], 0, None),
+        'days': ('int', ['0', '1', '3'], 4, None)}),
+}
+PUBLIC = {
+    'pub.sites': {'site': ('int', ['1', '2'], 4, None), 'region': ('text', ["'north'"], 0, None),
+                  'beds': ('int', ['10', '20'], 30, None)},
+    'pub.depts': {'dept': ('text', ["'a'", "'e'"], 0, None), 'floor': ('int', ['1', '2'], 5, None)},
+}
+NUMBERS = ('int', 'numeric', 'float8', 'real')
+
+
+class Column:
+    def __init__(self, ref, column):
+        self.ref = ref
+        self.type, self.literals, self.most, self.keys = column
+        self.restricted = False         # something else than keys may tell which values there are
+
+    def restrict(self, conditions):
+        if any(re.search(re.escape(self.ref) + r'\b', c) for c in conditions):
+            self.restricted = True
+
+
+class Source:
+    """FROM: its text, columns, unit, and how many rows a unit may have in it"""
+
+    def __init__(self, text, columns, unit, rows):
+        self.text, self.columns, self.unit, self.rows = text, columns, unit, rows
+        self.sure, self.where, self.header, self.public = True, [], '', False
+        self.per_unit = False
+
+
+class Sources:
+    def __init__(self, rng):
+        self.rng = rng
+        self.serial = 0
+
+    def chance(self, p):
+        return self.rng.random() < p
+
+    def name(self, prefix):
+        self.serial += 1
+        return '%s%d' % (prefix, self.serial)
+
+    # ------------------------------------------------------------------
+    # Sources
+    # ------------------------------------------------------------------
+
+    def columns_of(self, table, alias):
+        columns = [Column('%s.%s' % (alias, n), c) for n, c in TABLES[table][2].items()]
+        for c in columns:
+            # by the view's own condition
+            c.restricted = table == 'v_visits' and c.ref.endswith('.n')
+        return columns
+
+    def table(self, among=('visits', 'visits', 'visits', 'people', 'stays', 'logs', 'samples')):
+        table = self.rng.choice(among)
+        unit, rows, columns = TABLES[table]
+        alias = self.name('t')
+        return Source('%s%s %s' % ('ONLY ' if self.chance(0.02) else '', table, alias),
+                      self.columns_of(table, alias), unit and '%s.%s' % (alias, unit), rows), table, alias
+
+    def source(self):
+        r = self.rng.random()
+        if r < 0.5:
+            return self.table()[0]
+        if r < 0.6:
+            return self.table(('v_visits', 'v_words', 'v_pair'))[0]
+        if r < 0.74:
+            return self.derived()
+        if r < 0.8:
+            return self.per_unit()
+        if r < 0.9:
+            return self.join_protected()
+        if r < 0.995:
+            return self.join_public()
+        alias = self.name('p')
+        table = self.rng.choice(list(PUBLIC))
+        s = Source('%s %s' % (table, alias), [Column('%s.%s' % (alias, n), c) for n, c in PUBLIC[table].items()], None, 1)
+        s.sure, s.public = False, True
+        return s
+
+    def derived(self):
+        """a subquery or a WITH query that filters and projects"""
+        inner, table, alias = self.table()
+        name = self.name('s')
+        keep = [c for c in inner.columns if self.chance(0.8) or c.ref == inner.unit]
+        outputs, columns = [], []
+        for i, c in enumerate(keep):
+            expr = c.ref
+            column = (c.type, c.literals, c.most, c.keys)
+            if c.ref != inner.unit and c.type == 'int' and self.chance(0.2):
+                expr, column = '%s + 1' % c.ref, (c.type, c.literals, c.most + 1, None)
+            outputs.append('%s AS d%d' % (expr, i))
+            columns.append(Column('%s.d%d' % (name, i), column))
+        unit = next((columns[i].ref for i, c in enumerate(keep) if c.ref == inner.unit), None)
+        query = 'SELECT %s FROM %s' % (', '.join(outputs) or '1', inner.text)
+        if self.chance(0.5):
+            condition = self.condition(inner, 1)
+            query += ' WHERE ' + condition
+            for c, outer in zip(keep, columns):
+                c.restrict([condition])
+                outer.restricted = c.restricted
+        sure = True
+        if self.chance(0.05):
+            query += self.rng.choice([' ORDER BY 1', ' LIMIT 5', ' OFFSET 3', ' FOR UPDATE'])
+            sure = False
+        if self.chance(0.4):
+            s = Source(name, columns, unit, inner.rows)
+            s.header = '%s AS %s(%s)' % (name, self.rng.choice(['', 'MATERIALIZED ', 'NOT MATERIALIZED ']), query)
+        else:
+            s = Source('%s(%s) %s' % ('LATERAL ' if self.chance(0.1) else '', query, name), columns, unit, inner.rows)
+        s.sure = sure
+        if not columns:
+            s.columns = [Column('1', ('int', ['1'], 1, None))]
+        return s
+
+    def per_unit(self):
+        """one row for each unit, made by plain aggregates"""
+        inner, _, _ = self.table(('visits', 'people', 'stays', 'logs'))
+        name = self.name('u')
+        numbers = [c for c in inner.columns if c.type in NUMBERS and c.ref != inner.unit]
+        outputs, columns = ['%s AS person' % inner.unit], [Column(name + '.person', TABLES['people'][2]['person'])]
+        for i in range(self.rng.randrange(1, 3)):
+            c = self.rng.choice(numbers)
+            f = self.rng.choice(['max', 'min', 'sum', 'count', 'avg'])
+            t = 'int' if f == 'count' else c.type
+            if f in ('sum', 'avg') and t == 'int':
+                t = 'numeric' if f == 'avg' else 'int'
+            outputs.append('%s(%s) AS g%d' % (f, c.ref, i))
+            columns.append(Column('%s.g%d' % (name, i), (t, ['0', '1', '2'], (c.most or 1) * inner.rows, None)))
+            columns[-1].restricted = True
+        query = 'SELECT %s FROM %s%s GROUP BY %s' % (
+            ', '.join(outputs), inner.text, ' WHERE ' + self.condition(inner, 1) if self.chance(0.3) else '', inner.unit)
+        if self.chance(0.2):
+            query += ' HAVING count(*) > 1'
+        s = Source('(%s) %s' % (query, name), columns, name + '.person', 1)
+        s.per_unit = True
+        return s
+
+    def join_protected(self):
+        a, ta, aa = self.table(('visits', 'people', 'stays', 'logs', 'v_visits'))
+        b, tb, ab = self.table(('visits', 'people', 'stays', 'logs', 'samples'))
+        on_unit = b.unit and self.chance(0.8)
+        if on_unit:
+            on = '%s = %s' % (a.unit, b.unit)
+            if self.chance(0.2):
+                on += ' AND ' + self.condition(b, 1)
+        else:
+            on = self.rng.choice(['%s = %s' % (a.columns[-1].ref, b.columns[-1].ref), 'true',
+                                  '%s < %s' % (a.columns[0].ref, b.columns[0].ref)])
+        columns = a.columns + b.columns
+        shape = self.rng.random()
+        kind = self.rng.choice(['JOIN', 'JOIN', 'JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN'])
+        text, where = None, []
+        if shape < 0.2 and on_unit:
+            text = '%s, %s' % (a.text, b.text)
+            where, kind = [on], 'JOIN'
+        elif shape < 0.35 and on_unit:
+            text = '%s %s %s USING (person)' % (a.text, kind, b.text)
+        elif shape < 0.4:
+            text, kind = '%s NATURAL JOIN %s' % (a.text, b.text), 'NATURAL'
+        elif shape < 0.45:
+            text, kind = '%s CROSS JOIN %s' % (a.text, b.text), 'CROSS'
+        elif shape < 0.5 and on_unit:
+            name = self.name('l')
+            text = '%s, LATERAL (SELECT * FROM %s WHERE %s) %s' % (a.text, b.text, on, name)
+            columns = a.columns + [Column(name + '.' + c.ref.split('.')[1], (c.type, c.literals, c.most, c.keys))
+                                   for c in b.columns]
+            kind = 'JOIN'
+        else:
+            text = '%s %s %s ON %s' % (a.text, kind, b.text, on)
+        unit = b.unit if on_unit and kind == 'RIGHT JOIN' else a.unit
+        s = Source(text, columns, unit, a.rows * b.rows if on_unit else 60)
+        s.where = where
+        s.sure = bool(on_unit) and kind in ('JOIN', 'LEFT JOIN', 'RIGHT JOIN')
+        for c in {'LEFT JOIN': b.columns, 'RIGHT JOIN': a.columns, 'FULL JOIN': columns}.get(kind, []):
+            c.restricted = True
+        if s.sure and self.chance(0.15):
+            # a third one, on the same unit
+            c, _, _ = self.table(('people', 'stays', 'logs'))
+            s.text += ' JOIN %s ON %s = %s' % (c.text, c.unit, self.rng.choice([a.unit, b.unit]))
+            s.columns += c.columns
+            s.rows *= c.rows
+            s.sure = kind == 'JOIN'
+        return s
+
+    def join_public(self):
+        table = self.rng.choice(list(PUBLIC) + ['VALUES', 'series', 'own.notes'])
+        alias = self.name('p')
+        a, _, _ = self.table(('visits', 'v_visits', 'samples', 'stays'))
+        key = next((c for c in a.columns if c.ref.endswith('.site' if table == 'pub.sites' else '.dept')), None)
+        if table in PUBLIC:
+            item = '%s %s' % (table, alias)
+            public = [Column('%s.%s' % (alias, n), c) for n, c in PUBLIC[table].items()]
+            most = 2 if table == 'pub.depts' else 1
+        else:
+            item = {'VALUES': "(VALUES (1, 'a'), (2, 'b')) %s (k, w)", 'series': 'generate_series(1, 2) %s (k)',
+                    'own.notes': '(SELECT id AS k FROM own.notes WHERE id < 3) %s'}[table] % alias
+            public = [Column(alias + '.k', ('int', ['1', '2'], 3, None))]
+            most, key = (1, None)
+        if key is not None and self.chance(0.9):
+            on = '%s = %s' % (key.ref, public[0].ref)
+        elif self.chance(0.7):
+            number = next((c for c in a.columns if c.type == 'int' and c.ref != a.unit), a.columns[0])
+            on = '%s = %s' % (number.ref, public[0].ref) if number.type == public[0].type else 'true'
+        else:
+            on = 'true'
+        most = most if on != 'true' else 20
+        kind = self.rng.choice(['JOIN', 'JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN'])
+        if self.chance(0.15):
+            text, where, kind = '%s, %s' % (a.text, item), [on], 'JOIN'
+        elif self.chance(0.3):
+            flipped = {'LEFT JOIN': 'RIGHT JOIN', 'RIGHT JOIN': 'LEFT JOIN'}.get(kind, kind)
+            text, where = '%s %s %s ON %s' % (item, flipped, a.text, on), []
+        else:
+            text, where = '%s %s %s ON %s' % (a.text, kind, item, on), []
+        for c in public + (a.columns if kind in ('RIGHT JOIN', 'FULL JOIN') else []):
+            c.restricted = True
+        s = Source(text, a.columns + public, a.unit, a.rows * most)
+        s.where = where
+        s.sure = kind in ('JOIN', 'LEFT JOIN') and a.unit is not None
+        return s
+
+    # ------------------------------------------------------------------
+    # Expressions over protected rows
+    # ------------------------------------------------------------------
+
+    def condition(self, source, depth):
+        c = self.rng.choice(source.columns)
+        r = self.rng.random()
+        if depth > 0 and r < 0.3:
+            return '(%s %s %s)' % (self.condition(source, depth - 1), self.rng.choice(['AND', 'OR']),
+                                   self.condition(source, depth - 1))
+        if r < 0.37:
+            return 'NOT ' + self.condition(source, 0) if depth > 0 else 'true'
+        if r < 0.45:
+            return '%s IS %sNULL' % (c.ref, self.rng.choice(['', 'NOT ']))
+        if r < 0.52 and c.type != 'bool':
+            return '%s IN (%s)' % (c.ref, ', '.join(c.literals))
+        if r < 0.57 and c.type == 'text':
+            return self.rng.choice(["%s LIKE '%%1'", "upper(%s) <> 'X'", "length(%s) > 3", "%s || 'x' > 'b'"]) % c.ref
+        if r < 0.62 and c.type in NUMBERS:
+            return self.rng.choice(['%s + 1 > 2', '%s * 2 <= 3', '%s BETWEEN 0 AND 2', '%s::numeric < 2',
+                                    'abs(%s) = 1', '10 / nullif(%s, 0) > 3']) % c.ref
+        if r < 0.65 and c.type == 'date':
+            return self.rng.choice(['extract(month FROM %s) = 3', "date_trunc('month', %s) > '2024-02-01'",
+                                    '%s + 1 > \'2024-03-01\'']) % c.ref
+        if c.type == 'bool':
+            return self.rng.choice(['%s', 'NOT %s', '%s IS TRUE', '%s = true']) % c.ref
+        return '%s %s %s' % (c.ref, self.rng.choice(['=', '<>', '<', '<=', '>', '>=']), self.rng.choice(c.literals))
+
+    def bad_condition(self, source):
+        c = self.rng.choice(source.columns)
+        return self.rng.choice([
+            "md5(%s::text) < 'a'", '(%s)::text::int > 0', '%s IN (SELECT site::text FROM pub.sites)',
+            'EXISTS (SELECT FROM pub.sites WHERE site::text = %s::text)', '1 / (%s::text::numeric) > 0', 'random() > %s',
+            '%s::text ~ \'a\'', '(SELECT dp_count(*) FROM visits) > 0 AND %s IS NULL', 'pg_sleep(0) IS NULL AND %s IS NULL',
+            "dp_count(%s) > 0", "set_config('dp_cdp.rho', '1', false) > %s::text", 'ROW(%s) IS NULL',
+            '%s = ANY (ARRAY(SELECT 1))', "pg_notify('a', %s::text) IS NULL"]) % c.ref
+
+    def key(self, source):
+        """
+        (expression, declared keys or None, sure); of expressions it is not
+        known here whether they count as declared
+        """
+        c = self.rng.choice(source.columns)
+        r = self.rng.random()
+        if r < 0.72:
+            return c.ref, c.keys, not c.restricted
+        if r < 0.75:
+            return self.rng.choice(["'all'::text", 'NULL::int', '1 + 1', "'2024-02-02'::date", 'current_date', '1.5']), None, False
+        if c.type in ('int', 'numeric'):
+            return self.rng.choice(['%s + 1', '%s %% 2', 'CASE WHEN %s > 1 THEN 1 ELSE 0 END', '-%s', '%s::text']) % c.ref, None, False
+        if c.type == 'text':
+            return self.rng.choice(['upper(%s)', 'left(%s, 3)', "coalesce(%s, 'none')", "%s || 'x'"]) % c.ref, None, False
+        if c.type == 'date':
+            return self.rng.choice(['extract(month FROM %s)', "date_trunc('quarter', %s)", '%s + 1']) % c.ref, None, False
+        if r < 0.9:
+            return '(%s)' % self.condition(source, 0), ['false', 'true', 'NULL::bool'], not c.restricted
+        return c.ref, c.keys, not c.restricted
