@@ -33,10 +33,11 @@ typedef struct DpAllowContext
 								 * read; NULL: any */
 	List	   *rtable;			/* names columns in messages; may be NIL */
 	const char *source_text;	/* what node locations refer to; may be NULL */
-	Oid			run_as;			/* role with whose rights it runs; InvalidOid: the
-								 * owners of the protected tables in rtable */
-	bool		unit_aggregates;	/* aggregates of this level are accepted, too:
-									 * it groups by the privacy unit */
+	Oid			run_as;			/* role with whose rights it runs; InvalidOid:
+								 * the owners of the protected tables in
+								 * rtable */
+	bool		unit_aggregates;	/* aggregates of this level are accepted,
+									 * too: it groups by the privacy unit */
 } DpAllowContext;
 
 /*

@@ -301,7 +301,7 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 } \
 extern int dp_no_such_variable
 
-DP_TRY_SUMMAND(summand_float4, FLOAT4, float4, 0x1p96f);
+DP_TRY_SUMMAND(summand_float4, FLOAT4, float4, 0x1p96);
 DP_TRY_SUMMAND(summand_float8, FLOAT8, float8, 0x1p984);
 DP_TRY_SUMMAND(summand_squared_float8, FLOAT8, float8, 0x1p464);
 

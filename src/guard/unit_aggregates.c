@@ -121,7 +121,7 @@ dp_vet_argument(DpVet *vet, Aggref *agg, const DpUnitAggregate *allowed, Expr *e
 	return (Expr *) call;
 }
 
-Node *
+Node	   *
 dp_vet_unit_aggregate(DpVet *vet, Aggref *agg)
 {
 	const DpUnitAggregate *allowed = dp_unit_aggregate(agg->aggfnoid);
