@@ -123,8 +123,10 @@ CREATE SCHEMA own AUTHORIZATION fuzz_analyst;
 SET ROLE fuzz_analyst;
 CREATE TABLE own.notes (id int, note text, n numeric);
 INSERT INTO own.notes SELECT i, 'note' || i, i / 3.0 FROM generate_series(1, 20) i;
+CREATE TABLE own.marks (id int);
+INSERT INTO own.marks SELECT generate_series(1, 20);
 -- for exact twins of what the analyst joins with it
 GRANT USAGE ON SCHEMA own TO fuzz_owner;
-GRANT SELECT ON own.notes TO fuzz_owner;
+GRANT SELECT ON own.marks TO fuzz_owner;
 RESET ROLE;
 SELECT dp_cdp.harden();

@@ -198,12 +198,13 @@ class Grammar(Sources):
             if k[1] is not None and 'NULL' not in k[1][-1]:
                 where.append('%s IN (%s)' % (k[0], ', '.join(k[1])))
         inner = 'SELECT %s FROM %s%s%s' % (
-            ', '.join(['%s AS k%d' % (k[0], i) for i, k in enumerate(keys)] +
+            # of equal numbers one form is released
+            ', '.join([('trim_scale(%s) AS k%d' if k[3] == 'numeric' else '%s AS k%d') % (k[0], i) for i, k in enumerate(keys)] +
                       ['%s AS a%d' % (a[1] if a[1].startswith('count') else 'coalesce(%s, 0)' % a[1], i)
                        for i, a in enumerate(aggregates)] + [units + ' AS u']),
             s.text, ' WHERE ' + ' AND '.join(where) if where else '',
             ' GROUP BY ' + ', '.join(k[0] for k in keys) if keys else '')
-        if soft and not out.sure and not out.fragile and outputs[0][1] == 'key':
+        if soft and not out.sure and not out.fragile and outputs[:1] == [('{k0}', 'key', 0)]:
             # each group that one unit made up may be missing, empty groups may be there
             out.soft = ('SELECT %s, x.u FROM (%s) x%s' % (
                 ', '.join(fill(o[0], *names) for o in outputs), inner, ' WHERE ' + fill(having, *names) if having else ''),
@@ -265,6 +266,8 @@ class Grammar(Sources):
             out = self.level()
             if out.header:
                 out.private, out.exact = ['WITH %s %s' % (out.header, q) for q in (out.private, out.exact)]
+                if out.soft:
+                    out.soft = ('WITH %s %s' % (out.header, out.soft[0]),) + out.soft[1:]
                 out.header = ''
             return self.ordered(out)
         a = self.query(depth - 1)

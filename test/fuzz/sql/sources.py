@@ -241,7 +241,7 @@ class Sources:
         return s
 
     def join_public(self):
-        table = self.rng.choice(list(PUBLIC) + ['VALUES', 'series', 'own.notes'])
+        table = self.rng.choice(list(PUBLIC) + ['VALUES', 'series', 'own.marks'])
         alias = self.name('p')
         a, _, _ = self.table(('visits', 'v_visits', 'samples', 'stays'))
         key = next((c for c in a.columns if c.ref.endswith('.site' if table == 'pub.sites' else '.dept')), None)
@@ -251,7 +251,7 @@ class Sources:
             most = 2 if table == 'pub.depts' else 1
         else:
             item = {'VALUES': "(VALUES (1, 'a'), (2, 'b')) %s (k, w)", 'series': 'generate_series(1, 2) %s (k)',
-                    'own.notes': '(SELECT id AS k FROM own.notes WHERE id < 3) %s'}[table] % alias
+                    'own.marks': '(SELECT id AS k FROM own.marks WHERE id < 3) %s'}[table] % alias
             public = [Column(alias + '.k', ('int', ['1', '2'], 3, None))]
             most, key = (1, None)
         if key is not None and self.chance(0.9):
@@ -316,21 +316,23 @@ class Sources:
 
     def key(self, source):
         """
-        (expression, declared keys or None, sure); of expressions it is not
-        known here whether they count as declared
+        (expression, declared keys or None, sure, type); of expressions it is
+        not known here whether they count as declared
         """
         c = self.rng.choice(source.columns)
         r = self.rng.random()
         if r < 0.72:
-            return c.ref, c.keys, not c.restricted
+            return c.ref, c.keys, not c.restricted, c.type
         if r < 0.75:
-            return self.rng.choice(["'all'::text", 'NULL::int', '1 + 1', "'2024-02-02'::date", 'current_date', '1.5']), None, False
+            return self.rng.choice(["'all'::text", 'NULL::int', '1 + 1', "'2024-02-02'::date", 'current_date', '1.5']), None, False, ''
+        if c.type in ('int', 'numeric') and self.chance(0.7):
+            return self.rng.choice(['%s + 1', '%s %% 2', '-%s']) % c.ref, None, False, c.type
         if c.type in ('int', 'numeric'):
-            return self.rng.choice(['%s + 1', '%s %% 2', 'CASE WHEN %s > 1 THEN 1 ELSE 0 END', '-%s', '%s::text']) % c.ref, None, False
+            return self.rng.choice(['CASE WHEN %s > 1 THEN 1 ELSE 0 END', '%s::text']) % c.ref, None, False, 'text'
         if c.type == 'text':
-            return self.rng.choice(['upper(%s)', 'left(%s, 3)', "coalesce(%s, 'none')", "%s || 'x'"]) % c.ref, None, False
+            return self.rng.choice(['upper(%s)', 'left(%s, 3)', "coalesce(%s, 'none')", "%s || 'x'"]) % c.ref, None, False, c.type
         if c.type == 'date':
-            return self.rng.choice(['extract(month FROM %s)', "date_trunc('quarter', %s)", '%s + 1']) % c.ref, None, False
+            return self.rng.choice(['extract(month FROM %s)', "date_trunc('quarter', %s)", '%s + 1']) % c.ref, None, False, ''
         if r < 0.9:
-            return '(%s)' % self.condition(source, 0), ['false', 'true', 'NULL::bool'], not c.restricted
-        return c.ref, c.keys, not c.restricted
+            return '(%s)' % self.condition(source, 0), ['false', 'true', 'NULL::bool'], False, 'bool'
+        return c.ref, c.keys, not c.restricted, c.type
