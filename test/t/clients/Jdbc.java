@@ -487,7 +487,8 @@ public class Jdbc {
 			s.cancel();
 			t.join();
 			holder.rollback();
-			equal(state[0], "57014", "cancelled while waiting for: " + lock);
+			// or the ledger was faster to give up waiting for the lock
+			like(state[0], type.equals("Lock") ? "^57014$" : "^(57014|ZC003)$", "cancelled while waiting for: " + lock);
 		}
 	}
 

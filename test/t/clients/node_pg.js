@@ -314,7 +314,8 @@ async function cancel() {
 	await paid(1, 'the query after');
 	await client.end();
 	({ client, code } = await cancelled('LOCK TABLE dp_cdp.release_log', 'Extension'));
-	equal(code, '57014', 'cancelled while the ledger debits');
+	// or the ledger was faster to give up waiting for the lock
+	like(code, /^(57014|ZC003)$/, 'cancelled while the ledger debits');
 	equal((await client.query(BY_DEPT)).rows.length, 4, 'the connection goes on');
 	await paidBetween(1, 2, 'cancelled while the ledger debits, and the query after');
 	await client.end();

@@ -275,7 +275,8 @@ def cancel():
     tap.paid(1, "the query after")
     conn.close()
     conn, failure = cancelled("LOCK TABLE dp_cdp.release_log", "Extension")
-    tap.equal(failure, "57014", "cancelled while the ledger debits")
+    # or the ledger was faster to give up waiting for the lock
+    tap.like(failure, "^(57014|ZC003)$", "cancelled while the ledger debits")
     tap.equal([r[0] for r in rows(conn, BY_DEPT)], KEYS, "the connection goes on")
     tap.paid_between(1, 2, "cancelled while the ledger debits, and the query after")
     conn.close()

@@ -443,7 +443,8 @@ def cancel():
     tap.paid(1, "the query after")
     conn.close()
     conn, failure = cancelled("LOCK TABLE dp_cdp.release_log", "Extension")
-    tap.equal(failure, "57014", "cancelled while the ledger debits")
+    # or the ledger was faster to give up waiting for the lock
+    tap.like(failure, "^(57014|ZC003)$", "cancelled while the ledger debits")
     # the next debit is made after the one that was given up
     tap.equal(len(conn.execute(BY_DEPT).fetchall()), 4, "the connection goes on")
     tap.paid_between(1, 2, "cancelled while the ledger debits, and the query after")
