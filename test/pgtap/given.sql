@@ -160,7 +160,8 @@ SELECT is(ask('SELECT dp_count(*) FROM visits JOIN secret USING (dept)'), '42501
 SELECT is(ask('SELECT dp_count(*) FROM visits JOIN (SELECT dept FROM secret) s USING (dept)'),
 	'42501 permission denied for table secret for 0', 'in a subquery');
 SELECT is(ask('SELECT dp_count(*) FROM visits JOIN hidden USING (dept)'), '42501 permission denied for view hidden for 0', 'a view that is not readable');
-SELECT is(ask('EXPLAIN SELECT dp_count(*) FROM visits JOIN hidden USING (dept)'), '42501 permission denied for view hidden for 0', 'also for EXPLAIN');
+SELECT is(ask('EXPLAIN SELECT dp_count(*) FROM visits JOIN ' || r || ' USING (dept)'), '42501 permission denied for ' || o || ' for 0', 'also for EXPLAIN: ' || r)
+	FROM (VALUES ('hidden', 'view hidden'), ('secret', 'table secret'), ('(SELECT dept FROM secret) s', 'table secret')) v (r, o);
 GRANT SELECT (dept) ON secret TO analyst1;
 SELECT is(ask('SELECT dp_count(*) FROM visits JOIN secret USING (dept)'), '200 for 1', 'a column that is readable');
 SELECT is(ask('SELECT dp_count(*) FROM visits JOIN secret USING (dept) WHERE beds = 1'),
@@ -174,6 +175,13 @@ SELECT is(ask(format('SELECT dp_count(*) FROM %s JOIN codes USING (dept)', t)), 
 SELECT is(ask('SELECT dp_count(*) FROM visits JOIN (SELECT * FROM codes) c USING (dept)'), '200 for 1', 'nor in a subquery');
 SELECT is(ask('PREPARE trusted AS SELECT dp_count(*) FROM visits JOIN codes USING (dept)'), 'NULL for 0', 'prepared');
 SELECT is(ask('EXECUTE trusted'), '200 for 1', 'and executed, time ' || i) FROM generate_series(1, 7) i;
+
+-- they are asked for when a statement starts
+BEGIN;
+SELECT ask('DECLARE started CURSOR FOR SELECT dp_count(*) FROM visits JOIN codes USING (dept)');
+REVOKE SELECT ON codes FROM analyst1;
+SELECT is(ask('FETCH 1 FROM started'), '200 for 1', 'not after it was paid for');
+ROLLBACK;
 
 -- policies are those of who asks
 SELECT is(ask('SELECT dp_count(*) FROM visits JOIN notes USING (dept)'), '100 for 1', 'a table with row-level security');
@@ -265,16 +273,22 @@ SELECT is(ask('TRUNCATE long'), 'NULL for 0', 'and the rows are gone');
 SELECT is(ask('FETCH 1 FROM two'), '5 for 0', 'but were read');
 COMMIT;
 
-BEGIN;
-SELECT ask('DECLARE unread CURSOR FOR SELECT dp_count(*) FROM visits UNION ALL
-	SELECT dp_count(*) FROM visits v JOIN (SELECT id, repeat(''y'', 10000) AS filler FROM generate_series(1, 2000) id) l
-		ON l.id = v.id AND l.filler LIKE ''%y''');
-SELECT is(ask('FETCH 1 FROM unread'), '300 for 2', 'what is given need not be read');
-SELECT is(count(*), 1::bigint, 'and stays in its file') FROM pg_ls_tmpdir();
-SELECT ask('CLOSE unread');
-SELECT is(count(*), 0::bigint, 'until the query ends') FROM pg_ls_tmpdir();
-COMMIT;
-
+-- what is given need not be read: its file goes with the query
+CREATE FUNCTION files() RETURNS bigint LANGUAGE sql VOLATILE SECURITY DEFINER AS $$ SELECT count(*) FROM pg_ls_tmpdir() $$;
+SET SESSION AUTHORIZATION analyst1;
+CREATE FUNCTION first_of_two() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer bigint;
+	during bigint;
+BEGIN
+	SELECT n, files() INTO answer, during FROM (
+		SELECT dp_count(*) AS n FROM visits UNION ALL
+		SELECT dp_count(*) FROM visits v JOIN (SELECT id, repeat('y', 1000) AS filler FROM generate_series(1, 2000) id) l
+			ON l.id = v.id AND l.filler LIKE '%y') r;
+	RETURN format('%s, %s files, then %s', answer, during, files());
+END $$;
+RESET SESSION AUTHORIZATION;
+SELECT is(ask('SELECT first_of_two()'), '300, 1 files, then 0 for 2', 'rows in a file that nobody reads');
 RESET work_mem;
 
 -- ------------------------------------------------------------------------
