@@ -378,6 +378,15 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 	return query;
 }
 
+/* false, true and NULL: no row has another key */
+static bool
+is_every_boolean(DpReleaseKey *key)
+{
+	ArrayType  *domain = DatumGetArrayTypeP(key->domain->constvalue);
+
+	return key->type == BOOLOID && key->null_key && ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain)) == 2;
+}
+
 Query *
 dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
@@ -389,7 +398,7 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	{
 		DpReleaseKey *k = lfirst(declared);
 
-		if (k->domain && k->type != BOOLOID && (release->has_unit || undeclared))
+		if (k->domain && !is_every_boolean(k) && (release->has_unit || undeclared))
 			add_condition(from->query, make_membership(lfirst(key), k));
 	}
 	return release->has_unit ? unit_query(release, from, parts, undeclared)

@@ -83,8 +83,8 @@ SELECT gives('SELECT d1, d2 FROM (SELECT dept AS d1, dept AS d2, dp_count(*) FRO
 SELECT refused('SELECT dept, cost, dp_count(*) FROM visits GROUP BY dept, id, cost', 'answered', 'keys that are not declared');
 SELECT refused('SELECT id, cost, dp_count(*) FROM visits GROUP BY id', '^ZC002 a column of protected table "visits" is used outside',
 	'a column that depends on a key');
-SELECT refused('SELECT dept, id > 3, dp_count(*) FROM visits GROUP BY GROUPING SETS ((dept), (id > 3))', '^ZC002 GROUPING SETS',
-	'grouping sets');
+SELECT gives('SELECT dept, id > 1000, GROUPING(dept, id > 1000) FROM visits GROUP BY GROUPING SETS ((dept), (id > 1000)) HAVING dp_count(*) > 500 ORDER BY 1, 2',
+	'{"(a,,1)","(b,,1)","(c,,1)","(,f,2)","(,t,2)"}', 'grouping sets');
 SELECT refused('SELECT (SELECT count(*) FROM visits) AS k, dp_count(*) FROM visits GROUP BY 1', '^ZC002', 'a subquery as a key');
 CREATE VIEW per_dept AS SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept;
 GRANT SELECT ON per_dept TO analyst1;
