@@ -1,0 +1,107 @@
+/*-------------------------------------------------------------------------
+ *
+ * moments.h
+ *	  Mean, variance, covariance, correlation and regression from noisy sums.
+ *
+ * A row's value is clamped to its column's bounds and centred, t = (x - mid) /
+ * half in [-1, 1], mid and half being the middle of the bounds and half their
+ * distance.  A statistic of one argument is made from sums over rows of
+ *
+ *		N = 1, T = t, T2 = 2 t^2 - 1
+ *
+ * and one of two arguments from these and U, U2, TU = t u: T always belongs
+ * to the first argument as written in SQL and U to the second.  So for
+ * regr_slope(Y, X) and regr_intercept(Y, X), T is the dependent and U the
+ * independent variable.  N counts rows that have all arguments.
+ *
+ * Everything here is post-processing: it depends on nothing but its arguments.
+ *
+ * Part of math/: no PostgreSQL header may be included here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_MOMENTS_H
+#define DP_MOMENTS_H
+
+typedef enum dp_statistic
+{
+	DP_STAT_AVG,
+	DP_STAT_VAR_POP,
+	DP_STAT_VAR_SAMP,
+	DP_STAT_STDDEV_POP,
+	DP_STAT_STDDEV_SAMP,
+	DP_STAT_COVAR_POP,
+	DP_STAT_COVAR_SAMP,
+	DP_STAT_CORR,
+	DP_STAT_REGR_SLOPE,
+	DP_STAT_REGR_INTERCEPT
+} dp_statistic;
+
+#define DP_STATISTICS	(DP_STAT_REGR_INTERCEPT + 1)
+
+typedef enum dp_moment
+{
+	DP_MOMENT_N,
+	DP_MOMENT_T,
+	DP_MOMENT_T2,
+	DP_MOMENT_U,
+	DP_MOMENT_U2,
+	DP_MOMENT_TU
+} dp_moment;
+
+#define DP_MOMENTS		(DP_MOMENT_TU + 1)
+
+/* the part's share of the column's rho is weight / sum of weights */
+typedef struct dp_moment_part
+{
+	dp_moment	moment;
+	int			weight;
+} dp_moment_part;
+
+/* the bounds of an argument: finite, lower <= upper */
+typedef struct dp_moment_range
+{
+	double		lower,
+				upper;
+} dp_moment_range;
+
+/*
+ * The sums that a statistic is made from, N always the first.  The order is
+ * that of sums and sigma below.
+ */
+extern const dp_moment_part *dp_moment_parts(dp_statistic stat, int *nparts);
+
+/*
+ * sums[i] is the noisy sum of part i in its natural unit (N: rows; others:
+ * sums of values in [-1, 1]), sigma[i] the standard deviation of its noise in
+ * the same unit.  t and u are the bounds of the first and second argument; u
+ * is not read where there is one.
+ *
+ * value: finite whatever the sums are.  A mean is within its bounds; a
+ * variance within 0 and half^2, a covariance within +- half_t half_u (n / (n -
+ * 1) <= 2 times that in a sample); a standard deviation is the root of the
+ * variance; a correlation is within [-1, 1].  With few rows for the noise
+ * (N not above its sigma, in particular N <= 0) it goes to what the middle of
+ * all the sums' ranges would give: the middle of the bounds for a mean and an
+ * intercept, half of its greatest value for a variance, 0 for the others.
+ *
+ * stddev: the estimated standard deviation of the value due to noise alone,
+ * by the delta method at the noisy sums, at most what a value in the range
+ * above can have.  Finite and > 0.
+ */
+extern void dp_moment_value(dp_statistic stat, const double *sums, const double *sigma,
+							dp_moment_range t, dp_moment_range u,
+							double *value, double *stddev);
+
+/*
+ * The same standard deviation for n rows of which nothing is known.  The
+ * greatest there can be for means, variances, standard deviations and
+ * covariances.  Correlation and regression have no greatest short of the
+ * limit; for them, the greatest over means in the middle half of the bounds,
+ * correlations and slopes (in units of half_t / half_u) in [-1, 1], for
+ * variances of half^2 / 3, which is that of evenly spread values.
+ */
+extern double dp_moment_worst_stddev(dp_statistic stat, const double *sigma, double n,
+									 dp_moment_range t, dp_moment_range u);
+
+#endif							/* DP_MOMENTS_H */
