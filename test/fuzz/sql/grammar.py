@@ -125,6 +125,9 @@ class Grammar(Sources):
         # plain aggregates over plain aggregates may be post-processing
         if s.per_unit and not all(a[0].startswith('dp_') for a in aggregates):
             out.sure = False
+        # so may a level of one row for each unit be
+        if s.unit in [k[0] for k in keys]:
+            out.sure = False
         soft = out.sure and bool(keys)
         out.sure = out.sure and all(k[2] for k in keys)
 
@@ -135,13 +138,18 @@ class Grammar(Sources):
             else:
                 aggregates.append((self.bad_aggregate(s), 'count(*)', 'int', 0, False))
 
+        sets = ''
+        if keys and self.chance(0.08):
+            out.sure = out.single = False
+            sets = rng.choice(['ROLLUP (%s)', 'CUBE (%s)', 'GROUPING SETS ((%s), ())', 'DISTINCT ROLLUP (%s)'])
+
         # what is selected: keys and aggregates, and arithmetic of them
-        outputs = []
+        outputs = [('{g}', 'key', 0)] if sets and self.chance(0.8) else []
         for i, k in enumerate(keys):
             outputs.append(('{k%d}' % i, 'key', 0))
         for i, a in enumerate(aggregates):
             outputs.append(self.post('{a%d}' % i, a, out, [('{a%d}' % j, b) for j, b in enumerate(aggregates)]))
-        if self.chance(0.05) and keys:
+        if self.chance(0.05) and keys and not sets:
             outputs = outputs[len(keys):]
         if self.chance(0.04):
             outputs.append(('{a0}', aggregates[0][2], aggregates[0][3]))
@@ -157,7 +165,10 @@ class Grammar(Sources):
             out.fragile = out.fragile or aggregates[a][3] > 0
 
         # the private form
+        grouping = 'grouping(%s)' % ', '.join(k[0] for k in keys)
+
         def fill(text, key_texts, aggregate_texts):
+            text = text.replace('{g}', grouping)
             for i, k in enumerate(key_texts):
                 text = text.replace('{k%d}' % i, k)
             for i, a in enumerate(aggregate_texts):
@@ -177,11 +188,8 @@ class Grammar(Sources):
             elif r < 0.22:
                 terms.append(terms[0])
             group = ' GROUP BY ' + ', '.join(terms)
-            if rng.random() < 0.05:
-                out.sure = soft = False
-                out.single = False
-                group = ' GROUP BY ' + rng.choice(['ROLLUP (%s)', 'CUBE (%s)', 'GROUPING SETS ((%s), ())',
-                                                  'DISTINCT ROLLUP (%s)']) % ', '.join(terms)
+            if sets:
+                group = ' GROUP BY ' + sets % ', '.join(private[0])
         elif self.chance(0.02):
             group, out.sure = ' GROUP BY ()', False
         condition = ' WHERE ' + ' AND '.join(where) if where else ''
@@ -189,26 +197,26 @@ class Grammar(Sources):
             distinct, select, s.text, condition, group, ' HAVING ' + fill(having, *private) if having else '')
 
         # the exact form
+        grouped = ['%s AS g' % grouping] if sets else []
+        grouping = 'x.g'
         names = ['x.k%d' % i for i in range(len(keys))], ['x.a%d' % i for i in range(len(aggregates))]
         units = 'count(DISTINCT %s)' % s.unit if s.unit else 'count(*)'
         if s.unit:
             where.append('%s IS NOT NULL' % s.unit)
-        # rows with undeclared values of a declared column belong to no group
-        for k in keys:
-            if k[1] is not None and 'NULL' not in k[1][-1]:
-                where.append('%s IN (%s)' % (k[0], ', '.join(k[1])))
+        # schema x has no values that are not declared: rows with them would belong to no group
         inner = 'SELECT %s FROM %s%s%s' % (
             # of equal numbers one form is released
             ', '.join([('trim_scale(%s) AS k%d' if k[3] == 'numeric' else '%s AS k%d') % (k[0], i) for i, k in enumerate(keys)] +
                       ['%s AS a%d' % (a[1] if a[1].startswith('count') else 'coalesce(%s, 0)' % a[1], i)
-                       for i, a in enumerate(aggregates)] + [units + ' AS u']),
+                       for i, a in enumerate(aggregates)] + [units + ' AS u'] + grouped),
             s.text, ' WHERE ' + ' AND '.join(where) if where else '',
-            ' GROUP BY ' + ', '.join(k[0] for k in keys) if keys else '')
-        if soft and not out.sure and not out.fragile and outputs[:1] == [('{k0}', 'key', 0)]:
+            ' GROUP BY ' + (sets or '%s') % ', '.join(k[0] for k in keys) if keys else '')
+        if soft and not out.sure and not out.fragile and outputs[0][0] == ('{g}' if sets else '{k0}'):
             # each group that one unit made up may be missing, empty groups may be there
             out.soft = ('SELECT %s, x.u FROM (%s) x%s' % (
                 ', '.join(fill(o[0], *names) for o in outputs), inner, ' WHERE ' + fill(having, *names) if having else ''),
-                'SELECT %s' % ', '.join(fill(o[0], ['NULL'] * len(keys), ['0'] * len(aggregates)) for o in outputs), len(keys))
+                'SELECT %s' % ', '.join(fill(o[0], ['NULL'] * len(keys), ['0'] * len(aggregates)) for o in outputs).replace('x.g', '0'),
+                len(keys) + bool(sets))
         if keys and all(k[1] is not None for k in keys):
             domain = ', '.join('(%s)' % ', '.join(v) for v in itertools.product(*[k[1] for k in keys]))
             ks = ', '.join('k%d' % i for i in range(len(keys)))

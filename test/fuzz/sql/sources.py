@@ -12,7 +12,7 @@ TABLES = {
         'city': ('text', ["'city1'", "'city3'", "''"], 0, None),
         'flag': ('bool', ['true', 'false'], 0, ['false', 'true']),
         'n': ('int', ['0', '1', '2', '-1'], 3, None),
-        'v': ('numeric', ['1', '2.5', '0'], 4, None),
+        'v': ('numeric(9,2)', ['1', '2.5', '0'], 4, None),
         'f': ('float8', ['1', '0.5', '2.25'], 3, None),
         'at': ('date', ["'2024-02-01'", "'2024-05-05'"], 0, None),
         'site': ('int', ['1', '2', '4'], 4, ['1', '2', '3', '4'])}),
@@ -43,7 +43,7 @@ TABLES = {
         'city': ('text', ["'city1'", "'city3'"], 0, None),
         'flag': ('bool', ['true', 'false'], 0, ['false', 'true']),
         'n': ('int', ['0', '1', '2'], 3, None),
-        'v': ('numeric', ['1', '2.5'], 4, None),
+        'v': ('numeric(9,2)', ['1', '2.5'], 4, None),
         'site': ('int', ['1', '2', '4'], 4, ['1', '2', '3', '4'])}),
     'v_words': ('who', 3, {
         'who': ('int', ['7', '30', '61'], 60, None),
@@ -62,7 +62,7 @@ PUBLIC = {
                   'beds': ('int', ['10', '20'], 30, None)},
     'pub.depts': {'dept': ('text', ["'a'", "'e'"], 0, None), 'floor': ('int', ['1', '2'], 5, None)},
 }
-NUMBERS = ('int', 'numeric', 'float8', 'real')
+NUMBERS = ('int', 'numeric', 'numeric(9,2)', 'float8', 'real')
 
 
 class Column:
@@ -139,7 +139,7 @@ class Sources:
         """a subquery or a WITH query that filters and projects"""
         inner, table, alias = self.table()
         name = self.name('s')
-        keep = [c for c in inner.columns if self.chance(0.8) or c.ref == inner.unit]
+        keep = [c for c in inner.columns if self.chance(0.8) or c.ref == inner.unit] or inner.columns[:1]
         outputs, columns = [], []
         for i, c in enumerate(keep):
             expr = c.ref
@@ -149,7 +149,7 @@ class Sources:
             outputs.append('%s AS d%d' % (expr, i))
             columns.append(Column('%s.d%d' % (name, i), column))
         unit = next((columns[i].ref for i, c in enumerate(keep) if c.ref == inner.unit), None)
-        query = 'SELECT %s FROM %s' % (', '.join(outputs) or '1', inner.text)
+        query = 'SELECT %s FROM %s' % (', '.join(outputs), inner.text)
         if self.chance(0.5):
             condition = self.condition(inner, 1)
             query += ' WHERE ' + condition
@@ -166,8 +166,6 @@ class Sources:
         else:
             s = Source('%s(%s) %s' % ('LATERAL ' if self.chance(0.1) else '', query, name), columns, unit, inner.rows)
         s.sure = sure
-        if not columns:
-            s.columns = [Column('1', ('int', ['1'], 1, None))]
         return s
 
     def per_unit(self):
@@ -325,9 +323,10 @@ class Sources:
             return c.ref, c.keys, not c.restricted, c.type
         if r < 0.75:
             return self.rng.choice(["'all'::text", 'NULL::int', '1 + 1', "'2024-02-02'::date", 'current_date', '1.5']), None, False, ''
-        if c.type in ('int', 'numeric') and self.chance(0.7):
-            return self.rng.choice(['%s + 1', '%s %% 2', '-%s']) % c.ref, None, False, c.type
-        if c.type in ('int', 'numeric'):
+        exact = c.type == 'int' or c.type.startswith('numeric')
+        if exact and self.chance(0.7):
+            return self.rng.choice(['%s + 1', '%s %% 2', '-%s']) % c.ref, None, False, c.type[:7]
+        if exact:
             return self.rng.choice(['CASE WHEN %s > 1 THEN 1 ELSE 0 END', '%s::text']) % c.ref, None, False, 'text'
         if c.type == 'text':
             return self.rng.choice(['upper(%s)', 'left(%s, 3)', "coalesce(%s, 'none')", "%s || 'x'"]) % c.ref, None, False, c.type
