@@ -1,0 +1,110 @@
+/*-------------------------------------------------------------------------
+ *
+ * quantile.h
+ *	  Quantiles from noisy hierarchical counts, bounds from a noisy
+ *	  logarithmic histogram, shares from three noisy counts.
+ *
+ * All of it is post-processing: results depend on the arguments alone, are
+ * never NaN and never infinite, whatever the noisy counts are.  Bounds are
+ * finite and lower < upper; sigma is finite and >= 0.  Nothing is allocated;
+ * at most 64 kB of stack.
+ *
+ * Part of math/: no PostgreSQL header may be included here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_QUANTILE_H
+#define DP_QUANTILE_H
+
+#include <stdbool.h>
+
+#include "wide.h"
+
+/*
+ * The tree: leaves of equal width over [lower, upper], each node of the upper
+ * levels over the 16 below it.  Nodes are stored level by level, the root's 16
+ * children first, then 256, then the leaves.  The root is not counted.
+ */
+#define DP_QUANTILE_BRANCHING	16
+#define DP_QUANTILE_LEVELS		3
+#define DP_QUANTILE_LEAVES		4096
+#define DP_QUANTILE_NODES		(16 + 256 + 4096)
+
+/* exact counts of all nodes, from those of the leaves */
+extern void dp_quantile_sum_up(const dp_i128 *leaves, dp_i128 *nodes);
+
+/*
+ * The cumulated counts that fit noisy ones best.
+ *
+ * nodes: DP_QUANTILE_NODES noisy counts, with independent noise of standard
+ * deviation sigma each; cdf: DP_QUANTILE_LEAVES + 1 values, cdf[i] is how much
+ * is left of leaf i.  cdf[0] = 0, never falls; the total, cdf[
+ * DP_QUANTILE_LEAVES], is >= 0.  With sigma = 0 the leaves are taken as they
+ * are.
+ */
+extern void dp_quantile_cdf(const double *nodes, double sigma, double *cdf);
+
+/*
+ * The value with a share q of the total on its left, q in [0, 1]: within
+ * [lower, upper], never falling in q, interpolated within a leaf.  Where
+ * nothing is between two leaves with the share exactly reached, the middle of
+ * the gap.  Without data (total 0) the middle of the bounds.
+ */
+extern double dp_quantile_value(const double *cdf, double q, double lower, double upper);
+
+/*
+ * Where data begins and ends: the values that have as many rows outside as
+ * noise could explain, dp_quantile_extreme_rank(sigma), or half of the total
+ * where that is less.  min <= max; without data both are the middle.
+ */
+extern double dp_quantile_min(const double *cdf, double sigma, double lower, double upper);
+extern double dp_quantile_max(const double *cdf, double sigma, double lower, double upper);
+extern double dp_quantile_extreme_rank(double sigma);
+
+/*
+ * The estimated standard deviation of dp_quantile_value's answer due to noise
+ * and to the width of a leaf: finite, > 0, at most half of upper - lower.
+ */
+extern double dp_quantile_stddev(const double *cdf, double sigma, double q, double lower, double upper);
+
+/*
+ * The standard deviation of a rank: of cdf[i] - q total where q is the true
+ * share left of leaf i, averaged (its square) over uniform data.  For previews.
+ */
+extern double dp_quantile_rank_stddev(double sigma);
+
+/*
+ * The logarithmic grid: bins symmetric around 0, whose edges are powers of
+ * two.  The middle one holds |x| <= 2^-32, those above it (2^(e-1), 2^e] for e
+ * = -31 .. 96, those below the same mirrored; what is beyond 2^96 is in the
+ * outermost.
+ */
+#define DP_LOG_BINS		257
+
+/* 0 .. DP_LOG_BINS - 1, never falls in x, which is any double (NaN: the middle) */
+extern int	dp_log_bin(double x);
+
+/* where bin i begins, i = 0 .. DP_LOG_BINS (the last is where the last ends) */
+extern double dp_log_edge(int i);
+
+/*
+ * Bounds that hold all bins whose noisy count is above the threshold, after
+ * Wilson et al. 2020, "Differentially private SQL with bounded user
+ * contribution", section 5.1.1 (approx bounds): finite, lower < upper.
+ * The threshold is one that noise reaches in any of the empty bins with
+ * probability below DP_BOUNDS_ERROR; for discrete Gaussian noise on integers,
+ * strictly.  The middle bin's edges count as 0, unless it is the only one.
+ * Returns false, and leaves the bounds alone, if no bin is above.
+ */
+#define DP_BOUNDS_ERROR	1e-6
+extern bool dp_bounds_pick(const double *counts, double sigma, double *lower, double *upper);
+extern double dp_bounds_threshold(double sigma);
+
+/*
+ * The share of what is outside, from noisy counts below, inside and above the
+ * bounds, in [0, 1], and its standard deviation due to noise, in [0, 1/2].
+ * Without data both are 1/2.
+ */
+extern void dp_clipped_share(const double counts[3], double sigma, double *share, double *stddev);
+
+#endif							/* DP_QUANTILE_H */
