@@ -241,8 +241,15 @@ dp_check_view_permissions(Query *query)
 		RangeTblEntry *rte = (RangeTblEntry *) lfirst(lc);
 
 #if PG_VERSION_NUM >= 160000
+		/* it checks all that are in the list */
 		if (rte->rtekind == RTE_SUBQUERY && rte->perminfoindex != 0)
-			(void) ExecCheckPermissions(list_make1(rte), query->rteperminfos, true);
+		{
+			RangeTblEntry view = *rte;
+
+			view.perminfoindex = 1;
+			(void) ExecCheckPermissions(list_make1(&view),
+										list_make1(getRTEPermissionInfo(query->rteperminfos, rte)), true);
+		}
 #else
 		if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_VIEW)
 			(void) ExecCheckRTPerms(list_make1(rte), true);
