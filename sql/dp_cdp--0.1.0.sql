@@ -1871,26 +1871,28 @@ CREATE FUNCTION dp_cdp.hardening(OUT object text, OUT name text, OUT class text,
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH extensions AS (
-	SELECT d.classid, d.objid
+	SELECT d.classid, d.objid,
+		CASE WHEN e.extname IN ('pg_prewarm', 'pgrowlocks') THEN 'sizes' ELSE 'statements' END AS class
 	FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
 	WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-		AND e.extname IN ('pg_stat_statements', 'pg_stat_kcache', 'pg_qualstats', 'pg_stat_monitor')
+		AND e.extname IN ('pg_stat_statements', 'pg_stat_kcache', 'pg_qualstats', 'pg_stat_monitor',
+						  'pg_prewarm', 'pgrowlocks')
 ), functions AS (
 	SELECT p.oid, p.proname, p.proowner, p.proacl,
-		CASE WHEN p.pronamespace <> 'pg_catalog'::regnamespace THEN 'statements'
+		CASE WHEN e.class IS NOT NULL THEN e.class
 			WHEN p.proname ~ '^pg_stat_get_(xact_)?(live_tuples|dead_tuples|tuples_|numscans|blocks_|mod_since|ins_since|lastscan|last_|(total_)?(auto)?(vacuum|analyze)_)'
 				OR p.proname ~ '^pg_stat_get_(db_tuples_|db_blocks_|db_temp_|db_blk_|buf_|bgwriter_buf_|checkpointer_buf|wal$|io$|slru$|progress_info$|backend_io$|backend_wal$)'
 				OR p.proname = 'pg_get_aios' THEN 'statistics'
 			WHEN p.proname IN ('pg_relation_size', 'pg_table_size', 'pg_total_relation_size', 'pg_indexes_size',
 							   'pg_database_size', 'pg_tablespace_size', 'pg_sequence_last_value',
-							   'pg_current_wal_lsn', 'pg_current_wal_insert_lsn', 'pg_current_wal_flush_lsn') THEN 'sizes'
+							   'pg_current_wal_lsn', 'pg_current_wal_insert_lsn', 'pg_current_wal_flush_lsn',
+							   'pg_last_wal_receive_lsn', 'pg_last_wal_replay_lsn', 'pg_get_replication_slots',
+							   'pg_control_checkpoint', 'pg_control_recovery') THEN 'sizes'
 			WHEN p.proname IN ('currtid2', 'pg_logical_emit_message', 'lo_create', 'lo_creat', 'lo_from_bytea', 'lo_put',
 							   'lowrite', 'lo_truncate', 'lo_truncate64', 'lo_unlink') THEN 'traces'
 		END AS class
-	FROM pg_proc p
-	WHERE p.prokind = 'f'
-		AND (p.pronamespace = 'pg_catalog'::regnamespace
-			OR EXISTS (SELECT FROM extensions e WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid))
+	FROM pg_proc p LEFT JOIN extensions e ON e.classid = 'pg_proc'::regclass AND e.objid = p.oid
+	WHERE p.prokind = 'f' AND (p.pronamespace = 'pg_catalog'::regnamespace OR e.objid IS NOT NULL)
 ), objects AS (
 	SELECT 'FUNCTION ' || (pg_identify_object('pg_proc'::regclass, f.oid, 0)).identity AS object,
 		f.proname::text AS name, f.class, f.oid, 'EXECUTE' AS privilege, '' AS "column", false AS open,

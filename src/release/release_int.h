@@ -91,6 +91,9 @@ extern void dp_run_inner(DpRun *run, EState *estate, TupleDesc desc);
 /* inner.c: is one running, so that what is executed now serves it */
 extern bool dp_inner_is_running(void);
 
+/* predicate.c: the plan to run, whose predicate locks in a serializable transaction do not depend on rows */
+extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
+
 /* spec.c */
 extern void dp_grid_param(DpGrid *grid, ParamExternData *param);
 extern void dp_bound_spec_param(DpFrozen *frozen, ParamExternData *param);
