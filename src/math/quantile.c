@@ -103,19 +103,11 @@ sum_children(const double *child)
 	return sum;
 }
 
-static void
-add_children(double *child, double what)
-{
-	int			i;
-
-	for (i = 0; i < B; i++)
-		child[i] += what;
-}
-
 /*
  * The nonnegative numbers nearest to a node's children whose sum is the
  * node's: all are lowered (or raised) by the same, and those that fall below 0
- * leave the rest to the others, until none does (Michelot 1986).  Measured
+ * leave the rest to the others, until none does (Michelot 1986).  If none
+ * does at once, it is the step downwards of the least squares fit.  Measured
  * from the largest, which never leaves, nothing cancels.
  */
 static void
@@ -156,35 +148,19 @@ dp_quantile_cdf(const double *nodes, double sigma, double *cdf)
 {
 	double		top[B];
 	double		middle[MIDDLES];
-	double		sums[MIDDLES];
 	double	   *leaf = cdf + 1;
+	double		weight2 = sigma > 0 ? S2 : 0;
+	double		weight3 = sigma > 0 ? S3 : 0;
 	double		sum = 0;
 	int			i;
 
+	/* upwards: each node's count combined with what is below it */
 	for (i = 0; i < LEAVES; i++)
 		leaf[i] = finite_count(nodes[LEAF_AT + i]);
 	for (i = 0; i < MIDDLES; i++)
-		middle[i] = sums[i] = sum_children(leaf + i * B);
+		middle[i] = weight2 * finite_count(nodes[MIDDLE_AT + i]) + (1 - weight2) * sum_children(leaf + i * B);
 	for (i = 0; i < B; i++)
-		top[i] = sum_children(middle + i * B);
-
-	if (sigma > 0)
-	{
-		/* upwards: each node's count combined with what is below it */
-		for (i = 0; i < MIDDLES; i++)
-			middle[i] = S2 * finite_count(nodes[MIDDLE_AT + i]) + (1 - S2) * sums[i];
-		for (i = 0; i < B; i++)
-		{
-			double		below = sum_children(middle + i * B);
-
-			top[i] = S3 * finite_count(nodes[i]) + (1 - S3) * below;
-
-			/* downwards: what the node knows better, to its children alike */
-			add_children(middle + i * B, (top[i] - below) / B);
-		}
-		for (i = 0; i < MIDDLES; i++)
-			add_children(leaf + i * B, (middle[i] - sums[i]) / B);
-	}
+		top[i] = weight3 * finite_count(nodes[i]) + (1 - weight3) * sum_children(middle + i * B);
 
 	make_nonnegative(top, fmax(sum_children(top), 0));
 	for (i = 0; i < B; i++)

@@ -433,7 +433,7 @@ test_consistency(void)
 
 		best = fmin(best, sd);
 #ifndef __SANITIZE_ADDRESS__
-		printf("# branching %d, %d levels: deviation of a rank %.2f, for one level's noise of 1 at the same rho\n",
+		printf("# branching %d, %d levels: deviation of a rank %.2f, where one level alone would have noise of 1\n",
 			   trees[i].branching, trees[i].levels, sd);
 #endif
 	}
@@ -569,6 +569,7 @@ test_bounds(void)
 	double		counts[DP_LOG_BINS];
 	double		lower,
 				upper;
+
 	/* noise wider than stated comes over the threshold at a rate to be seen */
 	const double sigma = 10;
 	const double wide = 1.5 * sigma;
@@ -635,6 +636,9 @@ test_bounds(void)
 static void
 test_clipped(void)
 {
+	static const double plain[3] = {10, 60, 30};
+	static const double nothing[3] = {-3, -4, 1};
+	static const double usual[3] = {100, 2500, 400};
 	static const double extremes[] = {0, 1, -1, 5, 1e18, -1e18, DBL_MAX, -DBL_MAX, 1e-300, 5e-324};
 	double		share,
 				sd,
@@ -651,20 +655,20 @@ test_clipped(void)
 		dp_clipped_share(counts, fabs(extremes[i / 1000]), &share, &sd);
 		check(share >= 0 && share <= 1 && sd >= 0 && sd <= 0.5, "share %g, deviation %g", share, sd);
 	}
-	dp_clipped_share((double[3]) {10, 60, 30}, 0, &share, &sd);
+	dp_clipped_share(plain, 0, &share, &sd);
 	check(share == 0.4 && sd == 0, "share %g, deviation %g", share, sd);
-	dp_clipped_share((double[3]) {-3, -4, 1}, 2, &share, &sd);
+	dp_clipped_share(nothing, 2, &share, &sd);
 	check(share == 0.5 && sd == 0.5, "nothing left");
 	for (i = 0; i < draws; i++)
 	{
-		double		counts[3] = {rint(100 + 20 * normal()), rint(2500 + 20 * normal()), rint(400 + 20 * normal())};
+		double		counts[3] = {rint(usual[0] + 20 * normal()), rint(usual[1] + 20 * normal()), rint(usual[2] + 20 * normal())};
 		double		estimate;
 
 		dp_clipped_share(counts, 20, &share, &estimate);
 		sum += share;
 		square += (share - 1.0 / 6) * (share - 1.0 / 6);
 	}
-	dp_clipped_share((double[3]) {100, 2500, 400}, 20, &share, &sd);
+	dp_clipped_share(usual, 20, &share, &sd);
 	check(fabs(sum / draws - share) < 1e-3 * share + 5 * sd / sqrt(draws), "mean share %g, not %g", sum / draws, share);
 	check(fabs(sqrt(square / draws) / sd - 1) < 0.01 + 5 / sqrt(2.0 * draws), "deviation %g, not %g", sqrt(square / draws), sd);
 }
