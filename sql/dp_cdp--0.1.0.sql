@@ -309,6 +309,8 @@ CREATE FUNCTION dp_cdp.entry_value(dp_cdp.bound_entry, integer) RETURNS bigint
 CREATE FUNCTION dp_cdp.make_range(lower double precision, upper double precision, bins integer,
 		kind integer) RETURNS dp_cdp.range
 	AS 'MODULE_PATHNAME', 'dp_make_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.make_scaled_grid(most bigint) RETURNS dp_cdp.grid
+	AS 'MODULE_PATHNAME', 'dp_make_scaled_grid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.vector_counts(dp_cdp.exact_vector) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'dp_vector_counts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.entry_codes(dp_cdp.bound_entry, integer) RETURNS bigint[]
@@ -348,6 +350,7 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.make_grid(numeric, numeric, regtype),
 	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[]),
 	dp_cdp.make_range(double precision, double precision, integer, integer),
+	dp_cdp.make_scaled_grid(bigint),
 	dp_cdp.vector_counts(dp_cdp.exact_vector),
 	dp_cdp.entry_codes(dp_cdp.bound_entry, integer),
 	dp_cdp.grid_parts(dp_cdp.grid),

@@ -185,7 +185,12 @@ extern Datum dp_range_datum(const DpRange *range);
 extern double dp_range_mid(const DpRange *range);
 extern double dp_range_half(const DpRange *range);
 
-/* the grid of a unit's total of centered values over at most "most" rows: +-most * DP_CENTERED_ONE */
+/*
+ * The grid of a unit's total of centered values over at most "most" rows:
+ * +-most * DP_CENTERED_ONE; most from 1 to DP_MAX_SCALED_ROWS, more than the
+ * settings allow.
+ */
+#define DP_MAX_SCALED_ROWS ((int64) 1 << 38)
 extern void dp_grid_for_scaled(int64 most, DpGrid *grid);
 
 /*

@@ -25,21 +25,24 @@ PG_FUNCTION_INFO_V1(dp_exact_histogram);
 PG_FUNCTION_INFO_V1(dp_entry_histogram);
 PG_FUNCTION_INFO_V1(dp_exact_vector_combine);
 
-/* the state argument, made if there is none */
+/* the state, made if there is none */
 static DpExactVector *
-vector_argument(FunctionCallInfo fcinfo, int bins)
+counted_vector(FunctionCallInfo fcinfo, DpExactVector *vector, int bins)
 {
-	DpExactVector *vector = dp_state_in_place(fcinfo);
 	Size		size;
 
 	if (likely(!PG_ARGISNULL(0)))
 	{
 		if (unlikely(vector->bins != bins))
-			elog(ERROR, "number of bins changed during execution");
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the number of bins must be the same for all rows")));
 		return vector;
 	}
 	if (bins < 1 || bins > DP_MAX_BINS)
-		elog(ERROR, "invalid number of bins: %d", bins);
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the number of bins must be between 1 and %d", DP_MAX_BINS)));
 	size = offsetof(DpExactVector, count) + bins * sizeof(int64);
 	vector = palloc0(size);
 	SET_VARSIZE(vector, size);
@@ -65,11 +68,11 @@ unchanged(FunctionCallInfo fcinfo)
 Datum
 dp_exact_histogram(PG_FUNCTION_ARGS)
 {
-	DpExactVector *vector;
+	DpExactVector *vector = dp_state_in_place(fcinfo);
 
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		return unchanged(fcinfo);
-	vector = vector_argument(fcinfo, PG_GETARG_INT32(2));
+	vector = counted_vector(fcinfo, vector, PG_GETARG_INT32(2));
 	count_code(vector, PG_GETARG_INT32(1));
 	PG_RETURN_POINTER(vector);
 }
@@ -78,13 +81,13 @@ dp_exact_histogram(PG_FUNCTION_ARGS)
 Datum
 dp_entry_histogram(PG_FUNCTION_ARGS)
 {
-	DpExactVector *vector;
+	DpExactVector *vector = dp_state_in_place(fcinfo);
 	const int32 *codes;
 	int			n;
 
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		return unchanged(fcinfo);
-	vector = vector_argument(fcinfo, PG_GETARG_INT32(3));
+	vector = counted_vector(fcinfo, vector, PG_GETARG_INT32(3));
 	codes = dp_entry_codes((const DpBoundEntry *) PG_GETARG_POINTER(1), PG_GETARG_INT32(2), &n);
 	for (int i = 0; i < n; i++)
 		count_code(vector, codes[i]);

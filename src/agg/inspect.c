@@ -27,6 +27,7 @@ PG_FUNCTION_INFO_V1(dp_grid_parts);
 PG_FUNCTION_INFO_V1(dp_grid_value_sql);
 PG_FUNCTION_INFO_V1(dp_exact_sum_value);
 PG_FUNCTION_INFO_V1(dp_make_range);
+PG_FUNCTION_INFO_V1(dp_make_scaled_grid);
 PG_FUNCTION_INFO_V1(dp_vector_counts);
 
 /* make_grid(lower numeric, upper numeric, input regtype) */
@@ -36,6 +37,19 @@ dp_make_grid(PG_FUNCTION_ARGS)
 	DpGrid		grid;
 
 	dp_grid_from_numeric(PG_GETARG_NUMERIC(0), PG_GETARG_NUMERIC(1), PG_GETARG_OID(2), &grid);
+	PG_RETURN_DATUM(dp_grid_datum(&grid));
+}
+
+/* make_scaled_grid(most bigint): of centered values, at most so many */
+Datum
+dp_make_scaled_grid(PG_FUNCTION_ARGS)
+{
+	DpGrid		grid;
+	int64		most = PG_GETARG_INT64(0);
+
+	if (most < 1 || most > DP_MAX_SCALED_ROWS)
+		elog(ERROR, "invalid number of rows: " INT64_FORMAT, most);
+	dp_grid_for_scaled(most, &grid);
 	PG_RETURN_DATUM(dp_grid_datum(&grid));
 }
 
