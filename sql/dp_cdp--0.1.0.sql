@@ -79,6 +79,9 @@ CREATE TYPE dp_cdp.exact_sum;
 CREATE TYPE dp_cdp.bound_spec;
 CREATE TYPE dp_cdp.bound_state;
 CREATE TYPE dp_cdp.bound_entry;
+CREATE TYPE dp_cdp.range;
+CREATE TYPE dp_cdp.exact_vector;
+CREATE TYPE dp_cdp.exact_distinct;
 
 CREATE FUNCTION dp_cdp.grid_in(cstring) RETURNS dp_cdp.grid
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -99,6 +102,18 @@ CREATE FUNCTION dp_cdp.bound_state_out(dp_cdp.bound_state) RETURNS cstring
 CREATE FUNCTION dp_cdp.bound_entry_in(cstring) RETURNS dp_cdp.bound_entry
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.bound_entry_out(dp_cdp.bound_entry) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.range_in(cstring) RETURNS dp_cdp.range
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.range_out(dp_cdp.range) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_vector_in(cstring) RETURNS dp_cdp.exact_vector
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_vector_out(dp_cdp.exact_vector) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_distinct_in(cstring) RETURNS dp_cdp.exact_distinct
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_distinct_out(dp_cdp.exact_distinct) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE dp_cdp.grid (
@@ -122,8 +137,21 @@ CREATE TYPE dp_cdp.bound_entry (
 	INPUT = dp_cdp.bound_entry_in, OUTPUT = dp_cdp.bound_entry_out,
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
 );
+CREATE TYPE dp_cdp.range (
+	INPUT = dp_cdp.range_in, OUTPUT = dp_cdp.range_out,
+	INTERNALLENGTH = 32, ALIGNMENT = double, STORAGE = plain
+);
+CREATE TYPE dp_cdp.exact_vector (
+	INPUT = dp_cdp.exact_vector_in, OUTPUT = dp_cdp.exact_vector_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
+CREATE TYPE dp_cdp.exact_distinct (
+	INPUT = dp_cdp.exact_distinct_in, OUTPUT = dp_cdp.exact_distinct_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
 REVOKE USAGE ON TYPE dp_cdp.grid, dp_cdp.exact_sum, dp_cdp.bound_spec,
-	dp_cdp.bound_state, dp_cdp.bound_entry FROM PUBLIC;
+	dp_cdp.bound_state, dp_cdp.bound_entry, dp_cdp.range, dp_cdp.exact_vector,
+	dp_cdp.exact_distinct FROM PUBLIC;
 
 -- Sums of rows
 
@@ -192,12 +220,83 @@ CREATE AGGREGATE dp_cdp.entry_sum(dp_cdp.bound_entry, integer) (
 	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
 );
 
+-- Values relative to bounds, and codes of values
+
+CREATE FUNCTION dp_cdp.centered(smallint, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_centered_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.centered(integer, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_centered_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.centered(bigint, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_centered_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.centered(real, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_centered_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.centered(double precision, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_centered_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.centered(numeric, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_centered_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(smallint, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(integer, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(bigint, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(real, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(double precision, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(numeric, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(date, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(timestamp, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(timestamptz, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.chebyshev(integer) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_chebyshev' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.product(integer, integer) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_product' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.code(anyelement) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_code' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- Histograms and sets of codes; not strict, as there is no initial state
+
+CREATE FUNCTION dp_cdp.exact_histogram_add(dp_cdp.exact_vector, integer, integer)
+	RETURNS dp_cdp.exact_vector
+	AS 'MODULE_PATHNAME', 'dp_exact_histogram' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.entry_histogram_add(dp_cdp.exact_vector, dp_cdp.bound_entry, integer, integer)
+	RETURNS dp_cdp.exact_vector
+	AS 'MODULE_PATHNAME', 'dp_entry_histogram' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_vector_combine(dp_cdp.exact_vector, dp_cdp.exact_vector)
+	RETURNS dp_cdp.exact_vector
+	AS 'MODULE_PATHNAME', 'dp_exact_vector_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.exact_histogram(code integer, bins integer) (
+	SFUNC = dp_cdp.exact_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
+	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.entry_histogram(dp_cdp.bound_entry, integer, bins integer) (
+	SFUNC = dp_cdp.entry_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
+	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
+);
+CREATE FUNCTION dp_cdp.entry_distinct_add(dp_cdp.exact_distinct, dp_cdp.bound_entry, integer)
+	RETURNS dp_cdp.exact_distinct
+	AS 'MODULE_PATHNAME', 'dp_entry_distinct' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_distinct_combine(dp_cdp.exact_distinct, dp_cdp.exact_distinct)
+	RETURNS dp_cdp.exact_distinct
+	AS 'MODULE_PATHNAME', 'dp_exact_distinct_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.entry_distinct(dp_cdp.bound_entry, integer) (
+	SFUNC = dp_cdp.entry_distinct_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
+	COMBINEFUNC = dp_cdp.exact_distinct_combine, PARALLEL = SAFE
+);
+CREATE FUNCTION dp_cdp.distinct_count(dp_cdp.exact_distinct) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_distinct_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
 -- For the extension's owner and tests: grids by hand, exact values without noise
 
 CREATE FUNCTION dp_cdp.make_grid(lower numeric, upper numeric, input regtype) RETURNS dp_cdp.grid
 	AS 'MODULE_PATHNAME', 'dp_make_grid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.make_bound_spec(nkeys integer, max_groups integer, seed bigint[],
-		kinds text[], grids dp_cdp.grid[]) RETURNS dp_cdp.bound_spec
+		kinds text[], grids dp_cdp.grid[], rows integer[] DEFAULT '{}') RETURNS dp_cdp.bound_spec
 	AS 'MODULE_PATHNAME', 'dp_make_bound_spec' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.grid_parts(dp_cdp.grid, OUT lower bigint, OUT upper bigint, OUT exponent integer)
 	AS 'MODULE_PATHNAME', 'dp_grid_parts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -207,16 +306,30 @@ CREATE FUNCTION dp_cdp.exact_sum_value(dp_cdp.exact_sum, dp_cdp.grid) RETURNS nu
 	AS 'MODULE_PATHNAME', 'dp_exact_sum_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.entry_value(dp_cdp.bound_entry, integer) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_entry_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.make_range(lower double precision, upper double precision, bins integer,
+		kind integer) RETURNS dp_cdp.range
+	AS 'MODULE_PATHNAME', 'dp_make_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.vector_counts(dp_cdp.exact_vector) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'dp_vector_counts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.entry_codes(dp_cdp.bound_entry, integer) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'dp_entry_code_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
--- Not revoked: exact_sum, bound_unit, bound_entries, entry_key, entry_sum.
--- The inner query runs with the rights of the table's owner, who may be any
--- role; a grid or bound_spec to call them with is nobody's to make.
+-- Not revoked: exact_sum, exact_histogram, bound_unit, bound_entries,
+-- entry_key, entry_sum, entry_histogram, entry_distinct, distinct_count,
+-- centered, bin, chebyshev, product, code.  The inner query runs with the
+-- rights of the table's owner, who may be any role; a grid, range or
+-- bound_spec to call them with is nobody's to make.  chebyshev, product and
+-- code are functions of plain values, and what exact_histogram returns prints
+-- as a constant.
 REVOKE EXECUTE ON FUNCTION
 	dp_cdp.grid_in(cstring), dp_cdp.grid_out(dp_cdp.grid),
 	dp_cdp.exact_sum_in(cstring), dp_cdp.exact_sum_out(dp_cdp.exact_sum),
 	dp_cdp.bound_spec_in(cstring), dp_cdp.bound_spec_out(dp_cdp.bound_spec),
 	dp_cdp.bound_state_in(cstring), dp_cdp.bound_state_out(dp_cdp.bound_state),
 	dp_cdp.bound_entry_in(cstring), dp_cdp.bound_entry_out(dp_cdp.bound_entry),
+	dp_cdp.range_in(cstring), dp_cdp.range_out(dp_cdp.range),
+	dp_cdp.exact_vector_in(cstring), dp_cdp.exact_vector_out(dp_cdp.exact_vector),
+	dp_cdp.exact_distinct_in(cstring), dp_cdp.exact_distinct_out(dp_cdp.exact_distinct),
 	dp_cdp.exact_sum_add(dp_cdp.exact_sum, smallint, dp_cdp.grid),
 	dp_cdp.exact_sum_add(dp_cdp.exact_sum, integer, dp_cdp.grid),
 	dp_cdp.exact_sum_add(dp_cdp.exact_sum, bigint, dp_cdp.grid),
@@ -227,8 +340,16 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.bound_unit_add(dp_cdp.bound_state, dp_cdp.bound_spec, "any"),
 	dp_cdp.bound_unit_combine(dp_cdp.bound_state, dp_cdp.bound_state),
 	dp_cdp.entry_sum_add(dp_cdp.exact_sum, dp_cdp.bound_entry, integer),
+	dp_cdp.exact_histogram_add(dp_cdp.exact_vector, integer, integer),
+	dp_cdp.entry_histogram_add(dp_cdp.exact_vector, dp_cdp.bound_entry, integer, integer),
+	dp_cdp.exact_vector_combine(dp_cdp.exact_vector, dp_cdp.exact_vector),
+	dp_cdp.entry_distinct_add(dp_cdp.exact_distinct, dp_cdp.bound_entry, integer),
+	dp_cdp.exact_distinct_combine(dp_cdp.exact_distinct, dp_cdp.exact_distinct),
 	dp_cdp.make_grid(numeric, numeric, regtype),
-	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[]),
+	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[]),
+	dp_cdp.make_range(double precision, double precision, integer, integer),
+	dp_cdp.vector_counts(dp_cdp.exact_vector),
+	dp_cdp.entry_codes(dp_cdp.bound_entry, integer),
 	dp_cdp.grid_parts(dp_cdp.grid),
 	dp_cdp.grid_value(numeric, dp_cdp.grid, anyelement),
 	dp_cdp.exact_sum_value(dp_cdp.exact_sum, dp_cdp.grid),
@@ -2171,26 +2292,28 @@ CREATE FUNCTION dp_cdp.hardening(OUT object text, OUT name text, OUT class text,
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH extensions AS (
-	SELECT d.classid, d.objid
+	SELECT d.classid, d.objid,
+		CASE WHEN e.extname IN ('pg_prewarm', 'pgrowlocks') THEN 'sizes' ELSE 'statements' END AS class
 	FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
 	WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
-		AND e.extname IN ('pg_stat_statements', 'pg_stat_kcache', 'pg_qualstats', 'pg_stat_monitor')
+		AND e.extname IN ('pg_stat_statements', 'pg_stat_kcache', 'pg_qualstats', 'pg_stat_monitor',
+						  'pg_prewarm', 'pgrowlocks')
 ), functions AS (
 	SELECT p.oid, p.proname, p.proowner, p.proacl,
-		CASE WHEN p.pronamespace <> 'pg_catalog'::regnamespace THEN 'statements'
+		CASE WHEN e.class IS NOT NULL THEN e.class
 			WHEN p.proname ~ '^pg_stat_get_(xact_)?(live_tuples|dead_tuples|tuples_|numscans|blocks_|mod_since|ins_since|lastscan|last_|(total_)?(auto)?(vacuum|analyze)_)'
 				OR p.proname ~ '^pg_stat_get_(db_tuples_|db_blocks_|db_temp_|db_blk_|buf_|bgwriter_buf_|checkpointer_buf|wal$|io$|slru$|progress_info$|backend_io$|backend_wal$)'
 				OR p.proname = 'pg_get_aios' THEN 'statistics'
 			WHEN p.proname IN ('pg_relation_size', 'pg_table_size', 'pg_total_relation_size', 'pg_indexes_size',
 							   'pg_database_size', 'pg_tablespace_size', 'pg_sequence_last_value',
-							   'pg_current_wal_lsn', 'pg_current_wal_insert_lsn', 'pg_current_wal_flush_lsn') THEN 'sizes'
+							   'pg_current_wal_lsn', 'pg_current_wal_insert_lsn', 'pg_current_wal_flush_lsn',
+							   'pg_last_wal_receive_lsn', 'pg_last_wal_replay_lsn', 'pg_get_replication_slots',
+							   'pg_control_checkpoint', 'pg_control_recovery') THEN 'sizes'
 			WHEN p.proname IN ('currtid2', 'pg_logical_emit_message', 'lo_create', 'lo_creat', 'lo_from_bytea', 'lo_put',
 							   'lowrite', 'lo_truncate', 'lo_truncate64', 'lo_unlink') THEN 'traces'
 		END AS class
-	FROM pg_proc p
-	WHERE p.prokind = 'f'
-		AND (p.pronamespace = 'pg_catalog'::regnamespace
-			OR EXISTS (SELECT FROM extensions e WHERE e.classid = 'pg_proc'::regclass AND e.objid = p.oid))
+	FROM pg_proc p LEFT JOIN extensions e ON e.classid = 'pg_proc'::regclass AND e.objid = p.oid
+	WHERE p.prokind = 'f' AND (p.pronamespace = 'pg_catalog'::regnamespace OR e.objid IS NOT NULL)
 ), objects AS (
 	SELECT 'FUNCTION ' || (pg_identify_object('pg_proc'::regclass, f.oid, 0)).identity AS object,
 		f.proname::text AS name, f.class, f.oid, 'EXECUTE' AS privilege, '' AS "column", false AS open,

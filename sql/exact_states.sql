@@ -356,13 +356,13 @@ SELECT t.typname, typreceive <> 0 OR typsend <> 0 AS binary_form,
 	   EXISTS (SELECT FROM pg_cast WHERE t.oid IN (castsource, casttarget)) AS casts,
 	   has_type_privilege('regress_dp_nobody', t.oid, 'usage') AS usage
   FROM pg_type t
- WHERE typname IN ('grid', 'exact_sum', 'bound_spec', 'bound_state', 'bound_entry') AND typnamespace = 'dp_cdp'::regnamespace
+ WHERE typname IN ('grid', 'exact_sum', 'bound_spec', 'bound_state', 'bound_entry', 'range', 'exact_vector', 'exact_distinct') AND typnamespace = 'dp_cdp'::regnamespace
  ORDER BY 1;
 -- what anyone may call needs a grid or a spec, which nobody can make
 SELECT p.oid::regprocedure AS callable FROM pg_proc p
  WHERE pronamespace = 'dp_cdp'::regnamespace
    AND EXISTS (SELECT FROM pg_type t
-				WHERE typname IN ('grid', 'exact_sum', 'bound_spec', 'bound_state', 'bound_entry')
+				WHERE typname IN ('grid', 'exact_sum', 'bound_spec', 'bound_state', 'bound_entry', 'range', 'exact_vector', 'exact_distinct')
 				  AND typnamespace = 'dp_cdp'::regnamespace
 				  AND (t.oid = ANY (proargtypes) OR t.typarray = ANY (proargtypes) OR t.oid = prorettype))
    AND has_function_privilege('regress_dp_nobody', p.oid, 'execute')

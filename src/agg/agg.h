@@ -78,12 +78,28 @@ typedef enum DpValueKind
 	DP_VALUE_COUNT,				/* argument boolean: the row counts when true;
 								 * clamped to grid.upper = max_rows */
 	DP_VALUE_UNITS,				/* argument boolean: 1 when any row is true */
-	DP_VALUE_SUM				/* argument numeric type: total clamped to the
+	DP_VALUE_SUM,				/* argument numeric type: total clamped to the
 								 * grid's bounds; 0 when all are NULL */
+	DP_VALUE_ROWS,				/* like DP_VALUE_COUNT; SCALED values name one */
+	DP_VALUE_SCALED,			/* argument int4 within +-DP_CENTERED_ONE: the
+								 * total, times m / n when the unit has more
+								 * than m rows: n is the count that "rows"
+								 * names, m its grid.upper; then clamped to
+								 * the grid's bounds */
+	DP_VALUE_CODES,				/* argument int4 >= 0: at most grid.upper of
+								 * them, a multiset */
+	DP_VALUE_DISTINCT			/* argument int8, any: at most grid.upper
+								 * different ones, a set */
 } DpValueKind;
 
 #define DP_MAX_VALUES 64
 #define DP_MAX_KEYS 16
+
+/* the most codes that a unit may have in a group: limit of grid.upper for CODES and DISTINCT */
+#define DP_MAX_CODES 256
+
+/* the most bins of a histogram */
+#define DP_MAX_BINS (1 << 20)
 
 /*
  * SQL type dp_cdp.bound_spec: a varlena, so that it can be an execution-time
@@ -100,18 +116,22 @@ typedef struct DpBoundSpec
 	struct
 	{
 		int32		kind;		/* DpValueKind */
-		int32		unused;
+		int32		rows;		/* DP_VALUE_SCALED: index of the DP_VALUE_ROWS
+								 * that counts its rows; otherwise 0 */
 		DpGrid		grid;
 	}			value[FLEXIBLE_ARRAY_MEMBER];
 } DpBoundSpec;
 
 /*
  * A palloc'd spec, also a Datum of type dp_cdp.bound_spec by PointerGetDatum.
- * grids[i] must be a count's grid for DP_VALUE_COUNT and DP_VALUE_UNITS.
+ * grids[i] must be a count's grid (dp_grid_for_count) for all kinds but
+ * DP_VALUE_SUM and DP_VALUE_SCALED, and dp_grid_for_scaled for the latter.
+ * rows[i] is read for DP_VALUE_SCALED alone; NULL when there is none.
  */
 extern DpBoundSpec *dp_bound_spec_make(int nkeys, int nvalues, int max_groups,
 									   const uint64 seed[2],
-									   const DpValueKind *kinds, const DpGrid *grids);
+									   const DpValueKind *kinds, const DpGrid *grids,
+									   const int *rows);
 
 /*
  * Can bound_unit tell values of this type apart by hash?  A type without a
@@ -119,6 +139,65 @@ extern DpBoundSpec *dp_bound_spec_make(int nkeys, int nvalues, int max_groups,
  * under a privacy unit; refuse it before the inner query does.
  */
 extern bool dp_bound_key_supported(Oid type);
+
+/*
+ * Has the type a hash of 64 bits, for code()?  Otherwise refuse to count its
+ * distinct values before the inner query does.
+ */
+extern bool dp_code_supported(Oid type);
+
+/* ------------------------------------------------------------------------
+ * Values relative to bounds, and codes
+ * ------------------------------------------------------------------------
+ */
+
+typedef enum DpRangeKind
+{
+	DP_RANGE_LINEAR,			/* bins of equal width; centered() */
+	DP_RANGE_LOGARITHMIC,		/* dp_log_bin(); lower, upper, bins unused */
+	DP_RANGE_OUTSIDE			/* three bins: below, within, above the bounds */
+} DpRangeKind;
+
+/*
+ * SQL type dp_cdp.range: fixed length 32, double alignment, by reference.
+ * lower < upper, both finite; bins from 1 to DP_MAX_BINS.
+ */
+typedef struct DpRange
+{
+	double		lower;
+	double		upper;
+	int32		bins;
+	int32		kind;			/* DpRangeKind */
+	double		unused;
+} DpRange;
+
+/* ZC004 unless -infinity < lower < upper < infinity (linear, outside); elog for the rest */
+extern void dp_range_make(double lower, double upper, int bins, DpRangeKind kind, DpRange *range);
+
+/* a palloc'd copy, as a Datum of type dp_cdp.range */
+extern Datum dp_range_datum(const DpRange *range);
+
+/* what centered() calls 1 */
+#define DP_CENTERED_BITS 24
+#define DP_CENTERED_ONE (1 << DP_CENTERED_BITS)
+
+/* a row's centered value t stands for mid + half * t / DP_CENTERED_ONE; both finite, half >= 0 */
+extern double dp_range_mid(const DpRange *range);
+extern double dp_range_half(const DpRange *range);
+
+/* the grid of a unit's total of centered values over at most "most" rows: +-most * DP_CENTERED_ONE */
+extern void dp_grid_for_scaled(int64 most, DpGrid *grid);
+
+/*
+ * SQL type dp_cdp.exact_vector: a varlena, double alignment, storage plain.
+ * A NULL of this type stands for zeros.
+ */
+typedef struct DpExactVector
+{
+	int32		vl_len_;
+	int32		bins;
+	int64		count[FLEXIBLE_ARRAY_MEMBER];
+} DpExactVector;
 
 /*
  * SQL, all in schema dp_cdp, EXECUTE revoked from PUBLIC, PARALLEL SAFE:
@@ -135,6 +214,26 @@ extern bool dp_bound_key_supported(Oid type);
  *	 bound_entries(bound_state, bound_spec) -> SETOF bound_entry   one per kept group
  *	 entry_key(bound_entry, int, anyelement) -> anyelement   key i (from 0); 3rd argument: typed NULL
  *	 entry_sum(bound_entry, int) -> exact_sum               aggregate: sum of the clamped value i
+ *			(not of CODES and DISTINCT)
+ *	 entry_histogram(bound_entry, i int, bins int) -> exact_vector   aggregate: how many
+ *			of the codes i are 0 .. bins - 1; codes beyond count for the last
+ *			bin, negative ones for the first.  No input: NULL.
+ *	 entry_distinct(bound_entry, i int) -> exact_distinct            aggregate: the set of codes i.  No input: NULL.
+ *	 distinct_count(exact_distinct) -> bigint                how many are in the set
+ *	 exact_histogram(code int, bins int) -> exact_vector     aggregate, the same for rows; NULL counts for
+ *			nothing, no input or nothing but NULL: NULL
+ *
+ * IMMUTABLE, STRICT; no value raises an error, NaN gives NULL, infinities
+ * count as values beyond the bounds:
+ *
+ *	 centered(x, range) -> int           x: int2, int4, int8, float4, float8, numeric:
+ *			(x - mid) / half, within +-DP_CENTERED_ONE
+ *	 chebyshev(int) -> int               2 t^2 - 1 for t = centered(...)
+ *	 product(int, int) -> int            t u
+ *	 bin(x, range) -> int                x: the same, and date (days since 2000-01-01),
+ *			timestamp, timestamptz (microseconds since then): 0 .. bins - 1
+ *	 code(anyelement) -> bigint          a hash of the value; equal values (default equality
+ *			of the type and the call's collation) have equal codes
  */
 
 #endif							/* DP_AGG_H */

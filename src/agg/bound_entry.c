@@ -3,18 +3,27 @@
  * bound_entry.c
  *	  The groups a unit kept, one by one, and sums over them.
  *
- * Invariant: this is where a unit's values are clamped, to the bounds of the
+ * Invariants: this is where a unit's values are clamped, to the bounds of the
  * spec's grids, and they come out of bound_entries in no other way.  At most
- * max_groups entries per state, no two with equal keys.
+ * max_groups entries per state, no two with equal keys.  Codes come out as
+ * they are, at most as many as the spec's grid allows (see bound_codes.c).
+ *
+ * Scaling.  A unit of n > m rows in a group counts as m rows: its count is m,
+ * and its total S of centered values becomes S m / n, rounded toward zero.
+ * As |S| <= n (in units of DP_CENTERED_ONE), that is at most m, and |S| <= m
+ * without scaling otherwise: what the grid's bounds, +-m, would clamp is
+ * nothing, but they and not this argument are what sensitivity rests on.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "nodes/execnodes.h"
 #include "parser/parse_coerce.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -26,6 +35,7 @@ PG_FUNCTION_INFO_V1(dp_bound_entries);
 PG_FUNCTION_INFO_V1(dp_entry_key);
 PG_FUNCTION_INFO_V1(dp_entry_sum);
 PG_FUNCTION_INFO_V1(dp_entry_value);
+PG_FUNCTION_INFO_V1(dp_entry_code_array);
 
 /*
  * How far bound_entries is in the current state.  Not the SRF_ macros' own
@@ -67,16 +77,53 @@ entry_types(const DpBoundEntry *entry)
 	return (Oid *) (entry_slots(entry) + entry->nkeys);
 }
 
-static int64
-clamped_value(const char *value, DpValueKind kind, const DpGrid *grid)
+/* behind the types; only in an entry that has codes */
+static inline DpCodeSlot *
+entry_code_slots(const DpBoundEntry *entry)
 {
+	return (DpCodeSlot *) ((char *) entry_types(entry) + MAXALIGN(sizeof(Oid) * entry->nkeys));
+}
+
+/* how value i is kept as codes; 0 when it is not */
+static inline DpCodeSlot
+entry_codes_of(const DpBoundEntry *entry, int i)
+{
+	return likely(!entry->has_codes) ? 0 : entry_code_slots(entry)[i];
+}
+
+/* a total of n rows, scaled to that of at most "most" */
+static int64
+scaled_value(const DpExactSum *sum, int64 n, int64 most, const DpGrid *grid)
+{
+	dp_i128		limit = (dp_i128) n * DP_CENTERED_ONE;
+	dp_i128		total = dp_exact_sum_get(sum);
+
+	/* rows that were not counted, or not centered, cannot make it more */
+	total = Min(Max(total, -limit), limit);
+	if (n > most)
+		total = total * most / n;
+	return dp_clamp_wide(total, grid);
+}
+
+static int64
+clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i)
+{
+	const char *value = from + layout->value[i];
+	const DpGrid *grid = &spec->value[i].grid;
+	DpValueKind kind = spec->value[i].kind;
 	uint32		count;
 
-	if (kind == DP_VALUE_SUM)
+	if (kind == DP_VALUE_SUM || kind == DP_VALUE_SCALED)
 	{
 		const DpExactSum *sum = (const DpExactSum *) value;
+		int			rows = spec->value[i].rows;
 
-		return dp_sum_is_none(sum) ? 0 : dp_clamp_wide(dp_exact_sum_get(sum), grid);
+		if (dp_sum_is_none(sum))
+			return 0;
+		if (likely(kind == DP_VALUE_SUM))
+			return dp_clamp_wide(dp_exact_sum_get(sum), grid);
+		return scaled_value(sum, *(const uint32 *) (from + layout->value[rows]),
+							Max(spec->value[rows].grid.upper, 0), grid);
 	}
 	count = *(const uint32 *) value;
 	if (kind == DP_VALUE_UNITS)
@@ -91,31 +138,47 @@ key_length(const DpLayout *layout, const char *from, int i)
 	return layout->by_reference & (1 << i) ? DP_SLOT_LEN(dp_entry_word(layout, from, i)) : 0;
 }
 
+/* the bytes of an entry's codes; 0 when value i is not of codes */
+static inline uint32
+codes_length(const DpLayout *layout, const char *from, int i)
+{
+	DpCodeSlot	slot = layout->codes[i];
+
+	if (slot == 0)
+		return 0;
+	return dp_codes_count(from + layout->value[i], slot) *
+		(slot & DP_CODES_SET ? sizeof(int64) : sizeof(int32));
+}
+
 /* entry n of a state */
 static DpBoundEntry *
 make_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const DpLayout *layout)
 {
-	const char *from = dp_state_entries(state) + (Size) n * state->entry_size;
+	const char *from = dp_state_entries(state) + n * dp_entry_size(state);
 	Size		types = MAXALIGN(sizeof(Oid) * layout->nkeys);
+	Size		slots = layout->has_codes ? MAXALIGN(sizeof(DpCodeSlot) * layout->nvalues) : 0;
 	Size		fixed = offsetof(DpBoundEntry, value) +
-	sizeof(int64) * (layout->nvalues + layout->nkeys) + types;
+	sizeof(int64) * (layout->nvalues + layout->nkeys) + types + slots;
 	Size		size = fixed;
 	DpBoundEntry *entry;
 
 	for (int i = 0; i < layout->nkeys; i++)
 		size += MAXALIGN(key_length(layout, from, i));
+	for (int i = 0; slots > 0 && i < layout->nvalues; i++)
+		size += MAXALIGN(codes_length(layout, from, i));
 
 	entry = palloc(size);
 	SET_VARSIZE(entry, size);
 	entry->null_keys = dp_rank(from) & DP_RANK_NULLS;
 	entry->nkeys = layout->nkeys;
 	entry->nvalues = layout->nvalues;
+	entry->has_codes = layout->has_codes;
 
 	for (int i = 0; i < layout->nvalues; i++)
-		entry->value[i] = clamped_value(from + layout->value[i], spec->value[i].kind,
-										&spec->value[i].grid);
+		if (likely(layout->codes[i] == 0))
+			entry->value[i] = clamped_value(layout, from, spec, i);
 
-	memset(entry_types(entry), 0, types);
+	memset(entry_types(entry), 0, types + slots);
 	size = fixed;
 	for (int i = 0; i < layout->nkeys; i++)
 	{
@@ -133,6 +196,19 @@ make_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const DpLa
 			size += MAXALIGN(len);
 		}
 	}
+
+	for (int i = 0; slots > 0 && i < layout->nvalues; i++)
+	{
+		uint32		len = codes_length(layout, from, i);
+
+		entry_code_slots(entry)[i] = layout->codes[i];
+		if (layout->codes[i] == 0)
+			continue;
+		memset((char *) entry + size, 0, MAXALIGN(len));
+		dp_codes_read(state, from, layout->value[i], layout->codes[i], (char *) entry + size);
+		entry->value[i] = DP_SLOT(size, len);
+		size += MAXALIGN(len);
+	}
 	return entry;
 }
 
@@ -140,12 +216,26 @@ make_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const DpLa
 static void
 check_spec(const DpBoundState *state, const DpBoundSpec *spec)
 {
+	const DpCodeSlot *codes = dp_state_code_slots(state);
 	uint64		sums = 0;
+	bool		same = state->nkeys == spec->nkeys && state->nvalues == spec->nvalues;
 
-	for (int i = 0; i < spec->nvalues && i < DP_MAX_VALUES; i++)
-		if (spec->value[i].kind == DP_VALUE_SUM)
+	for (int i = 0; same && i < spec->nvalues; i++)
+	{
+		int			kind = spec->value[i].kind;
+
+		if (kind == DP_VALUE_SUM || kind == DP_VALUE_SCALED)
 			sums |= UINT64CONST(1) << i;
-	if (state->nkeys != spec->nkeys || state->nvalues != spec->nvalues || state->sums != sums)
+		same = (codes ? codes[i] : 0) == dp_spec_codes(spec, i);
+		if (kind == DP_VALUE_SCALED)
+		{
+			int			rows = spec->value[i].rows;
+
+			same = same && rows >= 0 && rows < spec->nvalues &&
+				spec->value[rows].kind == DP_VALUE_ROWS;
+		}
+	}
+	if (!same || state->sums != sums)
 		elog(ERROR, "bound_state was made for another bound_spec");
 }
 
@@ -183,9 +273,13 @@ dp_bound_entries(PG_FUNCTION_ARGS)
 		if (!cursor->has_layout ||
 			cursor->layout.nkeys != state->nkeys || cursor->layout.nvalues != state->nvalues ||
 			cursor->layout.by_reference != state->by_reference ||
-			cursor->layout.narrow != state->narrow || cursor->layout.sums != state->sums)
+			cursor->layout.narrow != state->narrow || cursor->layout.sums != state->sums ||
+			cursor->layout.has_codes != state->has_codes ||
+			(state->has_codes && memcmp(cursor->layout.codes, dp_state_code_slots(state),
+										state->nvalues * sizeof(DpCodeSlot)) != 0))
 			dp_layout_init(&cursor->layout, state->nkeys, state->nvalues,
-						   state->by_reference, state->narrow, state->sums);
+						   state->by_reference, state->narrow, state->sums,
+						   dp_state_code_slots(state));
 		cursor->has_layout = true;
 	}
 
@@ -254,9 +348,32 @@ entry_value(FunctionCallInfo fcinfo, int argno)
 	const DpBoundEntry *entry = entry_argument(fcinfo, argno);
 	int			i = PG_GETARG_INT32(argno + 1);
 
-	if (unlikely(i < 0 || i >= entry->nvalues))
+	if (unlikely(i < 0 || i >= entry->nvalues || entry_codes_of(entry, i) != 0))
 		elog(ERROR, "bound_entry has no value %d", i);
 	return entry->value[i];
+}
+
+static const void *
+entry_codes(const DpBoundEntry *entry, int i, DpCodeSlot kind, Size width, int *n)
+{
+	DpCodeSlot	slot = i < 0 || i >= entry->nvalues ? 0 : entry_codes_of(entry, i);
+
+	if (slot == 0 || (slot & DP_CODES_SET) != kind)
+		elog(ERROR, "bound_entry has no codes %d", i);
+	*n = DP_SLOT_LEN(entry->value[i]) / width;
+	return (const char *) entry + DP_SLOT_OFFSET(entry->value[i]);
+}
+
+const int32 *
+dp_entry_codes(const DpBoundEntry *entry, int i, int *n)
+{
+	return entry_codes(entry, i, 0, sizeof(int32), n);
+}
+
+const int64 *
+dp_entry_distinct_codes(const DpBoundEntry *entry, int i, int *n)
+{
+	return entry_codes(entry, i, DP_CODES_SET, sizeof(int64), n);
 }
 
 /* entry_sum's transition: (exact_sum, bound_entry, i) */
@@ -274,4 +391,25 @@ Datum
 dp_entry_value(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64(entry_value(fcinfo, 0));
+}
+
+/* the same for codes */
+Datum
+dp_entry_code_array(PG_FUNCTION_ARGS)
+{
+	const DpBoundEntry *entry = entry_argument(fcinfo, 0);
+	int			i = PG_GETARG_INT32(1);
+	const void *codes;
+	Datum	   *result;
+	bool		is_set = i >= 0 && i < entry->nvalues && (entry_codes_of(entry, i) & DP_CODES_SET);
+	int			n;
+
+	if (is_set)
+		codes = dp_entry_distinct_codes(entry, i, &n);
+	else
+		codes = dp_entry_codes(entry, i, &n);
+	result = palloc(sizeof(Datum) * Max(n, 1));
+	for (int k = 0; k < n; k++)
+		result[k] = Int64GetDatum(is_set ? ((const int64 *) codes)[k] : ((const int32 *) codes)[k]);
+	PG_RETURN_ARRAYTYPE_P(construct_array(result, n, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }

@@ -306,16 +306,22 @@ state_size(Size need, Size most, bool has_bytes)
 	return size;
 }
 
+static inline Size
+header_size(const DpLayout *layout)
+{
+	return dp_state_header_size(layout->nkeys, layout->nvalues, layout->has_codes);
+}
+
 /* the most a state without keys by reference can ever need */
 static Size
 largest_size(const DpLayout *layout, int max_groups)
 {
-	return dp_state_header_size(layout->nkeys) + (Size) layout->entry_size * max_groups;
+	return header_size(layout) + (Size) layout->entry_size * max_groups;
 }
 
 void
 dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
-			   uint16 by_reference, uint16 narrow, uint64 sums)
+			   uint16 by_reference, uint16 narrow, uint64 sums, const DpCodeSlot *codes)
 {
 	Size		at = sizeof(uint64);
 
@@ -325,6 +331,11 @@ dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
 	layout->by_reference = by_reference;
 	layout->narrow = narrow;
 	layout->sums = sums;
+	for (int i = 0; codes && i < nvalues; i++)
+	{
+		layout->codes[i] = codes[i];
+		layout->has_codes |= codes[i] != 0;
+	}
 
 	for (int i = 0; i < nkeys; i++)
 		if (!(narrow & (1 << i)))
@@ -338,6 +349,11 @@ dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
 			layout->value[i] = at;
 			at += sizeof(DpExactSum);
 		}
+		else if (layout->codes[i] & DP_CODES_SET)
+		{
+			layout->value[i] = at;
+			at += dp_codes_size(layout->codes[i]);
+		}
 	for (int i = 0; i < nkeys; i++)
 		if (narrow & (1 << i))
 		{
@@ -345,17 +361,17 @@ dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
 			at += sizeof(int32);
 		}
 	for (int i = 0; i < nvalues; i++)
-		if (!(sums & (UINT64CONST(1) << i)))
+		if (!(sums & (UINT64CONST(1) << i)) && !(layout->codes[i] & DP_CODES_SET))
 		{
 			layout->value[i] = at;
-			at += sizeof(uint32);
+			at += layout->codes[i] ? dp_codes_size(layout->codes[i]) : sizeof(uint32);
 		}
 	layout->entry_size = MAXALIGN(at);
 }
 
 /* the layout for shape->key, which the caller has filled in */
 void
-dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums)
+dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums, const DpCodeSlot *codes)
 {
 	uint16		by_reference = 0;
 	uint16		narrow = 0;
@@ -367,7 +383,7 @@ dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums)
 		else if (shape->key[i].typlen <= (int) sizeof(int32))
 			narrow |= 1 << i;
 	}
-	dp_layout_init(&shape->layout, nkeys, nvalues, by_reference, narrow, sums);
+	dp_layout_init(&shape->layout, nkeys, nvalues, by_reference, narrow, sums, codes);
 }
 
 /* An empty state in CurrentMemoryContext. */
@@ -381,7 +397,7 @@ dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt)
 	if (layout->nkeys == 0)
 		max_groups = 1;
 
-	size = state_size(dp_state_header_size(layout->nkeys) + layout->entry_size,
+	size = state_size(header_size(layout) + layout->entry_size,
 					  largest_size(layout, max_groups), layout->by_reference != 0);
 	state = palloc0(size);
 	SET_VARSIZE(state, size);
@@ -391,7 +407,7 @@ dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt)
 	state->max_groups = max_groups;
 	state->by_reference = layout->by_reference;
 	state->narrow = layout->narrow;
-	state->entry_size = layout->entry_size;
+	state->entry_words = layout->entry_size / sizeof(uint64);
 	state->nkeys = layout->nkeys;
 	state->nvalues = layout->nvalues;
 	for (int i = 0; i < layout->nkeys; i++)
@@ -399,6 +415,9 @@ dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt)
 		state->key[i].type = shape->key[i].type;
 		state->key[i].collation = shape->key[i].collation;
 	}
+	state->has_codes = layout->has_codes;
+	if (layout->has_codes)
+		memcpy(dp_state_code_slots(state), layout->codes, layout->nvalues * sizeof(DpCodeSlot));
 	return state;
 }
 
@@ -407,7 +426,8 @@ static DpBoundState *
 rebuild(const DpBoundState *old, const DpLayout *layout, Size more)
 {
 	DpBoundState *state;
-	Size		fixed = dp_state_header_size(old->nkeys) + (Size) old->nentries * old->entry_size;
+	Size		entry_size = dp_entry_size(old);
+	Size		fixed = header_size(layout) + old->nentries * entry_size;
 	Size		need = fixed + more;
 	Size		size;
 	char	   *entry;
@@ -417,7 +437,7 @@ rebuild(const DpBoundState *old, const DpLayout *layout, Size more)
 	if (layout->by_reference != 0)
 	{
 		entry = dp_state_entries(old);
-		for (int n = 0; n < old->nentries; n++, entry += old->entry_size)
+		for (int n = 0; n < old->nentries; n++, entry += entry_size)
 			for (int i = 0; i < layout->nkeys; i++)
 				if (layout->by_reference & (1 << i))
 					need += MAXALIGN(DP_SLOT_LEN(dp_entry_word(layout, entry, i)));
@@ -432,7 +452,7 @@ rebuild(const DpBoundState *old, const DpLayout *layout, Size more)
 		return state;
 
 	entry = dp_state_entries(state);
-	for (int n = 0; n < state->nentries; n++, entry += state->entry_size)
+	for (int n = 0; n < state->nentries; n++, entry += entry_size)
 		for (int i = 0; i < layout->nkeys; i++)
 		{
 			uint64		slot;
@@ -486,9 +506,9 @@ insert_entry(DpBoundState **pstate, DpShape *shape, int at, uint64 rank, const D
 {
 	DpBoundState *state = *pstate;
 	const DpLayout *layout = &shape->layout;
-	Size		used = dp_state_header_size(state->nkeys) +
-	(Size) state->nentries * state->entry_size;
-	Size		more = state->entry_size;
+	Size		entry_size = dp_entry_size(state);
+	Size		used = header_size(layout) + state->nentries * entry_size;
+	Size		more = entry_size;
 	char	   *entry;
 
 	if (layout->by_reference != 0)
@@ -497,12 +517,11 @@ insert_entry(DpBoundState **pstate, DpShape *shape, int at, uint64 rank, const D
 	if (state->bytes - used < more)
 		*pstate = state = rebuild(state, layout, more);
 
-	entry = dp_state_entries(state) + (Size) at * state->entry_size;
-	memmove(entry + state->entry_size, entry,
-			(Size) (state->nentries - at) * state->entry_size);
+	entry = dp_state_entries(state) + at * entry_size;
+	memmove(entry + entry_size, entry, (state->nentries - at) * entry_size);
 	state->nentries++;
 
-	memset(entry, 0, state->entry_size);
+	memset(entry, 0, entry_size);
 	*(uint64 *) entry = rank;
 	for (int i = 0; i < layout->nkeys; i++)
 		if (!keys[i].isnull)
@@ -522,7 +541,7 @@ dp_bound_state_entry(DpBoundState **pstate, DpShape *shape, uint64 rank, DpKey *
 {
 	DpBoundState *state = *pstate;
 	char	   *entries = dp_state_entries(state);
-	Size		entry_size = state->entry_size;
+	Size		entry_size = dp_entry_size(state);
 	int			n = state->nentries;
 	int			at = 0;
 	char	   *entry;
@@ -574,7 +593,7 @@ dp_bound_state_entry(DpBoundState **pstate, DpShape *shape, uint64 rank, DpKey *
 uint64
 dp_bound_state_load(const DpBoundState *state, int i, const DpShape *shape, DpKey *keys)
 {
-	const char *entry = dp_state_entries(state) + (Size) i * state->entry_size;
+	const char *entry = dp_state_entries(state) + i * dp_entry_size(state);
 	uint64		rank = dp_rank(entry);
 
 	for (int k = 0; k < shape->layout.nkeys; k++)

@@ -50,7 +50,7 @@ typedef struct BoundCall
 	bool		has_unit;
 	DpKeyInfo	unit;
 	Oid			input[DP_MAX_VALUES];	/* base type of the argument; bool:
-										 * not a sum */
+										 * a count; InvalidOid: codes */
 	DpShape		shape;
 } BoundCall;
 
@@ -86,12 +86,26 @@ key_argument(FunctionCallInfo fcinfo, int argno, DpKeyInfo *info)
 						format_type_be(type))));
 }
 
+/* what the spec wants of value i's codes; 0 when it is not of codes */
+DpCodeSlot
+dp_spec_codes(const DpBoundSpec *spec, int i)
+{
+	int64		most = spec->value[i].grid.upper;
+
+	if (likely(spec->value[i].kind != DP_VALUE_CODES && spec->value[i].kind != DP_VALUE_DISTINCT))
+		return 0;
+	if (most < 1 || most > DP_MAX_CODES)
+		elog(ERROR, "bound_spec wants " INT64_FORMAT " codes", most);
+	return most | (spec->value[i].kind == DP_VALUE_DISTINCT ? DP_CODES_SET : 0);
+}
+
 static BoundCall *
 bound_call_init(FunctionCallInfo fcinfo, const DpBoundSpec *spec)
 {
 	BoundCall  *call;
 	int			narguments;
 	uint64		sums = 0;
+	DpCodeSlot	codes[DP_MAX_VALUES] = {0};
 
 	if (spec->nkeys < 0 || spec->nkeys > DP_MAX_KEYS ||
 		spec->nvalues < 0 || spec->nvalues > DP_MAX_VALUES || spec->max_groups < 1 ||
@@ -116,22 +130,37 @@ bound_call_init(FunctionCallInfo fcinfo, const DpBoundSpec *spec)
 	{
 		Oid			type = getBaseType(get_fn_expr_argtype(fcinfo->flinfo,
 														   call->first_key + spec->nkeys + i));
-		bool		fits;
+		bool		fits = false;
 
 		call->input[i] = type;
-		if (spec->value[i].kind == DP_VALUE_SUM)
+		switch ((DpValueKind) spec->value[i].kind)
 		{
-			sums |= UINT64CONST(1) << i;
-			fits = type == INT2OID || type == INT4OID || type == INT8OID ||
-				type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
+			case DP_VALUE_COUNT:
+			case DP_VALUE_UNITS:
+			case DP_VALUE_ROWS:
+				fits = type == BOOLOID;
+				break;
+			case DP_VALUE_SUM:
+				sums |= UINT64CONST(1) << i;
+				fits = type == INT2OID || type == INT4OID || type == INT8OID ||
+					type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
+				break;
+			case DP_VALUE_SCALED:
+				sums |= UINT64CONST(1) << i;
+				fits = type == INT4OID && spec->value[i].grid.exponent == 0;
+				break;
+			case DP_VALUE_CODES:
+			case DP_VALUE_DISTINCT:
+				codes[i] = dp_spec_codes(spec, i);
+				call->input[i] = InvalidOid;
+				fits = type == (codes[i] & DP_CODES_SET ? INT8OID : INT4OID);
+				break;
 		}
-		else
-			fits = type == BOOLOID;
 		if (!fits)
 			elog(ERROR, "bound_unit cannot take value %d from type %s", i, format_type_be(type));
 	}
 
-	dp_shape_init(&call->shape, spec->nkeys, spec->nvalues, sums);
+	dp_shape_init(&call->shape, spec->nkeys, spec->nvalues, sums, codes);
 	fcinfo->flinfo->fn_extra = call;
 	return call;
 }
@@ -270,6 +299,10 @@ dp_bound_unit(PG_FUNCTION_ARGS)
 			continue;
 		if (call->input[i] == BOOLOID)
 			add_to_count(entry + layout->value[i], DatumGetBool(arg->value) ? 1 : 0);
+		else if (unlikely(call->input[i] == InvalidOid))
+			dp_codes_add(state, entry, layout->value[i], layout->codes[i],
+						 layout->codes[i] & DP_CODES_SET ? DatumGetInt64(arg->value)
+						 : DatumGetInt32(arg->value));
 		else if (sum_units(call->input[i], arg->value, &spec->value[i].grid, &n))
 			add_to_sum(entry + layout->value[i], n);
 	}
@@ -289,7 +322,7 @@ combine_shape(FunctionCallInfo fcinfo, const DpBoundState *state)
 			if (!dp_key_info_init(&shape->key[i], state->key[i].type, state->key[i].collation,
 								  fcinfo->flinfo->fn_mcxt))
 				elog(ERROR, "type %u has no hash function", state->key[i].type);
-		dp_shape_init(shape, state->nkeys, state->nvalues, state->sums);
+		dp_shape_init(shape, state->nkeys, state->nvalues, state->sums, dp_state_code_slots(state));
 		fcinfo->flinfo->fn_extra = shape;
 	}
 	return shape;
@@ -305,8 +338,12 @@ same_unit(const DpShape *shape, const DpBoundState *a, const DpBoundState *b)
 	return a->nkeys == shape->layout.nkeys && b->nkeys == a->nkeys &&
 		a->nvalues == shape->layout.nvalues && b->nvalues == a->nvalues &&
 		a->sums == shape->layout.sums && b->sums == a->sums &&
+		a->has_codes == shape->layout.has_codes && b->has_codes == a->has_codes &&
 		a->max_groups == b->max_groups && a->salt == b->salt &&
-		memcmp(a->key, b->key, a->nkeys * sizeof(DpKeyType)) == 0;
+		memcmp(a->key, b->key, a->nkeys * sizeof(DpKeyType)) == 0 &&
+		(!a->has_codes ||
+		 (memcmp(dp_state_code_slots(a), shape->layout.codes, a->nvalues * sizeof(DpCodeSlot)) == 0 &&
+		  memcmp(dp_state_code_slots(b), shape->layout.codes, a->nvalues * sizeof(DpCodeSlot)) == 0));
 }
 
 /*
@@ -328,7 +365,7 @@ dp_bound_combine(PG_FUNCTION_ARGS)
 
 	for (int n = 0; n < other->nentries; n++)
 	{
-		const char *from = dp_state_entries(other) + (Size) n * other->entry_size;
+		const char *from = dp_state_entries(other) + n * dp_entry_size(other);
 		uint64		rank = dp_bound_state_load(other, n, shape, keys);
 		char	   *to = dp_bound_state_entry(&state, shape, rank, keys);
 
@@ -346,18 +383,45 @@ dp_bound_combine(PG_FUNCTION_ARGS)
 				if (!dp_sum_is_none(sum))
 					add_to_sum(to + at, dp_exact_sum_get(sum));
 			}
+			else if (layout->codes[i] != 0)
+				dp_codes_merge(to + at, from + at, layout->codes[i]);
 			else
 				add_to_count(to + at, *(const uint32 *) (from + at));
 		}
-		if ((n & 0xFFF) == 0)
+		if ((n & 0xFF) == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
 	PG_RETURN_POINTER(state);
 }
 
+/* a SCALED value's rows are counted, all its bounds are what the kinds allow */
+static bool
+spec_value_is_valid(const DpBoundSpec *spec, int i)
+{
+	const DpGrid *grid = &spec->value[i].grid;
+	int			rows = spec->value[i].rows;
+
+	switch ((DpValueKind) spec->value[i].kind)
+	{
+		case DP_VALUE_SUM:
+			return true;
+		case DP_VALUE_SCALED:
+			return rows >= 0 && rows < spec->nvalues && spec->value[rows].kind == DP_VALUE_ROWS &&
+				grid->exponent == 0;
+		case DP_VALUE_CODES:
+		case DP_VALUE_DISTINCT:
+			return grid->upper >= 1 && grid->upper <= DP_MAX_CODES;
+		case DP_VALUE_COUNT:
+		case DP_VALUE_UNITS:
+		case DP_VALUE_ROWS:
+			return grid->upper >= 1;
+	}
+	return false;
+}
+
 DpBoundSpec *
 dp_bound_spec_make(int nkeys, int nvalues, int max_groups, const uint64 seed[2],
-				   const DpValueKind *kinds, const DpGrid *grids)
+				   const DpValueKind *kinds, const DpGrid *grids, const int *rows)
 {
 	DpBoundSpec *spec;
 	Size		size = offsetof(DpBoundSpec, value) + nvalues * sizeof(spec->value[0]);
@@ -378,6 +442,11 @@ dp_bound_spec_make(int nkeys, int nvalues, int max_groups, const uint64 seed[2],
 	{
 		spec->value[i].kind = kinds[i];
 		spec->value[i].grid = grids[i];
+		if (kinds[i] == DP_VALUE_SCALED && rows != NULL)
+			spec->value[i].rows = rows[i];
 	}
+	for (int i = 0; i < nvalues; i++)
+		if (!spec_value_is_valid(spec, i))
+			elog(ERROR, "invalid bound_spec: value %d", i);
 	return spec;
 }

@@ -179,6 +179,16 @@ dp_grid_for_count(int64 most, DpGrid *grid)
 	grid->scale = 1.0;
 }
 
+/* most >= 1; the bounds count DP_CENTERED_ONE as what centered values call 1 */
+void
+dp_grid_for_scaled(int64 most, DpGrid *grid)
+{
+	memset(grid, 0, sizeof(DpGrid));
+	grid->lower = -most * DP_CENTERED_ONE;
+	grid->upper = most * DP_CENTERED_ONE;
+	grid->scale = 1.0;
+}
+
 double
 dp_grid_unit(const DpGrid *grid)
 {

@@ -34,6 +34,9 @@ extern dp_i128 dp_units_shifted_int(int64 x, int exponent);
 extern bool dp_units_large_float8(double scaled, dp_i128 *n);
 extern bool dp_units_numeric(Datum x, int exponent, dp_i128 *n);
 
+/* numeric as a double, within its last place; infinite, 0 or NaN where that is what comes closest */
+extern double dp_double_numeric(Datum x);
+
 /* the largest exponents a grid may have, see dp_grid_from_numeric */
 #define DP_MIN_EXPONENT (-1022)
 #define DP_MAX_EXPONENT 1022

@@ -26,6 +26,8 @@ PG_FUNCTION_INFO_V1(dp_make_bound_spec);
 PG_FUNCTION_INFO_V1(dp_grid_parts);
 PG_FUNCTION_INFO_V1(dp_grid_value_sql);
 PG_FUNCTION_INFO_V1(dp_exact_sum_value);
+PG_FUNCTION_INFO_V1(dp_make_range);
+PG_FUNCTION_INFO_V1(dp_vector_counts);
 
 /* make_grid(lower numeric, upper numeric, input regtype) */
 Datum
@@ -46,13 +48,21 @@ kind_from_text(const char *name)
 		return DP_VALUE_UNITS;
 	if (strcmp(name, "sum") == 0)
 		return DP_VALUE_SUM;
+	if (strcmp(name, "rows") == 0)
+		return DP_VALUE_ROWS;
+	if (strcmp(name, "scaled") == 0)
+		return DP_VALUE_SCALED;
+	if (strcmp(name, "codes") == 0)
+		return DP_VALUE_CODES;
+	if (strcmp(name, "distinct") == 0)
+		return DP_VALUE_DISTINCT;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("\"%s\" is no kind of value: use count, units or sum", name)));
+			 errmsg("\"%s\" is no kind of value: use count, units, sum, rows, scaled, codes or distinct", name)));
 	return DP_VALUE_COUNT;		/* keep compilers quiet */
 }
 
-/* make_bound_spec(nkeys int, max_groups int, seed bigint[2], kinds text[], grids grid[]) */
+/* make_bound_spec(nkeys int, max_groups int, seed bigint[2], kinds text[], grids grid[], rows int[]) */
 Datum
 dp_make_bound_spec(PG_FUNCTION_ARGS)
 {
@@ -62,6 +72,9 @@ dp_make_bound_spec(PG_FUNCTION_ARGS)
 	int			nseeds;
 	int			nkinds;
 	int			ngrids;
+	Datum	   *row_datums;
+	int			nrows;
+	int			rows[DP_MAX_VALUES];
 	uint64		seed[2];
 	DpValueKind kinds[DP_MAX_VALUES];
 	DpGrid		grids[DP_MAX_VALUES];
@@ -73,7 +86,9 @@ dp_make_bound_spec(PG_FUNCTION_ARGS)
 					  &names, NULL, &nkinds);
 	deconstruct_array(array, ARR_ELEMTYPE(array), sizeof(DpGrid), false, TYPALIGN_DOUBLE,
 					  &grid_datums, NULL, &ngrids);
-	if (nseeds != 2 || nkinds != ngrids || nkinds > DP_MAX_VALUES)
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(5), INT4OID, 4, true, TYPALIGN_INT,
+					  &row_datums, NULL, &nrows);
+	if (nseeds != 2 || nkinds != ngrids || nkinds > DP_MAX_VALUES || (nrows != 0 && nrows != nkinds))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a bound_spec needs two seeds, and as many kinds as grids, at most %d",
@@ -85,9 +100,10 @@ dp_make_bound_spec(PG_FUNCTION_ARGS)
 	{
 		kinds[i] = kind_from_text(TextDatumGetCString(names[i]));
 		grids[i] = *(const DpGrid *) DatumGetPointer(grid_datums[i]);
+		rows[i] = nrows > 0 ? DatumGetInt32(row_datums[i]) : 0;
 	}
 	PG_RETURN_POINTER(dp_bound_spec_make(PG_GETARG_INT32(0), nkinds, PG_GETARG_INT32(1),
-										 seed, kinds, grids));
+										 seed, kinds, grids, rows));
 }
 
 /* grid_parts(grid, OUT lower bigint, OUT upper bigint, OUT exponent int) */
@@ -125,4 +141,28 @@ dp_exact_sum_value(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_DATUM(dp_grid_value(dp_exact_sum_get((const DpExactSum *) PG_GETARG_POINTER(0)),
 								  (const DpGrid *) PG_GETARG_POINTER(1), NUMERICOID));
+}
+
+/* make_range(lower float8, upper float8, bins int, kind int) */
+Datum
+dp_make_range(PG_FUNCTION_ARGS)
+{
+	DpRange		range;
+
+	dp_range_make(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1), PG_GETARG_INT32(2),
+				  PG_GETARG_INT32(3), &range);
+	PG_RETURN_DATUM(dp_range_datum(&range));
+}
+
+/* vector_counts(exact_vector) -> bigint[]: the bins without noise */
+Datum
+dp_vector_counts(PG_FUNCTION_ARGS)
+{
+	const DpExactVector *vector = (const DpExactVector *) PG_GETARG_POINTER(0);
+	Datum	   *counts = palloc(sizeof(Datum) * vector->bins);
+
+	for (int i = 0; i < vector->bins; i++)
+		counts[i] = Int64GetDatum(vector->count[i]);
+	PG_RETURN_ARRAYTYPE_P(construct_array(counts, vector->bins, INT8OID, 8, FLOAT8PASSBYVAL,
+										  TYPALIGN_DOUBLE));
 }

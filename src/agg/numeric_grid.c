@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * numeric_grid.c
- *	  From numeric to grid units, exactly.
+ *	  From numeric to grid units, exactly, and to double.
  *
- * Going through double would round twice, and PostgreSQL's own functions
+ * Going to grid units through double would round twice, and PostgreSQL's own functions
  * would allocate several numerics per row and can fail on overflow, which
  * must not happen on protected rows.  So the stored digits are read directly:
  * their format cannot change without breaking pg_upgrade.
@@ -21,8 +21,11 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "compat.h"
 #include "fmgr.h"
+#include "utils/float.h"
 
 #include "agg/grid.h"
 
@@ -130,6 +133,74 @@ scaled_floor(const Digits *x, int shift, bool *rest)
 	return result;
 }
 
+typedef enum Special
+{
+	FINITE,
+	NOT_A_NUMBER,
+	PLUS_INFINITY,
+	MINUS_INFINITY
+} Special;
+
+/* the digits of a value that is not toasted; x is set only if it is FINITE, and has no digit if it is 0 */
+static inline Special
+read_digits(const struct varlena *value, Digits *x)
+{
+	const char *p = VARDATA_ANY(value);
+	const char *end = p + VARSIZE_ANY_EXHDR(value);
+	uint16		header;
+
+	memcpy(&header, p, sizeof(header));
+	p += sizeof(header);
+	switch (header & 0xC000)
+	{
+		case 0xC000:
+			return (header & 0xF000) == 0xC000 ? NOT_A_NUMBER :
+				(header & 0xF000) == 0xD000 ? PLUS_INFINITY : MINUS_INFINITY;
+		case 0x8000:
+			x->negative = (header & 0x2000) != 0;
+			x->weight = (header & 0x3F) - (header & 0x40);
+			break;
+		default:
+			{
+				int16		weight;
+
+				memcpy(&weight, p, sizeof(weight));
+				p += sizeof(weight);
+				x->negative = (header & 0xC000) == 0x4000;
+				x->weight = weight;
+			}
+	}
+	x->digits = p;
+	x->ndigits = (end - p) / sizeof(int16);
+
+	/* the first digit is not 0 unless someone stored it so */
+	while (x->ndigits > 0 && digit(x, 0) == 0)
+	{
+		x->digits += sizeof(int16);
+		x->ndigits--;
+		x->weight--;
+	}
+	return FINITE;
+}
+
+/*
+ * In the usual case, at most four digits and none beyond the fourth decimal
+ * group, |x| is digits / BASE^k with digits < 2^54.
+ */
+static inline bool
+is_short(const Digits *x, int *fraction_digits, uint64 *digits)
+{
+	int			n = Max(x->ndigits - 1 - x->weight, 0);
+
+	if (x->weight + 1 + n > 4 || n > 4)
+		return false;
+	*digits = 0;
+	for (int i = 0; i < x->weight + 1 + n; i++)
+		*digits = *digits * BASE + digit(x, i);
+	*fraction_digits = n;
+	return true;
+}
+
 /*
  * x / 2^exponent, rounded half to even and limited to +-DP_ROW_LIMIT.  False
  * for NaN.  Never fails, whatever the value; monotone.
@@ -138,48 +209,28 @@ bool
 dp_units_numeric(Datum datum, int exponent, dp_i128 *n)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
-	const char *p = VARDATA_ANY(value);
-	const char *end = p + VARSIZE_ANY_EXHDR(value);
 	Digits		x;
-	uint16		header;
 	int			shift = 1 - exponent;	/* one bit more than a unit, for
 										 * rounding */
 	dp_u128		twice;
 	dp_u128		units;
 	bool		rest;
 	int			fraction_digits;
+	uint64		digits;
 	double		magnitude;
 
-	memcpy(&header, p, sizeof(header));
-	p += sizeof(header);
-	switch (header & 0xC000)
+	switch (read_digits(value, &x))
 	{
-		case 0xC000:
-			*n = (header & 0xF000) == 0xD000 ? DP_ROW_LIMIT : -DP_ROW_LIMIT;
-			return (header & 0xF000) != 0xC000;
-		case 0x8000:
-			x.negative = (header & 0x2000) != 0;
-			x.weight = (header & 0x3F) - (header & 0x40);
+		case FINITE:
 			break;
-		default:
-			{
-				int16		weight;
-
-				memcpy(&weight, p, sizeof(weight));
-				p += sizeof(weight);
-				x.negative = (header & 0xC000) == 0x4000;
-				x.weight = weight;
-			}
-	}
-	x.digits = p;
-	x.ndigits = (end - p) / sizeof(int16);
-
-	/* the first digit is not 0 unless someone stored it so */
-	while (x.ndigits > 0 && digit(&x, 0) == 0)
-	{
-		x.digits += sizeof(int16);
-		x.ndigits--;
-		x.weight--;
+		case NOT_A_NUMBER:
+			return false;
+		case PLUS_INFINITY:
+			*n = DP_ROW_LIMIT;
+			return true;
+		case MINUS_INFINITY:
+			*n = -DP_ROW_LIMIT;
+			return true;
 	}
 	if (x.ndigits == 0)
 	{
@@ -200,22 +251,11 @@ dp_units_numeric(Datum datum, int exponent, dp_i128 *n)
 		return true;
 	}
 
-	/*
-	 * The usual case: at most four digits, none beyond the fourth decimal
-	 * group.  Then |x| is digits / BASE^k with digits < 2^54.
-	 */
-	fraction_digits = Max(x.ndigits - 1 - x.weight, 0);
-	if (x.weight + 1 + fraction_digits <= 4 && fraction_digits <= 4 &&
-		shift >= 0 && shift <= 64)
+	if (shift >= 0 && shift <= 64 && is_short(&x, &fraction_digits, &digits))
 	{
-		uint64		digits = 0;
 		uint64		divisor = power_of_base[fraction_digits];
-		dp_u128		scaled;
-		int			i;
+		dp_u128		scaled = (dp_u128) digits << shift;
 
-		for (i = 0; i < x.weight + 1 + fraction_digits; i++)
-			digits = digits * BASE + digit(&x, i);
-		scaled = (dp_u128) digits << shift;
 		if (scaled <= PG_UINT64_MAX)
 		{
 			twice = (uint64) scaled / divisor;
@@ -237,4 +277,51 @@ dp_units_numeric(Datum datum, int exponent, dp_i128 *n)
 		units = DP_ROW_LIMIT;
 	*n = x.negative ? -(dp_i128) units : (dp_i128) units;
 	return true;
+}
+
+/*
+ * x as a double, never wrong by more than its last place; the nearest one,
+ * which is what a literal would be, where the digits are few.  Infinite beyond
+ * the range of doubles, 0 below it, NaN for NaN.  Never fails.
+ */
+double
+dp_double_numeric(Datum datum)
+{
+	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
+	Digits		x;
+	int			fraction_digits;
+	uint64		digits;
+	double		result;
+
+	switch (read_digits(value, &x))
+	{
+		case FINITE:
+			break;
+		case NOT_A_NUMBER:
+			return get_float8_nan();
+		case PLUS_INFINITY:
+			return get_float8_infinity();
+		case MINUS_INFINITY:
+			return -get_float8_infinity();
+	}
+	if (x.ndigits == 0)
+		return 0;
+
+	/* both are doubles, so the quotient is rounded once */
+	if (is_short(&x, &fraction_digits, &digits) && digits <= UINT64CONST(1) << 53)
+		result = (double) digits / (double) power_of_base[fraction_digits];
+	else if ((x.weight + 1) * LOG2_BASE < -1080)
+		return 0;
+	else if (x.weight * LOG2_BASE > 1030)
+		result = get_float8_infinity();
+	else
+	{
+		/* 2^76 to 2^91 units */
+		int			exponent = (int) floor((x.weight + 1) * LOG2_BASE) - 90;
+		dp_i128		n;
+
+		(void) dp_units_numeric(PointerGetDatum(value), exponent, &n);
+		return ldexp((double) n, exponent);
+	}
+	return x.negative ? -result : result;
 }

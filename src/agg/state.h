@@ -11,6 +11,7 @@
 #define DP_STATE_H
 
 #include "fmgr.h"
+#include "nodes/execnodes.h"
 
 #include "agg/agg.h"
 
@@ -40,7 +41,7 @@ typedef struct DpKeyType
  * SQL type dp_cdp.bound_state: a varlena, double alignment, storage plain
  * (never packed or toasted, so that it may be used where it lies).
  *
- *		header | key types | entries, ascending ->   free   <- keys' bytes |
+ *		header | key types [| code slots] | entries, ascending ->   free   <- keys' bytes |
  *
  * The keys' bytes at the end are of keys by reference.  What an entry looks
  * like is told by DpLayout.
@@ -57,11 +58,22 @@ typedef struct DpBoundState
 	int32		max_groups;
 	uint16		by_reference;	/* bit i: key i is */
 	uint16		narrow;			/* bit i: key i is by value and takes 4 bytes */
-	uint16		entry_size;
+	uint16		entry_words;	/* entries' size in words of 8 bytes */
 	uint8		nkeys;
-	uint8		nvalues;
+	uint8		nvalues:7;
+	uint8		has_codes:1;	/* DpCodeSlots follow the key types */
 	DpKeyType	key[FLEXIBLE_ARRAY_MEMBER];
 } DpBoundState;
+
+/*
+ * What is kept of value i as codes: none, or up to DP_CODES_MOST of them; as
+ * a set of 64 bits each, or a multiset of 32 bits each.  In a state nvalues
+ * of these, aligned.
+ */
+typedef uint16 DpCodeSlot;
+
+#define DP_CODES_SET	0x8000
+#define DP_CODES_MOST(slot) ((slot) & 0x7FFF)
 
 /*
  * Where things are in an entry, from its start.  Rank first, then the words
@@ -71,7 +83,8 @@ typedef struct DpBoundState
  * A key's place holds it by value, or a DP_SLOT: offset and length of its
  * bytes in the state.  A sum is a DpExactSum, DP_NO_SUM_HI as long as there was
  * no value: clamping must not make a contribution out of NULLs.  A count is a
- * uint32, which saturates.
+ * uint32, which saturates.  Codes are their number, a uint64 (set) or uint32,
+ * and as many words of the same length as may be kept: bound_codes.c.
  */
 typedef struct DpLayout
 {
@@ -80,22 +93,26 @@ typedef struct DpLayout
 	uint16		by_reference;
 	uint16		narrow;
 	uint64		sums;
-	uint16		entry_size;
+	bool		has_codes;
+	uint32		entry_size;
 	uint16		key[DP_MAX_KEYS];
-	uint16		value[DP_MAX_VALUES];
+	uint32		value[DP_MAX_VALUES];
+	DpCodeSlot	codes[DP_MAX_VALUES];
 } DpLayout;
 
 /*
  * SQL type dp_cdp.bound_entry: one group of one unit, values clamped.
- * Followed by nvalues int64 (grid units), nkeys slots, nkeys type OIDs
- * (aligned), and the keys' bytes.
+ * Followed by nvalues int64 (grid units; codes: a slot), nkeys slots, nkeys
+ * type OIDs (aligned), nvalues code slots (aligned) if it has codes, the keys'
+ * bytes, and the codes.
  */
 typedef struct DpBoundEntry
 {
 	int32		vl_len_;
 	uint16		null_keys;
 	uint8		nkeys;
-	uint8		nvalues;
+	uint8		nvalues:7;
+	uint8		has_codes:1;
 	int64		value[FLEXIBLE_ARRAY_MEMBER];
 } DpBoundEntry;
 
@@ -148,8 +165,10 @@ extern bool dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryCon
 extern uint64 dp_key_hash(DpKeyInfo *info, Datum datum, DpKey *key, uint64 seed);
 
 extern void dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
-						   uint16 by_reference, uint16 narrow, uint64 sums);
-extern void dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums);
+						   uint16 by_reference, uint16 narrow, uint64 sums,
+						   const DpCodeSlot *codes);
+extern void dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums,
+						  const DpCodeSlot *codes);
 
 extern DpBoundState *dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt);
 extern char *dp_bound_state_entry(DpBoundState **pstate, DpShape *shape,
@@ -157,16 +176,47 @@ extern char *dp_bound_state_entry(DpBoundState **pstate, DpShape *shape,
 extern uint64 dp_bound_state_load(const DpBoundState *state, int i, const DpShape *shape,
 								  DpKey *keys);
 
+/* bound_unit.c: what the spec wants of value i's codes; 0 when it is not of codes */
+extern DpCodeSlot dp_spec_codes(const DpBoundSpec *spec, int i);
+
+/* bound_codes.c: codes in entries */
+extern Size dp_codes_size(DpCodeSlot slot);
+extern void dp_codes_add(const DpBoundState *state, char *entry, uint32 at,
+						 DpCodeSlot slot, int64 code);
+extern void dp_codes_merge(char *to, const char *from, DpCodeSlot slot);
+extern int	dp_codes_count(const char *codes, DpCodeSlot slot);
+extern void dp_codes_read(const DpBoundState *state, const char *entry, uint32 at,
+						  DpCodeSlot slot, void *result);
+
+/* bound_entry.c: an entry's codes of value i, and how many */
+extern const int32 *dp_entry_codes(const DpBoundEntry *entry, int i, int *n);
+extern const int64 *dp_entry_distinct_codes(const DpBoundEntry *entry, int i, int *n);
+
 static inline Size
-dp_state_header_size(int nkeys)
+dp_state_header_size(int nkeys, int nvalues, bool has_codes)
 {
-	return offsetof(DpBoundState, key) + nkeys * sizeof(DpKeyType);
+	Size		size = offsetof(DpBoundState, key) + nkeys * sizeof(DpKeyType);
+
+	return likely(!has_codes) ? size : size + MAXALIGN(nvalues * sizeof(DpCodeSlot));
 }
 
 static inline char *
 dp_state_entries(const DpBoundState *state)
 {
-	return (char *) state + dp_state_header_size(state->nkeys);
+	return (char *) state + dp_state_header_size(state->nkeys, state->nvalues, state->has_codes);
+}
+
+/* NULL when there are none */
+static inline DpCodeSlot *
+dp_state_code_slots(const DpBoundState *state)
+{
+	return state->has_codes ? (DpCodeSlot *) &state->key[state->nkeys] : NULL;
+}
+
+static inline Size
+dp_entry_size(const DpBoundState *state)
+{
+	return (Size) state->entry_words * sizeof(uint64);
 }
 
 static inline uint64
@@ -226,7 +276,10 @@ dp_key_word(Datum datum, int typlen)
 	}
 }
 
-/* a bijection of 64 bits in which every input bit reaches every output bit */
+/*
+ * A bijection of 64 bits in which every input bit reaches every output bit
+ * (the finalizer of splitmix64).
+ */
 static inline uint64
 dp_mix(uint64 x)
 {

@@ -476,6 +476,8 @@ prune_targets(Query *sub, const Bitmapset *columns)
 	ListCell   *lc;
 
 	sub->sortClause = NIL;
+	/* frame offsets would be evaluated when the inner query is planned, with its owner's rights */
+	sub->windowClause = NIL;
 	foreach(lc, sub->targetList)
 	{
 		TargetEntry *tle = lfirst(lc);

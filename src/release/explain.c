@@ -18,6 +18,7 @@
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/builtins.h"
+#include "utils/snapmgr.h"
 
 static char *
 format_units(int64 units, int64 one)
@@ -94,7 +95,8 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	List	   *lines = NIL;
 
 	ExplainPropertyText("Dataset", release->dataset, es);
-	if (!parameters_known(release, estate))
+	/* auto_explain asks when the statement is over, and SQL cannot be run any more */
+	if (!parameters_known(release, estate) || !ActiveSnapshotSet())
 		return;
 	frozen = dp_freeze(release, estate);
 	if (frozen->groups)

@@ -261,7 +261,8 @@ inner_params(DpFrozen *frozen, EState *estate)
 static void
 run_plan(PlannedStmt *plan, ReleaseReceiver *receiver, ParamListInfo params, EState *estate)
 {
-	QueryDesc  *desc = CreateQueryDesc(plan, "private query", estate->es_snapshot, InvalidSnapshot,
+	QueryDesc  *desc = CreateQueryDesc(dp_lock_predicates(plan, estate->es_snapshot), "private query",
+									   estate->es_snapshot, InvalidSnapshot,
 									   &receiver->pub, params, receiver->run->given_rows, 0);
 	List	   *save_range_table = inner_range_table;
 

@@ -124,6 +124,9 @@ extern Datum dp_total_answer(DpFrozenColumn *column, dp_i128 noisy);
 /* the number of draws that one group takes */
 extern int dp_answer_draws(const DpFrozenColumn *column);
 
+/* predicate.c: the plan to run, whose predicate locks in a serializable transaction do not depend on rows */
+extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
+
 /* spec.c */
 extern void dp_release_params(DpFrozen *frozen, ParamExternData *params);
 

@@ -6,9 +6,11 @@
 #	  its own with test/fuzz/sql/fixture.sql.
 #
 # FUZZ_SECONDS (600) in total, FUZZ_SEED, ONLY="sqlsmith" or "grammar".
-# SANITIZE=1 builds the extension with AddressSanitizer and UBSan; the server
-# stays as it is.  ASSERT=1 runs a server with assertions, which is built from
-# the distribution's source (build/assert-NN, once).  Both together work, too.
+# ASSERT=1 runs a server with assertions, which is built from the
+# distribution's source (build/assert-NN, once).  SANITIZE=1 does so, too, and
+# builds the extension with AddressSanitizer and UBSan; the server itself is
+# not instrumented.  (Debian's server, with libasan preloaded, was seen to hang
+# in bindtextdomain before it does anything.)
 #
 #-------------------------------------------------------------------------
 set -u
@@ -16,7 +18,7 @@ set -u
 export DP_SEED=${FUZZ_SEED:-$((RANDOM * 32768 + RANDOM))}
 seconds=${FUZZ_SECONDS:-600}
 sanitize=${SANITIZE:-}
-assert=${ASSERT:-}
+assert=${ASSERT:-$sanitize}
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 rc=0
 
@@ -77,7 +79,8 @@ run()
 
 	echo "--- $name${sanitize:+, sanitized}${assert:+, with assertions}"
 	dp_initdb "$dir" "$DP_TOP/test/tools/temp.conf" || exit 1
-	[[ -z $sanitize ]] || preload=$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libubsan.so)
+	# the sanitizer wants to be there first
+	[[ -z $sanitize ]] || preload=$(readlink -f "$(gcc -print-file-name=libasan.so)")
 	LD_PRELOAD=${preload:-} dp_start "$dir" &&
 		dp_psql "$dir" -d postgres -c "CREATE DATABASE fuzz" &&
 		dp_psql "$dir" -d fuzz -f "$work/in/fuzz/sql/fixture.sql" || exit 1

@@ -5,7 +5,7 @@
 #	  Builds dp_cdp, runs every test there is, goes on after failures, and
 #	  ends with the line "N passed, N failed[, N skipped]".
 #
-# Suites: layers symbols unit regress isolation pgtap t stat readme demo.
+# Suites: layers symbols unit regress isolation pgtap attacks t stat readme demo.
 # ONLY="regress t/crash.pl" runs these alone: whole suites, or single files.
 # Logs stay in build/test.  See test/README.md.
 #
@@ -247,6 +247,24 @@ run_pgtap()
 	return $rc
 }
 
+# test/attacks: a cluster and its standby for each file
+run_attacks()
+{
+	local dir rc
+
+	own_cluster "attacks.${2##*/}" || return 1
+	dp_psql "$dir" -d postgres -c "ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements', 'dp_cdp'" &&
+		dp_stop "$dir" && dp_start "$dir" || return 1
+	(cd "$work/in" && as_server env HOME="$dir" PGHOST="$dir" PGPORT=5432 PGUSER=postgres \
+		PYTHONDONTWRITEBYTECODE=1 timeout -k 10 "$timeout" python3 test/attacks/run.py "test/attacks/${2##*/}")
+	rc=$?
+	if [[ $rc != 0 ]]; then tail -n 20 "$dir/log" | sed 's/^/# /'; fi
+	dp_stop "$dir/standby" immediate
+	dp_stop "$dir" immediate
+	rm -rf "$dir"
+	return $rc
+}
+
 # test/t: PostgreSQL's own harness, which makes clusters as it needs them
 run_perl()
 {
@@ -368,6 +386,7 @@ then
 	fi
 	template || exit 1
 	run_files run_pgtap pgtap "$DP_TOP"/test/pgtap/*.sql
+	run_files run_attacks attacks "$DP_TOP"/test/attacks/?_*.sql
 	run_files run_perl t "$DP_TOP"/test/t/*.pl
 	run_files run_stat stat "$DP_TOP"/test/stat/*.py
 	run_files run_readme readme "$DP_TOP/README.md"

@@ -1,0 +1,375 @@
+-- Rows of protected tables through every construct that reads a table.
+
+--# plain reads
+--@ attack
+SELECT * FROM visit;
+--> ZC002
+TABLE patient;
+--> ZC002
+SELECT FROM visit WHERE patient = 42;
+--> ZC002
+SELECT 1 FROM visit LIMIT 1;
+--> ZC002
+SELECT v FROM visit v WHERE age = 97;
+--> ZC002
+SELECT (v).cost FROM visit v WHERE age = 97;
+--> ZC002
+SELECT row_to_json(v), v::text, hash_record(v) FROM visit v WHERE age = 97;
+--> ZC002
+SELECT ctid, xmin, xmax, cmin, tableoid FROM visit WHERE age = 97;
+--> ZC002
+SELECT * FROM ONLY parent;
+--> ZC002
+SELECT w FROM kid;
+--> ZC002
+SELECT w FROM part_1 WHERE patient = 42;
+--> ZC002
+SELECT cost FROM visit WHERE age = 97 FOR UPDATE;
+--> ZC002
+SELECT cost FROM visit WHERE age = 97 FOR KEY SHARE SKIP LOCKED;
+--> ZC002
+SELECT cost FROM visit TABLESAMPLE BERNOULLI (100) WHERE age = 97;
+--> ZC002
+SELECT cost FROM visit TABLESAMPLE system_rows (10000) WHERE age = 97;
+--> ZC002
+
+--# expressions that hold subqueries
+--@ attack
+SELECT (SELECT cost FROM visit WHERE age = 97 LIMIT 1);
+--> ZC002
+SELECT EXISTS (SELECT FROM visit WHERE age = 97), NOT EXISTS (SELECT FROM visit WHERE age = 98);
+--> ZC002
+SELECT 42 IN (SELECT patient FROM visit WHERE age = 97), 97 > ALL (SELECT age FROM visit WHERE patient < 42);
+--> ZC002
+SELECT ARRAY(SELECT cost FROM visit WHERE age = 97);
+--> ZC002
+SELECT (1, 97) = (SELECT 1, max(age) FROM visit);
+--> ZC002
+VALUES ((SELECT cost FROM visit WHERE age = 97 LIMIT 1)), (0);
+--> ZC002
+SELECT floor FROM ward ORDER BY (SELECT cost FROM visit WHERE age = 97 LIMIT 1);
+--> ZC002
+SELECT floor FROM ward LIMIT (SELECT count(*) FILTER (WHERE false) + max(age) - 96 FROM visit);
+--> ZC002
+SELECT floor FROM ward GROUP BY floor HAVING floor < (SELECT age FROM visit WHERE age = 97 LIMIT 1);
+--> ZC002
+SELECT sum(floor) OVER (ORDER BY floor ROWS (SELECT age - 96 FROM visit WHERE age = 97 LIMIT 1) PRECEDING) FROM ward;
+--> ZC002
+SELECT sum(floor) FILTER (WHERE floor < (SELECT age FROM visit WHERE age = 97 LIMIT 1)) FROM ward;
+--> ZC002
+SELECT * FROM ward TABLESAMPLE BERNOULLI ((SELECT age FROM visit WHERE age = 97 LIMIT 1));
+--> ZC002
+SELECT g FROM generate_series(1, (SELECT age FROM visit WHERE age = 97 LIMIT 1)) g;
+--> ZC002
+SELECT * FROM ROWS FROM (generate_series(1, 2), unnest(ARRAY(SELECT cost FROM visit WHERE age = 97))) r;
+--> ZC002
+SELECT CASE WHEN floor = 1 THEN (SELECT cost FROM visit WHERE age = 97 LIMIT 1) END FROM ward;
+--> ZC002
+SELECT coalesce(NULL, (SELECT name FROM patient p WHERE p.patient = w.floor + 41)) FROM ward w;
+--> ZC002
+SELECT x.* FROM xmltable('/a/b' PASSING (SELECT '<a><b/></a>'::xml FROM visit LIMIT 1) COLUMNS b text) x;
+--> ZC002
+SELECT dp_count(*) FROM ward WHERE floor < (SELECT max(age) FROM visit);
+--> ZC002
+
+--# nesting
+--@ attack
+WITH x AS (SELECT * FROM visit) SELECT cost FROM x WHERE age = 97;
+--> ZC002
+WITH x AS MATERIALIZED (SELECT * FROM visit) SELECT 1 FROM x LIMIT 1;
+--> ZC002
+WITH RECURSIVE r AS (SELECT 1 AS n, NULL::numeric AS c UNION ALL SELECT n + 1, (SELECT cost FROM visit WHERE age = 97 LIMIT 1) FROM r WHERE n < 2)
+SELECT * FROM r;
+--> ZC002
+WITH RECURSIVE r AS (SELECT patient FROM visit WHERE age = 97 UNION SELECT patient FROM r) SELECT * FROM r;
+--> ZC002
+SELECT cost FROM visit WHERE age = 97 UNION SELECT 0;
+--> ZC002
+SELECT 87654 EXCEPT ALL SELECT cost::int FROM visit;
+--> ZC002
+SELECT patient FROM visit INTERSECT SELECT 42;
+--> ZC002
+SELECT DISTINCT ON (ward) ward, cost FROM visit ORDER BY ward, cost DESC;
+--> ZC002
+SELECT DISTINCT v FROM visit v;
+--> ZC002
+SELECT ward, first_value(cost) OVER (PARTITION BY ward ORDER BY cost DESC) FROM visit;
+--> ZC002
+SELECT w.floor, l.cost FROM ward w, LATERAL (SELECT cost FROM visit WHERE age = 96 + w.floor) l;
+--> ZC002
+SELECT * FROM ward w LEFT JOIN visit v ON v.age = 97;
+--> ZC002
+SELECT * FROM ward NATURAL FULL JOIN visit;
+--> ZC002
+SELECT w.* FROM ward w WHERE w.ward IN (SELECT ward FROM visit WHERE age <> 97);
+--> ZC002
+SELECT s.* FROM (SELECT v.* FROM (SELECT * FROM visit OFFSET 0) v WHERE age = 97) s;
+--> ZC002
+SELECT unnest(ARRAY[cost, age]) FROM visit WHERE age = 97;
+--> ZC002
+SELECT generate_series(1, age) FROM visit WHERE age = 97;
+--> ZC002
+
+--# exact aggregates
+--@ attack
+SELECT max(cost), min(age) FROM visit;
+--> ZC002
+SELECT array_agg(DISTINCT ward ORDER BY ward DESC), string_agg(ward, ',') FROM visit;
+--> ZC002
+SELECT json_object_agg(id, cost), jsonb_agg(v), xmlagg(xmlelement(name a, cost)) FROM visit v WHERE age = 97;
+--> ZC002
+SELECT percentile_disc(1.0) WITHIN GROUP (ORDER BY cost), mode() WITHIN GROUP (ORDER BY ward DESC) FROM visit WHERE age = 97;
+--> ZC002
+SELECT rank(97) WITHIN GROUP (ORDER BY age) FROM visit;
+--> ZC002
+SELECT bool_and(age < 97), bit_or(age), every(age < 97) FROM visit;
+--> ZC002
+SELECT regr_count(age, age), corr(age, cost), var_pop(age), count(*) FROM visit;
+--> ZC002
+SELECT dp_count(*), max(cost) FROM visit;
+--> ZC002
+SELECT dp_count(*) FROM visit HAVING max(cost) > 87654;
+--> ZC002
+SELECT ward, dp_count(*) FROM visit GROUP BY ward ORDER BY max(cost);
+--> ZC002
+SELECT ward FROM visit GROUP BY ward HAVING max(cost) > 87654;
+--> ZC002
+SELECT dp_cdp.exact_sum(age, NULL), dp_cdp.bound_unit(NULL, patient, age) FROM visit;
+--> ZC002 | 42501 | 42804
+
+--# statements that read and write
+--@ attack
+CREATE TEMP TABLE s (x int, y text);
+--> ok
+INSERT INTO s SELECT patient, cost FROM visit WHERE age = 97 RETURNING y;
+--> ZC002
+INSERT INTO s VALUES (1, (SELECT cost FROM visit WHERE age = 97 LIMIT 1));
+--> ZC002
+UPDATE s SET y = v.cost FROM visit v WHERE v.age = 97 RETURNING y;
+--> ZC002
+DELETE FROM s USING visit v WHERE v.age = 97 RETURNING v.cost;
+--> ZC002
+MERGE INTO s USING visit v ON v.patient = s.x WHEN NOT MATCHED THEN INSERT VALUES (v.patient, v.cost);
+--> ZC002
+WITH i AS (INSERT INTO s SELECT patient, cost FROM visit RETURNING y) SELECT * FROM i;
+--> ZC002
+CREATE TABLE ana.copy AS SELECT * FROM visit;
+--> ZC002
+SELECT * INTO ana.copy FROM visit;
+--> ZC002
+CREATE MATERIALIZED VIEW ana.m AS SELECT * FROM visit;
+--> ZC002
+CREATE MATERIALIZED VIEW ana.m AS SELECT * FROM visit WITH NO DATA;
+--> ok
+REFRESH MATERIALIZED VIEW ana.m;
+--> ZC002
+CREATE TABLE ana.shape (LIKE visit INCLUDING ALL);
+--> ok | 42501
+CREATE TABLE ana.child () INHERITS (visit);
+--> 42501
+SELECT * FROM s;
+--> ok
+
+--# COPY
+--@ attack
+COPY visit TO STDOUT;
+--> ZC002
+COPY visit (patient, cost) TO STDOUT WITH (FORMAT binary);
+--> ZC002
+COPY part_1 TO STDOUT;
+--> ZC002
+COPY (SELECT * FROM visit WHERE age = 97) TO STDOUT;
+--> ZC002
+COPY (TABLE patient) TO PROGRAM 'cat';
+--> 42501 | ZC002
+COPY (DELETE FROM visit RETURNING *) TO STDOUT;
+--> ZC002
+COPY (SELECT dp_count(*) > 0 FROM visit) TO STDOUT;
+--> standby: any; ok 1
+
+--# cursors
+--@ attack
+BEGIN;
+DECLARE c CURSOR FOR SELECT cost FROM visit WHERE age = 97;
+--> ZC002
+ROLLBACK; BEGIN;
+DECLARE h SCROLL CURSOR WITH HOLD FOR SELECT cost FROM visit WHERE age = 97;
+--> ZC002
+COMMIT;
+DO $$ DECLARE c refcursor; r record; BEGIN OPEN c FOR EXECUTE 'SELECT cost FROM visit WHERE age = 97'; FETCH c INTO r; RAISE NOTICE '%', r; END $$;
+--> ZC002
+DO $$ DECLARE r record; BEGIN FOR r IN SELECT * FROM visit WHERE age = 97 LOOP RAISE NOTICE '%', r; END LOOP; END $$;
+--> ZC002
+DO $$ DECLARE r visit%ROWTYPE; BEGIN SELECT * INTO r FROM visit WHERE age = 97 LIMIT 1; RAISE NOTICE '%', r; END $$;
+--> ZC002
+
+--# cached plans
+--@ attack
+SET plan_cache_mode = force_generic_plan;
+PREPARE p (int) AS SELECT cost FROM visit WHERE age = $1;
+EXECUTE p (97);
+--> ZC002
+EXECUTE p (97);
+--> ZC002
+CREATE TABLE ana.e AS EXECUTE p (97);
+--> ZC002
+EXPLAIN EXECUTE p (97);
+--> ZC002
+
+--# functions
+--@ attack
+CREATE FUNCTION ana.plain() RETURNS SETOF visit LANGUAGE sql STABLE AS 'SELECT * FROM public.visit WHERE age = 97';
+--> ok
+SELECT cost FROM ana.plain();
+--> ZC002
+CREATE FUNCTION ana.atomic(int) RETURNS SETOF numeric LANGUAGE sql STABLE BEGIN ATOMIC SELECT cost FROM visit WHERE age = $1; END;
+--> ok
+SELECT * FROM ana.atomic(97);
+--> ZC002
+SELECT ana.atomic(97);
+--> ZC002
+CREATE FUNCTION ana.scalar() RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT max(cost) FROM public.visit';
+--> ok
+SELECT ana.scalar();
+--> ZC002
+EXPLAIN SELECT ana.scalar();
+--> ZC002
+CREATE FUNCTION ana.definer() RETURNS numeric LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS 'BEGIN RETURN (SELECT max(cost) FROM visit); END';
+--> ok
+SELECT ana.definer();
+--> ZC002
+CREATE FUNCTION ana.caught() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT max(cost) FROM visit); EXCEPTION WHEN OTHERS THEN RETURN SQLERRM; END $$;
+SELECT ana.caught();
+--> ok
+CREATE PROCEDURE ana.proc() LANGUAGE plpgsql AS $$ DECLARE r record; BEGIN FOR r IN SELECT cost FROM visit WHERE age = 97 LOOP COMMIT; RAISE NOTICE '%', r; END LOOP; END $$;
+CALL ana.proc();
+--> ZC002
+
+--# built-in functions that execute SQL
+--@ attack
+SELECT query_to_xml('SELECT name FROM patient WHERE patient = 42', true, false, '');
+--> ZC002
+SELECT table_to_xml('visit', true, false, '');
+--> ZC002
+SELECT schema_to_xml('public', true, false, '');
+--> noselect: ok; ZC002
+SELECT query_to_xml_and_xmlschema('TABLE patient', true, false, '');
+--> ZC002
+SELECT * FROM ts_stat('SELECT to_tsvector(''simple'', name) FROM patient WHERE patient = 42');
+--> ZC002
+SELECT ts_rewrite('a'::tsquery, 'SELECT ''a''::tsquery, plainto_tsquery(name) FROM patient WHERE patient = 42');
+--> ZC002
+SELECT * FROM crosstab('SELECT patient, name, zip FROM patient') AS t (a int, b text);
+--> ZC002
+SELECT * FROM connectby('patient', 'patient', 'patient', '42', 0) AS t (a int, b int, l int);
+--> ZC002
+SELECT cursor_to_xml('c', 1, true, false, '');
+--> 34000
+
+--# views and rules of the analyst
+--@ attack
+CREATE VIEW ana.v AS SELECT * FROM visit;
+SELECT cost FROM ana.v WHERE age = 97;
+--> ZC002
+COPY (SELECT * FROM ana.v) TO STDOUT;
+--> ZC002
+CREATE VIEW ana.b WITH (security_barrier) AS SELECT * FROM ana.v;
+SELECT 1 FROM ana.b;
+--> ZC002
+CREATE VIEW ana.i WITH (security_invoker) AS SELECT * FROM visit;
+--> ok | 22023
+SELECT 1 FROM ana.i;
+--> ZC002 | 42P01
+CREATE TABLE ana.r (x int);
+CREATE RULE r AS ON DELETE TO ana.r DO ALSO SELECT cost FROM public.visit WHERE age = 97;
+DELETE FROM ana.r;
+--> ZC002
+CREATE RULE i AS ON INSERT TO ana.r DO INSTEAD SELECT name FROM public.patient WHERE patient = 42;
+INSERT INTO ana.r VALUES (1);
+--> ZC002
+CREATE FUNCTION ana.t() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '%', (SELECT name FROM patient WHERE patient = 42); RETURN NEW; END $$;
+CREATE TABLE ana.u (x int);
+CREATE TRIGGER t BEFORE INSERT ON ana.u FOR EACH ROW EXECUTE FUNCTION ana.t();
+INSERT INTO ana.u VALUES (1);
+--> ZC002
+CREATE TABLE ana.p (x int);
+ALTER TABLE ana.p ENABLE ROW LEVEL SECURITY;
+ALTER TABLE ana.p FORCE ROW LEVEL SECURITY;
+CREATE POLICY p ON ana.p USING (EXISTS (SELECT FROM visit WHERE age = 97));
+SELECT * FROM ana.p;
+--> ZC002
+CREATE FUNCTION ana.ck() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN EXISTS (SELECT FROM visit WHERE age = 97); END $$;
+CREATE TABLE ana.c (x int DEFAULT 1 CHECK (ana.ck()));
+INSERT INTO ana.c VALUES (1);
+--> ZC002
+CREATE TABLE ana.one AS SELECT 1 AS x;
+ALTER TABLE ana.one ADD COLUMN g boolean DEFAULT ana.ck();
+--> ZC002
+CREATE DOMAIN ana.d AS int CHECK (ana.ck());
+SELECT 1::ana.d;
+--> ZC002
+
+--# writes to the protected table
+--@ attack
+INSERT INTO visit (patient) VALUES (42);
+--> 42501
+UPDATE visit SET cost = 0;
+--> ZC002
+DELETE FROM visit WHERE age = 97;
+--> ZC002
+TRUNCATE visit;
+--> 42501
+LOCK TABLE visit IN SHARE MODE;
+--> 25P01 | 42501
+MERGE INTO visit v USING ward w ON v.ward = w.ward WHEN MATCHED THEN DELETE;
+--> ZC002
+--@ attack wri
+BEGIN; DELETE FROM visit;
+--> ZC002
+ROLLBACK; BEGIN; UPDATE visit SET cost = 0 WHERE true;
+--> ZC002
+ROLLBACK;
+INSERT INTO visit (id, patient) VALUES (1, 42) ON CONFLICT DO NOTHING;
+--> ZC002
+INSERT INTO visit (patient) VALUES (42) RETURNING *;
+--> ZC002
+WITH d AS (DELETE FROM visit WHERE age = 97) SELECT 1;
+--> ZC002
+MERGE INTO visit v USING ward w ON v.ward = w.ward WHEN MATCHED THEN DELETE;
+--> ZC002
+
+--# roles without a budget
+--@ attack nob
+SELECT * FROM visit;
+--> ZC002
+SELECT dp_count(*) FROM visit;
+--> ZC001
+SELECT count(*) FROM visit;
+--> ZC001
+COPY visit TO STDOUT;
+--> ZC002
+
+--# names that shadow the table
+--@ attack
+CREATE TEMP TABLE visit (patient int, cost numeric);
+SELECT dp_count(*) FROM visit;
+--> ZC002
+SELECT cost FROM public.visit WHERE age = 97;
+--> ZC002
+CREATE TABLE ana.visit (patient int);
+SET search_path = ana, public;
+SELECT dp_count(*) FROM ana.visit;
+--> ZC002
+DROP TABLE pg_temp.visit;
+SELECT count(*) FROM visit;
+--> ok
+WITH visit AS (SELECT 1 AS patient) SELECT patient FROM visit;
+--> ok
+
+--# large and odd queries do not take the server down
+--@ shell
+python3 -c "print('SELECT dp_count(*) FROM visit WHERE ' + '(' * 3000 + 'age > 1' + ')' * 3000 + ';')" | psql -X -At -U ana | wc -l
+python3 -c "print('SELECT dp_count(*) FROM visit WHERE ' + 'NOT ' * 5000 + '(age > 1);')" | psql -X -At -U ana
+python3 -c "print('SELECT cost FROM ' + '(SELECT * FROM ' * 400 + 'visit' + ') x' * 400 + ' WHERE age = 97;')" | psql -X -At -U ana
+python3 -c "print(' UNION ALL '.join(['SELECT cost FROM visit WHERE age = 97'] * 500))" | psql -X -At -U ana
+--> any 0..2
