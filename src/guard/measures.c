@@ -117,6 +117,24 @@ sort_arguments(Measure *m)
 	m->bounds = rest;
 }
 
+static bool
+is_number(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID ||
+		type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
+}
+
+/* casts among numbers keep the bounds of a column */
+static Node *
+strip_number_casts(Node *expr)
+{
+	while (IsA(expr, FuncExpr) && ((FuncExpr *) expr)->funcformat != COERCE_EXPLICIT_CALL &&
+		   is_number(((FuncExpr *) expr)->funcresulttype) &&
+		   is_number(exprType(linitial(((FuncExpr *) expr)->args))))
+		expr = linitial(((FuncExpr *) expr)->args);
+	return expr;
+}
+
 static void
 declared_bounds(Measure *m, Node *value, Expr **lower, Expr **upper)
 {
@@ -124,7 +142,7 @@ declared_bounds(Measure *m, Node *value, Expr **lower, Expr **upper)
 	DpColumnOrigin origin;
 	DpColumn   *policy;
 
-	if (!dp_trace_column(m->level->from.query, NULL, value, &origin) || !origin.is_protected)
+	if (!dp_trace_column(m->level->from.query, NULL, strip_number_casts(value), &origin) || !origin.is_protected)
 		dp_refuse_at(m->agg->location, errmsg("%s needs bounds: write %s", m->column->label, with_bounds(m)));
 	policy = dp_policy_bounds(origin.relid, origin.attnum);
 	if (!policy->has_bounds)
@@ -156,13 +174,6 @@ set_bounds(Measure *m)
 		column->lower2 = constant_argument(m, lthird(m->bounds), "the bounds");
 		column->upper2 = constant_argument(m, lfourth(m->bounds), "the bounds");
 	}
-}
-
-static bool
-is_number(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID ||
-		type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
 }
 
 static bool

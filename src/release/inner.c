@@ -89,6 +89,7 @@ release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 		receiver->values[out] = i == selection
 			? dp_total_answer(column, units)
 			: dp_release_answer(column, state, &receiver->nulls[out], &stddev);
+		dp_report_group(frozen, i, receiver->values, receiver->nulls, stddev);
 		if (column->column->with_error)
 		{
 			receiver->nulls[errors] = receiver->nulls[out];
@@ -155,12 +156,10 @@ receive_state(TupleTableSlot *slot, DestReceiver *self)
 
 	old = MemoryContextSwitchTo(receiver->row_context);
 	read_state(receiver, slot, receiver->state);
+	memcpy(receiver->values, slot->tts_values, frozen->nkeys * sizeof(Datum));
+	memcpy(receiver->nulls, slot->tts_isnull, frozen->nkeys * sizeof(bool));
 	if (release_group(receiver, receiver->state))
-	{
-		memcpy(receiver->values, slot->tts_values, frozen->nkeys * sizeof(Datum));
-		memcpy(receiver->nulls, slot->tts_isnull, frozen->nkeys * sizeof(bool));
 		tuplestore_putvalues(receiver->rows, receiver->desc, receiver->values, receiver->nulls);
-	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(receiver->row_context);
 	return true;

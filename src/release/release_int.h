@@ -155,6 +155,11 @@ extern void dp_key_table_get(DpKeyTable *table, int64 position, Datum *values, b
 /* the largest number of groups that declared keys may span */
 #define DP_MAX_DECLARED_GROUPS INT64CONST(10000000)
 
+/* report.c: what dp_cdp.last_release() tells; first: of its statement */
+extern void dp_report_release(const DpFrozen *frozen, bool first);
+extern void dp_report_group(const DpFrozen *frozen, int column, const Datum *keys, const bool *nulls,
+							double stddev);
+
 /* explain.c */
 extern void dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
