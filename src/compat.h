@@ -304,17 +304,18 @@ dp_analyze(RawStmt *statement, const char *text)
 #endif
 }
 
-/* permissions that an executor start is about to check */
+/* permissions that an executor start is about to check; UPDATE and DELETE tell of rows by their command tag */
+#define DP_ACL_READ (ACL_SELECT | ACL_UPDATE | ACL_DELETE)
 #if PG_VERSION_NUM >= 160000
 #define DP_CHECK_PERMS_ARGS List *rangeTable, List *rteperminfos, bool ereport_on_violation
 #define DP_CHECK_PERMS_CALL rangeTable, rteperminfos, ereport_on_violation
 #define DP_RTE_IS_READ(rte) \
 	((rte)->perminfoindex != 0 && \
-	 (getRTEPermissionInfo(rteperminfos, rte)->requiredPerms & ACL_SELECT) != 0)
+	 (getRTEPermissionInfo(rteperminfos, rte)->requiredPerms & DP_ACL_READ) != 0)
 #else
 #define DP_CHECK_PERMS_ARGS List *rangeTable, bool ereport_on_violation
 #define DP_CHECK_PERMS_CALL rangeTable, ereport_on_violation
-#define DP_RTE_IS_READ(rte) (((rte)->requiredPerms & ACL_SELECT) != 0)
+#define DP_RTE_IS_READ(rte) (((rte)->requiredPerms & DP_ACL_READ) != 0)
 #endif
 
 #if PG_VERSION_NUM >= 180000

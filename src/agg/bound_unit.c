@@ -255,7 +255,9 @@ dp_bound_unit(PG_FUNCTION_ARGS)
 	/* most of the time goes into waiting for the state */
 	__builtin_prefetch((char *) state + 64);
 	if (unlikely(PG_ARGISNULL(1)))
-		elog(ERROR, "bound_unit needs a bound_spec");
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dp_cdp.bound_unit needs a bound_spec: only queries of the extension itself can make one")));
 	if (unlikely(call == NULL))
 		call = bound_call_init(fcinfo, spec);
 	layout = &call->shape.layout;

@@ -26,7 +26,9 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "access/transam.h"
+#include "catalog/pg_proc.h"
 #include "guard/source.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -34,6 +36,7 @@
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 /* the rows of a part of the join tree */
 typedef struct JoinSide
@@ -69,6 +72,19 @@ strip_relabel(Node *node)
 	return node;
 }
 
+/*
+ * The operator is the equality of the Var's own type, by which units are told
+ * apart: that of another type, to which it was relabelled, might take several
+ * units for one (character ignores trailing spaces, text does not).
+ */
+static bool
+is_equality_of(Oid opno, Node *var)
+{
+	Oid			opfamily = lookup_type_cache(exprType(var), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+
+	return OidIsValid(opfamily) && get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber;
+}
+
 /* an equality, in the sense of GROUP BY, of one of these Vars with one of those */
 static bool
 equates(Node *condition, List *these, List *those)
@@ -78,10 +94,12 @@ equates(Node *condition, List *these, List *those)
 			   *right;
 
 	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 ||
-		op->opno >= FirstGenbkiObjectId || get_mergejoin_opfamilies(op->opno) == NIL)
+		op->opno >= FirstGenbkiObjectId || op_volatile(op->opno) != PROVOLATILE_IMMUTABLE)
 		return false;
 	left = strip_relabel(linitial(op->args));
 	right = strip_relabel(lsecond(op->args));
+	if (!is_equality_of(op->opno, left) || !is_equality_of(op->opno, right))
+		return false;
 	return (list_member(these, left) && list_member(those, right)) ||
 		(list_member(these, right) && list_member(those, left));
 }

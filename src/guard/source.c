@@ -26,6 +26,7 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
+#include "access/transam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "compat.h"
@@ -46,7 +47,11 @@ typedef struct SourceContext
 	DpLevel    *level;
 	bool		always;
 	Oid			dataset_owner;
+	List	   *inlined;		/* CommonTableExpr, once for each copy */
 } SourceContext;
+
+/* a WITH query is copied to each of its references; these may double at every step */
+#define DP_MAX_CTE_COPIES 200
 
 static void read_level(SourceContext *s, DpScope *scope, DpFrom *from, DpAllowContext *allow,
 					   Node *expressions);
@@ -56,39 +61,57 @@ static void read_level(SourceContext *s, DpScope *scope, DpFrom *from, DpAllowCo
  * ------------------------------------------------------------------------
  */
 
-static bool query_yields_rows(DpScope *scope, bool always, RangeTblEntry **base);
+typedef struct RowSearch
+{
+	bool		always;
+	RangeTblEntry *base;		/* the table that was found */
+	List	   *seen;			/* WITH queries that were searched */
+	List	   *yielding;		/* those of them that yield rows */
+} RowSearch;
+
+static bool query_yields_rows(DpScope *scope, RowSearch *search);
+
+/* searched once, however many references lead to it */
+static bool
+cte_yields_rows(DpScope *scope, RangeTblEntry *rte, RowSearch *search)
+{
+	DpScope    *owner;
+	CommonTableExpr *cte = dp_find_cte(scope, rte, &owner);
+
+	if (cte == NULL)
+		return false;
+	if (!list_member_ptr(search->seen, cte))
+	{
+		DpScope		inner = {(Query *) cte->ctequery, owner};
+
+		search->seen = lappend(search->seen, cte);
+		if (query_yields_rows(&inner, search))
+			search->yielding = lappend(search->yielding, cte);
+	}
+	return list_member_ptr(search->yielding, cte);
+}
 
 static bool
-entry_yields_rows(DpScope *scope, RangeTblEntry *rte, bool always, RangeTblEntry **base)
+entry_yields_rows(DpScope *scope, RangeTblEntry *rte, RowSearch *search)
 {
 	if (rte->rtekind == RTE_RELATION)
 	{
-		*base = rte;
-		return dp_is_protected(rte) && (always || !dp_may_read(rte->relid));
+		if (!dp_is_protected(rte) || (!search->always && dp_may_read(rte->relid)))
+			return false;
+		search->base = rte;
+		return true;
 	}
 	if (rte->rtekind == RTE_SUBQUERY)
 	{
 		DpScope		inner = {rte->subquery, scope};
 
-		return query_yields_rows(&inner, always, base);
+		return query_yields_rows(&inner, search);
 	}
-	if (rte->rtekind == RTE_CTE)
-	{
-		DpScope    *owner;
-		CommonTableExpr *cte = dp_find_cte(scope, rte, &owner);
-
-		if (cte)
-		{
-			DpScope		inner = {(Query *) cte->ctequery, owner};
-
-			return query_yields_rows(&inner, always, base);
-		}
-	}
-	return false;
+	return rte->rtekind == RTE_CTE && cte_yields_rows(scope, rte, search);
 }
 
 static Index
-join_tree_reads(DpScope *scope, Node *node, bool always, RangeTblEntry **base)
+join_tree_reads(DpScope *scope, Node *node, RowSearch *search)
 {
 	Index		found = 0;
 
@@ -99,25 +122,29 @@ join_tree_reads(DpScope *scope, Node *node, bool always, RangeTblEntry **base)
 		Index		rti = ((RangeTblRef *) node)->rtindex;
 
 		return rti != scope->query->resultRelation &&
-			entry_yields_rows(scope, rt_fetch(rti, scope->query->rtable), always, base) ? rti : 0;
+			entry_yields_rows(scope, rt_fetch(rti, scope->query->rtable), search) ? rti : 0;
 	}
 	if (IsA(node, FromExpr))
 	{
 		ListCell   *lc;
 
 		foreach(lc, ((FromExpr *) node)->fromlist)
-			if ((found = join_tree_reads(scope, lfirst(lc), always, base)) != 0)
+			if ((found = join_tree_reads(scope, lfirst(lc), search)) != 0)
 				break;
 		return found;
 	}
-	found = join_tree_reads(scope, ((JoinExpr *) node)->larg, always, base);
-	return found ? found : join_tree_reads(scope, ((JoinExpr *) node)->rarg, always, base);
+	found = join_tree_reads(scope, ((JoinExpr *) node)->larg, search);
+	return found ? found : join_tree_reads(scope, ((JoinExpr *) node)->rarg, search);
 }
 
 Index
 dp_reads_rows(DpScope *scope, bool always, RangeTblEntry **base)
 {
-	return join_tree_reads(scope, (Node *) scope->query->jointree, always, base);
+	RowSearch	search = {.always = always};
+	Index		found = join_tree_reads(scope, (Node *) scope->query->jointree, &search);
+
+	*base = search.base;
+	return found;
 }
 
 /* one of the group keys is, by its origin, a unit column of a protected table */
@@ -147,7 +174,7 @@ groups_by_unit(DpScope *scope)
 
 /* rows of the query are rows of protected tables, or belong to one unit each */
 static bool
-query_yields_rows(DpScope *scope, bool always, RangeTblEntry **base)
+query_yields_rows(DpScope *scope, RowSearch *search)
 {
 	Query	   *query = scope->query;
 	ListCell   *lc;
@@ -159,11 +186,11 @@ query_yields_rows(DpScope *scope, bool always, RangeTblEntry **base)
 	{
 		foreach(lc, query->rtable)
 			if (((RangeTblEntry *) lfirst(lc))->rtekind == RTE_SUBQUERY &&
-				entry_yields_rows(scope, lfirst(lc), always, base))
+				entry_yields_rows(scope, lfirst(lc), search))
 				return true;
 		return false;
 	}
-	if (dp_reads_rows(scope, always, base) == 0)
+	if (join_tree_reads(scope, (Node *) query->jointree, search) == 0)
 		return false;
 	if (query->hasAggs || query->groupClause || query->groupingSets || query->distinctClause)
 		return !dp_aggregates_privately(query) && groups_by_unit(scope);
@@ -235,20 +262,29 @@ dp_flatten_level(Query *query)
 	query->jointree = (FromExpr *) dp_flatten_joins(query, (Node *) query->jointree);
 }
 
-/* a reference to a WITH query becomes a subquery of its own */
+/* a reference to a WITH query becomes a subquery of its own; given: computed beforehand */
 static void
-inline_cte(SourceContext *s, DpScope *scope, RangeTblEntry *rte)
+inline_cte(SourceContext *s, DpScope *scope, RangeTblEntry *rte, bool given)
 {
 	DpSplitContext *cxt = s->cxt;
 	DpScope    *owner;
 	CommonTableExpr *cte = dp_find_cte(scope, rte, &owner);
+	bool		again;
 
 	if (cte == NULL)
 		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" is recursive or changes data and cannot be joined with protected rows; "
 								"store its rows in a temporary table first", rte->ctename));
-	if (cte->cterefcount > 1 && dp_aggregates_privately((Query *) cte->ctequery))
+	again = cte->cterefcount > 1 || list_member_ptr(s->inlined, cte);
+	if (again && given && dp_query_touches_protected((Query *) cte->ctequery))
 		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" would be released more than once, because it is joined with protected rows; "
 								"store its rows in a temporary table first", rte->ctename));
+	if (again && contain_volatile_functions(cte->ctequery))
+		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" would be computed more than once, because it is joined with protected rows, and may have other rows each time; "
+								"store its rows in a temporary table first", rte->ctename));
+	if (list_length(s->inlined) >= DP_MAX_CTE_COPIES)
+		dp_refuse_at(s->level->where, errmsg("WITH queries that are joined with protected rows are referenced more than %d times; "
+								"store rows of some in a temporary table first", DP_MAX_CTE_COPIES));
+	s->inlined = lappend(s->inlined, cte);
 	rte->rtekind = RTE_SUBQUERY;
 	rte->subquery = copyObject((Query *) cte->ctequery);
 	IncrementVarSublevelsUp((Node *) rte->subquery, rte->ctelevelsup, 1);
@@ -274,7 +310,7 @@ inline_walker(Node *node, InlineContext *c)
 		RangeTblEntry *rte = (RangeTblEntry *) node;
 
 		if (rte->rtekind == RTE_CTE && rte->ctelevelsup >= c->depth)
-			inline_cte(c->s, c->scope, rte);
+			inline_cte(c->s, c->scope, rte, true);
 		return false;
 	}
 	if (IsA(node, Query))
@@ -332,7 +368,7 @@ make_given(SourceContext *s, DpScope *scope, Query *query, Index rti, Node *expr
 				refuse_entry(s, rte, "a sample of", "leave TABLESAMPLE out");
 			break;
 		case RTE_CTE:
-			inline_cte(s, scope, rte);
+			inline_cte(s, scope, rte, true);
 			break;
 		case RTE_SUBQUERY:
 		case RTE_VALUES:
@@ -557,8 +593,14 @@ check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from)
 	ListCell   *lc;
 
 	foreach(lc, sub->groupClause)
-		if (list_member(from->unit_vars, get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr))
+	{
+		SortGroupClause *clause = lfirst(lc);
+
+		/* another equality might take several units for one */
+		if (clause->eqop < FirstGenbkiObjectId &&
+			list_member(from->unit_vars, get_sortgroupclause_tle(clause, sub->targetList)->expr))
 			return;
+	}
 	dp_refuse_at(exprLocation((Node *) sub->targetList),
 				 errmsg("a subquery below private aggregates can aggregate protected rows only by privacy unit; "
 						"add the unit to its GROUP BY"));
@@ -577,7 +619,7 @@ read_subquery(SourceContext *s, DpScope *scope, Query *query, Index rti, Node *e
 	DpScope		inner;
 
 	if (rte->rtekind == RTE_CTE)
-		inline_cte(s, scope, rte);
+		inline_cte(s, scope, rte, false);
 	if (refers_outside(scope, rte))
 		refuse_entry(s, rte, "LATERAL or correlated subquery", "write a join condition instead");
 	sub = rte->subquery;
@@ -639,12 +681,12 @@ read_join_tree(SourceContext *s, DpScope *scope, DpFrom *from, Node *node, Node 
 	{
 		Index		rti = castNode(RangeTblRef, node)->rtindex;
 		RangeTblEntry *rte = rt_fetch(rti, from->query->rtable);
-		RangeTblEntry *base;
+		RowSearch	search = {.always = s->always};
 
 		from->leaves = bms_add_member(from->leaves, rti);
 		if (rte->rtekind == RTE_RELATION && dp_is_protected(rte))
 			read_protected(s, from->query, rti, &leaves[rti]);
-		else if (entry_yields_rows(scope, rte, s->always, &base))
+		else if (entry_yields_rows(scope, rte, &search))
 			read_subquery(s, scope, from->query, rti, expressions, &leaves[rti]);
 	}
 }

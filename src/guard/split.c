@@ -300,11 +300,18 @@ split_level(DpSplitContext *cxt, Index rti, CollectContext *collected, bool alwa
 static void
 refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base, CollectContext *collected)
 {
+	Query	   *query = cxt->scope->query;
 	const char *name = get_rel_name(base->relid);
+	RangeTblEntry *named = rt_fetch(rti, query->rtable);
 
 	if (collected->other != NULL)
 		refuse_exact(cxt, collected->other, name);
-	dp_refuse_at(level_location(cxt->scope->query, rti),
+	if (named->rtekind != RTE_RELATION && query->commandType == CMD_SELECT)
+		dp_refuse_at(level_location(query, rti),
+					 errmsg("permission denied for rows of protected table \"%s\", which \"%s\" reads; "
+							"ask for private aggregates over \"%s\", such as dp_count(*)", name,
+							named->eref->aliasname, named->eref->aliasname));
+	dp_refuse_at(level_location(query, rti),
 				 errmsg("permission denied for rows of protected table \"%s\"; "
 						"ask for private aggregates, such as SELECT dp_count(*) FROM %s", name,
 						quote_identifier(name)));
@@ -390,7 +397,8 @@ process_level(DpSplitContext *cxt)
 	{
 		if (always)
 			dp_refuse_at(collected.first->location,
-						 errmsg("private aggregates must read a protected table directly, not a subquery or an unprotected table"));
+						 errmsg("private aggregates need rows of a protected table, or of a subquery that keeps its rows or groups them by the privacy unit; "
+								"use standard aggregates for other tables and for released rows"));
 		return;
 	}
 	unreadable = always ? dp_reads_rows(cxt->scope, false, &base) : rti;

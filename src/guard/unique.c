@@ -121,14 +121,14 @@ dp_column_is_fixed(Relation index, int i, List *conditions, DpUniqueContext *cxt
  * session holds now may be imported later.
  */
 static bool
-dp_index_is_older(Relation index)
+dp_index_is_older(Relation index, Relation table)
 {
 	return TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
-								 GetOldestNonRemovableTransactionId(index));
+								 GetOldestNonRemovableTransactionId(table));
 }
 
 static bool
-dp_index_fixes_row(Relation index, List *conditions, DpUniqueContext *cxt)
+dp_index_fixes_row(Relation index, Relation table, List *conditions, DpUniqueContext *cxt)
 {
 	Form_pg_index form = index->rd_index;
 
@@ -136,7 +136,7 @@ dp_index_fixes_row(Relation index, List *conditions, DpUniqueContext *cxt)
 	if (!form->indisunique || form->indisexclusion || !form->indimmediate ||
 		!form->indisvalid || !form->indisready || !form->indislive ||
 		index->rd_rel->relam != BTREE_AM_OID ||
-		!dp_index_is_older(index) ||
+		!dp_index_is_older(index, table) ||
 		RelationGetIndexPredicate(index) != NIL)
 		return false;
 	for (int i = 0; i < form->indnkeyatts; i++)
@@ -184,7 +184,7 @@ dp_at_most_one_row(Oid relid, Index rti, List *conditions, const Bitmapset *know
 		{
 			Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 
-			found = dp_index_fixes_row(index, conjuncts, &cxt);
+			found = dp_index_fixes_row(index, rel, conjuncts, &cxt);
 			index_close(index, NoLock);
 			if (found)
 				break;

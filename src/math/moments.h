@@ -83,11 +83,14 @@ extern const dp_moment_part *dp_moment_parts(dp_statistic stat, int *nparts);
  * variance; a correlation is within [-1, 1].  With few rows for the noise
  * (N not above its sigma, in particular N <= 0) it goes to what the middle of
  * all the sums' ranges would give: the middle of the bounds for a mean and an
- * intercept, half of its greatest value for a variance, 0 for the others.
+ * intercept, half of half^2 for a variance, 0 for the others.  A correlation
+ * or slope goes to 0 also where a variance is not above its noise, and is 0
+ * where a variance is 0 without any noise.
  *
  * stddev: the estimated standard deviation of the value due to noise alone,
  * by the delta method at the noisy sums, at most what a value in the range
- * above can have.  Finite and > 0.
+ * above can have.  Finite and > 0.  It does not count how far the value was
+ * pulled to the middle.
  */
 extern void dp_moment_value(dp_statistic stat, const double *sums, const double *sigma,
 							dp_moment_range t, dp_moment_range u,

@@ -34,7 +34,9 @@
 extern void dp_quantile_sum_up(const dp_i128 *leaves, dp_i128 *nodes);
 
 /*
- * The cumulated counts that fit noisy ones best.
+ * The cumulated counts that fit noisy ones best: least squares over all
+ * consistent trees (Hay, Rastogi, Miklau, Suciu 2010), then, from the top down,
+ * the nearest counts that are not negative.
  *
  * nodes: DP_QUANTILE_NODES noisy counts, with independent noise of standard
  * deviation sigma each; cdf: DP_QUANTILE_LEAVES + 1 values, cdf[i] is how much
@@ -48,14 +50,20 @@ extern void dp_quantile_cdf(const double *nodes, double sigma, double *cdf);
  * The value with a share q of the total on its left, q in [0, 1]: within
  * [lower, upper], never falling in q, interpolated within a leaf.  Where
  * nothing is between two leaves with the share exactly reached, the middle of
- * the gap.  Without data (total 0) the middle of the bounds.
+ * the gap.  Without data (total 0) the middle of the bounds.  The values for q
+ * = 0 and 1 are those of the outermost leaf with a positive count: for extremes
+ * there are dp_quantile_min and dp_quantile_max.
  */
 extern double dp_quantile_value(const double *cdf, double q, double lower, double upper);
 
 /*
- * Where data begins and ends: the values that have as many rows outside as
- * noise could explain, dp_quantile_extreme_rank(sigma), or half of the total
- * where that is less.  min <= max; without data both are the middle.
+ * Where data begins and ends.  Not the outermost leaf with a positive count,
+ * which is noise as a rule: first the outermost node of each level in turn
+ * whose count is above dp_quantile_extreme_rank(sigma), 3.5 sigma, what noise
+ * explains; in the last such node the value with that many of its rows
+ * outside, or half of them where that is less.  Fewer outlying rows than that
+ * are not seen, so the answers err inwards.  min <= max; where no node is
+ * above, both are the median.
  */
 extern double dp_quantile_min(const double *cdf, double sigma, double lower, double upper);
 extern double dp_quantile_max(const double *cdf, double sigma, double lower, double upper);
@@ -63,7 +71,10 @@ extern double dp_quantile_extreme_rank(double sigma);
 
 /*
  * The estimated standard deviation of dp_quantile_value's answer due to noise
- * and to the width of a leaf: finite, > 0, at most half of upper - lower.
+ * and to the width of a leaf: finite, > 0 (where upper - lower is not
+ * denormal), at most half of upper - lower.  It is half of the distance
+ * between the values whose ranks are a standard deviation above and below, so
+ * it holds where the density changes or is 0.
  */
 extern double dp_quantile_stddev(const double *cdf, double sigma, double q, double lower, double upper);
 

@@ -73,7 +73,6 @@ SELECT coalesce(sum(n), 0) < 5 * 5 + 400 FROM (SELECT id, dp_count(DISTINCT pati
 
 --# joins of protected tables that are not on the unit
 --@ absent: ^f
---@ later: joins of protected tables on the unit
 --@ attack
 SET dp_cdp.rho = 50;
 SELECT dp_count(*) FROM visit v JOIN visit w ON v.age = w.age;
@@ -105,6 +104,77 @@ SELECT dp_count(*) FROM visit v JOIN later l USING (patient);
 SELECT dp_count(*) FROM visit v WHERE EXISTS (SELECT FROM patient p WHERE p.patient = v.patient);
 --> ZC002
 
+--# units that are equal only by appearance
+--@ absent: ^f
+--@ attack
+CREATE TABLE ana.map (a int, b int);
+INSERT INTO ana.map SELECT g, 42 FROM generate_series(1, 400) g;
+SET dp_cdp.rho = 50;
+SELECT dp_count(*) FROM visit v JOIN ana.map m ON m.a = v.patient JOIN patient p ON p.patient = m.b;
+--> ZC002
+SELECT dp_count(*) FROM visit v JOIN patient p ON p.patient = (v.patient + 42) - v.patient;
+--> ZC002
+SELECT dp_count(*) FROM visit v JOIN patient p ON CASE WHEN p.patient = 42 THEN true ELSE v.patient = p.patient END;
+--> ZC002
+SELECT dp_count(*) FROM visit v LEFT JOIN ana.map m ON m.a = v.patient JOIN patient p ON p.patient IS NOT DISTINCT FROM m.b;
+--> ZC002
+SELECT dp_count(*) FROM visit v LEFT JOIN patient p ON v.patient = p.patient AND false LEFT JOIN visit w ON w.patient IS NOT DISTINCT FROM p.patient;
+--> ZC002
+SELECT dp_count(*) FROM visit v LEFT JOIN (patient p JOIN visit w ON true) ON v.patient = p.patient;
+--> ZC002
+SELECT dp_count(*) FROM (visit v LEFT JOIN patient p ON v.patient = p.patient) JOIN visit w ON coalesce(p.patient, 42) = w.patient;
+--> ZC002
+SELECT dp_count(*) FROM visit v JOIN patient p ON NOT (v.patient <> p.patient) IS FALSE;
+--> ZC002
+SELECT dp_count(*) FROM visit v JOIN patient p ON v.patient = p.patient::smallint::int;
+--> ZC002
+SELECT dp_count(*) FROM visit v JOIN patient p ON v.patient::text = left(p.patient::text, 1);
+--> ZC002
+SELECT dp_count(*) FROM visit v JOIN patient p ON v.patient::float4 = p.patient::float4;
+--> ZC002
+SELECT dp_count(*) FROM visit v, patient p WHERE v.patient = p.patient OR v.age = 97;
+--> ZC002
+SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM visit v JOIN ana.map m ON m.b = v.patient JOIN patient p ON p.patient = m.b WHERE v.patient = 42) q;
+--> ZC002 | ok 5000
+SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM visit v JOIN patient p ON v.patient = 42 AND p.patient = 42) q;
+--> ZC002 | ok 5000
+SELECT dp_count(*) FROM visit v JOIN patient p ON v.patient = 42 AND p.patient = 43;
+--> ZC002 | ok 5000
+PREPARE p (int, int) AS SELECT dp_count(*) FROM visit v JOIN patient p ON v.patient = $1 AND p.patient = $2;
+--> ZC002 | ok
+EXECUTE p (42, 43);
+--> ZC002 | ok 5000 | 26000
+SELECT dp_count(DISTINCT m.b) FROM visit v JOIN ana.map m ON m.a = v.patient;
+--> ZC002
+SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM (SELECT v.patient, m.b FROM visit v JOIN ana.map m ON m.b = v.patient) s WHERE patient = 42) q;
+--> ZC002 | ok 5000
+SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM (SELECT m.b AS patient FROM visit v JOIN ana.map m ON m.a = v.patient) s JOIN patient p USING (patient)) q;
+--> ZC002
+
+--# pre-aggregation over joins that multiply
+--@ absent: ^f
+--@ attack
+CREATE TABLE ana.amp AS SELECT 42 AS patient, g FROM generate_series(1, 1000) g;
+SET dp_cdp.rho = 50;
+SELECT n < 25 FROM (SELECT dp_sum(c, 0, 5) AS n FROM (SELECT patient, count(*) AS c FROM visit JOIN ana.amp USING (patient) GROUP BY patient) s) q;
+--> ZC002 | ok 5000
+SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM (SELECT patient, g, count(*) AS c FROM visit JOIN ana.amp USING (patient) GROUP BY patient, g) s) q;
+--> ZC002 | ok 5000
+SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM (SELECT patient, count(*) AS c FROM visit GROUP BY patient) s JOIN ana.amp USING (patient)) q;
+--> ZC002 | ok 5000
+SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM patient p LEFT JOIN (SELECT patient, count(*) AS c FROM visit GROUP BY patient) s USING (patient) JOIN ana.amp USING (patient)) q;
+--> ZC002 | ok 5000
+SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM ana.amp a LEFT JOIN (SELECT patient, count(*) AS c FROM visit GROUP BY patient) s ON s.patient = a.g AND s.c > 12) q;
+--> ZC002 | ok 5000
+SELECT n < 25 FROM (SELECT dp_sum(c, 0, 5) AS n FROM (SELECT patient, sum(age) AS c FROM visit GROUP BY patient, ward) s WHERE patient = 42) q;
+--> ZC002 | ok 5000
+SELECT dp_count(*) FROM (SELECT g AS patient, count(*) FROM visit JOIN ana.amp USING (patient) GROUP BY g) s;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT id, count(*) FROM single GROUP BY id) s;
+--> ZC002 | ok 5000
+SELECT dp_count(*) FROM (SELECT w, max(id) AS id FROM single GROUP BY w) s;
+--> ZC002
+
 --# outer joins
 --@ absent: ^f
 --@ later: joins with tables that are not protected
@@ -126,7 +196,6 @@ SELECT dp_count(*) FROM ana.g LEFT JOIN visit v ON false;
 
 --# levels below the aggregate that are not of one person
 --@ absent: ^f
---@ later: pre-aggregation by unit
 --@ attack
 SELECT dp_sum(c, 0, 10000) FROM (SELECT ward, count(*) AS c FROM visit GROUP BY ward) s;
 --> ZC002
@@ -251,7 +320,6 @@ SET dp_cdp.max_groups = 2147483648;
 --> 22023
 
 --# grouping sets
---@ later: each set is one release
 --@ attack
 SELECT ward, age > 50, dp_count(*) IS NULL FROM visit GROUP BY CUBE (ward, age > 50) LIMIT 1;
 --> ZC002 | ok 4..8
@@ -456,7 +524,6 @@ WITH d AS (DELETE FROM ana.mark RETURNING patient) SELECT dp_count(*) FROM visit
 
 --# CTEs that are referenced twice
 --@ absent: ^f
---@ later: CTEs of released rows, CTEs of protected rows
 --@ attack
 WITH q AS (SELECT dp_count(*) AS n FROM visit) SELECT a.n = b.n FROM q a, q b;
 --> ok 1

@@ -52,11 +52,12 @@ DROP FUNCTION raw(int), raw_sql(int), raw_atomic(int), opened(), any_sql(text), 
 --# plans of one identity run by another
 --@ setup
 CREATE FUNCTION public.pooled() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$ DECLARE n bigint; BEGIN UPDATE public.visit SET cost = cost; GET DIAGNOSTICS n = ROW_COUNT; RETURN n; END $$; ALTER FUNCTION pooled() OWNER TO boss;
+CREATE FUNCTION public.pooled_blind() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$ DECLARE n bigint; BEGIN DELETE FROM public.bed; DELETE FROM public.visit; GET DIAGNOSTICS n = ROW_COUNT; RETURN n; END $$; ALTER FUNCTION pooled_blind() OWNER TO boss;
 --@ attack postgres
 SET SESSION AUTHORIZATION boss;
 PREPARE p AS SELECT name FROM patient WHERE patient = 42; PREPARE d AS DELETE FROM part;
 EXECUTE p \g /dev/null
-SELECT pooled() > 0;
+BEGIN; SELECT pooled() > 0; SELECT pooled_blind() > 0; ROLLBACK;
 --> standby: any; ok
 SET SESSION AUTHORIZATION ana;
 EXECUTE p;
@@ -66,6 +67,8 @@ EXECUTE d;
 EXPLAIN ANALYZE EXECUTE d;
 --> ZC002
 SELECT pooled();
+--> ZC002
+SELECT pooled_blind();
 --> ZC002
 RESET SESSION AUTHORIZATION;
 SET ROLE ana;
@@ -90,7 +93,7 @@ SET SESSION AUTHORIZATION nob;
 EXECUTE q;
 --> ZC001
 --@ teardown
-DROP FUNCTION pooled();
+DROP FUNCTION pooled(), pooled_blind();
 
 --# a statement prepared before the table was protected
 --@ only: noselect rls hardened

@@ -1,7 +1,7 @@
 /*
  * fuzz_math.c
  *	  libFuzzer over src/math: the sampler with any variance and any entropy,
- *	  calibration, thresholds, and the conversions with any doubles.
+ *	  calibration, thresholds, the conversions and statistics with any doubles.
  *
  * Besides what the sanitizers see, what must hold for every input is checked
  * and ends the run with abort().
@@ -12,6 +12,7 @@
 
 #include "math/calibrate.h"
 #include "math/gauss.h"
+#include "math/moments.h"
 #include "math/zcdp.h"
 
 #define require(condition)	do { if (!(condition)) abort(); } while (0)
@@ -147,6 +148,52 @@ fuzz_zcdp(Input *in)
 	require(x >= 0 && dp_zcdp_rho_down(a, b) >= 0 && dp_zcdp_rho_down(a, b) <= x);
 }
 
+static void
+fuzz_moments(Input *in)
+{
+	double		sums[DP_MOMENTS],
+				sigma[DP_MOMENTS],
+				n,
+				value,
+				stddev;
+	dp_moment_range t,
+				u;
+	uint8_t		which;
+	dp_statistic stat;
+
+	get(in, &which, 1);
+	get(in, &t, sizeof(t));
+	get(in, &u, sizeof(u));
+	get(in, &n, sizeof(n));
+	get(in, sums, sizeof(sums));
+	get(in, sigma, sizeof(sigma));
+	if (!(isfinite(t.lower) && isfinite(t.upper) && isfinite(u.lower) && isfinite(u.upper) &&
+		  t.lower <= t.upper && u.lower <= u.upper))
+		return;
+	stat = (dp_statistic) (which % DP_STATISTICS);
+	dp_moment_value(stat, sums, sigma, t, u, &value, &stddev);
+	require(isfinite(value) && isfinite(stddev) && stddev > 0);
+	switch (stat)
+	{
+		case DP_STAT_AVG:
+			require(value >= t.lower && value <= t.upper);
+			break;
+		case DP_STAT_VAR_POP:
+		case DP_STAT_VAR_SAMP:
+		case DP_STAT_STDDEV_POP:
+		case DP_STAT_STDDEV_SAMP:
+			require(value >= 0);
+			break;
+		case DP_STAT_CORR:
+			require(fabs(value) <= 1 && stddev <= 1);
+			break;
+		default:
+			break;
+	}
+	stddev = dp_moment_worst_stddev(stat, sigma, n, t, u);
+	require(isfinite(stddev) && stddev > 0);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -154,13 +201,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t		which;
 
 	get(&in, &which, 1);
-	switch (which % 3)
+	switch (which % 4)
 	{
 		case 0:
 			fuzz_sampler(&in);
 			break;
 		case 1:
 			fuzz_calibrate(&in);
+			break;
+		case 2:
+			fuzz_moments(&in);
 			break;
 		default:
 			fuzz_zcdp(&in);

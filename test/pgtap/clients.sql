@@ -44,7 +44,7 @@ SELECT answers('SELECT flag, count(*) FILTER (WHERE i4 > 0) FROM visits GROUP BY
 SELECT refused('SELECT sum(free) FROM visits', '^ZC004 .*set_bounds', 'a sum without bounds names set_bounds');
 SELECT refused('SELECT sum(n + 1) FROM visits', '^ZC002 .*lower, upper', 'a sum of an expression has no declared bounds');
 SELECT refused('SELECT string_agg(dept, '','') FROM visits', '^ZC002 string_agg is exact', 'other aggregates are refused by name');
-SELECT refused('SELECT count(DISTINCT dept) FROM visits', 'answered', 'distinct values of any column are counted');
+SELECT answers('SELECT count(DISTINCT dept) FROM visits', 1, 'distinct values of any column are counted');
 
 CREATE FUNCTION type_of_sum(c text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE t text;
@@ -149,7 +149,7 @@ SELECT is(sharp('SELECT dp_sum(m, 0, 4) FROM (SELECT i4 * 2 AS m FROM visits WHE
 SELECT refused('SELECT dp_count(*) FROM secret', '^42501 permission denied for view secret', 'the view''s own privileges count');
 SELECT refused('SELECT cost FROM recent', '^ZC002', 'rows of a view are not released');
 SELECT refused('SELECT more, dp_count(*) FROM (SELECT patient AS more FROM visits) q GROUP BY more', '^ZC002 grouping by the privacy unit', 'the unit by another name');
-SELECT refused('SELECT patient, dp_count(*) FROM (SELECT i4 AS patient FROM visits) q GROUP BY patient', 'answered', 'what bears its name is not the unit');
+SELECT answers('SELECT patient, dp_count(*) FROM (SELECT i4 AS patient FROM visits) q GROUP BY patient', 2, 'what bears its name is not the unit');
 SELECT refused('SELECT dp_count(*) FROM (SELECT * FROM visits LIMIT 10) q', '^ZC002', 'LIMIT below an aggregate');
 SELECT refused('SELECT dp_count(*) FROM (SELECT dept, row_number() OVER () FROM visits) q', '^ZC002', 'a window below an aggregate');
 SELECT refused('SELECT dp_count(*) FROM (SELECT * FROM visits WHERE md5(dept) = ''a'') q', '^ZC002 .*md5', 'the allow-list reaches into subqueries');

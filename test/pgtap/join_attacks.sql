@@ -15,6 +15,20 @@ INSERT INTO visits SELECT i % 100, i % 4, 1 FROM generate_series(1, 300) i;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 5000, max_groups => 4, max_rows => 3);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
 SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000);
+
+-- two units each, for character one; the public table has no unit
+CREATE TABLE names (name text, n int);
+CREATE TABLE notes (name text, n int);
+INSERT INTO names VALUES ('a', 1), ('a ', 2);
+INSERT INTO notes VALUES ('a', 1), ('a ', 2);
+CREATE TABLE dates (day date);
+CREATE TABLE times (day timestamptz);
+INSERT INTO dates VALUES ('2020-01-01');
+INSERT INTO times VALUES ('2020-01-01 00:00+0');
+CREATE TABLE wards (ward int PRIMARY KEY, name text);
+INSERT INTO wards VALUES (0, 'x'), (1, 'y'), (2, 'x'), (3, 'y');
+GRANT SELECT ON wards TO analyst1;
+SELECT dp_cdp.protect_table(t, 'clinic', u) FROM (VALUES ('names'::regclass, 'name'), ('notes', 'name'), ('dates', 'day'), ('times', 'day')) AS v (t, u);
 RESET SESSION AUTHORIZATION;
 
 -- a query of analyst1 has one row with this value, or fails like that and costs nothing
@@ -58,5 +72,59 @@ SELECT gives('SELECT dp_count(*) FROM (SELECT patient FROM visits GROUP BY patie
 SELECT gives('SELECT dp_count(*) FROM (SELECT patient FROM visits GROUP BY patient WINDOW w AS (ROWS (SELECT count(*) FROM visits) PRECEDING)) q', '100',
 	'a window that nothing uses, with a subquery in it');
 SELECT gives('SELECT dp_count(*) FROM visits WINDOW w AS (ROWS whoami(1) PRECEDING)', '300', 'a window that nothing uses');
+
+-- ------------------------------------------------------------------------
+-- units that are equal in another sense
+-- ------------------------------------------------------------------------
+
+SELECT gives('SELECT dp_count(*) FROM names a JOIN notes b ON a.name = b.name', '2', 'equal units');
+SELECT gives('SELECT dp_count(*) FROM names a JOIN notes b ON a.name::varchar = b.name::varchar', '2', 'equal units, by another name of the type');
+SELECT gives('SELECT dp_count(*) FROM names a JOIN notes b ON a.name::char(2) = b.name::char(2)', '^ZC002 .*only on their privacy units', 'cast to character of some length');
+SELECT gives('SELECT dp_count(*) FROM names a JOIN notes b ON a.name::bpchar = b.name::bpchar', '^ZC002 .*only on their privacy units', 'relabelled as character');
+SELECT gives('SELECT dp_count(*) FROM names a LEFT JOIN notes b ON a.name::bpchar = b.name::bpchar', '^ZC002 .*only on their privacy units', 'relabelled in an outer join');
+SELECT gives('SELECT dp_count(*) FROM names a JOIN notes b ON a.name::bpchar = b.name::bpchar AND a.name = b.name', '2', 'relabelled, too');
+SELECT gives('SELECT dp_count(*) FROM (SELECT name::bpchar AS name FROM names GROUP BY name::bpchar) q', '^ZC002 ', 'grouped by what is relabelled');
+SELECT gives('SELECT dp_count(*) FROM dates d JOIN times t ON d.day = t.day', '^ZC002 .*only on their privacy units', 'an equality that depends on the time zone');
+
+CREATE FUNCTION eq(int, int) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT $1 / 10 = $2 / 10';
+CREATE FUNCTION lt(int, int) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT $1 / 10 < $2 / 10';
+CREATE FUNCTION cmp(int, int) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT $1 / 10 - $2 / 10';
+CREATE OPERATOR === (LEFTARG = int, RIGHTARG = int, FUNCTION = eq, COMMUTATOR = ===, MERGES);
+CREATE OPERATOR <<< (LEFTARG = int, RIGHTARG = int, FUNCTION = lt);
+CREATE OPERATOR CLASS tens FOR TYPE int USING btree AS OPERATOR 1 <<<, OPERATOR 3 ===, FUNCTION 1 cmp(int, int);
+SELECT gives('SELECT dp_count(*) FROM (SELECT DISTINCT patient FROM visits ORDER BY patient USING <) q', '100', 'distinct by an order of units');
+SELECT gives('SELECT dp_count(*) FROM (SELECT DISTINCT patient FROM visits ORDER BY patient USING <<<) q', '^ZC002 ', 'distinct by a coarser order of units');
+SELECT gives('SELECT dp_count(*) FROM visits a JOIN visits b ON a.patient === b.patient', '^ZC002 ', 'joined by a coarser equality');
+
+-- ------------------------------------------------------------------------
+-- queries that grow
+-- ------------------------------------------------------------------------
+
+-- each WITH query reads the one before twice
+CREATE FUNCTION doubling(first text, key text, n int, last text) RETURNS text LANGUAGE sql AS $$
+	SELECT format('WITH c0 AS (%s), ', first) ||
+		string_agg(format('c%s AS (SELECT x.%s FROM c%s x JOIN c%3$s y ON x.%2$s = y.%2$s)', i, key, i - 1), ', ' ORDER BY i) ||
+		' ' || last
+	FROM generate_series(1, n) i $$;
+SELECT gives(doubling('SELECT ward FROM wards', 'ward', 4, 'SELECT dp_count(*) FROM visits JOIN c4 USING (ward)'), '300', 'public rows, doubled sometimes');
+SELECT gives(doubling('SELECT ward FROM wards', 'ward', 50, 'SELECT dp_count(*) FROM visits JOIN c50 USING (ward)'),
+	'^ZC002 WITH queries that are joined with protected rows are referenced more than', 'public rows, doubled often');
+SELECT gives(doubling('SELECT DISTINCT patient FROM visits', 'patient', 4, 'SELECT dp_count(*) FROM c4'), '100', 'protected rows, doubled sometimes');
+SELECT gives(doubling('SELECT DISTINCT patient FROM visits', 'patient', 50, 'SELECT dp_count(*) FROM c50'),
+	'^ZC002 WITH queries that are joined with protected rows are referenced more than', 'protected rows, doubled often');
+SELECT gives(doubling('SELECT ward FROM wards', 'ward', 50, 'SELECT dp_count(*) FROM visits'), '300', 'doubled often and not read');
+-- who may read rows is not limited, in plain SQL
+SELECT is(count(*), 0::bigint, 'protected rows in plain SQL, doubled often')
+	FROM query_to_xml(doubling('SELECT patient FROM visits WHERE ward > 9', 'patient', 20, 'SELECT patient FROM c20'), false, false, '') x
+	WHERE x::text ~ 'row';
+
+-- a copy of a WITH query must have the rows of the others
+SELECT gives('WITH c AS (SELECT ward, random() AS r FROM wards) SELECT dp_count(*) FROM visits JOIN c USING (ward)', '300', 'a volatile WITH query');
+SELECT gives('WITH c AS (SELECT ward, random() AS r FROM wards) SELECT dp_count(*) FROM visits v JOIN c ON c.ward = v.ward JOIN c d ON d.ward = v.ward AND d.r = c.r',
+	'^ZC002 WITH query "c" would be computed more than once', 'a volatile WITH query, twice');
+SELECT gives('WITH b AS (SELECT ward, random() AS r FROM wards), c AS (SELECT * FROM b) SELECT dp_count(*) FROM visits v JOIN c ON c.ward = v.ward JOIN c d ON d.ward = v.ward AND d.r = c.r',
+	'^ZC002 WITH query "b" would be computed more than once', 'a volatile WITH query, behind another');
+SELECT gives('WITH b AS (SELECT n FROM (SELECT dp_count(*) AS n FROM visits) q) SELECT dp_count(*) FROM visits v JOIN b ON b.n > v.ward JOIN b c ON c.n > v.ward',
+	'^ZC002 WITH query "b" would be released more than once', 'a released WITH query, twice');
 
 SELECT * FROM finish();

@@ -57,5 +57,7 @@ extern void test_optimal(void);
 extern void test_calc(void);
 extern void test_calc_laws(void);
 extern void test_planning(void);
+extern void test_moments(void);
+extern void test_quantile(void);
 
 #endif							/* DP_UNIT_H */

@@ -47,7 +47,7 @@ class Answer:
 
 
 class Connection:
-    def __init__(self, user, database=None, timeout=60):
+    def __init__(self, user, database=None, timeout=900):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(timeout)
         self.buffer = b''
