@@ -1868,7 +1868,7 @@ CREATE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, name text, 
 	LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
 BEGIN ATOMIC
 	WITH c AS MATERIALIZED (
-		SELECT p.*, n FROM dp_cdp.preview_columns(preview.query) WITH ORDINALITY
+		SELECT p.* FROM dp_cdp.preview_columns(preview.query) WITH ORDINALITY
 			AS p(aggregate, dataset, "group", sensitivity, stddev, margin, rho, delta, n)
 	), t AS MATERIALIZED (
 		SELECT c.dataset, sum(c.rho) AS rho, sum(c.delta) AS delta FROM c GROUP BY c.dataset
