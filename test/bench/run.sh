@@ -30,8 +30,8 @@ dp_initdb "$dir" "$bench/bench.conf" && dp_start "$dir" || exit 1
 rc=$?
 [[ $rc == 0 ]] || grep -E 'LOG:|FATAL:|PANIC:' "$dir/log" | sort -u -k4 | tail -n 10
 
-# debits per second, calls of calculators: scripts of their own
-for script in ledger.sh ledger.py calculators.py
+# debits per second, calls of calculators, the guard: scripts of their own
+for script in ledger.sh ledger.py calculators.py guard.py
 do
 	name=${script%.*}
 	[[ -f $bench/$script && ${BENCH_ONLY:-$name} == *$name* ]] || continue

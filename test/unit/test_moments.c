@@ -366,7 +366,6 @@ test_simulation(void)
 		{60000, 0.9, -0.8, 0.02, 0.05, 0.01}
 	};
 	static const dp_moment_range t = {-3, 9};
-	static const dp_moment_range u = {0, 50};
 	static const double none[MAX_PARTS];
 	int			stat,
 				k,
@@ -377,6 +376,8 @@ test_simulation(void)
 	for (stat = 0; stat < DP_STATISTICS; stat++)
 		for (k = 0; k < 5; k++)
 		{
+			/* an intercept is at an end, or in the middle */
+			dp_moment_range u = {k % 2 ? -50 : 0, 50};
 			double		truth[MAX_PARTS],
 						sums[MAX_PARTS],
 						sigma[MAX_PARTS],
@@ -407,6 +408,114 @@ test_simulation(void)
 			check(fabs(told / squares - 1) < 0.05, "%s, law %d: told a standard deviation of %g, found %g", names[stat], k, told, squares);
 			check(fabs(sum) < squares * (6.2 / sqrt(DRAWS) + 0.02), "%s, law %d: a bias of %g, standard deviation %g", names[stat], k, sum, squares);
 		}
+}
+
+/*
+ * What is not linear.  Draws come in pairs of opposite noise, which leaves the
+ * bias to second order alone: of the statistics that are rid of it nothing
+ * may remain, where the textbook formulae have t e^2 or more (e = sigma / n).
+ */
+static void
+test_second_order(void)
+{
+	static const dp_statistic stats[] = {DP_STAT_AVG, DP_STAT_VAR_POP, DP_STAT_COVAR_POP, DP_STAT_REGR_SLOPE};
+	static const Law law = {1e4, 0.7, 0.6, 0.4, 0.5, 0.3};
+	static const Law narrow = {1e4, 0, 0, 0.001, 0.3, 0.03};
+	static const Law constant = {1000, 0.5, 0.5, 0, 0, 0};
+	static const dp_moment_range unit = {-1, 1};
+	static const double none[MAX_PARTS];
+	const double e = 0.01;
+	double		truth[MAX_PARTS],
+				sums[MAX_PARTS],
+				sigma[MAX_PARTS],
+				noise[MAX_PARTS],
+				exact,
+				value,
+				stddev,
+				sum,
+				squares,
+				told;
+	int			k,
+				i,
+				j;
+
+	seed = 6;
+	for (k = 0; k < 4; k++)
+	{
+		sums_of(stats[k], &law, truth);
+		dp_moment_value(stats[k], truth, none, unit, unit, &exact, &stddev);
+		sum = 0;
+		for (j = 0; j < DRAWS; j++)
+		{
+			int			sign;
+
+			for (i = 0; i < MAX_PARTS; i++)
+			{
+				sigma[i] = e * law.n;
+				noise[i] = sigma[i] * normal();
+			}
+			for (sign = -1; sign <= 1; sign += 2)
+			{
+				for (i = 0; i < MAX_PARTS; i++)
+					sums[i] = truth[i] + sign * noise[i];
+				dp_moment_value(stats[k], sums, sigma, unit, unit, &value, &stddev);
+				sum += value - exact;
+			}
+		}
+		sum /= 2 * DRAWS * e * e;
+		check(fabs(sum) < 0.12, "%s has a bias of %.3f e^2", names[stats[k]], sum);
+	}
+
+	/* a mean near 0, whose noise is squared */
+	sums_of(DP_STAT_VAR_POP, &narrow, truth);
+	truth[2] += 0.4 * narrow.n;
+	sigma[0] = 1;
+	sigma[1] = 0.2 * narrow.n;
+	sigma[2] = 0.02 * narrow.n;
+	sum = squares = 0;
+	for (j = 0; j < DRAWS; j++)
+	{
+		for (i = 0; i < 3; i++)
+			sums[i] = truth[i] + sigma[i] * normal();
+		dp_moment_value(DP_STAT_VAR_POP, sums, sigma, unit, unit, &value, &stddev);
+		sum += value / DRAWS;
+		squares += value * value / DRAWS;
+	}
+	dp_moment_value(DP_STAT_VAR_POP, truth, sigma, unit, unit, &value, &stddev);
+	/* less is found, because a mean's square is not taken below 0 */
+	told = stddev / sqrt(squares - sum * sum);
+	check(told > 0.9 && told < 1.5, "a mean of 0: told %g times what was found", told);
+
+	/* a root near 0 */
+	sums_of(DP_STAT_STDDEV_POP, &constant, truth);
+	sum = squares = told = 0;
+	for (j = 0; j < DRAWS; j++)
+	{
+		for (i = 0; i < 3; i++)
+		{
+			sigma[i] = 5;
+			sums[i] = truth[i] + sigma[i] * normal();
+		}
+		dp_moment_value(DP_STAT_STDDEV_POP, sums, sigma, unit, unit, &value, &stddev);
+		sum += value / DRAWS;
+		squares += value * value / DRAWS;
+		told += stddev / DRAWS;
+	}
+	check(fabs(told / sqrt(squares - sum * sum) - 1) < 0.3, "a root of 0: told %g, found %g", told, sqrt(squares - sum * sum));
+
+	/* a variance below its noise says nothing of a correlation or a slope */
+	for (i = 0; i < MAX_PARTS; i++)
+		sigma[i] = 0.05 * narrow.n;
+	sums_of(DP_STAT_CORR, &narrow, truth);
+	dp_moment_value(DP_STAT_CORR, truth, sigma, unit, unit, &value, &stddev);
+	check(fabs(value) < 0.5 && stddev > 0.2, "a correlation of %g +- %g", value, stddev);
+
+	/* less than a row, told exactly: 0 rows */
+	sums[0] = 0.02;
+	sums[1] = 0.01;
+	sigma[0] = sigma[1] = 0.01;
+	dp_moment_value(DP_STAT_AVG, sums, sigma, unit, unit, &value, &stddev);
+	check(fabs(value) < 0.001, "a mean of no row is %g", value);
 }
 
 /*
@@ -780,6 +889,7 @@ test_moments(void)
 	test_extremes();
 	test_anything();
 	test_simulation();
+	test_second_order();
 	test_few_rows();
 	test_worst();
 	test_weights();

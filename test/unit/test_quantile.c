@@ -254,6 +254,7 @@ test_exact(void)
 		noisy[i] = (double) nodes[i];
 	dp_quantile_cdf(noisy, 0, cdf);
 	check(dp_quantile_value(cdf, 0.5, -7, 9) == 1, "the middle of a gap");
+	check(dp_quantile_value(cdf, 0.5, -DBL_MAX, DBL_MAX) == 0, "the middle of everything");
 
 	/* nothing: the middle of the bounds */
 	memset(noisy, 0, sizeof(noisy));
@@ -518,6 +519,43 @@ test_stddev(void)
 		}
 }
 
+/*
+ * All data in the last sixteenth: noise in one of the 15 nodes before it is
+ * taken for data with a probability below 15 Q(3.5) = 0.35%.
+ */
+static void
+test_extremes(void)
+{
+	static dp_i128 leaves[LEAVES],
+				exact[NODES];
+	static double noisy[NODES],
+				cdf[LEAVES + 1];
+	const double sigma = 12;
+	const int	draws = ROUNDS(4000);
+	int			far = 0,
+				near = 0,
+				r,
+				i;
+
+	state = 8;
+	memset(leaves, 0, sizeof(leaves));
+	for (i = LEAVES - 200; i < LEAVES - 50; i++)
+		leaves[i] = 100;
+	dp_quantile_sum_up(leaves, exact);
+	for (r = 0; r < draws; r++)
+	{
+		add_noise(exact, sigma, noisy);
+		dp_quantile_cdf(noisy, sigma, cdf);
+		if (dp_quantile_min(cdf, sigma, 0, LEAVES) < LEAVES - 256)
+			far++;
+		if (fabs(dp_quantile_min(cdf, sigma, 0, LEAVES) - (LEAVES - 200)) <= 1 &&
+			fabs(dp_quantile_max(cdf, sigma, 0, LEAVES) - (LEAVES - 50)) <= 1)
+			near++;
+	}
+	check(far < 0.0035 * draws + 5 * sqrt(0.0035 * draws) + 1, "%d of %d minima are noise", far, draws);
+	check(near > 0.9 * draws, "only %d of %d extremes are within a leaf", near, draws);
+}
+
 static void
 test_log_grid(void)
 {
@@ -680,6 +718,7 @@ test_quantile(void)
 	test_any();
 	test_consistency();
 	test_stddev();
+	test_extremes();
 	test_log_grid();
 	test_bounds();
 	test_clipped();
