@@ -625,8 +625,8 @@ read_subquery(SourceContext *s, DpScope *scope, Query *query, Index rti, Node *e
 	sub = rte->subquery;
 	inner.query = sub;
 	inner.outer = scope;
-	check_subquery(s->cxt, sub);
 	dp_flatten_level(sub);
+	check_subquery(s->cxt, sub);
 	if (sub->distinctClause)
 	{
 		sub->groupClause = sub->distinctClause;

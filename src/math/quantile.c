@@ -31,7 +31,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <stdint.h>
 
 #include "normal.h"
 #include "quantile.h"

@@ -1,0 +1,453 @@
+#!/usr/bin/env python3
+"""Random joins, subqueries and pre-aggregations: what one privacy unit changes.
+
+Each shape is a random query over small tables.  Keys are declared and rho is so
+large that no value differs from the exact one by as much as 1 (see alarm()).
+With every group kept (max_groups above all there are) a release is exact, and
+is compared with
+
+- the reference: plain SQL of the tables' owner, which groups by what the shape
+  knows to be the unit, clamps, and sums over units;
+- itself without one unit: the difference must be what that unit gives alone.
+  A row that was made of two units, or was traced to the wrong one, breaks it.
+
+With few groups kept, and one unit's rows in the tables, it must not exceed the
+sensitivity that EXPLAIN's sigma tells: its squared L2 norm, the number of its
+groups, and the unit's share of each.
+
+Some shapes join protected rows on what is not the unit.  All of these must be
+refused.
+"""
+import json
+import math
+import os
+import random
+import re
+
+from dpstat import FILE_ALARM, Tap, psql
+
+SEED = int(os.environ.get("NEIGHBOURS_SEED", "20"))
+SHAPES = int(os.environ.get("NEIGHBOURS_SHAPES", "300"))
+RHO = 6000
+MAX_ROWS = 3
+MAX_GROUPS = 2                   # where groups are few
+LOWER, UPPER = -2, 3             # of sums
+PER_ROLE = 5                     # shapes that one role's budget pays for
+UNITS = list(range(1, 8))
+MOST_KEYS = 4                    # values of a key, with NULL
+
+SET_UP = """
+CREATE TABLE a (u int, g int, x int, ok boolean);
+CREATE TABLE b (u int, k int, y int);
+CREATE TABLE c (u bigint, g int, x int);
+CREATE TABLE r (u int PRIMARY KEY, g int, x int);
+CREATE TABLE pr (u int, g int, x int) PARTITION BY LIST (g);
+CREATE TABLE pr_1 PARTITION OF pr FOR VALUES IN (0, 1);
+CREATE TABLE pr_2 (x int, u int, g int);
+ALTER TABLE pr ATTACH PARTITION pr_2 DEFAULT;
+CREATE TABLE w (g int PRIMARY KEY, name text);
+CREATE TABLE m (g int, name text);
+INSERT INTO w VALUES (0, 'n'), (1, 's'), (2, 'n'), (4, 'e');
+INSERT INTO m VALUES (0, 'n'), (0, 's'), (1, 's'), (1, 's'), (1, 'n'), (2, NULL), (NULL, 'n'), (9, 'e');
+CREATE VIEW va AS SELECT x AS u, u AS x, g, 1 AS one FROM a;
+CREATE VIEW vb WITH (security_barrier) AS SELECT k, u, u AS u2, y FROM b WHERE y > 0;
+CREATE VIEW vc AS SELECT u, count(*) AS n, max(x) AS x FROM c GROUP BY u;
+SELECT dp_cdp.create_dataset('d', default_rho => %(rho)d, max_groups => 1000, max_rows => %(max_rows)d, neighbors => 'add_remove');
+SELECT dp_cdp.protect_table(t, 'd', u) FROM (VALUES ('a'::regclass, 'u'), ('b', 'u'), ('c', 'u'), ('r', NULL), ('pr', NULL)) AS v (t, u);
+
+CREATE FUNCTION ask(query text, who text, groups int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE answer text;
+BEGIN
+	EXECUTE format('SET LOCAL SESSION AUTHORIZATION %%I', who);
+	PERFORM set_config('dp_cdp.max_groups', groups::text, true);
+	BEGIN
+		IF query ~ '^EXPLAIN' THEN
+			answer := '';
+			DECLARE line text;
+			BEGIN
+				FOR line IN EXECUTE query LOOP answer := answer || line || ' '; END LOOP;
+			END;
+			answer := to_json(answer);
+		ELSE
+			EXECUTE format('SELECT json_agg(to_json(q)) FROM (%%s) q', query) INTO answer;
+		END IF;
+	EXCEPTION WHEN OTHERS THEN answer := to_json(SQLSTATE || ' ' || SQLERRM);
+	END;
+	EXECUTE 'SET LOCAL SESSION AUTHORIZATION postgres';
+	RETURN coalesce(answer, '[]');
+END $$;
+
+-- the answer without the units that satisfy the condition
+CREATE FUNCTION ask_without(query text, who text, groups int, gone text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+	t text;
+BEGIN
+	BEGIN
+		FOREACH t IN ARRAY ARRAY['a', 'b', 'c', 'r', 'pr'] LOOP
+			EXECUTE format('DELETE FROM %%I WHERE %%s', t, gone);
+		END LOOP;
+		answer := ask(query, who, groups);
+		RAISE USING ERRCODE = 'ZZ999';
+	EXCEPTION WHEN SQLSTATE 'ZZ999' THEN
+		RETURN answer;
+	END;
+END $$;
+""" % {"rho": RHO, "max_rows": MAX_ROWS}
+
+
+def alarm(values):
+    """Bound for P(some noise is not 0): sigma^2 <= most groups * largest bound^2 / (2 rho)."""
+    s2 = MOST_KEYS ** 2 * max(MAX_ROWS, -LOWER, UPPER) ** 2 / (2 * RHO)
+    return values * 2 * math.exp(-1 / (2 * s2))
+
+
+class Source:
+    """Rows of an entry or a join.  unit: an expression; columns: expressions of
+    integers.  row_unit: the table has no unit column."""
+
+    def __init__(self, sql, unit, columns, row_unit=False, simple=False):
+        self.sql, self.unit, self.columns, self.row_unit, self.simple = sql, unit, columns, row_unit, simple
+
+
+class Generator:
+    def __init__(self, rng):
+        self.rng, self.count, self.ctes, self.wrong = rng, 0, [], False
+
+    def name(self):
+        self.count += 1
+        return "t%d" % self.count
+
+    def table(self, row_unit):
+        rng, n = self.rng, self.name()
+        if row_unit:
+            # u is unique there
+            t = rng.choice(["r", "pr"])
+            return Source("%s %s" % (t, n), n + ".u", [n + ".g", n + ".x"], True, True)
+        t, unit, columns = rng.choice([
+            ("a", "u", ["g", "x"]), ("a", "u", ["g", "x"]), ("b", "u", ["k", "y"]), ("c", "u", ["g", "x"]),
+            ("va", "x", ["u", "g", "one"]), ("vb", "u2", ["k", "y"]), ("vb", "u", ["k", "y"]), ("vc", "u", ["n", "x"])])
+        return Source("%s %s" % (t, n), "%s.%s" % (n, unit), ["%s.%s" % (n, c) for c in columns], simple=True)
+
+    def condition(self, source):
+        rng, column = self.rng, self.rng.choice(source.columns)
+        return rng.choice(["%s > %d" % (column, rng.randint(-1, 2)), "%s IS NULL" % column,
+                           "%s IS NOT NULL" % column, "%s <> %d" % (column, rng.randint(0, 3)),
+                           "coalesce(%s, 1) < 3" % column, "(%s = 1) IS NOT TRUE" % column,
+                           "%s IN (0, 1, 2)" % column])
+
+    def where(self, source, extra=()):
+        conditions = list(extra) + [self.condition(source) for _ in range(self.rng.choice([0, 0, 1, 2]))]
+        return " WHERE " + " AND ".join(conditions) if conditions else ""
+
+    def subquery(self, depth, row_unit):
+        """A subquery that projects, groups, or makes its rows distinct."""
+        rng = self.rng
+        inner, extra = self.join(depth - 1, row_unit)
+        n = self.name()
+        kind = rng.choice(["project", "project", "distinct", "group", "group"])
+        if row_unit:
+            kind = "project"
+        names = ["u", "x", "g", "k", "z"]
+        rng.shuffle(names)
+        unit, names = names[0], names[1:]
+        outputs = [(inner.unit, unit)]
+        columns = []
+        group = ""
+        if kind == "group":
+            by = [inner.unit]
+            if rng.random() < .4:
+                by.append(rng.choice(inner.columns))
+                outputs.append((by[1], names[-1]))
+                columns.append(names[-1])
+            aggregates = ["count(*)", "max(%s)", "min(%s)", "count(DISTINCT %s)", "count(%s)",
+                          "count(*) FILTER (WHERE %s > 0)", "sum(%s)::int", "coalesce(max(%s), 0) + 1"]
+            for output in names[:2]:
+                text = rng.choice(aggregates)
+                outputs.append((text % rng.choice(inner.columns) if "%s" in text else text, output))
+                columns.append(output)
+            group = " GROUP BY " + ", ".join(by)
+            if rng.random() < .3:
+                group += " HAVING count(*) > %d" % rng.randint(0, 2)
+            if rng.random() < .3:
+                outputs = outputs[1:] + [(inner.unit, unit)]
+        else:
+            for output in names[:2]:
+                column = rng.choice(inner.columns)
+                outputs.append((rng.choice([column, column, column + " + 1", "5", "greatest(%s, 1)" % column]), output))
+                columns.append(output)
+            if rng.random() < .3:
+                outputs.append((inner.unit, names[3]))
+            rng.shuffle(outputs)
+        sql = "SELECT %s%s FROM %s%s%s" % ("DISTINCT " if kind == "distinct" else "",
+                                           ", ".join("%s AS %s" % o for o in outputs), inner.sql,
+                                           self.where(inner, extra), group)
+        if rng.random() < .3:
+            cte = self.name()
+            self.ctes.append("%s AS %s(%s)" % (cte, rng.choice(["", "MATERIALIZED ", "NOT MATERIALIZED "]), sql))
+            sql = cte
+        else:
+            sql = "(%s)" % sql
+        source = Source("%s %s" % (sql, n), "%s.%s" % (n, unit), ["%s.%s" % (n, c) for c in columns],
+                        inner.row_unit, True)
+        source.cte = sql if not sql.startswith("(") else None
+        return source
+
+    def entry(self, depth, row_unit):
+        if depth > 0 and self.rng.random() < .55:
+            return self.subquery(depth, row_unit)
+        return self.table(row_unit)
+
+    def join(self, depth, row_unit):
+        """A source, and conditions that belong to WHERE."""
+        rng = self.rng
+        left = self.entry(depth, row_unit)
+        extra = []
+        # conditions of WHERE join nothing below an outer join
+        while not extra and rng.random() < (.35 if depth < 2 else .5) and len(left.columns) < 10:
+            if row_unit or rng.random() < .4:
+                self.join_public(left, extra)
+            else:
+                left = self.join_private(left, self.entry(depth - 1, False), extra)
+            left.simple = False
+        return left, extra
+
+    def join_public(self, left, extra):
+        rng, n = self.rng, self.name()
+        rows, columns = rng.choice([("w", ["g"]), ("m", ["g"]), ("(SELECT g + 1 AS g, 2 AS two FROM m) ", ["g", "two"]),
+                                    ("(VALUES (0), (1), (1), (3)) ", ["column1"])])
+        column = rng.choice(left.columns)
+        on = "%s.%s = %s" % (n, columns[0], column)
+        kind = rng.choice(["JOIN", "JOIN", "LEFT JOIN", ","])
+        if kind == ",":
+            left.sql = "%s CROSS JOIN %s %s" % (left.sql, rows, n)
+            extra.append(on)
+        else:
+            left.sql = "%s %s %s %s ON %s" % (left.sql, kind, rows, n, on)
+        left.columns = left.columns + ["%s.%s" % (n, c) for c in columns]
+
+    def join_private(self, left, right, extra):
+        rng = self.rng
+        columns = left.columns + right.columns
+        on = rng.choice(["%s = %s", "%s = %s", "%s::bigint = %s::bigint AND %%s = %%s"]) % (left.unit, right.unit)
+        on = on % (right.unit, left.unit) if "%s" in on else on
+        if rng.random() < .15:
+            on = rng.choice(["%s = %s" % (left.unit, rng.choice(right.columns)),
+                             "%s = %s" % (rng.choice(left.columns), right.unit),
+                             "%s + 0 = %s" % (left.unit, right.unit), "%s <= %s" % (left.unit, right.unit),
+                             "(%s = %s OR %s IS NULL)" % (left.unit, right.unit, rng.choice(right.columns)),
+                             "%s IS NOT DISTINCT FROM %s" % (left.unit, right.unit)])
+            self.wrong = True
+        kind = rng.choice(["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", ","])
+        if rng.random() < .3:
+            on += " AND %s IS DISTINCT FROM %s" % (rng.choice(left.columns), rng.choice(right.columns))
+        left_name, right_name = left.unit.split("."), right.unit.split(".")
+        if kind == ",":
+            extra.append(on)
+            return Source("%s CROSS JOIN %s" % (left.sql, right.sql), rng.choice([left.unit, right.unit]), columns)
+        join = "%s (%s)" % (kind, right.sql) if not right.simple else "%s %s" % (kind, right.sql)
+        if left.simple and right.simple and left_name[1] == right_name[1] and not self.wrong and rng.random() < .5:
+            using = "%s %s USING (%s)" % (left.sql, join, left_name[1])
+            return Source(using, right.unit if kind == "RIGHT JOIN" else left.unit, columns)
+        return Source("%s %s ON %s" % (left.sql, join, on),
+                      right.unit if kind == "RIGHT JOIN" else left.unit, columns)
+
+
+KEYS = ["{0} > 1", "{0} > 0 AND {1} > 0", "CASE WHEN {0} < 1 THEN 'lo' WHEN {0} < 3 THEN 'mid' ELSE 'hi' END",
+        "width_bucket({0}::float8, 0, 4, 1)", "coalesce({0} = {1}, false)"]
+
+
+class Shape:
+    def __init__(self, rng):
+        generator = Generator(rng)
+        row_unit = rng.random() < .25
+        source, extra = generator.join(rng.choice([0, 1, 2, 3]), row_unit)
+        self.wrong = generator.wrong
+        # a WITH query once more
+        again = [c.split(" AS ")[0] for c in generator.ctes]
+        self.again = bool(again) and not row_unit and rng.random() < .3 and hasattr(source, "cte") and source.cte
+        if self.again:
+            n = generator.name()
+            unit = source.unit.split(".")[1]
+            source = Source("%s JOIN %s %s ON %s = %s.%s" % (source.sql, source.cte, n, source.unit, n, unit),
+                            source.unit, source.columns)
+        pick = lambda: rng.choice(source.columns)
+        self.keys = []
+        for _ in range(rng.choice([0, 1, 1, 2])):
+            key = rng.choice(KEYS).format(pick(), pick())
+            if key not in self.keys:
+                self.keys.append(key)
+        where = generator.where(source, extra)
+        with_text = "WITH " + ", ".join(generator.ctes) + " " if generator.ctes else ""
+        where_unit = where + (" AND " if where else " WHERE ") + source.unit + " IS NOT NULL"
+        summand = pick()
+        filtered = pick()
+        aggregates = [("dp_count(*)", "least(count(*), %d)" % MAX_ROWS),
+                      ("dp_sum(%s, %d, %d)" % (summand, LOWER, UPPER),
+                       "greatest(%d, least(%d, coalesce(sum(%s), 0)))" % (LOWER, UPPER, summand)),
+                      ("dp_count(%s) FILTER (WHERE %s > 0)" % (summand, filtered),
+                       "least(count(%s) FILTER (WHERE %s > 0), %d)" % (summand, filtered, MAX_ROWS))]
+        if not row_unit:
+            aggregates.append(("dp_count(DISTINCT %s)" % source.unit, "1"))
+        rng.shuffle(aggregates)
+        aggregates = aggregates[:rng.choice([1, 2])]
+        if rng.random() < .2:
+            aggregates.append(rng.choice(aggregates))
+        self.n = len(aggregates)
+        self.sets = len(self.keys) == 2 and rng.random() < .4
+        grouping = ""
+        outer = [] if not self.sets else ["GROUPING(%s) AS s" % ", ".join(self.keys)]
+        if self.keys:
+            grouping = " GROUP BY " + ("CUBE (%s)" if self.sets else "%s") % ", ".join(self.keys)
+        outer += ["%s AS k%d" % (key, i) for i, key in enumerate(self.keys)]
+        self.query = "%sSELECT %s FROM %s%s%s" % (
+            with_text, ", ".join(outer + ["%s AS v%d" % (a[0], i) for i, a in enumerate(aggregates)]),
+            source.sql, where, grouping)
+        # the unit's share of each group, then the sum over units
+        inner = outer + ["%s AS v%d" % (a[1], i) for i, a in enumerate(aggregates)]
+        by = ", ".join(self.keys + [source.unit])
+        if self.sets:
+            by = "GROUPING SETS (%s)" % ", ".join(
+                "(%s)" % ", ".join(keys + [source.unit])
+                for keys in (self.keys, self.keys[:1], self.keys[1:], []))
+        names = (["s"] if self.sets else []) + ["k%d" % i for i in range(len(self.keys))]
+        self.reference = "%sSELECT %s FROM (SELECT %s FROM %s%s GROUP BY %s) q%s" % (
+            with_text, ", ".join(names + ["sum(v%d) AS v%d" % (i, i) for i in range(self.n)]),
+            ", ".join(inner), source.sql, where_unit, by,
+            " GROUP BY " + ", ".join(names) if names else "")
+        self.grouped = bool(self.keys)
+
+
+def vector(rows):
+    """{(key, column): value}, without zeros."""
+    result = {}
+    for row in rows:
+        key = tuple((k, json.dumps(v)) for k, v in sorted(row.items()) if k[0] != "v")
+        for k, v in row.items():
+            if k[0] == "v" and v:
+                result[key, k] = result.get((key, k), 0) + v
+    return result
+
+
+def minus(x, y):
+    result = dict(x)
+    for key, value in y.items():
+        result[key] = result.get(key, 0) - value
+    return {key: value for key, value in result.items() if value}
+
+
+def fill(rng):
+    """Rows of all tables; some without a unit."""
+    def value():
+        return rng.choice([0, 0, 1, 1, 1, 2, 2, 3, -1, None])
+    inserts = []
+    for t, columns in (("a", "u, g, x"), ("b", "u, k, y"), ("c", "u, g, x")):
+        rows = [(u, value(), value()) for u in UNITS + [None] for _ in range(rng.choice([0, 1, 3, 4]))]
+        inserts.append("INSERT INTO %s (%s) VALUES %s;" % (
+            t, columns, ", ".join("(%s)" % ", ".join("NULL" if v is None else str(v) for v in row) for row in rows)))
+    for t in "r", "pr":
+        inserts.append("INSERT INTO %s (u, g, x) VALUES %s;" % (
+            t, ", ".join("(%d, %s)" % (u, ", ".join("NULL" if v is None else str(v) for v in (value(), value())))
+                         for u in UNITS + [8, 9, 10])))
+    return "TRUNCATE a, b, c, r, pr;\n" + "\n".join(inserts)
+
+
+def quote(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+class Checker:
+    def __init__(self, tap, shapes):
+        self.tap, self.shapes = tap, shapes
+        self.bad = {}
+        self.answered = self.values = self.wrong = 0
+
+    def complain(self, shape, what):
+        self.bad.setdefault(what, []).append(shape.query)
+
+    def ask(self, seed):
+        rng = random.Random(seed)
+        script = []
+        for i, shape in enumerate(self.shapes):
+            who = quote("analyst%d" % (i // PER_ROLE))
+            query, unit = quote(shape.query), rng.choice(UNITS)
+            if i % 10 == 0:
+                script.append(fill(rng))
+            script.append("SELECT ask(%s, %s, 1000);" % (query, who))
+            script.append("SELECT coalesce(json_agg(to_json(q)), '[]') FROM (%s) q;" % shape.reference)
+            script.append("SELECT ask_without(%s, %s, 1000, 'u = %d');" % (query, who, unit))
+            script.append("SELECT ask_without(%s, %s, 1000, 'u IS DISTINCT FROM %d');" % (query, who, unit))
+            script.append("SELECT ask_without(%s, %s, %d, 'u IS DISTINCT FROM %d');" % (query, who, MAX_GROUPS, unit))
+            script.append("SELECT ask(%s, %s, %d);" % (quote("EXPLAIN (COSTS OFF) " + shape.query), who, MAX_GROUPS))
+        lines = [json.loads(line[0]) for line in psql("\n".join(script))]
+        assert len(lines) == 6 * len(self.shapes)
+        return [lines[i:i + 6] for i in range(0, len(lines), 6)]
+
+    def check(self, shape, answers):
+        whole, reference, without, alone, few, explained = answers
+        if shape.wrong:
+            self.wrong += 1
+            if not isinstance(whole, str) or "only on their privacy units" not in whole:
+                self.complain(shape, "answered")
+            return
+        for answer in answers[:5]:
+            if isinstance(answer, str):
+                self.complain(shape, "refused: " + answer)
+                return
+        self.answered += 1
+        whole, reference, without, alone, few = map(vector, (whole, reference, without, alone, few))
+        self.values += len(whole) + len(without) + len(alone) + len(few)
+        if whole != reference:
+            self.complain(shape, "not the reference")
+        if minus(whole, without) != alone:
+            self.complain(shape, "the difference is not what the unit gives")
+        sigmas = [float(s) for s in re.findall(r"sigma=([0-9.e+-]+)", explained)]
+        if not sigmas:
+            self.complain(shape, "no sigma in EXPLAIN: " + explained)
+            return
+        most = max(2 * RHO * s * s for s in sigmas) * (1 + 1e-4)
+        for column in range(shape.n):
+            for s in {dict(key).get("s") for (key, _) in few}:
+                own = [v for (key, c), v in few.items() if c == "v%d" % column and dict(key).get("s") == s]
+                if sum(v * v for v in own) > most:
+                    self.complain(shape, "more than the sensitivity")
+                if len(own) > (MAX_GROUPS if shape.grouped else 1):
+                    self.complain(shape, "more groups than max_groups")
+        if any(abs(v) > max(MAX_ROWS, -LOWER, UPPER) for v in few.values()):
+            self.complain(shape, "more than a unit may give to a group")
+
+    def report(self, what, good):
+        found = self.bad.get(what, [])
+        self.tap.ok(not found, good, "\n".join(found[:3]))
+
+
+def main():
+    tap = Tap("neighbours.py", 1)
+    rng = random.Random(SEED)
+    shapes = [Shape(rng) for _ in range(SHAPES)]
+    psql(SET_UP)
+    for i in range(-(-SHAPES // PER_ROLE)):
+        psql("CREATE ROLE analyst%d LOGIN; GRANT SELECT ON w, m, va, vb, vc TO analyst%d;"
+             " SELECT dp_cdp.set_budget('d', 'analyst%d', rho => 1000000)" % (i, i, i))
+    checker = Checker(tap, shapes)
+    for shape, answers in zip(shapes, checker.ask(SEED)):
+        checker.check(shape, answers)
+    for what in sorted(checker.bad):
+        if what.startswith(("refused", "no sigma")):
+            checker.report(what, what)
+    tap.note("%d shapes, seed %d, %d answered, %d values"
+             % (SHAPES, SEED, checker.answered, checker.values))
+    checker.report("not the reference", "answers are those of plain SQL")
+    checker.report("the difference is not what the unit gives", "a unit changes an answer by what it gives alone")
+    checker.report("more than the sensitivity", "what one unit gives is within the sensitivity")
+    checker.report("more groups than max_groups", "one unit is in at most max_groups groups")
+    checker.report("more than a unit may give to a group", "one unit's share of a group is bounded")
+    checker.report("answered", "joins on what is not the unit are refused")
+    tap.ok(checker.wrong >= SHAPES / 30, "there were such", "%d" % checker.wrong)
+    tap.ok(checker.answered == SHAPES - checker.wrong, "all others are answered")
+    tap.ok(alarm(checker.values) < FILE_ALARM, "noise is too small to be seen", "%.2g" % alarm(checker.values))
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
