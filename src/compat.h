@@ -20,6 +20,7 @@
 #include "catalog/pg_class.h"
 #include "rewrite/rewriteManip.h"
 #include "optimizer/optimizer.h"
+#include "tcop/tcopprot.h"
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
@@ -289,6 +290,17 @@ dp_flatten_joins(Query *query, Node *node)
 	return flatten_join_alias_vars(NULL, query, node);
 #else
 	return flatten_join_alias_vars(query, node);
+#endif
+}
+
+/* the queries that a parsed statement without parameters stands for */
+static inline List *
+dp_analyze(RawStmt *statement, const char *text)
+{
+#if PG_VERSION_NUM >= 150000
+	return pg_analyze_and_rewrite_fixedparams(statement, text, NULL, 0, NULL);
+#else
+	return pg_analyze_and_rewrite(statement, text, NULL, 0, NULL);
 #endif
 }
 

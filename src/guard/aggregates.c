@@ -15,6 +15,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/dependency.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_proc.h"
 #include "commands/extension.h"
@@ -73,55 +74,167 @@ dp_unreleased_final(PG_FUNCTION_ARGS)
 	PG_RETURN_NULL();
 }
 
+PG_FUNCTION_INFO_V1(dp_companion);
+Datum
+dp_companion(PG_FUNCTION_ARGS)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 errmsg("dp_noise_stddev and dp_margin take a private aggregate, where it stands; "
+					"write for example dp_margin(dp_count(*)) beside dp_count(*)")));
+	PG_RETURN_NULL();
+}
+
+/* ------------------------------------------------------------------------
+ * Which they are
+ * ------------------------------------------------------------------------
+ */
+
+#define TOTAL(name, kind, nvalues) {DP_ANSWER_TOTAL, kind, 0, nvalues, false, name}
+#define MOMENTS(name, statistic, nvalues) {DP_ANSWER_MOMENTS, 0, statistic, nvalues, false, name}
+#define VECTOR(name, answer) {answer, 0, 0, 1, false, name}
+
+static const DpAggregate dp_aggregates[] = {
+	TOTAL("dp_count", DP_VALUE_COUNT, 1),
+	TOTAL("dp_sum", DP_VALUE_SUM, 1),
+	MOMENTS("dp_avg", DP_STAT_AVG, 1),
+	MOMENTS("dp_variance", DP_STAT_VAR_SAMP, 1),
+	MOMENTS("dp_var_samp", DP_STAT_VAR_SAMP, 1),
+	MOMENTS("dp_var_pop", DP_STAT_VAR_POP, 1),
+	MOMENTS("dp_stddev", DP_STAT_STDDEV_SAMP, 1),
+	MOMENTS("dp_stddev_samp", DP_STAT_STDDEV_SAMP, 1),
+	MOMENTS("dp_stddev_pop", DP_STAT_STDDEV_POP, 1),
+	MOMENTS("dp_covariance", DP_STAT_COVAR_SAMP, 2),
+	MOMENTS("dp_covar_samp", DP_STAT_COVAR_SAMP, 2),
+	MOMENTS("dp_covar_pop", DP_STAT_COVAR_POP, 2),
+	MOMENTS("dp_correlation", DP_STAT_CORR, 2),
+	MOMENTS("dp_regr_slope", DP_STAT_REGR_SLOPE, 2),
+	MOMENTS("dp_regr_intercept", DP_STAT_REGR_INTERCEPT, 2),
+	VECTOR("dp_quantile", DP_ANSWER_QUANTILE),
+	{DP_ANSWER_QUANTILE, 0, 0, 1, true, "dp_median"},
+	VECTOR("dp_min", DP_ANSWER_MIN),
+	VECTOR("dp_max", DP_ANSWER_MAX),
+	VECTOR("dp_histogram", DP_ANSWER_HISTOGRAM),
+	VECTOR("dp_bounds", DP_ANSWER_BOUNDS),
+	VECTOR("dp_clipped", DP_ANSWER_CLIPPED)
+};
+
+static const DpAggregate *
+by_name(const char *name)
+{
+	for (int i = 0; i < lengthof(dp_aggregates); i++)
+		if (strcmp(dp_aggregates[i].name, name) == 0)
+			return &dp_aggregates[i];
+	return NULL;
+}
+
+#define OF_NUMBERS(name) \
+	F_##name##_INT2: case F_##name##_INT4: case F_##name##_INT8: \
+	case F_##name##_FLOAT4: case F_##name##_FLOAT8: case F_##name##_NUMERIC
+
 /* the built-in aggregates that BI tools send */
-static DpAggKind
-standard_kind(Oid funcid)
+static const char *
+standard_name(Oid funcid)
 {
 	switch (funcid)
 	{
 		case F_COUNT_:
 		case F_COUNT_ANY:
-			return DP_AGG_COUNT;
-		case F_SUM_INT2:
-		case F_SUM_INT4:
-		case F_SUM_INT8:
-		case F_SUM_FLOAT4:
-		case F_SUM_FLOAT8:
-		case F_SUM_NUMERIC:
-			return DP_AGG_SUM;
+			return "dp_count";
+		case OF_NUMBERS(SUM):
+			return "dp_sum";
+		case OF_NUMBERS(AVG):
+			return "dp_avg";
+		case OF_NUMBERS(VARIANCE):
+		case OF_NUMBERS(VAR_SAMP):
+			return "dp_var_samp";
+		case OF_NUMBERS(VAR_POP):
+			return "dp_var_pop";
+		case OF_NUMBERS(STDDEV):
+		case OF_NUMBERS(STDDEV_SAMP):
+			return "dp_stddev_samp";
+		case OF_NUMBERS(STDDEV_POP):
+			return "dp_stddev_pop";
+		case OF_NUMBERS(MIN):
+		case F_MIN_DATE:
+		case F_MIN_TIMESTAMP:
+		case F_MIN_TIMESTAMPTZ:
+			return "dp_min";
+		case OF_NUMBERS(MAX):
+		case F_MAX_DATE:
+		case F_MAX_TIMESTAMP:
+		case F_MAX_TIMESTAMPTZ:
+			return "dp_max";
+		case F_PERCENTILE_CONT_FLOAT8_FLOAT8:
+		case F_PERCENTILE_CONT__FLOAT8_FLOAT8:
+			return "dp_quantile";
+		case F_COVAR_SAMP:
+			return "dp_covar_samp";
+		case F_COVAR_POP:
+			return "dp_covar_pop";
+		case F_CORR:
+			return "dp_correlation";
+		case F_REGR_SLOPE:
+			return "dp_regr_slope";
+		case F_REGR_INTERCEPT:
+			return "dp_regr_intercept";
 		default:
-			return DP_AGG_NONE;
+			return NULL;
 	}
 }
 
-DpAggKind
-dp_aggregate_kind(Oid funcid, bool standard)
+const DpAggregate *
+dp_find_aggregate(Oid funcid, bool standard)
 {
+	const DpAggregate *found;
 	HeapTuple	tuple;
-	Oid			schema;
 	Oid			transtype;
-	DpAggKind	kind = DP_AGG_NONE;
+	const char *name;
 
 	if (funcid < FirstNormalObjectId)
-		return standard ? standard_kind(funcid) : DP_AGG_NONE;
-	schema = dp_internal_schema();
-	if (!OidIsValid(schema))
-		return DP_AGG_NONE;
+	{
+		name = standard ? standard_name(funcid) : NULL;
+		return name ? by_name(name) : NULL;
+	}
+	if (!OidIsValid(dp_internal_schema()))
+		return NULL;
 	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(funcid));
 	if (!HeapTupleIsValid(tuple))
-		return DP_AGG_NONE;
+		return NULL;
 	transtype = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtranstype;
 	ReleaseSysCache(tuple);
 	if (transtype < FirstNormalObjectId || transtype != dp_internal_type("unreleased"))
-		return DP_AGG_NONE;
+		return NULL;
 
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
 	if (!HeapTupleIsValid(tuple))
-		return DP_AGG_NONE;
-	if (strcmp(NameStr(((Form_pg_proc) GETSTRUCT(tuple))->proname), "dp_count") == 0)
-		kind = DP_AGG_COUNT;
-	else if (strcmp(NameStr(((Form_pg_proc) GETSTRUCT(tuple))->proname), "dp_sum") == 0)
-		kind = DP_AGG_SUM;
+		return NULL;
+	found = by_name(NameStr(((Form_pg_proc) GETSTRUCT(tuple))->proname));
 	ReleaseSysCache(tuple);
-	return kind;
+	return found;
+}
+
+DpCompanion
+dp_find_companion(Oid funcid)
+{
+	HeapTuple	tuple;
+	DpCompanion found = DP_COMPANION_NONE;
+
+	if (funcid < FirstNormalObjectId)
+		return DP_COMPANION_NONE;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
+	if (!HeapTupleIsValid(tuple))
+		return DP_COMPANION_NONE;
+	if (((Form_pg_proc) GETSTRUCT(tuple))->pronamespace == dp_public_schema() &&
+		getExtensionOfObject(ProcedureRelationId, funcid) == get_extension_oid("dp_cdp", true))
+	{
+		const char *name = NameStr(((Form_pg_proc) GETSTRUCT(tuple))->proname);
+
+		if (strcmp(name, "dp_noise_stddev") == 0)
+			found = DP_COMPANION_STDDEV;
+		else if (strcmp(name, "dp_margin") == 0)
+			found = DP_COMPANION_MARGIN;
+	}
+	ReleaseSysCache(tuple);
+	return found;
 }

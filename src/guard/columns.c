@@ -52,9 +52,8 @@ without_implicit_casts(Node *node, void *context)
 	return expression_tree_mutator(node, without_implicit_casts, context);
 }
 
-/* text of an expression over what the level reads, for messages, the audit and EXPLAIN */
-static char *
-expression_text(DpLevel *level, Node *expr)
+char *
+dp_expression_text(DpLevel *level, Node *expr)
 {
 	PlannedStmt *names = makeNode(PlannedStmt);
 	bool		several = bms_membership(level->from.leaves) == BMS_MULTIPLE;
@@ -75,8 +74,8 @@ expression_text(DpLevel *level, Node *expr)
 	return text;
 }
 
-static bool
-is_unit(DpLevel *level, Node *expr)
+bool
+dp_is_unit(DpLevel *level, Node *expr)
 {
 	return list_member(level->from.unit_vars, expr);
 }
@@ -105,9 +104,9 @@ dp_add_keys(DpLevel *level)
 								format_type_be(key->type)));
 		key->typmod = exprTypmod(expr);
 		key->collation = exprCollation(expr);
-		key->label = expression_text(level, expr);
+		key->label = dp_expression_text(level, expr);
 		dp_declare_domain(level, key, expr);
-		if (key->domain == NULL && is_unit(level, expr))
+		if (key->domain == NULL && dp_is_unit(level, expr))
 			dp_refuse_at(exprLocation(expr),
 						 errmsg("grouping by the privacy unit \"%s\" would show one person in each group; "
 								"aggregate over such a subquery instead, as in "
@@ -121,113 +120,19 @@ dp_add_keys(DpLevel *level)
 }
 
 /* ------------------------------------------------------------------------
- * Aggregates
+ * Columns
  * ------------------------------------------------------------------------
  */
 
-static Expr *
-bound_expression(DpLevel *level, DpReleaseColumn *column, Node *expr)
-{
-	DpSplitContext *cxt = level->cxt;
-
-	if (contain_var_clause(expr) || contain_vars_of_level(expr, 0) ||
-		checkExprHasSubLink(expr) || contain_aggs_of_level(expr, 0) ||
-		contain_volatile_functions(expr) || contain_vars_of_level(expr, 1))
-		dp_refuse_at(exprLocation(expr),
-				  errmsg("the bounds of %s must be constants or parameters", column->label));
-	return (Expr *) expression_planner((Expr *) copyObject(expr));
-}
-
-static Expr *
-declared_bound(Numeric value)
-{
-	return (Expr *) makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(value), false, false);
-}
-
-static void
-set_bounds(DpLevel *level, DpReleaseColumn *column, Aggref *agg, Node *summand)
-{
-	DpSplitContext *cxt = level->cxt;
-	DpColumnOrigin origin;
-	DpColumn   *policy;
-
-	if (list_length(agg->args) == 3)
-	{
-		column->lower = bound_expression(level, column, (Node *) ((TargetEntry *) lsecond(agg->args))->expr);
-		column->upper = bound_expression(level, column, (Node *) ((TargetEntry *) lthird(agg->args))->expr);
-		return;
-	}
-	if (!dp_trace_column(level->from.query, NULL, summand, &origin) || !origin.is_protected)
-		dp_refuse_at(agg->location,
-				  errmsg("%s needs bounds: write dp_sum(%s, lower, upper)", column->label,
-						 IsA(summand, Var) ? expression_text(level, summand) : "expression"));
-	policy = dp_policy_bounds(origin.relid, origin.attnum);
-	if (!policy->has_bounds)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s needs bounds: write dp_sum(%s, lower, upper), "
-						"or let the owner declare them with dp_cdp.set_bounds",
-						column->label, expression_text(level, summand)),
-				 dp_error_position(cxt->source_text, agg->location)));
-	column->lower = declared_bound(policy->lower);
-	column->upper = declared_bound(policy->upper);
-}
-
-static void
-add_column(DpLevel *level, DpReleaseColumn *column, Node *value, Node *filter)
-{
-	level->release->columns = lappend(level->release->columns, column);
-	level->parts.values = lappend(level->parts.values, value);
-	level->parts.filters = lappend(level->parts.filters, filter);
-}
-
+/* values: of each part */
 void
-dp_add_aggregate(DpLevel *level, Aggref *agg)
+dp_add_column(DpLevel *level, DpReleaseColumn *column, List *values, Node *filter)
 {
-	DpSplitContext *cxt = level->cxt;
-	DpReleaseColumn *column = dp_make_release_column();
-	Node	   *arg = agg->args ? (Node *) ((TargetEntry *) linitial(agg->args))->expr : NULL;
-	Node	   *value = NULL;
-	Node	   *filter = NULL;
-
-	column->label = expression_text(level, (Node *) agg);
-	column->location = agg->location;
-	column->result_type = agg->aggtype;
-	if (agg->aggorder)
-		dp_refuse_at(agg->location, errmsg("ORDER BY inside %s is not possible; leave it out", column->label));
-
-	if (agg->aggfilter)
-		filter = dp_make_total((Node *) agg->aggfilter, &level->allow);
-	switch (dp_aggregate_kind(agg->aggfnoid, true))
-	{
-		case DP_AGG_COUNT:
-			column->kind = DP_VALUE_COUNT;
-			if (agg->aggdistinct)
-			{
-				if (!is_unit(level, arg))
-					dp_refuse_at(agg->location,
-							  level->from.unit_vars
-							  ? errmsg("dp_count(DISTINCT ...) counts privacy units only: write dp_count(DISTINCT %s)",
-									   expression_text(level, linitial(level->from.unit_vars)))
-							  : errmsg("dp_count(DISTINCT ...) counts privacy units only, and each row of \"%s\" is one: write dp_count(*)",
-									   level->table));
-				column->kind = DP_VALUE_UNITS;
-			}
-			else if (arg != NULL)
-				value = dp_make_total(arg, &level->allow);
-			break;
-		case DP_AGG_SUM:
-			if (agg->aggdistinct)
-				dp_refuse_at(agg->location, errmsg("DISTINCT inside dp_sum is not releasable; leave it out"));
-			value = dp_make_total(arg, &level->allow);
-			column->kind = DP_VALUE_SUM;
-			column->input_type = exprType(arg);
-			set_bounds(level, column, agg, arg);
-			break;
-		default:
-			elog(ERROR, "unexpected aggregate %u", agg->aggfnoid);
-	}
-	add_column(level, column, value, filter);
+	column->first_param = level->release->first_param + 1 +
+		list_length(level->release->columns) * DP_COLUMN_PARAMS;
+	level->release->columns = lappend(level->release->columns, column);
+	level->parts.values = lappend(level->parts.values, values);
+	level->parts.filters = lappend(level->parts.filters, filter);
 }
 
 /*
@@ -253,8 +158,9 @@ dp_add_key_selection(DpLevel *level)
 	forthree(lc, release->columns, value, level->parts.values, filter, level->parts.filters)
 	{
 		column = lfirst(lc);
-		if (column->kind == (release->has_unit ? DP_VALUE_UNITS : DP_VALUE_COUNT) &&
-			lfirst(value) == NULL && lfirst(filter) == NULL)
+		if (column->answer == DP_ANSWER_TOTAL &&
+			column->kind == (release->has_unit ? DP_VALUE_UNITS : DP_VALUE_COUNT) &&
+			linitial(lfirst(value)) == NULL && lfirst(filter) == NULL)
 		{
 			release->selection = i;
 			return;
@@ -267,5 +173,30 @@ dp_add_key_selection(DpLevel *level)
 	column->label = pstrdup("key selection");
 	column->hidden = true;
 	release->selection = i;
-	add_column(level, column, NULL, NULL);
+	dp_add_column(level, column, list_make1(NULL), NULL);
+}
+
+/* keys, then aggregates, then the errors of those that have a companion */
+void
+dp_number_outputs(DpLevel *level, List *aggs, List *companions)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	level->outputs = list_concat_copy(level->key_exprs, aggs);
+	for (n = 1; n <= list_length(level->outputs); n++)
+		level->output_columns = lappend_int(level->output_columns, n);
+	foreach(lc, aggs)
+	{
+		ListCell   *companion;
+
+		foreach(companion, companions)
+		{
+			if (!equal(linitial(((FuncExpr *) lfirst(companion))->args), lfirst(lc)))
+				continue;
+			((DpReleaseColumn *) list_nth(level->release->columns, foreach_current_index(lc)))->with_error = true;
+			level->outputs = lappend(level->outputs, lfirst(companion));
+			level->output_columns = lappend_int(level->output_columns, n++);
+		}
+	}
 }

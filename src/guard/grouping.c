@@ -136,14 +136,10 @@ set_output(DpLevel *level, Node *expr)
 	if (IsA(expr, GroupingFunc))
 		return (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
 								  Int32GetDatum(grouping_value(level, (GroupingFunc *) expr)), false, true);
-	column = position_of(level->aggs, expr);
-	if (column >= 0)
-		column = list_nth_int(level->agg_columns, column);
-	else
-		column = position_of(level->key_exprs, expr) + 1;
-	if (column == 0)
+	column = position_of(level->outputs, expr);
+	if (column < 0)
 		return (Expr *) makeNullConst(exprType(expr), exprTypmod(expr), exprCollation(expr));
-	return (Expr *) makeVar(1, column, exprType(expr), exprTypmod(expr), exprCollation(expr), 0);
+	return (Expr *) makeVar(1, list_nth_int(level->output_columns, column), exprType(expr), exprTypmod(expr), exprCollation(expr), 0);
 }
 
 /* ------------------------------------------------------------------------
@@ -229,8 +225,9 @@ dp_union_of_sets(Query *query, List *levels, List **from, List **columns)
 
 	grouping_walker((Node *) query->targetList, &groupings);
 	grouping_walker(query->havingQual, &groupings);
-	*from = list_concat_copy(group_expressions(query), ((DpLevel *) linitial(levels))->aggs);
-	*from = list_concat(*from, groupings.found);
+	*from = list_concat(group_expressions(query), groupings.found);
+	foreach(lc, levels)
+		*from = list_concat_unique(*from, ((DpLevel *) lfirst(lc))->outputs);
 	*columns = NIL;
 	foreach(lc, levels)
 	{

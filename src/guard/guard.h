@@ -23,15 +23,28 @@ extern bool dp_preloaded;
  * aggregates.c: which function is a private aggregate
  * ------------------------------------------------------------------------
  */
-typedef enum DpAggKind
+typedef struct DpAggregate
 {
-	DP_AGG_NONE,
-	DP_AGG_COUNT,
-	DP_AGG_SUM
-} DpAggKind;
+	DpAnswer	answer;
+	DpValueKind kind;			/* DP_ANSWER_TOTAL: count or sum */
+	dp_statistic statistic;		/* DP_ANSWER_MOMENTS */
+	int			nvalues;		/* arguments that are read from rows */
+	bool		is_median;		/* a quantile without an argument for it */
+	const char *name;			/* of the dp_* aggregate */
+} DpAggregate;
 
-/* standard: count and sum are taken for dp_count and dp_sum */
-extern DpAggKind dp_aggregate_kind(Oid funcid, bool standard);
+/* standard: count, sum and the like are taken for dp_count, dp_sum ...; NULL: not private */
+extern const DpAggregate *dp_find_aggregate(Oid funcid, bool standard);
+
+/* functions that stand around a private aggregate for its error */
+typedef enum DpCompanion
+{
+	DP_COMPANION_NONE,
+	DP_COMPANION_STDDEV,		/* dp_noise_stddev(aggregate) */
+	DP_COMPANION_MARGIN			/* dp_margin(aggregate, confidence) */
+} DpCompanion;
+
+extern DpCompanion dp_find_companion(Oid funcid);
 
 /* ------------------------------------------------------------------------
  * identity.c: who is asking

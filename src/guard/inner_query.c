@@ -52,8 +52,8 @@ internal_function(const char *name, int nargs, const Oid *argtypes)
 						  nargs, argtypes, false);
 }
 
-static Expr *
-make_param(int number, Oid type)
+Expr *
+dp_make_param(int number, Oid type)
 {
 	Param	   *param = makeNode(Param);
 
@@ -117,8 +117,8 @@ group_by(Query *query, TargetEntry *tle, bool sort)
 		query->sortClause = lappend(query->sortClause, copyObject(clause));
 }
 
-static Expr *
-make_is_not_null(Expr *arg)
+Expr *
+dp_is_not_null(Expr *arg)
 {
 	NullTest   *test = makeNode(NullTest);
 
@@ -153,9 +153,8 @@ make_membership(Expr *key, DpReleaseKey *declared)
 	return makeBoolExpr(OR_EXPR, list_make2(in, isnull), -1);
 }
 
-/* NULL where the value is not a number: NaN counts as NULL */
-static Expr *
-make_nan_null(Expr *value)
+Expr *
+dp_nan_to_null(Expr *value)
 {
 	Oid			type = exprType((Node *) value);
 	Oid			op;
@@ -195,42 +194,115 @@ make_true(void)
 	return (Expr *) makeBoolConst(true, false);
 }
 
-/* row units: the aggregate of one column */
-static Expr *
-row_aggregate(DpRelease *release, int i, DpReleaseColumn *column, Expr *value, Expr *filter)
+/* the parts of all columns, in the order of the inner query's columns */
+typedef struct PartCursor
 {
-	Oid			argtypes[2];
+	DpInnerParts *parts;
+	int			column;
+	int			part;			/* of the column */
+	int			nparts;
+	DpPart		part_of[DP_MAX_COLUMN_PARTS];
+} PartCursor;
 
-	if (column->kind != DP_VALUE_SUM)
-	{
-		if (value == NULL)
-			return (Expr *) make_aggregate(F_COUNT_, INT8OID, NIL, filter);
-		return (Expr *) make_aggregate(F_COUNT_ANY, INT8OID,
-									   list_make1(make_nan_null(value)), filter);
-	}
-	argtypes[0] = exprType((Node *) value);
-	argtypes[1] = dp_internal_type("grid");
-	return (Expr *) make_aggregate(internal_function("exact_sum", 2, argtypes),
-								   dp_internal_type("exact_sum"),
-								   list_make2(value, make_param(release->first_param + i, argtypes[1])),
-								   filter);
+static bool
+next_part(PartCursor *c, DpRelease *release)
+{
+	if (++c->part < c->nparts)
+		return true;
+	if (++c->column >= list_length(release->columns))
+		return false;
+	c->nparts = dp_column_parts(list_nth(release->columns, c->column), c->part_of);
+	c->part = 0;
+	return true;
 }
 
-/* unit column: the argument of bound_unit for one column */
+#define START_PARTS(parts) {parts, -1, 0, 0, {{0}}}
+
+static DpValueKind
+part_kind(PartCursor *c)
+{
+	return c->part_of[c->part].kind;
+}
+
 static Expr *
-unit_value(DpReleaseColumn *column, Expr *value, Expr *filter)
+part_value(PartCursor *c)
+{
+	return copyObject(list_nth(list_nth(c->parts->values, c->column), c->part));
+}
+
+static Expr *
+part_filter(PartCursor *c)
+{
+	return copyObject(list_nth(c->parts->filters, c->column));
+}
+
+static Expr *
+part_param(PartCursor *c, DpRelease *release, int which, Oid type)
+{
+	DpReleaseColumn *column = list_nth(release->columns, c->column);
+
+	return dp_make_param(column->first_param + which, type);
+}
+
+static Expr *
+count_distinct(Expr *value, Expr *filter)
+{
+	Aggref	   *agg = make_aggregate(F_COUNT_ANY, INT8OID, list_make1(value), filter);
+	SortGroupClause *clause = makeNode(SortGroupClause);
+	TargetEntry *tle = linitial(agg->args);
+	bool		hashable;
+
+	tle->ressortgroupref = clause->tleSortGroupRef = 1;
+	get_sort_group_operators(exprType((Node *) value), true, true, false,
+							 &clause->sortop, &clause->eqop, NULL, &hashable);
+	clause->hashable = hashable;
+	agg->aggdistinct = list_make1(clause);
+	return (Expr *) agg;
+}
+
+/* row units: the aggregate of one part */
+static Expr *
+row_aggregate(DpRelease *release, PartCursor *c)
+{
+	Expr	   *value = part_value(c);
+	Expr	   *filter = part_filter(c);
+	Oid			argtypes[2];
+
+	switch (part_kind(c))
+	{
+		case DP_VALUE_COUNT:
+		case DP_VALUE_UNITS:
+		case DP_VALUE_ROWS:
+			if (value == NULL)
+				return (Expr *) make_aggregate(F_COUNT_, INT8OID, NIL, filter);
+			return (Expr *) make_aggregate(F_COUNT_ANY, INT8OID, list_make1(dp_nan_to_null(value)), filter);
+		case DP_VALUE_SUM:
+		case DP_VALUE_SCALED:
+			argtypes[0] = exprType((Node *) value);
+			argtypes[1] = dp_internal_type("grid");
+			return (Expr *) make_aggregate(internal_function("exact_sum", 2, argtypes),
+										   dp_internal_type("exact_sum"),
+										   list_make2(value, part_param(c, release, DP_PARAM_GRID, argtypes[1])),
+										   filter);
+		case DP_VALUE_CODES:
+			argtypes[0] = argtypes[1] = INT4OID;
+			return (Expr *) make_aggregate(internal_function("exact_histogram", 2, argtypes),
+										   dp_internal_type("exact_vector"),
+										   list_make2(value, part_param(c, release, DP_PARAM_BINS, INT4OID)),
+										   filter);
+		case DP_VALUE_DISTINCT:
+			return count_distinct(value, filter);
+	}
+	elog(ERROR, "unexpected kind %d", (int) part_kind(c));
+}
+
+/* NULL where the filter is not true */
+static Expr *
+filtered(Expr *value, Expr *filter)
 {
 	CaseExpr   *cases;
 	CaseWhen   *when;
 
-	if (column->kind != DP_VALUE_SUM)
-	{
-		Expr	   *counts = value ? make_is_not_null(make_nan_null(value)) : NULL;
-
-		if (counts && filter)
-			return makeBoolExpr(AND_EXPR, list_make2(filter, counts), -1);
-		return filter ? filter : counts ? counts : make_true();
-	}
 	if (filter == NULL)
 		return value;
 	cases = makeNode(CaseExpr);
@@ -246,14 +318,63 @@ unit_value(DpReleaseColumn *column, Expr *value, Expr *filter)
 	return (Expr *) cases;
 }
 
+/* unit column: the argument of bound_unit for one part */
+static Expr *
+unit_value(PartCursor *c)
+{
+	Expr	   *value = part_value(c);
+	Expr	   *filter = part_filter(c);
+	Expr	   *counts;
+
+	switch (part_kind(c))
+	{
+		case DP_VALUE_COUNT:
+		case DP_VALUE_UNITS:
+		case DP_VALUE_ROWS:
+			counts = value ? dp_is_not_null(dp_nan_to_null(value)) : NULL;
+			if (counts && filter)
+				return makeBoolExpr(AND_EXPR, list_make2(filter, counts), -1);
+			return filter ? filter : counts ? counts : make_true();
+		default:
+			return filtered(value, filter);
+	}
+}
+
+/* unit column: what becomes of part i of the groups that units keep */
+static Expr *
+entry_aggregate(DpRelease *release, PartCursor *c, int i, Var *entry)
+{
+	Expr	   *index = (Expr *) makeConst(INT4OID, -1, InvalidOid, 4, Int32GetDatum(i), false, true);
+	Oid			args[] = {dp_internal_type("bound_entry"), INT4OID, INT4OID};
+	Oid			set = InvalidOid;
+	Expr	   *agg;
+
+	switch (part_kind(c))
+	{
+		case DP_VALUE_CODES:
+			return (Expr *) make_aggregate(internal_function("entry_histogram", 3, args),
+										   dp_internal_type("exact_vector"),
+										   list_make3(copyObject(entry), index,
+													  part_param(c, release, DP_PARAM_BINS, INT4OID)),
+										   NULL);
+		case DP_VALUE_DISTINCT:
+			set = dp_internal_type("exact_distinct");
+			agg = (Expr *) make_aggregate(internal_function("entry_distinct", 2, args), set,
+										  list_make2(copyObject(entry), index), NULL);
+			return (Expr *) makeFuncExpr(internal_function("distinct_count", 1, &set), INT8OID,
+										 list_make1(agg), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+		default:
+			return (Expr *) make_aggregate(internal_function("entry_sum", 2, args),
+										   dp_internal_type("exact_sum"),
+										   list_make2(copyObject(entry), index), NULL);
+	}
+}
+
 static Query *
 row_query(DpRelease *release, Query *query, DpInnerParts *parts, bool sort)
 {
-	ListCell   *column,
-			   *value,
-			   *filter,
-			   *key;
-	int			i = 0;
+	PartCursor	c = START_PARTS(parts);
+	ListCell   *key;
 
 	query->hasAggs = true;
 	foreach(key, parts->keys)
@@ -261,8 +382,8 @@ row_query(DpRelease *release, Query *query, DpInnerParts *parts, bool sort)
 		add_target(query, lfirst(key));
 		group_by(query, llast(query->targetList), sort);
 	}
-	forthree(column, release->columns, value, parts->values, filter, parts->filters)
-		add_target(query, row_aggregate(release, i++, lfirst(column), lfirst(value), lfirst(filter)));
+	while (next_part(&c, release))
+		add_target(query, row_aggregate(release, &c));
 	return query;
 }
 
@@ -285,29 +406,27 @@ entries_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	Oid			bound_args[] = {spec_type, ANYOID};
 	Oid			entries_args[] = {state_type, spec_type};
 	Expr	   *unit = llast(from->units);
-	List	   *args = list_make1(make_param(release->first_param, spec_type));
-	ListCell   *column,
-			   *value,
-			   *filter,
-			   *lc;
+	List	   *args = list_make1(dp_make_param(release->first_param, spec_type));
+	PartCursor	c = START_PARTS(parts);
+	ListCell   *lc;
 	Aggref	   *bound;
 	FuncExpr   *entries;
 	RangeTblEntry *rte;
 
 	query->hasAggs = true;
 	foreach(lc, from->unit_vars ? from->units : NIL)
-		add_condition(query, make_is_not_null(copyObject(lfirst(lc))));
+		add_condition(query, dp_is_not_null(copyObject(lfirst(lc))));
 
 	/* units choose their groups independently, where the unit can be hashed */
 	if (release->keys != NIL && dp_bound_key_supported(exprType((Node *) unit)))
 		args = lappend(args, copyObject(unit));
 	args = list_concat(args, parts->keys);
-	forthree(column, release->columns, value, parts->values, filter, parts->filters)
-		args = lappend(args, unit_value(lfirst(column), lfirst(value), lfirst(filter)));
+	while (next_part(&c, release))
+		args = lappend(args, unit_value(&c));
 	bound = make_aggregate(internal_function("bound_unit", 2, bound_args), state_type, args, NULL);
 	entries = makeFuncExpr(internal_function("bound_entries", 2, entries_args),
 						   dp_internal_type("bound_entry"),
-						   list_make2(bound, make_param(release->first_param, spec_type)),
+						   list_make2(bound, dp_make_param(release->first_param, spec_type)),
 						   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	entries->funcretset = true;
 	add_target(query, (Expr *) entries);
@@ -339,10 +458,9 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 	RangeTblRef *ref = makeNode(RangeTblRef);
 	Oid			entry_type = dp_internal_type("bound_entry");
 	Oid			key_args[] = {entry_type, INT4OID, ANYELEMENTOID};
-	Oid			sum_args[] = {entry_type, INT4OID};
 	Oid			key_function = internal_function("entry_key", 3, key_args);
-	Oid			sum_function = internal_function("entry_sum", 2, sum_args);
 	Var		   *entry = makeVar(1, 1, entry_type, -1, InvalidOid, 0);
+	PartCursor	c = START_PARTS(parts);
 	ListCell   *lc;
 	int			i = 0;
 
@@ -368,13 +486,8 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 		group_by(query, llast(query->targetList), sort);
 		i++;
 	}
-	for (i = 0; i < list_length(release->columns); i++)
-		add_target(query, (Expr *)
-				   make_aggregate(sum_function, dp_internal_type("exact_sum"),
-								  list_make2(copyObject(entry),
-											 makeConst(INT4OID, -1, InvalidOid, 4,
-													   Int32GetDatum(i), false, true)),
-								  NULL));
+	for (i = 0; next_part(&c, release); i++)
+		add_target(query, entry_aggregate(release, &c, i, entry));
 	return query;
 }
 

@@ -72,7 +72,8 @@ extern bool dp_trace_column(Query *query, DpScope *scope, Node *expr, DpColumnOr
 typedef struct DpInnerParts
 {
 	List	   *keys;			/* Expr, canonical */
-	List	   *values;			/* Expr of each column: boolean for counts (NULL: every row), else the summand */
+	List	   *values;			/* of each column a List of its parts' Exprs: what counts (NULL: every row), else
+								 * the value */
 	List	   *filters;		/* Expr or NULL, of each column */
 } DpInnerParts;
 
@@ -89,8 +90,8 @@ typedef struct DpLevel
 	List	   *conditions;		/* conjuncts of WHERE, as the query has them */
 	DpInnerParts parts;
 	List	   *key_exprs;		/* as the query has them */
-	List	   *aggs;			/* distinct Aggrefs, at levelsup 0 */
-	List	   *agg_columns;	/* int: their columns in what is released */
+	List	   *outputs;		/* keys, Aggrefs and companions, at levelsup 0 */
+	List	   *output_columns; /* int: their columns in what is released */
 } DpLevel;
 
 /*
@@ -122,17 +123,38 @@ extern void dp_make_given(DpRelease *release, Query *query, Index rti, const Bit
 extern void dp_declare_domain(DpLevel *level, DpReleaseKey *key, Node *expr);
 
 /*
- * columns.c: what the level releases.  Both check expressions against the
- * allow-list and fill level->release and level->parts.
+ * columns.c: what the level releases.  Expressions are checked against the
+ * allow-list; level->release and level->parts are filled.
  */
 extern void dp_add_keys(DpLevel *level);
-extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
+extern void dp_add_column(DpLevel *level, DpReleaseColumn *column, List *values, Node *filter);
 
 /* adds, where keys are undeclared, the count of units that decides on them */
 extern void dp_add_key_selection(DpLevel *level);
 
+/* numbers the outputs; companions: FuncExprs dp_noise_stddev(aggregate) */
+extern void dp_number_outputs(DpLevel *level, List *aggs, List *companions);
+
+/* text of an expression over what the level reads, for messages, the audit and EXPLAIN */
+extern char *dp_expression_text(DpLevel *level, Node *expr);
+
+/* the expression names the privacy unit */
+extern bool dp_is_unit(DpLevel *level, Node *expr);
+
+/* measures.c: one private aggregate */
+extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
+
+/* companions.c: dp_margin becomes a multiple of dp_noise_stddev; the distinct calls of that */
+extern void dp_expand_companions(Query *query, bool standard);
+extern List *dp_collect_companions(Query *query);
+
 /* inner_query.c: the inner query of one release; from->query becomes part of it */
 extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts);
+extern Expr *dp_make_param(int number, Oid type);
+
+/* NULL where the value is not a number: NaN counts as NULL */
+extern Expr *dp_nan_to_null(Expr *value);
+extern Expr *dp_is_not_null(Expr *arg);
 
 /* ------------------------------------------------------------------------
  * outer_query.c, grouping.c: what is left of the level

@@ -113,6 +113,17 @@ dp_released_rows(DpRelease *release)
 		rte->colcollations = lappend_oid(rte->colcollations, InvalidOid);
 		names = lappend(names, makeString(pstrdup(column->label)));
 	}
+	foreach(lc, release->columns)
+	{
+		DpReleaseColumn *column = lfirst(lc);
+
+		if (!column->with_error)
+			continue;
+		rte->coltypes = lappend_oid(rte->coltypes, FLOAT8OID);
+		rte->coltypmods = lappend_int(rte->coltypmods, -1);
+		rte->colcollations = lappend_oid(rte->colcollations, InvalidOid);
+		names = lappend(names, makeString(psprintf("stddev of %s", column->label)));
+	}
 	rte->eref = makeAlias("release", names);
 	return rte;
 }

@@ -108,7 +108,7 @@ collect_walker(Node *node, CollectContext *c)
 		Aggref	   *agg = copyObject((Aggref *) node);
 
 		IncrementVarSublevelsUp((Node *) agg, -c->sublevels, 0);
-		if (dp_aggregate_kind(agg->aggfnoid, c->standard) == DP_AGG_NONE)
+		if (dp_find_aggregate(agg->aggfnoid, c->standard) == NULL)
 		{
 			if (c->other == NULL)
 				c->other = (Aggref *) node;
@@ -119,7 +119,7 @@ collect_walker(Node *node, CollectContext *c)
 			c->aggs = lappend(c->aggs, agg);
 		return false;
 	}
-	if (IsA(node, WindowFunc) && dp_aggregate_kind(((WindowFunc *) node)->winfnoid, false) != DP_AGG_NONE)
+	if (IsA(node, WindowFunc) && dp_find_aggregate(((WindowFunc *) node)->winfnoid, false) != NULL)
 		dp_refuse_at(((WindowFunc *) node)->location,
 				  errmsg("private aggregates cannot be window functions; "
 						 "release them with GROUP BY in a subquery and use a window over its rows"));
@@ -206,7 +206,7 @@ static void
 refuse_exact(DpSplitContext *cxt, Aggref *agg, const char *table)
 {
 	dp_refuse_at(agg->location,
-				 errmsg("%s is exact and cannot be released over protected table \"%s\"; use dp_count or dp_sum",
+				 errmsg("%s is exact and cannot be released over protected table \"%s\"; use dp_count, dp_sum, dp_avg or another private aggregate",
 						get_func_name(agg->aggfnoid), table));
 }
 
@@ -233,18 +233,14 @@ release_level(DpSplitContext *cxt, Query *query, int where, CollectContext *coll
 	/* flattening has changed the aggregates, too */
 	collected->aggs = NIL;
 	collect_aggregates(query, collected);
-	level->aggs = collected->aggs;
-	foreach(lc, level->aggs)
-	{
-		level->agg_columns = lappend_int(level->agg_columns,
-										 list_length(release->keys) + list_length(release->columns) + 1);
+	foreach(lc, collected->aggs)
 		dp_add_aggregate(level, lfirst(lc));
-	}
+	dp_number_outputs(level, collected->aggs, dp_collect_companions(query));
 	dp_add_key_selection(level);
-	if (list_length(release->keys) > DP_MAX_KEYS || list_length(release->columns) > DP_MAX_VALUES)
+	if (list_length(release->keys) > DP_MAX_KEYS || dp_release_parts(release) > DP_MAX_VALUES)
 		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates by %d keys; split it",
 								DP_MAX_VALUES, DP_MAX_KEYS));
-	cxt->next_param += release->has_unit ? 1 : list_length(release->columns);
+	cxt->next_param += 1 + list_length(release->columns) * DP_COLUMN_PARAMS;
 	release->inner_query = dp_build_inner_query(release, &level->from, &level->parts);
 	cxt->releases = lappend(cxt->releases, release);
 	return level;
@@ -278,10 +274,11 @@ split_level(DpSplitContext *cxt, Index rti, CollectContext *collected, bool alwa
 	int			where = level_location(query, rti);
 	RangeTblEntry *released;
 	List	   *from;
-	List	   *columns = NIL;
+	List	   *columns;
 
 	check_shape(cxt, query, where);
 	dp_flatten_level(query);
+	dp_expand_companions(query, collected->standard);
 	if (query->groupingSets)
 	{
 		List	   *sets = dp_grouping_sets(cxt, query);
@@ -294,10 +291,8 @@ split_level(DpSplitContext *cxt, Index rti, CollectContext *collected, bool alwa
 		DpLevel    *level = release_level(cxt, query, where, collected, always);
 
 		released = dp_released_rows(level->release);
-		from = list_concat_copy(level->key_exprs, level->aggs);
-		for (int i = 1; i <= list_length(level->key_exprs); i++)
-			columns = lappend_int(columns, i);
-		columns = list_concat(columns, level->agg_columns);
+		from = level->outputs;
+		columns = level->output_columns;
 	}
 	dp_rewrite_outer(cxt, query, released, from, columns);
 }

@@ -136,7 +136,10 @@ pay_statement(EState *root)
 	if (items != NIL)
 		dp_ledger_debit(items);
 	forboth(run, unpaid, price, prices)
+	{
 		((DpRun *) lfirst(run))->frozen = lfirst(price);
+		dp_report_release(lfirst(price), run == list_head(unpaid));
+	}
 	MemoryContextSwitchTo(old);
 }
 

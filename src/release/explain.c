@@ -51,9 +51,12 @@ parameters_known(DpRelease *release, EState *estate)
 	{
 		DpReleaseColumn *column = lfirst(lc);
 
-		if ((column->lower && !IsA(column->lower, Const)) ||
-			(column->upper && !IsA(column->upper, Const)))
-			return false;
+		List	   *given = list_make5(column->lower, column->upper, column->lower2, column->upper2, column->detail);
+		ListCell   *expr;
+
+		foreach(expr, given)
+			if (lfirst(expr) && !IsA(lfirst(expr), Const))
+				return false;
 	}
 	return true;
 }

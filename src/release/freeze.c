@@ -14,6 +14,10 @@
  *	 add or remove a unit: k M^2;
  *	 replace a unit, grouped: k max(2 M^2, (U - L)^2), because its old and new
  *	 groups may coincide or not; not grouped: (U - L)^2.
+ * The vector of a histogram of at most m rows of a unit in each group: k m^2
+ * for adding or removing one (all m rows in one bin), 2 k m^2 for replacing
+ * one (in two different bins).  A column's rho is split among its parts, and
+ * that of a tree of counts among its levels, each a histogram by itself.
  * The Gaussian mechanism with sigma^2 = sens2 / (2 rho) is rho-zCDP (Bun and
  * Steinke 2016, Proposition 1.6; discrete: Canonne, Kamath, Steinke 2020,
  * Theorem 4).
@@ -22,6 +26,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "common/int.h"
 #include "errors.h"
@@ -29,28 +35,51 @@
 #include "fmgr.h"
 #include "guc.h"
 #include "ledger/ledger.h"
+#include "math/quantile.h"
 #include "nodes/nodeFuncs.h"
 #include "noise.h"
 #include "release/release.h"
 #include "release/release_int.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/float.h"
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
-/* one bound as numeric */
-static Numeric
+/* ------------------------------------------------------------------------
+ * Parameters
+ * ------------------------------------------------------------------------
+ */
+
+static Datum
+evaluate(Expr *expr, EState *estate, bool *isnull)
+{
+	ExprState  *state = ExecInitExprWithParams(expr, estate->es_param_list_info);
+
+	return ExecEvalExprSwitchContext(state, GetPerTupleExprContext(estate), isnull);
+}
+
+static Datum
 evaluate_bound(Expr *expr, DpReleaseColumn *column, EState *estate)
 {
-	ExprContext *econtext = GetPerTupleExprContext(estate);
-	ExprState  *state = ExecInitExprWithParams(expr, estate->es_param_list_info);
 	bool		isnull;
-	Datum		value = ExecEvalExprSwitchContext(state, econtext, &isnull);
-	Oid			type = exprType((Node *) expr);
+	Datum		value = evaluate(expr, estate, &isnull);
 
 	if (isnull)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("a bound of %s is NULL; give two numbers, lower < upper", column->label)));
+				 errmsg("a bound of %s is NULL; give two values, lower < upper", column->label)));
+	return value;
+}
+
+static Numeric
+numeric_bound(Expr *expr, DpReleaseColumn *column, EState *estate)
+{
+	Datum		value = evaluate_bound(expr, column, estate);
+	Oid			type = exprType((Node *) expr);
+
 	switch (type)
 	{
 		case NUMERICOID:
@@ -67,19 +96,148 @@ evaluate_bound(Expr *expr, DpReleaseColumn *column, EState *estate)
 	}
 }
 
-/* dp_grid_from_numeric would refuse these, too, but cannot say of which aggregate */
-static void
-check_bounds(Numeric lower, Numeric upper, DpReleaseColumn *column)
+/* as a double; dates in days, timestamps in microseconds since 2000-01-01 */
+static double
+double_bound(Expr *expr, DpReleaseColumn *column, EState *estate)
 {
-	if (numeric_is_nan(lower) || numeric_is_inf(lower) || numeric_is_nan(upper) || numeric_is_inf(upper))
+	Oid			type = exprType((Node *) expr);
+	Datum		value;
+
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(evaluate_bound(expr, column, estate));
+		case INT4OID:
+			return DatumGetInt32(evaluate_bound(expr, column, estate));
+		case INT8OID:
+			return (double) DatumGetInt64(evaluate_bound(expr, column, estate));
+		case FLOAT4OID:
+			return DatumGetFloat4(evaluate_bound(expr, column, estate));
+		case FLOAT8OID:
+			return DatumGetFloat8(evaluate_bound(expr, column, estate));
+		case DATEOID:
+			value = evaluate_bound(expr, column, estate);
+			return DATE_NOT_FINITE(DatumGetDateADT(value)) ? get_float8_nan() : DatumGetDateADT(value);
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			value = evaluate_bound(expr, column, estate);
+			return TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value)) ? get_float8_nan() :
+				(double) DatumGetTimestamp(value);
+		default:
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+													  NumericGetDatum(numeric_bound(expr, column, estate))));
+	}
+}
+
+/* the functions that make a grid or a range would refuse these, too, but cannot say of which aggregate */
+static void
+check_finite(bool finite, DpReleaseColumn *column)
+{
+	if (!finite)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the bounds of %s must be finite numbers", column->label)));
-	if (DatumGetBool(DirectFunctionCall2(numeric_ge, NumericGetDatum(lower), NumericGetDatum(upper))))
+				 errmsg("the bounds of %s must be finite", column->label)));
+}
+
+static void
+check_order(bool ordered, DpReleaseColumn *column)
+{
+	if (!ordered)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("the lower bound of %s must be less than its upper bound", column->label)));
 }
+
+static void
+freeze_grid(DpReleaseColumn *column, DpGrid *grid, EState *estate)
+{
+	Numeric		lower = numeric_bound(column->lower, column, estate);
+	Numeric		upper = numeric_bound(column->upper, column, estate);
+
+	check_finite(!numeric_is_nan(lower) && !numeric_is_inf(lower) &&
+				 !numeric_is_nan(upper) && !numeric_is_inf(upper), column);
+	check_order(DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(lower), NumericGetDatum(upper))),
+				column);
+	dp_grid_from_numeric(lower, upper, column->input_type, grid);
+}
+
+static void
+freeze_range(DpReleaseColumn *column, Expr *lower, Expr *upper, int bins, DpRangeKind kind,
+			 DpRange *range, EState *estate)
+{
+	double		low = 0,
+				high = 1;
+
+	if (lower != NULL)
+	{
+		low = double_bound(lower, column, estate);
+		high = double_bound(upper, column, estate);
+		check_finite(isfinite(low) && isfinite(high), column);
+		check_order(low < high, column);
+	}
+	dp_range_make(low, high, bins, kind, range);
+}
+
+static void
+bad_quantile(DpReleaseColumn *column)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("a quantile of %s is not a number from 0 to 1; give 0.5 for the median, or at most %d in an array",
+					column->label, DP_MAX_QUANTILES)));
+}
+
+static void
+freeze_quantiles(DpFrozenColumn *frozen, EState *estate)
+{
+	DpReleaseColumn *column = frozen->column;
+	bool		isnull;
+	Datum		value = evaluate(column->detail, estate, &isnull);
+
+	if (isnull)
+		bad_quantile(column);
+	if (exprType((Node *) column->detail) == FLOAT8OID)
+	{
+		frozen->nquantiles = 1;
+		frozen->quantiles = palloc(sizeof(double));
+		frozen->quantiles[0] = DatumGetFloat8(value);
+	}
+	else
+	{
+		ArrayType  *array = DatumGetArrayTypeP(value);
+		Datum	   *values;
+		bool	   *nulls;
+
+		deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+						  &values, &nulls, &frozen->nquantiles);
+		if (ARR_NDIM(array) != 1 || frozen->nquantiles > DP_MAX_QUANTILES)
+			bad_quantile(column);
+		frozen->quantiles = palloc(frozen->nquantiles * sizeof(double));
+		for (int i = 0; i < frozen->nquantiles; i++)
+			frozen->quantiles[i] = nulls[i] ? -1 : DatumGetFloat8(values[i]);
+	}
+	for (int i = 0; i < frozen->nquantiles; i++)
+		if (!(frozen->quantiles[i] >= 0 && frozen->quantiles[i] <= 1))
+			bad_quantile(column);
+}
+
+static int
+freeze_bins(DpReleaseColumn *column, EState *estate)
+{
+	bool		isnull;
+	Datum		value = evaluate(column->detail, estate, &isnull);
+
+	if (isnull || DatumGetInt32(value) < 1 || DatumGetInt32(value) > DP_MAX_HISTOGRAM)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the number of bins of %s must be from 1 to %d", column->label, DP_MAX_HISTOGRAM)));
+	return DatumGetInt32(value);
+}
+
+/* ------------------------------------------------------------------------
+ * Noise
+ * ------------------------------------------------------------------------
+ */
 
 static dp_u128
 squared_sensitivity(const DpGrid *grid, int max_groups, bool grouped, DpNeighbors neighbors)
@@ -98,47 +256,125 @@ squared_sensitivity(const DpGrid *grid, int max_groups, bool grouped, DpNeighbor
 	return (dp_u128) max_groups * Max(2 * magnitude * magnitude, span * span);
 }
 
-static void
-count_grid(DpGrid *grid, int64 upper)
+/* of a vector of counts, at most "most" of one unit in each group */
+static dp_u128
+squared_vector_sensitivity(int64 most, int max_groups, DpNeighbors neighbors)
 {
-	memset(grid, 0, sizeof(DpGrid));
-	grid->lower = 0;
-	grid->upper = upper;
-	grid->scale = 1.0;
-	grid->exponent = 0;
+	return (neighbors == DP_ADD_REMOVE ? 1 : 2) * (dp_u128) max_groups * most * most;
+}
+
+/* what the arguments tell: bounds, quantiles, bins */
+static void
+freeze_arguments(DpFrozenColumn *frozen, EState *estate)
+{
+	DpReleaseColumn *column = frozen->column;
+	DpRange    *range = frozen->range;
+
+	switch (column->answer)
+	{
+		case DP_ANSWER_TOTAL:
+			if (column->kind == DP_VALUE_SUM)
+				freeze_grid(column, &frozen->parts[0].grid, estate);
+			break;
+		case DP_ANSWER_MOMENTS:
+			freeze_range(column, column->lower, column->upper, 1, DP_RANGE_LINEAR, &range[0], estate);
+			if (column->lower2)
+				freeze_range(column, column->lower2, column->upper2, 1, DP_RANGE_LINEAR, &range[1], estate);
+			break;
+		case DP_ANSWER_QUANTILE:
+			freeze_quantiles(frozen, estate);
+			/* FALLTHROUGH */
+		case DP_ANSWER_MIN:
+		case DP_ANSWER_MAX:
+			freeze_range(column, column->lower, column->upper, DP_QUANTILE_LEAVES, DP_RANGE_LINEAR, range, estate);
+			break;
+		case DP_ANSWER_HISTOGRAM:
+			freeze_range(column, column->lower, column->upper, freeze_bins(column, estate), DP_RANGE_LINEAR,
+						 range, estate);
+			break;
+		case DP_ANSWER_BOUNDS:
+			freeze_range(column, NULL, NULL, DP_LOG_BINS, DP_RANGE_LOGARITHMIC, range, estate);
+			break;
+		case DP_ANSWER_CLIPPED:
+			freeze_range(column, column->lower, column->upper, 3, DP_RANGE_OUTSIDE, range, estate);
+			break;
+	}
 }
 
 static void
-freeze_column(DpFrozenColumn *frozen, const DpFrozen *all, EState *estate)
+freeze_part(DpFrozenColumn *frozen, DpFrozenPart *part, const DpFrozen *all, int64 rho)
 {
-	DpReleaseColumn *column = frozen->column;
-	Numeric		lower,
-				upper;
+	DpNeighbors neighbors = all->dataset->neighbors;
+	int64		codes = Min(all->max_rows, DP_MAX_CODES);
 
-	switch (column->kind)
+	part->width = 1;
+	switch (part->part.kind)
 	{
 		case DP_VALUE_COUNT:
-			count_grid(&frozen->grid, all->max_rows);
+		case DP_VALUE_ROWS:
+			dp_grid_for_count(all->max_rows, &part->grid);
 			break;
 		case DP_VALUE_UNITS:
-			count_grid(&frozen->grid, 1);
+			dp_grid_for_count(1, &part->grid);
 			break;
 		case DP_VALUE_SUM:
-			lower = evaluate_bound(column->lower, column, estate);
-			upper = evaluate_bound(column->upper, column, estate);
-			check_bounds(lower, upper, column);
-			dp_grid_from_numeric(lower, upper, column->input_type, &frozen->grid);
+			break;
+		case DP_VALUE_SCALED:
+			dp_grid_for_scaled(all->max_rows, &part->grid);
+			break;
+		case DP_VALUE_DISTINCT:
+			dp_grid_for_count(codes, &part->grid);
+			break;
+		case DP_VALUE_CODES:
+			dp_grid_for_count(codes, &part->grid);
+			part->width = frozen->range[0].bins;
 			break;
 	}
-	if (!dp_calibrate(squared_sensitivity(&frozen->grid, all->max_groups, all->nkeys > 0,
-										  all->dataset->neighbors),
-					  all->column_rho, &frozen->variance) ||
-		!dp_gauss_init(&frozen->gauss, &frozen->variance))
+	part->sens2 = part->part.kind == DP_VALUE_CODES
+		? squared_vector_sensitivity(codes, all->max_groups, neighbors)
+		: squared_sensitivity(&part->grid, all->max_groups, all->nkeys > 0, neighbors);
+	if (rho < 1 || part->sens2 > (dp_u128) 1 << 100 ||
+		!dp_calibrate(part->sens2, rho, &part->variance) ||
+		!dp_gauss_init(&part->gauss, &part->variance))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("rho is too small for the bounds of %s: the noise would not be representable; "
-						"raise dp_cdp.rho", column->label)));
-	frozen->sigma = dp_variance_sigma(&frozen->variance) * dp_grid_unit(&frozen->grid);
+						"raise dp_cdp.rho", frozen->column->label)));
+	part->sigma = dp_variance_sigma(&part->variance);
+	if (part->part.kind == DP_VALUE_SUM)
+		part->sigma *= dp_grid_unit(&part->grid);
+	else if (part->part.kind == DP_VALUE_SCALED)
+		part->sigma /= DP_CENTERED_ONE;
+}
+
+static void
+freeze_column(DpFrozenColumn *frozen, DpFrozen *all, EState *estate)
+{
+	DpPart		parts[DP_MAX_COLUMN_PARTS];
+	DpAnswer	answer = frozen->column->answer;
+	int			weights = 0;
+
+	frozen->nparts = dp_column_parts(frozen->column, parts);
+	frozen->parts = palloc0(frozen->nparts * sizeof(DpFrozenPart));
+	freeze_arguments(frozen, estate);
+	for (int i = 0; i < frozen->nparts; i++)
+		weights += parts[i].weight;
+	if (answer == DP_ANSWER_QUANTILE || answer == DP_ANSWER_MIN || answer == DP_ANSWER_MAX)
+		weights *= DP_QUANTILE_LEVELS;
+	for (int i = 0; i < frozen->nparts; i++)
+	{
+		DpFrozenPart *part = &frozen->parts[i];
+
+		part->part = parts[i];
+		/* rounded down: all shares together are at most the price */
+		freeze_part(frozen, part, all,
+					(int64) ((dp_u128) all->column_rho * parts[i].weight / weights));
+		part->offset = all->width;
+		all->width += part->width;
+	}
+	all->nparts += frozen->nparts;
+	frozen->sigma = frozen->parts[0].sigma;
+	dp_prepare_answer(frozen);
 }
 
 static int64
@@ -164,6 +400,7 @@ dp_freeze(DpRelease *release, EState *estate)
 				groups,
 				sigmas;
 	ListCell   *lc;
+	int64		declared = 1;
 	int			i = 0;
 
 	frozen->release = release;
@@ -192,6 +429,7 @@ dp_freeze(DpRelease *release, EState *estate)
 		int64		groups = dp_declared_groups(release->keys);
 
 		frozen->max_groups = Max(Min(frozen->max_groups, groups), 1);
+		declared = groups;
 	}
 
 	initStringInfo(&aggregates);
@@ -207,6 +445,12 @@ dp_freeze(DpRelease *release, EState *estate)
 		appendStringInfo(&sigmas, "%s%.6g", i > 0 ? ", " : "", column->sigma);
 		i++;
 	}
+	/* all groups of declared keys are held until the last has been counted */
+	if (declared * frozen->width > DP_MAX_STATES)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("quantiles or histograms of " INT64_FORMAT " declared groups take more memory than a query may; "
+						"group by fewer keys, or ask for fewer of them at once", declared)));
 	foreach(lc, release->keys)
 		appendStringInfo(&groups, "%s%s", groups.len > 0 ? ", " : "",
 						 ((DpReleaseKey *) lfirst(lc))->label);
@@ -215,7 +459,7 @@ dp_freeze(DpRelease *release, EState *estate)
 	{
 		frozen->delta = dp_guc_delta > 0 ? dp_delta_units(dp_guc_delta, "dp_cdp.delta")
 			: frozen->dataset->default_delta;
-		if (!dp_threshold(&frozen->columns[release->selection].variance, frozen->max_groups,
+		if (!dp_threshold(&frozen->columns[release->selection].parts[0].variance, frozen->max_groups,
 						  frozen->delta, &frozen->threshold))
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),

@@ -41,7 +41,7 @@ typedef struct ReleaseReceiver
 
 	/* declared keys: states of all groups, until the inner plan has ended */
 	DpKeyTable *keys;
-	dp_i128    *states;			/* [group][column] */
+	dp_i128    *states;			/* [group][state] */
 } ReleaseReceiver;
 
 /* the range table of the inner plan that is running, for the permission hook */
@@ -59,59 +59,81 @@ dp_inner_is_running(void)
 	return inner_range_table != NIL;
 }
 
-/* exact + noise, in the result's type; the only addition of noise there is */
-static Datum
-release_value(DpFrozenColumn *column, dp_i128 exact)
-{
-	return dp_grid_value(exact + dp_noise_gauss(&column->gauss), &column->grid,
-						 column->column->result_type);
-}
-
 /* noisy values of one group after its keys; false if its keys stay hidden */
 static bool
 release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 {
 	DpFrozen   *frozen = receiver->run->frozen;
 	int			out = frozen->nkeys;
+	int			errors = out;
 	int			selection = frozen->release->selection;
 	dp_i128		units = 0;
 
 	if (selection >= 0)
 	{
-		units = state[selection] + dp_noise_gauss(&frozen->columns[selection].gauss);
+		units = dp_noisy_total(&frozen->columns[selection], state);
 		if (units < frozen->threshold)
 			return false;
 	}
 	for (int i = 0; i < frozen->ncolumns; i++)
+		errors += frozen->columns[i].column->hidden ? 0 : 1;
+	for (int i = 0; i < frozen->ncolumns; i++)
 	{
 		DpFrozenColumn *column = &frozen->columns[i];
+		double		stddev = column->sigma;
 
 		if (column->column->hidden)
 			continue;
 		receiver->nulls[out] = false;
 		/* the count that decided is released as it was drawn */
-		receiver->values[out++] = i == selection
-			? dp_grid_value(units, &column->grid, column->column->result_type)
-			: release_value(column, state[i]);
+		receiver->values[out] = i == selection
+			? dp_total_answer(column, units)
+			: dp_release_answer(column, state, &receiver->nulls[out], &stddev);
+		dp_report_group(frozen, i, receiver->values, receiver->nulls, stddev);
+		if (column->column->with_error)
+		{
+			receiver->nulls[errors] = receiver->nulls[out];
+			receiver->values[errors++] = Float8GetDatum(stddev);
+		}
+		out++;
 	}
 	return true;
+}
+
+static void
+read_vector(Datum value, dp_i128 *state, int width)
+{
+	DpExactVector *vector = (DpExactVector *) DatumGetPointer(value);
+
+	if (vector->bins != width)
+		elog(ERROR, "a vector has %d bins instead of %d", vector->bins, width);
+	for (int i = 0; i < width; i++)
+		state[i] = vector->count[i];
 }
 
 static void
 read_state(ReleaseReceiver *receiver, TupleTableSlot *slot, dp_i128 *state)
 {
 	DpFrozen   *frozen = receiver->run->frozen;
+	int			att = frozen->nkeys;
 
+	memset(state, 0, frozen->width * sizeof(dp_i128));
 	for (int i = 0; i < frozen->ncolumns; i++)
 	{
-		int			att = frozen->nkeys + i;
+		for (int j = 0; j < frozen->columns[i].nparts; j++, att++)
+		{
+			DpFrozenPart *part = &frozen->columns[i].parts[j];
+			Datum		value = slot->tts_values[att];
 
-		if (slot->tts_isnull[att])
-			state[i] = 0;
-		else if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == INT8OID)
-			state[i] = DatumGetInt64(slot->tts_values[att]);
-		else
-			state[i] = dp_exact_sum_get((DpExactSum *) DatumGetPointer(slot->tts_values[att]));
+			if (slot->tts_isnull[att])
+				continue;
+			if (part->part.kind == DP_VALUE_CODES)
+				read_vector(value, state + part->offset, part->width);
+			else if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == INT8OID)
+				state[part->offset] = DatumGetInt64(value);
+			else
+				state[part->offset] = dp_exact_sum_get((DpExactSum *) DatumGetPointer(value));
+		}
 	}
 }
 
@@ -128,18 +150,16 @@ receive_state(TupleTableSlot *slot, DestReceiver *self)
 		int64		position = dp_key_table_find(receiver->keys, slot->tts_values, slot->tts_isnull);
 
 		if (position >= 0)
-			read_state(receiver, slot, receiver->states + position * frozen->ncolumns);
+			read_state(receiver, slot, receiver->states + position * frozen->width);
 		return true;
 	}
 
 	old = MemoryContextSwitchTo(receiver->row_context);
 	read_state(receiver, slot, receiver->state);
+	memcpy(receiver->values, slot->tts_values, frozen->nkeys * sizeof(Datum));
+	memcpy(receiver->nulls, slot->tts_isnull, frozen->nkeys * sizeof(bool));
 	if (release_group(receiver, receiver->state))
-	{
-		memcpy(receiver->values, slot->tts_values, frozen->nkeys * sizeof(Datum));
-		memcpy(receiver->nulls, slot->tts_isnull, frozen->nkeys * sizeof(bool));
 		tuplestore_putvalues(receiver->rows, receiver->desc, receiver->values, receiver->nulls);
-	}
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(receiver->row_context);
 	return true;
@@ -158,7 +178,7 @@ release_declared(ReleaseReceiver *receiver)
 
 		CHECK_FOR_INTERRUPTS();
 		dp_key_table_get(receiver->keys, position, receiver->values, receiver->nulls);
-		release_group(receiver, receiver->states + position * frozen->ncolumns);
+		release_group(receiver, receiver->states + position * frozen->width);
 		tuplestore_putvalues(receiver->rows, receiver->desc, receiver->values, receiver->nulls);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(receiver->row_context);
@@ -192,12 +212,12 @@ create_receiver(DpRun *run, TupleDesc desc)
 												  ALLOCSET_DEFAULT_SIZES);
 	receiver->values = palloc0(sizeof(Datum) * Max(desc->natts, 1));
 	receiver->nulls = palloc0(sizeof(bool) * Max(desc->natts, 1));
-	receiver->state = palloc0(sizeof(dp_i128) * Max(frozen->ncolumns, 1));
+	receiver->state = palloc0(sizeof(dp_i128) * Max(frozen->width, 1));
 	if (frozen->release->selection < 0 && frozen->nkeys > 0)
 	{
 		receiver->keys = dp_key_table_create(frozen->release->keys);
 		receiver->states = MemoryContextAllocExtended(CurrentMemoryContext,
-													  sizeof(dp_i128) * Max(frozen->ncolumns, 1) *
+													  sizeof(dp_i128) * Max(frozen->width, 1) *
 													  Max(dp_key_table_size(receiver->keys), 1),
 													  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	}
@@ -210,7 +230,7 @@ inner_params(DpFrozen *frozen, EState *estate)
 {
 	DpRelease  *release = frozen->release;
 	ParamListInfo given = estate->es_param_list_info;
-	int			own = release->has_unit ? 1 : frozen->ncolumns;
+	int			own = 1 + frozen->ncolumns * DP_COLUMN_PARAMS;
 	int			n = Max(release->first_param + own - 1, given ? given->numParams : 0);
 	ParamListInfo params = makeParamList(n);
 
@@ -233,12 +253,7 @@ inner_params(DpFrozen *frozen, EState *estate)
 			params->params[i].value = datumCopy(p->value, byval, len);
 		}
 	}
-	if (release->has_unit)
-		dp_bound_spec_param(frozen, &params->params[release->first_param - 1]);
-	else
-		for (int i = 0; i < frozen->ncolumns; i++)
-			if (frozen->columns[i].column->kind == DP_VALUE_SUM)
-				dp_grid_param(&frozen->columns[i].grid, &params->params[release->first_param + i - 1]);
+	dp_release_params(frozen, params->params);
 	return params;
 }
 

@@ -54,13 +54,20 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	DpReleaseColumn *n = (DpReleaseColumn *) newnode;
 	const DpReleaseColumn *o = (const DpReleaseColumn *) oldnode;
 
+	n->answer = o->answer;
 	n->kind = o->kind;
+	n->statistic = o->statistic;
 	n->input_type = o->input_type;
 	n->result_type = o->result_type;
 	n->label = pstrdup(o->label);
 	n->location = o->location;
 	n->lower = copyObject(o->lower);
 	n->upper = copyObject(o->upper);
+	n->lower2 = copyObject(o->lower2);
+	n->upper2 = copyObject(o->upper2);
+	n->detail = copyObject(o->detail);
+	n->first_param = o->first_param;
+	n->with_error = o->with_error;
 	n->hidden = o->hidden;
 }
 

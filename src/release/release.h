@@ -14,6 +14,7 @@
 #define DP_RELEASE_H
 
 #include "agg/agg.h"
+#include "math/moments.h"
 #include "nodes/extensible.h"
 #include "nodes/params.h"
 #include "nodes/plannodes.h"
@@ -40,24 +41,73 @@ typedef struct DpReleaseKey
 	bool		null_key;		/* declared: NULL is a key, too (the last one) */
 } DpReleaseKey;
 
+typedef struct DpRelease DpRelease;
+
+/* what is made of the noisy parts of a column */
+typedef enum DpAnswer
+{
+	DP_ANSWER_TOTAL,			/* a count or a sum, as it was drawn */
+	DP_ANSWER_MOMENTS,			/* math/moments.h: averages, variances, regression */
+	DP_ANSWER_QUANTILE,			/* math/quantile.h: the rest */
+	DP_ANSWER_MIN,
+	DP_ANSWER_MAX,
+	DP_ANSWER_HISTOGRAM,
+	DP_ANSWER_BOUNDS,
+	DP_ANSWER_CLIPPED
+} DpAnswer;
+
 /* one aggregate, or the count of units of a private key selection */
 typedef struct DpReleaseColumn
 {
 	ExtensibleNode node;
-	DpValueKind kind;
+	DpAnswer	answer;
+	DpValueKind kind;			/* DP_ANSWER_TOTAL: of what */
+	dp_statistic statistic;		/* DP_ANSWER_MOMENTS: which */
 	Oid			input_type;		/* DP_VALUE_SUM: type of the summed expression */
-	Oid			result_type;	/* int8, float8 or numeric */
+	Oid			result_type;
 	char	   *label;			/* "dp_sum(cost)" */
 	int			location;		/* in the query's text, -1 if unknown */
 
 	/*
-	 * Bounds of a DP_VALUE_SUM: expressions without Vars of type numeric,
-	 * float8 or text.  They are evaluated once, before the debit.
+	 * Bounds of the first argument and, with two, of the second: expressions
+	 * without Vars of type numeric, float8, text, or a date or time type.
+	 * They are evaluated once, before the debit.
 	 */
 	Expr	   *lower;
 	Expr	   *upper;
+	Expr	   *lower2;
+	Expr	   *upper2;
+	Expr	   *detail;			/* quantiles: float8 or float8[]; histogram: int4, how many bins */
+
+	/* external parameters of the inner plan, see DP_PARAM_* */
+	int			first_param;
 	bool		hidden;			/* only for the key selection, not in the output */
+	bool		with_error;		/* the output has its standard deviation, too */
 } DpReleaseColumn;
+
+/* parameters of a column, after its first_param */
+#define DP_PARAM_GRID		0	/* totals, moments: the grid of a row's value */
+#define DP_PARAM_RANGE		1	/* moments, vectors: the bounds of the first argument */
+#define DP_PARAM_RANGE2		2	/* moments: of the second */
+#define DP_PARAM_BINS		2	/* vectors: int4, their length */
+#define DP_COLUMN_PARAMS	3
+
+/*
+ * One exact state column of the inner query.  The parts of a column, each
+ * with its share of the column's rho.
+ */
+typedef struct DpPart
+{
+	DpValueKind kind;
+	dp_moment	moment;			/* DP_VALUE_SCALED and DP_VALUE_ROWS of moments */
+	int			weight;			/* share of the column's rho */
+} DpPart;
+
+#define DP_MAX_COLUMN_PARTS 6
+
+/* parts.c: how many parts the column has; which */
+extern int	dp_column_parts(const DpReleaseColumn *column, DpPart *parts);
+extern int	dp_release_parts(const DpRelease *release);
 
 /*
  * Rows that the inner plan reads as the tuplestore of this name: computed
@@ -73,10 +123,12 @@ typedef struct DpGiven
 
 /*
  * The inner plan delivers one row for each group: the keys, then one state
- * for each column: int8 for row units' counts, dp_cdp.exact_sum otherwise.
- * The node's output is the keys, then the columns that are not hidden.
+ * for each part of each column: int8 for counts of rows, dp_cdp.exact_vector
+ * for vectors, dp_cdp.exact_sum otherwise.  The node's output is the keys,
+ * then the columns that are not hidden, then the standard deviations (float8)
+ * of those that want them.
  */
-typedef struct DpRelease
+struct DpRelease
 {
 	ExtensibleNode node;
 	char	   *name;			/* of the tuplestore RTE: unique, unguessable */
@@ -90,15 +142,15 @@ typedef struct DpRelease
 								 * undeclared keys; -1: all keys are declared, or none */
 
 	/*
-	 * External parameters of the inner plan that the node supplies: unit
-	 * mode: first_param is the bound_spec; row mode: first_param + i is the
-	 * grid of column i.
+	 * External parameters of the inner plan that the node supplies:
+	 * first_param is the bound_spec (when contributions are bounded), those of
+	 * the columns follow.
 	 */
 	int			first_param;
 	List	   *givens;			/* DpGiven */
 	Query	   *inner_query;	/* until it is planned, then NULL */
 	PlannedStmt *inner;
-} DpRelease;
+};
 
 /* from _PG_init */
 extern void dp_release_init(void);

@@ -17,14 +17,30 @@
 #include "utils/queryenvironment.h"
 #include "utils/tuplestore.h"
 
+/* one part with everything that is fixed before the debit */
+typedef struct DpFrozenPart
+{
+	DpPart		part;
+	DpGrid		grid;			/* of a unit's total; counts: lower 0, upper 1 or max_rows, exponent 0 */
+	int			width;			/* states of one group: 1, or how many bins */
+	int			offset;			/* of these among all states of a group */
+	dp_u128		sens2;			/* squared L2 sensitivity, in grid units */
+	dp_variance variance;
+	dp_gauss	gauss;
+	double		sigma;			/* in the part's unit: of the sum, a row, a row at its bound */
+} DpFrozenPart;
+
 /* one column with everything that is fixed before the debit */
 typedef struct DpFrozenColumn
 {
 	DpReleaseColumn *column;
-	DpGrid		grid;			/* counts: lower 0, upper 1 or max_rows, exponent 0 */
-	dp_variance variance;
-	dp_gauss	gauss;
-	double		sigma;			/* in the result's unit */
+	int			nparts;
+	DpFrozenPart *parts;
+	DpRange		range[2];		/* bounds of the arguments */
+	int			nquantiles;
+	double	   *quantiles;
+	double		sigma;			/* of a total, in the result's unit; else of a count of rows */
+	struct DpAnswerWork *work;	/* finish.c */
 } DpFrozenColumn;
 
 /* price, bounds and noise of one release, fixed before its debit */
@@ -35,6 +51,8 @@ typedef struct DpFrozen
 	int			nkeys;
 	int			ncolumns;
 	DpFrozenColumn *columns;
+	int			nparts;			/* of all columns together */
+	int			width;			/* states of one group */
 	int			max_groups;		/* 1 unless a unit may be in several groups */
 	int			max_rows;
 	int64		column_rho;		/* of each column */
@@ -91,12 +109,33 @@ extern void dp_run_inner(DpRun *run, EState *estate, TupleDesc desc);
 /* inner.c: is one running, so that what is executed now serves it */
 extern bool dp_inner_is_running(void);
 
+/*
+ * finish.c: noise is added, and what is left is post-processing.  state: of
+ * one group.  The exact states that these read must not be used again.
+ */
+extern void dp_prepare_answer(DpFrozenColumn *column);
+extern Datum dp_release_answer(DpFrozenColumn *column, const dp_i128 *state,
+							   bool *isnull, double *stddev);
+
+/* the same for a count that has been drawn already */
+extern dp_i128 dp_noisy_total(DpFrozenColumn *column, const dp_i128 *state);
+extern Datum dp_total_answer(DpFrozenColumn *column, dp_i128 noisy);
+
+/* the number of draws that one group takes */
+extern int dp_answer_draws(const DpFrozenColumn *column);
+
 /* predicate.c: the plan to run, whose predicate locks in a serializable transaction do not depend on rows */
 extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
 
 /* spec.c */
-extern void dp_grid_param(DpGrid *grid, ParamExternData *param);
-extern void dp_bound_spec_param(DpFrozen *frozen, ParamExternData *param);
+extern void dp_release_params(DpFrozen *frozen, ParamExternData *params);
+
+/* the most quantiles of one aggregate, and the most bins of dp_histogram */
+#define DP_MAX_QUANTILES 1000
+#define DP_MAX_HISTOGRAM 10000
+
+/* the most states of all groups of declared keys: 1 GB */
+#define DP_MAX_STATES (INT64CONST(1) << 26)
 
 /* keys.c: declared keys as a table of slots */
 typedef struct DpKeyTable DpKeyTable;
@@ -115,6 +154,11 @@ extern void dp_key_table_get(DpKeyTable *table, int64 position, Datum *values, b
 
 /* the largest number of groups that declared keys may span */
 #define DP_MAX_DECLARED_GROUPS INT64CONST(10000000)
+
+/* report.c: what dp_cdp.last_release() tells; first: of its statement */
+extern void dp_report_release(const DpFrozen *frozen, bool first);
+extern void dp_report_group(const DpFrozen *frozen, int column, const Datum *keys, const bool *nulls,
+							double stddev);
 
 /* explain.c */
 extern void dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es);

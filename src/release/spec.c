@@ -39,35 +39,64 @@ dp_relation_owner(Oid relid)
 	return owner;
 }
 
-void
-dp_grid_param(DpGrid *grid, ParamExternData *param)
+static void
+set_param(ParamExternData *param, Datum value, Oid type)
 {
-	param->value = PointerGetDatum(grid);
+	param->value = value;
 	param->isnull = false;
 	param->pflags = 0;
-	param->ptype = dp_internal_type("grid");
+	param->ptype = type;
 }
 
 /* the bounding of this execution; its seed decides which groups a unit keeps */
-void
-dp_bound_spec_param(DpFrozen *frozen, ParamExternData *param)
+static Datum
+make_bound_spec(DpFrozen *frozen)
 {
-	Size		size = offsetof(DpBoundSpec, value) +
-		frozen->ncolumns * sizeof(((DpBoundSpec *) NULL)->value[0]);
-	DpBoundSpec *spec = palloc0(size);
+	DpValueKind *kinds = palloc(Max(frozen->nparts, 1) * sizeof(DpValueKind));
+	DpGrid	   *grids = palloc(Max(frozen->nparts, 1) * sizeof(DpGrid));
+	int		   *rows = palloc0(Max(frozen->nparts, 1) * sizeof(int));
+	uint64		seed[2];
+	int			n = 0;
 
-	SET_VARSIZE(spec, size);
-	spec->nkeys = frozen->nkeys;
-	spec->nvalues = frozen->ncolumns;
-	spec->max_groups = frozen->max_groups;
-	dp_noise_bytes(spec->seed, sizeof(spec->seed));
+	dp_noise_bytes(seed, sizeof(seed));
 	for (int i = 0; i < frozen->ncolumns; i++)
 	{
-		spec->value[i].kind = frozen->columns[i].column->kind;
-		spec->value[i].grid = frozen->columns[i].grid;
+		int			first = n;
+
+		for (int j = 0; j < frozen->columns[i].nparts; j++, n++)
+		{
+			kinds[n] = frozen->columns[i].parts[j].part.kind;
+			grids[n] = frozen->columns[i].parts[j].grid;
+			/* moments: the count of rows is the column's first part */
+			rows[n] = kinds[n] == DP_VALUE_SCALED ? first : 0;
+		}
 	}
-	param->value = PointerGetDatum(spec);
-	param->isnull = false;
-	param->pflags = 0;
-	param->ptype = dp_internal_type("bound_spec");
+	return PointerGetDatum(dp_bound_spec_make(frozen->nkeys, n, frozen->max_groups, seed, kinds, grids, rows));
+}
+
+/* into the numbers that the guard has set aside for them */
+void
+dp_release_params(DpFrozen *frozen, ParamExternData *params)
+{
+	Oid			grid = dp_internal_type("grid");
+	Oid			range = dp_internal_type("range");
+
+	if (frozen->release->has_unit)
+		set_param(&params[frozen->release->first_param - 1], make_bound_spec(frozen),
+				  dp_internal_type("bound_spec"));
+	for (int i = 0; i < frozen->ncolumns; i++)
+	{
+		DpFrozenColumn *column = &frozen->columns[i];
+		ParamExternData *own = &params[column->column->first_param - 1];
+		DpFrozenPart *last = &column->parts[column->nparts - 1];
+
+		set_param(&own[DP_PARAM_GRID], dp_grid_datum(&last->grid), grid);
+		if (last->part.kind != DP_VALUE_SCALED && last->part.kind != DP_VALUE_CODES)
+			continue;
+		set_param(&own[DP_PARAM_RANGE], dp_range_datum(&column->range[0]), range);
+		if (last->part.kind == DP_VALUE_CODES)
+			set_param(&own[DP_PARAM_BINS], Int32GetDatum(column->range[0].bins), INT4OID);
+		else if (column->column->lower2)
+			set_param(&own[DP_PARAM_RANGE2], dp_range_datum(&column->range[1]), range);
+	}
 }

@@ -1,0 +1,138 @@
+/*-------------------------------------------------------------------------
+ *
+ * companions.c
+ *	  dp_noise_stddev and dp_margin: the error of an answer, beside it.
+ *
+ * They stand around a private aggregate and are free: the noise of a count or
+ * a sum depends on nothing private, and that of other answers is computed
+ * from the noisy values that were released.  dp_margin is put into the form
+ * of a multiple of dp_noise_stddev, and this becomes a column of the release.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "guard/level.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_func.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/lsyscache.h"
+
+typedef struct ExpandContext
+{
+	bool		standard;
+	Oid			stddev;			/* dp_noise_stddev("any") */
+	Oid			margin;			/* dp_cdp.margin(float8, float8) */
+} ExpandContext;
+
+static void
+look_up(ExpandContext *c)
+{
+	Oid			any = ANYOID;
+	Oid			floats[] = {FLOAT8OID, FLOAT8OID};
+
+	c->stddev = LookupFuncName(list_make2(makeString(get_namespace_name(dp_public_schema())),
+										  makeString(pstrdup("dp_noise_stddev"))), 1, &any, false);
+	c->margin = dp_own_function("margin", 2, floats, FLOAT8OID);
+}
+
+/* the aggregate inside, below casts that nobody wrote */
+static Aggref *
+aggregate_of(FuncExpr *func, bool standard)
+{
+	Node	   *arg = linitial(func->args);
+
+	while (IsA(arg, RelabelType))
+		arg = (Node *) ((RelabelType *) arg)->arg;
+	if (!IsA(arg, Aggref) || dp_find_aggregate(((Aggref *) arg)->aggfnoid, standard) == NULL)
+		return NULL;
+	return (Aggref *) arg;
+}
+
+static Node *
+expand_mutator(Node *node, ExpandContext *c)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, FuncExpr))
+	{
+		FuncExpr   *func = (FuncExpr *) node;
+		DpCompanion companion = dp_find_companion(func->funcid);
+		Aggref	   *agg = companion == DP_COMPANION_NONE ? NULL : aggregate_of(func, c->standard);
+
+		if (agg != NULL)
+		{
+			FuncExpr   *stddev;
+			Node	   *confidence;
+
+			if (!OidIsValid(c->stddev))
+				look_up(c);
+			stddev = makeFuncExpr(c->stddev, FLOAT8OID, list_make1(copyObject(agg)),
+								  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+			if (companion == DP_COMPANION_STDDEV)
+				return (Node *) stddev;
+			confidence = list_length(func->args) > 1 ? expand_mutator(lsecond(func->args), c)
+				: (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0.95), false,
+									 FLOAT8PASSBYVAL);
+			return (Node *) makeFuncExpr(c->margin, FLOAT8OID, list_make2(stddev, confidence),
+										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+		}
+	}
+	if (IsA(node, Query))
+		return (Node *) query_tree_mutator((Query *) node, expand_mutator, c, 0);
+	return expression_tree_mutator(node, expand_mutator, c);
+}
+
+void
+dp_expand_companions(Query *query, bool standard)
+{
+	ExpandContext c = {standard};
+
+	query->targetList = (List *) expand_mutator((Node *) query->targetList, &c);
+	query->havingQual = expand_mutator(query->havingQual, &c);
+}
+
+typedef struct CollectContext
+{
+	int			sublevels;
+	List	   *found;			/* distinct, at levelsup 0 */
+} CollectContext;
+
+static bool
+collect_walker(Node *node, CollectContext *c)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, FuncExpr) && dp_find_companion(((FuncExpr *) node)->funcid) == DP_COMPANION_STDDEV &&
+		IsA(linitial(((FuncExpr *) node)->args), Aggref) &&
+		((Aggref *) linitial(((FuncExpr *) node)->args))->agglevelsup == c->sublevels)
+	{
+		Node	   *copy = copyObject(node);
+
+		IncrementVarSublevelsUp(copy, -c->sublevels, 0);
+		c->found = list_append_unique(c->found, copy);
+		return false;
+	}
+	if (IsA(node, Query))
+	{
+		bool		result;
+
+		c->sublevels++;
+		result = query_tree_walker((Query *) node, collect_walker, c, 0);
+		c->sublevels--;
+		return result;
+	}
+	return expression_tree_walker(node, collect_walker, c);
+}
+
+List *
+dp_collect_companions(Query *query)
+{
+	CollectContext c = {0};
+
+	collect_walker((Node *) query->targetList, &c);
+	collect_walker(query->havingQual, &c);
+	return c.found;
+}

@@ -1,0 +1,60 @@
+/*-------------------------------------------------------------------------
+ *
+ * parts.c
+ *	  Which exact states an aggregate is made of.
+ *
+ * The guard builds the inner query by this, and the release node reads its
+ * rows by it: a column's parts depend on the column alone, and their order is
+ * that of the states.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "release/release.h"
+
+int
+dp_column_parts(const DpReleaseColumn *column, DpPart *parts)
+{
+	const dp_moment_part *moments;
+	int			n;
+
+	memset(parts, 0, DP_MAX_COLUMN_PARTS * sizeof(DpPart));
+	parts[0].weight = 1;
+	switch (column->answer)
+	{
+		case DP_ANSWER_TOTAL:
+			parts[0].kind = column->kind;
+			return 1;
+		case DP_ANSWER_MOMENTS:
+			moments = dp_moment_parts(column->statistic, &n);
+			for (int i = 0; i < n; i++)
+			{
+				parts[i].kind = moments[i].moment == DP_MOMENT_N ? DP_VALUE_ROWS : DP_VALUE_SCALED;
+				parts[i].moment = moments[i].moment;
+				parts[i].weight = moments[i].weight;
+			}
+			return n;
+		case DP_ANSWER_QUANTILE:
+		case DP_ANSWER_MIN:
+		case DP_ANSWER_MAX:
+		case DP_ANSWER_HISTOGRAM:
+		case DP_ANSWER_BOUNDS:
+		case DP_ANSWER_CLIPPED:
+			parts[0].kind = DP_VALUE_CODES;
+			return 1;
+	}
+	elog(ERROR, "unexpected answer %d", (int) column->answer);
+}
+
+int
+dp_release_parts(const DpRelease *release)
+{
+	DpPart		parts[DP_MAX_COLUMN_PARTS];
+	ListCell   *lc;
+	int			n = 0;
+
+	foreach(lc, release->columns)
+		n += dp_column_parts(lfirst(lc), parts);
+	return n;
+}

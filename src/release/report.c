@@ -1,0 +1,283 @@
+/*-------------------------------------------------------------------------
+ *
+ * report.c
+ *	  The error of answers: before they are bought, and after.
+ *
+ * dp_cdp.preview_columns(query) plans a query as the caller and tells what
+ * each private aggregate of it would cost and how noisy it would be; nothing
+ * is executed or debited.  dp_cdp.last_release() tells the same of what this
+ * session released last, with the errors of single groups where these differ.
+ *
+ * Invariant: what is remembered was released, or does not depend on rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "compat.h"
+#include "errors.h"
+#include "executor/executor.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "guc.h"
+#include "math/normal.h"
+#include "nodes/nodeFuncs.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/tuplestore.h"
+
+/* groups of which the errors are remembered; a session's memory is not for more */
+#define MAX_GROUPS 10000
+
+#define REPORT_COLUMNS 8
+
+/* one line of a report */
+typedef struct ReportLine
+{
+	char	   *dataset;
+	char	   *aggregate;
+	char	   *group;			/* NULL: of all groups */
+	double		sensitivity;
+	double		stddev;			/* of the noise; < 0: it differs, or is not known before */
+	int64		rho;
+	int64		delta;			/* of the release; at its first line */
+} ReportLine;
+
+/* what was released last */
+static MemoryContext last_context = NULL;
+static List *last_lines = NIL;
+static int	last_groups = 0;
+
+/* ------------------------------------------------------------------------
+ * Lines
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+error_varies(const DpFrozenColumn *column)
+{
+	return column->column->answer != DP_ANSWER_TOTAL && column->column->answer != DP_ANSWER_HISTOGRAM;
+}
+
+static ReportLine *
+column_line(const DpFrozen *frozen, int i)
+{
+	const DpFrozenColumn *column = &frozen->columns[i];
+	ReportLine *line = palloc0(sizeof(ReportLine));
+	const DpFrozenPart *part = &column->parts[0];
+
+	line->dataset = pstrdup(frozen->release->dataset);
+	line->aggregate = pstrdup(column->column->label);
+	line->sensitivity = sqrt((double) part->sens2);
+	if (part->part.kind == DP_VALUE_SUM)
+		line->sensitivity *= dp_grid_unit(&part->grid);
+	line->stddev = error_varies(column) ? -1 : column->sigma;
+	line->rho = frozen->column_rho;
+	line->delta = i == 0 ? frozen->delta : 0;
+	return line;
+}
+
+static List *
+release_lines(List *lines, const DpFrozen *frozen)
+{
+	for (int i = 0; i < frozen->ncolumns; i++)
+		lines = lappend(lines, column_line(frozen, i));
+	return lines;
+}
+
+static void
+put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
+{
+	Datum		values[REPORT_COLUMNS];
+	bool		nulls[REPORT_COLUMNS] = {false};
+
+	values[0] = CStringGetTextDatum(line->aggregate);
+	values[1] = CStringGetTextDatum(line->dataset);
+	nulls[2] = line->group == NULL;
+	values[2] = nulls[2] ? (Datum) 0 : CStringGetTextDatum(line->group);
+	values[3] = Float8GetDatum(line->sensitivity);
+	nulls[4] = nulls[5] = line->stddev < 0;
+	values[4] = Float8GetDatum(line->stddev);
+	values[5] = Float8GetDatum(line->stddev * dp_normal_tail_inverse(0.025));
+	/* what a group's line repeats has been paid for once */
+	nulls[6] = nulls[7] = line->group != NULL;
+	values[6] = nulls[6] ? (Datum) 0 : NumericGetDatum(dp_numeric_from_units(line->rho, DP_RHO_SCALE));
+	values[7] = nulls[7] ? (Datum) 0 : NumericGetDatum(dp_numeric_from_units(line->delta, DP_DELTA_SCALE));
+	tuplestore_putvalues(store, desc, values, nulls);
+}
+
+static Datum
+return_lines(FunctionCallInfo fcinfo, List *lines)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext old;
+	TupleDesc	desc;
+	Tuplestorestate *store;
+	ListCell   *lc;
+
+	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) || !(rsinfo->allowedModes & SFRM_Materialize))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-valued function called in context that cannot accept a set")));
+	old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != REPORT_COLUMNS)
+		elog(ERROR, "return type must be a row type");
+	store = tuplestore_begin_heap(true, false, work_mem);
+	MemoryContextSwitchTo(old);
+	foreach(lc, lines)
+		put_line(lfirst(lc), store, desc);
+	rsinfo->returnMode = SFRM_Materialize;
+	rsinfo->setResult = store;
+	rsinfo->setDesc = desc;
+	return (Datum) 0;
+}
+
+/* ------------------------------------------------------------------------
+ * After
+ * ------------------------------------------------------------------------
+ */
+
+/* first: of the statement */
+void
+dp_report_release(const DpFrozen *frozen, bool first)
+{
+	MemoryContext old;
+
+	if (last_context == NULL)
+		last_context = AllocSetContextCreate(TopMemoryContext, "dp_cdp last release",
+											 ALLOCSET_DEFAULT_SIZES);
+	if (first)
+	{
+		MemoryContextReset(last_context);
+		last_lines = NIL;
+		last_groups = 0;
+	}
+	old = MemoryContextSwitchTo(last_context);
+	last_lines = release_lines(last_lines, frozen);
+	MemoryContextSwitchTo(old);
+}
+
+static char *
+group_text(const DpFrozen *frozen, const Datum *keys, const bool *nulls)
+{
+	StringInfoData text;
+	ListCell   *lc;
+
+	initStringInfo(&text);
+	foreach(lc, frozen->release->keys)
+	{
+		int			i = foreach_current_index(lc);
+		Oid			output;
+		bool		varlena;
+
+		getTypeOutputInfo(((DpReleaseKey *) lfirst(lc))->type, &output, &varlena);
+		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "",
+						 nulls[i] ? "NULL" : OidOutputFunctionCall(output, keys[i]));
+	}
+	return text.data;
+}
+
+/* the error of one column in one group, where it differs from group to group */
+void
+dp_report_group(const DpFrozen *frozen, int i, const Datum *keys, const bool *nulls, double stddev)
+{
+	MemoryContext old;
+	ReportLine *line;
+
+	if (!error_varies(&frozen->columns[i]) || last_groups >= MAX_GROUPS)
+		return;
+	last_groups++;
+	old = MemoryContextSwitchTo(last_context);
+	line = column_line(frozen, i);
+	line->group = group_text(frozen, keys, nulls);
+	line->stddev = stddev;
+	last_lines = lappend(last_lines, line);
+	MemoryContextSwitchTo(old);
+}
+
+/* dp_cdp.last_release() */
+PG_FUNCTION_INFO_V1(dp_last_release);
+Datum
+dp_last_release(PG_FUNCTION_ARGS)
+{
+	return return_lines(fcinfo, last_lines);
+}
+
+/* ------------------------------------------------------------------------
+ * Before
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct FindContext
+{
+	EState	   *estate;
+	List	   *names;
+	List	   *lines;
+} FindContext;
+
+static bool
+find_releases(PlanState *state, FindContext *c)
+{
+	if (IsA(state, CustomScanState) &&
+		strcmp(((CustomScanState *) state)->methods->CustomName, DP_RELEASE_NODE) == 0)
+	{
+		DpRelease  *release = dp_release_of_state((CustomScanState *) state);
+
+		/* one release, however often it is read */
+		if (!list_member(c->names, makeString(release->name)))
+		{
+			c->names = lappend(c->names, makeString(release->name));
+			c->lines = release_lines(c->lines, dp_freeze(release, c->estate));
+		}
+	}
+	return planstate_tree_walker(state, find_releases, c);
+}
+
+static PlannedStmt *
+plan_text(const char *text)
+{
+	List	   *raw = pg_parse_query(text);
+	List	   *queries;
+
+	if (list_length(raw) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("dp_cdp.preview takes one query; give it a single SELECT")));
+	queries = dp_analyze(linitial(raw), text);
+	if (list_length(queries) != 1 || linitial_node(Query, queries)->commandType != CMD_SELECT)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("dp_cdp.preview takes a SELECT; for other statements preview the SELECT in them")));
+	return pg_plan_query(linitial(queries), text, CURSOR_OPT_PARALLEL_OK, NULL);
+}
+
+/* dp_cdp.preview_columns(query text) */
+PG_FUNCTION_INFO_V1(dp_preview_columns);
+Datum
+dp_preview_columns(PG_FUNCTION_ARGS)
+{
+	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	QueryDesc  *desc;
+	FindContext c = {0};
+	Datum		result;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	desc = CreateQueryDesc(plan_text(query), query, GetActiveSnapshot(), InvalidSnapshot,
+						   None_Receiver, NULL, NULL, 0);
+	ExecutorStart(desc, EXEC_FLAG_EXPLAIN_ONLY);
+	c.estate = desc->estate;
+	find_releases(desc->planstate, &c);
+	result = return_lines(fcinfo, c.lines);
+	ExecutorEnd(desc);
+	FreeQueryDesc(desc);
+	PopActiveSnapshot();
+	return result;
+}
