@@ -36,6 +36,9 @@ double		dp_guc_delta = 0.0;
 int			dp_guc_max_groups = 0;
 int			dp_guc_max_rows = 0;
 bool		dp_guc_standard_aggregates = true;
+double		dp_guc_target = 0;
+bool		dp_guc_target_is_relative = false;
+static char *target_text = NULL;
 
 /* 0, the dataset's default, is what nobody asked for: only RESET gives it */
 static bool
@@ -60,6 +63,49 @@ static bool
 check_delta_setting(double *newval, void **extra, GucSource source)
 {
 	return check_amount(*newval, source, 1.0 / DP_DELTA_ONE, 0.5, "dp_cdp.delta");
+}
+
+/* a positive number, or one and a percent sign; empty: none */
+static bool
+check_target_setting(char **newval, void **extra, GucSource source)
+{
+	char	   *end;
+	double		value;
+	double	   *parsed = malloc(2 * sizeof(double));
+
+	if (parsed == NULL)
+		return false;
+	*extra = parsed;
+	parsed[0] = parsed[1] = 0;
+	if (**newval == '\0')
+		return true;
+	errno = 0;
+	value = strtod(*newval, &end);
+	while (*end == ' ')
+		end++;
+	if (*end == '%')
+	{
+		parsed[1] = 1;
+		value /= 100;
+		end++;
+	}
+	while (*end == ' ')
+		end++;
+	if (end == *newval || *end != '\0' || errno == ERANGE || !(value >= 1e-300 && value <= 1e300))
+	{
+		GUC_check_errcode(ERRCODE_DP_BAD_PARAMETER);
+		GUC_check_errmsg("dp_cdp.target_error must be a number greater than 0, such as 25, or a share of the answer, such as 5%%");
+		return false;
+	}
+	parsed[0] = value;
+	return true;
+}
+
+static void
+assign_target_setting(const char *newval, void *extra)
+{
+	dp_guc_target = ((double *) extra)[0];
+	dp_guc_target_is_relative = ((double *) extra)[1] != 0;
 }
 
 void
@@ -96,6 +142,14 @@ dp_guc_init(void)
 							0, 0, DP_MAX_CONTRIBUTION,
 							PGC_USERSET, 0,
 							NULL, NULL, NULL);
+
+	DefineCustomStringVariable("dp_cdp.target_error",
+							   "Wanted accuracy of answers: half the width of a 95 % interval, absolute (25) or relative (5%).",
+							   "The smallest rho that meets it is charged, at most the dataset's max_rho. Relative targets, and averages and quantiles, need a first look that is charged, too.",
+							   &target_text,
+							   "",
+							   PGC_USERSET, 0,
+							   check_target_setting, assign_target_setting, NULL);
 
 	DefineCustomBoolVariable("dp_cdp.standard_aggregates",
 							 "Takes count and sum over protected tables for dp_count and dp_sum.",

@@ -19,6 +19,10 @@ extern double dp_guc_delta;
 extern int	dp_guc_max_groups;
 extern int	dp_guc_max_rows;
 
+/* wanted half of a 95 % interval; 0: none.  Relative: a share of the answer */
+extern double dp_guc_target;
+extern bool dp_guc_target_is_relative;
+
 /* a superuser's: count and sum are taken for dp_count and dp_sum */
 extern bool dp_guc_standard_aggregates;
 

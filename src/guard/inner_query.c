@@ -396,6 +396,18 @@ add_condition(Query *query, Expr *condition)
 		: (Node *) condition;
 }
 
+/* units may have to leave out values */
+static bool
+chooses_codes(DpRelease *release)
+{
+	PartCursor	c = START_PARTS(NULL);
+
+	while (next_part(&c, release))
+		if (part_kind(&c) == DP_VALUE_CODES || part_kind(&c) == DP_VALUE_DISTINCT)
+			return true;
+	return false;
+}
+
 /* one row of dp_cdp.bound_entry for each group that a unit keeps */
 static RangeTblEntry *
 entries_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
@@ -417,8 +429,8 @@ entries_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	foreach(lc, from->unit_vars ? from->units : NIL)
 		add_condition(query, dp_is_not_null(copyObject(lfirst(lc))));
 
-	/* units choose their groups independently, where the unit can be hashed */
-	if (release->keys != NIL && dp_bound_key_supported(exprType((Node *) unit)))
+	/* units choose their groups, and codes, independently, where the unit can be hashed */
+	if ((release->keys != NIL || chooses_codes(release)) && dp_bound_key_supported(exprType((Node *) unit)))
 		args = lappend(args, copyObject(unit));
 	args = list_concat(args, parts->keys);
 	while (next_part(&c, release))

@@ -99,6 +99,25 @@ enter_run(EState *root, DpRelease *release)
 }
 
 /*
+ * What a target of accuracy needs: a release of its own that nobody sees.
+ * Returns the final prices.
+ */
+static const int64 *
+take_look(DpRun *run, DpFrozen *usual, EState *root)
+{
+	DpRun		look = *run;
+	DpDebitItem *item;
+
+	look.look = dp_look_create(run->release, usual);
+	look.frozen = dp_freeze(run->release, root, dp_look_prices(look.look));
+	item = dp_frozen_debit(look.frozen);
+	item->aggregates = psprintf("first look: %s", item->aggregates);
+	dp_ledger_debit(list_make1(item));
+	dp_run_inner(&look, root, run->desc);
+	return dp_look_settle(look.look, usual);
+}
+
+/*
  * Debits everything the statement may release and has not paid yet.  What can
  * fail for a reason of the query's own comes before: prices and bounds, then
  * the rows that inner plans are given.
@@ -123,16 +142,24 @@ pay_statement(EState *root)
 	}
 	foreach(run, unpaid)
 	{
-		DpFrozen   *frozen = dp_freeze(((DpRun *) lfirst(run))->release, root);
+		DpFrozen   *frozen = dp_freeze(((DpRun *) lfirst(run))->release, root, NULL);
 
 		prices = lappend(prices, frozen);
-		/* declared keys alone are public */
-		if (frozen->ncolumns > 0)
-			items = lappend(items, dp_frozen_debit(frozen));
 	}
 	forboth(run, unpaid, price, prices)
+	{
+		DpRelease  *release = ((DpRun *) lfirst(run))->release;
+
+		/* declared keys alone are public */
+		if (release->columns == NIL)
+			continue;
+		dp_run_givens(lfirst(run));
+		if (dp_target_needs_look(release))
+			lfirst(price) = dp_freeze(release, root, take_look(lfirst(run), lfirst(price), root));
+	}
+	foreach(price, prices)
 		if (((DpFrozen *) lfirst(price))->ncolumns > 0)
-			dp_run_givens(lfirst(run));
+			items = lappend(items, dp_frozen_debit(lfirst(price)));
 	if (items != NIL)
 		dp_ledger_debit(items);
 	forboth(run, unpaid, price, prices)
@@ -172,6 +199,7 @@ release_begin(CustomScanState *node, EState *estate, int eflags)
 						"use EXPLAIN without ANALYZE, which shows their price and noise"),
 				 errdetail("What EXPLAIN ANALYZE prints depends on protected rows.")));
 	state->run = enter_run(root_estate(estate), state->release);
+	state->run->desc = node->ss.ss_ScanTupleSlot->tts_tupleDescriptor;
 }
 
 static TupleTableSlot *

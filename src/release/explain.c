@@ -98,7 +98,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	/* auto_explain asks when the statement is over, and SQL cannot be run any more */
 	if (!parameters_known(release, estate) || !ActiveSnapshotSet())
 		return;
-	frozen = dp_freeze(release, estate);
+	frozen = dp_freeze(release, estate, NULL);
 	if (frozen->groups)
 		ExplainPropertyText("Groups", frozen->groups, es);
 	for (int i = 0; i < frozen->ncolumns; i++)
@@ -107,10 +107,12 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 
 		lines = lappend(lines,
 						psprintf("%s  (sigma=%.6g rho=%s)%s", column->column->label,
-								 column->sigma, format_units(frozen->column_rho, DP_RHO_ONE),
+								 column->sigma, format_units(column->rho, DP_RHO_ONE),
 								 i == release->selection ? "  selects keys" : ""));
 	}
 	explain_list("Release", "Releases", lines, es);
+	if (dp_target_needs_look(release))
+		ExplainPropertyText("Target Error", "prices are settled after a first look; those shown are the usual ones", es);
 	ExplainPropertyText("Rho", format_units(frozen->rho, DP_RHO_ONE), es);
 	if (frozen->delta > 0)
 	{

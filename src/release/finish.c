@@ -25,6 +25,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/float.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
@@ -164,27 +165,29 @@ array_datum(Datum *values, int n, Oid element)
 }
 
 Datum
-dp_total_answer(DpFrozenColumn *column, dp_i128 noisy)
+dp_total_answer(DpFrozenColumn *column, dp_i128 noisy, DpAnswerError *error)
 {
+	error->isnull = false;
+	error->value = (double) noisy * dp_grid_unit(&column->parts[0].grid);
+	error->stddev = column->sigma;
 	return dp_grid_value(noisy, &column->parts[0].grid, column->column->result_type);
 }
 
 static Datum
-moments_answer(DpFrozenColumn *column, double *stddev)
+moments_answer(DpFrozenColumn *column, DpAnswerError *error)
 {
 	double		sigma[DP_MAX_COLUMN_PARTS];
 	dp_moment_range t = {column->range[0].lower, column->range[0].upper};
 	dp_moment_range u = {column->range[1].lower, column->range[1].upper};
-	double		value;
 
 	for (int i = 0; i < column->nparts; i++)
 		sigma[i] = column->parts[i].sigma;
-	dp_moment_value(column->column->statistic, column->work->noisy, sigma, t, u, &value, stddev);
-	return value_datum(value, column->column->result_type);
+	dp_moment_value(column->column->statistic, column->work->noisy, sigma, t, u, &error->value, &error->stddev);
+	return value_datum(error->value, column->column->result_type);
 }
 
 static Datum
-quantiles_answer(DpFrozenColumn *column, double *stddev)
+quantiles_answer(DpFrozenColumn *column, DpAnswerError *error)
 {
 	const DpRange *range = &column->range[0];
 	Oid			type = column->column->result_type;
@@ -192,21 +195,21 @@ quantiles_answer(DpFrozenColumn *column, double *stddev)
 	Datum	   *values = palloc(column->nquantiles * sizeof(Datum));
 
 	/* of several, the greatest error */
-	*stddev = 0;
+	error->stddev = 0;
 	for (int i = 0; i < column->nquantiles; i++)
 	{
 		double		q = column->quantiles[i];
-		double		error = dp_quantile_stddev(column->work->cdf, column->sigma, q, range->lower, range->upper);
 
-		*stddev = Max(*stddev, error);
-		values[i] = value_datum(dp_quantile_value(column->work->cdf, q, range->lower, range->upper),
-								OidIsValid(element) ? element : type);
+		error->stddev = Max(error->stddev, dp_quantile_stddev(column->work->cdf, column->sigma, q,
+															  range->lower, range->upper));
+		error->value = dp_quantile_value(column->work->cdf, q, range->lower, range->upper);
+		values[i] = value_datum(error->value, OidIsValid(element) ? element : type);
 	}
 	return OidIsValid(element) ? array_datum(values, column->nquantiles, element) : values[0];
 }
 
 static Datum
-extreme_answer(DpFrozenColumn *column, double *stddev)
+extreme_answer(DpFrozenColumn *column, DpAnswerError *error)
 {
 	const DpRange *range = &column->range[0];
 	const double *cdf = column->work->cdf;
@@ -214,32 +217,38 @@ extreme_answer(DpFrozenColumn *column, double *stddev)
 	double		total = cdf[DP_QUANTILE_LEAVES];
 	double		share = total > 0 ? Min(dp_quantile_extreme_rank(column->sigma) / total, 0.5) : 0.5;
 
-	*stddev = dp_quantile_stddev(cdf, column->sigma, least ? share : 1 - share, range->lower, range->upper);
-	return value_datum(least ? dp_quantile_min(cdf, column->sigma, range->lower, range->upper)
-					   : dp_quantile_max(cdf, column->sigma, range->lower, range->upper),
-					   column->column->result_type);
+	error->stddev = dp_quantile_stddev(cdf, column->sigma, least ? share : 1 - share, range->lower, range->upper);
+	error->value = least ? dp_quantile_min(cdf, column->sigma, range->lower, range->upper)
+		: dp_quantile_max(cdf, column->sigma, range->lower, range->upper);
+	return value_datum(error->value, column->column->result_type);
 }
 
 static Datum
-histogram_answer(DpFrozenColumn *column)
+histogram_answer(DpFrozenColumn *column, DpAnswerError *error)
 {
 	int			bins = column->parts[0].width;
 	Datum	   *values = palloc(bins * sizeof(Datum));
 
+	error->stddev = column->sigma;
+	error->value = column->work->noisy[0];
 	for (int i = 0; i < bins; i++)
+	{
+		error->value = Max(error->value, column->work->noisy[i]);
 		values[i] = value_datum(column->work->noisy[i], INT8OID);
+	}
 	return array_datum(values, bins, INT8OID);
 }
 
 static Datum
-bounds_answer(DpFrozenColumn *column, bool *isnull)
+bounds_answer(DpFrozenColumn *column, DpAnswerError *error)
 {
 	double		lower,
 				upper;
 	Datum		values[2];
 
-	*isnull = !dp_bounds_pick(column->work->noisy, column->sigma, &lower, &upper);
-	if (*isnull)
+	error->stddev = column->sigma;
+	error->isnull = !dp_bounds_pick(column->work->noisy, column->sigma, &lower, &upper);
+	if (error->isnull)
 		return (Datum) 0;
 	values[0] = Float8GetDatum(lower);
 	values[1] = Float8GetDatum(upper);
@@ -247,36 +256,36 @@ bounds_answer(DpFrozenColumn *column, bool *isnull)
 }
 
 Datum
-dp_release_answer(DpFrozenColumn *column, const dp_i128 *state, bool *isnull, double *stddev)
+dp_release_answer(DpFrozenColumn *column, const dp_i128 *state, DpAnswerError *error)
 {
-	double		share;
+	const DpFrozenPart *part = &column->parts[0];
 
-	*isnull = false;
-	*stddev = column->sigma;
+	error->isnull = false;
+	error->value = get_float8_nan();
 	switch (column->column->answer)
 	{
 		case DP_ANSWER_TOTAL:
-			return dp_total_answer(column, dp_noisy_total(column, state));
+			return dp_total_answer(column, dp_noisy_total(column, state), error);
 		case DP_ANSWER_MOMENTS:
 			add_noise_to_parts(column, state);
-			return moments_answer(column, stddev);
+			return moments_answer(column, error);
 		case DP_ANSWER_QUANTILE:
 			noisy_tree(column, state);
-			return quantiles_answer(column, stddev);
+			return quantiles_answer(column, error);
 		case DP_ANSWER_MIN:
 		case DP_ANSWER_MAX:
 			noisy_tree(column, state);
-			return extreme_answer(column, stddev);
+			return extreme_answer(column, error);
 		case DP_ANSWER_HISTOGRAM:
-			add_noise_to_counts(column, state + column->parts[0].offset, column->parts[0].width);
-			return histogram_answer(column);
+			add_noise_to_counts(column, state + part->offset, part->width);
+			return histogram_answer(column, error);
 		case DP_ANSWER_BOUNDS:
-			add_noise_to_counts(column, state + column->parts[0].offset, column->parts[0].width);
-			return bounds_answer(column, isnull);
+			add_noise_to_counts(column, state + part->offset, part->width);
+			return bounds_answer(column, error);
 		case DP_ANSWER_CLIPPED:
-			add_noise_to_counts(column, state + column->parts[0].offset, column->parts[0].width);
-			dp_clipped_share(column->work->noisy, column->sigma, &share, stddev);
-			return Float8GetDatum(share);
+			add_noise_to_counts(column, state + part->offset, part->width);
+			dp_clipped_share(column->work->noisy, column->sigma, &error->value, &error->stddev);
+			return Float8GetDatum(error->value);
 	}
 	elog(ERROR, "unexpected answer %d", (int) column->column->answer);
 }

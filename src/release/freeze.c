@@ -302,7 +302,7 @@ freeze_arguments(DpFrozenColumn *frozen, EState *estate)
 }
 
 static void
-freeze_part(DpFrozenColumn *frozen, DpFrozenPart *part, const DpFrozen *all, int64 rho)
+measure_part(DpFrozenColumn *frozen, DpFrozenPart *part, const DpFrozen *all)
 {
 	DpNeighbors neighbors = all->dataset->neighbors;
 	int64		codes = Min(all->max_rows, DP_MAX_CODES);
@@ -333,6 +333,18 @@ freeze_part(DpFrozenColumn *frozen, DpFrozenPart *part, const DpFrozen *all, int
 	part->sens2 = part->part.kind == DP_VALUE_CODES
 		? squared_vector_sensitivity(codes, all->max_groups, neighbors)
 		: squared_sensitivity(&part->grid, all->max_groups, all->nkeys > 0, neighbors);
+}
+
+static double
+part_unit(const DpFrozenPart *part)
+{
+	return part->part.kind == DP_VALUE_SUM ? dp_grid_unit(&part->grid)
+		: part->part.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
+}
+
+static void
+calibrate_part(DpFrozenColumn *frozen, DpFrozenPart *part, int64 rho)
+{
 	if (rho < 1 || part->sens2 > (dp_u128) 1 << 100 ||
 		!dp_calibrate(part->sens2, rho, &part->variance) ||
 		!dp_gauss_init(&part->gauss, &part->variance))
@@ -340,15 +352,12 @@ freeze_part(DpFrozenColumn *frozen, DpFrozenPart *part, const DpFrozen *all, int
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("rho is too small for the bounds of %s: the noise would not be representable; "
 						"raise dp_cdp.rho", frozen->column->label)));
-	part->sigma = dp_variance_sigma(&part->variance);
-	if (part->part.kind == DP_VALUE_SUM)
-		part->sigma *= dp_grid_unit(&part->grid);
-	else if (part->part.kind == DP_VALUE_SCALED)
-		part->sigma /= DP_CENTERED_ONE;
+	part->sigma = dp_variance_sigma(&part->variance) * part_unit(part);
 }
 
+/* price: 0: by the settings */
 static void
-freeze_column(DpFrozenColumn *frozen, DpFrozen *all, EState *estate)
+freeze_column(DpFrozenColumn *frozen, DpFrozen *all, EState *estate, int64 price)
 {
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
 	DpAnswer	answer = frozen->column->answer;
@@ -358,20 +367,24 @@ freeze_column(DpFrozenColumn *frozen, DpFrozen *all, EState *estate)
 	frozen->parts = palloc0(frozen->nparts * sizeof(DpFrozenPart));
 	freeze_arguments(frozen, estate);
 	for (int i = 0; i < frozen->nparts; i++)
-		weights += parts[i].weight;
-	if (answer == DP_ANSWER_QUANTILE || answer == DP_ANSWER_MIN || answer == DP_ANSWER_MAX)
-		weights *= DP_QUANTILE_LEVELS;
-	for (int i = 0; i < frozen->nparts; i++)
 	{
 		DpFrozenPart *part = &frozen->parts[i];
 
 		part->part = parts[i];
-		/* rounded down: all shares together are at most the price */
-		freeze_part(frozen, part, all,
-					(int64) ((dp_u128) all->column_rho * parts[i].weight / weights));
+		measure_part(frozen, part, all);
 		part->offset = all->width;
 		all->width += part->width;
+		weights += parts[i].weight;
 	}
+	if (price == 0)
+		price = dp_target_price(all, frozen->column, frozen->parts[0].sens2, part_unit(&frozen->parts[0]),
+								all->column_rho);
+	frozen->rho = price > 0 ? price : all->column_rho;
+	if (answer == DP_ANSWER_QUANTILE || answer == DP_ANSWER_MIN || answer == DP_ANSWER_MAX)
+		weights *= DP_QUANTILE_LEVELS;
+	/* rounded down: all shares together are at most the price */
+	for (int i = 0; i < frozen->nparts; i++)
+		calibrate_part(frozen, &frozen->parts[i], (int64) ((dp_u128) frozen->rho * parts[i].weight / weights));
 	all->nparts += frozen->nparts;
 	frozen->sigma = frozen->parts[0].sigma;
 	dp_prepare_answer(frozen);
@@ -393,7 +406,7 @@ column_price(const DpDataset *dataset)
 }
 
 DpFrozen *
-dp_freeze(DpRelease *release, EState *estate)
+dp_freeze(DpRelease *release, EState *estate, const int64 *prices)
 {
 	DpFrozen   *frozen = palloc0(sizeof(DpFrozen));
 	StringInfoData aggregates,
@@ -409,12 +422,6 @@ dp_freeze(DpRelease *release, EState *estate)
 	frozen->ncolumns = list_length(release->columns);
 	frozen->columns = palloc0(sizeof(DpFrozenColumn) * frozen->ncolumns);
 	frozen->column_rho = column_price(frozen->dataset);
-	if (pg_mul_s64_overflow(frozen->column_rho, frozen->ncolumns, &frozen->rho) ||
-		frozen->rho > DP_RHO_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("a query of %d aggregates at rho %.12g each costs more than can be accounted for; lower dp_cdp.rho",
-						frozen->ncolumns, (double) frozen->column_rho / DP_RHO_ONE)));
 	frozen->max_groups = 1;
 	frozen->max_rows = 1;
 	if (release->has_unit)
@@ -440,7 +447,12 @@ dp_freeze(DpRelease *release, EState *estate)
 		DpFrozenColumn *column = &frozen->columns[i];
 
 		column->column = lfirst(lc);
-		freeze_column(column, frozen, estate);
+		freeze_column(column, frozen, estate, prices ? prices[i] : 0);
+		if (pg_add_s64_overflow(frozen->rho, column->rho, &frozen->rho) || frozen->rho > DP_RHO_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("a query of %d aggregates at rho %.12g each costs more than can be accounted for; lower dp_cdp.rho",
+							frozen->ncolumns, (double) column->rho / DP_RHO_ONE)));
 		appendStringInfo(&aggregates, "%s%s", i > 0 ? ", " : "", column->column->label);
 		appendStringInfo(&sigmas, "%s%.6g", i > 0 ? ", " : "", column->sigma);
 		i++;

@@ -80,20 +80,23 @@ release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 	for (int i = 0; i < frozen->ncolumns; i++)
 	{
 		DpFrozenColumn *column = &frozen->columns[i];
-		double		stddev = column->sigma;
+		DpAnswerError error;
 
 		if (column->column->hidden)
 			continue;
-		receiver->nulls[out] = false;
 		/* the count that decided is released as it was drawn */
 		receiver->values[out] = i == selection
-			? dp_total_answer(column, units)
-			: dp_release_answer(column, state, &receiver->nulls[out], &stddev);
-		dp_report_group(frozen, i, receiver->values, receiver->nulls, stddev);
+			? dp_total_answer(column, units, &error)
+			: dp_release_answer(column, state, &error);
+		receiver->nulls[out] = error.isnull;
+		if (receiver->run->look)
+			dp_look_add(receiver->run->look, column, i, error.value, error.stddev);
+		else
+			dp_report_group(frozen, i, receiver->values, receiver->nulls, error.stddev);
 		if (column->column->with_error)
 		{
-			receiver->nulls[errors] = receiver->nulls[out];
-			receiver->values[errors++] = Float8GetDatum(stddev);
+			receiver->nulls[errors] = error.isnull;
+			receiver->values[errors++] = Float8GetDatum(error.stddev);
 		}
 		out++;
 	}
@@ -321,8 +324,16 @@ dp_run_inner(DpRun *run, EState *estate, TupleDesc desc)
 	dp_sandbox_end(&box);
 
 	dp_noise_wipe();
-	dp_end_givens(run);
-	run->done = true;
+	if (run->look)
+	{
+		tuplestore_end(run->rows);
+		run->rows = NULL;
+	}
+	else
+	{
+		dp_end_givens(run);
+		run->done = true;
+	}
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(work);
 }

@@ -39,6 +39,7 @@ typedef struct DpFrozenColumn
 	DpRange		range[2];		/* bounds of the arguments */
 	int			nquantiles;
 	double	   *quantiles;
+	int64		rho;
 	double		sigma;			/* of a total, in the result's unit; else of a count of rows */
 	struct DpAnswerWork *work;	/* finish.c */
 } DpFrozenColumn;
@@ -55,7 +56,7 @@ typedef struct DpFrozen
 	int			width;			/* states of one group */
 	int			max_groups;		/* 1 unless a unit may be in several groups */
 	int			max_rows;
-	int64		column_rho;		/* of each column */
+	int64		column_rho;		/* what a column costs without a target */
 	int64		rho;			/* of all columns together */
 	int64		delta;			/* 0 unless keys are selected */
 	int64		threshold;		/* of the key selection */
@@ -76,6 +77,7 @@ typedef struct DpRun
 	DpRelease  *release;
 	DpFrozen   *frozen;
 	bool		done;
+	struct DpLook *look;		/* what runs is a first look, whose answers are not shown */
 	QueryEnvironment *given_rows;	/* for the inner plan; NULL: none, or not needed any more */
 	MemoryContext given_context;
 	Tuplestorestate *rows;
@@ -92,9 +94,10 @@ extern const CustomScanMethods dp_release_scan_methods;
 
 /*
  * freeze.c: evaluates bounds with the statement's parameters and settles
- * price and noise.  Errors: ZC004.  Spends nothing.
+ * price and noise.  prices: of each column, in units; NULL: by the settings.
+ * Errors: ZC004.  Spends nothing.
  */
-extern DpFrozen *dp_freeze(DpRelease *release, EState *estate);
+extern DpFrozen *dp_freeze(DpRelease *release, EState *estate, const int64 *prices);
 
 /* the item to debit for it */
 extern struct DpDebitItem *dp_frozen_debit(DpFrozen *frozen);
@@ -113,13 +116,19 @@ extern bool dp_inner_is_running(void);
  * finish.c: noise is added, and what is left is post-processing.  state: of
  * one group.  The exact states that these read must not be used again.
  */
+typedef struct DpAnswerError
+{
+	bool		isnull;			/* there is no answer */
+	double		value;			/* the answer as a number; NaN if it is not one; of a histogram the greatest */
+	double		stddev;			/* of the noise in it */
+} DpAnswerError;
+
 extern void dp_prepare_answer(DpFrozenColumn *column);
-extern Datum dp_release_answer(DpFrozenColumn *column, const dp_i128 *state,
-							   bool *isnull, double *stddev);
+extern Datum dp_release_answer(DpFrozenColumn *column, const dp_i128 *state, DpAnswerError *error);
 
 /* the same for a count that has been drawn already */
 extern dp_i128 dp_noisy_total(DpFrozenColumn *column, const dp_i128 *state);
-extern Datum dp_total_answer(DpFrozenColumn *column, dp_i128 noisy);
+extern Datum dp_total_answer(DpFrozenColumn *column, dp_i128 noisy, DpAnswerError *error);
 
 /* the number of draws that one group takes */
 extern int dp_answer_draws(const DpFrozenColumn *column);
@@ -154,6 +163,17 @@ extern void dp_key_table_get(DpKeyTable *table, int64 position, Datum *values, b
 
 /* the largest number of groups that declared keys may span */
 #define DP_MAX_DECLARED_GROUPS INT64CONST(10000000)
+
+/* target.c */
+typedef struct DpLook DpLook;
+
+extern bool dp_target_needs_look(const DpRelease *release);
+extern int64 dp_target_price(const DpFrozen *frozen, const DpReleaseColumn *column, dp_u128 sens2,
+							 double unit, int64 usual);
+extern DpLook *dp_look_create(const DpRelease *release, const DpFrozen *usual);
+extern const int64 *dp_look_prices(const DpLook *look);
+extern void dp_look_add(DpLook *look, const DpFrozenColumn *column, int i, double value, double stddev);
+extern const int64 *dp_look_settle(DpLook *look, const DpFrozen *usual);
 
 /* report.c: what dp_cdp.last_release() tells; first: of its statement */
 extern void dp_report_release(const DpFrozen *frozen, bool first);

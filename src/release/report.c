@@ -80,7 +80,7 @@ column_line(const DpFrozen *frozen, int i)
 	if (part->part.kind == DP_VALUE_SUM)
 		line->sensitivity *= dp_grid_unit(&part->grid);
 	line->stddev = error_varies(column) ? -1 : column->sigma;
-	line->rho = frozen->column_rho;
+	line->rho = column->rho;
 	line->delta = i == 0 ? frozen->delta : 0;
 	return line;
 }
@@ -235,7 +235,7 @@ find_releases(PlanState *state, FindContext *c)
 		if (!list_member(c->names, makeString(release->name)))
 		{
 			c->names = lappend(c->names, makeString(release->name));
-			c->lines = release_lines(c->lines, dp_freeze(release, c->estate));
+			c->lines = release_lines(c->lines, dp_freeze(release, c->estate, NULL));
 		}
 	}
 	return planstate_tree_walker(state, find_releases, c);

@@ -1,0 +1,197 @@
+/*-------------------------------------------------------------------------
+ *
+ * target.c
+ *	  Prices from a wanted accuracy: dp_cdp.target_error.
+ *
+ * A target is half the width of a 95 % interval: absolute ('25'), or relative
+ * to the answer ('5%').  Where the noise of an aggregate does not depend on
+ * rows (counts, sums, histograms) an absolute target gives its price at once.
+ * All else needs a first look: the same query is released within, at a tenth
+ * of the usual price, its answers are not shown, and from them follows which
+ * price the target needs (a selection of keys at its usual price, so that the
+ * look sees the groups that will be shown).  The look is charged, too: what it costs and what
+ * follows from it compose (zCDP composes adaptively).
+ *
+ * With several groups the target is met by the group in the middle: the
+ * median over groups of what each of them would need.  A price is never above
+ * the dataset's max_rho, nor above 100 times the usual price.
+ *
+ * Invariant: a price depends on the query, the settings, the policy and on
+ * noisy values that were paid for; not on rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "errors.h"
+#include "guc.h"
+#include "math/normal.h"
+#include "release/release.h"
+#include "release/release_int.h"
+
+/* how much more than usual a target may cost, where the dataset has no max_rho */
+#define DP_MAX_TARGET_FACTOR 100
+
+/* the share of the usual price that a first look costs */
+#define DP_LOOK_SHARE 10
+
+static bool
+error_varies(const DpReleaseColumn *column)
+{
+	return column->answer != DP_ANSWER_TOTAL && column->answer != DP_ANSWER_HISTOGRAM;
+}
+
+static double
+margin_factor(void)
+{
+	return dp_normal_tail_inverse(0.025);
+}
+
+/* bounds of values are not of the kind that a target speaks of */
+static bool
+has_target(const DpReleaseColumn *column)
+{
+	return !column->hidden && column->answer != DP_ANSWER_BOUNDS;
+}
+
+static bool
+column_needs_look(const DpReleaseColumn *column)
+{
+	return has_target(column) &&
+		(dp_guc_target_is_relative || error_varies(column));
+}
+
+bool
+dp_target_needs_look(const DpRelease *release)
+{
+	ListCell   *lc;
+
+	if (dp_guc_target <= 0)
+		return false;
+	foreach(lc, release->columns)
+		if (column_needs_look(lfirst(lc)))
+			return true;
+	return false;
+}
+
+static int64
+greatest_price(const DpDataset *dataset, int64 usual)
+{
+	int64		most = usual > DP_RHO_MAX / DP_MAX_TARGET_FACTOR ? DP_RHO_MAX : usual * DP_MAX_TARGET_FACTOR;
+
+	return dataset->max_rho > 0 ? Min(most, dataset->max_rho) : most;
+}
+
+/* rounded up; more than most: most + 1 */
+static int64
+price_units(double units, int64 most)
+{
+	if (!(units < (double) most))
+		return most + 1;
+	return Max((int64) ceil(units * (1 + 1e-12)), 1);
+}
+
+/*
+ * What a total must cost for an absolute target: sigma = sqrt(sens2 / (2 rho))
+ * grid units.  0: no target for it, or only after a look.
+ */
+int64
+dp_target_price(const DpFrozen *frozen, const DpReleaseColumn *column, dp_u128 sens2, double unit, int64 usual)
+{
+	int64		most = greatest_price(frozen->dataset, usual);
+	double		sigma;
+	int64		price;
+
+	if (dp_guc_target <= 0 || !has_target(column) || column_needs_look(column))
+		return 0;
+	sigma = dp_guc_target / margin_factor() / unit;
+	price = price_units((double) sens2 / (2 * sigma * sigma) * DP_RHO_ONE, most);
+	if (price > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("a margin of %g for %s needs more than rho %.12g, the most that one aggregate may cost; "
+						"ask for a margin of at least %.3g with dp_cdp.target_error",
+						dp_guc_target, column->label, (double) most / DP_RHO_ONE,
+						unit * margin_factor() * sqrt((double) sens2 / (2.0 * most / DP_RHO_ONE)))));
+	return price;
+}
+
+/* ------------------------------------------------------------------------
+ * First look
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct DpLook
+{
+	int			ncolumns;
+	int64	   *prices;			/* of the look */
+	List	  **needs;			/* of each column: double *, factor on its price, by group */
+} DpLook;
+
+DpLook *
+dp_look_create(const DpRelease *release, const DpFrozen *usual)
+{
+	DpLook	   *look = palloc0(sizeof(DpLook));
+
+	look->ncolumns = list_length(release->columns);
+	look->prices = palloc(look->ncolumns * sizeof(int64));
+	look->needs = palloc0(look->ncolumns * sizeof(List *));
+	for (int i = 0; i < look->ncolumns; i++)
+		/* groups that would be shown must be seen */
+		look->prices[i] = i == release->selection ? usual->columns[i].rho
+			: Max(usual->columns[i].rho / DP_LOOK_SHARE, 1);
+	return look;
+}
+
+const int64 *
+dp_look_prices(const DpLook *look)
+{
+	return look->prices;
+}
+
+/* value and stddev: as released by the look; NaN where the answer is not one number */
+void
+dp_look_add(DpLook *look, const DpFrozenColumn *column, int i, double value, double stddev)
+{
+	double		wanted = dp_guc_target_is_relative ? dp_guc_target * fabs(value) : dp_guc_target;
+	double	   *need;
+
+	if (!column_needs_look(column->column) || isnan(value))
+		return;
+	need = palloc(sizeof(double));
+	/* what vanishes in the noise would need any price */
+	*need = wanted > 0 ? pow(margin_factor() * stddev / wanted, 2) : INFINITY;
+	look->needs[i] = lappend(look->needs[i], need);
+}
+
+static int
+compare_needs(const ListCell *a, const ListCell *b)
+{
+	double		x = *(double *) lfirst(a);
+	double		y = *(double *) lfirst(b);
+
+	return x < y ? -1 : x > y;
+}
+
+/* the final price of each column */
+const int64 *
+dp_look_settle(DpLook *look, const DpFrozen *usual)
+{
+	int64	   *prices = palloc(look->ncolumns * sizeof(int64));
+
+	for (int i = 0; i < look->ncolumns; i++)
+	{
+		int64		most = greatest_price(usual->dataset, usual->column_rho);
+
+		prices[i] = usual->columns[i].rho;
+		if (look->needs[i] == NIL)
+			continue;
+		list_sort(look->needs[i], compare_needs);
+		prices[i] = price_units(*(double *) list_nth(look->needs[i], list_length(look->needs[i]) / 2) *
+								look->prices[i], most);
+		prices[i] = Min(prices[i], most);
+	}
+	return prices;
+}
