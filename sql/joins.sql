@@ -279,6 +279,7 @@ WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 3) SE
 SELECT (WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT max(n) FROM r), (SELECT dp_count(*) FROM visits);
 WITH d AS (DELETE FROM notes RETURNING ward) SELECT dp_count(*) FROM visits JOIN d USING (ward);
 WITH q AS (SELECT ward, dp_count(*) AS n FROM visits GROUP BY ward) SELECT a.n, (SELECT dp_count(*) FROM visits JOIN q USING (ward)) FROM q a;
+WITH r AS (SELECT ward, random() AS x FROM wards) SELECT dp_count(*) FROM visits JOIN r a USING (ward) JOIN r b USING (ward);
 -- subqueries over protected rows
 SELECT dp_count(*) FROM (SELECT * FROM visits LIMIT 10) q;
 SELECT dp_count(*) FROM (SELECT * FROM visits ORDER BY id OFFSET 10) q;

@@ -28,6 +28,7 @@
 #include "access/sysattr.h"
 #include "access/transam.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "compat.h"
 #include "guard/source.h"
@@ -759,6 +760,23 @@ read_level(SourceContext *s, DpScope *scope, DpFrom *from, DpAllowContext *allow
 	dp_analyse_joins(s->cxt, from, leaves, s->level->where);
 }
 
+/* rows of foreign tables need not have a ctid of their own, by which repeated rows are known again */
+static void
+check_row_units(DpLevel *level)
+{
+	DpSplitContext *cxt = level->cxt;
+	ListCell   *lc;
+
+	if (level->from.unit_vars != NIL || !level->from.may_repeat)
+		return;
+	foreach(lc, find_all_inheritors(level->release->relid, AccessShareLock, NULL))
+		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
+			dp_refuse_at(level->where,
+						 errmsg("rows of protected table \"%s\" are partly in foreign table \"%s\" and cannot be joined with what may repeat them; "
+								"join on all columns of a unique key of the other table",
+								level->table, get_rel_name(lfirst_oid(lc))));
+}
+
 void
 dp_read_source(DpLevel *level, DpScope *scope, bool always)
 {
@@ -779,6 +797,7 @@ dp_read_source(DpLevel *level, DpScope *scope, bool always)
 	level->conditions = make_ands_implicit((Expr *) outer->jointree->quals);
 	read_level(&s, &inner, &level->from, &level->allow, (Node *) read);
 	query->cteList = NIL;
+	check_row_units(level);
 	level->release->has_unit = level->from.unit_vars != NIL || level->from.may_repeat;
 }
 

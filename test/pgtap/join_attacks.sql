@@ -127,4 +127,22 @@ SELECT gives('WITH b AS (SELECT ward, random() AS r FROM wards), c AS (SELECT * 
 SELECT gives('WITH b AS (SELECT n FROM (SELECT dp_count(*) AS n FROM visits) q) SELECT dp_count(*) FROM visits v JOIN b ON b.n > v.ward JOIN b c ON c.n > v.ward',
 	'^ZC002 WITH query "b" would be released more than once', 'a released WITH query, twice');
 
+-- ------------------------------------------------------------------------
+-- rows that cannot be told apart
+-- ------------------------------------------------------------------------
+
+CREATE EXTENSION file_fdw;
+CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
+CREATE TABLE rows (ward int, n int) PARTITION BY LIST (ward);
+CREATE FOREIGN TABLE rows_1 PARTITION OF rows FOR VALUES IN (1)
+	SERVER files OPTIONS (program 'for i in 1 2 3 4 5 6 7 8; do echo 1,$i; done', format 'csv');
+CREATE TABLE rows_2 PARTITION OF rows DEFAULT;
+INSERT INTO rows SELECT 2, i FROM generate_series(1, 8) i;
+CREATE TABLE twice AS SELECT ward FROM generate_series(1, 2) ward, generate_series(1, 2);
+GRANT SELECT ON twice TO analyst1;
+SELECT dp_cdp.protect_table('rows', 'clinic');
+SELECT gives('SELECT dp_count(*) FROM rows', '16', 'rows of a foreign table');
+SELECT gives('SELECT dp_count(*) FROM rows JOIN twice USING (ward)', '^ZC002 .*partly in foreign table "rows_1"', 'rows of a foreign table, repeated');
+SELECT gives('SELECT dp_count(*) FROM (SELECT ward FROM rows) q JOIN twice USING (ward)', '^ZC002 .*partly in foreign table "rows_1"', 'rows of a foreign table, in a subquery, repeated');
+
 SELECT * FROM finish();
