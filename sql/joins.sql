@@ -262,6 +262,7 @@ SELECT dp_count(*) FROM (SELECT ward, count(*) FROM events GROUP BY ward) q;
 -- datasets and owners
 SELECT dp_count(*) FROM visits JOIN persons USING (patient);
 SELECT dp_count(*) FROM visits JOIN letters USING (patient);
+SELECT dp_count(*) FROM letters JOIN visits USING (patient);
 -- what is read beside
 SELECT dp_count(*) FROM visits JOIN closed USING (ward);
 SELECT dp_count(*) FROM not_granted;
