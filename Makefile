@@ -5,6 +5,7 @@
 #	make demo				a clinic, an administrator and an analyst on a throw-away server
 #	make demo-stop			stop that server
 #	make bench				figures for speed, see test/bench/README.md
+#	make utility			how far private answers are from true ones
 #	make fuzz				see test/fuzz
 #	make fuzz-sql			random SQL as an analyst; SECONDS=600 SEED=1 ASSERT=1 SANITIZE=1
 #	make check-core			PostgreSQL's own test suites with dp_cdp in the server
@@ -41,7 +42,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test demo demo-stop bench fuzz fuzz-sql check-core check-layers check-versions indent
+OWN_GOALS = test demo demo-stop bench utility fuzz fuzz-sql check-core check-layers check-versions indent
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -86,6 +87,9 @@ demo-stop:
 
 bench:
 	@bash test/bench/run.sh
+
+utility:
+	@bash test/utility/run.sh
 
 fuzz:
 	@bash test/tools/fuzz.sh

@@ -90,8 +90,15 @@ def protect(unit):
 HAND = """SELECT k100, sum(c) FROM
  (SELECT unit, k100, least(count(*), 5) c, row_number() OVER (PARTITION BY unit ORDER BY random()) rn
   FROM t GROUP BY unit, k100) s WHERE rn <= 5 GROUP BY k100"""
+# an average over units whose rows are scaled to 5, and 5 rows or values of each unit
+HAND_AVG = """SELECT sum(s * least(1, 5.0 / c)) / sum(least(c, 5)) FROM
+ (SELECT unit, sum(y) s, count(*) c FROM t GROUP BY unit) q"""
+HAND_ROWS = "(SELECT y, row_number() OVER (PARTITION BY unit ORDER BY random()) rn FROM t) s WHERE rn <= 5"
+HAND_DISTINCT = """SELECT count(DISTINCT wide) FROM
+ (SELECT wide, row_number() OVER (PARTITION BY unit ORDER BY random()) rn FROM
+  (SELECT DISTINCT unit, wide FROM t) d) s WHERE rn <= 5"""
 
-# name, privacy unit, plain query, private query, target, settings of both
+# name, privacy unit, plain query, private query, target or None, settings of the analyst
 FIGURES = [
     ("count", None, "SELECT count(*) FROM t", "SELECT dp_count(*) FROM t", 1.10, ()),
     ("sum integer", None, "SELECT sum(x) FROM t", "SELECT dp_sum(x) FROM t", 1.20, ()),
@@ -105,8 +112,29 @@ FIGURES = [
     (f"{WIDE} released groups", None, "SELECT wide, count(*) FROM t GROUP BY 1",
      "SELECT wide, dp_count(*) FROM t GROUP BY 1", 1.5,
      ("SET dp_cdp.rho = 1000", "SET dp_cdp.delta = 1e-9")),
+    ("avg integer", None, "SELECT avg(x) FROM t", "SELECT dp_avg(x) FROM t", 1.3, ()),
+    ("avg float8", None, "SELECT avg(y) FROM t", "SELECT dp_avg(y) FROM t", 1.3, ()),
+    ("var_pop integer", None, "SELECT var_pop(x) FROM t", "SELECT dp_var_pop(x) FROM t", 1.3, ()),
+    ("var_pop float8", None, "SELECT var_pop(y) FROM t", "SELECT dp_var_pop(y) FROM t", 1.3, ()),
+    ("stddev float8, 1000 groups", None, "SELECT k1000, stddev(y) FROM t GROUP BY 1",
+     "SELECT k1000, dp_stddev(y) FROM t GROUP BY 1", None, ()),
+    ("median", None, "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY y) FROM t",
+     "SELECT dp_median(y) FROM t", 0.5, ()),
+    ("3 quantiles", None, "SELECT percentile_cont(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY y) FROM t",
+     "SELECT dp_quantile(y, ARRAY[0.1, 0.5, 0.9]) FROM t", 0.5, ()),
+    ("histogram of 20 bins", None, "SELECT width_bucket(y, 0, 100, 20), count(*) FROM t GROUP BY 1",
+     "SELECT dp_histogram(y, 20) FROM t", None, ()),
+    ("count(DISTINCT)", None, "SELECT count(DISTINCT wide) FROM t",
+     "SELECT dp_count(DISTINCT wide) FROM t", None, ()),
     ("count by 100 groups, units", "unit", HAND,
      "SELECT k100, dp_count(*) FROM t GROUP BY 1", 0.4, ()),
+    ("avg float8, units", "unit", HAND_AVG, "SELECT dp_avg(y) FROM t", None, ()),
+    ("median, units", "unit", "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY y) FROM " + HAND_ROWS,
+     "SELECT dp_median(y) FROM t", None, ()),
+    ("histogram of 20 bins, units", "unit",
+     "SELECT width_bucket(y, 0, 100, 20), count(*) FROM %s GROUP BY 1" % HAND_ROWS,
+     "SELECT dp_histogram(y, 20) FROM t", None, ()),
+    ("count(DISTINCT), units", "unit", HAND_DISTINCT, "SELECT dp_count(DISTINCT wide) FROM t", None, ()),
 ]
 
 
@@ -162,9 +190,10 @@ def main():
     print(head % ("figure", "workers", "plain ms", "private ms", "min", "median", "max", "target"))
     for name, workers, a, b, ratios, target, *_ in results:
         median = statistics.median(ratios)
-        print("%-28s %7d %10.1f %10.1f   %6.2f %6.2f %6.2f %7.2f  %s" % (
-            name, workers, a, b, ratios[0], median, ratios[-1], target,
-            "pass" if median <= target else "MISS"))
+        print("%-28s %7d %10.1f %10.1f   %6.2f %6.2f %6.2f %s" % (
+            name, workers, a, b, ratios[0], median, ratios[-1],
+            "      -" if target is None
+            else "%7.2f  %s" % (target, "pass" if median <= target else "MISS")))
     return 1 if failed else 0
 
 

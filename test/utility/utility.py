@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""How far private answers are from the true ones: tables in Markdown.
+
+true: plain SQL over all rows.  released: one of the answers.  predicted: what
+dp_noise_stddev says beside each answer (root mean square over the answers).
+observed: the root mean square of released less true, over UTILITY_TIMES
+answers.  It holds what bounding leaves out, too; the prediction is of noise
+alone.
+
+Census and restaurant are the data of DP_CDP_DATA.  Where a file is not there
+its tables are missing, and where none is, the demo's generated clinic takes
+their place.  The quantiles' data are generated always.
+"""
+import math
+import os
+import sys
+
+from dpstat import execute, make_role, parse, psql
+
+TIMES = int(os.environ.get("UTILITY_TIMES", "200"))
+RHOS = (0.01, 0.1)
+HERE = sys.argv[1] if len(sys.argv) > 1 else "."
+ANALYST = "researcher"
+missing = []
+
+
+def number(x):
+    """Four digits, or all before the point."""
+    if x == 0:
+        return "0"
+    digits = max(0, 3 - math.floor(math.log10(abs(x))))
+    text = f"{x:,.{min(digits, 6)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def rms(values):
+    return math.sqrt(math.fsum(v * v for v in values) / len(values))
+
+
+def load(name, columns):
+    path = os.path.join(HERE, "data", name + ".csv")
+    if not os.path.exists(path):
+        missing.append(name)
+        return False
+    with open(path, encoding="utf-8") as file:
+        text = file.read().rstrip("\n")
+    psql(f"CREATE TABLE {name} ({columns});\nCOPY {name} FROM STDIN WITH (FORMAT csv, HEADER);\n{text}\n\\.\n")
+    return True
+
+
+def rows_of(table, answers):
+    """For each answer and rho: exact, one released, predicted, observed.
+
+    answers: (label, private expression, the aggregate in it, exact expression)
+    """
+    exact = [float(x) for x in psql("SELECT " + ", ".join(f"({a[3]})::float8" for a in answers) + f" FROM {table}")[0]]
+    result = {}
+    for rho in RHOS:
+        query = "SELECT " + ", ".join(f"({a[1]})::float8, dp_noise_stddev({a[2]})" for a in answers) + f" FROM {table}"
+        runs = execute(query, ", ".join(f"v{i} float8, s{i} float8" for i in range(len(answers))), TIMES, ANALYST,
+                       f"SET dp_cdp.rho = {rho}")
+        for i, answer in enumerate(answers):
+            values = [float(run[0][2 * i]) for run in runs]
+            result[answer[0], rho] = (exact[i], values[0], rms([float(run[0][2 * i + 1]) for run in runs]),
+                                      rms([v - exact[i] for v in values]))
+    return result
+
+
+def table_of(title, table, answers):
+    print(f"\n{title}\n")
+    print("| answer | true | " + " | ".join(f"released, rho {r} | predicted | observed" for r in RHOS) + " |")
+    print("|---|" + "---:|" * (1 + 3 * len(RHOS)))
+    result = rows_of(table, answers)
+    for answer in answers:
+        cells = [number(result[answer[0], RHOS[0]][0])]
+        for rho in RHOS:
+            cells += [number(x) for x in result[answer[0], rho][1:]]
+        print(f"| {answer[0]} | " + " | ".join(cells) + " |", flush=True)
+
+
+def simple(call, exact):
+    """An answer that is its aggregate."""
+    return (f"`{call}`", call, call, exact)
+
+
+def bin_of(call, i, exact):
+    return (f"`({call})[{i}]`", f"({call})[{i}]", call, exact)
+
+
+def quantile(column, q):
+    return f"percentile_cont({q}) WITHIN GROUP (ORDER BY {column}::float8)"
+
+
+def adult():
+    if not load("adult", """
+            id int, age int, workclass text, fnlwgt int, education text, education_num int,
+            marital_status text, occupation text, relationship text, race text, sex text,
+            capital_gain int, capital_loss int, hours_per_week int, native_country text, income text"""):
+        return
+    psql(f"""
+        SELECT dp_cdp.create_dataset('census');
+        SELECT dp_cdp.protect_table('adult', 'census');
+        SELECT dp_cdp.set_bounds('adult', 'age', 17, 90);
+        SELECT dp_cdp.set_budget('census', '{ANALYST}', rho => 1000000);""")
+    table_of("Census (Adult): 32,561 people, each row a unit; ages from 17 to 90", "adult", [
+        simple("dp_count(*)", "count(*)"),
+        simple("dp_sum(age)", "sum(age)"),
+        simple("dp_avg(age)", "avg(age)"),
+        simple("dp_variance(age)", "variance(age)"),
+        simple("dp_stddev(age)", "stddev(age)"),
+        simple("dp_median(age::float8, 17, 90)", quantile("age", 0.5)),
+        simple("dp_quantile(age::float8, 0.9, 17, 90)", quantile("age", 0.9)),
+        simple("dp_count(DISTINCT age)", "count(DISTINCT age)"),
+        bin_of("dp_histogram(age, 10, 90, 8)", 3, "count(*) FILTER (WHERE age >= 30 AND age < 40)"),
+    ])
+
+
+def restaurant():
+    if not load("restaurant_week", "visitor int, entered text, minutes int, euros int, day int"):
+        return
+    psql(f"""
+        SELECT dp_cdp.create_dataset('restaurant', max_rows => 6);
+        SELECT dp_cdp.protect_table('restaurant_week', 'restaurant', unit => 'visitor');
+        SELECT dp_cdp.set_budget('restaurant', '{ANALYST}', rho => 1000000);""")
+    table_of("Restaurant: 2,850 visits of 1,360 visitors in a week, the visitor is the unit, max_rows = 6", "restaurant_week", [
+        simple("dp_count(*)", "count(*)"),
+        simple("dp_sum(euros, 0, 300)", "sum(euros)"),
+        simple("dp_avg(euros, 0, 120)", "avg(euros)"),
+        simple("dp_variance(euros, 0, 120)", "variance(euros)"),
+        simple("dp_stddev(euros, 0, 120)", "stddev(euros)"),
+        simple("dp_median(minutes::float8, 0, 120)", quantile("minutes", 0.5)),
+        simple("dp_quantile(minutes::float8, 0.9, 0, 120)", quantile("minutes", 0.9)),
+        simple("dp_count(DISTINCT euros)", "count(DISTINCT euros)"),
+        bin_of("dp_histogram(euros, 0, 120, 12)", 3, "count(*) FILTER (WHERE euros >= 20 AND euros < 30)"),
+    ])
+
+
+def clinic():
+    """Only where there are no real data."""
+    with open(os.path.join(HERE, "clinic.sql"), encoding="utf-8") as file:
+        psql("\\set visits 100000\n\\set patients 20000\n" + file.read())
+    os.environ["PGDATABASE"] = "clinic"
+    psql(f"""
+        SELECT dp_cdp.create_dataset('clinic', max_rows => 20);
+        SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient_id');
+        SELECT dp_cdp.set_budget('clinic', '{ANALYST}', rho => 1000000);""")
+    table_of("The demo's clinic (generated): 100,005 visits of 20,000 patients, the patient is the unit, max_rows = 20;"
+             "\npatients have up to hundreds of visits, so that bounding leaves rows out", "visits", [
+                 simple("dp_count(*)", "count(*)"),
+                 simple("dp_sum(cost, 0, 2000)", "sum(cost)"),
+                 simple("dp_avg(cost, 0, 500)", "avg(cost)"),
+                 simple("dp_variance(cost, 0, 500)", "variance(cost)"),
+                 simple("dp_stddev(cost, 0, 500)", "stddev(cost)"),
+                 simple("dp_median(cost, 0, 500)", quantile("cost", 0.5)),
+                 simple("dp_quantile(cost, 0.9, 0, 500)", quantile("cost", 0.9)),
+                 simple("dp_count(DISTINCT visited_on)", "count(DISTINCT visited_on)"),
+                 bin_of("dp_histogram(cost, 0, 500, 10)", 2, "count(*) FILTER (WHERE cost >= 50 AND cost < 100)"),
+             ])
+
+
+def shapes():
+    psql(f"""
+        SELECT setseed(0.5) \\g /dev/null
+        CREATE TABLE shapes AS
+        SELECT 100 * u AS even, least(exp(1 + 1.2 * z), 100) AS skewed, 1 + floor(5 * u ^ 2) AS discrete, 40.0::float8 AS constant
+        FROM (SELECT random() AS u, sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()) AS z
+              FROM generate_series(1, 10000)) s;
+        SELECT dp_cdp.create_dataset('shapes');
+        SELECT dp_cdp.protect_table('shapes', 'shapes');
+        SELECT dp_cdp.set_budget('shapes', '{ANALYST}', rho => 1000000);""")
+    answers = []
+    for column in ("even", "skewed", "discrete", "constant"):
+        answers.append(simple(f"dp_min({column}, 0, 100)", f"min({column})"))
+        for q in (0.1, 0.5, 0.9):
+            answers.append(simple(f"dp_quantile({column}, {q}, 0, 100)", quantile(column, q)))
+        answers.append(simple(f"dp_max({column}, 0, 100)", f"max({column})"))
+    table_of("Quantiles of 10,000 generated rows, each a unit, in bounds of 0 to 100: evenly spread; skewed (lognormal);"
+             "\ndiscrete (1 to 5); constant (40)", "shapes", answers)
+
+
+def main():
+    psql("CREATE DATABASE utility")
+    os.environ["PGDATABASE"] = "utility"
+    psql("CREATE EXTENSION dp_cdp")
+    make_role(ANALYST)
+    print(f"Each answer was released {TIMES} times at each rho.")
+    adult()
+    restaurant()
+    shapes()
+    if missing:
+        print(f"\nNot found: {', '.join(name + '.csv' for name in missing)}. Set DP_CDP_DATA to the directory that has "
+              "them:\nadult.csv is the UCI repository's \"Adult\" with a header and an id, restaurant_week.csv is"
+              "\nweek_data.csv of Google's differential-privacy examples.")
+    if len(missing) == 2:
+        clinic()
+
+
+if __name__ == "__main__":
+    main()
