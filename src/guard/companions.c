@@ -7,11 +7,14 @@
  * a sum depends on nothing private, and that of other answers is computed
  * from the noisy values that were released.  dp_margin is put into the form
  * of a multiple of dp_noise_stddev, and this becomes a column of the release.
+ * What is wrong with them is found before anything is paid for, as long as a
+ * confidence is known to the planner.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "guard/level.h"
 #include "nodes/makefuncs.h"
@@ -25,6 +28,7 @@ typedef struct ExpandContext
 	bool		standard;
 	Oid			stddev;			/* dp_noise_stddev("any") */
 	Oid			margin;			/* dp_cdp.margin(float8, float8) */
+	Oid			times;			/* float8 * float8 */
 } ExpandContext;
 
 static void
@@ -36,6 +40,8 @@ look_up(ExpandContext *c)
 	c->stddev = LookupFuncName(list_make2(makeString(get_namespace_name(dp_public_schema())),
 										  makeString(pstrdup("dp_noise_stddev"))), 1, &any, false);
 	c->margin = dp_own_function("margin", 2, floats, FLOAT8OID);
+	c->times = OpernameGetOprid(list_make2(makeString(pstrdup("pg_catalog")), makeString(pstrdup("*"))),
+								FLOAT8OID, FLOAT8OID);
 }
 
 /* the aggregate inside, below casts that nobody wrote */
@@ -64,8 +70,10 @@ expand_mutator(Node *node, ExpandContext *c)
 
 		if (agg != NULL)
 		{
-			FuncExpr   *stddev;
-			Node	   *confidence;
+			FuncExpr   *stddev,
+					   *factor;
+			Node	   *confidence,
+					   *one;
 
 			if (!OidIsValid(c->stddev))
 				look_up(c);
@@ -76,8 +84,13 @@ expand_mutator(Node *node, ExpandContext *c)
 			confidence = list_length(func->args) > 1 ? expand_mutator(lsecond(func->args), c)
 				: (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0.95), false,
 									 FLOAT8PASSBYVAL);
-			return (Node *) makeFuncExpr(c->margin, FLOAT8OID, list_make2(stddev, confidence),
-										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+			/* of a constant the planner makes a number, or an error */
+			one = (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(1), false,
+									 FLOAT8PASSBYVAL);
+			factor = makeFuncExpr(c->margin, FLOAT8OID, list_make2(one, confidence),
+								  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+			return (Node *) make_opclause(c->times, FLOAT8OID, false, (Expr *) stddev, (Expr *) factor,
+										  InvalidOid, InvalidOid);
 		}
 	}
 	if (IsA(node, Query))
@@ -135,4 +148,25 @@ dp_collect_companions(Query *query)
 	collect_walker((Node *) query->targetList, &c);
 	collect_walker(query->havingQual, &c);
 	return c.found;
+}
+
+static bool
+refuse_walker(Node *node, DpSplitContext *cxt)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, FuncExpr) && dp_find_companion(((FuncExpr *) node)->funcid) != DP_COMPANION_NONE)
+		dp_refuse_at(((FuncExpr *) node)->location,
+					 errmsg("dp_noise_stddev and dp_margin take a private aggregate, where it stands; "
+							"write for example dp_margin(dp_count(*)) beside dp_count(*)"));
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, refuse_walker, cxt, 0);
+	return expression_tree_walker(node, refuse_walker, cxt);
+}
+
+void
+dp_refuse_companions(Query *query, DpSplitContext *cxt)
+{
+	if (cxt->releases != NIL)
+		refuse_walker((Node *) query, cxt);
 }

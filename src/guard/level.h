@@ -148,6 +148,9 @@ extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
 extern void dp_expand_companions(Query *query, bool standard);
 extern List *dp_collect_companions(Query *query);
 
+/* the same: refuses those that are left, when all levels have been split; they would fail after the debit */
+extern void dp_refuse_companions(Query *query, DpSplitContext *cxt);
+
 /* inner_query.c: the inner query of one release; from->query becomes part of it */
 extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts);
 extern Expr *dp_make_param(int number, Oid type);

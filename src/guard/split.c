@@ -471,4 +471,5 @@ void
 dp_split_query(Query *query, DpSplitContext *cxt)
 {
 	split_walker((Node *) query, cxt);
+	dp_refuse_companions(query, cxt);
 }

@@ -24,6 +24,7 @@
 #include "funcapi.h"
 #include "guc.h"
 #include "math/normal.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "release/release.h"
 #include "release/release_int.h"
@@ -51,8 +52,9 @@ typedef struct ReportLine
 	int64		delta;			/* of the release; at its first line */
 } ReportLine;
 
-/* what was released last */
+/* what was released last, and to which role: a session may go on as another */
 static MemoryContext last_context = NULL;
+static Oid	last_role = InvalidOid;
 static List *last_lines = NIL;
 static int	last_groups = 0;
 
@@ -159,6 +161,7 @@ dp_report_release(const DpFrozen *frozen, bool first)
 		MemoryContextReset(last_context);
 		last_lines = NIL;
 		last_groups = 0;
+		last_role = GetOuterUserId();
 	}
 	old = MemoryContextSwitchTo(last_context);
 	last_lines = release_lines(last_lines, frozen);
@@ -208,7 +211,7 @@ PG_FUNCTION_INFO_V1(dp_last_release);
 Datum
 dp_last_release(PG_FUNCTION_ARGS)
 {
-	return return_lines(fcinfo, last_lines);
+	return return_lines(fcinfo, last_role == GetOuterUserId() ? last_lines : NIL);
 }
 
 /* ------------------------------------------------------------------------
@@ -241,12 +244,29 @@ find_releases(PlanState *state, FindContext *c)
 	return planstate_tree_walker(state, find_releases, c);
 }
 
-static PlannedStmt *
-plan_text(const char *text)
+/* positions are in the text that is previewed, not in the statement that asks for it */
+static void
+show_text(void *text)
 {
-	List	   *raw = pg_parse_query(text);
+	int			position = geterrposition();
+
+	if (position <= 0)
+		return;
+	errposition(0);
+	internalerrposition(position);
+	internalerrquery(text);
+}
+
+static PlannedStmt *
+plan_text(char *text)
+{
+	ErrorContextCallback callback = {error_context_stack, show_text, text};
+	PlannedStmt *plan;
+	List	   *raw;
 	List	   *queries;
 
+	error_context_stack = &callback;
+	raw = pg_parse_query(text);
 	if (list_length(raw) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -256,7 +276,9 @@ plan_text(const char *text)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("dp_cdp.preview takes a SELECT; for other statements preview the SELECT in them")));
-	return pg_plan_query(linitial(queries), text, CURSOR_OPT_PARALLEL_OK, NULL);
+	plan = pg_plan_query(linitial(queries), text, CURSOR_OPT_PARALLEL_OK, NULL);
+	error_context_stack = callback.previous;
+	return plan;
 }
 
 /* dp_cdp.preview_columns(query text) */
