@@ -3,7 +3,8 @@
  * companions.c
  *	  dp_noise_stddev and dp_margin: the error of an answer, beside it.
  *
- * They stand around a private aggregate and are free: the noise of a count or
+ * They stand around a private aggregate, or an expression of several
+ * (propagate.c), and are free: the noise of a count or
  * a sum depends on nothing private, and that of other answers is computed
  * from the noisy values that were released.  dp_margin is put into the form
  * of a multiple of dp_noise_stddev, and this becomes a column of the release.
@@ -25,6 +26,7 @@
 
 typedef struct ExpandContext
 {
+	DpSplitContext *cxt;
 	bool		standard;
 	Oid			stddev;			/* dp_noise_stddev("any") */
 	Oid			margin;			/* dp_cdp.margin(float8, float8) */
@@ -44,17 +46,18 @@ look_up(ExpandContext *c)
 								FLOAT8OID, FLOAT8OID);
 }
 
-/* the aggregate inside, below casts that nobody wrote */
-static Aggref *
-aggregate_of(FuncExpr *func, bool standard)
+/* dp_noise_stddev of what stands inside, an aggregate or an expression of several; NULL: there is none */
+static Node *
+stddev_of(Node *arg, ExpandContext *c)
 {
-	Node	   *arg = linitial(func->args);
-
 	while (IsA(arg, RelabelType))
 		arg = (Node *) ((RelabelType *) arg)->arg;
-	if (!IsA(arg, Aggref) || dp_find_aggregate(((Aggref *) arg)->aggfnoid, standard) == NULL)
+	if (!IsA(arg, Aggref))
+		return dp_propagate_error(c->cxt, arg, c->standard, c->stddev);
+	if (dp_find_aggregate(((Aggref *) arg)->aggfnoid, c->standard) == NULL)
 		return NULL;
-	return (Aggref *) arg;
+	return (Node *) makeFuncExpr(c->stddev, FLOAT8OID, list_make1(copyObject(arg)),
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 }
 
 static Node *
@@ -66,21 +69,22 @@ expand_mutator(Node *node, ExpandContext *c)
 	{
 		FuncExpr   *func = (FuncExpr *) node;
 		DpCompanion companion = dp_find_companion(func->funcid);
-		Aggref	   *agg = companion == DP_COMPANION_NONE ? NULL : aggregate_of(func, c->standard);
+		Node	   *stddev = NULL;
 
-		if (agg != NULL)
+		if (companion != DP_COMPANION_NONE)
 		{
-			FuncExpr   *stddev,
-					   *factor;
+			if (!OidIsValid(c->stddev))
+				look_up(c);
+			stddev = stddev_of(linitial(func->args), c);
+		}
+		if (stddev != NULL)
+		{
+			FuncExpr   *factor;
 			Node	   *confidence,
 					   *one;
 
-			if (!OidIsValid(c->stddev))
-				look_up(c);
-			stddev = makeFuncExpr(c->stddev, FLOAT8OID, list_make1(copyObject(agg)),
-								  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 			if (companion == DP_COMPANION_STDDEV)
-				return (Node *) stddev;
+				return stddev;
 			confidence = list_length(func->args) > 1 ? expand_mutator(lsecond(func->args), c)
 				: (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0.95), false,
 									 FLOAT8PASSBYVAL);
@@ -99,9 +103,9 @@ expand_mutator(Node *node, ExpandContext *c)
 }
 
 void
-dp_expand_companions(Query *query, bool standard)
+dp_expand_companions(DpSplitContext *cxt, Query *query, bool standard)
 {
-	ExpandContext c = {standard};
+	ExpandContext c = {cxt, standard};
 
 	query->targetList = (List *) expand_mutator((Node *) query->targetList, &c);
 	query->havingQual = expand_mutator(query->havingQual, &c);

@@ -145,8 +145,15 @@ extern bool dp_is_unit(DpLevel *level, Node *expr);
 extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
 
 /* companions.c: dp_margin becomes a multiple of dp_noise_stddev; the distinct calls of that */
-extern void dp_expand_companions(Query *query, bool standard);
+extern void dp_expand_companions(DpSplitContext *cxt, Query *query, bool standard);
 extern List *dp_collect_companions(Query *query);
+
+/*
+ * propagate.c: the standard deviation of an expression of private aggregates,
+ * made of calls of stddev, the OID of dp_noise_stddev.  NULL: expr has no
+ * private aggregate.  ZC002 if it is not arithmetic.
+ */
+extern Node *dp_propagate_error(DpSplitContext *cxt, Node *expr, bool standard, Oid stddev);
 
 /* the same: refuses those that are left, when all levels have been split; they would fail after the debit */
 extern void dp_refuse_companions(Query *query, DpSplitContext *cxt);

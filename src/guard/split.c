@@ -278,7 +278,7 @@ split_level(DpSplitContext *cxt, Index rti, CollectContext *collected, bool alwa
 
 	check_shape(cxt, query, where);
 	dp_flatten_level(query);
-	dp_expand_companions(query, collected->standard);
+	dp_expand_companions(cxt, query, collected->standard);
 	if (query->groupingSets)
 	{
 		List	   *sets = dp_grouping_sets(cxt, query);

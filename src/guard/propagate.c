@@ -1,0 +1,246 @@
+/*-------------------------------------------------------------------------
+ *
+ * propagate.c
+ *	  The error of an expression of private aggregates.
+ *
+ * Aggregates have independent noise, so that an expression f of aggregates
+ * a_1, a_2, ... has to first order the variance
+ *
+ *	 sum over i of (df/da_i)^2 stddev(a_i)^2,
+ *
+ * the derivatives being taken at the released values (the delta method).  Sums
+ * and differences are exact; products and ratios are good as long as the
+ * noise is small against the values, and where that is not so (a denominator
+ * near 0) the error is large or NULL.  It is post-processing, and free.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_namespace_d.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type_d.h"
+#include "guard/level.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_coerce.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+/* ------------------------------------------------------------------------
+ * Arithmetic in double precision, NULL where it is undefined
+ * ------------------------------------------------------------------------
+ */
+
+static Node *
+number(double value)
+{
+	return (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(value), false,
+							  FLOAT8PASSBYVAL);
+}
+
+static Node *
+calculate(const char *function, Node *a, Node *b)
+{
+	Oid			types[] = {FLOAT8OID, FLOAT8OID};
+
+	return (Node *) makeFuncExpr(dp_own_function(function, 2, types, FLOAT8OID), FLOAT8OID,
+								 list_make2(a, b), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+static Node *
+as_double(Node *expr)
+{
+	Node	   *result = coerce_to_target_type(NULL, copyObject(expr), exprType(expr), FLOAT8OID, -1,
+											   COERCION_EXPLICIT, COERCE_EXPLICIT_CAST, -1);
+
+	if (result == NULL)
+		elog(ERROR, "type %u cannot be cast to double precision", exprType(expr));
+	return result;
+}
+
+/* NULL stands for 0 */
+static Node *
+add(Node *a, Node *b)
+{
+	return a == NULL ? b : b == NULL ? a : calculate("try_add", a, b);
+}
+
+static Node *
+times(Node *derivative, Node *factor)
+{
+	return derivative ? calculate("try_multiply", derivative, as_double(factor)) : NULL;
+}
+
+static Node *
+negative(Node *derivative)
+{
+	return derivative ? calculate("try_multiply", derivative, number(-1)) : NULL;
+}
+
+static Node *
+square(Node *a)
+{
+	return calculate("try_multiply", a, copyObject(a));
+}
+
+/* ------------------------------------------------------------------------
+ * Derivatives
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+is_number(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID ||
+		type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
+}
+
+static bool
+contains_walker(Node *node, Aggref *agg)
+{
+	if (node == NULL)
+		return false;
+	if (equal(node, agg))
+		return true;
+	return expression_tree_walker(node, contains_walker, agg);
+}
+
+/* the name of PostgreSQL's own arithmetic operator on numbers; else 0 */
+static char
+operator_sign(OpExpr *op)
+{
+	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(op->opno));
+	char		sign = '\0';
+	ListCell   *lc;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_operator form = (Form_pg_operator) GETSTRUCT(tuple);
+
+		if (form->oprnamespace == PG_CATALOG_NAMESPACE && strlen(NameStr(form->oprname)) == 1)
+			sign = NameStr(form->oprname)[0];
+		ReleaseSysCache(tuple);
+	}
+	foreach(lc, op->args)
+		if (!is_number(exprType(lfirst(lc))))
+			return '\0';
+	return sign;
+}
+
+static bool
+is_rounding(Oid funcid)
+{
+	return funcid == F_ROUND_NUMERIC || funcid == F_ROUND_NUMERIC_INT4 || funcid == F_ROUND_FLOAT8 ||
+		funcid == F_TRUNC_NUMERIC || funcid == F_TRUNC_NUMERIC_INT4 || funcid == F_TRUNC_FLOAT8;
+}
+
+static void
+refuse_expression(DpSplitContext *cxt, Node *expr)
+{
+	dp_refuse_at(exprLocation(expr),
+				 errmsg("the error of this expression is not known; dp_noise_stddev and dp_margin take a private aggregate, "
+						"or sums, differences, products and ratios of them"));
+}
+
+/* by agg, at the released values; NULL: 0 */
+static Node *
+derivative(DpSplitContext *cxt, Node *expr, Aggref *agg)
+{
+	check_stack_depth();
+	if (equal(expr, agg))
+		return number(1);
+	if (!contains_walker(expr, agg))
+		return NULL;
+	if (IsA(expr, RelabelType))
+		return derivative(cxt, (Node *) ((RelabelType *) expr)->arg, agg);
+	if (IsA(expr, FuncExpr) && ((FuncExpr *) expr)->funcformat != COERCE_EXPLICIT_CALL &&
+		is_number(((FuncExpr *) expr)->funcresulttype) &&
+		is_number(exprType(linitial(((FuncExpr *) expr)->args))))
+		return derivative(cxt, linitial(((FuncExpr *) expr)->args), agg);
+	/* rounding adds nothing to speak of */
+	if (IsA(expr, FuncExpr) && is_rounding(((FuncExpr *) expr)->funcid))
+		return derivative(cxt, linitial(((FuncExpr *) expr)->args), agg);
+	if (IsA(expr, OpExpr))
+	{
+		OpExpr	   *op = (OpExpr *) expr;
+		char		sign = operator_sign(op);
+		Node	   *a = linitial(op->args);
+		Node	   *b = list_length(op->args) > 1 ? lsecond(op->args) : NULL;
+
+		if (b == NULL)
+		{
+			if (sign == '-' || sign == '+')
+				return sign == '-' ? negative(derivative(cxt, a, agg)) : derivative(cxt, a, agg);
+		}
+		else if (sign == '+')
+			return add(derivative(cxt, a, agg), derivative(cxt, b, agg));
+		else if (sign == '-')
+			return add(derivative(cxt, a, agg), negative(derivative(cxt, b, agg)));
+		else if (sign == '*')
+			return add(times(derivative(cxt, a, agg), b), times(derivative(cxt, b, agg), a));
+		else if (sign == '/')
+		{
+			/* (a' b - a b') / b^2 */
+			Node	   *above = add(times(derivative(cxt, a, agg), b),
+									negative(times(derivative(cxt, b, agg), a)));
+
+			return calculate("try_divide", above, square(as_double(b)));
+		}
+	}
+	refuse_expression(cxt, expr);
+	return NULL;				/* keep compiler quiet */
+}
+
+/* ------------------------------------------------------------------------
+ * Entry point
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct AggregateContext
+{
+	bool		standard;
+	List	   *found;
+} AggregateContext;
+
+static bool
+aggregate_walker(Node *node, AggregateContext *c)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+	{
+		if (dp_find_aggregate(((Aggref *) node)->aggfnoid, c->standard) != NULL)
+			c->found = list_append_unique(c->found, node);
+		return false;
+	}
+	return expression_tree_walker(node, aggregate_walker, c);
+}
+
+Node *
+dp_propagate_error(DpSplitContext *cxt, Node *expr, bool standard, Oid stddev)
+{
+	AggregateContext c = {standard};
+	Node	   *variance = NULL;
+	ListCell   *lc;
+
+	aggregate_walker(expr, &c);
+	if (c.found == NIL)
+		return NULL;
+	if (!is_number(exprType(expr)))
+		refuse_expression(cxt, expr);
+	foreach(lc, c.found)
+	{
+		Node	   *slope = derivative(cxt, expr, lfirst(lc));
+		Node	   *error;
+
+		if (slope == NULL)
+			continue;
+		error = (Node *) makeFuncExpr(stddev, FLOAT8OID, list_make1(copyObject(lfirst(lc))),
+									  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+		variance = add(variance, square(calculate("try_multiply", slope, error)));
+	}
+	return variance ? calculate("try_power", variance, number(0.5)) : number(0);
+}
