@@ -55,7 +55,7 @@ def named(text):
     for name, call in re.findall(r"\bdp_cdp\.([a-z][a-z_0-9]*)(\()?", prose):
         if name not in ("so", "control", "c"):
             yield ("function" if call else "any", "dp_cdp." + name)
-    for name in re.findall(r"(?<![\w.])(dp_[a-z0-9]+)\(", prose):
+    for name in re.findall(r"(?<![\w.])(dp_[a-z0-9_]+)\(", prose):
         yield ("aggregate", name)
     for reference in re.findall(r"^### (?:Administration|Calculators).*?(?=^### )", prose, flags=re.S | re.M):
         for name in re.findall(r"`([a-z_]+)\(", reference):
@@ -64,7 +64,7 @@ def named(text):
 
 EXISTS = {
     "function": "SELECT FROM pg_proc WHERE pronamespace = 'dp_cdp'::regnamespace AND 'dp_cdp.' || proname = '{0}'",
-    "aggregate": "SELECT FROM pg_proc WHERE prokind = 'a' AND proname = '{0}'",
+    "aggregate": "SELECT FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname = '{0}'",
     "any": "SELECT FROM pg_proc WHERE pronamespace = 'dp_cdp'::regnamespace AND 'dp_cdp.' || proname = '{0}' "
            "UNION ALL SELECT FROM pg_class WHERE relnamespace = 'dp_cdp'::regnamespace AND 'dp_cdp.' || relname = '{0}' "
            "UNION ALL SELECT FROM pg_settings WHERE name = '{0}'",
