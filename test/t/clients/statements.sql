@@ -61,7 +61,7 @@ SELECT dp_sum(n, 10, 0) FROM visits;
 -- 0 rho, 0 keys, ZC004 rows: a sum without bounds
 SELECT sum(patient) FROM visits;
 -- 0 rho, 0 keys, ZC002 rows: an exact aggregate
-SELECT max(n) FROM visits;
+SELECT array_agg(n) FROM visits;
 -- 1 rho, 0 keys, 22012 rows: an error over released values, which the analyst made
 SELECT 1 / (dp_count(*) * 0) FROM visits;
 -- 0 rho, 0 keys, ZC002 rows: row-level security without a policy: rows
