@@ -271,6 +271,17 @@ dp_check_as_user(Query *query, RangeTblEntry *rte)
 #endif
 }
 
+/* numbers of the columns that an INSERT names, offset by FirstLowInvalidHeapAttributeNumber */
+static inline Bitmapset *
+dp_inserted_columns(Query *query, RangeTblEntry *rte)
+{
+#if PG_VERSION_NUM >= 160000
+	return getRTEPermissionInfo(query->rteperminfos, rte)->insertedCols;
+#else
+	return rte->insertedCols;
+#endif
+}
+
 /* what a column of the entry for group keys stands for, from 18 on */
 static inline Node *
 dp_group_expression(RangeTblEntry *rte, Var *var)

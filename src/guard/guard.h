@@ -98,6 +98,13 @@ extern void dp_blank_probe(Query *query);
 /* the level aggregates with dp_*, whoever asks */
 extern bool dp_aggregates_privately(Query *query);
 
+/*
+ * change.c: what a query that changes a protected table may tell who may not
+ * read it.  ZC002.
+ */
+extern void dp_check_change(DpSplitContext *cxt, Query *query);
+extern void dp_check_copy_from(Oid relid, List *attnames);
+
 /* marks range table entries that the guard has put under their owner's rights */
 #define DP_INNER_MARK "dp_cdp inner query"
 

@@ -328,16 +328,20 @@ explain_option(Node *statement, const char *name)
 	return given;
 }
 
-/* COPY table TO reads without planner and executor */
+/* COPY of a table reads and writes without planner and executor */
 static void
 check_copy(CopyStmt *copy)
 {
 	Oid			relid;
 
-	if (copy->is_from || copy->relation == NULL)
+	if (copy->relation == NULL)
 		return;
 	relid = RangeVarGetRelid(copy->relation, NoLock, true);
-	if (OidIsValid(relid) && dp_policy_table(relid) != NULL && !dp_may_read(relid))
+	if (!OidIsValid(relid) || dp_policy_table(relid) == NULL || dp_may_read(relid))
+		return;
+	if (copy->is_from)
+		dp_check_copy_from(relid, copy->attlist);
+	else
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
 				 errmsg("permission denied for rows of protected table \"%s\"; copy a query of private aggregates: COPY (SELECT dp_count(*) ...) TO",

@@ -317,24 +317,6 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base, CollectContext *
 						quote_identifier(name)));
 }
 
-/* UPDATE, DELETE and MERGE tell by their command tag how many rows match */
-static void
-check_target_of_change(DpSplitContext *cxt, Query *query)
-{
-	RangeTblEntry *rte;
-
-	if (query->resultRelation == 0)
-		return;
-	rte = rt_fetch(query->resultRelation, query->rtable);
-	if (!dp_is_protected(rte) || dp_may_read(rte->relid))
-		return;
-	if (query->commandType == CMD_INSERT && query->onConflict == NULL && query->returningList == NIL)
-		return;
-	dp_refuse_at(-1,
-			  errmsg("rows of protected table \"%s\" can be changed only by roles that may read them; "
-					 "plain INSERT is possible with INSERT privilege", get_rel_name(rte->relid)));
-}
-
 /*
  * A level that asks for the distinct values of columns, by GROUP BY without
  * an aggregate or by DISTINCT, is a private selection of keys.  DISTINCT is
@@ -388,7 +370,7 @@ process_level(DpSplitContext *cxt)
 	Index		rti;
 	bool		always;
 
-	check_target_of_change(cxt, query);
+	dp_check_change(cxt, query);
 	check_sequences(cxt, query);
 	collect_aggregates(query, &collected);
 	always = collected.first != NULL;

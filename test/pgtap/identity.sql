@@ -20,7 +20,7 @@ CREATE ROLE penniless LOGIN NOINHERIT IN ROLE team1;
 GRANT CREATE ON SCHEMA public TO owner1, analyst1, member, stranger;
 
 SET SESSION AUTHORIZATION owner1;
-CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text);
+CREATE TABLE visits (id int PRIMARY KEY DEFAULT 5001, patient int, dept text);
 INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1) FROM generate_series(1, 3000) i;
 CREATE TABLE parts (id int, dept text) PARTITION BY RANGE (id);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (100);
@@ -360,7 +360,9 @@ REVOKE TRIGGER ON visits FROM analyst1;
 -- Writing
 -- --------------------------------------------------------------------------
 
-SELECT answers('writer', NULL, $$ INSERT INTO visits VALUES (5001, 1, 'a') $$, NULL, '', 'INSERT needs INSERT only');
+SELECT answers('writer', NULL, $$ INSERT INTO visits (patient, dept) VALUES (1, 'a') $$, NULL, '', 'INSERT needs INSERT only');
+SELECT refused('writer', NULL, $$ INSERT INTO visits VALUES (5001, 1, 'a') $$, 'ZC002', '... if it does not choose keys');
+SELECT refused('writer', NULL, $$ INSERT INTO visits SELECT 1, 1, 'a' $$, 'ZC002', '... from a query neither');
 SELECT refused('writer', NULL, $$ INSERT INTO visits VALUES (5002, 1, 'a') RETURNING id $$, 'ZC002', 'INSERT ... RETURNING');
 SELECT refused('writer', NULL, $$ INSERT INTO visits VALUES (5001, 1, 'a') ON CONFLICT DO NOTHING $$, 'ZC002', 'INSERT ... ON CONFLICT');
 SELECT refused('writer', NULL, $$ UPDATE visits SET dept = 'a' $$, 'ZC002', 'UPDATE, whose tag counts rows');
