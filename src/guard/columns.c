@@ -80,6 +80,16 @@ dp_is_unit(DpLevel *level, Node *expr)
 	return list_member(level->from.unit_vars, expr);
 }
 
+static bool
+undetermined_walker(Node *node, DpFrom *from)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup == 0 && !bms_is_member(((Var *) node)->varno, from->determined);
+	return expression_tree_walker(node, undetermined_walker, from);
+}
+
 void
 dp_add_keys(DpLevel *level)
 {
@@ -116,6 +126,7 @@ dp_add_keys(DpLevel *level)
 		level->release->keys = lappend(level->release->keys, key);
 		level->parts.keys = lappend(level->parts.keys,
 									dp_canonical_key(dp_make_total(expr, &level->allow)));
+		level->release->one_group &= !undetermined_walker(expr, &level->from);
 	}
 }
 

@@ -46,7 +46,10 @@ typedef struct DpFrom
 								 * Var, or a table's tableoid and ctid */
 	List	   *unit_vars;		/* Vars that equal the unit (and are not NULL
 								 * where it is not); NIL for row units */
-	bool		may_repeat;		/* row units: joins may repeat a row */
+	bool		one_row;		/* a unit has at most one row, but for ... */
+	bool		may_repeat;		/* ... joins, which may repeat it */
+	Bitmapset  *determined;		/* entries whose columns are the same in all
+								 * rows of a unit */
 } DpFrom;
 
 /* the table's column that an expression is, if it is just that */

@@ -226,6 +226,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, CollectContext *coll
 	release->name = dp_release_new_name();
 	release->first_param = cxt->next_param;
 	dp_read_source(level, &scope, always);
+	release->one_group = true;
 	if (collected->other != NULL)
 		refuse_exact(cxt, collected->other, level->table);
 

@@ -135,6 +135,7 @@ struct DpRelease
 	char	   *dataset;
 	Oid			relid;			/* the first protected table: rows are read with its owner's rights */
 	List	   *relids;			/* all protected tables */
+	bool		one_group;		/* the keys of a unit are the same in all its rows */
 	bool		has_unit;		/* contributions of units are bounded; false: every row is a unit */
 	List	   *keys;			/* DpReleaseKey */
 	List	   *columns;		/* DpReleaseColumn */
