@@ -187,6 +187,17 @@ dp_add_key_selection(DpLevel *level)
 	dp_add_column(level, column, list_make1(NULL), NULL);
 }
 
+int
+dp_column_of(DpLevel *level, Node *agg)
+{
+	ListCell   *lc;
+
+	foreach(lc, level->outputs)
+		if (equal(lfirst(lc), agg))
+			return foreach_current_index(lc) - list_length(level->key_exprs);
+	elog(ERROR, "an aggregate was not collected");
+}
+
 /* keys, then aggregates, then the errors of those that have a companion */
 void
 dp_number_outputs(DpLevel *level, List *aggs, List *companions)

@@ -141,6 +141,9 @@ extern void dp_number_outputs(DpLevel *level, List *aggs, List *companions);
 /* text of an expression over what the level reads, for messages, the audit and EXPLAIN */
 extern char *dp_expression_text(DpLevel *level, Node *expr);
 
+/* the column of the release that an aggregate of the level is, from 0 */
+extern int	dp_column_of(DpLevel *level, Node *agg);
+
 /* the expression names the privacy unit */
 extern bool dp_is_unit(DpLevel *level, Node *expr);
 
@@ -150,6 +153,9 @@ extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
 /* companions.c: dp_margin becomes a multiple of dp_noise_stddev; the distinct calls of that */
 extern void dp_expand_companions(DpSplitContext *cxt, Query *query, bool standard);
 extern List *dp_collect_companions(Query *query);
+
+/* propagate.c: for previews, what the select list computes from aggregates */
+extern void dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool standard);
 
 /*
  * propagate.c: the standard deviation of an expression of private aggregates,

@@ -24,6 +24,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -137,6 +138,33 @@ is_rounding(Oid funcid)
 		funcid == F_TRUNC_NUMERIC || funcid == F_TRUNC_NUMERIC_INT4 || funcid == F_TRUNC_FLOAT8;
 }
 
+/* derivative() knows it */
+static bool
+is_arithmetic(Node *expr)
+{
+	ListCell   *lc;
+	List	   *args;
+
+	check_stack_depth();
+	if (!is_number(exprType(expr)))
+		return false;
+	if (IsA(expr, Aggref) || IsA(expr, Const) || IsA(expr, Param))
+		return true;
+	if (IsA(expr, RelabelType))
+		return is_arithmetic((Node *) ((RelabelType *) expr)->arg);
+	if (IsA(expr, FuncExpr) && ((FuncExpr *) expr)->args != NIL &&
+		(is_rounding(((FuncExpr *) expr)->funcid) || ((FuncExpr *) expr)->funcformat != COERCE_EXPLICIT_CALL))
+		return is_arithmetic(linitial(((FuncExpr *) expr)->args));
+	if (!IsA(expr, OpExpr) || strchr("+-*/", operator_sign((OpExpr *) expr)) == NULL ||
+		operator_sign((OpExpr *) expr) == '\0')
+		return false;
+	args = ((OpExpr *) expr)->args;
+	foreach(lc, args)
+		if (!is_arithmetic(lfirst(lc)))
+			return false;
+	return true;
+}
+
 static void
 refuse_expression(DpSplitContext *cxt, Node *expr)
 {
@@ -219,19 +247,70 @@ aggregate_walker(Node *node, AggregateContext *c)
 	return expression_tree_walker(node, aggregate_walker, c);
 }
 
+static List *
+aggregates_of(Node *expr, bool standard)
+{
+	AggregateContext c = {standard};
+
+	aggregate_walker(expr, &c);
+	return c.found;
+}
+
+/* the derivative by each aggregate where it is a constant; NIL: not all are */
+static List *
+coefficients(DpSplitContext *cxt, Node *expr, List *aggs)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, aggs)
+	{
+		Node	   *slope = derivative(cxt, expr, lfirst(lc));
+
+		slope = slope ? eval_const_expressions(NULL, slope) : number(0);
+		if (!IsA(slope, Const) || ((Const *) slope)->constisnull)
+			return NIL;
+		result = lappend(result, slope);
+	}
+	return result;
+}
+
+void
+dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool standard)
+{
+	ListCell   *lc;
+
+	foreach(lc, level->query->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+		Node	   *expr = (Node *) tle->expr;
+		List	   *aggs = aggregates_of(expr, standard);
+		List	   *columns = NIL;
+		ListCell   *agg;
+
+		if (tle->resjunk || aggs == NIL || IsA(expr, Aggref) || !is_arithmetic(expr))
+			continue;
+		foreach(agg, aggs)
+			columns = lappend_int(columns, dp_column_of(level, lfirst(agg)));
+		level->release->expressions =
+			lappend(level->release->expressions,
+					list_make3(makeString(dp_expression_text(level, expr)), columns,
+							   coefficients(cxt, expr, aggs)));
+	}
+}
+
 Node *
 dp_propagate_error(DpSplitContext *cxt, Node *expr, bool standard, Oid stddev)
 {
-	AggregateContext c = {standard};
+	List	   *aggs = aggregates_of(expr, standard);
 	Node	   *variance = NULL;
 	ListCell   *lc;
 
-	aggregate_walker(expr, &c);
-	if (c.found == NIL)
+	if (aggs == NIL)
 		return NULL;
 	if (!is_number(exprType(expr)))
 		refuse_expression(cxt, expr);
-	foreach(lc, c.found)
+	foreach(lc, aggs)
 	{
 		Node	   *slope = derivative(cxt, expr, lfirst(lc));
 		Node	   *error;

@@ -28,6 +28,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->has_unit = o->has_unit;
 	n->keys = copyObject(o->keys);
 	n->columns = copyObject(o->columns);
+	n->expressions = copyObject(o->expressions);
 	n->selection = o->selection;
 	n->first_param = o->first_param;
 	n->givens = copyObject(o->givens);

@@ -139,6 +139,8 @@ struct DpRelease
 	bool		has_unit;		/* contributions of units are bounded; false: every row is a unit */
 	List	   *keys;			/* DpReleaseKey */
 	List	   *columns;		/* DpReleaseColumn */
+	List	   *expressions;	/* arithmetic of the select list, for previews: (text, columns,
+								 * coefficients: NIL: not linear) */
 	int			selection;		/* index into columns of the count of units that decides on
 								 * undeclared keys; -1: all keys are declared, or none */
 
