@@ -155,6 +155,9 @@ extern List *dp_collect_companions(Query *query);
  */
 extern Node *dp_propagate_error(DpSplitContext *cxt, Node *expr, bool standard, Oid stddev);
 
+/* propagate.c: stddev of one of them */
+extern Node *dp_stddev_call(Oid stddev, Aggref *agg);
+
 /* the same: refuses those that are left, when all levels have been split; they would fail after the debit */
 extern void dp_refuse_companions(Query *query, DpSplitContext *cxt);
 
