@@ -536,6 +536,13 @@ dp_reserve_setting_prefix(const char *prefix)
 #endif
 }
 
+/* what a check hook of a setting hands on; NULL when there is no memory */
+#if PG_VERSION_NUM >= 160000
+#define DP_GUC_MALLOC(size) guc_malloc(LOG, size)
+#else
+#define DP_GUC_MALLOC(size) malloc(size)
+#endif
+
 /* --- dates and times --- */
 
 #include "datatype/timestamp.h"

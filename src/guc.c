@@ -65,20 +65,27 @@ check_delta_setting(double *newval, void **extra, GucSource source)
 	return check_amount(*newval, source, 1.0 / DP_DELTA_ONE, 0.5, "dp_cdp.delta");
 }
 
+/* what a check hook hands to its assign hook */
+static bool
+keep_extra(const void *value, size_t size, void **extra)
+{
+	*extra = DP_GUC_MALLOC(size);
+	if (*extra == NULL)
+		return false;
+	memcpy(*extra, value, size);
+	return true;
+}
+
 /* a positive number, or one and a percent sign; empty: none */
 static bool
 check_target_setting(char **newval, void **extra, GucSource source)
 {
 	char	   *end;
 	double		value;
-	double	   *parsed = malloc(2 * sizeof(double));
+	double		parsed[2] = {0, 0};
 
-	if (parsed == NULL)
-		return false;
-	*extra = parsed;
-	parsed[0] = parsed[1] = 0;
 	if (**newval == '\0')
-		return true;
+		return keep_extra(parsed, sizeof(parsed), extra);
 	errno = 0;
 	value = strtod(*newval, &end);
 	while (*end == ' ')
@@ -98,7 +105,7 @@ check_target_setting(char **newval, void **extra, GucSource source)
 		return false;
 	}
 	parsed[0] = value;
-	return true;
+	return keep_extra(parsed, sizeof(parsed), extra);
 }
 
 static void

@@ -15,7 +15,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "guard/level.h"
 #include "nodes/makefuncs.h"
@@ -30,7 +29,7 @@ typedef struct ExpandContext
 	bool		standard;
 	Oid			stddev;			/* dp_noise_stddev("any") */
 	Oid			margin;			/* dp_cdp.margin(float8, float8) */
-	Oid			times;			/* float8 * float8 */
+	Oid			times;			/* dp_cdp.try_multiply(float8, float8) */
 } ExpandContext;
 
 static void
@@ -42,8 +41,7 @@ look_up(ExpandContext *c)
 	c->stddev = LookupFuncName(list_make2(makeString(get_namespace_name(dp_public_schema())),
 										  makeString(pstrdup("dp_noise_stddev"))), 1, &any, false);
 	c->margin = dp_own_function("margin", 2, floats, FLOAT8OID);
-	c->times = OpernameGetOprid(list_make2(makeString(pstrdup("pg_catalog")), makeString(pstrdup("*"))),
-								FLOAT8OID, FLOAT8OID);
+	c->times = dp_own_function("try_multiply", 2, floats, FLOAT8OID);
 }
 
 /* dp_noise_stddev of what stands inside, an aggregate or an expression of several; NULL: there is none */
@@ -56,8 +54,7 @@ stddev_of(Node *arg, ExpandContext *c)
 		return dp_propagate_error(c->cxt, arg, c->standard, c->stddev);
 	if (dp_find_aggregate(((Aggref *) arg)->aggfnoid, c->standard) == NULL)
 		return NULL;
-	return (Node *) makeFuncExpr(c->stddev, FLOAT8OID, list_make1(copyObject(arg)),
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return dp_stddev_call(c->stddev, (Aggref *) arg);
 }
 
 static Node *
@@ -93,8 +90,8 @@ expand_mutator(Node *node, ExpandContext *c)
 									 FLOAT8PASSBYVAL);
 			factor = makeFuncExpr(c->margin, FLOAT8OID, list_make2(one, confidence),
 								  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-			return (Node *) make_opclause(c->times, FLOAT8OID, false, (Expr *) stddev, (Expr *) factor,
-										  InvalidOid, InvalidOid);
+			return (Node *) makeFuncExpr(c->times, FLOAT8OID, list_make2(stddev, factor),
+										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 		}
 	}
 	if (IsA(node, Query))

@@ -164,6 +164,9 @@ extern void dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool st
  */
 extern Node *dp_propagate_error(DpSplitContext *cxt, Node *expr, bool standard, Oid stddev);
 
+/* propagate.c: stddev of one of them */
+extern Node *dp_stddev_call(Oid stddev, Aggref *agg);
+
 /* the same: refuses those that are left, when all levels have been split; they would fail after the debit */
 extern void dp_refuse_companions(Query *query, DpSplitContext *cxt);
 

@@ -72,7 +72,7 @@ add(Node *a, Node *b)
 static Node *
 times(Node *derivative, Node *factor)
 {
-	return derivative ? calculate("try_multiply", derivative, as_double(factor)) : NULL;
+	return derivative ? calculate("try_multiply", derivative, factor) : NULL;
 }
 
 static Node *
@@ -109,6 +109,16 @@ contains_walker(Node *node, Aggref *agg)
 	return expression_tree_walker(node, contains_walker, agg);
 }
 
+static bool
+contains_aggregate(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+		return true;
+	return expression_tree_walker(node, contains_aggregate, context);
+}
+
 /* the name of PostgreSQL's own arithmetic operator on numbers; else 0 */
 static char
 operator_sign(OpExpr *op)
@@ -138,28 +148,83 @@ is_rounding(Oid funcid)
 		funcid == F_TRUNC_NUMERIC || funcid == F_TRUNC_NUMERIC_INT4 || funcid == F_TRUNC_FLOAT8;
 }
 
+/* a cast between numbers, or rounding, which adds nothing to speak of: what it is of; else NULL */
+static Node *
+converted(Node *expr)
+{
+	FuncExpr   *func = (FuncExpr *) expr;
+	Node	   *arg;
+
+	if (IsA(expr, RelabelType))
+		return (Node *) ((RelabelType *) expr)->arg;
+	if (!IsA(expr, FuncExpr) || func->args == NIL)
+		return NULL;
+	arg = linitial(func->args);
+	if (list_length(func->args) > 1 && contains_aggregate(lsecond(func->args), NULL))
+		return NULL;
+	if (is_rounding(func->funcid) ||
+		(func->funcformat != COERCE_EXPLICIT_CALL && is_number(func->funcresulttype) && is_number(exprType(arg))))
+		return arg;
+	return NULL;
+}
+
+/*
+ * An operand that the derivative is multiplied with or divided by.  The
+ * query's own operators would divide whole numbers, and fail where these do
+ * not: on division by 0 and on overflow.
+ */
+static Node *
+value(Node *expr)
+{
+	Node	   *arg = converted(expr);
+
+	check_stack_depth();
+	if (!contains_aggregate(expr, NULL))
+		return as_double(expr);
+	if (arg != NULL)
+		return value(arg);
+	if (IsA(expr, OpExpr))
+	{
+		OpExpr	   *op = (OpExpr *) expr;
+		char		sign = operator_sign(op);
+		Node	   *a = linitial(op->args);
+		Node	   *b = list_length(op->args) > 1 ? lsecond(op->args) : NULL;
+
+		if (b == NULL && sign == '-')
+			return negative(value(a));
+		if (b == NULL && sign == '+')
+			return value(a);
+		if (b != NULL && sign == '+')
+			return add(value(a), value(b));
+		if (b != NULL && sign == '-')
+			return add(value(a), negative(value(b)));
+		if (b != NULL && sign == '*')
+			return times(value(a), value(b));
+		if (b != NULL && sign == '/')
+			return calculate("try_divide", value(a), value(b));
+	}
+	/* what is not arithmetic is refused where its derivative is asked for */
+	return as_double(expr);
+}
+
 /* derivative() knows it */
 static bool
 is_arithmetic(Node *expr)
 {
+	Node	   *arg = converted(expr);
 	ListCell   *lc;
-	List	   *args;
 
 	check_stack_depth();
 	if (!is_number(exprType(expr)))
 		return false;
-	if (IsA(expr, Aggref) || IsA(expr, Const) || IsA(expr, Param))
+	if (!contains_aggregate(expr, NULL) || IsA(expr, Aggref))
 		return true;
-	if (IsA(expr, RelabelType))
-		return is_arithmetic((Node *) ((RelabelType *) expr)->arg);
-	if (IsA(expr, FuncExpr) && ((FuncExpr *) expr)->args != NIL &&
-		(is_rounding(((FuncExpr *) expr)->funcid) || ((FuncExpr *) expr)->funcformat != COERCE_EXPLICIT_CALL))
-		return is_arithmetic(linitial(((FuncExpr *) expr)->args));
-	if (!IsA(expr, OpExpr) || strchr("+-*/", operator_sign((OpExpr *) expr)) == NULL ||
-		operator_sign((OpExpr *) expr) == '\0')
+	if (arg != NULL)
+		return is_arithmetic(arg);
+	if (!IsA(expr, OpExpr) || operator_sign((OpExpr *) expr) == '\0' ||
+		strchr("+-*/", operator_sign((OpExpr *) expr)) == NULL)
 		return false;
-	args = ((OpExpr *) expr)->args;
-	foreach(lc, args)
+	foreach(lc, ((OpExpr *) expr)->args)
 		if (!is_arithmetic(lfirst(lc)))
 			return false;
 	return true;
@@ -177,20 +242,20 @@ refuse_expression(DpSplitContext *cxt, Node *expr)
 static Node *
 derivative(DpSplitContext *cxt, Node *expr, Aggref *agg)
 {
+	Node	   *arg;
+
 	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
 	if (equal(expr, agg))
 		return number(1);
 	if (!contains_walker(expr, agg))
 		return NULL;
-	if (IsA(expr, RelabelType))
-		return derivative(cxt, (Node *) ((RelabelType *) expr)->arg, agg);
-	if (IsA(expr, FuncExpr) && ((FuncExpr *) expr)->funcformat != COERCE_EXPLICIT_CALL &&
-		is_number(((FuncExpr *) expr)->funcresulttype) &&
-		is_number(exprType(linitial(((FuncExpr *) expr)->args))))
-		return derivative(cxt, linitial(((FuncExpr *) expr)->args), agg);
-	/* rounding adds nothing to speak of */
-	if (IsA(expr, FuncExpr) && is_rounding(((FuncExpr *) expr)->funcid))
-		return derivative(cxt, linitial(((FuncExpr *) expr)->args), agg);
+	arg = converted(expr);
+	if (arg != NULL)
+		return derivative(cxt, arg, agg);
+	/* what is divided by nullif(x, 0) has no error where x is 0 */
+	if (IsA(expr, NullIfExpr) && !contains_aggregate(lsecond(((NullIfExpr *) expr)->args), NULL))
+		return derivative(cxt, linitial(((NullIfExpr *) expr)->args), agg);
 	if (IsA(expr, OpExpr))
 	{
 		OpExpr	   *op = (OpExpr *) expr;
@@ -208,14 +273,14 @@ derivative(DpSplitContext *cxt, Node *expr, Aggref *agg)
 		else if (sign == '-')
 			return add(derivative(cxt, a, agg), negative(derivative(cxt, b, agg)));
 		else if (sign == '*')
-			return add(times(derivative(cxt, a, agg), b), times(derivative(cxt, b, agg), a));
+			return add(times(derivative(cxt, a, agg), value(b)), times(derivative(cxt, b, agg), value(a)));
 		else if (sign == '/')
 		{
 			/* (a' b - a b') / b^2 */
-			Node	   *above = add(times(derivative(cxt, a, agg), b),
-									negative(times(derivative(cxt, b, agg), a)));
+			Node	   *above = add(times(derivative(cxt, a, agg), value(b)),
+									negative(times(derivative(cxt, b, agg), value(a))));
 
-			return calculate("try_divide", above, square(as_double(b)));
+			return calculate("try_divide", above, square(value(b)));
 		}
 	}
 	refuse_expression(cxt, expr);
@@ -231,6 +296,7 @@ typedef struct AggregateContext
 {
 	bool		standard;
 	List	   *found;
+	Node	   *subquery;
 } AggregateContext;
 
 static bool
@@ -244,16 +310,9 @@ aggregate_walker(Node *node, AggregateContext *c)
 			c->found = list_append_unique(c->found, node);
 		return false;
 	}
+	if (IsA(node, SubLink))
+		c->subquery = node;
 	return expression_tree_walker(node, aggregate_walker, c);
-}
-
-static List *
-aggregates_of(Node *expr, bool standard)
-{
-	AggregateContext c = {standard};
-
-	aggregate_walker(expr, &c);
-	return c.found;
 }
 
 /* the derivative by each aggregate where it is a constant; NIL: not all are */
@@ -284,41 +343,56 @@ dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool standard)
 	{
 		TargetEntry *tle = lfirst(lc);
 		Node	   *expr = (Node *) tle->expr;
-		List	   *aggs = aggregates_of(expr, standard);
+		AggregateContext c = {standard};
 		List	   *columns = NIL;
 		ListCell   *agg;
 
-		if (tle->resjunk || aggs == NIL || IsA(expr, Aggref) || !is_arithmetic(expr))
+		aggregate_walker(expr, &c);
+		if (tle->resjunk || c.found == NIL || c.subquery != NULL || IsA(expr, Aggref) || !is_arithmetic(expr))
 			continue;
-		foreach(agg, aggs)
+		foreach(agg, c.found)
 			columns = lappend_int(columns, dp_column_of(level, lfirst(agg)));
 		level->release->expressions =
 			lappend(level->release->expressions,
 					list_make3(makeString(dp_expression_text(level, expr)), columns,
-							   coefficients(cxt, expr, aggs)));
+							   coefficients(cxt, expr, c.found)));
 	}
+}
+
+Node *
+dp_stddev_call(Oid stddev, Aggref *agg)
+{
+	FuncExpr   *call = makeFuncExpr(stddev, FLOAT8OID, list_make1(copyObject(agg)),
+									InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+
+	/* for messages */
+	call->location = agg->location;
+	return (Node *) call;
 }
 
 Node *
 dp_propagate_error(DpSplitContext *cxt, Node *expr, bool standard, Oid stddev)
 {
-	List	   *aggs = aggregates_of(expr, standard);
+	AggregateContext c = {standard};
 	Node	   *variance = NULL;
 	ListCell   *lc;
 
-	if (aggs == NIL)
+	aggregate_walker(expr, &c);
+	if (c.found == NIL)
 		return NULL;
 	if (!is_number(exprType(expr)))
 		refuse_expression(cxt, expr);
-	foreach(lc, aggs)
+	/* it may release something, too */
+	if (c.subquery != NULL)
+		refuse_expression(cxt, c.subquery);
+	foreach(lc, c.found)
 	{
 		Node	   *slope = derivative(cxt, expr, lfirst(lc));
 		Node	   *error;
 
 		if (slope == NULL)
 			continue;
-		error = (Node *) makeFuncExpr(stddev, FLOAT8OID, list_make1(copyObject(lfirst(lc))),
-									  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+		error = dp_stddev_call(stddev, lfirst(lc));
 		variance = add(variance, square(calculate("try_multiply", slope, error)));
 	}
 	return variance ? calculate("try_power", variance, number(0.5)) : number(0);

@@ -109,6 +109,8 @@ take_look(DpRun *run, DpFrozen *usual, EState *root)
 	DpDebitItem *item;
 
 	look.look = dp_look_create(run->release, usual);
+	/* what is wrong with a low price is found before anything is paid */
+	dp_freeze(run->release, root, dp_look_floors(look.look));
 	look.frozen = dp_freeze(run->release, root, dp_look_prices(look.look));
 	item = dp_frozen_debit(look.frozen);
 	item->aggregates = psprintf("first look: %s", item->aggregates);
@@ -146,14 +148,14 @@ pay_statement(EState *root)
 
 		prices = lappend(prices, frozen);
 	}
+	foreach(run, unpaid)
+		/* declared keys alone are public */
+		if (((DpRun *) lfirst(run))->release->columns != NIL)
+			dp_run_givens(lfirst(run));
 	forboth(run, unpaid, price, prices)
 	{
 		DpRelease  *release = ((DpRun *) lfirst(run))->release;
 
-		/* declared keys alone are public */
-		if (release->columns == NIL)
-			continue;
-		dp_run_givens(lfirst(run));
 		if (dp_target_needs_look(release))
 			lfirst(price) = dp_freeze(release, root, take_look(lfirst(run), lfirst(price), root));
 	}
@@ -199,7 +201,9 @@ release_begin(CustomScanState *node, EState *estate, int eflags)
 						"use EXPLAIN without ANALYZE, which shows their price and noise"),
 				 errdetail("What EXPLAIN ANALYZE prints depends on protected rows.")));
 	state->run = enter_run(root_estate(estate), state->release);
-	state->run->desc = node->ss.ss_ScanTupleSlot->tts_tupleDescriptor;
+	/* the first to begin belongs to the root, those of EvalPlanQual end before it */
+	if (state->run->desc == NULL)
+		state->run->desc = node->ss.ss_ScanTupleSlot->tts_tupleDescriptor;
 }
 
 static TupleTableSlot *

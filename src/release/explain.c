@@ -40,8 +40,8 @@ explain_list(const char *line, const char *list, List *items, ExplainState *es)
 }
 
 /* the bounds may be parameters whose values EXPLAIN does not know */
-static bool
-parameters_known(DpRelease *release, EState *estate)
+bool
+dp_parameters_known(const DpRelease *release, EState *estate)
 {
 	ListCell   *lc;
 
@@ -93,10 +93,11 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	EState	   *estate = node->ss.ps.state;
 	DpFrozen   *frozen;
 	List	   *lines = NIL;
+	ListCell   *lc;
 
 	ExplainPropertyText("Dataset", release->dataset, es);
 	/* auto_explain asks when the statement is over, and SQL cannot be run any more */
-	if (!parameters_known(release, estate) || !ActiveSnapshotSet())
+	if (!dp_parameters_known(release, estate) || !ActiveSnapshotSet())
 		return;
 	frozen = dp_freeze(release, estate, NULL);
 	if (frozen->groups)
@@ -119,5 +120,13 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyText("Delta", format_units(frozen->delta, DP_DELTA_ONE), es);
 		ExplainPropertyInteger("Threshold", NULL, frozen->threshold, es);
 	}
+	lines = NIL;
+	foreach(lc, dp_freeze_givens(release, estate))
+	{
+		frozen = lfirst(lc);
+		lines = lappend(lines, psprintf("%s  (rho=%s)", frozen->aggregates, format_units(frozen->rho, DP_RHO_ONE)));
+	}
+	if (lines != NIL)
+		explain_list("Released Before", "Released Before", lines, es);
 	explain_budgets(release->dataset, es);
 }

@@ -90,7 +90,7 @@ release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 			: dp_release_answer(column, state, &error);
 		receiver->nulls[out] = error.isnull;
 		if (receiver->run->look)
-			dp_look_add(receiver->run->look, column, i, error.value, error.stddev);
+			dp_look_add(receiver->run->look, i, error.value, error.stddev);
 		else
 			dp_report_group(frozen, i, receiver->values, receiver->nulls, error.stddev);
 		if (column->column->with_error)

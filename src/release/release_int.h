@@ -63,6 +63,7 @@ typedef struct DpFrozen
 	char	   *aggregates;		/* for the audit */
 	char	   *groups;
 	char	   *sigmas;
+	uint64		report;			/* report.c: the statement whose report this is in */
 } DpFrozen;
 
 /*
@@ -167,20 +168,28 @@ extern void dp_key_table_get(DpKeyTable *table, int64 position, Datum *values, b
 /* target.c */
 typedef struct DpLook DpLook;
 
+/* the error of an answer depends on the answer, or on others in the column */
+extern bool dp_error_varies(const DpReleaseColumn *column);
+
 extern bool dp_target_needs_look(const DpRelease *release);
 extern int64 dp_target_price(const DpFrozen *frozen, const DpReleaseColumn *column, dp_u128 sens2,
 							 double unit, int64 usual);
 extern DpLook *dp_look_create(const DpRelease *release, const DpFrozen *usual);
 extern const int64 *dp_look_prices(const DpLook *look);
-extern void dp_look_add(DpLook *look, const DpFrozenColumn *column, int i, double value, double stddev);
+extern const int64 *dp_look_floors(const DpLook *look);
+extern void dp_look_add(DpLook *look, int i, double value, double stddev);
 extern const int64 *dp_look_settle(DpLook *look, const DpFrozen *usual);
 
 /* report.c: what dp_cdp.last_release() tells; first: of its statement */
-extern void dp_report_release(const DpFrozen *frozen, bool first);
+extern void dp_report_release(DpFrozen *frozen, bool first);
 extern void dp_report_group(const DpFrozen *frozen, int column, const Datum *keys, const bool *nulls,
 							double stddev);
 
-/* explain.c */
+/* report.c: DpFrozen of the releases that what a release is given would make; nothing is executed */
+extern List *dp_freeze_givens(const DpRelease *release, EState *estate);
+
+/* explain.c: can it be frozen where nothing is executed */
+extern bool dp_parameters_known(const DpRelease *release, EState *estate);
 extern void dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
 #endif							/* DP_RELEASE_INT_H */

@@ -58,17 +58,12 @@ static MemoryContext last_context = NULL;
 static Oid	last_role = InvalidOid;
 static List *last_lines = NIL;
 static int	last_groups = 0;
+static uint64 last_report = 0;	/* a cursor's releases may run when others have been reported */
 
 /* ------------------------------------------------------------------------
  * Lines
  * ------------------------------------------------------------------------
  */
-
-static bool
-error_varies(const DpFrozenColumn *column)
-{
-	return column->column->answer != DP_ANSWER_TOTAL && column->column->answer != DP_ANSWER_HISTOGRAM;
-}
 
 static ReportLine *
 column_line(const DpFrozen *frozen, int i)
@@ -82,7 +77,7 @@ column_line(const DpFrozen *frozen, int i)
 	line->sensitivity = sqrt((double) part->sens2);
 	if (part->part.kind == DP_VALUE_SUM)
 		line->sensitivity *= dp_grid_unit(&part->grid);
-	line->stddev = error_varies(column) ? -1 : column->sigma;
+	line->stddev = dp_error_varies(column->column) ? -1 : column->sigma;
 	line->rho = column->rho;
 	line->delta = i == 0 ? frozen->delta : 0;
 	return line;
@@ -151,7 +146,7 @@ return_lines(FunctionCallInfo fcinfo, List *lines)
 
 /* first: of the statement */
 void
-dp_report_release(const DpFrozen *frozen, bool first)
+dp_report_release(DpFrozen *frozen, bool first)
 {
 	MemoryContext old;
 
@@ -163,8 +158,11 @@ dp_report_release(const DpFrozen *frozen, bool first)
 		MemoryContextReset(last_context);
 		last_lines = NIL;
 		last_groups = 0;
-		last_role = GetOuterUserId();
+		last_report++;
+		/* a SECURITY DEFINER function's, not its caller's: the caller may see less */
+		last_role = GetUserId();
 	}
+	frozen->report = last_report;
 	old = MemoryContextSwitchTo(last_context);
 	last_lines = release_lines(last_lines, frozen);
 	MemoryContextSwitchTo(old);
@@ -197,7 +195,7 @@ dp_report_group(const DpFrozen *frozen, int i, const Datum *keys, const bool *nu
 	MemoryContext old;
 	ReportLine *line;
 
-	if (!error_varies(&frozen->columns[i]) || last_groups >= MAX_GROUPS)
+	if (!dp_error_varies(frozen->columns[i].column) || frozen->report != last_report || last_groups >= MAX_GROUPS)
 		return;
 	last_groups++;
 	old = MemoryContextSwitchTo(last_context);
@@ -213,7 +211,7 @@ PG_FUNCTION_INFO_V1(dp_last_release);
 Datum
 dp_last_release(PG_FUNCTION_ARGS)
 {
-	return return_lines(fcinfo, last_role == GetOuterUserId() ? last_lines : NIL);
+	return return_lines(fcinfo, last_role == GetUserId() ? last_lines : NIL);
 }
 
 /* ------------------------------------------------------------------------
@@ -240,7 +238,7 @@ expression_lines(List *lines, const DpFrozen *frozen)
 			const DpFrozenColumn *column = &frozen->columns[list_nth_int(columns, i)];
 			double		factor = DatumGetFloat8(list_nth_node(Const, coefficients, i)->constvalue);
 
-			known = !error_varies(column) && column->nparts == 1 && column->parts[0].width == 1;
+			known = !dp_error_varies(column->column) && column->nparts == 1 && column->parts[0].width == 1;
 			variance += factor * factor * column->sigma * column->sigma;
 		}
 		line->dataset = pstrdup(frozen->release->dataset);
@@ -256,7 +254,7 @@ typedef struct FindContext
 {
 	EState	   *estate;
 	List	   *names;
-	List	   *lines;
+	List	   *frozen;
 } FindContext;
 
 static bool
@@ -270,13 +268,42 @@ find_releases(PlanState *state, FindContext *c)
 		/* one release, however often it is read */
 		if (!list_member(c->names, makeString(release->name)))
 		{
-			DpFrozen   *frozen = dp_freeze(release, c->estate, NULL);
-
 			c->names = lappend(c->names, makeString(release->name));
-			c->lines = expression_lines(release_lines(c->lines, frozen), frozen);
+			c->frozen = list_concat(c->frozen, dp_freeze_givens(release, c->estate));
+			if (dp_parameters_known(release, c->estate))
+				c->frozen = lappend(c->frozen, dp_freeze(release, c->estate, NULL));
 		}
 	}
 	return planstate_tree_walker(state, find_releases, c);
+}
+
+/* DpFrozen of each release of a plan, which is not executed */
+static List *
+freeze_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvironment *env)
+{
+	QueryDesc  *desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, None_Receiver,
+									   params, env, 0);
+	FindContext c = {0};
+
+	ExecutorStart(desc, EXEC_FLAG_EXPLAIN_ONLY);
+	c.estate = desc->estate;
+	find_releases(desc->planstate, &c);
+	ExecutorEnd(desc);
+	FreeQueryDesc(desc);
+	return c.frozen;
+}
+
+List *
+dp_freeze_givens(const DpRelease *release, EState *estate)
+{
+	List	   *frozen = NIL;
+	ListCell   *lc;
+
+	check_stack_depth();
+	foreach(lc, release->givens)
+		frozen = list_concat(frozen, freeze_plan(((DpGiven *) lfirst(lc))->plan, estate->es_sourceText,
+												 estate->es_param_list_info, estate->es_queryEnv));
+	return frozen;
 }
 
 /* positions are in the text that is previewed, not in the statement that asks for it */
@@ -322,19 +349,14 @@ Datum
 dp_preview_columns(PG_FUNCTION_ARGS)
 {
 	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	QueryDesc  *desc;
-	FindContext c = {0};
-	Datum		result;
+	List	   *lines = NIL;
+	List	   *frozen;
+	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	desc = CreateQueryDesc(plan_text(query), query, GetActiveSnapshot(), InvalidSnapshot,
-						   None_Receiver, NULL, NULL, 0);
-	ExecutorStart(desc, EXEC_FLAG_EXPLAIN_ONLY);
-	c.estate = desc->estate;
-	find_releases(desc->planstate, &c);
-	result = return_lines(fcinfo, c.lines);
-	ExecutorEnd(desc);
-	FreeQueryDesc(desc);
+	frozen = freeze_plan(plan_text(query), query, NULL, NULL);
 	PopActiveSnapshot();
-	return result;
+	foreach(lc, frozen)
+		lines = expression_lines(release_lines(lines, lfirst(lc)), lfirst(lc));
+	return return_lines(fcinfo, lines);
 }

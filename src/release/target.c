@@ -9,15 +9,18 @@
  * All else needs a first look: the same query is released within, at a tenth
  * of the usual price, its answers are not shown, and from them follows which
  * price the target needs (a selection of keys at its usual price, so that the
- * look sees the groups that will be shown).  The look is charged, too: what it costs and what
- * follows from it compose (zCDP composes adaptively).
+ * look sees the groups that will be shown).  The look is charged, too: what it
+ * costs and what follows from it compose (zCDP composes adaptively).
  *
  * With several groups the target is met by the group in the middle: the
  * median over groups of what each of them would need.  A price is never above
- * the dataset's max_rho, nor above 100 times the usual price.
+ * the dataset's max_rho, nor above 100 times the usual price.  After a look it
+ * has a floor, too, whose noise was found representable before the look.
  *
- * Invariant: a price depends on the query, the settings, the policy and on
- * noisy values that were paid for; not on rows.
+ * Invariants:
+ * - A price depends on the query, the settings, the policy and on noisy values
+ *	 that were paid for; not on rows.
+ * - What a look remembers outlives the rows and the run that it came from.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,11 +28,13 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "errors.h"
 #include "guc.h"
 #include "math/normal.h"
 #include "release/release.h"
 #include "release/release_int.h"
+#include "utils/lsyscache.h"
 
 /* how much more than usual a target may cost, where the dataset has no max_rho */
 #define DP_MAX_TARGET_FACTOR 100
@@ -37,8 +42,11 @@
 /* the share of the usual price that a first look costs */
 #define DP_LOOK_SHARE 10
 
-static bool
-error_varies(const DpReleaseColumn *column)
+/* the share of the look's price below which no total is released after it */
+#define DP_FLOOR_SHARE 100
+
+bool
+dp_error_varies(const DpReleaseColumn *column)
 {
 	return column->answer != DP_ANSWER_TOTAL && column->answer != DP_ANSWER_HISTOGRAM;
 }
@@ -49,10 +57,16 @@ margin_factor(void)
 	return dp_normal_tail_inverse(0.025);
 }
 
-/* bounds of values are not of the kind that a target speaks of */
+/* bounds of values are not of the kind that a target speaks of, nor is a share of a date */
 static bool
 has_target(const DpReleaseColumn *column)
 {
+	Oid			type = get_base_element_type(column->result_type);
+
+	if (!OidIsValid(type))
+		type = column->result_type;
+	if (dp_guc_target_is_relative && (type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID))
+		return false;
 	return !column->hidden && column->answer != DP_ANSWER_BOUNDS;
 }
 
@@ -60,7 +74,7 @@ static bool
 column_needs_look(const DpReleaseColumn *column)
 {
 	return has_target(column) &&
-		(dp_guc_target_is_relative || error_varies(column));
+		(dp_guc_target_is_relative || dp_error_varies(column));
 }
 
 bool
@@ -123,11 +137,22 @@ dp_target_price(const DpFrozen *frozen, const DpReleaseColumn *column, dp_u128 s
  * ------------------------------------------------------------------------
  */
 
+/* what each group would need: a factor on the look's price */
+typedef struct DpNeeds
+{
+	bool		wanted;
+	int64		n;
+	int64		size;
+	double	   *factor;
+} DpNeeds;
+
 typedef struct DpLook
 {
+	MemoryContext context;
 	int			ncolumns;
 	int64	   *prices;			/* of the look */
-	List	  **needs;			/* of each column: double *, factor on its price, by group */
+	int64	   *floors;			/* the least that may follow */
+	DpNeeds    *needs;			/* of each column */
 } DpLook;
 
 DpLook *
@@ -135,13 +160,28 @@ dp_look_create(const DpRelease *release, const DpFrozen *usual)
 {
 	DpLook	   *look = palloc0(sizeof(DpLook));
 
+	look->context = CurrentMemoryContext;
 	look->ncolumns = list_length(release->columns);
 	look->prices = palloc(look->ncolumns * sizeof(int64));
-	look->needs = palloc0(look->ncolumns * sizeof(List *));
+	look->floors = palloc(look->ncolumns * sizeof(int64));
+	look->needs = palloc0(look->ncolumns * sizeof(DpNeeds));
 	for (int i = 0; i < look->ncolumns; i++)
-		/* groups that would be shown must be seen */
-		look->prices[i] = i == release->selection ? usual->columns[i].rho
-			: Max(usual->columns[i].rho / DP_LOOK_SHARE, 1);
+	{
+		const DpReleaseColumn *column = usual->columns[i].column;
+
+		/* the usual price, not one that a target has set: it may not be looked at */
+		look->prices[i] = Max(usual->column_rho / DP_LOOK_SHARE, 1);
+		look->floors[i] = look->prices[i];
+		look->needs[i].wanted = column_needs_look(column);
+		if (i == release->selection)
+			/* groups that are seen usually must be seen, now and then */
+			look->prices[i] = look->floors[i] = usual->columns[i].rho;
+		else if (!look->needs[i].wanted)
+			look->floors[i] = usual->columns[i].rho;
+		else if (!dp_error_varies(column))
+			/* the error of a total follows its price exactly; others are estimated near the look's */
+			look->floors[i] = Max(look->prices[i] / DP_FLOOR_SHARE, 1);
+	}
 	return look;
 }
 
@@ -151,26 +191,37 @@ dp_look_prices(const DpLook *look)
 	return look->prices;
 }
 
+const int64 *
+dp_look_floors(const DpLook *look)
+{
+	return look->floors;
+}
+
 /* value and stddev: as released by the look; NaN where the answer is not one number */
 void
-dp_look_add(DpLook *look, const DpFrozenColumn *column, int i, double value, double stddev)
+dp_look_add(DpLook *look, int i, double value, double stddev)
 {
+	DpNeeds    *needs = &look->needs[i];
 	double		wanted = dp_guc_target_is_relative ? dp_guc_target * fabs(value) : dp_guc_target;
-	double	   *need;
 
-	if (!column_needs_look(column->column) || isnan(value))
+	if (!needs->wanted || isnan(value) || isnan(stddev))
 		return;
-	need = palloc(sizeof(double));
+	if (needs->n == needs->size)
+	{
+		needs->size = Max(2 * needs->size, 64);
+		needs->factor = needs->factor
+			? repalloc_huge(needs->factor, needs->size * sizeof(double))
+			: MemoryContextAlloc(look->context, needs->size * sizeof(double));
+	}
 	/* what vanishes in the noise would need any price */
-	*need = wanted > 0 ? pow(margin_factor() * stddev / wanted, 2) : INFINITY;
-	look->needs[i] = lappend(look->needs[i], need);
+	needs->factor[needs->n++] = wanted > 0 ? pow(margin_factor() * stddev / wanted, 2) : INFINITY;
 }
 
 static int
-compare_needs(const ListCell *a, const ListCell *b)
+compare_factors(const void *a, const void *b)
 {
-	double		x = *(double *) lfirst(a);
-	double		y = *(double *) lfirst(b);
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
 
 	return x < y ? -1 : x > y;
 }
@@ -180,18 +231,21 @@ const int64 *
 dp_look_settle(DpLook *look, const DpFrozen *usual)
 {
 	int64	   *prices = palloc(look->ncolumns * sizeof(int64));
+	int64		most = greatest_price(usual->dataset, usual->column_rho);
 
 	for (int i = 0; i < look->ncolumns; i++)
 	{
-		int64		most = greatest_price(usual->dataset, usual->column_rho);
+		DpNeeds    *needs = &look->needs[i];
+		int64		price;
 
 		prices[i] = usual->columns[i].rho;
-		if (look->needs[i] == NIL)
+		if (needs->n == 0)
 			continue;
-		list_sort(look->needs[i], compare_needs);
-		prices[i] = price_units(*(double *) list_nth(look->needs[i], list_length(look->needs[i]) / 2) *
-								look->prices[i], most);
-		prices[i] = Min(prices[i], most);
+		qsort(needs->factor, needs->n, sizeof(double), compare_factors);
+		price = price_units(needs->factor[needs->n / 2] * look->prices[i], most);
+		prices[i] = Max(Min(price, most), look->floors[i]);
+		pfree(needs->factor);
+		needs->factor = NULL;
 	}
 	return prices;
 }
