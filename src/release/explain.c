@@ -13,7 +13,9 @@
 #include "catalog/pg_type.h"
 #include "compat.h"
 #include "executor/spi.h"
+#include "guc.h"
 #include "ledger/ledger.h"
+#include "math/normal.h"
 #include "miscadmin.h"
 #include "release/release.h"
 #include "release/release_int.h"
@@ -63,18 +65,22 @@ dp_parameters_known(const DpRelease *release, EState *estate)
 
 /* the budgets that a debit would touch, as the asking roles may see them */
 static void
-explain_budgets(const char *dataset, ExplainState *es)
+explain_budgets(const char *dataset, int64 rho, ExplainState *es)
 {
-	Oid			argtypes[] = {TEXTOID, OIDOID, OIDOID};
+	Oid			argtypes[] = {TEXTOID, OIDOID, OIDOID, NUMERICOID, BOOLOID};
 	Datum		args[] = {
 		CStringGetTextDatum(dataset),
 		ObjectIdGetDatum(GetSessionUserId()),
-		ObjectIdGetDatum(GetUserId())
+		ObjectIdGetDatum(GetUserId()),
+		NumericGetDatum(dp_numeric_from_units(rho, DP_RHO_SCALE)),
+		BoolGetDatum(es->verbose)
 	};
 	List	   *budgets = NIL;
 
 	SPI_connect();
 	if (SPI_execute_with_args("SELECT pg_catalog.format('%s: %s of rho %s remain', role, rho_remaining, rho_limit) "
+							  "OPERATOR(pg_catalog.||) CASE WHEN $5 THEN pg_catalog.format(', %s after this release', "
+							  "pg_catalog.trim_scale(rho_remaining OPERATOR(pg_catalog.-) $4)) ELSE '' END "
 							  "FROM dp_cdp.budgets WHERE dataset OPERATOR(pg_catalog.=) $1 "
 							  "AND (dp_cdp.role_pays($2, role) OR dp_cdp.role_pays($3, role)) "
 							  "ORDER BY role::pg_catalog.text",
@@ -92,6 +98,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	DpRelease  *release = dp_release_of_state(node);
 	EState	   *estate = node->ss.ps.state;
 	DpFrozen   *frozen;
+	int64		rho;
 	List	   *lines = NIL;
 	ListCell   *lc;
 
@@ -100,15 +107,23 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (!dp_parameters_known(release, estate) || !ActiveSnapshotSet())
 		return;
 	frozen = dp_freeze(release, estate, NULL);
+	rho = frozen->rho;
 	if (frozen->groups)
 		ExplainPropertyText("Groups", frozen->groups, es);
 	for (int i = 0; i < frozen->ncolumns; i++)
 	{
 		DpFrozenColumn *column = &frozen->columns[i];
 
+		char	   *more = "";
+
+		/* the margin is half of a 95 % interval */
+		if (es->verbose)
+			more = psprintf(" sensitivity=%.6g", dp_column_sensitivity(column));
+		if (es->verbose && !dp_error_varies(column->column))
+			more = psprintf("%s margin=%.6g", more, column->sigma * dp_normal_tail_inverse(0.025));
 		lines = lappend(lines,
-						psprintf("%s  (sigma=%.6g rho=%s)%s", column->column->label,
-								 column->sigma, format_units(column->rho, DP_RHO_ONE),
+						psprintf("%s  (sigma=%.6g rho=%s%s)%s", column->column->label,
+								 column->sigma, format_units(column->rho, DP_RHO_ONE), more,
 								 i == release->selection ? "  selects keys" : ""));
 	}
 	explain_list("Release", "Releases", lines, es);
@@ -128,5 +143,5 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	}
 	if (lines != NIL)
 		explain_list("Released Before", "Released Before", lines, es);
-	explain_budgets(release->dataset, es);
+	explain_budgets(release->dataset, rho, es);
 }

@@ -169,6 +169,7 @@ extern void dp_key_table_get(DpKeyTable *table, int64 position, Datum *values, b
 typedef struct DpLook DpLook;
 
 /* the error of an answer depends on the answer, or on others in the column */
+extern double dp_column_sensitivity(const DpFrozenColumn *column);
 extern bool dp_error_varies(const DpReleaseColumn *column);
 
 extern bool dp_target_needs_look(const DpRelease *release);

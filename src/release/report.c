@@ -65,18 +65,25 @@ static uint64 last_report = 0;	/* a cursor's releases may run when others have b
  * ------------------------------------------------------------------------
  */
 
+/* L2, over all groups, in the unit of sigma: of a total; else of a count of rows */
+double
+dp_column_sensitivity(const DpFrozenColumn *column)
+{
+	const DpFrozenPart *part = &column->parts[0];
+	double		sensitivity = sqrt((double) part->sens2);
+
+	return part->part.kind == DP_VALUE_SUM ? sensitivity * dp_grid_unit(&part->grid) : sensitivity;
+}
+
 static ReportLine *
 column_line(const DpFrozen *frozen, int i)
 {
 	const DpFrozenColumn *column = &frozen->columns[i];
 	ReportLine *line = palloc0(sizeof(ReportLine));
-	const DpFrozenPart *part = &column->parts[0];
 
 	line->dataset = pstrdup(frozen->release->dataset);
 	line->aggregate = pstrdup(column->column->label);
-	line->sensitivity = sqrt((double) part->sens2);
-	if (part->part.kind == DP_VALUE_SUM)
-		line->sensitivity *= dp_grid_unit(&part->grid);
+	line->sensitivity = dp_column_sensitivity(column);
 	line->stddev = dp_error_varies(column->column) ? -1 : column->sigma;
 	line->rho = column->rho;
 	line->delta = i == 0 ? frozen->delta : 0;

@@ -100,6 +100,17 @@ SELECT costs('SELECT 1 FROM visits HAVING dp_count(*) > 0', 1, 'an aggregate in 
 SELECT costs('SELECT dept FROM visits GROUP BY dept ORDER BY dp_count(*)', 1, 'an aggregate in ORDER BY only');
 SELECT costs('EXPLAIN SELECT dp_count(*) FROM visits', 0, 'EXPLAIN is free');
 SELECT costs('EXPLAIN (VERBOSE, COSTS, SETTINGS, FORMAT json) SELECT dp_count(*) FROM visits', 0, 'EXPLAIN with options');
+CREATE FUNCTION explained(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE line text; lines text := '';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || statement LOOP
+		lines := lines || line || E'\n';
+	END LOOP;
+	RETURN lines;
+END $$;
+SELECT matches(explained('SELECT dp_count(*), dp_avg(cost, 0, 10) FROM visits'),
+	'dp_count\(\*\)  \(sigma=[0-9.e+]+ rho=\S+ sensitivity=[0-9.]+ margin=[0-9.e+]+\)\n.*dp_avg\S* 0, 10\)  \(sigma=[0-9.e+]+ rho=\S+ sensitivity=[0-9.]+\)\n',
+	'EXPLAIN VERBOSE shows sensitivities, and margins that do not depend on the answer');
 SELECT costs('SELECT * FROM (SELECT ward, dp_count(*) FROM undeclared GROUP BY ward) s', 1, 'a count that selects the keys, too');
 SELECT costs('SELECT ward, dp_count(*) FILTER (WHERE id > 3) FROM undeclared GROUP BY ward', 2,
 	'a hidden count that selects the keys');
