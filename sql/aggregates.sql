@@ -412,6 +412,8 @@ SELECT * FROM preview('SELECT w.floor, grouping(floor), dp_count(*) FROM visits 
 SELECT * FROM preview('SELECT dp_count(*) FROM answers UNION ALL SELECT dp_count(*) FROM answers2');
 SELECT * FROM preview('WITH r AS (SELECT dp_count(*) AS n FROM answers) SELECT a.n, b.n, (SELECT dp_sum(i) FROM answers) FROM r a, r b');
 SELECT * FROM preview('SELECT dp_avg(n, 0, 10) FROM (SELECT patient, count(*) AS n FROM visits GROUP BY patient) q');
+-- sums and differences have an error, too; ratios depend on the answer
+SELECT * FROM preview('SELECT dp_count(*) - 2 * dp_count(DISTINCT patient), dp_count(*) / 4.0, dp_count(*) / dp_count(DISTINCT patient), -dp_count(*) + $$1$$ FROM visits');
 SELECT * FROM preview('SELECT 1');
 SELECT * FROM preview(NULL);
 -- what remains is before, less the price

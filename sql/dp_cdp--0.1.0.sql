@@ -1876,7 +1876,7 @@ BEGIN ATOMIC
 	), t AS MATERIALIZED (
 		SELECT c.dataset, sum(c.rho) AS rho, sum(c.delta) AS delta FROM c GROUP BY c.dataset
 	), l AS (
-		SELECT 1 AS part, c.n, 'aggregate' AS item, c.aggregate AS name, c.dataset, c.sensitivity, c.stddev, c.margin, c.rho, c.delta
+		SELECT 1 AS part, c.n, CASE WHEN c.rho IS NULL THEN 'expression' ELSE 'aggregate' END AS item, c.aggregate AS name, c.dataset, c.sensitivity, c.stddev, c.margin, c.rho, c.delta
 			FROM c
 		UNION ALL
 		SELECT 2, 0, 'total', NULL, t.dataset, NULL, NULL, NULL, t.rho, t.delta FROM t

@@ -80,6 +80,16 @@ dp_is_unit(DpLevel *level, Node *expr)
 	return list_member(level->from.unit_vars, expr);
 }
 
+static bool
+undetermined_walker(Node *node, DpFrom *from)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup == 0 && !bms_is_member(((Var *) node)->varno, from->determined);
+	return expression_tree_walker(node, undetermined_walker, from);
+}
+
 void
 dp_add_keys(DpLevel *level)
 {
@@ -116,6 +126,7 @@ dp_add_keys(DpLevel *level)
 		level->release->keys = lappend(level->release->keys, key);
 		level->parts.keys = lappend(level->parts.keys,
 									dp_canonical_key(dp_make_total(expr, &level->allow)));
+		level->release->one_group &= !undetermined_walker(expr, &level->from);
 	}
 }
 
@@ -174,6 +185,17 @@ dp_add_key_selection(DpLevel *level)
 	column->hidden = true;
 	release->selection = i;
 	dp_add_column(level, column, list_make1(NULL), NULL);
+}
+
+int
+dp_column_of(DpLevel *level, Node *agg)
+{
+	ListCell   *lc;
+
+	foreach(lc, level->outputs)
+		if (equal(lfirst(lc), agg))
+			return foreach_current_index(lc) - list_length(level->key_exprs);
+	elog(ERROR, "an aggregate was not collected");
 }
 
 /* keys, then aggregates, then the errors of those that have a companion */

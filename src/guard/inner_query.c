@@ -3,13 +3,13 @@
  * inner_query.c
  *	  Builds the query that computes exact, contribution-bounded states.
  *
- * Row units: a row is in one group and its value is clamped by the aggregate
+ * Where a unit has one row: a row is in one group and its value is clamped by the aggregate
  * itself, so no bounding is needed:
  *
  *	 SELECT keys, count(*), dp_cdp.exact_sum(x, $grid)
  *	 FROM ... WHERE ... GROUP BY keys
  *
- * Unit column, or row units that a join may repeat: one aggregate per unit keeps a bounded number of groups and
+ * Where it may have several: one aggregate per unit keeps a bounded number of groups and
  * the unit's clamped total in each of them:
  *
  *	 SELECT dp_cdp.entry_key(e, 0, NULL::type), dp_cdp.entry_sum(e, 0)
@@ -426,9 +426,6 @@ entries_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	RangeTblEntry *rte;
 
 	query->hasAggs = true;
-	foreach(lc, from->unit_vars ? from->units : NIL)
-		add_condition(query, dp_is_not_null(copyObject(lfirst(lc))));
-
 	/* units choose their groups, and codes, independently, where the unit can be hashed */
 	if ((release->keys != NIL || chooses_codes(release)) && dp_bound_key_supported(exprType((Node *) unit)))
 		args = lappend(args, copyObject(unit));
@@ -517,7 +514,12 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
 	bool		undeclared = release->selection >= 0;
 	ListCell   *declared,
-			   *key;
+			   *key,
+			   *unit;
+
+	/* such rows belong to nobody */
+	foreach(unit, from->unit_vars ? from->units : NIL)
+		add_condition(from->query, dp_is_not_null(copyObject(lfirst(unit))));
 
 	forboth(declared, release->keys, key, parts->keys)
 	{

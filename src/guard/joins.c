@@ -15,9 +15,9 @@
  *	 rows that belong to nobody, and is refused.
  *
  * Public entries may repeat rows.  Contributions are bounded after the join,
- * so that this does no harm; where each row is a unit by itself, bounding can
- * be left out if each public entry has at most one row for every row that it
- * is joined with.
+ * so that this does no harm; where each unit has one row (or each row is a
+ * unit by itself), bounding can be left out if each public entry has at most
+ * one row for every row that it is joined with.
  *
  * An entry that no condition connects with the rest (a cross join) would
  * repeat every row for nothing, and is refused.
@@ -45,7 +45,9 @@ typedef struct JoinSide
 	bool		is_private;
 	List	   *units;
 	List	   *unit_vars;
+	bool		one_row;
 	bool		may_repeat;
+	Bitmapset  *determined;
 	Index		leaf;			/* it is this one entry; 0: a join */
 } JoinSide;
 
@@ -249,6 +251,8 @@ connect_private(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 			joined->rels = bms_add_members(joined->rels, side->rels);
 			joined->unit_vars = list_concat_copy(joined->unit_vars, side->unit_vars);
 			joined->may_repeat |= side->may_repeat;
+			joined->one_row &= side->one_row;
+			joined->determined = bms_add_members(joined->determined, side->determined);
 			progress = true;
 		}
 	}
@@ -291,6 +295,9 @@ connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 			refuse_cross_join(c, left, conditions);
 		joined->rels = bms_add_members(joined->rels, next->rels);
 		joined->may_repeat |= !unique;
+		/* the same row for all rows of a unit */
+		if (unique && dp_at_most_one_row(c->leaves[next->leaf].relid, next->leaf, conditions, joined->determined))
+			joined->determined = bms_add_members(joined->determined, next->rels);
 	}
 }
 
@@ -305,6 +312,7 @@ analyse_inner(JoinContext *c, Node *node)
 
 	collect_inner(node, &parts, &conditions);
 	joined = palloc0(sizeof(JoinSide));
+	joined->one_row = true;
 	foreach(lc, parts)
 	{
 		JoinSide   *side = analyse(c, lfirst(lc));
@@ -367,6 +375,9 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 	joined->units = outer->units;
 	joined->unit_vars = outer->unit_vars;
 	joined->may_repeat |= outer->may_repeat || inner->may_repeat;
+	joined->one_row = outer->one_row && (!inner->is_private || inner->one_row);
+	/* rows without a match have NULLs in their place */
+	joined->determined = outer->determined;
 	return joined;
 }
 
@@ -384,6 +395,9 @@ analyse(JoinContext *c, Node *node)
 		side->units = leaf->units;
 		side->unit_vars = leaf->unit_vars;
 		side->may_repeat = leaf->may_repeat;
+		side->one_row = leaf->one_row;
+		if (leaf->is_private && leaf->one_row)
+			side->determined = bms_make_singleton(rti);
 		side->leaf = rti;
 		return side;
 	}
@@ -402,4 +416,6 @@ dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpLeaf *leaves, int where)
 	from->units = all->units;
 	from->unit_vars = all->unit_vars;
 	from->may_repeat = all->may_repeat;
+	from->one_row = all->one_row;
+	from->determined = all->determined;
 }

@@ -46,7 +46,10 @@ typedef struct DpFrom
 								 * Var, or a table's tableoid and ctid */
 	List	   *unit_vars;		/* Vars that equal the unit (and are not NULL
 								 * where it is not); NIL for row units */
-	bool		may_repeat;		/* row units: joins may repeat a row */
+	bool		one_row;		/* a unit has at most one row, but for ... */
+	bool		may_repeat;		/* ... joins, which may repeat it */
+	Bitmapset  *determined;		/* entries whose columns are the same in all
+								 * rows of a unit */
 } DpFrom;
 
 /* the table's column that an expression is, if it is just that */
@@ -138,6 +141,9 @@ extern void dp_number_outputs(DpLevel *level, List *aggs, List *companions);
 /* text of an expression over what the level reads, for messages, the audit and EXPLAIN */
 extern char *dp_expression_text(DpLevel *level, Node *expr);
 
+/* the column of the release that an aggregate of the level is, from 0 */
+extern int	dp_column_of(DpLevel *level, Node *agg);
+
 /* the expression names the privacy unit */
 extern bool dp_is_unit(DpLevel *level, Node *expr);
 
@@ -147,6 +153,9 @@ extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
 /* companions.c: dp_margin becomes a multiple of dp_noise_stddev; the distinct calls of that */
 extern void dp_expand_companions(DpSplitContext *cxt, Query *query, bool standard);
 extern List *dp_collect_companions(Query *query);
+
+/* propagate.c: for previews, what the select list computes from aggregates */
+extern void dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool standard);
 
 /*
  * propagate.c: the standard deviation of an expression of private aggregates,

@@ -24,6 +24,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -206,6 +207,29 @@ value(Node *expr)
 	return as_double(expr);
 }
 
+/* derivative() knows it */
+static bool
+is_arithmetic(Node *expr)
+{
+	Node	   *arg = converted(expr);
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (!is_number(exprType(expr)))
+		return false;
+	if (!contains_aggregate(expr, NULL) || IsA(expr, Aggref))
+		return true;
+	if (arg != NULL)
+		return is_arithmetic(arg);
+	if (!IsA(expr, OpExpr) || operator_sign((OpExpr *) expr) == '\0' ||
+		strchr("+-*/", operator_sign((OpExpr *) expr)) == NULL)
+		return false;
+	foreach(lc, ((OpExpr *) expr)->args)
+		if (!is_arithmetic(lfirst(lc)))
+			return false;
+	return true;
+}
+
 static void
 refuse_expression(DpSplitContext *cxt, Node *expr)
 {
@@ -289,6 +313,50 @@ aggregate_walker(Node *node, AggregateContext *c)
 	if (IsA(node, SubLink))
 		c->subquery = node;
 	return expression_tree_walker(node, aggregate_walker, c);
+}
+
+/* the derivative by each aggregate where it is a constant; NIL: not all are */
+static List *
+coefficients(DpSplitContext *cxt, Node *expr, List *aggs)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, aggs)
+	{
+		Node	   *slope = derivative(cxt, expr, lfirst(lc));
+
+		slope = slope ? eval_const_expressions(NULL, slope) : number(0);
+		if (!IsA(slope, Const) || ((Const *) slope)->constisnull)
+			return NIL;
+		result = lappend(result, slope);
+	}
+	return result;
+}
+
+void
+dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool standard)
+{
+	ListCell   *lc;
+
+	foreach(lc, level->query->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+		Node	   *expr = (Node *) tle->expr;
+		AggregateContext c = {standard};
+		List	   *columns = NIL;
+		ListCell   *agg;
+
+		aggregate_walker(expr, &c);
+		if (tle->resjunk || c.found == NIL || c.subquery != NULL || IsA(expr, Aggref) || !is_arithmetic(expr))
+			continue;
+		foreach(agg, c.found)
+			columns = lappend_int(columns, dp_column_of(level, lfirst(agg)));
+		level->release->expressions =
+			lappend(level->release->expressions,
+					list_make3(makeString(dp_expression_text(level, expr)), columns,
+							   coefficients(cxt, expr, c.found)));
+	}
 }
 
 Node *

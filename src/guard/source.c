@@ -40,6 +40,7 @@
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 /* the reading of one level of the outer query */
 typedef struct SourceContext
@@ -442,6 +443,27 @@ table_var(Index rti, Oid relid, AttrNumber attnum)
 	return makeVar(rti, attnum, type, typmod, collation, 0);
 }
 
+/* no two rows of the table have the same unit */
+static bool
+is_unique(Oid relid, Var *unit)
+{
+	Oid			eq = lookup_type_cache(unit->vartype, TYPECACHE_EQ_OPR)->eq_opr;
+	Oid			left,
+				right;
+	Expr	   *column = (Expr *) copyObject(unit);
+	Expr	   *same;
+
+	if (!OidIsValid(eq))
+		return false;
+	op_input_types(eq, &left, &right);
+	if (left != unit->vartype)
+		column = (Expr *) makeRelabelType(column, left, -1, unit->varcollid, COERCE_IMPLICIT_CAST);
+	same = make_opclause(eq, BOOLOID, false, column, (Expr *) makeNullConst(right, -1, unit->varcollid),
+						 InvalidOid, unit->varcollid);
+	set_opfuncid((OpExpr *) same);
+	return dp_at_most_one_row(relid, unit->varno, list_make1(same), NULL);
+}
+
 static void
 read_protected(SourceContext *s, Query *query, Index rti, DpLeaf *leaf)
 {
@@ -463,10 +485,14 @@ read_protected(SourceContext *s, Query *query, Index rti, DpLeaf *leaf)
 							get_rel_name(rte->relid))));
 		leaf->units = list_make1(table_var(rti, rte->relid, unit));
 		leaf->unit_vars = leaf->units;
+		leaf->one_row = is_unique(rte->relid, linitial(leaf->units));
 	}
 	else
+	{
+		leaf->one_row = true;
 		leaf->units = list_make2(makeVar(rti, TableOidAttributeNumber, OIDOID, -1, InvalidOid, 0),
 								 makeVar(rti, SelfItemPointerAttributeNumber, TIDOID, -1, InvalidOid, 0));
+	}
 	rte->securityQuals = NIL;
 	rte->lateral = false;
 	rte->enrname = pstrdup(DP_INNER_MARK);
@@ -610,6 +636,17 @@ check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from)
 						"add the unit to its GROUP BY"));
 }
 
+static bool
+groups_by_nothing_else(Query *sub, DpFrom *from)
+{
+	ListCell   *lc;
+
+	foreach(lc, sub->groupClause)
+		if (!list_member(from->unit_vars, get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr))
+			return false;
+	return true;
+}
+
 static void
 read_subquery(SourceContext *s, DpScope *scope, Query *query, Index rti, Node *expressions, DpLeaf *leaf)
 {
@@ -658,7 +695,9 @@ read_subquery(SourceContext *s, DpScope *scope, Query *query, Index rti, Node *e
 	sub->cteList = NIL;
 	hand_up_units(s->cxt, rte, rti, &from, leaf);
 	leaf->is_private = true;
-	leaf->may_repeat = from.may_repeat;
+	/* of a unit's rows, an aggregation by the unit alone makes one */
+	leaf->one_row = allow.unit_aggregates ? groups_by_nothing_else(sub, &from) : from.one_row;
+	leaf->may_repeat = !allow.unit_aggregates && from.may_repeat;
 }
 
 /* ------------------------------------------------------------------------
@@ -801,7 +840,7 @@ dp_read_source(DpLevel *level, DpScope *scope, bool always)
 	read_level(&s, &inner, &level->from, &level->allow, (Node *) read);
 	query->cteList = NIL;
 	check_row_units(level);
-	level->release->has_unit = level->from.unit_vars != NIL || level->from.may_repeat;
+	level->release->has_unit = !level->from.one_row || level->from.may_repeat;
 }
 
 /* ------------------------------------------------------------------------

@@ -16,6 +16,7 @@ typedef struct DpLeaf
 	bool		is_private;
 	List	   *units;			/* as in DpFrom */
 	List	   *unit_vars;
+	bool		one_row;
 	bool		may_repeat;
 	Oid			relid;			/* a public table that is read directly */
 } DpLeaf;

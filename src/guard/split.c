@@ -226,6 +226,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, CollectContext *coll
 	release->name = dp_release_new_name();
 	release->first_param = cxt->next_param;
 	dp_read_source(level, &scope, always);
+	release->one_group = true;
 	if (collected->other != NULL)
 		refuse_exact(cxt, collected->other, level->table);
 
@@ -236,6 +237,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, CollectContext *coll
 	foreach(lc, collected->aggs)
 		dp_add_aggregate(level, lfirst(lc));
 	dp_number_outputs(level, collected->aggs, dp_collect_companions(query));
+	dp_describe_expressions(cxt, level, collected->standard);
 	dp_add_key_selection(level);
 	if (list_length(release->keys) > DP_MAX_KEYS || dp_release_parts(release) > DP_MAX_VALUES)
 		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates by %d keys; split it",

@@ -427,7 +427,7 @@ dp_freeze(DpRelease *release, EState *estate, const int64 *prices)
 	if (release->has_unit)
 	{
 		frozen->max_rows = dp_guc_max_rows > 0 ? dp_guc_max_rows : frozen->dataset->max_rows;
-		if (frozen->nkeys > 0)
+		if (frozen->nkeys > 0 && !release->one_group)
 			frozen->max_groups = dp_guc_max_groups > 0 ? dp_guc_max_groups : frozen->dataset->max_groups;
 	}
 	if (release->selection < 0)

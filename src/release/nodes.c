@@ -24,9 +24,11 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->dataset = pstrdup(o->dataset);
 	n->relid = o->relid;
 	n->relids = list_copy(o->relids);
+	n->one_group = o->one_group;
 	n->has_unit = o->has_unit;
 	n->keys = copyObject(o->keys);
 	n->columns = copyObject(o->columns);
+	n->expressions = copyObject(o->expressions);
 	n->selection = o->selection;
 	n->first_param = o->first_param;
 	n->givens = copyObject(o->givens);

@@ -135,9 +135,12 @@ struct DpRelease
 	char	   *dataset;
 	Oid			relid;			/* the first protected table: rows are read with its owner's rights */
 	List	   *relids;			/* all protected tables */
+	bool		one_group;		/* the keys of a unit are the same in all its rows */
 	bool		has_unit;		/* contributions of units are bounded; false: every row is a unit */
 	List	   *keys;			/* DpReleaseKey */
 	List	   *columns;		/* DpReleaseColumn */
+	List	   *expressions;	/* arithmetic of the select list, for previews: (text, columns,
+								 * coefficients: NIL: not linear) */
 	int			selection;		/* index into columns of the count of units that decides on
 								 * undeclared keys; -1: all keys are declared, or none */
 

@@ -50,6 +50,7 @@ typedef struct ReportLine
 	double		stddev;			/* of the noise; < 0: it differs, or is not known before */
 	int64		rho;
 	int64		delta;			/* of the release; at its first line */
+	bool		is_expression;	/* computed from answers, and free */
 } ReportLine;
 
 /* what was released last, and to which role: a session may go on as another */
@@ -100,12 +101,13 @@ put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 	values[1] = CStringGetTextDatum(line->dataset);
 	nulls[2] = line->group == NULL;
 	values[2] = nulls[2] ? (Datum) 0 : CStringGetTextDatum(line->group);
+	nulls[3] = line->is_expression;
 	values[3] = Float8GetDatum(line->sensitivity);
 	nulls[4] = nulls[5] = line->stddev < 0;
 	values[4] = Float8GetDatum(line->stddev);
 	values[5] = Float8GetDatum(line->stddev * dp_normal_tail_inverse(0.025));
 	/* what a group's line repeats has been paid for once */
-	nulls[6] = nulls[7] = line->group != NULL;
+	nulls[6] = nulls[7] = line->group != NULL || line->is_expression;
 	values[6] = nulls[6] ? (Datum) 0 : NumericGetDatum(dp_numeric_from_units(line->rho, DP_RHO_SCALE));
 	values[7] = nulls[7] ? (Datum) 0 : NumericGetDatum(dp_numeric_from_units(line->delta, DP_DELTA_SCALE));
 	tuplestore_putvalues(store, desc, values, nulls);
@@ -217,6 +219,37 @@ dp_last_release(PG_FUNCTION_ARGS)
  * ------------------------------------------------------------------------
  */
 
+/* sums and differences of answers with a known error have one, too */
+static List *
+expression_lines(List *lines, const DpFrozen *frozen)
+{
+	ListCell   *lc;
+
+	foreach(lc, frozen->release->expressions)
+	{
+		List	   *columns = lsecond(lfirst(lc));
+		List	   *coefficients = lthird(lfirst(lc));
+		ReportLine *line = palloc0(sizeof(ReportLine));
+		double		variance = 0;
+		bool		known = coefficients != NIL;
+
+		for (int i = 0; known && i < list_length(columns); i++)
+		{
+			const DpFrozenColumn *column = &frozen->columns[list_nth_int(columns, i)];
+			double		factor = DatumGetFloat8(list_nth_node(Const, coefficients, i)->constvalue);
+
+			known = !dp_error_varies(column->column) && column->nparts == 1 && column->parts[0].width == 1;
+			variance += factor * factor * column->sigma * column->sigma;
+		}
+		line->dataset = pstrdup(frozen->release->dataset);
+		line->aggregate = pstrdup(strVal(linitial(lfirst(lc))));
+		line->is_expression = true;
+		line->stddev = known ? sqrt(variance) : -1;
+		lines = lappend(lines, line);
+	}
+	return lines;
+}
+
 typedef struct FindContext
 {
 	EState	   *estate;
@@ -324,6 +357,6 @@ dp_preview_columns(PG_FUNCTION_ARGS)
 	frozen = freeze_plan(plan_text(query), query, NULL, NULL);
 	PopActiveSnapshot();
 	foreach(lc, frozen)
-		lines = release_lines(lines, lfirst(lc));
+		lines = expression_lines(release_lines(lines, lfirst(lc)), lfirst(lc));
 	return return_lines(fcinfo, lines);
 }

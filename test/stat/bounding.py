@@ -47,18 +47,19 @@ class Table:
     def noise(self, bounds, groups, grouped):
         return Noise(sensitivity2(*bounds, groups, grouped, self.neighbors) / (2 * RHO))
 
-    def grouped(self, title, aggregate, bounds, max_groups, total, where="", settings="", each=None):
+    def grouped(self, title, aggregate, bounds, max_groups, total, where="", settings="", each=None, keys=None):
         """total: what all groups together must come to, whatever groups are
         kept.  each: (expectation of a group, largest contribution of a unit to
         it, how many units choose)."""
         tap, title = self.tap, "%s: %s" % (self.name, title)
         runs = execute("SELECT g, %s AS n FROM %s %s GROUP BY g" % (aggregate, self.name, where),
                        "g int, n bigint", EXECUTIONS, ANALYST, settings, BATCH)
-        if not tap.ok(all(len(run) == self.keys for run in runs), title + ": every key"):
+        keys = keys or self.keys
+        if not tap.ok(all(len(run) == keys for run in runs), title + ": every key"):
             return
         noise = self.noise(bounds, max_groups, True)
         # the sum of the groups' noise is as good as continuous
-        pooled = Noise(noise.s2 * self.keys, unit=1)
+        pooled = Noise(noise.s2 * keys, unit=1)
         totals = [sum(row[1] for row in run) - total for run in runs]
         tap.ok(*join(check_mean(pooled, totals, tap.alpha()), title + ": mean total is %d" % total))
         tap.ok(*join(check_variance(pooled, totals, tap.alpha()),
@@ -114,8 +115,8 @@ def busy_units(tap, neighbors):
               settings="SET dp_cdp.max_groups = 10; SET dp_cdp.max_rows = 4")
     t.grouped("more groups than there are", "dp_count(*)", (0, 2), GROUPS, UNITS * GROUPS * 2,
               settings="SET dp_cdp.max_groups = 50")
-    # what a filter leaves out does not use up a unit's groups
-    t.grouped("filter", "dp_count(*)", (0, 2), 3, UNITS * 3 * 2, where="WHERE g <= 3")
+    # what a filter leaves out does not use up a unit's groups, and is no key
+    t.grouped("filter", "dp_count(*)", (0, 2), 3, UNITS * 3 * 2, where="WHERE g <= 3", keys=3)
 
     t.ungrouped("count", "dp_count(*)", (0, 2), UNITS * 2)
     t.ungrouped("count of units", "dp_count(DISTINCT u)", (0, 1), UNITS)
