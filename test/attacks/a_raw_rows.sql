@@ -43,13 +43,13 @@ SELECT 42 IN (SELECT patient FROM visit WHERE age = 97), 97 > ALL (SELECT age FR
 --> ZC002
 SELECT ARRAY(SELECT cost FROM visit WHERE age = 97);
 --> ZC002
-SELECT (1, 97) = (SELECT 1, max(age) FROM visit);
+SELECT (1, 97) = (SELECT 1, bit_or(age) FROM visit);
 --> ZC002
 VALUES ((SELECT cost FROM visit WHERE age = 97 LIMIT 1)), (0);
 --> ZC002
 SELECT floor FROM ward ORDER BY (SELECT cost FROM visit WHERE age = 97 LIMIT 1);
 --> ZC002
-SELECT floor FROM ward LIMIT (SELECT count(*) FILTER (WHERE false) + max(age) - 96 FROM visit);
+SELECT floor FROM ward LIMIT (SELECT count(*) FILTER (WHERE false) + bit_or(age) - 96 FROM visit);
 --> ZC002
 SELECT floor FROM ward GROUP BY floor HAVING floor < (SELECT age FROM visit WHERE age = 97 LIMIT 1);
 --> ZC002
@@ -71,6 +71,35 @@ SELECT x.* FROM xmltable('/a/b' PASSING (SELECT '<a><b/></a>'::xml FROM visit LI
 --> ZC002
 SELECT dp_count(*) FROM ward WHERE floor < (SELECT max(age) FROM visit);
 --> ZC002
+SELECT 'zebra' = (SELECT max(ward) FROM visit), 97 = ANY ((SELECT array_agg(age) FROM visit)::int[]);
+--> ZC002
+
+--# private answers where an exact one would show
+--@ attack
+SELECT (1, 97) = (SELECT 1, max(age) FROM visit);
+--> ok 1
+SELECT count(*) FROM ward WHERE floor < (SELECT max(age) FROM visit);
+--> ok 1
+SELECT floor FROM ward LIMIT (SELECT greatest(count(*) FILTER (WHERE false), 0) * 0 + 1 FROM visit);
+--> ok 1
+SELECT floor FROM ward LIMIT (SELECT -1 - greatest(count(*) FILTER (WHERE false), 0) FROM visit);
+--> 2201W 1
+SELECT 42 = ANY (SELECT min(patient) FROM visit);
+--> ZC004
+SELECT 42 = ANY (SELECT dp_min(patient, 0, 500) FROM visit);
+--> ok 1
+SELECT max(cost), min(age), avg(cost), stddev(age), variance(age), count(*) FROM visit;
+--> ok 6
+SELECT max(cost) FROM visit GROUP BY ward HAVING max(cost) > 87654 ORDER BY max(cost) LIMIT 1;
+--> ok 2
+SELECT ward, dp_count(*) FROM visit GROUP BY ward ORDER BY max(cost);
+--> ok 3
+SELECT percentile_cont(1.0) WITHIN GROUP (ORDER BY cost), percentile_cont(ARRAY[0, 0.5, 1]) WITHIN GROUP (ORDER BY age) FROM visit WHERE age = 97;
+--> ok 2
+SELECT corr(age, cost), covar_pop(age, cost), covar_samp(age, cost), regr_slope(age, cost), regr_intercept(age, cost) FROM visit WHERE patient = 42;
+--> ok 5
+SELECT max(cost), max(cost) FILTER (WHERE true), max(DISTINCT cost), dp_max(cost) FROM visit;
+--> ok 2..4
 
 --# nesting
 --@ attack
@@ -112,7 +141,13 @@ SELECT generate_series(1, age) FROM visit WHERE age = 97;
 
 --# exact aggregates
 --@ attack
-SELECT max(cost), min(age) FROM visit;
+SELECT max(ward), min(name) FROM visit JOIN patient USING (patient);
+--> ZC002
+SELECT max(ward COLLATE "C"), min(ward::varchar) FROM visit;
+--> ZC002
+SELECT max(ARRAY[cost]), min(age::oid), max(at::time), min(at - timestamptz '2024-01-01') FROM visit;
+--> ZC002
+SELECT sum(at - timestamptz '2024-01-01'), avg(at - timestamptz '2024-01-01'), sum(cost::money) FROM visit;
 --> ZC002
 SELECT array_agg(DISTINCT ward ORDER BY ward DESC), string_agg(ward, ',') FROM visit;
 --> ZC002
@@ -124,16 +159,51 @@ SELECT rank(97) WITHIN GROUP (ORDER BY age) FROM visit;
 --> ZC002
 SELECT bool_and(age < 97), bit_or(age), every(age < 97) FROM visit;
 --> ZC002
+SELECT bit_and(age), bit_or(age), bit_xor(age) FROM visit WHERE age = 97;
+--> ZC002
+SELECT range_agg(int4range(age, age + 1)), array_agg(age) FROM visit WHERE age = 97;
+--> ZC002
 SELECT regr_count(age, age), corr(age, cost), var_pop(age), count(*) FROM visit;
 --> ZC002
-SELECT dp_count(*), max(cost) FROM visit;
+SELECT regr_r2(age, cost), regr_sxx(age, cost), regr_sxy(age, cost), regr_syy(age, cost), regr_avgx(age, cost) FROM visit;
 --> ZC002
-SELECT dp_count(*) FROM visit HAVING max(cost) > 87654;
+SELECT sum(DISTINCT cost), avg(DISTINCT cost) FROM visit;
 --> ZC002
-SELECT ward, dp_count(*) FROM visit GROUP BY ward ORDER BY max(cost);
+SELECT percent_rank(97) WITHIN GROUP (ORDER BY age), cume_dist(97) WITHIN GROUP (ORDER BY age), dense_rank(97) WITHIN GROUP (ORDER BY age) FROM visit;
 --> ZC002
-SELECT ward FROM visit GROUP BY ward HAVING max(cost) > 87654;
+SELECT percentile_disc(ARRAY[0, 1]) WITHIN GROUP (ORDER BY cost) FROM visit;
 --> ZC002
+SELECT percentile_cont(0.0) WITHIN GROUP (ORDER BY cost DESC) FROM visit;
+--> ZC002
+SELECT percentile_cont(1.0) WITHIN GROUP (ORDER BY at - timestamptz '2024-01-01') FROM visit;
+--> ZC002
+SELECT dp_count(*), string_agg(cost::text, ',') FROM visit;
+--> ZC002
+SELECT dp_count(*) FROM visit HAVING max(ward) > 'z';
+--> ZC002
+SELECT ward, dp_count(*) FROM visit GROUP BY ward ORDER BY max(ward);
+--> ZC002
+SELECT ward FROM visit GROUP BY ward HAVING bit_or(age) > 96;
+--> ZC002
+SELECT max(cost), max(ward) FROM visit;
+--> ZC002
+CREATE FUNCTION ana.last(anyelement, anyelement) RETURNS anyelement LANGUAGE sql IMMUTABLE AS 'SELECT $2';
+CREATE AGGREGATE ana.last(anyelement) (sfunc = ana.last, stype = anyelement);
+CREATE AGGREGATE ana.max(numeric) (sfunc = numeric_larger, stype = numeric, sortop = >);
+CREATE AGGREGATE ana.avg(int) (sfunc = int4larger, stype = int);
+--> ok
+SELECT ana.last(cost), ana.last(ward) FROM visit WHERE age = 97;
+--> ZC002
+SELECT ana.max(cost) FROM visit;
+--> ZC002
+SELECT ana.avg(age) FROM visit;
+--> ZC002
+SET search_path = ana, pg_catalog, public;
+SELECT max(cost) FROM visit;
+--> ZC002
+SELECT dp_count(*), avg(age) FROM visit;
+--> ZC002
+RESET search_path;
 SELECT dp_cdp.exact_sum(age, NULL), dp_cdp.bound_unit(NULL, patient, age) FROM visit;
 --> ZC002 | 42501 | 42804
 
@@ -228,22 +298,34 @@ SELECT * FROM ana.atomic(97);
 --> ZC002
 SELECT ana.atomic(97);
 --> ZC002
-CREATE FUNCTION ana.scalar() RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT max(cost) FROM public.visit';
+CREATE FUNCTION ana.scalar() RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT (array_agg(cost ORDER BY cost DESC))[1] FROM public.visit';
 --> ok
 SELECT ana.scalar();
 --> ZC002
 EXPLAIN SELECT ana.scalar();
 --> ZC002
-CREATE FUNCTION ana.definer() RETURNS numeric LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS 'BEGIN RETURN (SELECT max(cost) FROM visit); END';
+CREATE FUNCTION ana.definer() RETURNS numeric LANGUAGE plpgsql SECURITY DEFINER SET search_path = public AS 'BEGIN RETURN (SELECT mode() WITHIN GROUP (ORDER BY cost) FROM visit WHERE age = 97); END';
 --> ok
 SELECT ana.definer();
 --> ZC002
-CREATE FUNCTION ana.caught() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT max(cost) FROM visit); EXCEPTION WHEN OTHERS THEN RETURN SQLERRM; END $$;
+CREATE FUNCTION ana.caught() RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT percentile_disc(1.0) WITHIN GROUP (ORDER BY cost) FROM visit); EXCEPTION WHEN OTHERS THEN RETURN SQLERRM; END $$;
 SELECT ana.caught();
 --> ok
 CREATE PROCEDURE ana.proc() LANGUAGE plpgsql AS $$ DECLARE r record; BEGIN FOR r IN SELECT cost FROM visit WHERE age = 97 LOOP COMMIT; RAISE NOTICE '%', r; END LOOP; END $$;
 CALL ana.proc();
 --> ZC002
+CREATE FUNCTION ana.private() RETURNS numeric LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public AS 'BEGIN RETURN (SELECT max(cost) FROM visit); END';
+SELECT ana.private() IS NULL;
+--> ok 1
+SELECT count(ana.private()) FROM generate_series(1, 3);
+--> ok 3
+CREATE FUNCTION ana.folded() RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT max(cost) FROM public.visit';
+SELECT ana.folded() IS NULL;
+--> ok 1..2
+EXPLAIN (VERBOSE, COSTS off) SELECT ana.folded() > 0;
+--> ok 1..2
+EXPLAIN SELECT ana.private();
+--> ok
 
 --# built-in functions that execute SQL
 --@ attack

@@ -26,7 +26,21 @@ SELECT ana.spy(ward), dp_count(*) FROM visit GROUP BY 1;
 --> ZC002
 SELECT DISTINCT ana.spy(ward) FROM visit;
 --> ZC002
-SELECT dp_count(*) FROM visit HAVING ana.spy(max(age));
+SELECT dp_count(*) FROM visit HAVING ana.spy(bit_or(age));
+--> ZC002
+SELECT max(CASE WHEN ana.spy(cost) THEN 1 END) FROM visit;
+--> ZC002
+SELECT avg(age) FILTER (WHERE ana.spy(age)) FROM visit;
+--> ZC002
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY CASE WHEN ana.spy(cost) THEN cost END) FROM visit;
+--> ZC002
+SELECT corr(age, CASE WHEN ana.spy(cost) THEN 1 END) FROM visit;
+--> ZC002
+SELECT dp_histogram(CASE WHEN ana.spy(cost) THEN cost END, 0, 1000, 10) FROM visit;
+--> ZC002
+SELECT dp_bounds(CASE WHEN ana.spy(cost) THEN cost END) FROM visit;
+--> ZC002
+SELECT dp_margin(dp_count(ana.spy(age))) FROM visit;
 --> ZC002
 SELECT dp_count(*) FROM (SELECT * FROM visit WHERE ana.spy(age)) s;
 --> ZC002
@@ -49,6 +63,23 @@ SELECT dp_count(*) FROM visit WHERE ana.spy(visit);
 --> ZC002
 SELECT dp_count(*) FROM visit v WHERE v.spy;
 --> ZC002 | 42703
+
+--# functions of what is released are post-processing
+--@ absent: spy [0-9]
+--@ attack
+CREATE FUNCTION ana.spy(anyelement) RETURNS boolean LANGUAGE plpgsql IMMUTABLE COST 0.0001 AS $$ BEGIN RAISE NOTICE 'spy'; RETURN true; END $$;
+SELECT dp_count(*) FROM visit HAVING ana.spy(max(cost));
+--> ok 2
+SELECT ana.spy(max(age)), ana.spy(dp_noise_stddev(max(age))) FROM visit;
+--> ok 1
+SELECT ward FROM visit GROUP BY ward HAVING ana.spy(ward) ORDER BY ana.spy(avg(age));
+--> ok 2
+CREATE FUNCTION ana.late(numeric) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT age FROM visit WHERE cost > $1 LIMIT 1); END $$;
+SELECT ana.late(max(cost)) FROM visit;
+--> ZC002 1
+CREATE FUNCTION ana.again(numeric) RETURNS numeric LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT dp_max(cost, 0, greatest($1, 1)) FROM visit); END $$;
+SELECT ana.again(max(cost)) IS NULL FROM visit;
+--> ok 2
 
 --# a function with the name of one that is allowed
 --@ absent: NOTICE:  spy

@@ -144,8 +144,10 @@ PREPARE p (int, int) AS SELECT dp_count(*) FROM visit v JOIN patient p ON v.pati
 --> ZC002 | ok
 EXECUTE p (42, 43);
 --> ZC002 | ok 5000 | 26000
-SELECT dp_count(DISTINCT m.b) FROM visit v JOIN ana.map m ON m.a = v.patient;
---> ZC002
+SELECT n < 25 FROM (SELECT dp_count(DISTINCT m.b) AS n FROM visit v JOIN ana.map m ON m.a = v.patient) q;
+--> ok 5000
+SELECT n < 25 FROM (SELECT dp_count(DISTINCT m.a) AS n FROM visit v JOIN ana.map m ON m.b = v.patient) q;
+--> ok 5000
 SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM (SELECT v.patient, m.b FROM visit v JOIN ana.map m ON m.b = v.patient) s WHERE patient = 42) q;
 --> ZC002 | ok 5000
 SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM (SELECT m.b AS patient FROM visit v JOIN ana.map m ON m.a = v.patient) s JOIN patient p USING (patient)) q;
@@ -282,20 +284,67 @@ SELECT dp_count(*) FROM visit v WHERE v = (SELECT w FROM visit w LIMIT 1);
 --> ZC002
 
 --# what is called like the unit is not the unit
+--@ absent: ^f
 --@ attack
-SELECT dp_count(DISTINCT patient) FROM (SELECT id AS patient FROM visit) s;
---> ZC002
-SELECT dp_count(DISTINCT p) FROM (SELECT patient % 10 AS p FROM visit) s;
---> ZC002
-SELECT dp_count(DISTINCT id) FROM visit;
---> ZC002
+CREATE VIEW ana.w AS SELECT id AS patient, cost, patient AS p FROM visit;
+CREATE FUNCTION ana.weight(q text) RETURNS float8 LANGUAGE sql AS 'SELECT sensitivity FROM dp_cdp.preview(q) WHERE item = ''aggregate''';
+SELECT ana.weight('SELECT dp_count(DISTINCT patient) FROM visit') = 1;
+--> ok
+SELECT ana.weight('SELECT dp_count(DISTINCT patient) FROM (SELECT id AS patient FROM visit) s') = 5;
+--> ok
+SELECT ana.weight('SELECT dp_count(DISTINCT p) FROM (SELECT patient % 10 AS p FROM visit) s') = 5;
+--> ok
+SELECT ana.weight('SELECT dp_count(DISTINCT id) FROM visit') = 5;
+--> ok
+SELECT ana.weight('SELECT dp_count(DISTINCT patient) FROM ana.w') = 5 AND ana.weight('SELECT dp_count(DISTINCT p) FROM ana.w') = 1;
+--> ok
+SELECT ana.weight('SELECT dp_count(DISTINCT patient + 0) FROM visit') = 5;
+--> ok
 SELECT dp_count(DISTINCT patient || '') FROM visit;
---> ZC002
-CREATE VIEW ana.w AS SELECT id AS patient, cost FROM visit;
-SELECT dp_count(DISTINCT patient) FROM ana.w;
 --> ZC002
 SELECT dp_count(DISTINCT patient) > 0 FROM (SELECT patient FROM visit) s;
 --> ok 1
+SET dp_cdp.rho = 50;
+SELECT n < 25 FROM (SELECT dp_count(DISTINCT patient) AS n FROM ana.w WHERE p = 42) s;
+--> ok 5000
+
+--# distinct values move with one person by at most max_rows
+--@ absent: ^f
+--@ attack
+SET dp_cdp.rho = 50;
+SELECT n < 25 FROM (SELECT dp_count(DISTINCT id) AS n FROM visit WHERE patient = 42) s;
+--> ok 5000
+SELECT n < 25 FROM (SELECT dp_count(DISTINCT at) AS n FROM visit WHERE patient = 42) s;
+--> ok 5000
+SELECT n < 25 FROM (SELECT dp_count(DISTINCT g.g) AS n FROM visit v CROSS JOIN (SELECT g FROM ward w, (SELECT floor * 4 + i AS g FROM ward, (VALUES (1), (2), (3)) t (i)) x) g WHERE v.patient = 42) s;
+--> ZC002 | ok 5000
+SELECT abs(a - b) < 25 FROM (SELECT dp_count(DISTINCT patient + 0) AS a, dp_count(DISTINCT patient + 0) FILTER (WHERE patient <> 42) AS b FROM visit) s;
+--> ok 10000
+SELECT abs(a - b) < 25 FROM (SELECT dp_count(DISTINCT id * 1000 + age) AS a, dp_count(DISTINCT id * 1000 + age) FILTER (WHERE patient <> 42) AS b FROM visit) s;
+--> ok 10000
+SELECT abs(a - b) < 25 FROM (SELECT dp_count(DISTINCT CASE WHEN patient = 42 THEN id ELSE 0 END) AS a, dp_count(DISTINCT 0 * age) AS b FROM visit) s;
+--> ok 10000
+SELECT n < 25 * 5 FROM (SELECT sum(n) AS n FROM (SELECT age > 96, dp_count(DISTINCT id) AS n FROM visit WHERE patient = 42 GROUP BY 1) s) s;
+--> ok 5000
+SET dp_cdp.max_rows = 1;
+SELECT n < 25 FROM (SELECT dp_count(DISTINCT id) AS n FROM visit WHERE patient = 42) s;
+--> ok 5000
+SET dp_cdp.max_rows = 100000; SET dp_cdp.rho = 0.01;
+SELECT sensitivity >= 100 FROM dp_cdp.preview('SELECT dp_count(DISTINCT id) FROM visit') WHERE item = 'aggregate';
+--> ok
+RESET dp_cdp.max_rows;
+SELECT dp_count(DISTINCT v) FROM visit v;
+--> ZC002
+SELECT dp_count(DISTINCT (patient, age)) FROM visit v;
+--> ZC002
+SELECT dp_count(DISTINCT ARRAY[age]) FROM visit v;
+--> ZC002
+SELECT dp_count(DISTINCT ctid) FROM visit v;
+--> ZC002
+SELECT dp_count(DISTINCT xmin::text), dp_count(DISTINCT tableoid) FROM visit v;
+--> ZC002
+SELECT dp_count(DISTINCT age ORDER BY age DESC), count(DISTINCT ward ORDER BY ward COLLATE "C") FROM visit v;
+--> ZC002 | ok 2 | 42P10
 
 --# bounds and settings
 --@ absent: ^f
@@ -336,7 +385,8 @@ SELECT dp_count(*) IS NULL FROM visit GROUP BY GROUPING SETS (());
 --@ absent: NOTICE:  spy.*(boss|postgres)|NOTICE:  spy \d{4}
 --@ attack
 CREATE FUNCTION ana.spy(int) RETURNS int LANGUAGE plpgsql IMMUTABLE COST 0.0001 AS $$ BEGIN RAISE NOTICE 'spy % % %', $1, current_user, session_user; RETURN $1; END $$;
-CREATE FUNCTION ana.loot(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE COST 0.0001 AS $$ BEGIN RAISE NOTICE 'spy %', (SELECT max(cost) FROM public.visit); RETURN true; END $$;
+CREATE FUNCTION ana.loot(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE COST 0.0001 AS $$ BEGIN RAISE NOTICE 'spy %', (SELECT mode() WITHIN GROUP (ORDER BY cost) FROM public.visit WHERE age = 97); RETURN true; END $$;
+CREATE FUNCTION ana.pays(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE COST 1000000 AS $$ BEGIN RETURN (SELECT max(cost) > 2000 FROM public.visit) IS NOT NULL; END $$;
 CREATE TABLE ana.t (patient int, x int);
 INSERT INTO ana.t SELECT g, g FROM generate_series(1, 100) g;
 CREATE TABLE ana.log (t text);
@@ -364,12 +414,19 @@ CREATE POLICY p ON ana.t USING (ana.loot(x));
 SELECT dp_count(*) IS NULL FROM visit v JOIN ana.t USING (patient);
 --> ZC002
 DROP POLICY p ON ana.t;
+CREATE POLICY p ON ana.t USING (patient > 97 AND ana.pays(x));
+SELECT dp_count(*) IS NULL FROM visit v JOIN ana.t USING (patient);
+--> ok 4
+DROP POLICY p ON ana.t;
 ALTER TABLE ana.t DISABLE ROW LEVEL SECURITY;
+CREATE VIEW ana.tp WITH (security_barrier) AS SELECT * FROM ana.t WHERE patient > 97 AND ana.pays(x);
+SELECT dp_count(*) IS NULL FROM visit v JOIN ana.tp USING (patient);
+--> ok 4
 CREATE FUNCTION ana.idx(int) RETURNS int LANGUAGE plpgsql IMMUTABLE COST 0.0001 AS 'BEGIN RETURN $1; END';
 CREATE INDEX ON ana.t (ana.idx(x));
 CREATE INDEX ON ana.t (patient) WHERE ana.idx(x) > 0;
 CREATE STATISTICS ana.st ON (ana.idx(x)) FROM ana.t;
-CREATE OR REPLACE FUNCTION ana.idx(int) RETURNS int LANGUAGE plpgsql IMMUTABLE COST 0.0001 AS $$ BEGIN RAISE NOTICE 'spy % %', current_user, (SELECT max(cost) FROM public.visit); RETURN $1; END $$;
+CREATE OR REPLACE FUNCTION ana.idx(int) RETURNS int LANGUAGE plpgsql IMMUTABLE COST 0.0001 AS $$ BEGIN RAISE NOTICE 'spy % %', current_user, (SELECT mode() WITHIN GROUP (ORDER BY cost) FROM public.visit WHERE age = 97); RETURN $1; END $$;
 SET enable_seqscan = off;
 SELECT dp_count(*) IS NULL FROM visit v JOIN ana.t USING (patient);
 --> ZC002 | ok 1
@@ -408,7 +465,7 @@ INSERT INTO ana.one SELECT g, 1 FROM generate_series(1, 100) g;
 CREATE INDEX ON ana.sub (ana.idx(x)); CREATE INDEX ON ana.sub (patient) WHERE ana.idx(1) = 1;
 CREATE INDEX ON ana.one (ana.idx(x)); CREATE INDEX ON ana.one (patient) WHERE ana.idx(1) = 1;
 ALTER TABLE ana.sub ADD CHECK (ana.idx(patient) > 0); ALTER TABLE ana.one ADD CHECK (ana.idx(patient) > 0);
-CREATE OR REPLACE FUNCTION ana.idx(int) RETURNS int LANGUAGE plpgsql IMMUTABLE COST 0.0001 AS $$ BEGIN RAISE NOTICE 'spy % %', current_user, (SELECT max(cost) FROM public.visit); RETURN $1; END $$;
+CREATE OR REPLACE FUNCTION ana.idx(int) RETURNS int LANGUAGE plpgsql IMMUTABLE COST 0.0001 AS $$ BEGIN RAISE NOTICE 'spy % %', current_user, (SELECT mode() WITHIN GROUP (ORDER BY cost) FROM public.visit WHERE age = 97); RETURN $1; END $$;
 SET enable_seqscan = off;
 SET constraint_exclusion = on;
 SELECT dp_count(*) IS NULL FROM visit v JOIN opened USING (patient);

@@ -9,10 +9,11 @@ CREATE FUNCTION public.raw_sql(int) RETURNS SETOF numeric LANGUAGE sql STABLE SE
 CREATE FUNCTION public.raw_atomic(int) RETURNS SETOF numeric LANGUAGE sql STABLE SECURITY DEFINER BEGIN ATOMIC SELECT cost FROM public.visit WHERE age = $1; END;
 CREATE FUNCTION public.opened() RETURNS refcursor LANGUAGE plpgsql SECURITY DEFINER AS $$ DECLARE c refcursor := 'cc'; BEGIN OPEN c FOR SELECT cost FROM public.visit WHERE age = 97; RETURN c; END $$;
 CREATE FUNCTION public.any_sql(text) RETURNS text LANGUAGE plpgsql SECURITY DEFINER AS $$ DECLARE r text; BEGIN EXECUTE $1 INTO r; RETURN r; END $$;
-CREATE FUNCTION public.setter() RETURNS numeric LANGUAGE sql SECURITY DEFINER SET role = 'boss' AS 'SELECT max(cost) FROM public.visit';
+CREATE FUNCTION public.setter() RETURNS numeric LANGUAGE sql SECURITY DEFINER SET role = 'boss' AS 'SELECT percentile_disc(1.0) WITHIN GROUP (ORDER BY cost) FROM public.visit';
 CREATE FUNCTION public.wiper() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS $$ DECLARE n bigint; BEGIN UPDATE public.visit SET cost = cost; GET DIAGNOSTICS n = ROW_COUNT; RETURN n; END $$;
-CREATE VIEW public.owned AS SELECT * FROM visit; CREATE VIEW public.counted AS SELECT count(*) AS n, max(cost) AS m FROM visit;
-GRANT SELECT ON owned, counted TO PUBLIC;
+CREATE VIEW public.owned AS SELECT * FROM visit; CREATE VIEW public.counted AS SELECT count(*) AS n, max(cost) AS m FROM visit; CREATE VIEW public.listed AS SELECT count(*) AS n, string_agg(cost::text, ',') AS m FROM visit;
+CREATE FUNCTION public.fixed() RETURNS numeric LANGUAGE sql SECURITY DEFINER AS 'SELECT max(cost) FROM public.visit';
+GRANT SELECT ON owned, counted, listed TO PUBLIC;
 --@ attack
 SELECT * FROM raw(97);
 --> ZC002
@@ -23,7 +24,11 @@ SELECT * FROM raw_atomic(97);
 BEGIN; SELECT opened();
 --> ZC002
 ROLLBACK;
-SELECT any_sql('SELECT max(cost) FROM visit');
+SELECT any_sql('SELECT mode() WITHIN GROUP (ORDER BY cost) FROM visit WHERE age = 97');
+--> ZC002
+SELECT any_sql('SELECT max(cost) FROM visit') IS NULL, fixed() IS NULL;
+--> ok 2
+SELECT any_sql('SELECT dp_count(*), max(ward) FROM visit');
 --> ZC002
 SELECT any_sql('COPY visit TO ''/tmp/nowhere''');
 --> ZC002 | 42501
@@ -39,15 +44,26 @@ SELECT wiper();
 --> ZC002
 SELECT cost FROM owned WHERE age = 97;
 --> ZC002
-SELECT * FROM counted;
+SELECT * FROM listed;
 --> ZC002
+SELECT n IS NULL, m IS NULL FROM counted;
+--> ok 2
+SELECT n IS NULL FROM counted;
+--> ok 1..2
 SELECT dp_count(*) IS NULL FROM owned;
 --> ok 1
+--@ attack nob
+SELECT any_sql('SELECT max(cost) FROM visit'), fixed();
+--> ZC001
+SELECT * FROM counted;
+--> ZC001
 --@ attack boss
 SELECT count(*) > 0 FROM raw(1); SELECT wiper() > 0;
 --> standby: any; ok
+SELECT fixed() IS NULL, n IS NULL, m IS NULL FROM counted;
+--> ok
 --@ teardown
-DROP FUNCTION raw(int), raw_sql(int), raw_atomic(int), opened(), any_sql(text), setter(), wiper(); DROP VIEW owned, counted;
+DROP FUNCTION raw(int), raw_sql(int), raw_atomic(int), opened(), any_sql(text), setter(), wiper(), fixed(); DROP VIEW owned, counted, listed;
 
 --# plans of one identity run by another
 --@ setup
@@ -154,6 +170,7 @@ SELECT DISTINCT d FROM ana.loot;
 ALTER SYSTEM RESET autovacuum_naptime; SELECT pg_reload_conf();
 
 --# a cascade runs triggers of the analyst's table inside of a foreign-key check
+--@ absent: wrong
 --@ only: noselect rls hardened
 --@ setup
 GRANT REFERENCES ON patient TO ana; GRANT pg_read_all_data TO ana; ALTER TABLE patient NO FORCE ROW LEVEL SECURITY;
@@ -161,15 +178,19 @@ INSERT INTO patient VALUES (1000, 'leaver', '1');
 --@ attack
 CREATE TABLE ana.loot (d text);
 CREATE TABLE ana.trap (x int REFERENCES patient ON DELETE CASCADE);
-CREATE FUNCTION ana.t() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO ana.loot SELECT format('%s %s %s', current_user, session_user, max(cost)) FROM public.visit; RETURN OLD; EXCEPTION WHEN OTHERS THEN INSERT INTO ana.loot VALUES (SQLSTATE); RETURN OLD; END $$;
+CREATE FUNCTION ana.t() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO ana.loot SELECT format('%s %s %s', current_user, session_user, string_agg(cost::text, ',')) FROM public.visit WHERE age = 97; RETURN OLD; EXCEPTION WHEN OTHERS THEN INSERT INTO ana.loot VALUES (SQLSTATE); RETURN OLD; END $$;
+CREATE FUNCTION ana.u() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO ana.loot SELECT format('%s %s private', current_user, session_user) FROM (SELECT max(cost) AS m FROM public.visit) s; RETURN OLD; END $$;
 CREATE TRIGGER t BEFORE DELETE ON ana.trap FOR EACH ROW EXECUTE FUNCTION ana.t();
+CREATE TRIGGER u BEFORE DELETE ON ana.trap FOR EACH ROW EXECUTE FUNCTION ana.u();
 --@ attack postgres
 SET session_replication_role = replica; INSERT INTO ana.trap VALUES (1000); RESET session_replication_role;
 SET SESSION AUTHORIZATION boss;
 DELETE FROM patient WHERE patient = 1000;
---> ok
+--> ok 1
 --@ verify
 SELECT 'caught ' || d FROM ana.loot;
+SELECT 'wrong ' || count(*) FROM ana.loot WHERE d = 'ZC002' HAVING count(*) <> 1;
+SELECT 'wrong ' || count(*) FROM ana.loot WHERE d = 'ana boss private' HAVING count(*) <> 1;
 --@ teardown
 REVOKE pg_read_all_data FROM ana; DROP SCHEMA ana CASCADE; CREATE SCHEMA ana AUTHORIZATION ana; REVOKE REFERENCES ON patient FROM ana;
 
