@@ -108,47 +108,21 @@ dp_expand_companions(DpSplitContext *cxt, Query *query, bool standard)
 	query->havingQual = expand_mutator(query->havingQual, &c);
 }
 
-typedef struct CollectContext
+static int
+companion_level(Node *node)
 {
-	int			sublevels;
-	List	   *found;			/* distinct, at levelsup 0 */
-} CollectContext;
+	Node	   *arg;
 
-static bool
-collect_walker(Node *node, CollectContext *c)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, FuncExpr) && dp_find_companion(((FuncExpr *) node)->funcid) == DP_COMPANION_STDDEV &&
-		IsA(linitial(((FuncExpr *) node)->args), Aggref) &&
-		((Aggref *) linitial(((FuncExpr *) node)->args))->agglevelsup == c->sublevels)
-	{
-		Node	   *copy = copyObject(node);
-
-		IncrementVarSublevelsUp(copy, -c->sublevels, 0);
-		c->found = list_append_unique(c->found, copy);
-		return false;
-	}
-	if (IsA(node, Query))
-	{
-		bool		result;
-
-		c->sublevels++;
-		result = query_tree_walker((Query *) node, collect_walker, c, 0);
-		c->sublevels--;
-		return result;
-	}
-	return expression_tree_walker(node, collect_walker, c);
+	if (!IsA(node, FuncExpr) || dp_find_companion(((FuncExpr *) node)->funcid) != DP_COMPANION_STDDEV)
+		return -1;
+	arg = linitial(((FuncExpr *) node)->args);
+	return IsA(arg, Aggref) ? (int) ((Aggref *) arg)->agglevelsup : -1;
 }
 
 List *
 dp_collect_companions(Query *query)
 {
-	CollectContext c = {0};
-
-	collect_walker((Node *) query->targetList, &c);
-	collect_walker(query->havingQual, &c);
-	return c.found;
+	return dp_collect_of_level(query, companion_level);
 }
 
 static bool

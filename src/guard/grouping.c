@@ -61,35 +61,10 @@ dp_with_grouping_set(Query *query, List *set)
  * ------------------------------------------------------------------------
  */
 
-typedef struct GroupingContext
+static int
+grouping_level(Node *node)
 {
-	int			sublevels;
-	List	   *found;			/* distinct GroupingFuncs, at levelsup 0 */
-} GroupingContext;
-
-static bool
-grouping_walker(Node *node, GroupingContext *c)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, GroupingFunc) && ((GroupingFunc *) node)->agglevelsup == c->sublevels)
-	{
-		Node	   *copy = copyObject(node);
-
-		IncrementVarSublevelsUp(copy, -c->sublevels, 0);
-		c->found = list_append_unique(c->found, copy);
-		return false;
-	}
-	if (IsA(node, Query))
-	{
-		bool		result;
-
-		c->sublevels++;
-		result = query_tree_walker((Query *) node, grouping_walker, c, 0);
-		c->sublevels--;
-		return result;
-	}
-	return expression_tree_walker(node, grouping_walker, c);
+	return IsA(node, GroupingFunc) ? (int) ((GroupingFunc *) node)->agglevelsup : -1;
 }
 
 static List *
@@ -218,14 +193,11 @@ union_all(Node *left, Node *right, List *outputs)
 RangeTblEntry *
 dp_union_of_sets(Query *query, List *levels, List **from, List **columns)
 {
-	GroupingContext groupings = {0};
 	Query	   *all = make_select(NIL);
 	Node	   *tree = NULL;
 	ListCell   *lc;
 
-	grouping_walker((Node *) query->targetList, &groupings);
-	grouping_walker(query->havingQual, &groupings);
-	*from = list_concat(group_expressions(query), groupings.found);
+	*from = list_concat(group_expressions(query), dp_collect_of_level(query, grouping_level));
 	foreach(lc, levels)
 		*from = list_concat_unique(*from, ((DpLevel *) lfirst(lc))->outputs);
 	*columns = NIL;

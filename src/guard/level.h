@@ -147,6 +147,9 @@ extern int	dp_column_of(DpLevel *level, Node *agg);
 /* the expression names the privacy unit */
 extern bool dp_is_unit(DpLevel *level, Node *expr);
 
+/* measures.c: int2 .. int8, float4, float8, numeric */
+extern bool dp_is_number(Oid type);
+
 /* measures.c: one private aggregate */
 extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
 
@@ -182,6 +185,12 @@ extern Expr *dp_is_not_null(Expr *arg);
  * outer_query.c, grouping.c: what is left of the level
  * ------------------------------------------------------------------------
  */
+
+/*
+ * The distinct nodes that belong to the level, also from inside of sublinks,
+ * as at levelsup 0.  level_of: levelsup of a node that is wanted, else -1.
+ */
+extern List *dp_collect_of_level(Query *query, int (*level_of) (Node *node));
 
 /* what a release returns, as an entry of a query */
 extern RangeTblEntry *dp_released_rows(DpRelease *release);

@@ -117,8 +117,8 @@ sort_arguments(Measure *m)
 	m->bounds = rest;
 }
 
-static bool
-is_number(Oid type)
+bool
+dp_is_number(Oid type)
 {
 	return type == INT2OID || type == INT4OID || type == INT8OID ||
 		type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
@@ -129,8 +129,8 @@ static Node *
 strip_number_casts(Node *expr)
 {
 	while (IsA(expr, FuncExpr) && ((FuncExpr *) expr)->funcformat != COERCE_EXPLICIT_CALL &&
-		   is_number(((FuncExpr *) expr)->funcresulttype) &&
-		   is_number(exprType(linitial(((FuncExpr *) expr)->args))))
+		   dp_is_number(((FuncExpr *) expr)->funcresulttype) &&
+		   dp_is_number(exprType(linitial(((FuncExpr *) expr)->args))))
 		expr = linitial(((FuncExpr *) expr)->args);
 	return expr;
 }
@@ -192,7 +192,7 @@ check_types(Measure *m, bool dates)
 	{
 		Oid			type = exprType(lfirst(lc));
 
-		if (!is_number(type) && !(dates && is_date(type)))
+		if (!dp_is_number(type) && !(dates && is_date(type)))
 			dp_refuse_at(m->agg->location,
 						 errmsg("%s cannot be computed from values of type %s; give it %s",
 								m->column->label, format_type_be(type),

@@ -93,13 +93,6 @@ square(Node *a)
  */
 
 static bool
-is_number(Oid type)
-{
-	return type == INT2OID || type == INT4OID || type == INT8OID ||
-		type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
-}
-
-static bool
 contains_walker(Node *node, Aggref *agg)
 {
 	if (node == NULL)
@@ -136,7 +129,7 @@ operator_sign(OpExpr *op)
 		ReleaseSysCache(tuple);
 	}
 	foreach(lc, op->args)
-		if (!is_number(exprType(lfirst(lc))))
+		if (!dp_is_number(exprType(lfirst(lc))))
 			return '\0';
 	return sign;
 }
@@ -163,7 +156,7 @@ converted(Node *expr)
 	if (list_length(func->args) > 1 && contains_aggregate(lsecond(func->args), NULL))
 		return NULL;
 	if (is_rounding(func->funcid) ||
-		(func->funcformat != COERCE_EXPLICIT_CALL && is_number(func->funcresulttype) && is_number(exprType(arg))))
+		(func->funcformat != COERCE_EXPLICIT_CALL && dp_is_number(func->funcresulttype) && dp_is_number(exprType(arg))))
 		return arg;
 	return NULL;
 }
@@ -215,7 +208,7 @@ is_arithmetic(Node *expr)
 	ListCell   *lc;
 
 	check_stack_depth();
-	if (!is_number(exprType(expr)))
+	if (!dp_is_number(exprType(expr)))
 		return false;
 	if (!contains_aggregate(expr, NULL) || IsA(expr, Aggref))
 		return true;
@@ -380,7 +373,7 @@ dp_propagate_error(DpSplitContext *cxt, Node *expr, bool standard, Oid stddev)
 	aggregate_walker(expr, &c);
 	if (c.found == NIL)
 		return NULL;
-	if (!is_number(exprType(expr)))
+	if (!dp_is_number(exprType(expr)))
 		refuse_expression(cxt, expr);
 	/* it may release something, too */
 	if (c.subquery != NULL)
