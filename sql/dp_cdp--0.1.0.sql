@@ -71,7 +71,7 @@ CREATE TABLE dp_cdp.ledger_stamp (
 -- =========================================================================
 
 -- For inner queries of releases only.  The types have no text form (but '0'
--- for an empty exact_sum), no binary form and no casts, and print as a
+-- for an empty exact_sum or exact_moments), no binary form and no casts, and print as a
 -- constant; nobody has USAGE on them.
 
 CREATE TYPE dp_cdp.grid;
@@ -80,6 +80,7 @@ CREATE TYPE dp_cdp.bound_spec;
 CREATE TYPE dp_cdp.bound_state;
 CREATE TYPE dp_cdp.bound_entry;
 CREATE TYPE dp_cdp.range;
+CREATE TYPE dp_cdp.exact_moments;
 CREATE TYPE dp_cdp.exact_vector;
 CREATE TYPE dp_cdp.exact_distinct;
 
@@ -106,6 +107,10 @@ CREATE FUNCTION dp_cdp.bound_entry_out(dp_cdp.bound_entry) RETURNS cstring
 CREATE FUNCTION dp_cdp.range_in(cstring) RETURNS dp_cdp.range
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.range_out(dp_cdp.range) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_moments_in(cstring) RETURNS dp_cdp.exact_moments
+	AS 'MODULE_PATHNAME', 'dp_exact_moments_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_moments_out(dp_cdp.exact_moments) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_vector_in(cstring) RETURNS dp_cdp.exact_vector
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -141,6 +146,10 @@ CREATE TYPE dp_cdp.range (
 	INPUT = dp_cdp.range_in, OUTPUT = dp_cdp.range_out,
 	INTERNALLENGTH = 32, ALIGNMENT = double, STORAGE = plain
 );
+CREATE TYPE dp_cdp.exact_moments (
+	INPUT = dp_cdp.exact_moments_in, OUTPUT = dp_cdp.exact_moments_out,
+	INTERNALLENGTH = 96, ALIGNMENT = double, STORAGE = plain
+);
 CREATE TYPE dp_cdp.exact_vector (
 	INPUT = dp_cdp.exact_vector_in, OUTPUT = dp_cdp.exact_vector_out,
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
@@ -150,8 +159,8 @@ CREATE TYPE dp_cdp.exact_distinct (
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
 );
 REVOKE USAGE ON TYPE dp_cdp.grid, dp_cdp.exact_sum, dp_cdp.bound_spec,
-	dp_cdp.bound_state, dp_cdp.bound_entry, dp_cdp.range, dp_cdp.exact_vector,
-	dp_cdp.exact_distinct FROM PUBLIC;
+	dp_cdp.bound_state, dp_cdp.bound_entry, dp_cdp.range, dp_cdp.exact_moments,
+	dp_cdp.exact_vector, dp_cdp.exact_distinct FROM PUBLIC;
 
 -- Sums of rows
 
@@ -259,6 +268,64 @@ CREATE FUNCTION dp_cdp.product(integer, integer) RETURNS integer
 CREATE FUNCTION dp_cdp.code(anyelement) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_code' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+-- Sums of centered values.  Aggregates of the same arguments share one state
+-- and one call per row, because only their final functions differ.
+
+CREATE FUNCTION dp_cdp.moments_add(dp_cdp.exact_moments, anyelement, dp_cdp.range) RETURNS dp_cdp.exact_moments
+	AS 'MODULE_PATHNAME', 'dp_moments_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_add(dp_cdp.exact_moments, integer, integer) RETURNS dp_cdp.exact_moments
+	AS 'MODULE_PATHNAME', 'dp_moments_add2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_combine(dp_cdp.exact_moments, dp_cdp.exact_moments) RETURNS dp_cdp.exact_moments
+	AS 'MODULE_PATHNAME', 'dp_moments_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_n(dp_cdp.exact_moments) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_moments_n' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_t(dp_cdp.exact_moments) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_moments_t' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_t2(dp_cdp.exact_moments) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_moments_t2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_u(dp_cdp.exact_moments) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_moments_u' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_u2(dp_cdp.exact_moments) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_moments_u2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_tu(dp_cdp.exact_moments) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_moments_tu' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.moment_n(x anyelement, dp_cdp.range) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_n, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_t(x anyelement, dp_cdp.range) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_t, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_t2(x anyelement, dp_cdp.range) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_t2, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_n(t integer, u integer) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_n, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_t(t integer, u integer) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_t, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_t2(t integer, u integer) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_t2, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_u(t integer, u integer) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_u, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_u2(t integer, u integer) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_u2, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_tu(t integer, u integer) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_tu, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+
 -- Histograms and sets of codes; not strict, as there is no initial state
 
 CREATE FUNCTION dp_cdp.exact_histogram_add(dp_cdp.exact_vector, integer, integer)
@@ -316,13 +383,13 @@ CREATE FUNCTION dp_cdp.vector_counts(dp_cdp.exact_vector) RETURNS bigint[]
 CREATE FUNCTION dp_cdp.entry_codes(dp_cdp.bound_entry, integer) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'dp_entry_code_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
--- Not revoked: exact_sum, exact_histogram, bound_unit, bound_entries,
+-- Not revoked: exact_sum, moment_n .. moment_tu, exact_histogram, bound_unit, bound_entries,
 -- entry_key, entry_sum, entry_histogram, entry_distinct, distinct_count,
 -- centered, bin, chebyshev, product, code.  The inner query runs with the
 -- rights of the table's owner, who may be any role; a grid, range or
 -- bound_spec to call them with is nobody's to make.  chebyshev, product and
--- code are functions of plain values, and what exact_histogram returns prints
--- as a constant.
+-- code are functions of plain values, and what moment_* and exact_histogram
+-- return prints as a constant.
 REVOKE EXECUTE ON FUNCTION
 	dp_cdp.grid_in(cstring), dp_cdp.grid_out(dp_cdp.grid),
 	dp_cdp.exact_sum_in(cstring), dp_cdp.exact_sum_out(dp_cdp.exact_sum),
@@ -330,6 +397,7 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.bound_state_in(cstring), dp_cdp.bound_state_out(dp_cdp.bound_state),
 	dp_cdp.bound_entry_in(cstring), dp_cdp.bound_entry_out(dp_cdp.bound_entry),
 	dp_cdp.range_in(cstring), dp_cdp.range_out(dp_cdp.range),
+	dp_cdp.exact_moments_in(cstring), dp_cdp.exact_moments_out(dp_cdp.exact_moments),
 	dp_cdp.exact_vector_in(cstring), dp_cdp.exact_vector_out(dp_cdp.exact_vector),
 	dp_cdp.exact_distinct_in(cstring), dp_cdp.exact_distinct_out(dp_cdp.exact_distinct),
 	dp_cdp.exact_sum_add(dp_cdp.exact_sum, smallint, dp_cdp.grid),
@@ -342,6 +410,12 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.bound_unit_add(dp_cdp.bound_state, dp_cdp.bound_spec, "any"),
 	dp_cdp.bound_unit_combine(dp_cdp.bound_state, dp_cdp.bound_state),
 	dp_cdp.entry_sum_add(dp_cdp.exact_sum, dp_cdp.bound_entry, integer),
+	dp_cdp.moments_add(dp_cdp.exact_moments, anyelement, dp_cdp.range),
+	dp_cdp.moments_add(dp_cdp.exact_moments, integer, integer),
+	dp_cdp.moments_combine(dp_cdp.exact_moments, dp_cdp.exact_moments),
+	dp_cdp.moments_n(dp_cdp.exact_moments), dp_cdp.moments_t(dp_cdp.exact_moments),
+	dp_cdp.moments_t2(dp_cdp.exact_moments), dp_cdp.moments_u(dp_cdp.exact_moments),
+	dp_cdp.moments_u2(dp_cdp.exact_moments), dp_cdp.moments_tu(dp_cdp.exact_moments),
 	dp_cdp.exact_histogram_add(dp_cdp.exact_vector, integer, integer),
 	dp_cdp.entry_histogram_add(dp_cdp.exact_vector, dp_cdp.bound_entry, integer, integer),
 	dp_cdp.exact_vector_combine(dp_cdp.exact_vector, dp_cdp.exact_vector),

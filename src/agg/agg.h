@@ -181,10 +181,6 @@ extern Datum dp_range_datum(const DpRange *range);
 #define DP_CENTERED_BITS 24
 #define DP_CENTERED_ONE (1 << DP_CENTERED_BITS)
 
-/* a row's centered value t stands for mid + half * t / DP_CENTERED_ONE; both finite, half >= 0 */
-extern double dp_range_mid(const DpRange *range);
-extern double dp_range_half(const DpRange *range);
-
 /*
  * The grid of a unit's total of centered values over at most "most" rows:
  * +-most * DP_CENTERED_ONE; most from 1 to DP_MAX_SCALED_ROWS, more than the
@@ -225,6 +221,10 @@ typedef struct DpExactVector
  *			bin, negative ones for the first.  No input: NULL.
  *	 entry_distinct(bound_entry, i int) -> exact_distinct            aggregate: the set of codes i.  No input: NULL.
  *	 distinct_count(exact_distinct) -> bigint                how many are in the set
+ *	 moment_n(x, range) -> exact_sum        aggregates: how many rows have a value (not NaN); the
+ *	 moment_t(x, range), moment_t2(...)     sums of t = centered(x, range) and of chebyshev(t)
+ *	 moment_n(t int, u int) ... moment_tu   the same of two centered values that are both there,
+ *			with moment_u, moment_u2 and the sum of product(t, u)
  *	 exact_histogram(code int, bins int) -> exact_vector     aggregate, the same for rows; NULL counts for
  *			nothing, no input or nothing but NULL: NULL
  *

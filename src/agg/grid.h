@@ -24,6 +24,8 @@
 #ifndef DP_GRID_H
 #define DP_GRID_H
 
+#include <math.h>
+
 #include "agg.h"
 
 /* how large one row's value may get before its unit's total is clamped */
@@ -89,6 +91,67 @@ dp_units_float8(double x, const DpGrid *grid, dp_i128 *n)
 		return dp_units_large_float8(y, n);
 	*n = dp_round_even(y);
 	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Centered values
+ * ------------------------------------------------------------------------
+ */
+
+/* x, not NaN, between the bounds: -DP_CENTERED_ONE .. DP_CENTERED_ONE; never falls in x */
+static inline int32
+dp_center(double x, const DpRange *range)
+{
+	double		sum = range->lower + range->upper;
+	double		width = range->upper - range->lower;
+	double		t;
+
+	if (x <= range->lower)
+		return -DP_CENTERED_ONE;
+	if (x >= range->upper)
+		return DP_CENTERED_ONE;
+	if (likely(!isinf(sum) && !isinf(width)))
+		t = (x - sum / 2) / (width / 2);
+	else
+		t = (x - (range->lower / 2 + range->upper / 2)) / (range->upper / 2 - range->lower / 2);
+	if (!(t > -1))
+		return -DP_CENTERED_ONE;
+	if (!(t < 1))
+		return DP_CENTERED_ONE;
+	return (int32) dp_round_even(t * DP_CENTERED_ONE);
+}
+
+/* they are within these already, unless somebody calls by hand */
+static inline int64
+dp_clamp_centered(int32 t)
+{
+	return t < -DP_CENTERED_ONE ? -DP_CENTERED_ONE : t > DP_CENTERED_ONE ? DP_CENTERED_ONE : t;
+}
+
+/* n / DP_CENTERED_ONE, half to even */
+static inline int64
+dp_centered_round(int64 n)
+{
+	const int64 half = DP_CENTERED_ONE / 2;
+	int64		down = n >> DP_CENTERED_BITS;	/* towards minus infinity */
+	int64		rest = n - down * DP_CENTERED_ONE;
+
+	/* without a branch, which would be mispredicted for every other row */
+	return down + (rest + (down & 1) > half);
+}
+
+/* 2 t^2 - 1 */
+static inline int64
+dp_chebyshev_of(int64 t)
+{
+	return dp_centered_round(2 * t * t) - DP_CENTERED_ONE;
+}
+
+/* t u */
+static inline int64
+dp_product_of(int64 t, int64 u)
+{
+	return dp_centered_round(t * u);
 }
 
 #endif							/* DP_GRID_H */

@@ -83,43 +83,10 @@ dp_range_datum(const DpRange *range)
 	return PointerGetDatum(copy);
 }
 
-double
-dp_range_mid(const DpRange *range)
-{
-	double		sum = range->lower + range->upper;
-
-	return isinf(sum) ? range->lower / 2 + range->upper / 2 : sum / 2;
-}
-
-double
-dp_range_half(const DpRange *range)
-{
-	double		width = range->upper - range->lower;
-
-	return isinf(width) ? range->upper / 2 - range->lower / 2 : width / 2;
-}
-
 /* ------------------------------------------------------------------------
  * Rows
  * ------------------------------------------------------------------------
  */
-
-static inline int32
-center(double x, const DpRange *range)
-{
-	double		t;
-
-	if (x <= range->lower)
-		return -DP_CENTERED_ONE;
-	if (x >= range->upper)
-		return DP_CENTERED_ONE;
-	t = (x - dp_range_mid(range)) / dp_range_half(range);
-	if (!(t > -1))
-		return -DP_CENTERED_ONE;
-	if (!(t < 1))
-		return DP_CENTERED_ONE;
-	return (int32) dp_round_even(t * DP_CENTERED_ONE);
-}
 
 /*
  * The bins' edges are decimal numbers as often as not (0.29 of 0 .. 1 in a
@@ -200,7 +167,7 @@ dp_##function##_##type(PG_FUNCTION_ARGS) \
 } \
 extern int	dp_no_such_variable
 
-#define centered_value center
+#define centered_value dp_center
 #define bin_value find_bin
 
 RANGE_FUNCTION(centered, int2, (double), PG_GETARG_INT16);
@@ -224,38 +191,16 @@ RANGE_FUNCTION(bin, timestamp, timestamp_value, PG_GETARG_TIMESTAMP);
  * ------------------------------------------------------------------------
  */
 
-/* arguments are centered values already, unless somebody calls by hand */
-static inline int64
-centered_argument(FunctionCallInfo fcinfo, int argno)
-{
-	int32		t = PG_GETARG_INT32(argno);
-
-	return t < -DP_CENTERED_ONE ? -DP_CENTERED_ONE : t > DP_CENTERED_ONE ? DP_CENTERED_ONE : t;
-}
-
-/* n / DP_CENTERED_ONE, half to even */
-static inline int32
-rounded(int64 n)
-{
-	const int64 half = DP_CENTERED_ONE / 2;
-	int64		down = n >> DP_CENTERED_BITS;	/* towards minus infinity */
-	int64		rest = n - down * DP_CENTERED_ONE;
-
-	return down + (rest > half || (rest == half && (down & 1) != 0));
-}
-
 /* 2 t^2 - 1 */
 Datum
 dp_chebyshev(PG_FUNCTION_ARGS)
 {
-	int64		t = centered_argument(fcinfo, 0);
-
-	PG_RETURN_INT32(rounded(2 * t * t) - DP_CENTERED_ONE);
+	PG_RETURN_INT32(dp_chebyshev_of(dp_clamp_centered(PG_GETARG_INT32(0))));
 }
 
 /* t u */
 Datum
 dp_product(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT32(rounded(centered_argument(fcinfo, 0) * centered_argument(fcinfo, 1)));
+	PG_RETURN_INT32(dp_product_of(dp_clamp_centered(PG_GETARG_INT32(0)), dp_clamp_centered(PG_GETARG_INT32(1))));
 }

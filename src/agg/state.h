@@ -31,6 +31,9 @@ dp_state_in_place(FunctionCallInfo fcinfo)
 	return PG_GETARG_POINTER(0);
 }
 
+/* the input function of all types here: an error */
+extern Datum dp_state_in(PG_FUNCTION_ARGS);
+
 typedef struct DpKeyType
 {
 	Oid			type;

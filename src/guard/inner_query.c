@@ -260,6 +260,32 @@ count_distinct(Expr *value, Expr *filter)
 	return (Expr *) agg;
 }
 
+/*
+ * Row units: one sum of a statistic; all of them share one state.  Of one
+ * argument, the aggregate centers the value itself.
+ */
+static Expr *
+moment_aggregate(PartCursor *c)
+{
+	static const char *const names[DP_MOMENTS] = {
+		[DP_MOMENT_N] = "moment_n", [DP_MOMENT_T] = "moment_t", [DP_MOMENT_T2] = "moment_t2",
+		[DP_MOMENT_U] = "moment_u", [DP_MOMENT_U2] = "moment_u2", [DP_MOMENT_TU] = "moment_tu"
+	};
+	Oid			one[] = {ANYELEMENTOID, dp_internal_type("range")};
+	Oid			two[] = {INT4OID, INT4OID};
+	List	   *args = NIL;
+	bool		single;
+
+	for (int i = 0; i < c->nparts; i++)
+		if (c->part_of[i].moment == DP_MOMENT_T || c->part_of[i].moment == DP_MOMENT_U)
+			args = lappend(args, copyObject(list_nth(list_nth(c->parts->values, c->column), i)));
+	single = list_length(args) == 1;
+	if (single)
+		args = castNode(FuncExpr, linitial(args))->args;
+	return (Expr *) make_aggregate(internal_function(names[c->part_of[c->part].moment], 2, single ? one : two),
+								   dp_internal_type("exact_sum"), args, part_filter(c));
+}
+
 /* row units: the aggregate of one part */
 static Expr *
 row_aggregate(DpRelease *release, PartCursor *c)
@@ -272,12 +298,13 @@ row_aggregate(DpRelease *release, PartCursor *c)
 	{
 		case DP_VALUE_COUNT:
 		case DP_VALUE_UNITS:
-		case DP_VALUE_ROWS:
 			if (value == NULL)
 				return (Expr *) make_aggregate(F_COUNT_, INT8OID, NIL, filter);
 			return (Expr *) make_aggregate(F_COUNT_ANY, INT8OID, list_make1(dp_nan_to_null(value)), filter);
-		case DP_VALUE_SUM:
+		case DP_VALUE_ROWS:
 		case DP_VALUE_SCALED:
+			return moment_aggregate(c);
+		case DP_VALUE_SUM:
 			argtypes[0] = exprType((Node *) value);
 			argtypes[1] = dp_internal_type("grid");
 			return (Expr *) make_aggregate(internal_function("exact_sum", 2, argtypes),

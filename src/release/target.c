@@ -128,7 +128,8 @@ dp_target_price(const DpFrozen *frozen, const DpReleaseColumn *column, dp_u128 s
 				 errmsg("a margin of %g for %s needs more than rho %.12g, the most that one aggregate may cost; "
 						"ask for a margin of at least %.3g with dp_cdp.target_error",
 						dp_guc_target, column->label, (double) most / DP_RHO_ONE,
-						unit * margin_factor() * sqrt((double) sens2 / (2.0 * most / DP_RHO_ONE)))));
+						/* so that it is still possible when it is rounded */
+						1.0051 * unit * margin_factor() * sqrt((double) sens2 / (2.0 * most / DP_RHO_ONE)))));
 	return price;
 }
 
