@@ -370,6 +370,8 @@ SELECT holds('SELECT dp_margin(count(*) * 1e300::float8 * 1e300::float8) IS NULL
 SELECT holds('SELECT count(*) = 4 FROM (SELECT dept FROM people GROUP BY dept HAVING dp_margin(sum(cost) - count(*)) > 0 ORDER BY dp_margin(sum(cost) - count(*))) q', 'in HAVING and ORDER BY', 0.02);
 SELECT holds('SELECT count(*) = 5 AND count(m) = 5 AND min(m) < max(m) FROM (SELECT dept, dp_margin(sum(cost) - count(*)) AS m FROM people GROUP BY ROLLUP (dept)) q', 'with grouping sets', 0.04);
 SELECT holds('WITH q AS (SELECT dept, dp_margin(sum(cost) - count(*)) AS m FROM people GROUP BY dept) SELECT count(*) = 3 FROM q JOIN depts USING (dept) WHERE m > 0', 'in a CTE', 0.02);
+SELECT holds('SELECT about(m, sqrt((s1 / n) ^ 2 + (s * s2 / n ^ 2) ^ 2)) FROM (SELECT dp_sum(v.cost)::float8 AS s, dp_noise_stddev(dp_sum(v.cost)) AS s1, dp_count(v.id)::float8 AS n,
+	dp_noise_stddev(dp_count(v.id)) AS s2, (SELECT dp_noise_stddev(dp_sum(v.cost) / dp_count(v.id))) AS m FROM visits v) q', 'in a subquery, of aggregates outside of it', 0.02);
 SELECT holds('SELECT CASE WHEN dp_margin(sum(cost) - count(*)) > 0 THEN true END FROM visits', 'in an expression', 0.02);
 SELECT holds('SELECT about(dp_margin(sum(cost) / floor), 1.959963984540054 * dp_noise_stddev(sum(cost)) / floor) FROM people JOIN depts USING (dept) GROUP BY floor ORDER BY floor LIMIT 1', 'a key as a factor', 0.01);
 
