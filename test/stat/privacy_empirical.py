@@ -48,13 +48,13 @@ class Shape:
     (u, g, x) that both tables, or one of them, hold.  statistic: of an output,
     larger on the second table.  sharp: the difference reaches the sensitivity,
     so that a quarter of the charge must be refuted.  columns: aggregates, rho
-    is divided among them."""
+    is divided among them.  runs: on each table."""
 
     def __init__(self, name, relation, unit, query, common, first, second, statistic, sharp=True,
-                 columns=1):
+                 columns=1, runs=RUNS):
         self.name, self.relation, self.unit, self.query = name, relation, unit, query
         self.common, self.first, self.second = common, first, second
-        self.statistic, self.sharp, self.columns = statistic, sharp, columns
+        self.statistic, self.sharp, self.columns, self.runs = statistic, sharp, columns, runs
 
 
 def weigh(*weights):
@@ -132,10 +132,10 @@ def values(rows):
     return ", ".join("(%d, %d, %d)" % row for row in rows)
 
 
-def check(tap, title, xs, ys, rho, delta, sharp):
+def check(tap, title, xs, ys, rho, delta, sharp, runs=RUNS):
     """xs: statistics of the second table, ys: of the first."""
     seen = audit(xs, ys, EPSILONS, tap.alpha() / AUDIT_BOUNDS / len(EPSILONS))
-    tap.ok(len(xs) >= RUNS and len(ys) >= RUNS
+    tap.ok(len(xs) >= runs and len(ys) >= runs
            and all(d <= claim(rho, delta, e) for d, e in zip(seen, EPSILONS)),
            "%s: the tables cannot be told apart better than rho %g, delta %g allow" % (title, rho, delta),
            table(seen, EPSILONS, rho, delta))
@@ -167,12 +167,12 @@ def declared(tap, number, shape):
     for side, rows in (("first", shape.first), ("second", shape.second)):
         name = "shape_%d_%s" % (number, side)
         create(name, shape.relation, shape.unit, shape.common + rows, True)
-        runs = execute(shape.query.format(t=name), "v float8[]", RUNS, ANALYST,
+        runs = execute(shape.query.format(t=name), "v float8[]", shape.runs, ANALYST,
                        "SET dp_cdp.rho = %r" % (RHO / shape.columns), BATCH)
         outputs.append([shape.statistic(run[0][0]) for run in runs])
     # what is claimed is what was charged
     rho, delta = spent(name, ANALYST)
-    check(tap, title, outputs[1], outputs[0], rho / len(runs), delta / len(runs), shape.sharp)
+    check(tap, title, outputs[1], outputs[0], rho / len(runs), delta / len(runs), shape.sharp, shape.runs)
 
 
 def undeclared(tap, name, relation, rho, groups, first, second, statistic, sharp):
