@@ -317,7 +317,6 @@ SELECT dp_quantile(i, '{{0.5},{0.6}}'::float8[]) FROM answers;
 SELECT dp_quantile(i, '{0.5,1.1}'::float8[]) FROM answers;
 SELECT dp_quantile(i, f) FROM answers;
 SELECT percentile_cont(1.5) WITHIN GROUP (ORDER BY f) FROM answers;
-SELECT percentile_cont(f) WITHIN GROUP (ORDER BY f) FROM answers GROUP BY f;
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY f DESC) FROM answers;
 PREPARE many(float8[]) AS SELECT cardinality(dp_quantile(i, $1)) FROM answers;
 EXECUTE many(array_fill(0.5, ARRAY[1001]));
