@@ -198,6 +198,26 @@ SET dp_cdp.max_rows = 1;
 SELECT n < 12 FROM (SELECT sum(n) FILTER (WHERE n > 3) AS n FROM (SELECT unnest(dp_histogram(id, 0, 5000, 100)) AS n FROM visit WHERE patient = 42) s) t WHERE n IS NOT NULL;
 --> ok 5000
 
+--# one person whom a join repeats
+--@ absent: ^f
+--@ attack
+CREATE TABLE ana.amp AS SELECT 42 AS patient, g FROM generate_series(1, 1000) g;
+SET dp_cdp.rho = 50;
+SELECT a < 25 FROM (SELECT dp_avg(CASE WHEN v.patient = 42 THEN 1000 ELSE 0 END, 0, 1000) AS a FROM visit v LEFT JOIN ana.amp a ON a.patient = v.patient) s;
+--> ZC002 | ok 5000
+SELECT a < 25000 AND b < 200 FROM (SELECT dp_variance(CASE WHEN v.patient = 42 THEN 1000 ELSE 0 END, 0, 1000) AS a, dp_stddev(CASE WHEN v.patient = 42 THEN 1000 ELSE 0 END, 0, 1000) AS b FROM visit v LEFT JOIN ana.amp a ON a.patient = v.patient) s;
+--> ZC002 | ok 10000
+SELECT a < 500 FROM (SELECT dp_quantile(CASE WHEN v.patient = 42 THEN 1000 ELSE 0 END, 0.9, 0, 1000) AS a FROM visit v LEFT JOIN ana.amp a ON a.patient = v.patient) s;
+--> ZC002 | ok 5000
+SELECT a[2] < 25 FROM (SELECT dp_histogram(CASE WHEN v.patient = 42 THEN 1000 ELSE 0 END, 0, 1000, 2) AS a FROM visit v LEFT JOIN ana.amp a ON a.patient = v.patient) s;
+--> ZC002 | ok 5000
+SELECT a < 0.05 FROM (SELECT dp_clipped(CASE WHEN v.patient = 42 THEN 1000 ELSE 0 END, 0, 999) AS a FROM visit v LEFT JOIN ana.amp a ON a.patient = v.patient) s;
+--> ZC002 | ok 5000
+SELECT a < 25 FROM (SELECT dp_count(DISTINCT a.g) AS a FROM visit v LEFT JOIN ana.amp a ON a.patient = v.patient) s;
+--> ZC002 | ok 5000
+SELECT a < 25 FROM (SELECT avg(dp_avg) AS a FROM (SELECT dp_avg(CASE WHEN v.patient = 42 THEN 1000 ELSE 0 END, 0, 1000) FROM visit v JOIN ward w ON w.ward IN ('heart', 'bone', 'nerve', 'child') GROUP BY w.ward) s) t;
+--> ZC002 | ok 5000
+
 --# pre-aggregation for each person
 --@ absent: ^f
 --@ attack

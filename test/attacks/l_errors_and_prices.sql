@@ -339,6 +339,24 @@ SELECT count(*) = 1 AND bool_and(rho > 0) FROM dp_cdp.last_release() WHERE "grou
 SELECT bool_and(role::text = 'ana' AND aggregates !~ '\d{3}') FROM dp_cdp.releases WHERE aggregates ~ 'first look';
 --> ok
 
+--# code of the analyst between the look and the answer
+--@ absent: ^f
+--@ attack
+CREATE FUNCTION ana.flips() RETURNS float8 LANGUAGE plpgsql STABLE AS $$ BEGIN
+	PERFORM set_config('dp_cdp.target_error', CASE current_setting('dp_cdp.target_error') WHEN '5%' THEN '' ELSE '5%' END, false);
+	PERFORM set_config('dp_cdp.max_rows', CASE current_setting('dp_cdp.max_rows') WHEN '1' THEN '1000' ELSE '1' END, false);
+	RETURN CASE current_setting('dp_cdp.max_rows') WHEN '1' THEN 1000 ELSE 1 END; END $$;
+SET dp_cdp.target_error = '5%';
+SELECT dp_avg(cost, 0, ana.flips()) IS NOT NULL FROM visit;
+--> ok 0.1..100.1
+SET dp_cdp.target_error = '5%';
+SELECT dp_sum(cost, 0, ana.flips()) IS NOT NULL, dp_count(*) IS NOT NULL FROM visit WHERE patient = 42;
+--> ok 0.2..200.2
+CREATE FUNCTION ana.dear() RETURNS float8 LANGUAGE plpgsql STABLE AS $$ BEGIN PERFORM set_config('dp_cdp.rho', '0.05', false), dp_count(*) FROM visit; RETURN 1000; END $$;
+SET dp_cdp.target_error = '5%'; RESET dp_cdp.max_rows;
+SELECT dp_median(cost, 0, ana.dear()::numeric) IS NOT NULL FROM visit;
+--> ok 0.5..3000
+
 --# a budget that ends between the look and the answer
 --@ only: noselect rls hardened
 --@ setup
