@@ -31,18 +31,56 @@ extern CommonTableExpr *dp_find_cte(DpScope *scope, RangeTblEntry *rte, DpScope 
  */
 extern void dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpLeaf *leaves, int where);
 
+/* private_rows.c: the same of one entry of the level */
+extern bool dp_entry_yields_rows(DpScope *scope, RangeTblEntry *rte, bool always);
+
 /*
- * source.c: the first entry of the level, if any, with rows of a protected
- * table that would have to be released; always: also of tables that the
- * calling roles may read.  base: the table.
+ * private_rows.c: the first entry of the level, if any, with rows of a
+ * protected table that would have to be released; always: also of tables that
+ * the calling roles may read.  base: the table.
  */
 extern Index dp_reads_rows(DpScope *scope, bool always, RangeTblEntry **base);
+
+/* ------------------------------------------------------------------------
+ * source.c, subquery.c, with_query.c: reading one level of the outer query
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct DpSource
+{
+	DpSplitContext *cxt;
+	DpLevel    *level;
+	bool		always;
+	Oid			dataset_owner;
+	List	   *inlined;		/* CommonTableExpr, once for each copy */
+} DpSource;
 
 /* fills level->from, allow, table and what the release knows about them */
 extern void dp_read_source(DpLevel *level, DpScope *scope, bool always);
 
+/* from->query, at any depth; expressions: what else the level computes from its entries */
+extern void dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow,
+						  Node *expressions);
+
+/* a subquery over protected tables, entry rti of query */
+extern void dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions,
+							 DpLeaf *leaf);
+
+/* numbers of the columns of entry rti that the level reads */
+extern Bitmapset *dp_columns_read(Query *query, Index rti, Node *expressions);
+
+/* an entry that refers to its neighbours, or to levels around it */
+extern bool dp_refers_outside(DpScope *scope, RangeTblEntry *rte);
+
+/* ZC002; what: a noun phrase */
+extern void dp_refuse_entry(DpSource *s, RangeTblEntry *rte, const char *what, const char *remedy);
+
 /* in place: Vars of joins and of group keys become what they stand for */
 extern void dp_flatten_level(Query *query);
+
+/* a reference to a WITH query becomes a subquery of its own; given: computed beforehand */
+extern void dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool given);
+extern void dp_inline_ctes_of(DpSource *s, DpScope *scope, Query *subquery);
 
 /* clears WITH queries that nothing names any more; false if the CTE is one */
 extern bool dp_keep_cte(Query *query, CommonTableExpr *cte);
