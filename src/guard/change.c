@@ -20,11 +20,12 @@
 #include "guard/level.h"
 #include "miscadmin.h"
 #include "parser/parsetree.h"
+#include "rewrite/rewriteHandler.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-/* the columns that the index reads; of generated ones it is not known what they are made from: all */
+/* the columns that the index reads; of generated ones it is not known what they are made from: all, like whole rows */
 static Bitmapset *
 columns_of_index(Relation rel, Relation index)
 {
@@ -42,7 +43,8 @@ columns_of_index(Relation rel, Relation index)
 	{
 		AttrNumber	attnum = i + FirstLowInvalidHeapAttributeNumber;
 
-		if (attnum > 0 && TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated != '\0')
+		if (attnum == 0 ||
+			(attnum > 0 && TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated != '\0'))
 			return bms_add_range(read, 1 - FirstLowInvalidHeapAttributeNumber,
 								 RelationGetNumberOfAttributes(rel) - FirstLowInvalidHeapAttributeNumber);
 	}
@@ -98,13 +100,33 @@ check_inserted(Oid relid, List *given)
 	}
 }
 
+/* names of the columns that get another value than the table's default; a view may bring defaults of its own */
+static List *
+chosen_columns(Query *query, RangeTblEntry *rte)
+{
+	Relation	rel = table_open(rte->relid, AccessShareLock);
+	Bitmapset  *inserted = dp_inserted_columns(query, rte);
+	List	   *given = NIL;
+	int			i = -1;
+	ListCell   *lc;
+
+	while ((i = bms_next_member(inserted, i)) >= 0)
+		given = lappend(given, get_attname(rte->relid, i + FirstLowInvalidHeapAttributeNumber, false));
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+
+		if (!tle->resjunk && !equal(tle->expr, build_column_default(rel, tle->resno)))
+			given = lappend(given, get_attname(rte->relid, tle->resno, false));
+	}
+	table_close(rel, NoLock);
+	return given;
+}
+
 void
 dp_check_change(DpSplitContext *cxt, Query *query)
 {
 	RangeTblEntry *rte;
-	Bitmapset  *inserted;
-	List	   *given = NIL;
-	int			i = -1;
 
 	if (query->resultRelation == 0)
 		return;
@@ -115,10 +137,7 @@ dp_check_change(DpSplitContext *cxt, Query *query)
 		dp_refuse_at(-1,
 					 errmsg("rows of protected table \"%s\" can be changed only by roles that may read them; "
 							"plain INSERT is possible with INSERT privilege", get_rel_name(rte->relid)));
-	inserted = dp_inserted_columns(query, rte);
-	while ((i = bms_next_member(inserted, i)) >= 0)
-		given = lappend(given, get_attname(rte->relid, i + FirstLowInvalidHeapAttributeNumber, false));
-	check_inserted(rte->relid, given);
+	check_inserted(rte->relid, chosen_columns(query, rte));
 }
 
 /* attnames: NIL: all columns */

@@ -140,12 +140,13 @@ CREATE TABLE expr (patient int, mail text, w text); CREATE UNIQUE INDEX ON expr 
 CREATE TABLE partial (patient int, mail text, w text); CREATE UNIQUE INDEX ON partial (patient) WHERE w = 'zebra'; INSERT INTO partial VALUES (42, 'A', 'zebra');
 CREATE TABLE included (k int DEFAULT 7, patient int, w text); CREATE UNIQUE INDEX ON included (k) INCLUDE (w); INSERT INTO included VALUES (42, 42, 'zebra');
 CREATE TABLE generated (patient int, mail text, k text GENERATED ALWAYS AS (lower(mail)) STORED UNIQUE); INSERT INTO generated VALUES (42, 'Zebra');
+CREATE TABLE whole (patient int, w text); CREATE UNIQUE INDEX ON whole (hash_record_extended(whole, 0)); INSERT INTO whole VALUES (42, 'zebra');
 CREATE TABLE excluded (patient int, r int4range, EXCLUDE USING gist (r WITH &&)); INSERT INTO excluded VALUES (42, '[40,45)');
 CREATE TABLE deferred (id int DEFAULT 7, patient int, UNIQUE (id) DEFERRABLE INITIALLY DEFERRED); INSERT INTO deferred VALUES (42, 42);
 CREATE TABLE divided (id int, patient int, w text) PARTITION BY LIST (patient); CREATE TABLE divided_1 PARTITION OF divided FOR VALUES IN (42); CREATE TABLE divided_2 PARTITION OF divided DEFAULT; CREATE UNIQUE INDEX ON divided_1 (id); INSERT INTO divided VALUES (42, 42, 'zebra');
 CREATE TABLE split (id int DEFAULT 7, patient int, w text, PRIMARY KEY (id, patient)) PARTITION BY LIST (patient); CREATE TABLE split_1 PARTITION OF split FOR VALUES IN (42); CREATE TABLE split_2 PARTITION OF split DEFAULT; INSERT INTO split VALUES (42, 42, 'zebra');
-SELECT dp_cdp.protect_table(t, 'clinic', 'patient') FROM unnest('{expr,partial,included,generated,excluded,deferred,divided,split}'::regclass[]) t;
-GRANT INSERT ON expr, partial, included, generated, excluded, deferred, divided, divided_1, split, split_1 TO ana;
+SELECT dp_cdp.protect_table(t, 'clinic', 'patient') FROM unnest('{expr,partial,included,generated,whole,excluded,deferred,divided,split}'::regclass[]) t;
+GRANT INSERT ON expr, partial, included, generated, whole, excluded, deferred, divided, divided_1, split, split_1 TO ana;
 --@ attack
 INSERT INTO expr (mail) VALUES ('a');
 --> ZC002
@@ -156,6 +157,8 @@ INSERT INTO partial (w) VALUES ('zebra');
 INSERT INTO partial VALUES (42);
 --> ZC002
 INSERT INTO generated (mail) VALUES ('zebra');
+--> ZC002
+INSERT INTO whole VALUES (42, 'zebra');
 --> ZC002
 INSERT INTO excluded (r) VALUES ('[1,100)');
 --> ZC002
@@ -187,7 +190,7 @@ ROLLBACK; BEGIN; INSERT INTO divided (patient, w) VALUES (42, 'new');
 --> standby: any; ok
 ROLLBACK;
 --@ teardown
-SET ROLE boss; SELECT dp_cdp.unprotect_table(t) FROM unnest('{expr,partial,included,generated,excluded,deferred,divided,split}'::regclass[]) t; DROP TABLE expr, partial, included, generated, excluded, deferred, divided, split;
+SET ROLE boss; SELECT dp_cdp.unprotect_table(t) FROM unnest('{expr,partial,included,generated,whole,excluded,deferred,divided,split}'::regclass[]) t; DROP TABLE expr, partial, included, generated, whole, excluded, deferred, divided, split;
 
 --# keys that come through views, rules and triggers
 --@ absent: duplicate key|already exists
@@ -210,6 +213,11 @@ ROLLBACK;
 CREATE VIEW ana.v AS SELECT id AS k, patient AS p FROM keyed;
 INSERT INTO ana.v VALUES (42, 1);
 --> ZC002
+ALTER VIEW ana.v ALTER k SET DEFAULT 42;
+INSERT INTO ana.v (p) VALUES (1);
+--> ZC002
+INSERT INTO ana.v DEFAULT VALUES;
+--> ZC002
 CREATE VIEW ana.c AS SELECT patient AS p FROM keyed WHERE id = 42 WITH CHECK OPTION;
 INSERT INTO ana.c VALUES (1);
 --> ZC002 | 44000
@@ -218,6 +226,9 @@ INSERT INTO ana.e VALUES (42);
 --> ZC002
 INSERT INTO ana.e VALUES (43);
 --> ZC002
+INSERT INTO ana.v (p) VALUES (1), (2);
+--> ZC002
+ALTER VIEW ana.v ALTER k DROP DEFAULT;
 BEGIN; INSERT INTO ana.v (p) VALUES (1);
 --> standby: any; ok
 ROLLBACK;

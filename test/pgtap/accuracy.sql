@@ -340,10 +340,11 @@ BEGIN
 	RETURN is(coalesce(result, 'NULL') || coalesce(' ' || trim_scale(cost), ''), 'true' || coalesce(' ' || coalesce(price, trim_scale(cost)), ''), description);
 END $$;
 
--- s and n and their errors, and f with its error by the delta method: d and e are its derivatives
+-- s and n and their errors, and f with its error by the delta method: d and e are its derivatives; where the noise
+-- makes a divisor 0, f has no error
 CREATE FUNCTION by_delta(f text, d text, e text) RETURNS text LANGUAGE sql AS $$
 	SELECT holds(format('SELECT bool_and(about(m, 1.959963984540054 * sqrt((%s) ^ 2 * ss ^ 2 + (%s) ^ 2 * sn ^ 2))) AND count(*) = 4
-		FROM (SELECT dept, dp_sum(cost)::float8 AS s, dp_count(cost)::float8 AS n, dp_noise_stddev(dp_sum(cost)) AS ss, dp_noise_stddev(dp_count(cost)) AS sn,
+		FROM (SELECT dept, nullif(dp_sum(cost)::float8, 0) AS s, nullif(dp_count(cost)::float8, 0) AS n, dp_noise_stddev(dp_sum(cost)) AS ss, dp_noise_stddev(dp_count(cost)) AS sn,
 			dp_margin(%s) AS m FROM people GROUP BY dept) q', d, e, replace(replace(f, 's.', 'dp_sum(cost)'), 'n.', 'dp_count(cost)')), f, 0.02) $$;
 SELECT by_delta('s. / n.', '1 / n', 's / n ^ 2');
 SELECT by_delta('n. / s.', 'n / s ^ 2', '1 / s');
@@ -354,7 +355,7 @@ SELECT by_delta('n. * n. + s.', '1', '2 * n');
 SELECT by_delta('round(100.0 * s. / n., 2)', '100 / n', '100 * s / n ^ 2');
 SELECT by_delta('trunc((s. / n.)::numeric)', '1 / n', 's / n ^ 2');
 SELECT by_delta('s. / nullif(n., 0)', '1 / n', 's / n ^ 2');
-SELECT by_delta('(s. + n.) / (s. - n.)', '2 * n / (s - n) ^ 2', '2 * s / (s - n) ^ 2');
+SELECT by_delta('(s. + n.) / (s. - n.)', '2 * n / nullif(s - n, 0) ^ 2', '2 * s / nullif(s - n, 0) ^ 2');
 SELECT by_delta('n. / n. * s.', '1', '0');
 SELECT by_delta('s.::float8 * 2::int + n.::numeric(30,2)', '2', '1');
 SELECT by_delta('s. + 5', '1', '0');
