@@ -104,6 +104,14 @@ SELECT names('name', 'facts JOIN none USING (ward)') AS none, names('name', 'fac
 	names('name', 'facts JOIN ONLY parent USING (ward)') AS only_parent, names('p.name', 'facts JOIN stored p USING (ward)') AS stored;
 SELECT names('name', 'facts JOIN policed USING (ward)') AS policed, names('v.name', 'facts JOIN viewed v USING (ward)') AS viewed;
 
+-- what is joined with such a column has its keys, unless the join keeps other rows or compares otherwise
+SELECT keys('facts.ward', source => 'facts JOIN wards USING (ward)') AS joined, keys('f.ward', 'WHERE w.ward = f.ward', 'facts f, wards w') AS listed,
+	keys('ward', 'WHERE ward < 3', 'facts JOIN wards USING (ward)') AS restricted, keys('f.ward', source => 'facts f JOIN wards w ON w.ward = f.ward AND f.ward > 1') AS on_key;
+SELECT keys('f.ward', source => 'facts f LEFT JOIN wards w ON w.ward = f.ward') AS outer, keys('f.b', source => 'facts f JOIN wards w ON w.ward = f.b') AS other_type,
+	keys('f.ward', source => 'facts f JOIN wards w ON w.ward = f.ward + 1') AS expression, keys('f.code', source => 'facts f JOIN wards w ON w.kind = f.code') AS declared;
+SELECT names('f.n', 'facts f JOIN wards w ON w.area = f.n') AS one_form, names('f.ward', 'facts f JOIN wards w ON w.ward = f.ward LEFT JOIN parted p ON p.ward = f.ward') AS inner,
+	keys('f.ward', source => 'facts f JOIN policed p ON p.ward = f.ward') AS policed;
+
 -- --------------------------------------------------------------------------
 -- Expressions
 -- --------------------------------------------------------------------------

@@ -16,6 +16,7 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "catalog/pg_type_d.h"
 #include "compat.h"
 #include "guard/domain.h"
@@ -362,6 +363,59 @@ add_values(DpLevel *level, Node *expr, DpDomain *domain)
 }
 
 /* ------------------------------------------------------------------------
+ * Columns that are equal to the key
+ * ------------------------------------------------------------------------
+ */
+
+static Node *
+without_relabel(Node *node)
+{
+	while (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return node;
+}
+
+/* the other side of a condition that holds only where key has exactly the value of another column, else NULL */
+static Node *
+equated_with(Node *condition, Node *key)
+{
+	OpExpr	   *op = (OpExpr *) condition;
+	Oid			opfamily = lookup_type_cache(exprType(key), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	Node	   *left,
+			   *right;
+
+	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 || !OidIsValid(opfamily) ||
+		get_op_opfamily_strategy(op->opno, opfamily) != BTEqualStrategyNumber ||
+		(OidIsValid(op->inputcollid) && !get_collation_isdeterministic(op->inputcollid)))
+		return NULL;
+	left = without_relabel(linitial(op->args));
+	right = without_relabel(lsecond(op->args));
+	if (exprType(left) != exprType(right) || !IsA(left, Var) || !IsA(right, Var))
+		return NULL;
+	return equal(left, key) ? right : equal(right, key) ? left : NULL;
+}
+
+/* adds the values of a column that the key is joined on; NULL is equal to none */
+static bool
+add_equated(DpLevel *level, Node *key, DpDomain *domain)
+{
+	ListCell   *lc;
+
+	key = without_relabel(key);
+	foreach(lc, level->conditions)
+	{
+		Node	   *other = equated_with(lfirst(lc), key);
+
+		if (other != NULL && add_values(level, other, domain))
+		{
+			domain->null_key = false;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------------
  * Entry point
  * ------------------------------------------------------------------------
  */
@@ -389,7 +443,7 @@ dp_declare_domain(DpLevel *level, DpReleaseKey *key, Node *expr)
 	if (!OidIsValid(type->eq_opr) || !OidIsValid(type->cmp_proc) || !OidIsValid(type->hash_proc))
 		return;
 	start_domain(&domain, key);
-	if (!add_values(level, expr, &domain))
+	if (!add_values(level, expr, &domain) && !add_equated(level, expr, &domain))
 	{
 		domain.n = 0;
 		domain.null_key = false;

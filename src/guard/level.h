@@ -90,7 +90,7 @@ typedef struct DpLevel
 	DpAllowContext allow;		/* for expressions over from */
 	const char *table;			/* name of the first protected table, for messages */
 	int			where;			/* location that the level is known by */
-	List	   *conditions;		/* conjuncts of WHERE, as the query has them */
+	List	   *conditions;		/* conjuncts of WHERE and of inner joins, as the query has them */
 	DpInnerParts parts;
 	List	   *key_exprs;		/* as the query has them */
 	List	   *outputs;		/* keys, Aggrefs and companions, at levelsup 0 */

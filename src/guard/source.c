@@ -346,6 +346,33 @@ check_row_units(DpLevel *level)
 								level->table, get_rel_name(lfirst_oid(lc))));
 }
 
+/* the conjuncts that every row of the tree satisfies */
+static List *
+conditions_of(Node *node)
+{
+	List	   *conditions = NIL;
+	Node	   *quals = NULL;
+	ListCell   *lc;
+
+	if (IsA(node, FromExpr))
+	{
+		foreach(lc, ((FromExpr *) node)->fromlist)
+			conditions = list_concat(conditions, conditions_of(lfirst(lc)));
+		quals = ((FromExpr *) node)->quals;
+	}
+	else if (IsA(node, JoinExpr) &&
+			 (((JoinExpr *) node)->jointype == JOIN_INNER || ((JoinExpr *) node)->jointype == JOIN_LEFT))
+	{
+		conditions = conditions_of(((JoinExpr *) node)->larg);
+		if (((JoinExpr *) node)->jointype == JOIN_INNER)
+		{
+			conditions = list_concat(conditions, conditions_of(((JoinExpr *) node)->rarg));
+			quals = ((JoinExpr *) node)->quals;
+		}
+	}
+	return list_concat(conditions, make_ands_implicit((Expr *) quals));
+}
+
 void
 dp_read_source(DpLevel *level, DpScope *scope, bool always)
 {
@@ -363,7 +390,7 @@ dp_read_source(DpLevel *level, DpScope *scope, bool always)
 	query->jointree = copyObject(outer->jointree);
 	query->cteList = outer->cteList;
 	level->from.query = query;
-	level->conditions = make_ands_implicit((Expr *) outer->jointree->quals);
+	level->conditions = conditions_of((Node *) outer->jointree);
 	dp_read_level(&s, &inner, &level->from, &level->allow, (Node *) read);
 	query->cteList = NIL;
 	check_row_units(level);
