@@ -113,6 +113,9 @@ extern DpColumn *dp_policy_public_column(Oid relid, AttrNumber attnum, bool inhe
  */
 extern int	dp_sort_keys(Oid type, Oid collation, Datum *values, int n);
 
+/* the value that text stands for; false if the type has no such value */
+extern bool dp_try_input(const char *text, Oid type, int32 typmod, Datum *value);
+
 /*
  * function.c: functions that a superuser has added to those that may be used
  * on rows.  Says nothing about whether they are fit for it (guard/added.c).

@@ -20,36 +20,6 @@ PG_FUNCTION_INFO_V1(dp_set_keys);
 PG_FUNCTION_INFO_V1(dp_drop_keys);
 PG_FUNCTION_INFO_V1(dp_declared_keys);
 
-/* ZC004 instead of what the input function says when text is no value of type */
-static void
-check_key(char *text, Oid type, int32 typmod, const char *column)
-{
-	Oid			input;
-	Oid			ioparam;
-	MemoryContext caller = CurrentMemoryContext;
-
-	getTypeInputInfo(type, &input, &ioparam);
-	PG_TRY();
-	{
-		(void) OidInputFunctionCall(input, text, ioparam, typmod);
-	}
-	PG_CATCH();
-	{
-		ErrorData  *edata;
-
-		MemoryContextSwitchTo(caller);
-		edata = CopyErrorData();
-		if (ERRCODE_TO_CATEGORY(edata->sqlerrcode) != ERRCODE_DATA_EXCEPTION)
-			PG_RE_THROW();
-		FlushErrorState();
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"%s\" cannot be a key of column \"%s\", which has type %s",
-						text, column, format_type_with_typemod(type, typmod))));
-	}
-	PG_END_TRY();
-}
-
 /* set_keys("table", "column", keys anyarray) */
 Datum
 dp_set_keys(PG_FUNCTION_ARGS)
@@ -70,6 +40,7 @@ dp_set_keys(PG_FUNCTION_ARGS)
 	char		typalign;
 	Datum	   *values;
 	bool	   *nulls;
+	Datum		value;
 	int			nvalues;
 	int			level;
 
@@ -107,8 +78,11 @@ dp_set_keys(PG_FUNCTION_ARGS)
 	for (int i = 0; i < nvalues; i++)
 	{
 		label->keys[i] = nulls[i] ? NULL : OidOutputFunctionCall(output, values[i]);
-		if (label->keys[i] != NULL)
-			check_key(label->keys[i], type, typmod, column);
+		if (label->keys[i] != NULL && !dp_try_input(label->keys[i], type, typmod, &value))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("\"%s\" cannot be a key of column \"%s\", which has type %s",
+							label->keys[i], column, format_type_with_typemod(type, typmod))));
 	}
 	dp_end_portable_text(level);
 	dp_label_put(relid, attnum, label);

@@ -36,6 +36,7 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_seclabel.h"
+#include "catalog/pg_type_d.h"
 #include "commands/seclabel.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
@@ -103,12 +104,15 @@ DpLabel *
 dp_label_parse(const char *text, bool is_column)
 {
 	DpLabel    *label = palloc0(sizeof(DpLabel));
-	Jsonb	   *json = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
-	JsonbIterator *it = JsonbIteratorInit(&json->root);
+	Datum		json;
+	JsonbIterator *it;
 	JsonbValue	v;
 	bool		has_lower = false;
 	bool		has_upper = false;
 
+	if (!dp_try_input(text, JSONBOID, -1, &json))
+		bad_label(text);
+	it = JsonbIteratorInit(&DatumGetJsonbP(json)->root);
 	if (JsonbIteratorNext(&it, &v, true) != WJB_BEGIN_OBJECT)
 		bad_label(text);
 	while (JsonbIteratorNext(&it, &v, true) == WJB_KEY)

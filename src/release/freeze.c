@@ -38,6 +38,7 @@
 #include "math/quantile.h"
 #include "nodes/nodeFuncs.h"
 #include "noise.h"
+#include "policy.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/array.h"
@@ -75,6 +76,18 @@ evaluate_bound(Expr *expr, DpReleaseColumn *column, EState *estate)
 }
 
 static Numeric
+numeric_of_text(char *text, DpReleaseColumn *column)
+{
+	Datum		value;
+
+	if (!dp_try_input(text, NUMERICOID, -1, &value))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("a bound of %s is not a number; give two numbers, lower < upper", column->label)));
+	return DatumGetNumeric(value);
+}
+
+static Numeric
 numeric_bound(Expr *expr, DpReleaseColumn *column, EState *estate)
 {
 	Datum		value = evaluate_bound(expr, column, estate);
@@ -87,10 +100,7 @@ numeric_bound(Expr *expr, DpReleaseColumn *column, EState *estate)
 		case FLOAT8OID:
 			return DatumGetNumeric(DirectFunctionCall1(float8_numeric, value));
 		case TEXTOID:
-			return DatumGetNumeric(DirectFunctionCall3(numeric_in,
-													   CStringGetDatum(TextDatumGetCString(value)),
-													   ObjectIdGetDatum(InvalidOid),
-													   Int32GetDatum(-1)));
+			return numeric_of_text(TextDatumGetCString(value), column);
 		default:
 			elog(ERROR, "unexpected type %u of a bound", type);
 	}
