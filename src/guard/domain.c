@@ -367,14 +367,6 @@ add_values(DpLevel *level, Node *expr, DpDomain *domain)
  * ------------------------------------------------------------------------
  */
 
-static Node *
-without_relabel(Node *node)
-{
-	while (IsA(node, RelabelType))
-		node = (Node *) ((RelabelType *) node)->arg;
-	return node;
-}
-
 /* the other side of a condition that holds only where key has exactly the value of another column, else NULL */
 static Node *
 equated_with(Node *condition, Node *key)
@@ -388,8 +380,8 @@ equated_with(Node *condition, Node *key)
 		get_op_opfamily_strategy(op->opno, opfamily) != BTEqualStrategyNumber ||
 		(OidIsValid(op->inputcollid) && !get_collation_isdeterministic(op->inputcollid)))
 		return NULL;
-	left = without_relabel(linitial(op->args));
-	right = without_relabel(lsecond(op->args));
+	left = dp_strip_relabel(linitial(op->args));
+	right = dp_strip_relabel(lsecond(op->args));
 	if (exprType(left) != exprType(right) || !IsA(left, Var) || !IsA(right, Var))
 		return NULL;
 	return equal(left, key) ? right : equal(right, key) ? left : NULL;
@@ -401,7 +393,7 @@ add_equated(DpLevel *level, Node *key, DpDomain *domain)
 {
 	ListCell   *lc;
 
-	key = without_relabel(key);
+	key = dp_strip_relabel(key);
 	foreach(lc, level->conditions)
 	{
 		Node	   *other = equated_with(lfirst(lc), key);

@@ -66,8 +66,8 @@ static JoinSide *analyse(JoinContext *c, Node *node);
  * ------------------------------------------------------------------------
  */
 
-static Node *
-strip_relabel(Node *node)
+Node *
+dp_strip_relabel(Node *node)
 {
 	while (IsA(node, RelabelType))
 		node = (Node *) ((RelabelType *) node)->arg;
@@ -98,8 +98,8 @@ equates(Node *condition, List *these, List *those)
 	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 ||
 		op->opno >= FirstGenbkiObjectId || op_volatile(op->opno) != PROVOLATILE_IMMUTABLE)
 		return false;
-	left = strip_relabel(linitial(op->args));
-	right = strip_relabel(lsecond(op->args));
+	left = dp_strip_relabel(linitial(op->args));
+	right = dp_strip_relabel(lsecond(op->args));
 	if (!is_equality_of(op->opno, left) || !is_equality_of(op->opno, right))
 		return false;
 	return (list_member(these, left) && list_member(those, right)) ||

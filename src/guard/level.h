@@ -97,6 +97,9 @@ typedef struct DpLevel
 	List	   *output_columns; /* int: their columns in what is released */
 } DpLevel;
 
+/* joins.c: what is inside of casts that change nothing but the type's name */
+extern Node *dp_strip_relabel(Node *node);
+
 /*
  * unique.c: whether, for any values of the columns of entries known (and of
  * constants and parameters), at most one row of the table that is entry rti
