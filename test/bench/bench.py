@@ -1,200 +1,302 @@
 #!/usr/bin/env python3
 """What a private answer costs in time, beside plain SQL on the same rows.
 
-Two sessions stay open: the owner's, which runs the plain query, and the
-analyst's, which holds no SELECT and runs the private one. They take turns,
-so that both see the same weather; the first turn warms caches and is dropped.
-A ratio is formed within each turn; the table shows the least, the median and
-the largest, and the median decides.
+Two sessions stay open: the owner's, which runs the plain queries, and the
+analyst's, which holds no SELECT and runs the private one.  They take turns,
+in an order that is reversed each time, so that both see the same weather; the
+first turn warms caches and is dropped.  A ratio is formed within each turn;
+the tables show the least, the median and the largest, and the median decides.
+
+Tables in Markdown go to standard output, progress to standard error.  See
+README.md for the variables; data.py makes the tables, figures.py names what
+is measured.
 """
 import os
 import re
+import signal
 import statistics
 import subprocess
 import sys
+import time
 
-ROWS = int(os.environ.get("BENCH_ROWS", "10000000"))
-TURNS = int(os.environ.get("BENCH_TURNS", "7"))
-ONLY = os.environ.get("BENCH_ONLY", "")
-PER_UNIT = 10
-UNITS = max(ROWS // PER_UNIT, 1)
-WIDE = max(ROWS // 10, 1)       # groups of the widest grouping
+import data
+import figures
+from data import short
+
+ROWS = int(float(os.environ.get("BENCH_ROWS") or "1e7"))
+TURNS = int(os.environ.get("BENCH_TURNS") or "7")
+FEWEST_TURNS = min(3, TURNS)
+SECONDS = float(os.environ.get("BENCH_SECONDS") or "30")
+ONLY = os.environ.get("BENCH_ONLY") or ""
+WORKERS = os.environ.get("BENCH_WORKERS") or ""
+PROFILE = os.environ.get("BENCH_PROFILE") or ""
+LOG = os.path.join(os.getcwd(), "log")
+JUDGED_ROWS = 10 ** 7       # with fewer, the debit's write to disk is not small beside a query
+MB = 1024.0 * 1024.0
 
 
 class Session:
-    """A psql that is told one statement at a time and says how long it took."""
+    """A psql that is told one statement at a time, and what became of it."""
 
-    def __init__(self, user):
+    def __init__(self, user, settings):
         self.psql = subprocess.Popen(
             ["psql", "-X", "-q", "-A", "-t", "-d", "bench", "-U", user],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, bufsize=1)
+        self.pid = int(self.answer("SELECT pg_backend_pid()").strip())
+        for setting in settings:
+            self.answer("SET " + setting)
         self.psql.stdin.write("\\timing on\n\\o /dev/null\n")
+        self.idle = self.memory("RssAnon")
 
-    def run(self, sql):
-        """Milliseconds of the statement; rows are fetched and thrown away."""
+    def answer(self, sql):
         self.psql.stdin.write(sql + ";\n\\echo == done\n")
         self.psql.stdin.flush()
-        lines = []
+        text = ""
         for line in self.psql.stdout:
             if line.startswith("== done"):
                 break
-            lines.append(line)
-        text = "".join(lines)
-        times = re.findall(r"^Time: ([0-9.]+) ms", text, re.M)
-        if "ERROR:" in text or not times:
+            text += line
+        if "ERROR:" in text or "FATAL:" in text:
             raise RuntimeError(sql + "\n" + text)
-        return float(times[-1])
+        return text
+
+    def memory(self, name):
+        with open("/proc/%d/status" % self.pid) as status:
+            return int(re.search(r"^%s:\s+(\d+) kB" % name, status.read(), re.M).group(1)) * 1024
+
+    def cpu(self):
+        """Seconds on a processor; without those of workers."""
+        with open("/proc/%d/schedstat" % self.pid) as stat:
+            return int(stat.read().split()[0]) / 1e9
+
+    def run(self, sql):
+        """Seconds on the clock and on a processor, temporary bytes, and peak memory beyond that of an idle backend.
+
+        Shared memory is touched in the turn that is dropped, so that what is
+        shared now was shared at the peak."""
+        with open("/proc/%d/clear_refs" % self.pid, "w") as clear:
+            clear.write("5\n")     # the peak starts anew
+        before, log = self.cpu(), os.path.getsize(LOG)
+        text = self.answer(sql)
+        cpu = self.cpu() - before
+        peak = self.memory("VmHWM") - self.memory("RssShmem") - self.memory("RssFile")
+        with open(LOG, errors="replace") as file:
+            file.seek(log)
+            written = sum(int(n) for n in re.findall(r"LOG:  temporary file: .*, size (\d+)", file.read()))
+        return float(re.findall(r"^Time: ([0-9.]+) ms", text, re.M)[-1]) / 1000, cpu, written, max(peak - self.idle, 0)
+
+    def close(self):
+        self.psql.stdin.close()
+        self.psql.wait()
 
 
-def owner_sql(sql, database="bench"):
-    subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", database,
-                    "-o", os.devnull, "-c", sql], check=True)
+class Result:
+    """A line beside one of its plain queries."""
+
+    def __init__(self, line, rows, beside, turns):
+        self.line, self.rows, self.beside, self.turns = line, rows, beside, len(turns)
+        self.target = line.plain[beside][1]
+        pairs = [(turn[beside], turn["private"]) for turn in turns]
+        self.plain, self.private = (statistics.median(pair[i][0] for pair in pairs) * 1000 for i in (0, 1))
+        self.ratios = sorted(b[0] / a[0] for a, b in pairs)
+        self.median = statistics.median(self.ratios)
+        self.cpu = statistics.median(b[1] / max(a[1], 1e-6) for a, b in pairs)
+        self.written = [max(pair[i][2] for pair in pairs) for i in (0, 1)]
+        self.peak = [max(pair[i][3] for pair in pairs) for i in (0, 1)]
+
+    def verdict(self):
+        if self.target is None:
+            return "-", ""
+        if self.line.table.rows < JUDGED_ROWS and self.line.theme != "sweep" or self.rows < 10 ** 6:
+            return "%.2f" % self.target, "-"
+        return "%.2f" % self.target, "pass" if self.median <= self.target else "MISS"
+
+    def command(self):
+        return "`BENCH_ONLY='%s' BENCH_ROWS=%s BENCH_WORKERS=%d make bench`" % (
+            self.line.name, short(self.line.wanted_rows), self.line.workers)
 
 
-def generate():
-    """t: ROWS rows, PER_UNIT of each unit, scattered."""
-    print(f"generating {ROWS} rows of {UNITS} units", flush=True)
-    for sql in ("CREATE ROLE analyst LOGIN", "CREATE DATABASE bench"):
-        owner_sql(sql, "postgres")
-    owner_sql(f"""
-        CREATE UNLOGGED TABLE t (id int NOT NULL, unit int NOT NULL, k100 int NOT NULL,
-                                 k1000 int NOT NULL, wide int NOT NULL, x int, y float8)""")
-    owner_sql(f"""
-        SELECT setseed(0.1);
-        INSERT INTO t
-        SELECT i, i % {UNITS}, (random() * 100)::int % 100, (random() * 1000)::int % 1000,
-               (i::int8 * 7919) % {WIDE}, (random() * 100)::int, random() * 100
-        FROM generate_series(1, {ROWS}) i""")
-    owner_sql("VACUUM (FREEZE, ANALYZE) t")
-    owner_sql("CREATE EXTENSION dp_cdp")
-    owner_sql("""
-        SELECT dp_cdp.create_dataset('bench', delta => 0.9, default_rho => 0.01,
-                                     max_groups => 5, max_rows => 5);
-        SELECT dp_cdp.set_budget('bench', 'analyst', rho => 1000000, delta => 0.9)""")
+HEAD = ("figure", "beside", "rows", "groups", "units", "workers", "work_mem", "plain ms", "private ms",
+        "min", "median", "max", "CPU", "turns", "target", "", "command")
 
 
-def protect(unit):
-    """Protects t afresh: protect_table(unit => ...), bounds and keys."""
-    owner_sql("""SELECT dp_cdp.unprotect_table('t')
-                 WHERE EXISTS (SELECT FROM pg_seclabel WHERE objoid = 't'::regclass
-                               AND provider = 'dp_cdp')""")
-    owner_sql("SELECT dp_cdp.protect_table('t', 'bench'%s)"
-              % (f", unit => '{unit}'" if unit else ""))
-    owner_sql("""
-        SELECT dp_cdp.set_bounds('t', 'x', 0, 100), dp_cdp.set_bounds('t', 'y', 0, 100);
-        SELECT dp_cdp.set_keys('t', 'k100', (SELECT array_agg(i) FROM generate_series(0, 99) i)),
-               dp_cdp.set_keys('t', 'k1000', (SELECT array_agg(i) FROM generate_series(0, 999) i))""")
+def table_row(result):
+    line, table = result.line, result.line.table
+    units = short(table.units) + (", " + table.skew if table.skew != "uniform" else "") if line.unit else "rows"
+    return (line.name, result.beside, short(result.rows), short(line.groups), units, line.workers, line.work_mem,
+            "%.4g" % result.plain, "%.4g" % result.private, "%.2f" % result.ratios[0], "%.2f" % result.median,
+            "%.2f" % result.ratios[-1], "-" if line.workers else "%.2f" % result.cpu, result.turns,
+            *result.verdict(), result.command())
 
 
-HAND = """SELECT k100, sum(c) FROM
- (SELECT unit, k100, least(count(*), 5) c, row_number() OVER (PARTITION BY unit ORDER BY random()) rn
-  FROM t GROUP BY unit, k100) s WHERE rn <= 5 GROUP BY k100"""
-# an average over units whose rows are scaled to 5, and 5 rows or values of each unit
-HAND_AVG = """SELECT sum(s * least(1, 5.0 / c)) / sum(least(c, 5)) FROM
- (SELECT unit, sum(y) s, count(*) c FROM t GROUP BY unit) q"""
-HAND_ROWS = "(SELECT y, row_number() OVER (PARTITION BY unit ORDER BY random()) rn FROM t) s WHERE rn <= 5"
-HAND_DISTINCT = """SELECT count(DISTINCT wide) FROM
- (SELECT wide, row_number() OVER (PARTITION BY unit ORDER BY random()) rn FROM
-  (SELECT DISTINCT unit, wide FROM t) d) s WHERE rn <= 5"""
-
-# name, privacy unit, plain query, private query, target or None, settings of the analyst
-FIGURES = [
-    ("count", None, "SELECT count(*) FROM t", "SELECT dp_count(*) FROM t", 1.10, ()),
-    ("sum integer", None, "SELECT sum(x) FROM t", "SELECT dp_sum(x) FROM t", 1.20, ()),
-    ("sum float8", None, "SELECT sum(y) FROM t", "SELECT dp_sum(y) FROM t", 1.20, ()),
-    ("count, 1000 groups", None, "SELECT k1000, count(*) FROM t GROUP BY 1",
-     "SELECT k1000, dp_count(*) FROM t GROUP BY 1", 1.20, ()),
-    ("sum integer, 1000 groups", None, "SELECT k1000, sum(x) FROM t GROUP BY 1",
-     "SELECT k1000, dp_sum(x) FROM t GROUP BY 1", 1.20, ()),
-    ("sum float8, 1000 groups", None, "SELECT k1000, sum(y) FROM t GROUP BY 1",
-     "SELECT k1000, dp_sum(y) FROM t GROUP BY 1", 1.20, ()),
-    (f"{WIDE} released groups", None, "SELECT wide, count(*) FROM t GROUP BY 1",
-     "SELECT wide, dp_count(*) FROM t GROUP BY 1", 1.5,
-     ("SET dp_cdp.rho = 1000", "SET dp_cdp.delta = 1e-9")),
-    ("avg integer", None, "SELECT avg(x) FROM t", "SELECT dp_avg(x) FROM t", 1.3, ()),
-    ("avg float8", None, "SELECT avg(y) FROM t", "SELECT dp_avg(y) FROM t", 1.3, ()),
-    ("var_pop integer", None, "SELECT var_pop(x) FROM t", "SELECT dp_var_pop(x) FROM t", 1.3, ()),
-    ("var_pop float8", None, "SELECT var_pop(y) FROM t", "SELECT dp_var_pop(y) FROM t", 1.3, ()),
-    ("stddev float8, 1000 groups", None, "SELECT k1000, stddev(y) FROM t GROUP BY 1",
-     "SELECT k1000, dp_stddev(y) FROM t GROUP BY 1", None, ()),
-    ("median", None, "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY y) FROM t",
-     "SELECT dp_median(y) FROM t", 0.5, ()),
-    ("3 quantiles", None, "SELECT percentile_cont(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY y) FROM t",
-     "SELECT dp_quantile(y, ARRAY[0.1, 0.5, 0.9]) FROM t", 0.5, ()),
-    ("histogram of 20 bins", None, "SELECT width_bucket(y, 0, 100, 20), count(*) FROM t GROUP BY 1",
-     "SELECT dp_histogram(y, 20) FROM t", None, ()),
-    ("count(DISTINCT)", None, "SELECT count(DISTINCT wide) FROM t",
-     "SELECT dp_count(DISTINCT wide) FROM t", None, ()),
-    ("count by 100 groups, units", "unit", HAND,
-     "SELECT k100, dp_count(*) FROM t GROUP BY 1", 0.4, ()),
-    ("avg float8, units", "unit", HAND_AVG, "SELECT dp_avg(y) FROM t", None, ()),
-    ("median, units", "unit", "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY y) FROM " + HAND_ROWS,
-     "SELECT dp_median(y) FROM t", None, ()),
-    ("histogram of 20 bins, units", "unit",
-     "SELECT width_bucket(y, 0, 100, 20), count(*) FROM %s GROUP BY 1" % HAND_ROWS,
-     "SELECT dp_histogram(y, 20) FROM t", None, ()),
-    ("count(DISTINCT), units", "unit", HAND_DISTINCT, "SELECT dp_count(DISTINCT wide) FROM t", None, ()),
-]
+MEMORY_HEAD = ("figure", "beside", "rows", "units", "work_mem", "plain MB", "private MB", "target", "",
+               "plain temp MB", "private temp MB", "ratio", "command")
 
 
-def measure(figure, workers):
-    name, _, plain, private, target, settings = figure
-    owner, analyst = Session("postgres"), Session("analyst")
-    for session in (owner, analyst):
-        session.run(f"SET max_parallel_workers_per_gather = {workers}")
-    for setting in settings:
-        analyst.run(setting)
-    turns = []
-    for turn in range(TURNS + 1):
-        a = owner.run(plain)
-        b = analyst.run(private)
-        if turn > 0:
-            turns.append((a, b))
-    for session in (owner, analyst):
-        session.psql.stdin.close()
-        session.psql.wait()
-    ratios = sorted(b / a for a, b in turns)
-    return (name, workers, statistics.median(a for a, _ in turns),
-            statistics.median(b for _, b in turns), ratios, target, plain, private)
+def memory_row(result, hash_memory):
+    """A hash table and a sort may have work_mem each; the executor's share is a hash table for each level."""
+    line = result.line
+    work_mem = int(line.work_mem[:-2]) * MB
+    limit = max(work_mem * hash_memory, result.peak[0])
+    a, b = result.peak
+    return (line.name, result.beside, short(result.rows), short(line.table.units), line.work_mem, "%.1f" % (a / MB),
+            "%.1f" % (b / MB), "%.1f" % (limit / MB), "pass" if b <= limit else "MISS",
+            "%.1f" % (result.written[0] / MB), "%.1f" % (result.written[1] / MB),
+            "%.2f" % (result.written[1] / result.written[0]) if result.written[0] else "-", result.command())
+
+
+def markdown(head, rows):
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head))
+    for row in rows:
+        print("| " + " | ".join(str(cell) for cell in row) + " |")
+
+
+# ---------------------------------------------------------------------------
+# Measuring
+# ---------------------------------------------------------------------------
+
+def profile(session, name, sql):
+    """The symbols that most samples of the CPU's clock hit while the query runs again and again."""
+    path = os.path.join(os.getcwd(), "perf.data")
+    perf = subprocess.Popen(["perf", "record", "-q", "-e", "cpu-clock", "-F", "997", "-o", path, "-p", str(session.pid)],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(0.5)
+    end, runs = time.time() + 10, 0
+    while runs < 3 or time.time() < end:
+        session.run(sql)
+        runs += 1
+    perf.send_signal(signal.SIGINT)
+    perf.wait()
+    report = subprocess.run(["perf", "report", "--stdio", "-i", path, "--no-children", "--sort", "dso,symbol", "--percent-limit", "1"],
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    print("\n%s, %d runs: %s" % (name, runs, sql))
+    print("\n".join(text for text in report.splitlines() if text.strip() and not text.startswith("#"))
+          or "no samples: is perf allowed to (kernel.perf_event_paranoid)?", flush=True)
+
+
+def measure(line, rows):
+    settings = ("max_parallel_workers_per_gather = %d" % line.workers, "work_mem = '%s'" % line.work_mem)
+    owner, analyst = Session("postgres", settings), Session("analyst", settings + line.settings)
+    queries = [(beside, owner, sql) for beside, (sql, _) in line.plain.items()]
+    queries.append(("private", analyst, line.private))
+    try:
+        if PROFILE:
+            for name, session, sql in queries:
+                session.run(sql)
+                profile(session, name, sql)
+            return []
+        turns, begin = [], time.time()
+        while len(turns) <= TURNS and (len(turns) <= FEWEST_TURNS or time.time() - begin < SECONDS):
+            turns.append({name: session.run(sql) for name, session, sql in queries})
+            queries.reverse()
+    finally:
+        owner.close()
+        analyst.close()
+    return [Result(line, rows, beside, turns[1:]) for beside in line.plain]
+
+
+def selected():
+    """The lines to measure, those of one table side by side."""
+    sizes = [ROWS]
+    if os.environ.get("BENCH_SIZES"):
+        sizes += [int(float(size)) for size in os.environ["BENCH_SIZES"].split(",")]
+    elif not ONLY:
+        sizes += [10 ** e for e in range(5, 10) if 10 ** e < ROWS]
+    lines = []
+    for rows in dict.fromkeys(sizes):
+        for line in figures.lines(rows):
+            line.wanted_rows = rows
+            if (rows == ROWS or line.sweep) and WORKERS in ("", str(line.workers)):
+                lines.append(line)
+    if any(line.name == ONLY for line in lines):
+        lines = [line for line in lines if line.name == ONLY]
+    else:
+        lines = [line for line in lines if ONLY in line.name]
+    tables = list(dict.fromkeys(line.table for line in lines))
+    return sorted(lines, key=lambda line: (line.table.rows, tables.index(line.table), line.unit or ""))
+
+
+def measure_all(lines, results, notes):
+    table = unit = None
+    made = False
+    for line in lines:
+        try:
+            if line.table != table:
+                table, unit, made, begin = line.table, "none yet", False, time.time()
+                try:
+                    rows = data.make(table)
+                    made = True
+                    print("%s: made in %.0f s" % (table, time.time() - begin), file=sys.stderr, flush=True)
+                except data.Skipped as skipped:
+                    names = dict.fromkeys(other.name for other in lines if other.table == table)
+                    notes.append("skipped: %s: %s. Without it: %s" % (table, skipped, "; ".join(names)))
+            if not made:
+                continue
+            if line.unit != unit:
+                unit = line.unit
+                data.protect(table, unit)
+            begin = time.time()
+            for result in measure(line, rows):
+                results.append(result)
+                print("  %-45s %-12s workers %d: %6.3f  %5s %s  (%.0f s)" % (
+                    line.name, result.beside, line.workers, result.median, *result.verdict(), time.time() - begin),
+                    file=sys.stderr, flush=True)
+        except RuntimeError as e:
+            notes.append("failed: %s, %d workers (%s): %s" % (line.name, line.workers, table, " ".join(str(e).split())))
+            print("  " + notes[-1], file=sys.stderr, flush=True)
+
+
+def report(results, notes, load):
+    hash_memory = float(data.owner_sql("SELECT current_setting('hash_mem_multiplier')", take=True))
+    version = data.owner_sql("SELECT current_setting('server_version')", take=True)
+    print("PostgreSQL %s, %d cores, load average %.1f before and %.1f after, %s" % (
+        version.split()[0], os.cpu_count(), load, os.getloadavg()[0], time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())))
+    for theme, title in figures.THEMES.items():
+        chosen = [r for r in results if r.line.wanted_rows == ROWS and theme in (r.line.theme, r.line.also)]
+        if theme == "groups":
+            chosen.sort(key=lambda r: (r.line.groups, r.line.workers))
+        elif theme == "sweep":
+            chosen = sorted((r for r in chosen if r.beside == figures.TWO_LEVELS), key=lambda r: r.line.table.units)
+        elif theme == "sizes":
+            chosen = sorted((r for r in results if r.line.sweep and not r.line.workers),
+                            key=lambda r: (r.line.name, r.beside, r.rows))
+            if len({r.line.wanted_rows for r in chosen}) < 2:
+                continue
+        if any(r.line.theme == theme or theme == "sizes" for r in chosen):
+            print("\n### %s\n" % title)
+            markdown(HEAD, [table_row(r) for r in chosen])
+    chosen = [r for r in results if r.line.memory and r.line.wanted_rows == ROWS]
+    if chosen:
+        print("\n### Memory beyond that of an idle backend, and temporary files\n")
+        markdown(MEMORY_HEAD, [memory_row(r, hash_memory) for r in chosen])
+    judged = [r.verdict()[1] for r in results]
+    print("\n%d lines: %d pass, %d miss, %d without a verdict" % (
+        len(judged), judged.count("pass"), judged.count("MISS"), len(judged) - judged.count("pass") - judged.count("MISS")))
+    for note in notes:
+        print("- " + note)
+    if ONLY and results:
+        print("\nqueries:\n")
+        for line in dict.fromkeys(r.line.name for r in results):
+            r = next(r for r in results if r.line.name == line)
+            print("- %s%s" % (line, "".join("\n  - %s: `%s`" % pair for pair in
+                                            [(k, v[0]) for k, v in r.line.plain.items()] + [("private", r.line.private)])))
 
 
 def main():
-    figures = [f for f in FIGURES if ONLY in f[0]]
-    if not figures:
+    lines = selected()
+    if not lines:
         return 0
-    generate()
-    results = []
-    failed = False
-    unit = "none yet"
-    for figure in figures:
-        try:
-            if figure[1] != unit:
-                unit = figure[1]
-                protect(unit)
-            for workers in (0, 2):
-                results.append(measure(figure, workers))
-                print(".", end="", flush=True)
-        except (RuntimeError, subprocess.CalledProcessError) as e:
-            failed = True
-            print(f"\n{figure[0]}: {e}", flush=True)
-
-    seen = set()
-    print("\n\nqueries:")
-    for name, *_, plain, private in results:
-        if name not in seen:
-            seen.add(name)
-            print("  %s\n    plain    %s\n    private  %s" % (name, " ".join(plain.split()), private))
-    print(f"\n{ROWS} rows, {TURNS} turns after one that is dropped; ratio: private / plain\n")
-    head = "%-28s %7s %10s %10s   %6s %6s %6s %7s"
-    print(head % ("figure", "workers", "plain ms", "private ms", "min", "median", "max", "target"))
-    for name, workers, a, b, ratios, target, *_ in results:
-        median = statistics.median(ratios)
-        print("%-28s %7d %10.1f %10.1f   %6.2f %6.2f %6.2f %s" % (
-            name, workers, a, b, ratios[0], median, ratios[-1],
-            "      -" if target is None
-            else "%7.2f  %s" % (target, "pass" if median <= target else "MISS")))
-    return 1 if failed else 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
+    results, notes, load = [], [], os.getloadavg()[0]
+    data.create_database()
+    try:
+        measure_all(lines, results, notes)
+    finally:
+        if not PROFILE or notes:
+            report(results, notes, load)
+    return 1 if any(note.startswith("failed") for note in notes) else 0
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ Queries that touch nothing protected run on both:
 Planning of a release is EXPLAIN by the analyst, beside EXPLAIN of the plain
 query by the owner; all that the first takes is held against the target.
 
-GUARD_TURNS (20), GUARD_SECONDS (5) and GUARD_PLANS (200) say how long.
+GUARD_TURNS (5), GUARD_SECONDS (3) and GUARD_PLANS (200) say how long.
 """
 import glob
 import os
@@ -24,8 +24,8 @@ import subprocess
 import sys
 import time
 
-TURNS = int(os.environ.get("GUARD_TURNS", "20"))
-SECONDS = int(os.environ.get("GUARD_SECONDS", "5"))
+TURNS = int(os.environ.get("GUARD_TURNS", "5"))
+SECONDS = int(os.environ.get("GUARD_SECONDS", "3"))
 PLANS = int(os.environ.get("GUARD_PLANS", "200"))
 CLIENTS = max(1, (os.cpu_count() or 2) // 2)
 TARGET = 1.01
@@ -107,6 +107,15 @@ def create(which):
     sql(which, "VACUUM (FREEZE, ANALYZE)", "CHECKPOINT")
 
 
+def row(*cells):
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def markdown(*head):
+    row(*head)
+    print("|" + "---|" * len(head))
+
+
 # ---------------------------------------------------------------------------
 # Turns
 # ---------------------------------------------------------------------------
@@ -117,9 +126,8 @@ def tps(which, options):
 
 
 def turns():
-    print("%d turns of %d s, %d client(s), after one that is dropped; ratio: time with dp_cdp / without\n" %
-          (TURNS, SECONDS, CLIENTS))
-    print("%-28s %12s %12s   %6s %6s %6s" % ("query", "without /s", "with /s", "min", "median", "max"))
+    print("\n### The guard: time, %d turns of %d s, %d client(s); says nothing about one percent\n" % (TURNS, SECONDS, CLIENTS))
+    markdown("query", "without /s", "with /s", "min", "median", "max")
     for name, options, *_ in WORKLOADS:
         speeds = {"without": [], "with": []}
         for turn in range(TURNS + 1):
@@ -128,9 +136,8 @@ def turns():
                 if turn > 0:
                     speeds[which].append(speed)
         ratios = [a / b for a, b in zip(speeds["without"], speeds["with"])]
-        print("%-28s %12.0f %12.0f   %6.3f %6.3f %6.3f" % (
-            name, statistics.median(speeds["without"]), statistics.median(speeds["with"]),
-            min(ratios), statistics.median(ratios), max(ratios)), flush=True)
+        row(name, "%.0f" % statistics.median(speeds["without"]), "%.0f" % statistics.median(speeds["with"]),
+            "%.3f" % min(ratios), "%.3f" % statistics.median(ratios), "%.3f" % max(ratios))
 
 
 # ---------------------------------------------------------------------------
@@ -184,14 +191,13 @@ def instructions():
             server.wait()
             start(which)
     met = True
-    print("\ninstructions of the backend per query (callgrind)\n")
-    print("%-28s %12s %12s   %7s %7s" % ("query", "without", "with", "ratio", "target"))
+    print("\n### The guard: instructions of the backend per query that touches nothing protected (callgrind)\n")
+    markdown("query", "without", "with", "ratio", "target", "")
     for name, *_ in WORKLOADS:
         ratio = per_query[name, "with"] / per_query[name, "without"]
         met = met and ratio <= TARGET
-        print("%-28s %12.0f %12.0f   %7.4f %7.2f  %s" % (
-            name, per_query[name, "without"], per_query[name, "with"], ratio, TARGET,
-            "pass" if ratio <= TARGET else "MISS"))
+        row(name, "%.0f" % per_query[name, "without"], "%.0f" % per_query[name, "with"], "%.4f" % ratio,
+            "%.2f" % TARGET, "pass" if ratio <= TARGET else "MISS")
     return met
 
 
@@ -226,8 +232,8 @@ def release_planning():
     joined = JOIN.replace("j0.", "p.").replace("j0,", "p,")
     cases = [("1 table", plain, 1.0), ("%d tables" % TABLES, joined, 2.0)]
     met = True
-    print("\nplanning of a release: %d times EXPLAIN by analyst and owner in turn, medians in ms\n" % PLANS)
-    print("%-28s %8s %8s %8s %8s %8s" % ("query", "plain", "private", "ratio", "more", "target"))
+    print("\n### Planning of a release: %d times EXPLAIN by analyst and owner in turn, medians in ms\n" % PLANS)
+    markdown("query", "plain", "private", "min", "ratio", "max", "more", "target", "")
     for name, query, target in cases:
         owner, analyst = Session("postgres"), Session("analyst")
         private = query.replace("count(*)", "dp_count(*)")
@@ -238,14 +244,15 @@ def release_planning():
         except RuntimeError as e:
             if "ZC002" not in str(e):
                 raise
-            print("%-28s skipped: %s" % (name, str(e).strip().splitlines()[0]))
+            row(name, "skipped: " + str(e).strip().splitlines()[0])
             continue
         a = statistics.median(t for t, _ in times[1:])
         b = statistics.median(t for _, t in times[1:])
         more = statistics.median(y - x for x, y in times[1:])
         met = met and b < target
-        print("%-28s %8.2f %8.2f %8.2f %8.2f %8.1f  %s" % (name, a, b, b / a, more, target,
-                                                        "pass" if b < target else "MISS"), flush=True)
+        ratios = [y / x for x, y in times[1:]]
+        row(name, "%.2f" % a, "%.2f" % b, "%.2f" % min(ratios), "%.2f" % statistics.median(ratios), "%.2f" % max(ratios),
+            "%.2f" % more, "%.1f" % target, "pass" if b < target else "MISS")
         for session in (owner, analyst):
             session.psql.stdin.close()
             session.psql.wait()

@@ -22,13 +22,18 @@ trap 'dp_stop "$dir" immediate; rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
 dp_copy_tree "$dir/tree" || exit 1
 mkdir "$dir/in" && cp -R "$bench/." "$dir/in/"
+data=${DP_CDP_DATA:-$DP_TOP/../shared/data}
+[[ ! -r $data/adult.csv ]] || { mkdir "$dir/in/data" && cp "$data/adult.csv" "$dir/in/data/"; }
 give "$dir/in"
+
+# tables also go to BENCH_OUT
+[[ -z ${BENCH_OUT-} ]] || exec > >(tee "$BENCH_OUT")
 
 dp_initdb "$dir" "$bench/bench.conf" && dp_start "$dir" || exit 1
 (cd "$dir" && as_server env HOME="$dir" PGHOST="$dir" PGPORT=5432 PGUSER=postgres PGDATABASE=postgres \
 	PATH="$DP_BIN:$PATH" PYTHONDONTWRITEBYTECODE=1 python3 "$dir/in/bench.py")
 rc=$?
-[[ $rc == 0 ]] || grep -E 'LOG:|FATAL:|PANIC:' "$dir/log" | sort -u -k4 | tail -n 10
+[[ $rc == 0 ]] || grep -E 'LOG:|FATAL:|PANIC:' "$dir/log" | grep -v 'temporary file:' | sort -u -k4 | tail -n 10
 
 # debits per second, calls of calculators, the guard: scripts of their own
 for script in ledger.sh ledger.py calculators.py guard.py
@@ -36,7 +41,7 @@ do
 	name=${script%.*}
 	[[ -f $bench/$script && ${BENCH_ONLY:-$name} == *$name* ]] || continue
 	echo
-	echo "$name ($script):"
+	echo "\`BENCH_ONLY=$name make bench\`:"
 	interpreter=bash
 	[[ $script == *.sh ]] || interpreter=python3
 	(cd "$dir" && as_server env HOME="$dir" PGHOST="$dir" PGPORT=5432 PGUSER=postgres PGDATABASE=postgres \
