@@ -205,11 +205,31 @@ SELECT round(avg_i, 1) AS avg, round(stddev_pop_n, 1) AS stddev, min_s, max_i, r
 SELECT min(d), max(d) FROM answers;
 DROP TABLE types, private_types;
 
--- declared bounds go through casts among numbers, names and subqueries; not through arithmetic
+-- known bounds go through casts among numbers, names and subqueries; not through arithmetic
 SELECT round(dp_avg(i::float8)::numeric, 1) AS f, round(dp_avg(f::int)::numeric, 1) AS i, round(avg(n::numeric(10, 2)), 1) AS n, dp_median(n::int) AS m FROM answers;
 SELECT round(dp_avg(y)::numeric, 1) AS avg, dp_median(z) AS median FROM (SELECT i AS y, i::bigint AS z FROM answers WHERE i <> 5) q;
 SELECT dp_avg(i + 1) FROM answers;
 SELECT dp_median(y) FROM (SELECT i + 1 AS y FROM answers) q;
+-- and what the query itself says: constants, branches of CASE, booleans as numbers; sigma is a hundredth of the sensitivity
+SELECT noise('SELECT sum(1), sum(CASE WHEN flag THEN 3 ELSE -1.5 END), sum(-2::float8), sum(flag::int), sum(CASE WHEN flag THEN i ELSE 4 END) FROM answers');
+SELECT noise('SELECT sum(1), sum(CASE WHEN code = 1 THEN 3 END), sum(CASE WHEN code = 1 THEN x ELSE 0 END), sum(greatest(x, 0)) FROM visits');
+SET dp_cdp.max_rows = 3;
+SELECT noise('SELECT sum(1), sum(z), dp_sum((code = 1)::int) FROM (SELECT CASE WHEN code = 1 THEN -1 ELSE 1 END AS z, code FROM visits) q');
+RESET dp_cdp.max_rows;
+CREATE FUNCTION known() RETURNS text LANGUAGE sql AS $$
+	SELECT sum(1) || ' ' || sum(CASE WHEN flag THEN 1 ELSE 0 END) || ' ' || round(avg(flag::int), 1) || ' ' || (avg(CASE WHEN flag THEN i END) BETWEEN 4.3 AND 4.7) || ' ' ||
+		sum(coalesce(i, 10)) || ' ' || sum(nullif(i, 9)) || ' ' || round(sum(CASE WHEN flag THEN i::numeric WHEN i > 5 THEN 2.5 END) / 2) FROM answers $$;
+SELECT known() AS private;
+SELECT sum(CASE WHEN code = 1 THEN 1 ELSE 0 END) AS private, sum(-2) AS minus FROM visits;
+RESET SESSION AUTHORIZATION;
+SELECT known() AS exact;
+SET SESSION AUTHORIZATION regress_dp_analyst;
+SELECT sum(0) FROM answers;
+SELECT dp_sum(CASE WHEN code = 1 THEN x ELSE 4 END) FROM visits;
+SELECT avg(CASE WHEN flag THEN 'NaN'::float8 ELSE 0 END) FROM answers;
+SELECT avg(CASE WHEN flag THEN id ELSE 0 END) FROM answers;
+PREPARE given(int) AS SELECT sum(CASE WHEN flag THEN $1 ELSE 0 END) FROM answers;
+EXECUTE given(1);
 SELECT dp_covariance(f, id) FROM answers;
 
 -- FILTER, HAVING, ORDER BY, grouping sets, joins

@@ -100,6 +100,21 @@ typedef struct DpLevel
 /* joins.c: what is inside of casts that change nothing but the type's name */
 extern Node *dp_strip_relabel(Node *node);
 
+/* known_bounds.c: bounds of an argument that the query leaves out */
+typedef struct DpKnownBounds
+{
+	Numeric		lower;
+	Numeric		upper;
+	bool		of_rows;		/* of a sum: of each row's value, not of a unit's total */
+	bool		has_column;		/* declared bounds are among them */
+	bool		has_constant;	/* a constant other than 0 is */
+	bool		chosen;			/* not every row has the value of the one column */
+	bool		undeclared;		/* the owner could declare what is missing */
+} DpKnownBounds;
+
+/* false if they are not known */
+extern bool dp_find_bounds(DpLevel *level, Node *value, bool is_sum, DpKnownBounds *b);
+
 /*
  * unique.c: whether, for any values of the columns of entries known (and of
  * constants and parameters), at most one row of the table that is entry rti
@@ -150,7 +165,7 @@ extern int	dp_column_of(DpLevel *level, Node *agg);
 /* the expression names the privacy unit */
 extern bool dp_is_unit(DpLevel *level, Node *expr);
 
-/* measures.c: int2 .. int8, float4, float8, numeric */
+/* known_bounds.c: int2 .. int8, float4, float8, numeric */
 extern bool dp_is_number(Oid type);
 
 /* measures.c: one private aggregate */

@@ -7,7 +7,7 @@
  * Arguments stand in this order: what is read from rows (two for covariance
  * and regression), a quantile, bounds (two for each argument that is read),
  * the number of bins.  Bounds may be left out where the owner has declared
- * those of the column.
+ * those of the column, or where the query says them itself.
  *
  * Invariant: bounds, quantiles and numbers of bins are constants or
  * parameters; what is read from rows has passed the allow-list.
@@ -37,7 +37,7 @@ typedef struct Measure
 	const DpAggregate *kind;
 	DpReleaseColumn *column;
 	List	   *read;			/* Node: what is read from rows, as the query has it */
-	List	   *bounds;			/* Node: as given; NIL: declared ones */
+	List	   *bounds;			/* Node: as given; NIL: known ones */
 	Node	   *filter;			/* total */
 } Measure;
 
@@ -117,42 +117,32 @@ sort_arguments(Measure *m)
 	m->bounds = rest;
 }
 
-bool
-dp_is_number(Oid type)
+static Expr *
+numeric_constant(Numeric value)
 {
-	return type == INT2OID || type == INT4OID || type == INT8OID ||
-		type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
-}
-
-/* casts among numbers keep the bounds of a column */
-static Node *
-strip_number_casts(Node *expr)
-{
-	while (IsA(expr, FuncExpr) && ((FuncExpr *) expr)->funcformat != COERCE_EXPLICIT_CALL &&
-		   dp_is_number(((FuncExpr *) expr)->funcresulttype) &&
-		   dp_is_number(exprType(linitial(((FuncExpr *) expr)->args))))
-		expr = linitial(((FuncExpr *) expr)->args);
-	return expr;
+	return (Expr *) makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(value), false, false);
 }
 
 static void
 declared_bounds(Measure *m, Node *value, Expr **lower, Expr **upper)
 {
 	DpSplitContext *cxt = m->cxt;
-	DpColumnOrigin origin;
-	DpColumn   *policy;
+	DpKnownBounds bounds;
+	bool		is_sum = m->kind->answer == DP_ANSWER_TOTAL;
 
-	if (!dp_trace_column(m->level->from.query, NULL, strip_number_casts(value), &origin) || !origin.is_protected)
+	if (!dp_find_bounds(m->level, value, is_sum, &bounds))
+	{
+		if (bounds.undeclared)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("%s needs bounds: write %s, or let the owner declare them with dp_cdp.set_bounds",
+							m->column->label, with_bounds(m)),
+					 dp_error_position(cxt->source_text, m->agg->location)));
 		dp_refuse_at(m->agg->location, errmsg("%s needs bounds: write %s", m->column->label, with_bounds(m)));
-	policy = dp_policy_bounds(origin.relid, origin.attnum);
-	if (!policy->has_bounds)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s needs bounds: write %s, or let the owner declare them with dp_cdp.set_bounds",
-						m->column->label, with_bounds(m)),
-				 dp_error_position(cxt->source_text, m->agg->location)));
-	*lower = (Expr *) makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(policy->lower), false, false);
-	*upper = (Expr *) makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(policy->upper), false, false);
+	}
+	*lower = numeric_constant(bounds.lower);
+	*upper = numeric_constant(bounds.upper);
+	m->column->bounds_of_rows = bounds.of_rows;
 }
 
 static void

@@ -158,12 +158,24 @@ check_order(bool ordered, DpReleaseColumn *column)
 				 errmsg("the lower bound of %s must be less than its upper bound", column->label)));
 }
 
+static Numeric
+times(Numeric value, int factor)
+{
+	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(value),
+											   NumericGetDatum(int64_to_numeric(factor))));
+}
+
 static void
-freeze_grid(DpReleaseColumn *column, DpGrid *grid, EState *estate)
+freeze_grid(DpReleaseColumn *column, int max_rows, DpGrid *grid, EState *estate)
 {
 	Numeric		lower = numeric_bound(column->lower, column, estate);
 	Numeric		upper = numeric_bound(column->upper, column, estate);
 
+	if (column->bounds_of_rows)
+	{
+		lower = times(lower, max_rows);
+		upper = times(upper, max_rows);
+	}
 	check_finite(!numeric_is_nan(lower) && !numeric_is_inf(lower) &&
 				 !numeric_is_nan(upper) && !numeric_is_inf(upper), column);
 	check_order(DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(lower), NumericGetDatum(upper))),
@@ -275,7 +287,7 @@ squared_vector_sensitivity(int64 most, int max_groups, DpNeighbors neighbors)
 
 /* what the arguments tell: bounds, quantiles, bins */
 static void
-freeze_arguments(DpFrozenColumn *frozen, EState *estate)
+freeze_arguments(DpFrozenColumn *frozen, const DpFrozen *all, EState *estate)
 {
 	DpReleaseColumn *column = frozen->column;
 	DpRange    *range = frozen->range;
@@ -284,7 +296,7 @@ freeze_arguments(DpFrozenColumn *frozen, EState *estate)
 	{
 		case DP_ANSWER_TOTAL:
 			if (column->kind == DP_VALUE_SUM)
-				freeze_grid(column, &frozen->parts[0].grid, estate);
+				freeze_grid(column, all->max_rows, &frozen->parts[0].grid, estate);
 			break;
 		case DP_ANSWER_MOMENTS:
 			freeze_range(column, column->lower, column->upper, 1, DP_RANGE_LINEAR, &range[0], estate);
@@ -375,7 +387,7 @@ freeze_column(DpFrozenColumn *frozen, DpFrozen *all, EState *estate, int64 price
 
 	frozen->nparts = dp_column_parts(frozen->column, parts);
 	frozen->parts = palloc0(frozen->nparts * sizeof(DpFrozenPart));
-	freeze_arguments(frozen, estate);
+	freeze_arguments(frozen, all, estate);
 	for (int i = 0; i < frozen->nparts; i++)
 	{
 		DpFrozenPart *part = &frozen->parts[i];

@@ -77,6 +77,7 @@ typedef struct DpReleaseColumn
 	Expr	   *upper;
 	Expr	   *lower2;
 	Expr	   *upper2;
+	bool		bounds_of_rows;	/* DP_VALUE_SUM: they are those of a row, max_rows times as wide for a unit's total */
 	Expr	   *detail;			/* quantiles: float8 or float8[]; histogram: int4, how many bins */
 
 	/* external parameters of the inner plan, see DP_PARAM_* */
