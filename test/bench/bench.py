@@ -208,7 +208,7 @@ def selected():
     for rows in dict.fromkeys(sizes):
         for line in figures.lines(rows):
             line.wanted_rows = rows
-            if (rows == ROWS or line.sweep) and WORKERS in ("", str(line.workers)):
+            if (rows == ROWS or line.sweep and not line.workers) and WORKERS in ("", str(line.workers)):
                 lines.append(line)
     if any(line.name == ONLY for line in lines):
         lines = [line for line in lines if line.name == ONLY]
