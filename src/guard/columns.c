@@ -170,7 +170,7 @@ dp_add_key_selection(DpLevel *level)
 	{
 		column = lfirst(lc);
 		if (column->answer == DP_ANSWER_TOTAL &&
-			column->kind == (release->has_unit ? DP_VALUE_UNITS : DP_VALUE_COUNT) &&
+			(column->kind == DP_VALUE_UNITS || (column->kind == DP_VALUE_COUNT && !release->has_unit)) &&
 			linitial(lfirst(value)) == NULL && lfirst(filter) == NULL)
 		{
 			release->selection = i;

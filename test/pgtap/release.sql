@@ -22,10 +22,13 @@ INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), i % 1000, i %
 	FROM generate_series(1, 3000) i;
 CREATE TABLE people AS SELECT * FROM visits;
 CREATE TABLE undeclared AS SELECT i AS id, i % 7 AS ward FROM generate_series(1, 700) i;
+CREATE TABLE single (person int PRIMARY KEY, ward int);
+INSERT INTO single SELECT id, ward FROM undeclared;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6);
 SELECT dp_cdp.protect_table('visits', 'clinic');
 SELECT dp_cdp.protect_table('people', 'clinic', 'patient');
 SELECT dp_cdp.protect_table('undeclared', 'clinic');
+SELECT dp_cdp.protect_table('single', 'clinic', 'person');
 SELECT dp_cdp.set_keys(t, 'dept', ARRAY['a', 'b', 'c', 'z']) FROM unnest('{visits,people}'::regclass[]) t;
 SELECT dp_cdp.set_bounds(t, 'cost', 0, 1000) FROM unnest('{visits,people}'::regclass[]) t;
 SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000);
@@ -112,6 +115,8 @@ SELECT matches(explained('SELECT dp_count(*), dp_avg(cost, 0, 10) FROM visits'),
 	'dp_count\(\*\)  \(sigma=[0-9.e+]+ rho=\S+ sensitivity=[0-9.]+ margin=[0-9.e+]+\)\n.*dp_avg\S* 0, 10\)  \(sigma=[0-9.e+]+ rho=\S+ sensitivity=[0-9.]+\)\n',
 	'EXPLAIN VERBOSE shows sensitivities, and margins that do not depend on the answer');
 SELECT costs('SELECT * FROM (SELECT ward, dp_count(*) FROM undeclared GROUP BY ward) s', 1, 'a count that selects the keys, too');
+SELECT costs('SELECT ward, dp_count(*) FROM single GROUP BY ward', 1, 'a count of rows where each is another person');
+SELECT costs('SELECT ward, dp_count(DISTINCT person) FROM single GROUP BY ward', 1, 'a count of these persons');
 SELECT costs('SELECT ward, dp_count(*) FILTER (WHERE id > 3) FROM undeclared GROUP BY ward', 2,
 	'a hidden count that selects the keys');
 

@@ -23,7 +23,7 @@ class Level:
         self.header = ''                # WITH ...
         self.columns = []               # (type, tolerance) of each output column
         self.rows = 1                   # how many rows, and groups, a unit may be in
-        self.charged = 0                # releases of one aggregate each; 0: not known
+        self.charged = ()               # releases of one aggregate each: what they may be; (): not known
         self.sure, self.fragile, self.near_miss = True, False, False
         self.soft = None                # a looser comparison: see Episode.soft_difference
         self.single = True              # one release, of which each row is fetched
@@ -235,13 +235,16 @@ class Grammar(Sources):
         # its price: distinct aggregates, and the hidden count of units that selects keys
         used = [i for i in range(len(aggregates))
                 if any('{a%d}' % i in t for t in [o[0] for o in outputs] + [having])]
-        out.charged = len(used)
+        out.charged = (len(used),)
         if keys and any(k[1] is None for k in keys):
             selects = units if s.unit else 'count(*)'
             if not any(aggregates[i][1] == selects for i in used):
-                out.charged += 1
+                out.charged = (len(used) + 1,)
+                # where no unit can have a second row, a count of rows is one of units
+                if s.unit and s.rows == 1 and any(aggregates[i][1] == 'count(*)' for i in used):
+                    out.charged += (len(used),)
         if not out.sure:
-            out.charged = 0
+            out.charged = ()
         return out
 
     def post(self, a, aggregate, out, others):
@@ -303,7 +306,7 @@ class Grammar(Sources):
                 columns = [('int', 0)] if 'count' in form else a.columns[:1]
                 a.sure = False if hint == 'NOT MATERIALIZED ' else a.sure
                 a.fragile = a.fragile or a.columns[0][1] > 0
-            a.charged = 0
+            a.charged = ()
         elif r < 0.86:
             b = self.query(depth - 1)
             op = rng.choice(['UNION ALL', 'UNION ALL', 'UNION', 'EXCEPT', 'INTERSECT ALL'])
@@ -316,7 +319,7 @@ class Grammar(Sources):
             form = 'SELECT c0::text AS c0 FROM ({0}) l %s SELECT c0::text FROM ({1}) r' % op
             a.private, a.exact = form.format(a.private, b.private), form.format(a.exact, b.exact)
             a.columns = [('text', max(a.columns[0][1], b.columns[0][1]))]
-            a.charged = 0
+            a.charged = ()
             return self.ordered(a)
         elif r < 0.9:
             form = rng.choice(['SELECT (SELECT count(c0) FROM ({0}) %s) AS c0', 'SELECT EXISTS ({0}) AS c0',
@@ -324,7 +327,7 @@ class Grammar(Sources):
             form = form.replace('%s', name)
             columns = [('int' if 'count' in form else 'key', 0)]
             a.fragile = a.fragile or a.columns[0][1] > 0
-            a.charged = 0
+            a.charged = ()
         elif r < 0.95:
             form = 'SELECT s.region AS c0, %s.* FROM pub.sites s %s ({0}) %s ON true' % (name, rng.choice(['JOIN', 'LEFT JOIN', 'LEFT JOIN LATERAL']), name)
             # the released row's names come after one of the same name
@@ -340,7 +343,7 @@ class Grammar(Sources):
         a.private, a.exact = form.format(a.private), form.format(a.exact)
         a.columns = columns
         if depth < 2:
-            a.charged = 0
+            a.charged = ()
         return self.ordered(a)
 
     def ordered(self, a):
@@ -354,7 +357,7 @@ class Grammar(Sources):
                 # which rows is not determined
                 a.fragile = True
             a.fragile = a.fragile or any(c[1] for c in a.columns)
-            a.charged, a.soft = 0, None
+            a.charged, a.soft = (), None
             tail += rng.choice([' LIMIT 3', ' LIMIT 2 OFFSET 1', ' LIMIT 0', ' OFFSET 1', ' FETCH FIRST 2 ROWS ONLY'])
         a.private += tail
         a.exact += tail

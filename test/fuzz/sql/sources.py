@@ -226,6 +226,8 @@ class Sources:
         unit = b.unit if on_unit and kind == 'RIGHT JOIN' else a.unit
         s = Source(text, columns, unit, a.rows * b.rows if on_unit else 60)
         s.where = where
+        for c in columns:
+            c.restrict([on])
         s.sure = bool(on_unit) and kind in ('JOIN', 'LEFT JOIN', 'RIGHT JOIN')
         for c in {'LEFT JOIN': b.columns, 'RIGHT JOIN': a.columns, 'FULL JOIN': columns}.get(kind, []):
             c.restricted = True
@@ -270,6 +272,8 @@ class Sources:
             text, where = '%s %s %s ON %s' % (a.text, kind, item, on), []
         for c in public + (a.columns if kind in ('RIGHT JOIN', 'FULL JOIN') else []):
             c.restricted = True
+        for c in a.columns:
+            c.restrict([on])
         s = Source(text, a.columns + public, a.unit, a.rows * most)
         s.where = where
         s.sure = kind in ('JOIN', 'LEFT JOIN') and a.unit is not None
