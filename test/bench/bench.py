@@ -27,7 +27,7 @@ ROWS = int(float(os.environ.get("BENCH_ROWS") or "1e7"))
 TURNS = int(os.environ.get("BENCH_TURNS") or "7")
 FEWEST_TURNS = min(3, TURNS)
 SECONDS = float(os.environ.get("BENCH_SECONDS") or "30")
-ONLY = os.environ.get("BENCH_ONLY") or ""
+ONLY = (os.environ.get("BENCH_ONLY") or "").replace("figures", "")
 WORKERS = os.environ.get("BENCH_WORKERS") or ""
 PROFILE = os.environ.get("BENCH_PROFILE") or ""
 LOG = os.path.join(os.getcwd(), "log")
@@ -248,11 +248,12 @@ def measure_all(lines, results, notes):
             print("  " + notes[-1], file=sys.stderr, flush=True)
 
 
-def report(results, notes, load):
+def report(results, notes, load, seconds):
     hash_memory = float(data.owner_sql("SELECT current_setting('hash_mem_multiplier')", take=True))
     version = data.owner_sql("SELECT current_setting('server_version')", take=True)
-    print("PostgreSQL %s, %d cores, load average %.1f before and %.1f after, %s" % (
-        version.split()[0], os.cpu_count(), load, os.getloadavg()[0], time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())))
+    print("PostgreSQL %s, %d cores, load average %.1f before and %.1f after, %.0f minutes until %s" % (
+        version.split()[0], os.cpu_count(), load, os.getloadavg()[0], seconds / 60,
+        time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())))
     for theme, title in figures.THEMES.items():
         chosen = [r for r in results if r.line.wanted_rows == ROWS and theme in (r.line.theme, r.line.also)]
         if theme == "groups":
@@ -289,13 +290,13 @@ def main():
     if not lines:
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
-    results, notes, load = [], [], os.getloadavg()[0]
+    results, notes, load, begin = [], [], os.getloadavg()[0], time.time()
     data.create_database()
     try:
         measure_all(lines, results, notes)
     finally:
         if not PROFILE or notes:
-            report(results, notes, load)
+            report(results, notes, load, time.time() - begin)
     return 1 if any(note.startswith("failed") for note in notes) else 0
 
 
