@@ -18,8 +18,9 @@
 #include "limbs.h"
 
 /*
- * Write a = i + j/64 + k/4096 + r with r < 2^-12; then exp(-a) is the product
- * of three table entries and of exp(-r), which is
+ * Write a = 8 h + i + j/8 + k/64 + l/512 + m/4096 + r with digits below 8 and
+ * r < 2^-12; then exp(-a) is the product of six table entries and of exp(-r),
+ * which is
  *
  *		1 - r (1 - r/2 (1 - r/3 (1 - r/4))) - (less than r^5/120 < 2^-66).
  *
@@ -27,32 +28,37 @@
  *	 - series: each floor costs below 1; those inside are multiplied by
  *	   r < 2^-12, the outermost is halved; with the remainder below 1 in all.
  *	   Writing 2^64 - 1 for 1 costs 1 more: below 2.
- *	 - each of three tables at most 1, and each of three products below 1:
- *	   below 6.
+ *	 - each of six entries at most 1, and each of six products below 1: below
+ *	   12.
  *	 - the argument is below a by at most 2^-64 + a 2^-61: at most
  *	   (1 + 8 a) exp(-a) < 3.4.
- * Together below 12, which DP_EXP64_ERROR rounds up.  Beyond
- * DP_EXP64_LIMIT the true value is below 1 and 0 is near enough.
+ * Together below 18.  Beyond DP_EXP64_LIMIT the true value is below 1 and 0 is
+ * near enough.
+ *
+ * No branch and no address beyond a cache line depends on a.
  */
 uint64_t
 dp_exp64(dp_u128 a)
 {
+	uint64_t	whole = (uint64_t) (a >> 64);
 	uint64_t	frac = (uint64_t) a;
+	uint64_t	within = -(uint64_t) (whole < DP_EXP64_LIMIT);
 	uint64_t	r = frac & ((UINT64_C(1) << 52) - 1);
 	uint64_t	t,
+				x,
 				y;
-
-	if ((a >> 64) >= DP_EXP64_LIMIT)
-		return 0;
 
 	t = r - dp_mulhi(r, r >> 2);
 	t = r - dp_mulhi(r, t) / 3;
 	t = r - dp_mulhi(r, t) / 2;
-	y = ~UINT64_C(0) - t;
 
-	y = dp_mulhi(y, dp_exp_table_3[(frac >> 52) & 63]);
-	y = dp_mulhi(y, dp_exp_table_2[frac >> 58]);
-	return dp_mulhi(y, dp_exp_table_1[(int) (a >> 64)]);
+	/* as a tree: what need not wait for the series does not */
+	x = dp_mulhi(dp_exp_table[0][whole >> 3 & 7], dp_exp_table[1][whole & 7]);
+	y = dp_mulhi(dp_exp_table[2][frac >> 61], dp_exp_table[3][frac >> 58 & 7]);
+	x = dp_mulhi(x, y);
+	y = dp_mulhi(dp_exp_table[4][frac >> 55 & 7], dp_exp_table[5][frac >> 52 & 7]);
+	x = dp_mulhi(x, y);
+	return dp_mulhi(x, ~t) & within;
 }
 
 /* r = floor(a b / 2^(64 f)) for a, b, r of f + 1 limbs; r may be a or b */

@@ -27,11 +27,11 @@
  * its argument was not above a and a minus it at most
  * 2^-64 + a 2^-61.
  */
-#define DP_EXP64_ERROR	UINT64_C(16)
+#define DP_EXP64_ERROR	UINT64_C(18)
 
 /*
  * exp(-a) 2^64, within DP_EXP64_ERROR.  a is in fixed point with 64 fraction
- * bits, so the integer part is a >> 64.
+ * bits, so the integer part is a >> 64.  Takes the same time whatever a is.
  */
 extern uint64_t dp_exp64(dp_u128 a);
 

@@ -13,10 +13,10 @@
  * integer C = "scale".  The integers x >= 0 are cut into bins s = 0, 1, 2 ...
  * of w = 2^width_bits each, bin s holding s w .. (s+1) w - 1.  Over bin s
  * stands a step of integer height q_s >= f(s w), which is at least f(x) for
- * every x in the bin as f falls.  One trial:
+ * every x in the bin as f falls.  One trial, for w > 1:
  *
  *	1. R uniform on 0 .. 2^64 - 1.  The heights q_0, q_1, ... laid end to end
- *	   occupy 0 .. top-1 < 2^64; R falls into the stretch of one bin s, at
+ *	   occupy 0 .. end-1 < 2^64; R falls into the stretch of one bin s, at
  *	   height H = R - (where that stretch begins), or beyond all: start again.
  *	2. x = s w + u, with u uniform on 0 .. w - 1; a random sign.
  *	3. With t uniform on [0, 1), accept if H + t < f(x), else start again.
@@ -34,7 +34,12 @@
  * errors made in computing them, has any influence on the law of the result;
  * they only decide how often a trial fails.
  *
- * The tail.  Bins S = DP_GAUSS_BINS and beyond share the stretch of length
+ * For w = 1 each s > 0 has two steps, one of either sign: a stretch of 2 q_s,
+ * in which the lowest bit of R - (its beginning) is the sign and the others
+ * are H.  s = 0 has one step and no sign, and step 4 is left out.  A trial
+ * yields z with probability 2^-64 f(|z|), for every z.
+ *
+ * The tail.  Bins S = DP_GAUSS_BINS and beyond share a stretch of height
  * 2 q_S: with j geometric, P[j] = 2^-(j+1), the bin is S + j, and the height
  * is (H + t) / 2^(j+1), which is uniform on [0, q_S / 2^j) with the density
  * 2^-(j+1) 2^(j+1) = 1 as above.  The step q_S / 2^j is high enough because
@@ -44,14 +49,20 @@
  * for S w^2 / sigma^2 >= 45/64 > ln 2: dp_gauss_init takes the widest w with
  * 4 w <= sigma, so that sigma < 8 w, or w = 1 for sigma < 8.
  *
- * Step 3 is decided, in this order, by sure[s], a lower bound of f over all
- * of bin s (8 or 9 trials in 10 end there); by dp_gauss_quick, with 64-bit
- * bounds around f(x); and, once in some 2^53 trials, by dp_gauss_exact, which
- * draws the bits of t as far as they are needed.
+ * Step 3 is decided by 64-bit bounds around f(x), for w = 1 prepared ones;
+ * and, once in some 2^52 trials, by dp_gauss_exact, which draws the bits of t
+ * as far as they are needed.
  *
- * Running time tells whether a trial was decided by sure[] and how many
- * trials there were.  The latter is independent of the value returned; the
- * former is a difference of some 10 ns that depends on it.
+ * Running time
+ * ------------
+ * A trial takes the same steps whatever bin and point it comes to, up to the
+ * decision: the bin is found with a fixed number of comparisons, the bounds of
+ * f(x) are computed without a branch, and no address outside of a cache line
+ * that every trial reads depends on either.  Running time tells how many
+ * trials there were, which is independent of the value returned, as trials
+ * are.  There are two exceptions: a draw from the tail, beyond 5.6 sigma and
+ * of a probability below 2^-25, takes a few more steps, and one that the bounds
+ * do not decide takes some microseconds more.
  *
  * Part of math/: no PostgreSQL header may be included here.
  *
@@ -71,60 +82,77 @@
 #define EXPONENT_DEN_LIMBS	3
 
 /*
- * x^2 / (2 sigma^2) in fixed point with 64 fraction bits, rounded down, or
- * anything above DP_EXP64_LIMIT if it is above.
+ * The last bin for which exponent64 holds, and the first for which it does not
+ * (a power of two)
+ */
+#define EXPONENT64_BINS_LOG2	6
+#define EXPONENT64_BINS			(1 << EXPONENT64_BINS_LOG2)
+
+/*
+ * x^2 / (2 sigma^2) in fixed point with 64 fraction bits, rounded down, for x
+ * below 64 w.
  *
- * kappa and the upper 64 bits of x^2 are each rounded down by less than
- * 2^-63 of themselves, so the product is low by less than 2^-61 of itself,
- * and the final shift takes less than 2^-64: what dp_exp64 demands.
+ * x is shifted to y = x 2^(58 - width_bits) < 2^64.  Of y^2 kappa, a number of
+ * 192 bits, the upper 128 are computed, too small by less than 1; then the
+ * fraction bits beyond 64 are cut off: together less than 2^-64.  kappa is low
+ * by less than 2^-63 of itself.  That is within what dp_exp64 demands.
+ *
+ * The last shift is between 39 and 59: sigma >= 0.01 makes kappa_shift at
+ * least 51, and is below 8 w; and for w > 1, 4 w <= sigma.
  */
 static inline dp_u128
 exponent64(const dp_gauss *g, uint64_t x)
 {
-	dp_u128		x2 = (dp_u128) x * x;
-	dp_u128		prod;
-	int			cut = dp_bitlen128(x2) - 64;
-	int			shift;
+	uint64_t	y = x << (64 - EXPONENT64_BINS_LOG2 - g->width_bits);
+	dp_u128		y2 = (dp_u128) y * y;
+	dp_u128		prod = (dp_u128) (uint64_t) (y2 >> 64) * g->kappa + dp_mulhi((uint64_t) y2, g->kappa);
+	int			shift = g->kappa_shift - 2 * EXPONENT64_BINS_LOG2 - 2 * g->width_bits;
+	uint64_t	high = (uint64_t) (prod >> 64);
+	uint64_t	low = (uint64_t) prod;
 
-	if (cut < 0)
-		cut = 0;
-	prod = (dp_u128) (uint64_t) (x2 >> cut) * g->kappa;
-	shift = g->kappa_shift - cut - 64;
-	if (likely_true(shift >= 0))
-		return shift < 128 ? prod >> shift : 0;
-	if (dp_bitlen128(prod) - shift > 127)
-		return (dp_u128) DP_EXP64_LIMIT << 64;
-	return prod << -shift;
+	/* without the test that a 128-bit shift makes */
+	return (dp_u128) (high >> shift) << 64 | (low >> shift | high << (64 - shift));
 }
 
-/* an integer not above f, where exp64 = dp_exp64(exponent) */
+/*
+ * An integer not above f, where exp64 = dp_exp64(exponent).  (Masks, not
+ * conditions, here and below: a compiler may turn a condition into a branch.)
+ */
 static inline uint64_t
 curve_floor(const dp_gauss *g, uint64_t exp64)
 {
-	return exp64 > DP_EXP64_ERROR ? dp_mulhi(g->scale, exp64 - DP_EXP64_ERROR) : 0;
+	uint64_t	lowered = exp64 - DP_EXP64_ERROR;
+
+	return dp_mulhi(g->scale, lowered & -(uint64_t) (exp64 > DP_EXP64_ERROR));
 }
 
 /* an integer not below f; f never exceeds the scale */
 static inline uint64_t
 curve_ceiling(const dp_gauss *g, uint64_t exp64)
 {
-	if (exp64 > ~UINT64_C(0) - DP_EXP64_ERROR)
-		return g->scale;
-	return dp_mulhi(g->scale, exp64 + DP_EXP64_ERROR) + 1;
+	uint64_t	raised = exp64 + DP_EXP64_ERROR;
+
+	return dp_mulhi(g->scale, raised | -(uint64_t) (raised < exp64)) + 1;
+}
+
+static inline int
+quick(const dp_gauss *g, uint64_t x, uint64_t height)
+{
+	uint64_t	exp64 = dp_exp64(exponent64(g, x));
+
+	/* height + t < height + 1 <= floor <= f(x) */
+	if (likely_true(height < curve_floor(g, exp64)))
+		return 1;
+	/* f(x) <= ceiling <= height <= height + t */
+	if (likely_true(height >= curve_ceiling(g, exp64)))
+		return 0;
+	return -1;
 }
 
 int
 dp_gauss_quick(const dp_gauss *g, uint64_t x, uint64_t height)
 {
-	uint64_t	exp64 = dp_exp64(exponent64(g, x));
-
-	/* height + t < height + 1 <= floor <= f(x) */
-	if (height < curve_floor(g, exp64))
-		return 1;
-	/* f(x) <= ceiling <= height <= height + t */
-	if (height >= curve_ceiling(g, exp64))
-		return 0;
-	return -1;
+	return quick(g, x, height);
 }
 
 /*
@@ -212,60 +240,113 @@ draw_tail(const dp_gauss *g, dp_entropy *e, uint64_t offset, uint64_t height, dp
 	while (dp_entropy_take(e, 1) & 1)
 		j++;
 	*x = (((dp_u128) DP_GAUSS_BINS + j) << g->width_bits) + offset;
+	if (likely_true(DP_GAUSS_BINS + j < EXPONENT64_BINS))
+	{
+		/* (height + t) / 2^(j+1) lies in [h, h + 1) for h the quotient rounded down */
+		int			below = quick(g, (uint64_t) *x, height >> (j + 1));
+
+		if (likely_true(below >= 0))
+			return below;
+	}
 	return dp_gauss_exact(g, e, *x, height, j + 1);
+}
+
+/* step 3 for bin s < S or the tail; true if *x was accepted */
+static inline bool
+decide(const dp_gauss *g, dp_entropy *e, int s, uint64_t offset, uint64_t height, dp_u128 *x)
+{
+	uint64_t	x64 = ((uint64_t) s << g->width_bits) + offset;
+	int			below;
+
+	if (likely_false(s == DP_GAUSS_BINS))
+		return draw_tail(g, e, offset, height, x);
+	*x = x64;
+	below = quick(g, x64, height);
+	if (likely_false(below < 0))
+		return dp_gauss_exact(g, e, x64, height, 0);
+	return below;
+}
+
+/*
+ * A trial for w > 1.  The bin is found in two steps of eight comparisons or
+ * less; the first reads each cache line of the table, whatever r is.
+ */
+static inline bool
+try_wide(const dp_gauss *g, dp_entropy *e, dp_i128 *z)
+{
+	uint64_t	r = dp_entropy_take(e, 8);
+	const uint64_t *group = g->edge;
+	uint64_t	low,
+				offset,
+				minus;
+	dp_u128		x;
+	int			s = -8;
+
+	if (likely_false(r >= g->edge[DP_GAUSS_BINS + 1]))
+		return false;
+	for (int i = 0; i < DP_GAUSS_BINS + 3; i += 8)
+		s += (r >= g->edge[i]) << 3;
+	group += s;
+	for (int i = 1; i < 8; i++)
+		s += r >= group[i];
+
+	/* one bit for the sign and width_bits for the offset in the bin */
+	low = dp_entropy_take(e, g->width_bits / 8 + 1);
+	minus = low & 1;
+	offset = (low >> 1) & ((UINT64_C(1) << g->width_bits) - 1);
+	if (!decide(g, e, s, offset, r - g->edge[s], &x))
+		return false;
+	*z = (dp_i128) ((x ^ -(dp_u128) minus) + minus);
+	return x != 0 || minus == 0;
+}
+
+/*
+ * A trial for w = 1, where a step is hardly above the curve: what is not
+ * within DP_GAUSS_DOUBT of the end of its stretch is accepted.  (A step and
+ * curve_floor differ by 2 DP_EXP64_ERROR + 2 at most, and count twice.)  The
+ * bin is found by comparing with all of them.
+ */
+static inline bool
+try_narrow(const dp_gauss *g, dp_entropy *e, dp_i128 *z)
+{
+	uint64_t	r = dp_entropy_take(e, 8);
+	int			s = 0,
+				s_beyond = 0;
+	int			has_sign;
+	uint64_t	minus;
+	dp_u128		x;
+
+	for (int i = 1; i <= DP_GAUSS_BINS + 1; i++)
+	{
+		s += r >= g->edge[i];
+		s_beyond += r + DP_GAUSS_DOUBT >= g->edge[i];
+	}
+	/* all edges are even; 0 has no sign, and -0 is 0 */
+	has_sign = s != 0;
+	minus = r & 1;
+	x = s;
+	if (likely_false(s != s_beyond || s >= DP_GAUSS_BINS))
+	{
+		if (s > DP_GAUSS_BINS ||
+			!decide(g, e, s, 0, (r - g->edge[s]) >> has_sign, &x))
+			return false;
+	}
+	*z = (dp_i128) ((x ^ -(dp_u128) minus) + minus);
+	return true;
 }
 
 dp_i128
 dp_gauss_draw(const dp_gauss *g, dp_entropy *e)
 {
-	/* one bit for the sign and width_bits for the offset in the bin */
-	unsigned	low_bytes = g->width_bits / 8 + 1;
-	uint64_t	offset_mask = (UINT64_C(1) << g->width_bits) - 1;
+	dp_i128		z;
 
-	for (;;)
-	{
-		uint64_t	r = dp_entropy_take(e, 8);
-		uint64_t	low,
-					offset,
-					height;
-		dp_u128		x;
-		int			s;
-
-		if (likely_false(r >= g->top[DP_GAUSS_BINS]))
-			continue;
-		s = g->guide[r >> 56];
-		while (r >= g->top[s])
-			s++;
-		height = s > 0 ? r - g->top[s - 1] : r;
-
-		low = dp_entropy_take(e, low_bytes);
-		offset = (low >> 1) & offset_mask;
-		if (likely_false(s == DP_GAUSS_BINS))
-		{
-			if (!draw_tail(g, e, offset, height, &x))
-				continue;
-		}
-		else
-		{
-			uint64_t	x64 = ((uint64_t) s << g->width_bits) + offset;
-
-			if (likely_false(height >= g->sure[s]))
-			{
-				int			below = dp_gauss_quick(g, x64, height);
-
-				if (likely_false(below < 0))
-					below = dp_gauss_exact(g, e, x64, height, 0);
-				if (!below)
-					continue;
-			}
-			x = x64;
-		}
-
-		if ((low & 1) == 0)
-			return (dp_i128) x;
-		if (x != 0)
-			return -(dp_i128) x;
-	}
+	if (g->width_bits == 0)
+		while (!try_narrow(g, e, &z))
+			;
+	else
+		while (!try_wide(g, e, &z))
+			;
+	return z;
 }
 
 /* kappa / 2^kappa_shift = den / (2 num) rounded down, 2^63 <= kappa < 2^64 */
@@ -294,15 +375,20 @@ init_kappa(dp_gauss *g)
 		g->kappa = quot[0];
 }
 
+/* how often the height of bin s > 0 is in its stretch: signs, and the tail */
+static inline int
+stretches(const dp_gauss *g, int s)
+{
+	return (g->width_bits == 0 ? 2 : 1) * (s == DP_GAUSS_BINS ? 2 : 1);
+}
+
 bool
 dp_gauss_init(dp_gauss *g, const dp_variance *v)
 {
 	uint64_t	exp64[DP_GAUSS_BINS + 1];
 	dp_u128		area;
-	uint64_t	sum;
 	dp_u128		whole;
-	int			s,
-				i;
+	int			s;
 
 	/* 1e-4 <= num / den <= 2^120, without overflow */
 	if (v->num == 0 || v->den == 0 ||
@@ -321,42 +407,25 @@ dp_gauss_init(dp_gauss *g, const dp_variance *v)
 		g->width_bits = (dp_bitlen128(whole) - 5) / 2;
 
 	/*
-	 * The scale: as large as the sum of all heights allows.  A height is at
-	 * most C (exp64 + error) / 2^64 + 1, and the tail's counts twice.
+	 * The scale: as large as the sum of all stretches allows.  A height is at
+	 * most C (exp64 + error) / 2^64 + 1, the tail's counts twice, and those of
+	 * both signs again.
 	 */
-	area = (dp_u128) 1 << 64;
+	area = 0;
 	for (s = 1; s <= DP_GAUSS_BINS; s++)
 	{
 		exp64[s] = dp_exp64(exponent64(g, (uint64_t) s << g->width_bits));
-		area += (dp_u128) (s == DP_GAUSS_BINS ? 2 : 1) * (exp64[s] + DP_EXP64_ERROR);
+		area += (dp_u128) stretches(g, s) * (exp64[s] + DP_EXP64_ERROR);
 	}
-	g->scale = (uint64_t) ((((((dp_u128) 1) << 64) - (DP_GAUSS_BINS + 3)) << 64) / area);
+	area += (dp_u128) 1 << 64;
+	g->scale = (uint64_t) ((((((dp_u128) 1) << 64) - 2 * (DP_GAUSS_BINS + 3)) << 64) / area);
+	/* all edges even, for try_narrow */
+	g->scale &= ~UINT64_C(1);
 
 	/* at 0 the curve is the scale, exactly */
-	sum = g->scale;
-	g->top[0] = sum;
+	g->edge[1] = g->scale;
 	for (s = 1; s <= DP_GAUSS_BINS; s++)
-	{
-		uint64_t	height = curve_ceiling(g, exp64[s]);
-
-		sum += s == DP_GAUSS_BINS ? 2 * height : height;
-		g->top[s] = sum;
-	}
-
-	/* the curve is lowest at a bin's end; a bin of one integer has no other */
-	for (s = 0; s < DP_GAUSS_BINS; s++)
-	{
-		if (g->width_bits > 0)
-			g->sure[s] = curve_floor(g, exp64[s + 1]);
-		else
-			g->sure[s] = s == 0 ? g->scale : curve_floor(g, exp64[s]);
-	}
-
-	for (i = 0, s = 0; i < 256; i++)
-	{
-		while (s < DP_GAUSS_BINS && g->top[s] <= (uint64_t) i << 56)
-			s++;
-		g->guide[i] = s;
-	}
+		g->edge[s + 1] = g->edge[s] + stretches(g, s) * curve_ceiling(g, exp64[s]);
+	g->edge[DP_GAUSS_BINS + 2] = ~UINT64_C(0);
 	return true;
 }

@@ -19,6 +19,7 @@
 #include <stddef.h>
 
 #include "entropy.h"
+#include "exp.h"
 #include "wide.h"
 
 /* a variance, num / den, both positive */
@@ -31,8 +32,11 @@ typedef struct dp_variance
 /* how many bins of equal width the sampler's table has, before its tail */
 #define DP_GAUSS_BINS	45
 
+/* how near the end of its stretch a point must be to need a decision, if w = 1 */
+#define DP_GAUSS_DOUBT	(4 * DP_EXP64_ERROR + 4)
+
 /*
- * A sampler prepared for one variance, about 1 kB.  Plain data: may be copied,
+ * A sampler prepared for one variance, half a kB.  Plain data: may be copied,
  * needs no cleanup.  (The fields belong to gauss.c, which explains them.)
  */
 typedef struct dp_gauss
@@ -42,15 +46,21 @@ typedef struct dp_gauss
 	uint64_t	kappa;			/* 1 / (2 sigma^2), rounded down, is ... */
 	int			kappa_shift;	/* ... kappa / 2^kappa_shift */
 	int			width_bits;		/* a bin is 2^width_bits wide */
-	uint64_t	top[DP_GAUSS_BINS + 1]; /* cumulated heights; the last: tail */
-	uint64_t	sure[DP_GAUSS_BINS + 1];	/* below this a point is accepted */
-	uint8_t		guide[256];		/* where to start searching top[] */
+
+	/*
+	 * Where each bin's stretch begins, the tail's, and where that ends; then
+	 * a last entry that nothing reaches.
+	 */
+	uint64_t	edge[DP_GAUSS_BINS + 3];
 } dp_gauss;
 
 /* false when sigma is outside 0.01 .. 2^60 or a term of the rational is 0 */
 extern bool dp_gauss_init(dp_gauss *g, const dp_variance *v);
 
-/* one exact draw; takes 9 to 16 bytes of entropy in most cases */
+/*
+ * One exact draw; takes 8 to 16 bytes of entropy in most cases, and a time
+ * that does not depend on what is drawn.
+ */
 extern dp_i128 dp_gauss_draw(const dp_gauss *g, dp_entropy *e);
 
 /*
@@ -58,7 +68,8 @@ extern dp_i128 dp_gauss_draw(const dp_gauss *g, dp_entropy *e);
  * dp_gauss_draw and for the tests.
  *
  * dp_gauss_quick: 1 when height + t lies below the curve at x for all t in
- * [0, 1), 0 when for none, -1 when it cannot tell.
+ * [0, 1), 0 when for none, -1 when it cannot tell; x must lie in the first 64
+ * bins.
  *
  * dp_gauss_exact: whether (height + t) / 2^shift lies below the curve at x,
  * for a t drawn uniformly from [0, 1).

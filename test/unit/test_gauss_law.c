@@ -203,8 +203,8 @@ test_tail_law(long n)
 		prob[c < 30 ? 31 + c : 61] += weight(DP_GAUSS_BINS + c, sigma) / norm;
 	}
 
-	start = g.top[DP_GAUSS_BINS - 1];
-	length = g.top[DP_GAUSS_BINS] - start;
+	start = g.edge[DP_GAUSS_BINS];
+	length = g.edge[DP_GAUSS_BINS + 1] - start;
 	for (i = 0; i < n; i++)
 	{
 		uint64_t	r;
