@@ -214,6 +214,8 @@ is_arithmetic(Node *expr)
 		return true;
 	if (arg != NULL)
 		return is_arithmetic(arg);
+	if (IsA(expr, NullIfExpr) && !contains_aggregate(lsecond(((NullIfExpr *) expr)->args), NULL))
+		return is_arithmetic(linitial(((NullIfExpr *) expr)->args));
 	if (!IsA(expr, OpExpr) || operator_sign((OpExpr *) expr) == '\0' ||
 		strchr("+-*/", operator_sign((OpExpr *) expr)) == NULL)
 		return false;
@@ -270,8 +272,12 @@ derivative(DpSplitContext *cxt, Node *expr, Aggref *agg)
 		else if (sign == '/')
 		{
 			/* (a' b - a b') / b^2 */
-			Node	   *above = add(times(derivative(cxt, a, agg), value(b)),
-									negative(times(derivative(cxt, b, agg), value(a))));
+			Node	   *above;
+
+			if (!contains_walker(b, agg))
+				return calculate("try_divide", derivative(cxt, a, agg), value(b));
+			above = add(times(derivative(cxt, a, agg), value(b)),
+						negative(times(derivative(cxt, b, agg), value(a))));
 
 			return calculate("try_divide", above, square(value(b)));
 		}
@@ -327,6 +333,95 @@ coefficients(DpSplitContext *cxt, Node *expr, List *aggs)
 	return result;
 }
 
+/*
+ * Text of a derivative.  loose: how strongly what is around it binds: 1 sum,
+ * 2 product or what is divided, 3 divisor or power
+ */
+static void
+put_slope(StringInfo text, DpLevel *level, Node *node, int loose)
+{
+	FuncExpr   *func = (FuncExpr *) node;
+	const char *name = NULL;
+	Node	   *arg;
+	Node	   *a,
+			   *b;
+	int			binds;
+
+	check_stack_depth();
+	while ((arg = converted(node)) != NULL)
+		node = arg;
+	if (IsA(node, Const))
+	{
+		appendStringInfo(text, "%g", DatumGetFloat8(((Const *) node)->constvalue));
+		return;
+	}
+	func = (FuncExpr *) node;
+	if (IsA(node, FuncExpr) && list_length(func->args) == 2 && get_func_namespace(func->funcid) == dp_internal_schema())
+		name = get_func_name(func->funcid);
+	if (name == NULL)
+	{
+		appendStringInfoString(text, dp_expression_text(level, node));
+		return;
+	}
+	a = linitial(func->args);
+	b = lsecond(func->args);
+	binds = strcmp(name, "try_add") == 0 ? 1 : strcmp(name, "try_multiply") == 0 && equal(a, b) ? 3 : 2;
+	if (binds < loose)
+		appendStringInfoChar(text, '(');
+	if (strcmp(name, "try_multiply") == 0 && equal(a, number(1)))
+		put_slope(text, level, b, Max(loose, 2));
+	else if (strcmp(name, "try_multiply") == 0 && equal(b, number(-1)))
+	{
+		StringInfoData inner;
+
+		initStringInfo(&inner);
+		put_slope(&inner, level, a, 2);
+		if (inner.data[0] == '-')
+			appendStringInfoString(text, inner.data + 1);
+		else
+			appendStringInfo(text, "-%s", inner.data);
+	}
+	else if (binds == 3)
+	{
+		put_slope(text, level, a, 3);
+		appendStringInfoString(text, "^2");
+	}
+	else
+	{
+		StringInfoData right;
+		bool		divides = strcmp(name, "try_divide") == 0;
+
+		initStringInfo(&right);
+		put_slope(&right, level, b, divides ? 3 : 2);
+		put_slope(text, level, a, binds);
+		if (binds == 1 && right.data[0] == '-')
+			appendStringInfo(text, " - %s", right.data + 1);
+		else
+			appendStringInfo(text, " %c %s", binds == 1 ? '+' : divides ? '/' : '*', right.data);
+	}
+	if (binds < loose)
+		appendStringInfoChar(text, ')');
+}
+
+/* String: the derivative by each aggregate */
+static List *
+slopes(DpSplitContext *cxt, DpLevel *level, Node *expr, List *aggs)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, aggs)
+	{
+		Node	   *slope = derivative(cxt, expr, lfirst(lc));
+		StringInfoData text;
+
+		initStringInfo(&text);
+		put_slope(&text, level, slope ? eval_const_expressions(NULL, slope) : number(0), 2);
+		result = lappend(result, makeString(text.data));
+	}
+	return result;
+}
+
 void
 dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool standard)
 {
@@ -338,6 +433,7 @@ dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool standard)
 		Node	   *expr = (Node *) tle->expr;
 		AggregateContext c = {standard};
 		List	   *columns = NIL;
+		List	   *constant;
 		ListCell   *agg;
 
 		aggregate_walker(expr, &c);
@@ -345,10 +441,11 @@ dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool standard)
 			continue;
 		foreach(agg, c.found)
 			columns = lappend_int(columns, dp_column_of(level, lfirst(agg)));
+		constant = coefficients(cxt, expr, c.found);
 		level->release->expressions =
 			lappend(level->release->expressions,
-					list_make3(makeString(dp_expression_text(level, expr)), columns,
-							   coefficients(cxt, expr, c.found)));
+					list_make4(makeString(dp_expression_text(level, expr)), columns, constant,
+							   constant ? NIL : slopes(cxt, level, expr, c.found)));
 	}
 }
 

@@ -141,7 +141,7 @@ struct DpRelease
 	List	   *keys;			/* DpReleaseKey */
 	List	   *columns;		/* DpReleaseColumn */
 	List	   *expressions;	/* arithmetic of the select list, for previews: (text, columns,
-								 * coefficients: NIL: not linear) */
+								 * derivatives: Const; NIL: not constant, then String) */
 	int			selection;		/* index into columns of the count of units that decides on
 								 * undeclared keys; -1: all keys are declared, or none */
 

@@ -38,7 +38,7 @@
 /* groups of which the errors are remembered; a session's memory is not for more */
 #define MAX_GROUPS 10000
 
-#define REPORT_COLUMNS 8
+#define REPORT_COLUMNS 8		/* without the formula, which only previews have */
 
 /* one line of a report */
 typedef struct ReportLine
@@ -51,6 +51,7 @@ typedef struct ReportLine
 	int64		rho;
 	int64		delta;			/* of the release; at its first line */
 	bool		is_expression;	/* computed from answers, and free */
+	char	   *formula;		/* of an expression's margin, where that depends on answers */
 } ReportLine;
 
 /* what was released last, and to which role: a session may go on as another */
@@ -101,8 +102,8 @@ release_lines(List *lines, const DpFrozen *frozen)
 static void
 put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 {
-	Datum		values[REPORT_COLUMNS];
-	bool		nulls[REPORT_COLUMNS] = {false};
+	Datum		values[REPORT_COLUMNS + 1];
+	bool		nulls[REPORT_COLUMNS + 1] = {false};
 
 	values[0] = CStringGetTextDatum(line->aggregate);
 	values[1] = CStringGetTextDatum(line->dataset);
@@ -117,11 +118,13 @@ put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 	nulls[6] = nulls[7] = line->group != NULL || line->is_expression;
 	values[6] = nulls[6] ? (Datum) 0 : NumericGetDatum(dp_numeric_from_units(line->rho, DP_RHO_SCALE));
 	values[7] = nulls[7] ? (Datum) 0 : NumericGetDatum(dp_numeric_from_units(line->delta, DP_DELTA_SCALE));
+	nulls[8] = line->formula == NULL;
+	values[8] = nulls[8] ? (Datum) 0 : CStringGetTextDatum(line->formula);
 	tuplestore_putvalues(store, desc, values, nulls);
 }
 
 static Datum
-return_lines(FunctionCallInfo fcinfo, List *lines)
+return_lines(FunctionCallInfo fcinfo, List *lines, int columns)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext old;
@@ -134,7 +137,7 @@ return_lines(FunctionCallInfo fcinfo, List *lines)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("set-valued function called in context that cannot accept a set")));
 	old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != REPORT_COLUMNS)
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != columns)
 		elog(ERROR, "return type must be a row type");
 	store = tuplestore_begin_heap(true, false, work_mem);
 	MemoryContextSwitchTo(old);
@@ -218,13 +221,40 @@ PG_FUNCTION_INFO_V1(dp_last_release);
 Datum
 dp_last_release(PG_FUNCTION_ARGS)
 {
-	return return_lines(fcinfo, last_role == GetUserId() ? last_lines : NIL);
+	return return_lines(fcinfo, last_role == GetUserId() ? last_lines : NIL, REPORT_COLUMNS);
 }
 
 /* ------------------------------------------------------------------------
  * Before
  * ------------------------------------------------------------------------
  */
+
+/* half of a 95 % interval by the delta method (src/guard/propagate.c), in terms of the answers */
+static char *
+margin_formula(const DpFrozen *frozen, List *columns, List *slopes)
+{
+	StringInfoData text;
+	int			n = 0;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "%.3g * sqrt(", dp_normal_tail_inverse(0.025));
+	for (int i = 0; i < list_length(columns); i++)
+	{
+		const DpFrozenColumn *column = &frozen->columns[list_nth_int(columns, i)];
+		const char *slope = strVal(list_nth(slopes, i));
+
+		if (strcmp(slope, "0") == 0)
+			continue;
+		appendStringInfoString(&text, n++ ? " + (" : "(");
+		if (dp_error_varies(column->column))
+			appendStringInfo(&text, "dp_noise_stddev(%s)", column->column->label);
+		else
+			appendStringInfo(&text, "%.6g", column->sigma);
+		appendStringInfo(&text, " * %s)^2", slope);
+	}
+	appendStringInfoChar(&text, ')');
+	return text.data;
+}
 
 /* sums and differences of answers with a known error have one, too */
 static List *
@@ -252,6 +282,8 @@ expression_lines(List *lines, const DpFrozen *frozen)
 		line->aggregate = pstrdup(strVal(linitial(lfirst(lc))));
 		line->is_expression = true;
 		line->stddev = known ? sqrt(variance) : -1;
+		if (coefficients == NIL)
+			line->formula = margin_formula(frozen, columns, lfourth(lfirst(lc)));
 		lines = lappend(lines, line);
 	}
 	return lines;
@@ -365,5 +397,5 @@ dp_preview_columns(PG_FUNCTION_ARGS)
 	PopActiveSnapshot();
 	foreach(lc, frozen)
 		lines = expression_lines(release_lines(lines, lfirst(lc)), lfirst(lc));
-	return return_lines(fcinfo, lines);
+	return return_lines(fcinfo, lines, REPORT_COLUMNS + 1);
 }

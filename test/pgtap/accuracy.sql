@@ -360,6 +360,22 @@ SELECT by_delta('n. / n. * s.', '1', '0');
 SELECT by_delta('s.::float8 * 2::int + n.::numeric(30,2)', '2', '1');
 SELECT by_delta('s. + 5', '1', '0');
 
+-- what a preview says that the margin will be, with the answers put in, is what it is
+CREATE FUNCTION foretold(expression text, OUT formula text, OUT foretold float8, OUT found float8) LANGUAGE plpgsql AS $$
+DECLARE s float8; n float8; ss float8; sn float8;
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	SELECT p.formula INTO formula FROM dp_cdp.preview(format('SELECT %s FROM visits', expression)) p WHERE item = 'expression';
+	EXECUTE format('SELECT dp_sum(cost), dp_count(cost), dp_margin(%s) FROM visits', expression) INTO s, n, found;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	EXECUTE 'SELECT ' || replace(replace(replace(formula, 'dp_sum(cost)', '$1'), 'dp_count(cost)', '$2'), '--', '') INTO foretold USING s, n;
+END $$;
+SELECT ok(f.formula ~ '^1\.96 \* sqrt\(' AND abs(f.foretold / f.found - 1) < 0.001, format('%s: %s', e, f.formula))
+	FROM unnest('{dp_sum(cost) / dp_count(cost),dp_sum(cost) * dp_count(cost),100.0 * dp_count(cost) / dp_sum(cost),1 / (2.0 * dp_count(cost)),
+		-(dp_count(cost) - dp_sum(cost) * dp_count(cost)),(dp_sum(cost) + dp_count(cost)) / (dp_sum(cost) - 3 * dp_count(cost)),
+		"round(dp_sum(cost) / nullif(dp_count(cost), 0), 2)",dp_sum(cost) / (dp_count(cost) - 9) / 7,(dp_sum(cost) - 5) * (dp_count(cost) + 7) / dp_sum(cost)}'::text[]) e, foretold(e) f;
+SELECT is(f.formula, NULL, 'a difference has no formula, but a margin') FROM foretold('dp_sum(cost) - 2 * dp_count(cost)') f;
+
 SELECT holds($$ SELECT about(m, sqrt((2 * s1) ^ 2 + s2 ^ 2)) FROM (SELECT dp_noise_stddev(2 * dp_median(cost) - dp_avg(cost)) AS m, dp_noise_stddev(dp_median(cost)) AS s1,
 	dp_noise_stddev(dp_avg(cost)) AS s2 FROM visits) q $$, 'medians and averages', 0.02);
 SELECT holds($$ SELECT about(m90, m / 1.959963984540054 * 1.6448536269514722) FROM (SELECT dp_margin(sum(cost) / count(*), 0.9) AS m90, dp_margin(sum(cost) / count(*)) AS m FROM visits) q $$,
