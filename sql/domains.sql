@@ -103,6 +103,10 @@ SELECT names('name', 'facts JOIN none USING (ward)') AS none, names('name', 'fac
 	names('name', 'facts JOIN parted_2 USING (ward)') AS partition, names('name', 'facts JOIN parent USING (ward)') AS parent,
 	names('name', 'facts JOIN ONLY parent USING (ward)') AS only_parent, names('p.name', 'facts JOIN stored p USING (ward)') AS stored;
 SELECT names('name', 'facts JOIN policed USING (ward)') AS policed, names('v.name', 'facts JOIN viewed v USING (ward)') AS viewed;
+-- a subquery of one's own, but not one over a view
+SELECT names('w.name', 'facts JOIN (SELECT name, ward FROM wards WHERE ward < 3) w USING (ward)') AS subquery, names('s.name', 'facts JOIN (SELECT name, ward FROM viewed) s USING (ward)') AS of_view,
+	names('w.name', 'facts JOIN (SELECT upper(name) AS name, ward FROM wards) w USING (ward)') AS computed, names('w.name', 'facts JOIN (SELECT name, ward FROM policed) w USING (ward)') AS policed,
+	names('facts.ward', 'facts JOIN (SELECT w.ward FROM wards w JOIN parted p USING (ward)) w USING (ward)') AS joined;
 
 -- what is joined with such a column has its keys, unless the join keeps other rows or compares otherwise
 SELECT keys('facts.ward', source => 'facts JOIN wards USING (ward)') AS joined, keys('f.ward', 'WHERE w.ward = f.ward', 'facts f, wards w') AS listed,

@@ -146,7 +146,11 @@ dp_domain_add_range(DpDomain *domain, int64 low, int64 high)
  * ------------------------------------------------------------------------
  */
 
-/* column of a table that is not protected: the entry as the level has it, also if rows are computed beforehand */
+/*
+ * Column of a table that is not protected, also if rows are computed
+ * beforehand or come from a subquery, which may leave some out.  A view shows
+ * values on its own terms: only its text, not who asks, may read the table.
+ */
 static DpColumn *
 public_column(DpLevel *level, Var *var, DpColumnOrigin *origin)
 {
@@ -156,10 +160,10 @@ public_column(DpLevel *level, Var *var, DpColumnOrigin *origin)
 	if (!dp_trace_column(level->query, NULL, (Node *) var, origin) || origin->is_protected)
 		return NULL;
 	rte = rt_fetch(var->varno, level->query->rtable);
-	if (rte->rtekind != RTE_RELATION || rte->relid != origin->relid)
+	if (rte->rtekind != RTE_RELATION && OidIsValid(origin->check_as_user))
 		return NULL;
 	reader = OidIsValid(origin->check_as_user) ? origin->check_as_user : GetUserId();
-	return dp_policy_public_column(rte->relid, origin->attnum, rte->inh, reader);
+	return dp_policy_public_column(origin->relid, origin->attnum, origin->inherit, reader);
 }
 
 static bool

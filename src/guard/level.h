@@ -60,6 +60,7 @@ typedef struct DpColumnOrigin
 	Oid			check_as_user;	/* who must be allowed to read it: InvalidOid:
 								 * who asks */
 	bool		is_protected;
+	bool		inherit;		/* with the rows of children and partitions */
 	bool		may_be_null;	/* also where the column is not: an outer join
 								 * may have no row of the table */
 } DpColumnOrigin;

@@ -118,6 +118,7 @@ dp_trace_column(Query *query, DpScope *scope, Node *expr, DpColumnOrigin *origin
 			origin->attnum = var->varattno;
 			origin->check_as_user = dp_check_as_user(query, rte);
 			origin->is_protected = dp_is_protected(rte);
+			origin->inherit = rte->inh;
 			origin->may_be_null = false;
 			traced = true;
 			break;
