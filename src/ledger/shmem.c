@@ -45,6 +45,7 @@ shared_size(void)
 	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), sizeof(pg_atomic_uint64))));
 	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), MAXALIGN(sizeof(DpRequest)))));
 	size = add_size(size, MAXALIGN(mul_size(entry_count(), sizeof(DpEntry))));
+	size = add_size(size, MAXALIGN(mul_size(entry_count(), sizeof(pg_atomic_uint64))));
 	/* room to align the requests */
 	return add_size(size, PG_CACHE_LINE_SIZE);
 }
@@ -84,6 +85,10 @@ startup_shared_memory(void)
 		at += MAXALIGN(dp_shared->nslots * sizeof(pg_atomic_uint64));
 		dp_shared->entries = (DpEntry *) at;
 		at += MAXALIGN(dp_shared->nentries * sizeof(DpEntry));
+		dp_shared->flushing = (pg_atomic_uint64 *) at;
+		for (int i = 0; i < dp_shared->nentries; i++)
+			pg_atomic_init_u64(&dp_shared->flushing[i], InvalidXLogRecPtr);
+		at += MAXALIGN(dp_shared->nentries * sizeof(pg_atomic_uint64));
 		dp_shared->requests = (DpRequest *) TYPEALIGN(PG_CACHE_LINE_SIZE, at);
 	}
 	LWLockRelease(AddinShmemInitLock);
@@ -151,14 +156,14 @@ dp_entry_make(Oid database)
 }
 
 bool
-dp_anything_pending(Oid database)
+dp_pending(Oid database, int wanted)
 {
 	uint64		pending = dp_word(database, DP_SLOT_PENDING);
 
-	for (int i = 0; i < dp_shared->nslots; i++)
+	for (int i = 0; i < dp_shared->nslots && wanted > 0; i++)
 	{
 		if (pg_atomic_read_u64(&dp_shared->words[i]) == pending)
-			return true;
+			wanted--;
 	}
-	return false;
+	return wanted == 0;
 }

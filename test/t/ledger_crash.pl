@@ -119,6 +119,36 @@ consistent('at the end');
 is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.ledger_stamp'), 1, 'crash recovery keeps the timeline: no adoption');
 
 # ---------------------------------------------------------------------------
+# A synchronous standby that is not there: the worker waits, and nobody is answered
+# ---------------------------------------------------------------------------
+
+sub waits_for_standby
+{
+	my ($type) = @_;
+
+	$node->poll_query_until('postgres',
+		"SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = '$type' AND wait_event = 'SyncRep'")
+	  or die "$type does not wait for the standby";
+	return;
+}
+
+$before = balance($node, 'test', 'd', 'ana');
+$node->append_conf('postgresql.conf',
+	"wal_level = replica\nmax_wal_senders = 2\nsynchronous_standby_names = 'nobody'\n");
+$node->restart;
+my $commit = background($node, 'postgres', 'SET synchronous_commit = on; CREATE TABLE waits ()');
+waits_for_standby('client backend');
+my $debit = background($node, 'test',
+	q{SET SESSION AUTHORIZATION ana; SET synchronous_commit = off; SELECT dp_cdp.debit('d', 1)});
+waits_for_standby('dp_cdp ledger');
+wait_waiting($node, 'test', 1);
+pass('no answer without the standby');
+$node->append_conf('postgresql.conf', "synchronous_standby_names = ''\n");
+$node->reload;
+is(finish($commit) . finish($debit), '', 'answered when it is not wanted any more');
+is(balance($node, 'test', 'd', 'ana') - $before, 1, 'and debited');
+
+# ---------------------------------------------------------------------------
 # Not preloaded
 # ---------------------------------------------------------------------------
 
