@@ -165,17 +165,17 @@ REVOKE USAGE ON TYPE dp_cdp.grid, dp_cdp.exact_sum, dp_cdp.bound_spec,
 -- Sums of rows
 
 CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, smallint, dp_cdp.grid) RETURNS dp_cdp.exact_sum
-	AS 'MODULE_PATHNAME', 'dp_exact_sum_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_int2' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, integer, dp_cdp.grid) RETURNS dp_cdp.exact_sum
-	AS 'MODULE_PATHNAME', 'dp_exact_sum_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_int4' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, bigint, dp_cdp.grid) RETURNS dp_cdp.exact_sum
-	AS 'MODULE_PATHNAME', 'dp_exact_sum_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_int8' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, real, dp_cdp.grid) RETURNS dp_cdp.exact_sum
-	AS 'MODULE_PATHNAME', 'dp_exact_sum_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_float4' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, double precision, dp_cdp.grid) RETURNS dp_cdp.exact_sum
-	AS 'MODULE_PATHNAME', 'dp_exact_sum_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_float8' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, numeric, dp_cdp.grid) RETURNS dp_cdp.exact_sum
-	AS 'MODULE_PATHNAME', 'dp_exact_sum_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_numeric' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_sum_combine(dp_cdp.exact_sum, dp_cdp.exact_sum) RETURNS dp_cdp.exact_sum
 	AS 'MODULE_PATHNAME', 'dp_exact_sum_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
@@ -272,7 +272,7 @@ CREATE FUNCTION dp_cdp.code(anyelement) RETURNS bigint
 -- and one call per row, because only their final functions differ.
 
 CREATE FUNCTION dp_cdp.moments_add(dp_cdp.exact_moments, anyelement, dp_cdp.range) RETURNS dp_cdp.exact_moments
-	AS 'MODULE_PATHNAME', 'dp_moments_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_moments_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.moments_add(dp_cdp.exact_moments, integer, integer) RETURNS dp_cdp.exact_moments
 	AS 'MODULE_PATHNAME', 'dp_moments_add2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.moments_combine(dp_cdp.exact_moments, dp_cdp.exact_moments) RETURNS dp_cdp.exact_moments

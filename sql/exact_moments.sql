@@ -21,6 +21,15 @@ FROM (VALUES (NULL::float8), ('NaN'), ('Infinity'), ('Infinity'), ('-Infinity'))
 SELECT v(dp_cdp.moment_n(x, r(0, 4))) AS n, v(dp_cdp.moment_t(x, r(0, 4))) AS t FROM (VALUES (NULL::numeric), ('NaN')) s (x);
 SELECT v(dp_cdp.moment_n(x, r(0, 4))) AS n, v(dp_cdp.moment_t2(x, r(0, 4))) AS t2 FROM (SELECT 1::real AS x WHERE false) s;
 SELECT v(dp_cdp.moment_n(t, u)) AS n, v(dp_cdp.moment_tu(t, u)) AS tu FROM (VALUES (1, NULL::int), (NULL, 1)) s (t, u);
+-- neither has a row without bounds
+SELECT v(dp_cdp.moment_n(x, CASE WHEN x > 1 THEN r(0, 4) END)) AS n FROM generate_series(1, 3) x;
+
+-- within one step, also where bounds are at the ends of double precision
+SELECT l AS lower, u AS upper, max(abs(dp_cdp.centered(l * (1 - f) + u * f, r(l, u)) - (2 * f - 1) * 2 ^ 24)) <= 1 AS near
+FROM (VALUES (0::float8, 1::float8), (-1.7976931348623157e308, 1.7976931348623157e308), (0, 1.7976931348623157e308), (-1e308, -9e307),
+		  (1e308, 1.7e308), (1e-300, 3e-300), (-5e-310, 3e-310), (1e-310, 2e-310), (1e15, 1.1e15), (-3, 1e9)) b (l, u),
+	(SELECT i / 1024.0::float8 AS f FROM generate_series(0, 1024) i) f
+GROUP BY l, u ORDER BY l, u;
 
 -- arguments that were not centered do not add more than centered ones could
 SELECT v(dp_cdp.moment_t(t, u)) / 2 ^ 24 AS t, v(dp_cdp.moment_t2(t, u)) / 2 ^ 24 AS t2, v(dp_cdp.moment_u(t, u)) / 2 ^ 24 AS u,

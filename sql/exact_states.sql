@@ -63,6 +63,11 @@ SELECT total('SELECT x FROM (VALUES (0), (10), (11)) v (x)', 0.5, 10.5, 'int');
 -- no rows, and nothing but NULL
 SELECT total('SELECT 1 AS x WHERE false', 0, 1, 'int') AS none,
 	   total('SELECT NULL::float8 AS x', 0, 1, 'float8') AS nulls;
+-- NULL contributes nothing, of any type, and so does a row without a grid
+SELECT t AS type, total(format('SELECT CASE WHEN i %% 3 <> 0 THEN i::%1$s END AS x FROM generate_series(1, 10) i', t), 0, 8, t)
+  FROM unnest('{int2,int4,int8,float4,float8,numeric}'::regtype[]) t;
+SELECT dp_cdp.exact_sum_value(dp_cdp.exact_sum(i, CASE WHEN i <> 2 THEN dp_cdp.make_grid(0, 8, 'int') END), dp_cdp.make_grid(0, 8, 'int'))
+  FROM generate_series(1, 4) i;
 
 -- adversarial values never leave the bounds, and order does not matter
 SELECT x, total(format('SELECT %L::float8 AS x', x), -1, 2, 'float8')
@@ -77,6 +82,24 @@ SELECT x, total(format('SELECT %L::numeric AS x', x), -1, 2, 'numeric')
 SELECT x, total(format('SELECT %L::bigint AS x', x), -5, 1e12, 'bigint') AS coarse,
 	   total(format('SELECT %L::bigint AS x', x), -1e30, 1e30, 'bigint') AS coarser
   FROM (VALUES ('9223372036854775807'), ('-9223372036854775808'), ('127'), ('128'), ('129'), ('384')) v (x);
+
+-- doubles are rounded half to even, here to whole numbers
+SELECT x, total(format('SELECT %L::float8 AS x', x), -4294967295, 4294967295, 'float8')
+  FROM (VALUES ('0.49999999999999994'), ('0.5'), ('-0.5'), ('0.50000000000000011'), ('1.4999999999999998'), ('1.5'),
+			   ('-1.5'), ('2.5'), ('-2.5'), ('2147483646.5'), ('2147483647.5'), ('-2147483647.5'),
+			   ('4294967294.5'), ('4294967293.4999995'), ('-4294967294.5')) v (x);
+-- also where they are far beyond the bounds, before a unit's total is clamped
+SELECT x, y, dp_cdp.exact_sum_value(dp_cdp.entry_sum(e, 0), dp_cdp.make_grid(-4294967295, 4294967295, 'float8')) AS total
+  FROM (VALUES (2251799813685247.25::float8, -2251799813685240::float8), (2251799813685247.5, -2251799813685240),
+			   (2251799813685248.5, -2251799813685240), (2251799813685249.5, -2251799813685240),
+			   (-2251799813685248.5, 2251799813685250), (-2251799813685249.5, 2251799813685250),
+			   (4503599627370497, -4503599627370496), (4611686018427388928, -4611686018427387904),
+			   (9223372036854777856, -9223372036854775808)) v (x, y),
+	   (SELECT dp_cdp.make_bound_spec(0, 1, ARRAY[1::bigint, 2], '{sum}',
+									  ARRAY[dp_cdp.make_grid(-4294967295, 4294967295, 'float8')]) AS s) s,
+	   LATERAL (SELECT dp_cdp.bound_unit(s, z) AS b FROM (VALUES (x), (y)) w (z)) b,
+	   LATERAL dp_cdp.bound_entries(b, s) e
+ GROUP BY x, y ORDER BY x;
 
 -- numeric is rounded exactly, half to even: compare with numeric arithmetic
 CREATE FUNCTION half_even(x numeric) RETURNS numeric LANGUAGE sql IMMUTABLE AS
@@ -345,6 +368,7 @@ SELECT unit_total(-10, 10, 'int', '25', '-20') AS five,
 
 SELECT dp_cdp.exact_sum(x, dp_cdp.make_grid(0, 1, 'int')) FROM generate_series(1, 3) x;
 SELECT dp_cdp.exact_sum_add('0'::dp_cdp.exact_sum, 1, dp_cdp.make_grid(0, 1, 'int'));
+SELECT dp_cdp.exact_sum_add(NULL, NULL::int, NULL);
 SELECT dp_cdp.bound_unit_add(NULL, spec(1), 1);
 SELECT dp_cdp.bound_unit(spec(1), 1);
 SELECT dp_cdp.entry_key(dp_cdp.bound_entries(dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), spec(1)), 0, NULL::int) FROM visits;

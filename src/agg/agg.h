@@ -168,7 +168,8 @@ typedef struct DpRange
 	double		upper;
 	int32		bins;
 	int32		kind;			/* DpRangeKind */
-	double		unused;
+	double		scale;			/* DP_CENTERED_ONE by half of the width; 0 where
+								 * that, or the middle, is no normal double */
 } DpRange;
 
 /* ZC004 unless -infinity < lower < upper < infinity (linear, outside); elog for the rest */

@@ -56,50 +56,10 @@ add(DpExactMoments *moments, dp_moment which, int64 units)
 	dp_exact_sum_set(sum, dp_exact_sum_get(sum) + units);
 }
 
-/* the type of the argument, looked up once */
-static inline Oid
-argument_type(FunctionCallInfo fcinfo)
+static inline Datum
+add_value(FunctionCallInfo fcinfo, double x)
 {
-	Oid		   *type = fcinfo->flinfo->fn_extra;
-
-	if (unlikely(type == NULL))
-	{
-		type = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(Oid));
-		*type = get_fn_expr_argtype(fcinfo->flinfo, 1);
-		fcinfo->flinfo->fn_extra = type;
-	}
-	return *type;
-}
-
-static inline double
-argument_value(FunctionCallInfo fcinfo)
-{
-	switch (argument_type(fcinfo))
-	{
-		case INT2OID:
-			return PG_GETARG_INT16(1);
-		case INT4OID:
-			return PG_GETARG_INT32(1);
-		case INT8OID:
-			return (double) PG_GETARG_INT64(1);
-		case FLOAT4OID:
-			return PG_GETARG_FLOAT4(1);
-		case FLOAT8OID:
-			return PG_GETARG_FLOAT8(1);
-		case NUMERICOID:
-			return dp_double_numeric(PG_GETARG_DATUM(1));
-		default:
-			elog(ERROR, "moments of type %u are not defined", argument_type(fcinfo));
-			return 0;
-	}
-}
-
-/* transition of one argument: (exact_moments, x, range), strict */
-Datum
-dp_moments_add(PG_FUNCTION_ARGS)
-{
-	DpExactMoments *moments = dp_state_in_place(fcinfo);
-	double		x = argument_value(fcinfo);
+	DpExactMoments *moments = (DpExactMoments *) PG_GETARG_POINTER(0);
 	int64		t;
 
 	if (isnan(x))
@@ -109,6 +69,40 @@ dp_moments_add(PG_FUNCTION_ARGS)
 	add(moments, DP_MOMENT_T, t);
 	add(moments, DP_MOMENT_T2, dp_chebyshev_of(t));
 	PG_RETURN_POINTER(moments);
+}
+
+/* the type of the argument, looked up once */
+static inline Oid
+argument_type(FunctionCallInfo fcinfo)
+{
+	if (unlikely(fcinfo->flinfo->fn_extra == NULL))
+		fcinfo->flinfo->fn_extra = (void *) (uintptr_t) get_fn_expr_argtype(fcinfo->flinfo, 1);
+	return (Oid) (uintptr_t) fcinfo->flinfo->fn_extra;
+}
+
+/* transition of one argument: (exact_moments, x, range); not strict: see exact_sum.c */
+Datum
+dp_moments_add(PG_FUNCTION_ARGS)
+{
+	(void) dp_state_in_place(fcinfo);
+	if (unlikely(PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2)))
+		return dp_state_unchanged(fcinfo);
+	switch (argument_type(fcinfo))
+	{
+		case INT2OID:
+			return add_value(fcinfo, PG_GETARG_INT16(1));
+		case INT4OID:
+			return add_value(fcinfo, PG_GETARG_INT32(1));
+		case INT8OID:
+			return add_value(fcinfo, (double) PG_GETARG_INT64(1));
+		case FLOAT4OID:
+			return add_value(fcinfo, PG_GETARG_FLOAT4(1));
+		case FLOAT8OID:
+			return add_value(fcinfo, PG_GETARG_FLOAT8(1));
+		case NUMERICOID:
+			return add_value(fcinfo, dp_double_numeric(PG_GETARG_DATUM(1)));
+	}
+	elog(ERROR, "moments of type %u are not defined", argument_type(fcinfo));
 }
 
 /* of two: (exact_moments, t, u), strict */

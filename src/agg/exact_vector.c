@@ -56,14 +56,6 @@ count_code(DpExactVector *vector, int32 code)
 	vector->count[code < 0 ? 0 : Min(code, vector->bins - 1)]++;
 }
 
-static inline Datum
-unchanged(FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-}
-
 /* exact_histogram's transition: (exact_vector, code, bins) */
 Datum
 dp_exact_histogram(PG_FUNCTION_ARGS)
@@ -71,7 +63,7 @@ dp_exact_histogram(PG_FUNCTION_ARGS)
 	DpExactVector *vector = dp_state_in_place(fcinfo);
 
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
-		return unchanged(fcinfo);
+		return dp_state_unchanged(fcinfo);
 	vector = counted_vector(fcinfo, vector, PG_GETARG_INT32(2));
 	count_code(vector, PG_GETARG_INT32(1));
 	PG_RETURN_POINTER(vector);
@@ -86,7 +78,7 @@ dp_entry_histogram(PG_FUNCTION_ARGS)
 	int			n;
 
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
-		return unchanged(fcinfo);
+		return dp_state_unchanged(fcinfo);
 	vector = counted_vector(fcinfo, vector, PG_GETARG_INT32(3));
 	codes = dp_entry_codes((const DpBoundEntry *) PG_GETARG_POINTER(1), PG_GETARG_INT32(2), &n);
 	for (int i = 0; i < n; i++)

@@ -61,7 +61,7 @@ dp_units_shifted_int(int64 x, int exponent)
 	}
 }
 
-/* a scaled double of 2^62 or more, or NaN; such a double is an integer */
+/* a scaled double of DP_ROUND_LIMIT or more, or NaN */
 bool
 dp_units_large_float8(double scaled, dp_i128 *n)
 {
@@ -72,7 +72,7 @@ dp_units_large_float8(double scaled, dp_i128 *n)
 	else if (scaled <= -0x1p94)
 		*n = -DP_ROW_LIMIT;
 	else
-		*n = (dp_i128) scaled;
+		*n = (dp_i128) rint(scaled);	/* half to even */
 	return true;
 }
 

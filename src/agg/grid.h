@@ -24,6 +24,7 @@
 #ifndef DP_GRID_H
 #define DP_GRID_H
 
+#include <float.h>
 #include <math.h>
 
 #include "agg.h"
@@ -43,16 +44,31 @@ extern double dp_double_numeric(Datum x);
 #define DP_MIN_EXPONENT (-1022)
 #define DP_MAX_EXPONENT 1022
 
-/* y rounded half to even; |y| < 2^62 */
+/* y rounded half to even; |y| < DP_ROUND_LIMIT */
+#define DP_ROUND_LIMIT 0x1p51
+
 static inline int64
-dp_round_even(double y)
+dp_round_near(double y)
 {
+#if FLT_EVAL_METHOD == 0
+	/* doubles from 2^52 to 2^53 are the integers there: the addition rounds */
+	const double shift = 0x3p51;
+	double		shifted = y + shift;
+	int64		n;
+	int64		zero;
+
+	memcpy(&n, &shifted, sizeof(n));
+	memcpy(&zero, &shift, sizeof(zero));
+	return n - zero;
+#else
+	/* the sum would be rounded twice */
 	int64		t = (int64) y;
-	double		rest = y - (double) t;	/* exact: beyond 2^53 it is 0 */
+	double		rest = y - (double) t;
 
 	if (unlikely(rest == 0.5 || rest == -0.5))
 		return (t & 1) == 0 ? t : rest > 0 ? t + 1 : t - 1;
 	return t + (rest > 0.5) - (rest < -0.5);
+#endif
 }
 
 static inline int64
@@ -87,9 +103,9 @@ dp_units_float8(double x, const DpGrid *grid, dp_i128 *n)
 {
 	double		y = x * grid->scale;
 
-	if (unlikely(!(y > -0x1p62 && y < 0x1p62)))
+	if (unlikely(!(fabs(y) < DP_ROUND_LIMIT)))
 		return dp_units_large_float8(y, n);
-	*n = dp_round_even(y);
+	*n = dp_round_near(y);
 	return true;
 }
 
@@ -98,27 +114,28 @@ dp_units_float8(double x, const DpGrid *grid, dp_i128 *n)
  * ------------------------------------------------------------------------
  */
 
+/* range.c: the same for ranges without a scale */
+extern double dp_center_extreme(double x, const DpRange *range);
+
 /* x, not NaN, between the bounds: -DP_CENTERED_ONE .. DP_CENTERED_ONE; never falls in x */
 static inline int32
 dp_center(double x, const DpRange *range)
 {
-	double		sum = range->lower + range->upper;
-	double		width = range->upper - range->lower;
 	double		t;
 
 	if (x <= range->lower)
 		return -DP_CENTERED_ONE;
 	if (x >= range->upper)
 		return DP_CENTERED_ONE;
-	if (likely(!isinf(sum) && !isinf(width)))
-		t = (x - sum / 2) / (width / 2);
+	if (likely(range->scale != 0))
+		t = (x - (range->lower + range->upper) / 2) * range->scale;
 	else
-		t = (x - (range->lower / 2 + range->upper / 2)) / (range->upper / 2 - range->lower / 2);
-	if (!(t > -1))
+		t = dp_center_extreme(x, range);
+	if (!(t > -DP_CENTERED_ONE))
 		return -DP_CENTERED_ONE;
-	if (!(t < 1))
+	if (!(t < DP_CENTERED_ONE))
 		return DP_CENTERED_ONE;
-	return (int32) dp_round_even(t * DP_CENTERED_ONE);
+	return (int32) dp_round_near(t);
 }
 
 /* they are within these already, unless somebody calls by hand */

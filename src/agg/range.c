@@ -72,6 +72,10 @@ dp_range_make(double lower, double upper, int bins, DpRangeKind kind, DpRange *r
 	}
 	range->lower = lower;
 	range->upper = upper;
+	/* rows are multiplied by it: quotients take longer */
+	range->scale = DP_CENTERED_ONE / ((upper - lower) / 2);
+	if (!isnormal(range->scale) || isinf(lower + upper))
+		range->scale = 0;
 }
 
 Datum
@@ -87,6 +91,18 @@ dp_range_datum(const DpRange *range)
  * Rows
  * ------------------------------------------------------------------------
  */
+
+/* how far x is from the middle, in DP_CENTERED_ONE-ths of half of the width; nothing here may overflow */
+double
+dp_center_extreme(double x, const DpRange *range)
+{
+	double		sum = range->lower + range->upper;
+	double		width = range->upper - range->lower;
+
+	if (!isinf(sum) && !isinf(width))
+		return (x - sum / 2) / (width / 2) * DP_CENTERED_ONE;
+	return (x - (range->lower / 2 + range->upper / 2)) / (range->upper / 2 - range->lower / 2) * DP_CENTERED_ONE;
+}
 
 /*
  * The bins' edges are decimal numbers as often as not (0.29 of 0 .. 1 in a

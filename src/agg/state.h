@@ -15,6 +15,10 @@
 
 #include "agg/agg.h"
 
+/* exact_sum.c: refuses to run outside of an aggregate; what a row without a value leaves, NULL or not */
+extern void dp_state_misplaced(void) pg_attribute_noreturn();
+extern Datum dp_state_unchanged(FunctionCallInfo fcinfo);
+
 /*
  * The state argument, which the caller may change in place: true only for
  * the executor's aggregates, which own their state.
@@ -25,9 +29,7 @@ dp_state_in_place(FunctionCallInfo fcinfo)
 	/* AggCheckCallContext, inlined: this runs once per row */
 	if (unlikely(fcinfo->context == NULL ||
 				 !(IsA(fcinfo->context, AggState) || IsA(fcinfo->context, WindowAggState))))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("transition functions of dp_cdp can only be called by an aggregate")));
+		dp_state_misplaced();
 	return PG_GETARG_POINTER(0);
 }
 

@@ -256,7 +256,7 @@ inner_params(DpFrozen *frozen, EState *estate)
 			params->params[i].value = datumCopy(p->value, byval, len);
 		}
 	}
-	dp_release_params(frozen, params->params);
+	dp_release_params(frozen, params);
 	return params;
 }
 

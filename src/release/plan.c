@@ -214,4 +214,5 @@ dp_release_init(void)
 	RegisterCustomScanMethods(&dp_release_scan_methods);
 	prev_set_rel_pathlist = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = release_pathlist;
+	dp_release_params_init();
 }

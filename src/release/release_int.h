@@ -137,8 +137,9 @@ extern int dp_answer_draws(const DpFrozenColumn *column);
 /* predicate.c: the plan to run, whose predicate locks in a serializable transaction do not depend on rows */
 extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
 
-/* spec.c */
-extern void dp_release_params(DpFrozen *frozen, ParamExternData *params);
+/* spec.c: sets the parameters of the inner plan that are the release's own */
+extern void dp_release_params_init(void);
+extern void dp_release_params(DpFrozen *frozen, ParamListInfo params);
 
 /* the most quantiles of one aggregate, and the most bins of dp_histogram */
 #define DP_MAX_QUANTILES 1000
