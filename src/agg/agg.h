@@ -146,6 +146,13 @@ extern bool dp_bound_key_supported(Oid type);
  */
 extern bool dp_code_supported(Oid type);
 
+/*
+ * Has the node of a started plan that runs bound_unit for each unit run faster,
+ * where it is of the usual form.  The plan may run once, forwards.
+ */
+struct PlanState;
+extern void dp_bound_rows(struct PlanState *top);
+
 /* ------------------------------------------------------------------------
  * Values relative to bounds, and codes
  * ------------------------------------------------------------------------

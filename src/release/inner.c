@@ -272,6 +272,7 @@ run_plan(PlannedStmt *plan, ReleaseReceiver *receiver, ParamListInfo params, ESt
 	{
 		inner_range_table = plan->rtable;
 		ExecutorStart(desc, 0);
+		dp_bound_rows(desc->planstate);
 		DP_EXECUTOR_RUN(desc);
 		if (receiver->states)
 			release_declared(receiver);

@@ -1,0 +1,347 @@
+/*-------------------------------------------------------------------------
+ *
+ * bound_rows.c
+ *	  Gathers the rows of each unit for bound_unit, faster than nodeAgg does.
+ *
+ * With millions of units the executor's hash aggregation waits for memory:
+ * each row of a random unit misses the caches at the bucket, the group's
+ * tuple, its array of states and the state.  Where the inner plan is the usual
+ * one, HashAggregate with bound_unit alone by one column of a type that is its
+ * own bits, the node is run by this file instead (bound_node.c); any other
+ * plan, and every partial aggregation, by nodeAgg.
+ *
+ * Units go into a table that the caches hold.  Once it is full, rows of units
+ * that it does not know are set aside as short records, in partitions by their
+ * unit's hash; each of these is gathered by itself later, in the same way.
+ *
+ * Invariants:
+ *	- all rows of a unit are gathered in one state: a pass either has the unit
+ *	  in its table before it sets rows of it aside, or sets all of them aside,
+ *	  in one partition.  Hence states are what any other order and grouping of
+ *	  rows would make them (see bound_state.c);
+ *	- memory stays below work_mem * hash_mem_multiplier as far as a limit on
+ *	  the number of groups can see to it (nodeAgg's own rule): no unit enters a
+ *	  full table, and records that do not fit go to temporary files;
+ *	- each pass takes at least MIN_UNITS units out of its partition, and hashes
+ *	  of different units differ (dp_mix is a bijection), so partitions end.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "agg/bound_rows.h"
+
+/* what the first table may take: about what a core's second cache holds */
+#define FIRST_TABLE ((Size) 1024 * 1024)
+
+#define MIN_UNITS 64
+#define FIRST_BUCKETS 1024
+
+/* ------------------------------------------------------------------------
+ * Units
+ * ------------------------------------------------------------------------
+ */
+
+static void
+start_table(DpBoundRows *rows, uint64 nbuckets)
+{
+	if (rows->buckets != NULL)
+		pfree(rows->buckets);
+	rows->buckets = MemoryContextAllocExtended(rows->context, nbuckets * sizeof(DpBucket),
+											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	rows->nbuckets = nbuckets;
+	rows->nunits = 0;
+	rows->null_state = NULL;
+	rows->full = false;
+}
+
+static void
+grow_table(DpBoundRows *rows)
+{
+	DpBucket   *old = rows->buckets;
+	uint64		n = rows->nbuckets;
+	uint64		mask = n * 2 - 1;
+
+	CHECK_FOR_INTERRUPTS();
+	rows->buckets = MemoryContextAllocExtended(rows->context, n * 2 * sizeof(DpBucket),
+											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	rows->nbuckets = n * 2;
+	for (uint64 i = 0; i < n; i++)
+	{
+		uint64		at;
+
+		if (old[i].state == NULL)
+			continue;
+		at = dp_mix(old[i].unit ^ rows->seed) & mask;
+		while (rows->buckets[at].state != NULL)
+			at = (at + 1) & mask;
+		rows->buckets[at] = old[i];
+	}
+	pfree(old);
+}
+
+/* may a further unit enter the table? */
+static bool
+has_room(DpBoundRows *rows)
+{
+	Size		table = rows->nbuckets * sizeof(DpBucket);
+
+	if (rows->nunits < MIN_UNITS)
+		return true;
+	/* three buckets in four are taken, at most; old and new are there at once */
+	if (rows->nunits * 4 >= rows->nbuckets * 3)
+	{
+		if (MemoryContextMemAllocated(rows->states, false) + 3 * table > rows->table_limit)
+			return false;
+		grow_table(rows);
+		return true;
+	}
+	return MemoryContextMemAllocated(rows->states, false) + table <= rows->table_limit;
+}
+
+/* where the unit's state is, to be made when it is NULL; NULL when its rows are to be set aside */
+static inline DpBoundState **
+find_unit(DpBoundRows *rows, uint64 unit, bool unit_isnull, uint64 hash)
+{
+	uint64		mask;
+	uint64		at;
+
+	if (unlikely(unit_isnull))
+		return &rows->null_state;
+
+	mask = rows->nbuckets - 1;
+	at = hash & mask;
+	while (rows->buckets[at].state != NULL)
+	{
+		if (rows->buckets[at].unit == unit)
+			return &rows->buckets[at].state;
+		at = (at + 1) & mask;
+	}
+	if (rows->full)
+		return NULL;
+	if (!has_room(rows))
+	{
+		rows->full = true;
+		return NULL;
+	}
+	/* it may have grown */
+	mask = rows->nbuckets - 1;
+	at = hash & mask;
+	while (rows->buckets[at].state != NULL)
+		at = (at + 1) & mask;
+	rows->buckets[at].unit = unit;
+	rows->nunits++;
+	return &rows->buckets[at].state;
+}
+
+/* calls the transition function with the arguments that are set */
+static inline void
+advance(DpBoundRows *rows, DpBoundState **pstate, uint64 unit, bool unit_isnull)
+{
+	FunctionCallInfo fcinfo = rows->fcinfo;
+	DpBoundState *old = *pstate;
+	DpBoundState *state;
+
+	fcinfo->args[0].value = PointerGetDatum(old);
+	fcinfo->args[0].isnull = old == NULL;
+	if (rows->unit_argno > 0)
+	{
+		fcinfo->args[rows->unit_argno].value = (Datum) unit;
+		fcinfo->args[rows->unit_argno].isnull = unit_isnull;
+	}
+	fcinfo->isnull = false;
+	state = (DpBoundState *) DatumGetPointer(dp_bound_unit(fcinfo));
+	if (unlikely(state != old))
+	{
+		/* it is in the memory of the row, as for nodeAgg */
+		*pstate = MemoryContextAlloc(rows->states, VARSIZE(state));
+		memcpy(*pstate, state, VARSIZE(state));
+		if (old != NULL)
+			pfree(old);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Passes
+ * ------------------------------------------------------------------------
+ */
+
+static void
+begin_pass(DpBoundRows *rows, int bits, Size table_limit)
+{
+	/* a partition takes a chunk and a file, half of the memory for all */
+	Size		share = rows->limit / 2 / (DP_CHUNK_SIZE + BLCKSZ);
+	int			partition_bits = 2;
+	uint64		nbuckets;
+
+	if (bits > 0)
+		share = Min(share, DP_MAX_PARTITIONS) / 16;
+	while (2 << partition_bits <= Min(share, DP_MAX_PARTITIONS))
+		partition_bits++;
+	rows->bits = bits;
+	/* where no bits are left there is but one unit in each partition */
+	rows->partition_bits = Min(partition_bits, 63 - bits);
+	rows->table_limit = rows->partition_bits < 1 ? SIZE_MAX : table_limit;
+	rows->partition_bits = Max(rows->partition_bits, 1);
+	memset(rows->partitions, 0, sizeof(rows->partitions));
+	MemoryContextReset(rows->states);
+	/* the partitions before are a good guess */
+	nbuckets = Max(rows->nbuckets, FIRST_BUCKETS);
+	while (nbuckets > FIRST_BUCKETS && nbuckets * sizeof(DpBucket) > rows->table_limit / 4)
+		nbuckets /= 2;
+	start_table(rows, nbuckets);
+}
+
+/* what was set aside waits; the table is to be emitted */
+static void
+end_pass(DpBoundRows *rows)
+{
+	bool		files = false;
+
+	rows->agg->hash_mem_peak = Max(rows->agg->hash_mem_peak, dp_rows_memory(rows));
+	rows->agg->hash_batches_used++;
+	rows->agg->hash_disk_used = rows->written / 1024;
+
+	for (int i = 0; i < 1 << rows->partition_bits; i++)
+		files |= rows->partitions[i].file != NULL;
+	if (files)
+	{
+		dp_write_partitions(rows);
+		dp_free_spare_chunks(rows);
+	}
+	for (int i = 0; i < 1 << rows->partition_bits; i++)
+	{
+		DpPartition *p;
+
+		if (rows->partitions[i].file == NULL && rows->partitions[i].chunks == NULL)
+			continue;
+		p = MemoryContextAlloc(rows->context, sizeof(DpPartition));
+		*p = rows->partitions[i];
+		p->bits = rows->bits + rows->partition_bits;
+		p->next = rows->waiting;
+		rows->waiting = p;
+	}
+	rows->emitting = true;
+	rows->emitted = 0;
+}
+
+/* the first pass: rows of the outer plan */
+void
+dp_gather_input(DpBoundRows *rows)
+{
+	AggState   *agg = rows->agg;
+	PlanState  *outer = outerPlanState(agg);
+	ExprContext *econtext = agg->tmpcontext;
+	NullableDatum *args = rows->fcinfo->args;
+	MemoryContext old;
+
+	begin_pass(rows, 0, Min(FIRST_TABLE, rows->limit / 4));
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(outer);
+		DpBoundState **pstate;
+		Datum		unit_datum;
+		uint64		unit;
+		uint64		hash;
+		bool		unit_isnull;
+
+		if (TupIsNull(slot))
+			break;
+		slot_getsomeattrs(slot, rows->last_attno);
+		unit_datum = slot->tts_values[rows->unit_attno - 1];
+		unit_isnull = slot->tts_isnull[rows->unit_attno - 1];
+		unit = unit_isnull ? 0 : dp_key_word(unit_datum, rows->unit_typlen);
+		hash = dp_mix(unit ^ rows->seed);
+
+		econtext->ecxt_outertuple = slot;
+		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		for (int i = 0; i < rows->nstored; i++)
+		{
+			DpStoredArg *arg = &rows->stored[i];
+			NullableDatum *to = &args[arg->argno];
+
+			if (arg->attno > 0)
+			{
+				to->value = slot->tts_values[arg->attno - 1];
+				to->isnull = slot->tts_isnull[arg->attno - 1];
+			}
+			else
+				to->value = ExecEvalExpr(arg->expr, econtext, &to->isnull);
+		}
+
+		pstate = find_unit(rows, unit, unit_isnull, hash);
+		if (pstate != NULL)
+			advance(rows, pstate, unit, unit_isnull);
+		else
+			dp_set_aside(rows, unit, unit_isnull, hash);
+		MemoryContextSwitchTo(old);
+		ResetExprContext(econtext);
+	}
+	end_pass(rows);
+}
+
+static void
+gather_chunk(DpBoundRows *rows, DpChunk *chunk)
+{
+	ExprContext *econtext = rows->agg->tmpcontext;
+	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	Size		at = 0;
+
+	CHECK_FOR_INTERRUPTS();
+	while (at < chunk->used)
+	{
+		uint64		unit;
+		uint64		hash;
+		bool		unit_isnull;
+		DpBoundState **pstate;
+
+		at += dp_read_record(rows, chunk->data + at, &unit, &unit_isnull);
+		hash = dp_mix(unit ^ rows->seed);
+		pstate = find_unit(rows, unit, unit_isnull, hash);
+		if (pstate != NULL)
+			advance(rows, pstate, unit, unit_isnull);
+		else
+			dp_set_aside(rows, unit, unit_isnull, hash);
+		ResetExprContext(econtext);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* a later pass: the rows of a partition */
+void
+dp_gather_partition(DpBoundRows *rows)
+{
+	DpPartition *p = rows->waiting;
+	DpChunk    *chunk;
+	Size		others;
+
+	rows->waiting = p->next;
+	others = MemoryContextMemAllocated(rows->context, false) - rows->nbuckets * sizeof(DpBucket);
+	begin_pass(rows, p->bits, (rows->limit - Min(others, rows->limit * 3 / 4)) / 4 * 3);
+
+	if (p->file != NULL)
+	{
+		if (BufFileSeek(p->file, 0, 0, SEEK_SET) != 0)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not rewind temporary file of a private query")));
+		while ((chunk = dp_read_chunk(rows, p->file)) != NULL)
+		{
+			gather_chunk(rows, chunk);
+			dp_free_chunk(rows, chunk);
+		}
+		BufFileClose(p->file);
+	}
+	while ((chunk = p->chunks) != NULL)
+	{
+		p->chunks = chunk->next;
+		gather_chunk(rows, chunk);
+		dp_free_chunk(rows, chunk);
+	}
+	pfree(p);
+	end_pass(rows);
+}

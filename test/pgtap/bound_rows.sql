@@ -1,0 +1,95 @@
+-- Contributions of persons with many rows, gathered in passes when memory is short: with hardly any noise
+-- and bounds that leave nothing out, or only what is known, private answers are those of plain SQL.
+-- work_mem of 64 kB has 20,000 persons set aside in files, several times over.
+
+\set ON_ERROR_STOP 0
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+GRANT CREATE ON SCHEMA public TO owner1, analyst1;
+
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.create_dataset('clinic', max_groups => 8, max_rows => 8);
+SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1e6);
+-- 20,000 persons of 8 rows in scattered order, some of nobody; up to 8 groups each
+CREATE TABLE visits AS
+	SELECT nullif(p, 0) AS i4, nullif(p, 0)::smallint AS i2, nullif(p, 0)::bigint * 10000000000 AS i8,
+		date '2000-01-01' + nullif(p, 0) AS d, nullif(p, 0)::text AS t, nullif(p, 0)::numeric AS n,
+		nullif((p + v * 3) % 11, 10) AS k, substr('abcdefghijk', 1 + (p + v * 3) % 11, 1 + v % 3) AS word,
+		p % 4 = 0 AS flag, (p + v) % 2 AS x, ((p + v) % 2)::float8 AS y, nullif((p + v) % 3, 2)::numeric / 2 AS z
+	FROM generate_series(0, 7) v, LATERAL (SELECT (g * 7919 + v * 13) % 20000 AS p FROM generate_series(1, 20000) g) s;
+CREATE TABLE many (unit int, k int, x int);
+INSERT INTO many SELECT g % 3000, g % 3, 1 FROM generate_series(1, 90000) g;
+CREATE TABLE by_i4 AS SELECT * FROM visits;
+CREATE TABLE by_i2 AS SELECT * FROM visits;
+CREATE TABLE by_i8 AS SELECT * FROM visits;
+CREATE TABLE by_d AS SELECT * FROM visits;
+CREATE TABLE by_t AS SELECT * FROM visits;
+CREATE TABLE by_n AS SELECT * FROM visits;
+SELECT dp_cdp.protect_table('by_' || c, 'clinic', c) FROM unnest('{i4,i2,i8,d,t,n}'::name[]) c;
+SELECT dp_cdp.protect_table('many', 'clinic', 'unit');
+SELECT dp_cdp.set_keys('by_' || c, 'k', ARRAY[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, NULL]),
+	dp_cdp.set_bounds('by_' || c, 'x', 0, 1), dp_cdp.set_bounds('by_' || c, 'y', 0, 1),
+	dp_cdp.set_bounds('by_' || c, 'z', 0, 0.5) FROM unnest('{i4,i2,i8,d,t,n}'::name[]) c;
+SELECT dp_cdp.set_keys('by_i4', 'word', (SELECT array_agg(DISTINCT word) FROM visits));
+SELECT dp_cdp.set_keys('many', 'k', ARRAY[0, 1, 2]), dp_cdp.set_bounds('many', 'x', 0, 5);
+RESET SESSION AUTHORIZATION;
+ANALYZE;
+
+-- the answers of both, as text; private ones rounded, as noise has a deviation of
+-- 0.07 at most; without empty groups
+CREATE FUNCTION answers(statement text, memory text, workers int, prefix text, max_rows text) RETURNS text
+	LANGUAGE plpgsql AS $$
+DECLARE t text;
+BEGIN
+	PERFORM set_config('work_mem', memory, true), set_config('max_parallel_workers_per_gather', workers::text, true),
+		set_config('parallel_setup_cost', '0', true), set_config('parallel_tuple_cost', '0', true),
+		set_config('min_parallel_table_scan_size', '0', true);
+	IF prefix <> '' THEN
+		PERFORM set_config('dp_cdp.max_rows', max_rows, true),
+			set_config('dp_cdp.rho', CASE max_rows WHEN '1' THEN '2000' ELSE '20000' END, true);
+		SET SESSION AUTHORIZATION analyst1;
+	END IF;
+	EXECUTE format('SELECT string_agg(r::text, '' '' ORDER BY r::text) FROM (%s) r WHERE a <> 0',
+				   regexp_replace(statement, '@(\w+)', prefix || '\1', 'g')) INTO t;
+	RESET SESSION AUTHORIZATION;
+	RETURN t;
+END $$;
+CREATE FUNCTION same(source text, statement text, truth text, description text, max_rows text DEFAULT '1') RETURNS SETOF text
+	LANGUAGE plpgsql AS $$
+DECLARE
+	expected text := answers(replace(truth, '@t', source), '64MB', 0, '', max_rows);
+	m text;
+	w int;
+BEGIN
+	FOREACH m IN ARRAY '{64kB,1MB,64MB}'::text[] LOOP
+		FOREACH w IN ARRAY '{0,2}'::int[] LOOP
+			RETURN NEXT is(answers(replace(statement, '@t', source), m, w, 'dp_', max_rows), expected,
+						   format('%s of %s, work_mem %s, %s workers', description, source, m, w));
+		END LOOP;
+	END LOOP;
+END $$;
+
+SELECT plan(78);
+
+SELECT same('by_' || c, 'SELECT k, round(@count(*)) AS a FROM @t GROUP BY k',
+			format('SELECT k, count(*)::float8 AS a FROM @t WHERE %I IS NOT NULL GROUP BY k', c), 'counts by a key that may be NULL')
+	FROM unnest('{i4,i2,i8,d,t,n}'::name[]) c;
+SELECT same('by_' || c, 'SELECT k, round(@sum(x)::numeric) AS a, round(@sum(y)::numeric) + 0 AS b, round(@sum(z) * 2) + 0 AS c,
+		round(@count(*) FILTER (WHERE flag AND x > 0)) AS d, round(@count(z)) AS e FROM @t GROUP BY k',
+			format('SELECT k, round(sum(x)::numeric) AS a, round(sum(y)::numeric) AS b, round(sum(z) * 2) AS c,
+		count(*) FILTER (WHERE flag AND x > 0)::float8 AS d, count(z)::float8 AS e FROM @t WHERE %I IS NOT NULL GROUP BY k', c),
+			'sums, filters and values that are NULL')
+	FROM unnest('{i4,i8,t}'::name[]) c;
+SELECT same('by_i4', 'SELECT word, round(@count(*)) AS a FROM @t GROUP BY word',
+			'SELECT word, count(*)::float8 AS a FROM @t WHERE i4 IS NOT NULL GROUP BY word', 'keys of text');
+SELECT same('by_i4', 'SELECT round(@count(*)) AS a, round(@count(x) FILTER (WHERE flag)) AS b FROM @t',
+			'SELECT count(*)::float8 AS a, (count(x) FILTER (WHERE flag))::float8 AS b FROM @t WHERE i4 IS NOT NULL', 'no keys', '8');
+SELECT same('by_i4', 'SELECT word, k, round(@sum(z) * 2) + 0 AS a FROM @t WHERE x <> 1 GROUP BY word, k',
+			'SELECT word, k, round(sum(z) * 2) AS a FROM @t WHERE i4 IS NOT NULL AND x <> 1 GROUP BY word, k', 'two keys');
+-- each person has 30 rows in one group, of which 8 count
+SELECT same('many', 'SELECT k, round(@count(*)) AS a, round(@sum(x)::numeric) AS b FROM @t GROUP BY k',
+			'SELECT k, 8000::float8 AS a, 5000::numeric AS b FROM @t GROUP BY k', 'rows beyond max_rows', '8');
+
+SELECT * FROM finish();
