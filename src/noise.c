@@ -11,7 +11,7 @@
  *
  * The source is getrandom(2), in blocks.  One call per draw would cost more
  * than the draw; in blocks of 4 kB the kernel gives some 400 MB/s, enough for
- * 14 to 23 million draws a second.  pg_strong_random() is what remains where
+ * 10 to 20 million draws a second.  pg_strong_random() is what remains where
  * there is no getrandom(): it is as good a source, but it is OpenSSL's
  * generator in this process's memory, whose state would outlive our wiping
  * and tell the noise to come.

@@ -16,6 +16,7 @@
 #include "exp.h"
 #include "exp_table.h"
 #include "limbs.h"
+#include "pick.h"
 
 /*
  * Write a = 8 h + i + j/8 + k/64 + l/512 + m/4096 + r with digits below 8 and
@@ -35,7 +36,7 @@
  * Together below 18.  Beyond DP_EXP64_LIMIT the true value is below 1 and 0 is
  * near enough.
  *
- * No branch and no address beyond a cache line depends on a.
+ * No branch and no address depends on a.
  */
 uint64_t
 dp_exp64(dp_u128 a)
@@ -53,10 +54,10 @@ dp_exp64(dp_u128 a)
 	t = r - dp_mulhi(r, t) / 2;
 
 	/* as a tree: what need not wait for the series does not */
-	x = dp_mulhi(dp_exp_table[0][whole >> 3 & 7], dp_exp_table[1][whole & 7]);
-	y = dp_mulhi(dp_exp_table[2][frac >> 61], dp_exp_table[3][frac >> 58 & 7]);
+	x = dp_mulhi(dp_pick8(dp_exp_table[0], whole >> 3 & 7), dp_pick8(dp_exp_table[1], whole & 7));
+	y = dp_mulhi(dp_pick8(dp_exp_table[2], frac >> 61), dp_pick8(dp_exp_table[3], frac >> 58 & 7));
 	x = dp_mulhi(x, y);
-	y = dp_mulhi(dp_exp_table[4][frac >> 55 & 7], dp_exp_table[5][frac >> 52 & 7]);
+	y = dp_mulhi(dp_pick8(dp_exp_table[4], frac >> 55 & 7), dp_pick8(dp_exp_table[5], frac >> 52 & 7));
 	x = dp_mulhi(x, y);
 	return dp_mulhi(x, ~t) & within;
 }

@@ -57,8 +57,8 @@
  * ------------
  * A trial takes the same steps whatever bin and point it comes to, up to the
  * decision: the bin is found with a fixed number of comparisons, the bounds of
- * f(x) are computed without a branch, and no address outside of a cache line
- * that every trial reads depends on either.  Running time tells how many
+ * f(x) are computed without a branch, and tables are read as a whole (pick.h),
+ * so no address depends on either.  Running time tells how many
  * trials there were, which is independent of the value returned, as trials
  * are.  There are two exceptions: a draw from the tail, beyond 5.6 sigma and
  * of a probability below 2^-25, takes a few more steps, and one that the bounds
@@ -73,6 +73,7 @@
 #include "exp.h"
 #include "gauss.h"
 #include "limbs.h"
+#include "pick.h"
 
 #define likely_true(x)	__builtin_expect((x) != 0, 1)
 #define likely_false(x) __builtin_expect((x) != 0, 0)
@@ -80,6 +81,9 @@
 /* limbs that hold x^2 den, and 2 num */
 #define EXPONENT_NUM_LIMBS	6
 #define EXPONENT_DEN_LIMBS	3
+
+/* g->edge in rows of eight */
+#define EDGE_ROWS	((DP_GAUSS_BINS + 3) / 8)
 
 /*
  * The last bin for which exponent64 holds, and the first for which it does not
@@ -267,37 +271,37 @@ decide(const dp_gauss *g, dp_entropy *e, int s, uint64_t offset, uint64_t height
 	return below;
 }
 
-/*
- * A trial for w > 1.  The bin is found in two steps of eight comparisons or
- * less; the first reads each cache line of the table, whatever r is.
- */
+/* a trial for w > 1 */
 static inline bool
 try_wide(const dp_gauss *g, dp_entropy *e, dp_i128 *z)
 {
 	uint64_t	r = dp_entropy_take(e, 8);
-	const uint64_t *group = g->edge;
+	uint64_t	row[8];
 	uint64_t	low,
 				offset,
 				minus;
 	dp_u128		x;
-	int			s = -8;
+	int			s = -1;
 
 	if (likely_false(r >= g->edge[DP_GAUSS_BINS + 1]))
 		return false;
-	for (int i = 0; i < DP_GAUSS_BINS + 3; i += 8)
-		s += (r >= g->edge[i]) << 3;
-	group += s;
+	/* the row of eight edges that r is in, then the last edge not above r */
+	for (int i = 0; i < EDGE_ROWS; i++)
+		s += r >= g->edge[8 * i];
+	dp_pick_row(row, g->edge, EDGE_ROWS, s);
+	s *= 8;
 	for (int i = 1; i < 8; i++)
-		s += r >= group[i];
+		s += r >= row[i];
 
 	/* one bit for the sign and width_bits for the offset in the bin */
 	low = dp_entropy_take(e, g->width_bits / 8 + 1);
 	minus = low & 1;
 	offset = (low >> 1) & ((UINT64_C(1) << g->width_bits) - 1);
-	if (!decide(g, e, s, offset, r - g->edge[s], &x))
+	if (!decide(g, e, s, offset, r - dp_pick8(row, s & 7), &x))
 		return false;
 	*z = (dp_i128) ((x ^ -(dp_u128) minus) + minus);
-	return x != 0 || minus == 0;
+	/* minus 0; in one condition, for 0 itself should not take longer */
+	return ((uint64_t) (x >> 64) | (uint64_t) x | (minus ^ 1)) != 0;
 }
 
 /*
