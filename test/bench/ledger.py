@@ -7,12 +7,17 @@ the order swapped each turn; times come from pgbench's log of each transaction,
 of which the first part is dropped: connections, caches, the worker's start.  A
 ratio is formed within each turn, and the medians are held against the targets.
 
+Whoever else computes on the machine makes each step of a debit wait for a
+processor.  So only that half of the turns counts in which others computed
+least; how much they did is printed (share of all processors, user time).
+
 LEDGER_TURNS (25) and LEDGER_SECONDS (1) say how long, LEDGER_BUDGETS (10000)
 over how many budgets debits are spread, LEDGER_ONLY names a part of a figure.
 """
 import glob
 import os
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -99,60 +104,114 @@ class Bench:
         return times, len(times) / span
 
 
+class Others:
+    """How much processor time others use than the server and pgbench; None where /proc does not say."""
+
+    def __init__(self):
+        self.postmaster = None
+        try:
+            with open(os.path.join(psql("postgres", "SHOW data_directory"), "postmaster.pid")) as f:
+                self.postmaster = int(f.readline())
+            self.start()
+        except (OSError, ValueError, IndexError):
+            self.postmaster = None
+
+    def now(self):
+        """User time of all, and of ours, in ticks."""
+        def times(pid, fields):
+            with open("/proc/%d/stat" % pid) as f:
+                field = f.read().rsplit(")", 1)[1].split()
+            return sum(int(field[i]) for i in fields)
+
+        with open("/proc/stat") as f:
+            field = f.readline().split()
+        ours = times(self.postmaster, (11, 13))         # its own, and of children that have ended
+        with open("/proc/%d/task/%d/children" % (self.postmaster, self.postmaster)) as f:
+            children = f.read().split()
+        for pid in children:
+            try:
+                ours += times(int(pid), (11,))
+            except OSError:
+                pass
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime + resource.getrusage(resource.RUSAGE_SELF).ru_utime
+        return int(field[1]) + int(field[2]), ours + usage * os.sysconf("SC_CLK_TCK")
+
+    def start(self):
+        if self.postmaster:
+            self.since = time.monotonic(), self.now()
+
+    def share(self):
+        """Since start, of all processors."""
+        if not self.postmaster:
+            return 0
+        at, (all_then, ours_then) = self.since
+        all_now, ours_now = self.now()
+        ticks = (time.monotonic() - at) * os.sysconf("SC_CLK_TCK") * os.cpu_count()
+        return max(0, (all_now - all_then) - (ours_now - ours_then)) / ticks
+
+
+def quiet_half(turns, shares):
+    """The turns with the smallest shares."""
+    order = sorted(range(len(turns)), key=lambda i: shares[i])
+    return [turns[i] for i in sorted(order[:(len(turns) + 1) // 2])]
+
+
 def percentile(values, share):
     return sorted(values)[min(int(share * len(values)), len(values) - 1)]
 
 
-def spread_of(values):
-    return min(values), statistics.median(values), max(values)
-
-
-HEAD = "%-44s %9s %9s %9s %9s  %-4s  %s" % ("figure", "min", "median", "max", "target", "", "repeat")
+ROW = "%-54s %8s %8s %8s %8s  %-4s  %s"
 MISSED = []
+
+
+def figure(value):
+    return "%.*f" % (0 if value >= 100 else 1 if value >= 10 else 3, value)
 
 
 def line(name, values, target=None, most=False):
     """most: the target is an upper limit."""
-    least, median, largest = spread_of(values)
+    median = statistics.median(values)
     verdict = ""
     if target is not None:
         verdict = "pass" if (median < target if most else median >= target) else "MISS"
     if verdict == "MISS":
         MISSED.append(name)
-    print("%-44s %9.3f %9.3f %9.3f %9s  %-4s  %s" % (
-        name, least, median, largest,
-        "" if target is None else ("< " if most else ">= ") + "%g" % target, verdict, COMMAND), flush=True)
+    print(ROW % (name, figure(min(values)), figure(median), figure(max(values)),
+                 "" if target is None else ("< " if most else ">= ") + "%g" % target, verdict, COMMAND), flush=True)
 
 
-def measure_ratio(bench, name, script, clients, target):
-    speeds = {"insert": [], script: []}
-    times = {"insert": [], script: []}
-    ratios = []
+def measure_ratio(bench, others, name, script, clients, target):
+    turns, shares = [], []
     for turn in range(TURNS + 1):
         now = {}
+        others.start()
         for which in (("insert", script), (script, "insert"))[turn % 2]:
-            latencies, now[which] = bench.pgbench(which, clients)
-            if turn > 0:
-                times[which].append(latencies)
-                speeds[which].append(now[which])
+            times, speed = bench.pgbench(which, clients)
+            now[which] = speed, percentile(times, 0.99)
         if turn > 0:
-            ratios.append(now[script] / now["insert"])
-    line(name + ": ratio to INSERT", ratios, target)
-    line("  debits per second", speeds[script])
-    line("  INSERTs per second", speeds["insert"])
-    line("  p99 of a debit, ms", [percentile(t, 0.99) for t in times[script]])
-    line("  p99 of an INSERT, ms", [percentile(t, 0.99) for t in times["insert"]])
+            turns.append((now[script], now["insert"]))
+            shares.append(others.share())
+    turns = quiet_half(turns, shares)
+    line(name + ": ratio to INSERT", [debit[0] / insert[0] for debit, insert in turns], target)
+    line("  debits per second", [debit[0] for debit, _ in turns])
+    line("  INSERTs per second", [insert[0] for _, insert in turns])
+    line("  p99 of a debit, ms", [debit[1] for debit, _ in turns])
+    line("  p99 of an INSERT, ms", [insert[1] for _, insert in turns])
+    line("  share of processors that others used", quiet_half(shares, shares))
 
 
-def measure_release(bench, protocol):
-    medians, tails = [], []
+def measure_release(bench, others, protocol):
+    turns, shares = [], []
     for turn in range(TURNS + 1):
-        latencies, _ = bench.pgbench("release", 1, protocol, "dp_ledger_bench")
+        others.start()
+        times, _ = bench.pgbench("release", 1, protocol, "dp_ledger_bench")
         if turn > 0:
-            medians.append(statistics.median(latencies))
-            tails.append(percentile(latencies, 0.99))
-    line("release of an empty table, %s, ms" % protocol, medians, 1, True)
-    line("  p99, ms", tails)
+            turns.append((statistics.median(times), percentile(times, 0.99)))
+            shares.append(others.share())
+    turns = quiet_half(turns, shares)
+    line("release of an empty table, %s, ms" % protocol, [median for median, _ in turns], 1, True)
+    line("  p99, ms", [tail for _, tail in turns])
+    line("  share of processors that others used", quiet_half(shares, shares))
 
 
 def measure_start():
@@ -184,17 +243,18 @@ def main():
     psql("postgres", "SET client_min_messages = warning", "DROP DATABASE IF EXISTS " + DATABASE,
          "DROP ROLE IF EXISTS dp_ledger_bench", "CREATE DATABASE " + DATABASE)
     psql(DATABASE, *SETUP)
-    print("%d turns of %d s, the first %g s of each dropped; load %.1f\n" %
+    print("the quieter half of %d turns of %d s, the first %g s of each dropped; load %.1f\n" %
           (TURNS, SECONDS, WARM_UP, os.getloadavg()[0]))
-    print(HEAD)
+    print(ROW % ("figure", "min", "median", "max", "target", "", "repeat"))
     with tempfile.TemporaryDirectory() as directory:
         bench = Bench(directory)
+        others = Others()
         for name, script, clients, target in RATIOS:
             if ONLY in name:
-                measure_ratio(bench, name, script, clients, target)
+                measure_ratio(bench, others, name, script, clients, target)
         for protocol in ("simple", "prepared"):
             if ONLY in "release, " + protocol:
-                measure_release(bench, protocol)
+                measure_release(bench, others, protocol)
     if ONLY in "start":
         measure_start()
     psql("postgres", "DROP DATABASE " + DATABASE, "DROP ROLE dp_ledger_bench")
