@@ -543,6 +543,21 @@ dp_reserve_setting_prefix(const char *prefix)
 #define DP_GUC_MALLOC(size) malloc(size)
 #endif
 
+/* --- tables --- */
+
+#include "access/tupdesc.h"
+
+/* NOT NULL, and not just for new rows (which 18 can say) */
+static inline bool
+dp_is_not_null_column(TupleDesc desc, int attnum)
+{
+#if PG_VERSION_NUM >= 180000
+	return TupleDescCompactAttr(desc, attnum - 1)->attnullability == ATTNULLABLE_VALID;
+#else
+	return TupleDescAttr(desc, attnum - 1)->attnotnull;
+#endif
+}
+
 /* --- dates and times --- */
 
 #include "datatype/timestamp.h"

@@ -546,7 +546,8 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 
 	/* such rows belong to nobody */
 	foreach(unit, from->unit_vars ? from->units : NIL)
-		add_condition(from->query, dp_is_not_null(copyObject(lfirst(unit))));
+		if (!dp_is_never_null(from->query, lfirst(unit)))
+			add_condition(from->query, dp_is_not_null(copyObject(lfirst(unit))));
 
 	forboth(declared, release->keys, key, parts->keys)
 	{

@@ -72,6 +72,9 @@ typedef struct DpColumnOrigin
  */
 extern bool dp_trace_column(Query *query, DpScope *scope, Node *expr, DpColumnOrigin *origin);
 
+/* lineage.c: a column that is NOT NULL, by a plan that notices when it no longer is */
+extern bool dp_is_never_null(Query *query, Node *expr);
+
 /* expressions of one release over DpFrom, total */
 typedef struct DpInnerParts
 {

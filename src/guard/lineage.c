@@ -11,11 +11,15 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
+#include "catalog/pg_inherits.h"
 #include "compat.h"
 #include "guard/source.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 /*
  * The WITH query that an entry of level scope names, and the level that it
@@ -139,4 +143,30 @@ dp_trace_column(Query *query, DpScope *scope, Node *expr, DpColumnOrigin *origin
 	if (traced && is_nulled((Node *) query->jointree, var->varno, &found))
 		origin->may_be_null = true;
 	return traced;
+}
+
+bool
+dp_is_never_null(Query *query, Node *expr)
+{
+	DpColumnOrigin origin;
+	const char *name;
+	List	   *tables;
+	bool		result = true;
+	ListCell   *lc;
+
+	if (!dp_trace_column(query, NULL, expr, &origin) || origin.may_be_null)
+		return false;
+	name = get_attname(origin.relid, origin.attnum, false);
+	tables = origin.inherit ? find_all_inheritors(origin.relid, AccessShareLock, NULL)
+		: list_make1_oid(origin.relid);
+	foreach(lc, tables)
+	{
+		Relation	rel = table_open(lfirst_oid(lc), AccessShareLock);
+
+		/* of foreign tables nobody checks it */
+		result &= rel->rd_rel->relkind != RELKIND_FOREIGN_TABLE &&
+			dp_is_not_null_column(RelationGetDescr(rel), get_attnum(RelationGetRelid(rel), name));
+		table_close(rel, NoLock);
+	}
+	return result;
 }

@@ -36,7 +36,7 @@ SELECT dp_avg(cost, -nextval('visit_id_seq'), 1) FROM visit;
 --> ZC002
 SELECT avg(cost + 0), max(cost * 2) FROM visit;
 --> ZC002
-SELECT max(x) FROM (SELECT CASE WHEN age = 97 THEN cost END AS x FROM visit) s;
+SELECT max(x) FROM (SELECT CASE WHEN age = 97 THEN cost + 0 END AS x FROM visit) s;
 --> ZC002
 SELECT max(at), min(id) FROM visit;
 --> ZC004

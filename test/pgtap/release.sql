@@ -610,6 +610,44 @@ SELECT fails('SELECT bits, dp_count(*) FROM people WHERE patient < 0 GROUP BY bi
 SELECT ok(run_as_analyst('SET dp_cdp.rho = 0.5; SELECT dp_count(*) FROM visits') = (NULL::text, 500000::bigint), 'dp_cdp.rho sets the price');
 RESET dp_cdp.rho;
 
+-- rows without a unit belong to nobody: also where the column could not be NULL when the query was planned
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE named (person int NOT NULL, x int);
+INSERT INTO named SELECT i, i FROM generate_series(1, 100) i;
+CREATE TABLE loose () INHERITS (named);
+ALTER TABLE loose ALTER person DROP NOT NULL;
+CREATE TABLE parts (person int NOT NULL, x int) PARTITION BY RANGE (x);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (1000000);
+INSERT INTO parts SELECT i, i FROM generate_series(1, 100) i;
+SELECT dp_cdp.protect_table('named', 'clinic', 'person'), dp_cdp.protect_table('parts', 'clinic', 'person') \g /dev/null
+INSERT INTO loose SELECT NULL, i FROM generate_series(1, 10000) i;
+SET SESSION AUTHORIZATION analyst1;
+SET dp_cdp.rho = 1;
+SET dp_cdp.max_rows = 1;
+SET plan_cache_mode = force_generic_plan;
+PREPARE counted AS SELECT count(*) BETWEEN 50 AND 150 FROM named;
+PREPARE counted_parts AS SELECT count(*) BETWEEN 50 AND 150 FROM parts;
+PREPARE through AS SELECT count(*) BETWEEN 50 AND 150 FROM (SELECT person AS who, x FROM parts WHERE x > 0) q JOIN parts p ON p.person = who AND p.x = q.x;
+EXECUTE counted \gset child_
+EXECUTE counted_parts \gset before_
+EXECUTE through \gset joined_
+RESET SESSION AUTHORIZATION;
+DROP TABLE loose;
+ALTER TABLE named ALTER person DROP NOT NULL;
+ALTER TABLE parts ALTER person DROP NOT NULL;
+INSERT INTO named SELECT NULL, i FROM generate_series(1, 10000) i;
+INSERT INTO parts SELECT NULL, i FROM generate_series(1, 10000) i;
+SET SESSION AUTHORIZATION analyst1;
+EXECUTE counted \gset after_
+EXECUTE counted_parts \gset parts_
+EXECUTE through \gset through_
+RESET dp_cdp.rho;
+RESET dp_cdp.max_rows;
+RESET plan_cache_mode;
+RESET SESSION AUTHORIZATION;
+SELECT ok(:'child_?column?', 'NULL in a child that may have it'), ok(:'before_?column?', 'none in partitions'), ok(:'joined_?column?', '... nor through a subquery'),
+	ok(:'after_?column?', 'NULL since NOT NULL was dropped'), ok(:'parts_?column?', '... in partitions'), ok(:'through_?column?', '... through a subquery');
+
 -- two datasets: both are debited, or none
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.create_dataset('other', default_rho => 1e-6);
