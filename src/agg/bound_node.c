@@ -23,6 +23,9 @@
 
 #include "agg/bound_rows.h"
 
+/* how many buckets ahead a state is fetched */
+#define FETCH_AHEAD 4
+
 /* all that are under way, to be found by their node */
 static DpBoundRows *under_way = NULL;
 
@@ -70,6 +73,8 @@ exec_bound_rows(PlanState *node)
 		{
 			DpBucket   *bucket = &rows->buckets[rows->emitted++];
 
+			if (rows->emitted + FETCH_AHEAD < rows->nbuckets)
+				__builtin_prefetch(rows->buckets[rows->emitted + FETCH_AHEAD].state);
 			if (bucket->state != NULL)
 				return emit(rows, bucket->unit, false, bucket->state);
 		}
@@ -109,7 +114,7 @@ read_arguments(DpBoundRows *rows, AggState *agg, Aggref *aggref)
 {
 	ListCell   *lc;
 	int			argno = 0;
-	Size		at = DP_RECORD_ARGS;
+	Size		at = DP_RECORD_UNIT + (rows->unit_typlen > (int) sizeof(int32) ? sizeof(uint64) : sizeof(int32));
 
 	foreach(lc, aggref->args)
 	{

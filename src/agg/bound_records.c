@@ -142,7 +142,14 @@ dp_set_aside(DpBoundRows *rows, uint64 unit, bool unit_isnull, uint64 hash)
 	record = p->chunks->data + p->chunks->used;
 	p->chunks->used += size;
 
-	memcpy(record, &unit, sizeof(uint64));
+	if (rows->unit_typlen > (int) sizeof(int32))
+		memcpy(record + DP_RECORD_UNIT, &unit, sizeof(unit));
+	else
+	{
+		int32		narrow = (int32) unit;
+
+		memcpy(record + DP_RECORD_UNIT, &narrow, sizeof(narrow));
+	}
 	bytes = record + rows->record_size;
 	for (int i = 0; i < rows->nstored; i++)
 	{
@@ -172,7 +179,7 @@ dp_set_aside(DpBoundRows *rows, uint64 unit, bool unit_isnull, uint64 hash)
 		else
 			memcpy(record + arg->offset, &value, sizeof(value));
 	}
-	memcpy(record + DP_RECORD_NULLS, &nulls, sizeof(nulls));
+	memcpy(record, &nulls, sizeof(nulls));
 }
 
 /* the arguments of the call from a record; returns its size */
@@ -183,8 +190,8 @@ dp_read_record(DpBoundRows *rows, char *record, uint64 *unit, bool *unit_isnull)
 	uint32		nulls;
 	char	   *bytes = record + rows->record_size;
 
-	memcpy(unit, record, sizeof(*unit));
-	memcpy(&nulls, record + DP_RECORD_NULLS, sizeof(nulls));
+	*unit = dp_record_unit(rows, record);
+	memcpy(&nulls, record, sizeof(nulls));
 	*unit_isnull = (nulls & 1) != 0;
 	for (int i = 0; i < rows->nstored; i++)
 	{

@@ -41,6 +41,10 @@
 #define MIN_UNITS 64
 #define FIRST_BUCKETS 1024
 
+/* how many records ahead a bucket and a state are fetched */
+#define FETCH_BUCKET 8
+#define FETCH_STATE 4
+
 /* ------------------------------------------------------------------------
  * Units
  * ------------------------------------------------------------------------
@@ -229,6 +233,14 @@ end_pass(DpBoundRows *rows)
 	rows->emitted = 0;
 }
 
+/* ResetExprContext where there is something to reset, which is rare */
+static inline void
+reset_row_memory(ExprContext *econtext)
+{
+	if (unlikely(!econtext->ecxt_per_tuple_memory->isReset))
+		ResetExprContext(econtext);
+}
+
 /* the first pass: rows of the outer plan */
 void
 dp_gather_input(DpBoundRows *rows)
@@ -279,9 +291,26 @@ dp_gather_input(DpBoundRows *rows)
 		else
 			dp_set_aside(rows, unit, unit_isnull, hash);
 		MemoryContextSwitchTo(old);
-		ResetExprContext(econtext);
+		reset_row_memory(econtext);
 	}
 	end_pass(rows);
+}
+
+/* where records are of one size, what those that follow need may come while this one is at work */
+static inline void
+fetch_ahead(const DpBoundRows *rows, const DpChunk *chunk, Size at)
+{
+	Size		near = at + FETCH_STATE * rows->record_size;
+	Size		far = at + FETCH_BUCKET * rows->record_size;
+	uint64		unit;
+
+	if (far >= chunk->used)
+		return;
+	unit = dp_record_unit(rows, chunk->data + far);
+	__builtin_prefetch(&rows->buckets[dp_mix(unit ^ rows->seed) & (rows->nbuckets - 1)]);
+	unit = dp_record_unit(rows, chunk->data + near);
+	/* not looked for any further: it is there, or somewhere near */
+	__builtin_prefetch(rows->buckets[dp_mix(unit ^ rows->seed) & (rows->nbuckets - 1)].state);
 }
 
 static void
@@ -299,6 +328,8 @@ gather_chunk(DpBoundRows *rows, DpChunk *chunk)
 		bool		unit_isnull;
 		DpBoundState **pstate;
 
+		if (!rows->by_reference)
+			fetch_ahead(rows, chunk, at);
 		at += dp_read_record(rows, chunk->data + at, &unit, &unit_isnull);
 		hash = dp_mix(unit ^ rows->seed);
 		pstate = find_unit(rows, unit, unit_isnull, hash);
@@ -306,7 +337,7 @@ gather_chunk(DpBoundRows *rows, DpChunk *chunk)
 			advance(rows, pstate, unit, unit_isnull);
 		else
 			dp_set_aside(rows, unit, unit_isnull, hash);
-		ResetExprContext(econtext);
+		reset_row_memory(econtext);
 	}
 	MemoryContextSwitchTo(old);
 }

@@ -35,11 +35,11 @@ typedef struct DpStoredArg
 } DpStoredArg;
 
 /*
- * A record: unit, bits of NULLs (bit 0: the unit), arguments of 4 or 8 bytes
- * or the lengths of those by reference, and the bytes of the latter.
+ * A record: bits of NULLs (bit 0: the unit), the unit, which takes 4 or 8 bytes
+ * like each argument by value, the arguments or, by reference, their lengths
+ * (4 bytes), and the bytes of the latter.
  */
-#define DP_RECORD_NULLS sizeof(uint64)
-#define DP_RECORD_ARGS (DP_RECORD_NULLS + sizeof(uint32))
+#define DP_RECORD_UNIT sizeof(uint32)
 
 typedef struct DpChunk
 {
@@ -115,6 +115,21 @@ extern void dp_gather_partition(DpBoundRows *rows);
 
 /* bound_unit.c */
 extern Datum dp_bound_unit(PG_FUNCTION_ARGS);
+
+static inline uint64
+dp_record_unit(const DpBoundRows *rows, const char *record)
+{
+	int32		narrow;
+	uint64		unit;
+
+	if (rows->unit_typlen > (int) sizeof(int32))
+	{
+		memcpy(&unit, record + DP_RECORD_UNIT, sizeof(unit));
+		return unit;
+	}
+	memcpy(&narrow, record + DP_RECORD_UNIT, sizeof(narrow));
+	return (uint64) (int64) narrow;
+}
 
 static inline Size
 dp_rows_memory(const DpBoundRows *rows)
