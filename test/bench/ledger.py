@@ -180,6 +180,15 @@ def line(name, values, target=None, most=False):
                  "" if target is None else ("< " if most else ">= ") + "%g" % target, verdict, COMMAND), flush=True)
 
 
+def keep_worker():
+    """A session that debits once a second, so that the worker stays during the turns of INSERT."""
+    session = subprocess.Popen(["psql", "-Xqt", "-d", DATABASE], stdin=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL, text=True)
+    session.stdin.write(SCRIPTS["hot"].rstrip(";") + "\n\\watch 1\n")
+    session.stdin.flush()
+    return session
+
+
 def measure_ratio(bench, others, name, script, clients, target):
     turns, shares = [], []
     for turn in range(TURNS + 1):
@@ -249,12 +258,17 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         bench = Bench(directory)
         others = Others()
-        for name, script, clients, target in RATIOS:
-            if ONLY in name:
-                measure_ratio(bench, others, name, script, clients, target)
-        for protocol in ("simple", "prepared"):
-            if ONLY in "release, " + protocol:
-                measure_release(bench, others, protocol)
+        keeper = keep_worker()
+        try:
+            for name, script, clients, target in RATIOS:
+                if ONLY in name:
+                    measure_ratio(bench, others, name, script, clients, target)
+            for protocol in ("simple", "prepared"):
+                if ONLY in "release, " + protocol:
+                    measure_release(bench, others, protocol)
+        finally:
+            keeper.kill()
+            keeper.wait()
     if ONLY in "start":
         measure_start()
     psql("postgres", "DROP DATABASE " + DATABASE, "DROP ROLE dp_ledger_bench")
