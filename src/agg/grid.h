@@ -115,27 +115,23 @@ dp_units_float8(double x, const DpGrid *grid, dp_i128 *n)
  */
 
 /* range.c: the same for ranges without a scale */
-extern double dp_center_extreme(double x, const DpRange *range);
+extern int32 dp_center_extreme(double x, const DpRange *range);
 
 /* x, not NaN, between the bounds: -DP_CENTERED_ONE .. DP_CENTERED_ONE; never falls in x */
 static inline int32
 dp_center(double x, const DpRange *range)
 {
-	double		t;
+	int64		t;
 
 	if (x <= range->lower)
 		return -DP_CENTERED_ONE;
 	if (x >= range->upper)
 		return DP_CENTERED_ONE;
-	if (likely(range->scale != 0))
-		t = (x - (range->lower + range->upper) / 2) * range->scale;
-	else
-		t = dp_center_extreme(x, range);
-	if (!(t > -DP_CENTERED_ONE))
-		return -DP_CENTERED_ONE;
-	if (!(t < DP_CENTERED_ONE))
-		return DP_CENTERED_ONE;
-	return (int32) dp_round_near(t);
+	if (unlikely(range->scale == 0))
+		return dp_center_extreme(x, range);
+	/* the middle is between the bounds, too: at most about 2 DP_CENTERED_ONE */
+	t = dp_round_near((x - (range->lower + range->upper) / 2) * range->scale);
+	return t < -DP_CENTERED_ONE ? -DP_CENTERED_ONE : t > DP_CENTERED_ONE ? DP_CENTERED_ONE : t;
 }
 
 /* they are within these already, unless somebody calls by hand */

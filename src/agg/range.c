@@ -92,16 +92,24 @@ dp_range_datum(const DpRange *range)
  * ------------------------------------------------------------------------
  */
 
-/* how far x is from the middle, in DP_CENTERED_ONE-ths of half of the width; nothing here may overflow */
-double
+/* dp_center() where sum or width of the bounds is infinite, or the width next to nothing */
+int32
 dp_center_extreme(double x, const DpRange *range)
 {
 	double		sum = range->lower + range->upper;
 	double		width = range->upper - range->lower;
+	double		t;
 
 	if (!isinf(sum) && !isinf(width))
-		return (x - sum / 2) / (width / 2) * DP_CENTERED_ONE;
-	return (x - (range->lower / 2 + range->upper / 2)) / (range->upper / 2 - range->lower / 2) * DP_CENTERED_ONE;
+		t = (x - sum / 2) / (width / 2);
+	else
+		t = (x - (range->lower / 2 + range->upper / 2)) / (range->upper / 2 - range->lower / 2);
+	/* NaN, too: half of the least width is 0 */
+	if (!(t > -1))
+		return -DP_CENTERED_ONE;
+	if (!(t < 1))
+		return DP_CENTERED_ONE;
+	return (int32) dp_round_near(t * DP_CENTERED_ONE);
 }
 
 /*
