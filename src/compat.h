@@ -543,6 +543,14 @@ dp_reserve_setting_prefix(const char *prefix)
 #define DP_GUC_MALLOC(size) malloc(size)
 #endif
 
+/* --- functions --- */
+
+#if PG_VERSION_NUM >= 180000
+#define DP_NORETURN pg_noreturn
+#else
+#define DP_NORETURN pg_attribute_noreturn()
+#endif
+
 /* --- tables --- */
 
 #include "access/tupdesc.h"

@@ -14,9 +14,10 @@
 #include "nodes/execnodes.h"
 
 #include "agg/agg.h"
+#include "compat.h"
 
 /* exact_sum.c: refuses to run outside of an aggregate; what a row without a value leaves, NULL or not */
-extern void dp_state_misplaced(void) pg_attribute_noreturn();
+DP_NORETURN extern void dp_state_misplaced(void);
 extern Datum dp_state_unchanged(FunctionCallInfo fcinfo);
 
 /*
