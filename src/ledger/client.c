@@ -12,8 +12,6 @@
  *	- however this is left, normally, by an error or by the process's end,
  *	  the slot has been given up (PG_ENSURE_ERROR_CLEANUP, because PG_CATCH
  *	  misses FATAL);
- *	- an answer counts only after the log has been flushed as far as its
- *	  debit's commit;
  *	- a request becomes PENDING only while the lock is held and a worker is
  *	  LIVE, so a worker that leaves under the same lock misses none;
  *	- no lock is held while waiting, and every wait processes interrupts.
@@ -262,9 +260,7 @@ submit(int slot)
 			/* a full barrier; nobody else changes a FREE word */
 			(void) pg_atomic_compare_exchange_u64(&dp_shared->words[slot], &word,
 												  dp_word(MyDatabaseId, DP_SLOT_PENDING));
-			if (pg_atomic_read_u64(&dp_shared->flushing[entry - dp_shared->entries]) == InvalidXLogRecPtr ||
-				dp_pending(MyDatabaseId, DP_GATHER))
-				dp_slot_wake(entry->worker_proc);
+			dp_slot_wake(entry->worker_proc);
 			LWLockRelease(dp_shared->lock);
 			return;
 		}
@@ -322,24 +318,6 @@ submit(int slot)
  * ---------------------------------------------------------------------
  */
 
-/* what goes with an answer: to wake others who have theirs, and the worker */
-static void
-pass_on(const DpRequest *req)
-{
-	if (req->flushing >= 0)
-	{
-		uint64		expected = req->commit_end;
-
-		/* fails when a later batch is to be flushed, by the first of its own */
-		if (pg_atomic_compare_exchange_u64(&dp_shared->flushing[req->flushing], &expected,
-										   InvalidXLogRecPtr) &&
-			dp_pending(MyDatabaseId, 1))
-			dp_slot_wake(req->worker_proc);
-	}
-	for (int i = 0; i < req->nwake; i++)
-		dp_slot_wake(req->wake[i]);
-}
-
 /*
  * Leaves the slot, whatever its state: before the worker has taken it
  * nothing happens, after that the debit stands and nobody gets the answer.
@@ -353,9 +331,8 @@ give_up(int code, Datum arg)
 	for (;;)
 	{
 		uint64		word = pg_atomic_read_u64(&dp_shared->words[slot]);
-		DpSlotState state = dp_word_state(word);
 
-		switch (state)
+		switch (dp_word_state(word))
 		{
 			case DP_SLOT_FREE:
 			case DP_SLOT_ABANDONED:
@@ -364,15 +341,10 @@ give_up(int code, Datum arg)
 				if (dp_slot_swap(slot, MyDatabaseId, DP_SLOT_TAKEN, DP_SLOT_ABANDONED))
 					return;
 				break;
-			case DP_SLOT_PENDING:
-				if (dp_slot_swap(slot, MyDatabaseId, DP_SLOT_PENDING, DP_SLOT_FREE))
+			default:
+				if (dp_slot_swap(slot, MyDatabaseId, dp_word_state(word), DP_SLOT_FREE))
 					return;
 				break;
-			default:
-				/* an answer: nobody else changes it, and the request is ours */
-				(void) dp_slot_swap(slot, MyDatabaseId, state, DP_SLOT_FREE);
-				pass_on(&dp_shared->requests[slot]);
-				return;
 		}
 	}
 }
@@ -404,9 +376,7 @@ wait_for_answer(int slot)
 			pg_memory_barrier();
 			return state;
 		}
-		/* the timeout is for the case that he who should wake us is stopped */
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 DP_ANSWER_LOOK_MS, dp_wait_event());
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1L, dp_wait_event());
 		ResetLatch(MyLatch);
 		state = dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot]));
 		if (state == DP_SLOT_PENDING || state == DP_SLOT_TAKEN)
@@ -478,8 +448,6 @@ dp_ledger_debit(List *items)
 		{
 			submit(slot);
 			state = wait_for_answer(slot);
-			/* no answer before the debit is on disk, and with it the audit */
-			XLogFlush(dp_shared->requests[slot].commit_end);
 		}
 		PG_END_ENSURE_ERROR_CLEANUP(give_up, Int32GetDatum(slot));
 

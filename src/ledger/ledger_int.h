@@ -24,7 +24,6 @@
 #ifndef DP_LEDGER_INT_H
 #define DP_LEDGER_INT_H
 
-#include "access/xlogdefs.h"
 #include "datatype/timestamp.h"
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
@@ -43,8 +42,6 @@
 /* how long a debit waits while others hold what it needs, and how often it looks, in ms */
 #define DP_BUSY_PATIENCE_MS 5000
 #define DP_BUSY_RETRY_MS 10
-/* how often a debit looks whether its answer is there though nobody woke it, in ms */
-#define DP_ANSWER_LOOK_MS 1000
 /* how long a debit waits for a free worker slot, in ms */
 #define DP_WORKER_PATIENCE_MS 2500
 
@@ -55,8 +52,7 @@ typedef enum DpSlotState
 	DP_SLOT_TAKEN,				/* in the worker's transaction */
 	DP_SLOT_ABANDONED,			/* as TAKEN, but nobody waits any more */
 	/* answers */
-	DP_SLOT_GRANTED,			/* debited: durably, once commit_end is on
-								 * disk */
+	DP_SLOT_GRANTED,			/* debited, durably */
 	DP_SLOT_REFUSED,			/* nothing debited; DpReply says why */
 	DP_SLOT_UNKNOWN				/* may be spent: the commit's outcome was not
 								 * seen */
@@ -103,22 +99,6 @@ typedef struct DpWireItem
 	uint16		sigma;
 } DpWireItem;
 
-/*
- * How many others are woken by a process that has its answer.  The worker
- * wakes only the first: whoever is woken is apt to be given the waker's
- * processor, and a worker that woke a whole batch would lose it several times
- * before it could go on with the next.
- */
-#define DP_WAKE_FANOUT	4
-
-/*
- * While the log is being flushed for a batch, the next waits for so many
- * requests: they could not be answered before the end of that flush anyway.
- */
-#define DP_GATHER	4
-/* ... but not for longer than this, in ms */
-#define DP_GATHER_MS	10
-
 typedef struct DpRequest
 {
 	Oid			session_role;
@@ -126,13 +106,6 @@ typedef struct DpRequest
 	TimestampTz asked_at;
 	int			nitems;
 	char		application[NAMEDATALEN];
-	/* with an answer: */
-	XLogRecPtr	commit_end;		/* it counts when the log is on disk so far */
-	int			nwake;			/* whom to wake then */
-	int			wake[DP_WAKE_FANOUT];
-	int			flushing;		/* >= 0: the batch's first, who clears this
-								 * entry of flushing */
-	int			worker_proc;	/* and then wakes the worker */
 	DpReply		reply;
 	DpWireItem	items[DP_MAX_ITEMS];
 	char		strings[DP_STRINGS_SIZE];
@@ -172,8 +145,6 @@ typedef struct DpShared
 	pg_atomic_uint64 *words;	/* [nslots] */
 	DpRequest  *requests;		/* [nslots] */
 	DpEntry    *entries;		/* [nentries] */
-	pg_atomic_uint64 *flushing; /* [nentries]: commit_end of a LIVE worker's
-								 * last batch until it is flushed, else 0 */
 } DpShared;
 
 /* NULL when the library is not in shared_preload_libraries */
@@ -201,8 +172,8 @@ extern void dp_slot_wake(int slot);
 extern DpEntry *dp_entry_find(Oid database);
 extern DpEntry *dp_entry_make(Oid database);
 
-/* are so many PENDING for the database? */
-extern bool dp_pending(Oid database, int wanted);
+/* is anything PENDING for the database? */
+extern bool dp_anything_pending(Oid database);
 
 /* --- storage.c: one batch, in the transaction that the caller has started --- */
 

@@ -45,7 +45,6 @@ shared_size(void)
 	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), sizeof(pg_atomic_uint64))));
 	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), MAXALIGN(sizeof(DpRequest)))));
 	size = add_size(size, MAXALIGN(mul_size(entry_count(), sizeof(DpEntry))));
-	size = add_size(size, MAXALIGN(mul_size(entry_count(), sizeof(pg_atomic_uint64))));
 	/* room to align the requests */
 	return add_size(size, PG_CACHE_LINE_SIZE);
 }
@@ -85,10 +84,6 @@ startup_shared_memory(void)
 		at += MAXALIGN(dp_shared->nslots * sizeof(pg_atomic_uint64));
 		dp_shared->entries = (DpEntry *) at;
 		at += MAXALIGN(dp_shared->nentries * sizeof(DpEntry));
-		dp_shared->flushing = (pg_atomic_uint64 *) at;
-		for (int i = 0; i < dp_shared->nentries; i++)
-			pg_atomic_init_u64(&dp_shared->flushing[i], InvalidXLogRecPtr);
-		at += MAXALIGN(dp_shared->nentries * sizeof(pg_atomic_uint64));
 		dp_shared->requests = (DpRequest *) TYPEALIGN(PG_CACHE_LINE_SIZE, at);
 	}
 	LWLockRelease(AddinShmemInitLock);
@@ -156,14 +151,14 @@ dp_entry_make(Oid database)
 }
 
 bool
-dp_pending(Oid database, int wanted)
+dp_anything_pending(Oid database)
 {
 	uint64		pending = dp_word(database, DP_SLOT_PENDING);
 
-	for (int i = 0; i < dp_shared->nslots && wanted > 0; i++)
+	for (int i = 0; i < dp_shared->nslots; i++)
 	{
 		if (pg_atomic_read_u64(&dp_shared->words[i]) == pending)
-			wanted--;
+			return true;
 	}
-	return wanted == 0;
+	return false;
 }

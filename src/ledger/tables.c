@@ -14,7 +14,7 @@
  *	  batch's own snapshot is there and is the right one;
  *	- a new row is noticed because the INSERT trigger (writes.c) sends a
  *	  relcache invalidation, membership of roles by syscache invalidations;
- *	  and nothing is remembered for longer than ten;
+ *	  and nothing is remembered for longer than a second;
  *	- callbacks only mark things invalid, so pointers stay good to the end of
  *	  the batch.
  *
@@ -42,7 +42,7 @@
 #include "ledger/tables.h"
 
 /* how long the directory may be believed, in ms */
-#define DIRECTORY_AGE_MS 10000
+#define DIRECTORY_AGE_MS 1000
 
 #define MAX_COLS DP_LOG_NCOLS
 

@@ -5,9 +5,8 @@
  *	  pending, debits them in one transaction, commits, answers.
  *
  * Invariants:
- *	- GRANTED is written only after the commit, with the end of its record,
- *	  up to which the asker flushes the log before it goes on (client.c);
- *	  where a synchronous standby is configured, only after both have it;
+ *	- GRANTED is written only after the commit record is on disk (and, where
+ *	  one is configured, on the synchronous standby);
  *	- whatever ends the worker answers what it had taken: REFUSED when the
  *	  commit had not begun, UNKNOWN when it had;
  *	- it leaves when idle only after a look, under the exclusive lock, that
@@ -25,7 +24,6 @@
 #include "compat.h"
 
 #include "access/xact.h"
-#include "access/xlog.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -46,9 +44,6 @@ PGDLLEXPORT void dp_ledger_worker_main(Datum main_arg);
 /* the batch at work; static, because the exit callback answers it */
 static DpBatchEntry *batch = NULL;
 static int	batch_size = 0;
-
-/* this worker's in dp_shared->flushing */
-static pg_atomic_uint64 *flushing = NULL;
 
 /* from here on the outcome is in doubt until CommitTransactionCommand returns */
 static bool committing = false;
@@ -80,31 +75,17 @@ take_pending(int most)
 			continue;
 		entry->slot = i;
 		entry->req = &dp_shared->requests[i];
-		entry->req->commit_end = InvalidXLogRecPtr;
-		entry->req->nwake = 0;
-		entry->req->flushing = -1;
 		entry->outcome = DP_OUTCOME_LATER;
 		batch_size++;
 	}
 }
 
-/*
- * The slot is ours no longer after this.  False when nobody waits for the
- * answer any more.
- */
-static bool
-put_answer(DpBatchEntry *entry, DpSlotState state)
-{
-	if (dp_slot_swap(entry->slot, MyDatabaseId, DP_SLOT_TAKEN, state))
-		return true;
-	(void) dp_slot_swap(entry->slot, MyDatabaseId, DP_SLOT_ABANDONED, DP_SLOT_FREE);
-	return false;
-}
-
+/* the slot is ours no longer after this */
 static void
 answer(DpBatchEntry *entry, DpSlotState state)
 {
-	(void) put_answer(entry, state);
+	if (!dp_slot_swap(entry->slot, MyDatabaseId, DP_SLOT_TAKEN, state))
+		(void) dp_slot_swap(entry->slot, MyDatabaseId, DP_SLOT_ABANDONED, DP_SLOT_FREE);
 	/* whoever left may be back and waiting for the slot */
 	dp_slot_wake(entry->slot);
 }
@@ -124,70 +105,36 @@ put_back(DpBatchEntry *entry)
 		answer(entry, DP_SLOT_FREE);
 }
 
-/* whom the i-th of the answers wakes: this one and those after it */
-static int
-first_child(int i)
-{
-	return 1 + DP_WAKE_FANOUT * i;
-}
-
-/*
- * Answers the first n of the batch.  The worker wakes one, who flushes the
- * log and wakes a few, each of whom wakes a few more.  The last are answered
- * first, so that nobody is woken before his answer is there; the duty of one
- * who has left is the worker's.
- */
-static void
-answer_all(int n, XLogRecPtr commit_end)
-{
-	if (n > 0 && synchronous_commit == SYNCHRONOUS_COMMIT_OFF)
-		pg_atomic_write_u64(flushing, commit_end);
-	for (int i = n - 1; i >= 0; i--)
-	{
-		DpBatchEntry *entry = &batch[i];
-		int			nwake = Max(Min(n - first_child(i), DP_WAKE_FANOUT), 0);
-
-		entry->req->commit_end = commit_end;
-		entry->req->nwake = nwake;
-		entry->req->flushing = i == 0 ? flushing - dp_shared->flushing : -1;
-		entry->req->worker_proc = dp_my_proc_number();
-		for (int k = 0; k < nwake; k++)
-			entry->req->wake[k] = batch[first_child(i) + k].slot;
-		if (put_answer(entry, entry->outcome == DP_OUTCOME_GRANT ? DP_SLOT_GRANTED : DP_SLOT_REFUSED))
-			continue;
-		if (i == 0)
-			pg_atomic_write_u64(flushing, InvalidXLogRecPtr);
-		dp_slot_wake(entry->slot);
-		for (int k = 0; k < nwake; k++)
-			dp_slot_wake(batch[first_child(i) + k].slot);
-	}
-	if (n > 0)
-		dp_slot_wake(batch[0].slot);
-}
-
 static void
 answer_batch(void)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	int			n = 0;
 
 	any_busy = false;
 	for (int i = 0; i < batch_size; i++)
 	{
 		DpBatchEntry *entry = &batch[i];
 
-		if (entry->outcome != DP_OUTCOME_LATER)
-			batch[n++] = *entry;
-		else if (TimestampDifferenceExceeds(entry->req->asked_at, now, DP_BUSY_PATIENCE_MS))
-			answer_failure(entry, DP_REASON_BUSY);
-		else
+		switch (entry->outcome)
 		{
-			/* without a reason: only the directory was out of date */
-			any_busy = any_busy || entry->req->reply.reason == DP_REASON_BUSY;
-			put_back(entry);
+			case DP_OUTCOME_GRANT:
+				answer(entry, DP_SLOT_GRANTED);
+				break;
+			case DP_OUTCOME_REFUSE:
+				answer(entry, DP_SLOT_REFUSED);
+				break;
+			case DP_OUTCOME_LATER:
+				if (TimestampDifferenceExceeds(entry->req->asked_at, now, DP_BUSY_PATIENCE_MS))
+					answer_failure(entry, DP_REASON_BUSY);
+				else
+				{
+					/* without a reason: only the directory was out of date */
+					any_busy = any_busy || entry->req->reply.reason == DP_REASON_BUSY;
+					put_back(entry);
+				}
+				break;
 		}
 	}
-	answer_all(n, XactLastCommitEnd);
 	batch_size = 0;
 }
 
@@ -270,8 +217,6 @@ sign_on(void)
 		if (entry->state == DP_ENTRY_STARTING)
 			starter = entry->starter_proc;
 		entry->state = DP_ENTRY_LIVE;
-		flushing = &dp_shared->flushing[entry - dp_shared->entries];
-		pg_atomic_write_u64(flushing, InvalidXLogRecPtr);
 		entry->worker_pid = MyProcPid;
 		entry->worker_proc = dp_my_proc_number();
 		first = true;
@@ -291,7 +236,7 @@ leave_if_idle(void)
 	bool		idle;
 
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
-	idle = !dp_pending(MyDatabaseId, 1);
+	idle = !dp_anything_pending(MyDatabaseId);
 	if (idle)
 		sign_off();
 	LWLockRelease(dp_shared->lock);
@@ -307,6 +252,7 @@ static void
 pin_settings(void)
 {
 	static const char *const settings[][2] = {
+		{"synchronous_commit", "on"},
 		{"default_transaction_isolation", "read committed"},
 		{"default_transaction_read_only", "off"},
 		{"default_transaction_deferrable", "off"},
@@ -333,41 +279,18 @@ pin_settings(void)
  * ---------------------------------------------------------------------
  */
 
-static bool
-has_standby(void)
-{
-	return SyncRepStandbyNames != NULL && SyncRepStandbyNames[0] != '\0';
-}
-
-/*
- * Without a synchronous standby the commit need not wait for the disk: the
- * askers do, each before it believes its answer, while the next batch is at
- * work.  One flush serves them all, as it does for ordinary commits.  For a
- * standby the worker waits, whom nobody can cancel.
- */
-static void
-set_commit_mode(void)
-{
-	int			mode = has_standby() ? SYNCHRONOUS_COMMIT_ON : SYNCHRONOUS_COMMIT_OFF;
-
-	if (synchronous_commit != mode)
-		SetConfigOption("synchronous_commit", has_standby() ? "on" : "off",
-						PGC_SUSET, PGC_S_OVERRIDE);
-}
-
 static void
 debit_batch(void)
 {
 	PG_TRY();
 	{
 		SetCurrentStatementStartTimestamp();
-		set_commit_mode();
 		StartTransactionCommand();
 		dp_storage_debit(batch, batch_size);
 		committing = true;
 		CommitTransactionCommand();
 		/* told to end while waiting for the standby: it may not have it */
-		if (!(ProcDiePending && has_standby()))
+		if (!(ProcDiePending && SyncRepStandbyNames != NULL && SyncRepStandbyNames[0] != '\0'))
 			committing = false;
 	}
 	PG_CATCH();
@@ -392,7 +315,6 @@ void
 dp_ledger_worker_main(Datum main_arg)
 {
 	TimestampTz idle_since;
-	bool		waited = false;
 
 	if (dp_shared == NULL)
 		proc_exit(1);
@@ -429,17 +351,6 @@ dp_ledger_worker_main(Datum main_arg)
 			ConfigReloadPending = false;
 			ProcessConfigFile(PGC_SIGHUP);
 		}
-
-		/* too early for the next batch? */
-		if (!waited && one_by_one == 0 &&
-			pg_atomic_read_u64(flushing) != InvalidXLogRecPtr &&
-			!dp_pending(MyDatabaseId, DP_GATHER))
-		{
-			waited = WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-							   DP_GATHER_MS, dp_wait_event()) & WL_TIMEOUT;
-			continue;
-		}
-		waited = false;
 
 		take_pending(one_by_one > 0 ? 1 : dp_shared->nslots);
 		if (one_by_one > 0)
