@@ -20,7 +20,6 @@ import re
 import resource
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -31,7 +30,6 @@ ONLY = os.environ.get("LEDGER_ONLY", "")
 STARTS = max(3, TURNS // 2)
 WARM_UP = 0.25
 DATABASE = "dp_ledger_bench"
-COMMAND = "BENCH_ONLY=ledger make bench"
 
 # one transaction each: the worker sees what is committed
 SETUP = [
@@ -160,8 +158,7 @@ def percentile(values, share):
     return sorted(values)[min(int(share * len(values)), len(values) - 1)]
 
 
-ROW = "%-54s %8s %8s %8s %8s  %-4s  %s"
-MISSED = []
+ROW = "| %s | %s | %s | %s | %s | %s |"
 
 
 def figure(value):
@@ -174,10 +171,8 @@ def line(name, values, target=None, most=False):
     verdict = ""
     if target is not None:
         verdict = "pass" if (median < target if most else median >= target) else "MISS"
-    if verdict == "MISS":
-        MISSED.append(name)
     print(ROW % (name, figure(min(values)), figure(median), figure(max(values)),
-                 "" if target is None else ("< " if most else ">= ") + "%g" % target, verdict, COMMAND), flush=True)
+                 "" if target is None else ("less than " if most else "at least ") + "%g" % target, verdict), flush=True)
 
 
 def keep_worker():
@@ -202,11 +197,11 @@ def measure_ratio(bench, others, name, script, clients, target):
             shares.append(others.share())
     turns = quiet_half(turns, shares)
     line(name + ": ratio to INSERT", [debit[0] / insert[0] for debit, insert in turns], target)
-    line("  debits per second", [debit[0] for debit, _ in turns])
-    line("  INSERTs per second", [insert[0] for _, insert in turns])
-    line("  p99 of a debit, ms", [debit[1] for debit, _ in turns])
-    line("  p99 of an INSERT, ms", [insert[1] for _, insert in turns])
-    line("  share of processors that others used", quiet_half(shares, shares))
+    line("debits per second", [debit[0] for debit, _ in turns])
+    line("INSERTs per second", [insert[0] for _, insert in turns])
+    line("p99 of a debit, ms", [debit[1] for debit, _ in turns])
+    line("p99 of an INSERT, ms", [insert[1] for _, insert in turns])
+    line("share of processors that others used", quiet_half(shares, shares))
 
 
 def measure_release(bench, others, protocol):
@@ -219,8 +214,8 @@ def measure_release(bench, others, protocol):
             shares.append(others.share())
     turns = quiet_half(turns, shares)
     line("release of an empty table, %s, ms" % protocol, [median for median, _ in turns], 1, True)
-    line("  p99, ms", [tail for _, tail in turns])
-    line("  share of processors that others used", quiet_half(shares, shares))
+    line("p99, ms", [tail for _, tail in turns])
+    line("share of processors that others used", quiet_half(shares, shares))
 
 
 def measure_start():
@@ -252,9 +247,11 @@ def main():
     psql("postgres", "SET client_min_messages = warning", "DROP DATABASE IF EXISTS " + DATABASE,
          "DROP ROLE IF EXISTS dp_ledger_bench", "CREATE DATABASE " + DATABASE)
     psql(DATABASE, *SETUP)
-    print("the quieter half of %d turns of %d s, the first %g s of each dropped; load %.1f\n" %
+    print("### The ledger: the quieter half of %d turns of %d s, the first %g s of each dropped; load %.1f\n" %
           (TURNS, SECONDS, WARM_UP, os.getloadavg()[0]))
-    print(ROW % ("figure", "min", "median", "max", "target", "", "repeat"))
+    print("One line: `LEDGER_ONLY=\'one budget, 32\' BENCH_ONLY=ledger make bench`\n")
+    print(ROW % ("figure", "min", "median", "max", "target", ""))
+    print(ROW % (("---",) * 6))
     with tempfile.TemporaryDirectory() as directory:
         bench = Bench(directory)
         others = Others()
@@ -272,8 +269,7 @@ def main():
     if ONLY in "start":
         measure_start()
     psql("postgres", "DROP DATABASE " + DATABASE, "DROP ROLE dp_ledger_bench")
-    return 1 if MISSED else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
