@@ -22,6 +22,7 @@ import time
 import data
 import figures
 from data import short
+from session import Session
 
 ROWS = int(float(os.environ.get("BENCH_ROWS") or "1e7"))
 TURNS = int(os.environ.get("BENCH_TURNS") or "7")
@@ -35,31 +36,12 @@ JUDGED_ROWS = 10 ** 7       # with fewer, the debit's write to disk is not small
 MB = 1024.0 * 1024.0
 
 
-class Session:
-    """A psql that is told one statement at a time, and what became of it."""
+class Measured(Session):
+    """What becomes of a statement beyond its time."""
 
     def __init__(self, user, settings):
-        self.psql = subprocess.Popen(
-            ["psql", "-X", "-q", "-A", "-t", "-d", "bench", "-U", user],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, bufsize=1)
-        self.pid = int(self.answer("SELECT pg_backend_pid()").strip())
-        for setting in settings:
-            self.answer("SET " + setting)
-        self.psql.stdin.write("\\timing on\n\\o /dev/null\n")
+        super().__init__("bench", "-U", user, settings=settings)
         self.idle = self.memory("RssAnon")
-
-    def answer(self, sql):
-        self.psql.stdin.write(sql + ";\n\\echo == done\n")
-        self.psql.stdin.flush()
-        text = ""
-        for line in self.psql.stdout:
-            if line.startswith("== done"):
-                break
-            text += line
-        if "ERROR:" in text or "FATAL:" in text:
-            raise RuntimeError(sql + "\n" + text)
-        return text
 
     def memory(self, name):
         with open("/proc/%d/status" % self.pid) as status:
@@ -70,7 +52,7 @@ class Session:
         with open("/proc/%d/schedstat" % self.pid) as stat:
             return int(stat.read().split()[0]) / 1e9
 
-    def run(self, sql):
+    def measure(self, sql):
         """Seconds on the clock and on a processor, temporary bytes, and peak memory beyond that of an idle backend.
 
         Shared memory is touched in the turn that is dropped, so that what is
@@ -78,17 +60,13 @@ class Session:
         with open("/proc/%d/clear_refs" % self.pid, "w") as clear:
             clear.write("5\n")     # the peak starts anew
         before, log = self.cpu(), os.path.getsize(LOG)
-        text = self.answer(sql)
+        ms = self.run(sql)
         cpu = self.cpu() - before
         peak = self.memory("VmHWM") - self.memory("RssShmem") - self.memory("RssFile")
         with open(LOG, errors="replace") as file:
             file.seek(log)
             written = sum(int(n) for n in re.findall(r"LOG:  temporary file: .*, size (\d+)", file.read()))
-        return float(re.findall(r"^Time: ([0-9.]+) ms", text, re.M)[-1]) / 1000, cpu, written, max(peak - self.idle, 0)
-
-    def close(self):
-        self.psql.stdin.close()
-        self.psql.wait()
+        return ms / 1000, cpu, written, max(peak - self.idle, 0)
 
 
 class Result:
@@ -178,7 +156,7 @@ def profile(session, name, sql):
 
 def measure(line, rows):
     settings = ("max_parallel_workers_per_gather = %d" % line.workers, "work_mem = '%s'" % line.work_mem)
-    owner, analyst = Session("postgres", settings), Session("analyst", settings + line.settings)
+    owner, analyst = Measured("postgres", settings), Measured("analyst", settings + line.settings)
     queries = [(beside, owner, sql) for beside, (sql, _) in line.plain.items()]
     queries.append(("private", analyst, line.private))
     try:
@@ -189,7 +167,7 @@ def measure(line, rows):
             return []
         turns, begin = [], time.time()
         while len(turns) <= TURNS and (len(turns) <= FEWEST_TURNS or time.time() - begin < SECONDS):
-            turns.append({name: session.run(sql) for name, session, sql in queries})
+            turns.append({name: session.measure(sql) for name, session, sql in queries})
             queries.reverse()
     finally:
         owner.close()

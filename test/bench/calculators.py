@@ -10,6 +10,8 @@ import re
 import subprocess
 import sys
 
+from session import Session
+
 CALLS = int(os.environ.get("BENCH_CALLS", "1000000"))
 TURNS = 3
 TARGET = 2.0        # microseconds
@@ -115,30 +117,6 @@ OTHERS = [
 LISTS = {"list%d" % n: "(SELECT array_agg(0.01 * sqrt(i)) FROM generate_series(1, %d) i)" % n for n in (10, 20, 36)}
 
 
-class Session:
-    """A psql that is told one statement at a time and says how long it took."""
-
-    def __init__(self):
-        self.psql = subprocess.Popen(["psql", "-X", "-q", "-A", "-t", "-d", "calculators"],
-                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                     stderr=subprocess.STDOUT, text=True, bufsize=1)
-        self.run("SET max_parallel_workers_per_gather = 0")
-        self.psql.stdin.write("\\timing on\n")
-
-    def run(self, sql):
-        self.psql.stdin.write(sql + ";\n\\echo == done\n")
-        self.psql.stdin.flush()
-        text = ""
-        for line in self.psql.stdout:
-            if line.startswith("== done"):
-                break
-            text += line
-        if "ERROR:" in text:
-            raise RuntimeError(sql + "\n" + text)
-        times = re.findall(r"^Time: ([0-9.]+) ms", text, re.M)
-        return float(times[-1]) if times else 0.0
-
-
 def row(*cells):
     print("| " + " | ".join(cells) + " |", flush=True)
 
@@ -160,7 +138,7 @@ def per_call(session, call, calls):
 
 def main():
     subprocess.run(["psql", "-X", "-q", "-d", "postgres", "-c", "CREATE DATABASE calculators"], check=True)
-    session = Session()
+    session = Session("calculators", settings=("max_parallel_workers_per_gather = 0",))
     session.run("CREATE EXTENSION dp_cdp")
     session.run("SELECT setseed(0.5)")
     session.run("CREATE UNLOGGED TABLE t AS SELECT %s FROM generate_series(1, %d)"

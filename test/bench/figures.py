@@ -142,7 +142,8 @@ def units_sweep(rows):
     for units in (10 ** e for e in range(3, 8)):
         if units <= rows and units != rows // 10:
             yield Line(f"count by 100 groups, {short(units)} units", "sweep", Table(min(rows, units * 1000), units),
-                       {TWO_LEVELS: (two_levels(), 0.70)}, "SELECT k100, dp_count(*) FROM t GROUP BY 1", "unit", 100, memory=True)
+                       {TWO_LEVELS: (two_levels(), 0.70), WINDOW: (window(), 0.25)},
+                       "SELECT k100, dp_count(*) FROM t GROUP BY 1", "unit", 100, memory=True)
 
 
 def unique_units(rows):

@@ -24,6 +24,8 @@ import subprocess
 import sys
 import time
 
+from session import Session
+
 TURNS = int(os.environ.get("GUARD_TURNS", "5"))
 SECONDS = int(os.environ.get("GUARD_SECONDS", "3"))
 PLANS = int(os.environ.get("GUARD_PLANS", "200"))
@@ -205,28 +207,6 @@ def instructions():
 # Planning of releases
 # ---------------------------------------------------------------------------
 
-class Session:
-    """A psql that is told one statement at a time and says how long it took."""
-
-    def __init__(self, user):
-        self.psql = subprocess.Popen(
-            ["psql", "-X", "-q", "-A", "-t", "-h", HOME, "-p", str(PORTS["with"]), "-d", "postgres", "-U", user],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1)
-        self.psql.stdin.write("\\timing on\n\\o /dev/null\n\\set VERBOSITY verbose\n")
-
-    def run(self, statement):
-        self.psql.stdin.write(statement + ";\n\\echo == done\n")
-        self.psql.stdin.flush()
-        text = ""
-        for line in self.psql.stdout:
-            if line.startswith("== done"):
-                break
-            text += line
-        if "ERROR:" in text:
-            raise RuntimeError(text)
-        return float(re.findall(r"^Time: ([0-9.]+) ms", text, re.M)[-1])
-
-
 def release_planning():
     plain = "SELECT count(*) FROM p WHERE x < 5"
     joined = JOIN.replace("j0.", "p.").replace("j0,", "p,")
@@ -235,7 +215,7 @@ def release_planning():
     print("\n### Planning of a release: %d times EXPLAIN by analyst and owner in turn, medians in ms\n" % PLANS)
     markdown("query", "plain", "private", "min", "ratio", "max", "more", "target", "")
     for name, query, target in cases:
-        owner, analyst = Session("postgres"), Session("analyst")
+        owner, analyst = (Session("postgres", "-h", HOME, "-p", str(PORTS["with"]), "-U", user) for user in ("postgres", "analyst"))
         private = query.replace("count(*)", "dp_count(*)")
         times = []
         try:
@@ -254,8 +234,7 @@ def release_planning():
         row(name, "%.2f" % a, "%.2f" % b, "%.2f" % min(ratios), "%.2f" % statistics.median(ratios), "%.2f" % max(ratios),
             "%.2f" % more, "%.1f" % target, "pass" if b < target else "MISS")
         for session in (owner, analyst):
-            session.psql.stdin.close()
-            session.psql.wait()
+            session.close()
     return met
 
 
