@@ -44,6 +44,7 @@ PG_FUNCTION_INFO_V1(dp_entry_code_array);
 typedef struct Cursor
 {
 	int			next;
+	Size		at;				/* of totals: where the next one is */
 	bool		registered;		/* reset_cursor will be called on rescan */
 	bool		has_layout;
 	DpLayout	layout;			/* of the states seen so far; all are alike */
@@ -65,23 +66,11 @@ reset_cursor(Datum arg)
 	cursor->registered = false;
 }
 
-static inline uint64 *
-entry_slots(const DpBoundEntry *entry)
-{
-	return (uint64 *) &entry->value[entry->nvalues];
-}
-
-static inline Oid *
-entry_types(const DpBoundEntry *entry)
-{
-	return (Oid *) (entry_slots(entry) + entry->nkeys);
-}
-
 /* behind the types; only in an entry that has codes */
 static inline DpCodeSlot *
 entry_code_slots(const DpBoundEntry *entry)
 {
-	return (DpCodeSlot *) ((char *) entry_types(entry) + MAXALIGN(sizeof(Oid) * entry->nkeys));
+	return (DpCodeSlot *) ((char *) dp_entry_types(entry) + MAXALIGN(sizeof(Oid) * entry->nkeys));
 }
 
 /* how value i is kept as codes; 0 when it is not */
@@ -150,9 +139,17 @@ codes_length(const DpLayout *layout, const char *from, int i)
 		(slot & DP_CODES_SET ? sizeof(int64) : sizeof(int32));
 }
 
+/* the clamped values of the entry at "from" of a state without codes */
+void
+dp_bound_values(const char *from, const DpBoundSpec *spec, const DpLayout *layout, int64 *values)
+{
+	for (int i = 0; i < layout->nvalues; i++)
+		values[i] = clamped_value(layout, from, spec, i);
+}
+
 /* entry n of a state */
-static DpBoundEntry *
-make_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const DpLayout *layout)
+DpBoundEntry *
+dp_bound_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const DpLayout *layout)
 {
 	const char *from = dp_state_entries(state) + n * dp_entry_size(state);
 	Size		types = MAXALIGN(sizeof(Oid) * layout->nkeys);
@@ -178,21 +175,21 @@ make_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const DpLa
 		if (likely(layout->codes[i] == 0))
 			entry->value[i] = clamped_value(layout, from, spec, i);
 
-	memset(entry_types(entry), 0, types + slots);
+	memset(dp_entry_types(entry), 0, types + slots);
 	size = fixed;
 	for (int i = 0; i < layout->nkeys; i++)
 	{
 		uint64		word = dp_entry_word(layout, from, i);
 		uint32		len = key_length(layout, from, i);
 
-		entry_types(entry)[i] = state->key[i].type;
+		dp_entry_types(entry)[i] = state->key[i].type;
 		if (len == 0)
-			entry_slots(entry)[i] = word;
+			dp_entry_slots(entry)[i] = word;
 		else
 		{
 			memcpy((char *) entry + size, (const char *) state + DP_SLOT_OFFSET(word), len);
 			memset((char *) entry + size + len, 0, MAXALIGN(len) - len);
-			entry_slots(entry)[i] = DP_SLOT(size, len);
+			dp_entry_slots(entry)[i] = DP_SLOT(size, len);
 			size += MAXALIGN(len);
 		}
 	}
@@ -213,8 +210,8 @@ make_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const DpLa
 }
 
 /* the state was gathered for this spec, or one of the same shape */
-static void
-check_spec(const DpBoundState *state, const DpBoundSpec *spec)
+void
+dp_bound_check_spec(const DpBoundState *state, const DpBoundSpec *spec)
 {
 	const DpCodeSlot *codes = dp_state_code_slots(state);
 	uint64		sums = 0;
@@ -239,6 +236,25 @@ check_spec(const DpBoundState *state, const DpBoundSpec *spec)
 		elog(ERROR, "bound_state was made for another bound_spec");
 }
 
+/* cursor->layout is that of the state, which has hardly ever another one than the last */
+static inline void
+learn_layout(Cursor *cursor, const DpBoundState *state)
+{
+	const DpLayout *layout = &cursor->layout;
+
+	if (cursor->has_layout &&
+		layout->nkeys == state->nkeys && layout->nvalues == state->nvalues &&
+		layout->by_reference == state->by_reference &&
+		layout->narrow == state->narrow && layout->sums == state->sums &&
+		layout->has_codes == state->has_codes &&
+		(!state->has_codes || memcmp(layout->codes, dp_state_code_slots(state),
+									 state->nvalues * sizeof(DpCodeSlot)) == 0))
+		return;
+	dp_layout_init(&cursor->layout, state->nkeys, state->nvalues, state->by_reference,
+				   state->narrow, state->sums, dp_state_code_slots(state));
+	cursor->has_layout = true;
+}
+
 /*
  * bound_entries(bound_state, bound_spec) -> SETOF bound_entry: the kept
  * groups in no order that means anything, values clamped.  Strict.
@@ -250,6 +266,7 @@ dp_bound_entries(PG_FUNCTION_ARGS)
 	const DpBoundState *state = (const DpBoundState *) PG_GETARG_POINTER(0);
 	const DpBoundSpec *spec = (const DpBoundSpec *) PG_GETARG_POINTER(1);
 	Cursor	   *cursor = fcinfo->flinfo->fn_extra;
+	const DpBoundEntry *entry;
 
 	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) ||
 		(rsinfo->allowedModes & SFRM_ValuePerCall) == 0)
@@ -269,20 +286,9 @@ dp_bound_entries(PG_FUNCTION_ARGS)
 	}
 	if (cursor->next == 0)
 	{
-		check_spec(state, spec);
-		if (!cursor->has_layout ||
-			cursor->layout.nkeys != state->nkeys || cursor->layout.nvalues != state->nvalues ||
-			cursor->layout.by_reference != state->by_reference ||
-			cursor->layout.narrow != state->narrow || cursor->layout.sums != state->sums ||
-			cursor->layout.has_codes != state->has_codes ||
-			(state->has_codes && memcmp(cursor->layout.codes, dp_state_code_slots(state),
-										state->nvalues * sizeof(DpCodeSlot)) != 0))
-			dp_layout_init(&cursor->layout, state->nkeys, state->nvalues,
-						   state->by_reference, state->narrow, state->sums,
-						   dp_state_code_slots(state));
-		cursor->has_layout = true;
+		dp_bound_check_spec(state, spec);
+		cursor->at = DP_TOTALS_HEADER;
 	}
-
 	if (cursor->next >= state->nentries)
 	{
 		cursor->next = 0;
@@ -291,7 +297,16 @@ dp_bound_entries(PG_FUNCTION_ARGS)
 	}
 
 	rsinfo->isDone = ExprMultipleResult;
-	PG_RETURN_POINTER(make_entry(state, cursor->next++, spec, &cursor->layout));
+	if (state->totals)
+	{
+		entry = (const DpBoundEntry *) ((const char *) state + cursor->at);
+		cursor->at += MAXALIGN(VARSIZE(entry));
+		cursor->next++;
+		PG_RETURN_POINTER(entry);
+	}
+	if (cursor->next == 0)
+		learn_layout(cursor, state);
+	PG_RETURN_POINTER(dp_bound_entry(state, cursor->next++, spec, &cursor->layout));
 }
 
 static const DpBoundEntry *
@@ -320,9 +335,9 @@ dp_entry_key(PG_FUNCTION_ARGS)
 	if (i < 0 || i >= entry->nkeys)
 		elog(ERROR, "bound_entry has no key %d", i);
 
-	if (unlikely(result == NULL || result->type != entry_types(entry)[i]))
+	if (unlikely(result == NULL || result->type != dp_entry_types(entry)[i]))
 	{
-		Oid			stored = entry_types(entry)[i];
+		Oid			stored = dp_entry_types(entry)[i];
 		Oid			wanted = get_fn_expr_rettype(fcinfo->flinfo);
 
 		if (!OidIsValid(wanted) || (stored != wanted && !IsBinaryCoercible(stored, wanted)))
@@ -336,7 +351,7 @@ dp_entry_key(PG_FUNCTION_ARGS)
 
 	if (entry->null_keys & (1 << i))
 		PG_RETURN_NULL();
-	slot = entry_slots(entry)[i];
+	slot = dp_entry_slots(entry)[i];
 	if (result->typbyval)
 		PG_RETURN_DATUM((Datum) slot);
 	PG_RETURN_POINTER((const char *) entry + DP_SLOT_OFFSET(slot));

@@ -49,10 +49,52 @@ emit(DpBoundRows *rows, uint64 unit, bool unit_isnull, DpBoundState *state)
 	return ExecProject(agg->ss.ps.ps_ProjInfo);
 }
 
+/* the next unit's, with what is left for later passes gathered on the way; NULL at the end */
+static DpBoundState *
+next_state(DpBoundRows *rows)
+{
+	for (;;)
+	{
+		DpBoundState *state;
+
+		while (rows->emitting && rows->emitted < rows->nbuckets)
+		{
+			DpBucket   *bucket = &rows->buckets[rows->emitted++];
+
+			if ((rows->emitted & 0xFFFF) == 0)
+				CHECK_FOR_INTERRUPTS();
+			if (rows->emitted + FETCH_AHEAD < rows->nbuckets)
+			{
+				const char *ahead = (char *) rows->buckets[rows->emitted + FETCH_AHEAD].state;
+
+				__builtin_prefetch(ahead);
+				__builtin_prefetch(ahead + 64);
+			}
+			if (bucket->state != NULL)
+			{
+				rows->next_unit = bucket->unit;
+				rows->next_isnull = false;
+				return bucket->state;
+			}
+		}
+		rows->next_unit = 0;
+		rows->next_isnull = true;
+		state = rows->null_state;
+		rows->null_state = NULL;
+		if (state != NULL)
+			return state;
+		rows->emitting = false;
+		if (rows->waiting == NULL)
+			return NULL;
+		dp_gather_partition(rows);
+	}
+}
+
 static TupleTableSlot *
 exec_bound_rows(PlanState *node)
 {
 	DpBoundRows *rows = under_way;
+	DpBoundState *state;
 
 	while (rows != NULL && &rows->agg->ss.ps != node)
 		rows = rows->next;
@@ -65,28 +107,26 @@ exec_bound_rows(PlanState *node)
 		rows->started = true;
 		dp_gather_input(rows);
 	}
-	for (;;)
+	if (rows->state == NULL)
+		rows->state = next_state(rows);
+	if (rows->totals != NULL)
 	{
-		DpBoundState *state;
+		DpBoundState *totals;
 
-		while (rows->emitting && rows->emitted < rows->nbuckets)
+		while (rows->state != NULL && dp_totals_add(rows->totals, rows->state))
+			rows->state = next_state(rows);
+		totals = dp_totals_take(rows->totals);
+		if (totals != NULL)
+			return emit(rows, 0, true, totals);
+		if (dp_totals_useless(rows->totals))
 		{
-			DpBucket   *bucket = &rows->buckets[rows->emitted++];
-
-			if (rows->emitted + FETCH_AHEAD < rows->nbuckets)
-				__builtin_prefetch(rows->buckets[rows->emitted + FETCH_AHEAD].state);
-			if (bucket->state != NULL)
-				return emit(rows, bucket->unit, false, bucket->state);
+			dp_totals_free(rows->totals);
+			rows->totals = NULL;
 		}
-		state = rows->null_state;
-		rows->null_state = NULL;
-		if (state != NULL)
-			return emit(rows, 0, true, state);
-		rows->emitting = false;
-		if (rows->waiting == NULL)
-			return NULL;
-		dp_gather_partition(rows);
 	}
+	state = rows->state;
+	rows->state = NULL;
+	return state != NULL ? emit(rows, rows->next_unit, rows->next_isnull, state) : NULL;
 }
 
 static void
@@ -191,7 +231,6 @@ take_over(AggState *agg)
 	DpBoundRows *rows;
 	MemoryContextCallback *callback;
 	Size		limit = Min((double) work_mem * hash_mem_multiplier * 1024.0, (double) SIZE_MAX / 2);
-	Size		block = ALLOCSET_DEFAULT_INITSIZE;
 
 	unit = TupleDescAttr(agg->ss.ss_ScanTupleSlot->tts_tupleDescriptor, plan->grpColIdx[0] - 1);
 	if (!dp_key_info_init(&info, unit->atttypid, unit->attcollation, estate->es_query_cxt) ||
@@ -212,13 +251,10 @@ take_over(AggState *agg)
 	{
 		rows->context = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp rows of units",
 											  ALLOCSET_DEFAULT_SIZES);
-		/* blocks small enough for the limit to notice */
-		while (block * 2 <= Min(limit / 16, ALLOCSET_DEFAULT_MAXSIZE))
-			block *= 2;
-		rows->states = AllocSetContextCreate(rows->context, "dp_cdp states of units",
-											 ALLOCSET_DEFAULT_MINSIZE, ALLOCSET_DEFAULT_INITSIZE, block);
 		/* nodeAgg has made its empty hash table already */
 		rows->limit = limit - Min(MemoryContextMemAllocated(agg->hash_metacxt, true), limit * 3 / 4);
+		rows->totals = dp_totals_create((DpBoundSpec *) DatumGetPointer(rows->fcinfo->args[1].value),
+										rows->limit / 8, rows->context);
 		callback = palloc(sizeof(MemoryContextCallback));
 		callback->func = forget;
 		callback->arg = rows;

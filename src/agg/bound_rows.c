@@ -53,11 +53,16 @@
 static void
 start_table(DpBoundRows *rows, uint64 nbuckets)
 {
-	if (rows->buckets != NULL)
-		pfree(rows->buckets);
-	rows->buckets = MemoryContextAllocExtended(rows->context, nbuckets * sizeof(DpBucket),
-											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	rows->nbuckets = nbuckets;
+	if (rows->nbuckets == nbuckets)
+		memset(rows->buckets, 0, nbuckets * sizeof(DpBucket));
+	else
+	{
+		if (rows->buckets != NULL)
+			pfree(rows->buckets);
+		rows->buckets = MemoryContextAllocExtended(rows->context, nbuckets * sizeof(DpBucket),
+												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+		rows->nbuckets = nbuckets;
+	}
 	rows->nunits = 0;
 	rows->null_state = NULL;
 	rows->full = false;
@@ -174,6 +179,33 @@ advance(DpBoundRows *rows, DpBoundState **pstate, uint64 unit, bool unit_isnull)
  * ------------------------------------------------------------------------
  */
 
+/*
+ * Memory for the states of a pass.  What one partition took stays for those
+ * that follow: to get the same pages from the system anew each time took an
+ * eighth of a query over units of one row.
+ */
+static void
+start_states(DpBoundRows *rows)
+{
+	Size		used = rows->states ? MemoryContextMemAllocated(rows->states, false) : 0;
+	Size		block = ALLOCSET_DEFAULT_INITSIZE;
+	Size		keep = rows->bits > 0 && used <= rows->table_limit / 4 ? MAXALIGN(used) : 0;
+
+	if (rows->states != NULL && (keep == 0 || rows->keeps_states))
+	{
+		MemoryContextReset(rows->states);
+		return;
+	}
+	if (rows->states != NULL)
+		MemoryContextDelete(rows->states);
+	/* blocks small enough for the limit to notice */
+	while (block * 2 <= Min(rows->limit / 16, ALLOCSET_DEFAULT_MAXSIZE))
+		block *= 2;
+	rows->states = AllocSetContextCreate(rows->context, "dp_cdp states of units", keep,
+										 ALLOCSET_DEFAULT_INITSIZE, Max(block, keep));
+	rows->keeps_states = keep > 0;
+}
+
 static void
 begin_pass(DpBoundRows *rows, int bits, Size table_limit)
 {
@@ -186,13 +218,14 @@ begin_pass(DpBoundRows *rows, int bits, Size table_limit)
 		share = Min(share, DP_MAX_PARTITIONS) / 16;
 	while (2 << partition_bits <= Min(share, DP_MAX_PARTITIONS))
 		partition_bits++;
-	rows->bits = bits;
 	/* where no bits are left there is but one unit in each partition */
 	rows->partition_bits = Min(partition_bits, 63 - bits);
 	rows->table_limit = rows->partition_bits < 1 ? SIZE_MAX : table_limit;
 	rows->partition_bits = Max(rows->partition_bits, 1);
 	memset(rows->partitions, 0, sizeof(rows->partitions));
-	MemoryContextReset(rows->states);
+	/* by the pass before, of which rows->bits tells */
+	start_states(rows);
+	rows->bits = bits;
 	/* the partitions before are a good guess */
 	nbuckets = Max(rows->nbuckets, FIRST_BUCKETS);
 	while (nbuckets > FIRST_BUCKETS && nbuckets * sizeof(DpBucket) > rows->table_limit / 4)

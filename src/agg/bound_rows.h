@@ -63,6 +63,8 @@ typedef struct DpBucket
 	DpBoundState *state;		/* NULL: free */
 } DpBucket;
 
+typedef struct DpTotals DpTotals;
+
 typedef struct DpBoundRows
 {
 	AggState   *agg;
@@ -81,6 +83,7 @@ typedef struct DpBoundRows
 
 	MemoryContext context;		/* of what follows */
 	MemoryContext states;
+	bool		keeps_states;	/* memory of them, from pass to pass */
 	Size		limit;
 	Size		table_limit;
 	DpBucket   *buckets;
@@ -99,6 +102,10 @@ typedef struct DpBoundRows
 	bool		started;
 	bool		emitting;
 	uint64		emitted;		/* buckets that are done with */
+	DpBoundState *state;		/* the next one to leave, of this unit */
+	uint64		next_unit;
+	bool		next_isnull;
+	DpTotals   *totals;			/* NULL: states leave as they are */
 } DpBoundRows;
 
 /* bound_records.c */
@@ -112,6 +119,13 @@ extern void dp_free_spare_chunks(DpBoundRows *rows);
 /* bound_rows.c */
 extern void dp_gather_input(DpBoundRows *rows);
 extern void dp_gather_partition(DpBoundRows *rows);
+
+/* bound_totals.c */
+extern DpTotals *dp_totals_create(const DpBoundSpec *spec, Size limit, MemoryContext parent);
+extern bool dp_totals_add(DpTotals *totals, const DpBoundState *state);
+extern bool dp_totals_useless(const DpTotals *totals);
+extern DpBoundState *dp_totals_take(DpTotals *totals);
+extern void dp_totals_free(DpTotals *totals);
 
 /* bound_unit.c */
 extern Datum dp_bound_unit(PG_FUNCTION_ARGS);

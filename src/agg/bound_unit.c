@@ -311,22 +311,16 @@ dp_bound_unit(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* the shape of a state, cached in fn_extra; all states of an aggregate have the same */
-static DpShape *
-combine_shape(FunctionCallInfo fcinfo, const DpBoundState *state)
+/* the shape of a state; all states of an aggregate have the same */
+DpShape *
+dp_shape_of(const DpBoundState *state, MemoryContext context)
 {
-	DpShape    *shape = fcinfo->flinfo->fn_extra;
+	DpShape    *shape = MemoryContextAllocZero(context, sizeof(DpShape));
 
-	if (shape == NULL)
-	{
-		shape = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(DpShape));
-		for (int i = 0; i < state->nkeys; i++)
-			if (!dp_key_info_init(&shape->key[i], state->key[i].type, state->key[i].collation,
-								  fcinfo->flinfo->fn_mcxt))
-				elog(ERROR, "type %u has no hash function", state->key[i].type);
-		dp_shape_init(shape, state->nkeys, state->nvalues, state->sums, dp_state_code_slots(state));
-		fcinfo->flinfo->fn_extra = shape;
-	}
+	for (int i = 0; i < state->nkeys; i++)
+		if (!dp_key_info_init(&shape->key[i], state->key[i].type, state->key[i].collation, context))
+			elog(ERROR, "type %u has no hash function", state->key[i].type);
+	dp_shape_init(shape, state->nkeys, state->nvalues, state->sums, dp_state_code_slots(state));
 	return shape;
 }
 
@@ -337,7 +331,7 @@ same_unit(const DpShape *shape, const DpBoundState *a, const DpBoundState *b)
 	for (int i = 0; i < shape->layout.nkeys; i++)
 		if (i >= a->nkeys || shape->key[i].type != a->key[i].type)
 			return false;
-	return a->nkeys == shape->layout.nkeys && b->nkeys == a->nkeys &&
+	return !a->totals && !b->totals && a->nkeys == shape->layout.nkeys && b->nkeys == a->nkeys &&
 		a->nvalues == shape->layout.nvalues && b->nvalues == a->nvalues &&
 		a->sums == shape->layout.sums && b->sums == a->sums &&
 		a->has_codes == shape->layout.has_codes && b->has_codes == a->has_codes &&
@@ -358,10 +352,13 @@ dp_bound_combine(PG_FUNCTION_ARGS)
 {
 	DpBoundState *state = dp_state_in_place(fcinfo);
 	const DpBoundState *other = (const DpBoundState *) PG_GETARG_POINTER(1);
-	DpShape    *shape = combine_shape(fcinfo, state);
-	const DpLayout *layout = &shape->layout;
+	DpShape    *shape = fcinfo->flinfo->fn_extra;
+	const DpLayout *layout;
 	DpKey		keys[DP_MAX_KEYS];
 
+	if (shape == NULL)
+		fcinfo->flinfo->fn_extra = shape = dp_shape_of(state, fcinfo->flinfo->fn_mcxt);
+	layout = &shape->layout;
 	if (!same_unit(shape, state, other))
 		elog(ERROR, "partial states of different units cannot be combined");
 

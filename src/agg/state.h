@@ -65,11 +65,15 @@ typedef struct DpBoundState
 	uint16		by_reference;	/* bit i: key i is */
 	uint16		narrow;			/* bit i: key i is by value and takes 4 bytes */
 	uint16		entry_words;	/* entries' size in words of 8 bytes */
-	uint8		nkeys;
+	uint8		nkeys:7;
+	uint8		totals:1;		/* of many units: see bound_totals.c */
 	uint8		nvalues:7;
 	uint8		has_codes:1;	/* DpCodeSlots follow the key types */
 	DpKeyType	key[FLEXIBLE_ARRAY_MEMBER];
 } DpBoundState;
+
+/* totals have whole DpBoundEntries, aligned, from here on, and no key types */
+#define DP_TOTALS_HEADER MAXALIGN(offsetof(DpBoundState, key))
 
 /*
  * What is kept of value i as codes: none, or up to DP_CODES_MOST of them; as
@@ -107,7 +111,8 @@ typedef struct DpLayout
 } DpLayout;
 
 /*
- * SQL type dp_cdp.bound_entry: one group of one unit, values clamped.
+ * SQL type dp_cdp.bound_entry: one group of one unit, values clamped; or such
+ * values of several units in one group, added up.
  * Followed by nvalues int64 (grid units; codes: a slot), nkeys slots, nkeys
  * type OIDs (aligned), nvalues code slots (aligned) if it has codes, the keys'
  * bytes, and the codes.
@@ -184,6 +189,7 @@ extern uint64 dp_bound_state_load(const DpBoundState *state, int i, const DpShap
 
 /* bound_unit.c: what the spec wants of value i's codes; 0 when it is not of codes */
 extern DpCodeSlot dp_spec_codes(const DpBoundSpec *spec, int i);
+extern DpShape *dp_shape_of(const DpBoundState *state, MemoryContext context);
 
 /* bound_codes.c: codes in entries */
 extern Size dp_codes_size(DpCodeSlot slot);
@@ -194,7 +200,14 @@ extern int	dp_codes_count(const char *codes, DpCodeSlot slot);
 extern void dp_codes_read(const DpBoundState *state, const char *entry, uint32 at,
 						  DpCodeSlot slot, void *result);
 
-/* bound_entry.c: an entry's codes of value i, and how many */
+/* bound_entry.c: one group of a state, checked to be of the spec before */
+extern void dp_bound_check_spec(const DpBoundState *state, const DpBoundSpec *spec);
+extern DpBoundEntry *dp_bound_entry(const DpBoundState *state, int n, const DpBoundSpec *spec,
+									const DpLayout *layout);
+extern void dp_bound_values(const char *from, const DpBoundSpec *spec, const DpLayout *layout,
+							int64 *values);
+
+/* an entry's codes of value i, and how many */
 extern const int32 *dp_entry_codes(const DpBoundEntry *entry, int i, int *n);
 extern const int64 *dp_entry_distinct_codes(const DpBoundEntry *entry, int i, int *n);
 
@@ -223,6 +236,19 @@ static inline Size
 dp_entry_size(const DpBoundState *state)
 {
 	return (Size) state->entry_words * sizeof(uint64);
+}
+
+/* where a DpBoundEntry keeps its keys: values or slots, and their types */
+static inline uint64 *
+dp_entry_slots(const DpBoundEntry *entry)
+{
+	return (uint64 *) &entry->value[entry->nvalues];
+}
+
+static inline Oid *
+dp_entry_types(const DpBoundEntry *entry)
+{
+	return (Oid *) (dp_entry_slots(entry) + entry->nkeys);
 }
 
 static inline uint64
