@@ -21,6 +21,12 @@ CREATE TABLE visits AS
 	FROM generate_series(0, 7) v, LATERAL (SELECT (g * 7919 + v * 13) % 20000 AS p FROM generate_series(1, 20000) g) s;
 CREATE TABLE many (unit int, k int, x int);
 INSERT INTO many SELECT g % 3000, g % 3, 1 FROM generate_series(1, 90000) g;
+-- more groups than are added up at once, and more units; keys that are told apart by their type, and long ones
+CREATE TABLE wide (unit int, k int, n numeric, x int);
+INSERT INTO wide SELECT p, (p * 7 + v) % 6000, ((p + v) % 5)::numeric / 2, v % 2
+	FROM generate_series(1, 20000) p, generate_series(1, 4) v;
+CREATE TABLE deep AS SELECT unit, unit % 3 AS k FROM generate_series(1, 1200000) unit;
+CREATE TABLE long AS SELECT p AS unit, repeat(chr(97 + (p + v) % 4), 120000) AS k FROM generate_series(1, 200) p, generate_series(0, 2) v;
 CREATE TABLE by_i4 AS SELECT * FROM visits;
 CREATE TABLE by_i2 AS SELECT * FROM visits;
 CREATE TABLE by_i8 AS SELECT * FROM visits;
@@ -28,11 +34,14 @@ CREATE TABLE by_d AS SELECT * FROM visits;
 CREATE TABLE by_t AS SELECT * FROM visits;
 CREATE TABLE by_n AS SELECT * FROM visits;
 SELECT dp_cdp.protect_table('by_' || c, 'clinic', c) FROM unnest('{i4,i2,i8,d,t,n}'::name[]) c;
-SELECT dp_cdp.protect_table('many', 'clinic', 'unit');
+SELECT dp_cdp.protect_table(t, 'clinic', 'unit') FROM unnest('{many,wide,deep,long}'::regclass[]) t;
 SELECT dp_cdp.set_keys('by_' || c, 'k', ARRAY[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, NULL]),
 	dp_cdp.set_bounds('by_' || c, 'x', 0, 1), dp_cdp.set_bounds('by_' || c, 'y', 0, 1),
 	dp_cdp.set_bounds('by_' || c, 'z', 0, 0.5) FROM unnest('{i4,i2,i8,d,t,n}'::name[]) c;
 SELECT dp_cdp.set_keys('by_i4', 'word', (SELECT array_agg(DISTINCT word) FROM visits));
+SELECT dp_cdp.set_keys('wide', 'k', (SELECT array_agg(DISTINCT k) FROM wide)), dp_cdp.set_keys('wide', 'n', ARRAY[0, 0.50, 1, 1.5, 2.0]),
+	dp_cdp.set_bounds('wide', 'x', 0, 1), dp_cdp.set_keys('deep', 'k', ARRAY[0, 1, 2]),
+	dp_cdp.set_keys('long', 'k', (SELECT array_agg(DISTINCT k) FROM long));
 SELECT dp_cdp.set_keys('many', 'k', ARRAY[0, 1, 2]), dp_cdp.set_bounds('many', 'x', 0, 5);
 RESET SESSION AUTHORIZATION;
 ANALYZE;
@@ -71,7 +80,7 @@ BEGIN
 	END LOOP;
 END $$;
 
-SELECT plan(78);
+SELECT plan(97);
 
 SELECT same('by_' || c, 'SELECT k, round(@count(*)) AS a FROM @t GROUP BY k',
 			format('SELECT k, count(*)::float8 AS a FROM @t WHERE %I IS NOT NULL GROUP BY k', c), 'counts by a key that may be NULL')
@@ -91,5 +100,15 @@ SELECT same('by_i4', 'SELECT word, k, round(@sum(z) * 2) + 0 AS a FROM @t WHERE 
 -- each person has 30 rows in one group, of which 8 count
 SELECT same('many', 'SELECT k, round(@count(*)) AS a, round(@sum(x)::numeric) AS b FROM @t GROUP BY k',
 			'SELECT k, 8000::float8 AS a, 5000::numeric AS b FROM @t GROUP BY k', 'rows beyond max_rows', '8');
+SELECT same('wide', 'SELECT k, round(@count(*)) AS a, round(@sum(x)::numeric) + 0 AS b FROM @t GROUP BY k',
+			'SELECT k, count(*)::float8 AS a, sum(x)::numeric AS b FROM @t GROUP BY k', '6,000 groups');
+SELECT same('wide', 'SELECT trim_scale(n) AS n, round(@count(*)) AS a FROM @t GROUP BY n',
+			'SELECT trim_scale(n) AS n, count(*)::float8 AS a FROM @t GROUP BY n', 'keys of numeric');
+SET enable_sort = off;
+SELECT same('long', 'SELECT left(k, 1) AS k, round(@count(*)) AS a FROM @t GROUP BY @t.k',
+			'SELECT left(k, 1) AS k, count(*)::float8 AS a FROM @t GROUP BY @t.k', 'long keys');
+RESET enable_sort;
+SELECT is(answers('SELECT k, round(@count(*)) AS a FROM deep GROUP BY k', '64MB', 0, 'dp_', '1'),
+		  '(0,400000) (1,400000) (2,400000)', '1,200,000 units');
 
 SELECT * FROM finish();
