@@ -72,15 +72,15 @@ next_state(DpBoundRows *rows)
 			}
 			if (bucket->state != NULL)
 			{
-				rows->next_unit = bucket->unit;
-				rows->next_isnull = false;
+				rows->state_unit = bucket->unit;
+				rows->state_isnull = false;
 				return bucket->state;
 			}
 		}
-		rows->next_unit = 0;
-		rows->next_isnull = true;
-		state = rows->null_state;
-		rows->null_state = NULL;
+		rows->state_unit = 0;
+		rows->state_isnull = true;
+		state = rows->null_unit.state;
+		rows->null_unit.state = NULL;
 		if (state != NULL)
 			return state;
 		rows->emitting = false;
@@ -126,7 +126,7 @@ exec_bound_rows(PlanState *node)
 	}
 	state = rows->state;
 	rows->state = NULL;
-	return state != NULL ? emit(rows, rows->next_unit, rows->next_isnull, state) : NULL;
+	return state != NULL ? emit(rows, rows->state_unit, rows->state_isnull, state) : NULL;
 }
 
 static void
@@ -177,7 +177,8 @@ read_arguments(DpBoundRows *rows, AggState *agg, Aggref *aggref)
 										agg->ss.ps.ps_ExprContext, &value->isnull);
 			if (value->isnull)
 				return false;
-			rows->seed = ((DpBoundSpec *) DatumGetPointer(value->value))->seed[0];
+			rows->spec = (DpBoundSpec *) DatumGetPointer(value->value);
+			rows->seed = rows->spec->seed[0];
 			continue;
 		}
 		if (rows->unit_argno == 0 && input_column(expr) == rows->unit_attno)
@@ -202,6 +203,29 @@ read_arguments(DpBoundRows *rows, AggState *agg, Aggref *aggref)
 	}
 	rows->record_size = rows->by_reference ? MAXALIGN(at) : INTALIGN(at);
 	return argno > 1;
+}
+
+/* ranks of keys by value can be told from a row, without the state */
+static void
+read_keys(DpBoundRows *rows, Aggref *aggref)
+{
+	int			nkeys = rows->spec->nkeys;
+
+	/* arguments as bound_unit takes them: spec, unit, keys, values */
+	if (rows->unit_argno != 2 || nkeys > DP_MAX_KEYS ||
+		list_length(aggref->args) != rows->unit_argno + nkeys + rows->spec->nvalues)
+		return;
+	for (int i = 0; i < nkeys; i++)
+	{
+		TargetEntry *tle = list_nth_node(TargetEntry, aggref->args, rows->unit_argno + i);
+		DpKeyInfo	info;
+
+		if (!dp_key_info_init(&info, exprType((Node *) tle->expr), exprCollation((Node *) tle->expr),
+							  CurrentMemoryContext) || info.class != DP_KEY_WORD)
+			return;
+		rows->key_typlen[i] = info.typlen;
+	}
+	rows->nkeys = nkeys;
 }
 
 static bool
@@ -249,12 +273,12 @@ take_over(AggState *agg)
 	rows->unit_typlen = info.typlen;
 	if (read_arguments(rows, agg, rows->trans->aggref))
 	{
+		read_keys(rows, rows->trans->aggref);
 		rows->context = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp rows of units",
 											  ALLOCSET_DEFAULT_SIZES);
 		/* nodeAgg has made its empty hash table already */
 		rows->limit = limit - Min(MemoryContextMemAllocated(agg->hash_metacxt, true), limit * 3 / 4);
-		rows->totals = dp_totals_create((DpBoundSpec *) DatumGetPointer(rows->fcinfo->args[1].value),
-										rows->limit / 8, rows->context);
+		rows->totals = dp_totals_create(rows->spec, rows->limit / 8, rows->context);
 		callback = palloc(sizeof(MemoryContextCallback));
 		callback->func = forget;
 		callback->arg = rows;

@@ -36,7 +36,7 @@
 #include "agg/bound_rows.h"
 
 /* what the first table may take: about what a core's second cache holds */
-#define FIRST_TABLE ((Size) 1024 * 1024)
+#define FIRST_TABLE ((Size) 2 * 1024 * 1024)
 
 #define MIN_UNITS 64
 #define FIRST_BUCKETS 1024
@@ -64,7 +64,7 @@ start_table(DpBoundRows *rows, uint64 nbuckets)
 		rows->nbuckets = nbuckets;
 	}
 	rows->nunits = 0;
-	rows->null_state = NULL;
+	memset(&rows->null_unit, 0, sizeof(DpBucket));
 	rows->full = false;
 }
 
@@ -113,21 +113,24 @@ has_room(DpBoundRows *rows)
 }
 
 /* where the unit's state is, to be made when it is NULL; NULL when its rows are to be set aside */
-static inline DpBoundState **
+static inline DpBucket *
 find_unit(DpBoundRows *rows, uint64 unit, bool unit_isnull, uint64 hash)
 {
 	uint64		mask;
 	uint64		at;
 
 	if (unlikely(unit_isnull))
-		return &rows->null_state;
+	{
+		rows->null_unit.last_rank = PG_UINT64_MAX;
+		return &rows->null_unit;
+	}
 
 	mask = rows->nbuckets - 1;
 	at = hash & mask;
 	while (rows->buckets[at].state != NULL)
 	{
 		if (rows->buckets[at].unit == unit)
-			return &rows->buckets[at].state;
+			return &rows->buckets[at];
 		at = (at + 1) & mask;
 	}
 	if (rows->full)
@@ -143,16 +146,43 @@ find_unit(DpBoundRows *rows, uint64 unit, bool unit_isnull, uint64 hash)
 	while (rows->buckets[at].state != NULL)
 		at = (at + 1) & mask;
 	rows->buckets[at].unit = unit;
+	rows->buckets[at].last_rank = PG_UINT64_MAX;
 	rows->nunits++;
-	return &rows->buckets[at].state;
+	return &rows->buckets[at];
+}
+
+/*
+ * Would bound_unit leave out the row whose arguments are set?  As it does,
+ * where the unit has as many groups as it may have, and this one comes after
+ * all of them; told without the state, which is seldom in a cache.
+ */
+static inline bool
+is_left_out(const DpBoundRows *rows, const DpBucket *bucket, uint64 hash)
+{
+	const NullableDatum *key = &rows->fcinfo->args[rows->unit_argno + 1];
+	uint64		rank;
+	uint64		nulls = 0;
+
+	if (bucket->last_rank == PG_UINT64_MAX)
+		return false;
+	rank = dp_hashed_unit_salt(hash, rows->spec->seed);
+	for (int i = 0; i < rows->nkeys; i++, key++)
+		if (unlikely(key->isnull))
+		{
+			rank = dp_rank_null(rank);
+			nulls |= UINT64CONST(1) << i;
+		}
+		else
+			rank = dp_rank_word(rank, dp_key_word(key->value, rows->key_typlen[i]));
+	return dp_rank_finish(rank, nulls) > bucket->last_rank;
 }
 
 /* calls the transition function with the arguments that are set */
 static inline void
-advance(DpBoundRows *rows, DpBoundState **pstate, uint64 unit, bool unit_isnull)
+advance(DpBoundRows *rows, DpBucket *bucket, uint64 unit, bool unit_isnull)
 {
 	FunctionCallInfo fcinfo = rows->fcinfo;
-	DpBoundState *old = *pstate;
+	DpBoundState *old = bucket->state;
 	DpBoundState *state;
 
 	fcinfo->args[0].value = PointerGetDatum(old);
@@ -167,11 +197,26 @@ advance(DpBoundRows *rows, DpBoundState **pstate, uint64 unit, bool unit_isnull)
 	if (unlikely(state != old))
 	{
 		/* it is in the memory of the row, as for nodeAgg */
-		*pstate = MemoryContextAlloc(rows->states, VARSIZE(state));
-		memcpy(*pstate, state, VARSIZE(state));
+		bucket->state = MemoryContextAlloc(rows->states, VARSIZE(state));
+		memcpy(bucket->state, state, VARSIZE(state));
 		if (old != NULL)
 			pfree(old);
 	}
+	if (rows->nkeys > 0 && !unit_isnull)
+		bucket->last_rank = dp_bound_last_rank(bucket->state);
+}
+
+/* what becomes of the row whose arguments are set */
+static inline void
+gather_row(DpBoundRows *rows, uint64 unit, bool unit_isnull)
+{
+	uint64		hash = dp_mix(unit ^ rows->seed);
+	DpBucket   *bucket = find_unit(rows, unit, unit_isnull, hash);
+
+	if (bucket == NULL)
+		dp_set_aside(rows, unit, unit_isnull, hash);
+	else if (!is_left_out(rows, bucket, hash))
+		advance(rows, bucket, unit, unit_isnull);
 }
 
 /* ------------------------------------------------------------------------
@@ -288,10 +333,8 @@ dp_gather_input(DpBoundRows *rows)
 	for (;;)
 	{
 		TupleTableSlot *slot = ExecProcNode(outer);
-		DpBoundState **pstate;
 		Datum		unit_datum;
 		uint64		unit;
-		uint64		hash;
 		bool		unit_isnull;
 
 		if (TupIsNull(slot))
@@ -300,7 +343,6 @@ dp_gather_input(DpBoundRows *rows)
 		unit_datum = slot->tts_values[rows->unit_attno - 1];
 		unit_isnull = slot->tts_isnull[rows->unit_attno - 1];
 		unit = unit_isnull ? 0 : dp_key_word(unit_datum, rows->unit_typlen);
-		hash = dp_mix(unit ^ rows->seed);
 
 		econtext->ecxt_outertuple = slot;
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
@@ -317,12 +359,7 @@ dp_gather_input(DpBoundRows *rows)
 			else
 				to->value = ExecEvalExpr(arg->expr, econtext, &to->isnull);
 		}
-
-		pstate = find_unit(rows, unit, unit_isnull, hash);
-		if (pstate != NULL)
-			advance(rows, pstate, unit, unit_isnull);
-		else
-			dp_set_aside(rows, unit, unit_isnull, hash);
+		gather_row(rows, unit, unit_isnull);
 		MemoryContextSwitchTo(old);
 		reset_row_memory(econtext);
 	}
@@ -357,19 +394,12 @@ gather_chunk(DpBoundRows *rows, DpChunk *chunk)
 	while (at < chunk->used)
 	{
 		uint64		unit;
-		uint64		hash;
 		bool		unit_isnull;
-		DpBoundState **pstate;
 
 		if (!rows->by_reference)
 			fetch_ahead(rows, chunk, at);
 		at += dp_read_record(rows, chunk->data + at, &unit, &unit_isnull);
-		hash = dp_mix(unit ^ rows->seed);
-		pstate = find_unit(rows, unit, unit_isnull, hash);
-		if (pstate != NULL)
-			advance(rows, pstate, unit, unit_isnull);
-		else
-			dp_set_aside(rows, unit, unit_isnull, hash);
+		gather_row(rows, unit, unit_isnull);
 		reset_row_memory(econtext);
 	}
 	MemoryContextSwitchTo(old);

@@ -61,6 +61,8 @@ typedef struct DpBucket
 {
 	uint64		unit;
 	DpBoundState *state;		/* NULL: free */
+	uint64		last_rank;		/* of the groups that the state keeps; the
+								 * largest number as long as it takes more */
 } DpBucket;
 
 typedef struct DpTotals DpTotals;
@@ -76,6 +78,9 @@ typedef struct DpBoundRows
 	int16		unit_typlen;
 	int			unit_argno;		/* of the transition function; 0: none */
 	AttrNumber	last_attno;		/* that is read */
+	const DpBoundSpec *spec;
+	int			nkeys;			/* 0 also where ranks cannot be told here */
+	int16		key_typlen[DP_MAX_KEYS];
 	int			nstored;
 	DpStoredArg stored[DP_MAX_STORED];
 	bool		by_reference;	/* some stored argument is */
@@ -89,7 +94,7 @@ typedef struct DpBoundRows
 	DpBucket   *buckets;
 	uint64		nbuckets;		/* a power of two */
 	uint64		nunits;
-	DpBoundState *null_state;	/* of the unit NULL */
+	DpBucket	null_unit;		/* of rows without unit */
 	bool		full;			/* no further unit enters the table */
 
 	DpPartition partitions[DP_MAX_PARTITIONS];	/* of the pass */
@@ -103,8 +108,8 @@ typedef struct DpBoundRows
 	bool		emitting;
 	uint64		emitted;		/* buckets that are done with */
 	DpBoundState *state;		/* the next one to leave, of this unit */
-	uint64		next_unit;
-	bool		next_isnull;
+	uint64		state_unit;
+	bool		state_isnull;
 	DpTotals   *totals;			/* NULL: states leave as they are */
 } DpBoundRows;
 

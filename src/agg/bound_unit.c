@@ -177,8 +177,7 @@ new_state(FunctionCallInfo fcinfo, BoundCall *call, const DpBoundSpec *spec)
 
 		salt = dp_key_hash(&call->unit, PG_GETARG_DATUM(2), &unit, spec->seed[1]);
 	}
-	salt = dp_mix(dp_mix(salt ^ spec->seed[0]) ^ spec->seed[1]);
-	return dp_bound_state_new(&call->shape, spec->max_groups, salt);
+	return dp_bound_state_new(&call->shape, spec->max_groups, dp_unit_salt(salt, spec->seed));
 }
 
 static inline bool
@@ -276,18 +275,18 @@ dp_bound_unit(PG_FUNCTION_ARGS)
 		{
 			keys[i].isnull = true;
 			nulls |= UINT64CONST(1) << i;
-			rank = dp_mix(rank);
+			rank = dp_rank_null(rank);
 		}
 		else if (likely(info->class == DP_KEY_WORD))
 		{
 			keys[i].isnull = false;
 			keys[i].word = dp_key_word(arg->value, info->typlen);
-			rank = dp_mix(rank ^ keys[i].word);
+			rank = dp_rank_word(rank, keys[i].word);
 		}
 		else
-			rank = dp_mix(rank ^ dp_key_hash(info, arg->value, &keys[i], spec->seed[1]));
+			rank = dp_rank_word(rank, dp_key_hash(info, arg->value, &keys[i], spec->seed[1]));
 	}
-	rank = (rank & ~DP_RANK_NULLS) | nulls;
+	rank = dp_rank_finish(rank, nulls);
 
 	entry = dp_bound_state_entry(&state, &call->shape, rank, keys);
 	if (entry == NULL)

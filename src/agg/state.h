@@ -257,6 +257,15 @@ dp_rank(const char *entry)
 	return *(const uint64 *) entry;
 }
 
+/* above which a state takes no key; the largest number while it takes any */
+static inline uint64
+dp_bound_last_rank(const DpBoundState *state)
+{
+	if (state->nentries < state->max_groups)
+		return PG_UINT64_MAX;
+	return dp_rank(dp_state_entries(state) + (state->nentries - 1) * dp_entry_size(state));
+}
+
 /* the word at key i's place: value or slot */
 static inline uint64
 dp_entry_word(const DpLayout *layout, const char *entry, int i)
@@ -320,6 +329,40 @@ dp_mix(uint64 x)
 	x ^= x >> 27;
 	x *= UINT64CONST(0x94d049bb133111eb);
 	return x ^ (x >> 31);
+}
+
+/*
+ * Where the ranks of a unit's keys start from; then dp_rank_word or dp_rank_null
+ * for one key after the other, and dp_rank_finish.
+ */
+static inline uint64
+dp_hashed_unit_salt(uint64 hash, const uint64 seed[2])
+{
+	return dp_mix(hash ^ seed[1]);
+}
+
+static inline uint64
+dp_unit_salt(uint64 unit, const uint64 seed[2])
+{
+	return dp_hashed_unit_salt(dp_mix(unit ^ seed[0]), seed);
+}
+
+static inline uint64
+dp_rank_word(uint64 rank, uint64 word)
+{
+	return dp_mix(rank ^ word);
+}
+
+static inline uint64
+dp_rank_null(uint64 rank)
+{
+	return dp_mix(rank);
+}
+
+static inline uint64
+dp_rank_finish(uint64 rank, uint64 nulls)
+{
+	return (rank & ~DP_RANK_NULLS) | nulls;
 }
 
 #endif							/* DP_STATE_H */

@@ -38,7 +38,7 @@ SELECT dp_cdp.protect_table(t, 'clinic', 'unit') FROM unnest('{many,wide,deep,lo
 SELECT dp_cdp.set_keys('by_' || c, 'k', ARRAY[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, NULL]),
 	dp_cdp.set_bounds('by_' || c, 'x', 0, 1), dp_cdp.set_bounds('by_' || c, 'y', 0, 1),
 	dp_cdp.set_bounds('by_' || c, 'z', 0, 0.5) FROM unnest('{i4,i2,i8,d,t,n}'::name[]) c;
-SELECT dp_cdp.set_keys('by_i4', 'word', (SELECT array_agg(DISTINCT word) FROM visits));
+SELECT dp_cdp.set_keys('by_i4', 'word', (SELECT array_agg(DISTINCT word) FROM visits)), dp_cdp.set_keys('by_i4', 'flag', ARRAY[false, true]);
 SELECT dp_cdp.set_keys('wide', 'k', (SELECT array_agg(DISTINCT k) FROM wide)), dp_cdp.set_keys('wide', 'n', ARRAY[0, 0.50, 1, 1.5, 2.0]),
 	dp_cdp.set_bounds('wide', 'x', 0, 1), dp_cdp.set_keys('deep', 'k', ARRAY[0, 1, 2]),
 	dp_cdp.set_keys('long', 'k', (SELECT array_agg(DISTINCT k) FROM long));
@@ -80,7 +80,7 @@ BEGIN
 	END LOOP;
 END $$;
 
-SELECT plan(97);
+SELECT plan(121);
 
 SELECT same('by_' || c, 'SELECT k, round(@count(*)) AS a FROM @t GROUP BY k',
 			format('SELECT k, count(*)::float8 AS a FROM @t WHERE %I IS NOT NULL GROUP BY k', c), 'counts by a key that may be NULL')
@@ -100,6 +100,14 @@ SELECT same('by_i4', 'SELECT word, k, round(@sum(z) * 2) + 0 AS a FROM @t WHERE 
 -- each person has 30 rows in one group, of which 8 count
 SELECT same('many', 'SELECT k, round(@count(*)) AS a, round(@sum(x)::numeric) AS b FROM @t GROUP BY k',
 			'SELECT k, 8000::float8 AS a, 5000::numeric AS b FROM @t GROUP BY k', 'rows beyond max_rows', '8');
+-- 8 groups of each person, of which 3 count, whichever
+SELECT set_config('dp_cdp.max_groups', '3', false);
+SELECT same('by_' || c, 'SELECT round(sum(a)) AS a FROM (SELECT k, @count(*) AS a FROM @t GROUP BY k) s',
+			format('SELECT 3 * count(DISTINCT %I)::float8 AS a FROM @t', c), 'groups beyond max_groups')
+	FROM unnest('{i4,i8,t}'::name[]) c;
+SELECT same('by_i4', 'SELECT round(sum(a)) AS a FROM (SELECT k, flag, @count(*) AS a FROM @t GROUP BY k, flag) s',
+			'SELECT 3 * count(DISTINCT i4)::float8 AS a FROM @t', 'two keys beyond max_groups');
+RESET dp_cdp.max_groups;
 SELECT same('wide', 'SELECT k, round(@count(*)) AS a, round(@sum(x)::numeric) + 0 AS b FROM @t GROUP BY k',
 			'SELECT k, count(*)::float8 AS a, sum(x)::numeric AS b FROM @t GROUP BY k', '6,000 groups');
 SELECT same('wide', 'SELECT trim_scale(n) AS n, round(@count(*)) AS a FROM @t GROUP BY n',
