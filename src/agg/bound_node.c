@@ -276,7 +276,8 @@ take_over(AggState *agg)
 		read_keys(rows, rows->trans->aggref);
 		rows->context = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp rows of units",
 											  ALLOCSET_DEFAULT_SIZES);
-		/* nodeAgg has made its empty hash table already */
+		/* some for what else the query takes; nodeAgg has made its empty hash table already */
+		limit -= limit / 16;
 		rows->limit = limit - Min(MemoryContextMemAllocated(agg->hash_metacxt, true), limit * 3 / 4);
 		rows->totals = dp_totals_create(rows->spec, rows->limit / 8, rows->context);
 		callback = palloc(sizeof(MemoryContextCallback));

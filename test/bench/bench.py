@@ -113,10 +113,9 @@ MEMORY_HEAD = ("figure", "beside", "rows", "units", "work_mem", "plain MB", "pri
 
 
 def memory_row(result, hash_memory):
-    """A hash table and a sort may have work_mem each; the executor's share is a hash table for each level."""
+    """A hash table may have work_mem times the multiplier; plain queries have two of them, or a sort, too."""
     line = result.line
-    work_mem = int(line.work_mem[:-2]) * MB
-    limit = max(work_mem * hash_memory, result.peak[0])
+    limit = int(line.work_mem[:-2]) * MB * hash_memory
     a, b = result.peak
     return (line.name, result.beside, short(result.rows), short(line.table.units), line.work_mem, "%.1f" % (a / MB),
             "%.1f" % (b / MB), "%.1f" % (limit / MB), "pass" if b <= limit else "MISS",

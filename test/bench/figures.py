@@ -138,11 +138,14 @@ def units_of_ten(rows):
 
 
 def units_sweep(rows):
-    """1 to 1,000 rows of each unit; fewer rows where that many units do not have as many."""
+    """1 to 1,000 rows of each unit; fewer rows where that many units do not have as many.
+
+    Groups alone, whoever's rows they are: what bounding comes on top of."""
     for units in (10 ** e for e in range(3, 8)):
         if units <= rows and units != rows // 10:
             yield Line(f"count by 100 groups, {short(units)} units", "sweep", Table(min(rows, units * 1000), units),
-                       {TWO_LEVELS: (two_levels(), 0.70), WINDOW: (window(), 0.25)},
+                       {TWO_LEVELS: (two_levels(), 0.70), WINDOW: (window(), 0.25),
+                        "no units": ("SELECT k100, count(*) FROM t GROUP BY 1", None)},
                        "SELECT k100, dp_count(*) FROM t GROUP BY 1", "unit", 100, memory=True)
 
 
