@@ -236,7 +236,7 @@ def report(results, notes, load, seconds):
         if theme == "groups":
             chosen.sort(key=lambda r: (r.line.groups, r.line.workers))
         elif theme == "sweep":
-            chosen = sorted((r for r in chosen if r.beside == figures.TWO_LEVELS), key=lambda r: r.line.table.units)
+            chosen.sort(key=lambda r: (r.line.table.units, tuple(r.line.plain).index(r.beside)))
         elif theme == "sizes":
             chosen = sorted((r for r in results if r.line.sweep and not r.line.workers),
                             key=lambda r: (r.line.name, r.beside, r.rows))
