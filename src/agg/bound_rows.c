@@ -232,19 +232,21 @@ gather_row(DpBoundRows *rows, uint64 unit, bool unit_isnull)
 static void
 start_states(DpBoundRows *rows)
 {
-	Size		used = rows->states ? MemoryContextMemAllocated(rows->states, false) : 0;
+	bool		first = rows->states == NULL;
+	Size		limit = first ? rows->table_limit : rows->limit;
+	Size		used = first ? 0 : MemoryContextMemAllocated(rows->states, false);
 	Size		block = ALLOCSET_DEFAULT_INITSIZE;
 	Size		keep = rows->bits > 0 && used <= rows->table_limit / 4 ? MAXALIGN(used) : 0;
 
-	if (rows->states != NULL && (keep == 0 || rows->keeps_states))
+	if (rows->bits > 0 && (keep == 0 || rows->keeps_states))
 	{
 		MemoryContextReset(rows->states);
 		return;
 	}
-	if (rows->states != NULL)
+	if (!first)
 		MemoryContextDelete(rows->states);
 	/* blocks small enough for the limit to notice */
-	while (block * 2 <= Min(rows->limit / 16, ALLOCSET_DEFAULT_MAXSIZE))
+	while (block * 2 <= Min(limit / 16, ALLOCSET_DEFAULT_MAXSIZE))
 		block *= 2;
 	rows->states = AllocSetContextCreate(rows->context, "dp_cdp states of units", keep,
 										 ALLOCSET_DEFAULT_INITSIZE, Max(block, keep));
