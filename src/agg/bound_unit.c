@@ -310,19 +310,6 @@ dp_bound_unit(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* the shape of a state; all states of an aggregate have the same */
-DpShape *
-dp_shape_of(const DpBoundState *state, MemoryContext context)
-{
-	DpShape    *shape = MemoryContextAllocZero(context, sizeof(DpShape));
-
-	for (int i = 0; i < state->nkeys; i++)
-		if (!dp_key_info_init(&shape->key[i], state->key[i].type, state->key[i].collation, context))
-			elog(ERROR, "type %u has no hash function", state->key[i].type);
-	dp_shape_init(shape, state->nkeys, state->nvalues, state->sums, dp_state_code_slots(state));
-	return shape;
-}
-
 /* do both states have this shape, and belong to one unit? */
 static bool
 same_unit(const DpShape *shape, const DpBoundState *a, const DpBoundState *b)

@@ -172,15 +172,18 @@ typedef struct DpKey
 	bool		isnull;
 } DpKey;
 
+/* bound_shape.c */
 extern bool dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context);
-extern uint64 dp_key_hash(DpKeyInfo *info, Datum datum, DpKey *key, uint64 seed);
 
 extern void dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
 						   uint16 by_reference, uint16 narrow, uint64 sums,
 						   const DpCodeSlot *codes);
 extern void dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums,
 						  const DpCodeSlot *codes);
+extern DpShape *dp_shape_of(const DpBoundState *state, MemoryContext context);
 
+/* bound_state.c */
+extern uint64 dp_key_hash(DpKeyInfo *info, Datum datum, DpKey *key, uint64 seed);
 extern DpBoundState *dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt);
 extern char *dp_bound_state_entry(DpBoundState **pstate, DpShape *shape,
 								  uint64 rank, DpKey *keys);
@@ -189,7 +192,6 @@ extern uint64 dp_bound_state_load(const DpBoundState *state, int i, const DpShap
 
 /* bound_unit.c: what the spec wants of value i's codes; 0 when it is not of codes */
 extern DpCodeSlot dp_spec_codes(const DpBoundSpec *spec, int i);
-extern DpShape *dp_shape_of(const DpBoundState *state, MemoryContext context);
 
 /* bound_codes.c: codes in entries */
 extern Size dp_codes_size(DpCodeSlot slot);

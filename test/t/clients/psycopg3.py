@@ -146,7 +146,7 @@ def introspection():
     info = psycopg.types.TypeInfo.fetch(conn, "visits")
     tap.ok(info is not None and info.oid > 0, "TypeInfo.fetch of a protected table's row type")
     info = psycopg.types.composite.CompositeInfo.fetch(conn, "visits")
-    tap.equal(info.field_names[:3], ["id", "patient", "dept"], "CompositeInfo.fetch")
+    tap.equal(list(info.field_names[:3]), ["id", "patient", "dept"], "CompositeInfo.fetch")
     conn.execute("DROP TYPE mood")
     # as SQLAlchemy's dialect does it
     tap.equal(conn.execute("""SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod)
