@@ -84,20 +84,42 @@ def row_key(row, columns):
     return exact, rough
 
 
+def alike(private, exact, columns):
+    """two rows, within the tolerances"""
+    for a, b, (kind, tolerance) in zip(private, exact, columns):
+        if a == b:
+            continue
+        x, y = number(a), number(b)
+        # keys that are equal may be written differently: 1 and 1.00
+        if x is None or y is None or abs(x - y) > tolerance * (1 + 1e-9) + 1e-9 * abs(y):
+            return False
+    return True
+
+
 def differ(private, exact, columns):
     """None, or how two sets of rows differ"""
     if len(private) != len(exact):
         return '%d rows instead of %d' % (len(private), len(exact))
     private = sorted(private, key=lambda r: row_key(r, columns))
     exact = sorted(exact, key=lambda r: row_key(r, columns))
-    for p, e in zip(private, exact):
-        for a, b, (kind, tolerance) in zip(p, e, columns):
-            if a == b:
-                continue
-            x, y = number(a), number(b)
-            # keys that are equal may be written differently: 1 and 1.00
-            if x is None or y is None or abs(x - y) > tolerance * (1 + 1e-9) + 1e-9 * abs(y):
-                return '%s instead of %s' % (p, e)
+    partner = [None] * len(exact)       # the private row of each exact one
+
+    def match(p, seen):
+        # noise orders rows that are otherwise equal: others may have to make room
+        places = sorted(range(len(exact)), key=lambda e: abs(e - p))
+        for e in places:
+            if e not in seen and alike(private[p], exact[e], columns):
+                seen.add(e)
+                if partner[e] is None or match(partner[e], seen):
+                    partner[e] = p
+                    return True
+        return False
+
+    for p in range(len(private)):
+        if alike(private[p], exact[p], columns) and partner[p] is None:
+            partner[p] = p
+        elif not match(p, set()):
+            return '%s instead of %s' % (private[p], exact[p])
     return None
 
 
