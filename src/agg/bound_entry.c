@@ -154,8 +154,7 @@ dp_bound_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const 
 	const char *from = dp_state_entries(state) + n * dp_entry_size(state);
 	Size		types = MAXALIGN(sizeof(Oid) * layout->nkeys);
 	Size		slots = layout->has_codes ? MAXALIGN(sizeof(DpCodeSlot) * layout->nvalues) : 0;
-	Size		fixed = offsetof(DpBoundEntry, value) +
-	sizeof(int64) * (layout->nvalues + layout->nkeys) + types + slots;
+	Size		fixed = dp_entry_fixed_size(layout) + slots;
 	Size		size = fixed;
 	DpBoundEntry *entry;
 
@@ -240,15 +239,7 @@ dp_bound_check_spec(const DpBoundState *state, const DpBoundSpec *spec)
 static inline void
 learn_layout(Cursor *cursor, const DpBoundState *state)
 {
-	const DpLayout *layout = &cursor->layout;
-
-	if (cursor->has_layout &&
-		layout->nkeys == state->nkeys && layout->nvalues == state->nvalues &&
-		layout->by_reference == state->by_reference &&
-		layout->narrow == state->narrow && layout->sums == state->sums &&
-		layout->has_codes == state->has_codes &&
-		(!state->has_codes || memcmp(layout->codes, dp_state_code_slots(state),
-									 state->nvalues * sizeof(DpCodeSlot)) == 0))
+	if (cursor->has_layout && dp_layout_fits(&cursor->layout, state))
 		return;
 	dp_layout_init(&cursor->layout, state->nkeys, state->nvalues, state->by_reference,
 				   state->narrow, state->sums, dp_state_code_slots(state));

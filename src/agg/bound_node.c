@@ -178,7 +178,6 @@ read_arguments(DpBoundRows *rows, AggState *agg, Aggref *aggref)
 			if (value->isnull)
 				return false;
 			rows->spec = (DpBoundSpec *) DatumGetPointer(value->value);
-			rows->seed = rows->spec->seed[0];
 			continue;
 		}
 		if (rows->unit_argno == 0 && input_column(expr) == rows->unit_attno)

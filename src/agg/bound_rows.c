@@ -35,7 +35,7 @@
 
 #include "agg/bound_rows.h"
 
-/* what the first table may take: about what a core's second cache holds */
+/* what the first table may take: its buckets, a fifth of it, stay in a core's second cache */
 #define FIRST_TABLE ((Size) 2 * 1024 * 1024)
 
 #define MIN_UNITS 64
@@ -85,7 +85,7 @@ grow_table(DpBoundRows *rows)
 
 		if (old[i].state == NULL)
 			continue;
-		at = dp_mix(old[i].unit ^ rows->seed) & mask;
+		at = dp_unit_hash(old[i].unit, rows->spec) & mask;
 		while (rows->buckets[at].state != NULL)
 			at = (at + 1) & mask;
 		rows->buckets[at] = old[i];
@@ -165,7 +165,7 @@ is_left_out(const DpBoundRows *rows, const DpBucket *bucket, uint64 hash)
 
 	if (bucket->last_rank == PG_UINT64_MAX)
 		return false;
-	rank = dp_hashed_unit_salt(hash, rows->spec->seed);
+	rank = dp_unit_salt(hash, rows->spec);
 	for (int i = 0; i < rows->nkeys; i++, key++)
 		if (unlikely(key->isnull))
 		{
@@ -210,7 +210,7 @@ advance(DpBoundRows *rows, DpBucket *bucket, uint64 unit, bool unit_isnull)
 static inline void
 gather_row(DpBoundRows *rows, uint64 unit, bool unit_isnull)
 {
-	uint64		hash = dp_mix(unit ^ rows->seed);
+	uint64		hash = dp_unit_hash(unit, rows->spec);
 	DpBucket   *bucket = find_unit(rows, unit, unit_isnull, hash);
 
 	if (bucket == NULL)
@@ -379,10 +379,10 @@ fetch_ahead(const DpBoundRows *rows, const DpChunk *chunk, Size at)
 	if (far >= chunk->used)
 		return;
 	unit = dp_record_unit(rows, chunk->data + far);
-	__builtin_prefetch(&rows->buckets[dp_mix(unit ^ rows->seed) & (rows->nbuckets - 1)]);
+	__builtin_prefetch(&rows->buckets[dp_unit_hash(unit, rows->spec) & (rows->nbuckets - 1)]);
 	unit = dp_record_unit(rows, chunk->data + near);
 	/* not looked for any further: it is there, or somewhere near */
-	__builtin_prefetch(rows->buckets[dp_mix(unit ^ rows->seed) & (rows->nbuckets - 1)].state);
+	__builtin_prefetch(rows->buckets[dp_unit_hash(unit, rows->spec) & (rows->nbuckets - 1)].state);
 }
 
 static void

@@ -73,7 +73,6 @@ typedef struct DpBoundRows
 	struct DpBoundRows *next;	/* of all that are under way */
 	AggStatePerTrans trans;
 	FunctionCallInfo fcinfo;	/* of the transition function */
-	uint64		seed;
 	AttrNumber	unit_attno;
 	int16		unit_typlen;
 	int			unit_argno;		/* of the transition function; 0: none */

@@ -43,12 +43,10 @@ typedef struct Bucket
 struct DpTotals
 {
 	const DpBoundSpec *spec;
-	uint64		seed;
 	MemoryContext context;		/* of this and the entries */
 	MemoryContext taken;		/* of the state that left last */
 	Size		limit;			/* of the entries' bytes */
 	DpShape    *shape;			/* NULL: no state was met */
-	Size		fixed;			/* bytes of an entry but for keys by reference */
 	int			nunits;
 	int			nadded;			/* entries of units */
 	int			nentries;		/* what became of them */
@@ -76,7 +74,6 @@ dp_totals_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 	context = AllocSetContextCreate(parent, "dp_cdp totals of groups", ALLOCSET_DEFAULT_SIZES);
 	totals = MemoryContextAllocZero(context, sizeof(DpTotals));
 	totals->spec = spec;
-	totals->seed = spec->seed[0];
 	totals->context = context;
 	totals->taken = AllocSetContextCreate(context, "dp_cdp totals taken", ALLOCSET_DEFAULT_SIZES);
 	totals->limit = Min(limit - sizeof(DpTotals), MOST_BYTES) / 2;
@@ -101,8 +98,6 @@ learn_shape(DpTotals *totals, const DpBoundState *state)
 {
 	dp_bound_check_spec(state, totals->spec);
 	totals->shape = dp_shape_of(state, totals->context);
-	totals->fixed = offsetof(DpBoundEntry, value) +
-		sizeof(int64) * (state->nvalues + state->nkeys) + MAXALIGN(sizeof(Oid) * state->nkeys);
 	for (int i = 0; i < state->nkeys; i++)
 		if (totals->shape->key[i].class == DP_KEY_GENERIC)
 			totals->useless = true;
@@ -112,7 +107,7 @@ static inline uint64
 hash_keys(const DpTotals *totals, const DpBoundState *state, const char *from)
 {
 	const DpLayout *layout = &totals->shape->layout;
-	uint64		hash = totals->seed ^ (dp_rank(from) & DP_RANK_NULLS);
+	uint64		hash = totals->spec->seed[0] ^ (dp_rank(from) & DP_RANK_NULLS);
 
 	for (int i = 0; i < layout->nkeys; i++)
 	{
@@ -120,8 +115,8 @@ hash_keys(const DpTotals *totals, const DpBoundState *state, const char *from)
 
 		if (layout->by_reference & (1 << i))
 			word = hash_bytes_extended((const unsigned char *) state + DP_SLOT_OFFSET(word),
-									   DP_SLOT_LEN(word), totals->seed);
-		hash = dp_mix(hash ^ word);
+									   DP_SLOT_LEN(word), totals->spec->seed[1]);
+		hash = dp_rank_word(hash, word);
 	}
 	return hash;
 }
@@ -163,15 +158,13 @@ dp_totals_add(DpTotals *totals, const DpBoundState *state)
 
 	if (unlikely(totals->shape == NULL))
 		learn_shape(totals, state);
+	layout = &totals->shape->layout;
 	if (totals->useless || totals->nunits >= MOST_UNITS ||
 		totals->nentries + state->nentries > BUCKETS / 2 ||
-		totals->bytes + state->nentries * totals->fixed + VARSIZE(state) > totals->limit)
+		totals->bytes + state->nentries * dp_entry_fixed_size(layout) + VARSIZE(state) > totals->limit)
 		return false;
 
-	layout = &totals->shape->layout;
-	if (layout->nkeys != state->nkeys || layout->nvalues != state->nvalues ||
-		layout->sums != state->sums || layout->by_reference != state->by_reference ||
-		layout->narrow != state->narrow || state->has_codes || state->totals)
+	if (!dp_layout_fits(layout, state))
 		elog(ERROR, "states of different shapes cannot be added up");
 
 	for (int n = 0; n < state->nentries; n++, from += entry_size)

@@ -177,7 +177,7 @@ new_state(FunctionCallInfo fcinfo, BoundCall *call, const DpBoundSpec *spec)
 
 		salt = dp_key_hash(&call->unit, PG_GETARG_DATUM(2), &unit, spec->seed[1]);
 	}
-	return dp_bound_state_new(&call->shape, spec->max_groups, dp_unit_salt(salt, spec->seed));
+	return dp_bound_state_new(&call->shape, spec->max_groups, dp_unit_salt(dp_unit_hash(salt, spec), spec));
 }
 
 static inline bool
@@ -314,18 +314,13 @@ dp_bound_unit(PG_FUNCTION_ARGS)
 static bool
 same_unit(const DpShape *shape, const DpBoundState *a, const DpBoundState *b)
 {
-	for (int i = 0; i < shape->layout.nkeys; i++)
-		if (i >= a->nkeys || shape->key[i].type != a->key[i].type)
+	if (!dp_layout_fits(&shape->layout, a) || !dp_layout_fits(&shape->layout, b))
+		return false;
+	for (int i = 0; i < a->nkeys; i++)
+		if (shape->key[i].type != a->key[i].type)
 			return false;
-	return !a->totals && !b->totals && a->nkeys == shape->layout.nkeys && b->nkeys == a->nkeys &&
-		a->nvalues == shape->layout.nvalues && b->nvalues == a->nvalues &&
-		a->sums == shape->layout.sums && b->sums == a->sums &&
-		a->has_codes == shape->layout.has_codes && b->has_codes == a->has_codes &&
-		a->max_groups == b->max_groups && a->salt == b->salt &&
-		memcmp(a->key, b->key, a->nkeys * sizeof(DpKeyType)) == 0 &&
-		(!a->has_codes ||
-		 (memcmp(dp_state_code_slots(a), shape->layout.codes, a->nvalues * sizeof(DpCodeSlot)) == 0 &&
-		  memcmp(dp_state_code_slots(b), shape->layout.codes, a->nvalues * sizeof(DpCodeSlot)) == 0));
+	return a->max_groups == b->max_groups && a->salt == b->salt &&
+		memcmp(a->key, b->key, a->nkeys * sizeof(DpKeyType)) == 0;
 }
 
 /*

@@ -253,10 +253,29 @@ dp_entry_types(const DpBoundEntry *entry)
 	return (Oid *) (dp_entry_slots(entry) + entry->nkeys);
 }
 
+/* bytes before the code slots and the keys' bytes */
+static inline Size
+dp_entry_fixed_size(const DpLayout *layout)
+{
+	return offsetof(DpBoundEntry, value) + sizeof(int64) * (layout->nvalues + layout->nkeys) +
+		MAXALIGN(sizeof(Oid) * layout->nkeys);
+}
+
 static inline uint64
 dp_rank(const char *entry)
 {
 	return *(const uint64 *) entry;
+}
+
+/* entries of the state lie as the layout says */
+static inline bool
+dp_layout_fits(const DpLayout *layout, const DpBoundState *state)
+{
+	return layout->nkeys == state->nkeys && layout->nvalues == state->nvalues &&
+		layout->by_reference == state->by_reference && layout->narrow == state->narrow &&
+		layout->sums == state->sums && layout->has_codes == state->has_codes && !state->totals &&
+		(!state->has_codes || memcmp(layout->codes, dp_state_code_slots(state),
+									 state->nvalues * sizeof(DpCodeSlot)) == 0);
 }
 
 /* above which a state takes no key; the largest number while it takes any */
@@ -333,20 +352,20 @@ dp_mix(uint64 x)
 	return x ^ (x >> 31);
 }
 
+static inline uint64
+dp_unit_hash(uint64 unit, const DpBoundSpec *spec)
+{
+	return dp_mix(unit ^ spec->seed[0]);
+}
+
 /*
  * Where the ranks of a unit's keys start from; then dp_rank_word or dp_rank_null
  * for one key after the other, and dp_rank_finish.
  */
 static inline uint64
-dp_hashed_unit_salt(uint64 hash, const uint64 seed[2])
+dp_unit_salt(uint64 hash, const DpBoundSpec *spec)
 {
-	return dp_mix(hash ^ seed[1]);
-}
-
-static inline uint64
-dp_unit_salt(uint64 unit, const uint64 seed[2])
-{
-	return dp_hashed_unit_salt(dp_mix(unit ^ seed[0]), seed);
+	return dp_mix(hash ^ spec->seed[1]);
 }
 
 static inline uint64

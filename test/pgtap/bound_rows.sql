@@ -25,6 +25,7 @@ INSERT INTO many SELECT g % 3000, g % 3, 1 FROM generate_series(1, 90000) g;
 CREATE TABLE wide (unit int, k int, n numeric, x int);
 INSERT INTO wide SELECT p, (p * 7 + v) % 6000, ((p + v) % 5)::numeric / 2, v % 2
 	FROM generate_series(1, 20000) p, generate_series(1, 4) v;
+CREATE TABLE full_groups AS SELECT p AS unit, g AS k FROM generate_series(1, 5000) p, generate_series(1, 6) r, generate_series(0, 4) g;
 CREATE TABLE deep AS SELECT unit, unit % 3 AS k FROM generate_series(1, 1200000) unit;
 CREATE TABLE long AS SELECT p AS unit, repeat(chr(97 + (p + v) % 4), 120000) AS k FROM generate_series(1, 200) p, generate_series(0, 2) v;
 CREATE TABLE by_i4 AS SELECT * FROM visits;
@@ -34,13 +35,13 @@ CREATE TABLE by_d AS SELECT * FROM visits;
 CREATE TABLE by_t AS SELECT * FROM visits;
 CREATE TABLE by_n AS SELECT * FROM visits;
 SELECT dp_cdp.protect_table('by_' || c, 'clinic', c) FROM unnest('{i4,i2,i8,d,t,n}'::name[]) c;
-SELECT dp_cdp.protect_table(t, 'clinic', 'unit') FROM unnest('{many,wide,deep,long}'::regclass[]) t;
+SELECT dp_cdp.protect_table(t, 'clinic', 'unit') FROM unnest('{many,wide,deep,long,full_groups}'::regclass[]) t;
 SELECT dp_cdp.set_keys('by_' || c, 'k', ARRAY[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, NULL]),
 	dp_cdp.set_bounds('by_' || c, 'x', 0, 1), dp_cdp.set_bounds('by_' || c, 'y', 0, 1),
 	dp_cdp.set_bounds('by_' || c, 'z', 0, 0.5) FROM unnest('{i4,i2,i8,d,t,n}'::name[]) c;
 SELECT dp_cdp.set_keys('by_i4', 'word', (SELECT array_agg(DISTINCT word) FROM visits)), dp_cdp.set_keys('by_i4', 'flag', ARRAY[false, true]);
 SELECT dp_cdp.set_keys('wide', 'k', (SELECT array_agg(DISTINCT k) FROM wide)), dp_cdp.set_keys('wide', 'n', ARRAY[0, 0.50, 1, 1.5, 2.0]),
-	dp_cdp.set_bounds('wide', 'x', 0, 1), dp_cdp.set_keys('deep', 'k', ARRAY[0, 1, 2]),
+	dp_cdp.set_bounds('wide', 'x', 0, 1), dp_cdp.set_keys('deep', 'k', ARRAY[0, 1, 2]), dp_cdp.set_keys('full_groups', 'k', ARRAY[0, 1, 2, 3, 4]),
 	dp_cdp.set_keys('long', 'k', (SELECT array_agg(DISTINCT k) FROM long));
 SELECT dp_cdp.set_keys('many', 'k', ARRAY[0, 1, 2]), dp_cdp.set_bounds('many', 'x', 0, 5);
 RESET SESSION AUTHORIZATION;
@@ -80,7 +81,7 @@ BEGIN
 	END LOOP;
 END $$;
 
-SELECT plan(121);
+SELECT plan(127);
 
 SELECT same('by_' || c, 'SELECT k, round(@count(*)) AS a FROM @t GROUP BY k',
 			format('SELECT k, count(*)::float8 AS a FROM @t WHERE %I IS NOT NULL GROUP BY k', c), 'counts by a key that may be NULL')
@@ -107,6 +108,9 @@ SELECT same('by_' || c, 'SELECT round(sum(a)) AS a FROM (SELECT k, @count(*) AS 
 	FROM unnest('{i4,i8,t}'::name[]) c;
 SELECT same('by_i4', 'SELECT round(sum(a)) AS a FROM (SELECT k, flag, @count(*) AS a FROM @t GROUP BY k, flag) s',
 			'SELECT 3 * count(DISTINCT i4)::float8 AS a FROM @t', 'two keys beyond max_groups');
+-- 6 rows in each of 5 groups of a person; of those that count, every row does
+SELECT same('full_groups', 'SELECT round(sum(a)) AS a FROM (SELECT k, @count(*) AS a FROM @t GROUP BY k) s',
+			'SELECT 3 * 6 * count(DISTINCT unit)::float8 AS a FROM @t', 'all rows of groups that count', '6');
 RESET dp_cdp.max_groups;
 SELECT same('wide', 'SELECT k, round(@count(*)) AS a, round(@sum(x)::numeric) + 0 AS b FROM @t GROUP BY k',
 			'SELECT k, count(*)::float8 AS a, sum(x)::numeric AS b FROM @t GROUP BY k', '6,000 groups');

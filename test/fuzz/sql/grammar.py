@@ -255,7 +255,8 @@ class Grammar(Sources):
             return a, t, tolerance
         if r < 0.8:
             return 'greatest(0, %s)' % a, t, tolerance
-        if r < 0.85:
+        # noise that goes with 1e300 ends at a bigint's limits; twice that is beyond
+        if r < 0.85 and '1e300' not in a:
             return '%s * 2 + 1' % a, t, tolerance * 2
         if r < 0.9:
             out.fragile = out.fragile or tolerance > 0
