@@ -226,8 +226,7 @@ gather_row(DpBoundRows *rows, uint64 unit, bool unit_isnull)
 
 /*
  * Memory for the states of a pass.  What one partition took stays for those
- * that follow: to get the same pages from the system anew each time took an
- * eighth of a query over units of one row.
+ * that follow: the system would take the pages back and give them again.
  */
 static void
 start_states(DpBoundRows *rows)
