@@ -249,14 +249,14 @@ class Grammar(Sources):
 
     def post(self, a, aggregate, out, others):
         """arithmetic over a released column: (text, type, tolerance)"""
-        _, _, t, tolerance, _ = aggregate
+        private, _, t, tolerance, _ = aggregate
         r = self.rng.random()
         if r < 0.75:
             return a, t, tolerance
         if r < 0.8:
             return 'greatest(0, %s)' % a, t, tolerance
         # noise that goes with 1e300 ends at a bigint's limits; twice that is beyond
-        if r < 0.85 and '1e300' not in a:
+        if r < 0.85 and '1e300' not in private:
             return '%s * 2 + 1' % a, t, tolerance * 2
         if r < 0.9:
             out.fragile = out.fragile or tolerance > 0
