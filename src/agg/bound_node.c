@@ -55,34 +55,26 @@ next_state(DpBoundRows *rows)
 {
 	for (;;)
 	{
-		DpBoundState *state;
-
-		while (rows->emitting && rows->emitted < rows->nbuckets)
+		while (rows->emitting && rows->emitted <= rows->nbuckets)
 		{
-			DpBucket   *bucket = &rows->buckets[rows->emitted++];
+			uint64		at = rows->emitted++;
 
-			if ((rows->emitted & 0xFFFF) == 0)
+			if ((at & 0xFFFF) == 0)
 				CHECK_FOR_INTERRUPTS();
-			if (rows->emitted + FETCH_AHEAD < rows->nbuckets)
+			if (at + FETCH_AHEAD < rows->nbuckets)
 			{
-				const char *ahead = (char *) rows->buckets[rows->emitted + FETCH_AHEAD].state;
+				const char *ahead = (char *) rows->state_of[at + FETCH_AHEAD];
 
 				__builtin_prefetch(ahead);
 				__builtin_prefetch(ahead + 64);
 			}
-			if (bucket->state != NULL)
+			if (rows->state_of[at] != NULL)
 			{
-				rows->state_unit = bucket->unit;
-				rows->state_isnull = false;
-				return bucket->state;
+				rows->state_isnull = at == rows->nbuckets;
+				rows->state_unit = rows->state_isnull ? 0 : rows->buckets[at].unit;
+				return rows->state_of[at];
 			}
 		}
-		rows->state_unit = 0;
-		rows->state_isnull = true;
-		state = rows->null_unit.state;
-		rows->null_unit.state = NULL;
-		if (state != NULL)
-			return state;
 		rows->emitting = false;
 		if (rows->waiting == NULL)
 			return NULL;
@@ -223,8 +215,29 @@ read_keys(DpBoundRows *rows, Aggref *aggref)
 							  CurrentMemoryContext) || info.class != DP_KEY_WORD)
 			return;
 		rows->key_typlen[i] = info.typlen;
+		rows->key_attno[i] = input_column((Node *) tle->expr);
 	}
 	rows->nkeys = nkeys;
+	rows->keys_are_columns = true;
+	for (int i = 0; i < nkeys; i++)
+	{
+		rows->keys_are_columns &= rows->key_attno[i] > 0;
+		rows->first_attno = Max(rows->first_attno, rows->key_attno[i]);
+	}
+}
+
+/*
+ * A scan of a table is read here and its condition tested here, so that rows
+ * which their rank leaves out need not be tested.
+ */
+static void
+read_scan(DpBoundRows *rows)
+{
+	PlanState  *outer = outerPlanState(rows->agg);
+
+	if (IsA(outer, SeqScanState) && !outer->plan->parallel_aware && outer->ps_ProjInfo == NULL &&
+		outer->instrument == NULL && outer->chgParam == NULL && outer->state->es_epq_active == NULL)
+		rows->scan = (ScanState *) outer;
 }
 
 static bool
@@ -268,11 +281,12 @@ take_over(AggState *agg)
 	rows->agg = agg;
 	rows->trans = &agg->pertrans[0];
 	rows->fcinfo = rows->trans->transfn_fcinfo;
-	rows->unit_attno = rows->last_attno = plan->grpColIdx[0];
+	rows->unit_attno = rows->first_attno = rows->last_attno = plan->grpColIdx[0];
 	rows->unit_typlen = info.typlen;
 	if (read_arguments(rows, agg, rows->trans->aggref))
 	{
 		read_keys(rows, rows->trans->aggref);
+		read_scan(rows);
 		rows->context = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp rows of units",
 											  ALLOCSET_DEFAULT_SIZES);
 		/* some for what else the query takes; nodeAgg has made its empty hash table already */

@@ -10,6 +10,7 @@
 #ifndef DP_BOUND_ROWS_H
 #define DP_BOUND_ROWS_H
 
+#include "executor/executor.h"
 #include "executor/nodeAgg.h"
 #include "storage/buffile.h"
 
@@ -60,10 +61,18 @@ typedef struct DpPartition
 typedef struct DpBucket
 {
 	uint64		unit;
-	DpBoundState *state;		/* NULL: free */
-	uint64		last_rank;		/* of the groups that the state keeps; the
-								 * largest number as long as it takes more */
+	uint32		last_rank;		/* the upper half of the last one of the groups that
+								 * the state keeps; the largest number as long
+								 * as it takes more */
+	bool		taken;
 } DpBucket;
+
+/* what a test did since the order was chosen */
+typedef struct DpDropped
+{
+	uint32		tested;
+	uint32		dropped;
+} DpDropped;
 
 typedef struct DpTotals DpTotals;
 
@@ -73,13 +82,21 @@ typedef struct DpBoundRows
 	struct DpBoundRows *next;	/* of all that are under way */
 	AggStatePerTrans trans;
 	FunctionCallInfo fcinfo;	/* of the transition function */
+	ScanState  *scan;			/* of the input, which is read here with its
+								 * condition; NULL: through the executor */
+	bool		rank_first;		/* then the condition */
+	DpDropped	by_rank;
+	DpDropped	by_qual;
 	AttrNumber	unit_attno;
 	int16		unit_typlen;
 	int			unit_argno;		/* of the transition function; 0: none */
-	AttrNumber	last_attno;		/* that is read */
+	AttrNumber	first_attno;	/* the last column that is read of every row */
+	AttrNumber	last_attno;		/* that is read at all */
 	const DpBoundSpec *spec;
 	int			nkeys;			/* 0 also where ranks cannot be told here */
 	int16		key_typlen[DP_MAX_KEYS];
+	AttrNumber	key_attno[DP_MAX_KEYS]; /* 0: computed */
+	bool		keys_are_columns;	/* none is computed */
 	int			nstored;
 	DpStoredArg stored[DP_MAX_STORED];
 	bool		by_reference;	/* some stored argument is */
@@ -90,10 +107,10 @@ typedef struct DpBoundRows
 	bool		keeps_states;	/* memory of them, from pass to pass */
 	Size		limit;
 	Size		table_limit;
-	DpBucket   *buckets;
+	DpBucket   *buckets;		/* nbuckets, and one for rows without unit */
+	DpBoundState **state_of;	/* for each bucket; NULL: none */
 	uint64		nbuckets;		/* a power of two */
 	uint64		nunits;
-	DpBucket	null_unit;		/* of rows without unit */
 	bool		full;			/* no further unit enters the table */
 
 	DpPartition partitions[DP_MAX_PARTITIONS];	/* of the pass */
@@ -120,8 +137,17 @@ extern DpChunk *dp_read_chunk(DpBoundRows *rows, BufFile *file);
 extern void dp_free_chunk(DpBoundRows *rows, DpChunk *chunk);
 extern void dp_free_spare_chunks(DpBoundRows *rows);
 
-/* bound_rows.c */
+/* bound_table.c */
+extern void dp_start_table(DpBoundRows *rows, uint64 nbuckets);
+extern int64 dp_enter_unit(DpBoundRows *rows, uint64 unit, uint64 hash);
+
+/* bound_input.c */
 extern void dp_gather_input(DpBoundRows *rows);
+
+/* bound_rows.c */
+extern void dp_begin_pass(DpBoundRows *rows, int bits, Size table_limit);
+extern void dp_gather_row(DpBoundRows *rows, int64 bucket, uint64 unit, bool unit_isnull, uint64 hash);
+extern void dp_end_pass(DpBoundRows *rows);
 extern void dp_gather_partition(DpBoundRows *rows);
 
 /* bound_totals.c */
@@ -149,10 +175,73 @@ dp_record_unit(const DpBoundRows *rows, const char *record)
 	return (uint64) (int64) narrow;
 }
 
+#define DP_BUCKET_MEMORY (sizeof(DpBucket) + sizeof(DpBoundState *))
+
+static inline Size
+dp_table_memory(const DpBoundRows *rows)
+{
+	return (rows->nbuckets + 1) * DP_BUCKET_MEMORY;
+}
+
 static inline Size
 dp_rows_memory(const DpBoundRows *rows)
 {
 	return MemoryContextMemAllocated(rows->context, true);
+}
+
+/* the unit's bucket; -1 when it is not in the table */
+static inline int64
+dp_find_unit(const DpBoundRows *rows, uint64 unit, bool unit_isnull, uint64 hash)
+{
+	const DpBucket *buckets = rows->buckets;
+	uint64		mask = rows->nbuckets - 1;
+	uint64		at = hash & mask;
+
+	if (unlikely(unit_isnull))
+		return rows->nbuckets;
+	while (buckets[at].taken)
+	{
+		if (buckets[at].unit == unit)
+			return at;
+		at = (at + 1) & mask;
+	}
+	return -1;
+}
+
+/*
+ * Would bound_unit leave out the row?  As it does, where the unit has as many
+ * groups as it may have, and this one comes after all of them; told without
+ * the state, which is seldom in a cache, by the upper half of ranks.  Keys are
+ * those of the input's row or, when slot is NULL, of the arguments that are set.
+ */
+static inline bool
+dp_is_left_out(const DpBoundRows *rows, int64 bucket, uint64 hash, const TupleTableSlot *slot)
+{
+	const NullableDatum *args = &rows->fcinfo->args[rows->unit_argno + 1];
+	uint64		rank;
+
+	if (bucket < 0 || rows->buckets[bucket].last_rank == PG_UINT32_MAX)
+		return false;
+	rank = dp_unit_salt(hash, rows->spec);
+	for (int i = 0; i < rows->nkeys; i++)
+	{
+		int			at = slot != NULL ? rows->key_attno[i] - 1 : i;
+
+		if (unlikely(slot != NULL ? slot->tts_isnull[at] : args[at].isnull))
+			rank = dp_rank_null(rank);
+		else
+			rank = dp_rank_word(rank, dp_key_word(slot != NULL ? slot->tts_values[at] : args[at].value,
+												  rows->key_typlen[i]));
+	}
+	return (uint32) (rank >> 32) > rows->buckets[bucket].last_rank;
+}
+
+/* ResetExprContext where there is something to reset, which is rare */
+static inline void
+dp_reset_row_memory(ExprContext *econtext)
+{
+	if (unlikely(!econtext->ecxt_per_tuple_memory->isReset))
+		ResetExprContext(econtext);
 }
 
 #endif							/* DP_BOUND_ROWS_H */

@@ -11,7 +11,8 @@ GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.create_dataset('clinic', max_groups => 8, max_rows => 8);
-SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1e6);
+SELECT dp_cdp.create_dataset('ward', max_groups => 8, max_rows => 8);
+SELECT dp_cdp.set_budget(d, 'analyst1', rho => 1e6) FROM unnest('{clinic,ward}'::text[]) d;
 -- 20,000 persons of 8 rows in scattered order, some of nobody; up to 8 groups each
 CREATE TABLE visits AS
 	SELECT nullif(p, 0) AS i4, nullif(p, 0)::smallint AS i2, nullif(p, 0)::bigint * 10000000000 AS i8,
@@ -25,7 +26,10 @@ INSERT INTO many SELECT g % 3000, g % 3, 1 FROM generate_series(1, 90000) g;
 CREATE TABLE wide (unit int, k int, n numeric, x int);
 INSERT INTO wide SELECT p, (p * 7 + v) % 6000, ((p + v) % 5)::numeric / 2, v % 2
 	FROM generate_series(1, 20000) p, generate_series(1, 4) v;
-CREATE TABLE full_groups AS SELECT p AS unit, g AS k FROM generate_series(1, 5000) p, generate_series(1, 6) r, generate_series(0, 4) g;
+CREATE TABLE full_groups AS SELECT p AS unit, g AS k, r FROM generate_series(1, 5500) p, generate_series(1, 6) r, generate_series(0, 4) g;
+DELETE FROM full_groups WHERE unit % 11 = 0;
+ALTER TABLE full_groups ADD COLUMN late int DEFAULT 1;
+INSERT INTO full_groups SELECT NULL, g % 5, 1, 1 FROM generate_series(1, 1000) g;
 CREATE TABLE deep AS SELECT unit, unit % 3 AS k FROM generate_series(1, 1200000) unit;
 CREATE TABLE long AS SELECT p AS unit, repeat(chr(97 + (p + v) % 4), 120000) AS k FROM generate_series(1, 200) p, generate_series(0, 2) v;
 CREATE TABLE by_i4 AS SELECT * FROM visits;
@@ -35,13 +39,15 @@ CREATE TABLE by_d AS SELECT * FROM visits;
 CREATE TABLE by_t AS SELECT * FROM visits;
 CREATE TABLE by_n AS SELECT * FROM visits;
 SELECT dp_cdp.protect_table('by_' || c, 'clinic', c) FROM unnest('{i4,i2,i8,d,t,n}'::name[]) c;
-SELECT dp_cdp.protect_table(t, 'clinic', 'unit') FROM unnest('{many,wide,deep,long,full_groups}'::regclass[]) t;
+SELECT dp_cdp.protect_table(t, 'clinic', 'unit') FROM unnest('{many,wide,deep,long}'::regclass[]) t;
+SELECT dp_cdp.protect_table('full_groups', 'ward', 'unit');
 SELECT dp_cdp.set_keys('by_' || c, 'k', ARRAY[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, NULL]),
 	dp_cdp.set_bounds('by_' || c, 'x', 0, 1), dp_cdp.set_bounds('by_' || c, 'y', 0, 1),
 	dp_cdp.set_bounds('by_' || c, 'z', 0, 0.5) FROM unnest('{i4,i2,i8,d,t,n}'::name[]) c;
 SELECT dp_cdp.set_keys('by_i4', 'word', (SELECT array_agg(DISTINCT word) FROM visits)), dp_cdp.set_keys('by_i4', 'flag', ARRAY[false, true]);
 SELECT dp_cdp.set_keys('wide', 'k', (SELECT array_agg(DISTINCT k) FROM wide)), dp_cdp.set_keys('wide', 'n', ARRAY[0, 0.50, 1, 1.5, 2.0]),
 	dp_cdp.set_bounds('wide', 'x', 0, 1), dp_cdp.set_keys('deep', 'k', ARRAY[0, 1, 2]), dp_cdp.set_keys('full_groups', 'k', ARRAY[0, 1, 2, 3, 4]),
+	dp_cdp.set_bounds('full_groups', 'late', 0, 1),
 	dp_cdp.set_keys('long', 'k', (SELECT array_agg(DISTINCT k) FROM long));
 SELECT dp_cdp.set_keys('many', 'k', ARRAY[0, 1, 2]), dp_cdp.set_bounds('many', 'x', 0, 5);
 RESET SESSION AUTHORIZATION;
@@ -81,7 +87,7 @@ BEGIN
 	END LOOP;
 END $$;
 
-SELECT plan(127);
+SELECT plan(151);
 
 SELECT same('by_' || c, 'SELECT k, round(@count(*)) AS a FROM @t GROUP BY k',
 			format('SELECT k, count(*)::float8 AS a FROM @t WHERE %I IS NOT NULL GROUP BY k', c), 'counts by a key that may be NULL')
@@ -111,6 +117,17 @@ SELECT same('by_i4', 'SELECT round(sum(a)) AS a FROM (SELECT k, flag, @count(*) 
 -- 6 rows in each of 5 groups of a person; of those that count, every row does
 SELECT same('full_groups', 'SELECT round(sum(a)) AS a FROM (SELECT k, @count(*) AS a FROM @t GROUP BY k) s',
 			'SELECT 3 * 6 * count(DISTINCT unit)::float8 AS a FROM @t', 'all rows of groups that count', '6');
+-- a condition that drops fewer rows than groups beyond max_groups do, one that drops more, and one whose share changes on the way
+SELECT same('full_groups', 'SELECT round(sum(a)) AS a FROM (SELECT k, @count(*) AS a FROM @t WHERE r <= 5 GROUP BY k) s',
+			'SELECT 3 * 5 * count(DISTINCT unit)::float8 AS a FROM @t', 'a condition that few rows fail', '6');
+SELECT same('full_groups', 'SELECT round(sum(a)) AS a FROM (SELECT k, @sum(late) AS a FROM @t WHERE r <= 1 GROUP BY k) s',
+			'SELECT 3 * count(DISTINCT unit)::float8 AS a FROM @t', 'a condition that most rows fail', '6');
+SELECT same('full_groups', 'SELECT round(sum(a)) AS a FROM (SELECT k, @count(*) AS a FROM @t WHERE unit < 2000 OR r <= 1 AND unit > 4000 GROUP BY k) s',
+			'SELECT 3 * sum(CASE WHEN unit < 2000 THEN 6 WHEN unit > 4000 THEN 1 ELSE 0 END)::float8 AS a FROM (SELECT DISTINCT unit FROM @t) s',
+			'a condition that most rows fail later on', '6');
+-- groups that fail the condition do not count against max_groups
+SELECT same('full_groups', 'SELECT k, round(@count(*)) AS a FROM @t WHERE k + unit % 2 IN (1, 3, 4) GROUP BY k',
+			'SELECT k, count(*)::float8 AS a FROM @t WHERE k + unit % 2 IN (1, 3, 4) GROUP BY k', 'groups that pass the condition', '6');
 RESET dp_cdp.max_groups;
 SELECT same('wide', 'SELECT k, round(@count(*)) AS a, round(@sum(x)::numeric) + 0 AS b FROM @t GROUP BY k',
 			'SELECT k, count(*)::float8 AS a, sum(x)::numeric AS b FROM @t GROUP BY k', '6,000 groups');
