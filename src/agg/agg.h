@@ -153,6 +153,13 @@ extern bool dp_code_supported(Oid type);
 struct PlanState;
 extern void dp_bound_rows(struct PlanState *top);
 
+/*
+ * Would the plan of an inner query run faster, by the above, if it had been
+ * made for one process?
+ */
+struct PlannedStmt;
+extern bool dp_bound_rows_prefers_serial(const struct PlannedStmt *stmt);
+
 /* ------------------------------------------------------------------------
  * Values relative to bounds, and codes
  * ------------------------------------------------------------------------

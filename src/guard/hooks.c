@@ -154,15 +154,17 @@ static void
 plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 {
 	MemoryContext caller = CurrentMemoryContext;
+	int			options = cursorOptions & CURSOR_OPT_CUSTOM_PLAN;
 	DpSandbox	box;
 
 	dp_sandbox_begin(&box, dp_relation_owner(release->relid));
 	dp_release_plan_begin(NIL);
 	PG_TRY();
 	{
-		release->inner = next_planner(release->inner_query, "private query",
-									  (cursorOptions & CURSOR_OPT_CUSTOM_PLAN) | CURSOR_OPT_PARALLEL_OK,
-									  boundParams);
+		release->inner = next_planner(copyObject(release->inner_query), "private query",
+									  options | CURSOR_OPT_PARALLEL_OK, boundParams);
+		if (dp_release_prefers_serial(release->inner))
+			release->inner = next_planner(release->inner_query, "private query", options, boundParams);
 		release->inner_query = NULL;
 	}
 	PG_CATCH();

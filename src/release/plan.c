@@ -179,6 +179,12 @@ release_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	add_path(rel, &path->path);
 }
 
+bool
+dp_release_prefers_serial(const PlannedStmt *inner)
+{
+	return dp_bound_rows_prefers_serial(inner);
+}
+
 static void
 adopt_plan(PlannedStmt *outer, PlannedStmt *plan)
 {

@@ -80,7 +80,7 @@ DECLARE
 	w int;
 BEGIN
 	FOREACH m IN ARRAY '{64kB,1MB,64MB}'::text[] LOOP
-		FOREACH w IN ARRAY '{0,2}'::int[] LOOP
+		FOREACH w IN ARRAY '{0,3}'::int[] LOOP
 			RETURN NEXT is(answers(replace(statement, '@t', source), m, w, 'dp_', max_rows), expected,
 						   format('%s of %s, work_mem %s, %s workers', description, source, m, w));
 		END LOOP;
