@@ -16,8 +16,9 @@ typedef struct DpLeaf
 	bool		is_private;
 	List	   *units;			/* as in DpFrom */
 	List	   *unit_vars;
-	bool		one_row;
-	bool		may_repeat;
+	bool		one_row;		/* a unit has at most one row of the entry: unlike
+								 * in DpFrom, whatever joins there are inside */
+	bool		may_repeat;		/* joins inside may repeat rows */
 	Oid			relid;			/* a public table that is read directly */
 } DpLeaf;
 

@@ -274,7 +274,8 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 	sub->cteList = NIL;
 	hand_up_units(s->cxt, rte, rti, &from, leaf);
 	leaf->is_private = true;
-	/* of a unit's rows, an aggregation by the unit alone makes one */
-	leaf->one_row = allow.unit_aggregates ? groups_by_nothing_else(sub, &from) : from.one_row;
+	/* of a unit's rows, an aggregation by the unit alone makes one; joins inside may have repeated the one */
+	leaf->one_row = allow.unit_aggregates ? groups_by_nothing_else(sub, &from) :
+		from.one_row && !from.may_repeat;
 	leaf->may_repeat = !allow.unit_aggregates && from.may_repeat;
 }
