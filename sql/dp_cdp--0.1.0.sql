@@ -24,7 +24,10 @@ CREATE TABLE dp_cdp.dataset (
 	default_delta	numeric NOT NULL,		-- of one private key selection
 	max_groups		int NOT NULL,
 	max_rows		int NOT NULL,
-	neighbors		text NOT NULL CHECK (neighbors IN ('add_remove', 'replace_one'))
+	neighbors		text NOT NULL CHECK (neighbors IN ('add_remove', 'replace_one')),
+	min_rho			numeric,				-- of one aggregate, NULL: default_rho / 100
+	max_failures	int NOT NULL DEFAULT 20,	-- of one budget in a day
+	answer_step		interval				-- NULL: answers leave at once
 );
 
 CREATE TABLE dp_cdp.budget (
@@ -39,10 +42,13 @@ CREATE TABLE dp_cdp.budget (
 	report_delta	numeric NOT NULL,		-- at which epsilon is reported, beside delta_spent
 	period			interval,
 	renews_at		timestamptz,
+	failures		int NOT NULL DEFAULT 0,	-- of releases that this budget paid for
+	failures_since	timestamptz,			-- the first of them; a day later they are forgotten
 	PRIMARY KEY (dataset, role)
 );
 
--- One row for each release that was granted and each debit that was refused.
+-- One row for each release that was granted, each debit that was refused, and
+-- each release that was granted and failed while it read rows.
 CREATE TABLE dp_cdp.release_log (
 	id				bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	released_at		timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -55,7 +61,8 @@ CREATE TABLE dp_cdp.release_log (
 	rho				numeric NOT NULL,
 	delta			numeric NOT NULL,
 	sigma			text,
-	granted			boolean NOT NULL
+	granted			boolean NOT NULL,		-- this row's rho and delta were debited
+	failed			boolean NOT NULL DEFAULT false
 );
 
 -- Where this ledger lives; see src/ledger/README.md.
@@ -449,12 +456,15 @@ CREATE FUNCTION dp_cdp.create_dataset(
 	max_groups int DEFAULT 5,
 	max_rows int DEFAULT 5,
 	neighbors text DEFAULT 'add_remove',
-	default_delta float8 DEFAULT NULL
+	default_delta float8 DEFAULT NULL,
+	min_rho float8 DEFAULT NULL,
+	max_failures int DEFAULT 20,
+	answer_step interval DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8) IS
-	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults for queries, neighbouring relation';
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval) IS
+	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation';
 
 CREATE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -466,12 +476,15 @@ CREATE FUNCTION dp_cdp.alter_dataset(
 	max_rows int DEFAULT NULL,
 	neighbors text DEFAULT NULL,
 	default_delta float8 DEFAULT NULL,
-	new_owner regrole DEFAULT NULL
+	new_owner regrole DEFAULT NULL,
+	min_rho float8 DEFAULT NULL,
+	max_failures int DEFAULT NULL,
+	answer_step interval DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole) IS
-	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho';
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval) IS
+	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step of 0 removes it';
 
 CREATE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -545,6 +558,12 @@ CREATE FUNCTION dp_cdp.drop_budget(dataset text, role regrole) RETURNS void
 	AS 'MODULE_PATHNAME', 'dp_drop_budget';
 COMMENT ON FUNCTION dp_cdp.drop_budget(text, regrole) IS
 	'takes a role''s budget away';
+
+CREATE FUNCTION dp_cdp.reset_failures(dataset text, role regrole) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_reset_failures';
+COMMENT ON FUNCTION dp_cdp.reset_failures(text, regrole) IS
+	'forgets the failures of today that were counted at a role''s budget, so that it may ask again';
 
 CREATE FUNCTION dp_cdp.epsilon_spent(rho numeric, delta numeric) RETURNS float8
 	LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
@@ -1217,26 +1236,35 @@ CREATE VIEW dp_cdp.budgets WITH (security_barrier) AS
 		trim_scale(spent.delta) AS delta_spent,
 		dp_cdp.epsilon_spent(spent.rho, b.report_delta) AS epsilon_spent,
 		b.period,
-		coalesce(due.next, b.renews_at) AS renews_at
+		coalesce(due.next, b.renews_at) AS renews_at,
+		failed.failures,
+		d.max_failures,
+		failed.failures_end
 	FROM dp_cdp.budget b
 		JOIN dp_cdp.dataset d ON d.name = b.dataset
 		CROSS JOIN LATERAL (SELECT dp_cdp.next_renewal(b.renews_at, b.period, now()) AS next) due
 		CROSS JOIN LATERAL (
 			SELECT CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.rho_spent END AS rho,
 				CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.delta_spent END AS delta) spent
+		CROSS JOIN LATERAL (
+			SELECT CASE WHEN today.fresh THEN b.failures ELSE 0 END AS failures,
+				CASE WHEN today.fresh AND b.failures > 0 THEN b.failures_since + interval '24:00' END AS failures_end
+			FROM (SELECT b.failures_since > clock_timestamp() - interval '24:00' AS fresh) today) failed
 	WHERE pg_has_role(session_user, b.role::oid, 'USAGE')
 		OR pg_has_role(current_user, b.role::oid, 'USAGE')
 		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
 		OR pg_has_role(current_user, d.owner::oid, 'USAGE');
 COMMENT ON VIEW dp_cdp.budgets IS
 	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';
+COMMENT ON COLUMN dp_cdp.budgets.failures IS
+	'releases that this budget paid for and that failed or were cancelled, since the first of them, at most a day ago; with max_failures of them it pays for no more until failures_end';
 COMMENT ON COLUMN dp_cdp.budgets.epsilon_spent IS
 	'epsilon that corresponds to rho_spent, at the delta of the budget (given as rho: of the dataset); delta_spent comes on top of that delta';
 
 CREATE VIEW dp_cdp.releases WITH (security_barrier) AS
 	SELECT l.id, l.released_at, l.dataset, l.role, l.session_role, l.application,
 		l.aggregates, l.groups, trim_scale(l.rho) AS rho, trim_scale(l.delta) AS delta,
-		l.sigma, l.granted
+		l.sigma, l.granted, l.failed
 	FROM dp_cdp.release_log l
 		LEFT JOIN dp_cdp.dataset d ON d.name = l.dataset
 	WHERE pg_has_role(session_user, l.role::oid, 'USAGE')
@@ -1246,32 +1274,38 @@ CREATE VIEW dp_cdp.releases WITH (security_barrier) AS
 		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
 		OR pg_has_role(current_user, d.owner::oid, 'USAGE');
 COMMENT ON VIEW dp_cdp.releases IS
-	'audit of releases and refused debits: those of the current roles, and all of a dataset for its owner';
+	'audit of releases, refused debits and failures: those of the current roles, and all of a dataset for its owner';
+COMMENT ON COLUMN dp_cdp.releases.failed IS
+	'a release that another row shows as granted, and that failed or was cancelled while it read rows';
 
 CREATE VIEW dp_cdp.datasets WITH (security_barrier) AS
 	SELECT d.name AS dataset,
 		d.owner,
 		trim_scale(d.rho_limit) AS rho_limit,
-		trim_scale(d.rho_spent) AS rho_spent,
-		CASE WHEN d.rho_limit IS NOT NULL THEN trim_scale(greatest(d.rho_limit - d.rho_spent, 0)) END AS rho_remaining,
+		CASE WHEN own.er THEN trim_scale(d.rho_spent) END AS rho_spent,
+		CASE WHEN own.er AND d.rho_limit IS NOT NULL THEN trim_scale(greatest(d.rho_limit - d.rho_spent, 0)) END AS rho_remaining,
 		trim_scale(d.delta_limit) AS delta_limit,
-		trim_scale(d.delta_spent) AS delta_spent,
-		dp_cdp.epsilon_spent(d.rho_spent, d.delta_limit) AS epsilon_spent,
+		CASE WHEN own.er THEN trim_scale(d.delta_spent) END AS delta_spent,
+		CASE WHEN own.er THEN dp_cdp.epsilon_spent(d.rho_spent, d.delta_limit) END AS epsilon_spent,
 		trim_scale(d.default_rho) AS default_rho,
 		trim_scale(d.max_rho) AS max_rho,
 		trim_scale(d.default_delta) AS default_delta,
 		d.max_groups,
 		d.max_rows,
-		d.neighbors
+		d.neighbors,
+		trim_scale(coalesce(d.min_rho, greatest(trunc(d.default_rho / 100, 12), 1e-12))) AS min_rho,
+		d.max_failures,
+		d.answer_step
 	FROM dp_cdp.dataset d
-	WHERE pg_has_role(session_user, d.owner::oid, 'USAGE')
-		OR pg_has_role(current_user, d.owner::oid, 'USAGE')
+		CROSS JOIN LATERAL (SELECT pg_has_role(session_user, d.owner::oid, 'USAGE')
+			OR pg_has_role(current_user, d.owner::oid, 'USAGE') AS er) own
+	WHERE own.er
 		OR EXISTS (SELECT FROM dp_cdp.budget b
 			WHERE b.dataset = d.name
 				AND (pg_has_role(session_user, b.role::oid, 'USAGE')
 					OR pg_has_role(current_user, b.role::oid, 'USAGE')));
 COMMENT ON VIEW dp_cdp.datasets IS
-	'datasets one owns or has a budget in: settings, lifetime caps and what is spent over all roles';
+	'datasets one owns or has a budget in: settings and lifetime caps; what is spent over all roles is shown to the owner, NULL to others, because a price may follow from answers that somebody else has paid for';
 
 CREATE VIEW dp_cdp.protected WITH (security_barrier) AS
 	SELECT l.objoid::regclass AS "table",

@@ -275,7 +275,9 @@ SELECT dp_count(*);
 SELECT dp_count(*) FROM unprotected, (SELECT dp_count(*) FROM answers) r;
 
 -- prices
-SET dp_cdp.rho = 1e-12;
+SET dp_cdp.rho = 0.00499;
+SELECT dp_sum(n, 0, 1e12) IS NOT NULL AS answered FROM answers;
+SET dp_cdp.rho = 0.005;
 SELECT dp_sum(n, 0, 1e12) IS NOT NULL AS answered FROM answers;
 SET dp_cdp.rho = 1e6;
 SELECT dp_count(*), dp_sum(n) FROM answers;

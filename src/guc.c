@@ -216,6 +216,13 @@ dp_numeric_from_units(int64 units, int scale)
 											   NumericGetDatum(numeric_from_cstring(buf))));
 }
 
+char *
+dp_rho_text(int64 units)
+{
+	return DatumGetCString(DirectFunctionCall1(numeric_out,
+											   NumericGetDatum(dp_numeric_from_units(units, DP_RHO_SCALE))));
+}
+
 static int64
 double_units(double value, int scale, bool up)
 {

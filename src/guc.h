@@ -48,4 +48,7 @@ extern int64 dp_numeric_units(Numeric value, int scale, bool up);
 /* units / 10^scale, exact, without trailing zeros; units >= 0 */
 extern Numeric dp_numeric_from_units(int64 units, int scale);
 
+/* the same of a rho, as palloc'd text */
+extern char *dp_rho_text(int64 units);
+
 #endif							/* DP_GUC_H */

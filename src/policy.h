@@ -65,7 +65,12 @@ typedef struct DpDataset
 	int			max_groups;
 	int			max_rows;
 	DpNeighbors neighbors;
+	int64		min_rho;		/* the least that one aggregate may cost, > 0 */
+	int64		answer_step;	/* microseconds; 0: none */
 } DpDataset;
+
+/* the share of default_rho that min_rho is where nobody has set it */
+#define DP_MIN_RHO_SHARE 100
 
 /* from _PG_init: label provider, cache callbacks */
 extern void dp_policy_init(void);

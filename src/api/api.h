@@ -8,6 +8,7 @@
 #ifndef DP_API_H
 #define DP_API_H
 
+#include "datatype/timestamp.h"
 #include "policy/policy_int.h"
 
 /* one row of dp_cdp.dataset, in accounting units */
@@ -25,6 +26,9 @@ typedef struct DpDatasetRow
 	int			max_groups;
 	int			max_rows;
 	char	   *neighbors;
+	int64		min_rho;		/* 0: a share of default_rho */
+	int			max_failures;
+	Interval   *answer_step;	/* NULL: none */
 } DpDatasetRow;
 
 /* how a function holds the dataset it works on */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * budget.c
- *	  set_budget, drop_budget, and the epsilon that views report.
+ *	  set_budget, drop_budget, reset_failures, and the epsilon that views report.
  *
  * A budget given as (epsilon, delta) keeps half of delta for key selection
  * and takes the largest rho that is (epsilon, delta/2)-DP by the tight bound
@@ -36,6 +36,7 @@
 
 PG_FUNCTION_INFO_V1(dp_set_budget);
 PG_FUNCTION_INFO_V1(dp_drop_budget);
+PG_FUNCTION_INFO_V1(dp_reset_failures);
 PG_FUNCTION_INFO_V1(dp_epsilon_spent);
 
 void
@@ -183,6 +184,15 @@ dp_set_budget(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+static void
+no_such_budget(const char *dataset)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("there is no such budget in dataset \"%s\": see dp_cdp.budgets for those there are",
+					dataset)));
+}
+
 /* drop_budget(dataset, role) */
 Datum
 dp_drop_budget(PG_FUNCTION_ARGS)
@@ -200,15 +210,33 @@ dp_drop_budget(PG_FUNCTION_ARGS)
 	if (dp_api_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1 AND role = $2"
 					   " RETURNING CASE WHEN rho_spent > 0 THEN trim_scale(rho_spent)::text END",
 					   2, types, values, NULL, true) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("there is no such budget in dataset \"%s\": see dp_cdp.budgets for those there are",
-						name)));
+		no_such_budget(name);
 	spent = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	if (spent != NULL)
 		ereport(NOTICE,
 				(errmsg("the dropped budget had spent rho %s; a new budget for the role will start at 0, while dataset \"%s\" and dp_cdp.releases keep what was spent",
 						spent, name)));
+	dp_api_end(&context);
+	PG_RETURN_VOID();
+}
+
+/* reset_failures(dataset, role) */
+Datum
+dp_reset_failures(PG_FUNCTION_ARGS)
+{
+	char	   *name = dp_api_dataset_name(fcinfo, 0);
+	Oid			role = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
+	Oid			user = GetUserId();
+	DpApiContext context;
+	Oid			types[] = {TEXTOID, OIDOID};
+	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(role)};
+
+	dp_api_begin(&context);
+	(void) dp_api_dataset(name, user, DP_LOCK_REFERENCE);
+	if (dp_api_execute("UPDATE dp_cdp.budget SET failures = 0, failures_since = NULL"
+					   " WHERE dataset = $1 AND role = $2",
+					   2, types, values, NULL, true) == 0)
+		no_such_budget(name);
 	dp_api_end(&context);
 	PG_RETURN_VOID();
 }

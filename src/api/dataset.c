@@ -126,15 +126,16 @@ dp_api_dataset(const char *name, Oid user, DpDatasetLock lock)
 {
 	static const char *const sql[] = {
 		"SELECT owner, rho_limit, rho_spent > 0 OR delta_spent > 0, delta_limit, default_rho,"
-		" max_rho, default_delta, max_groups, max_rows, neighbors"
+		" max_rho, default_delta, max_groups, max_rows, neighbors, min_rho, max_failures, answer_step"
 		" FROM dp_cdp.dataset WHERE name = $1 FOR KEY SHARE",
 		"SELECT owner, rho_limit, rho_spent > 0 OR delta_spent > 0, delta_limit, default_rho,"
-		" max_rho, default_delta, max_groups, max_rows, neighbors"
+		" max_rho, default_delta, max_groups, max_rows, neighbors, min_rho, max_failures, answer_step"
 		" FROM dp_cdp.dataset WHERE name = $1 FOR UPDATE"
 	};
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(name)};
 	DpDatasetRow *row;
+	Datum		step;
 	bool		isnull;
 
 	if (dp_api_execute(sql[lock], 1, types, values, NULL, false) == 0)
@@ -160,14 +161,18 @@ dp_api_dataset(const char *name, Oid user, DpDatasetLock lock)
 	row->max_groups = DatumGetInt32(result_column(8, &isnull));
 	row->max_rows = DatumGetInt32(result_column(9, &isnull));
 	row->neighbors = TextDatumGetCString(result_column(10, &isnull));
+	row->min_rho = result_units(11, DP_RHO_SCALE);
+	row->max_failures = DatumGetInt32(result_column(12, &isnull));
+	step = result_column(13, &isnull);
+	row->answer_step = isnull ? NULL : DatumGetIntervalP(step);
 	return row;
 }
 
 /* ------------------------------------------------------------------------
  * Settings of a dataset
  *
- * create_dataset and alter_dataset have the same arguments at the same
- * places; NULL leaves what row holds.
+ * create_dataset and alter_dataset have the same arguments, up to
+ * default_delta at the same places; NULL leaves what row holds.
  * ------------------------------------------------------------------------
  */
 
@@ -195,6 +200,42 @@ dataset_delta(Datum value, const char *parameter)
 				 errmsg("%s must be less than 1 and at least 1e-%d; choose it well below one over the number of people",
 						parameter, DP_DELTA_SCALE)));
 	return units;
+}
+
+/* NULL for a step of 0, which removes it */
+static Interval *
+answer_step(Interval *step, bool may_remove)
+{
+	if (may_remove && step->month == 0 && step->day == 0 && step->time == 0)
+		return NULL;
+	/* a day or month has no length of its own */
+	if (step->month != 0 || step->day != 0 || step->time <= 0 || step->time > USECS_PER_HOUR)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("answer_step must be more than 0 and at most 1 hour, such as '1 second'%s",
+						may_remove ? "; 0 removes it" : "")));
+	return step;
+}
+
+/* min_rho, max_failures and answer_step, which begin at argument "first" */
+static void
+read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *row)
+{
+	if (!PG_ARGISNULL(first))
+		row->min_rho = dp_rho_units(PG_GETARG_FLOAT8(first), "min_rho");
+	if (!PG_ARGISNULL(first + 1))
+		row->max_failures = PG_GETARG_INT32(first + 1);
+	if (!PG_ARGISNULL(first + 2))
+		row->answer_step = answer_step(PG_GETARG_INTERVAL_P(first + 2), may_remove);
+
+	if (row->min_rho > row->default_rho)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("min_rho must not exceed default_rho: raise default_rho or lower min_rho")));
+	if (row->max_failures < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("max_failures must be at least 0")));
 }
 
 static void
@@ -252,7 +293,7 @@ read_settings(FunctionCallInfo fcinfo, DpDatasetRow *row)
 				 errmsg("default_delta must not exceed delta: raise delta or lower default_delta")));
 }
 
-#define NUM_SETTINGS 10
+#define NUM_SETTINGS 13
 
 static void
 settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nulls)
@@ -282,6 +323,17 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 	values[8] = Int32GetDatum(row->max_rows);
 	types[9] = TEXTOID;
 	values[9] = CStringGetTextDatum(row->neighbors);
+	if (row->min_rho != 0)
+		values[10] = NumericGetDatum(dp_numeric_from_units(row->min_rho, DP_RHO_SCALE));
+	else
+		nulls[10] = 'n';
+	types[11] = INT4OID;
+	values[11] = Int32GetDatum(row->max_failures);
+	types[12] = INTERVALOID;
+	if (row->answer_step != NULL)
+		values[12] = IntervalPGetDatum(row->answer_step);
+	else
+		nulls[12] = 'n';
 }
 
 /* ------------------------------------------------------------------------
@@ -291,7 +343,7 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 
 /*
  * create_dataset(name, rho, delta, default_rho, max_rho, max_groups, max_rows,
- *				  neighbors, default_delta)
+ *				  neighbors, default_delta, min_rho, max_failures, answer_step)
  *
  * The caller becomes the owner.  NULL stands for the default everywhere.
  */
@@ -313,7 +365,9 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	row.max_groups = 5;
 	row.max_rows = 5;
 	row.neighbors = "add_remove";
+	row.max_failures = 20;
 	read_settings(fcinfo, &row);
+	read_limits(fcinfo, 9, false, &row);
 
 	/*
 	 * A table may bear the name of a dataset that does not exist, after a
@@ -332,8 +386,9 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	settings_parameters(&row, types, values, nulls);
 	dp_api_begin(&context);
 	created = dp_api_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
-							 " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors)"
-							 " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
+							 " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
+							 " min_rho, max_failures, answer_step)"
+							 " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
 							 " ON CONFLICT DO NOTHING",
 							 NUM_SETTINGS, types, values, nulls, false);
 	if (created == 0)
@@ -346,9 +401,11 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 }
 
 /*
- * alter_dataset(name, ...as create_dataset..., new_owner)
+ * alter_dataset(name, ...as create_dataset..., new_owner, min_rho, max_failures,
+ *				 answer_step)
  *
- * NULL leaves a setting as it is; rho or max_rho => 'Infinity' removes it.
+ * NULL leaves a setting as it is; rho or max_rho => 'Infinity' and
+ * answer_step => '0' remove it.
  */
 Datum
 dp_alter_dataset(PG_FUNCTION_ARGS)
@@ -365,6 +422,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	dp_api_begin(&context);
 	row = dp_api_dataset(name, user, DP_LOCK_CHANGE);
 	read_settings(fcinfo, row);
+	read_limits(fcinfo, 10, true, row);
 	if (!PG_ARGISNULL(9))
 	{
 		row->owner = PG_GETARG_OID(9);
@@ -379,7 +437,8 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	settings_parameters(row, types, values, nulls);
 	dp_api_execute("UPDATE dp_cdp.dataset SET owner = $2, rho_limit = $3, delta_limit = $4,"
 				   " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
-				   " max_rows = $9, neighbors = $10 WHERE name = $1",
+				   " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
+				   " answer_step = $13 WHERE name = $1",
 				   NUM_SETTINGS, types, values, nulls, true);
 	dp_api_end(&context);
 

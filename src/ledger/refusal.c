@@ -35,12 +35,13 @@ raise_exhausted(const DpReply *reply)
 	char	   *asked = dp_units_text(reply->asked, scale);
 	char	   *remaining = dp_units_text(Max(reply->remaining, 0), scale);
 
+	/* what remains under the cap tells of prices that others have paid */
 	if (!OidIsValid(reply->role))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s, remaining %s under the lifetime cap of the dataset, which its owner can raise with dp_cdp.alter_dataset",
-						reply->dataset, unit, asked, remaining),
-				 errdetail("Asked %s %s, remaining %s. The cap does not renew.", unit, asked, remaining)));
+				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s, which is more than its lifetime cap over all roles still holds; the dataset's owner can raise the cap with dp_cdp.alter_dataset",
+						reply->dataset, unit, asked),
+				 errdetail("Asked %s %s. The cap does not renew.", unit, asked)));
 	if (reply->renews)
 	{
 		char	   *at = pstrdup(timestamptz_to_str(reply->renews_at));

@@ -18,26 +18,18 @@
 #include "access/xact.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
+#include "executor/spi.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 #include "errors.h"
 #include "guc.h"
 #include "math/wide.h"
 #include "policy/policy_int.h"
-
-/* columns of dp_cdp.dataset */
-#define Anum_dataset_name			1
-#define Anum_dataset_owner			2
-#define Anum_dataset_default_rho	7
-#define Anum_dataset_max_rho		8
-#define Anum_dataset_default_delta	9
-#define Anum_dataset_max_groups		10
-#define Anum_dataset_max_rows		11
-#define Anum_dataset_neighbors		12
 
 Relation
 dp_open_table(const char *name)
@@ -74,8 +66,8 @@ with_dataset(const char *name, void (*read) (HeapTuple, TupleDesc, void *), void
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyEntryInitialize(&key, 0, Anum_dataset_name, BTEqualStrategyNumber,
-						   InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
+	ScanKeyEntryInitialize(&key, 0, SPI_fnumber(RelationGetDescr(rel), "name"),
+						   BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
 						   CStringGetTextDatum(name));
 	scan = systable_beginscan(rel, index, OidIsValid(index), snapshot, 1, &key);
 	tuple = systable_getnext(scan);
@@ -87,21 +79,32 @@ with_dataset(const char *name, void (*read) (HeapTuple, TupleDesc, void *), void
 	return HeapTupleIsValid(tuple);
 }
 
+/* a column by its name: upgrades may add columns anywhere */
 static Datum
-get_not_null(HeapTuple tuple, TupleDesc desc, AttrNumber attnum)
+get_column(HeapTuple tuple, TupleDesc desc, const char *name, bool *isnull)
+{
+	int			attnum = SPI_fnumber(desc, name);
+
+	if (attnum <= 0)
+		elog(ERROR, "table dp_cdp.dataset lacks column \"%s\"", name);
+	return heap_getattr(tuple, attnum, desc, isnull);
+}
+
+static Datum
+get_not_null(HeapTuple tuple, TupleDesc desc, const char *name)
 {
 	bool		isnull;
-	Datum		value = heap_getattr(tuple, attnum, desc, &isnull);
+	Datum		value = get_column(tuple, desc, name, &isnull);
 
 	if (isnull)
-		elog(ERROR, "column %d of dp_cdp.dataset is null", attnum);
+		elog(ERROR, "column \"%s\" of dp_cdp.dataset is null", name);
 	return value;
 }
 
 static void
 read_owner(HeapTuple tuple, TupleDesc desc, void *arg)
 {
-	*(Oid *) arg = DatumGetObjectId(get_not_null(tuple, desc, Anum_dataset_owner));
+	*(Oid *) arg = DatumGetObjectId(get_not_null(tuple, desc, "owner"));
 }
 
 Oid
@@ -114,25 +117,41 @@ dp_dataset_owner(const char *name)
 	return owner;
 }
 
+static int64
+get_units(HeapTuple tuple, TupleDesc desc, const char *name, int scale)
+{
+	return dp_numeric_units(DatumGetNumeric(get_not_null(tuple, desc, name)), scale, true);
+}
+
+/* 0 where the column is NULL */
+static int64
+get_optional_rho(HeapTuple tuple, TupleDesc desc, const char *name)
+{
+	bool		isnull;
+	Datum		value = get_column(tuple, desc, name, &isnull);
+
+	return isnull ? 0 : dp_numeric_units(DatumGetNumeric(value), DP_RHO_SCALE, true);
+}
+
 static void
 read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 {
 	DpDataset  *dataset = arg;
 	bool		isnull;
-	Datum		max_rho = heap_getattr(tuple, Anum_dataset_max_rho, desc, &isnull);
+	Datum		step = get_column(tuple, desc, "answer_step", &isnull);
 	char	   *neighbors;
 
-	dataset->owner = DatumGetObjectId(get_not_null(tuple, desc, Anum_dataset_owner));
-	dataset->default_rho =
-		dp_numeric_units(DatumGetNumeric(get_not_null(tuple, desc, Anum_dataset_default_rho)),
-						 DP_RHO_SCALE, true);
-	dataset->max_rho = isnull ? 0 : dp_numeric_units(DatumGetNumeric(max_rho), DP_RHO_SCALE, true);
-	dataset->default_delta =
-		dp_numeric_units(DatumGetNumeric(get_not_null(tuple, desc, Anum_dataset_default_delta)),
-						 DP_DELTA_SCALE, true);
-	dataset->max_groups = DatumGetInt32(get_not_null(tuple, desc, Anum_dataset_max_groups));
-	dataset->max_rows = DatumGetInt32(get_not_null(tuple, desc, Anum_dataset_max_rows));
-	neighbors = TextDatumGetCString(get_not_null(tuple, desc, Anum_dataset_neighbors));
+	dataset->answer_step = isnull ? 0 : DatumGetIntervalP(step)->time;
+	dataset->owner = DatumGetObjectId(get_not_null(tuple, desc, "owner"));
+	dataset->default_rho = get_units(tuple, desc, "default_rho", DP_RHO_SCALE);
+	dataset->max_rho = get_optional_rho(tuple, desc, "max_rho");
+	dataset->min_rho = get_optional_rho(tuple, desc, "min_rho");
+	if (dataset->min_rho == 0)
+		dataset->min_rho = Max(dataset->default_rho / DP_MIN_RHO_SHARE, 1);
+	dataset->default_delta = get_units(tuple, desc, "default_delta", DP_DELTA_SCALE);
+	dataset->max_groups = DatumGetInt32(get_not_null(tuple, desc, "max_groups"));
+	dataset->max_rows = DatumGetInt32(get_not_null(tuple, desc, "max_rows"));
+	neighbors = TextDatumGetCString(get_not_null(tuple, desc, "neighbors"));
 	dataset->neighbors = strcmp(neighbors, "add_remove") == 0 ? DP_ADD_REMOVE : DP_REPLACE_ONE;
 }
 

@@ -424,6 +424,12 @@ column_price(const DpDataset *dataset)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("dp_cdp.rho exceeds the maximum of dataset \"%s\"; set it to at most %.12g",
 						dataset->name, (double) dataset->max_rho / DP_RHO_ONE)));
+	/* a look or a failure would be all but free */
+	if (rho < dataset->min_rho)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("dp_cdp.rho is below the least price of an aggregate of dataset \"%s\", which is %s; SET dp_cdp.rho = %s or more, or RESET it",
+						dataset->name, dp_rho_text(dataset->min_rho), dp_rho_text(dataset->min_rho))));
 	return rho;
 }
 

@@ -14,8 +14,9 @@
  *
  * With several groups the target is met by the group in the middle: the
  * median over groups of what each of them would need.  A price is never above
- * the dataset's max_rho, nor above 100 times the usual price.  After a look it
- * has a floor, too, whose noise was found representable before the look.
+ * the dataset's max_rho, nor above 100 times the usual price, and never below
+ * its min_rho, which also holds for the look.  After a look it has a floor,
+ * too, whose noise was found representable before the look.
  *
  * Invariants:
  * - A price depends on the query, the settings, the policy and on noisy values
@@ -130,7 +131,7 @@ dp_target_price(const DpFrozen *frozen, const DpReleaseColumn *column, dp_u128 s
 						dp_guc_target, column->label, (double) most / DP_RHO_ONE,
 						/* so that it is still possible when it is rounded */
 						1.0051 * unit * margin_factor() * sqrt((double) sens2 / (2.0 * most / DP_RHO_ONE)))));
-	return price;
+	return Max(price, frozen->dataset->min_rho);
 }
 
 /* ------------------------------------------------------------------------
@@ -171,7 +172,7 @@ dp_look_create(const DpRelease *release, const DpFrozen *usual)
 		const DpReleaseColumn *column = usual->columns[i].column;
 
 		/* the usual price, not one that a target has set: it may not be looked at */
-		look->prices[i] = Max(usual->column_rho / DP_LOOK_SHARE, 1);
+		look->prices[i] = Max(usual->column_rho / DP_LOOK_SHARE, usual->dataset->min_rho);
 		look->floors[i] = look->prices[i];
 		look->needs[i].wanted = column_needs_look(column);
 		if (i == release->selection)
@@ -181,7 +182,7 @@ dp_look_create(const DpRelease *release, const DpFrozen *usual)
 			look->floors[i] = usual->columns[i].rho;
 		else if (!dp_error_varies(column))
 			/* the error of a total follows its price exactly; others are estimated near the look's */
-			look->floors[i] = Max(look->prices[i] / DP_FLOOR_SHARE, 1);
+			look->floors[i] = Max(look->prices[i] / DP_FLOOR_SHARE, usual->dataset->min_rho);
 	}
 	return look;
 }

@@ -22,7 +22,7 @@ INSERT INTO visits SELECT i, substr('abc', 1 + i % 3, 1), i % 1000, i % 100, dat
 	FROM generate_series(1, 9999) i;
 INSERT INTO visits VALUES (10000, 'a', 500, 0, '2025-06-01');
 CREATE TABLE people AS SELECT id, id % 500 AS patient, dept, cost FROM visits;
-SELECT dp_cdp.create_dataset('clinic', default_rho => 0.01, delta => 0.5, default_delta => 1e-6, max_groups => 3, max_rows => 40);
+SELECT dp_cdp.create_dataset('clinic', default_rho => 0.01, min_rho => 1e-12, delta => 0.5, default_delta => 1e-6, max_groups => 3, max_rows => 40);
 SELECT dp_cdp.protect_table('visits', 'clinic');
 SELECT dp_cdp.protect_table('people', 'clinic', 'patient');
 SELECT dp_cdp.set_bounds(t, 'cost', 0, 1000) FROM unnest('{visits,people}'::regclass[]) t;
@@ -293,6 +293,27 @@ SELECT fails('SELECT d.x, dp_count(*) FROM people JOIN (SELECT dept, 1 / (floor 
 SELECT fails('SELECT (SELECT dp_avg(cost) FROM visits), (SELECT max(n) FROM (SELECT d.x, dp_count(*) AS n FROM people JOIN (SELECT dept, 1 / (floor - 1) AS x FROM depts) d USING (dept) GROUP BY d.x) q)', '5%', '22012 %', NULL, NULL,
 	'... also where another release would have been looked at before');
 SELECT fails('SET LOCAL dp_cdp.rho = 1e-12; SELECT dp_avg(cost) FROM visits', '5%', 'ZC004 rho is too small %', NULL, NULL, 'a look too cheap for its noise: nothing is charged');
+
+-- --------------------------------------------------------------------------
+-- The floor under prices
+-- --------------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.alter_dataset('clinic', min_rho => 0.002);
+RESET SESSION AUTHORIZATION;
+SELECT fails('SET LOCAL dp_cdp.rho = 0.0019; SELECT dp_count(*) FROM visits', '',
+	'ZC004 % dataset "clinic", which is 0.002; SET dp_cdp.rho = 0.002 or more%', NULL, NULL, 'a price below the floor: nothing is charged');
+SELECT fails('SET LOCAL dp_cdp.rho = 0.0019; EXPLAIN SELECT dp_count(*) FROM visits', '', 'ZC004 % which is 0.002; %', NULL, NULL, '... in EXPLAIN');
+SELECT fails('SET LOCAL dp_cdp.rho = 0.0019; SELECT * FROM dp_cdp.preview(''SELECT dp_count(*) FROM visits'')', '', 'ZC004 % which is 0.002; %',
+	NULL, NULL, '... in a preview');
+SELECT fails('SET LOCAL dp_cdp.rho = 0.0019; SELECT dp_count(*) FROM visits', '5%', 'ZC004 % which is 0.002; %', NULL, NULL, '... where a look would follow');
+SELECT charges('SET LOCAL dp_cdp.rho = 0.002; SELECT dp_count(*), dp_avg(cost) FROM visits', '', '{"dp_count(*), dp_avg(cost)"}', '{0.004}',
+	'the floor itself may be asked; parts of a column share it');
+SELECT charges('SELECT dp_count(*) FROM visits', '1e9', '{dp_count(*)}', '{0.002}', 'a price that follows from a target is raised to the floor');
+SELECT charges('SELECT dp_count(*) FROM visits', '1e20%', '{first look: dp_count(*),dp_count(*)}', '{0.002,0.002}', '... so are a look and what follows');
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.alter_dataset('clinic', min_rho => 1e-12);
+RESET SESSION AUTHORIZATION;
 
 -- --------------------------------------------------------------------------
 -- The setting

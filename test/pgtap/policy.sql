@@ -235,6 +235,9 @@ SELECT is(seen_by('postgres', 'SELECT dataset || '' '' || role FROM dp_cdp.budge
 SELECT is(seen_by('ana', 'SELECT dataset FROM dp_cdp.datasets'), '{clinic}', 'datasets one has a budget in');
 SELECT is(seen_by('dba', 'SELECT dataset FROM dp_cdp.datasets'), '{clinic}', 'or owns');
 SELECT is(seen_by('eve', 'SELECT dataset FROM dp_cdp.datasets'), NULL, 'and no other');
+SELECT is(seen_by('ana', 'SELECT coalesce(rho_spent, rho_remaining, delta_spent, epsilon_spent::numeric) IS NULL FROM dp_cdp.datasets'), '{true}',
+	'what all roles have spent is not shown to one with a budget');
+SELECT is(seen_by('dba', 'SELECT num_nulls(rho_spent, delta_spent, epsilon_spent) FROM dp_cdp.datasets'), '{0}', 'but to the owner');
 SELECT is(seen_by('ana', 'SELECT DISTINCT dataset FROM dp_cdp.protected'), '{clinic}', 'tables one has a budget for');
 SELECT is(seen_by('bob', 'SELECT DISTINCT dataset FROM dp_cdp.protected'), '{clinic,secret}', 'in all datasets');
 SELECT is(seen_by('eve', 'SELECT DISTINCT dataset FROM dp_cdp.protected'), NULL, 'and no other');
