@@ -203,6 +203,39 @@ dp_copy_permissions(Query *to, Query *from)
 #endif
 }
 
+/* the same for a query that takes over the other's range table itself */
+static inline void
+dp_move_permissions(Query *to, Query *from)
+{
+#if PG_VERSION_NUM >= 160000
+	to->rteperminfos = from->rteperminfos;
+#endif
+}
+
+static inline void
+dp_forget_permissions(Query *query)
+{
+#if PG_VERSION_NUM >= 160000
+	query->rteperminfos = NIL;
+#endif
+}
+
+/* what must be checked for an entry, for one that takes its place */
+static inline void
+dp_keep_permissions(RangeTblEntry *to, RangeTblEntry *from)
+{
+#if PG_VERSION_NUM >= 160000
+	to->perminfoindex = from->perminfoindex;
+#else
+	to->requiredPerms = from->requiredPerms;
+	to->checkAsUser = from->checkAsUser;
+	to->selectedCols = from->selectedCols;
+	to->insertedCols = from->insertedCols;
+	to->updatedCols = from->updatedCols;
+	to->extraUpdatedCols = from->extraUpdatedCols;
+#endif
+}
+
 /* what is to be checked as who asks is checked as user, also by code that runs as another */
 static inline void
 dp_check_permissions_as(Query *query, Oid user)

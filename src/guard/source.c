@@ -3,8 +3,8 @@
  * source.c
  *	  What a level reads, made ready for the inner query.
  *
- * The level's range table and join tree are taken over as they stand.  Each
- * entry of the join tree becomes one of:
+ * The level's range table and join tree are built anew (rebuild.c), with the
+ * same numbers.  Each entry of the join tree becomes one of:
  *
  * - a protected table, read with its owner's rights;
  * - a public table that nobody but trusted roles can make run code;
@@ -281,30 +281,6 @@ read_public(DpSource *s, DpScope *scope, DpFrom *from, Node *expressions, DpLeaf
 	}
 }
 
-static void
-vet_join_conditions(Node *node, DpAllowContext *allow)
-{
-	if (IsA(node, FromExpr))
-	{
-		FromExpr   *join = (FromExpr *) node;
-		ListCell   *lc;
-
-		foreach(lc, join->fromlist)
-			vet_join_conditions(lfirst(lc), allow);
-		if (join->quals)
-			join->quals = dp_make_total(join->quals, allow);
-	}
-	else if (IsA(node, JoinExpr))
-	{
-		JoinExpr   *join = (JoinExpr *) node;
-
-		vet_join_conditions(join->larg, allow);
-		vet_join_conditions(join->rarg, allow);
-		if (join->quals)
-			join->quals = dp_make_total(join->quals, allow);
-	}
-}
-
 /* expressions: what else the level computes from its entries */
 void
 dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow, Node *expressions)
@@ -318,6 +294,7 @@ dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow, 
 	dp_check_view_permissions(from->query);
 	read_join_tree(s, scope, from, (Node *) from->query->jointree, expressions, leaves);
 	read_public(s, scope, from, expressions, leaves);
+	dp_rebuild_entries(s, from->query, from->leaves);
 
 	allow->rtindexes = from->leaves;
 	allow->rtable = from->query->rtable;
@@ -325,7 +302,7 @@ dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow, 
 	allow->run_as = s->level->allow.run_as;
 	conditions = *allow;
 	conditions.unit_aggregates = false;
-	vet_join_conditions((Node *) from->query->jointree, &conditions);
+	from->query->jointree = castNode(FromExpr, dp_rebuild_join_tree((Node *) from->query->jointree, &conditions));
 	dp_analyse_joins(s->cxt, from, leaves, s->level->where);
 }
 
@@ -378,13 +355,10 @@ dp_read_source(DpLevel *level, DpScope *scope, bool always)
 {
 	DpSource	s = {.cxt = level->cxt,.level = level,.always = always};
 	Query	   *outer = level->query;
-	Query	   *query = makeNode(Query);
+	Query	   *query = dp_new_select();
 	DpScope		inner = {query, scope->outer};
 	List	   *read = list_make2(outer->targetList, outer->havingQual);
 
-	query->commandType = CMD_SELECT;
-	query->querySource = QSRC_ORIGINAL;
-	query->canSetTag = true;
 	query->rtable = copyObject(outer->rtable);
 	dp_copy_permissions(query, outer);
 	query->jointree = copyObject(outer->jointree);

@@ -67,6 +67,21 @@ extern void dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowCont
 extern void dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions,
 							 DpLeaf *leaf);
 
+/* rebuild.c: a SELECT without anything */
+extern Query *dp_new_select(void);
+
+/*
+ * rebuild.c: new nodes in place of the range table's; leaves: the entries of
+ * the join tree, each a table, a subquery or a tuplestore by now
+ */
+extern void dp_rebuild_entries(DpSource *s, Query *query, const Bitmapset *leaves);
+
+/* rebuild.c: a new tree, its conditions vetted and total */
+extern Node *dp_rebuild_join_tree(Node *node, const DpAllowContext *allow);
+
+/* rebuild.c: a new query over the range table and join tree of sub; the rest vetted and total */
+extern Query *dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow);
+
 /* numbers of the columns of entry rti that the level reads */
 extern Bitmapset *dp_columns_read(Query *query, Index rti, Node *expressions);
 

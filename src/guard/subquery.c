@@ -235,7 +235,6 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 	DpFrom		from = {0};
 	DpAllowContext allow = {0};
 	List	   *read;
-	ListCell   *lc;
 	DpScope		inner;
 
 	if (rte->rtekind == RTE_CTE)
@@ -260,18 +259,7 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 	dp_read_level(s, &inner, &from, &allow, (Node *) read);
 	if (allow.unit_aggregates)
 		check_grouping(s->cxt, sub, &from);
-	foreach(lc, sub->targetList)
-	{
-		TargetEntry *tle = lfirst(lc);
-
-		/* what was pruned may be of any type */
-		if (!IsA(tle->expr, Const) || !((Const *) tle->expr)->constisnull)
-			tle->expr = (Expr *) dp_make_total((Node *) tle->expr, &allow);
-	}
-	if (sub->havingQual)
-		sub->havingQual = dp_make_total(sub->havingQual, &allow);
-	sub->hasSubLinks = false;
-	sub->cteList = NIL;
+	rte->subquery = sub = dp_rebuild_subquery(s->cxt, sub, &allow);
 	hand_up_units(s->cxt, rte, rti, &from, leaf);
 	leaf->is_private = true;
 	/* of a unit's rows, an aggregation by the unit alone makes one; joins inside may have repeated the one */
