@@ -134,4 +134,7 @@ extern void dp_function_add(Oid funcid, bool add);
 /* ZC004 when there is no such dataset */
 extern DpDataset *dp_policy_dataset(const char *name);
 
+/* whether a role that holds a budget in the dataset (NULL: in any) passes the test */
+extern bool dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, void *arg), void *arg);
+
 #endif							/* DP_POLICY_H */

@@ -13,10 +13,8 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/tableam.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "guard/guard.h"
@@ -26,7 +24,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
-#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 /* whether some permissive policy lets the role see rows at all */
@@ -52,39 +49,24 @@ some_policy_applies(Oid relid, Oid roleid)
 	return found;
 }
 
-/* whether the role pays from any budget in this database */
+static bool
+may_become(Oid holder, void *roleid)
+{
+	/* a superuser is a member of every role, and an analyst only by a budget of his own */
+	if (superuser_arg(*(Oid *) roleid))
+		return holder == *(Oid *) roleid;
+	return is_member_of_role(*(Oid *) roleid, holder);
+}
+
+/*
+ * Whether the role is an analyst: holds a budget, or is a member of a role that
+ * does.  What counts is not whose privileges it inherits, but whom it can
+ * become with SET ROLE, and tell what it has learned without.
+ */
 static bool
 holds_budget(Oid roleid)
 {
-	Oid			relid = get_relname_relid("budget", dp_internal_schema());
-	Relation	rel;
-	TableScanDesc scan;
-	TupleTableSlot *slot;
-	Snapshot	snapshot;
-	AttrNumber	attnum;
-	bool		found = false;
-
-	if (!OidIsValid(relid))
-		return false;
-	attnum = get_attnum(relid, "role");
-	rel = table_open(relid, AccessShareLock);
-	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	slot = table_slot_create(rel, NULL);
-	scan = table_beginscan(rel, snapshot, 0, NULL);
-	while (!found && table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		bool		isnull;
-		Datum		role = slot_getattr(slot, attnum, &isnull);
-
-		found = !isnull && (superuser_arg(roleid)
-							? DatumGetObjectId(role) == roleid
-							: has_privs_of_role(roleid, DatumGetObjectId(role)));
-	}
-	table_endscan(scan);
-	ExecDropSingleTupleTableSlot(slot);
-	UnregisterSnapshot(snapshot);
-	table_close(rel, AccessShareLock);
-	return found;
+	return dp_policy_any_budget(NULL, may_become, &roleid);
 }
 
 /* SELECT by a grant on the table: membership in pg_read_all_data is none */

@@ -158,6 +158,9 @@ check_protected(DpSource *s, RangeTblEntry *rte)
 							s->level->table, name),
 					 dp_error_position(cxt->source_text, where)));
 	}
+	/* before anything is read or planned in the owner's name; who may read the rows learns nothing */
+	if (!dp_may_read(rte->relid))
+		dp_check_payer(release->dataset);
 	release->relids = list_append_unique_oid(release->relids, rte->relid);
 }
 

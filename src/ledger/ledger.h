@@ -38,6 +38,9 @@ extern void dp_ledger_init(void);
  */
 extern void dp_ledger_debit(List *items);
 
+/* does a budget of role apply to payer? */
+extern bool dp_role_pays(Oid payer, Oid role);
+
 /*
  * The tables dataset, budget, release_log and ledger_stamp refuse UPDATE,
  * DELETE and TRUNCATE, from superusers too, except between these two calls:

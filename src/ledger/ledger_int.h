@@ -230,7 +230,5 @@ extern TimestampTz dp_next_renewal(TimestampTz renews_at, const Interval *period
 /* is it time to renew, and are renews_at and the period sound? */
 extern bool dp_renewal_due(TimestampTz renews_at, const Interval *period, TimestampTz now);
 
-/* does a budget of role apply to payer? */
-extern bool dp_role_pays(Oid payer, Oid role);
 
 #endif							/* DP_LEDGER_INT_H */

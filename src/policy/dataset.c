@@ -15,10 +15,13 @@
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -173,4 +176,45 @@ dp_policy_dataset(const char *name)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name)));
 	return dataset;
+}
+
+bool
+dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, void *arg), void *arg)
+{
+	Relation	rel;
+	Oid			relid;
+	AttrNumber	dataset_column;
+	AttrNumber	role_column;
+	Snapshot	snapshot;
+	TableScanDesc scan;
+	TupleTableSlot *slot;
+	bool		found = false;
+
+	if (!dp_extension_installed() ||
+		!OidIsValid(get_relname_relid("budget", dp_internal_schema())))
+		return false;
+	rel = dp_open_table("budget");
+	relid = RelationGetRelid(rel);
+	dataset_column = get_attnum(relid, "dataset");
+	role_column = get_attnum(relid, "role");
+	snapshot = dp_register_latest_snapshot();
+	scan = table_beginscan(rel, snapshot, 0, NULL);
+	slot = table_slot_create(rel, NULL);
+	while (!found && table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		bool		isnull;
+		Datum		name = slot_getattr(slot, dataset_column, &isnull);
+		Datum		role;
+
+		CHECK_FOR_INTERRUPTS();
+		if (isnull || (dataset != NULL && strcmp(TextDatumGetCString(name), dataset) != 0))
+			continue;
+		role = slot_getattr(slot, role_column, &isnull);
+		found = !isnull && test(DatumGetObjectId(role), arg);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	table_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	table_close(rel, AccessShareLock);
+	return found;
 }

@@ -181,7 +181,12 @@ release_begin(CustomScanState *node, EState *estate, int eflags)
 	state->row = ExecInitExtraTupleSlot(estate, node->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
 										&TTSOpsMinimalTuple);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+	{
+		/* the plan may be older than the loss of the budget */
+		if (!dp_release_is_readable(state->release))
+			dp_check_payer(state->release->dataset);
 		return;
+	}
 
 	if (IsInParallelMode() || IsParallelWorker())
 		ereport(ERROR,

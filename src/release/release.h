@@ -177,6 +177,12 @@ extern bool dp_release_prefers_serial(const PlannedStmt *inner);
  */
 extern void dp_release_adopt_inner(PlannedStmt *outer, List *releases);
 
+/*
+ * payer.c: ZC001 unless session_user or current_user could pay from a budget
+ * of the dataset.
+ */
+extern void dp_check_payer(const char *dataset);
+
 /* a name for a release's RTE, palloc'd */
 extern char *dp_release_new_name(void);
 

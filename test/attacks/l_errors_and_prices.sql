@@ -188,7 +188,7 @@ SELECT 1 / (:'same' = 't')::int;
 --> standby: any; ok
 --@ attack nob
 SELECT item FROM dp_cdp.preview('SELECT dp_count(*) FROM visit') WHERE item = 'remains';
---> ok
+--> ZC001
 --@ attack poor
 SELECT count(*) FROM dp_cdp.preview('SELECT dp_count(*), dp_count(age), dp_sum(age) FROM visit');
 --> ok

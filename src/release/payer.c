@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * payer.c
+ *	  Who may have a release planned, and see its price.
+ *
+ * A plan is made with the rights and the statistics of the table's owner.
+ * What it is made of must not show; but planning takes time and memory that
+ * depend on protected rows, and reads tables that the asker may not.  So it is
+ * for those who could also pay for an execution, by the ledger's own rule.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "errors.h"
+#include "ledger/ledger.h"
+#include "miscadmin.h"
+#include "policy.h"
+#include "release/release.h"
+
+static bool
+budget_applies(Oid role, void *arg)
+{
+	return dp_role_pays(GetUserId(), role) ||
+		(GetSessionUserId() != GetUserId() && dp_role_pays(GetSessionUserId(), role));
+}
+
+void
+dp_check_payer(const char *dataset)
+{
+	if (!dp_policy_any_budget(dataset, budget_applies, NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+				 errmsg("role \"%s\" has no privacy budget for dataset \"%s\"; the dataset's owner can give one with dp_cdp.set_budget",
+						GetUserNameFromId(GetUserId(), false), dataset),
+				 errdetail("Private queries are planned, explained and previewed for roles with a budget only.")));
+}
