@@ -1,7 +1,8 @@
 # dp_cdp: private aggregates under zero-concentrated differential privacy
 #
 #	make, make install		as for any PostgreSQL extension (PG_CONFIG=... chooses the server)
-#	make test				every test, on a private server; ONLY="regress t/x.pl" runs some
+#	make test				every test, on a private server; ONLY="regress t/x.pl" runs some,
+#							ASSERT=1 on a server with assertions
 #	make demo				a clinic, an administrator and an analyst on a throw-away server
 #	make demo-stop			stop that server
 #	make bench				figures for speed, see test/bench/README.md
@@ -77,7 +78,7 @@ clean:
 endif
 
 test:
-	@bash test/tools/run_tests.sh
+	@ASSERT="$(ASSERT)" bash test/tools/run_tests.sh
 
 demo:
 	@bash test/demo/demo.sh

@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "access/transam.h"
@@ -27,8 +28,10 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "storage/procarray.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/relcache.h"
+#include "utils/syscache.h"
 
 typedef struct DpUniqueContext
 {
@@ -118,13 +121,75 @@ dp_column_is_fixed(Relation index, int i, List *conditions, DpUniqueContext *cxt
 /*
  * A snapshot older than the index may see rows that were deleted so that it
  * could be made.  Ours is not all: a plan is kept, and a snapshot that another
- * session holds now may be imported later.
+ * session holds now may be imported later.  Of which table the snapshots must
+ * be able to remove rows: NULL for any, also of other databases.
  */
+static bool
+dp_is_old(HeapTuple tuple, Relation table)
+{
+	return TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple->t_data), GetOldestNonRemovableTransactionId(table));
+}
+
+/* does the index hold for all rows, at once? */
+static bool
+dp_is_enforced(Form_pg_index form)
+{
+	/* exclusion: of 18 on, keys WITHOUT OVERLAPS are called unique, too */
+	return form->indisunique && !form->indisexclusion && form->indimmediate &&
+		form->indisvalid && form->indisready && form->indislive;
+}
+
+/* was the partition's index made part of the whole one, and the partition of the table, long ago? */
+static bool
+dp_attachment_is_old(Oid index)
+{
+	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		old = true;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(index));
+	scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		old = old && dp_is_old(tuple, NULL);
+	systable_endscan(scan);
+	table_close(inherits, AccessShareLock);
+	return old;
+}
+
+/*
+ * A partitioned table's index is no more than those of its partitions.  A
+ * partition that was attached later brings an index as young as it likes, and
+ * rows that were deleted to meet the partition's bounds.
+ */
+static bool
+dp_partitions_are_older(Relation index)
+{
+	List	   *indexes = find_all_inheritors(RelationGetRelid(index), AccessShareLock, NULL);
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(lc)));
+		bool		older;
+
+		if (!HeapTupleIsValid(tuple))
+			return false;
+		older = dp_is_enforced((Form_pg_index) GETSTRUCT(tuple)) && dp_is_old(tuple, NULL);
+		ReleaseSysCache(tuple);
+		if (!older || !dp_attachment_is_old(lfirst_oid(lc)))
+			return false;
+	}
+	return true;
+}
+
 static bool
 dp_index_is_older(Relation index, Relation table)
 {
-	return TransactionIdPrecedes(HeapTupleHeaderGetXmin(index->rd_indextuple->t_data),
-								 GetOldestNonRemovableTransactionId(table));
+	if (table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		return dp_partitions_are_older(index);
+	return dp_is_old(index->rd_indextuple, table);
 }
 
 static bool
@@ -132,9 +197,7 @@ dp_index_fixes_row(Relation index, Relation table, List *conditions, DpUniqueCon
 {
 	Form_pg_index form = index->rd_index;
 
-	/* exclusion: of 18 on, keys WITHOUT OVERLAPS are called unique, too */
-	if (!form->indisunique || form->indisexclusion || !form->indimmediate ||
-		!form->indisvalid || !form->indisready || !form->indislive ||
+	if (!dp_is_enforced(form) ||
 		index->rd_rel->relam != BTREE_AM_OID ||
 		!dp_index_is_older(index, table) ||
 		RelationGetIndexPredicate(index) != NIL)

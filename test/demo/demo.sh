@@ -45,6 +45,11 @@ fi
 
 bash "$DP_TOP/test/tools/deps.sh" build || exit 1
 dp_server_tree || exit 1
+if [[ -n ${ASSERT-} ]]
+then
+	. "$DP_TOP/test/tools/assert_server.sh"
+	dp_assert_server || exit 1
+fi
 mkdir -p "$DP_BUILD"
 log=$DP_BUILD/demo-$mode.log
 [[ $mode == check ]] || echo "building dp_cdp"

@@ -92,7 +92,7 @@ END $$;
 CREATE FUNCTION once(source text) RETURNS text LANGUAGE sql AS $$ SELECT is(repeats(source), '1', source) $$;
 CREATE FUNCTION often(source text) RETURNS text LANGUAGE sql AS $$ SELECT is(repeats(source), '7', source) $$;
 
-SELECT plan(94);
+SELECT plan(99);
 
 SELECT once('visits');
 
@@ -193,5 +193,22 @@ CREATE UNIQUE INDEX ON no_key (k);
 SELECT often('visits a JOIN no_key b ON a.i = b.k');
 SELECT dblink_exec('other', 'COMMIT');
 SELECT once('visits a JOIN no_key b ON a.i = b.k');
+
+
+-- a partition that was attached meanwhile brings a young index, and rows that were deleted for its bounds
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE halves (i int PRIMARY KEY, k int) PARTITION BY RANGE (i);
+CREATE TABLE halves_1 PARTITION OF halves FOR VALUES FROM (0) TO (5);
+CREATE TABLE halves_2 (i int NOT NULL, k int);
+GRANT SELECT ON halves TO analyst1;
+RESET SESSION AUTHORIZATION;
+SELECT once('visits a JOIN halves b ON a.i = b.i');
+SELECT dblink_exec('other', 'BEGIN ISOLATION LEVEL REPEATABLE READ');
+SELECT isnt(snapshot, NULL, 'a snapshot of another session') FROM dblink('other', 'SELECT pg_export_snapshot()') AS s (snapshot text);
+ALTER TABLE halves ATTACH PARTITION halves_2 FOR VALUES FROM (5) TO (100);
+SELECT often('visits a JOIN halves b ON a.i = b.i');
+SELECT once('visits a JOIN parted b ON a.i = b.i');
+SELECT dblink_exec('other', 'COMMIT');
+SELECT once('visits a JOIN halves b ON a.i = b.i');
 
 SELECT * FROM finish();

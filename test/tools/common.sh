@@ -146,18 +146,17 @@ dp_server_tree()
 		mv "$DP_TREE.new" "$DP_TREE"
 	fi
 	flock -u 9
-	dp_use_tree "$DP_TREE" "$from"
+	dp_use_tree "$DP_TREE" "$(readlink -f "$("$from" --bindir)")/pg_config"
 }
 
-# $1: root of a copy, $2: pg_config of the original
+# $1: root of an installation, $2: where pg_config is below it
 dp_use_tree()
 {
 	DP_TREE=$1
-	DP_PG_CONFIG=$1$(readlink -f "$("$2" --bindir)")/pg_config
+	DP_PG_CONFIG=$1$2
 	DP_BIN=$("$DP_PG_CONFIG" --bindir)
 	DP_LIB=$("$DP_PG_CONFIG" --pkglibdir)
 	DP_PGXS=$(dirname "$("$DP_PG_CONFIG" --pgxs)")/../..
-	DP_ORIGINAL=$2
 }
 
 # build the extension and install it into the copy; output to $1
@@ -175,7 +174,7 @@ dp_copy_tree()
 {
 	mkdir -p "$1" && chmod 755 "$1" &&
 		cp -R --preserve=timestamps,links -P "$DP_TREE" "$1/" || return 1
-	dp_use_tree "$1/${DP_TREE##*/}" "$DP_ORIGINAL"
+	dp_use_tree "$1/${DP_TREE##*/}" "${DP_PG_CONFIG#"$DP_TREE"}"
 }
 
 # Use such a copy where the server's user may not read the checkout.

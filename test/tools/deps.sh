@@ -90,6 +90,15 @@ else
 	fi
 fi
 
+# Server with assertions
+
+if [[ -n ${ASSERT-}${SANITIZE-} ]]
+then
+	command -v pkg-config >/dev/null || want pkg-config
+	pkg-config --exists icu-uc 2>/dev/null || want libicu-dev
+	pkg-config --exists libxml-2.0 2>/dev/null || want libxml2-dev
+fi
+
 # Tests
 
 if [[ $what != build ]]

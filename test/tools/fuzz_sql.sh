@@ -42,7 +42,7 @@ trap 'exit 130' INT TERM
 if [[ -n $assert ]]
 then
 	. "$DP_TOP/test/tools/assert_server.sh"
-	dp_assert_server "$work/assert" || exit 1
+	dp_assert_server && dp_readable_tree "$work/tree" || exit 1
 fi
 
 # A build with other flags, or for another server, does not belong into the

@@ -7,6 +7,7 @@
 #
 # Suites: layers symbols unit regress isolation pgtap attacks t stat readme demo.
 # ONLY="regress t/crash.pl" runs these alone: whole suites, or single files.
+# ASSERT=1 runs them on a server with assertions (assert_server.sh).
 # Logs stay in build/test.  See test/README.md.
 #
 #-------------------------------------------------------------------------
@@ -25,6 +26,11 @@ timeout=${TEST_TIMEOUT:-900}	# seconds that one file may take
 
 bash "$tools/deps.sh" test || exit 1
 dp_server_tree || exit 1
+if [[ -n ${ASSERT-} ]]
+then
+	. "$tools/assert_server.sh"
+	dp_assert_server || exit 1
+fi
 
 work=$(dp_scratch) || exit 1
 logs=$DP_BUILD/test
@@ -159,6 +165,20 @@ else
 	run_check symbols bash "$tools/check_symbols.sh" "$DP_LIB/dp_cdp.so"
 fi
 
+# A failed assertion fails the file that met it, whatever its tests said: result, logs...
+no_assertion_failed()
+{
+	local rc=$1
+
+	shift
+	if grep -h -A 12 '^TRAP:' "$@" 2>/dev/null
+	then
+		echo "not ok - an assertion failed"
+		return 1
+	fi
+	return $rc
+}
+
 # --------------------------------------------------------------------------
 # TAP programs, a few at a time: each leaves "passed failed skipped" in a file
 # --------------------------------------------------------------------------
@@ -243,6 +263,8 @@ run_pgtap()
 	rc=$?
 	if [[ $rc != 0 ]]; then tail -n 20 "$dir/log" | sed 's/^/# /'; fi
 	dp_stop "$dir" immediate
+	no_assertion_failed $rc "$dir/log"
+	rc=$?
 	rm -rf "$dir"
 	return $rc
 }
@@ -261,6 +283,8 @@ run_attacks()
 	if [[ $rc != 0 ]]; then tail -n 20 "$dir/log" | sed 's/^/# /'; fi
 	dp_stop "$dir/standby" immediate
 	dp_stop "$dir" immediate
+	no_assertion_failed $rc "$dir/log" "$dir"/standby/log
+	rc=$?
 	rm -rf "$dir"
 	return $rc
 }
@@ -279,6 +303,8 @@ run_perl()
 	rc=$?
 	if [[ $rc != 0 ]]; then tail -n 20 "$out"/tmp_check/log/*.log 2>/dev/null | sed 's/^/# /'; fi
 	as_server bash -c 'for d in "$1"/tmp_check/*/pgdata; do [[ ! -f $d/postmaster.pid ]] || pg_ctl -s -D "$d" -m immediate stop; done' - "$out" >/dev/null 2>&1
+	no_assertion_failed $rc "$out"/tmp_check/log/*.log
+	rc=$?
 	rm -rf "$out"
 	return $rc
 }
@@ -294,6 +320,8 @@ run_stat()
 		PYTHONDONTWRITEBYTECODE=1 timeout -k 10 "$timeout" python3 "test/stat/${2##*/}")
 	rc=$?
 	dp_stop "$dir" immediate
+	no_assertion_failed $rc "$dir/log"
+	rc=$?
 	rm -rf "$dir"
 	return $rc
 }
@@ -307,7 +335,7 @@ run_readme()
 		PYTHONDONTWRITEBYTECODE=1 timeout -k 10 "$timeout" python3 test/tools/readme_test.py README.md)
 	rc=$?
 	dp_stop "$dir" immediate
-	return $rc
+	no_assertion_failed $rc "$dir/log"
 }
 
 run_unit()
@@ -353,6 +381,7 @@ run_pg_regress()
 		grep -E '^(not ok|test .*FAILED|     .*FAILED)' "$log"
 		head -n 300 "$out/regression.diffs" 2>/dev/null
 	fi
+	no_assertion_failed 0 "$out"/log/*.log || f=$((f + 1))
 	rm -rf "$logs/$suite"
 	mkdir -p "$logs/$suite"
 	cp -R "$out/results" "$out/regression.diffs" "$out/log" "$logs/$suite/" 2>/dev/null
