@@ -2226,11 +2226,14 @@ CREATE FUNCTION dp_cdp.try_replace(text, text, text) RETURNS text
 CREATE FUNCTION dp_cdp.try_split_part(text, text, int4) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_split_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_like(text, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_try_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.textlike_support;
 CREATE FUNCTION dp_cdp.try_like(bpchar, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_try_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.textlike_support;
 CREATE FUNCTION dp_cdp.try_like(name, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_like_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_try_like_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.textlike_support;
 CREATE FUNCTION dp_cdp.try_not_like(text, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_not_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_not_like(bpchar, text) RETURNS boolean
@@ -2238,11 +2241,14 @@ CREATE FUNCTION dp_cdp.try_not_like(bpchar, text) RETURNS boolean
 CREATE FUNCTION dp_cdp.try_not_like(name, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_not_like_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_ilike(text, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_try_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.texticlike_support;
 CREATE FUNCTION dp_cdp.try_ilike(bpchar, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_try_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.texticlike_support;
 CREATE FUNCTION dp_cdp.try_ilike(name, text) RETURNS boolean
-	AS 'MODULE_PATHNAME', 'dp_try_ilike_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_try_ilike_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.texticlike_support;
 CREATE FUNCTION dp_cdp.try_not_ilike(text, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_not_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_not_ilike(bpchar, text) RETURNS boolean

@@ -627,6 +627,21 @@ dp_numeric_scale(int32 typmod)
 #endif
 }
 
+/* --- strings --- */
+
+#include "utils/pg_locale.h"
+
+/* changes the case of ASCII letters only, byte by byte */
+static inline bool
+dp_ctype_is_c(Oid collation)
+{
+#if PG_VERSION_NUM >= 180000
+	return pg_newlocale_from_collation(collation)->ctype_is_c;
+#else
+	return lc_ctype_is_c(collation);
+#endif
+}
+
 /* --- exact states --- */
 
 #if PG_VERSION_NUM >= 160000

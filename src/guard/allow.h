@@ -112,6 +112,9 @@ typedef struct DpAllowed
 	uint8		check;			/* DpConstantCheck for all of these */
 	bool		frozen;			/* callable on constants only, and then
 								 * evaluated at once */
+	bool		folds;			/* changes or ignores case */
+	const char *negates;		/* is called as NOT of this total variant,
+								 * which the planner knows more about */
 } DpAllowed;
 
 /*

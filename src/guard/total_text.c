@@ -97,49 +97,6 @@ dp_try_replace(PG_FUNCTION_ARGS)
 }
 
 /* ------------------------------------------------------------------------
- * LIKE
- * ------------------------------------------------------------------------
- */
-
-#define DP_TRY_LIKE(name, builtin) \
-PG_FUNCTION_INFO_V1(dp_try_##name); \
-Datum \
-dp_try_##name(PG_FUNCTION_ARGS) \
-{ \
-	text	   *pattern = PG_GETARG_TEXT_PP(1); \
-	if (!dp_like_is_good(VARDATA_ANY(pattern), VARSIZE_ANY_EXHDR(pattern)) || \
-		VARSIZE_ANY_EXHDR(pattern) > DP_MAX_TEXT) \
-		PG_RETURN_NULL(); \
-	return builtin(fcinfo); \
-} \
-extern int dp_no_such_variable
-
-DP_TRY_LIKE(like_name, namelike);
-DP_TRY_LIKE(not_like_name, namenlike);
-DP_TRY_LIKE(ilike_name, nameiclike);
-DP_TRY_LIKE(not_ilike_name, nameicnlike);
-DP_TRY_LIKE(like_text, textlike);
-DP_TRY_LIKE(not_like_text, textnlike);
-
-/* folds case, so needs a copy in wide characters */
-#define DP_TRY_ILIKE(name, builtin) \
-PG_FUNCTION_INFO_V1(dp_try_##name); \
-Datum \
-dp_try_##name(PG_FUNCTION_ARGS) \
-{ \
-	text	   *pattern = PG_GETARG_TEXT_PP(1); \
-	if (!dp_like_is_good(VARDATA_ANY(pattern), VARSIZE_ANY_EXHDR(pattern)) || \
-		VARSIZE_ANY_EXHDR(pattern) > DP_MAX_TEXT || \
-		VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(0)) > DP_MAX_TEXT) \
-		PG_RETURN_NULL(); \
-	return builtin(fcinfo); \
-} \
-extern int dp_no_such_variable
-
-DP_TRY_ILIKE(ilike_text, texticlike);
-DP_TRY_ILIKE(not_ilike_text, texticnlike);
-
-/* ------------------------------------------------------------------------
  * Casts to text
  * ------------------------------------------------------------------------
  */

@@ -16,8 +16,10 @@
 #include "catalog/pg_language_d.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
+#include "compat.h"
 #include "guard/constants.h"
 #include "guard/vet.h"
+#include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_func.h"
@@ -52,8 +54,8 @@ dp_own_function(const char *name, int nargs, const Oid *argtypes, Oid result)
 	return funcid;
 }
 
-Oid
-dp_total_variant(const DpAllowed *allowed)
+static Oid
+dp_named_variant(const DpAllowed *allowed, const char *name)
 {
 	HeapTuple	tuple;
 	Form_pg_proc proc;
@@ -63,9 +65,28 @@ dp_total_variant(const DpAllowed *allowed)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", allowed->funcid);
 	proc = (Form_pg_proc) GETSTRUCT(tuple);
-	funcid = dp_own_function(allowed->total, proc->pronargs, proc->proargtypes.values, proc->prorettype);
+	funcid = dp_own_function(name, proc->pronargs, proc->proargtypes.values, proc->prorettype);
 	ReleaseSysCache(tuple);
 	return funcid;
+}
+
+Oid
+dp_total_variant(const DpAllowed *allowed)
+{
+	return dp_named_variant(allowed, allowed->total);
+}
+
+/*
+ * Folding case goes through the C library's wide characters, which need not
+ * know every character that an encoding other than UTF8 has, and fails then.
+ */
+static void
+dp_vet_folding(DpVet *vet, Node *node, Oid funcid, Oid inputcollid)
+{
+	if (pg_database_encoding_max_length() > 1 && GetDatabaseEncoding() != PG_UTF8 &&
+		!dp_ctype_is_c(inputcollid))
+		dp_refuse_function(vet, node, funcid,
+						   psprintf("in encoding %s, add COLLATE \"C\"", GetDatabaseEncodingName()));
 }
 
 static FuncExpr *
@@ -82,7 +103,6 @@ Node	   *
 dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 {
 	const DpAllowed *allowed = dp_allowed_function(funcid);
-	bool		as_is;
 	List	   *vetted = NIL;
 	ListCell   *lc;
 	Oid			lasttype;
@@ -98,8 +118,9 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 		dp_refuse_function(vet, node, funcid, "only constants can be converted so");
 
 	dp_vet_input_collation(vet, node, *args, inputcollid);
+	if (allowed->folds)
+		dp_vet_folding(vet, node, funcid, inputcollid);
 
-	as_is = allowed->total == NULL;
 	lasttype = *args ? exprType(llast(*args)) : InvalidOid;
 	foreach(lc, *args)
 	{
@@ -137,13 +158,6 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 				}
 				if (problem)
 					dp_refuse_function(vet, node, funcid, problem);
-
-				/*
-				 * the planner knows the built-in LIKE, and may use an index
-				 * for it
-				 */
-				if (allowed->check == DP_CHECK_LIKE && (funcid == F_TEXTLIKE || funcid == F_BPCHARLIKE))
-					as_is = true;
 			}
 			else if (allowed->check == DP_CHECK_LENGTH)
 				dp_refuse_function(vet, node, funcid, "write an explicit cast");
@@ -152,8 +166,13 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 	}
 
 	*args = vetted;
-	if (as_is)
+	if (allowed->total == NULL)
 		return NULL;
+	if (allowed->negates != NULL)
+		return (Node *) makeBoolExpr(NOT_EXPR,
+									 list_make1(dp_make_call(dp_named_variant(allowed, allowed->negates), node,
+															 inputcollid, vetted)),
+									 exprLocation(node));
 	return (Node *) dp_make_call(dp_total_variant(allowed), node, inputcollid, vetted);
 }
 
