@@ -9,6 +9,7 @@
 #	make utility			how far private answers are from true ones
 #	make fuzz				see test/fuzz
 #	make fuzz-sql			random SQL as an analyst; SECONDS=600 SEED=1 ASSERT=1 SANITIZE=1
+#	make fuzz-neighbours	the same SQL on two databases that differ in one person; STATEMENTS=1000000 SEED=1
 #	make check-core			PostgreSQL's own test suites with dp_cdp in the server
 #	make check-layers		who may include whom in src/
 #	make check-versions		build and test on other versions of PostgreSQL, in chroots (root)
@@ -43,7 +44,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test demo demo-stop bench utility fuzz fuzz-sql check-core check-layers check-versions indent
+OWN_GOALS = test demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours check-core check-layers check-versions indent
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -99,6 +100,11 @@ fuzz:
 fuzz-sql:
 	@unset SECONDS; FUZZ_SECONDS="$(or $(SECONDS),$(FUZZ_SECONDS))" FUZZ_SEED="$(or $(SEED),$(FUZZ_SEED))" SANITIZE="$(SANITIZE)" ASSERT="$(ASSERT)" \
 		bash test/tools/fuzz_sql.sh
+
+fuzz-neighbours:
+	@unset SECONDS; FUZZ_SECONDS="$(or $(SECONDS),$(FUZZ_SECONDS))" FUZZ_SEED="$(or $(SEED),$(FUZZ_SEED))" SANITIZE="$(SANITIZE)" ASSERT="$(ASSERT)" \
+		FUZZ_STATEMENTS="$(or $(STATEMENTS),$(FUZZ_STATEMENTS))" FUZZ_EPISODE="$(or $(EPISODE),$(FUZZ_EPISODE))" \
+		FUZZ_PAIRS="$(or $(PAIRS),$(FUZZ_PAIRS))" FUZZ_HEAVY="$(or $(HEAVY),$(FUZZ_HEAVY))" ONLY=neighbours bash test/tools/fuzz_sql.sh
 
 check-core:
 	@bash test/tools/check_core.sh

@@ -6,6 +6,9 @@
 #	  its own with test/fuzz/sql/fixture.sql.
 #
 # FUZZ_SECONDS (600) in total, FUZZ_SEED, ONLY="sqlsmith" or "grammar".
+# ONLY="neighbours" compares databases that differ in one unit, with as many
+# workers as there are processors (JOBS): FUZZ_STATEMENTS in total instead of
+# FUZZ_SECONDS, FUZZ_PAIRS, FUZZ_HEAVY=1.
 # ASSERT=1 runs a server with assertions, which is built from the
 # distribution's source (build/assert-NN, once).  SANITIZE=1 does so, too, and
 # builds the extension with AddressSanitizer and UBSan; the server itself is
@@ -22,7 +25,9 @@ assert=${ASSERT:-$sanitize}
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 rc=0
 
-bash "$DP_TOP/test/tools/deps.sh" fuzz-sql || exit 1
+what=fuzz-sql
+[[ ${ONLY-} != neighbours ]] || what=test
+bash "$DP_TOP/test/tools/deps.sh" $what || exit 1
 dp_server_tree || exit 1
 work=$(dp_scratch fuzzsql) || exit 1
 cleanup()
@@ -70,22 +75,26 @@ else
 fi
 cp -R "$DP_TOP/test" "$work/in" && give "$work/in"
 
-# what the server's log must not contain
-bad='PANIC|TRAP:|was terminated by signal|AddressSanitizer|runtime error:|private query (failed while it read|could not be planned)'
+# what the server's log must not contain; with neighbours, failures are compared
+bad='PANIC|TRAP:|was terminated by signal|AddressSanitizer|runtime error:'
+[[ ${ONLY-} == neighbours ]] || bad+='|private query (failed while it read|could not be planned)'
 
+# name of the program, seconds, number of the worker and of all
 run()
 {
-	local name=$1 dir=$work/c_$1 share=$2
+	local name=$1 dir=$work/c_$1$3 share=$2 rc=0
 
-	echo "--- $name${sanitize:+, sanitized}${assert:+, with assertions}"
-	dp_initdb "$dir" "$DP_TOP/test/tools/temp.conf" || exit 1
+	[[ $3 != 0 ]] || echo "--- $name${sanitize:+, sanitized}${assert:+, with assertions}"
+	dp_initdb "$dir" "$DP_TOP/test/tools/temp.conf" || return 1
 	# the sanitizer wants to be there first
 	[[ -z $sanitize ]] || preload=$(readlink -f "$(gcc -print-file-name=libasan.so)")
 	LD_PRELOAD=${preload:-} dp_start "$dir" &&
-		dp_psql "$dir" -d postgres -c "CREATE DATABASE fuzz" &&
-		dp_psql "$dir" -d fuzz -f "$work/in/fuzz/sql/fixture.sql" || exit 1
+		dp_psql "$dir" -d postgres -c "CREATE DATABASE fuzz" || return 1
+	[[ $name == neighbours ]] || dp_psql "$dir" -d fuzz -f "$work/in/fuzz/sql/fixture.sql" || return 1
 	(cd "$dir" && as_server env HOME="$dir" PGHOST="$dir" PGPORT=5432 PGUSER=postgres PGDATABASE=fuzz \
 		FUZZ_SECONDS="$share" FUZZ_SEED="$DP_SEED" FUZZ_VERBOSE="${FUZZ_VERBOSE:-}" FUZZ_EPISODE="${FUZZ_EPISODE:-}" \
+		FUZZ_STATEMENTS="${FUZZ_STATEMENTS:+$(((FUZZ_STATEMENTS + $4 - 1) / $4))}" FUZZ_WORKER="$3/$4" \
+		FUZZ_PAIRS="${FUZZ_PAIRS:-}" FUZZ_HEAVY="${FUZZ_HEAVY:-}" \
 		PATH="$DP_BIN:$PATH" PYTHONDONTWRITEBYTECODE=1 python3 "$work/in/fuzz/sql/${name}_fuzz.py") || rc=1
 	dp_stop "$dir" fast
 	if grep -qE "$bad" "$dir/log"
@@ -94,11 +103,34 @@ run()
 		grep -E -A 12 "$bad" "$dir/log" | cut -c1-400 | head -n 80
 		rc=1
 	fi
+	return $rc
+}
+
+# as many at a time as there are processors; an episode needs one
+run_neighbours()
+{
+	local workers=${JOBS:-$(nproc)} w pids=() p
+
+	[[ -z ${FUZZ_EPISODE-} ]] || workers=1
+	for ((w = 0; w < workers; w++))
+	do
+		run neighbours "$seconds" $w $workers &
+		pids+=($!)
+	done
+	for p in "${pids[@]}"
+	do
+		wait "$p" || rc=1
+	done
 }
 
 case ${ONLY-} in
-	sqlsmith | grammar) run "$ONLY" "$seconds" ;;
-	*) run sqlsmith $((seconds / 2)) && run grammar $((seconds - seconds / 2)) ;;
+	sqlsmith | grammar) run "$ONLY" "$seconds" 0 1 || rc=1 ;;
+	neighbours) run_neighbours ;;
+	*)
+		run sqlsmith $((seconds / 2)) 0 1 || rc=1
+		run grammar $((seconds - seconds / 2)) 0 1 || rc=1
+		;;
 esac
-[[ $rc == 0 ]] && echo "fuzz-sql: nothing found, SEED=$DP_SEED" || echo "fuzz-sql: FAILED, SEED=$DP_SEED"
+name=fuzz-${ONLY:-sql}
+[[ $rc == 0 ]] && echo "$name: nothing found, SEED=$DP_SEED" || echo "$name: FAILED, SEED=$DP_SEED"
 exit $rc

@@ -11,6 +11,7 @@ guard refuses is not compared.
 """
 import itertools
 import math
+import re
 
 from sources import NUMBERS, Sources
 
@@ -27,6 +28,11 @@ class Level:
         self.sure, self.fragile, self.near_miss = True, False, False
         self.soft = None                # a looser comparison: see Episode.soft_difference
         self.single = True              # one release, of which each row is fetched
+        # for comparisons of two databases, where rows are as they were released:
+        self.plain = False
+        self.keys = []                  # which columns are keys
+        self.changes = {}               # of columns that are aggregates: by how much a unit changes one group
+        self.sets, self.kept = 1, 1     # how many releases, and groups of a unit in each
 
 
 class Grammar(Sources):
@@ -35,11 +41,11 @@ class Grammar(Sources):
     # ------------------------------------------------------------------
 
     def aggregate(self, source, groups):
-        """(private, exact, type, tolerance, sure)"""
+        """(private, exact, type, tolerance, sure, by how much a unit changes one group)"""
         rows = source.rows
         r = self.rng.random()
         c = self.rng.choice(source.columns)
-        noise = rows
+        noise = change = rows
         if r < 0.3:
             private = exact = self.rng.choice(['dp_count', 'dp_count', 'count']) + '(*)'
             exact, t = 'count(*)', 'int'
@@ -48,7 +54,7 @@ class Grammar(Sources):
             exact, t = 'count(%s)' % c.ref, 'int'
         elif r < 0.52 and source.unit:
             private = '%s(DISTINCT %s)' % (self.rng.choice(['dp_count', 'count']), source.unit)
-            exact, t, noise = 'count(DISTINCT %s)' % source.unit, 'int', 1
+            exact, t, noise, change = 'count(DISTINCT %s)' % source.unit, 'int', 1, 1
         else:
             numbers = [c for c in source.columns if c.type in NUMBERS and c.most < 100 and c.ref != source.unit]
             if not numbers:
@@ -63,7 +69,7 @@ class Grammar(Sources):
                     what = what % c.ref
                 t = 'int' if c.type == 'int' or what.startswith('CASE') else 'float'
                 bound = most * rows
-                noise = bound
+                noise = change = bound
                 if what == c.ref and self.chance(0.25):
                     private = '%s(%s)' % (self.rng.choice(['dp_sum', 'sum']), what)
                     noise = max(bound, 60)
@@ -80,7 +86,7 @@ class Grammar(Sources):
         if t == 'int':
             # integers come out exact where noise is practically never 1
             tolerance = 0 if sigma < 0.11 else math.ceil(tolerance)
-        return private, exact, 'int' if t == 'unsure' else t, tolerance, t != 'unsure'
+        return private, exact, 'int' if t == 'unsure' else t, tolerance, t != 'unsure', change
 
     def bad_aggregate(self, source):
         c = self.rng.choice(source.columns)
@@ -136,7 +142,7 @@ class Grammar(Sources):
             if self.chance(0.5):
                 where.append(self.bad_condition(s))
             else:
-                aggregates.append((self.bad_aggregate(s), 'count(*)', 'int', 0, False))
+                aggregates.append((self.bad_aggregate(s), 'count(*)', 'int', 0, False, None))
 
         sets = ''
         if keys and self.chance(0.08):
@@ -230,6 +236,11 @@ class Grammar(Sources):
             distinct, ', '.join('%s AS c%d' % (fill(o[0], *names), i) for i, o in enumerate(outputs)), inner,
             ' WHERE ' + fill(having, *names) if having else '')
         out.columns = [(o[1], o[2]) for o in outputs]
+        out.plain = not having and not distinct
+        out.keys = [i for i, o in enumerate(outputs) if o[0] == '{g}' or o[0].startswith('{k')]
+        out.changes = {i: aggregates[int(o[0][2:-1])][5] for i, o in enumerate(outputs) if re.fullmatch(r'\{a\d+\}', o[0])}
+        out.sets = 2 ** len(keys) if sets else 1
+        out.kept = out.rows if keys else 1
         out.fragile = out.fragile or bool(distinct) and any(c[1] for c in out.columns)
 
         # its price: distinct aggregates, and the hidden count of units that selects keys
@@ -249,7 +260,7 @@ class Grammar(Sources):
 
     def post(self, a, aggregate, out, others):
         """arithmetic over a released column: (text, type, tolerance)"""
-        private, _, t, tolerance, _ = aggregate
+        private, _, t, tolerance = aggregate[:4]
         r = self.rng.random()
         if r < 0.75:
             return a, t, tolerance
@@ -320,7 +331,7 @@ class Grammar(Sources):
             form = 'SELECT c0::text AS c0 FROM ({0}) l %s SELECT c0::text FROM ({1}) r' % op
             a.private, a.exact = form.format(a.private, b.private), form.format(a.exact, b.exact)
             a.columns = [('text', max(a.columns[0][1], b.columns[0][1]))]
-            a.charged = ()
+            a.charged, a.plain = (), False
             return self.ordered(a)
         elif r < 0.9:
             form = rng.choice(['SELECT (SELECT count(c0) FROM ({0}) %s) AS c0', 'SELECT EXISTS ({0}) AS c0',
@@ -342,7 +353,7 @@ class Grammar(Sources):
             columns = a.columns + [('int', 0)]
             a.fragile = a.fragile or a.columns[0][1] > 0 or a.columns[-1][1] > 0
         a.private, a.exact = form.format(a.private), form.format(a.exact)
-        a.columns = columns
+        a.columns, a.plain = columns, False
         if depth < 2:
             a.charged = ()
         return self.ordered(a)
@@ -358,7 +369,7 @@ class Grammar(Sources):
                 # which rows is not determined
                 a.fragile = True
             a.fragile = a.fragile or any(c[1] for c in a.columns)
-            a.charged, a.soft = (), None
+            a.charged, a.soft, a.plain = (), None, False
             tail += rng.choice([' LIMIT 3', ' LIMIT 2 OFFSET 1', ' LIMIT 0', ' OFFSET 1', ' FETCH FIRST 2 ROWS ONLY'])
         a.private += tail
         a.exact += tail

@@ -407,4 +407,5 @@ def main():
     return 1 if findings.found else 0
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main())

@@ -125,6 +125,8 @@ class Sources:
             return self.derived()
         if r < 0.8:
             return self.per_unit()
+        if r < 0.84:
+            return self.joined()
         if r < 0.9:
             return self.join_protected()
         if r < 0.995:
@@ -166,6 +168,23 @@ class Sources:
         else:
             s = Source('%s(%s) %s' % ('LATERAL ' if self.chance(0.1) else '', query, name), columns, unit, inner.rows)
         s.sure = sure
+        return s
+
+    def joined(self):
+        """a join inside of a subquery, which repeats rows of a table that has one for each unit"""
+        inner = self.join_protected() if self.chance(0.3) else self.join_public(('people', 'visits', 'stays'))
+        name = self.name('j')
+        # what a join finds nothing for is NULL, the unit, too
+        keep = [c for c in inner.columns if self.chance(0.7) or c.ref == inner.unit] or inner.columns[:1]
+        columns = []
+        for i, c in enumerate(keep):
+            columns.append(Column('%s.d%d' % (name, i), (c.type, c.literals, c.most, c.keys)))
+            columns[-1].restricted = True
+        query = 'SELECT %s FROM %s%s' % (', '.join('%s AS d%d' % (c.ref, i) for i, c in enumerate(keep)), inner.text,
+                                         ' WHERE ' + ' AND '.join(inner.where) if inner.where else '')
+        unit = next((columns[i].ref for i, c in enumerate(keep) if c.ref == inner.unit), None)
+        s = Source('(%s) %s' % (query, name), columns, unit, inner.rows)
+        s.sure = inner.sure
         return s
 
     def per_unit(self):
@@ -240,10 +259,10 @@ class Sources:
             s.sure = kind == 'JOIN'
         return s
 
-    def join_public(self):
+    def join_public(self, among=('visits', 'v_visits', 'samples', 'stays')):
         table = self.rng.choice(list(PUBLIC) + ['VALUES', 'series', 'own.marks'])
         alias = self.name('p')
-        a, _, _ = self.table(('visits', 'v_visits', 'samples', 'stays'))
+        a, _, _ = self.table(among)
         key = next((c for c in a.columns if c.ref.endswith('.site' if table == 'pub.sites' else '.dept')), None)
         if table in PUBLIC:
             item = '%s %s' % (table, alias)

@@ -38,6 +38,8 @@ class Answer:
 
     def __init__(self):
         self.rows, self.columns, self.tags, self.notices, self.error, self.copied = [], [], [], [], None, b''
+        self.types = []         # of each column: OID, length, modifier and format
+        self.status = ''        # of the transaction
 
     def code(self):
         return self.error['C'] if self.error else '00000'
@@ -89,14 +91,13 @@ class Connection:
         while True:
             kind, length = struct.unpack('!ci', self.receive(5))
             body = self.receive(length - 4)
-            found = CANARY.search(body)
-            if found:
-                raise Leak('%s in message %s' % (found[0].decode(), kind.decode()))
+            self.look(kind, body)
             if kind == b'Z':
+                answer.status = body.decode()
                 return answer
             if kind == b'T':
                 answer.rows = []
-                answer.columns = self.columns(body)
+                answer.columns, answer.types = self.columns(body)
             elif kind == b'D':
                 answer.rows.append(self.row(body))
             elif kind == b'C':
@@ -112,14 +113,20 @@ class Connection:
             elif kind == b'N':
                 answer.notices.append(fields_of(body))
 
+    def look(self, kind, body):
+        found = CANARY.search(body)
+        if found:
+            raise Leak('%s in message %s' % (found[0].decode(), kind.decode()))
+
     @staticmethod
     def columns(body):
-        names, at = [], 2
+        names, types, at = [], [], 2
         for _ in range(struct.unpack('!h', body[:2])[0]):
             end = body.index(b'\0', at)
             names.append(body[at:end].decode())
+            types.append(struct.unpack('!ihih', body[end + 7:end + 19]))
             at = end + 19
-        return names
+        return names, types
 
     @staticmethod
     def row(body):
@@ -137,10 +144,13 @@ class Connection:
         except OSError as e:
             raise Lost('cannot send: %s' % e)
 
-    def query(self, sql):
-        """simple protocol; one or several statements"""
-        self.history.append(sql)
+    def post(self, sql):
+        """simple protocol, one or several statements; read() gives the answer"""
         self.send(b'Q', sql.encode() + b'\0')
+
+    def query(self, sql):
+        self.history.append(sql)
+        self.post(sql)
         return self.read()
 
     def extended(self, sql, parameters=(), fetch=0):

@@ -1,0 +1,240 @@
+"""The grammar, with what tries to let the rows of one person decide.
+
+Expressions that fail, or take stack or memory without bound, only if a
+person's row reaches them; inexact sums and equal values that are written
+differently in subqueries of one row for each unit; types, collations and
+functions of the analyst's own.  Most is harmless, or refused; nothing here
+says which.
+"""
+import re
+
+from grammar import Grammar
+from sources import NUMBERS, TABLES, Column, Source
+
+COSTS = ('person', 3, {
+    'person': ('int', ['7', '30', '61'], 240, None),
+    'day': ('date', ["'2024-01-01'", "'2024-01-02'"], 0, None),
+    'cost': ('float8', ['0.1', '0.2', '0.3'], 0.7, None),
+    'r': ('real', ['0.1', '0.2', '0.3'], 0.7, None),
+    'big': ('float8', ['1', '1e16', '-1e16'], 1e17, None),
+    'amount': ('numeric', ['1', '1.00'], 1, None),
+    'span': ('interval', ["'1 mon'", "'720:00'"], 0, None),
+    'code': ('bpchar', ["'ab'", "'ab  '"], 0, None),
+    'word': ('text', ["'abc'", "'ABC'"], 0, None),
+    'place': ('text', ["'place1'", "'place3'"], 0, None),
+    'note': ('text', ["'note1'", "'note7'"], 0, None)})
+TABLES['costs'] = COSTS
+
+# of a row's own values, inside of a subquery that groups by the unit: (text, type of the result, literals)
+OF_UNIT = [
+    ('sum(cost)', 'float8', ['0.6', '0.6000000000000001', '0.3']), ('sum(r)', 'real', ['0.6', '0.3']),
+    ('sum(big)', 'float8', ['1', '0', '1e16']), ('avg(cost)', 'float8', ['0.2', '0.20000000000000004']),
+    ('avg(big)', 'float8', ['0', '0.3333333333333333']), ('avg(r)', 'float8', ['0.2', '0.20000000298023224']),
+    ('stddev(cost)', 'float8', ['0.1', '0.09999999999999998']), ('variance(cost)', 'float8', ['0.01', '0.009999999999999998']),
+    ('stddev_pop(big)', 'float8', ['0', '1']), ('var_pop(r)', 'float8', ['0.006666667', '0.00666666666666667']),
+    ('sum(cost * 3)', 'float8', ['1.8', '1.8000000000000003']), ('sum(cost) FILTER (WHERE r > 0.15)', 'float8', ['0.5', '0.3']),
+    ('sum(DISTINCT cost)', 'float8', ['0.6', '0.6000000000000001']), ('sum(DISTINCT big)', 'float8', ['1', '0']),
+    ('scale(max(amount))', 'int', ['1', '2', '3']), ('scale(min(amount))', 'int', ['1', '2', '3']),
+    ('scale(sum(amount))', 'int', ['1', '3']), ('scale(sum(DISTINCT amount))', 'int', ['1', '2', '3']),
+    ('scale(avg(amount))', 'int', ['16', '3']), ('length(max(code)::text)', 'int', ['2', '3', '4']),
+    ('octet_length(max(code))', 'int', ['2', '3', '4']), ('octet_length(min(code))', 'int', ['2', '3', '4']),
+    ('extract(day FROM max(span))', 'numeric', ['0', '30']), ('extract(month FROM min(span))', 'numeric', ['0', '1']),
+    ('extract(hour FROM max(span))', 'numeric', ['0', '720']), ('count(DISTINCT amount)', 'int', ['1', '2']),
+    ('count(DISTINCT code)', 'int', ['1', '2']), ('count(DISTINCT word)', 'int', ['1', '2']),
+    ("max(word)", 'text', ["'abc'", "'ABC'"]), ("max(word COLLATE \"C\")", 'text', ["'abc'", "'ABC'"]),
+    ("max(place)", 'text', ["'place1'", "'place2'"]), ('max(cost)', 'float8', ['0.3', '0.7']), ('count(*)', 'int', ['1', '2', '3']),
+    ('max(note)', 'text', ["'note1'", "'note2'"]), ('sum(amount)', 'numeric', ['3', '2']), ('min(span)', 'interval', ["'1 mon'"]),
+    ("bool_or(big > 0)", 'bool', ['true']), ("max(day)", 'date', ["'2024-01-01'"]), ('sum(-big)', 'float8', ['-1', '0']),
+]
+# columns whose equal values are written differently
+KEYS_OF_UNIT = [('amount', 'scale(%s)', 'int', ['1', '2', '3']), ('code', 'octet_length(%s)', 'int', ['2', '3', '4']),
+                ('span', 'extract(day FROM %s)', 'numeric', ['0', '30']), ('word', "%s COLLATE \"C\"", 'text', ["'abc'", "'ABC'"]),
+                ('big', 'sign(%s)', 'float8', ['1', '-1'])]
+
+
+class Hostile(Grammar):
+    def __init__(self, rng, person, tiny=False, heavy=False):
+        super().__init__(rng)
+        self.person, self.tiny, self.heavy = person, tiny, heavy
+        self.hostility = rng.choice([0.05, 0.2, 0.5])
+        self.vanishing = False          # is it about what is the analyst's own
+        self.of_owner = True            # can the owner ask the same
+
+    # ------------------------------------------------------------------
+    # Rows that count
+    # ------------------------------------------------------------------
+
+    def reach(self, source):
+        """a condition that few rows satisfy, most of them the person's"""
+        unit = source.unit
+        if unit and self.chance(0.8):
+            return '%s = %d' % (unit, self.person)
+        c = self.rng.choice(source.columns)
+        return '%s %s %s' % (c.ref, self.rng.choice(['=', '>', '<']), self.rng.choice(c.literals))
+
+    def text_of(self, source):
+        texts = [c.ref for c in source.columns if c.type in ('text', 'bpchar')]
+        # where a person's values may be long
+        texts += [c for c in texts if re.search('note|city|place|ward|name', c)] * 2
+        return self.rng.choice(texts) if texts else "'a'"
+
+    def number_of(self, source):
+        numbers = [c.ref for c in source.columns if c.type in NUMBERS]
+        return self.rng.choice(numbers) if numbers else '1'
+
+    def pattern(self):
+        """(text, pattern) that a matcher which recurses needs much stack for"""
+        n = self.rng.choice([600, 890, 895, 899, 899, 2000, 4900, 4900] if self.tiny else [600, 3000, 4900])
+        return self.rng.choice([
+            ("repeat('a', %d)" % n, "repeat('%%a', %d) || '%%b'" % (n - 1)),
+            ("repeat('a', %d)" % n, "repeat('%%a', %d)" % (n + 1)),
+            ("repeat('ab', %d)" % n, "repeat('%%a_', %d) || 'c'" % (n - 1)),
+            ("repeat('A', %d)" % n, "'%%' || repeat('a%%', %d) || 'b'" % (n - 1))])
+
+    def hot(self, source):
+        """a condition that may fail, or take more than there is, where a row reaches it"""
+        rng = self.rng
+        reach, text, number = self.reach(source), self.text_of(source), self.number_of(source)
+        r = 0.75 if self.vanishing else rng.random()
+        if r < (0.7 if self.tiny or self.vanishing else 0.3):
+            value, pattern = self.pattern()
+            like = rng.choice(['LIKE', 'NOT LIKE', 'ILIKE', 'NOT ILIKE', '~~', '!~~*'])
+            return rng.choice(['CASE WHEN %(reach)s THEN %(value)s END %(like)s %(pattern)s',
+                               '(%(reach)s AND %(value)s %(like)s %(pattern)s)',
+                               "coalesce(CASE WHEN %(reach)s THEN %(value)s END, 'x')%(like)s %(pattern)s",
+                               '%(text)s %(like)s %(pattern)s', '%(text)s %(like)s %(pattern)s',
+                               '(%(text)s || CASE WHEN %(reach)s THEN %(value)s END) %(like)s %(pattern)s',
+                               "replace(%(text)s, '1', %(value)s) %(like)s %(pattern)s"]).replace('%(like)s', ' %(like)s') % {
+                'reach': reach, 'value': value, 'like': like, 'pattern': '(%s)' % pattern.replace('%%', '%'), 'text': text}
+        if r < (0.8 if self.tiny or self.vanishing else 0.42):
+            # of the analyst's own
+            return rng.choice([
+                "CASE WHEN %(reach)s THEN 'b'::own.shade END > 'aa'::own.shade",
+                "CASE WHEN %(reach)s THEN 'aa'::own.shade ELSE 'b' END IN ('a', 'aa')",
+                "CASE WHEN %(reach)s THEN %(text)s END COLLATE own.order1 < 'm'",
+                "(%(text)s COLLATE own.order1) > 'place2' AND %(reach)s",
+                "upper(CASE WHEN %(reach)s THEN %(text)s END COLLATE own.order1) < 'M'",
+                "%(reach)s AND lower('Ab' COLLATE own.order1) < %(text)s",
+                'CASE WHEN %(reach)s THEN 5::own.positive END > 4', "CASE WHEN %(reach)s THEN '7'::own.positive ELSE 1 END = 7",
+                "%(reach)s AND %(number)s > '0'::own.positive",
+            ]) % {'reach': reach, 'text': text, 'number': number}
+        big = [10, 1000, 100000] + ([30000000] if self.heavy else [])
+        n = rng.choice(big)
+        return rng.choice([
+            # results that grow
+            "length(CASE WHEN %(reach)s THEN repeat('x', %(n)d) END || %(text)s) > 5",
+            "length(replace(CASE WHEN %(reach)s THEN repeat('a', %(n)d) END, 'a', repeat('b', %(m)d))) > 5",
+            "replace(%(text)s, 'a', repeat('b', %(n)d)) > 'b'", "length(%(text)s || repeat('x', %(n)d)) > 5",
+            "upper(CASE WHEN %(reach)s THEN repeat('\u00df', %(n)d) END) > 'a'", "initcap(repeat(%(text)s, %(k)d)) > 'b'",
+            "CASE WHEN %(reach)s THEN to_char(timestamp '2024-02-01', repeat('Month', 900)) END > 'a'",
+            "reverse(CASE WHEN %(reach)s THEN repeat('x', %(n)d) END) = ''", "lpad(%(text)s, %(n)d) > 'a'",
+            "split_part(CASE WHEN %(reach)s THEN repeat('a,', %(n)d) END, ',', -%(k)d) = 'a'",
+            "strpos(CASE WHEN %(reach)s THEN repeat('a', %(n)d) END, repeat('a', 99) || 'b') > 0",
+            "CASE WHEN %(reach)s THEN repeat('x', %(n)d)::char(5) END = 'x'", "%(text)s::varchar(3) = 'a'", "%(text)s::char(1000) > 'b'",
+            # numbers and times at their limits
+            "%(number)s * CASE WHEN %(reach)s THEN 1e308 ELSE 1 END > 5", "%(number)s::float8 * 1e308 * 1e10 > 0",
+            "exp(%(number)s::float8 * 300) > 1", "power(%(number)s::float8, 1000) > 1", "power(-1.5, %(number)s::float8) > 0",
+            "ln(%(number)s::float8) > 0", "sqrt(%(number)s::float8) > 0", "(%(number)s::numeric * 1e100000)::float8 > 1",
+            "CASE WHEN %(reach)s THEN 1e100000 ELSE 1 END * 1e100000 * %(number)s::numeric > 1", "1 / %(number)s > 0", "%(number)s %% 0 = 0",
+            "CASE WHEN %(reach)s THEN -9223372036854775808 ELSE 1 END / -1 > 0", "CASE WHEN %(reach)s THEN 2147483647 ELSE 0 END + 1 > 0",
+            "%(number)s::int2 > 0", "%(number)s::int4::char > 'a'", "round(%(number)s::numeric, %(k)d) > 1", "%(number)s::real > 1",
+            "width_bucket(%(number)s::float8, 0, CASE WHEN %(reach)s THEN 0 ELSE 1 END, 5) > 1", "%(number)s::numeric(3,2) > 1",
+            "date '2024-01-01' + CASE WHEN %(reach)s THEN 2147483647 ELSE 1 END > '2024-01-01'",
+            "timestamp '2024-01-01' + CASE WHEN %(reach)s THEN interval '178000000 years' ELSE '1 day' END > '2024-01-01'",
+            "extract(epoch FROM CASE WHEN %(reach)s THEN timestamp 'infinity' ELSE '2024-01-01' END) > 0",
+            "date_trunc('month', CASE WHEN %(reach)s THEN timestamp '294276-12-31' ELSE '2024-01-01' END + interval '1 month') > '2024-01-01'",
+            "(CASE WHEN %(reach)s THEN timestamp '294276-12-31 23:00' ELSE '2024-01-01' END AT TIME ZONE 'America/New_York') > '2024-01-01'",
+            "%(text)s::int > 0", "%(text)s::own.shade = 'a'", "%(number)s = ANY (ARRAY[1, 2, NULL])",
+        ]) % {'reach': reach, 'text': text, 'number': number, 'n': n, 'm': min(rng.choice(big), 10**9 if self.heavy else 10**7 // n), 'k': rng.choice([1, 2, 30000])}
+
+    # ------------------------------------------------------------------
+    # The grammar, where it differs
+    # ------------------------------------------------------------------
+
+    def table(self, among=('visits', 'visits', 'visits', 'people', 'stays', 'logs', 'samples', 'costs', 'costs')):
+        return super().table(among)
+
+    def source(self):
+        if self.chance(0.2):
+            return self.rounded()
+        return super().source()
+
+    def condition(self, source, depth):
+        if self.chance(self.hostility * 0.6):
+            self.of_owner = False
+            return self.hot(source)
+        if self.chance(0.1):
+            return self.reach(source)
+        return super().condition(source, depth)
+
+    def rounded(self):
+        """one row for each unit (and representative), of what may depend on the order of its rows"""
+        rng = self.rng
+        name = self.name('u')
+        outputs, columns = [], []
+        group = ['person']
+        key = rng.choice(KEYS_OF_UNIT) if self.chance(0.25) else None
+        if key:
+            group.append(key[0])
+            outputs.append('%s AS k' % (key[1] % key[0] if self.chance(0.5) else key[0]))
+            columns.append(Column(name + '.k', (key[2] if outputs[-1] != key[0] + ' AS k' else 'other', key[3], 1e9, None)))
+            if outputs[-1] == key[0] + ' AS k':
+                columns.pop()
+                columns.append(Column('(%s)' % (key[1] % (name + '.k')), (key[2], key[3], 1e9, None)))
+        chosen = rng.sample(OF_UNIT, rng.choice([1, 1, 2, 3]))
+        for i, (text, t, literals) in enumerate(chosen):
+            outputs.append('%s AS g%d' % (text, i))
+            columns.append(Column('%s.g%d' % (name, i), (t, literals, 1e9 if t not in ('int',) else 4, None)))
+        for c in columns:
+            c.restricted = True
+        having = []
+        if self.chance(0.6):
+            text, t, literals = rng.choice(OF_UNIT)
+            having.append('%s %s %s' % (text, rng.choice(['>', '>=', '=', '<', '<=']), rng.choice(literals)))
+        if self.chance(0.6):
+            having.append('count(DISTINCT day) > %d' % rng.choice([0, 1]))
+        where = ''
+        if self.chance(0.3):
+            inner = Source('costs', [Column(n, c) for n, c in COSTS[2].items()], 'person', 3)
+            where = ' WHERE ' + self.condition(inner, 1)
+        rows = 3 if key else 1
+        if self.chance(0.1):
+            # of a subquery that says each value once
+            query = 'SELECT DISTINCT person, %s FROM costs%s' % (key[0] if key else 'amount', where)
+            columns = [Column(name + '.' + (key[0] if key else 'amount'), ('other', ['1'], 1e9, None))]
+            e = KEYS_OF_UNIT[0] if not key else key
+            columns[0] = Column('(%s)' % (e[1] % columns[0].ref), (e[2], e[3], 1e9, None))
+            columns[0].restricted, rows = True, 3
+        else:
+            query = 'SELECT person, %s FROM costs%s GROUP BY %s%s' % (
+                ', '.join(outputs), where, ', '.join(group), ' HAVING ' + ' AND '.join(having) if having else '')
+        columns.append(Column(name + '.person', COSTS[2]['person']))
+        s = Source('(%s) %s' % (query, name), columns, name + '.person', rows)
+        s.per_unit, s.sure = True, False
+        return s
+
+    def key(self, source):
+        if self.chance(self.hostility * 0.15):
+            self.of_owner = False
+            return '(%s)' % self.hot(source), ['false', 'true', 'NULL::bool'], False, 'bool'
+        k = super().key(source)
+        # of equal values that are written differently, which one plain SQL shows depends on the order of rows
+        return k if k[3] not in ('bpchar', 'interval') and not re.search(r'\b(word|code|span|amount|d\d+|g\d+)\b', k[0]) else k[:2] + (False,) + k[3:]
+
+    def aggregate(self, source, groups):
+        r = self.rng.random()
+        if r < 0.15:
+            # by how much a unit changes these is not compared
+            c = self.rng.choice([c for c in source.columns if c.type in NUMBERS] or source.columns)
+            text = self.rng.choice(['dp_avg(%s, 0, 5)', 'dp_median(%s, 0, 5)', 'dp_min(%s, 0, 5)', 'dp_max(%s, 0, 5)', 'dp_variance(%s, 0, 5)',
+                                    'dp_stddev(%s, -1, 1)', 'dp_histogram(%s, 0, 5, 3)', 'dp_count(DISTINCT %s)', 'dp_quantile(%s, 0.1, 0, 5)',
+                                    'dp_sum(%s, -1e16, 1e16)', 'dp_sum(%s, 0, 1)', 'avg(%s)', 'count(DISTINCT %s)']) % c.ref
+            return text, 'count(*)', 'other', 1, False, source.rows if text.endswith(', 0, 1)') else None
+        if r < 0.2 and source.columns:
+            e = self.hot(source)
+            self.of_owner = False
+            return 'dp_count(*) FILTER (WHERE %s)' % e, 'count(*)', 'int', 1, False, source.rows
+        if r < 0.23:
+            e = self.hot(source)
+            return 'dp_sum(CASE WHEN %s THEN 1 ELSE 0 END, 0, %d)' % (e, source.rows), 'count(*)', 'int', 1, False, source.rows
+        return super().aggregate(source, groups)

@@ -1,0 +1,79 @@
+-- What "make fuzz-neighbours" adds to fixture.sql; run by a superuser in the
+-- database that all others are copied from.
+--
+-- Table costs has what depends on the order of rows where somebody is not
+-- careful: sums that round, equal values that are written differently.
+-- Person 777 has tame values in schema x, too.
+
+\set ON_ERROR_STOP on
+SET client_min_messages = warning;
+
+CREATE ROLE fuzz_nobody LOGIN;			-- without a budget
+SET ROLE fuzz_owner;
+CREATE COLLATION pub.nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE COLLATION pub.words (provider = icu, locale = 'de');
+
+SELECT format($$
+CREATE TABLE %1$s.costs (person int, day date, cost float8, r real, big float8, amount numeric, span interval,
+	code bpchar, word text COLLATE pub.nocase, place text COLLATE pub.words, note text);
+-- three rows each, of two days, in an order of their own
+INSERT INTO %1$s.costs SELECT p, date '2024-01-01' + (i + p) %% 2, (ARRAY[0.1, 0.2, 0.3])[1 + (i * (1 + p %% 2) + p) %% 3],
+	(ARRAY[0.1, 0.2, 0.3])[1 + (i + p) %% 3], (ARRAY[1e16, 1, -1e16])[1 + (i + p) %% 3], (ARRAY[1.0, 1.00, 1.000])[1 + (i + p) %% 3],
+	(ARRAY['1 mon', '30 days', '720:00'])[1 + (i + p) %% 3]::interval, (ARRAY['ab', 'ab ', 'ab  '])[1 + (i + p) %% 3],
+	(ARRAY['abc', 'ABC', 'Abc'])[1 + (i + p) %% 3], 'place' || (i + p) %% 5, 'note' || p %% 40
+	FROM generate_series(1, 240) p, generate_series(1, 3) i ORDER BY (p * 7 + i * 131) %% 720;
+SELECT dp_cdp.protect_table('%1$s.costs', '%1$s', unit => 'person');
+SELECT dp_cdp.set_bounds('%1$s.costs', 'cost', 0, 60);
+$$, schema) FROM unnest(ARRAY['c', 'x']) AS schema
+\o /dev/null
+\gexec
+-- the same for all rows of a day of visits
+UPDATE c.costs SET big = 1e308 WHERE person = 5;
+
+INSERT INTO c.costs VALUES (777, '1871-03-05', 'NaN', 'Infinity', 1e308, 1e300, '178000000 years', 'zqcanary', 'zqcanary', 'zqcanary', repeat('a', 900)),
+	(777, '2024-01-01', 0.3, -3e38, -1e308, 1.00000000, '-178000000 years', '', '', '', repeat('a', 900)),
+	(101, 'infinity', '-Infinity', 'NaN', 'NaN', 'NaN', '0', NULL, 'AbC', NULL, NULL), (101, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO x.people VALUES (777, 'name1', 1950, '101', true);
+INSERT INTO x.visits SELECT 7654322 + i, 777, 'a', 'good', 'city' || i, true, i, i, i, '2024-02-01', i FROM generate_series(1, 3) i;
+INSERT INTO x.stays VALUES (777, 'ward1', 1, 1), (777, 'ward2', 2, 2);
+INSERT INTO x.logs VALUES (777, '2024-02-01', 1, 1), (777, '2024-07-01', -2, 2);
+INSERT INTO x.costs VALUES (777, '2024-01-01', 0.1, 0.1, 1, 1.0, '1 mon', 'ab', 'abc', 'place1', 'note1'),
+	(777, '2024-01-02', 0.2, 0.2, 1e16, 1.00, '30 days', 'ab ', 'ABC', 'place2', repeat('a', 900)),
+	(777, '2024-01-02', 0.3, 0.3, -1e16, 1.000, '720:00', 'ab  ', 'Abc', 'place3', repeat('a', 900));
+
+-- an enum and a collation that somebody else owns are the analyst's in schema own
+RESET ROLE;
+GRANT USAGE ON SCHEMA own TO fuzz_poor, fuzz_nobody;
+-- the limit can also be neared by recursion
+GRANT SET ON PARAMETER max_stack_depth TO fuzz_analyst, fuzz_poor, fuzz_nobody;
+SET ROLE fuzz_analyst;
+CREATE FUNCTION own.deep(n int, query text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	IF n > 0 THEN
+		RETURN own.deep(n - 1, query);
+	END IF;
+	EXECUTE query;
+	RETURN 'done';
+END $$;
+CREATE FUNCTION own.safely(query text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE query;
+	RETURN 'done';
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+CREATE FUNCTION own.dropper(what text) RETURNS int LANGUAGE plpgsql COST 1 AS $$
+BEGIN
+	EXECUTE 'DROP ' || what;
+	RETURN 1;
+END $$;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA own TO fuzz_poor, fuzz_nobody;
+RESET ROLE;
+-- how often a release may fail is not what is looked for here
+DO $$ BEGIN
+	PERFORM dp_cdp.alter_dataset(d, max_failures => 1000000000) FROM unnest(ARRAY['c', 'x', 'replaced', 'vault']) d;
+EXCEPTION WHEN undefined_function THEN NULL;
+END $$;
+ALTER SYSTEM SET autovacuum = off;
+SELECT pg_reload_conf();
+SELECT dp_cdp.harden();

@@ -1,0 +1,383 @@
+#!/usr/bin/env python3
+"""Each statement on two databases that differ in one privacy unit.
+
+All that an analyst can observe must be equal: errors with all their fields,
+notices, tags, columns, rows that hold no noise, keys that are declared, locks,
+prices.  Where rho is so large that noise vanishes (schema x), answers differ by
+no more than a unit can contribute, and agree with what the owner gets from
+plain SQL.
+
+A difference is repeated on fresh connections: it is a finding if no outcome of
+the one database is ever seen in the other.
+
+Environment: PGHOST and so on, a cluster of its own, whose directory of
+programs is in PATH; FUZZ_SECONDS (300) or FUZZ_STATEMENTS, FUZZ_SEED (random),
+FUZZ_EPISODE, FUZZ_PAIRS, FUZZ_WORKER ("0/2"), FUZZ_HEAVY.  See test/README.md.
+"""
+import collections
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+from grammar_fuzz import PLANNER, PRIVACY
+from hostile import Hostile
+from oracle import differ, number
+from pairs import DIFFERENCES, Looking, Pair, plainly
+from scenarios import OWN, Scenarios, Step
+from wire import Lost
+
+SECONDS = float(os.environ.get('FUZZ_SECONDS') or 300)
+STATEMENTS = int(os.environ.get('FUZZ_STATEMENTS') or 0)
+SEED = int(os.environ.get('FUZZ_SEED') or random.randrange(2**32))
+EPISODE = int(os.environ.get('FUZZ_EPISODE') or 0)
+HEAVY = bool(os.environ.get('FUZZ_HEAVY'))
+PAIRS = os.environ.get('FUZZ_PAIRS', '').split() or [p for p in DIFFERENCES if p != 'heavy']
+WORKER, WORKERS = map(int, os.environ.get('FUZZ_WORKER', '0/1').split('/'))
+SLOW = float(os.environ.get('FUZZ_SLOW') or 0)        # statements that take longer are shown
+SCENARIOS = 50                  # of an episode
+RHO = 200000.0                  # of one aggregate, where answers are compared
+REPEATS = 4
+
+# Settings that make plans differ where data may, and those that fit a session here
+FORCED = ["work_mem = '64kB'; SET enable_hashagg = off", 'enable_hashagg = off; SET enable_hashjoin = off; SET enable_nestloop = off',
+          'enable_sort = off', 'enable_hashjoin = off; SET enable_mergejoin = off', "work_mem = '64kB'; SET hash_mem_multiplier = 1",
+          'parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET {force} = on',
+          'parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET enable_sort = off',
+          "plan_cache_mode = 'force_generic_plan'", "plan_cache_mode = 'force_generic_plan'", 'enable_seqscan = off; SET enable_hashagg = off']
+SETTINGS = FORCED + [s for s in PLANNER if not re.search('jit|TimeZone|debug5|log_|debug_print|session_repl|lock_timeout|track_', s)]
+
+
+def fields(message):
+    return tuple(sorted((k, plainly(v)) for k, v in message.items()))
+
+
+def observed(step, a, newest, declared):
+    """all that an analyst sees of an answer, but for noise"""
+    counted = step.how in ('exact', 'bag') or step.how == 'keys' and declared and step.q.plain
+    tags = tuple(a.tags if counted else [re.sub(r'\d+', '?', t) for t in a.tags])
+    types = tuple(t if t[0] <= newest else ('new',) + t[1:] for t in a.types)
+    rows = None
+    if step.how == 'exact':
+        rows = tuple(tuple(plainly(v) if v else v for v in r) for r in a.rows)
+    elif step.how == 'bag':
+        rows = tuple(sorted(str(r) for r in a.rows))
+    elif counted and step.q and not step.sql.startswith('COPY'):
+        rows = tuple(sorted(str([r[i] for i in step.q.keys]) for r in a.rows))
+    elif counted:
+        rows = len(a.rows)
+    return (fields(a.error) if a.error else None, tuple(fields(n) for n in a.notices), tags, tuple(a.columns), types, a.status, rows)
+
+
+def told(o):
+    error, notices, tags, columns, _, status, rows = o
+    text = 'error %s ' % {k: v for k, v in error} if error else ''
+    return text + 'notices %s, ' % (notices,) * bool(notices) + 'tags %s, columns %s, status %s, rows %s' % (tags, columns, status, str(rows)[:1500])
+
+
+def too_far(q, a, b, factor, declared):
+    """None, or how answers differ by more than one unit can change them"""
+    def values(rows, i):
+        return {tuple(r[k] for k in q.keys): number(r[i]) for r in rows}
+    for i, change in q.changes.items():
+        if change is None:
+            continue
+        x, y = values(a, i), values(b, i)
+        if len(x) < len(a) or len(y) < len(b):
+            return None             # keys that are not all shown
+        missing = len(set(x) ^ set(y))
+        if missing > (0 if declared else factor * q.kept * q.sets):
+            return '%d groups are in one answer only: %s' % (missing, sorted(set(x) ^ set(y), key=str)[:8])
+        common = [(k, x[k], y[k]) for k in x if k in y and x[k] is not None and y[k] is not None]
+        distance = math.sqrt(sum((v - w) ** 2 for _, v, w in common))
+        # what one row may be is at most what the aggregate's bounds say, and these are times max_rows
+        sigma = change * q.rows * math.sqrt(q.kept / (2 * RHO))
+        noise = 0 if sigma < 0.05 and q.columns[i][0] == 'int' else sigma * (math.sqrt(2 * len(common)) + 12)
+        limit = factor * math.sqrt(q.kept * q.sets) * change + noise
+        if distance > limit * (1 + 1e-9):
+            return 'column %d differs by %.6g in L2, one unit contributes at most %.6g: %s' % (
+                i, distance, limit, [c for c in common if c[1] != c[2]][:8])
+    return None
+
+
+class Neighbours:
+    def __init__(self):
+        self.admin = Looking('postgres', 'postgres')
+        self.template = 'n_template'
+        self.counts, self.ways, self.found = collections.Counter(), collections.Counter(), collections.OrderedDict()
+        self.kinds = collections.Counter()
+        self.errors = {}
+        self.pairs = {}
+        self.version = int(self.admin.query('SHOW server_version_num').rows[0][0])
+        self.force = 'debug_parallel_query' if self.version >= 160000 else 'force_parallel_mode'
+        Pair.must(self.admin, 'DROP DATABASE IF EXISTS n_template')
+        Pair.must(self.admin, 'CREATE DATABASE n_template')
+        for f in ('fixture.sql', 'neighbours.sql'):
+            subprocess.run(['psql', '-X', '-q', '-d', self.template, '-f', os.path.join(HERE, f)], check=True, stdout=subprocess.DEVNULL)
+
+    def pair(self, name):
+        if name not in self.pairs:
+            self.pairs[name] = Pair(name, self.template, self.admin)
+        return self.pairs[name]
+
+    # ------------------------------------------------------------------
+    # Asking both
+    # ------------------------------------------------------------------
+
+    @staticmethod
+    def ask(both, steps):
+        """both are asked everything at once, and work side by side"""
+        for s in steps:
+            for c in both:
+                c.post(s.sql)
+        return [[c.read() for _ in steps] for c in both]
+
+    def compare(self, pair, steps, answers, charges):
+        """[(step, what is wrong or None, observed in the first, in the second)]"""
+        out = []
+        declared = not any(float(c[5 - 1]) for side in charges for c in side)
+        for s, a, b in zip(steps, *answers):
+            x, y = (observed(s, v, pair.newest, declared) for v in (a, b))
+            wrong = 'observed' if x != y else None
+            if wrong is None and s.how == 'keys' and s.q and s.q.plain and self.exact and not a.error:
+                wrong = too_far(s.q, a.rows, b.rows, pair.factor, declared)
+                if a.rows:
+                    self.counts['distances'] += any(c is not None for c in s.q.changes.values())
+            out.append((s, wrong, x, y))
+        if charges[0] != charges[1]:
+            out.append((Step('-- charges'), 'charged', tuple(charges[0]), tuple(charges[1])))
+        return out
+
+    def once(self, pair, both, steps):
+        t = time.time()
+        answers = self.ask(both, steps)
+        if SLOW and time.time() - t > SLOW:
+            print('%.2f s: %s' % (time.time() - t, ' ;; '.join(s.sql[:400] for s in steps)), flush=True)
+        return answers, pair.charges()
+
+    def begin(self, pair, role, settings):
+        both = pair.open(role)
+        self.ask(both, settings)
+        return both
+
+    # ------------------------------------------------------------------
+    # Findings
+    # ------------------------------------------------------------------
+
+    def find(self, kind, message, pair, settings, steps, where, about=None):
+        key = (kind, re.sub(r"\d+|'[^']*'", '*', about or message)[:150])
+        self.found[key] = self.found.get(key, 0) + 1
+        if self.found[key] > 1:
+            return
+        print('FOUND %s: %s\n  %s\n  %s\n  settings: %s\n  statements:\n    %s\n' % (
+            kind, message, where, 'pair %s' % pair.name, '; '.join(s.sql for s in settings),
+            ';\n    '.join(s.sql if len(s.sql) < 4000 else s.sql[:4000] + ' ...' for s in steps)), flush=True)
+
+    def confirm(self, pair, role, settings, steps, first, where):
+        """a difference, again on fresh connections: is it one of noise?"""
+        seen = [[(r[2], r[3]) for r in first]]
+        wrong = [[r[1] for r in first]]
+        for _ in range(REPEATS):
+            both = self.begin(pair, role, settings)
+            pair.charges()
+            results = self.compare(pair, steps, *self.once(pair, both, steps))
+            for c in both:
+                c.close()
+            # a step for charges is there only if they differ
+            results += [(Step('-- charges'), None, None, None)] * (len(first) - len(results))
+            seen.append([(r[2], r[3]) for r in results])
+            wrong.append([r[1] for r in results])
+        for i, (s, what, x, y) in enumerate(first):
+            if what is None:
+                continue
+            if what in ('observed', 'charged'):
+                # the repetitions alone: what a session had cached may matter, and is then seen there, too
+                a, b = ({o[i][side] for o in seen[1:]} for side in (0, 1))
+                if not a & b and None not in a | b:
+                    told_of = told if what == 'observed' else str
+                    self.find(what, '%s\n    A: %s\n    B: %s' % (s.sql[:300].replace('\n', ' '), told_of(x), told_of(y)),
+                              pair, settings, self.minimal(pair, role, settings, steps, i), where,
+                              # one for each kind of statement and pair of errors
+                              '%s: %s, %s' % ((re.match(r'\S+( own\.\w+)?', s.sql)[0],) + tuple(
+                                  dict(o[0]).get('M', '')[:60] if what == 'observed' and o[0] else 'answered' for o in (x, y))))
+                    return True
+            elif sum(w[i] is not None and w[i] not in ('observed', 'charged') for w in wrong) >= 3:
+                self.find('distance', what, pair, settings, steps, where)
+                return True
+        self.counts['differed, but not again'] += 1
+        if os.environ.get('FUZZ_VERBOSE'):
+            i = next(i for i, r in enumerate(first) if r[1])
+            print('once: %s %s\n  %s\n  %s' % (first[i][0].sql[:500], first[i][1], str(first[i][2])[:600], str(first[i][3])[:600]), flush=True)
+        return False
+
+    def minimal(self, pair, role, settings, steps, i):
+        """without the steps that the difference does not need"""
+        if i >= len(steps):
+            return steps
+        keep = steps[:i + 1]
+        at = 0
+        while at < len(keep) - 1 and len(keep) < 40:
+            fewer = keep[:at] + keep[at + 1:]
+            try:
+                both = self.begin(pair, role, settings)
+                last = self.compare(pair, fewer, *self.once(pair, both, fewer))[len(fewer) - 1]
+                for c in both:
+                    c.close()
+            except Lost:
+                return keep
+            if last[1]:
+                keep = fewer
+            else:
+                at += 1
+        return keep
+
+    # ------------------------------------------------------------------
+    # Episodes
+    # ------------------------------------------------------------------
+
+    def episode(self, n):
+        rng = random.Random('%d/%d' % (SEED, n))
+        where = 'SEED=%d EPISODE=%d' % (SEED, n)
+        pair = self.pair(rng.choice(PAIRS))
+        self.exact = rng.random() < 0.45
+        role = 'fuzz_analyst' if self.exact else rng.choices(['fuzz_analyst', 'fuzz_poor', 'fuzz_nobody'], [85, 5, 10])[0]
+        settings = [Step('SET search_path = %s, public' % ('x' if self.exact else 'c')), Step('SET statement_timeout = 60000'),
+                    # what is turned off makes plans dear, and these are compiled
+                    Step('SET jit = off' if rng.random() < 0.99 else 'SET jit_above_cost = 0')]
+        for s in rng.sample(SETTINGS, rng.choice([0, 1, 2, 4])):
+            settings.append(Step('SET ' + s.format(force=self.force)))
+        tiny = rng.random() < 0.35
+        if tiny:
+            settings.append(Step('SET max_stack_depth = %d' % rng.choice([100, 100, 110, 130, 200])))
+        if self.exact:
+            settings.append(Step('SET dp_cdp.rho = %s' % RHO))
+        elif rng.random() < 0.3:
+            settings.append(Step('SET ' + rng.choice(PRIVACY)))
+        if role == 'fuzz_analyst' and rng.random() < 0.3:
+            settings += [Step(s) for s in OWN]
+        grammar = Hostile(rng, pair.person, tiny, HEAVY)
+        hostility = grammar.hostility
+        scenarios = Scenarios(rng)
+        owner = None
+        both = self.begin(pair, role, settings)
+        pair.charges()
+        try:
+            for _ in range(SCENARIOS):
+                grammar.of_owner = True
+                way = scenarios.choose()
+                grammar.tiny = tiny or way in scenarios.STACK
+                # what is refused first is not asked there: one level, and much of what it is for
+                grammar.hostility = 0.6 if way in scenarios.STACK + scenarios.VANISHING else hostility
+                grammar.vanishing = way in scenarios.VANISHING
+                q = grammar.query(0 if way in scenarios.STACK + scenarios.VANISHING else 2)
+                steps = getattr(scenarios, way)(q)
+                if self.exact:
+                    steps = [Step('SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d' % (q.rows, q.rows))] + steps
+                answers, charges = self.once(pair, both, steps)
+                self.count(way, steps, answers[0])
+                if any(a.code() == '57014' for side in answers for a in side):
+                    self.counts['timed out'] += 1
+                    pair.make()
+                    return
+                results = self.compare(pair, steps, answers, charges)
+                if any(r[1] for r in results):
+                    self.confirm(pair, role, settings, steps, results, where)
+                elif (self.exact and way == 'plain' and q.sure and not q.fragile and grammar.of_owner and not answers[0][-1].error
+                        and rng.random() < 0.3):
+                    owner = owner or self.begin(pair, 'fuzz_owner', settings[:2])[0]
+                    self.twin(pair, both, owner, settings, steps, answers[0][-1], where)
+                    pair.charges()
+        except Lost as e:
+            self.find('lost connection', str(e), pair, settings, steps, where)
+            time.sleep(3)
+            self.admin = Looking('postgres', 'postgres')
+            for p in self.pairs.values():
+                p.admin = self.admin
+            self.pairs.pop(pair.name)
+            # a server that restarted has lost all connections
+            for p in self.pairs.values():
+                p.make()
+            return
+        for c in both + [owner] * (owner is not None):
+            c.close()
+
+    def twin(self, pair, both, owner, settings, steps, answer, where):
+        """the first database's answer, and what the owner gets from plain SQL"""
+        q = steps[-1].q
+        exact = owner.query(q.exact)
+        if exact.error:
+            self.counts['twin failed'] += 1
+            return
+        self.counts['compared with plain SQL'] += 1
+        for _ in range(3):
+            difference = differ(answer.rows, exact.rows, q.columns)
+            if difference is None:
+                return
+            # both, so that both ledgers tell the same
+            answer = self.ask(both, steps)[0][-1]
+        self.find('different from plain SQL', difference, pair, settings, steps + [Step('-- exact: ' + q.exact)], where)
+
+    def count(self, way, steps, answers):
+        asked = [(s, a) for s, a in zip(steps, answers) if s.q]
+        self.counts['statements'] += sum(not s.sql.startswith(('SET', 'DROP', 'DEALLOCATE', 'BEGIN', 'COMMIT', 'ROLLBACK')) for s in steps)
+        self.ways[way] += len(asked)
+        for s, a in asked:
+            if a.error:
+                self.counts['refused'] += 1
+                key = (a.code(), re.sub(r'"[^"]*"|\d+', '*', a.text())[:90])
+                self.errors.setdefault(key, [0, s.sql])[0] += 1
+            else:
+                self.counts['answered'] += 1
+
+    def report(self, seconds):
+        c = self.counts
+        print('%d statements in %d s (%d a second): %d answered, %d refused (%d %% answered); distances checked %d, compared with plain SQL %d; '
+              'differed, but not again %d, timed out %d' % (
+                  c['statements'], seconds, c['statements'] / max(seconds, 1), c['answered'], c['refused'],
+                  100 * c['answered'] / max(c['answered'] + c['refused'], 1), c['distances'], c['compared with plain SQL'],
+                  c['differed, but not again'], c['timed out']), flush=True)
+
+
+def main():
+    print('neighbours: SEED=%d, worker %d of %d' % (SEED, WORKER + 1, WORKERS), flush=True)
+    fuzz = Neighbours()
+    start = said = time.time()
+    n = EPISODE or WORKER + 1
+    while True:
+        try:
+            fuzz.episode(n)
+        except Lost as e:
+            print('FOUND no server: %s' % e)
+            fuzz.found['no server', str(e)] = 1
+            break
+        n += WORKERS
+        now = time.time()
+        if EPISODE or (fuzz.counts['statements'] >= STATEMENTS if STATEMENTS else now > start + SECONDS):
+            break
+        if now > said + 60:
+            fuzz.report(now - start)
+            said = now
+    fuzz.report(time.time() - start)
+    print('by way: %s' % ', '.join('%s %d' % w for w in fuzz.ways.most_common()))
+    codes = collections.Counter()
+    for (code, _), (k, _) in fuzz.errors.items():
+        codes[code] += k
+    print('refused by SQLSTATE: %s' % ', '.join('%s %d' % c for c in codes.most_common()))
+    if os.environ.get('FUZZ_VERBOSE'):
+        for (code, message), (k, sql) in sorted(fuzz.errors.items(), key=lambda e: -e[1][0])[:60]:
+            print('%6d %s %s\n\t\t%s' % (k, code, message, sql[:300]))
+    for (kind, message), k in fuzz.found.items():
+        print('FOUND %d times: %s: %s' % (k, kind, message.split('\n')[0]))
+    if not EPISODE and fuzz.counts['statements'] > 5000 and fuzz.counts['answered'] < 0.4 * (fuzz.counts['answered'] + fuzz.counts['refused']):
+        print('FAILED: too few statements were answered')
+        return 1
+    return 1 if fuzz.found else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

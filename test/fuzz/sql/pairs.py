@@ -1,0 +1,130 @@
+"""Pairs of databases that differ in one privacy unit.
+
+Both are copies of one template, so that OIDs agree; the difference is made in
+the second, then each is analyzed by itself.  A pair is used by nobody else, so
+that both ledgers tell the same as long as both are asked the same.
+"""
+import re
+import time
+
+from wire import Connection
+
+TABLES = ('people', 'visits', 'stays', 'logs', 'costs')
+
+
+def without(*persons):
+    return ''.join('DELETE FROM {s}.%s WHERE person IN (%s);' % (t, ', '.join(map(str, persons))) for t in TABLES)
+
+
+# one person's rows; at most as many of each table as sources.TABLES says
+MORE = '''
+INSERT INTO {s}.people VALUES (888, repeat('a', 900), 1950, 'a', true);
+INSERT INTO {s}.visits SELECT 8880 + i, 888, 'a', 'good', repeat('a', 900), true, 1, 1, 0.1 * i, '2024-02-01', 1 FROM generate_series(1, 3) i;
+INSERT INTO {s}.stays VALUES (888, repeat('a', 900), 1, 1), (888, repeat('a', 900), 1, 1);
+INSERT INTO {s}.logs VALUES (888, '2024-02-02', 1, 1), (888, '2024-07-02', 1, 1);
+INSERT INTO {s}.costs SELECT 888, '2024-01-02', 0.1 * i, 0.1 * i, 1e16, 1.0000, '720:00', 'ab   ', 'aBC', repeat('a', 900), repeat('a', 900) FROM generate_series(1, 3) i;
+'''
+# so many that plans, pages and statistics differ
+CROWD = '''
+INSERT INTO c.visits SELECT 99900 + i, 999, 'd', 'bad', 'city999', i % 2 = 0, i, i % 1000, i / 7.0, '2024-02-01', 1 + i % 4 FROM generate_series(1, 4000) i;
+INSERT INTO c.stays SELECT 999, 'ward' || i, i, i FROM generate_series(1, 3000) i;
+INSERT INTO c.logs SELECT 999, date '2024-01-01' + i % 400, i, i FROM generate_series(1, 3000) i;
+INSERT INTO c.costs SELECT 999, date '2024-01-01' + i % 9, i / 10.0, i, 1e300, i / 100.0, '1 mon', i::text, i::text, i::text, repeat('a', i % 1000) FROM generate_series(1, 4000) i;
+INSERT INTO c.people VALUES (999, 'crowd', 0, '', true);
+'''
+SWAP = '''
+UPDATE {s}.visits SET dept = 'd', feel = 'bad', city = 'city2', n = n - 1, f = 0.3, v = 2.5, at = '2024-03-09', flag = NOT flag WHERE person = 777;
+UPDATE {s}.stays SET ward = 'ward4', days = 0, score = 0.1 WHERE person = 777;
+UPDATE {s}.logs SET day = '2024-06-30', code = 0, w = 0.1 WHERE person = 777;
+UPDATE {s}.people SET name = 'name2', born = 1960, zip = '102', sex = NOT sex WHERE person = 777;
+UPDATE {s}.costs SET day = '2024-01-01', cost = 0.7, r = 0.7, big = 0, amount = 1, span = '30 days', code = 'ab ', word = 'ABC', place = '', note = '' WHERE person = 777;
+'''
+CHANGE = '''
+UPDATE {s}.visits SET dept = 'd', feel = 'good', city = repeat('a', 900), n = 0, f = 'NaN', v = 0, flag = NOT flag
+	WHERE ctid = (SELECT min(ctid) FROM {s}.visits WHERE person = 30);
+UPDATE {s}.costs SET day = '2024-01-02', cost = 'NaN', big = 'Infinity', amount = 1.0000000000, code = 'ab      ', note = repeat('a', 900)
+	WHERE ctid = (SELECT min(ctid) FROM {s}.costs WHERE person = 30);
+'''
+# 6 rows of 200 MB in 14 kB each
+HEAVY = '''
+INSERT INTO c.costs SELECT 888, '2024-01-01', i, i, i, i, '1 mon', 'ab', 'abc', 'place' || i, i || repeat('a', 200000000) FROM generate_series(1, 6) i;
+'''
+BOTH = ('c', 'x')
+# name: (in the second database, the person, how many contributions it changes in the worst case)
+DIFFERENCES = {
+    'less777': (''.join(without(777).format(s=s) for s in BOTH), 777, 1),
+    'less101': (without(101).format(s='c'), 101, 1),
+    'less7': (''.join(without(7).format(s=s) for s in BOTH), 7, 1),
+    'less30': (''.join(without(30).format(s=s) for s in BOTH), 30, 1),
+    'more888': (''.join(MORE.format(s=s) for s in BOTH), 888, 1),
+    'crowd': (CROWD, 999, 1),
+    'swap': (''.join(SWAP.format(s=s) for s in BOTH), 777, 2),
+    'change': (''.join(CHANGE.format(s=s) for s in BOTH), 30, 2),
+    # there, each row is a unit
+    'sample': ("DELETE FROM c.samples WHERE batch = 'zqcanary6'; "
+               'DELETE FROM x.samples WHERE ctid = (SELECT min(ctid) FROM x.samples);', 777, 1),
+    'heavy': (HEAVY, 888, 1),
+}
+
+
+def plainly(text):
+    """what a message says, without what differs between any two databases"""
+    text = re.sub(r'"n_[ab]_\w+"', '"?"', text)
+    return re.sub(r'\b(type|collation|function|relation|OID|operator|class|pg_temp_|pg_toast_)( ?)\d{4,}\b', r'\1\2?', text)
+
+
+class Looking(Connection):
+    """Canaries may be in statements here: what is compared are two databases."""
+
+    def look(self, kind, body):
+        pass
+
+
+class Pair:
+    def __init__(self, name, template, admin):
+        self.name, self.template, self.admin = name, template, admin
+        sql, self.person, self.factor = DIFFERENCES[name]
+        self.databases = ['n_a_' + name, 'n_b_' + name]
+        self.sql = sql
+        self.ledgers = []
+        self.make()
+
+    def make(self):
+        for d in self.databases:
+            self.must(self.admin, 'DROP DATABASE IF EXISTS %s WITH (FORCE)' % d)
+            self.must(self.admin, 'CREATE DATABASE %s TEMPLATE %s' % (d, self.template))
+        self.ledgers = [Looking('postgres', d) for d in self.databases]
+        self.must(self.ledgers[1], self.sql)
+        for ledger in self.ledgers:
+            self.must(ledger, 'VACUUM ANALYZE')
+        self.last = [0, 0]
+        self.newest = int(self.ledgers[0].query('SELECT max(oid) FROM pg_type').rows[0][0])
+        self.charges()
+
+    @staticmethod
+    def must(connection, sql):
+        a = connection.query(sql)
+        if a.error:
+            raise RuntimeError('%s: %s' % (sql[:200], a.text()))
+
+    def open(self, role):
+        return [Looking(role, d) for d in self.databases]
+
+    def charges(self):
+        """what was charged in each since the last call"""
+        for ledger, last in zip(self.ledgers, self.last):
+            ledger.post('SELECT id, session_role, aggregates, groups, rho, delta, sigma, granted FROM dp_cdp.release_log '
+                        'WHERE id > %s ORDER BY id' % last)
+        both = [ledger.read().rows for ledger in self.ledgers]
+        self.last = [rows[-1][0] if rows else last for rows, last in zip(both, self.last)]
+        return [[tuple(r[1:]) for r in rows] for rows in both]
+
+    def drop(self):
+        for ledger in self.ledgers:
+            ledger.close()
+        # a ledger's worker leaves after two idle seconds
+        for d in self.databases:
+            for _ in range(5):
+                if not self.admin.query('DROP DATABASE IF EXISTS %s WITH (FORCE)' % d).error:
+                    break
+                time.sleep(1)

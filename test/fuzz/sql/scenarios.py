@@ -1,0 +1,194 @@
+"""What is asked of both databases, and how the answers are compared.
+
+A scenario is a list of steps that can be repeated on fresh connections.
+How a step's rows are compared:
+	exact	as they come
+	bag		in any order
+	keys	if all keys are declared (no delta is charged): their number, and the keys; otherwise as shape
+	shape	columns and types only: values are noisy, or which rows there are
+"""
+import re
+
+from grammar_fuzz import AROUND
+
+EXPLAIN = ['EXPLAIN', 'EXPLAIN', 'EXPLAIN (VERBOSE)', 'EXPLAIN (VERBOSE, FORMAT JSON)', 'EXPLAIN (SETTINGS, FORMAT YAML)', 'EXPLAIN (COSTS OFF)',
+           'EXPLAIN (ANALYZE)', 'EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS)', 'EXPLAIN (SUMMARY OFF, FORMAT XML)']
+OWN = ["DROP TYPE IF EXISTS own.shade CASCADE", "DROP COLLATION IF EXISTS own.order1 CASCADE", "DROP DOMAIN IF EXISTS own.positive CASCADE",
+       "CREATE TYPE own.shade AS ENUM ('a', 'b', 'c')",
+       # enums compare values that were added later by their entries in the catalogues
+       "ALTER TYPE own.shade ADD VALUE 'aa' BEFORE 'b'", "CREATE COLLATION own.order1 (provider = icu, locale = 'sv')",
+       'CREATE DOMAIN own.positive AS int CHECK (VALUE > 0)']
+THINGS = ['TYPE own.shade', 'COLLATION own.order1', 'DOMAIN own.positive', 'TYPE own.shade CASCADE']
+CATALOGS = [
+    'SELECT relname, relnatts, relhasindex, relkind, relhassubclass FROM pg_class WHERE relnamespace = current_schema::regnamespace ORDER BY 1',
+    'SELECT relname, reltuples, relpages FROM pg_class', "SELECT * FROM pg_stats WHERE schemaname NOT IN ('pg_catalog', 'information_schema')", 'SELECT count(*) FROM pg_stats_ext',
+    'SELECT count(*) FROM pg_stats_ext_exprs', 'SELECT * FROM pg_stat_user_tables', 'SELECT * FROM pg_stat_xact_user_tables',
+    'SELECT * FROM pg_statio_user_tables', 'SELECT * FROM pg_stat_user_indexes',
+    "SELECT pg_stat_get_live_tuples('visits'::regclass)", "SELECT pg_stat_get_xact_tuples_returned('visits'::regclass)",
+    "SELECT pg_stat_get_xact_numscans('visits'::regclass)", "SELECT pg_relation_size('visits')", "SELECT pg_total_relation_size('costs')",
+    "SELECT pg_stat_get_tuples_returned('costs'::regclass)", "SELECT pg_stat_get_mod_since_analyze('costs'::regclass)",
+    'SELECT pg_database_size(current_database())', 'SELECT * FROM pg_stat_database', 'SELECT funcname, calls FROM pg_stat_xact_user_functions ORDER BY 1',
+    'SELECT dataset, role, rho_limit, rho_spent, rho_remaining, delta_spent, epsilon_spent FROM dp_cdp.budgets ORDER BY 1, 2',
+    'SELECT * FROM dp_cdp.datasets ORDER BY 1', 'SELECT * FROM dp_cdp.protected ORDER BY 1',
+    'SELECT aggregates, groups, rho, delta, sigma, granted FROM dp_cdp.releases ORDER BY id DESC LIMIT 5',
+    'SELECT pg_current_xact_id_if_assigned() IS NULL', 'SELECT state, wait_event, query FROM pg_stat_activity WHERE pid = pg_backend_pid()',
+    'SELECT name, statement, generic_plans, custom_plans FROM pg_prepared_statements', 'SELECT name, statement, is_holdable FROM pg_cursors',
+    'SELECT pg_is_in_recovery(), pg_trigger_depth()', 'SELECT * FROM pg_backend_memory_contexts', 'SELECT * FROM pg_shmem_allocations',
+    "SELECT dp_cdp.declared_keys('visits', 'dept')", "SELECT dp_cdp.declared_keys('visits', 'site')", 'SELECT pg_ls_tmpdir()',
+    "SELECT has_table_privilege('visits', 'SELECT')", "SELECT pg_get_viewdef('v_pair'::regclass)",
+    "SELECT obj_description('visits'::regclass)", 'SELECT count(*) FROM pg_statistic', 'SELECT * FROM pg_stat_progress_analyze',
+]
+LOCKS = "SELECT locktype, relation::regclass, page, tuple, mode, granted FROM pg_locks WHERE pid = pg_backend_pid() AND relation::regclass::text NOT LIKE 'dp_cdp.%'"
+PREPARED = 'SELECT name, generic_plans, custom_plans FROM pg_prepared_statements'
+# what is about the session, the server or the clock, or compared elsewhere
+NEITHER = re.compile('ROLE|AUTHORIZATION|DISCARD|RESET|pg_locks|pg_stat_activity|releases|release_log|budgets|datasets|PREPARE TRANS|ANALYZE|oid|'
+                     'LISTEN|check_setup|BERNOULLI|SYSTEM|lo_get')
+
+
+class Step:
+    def __init__(self, sql, how='exact', q=None):
+        self.sql, self.how, self.q = sql, how, q
+
+
+class Scenarios:
+    """each method returns a list of steps"""
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def plain(self, q):
+        return [Step(q.private, 'keys', q)]
+
+    def explain(self, q):
+        rng = self.rng
+        if rng.random() < 0.2:
+            return [Step('SELECT * FROM dp_cdp.preview($p$%s$p$)' % q.private, 'exact', q)]
+        out = [Step('%s %s' % (rng.choice(EXPLAIN), q.private), 'exact', q)]
+        return out if rng.random() < 0.5 else out + self.plain(q)
+
+    def prepared(self, q):
+        rng = self.rng
+        private, types, values = q.private, '', ''
+        long = list(dict.fromkeys(re.findall(r"\(?(?:'%' \|\| )?repeat\('[%a-zA-Z_]+', \d+\)(?: \|\| '[%bc]+'\))?\)?", private)))
+        if long and rng.random() < 0.5:
+            # where constants may not be as long; more, so that the usual stack does not do
+            long = [c for c in long if c.count('(') == c.count(')')][:3]
+            for i, c in enumerate(long):
+                private = private.replace(c, '$%d' % (i + 1))
+            types = '(%s)' % ', '.join(['text'] * len(long)) if long else ''
+            factor = rng.choice([1, 1, 20])
+            values = '(%s)' % ', '.join(re.sub(r'\d+(?=\))', lambda m: str(int(m[0]) * factor + factor // 20), c) for c in long) if long else ''
+        constants = [] if types else re.findall(r" = (\d+|'[a-z]+\d')(?![\d.:'])", private)
+        if constants and rng.random() < 0.6:
+            constant = rng.choice(constants)
+            private = private.replace(' = ' + constant, ' = $1')
+            types, values = '(%s)' % ('text' if constant[0] == "'" else 'int'), '(%s)' % constant
+        out = [Step('PREPARE p%s AS %s' % (types, private), 'exact', q)]
+        if rng.random() < 0.3:
+            out.append(Step('EXPLAIN EXECUTE p' + values, 'exact', q))
+        for _ in range(rng.choice([2, 3, 7, 7])):
+            out.append(Step('EXECUTE p' + values, 'keys', q))
+        if rng.random() < 0.3:
+            out.append(Step('EXPLAIN (VERBOSE) EXECUTE p' + values, 'exact', q))
+        return out + [Step(PREPARED), Step('DEALLOCATE ALL')]
+
+    def cursor(self, q):
+        rng = self.rng
+        out = [Step('BEGIN'), Step('DECLARE k %sCURSOR FOR %s' % (rng.choice(['', 'SCROLL ', 'NO SCROLL ']), q.private), 'exact', q),
+               Step('FETCH 1 FROM k', 'shape', q)]
+        if rng.random() < 0.5:
+            out.append(Step('FETCH ALL FROM k', 'shape', q))
+        if rng.random() < 0.3:
+            out.append(Step(LOCKS, 'bag'))
+        return out + [Step('SELECT name, is_scrollable FROM pg_cursors'), Step(rng.choice(['COMMIT', 'ROLLBACK']))]
+
+    def table(self, q):
+        kind = self.rng.choice(['TABLE', 'TEMP TABLE', 'MATERIALIZED VIEW'])
+        name = 'made' if kind.startswith('TEMP') else 'own.made'
+        return [Step('CREATE %s %s AS %s' % (kind, name, q.private), 'keys', q), Step('TABLE ' + name, 'keys', q),
+                Step('DROP %s %s' % (kind.replace('TEMP ', ''), name))]
+
+    def view(self, q):
+        return [Step('CREATE VIEW own.v AS ' + q.private, 'exact', q), Step('SELECT * FROM own.v', 'keys', q), Step('DROP VIEW own.v')]
+
+    def block(self, q):
+        return [Step("DO $do$ DECLARE r record; BEGIN FOR r IN %s LOOP NULL; END LOOP; EXCEPTION WHEN OTHERS THEN RAISE NOTICE '%% %%', SQLSTATE, SQLERRM; END $do$"
+                     % q.private, 'exact', q),
+                Step('SELECT own.safely($p$%s$p$)' % q.private, 'exact', q)]
+
+    def savepoint(self, q):
+        return [Step('BEGIN'), Step('SAVEPOINT s'), Step(q.private, 'keys', q), Step('ROLLBACK TO s'), Step(q.private, 'keys', q),
+                Step(self.rng.choice(['COMMIT', 'ROLLBACK']))]
+
+    def copy(self, q):
+        return [Step('COPY (%s) TO STDOUT' % q.private, 'keys', q)]
+
+    def serializable(self, q):
+        return [Step('BEGIN ISOLATION LEVEL SERIALIZABLE'), Step(q.private, 'keys', q), Step(LOCKS, 'bag'), Step('COMMIT')]
+
+    def deep(self, q):
+        what = self.rng.choice(['%s', '%s', 'EXPLAIN %s', 'CREATE TEMP TABLE deep AS %s', 'PREPARE deep AS %s']) % q.private
+        out = [Step('SET max_stack_depth = 100')]
+        for _ in range(3):
+            out += [Step('SELECT own.deep(%d, $p$%s$p$)' % (self.rng.randrange(8, 34), what), 'exact', q),
+                    Step('DEALLOCATE ALL'), Step('DROP TABLE IF EXISTS deep')]
+        return out + [Step('RESET max_stack_depth')]
+
+    def shallow(self, q):
+        """near the limit of the stack"""
+        out = [Step('SET max_stack_depth = %d' % self.rng.randrange(100, 180))]
+        out += self.rng.choice([self.plain, self.explain, self.explain, self.block])(q)
+        return out + [Step('RESET max_stack_depth')]
+
+    def vanish(self, q):
+        """something of the analyst's is gone, or another, when a plan is used"""
+        rng = self.rng
+        thing = rng.choice(THINGS)
+        out = [Step(s) for s in OWN]
+        out += [Step('PREPARE p AS ' + q.private, 'exact', q)]
+        if rng.random() < 0.5:
+            out.append(Step(rng.choice(['EXPLAIN EXECUTE p', 'EXECUTE p']), 'shape', q))
+        out.append(Step('DROP ' + thing))
+        if rng.random() < 0.3:
+            out += [Step(s) for s in OWN[3:]]
+        out += [Step('EXECUTE p', 'keys', q)] * 2
+        return out + [Step('DEALLOCATE ALL')] + [Step(s) for s in OWN]
+
+    def while_it_runs(self, q):
+        """the same, by a function that is called in the middle of a statement"""
+        at = re.search(r' FROM (visits|people|stays|logs|costs) (t\d+)\b', q.private)
+        if not at:
+            return self.vanish(q)
+        thing = self.rng.choice(THINGS[:3])
+        private = q.private[:at.end()] + " JOIN (SELECT own.dropper('%s') AS one OFFSET 0) gone ON true" % thing + q.private[at.end():]
+        return [Step(s) for s in OWN] + [Step(private, 'shape', q)] + [Step(s) for s in OWN]
+
+    def catalog(self, q):
+        out = [Step('BEGIN')] if self.rng.random() < 0.3 else []
+        if self.rng.random() < 0.5:
+            out += self.plain(q)
+        for _ in range(3):
+            out.append(Step(self.rng.choice(CATALOGS)))
+        return out + [Step('ROLLBACK')]
+
+    def around(self, q):
+        table, column = self.rng.choice([('visits', 'city'), ('people', 'name'), ('stays', 'ward'), ('logs', 'code'),
+                                         ('samples', 'batch'), ('v_visits', 'city'), ('visits', 'f')])
+        out = []
+        for _ in range(4):
+            template = self.rng.choice(AROUND)
+            if NEITHER.search(template):
+                continue
+            statement = template.replace('{t}', table).replace('{c}', column).replace('{q}', q.private)
+            out.append(Step(statement, 'shape'))
+        return out + [Step('ROLLBACK'), Step('DROP VIEW IF EXISTS own.raw'), Step('DROP MATERIALIZED VIEW IF EXISTS own.m'),
+                      Step('DELETE FROM own.notes WHERE id NOT BETWEEN 1 AND 20', 'shape')]
+
+    STACK = ('deep', 'shallow')
+    VANISHING = ('vanish', 'while_it_runs')
+    # how often
+    WAYS = [('plain', 40), ('explain', 14), ('prepared', 16), ('cursor', 3), ('table', 1), ('view', 2), ('block', 4), ('savepoint', 3), ('copy', 2),
+            ('serializable', 2), ('deep', 4), ('shallow', 4), ('vanish', 3), ('while_it_runs', 1), ('catalog', 3), ('around', 2)]
+
+    def choose(self):
+        return self.rng.choices([w for w, _ in self.WAYS], [n for _, n in self.WAYS])[0]

@@ -1,0 +1,17 @@
+#!/usr/bin/env python3
+"""A few thousand statements of "make fuzz-neighbours", always the same ones.
+
+Whatever an analyst can observe is equal on two databases that differ in one
+privacy unit, and noisy answers differ by no more than one unit contributes.
+"""
+import os
+import sys
+
+os.environ.update(FUZZ_SEED=os.environ.get('NEIGHBOURS_SEED', '12'), FUZZ_STATEMENTS='3000', FUZZ_PAIRS='less777 more888 crowd')
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'fuzz', 'sql'))
+import neighbours_fuzz
+
+print('1..1')
+found = neighbours_fuzz.main()
+print('%sok 1 - neighbouring databases cannot be told apart' % ('not ' if found else ''))
+sys.exit(found)
