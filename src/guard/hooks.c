@@ -157,7 +157,8 @@ plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 	int			options = cursorOptions & CURSOR_OPT_CUSTOM_PLAN;
 	DpSandbox	box;
 
-	dp_sandbox_begin(&box, dp_relation_owner(release->relid));
+	dp_stack_check_query(release->inner_query);
+	dp_sandbox_begin(&box, dp_relation_owner(release->relid), DP_STACK_TO_PLAN);
 	dp_release_plan_begin(NIL);
 	PG_TRY();
 	{

@@ -142,6 +142,8 @@ pay_statement(EState *root)
 		if (live->run.root == root && live->run.frozen == NULL)
 			unpaid = lappend(unpaid, &live->run);
 	}
+	/* more than what is called between here and there takes */
+	dp_stack_check(64 * 1024);
 	foreach(run, unpaid)
 	{
 		DpFrozen   *frozen = dp_freeze(((DpRun *) lfirst(run))->release, root, NULL);

@@ -305,7 +305,7 @@ dp_run_inner(DpRun *run, EState *estate, TupleDesc desc)
 	receiver->rows = run->rows;
 	params = inner_params(run->frozen, estate);
 
-	dp_sandbox_begin(&box, owner);
+	dp_sandbox_begin(&box, owner, DP_STACK_TO_RUN);
 	PG_TRY();
 	{
 		PushActiveSnapshot(estate->es_snapshot);

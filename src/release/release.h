@@ -15,6 +15,7 @@
 
 #include "agg/agg.h"
 #include "math/moments.h"
+#include "miscadmin.h"
 #include "nodes/extensible.h"
 #include "nodes/params.h"
 #include "nodes/plannodes.h"
@@ -208,11 +209,13 @@ typedef struct DpSandbox
 	Oid			save_userid;
 	int			save_sec_context;
 	int			save_nestlevel;
+	pg_stack_base_t save_stack;
 	BufferUsage save_buffers;
 	WalUsage	save_wal;
 } DpSandbox;
 
-extern void dp_sandbox_begin(DpSandbox *box, Oid owner);
+/* stack: DP_STACK_TO_PLAN or DP_STACK_TO_RUN; ZC002 when there is not so much, see dp_stack_check */
+extern void dp_sandbox_begin(DpSandbox *box, Oid owner, int stack);
 extern void dp_sandbox_end(DpSandbox *box);
 
 /*
@@ -222,6 +225,24 @@ extern void dp_sandbox_end(DpSandbox *box);
  * protected rows were being read, so that the query was paid for.
  */
 extern void dp_sandbox_rethrow(MemoryContext context, bool reading) __attribute__((noreturn));
+
+/*
+ * stack.c: the stack of a sandbox.  An inner query may have so many entries of
+ * range tables, of all its levels: as many as are planned in half of the stack.
+ */
+#define DP_STACK_TO_PLAN (1536 * 1024)
+#define DP_STACK_TO_RUN (2048 * 1024)
+#define DP_MAX_INNER_ENTRIES 1000
+
+/* ZC002 when no sandbox could begin allowance bytes further down the stack */
+extern void dp_stack_check(int allowance);
+
+/* ZC002 when the inner query is too large, or the handling of its plan may need more than is left */
+extern void dp_stack_check_query(const Query *inner);
+
+/* for sandbox.c */
+extern pg_stack_base_t dp_stack_begin(void);
+extern void dp_stack_end(pg_stack_base_t base);
 
 /* true while the inner plan that owns this range table is running */
 extern bool dp_release_is_inner(List *range_table);

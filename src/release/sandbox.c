@@ -49,21 +49,76 @@ static const struct
 	{"track_counts", "off"},
 	/* so would pg_stat_user_functions, of functions that a superuser allowed */
 	{"track_functions", "none"},
+	/* from here on: what could make a run fail, or go astray, for the rows that it meets */
+	{"temp_file_limit", "-1"},
+	/* would leave out rows of everybody at random, as many as there are */
+	{"gin_fuzzy_search_limit", "0"},
+	/* compiles when the first row comes, in stack and memory that nobody counts */
+	{"jit", "off"},
+	/* what planning may cost does not depend on what is planned */
+	{"geqo", "on"},
+	{"geqo_effort", "5"},
+	{"geqo_pool_size", "0"},
+	{"geqo_generations", "0"},
 };
 
-void
-dp_sandbox_begin(DpSandbox *box, Oid owner)
+/* no more than this */
+static const struct
 {
+	const char *name;
+	int			most;
+}			limited_settings[] =
+{
+	{"geqo_threshold", 12},
+	{"from_collapse_limit", 12},
+	{"join_collapse_limit", 12},
+};
+
+/* what there is only with other extensions, or in some servers */
+static const struct
+{
+	const char *name;
+	const char *value;
+}			foreign_settings[] =
+{
+	{"trace_sort", "off"},
+	{"citus.max_intermediate_result_size", "-1"},
+};
+
+static void
+pin_setting(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
+void
+dp_sandbox_begin(DpSandbox *box, Oid owner, int stack)
+{
+	char		depth[32];
+
+	dp_stack_check(0);
 	GetUserIdAndSecContext(&box->save_userid, &box->save_sec_context);
 	box->save_buffers = pgBufferUsage;
 	box->save_wal = pgWalUsage;
 	box->save_nestlevel = NewGUCNestLevel();
 	for (int i = 0; i < lengthof(pinned_settings); i++)
-		(void) set_config_option(pinned_settings[i].name, pinned_settings[i].value,
-								 PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		pin_setting(pinned_settings[i].name, pinned_settings[i].value);
+	for (int i = 0; i < lengthof(limited_settings); i++)
+	{
+		if (atoi(GetConfigOption(limited_settings[i].name, false, false)) > limited_settings[i].most)
+			pin_setting(limited_settings[i].name, psprintf("%d", limited_settings[i].most));
+	}
+	for (int i = 0; i < lengthof(foreign_settings); i++)
+	{
+		if (GetConfigOption(foreign_settings[i].name, true, false) != NULL)
+			pin_setting(foreign_settings[i].name, foreign_settings[i].value);
+	}
+	snprintf(depth, sizeof(depth), "%dkB", stack / 1024);
+	pin_setting("max_stack_depth", depth);
 	SetUserIdAndSecContext(owner,
 						   box->save_sec_context | SECURITY_RESTRICTED_OPERATION |
 						   SECURITY_LOCAL_USERID_CHANGE);
+	box->save_stack = dp_stack_begin();
 }
 
 void
@@ -71,6 +126,7 @@ dp_sandbox_end(DpSandbox *box)
 {
 	SetUserIdAndSecContext(box->save_userid, box->save_sec_context);
 	AtEOXact_GUC(false, box->save_nestlevel);
+	dp_stack_end(box->save_stack);
 	/* otherwise pg_stat_statements would show the blocks of the inner run */
 	pgBufferUsage = box->save_buffers;
 	pgWalUsage = box->save_wal;
