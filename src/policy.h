@@ -97,10 +97,11 @@ extern const DpTable *dp_policy_table(Oid relid);
 /*
  * Policy of a column of a protected table, by the column's number in relid.
  * Always returns a struct (has_bounds = has_keys = false if nothing is
- * declared).  Reads the referenced table for foreign keys, with the rights
- * of the extension's owner and the latest snapshot.
+ * declared).  Reads the referenced table for foreign keys, with the latest
+ * snapshot, where reader may: the keys are shown to him.  InvalidOid: they are
+ * shown to the table's owner.
  */
-extern DpColumn *dp_policy_column(Oid relid, AttrNumber attnum);
+extern DpColumn *dp_policy_column(Oid relid, AttrNumber attnum, Oid reader);
 
 /* the same without keys: reads no table */
 extern DpColumn *dp_policy_bounds(Oid relid, AttrNumber attnum);

@@ -136,7 +136,7 @@ dp_declared_keys(PG_FUNCTION_ARGS)
 
 	dp_api_require_policy_owner(relid);
 	attnum = dp_api_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
-	column = dp_policy_column(relid, attnum);
+	column = dp_policy_column(relid, attnum, InvalidOid);
 	if (!column->has_keys)
 		PG_RETURN_NULL();
 

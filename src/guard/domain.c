@@ -173,7 +173,8 @@ add_column(DpLevel *level, Var *var, DpDomain *domain)
 	DpColumn   *column;
 
 	if (dp_trace_column(level->from.query, NULL, (Node *) var, &origin) && origin.is_protected)
-		column = dp_policy_column(origin.relid, origin.attnum);
+		/* who asks, not a view's owner: what the view shows is not what the key refers to */
+		column = dp_policy_column(origin.relid, origin.attnum, GetUserId());
 	else
 		column = public_column(level, var, &origin);
 	if (column == NULL || !column->has_keys || column->keytype != var->vartype)

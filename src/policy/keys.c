@@ -12,8 +12,8 @@
  *
  * A foreign key declares keys only when it is validated; when the referenced
  * column has the same type; when the owner of the protected table, in whose
- * name the keys are published, may read the referenced column; when no
- * row-level security applies to it; and when the referenced table has at most
+ * name the keys are published, may read the referenced column, and so may who
+ * is shown them; when no row-level security applies to it; and when the referenced table has at most
  * DP_MAX_DECLARED_KEYS rows.  Otherwise the column counts as undeclared and
  * groups by it pass the threshold of a private key selection.
  *
@@ -350,7 +350,7 @@ is_public_column(Oid relid, AttrNumber attnum, Oid role)
 
 /* may the keys of a foreign key be published? */
 static bool
-foreign_key_declares(const ForeignKeyCacheInfo *fk, const ColumnInfo *info)
+foreign_key_declares(const ForeignKeyCacheInfo *fk, const ColumnInfo *info, Oid reader)
 {
 	HeapTuple	tuple;
 	bool		validated;
@@ -392,7 +392,8 @@ foreign_key_declares(const ForeignKeyCacheInfo *fk, const ColumnInfo *info)
 		return false;
 	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
-	if (!is_public_column(fk->confrelid, fk->confkey[0], owner))
+	if (!is_public_column(fk->confrelid, fk->confkey[0], owner) ||
+		(OidIsValid(reader) && !is_public_column(fk->confrelid, fk->confkey[0], reader)))
 		return false;
 
 	get_atttypetypmodcoll(fk->confrelid, fk->confkey[0], &type, &typmod, &collation);
@@ -400,7 +401,7 @@ foreign_key_declares(const ForeignKeyCacheInfo *fk, const ColumnInfo *info)
 }
 
 static void
-keys_from_foreign_key(DpColumn *column, const ColumnInfo *info)
+keys_from_foreign_key(DpColumn *column, const ColumnInfo *info, Oid reader)
 {
 	Relation	rel = table_open(info->relid, AccessShareLock);
 	Oid			referenced = InvalidOid;
@@ -413,7 +414,7 @@ keys_from_foreign_key(DpColumn *column, const ColumnInfo *info)
 		ForeignKeyCacheInfo *fk = lfirst(lc);
 
 		if (fk->nkeys == 1 && fk->conkey[0] == info->attnum &&
-			foreign_key_declares(fk, info))
+			foreign_key_declares(fk, info, reader))
 		{
 			referenced = fk->confrelid;
 			name = get_attname(referenced, fk->confkey[0], false);
@@ -458,7 +459,7 @@ make_column(Oid relid, AttrNumber attnum, ColumnInfo *info, NameData *name)
 }
 
 static DpColumn *
-column_policy(Oid relid, AttrNumber attnum, bool with_keys)
+column_policy(Oid relid, AttrNumber attnum, bool with_keys, Oid reader)
 {
 	const DpTable *table = dp_policy_table(relid);
 	DpLabel    *label = NULL;
@@ -498,20 +499,20 @@ column_policy(Oid relid, AttrNumber attnum, bool with_keys)
 	else if (type_is_enum(info.type))
 		keys_from_enum(column, &info);
 	else
-		keys_from_foreign_key(column, &info);
+		keys_from_foreign_key(column, &info, reader);
 	return column;
 }
 
 DpColumn *
-dp_policy_column(Oid relid, AttrNumber attnum)
+dp_policy_column(Oid relid, AttrNumber attnum, Oid reader)
 {
-	return column_policy(relid, attnum, true);
+	return column_policy(relid, attnum, true, reader);
 }
 
 DpColumn *
 dp_policy_bounds(Oid relid, AttrNumber attnum)
 {
-	return column_policy(relid, attnum, false);
+	return column_policy(relid, attnum, false, InvalidOid);
 }
 
 DpColumn *

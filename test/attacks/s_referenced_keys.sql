@@ -1,0 +1,85 @@
+-- Keys that a foreign key declares are the rows of another table: shown only
+-- to those who may read that.  Secret codes are canaries.
+
+--# keys of a table that the asker may not read
+--@ only: noselect hardened
+--@ absent: code-
+--@ setup
+SET ROLE boss; CREATE TABLE code (code text PRIMARY KEY, note text); INSERT INTO code SELECT 'code-' || i FROM generate_series(1, 3) i;
+CREATE TABLE stay (patient int, code text NOT NULL REFERENCES code); INSERT INTO stay VALUES (1, 'code-1'); SELECT dp_cdp.protect_table('stay', 'clinic', 'patient');
+CREATE VIEW stays AS SELECT patient, code FROM stay; GRANT SELECT ON stays TO ana;
+--@ attack
+SELECT code FROM code;
+--> 42501
+SELECT code, dp_count(*) FROM stay GROUP BY code;
+--> ok 1..3
+SELECT code FROM stay GROUP BY code;
+--> ok 1..3
+SELECT DISTINCT code FROM stay;
+--> ok 1..3
+SELECT code, dp_count(*) FROM stays GROUP BY code;
+--> ok 1..3
+SELECT upper(code), code FROM (SELECT DISTINCT code FROM stay) s;
+--> ok 1..3
+SELECT coalesce(code, 'none'), dp_count(*) FROM stay GROUP BY 1;
+--> ok 1..3
+SELECT c, dp_count(*) FROM (SELECT patient, code AS c FROM stay) s GROUP BY c;
+--> ok 1..3
+SELECT code, dp_count(*) FROM stay GROUP BY ROLLUP (code);
+--> ok 1..4
+SELECT s.code, dp_count(*) FROM stay s JOIN (VALUES ('code' || '-1')) v (c) ON s.code = v.c GROUP BY s.code;
+--> ok 1..3 | ZC002
+SELECT * FROM dp_cdp.preview('SELECT code, dp_count(*) FROM stay GROUP BY code');
+--> ok
+EXPLAIN SELECT code, dp_count(*) FROM stay GROUP BY code;
+--> ok
+SELECT dp_cdp.declared_keys('stay', 'code');
+--> any
+--@ attack boss
+SELECT 'keys: ' || cardinality(dp_cdp.declared_keys('stay', 'code'));
+--> ok
+--@ teardown
+SET ROLE boss; DROP VIEW stays; SELECT dp_cdp.unprotect_table('stay'); DROP TABLE stay, code;
+
+--# a price and a plan do not tell how many keys there are
+--@ only: noselect hardened
+--@ absent: rows=17|rows=18|declared
+--@ setup
+SET ROLE boss; CREATE TABLE code (code text PRIMARY KEY); INSERT INTO code SELECT 'code-' || i FROM generate_series(1, 17) i;
+CREATE TABLE stay (patient int, code text REFERENCES code); SELECT dp_cdp.protect_table('stay', 'clinic', 'patient');
+--@ attack
+EXPLAIN SELECT code, dp_count(*) FROM stay GROUP BY code;
+--> ok
+EXPLAIN SELECT code FROM stay GROUP BY code;
+--> ok
+SELECT dp_noise_stddev(dp_count(*)), dp_count(*) FROM stay WHERE code IS NULL GROUP BY code;
+--> ok 1
+--@ teardown
+SET ROLE boss; SELECT dp_cdp.unprotect_table('stay'); DROP TABLE stay, code;
+
+--# keys for columns that are granted, for the role that asks, without row-level security
+--@ only: noselect hardened
+--@ absent: wrong
+--@ setup
+SET ROLE boss; CREATE TABLE code (code text PRIMARY KEY, note text); INSERT INTO code SELECT 'key-' || i FROM generate_series(1, 3) i;
+CREATE TABLE stay (patient int, code text NOT NULL REFERENCES code); SELECT dp_cdp.protect_table('stay', 'clinic', 'patient');
+GRANT SELECT (note) ON code TO ana; GRANT SELECT (code) ON code TO bob;
+--@ attack
+SELECT 'wrong' FROM (SELECT code FROM stay GROUP BY code) s HAVING count(*) <> 0;
+--> ok 1
+--@ attack bob
+SELECT 'wrong' FROM (SELECT code FROM stay GROUP BY code) s HAVING count(*) <> 3;
+--> ok
+SELECT 'wrong' FROM (SELECT code, dp_count(*) FROM stay GROUP BY code) s HAVING count(*) <> 3;
+--> ok bob:1
+PREPARE p AS SELECT 'wrong' FROM (SELECT code FROM stay GROUP BY code) s HAVING count(*) <> 3;
+EXECUTE p;
+--> ok
+--@ attack postgres
+ALTER TABLE code ENABLE ROW LEVEL SECURITY;
+--> ok
+--@ attack bob
+SELECT 'wrong' FROM (SELECT code FROM stay GROUP BY code) s HAVING count(*) <> 0;
+--> ok bob:1
+--@ teardown
+SET ROLE boss; SELECT dp_cdp.unprotect_table('stay'); DROP TABLE stay, code;
