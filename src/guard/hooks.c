@@ -177,6 +177,7 @@ plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 	PG_END_TRY();
 	dp_release_plan_end();
 	dp_sandbox_end(&box);
+	dp_record_plan(release);
 }
 
 static PlannedStmt *

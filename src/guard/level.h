@@ -195,6 +195,13 @@ extern Node *dp_stddev_call(Oid stddev, Aggref *agg);
 /* the same: refuses those that are left, when all levels have been split; they would fail after the debit */
 extern void dp_refuse_companions(Query *query, DpSplitContext *cxt);
 
+/*
+ * trusted.c: ZC002 where the finished inner query names a type, collation,
+ * function, operator class or table of somebody who is not trusted with the
+ * rows; the rest becomes part of the release.
+ */
+extern void dp_check_trusted(DpLevel *level);
+
 /* inner_query.c: the inner query of one release; from->query becomes part of it */
 extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts);
 extern Expr *dp_make_param(int number, Oid type);

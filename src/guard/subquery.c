@@ -17,6 +17,7 @@
 
 #include "access/sysattr.h"
 #include "access/transam.h"
+#include "catalog/pg_type_d.h"
 #include "compat.h"
 #include "guard/source.h"
 #include "miscadmin.h"
@@ -134,9 +135,8 @@ prune_targets(Query *sub, const Bitmapset *columns)
 				continue;
 			tle->ressortgroupref = 0;
 			if (!bms_is_member(tle->resno, columns))
-				tle->expr = (Expr *) makeNullConst(exprType((Node *) tle->expr),
-												   exprTypmod((Node *) tle->expr),
-												   exprCollation((Node *) tle->expr));
+				/* its own type would be looked up, and may be the asker's */
+				tle->expr = (Expr *) makeNullConst(INT4OID, -1, InvalidOid);
 		}
 		kept = lappend(kept, tle);
 	}

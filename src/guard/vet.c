@@ -28,6 +28,7 @@
 #include "utils/lsyscache.h"
 #include "utils/pg_locale.h"
 #include "utils/regproc.h"
+#include "utils/syscache.h"
 
 /* the operator of an operator node, or InvalidOid */
 static Oid
@@ -93,6 +94,9 @@ dp_vet_collation(DpVet *vet, Node *node, Oid collation)
 {
 	if (!OidIsValid(collation))
 		return;
+	/* a stored query may be older than its end */
+	if (!SearchSysCacheExists1(COLLOID, ObjectIdGetDatum(collation)))
+		dp_refuse(vet, node, "a collation that was dropped", "add COLLATE \"C\"");
 	if (!get_collation_isdeterministic(collation))
 		dp_refuse(vet, node, psprintf("nondeterministic collation \"%s\"", get_collation_name(collation)),
 				  "add COLLATE \"C\"");

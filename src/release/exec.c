@@ -154,6 +154,9 @@ pay_statement(EState *root)
 		/* declared keys alone are public */
 		if (((DpRun *) lfirst(run))->release->columns != NIL)
 			dp_run_givens(lfirst(run));
+	/* that was the last of the asker's code before rows are read */
+	forboth(run, unpaid, price, prices)
+		dp_hold_objects(((DpRun *) lfirst(run))->release, ((DpFrozen *) lfirst(price))->dataset->owner, false);
 	forboth(run, unpaid, price, prices)
 	{
 		DpRelease  *release = ((DpRun *) lfirst(run))->release;

@@ -296,8 +296,11 @@ dp_run_inner(DpRun *run, EState *estate, TupleDesc desc)
 	ReleaseReceiver *receiver;
 	ParamListInfo params;
 	DpSandbox	box;
-	Oid			owner = dp_relation_owner(run->release->relid);
+	Oid			owner;
 
+	/* the asker's code may have run between two releases of the statement */
+	dp_hold_objects(run->release, run->frozen->dataset->owner, run->frozen->ncolumns > 0);
+	owner = dp_relation_owner(run->release->relid);
 	MemoryContextSwitchTo(estate->es_query_cxt);
 	run->rows = tuplestore_begin_heap(true, false, work_mem);
 	MemoryContextSwitchTo(work);

@@ -32,6 +32,9 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->selection = o->selection;
 	n->first_param = o->first_param;
 	n->givens = copyObject(o->givens);
+	n->object_classes = list_copy(o->object_classes);
+	n->object_ids = list_copy(o->object_ids);
+	n->object_versions = list_copy(o->object_versions);
 	n->inner_query = copyObject(o->inner_query);
 	n->inner = copyObject(o->inner);
 }

@@ -153,6 +153,11 @@ struct DpRelease
 	 */
 	int			first_param;
 	List	   *givens;			/* DpGiven */
+
+	/* objects.c: what the inner plan is made of, as it was when that was planned */
+	List	   *object_classes; /* OIDs of catalogues */
+	List	   *object_ids;		/* OIDs of objects */
+	List	   *object_versions;	/* ints */
 	Query	   *inner_query;	/* until it is planned, then NULL */
 	PlannedStmt *inner;
 };
@@ -183,6 +188,16 @@ extern void dp_release_adopt_inner(PlannedStmt *outer, List *releases);
  * of the dataset.
  */
 extern void dp_check_payer(const char *dataset);
+
+/*
+ * objects.c: types, collations, functions, operators and relations that the
+ * inner plan depends on.  The guard records what the query names, dp_record_plan
+ * adds what the finished plan reads.
+ */
+extern bool dp_owner_is_trusted(Oid owner, Oid run_as, Oid dataset_owner);
+extern Oid	dp_object_owner(Oid classid, Oid objid);
+extern void dp_record_object(DpRelease *release, Oid classid, Oid objid);
+extern void dp_record_plan(DpRelease *release);
 
 /* a name for a release's RTE, palloc'd */
 extern char *dp_release_new_name(void);

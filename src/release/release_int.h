@@ -107,6 +107,13 @@ extern struct DpDebitItem *dp_frozen_debit(DpFrozen *frozen);
 extern void dp_run_givens(DpRun *run);
 extern void dp_end_givens(DpRun *run);
 
+/*
+ * objects.c: locks what the inner plan depends on.  ZC002 if any of it is gone
+ * or changed; charged: after the debit.
+ */
+extern void dp_hold_objects(DpRelease *release, Oid dataset_owner, bool charged);
+extern void dp_objects_init(void);
+
 /* inner.c: runs the inner plan and fills run->rows with released rows */
 extern void dp_run_inner(DpRun *run, EState *estate, TupleDesc desc);
 

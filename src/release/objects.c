@@ -1,0 +1,304 @@
+/*-------------------------------------------------------------------------
+ *
+ * objects.c
+ *	  What an inner plan is made of: types, collations, functions, operators
+ *	  and relations, held while it runs.
+ *
+ * PostgreSQL looks most of these up when they are used, at the first row that
+ * comes to them.  One that is gone by then raises an error that tells whether
+ * such a row exists.  A lock keeps other sessions from dropping them, not
+ * this one: what a query is given (given.c) and what runs between two releases
+ * of a statement is the asker's code.
+ *
+ * Invariants:
+ * - Each object has the version that the plan was made with, and an owner who
+ *	 is trusted still, when its locks are held and the asker's code has run for
+ *	 the last time: before the debit, and again before each inner run.
+ * - From then on nothing changes them before the run ends.  The run completes in
+ *	 one go and calls no code of an asker; other sessions wait for the locks to
+ *	 drop any of them, or to change the labels of an enum.  What they may still
+ *	 do (change an owner, a name, privileges) fails no look-up.
+ * - PostgreSQL's own objects cannot be dropped, nor can members of this
+ *	 extension while it exists; neither is looked at here.  A function that a
+ *	 superuser has added is held itself; what it calls is its author's promise.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/transam.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_enum.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "errors.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/plancache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+/* plans of this session may depend on objects of which PostgreSQL's plan cache hears nothing */
+static bool has_planned = false;
+
+bool
+dp_owner_is_trusted(Oid owner, Oid run_as, Oid dataset_owner)
+{
+	return owner == run_as || owner == dataset_owner || superuser_arg(owner);
+}
+
+/* ------------------------------------------------------------------------
+ * Versions
+ * ------------------------------------------------------------------------
+ */
+
+static uint32
+hash_more(uint32 hash, const void *bytes, Size length)
+{
+	return hash_combine(hash, hash_bytes(bytes, (int) length));
+}
+
+static int
+compare_labels(const void *a, const void *b)
+{
+	Oid			x = ((Form_pg_enum) GETSTRUCT(*(const HeapTuple *) a))->oid;
+	Oid			y = ((Form_pg_enum) GETSTRUCT(*(const HeapTuple *) b))->oid;
+
+	return x < y ? -1 : x > y;
+}
+
+/* what an enum compares and prints by */
+static uint32
+hash_labels(uint32 hash, Oid type)
+{
+	CatCList   *list = SearchSysCacheList1(ENUMTYPOIDNAME, ObjectIdGetDatum(type));
+	HeapTuple  *labels = palloc(Max(list->n_members, 1) * sizeof(HeapTuple));
+
+	for (int i = 0; i < list->n_members; i++)
+		labels[i] = &list->members[i]->tuple;
+	qsort(labels, list->n_members, sizeof(HeapTuple), compare_labels);
+	for (int i = 0; i < list->n_members; i++)
+	{
+		Form_pg_enum label = (Form_pg_enum) GETSTRUCT(labels[i]);
+
+		hash = hash_more(hash, &label->oid, sizeof(Oid));
+		hash = hash_more(hash, &label->enumsortorder, sizeof(label->enumsortorder));
+		hash = hash_more(hash, NameStr(label->enumlabel), strlen(NameStr(label->enumlabel)));
+	}
+	pfree(labels);
+	ReleaseSysCacheList(list);
+	return hash;
+}
+
+/* not the whole row of pg_class: ANALYZE and GRANT change that, too */
+static bool
+relation_version(Oid relid, Oid *owner, uint32 *version)
+{
+	Relation	rel = try_relation_open(relid, AccessShareLock);
+	TupleDesc	desc;
+	const DpTable *table;
+	uint32		hash;
+
+	if (rel == NULL)
+		return false;
+	desc = RelationGetDescr(rel);
+	*owner = rel->rd_rel->relowner;
+	hash = hash_more(0, &rel->rd_rel->relowner, sizeof(Oid));
+	hash = hash_more(hash, &rel->rd_rel->relkind, sizeof(char));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		Oid			type[] = {att->atttypid, (Oid) att->atttypmod, att->attcollation,
+			att->attisdropped, att->attnotnull, (Oid) att->attgenerated};
+
+		hash = hash_more(hash, type, sizeof(type));
+	}
+	table = dp_policy_table(relid);
+	if (table != NULL)
+	{
+		hash = hash_more(hash, table->dataset, strlen(table->dataset));
+		hash = hash_more(hash, table->unit, strlen(table->unit));
+	}
+	relation_close(rel, NoLock);
+	*version = hash;
+	return true;
+}
+
+/* false if there is no such object (any more) */
+static bool
+object_version(Oid classid, Oid objid, Oid *owner, uint32 *version)
+{
+	HeapTuple	tuple;
+	bool		isnull;
+
+	if (classid == RelationRelationId)
+		return relation_version(objid, owner, version);
+	tuple = SearchSysCache1(get_object_catcache_oid(classid), ObjectIdGetDatum(objid));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	*owner = DatumGetObjectId(SysCacheGetAttr(get_object_catcache_oid(classid), tuple,
+											  get_object_attnum_owner(classid), &isnull));
+	/* where the row is stored does not matter: VACUUM FULL moves it */
+	*version = hash_more(0, (char *) tuple->t_data + tuple->t_data->t_hoff,
+						 tuple->t_len - tuple->t_data->t_hoff);
+	if (classid == TypeRelationId && ((Form_pg_type) GETSTRUCT(tuple))->typtype == TYPTYPE_ENUM)
+		*version = hash_labels(*version, objid);
+	ReleaseSysCache(tuple);
+	return true;
+}
+
+Oid
+dp_object_owner(Oid classid, Oid objid)
+{
+	Oid			owner = InvalidOid;
+	uint32		version;
+
+	(void) object_version(classid, objid, &owner, &version);
+	return owner;
+}
+
+/* ------------------------------------------------------------------------
+ * When a release is planned
+ * ------------------------------------------------------------------------
+ */
+
+void
+dp_record_object(DpRelease *release, Oid classid, Oid objid)
+{
+	ListCell   *class,
+			   *id;
+	Oid			owner;
+	uint32		version;
+
+	forboth(class, release->object_classes, id, release->object_ids)
+		if (lfirst_oid(class) == classid && lfirst_oid(id) == objid)
+			return;
+	if (!object_version(classid, objid, &owner, &version))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("something that the private query uses was dropped while it was planned; "
+						"nothing was charged for it: ask again")));
+	release->object_classes = lappend_oid(release->object_classes, classid);
+	release->object_ids = lappend_oid(release->object_ids, objid);
+	release->object_versions = lappend_int(release->object_versions, (int) version);
+}
+
+static void
+watch_object(PlannedStmt *plan, int cacheid, Oid objid)
+{
+	PlanInvalItem *item = makeNode(PlanInvalItem);
+
+	item->cacheId = cacheid;
+	item->hashValue = GetSysCacheHashValue1(cacheid, ObjectIdGetDatum(objid));
+	plan->invalItems = lappend(plan->invalItems, item);
+}
+
+/*
+ * The relations of the plan: also partitions, which the query does not name.
+ * What can no longer be dropped without a trace makes cached plans be made
+ * again.
+ */
+void
+dp_record_plan(DpRelease *release)
+{
+	ListCell   *lc,
+			   *id;
+
+	has_planned = true;
+	forboth(lc, release->object_classes, id, release->object_ids)
+	{
+		if (lfirst_oid(lc) == TypeRelationId)
+			watch_object(release->inner, TYPEOID, lfirst_oid(id));
+		else if (lfirst_oid(lc) == ProcedureRelationId)
+			watch_object(release->inner, PROCOID, lfirst_oid(id));
+	}
+	foreach(lc, release->inner->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if (rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_VIEW)
+			dp_record_object(release, RelationRelationId, rte->relid);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * When it is executed
+ * ------------------------------------------------------------------------
+ */
+
+static void
+lock_object(Oid classid, Oid objid)
+{
+	if (classid == RelationRelationId)
+		LockRelationOid(objid, AccessShareLock);
+	else
+		/* with ALTER TYPE ... ADD VALUE and RENAME VALUE, AccessShareLock is compatible */
+		LockDatabaseObject(classid, objid, 0,
+						   classid == TypeRelationId ? RowShareLock : AccessShareLock);
+}
+
+static bool
+is_unchanged(DpRelease *release, int i, Oid run_as, Oid dataset_owner)
+{
+	Oid			classid = list_nth_oid(release->object_classes, i);
+	Oid			owner;
+	uint32		version;
+
+	return object_version(classid, list_nth_oid(release->object_ids, i), &owner, &version) &&
+		version == (uint32) list_nth_int(release->object_versions, i) &&
+		(classid == RelationRelationId || dp_owner_is_trusted(owner, run_as, dataset_owner));
+}
+
+void
+dp_hold_objects(DpRelease *release, Oid dataset_owner, bool charged)
+{
+	ListCell   *class,
+			   *id;
+	Oid			run_as = dp_object_owner(RelationRelationId, release->relid);
+	bool		unchanged = OidIsValid(run_as);
+
+	forboth(class, release->object_classes, id, release->object_ids)
+		lock_object(lfirst_oid(class), lfirst_oid(id));
+	AcceptInvalidationMessages();
+	for (int i = 0; unchanged && i < list_length(release->object_ids); i++)
+		unchanged = is_unchanged(release, i, run_as, dataset_owner);
+	if (unchanged)
+		return;
+	/* whoever asks again shall not find the same plan */
+	ResetPlanCache();
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 charged
+			 ? errmsg("a table, type, collation or function that the private query uses was dropped or changed after it was charged; "
+					  "no more rows were read and what it was charged stays charged: ask again")
+			 : errmsg("a table, type, collation or function that the private query uses was dropped or changed since it was planned; "
+					  "nothing was charged for it: ask again")));
+}
+
+/* PostgreSQL makes plans again when types and functions that they name change, but not for these */
+static void
+object_changed(Datum arg, int cacheid, uint32 hashvalue)
+{
+	if (has_planned)
+		ResetPlanCache();
+}
+
+void
+dp_objects_init(void)
+{
+	static const int caches[] = {COLLOID, ENUMOID, CLAOID, OPFAMILYOID};
+
+	for (int i = 0; i < lengthof(caches); i++)
+		CacheRegisterSyscacheCallback(caches[i], object_changed, (Datum) 0);
+}
