@@ -34,6 +34,9 @@
 #include "math/wide.h"
 #include "math/zcdp.h"
 
+/* of a budget */
+#define MAX_PERIOD_YEARS 1000
+
 PG_FUNCTION_INFO_V1(dp_set_budget);
 PG_FUNCTION_INFO_V1(dp_drop_budget);
 PG_FUNCTION_INFO_V1(dp_reset_failures);
@@ -74,18 +77,30 @@ rho_for_epsilon(double epsilon, int64 delta)
 	return dp_rho_limit_units(rho, "the rho of this epsilon and delta");
 }
 
+static bool
+is_within(int64 value, int64 most)
+{
+	return value > -most && value < most;
+}
+
 static TimestampTz
 next_renewal(Interval *period)
 {
 	TimestampTz now = GetCurrentTransactionStartTimestamp();
-	TimestampTz next = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
-															   TimestampTzGetDatum(now),
-															   IntervalPGetDatum(period)));
+	TimestampTz next = DT_NOEND;
+
+	/* more would be beyond the calendar */
+	if (is_within(period->month, MAX_PERIOD_YEARS * MONTHS_PER_YEAR) &&
+		is_within(period->day, MAX_PERIOD_YEARS * 365) &&
+		is_within(period->time, MAX_PERIOD_YEARS * 365 * USECS_PER_DAY))
+		next = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
+													   TimestampTzGetDatum(now),
+													   IntervalPGetDatum(period)));
 
 	if (next <= now || TIMESTAMP_NOT_FINITE(next))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("period must be a positive interval, or NULL for a budget that is never renewed")));
+				 errmsg("period must be a positive interval of less than 1000 years, or NULL for a budget that is never renewed")));
 	return next;
 }
 

@@ -172,7 +172,7 @@ plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 	{
 		dp_release_plan_end();
 		dp_sandbox_end(&box);
-		dp_sandbox_rethrow(caller, false);
+		dp_sandbox_rethrow(caller);
 	}
 	PG_END_TRY();
 	dp_release_plan_end();

@@ -191,6 +191,21 @@ nap(long ms)
 	CHECK_FOR_INTERRUPTS();
 }
 
+/* what the postmaster has to know of a worker for this database */
+void
+dp_ledger_worker_registration(BackgroundWorker *worker)
+{
+	memset(worker, 0, sizeof(*worker));
+	worker->bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker->bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker->bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker->bgw_library_name, "dp_cdp", sizeof(worker->bgw_library_name));
+	strlcpy(worker->bgw_function_name, "dp_ledger_worker_main", sizeof(worker->bgw_function_name));
+	snprintf(worker->bgw_name, BGW_MAXLEN, "dp_cdp ledger of database %u", MyDatabaseId);
+	strlcpy(worker->bgw_type, "dp_cdp ledger", BGW_MAXLEN);
+	worker->bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
+}
+
 /* this process holds the entry in state STARTING; waits for LIVE */
 static void
 start_worker(void)
@@ -199,15 +214,7 @@ start_worker(void)
 	BackgroundWorkerHandle *handle;
 	TimestampTz since = GetCurrentTimestamp();
 
-	memset(&worker, 0, sizeof(worker));
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker.bgw_library_name, "dp_cdp", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "dp_ledger_worker_main", sizeof(worker.bgw_function_name));
-	snprintf(worker.bgw_name, BGW_MAXLEN, "dp_cdp ledger of database %u", MyDatabaseId);
-	strlcpy(worker.bgw_type, "dp_cdp ledger", BGW_MAXLEN);
-	worker.bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
+	dp_ledger_worker_registration(&worker);
 	worker.bgw_notify_pid = MyProcPid;
 
 	/* idle workers of other databases leave within this time */

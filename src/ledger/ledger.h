@@ -42,6 +42,30 @@ extern void dp_ledger_debit(List *items);
 extern bool dp_role_pays(Oid payer, Oid role);
 
 /*
+ * A release that was debited and reads protected rows from here on.  However
+ * that ends, one of the two functions below is called; if the process ends
+ * instead, the release counts as failed, too.  The watch and what the item
+ * points to must last as long.  role: current_user of the debit.
+ */
+typedef struct DpLedgerWatch
+{
+	Oid			session_role;	/* who paid */
+	Oid			role;
+	DpDebitItem item;
+} DpLedgerWatch;
+
+extern void dp_ledger_watch_begin(DpLedgerWatch *watch, const DpDebitItem *item, Oid role);
+extern void dp_ledger_watch_end(DpLedgerWatch *watch);
+
+/*
+ * It failed: counted at every budget that paid, durably, whatever becomes of
+ * the caller.  Waits a short time, without interrupts, to tell how many
+ * failures that makes today, at the budget with the most, and how many there
+ * may be; both are 0 if that takes too long.  Raises no error.
+ */
+extern void dp_ledger_watch_failed(DpLedgerWatch *watch, int *failures, int *most);
+
+/*
  * The tables dataset, budget, release_log and ledger_stamp refuse UPDATE,
  * DELETE and TRUNCATE, from superusers too, except between these two calls:
  *

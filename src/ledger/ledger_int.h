@@ -16,8 +16,9 @@
  * or an answer, to the worker while it says TAKEN or ABANDONED; while it
  * says PENDING nobody may write to it.
  *
- * The only lock is DpShared.lock.  It protects the table of databases, and
- * is never held across a wait, an allocation or an ereport.
+ * The only lock is DpShared.lock.  It protects the table of databases and
+ * that of failures (failure.c), and is never held across a wait, an
+ * allocation or an ereport.
  *
  *-------------------------------------------------------------------------
  */
@@ -66,6 +67,8 @@ typedef enum DpReason
 	DP_REASON_NO_BUDGET,		/* no budget row applies to the payer */
 	DP_REASON_RHO,				/* a budget or the cap does not hold the rho */
 	DP_REASON_DELTA,			/* ... the delta */
+	DP_REASON_FAILURES,			/* too many of the releases that a budget paid
+								 * for have failed today */
 	/* those that are not: the ledger itself cannot answer */
 	DP_REASON_NO_DATASET,
 	DP_REASON_BUSY,				/* somebody holds locks on what is to be
@@ -86,6 +89,8 @@ typedef struct DpReply
 	int128		remaining;
 	bool		renews;
 	TimestampTz renews_at;
+	int			failures;		/* DP_REASON_FAILURES: how many, until when */
+	TimestampTz failures_end;
 } DpReply;
 
 /* one release in a slot: offsets into DpRequest.strings, 0 is NULL */
@@ -136,6 +141,42 @@ typedef struct DpEntry
 	int			worker_proc;
 } DpEntry;
 
+typedef enum DpFailureState
+{
+	DP_FAILURE_FREE,
+	DP_FAILURE_POSTED,			/* waits for the worker */
+	DP_FAILURE_TAKEN,			/* in the worker's transaction */
+	DP_FAILURE_COUNTED			/* durably; its waiter reads the count and
+								 * frees it */
+} DpFailureState;
+
+/* a release that was paid for and failed */
+typedef struct DpFailure
+{
+	DpFailureState state;
+	Oid			database;
+	Oid			session_role;	/* who paid */
+	Oid			role;
+	int			waiter;			/* slot of the process that waits, -1: none */
+	int			number;			/* so many failures of this kind */
+	int			tries;			/* of the worker, at this one alone */
+	char		dataset[NAMEDATALEN];
+	char		application[NAMEDATALEN];
+	char		aggregates[256];
+	char		groups[256];
+	/* COUNTED */
+	int			failures;		/* of today, at the budget with the most */
+	int			most;			/* how many there may be */
+} DpFailure;
+
+/* the worker's, while it is TAKEN */
+typedef struct DpFailureCopy
+{
+	int			entry;
+	bool		counted;
+	DpFailure	failure;
+} DpFailureCopy;
+
 typedef struct DpShared
 {
 	LWLock	   *lock;
@@ -145,6 +186,8 @@ typedef struct DpShared
 	pg_atomic_uint64 *words;	/* [nslots] */
 	DpRequest  *requests;		/* [nslots] */
 	DpEntry    *entries;		/* [nentries] */
+	pg_atomic_uint32 nfailures; /* POSTED or TAKEN */
+	DpFailure  *failures;		/* [nslots], of nobody in particular */
 } DpShared;
 
 /* NULL when the library is not in shared_preload_libraries */
@@ -191,10 +234,22 @@ typedef struct DpBatchEntry
 	DpOutcome	outcome;
 } DpBatchEntry;
 
-extern void dp_storage_debit(DpBatchEntry *batch, int n);
+/* failures are counted first; sets counted of those that could be */
+extern void dp_storage_debit(DpBatchEntry *batch, int n, DpFailureCopy *failures, int nfailures);
 
 /* forget what was learned about the tables (after an error) */
 extern void dp_storage_forget(void);
+
+/* --- failure.c, for the worker --- */
+
+extern bool dp_failures_posted(void);
+extern int	dp_failures_take(DpFailureCopy *copies, int most);
+extern void dp_failures_settle(DpFailureCopy *copies, int n, bool single);
+
+/* --- client.c --- */
+
+struct BackgroundWorker;
+extern void dp_ledger_worker_registration(struct BackgroundWorker *worker);
 
 /* --- refusal.c --- */
 

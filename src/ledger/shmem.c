@@ -45,6 +45,7 @@ shared_size(void)
 	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), sizeof(pg_atomic_uint64))));
 	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), MAXALIGN(sizeof(DpRequest)))));
 	size = add_size(size, MAXALIGN(mul_size(entry_count(), sizeof(DpEntry))));
+	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), sizeof(DpFailure))));
 	/* room to align the requests */
 	return add_size(size, PG_CACHE_LINE_SIZE);
 }
@@ -84,6 +85,9 @@ startup_shared_memory(void)
 		at += MAXALIGN(dp_shared->nslots * sizeof(pg_atomic_uint64));
 		dp_shared->entries = (DpEntry *) at;
 		at += MAXALIGN(dp_shared->nentries * sizeof(DpEntry));
+		pg_atomic_init_u32(&dp_shared->nfailures, 0);
+		dp_shared->failures = (DpFailure *) at;
+		at += MAXALIGN(dp_shared->nslots * sizeof(DpFailure));
 		dp_shared->requests = (DpRequest *) TYPEALIGN(PG_CACHE_LINE_SIZE, at);
 	}
 	LWLockRelease(AddinShmemInitLock);

@@ -304,7 +304,7 @@ dp_ledger_empty(PG_FUNCTION_ARGS)
 	begin_admin("empty_ledger", &user, &security);
 	dp_ledger_write_begin();
 	run("TRUNCATE ONLY dp_cdp.release_log", 0, NULL, NULL, SPI_OK_UTILITY);
-	run("UPDATE dp_cdp.budget SET rho_spent = 0, delta_spent = 0", 0, NULL, NULL, SPI_OK_UPDATE);
+	run("UPDATE dp_cdp.budget SET rho_spent = 0, delta_spent = 0, failures = 0, failures_since = NULL", 0, NULL, NULL, SPI_OK_UPDATE);
 	run("UPDATE dp_cdp.dataset SET rho_spent = 0, delta_spent = 0", 0, NULL, NULL, SPI_OK_UPDATE);
 	dp_ledger_write_end();
 	write_stamp();

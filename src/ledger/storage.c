@@ -4,7 +4,8 @@
  *	  One batch of debits against the tables, inside the worker's transaction.
  *
  * Each balance that a batch touches is locked once, decided on in memory
- * request by request, and written once; the audit gets a row per release.
+ * request by request, and written once; the audit gets a row per release, and
+ * one per failure of a release.
  * Rows are read and written with the executor's own primitives and not with
  * queries: a batch of one then costs little more than its commit.  Triggers
  * do not fire on these writes, so nobody's code runs on behalf of a debit;
@@ -13,6 +14,9 @@
  * Invariants:
  *	- a request is granted only if every budget row that applies to its payer
  *	  and its datasets' caps hold all of it, and then debits all of them;
+ *	- it is refused while one of these budgets has as many failures of today
+ *	  as the dataset allows; those that came in with the batch are counted
+ *	  before it is decided on;
  *	- balances are decided on after the row is locked and from its latest
  *	  version, which the lock keeps until the commit;
  *	- no lock is waited for: a request that needs a locked row or table is
@@ -27,7 +31,6 @@
 
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "commands/sequence.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -56,6 +59,10 @@ typedef struct DpBalance
 	bool		renewed;		/* spent starts at 0 again */
 	bool		renews;
 	TimestampTz renews_at;
+	int			failures;		/* of today, with those of this batch */
+	int			failures_taken; /* those of this batch */
+	TimestampTz failures_since;
+	int			max_failures;	/* of a dataset */
 } DpBalance;
 
 /* a batch at work */
@@ -99,18 +106,38 @@ units_left(DpBalance *balance, int limit_col, int spent_col, int scale)
 	return dp_units_floor(DatumGetNumeric(limit), scale);
 }
 
+/* a day begins with its first failure */
+static void
+read_failures(Work *work, DpBalance *balance)
+{
+	bool		isnull;
+	Datum		since = dp_column(balance->table, balance->row, DP_BUDGET_FAILURES_SINCE, &isnull);
+
+	balance->failures = 0;
+	balance->failures_since = work->now;
+	if (isnull || DatumGetTimestampTz(since) <= work->now - USECS_PER_DAY)
+		return;
+	balance->failures_since = DatumGetTimestampTz(since);
+	balance->failures = DatumGetInt32(dp_column(balance->table, balance->row, DP_BUDGET_FAILURES, &isnull));
+}
+
 static void
 read_balance(Work *work, DpBalance *balance)
 {
 	DpOpenTable *table = balance->table;
+	bool		isnull;
 
 	slot_getallattrs(balance->row);
-	if (OidIsValid(balance->ref->role))
+	if (!OidIsValid(balance->ref->role))
+		balance->max_failures = DatumGetInt32(dp_column(table, balance->row, DP_DATASET_MAX_FAILURES, &isnull));
+	else
 	{
 		bool		date_null;
 		bool		period_null;
 		Datum		date = dp_column(table, balance->row, DP_BUDGET_RENEWS_AT, &date_null);
 		Datum		period = dp_column(table, balance->row, DP_BUDGET_PERIOD, &period_null);
+
+		read_failures(work, balance);
 
 		if (!date_null && !period_null)
 		{
@@ -241,6 +268,50 @@ share_row(Share *share, int i)
 	return i < share->payer->nbudgets ? share->payer->budgets[i] : &share->dataset->cap;
 }
 
+/*
+ * Counts a failure at every budget that paid for the release.  False when
+ * others hold locks on one of them.
+ */
+static bool
+count_failure(Work *work, DpFailure *failure)
+{
+	DpLedgerDataset *dataset = dp_directory_dataset(&work->table[DP_T_DATASET], &work->table[DP_T_BUDGET],
+													work->snapshot, failure->dataset);
+	Share		share = {dataset};
+
+	/* dropped, with its budgets */
+	if (!dataset->exists)
+		return true;
+	share.payer = dp_directory_payer(dataset, failure->role, failure->session_role);
+	for (int i = 0; i <= share.payer->nbudgets; i++)
+	{
+		if (get_balance(work, dataset, share_row(&share, i))->state != BALANCE_LOCKED)
+			return false;
+	}
+	failure->failures = 0;
+	failure->most = get_balance(work, dataset, &dataset->cap)->max_failures;
+	for (int i = 0; i < share.payer->nbudgets; i++)
+	{
+		DpBalance  *balance = get_balance(work, dataset, share.payer->budgets[i]);
+
+		balance->failures += failure->number;
+		balance->failures_taken += failure->number;
+		failure->failures = Max(failure->failures, balance->failures);
+	}
+	return true;
+}
+
+/* has the budget as many failures as the dataset allows?  The first ends the day in any case. */
+static bool
+has_failed_too_often(const DpBalance *balance, const DpBalance *cap, DpReply *reply)
+{
+	if (!OidIsValid(balance->ref->role) || balance->failures < Max(cap->max_failures, 1))
+		return false;
+	reply->failures = balance->failures;
+	reply->failures_end = balance->failures_since + USECS_PER_DAY;
+	return true;
+}
+
 static DpOutcome
 decide(Work *work, DpRequest *req)
 {
@@ -279,6 +350,8 @@ decide(Work *work, DpRequest *req)
 			req->reply.role = balance->ref->role;
 			req->reply.renews = balance->renews;
 			req->reply.renews_at = balance->renews_at;
+			if (has_failed_too_often(balance, get_balance(work, share->dataset, &share->dataset->cap), &req->reply))
+				return refuse(req, DP_REASON_FAILURES, share->dataset->name);
 			if (share->rho > balance->rho_left)
 			{
 				req->reply.remaining = balance->rho_left;
@@ -332,7 +405,7 @@ write_balance(Work *work, DpBalance *balance)
 	int			natts = RelationGetDescr(table->rel)->natts;
 	TupleTableSlot *row;
 
-	if (balance->rho_taken == 0 && balance->delta_taken == 0)
+	if (balance->rho_taken == 0 && balance->delta_taken == 0 && balance->failures_taken == 0)
 		return;
 
 	row = table_slot_create(table->rel, NULL);
@@ -343,57 +416,15 @@ write_balance(Work *work, DpBalance *balance)
 	if (balance->renewed)
 		row->tts_values[table->attnum[DP_BUDGET_RENEWS_AT] - 1] =
 			TimestampTzGetDatum(balance->renews_at);
+	if (balance->failures_taken > 0)
+	{
+		dp_set_column(table, row, DP_BUDGET_FAILURES, Int32GetDatum(balance->failures));
+		dp_set_column(table, row, DP_BUDGET_FAILURES_SINCE, TimestampTzGetDatum(balance->failures_since));
+	}
 	ExecStoreVirtualTuple(row);
 	dp_update_locked_row(table->rri, work->estate, work->snapshot, &balance->row->tts_tid, row);
 	balance->ref->tid = row->tts_tid;
 	ExecDropSingleTupleTableSlot(row);
-}
-
-static void
-set_column(DpOpenTable *table, TupleTableSlot *row, int col, Datum value)
-{
-	row->tts_values[table->attnum[col] - 1] = value;
-	row->tts_isnull[table->attnum[col] - 1] = false;
-}
-
-static void
-set_text(DpOpenTable *table, TupleTableSlot *row, int col, const char *value)
-{
-	if (value)
-		set_column(table, row, col, CStringGetTextDatum(value));
-}
-
-static void
-write_log(Work *work, TupleTableSlot *row, DpRequest *req, bool granted)
-{
-	DpOpenTable *log = &work->table[DP_T_LOG];
-
-	for (int i = 0; i < req->nitems; i++)
-	{
-		DpWireItem *item = &req->items[i];
-		const char *aggregates = dp_request_string(req, item->aggregates);
-
-		ExecClearTuple(row);
-		memset(row->tts_isnull, true, RelationGetDescr(log->rel)->natts * sizeof(bool));
-		set_column(log, row, DP_LOG_ID, Int64GetDatum(nextval_internal(dp_tables_log_sequence(), false)));
-		set_column(log, row, DP_LOG_RELEASED_AT, TimestampTzGetDatum(work->now));
-		set_text(log, row, DP_LOG_DATASET, dp_request_string(req, item->dataset));
-		set_column(log, row, DP_LOG_ROLE, ObjectIdGetDatum(req->role));
-		set_column(log, row, DP_LOG_SESSION_ROLE, ObjectIdGetDatum(req->session_role));
-		set_text(log, row, DP_LOG_APPLICATION, req->application);
-		set_text(log, row, DP_LOG_AGGREGATES, aggregates ? aggregates : "");
-		set_text(log, row, DP_LOG_GROUPS, dp_request_string(req, item->groups));
-		set_column(log, row, DP_LOG_RHO, NumericGetDatum(dp_units_to_numeric(item->rho, DP_RHO_SCALE)));
-		set_column(log, row, DP_LOG_DELTA, NumericGetDatum(dp_units_to_numeric(item->delta, DP_DELTA_SCALE)));
-		set_text(log, row, DP_LOG_SIGMA, dp_request_string(req, item->sigma));
-		set_column(log, row, DP_LOG_GRANTED, BoolGetDatum(granted));
-		ExecStoreVirtualTuple(row);
-
-		simple_table_tuple_insert(log->rel, row);
-		if (log->rri->ri_NumIndices > 0)
-			dp_insert_index_tuples(log->rri, row, work->estate, false, false);
-		ResetPerTupleExprContext(work->estate);
-	}
 }
 
 static bool
@@ -401,19 +432,25 @@ is_audited(DpBatchEntry *entry)
 {
 	return entry->outcome == DP_OUTCOME_GRANT ||
 		(entry->outcome == DP_OUTCOME_REFUSE &&
-		 entry->req->reply.reason <= DP_REASON_DELTA);
+		 entry->req->reply.reason <= DP_REASON_FAILURES);
 }
 
 static void
-write_all(Work *work, DpBatchEntry *batch, int n)
+write_all(Work *work, DpBatchEntry *batch, int n, DpFailureCopy *failures, int nfailures)
 {
 	TupleTableSlot *row = table_slot_create(work->table[DP_T_LOG].rel, NULL);
+	DpAudit		audit = {&work->table[DP_T_LOG], work->estate, work->now};
 	ListCell   *lc;
 
+	for (int i = 0; i < nfailures; i++)
+	{
+		if (failures[i].counted)
+			dp_audit_failure(&audit, row, &failures[i].failure);
+	}
 	for (int i = 0; i < n; i++)
 	{
 		if (is_audited(&batch[i]))
-			write_log(work, row, batch[i].req, batch[i].outcome == DP_OUTCOME_GRANT);
+			dp_audit_debit(&audit, row, batch[i].req, batch[i].outcome == DP_OUTCOME_GRANT);
 	}
 	ExecDropSingleTupleTableSlot(row);
 
@@ -447,11 +484,12 @@ refuse_all(DpBatchEntry *batch, int n, DpReason reason)
 }
 
 /*
- * Decides n requests and writes the consequences.  Sets each entry's outcome
- * and its request's reply; the outcome counts once the caller has committed.
+ * Counts failures, decides n requests and writes the consequences.  Sets each
+ * entry's outcome and its request's reply; the outcome counts once the caller
+ * has committed.
  */
 void
-dp_storage_debit(DpBatchEntry *batch, int n)
+dp_storage_debit(DpBatchEntry *batch, int n, DpFailureCopy *failures, int nfailures)
 {
 	static uint64 number = 0;
 	Work		work;
@@ -462,6 +500,9 @@ dp_storage_debit(DpBatchEntry *batch, int n)
 	if (!dp_tables_lock(&reason))
 	{
 		refuse_all(batch, n, reason);
+		/* without a ledger there is nothing to count */
+		for (int i = 0; i < nfailures; i++)
+			failures[i].counted = reason != DP_REASON_BUSY;
 		return;
 	}
 
@@ -476,16 +517,22 @@ dp_storage_debit(DpBatchEntry *batch, int n)
 	SetUserIdAndSecContext(dp_tables_owner(), security | SECURITY_RESTRICTED_OPERATION);
 
 	if (!dp_tables_stamp_valid())
+	{
 		refuse_all(batch, n, DP_REASON_FOREIGN);
+		for (int i = 0; i < nfailures; i++)
+			failures[i].counted = true;
+	}
 	else
 	{
 		dp_directory_begin(work.now);
 		work.estate = CreateExecutorState();
 		for (int t = DP_T_DATASET; t <= DP_T_LOG; t++)
 			dp_table_open(&work.table[t], t);
+		for (int i = 0; i < nfailures; i++)
+			failures[i].counted = count_failure(&work, &failures[i].failure);
 		for (int i = 0; i < n; i++)
 			batch[i].outcome = decide(&work, batch[i].req);
-		write_all(&work, batch, n);
+		write_all(&work, batch, n, failures, nfailures);
 		for (int t = DP_T_DATASET; t <= DP_T_LOG; t++)
 			dp_table_close(&work.table[t]);
 		FreeExecutorState(work.estate);

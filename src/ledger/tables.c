@@ -47,10 +47,11 @@
 #define MAX_COLS DP_LOG_NCOLS
 
 static const char *const column_names[3][MAX_COLS] = {
-	{"name", "rho_limit", "rho_spent", "delta_limit", "delta_spent"},
-	{"dataset", "rho_limit", "rho_spent", "delta_limit", "delta_spent", "role", "period", "renews_at"},
+	{"name", "rho_limit", "rho_spent", "delta_limit", "delta_spent", "max_failures"},
+	{"dataset", "rho_limit", "rho_spent", "delta_limit", "delta_spent", "role", "period", "renews_at",
+	"failures", "failures_since"},
 	{"id", "released_at", "dataset", "role", "session_role", "application",
-	"aggregates", "groups", "rho", "delta", "sigma", "granted"},
+	"aggregates", "groups", "rho", "delta", "sigma", "granted", "failed"},
 };
 
 static const char *const table_names[DP_T_COUNT] = {"dataset", "budget", "release_log", "ledger_stamp"};

@@ -25,13 +25,15 @@ enum
 {
 	DP_BALANCE_KEY, DP_BALANCE_RHO_LIMIT, DP_BALANCE_RHO_SPENT,
 	DP_BALANCE_DELTA_LIMIT, DP_BALANCE_DELTA_SPENT,
-	DP_BUDGET_ROLE, DP_BUDGET_PERIOD, DP_BUDGET_RENEWS_AT
+	DP_BUDGET_ROLE, DP_BUDGET_PERIOD, DP_BUDGET_RENEWS_AT,
+	DP_BUDGET_FAILURES, DP_BUDGET_FAILURES_SINCE,
+	DP_DATASET_MAX_FAILURES = DP_BALANCE_DELTA_SPENT + 1
 };
 enum
 {
 	DP_LOG_ID, DP_LOG_RELEASED_AT, DP_LOG_DATASET, DP_LOG_ROLE, DP_LOG_SESSION_ROLE,
 	DP_LOG_APPLICATION, DP_LOG_AGGREGATES, DP_LOG_GROUPS, DP_LOG_RHO, DP_LOG_DELTA,
-	DP_LOG_SIGMA, DP_LOG_GRANTED, DP_LOG_NCOLS
+	DP_LOG_SIGMA, DP_LOG_GRANTED, DP_LOG_FAILED, DP_LOG_NCOLS
 };
 
 /* a table during a batch */
@@ -47,6 +49,25 @@ dp_column(DpOpenTable *table, TupleTableSlot *row, int col, bool *isnull)
 {
 	return slot_getattr(row, table->attnum[col], isnull);
 }
+
+/* of a row that is being made */
+static inline void
+dp_set_column(DpOpenTable *table, TupleTableSlot *row, int col, Datum value)
+{
+	row->tts_values[table->attnum[col] - 1] = value;
+	row->tts_isnull[table->attnum[col] - 1] = false;
+}
+
+/* audit.c: writes rows of the log, one per release; row: room for one */
+typedef struct DpAudit
+{
+	DpOpenTable *log;
+	EState	   *estate;
+	TimestampTz now;
+} DpAudit;
+
+extern void dp_audit_debit(DpAudit *audit, TupleTableSlot *row, const DpRequest *req, bool granted);
+extern void dp_audit_failure(DpAudit *audit, TupleTableSlot *row, const DpFailure *failure);
 
 /*
  * Locks the four tables, without waiting.  False, with the reason, when they

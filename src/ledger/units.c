@@ -22,7 +22,11 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
+#include "errors.h"
 #include "ledger/ledger_int.h"
+
+/* how far off the estimate of a renewal may be, in periods; two would do */
+#define MAX_STEPS 100
 
 #define TEN18 INT64CONST(1000000000000000000)
 
@@ -157,34 +161,59 @@ add_periods(TimestampTz start, const Interval *period, int64 n)
 												   IntervalPGetDatum(&span)));
 }
 
+/* in microseconds; months have their mean length */
+static double
+mean_length(const Interval *period)
+{
+	return period->month * (365.2425 / 12) * USECS_PER_DAY +
+		period->day * (double) USECS_PER_DAY + (double) period->time;
+}
+
+/* the same as below for a period without days and months, however short it is */
+static TimestampTz
+next_by_time(TimestampTz renews_at, int64 period, TimestampTz now)
+{
+	int128		n = ((int128) now - renews_at) / period + 1;
+	int128		next = renews_at + n * period;
+
+	return next >= END_TIMESTAMP ? DT_NOEND : (TimestampTz) next;
+}
+
 /*
  * The first date after now among renews_at + 1 period, + 2 periods, ...
  *
- * Months differ in length, so the number of periods is estimated from their
- * mean length and then corrected by a step or two.  Counted in the time zone
- * of the caller; the worker's is UTC.
+ * Months differ in length, and days where clocks change, so the number of
+ * periods is estimated from their mean length, and is off by a step or two
+ * then: a period with days or months has at least one day.  Counted in the
+ * time zone of the caller; the worker's is UTC.  A date that is not found, as
+ * ours is not the only calendar that could be wrong, is never.
  */
 TimestampTz
 dp_next_renewal(TimestampTz renews_at, const Interval *period, TimestampTz now)
 {
-	double		length;
 	int64		n;
 	TimestampTz next;
+	TimestampTz earlier;
 
 	if (!dp_renewal_due(renews_at, period, now))
 		return renews_at;
+	if (TIMESTAMP_NOT_FINITE(now))
+		return DT_NOEND;
+	if (period->month == 0 && period->day == 0)
+		return next_by_time(renews_at, period->time, now);
 
-	length = period->month * (365.2425 / 12) * USECS_PER_DAY +
-		period->day * (double) USECS_PER_DAY + (double) period->time;
-	n = Max((int64) (((double) now - (double) renews_at) / length) - 2, 1);
+	n = Max((int64) (((double) now - (double) renews_at) / mean_length(period)) - 2, 1);
 	next = add_periods(renews_at, period, n);
-	while (next <= now)
-		next = add_periods(renews_at, period, ++n);
-	/* the estimate may have been too large */
-	while (n > 1)
+	for (int step = 0; next <= now; step++)
 	{
-		TimestampTz earlier = add_periods(renews_at, period, n - 1);
-
+		if (step == MAX_STEPS)
+			return DT_NOEND;
+		next = add_periods(renews_at, period, ++n);
+	}
+	/* the estimate may have been too large */
+	for (int step = 0; n > 1 && step < MAX_STEPS; step++)
+	{
+		earlier = add_periods(renews_at, period, n - 1);
 		if (earlier <= now)
 			break;
 		next = earlier;
@@ -205,10 +234,9 @@ dp_ledger_period_start(PG_FUNCTION_ARGS)
 	TimestampTz renews_at = PG_GETARG_TIMESTAMPTZ(0);
 	Interval   *period = PG_GETARG_INTERVAL_P(1);
 
-	/* 5,000 years lie well within the calendar on both sides */
-	if (TIMESTAMP_NOT_FINITE(renews_at) || !period_is_sound(period) ||
-		period->month > 5000 * MONTHS_PER_YEAR || period->day > 5000 * 365 ||
-		period->time > 5000 * 365 * USECS_PER_DAY || renews_at < 0)
+	/* from 2000 on, 5,000 years lie well within the calendar on both sides */
+	if (TIMESTAMP_NOT_FINITE(renews_at) || !period_is_sound(period) || renews_at < 0 ||
+		mean_length(period) > 5000.0 * 365 * USECS_PER_DAY)
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(DirectFunctionCall2(timestamptz_mi_interval,
 										TimestampTzGetDatum(renews_at),
@@ -219,9 +247,13 @@ dp_ledger_period_start(PG_FUNCTION_ARGS)
 Datum
 dp_ledger_next_renewal(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_TIMESTAMPTZ(dp_next_renewal(PG_GETARG_TIMESTAMPTZ(0),
-										  PG_GETARG_INTERVAL_P(1),
-										  PG_GETARG_TIMESTAMPTZ(2)));
+	TimestampTz now = PG_GETARG_TIMESTAMPTZ(2);
+
+	if (TIMESTAMP_NOT_FINITE(now))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("now must be a finite time")));
+	PG_RETURN_TIMESTAMPTZ(dp_next_renewal(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_INTERVAL_P(1), now));
 }
 
 /*

@@ -2,7 +2,8 @@
  *
  * worker.c
  *	  The background worker of one database: takes all requests that are
- *	  pending, debits them in one transaction, commits, answers.
+ *	  pending and all failures that were posted, debits and counts them in one
+ *	  transaction, commits, answers.
  *
  * Invariants:
  *	- GRANTED is written only after the commit record is on disk (and, where
@@ -44,6 +45,11 @@ PGDLLEXPORT void dp_ledger_worker_main(Datum main_arg);
 /* the batch at work; static, because the exit callback answers it */
 static DpBatchEntry *batch = NULL;
 static int	batch_size = 0;
+
+/* and the failures; after an error, how many to count one by one, before anything else */
+static DpFailureCopy *failures = NULL;
+static int	nfailures = 0;
+static int	failures_alone = 0;
 
 /* from here on the outcome is in doubt until CommitTransactionCommand returns */
 static bool committing = false;
@@ -111,6 +117,10 @@ answer_batch(void)
 	TimestampTz now = GetCurrentTimestamp();
 
 	any_busy = false;
+	for (int i = 0; i < nfailures; i++)
+		any_busy = any_busy || !failures[i].counted;
+	dp_failures_settle(failures, nfailures, false);
+	nfailures = 0;
 	for (int i = 0; i < batch_size; i++)
 	{
 		DpBatchEntry *entry = &batch[i];
@@ -141,16 +151,22 @@ answer_batch(void)
 /*
  * The transaction failed.  Before the commit nothing was spent: if there was
  * more than one request, each gets a second chance by itself, so that one
- * that cannot be done does not spoil the others.
+ * that cannot be done does not spoil the others.  So do failures, before: of
+ * those whose commit is in doubt some may be counted twice.
  */
 static void
 answer_failed_batch(void)
 {
+	for (int i = 0; i < nfailures; i++)
+		failures[i].counted = false;
+	dp_failures_settle(failures, nfailures, nfailures == 1 && batch_size == 0);
+	failures_alone = nfailures;
+	nfailures = 0;
 	for (int i = 0; i < batch_size; i++)
 	{
 		if (committing)
 			answer(&batch[i], DP_SLOT_UNKNOWN);
-		else if (batch_size > 1)
+		else if (batch_size > 1 || failures_alone > 0)
 			put_back(&batch[i]);
 		else
 			answer_failure(&batch[i], DP_REASON_ERROR);
@@ -180,6 +196,10 @@ sign_off(void)
 static void
 at_exit(int code, Datum arg)
 {
+	for (int i = 0; i < nfailures; i++)
+		failures[i].counted = false;
+	dp_failures_settle(failures, nfailures, false);
+	nfailures = 0;
 	for (int i = 0; i < batch_size; i++)
 	{
 		if (committing)
@@ -236,7 +256,7 @@ leave_if_idle(void)
 	bool		idle;
 
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
-	idle = !dp_anything_pending(MyDatabaseId);
+	idle = !dp_anything_pending(MyDatabaseId) && !dp_failures_posted();
 	if (idle)
 		sign_off();
 	LWLockRelease(dp_shared->lock);
@@ -286,7 +306,7 @@ debit_batch(void)
 	{
 		SetCurrentStatementStartTimestamp();
 		StartTransactionCommand();
-		dp_storage_debit(batch, batch_size);
+		dp_storage_debit(batch, batch_size, failures, nfailures);
 		committing = true;
 		CommitTransactionCommand();
 		/* told to end while waiting for the standby: it may not have it */
@@ -332,6 +352,7 @@ dp_ledger_worker_main(Datum main_arg)
 											  BGWORKER_BYPASS_ALLOWCONN);
 	pin_settings();
 	batch = MemoryContextAlloc(TopMemoryContext, dp_shared->nslots * sizeof(DpBatchEntry));
+	failures = MemoryContextAlloc(TopMemoryContext, dp_shared->nslots * sizeof(DpFailureCopy));
 	pgstat_report_appname("dp_cdp ledger");
 	pgstat_report_activity(STATE_IDLE, NULL);
 
@@ -352,10 +373,14 @@ dp_ledger_worker_main(Datum main_arg)
 			ProcessConfigFile(PGC_SIGHUP);
 		}
 
-		take_pending(one_by_one > 0 ? 1 : dp_shared->nslots);
-		if (one_by_one > 0)
+		/* requests before failures: those that follow a failure must not overtake it */
+		take_pending(failures_alone > 0 ? 0 : one_by_one > 0 ? 1 : dp_shared->nslots);
+		nfailures = dp_failures_take(failures, failures_alone > 0 ? 1 : dp_shared->nslots);
+		if (failures_alone > 0)
+			failures_alone = nfailures == 0 ? 0 : failures_alone - 1;
+		else if (one_by_one > 0)
 			one_by_one = batch_size == 0 ? 0 : one_by_one - 1;
-		if (batch_size > 0)
+		if (batch_size > 0 || nfailures > 0)
 		{
 			debit_batch();
 			pgstat_report_stat(false);

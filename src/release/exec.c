@@ -113,7 +113,7 @@ take_look(DpRun *run, DpFrozen *usual, EState *root)
 	dp_freeze(run->release, root, dp_look_floors(look.look));
 	look.frozen = dp_freeze(run->release, root, dp_look_prices(look.look));
 	item = dp_frozen_debit(look.frozen);
-	item->aggregates = psprintf("first look: %s", item->aggregates);
+	item->aggregates = dp_look_label(item->aggregates);
 	dp_ledger_debit(list_make1(item));
 	dp_run_inner(&look, root, run->desc);
 	return dp_look_settle(look.look, usual);

@@ -6,6 +6,8 @@
  * Invariants:
  * - Runs after the debit, once, to completion, in an executor of its own.
  * - Exact states live in this file's receiver and nowhere else.
+ * - Whatever ends it but success counts as a failure at the budgets that paid,
+ *	 also the end of the process.
  * - Whatever the inner plan finds, the same noise is drawn for every released
  *	 value; released rows come in the canonical order of their keys.
  *
@@ -18,10 +20,17 @@
 #include "compat.h"
 #include "errors.h"
 #include "executor/executor.h"
+#include "guc.h"
+#include "ledger/ledger.h"
+#include "math/wide.h"
 #include "miscadmin.h"
 #include "noise.h"
 #include "release/release.h"
 #include "release/release_int.h"
+#include "storage/bufmgr.h"
+#include "storage/condition_variable.h"
+#include "storage/lwlock.h"
+#include "storage/proc.h"
 #include "tcop/dest.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -287,6 +296,94 @@ run_plan(PlannedStmt *plan, ReleaseReceiver *receiver, ParamListInfo params, ESt
 	FreeQueryDesc(desc);
 }
 
+/* what a failed release was charged, and what becomes of it */
+static char *
+what_was_paid(DpFrozen *frozen, int failures, int most)
+{
+	char	   *charged = psprintf("rho %s", dp_rho_text(frozen->rho));
+
+	if (frozen->delta > 0)
+		charged = psprintf("%s, delta %.12g", charged, (double) frozen->delta / DP_DELTA_ONE);
+	if (most == 0 && failures == 0)
+		return psprintf("what it was charged (%s) stays charged, and it counts as a failure", charged);
+	return psprintf("what it was charged (%s) stays charged, and it counts as failure %d of at most %d in a day",
+					charged, failures, Max(most, 1));
+}
+
+/* what the inner plan was doing may hold locks that the end of the transaction would release */
+static void
+release_low_locks(void)
+{
+	LWLockReleaseAll();
+	ConditionVariableCancelSleep();
+	UnlockBuffers();
+	LockErrorCleanup();
+}
+
+/* error: NULL when it was cancelled while its answer waited */
+static void __attribute__((noreturn))
+fail(DpRun *run, DpLedgerWatch *watch, ErrorData *error)
+{
+	int			failures;
+	int			most;
+	char	   *paid;
+
+	dp_report_failure(run->frozen);
+	dp_ledger_watch_failed(watch, &failures, &most);
+	paid = what_was_paid(run->frozen, failures, most);
+	if (error == NULL)
+		dp_sandbox_raise_cancel(paid);
+	dp_sandbox_raise(error, paid, true);
+}
+
+/* declared keys alone: public, and nothing was paid */
+static void
+run_without_rows(ReleaseReceiver *receiver)
+{
+	release_declared(receiver);
+	dp_noise_wipe();
+}
+
+/* the rows that are read here have been paid for */
+static void
+run_on_rows(DpRun *run, ReleaseReceiver *receiver, EState *estate)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	DpDebitItem *item = dp_frozen_debit(run->frozen);
+	ParamListInfo params = inner_params(run->frozen, estate);
+	Oid			owner = dp_relation_owner(run->release->relid);
+	ErrorData  *volatile error = NULL;
+	DpLedgerWatch watch;
+	DpSandbox	box;
+
+	if (run->look)
+		item->aggregates = dp_look_label(item->aggregates);
+	dp_sandbox_begin(&box, owner, DP_STACK_TO_RUN);
+	dp_ledger_watch_begin(&watch, item, box.save_userid);
+	PG_TRY();
+	{
+		PushActiveSnapshot(estate->es_snapshot);
+		run_plan(run->release->inner, receiver, params, estate);
+		PopActiveSnapshot();
+	}
+	PG_CATCH();
+	{
+		dp_sandbox_end(&box);
+		release_low_locks();
+		error = dp_sandbox_catch(caller);
+	}
+	PG_END_TRY();
+	if (error == NULL)
+		dp_sandbox_end(&box);
+	dp_noise_wipe();
+
+	if (dp_wait_for_step(run->frozen->dataset->answer_step))
+		fail(run, &watch, NULL);
+	if (error != NULL)
+		fail(run, &watch, error);
+	dp_ledger_watch_end(&watch);
+}
+
 void
 dp_run_inner(DpRun *run, EState *estate, TupleDesc desc)
 {
@@ -294,40 +391,19 @@ dp_run_inner(DpRun *run, EState *estate, TupleDesc desc)
 	MemoryContext work = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp inner query",
 											   ALLOCSET_DEFAULT_SIZES);
 	ReleaseReceiver *receiver;
-	ParamListInfo params;
-	DpSandbox	box;
-	Oid			owner;
 
 	/* the asker's code may have run between two releases of the statement */
 	dp_hold_objects(run->release, run->frozen->dataset->owner, run->frozen->ncolumns > 0);
-	owner = dp_relation_owner(run->release->relid);
 	MemoryContextSwitchTo(estate->es_query_cxt);
 	run->rows = tuplestore_begin_heap(true, false, work_mem);
 	MemoryContextSwitchTo(work);
 	receiver = create_receiver(run, desc);
 	receiver->rows = run->rows;
-	params = inner_params(run->frozen, estate);
+	if (run->frozen->ncolumns > 0)
+		run_on_rows(run, receiver, estate);
+	else
+		run_without_rows(receiver);
 
-	dp_sandbox_begin(&box, owner, DP_STACK_TO_RUN);
-	PG_TRY();
-	{
-		PushActiveSnapshot(estate->es_snapshot);
-		if (run->frozen->ncolumns > 0)
-			run_plan(run->release->inner, receiver, params, estate);
-		else
-			release_declared(receiver); /* public: no row need be read */
-		PopActiveSnapshot();
-	}
-	PG_CATCH();
-	{
-		dp_sandbox_end(&box);
-		dp_noise_wipe();
-		dp_sandbox_rethrow(caller, true);
-	}
-	PG_END_TRY();
-	dp_sandbox_end(&box);
-
-	dp_noise_wipe();
 	if (run->look)
 	{
 		tuplestore_end(run->rows);

@@ -234,12 +234,22 @@ extern void dp_sandbox_begin(DpSandbox *box, Oid owner, int stack);
 extern void dp_sandbox_end(DpSandbox *box);
 
 /*
- * Replaces the error being handled (in PG_CATCH, after dp_sandbox_end) by the
- * one constant error that an analyst may see; its cause goes to the server's
- * log.  Cancel and termination are passed on without their detail.  reading:
- * protected rows were being read, so that the query was paid for.
+ * Takes the error being handled (in PG_CATCH, after dp_sandbox_end) into
+ * context.
  */
-extern void dp_sandbox_rethrow(MemoryContext context, bool reading) __attribute__((noreturn));
+extern ErrorData *dp_sandbox_catch(MemoryContext context);
+
+/*
+ * Raises the one constant error that an analyst may see instead of it; its
+ * cause goes to the server's log.  Cancel is passed on without its detail.
+ * paid: a clause that says what was charged.  reading: protected rows were
+ * being read.
+ */
+extern void dp_sandbox_raise(ErrorData *error, const char *paid, bool reading) __attribute__((noreturn));
+extern void dp_sandbox_raise_cancel(const char *paid) __attribute__((noreturn));
+
+/* both, for errors before the debit */
+extern void dp_sandbox_rethrow(MemoryContext context) __attribute__((noreturn));
 
 /*
  * stack.c: the stack of a sandbox.  An inner query may have so many entries of

@@ -184,6 +184,9 @@ extern bool dp_target_needs_look(const DpRelease *release);
 extern int64 dp_target_price(const DpFrozen *frozen, const DpReleaseColumn *column, dp_u128 sens2,
 							 double unit, int64 usual);
 extern DpLook *dp_look_create(const DpRelease *release, const DpFrozen *usual);
+
+/* how the audit calls a look at these aggregates */
+extern char *dp_look_label(const char *aggregates);
 extern const int64 *dp_look_prices(const DpLook *look);
 extern const int64 *dp_look_floors(const DpLook *look);
 extern void dp_look_add(DpLook *look, int i, double value, double stddev);
@@ -193,6 +196,12 @@ extern const int64 *dp_look_settle(DpLook *look, const DpFrozen *usual);
 extern void dp_report_release(DpFrozen *frozen, bool first);
 extern void dp_report_group(const DpFrozen *frozen, int column, const Datum *keys, const bool *nulls,
 							double stddev);
+
+/* report.c: it failed, so that what was told of groups is forgotten */
+extern void dp_report_failure(const DpFrozen *frozen);
+
+/* step.c: waits for the next multiple of step; true if it was cancelled meanwhile */
+extern bool dp_wait_for_step(int64 step);
 
 /* report.c: DpFrozen of the releases that what a release is given would make; nothing is executed */
 extern List *dp_freeze_givens(const DpRelease *release, EState *estate);

@@ -216,6 +216,19 @@ dp_report_group(const DpFrozen *frozen, int i, const Datum *keys, const bool *nu
 	MemoryContextSwitchTo(old);
 }
 
+/* how many groups it got to is nobody's to know */
+void
+dp_report_failure(const DpFrozen *frozen)
+{
+	ListCell   *lc;
+
+	if (frozen->report != last_report)
+		return;
+	foreach(lc, last_lines)
+		if (((ReportLine *) lfirst(lc))->group != NULL)
+			last_lines = foreach_delete_current(last_lines, lc);
+}
+
 /* dp_cdp.last_release() */
 PG_FUNCTION_INFO_V1(dp_last_release);
 Datum

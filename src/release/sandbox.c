@@ -132,29 +132,35 @@ dp_sandbox_end(DpSandbox *box)
 	pgWalUsage = box->save_wal;
 }
 
-void
-dp_sandbox_rethrow(MemoryContext context, bool reading)
+ErrorData *
+dp_sandbox_catch(MemoryContext context)
 {
 	ErrorData  *error;
 
 	MemoryContextSwitchTo(context);
 	error = CopyErrorData();
 	FlushErrorState();
+	return error;
+}
 
-	/* before rows are read ours depend on the query alone, and say what to do */
-	if (!reading && (error->sqlerrcode == ERRCODE_DP_BAD_PARAMETER ||
-					 error->sqlerrcode == ERRCODE_DP_NOT_RELEASABLE))
-		ReThrowError(error);
+/* a cancel or timeout says the same whether it came while rows were read or while an answer waited */
+void
+dp_sandbox_raise_cancel(const char *paid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_QUERY_CANCELED),
+			 errmsg("canceling private query; %s", paid)));
+}
 
+void
+dp_sandbox_raise(ErrorData *error, const char *paid, bool reading)
+{
 	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
-		ereport(ERROR,
-				(errcode(ERRCODE_QUERY_CANCELED),
-				 reading ? errmsg("canceling private query; what it was charged stays charged")
-				 : errmsg("canceling private query; nothing was charged for it")));
+		dp_sandbox_raise_cancel(paid);
 	if (error->sqlerrcode == ERRCODE_T_R_SERIALIZATION_FAILURE)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not serialize access; what the private query was charged stays charged")));
+				 errmsg("could not serialize access; %s", paid)));
 
 	ereport(LOG_SERVER_ONLY,
 			(errcode(error->sqlerrcode),
@@ -165,8 +171,19 @@ dp_sandbox_rethrow(MemoryContext context, bool reading)
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
 			 reading
-			 ? errmsg("private query failed while it read protected rows; "
-					  "what it was charged stays charged, the cause is in the server's log")
-			 : errmsg("private query could not be planned; "
-					  "nothing was charged for it, the cause is in the server's log")));
+			 ? errmsg("private query failed while it read protected rows; %s; "
+					  "the cause is in the server's log", paid)
+			 : errmsg("private query could not be planned; %s, "
+					  "the cause is in the server's log", paid)));
+}
+
+void
+dp_sandbox_rethrow(MemoryContext context)
+{
+	ErrorData  *error = dp_sandbox_catch(context);
+
+	/* before rows are read ours depend on the query alone, and say what to do */
+	if (error->sqlerrcode == ERRCODE_DP_BAD_PARAMETER || error->sqlerrcode == ERRCODE_DP_NOT_RELEASABLE)
+		ReThrowError(error);
+	dp_sandbox_raise(error, "nothing was charged for it", false);
 }

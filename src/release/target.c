@@ -187,6 +187,12 @@ dp_look_create(const DpRelease *release, const DpFrozen *usual)
 	return look;
 }
 
+char *
+dp_look_label(const char *aggregates)
+{
+	return psprintf("first look: %s", aggregates);
+}
+
 const int64 *
 dp_look_prices(const DpLook *look)
 {

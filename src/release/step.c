@@ -1,0 +1,72 @@
+/*-------------------------------------------------------------------------
+ *
+ * step.c
+ *	  When an answer, or its failure, may leave: a dataset's answer_step.
+ *
+ * How long rows are read tells of rows.  Where the dataset has a step, what
+ * becomes of a release is held back until the time since the statement began
+ * is a multiple of it, so that only the number of whole steps is told.
+ *
+ * Invariants:
+ * - A cancel or timeout that comes while the answer waits has the effect that
+ *	 it has while rows are read: the release fails, at the same multiple, with
+ *	 the same message.  So none is processed here; the caller raises it.
+ * - What ends the process, and what other processes wait for, is processed at
+ *	 once.
+ * - No lightweight lock and no buffer is held while waiting.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "compat.h"
+#include "miscadmin.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "storage/latch.h"
+#include "utils/timestamp.h"
+
+/* the first multiple of step after the statement's start that is not past */
+static TimestampTz
+next_multiple(int64 step)
+{
+	TimestampTz start = GetCurrentStatementStartTimestamp();
+	int64		elapsed = GetCurrentTimestamp() - start;
+
+	/* the clock was set back */
+	if (elapsed < 0)
+		elapsed = 0;
+	return start + (elapsed / step + 1) * step;
+}
+
+bool
+dp_wait_for_step(int64 step)
+{
+	TimestampTz until;
+	bool		cancelled;
+
+	if (step <= 0)
+		return false;
+	until = next_multiple(step);
+	HOLD_CANCEL_INTERRUPTS();
+	for (;;)
+	{
+		long		ms;
+
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+		ms = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until);
+		if (ms <= 0)
+			break;
+		/* a clock that is set back must not make it longer than a step */
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 Min(ms, step / 1000 + 1), dp_wait_event());
+	}
+	cancelled = QueryCancelPending;
+	QueryCancelPending = false;
+	RESUME_CANCEL_INTERRUPTS();
+	/* what else has set the latch is still to be seen */
+	SetLatch(MyLatch);
+	return cancelled;
+}
