@@ -36,6 +36,8 @@ class Level:
 
 
 class Grammar(Sources):
+    conditions = 0.4        # how many levels have one
+
     # ------------------------------------------------------------------
     # Aggregates
     # ------------------------------------------------------------------
@@ -112,7 +114,7 @@ class Grammar(Sources):
         if s.rows > 24:
             out.sure = False
         where = list(s.where)
-        if self.chance(0.4):
+        if self.chance(self.conditions):
             where.append(self.condition(s, 2))
         for c in s.columns:
             # conditions of joins are in the text

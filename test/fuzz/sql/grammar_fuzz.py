@@ -17,7 +17,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from grammar import RHO, Grammar
-from oracle import Findings, Ledger, differ, number
+from oracle import Findings, Ledger, differ, differ_softly
 from wire import Connection, Leak, Lost
 
 SECONDS = float(os.environ.get('FUZZ_SECONDS', '300'))
@@ -257,23 +257,11 @@ class Episode:
         self.analyst.query('DROP VIEW IF EXISTS own.raw; DROP MATERIALIZED VIEW IF EXISTS own.m; DELETE FROM own.notes WHERE id NOT BETWEEN 1 AND 20')
 
     def soft_difference(self, rows, q):
-        """as differ(), but groups of one unit may be missing and empty ones may be there"""
         exact, empty = self.owner.query(q.soft[0]), self.owner.query(q.soft[1])
         if exact.error or empty.error:
             self.findings.counts['twin failed %s' % (exact if exact.error else empty).code()] += 1
             return None
-        n = q.soft[2]
-
-        def key(row):
-            return tuple(number(v) if number(v) is not None else v for v in row[:n])
-        wanted = {key(r): r for r in exact.rows}
-        for row in rows:
-            e = wanted.pop(key(row), None)
-            difference = differ([row[n:]], [e[n:-1] if e else empty.rows[0][n:]], q.columns[n:])
-            if difference:
-                return 'group %s: %s' % (row[:n], difference)
-        missing = [r for r in wanted.values() if int(r[-1]) > 1]
-        return 'missing group %s' % missing[0] if missing else None
+        return differ_softly(rows, exact.rows, empty.rows[0], q)
 
     # ------------------------------------------------------------------
 

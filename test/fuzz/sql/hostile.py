@@ -57,6 +57,7 @@ class Hostile(Grammar):
         super().__init__(rng)
         self.person, self.tiny, self.heavy = person, tiny, heavy
         self.hostility = rng.choice([0.05, 0.2, 0.5])
+        self.planning = False           # is it about what the planner evaluates
         self.vanishing = False          # is it about what is the analyst's own
         self.of_owner = True            # can the owner ask the same
 
@@ -98,16 +99,18 @@ class Hostile(Grammar):
         r = 0.75 if self.vanishing else rng.random()
         if r < (0.7 if self.tiny or self.vanishing else 0.3):
             value, pattern = self.pattern()
-            like = rng.choice(['LIKE', 'NOT LIKE', 'ILIKE', 'NOT ILIKE', '~~', '!~~*'])
-            return rng.choice(['CASE WHEN %(reach)s THEN %(value)s END %(like)s %(pattern)s',
-                               '(%(reach)s AND %(value)s %(like)s %(pattern)s)',
-                               "coalesce(CASE WHEN %(reach)s THEN %(value)s END, 'x')%(like)s %(pattern)s",
-                               '%(text)s %(like)s %(pattern)s', '%(text)s %(like)s %(pattern)s',
-                               '(%(text)s || CASE WHEN %(reach)s THEN %(value)s END) %(like)s %(pattern)s',
-                               "replace(%(text)s, '1', %(value)s) %(like)s %(pattern)s"]).replace('%(like)s', ' %(like)s') % {
+            like = rng.choice(['LIKE', 'LIKE', '~~'] if self.planning else ['LIKE', 'NOT LIKE', 'ILIKE', 'NOT ILIKE', '~~', '!~~*'])
+            templates = ['CASE WHEN %(reach)s THEN %(value)s END %(like)s %(pattern)s',
+                         '(%(reach)s AND %(value)s %(like)s %(pattern)s)',
+                         "coalesce(CASE WHEN %(reach)s THEN %(value)s END, 'x') %(like)s %(pattern)s",
+                         '%(text)s %(like)s %(pattern)s', '%(text)s %(like)s %(pattern)s',
+                         '(%(text)s || CASE WHEN %(reach)s THEN %(value)s END) %(like)s %(pattern)s',
+                         "replace(%(text)s, '1', %(value)s) %(like)s %(pattern)s"]
+            # statistics know columns only
+            return ('%(text)s %(like)s %(pattern)s' if self.planning and self.chance(0.7) else rng.choice(templates)) % {
                 'reach': reach, 'value': value, 'like': like, 'pattern': '(%s)' % pattern.replace('%%', '%'), 'text': text}
         if r < (0.8 if self.tiny or self.vanishing else 0.42):
-            # of the analyst's own
+            # of the analyst's own; a domain is refused
             return rng.choice([
                 "CASE WHEN %(reach)s THEN 'b'::own.shade END > 'aa'::own.shade",
                 "CASE WHEN %(reach)s THEN 'aa'::own.shade ELSE 'b' END IN ('a', 'aa')",
@@ -115,9 +118,9 @@ class Hostile(Grammar):
                 "(%(text)s COLLATE own.order1) > 'place2' AND %(reach)s",
                 "upper(CASE WHEN %(reach)s THEN %(text)s END COLLATE own.order1) < 'M'",
                 "%(reach)s AND lower('Ab' COLLATE own.order1) < %(text)s",
+            ] + self.chance(0.1) * [
                 'CASE WHEN %(reach)s THEN 5::own.positive END > 4', "CASE WHEN %(reach)s THEN '7'::own.positive ELSE 1 END = 7",
-                "%(reach)s AND %(number)s > '0'::own.positive",
-            ]) % {'reach': reach, 'text': text, 'number': number}
+                "%(reach)s AND %(number)s > '0'::own.positive"]) % {'reach': reach, 'text': text, 'number': number}
         big = [10, 1000, 100000] + ([30000000] if self.heavy else [])
         n = rng.choice(big)
         return rng.choice([
@@ -157,6 +160,8 @@ class Hostile(Grammar):
     def source(self):
         if self.chance(0.2):
             return self.rounded()
+        if self.chance(0.05):
+            return self.joined()
         return super().source()
 
     def condition(self, source, depth):
@@ -173,7 +178,9 @@ class Hostile(Grammar):
         name = self.name('u')
         outputs, columns = [], []
         group = ['person']
-        key = rng.choice(KEYS_OF_UNIT) if self.chance(0.25) else None
+        # what is refused: once in a while
+        of_unit = OF_UNIT if self.chance(0.1) else [o for o in OF_UNIT if not re.search(r'\(word\)|DISTINCT word|^min\(span', o[0])]
+        key = rng.choice(KEYS_OF_UNIT if self.chance(0.1) else [k for k in KEYS_OF_UNIT if k[0] != 'word']) if self.chance(0.25) else None
         if key:
             group.append(key[0])
             outputs.append('%s AS k' % (key[1] % key[0] if self.chance(0.5) else key[0]))
@@ -181,7 +188,7 @@ class Hostile(Grammar):
             if outputs[-1] == key[0] + ' AS k':
                 columns.pop()
                 columns.append(Column('(%s)' % (key[1] % (name + '.k')), (key[2], key[3], 1e9, None)))
-        chosen = rng.sample(OF_UNIT, rng.choice([1, 1, 2, 3]))
+        chosen = rng.sample(of_unit, rng.choice([1, 1, 2, 3]))
         for i, (text, t, literals) in enumerate(chosen):
             outputs.append('%s AS g%d' % (text, i))
             columns.append(Column('%s.g%d' % (name, i), (t, literals, 1e9 if t not in ('int',) else 4, None)))
@@ -189,7 +196,7 @@ class Hostile(Grammar):
             c.restricted = True
         having = []
         if self.chance(0.6):
-            text, t, literals = rng.choice(OF_UNIT)
+            text, t, literals = rng.choice(of_unit)
             having.append('%s %s %s' % (text, rng.choice(['>', '>=', '=', '<', '<=']), rng.choice(literals)))
         if self.chance(0.6):
             having.append('count(DISTINCT day) > %d' % rng.choice([0, 1]))
@@ -208,7 +215,8 @@ class Hostile(Grammar):
         else:
             query = 'SELECT person, %s FROM costs%s GROUP BY %s%s' % (
                 ', '.join(outputs), where, ', '.join(group), ' HAVING ' + ' AND '.join(having) if having else '')
-        columns.append(Column(name + '.person', COSTS[2]['person']))
+        if self.chance(0.3):
+            columns.append(Column(name + '.person', COSTS[2]['person']))
         s = Source('(%s) %s' % (query, name), columns, name + '.person', rows)
         s.per_unit, s.sure = True, False
         return s
@@ -218,6 +226,9 @@ class Hostile(Grammar):
             self.of_owner = False
             return '(%s)' % self.hot(source), ['false', 'true', 'NULL::bool'], False, 'bool'
         k = super().key(source)
+        # a level that shows one person in each group is refused
+        while source.unit and re.search(re.escape(source.unit) + r'\b', k[0]) and self.chance(0.9):
+            k = super().key(source)
         # of equal values that are written differently, which one plain SQL shows depends on the order of rows
         return k if k[3] not in ('bpchar', 'interval') and not re.search(r'\b(word|code|span|amount|d\d+|g\d+)\b', k[0]) else k[:2] + (False,) + k[3:]
 

@@ -125,6 +125,25 @@ def differ(private, exact, columns):
     return None
 
 
+def differ_softly(private, exact, empty, q):
+    """
+    as differ(), but groups of one unit may be missing and empty ones may be
+    there; exact and empty are the answers to q.soft
+    """
+    n = q.soft[2]
+
+    def key(row):
+        return tuple(number(v) if number(v) is not None else v for v in row[:n])
+    wanted = {key(r): r for r in exact}
+    for row in private:
+        e = wanted.pop(key(row), None)
+        difference = differ([row[n:]], [e[n:-1] if e else empty[n:]], q.columns[n:])
+        if difference:
+            return 'group %s: %s' % (row[:n], difference)
+    missing = [r for r in wanted.values() if int(r[-1]) > 1]
+    return 'missing group %s' % missing[0] if missing else None
+
+
 class Ledger:
     """balances against the audit"""
 

@@ -49,6 +49,11 @@ UPDATE {s}.costs SET day = '2024-01-02', cost = 'NaN', big = 'Infinity', amount 
 HEAVY = '''
 INSERT INTO c.costs SELECT 888, '2024-01-01', i, i, i, i, '1 mon', 'ab', 'abc', 'place' || i, i || repeat('a', 200000000) FROM generate_series(1, 6) i;
 '''
+# as many distinct values as one set holds, and one more
+MANY = """
+SET ROLE fuzz_owner; CREATE TABLE c.many (x int); INSERT INTO c.many SELECT generate_series(1, 58720256);
+SELECT dp_cdp.protect_table('c.many', 'c'); RESET ROLE;
+"""
 BOTH = ('c', 'x')
 # name: (in the second database, the person, how many contributions it changes in the worst case)
 DIFFERENCES = {
@@ -64,6 +69,7 @@ DIFFERENCES = {
     'sample': ("DELETE FROM c.samples WHERE batch = 'zqcanary6'; "
                'DELETE FROM x.samples WHERE ctid = (SELECT min(ctid) FROM x.samples);', 777, 1),
     'heavy': (HEAVY, 888, 1),
+    'distinct': ('INSERT INTO c.many VALUES (0)', 888, 1),
 }
 
 
@@ -94,6 +100,9 @@ class Pair:
             self.must(self.admin, 'DROP DATABASE IF EXISTS %s WITH (FORCE)' % d)
             self.must(self.admin, 'CREATE DATABASE %s TEMPLATE %s' % (d, self.template))
         self.ledgers = [Looking('postgres', d) for d in self.databases]
+        if self.name == 'distinct':
+            for ledger in self.ledgers:
+                self.must(ledger, MANY)
         self.must(self.ledgers[1], self.sql)
         for ledger in self.ledgers:
             self.must(ledger, 'VACUUM ANALYZE')
@@ -118,6 +127,16 @@ class Pair:
         both = [ledger.read().rows for ledger in self.ledgers]
         self.last = [rows[-1][0] if rows else last for rows, last in zip(both, self.last)]
         return [[tuple(r[1:]) for r in rows] for rows in both]
+
+    def even(self):
+        """have both spent the same? otherwise make both anew: what is left is in many an answer"""
+        spent = [ledger.query('SELECT dataset, role, rho_spent, delta_spent FROM dp_cdp.budget ORDER BY 1, 2').rows for ledger in self.ledgers]
+        if spent[0] == spent[1]:
+            return True
+        for ledger in self.ledgers:
+            ledger.close()
+        self.make()
+        return False
 
     def drop(self):
         for ledger in self.ledgers:

@@ -38,16 +38,36 @@ CATALOGS = [
     "SELECT has_table_privilege('visits', 'SELECT')", "SELECT pg_get_viewdef('v_pair'::regclass)",
     "SELECT obj_description('visits'::regclass)", 'SELECT count(*) FROM pg_statistic', 'SELECT * FROM pg_stat_progress_analyze',
 ]
-LOCKS = "SELECT locktype, relation::regclass, page, tuple, mode, granted FROM pg_locks WHERE pid = pg_backend_pid() AND relation::regclass::text NOT LIKE 'dp_cdp.%'"
+LOCKS = "SELECT locktype, relation::regclass, page, tuple, mode, granted FROM pg_locks WHERE pid = pg_backend_pid() AND relation NOT IN (SELECT oid FROM pg_class WHERE relnamespace = 'dp_cdp'::regnamespace)"
 PREPARED = 'SELECT name, generic_plans, custom_plans FROM pg_prepared_statements'
 # what is about the session, the server or the clock, or compared elsewhere
 NEITHER = re.compile('ROLE|AUTHORIZATION|DISCARD|RESET|pg_locks|pg_stat_activity|releases|release_log|budgets|datasets|PREPARE TRANS|ANALYZE|oid|'
                      'LISTEN|check_setup|BERNOULLI|SYSTEM|lo_get')
 
+# Memory, asked of pairs that are made for it: (settings and preparations, statements).  Person 888 has 6 notes of 200 MB,
+# and of table many, where each row is a unit, one more row passes what one set of distinct values holds.
+LARGE = {
+    'heavy': (['SET dp_cdp.max_groups = 100000', 'SET dp_cdp.max_rows = 10', "SET work_mem = '64kB'",
+               'CREATE TEMP TABLE steps AS SELECT generate_series(1, 40000) AS g', 'ANALYZE steps'], [
+        'SELECT note, dp_count(*) FROM costs WHERE person = 888 GROUP BY note',
+        'SELECT note, dp_sum(cost, 0, 1) FROM costs WHERE person IN (7, 888) GROUP BY note',
+        'SELECT s.g + 1, dp_median(t.cost, 0, 5) FROM costs t JOIN steps s ON s.g >= t.person WHERE t.person = 888 GROUP BY 1',
+        'SELECT s.g, dp_histogram(t.cost, 0, 5, 1000) FROM costs t JOIN steps s ON s.g >= t.person WHERE t.person = 888 GROUP BY s.g',
+        'SELECT dp_count(*) FROM costs WHERE length(note || note) > 5', 'SELECT dp_count(*) FROM costs WHERE length(note || note || note || note || note || note) > 5',
+        "SELECT dp_count(*) FROM costs WHERE length(replace(note, 'a', 'abcdefgh')) > 5", "SELECT dp_count(*) FROM costs WHERE upper(note) > 'A'",
+        "SELECT dp_count(*) FROM costs WHERE note LIKE '%a%a%b'", "SELECT dp_count(*) FROM costs WHERE note ILIKE '%a%b'", "SELECT dp_count(*) FROM costs WHERE initcap(note) > 'A'",
+        'SELECT dp_count(DISTINCT note) FROM costs', 'SELECT dp_count(*) FROM (SELECT person, max(note) AS m FROM costs GROUP BY person) q WHERE length(m) > 5',
+        'SELECT dp_count(*) FROM (SELECT person, count(DISTINCT note) AS m FROM costs GROUP BY person) q WHERE m > 1',
+        'SELECT dp_count(*) FROM (SELECT person, note FROM costs GROUP BY person, note) q', 'SELECT dp_count(*) FROM (SELECT DISTINCT person, note FROM costs) q',
+        'EXPLAIN SELECT note, dp_count(*) FROM costs GROUP BY note', "SELECT left(reverse(note), 5), dp_count(*) FROM costs GROUP BY 1"]),
+    'distinct': (['SET max_parallel_workers_per_gather = 0'], ['SELECT dp_count(DISTINCT x) FROM many']),
+}
+
 
 class Step:
-    def __init__(self, sql, how='exact', q=None):
-        self.sql, self.how, self.q = sql, how, q
+    def __init__(self, sql, how='exact', q=None, parameters=(), fetch=None):
+        """fetch: by the extended protocol, so many rows at a time, 0 for all"""
+        self.sql, self.how, self.q, self.parameters, self.fetch = sql, how, q, parameters, fetch
 
 
 class Scenarios:
@@ -123,11 +143,20 @@ class Scenarios:
     def copy(self, q):
         return [Step('COPY (%s) TO STDOUT' % q.private, 'keys', q)]
 
+    def extended(self, q):
+        parameters, fetch = [], self.rng.choice([0, 0, 1, 2])
+
+        def parameter(m):
+            parameters.append(m[1].strip("'"))
+            return ' = $%d' % len(parameters)
+        private = re.sub(r" = (\d+|'[a-z]+\d')(?![\d.:'])", parameter, q.private, count=2)
+        return [Step(private, 'shape' if fetch else 'keys', q, parameters, fetch) for _ in range(self.rng.choice([1, 2]))]
+
     def serializable(self, q):
         return [Step('BEGIN ISOLATION LEVEL SERIALIZABLE'), Step(q.private, 'keys', q), Step(LOCKS, 'bag'), Step('COMMIT')]
 
     def deep(self, q):
-        what = self.rng.choice(['%s', '%s', 'EXPLAIN %s', 'CREATE TEMP TABLE deep AS %s', 'PREPARE deep AS %s']) % q.private
+        what = self.rng.choice(['%s', 'EXPLAIN %s', 'EXPLAIN %s', 'EXPLAIN (VERBOSE) %s', 'CREATE TEMP TABLE deep AS %s', 'PREPARE deep AS %s']) % q.private
         out = [Step('SET max_stack_depth = 100')]
         for _ in range(3):
             out += [Step('SELECT own.deep(%d, $p$%s$p$)' % (self.rng.randrange(8, 34), what), 'exact', q),
@@ -187,7 +216,7 @@ class Scenarios:
     STACK = ('deep', 'shallow')
     VANISHING = ('vanish', 'while_it_runs')
     # how often
-    WAYS = [('plain', 40), ('explain', 14), ('prepared', 16), ('cursor', 3), ('table', 1), ('view', 2), ('block', 4), ('savepoint', 3), ('copy', 2),
+    WAYS = [('plain', 40), ('explain', 14), ('prepared', 16), ('cursor', 3), ('table', 1), ('view', 2), ('block', 4), ('savepoint', 3), ('copy', 2), ('extended', 6),
             ('serializable', 2), ('deep', 4), ('shallow', 4), ('vanish', 3), ('while_it_runs', 1), ('catalog', 3), ('around', 2)]
 
     def choose(self):

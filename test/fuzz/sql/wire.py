@@ -154,8 +154,12 @@ class Connection:
         return self.read()
 
     def extended(self, sql, parameters=(), fetch=0):
-        """Parse, Describe, Bind, and Execute in pieces of that many rows"""
         self.history.append('/* extended, %r, fetch %d */ %s' % (parameters, fetch, sql))
+        self.post_extended(sql, parameters, fetch)
+        return self.read()
+
+    def post_extended(self, sql, parameters, fetch):
+        """Parse, Describe, Bind, and Execute in pieces of that many rows; read() gives the answer"""
         self.send(b'P', b'\0' + sql.encode() + b'\0' + struct.pack('!h', 0))
         self.send(b'D', b'S\0')
         values = b''.join(struct.pack('!i', len(p.encode())) + p.encode() for p in parameters)
@@ -163,7 +167,6 @@ class Connection:
         for _ in range(3 if fetch else 1):
             self.send(b'E', b'\0' + struct.pack('!i', fetch))
         self.send(b'S', b'')
-        return self.read()
 
 
 class Relay(threading.Thread):
