@@ -53,6 +53,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 typedef struct TrustContext
@@ -60,7 +61,7 @@ typedef struct TrustContext
 	DpLevel    *level;
 	Oid			run_as;
 	Oid			dataset_owner;
-	Oid			own_extension;
+	Oid			extension_owner;	/* of dp_cdp */
 	List	   *queries;		/* around the node, innermost first */
 	List	   *types;			/* that were looked at */
 } TrustContext;
@@ -144,7 +145,26 @@ refuse_object(TrustContext *c, Oid classid, Oid objid, Node *node, Oid owner, Oi
  * ------------------------------------------------------------------------
  */
 
-/* node: the expression that it is found in, for messages */
+static Oid
+object_schema(Oid classid, Oid objid)
+{
+	int			cacheid = get_object_catcache_oid(classid);
+	HeapTuple	tuple = SearchSysCache1(cacheid, ObjectIdGetDatum(objid));
+	Oid			schema;
+	bool		isnull;
+
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	schema = DatumGetObjectId(SysCacheGetAttr(cacheid, tuple, get_object_attnum_namespace(classid), &isnull));
+	ReleaseSysCache(tuple);
+	return schema;
+}
+
+/*
+ * node: the expression that it is found in, for messages.  What is this
+ * extension's own is not looked at: in its schema nobody but its owner, a
+ * superuser, can drop what is his.
+ */
 static void
 check_object(TrustContext *c, Oid classid, Oid objid, Node *node)
 {
@@ -154,10 +174,10 @@ check_object(TrustContext *c, Oid classid, Oid objid, Node *node)
 	/* what is pinned can neither be dropped nor be given away by others than superusers */
 	if (objid < FirstUnpinnedObjectId)
 		return;
-	extension = getExtensionOfObject(classid, objid);
-	if (OidIsValid(extension) && extension == c->own_extension)
-		return;
 	owner = dp_object_owner(classid, objid);
+	if (owner == c->extension_owner && object_schema(classid, objid) == dp_internal_schema())
+		return;
+	extension = getExtensionOfObject(classid, objid);
 	if (OidIsValid(owner) && !dp_owner_is_trusted(owner, c->run_as, c->dataset_owner))
 		refuse_object(c, classid, objid, node, owner, InvalidOid);
 	if (OidIsValid(extension))
@@ -384,7 +404,7 @@ dp_check_trusted(DpLevel *level)
 		.level = level,
 		.run_as = level->allow.run_as,
 		.dataset_owner = dp_policy_dataset(release->dataset)->owner,
-		.own_extension = get_extension_oid("dp_cdp", true)
+		.extension_owner = dp_extension_owner()
 	};
 
 	trust_walker((Node *) release->inner_query, &c);
