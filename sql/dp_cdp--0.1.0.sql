@@ -2894,6 +2894,49 @@ BEGIN
 			AND (has_any_column_privilege(h.hand, f.conrelid, 'INSERT') OR has_any_column_privilege(h.hand, f.conrelid, 'UPDATE'))
 		GROUP BY f.oid, f.conrelid, f.confrelid, f.conname
 
+		-- what queries of rows may not use, because others own it
+		UNION ALL
+		SELECT 'warning', s.relid::regclass::text,
+			format('%s, of its column %s, belongs to %s: queries that read the column are refused', s.what, quote_ident(s.attname), s.owner::regrole),
+			format('ALTER %s OWNER TO %s', s.what, s.relowner::regrole)
+		FROM (SELECT c.dataset, c.relid, a.attname, k.relowner, o.what, o.owner
+			FROM covered c JOIN pg_class k ON k.oid = c.relid AND c.relid = c.top
+				JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum > 0 AND NOT a.attisdropped
+				CROSS JOIN LATERAL (
+					SELECT format('TYPE %s', t.oid::regtype), t.typowner FROM pg_type t WHERE t.oid = a.atttypid
+					UNION ALL
+					SELECT format('COLLATION %s', l.oid::regcollation), l.collowner FROM pg_collation l WHERE l.oid = a.attcollation
+				) AS o(what, owner)) s
+			JOIN pg_roles r ON r.oid = s.owner AND NOT r.rolsuper
+			LEFT JOIN datasets d ON d.dataset = s.dataset
+		WHERE s.owner <> s.relowner AND s.owner IS DISTINCT FROM d.owner
+		UNION ALL
+		SELECT 'warning', k.oid::regclass::text,
+			format('belongs to %s, and its rows to protected table %s: queries of that are refused', k.relowner::regrole, t.oid::regclass),
+			format('ALTER TABLE %s OWNER TO %s', k.oid::regclass, t.relowner::regrole)
+		FROM covered c JOIN pg_class k ON k.oid = c.relid JOIN pg_class t ON t.oid = c.top
+			JOIN pg_roles r ON r.oid = k.relowner AND NOT r.rolsuper
+			LEFT JOIN datasets d ON d.dataset = c.dataset
+		WHERE k.relowner <> t.relowner AND k.relowner IS DISTINCT FROM d.owner
+
+		-- keys that not everybody is shown
+		UNION ALL
+		SELECT 'info', f.conrelid::regclass::text,
+			format('the keys of its column %s are those of %s, which %s may not read: they are selected privately for them',
+				quote_ident(a.attname), f.confrelid::regclass, string_agg(DISTINCT b.role::regrole::text, ', ')),
+			string_agg(DISTINCT format('GRANT SELECT (%I) ON %s TO %s', ka.attname, f.confrelid::regclass, b.role::regrole), '; ')
+		FROM pg_constraint f
+			JOIN covered c ON c.relid = f.conrelid AND c.relid = c.top
+			JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = f.conkey[1]
+			JOIN pg_attribute ka ON ka.attrelid = f.confrelid AND ka.attnum = f.confkey[1]
+			JOIN budgets b ON b.dataset = c.dataset
+			JOIN pg_roles r ON r.oid = b.role
+		WHERE f.contype = 'f' AND f.conparentid = 0 AND cardinality(f.conkey) = 1
+			AND NOT EXISTS (SELECT FROM covered o WHERE o.relid = f.confrelid)
+			AND NOT EXISTS (SELECT FROM labels l WHERE l.relid = f.conrelid AND l.objsubid = a.attnum AND l.label ? 'keys')
+			AND NOT has_column_privilege(b.role, f.confrelid, f.confkey[1], 'SELECT')
+		GROUP BY f.oid, f.conrelid, f.confrelid, a.attname
+
 		-- functions with their owner's rights
 		UNION ALL
 		SELECT 'info', format('function %s', p.oid::regprocedure),

@@ -277,6 +277,13 @@ SELECT CASE WHEN current_setting('server_version_num')::int < 160000 THEN
 -- other relations
 SELECT provoked('CREATE TABLE lab.referrals (id int REFERENCES lab.visits); GRANT INSERT ON lab.referrals TO ana',
 	'warning', 'lab.referrals', 'foreign key referrals_id_fkey');
+SELECT provoked('CREATE SCHEMA own AUTHORIZATION ana; CREATE TYPE own.mood AS ENUM (''a''); ALTER TYPE own.mood OWNER TO ana; GRANT USAGE ON SCHEMA own TO dba;
+	ALTER TABLE lab.visits ADD m own.mood', 'warning', 'lab.visits', 'own.mood, of its column m, belongs to ana', 'ALTER TYPE own.mood OWNER TO dba');
+SELECT provoked('CREATE COLLATION own.c FROM "C"; ALTER COLLATION own.c OWNER TO ana; ALTER TABLE lab.visits ADD w text COLLATE own.c', 'warning', 'lab.visits',
+	'COLLATION own.c, of its column w', 'ALTER TABLE lab.visits DROP w, DROP m');
+SELECT provoked('ALTER TABLE lab.parts_1 OWNER TO stranger', 'warning', 'lab.parts_1', 'belongs to stranger', 'ALTER TABLE lab.parts_1 OWNER TO dba');
+SELECT provoked('SET ROLE dba; CREATE TABLE lab.codes (code int PRIMARY KEY); ALTER TABLE lab.visits ADD code int REFERENCES lab.codes; RESET ROLE', 'info', 'lab.visits',
+	'keys of its column code are those of lab.codes, which team may not read');
 SELECT provoked('SET ROLE dba; CREATE VIEW lab.v AS SELECT * FROM lab.visits; CREATE VIEW lab.vv AS SELECT * FROM lab.v;
 	GRANT SELECT ON lab.vv TO ana; RESET ROLE', 'info', 'lab.vv', 'its owner''s rights');
 SELECT provoked('SET ROLE dba; CREATE MATERIALIZED VIEW lab.m AS SELECT dept, sum(cost) FROM lab.v GROUP BY dept;
