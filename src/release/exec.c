@@ -114,15 +114,16 @@ take_look(DpRun *run, DpFrozen *usual, EState *root)
 	look.frozen = dp_freeze(run->release, root, dp_look_prices(look.look));
 	item = dp_frozen_debit(look.frozen);
 	item->aggregates = dp_look_label(item->aggregates);
+	dp_start_inner(&look, look.frozen, root);
 	dp_ledger_debit(list_make1(item));
-	dp_run_inner(&look, root, run->desc);
+	dp_run_inner(&look, root);
 	return dp_look_settle(look.look, usual);
 }
 
 /*
  * Debits everything the statement may release and has not paid yet.  What can
  * fail for a reason of the query's own comes before: prices and bounds, then
- * the rows that inner plans are given.
+ * the rows that inner plans are given, and the start of their executors.
  */
 static void
 pay_statement(EState *root)
@@ -164,6 +165,8 @@ pay_statement(EState *root)
 		if (dp_target_needs_look(release))
 			lfirst(price) = dp_freeze(release, root, take_look(lfirst(run), lfirst(price), root));
 	}
+	forboth(run, unpaid, price, prices)
+		dp_start_inner(lfirst(run), lfirst(price), root);
 	foreach(price, prices)
 		if (((DpFrozen *) lfirst(price))->ncolumns > 0)
 			items = lappend(items, dp_frozen_debit(lfirst(price)));
@@ -229,7 +232,7 @@ release_next(ScanState *node)
 	{
 		if (run->frozen == NULL)
 			pay_statement(run->root);
-		dp_run_inner(run, run->root, slot->tts_tupleDescriptor);
+		dp_run_inner(run, run->root);
 	}
 	if (state->read_pointer < 0)
 	{
@@ -285,6 +288,7 @@ release_end(CustomScanState *node)
 		ExecClearTuple(state->row);
 	if (state->run == NULL || state->run->root != node->ss.ps.state)
 		return;
+	dp_end_inner(state->run);
 	dp_end_givens(state->run);
 	if (state->run->rows)
 	{

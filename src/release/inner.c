@@ -4,7 +4,9 @@
  *	  Runs the inner plan and turns its exact states into released rows.
  *
  * Invariants:
- * - Runs after the debit, once, to completion, in an executor of its own.
+ * - Its executor is started before the debit: what fails for any other reason
+ *	 than the rows costs nothing.  Its first row is asked for after the debit;
+ *	 it runs once, to completion, in an executor of its own.
  * - Exact states live in this file's receiver and nowhere else.
  * - Whatever ends it but success counts as a failure at the budgets that paid,
  *	 also the end of the process.
@@ -52,6 +54,14 @@ typedef struct ReleaseReceiver
 	DpKeyTable *keys;
 	dp_i128    *states;			/* [group][state] */
 } ReleaseReceiver;
+
+/* what is made of a release before its debit */
+struct DpInner
+{
+	MemoryContext context;
+	ReleaseReceiver *receiver;
+	QueryDesc  *plan;			/* started; NULL: declared keys alone */
+};
 
 /* the range table of the inner plan that is running, for the permission hook */
 static List *inner_range_table = NIL;
@@ -208,10 +218,9 @@ receiver_noop(DestReceiver *self)
 }
 
 static ReleaseReceiver *
-create_receiver(DpRun *run, TupleDesc desc)
+create_receiver(DpRun *run, const DpFrozen *frozen, TupleDesc desc)
 {
 	ReleaseReceiver *receiver = palloc0(sizeof(ReleaseReceiver));
-	DpFrozen   *frozen = run->frozen;
 
 	receiver->pub.receiveSlot = receive_state;
 	receiver->pub.rStartup = receiver_noop_startup;
@@ -226,13 +235,7 @@ create_receiver(DpRun *run, TupleDesc desc)
 	receiver->nulls = palloc0(sizeof(bool) * Max(desc->natts, 1));
 	receiver->state = palloc0(sizeof(dp_i128) * Max(frozen->width, 1));
 	if (frozen->release->selection < 0 && frozen->nkeys > 0)
-	{
 		receiver->keys = dp_key_table_create(frozen->release->keys);
-		receiver->states = MemoryContextAllocExtended(CurrentMemoryContext,
-													  sizeof(dp_i128) * Max(frozen->width, 1) *
-													  Max(dp_key_table_size(receiver->keys), 1),
-													  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	}
 	return receiver;
 }
 
@@ -269,31 +272,65 @@ inner_params(DpFrozen *frozen, EState *estate)
 	return params;
 }
 
-static void
-run_plan(PlannedStmt *plan, ReleaseReceiver *receiver, ParamListInfo params, EState *estate)
+/* all that an executor does before it asks for a row */
+static QueryDesc *
+start_plan(DpRun *run, DpFrozen *frozen, ReleaseReceiver *receiver, EState *estate)
 {
-	QueryDesc  *desc = CreateQueryDesc(dp_lock_predicates(plan, estate->es_snapshot), "private query",
-									   estate->es_snapshot, InvalidSnapshot,
-									   &receiver->pub, params, receiver->run->given_rows, 0);
+	MemoryContext caller = CurrentMemoryContext;
+	PlannedStmt *plan = run->release->inner;
+	ParamListInfo params = inner_params(frozen, estate);
+	QueryDesc  *volatile desc = NULL;
+	List	   *save_range_table = inner_range_table;
+	DpSandbox	box;
+
+	dp_sandbox_begin(&box, dp_relation_owner(run->release->relid), DP_STACK_TO_RUN);
+	PG_TRY();
+	{
+		desc = CreateQueryDesc(dp_lock_predicates(plan, estate->es_snapshot), "private query",
+							   estate->es_snapshot, InvalidSnapshot,
+							   &receiver->pub, params, run->given_rows, 0);
+		inner_range_table = desc->plannedstmt->rtable;
+		ExecutorStart(desc, 0);
+		dp_bound_rows(desc->planstate);
+	}
+	PG_CATCH();
+	{
+		inner_range_table = save_range_table;
+		dp_sandbox_end(&box);
+		dp_sandbox_rethrow(caller);
+	}
+	PG_END_TRY();
+	inner_range_table = save_range_table;
+	dp_sandbox_end(&box);
+	return desc;
+}
+
+static void
+end_plan(QueryDesc *desc)
+{
+	ExecutorFinish(desc);
+	ExecutorEnd(desc);
+	FreeQueryDesc(desc);
+}
+
+static void
+run_plan(QueryDesc *desc, ReleaseReceiver *receiver)
+{
 	List	   *save_range_table = inner_range_table;
 
 	PG_TRY();
 	{
-		inner_range_table = plan->rtable;
-		ExecutorStart(desc, 0);
-		dp_bound_rows(desc->planstate);
+		inner_range_table = desc->plannedstmt->rtable;
 		DP_EXECUTOR_RUN(desc);
 		if (receiver->states)
 			release_declared(receiver);
-		ExecutorFinish(desc);
-		ExecutorEnd(desc);
+		end_plan(desc);
 	}
 	PG_FINALLY();
 	{
 		inner_range_table = save_range_table;
 	}
 	PG_END_TRY();
-	FreeQueryDesc(desc);
 }
 
 /* what a failed release was charged, and what becomes of it */
@@ -346,11 +383,10 @@ run_without_rows(ReleaseReceiver *receiver)
 
 /* the rows that are read here have been paid for */
 static void
-run_on_rows(DpRun *run, ReleaseReceiver *receiver, EState *estate)
+run_on_rows(DpRun *run, QueryDesc *plan, ReleaseReceiver *receiver, EState *estate)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	DpDebitItem *item = dp_frozen_debit(run->frozen);
-	ParamListInfo params = inner_params(run->frozen, estate);
 	Oid			owner = dp_relation_owner(run->release->relid);
 	ErrorData  *volatile error = NULL;
 	DpLedgerWatch watch;
@@ -363,7 +399,7 @@ run_on_rows(DpRun *run, ReleaseReceiver *receiver, EState *estate)
 	PG_TRY();
 	{
 		PushActiveSnapshot(estate->es_snapshot);
-		run_plan(run->release->inner, receiver, params, estate);
+		run_plan(plan, receiver);
 		PopActiveSnapshot();
 	}
 	PG_CATCH();
@@ -385,24 +421,53 @@ run_on_rows(DpRun *run, ReleaseReceiver *receiver, EState *estate)
 }
 
 void
-dp_run_inner(DpRun *run, EState *estate, TupleDesc desc)
+dp_start_inner(DpRun *run, DpFrozen *frozen, EState *estate)
+{
+	DpInner    *inner = MemoryContextAllocZero(estate->es_query_cxt, sizeof(DpInner));
+	MemoryContext caller = CurrentMemoryContext;
+
+	inner->context = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp inner query",
+										   ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(inner->context);
+	inner->receiver = create_receiver(run, frozen, run->desc);
+	if (frozen->ncolumns > 0)
+		inner->plan = start_plan(run, frozen, inner->receiver, estate);
+	MemoryContextSwitchTo(caller);
+	run->inner = inner;
+}
+
+static void
+forget_inner(DpRun *run)
+{
+	MemoryContextDelete(run->inner->context);
+	pfree(run->inner);
+	run->inner = NULL;
+}
+
+void
+dp_run_inner(DpRun *run, EState *estate)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext work = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp inner query",
-											   ALLOCSET_DEFAULT_SIZES);
-	ReleaseReceiver *receiver;
+	DpInner    *inner = run->inner;
 
 	/* the asker's code may have run between two releases of the statement */
 	dp_hold_objects(run->release, run->frozen->dataset->owner, run->frozen->ncolumns > 0);
 	MemoryContextSwitchTo(estate->es_query_cxt);
 	run->rows = tuplestore_begin_heap(true, false, work_mem);
-	MemoryContextSwitchTo(work);
-	receiver = create_receiver(run, desc);
-	receiver->rows = run->rows;
-	if (run->frozen->ncolumns > 0)
-		run_on_rows(run, receiver, estate);
+	MemoryContextSwitchTo(inner->context);
+	inner->receiver->run = run;
+	inner->receiver->rows = run->rows;
+	/* not before: of several releases one at a time needs that much */
+	if (inner->receiver->keys != NULL)
+		inner->receiver->states =
+			MemoryContextAllocExtended(CurrentMemoryContext,
+									   sizeof(dp_i128) * Max(run->frozen->width, 1) *
+									   Max(dp_key_table_size(inner->receiver->keys), 1),
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	if (inner->plan != NULL)
+		run_on_rows(run, inner->plan, inner->receiver, estate);
 	else
-		run_without_rows(receiver);
+		run_without_rows(inner->receiver);
 
 	if (run->look)
 	{
@@ -415,5 +480,15 @@ dp_run_inner(DpRun *run, EState *estate, TupleDesc desc)
 		run->done = true;
 	}
 	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(work);
+	forget_inner(run);
+}
+
+void
+dp_end_inner(DpRun *run)
+{
+	if (run->inner == NULL)
+		return;
+	if (run->inner->plan != NULL)
+		end_plan(run->inner->plan);
+	forget_inner(run);
 }

@@ -71,16 +71,18 @@ typedef struct DpFrozen
  * statement: EvalPlanQual re-runs subplans in EStates of their own, and those
  * must find the answers that were already bought.
  */
+typedef struct DpInner DpInner;
+
 typedef struct DpRun
 {
 	EState	   *root;
-	int			plan_node_id;
 	DpRelease  *release;
 	DpFrozen   *frozen;
 	bool		done;
 	struct DpLook *look;		/* what runs is a first look, whose answers are not shown */
 	QueryEnvironment *given_rows;	/* for the inner plan; NULL: none, or not needed any more */
 	MemoryContext given_context;
+	DpInner    *inner;		/* started and not run yet */
 	Tuplestorestate *rows;
 	TupleDesc	desc;
 } DpRun;
@@ -114,8 +116,17 @@ extern void dp_end_givens(DpRun *run);
 extern void dp_hold_objects(DpRelease *release, Oid dataset_owner, bool charged);
 extern void dp_objects_init(void);
 
-/* inner.c: runs the inner plan and fills run->rows with released rows */
-extern void dp_run_inner(DpRun *run, EState *estate, TupleDesc desc);
+/*
+ * inner.c: makes ready what reads rows at the price frozen, before it is
+ * debited; nothing is read.  ZC002 and ZC004 for what cannot be started.
+ */
+extern void dp_start_inner(DpRun *run, DpFrozen *frozen, EState *estate);
+
+/* inner.c: runs what was started, after the debit, and fills run->rows with released rows */
+extern void dp_run_inner(DpRun *run, EState *estate);
+
+/* inner.c: ends what was started and not run, because nobody asked for its rows */
+extern void dp_end_inner(DpRun *run);
 
 /* inner.c: is one running, so that what is executed now serves it */
 extern bool dp_inner_is_running(void);

@@ -659,6 +659,31 @@ SELECT costs('SELECT dp_count(*) FROM visits UNION ALL SELECT dp_count(*) FROM e
 SELECT fails('SELECT dp_count(*) FROM visits UNION ALL SELECT dp_count(*) FROM elsewhere', 'ZC001', 0, '... one of them exhausted: none is debited');
 SELECT fails('SELECT dp_count(*) FROM visits, LATERAL (SELECT dp_count(*) FROM elsewhere) e', 'ZC002', 0, 'a release cannot be joined with raw rows');
 
+-- what fails before a row is read costs nothing, and is no failure of the day
+SELECT count(*) = 1 AS has_fdw FROM pg_available_extensions WHERE name = 'file_fdw' \gset
+\if :has_fdw
+CREATE EXTENSION file_fdw;
+CREATE SERVER away FOREIGN DATA WRAPPER file_fdw;
+CREATE TABLE far (id int, x int) PARTITION BY LIST (x);
+CREATE TABLE near PARTITION OF far FOR VALUES IN (1);
+CREATE FOREIGN TABLE gone PARTITION OF far FOR VALUES IN (2) SERVER away OPTIONS (filename '/nowhere/to/be/found');
+ALTER TABLE far OWNER TO owner1;
+ALTER TABLE near OWNER TO owner1;
+ALTER FOREIGN TABLE gone OWNER TO owner1;
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.protect_table('far', 'clinic');
+RESET SESSION AUTHORIZATION;
+SELECT fails('SELECT dp_count(*) FROM far', 'ZC002', 0, 'a scan that cannot be started costs nothing');
+SELECT fails('SELECT (SELECT dp_count(*) FROM visits), (SELECT dp_count(*) FROM far)', 'ZC002', 0, '... nor does what else the statement asks');
+SELECT is(sum(failures), 0::bigint, '... and is no failure of the day') FROM dp_cdp.budget;
+SELECT costs('SELECT dp_count(*) FROM far WHERE x = 1', 1, 'what does not need it is answered');
+\else
+SELECT skip('file_fdw is not installed', 4);
+\endif
+
+-- a statement of two releases that fetches one: what was started is ended with it
+SELECT costs('SELECT n FROM (SELECT dp_count(*) AS n FROM visits UNION ALL SELECT dp_count(*) FROM people) q LIMIT 1', 2, 'a release that nobody reads');
+
 -- what overflows when it is multiplied
 SELECT fails(format('SET LOCAL dp_cdp.rho = 288230.3761517118; SELECT %s FROM visits', string_agg(format('dp_sum(id, 0, %s)', i), ',')),
 	'ZC004', 0, 'a price beyond what can be accounted for') FROM generate_series(1, 64) i;
