@@ -271,7 +271,7 @@ check_relation(TrustContext *c, RangeTblEntry *rte)
 {
 	ListCell   *lc;
 
-	if (rte->relkind == RELKIND_VIEW)
+	if (rte->rtekind != RTE_RELATION)
 		return;
 	if (!rte->inh)
 		check_object(c, RelationRelationId, rte->relid, NULL);
@@ -319,8 +319,6 @@ check_entry(TrustContext *c, RangeTblEntry *rte)
 {
 	ListCell   *lc;
 
-	if (rte->rtekind == RTE_RELATION)
-		check_relation(c, rte);
 	foreach(lc, rte->coltypes)
 		check_type(c, lfirst_oid(lc), NULL);
 	foreach(lc, rte->colcollations)
@@ -340,7 +338,6 @@ check_expression(TrustContext *c, Node *node)
 		case T_CaseWhen:
 		case T_FromExpr:
 		case T_JoinExpr:
-		case T_RangeTblRef:
 		case T_SortGroupClause:
 			return;
 		default:
@@ -377,6 +374,12 @@ trust_walker(Node *node, TrustContext *c)
 	if (IsA(node, RangeTblEntry))
 	{
 		check_entry(c, (RangeTblEntry *) node);
+		return false;
+	}
+	/* what is in the join tree is read; rules leave entries that are not */
+	if (IsA(node, RangeTblRef))
+	{
+		check_relation(c, rt_fetch(((RangeTblRef *) node)->rtindex, linitial_node(Query, c->queries)->rtable));
 		return false;
 	}
 	if (IsA(node, Query))
