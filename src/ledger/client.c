@@ -370,6 +370,36 @@ wait_for_slot(int slot)
 	pg_memory_barrier();
 }
 
+/*
+ * CHECK_FOR_INTERRUPTS, but a cancel says what was charged.  An answer that is
+ * there goes before it.
+ */
+static void
+check_interrupts(int slot)
+{
+	DpSlotState state;
+
+	HOLD_CANCEL_INTERRUPTS();
+	CHECK_FOR_INTERRUPTS();
+	RESUME_CANCEL_INTERRUPTS();
+	while (QueryCancelPending)
+	{
+		state = dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot]));
+		if (state != DP_SLOT_PENDING && state != DP_SLOT_TAKEN)
+			return;
+		/* the worker may change it meanwhile, back and forth */
+		if (!dp_slot_swap(slot, MyDatabaseId, state,
+						  state == DP_SLOT_PENDING ? DP_SLOT_FREE : DP_SLOT_ABANDONED))
+			continue;
+		QueryCancelPending = false;
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 state == DP_SLOT_PENDING
+				 ? errmsg("canceling private query; this charge was not made")
+				 : errmsg("canceling private query while it was charged; no rows were read, and dp_cdp.releases tells whether the charge stands")));
+	}
+}
+
 static DpSlotState
 wait_for_answer(int slot)
 {
@@ -387,7 +417,7 @@ wait_for_answer(int slot)
 		ResetLatch(MyLatch);
 		state = dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot]));
 		if (state == DP_SLOT_PENDING || state == DP_SLOT_TAKEN)
-			CHECK_FOR_INTERRUPTS();
+			check_interrupts(slot);
 	}
 }
 

@@ -13,7 +13,8 @@
  *	 the same message.  So none is processed here; the caller raises it.
  * - What ends the process, and what other processes wait for, is processed at
  *	 once.
- * - No lightweight lock and no buffer is held while waiting.
+ * - No lightweight lock is held while waiting.
+ * - Other sessions of the role see it as running, not as waiting.
  *
  *-------------------------------------------------------------------------
  */
@@ -59,9 +60,9 @@ dp_wait_for_step(int64 step)
 		ms = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until);
 		if (ms <= 0)
 			break;
-		/* a clock that is set back must not make it longer than a step */
+		/* a clock that is set back must not make it longer than a step; pg_stat_activity shows no wait */
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 Min(ms, step / 1000 + 1), dp_wait_event());
+						 Min(ms, step / 1000 + 1), 0);
 	}
 	cancelled = QueryCancelPending;
 	QueryCancelPending = false;

@@ -93,17 +93,18 @@ is(debit_error($node, 'test', 'ana', 'EXPLAIN SELECT dp_count(*) FROM visits; SE
 	'', 'EXPLAIN and preview come at once');
 like(debit_error($node, 'test', 'ana', 'SET dp_cdp.rho = 1e-9; SELECT dp_count(*) FROM visits;'), qr/ZC004/, 'so does what is refused');
 my $run = background($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) FROM visits;');
-$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Extension' AND query LIKE '%dp_count%' AND query_start < now() - interval '1 second'})
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT dp_count%' AND query_start < now() - interval '1 second'})
   or die 'nobody waits';
 is(value($node, 'test', q{SELECT failures FROM dp_cdp.budgets}), 0, 'an answer that waits has not failed');
 # no lock of the ledger is held, and others go on
 $node->safe_psql('test', q{SELECT dp_cdp.set_budget('d', 'ana', rho => 2000)});
-$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Extension' AND query LIKE '%dp_count%'});
+is(value($node, 'postgres', q{SELECT coalesce(wait_event, 'none') FROM pg_stat_activity WHERE query LIKE 'SELECT dp_count%'}), 'none', '... and looks as if it was computed');
+$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT dp_count%'});
 like(finish($run), qr/terminating connection/, 'a session that is terminated does not wait');
 $node->poll_query_until('test', 'SELECT failures = 1 FROM dp_cdp.budgets') or diag('not counted');
 is(value($node, 'test', 'SELECT failures FROM dp_cdp.budgets'), 1, '... and has failed, as if it had still been reading');
 $run = background($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) FROM visits;');
-$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event_type = 'Extension' AND query LIKE '%dp_count%'})
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT dp_count%'})
   or die 'nobody waits';
 $node->stop('fast');
 like(finish($run), qr/terminating connection|server closed/, 'a shutdown does not wait either');

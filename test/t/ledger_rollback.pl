@@ -78,7 +78,7 @@ my $lock = q{SELECT FROM dp_cdp.budget WHERE dataset = 'd' FOR UPDATE};
 my $holder = hold_row($node, 'test', $lock);
 my $run = background($node, 'test',
 	q{SET SESSION AUTHORIZATION ana; SET statement_timeout = '300ms'; SELECT dp_cdp.debit('d', 1);});
-like(finish($run), qr/57014.*statement timeout/, 'statement_timeout while waiting');
+like(finish($run), qr/57014: canceling private query; this charge was not made/, 'statement_timeout while waiting');
 
 $run = background($node, 'test',
 	q{SET application_name = 'victim'; SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit('d', 1); SELECT dp_cdp.debit('d', 1);});
@@ -88,7 +88,7 @@ $node->poll_query_until('test',
 	q{SELECT query LIKE 'SELECT dp_cdp.debit%' FROM pg_stat_activity WHERE application_name = 'victim'});
 wait_waiting($node, 'test', 1);
 $node->safe_psql('test', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim'});
-like(finish($run), qr/57014.*canceling statement.*57P01.*terminating/s, 'cancelled, asked again, terminated');
+like(finish($run), qr/57014: canceling private query; this charge was not made.*57P01.*terminating/s, 'cancelled, asked again, terminated');
 
 $run = background($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT dp_cdp.debit('d', 1);});
 like(finish($run), qr/ZC003.*being changed; nothing was debited/, 'not for ever');

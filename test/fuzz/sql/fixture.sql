@@ -29,6 +29,8 @@ SELECT dp_cdp.create_dataset('x', default_rho => 200000, delta => 1e-3, default_
 	max_groups => 24, max_rows => 24) \g /dev/null
 SELECT dp_cdp.create_dataset('vault') \g /dev/null
 SELECT dp_cdp.create_dataset('replaced', default_rho => 0.01, default_delta => 1e-15, neighbors => 'replace_one') \g /dev/null
+-- neither limits what is asked at random
+SELECT dp_cdp.alter_dataset(d, min_rho => 1e-12, max_failures => 1000000000) FROM unnest('{c,x,vault,replaced}'::text[]) d \g /dev/null
 
 SELECT format($$
 CREATE SCHEMA %1$s;
