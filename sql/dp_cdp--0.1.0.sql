@@ -2219,12 +2219,41 @@ CREATE FUNCTION dp_cdp.try_initcap(text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_initcap' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_concat(text, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_concat' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_length(text) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_length_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_length(bpchar) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_length_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_btrim(text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_btrim' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_ltrim(text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_ltrim' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_rtrim(text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_rtrim' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_btrim(text, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_btrim_set' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_ltrim(text, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_ltrim_set' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_rtrim(text, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_rtrim_set' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_left(text, int4) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_left' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_right(text, int4) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_right' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_reverse(text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_reverse' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_substring(text, int4) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_substring_from' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_substring(text, int4, int4) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_substring' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_replace(text, text, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_replace' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_split_part(text, text, int4) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_split_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_starts_with(text, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_starts_with' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.text_starts_with_support;
+CREATE FUNCTION dp_cdp.try_strpos(text, text) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_strpos' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_like(text, text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_try_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT pg_catalog.textlike_support;
@@ -2273,6 +2302,14 @@ CREATE FUNCTION dp_cdp.try_text(timestamp) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_text_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_text(anyenum) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_text_enum' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_text(bpchar) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_text_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_name(text) RETURNS name
+	AS 'MODULE_PATHNAME', 'dp_try_name_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_varchar(varchar, int4, boolean) RETURNS varchar
+	AS 'MODULE_PATHNAME', 'dp_try_varchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_bpchar(bpchar, int4, boolean) RETURNS bpchar
+	AS 'MODULE_PATHNAME', 'dp_try_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_int2(text) RETURNS int2
 	AS 'MODULE_PATHNAME', 'dp_try_int2_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_int4(text) RETURNS int4

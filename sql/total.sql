@@ -20,7 +20,7 @@ INSERT INTO sample
 		('float4', ARRAY['0', '-0', '1', '-1', '0.5', '1.5', '2.5', '-2.5', '3', 'NaN', 'Infinity', '-Infinity', '3.4028235e38', '-3.4028235e38', '1.1754944e-38', '1e-45', '-1e-45', '32767.5', '32768', '2147483648', '2147483520', '9223372036854775807', '9.22337e18', '-9.223372e18']),
 		('float8', ARRAY['0', '-0', '1', '-1', '0.5', '1.5', '2.5', '-2.5', '3', 'NaN', 'Infinity', '-Infinity', '1.7976931348623157e308', '-1.7976931348623157e308', '2.2250738585072014e-308', '4.9e-324', '-4.9e-324', '1e-320', '32767.49', '32767.5', '-32768.5', '2147483647.4999998', '2147483647.5', '-2147483648.5', '9223372036854775807', '9223372036854774784', '-9223372036854775808', '3.4028236e38', '1e-46', '709.78', '709.79', '-745.13', '-745.14', '1e154', '1e155']),
 		('numeric', ARRAY['0', '1', '-1', '0.5', '1.50', '-2.5', '3', 'NaN', 'Infinity', '-Infinity', '1e400', '-1e400', '1e-400', '1.7976931348623157e308', '1.7976931348623159e308', '1e309', '4.9e-324', '1e-324', '2e-324', '3.4028235e38', '3.4028236e38', '1e-46', '32767.49', '32767.5', '-32768.49', '-32768.5', '2147483647.49', '2147483647.5', '-2147483648.5', '9223372036854775807', '9223372036854775807.49', '9223372036854775807.5', '-9223372036854775808.49', '-9223372036854775808.5', '9999.994', '9999.995', '1e-16383']),
-		('text', ARRAY['', ' ', 'a', 'ab', 'A%b_c', 'äöüß', 'ŒÆ€𝄞', repeat('x', 3000), '\\', '%', '_', 'a\%', '0', ' 12 ', '-7', '+8', '32768', '2147483648', '9223372036854775807', '9223372036854775808', '-9223372036854775808', '1.5', '-1e3', '1e308', '1e309', '1e-330', '.5', '5.', '.', '-', 'e5', '2020-02-29', '2019-02-29', '2020-13-01', '0000-01-01', '0001-01-01', '12a']),
+		('text', ARRAY['', ' ', 'a', 'ab', 'A%b_c', 'äöüß', 'ŒÆ€𝄞', repeat('x', 700), '\\', '%', '_', 'a\%', '0', ' 12 ', '-7', '+8', '32768', '2147483648', '9223372036854775807', '9223372036854775808', '-9223372036854775808', '1.5', '-1e3', '1e308', '1e309', '1e-330', '.5', '5.', '.', '-', 'e5', '2020-02-29', '2019-02-29', '2020-13-01', '0000-01-01', '0001-01-01', '12a']),
 		('bpchar', ARRAY['', ' ', 'a', 'ab  ', 'äö ']),
 		('varchar', ARRAY['', ' ', 'a', 'ab  ', 'äö ', 'abcdefghijkl']),
 		('name', ARRAY['', 'a', 'ab', 'äö', repeat('y', 63)]),
@@ -185,6 +185,51 @@ SELECT function, total, p.provolatile, t.provolatile
 SELECT count(*) AS not_executable FROM pg_proc
 	WHERE pronamespace = 'dp_cdp'::regnamespace AND (proname LIKE 'try%' OR proname = 'canonical')
 		AND NOT has_function_privilege('pg_monitor', oid, 'EXECUTE');
+
+-- How long strings may be: what a function makes of longer ones is NULL, it
+-- never makes a longer one, and none fails.  Widths: at each limit and beyond;
+-- negative: of a letter that is longer in lower case.
+CREATE FUNCTION pg_temp.wide(total regprocedure, width int, OUT longest int, OUT offence text) LANGUAGE plpgsql AS $$
+DECLARE
+	types oid[] := (SELECT proargtypes::oid[] FROM pg_proc WHERE oid = total);
+	i int;
+	call text;
+	bytes int;
+BEGIN
+	longest := 0;
+	-- each argument that is a string in turn
+	FOR i IN 0 .. cardinality(types) - 1 LOOP
+		CONTINUE WHEN types[i] NOT IN ('text'::regtype, 'bpchar'::regtype, 'varchar'::regtype);
+		SELECT 'SELECT octet_length((' || total::oid::regproc || '(' || string_agg(
+			CASE WHEN j - 1 = i THEN '$1::' || t::regtype
+				WHEN t IN ('text'::regtype, 'bpchar'::regtype, 'varchar'::regtype) THEN quote_literal('xaX') || '::' || t::regtype
+				WHEN t = 'int4'::regtype THEN '100000' WHEN t = 'bool'::regtype THEN 'true'
+				ELSE (SELECT quote_literal(min(value)) FROM sample s WHERE s.type = t) || '::' || t::regtype END
+			|| CASE WHEN t = 'text'::regtype THEN ' COLLATE "C.utf8"' ELSE '' END, ', ' ORDER BY j)
+			|| '))::text)' INTO call FROM unnest(types) WITH ORDINALITY AS u (t, j);
+		BEGIN
+			EXECUTE call INTO bytes USING CASE WHEN width > 0 THEN repeat('xaX', width / 3) ELSE repeat('Ⱥ', -width / 2) END;
+			longest := greatest(longest, bytes);
+		EXCEPTION WHEN OTHERS THEN
+			offence := format('%s raised %s', call, sqlerrm);
+		END;
+	END LOOP;
+END $$;
+CREATE TEMP TABLE widened AS
+	SELECT total, width, w.* FROM (SELECT DISTINCT total FROM listed WHERE total IS NOT NULL
+			AND (SELECT proargtypes::oid[] && '{text,bpchar,varchar}'::regtype[]::oid[] FROM pg_proc WHERE oid = total)) l,
+		unnest('{524286,-524286,524289,16777218}'::int[]) width, pg_temp.wide(total, width) w;
+SELECT * FROM widened WHERE longest > 524288 OR offence IS NOT NULL;
+SELECT count(*) > 200 AS calls, count(*) FILTER (WHERE longest > 500000) > 10 AS long FROM widened;
+-- at the limit itself
+SELECT octet_length(dp_cdp.try_concat(repeat('a', 524287), 'b')) AS concat, dp_cdp.try_concat(repeat('a', 524288), 'b') AS longer,
+	dp_cdp.try_length(repeat('a', 16777216)) AS length, dp_cdp.try_length(repeat('a', 16777217)) AS longer,
+	dp_cdp.try_strpos(repeat('a', 1000000) || 'b', 'ab') AS strpos, dp_cdp.try_strpos(repeat('a', 16000000), repeat('a', 100)) AS more_work,
+	dp_cdp.try_left(repeat('a', 1000000), 5) AS left, dp_cdp.try_left(repeat('a', 1000000), -999995) AS from_the_end,
+	dp_cdp.try_substring(repeat('a', 1000000), 3, 4) AS substring, dp_cdp.try_substring(repeat('a', 1000000), 999999, 1) AS far,
+	dp_cdp.try_starts_with(repeat('a', 1000000), 'aa') AS starts_with, dp_cdp.try_starts_with(repeat('a', 1000000), 'b') AS not,
+	dp_cdp.try_varchar(repeat('a', 1000000), 9, true) AS varchar, dp_cdp.try_bpchar(repeat('a', 1000000)::bpchar, 9, true) AS bpchar,
+	dp_cdp.canonical(repeat('a', 524289)::bpchar) AS canonical;
 
 -- casts by way of text have no built-in function to be listed under
 SELECT DISTINCT t.oid::regprocedure FROM pg_proc t

@@ -4,8 +4,9 @@
  *	  The built-in functions that may run on raw rows.
  *
  * Curated by hand.  A function is listed as it stands only if, for every
- * value of every argument, it returns without error, without a message and
- * in time linear or nearly so in its input.  Being immutable or leakproof is
+ * value of every argument, it returns without error, without a message, in
+ * time linear or nearly so in its input, and with a result of fixed length.
+ * What reads strings to the end, or makes them, has a limit (total.h).  Being immutable or leakproof is
  * neither necessary nor enough: immutable functions overflow and print values
  * they fail on, leakproof leaves out what people need.  A function with a
  * name in column "total" is replaced by that function of schema dp_cdp, which
@@ -31,7 +32,6 @@
 #define DP_TRY(f, total) {F_##f, "try_" total, 0, DP_CHECK_NONE, false}
 /* argument mask constants may not read columns, and must pass check */
 #define DP_TRY_CONST(f, total, constants, check) {F_##f, "try_" total, constants, DP_CHECK_##check, false}
-#define DP_ASIS_CONST(f, constants, check) {F_##f, NULL, constants, DP_CHECK_##check, false}
 #define DP_FROZEN(f) {F_##f, NULL, 0, DP_CHECK_NONE, true}
 #define DP_FOLD(f, total) {F_##f, "try_" total, 0, DP_CHECK_NONE, false, true}
 #define DP_LIKE(f) {F_##f, "try_like", DP_ARG(1), DP_CHECK_LIKE, false, false}
@@ -136,18 +136,19 @@ static const DpAllowed dp_allowed[] = {
 	DP_ASIS(BOOL_INT4), DP_ASIS(INT4_BOOL), DP_ASIS(INT4_CHAR),
 
 	/* strings */
-	DP_ASIS(LENGTH_TEXT), DP_ASIS(LENGTH_BPCHAR), DP_ASIS(CHAR_LENGTH_TEXT), DP_ASIS(CHAR_LENGTH_BPCHAR),
-	DP_ASIS(CHARACTER_LENGTH_TEXT), DP_ASIS(CHARACTER_LENGTH_BPCHAR), DP_ASIS(TEXTLEN),
+	DP_TRY(LENGTH_TEXT, "length"), DP_TRY(LENGTH_BPCHAR, "length"),
+	DP_TRY(CHAR_LENGTH_TEXT, "length"), DP_TRY(CHAR_LENGTH_BPCHAR, "length"),
+	DP_TRY(CHARACTER_LENGTH_TEXT, "length"), DP_TRY(CHARACTER_LENGTH_BPCHAR, "length"), DP_TRY(TEXTLEN, "length"),
 	DP_ASIS(OCTET_LENGTH_TEXT), DP_ASIS(OCTET_LENGTH_BPCHAR), DP_ASIS(OCTET_LENGTH_BYTEA),
 	DP_FOLD(LOWER_TEXT, "lower"), DP_FOLD(UPPER_TEXT, "upper"), DP_FOLD(INITCAP, "initcap"),
-	DP_ASIS(BTRIM_TEXT), DP_ASIS(LTRIM_TEXT), DP_ASIS(RTRIM_TEXT),
-	DP_ASIS_CONST(BTRIM_TEXT_TEXT, DP_ARG(1), NONE),
-	DP_ASIS_CONST(LTRIM_TEXT_TEXT, DP_ARG(1), NONE),
-	DP_ASIS_CONST(RTRIM_TEXT_TEXT, DP_ARG(1), NONE),
-	DP_ASIS(LEFT), DP_ASIS(RIGHT), DP_ASIS(REVERSE_TEXT),
-	DP_ASIS(SUBSTR_TEXT_INT4), DP_ASIS(SUBSTRING_TEXT_INT4),
+	DP_TRY(BTRIM_TEXT, "btrim"), DP_TRY(LTRIM_TEXT, "ltrim"), DP_TRY(RTRIM_TEXT, "rtrim"),
+	DP_TRY_CONST(BTRIM_TEXT_TEXT, "btrim", DP_ARG(1), NONE),
+	DP_TRY_CONST(LTRIM_TEXT_TEXT, "ltrim", DP_ARG(1), NONE),
+	DP_TRY_CONST(RTRIM_TEXT_TEXT, "rtrim", DP_ARG(1), NONE),
+	DP_TRY(LEFT, "left"), DP_TRY(RIGHT, "right"), DP_TRY(REVERSE_TEXT, "reverse"),
+	DP_TRY(SUBSTR_TEXT_INT4, "substring"), DP_TRY(SUBSTRING_TEXT_INT4, "substring"),
 	DP_TRY(SUBSTR_TEXT_INT4_INT4, "substring"), DP_TRY(SUBSTRING_TEXT_INT4_INT4, "substring"),
-	DP_ASIS(STARTS_WITH), DP_ASIS(STRPOS), DP_ASIS(POSITION_TEXT_TEXT),
+	DP_TRY(STARTS_WITH, "starts_with"), DP_TRY(STRPOS, "strpos"), DP_TRY(POSITION_TEXT_TEXT, "strpos"),
 	DP_TRY(TEXTCAT, "concat"),
 	DP_TRY_CONST(REPLACE, "replace", DP_ARG(1) | DP_ARG(2), NONE),
 	DP_TRY_CONST(SPLIT_PART, "split_part", DP_ARG(1) | DP_ARG(2), NONE),
@@ -160,9 +161,9 @@ static const DpAllowed dp_allowed[] = {
 	DP_ILIKE(BPCHARICLIKE),
 	DP_NOT_ILIKE(BPCHARICNLIKE),
 	DP_ILIKE(NAMEICLIKE), DP_NOT_ILIKE(NAMEICNLIKE),
-	DP_ASIS(TEXT_BPCHAR), DP_ASIS(TEXT_NAME), DP_ASIS(TEXT_CHAR), DP_ASIS(TEXT_BOOL), DP_ASIS(NAME_TEXT),
-	DP_ASIS_CONST(VARCHAR_VARCHAR_INT4_BOOL, DP_ARG(1) | DP_ARG(2), LENGTH),
-	DP_ASIS_CONST(BPCHAR_BPCHAR_INT4_BOOL, DP_ARG(1) | DP_ARG(2), LENGTH),
+	DP_TRY(TEXT_BPCHAR, "text"), DP_ASIS(TEXT_NAME), DP_ASIS(TEXT_CHAR), DP_ASIS(TEXT_BOOL), DP_TRY(NAME_TEXT, "name"),
+	DP_TRY_CONST(VARCHAR_VARCHAR_INT4_BOOL, "varchar", DP_ARG(1) | DP_ARG(2), LENGTH),
+	DP_TRY_CONST(BPCHAR_BPCHAR_INT4_BOOL, "bpchar", DP_ARG(1) | DP_ARG(2), LENGTH),
 
 	/* dates and times */
 	DP_ASIS(ISFINITE_DATE), DP_ASIS(ISFINITE_TIMESTAMP), DP_ASIS(ISFINITE_TIMESTAMPTZ),

@@ -6,8 +6,8 @@
  * Invariant: for every argument the result is that of the built-in function,
  * or NULL where that would raise an error.  No error is caught here, all are
  * foreseen: catching one would need a subtransaction.  More is NULL than
- * strictly needed in three places: products, quotients and roots of numeric
- * of a thousand digits or more (for their time), roundings of numeric beyond
+ * strictly needed in three places: products, quotients, roots and buckets of
+ * numeric of a thousand digits or more (for their time), roundings of numeric beyond
  * 10^130000, and 2^31 - 1 buckets.
  *
  * All are strict, and harmless to call by hand.
@@ -543,6 +543,8 @@ dp_try_width_bucket_numeric(PG_FUNCTION_ARGS)
 	Numeric		high = PG_GETARG_NUMERIC(2);
 	int32		count = PG_GETARG_INT32(3);
 
+	if (dp_numeric_is_long(x) || dp_numeric_is_long(low) || dp_numeric_is_long(high))
+		PG_RETURN_NULL();
 	if (count <= 0 || count == INT_MAX || numeric_is_nan(x) || numeric_is_nan(low) || numeric_is_nan(high) ||
 		numeric_is_inf(low) || numeric_is_inf(high) ||
 		dp_numeric_compare(low, high) == 0)

@@ -5,9 +5,10 @@
  *
  * Invariant: for every argument the result is that of the built-in function,
  * or NULL where that would raise an error.  More is NULL than strictly needed
- * where a string is longer than 16 MB and the built-in needs a multiple of
- * its length as memory, and for spellings of numbers and dates that only some
- * versions or settings understand.
+ * where a string is longer than total.h has it, or its size times that of what
+ * is sought in it, and for spellings of numbers and dates that only some
+ * versions or settings understand.  No result is longer than DP_MAX_TEXT, and
+ * what is longer is not even read.
  *
  * All are strict, and harmless to call by hand.
  *
@@ -22,7 +23,7 @@
 #include "catalog/pg_type_d.h"
 #include "compat.h"
 #include "fmgr.h"
-#include "guard/constants.h"
+#include "guard/total.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -31,19 +32,138 @@
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
 
-/* longest string that is expanded; a quarter of what the built-ins can take */
-#define DP_MAX_TEXT (16 * 1024 * 1024)
 /* longest number or date in text */
 #define DP_MAX_LITERAL 200
+
+#define DP_ARG_IS_WIDE(n) dp_text_is_wide(PG_GETARG_DATUM(n))
+
+/* so many characters are no wide string in any encoding */
+#define DP_MAX_CHARS (DP_MAX_TEXT / MAX_MULTIBYTE_CHAR_LEN)
+
+/* ------------------------------------------------------------------------
+ * What is no longer than its argument
+ * ------------------------------------------------------------------------
+ */
+
+#define DP_TRY_NOT_WIDE(name, builtin) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	if (DP_ARG_IS_WIDE(0)) \
+		PG_RETURN_NULL(); \
+	return builtin(fcinfo); \
+} \
+extern int dp_no_such_variable
+
+DP_TRY_NOT_WIDE(btrim, btrim1);
+DP_TRY_NOT_WIDE(ltrim, ltrim1);
+DP_TRY_NOT_WIDE(rtrim, rtrim1);
+DP_TRY_NOT_WIDE(right, text_right);
+DP_TRY_NOT_WIDE(reverse, text_reverse);
+DP_TRY_NOT_WIDE(substring_from, text_substr_no_len);
+DP_TRY_NOT_WIDE(name_text, text_name);
+/* of bpchar, whose padding it removes */
+DP_TRY_NOT_WIDE(text_bpchar, rtrim1);
+
+/* each character of one is compared with each of the other */
+static bool
+dp_is_work(FunctionCallInfo fcinfo)
+{
+	CHECK_FOR_INTERRUPTS();
+	return dp_text_bytes(PG_GETARG_DATUM(0)) * dp_text_bytes(PG_GETARG_DATUM(1)) > DP_MAX_WORK;
+}
+
+#define DP_TRY_TRIM(name, builtin) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	if (DP_ARG_IS_WIDE(0) || DP_ARG_IS_WIDE(1) || dp_is_work(fcinfo)) \
+		PG_RETURN_NULL(); \
+	return builtin(fcinfo); \
+} \
+extern int dp_no_such_variable
+
+DP_TRY_TRIM(btrim_set, btrim);
+DP_TRY_TRIM(ltrim_set, ltrim);
+DP_TRY_TRIM(rtrim_set, rtrim);
+
+/* the beginning of a long string is read without the rest */
+PG_FUNCTION_INFO_V1(dp_try_left);
+Datum
+dp_try_left(PG_FUNCTION_ARGS)
+{
+	int32		n = PG_GETARG_INT32(1);
+
+	if (DP_ARG_IS_WIDE(0) && (n < 0 || n > DP_MAX_CHARS))
+		PG_RETURN_NULL();
+	return text_left(fcinfo);
+}
+
+PG_FUNCTION_INFO_V1(dp_try_substring);
+Datum
+dp_try_substring(PG_FUNCTION_ARGS)
+{
+	int32		len = PG_GETARG_INT32(2);
+
+	if (len < 0 || (DP_ARG_IS_WIDE(0) && (int64) PG_GETARG_INT32(1) + len > DP_MAX_CHARS))
+		PG_RETURN_NULL();
+	return text_substr(fcinfo);
+}
+
+PG_FUNCTION_INFO_V1(dp_try_split_part);
+Datum
+dp_try_split_part(PG_FUNCTION_ARGS)
+{
+	if (PG_GETARG_INT32(2) == 0 || DP_ARG_IS_WIDE(0) || DP_ARG_IS_WIDE(1) || dp_is_work(fcinfo))
+		PG_RETURN_NULL();
+	/* the built-in negates it; no string has so many fields */
+	if (PG_GETARG_INT32(2) == PG_INT32_MIN)
+		PG_RETURN_TEXT_P(cstring_to_text(""));
+	return split_part(fcinfo);
+}
+
+/*
+ * varchar(n) and char(n): an implicit cast, which the guard lets pass only
+ * where it cuts nothing off, is called by hand alone.
+ */
+#define DP_TRY_CUT(name, builtin) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	int64		n = (int64) PG_GETARG_INT32(1) - VARHDRSZ; \
+	if (n > DP_MAX_CHARS || !PG_GETARG_BOOL(2)) \
+		PG_RETURN_NULL(); \
+	if (!DP_ARG_IS_WIDE(0)) \
+		return builtin(fcinfo); \
+	if (n < 0) \
+		PG_RETURN_NULL(); \
+	return DirectFunctionCall3(text_substr, PG_GETARG_DATUM(0), Int32GetDatum(1), Int32GetDatum((int32) n)); \
+} \
+extern int dp_no_such_variable
+
+DP_TRY_CUT(varchar, varchar);
+DP_TRY_CUT(bpchar, bpchar);
+
+/* ------------------------------------------------------------------------
+ * What may be longer
+ * ------------------------------------------------------------------------
+ */
 
 #define DP_TRY_CASE(name, builtin) \
 PG_FUNCTION_INFO_V1(dp_try_##name); \
 Datum \
 dp_try_##name(PG_FUNCTION_ARGS) \
 { \
-	if (VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(0)) > DP_MAX_TEXT) \
+	Datum		result; \
+	if (DP_ARG_IS_WIDE(0)) \
 		PG_RETURN_NULL(); \
-	return builtin(fcinfo); \
+	result = builtin(fcinfo); \
+	if (dp_text_is_wide(result)) \
+		PG_RETURN_NULL(); \
+	return result; \
 } \
 extern int dp_no_such_variable
 
@@ -55,45 +175,90 @@ PG_FUNCTION_INFO_V1(dp_try_concat);
 Datum
 dp_try_concat(PG_FUNCTION_ARGS)
 {
-	if ((int64) VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(0)) +
-		VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(1)) > DP_MAX_TEXT)
+	if (dp_text_bytes(PG_GETARG_DATUM(0)) + dp_text_bytes(PG_GETARG_DATUM(1)) > DP_MAX_TEXT)
 		PG_RETURN_NULL();
 	return textcat(fcinfo);
-}
-
-PG_FUNCTION_INFO_V1(dp_try_substring);
-Datum
-dp_try_substring(PG_FUNCTION_ARGS)
-{
-	if (PG_GETARG_INT32(2) < 0)
-		PG_RETURN_NULL();
-	return text_substr(fcinfo);
-}
-
-PG_FUNCTION_INFO_V1(dp_try_split_part);
-Datum
-dp_try_split_part(PG_FUNCTION_ARGS)
-{
-	if (PG_GETARG_INT32(2) == 0)
-		PG_RETURN_NULL();
-	/* the built-in negates it; no string has so many fields */
-	if (PG_GETARG_INT32(2) == PG_INT32_MIN)
-		PG_RETURN_TEXT_P(cstring_to_text(""));
-	return split_part(fcinfo);
 }
 
 PG_FUNCTION_INFO_V1(dp_try_replace);
 Datum
 dp_try_replace(PG_FUNCTION_ARGS)
 {
-	int64		source = VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(0));
-	int64		from = VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(1));
-	int64		to = VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(2));
+	int64		source = dp_text_bytes(PG_GETARG_DATUM(0));
+	int64		from = dp_text_bytes(PG_GETARG_DATUM(1));
+	int64		to = dp_text_bytes(PG_GETARG_DATUM(2));
 
+	if (DP_ARG_IS_WIDE(0) || DP_ARG_IS_WIDE(1) || DP_ARG_IS_WIDE(2) || dp_is_work(fcinfo))
+		PG_RETURN_NULL();
 	/* each occurrence makes room for one replacement */
 	if (from > 0 && source + source / from * to > DP_MAX_TEXT)
 		PG_RETURN_NULL();
 	return replace_text(fcinfo);
+}
+
+/* ------------------------------------------------------------------------
+ * Searching and measuring, which keep no copy
+ * ------------------------------------------------------------------------
+ */
+
+#define DP_TRY_LENGTH(name, builtin) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	text	   *arg; \
+	Datum		result; \
+	if (dp_text_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ) \
+		PG_RETURN_NULL(); \
+	arg = PG_GETARG_TEXT_PP(0); \
+	result = DirectFunctionCall1(builtin, PointerGetDatum(arg)); \
+	PG_FREE_IF_COPY(arg, 0); \
+	return result; \
+} \
+extern int dp_no_such_variable
+
+DP_TRY_LENGTH(length_text, textlen);
+DP_TRY_LENGTH(length_bpchar, bpcharlen);
+
+PG_FUNCTION_INFO_V1(dp_try_strpos);
+Datum
+dp_try_strpos(PG_FUNCTION_ARGS)
+{
+	text	   *arg;
+	text	   *sought;
+	Datum		result;
+
+	if (dp_text_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ || DP_ARG_IS_WIDE(1) || dp_is_work(fcinfo))
+		PG_RETURN_NULL();
+	arg = PG_GETARG_TEXT_PP(0);
+	sought = PG_GETARG_TEXT_PP(1);
+	result = DirectFunctionCall2Coll(textpos, PG_GET_COLLATION(), PointerGetDatum(arg), PointerGetDatum(sought));
+	PG_FREE_IF_COPY(arg, 0);
+	PG_FREE_IF_COPY(sought, 1);
+	return result;
+}
+
+/* as bytes; no more of the string is read than is compared */
+PG_FUNCTION_INFO_V1(dp_try_starts_with);
+Datum
+dp_try_starts_with(PG_FUNCTION_ARGS)
+{
+	text	   *prefix;
+	text	   *start;
+	int			len;
+	bool		result;
+
+	if (DP_ARG_IS_WIDE(1))
+		PG_RETURN_NULL();
+	prefix = PG_GETARG_TEXT_PP(1);
+	len = VARSIZE_ANY_EXHDR(prefix);
+	if (dp_text_bytes(PG_GETARG_DATUM(0)) < len)
+		PG_RETURN_BOOL(false);
+	start = DP_ARG_IS_WIDE(0) ? PG_GETARG_TEXT_P_SLICE(0, 0, len) : PG_GETARG_TEXT_PP(0);
+	result = memcmp(VARDATA_ANY(start), VARDATA_ANY(prefix), len) == 0;
+	PG_FREE_IF_COPY(start, 0);
+	PG_FREE_IF_COPY(prefix, 1);
+	PG_RETURN_BOOL(result);
 }
 
 /* ------------------------------------------------------------------------
@@ -165,11 +330,16 @@ dp_try_text_timestamp(PG_FUNCTION_ARGS)
  * long for a number or contains a zero byte.
  */
 static char *
-dp_literal(const text *arg)
+dp_literal(Datum value)
 {
-	const char *from = VARDATA_ANY(arg);
-	const char *to = from + VARSIZE_ANY_EXHDR(arg);
+	const text *arg = dp_text_is_wide(value) ? NULL : DatumGetTextPP(value);
+	const char *from;
+	const char *to;
 
+	if (arg == NULL)
+		return NULL;
+	from = VARDATA_ANY(arg);
+	to = from + VARSIZE_ANY_EXHDR(arg);
 	while (from < to && isspace((unsigned char) *from))
 		from++;
 	while (to > from && isspace((unsigned char) to[-1]))
@@ -181,7 +351,7 @@ dp_literal(const text *arg)
 
 /* [+-] digits */
 static bool
-dp_parse_int(const text *arg, int64 lowest, int64 highest, int64 *result)
+dp_parse_int(Datum arg, int64 lowest, int64 highest, int64 *result)
 {
 	char	   *s = dp_literal(arg);
 	bool		negative;
@@ -212,7 +382,7 @@ Datum \
 dp_try_##type##_text(PG_FUNCTION_ARGS) \
 { \
 	int64		result; \
-	if (!dp_parse_int(PG_GETARG_TEXT_PP(0), lowest, highest, &result)) \
+	if (!dp_parse_int(PG_GETARG_DATUM(0), lowest, highest, &result)) \
 		PG_RETURN_NULL(); \
 	PG_RETURN_##R(result); \
 } \
@@ -256,7 +426,7 @@ PG_FUNCTION_INFO_V1(dp_try_float8_text);
 Datum
 dp_try_float8_text(PG_FUNCTION_ARGS)
 {
-	char	   *s = dp_literal(PG_GETARG_TEXT_PP(0));
+	char	   *s = dp_literal(PG_GETARG_DATUM(0));
 	float8		result;
 
 	if (s == NULL || !dp_is_decimal(s))
@@ -272,7 +442,7 @@ PG_FUNCTION_INFO_V1(dp_try_numeric_text);
 Datum
 dp_try_numeric_text(PG_FUNCTION_ARGS)
 {
-	char	   *s = dp_literal(PG_GETARG_TEXT_PP(0));
+	char	   *s = dp_literal(PG_GETARG_DATUM(0));
 
 	if (s == NULL || !dp_is_decimal(s))
 		PG_RETURN_NULL();
@@ -284,7 +454,7 @@ PG_FUNCTION_INFO_V1(dp_try_date_text);
 Datum
 dp_try_date_text(PG_FUNCTION_ARGS)
 {
-	char	   *s = dp_literal(PG_GETARG_TEXT_PP(0));
+	char	   *s = dp_literal(PG_GETARG_DATUM(0));
 	int			year,
 				month,
 				day,
@@ -333,8 +503,11 @@ PG_FUNCTION_INFO_V1(dp_canonical_bpchar);
 Datum
 dp_canonical_bpchar(PG_FUNCTION_ARGS)
 {
-	BpChar	   *arg = PG_GETARG_BPCHAR_PP(0);
+	BpChar	   *arg;
 
+	if (DP_ARG_IS_WIDE(0))
+		PG_RETURN_NULL();
+	arg = PG_GETARG_BPCHAR_PP(0);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(VARDATA_ANY(arg),
 											  bpchartruelen(VARDATA_ANY(arg), VARSIZE_ANY_EXHDR(arg))));
 }
