@@ -12,6 +12,7 @@
 #	make fuzz-neighbours	the same SQL on two databases that differ in one person; STATEMENTS=1000000 SEED=1
 #	make check-core			PostgreSQL's own test suites with dp_cdp in the server
 #	make check-layers		who may include whom in src/
+#	make check-verify		whether the guard's last gate holds where another check fails
 #	make check-versions		build and test on other versions of PostgreSQL, in chroots (root)
 #	make indent				pgindent style
 #
@@ -44,7 +45,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours check-core check-layers check-versions indent
+OWN_GOALS = test demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours check-core check-layers check-verify check-versions indent
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -111,6 +112,9 @@ check-core:
 
 check-layers:
 	@bash test/tools/check_layers.sh
+
+check-verify:
+	@bash test/tools/check_verify.sh
 
 check-versions:
 	@bash test/tools/other_versions.sh $(VERSIONS)

@@ -329,22 +329,10 @@ dp_vet(Node *node, DpVet *vet)
 			return dp_vet_io(vet, (CoerceViaIO *) node);
 
 		case T_SQLValueFunction:
-			switch (((SQLValueFunction *) node)->op)
-			{
-				case SVFOP_CURRENT_DATE:
-				case SVFOP_CURRENT_TIME:
-				case SVFOP_CURRENT_TIME_N:
-				case SVFOP_CURRENT_TIMESTAMP:
-				case SVFOP_CURRENT_TIMESTAMP_N:
-				case SVFOP_LOCALTIME:
-				case SVFOP_LOCALTIME_N:
-				case SVFOP_LOCALTIMESTAMP:
-				case SVFOP_LOCALTIMESTAMP_N:
-					return copyObject(node);
-				default:
-					dp_refuse(vet, node, "the name of the current user, role, catalog or schema",
-							  "write it as a constant");
-			}
+			if (dp_is_time_function((SQLValueFunction *) node))
+				return copyObject(node);
+			dp_refuse(vet, node, "the name of the current user, role, catalog or schema",
+					  "write it as a constant");
 			break;
 
 		case T_SubLink:

@@ -92,6 +92,7 @@ typedef struct DpLevel
 	DpRelease  *release;
 	DpFrom		from;
 	DpAllowContext allow;		/* for expressions over from */
+	Oid			dataset_owner;
 	const char *table;			/* name of the first protected table, for messages */
 	int			where;			/* location that the level is known by */
 	List	   *conditions;		/* conjuncts of WHERE and of inner joins, as the query has them */
@@ -205,6 +206,9 @@ extern void dp_check_trusted(DpLevel *level);
 /* inner_query.c: the inner query of one release; from->query becomes part of it */
 extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts);
 extern Expr *dp_make_param(int number, Oid type);
+
+/* verify.c: nothing is in it that is not listed there; an error, otherwise, as of a bug */
+extern void dp_verify_inner(DpLevel *level);
 
 /* NULL where the value is not a number: NaN counts as NULL */
 extern Expr *dp_nan_to_null(Expr *value);

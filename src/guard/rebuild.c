@@ -255,9 +255,7 @@ dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow
 		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		Expr	   *expr = tle->expr;
 
-		/* what was pruned may be of any type */
-		if (!IsA(expr, Const) || !((Const *) expr)->constisnull)
-			expr = (Expr *) dp_make_total((Node *) expr, allow);
+		expr = (Expr *) dp_make_total((Node *) expr, allow);
 		new->targetList = lappend(new->targetList, makeTargetEntry(expr, tle->resno, tle->resname, tle->resjunk));
 		((TargetEntry *) llast(new->targetList))->ressortgroupref = tle->ressortgroupref;
 	}

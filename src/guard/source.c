@@ -140,7 +140,7 @@ check_protected(DpSource *s, RangeTblEntry *rte)
 		release->relid = rte->relid;
 		s->level->table = name;
 		s->level->allow.run_as = dp_relation_owner(rte->relid);
-		s->dataset_owner = dp_policy_dataset(table->dataset)->owner;
+		s->level->dataset_owner = dp_policy_dataset(table->dataset)->owner;
 	}
 	else
 	{
@@ -277,7 +277,7 @@ read_public(DpSource *s, DpScope *scope, DpFrom *from, Node *expressions, DpLeaf
 		if (leaves[rti].is_private)
 			continue;
 		if (rte->rtekind == RTE_RELATION &&
-			dp_is_trusted_table(rte, s->level->allow.run_as, s->dataset_owner))
+			dp_is_trusted_table(rte, s->level->allow.run_as, s->level->dataset_owner))
 			leaves[rti].relid = rte->relid;
 		else
 			make_given(s, scope, from->query, rti, expressions);

@@ -52,7 +52,6 @@ typedef struct DpSource
 	DpSplitContext *cxt;
 	DpLevel    *level;
 	bool		always;
-	Oid			dataset_owner;
 	List	   *inlined;		/* CommonTableExpr, once for each copy */
 } DpSource;
 

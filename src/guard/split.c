@@ -244,6 +244,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, CollectContext *coll
 								DP_MAX_VALUES, DP_MAX_KEYS));
 	cxt->next_param += 1 + list_length(release->columns) * DP_COLUMN_PARAMS;
 	release->inner_query = dp_build_inner_query(release, &level->from, &level->parts);
+	dp_verify_inner(level);
 	dp_check_trusted(level);
 	cxt->releases = lappend(cxt->releases, release);
 	return level;

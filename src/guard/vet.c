@@ -175,6 +175,26 @@ dp_array_cast_is_relabel(ArrayCoerceExpr *cast)
 	return IsA(cast->elemexpr, RelabelType) && IsA(((RelabelType *) cast->elemexpr)->arg, CaseTestExpr);
 }
 
+bool
+dp_is_time_function(SQLValueFunction *function)
+{
+	switch (function->op)
+	{
+		case SVFOP_CURRENT_DATE:
+		case SVFOP_CURRENT_TIME:
+		case SVFOP_CURRENT_TIME_N:
+		case SVFOP_CURRENT_TIMESTAMP:
+		case SVFOP_CURRENT_TIMESTAMP_N:
+		case SVFOP_LOCALTIME:
+		case SVFOP_LOCALTIME_N:
+		case SVFOP_LOCALTIMESTAMP:
+		case SVFOP_LOCALTIMESTAMP_N:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /*
  * Finds what keeps an expression from being evaluated at once: anything that
  * depends on rows, parameters or time, or is not PostgreSQL's own.

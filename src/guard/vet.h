@@ -53,6 +53,9 @@ extern bool dp_refuse_failing(Node *node, DpVet *vet);
 /* the value of what can be evaluated */
 extern Const *dp_fold(Node *node);
 
+/* not the name of somebody or something */
+extern bool dp_is_time_function(SQLValueFunction *function);
+
 /* the element-wise part of a cast of arrays is a mere change of labels, as varchar[] to text[] */
 extern bool dp_array_cast_is_relabel(ArrayCoerceExpr *cast);
 

@@ -5,7 +5,8 @@
 #	  Builds dp_cdp, runs every test there is, goes on after failures, and
 #	  ends with the line "N passed, N failed[, N skipped]".
 #
-# Suites: layers symbols unit regress isolation pgtap attacks t stat readme demo.
+# Suites: layers symbols unit regress isolation pgtap attacks t stat readme verify
+# demo.
 # ONLY="regress t/crash.pl" runs these alone: whole suites, or single files.
 # ASSERT=1 runs them on a server with assertions (assert_server.sh).
 # Logs stay in build/test.  See test/README.md.
@@ -419,6 +420,7 @@ then
 	run_files run_perl t "$DP_TOP"/test/t/*.pl
 	run_files run_stat stat "$DP_TOP"/test/stat/*.py
 	run_files run_readme readme "$DP_TOP/README.md"
+	run_check verify bash "$tools/check_verify.sh"
 	run_check demo bash "$DP_TOP/test/demo/demo.sh" check
 fi
 

@@ -14,7 +14,7 @@ INTERNAL = re.compile(r'cache lookup failed|unrecognized node type|variable not 
                       r'unrecognized .* (type|tag)|bogus |improper |plan should not|failed to (find|build)|'
                       r'corrupt|out of (memory|range attribute)|invalid (attnum|memory|page|varno|varattno)|bad levelsup|'
                       r'attribute \d+ of type|wrong (element|number)|cannot (copy|read) .* node|could not devise|'
-                      r'unexpected (outer|plan|non)|target lists? .* (mismatch|differ)|failed while it read|could not be planned')
+                      r'unexpected (outer|plan|non)|target lists? .* (mismatch|differ)|failed while it read|could not be planned|could not be verified')
 # PostgreSQL's own, seen without the extension
 KNOWN = re.compile('failed to find conversion function from unknown to|invalid INTERVAL typmod|unrecognized interval typmod|unrecognized privilege type|'
                    'could not (find|determine) .*(collation|polymorphic|pg_toast)')

@@ -1,0 +1,240 @@
+/*-------------------------------------------------------------------------
+ *
+ * verify.c
+ *	  The last gate: looks at a finished inner query as if it trusted nobody
+ *	  who made it.
+ *
+ * That nothing unvetted runs on raw rows with their owner's rights is made
+ * true by those that build inner queries, each at its place.  Here the whole
+ * query is walked once more, and whatever is not listed is an error, before
+ * anything is planned: all fields of each Query and range table entry, also
+ * those that this version of the extension does not know, and each expression
+ * (verify_expr.c).  There is no policy here, and no message for an analyst:
+ * whoever meets one has found a bug.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "compat.h"
+#include "guard/verify.h"
+#include "miscadmin.h"
+#include "parser/parsetree.h"
+
+static void verify_query(DpVerify *outer, Query *query, DpPlace place);
+
+void
+dp_unverified(const char *what, Node *node)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 errmsg("private query could not be verified: %s (node type %d); this is a bug of dp_cdp, please report it",
+					what, node ? (int) nodeTag(node) : 0)));
+}
+
+/* ------------------------------------------------------------------------
+ * Range table and join tree
+ * ------------------------------------------------------------------------
+ */
+
+static void
+verify_join_tree(DpVerify *v, Node *node)
+{
+	ListCell   *lc;
+
+	if (IsA(node, FromExpr))
+	{
+		foreach(lc, ((FromExpr *) node)->fromlist)
+			verify_join_tree(v, lfirst(lc));
+	}
+	else if (IsA(node, JoinExpr))
+	{
+		JoinExpr   *join = (JoinExpr *) node;
+
+		dp_require(join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT ||
+				join->jointype == JOIN_RIGHT || join->jointype == JOIN_FULL, "a join of another kind", node);
+		dp_require(!join->isNatural && join->usingClause == NIL && join->alias == NULL && join->join_using_alias == NULL,
+				"a join with other parts", node);
+		verify_join_tree(v, join->larg);
+		verify_join_tree(v, join->rarg);
+	}
+	else
+	{
+		dp_require(IsA(node, RangeTblRef) && !bms_is_member(((RangeTblRef *) node)->rtindex, v->leaves) &&
+				((RangeTblRef *) node)->rtindex <= list_length(v->query->rtable), "an entry of the join tree", node);
+		v->leaves = bms_add_member(v->leaves, ((RangeTblRef *) node)->rtindex);
+	}
+}
+
+/* after all entries are known */
+static void
+verify_conditions(DpVerify *v, Node *node)
+{
+	ListCell   *lc;
+
+	if (IsA(node, FromExpr))
+	{
+		foreach(lc, ((FromExpr *) node)->fromlist)
+			verify_conditions(v, lfirst(lc));
+		dp_verify_expr(((FromExpr *) node)->quals, v);
+	}
+	else if (IsA(node, JoinExpr))
+	{
+		verify_conditions(v, ((JoinExpr *) node)->larg);
+		verify_conditions(v, ((JoinExpr *) node)->rarg);
+		dp_verify_expr(((JoinExpr *) node)->quals, v);
+	}
+}
+
+static void
+verify_relation(DpVerify *v, RangeTblEntry *rte)
+{
+	Oid			owner = v->level->allow.run_as;
+
+	if (dp_policy_table(rte->relid) == NULL)
+		dp_require(rte->enrname == NULL && dp_is_trusted_table(rte, owner, v->level->dataset_owner),
+				"a table of somebody else", rte);
+	else
+		dp_require(list_member_oid(v->release->relids, rte->relid) &&
+				(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
+				dp_relation_owner(rte->relid) == owner && dp_check_as_user(v->query, rte) == owner &&
+				rte->enrname != NULL && strcmp(rte->enrname, DP_INNER_MARK) == 0,
+				"a protected table that is not marked", rte);
+}
+
+static bool
+is_given(DpRelease *release, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, release->givens)
+		if (name != NULL && strcmp(((DpGiven *) lfirst(lc))->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* nothing is set beside what is expected of its kind, not even what only newer versions have */
+static void
+verify_entry_parts(RangeTblEntry *rte, bool is_leaf)
+{
+	RangeTblEntry rest;
+	RangeTblEntry *nothing = makeNode(RangeTblEntry);
+
+	memcpy(&rest, rte, sizeof(RangeTblEntry));
+	rest.rtekind = 0;
+	rest.alias = rest.eref = NULL;
+	rest.inFromCl = false;
+	if (rte->rtekind == RTE_RELATION || rte->rtekind == RTE_SUBQUERY)
+	{
+		rest.relid = InvalidOid;
+		rest.relkind = 0;
+		rest.rellockmode = 0;
+		dp_keep_permissions(&rest, nothing);
+	}
+	if (rte->rtekind == RTE_RELATION && is_leaf)
+	{
+		rest.inh = false;
+		rest.enrname = NULL;
+	}
+	if (rte->rtekind == RTE_SUBQUERY)
+	{
+		rest.subquery = NULL;
+		rest.security_barrier = false;
+	}
+	if (rte->rtekind == RTE_NAMEDTUPLESTORE)
+	{
+		rest.enrname = NULL;
+		rest.enrtuples = 0;
+		rest.coltypes = rest.coltypmods = rest.colcollations = NIL;
+	}
+	if (rte->rtekind == RTE_JOIN)
+		rest.jointype = 0;
+	dp_require(memcmp(&rest, nothing, sizeof(RangeTblEntry)) == 0, "a range table entry with other parts", rte);
+	pfree(nothing);
+}
+
+static void
+verify_entry(DpVerify *v, Index rti, RangeTblEntry *rte)
+{
+	bool		is_leaf = bms_is_member(rti, v->leaves);
+
+	verify_entry_parts(rte, is_leaf);
+	if (!is_leaf)
+		dp_require(rte->rtekind == RTE_RELATION || rte->rtekind == RTE_JOIN || rte->rtekind == RTE_RESULT,
+				"a range table entry that nothing reads", rte);
+	else if (rte->rtekind == RTE_SUBQUERY)
+		verify_query(v, rte->subquery, v->place == DP_PLACE_ENTRIES ? DP_PLACE_UNITS : DP_PLACE_SOURCE);
+	else
+	{
+		dp_require(v->place != DP_PLACE_ENTRIES, "a range table entry above units", rte);
+		if (rte->rtekind == RTE_RELATION)
+			verify_relation(v, rte);
+		else
+			dp_require(rte->rtekind == RTE_NAMEDTUPLESTORE && is_given(v->release, rte->enrname),
+					"a range table entry that is not listed", rte);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Queries
+ * ------------------------------------------------------------------------
+ */
+
+static void
+verify_query_parts(Query *query, DpPlace place)
+{
+	Query		rest;
+	Query	   *nothing = makeNode(Query);
+
+	dp_require(query->commandType == CMD_SELECT && query->jointree != NULL, "a command of another kind", query);
+	memcpy(&rest, query, sizeof(Query));
+	rest.commandType = CMD_UNKNOWN;
+	rest.querySource = 0;
+	rest.canSetTag = false;
+	rest.hasAggs = false;
+	rest.rtable = NIL;
+	dp_forget_permissions(&rest);
+	rest.jointree = NULL;
+	rest.targetList = NIL;
+	rest.groupClause = NIL;
+	if (place == DP_PLACE_SOURCE)
+		rest.havingQual = NULL;
+	if (place == DP_PLACE_UNITS)
+		rest.hasTargetSRFs = false;
+	/* undeclared keys are released in their order */
+	if (place == DP_PLACE_ROWS || place == DP_PLACE_ENTRIES)
+		rest.sortClause = NIL;
+	dp_require(memcmp(&rest, nothing, sizeof(Query)) == 0, "a query with other parts", query);
+	pfree(nothing);
+}
+
+static void
+verify_query(DpVerify *outer, Query *query, DpPlace place)
+{
+	DpVerify		v = {.level = outer->level,.release = outer->release,.query = query,.place = place};
+	ListCell   *lc;
+
+	check_stack_depth();
+	dp_require(query != NULL && IsA(query, Query), "no query", query);
+	verify_query_parts(query, place);
+	verify_join_tree(&v, (Node *) query->jointree);
+	foreach(lc, query->rtable)
+		verify_entry(&v, foreach_current_index(lc) + 1, lfirst_node(RangeTblEntry, lc));
+	verify_conditions(&v, (Node *) query->jointree);
+	dp_verify_expr((Node *) query->targetList, &v);
+	dp_verify_expr(query->havingQual, &v);
+	dp_verify_sort_clauses(query->groupClause);
+	dp_verify_sort_clauses(query->sortClause);
+	/* the rows of all units together are aggregated by none but those that add noise */
+	dp_require(query->groupClause != NIL || place == DP_PLACE_ROWS || place == DP_PLACE_ENTRIES ||
+			(!query->hasAggs && query->havingQual == NULL), "an aggregation of all units", query);
+}
+
+void
+dp_verify_inner(DpLevel *level)
+{
+	DpRelease  *release = level->release;
+	DpVerify		v = {.level = level,.release = release};
+
+	verify_query(&v, release->inner_query, release->has_unit ? DP_PLACE_ENTRIES : DP_PLACE_ROWS);
+}

@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ *
+ * verify.h
+ *	  What the two files of the last gate share.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_VERIFY_H
+#define DP_VERIFY_H
+
+#include "guard/level.h"
+
+/* what a Query of the inner query is; also where a function may be called */
+typedef enum DpPlace
+{
+	DP_PLACE_SOURCE = 0x01,		/* a subquery over protected rows */
+	DP_PLACE_ROWS = 0x02,		/* the whole: each row is a unit */
+	DP_PLACE_UNITS = 0x04,		/* the rows of each unit are bounded */
+	DP_PLACE_ENTRIES = 0x08		/* over those: what units keep */
+} DpPlace;
+
+#define DP_PLACE_RAW (DP_PLACE_SOURCE | DP_PLACE_ROWS | DP_PLACE_UNITS)
+
+/* one Query under work */
+typedef struct DpVerify
+{
+	DpLevel    *level;
+	DpRelease  *release;
+	Query	   *query;
+	DpPlace		place;			/* that it is */
+	Bitmapset  *leaves;			/* its entries that are in the join tree */
+	bool		in_aggregate;
+	bool		no_columns;
+	bool		array;			/* in the list of IN */
+	Oid			case_type;		/* of the innermost CASE's argument */
+} DpVerify;
+
+/* ZC002, as of a bug; node may be NULL */
+extern void dp_unverified(const char *what, Node *node) pg_attribute_noreturn();
+
+#define dp_require(condition, what, node) \
+	do { if (!(condition)) dp_unverified(what, (Node *) (node)); } while (0)
+
+/* verify_expr.c: an expression of the query; a tree walker that returns false */
+extern bool dp_verify_expr(Node *node, DpVerify *v);
+
+/* verify_expr.c: of GROUP BY, ORDER BY, DISTINCT */
+extern void dp_verify_sort_clauses(List *clauses);
+
+#endif							/* DP_VERIFY_H */

@@ -1,0 +1,403 @@
+/*-------------------------------------------------------------------------
+ *
+ * verify_expr.c
+ *	  The last gate: expressions of a finished inner query.
+ *
+ * Invariants:
+ * - Accepts functions of the allow-list that are total as they stand, strict C
+ *	 functions try_* of this extension, its own functions and aggregates in the
+ *	 places where inner_query.c writes them, and what a superuser has added.
+ * - An object is the extension's own by membership, not by its name.
+ * - What is verified of an expression is all of it: the walk has no default.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "access/transam.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_language_d.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type_d.h"
+#include "commands/extension.h"
+#include "compat.h"
+#include "guard/verify.h"
+#include "guard/vet.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+/* functions and aggregates of schema dp_cdp, beside try_* */
+static const struct
+{
+	const char *name;
+	int			places;
+}			own_functions[] = {
+	{"canonical", DP_PLACE_RAW},
+	{"code", DP_PLACE_RAW},
+	{"centered", DP_PLACE_RAW},
+	{"chebyshev", DP_PLACE_RAW},
+	{"product", DP_PLACE_RAW},
+	{"bin", DP_PLACE_RAW},
+	{"exact_sum", DP_PLACE_ROWS},
+	{"exact_histogram", DP_PLACE_ROWS},
+	{"moment_n", DP_PLACE_ROWS},
+	{"moment_t", DP_PLACE_ROWS},
+	{"moment_t2", DP_PLACE_ROWS},
+	{"moment_u", DP_PLACE_ROWS},
+	{"moment_u2", DP_PLACE_ROWS},
+	{"moment_tu", DP_PLACE_ROWS},
+	{"bound_unit", DP_PLACE_UNITS},
+	{"bound_entries", DP_PLACE_UNITS},
+	{"entry_key", DP_PLACE_ENTRIES},
+	{"entry_sum", DP_PLACE_ENTRIES},
+	{"entry_histogram", DP_PLACE_ENTRIES},
+	{"entry_distinct", DP_PLACE_ENTRIES},
+	{"distinct_count", DP_PLACE_ENTRIES}
+};
+
+/* ------------------------------------------------------------------------
+ * Functions of the extension
+ * ------------------------------------------------------------------------
+ */
+
+/* what is known of a function that is not built in; forgotten when any function changes */
+typedef struct OwnFunction
+{
+	Oid			funcid;			/* hash key */
+	int			places;			/* 0: it is none of ours, or of no use here */
+	uint16		constants;		/* as in DpAllowed */
+	bool		is_set;
+} OwnFunction;
+
+static HTAB *own_cache = NULL;
+
+static void
+forget_functions(Datum arg, int cacheid, uint32 hashvalue)
+{
+	if (own_cache != NULL)
+		hash_destroy(own_cache);
+	own_cache = NULL;
+}
+
+static void
+describe_own(OwnFunction *own, Form_pg_proc proc)
+{
+	const char *name = NameStr(proc->proname);
+	const DpAllowed *list;
+	int			count;
+
+	if (proc->pronamespace != dp_internal_schema() ||
+		(proc->prolang != ClanguageId && proc->prokind != PROKIND_AGGREGATE) ||
+		getExtensionOfObject(ProcedureRelationId, proc->oid) != get_extension_oid("dp_cdp", true))
+		return;
+	own->is_set = proc->proretset;
+	for (int i = 0; i < lengthof(own_functions); i++)
+		if (strcmp(name, own_functions[i].name) == 0)
+			own->places = own_functions[i].places;
+	if (strncmp(name, "try_", 4) == 0 && proc->prokind == PROKIND_FUNCTION && proc->proisstrict && !proc->proretset)
+		own->places = DP_PLACE_RAW;
+	list = dp_allowed_functions(&count);
+	for (int i = 0; i < count; i++)
+		if (list[i].total && strcmp(list[i].total, name) == 0 && list[i].constants != 0 &&
+			dp_total_variant(&list[i]) == proc->oid)
+			own->constants |= list[i].constants;
+}
+
+static OwnFunction
+own_function(Oid funcid)
+{
+	static bool registered = false;
+	OwnFunction own = {.funcid = funcid};
+	OwnFunction *found;
+	HeapTuple	tuple;
+
+	if (!registered)
+	{
+		CacheRegisterSyscacheCallback(PROCOID, forget_functions, (Datum) 0);
+		registered = true;
+	}
+	found = own_cache ? hash_search(own_cache, &funcid, HASH_FIND, NULL) : NULL;
+	if (found != NULL)
+		return *found;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
+	if (!HeapTupleIsValid(tuple))
+		return own;
+	describe_own(&own, (Form_pg_proc) GETSTRUCT(tuple));
+	ReleaseSysCache(tuple);
+	if (own.places == 0)
+		return own;
+	if (own_cache == NULL)
+	{
+		HASHCTL		ctl = {.keysize = sizeof(Oid),.entrysize = sizeof(OwnFunction)};
+
+		own_cache = hash_create("dp_cdp own functions", 64, &ctl, HASH_ELEM | HASH_BLOBS);
+	}
+	found = hash_search(own_cache, &funcid, HASH_ENTER, NULL);
+	*found = own;
+	return own;
+}
+
+/* ------------------------------------------------------------------------
+ * Expressions
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+is_readable_type(Oid type, bool array)
+{
+	Oid			element = array ? get_base_element_type(type) : InvalidOid;
+
+	return dp_type_is_allowed(OidIsValid(element) ? element : type);
+}
+
+static void
+verify_constants(List *args, uint16 constants, Node *node)
+{
+	ListCell   *lc;
+
+	foreach(lc, args)
+		dp_require((constants & (1 << foreach_current_index(lc))) == 0 || !dp_reads_columns(lfirst(lc), NULL),
+				"an argument that is not constant", node);
+}
+
+/* a function, or that of an operator */
+static void
+verify_function(DpVerify *v, Oid funcid, List *args, bool returns_set, Node *node)
+{
+	const DpAllowed *allowed = dp_allowed_function(funcid);
+
+	if (allowed != NULL)
+	{
+		dp_require(allowed->total == NULL && !allowed->frozen && !returns_set &&
+				(v->place & DP_PLACE_RAW) != 0, "a function that is not total", node);
+		verify_constants(args, allowed->constants, node);
+	}
+	else if (funcid >= FirstNormalObjectId && dp_function_is_added(funcid))
+		dp_require(dp_added_problem(funcid) == NULL && !returns_set && (v->place & DP_PLACE_RAW) != 0,
+				"an added function that has changed", node);
+	else
+	{
+		OwnFunction own = funcid >= FirstGenbkiObjectId ? own_function(funcid) : (OwnFunction) {0};
+
+		dp_require((own.places & v->place) != 0 && own.is_set == returns_set, "a function that is not listed", node);
+		verify_constants(args, own.constants, node);
+	}
+}
+
+static void
+verify_operator(DpVerify *v, Oid opno, Oid funcid, List *args, Node *node)
+{
+	dp_require(opno < FirstGenbkiObjectId && get_opcode(opno) == funcid, "an operator that is not built in", node);
+	verify_function(v, funcid, args, false, node);
+}
+
+void
+dp_verify_sort_clauses(List *clauses)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+		dp_require(lfirst_node(SortGroupClause, lc)->eqop < FirstGenbkiObjectId &&
+				lfirst_node(SortGroupClause, lc)->sortop < FirstGenbkiObjectId,
+				"an operator that is not built in", lfirst(lc));
+}
+
+static void
+verify_aggregate(DpVerify *v, Aggref *agg)
+{
+	const DpUnitAggregate *list;
+	const DpUnitAggregate *listed = NULL;
+	int			count;
+
+	dp_require(v->query->hasAggs && !v->in_aggregate && agg->agglevelsup == 0 && agg->aggkind == AGGKIND_NORMAL &&
+			agg->aggsplit == AGGSPLIT_SIMPLE && !agg->aggvariadic && agg->aggorder == NIL && agg->aggdirectargs == NIL,
+			"an aggregate of another form", agg);
+	dp_verify_sort_clauses(agg->aggdistinct);
+	if (v->place == DP_PLACE_SOURCE && agg->aggfnoid < FirstGenbkiObjectId)
+	{
+		list = dp_unit_aggregates(&count);
+		for (int i = 0; i < count && listed == NULL; i++)
+			if (list[i].aggfnoid == agg->aggfnoid)
+				listed = &list[i];
+		dp_require(listed != NULL, "an aggregate that is not listed", agg);
+		if (listed->summand)
+		{
+			FuncExpr   *arg = (FuncExpr *) linitial_node(TargetEntry, agg->args)->expr;
+
+			dp_require(IsA(arg, FuncExpr) &&
+					arg->funcid == dp_unit_aggregate_summand(listed, arg->funcresulttype),
+					"an aggregate that is not total", agg);
+		}
+	}
+	else if (v->place != DP_PLACE_ROWS || (agg->aggfnoid != F_COUNT_ && agg->aggfnoid != F_COUNT_ANY))
+		dp_require((own_function(agg->aggfnoid).places & v->place) != 0, "an aggregate that is not listed", agg);
+}
+
+/* a column that names a unit where each row is one */
+static void
+verify_row_unit(DpVerify *v, Var *var)
+{
+	RangeTblEntry *rte = rt_fetch(var->varno, v->query->rtable);
+	const DpTable *table = rte->rtekind == RTE_RELATION ? dp_policy_table(rte->relid) : NULL;
+
+	dp_require(table != NULL && !table->has_unit && (v->place & (DP_PLACE_SOURCE | DP_PLACE_UNITS)) != 0 &&
+			(var->varattno == TableOidAttributeNumber || var->varattno == SelfItemPointerAttributeNumber),
+			"a system column", var);
+}
+
+static void
+verify_var(DpVerify *v, Var *var, bool is_target)
+{
+	RangeTblEntry *rte;
+	TargetEntry *tle;
+	Oid			type = InvalidOid;
+
+	dp_require(var->varlevelsup == 0 && bms_is_member(var->varno, v->leaves) && !v->no_columns && var->varattno != 0,
+			"a column of something else", var);
+	rte = rt_fetch(var->varno, v->query->rtable);
+	if (var->varattno < 0)
+	{
+		dp_require(is_target, "a system column", var);
+		verify_row_unit(v, var);
+		return;
+	}
+	switch (rte->rtekind)
+	{
+		case RTE_RELATION:
+			type = get_atttype(rte->relid, var->varattno);
+			dp_require(!dp_is_virtual_column(rte->relid, var->varattno), "a virtual column", var);
+			break;
+		case RTE_SUBQUERY:
+			tle = get_tle_by_resno(rte->subquery->targetList, var->varattno);
+			dp_require(tle != NULL && !tle->resjunk, "a column that does not exist", var);
+			type = exprType((Node *) tle->expr);
+			break;
+		case RTE_NAMEDTUPLESTORE:
+			if (var->varattno <= list_length(rte->coltypes))
+				type = list_nth_oid(rte->coltypes, var->varattno - 1);
+			break;
+		default:
+			break;
+	}
+	dp_require(OidIsValid(type) && type == var->vartype, "a column of another type", var);
+	/* row units that a subquery hands up, and the one column of DP_PLACE_UNITS */
+	dp_require(dp_type_is_allowed(type) || (is_target && type == TIDOID) || v->place == DP_PLACE_ENTRIES,
+			"a column of this type", var);
+}
+
+static void
+verify_param(DpVerify *v, Param *param)
+{
+	int			first = v->release->first_param;
+
+	dp_require(param->paramkind == PARAM_EXTERN, "a parameter of the executor", param);
+	if (param->paramid >= first)
+		dp_require(param->paramid <= first + list_length(v->release->columns) * DP_COLUMN_PARAMS,
+				"a parameter of another query", param);
+	else
+		dp_require(is_readable_type(param->paramtype, v->array) && v->place != DP_PLACE_ENTRIES,
+				"a parameter of this type", param);
+}
+
+bool
+dp_verify_expr(Node *node, DpVerify *v)
+{
+	DpVerify		inner = *v;
+
+	if (node == NULL)
+		return false;
+	check_stack_depth();
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_CaseWhen:
+		case T_BoolExpr:
+		case T_BooleanTest:
+		case T_CoalesceExpr:
+		case T_MinMaxExpr:
+		case T_CollateExpr:
+			break;
+		case T_TargetEntry:
+			if (IsA(((TargetEntry *) node)->expr, Var))
+			{
+				verify_var(v, (Var *) ((TargetEntry *) node)->expr, !v->in_aggregate || v->place == DP_PLACE_UNITS);
+				return false;
+			}
+			break;
+		case T_Var:
+			verify_var(v, (Var *) node, false);
+			return false;
+		case T_Const:
+			dp_require(is_readable_type(((Const *) node)->consttype, v->array), "a constant of this type", node);
+			return false;
+		case T_Param:
+			verify_param(v, (Param *) node);
+			return false;
+		case T_CaseTestExpr:
+			dp_require(v->case_type == ((CaseTestExpr *) node)->typeId, "the argument of no CASE", node);
+			return false;
+		case T_FuncExpr:
+			dp_require(!((FuncExpr *) node)->funcvariadic, "a function of any number of arguments", node);
+			verify_function(v, ((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args, ((FuncExpr *) node)->funcretset, node);
+			break;
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+			dp_require(!((OpExpr *) node)->opretset, "an operator that returns a set", node);
+			verify_operator(v, ((OpExpr *) node)->opno, ((OpExpr *) node)->opfuncid, ((OpExpr *) node)->args, node);
+			break;
+		case T_ScalarArrayOpExpr:
+			verify_operator(v, ((ScalarArrayOpExpr *) node)->opno, ((ScalarArrayOpExpr *) node)->opfuncid,
+							((ScalarArrayOpExpr *) node)->args, node);
+			dp_verify_expr(linitial(((ScalarArrayOpExpr *) node)->args), &inner);
+			inner.no_columns = inner.array = true;
+			dp_verify_expr(lsecond(((ScalarArrayOpExpr *) node)->args), &inner);
+			return false;
+		case T_NullTest:
+			dp_require(!((NullTest *) node)->argisrow, "a test of a row", node);
+			break;
+		case T_RelabelType:
+			dp_require(is_readable_type(((RelabelType *) node)->resulttype, v->array), "a cast to this type", node);
+			break;
+		case T_ArrayExpr:
+			dp_require(v->array && is_readable_type(((ArrayExpr *) node)->element_typeid, false), "an array", node);
+			break;
+		case T_ArrayCoerceExpr:
+			dp_require(v->array && dp_array_cast_is_relabel((ArrayCoerceExpr *) node), "a cast of an array", node);
+			return dp_verify_expr((Node *) ((ArrayCoerceExpr *) node)->arg, v);
+		case T_CaseExpr:
+			{
+				CaseExpr   *cases = (CaseExpr *) node;
+				ListCell   *lc;
+
+				dp_verify_expr((Node *) cases->arg, v);
+				inner.case_type = cases->arg ? exprType((Node *) cases->arg) : InvalidOid;
+				foreach(lc, cases->args)
+				{
+					dp_verify_expr((Node *) lfirst_node(CaseWhen, lc)->expr, &inner);
+					dp_verify_expr((Node *) lfirst_node(CaseWhen, lc)->result, v);
+				}
+				return dp_verify_expr((Node *) cases->defresult, v);
+			}
+		case T_SQLValueFunction:
+			dp_require(dp_is_time_function((SQLValueFunction *) node), "the name of a user or a place", node);
+			return false;
+		case T_Aggref:
+			verify_aggregate(v, (Aggref *) node);
+			inner.in_aggregate = true;
+			dp_verify_expr((Node *) ((Aggref *) node)->args, &inner);
+			return dp_verify_expr((Node *) ((Aggref *) node)->aggfilter, &inner);
+		default:
+			dp_unverified("an expression that is not listed", node);
+	}
+	return expression_tree_walker(node, dp_verify_expr, v);
+}
+

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+#-------------------------------------------------------------------------
+#
+# mutants.py
+#	  Mistakes in what the guard vets, each with a query that makes use of it.
+#
+# usage: mutants.py list
+#		 mutants.py apply MUTANT SOURCES OUT	writes the changed files below OUT, prints their names
+#		 mutants.py sql MUTANT
+#
+# check_verify.sh builds the extension with each of them.  A mutant is
+# (file, text, replacement) once or more; the text must be in the file once.
+# "verify" switches the last gate itself off, and is added to each of the
+# others to show that its mistake matters.
+#
+#-------------------------------------------------------------------------
+import os
+import sys
+
+# who owns what is asked of a finished query, too, and would refuse what is the analyst's
+OWNERS = ('src/guard/trusted.c', 'trust_walker((Node *) release->inner_query, &c);', ';')
+GATE = ('src/guard/split.c', 'dp_verify_inner(level);', ';')
+
+MUTANTS = {
+    # what runs as it was written, although vetted
+    'key': ([('src/guard/columns.c', 'dp_canonical_key(dp_make_total(expr, &level->allow))', 'dp_canonical_key(copyObject(expr))')],
+            'SELECT 1 / (patient - 42) AS k, dp_count(*) FROM visit GROUP BY k'),
+    'argument': ([('src/guard/measures.c', 'return dp_make_total(expr, &m->level->allow);', 'return copyObject(expr);')],
+                 'SELECT dp_sum(1 / (patient - 42), 0, 1) FROM visit'),
+    'where': ([('src/guard/rebuild.c', 'from->quals ? dp_make_total(from->quals, allow) : NULL', 'copyObject(from->quals)')],
+              'SELECT dp_count(*) FROM visit WHERE 1 / (patient - 42) >= 0'),
+    'on': ([('src/guard/rebuild.c', 'join->quals ? dp_make_total(join->quals, allow) : NULL', 'copyObject(join->quals)')],
+           'SELECT dp_count(*) FROM visit v JOIN ward w ON w.ward = v.ward AND 1 / (patient - 42) >= 0'),
+    'output of a subquery': ([('src/guard/rebuild.c', 'expr = (Expr *) dp_make_total((Node *) expr, allow);', ';')],
+                             'SELECT dp_sum(x, 0, 1) FROM (SELECT 1 / (patient - 42) AS x FROM visit) q'),
+    'having': ([('src/guard/rebuild.c', 'dp_make_total(sub->havingQual, allow)', 'copyObject(sub->havingQual)')],
+               'SELECT dp_count(*) FROM (SELECT patient FROM visit GROUP BY patient HAVING 1 / (patient - 42) >= 0) q'),
+    'total variant': ([('src/guard/vet_call.c', 'if (allowed->total == NULL)', 'if (true)')],
+                      'SELECT dp_count(*) FROM visit WHERE 1 / (patient - 42) >= 0'),
+    # what is not vetted
+    'sublink': ([('src/guard/allow.c', 'case T_SubLink:\n', 'case T_SubLink: return copyObject(node);\n'),
+                 ('src/guard/rebuild.c', 'query->canSetTag = true;', 'query->canSetTag = query->hasSubLinks = true;'), OWNERS],
+                'SELECT dp_count(*) FROM visit WHERE patient = (SELECT ana.f(1))'),
+    'cast through text': ([('src/guard/allow.c', 'return dp_vet_io(vet, (CoerceViaIO *) node);', 'return copyObject(node);')],
+                          'SELECT dp_count(*) FROM visit WHERE name::int > 0'),
+    'regular expressions': ([('src/guard/allow.c', 'if (allowed == NULL || allowed->frozen)\n', 'if (allowed == NULL) return; if (allowed->frozen)\n')],
+                            "SELECT dp_count(*) FROM visit WHERE name ~ ANY ('{a,b}')"),
+    'constant argument': ([('src/guard/vet_call.c', 'if (dp_reads_columns(lfirst(lc), NULL))', 'if (false)'),
+                           ('src/guard/vet_call.c', 'vet->no_columns = true;', ';')],
+                          'SELECT dp_count(*) FROM visit WHERE ward ILIKE name'),
+    'type': ([('src/guard/vet.c', 'Oid type)\n{\n\tif (!dp_type_is_allowed(type))', 'Oid type)\n{\n\tif (false)'),
+              ('src/guard/allow.c', 'if (!dp_type_is_allowed(var->vartype) && cxt &&', 'if (false && cxt &&')],
+             'SELECT dp_count(note) FROM visit'),
+    'function of the analyst': ([('src/guard/added.c', 'if (!dp_function_is_added(call->funcid))', 'if (false)'),
+                                 ('src/guard/added.c', 'problem = dp_added_problem(call->funcid);', 'problem = NULL;'), OWNERS],
+                                'SELECT dp_count(*) FROM visit WHERE ana.f(patient) > 0'),
+    'table of the analyst': ([('src/guard/source.c', 'dp_is_trusted_table(rte, s->level->allow.run_as, s->level->dataset_owner)', 'true'), OWNERS],
+                             'SELECT dp_count(*) FROM visit v JOIN ana.own w ON w.ward = v.ward'),
+    # clauses that pass
+    'limit': ([('src/guard/subquery.c', 'if (sub->limitCount || sub->limitOffset)', 'if (false)'),
+               ('src/guard/rebuild.c', 'sub->commandType != CMD_SELECT || has_other_parts(sub)', 'false'),
+               ('src/guard/rebuild.c', 'new->jointree = sub->jointree;', 'new->jointree = sub->jointree; new->limitCount = sub->limitCount;')],
+              'SELECT dp_count(*) FROM (SELECT * FROM visit LIMIT 1) q'),
+    'sample': ([('src/guard/source.c', 'if (rte->tablesample)\n\t\tdp_refuse_at', 'if (false)\n\t\tdp_refuse_at'),
+                ('src/guard/rebuild.c', 'new->inh = rte->inh;', 'new->inh = rte->inh; new->tablesample = rte->tablesample;')],
+               'SELECT dp_count(*) FROM visit TABLESAMPLE bernoulli (10)'),
+    'aggregation of all': ([('src/guard/subquery.c', 'check_grouping(s->cxt, sub, &from);', ';'),
+                            ('src/guard/private_rows.c', '!dp_aggregates_privately(query) && groups_by_unit(scope)', 'true')],
+                           'SELECT dp_count(*) FROM (SELECT max(patient) AS patient, count(*) AS n FROM visit HAVING count(*) > 40) q'),
+}
+
+
+def changed(mutant, sources):
+    files = {}
+    for path, text, replacement in (MUTANTS[mutant][0] if mutant in MUTANTS else []) + ([GATE] if mutant == 'verify' else []):
+        if path not in files:
+            with open(os.path.join(sources, path)) as f:
+                files[path] = f.read()
+        if files[path].count(text) != 1:
+            sys.exit('mutant "%s": %s has %d times: %s' % (mutant, path, files[path].count(text), text))
+        files[path] = files[path].replace(text, replacement)
+    return files
+
+
+if sys.argv[1] == 'list':
+    print('\n'.join(MUTANTS))
+elif sys.argv[1] == 'sql':
+    print(MUTANTS[sys.argv[2]][1] + ';')
+else:
+    for path, text in changed(sys.argv[2], sys.argv[3]).items():
+        out = os.path.join(sys.argv[4], path)
+        os.makedirs(os.path.dirname(out), exist_ok=True)
+        with open(out, 'w') as f:
+            f.write(text)
+        print(path)
