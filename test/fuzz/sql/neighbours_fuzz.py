@@ -170,6 +170,7 @@ class Neighbours:
     def begin(self, pair, role, settings):
         both = pair.open(role)
         self.ask(both, settings)
+        pair.charges()
         return both
 
     # ------------------------------------------------------------------
@@ -191,7 +192,6 @@ class Neighbours:
         wrong = [[r[1] for r in first]]
         for _ in range(REPEATS):
             both = self.begin(pair, role, settings)
-            pair.charges()
             results = self.compare(pair, steps, *self.once(pair, both, steps))
             for c in both:
                 c.close()
@@ -286,10 +286,9 @@ class Neighbours:
         scenarios = Scenarios(rng)
         owner = None
         both = self.begin(pair, role, settings)
-        pair.charges()
         try:
             for _ in range(SCENARIOS):
-                way = scenarios.choose()
+                way, compare = scenarios.choose(), rng.random() < 0.7
                 q = self.question(grammar, way, tiny, hostility)
                 steps = getattr(scenarios, way)(q)
                 if self.exact:
@@ -304,14 +303,14 @@ class Neighbours:
                 if any(r[1] for r in results):
                     self.confirm(pair, role, settings, steps, results, where)
                     if not pair.even():
-                        return
+                        both, owner = self.begin(pair, role, settings), None
                 elif (self.exact and way == 'plain' and (q.sure or q.soft) and not q.fragile and grammar.of_owner and not answers[0][-1].error
-                        and rng.random() < 0.7):
+                        and compare):
                     owner = owner or self.begin(pair, 'fuzz_owner', settings[:2])[0]
                     self.twin(pair, both, owner, settings, steps, answers[0][-1], where)
                     pair.charges()
                     if not pair.even():
-                        return
+                        both, owner = self.begin(pair, role, settings), None
         except Lost as e:
             self.find('lost connection', str(e), pair, settings, steps, where)
             time.sleep(3)

@@ -26,10 +26,10 @@ INSERT INTO {s}.costs SELECT 888, '2024-01-02', 0.1 * i, 0.1 * i, 1e16, 1.0000, 
 '''
 # so many that plans, pages and statistics differ
 CROWD = '''
-INSERT INTO c.visits SELECT 99900 + i, 999, 'd', 'bad', 'city999', i % 2 = 0, i, i % 1000, i / 7.0, '2024-02-01', 1 + i % 4 FROM generate_series(1, 4000) i;
-INSERT INTO c.stays SELECT 999, 'ward' || i, i, i FROM generate_series(1, 3000) i;
-INSERT INTO c.logs SELECT 999, date '2024-01-01' + i % 400, i, i FROM generate_series(1, 3000) i;
-INSERT INTO c.costs SELECT 999, date '2024-01-01' + i % 9, i / 10.0, i, 1e300, i / 100.0, '1 mon', i::text, i::text, i::text, repeat('a', i % 1000) FROM generate_series(1, 4000) i;
+INSERT INTO c.visits SELECT 99900 + i, 999, 'd', 'bad', 'city999', i % 2 = 0, i, i % 1000, i / 7.0, '2024-02-01', 1 + i % 4 FROM generate_series(1, 2000) i;
+INSERT INTO c.stays SELECT 999, 'ward' || i, i, i FROM generate_series(1, 60) i;
+INSERT INTO c.logs SELECT 999, date '2024-01-01' + i % 400, i, i FROM generate_series(1, 60) i;
+INSERT INTO c.costs SELECT 999, date '2024-01-01' + i % 9, i / 10.0, i, 1e300, i / 100.0, '1 mon', i::text, i::text, i::text, repeat('a', i % 1000) FROM generate_series(1, 2000) i;
 INSERT INTO c.people VALUES (999, 'crowd', 0, '', true);
 '''
 SWAP = '''

@@ -172,7 +172,9 @@ class Sources:
 
     def joined(self):
         """a join inside of a subquery, which repeats rows of a table that has one for each unit"""
-        inner = self.join_protected() if self.chance(0.3) else self.join_public(('people', 'visits', 'stays'))
+        r = self.rng.random()
+        inner = (self.join_protected() if r < 0.25 else self.join_public(('people', 'visits', 'stays')) if r < 0.6
+                 else self.repeated())
         name = self.name('j')
         # what a join finds nothing for is NULL, the unit, too
         keep = [c for c in inner.columns if self.chance(0.7) or c.ref == inner.unit] or inner.columns[:1]
@@ -186,6 +188,20 @@ class Sources:
         s = Source('(%s) %s' % (query, name), columns, unit, inner.rows)
         s.sure = inner.sure
         return s
+
+    def repeated(self):
+        """a table of one row for each unit, with each row of a public one"""
+        a, _, _ = self.table(('people',))
+        alias = self.name('p')
+        item, columns, rows = self.rng.choice([
+            ('pub.depts ' + alias, PUBLIC['pub.depts'], 5), ('pub.sites ' + alias, PUBLIC['pub.sites'], 4),
+            ('(SELECT id AS k FROM own.marks WHERE id < 3) ' + alias, {'k': ('int', ['1', '2'], 3, None)}, 2)])
+        public = [Column('%s.%s' % (alias, n), c) for n, c in columns.items()]
+        for c in public:
+            c.restricted = True
+        born = next(c.ref for c in a.columns if c.ref.endswith('.born'))
+        number = next(c.ref for c in public if c.type == 'int')
+        return Source('%s JOIN %s ON %s > %s' % (a.text, item, born, number), a.columns + public, a.unit, rows)
 
     def per_unit(self):
         """one row for each unit, made by plain aggregates"""
