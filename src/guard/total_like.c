@@ -176,7 +176,7 @@ dp_like_is_matchable(FunctionCallInfo fcinfo)
 {
 	text	   *pattern;
 
-	if (!dp_like_collation_is_good(PG_GET_COLLATION()) || dp_text_bytes(PG_GETARG_DATUM(1)) > DP_MAX_READ)
+	if (!dp_like_collation_is_good(PG_GET_COLLATION()) || dp_value_bytes(PG_GETARG_DATUM(1)) > DP_MAX_READ)
 		return false;
 	pattern = PG_GETARG_TEXT_PP(1);
 	return dp_like_is_good(VARDATA_ANY(pattern), VARSIZE_ANY_EXHDR(pattern));
@@ -190,7 +190,7 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 	text	   *pattern; \
 	text	   *arg; \
 	bool		matches; \
-	if (dp_text_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ || !dp_like_is_matchable(fcinfo)) \
+	if (dp_value_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ || !dp_like_is_matchable(fcinfo)) \
 		PG_RETURN_NULL(); \
 	pattern = PG_GETARG_TEXT_PP(1); \
 	arg = PG_GETARG_TEXT_PP(0); \
@@ -252,7 +252,7 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 	text	   *pattern; \
 	text	   *arg; \
 	bool		matches; \
-	if (dp_text_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ || !dp_like_is_matchable(fcinfo)) \
+	if (dp_value_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ || !dp_like_is_matchable(fcinfo)) \
 		PG_RETURN_NULL(); \
 	pattern = PG_GETARG_TEXT_PP(1); \
 	arg = PG_GETARG_TEXT_PP(0); \

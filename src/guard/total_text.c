@@ -71,7 +71,7 @@ static bool
 dp_is_work(FunctionCallInfo fcinfo)
 {
 	CHECK_FOR_INTERRUPTS();
-	return dp_text_bytes(PG_GETARG_DATUM(0)) * dp_text_bytes(PG_GETARG_DATUM(1)) > DP_MAX_WORK;
+	return dp_value_bytes(PG_GETARG_DATUM(0)) * dp_value_bytes(PG_GETARG_DATUM(1)) > DP_MAX_WORK;
 }
 
 #define DP_TRY_TRIM(name, builtin) \
@@ -175,7 +175,7 @@ PG_FUNCTION_INFO_V1(dp_try_concat);
 Datum
 dp_try_concat(PG_FUNCTION_ARGS)
 {
-	if (dp_text_bytes(PG_GETARG_DATUM(0)) + dp_text_bytes(PG_GETARG_DATUM(1)) > DP_MAX_TEXT)
+	if (dp_value_bytes(PG_GETARG_DATUM(0)) + dp_value_bytes(PG_GETARG_DATUM(1)) > DP_MAX_TEXT)
 		PG_RETURN_NULL();
 	return textcat(fcinfo);
 }
@@ -184,9 +184,9 @@ PG_FUNCTION_INFO_V1(dp_try_replace);
 Datum
 dp_try_replace(PG_FUNCTION_ARGS)
 {
-	int64		source = dp_text_bytes(PG_GETARG_DATUM(0));
-	int64		from = dp_text_bytes(PG_GETARG_DATUM(1));
-	int64		to = dp_text_bytes(PG_GETARG_DATUM(2));
+	int64		source = dp_value_bytes(PG_GETARG_DATUM(0));
+	int64		from = dp_value_bytes(PG_GETARG_DATUM(1));
+	int64		to = dp_value_bytes(PG_GETARG_DATUM(2));
 
 	if (DP_ARG_IS_WIDE(0) || DP_ARG_IS_WIDE(1) || DP_ARG_IS_WIDE(2) || dp_is_work(fcinfo))
 		PG_RETURN_NULL();
@@ -208,7 +208,7 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 { \
 	text	   *arg; \
 	Datum		result; \
-	if (dp_text_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ) \
+	if (dp_value_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ) \
 		PG_RETURN_NULL(); \
 	arg = PG_GETARG_TEXT_PP(0); \
 	result = DirectFunctionCall1(builtin, PointerGetDatum(arg)); \
@@ -228,7 +228,7 @@ dp_try_strpos(PG_FUNCTION_ARGS)
 	text	   *sought;
 	Datum		result;
 
-	if (dp_text_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ || DP_ARG_IS_WIDE(1) || dp_is_work(fcinfo))
+	if (dp_value_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ || DP_ARG_IS_WIDE(1) || dp_is_work(fcinfo))
 		PG_RETURN_NULL();
 	arg = PG_GETARG_TEXT_PP(0);
 	sought = PG_GETARG_TEXT_PP(1);
@@ -252,7 +252,7 @@ dp_try_starts_with(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	prefix = PG_GETARG_TEXT_PP(1);
 	len = VARSIZE_ANY_EXHDR(prefix);
-	if (dp_text_bytes(PG_GETARG_DATUM(0)) < len)
+	if (dp_value_bytes(PG_GETARG_DATUM(0)) < len)
 		PG_RETURN_BOOL(false);
 	start = DP_ARG_IS_WIDE(0) ? PG_GETARG_TEXT_P_SLICE(0, 0, len) : PG_GETARG_TEXT_PP(0);
 	result = memcmp(VARDATA_ANY(start), VARDATA_ANY(prefix), len) == 0;

@@ -25,6 +25,8 @@
 #include "miscadmin.h"
 #include "release/release.h"
 #include "release/release_int.h"
+#include "sizes.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 typedef struct DpReleaseState
@@ -121,6 +123,28 @@ take_look(DpRun *run, DpFrozen *usual, EState *root)
 }
 
 /*
+ * Values that a row can put into a tuple must be short.  Arrays are lists to
+ * compare with, and never are.
+ */
+static void
+check_parameters(ParamListInfo params)
+{
+	for (int i = 0; params && i < params->numParams; i++)
+	{
+		ParamExternData workspace;
+		ParamExternData *p = params->paramFetch
+			? params->paramFetch(params, i + 1, false, &workspace) : &params->params[i];
+
+		if (!p->isnull && OidIsValid(p->ptype) && get_typlen(p->ptype) == -1 &&
+			!OidIsValid(get_element_type(p->ptype)) && dp_value_bytes(p->value) > DP_MAX_TEXT)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("parameter $%d is longer than %d bytes, which a private query cannot take; make it shorter",
+							i + 1, DP_MAX_TEXT)));
+	}
+}
+
+/*
  * Debits everything the statement may release and has not paid yet.  What can
  * fail for a reason of the query's own comes before: prices and bounds, then
  * the rows that inner plans are given, and the start of their executors.
@@ -145,6 +169,7 @@ pay_statement(EState *root)
 	}
 	/* more than what is called between here and there takes */
 	dp_stack_check(64 * 1024);
+	check_parameters(root->es_param_list_info);
 	foreach(run, unpaid)
 	{
 		DpFrozen   *frozen = dp_freeze(((DpRun *) lfirst(run))->release, root, NULL);

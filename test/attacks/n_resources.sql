@@ -48,3 +48,35 @@ SELECT CASE WHEN ana.deep(n, 'EXECUTE p (42)') IS DISTINCT FROM ana.deep(n, 'EXE
 --> ok 0..12
 --@ teardown
 ALTER ROLE ana RESET max_stack_depth;
+
+--# values that a row makes so long that no tuple can hold all of them
+--@ only: noselect
+--@ attack
+CREATE FUNCTION ana.long(n int) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(format('replace(CASE WHEN ward = ''zebra'' THEN repeat(''a'', 1500) END || ''%s'', ''a'', repeat(''b'', 10000))', i), ', ')
+	FROM generate_series(1, n) i $$;
+--> ok
+DO $$ BEGIN EXECUTE format('SELECT dp_count(*) FROM (SELECT patient FROM visit GROUP BY patient, %s) s', ana.long(75)); END $$;
+--> ok 1
+DO $$ BEGIN EXECUTE format('SELECT dp_count(*) FROM (SELECT DISTINCT patient, %s FROM visit) s', ana.long(75)); END $$;
+--> ok 1 | ZC002
+SET enable_hashagg = off;
+DO $$ BEGIN EXECUTE format('SELECT dp_count(*) FROM (SELECT patient FROM visit GROUP BY patient, %s) s', ana.long(75)); END $$;
+--> ok 1
+
+--# values that come with the query and are too long, found before anything is paid
+--@ attack
+PREPARE l (text) AS SELECT dp_count(*) FROM visit WHERE ward = $1;
+EXECUTE l (repeat('a', 524289));
+--> ZC002
+EXECUTE l (repeat('a', 524288));
+--> ok 1
+PREPARE a (text[]) AS SELECT dp_count(*) IS NULL FROM visit WHERE ward = ANY ($1);
+EXECUTE a (array_fill('heart'::text, '{100000}'));
+--> ok 1
+SELECT dp_count(*) FROM visit v JOIN (SELECT 'heart' AS ward, repeat('a', g) AS filler FROM generate_series(524289, 524289) g) s ON s.ward = v.ward AND s.filler > v.ward;
+--> ZC002
+SELECT dp_count(*) IS NULL FROM visit v JOIN (SELECT 'heart' AS ward, repeat('a', g) AS filler FROM generate_series(524288, 524288) g) s ON s.ward = v.ward AND s.filler > v.ward;
+--> ok 1
+SELECT dp_count(*) IS NULL FROM visit v JOIN (SELECT 'heart' AS ward, repeat('a', 600000) AS filler) s ON s.ward = v.ward;
+--> ok 1

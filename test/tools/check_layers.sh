@@ -8,7 +8,7 @@
 #	  api -> policy, ledger, math	ledger, noise, agg -> math
 #	  math -> the C library alone
 #
-# compat.h, errors.h, guc.h and units.h belong to everybody but math.  What a layer
+# compat.h, errors.h, guc.h, sizes.h and units.h belong to everybody but math.  What a layer
 # may see through another it may include too (guard may name a type of math),
 # but never upwards.  dp_cdp.c calls every layer's init function and may
 # include any header.  A file of src/ or a table of the schema is not checked
@@ -30,7 +30,7 @@ function layer(path,	name)
 	}
 	name = path
 	sub(/\.[ch]$/, "", name)
-	if (name == "compat" || name == "errors" || name == "guc" || name == "units")
+	if (name == "compat" || name == "errors" || name == "guc" || name == "sizes" || name == "units")
 		return "common"
 	return name
 }
