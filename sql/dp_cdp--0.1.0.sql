@@ -90,6 +90,7 @@ CREATE TYPE dp_cdp.range;
 CREATE TYPE dp_cdp.exact_moments;
 CREATE TYPE dp_cdp.exact_vector;
 CREATE TYPE dp_cdp.exact_distinct;
+CREATE TYPE dp_cdp.exact_float;
 
 CREATE FUNCTION dp_cdp.grid_in(cstring) RETURNS dp_cdp.grid
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -126,6 +127,10 @@ CREATE FUNCTION dp_cdp.exact_vector_out(dp_cdp.exact_vector) RETURNS cstring
 CREATE FUNCTION dp_cdp.exact_distinct_in(cstring) RETURNS dp_cdp.exact_distinct
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_distinct_out(dp_cdp.exact_distinct) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_in(cstring) RETURNS dp_cdp.exact_float
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_out(dp_cdp.exact_float) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE dp_cdp.grid (
@@ -165,9 +170,13 @@ CREATE TYPE dp_cdp.exact_distinct (
 	INPUT = dp_cdp.exact_distinct_in, OUTPUT = dp_cdp.exact_distinct_out,
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
 );
+CREATE TYPE dp_cdp.exact_float (
+	INPUT = dp_cdp.exact_float_in, OUTPUT = dp_cdp.exact_float_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
 REVOKE USAGE ON TYPE dp_cdp.grid, dp_cdp.exact_sum, dp_cdp.bound_spec,
 	dp_cdp.bound_state, dp_cdp.bound_entry, dp_cdp.range, dp_cdp.exact_moments,
-	dp_cdp.exact_vector, dp_cdp.exact_distinct FROM PUBLIC;
+	dp_cdp.exact_vector, dp_cdp.exact_distinct, dp_cdp.exact_float FROM PUBLIC;
 
 -- Sums of rows
 
@@ -365,6 +374,133 @@ CREATE AGGREGATE dp_cdp.entry_distinct(dp_cdp.bound_entry, integer) (
 CREATE FUNCTION dp_cdp.distinct_count(dp_cdp.exact_distinct) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_distinct_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+-- Aggregates of one unit's rows, in place of PostgreSQL's own whose results depend on the
+-- order of rows: floating point is added up without rounding, and min and max tell apart
+-- what is equal but written differently.  sum and avg share a state, variances do.
+
+CREATE FUNCTION dp_cdp.exact_float_add(dp_cdp.exact_float, real) RETURNS dp_cdp.exact_float
+	AS 'MODULE_PATHNAME', 'dp_exact_float_add4' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_add(dp_cdp.exact_float, double precision) RETURNS dp_cdp.exact_float
+	AS 'MODULE_PATHNAME', 'dp_exact_float_add8' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_square(dp_cdp.exact_float, real) RETURNS dp_cdp.exact_float
+	AS 'MODULE_PATHNAME', 'dp_exact_float_square4' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_square(dp_cdp.exact_float, double precision) RETURNS dp_cdp.exact_float
+	AS 'MODULE_PATHNAME', 'dp_exact_float_square8' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_combine(dp_cdp.exact_float, dp_cdp.exact_float) RETURNS dp_cdp.exact_float
+	AS 'MODULE_PATHNAME', 'dp_exact_float_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_sum4(dp_cdp.exact_float) RETURNS real
+	AS 'MODULE_PATHNAME', 'dp_exact_float_sum4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_sum8(dp_cdp.exact_float) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_exact_float_sum8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_avg(dp_cdp.exact_float) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_exact_float_avg' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_var_pop(dp_cdp.exact_float) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_exact_float_var_pop' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_var_samp(dp_cdp.exact_float) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_exact_float_var_samp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_stddev_pop(dp_cdp.exact_float) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_exact_float_stddev_pop' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_stddev_samp(dp_cdp.exact_float) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_exact_float_stddev_samp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.unit_sum(real) (
+	SFUNC = dp_cdp.exact_float_add, STYPE = dp_cdp.exact_float, SSPACE = 64,
+	FINALFUNC = dp_cdp.exact_float_sum4, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_sum(double precision) (
+	SFUNC = dp_cdp.exact_float_add, STYPE = dp_cdp.exact_float, SSPACE = 64,
+	FINALFUNC = dp_cdp.exact_float_sum8, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_avg(real) (
+	SFUNC = dp_cdp.exact_float_add, STYPE = dp_cdp.exact_float, SSPACE = 64,
+	FINALFUNC = dp_cdp.exact_float_avg, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_avg(double precision) (
+	SFUNC = dp_cdp.exact_float_add, STYPE = dp_cdp.exact_float, SSPACE = 64,
+	FINALFUNC = dp_cdp.exact_float_avg, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_var_pop(real) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_var_pop, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_var_pop(double precision) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_var_pop, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_var_samp(real) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_var_samp, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_var_samp(double precision) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_var_samp, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_stddev_pop(real) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_stddev_pop, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_stddev_pop(double precision) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_stddev_pop, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_stddev_samp(real) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_stddev_samp, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_stddev_samp(double precision) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_stddev_samp, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE FUNCTION dp_cdp.greater_of(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_greater_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.less_of(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_less_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.greater_of(bpchar, bpchar) RETURNS bpchar
+	AS 'MODULE_PATHNAME', 'dp_greater_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.less_of(bpchar, bpchar) RETURNS bpchar
+	AS 'MODULE_PATHNAME', 'dp_less_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.greater_of(interval, interval) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_greater_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.less_of(interval, interval) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_less_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.greater_of(real, real) RETURNS real
+	AS 'MODULE_PATHNAME', 'dp_greater_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.less_of(real, real) RETURNS real
+	AS 'MODULE_PATHNAME', 'dp_less_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.greater_of(double precision, double precision) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_greater_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.less_of(double precision, double precision) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_less_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.unit_max(numeric) (
+	SFUNC = dp_cdp.greater_of, STYPE = numeric, COMBINEFUNC = dp_cdp.greater_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_min(numeric) (
+	SFUNC = dp_cdp.less_of, STYPE = numeric, COMBINEFUNC = dp_cdp.less_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_max(bpchar) (
+	SFUNC = dp_cdp.greater_of, STYPE = bpchar, COMBINEFUNC = dp_cdp.greater_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_min(bpchar) (
+	SFUNC = dp_cdp.less_of, STYPE = bpchar, COMBINEFUNC = dp_cdp.less_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_max(interval) (
+	SFUNC = dp_cdp.greater_of, STYPE = interval, COMBINEFUNC = dp_cdp.greater_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_min(interval) (
+	SFUNC = dp_cdp.less_of, STYPE = interval, COMBINEFUNC = dp_cdp.less_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_max(real) (
+	SFUNC = dp_cdp.greater_of, STYPE = real, COMBINEFUNC = dp_cdp.greater_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_min(real) (
+	SFUNC = dp_cdp.less_of, STYPE = real, COMBINEFUNC = dp_cdp.less_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_max(double precision) (
+	SFUNC = dp_cdp.greater_of, STYPE = double precision, COMBINEFUNC = dp_cdp.greater_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_min(double precision) (
+	SFUNC = dp_cdp.less_of, STYPE = double precision, COMBINEFUNC = dp_cdp.less_of, PARALLEL = SAFE
+);
+
 -- For the extension's owner and tests: grids by hand, exact values without noise
 
 CREATE FUNCTION dp_cdp.make_grid(lower numeric, upper numeric, input regtype) RETURNS dp_cdp.grid
@@ -392,10 +528,10 @@ CREATE FUNCTION dp_cdp.entry_codes(dp_cdp.bound_entry, integer) RETURNS bigint[]
 
 -- Not revoked: exact_sum, moment_n .. moment_tu, exact_histogram, bound_unit, bound_entries,
 -- entry_key, entry_sum, entry_histogram, entry_distinct, distinct_count,
--- centered, bin, chebyshev, product, code.  The inner query runs with the
+-- centered, bin, chebyshev, product, code, unit_sum .. unit_min, greater_of, less_of.  The inner query runs with the
 -- rights of the table's owner, who may be any role; a grid, range or
--- bound_spec to call them with is nobody's to make.  chebyshev, product and
--- code are functions of plain values, and what moment_* and exact_histogram
+-- bound_spec to call them with is nobody's to make.  chebyshev, product,
+-- code, and unit_* are functions of plain values, and what moment_* and exact_histogram
 -- return prints as a constant.
 REVOKE EXECUTE ON FUNCTION
 	dp_cdp.grid_in(cstring), dp_cdp.grid_out(dp_cdp.grid),
@@ -428,6 +564,19 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.exact_vector_combine(dp_cdp.exact_vector, dp_cdp.exact_vector),
 	dp_cdp.entry_distinct_add(dp_cdp.exact_distinct, dp_cdp.bound_entry, integer),
 	dp_cdp.exact_distinct_combine(dp_cdp.exact_distinct, dp_cdp.exact_distinct),
+	dp_cdp.exact_float_add(dp_cdp.exact_float, real),
+	dp_cdp.exact_float_add(dp_cdp.exact_float, double precision),
+	dp_cdp.exact_float_square(dp_cdp.exact_float, real),
+	dp_cdp.exact_float_square(dp_cdp.exact_float, double precision),
+	dp_cdp.exact_float_in(cstring), dp_cdp.exact_float_out(dp_cdp.exact_float),
+	dp_cdp.exact_float_combine(dp_cdp.exact_float, dp_cdp.exact_float),
+	dp_cdp.exact_float_sum4(dp_cdp.exact_float),
+	dp_cdp.exact_float_sum8(dp_cdp.exact_float),
+	dp_cdp.exact_float_avg(dp_cdp.exact_float),
+	dp_cdp.exact_float_var_pop(dp_cdp.exact_float),
+	dp_cdp.exact_float_var_samp(dp_cdp.exact_float),
+	dp_cdp.exact_float_stddev_pop(dp_cdp.exact_float),
+	dp_cdp.exact_float_stddev_samp(dp_cdp.exact_float),
 	dp_cdp.make_grid(numeric, numeric, regtype),
 	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[]),
 	dp_cdp.make_range(double precision, double precision, integer, integer),
@@ -2409,16 +2558,10 @@ CREATE FUNCTION dp_cdp.try_to_char(timestamp, text) RETURNS text
 CREATE FUNCTION dp_cdp.try_to_char(timestamptz, text) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_to_char_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
--- What the aggregates of a subquery over one privacy unit add up: the argument,
+-- What aggregates of numeric add up in a subquery over one privacy unit: the argument,
 -- or NULL where it is so large that the aggregate might overflow.
-CREATE FUNCTION dp_cdp.try_summand(float4) RETURNS float4
-	AS 'MODULE_PATHNAME', 'dp_try_summand_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_summand(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_summand_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_summand(numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_summand_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.try_summand_squared(float8) RETURNS float8
-	AS 'MODULE_PATHNAME', 'dp_try_summand_squared_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_summand_squared(numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_summand_squared_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
@@ -2433,7 +2576,8 @@ CREATE FUNCTION dp_cdp.canonical(bpchar) RETURNS bpchar
 -- What may be used on rows of protected tables, and how it is treated there:
 -- as it stands, replaced by its total variant, with constants only, added by
 -- a superuser, or, "per unit", as an aggregate in a subquery that groups by the
--- privacy unit; total is then a function that its argument goes through.
+-- privacy unit; total is then a function that its argument goes through, or an
+-- aggregate that is run in its place.
 CREATE FUNCTION dp_cdp.allowed_functions(OUT function regprocedure, OUT treatment text,
 										 OUT total regprocedure, OUT constant_arguments int[])
 	RETURNS SETOF record

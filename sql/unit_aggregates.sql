@@ -5,6 +5,7 @@
 SET client_min_messages = warning;
 SET TimeZone = 'UTC';
 SET extra_float_digits = 1;
+SET jit = off;
 
 CREATE SCHEMA unit_aggregates;
 SET search_path = unit_aggregates, public;
@@ -27,15 +28,11 @@ SELECT function FROM dp_cdp.allowed_functions() JOIN pg_aggregate ON aggfnoid = 
 -- Summands
 -- ------------------------------------------------------------------------
 
-SELECT x, dp_cdp.try_summand(x)
-	FROM unnest('{0,-0,1.5,-2.5,1e-45,7.9228155e28,-7.9228155e28,7.922817e28,-7.922817e28,3.4028235e38,Infinity,-Infinity,NaN}'::float4[]) x;
-SELECT x, dp_cdp.try_summand(x), dp_cdp.try_summand_squared(x)
-	FROM unnest('{0,-0,1.5,-2.5,4.9e-324,4.7634e139,-4.7634e139,4.7635e139,-4.7635e139,1.6e296,-1.6e296,1.7e296,-1.7e296,1.7976931348623157e308,Infinity,-Infinity,NaN}'::float8[]) x;
 SELECT left(x::text, 12) AS x, length(x::text), scale(x),
 		dp_cdp.try_summand(x) IS NOT DISTINCT FROM x AS summand, dp_cdp.try_summand_squared(x) IS NOT DISTINCT FROM x AS squared
 	FROM unnest(ARRAY[0, 1.50, -2.5, 1e999, -1e999, 1e1000, -1e1000, 9e129999, 1e130000, -1e130000, 9e131071, -9e131071,
 		1e-1000, 1e-1001, 1e-16383, (repeat('7', 900) || '.5')::numeric, (repeat('7', 1100))::numeric, 'Infinity', '-Infinity', 'NaN']) x;
-SELECT dp_cdp.try_summand(NULL::float8), dp_cdp.try_summand_squared(NULL::numeric);
+SELECT dp_cdp.try_summand(NULL::numeric), dp_cdp.try_summand_squared(NULL::numeric);
 -- scale and trailing zeros are kept
 SELECT dp_cdp.try_summand(1.500), dp_cdp.try_summand_squared(-0.10);
 
@@ -54,17 +51,17 @@ INSERT INTO sample
 		('oid', '{0,4294967295}'),
 		('float4', '{0,-0,1.5,1e-45,-1e-45,7.9228155e28,-7.9228155e28,3.4028235e38,-3.4028235e38,Infinity,-Infinity,NaN}'),
 		('float8', '{0,-0,1.5,4.9e-324,-4.9e-324,1e-170,4.7634e139,-4.7634e139,1e155,1.6e296,-1.6e296,1.7976931348623157e308,-1.7976931348623157e308,Infinity,-Infinity,NaN}'),
-		('numeric', '{0,1.50,-2.5,1e-1000,1e-16383,9e999,-9e999,9e129999,-9e129999,1e130000,9e131071,-9e131071,Infinity,-Infinity,NaN}'),
+		('numeric', '{0,0.00,1.5,1.50,-2.5,1e-1000,1e-16383,9e999,-9e999,9e129999,-9e129999,1e130000,9e131071,-9e131071,Infinity,-Infinity,NaN}'),
 		('money', '{0,-92233720368547758.08,92233720368547758.07}'),
 		('text', '{"",a,A,ä,"\\",0}'),
-		('bpchar', '{"",a,"a ",ä}'),
+		('bpchar', '{"",a,"a ","a  ",ä}'),
 		('inet', '{0.0.0.0/0,10.0.0.1,ff::/8,255.255.255.255}'),
 		('date', '{2020-02-29,infinity,-infinity,4714-11-24 BC,5874897-12-31}'),
 		('time', '{00:00,24:00}'),
 		('timetz', '{00:00+15:59,24:00-15:59}'),
 		('timestamp', '{2020-02-29,infinity,-infinity,4714-11-24 BC,294276-12-31 23:59:59.999999}'),
 		('timestamptz', '{2020-02-29 00:00+00,infinity,-infinity,4714-11-24 00:00+00 BC,294276-12-31 23:59:59.999999+00}'),
-		('interval', '{0,1 month,30 days,178000000 years,-178000000 years,2147483647 days,-2147483648 months}'),
+		('interval', '{0,1 month,30 days,29 days 24:00,178000000 years,-178000000 years,2147483647 days,-2147483648 months}'),
 		('mood', '{sad,happy}')
 	) AS t (type, list), unnest(t.list::text[]) AS v (value);
 INSERT INTO sample SELECT type, NULL FROM sample GROUP BY type;
@@ -79,14 +76,17 @@ CREATE TABLE row AS
 ALTER TABLE row SET (parallel_workers = 2);
 ANALYZE row;
 
--- what a query of one aggregate over the rows of each unit prints
+-- what a query of one aggregate over the rows of each unit prints; of a row everything shows, as trailing blanks do
 CREATE FUNCTION of_units(f regprocedure, total regprocedure, type regtype, how text) RETURNS TABLE (unit text, result text) LANGUAGE plpgsql AS $$
 DECLARE
-	query text := format('SELECT unit, %s(%s%s(value::%s))::text FROM row WHERE type = %L::regtype GROUP BY unit ORDER BY unit',
-		f::oid::regproc, how, coalesce(total::oid::regproc::text, ''), type, type);
+	own boolean := total IN (SELECT oid FROM pg_proc WHERE prokind = 'a');
+	value text := 'value::' || CASE WHEN type = 'bpchar'::regtype THEN 'bpchar' ELSE type::text END;
+	query text := format('SELECT unit, ROW(%s(%s%s(%s)))::text FROM row WHERE type = %L::regtype GROUP BY unit ORDER BY unit',
+		CASE WHEN own THEN total ELSE f END::oid::regproc, how, CASE WHEN NOT own THEN total::oid::regproc::text END,
+		CASE WHEN type = 'numeric'::regtype AND how <> '' THEN format('trim_scale(%s)', value) ELSE value END, type);
 BEGIN
 	IF f = 'count()'::regprocedure THEN
-		query := format('SELECT unit, count(*)::text FROM row WHERE type = %L::regtype GROUP BY unit ORDER BY unit', type);
+		query := format('SELECT unit, ROW(count(*))::text FROM row WHERE type = %L::regtype GROUP BY unit ORDER BY unit', type);
 	END IF;
 	RETURN QUERY EXECUTE query;
 END $$;
@@ -121,7 +121,7 @@ SELECT count(*) > 80 AS aggregates, sum(units) > 5000 AS units FROM swept;
 
 -- without what their arguments go through, they do
 SELECT function, s.offence FROM listed, sweep(function, NULL, type) s
-	WHERE total IS NOT NULL AND type <> 'numeric'::regtype ORDER BY function::text;
+	WHERE total IS NOT NULL AND type <> 'numeric'::regtype AND s.offence IS NOT NULL ORDER BY function::text;
 
 -- numeric, whose longest values take their time
 CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -139,35 +139,106 @@ SELECT outcome('SELECT avg(dp_cdp.try_summand(x))::text FROM unnest(ARRAY[9e1310
 SELECT outcome('SELECT variance(dp_cdp.try_summand_squared(x))::text FROM unnest(ARRAY[1e-16383, 1, 2]) x');
 
 -- ------------------------------------------------------------------------
--- The same in parallel
+-- The same to the last bit in any order, by any plan, beside others' rows
 -- ------------------------------------------------------------------------
 
-CREATE FUNCTION plan(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+-- some sets will do; the longest numbers take their time
+DELETE FROM row WHERE unit <> 'all' AND hashtext(unit) % 16 <> 0
+	AND unit NOT IN ('0 -0', '1.5 1.50', '0 0.00', 'a a ', 'a  a ', '1 month 30 days', '30 days 29 days 24:00');
+DELETE FROM row WHERE type = 'numeric'::regtype AND value ~ 'e[-+]?[0-9]{4}';
+-- cents and the like, which no binary number is, and what cancels
+INSERT INTO row
+	SELECT t.type, 'inexact ' || u, (n * 7919 % 1000 / 100.0 * CASE WHEN u > 2 AND n % 2 = 0 THEN 1e15 ELSE 1 END * (n % 3 - 1))::text
+	FROM (VALUES ('float4'::regtype), ('float8'), ('numeric')) t (type), generate_series(1, 4) u, generate_series(1, 50) n;
+
+-- DISTINCT as the guard leaves it: not in min and max, and over canonical forms
+CREATE FUNCTION all_results() RETURNS TABLE (function regprocedure, total regprocedure, type regtype, how text, unit text, result text)
+	LANGUAGE sql AS $$
+	SELECT l.*, how, u.* FROM listed l, unnest(ARRAY['', 'DISTINCT ']) how, of_units(l.function, l.total, l.type, how) u
+	WHERE how = '' OR l.function::text !~ '^(count\(\)|min|max)';
+$$;
+CREATE TABLE expected AS SELECT * FROM all_results();
+SELECT count(*) > 1000 AS many FROM expected;
+CREATE FUNCTION differences() RETURNS TABLE (function regprocedure, type regtype, count bigint) LANGUAGE sql AS $$
+	SELECT function, type, count(*) FROM expected e FULL JOIN all_results() r USING (function, type, how, unit)
+	WHERE e.result IS DISTINCT FROM r.result AND unit NOT LIKE 'other%' GROUP BY function, type;
+$$;
+-- what PostgreSQL's own would do in another order
+CREATE VIEW differences_without AS
+	SELECT p.proname, e.type FROM expected e JOIN pg_proc p ON p.oid = e.function,
+		LATERAL of_units(e.function, NULL, e.type, e.how) u
+	WHERE e.unit = u.unit AND e.result <> u.result AND e.unit !~ 'e[-+]?[1-9][0-9]'
+		AND e.total IN (SELECT oid FROM pg_proc WHERE prokind = 'a')
+	GROUP BY p.proname, e.type;
+CREATE FUNCTION reorder(how text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE 'CREATE TEMP TABLE again AS SELECT * FROM row ORDER BY ' || how;
+	TRUNCATE row;
+	INSERT INTO row SELECT * FROM again;
+	DROP TABLE again;
+	ANALYZE row;
+END $$;
+CREATE FUNCTION plan(query text, node text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ 'Partial' THEN RETURN true; END IF;
+		IF line ~ node THEN RETURN true; END IF;
 	END LOOP;
 	RETURN false;
 END $$;
-CREATE TABLE serial_result AS
-	SELECT function, l.type, u.* FROM listed l, of_units(function, total, l.type, '') u;
+\set query 'SELECT unit, dp_cdp.unit_sum(value::float8) FROM row WHERE type = ''float8''::regtype GROUP BY unit'
+
+SELECT * FROM differences();
+SELECT reorder('ctid DESC');
+SELECT * FROM differences();
+SELECT proname, type FROM differences_without WHERE type IN ('bpchar'::regtype, 'interval'::regtype) ORDER BY 1, 2;
+-- another's rows in between
+INSERT INTO row SELECT type, 'other', value FROM sample;
+SELECT reorder('md5(value || type)');
+SELECT * FROM differences();
+-- sorted, by values of everybody
+SET enable_hashagg = off;
+SELECT plan(:'query', 'GroupAggregate') AS sorted;
+SELECT * FROM differences();
+SET enable_hashagg = on;
+SET enable_sort = off;
+-- hashed, with more groups than fit
+SET work_mem = 64;
+SELECT plan(:'query', 'HashAggregate') AS hashed;
+SELECT * FROM differences();
+RESET work_mem;
+RESET enable_sort;
+-- by workers
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET cpu_operator_cost = 1;
-SELECT plan($$ SELECT unit, sum(dp_cdp.try_summand(value::float8)) FROM row WHERE type = 'float8'::regtype GROUP BY unit $$) AS partial;
-CREATE TABLE parallel_result AS
-	SELECT function, l.type, u.* FROM listed l, of_units(function, total, l.type, '') u;
--- floating point depends on the order of rows; so does which of equal values is the greatest
-SELECT function, count(*) FROM serial_result s FULL JOIN parallel_result p USING (function, type, unit)
-	WHERE s.result IS DISTINCT FROM p.result
-		AND type NOT IN ('float4'::regtype, 'float8'::regtype, 'interval'::regtype, 'bpchar'::regtype)
-	GROUP BY function;
-SELECT function, count(*) FROM serial_result s FULL JOIN parallel_result p USING (function, type, unit)
-	WHERE type IN ('float4'::regtype, 'float8'::regtype)
-		AND ((s.result IS NULL) <> (p.result IS NULL) OR (s.result = 'NaN') <> (p.result = 'NaN'))
-	GROUP BY function;
+SELECT plan(:'query', 'Partial') AS partial;
+SELECT * FROM differences();
+RESET cpu_operator_cost;
+
+-- ------------------------------------------------------------------------
+-- Exact, and which of equal values it is
+-- ------------------------------------------------------------------------
+
+SELECT dp_cdp.unit_sum(x), dp_cdp.unit_avg(x), dp_cdp.unit_var_samp(x), dp_cdp.unit_stddev_pop(x)
+	FROM unnest('{0.1,0.2,0.3}'::float8[]) x;
+SELECT dp_cdp.unit_sum(x), dp_cdp.unit_avg(x), dp_cdp.unit_var_samp(x), dp_cdp.unit_stddev_pop(x)
+	FROM unnest('{0.1,0.2,0.3}'::float4[]) x;
+SELECT dp_cdp.unit_sum(x), dp_cdp.unit_avg(x), dp_cdp.unit_var_pop(x), dp_cdp.unit_stddev_samp(x)
+	FROM unnest('{1e308,1e308,-1e308,-1e308,5e-324,1e-200}'::float8[]) x;
+SELECT dp_cdp.unit_sum(x), dp_cdp.unit_avg(x), dp_cdp.unit_var_pop(x) FROM unnest('{1.7e308,1.7e308}'::float8[]) x;
+SELECT dp_cdp.unit_sum(x), dp_cdp.unit_avg(x) FROM unnest('{3e38,3e38}'::float4[]) x;
+SELECT dp_cdp.unit_sum(x), dp_cdp.unit_avg(x), dp_cdp.unit_var_pop(x), dp_cdp.unit_var_samp(x) FROM unnest('{NULL,-0}'::float8[]) x;
+SELECT dp_cdp.unit_sum(x), dp_cdp.unit_avg(x), dp_cdp.unit_var_pop(x), dp_cdp.unit_var_samp(x) FROM unnest('{NULL}'::float8[]) x;
+SELECT dp_cdp.unit_min(x), dp_cdp.unit_max(x) FROM unnest('{1.00,1.0,1,0.99}'::numeric[]) x;
+SELECT ROW(dp_cdp.unit_min(x), dp_cdp.unit_max(x)) FROM unnest('{"a  ","a","a "}'::bpchar[]) x;
+SELECT dp_cdp.unit_min(x), dp_cdp.unit_max(x) FROM unnest('{30 days,1 month,720:00,29 days 24:00}'::interval[]) x;
+SELECT dp_cdp.unit_min(x), dp_cdp.unit_max(x) FROM unnest('{0,-0}'::float8[]) x;
+SELECT dp_cdp.unit_min(x), dp_cdp.unit_max(x) FROM unnest('{NaN,1,-Infinity}'::float4[]) x;
+-- states are nobody's to make or to read
+SELECT dp_cdp.exact_float_add(NULL, 1.0::float8);
+SELECT '0'::dp_cdp.exact_float;
 
 DROP SCHEMA unit_aggregates CASCADE;

@@ -5,7 +5,8 @@
  *
  * Invariants:
  *	- the state is a function of the multiset of the unit's rows, the unit and
- *	  the spec; no other unit's rows and no order of rows enters.  So the set
+ *	  the spec; no other unit's rows and no order of rows enters, provided that
+ *	  what the rows hold has none in it: guard/inner_query.c says why.  So the set
  *	  of kept groups of one unit says nothing about another's, and adding or
  *	  removing a unit changes the released vector by that unit's at most
  *	  max_groups entries alone;

@@ -16,6 +16,7 @@
 #define DP_ALLOW_H
 
 #include "nodes/bitmapset.h"
+#include "nodes/parsenodes.h"
 #include "nodes/pg_list.h"
 #include "nodes/primnodes.h"
 
@@ -70,6 +71,23 @@ extern Node *dp_make_total(Node *expr, const DpAllowContext *cxt);
  * length lose trailing blanks.
  */
 extern Node *dp_canonical_key(Node *expr);
+
+/*
+ * Group keys of a subquery over protected rows, whose targets have passed
+ * dp_make_total: ZC002 for types of which equal values may be written
+ * differently and have no canonical form.
+ */
+extern void dp_allow_subquery_keys(Query *sub, const DpAllowContext *cxt);
+
+/*
+ * In place, for all subqueries in the range table of an inner query, at any
+ * depth: what they compute of a group key is computed of its canonical form.
+ * To be called when nobody asks any more where a column comes from.
+ */
+extern void dp_make_groups_canonical(Query *query);
+
+/* whether that was done to this one */
+extern bool dp_groups_are_canonical(Query *sub);
 
 /* whether values of this type may be read at all, and whether they may be keys */
 extern bool dp_type_is_allowed(Oid type);
@@ -142,13 +160,16 @@ typedef struct DpUnitAggregate
 	const char *summand;		/* in schema dp_cdp, takes the argument and
 								 * returns it, or NULL where it might make the
 								 * aggregate fail; NULL: none does */
+	const char *own;			/* an aggregate of schema dp_cdp that is run
+								 * instead; NULL: it runs itself */
+	bool		of_set;			/* DISTINCT changes nothing */
 } DpUnitAggregate;
 
 /* the whole list, in no particular order */
 extern const DpUnitAggregate *dp_unit_aggregates(int *count);
 
-/* the function summand of one */
-extern Oid	dp_unit_aggregate_summand(const DpUnitAggregate *allowed, Oid argtype);
+/* the function summand or the aggregate own of one; InvalidOid: it has neither */
+extern Oid	dp_unit_aggregate_total(const DpUnitAggregate *allowed);
 
 /*
  * added.c: why a function that a superuser adds cannot run on raw rows, after

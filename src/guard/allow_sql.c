@@ -36,17 +36,6 @@ usable_added(void)
 	return result;
 }
 
-/* the type of an aggregate's one argument */
-static Oid
-argument_type(Oid funcid)
-{
-	Oid		   *types;
-	int			nargs;
-
-	(void) get_func_signature(funcid, &types, &nargs);
-	return nargs == 1 ? types[0] : InvalidOid;
-}
-
 /* function, treatment, total variant, numbers (from 1) of the arguments that must be constants */
 PG_FUNCTION_INFO_V1(dp_allowed_functions_sql);
 Datum
@@ -89,10 +78,8 @@ dp_allowed_functions_sql(PG_FUNCTION_ARGS)
 		{
 			values[0] = ObjectIdGetDatum(aggregates[n].aggfnoid);
 			values[1] = CStringGetTextDatum("per unit");
-			if (aggregates[n].summand)
-				values[2] = ObjectIdGetDatum(dp_unit_aggregate_summand(&aggregates[n], argument_type(aggregates[n].aggfnoid)));
-			else
-				nulls[2] = true;
+			values[2] = ObjectIdGetDatum(dp_unit_aggregate_total(&aggregates[n]));
+			nulls[2] = !OidIsValid(DatumGetObjectId(values[2]));
 			values[3] = PointerGetDatum(construct_empty_array(INT4OID));
 			SRF_RETURN_NEXT(funcctx, HeapTupleGetDatum(heap_form_tuple(funcctx->tuple_desc, values, nulls)));
 		}

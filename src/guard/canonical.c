@@ -5,8 +5,9 @@
  *	  one representation of a key.
  *
  * Invariant: two values of a key that PostgreSQL takes for equal are the same
- * bytes after dp_canonical_key.  A group prints the key of whichever row came
- * first, and of several spellings that would be one person's.
+ * bytes after dp_canonical_key.  A group has the key of whichever row came
+ * first, and of several spellings that would be one person's where it is
+ * printed, and the choice of everybody's rows where a subquery computes with it.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,8 +16,10 @@
 #include "catalog/pg_type_d.h"
 #include "errors.h"
 #include "guard/allow.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -122,4 +125,82 @@ dp_canonical_key(Node *expr)
 		default:
 			return expr;
 	}
+}
+
+/* ------------------------------------------------------------------------
+ * Group keys of subqueries
+ * ------------------------------------------------------------------------
+ */
+
+void
+dp_allow_subquery_keys(Query *sub, const DpAllowContext *cxt)
+{
+	ListCell   *lc;
+
+	foreach(lc, sub->groupClause)
+	{
+		Node	   *expr = get_sortgroupclause_expr(lfirst(lc), sub->targetList);
+
+		/* of the others that are no keys of a release, equal values are the same */
+		if (exprType(expr) == INTERVALOID)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("values of type interval cannot be told apart by GROUP BY or DISTINCT in a subquery over protected rows, "
+							"because equal values may be written differently; group by extract(epoch from ...) or another field"),
+					 dp_error_position(cxt->source_text, exprLocation(expr))));
+	}
+}
+
+/* keys: as they stand */
+static Node *
+canonical_mutator(Node *node, List *keys)
+{
+	if (node == NULL)
+		return NULL;
+	/* computed row by row */
+	if (IsA(node, Aggref))
+		return (Node *) copyObject(node);
+	if (IsA(node, TargetEntry) || IsA(node, List) || !list_member(keys, node))
+		return expression_tree_mutator(node, canonical_mutator, keys);
+	return dp_canonical_key(copyObject(node));
+}
+
+void
+dp_make_groups_canonical(Query *query)
+{
+	ListCell   *lc;
+
+	check_stack_depth();
+	foreach(lc, query->rtable)
+	{
+		Query	   *sub = lfirst_node(RangeTblEntry, lc)->subquery;
+		List	   *keys;
+
+		if (sub == NULL)
+			continue;
+		dp_make_groups_canonical(sub);
+		keys = get_sortgrouplist_exprs(sub->groupClause, sub->targetList);
+		if (keys == NIL)
+			continue;
+		sub->targetList = (List *) canonical_mutator((Node *) sub->targetList, keys);
+		sub->havingQual = canonical_mutator(sub->havingQual, keys);
+	}
+}
+
+bool
+dp_groups_are_canonical(Query *sub)
+{
+	ListCell   *lc;
+
+	foreach(lc, get_sortgrouplist_exprs(sub->groupClause, sub->targetList))
+	{
+		Node	   *key = lfirst(lc);
+		Node	   *form = dp_canonical_key(key);
+
+		if (form != key && !(IsA(key, FuncExpr) && ((FuncExpr *) key)->funcid == ((FuncExpr *) form)->funcid))
+			return false;
+		if (exprType(key) == INTERVALOID)
+			return false;
+	}
+	return true;
 }

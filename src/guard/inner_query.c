@@ -23,6 +23,19 @@
  * bounding, so that they do not use up a unit's groups.  Undeclared keys are
  * ordered: they are released in that order.
  *
+ * Invariant: what is computed of one unit's rows, here and in subqueries, is a
+ * function of the multiset of these rows, and for bound_unit of a random seed.
+ * No order of rows enters, and with it no plan and nobody else's rows:
+ * - an expression reads one row (allow.c);
+ * - aggregates of subqueries are exact, and choose among values that are equal
+ *	 but written differently by an order of their own (unit_aggregates.c);
+ * - keys by which a subquery groups, or which it takes for DISTINCT, are
+ *	 computed with in their canonical form (canonical.c);
+ * - LIMIT, DISTINCT ON, windows and ordered sets are refused (subquery.c,
+ *	 allow.c);
+ * - which groups and which codes of a unit are kept is decided by their hashes
+ *	 (agg/bound_state.c, agg/bound_codes.c), and totals are sums of integers.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -556,6 +569,7 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 		if (k->domain && !is_every_boolean(k) && (release->has_unit || undeclared))
 			add_condition(from->query, make_membership(lfirst(key), k));
 	}
+	dp_make_groups_canonical(from->query);
 	return release->has_unit ? unit_query(release, from, parts, undeclared)
 		: row_query(release, from->query, parts, undeclared);
 }

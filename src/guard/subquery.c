@@ -260,6 +260,7 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 	if (allow.unit_aggregates)
 		check_grouping(s->cxt, sub, &from);
 	rte->subquery = sub = dp_rebuild_subquery(s->cxt, sub, &allow);
+	dp_allow_subquery_keys(sub, &allow);
 	hand_up_units(s->cxt, rte, rti, &from, leaf);
 	leaf->is_private = true;
 	/* of a unit's rows, an aggregation by the unit alone makes one; joins inside may have repeated the one */

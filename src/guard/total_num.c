@@ -284,27 +284,6 @@ dp_try_width_bucket_float8(PG_FUNCTION_ARGS)
 							   Float8GetDatum(high), Int32GetDatum(count));
 }
 
-/*
- * Summands for the built-in aggregates (unit_aggregates.c): finite ones are
- * so small that 2^32 (real) or 2^40 rows do not overflow a sum or, for
- * summand_squared, what averages and variances compute of squares.
- */
-#define DP_TRY_SUMMAND(name, T, ctype, limit) \
-PG_FUNCTION_INFO_V1(dp_try_##name); \
-Datum \
-dp_try_##name(PG_FUNCTION_ARGS) \
-{ \
-	ctype		arg = PG_GETARG_##T(0); \
-	if (!isinf(arg) && (arg > (limit) || arg < -(limit))) \
-		PG_RETURN_NULL(); \
-	PG_RETURN_##T(arg); \
-} \
-extern int dp_no_such_variable
-
-DP_TRY_SUMMAND(summand_float4, FLOAT4, float4, 0x1p96);
-DP_TRY_SUMMAND(summand_float8, FLOAT8, float8, 0x1p984);
-DP_TRY_SUMMAND(summand_squared_float8, FLOAT8, float8, 0x1p464);
-
 /* ------------------------------------------------------------------------
  * numeric
  * ------------------------------------------------------------------------

@@ -6,13 +6,27 @@
  *
  * Curated by hand, like the functions in allow_list.c, and for the same
  * reason: such an aggregate runs on raw rows, and an error would be an exact
- * answer.  One is listed as it stands only if no set of values makes it fail.
- * Sums, averages and variances of floating point and numeric overflow; of
- * these, values so large that they might are taken for NULL, by a function
- * try_* of schema dp_cdp around the argument.  That depends on one row alone,
- * so that the result does not depend on order or plan.
+ * answer.
  *
- * sql/unit_aggregates.sql sweeps the whole list.
+ * Invariants:
+ * - A result is a function of the multiset of the unit's rows.  Their order is
+ *	 that of a scan, a sort or a hash table, in which everybody's rows are, so
+ *	 that whatever depended on it would depend on others.  Integers and numeric
+ *	 are added up exactly by PostgreSQL; averages and variances are computed of
+ *	 exact sums, and the scale of a numeric result of the largest scale of the
+ *	 rows.  Floating point is not added up exactly, and of values that are
+ *	 equal but written differently PostgreSQL keeps the one that came first: for
+ *	 these an aggregate unit_* of schema dp_cdp is run instead
+ *	 (agg/exact_float.c, agg/full_order.c).  DISTINCT keeps the first of equal
+ *	 values, too: it is left out where it changes nothing, and otherwise done
+ *	 on canonical forms.
+ * - No rows raise an error.  Sums, averages and variances of numeric overflow;
+ *	 of these, values so large that they might are taken for NULL, by a
+ *	 function try_* of schema dp_cdp around the argument, which reads one row
+ *	 alone.  Results of floating point that are too large are NULL.
+ *
+ * sql/unit_aggregates.sql sweeps the whole list for both, over orders, plans
+ * and parallel workers.
  *
  * Not listed, on purpose: sums of money and interval (they overflow), what
  * makes arrays, strings or documents (memory), ordered sets, and aggregates
@@ -24,42 +38,61 @@
 
 #include "access/transam.h"
 #include "catalog/pg_aggregate_d.h"
+#include "catalog/pg_proc.h"
 #include "compat.h"
 #include "guard/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/parse_func.h"
+#include "policy.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/regproc.h"
+#include "utils/syscache.h"
 
-#define DP_AGG(f) {F_##f, NULL}
-#define DP_AGG_TRY(f, summand) {F_##f, "try_" summand}
+/* as it stands; over values that go through a function; another in its place */
+#define DP_AGG(f) {F_##f, NULL, NULL, false}
+#define DP_AGG_TRY(f, summand) {F_##f, "try_" summand, NULL, false}
+#define DP_AGG_OWN(f, own) {F_##f, NULL, "unit_" own, false}
 
-#define DP_AGG_ORDER(t) DP_AGG(MIN_##t), DP_AGG(MAX_##t)
+/* equal values change nothing, nor does their number */
+#define DP_AGG_SET(f) {F_##f, NULL, NULL, true}
+#define DP_AGG_ORDER(t) DP_AGG_SET(MIN_##t), DP_AGG_SET(MAX_##t)
+#define DP_AGG_ORDER_OWN(t) {F_MIN_##t, NULL, "unit_min", true}, {F_MAX_##t, NULL, "unit_max", true}
+
 #define DP_AGG_SPREAD(t) \
 	DP_AGG(VARIANCE_##t), DP_AGG(VAR_SAMP_##t), DP_AGG(VAR_POP_##t), \
 	DP_AGG(STDDEV_##t), DP_AGG(STDDEV_SAMP_##t), DP_AGG(STDDEV_POP_##t)
 #define DP_AGG_SPREAD_TRY(t, summand) \
 	DP_AGG_TRY(VARIANCE_##t, summand), DP_AGG_TRY(VAR_SAMP_##t, summand), DP_AGG_TRY(VAR_POP_##t, summand), \
 	DP_AGG_TRY(STDDEV_##t, summand), DP_AGG_TRY(STDDEV_SAMP_##t, summand), DP_AGG_TRY(STDDEV_POP_##t, summand)
+#define DP_AGG_FLOAT(t) \
+	DP_AGG_OWN(SUM_##t, "sum"), DP_AGG_OWN(AVG_##t, "avg"), \
+	DP_AGG_OWN(VARIANCE_##t, "var_samp"), DP_AGG_OWN(VAR_SAMP_##t, "var_samp"), DP_AGG_OWN(VAR_POP_##t, "var_pop"), \
+	DP_AGG_OWN(STDDEV_##t, "stddev_samp"), DP_AGG_OWN(STDDEV_SAMP_##t, "stddev_samp"), \
+	DP_AGG_OWN(STDDEV_POP_##t, "stddev_pop")
 
 static const DpUnitAggregate dp_unit_aggregate_list[] = {
 	DP_AGG(COUNT_), DP_AGG(COUNT_ANY),
-	DP_AGG(BOOL_AND), DP_AGG(BOOL_OR), DP_AGG(EVERY),
+	DP_AGG_SET(BOOL_AND), DP_AGG_SET(BOOL_OR), DP_AGG_SET(EVERY),
 
-	DP_AGG_ORDER(INT2), DP_AGG_ORDER(INT4), DP_AGG_ORDER(INT8), DP_AGG_ORDER(OID),
-	DP_AGG_ORDER(FLOAT4), DP_AGG_ORDER(FLOAT8), DP_AGG_ORDER(NUMERIC), DP_AGG_ORDER(MONEY),
-	DP_AGG_ORDER(TEXT), DP_AGG_ORDER(BPCHAR), DP_AGG_ORDER(ANYENUM), DP_AGG_ORDER(INET),
-	DP_AGG_ORDER(DATE), DP_AGG_ORDER(TIME), DP_AGG_ORDER(TIMETZ), DP_AGG_ORDER(INTERVAL),
+	/* equal values of these are the same */
+	DP_AGG_ORDER(INT2), DP_AGG_ORDER(INT4), DP_AGG_ORDER(INT8), DP_AGG_ORDER(OID), DP_AGG_ORDER(MONEY),
+	DP_AGG_ORDER(TEXT), DP_AGG_ORDER(ANYENUM), DP_AGG_ORDER(INET),
+	DP_AGG_ORDER(DATE), DP_AGG_ORDER(TIME), DP_AGG_ORDER(TIMETZ),
 	DP_AGG_ORDER(TIMESTAMP), DP_AGG_ORDER(TIMESTAMPTZ),
+	/* and of these are not */
+	DP_AGG_ORDER_OWN(FLOAT4), DP_AGG_ORDER_OWN(FLOAT8), DP_AGG_ORDER_OWN(NUMERIC),
+	DP_AGG_ORDER_OWN(BPCHAR), DP_AGG_ORDER_OWN(INTERVAL),
 
 	/* these add up in wider types, which hold more rows than there can be */
 	DP_AGG(SUM_INT2), DP_AGG(SUM_INT4), DP_AGG(SUM_INT8),
-	DP_AGG(AVG_INT2), DP_AGG(AVG_INT4), DP_AGG(AVG_INT8), DP_AGG(AVG_FLOAT4),
-	DP_AGG_SPREAD(INT2), DP_AGG_SPREAD(INT4), DP_AGG_SPREAD(INT8), DP_AGG_SPREAD(FLOAT4),
+	DP_AGG(AVG_INT2), DP_AGG(AVG_INT4), DP_AGG(AVG_INT8),
+	DP_AGG_SPREAD(INT2), DP_AGG_SPREAD(INT4), DP_AGG_SPREAD(INT8),
 
-	/* averages of double precision keep the sum of squares, too */
-	DP_AGG_TRY(SUM_FLOAT4, "summand"), DP_AGG_TRY(SUM_FLOAT8, "summand"), DP_AGG_TRY(SUM_NUMERIC, "summand"),
-	DP_AGG_TRY(AVG_FLOAT8, "summand_squared"), DP_AGG_TRY(AVG_NUMERIC, "summand"),
-	DP_AGG_SPREAD_TRY(FLOAT8, "summand_squared"), DP_AGG_SPREAD_TRY(NUMERIC, "summand_squared")
+	DP_AGG_FLOAT(FLOAT4), DP_AGG_FLOAT(FLOAT8),
+	DP_AGG_TRY(SUM_NUMERIC, "summand"), DP_AGG_TRY(AVG_NUMERIC, "summand"),
+	DP_AGG_SPREAD_TRY(NUMERIC, "summand_squared")
 };
 
 const DpUnitAggregate *
@@ -98,10 +131,33 @@ dp_remedy_for(Oid aggfnoid)
 	}
 }
 
-Oid
-dp_unit_aggregate_summand(const DpUnitAggregate *allowed, Oid argtype)
+/* the aggregate of schema dp_cdp with this name, argument and result */
+static Oid
+own_aggregate(const char *name, Oid argtype, Oid result)
 {
-	return dp_own_function(allowed->summand, 1, &argtype, argtype);
+	Oid			funcid = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
+										 PointerGetDatum(buildoidvector(&argtype, 1)),
+										 ObjectIdGetDatum(dp_internal_schema()));
+
+	if (!OidIsValid(funcid) || get_func_prokind(funcid) != PROKIND_AGGREGATE ||
+		get_func_rettype(funcid) != result)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("aggregate dp_cdp.%s is missing or altered; run ALTER EXTENSION dp_cdp UPDATE",
+						funcname_signature_string(name, 1, NIL, &argtype))));
+	return funcid;
+}
+
+Oid
+dp_unit_aggregate_total(const DpUnitAggregate *allowed)
+{
+	Oid		   *types;
+	int			nargs;
+	Oid			result = get_func_signature(allowed->aggfnoid, &types, &nargs);
+
+	if (allowed->summand)
+		return dp_own_function(allowed->summand, 1, types, types[0]);
+	return allowed->own ? own_aggregate(allowed->own, types[0], result) : InvalidOid;
 }
 
 /* an argument in its total form */
@@ -112,10 +168,13 @@ dp_vet_argument(DpVet *vet, Aggref *agg, const DpUnitAggregate *allowed, Expr *e
 	FuncExpr   *call;
 
 	if (agg->aggdistinct != NIL)
+	{
 		dp_vet_input_collation(vet, arg, list_make1(arg), exprCollation(arg));
+		arg = dp_canonical_key(arg);
+	}
 	if (allowed->summand == NULL)
 		return (Expr *) arg;
-	call = makeFuncExpr(dp_unit_aggregate_summand(allowed, exprType(arg)), exprType(arg),
+	call = makeFuncExpr(dp_unit_aggregate_total(allowed), exprType(arg),
 						list_make1(arg), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	call->location = exprLocation(arg);
 	return (Expr *) call;
@@ -157,12 +216,18 @@ dp_vet_unit_aggregate(DpVet *vet, Aggref *agg)
 	}
 
 	copy = copyObject(agg);
+	if (allowed->of_set)
+		copy->aggdistinct = NIL;
 	foreach(lc, copy->args)
 	{
 		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 
-		tle->expr = dp_vet_argument(&inner, agg, allowed, tle->expr);
+		if (allowed->of_set)
+			tle->ressortgroupref = 0;
+		tle->expr = dp_vet_argument(&inner, copy, allowed, tle->expr);
 	}
+	if (allowed->own)
+		copy->aggfnoid = dp_unit_aggregate_total(allowed);
 	copy->aggfilter = (Expr *) dp_vet((Node *) copy->aggfilter, &inner);
 	return (Node *) copy;
 }

@@ -225,6 +225,8 @@ verify_query(DpVerify *outer, Query *query, DpPlace place)
 	dp_verify_expr(query->havingQual, &v);
 	dp_verify_sort_clauses(query->groupClause);
 	dp_verify_sort_clauses(query->sortClause);
+	if (place == DP_PLACE_SOURCE)
+		dp_require(dp_groups_are_canonical(query), "a choice among equal values", query);
 	/* the rows of all units together are aggregated by none but those that add noise */
 	dp_require(query->groupClause != NIL || place == DP_PLACE_ROWS || place == DP_PLACE_ENTRIES ||
 			(!query->hasAggs && query->havingQual == NULL), "an aggregation of all units", query);

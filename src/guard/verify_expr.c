@@ -46,6 +46,14 @@ static const struct
 	{"chebyshev", DP_PLACE_RAW},
 	{"product", DP_PLACE_RAW},
 	{"bin", DP_PLACE_RAW},
+	{"unit_sum", DP_PLACE_SOURCE},
+	{"unit_avg", DP_PLACE_SOURCE},
+	{"unit_var_pop", DP_PLACE_SOURCE},
+	{"unit_var_samp", DP_PLACE_SOURCE},
+	{"unit_stddev_pop", DP_PLACE_SOURCE},
+	{"unit_stddev_samp", DP_PLACE_SOURCE},
+	{"unit_min", DP_PLACE_SOURCE},
+	{"unit_max", DP_PLACE_SOURCE},
 	{"exact_sum", DP_PLACE_ROWS},
 	{"exact_histogram", DP_PLACE_ROWS},
 	{"moment_n", DP_PLACE_ROWS},
@@ -227,13 +235,14 @@ verify_aggregate(DpVerify *v, Aggref *agg)
 		for (int i = 0; i < count && listed == NULL; i++)
 			if (list[i].aggfnoid == agg->aggfnoid)
 				listed = &list[i];
-		dp_require(listed != NULL, "an aggregate that is not listed", agg);
+		dp_require(listed != NULL && listed->own == NULL, "an aggregate that is not listed", agg);
+		dp_require(!listed->of_set || agg->aggdistinct == NIL, "a choice among equal values", agg);
 		if (listed->summand)
 		{
 			FuncExpr   *arg = (FuncExpr *) linitial_node(TargetEntry, agg->args)->expr;
 
 			dp_require(IsA(arg, FuncExpr) &&
-					arg->funcid == dp_unit_aggregate_summand(listed, arg->funcresulttype),
+					arg->funcid == dp_unit_aggregate_total(listed),
 					"an aggregate that is not total", agg);
 		}
 	}

@@ -136,6 +136,13 @@ def units_of_ten(rows):
     for name, plain, private in by_hand:
         yield Line(name + ", random units", "other", table, {"by hand": (plain, None)}, f"SELECT {private} FROM t", "unit")
 
+    # exact, where PostgreSQL's own round at each row
+    for name, value in (("sum", "sum(y)"), ("variance", "variance(y)")):
+        of_units = f"(SELECT unit, {value} v FROM t GROUP BY unit) s"
+        yield Line(f"{name} float8 of each unit", "other", table,
+                   {"plain": (f"SELECT sum(least(greatest(v, 0), 1000)) FROM {of_units}", None)},
+                   f"SELECT dp_sum(v, 0, 1000) FROM {of_units}", "unit")
+
 
 def units_sweep(rows):
     """1 to 1,000 rows of each unit; fewer rows where that many units do not have as many.

@@ -1,7 +1,8 @@
 /*
  * fuzz_math.c
  *	  libFuzzer over src/math: the sampler with any variance and any entropy,
- *	  calibration, thresholds, the conversions and statistics with any doubles.
+ *	  calibration, thresholds, the conversions, statistics and exact sums with
+ *	  any doubles.
  *
  * Besides what the sanitizers see, what must hold for every input is checked
  * and ends the run with abort().
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "math/calibrate.h"
+#include "math/exact.h"
 #include "math/gauss.h"
 #include "math/moments.h"
 #include "math/zcdp.h"
@@ -196,6 +198,83 @@ fuzz_moments(Input *in)
 	require(isfinite(stddev) && stddev > 0);
 }
 
+/* as the aggregate: what does not fit is put into a state that is made for it */
+static dp_exact *
+add_exact(dp_exact *state, bool squares, double x)
+{
+	dp_exact_shape shape;
+	dp_exact   *wider;
+
+	if (state && dp_exact_add(state, x))
+		return state;
+	dp_exact_shape_for(&shape, state, squares, x);
+	wider = malloc(dp_exact_size(&shape));
+	dp_exact_init(wider, &shape, state);
+	free(state);
+	require(dp_exact_add(wider, x));
+	return wider;
+}
+
+static dp_exact *
+merge_exact(dp_exact *state, dp_exact *other)
+{
+	dp_exact_shape shape;
+	dp_exact   *wider;
+
+	if (state == NULL || other == NULL)
+		return state ? state : other;
+	if (!dp_exact_merge(state, other))
+	{
+		dp_exact_shape_for_both(&shape, state, other);
+		wider = malloc(dp_exact_size(&shape));
+		dp_exact_init(wider, &shape, state);
+		free(state);
+		state = wider;
+		require(dp_exact_merge(state, other));
+	}
+	free(other);
+	return state;
+}
+
+/* forwards in one state, backwards in two, with carries moved now and then */
+static void
+fuzz_exact(Input *in)
+{
+	double		x[40];
+	uint8_t		how[40];
+	dp_exact   *one = NULL;
+	dp_exact   *parts[2] = {NULL, NULL};
+	uint8_t		n;
+
+	get(in, &n, 1);
+	n = 1 + n % 40;
+	get(in, x, n * sizeof(double));
+	get(in, how, n);
+	for (int i = 0; i < n; i++)
+		one = add_exact(one, true, x[i]);
+	for (int i = n - 1; i >= 0; i--)
+	{
+		dp_exact  **part = &parts[how[i] & 1];
+
+		*part = add_exact(*part, true, x[i]);
+		if (how[i] & 2)
+			(*part)->pending = DP_EXACT_MOST_PENDING;
+	}
+	parts[0] = merge_exact(parts[0], parts[1]);
+	for (int what = 0; what < 12; what++)
+	{
+		double		a = 0;
+		double		b = 0;
+		bool		found = dp_exact_get(one, (dp_exact_result) (what / 2), what & 1, &a);
+
+		require(dp_exact_get(parts[0], (dp_exact_result) (what / 2), what & 1, &b) == found);
+		require(!found || memcmp(&a, &b, sizeof(a)) == 0);
+		require(!found || a != 0 || !signbit(a));
+	}
+	free(one);
+	free(parts[0]);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -203,7 +282,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t		which;
 
 	get(&in, &which, 1);
-	switch (which % 4)
+	switch (which % 5)
 	{
 		case 0:
 			fuzz_sampler(&in);
@@ -213,6 +292,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			break;
 		case 2:
 			fuzz_moments(&in);
+			break;
+		case 3:
+			fuzz_exact(&in);
 			break;
 		default:
 			fuzz_zcdp(&in);

@@ -59,5 +59,6 @@ extern void test_calc_laws(void);
 extern void test_planning(void);
 extern void test_moments(void);
 extern void test_quantile(void);
+extern void test_exact_sums(void);
 
 #endif							/* DP_UNIT_H */
