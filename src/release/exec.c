@@ -116,6 +116,7 @@ take_look(DpRun *run, DpFrozen *usual, EState *root)
 	look.frozen = dp_freeze(run->release, root, dp_look_prices(look.look));
 	item = dp_frozen_debit(look.frozen);
 	item->aggregates = dp_look_label(item->aggregates);
+	look.payer = GetUserId();
 	dp_start_inner(&look, look.frozen, root);
 	dp_ledger_debit(list_make1(item));
 	dp_run_inner(&look, root);
@@ -200,6 +201,7 @@ pay_statement(EState *root)
 	forboth(run, unpaid, price, prices)
 	{
 		((DpRun *) lfirst(run))->frozen = lfirst(price);
+		((DpRun *) lfirst(run))->payer = GetUserId();
 		dp_report_release(lfirst(price), run == list_head(unpaid));
 	}
 	MemoryContextSwitchTo(old);

@@ -395,7 +395,7 @@ run_on_rows(DpRun *run, QueryDesc *plan, ReleaseReceiver *receiver, EState *esta
 	if (run->look)
 		item->aggregates = dp_look_label(item->aggregates);
 	dp_sandbox_begin(&box, owner, DP_STACK_TO_RUN);
-	dp_ledger_watch_begin(&watch, item, box.save_userid);
+	dp_ledger_watch_begin(&watch, item, run->payer);
 	PG_TRY();
 	{
 		PushActiveSnapshot(estate->es_snapshot);

@@ -79,6 +79,7 @@ typedef struct DpRun
 	DpRelease  *release;
 	DpFrozen   *frozen;
 	bool		done;
+	Oid			payer;			/* current_user of the debit; it may be another when rows are read */
 	struct DpLook *look;		/* what runs is a first look, whose answers are not shown */
 	QueryEnvironment *given_rows;	/* for the inner plan; NULL: none, or not needed any more */
 	MemoryContext given_context;

@@ -17,7 +17,8 @@ CREATE ROLE team;
 CREATE ROLE ana LOGIN;
 CREATE ROLE bob LOGIN;
 CREATE ROLE eve LOGIN;
-GRANT team TO ana, bob;
+CREATE ROLE nia LOGIN NOINHERIT;
+GRANT team TO ana, bob, nia;
 CREATE TABLE visits (patient int, cost int);
 INSERT INTO visits SELECT i % 50, i FROM generate_series(1, 200) i;
 ALTER TABLE visits OWNER TO dba;
@@ -138,8 +139,20 @@ like(debit_error($node, 'test', 'ana', 'SELECT (SELECT dp_count(*) FROM visits),
 	qr/charged \(rho 0.01\) .* failure 1 of at most 5/, 'one of two releases');
 charged(2, 'both');
 
+# who paid is who asked, whoever that is when rows are read
+reset_all();
+like(debit_error($node, 'test', 'nia', <<'EOC'), qr/failure 1 of at most 5/, 'another role by then');
+SET ROLE team;
+SELECT (SELECT dp_count(*) FROM visits) IS NOT NULL AND set_config('role', 'none', false) IS NOT NULL
+	AND (SELECT dp_count(*) FROM visits WHERE fussy(cost) > 0) > 0;
+EOC
+is(failures(), 'ana 0, eve 0, team 1', '... and still counted where it was paid');
+charged(2, 'by the team');
+$node->safe_psql('test', "SET SESSION AUTHORIZATION ana; DO 'BEGIN PERFORM dp_count(*) FROM visits WHERE fussy(cost) > 0; EXCEPTION WHEN OTHERS THEN NULL; END'");
+charged(1, 'by ana');
+
 # a look that nobody sees
-like(debit_error($node, 'test', 'ana', "SET dp_cdp.target_error = '5%'; $fails"), qr/charged \(rho 0.001\) .* failure 2 of at most 5/, 'a first look');
+like(debit_error($node, 'test', 'ana', "SET dp_cdp.target_error = '5%'; $fails"), qr/charged \(rho 0.001\) .* failure 3 of at most 5/, 'a first look');
 $spent += 0.1;
 like(value($node, 'test', 'SELECT aggregates FROM dp_cdp.releases WHERE failed ORDER BY id DESC LIMIT 1'),
 	qr/^first look: dp_count/, '... is called so in the audit');
