@@ -181,9 +181,11 @@ dp_record_object(DpRelease *release, Oid classid, Oid objid)
 	Oid			owner;
 	uint32		version;
 
-	forboth(class, release->object_classes, id, release->object_ids)
-		if (lfirst_oid(class) == classid && lfirst_oid(id) == objid)
-			return;
+	/* relations may be thousands of partitions, and hardly any of them twice */
+	if (classid != RelationRelationId)
+		forboth(class, release->object_classes, id, release->object_ids)
+			if (lfirst_oid(class) == classid && lfirst_oid(id) == objid)
+				return;
 	if (!object_version(classid, objid, &owner, &version))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
