@@ -24,6 +24,11 @@ COSTS = ('person', 3, {
     'place': ('text', ["'place1'", "'place3'"], 0, None),
     'note': ('text', ["'note1'", "'note7'"], 0, None)})
 TABLES['costs'] = COSTS
+# persons have higher numbers here than the grammar's sums allow for
+for _, _, columns in TABLES.values():
+    for name in ('person', 'who'):
+        if name in columns:
+            columns[name] = columns[name][:2] + (1e9, None)
 
 # of a row's own values, inside of a subquery that groups by the unit: (text, type of the result, literals)
 OF_UNIT = [
