@@ -364,15 +364,12 @@ CREATE AGGREGATE dp_cdp.entry_histogram(dp_cdp.bound_entry, integer, bins intege
 CREATE FUNCTION dp_cdp.entry_distinct_add(dp_cdp.exact_distinct, dp_cdp.bound_entry, integer)
 	RETURNS dp_cdp.exact_distinct
 	AS 'MODULE_PATHNAME', 'dp_entry_distinct' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.exact_distinct_combine(dp_cdp.exact_distinct, dp_cdp.exact_distinct)
-	RETURNS dp_cdp.exact_distinct
-	AS 'MODULE_PATHNAME', 'dp_exact_distinct_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.entry_distinct(dp_cdp.bound_entry, integer) (
-	SFUNC = dp_cdp.entry_distinct_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
-	COMBINEFUNC = dp_cdp.exact_distinct_combine, PARALLEL = SAFE
-);
 CREATE FUNCTION dp_cdp.distinct_count(dp_cdp.exact_distinct) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_distinct_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.entry_distinct(dp_cdp.bound_entry, integer) (
+	SFUNC = dp_cdp.entry_distinct_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
+	FINALFUNC = dp_cdp.distinct_count, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
+);
 
 -- Aggregates of one unit's rows, in place of PostgreSQL's own whose results depend on the
 -- order of rows: floating point is added up without rounding, and min and max tell apart
@@ -563,7 +560,6 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.entry_histogram_add(dp_cdp.exact_vector, dp_cdp.bound_entry, integer, integer),
 	dp_cdp.exact_vector_combine(dp_cdp.exact_vector, dp_cdp.exact_vector),
 	dp_cdp.entry_distinct_add(dp_cdp.exact_distinct, dp_cdp.bound_entry, integer),
-	dp_cdp.exact_distinct_combine(dp_cdp.exact_distinct, dp_cdp.exact_distinct),
 	dp_cdp.exact_float_add(dp_cdp.exact_float, real),
 	dp_cdp.exact_float_add(dp_cdp.exact_float, double precision),
 	dp_cdp.exact_float_square(dp_cdp.exact_float, real),

@@ -322,7 +322,7 @@ CREATE TABLE long AS
 	SELECT i % 5 AS unit, repeat(chr(97 + i % 26), (i * 37) % 3000) AS a, nullif(i % 11, 3)::numeric AS b,
 		   i % 2 = 0 AS c, timestamp '2020-01-01' + (i % 3) * interval '1 day' AS d, i::float8 AS x
 	  FROM generate_series(1, 4000) i;
-INSERT INTO long SELECT unit, (SELECT string_agg(md5(unit || ' ' || i), '') FROM generate_series(1, 3000) i), b, c, d, x
+INSERT INTO long SELECT unit, (SELECT string_agg(md5(unit || ' ' || i), '') FROM generate_series(1, 300) i), b, c, d, x
   FROM long WHERE x <= 50;
 PREPARE long(dp_cdp.bound_spec) AS
 	SELECT unit, dp_cdp.entry_key(e, 0, NULL::text) AS a, dp_cdp.entry_key(e, 1, NULL::numeric) AS b,
@@ -339,6 +339,64 @@ CREATE TABLE long_truth AS
 SELECT (SELECT count(*) FROM long_few) AS few, (SELECT count(*) FROM long_all) = (SELECT count(*) FROM long_truth) AS "all",
 	   (SELECT count(*) FROM (TABLE long_few EXCEPT TABLE long_truth) s) AS few_wrong,
 	   (SELECT count(*) FROM (TABLE long_all EXCEPT TABLE long_truth) s) AS all_wrong;
+
+-- Keys that are too long for a state leave their row out, whatever form they
+-- are stored in, by whatever plan, and before they are fetched.
+CREATE TABLE lengths (unit int, a text, b text);
+ALTER TABLE lengths ALTER a SET STORAGE EXTERNAL;
+INSERT INTO lengths SELECT u, repeat('x', n), repeat('y', m)
+  FROM generate_series(1, 300) u, (VALUES (65532, NULL), (65533, NULL), (NULL, 65532), (NULL, 65533), (32760, 32764), (32764, 32764), (32764, 32765),
+	(16380, 16380), (16380, 16381), (508, 508), (508, 509)) v (n, m);
+INSERT INTO lengths SELECT u, NULL, repeat('z', 100000000) FROM generate_series(1, 2) u;
+INSERT INTO lengths SELECT 1, NULL, repeat('y', 65532);
+CREATE FUNCTION lengths_digest(max_groups int, VARIADIC settings text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE result text;
+BEGIN
+	FOR i IN 1 .. array_length(settings, 1) / 2 LOOP
+		PERFORM set_config(settings[2 * i - 1], settings[2 * i], true);
+	END LOOP;
+	EXECUTE 'SELECT string_agg(format(''%s:%s %s'', a, b, n), '', '' ORDER BY a, b) FROM (
+		SELECT length(dp_cdp.entry_key(e, 0, NULL::text)) AS a, length(dp_cdp.entry_key(e, 1, NULL::text)) AS b, count(*) AS n
+		  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, a, b, true), $1) AS e FROM lengths GROUP BY unit) s GROUP BY 1, 2) l'
+		INTO result USING dp_cdp.make_bound_spec(2, max_groups, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 100, 'int')]);
+	RETURN result;
+END $$;
+SELECT lengths_digest(10, 'work_mem', '64MB');
+SELECT lengths_digest(10, 'work_mem', '64kB') = lengths_digest(10, 'work_mem', '64MB') AS small,
+	   lengths_digest(10, 'enable_hashagg', 'off') = lengths_digest(10, 'enable_hashagg', 'on') AS sorted,
+	   lengths_digest(10, 'parallel_setup_cost', '0', 'parallel_tuple_cost', '0', 'min_parallel_table_scan_size', '0', 'max_parallel_workers_per_gather', '3')
+	   = lengths_digest(10, 'max_parallel_workers_per_gather', '0') AS workers;
+-- fewer bytes where a unit may be in more groups
+SELECT lengths_digest(1024, 'work_mem', '64MB');
+SELECT lengths_digest(1000000, 'work_mem', '64MB');
+
+-- leave out a unit, also one whose rows are beyond the limits: at most max_groups groups change, by 1
+CREATE FUNCTION lengths_without(u int) RETURNS TABLE (a int, b int, n bigint) LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE 'SELECT coalesce(length(dp_cdp.entry_key(e, 0, NULL::text)), -1) AS a, coalesce(length(dp_cdp.entry_key(e, 1, NULL::text)), -1) AS b, count(*) AS n
+		  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, a, b, true), $1) AS e FROM lengths WHERE unit <> $2 GROUP BY unit) s GROUP BY 1, 2'
+		USING dp_cdp.make_bound_spec(2, 3, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 1, 'int')]), u;
+END $$;
+SELECT u, count(*) AS groups, min(with_u - without_u), max(with_u - without_u)
+  FROM (SELECT u, a, b, coalesce(sum(n) FILTER (WHERE NOT leave), 0) AS with_u, coalesce(sum(n) FILTER (WHERE leave), 0) AS without_u
+		  FROM generate_series(1, 3) u, (VALUES (false), (true)) v (leave), LATERAL lengths_without(CASE WHEN leave THEN u ELSE 0 END) GROUP BY u, a, b) s
+ WHERE with_u <> without_u GROUP BY u ORDER BY u;
+
+-- and of more groups than the largest state holds a unit keeps those of smallest
+-- rank, in any order of rows: 64,035 of a kilobyte each
+CREATE TABLE crowd AS SELECT 1 AS unit, md5(i::text) || repeat('x', 900) AS k FROM generate_series(1, 66000) i;
+CREATE FUNCTION crowd_digest(source text) RETURNS TABLE (groups bigint, digest text) LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE 'SELECT count(*), md5(string_agg(left(k, 32) || n, '','' ORDER BY k)) FROM (
+		SELECT dp_cdp.entry_key(e, 0, NULL::text) COLLATE "C" AS k, dp_cdp.entry_value(e, 0) AS n
+		  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, true), $1) AS e FROM ' || source || ' GROUP BY unit) s) l'
+		USING dp_cdp.make_bound_spec(1, 1000000, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 100, 'int')]);
+END $$;
+CREATE TABLE crowd_digests AS
+	SELECT * FROM crowd_digest('crowd')
+	UNION ALL SELECT * FROM crowd_digest('(SELECT * FROM crowd ORDER BY md5(k) OFFSET 0) c');
+SELECT count(*), count(DISTINCT digest) AS digests, min(groups) = 67108864 / (1024 + 24) AS known FROM crowd_digests;
+DROP TABLE crowd, lengths;
 
 -- a unit's total is clamped, not its rows; extremes cancel and never escape
 CREATE FUNCTION unit_total(lower numeric, upper numeric, input regtype, VARIADIC vals text[]) RETURNS bigint

@@ -303,7 +303,7 @@ SELECT count(*) AS same FROM worker_digest JOIN digests USING (digest);
 
 -- vectors and counts of all groups, and what SQL makes of the same entries
 PREPARE totals(dp_cdp.bound_spec) AS
-	SELECT dp_cdp.entry_key(e, 0, NULL::text) AS k, dp_cdp.vector_counts(dp_cdp.entry_histogram(e, 2, 8)) AS bins, dp_cdp.distinct_count(dp_cdp.entry_distinct(e, 3)) AS n
+	SELECT dp_cdp.entry_key(e, 0, NULL::text) AS k, dp_cdp.vector_counts(dp_cdp.entry_histogram(e, 2, 8)) AS bins, dp_cdp.entry_distinct(e, 3) AS n
 	  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t), $1) AS e
 			  FROM visits GROUP BY unit) s GROUP BY 1;
 CREATE FUNCTION expected(s dp_cdp.bound_spec) RETURNS TABLE (k text, bins bigint[], n bigint) LANGUAGE sql AS $$
@@ -326,10 +326,50 @@ SELECT (SELECT count(*) FROM totals_serial) AS groups, (SELECT count(*) FROM tot
 
 -- nothing to count
 PREPARE nothing(dp_cdp.bound_spec, int) AS
-	SELECT dp_cdp.vector_counts(dp_cdp.entry_histogram(e, 0, 3)) AS bins, dp_cdp.distinct_count(dp_cdp.entry_distinct(e, 1)) AS n
+	SELECT dp_cdp.vector_counts(dp_cdp.entry_histogram(e, 0, 3)) AS bins, dp_cdp.entry_distinct(e, 1) AS n
 	  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, NULL::int, NULL::bigint), $1) AS e FROM visits WHERE unit < $2 GROUP BY unit) s;
 EXECUTE nothing(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes,distinct}', ARRAY[dp_cdp.make_grid(0, 2, 'int'), dp_cdp.make_grid(0, 2, 'int')]), 10);
 EXECUTE nothing(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes,distinct}', ARRAY[dp_cdp.make_grid(0, 2, 'int'), dp_cdp.make_grid(0, 2, 'int')]), 0);
+
+-- Sets that do not fit into work_mem are sorted instead: the same count by every
+-- plan, in every order of rows, of groups that are all large, all small, or some.
+CREATE TABLE many AS
+	SELECT u AS unit, (CASE WHEN u % 3 = 0 THEN 0 WHEN u % 3 = 1 THEN u % 7 ELSE u % 200 END)::text AS k, ((u * 37 + i * i) % 9000)::bigint AS value
+	  FROM generate_series(1, 4000) u, generate_series(1, 20) i;
+CREATE TABLE many_truth AS SELECT k, count(DISTINCT value) AS n FROM many GROUP BY k UNION ALL SELECT NULL, count(DISTINCT value) FROM many;
+CREATE FUNCTION many_wrong(source text, VARIADIC settings text[]) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE result bigint;
+BEGIN
+	FOR i IN 1 .. array_length(settings, 1) / 2 LOOP
+		PERFORM set_config(settings[2 * i - 1], settings[2 * i], true);
+	END LOOP;
+	EXECUTE 'WITH found AS MATERIALIZED (
+		SELECT dp_cdp.entry_key(e, 0, NULL::text) AS k, dp_cdp.entry_distinct(e, 0) AS n
+		  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, value), $1) AS e FROM ' || source || ' GROUP BY unit) s GROUP BY 1
+		UNION ALL
+		SELECT NULL, dp_cdp.entry_distinct(e, 0)
+		  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($2, unit, value), $2) AS e FROM ' || source || ' GROUP BY unit) s)
+		SELECT count(*) FROM ((TABLE found EXCEPT TABLE many_truth) UNION ALL (TABLE many_truth EXCEPT TABLE found)) w'
+		INTO result USING dp_cdp.make_bound_spec(1, 5, '{5,6}', '{distinct}', ARRAY[dp_cdp.make_grid(0, 256, 'int')]),
+			dp_cdp.make_bound_spec(0, 1, '{5,6}', '{distinct}', ARRAY[dp_cdp.make_grid(0, 256, 'int')]);
+	RETURN result;
+END $$;
+SELECT many_wrong('many', 'work_mem', '64MB', 'hash_mem_multiplier', '1') AS memory,
+	   many_wrong('many', 'work_mem', '64kB', 'enable_sort', 'off') AS hashed,
+	   many_wrong('many', 'work_mem', '64kB', 'enable_hashagg', 'off', 'enable_sort', 'on') AS sorted,
+	   many_wrong('(SELECT * FROM many ORDER BY value, unit OFFSET 0) m', 'work_mem', '64kB', 'enable_hashagg', 'on') AS by_value,
+	   many_wrong('(SELECT * FROM many ORDER BY md5(value::text), unit DESC OFFSET 0) m', 'work_mem', '64kB') AS any_order;
+-- for each group by itself, rewound
+SELECT (SELECT dp_cdp.entry_distinct(e, 0)
+		  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit(s, unit, value + j), s) AS e FROM many WHERE unit % 2 < j GROUP BY unit) b) = n AS same
+  FROM (SELECT j, dp_cdp.make_bound_spec(0, 1, '{5,6}', '{distinct}', ARRAY[dp_cdp.make_grid(0, 256, 'int')]) AS s,
+			   (SELECT count(DISTINCT value) FROM many WHERE unit % 2 < j) AS n
+		  FROM generate_series(1, 2) j) t;
+RESET work_mem;
+RESET hash_mem_multiplier;
+RESET enable_sort;
+RESET enable_hashagg;
+DROP TABLE many, many_truth;
 
 -- Leave out any unit: at most k groups change, the bins of each by at most m
 -- altogether, its number of distinct values by at most m, the others not at all.
@@ -358,7 +398,7 @@ CREATE TABLE many AS SELECT i % 5000 AS unit, hashint4(i) & 1023 AS code, hashin
 INSERT INTO many VALUES (1, 5, 0), (2, 5, 0), (-1, NULL, 1);
 ANALYZE many;
 PREPARE many(dp_cdp.bound_spec) AS
-	SELECT dp_cdp.vector_counts(dp_cdp.entry_histogram(e, 0, 1024)) AS bins, dp_cdp.distinct_count(dp_cdp.entry_distinct(e, 1)) AS n
+	SELECT dp_cdp.vector_counts(dp_cdp.entry_histogram(e, 0, 1024)) AS bins, dp_cdp.entry_distinct(e, 1) AS n
 	  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, code, value), $1) AS e FROM many GROUP BY unit) s;
 CREATE FUNCTION many_spec(m int) RETURNS dp_cdp.bound_spec LANGUAGE sql AS $$
 	SELECT dp_cdp.make_bound_spec(0, 1, '{3,4}', '{codes,distinct}', ARRAY[g, g]) FROM (SELECT dp_cdp.make_grid(0, m, 'int') AS g) g $$;

@@ -234,8 +234,7 @@ typedef struct DpExactVector
  *	 entry_histogram(bound_entry, i int, bins int) -> exact_vector   aggregate: how many
  *			of the codes i are 0 .. bins - 1; codes beyond count for the last
  *			bin, negative ones for the first.  No input: NULL.
- *	 entry_distinct(bound_entry, i int) -> exact_distinct            aggregate: the set of codes i.  No input: NULL.
- *	 distinct_count(exact_distinct) -> bigint                how many are in the set
+ *	 entry_distinct(bound_entry, i int) -> bigint           aggregate: how many different codes i.  No input: NULL.
  *	 moment_n(x, range) -> exact_sum        aggregates: how many rows have a value (not NaN); the
  *	 moment_t(x, range), moment_t2(...)     sums of t = centered(x, range) and of chebyshev(t)
  *	 moment_n(t int, u int) ... moment_tu   the same of two centered values that are both there,

@@ -146,6 +146,7 @@ read_arguments(DpBoundRows *rows, AggState *agg, Aggref *aggref)
 {
 	ListCell   *lc;
 	int			argno = 0;
+	int			first_key = 2;
 	Size		at = DP_RECORD_UNIT + (rows->unit_typlen > (int) sizeof(int32) ? sizeof(uint64) : sizeof(int32));
 
 	foreach(lc, aggref->args)
@@ -154,7 +155,7 @@ read_arguments(DpBoundRows *rows, AggState *agg, Aggref *aggref)
 		NullableDatum *value = &rows->fcinfo->args[++argno];
 		DpStoredArg *arg;
 
-		if (IsA(expr, Const))
+		if (IsA(expr, Const) && argno > 1)
 		{
 			value->value = ((Const *) expr)->constvalue;
 			value->isnull = ((Const *) expr)->constisnull;
@@ -170,6 +171,10 @@ read_arguments(DpBoundRows *rows, AggState *agg, Aggref *aggref)
 			if (value->isnull)
 				return false;
 			rows->spec = (DpBoundSpec *) DatumGetPointer(value->value);
+			rows->key_bytes = dp_key_bytes_limit(rows->spec->max_groups);
+			/* as bound_unit takes its arguments: spec, unit or not, keys, values */
+			if (list_length(aggref->args) > 1 + rows->spec->nkeys + rows->spec->nvalues)
+				first_key = 3;
 			continue;
 		}
 		if (rows->unit_argno == 0 && input_column(expr) == rows->unit_attno)
@@ -181,6 +186,7 @@ read_arguments(DpBoundRows *rows, AggState *agg, Aggref *aggref)
 			return false;
 		arg = &rows->stored[rows->nstored++];
 		arg->argno = argno;
+		arg->is_key = argno >= first_key && argno < first_key + rows->spec->nkeys;
 		arg->attno = input_column(expr);
 		if (arg->attno == 0)
 			arg->expr = ExecInitExpr((Expr *) expr, &agg->ss.ps);
@@ -202,7 +208,6 @@ read_keys(DpBoundRows *rows, Aggref *aggref)
 {
 	int			nkeys = rows->spec->nkeys;
 
-	/* arguments as bound_unit takes them: spec, unit, keys, values */
 	if (rows->unit_argno != 2 || nkeys > DP_MAX_KEYS ||
 		list_length(aggref->args) != rows->unit_argno + nkeys + rows->spec->nvalues)
 		return;

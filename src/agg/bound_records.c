@@ -7,6 +7,8 @@
  *	- records lie in chunks, whole.  A chunk is larger than what memory contexts
  *	  keep for themselves when it is freed, so the limit holds for what the
  *	  process has;
+ *	- a record is short, whatever the row is: keys that are too long for a state
+ *	  leave it out before they are fetched, and values by reference are numerics;
  *	- a partition's chunks go to its file when memory is short, all partitions'
  *	  at once: files are written in pieces as large as memory allows.
  *
@@ -113,6 +115,23 @@ add_chunk(DpBoundRows *rows, DpPartition *p, Size size)
 	p->chunks = chunk;
 }
 
+/* does bound_unit take the row, or leave it out because its keys are too long? */
+static bool
+keys_fit(const DpBoundRows *rows)
+{
+	Size		bytes = 0;
+
+	for (int i = 0; i < rows->nstored; i++)
+	{
+		const DpStoredArg *arg = &rows->stored[i];
+		const NullableDatum *value = &rows->fcinfo->args[arg->argno];
+
+		if (arg->is_key && !arg->typbyval && !value->isnull)
+			bytes += dp_key_bytes(value->value, arg->typlen);
+	}
+	return bytes <= rows->key_bytes;
+}
+
 /* sets a row aside, whose arguments are those of the call */
 void
 dp_set_aside(DpBoundRows *rows, uint64 unit, bool unit_isnull, uint64 hash)
@@ -125,6 +144,9 @@ dp_set_aside(DpBoundRows *rows, uint64 unit, bool unit_isnull, uint64 hash)
 	char	   *bytes;
 
 	if (rows->by_reference)
+	{
+		if (!keys_fit(rows))
+			return;
 		for (int i = 0; i < rows->nstored; i++)
 		{
 			DpStoredArg *arg = &rows->stored[i];
@@ -136,6 +158,7 @@ dp_set_aside(DpBoundRows *rows, uint64 unit, bool unit_isnull, uint64 hash)
 				value->value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value->value));
 			size += MAXALIGN(datumGetSize(value->value, false, arg->typlen));
 		}
+	}
 
 	if (p->chunks == NULL || p->chunks->size - p->chunks->used < size)
 		add_chunk(rows, p, size);

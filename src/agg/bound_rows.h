@@ -32,6 +32,7 @@ typedef struct DpStoredArg
 	ExprState  *expr;
 	int16		typlen;
 	bool		typbyval;
+	bool		is_key;
 	uint16		offset;			/* in a record; by reference: of the length */
 } DpStoredArg;
 
@@ -100,6 +101,7 @@ typedef struct DpBoundRows
 	int			nstored;
 	DpStoredArg stored[DP_MAX_STORED];
 	bool		by_reference;	/* some stored argument is */
+	Size		key_bytes;		/* that a row's keys by reference may take */
 	uint32		record_size;	/* without the bytes by reference */
 
 	MemoryContext context;		/* of what follows */

@@ -23,6 +23,15 @@
  * (Within one state a dropped key does not even come back: the state then
  * holds k preceding keys, and only smaller ones ever replace these.)
  *
+ * No unit's rows can make its state fail.  A row whose keys by reference take
+ * more bytes than dp_key_bytes_limit() is left out before it comes here, as a
+ * row without a unit is; and where the spec allows so many groups that they
+ * might exceed DP_MAX_STATE, k is as many as cannot.  Both limits follow from
+ * types and spec, not from data: the first reads a row by itself, the second
+ * is a smaller k for every unit alike.  So the claim holds as it stands, for
+ * the rows that are not left out, and a unit is in no more groups than the
+ * sensitivity is computed for.
+ *
  * Layout invariants: entries are ascending and of equal size, directly after
  * the header; the bytes of keys by reference lie between state->bytes and the
  * end, each aligned, those of dropped keys being garbage until the state is
@@ -40,10 +49,10 @@
 #include "common/hashfn.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #include "agg/state.h"
 #include "compat.h"
-#include "errors.h"
 
 /* the smallest state that is worth its allocation */
 #define SMALLEST_STATE 128
@@ -210,7 +219,7 @@ prefer_smaller_form(DpBoundState *state, char *entry, const DpShape *shape, cons
  * ------------------------------------------------------------------------
  */
 
-/* the length of a state for "need" bytes, with room to grow when it may */
+/* the length of a state for "need" bytes, with room to grow when it may; "need" is hardly more than DP_MAX_STATE */
 static Size
 state_size(Size need, Size most, bool has_bytes)
 {
@@ -221,14 +230,7 @@ state_size(Size need, Size most, bool has_bytes)
 		size *= 2;
 	if (!has_bytes && size > most)
 		size = most;
-	if (size > MAXALIGN_DOWN(MaxAllocSize))
-	{
-		size = MAXALIGN_DOWN(MaxAllocSize);
-		if (size < need)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("the groups of one privacy unit do not fit into memory: lower dp_cdp.max_groups")));
-	}
+	Assert(size >= need && size <= MaxAllocSize);
 	return size;
 }
 
@@ -245,6 +247,17 @@ largest_size(const DpLayout *layout, int max_groups)
 	return header_size(layout) + (Size) layout->entry_size * max_groups;
 }
 
+/* how many groups fit into the largest state, whatever their keys are */
+static int
+most_groups(const DpLayout *layout, int max_groups)
+{
+	Size		group = layout->entry_size;
+
+	if (layout->by_reference != 0)
+		group += dp_key_bytes_limit(max_groups);
+	return (int) Min((Size) max_groups, DP_MAX_STATE / group);
+}
+
 /* An empty state in CurrentMemoryContext. */
 DpBoundState *
 dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt)
@@ -253,9 +266,7 @@ dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt)
 	DpBoundState *state;
 	Size		size;
 
-	if (layout->nkeys == 0)
-		max_groups = 1;
-
+	max_groups = layout->nkeys == 0 ? 1 : most_groups(layout, max_groups);
 	size = state_size(header_size(layout) + layout->entry_size,
 					  largest_size(layout, max_groups), layout->by_reference != 0);
 	state = palloc0(size);

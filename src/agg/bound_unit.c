@@ -14,7 +14,8 @@
  *	  execution, and by the unit.  Privacy does not depend on it (any function
  *	  of the unit's own rows would do); it makes the choice of groups unbiased
  *	  and independent from unit to unit;
- *	- values are gathered unclamped (a row at most 2^94 grid units, a count
+ *	- rows whose keys are too long for a state are left out; see bound_state.c;
+ *	- values are gathered unclamped (a row at most 2^64 grid units, a count
  *	  saturates) and clamped only by bound_entries: clamping partial totals
  *	  would depend on the order of rows.
  *
@@ -52,6 +53,7 @@ typedef struct BoundCall
 	DpKeyInfo	unit;
 	Oid			input[DP_MAX_VALUES];	/* base type of the argument; bool:
 										 * a count; InvalidOid: codes */
+	Size		key_bytes;		/* that a row's keys may take */
 	DpShape		shape;
 } BoundCall;
 
@@ -162,6 +164,7 @@ bound_call_init(FunctionCallInfo fcinfo, const DpBoundSpec *spec)
 	}
 
 	dp_shape_init(&call->shape, spec->nkeys, spec->nvalues, sums, codes);
+	call->key_bytes = dp_key_bytes_limit(spec->max_groups);
 	fcinfo->flinfo->fn_extra = call;
 	return call;
 }
@@ -181,6 +184,15 @@ new_state(FunctionCallInfo fcinfo, BoundCall *call, const DpBoundSpec *spec)
 	return dp_bound_state_new(&call->shape, spec->max_groups, dp_unit_salt(dp_unit_hash(salt, spec), spec));
 }
 
+/* 2^33 times the larger bound or more; rows' sum then never overflows */
+#define ROW_LIMIT ((dp_i128) 1 << 64)
+
+static inline dp_i128
+limited_row(dp_i128 n)
+{
+	return Min(Max(n, -ROW_LIMIT), ROW_LIMIT);
+}
+
 static inline bool
 sum_units(Oid input, Datum x, const DpGrid *grid, dp_i128 *n)
 {
@@ -196,33 +208,29 @@ sum_units(Oid input, Datum x, const DpGrid *grid, dp_i128 *n)
 			*n = dp_units_int(DatumGetInt64(x), grid);
 			return true;
 		case FLOAT4OID:
-			return dp_units_float8(DatumGetFloat4(x), grid, n);
+			if (!dp_units_float8(DatumGetFloat4(x), grid, n))
+				return false;
+			break;
 		case FLOAT8OID:
-			return dp_units_float8(DatumGetFloat8(x), grid, n);
+			if (!dp_units_float8(DatumGetFloat8(x), grid, n))
+				return false;
+			break;
 		default:
-			return dp_units_numeric(x, grid->exponent, n);
+			if (!dp_units_numeric(x, grid->exponent, n))
+				return false;
+			break;
 	}
+	*n = limited_row(*n);
+	return true;
 }
 
-/*
- * 2^33 rows of 2^94 units fit.  Should there ever be more, the total sticks
- * at the end of the range: it is clamped to the bounds anyway.
- */
+/* 2^62 rows fit: nobody reads as many */
 static inline void
 add_to_sum(char *value, dp_i128 n)
 {
 	DpExactSum *sum = (DpExactSum *) value;
-	dp_i128		total;
 
-	if (dp_sum_is_none(sum))
-		total = n;
-	else if (unlikely(__builtin_add_overflow(dp_exact_sum_get(sum), n, &total)))
-	{
-		const dp_i128 most = ~(dp_u128) 0 >> 1;
-
-		total = n < 0 ? -most : most;
-	}
-	dp_exact_sum_set(sum, total);
+	dp_exact_sum_set(sum, dp_sum_is_none(sum) ? n : dp_exact_sum_get(sum) + n);
 }
 
 static inline void
@@ -250,6 +258,7 @@ dp_bound_unit(PG_FUNCTION_ARGS)
 	NullableDatum *arg;
 	uint64		rank;
 	uint64		nulls = 0;
+	Size		bytes = 0;
 	char	   *entry;
 
 	/* most of the time goes into waiting for the state */
@@ -285,7 +294,11 @@ dp_bound_unit(PG_FUNCTION_ARGS)
 			rank = dp_rank_word(rank, keys[i].word);
 		}
 		else
+		{
+			if (!info->typbyval && (bytes += dp_key_bytes(arg->value, info->typlen)) > call->key_bytes)
+				PG_RETURN_POINTER(state);
 			rank = dp_rank_word(rank, dp_key_hash(info, arg->value, &keys[i], spec->seed[1]));
+		}
 	}
 	rank = dp_rank_finish(rank, nulls);
 

@@ -14,8 +14,9 @@
  *	  conversion to an integer type.
  *
  * Two limits: a row by itself is clamped to the grid's bounds; a row of a
- * unit that is still being added up is limited to +-2^94 units, so that
- * 2^33 rows fit into 128 bits, and only the unit's total is clamped.
+ * unit that is still being added up is limited to +-2^94 units here, and to
+ * 2^64 in bound_unit.c so that any number of rows fits into 128 bits; only
+ * the unit's total is clamped.
  *
  * Private to src/agg.
  *

@@ -10,6 +10,7 @@
 #ifndef DP_STATE_H
 #define DP_STATE_H
 
+#include "access/detoast.h"
 #include "fmgr.h"
 #include "nodes/execnodes.h"
 
@@ -172,6 +173,23 @@ typedef struct DpKey
 	bool		isnull;
 } DpKey;
 
+/*
+ * What a unit's state may take, so that no unit's rows can make it fail; see
+ * bound_state.c.  States are copied whole when they grow, with room to spare.
+ */
+#define DP_MAX_STATE ((Size) 64 * 1024 * 1024)
+
+/* bytes of a row's keys by reference, all together: at most, and at least where a unit may have many groups */
+#define DP_MOST_KEY_BYTES ((Size) 64 * 1024)
+#define DP_LEAST_KEY_BYTES ((Size) 1024)
+
+/* what a row's keys by reference may take: half of the largest state for all groups, within these limits */
+static inline Size
+dp_key_bytes_limit(int max_groups)
+{
+	return Min(Max(DP_MAX_STATE / 2 / max_groups, DP_LEAST_KEY_BYTES), DP_MOST_KEY_BYTES);
+}
+
 /* bound_shape.c */
 extern bool dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context);
 
@@ -307,7 +325,7 @@ dp_set_entry_word(const DpLayout *layout, char *entry, int i, uint64 word)
 		*(uint64 *) p = word;
 }
 
-/* below every total, which saturate at +-(2^127 - 1) */
+/* below every total */
 #define DP_NO_SUM_HI PG_INT64_MIN
 
 static inline bool
@@ -320,6 +338,19 @@ dp_sum_is_none(const DpExactSum *sum)
 #define DP_SLOT(offset, len) (((uint64) (len) << 32) | (uint32) (offset))
 #define DP_SLOT_OFFSET(slot) ((uint32) (slot))
 #define DP_SLOT_LEN(slot) ((uint32) ((slot) >> 32))
+
+/* bytes of a key by reference in a state, told without fetching it */
+static inline Size
+dp_key_bytes(Datum datum, int typlen)
+{
+	const struct varlena *value = (const struct varlena *) DatumGetPointer(datum);
+
+	if (typlen != -1)
+		return MAXALIGN(typlen);
+	if (likely(!VARATT_IS_EXTERNAL(value) && !VARATT_IS_COMPRESSED(value)))
+		return MAXALIGN(VARSIZE_ANY_EXHDR(value) + VARHDRSZ);
+	return MAXALIGN(toast_raw_datum_size(datum));
+}
 
 /* a key by value with the unused bits of a Datum made the same for all */
 static inline uint64

@@ -386,8 +386,6 @@ entry_aggregate(DpRelease *release, PartCursor *c, int i, Var *entry)
 {
 	Expr	   *index = (Expr *) makeConst(INT4OID, -1, InvalidOid, 4, Int32GetDatum(i), false, true);
 	Oid			args[] = {dp_internal_type("bound_entry"), INT4OID, INT4OID};
-	Oid			set = InvalidOid;
-	Expr	   *agg;
 
 	switch (part_kind(c))
 	{
@@ -398,11 +396,8 @@ entry_aggregate(DpRelease *release, PartCursor *c, int i, Var *entry)
 													  part_param(c, release, DP_PARAM_BINS, INT4OID)),
 										   NULL);
 		case DP_VALUE_DISTINCT:
-			set = dp_internal_type("exact_distinct");
-			agg = (Expr *) make_aggregate(internal_function("entry_distinct", 2, args), set,
-										  list_make2(copyObject(entry), index), NULL);
-			return (Expr *) makeFuncExpr(internal_function("distinct_count", 1, &set), INT8OID,
-										 list_make1(agg), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+			return (Expr *) make_aggregate(internal_function("entry_distinct", 2, args), INT8OID,
+										   list_make2(copyObject(entry), index), NULL);
 		default:
 			return (Expr *) make_aggregate(internal_function("entry_sum", 2, args),
 										   dp_internal_type("exact_sum"),

@@ -31,7 +31,7 @@ DELETE FROM full_groups WHERE unit % 11 = 0;
 ALTER TABLE full_groups ADD COLUMN late int DEFAULT 1;
 INSERT INTO full_groups SELECT NULL, g % 5, 1, 1 FROM generate_series(1, 1000) g;
 CREATE TABLE deep AS SELECT unit, unit % 3 AS k FROM generate_series(1, 1200000) unit;
-CREATE TABLE long AS SELECT p AS unit, repeat(chr(97 + (p + v) % 4), 120000) AS k FROM generate_series(1, 200) p, generate_series(0, 2) v;
+CREATE TABLE long AS SELECT p AS unit, repeat(chr(97 + (p + v) % 4), 60000) AS k FROM generate_series(1, 200) p, generate_series(0, 2) v;
 CREATE TABLE by_i4 AS SELECT * FROM visits;
 CREATE TABLE by_i2 AS SELECT * FROM visits;
 CREATE TABLE by_i8 AS SELECT * FROM visits;
