@@ -55,6 +55,8 @@ dp_assert_server()
 	build_assert_server "$dir" || return 1
 	# pgTAP is no part of PostgreSQL; it has no library
 	cp -R "$("$(dp_pg_config)" --sharedir)"/extension/pgtap* "$("$dir/bin/pg_config" --sharedir)/extension/" 2>/dev/null
+	# of the tests' scripts, older minor versions of psql take data that follow a refused COPY for SQL
+	cp -f "$("$(dp_pg_config)" --bindir)/psql" "$dir/bin/psql"
 	chmod -R a+rX "$dir"
 	dp_use_tree "$dir" /bin/pg_config
 }
