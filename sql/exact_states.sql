@@ -382,21 +382,7 @@ SELECT u, count(*) AS groups, min(with_u - without_u), max(with_u - without_u)
 		  FROM generate_series(1, 3) u, (VALUES (false), (true)) v (leave), LATERAL lengths_without(CASE WHEN leave THEN u ELSE 0 END) GROUP BY u, a, b) s
  WHERE with_u <> without_u GROUP BY u ORDER BY u;
 
--- and of more groups than the largest state holds a unit keeps those of smallest
--- rank, in any order of rows: 64,035 of a kilobyte each
-CREATE TABLE crowd AS SELECT 1 AS unit, md5(i::text) || repeat('x', 900) AS k FROM generate_series(1, 66000) i;
-CREATE FUNCTION crowd_digest(source text) RETURNS TABLE (groups bigint, digest text) LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'SELECT count(*), md5(string_agg(left(k, 32) || n, '','' ORDER BY k)) FROM (
-		SELECT dp_cdp.entry_key(e, 0, NULL::text) COLLATE "C" AS k, dp_cdp.entry_value(e, 0) AS n
-		  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, true), $1) AS e FROM ' || source || ' GROUP BY unit) s) l'
-		USING dp_cdp.make_bound_spec(1, 1000000, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 100, 'int')]);
-END $$;
-CREATE TABLE crowd_digests AS
-	SELECT * FROM crowd_digest('crowd')
-	UNION ALL SELECT * FROM crowd_digest('(SELECT * FROM crowd ORDER BY md5(k) OFFSET 0) c');
-SELECT count(*), count(DISTINCT digest) AS digests, min(groups) = 67108864 / (1024 + 24) AS known FROM crowd_digests;
-DROP TABLE crowd, lengths;
+DROP TABLE lengths;
 
 -- a unit's total is clamped, not its rows; extremes cancel and never escape
 CREATE FUNCTION unit_total(lower numeric, upper numeric, input regtype, VARIADIC vals text[]) RETURNS bigint
