@@ -368,6 +368,19 @@ dp_analyze(RawStmt *statement, const char *text)
 #define DP_EXECUTOR_RUN(desc) ExecutorRun(desc, ForwardScanDirection, 0, true)
 #endif
 
+#if PG_VERSION_NUM >= 180000
+#include "storage/aio_subsys.h"
+#endif
+
+/* after an error in the middle of reading, before anything else is read; the end of the transaction does the same */
+static inline void
+dp_forget_reads(void)
+{
+#if PG_VERSION_NUM >= 180000
+	pgaio_error_cleanup();
+#endif
+}
+
 /* --- the ledger: shared memory, processes, wait events, timelines, writing rows --- */
 
 #include "access/tableam.h"

@@ -36,7 +36,7 @@ typedef struct DpVerify
 } DpVerify;
 
 /* ZC002, as of a bug; node may be NULL */
-extern void dp_unverified(const char *what, Node *node) pg_attribute_noreturn();
+extern void dp_unverified(const char *what, Node *node) __attribute__((noreturn));
 
 #define dp_require(condition, what, node) \
 	do { if (!(condition)) dp_unverified(what, (Node *) (node)); } while (0)

@@ -352,6 +352,7 @@ static void
 release_low_locks(void)
 {
 	LWLockReleaseAll();
+	dp_forget_reads();
 	ConditionVariableCancelSleep();
 	UnlockBuffers();
 	LockErrorCleanup();
