@@ -37,6 +37,8 @@ static const struct
 	{"bytea_output", "hex"},
 	{"extra_float_digits", "1"},
 	{"client_min_messages", "error"},
+	/* would send an error's own text instead of ours, and end the session with it */
+	{"exit_on_error", "off"},
 	{"debug_print_parse", "off"},
 	{"debug_print_rewritten", "off"},
 	{"debug_print_plan", "off"},

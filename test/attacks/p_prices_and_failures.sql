@@ -66,6 +66,23 @@ SELECT dp_cdp.disallow_function('public.fussy(int)');
 SELECT dp_cdp.reset_failures('clinic', 'ana');
 DROP FUNCTION public.fussy(int);
 
+--# ... that end the session before their text is replaced
+--@ only: noselect rls hardened
+--@ absent: found 97
+--@ setup
+CREATE FUNCTION public.fussy(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN IF x = 97 THEN RAISE EXCEPTION 'found %', x; END IF; RETURN x; END $$;
+SELECT dp_cdp.allow_function('public.fussy(int)');
+SELECT dp_cdp.reset_failures('clinic', 'ana');
+--@ shell
+psql -X -At -U ana -c "SET exit_on_error = on" -c "SELECT dp_count(*) FROM visit WHERE public.fussy(age) > 1" 2>&1 | grep FATAL
+--> any 1
+--@ verify
+SELECT 'found 97, or no failure counted' FROM dp_cdp.budget b WHERE b.role::text = 'ana' AND b.failures <> 1;
+--@ teardown
+SELECT dp_cdp.disallow_function('public.fussy(int)');
+SELECT dp_cdp.reset_failures('clinic', 'ana');
+DROP FUNCTION public.fussy(int);
+
 --# ... in one transaction, caught and rolled back
 --@ only: noselect rls hardened
 --@ setup
