@@ -192,7 +192,8 @@ END $$;
 SELECT * FROM differences();
 SELECT reorder('ctid DESC');
 SELECT * FROM differences();
-SELECT proname, type FROM differences_without WHERE type IN ('bpchar'::regtype, 'interval'::regtype) ORDER BY 1, 2;
+-- min or max, by the order that the server's sort leaves
+SELECT DISTINCT type FROM differences_without WHERE type IN ('bpchar'::regtype, 'interval'::regtype) ORDER BY 1;
 -- another's rows in between
 INSERT INTO row SELECT type, 'other', value FROM sample;
 SELECT reorder('md5(value || type)');
