@@ -2636,13 +2636,14 @@ WITH extensions AS (
 	SELECT p.oid, p.proname, p.proowner, p.proacl,
 		CASE WHEN e.class IS NOT NULL THEN e.class
 			WHEN p.proname ~ '^pg_stat_get_(xact_)?(live_tuples|dead_tuples|tuples_|numscans|blocks_|mod_since|ins_since|lastscan|last_|(total_)?(auto)?(vacuum|analyze)_)'
-				OR p.proname ~ '^pg_stat_get_(db_tuples_|db_blocks_|db_temp_|db_blk_|buf_|bgwriter_buf_|checkpointer_buf|wal$|io$|slru$|progress_info$|backend_io$|backend_wal$)'
+				OR p.proname ~ '^pg_stat_get_(db_tuples_|db_blocks_|db_temp_|db_blk_|db_parallel_workers_|buf_|bgwriter_buf_|checkpointer_buf|wal$|io$|slru$|progress_info$|backend_io$|backend_wal$)'
 				OR p.proname = 'pg_get_aios' THEN 'statistics'
 			WHEN p.proname IN ('pg_relation_size', 'pg_table_size', 'pg_total_relation_size', 'pg_indexes_size',
-							   'pg_database_size', 'pg_tablespace_size', 'pg_sequence_last_value',
+							   'pg_database_size', 'pg_tablespace_size', 'pg_sequence_last_value', 'pg_get_sequence_data',
 							   'pg_current_wal_lsn', 'pg_current_wal_insert_lsn', 'pg_current_wal_flush_lsn',
 							   'pg_last_wal_receive_lsn', 'pg_last_wal_replay_lsn', 'pg_get_replication_slots',
-							   'pg_control_checkpoint', 'pg_control_recovery') THEN 'sizes'
+							   'pg_control_checkpoint', 'pg_control_recovery',
+							   'pg_get_wal_summarizer_state', 'pg_available_wal_summaries', 'pg_wal_summary_contents') THEN 'sizes'
 			WHEN p.proname IN ('currtid2', 'pg_logical_emit_message', 'lo_create', 'lo_creat', 'lo_from_bytea', 'lo_put',
 							   'lowrite', 'lo_truncate', 'lo_truncate64', 'lo_unlink') THEN 'traces'
 		END AS class

@@ -134,6 +134,36 @@ SELECT gives('MERGE INTO got USING (SELECT dept, dp_count(*) AS n FROM visits GR
 SELECT gives('SELECT j.k, s.n > 500 FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) s,
 	JSON_TABLE(to_json(s.dept), ''$'' COLUMNS (k text PATH ''$'')) j ORDER BY 1', '{"(a,t)","(b,t)","(c,t)"}', 'JSON_TABLE') WHERE pg(17);
 
+SELECT gives('SELECT dp_count(*) BETWEEN 950 AND 1050 FROM visits WHERE upper(dept) COLLATE pg_c_utf8 ILIKE ''%a'' AND dept < ''b'' COLLATE pg_c_utf8',
+	'{(t)}', 'the collation that is built in') WHERE pg(17);
+
+-- ---------------------------------------------------------------------------
+-- 18: LIKE, and another collation that is built in
+-- ---------------------------------------------------------------------------
+
+CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+SELECT refused(format('SELECT dp_count(*) FROM visits WHERE dept COLLATE loose %s ''A%%''', op), '^ZC002 nondeterministic collation "loose"',
+	op || ' with a nondeterministic collation') FROM unnest(ARRAY['LIKE', 'NOT LIKE', 'ILIKE', '~~*']) op;
+SELECT refused(format('SELECT dp_count(*) FROM visits WHERE %s', f), '^ZC002', 'functions that take one: ' || f)
+	FROM unnest(ARRAY['replace(dept COLLATE loose, ''A'', ''x'') = ''x''', 'position(''A'' IN (dept COLLATE loose)) = 1',
+		'starts_with(dept COLLATE loose, ''A'')', 'split_part(dept COLLATE loose, ''A'', 1) = ''''']) f;
+SELECT gives('SELECT dp_count(*) BETWEEN 950 AND 1050 FROM visits WHERE upper((dept || ''ß'') COLLATE pg_unicode_fast) LIKE ''ASS''
+	AND lower(dept COLLATE pg_unicode_fast) ILIKE ''A''', '{(t)}', 'letters that become more') WHERE pg(18);
+
+-- ---------------------------------------------------------------------------
+-- What the statistics tell that newer versions keep
+-- ---------------------------------------------------------------------------
+
+SELECT bag_has('SELECT name FROM dp_cdp.hardening() WHERE grantee = ''PUBLIC'' AND NOT wanted',
+	$$SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = 'pg_catalog'::regnamespace
+		AND p.proname IN ('pg_wal_summary_contents', 'pg_available_wal_summaries', 'pg_get_wal_summarizer_state',
+			'pg_stat_get_io', 'pg_stat_get_backend_io', 'pg_stat_get_backend_wal', 'pg_get_aios', 'pg_get_sequence_data',
+			'pg_stat_get_db_parallel_workers_to_launch', 'pg_stat_get_db_parallel_workers_launched',
+			'pg_stat_get_total_vacuum_time')$$, 'what newer versions count is known to harden()');
+SELECT bag_has('SELECT name FROM dp_cdp.hardening()',
+	$$SELECT unnest(ARRAY['pg_get_aios', 'pg_stat_get_backend_io', 'pg_stat_get_db_parallel_workers_to_launch'])$$,
+	'... by these names') WHERE pg(18);
+
 -- ---------------------------------------------------------------------------
 -- 18: generated columns that are computed when they are read
 -- ---------------------------------------------------------------------------
