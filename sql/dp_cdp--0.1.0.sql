@@ -2558,6 +2558,10 @@ CREATE FUNCTION dp_cdp.try_to_char(timestamptz, text) RETURNS text
 -- or NULL where it is so large that the aggregate might overflow.
 CREATE FUNCTION dp_cdp.try_summand(numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_summand_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_summand(text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_summand_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_summand(bpchar) RETURNS bpchar
+	AS 'MODULE_PATHNAME', 'dp_try_summand_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_summand_squared(numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_summand_squared_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 

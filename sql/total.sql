@@ -231,7 +231,7 @@ SELECT octet_length(dp_cdp.try_concat(repeat('a', 524287), 'b')) AS concat, dp_c
 	dp_cdp.try_varchar(repeat('a', 1000000), 9, true) AS varchar, dp_cdp.try_bpchar(repeat('a', 1000000)::bpchar, 9, true) AS bpchar,
 	dp_cdp.canonical(repeat('a', 524289)::bpchar) AS canonical;
 
--- casts by way of text have no built-in function to be listed under
+-- casts by way of text have no built-in function to be listed under, and unit_min and unit_max stand before what is inside of them
 SELECT DISTINCT t.oid::regprocedure FROM pg_proc t
 	WHERE pronamespace = 'dp_cdp'::regnamespace AND proname LIKE 'try%'
 		AND NOT EXISTS (SELECT FROM dp_cdp.allowed_functions() WHERE total = t.oid)

@@ -243,3 +243,8 @@ SELECT dp_cdp.exact_float_add(NULL, 1.0::float8);
 SELECT '0'::dp_cdp.exact_float;
 
 DROP SCHEMA unit_aggregates CASCADE;
+
+-- strings that are too long to be kept are NULL, those just short enough are not
+SELECT length(min(dp_cdp.try_summand(x))) AS least, length(max(dp_cdp.try_summand(x))) AS greatest, count(dp_cdp.try_summand(x))
+	FROM unnest(ARRAY[repeat('a', 512 * 1024 + 1), repeat('b', 512 * 1024), 'ab']) x;
+SELECT octet_length(dp_cdp.unit_max(dp_cdp.try_summand(x::bpchar))) FROM unnest(ARRAY[repeat('z', 600000), 'ab  ']) x;

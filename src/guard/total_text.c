@@ -262,6 +262,21 @@ dp_try_starts_with(PG_FUNCTION_ARGS)
 }
 
 /* ------------------------------------------------------------------------
+ * Arguments of min and max
+ * ------------------------------------------------------------------------
+ */
+
+/* text and character; nothing is read of what is short enough */
+PG_FUNCTION_INFO_V1(dp_try_summand_text);
+Datum
+dp_try_summand_text(PG_FUNCTION_ARGS)
+{
+	if (DP_ARG_IS_WIDE(0))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
+
+/* ------------------------------------------------------------------------
  * Casts to text
  * ------------------------------------------------------------------------
  */

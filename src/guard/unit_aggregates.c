@@ -20,10 +20,10 @@
  *	 (agg/exact_float.c, agg/full_order.c).  DISTINCT keeps the first of equal
  *	 values, too: it is left out where it changes nothing, and otherwise done
  *	 on canonical forms.
- * - No rows raise an error.  Sums, averages and variances of numeric overflow;
- *	 of these, values so large that they might are taken for NULL, by a
- *	 function try_* of schema dp_cdp around the argument, which reads one row
- *	 alone.  Results of floating point that are too large are NULL.
+ * - No rows raise an error.  Sums, averages and variances of numeric overflow,
+ *	 and the strings that min and max keep may be too long for one row; of
+ *	 these, values so large that they might are taken for NULL, by a function
+ *	 try_* of schema dp_cdp around the argument, which reads one row alone.  Results of floating point that are too large are NULL.
  *
  * sql/unit_aggregates.sql sweeps the whole list for both, over orders, plans
  * and parallel workers.
@@ -78,12 +78,14 @@ static const DpUnitAggregate dp_unit_aggregate_list[] = {
 
 	/* equal values of these are the same */
 	DP_AGG_ORDER(INT2), DP_AGG_ORDER(INT4), DP_AGG_ORDER(INT8), DP_AGG_ORDER(OID), DP_AGG_ORDER(MONEY),
-	DP_AGG_ORDER(TEXT), DP_AGG_ORDER(ANYENUM), DP_AGG_ORDER(INET),
+	DP_AGG_ORDER(ANYENUM), DP_AGG_ORDER(INET),
 	DP_AGG_ORDER(DATE), DP_AGG_ORDER(TIME), DP_AGG_ORDER(TIMETZ),
 	DP_AGG_ORDER(TIMESTAMP), DP_AGG_ORDER(TIMESTAMPTZ),
 	/* and of these are not */
-	DP_AGG_ORDER_OWN(FLOAT4), DP_AGG_ORDER_OWN(FLOAT8), DP_AGG_ORDER_OWN(NUMERIC),
-	DP_AGG_ORDER_OWN(BPCHAR), DP_AGG_ORDER_OWN(INTERVAL),
+	DP_AGG_ORDER_OWN(FLOAT4), DP_AGG_ORDER_OWN(FLOAT8), DP_AGG_ORDER_OWN(NUMERIC), DP_AGG_ORDER_OWN(INTERVAL),
+	/* what is kept of strings is read in full, and several of them must fit one row */
+	{F_MIN_TEXT, "try_summand", NULL, true}, {F_MAX_TEXT, "try_summand", NULL, true},
+	{F_MIN_BPCHAR, "try_summand", "unit_min", true}, {F_MAX_BPCHAR, "try_summand", "unit_max", true},
 
 	/* these add up in wider types, which hold more rows than there can be */
 	DP_AGG(SUM_INT2), DP_AGG(SUM_INT4), DP_AGG(SUM_INT8),
@@ -148,6 +150,16 @@ own_aggregate(const char *name, Oid argtype, Oid result)
 	return funcid;
 }
 
+static Oid
+summand_function(const DpUnitAggregate *allowed)
+{
+	Oid		   *types;
+	int			nargs;
+
+	(void) get_func_signature(allowed->aggfnoid, &types, &nargs);
+	return dp_own_function(allowed->summand, 1, types, types[0]);
+}
+
 Oid
 dp_unit_aggregate_total(const DpUnitAggregate *allowed)
 {
@@ -155,9 +167,9 @@ dp_unit_aggregate_total(const DpUnitAggregate *allowed)
 	int			nargs;
 	Oid			result = get_func_signature(allowed->aggfnoid, &types, &nargs);
 
-	if (allowed->summand)
-		return dp_own_function(allowed->summand, 1, types, types[0]);
-	return allowed->own ? own_aggregate(allowed->own, types[0], result) : InvalidOid;
+	if (allowed->own)
+		return own_aggregate(allowed->own, types[0], result);
+	return allowed->summand ? summand_function(allowed) : InvalidOid;
 }
 
 /* an argument in its total form */
@@ -174,8 +186,8 @@ dp_vet_argument(DpVet *vet, Aggref *agg, const DpUnitAggregate *allowed, Expr *e
 	}
 	if (allowed->summand == NULL)
 		return (Expr *) arg;
-	call = makeFuncExpr(dp_unit_aggregate_total(allowed), exprType(arg),
-						list_make1(arg), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	call = makeFuncExpr(summand_function(allowed), exprType(arg),
+						list_make1(arg), exprCollation(arg), InvalidOid, COERCE_EXPLICIT_CALL);
 	call->location = exprLocation(arg);
 	return (Expr *) call;
 }

@@ -90,7 +90,7 @@ END $$;
 WITH columns AS (
 	SELECT attname, atttypid FROM pg_attribute WHERE attrelid = 'rows'::regclass AND attnum > 3),
 listed AS (
-	SELECT function, total, p.proname, attname, coalesce(t.prokind = 'a', false) AS own
+	SELECT function, total, p.proname, attname, atttypid, coalesce(t.prokind = 'a', false) AS own
 	FROM dp_cdp.allowed_functions() a JOIN pg_proc p ON p.oid = function LEFT JOIN pg_proc t ON t.oid = total
 		JOIN columns c ON p.pronargs = 0 AND attname = 'ok' OR p.proargtypes[0] = atttypid OR p.proargtypes[0] = '"any"'::regtype
 			OR p.proargtypes[0] = 'anyenum'::regtype AND attname = 'e'
@@ -99,7 +99,7 @@ SELECT count(expect(format('%s(%s%s)', proname, how, CASE WHEN function = 'count
 	CASE WHEN function = 'count()'::regprocedure THEN 'count(*)'
 		WHEN own THEN format('%s(%s%s)', total::oid::regproc, CASE WHEN proname !~ 'min|max' THEN how END, attname)
 		WHEN total IS NOT NULL THEN format('%s(%s%s(%s))', proname, how, total::oid::regproc,
-			CASE WHEN how = '' THEN attname ELSE format('trim_scale(%s)', attname) END)
+			CASE WHEN how = '' OR atttypid <> 'numeric'::regtype THEN attname ELSE format('trim_scale(%s)', attname) END)
 		ELSE format('%s(%s%s)', proname, how, attname) END)) AS calls
 FROM listed, unnest(ARRAY['', 'DISTINCT ']) how
 WHERE NOT (function = 'count()'::regprocedure AND how <> '')
