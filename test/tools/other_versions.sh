@@ -21,7 +21,7 @@ exec </dev/null
 versions=("$@")
 [[ ${#versions[@]} -gt 0 ]] || versions=(17 18)
 base=${DP_VERSIONS_DIR:-/var/tmp/dp_versions}
-suites=${ONLY:-symbols unit regress isolation pgtap t readme demo}
+suites=${ONLY:-symbols unit regress isolation pgtap attacks t readme demo}
 
 give_up()
 {
