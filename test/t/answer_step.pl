@@ -78,6 +78,19 @@ is($errors[2], $errors[0], '... or an error waits');
 is(value($node, 'test', q{SELECT string_agg(DISTINCT (granted, failed, rho, aggregates)::text, ' ' ORDER BY (granted, failed, rho, aggregates)::text) FROM dp_cdp.releases WHERE id > (SELECT max(id) - 6 FROM dp_cdp.releases)}),
 	'(f,t,0,"dp_count(*)") (t,f,0.01,"dp_count(*)")', 'and what the audit says');
 
+# from 17 on a session can have itself ended in the middle, which tells what the timeout does, and no more
+if ($node->pg_version >= 17)
+{
+	foreach my $query ('visits WHERE stuck(cost) > 0', 'visits')
+	{
+		like(debit_error($node, 'test', 'ana', "SET transaction_timeout = 1000; SELECT dp_count(*) FROM $query;"),
+			qr/terminating connection due to transaction timeout/, "transaction_timeout, $query");
+		$node->poll_query_until('test', 'SELECT failures = 1 FROM dp_cdp.budgets') or diag('not counted');
+		is(value($node, 'test', 'SELECT failures FROM dp_cdp.budgets'), 1, '... is a failure');
+		reset_failures();
+	}
+}
+
 # a cancel leaves nothing behind in the session
 is(debit_error($node, 'test', 'ana', <<'EOC'), '', 'caught, the session goes on');
 DO $$ BEGIN
