@@ -256,3 +256,15 @@ SELECT dp_cdp.canonical('-0'::float4), dp_cdp.canonical('-0'::float8), dp_cdp.ca
 	'[' || dp_cdp.canonical('a  '::bpchar)::bytea::text || ']' AS bpchar;
 
 DROP TYPE total_mood;
+
+-- a stored value is as long as it is, wherever and however it is stored
+CREATE TABLE stored (how text, value text);
+ALTER TABLE stored ALTER value SET STORAGE EXTERNAL;
+INSERT INTO stored VALUES ('elsewhere', repeat('a', 600000)), ('in the row', 'aa');
+ALTER TABLE stored ALTER value SET STORAGE EXTENDED;
+INSERT INTO stored VALUES ('compressed', repeat('a', 600000)),
+	('compressed elsewhere', repeat('a', 600000) || (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000) i));
+SELECT how, pg_column_size(value) < 600000 AS compressed, dp_cdp.try_lower(value) IS NULL AS wide,
+		dp_cdp.try_replace(value, 'a', 'b') IS NULL AS replaced, dp_cdp.try_summand(value) IS NULL AS left_out
+	FROM stored ORDER BY how;
+DROP TABLE stored;

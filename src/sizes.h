@@ -32,7 +32,8 @@ dp_value_bytes(Datum value)
 
 	if (!VARATT_IS_EXTENDED(p))
 		return VARSIZE(p) - VARHDRSZ;
-	if (VARATT_IS_SHORT(p))
+	/* a pointer to what is stored elsewhere passes for a short value, too */
+	if (VARATT_IS_SHORT(p) && !VARATT_IS_EXTERNAL(p))
 		return VARSIZE_SHORT(p) - VARHDRSZ_SHORT;
 	return (int64) toast_raw_datum_size(value) - VARHDRSZ;
 }
