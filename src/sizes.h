@@ -24,6 +24,9 @@
 StaticAssertDecl((int64) DP_MAX_TEXT * MaxTupleAttributeNumber < (int64) MaxAllocSize * 9 / 10,
 				 "a tuple of such values must fit");
 
+/* bytes of a row's keys by reference, all together: beyond this the row is in no group */
+#define DP_MOST_KEY_BYTES ((Size) 64 * 1024)
+
 /* length in bytes of a value of variable length, which is not read for it */
 static inline int64
 dp_value_bytes(Datum value)

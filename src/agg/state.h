@@ -16,6 +16,7 @@
 
 #include "agg/agg.h"
 #include "compat.h"
+#include "sizes.h"
 
 /* exact_sum.c: refuses to run outside of an aggregate; what a row without a value leaves, NULL or not */
 DP_NORETURN extern void dp_state_misplaced(void);
@@ -179,8 +180,7 @@ typedef struct DpKey
  */
 #define DP_MAX_STATE ((Size) 64 * 1024 * 1024)
 
-/* bytes of a row's keys by reference, all together: at most, and at least where a unit may have many groups */
-#define DP_MOST_KEY_BYTES ((Size) 64 * 1024)
+/* the least that DP_MOST_KEY_BYTES becomes where a unit may have many groups */
 #define DP_LEAST_KEY_BYTES ((Size) 1024)
 
 /* what a row's keys by reference may take: half of the largest state for all groups, within these limits */

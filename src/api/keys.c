@@ -15,6 +15,7 @@
 
 #include "api/api.h"
 #include "errors.h"
+#include "sizes.h"
 
 PG_FUNCTION_INFO_V1(dp_set_keys);
 PG_FUNCTION_INFO_V1(dp_drop_keys);
@@ -83,6 +84,14 @@ dp_set_keys(PG_FUNCTION_ARGS)
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
 					 errmsg("\"%s\" cannot be a key of column \"%s\", which has type %s",
 							label->keys[i], column, format_type_with_typemod(type, typmod))));
+
+		/* bounding leaves its rows out: see dp_key_bytes */
+		if (label->keys[i] != NULL && get_typlen(type) == -1 &&
+			MAXALIGN(dp_value_bytes(value) + VARHDRSZ) > DP_MOST_KEY_BYTES)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("key %d of column \"%s\" is too long, so that its group would stay empty: keys can have at most %d bytes",
+							i + 1, column, (int) DP_MOST_KEY_BYTES - VARHDRSZ)));
 	}
 	dp_end_portable_text(level);
 	dp_label_put(relid, attnum, label);

@@ -196,6 +196,10 @@ SELECT dp_cdp.set_keys('facts', 'big', ARRAY[10, 5]);
 SELECT is(dp_cdp.declared_keys('facts', 'big'), '{5,10}', 'set_keys comes first, without NULL unless given');
 SELECT dp_cdp.set_keys('facts', 'big', ARRAY['7', NULL, '07']);
 SELECT is(dp_cdp.declared_keys('facts', 'big'), '{7,NULL}', 'keys as text, sorted, each once');
+ALTER TABLE facts ADD words text;
+SELECT throws_ok($$SELECT dp_cdp.set_keys('facts', 'words', ARRAY['a', repeat('b', 65533)])$$, 'ZC004',
+	'key 2 of column "words" is too long, so that its group would stay empty: keys can have at most 65532 bytes', 'no key that no row is counted for');
+SELECT lives_ok($$SELECT dp_cdp.set_keys('facts', 'words', ARRAY['a', repeat('b', 65532)])$$, 'the longest that rows are counted for');
 ALTER TABLE facts ADD at timestamptz, ADD ival interval, ADD f float8, ADD b bytea, ADD span daterange;
 SET TimeZone = 'Asia/Tokyo';
 SET IntervalStyle = 'sql_standard';
