@@ -178,7 +178,8 @@ SELECT dp_sum(cost, 0, 100) OVER w FROM visit WINDOW w AS (PARTITION BY patient)
 
 --# plans that would run it twice
 --@ attack
-SET force_parallel_mode = on; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
+SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 SELECT dp_count(*) IS NULL FROM visit;
 --> ok 1
 SELECT count(*) FROM ward WHERE floor < (SELECT dp_count(*) FROM visit);

@@ -90,7 +90,8 @@ SELECT dp_count(*) IS NULL FROM visit JOIN patient USING (patient) WHERE age = 9
 SELECT mode, locktype, relation::regclass, page, tuple FROM pg_locks WHERE pid = pg_backend_pid();
 --> standby: any; ok
 ROLLBACK;
-SET force_parallel_mode = on; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET min_parallel_index_scan_size = 0;
+SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET min_parallel_index_scan_size = 0;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT dp_count(*) IS NULL FROM visit WHERE patient BETWEEN 42 AND 43;
 --> ok 1
