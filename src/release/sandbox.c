@@ -57,6 +57,10 @@ static const struct
 	{"gin_fuzzy_search_limit", "0"},
 	/* compiles when the first row comes, in stack and memory that nobody counts */
 	{"jit", "off"},
+	/* parallel workers look up the objects that these name, which may be gone, and start when a row asks for them */
+	{"default_text_search_config", "pg_catalog.simple"},
+	{"default_tablespace", ""},
+	{"default_table_access_method", "heap"},
 	/* what planning may cost does not depend on what is planned */
 	{"geqo", "on"},
 	{"geqo_effort", "5"},

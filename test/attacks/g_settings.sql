@@ -118,3 +118,19 @@ COMMIT;
 BEGIN; DECLARE c CURSOR FOR SELECT ward, dp_count(*) IS NULL FROM visit GROUP BY ward; FETCH 1 FROM c; SET LOCAL dp_cdp.rho = 0.5; SET LOCAL dp_cdp.max_groups = 100; FETCH ALL FROM c;
 --> ok 4
 COMMIT;
+
+--# a setting that names what is gone fails in parallel workers only, which start when a row asks for them
+--@ only: noselect rls
+--@ setup
+GRANT USAGE, CREATE ON SCHEMA ana TO ana;
+--@ attack
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET min_parallel_index_scan_size = 0;
+CREATE TEXT SEARCH CONFIGURATION ana.cfg (COPY = pg_catalog.simple);
+SET default_text_search_config = 'ana.cfg';
+SELECT dp_count(*) IS NULL FROM visit;
+--> ok 1
+DROP TEXT SEARCH CONFIGURATION ana.cfg;
+SELECT dp_count(*) IS NULL FROM visit;
+--> ok 1
+SELECT dp_count(*) IS NULL FROM visit v JOIN (SELECT patient, max(ward) FROM visit GROUP BY patient) q USING (patient) WHERE age = 97;
+--> ok 1
