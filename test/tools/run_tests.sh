@@ -5,8 +5,8 @@
 #	  Builds dp_cdp, runs every test there is, goes on after failures, and
 #	  ends with the line "N passed, N failed[, N skipped]".
 #
-# Suites: layers symbols unit regress isolation pgtap attacks t stat readme verify
-# demo.
+# Suites: layers docs symbols unit regress isolation pgtap attacks t stat readme
+# verify demo.
 # ONLY="regress t/crash.pl" runs these alone: whole suites, or single files.
 # ASSERT=1 runs them on a server with assertions (assert_server.sh).
 # Logs stay in build/test.  See test/README.md.
@@ -157,6 +157,7 @@ else
 fi
 
 run_check layers bash "$tools/check_layers.sh"
+run_check docs bash "$tools/check_docs.sh"
 
 if [[ $built == no ]]
 then

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+#-------------------------------------------------------------------------
+#
+# check_docs.sh
+#	  What the documentation names exists: every relative link of README.md,
+#	  docs/ and the parts' README files, with the heading that it points to;
+#	  every file of the repository in `backquotes` of docs/; and every file
+#	  and block of the table of attacks in test/attacks/README.md.
+#
+#-------------------------------------------------------------------------
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+
+exec python3 - <<'EOF'
+import glob
+import os
+import re
+import sys
+
+PATH = re.compile(r"(?:src|test|sql|docs|expected)/[\w./-]+\w|[A-Za-z]\w+/\w+\.(?:sql|py|pl|c|sh|md)")
+problems = []
+seen = 0
+
+
+def anchors(path):
+    """headings as GitHub turns them into fragments"""
+    text = re.sub(r"```.*?```", "", open(path).read(), flags=re.S)
+    names = []
+    for heading in re.findall(r"^#+ +(.*)$", text, re.M):
+        name = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        names.append(name if name not in names else "%s-%d" % (name, names.count(name)))
+    return names
+
+
+pages = ["README.md"] + sorted(glob.glob("docs/*.md") + glob.glob("src/**/README.md", recursive=True)
+                               + glob.glob("test/**/README.md", recursive=True))
+for page in pages:
+    text = re.sub(r"```.*?```", "", open(page).read(), flags=re.S)
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        seen += 1
+        name, _, anchor = link.partition("#")
+        target = os.path.normpath(os.path.join(os.path.dirname(page), name)) if name else page
+        if not os.path.exists(target):
+            problems.append("%s: there is no %s" % (page, link))
+        elif anchor and anchor not in anchors(target):
+            problems.append("%s: %s has no heading %s" % (page, target, anchor))
+    if page.startswith("docs/"):
+        for code in re.findall(r"`([^`]+)`", text):
+            for name in PATH.findall(code):
+                seen += 1
+                if not os.path.exists(name) and not os.path.exists("test/" + name):
+                    problems.append("%s: there is no %s" % (page, name))
+
+# | what | `file` | "block", "block" |
+files = {}
+table = "test/attacks/README.md"
+for line in open(table):
+    if not line.startswith("|"):
+        continue
+    for name, blocks in re.findall(r"`([\w/.]+\.(?:sql|py|pl))`((?:[^`|]*\"[^\"]+\")*)", line):
+        path = next((p for p in ("test/attacks/" + name, "test/" + name) if os.path.exists(p)), None)
+        seen += 1
+        if path is None:
+            problems.append("%s: there is no %s" % (table, name))
+            continue
+        for block in re.findall(r"\"([^\"]+)\"", blocks):
+            seen += 1
+            if block not in open(path).read():
+                problems.append("%s: %s has no \"%s\"" % (table, path, block))
+
+if seen < 60:
+    problems.append("only %d names were found: the expressions of this check no longer fit" % seen)
+print("\n".join(problems) or "%d names in %d pages" % (seen, len(pages)))
+sys.exit(1 if problems else 0)
+EOF
