@@ -390,6 +390,7 @@ run_on_rows(DpRun *run, QueryDesc *plan, ReleaseReceiver *receiver, EState *esta
 	DpDebitItem *item = dp_frozen_debit(run->frozen);
 	Oid			owner = dp_relation_owner(run->release->relid);
 	ErrorData  *volatile error = NULL;
+	TimestampTz start = GetCurrentTimestamp();
 	DpLedgerWatch watch;
 	DpSandbox	box;
 
@@ -414,7 +415,7 @@ run_on_rows(DpRun *run, QueryDesc *plan, ReleaseReceiver *receiver, EState *esta
 		dp_sandbox_end(&box);
 	dp_noise_wipe();
 
-	if (dp_wait_for_step(run->frozen->dataset->answer_step))
+	if (dp_wait_for_step(run->frozen->dataset->answer_step, start))
 		fail(run, &watch, NULL);
 	if (error != NULL)
 		fail(run, &watch, error);

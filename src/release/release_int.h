@@ -213,7 +213,7 @@ extern void dp_report_group(const DpFrozen *frozen, int column, const Datum *key
 extern void dp_report_failure(const DpFrozen *frozen);
 
 /* step.c: waits for the next multiple of step; true if it was cancelled meanwhile */
-extern bool dp_wait_for_step(int64 step);
+extern bool dp_wait_for_step(int64 step, TimestampTz start);
 
 /* report.c: DpFrozen of the releases that what a release is given would make; nothing is executed */
 extern List *dp_freeze_givens(const DpRelease *release, EState *estate);

@@ -4,8 +4,10 @@
  *	  When an answer, or its failure, may leave: a dataset's answer_step.
  *
  * How long rows are read tells of rows.  Where the dataset has a step, what
- * becomes of a release is held back until the time since the statement began
+ * becomes of a release is held back until the time since the reading began
  * is a multiple of it, so that only the number of whole steps is told.
+ * (Since the statement began would let the asker sleep first, until shortly
+ * before a multiple, and so tell any two times apart.)
  *
  * Invariants:
  * - A cancel or timeout that comes while the answer waits has the effect that
@@ -20,7 +22,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "compat.h"
 #include "miscadmin.h"
 #include "release/release.h"
@@ -28,11 +29,10 @@
 #include "storage/latch.h"
 #include "utils/timestamp.h"
 
-/* the first multiple of step after the statement's start that is not past */
+/* the first multiple of step after start that is not past */
 static TimestampTz
-next_multiple(int64 step)
+next_multiple(int64 step, TimestampTz start)
 {
-	TimestampTz start = GetCurrentStatementStartTimestamp();
 	int64		elapsed = GetCurrentTimestamp() - start;
 
 	/* the clock was set back */
@@ -42,14 +42,14 @@ next_multiple(int64 step)
 }
 
 bool
-dp_wait_for_step(int64 step)
+dp_wait_for_step(int64 step, TimestampTz start)
 {
 	TimestampTz until;
 	bool		cancelled;
 
 	if (step <= 0)
 		return false;
-	until = next_multiple(step);
+	until = next_multiple(step, start);
 	HOLD_CANCEL_INTERRUPTS();
 	for (;;)
 	{

@@ -61,6 +61,11 @@ like($error, qr/ZC002: private query failed .* failure 1 of at most 20/, 'an err
 cmp_ok($seconds, '>=', 2, '... as well');
 reset_failures();
 
+# the asker has no say in when a step begins: at the statement's start one could sleep up to shortly before a multiple
+($error, $seconds) = timed('DO $$ BEGIN PERFORM pg_sleep(1); PERFORM dp_count(*) FROM visits; END $$;');
+is($error, '', 'an answer after other work of its statement');
+cmp_ok($seconds, '>=', 3, '... a whole step after its own beginning');
+
 # A timeout while rows are read, while the answer waits, and while the error waits: one and the same
 my @errors;
 foreach my $query ('visits WHERE stuck(cost) > 0', 'visits', 'visits WHERE fussy(cost) > 0')
