@@ -17,6 +17,7 @@
 
 #include "access/parallel.h"
 #include "access/xact.h"
+#include "common/int.h"
 #include "compat.h"
 #include "errors.h"
 #include "executor/executor.h"
@@ -100,12 +101,22 @@ enter_run(EState *root, DpRelease *release)
 	return &live->run;
 }
 
+/* what messages say of it is an amount, however many releases there are */
+static void
+add_charge(DpRun *charged, const DpDebitItem *item)
+{
+	if (pg_add_s64_overflow(charged->rho_charged, item->rho, &charged->rho_charged))
+		charged->rho_charged = PG_INT64_MAX;
+	if (pg_add_s64_overflow(charged->delta_charged, item->delta, &charged->delta_charged))
+		charged->delta_charged = PG_INT64_MAX;
+}
+
 /*
  * What a target of accuracy needs: a release of its own that nobody sees.
- * Returns the final prices.
+ * Returns the final prices.  Adds its own to what the statement was charged.
  */
 static const int64 *
-take_look(DpRun *run, DpFrozen *usual, EState *root)
+take_look(DpRun *run, DpFrozen *usual, EState *root, DpRun *charged)
 {
 	DpRun		look = *run;
 	DpDebitItem *item;
@@ -119,6 +130,9 @@ take_look(DpRun *run, DpFrozen *usual, EState *root)
 	look.payer = GetUserId();
 	dp_start_inner(&look, look.frozen, root);
 	dp_ledger_debit(list_make1(item));
+	add_charge(charged, item);
+	look.rho_charged = charged->rho_charged;
+	look.delta_charged = charged->delta_charged;
 	dp_run_inner(&look, root);
 	return dp_look_settle(look.look, usual);
 }
@@ -157,9 +171,11 @@ pay_statement(EState *root)
 	List	   *items = NIL;
 	List	   *unpaid = NIL;
 	List	   *prices = NIL;
+	DpRun		charged = {0};	/* only the sums */
 	dlist_iter	iter;
 	ListCell   *run,
-			   *price;
+			   *price,
+			   *item;
 
 	dlist_foreach(iter, &live_runs)
 	{
@@ -189,7 +205,7 @@ pay_statement(EState *root)
 		DpRelease  *release = ((DpRun *) lfirst(run))->release;
 
 		if (dp_target_needs_look(release))
-			lfirst(price) = dp_freeze(release, root, take_look(lfirst(run), lfirst(price), root));
+			lfirst(price) = dp_freeze(release, root, take_look(lfirst(run), lfirst(price), root, &charged));
 	}
 	forboth(run, unpaid, price, prices)
 		dp_start_inner(lfirst(run), lfirst(price), root);
@@ -198,8 +214,12 @@ pay_statement(EState *root)
 			items = lappend(items, dp_frozen_debit(lfirst(price)));
 	if (items != NIL)
 		dp_ledger_debit(items);
+	foreach(item, items)
+		add_charge(&charged, lfirst(item));
 	forboth(run, unpaid, price, prices)
 	{
+		((DpRun *) lfirst(run))->rho_charged = charged.rho_charged;
+		((DpRun *) lfirst(run))->delta_charged = charged.delta_charged;
 		((DpRun *) lfirst(run))->frozen = lfirst(price);
 		((DpRun *) lfirst(run))->payer = GetUserId();
 		dp_report_release(lfirst(price), run == list_head(unpaid));

@@ -333,14 +333,14 @@ run_plan(QueryDesc *desc, ReleaseReceiver *receiver)
 	PG_END_TRY();
 }
 
-/* what a failed release was charged, and what becomes of it */
+/* what a failed release's statement was charged, and what becomes of it */
 static char *
-what_was_paid(DpFrozen *frozen, int failures, int most)
+what_was_paid(DpRun *run, int failures, int most)
 {
-	char	   *charged = psprintf("rho %s", dp_rho_text(frozen->rho));
+	char	   *charged = psprintf("rho %s", dp_rho_text(run->rho_charged));
 
-	if (frozen->delta > 0)
-		charged = psprintf("%s, delta %.12g", charged, (double) frozen->delta / DP_DELTA_ONE);
+	if (run->delta_charged > 0)
+		charged = psprintf("%s, delta %.12g", charged, (double) run->delta_charged / DP_DELTA_ONE);
 	if (most == 0 && failures == 0)
 		return psprintf("what it was charged (%s) stays charged, and it counts as a failure", charged);
 	return psprintf("what it was charged (%s) stays charged, and it counts as failure %d of at most %d in a day",
@@ -368,7 +368,7 @@ fail(DpRun *run, DpLedgerWatch *watch, ErrorData *error)
 
 	dp_report_failure(run->frozen);
 	dp_ledger_watch_failed(watch, &failures, &most);
-	paid = what_was_paid(run->frozen, failures, most);
+	paid = what_was_paid(run, failures, most);
 	if (error == NULL)
 		dp_sandbox_raise_cancel(paid);
 	dp_sandbox_raise(error, paid, true);

@@ -80,6 +80,8 @@ typedef struct DpRun
 	DpFrozen   *frozen;
 	bool		done;
 	Oid			payer;			/* current_user of the debit; it may be another when rows are read */
+	int64		rho_charged;	/* for the whole statement until it is read, its first looks too */
+	int64		delta_charged;
 	struct DpLook *look;		/* what runs is a first look, whose answers are not shown */
 	QueryEnvironment *given_rows;	/* for the inner plan; NULL: none, or not needed any more */
 	MemoryContext given_context;

@@ -134,9 +134,9 @@ like(debit_error($node, 'test', 'nobody', 'SELECT 1'), qr/role "nobody" does not
 is(failures(), 'ana 0, eve 0, team 0', '... are no failures');
 charged(5, 'they');
 
-# two releases of one statement: the one that failed
+# two releases of one statement: one failure, and both are charged
 like(debit_error($node, 'test', 'ana', 'SELECT (SELECT dp_count(*) FROM visits), (SELECT dp_count(*) FROM visits WHERE fussy(cost) > 0);'),
-	qr/charged \(rho 0.01\) .* failure 1 of at most 5/, 'one of two releases');
+	qr/charged \(rho 0.02\) .* failure 1 of at most 5/, 'one of two releases');
 charged(2, 'both');
 
 # who paid is who asked, whoever that is when rows are read
@@ -259,6 +259,12 @@ like(debit_error($node, 'test', 'eve', $fails), qr/failure 1 of at most 1/, '...
 like(debit_error($node, 'test', 'eve', $good), qr/ZC001: 1 releases/, '... and then no more');
 $node->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT dp_cdp.alter_dataset('d', max_failures => 20)});
 is(debit_error($node, 'test', 'eve', $good), '', 'a larger limit holds at once');
+
+# what is said of the charge is what the statement paid, not the release that failed
+like(debit_error($node, 'test', 'eve', 'SELECT (SELECT dp_count(*) FROM visits), (SELECT dp_sum(cost) FROM visits), (SELECT dp_count(*) FROM visits WHERE fussy(cost) > 0);'),
+	qr/what it was charged \(rho 0.03\) stays charged/, 'three releases of a statement');
+like(debit_error($node, 'test', 'eve', q{SET dp_cdp.target_error = '5%'; SELECT (SELECT dp_count(*) FROM visits), (SELECT dp_count(*) FROM visits WHERE fussy(cost) > 0);}),
+	qr/what it was charged \(rho 0.002\) stays charged/, 'two looks of a statement');
 
 is(value($node, 'test', <<'EOC'), 't', 'balances and audit agree');
 SELECT d.rho_spent = sum(l.rho) FROM dp_cdp.dataset d, dp_cdp.release_log l WHERE l.granted GROUP BY d.rho_spent
