@@ -2,7 +2,7 @@
  *
  * compat.h
  *	  The only place that knows the differences between PostgreSQL versions
- *	  14 to 18.
+ *	  15 to 18.  In 14 a type modifier of numeric can be an error oracle.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,6 +10,10 @@
 #define DP_COMPAT_H
 
 #include "postgres.h"
+
+#if PG_VERSION_NUM < 150000
+#error "dp_cdp needs PostgreSQL 15 or newer"
+#endif
 
 /* --- planning and executing releases --- */
 
