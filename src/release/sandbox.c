@@ -51,6 +51,8 @@ static const struct
 	{"track_counts", "off"},
 	/* so would pg_stat_user_functions, of functions that a superuser allowed */
 	{"track_functions", "none"},
+	/* where the run is in a large table is where scans of other sessions begin, also of tables that the asker may read */
+	{"synchronize_seqscans", "off"},
 	/* from here on: what could make a run fail, or go astray, for the rows that it meets */
 	{"temp_file_limit", "-1"},
 	/* would leave out rows of everybody at random, as many as there are */
