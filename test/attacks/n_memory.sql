@@ -69,8 +69,11 @@ RESET SESSION AUTHORIZATION;
 SELECT dp_count(*) IS NULL FROM (SELECT patient, max(b1) AS b1, max(b2) AS b2, max(b3) AS b3, max(b4) AS b4, max(b5) AS b5, max(b6) AS b6, max(b7) AS b7, max(b8) AS b8, max(b9) AS b9, max(b10) AS b10 FROM note GROUP BY patient) s
 	WHERE b1 <> $$a$$ AND b2 <> $$a$$ AND b3 <> $$a$$ AND b4 <> $$a$$ AND b5 <> $$a$$ AND b6 <> $$a$$ AND b7 <> $$a$$ AND b8 <> $$a$$ AND b9 <> $$a$$ AND b10 <> $$a$$;
 --> ok 1
-SELECT dp_count(*) IS NULL FROM (SELECT patient, min(b1 || 'y') AS b1, min(b2 || 'y') AS b2, min(b3 || 'y') AS b3, min(b4 || 'y') AS b4, min(b5 || 'y') AS b5, min(b6 || 'y') AS b6, min(b7 || 'y') AS b7, min(b8 || 'y') AS b8, min(b9 || 'y') AS b9, min(b10 || 'y') AS b10 FROM note GROUP BY patient) s
-	WHERE b1 <> $$a$$ AND b2 <> $$a$$ AND b3 <> $$a$$ AND b4 <> $$a$$ AND b5 <> $$a$$ AND b6 <> $$a$$ AND b7 <> $$a$$ AND b8 <> $$a$$ AND b9 <> $$a$$ AND b10 <> $$a$$;
+-- rows that a join has to hold
+SET enable_nestloop = off; SET enable_mergejoin = off;
+SELECT dp_count(*) IS NULL FROM (SELECT patient, max(b1) AS b1, max(b2) AS b2, max(b3) AS b3, max(b4) AS b4, max(b5) AS b5, max(b6) AS b6, max(b7) AS b7, max(b8) AS b8, max(b9) AS b9, max(b10) AS b10 FROM note GROUP BY patient) s
+	JOIN (SELECT patient, max(b1) AS b1, max(b2) AS b2, max(b3) AS b3, max(b4) AS b4, max(b5) AS b5, max(b6) AS b6, max(b7) AS b7, max(b8) AS b8, max(b9) AS b9, max(b10) AS b10 FROM note GROUP BY patient) t ON s.patient = t.patient
+	WHERE s.b1 <> t.b1 || $$a$$ AND s.b2 <> t.b2 || $$a$$ AND s.b3 <> t.b3 || $$a$$ AND s.b4 <> t.b4 || $$a$$ AND s.b5 <> t.b5 || $$a$$ AND s.b6 <> t.b6 || $$a$$ AND s.b7 <> t.b7 || $$a$$ AND s.b8 <> t.b8 || $$a$$ AND s.b9 <> t.b9 || $$a$$ AND s.b10 <> t.b10 || $$a$$;
 --> ok 1
 SET enable_hashagg = off;
 SELECT dp_count(*) IS NULL FROM (SELECT DISTINCT patient, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10 FROM note) s WHERE b1 <> $$a$$ AND b2 <> $$a$$ AND b3 <> $$a$$ AND b4 <> $$a$$ AND b5 <> $$a$$ AND b6 <> $$a$$ AND b7 <> $$a$$ AND b8 <> $$a$$ AND b9 <> $$a$$ AND b10 <> $$a$$;
