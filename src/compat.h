@@ -385,6 +385,16 @@ dp_forget_reads(void)
 #endif
 }
 
+/* the workers of a run, which the end of its executor would add to pg_stat_database */
+static inline void
+dp_forget_workers(EState *estate)
+{
+#if PG_VERSION_NUM >= 180000
+	estate->es_parallel_workers_to_launch = 0;
+	estate->es_parallel_workers_launched = 0;
+#endif
+}
+
 /* --- the ledger: shared memory, processes, wait events, timelines, writing rows --- */
 
 #include "access/tableam.h"

@@ -309,6 +309,7 @@ static void
 end_plan(QueryDesc *desc)
 {
 	ExecutorFinish(desc);
+	dp_forget_workers(desc->estate);
 	ExecutorEnd(desc);
 	FreeQueryDesc(desc);
 }

@@ -164,6 +164,29 @@ SELECT bag_has('SELECT name FROM dp_cdp.hardening()',
 	$$SELECT unnest(ARRAY['pg_get_aios', 'pg_stat_get_backend_io', 'pg_stat_get_db_parallel_workers_to_launch'])$$,
 	'... by these names') WHERE pg(18);
 
+-- 18 counts the workers that plans ask for, which follows the size of tables
+CREATE FUNCTION workers() RETURNS bigint LANGUAGE plpgsql SET max_parallel_workers_per_gather = 0 AS $$
+DECLARE
+	n bigint;
+BEGIN
+	EXECUTE 'SELECT parallel_workers_to_launch FROM pg_stat_database WHERE datname = current_database()' INTO n;
+	RETURN n;
+END $$;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SELECT pg_stat_force_next_flush();
+SELECT CASE WHEN pg(18) THEN workers() ELSE 0 END AS workers \gset
+SELECT gives('SELECT dp_count(*) BETWEEN 2950 AND 3050 FROM visits', '{(t)}', 'a parallel plan');
+SELECT pg_stat_force_next_flush();
+SELECT is(workers(), :workers::bigint, '... whose workers are not counted') WHERE pg(18);
+SELECT count(*) > 0 FROM visits \g /dev/null
+SELECT pg_stat_force_next_flush();
+SELECT cmp_ok(workers(), '>', :workers::bigint, 'others are') WHERE pg(18);
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+
 -- ---------------------------------------------------------------------------
 -- 18: generated columns that are computed when they are read
 -- ---------------------------------------------------------------------------
