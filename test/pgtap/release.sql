@@ -659,6 +659,24 @@ SELECT costs('SELECT dp_count(*) FROM visits UNION ALL SELECT dp_count(*) FROM e
 SELECT fails('SELECT dp_count(*) FROM visits UNION ALL SELECT dp_count(*) FROM elsewhere', 'ZC001', 0, '... one of them exhausted: none is debited');
 SELECT fails('SELECT dp_count(*) FROM visits, LATERAL (SELECT dp_count(*) FROM elsewhere) e', 'ZC002', 0, 'a release cannot be joined with raw rows');
 
+-- settings of the asker that would change a run, make it fail for some rows only, or show how far it is
+CREATE FUNCTION is_pinned(int) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+DECLARE
+	wanted text[];
+BEGIN
+	FOREACH wanted SLICE 1 IN ARRAY ARRAY[['synchronize_seqscans', 'off'], ['default_text_search_config', 'pg_catalog.simple'],
+		['default_tablespace', ''], ['TimeZone', 'UTC'], ['track_counts', 'off'], ['jit', 'off'], ['search_path', 'pg_catalog, pg_temp']] LOOP
+		IF current_setting(wanted[1]) <> wanted[2] THEN
+			RAISE EXCEPTION '% is %', wanted[1], current_setting(wanted[1]);
+		END IF;
+	END LOOP;
+	RETURN true;
+END $$;
+SELECT dp_cdp.allow_function('is_pinned(int)');
+SELECT costs('SET LOCAL synchronize_seqscans = on; SET LOCAL jit = on; SET LOCAL TimeZone = ''Asia/Tokyo'';
+	SET LOCAL default_text_search_config = ''pg_catalog.german''; SET LOCAL search_path = public;
+	SELECT dp_count(*) FROM visits WHERE is_pinned(id)', 1, 'settings are what the run needs');
+
 -- what fails before a row is read costs nothing, and is no failure of the day
 SELECT count(*) = 1 AS has_fdw FROM pg_available_extensions WHERE name = 'file_fdw' \gset
 \if :has_fdw

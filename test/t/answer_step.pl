@@ -131,18 +131,4 @@ $node->start;
 $node->safe_psql('test', q{SELECT dp_cdp.alter_dataset('d', answer_step => '0')});
 is(debit_error($node, 'test', 'ana', 'SELECT dp_count(*) FROM visits;'), '', 'no step');
 
-# How far the run is in a large table of the asker's own is not to be seen by the asker's other sessions
-$node->append_conf('postgresql.conf', 'shared_buffers = 1MB');
-$node->restart;
-$node->safe_psql('test', <<'EOC');
-CREATE TABLE mine AS SELECT CASE WHEN i = 1500 THEN 77 ELSE 1 END AS k, repeat('x', 1000) AS pad FROM generate_series(1, 2000) i;
-ALTER TABLE mine OWNER TO ana;
-EOC
-$run = background($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) FROM visits v JOIN mine m ON m.k = v.patient WHERE stuck(m.k) > 0;');
-$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'})
-  or die 'nobody sleeps';
-is(value($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT ctid FROM mine LIMIT 1'), '(0,1)', 'scans of others do not begin where it is');
-$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'});
-finish($run);
-
 done_testing();
