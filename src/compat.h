@@ -32,11 +32,7 @@
 #include "parser/parsetree.h"
 #endif
 
-#if PG_VERSION_NUM >= 150000
 #define DP_CUSTOMPATH_PROJECTION CUSTOMPATH_SUPPORT_PROJECTION
-#else
-#define DP_CUSTOMPATH_PROJECTION 0
-#endif
 
 /* moves inner's range table (and what it must be checked for) behind outer's */
 static inline void
@@ -345,11 +341,7 @@ dp_flatten_joins(Query *query, Node *node)
 static inline List *
 dp_analyze(RawStmt *statement, const char *text)
 {
-#if PG_VERSION_NUM >= 150000
 	return pg_analyze_and_rewrite_fixedparams(statement, text, NULL, 0, NULL);
-#else
-	return pg_analyze_and_rewrite(statement, text, NULL, 0, NULL);
-#endif
 }
 
 /* permissions that an executor start is about to check; UPDATE and DELETE tell of rows by their command tag */
@@ -410,20 +402,13 @@ dp_forget_workers(EState *estate)
 #include "utils/rel.h"
 #include "utils/wait_event.h"
 
-/* MaxBackends, which version 14 computes only after the libraries are loaded */
 static inline int
 dp_max_backends(void)
 {
-#if PG_VERSION_NUM >= 150000
 	return MaxBackends;
-#else
-	return MaxConnections + autovacuum_max_workers + 1 +
-		max_worker_processes + max_wal_senders;
-#endif
 }
 
 /* defines install(), for _PG_init, which has request() called when shared memory is sized */
-#if PG_VERSION_NUM >= 150000
 #define DP_DEFINE_SHMEM_REQUEST(install, request) \
 static shmem_request_hook_type prev_##request = NULL; \
 static void \
@@ -440,15 +425,6 @@ install(void) \
 	shmem_request_hook = hooked_##request; \
 } \
 extern int dp_no_such_variable
-#else
-#define DP_DEFINE_SHMEM_REQUEST(install, request) \
-static void \
-install(void) \
-{ \
-	request(); \
-} \
-extern int dp_no_such_variable
-#endif
 
 /* a timeout that not every version has, or one that all have */
 #if PG_VERSION_NUM >= 170000
@@ -487,12 +463,7 @@ dp_wait_event(void)
 static inline TimeLineID
 dp_current_timeline(void)
 {
-#if PG_VERSION_NUM >= 150000
 	return GetWALInsertionTimeLine();
-#else
-	(void) RecoveryInProgress();	/* sets it */
-	return ThisTimeLineID;
-#endif
 }
 
 static inline bool
@@ -589,11 +560,7 @@ dp_may_execute(Oid funcid, Oid role)
 static inline void
 dp_reserve_setting_prefix(const char *prefix)
 {
-#if PG_VERSION_NUM >= 150000
 	MarkGUCPrefixReserved(prefix);
-#else
-	EmitWarningsOnPlaceholders(prefix);
-#endif
 }
 
 /* what a check hook of a setting hands on; NULL when there is no memory */
@@ -643,15 +610,11 @@ dp_interval_is_infinite(const Interval *span)
 
 /* --- numbers --- */
 
-/* the scale in a type modifier of numeric; from 15 on it may be negative */
+/* the scale in a type modifier of numeric, which may be negative */
 static inline int
 dp_numeric_scale(int32 typmod)
 {
-#if PG_VERSION_NUM >= 150000
 	return (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
-#else
-	return (typmod - VARHDRSZ) & 0xffff;
-#endif
 }
 
 /* --- strings --- */
