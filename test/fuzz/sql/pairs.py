@@ -76,7 +76,7 @@ DIFFERENCES = {
 def plainly(text):
     """what a message says, without what differs between any two databases"""
     text = re.sub(r'"n_[ab]_\w+"', '"?"', text)
-    return re.sub(r'\b(type|collation|function|relation|OID|operator|class|pg_temp_|pg_toast_)( ?)\d{4,}\b', r'\1\2?', text)
+    return re.sub(r'\b(type|collation|function|relation|OID|operator|class|pg_temp_|pg_toast_|enum:)( ?)\d{4,}\b', r'\1\2?', text)
 
 
 class Looking(Connection):
