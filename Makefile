@@ -22,7 +22,7 @@
 EXTENSION = dp_cdp
 MODULE_big = dp_cdp
 
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c)))
+OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
 DATA = $(wildcard sql/dp_cdp--*.sql)
 PGFILEDESC = "dp_cdp - private aggregates"
 

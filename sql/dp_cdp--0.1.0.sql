@@ -1141,7 +1141,7 @@ COMMENT ON FUNCTION dp_cdp.margin_of(float8, float8, float8, float8, bigint, tex
 	'never too small; rho >= 0 in nats, 0 < probability < 1, a unit''s contribution to a group is 0 or from '
 	'lower, to upper (max_rows for a count), max_groups >= 1, neighbors add_remove or replace_one, grouped '
 	'for GROUP BY, step >= 0: 1 for whole numbers, 0 for continuous noise; exact tails of the discrete '
-	'Gaussian, or a bound that is proved in src/math/planning.c';
+	'Gaussian, or a bound that is proved in src/calc/planning.c';
 CREATE FUNCTION dp_cdp.rho_for_margin(margin float8, probability float8, lower float8 DEFAULT 0, upper float8 DEFAULT 1,
 		max_groups bigint DEFAULT 1, neighbors text DEFAULT 'add_remove', grouped boolean DEFAULT false,
 		step float8 DEFAULT 1)
@@ -1152,7 +1152,7 @@ COMMENT ON FUNCTION dp_cdp.rho_for_margin(float8, float8, float8, float8, bigint
 	'small; margin >= 0 in the answer''s unit, 0 < probability < 1, a unit''s contribution to a group is 0 or '
 	'from lower, to upper (max_rows for a count), max_groups >= 1, neighbors add_remove or replace_one, '
 	'grouped for GROUP BY, step >= 0: 1 for whole numbers, 0 for continuous noise; exact tails of the '
-	'discrete Gaussian, or a bound that is proved in src/math/planning.c';
+	'discrete Gaussian, or a bound that is proved in src/calc/planning.c';
 CREATE FUNCTION dp_cdp.split_budget(rho float8, k bigint) RETURNS float8
 	AS 'MODULE_PATHNAME', 'dp_calc_split_budget_rho' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.split_budget(float8, bigint) IS

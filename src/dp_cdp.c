@@ -7,12 +7,12 @@
  */
 #include "postgres.h"
 
+#include "base/settings.h"
 #include "fmgr.h"
 #include "guard/guard.h"
-#include "guc.h"
 #include "ledger/ledger.h"
 #include "miscadmin.h"
-#include "policy.h"
+#include "policy/policy.h"
 #include "release/release.h"
 
 PG_MODULE_MAGIC;

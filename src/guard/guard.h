@@ -10,7 +10,7 @@
 
 #include "nodes/params.h"
 #include "nodes/parsenodes.h"
-#include "policy.h"
+#include "policy/policy.h"
 #include "release/release.h"
 
 /* hooks.c: from _PG_init */
@@ -47,25 +47,6 @@ typedef enum DpCompanion
 extern DpCompanion dp_find_companion(Oid funcid);
 
 /* ------------------------------------------------------------------------
- * identity.c: who is asking
- * ------------------------------------------------------------------------
- */
-
-/*
- * Both session_user and current_user hold SELECT on the table, and row-level
- * security does not deny either of them everything.  Only then is a query
- * left alone.  In a foreign-key check on behalf of somebody who holds no
- * budget current_user alone is asked: it is no question of an analyst.
- */
-extern bool dp_may_read(Oid relid);
-
-/*
- * A sequence tells how many rows its table has ever had, so that it is read
- * with the right to read the table.
- */
-extern Oid	dp_table_of_sequence(RangeTblEntry *rte);
-
-/* ------------------------------------------------------------------------
  * split.c: one level of a query in an inner and an outer part
  * ------------------------------------------------------------------------
  */
@@ -90,7 +71,7 @@ extern void dp_split_query(Query *query, DpSplitContext *cxt);
 extern bool dp_is_protected(RangeTblEntry *rte);
 
 /*
- * probe.c: where the query cannot return a row, replaces protected tables
+ * empty_results.c: where the query cannot return a row, replaces protected tables
  * that the calling roles may not read by subqueries without rows.
  */
 extern void dp_blank_probe(Query *query);
@@ -99,7 +80,7 @@ extern void dp_blank_probe(Query *query);
 extern bool dp_aggregates_privately(Query *query);
 
 /*
- * change.c: what a query that changes a protected table may tell who may not
+ * changes.c: what a query that changes a protected table may tell who may not
  * read it.  ZC002.
  */
 extern void dp_check_change(DpSplitContext *cxt, Query *query);

@@ -18,16 +18,17 @@
 
 #include "access/parallel.h"
 #include "access/xact.h"
+#include "base/compat.h"
+#include "base/errors.h"
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
-#include "compat.h"
-#include "errors.h"
 #include "guard/guard.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
+#include "policy/policy.h"
 #include "tcop/utility.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -400,7 +401,6 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 void
 dp_guard_init(void)
 {
-	dp_release_may_read = dp_may_read;
 	prev_planner = planner_hook;
 	planner_hook = guard_planner;
 	prev_get_relation_info = get_relation_info_hook;

@@ -26,23 +26,23 @@
  * Invariant: what is computed of one unit's rows, here and in subqueries, is a
  * function of the multiset of these rows, and for bound_unit of a random seed.
  * No order of rows enters, and with it no plan and nobody else's rows:
- * - an expression reads one row (allow.c);
+ * - an expression reads one row (checks.c);
  * - aggregates of subqueries are exact, and choose among values that are equal
  *	 but written differently by an order of their own (unit_aggregates.c);
  * - keys by which a subquery groups, or which it takes for DISTINCT, are
  *	 computed with in their canonical form (canonical.c);
  * - LIMIT, DISTINCT ON, windows and ordered sets are refused (subquery.c,
- *	 allow.c);
+ *	 checks.c);
  * - which groups and which codes of a unit are kept is decided by their hashes
- *	 (agg/bound_state.c, agg/bound_codes.c), and totals are sums of integers.
+ *	 (agg/bounding/state.c, agg/bounding/codes.c), and totals are sums of integers.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
-#include "compat.h"
 #include "guard/level.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"

@@ -8,9 +8,9 @@
 #ifndef DP_LEVEL_H
 #define DP_LEVEL_H
 
-#include "errors.h"
-#include "guard/allow.h"
+#include "base/errors.h"
 #include "guard/guard.h"
+#include "guard/vet/allow.h"
 
 /* needs a DpSplitContext *cxt in scope */
 #define dp_refuse_at(location, ...) \
@@ -35,7 +35,7 @@ typedef struct DpScope
  * The range table and join tree of a level in the form in which the inner
  * query runs them: every entry is a table that may be read directly, a
  * subquery over such (vetted and made total), or rows that were computed
- * beforehand (given.c).  Join aliases are flattened; no WITH references.
+ * beforehand (public_rows.c).  Join aliases are flattened; no WITH references.
  * Entries keep the numbers that they have in the level.
  */
 typedef struct DpFrom
@@ -105,7 +105,7 @@ typedef struct DpLevel
 /* joins.c: what is inside of casts that change nothing but the type's name */
 extern Node *dp_strip_relabel(Node *node);
 
-/* known_bounds.c: bounds of an argument that the query leaves out */
+/* value_bounds.c: bounds of an argument that the query leaves out */
 typedef struct DpKnownBounds
 {
 	Numeric		lower;
@@ -128,14 +128,14 @@ extern bool dp_find_bounds(DpLevel *level, Node *value, bool is_sum, DpKnownBoun
 extern bool dp_at_most_one_row(Oid relid, Index rti, List *conditions, const Bitmapset *known);
 
 /*
- * given.c: unprotected tables that the inner plan may read directly, with the
+ * public_rows.c: unprotected tables that the inner plan may read directly, with the
  * rights of run_as: nobody but PostgreSQL, superusers, run_as and the
  * dataset's owner can make their planning or reading run code.
  */
 extern bool dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owner);
 
 /*
- * given.c: entry rti of query, which reads nothing protected and refers to
+ * public_rows.c: entry rti of query, which reads nothing protected and refers to
  * nothing outside of itself, becomes rows that are computed before the
  * release is paid for, with the rights of who asks.  columns: numbers of the
  * columns that are read.
@@ -143,7 +143,7 @@ extern bool dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owne
 extern void dp_make_given(DpRelease *release, Query *query, Index rti, const Bitmapset *columns);
 
 /*
- * domain.c: fills domain and null_key of a key if its possible values are
+ * key_values.c: fills domain and null_key of a key if its possible values are
  * known without looking at protected rows.
  */
 extern void dp_declare_domain(DpLevel *level, DpReleaseKey *key, Node *expr);
@@ -170,13 +170,13 @@ extern int	dp_column_of(DpLevel *level, Node *agg);
 /* the expression names the privacy unit */
 extern bool dp_is_unit(DpLevel *level, Node *expr);
 
-/* known_bounds.c: int2 .. int8, float4, float8, numeric */
+/* value_bounds.c: int2 .. int8, float4, float8, numeric */
 extern bool dp_is_number(Oid type);
 
-/* measures.c: one private aggregate */
+/* aggregate_call.c: one private aggregate */
 extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
 
-/* companions.c: dp_margin becomes a multiple of dp_noise_stddev; the distinct calls of that */
+/* error_functions.c: dp_margin becomes a multiple of dp_noise_stddev; the distinct calls of that */
 extern void dp_expand_companions(DpSplitContext *cxt, Query *query, bool standard);
 extern List *dp_collect_companions(Query *query);
 

@@ -11,7 +11,7 @@
  */
 #include "postgres.h"
 
-#include "compat.h"
+#include "base/compat.h"
 #include "guard/level.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"

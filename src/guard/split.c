@@ -16,12 +16,13 @@
  */
 #include "postgres.h"
 
-#include "compat.h"
-#include "guard/source.h"
-#include "guc.h"
+#include "base/compat.h"
+#include "base/settings.h"
+#include "guard/read/read.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
+#include "policy/policy.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"

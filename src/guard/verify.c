@@ -16,7 +16,7 @@
  */
 #include "postgres.h"
 
-#include "compat.h"
+#include "base/compat.h"
 #include "guard/verify.h"
 #include "miscadmin.h"
 #include "parser/parsetree.h"

@@ -12,7 +12,7 @@
  */
 #include "postgres.h"
 
-#include "compat.h"
+#include "base/compat.h"
 
 #include "access/tableam.h"
 #include "commands/sequence.h"

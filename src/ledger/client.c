@@ -20,7 +20,7 @@
  */
 #include "postgres.h"
 
-#include "compat.h"
+#include "base/compat.h"
 
 #include "access/parallel.h"
 #include "access/xlog.h"
@@ -36,7 +36,7 @@
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
-#include "errors.h"
+#include "base/errors.h"
 #include "ledger/ledger_int.h"
 
 PG_FUNCTION_INFO_V1(dp_ledger_debit_by_hand);

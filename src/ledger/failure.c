@@ -5,7 +5,7 @@
  *	  that happened to the worker, which counts them.
  *
  * A failure tells one bit that no noise covers, so a budget allows only so
- * many of them in a day (storage.c).  The process that fails writes an entry
+ * many of them in a day (batch.c).  The process that fails writes an entry
  * into shared memory before anybody hears of the failure, and the worker reads
  * entries after it has taken requests: a request made after a failure is
  * decided on with that failure counted, whether or not its count is on disk
@@ -23,7 +23,7 @@
  */
 #include "postgres.h"
 
-#include "compat.h"
+#include "base/compat.h"
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"

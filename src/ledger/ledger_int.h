@@ -218,7 +218,7 @@ extern DpEntry *dp_entry_make(Oid database);
 /* is anything PENDING for the database? */
 extern bool dp_anything_pending(Oid database);
 
-/* --- storage.c: one batch, in the transaction that the caller has started --- */
+/* --- batch.c: one batch, in the transaction that the caller has started --- */
 
 typedef enum DpOutcome
 {

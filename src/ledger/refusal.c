@@ -15,7 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#include "errors.h"
+#include "base/errors.h"
 #include "ledger/ledger_int.h"
 
 static const char *

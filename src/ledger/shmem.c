@@ -13,7 +13,7 @@
  */
 #include "postgres.h"
 
-#include "compat.h"
+#include "base/compat.h"
 
 #include "miscadmin.h"
 #include "postmaster/autovacuum.h"

@@ -19,7 +19,7 @@
  */
 #include "postgres.h"
 
-#include "compat.h"
+#include "base/compat.h"
 
 #include "access/genam.h"
 #include "access/table.h"
@@ -39,7 +39,7 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 
-#include "errors.h"
+#include "base/errors.h"
 #include "ledger/ledger_int.h"
 
 PG_FUNCTION_INFO_V1(dp_ledger_adopt);

@@ -91,7 +91,7 @@ typedef struct DpRowRef
 {
 	Oid			role;			/* InvalidOid: the dataset's row */
 	ItemPointerData tid;		/* who updates the row brings it up to date */
-	/* for the use of the batch of that number, storage.c */
+	/* for the use of the batch of that number, batch.c */
 	uint64		batch;
 	struct DpBalance *balance;
 } DpRowRef;

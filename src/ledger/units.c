@@ -22,7 +22,7 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "errors.h"
+#include "base/errors.h"
 #include "ledger/ledger_int.h"
 
 /* how far off the estimate of a renewal may be, in periods; two would do */

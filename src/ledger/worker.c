@@ -22,7 +22,7 @@
  */
 #include "postgres.h"
 
-#include "compat.h"
+#include "base/compat.h"
 
 #include "access/xact.h"
 #include "miscadmin.h"

@@ -37,7 +37,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "errors.h"
+#include "base/errors.h"
 #include "policy/policy_int.h"
 
 static object_access_hook_type previous_hook = NULL;

@@ -5,7 +5,7 @@
  *
  * On a table:	 {"dataset": "clinic", "unit": true}
  * On a column:	 {"unit": true, "lower": 0, "upper": 1000, "keys": ["a", null]}
- * On a function: see function.c
+ * On a function: see function_labels.c
  *
  * "unit" on the table says that one of its columns bears the unit.  Without
  * it a table whose unit column went away would silently turn into one where
@@ -52,7 +52,8 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "errors.h"
+#include "base/errors.h"
+#include "base/input.h"
 #include "policy/policy_int.h"
 
 /* ------------------------------------------------------------------------

@@ -9,7 +9,7 @@
 #define DP_POLICY_INT_H
 
 #include "nodes/pg_list.h"
-#include "policy.h"
+#include "policy/policy.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -64,7 +64,7 @@ extern void dp_policy_invalidate(Oid relid);
 /* installs label provider */
 extern void dp_label_init(void);
 
-/* function.c */
+/* function_labels.c */
 
 /* SECURITY LABEL on a function; text NULL: removed */
 extern void dp_function_relabel(Oid funcid, const char *text);
@@ -77,7 +77,7 @@ extern List *dp_parents(Oid relid);
 /* labelled relations among relid's ancestors, not itself: a List of Oids */
 extern List *dp_labelled_ancestors(Oid relid);
 
-/* dataset.c */
+/* datasets.c */
 
 /* owner of a dataset; InvalidOid when there is no such dataset */
 extern Oid	dp_dataset_owner(const char *name);
@@ -88,7 +88,7 @@ extern Relation dp_open_table(const char *name);
 /* the newest committed state wherever that may be asked for */
 extern Snapshot dp_register_latest_snapshot(void);
 
-/* keys.c */
+/* column_keys.c */
 
 /*
  * ZC004 when values of the column cannot serve as unit or keys: no btree

@@ -17,16 +17,17 @@
 
 #include "access/parallel.h"
 #include "access/xact.h"
+#include "base/compat.h"
+#include "base/errors.h"
+#include "base/sizes.h"
 #include "common/int.h"
-#include "compat.h"
-#include "errors.h"
 #include "executor/executor.h"
 #include "ledger/ledger.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
+#include "policy/policy.h"
 #include "release/release.h"
 #include "release/release_int.h"
-#include "sizes.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -49,7 +50,6 @@ typedef struct LiveRun
 static dlist_head live_runs = DLIST_STATIC_INIT(live_runs);
 
 int			dp_explain_analyze_depth = 0;
-bool		(*dp_release_may_read) (Oid relid) = NULL;
 
 bool
 dp_release_is_readable(DpRelease *release)
@@ -57,7 +57,7 @@ dp_release_is_readable(DpRelease *release)
 	ListCell   *lc;
 
 	foreach(lc, release->relids)
-		if (!dp_release_may_read(lfirst_oid(lc)))
+		if (!dp_may_read(lfirst_oid(lc)))
 			return false;
 	return true;
 }

@@ -10,10 +10,10 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
+#include "base/settings.h"
 #include "catalog/pg_type.h"
-#include "compat.h"
 #include "executor/spi.h"
-#include "guc.h"
 #include "ledger/ledger.h"
 #include "math/normal.h"
 #include "miscadmin.h"

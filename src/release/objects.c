@@ -7,7 +7,7 @@
  * PostgreSQL looks most of these up when they are used, at the first row that
  * comes to them.  One that is gone by then raises an error that tells whether
  * such a row exists.  A lock keeps other sessions from dropping them, not
- * this one: what a query is given (given.c) and what runs between two releases
+ * this one: what a query is given (prefetch.c) and what runs between two releases
  * of a statement is the asker's code.
  *
  * Invariants:
@@ -29,13 +29,13 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/transam.h"
+#include "base/errors.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_enum.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
-#include "errors.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "release/release.h"

@@ -12,10 +12,10 @@
  */
 #include "postgres.h"
 
-#include "errors.h"
+#include "base/errors.h"
 #include "ledger/ledger.h"
 #include "miscadmin.h"
-#include "policy.h"
+#include "policy/policy.h"
 #include "release/release.h"
 
 static bool

@@ -17,7 +17,7 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "compat.h"
+#include "base/compat.h"
 #include "nodes/parsenodes.h"
 #include "release/release.h"
 #include "release/release_int.h"

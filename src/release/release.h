@@ -275,10 +275,7 @@ extern bool dp_release_is_inner(List *range_table);
 /* an EXPLAIN ANALYZE is being executed: releases refuse to start */
 extern int	dp_explain_analyze_depth;
 
-/* whether the calling roles may read relid in plain SQL; set by the guard */
-extern bool (*dp_release_may_read) (Oid relid);
-
-/* the same for all protected tables of a release */
+/* dp_may_read of all protected tables of a release */
 extern bool dp_release_is_readable(DpRelease *release);
 
 #endif							/* DP_RELEASE_H */

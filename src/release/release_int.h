@@ -8,11 +8,11 @@
 #ifndef DP_RELEASE_INT_H
 #define DP_RELEASE_INT_H
 
-#include "executor/execdesc.h"
 #include "commands/explain.h"
+#include "executor/execdesc.h"
 #include "math/calibrate.h"
 #include "nodes/execnodes.h"
-#include "policy.h"
+#include "policy/policy.h"
 #include "release/release.h"
 #include "utils/queryenvironment.h"
 #include "utils/tuplestore.h"
@@ -41,7 +41,7 @@ typedef struct DpFrozenColumn
 	double	   *quantiles;
 	int64		rho;
 	double		sigma;			/* of a total, in the result's unit; else of a count of rows */
-	struct DpAnswerWork *work;	/* finish.c */
+	struct DpAnswerWork *work;	/* answer.c */
 } DpFrozenColumn;
 
 /* price, bounds and noise of one release, fixed before its debit */
@@ -99,7 +99,7 @@ extern DpRelease *dp_release_of_state(CustomScanState *node);
 extern const CustomScanMethods dp_release_scan_methods;
 
 /*
- * freeze.c: evaluates bounds with the statement's parameters and settles
+ * price.c: evaluates bounds with the statement's parameters and settles
  * price and noise.  prices: of each column, in units; NULL: by the settings.
  * Errors: ZC004.  Spends nothing.
  */
@@ -108,7 +108,7 @@ extern DpFrozen *dp_freeze(DpRelease *release, EState *estate, const int64 *pric
 /* the item to debit for it */
 extern struct DpDebitItem *dp_frozen_debit(DpFrozen *frozen);
 
-/* given.c: computes what the inner plan is given; frees it */
+/* prefetch.c: computes what the inner plan is given; frees it */
 extern void dp_run_givens(DpRun *run);
 extern void dp_end_givens(DpRun *run);
 
@@ -135,7 +135,7 @@ extern void dp_end_inner(DpRun *run);
 extern bool dp_inner_is_running(void);
 
 /*
- * finish.c: noise is added, and what is left is post-processing.  state: of
+ * answer.c: noise is added, and what is left is post-processing.  state: of
  * one group.  The exact states that these read must not be used again.
  */
 typedef struct DpAnswerError
@@ -158,7 +158,7 @@ extern int dp_answer_draws(const DpFrozenColumn *column);
 /* predicate.c: the plan to run, whose predicate locks in a serializable transaction do not depend on rows */
 extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
 
-/* spec.c: sets the parameters of the inner plan that are the release's own */
+/* inner_params.c: sets the parameters of the inner plan that are the release's own */
 extern void dp_release_params_init(void);
 extern void dp_release_params(DpFrozen *frozen, ParamListInfo params);
 
@@ -169,7 +169,7 @@ extern void dp_release_params(DpFrozen *frozen, ParamListInfo params);
 /* the most states of all groups of declared keys: 1 GB */
 #define DP_MAX_STATES (INT64CONST(1) << 26)
 
-/* keys.c: declared keys as a table of slots */
+/* key_table.c: declared keys as a table of slots */
 typedef struct DpKeyTable DpKeyTable;
 
 /* ZC002 when they span more groups than a release may have; all must be declared */
@@ -187,7 +187,7 @@ extern void dp_key_table_get(DpKeyTable *table, int64 position, Datum *values, b
 /* the largest number of groups that declared keys may span */
 #define DP_MAX_DECLARED_GROUPS INT64CONST(10000000)
 
-/* target.c */
+/* pilot.c */
 typedef struct DpLook DpLook;
 
 /* the error of an answer depends on the answer, or on others in the column */

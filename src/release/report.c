@@ -16,13 +16,13 @@
 
 #include <math.h>
 
+#include "base/compat.h"
+#include "base/errors.h"
+#include "base/settings.h"
 #include "catalog/pg_type.h"
-#include "compat.h"
-#include "errors.h"
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "guc.h"
 #include "math/normal.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -242,7 +242,7 @@ dp_last_release(PG_FUNCTION_ARGS)
  * ------------------------------------------------------------------------
  */
 
-/* half of a 95 % interval by the delta method (src/guard/propagate.c), in terms of the answers */
+/* half of a 95 % interval by the delta method (src/guard/describe/propagate.c), in terms of the answers */
 static char *
 margin_formula(const DpFrozen *frozen, List *columns, List *slopes)
 {

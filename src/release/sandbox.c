@@ -18,7 +18,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "errors.h"
+#include "base/errors.h"
 #include "miscadmin.h"
 #include "release/release.h"
 #include "utils/guc.h"

@@ -23,8 +23,8 @@
  */
 #include "postgres.h"
 
-#include "compat.h"
-#include "errors.h"
+#include "base/compat.h"
+#include "base/errors.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"

@@ -22,7 +22,7 @@
  */
 #include "postgres.h"
 
-#include "compat.h"
+#include "base/compat.h"
 #include "miscadmin.h"
 #include "release/release.h"
 #include "release/release_int.h"

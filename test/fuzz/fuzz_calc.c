@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "math/calculators.h"
-#include "math/compose.h"
-#include "math/optimal.h"
-#include "math/planning.h"
-#include "math/rdp.h"
+#include "calc/calculators.h"
+#include "calc/compose.h"
+#include "calc/optimal.h"
+#include "calc/planning.h"
+#include "calc/rdp.h"
 
 #define require(condition)	do { if (!(condition)) abort(); } while (0)
 #define MAX_LIST	12

@@ -4,15 +4,17 @@
 # check_layers.sh
 #	  Who may include whom in src/, and how long a file may be.
 #
-#	  guard -> policy, release		release -> ledger, noise, agg, policy
-#	  api -> policy, ledger, math	ledger, noise, agg -> math
-#	  math -> the C library alone
+#	  guard -> safe, policy, release	release -> ledger, agg, policy
+#	  admin -> policy, ledger, calc	ledger, agg, policy -> base
+#	  calc, base -> math			math -> the C library alone
+#	  safe -> base
 #
-# compat.h, errors.h, guc.h, sizes.h and units.h belong to everybody but math.  What a layer
-# may see through another it may include too (guard may name a type of math),
-# but never upwards.  dp_cdp.c calls every layer's init function and may
-# include any header.  A file of src/ or a table of the schema is not checked
-# for what PostgreSQL headers it reads, except that math reads none.
+# calc/ is the C library's and math's too, but for sql_*.c, which hand its
+# functions to SQL.  What a layer may see through another it may include too
+# (guard may name a type of math), but never upwards.  dp_cdp.c calls every
+# layer's init function and may include any header.  A file of src/ or a table
+# of the schema is not checked for what PostgreSQL headers it reads, except
+# that math and calc read none.
 #
 #-------------------------------------------------------------------------
 set -u
@@ -20,31 +22,30 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
 find src -name '*.c' -o -name '*.h' | sort | xargs awk -v max_lines="${MAX_LINES:-900}" '
 # layer of a file below src/
-function layer(path,	name)
+function layer(path)
 {
 	sub(/^src\//, "", path)
+	if (path ~ /^calc\/sql/)
+		return "sql"
 	if (path ~ /\//)
-	{
 		sub(/\/.*/, "", path)
-		return path
-	}
-	name = path
-	sub(/\.[ch]$/, "", name)
-	if (name == "compat" || name == "errors" || name == "guc" || name == "sizes" || name == "units")
-		return "common"
-	return name
+	else
+		sub(/\.[ch]$/, "", path)
+	return path
 }
 
 BEGIN {
 	sees["math"] = "math"
-	sees["noise"] = "noise math common"
-	sees["ledger"] = "ledger math common"
-	sees["agg"] = "agg math common"
-	sees["policy"] = "policy math common"
-	sees["common"] = "common math"
-	sees["release"] = "release ledger noise agg policy math common"
-	sees["guard"] = "guard policy release math common"
-	sees["api"] = "api policy ledger math common"
+	sees["calc"] = "calc math"
+	sees["sql"] = "sql calc math base"
+	sees["base"] = "base math"
+	sees["safe"] = "safe base"
+	sees["ledger"] = "ledger base math"
+	sees["agg"] = "agg base math"
+	sees["policy"] = "policy base math"
+	sees["release"] = "release ledger agg policy base math"
+	sees["guard"] = "guard safe policy release base math"
+	sees["admin"] = "admin policy ledger calc base math"
 }
 
 FNR == 1 {
@@ -57,6 +58,12 @@ FNR == 1 {
 }
 
 { lines = FNR }
+
+# the layers that need no server
+function bare(name)
+{
+	return name == "math" || name == "calc"
+}
 
 function complain(what)
 {
@@ -81,8 +88,8 @@ function complain(what)
 	close("src/" name)
 	if (found == "")
 	{
-		if (own == "math")
-			complain(file ":" FNR ": math must do without \"" name "\"")
+		if (bare(own))
+			complain(file ":" FNR ": " own " must do without \"" name "\"")
 		next
 	}
 	while (sub(/[^\/]+\/\.\.\//, "", found))
@@ -93,9 +100,9 @@ function complain(what)
 	next
 }
 
-/^[ \t]*#[ \t]*include[ \t]*</ && own == "math" {
+/^[ \t]*#[ \t]*include[ \t]*</ && bare(own) {
 	if ($0 !~ /<(alloca|assert|ctype|errno|float|inttypes|limits|math|stdbool|stddef|stdint|stdio|stdlib|string)\.h>/)
-		complain(file ":" FNR ": math may include the C library alone")
+		complain(file ":" FNR ": " own " may include the C library alone")
 }
 
 END {

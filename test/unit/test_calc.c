@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "math/compose.h"
-#include "math/convert.h"
-#include "math/group.h"
-#include "math/planning.h"
-#include "math/rdp.h"
-#include "math/zcdp_bounds.h"
+#include "calc/compose.h"
+#include "calc/convert.h"
+#include "calc/group.h"
+#include "calc/planning.h"
+#include "calc/rdp.h"
+#include "calc/zcdp_bounds.h"
 #include "unit.h"
 
 #include "known_calc.h"

@@ -7,12 +7,12 @@
 #include <float.h>
 #include <math.h>
 
-#include "math/compose.h"
-#include "math/convert.h"
-#include "math/group.h"
-#include "math/rdp.h"
+#include "calc/compose.h"
+#include "calc/convert.h"
+#include "calc/group.h"
+#include "calc/rdp.h"
 #include "math/zcdp.h"
-#include "math/zcdp_bounds.h"
+#include "calc/zcdp_bounds.h"
 #include "unit.h"
 
 #define ULP DBL_EPSILON

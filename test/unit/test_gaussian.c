@@ -6,8 +6,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "math/discrete_gaussian.h"
-#include "math/gaussian.h"
+#include "calc/discrete_gaussian.h"
+#include "calc/gaussian.h"
 #include "math/normal.h"
 #include "unit.h"
 

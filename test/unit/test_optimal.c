@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "math/gaussian.h"
-#include "math/optimal.h"
+#include "calc/gaussian.h"
+#include "calc/optimal.h"
 #include "unit.h"
 
 #include "known_optimal.h"

@@ -7,10 +7,10 @@
 #include <float.h>
 #include <math.h>
 
-#include "math/planning.h"
+#include "calc/planning.h"
 #include "math/wide.h"
 #include "math/zcdp.h"
-#include "math/zcdp_bounds.h"
+#include "calc/zcdp_bounds.h"
 #include "unit.h"
 
 /* 10^low .. 10^high, evenly in the exponent */

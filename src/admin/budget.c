@@ -1,0 +1,282 @@
+/*-------------------------------------------------------------------------
+ *
+ * budget.c
+ *	  set_budget, drop_budget, reset_failures, and the epsilon that views report.
+ *
+ * A budget given as (epsilon, delta) keeps half of delta for key selection
+ * and takes the largest rho that is (epsilon, delta/2)-DP by the tight bound
+ * (Canonne, Kamath, Steinke, Corollary 13); both halves are rounded down, so
+ * that everything a role sees is (epsilon, delta)-DP.  A budget given as rho
+ * takes delta, or the dataset's, as its limit for key selection.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/numeric.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+
+#include "admin/admin.h"
+#include "base/errors.h"
+#include "base/settings.h"
+#include "math/wide.h"
+#include "math/zcdp.h"
+
+/* of a budget */
+#define MAX_PERIOD_YEARS 1000
+
+PG_FUNCTION_INFO_V1(dp_set_budget);
+PG_FUNCTION_INFO_V1(dp_drop_budget);
+PG_FUNCTION_INFO_V1(dp_reset_failures);
+PG_FUNCTION_INFO_V1(dp_epsilon_spent);
+
+void
+dp_api_lock_role(Oid role, const char *parameter)
+{
+	if (OidIsValid(role))
+		LockSharedObject(AuthIdRelationId, role, 0, AccessShareLock);
+	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(role)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("%s is no role: give the name of an existing role", parameter)));
+}
+
+/* never above units / 10^18 */
+static double
+delta_double_down(int64 units)
+{
+	return units == 0 ? 0.0 : nextafter((double) units / (double) DP_DELTA_ONE, 0.0);
+}
+
+static int64
+rho_for_epsilon(double epsilon, int64 delta)
+{
+	double		rho = dp_zcdp_rho_down(epsilon, delta_double_down(delta));
+
+	/*
+	 * The shortest decimal of a double may lie above it, by less than the
+	 * distance to the next double.
+	 */
+	rho = nextafter(rho, 0.0);
+	if (!(rho * (double) DP_RHO_ONE >= 1.0))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("a budget of this epsilon and delta allows no release at all: raise epsilon or delta")));
+	return dp_rho_limit_units(rho, "the rho of this epsilon and delta");
+}
+
+static bool
+is_within(int64 value, int64 most)
+{
+	return value > -most && value < most;
+}
+
+static TimestampTz
+next_renewal(Interval *period)
+{
+	TimestampTz now = GetCurrentTransactionStartTimestamp();
+	TimestampTz next = DT_NOEND;
+
+	/* more would be beyond the calendar */
+	if (is_within(period->month, MAX_PERIOD_YEARS * MONTHS_PER_YEAR) &&
+		is_within(period->day, MAX_PERIOD_YEARS * 365) &&
+		is_within(period->time, MAX_PERIOD_YEARS * 365 * USECS_PER_DAY))
+		next = DatumGetTimestampTz(DirectFunctionCall2(timestamptz_pl_interval,
+													   TimestampTzGetDatum(now),
+													   IntervalPGetDatum(period)));
+
+	if (next <= now || TIMESTAMP_NOT_FINITE(next))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("period must be a positive interval of less than 1000 years, or NULL for a budget that is never renewed")));
+	return next;
+}
+
+/*
+ * set_budget(dataset, role, rho, epsilon, delta, period)
+ *
+ * Creates or changes a budget; what is spent stays spent.
+ */
+Datum
+dp_set_budget(PG_FUNCTION_ARGS)
+{
+	char	   *name = dp_api_dataset_name(fcinfo, 0);
+	Oid			role = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
+	bool		by_rho = !PG_ARGISNULL(2);
+	Oid			user = GetUserId();
+	DpApiContext context;
+	DpDatasetRow *dataset;
+	int64		rho_limit = 0;
+	int64		delta = 0;
+	int64		delta_limit;
+	int64		report_delta;
+	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, NUMERICOID, INTERVALOID, TIMESTAMPTZOID};
+	Datum		values[lengthof(types)];
+	char		nulls[lengthof(types)];
+
+	if (by_rho == !PG_ARGISNULL(3))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("a budget is given either as rho or as epsilon (with delta): give exactly one of the two")));
+	if (by_rho)
+		rho_limit = dp_rho_limit_units(PG_GETARG_FLOAT8(2), "rho");
+	else
+	{
+		double		epsilon = PG_GETARG_FLOAT8(3);
+
+		if (isnan(epsilon) || isinf(epsilon) || epsilon <= 0.0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("epsilon must be a finite number greater than 0")));
+	}
+	if (!PG_ARGISNULL(4))
+	{
+		double		d = PG_GETARG_FLOAT8(4);
+
+		/* a budget of rho may forbid key selection by delta 0 */
+		if (isnan(d) || d >= 1.0 || d < 0.0 || (d == 0.0 && !by_rho))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("delta must be %s 0 and less than 1; choose it well below one over the number of people",
+							by_rho ? "at least" : "greater than")));
+		delta = dp_delta_limit_units(d, "delta");
+	}
+	memset(nulls, ' ', sizeof(nulls));
+	if (PG_ARGISNULL(5))
+	{
+		nulls[5] = nulls[6] = 'n';
+		values[5] = values[6] = (Datum) 0;
+	}
+	else
+	{
+		values[5] = PG_GETARG_DATUM(5);
+		values[6] = TimestampTzGetDatum(next_renewal(PG_GETARG_INTERVAL_P(5)));
+	}
+
+	dp_api_begin(&context);
+	dataset = dp_api_dataset(name, user, DP_LOCK_REFERENCE);
+	dp_api_lock_role(role, "role");
+	if (PG_ARGISNULL(4))
+		delta = dataset->delta_limit;
+	if (by_rho)
+	{
+		delta_limit = delta;
+		report_delta = dataset->delta_limit;
+	}
+	else
+	{
+		delta_limit = report_delta = delta / 2;
+		rho_limit = rho_for_epsilon(PG_GETARG_FLOAT8(3), report_delta);
+	}
+
+	values[0] = CStringGetTextDatum(name);
+	values[1] = ObjectIdGetDatum(role);
+	values[2] = NumericGetDatum(dp_numeric_from_units(rho_limit, DP_RHO_SCALE));
+	values[3] = NumericGetDatum(dp_numeric_from_units(delta_limit, DP_DELTA_SCALE));
+	values[4] = NumericGetDatum(dp_numeric_from_units(report_delta, DP_DELTA_SCALE));
+	dp_api_execute("INSERT INTO dp_cdp.budget AS b (dataset, role, rho_limit, delta_limit,"
+				   " report_delta, period, renews_at)"
+				   " VALUES ($1, $2, $3, $4, $5, $6, $7)"
+				   " ON CONFLICT (dataset, role) DO UPDATE SET rho_limit = excluded.rho_limit,"
+				   " delta_limit = excluded.delta_limit, report_delta = excluded.report_delta,"
+				   " period = excluded.period,"
+				   " renews_at = CASE WHEN b.period = excluded.period THEN b.renews_at"
+				   " ELSE excluded.renews_at END",
+				   lengthof(types), types, values, nulls, true);
+	dp_api_end(&context);
+	PG_RETURN_VOID();
+}
+
+static void
+no_such_budget(const char *dataset)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("there is no such budget in dataset \"%s\": see dp_cdp.budgets for those there are",
+					dataset)));
+}
+
+/* drop_budget(dataset, role) */
+Datum
+dp_drop_budget(PG_FUNCTION_ARGS)
+{
+	char	   *name = dp_api_dataset_name(fcinfo, 0);
+	Oid			role = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
+	Oid			user = GetUserId();
+	DpApiContext context;
+	Oid			types[] = {TEXTOID, OIDOID};
+	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(role)};
+	char	   *spent = NULL;
+
+	dp_api_begin(&context);
+	(void) dp_api_dataset(name, user, DP_LOCK_REFERENCE);
+	if (dp_api_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1 AND role = $2"
+					   " RETURNING CASE WHEN rho_spent > 0 THEN trim_scale(rho_spent)::text END",
+					   2, types, values, NULL, true) == 0)
+		no_such_budget(name);
+	spent = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	if (spent != NULL)
+		ereport(NOTICE,
+				(errmsg("the dropped budget had spent rho %s; a new budget for the role will start at 0, while dataset \"%s\" and dp_cdp.releases keep what was spent",
+						spent, name)));
+	dp_api_end(&context);
+	PG_RETURN_VOID();
+}
+
+/* reset_failures(dataset, role) */
+Datum
+dp_reset_failures(PG_FUNCTION_ARGS)
+{
+	char	   *name = dp_api_dataset_name(fcinfo, 0);
+	Oid			role = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
+	Oid			user = GetUserId();
+	DpApiContext context;
+	Oid			types[] = {TEXTOID, OIDOID};
+	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(role)};
+
+	dp_api_begin(&context);
+	(void) dp_api_dataset(name, user, DP_LOCK_REFERENCE);
+	if (dp_api_execute("UPDATE dp_cdp.budget SET failures = 0, failures_since = NULL"
+					   " WHERE dataset = $1 AND role = $2",
+					   2, types, values, NULL, true) == 0)
+		no_such_budget(name);
+	dp_api_end(&context);
+	PG_RETURN_VOID();
+}
+
+/*
+ * epsilon_spent(rho numeric, delta numeric): the smallest known epsilon such
+ * that rho-zCDP implies (epsilon, delta)-DP, rounded up.
+ */
+Datum
+dp_epsilon_spent(PG_FUNCTION_ARGS)
+{
+	double		rho = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, PG_GETARG_DATUM(0)));
+	double		delta = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, PG_GETARG_DATUM(1)));
+
+	if (isnan(rho) || isinf(rho) || rho < 0.0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("rho must be a finite number and not negative")));
+	if (isnan(delta) || delta < 0.0 || delta > 1.0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("delta must be a number between 0 and 1")));
+	if (rho > 0.0)
+		rho = nextafter(rho, INFINITY);
+	if (delta > 0.0)
+		delta = nextafter(delta, 0.0);
+	PG_RETURN_FLOAT8(dp_zcdp_epsilon_up(rho, delta));
+}

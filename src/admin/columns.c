@@ -1,0 +1,167 @@
+/*-------------------------------------------------------------------------
+ *
+ * columns.c
+ *	  set_keys, drop_keys, declared_keys.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "admin/admin.h"
+#include "base/errors.h"
+#include "base/input.h"
+#include "base/sizes.h"
+
+PG_FUNCTION_INFO_V1(dp_set_keys);
+PG_FUNCTION_INFO_V1(dp_drop_keys);
+PG_FUNCTION_INFO_V1(dp_declared_keys);
+
+/* set_keys("table", "column", keys anyarray) */
+Datum
+dp_set_keys(PG_FUNCTION_ARGS)
+{
+	Oid			relid = dp_api_table(fcinfo);
+	AttrNumber	attnum;
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+	char	   *column;
+	DpLabel    *label;
+	ArrayType  *array;
+	Oid			element;
+	Oid			output;
+	bool		is_varlena;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Datum	   *values;
+	bool	   *nulls;
+	Datum		value;
+	int			nvalues;
+	int			level;
+
+	dp_api_require_policy_owner(relid);
+	dp_api_lock_table(relid);
+	attnum = dp_api_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
+	column = get_attname(relid, attnum, false);
+	dp_check_comparable(type, collation, column, "a grouping key");
+	type = getBaseTypeAndTypmod(type, &typmod);
+
+	if (PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("keys must not be NULL: call dp_cdp.drop_keys to remove keys")));
+	array = PG_GETARG_ARRAYTYPE_P(2);
+	element = ARR_ELEMTYPE(array);
+	get_typlenbyvalalign(element, &typlen, &typbyval, &typalign);
+	deconstruct_array(array, element, typlen, typbyval, typalign, &values, &nulls, &nvalues);
+	if (nvalues == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("keys must not be empty: call dp_cdp.drop_keys to remove keys")));
+	if (nvalues > DP_MAX_DECLARED_KEYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("a column can have at most %d keys: leave them undeclared, so that queries select keys privately",
+						DP_MAX_DECLARED_KEYS)));
+
+	label = dp_api_column_label(relid, attnum);
+	label->has_keys = true;
+	label->nkeys = nvalues;
+	label->keys = palloc(nvalues * sizeof(char *));
+	getTypeOutputInfo(element, &output, &is_varlena);
+	level = dp_begin_portable_text();
+	for (int i = 0; i < nvalues; i++)
+	{
+		label->keys[i] = nulls[i] ? NULL : OidOutputFunctionCall(output, values[i]);
+		if (label->keys[i] != NULL && !dp_try_input(label->keys[i], type, typmod, &value))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("\"%s\" cannot be a key of column \"%s\", which has type %s",
+							label->keys[i], column, format_type_with_typemod(type, typmod))));
+
+		/* bounding leaves its rows out: see dp_key_bytes */
+		if (label->keys[i] != NULL && get_typlen(type) == -1 &&
+			MAXALIGN(dp_value_bytes(value) + VARHDRSZ) > DP_MOST_KEY_BYTES)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("key %d of column \"%s\" is too long, so that its group would stay empty: keys can have at most %d bytes",
+							i + 1, column, (int) DP_MOST_KEY_BYTES - VARHDRSZ)));
+	}
+	dp_end_portable_text(level);
+	dp_label_put(relid, attnum, label);
+	PG_RETURN_VOID();
+}
+
+/* drop_keys("table", "column") */
+Datum
+dp_drop_keys(PG_FUNCTION_ARGS)
+{
+	Oid			relid = dp_api_table(fcinfo);
+	AttrNumber	attnum;
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+	DpLabel    *label;
+
+	dp_api_require_policy_owner(relid);
+	dp_api_lock_table(relid);
+	attnum = dp_api_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
+	label = dp_api_column_label(relid, attnum);
+	if (!label->has_keys)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("column \"%s\" of table \"%s\" has no declared keys of its own: see dp_cdp.protected for those there are",
+						get_attname(relid, attnum, false), get_rel_name(relid))));
+	label->has_keys = false;
+	dp_label_put(relid, attnum, label);
+	PG_RETURN_VOID();
+}
+
+/*
+ * declared_keys("table", "column"): what a GROUP BY releases, as text; NULL
+ * when the keys are not declared, so that queries select them privately.
+ */
+Datum
+dp_declared_keys(PG_FUNCTION_ARGS)
+{
+	Oid			relid = dp_api_table(fcinfo);
+	AttrNumber	attnum;
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+	Oid			output;
+	bool		is_varlena;
+	DpColumn   *column;
+	Datum	   *texts;
+	int			dims[1];
+	int			lbs[1] = {1};
+	int			level;
+
+	dp_api_require_policy_owner(relid);
+	attnum = dp_api_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
+	column = dp_policy_column(relid, attnum, InvalidOid);
+	if (!column->has_keys)
+		PG_RETURN_NULL();
+
+	getTypeOutputInfo(type, &output, &is_varlena);
+	texts = palloc(Max(column->nkeys, 1) * sizeof(Datum));
+	level = dp_begin_portable_text();
+	for (int i = 0; i < column->nkeys; i++)
+	{
+		if (!column->key_nulls[i])
+			texts[i] = CStringGetTextDatum(OidOutputFunctionCall(output, column->keys[i]));
+	}
+	dp_end_portable_text(level);
+	dims[0] = column->nkeys;
+	if (column->nkeys == 0)
+		PG_RETURN_ARRAYTYPE_P(construct_empty_array(TEXTOID));
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(texts, column->key_nulls, 1, dims, lbs,
+											 TEXTOID, -1, false, TYPALIGN_INT));
+}

@@ -1,0 +1,491 @@
+/*-------------------------------------------------------------------------
+ *
+ * dataset.c
+ *	  create_dataset, alter_dataset, drop_dataset; and what all of api/ uses.
+ *
+ * Invariants of api/:
+ *	- anyone may execute these functions; each asks for itself whether the
+ *	  caller owns the dataset (and, to protect a table, the table).
+ *	- arguments are checked before anything is written, and an error leaves
+ *	  nothing behind.
+ *	- spent amounts are never touched here.
+ *	- row locks are those that the statement needs and no more: the ledger's
+ *	  worker waits for them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/syscache.h"
+
+#include "admin/admin.h"
+#include "base/compat.h"
+#include "base/errors.h"
+#include "base/settings.h"
+#include "ledger/ledger.h"
+#include "math/wide.h"
+
+PG_FUNCTION_INFO_V1(dp_create_dataset);
+PG_FUNCTION_INFO_V1(dp_alter_dataset);
+PG_FUNCTION_INFO_V1(dp_drop_dataset);
+
+/* ------------------------------------------------------------------------
+ * Shared
+ * ------------------------------------------------------------------------
+ */
+
+void
+dp_api_not_loaded(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("dp_cdp must be loaded when the server starts: add it to shared_preload_libraries and restart")));
+}
+
+void
+dp_api_begin(DpApiContext *context)
+{
+	Oid			owner;
+
+	if (!dp_policy_ready())
+		dp_api_not_loaded();
+	owner = dp_extension_owner();
+	if (!OidIsValid(owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("extension dp_cdp is not installed in this database: run CREATE EXTENSION dp_cdp")));
+	GetUserIdAndSecContext(&context->userid, &context->security);
+	SetUserIdAndSecContext(owner, context->security | SECURITY_LOCAL_USERID_CHANGE);
+	SPI_connect();
+}
+
+void
+dp_api_end(DpApiContext *context)
+{
+	SPI_finish();
+	SetUserIdAndSecContext(context->userid, context->security);
+}
+
+uint64
+dp_api_execute(const char *sql, int nargs, Oid *types, Datum *values,
+			   const char *nulls, bool writes)
+{
+	int			rc;
+
+	if (writes)
+		dp_ledger_write_begin();
+	rc = SPI_execute_with_args(sql, nargs, types, values, nulls, false, 0);
+	if (writes)
+		dp_ledger_write_end();
+	if (rc < 0)
+		elog(ERROR, "dp_cdp: %s: %s", SPI_result_code_string(rc), sql);
+	return SPI_processed;
+}
+
+char *
+dp_api_dataset_name(FunctionCallInfo fcinfo, int argno)
+{
+	char	   *name = PG_ARGISNULL(argno) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(argno));
+
+	if (name[0] == '\0' || strlen(name) >= NAMEDATALEN)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the name of a dataset must have between 1 and %d bytes", NAMEDATALEN - 1)));
+	return name;
+}
+
+/* column of the first row SPI returned */
+static Datum
+result_column(int column, bool *isnull)
+{
+	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, isnull);
+}
+
+static int64
+result_units(int column, int scale)
+{
+	bool		isnull;
+	Datum		value = result_column(column, &isnull);
+
+	return isnull ? 0 : dp_numeric_units(DatumGetNumeric(value), scale, true);
+}
+
+DpDatasetRow *
+dp_api_dataset(const char *name, Oid user, DpDatasetLock lock)
+{
+	static const char *const sql[] = {
+		"SELECT owner, rho_limit, rho_spent > 0 OR delta_spent > 0, delta_limit, default_rho,"
+		" max_rho, default_delta, max_groups, max_rows, neighbors, min_rho, max_failures, answer_step"
+		" FROM dp_cdp.dataset WHERE name = $1 FOR KEY SHARE",
+		"SELECT owner, rho_limit, rho_spent > 0 OR delta_spent > 0, delta_limit, default_rho,"
+		" max_rho, default_delta, max_groups, max_rows, neighbors, min_rho, max_failures, answer_step"
+		" FROM dp_cdp.dataset WHERE name = $1 FOR UPDATE"
+	};
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(name)};
+	DpDatasetRow *row;
+	Datum		step;
+	bool		isnull;
+
+	if (dp_api_execute(sql[lock], 1, types, values, NULL, false) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name)));
+
+	row = palloc0(sizeof(DpDatasetRow));
+	strlcpy(row->name, name, NAMEDATALEN);
+	row->owner = DatumGetObjectId(result_column(1, &isnull));
+	if (!has_privs_of_role(user, row->owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of dataset \"%s\"", name)));
+	(void) result_column(2, &isnull);
+	row->has_rho_limit = !isnull;
+	row->rho_limit = result_units(2, DP_RHO_SCALE);
+	row->spent = DatumGetBool(result_column(3, &isnull));
+	row->delta_limit = result_units(4, DP_DELTA_SCALE);
+	row->default_rho = result_units(5, DP_RHO_SCALE);
+	row->max_rho = result_units(6, DP_RHO_SCALE);
+	row->default_delta = result_units(7, DP_DELTA_SCALE);
+	row->max_groups = DatumGetInt32(result_column(8, &isnull));
+	row->max_rows = DatumGetInt32(result_column(9, &isnull));
+	row->neighbors = TextDatumGetCString(result_column(10, &isnull));
+	row->min_rho = result_units(11, DP_RHO_SCALE);
+	row->max_failures = DatumGetInt32(result_column(12, &isnull));
+	step = result_column(13, &isnull);
+	row->answer_step = isnull ? NULL : DatumGetIntervalP(step);
+	return row;
+}
+
+/* ------------------------------------------------------------------------
+ * Settings of a dataset
+ *
+ * create_dataset and alter_dataset have the same arguments, up to
+ * default_delta at the same places; NULL leaves what row holds.
+ * ------------------------------------------------------------------------
+ */
+
+static int
+contribution(Datum value, const char *parameter)
+{
+	int32		n = DatumGetInt32(value);
+
+	if (n < 1 || n > DP_MAX_CONTRIBUTION)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("%s must be between 1 and %d", parameter, DP_MAX_CONTRIBUTION)));
+	return n;
+}
+
+static int64
+dataset_delta(Datum value, const char *parameter)
+{
+	double		delta = DatumGetFloat8(value);
+	int64		units = isnan(delta) || delta >= 1.0 ? 0 : dp_delta_limit_units(delta, parameter);
+
+	if (units == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("%s must be less than 1 and at least 1e-%d; choose it well below one over the number of people",
+						parameter, DP_DELTA_SCALE)));
+	return units;
+}
+
+/* NULL for a step of 0, which removes it */
+static Interval *
+answer_step(Interval *step, bool may_remove)
+{
+	if (may_remove && step->month == 0 && step->day == 0 && step->time == 0)
+		return NULL;
+	/* a day or month has no length of its own */
+	if (step->month != 0 || step->day != 0 || step->time <= 0 || step->time > USECS_PER_HOUR)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("answer_step must be more than 0 and at most 1 hour, such as '1 second'%s",
+						may_remove ? "; 0 removes it" : "")));
+	return step;
+}
+
+/* min_rho, max_failures and answer_step, which begin at argument "first" */
+static void
+read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *row)
+{
+	if (!PG_ARGISNULL(first))
+		row->min_rho = dp_rho_units(PG_GETARG_FLOAT8(first), "min_rho");
+	if (!PG_ARGISNULL(first + 1))
+		row->max_failures = PG_GETARG_INT32(first + 1);
+	if (!PG_ARGISNULL(first + 2))
+		row->answer_step = answer_step(PG_GETARG_INTERVAL_P(first + 2), may_remove);
+
+	if (row->min_rho > row->default_rho)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("min_rho must not exceed default_rho: raise default_rho or lower min_rho")));
+	if (row->max_failures < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("max_failures must be at least 0")));
+}
+
+static void
+read_settings(FunctionCallInfo fcinfo, DpDatasetRow *row)
+{
+	if (!PG_ARGISNULL(1))
+	{
+		double		rho = PG_GETARG_FLOAT8(1);
+
+		row->has_rho_limit = !(isinf(rho) && rho > 0);
+		if (row->has_rho_limit)
+			row->rho_limit = dp_rho_limit_units(rho, "rho");
+	}
+	if (!PG_ARGISNULL(2))
+		row->delta_limit = dataset_delta(PG_GETARG_DATUM(2), "delta");
+	if (!PG_ARGISNULL(3))
+		row->default_rho = dp_rho_units(PG_GETARG_FLOAT8(3), "default_rho");
+	if (!PG_ARGISNULL(4))
+	{
+		double		rho = PG_GETARG_FLOAT8(4);
+
+		row->max_rho = isinf(rho) && rho > 0 ? 0 : dp_rho_limit_units(rho, "max_rho");
+	}
+	if (!PG_ARGISNULL(5))
+		row->max_groups = contribution(PG_GETARG_DATUM(5), "max_groups");
+	if (!PG_ARGISNULL(6))
+		row->max_rows = contribution(PG_GETARG_DATUM(6), "max_rows");
+	if (!PG_ARGISNULL(7))
+	{
+		char	   *neighbors = text_to_cstring(PG_GETARG_TEXT_PP(7));
+
+		if (strcmp(neighbors, "add_remove") != 0 && strcmp(neighbors, "replace_one") != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("neighbors must be \"add_remove\" or \"replace_one\"")));
+		if (row->spent && strcmp(neighbors, row->neighbors) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("neighbors of dataset \"%s\" cannot change after a release, because what was spent means something else under the other relation: create another dataset",
+							row->name)));
+		row->neighbors = neighbors;
+	}
+	if (!PG_ARGISNULL(8))
+		row->default_delta = dataset_delta(PG_GETARG_DATUM(8), "default_delta");
+	else if (row->default_delta == 0)
+		row->default_delta = Max(row->delta_limit / 1000, 1);
+
+	if (row->max_rho != 0 && row->default_rho > row->max_rho)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("default_rho must not exceed max_rho: raise max_rho or lower default_rho")));
+	if (row->default_delta > row->delta_limit)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("default_delta must not exceed delta: raise delta or lower default_delta")));
+}
+
+#define NUM_SETTINGS 13
+
+static void
+settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nulls)
+{
+	for (int i = 0; i < NUM_SETTINGS; i++)
+	{
+		types[i] = NUMERICOID;
+		nulls[i] = ' ';
+	}
+	types[0] = TEXTOID;
+	values[0] = CStringGetTextDatum(row->name);
+	types[1] = OIDOID;
+	values[1] = ObjectIdGetDatum(row->owner);
+	if (row->has_rho_limit)
+		values[2] = NumericGetDatum(dp_numeric_from_units(row->rho_limit, DP_RHO_SCALE));
+	else
+		nulls[2] = 'n';
+	values[3] = NumericGetDatum(dp_numeric_from_units(row->delta_limit, DP_DELTA_SCALE));
+	values[4] = NumericGetDatum(dp_numeric_from_units(row->default_rho, DP_RHO_SCALE));
+	if (row->max_rho != 0)
+		values[5] = NumericGetDatum(dp_numeric_from_units(row->max_rho, DP_RHO_SCALE));
+	else
+		nulls[5] = 'n';
+	values[6] = NumericGetDatum(dp_numeric_from_units(row->default_delta, DP_DELTA_SCALE));
+	types[7] = types[8] = INT4OID;
+	values[7] = Int32GetDatum(row->max_groups);
+	values[8] = Int32GetDatum(row->max_rows);
+	types[9] = TEXTOID;
+	values[9] = CStringGetTextDatum(row->neighbors);
+	if (row->min_rho != 0)
+		values[10] = NumericGetDatum(dp_numeric_from_units(row->min_rho, DP_RHO_SCALE));
+	else
+		nulls[10] = 'n';
+	types[11] = INT4OID;
+	values[11] = Int32GetDatum(row->max_failures);
+	types[12] = INTERVALOID;
+	if (row->answer_step != NULL)
+		values[12] = IntervalPGetDatum(row->answer_step);
+	else
+		nulls[12] = 'n';
+}
+
+/* ------------------------------------------------------------------------
+ * Functions
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * create_dataset(name, rho, delta, default_rho, max_rho, max_groups, max_rows,
+ *				  neighbors, default_delta, min_rho, max_failures, answer_step)
+ *
+ * The caller becomes the owner.  NULL stands for the default everywhere.
+ */
+Datum
+dp_create_dataset(PG_FUNCTION_ARGS)
+{
+	DpDatasetRow row = {0};
+	DpApiContext context;
+	Oid			types[NUM_SETTINGS];
+	Datum		values[NUM_SETTINGS];
+	char		nulls[NUM_SETTINGS];
+	ListCell   *lc;
+	uint64		created;
+
+	strlcpy(row.name, dp_api_dataset_name(fcinfo, 0), NAMEDATALEN);
+	row.owner = GetUserId();
+	row.delta_limit = DP_DELTA_ONE / 1000000;
+	row.default_rho = DP_RHO_ONE / 100;
+	row.max_groups = 5;
+	row.max_rows = 5;
+	row.neighbors = "add_remove";
+	row.max_failures = 20;
+	read_settings(fcinfo, &row);
+	read_limits(fcinfo, 9, false, &row);
+
+	/*
+	 * A table may bear the name of a dataset that does not exist, after a
+	 * restore without data.  Whoever creates the dataset decides who gets
+	 * answers from it.
+	 */
+	foreach(lc, dp_label_tables(row.name))
+	{
+		if (!dp_owns_table(lfirst_oid(lc), GetUserId()))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("dataset \"%s\" is the policy of a table that belongs to somebody else: choose another name, or let the owner of table \"%s\" create it",
+							row.name, get_rel_name(lfirst_oid(lc)))));
+	}
+
+	settings_parameters(&row, types, values, nulls);
+	dp_api_begin(&context);
+	created = dp_api_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
+							 " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
+							 " min_rho, max_failures, answer_step)"
+							 " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+							 " ON CONFLICT DO NOTHING",
+							 NUM_SETTINGS, types, values, nulls, false);
+	if (created == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("dataset \"%s\" exists already: choose another name or call dp_cdp.alter_dataset",
+						row.name)));
+	dp_api_end(&context);
+	PG_RETURN_VOID();
+}
+
+/*
+ * alter_dataset(name, ...as create_dataset..., new_owner, min_rho, max_failures,
+ *				 answer_step)
+ *
+ * NULL leaves a setting as it is; rho or max_rho => 'Infinity' and
+ * answer_step => '0' remove it.
+ */
+Datum
+dp_alter_dataset(PG_FUNCTION_ARGS)
+{
+	char	   *name = dp_api_dataset_name(fcinfo, 0);
+	Oid			user = GetUserId();
+	DpDatasetRow *row;
+	DpApiContext context;
+	Oid			types[NUM_SETTINGS];
+	Datum		values[NUM_SETTINGS];
+	char		nulls[NUM_SETTINGS];
+	ListCell   *lc;
+
+	dp_api_begin(&context);
+	row = dp_api_dataset(name, user, DP_LOCK_CHANGE);
+	read_settings(fcinfo, row);
+	read_limits(fcinfo, 10, true, row);
+	if (!PG_ARGISNULL(9))
+	{
+		row->owner = PG_GETARG_OID(9);
+		dp_api_lock_role(row->owner, "new_owner");
+		if (!has_privs_of_role(user, row->owner))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("must be member of role \"%s\" to make it the owner of dataset \"%s\"",
+							GetUserNameFromId(row->owner, false), name)));
+	}
+
+	settings_parameters(row, types, values, nulls);
+	dp_api_execute("UPDATE dp_cdp.dataset SET owner = $2, rho_limit = $3, delta_limit = $4,"
+				   " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
+				   " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
+				   " answer_step = $13 WHERE name = $1",
+				   NUM_SETTINGS, types, values, nulls, true);
+	dp_api_end(&context);
+
+	foreach(lc, dp_label_tables(name))
+		dp_policy_invalidate(lfirst_oid(lc));
+	PG_RETURN_VOID();
+}
+
+/*
+ * drop_dataset(name, erase_spent)
+ *
+ * Removes the dataset and its budgets; rows of the release log stay.
+ */
+Datum
+dp_drop_dataset(PG_FUNCTION_ARGS)
+{
+	char	   *name = dp_api_dataset_name(fcinfo, 0);
+	bool		erase_spent = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
+	DpDatasetRow *row;
+	DpApiContext context;
+	List	   *tables;
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(name)};
+	Oid			user = GetUserId();
+
+	/* a budget given while the lock was waited for must be seen and go, too */
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("datasets can only be dropped at isolation level READ COMMITTED: leave this transaction first")));
+
+	dp_api_begin(&context);
+	/* the lock comes first: protect_table waits for it, or was waited for */
+	row = dp_api_dataset(name, user, DP_LOCK_CHANGE);
+	tables = dp_label_tables(name);
+	if (tables != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("dataset \"%s\" still protects table \"%s\": call dp_cdp.unprotect_table first",
+						name, get_rel_name(linitial_oid(tables)))));
+	if (row->spent && !erase_spent)
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("privacy budget of dataset \"%s\" was spent, and dropping it would forget how much: call dp_cdp.drop_dataset with erase_spent => true if its data will never be released again",
+						name)));
+	dp_api_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1", 1, types, values, NULL, true);
+	dp_api_execute("DELETE FROM dp_cdp.dataset WHERE name = $1", 1, types, values, NULL, true);
+	dp_api_end(&context);
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,392 @@
+/*-------------------------------------------------------------------------
+ *
+ * table.c
+ *	  protect_table, unprotect_table, set_bounds, drop_bounds: policies of
+ *	  tables, kept in security labels.
+ *
+ * Invariants:
+ *	- a table comes under protection only by somebody who owns both the table
+ *	  and the dataset: protecting publishes noisy answers about it to the roles
+ *	  that have a budget.
+ *	- taking the protection away, and bounds and keys, are up to the owner of
+ *	  the dataset.  Without protection only those may read the table who hold
+ *	  SELECT.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/syscache.h"
+
+#include "admin/admin.h"
+#include "base/compat.h"
+#include "base/errors.h"
+
+PG_FUNCTION_INFO_V1(dp_protect_table);
+PG_FUNCTION_INFO_V1(dp_unprotect_table);
+PG_FUNCTION_INFO_V1(dp_set_bounds);
+PG_FUNCTION_INFO_V1(dp_drop_bounds);
+PG_FUNCTION_INFO_V1(dp_dataset_of);
+
+/* ------------------------------------------------------------------------
+ * Arguments
+ * ------------------------------------------------------------------------
+ */
+
+Oid
+dp_api_table(FunctionCallInfo fcinfo)
+{
+	Oid			relid = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
+
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"table\" is not the name of a table: give one, with its schema if it is not in search_path")));
+	return relid;
+}
+
+void
+dp_api_lock_table(Oid relid)
+{
+	LockRelationOid(relid, ShareUpdateExclusiveLock);
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the table was dropped in the meantime")));
+}
+
+AttrNumber
+dp_api_column(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid relid,
+			  Oid *type, int32 *typmod, Oid *collation)
+{
+	char	   *name;
+	AttrNumber	attnum;
+
+	if (PG_ARGISNULL(argno))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"%s\" must not be NULL: name a column of table \"%s\"",
+						parameter, get_rel_name(relid))));
+	name = NameStr(*PG_GETARG_NAME(argno));
+	attnum = get_attnum(relid, name);
+	if (attnum == InvalidAttrNumber)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("table \"%s\" has no column \"%s\": name one of its columns",
+						get_rel_name(relid), name)));
+	if (attnum < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"%s\" is a system column of table \"%s\": name one of its own columns",
+						name, get_rel_name(relid))));
+	get_atttypetypmodcoll(relid, attnum, type, typmod, collation);
+	return attnum;
+}
+
+/* ZC004 unless the table itself bears a label; its label */
+static DpLabel *
+require_label(Oid relid)
+{
+	DpLabel    *label = dp_label_get(relid, 0);
+	List	   *ancestors;
+
+	if (label != NULL)
+		return label;
+	ancestors = dp_labelled_ancestors(relid);
+	if (ancestors != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("table \"%s\" takes its policy from \"%s\": change the policy there",
+						get_rel_name(relid), get_rel_name(linitial_oid(ancestors)))));
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("table \"%s\" is not protected: call dp_cdp.protect_table first",
+					get_rel_name(relid))));
+	return NULL;				/* keep compiler quiet */
+}
+
+void
+dp_api_require_policy_owner(Oid relid)
+{
+	DpLabel    *label = require_label(relid);
+	Oid			user = GetUserId();
+	DpApiContext context;
+
+	dp_api_begin(&context);
+	(void) dp_api_dataset(label->dataset, user, DP_LOCK_REFERENCE);
+	dp_api_end(&context);
+}
+
+DpLabel *
+dp_api_column_label(Oid relid, AttrNumber attnum)
+{
+	DpLabel    *label = dp_label_get(relid, attnum);
+
+	if (label == NULL)
+	{
+		label = palloc0(sizeof(DpLabel));
+		label->attnum = attnum;
+	}
+	return label;
+}
+
+/* ------------------------------------------------------------------------
+ * Protection
+ * ------------------------------------------------------------------------
+ */
+
+/* tells who reads the table without dp_cdp */
+static void
+report_readers(Oid relid)
+{
+	Oid			types[] = {OIDARRAYOID};
+	Datum		values[1];
+	List	   *relids = find_all_inheritors(relid, NoLock, NULL);
+	Datum	   *elements = palloc(list_length(relids) * sizeof(Datum));
+	ListCell   *lc;
+	int			n = 0;
+	char	   *readers;
+
+	foreach(lc, relids)
+		elements[n++] = ObjectIdGetDatum(lfirst_oid(lc));
+	values[0] = PointerGetDatum(construct_array(elements, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+	dp_api_execute("SELECT string_agg(DISTINCT CASE WHEN grantee = 0 THEN 'PUBLIC'"
+				   " ELSE grantee::regrole::text END, ', ')"
+				   " FROM (SELECT relowner, (aclexplode(relacl)).* FROM pg_class WHERE oid = ANY ($1)"
+				   " UNION ALL SELECT relowner, (aclexplode(attacl)).* FROM pg_attribute"
+				   " JOIN pg_class c ON c.oid = attrelid WHERE attrelid = ANY ($1)) a"
+				   " WHERE privilege_type = 'SELECT' AND grantee <> relowner",
+				   1, types, values, NULL, false);
+	readers = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	if (readers != NULL)
+		ereport(NOTICE,
+				(errmsg("these roles hold SELECT on table \"%s\" and go on reading it without noise: %s",
+						get_rel_name(relid), readers),
+				 errhint("REVOKE SELECT from those who are to see private answers only.")));
+}
+
+/*
+ * protect_table("table", dataset, unit)
+ */
+Datum
+dp_protect_table(PG_FUNCTION_ARGS)
+{
+	Oid			relid = dp_api_table(fcinfo);
+	char	   *dataset = dp_api_dataset_name(fcinfo, 1);
+	bool		has_unit = !PG_ARGISNULL(2);
+	AttrNumber	unit = InvalidAttrNumber;
+	Oid			user = GetUserId();
+	DpApiContext context;
+	List	   *labels;
+	ListCell   *lc;
+	DpLabel		label = {0};
+
+	if (!dp_owns_table(relid, user))
+		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
+					   get_rel_name(relid));
+	dp_api_lock_table(relid);
+	dp_check_protectable(relid);
+	if (has_unit)
+	{
+		Oid			type;
+		int32		typmod;
+		Oid			collation;
+
+		unit = dp_api_column(fcinfo, 2, "unit", relid, &type, &typmod, &collation);
+		dp_check_comparable(type, collation, get_attname(relid, unit, false), "a privacy unit");
+		if (dp_is_virtual_column(relid, unit))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("virtual generated column \"%s\" cannot be a privacy unit; make it STORED",
+							get_attname(relid, unit, false))));
+	}
+
+	dp_api_begin(&context);
+	(void) dp_api_dataset(dataset, user, DP_LOCK_REFERENCE);
+
+	labels = dp_label_list(relid);
+	if (labels != NIL && ((DpLabel *) linitial(labels))->attnum == 0)
+	{
+		DpLabel    *old = linitial(labels);
+		DpLabel    *old_unit = has_unit ? dp_label_get(relid, unit) : NULL;
+
+		if (strcmp(old->dataset, dataset) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("table \"%s\" is already protected in dataset \"%s\": call dp_cdp.unprotect_table first",
+							get_rel_name(relid), old->dataset)));
+		if (old->unit != has_unit || (has_unit && !(old_unit && old_unit->unit)))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("table \"%s\" is already protected with another privacy unit: call dp_cdp.unprotect_table first",
+							get_rel_name(relid))));
+	}
+	else
+	{
+		/* what a label removed by hand may have left behind */
+		foreach(lc, labels)
+			dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
+
+		label.dataset = dataset;
+		label.unit = has_unit;
+		dp_label_put(relid, 0, &label);
+		if (has_unit)
+		{
+			DpLabel		unit_label = {0};
+
+			unit_label.unit = true;
+			dp_label_put(relid, unit, &unit_label);
+		}
+	}
+	report_readers(relid);
+	dp_api_end(&context);
+	PG_RETURN_VOID();
+}
+
+/*
+ * unprotect_table("table")
+ *
+ * When the dataset is gone, which only a restore without data can bring
+ * about, the table's owner decides.
+ */
+Datum
+dp_unprotect_table(PG_FUNCTION_ARGS)
+{
+	Oid			relid = dp_api_table(fcinfo);
+	DpLabel    *label;
+	ListCell   *lc;
+
+	label = require_label(relid);
+	if (OidIsValid(dp_dataset_owner(label->dataset)) || !dp_owns_table(relid, GetUserId()))
+		dp_api_require_policy_owner(relid);
+	dp_api_lock_table(relid);
+	foreach(lc, dp_label_list(relid))
+		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
+	PG_RETURN_VOID();
+}
+
+/*
+ * dataset_of("table"): the dataset that protects a table, by its own label or
+ * an ancestor's; NULL when none does.  ZC004 when its policy is damaged.
+ */
+Datum
+dp_dataset_of(PG_FUNCTION_ARGS)
+{
+	const DpTable *table;
+
+	if (!dp_policy_ready())
+		dp_api_not_loaded();
+	table = dp_policy_table(PG_GETARG_OID(0));
+	if (table == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(dp_policy_dataset(table->dataset)->name));
+}
+
+/* ------------------------------------------------------------------------
+ * Bounds
+ * ------------------------------------------------------------------------
+ */
+
+static void
+check_bound(Numeric bound, const char *parameter)
+{
+	if (numeric_is_nan(bound) || numeric_is_inf(bound) ||
+		isinf(DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+												 NumericGetDatum(bound)))))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("%s must be a finite number", parameter)));
+}
+
+static void
+check_bounds_type(Oid relid, AttrNumber attnum, Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			break;
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("column \"%s\" has type %s: only smallint, integer, bigint, real, double precision and numeric columns have bounds",
+							get_attname(relid, attnum, false), format_type_be(type))));
+	}
+}
+
+/* set_bounds("table", "column", lower, upper) */
+Datum
+dp_set_bounds(PG_FUNCTION_ARGS)
+{
+	Oid			relid = dp_api_table(fcinfo);
+	AttrNumber	attnum;
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+	DpLabel    *label;
+
+	dp_api_require_policy_owner(relid);
+	dp_api_lock_table(relid);
+	attnum = dp_api_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
+	check_bounds_type(relid, attnum, type);
+	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("lower and upper must both be given: call dp_cdp.drop_bounds to remove bounds")));
+
+	label = dp_api_column_label(relid, attnum);
+	label->has_bounds = true;
+	label->lower = PG_GETARG_NUMERIC(2);
+	label->upper = PG_GETARG_NUMERIC(3);
+	check_bound(label->lower, "lower");
+	check_bound(label->upper, "upper");
+	if (!DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(label->lower),
+										  NumericGetDatum(label->upper))))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("lower must be less than upper")));
+	dp_label_put(relid, attnum, label);
+	PG_RETURN_VOID();
+}
+
+/* drop_bounds("table", "column") */
+Datum
+dp_drop_bounds(PG_FUNCTION_ARGS)
+{
+	Oid			relid = dp_api_table(fcinfo);
+	AttrNumber	attnum;
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+	DpLabel    *label;
+
+	dp_api_require_policy_owner(relid);
+	dp_api_lock_table(relid);
+	attnum = dp_api_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
+	label = dp_api_column_label(relid, attnum);
+	if (!label->has_bounds)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("column \"%s\" of table \"%s\" has no bounds: see dp_cdp.protected for those there are",
+						get_attname(relid, attnum, false), get_rel_name(relid))));
+	label->has_bounds = false;
+	dp_label_put(relid, attnum, label);
+	PG_RETURN_VOID();
+}

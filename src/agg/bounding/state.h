@@ -1,0 +1,420 @@
+/*-------------------------------------------------------------------------
+ *
+ * state.h
+ *	  States of bounded contributions: one privacy unit's groups.
+ *
+ * Private to src/agg.  See state.c for the layout's invariants.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_STATE_H
+#define DP_STATE_H
+
+#include "access/detoast.h"
+#include "fmgr.h"
+#include "nodes/execnodes.h"
+
+#include "agg/agg.h"
+#include "base/compat.h"
+#include "base/sizes.h"
+
+/* sum.c: refuses to run outside of an aggregate; what a row without a value leaves, NULL or not */
+DP_NORETURN extern void dp_state_misplaced(void);
+extern Datum dp_state_unchanged(FunctionCallInfo fcinfo);
+
+/*
+ * The state argument, which the caller may change in place: true only for
+ * the executor's aggregates, which own their state.
+ */
+static inline void *
+dp_state_in_place(FunctionCallInfo fcinfo)
+{
+	/* AggCheckCallContext, inlined: this runs once per row */
+	if (unlikely(fcinfo->context == NULL ||
+				 !(IsA(fcinfo->context, AggState) || IsA(fcinfo->context, WindowAggState))))
+		dp_state_misplaced();
+	return PG_GETARG_POINTER(0);
+}
+
+/* the input function of all types here: an error */
+extern Datum dp_state_in(PG_FUNCTION_ARGS);
+
+typedef struct DpKeyType
+{
+	Oid			type;
+	Oid			collation;
+} DpKeyType;
+
+/*
+ * SQL type dp_cdp.bound_state: a varlena, double alignment, storage plain
+ * (never packed or toasted, so that it may be used where it lies).
+ *
+ *		header | key types [| code slots] | entries, ascending ->   free   <- keys' bytes |
+ *
+ * The keys' bytes at the end are of keys by reference.  What an entry looks
+ * like is told by DpLayout.
+ */
+typedef struct DpBoundState
+{
+	int32		vl_len_;
+	uint32		bytes;			/* where the keys' bytes begin; the length of
+								 * the state when there are none */
+	uint64		salt;			/* of this unit; where its keys' hashes start
+								 * from */
+	uint64		sums;			/* bit i: value i is a sum */
+	int32		nentries;
+	int32		max_groups;
+	uint16		by_reference;	/* bit i: key i is */
+	uint16		narrow;			/* bit i: key i is by value and takes 4 bytes */
+	uint16		entry_words;	/* entries' size in words of 8 bytes */
+	uint8		nkeys:7;
+	uint8		totals:1;		/* of many units: see group_sums.c */
+	uint8		nvalues:7;
+	uint8		has_codes:1;	/* DpCodeSlots follow the key types */
+	DpKeyType	key[FLEXIBLE_ARRAY_MEMBER];
+} DpBoundState;
+
+/* totals have whole DpBoundEntries, aligned, from here on, and no key types */
+#define DP_TOTALS_HEADER MAXALIGN(offsetof(DpBoundState, key))
+
+/*
+ * What is kept of value i as codes: none, or up to DP_CODES_MOST of them; as
+ * a set of 64 bits each, or a multiset of 32 bits each.  In a state nvalues
+ * of these, aligned.
+ */
+typedef uint16 DpCodeSlot;
+
+#define DP_CODES_SET	0x8000
+#define DP_CODES_MOST(slot) ((slot) & 0x7FFF)
+
+/*
+ * Where things are in an entry, from its start.  Rank first, then the words
+ * of 8 bytes, then those of 4: with millions of units, time goes into cache
+ * misses, and a small state has fewer.
+ *
+ * A key's place holds it by value, or a DP_SLOT: offset and length of its
+ * bytes in the state.  A sum is a DpExactSum, DP_NO_SUM_HI as long as there was
+ * no value: clamping must not make a contribution out of NULLs.  A count is a
+ * uint32, which saturates.  Codes are their number, a uint64 (set) or uint32,
+ * and as many words of the same length as may be kept: codes.c.
+ */
+typedef struct DpLayout
+{
+	uint16		nkeys;
+	uint16		nvalues;
+	uint16		by_reference;
+	uint16		narrow;
+	uint64		sums;
+	bool		has_codes;
+	uint32		entry_size;
+	uint16		key[DP_MAX_KEYS];
+	uint32		value[DP_MAX_VALUES];
+	DpCodeSlot	codes[DP_MAX_VALUES];
+} DpLayout;
+
+/*
+ * SQL type dp_cdp.bound_entry: one group of one unit, values clamped; or such
+ * values of several units in one group, added up.
+ * Followed by nvalues int64 (grid units; codes: a slot), nkeys slots, nkeys
+ * type OIDs (aligned), nvalues code slots (aligned) if it has codes, the keys'
+ * bytes, and the codes.
+ */
+typedef struct DpBoundEntry
+{
+	int32		vl_len_;
+	uint16		null_keys;
+	uint8		nkeys;
+	uint8		nvalues:7;
+	uint8		has_codes:1;
+	int64		value[FLEXIBLE_ARRAY_MEMBER];
+} DpBoundEntry;
+
+/* bit i of a rank: key i is NULL; the rest is the top of the keyed hash */
+#define DP_RANK_NULLS UINT64CONST(0xFFFF)
+
+/* how keys of one type are hashed and told apart */
+typedef enum DpKeyClass
+{
+	DP_KEY_WORD,				/* by value, equal when its bits are */
+	DP_KEY_BYTES,				/* varlena, equal when its bytes are */
+	DP_KEY_FIXED,				/* fixed length by reference, equal when its
+								 * bytes are */
+	DP_KEY_GENERIC				/* whatever its operators say */
+} DpKeyClass;
+
+typedef struct DpKeyInfo
+{
+	Oid			type;
+	Oid			collation;
+	DpKeyClass	class;
+	int16		typlen;
+	bool		typbyval;
+	bool		extended_hash;	/* "hash" takes a seed */
+	bool		has_order;		/* "compare" is a btree support function; else
+								 * equality */
+	FmgrInfo	hash;
+	FmgrInfo	compare;
+} DpKeyInfo;
+
+/* what all states of one aggregate have in common */
+typedef struct DpShape
+{
+	DpLayout	layout;
+	DpKeyInfo	key[DP_MAX_KEYS];
+} DpShape;
+
+/* one key of the row or entry at hand */
+typedef struct DpKey
+{
+	uint64		word;			/* by value: normalized to the type's length */
+	const char *data;			/* by reference: what is compared, without
+								 * varlena header */
+	Datum		datum;
+	uint32		len;			/* of data */
+	bool		isnull;
+} DpKey;
+
+/*
+ * What a unit's state may take, so that no unit's rows can make it fail; see
+ * state.c.  States are copied whole when they grow, with room to spare.
+ */
+#define DP_MAX_STATE ((Size) 64 * 1024 * 1024)
+
+/* the least that DP_MOST_KEY_BYTES becomes where a unit may have many groups */
+#define DP_LEAST_KEY_BYTES ((Size) 1024)
+
+/* what a row's keys by reference may take: half of the largest state for all groups, within these limits */
+static inline Size
+dp_key_bytes_limit(int max_groups)
+{
+	return Min(Max(DP_MAX_STATE / 2 / max_groups, DP_LEAST_KEY_BYTES), DP_MOST_KEY_BYTES);
+}
+
+/* shape.c */
+extern bool dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context);
+
+extern void dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
+						   uint16 by_reference, uint16 narrow, uint64 sums,
+						   const DpCodeSlot *codes);
+extern void dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums,
+						  const DpCodeSlot *codes);
+extern DpShape *dp_shape_of(const DpBoundState *state, MemoryContext context);
+
+/* state.c */
+extern uint64 dp_key_hash(DpKeyInfo *info, Datum datum, DpKey *key, uint64 seed);
+extern DpBoundState *dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt);
+extern char *dp_bound_state_entry(DpBoundState **pstate, DpShape *shape,
+								  uint64 rank, DpKey *keys);
+extern uint64 dp_bound_state_load(const DpBoundState *state, int i, const DpShape *shape,
+								  DpKey *keys);
+
+/* unit.c: what the spec wants of value i's codes; 0 when it is not of codes */
+extern DpCodeSlot dp_spec_codes(const DpBoundSpec *spec, int i);
+
+/* codes.c: codes in entries */
+extern Size dp_codes_size(DpCodeSlot slot);
+extern void dp_codes_add(const DpBoundState *state, char *entry, uint32 at,
+						 DpCodeSlot slot, int64 code);
+extern void dp_codes_merge(char *to, const char *from, DpCodeSlot slot);
+extern int	dp_codes_count(const char *codes, DpCodeSlot slot);
+extern void dp_codes_read(const DpBoundState *state, const char *entry, uint32 at,
+						  DpCodeSlot slot, void *result);
+
+/* entry.c: one group of a state, checked to be of the spec before */
+extern void dp_bound_check_spec(const DpBoundState *state, const DpBoundSpec *spec);
+extern DpBoundEntry *dp_bound_entry(const DpBoundState *state, int n, const DpBoundSpec *spec,
+									const DpLayout *layout);
+extern void dp_bound_values(const char *from, const DpBoundSpec *spec, const DpLayout *layout,
+							int64 *values);
+
+/* an entry's codes of value i, and how many */
+extern const int32 *dp_entry_codes(const DpBoundEntry *entry, int i, int *n);
+extern const int64 *dp_entry_distinct_codes(const DpBoundEntry *entry, int i, int *n);
+
+static inline Size
+dp_state_header_size(int nkeys, int nvalues, bool has_codes)
+{
+	Size		size = offsetof(DpBoundState, key) + nkeys * sizeof(DpKeyType);
+
+	return likely(!has_codes) ? size : size + MAXALIGN(nvalues * sizeof(DpCodeSlot));
+}
+
+static inline char *
+dp_state_entries(const DpBoundState *state)
+{
+	return (char *) state + dp_state_header_size(state->nkeys, state->nvalues, state->has_codes);
+}
+
+/* NULL when there are none */
+static inline DpCodeSlot *
+dp_state_code_slots(const DpBoundState *state)
+{
+	return state->has_codes ? (DpCodeSlot *) &state->key[state->nkeys] : NULL;
+}
+
+static inline Size
+dp_entry_size(const DpBoundState *state)
+{
+	return (Size) state->entry_words * sizeof(uint64);
+}
+
+/* where a DpBoundEntry keeps its keys: values or slots, and their types */
+static inline uint64 *
+dp_entry_slots(const DpBoundEntry *entry)
+{
+	return (uint64 *) &entry->value[entry->nvalues];
+}
+
+static inline Oid *
+dp_entry_types(const DpBoundEntry *entry)
+{
+	return (Oid *) (dp_entry_slots(entry) + entry->nkeys);
+}
+
+/* bytes before the code slots and the keys' bytes */
+static inline Size
+dp_entry_fixed_size(const DpLayout *layout)
+{
+	return offsetof(DpBoundEntry, value) + sizeof(int64) * (layout->nvalues + layout->nkeys) +
+		MAXALIGN(sizeof(Oid) * layout->nkeys);
+}
+
+static inline uint64
+dp_rank(const char *entry)
+{
+	return *(const uint64 *) entry;
+}
+
+/* entries of the state lie as the layout says */
+static inline bool
+dp_layout_fits(const DpLayout *layout, const DpBoundState *state)
+{
+	return layout->nkeys == state->nkeys && layout->nvalues == state->nvalues &&
+		layout->by_reference == state->by_reference && layout->narrow == state->narrow &&
+		layout->sums == state->sums && layout->has_codes == state->has_codes && !state->totals &&
+		(!state->has_codes || memcmp(layout->codes, dp_state_code_slots(state),
+									 state->nvalues * sizeof(DpCodeSlot)) == 0);
+}
+
+/* above which a state takes no key; the largest number while it takes any */
+static inline uint64
+dp_bound_last_rank(const DpBoundState *state)
+{
+	if (state->nentries < state->max_groups)
+		return PG_UINT64_MAX;
+	return dp_rank(dp_state_entries(state) + (state->nentries - 1) * dp_entry_size(state));
+}
+
+/* the word at key i's place: value or slot */
+static inline uint64
+dp_entry_word(const DpLayout *layout, const char *entry, int i)
+{
+	const char *p = entry + layout->key[i];
+
+	return layout->narrow & (1 << i) ? (uint64) (int64) *(const int32 *) p : *(const uint64 *) p;
+}
+
+static inline void
+dp_set_entry_word(const DpLayout *layout, char *entry, int i, uint64 word)
+{
+	char	   *p = entry + layout->key[i];
+
+	if (layout->narrow & (1 << i))
+		*(int32 *) p = (int32) word;
+	else
+		*(uint64 *) p = word;
+}
+
+/* below every total */
+#define DP_NO_SUM_HI PG_INT64_MIN
+
+static inline bool
+dp_sum_is_none(const DpExactSum *sum)
+{
+	return unlikely(sum->hi == DP_NO_SUM_HI && sum->lo == 0);
+}
+
+/* a slot of a key by reference */
+#define DP_SLOT(offset, len) (((uint64) (len) << 32) | (uint32) (offset))
+#define DP_SLOT_OFFSET(slot) ((uint32) (slot))
+#define DP_SLOT_LEN(slot) ((uint32) ((slot) >> 32))
+
+/* bytes of a key by reference in a state, told without fetching it */
+static inline Size
+dp_key_bytes(Datum datum, int typlen)
+{
+	const struct varlena *value = (const struct varlena *) DatumGetPointer(datum);
+
+	if (typlen != -1)
+		return MAXALIGN(typlen);
+	if (likely(!VARATT_IS_EXTERNAL(value) && !VARATT_IS_COMPRESSED(value)))
+		return MAXALIGN(VARSIZE_ANY_EXHDR(value) + VARHDRSZ);
+	return MAXALIGN(toast_raw_datum_size(datum));
+}
+
+/* a key by value with the unused bits of a Datum made the same for all */
+static inline uint64
+dp_key_word(Datum datum, int typlen)
+{
+	switch (typlen)
+	{
+		case 1:
+			return (uint8) datum;
+		case 2:
+			return (uint64) (int64) (int16) datum;
+		case 4:
+			return (uint64) (int64) (int32) datum;
+		default:
+			return datum;
+	}
+}
+
+/*
+ * A bijection of 64 bits in which every input bit reaches every output bit
+ * (the finalizer of splitmix64).
+ */
+static inline uint64
+dp_mix(uint64 x)
+{
+	x ^= x >> 30;
+	x *= UINT64CONST(0xbf58476d1ce4e5b9);
+	x ^= x >> 27;
+	x *= UINT64CONST(0x94d049bb133111eb);
+	return x ^ (x >> 31);
+}
+
+static inline uint64
+dp_unit_hash(uint64 unit, const DpBoundSpec *spec)
+{
+	return dp_mix(unit ^ spec->seed[0]);
+}
+
+/*
+ * Where the ranks of a unit's keys start from; then dp_rank_word or dp_rank_null
+ * for one key after the other, and dp_rank_finish.
+ */
+static inline uint64
+dp_unit_salt(uint64 hash, const DpBoundSpec *spec)
+{
+	return dp_mix(hash ^ spec->seed[1]);
+}
+
+static inline uint64
+dp_rank_word(uint64 rank, uint64 word)
+{
+	return dp_mix(rank ^ word);
+}
+
+static inline uint64
+dp_rank_null(uint64 rank)
+{
+	return dp_mix(rank);
+}
+
+static inline uint64
+dp_rank_finish(uint64 rank, uint64 nulls)
+{
+	return (rank & ~DP_RANK_NULLS) | nulls;
+}
+
+#endif							/* DP_STATE_H */

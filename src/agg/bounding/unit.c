@@ -1,0 +1,446 @@
+/*-------------------------------------------------------------------------
+ *
+ * unit.c
+ *	  Aggregate bound_unit: what one privacy unit contributes, bounded.
+ *
+ * Invariants:
+ *	- the state is a function of the multiset of the unit's rows, the unit and
+ *	  the spec; no other unit's rows and no order of rows enters, provided that
+ *	  what the rows hold has none in it: guard/inner_query.c says why.  So the set
+ *	  of kept groups of one unit says nothing about another's, and adding or
+ *	  removing a unit changes the released vector by that unit's at most
+ *	  max_groups entries alone;
+ *	- a row's rank is a hash keyed by the spec's seed, drawn afresh for every
+ *	  execution, and by the unit.  Privacy does not depend on it (any function
+ *	  of the unit's own rows would do); it makes the choice of groups unbiased
+ *	  and independent from unit to unit;
+ *	- rows whose keys are too long for a state are left out; see state.c;
+ *	- values are gathered unclamped (a row at most 2^64 grid units, a count
+ *	  saturates) and clamped only by bound_entries: clamping partial totals
+ *	  would depend on the order of rows.
+ *
+ * The transition function runs once per row: no allocation, except when the
+ * state grows or a key's type allocates in its own functions.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "agg/bounding/state.h"
+#include "agg/exact/grid.h"
+#include "base/compat.h"
+#include "base/errors.h"
+
+PG_FUNCTION_INFO_V1(dp_bound_unit);
+PG_FUNCTION_INFO_V1(dp_bound_combine);
+
+/* where ranks start when the unit is not among the arguments */
+#define NO_UNIT UINT64CONST(0x9e3779b97f4a7c15)
+
+/* the aggregate's arguments, looked up once per execution */
+typedef struct BoundCall
+{
+	int			first_key;		/* argument number; the unit, if given, is
+								 * before it */
+	bool		has_unit;
+	DpKeyInfo	unit;
+	Oid			input[DP_MAX_VALUES];	/* base type of the argument; bool:
+										 * a count; InvalidOid: codes */
+	Size		key_bytes;		/* that a row's keys may take */
+	DpShape		shape;
+} BoundCall;
+
+/*
+ * The collation of an argument.  fcinfo has only one for all arguments
+ * together, none when they differ; the calling Aggref still has each.
+ */
+static Oid
+argument_collation(FunctionCallInfo fcinfo, int argno)
+{
+	Aggref	   *aggref = AggGetAggref(fcinfo);
+
+	/* argument 0 is the state */
+	if (aggref != NULL && list_length(aggref->args) >= argno)
+	{
+		TargetEntry *tle = list_nth_node(TargetEntry, aggref->args, argno - 1);
+
+		return exprCollation((Node *) tle->expr);
+	}
+	return PG_GET_COLLATION();
+}
+
+static void
+key_argument(FunctionCallInfo fcinfo, int argno, DpKeyInfo *info)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
+
+	if (!OidIsValid(type) ||
+		!dp_key_info_init(info, type, argument_collation(fcinfo, argno), fcinfo->flinfo->fn_mcxt))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("cannot group by values of type %s: the type has no hash function; cast them to text or numeric",
+						format_type_be(type))));
+}
+
+/* what the spec wants of value i's codes; 0 when it is not of codes */
+DpCodeSlot
+dp_spec_codes(const DpBoundSpec *spec, int i)
+{
+	int64		most = spec->value[i].grid.upper;
+
+	if (likely(spec->value[i].kind != DP_VALUE_CODES && spec->value[i].kind != DP_VALUE_DISTINCT))
+		return 0;
+	if (most < 1 || most > DP_MAX_CODES)
+		elog(ERROR, "bound_spec wants " INT64_FORMAT " codes", most);
+	return most | (spec->value[i].kind == DP_VALUE_DISTINCT ? DP_CODES_SET : 0);
+}
+
+static BoundCall *
+bound_call_init(FunctionCallInfo fcinfo, const DpBoundSpec *spec)
+{
+	BoundCall  *call;
+	int			narguments;
+	uint64		sums = 0;
+	DpCodeSlot	codes[DP_MAX_VALUES] = {0};
+
+	if (spec->nkeys < 0 || spec->nkeys > DP_MAX_KEYS ||
+		spec->nvalues < 0 || spec->nvalues > DP_MAX_VALUES || spec->max_groups < 1 ||
+		VARSIZE(spec) < offsetof(DpBoundSpec, value) + spec->nvalues * sizeof(spec->value[0]))
+		elog(ERROR, "invalid bound_spec");
+
+	narguments = PG_NARGS() - 2;
+	if (narguments != spec->nkeys + spec->nvalues &&
+		narguments != 1 + spec->nkeys + spec->nvalues)
+		elog(ERROR, "bound_unit takes %d keys and %d values", spec->nkeys, spec->nvalues);
+
+	call = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(BoundCall));
+	call->has_unit = narguments > spec->nkeys + spec->nvalues;
+	call->first_key = call->has_unit ? 3 : 2;
+
+	if (call->has_unit)
+		key_argument(fcinfo, 2, &call->unit);
+	for (int i = 0; i < spec->nkeys; i++)
+		key_argument(fcinfo, call->first_key + i, &call->shape.key[i]);
+
+	for (int i = 0; i < spec->nvalues; i++)
+	{
+		Oid			type = getBaseType(get_fn_expr_argtype(fcinfo->flinfo,
+														   call->first_key + spec->nkeys + i));
+		bool		fits = false;
+
+		call->input[i] = type;
+		switch ((DpValueKind) spec->value[i].kind)
+		{
+			case DP_VALUE_COUNT:
+			case DP_VALUE_UNITS:
+			case DP_VALUE_ROWS:
+				fits = type == BOOLOID;
+				break;
+			case DP_VALUE_SUM:
+				sums |= UINT64CONST(1) << i;
+				fits = type == INT2OID || type == INT4OID || type == INT8OID ||
+					type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
+				break;
+			case DP_VALUE_SCALED:
+				sums |= UINT64CONST(1) << i;
+				fits = type == INT4OID && spec->value[i].grid.exponent == 0;
+				break;
+			case DP_VALUE_CODES:
+			case DP_VALUE_DISTINCT:
+				codes[i] = dp_spec_codes(spec, i);
+				call->input[i] = InvalidOid;
+				fits = type == (codes[i] & DP_CODES_SET ? INT8OID : INT4OID);
+				break;
+		}
+		if (!fits)
+			elog(ERROR, "bound_unit cannot take value %d from type %s", i, format_type_be(type));
+	}
+
+	dp_shape_init(&call->shape, spec->nkeys, spec->nvalues, sums, codes);
+	call->key_bytes = dp_key_bytes_limit(spec->max_groups);
+	fcinfo->flinfo->fn_extra = call;
+	return call;
+}
+
+/* not inline: once per unit */
+static pg_noinline DpBoundState *
+new_state(FunctionCallInfo fcinfo, BoundCall *call, const DpBoundSpec *spec)
+{
+	uint64		salt = NO_UNIT;
+
+	if (call->has_unit && !PG_ARGISNULL(2))
+	{
+		DpKey		unit;
+
+		salt = dp_key_hash(&call->unit, PG_GETARG_DATUM(2), &unit, spec->seed[1]);
+	}
+	return dp_bound_state_new(&call->shape, spec->max_groups, dp_unit_salt(dp_unit_hash(salt, spec), spec));
+}
+
+/* 2^33 times the larger bound or more; rows' sum then never overflows */
+#define ROW_LIMIT ((dp_i128) 1 << 64)
+
+static inline dp_i128
+limited_row(dp_i128 n)
+{
+	return Min(Max(n, -ROW_LIMIT), ROW_LIMIT);
+}
+
+static inline bool
+sum_units(Oid input, Datum x, const DpGrid *grid, dp_i128 *n)
+{
+	switch (input)
+	{
+		case INT2OID:
+			*n = dp_units_int(DatumGetInt16(x), grid);
+			return true;
+		case INT4OID:
+			*n = dp_units_int(DatumGetInt32(x), grid);
+			return true;
+		case INT8OID:
+			*n = dp_units_int(DatumGetInt64(x), grid);
+			return true;
+		case FLOAT4OID:
+			if (!dp_units_float8(DatumGetFloat4(x), grid, n))
+				return false;
+			break;
+		case FLOAT8OID:
+			if (!dp_units_float8(DatumGetFloat8(x), grid, n))
+				return false;
+			break;
+		default:
+			if (!dp_units_numeric(x, grid->exponent, n))
+				return false;
+			break;
+	}
+	*n = limited_row(*n);
+	return true;
+}
+
+/* 2^62 rows fit: nobody reads as many */
+static inline void
+add_to_sum(char *value, dp_i128 n)
+{
+	DpExactSum *sum = (DpExactSum *) value;
+
+	dp_exact_sum_set(sum, dp_sum_is_none(sum) ? n : dp_exact_sum_get(sum) + n);
+}
+
+static inline void
+add_to_count(char *value, uint32 n)
+{
+	uint32	   *count = (uint32 *) value;
+
+	if (unlikely(__builtin_add_overflow(*count, n, count)))
+		*count = PG_UINT32_MAX;
+}
+
+/*
+ * bound_unit's transition: (state, spec, [unit,] keys ..., values ...).  Not
+ * strict, as keys may be NULL; a NULL key is a key of its own, NULL values
+ * contribute nothing.
+ */
+Datum
+dp_bound_unit(PG_FUNCTION_ARGS)
+{
+	DpBoundState *state = dp_state_in_place(fcinfo);
+	const DpBoundSpec *spec = (const DpBoundSpec *) PG_GETARG_POINTER(1);
+	BoundCall  *call = fcinfo->flinfo->fn_extra;
+	DpKey		keys[DP_MAX_KEYS];
+	const DpLayout *layout;
+	NullableDatum *arg;
+	uint64		rank;
+	uint64		nulls = 0;
+	Size		bytes = 0;
+	char	   *entry;
+
+	/* most of the time goes into waiting for the state */
+	__builtin_prefetch((char *) state + 64);
+	if (unlikely(PG_ARGISNULL(1)))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dp_cdp.bound_unit needs a bound_spec: only queries of the extension itself can make one")));
+	if (unlikely(call == NULL))
+		call = bound_call_init(fcinfo, spec);
+	layout = &call->shape.layout;
+	if (unlikely(spec->nkeys != layout->nkeys || spec->nvalues != layout->nvalues))
+		elog(ERROR, "bound_spec changed during execution");
+	if (PG_ARGISNULL(0))
+		state = new_state(fcinfo, call, spec);
+
+	arg = &fcinfo->args[call->first_key];
+	rank = state->salt;
+	for (int i = 0; i < layout->nkeys; i++, arg++)
+	{
+		DpKeyInfo  *info = &call->shape.key[i];
+
+		if (arg->isnull)
+		{
+			keys[i].isnull = true;
+			nulls |= UINT64CONST(1) << i;
+			rank = dp_rank_null(rank);
+		}
+		else if (likely(info->class == DP_KEY_WORD))
+		{
+			keys[i].isnull = false;
+			keys[i].word = dp_key_word(arg->value, info->typlen);
+			rank = dp_rank_word(rank, keys[i].word);
+		}
+		else
+		{
+			if (!info->typbyval && (bytes += dp_key_bytes(arg->value, info->typlen)) > call->key_bytes)
+				PG_RETURN_POINTER(state);
+			rank = dp_rank_word(rank, dp_key_hash(info, arg->value, &keys[i], spec->seed[1]));
+		}
+	}
+	rank = dp_rank_finish(rank, nulls);
+
+	entry = dp_bound_state_entry(&state, &call->shape, rank, keys);
+	if (entry == NULL)
+		PG_RETURN_POINTER(state);
+
+	for (int i = 0; i < layout->nvalues; i++, arg++)
+	{
+		dp_i128		n;
+
+		if (arg->isnull)
+			continue;
+		if (call->input[i] == BOOLOID)
+			add_to_count(entry + layout->value[i], DatumGetBool(arg->value) ? 1 : 0);
+		else if (unlikely(call->input[i] == InvalidOid))
+			dp_codes_add(state, entry, layout->value[i], layout->codes[i],
+						 layout->codes[i] & DP_CODES_SET ? DatumGetInt64(arg->value)
+						 : DatumGetInt32(arg->value));
+		else if (sum_units(call->input[i], arg->value, &spec->value[i].grid, &n))
+			add_to_sum(entry + layout->value[i], n);
+	}
+	PG_RETURN_POINTER(state);
+}
+
+/* do both states have this shape, and belong to one unit? */
+static bool
+same_unit(const DpShape *shape, const DpBoundState *a, const DpBoundState *b)
+{
+	if (!dp_layout_fits(&shape->layout, a) || !dp_layout_fits(&shape->layout, b))
+		return false;
+	for (int i = 0; i < a->nkeys; i++)
+		if (shape->key[i].type != a->key[i].type)
+			return false;
+	return a->max_groups == b->max_groups && a->salt == b->salt &&
+		memcmp(a->key, b->key, a->nkeys * sizeof(DpKeyType)) == 0;
+}
+
+/*
+ * Merges the second state into the first: union, equal keys' partials added,
+ * the smallest max_groups kept.  Strict: the executor takes the first partial
+ * state as it is.
+ */
+Datum
+dp_bound_combine(PG_FUNCTION_ARGS)
+{
+	DpBoundState *state = dp_state_in_place(fcinfo);
+	const DpBoundState *other = (const DpBoundState *) PG_GETARG_POINTER(1);
+	DpShape    *shape = fcinfo->flinfo->fn_extra;
+	const DpLayout *layout;
+	DpKey		keys[DP_MAX_KEYS];
+
+	if (shape == NULL)
+		fcinfo->flinfo->fn_extra = shape = dp_shape_of(state, fcinfo->flinfo->fn_mcxt);
+	layout = &shape->layout;
+	if (!same_unit(shape, state, other))
+		elog(ERROR, "partial states of different units cannot be combined");
+
+	for (int n = 0; n < other->nentries; n++)
+	{
+		const char *from = dp_state_entries(other) + n * dp_entry_size(other);
+		uint64		rank = dp_bound_state_load(other, n, shape, keys);
+		char	   *to = dp_bound_state_entry(&state, shape, rank, keys);
+
+		if (to == NULL)
+			break;				/* those that follow are larger still */
+
+		for (int i = 0; i < layout->nvalues; i++)
+		{
+			int			at = layout->value[i];
+
+			if (layout->sums & (UINT64CONST(1) << i))
+			{
+				const DpExactSum *sum = (const DpExactSum *) (from + at);
+
+				if (!dp_sum_is_none(sum))
+					add_to_sum(to + at, dp_exact_sum_get(sum));
+			}
+			else if (layout->codes[i] != 0)
+				dp_codes_merge(to + at, from + at, layout->codes[i]);
+			else
+				add_to_count(to + at, *(const uint32 *) (from + at));
+		}
+		if ((n & 0xFF) == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	PG_RETURN_POINTER(state);
+}
+
+/* a SCALED value's rows are counted, all its bounds are what the kinds allow */
+static bool
+spec_value_is_valid(const DpBoundSpec *spec, int i)
+{
+	const DpGrid *grid = &spec->value[i].grid;
+	int			rows = spec->value[i].rows;
+
+	switch ((DpValueKind) spec->value[i].kind)
+	{
+		case DP_VALUE_SUM:
+			return true;
+		case DP_VALUE_SCALED:
+			return rows >= 0 && rows < spec->nvalues && spec->value[rows].kind == DP_VALUE_ROWS &&
+				grid->exponent == 0;
+		case DP_VALUE_CODES:
+		case DP_VALUE_DISTINCT:
+			return grid->upper >= 1 && grid->upper <= DP_MAX_CODES;
+		case DP_VALUE_COUNT:
+		case DP_VALUE_UNITS:
+		case DP_VALUE_ROWS:
+			return grid->upper >= 1;
+	}
+	return false;
+}
+
+DpBoundSpec *
+dp_bound_spec_make(int nkeys, int nvalues, int max_groups, const uint64 seed[2],
+				   const DpValueKind *kinds, const DpGrid *grids, const int *rows)
+{
+	DpBoundSpec *spec;
+	Size		size = offsetof(DpBoundSpec, value) + nvalues * sizeof(spec->value[0]);
+
+	if (nkeys < 0 || nkeys > DP_MAX_KEYS || nvalues < 0 || nvalues > DP_MAX_VALUES ||
+		max_groups < 1)
+		elog(ERROR, "invalid bound_spec: %d keys, %d values, %d groups",
+			 nkeys, nvalues, max_groups);
+
+	spec = palloc0(size);
+	SET_VARSIZE(spec, size);
+	spec->nkeys = nkeys;
+	spec->nvalues = nvalues;
+	spec->max_groups = max_groups;
+	spec->seed[0] = seed[0];
+	spec->seed[1] = seed[1];
+	for (int i = 0; i < nvalues; i++)
+	{
+		spec->value[i].kind = kinds[i];
+		spec->value[i].grid = grids[i];
+		if (kinds[i] == DP_VALUE_SCALED && rows != NULL)
+			spec->value[i].rows = rows[i];
+	}
+	for (int i = 0; i < nvalues; i++)
+		if (!spec_value_is_valid(spec, i))
+			elog(ERROR, "invalid bound_spec: value %d", i);
+	return spec;
+}

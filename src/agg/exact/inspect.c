@@ -1,0 +1,182 @@
+/*-------------------------------------------------------------------------
+ *
+ * inspect.c
+ *	  Grids, specs and exact values by hand, for tests and for the owner.
+ *
+ * The functions here make what only the release node makes, or show what is
+ * private: nobody but the extension's owner may call them, and no part of a
+ * release does.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+#include "agg/exact/grid.h"
+#include "base/compat.h"
+
+PG_FUNCTION_INFO_V1(dp_make_grid);
+PG_FUNCTION_INFO_V1(dp_make_bound_spec);
+PG_FUNCTION_INFO_V1(dp_grid_parts);
+PG_FUNCTION_INFO_V1(dp_grid_value_sql);
+PG_FUNCTION_INFO_V1(dp_exact_sum_value);
+PG_FUNCTION_INFO_V1(dp_make_range);
+PG_FUNCTION_INFO_V1(dp_make_scaled_grid);
+PG_FUNCTION_INFO_V1(dp_vector_counts);
+
+/* make_grid(lower numeric, upper numeric, input regtype) */
+Datum
+dp_make_grid(PG_FUNCTION_ARGS)
+{
+	DpGrid		grid;
+
+	dp_grid_from_numeric(PG_GETARG_NUMERIC(0), PG_GETARG_NUMERIC(1), PG_GETARG_OID(2), &grid);
+	PG_RETURN_DATUM(dp_grid_datum(&grid));
+}
+
+/* make_scaled_grid(most bigint): of centered values, at most so many */
+Datum
+dp_make_scaled_grid(PG_FUNCTION_ARGS)
+{
+	DpGrid		grid;
+	int64		most = PG_GETARG_INT64(0);
+
+	if (most < 1 || most > DP_MAX_SCALED_ROWS)
+		elog(ERROR, "invalid number of rows: " INT64_FORMAT, most);
+	dp_grid_for_scaled(most, &grid);
+	PG_RETURN_DATUM(dp_grid_datum(&grid));
+}
+
+static DpValueKind
+kind_from_text(const char *name)
+{
+	if (strcmp(name, "count") == 0)
+		return DP_VALUE_COUNT;
+	if (strcmp(name, "units") == 0)
+		return DP_VALUE_UNITS;
+	if (strcmp(name, "sum") == 0)
+		return DP_VALUE_SUM;
+	if (strcmp(name, "rows") == 0)
+		return DP_VALUE_ROWS;
+	if (strcmp(name, "scaled") == 0)
+		return DP_VALUE_SCALED;
+	if (strcmp(name, "codes") == 0)
+		return DP_VALUE_CODES;
+	if (strcmp(name, "distinct") == 0)
+		return DP_VALUE_DISTINCT;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("\"%s\" is no kind of value: use count, units, sum, rows, scaled, codes or distinct", name)));
+	return DP_VALUE_COUNT;		/* keep compilers quiet */
+}
+
+/* make_bound_spec(nkeys int, max_groups int, seed bigint[2], kinds text[], grids grid[], rows int[]) */
+Datum
+dp_make_bound_spec(PG_FUNCTION_ARGS)
+{
+	Datum	   *seeds;
+	Datum	   *names;
+	Datum	   *grid_datums;
+	int			nseeds;
+	int			nkinds;
+	int			ngrids;
+	Datum	   *row_datums;
+	int			nrows;
+	int			rows[DP_MAX_VALUES];
+	uint64		seed[2];
+	DpValueKind kinds[DP_MAX_VALUES];
+	DpGrid		grids[DP_MAX_VALUES];
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(4);
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(2), INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+					  &seeds, NULL, &nseeds);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(3), TEXTOID, -1, false, TYPALIGN_INT,
+					  &names, NULL, &nkinds);
+	deconstruct_array(array, ARR_ELEMTYPE(array), sizeof(DpGrid), false, TYPALIGN_DOUBLE,
+					  &grid_datums, NULL, &ngrids);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(5), INT4OID, 4, true, TYPALIGN_INT,
+					  &row_datums, NULL, &nrows);
+	if (nseeds != 2 || nkinds != ngrids || nkinds > DP_MAX_VALUES || (nrows != 0 && nrows != nkinds))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a bound_spec needs two seeds, and as many kinds as grids, at most %d",
+						DP_MAX_VALUES)));
+
+	for (int i = 0; i < 2; i++)
+		seed[i] = DatumGetInt64(seeds[i]);
+	for (int i = 0; i < nkinds; i++)
+	{
+		kinds[i] = kind_from_text(TextDatumGetCString(names[i]));
+		grids[i] = *(const DpGrid *) DatumGetPointer(grid_datums[i]);
+		rows[i] = nrows > 0 ? DatumGetInt32(row_datums[i]) : 0;
+	}
+	PG_RETURN_POINTER(dp_bound_spec_make(PG_GETARG_INT32(0), nkinds, PG_GETARG_INT32(1),
+										 seed, kinds, grids, rows));
+}
+
+/* grid_parts(grid, OUT lower bigint, OUT upper bigint, OUT exponent int) */
+Datum
+dp_grid_parts(PG_FUNCTION_ARGS)
+{
+	const DpGrid *grid = (const DpGrid *) PG_GETARG_POINTER(0);
+	TupleDesc	desc;
+	Datum		values[3];
+	bool		nulls[3] = {false, false, false};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	values[0] = Int64GetDatum(grid->lower);
+	values[1] = Int64GetDatum(grid->upper);
+	values[2] = Int32GetDatum(grid->exponent);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/* grid_value(units numeric, grid, anyelement) -> anyelement: units (within +-2^94) as a released value */
+Datum
+dp_grid_value_sql(PG_FUNCTION_ARGS)
+{
+	dp_i128		n;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || !dp_units_numeric(PG_GETARG_DATUM(0), 0, &n))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(dp_grid_value(n, (const DpGrid *) PG_GETARG_POINTER(1),
+								  get_fn_expr_rettype(fcinfo->flinfo)));
+}
+
+/* exact_sum_value(exact_sum, grid) -> numeric: the sum without noise */
+Datum
+dp_exact_sum_value(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_DATUM(dp_grid_value(dp_exact_sum_get((const DpExactSum *) PG_GETARG_POINTER(0)),
+								  (const DpGrid *) PG_GETARG_POINTER(1), NUMERICOID));
+}
+
+/* make_range(lower float8, upper float8, bins int, kind int) */
+Datum
+dp_make_range(PG_FUNCTION_ARGS)
+{
+	DpRange		range;
+
+	dp_range_make(PG_GETARG_FLOAT8(0), PG_GETARG_FLOAT8(1), PG_GETARG_INT32(2),
+				  PG_GETARG_INT32(3), &range);
+	PG_RETURN_DATUM(dp_range_datum(&range));
+}
+
+/* vector_counts(exact_vector) -> bigint[]: the bins without noise */
+Datum
+dp_vector_counts(PG_FUNCTION_ARGS)
+{
+	const DpExactVector *vector = (const DpExactVector *) PG_GETARG_POINTER(0);
+	Datum	   *counts = palloc(sizeof(Datum) * vector->bins);
+
+	for (int i = 0; i < vector->bins; i++)
+		counts[i] = Int64GetDatum(vector->count[i]);
+	PG_RETURN_ARRAYTYPE_P(construct_array(counts, vector->bins, INT8OID, 8, FLOAT8PASSBYVAL,
+										  TYPALIGN_DOUBLE));
+}

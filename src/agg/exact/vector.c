@@ -1,0 +1,101 @@
+/*-------------------------------------------------------------------------
+ *
+ * vector.c
+ *	  Type exact_vector: histograms of codes, of rows or of units' entries.
+ *
+ * Invariants: a state is the number of codes of each bin, an integer; it
+ * depends on the multiset of input alone.  A code counts in exactly one bin,
+ * whatever it is, so a unit's m codes change a vector by at most m in the sum
+ * of absolute changes.  2^63 rows would have to come before a count overflows.
+ *
+ * There is no initial state: nobody can write one, and the number of bins is
+ * known from the first row on only.  So the state is NULL until then, and the
+ * transition functions are not strict.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "agg/bounding/state.h"
+#include "base/compat.h"
+
+PG_FUNCTION_INFO_V1(dp_exact_histogram);
+PG_FUNCTION_INFO_V1(dp_entry_histogram);
+PG_FUNCTION_INFO_V1(dp_exact_vector_combine);
+
+/* the state, made if there is none */
+static DpExactVector *
+counted_vector(FunctionCallInfo fcinfo, DpExactVector *vector, int bins)
+{
+	Size		size;
+
+	if (likely(!PG_ARGISNULL(0)))
+	{
+		if (unlikely(vector->bins != bins))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the number of bins must be the same for all rows")));
+		return vector;
+	}
+	if (bins < 1 || bins > DP_MAX_BINS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the number of bins must be between 1 and %d", DP_MAX_BINS)));
+	size = offsetof(DpExactVector, count) + bins * sizeof(int64);
+	vector = palloc0(size);
+	SET_VARSIZE(vector, size);
+	vector->bins = bins;
+	return vector;
+}
+
+static inline void
+count_code(DpExactVector *vector, int32 code)
+{
+	vector->count[code < 0 ? 0 : Min(code, vector->bins - 1)]++;
+}
+
+/* exact_histogram's transition: (exact_vector, code, bins) */
+Datum
+dp_exact_histogram(PG_FUNCTION_ARGS)
+{
+	DpExactVector *vector = dp_state_in_place(fcinfo);
+
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
+		return dp_state_unchanged(fcinfo);
+	vector = counted_vector(fcinfo, vector, PG_GETARG_INT32(2));
+	count_code(vector, PG_GETARG_INT32(1));
+	PG_RETURN_POINTER(vector);
+}
+
+/* entry_histogram's transition: (exact_vector, bound_entry, i, bins) */
+Datum
+dp_entry_histogram(PG_FUNCTION_ARGS)
+{
+	DpExactVector *vector = dp_state_in_place(fcinfo);
+	const int32 *codes;
+	int			n;
+
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
+		return dp_state_unchanged(fcinfo);
+	vector = counted_vector(fcinfo, vector, PG_GETARG_INT32(3));
+	codes = dp_entry_codes((const DpBoundEntry *) PG_GETARG_POINTER(1), PG_GETARG_INT32(2), &n);
+	for (int i = 0; i < n; i++)
+		count_code(vector, codes[i]);
+	PG_RETURN_POINTER(vector);
+}
+
+/* strict */
+Datum
+dp_exact_vector_combine(PG_FUNCTION_ARGS)
+{
+	DpExactVector *vector = dp_state_in_place(fcinfo);
+	const DpExactVector *other = (const DpExactVector *) PG_GETARG_POINTER(1);
+
+	if (vector->bins != other->bins)
+		elog(ERROR, "partial histograms of different bins cannot be combined");
+	for (int i = 0; i < vector->bins; i++)
+		vector->count[i] += other->count[i];
+	PG_RETURN_POINTER(vector);
+}

@@ -1,0 +1,14 @@
+/*-------------------------------------------------------------------------
+ *
+ * input.h
+ *	  Values from texts that may be no values.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_INPUT_H
+#define DP_INPUT_H
+
+/* the value that text stands for; false if the type has no such value */
+extern bool dp_try_input(const char *text, Oid type, int32 typmod, Datum *value);
+
+#endif							/* DP_INPUT_H */

@@ -1,0 +1,45 @@
+/*-------------------------------------------------------------------------
+ *
+ * optimal_core.h
+ *	  What the two files of optimal composition share: the part that does not
+ *	  depend on the mechanisms' delta.
+ *
+ * D(e) = E[(1 - e^(e - loss))_+] for a sum of independent losses +-epsilon_i.
+ *
+ * Part of math/: no PostgreSQL header may be included here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_OPTIMAL_CORE_H
+#define DP_OPTIMAL_CORE_H
+
+#include "math/twofold.h"
+
+/* ln P[X = i] for X binomial, of k trials, with probability 1 / (1 + e^-epsilon) */
+extern long double dp_binomial_log(double epsilon, int64_t k, int64_t i);
+
+/* D(at) for k losses +-epsilon; k <= DP_OPTIMAL_K_MAX, at >= 0 */
+extern double dp_optimal_alike(double epsilon, int64_t k, double at);
+
+/* the least e >= 0 with D(e) <= wanted; 0 <= wanted < 1 */
+extern double dp_optimal_alike_inverse(double epsilon, int64_t k, double wanted);
+
+/*
+ * What delta alone does.  failed = 1 - prod(1 - delta_i), kept = prod(1 -
+ * delta_i).
+ */
+typedef struct dp_failure
+{
+	dp_twofold	failed;
+	double		log_kept;		/* -Infinity if a delta is 1 */
+} dp_failure;
+
+extern void dp_failure_add(dp_failure *f, double delta, int64_t k);
+
+/* delta_g from D */
+extern double dp_failure_delta(const dp_failure *f, double d);
+
+/* D from delta_g < 1; negative if there is none */
+extern double dp_failure_wanted(const dp_failure *f, double delta_g);
+
+#endif							/* DP_OPTIMAL_CORE_H */

@@ -1,0 +1,270 @@
+/*-------------------------------------------------------------------------
+ *
+ * sql_list.c
+ *	  SQL functions of the calculators that take lists (float8[]).
+ *
+ * Invariants: a list has one dimension, at least one element and no NULL, and
+ * each element is checked against the range of its argument; lists that
+ * belong together have the same length.  No result is NaN.  The functions are
+ * strict.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/array.h"
+
+#include "base/errors.h"
+#include "calc/compose.h"
+#include "calc/optimal.h"
+#include "calc/planning.h"
+#include "calc/rdp.h"
+#include "calc/sql.h"
+
+typedef struct List8
+{
+	const double *values;
+	int			n;
+	const char *name;
+} List8;
+
+/* argument argno, checked */
+static List8
+list_argument(FunctionCallInfo fcinfo, int argno, DpRange range, const char *name)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(argno);
+	List8		list;
+	double	   *values;
+	int			i;
+
+	if (ARR_NDIM(array) != 1 || ARR_HASNULL(array))
+	{
+		/* a bitmap of NULLs may be there without one */
+		if (ARR_NDIM(array) != 1 || array_contains_nulls(array))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("%s must be an array of one dimension with at least one element and no NULL", name)));
+	}
+	list.n = ARR_DIMS(array)[0];
+	list.name = name;
+	list.values = values = palloc(sizeof(double) * list.n);
+	for (i = 0; i < list.n; i++)
+	{
+		/* 0 for -0 */
+		values[i] = ((const double *) ARR_DATA_PTR(array))[i] + 0.0;
+		if (!dp_in_range(values[i], range))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("each element of %s %s", name, dp_range_text(range))));
+	}
+	return list;
+}
+
+static void
+require_same_length(const List8 *a, const List8 *b)
+{
+	if (a->n != b->n)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("%s and %s must have the same number of elements", a->name, b->name)));
+}
+
+/* ------------------------------------------------------------------------
+ * Sums
+ * ------------------------------------------------------------------------
+ */
+
+PG_FUNCTION_INFO_V1(dp_calc_compose_zcdp);
+PG_FUNCTION_INFO_V1(dp_calc_compose_mcdp);
+PG_FUNCTION_INFO_V1(dp_calc_compose_gdp);
+PG_FUNCTION_INFO_V1(dp_calc_compose_rdp);
+PG_FUNCTION_INFO_V1(dp_calc_compose_delta_list);
+
+/* (rho) or (rho, xi) */
+Datum
+dp_calc_compose_zcdp(PG_FUNCTION_ARGS)
+{
+	List8		rho = list_argument(fcinfo, 0, DP_RANGE_NONNEGATIVE, "rho");
+	List8		xi = {NULL};
+	double		sum_rho;
+	double		sum_xi;
+
+	if (PG_NARGS() > 1)
+	{
+		xi = list_argument(fcinfo, 1, DP_RANGE_NONNEGATIVE, "xi");
+		require_same_length(&rho, &xi);
+	}
+	dp_compose_zcdp(rho.values, xi.values, rho.n, &sum_rho, &sum_xi);
+	PG_RETURN_DATUM(dp_calc_pair(fcinfo, sum_rho, sum_xi));
+}
+
+Datum
+dp_calc_compose_mcdp(PG_FUNCTION_ARGS)
+{
+	List8		mu = list_argument(fcinfo, 0, DP_RANGE_NONNEGATIVE, "mu");
+	List8		tau = list_argument(fcinfo, 1, DP_RANGE_NONNEGATIVE, "tau");
+	double		sum_mu;
+	double		norm_tau;
+
+	require_same_length(&mu, &tau);
+	dp_compose_mcdp(mu.values, tau.values, mu.n, &sum_mu, &norm_tau);
+	PG_RETURN_DATUM(dp_calc_pair(fcinfo, sum_mu, norm_tau));
+}
+
+Datum
+dp_calc_compose_gdp(PG_FUNCTION_ARGS)
+{
+	List8		mu = list_argument(fcinfo, 0, DP_RANGE_NONNEGATIVE, "mu");
+
+	PG_RETURN_FLOAT8(dp_calc_result(dp_compose_gdp(mu.values, mu.n)));
+}
+
+Datum
+dp_calc_compose_rdp(PG_FUNCTION_ARGS)
+{
+	List8		epsilon = list_argument(fcinfo, 1, DP_RANGE_NONNEGATIVE, "epsilon");
+
+	(void) dp_calc_number(fcinfo, 0, DP_RANGE_ORDER, "alpha");
+	PG_RETURN_FLOAT8(dp_calc_result(dp_compose_rdp(epsilon.values, epsilon.n)));
+}
+
+Datum
+dp_calc_compose_delta_list(PG_FUNCTION_ARGS)
+{
+	List8		delta = list_argument(fcinfo, 0, DP_RANGE_PROBABILITY, "delta");
+
+	PG_RETURN_FLOAT8(dp_calc_result(dp_compose_delta(delta.values, delta.n)));
+}
+
+/* ------------------------------------------------------------------------
+ * Renyi DP at several orders
+ * ------------------------------------------------------------------------
+ */
+
+PG_FUNCTION_INFO_V1(dp_calc_rdp_epsilon_list);
+PG_FUNCTION_INFO_V1(dp_calc_rdp_delta_list);
+
+/* are the bound's name and its alias; false for "simple" */
+static bool
+rdp_bound_is_tight(const text *bound)
+{
+	if (dp_calc_text_is(bound, "tight") || dp_calc_text_is(bound, "improved"))
+		return true;
+	if (!dp_calc_text_is(bound, "simple"))
+		dp_calc_no_bound("\"tight\", \"improved\", \"simple\"");
+	return false;
+}
+
+Datum
+dp_calc_rdp_epsilon_list(PG_FUNCTION_ARGS)
+{
+	List8		alpha = list_argument(fcinfo, 0, DP_RANGE_ORDER, "alpha");
+	List8		epsilon = list_argument(fcinfo, 1, DP_RANGE_NONNEGATIVE, "epsilon");
+	double		delta = dp_calc_number(fcinfo, 2, DP_RANGE_PROBABILITY, "delta");
+	bool		tight = rdp_bound_is_tight(PG_GETARG_TEXT_PP(3));
+
+	require_same_length(&alpha, &epsilon);
+	PG_RETURN_FLOAT8(dp_calc_result((tight ? dp_rdp_curve_epsilon : dp_rdp_curve_epsilon_simple)
+									(alpha.values, epsilon.values, alpha.n, delta)));
+}
+
+Datum
+dp_calc_rdp_delta_list(PG_FUNCTION_ARGS)
+{
+	List8		alpha = list_argument(fcinfo, 0, DP_RANGE_ORDER, "alpha");
+	List8		epsilon = list_argument(fcinfo, 1, DP_RANGE_NONNEGATIVE, "epsilon");
+	double target = dp_calc_number(fcinfo, 2, DP_RANGE_NONNEGATIVE, "target_epsilon");
+	bool		tight = rdp_bound_is_tight(PG_GETARG_TEXT_PP(3));
+
+	require_same_length(&alpha, &epsilon);
+	PG_RETURN_FLOAT8(dp_calc_result((tight ? dp_rdp_curve_delta : dp_rdp_curve_delta_simple)
+									(alpha.values, epsilon.values, alpha.n, target)));
+}
+
+/* ------------------------------------------------------------------------
+ * Composition of (epsilon, delta)-DP mechanisms that differ
+ * ------------------------------------------------------------------------
+ */
+
+PG_FUNCTION_INFO_V1(dp_calc_compose_advanced_list);
+PG_FUNCTION_INFO_V1(dp_calc_compose_advanced_delta_list);
+PG_FUNCTION_INFO_V1(dp_calc_compose_optimal_delta_list);
+PG_FUNCTION_INFO_V1(dp_calc_compose_optimal_epsilon_list);
+
+Datum
+dp_calc_compose_advanced_list(PG_FUNCTION_ARGS)
+{
+	List8		epsilon = list_argument(fcinfo, 0, DP_RANGE_NONNEGATIVE, "epsilon");
+	double		slack = dp_calc_number(fcinfo, 1, DP_RANGE_PROBABILITY, "delta_slack");
+
+	PG_RETURN_FLOAT8(dp_calc_result(dp_compose_advanced_list(epsilon.values, epsilon.n, slack)));
+}
+
+Datum
+dp_calc_compose_advanced_delta_list(PG_FUNCTION_ARGS)
+{
+	List8		delta = list_argument(fcinfo, 0, DP_RANGE_PROBABILITY, "delta");
+	double		slack = dp_calc_number(fcinfo, 1, DP_RANGE_PROBABILITY, "delta_slack");
+
+	PG_RETURN_FLOAT8(dp_calc_result(dp_compose_advanced_delta_list(delta.values, delta.n, slack)));
+}
+
+static Datum
+compose_optimal(FunctionCallInfo fcinfo, DpRange range, const char *name,
+				bool (*compose) (const double *, const double *, int, double, void *, double *))
+{
+	List8		epsilon = list_argument(fcinfo, 0, DP_RANGE_NONNEGATIVE, "epsilon");
+	List8		delta = list_argument(fcinfo, 1, DP_RANGE_PROBABILITY, "delta");
+	double global = dp_calc_number(fcinfo, 2, range, name);
+	size_t		size;
+	double		result;
+
+	require_same_length(&epsilon, &delta);
+	size = dp_compose_optimal_scratch(epsilon.values, epsilon.n);
+	if (size == SIZE_MAX ||
+		!compose(epsilon.values, delta.values, epsilon.n, global, size > 0 ? palloc(size) : NULL, &result))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("epsilon has too many different elements for optimal composition, which takes up to 36: use compose_advanced, round them up to fewer values, or convert to zCDP")));
+	PG_RETURN_FLOAT8(dp_calc_result(result));
+}
+
+Datum
+dp_calc_compose_optimal_delta_list(PG_FUNCTION_ARGS)
+{
+	return compose_optimal(fcinfo, DP_RANGE_NONNEGATIVE, "epsilon_g", dp_compose_optimal_delta_list);
+}
+
+Datum
+dp_calc_compose_optimal_epsilon_list(PG_FUNCTION_ARGS)
+{
+	return compose_optimal(fcinfo, DP_RANGE_PROBABILITY, "delta_g", dp_compose_optimal_epsilon_list);
+}
+
+/* ------------------------------------------------------------------------
+ * Planning
+ * ------------------------------------------------------------------------
+ */
+
+PG_FUNCTION_INFO_V1(dp_calc_split_budget_weighted);
+
+Datum
+dp_calc_split_budget_weighted(PG_FUNCTION_ARGS)
+{
+	double		rho = dp_calc_number(fcinfo, 0, DP_RANGE_NONNEGATIVE, "rho");
+	List8		weights = list_argument(fcinfo, 1, DP_RANGE_NONNEGATIVE, "weights");
+	double	   *parts = palloc(sizeof(double) * weights.n);
+	Datum	   *elements = palloc(sizeof(Datum) * weights.n);
+	int			i;
+
+	if (!dp_split_weighted(rho, weights.values, weights.n, parts))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("weights must have a positive sum, and rho must be large enough for a part of 1e-12, the least that can be charged")));
+	for (i = 0; i < weights.n; i++)
+		elements[i] = Float8GetDatum(dp_calc_result(parts[i]));
+	PG_RETURN_ARRAYTYPE_P(construct_array(elements, weights.n, FLOAT8OID,
+										  sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}

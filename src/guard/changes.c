@@ -1,0 +1,163 @@
+/*-------------------------------------------------------------------------
+ *
+ * changes.c
+ *	  Changes of protected tables by roles that may not read them.
+ *
+ * UPDATE, DELETE and MERGE tell by their command tag how many rows match, and
+ * ON CONFLICT and RETURNING tell of rows, too.  A plain INSERT, or COPY FROM,
+ * tells nothing as long as it does not choose the values of unique columns:
+ * whether it fails would tell whether they exist.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "base/compat.h"
+#include "catalog/pg_inherits.h"
+#include "guard/level.h"
+#include "miscadmin.h"
+#include "parser/parsetree.h"
+#include "policy/policy.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+/* the columns that the index reads; of generated ones it is not known what they are made from: all, like whole rows */
+static Bitmapset *
+columns_of_index(Relation rel, Relation index)
+{
+	Bitmapset  *read = NULL;
+	int			i = -1;
+
+	for (i = 0; i < index->rd_index->indnkeyatts; i++)
+		if (index->rd_index->indkey.values[i] != 0)
+			read = bms_add_member(read, index->rd_index->indkey.values[i] -
+								  FirstLowInvalidHeapAttributeNumber);
+	pull_varattnos((Node *) RelationGetIndexExpressions(index), 1, &read);
+	pull_varattnos((Node *) RelationGetIndexPredicate(index), 1, &read);
+	i = -1;
+	while ((i = bms_next_member(read, i)) >= 0)
+	{
+		AttrNumber	attnum = i + FirstLowInvalidHeapAttributeNumber;
+
+		if (attnum == 0 ||
+			(attnum > 0 && TupleDescAttr(RelationGetDescr(rel), attnum - 1)->attgenerated != '\0'))
+			return bms_add_range(read, 1 - FirstLowInvalidHeapAttributeNumber,
+								 RelationGetNumberOfAttributes(rel) - FirstLowInvalidHeapAttributeNumber);
+	}
+	return read;
+}
+
+/* the name of a column, among those given, that a unique index or an exclusion constraint reads; or NULL */
+static const char *
+constrained_column(Oid relid, List *given)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	const char *found = NULL;
+	ListCell   *lc,
+			   *name;
+
+	foreach(lc, RelationGetIndexList(rel))
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Bitmapset  *read = NULL;
+
+		if (index->rd_index->indisunique || index->rd_index->indisexclusion)
+			read = columns_of_index(rel, index);
+		index_close(index, NoLock);
+		foreach(name, given)
+			if (bms_is_member(get_attnum(relid, lfirst(name)) - FirstLowInvalidHeapAttributeNumber, read))
+				found = lfirst(name);
+	}
+	table_close(rel, NoLock);
+	return found;
+}
+
+/* given: names of columns */
+static void
+check_inserted(Oid relid, List *given)
+{
+	ListCell   *lc;
+
+	/* PostgreSQL says so itself */
+	if (pg_class_aclcheck(relid, GetUserId(), ACL_INSERT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck_all(relid, GetUserId(), ACL_INSERT, ACLMASK_ANY) != ACLCHECK_OK)
+		return;
+	/* partitions have indexes of their own */
+	foreach(lc, find_all_inheritors(relid, AccessShareLock, NULL))
+	{
+		const char *column = constrained_column(lfirst_oid(lc), given);
+
+		if (column != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("values for column \"%s\" of protected table \"%s\" can be inserted only by roles that may read it, "
+							"because whether they exist already would show; leave the column to its default",
+							column, get_rel_name(relid))));
+	}
+}
+
+/* names of the columns that get another value than the table's default; a view may bring defaults of its own */
+static List *
+chosen_columns(Query *query, RangeTblEntry *rte)
+{
+	Relation	rel = table_open(rte->relid, AccessShareLock);
+	Bitmapset  *inserted = dp_inserted_columns(query, rte);
+	List	   *given = NIL;
+	int			i = -1;
+	ListCell   *lc;
+
+	while ((i = bms_next_member(inserted, i)) >= 0)
+		given = lappend(given, get_attname(rte->relid, i + FirstLowInvalidHeapAttributeNumber, false));
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+
+		if (!tle->resjunk && !equal(tle->expr, build_column_default(rel, tle->resno)))
+			given = lappend(given, get_attname(rte->relid, tle->resno, false));
+	}
+	table_close(rel, NoLock);
+	return given;
+}
+
+void
+dp_check_change(DpSplitContext *cxt, Query *query)
+{
+	RangeTblEntry *rte;
+
+	if (query->resultRelation == 0)
+		return;
+	rte = rt_fetch(query->resultRelation, query->rtable);
+	if (!dp_is_protected(rte) || dp_may_read(rte->relid))
+		return;
+	if (query->commandType != CMD_INSERT || query->onConflict != NULL || query->returningList != NIL)
+		dp_refuse_at(-1,
+					 errmsg("rows of protected table \"%s\" can be changed only by roles that may read them; "
+							"plain INSERT is possible with INSERT privilege", get_rel_name(rte->relid)));
+	check_inserted(rte->relid, chosen_columns(query, rte));
+}
+
+/* attnames: NIL: all columns */
+void
+dp_check_copy_from(Oid relid, List *attnames)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	List	   *given = NIL;
+	ListCell   *lc;
+
+	foreach(lc, attnames)
+		given = lappend(given, strVal(lfirst(lc)));
+	for (int i = 0; attnames == NIL && i < RelationGetNumberOfAttributes(rel); i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), i);
+
+		if (!att->attisdropped)
+			given = lappend(given, pstrdup(NameStr(att->attname)));
+	}
+	table_close(rel, NoLock);
+	check_inserted(relid, given);
+}

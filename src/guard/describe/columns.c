@@ -1,0 +1,224 @@
+/*-------------------------------------------------------------------------
+ *
+ * columns.c
+ *	  What a level releases: its keys and its private aggregates.
+ *
+ * Every expression over protected columns passes the allow-list here and
+ * leaves in the form in which it is safe to run.  What is released is
+ * described in the DpRelease, what is computed in the DpInnerParts; the two
+ * have their keys and columns in the same order.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "guard/level.h"
+#include "mb/pg_wchar.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
+#include "utils/typcache.h"
+
+/* ------------------------------------------------------------------------
+ * Keys
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+outer_var_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup > 0;
+	return expression_tree_walker(node, outer_var_walker, context);
+}
+
+/* casts that nobody wrote would be shown among the arguments of an aggregate */
+static Node *
+without_implicit_casts(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat == COERCE_IMPLICIT_CAST)
+		return without_implicit_casts(linitial(((FuncExpr *) node)->args), context);
+	if (IsA(node, RelabelType) && ((RelabelType *) node)->relabelformat == COERCE_IMPLICIT_CAST)
+		return without_implicit_casts((Node *) ((RelabelType *) node)->arg, context);
+	return expression_tree_mutator(node, without_implicit_casts, context);
+}
+
+char *
+dp_expression_text(DpLevel *level, Node *expr)
+{
+	PlannedStmt *names = makeNode(PlannedStmt);
+	bool		several = bms_membership(level->from.leaves) == BMS_MULTIPLE;
+	char	   *text;
+
+	/* not releasable, and nothing that can be deparsed by itself */
+	if (checkExprHasSubLink(expr) || outer_var_walker(expr, NULL))
+		return IsA(expr, Aggref)
+			? psprintf("%s(...)", get_func_name(((Aggref *) expr)->aggfnoid))
+			: pstrdup("...");
+	names->rtable = level->from.query->rtable;
+	text = deparse_expression(without_implicit_casts(expr, NULL),
+							  deparse_context_for_plan_tree(names, select_rtable_names_for_explain(names->rtable,
+																								 level->from.leaves)),
+							  several, false);
+	if (strlen(text) > 200)
+		strcpy(text + pg_mbcliplen(text, strlen(text), 196), "...");
+	return text;
+}
+
+bool
+dp_is_unit(DpLevel *level, Node *expr)
+{
+	return list_member(level->from.unit_vars, expr);
+}
+
+static bool
+undetermined_walker(Node *node, DpFrom *from)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup == 0 && !bms_is_member(((Var *) node)->varno, from->determined);
+	return expression_tree_walker(node, undetermined_walker, from);
+}
+
+void
+dp_add_keys(DpLevel *level)
+{
+	DpSplitContext *cxt = level->cxt;
+	Query	   *query = level->query;
+	ListCell   *lc;
+
+	foreach(lc, query->groupClause)
+	{
+		TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), query->targetList);
+		Node	   *expr = (Node *) tle->expr;
+		DpReleaseKey *key = dp_make_release_key();
+
+		if (list_member(level->key_exprs, expr))
+			continue;
+		dp_allow_group_key(expr, &level->allow);
+		key->type = exprType(expr);
+		/* the inner query would find out at its first row, if there is one */
+		if (level->release->has_unit && !dp_bound_key_supported(key->type))
+			dp_refuse_at(exprLocation(expr),
+						 errmsg("values of type %s cannot be group keys of a private query over privacy units; group by another column",
+								format_type_be(key->type)));
+		key->typmod = exprTypmod(expr);
+		key->collation = exprCollation(expr);
+		key->label = dp_expression_text(level, expr);
+		dp_declare_domain(level, key, expr);
+		if (key->domain == NULL && dp_is_unit(level, expr))
+			dp_refuse_at(exprLocation(expr),
+						 errmsg("grouping by the privacy unit \"%s\" would show one person in each group; "
+								"aggregate over such a subquery instead, as in "
+								"SELECT dp_count(*) FROM (SELECT %s ... GROUP BY %s) q",
+								key->label, key->label, key->label));
+		level->key_exprs = lappend(level->key_exprs, expr);
+		level->release->keys = lappend(level->release->keys, key);
+		level->parts.keys = lappend(level->parts.keys,
+									dp_canonical_key(dp_make_total(expr, &level->allow)));
+		level->release->one_group &= !undetermined_walker(expr, &level->from);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Columns
+ * ------------------------------------------------------------------------
+ */
+
+/* values: of each part */
+void
+dp_add_column(DpLevel *level, DpReleaseColumn *column, List *values, Node *filter)
+{
+	column->first_param = level->release->first_param + 1 +
+		list_length(level->release->columns) * DP_COLUMN_PARAMS;
+	level->release->columns = lappend(level->release->columns, column);
+	level->parts.values = lappend(level->parts.values, values);
+	level->parts.filters = lappend(level->parts.filters, filter);
+}
+
+/*
+ * Undeclared keys are released by a noisy count of units.  An aggregate of
+ * the query that is just that serves, too; else one is added and charged.
+ */
+void
+dp_add_key_selection(DpLevel *level)
+{
+	DpRelease  *release = level->release;
+	DpReleaseColumn *column;
+	ListCell   *lc,
+			   *value,
+			   *filter;
+	bool		undeclared = false;
+	int			i = 0;
+
+	foreach(lc, release->keys)
+		if (((DpReleaseKey *) lfirst(lc))->domain == NULL)
+			undeclared = true;
+	if (!undeclared)
+		return;
+	forthree(lc, release->columns, value, level->parts.values, filter, level->parts.filters)
+	{
+		column = lfirst(lc);
+		if (column->answer == DP_ANSWER_TOTAL &&
+			(column->kind == DP_VALUE_UNITS || (column->kind == DP_VALUE_COUNT && !release->has_unit)) &&
+			linitial(lfirst(value)) == NULL && lfirst(filter) == NULL)
+		{
+			release->selection = i;
+			return;
+		}
+		i++;
+	}
+	column = dp_make_release_column();
+	column->kind = DP_VALUE_UNITS;
+	column->result_type = INT8OID;
+	column->label = pstrdup("key selection");
+	column->hidden = true;
+	release->selection = i;
+	dp_add_column(level, column, list_make1(NULL), NULL);
+}
+
+int
+dp_column_of(DpLevel *level, Node *agg)
+{
+	ListCell   *lc;
+
+	foreach(lc, level->outputs)
+		if (equal(lfirst(lc), agg))
+			return foreach_current_index(lc) - list_length(level->key_exprs);
+	elog(ERROR, "an aggregate was not collected");
+}
+
+/* keys, then aggregates, then the errors of those that have a companion */
+void
+dp_number_outputs(DpLevel *level, List *aggs, List *companions)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	level->outputs = list_concat_copy(level->key_exprs, aggs);
+	for (n = 1; n <= list_length(level->outputs); n++)
+		level->output_columns = lappend_int(level->output_columns, n);
+	foreach(lc, aggs)
+	{
+		ListCell   *companion;
+
+		foreach(companion, companions)
+		{
+			if (!equal(linitial(((FuncExpr *) lfirst(companion))->args), lfirst(lc)))
+				continue;
+			((DpReleaseColumn *) list_nth(level->release->columns, foreach_current_index(lc)))->with_error = true;
+			level->outputs = lappend(level->outputs, lfirst(companion));
+			level->output_columns = lappend_int(level->output_columns, n++);
+		}
+	}
+}

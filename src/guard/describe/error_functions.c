@@ -1,0 +1,147 @@
+/*-------------------------------------------------------------------------
+ *
+ * error_functions.c
+ *	  dp_noise_stddev and dp_margin: the error of an answer, beside it.
+ *
+ * They stand around a private aggregate, or an expression of several
+ * (propagate.c), and are free: the noise of a count or
+ * a sum depends on nothing private, and that of other answers is computed
+ * from the noisy values that were released.  dp_margin is put into the form
+ * of a multiple of dp_noise_stddev, and this becomes a column of the release.
+ * What is wrong with them is found before anything is paid for, as long as a
+ * confidence is known to the planner.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "guard/level.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_func.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/lsyscache.h"
+
+typedef struct ExpandContext
+{
+	DpSplitContext *cxt;
+	bool		standard;
+	Oid			stddev;			/* dp_noise_stddev("any") */
+	Oid			margin;			/* dp_cdp.margin(float8, float8) */
+	Oid			times;			/* dp_cdp.try_multiply(float8, float8) */
+} ExpandContext;
+
+static void
+look_up(ExpandContext *c)
+{
+	Oid			any = ANYOID;
+	Oid			floats[] = {FLOAT8OID, FLOAT8OID};
+
+	c->stddev = LookupFuncName(list_make2(makeString(get_namespace_name(dp_public_schema())),
+										  makeString(pstrdup("dp_noise_stddev"))), 1, &any, false);
+	c->margin = dp_own_function("margin", 2, floats, FLOAT8OID);
+	c->times = dp_own_function("try_multiply", 2, floats, FLOAT8OID);
+}
+
+/* dp_noise_stddev of what stands inside, an aggregate or an expression of several; NULL: there is none */
+static Node *
+stddev_of(Node *arg, ExpandContext *c)
+{
+	while (IsA(arg, RelabelType))
+		arg = (Node *) ((RelabelType *) arg)->arg;
+	if (!IsA(arg, Aggref))
+		return dp_propagate_error(c->cxt, arg, c->standard, c->stddev);
+	if (dp_find_aggregate(((Aggref *) arg)->aggfnoid, c->standard) == NULL)
+		return NULL;
+	return dp_stddev_call(c->stddev, (Aggref *) arg);
+}
+
+static Node *
+expand_mutator(Node *node, ExpandContext *c)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, FuncExpr))
+	{
+		FuncExpr   *func = (FuncExpr *) node;
+		DpCompanion companion = dp_find_companion(func->funcid);
+		Node	   *stddev = NULL;
+
+		if (companion != DP_COMPANION_NONE)
+		{
+			if (!OidIsValid(c->stddev))
+				look_up(c);
+			stddev = stddev_of(linitial(func->args), c);
+		}
+		if (stddev != NULL)
+		{
+			FuncExpr   *factor;
+			Node	   *confidence,
+					   *one;
+
+			if (companion == DP_COMPANION_STDDEV)
+				return stddev;
+			confidence = list_length(func->args) > 1 ? expand_mutator(lsecond(func->args), c)
+				: (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0.95), false,
+									 FLOAT8PASSBYVAL);
+			/* of a constant the planner makes a number, or an error */
+			one = (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(1), false,
+									 FLOAT8PASSBYVAL);
+			factor = makeFuncExpr(c->margin, FLOAT8OID, list_make2(one, confidence),
+								  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+			return (Node *) makeFuncExpr(c->times, FLOAT8OID, list_make2(stddev, factor),
+										 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+		}
+	}
+	if (IsA(node, Query))
+		return (Node *) query_tree_mutator((Query *) node, expand_mutator, c, 0);
+	return expression_tree_mutator(node, expand_mutator, c);
+}
+
+void
+dp_expand_companions(DpSplitContext *cxt, Query *query, bool standard)
+{
+	ExpandContext c = {cxt, standard};
+
+	query->targetList = (List *) expand_mutator((Node *) query->targetList, &c);
+	query->havingQual = expand_mutator(query->havingQual, &c);
+}
+
+static int
+companion_level(Node *node)
+{
+	Node	   *arg;
+
+	if (!IsA(node, FuncExpr) || dp_find_companion(((FuncExpr *) node)->funcid) != DP_COMPANION_STDDEV)
+		return -1;
+	arg = linitial(((FuncExpr *) node)->args);
+	return IsA(arg, Aggref) ? (int) ((Aggref *) arg)->agglevelsup : -1;
+}
+
+List *
+dp_collect_companions(Query *query)
+{
+	return dp_collect_of_level(query, companion_level);
+}
+
+static bool
+refuse_walker(Node *node, DpSplitContext *cxt)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, FuncExpr) && dp_find_companion(((FuncExpr *) node)->funcid) != DP_COMPANION_NONE)
+		dp_refuse_at(((FuncExpr *) node)->location,
+					 errmsg("dp_noise_stddev and dp_margin take a private aggregate, where it stands; "
+							"write for example dp_margin(dp_count(*)) beside dp_count(*)"));
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, refuse_walker, cxt, 0);
+	return expression_tree_walker(node, refuse_walker, cxt);
+}
+
+void
+dp_refuse_companions(Query *query, DpSplitContext *cxt)
+{
+	if (cxt->releases != NIL)
+		refuse_walker((Node *) query, cxt);
+}

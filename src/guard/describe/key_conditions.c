@@ -1,0 +1,481 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_conditions.c
+ *	  What the conditions of a query say about the values of a key.
+ *
+ * Two steps: where nothing else declares the keys, conditions such as
+ * key IN ('a', 'b') list them; and whatever declares them, conditions that
+ * read nothing but the key are evaluated for each of its values, to leave out
+ * the groups that can have no row.
+ *
+ * Invariant: a condition is evaluated for a value only if it cannot tell that
+ * value from an equal one that rows may have (1.0 from 1.00), and only in
+ * the form in which it will run on rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/stratnum.h"
+#include "base/compat.h"
+#include "catalog/pg_type_d.h"
+#include "executor/executor.h"
+#include "guard/describe/key_values.h"
+#include "guard/vet/vet.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/array.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+/* ------------------------------------------------------------------------
+ * Comparisons of a key with constants
+ * ------------------------------------------------------------------------
+ */
+
+static Node *
+without_labels(Node *node)
+{
+	for (;;)
+	{
+		if (IsA(node, RelabelType))
+			node = (Node *) ((RelabelType *) node)->arg;
+		else if (IsA(node, CollateExpr))
+			node = (Node *) ((CollateExpr *) node)->arg;
+		else
+			return node;
+	}
+}
+
+static Oid
+order_of(Oid type)
+{
+	return lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+}
+
+/*
+ * Strategy of an operator in the order of the type, 0 if it has none there.
+ * <> has none.
+ */
+static int
+strategy_of(Oid opno, Oid type)
+{
+	return get_op_opfamily_strategy(opno, order_of(type));
+}
+
+/* one comparison, turned so that the key is on its left */
+typedef struct Comparison
+{
+	int			strategy;
+	Oid			type;			/* of the side with the key */
+	Const	   *constant;		/* or array of them */
+} Comparison;
+
+static bool
+is_comparison(Node *node, Node *key, Comparison *result)
+{
+	bool		is_array = IsA(node, ScalarArrayOpExpr);
+	Oid			opno;
+	Node	   *left;
+	Node	   *right;
+
+	if (is_array && ((ScalarArrayOpExpr *) node)->useOr)
+	{
+		opno = ((ScalarArrayOpExpr *) node)->opno;
+		left = linitial(((ScalarArrayOpExpr *) node)->args);
+		right = lsecond(((ScalarArrayOpExpr *) node)->args);
+	}
+	else if (IsA(node, OpExpr) && list_length(((OpExpr *) node)->args) == 2)
+	{
+		opno = ((OpExpr *) node)->opno;
+		left = linitial(((OpExpr *) node)->args);
+		right = lsecond(((OpExpr *) node)->args);
+		if (!equal(without_labels(left), key))
+		{
+			Node	   *swap = left;
+
+			left = right;
+			right = swap;
+			opno = get_commutator(opno);
+		}
+	}
+	else
+		return false;
+	if (!OidIsValid(opno) || !equal(without_labels(left), key) || dp_is_unfoldable(right, NULL))
+		return false;
+	result->strategy = strategy_of(opno, exprType(key));
+	result->type = exprType(left);
+	if (result->strategy == 0)
+		return false;
+	result->constant = dp_fold(right);
+	return true;
+}
+
+static bool
+get_integer(Datum value, Oid type, int64 *result)
+{
+	switch (type)
+	{
+		case INT2OID:
+			*result = DatumGetInt16(value);
+			return true;
+		case INT4OID:
+			*result = DatumGetInt32(value);
+			return true;
+		case INT8OID:
+			*result = DatumGetInt64(value);
+			return true;
+		case DATEOID:
+			*result = DatumGetDateADT(value);
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* adds a constant of type that is compared with a key of key_type; false if that is not possible */
+static bool
+add_compared(DpDomain *domain, Datum value, Oid type, Oid key_type)
+{
+	int64		integer;
+
+	if (type == key_type)
+		dp_domain_add(domain, value);
+	else if (type != DATEOID && get_integer(value, type, &integer))
+		return dp_domain_add_range(domain, integer, integer);
+	else if (type == FLOAT8OID && key_type == FLOAT4OID)
+	{
+		float4		narrow = (float4) DatumGetFloat8(value);
+
+		/* no row has what float4 cannot hold */
+		if ((float8) narrow == DatumGetFloat8(value) || isnan(narrow))
+			dp_domain_add(domain, Float4GetDatum(narrow));
+	}
+	else if (type == FLOAT4OID && key_type == FLOAT8OID)
+		dp_domain_add(domain, Float8GetDatum((float8) DatumGetFloat4(value)));
+	else
+		return false;
+	return true;
+}
+
+static bool
+add_array(DpDomain *domain, Const *array, Oid key_type)
+{
+	Oid			element = get_element_type(array->consttype);
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+
+	if (!OidIsValid(element))
+		return false;
+	get_typlenbyvalalign(element, &typlen, &typbyval, &typalign);
+	deconstruct_array(DatumGetArrayTypeP(array->constvalue), element, typlen, typbyval, typalign,
+					  &values, &nulls, &n);
+	for (int i = 0; i < n; i++)
+		if (!nulls[i] && !add_compared(domain, values[i], element, key_type))
+			return false;
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Conditions that list keys
+ * ------------------------------------------------------------------------
+ */
+
+/* adds the values with which the key can satisfy the condition; adds nothing if they are not known */
+static bool
+add_listed(DpDomain *domain, Node *condition, Node *key)
+{
+	int			n = domain->n;
+	bool		null_key = domain->null_key;
+	bool		known = false;
+	Comparison	comparison;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (is_comparison(condition, key, &comparison))
+	{
+		if (comparison.strategy != BTEqualStrategyNumber)
+			return false;
+		if (comparison.constant->constisnull)
+			return true;
+		if (IsA(condition, ScalarArrayOpExpr))
+			known = add_array(domain, comparison.constant, comparison.type);
+		else
+			known = add_compared(domain, comparison.constant->constvalue,
+								 comparison.constant->consttype, comparison.type);
+	}
+	else if (IsA(condition, NullTest) && ((NullTest *) condition)->nulltesttype == IS_NULL &&
+			 !((NullTest *) condition)->argisrow &&
+			 equal(without_labels((Node *) ((NullTest *) condition)->arg), key))
+	{
+		domain->null_key = true;
+		return true;
+	}
+	else if (is_orclause(condition))
+	{
+		known = true;
+		foreach(lc, ((BoolExpr *) condition)->args)
+			known = known && add_listed(domain, lfirst(lc), key);
+	}
+	else if (is_andclause(condition))
+	{
+		foreach(lc, ((BoolExpr *) condition)->args)
+			known = known || add_listed(domain, lfirst(lc), key);
+	}
+	if (!known)
+	{
+		domain->n = n;
+		domain->null_key = null_key;
+	}
+	return known;
+}
+
+typedef struct Bounds
+{
+	bool		has_low;
+	bool		has_high;
+	int64		low;
+	int64		high;
+} Bounds;
+
+/* takes what conditions say about the least and the greatest value of an integer or date */
+static void
+find_bounds(List *conditions, Node *key, Bounds *bounds)
+{
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		Node	   *condition = lfirst(lc);
+		Comparison	c;
+		int64		value;
+
+		if (is_andclause(condition))
+			find_bounds(((BoolExpr *) condition)->args, key, bounds);
+		if (!IsA(condition, OpExpr) || !is_comparison(condition, key, &c) || c.constant->constisnull ||
+			(c.constant->consttype == DATEOID) != (c.type == DATEOID) ||
+			!get_integer(c.constant->constvalue, c.constant->consttype, &value))
+			continue;
+		if (c.strategy == BTGreaterEqualStrategyNumber ||
+			(c.strategy == BTGreaterStrategyNumber && value < PG_INT64_MAX))
+		{
+			value += c.strategy == BTGreaterStrategyNumber;
+			bounds->low = bounds->has_low ? Max(bounds->low, value) : value;
+			bounds->has_low = true;
+		}
+		else if (c.strategy == BTLessEqualStrategyNumber ||
+				 (c.strategy == BTLessStrategyNumber && value > PG_INT64_MIN))
+		{
+			value -= c.strategy == BTLessStrategyNumber;
+			bounds->high = bounds->has_high ? Min(bounds->high, value) : value;
+			bounds->has_high = true;
+		}
+	}
+}
+
+bool
+dp_domain_from_conditions(DpDomain *domain, Node *key, List *conditions)
+{
+	Bounds		bounds = {0};
+	ListCell   *lc;
+
+	key = without_labels(key);
+	foreach(lc, conditions)
+		if (add_listed(domain, lfirst(lc), key))
+			return true;
+	switch (exprType(key))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case DATEOID:
+			if (domain->type != exprType(key))
+				return false;
+			find_bounds(conditions, key, &bounds);
+			return bounds.has_low && bounds.has_high &&
+				dp_domain_add_range(domain, bounds.low, bounds.high);
+		default:
+			return false;
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Conditions evaluated for each key
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct Replacement
+{
+	Node	   *key;
+	Node	   *by;
+	bool		found;
+} Replacement;
+
+static Node *
+replace_key(Node *node, Replacement *r)
+{
+	if (node == NULL)
+		return NULL;
+	if (equal(node, r->key))
+	{
+		r->found = true;
+		return copyObject(r->by);
+	}
+	return expression_tree_mutator(node, replace_key, r);
+}
+
+static bool
+reads_param(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, Param) || expression_tree_walker(node, reads_param, context);
+}
+
+typedef struct FormContext
+{
+	bool		has_forms;		/* equal values of the key may be different bytes */
+	Oid			type;
+} FormContext;
+
+/*
+ * Whether the value of an expression may depend on the form of the key, which
+ * stands in it as a Param, or on settings, which are others when rows are
+ * read.
+ */
+static bool
+sees_form(Node *node, FormContext *c)
+{
+	List	   *args = NIL;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	check_stack_depth();
+	if (IsA(node, CoerceViaIO))
+		return reads_param(node, NULL);
+	if (!c->has_forms)
+		return expression_tree_walker(node, sees_form, c);
+
+	switch (nodeTag(node))
+	{
+		case T_Param:
+			return true;
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_ScalarArrayOpExpr:
+			{
+				Oid			opno = IsA(node, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) node)->opno :
+					((OpExpr *) node)->opno;
+
+				/* <> is the negator of = */
+				if (strategy_of(opno, c->type) != 0 ||
+					(OidIsValid(get_negator(opno)) && strategy_of(get_negator(opno), c->type) != 0))
+					args = IsA(node, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) node)->args :
+						((OpExpr *) node)->args;
+				break;
+			}
+		case T_NullTest:
+			args = list_make1(((NullTest *) node)->arg);
+			break;
+		default:
+			break;
+	}
+	if (args == NIL)
+		return expression_tree_walker(node, sees_form, c);
+	foreach(lc, args)
+	{
+		Node	   *arg = without_labels(lfirst(lc));
+
+		if (!IsA(arg, Param) && sees_form(arg, c))
+			return true;
+	}
+	return false;
+}
+
+/* the conditions that read only the key, over a Param in its place, as they run on rows */
+static List *
+conditions_on_key(DpDomain *domain, Node *key, DpLevel *level)
+{
+	Param	   *param = makeNode(Param);
+	Node	   *null = (Node *) makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
+	FormContext form = {.type = exprType(key)};
+	List	   *tests = NIL;
+	ListCell   *lc;
+
+	form.has_forms = domain->canonical != NULL || IsA(dp_canonical_key(null), FuncExpr);
+	param->paramkind = PARAM_EXTERN;
+	param->paramid = 1;
+	param->paramtype = exprType(key);
+	param->paramtypmod = exprTypmod(key);
+	param->paramcollid = exprCollation(key);
+	param->location = -1;
+	foreach(lc, level->conditions)
+	{
+		Replacement r = {.key = key,.by = null};
+		Node	   *test = replace_key(lfirst(lc), &r);
+
+		/* a Const instead of the key: what is left depends on nothing else */
+		if (!r.found || dp_is_unfoldable(test, NULL))
+			continue;
+		r.by = (Node *) param;
+		test = replace_key(lfirst(lc), &r);
+		if (!sees_form(test, &form))
+			tests = lappend(tests, dp_make_total(test, &level->allow));
+	}
+	return tests;
+}
+
+void
+dp_domain_restrict(DpDomain *domain, Node *key, DpLevel *level)
+{
+	List	   *tests;
+	EState	   *estate;
+	ExprContext *econtext;
+	ExprState  *qual;
+	ParamListInfo params;
+	int			kept = 0;
+
+	/* not a varchar that is a key as character, which takes other values for equal */
+	if (order_of(exprType(without_labels(key))) == order_of(domain->type))
+		key = without_labels(key);
+	/* a constant key stands in conditions for nothing but itself */
+	if (!dp_is_unfoldable(key, NULL))
+		return;
+	tests = conditions_on_key(domain, key, level);
+	if (tests == NIL)
+		return;
+
+	estate = CreateExecutorState();
+	econtext = GetPerTupleExprContext(estate);
+	params = makeParamList(1);
+	params->params[0].ptype = exprType(key);
+	params->params[0].pflags = 0;
+	params->params[0].isnull = false;
+	econtext->ecxt_param_list_info = params;
+	qual = ExecPrepareQual(tests, estate);
+	for (int i = 0; i < domain->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(econtext);
+		params->params[0].value = domain->values[i];
+		if (ExecQual(qual, econtext))
+			domain->values[kept++] = domain->values[i];
+	}
+	domain->n = kept;
+	if (domain->null_key)
+	{
+		params->params[0].value = (Datum) 0;
+		params->params[0].isnull = true;
+		domain->null_key = ExecQual(qual, econtext);
+	}
+	FreeExecutorState(estate);
+}

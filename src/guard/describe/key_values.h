@@ -1,0 +1,47 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_values.h
+ *	  What the files share that find out which values a key can have.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_DOMAIN_H
+#define DP_DOMAIN_H
+
+#include "guard/level.h"
+
+/* values of a key while they are being collected */
+typedef struct DpDomain
+{
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+	FmgrInfo   *canonical;		/* NULL: equal values are the same bytes */
+	Datum	   *values;
+	int			n;
+	int			size;
+	bool		null_key;
+} DpDomain;
+
+/* integers are listed only if they are at most so many */
+#define DP_MAX_DOMAIN_RANGE 10000
+
+/* adds a value in its canonical form, unless no row can have it */
+extern void dp_domain_add(DpDomain *domain, Datum value);
+
+/* adds integers as values of the domain's type; false when they are too many */
+extern bool dp_domain_add_range(DpDomain *domain, int64 low, int64 high);
+
+/*
+ * key_conditions.c: adds the values that the key has in rows that satisfy the
+ * conditions; false if those do not say.
+ */
+extern bool dp_domain_from_conditions(DpDomain *domain, Node *key, List *conditions);
+
+/*
+ * key_conditions.c: removes the values whose rows do not satisfy those of the
+ * level's conditions that read nothing but the key.
+ */
+extern void dp_domain_restrict(DpDomain *domain, Node *key, DpLevel *level);
+
+#endif							/* DP_DOMAIN_H */

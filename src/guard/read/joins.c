@@ -1,0 +1,421 @@
+/*-------------------------------------------------------------------------
+ *
+ * joins.c
+ *	  The privacy unit of the rows of a join.
+ *
+ * A row of a join is made of one row, or none, of each entry.  It belongs to
+ * a unit only if all its protected parts do:
+ *
+ * - Inner joins: every protected entry must be connected with the others by
+ *	 equalities of privacy units.  All units are then equal and not NULL.
+ * - Left joins with protected entries on both sides: the condition must
+ *	 contain the equality of units.  The unit is that of the left side; the
+ *	 right side is of the same unit, or NULL.
+ * - An outer join with a protected entry on the nullable side alone would have
+ *	 rows that belong to nobody, and is refused.
+ *
+ * Public entries may repeat rows.  Contributions are bounded after the join,
+ * so that this does no harm; where each unit has one row (or each row is a
+ * unit by itself), bounding can be left out if each public entry has at most
+ * one row for every row that it is joined with.
+ *
+ * An entry that no condition connects with the rest (a cross join) would
+ * repeat every row for nothing, and is refused.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "access/transam.h"
+#include "catalog/pg_proc.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+/* the rows of a part of the join tree */
+typedef struct JoinSide
+{
+	Bitmapset  *rels;
+	bool		is_private;
+	List	   *units;
+	List	   *unit_vars;
+	bool		one_row;
+	bool		may_repeat;
+	Bitmapset  *determined;
+	Index		leaf;			/* it is this one entry; 0: a join */
+} JoinSide;
+
+typedef struct JoinContext
+{
+	DpSplitContext *cxt;
+	Query	   *query;
+	DpLeaf	   *leaves;
+	int			where;			/* the level is, in the query's text */
+} JoinContext;
+
+static JoinSide *analyse(JoinContext *c, Node *node);
+
+/* ------------------------------------------------------------------------
+ * Conditions
+ * ------------------------------------------------------------------------
+ */
+
+Node *
+dp_strip_relabel(Node *node)
+{
+	while (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return node;
+}
+
+/*
+ * The operator is the equality of the Var's own type, by which units are told
+ * apart: that of another type, to which it was relabelled, might take several
+ * units for one (character ignores trailing spaces, text does not).
+ */
+static bool
+is_equality_of(Oid opno, Node *var)
+{
+	Oid			opfamily = lookup_type_cache(exprType(var), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+
+	return OidIsValid(opfamily) && get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber;
+}
+
+/* an equality, in the sense of GROUP BY, of one of these Vars with one of those */
+static bool
+equates(Node *condition, List *these, List *those)
+{
+	OpExpr	   *op = (OpExpr *) condition;
+	Node	   *left,
+			   *right;
+
+	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 ||
+		op->opno >= FirstGenbkiObjectId || op_volatile(op->opno) != PROVOLATILE_IMMUTABLE)
+		return false;
+	left = dp_strip_relabel(linitial(op->args));
+	right = dp_strip_relabel(lsecond(op->args));
+	if (!is_equality_of(op->opno, left) || !is_equality_of(op->opno, right))
+		return false;
+	return (list_member(these, left) && list_member(those, right)) ||
+		(list_member(these, right) && list_member(those, left));
+}
+
+static bool
+any_equates(List *conditions, List *these, List *those)
+{
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+		if (equates(lfirst(lc), these, those))
+			return true;
+	return false;
+}
+
+static bool
+rels_walker(Node *node, Bitmapset **rels)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		if (((Var *) node)->varlevelsup == 0)
+			*rels = bms_add_member(*rels, ((Var *) node)->varno);
+		return false;
+	}
+	return expression_tree_walker(node, rels_walker, rels);
+}
+
+/* some condition speaks of both */
+static bool
+any_connects(List *conditions, Bitmapset *these, Bitmapset *those)
+{
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		Bitmapset  *rels = NULL;
+
+		rels_walker(lfirst(lc), &rels);
+		if (bms_overlap(rels, these) && bms_overlap(rels, those))
+			return true;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------------
+ * Messages
+ * ------------------------------------------------------------------------
+ */
+
+static const char *
+side_name(JoinContext *c, JoinSide *side)
+{
+	return rt_fetch(bms_next_member(side->rels, -1), c->query->rtable)->eref->aliasname;
+}
+
+static int
+location_of(JoinContext *c, List *conditions)
+{
+	int			location = conditions ? exprLocation(linitial(conditions)) : -1;
+
+	return location >= 0 ? location : c->where;
+}
+
+static const char *
+unit_name(JoinContext *c, JoinSide *side)
+{
+	Var		   *var = linitial_node(Var, side->unit_vars);
+
+	return psprintf("%s.%s", quote_identifier(side_name(c, side)),
+					quote_identifier(get_rte_attribute_name(rt_fetch(var->varno, c->query->rtable),
+															var->varattno)));
+}
+
+static void
+refuse_unconnected(JoinContext *c, JoinSide *a, JoinSide *b, List *conditions)
+{
+	DpSplitContext *cxt = c->cxt;
+
+	if (a->unit_vars == NIL || b->unit_vars == NIL)
+		dp_refuse_at(location_of(c, conditions),
+					 errmsg("each row of protected table \"%s\" is a privacy unit by itself; "
+							"join it with tables that are not protected, not with \"%s\"",
+							side_name(c, a->unit_vars ? b : a), side_name(c, a->unit_vars ? a : b)));
+	dp_refuse_at(location_of(c, conditions),
+				 errmsg("protected tables \"%s\" and \"%s\" can be joined only on their privacy units; add %s = %s to the join's condition",
+						side_name(c, a), side_name(c, b), unit_name(c, a), unit_name(c, b)));
+}
+
+static void
+refuse_cross_join(JoinContext *c, JoinSide *side, List *conditions)
+{
+	DpSplitContext *cxt = c->cxt;
+
+	dp_refuse_at(location_of(c, conditions),
+				 errmsg("\"%s\" is joined without a condition, so that it only repeats protected rows; "
+						"join it ON columns of both sides", side_name(c, side)));
+}
+
+/* ------------------------------------------------------------------------
+ * Inner joins
+ * ------------------------------------------------------------------------
+ */
+
+static void
+collect_inner(Node *node, List **parts, List **conditions)
+{
+	ListCell   *lc;
+
+	if (IsA(node, FromExpr))
+	{
+		foreach(lc, ((FromExpr *) node)->fromlist)
+			collect_inner(lfirst(lc), parts, conditions);
+		*conditions = list_concat(*conditions, make_ands_implicit((Expr *) ((FromExpr *) node)->quals));
+	}
+	else if (IsA(node, JoinExpr) && ((JoinExpr *) node)->jointype == JOIN_INNER)
+	{
+		collect_inner(((JoinExpr *) node)->larg, parts, conditions);
+		collect_inner(((JoinExpr *) node)->rarg, parts, conditions);
+		*conditions = list_concat(*conditions, make_ands_implicit((Expr *) ((JoinExpr *) node)->quals));
+	}
+	else
+		*parts = lappend(*parts, node);
+}
+
+/* all private sides as one: connected by equalities of units */
+static void
+connect_private(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
+{
+	bool		progress = true;
+	ListCell   *lc;
+
+	while (progress)
+	{
+		progress = false;
+		foreach(lc, sides)
+		{
+			JoinSide   *side = lfirst(lc);
+
+			if (!side->is_private || bms_is_subset(side->rels, joined->rels))
+				continue;
+			if (joined->rels != NULL && !any_equates(conditions, joined->unit_vars, side->unit_vars))
+				continue;
+			if (joined->rels == NULL)
+				joined->units = side->units;
+			joined->rels = bms_add_members(joined->rels, side->rels);
+			joined->unit_vars = list_concat_copy(joined->unit_vars, side->unit_vars);
+			joined->may_repeat |= side->may_repeat;
+			joined->one_row &= side->one_row;
+			joined->determined = bms_add_members(joined->determined, side->determined);
+			progress = true;
+		}
+	}
+	foreach(lc, sides)
+	{
+		JoinSide   *side = lfirst(lc);
+
+		if (side->is_private && !bms_is_subset(side->rels, joined->rels))
+			refuse_unconnected(c, joined, side, conditions);
+	}
+}
+
+/* then the public ones, those first that do not repeat rows */
+static void
+connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
+{
+	for (;;)
+	{
+		JoinSide   *next = NULL;
+		JoinSide   *left = NULL;
+		bool		unique = false;
+		ListCell   *lc;
+
+		foreach(lc, sides)
+		{
+			JoinSide   *side = lfirst(lc);
+			Oid			relid = side->leaf ? c->leaves[side->leaf].relid : InvalidOid;
+
+			if (side->is_private || bms_is_subset(side->rels, joined->rels))
+				continue;
+			left = side;
+			if (unique || !any_connects(conditions, joined->rels, side->rels))
+				continue;
+			next = side;
+			unique = OidIsValid(relid) && dp_at_most_one_row(relid, side->leaf, conditions, joined->rels);
+		}
+		if (left == NULL)
+			return;
+		if (next == NULL)
+			refuse_cross_join(c, left, conditions);
+		joined->rels = bms_add_members(joined->rels, next->rels);
+		joined->may_repeat |= !unique;
+		/* the same row for all rows of a unit */
+		if (unique && dp_at_most_one_row(c->leaves[next->leaf].relid, next->leaf, conditions, joined->determined))
+			joined->determined = bms_add_members(joined->determined, next->rels);
+	}
+}
+
+static JoinSide *
+analyse_inner(JoinContext *c, Node *node)
+{
+	List	   *parts = NIL;
+	List	   *conditions = NIL;
+	List	   *sides = NIL;
+	JoinSide   *joined;
+	ListCell   *lc;
+
+	collect_inner(node, &parts, &conditions);
+	joined = palloc0(sizeof(JoinSide));
+	joined->one_row = true;
+	foreach(lc, parts)
+	{
+		JoinSide   *side = analyse(c, lfirst(lc));
+
+		joined->is_private |= side->is_private;
+		sides = lappend(sides, side);
+	}
+	if (!joined->is_private)
+	{
+		foreach(lc, sides)
+			joined->rels = bms_add_members(joined->rels, ((JoinSide *) lfirst(lc))->rels);
+		return joined;
+	}
+	connect_private(c, joined, sides, conditions);
+	connect_public(c, joined, sides, conditions);
+	return joined;
+}
+
+/* ------------------------------------------------------------------------
+ * Outer joins
+ * ------------------------------------------------------------------------
+ */
+
+static JoinSide *
+analyse_outer(JoinContext *c, JoinExpr *join)
+{
+	DpSplitContext *cxt = c->cxt;
+	bool		right = join->jointype == JOIN_RIGHT;
+	JoinSide   *outer = analyse(c, right ? join->rarg : join->larg);
+	JoinSide   *inner = analyse(c, right ? join->larg : join->rarg);
+	JoinSide   *joined = palloc0(sizeof(JoinSide));
+	List	   *conditions = make_ands_implicit((Expr *) join->quals);
+	Oid			relid = inner->leaf ? c->leaves[inner->leaf].relid : InvalidOid;
+
+	joined->rels = bms_union(outer->rels, inner->rels);
+	if (!outer->is_private && !inner->is_private)
+		return joined;
+	if (join->jointype != JOIN_LEFT && join->jointype != JOIN_RIGHT)
+		dp_refuse_at(location_of(c, conditions),
+					 errmsg("FULL JOIN with protected table \"%s\" is not releasable, because rows without a match may belong to nobody; "
+							"use an inner join, or a left join from the protected side",
+							side_name(c, outer->is_private ? outer : inner)));
+	if (!outer->is_private)
+		dp_refuse_at(location_of(c, conditions),
+					 errmsg("rows of \"%s\" without a match in protected table \"%s\" belong to nobody; "
+							"use an inner join, or a left join from the protected side",
+							side_name(c, outer), side_name(c, inner)));
+
+	if (inner->is_private)
+	{
+		if (!any_equates(conditions, outer->unit_vars, inner->unit_vars))
+			refuse_unconnected(c, outer, inner, conditions);
+	}
+	else if (!any_connects(conditions, outer->rels, inner->rels))
+		refuse_cross_join(c, inner, conditions);
+	else
+		joined->may_repeat = !OidIsValid(relid) ||
+			!dp_at_most_one_row(relid, inner->leaf, conditions, outer->rels);
+	joined->is_private = true;
+	joined->units = outer->units;
+	joined->unit_vars = outer->unit_vars;
+	joined->may_repeat |= outer->may_repeat || inner->may_repeat;
+	joined->one_row = outer->one_row && (!inner->is_private || inner->one_row);
+	/* rows without a match have NULLs in their place */
+	joined->determined = outer->determined;
+	return joined;
+}
+
+static JoinSide *
+analyse(JoinContext *c, Node *node)
+{
+	if (IsA(node, RangeTblRef))
+	{
+		JoinSide   *side = palloc0(sizeof(JoinSide));
+		Index		rti = ((RangeTblRef *) node)->rtindex;
+		DpLeaf	   *leaf = &c->leaves[rti];
+
+		side->rels = bms_make_singleton(rti);
+		side->is_private = leaf->is_private;
+		side->units = leaf->units;
+		side->unit_vars = leaf->unit_vars;
+		side->may_repeat = leaf->may_repeat;
+		side->one_row = leaf->one_row;
+		if (leaf->is_private && leaf->one_row)
+			side->determined = bms_make_singleton(rti);
+		side->leaf = rti;
+		return side;
+	}
+	if (IsA(node, JoinExpr) && ((JoinExpr *) node)->jointype != JOIN_INNER)
+		return analyse_outer(c, (JoinExpr *) node);
+	return analyse_inner(c, node);
+}
+
+void
+dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpLeaf *leaves, int where)
+{
+	JoinContext c = {cxt, from->query, leaves, where};
+	JoinSide   *all = analyse(&c, (Node *) from->query->jointree);
+
+	Assert(all->is_private);
+	from->units = all->units;
+	from->unit_vars = all->unit_vars;
+	from->may_repeat = all->may_repeat;
+	from->one_row = all->one_row;
+	from->determined = all->determined;
+}

@@ -1,0 +1,168 @@
+/*-------------------------------------------------------------------------
+ *
+ * private_rows.c
+ *	  Which levels read rows of protected tables that would have to be released.
+ *
+ * Rows of a query are such rows when it only filters, projects and joins
+ * them, or aggregates those of each privacy unit by itself.  Other aggregates
+ * are levels of their own: what comes out of them has been released, or they
+ * are refused.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "guard/read/read.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "policy/policy.h"
+#include "utils/lsyscache.h"
+
+typedef struct RowSearch
+{
+	bool		always;
+	RangeTblEntry *base;		/* the table that was found */
+	List	   *seen;			/* WITH queries that were searched */
+	List	   *yielding;		/* those of them that yield rows */
+} RowSearch;
+
+static bool query_yields_rows(DpScope *scope, RowSearch *search);
+
+/* searched once, however many references lead to it */
+static bool
+cte_yields_rows(DpScope *scope, RangeTblEntry *rte, RowSearch *search)
+{
+	DpScope    *owner;
+	CommonTableExpr *cte = dp_find_cte(scope, rte, &owner);
+
+	if (cte == NULL)
+		return false;
+	if (!list_member_ptr(search->seen, cte))
+	{
+		DpScope		inner = {(Query *) cte->ctequery, owner};
+
+		search->seen = lappend(search->seen, cte);
+		if (query_yields_rows(&inner, search))
+			search->yielding = lappend(search->yielding, cte);
+	}
+	return list_member_ptr(search->yielding, cte);
+}
+
+static bool
+entry_yields_rows(DpScope *scope, RangeTblEntry *rte, RowSearch *search)
+{
+	if (rte->rtekind == RTE_RELATION)
+	{
+		if (!dp_is_protected(rte) || (!search->always && dp_may_read(rte->relid)))
+			return false;
+		search->base = rte;
+		return true;
+	}
+	if (rte->rtekind == RTE_SUBQUERY)
+	{
+		DpScope		inner = {rte->subquery, scope};
+
+		return query_yields_rows(&inner, search);
+	}
+	return rte->rtekind == RTE_CTE && cte_yields_rows(scope, rte, search);
+}
+
+static Index
+join_tree_reads(DpScope *scope, Node *node, RowSearch *search)
+{
+	Index		found = 0;
+
+	if (node == NULL)
+		return 0;
+	if (IsA(node, RangeTblRef))
+	{
+		Index		rti = ((RangeTblRef *) node)->rtindex;
+
+		return rti != scope->query->resultRelation &&
+			entry_yields_rows(scope, rt_fetch(rti, scope->query->rtable), search) ? rti : 0;
+	}
+	if (IsA(node, FromExpr))
+	{
+		ListCell   *lc;
+
+		foreach(lc, ((FromExpr *) node)->fromlist)
+			if ((found = join_tree_reads(scope, lfirst(lc), search)) != 0)
+				break;
+		return found;
+	}
+	found = join_tree_reads(scope, ((JoinExpr *) node)->larg, search);
+	return found ? found : join_tree_reads(scope, ((JoinExpr *) node)->rarg, search);
+}
+
+Index
+dp_reads_rows(DpScope *scope, bool always, RangeTblEntry **base)
+{
+	RowSearch	search = {.always = always};
+	Index		found = join_tree_reads(scope, (Node *) scope->query->jointree, &search);
+
+	*base = search.base;
+	return found;
+}
+
+/* one of the group keys is, by its origin, a unit column of a protected table */
+static bool
+groups_by_unit(DpScope *scope)
+{
+	Query	   *query = scope->query;
+	List	   *clauses = query->groupClause ? query->groupClause : query->distinctClause;
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		DpColumnOrigin origin;
+		const DpTable *table;
+
+		if (!dp_trace_column(query, scope,
+							 (Node *) get_sortgroupclause_tle(lfirst(lc), query->targetList)->expr,
+							 &origin) ||
+			!origin.is_protected)
+			continue;
+		table = dp_policy_table(origin.relid);
+		if (table->has_unit && get_attnum(origin.relid, table->unit) == origin.attnum)
+			return true;
+	}
+	return false;
+}
+
+/* rows of the query are rows of protected tables, or belong to one unit each */
+static bool
+query_yields_rows(DpScope *scope, RowSearch *search)
+{
+	Query	   *query = scope->query;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (query->commandType != CMD_SELECT)
+		return false;
+	if (query->setOperations)
+	{
+		foreach(lc, query->rtable)
+			if (((RangeTblEntry *) lfirst(lc))->rtekind == RTE_SUBQUERY &&
+				entry_yields_rows(scope, lfirst(lc), search))
+				return true;
+		return false;
+	}
+	if (join_tree_reads(scope, (Node *) query->jointree, search) == 0)
+		return false;
+	if (query->hasAggs || query->groupClause || query->groupingSets || query->distinctClause)
+		return !dp_aggregates_privately(query) && groups_by_unit(scope);
+	return true;
+}
+
+bool
+dp_entry_yields_rows(DpScope *scope, RangeTblEntry *rte, bool always)
+{
+	RowSearch	search = {.always = always};
+
+	return entry_yields_rows(scope, rte, &search);
+}

@@ -1,0 +1,152 @@
+/*-------------------------------------------------------------------------
+ *
+ * public_rows.c
+ *	  What a level reads beside protected rows: tables that may be read where
+ *	  those are read, and rows that are computed beforehand.
+ *
+ * Planning and reading a table can run code of its owner, and of the owners
+ * of its partitions: index expressions and predicates, constraints, policies,
+ * generated columns.  Where protected rows are read no code of an analyst may
+ * run.  So only tables of those who are trusted with the protected rows, or
+ * with the server, are read there.
+ *
+ * Invariants:
+ * - Everything else is a query of its own that runs with the rights of who
+ *	 asks and under their settings, before the release is paid for.
+ * - Its rows reach the inner query as data: a tuplestore whose name nobody
+ *	 else knows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "base/compat.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type_d.h"
+#include "guard/level.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/syscache.h"
+
+/* rows that a given is taken to have until it is planned */
+#define GIVEN_ROWS 1000
+
+static bool
+has_virtual_column(Oid relid, int natts)
+{
+	for (int i = 1; i <= natts; i++)
+		if (dp_is_virtual_column(relid, i))
+			return true;
+	return false;
+}
+
+/* named: the query names it; otherwise a partition or child of what it names */
+static bool
+is_trusted_relation(Oid relid, bool named, Oid run_as, Oid dataset_owner)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Form_pg_class class;
+	bool		trusted;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	class = (Form_pg_class) GETSTRUCT(tuple);
+	trusted = relid >= FirstNormalObjectId &&
+		(class->relkind == RELKIND_RELATION ||
+		 class->relkind == RELKIND_PARTITIONED_TABLE ||
+		 (class->relkind == RELKIND_MATVIEW && class->relispopulated)) &&
+		class->relpersistence != RELPERSISTENCE_TEMP &&
+		!(named && class->relrowsecurity) &&
+		dp_owner_is_trusted(class->relowner, run_as, dataset_owner) &&
+		!has_virtual_column(relid, class->relnatts) &&
+		dp_policy_table(relid) == NULL;
+	ReleaseSysCache(tuple);
+	return trusted;
+}
+
+bool
+dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owner)
+{
+	ListCell   *lc;
+
+	if (rte->rtekind != RTE_RELATION || rte->securityQuals != NIL || rte->tablesample != NULL ||
+		!is_trusted_relation(rte->relid, true, run_as, dataset_owner))
+		return false;
+	if (!rte->inh)
+		return true;
+	foreach(lc, find_all_inheritors(rte->relid, AccessShareLock, NULL))
+		if (!is_trusted_relation(lfirst_oid(lc), false, run_as, dataset_owner))
+			return false;
+	return true;
+}
+
+/* SELECT the columns, and NULL for each other one, FROM entry rti of query */
+static Query *
+select_columns(Query *query, Index rti, const Bitmapset *columns)
+{
+	Query	   *select = makeNode(Query);
+	RangeTblEntry *rte = copyObject(rt_fetch(rti, query->rtable));
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	AttrNumber	n = 0;
+	ListCell   *lc;
+
+	dp_take_permissions(select, rte, query);
+	ChangeVarNodes((Node *) rte->securityQuals, rti, 1, 0);
+	ref->rtindex = 1;
+	select->commandType = CMD_SELECT;
+	select->querySource = QSRC_ORIGINAL;
+	select->canSetTag = true;
+	select->rtable = list_make1(rte);
+	select->jointree = makeFromExpr(list_make1(ref), NULL);
+	select->hasSubLinks = checkExprHasSubLink((Node *) rte->securityQuals) ||
+		checkExprHasSubLink((Node *) rte->values_lists);
+	select->hasRowSecurity = rte->securityQuals != NIL;
+	foreach(lc, dp_entry_columns(rte, 1))
+	{
+		Node	   *column = lfirst(lc);
+		const char *name = strVal(list_nth(rte->eref->colnames, n));
+
+		n++;
+		/* nobody reads it; its own type would be looked up, and may be the asker's */
+		if (!bms_is_member(n, columns))
+			column = (Node *) makeNullConst(INT4OID, -1, InvalidOid);
+		select->targetList = lappend(select->targetList,
+									 makeTargetEntry((Expr *) column, n, pstrdup(name), false));
+	}
+	return select;
+}
+
+void
+dp_make_given(DpRelease *release, Query *query, Index rti, const Bitmapset *columns)
+{
+	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	RangeTblEntry *rows = makeNode(RangeTblEntry);
+	DpGiven    *given = dp_make_release_given();
+	ListCell   *lc;
+
+	given->name = dp_release_new_name();
+	given->query = select_columns(query, rti, columns);
+	release->givens = lappend(release->givens, given);
+
+	rows->rtekind = RTE_NAMEDTUPLESTORE;
+	rows->enrname = pstrdup(given->name);
+	rows->enrtuples = GIVEN_ROWS;
+	rows->alias = rte->alias;
+	rows->eref = rte->eref;
+	rows->inFromCl = rte->inFromCl;
+	foreach(lc, given->query->targetList)
+	{
+		Node	   *column = (Node *) ((TargetEntry *) lfirst(lc))->expr;
+
+		rows->coltypes = lappend_oid(rows->coltypes, exprType(column));
+		rows->coltypmods = lappend_int(rows->coltypmods, exprTypmod(column));
+		rows->colcollations = lappend_oid(rows->colcollations, exprCollation(column));
+	}
+	*rte = *rows;
+}

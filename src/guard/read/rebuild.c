@@ -1,0 +1,268 @@
+/*-------------------------------------------------------------------------
+ *
+ * rebuild.c
+ *	  Queries over protected rows, made anew of what is known of them.
+ *
+ * What runs on raw rows with their owner's rights is never the analyst's own
+ * Query, from which something was taken away, but a new one, into which what
+ * is known was put, field by field.  A field that a newer PostgreSQL adds
+ * does not pass by being overlooked: in a subquery it is refused if it is set,
+ * everywhere else it stays behind.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_oper.h"
+
+Query *
+dp_new_select(void)
+{
+	Query	   *query = makeNode(Query);
+
+	query->commandType = CMD_SELECT;
+	query->querySource = QSRC_ORIGINAL;
+	query->canSetTag = true;
+	return query;
+}
+
+/* ------------------------------------------------------------------------
+ * Range table
+ * ------------------------------------------------------------------------
+ */
+
+static RangeTblEntry *
+new_entry(RangeTblEntry *rte)
+{
+	RangeTblEntry *new = makeNode(RangeTblEntry);
+
+	new->rtekind = rte->rtekind;
+	new->alias = rte->alias;
+	new->eref = rte->eref;
+	new->inFromCl = rte->inFromCl;
+	return new;
+}
+
+/* what is locked, and what is checked of privileges; from 16 on also of a subquery that was a view */
+static void
+keep_relation(RangeTblEntry *new, RangeTblEntry *rte)
+{
+	new->relid = rte->relid;
+	new->relkind = rte->relkind;
+	new->rellockmode = rte->rellockmode;
+	dp_keep_permissions(new, rte);
+}
+
+/* an entry of the join tree, after it was made one of the three that there are */
+static RangeTblEntry *
+rebuild_leaf(DpSource *s, RangeTblEntry *rte)
+{
+	RangeTblEntry *new = new_entry(rte);
+
+	switch (rte->rtekind)
+	{
+		case RTE_RELATION:
+			keep_relation(new, rte);
+			new->inh = rte->inh;
+			/* read_protected's mark */
+			if (dp_is_protected(rte))
+				new->enrname = rte->enrname;
+			break;
+		case RTE_SUBQUERY:
+			keep_relation(new, rte);
+			new->subquery = rte->subquery;
+			new->security_barrier = rte->security_barrier;
+			break;
+		case RTE_NAMEDTUPLESTORE:
+			new->enrname = rte->enrname;
+			new->enrtuples = rte->enrtuples;
+			new->coltypes = rte->coltypes;
+			new->coltypmods = rte->coltypmods;
+			new->colcollations = rte->colcollations;
+			break;
+		default:
+			dp_refuse_entry(s, rte, "entry", "store its rows in a temporary table first");
+	}
+	return new;
+}
+
+/* an entry that stands for none in the join tree keeps its number */
+static RangeTblEntry *
+rebuild_other(DpSource *s, RangeTblEntry *rte)
+{
+	RangeTblEntry *new = new_entry(rte);
+
+	switch (rte->rtekind)
+	{
+		case RTE_RELATION:
+			/* whose privileges are to be checked: a view, until 15 */
+			keep_relation(new, rte);
+			break;
+		case RTE_JOIN:
+			/* nothing refers to its columns any more: dp_flatten_level */
+			new->jointype = rte->jointype;
+			break;
+		case RTE_RESULT:
+			break;
+		default:
+			dp_refuse_entry(s, rte, "entry", "store its rows in a temporary table first");
+	}
+	return new;
+}
+
+void
+dp_rebuild_entries(DpSource *s, Query *query, const Bitmapset *leaves)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		lfirst(lc) = bms_is_member(foreach_current_index(lc) + 1, leaves) ? rebuild_leaf(s, rte)
+			: rebuild_other(s, rte);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Join tree
+ * ------------------------------------------------------------------------
+ */
+
+/* with conditions in their total form */
+Node *
+dp_rebuild_join_tree(Node *node, const DpAllowContext *allow)
+{
+	if (IsA(node, FromExpr))
+	{
+		FromExpr   *from = (FromExpr *) node;
+		List	   *list = NIL;
+		ListCell   *lc;
+
+		foreach(lc, from->fromlist)
+			list = lappend(list, dp_rebuild_join_tree(lfirst(lc), allow));
+		return (Node *) makeFromExpr(list, from->quals ? dp_make_total(from->quals, allow) : NULL);
+	}
+	if (IsA(node, JoinExpr))
+	{
+		JoinExpr   *join = (JoinExpr *) node;
+		JoinExpr   *new = makeNode(JoinExpr);
+
+		new->jointype = join->jointype;
+		new->larg = dp_rebuild_join_tree(join->larg, allow);
+		new->rarg = dp_rebuild_join_tree(join->rarg, allow);
+		new->quals = join->quals ? dp_make_total(join->quals, allow) : NULL;
+		new->rtindex = join->rtindex;
+		return (Node *) new;
+	}
+	else
+	{
+		RangeTblRef *ref = makeNode(RangeTblRef);
+
+		ref->rtindex = castNode(RangeTblRef, node)->rtindex;
+		return (Node *) ref;
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Subqueries
+ * ------------------------------------------------------------------------
+ */
+
+/* by the equality of the type, which is how such clauses are written */
+static List *
+rebuild_grouping(DpSplitContext *cxt, Query *sub)
+{
+	List	   *clauses = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sub->groupClause)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		SortGroupClause *new = makeNode(SortGroupClause);
+		Node	   *expr = get_sortgroupclause_expr(clause, sub->targetList);
+
+		new->tleSortGroupRef = clause->tleSortGroupRef;
+		get_sort_group_operators(exprType(expr), false, true, false,
+								 &new->sortop, &new->eqop, NULL, &new->hashable);
+		if (new->eqop != clause->eqop)
+			dp_refuse_at(exprLocation(expr),
+						 errmsg("a subquery over protected rows cannot group by an equality that is not its type's own; "
+								"leave ORDER BY ... USING out"));
+		clauses = lappend(clauses, new);
+	}
+	return clauses;
+}
+
+/*
+ * Whether anything is set that neither dp_rebuild_subquery takes over nor may
+ * be left behind.  Holds for fields that this file has never heard of, too.
+ */
+static bool
+has_other_parts(Query *sub)
+{
+	Query		rest;
+	Query	   *nothing = makeNode(Query);
+
+	/* all bytes, with those between the fields, are 0 in a new node */
+	memcpy(&rest, sub, sizeof(Query));
+	rest.commandType = CMD_UNKNOWN;
+	rest.rtable = NIL;
+	dp_forget_permissions(&rest);
+	rest.jointree = NULL;
+	rest.targetList = NIL;
+	rest.groupClause = NIL;
+	rest.havingQual = NULL;
+	rest.hasAggs = false;
+	/* says nothing of rows */
+	rest.querySource = QSRC_ORIGINAL;
+	rest.queryId = 0;
+	rest.canSetTag = false;
+	rest.isReturn = false;
+	rest.stmt_location = 0;
+	rest.stmt_len = 0;
+	rest.constraintDeps = NIL;
+	rest.limitOption = 0;
+	rest.groupDistinct = false;
+	/* the asking role's, which does not count here */
+	rest.hasRowSecurity = false;
+	/* has become part of the range table; sublinks are refused where they are */
+	rest.cteList = NIL;
+	rest.hasSubLinks = false;
+	return memcmp(&rest, nothing, sizeof(Query)) != 0;
+}
+
+Query *
+dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow)
+{
+	Query	   *new = dp_new_select();
+	ListCell   *lc;
+
+	if (sub->commandType != CMD_SELECT || has_other_parts(sub))
+		dp_refuse_at(exprLocation((Node *) sub->targetList),
+					 errmsg("a subquery over protected rows has a clause that is not releasable; "
+							"leave all out but SELECT, FROM, WHERE, GROUP BY and HAVING"));
+	new->rtable = sub->rtable;
+	dp_move_permissions(new, sub);
+	new->jointree = sub->jointree;
+	foreach(lc, sub->targetList)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+		Expr	   *expr = tle->expr;
+
+		expr = (Expr *) dp_make_total((Node *) expr, allow);
+		new->targetList = lappend(new->targetList, makeTargetEntry(expr, tle->resno, tle->resname, tle->resjunk));
+		((TargetEntry *) llast(new->targetList))->ressortgroupref = tle->ressortgroupref;
+	}
+	new->groupClause = rebuild_grouping(cxt, sub);
+	if (sub->havingQual)
+		new->havingQual = dp_make_total(sub->havingQual, allow);
+	new->hasAggs = contain_aggs_of_level((Node *) new->targetList, 0) ||
+		contain_aggs_of_level(new->havingQual, 0);
+	return new;
+}

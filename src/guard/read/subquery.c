@@ -1,0 +1,270 @@
+/*-------------------------------------------------------------------------
+ *
+ * subquery.c
+ *	  Subqueries, views and WITH queries over protected tables, as part of a
+ *	  private level.
+ *
+ * Invariants:
+ * - Only what is read of a subquery is computed, and it has passed the
+ *	 allow-list.
+ * - A subquery that aggregates does so by privacy unit.
+ * - Each hands up what names the privacy unit of its rows, whether it was
+ *	 asked to or not.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "access/transam.h"
+#include "base/compat.h"
+#include "catalog/pg_type_d.h"
+#include "guard/read/read.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_relation.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+
+/* ------------------------------------------------------------------------
+ * Columns that are read
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct ColumnContext
+{
+	Index		rti;
+	int			sublevels;
+	Bitmapset  *columns;		/* offset by FirstLowInvalidHeapAttributeNumber */
+} ColumnContext;
+
+static bool
+column_walker(Node *node, ColumnContext *c)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+
+		if (var->varno == c->rti && var->varlevelsup == c->sublevels)
+			c->columns = bms_add_member(c->columns,
+										var->varattno - FirstLowInvalidHeapAttributeNumber);
+		return false;
+	}
+	if (IsA(node, Query))
+	{
+		c->sublevels++;
+		query_tree_walker((Query *) node, column_walker, c, 0);
+		c->sublevels--;
+		return false;
+	}
+	return expression_tree_walker(node, column_walker, c);
+}
+
+Bitmapset *
+dp_columns_read(Query *query, Index rti, Node *expressions)
+{
+	ColumnContext c = {rti, 0, NULL};
+	Bitmapset  *columns = NULL;
+	int			i = -1;
+
+	column_walker(expressions, &c);
+	column_walker((Node *) query->jointree, &c);
+	while ((i = bms_next_member(c.columns, i)) >= 0)
+		if (i + FirstLowInvalidHeapAttributeNumber > 0)
+			columns = bms_add_member(columns, i + FirstLowInvalidHeapAttributeNumber);
+	return columns;
+}
+
+/* ------------------------------------------------------------------------
+ * Subqueries
+ * ------------------------------------------------------------------------
+ */
+
+static void
+check_subquery(DpSplitContext *cxt, Query *sub)
+{
+	int			where = exprLocation((Node *) sub->targetList);
+
+	if (sub->setOperations)
+		dp_refuse_at(where, errmsg("UNION, INTERSECT and EXCEPT of protected rows are not releasable; "
+								   "release each side and combine the released rows"));
+	if (sub->limitCount || sub->limitOffset)
+		dp_refuse_at(where, errmsg("LIMIT and OFFSET on protected rows are not releasable: which rows remain depends on all others; "
+								   "filter with WHERE"));
+	if (sub->hasWindowFuncs)
+		dp_refuse_at(where, errmsg("window functions over protected rows are not releasable; "
+								   "apply them to released rows"));
+	if (sub->hasDistinctOn)
+		dp_refuse_at(where, errmsg("DISTINCT ON over protected rows is not releasable; "
+								   "group by the privacy unit and use min or max"));
+	if (sub->hasTargetSRFs)
+		dp_refuse_at(where, errmsg("functions that return sets are not releasable over protected rows; "
+								   "join a table instead"));
+	if (sub->groupingSets)
+		dp_refuse_at(where, errmsg("GROUPING SETS, ROLLUP and CUBE are possible at the level of private aggregates only"));
+	if (sub->rowMarks)
+		dp_refuse_at(where, errmsg("FOR UPDATE and FOR SHARE are not possible on protected tables; leave the clause out"));
+	if (sub->hasModifyingCTE || sub->hasRecursive)
+		dp_refuse_at(where, errmsg("a subquery over protected rows cannot contain WITH RECURSIVE or a WITH clause that modifies data"));
+	if (sub->distinctClause && (sub->groupClause || sub->hasAggs))
+		dp_refuse_at(where, errmsg("DISTINCT and aggregates together are not releasable in a subquery over protected rows; leave DISTINCT out"));
+}
+
+/* what nobody reads need not pass the allow-list */
+static void
+prune_targets(Query *sub, const Bitmapset *columns)
+{
+	List	   *kept = NIL;
+	ListCell   *lc;
+
+	sub->sortClause = NIL;
+	/* frame offsets would be evaluated when the inner query is planned, with its owner's rights */
+	sub->windowClause = NIL;
+	foreach(lc, sub->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+		bool		is_key = get_sortgroupref_clause_noerr(tle->ressortgroupref, sub->groupClause) != NULL;
+
+		if (!is_key)
+		{
+			if (tle->resjunk)
+				continue;
+			tle->ressortgroupref = 0;
+			if (!bms_is_member(tle->resno, columns))
+				/* its own type would be looked up, and may be the asker's */
+				tle->expr = (Expr *) makeNullConst(INT4OID, -1, InvalidOid);
+		}
+		kept = lappend(kept, tle);
+	}
+	sub->targetList = kept;
+}
+
+static Var *
+output_var(Index rti, TargetEntry *tle)
+{
+	return makeVar(rti, tle->resno, exprType((Node *) tle->expr), exprTypmod((Node *) tle->expr),
+				   exprCollation((Node *) tle->expr), 0);
+}
+
+/* columns of their own for what names the unit, before those that are hidden */
+static void
+hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, DpLeaf *leaf)
+{
+	Query	   *sub = rte->subquery;
+	List	   *shown = NIL;
+	List	   *hidden = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sub->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+
+		if (tle->resjunk)
+			hidden = lappend(hidden, tle);
+		else
+		{
+			shown = lappend(shown, tle);
+			if (list_member(from->unit_vars, tle->expr))
+				leaf->unit_vars = lappend(leaf->unit_vars, output_var(rti, tle));
+		}
+	}
+	/* named as the table's column, for messages */
+	foreach(lc, from->units)
+	{
+		Var		   *unit = lfirst_node(Var, lc);
+		char	   *name = get_rte_attribute_name(rt_fetch(unit->varno, sub->rtable), unit->varattno);
+		TargetEntry *tle = makeTargetEntry((Expr *) copyObject(unit), list_length(shown) + 1,
+										   pstrdup(name), false);
+
+		shown = lappend(shown, tle);
+		rte->eref->colnames = lappend(rte->eref->colnames, makeString(tle->resname));
+		leaf->units = lappend(leaf->units, output_var(rti, tle));
+		if (from->unit_vars != NIL)
+			leaf->unit_vars = lappend(leaf->unit_vars, output_var(rti, tle));
+	}
+	foreach(lc, hidden)
+	{
+		TargetEntry *tle = lfirst(lc);
+
+		tle->resno = list_length(shown) + 1;
+		shown = lappend(shown, tle);
+	}
+	sub->targetList = shown;
+}
+
+static void
+check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from)
+{
+	ListCell   *lc;
+
+	foreach(lc, sub->groupClause)
+	{
+		SortGroupClause *clause = lfirst(lc);
+
+		/* another equality might take several units for one */
+		if (clause->eqop < FirstGenbkiObjectId &&
+			list_member(from->unit_vars, get_sortgroupclause_tle(clause, sub->targetList)->expr))
+			return;
+	}
+	dp_refuse_at(exprLocation((Node *) sub->targetList),
+				 errmsg("a subquery below private aggregates can aggregate protected rows only by privacy unit; "
+						"add the unit to its GROUP BY"));
+}
+
+static bool
+groups_by_nothing_else(Query *sub, DpFrom *from)
+{
+	ListCell   *lc;
+
+	foreach(lc, sub->groupClause)
+		if (!list_member(from->unit_vars, get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr))
+			return false;
+	return true;
+}
+
+void
+dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions, DpLeaf *leaf)
+{
+	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	Bitmapset  *columns = dp_columns_read(query, rti, expressions);
+	Query	   *sub;
+	DpFrom		from = {0};
+	DpAllowContext allow = {0};
+	List	   *read;
+	DpScope		inner;
+
+	if (rte->rtekind == RTE_CTE)
+		dp_inline_cte(s, scope, rte, false);
+	if (dp_refers_outside(scope, rte))
+		dp_refuse_entry(s, rte, "LATERAL or correlated subquery", "write a join condition instead");
+	sub = rte->subquery;
+	inner.query = sub;
+	inner.outer = scope;
+	dp_flatten_level(sub);
+	check_subquery(s->cxt, sub);
+	if (sub->distinctClause)
+	{
+		sub->groupClause = sub->distinctClause;
+		sub->distinctClause = NIL;
+	}
+	prune_targets(sub, columns);
+
+	allow.unit_aggregates = sub->groupClause != NIL || sub->hasAggs || sub->havingQual != NULL;
+	from.query = sub;
+	read = list_make2(sub->targetList, sub->havingQual);
+	dp_read_level(s, &inner, &from, &allow, (Node *) read);
+	if (allow.unit_aggregates)
+		check_grouping(s->cxt, sub, &from);
+	rte->subquery = sub = dp_rebuild_subquery(s->cxt, sub, &allow);
+	dp_allow_subquery_keys(sub, &allow);
+	hand_up_units(s->cxt, rte, rti, &from, leaf);
+	leaf->is_private = true;
+	/* of a unit's rows, an aggregation by the unit alone makes one; joins inside may have repeated the one */
+	leaf->one_row = allow.unit_aggregates ? groups_by_nothing_else(sub, &from) :
+		from.one_row && !from.may_repeat;
+	leaf->may_repeat = !allow.unit_aggregates && from.may_repeat;
+}

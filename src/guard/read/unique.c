@@ -1,0 +1,258 @@
+/*-------------------------------------------------------------------------
+ *
+ * unique.c
+ *	  Whether a join can find more than one row of a table, by its unique
+ *	  indexes.
+ *
+ * Invariants:
+ * - Only an index that PostgreSQL itself enforces, at once and for all rows
+ *	 that any snapshot in use can see, proves anything.
+ * - What is not understood is taken for no proof.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "base/compat.h"
+#include "catalog/pg_am_d.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_proc.h"
+#include "guard/level.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "storage/procarray.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/relcache.h"
+#include "utils/syscache.h"
+
+typedef struct DpUniqueContext
+{
+	Index		rti;
+	const Bitmapset *known;
+} DpUniqueContext;
+
+/* finds what may differ between rows of the same known entries; a tree walker */
+static bool
+dp_varies(Node *node, const Bitmapset *known)
+{
+	if (node == NULL)
+		return false;
+	check_stack_depth();
+	switch (nodeTag(node))
+	{
+		case T_Var:
+			return ((Var *) node)->varlevelsup != 0 ||
+				!bms_is_member(((Var *) node)->varno, known);
+		case T_Param:
+			return ((Param *) node)->paramkind != PARAM_EXTERN;
+		case T_SubLink:
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+		case T_Query:
+		case T_Aggref:
+		case T_GroupingFunc:
+		case T_WindowFunc:
+		case T_CurrentOfExpr:
+			return true;
+		default:
+			return expression_tree_walker(node, dp_varies, (void *) known);
+	}
+}
+
+static bool
+dp_is_fixed(Node *node, DpUniqueContext *cxt)
+{
+	return !bms_is_member(cxt->rti, pull_varnos(NULL, node)) &&
+		!dp_varies(node, cxt->known) &&
+		!contain_volatile_functions(node) &&
+		!expression_returns_set(node);
+}
+
+static bool
+dp_is_column(Node *node, AttrNumber attnum, DpUniqueContext *cxt)
+{
+	while (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return IsA(node, Var) && ((Var *) node)->varlevelsup == 0 &&
+		((Var *) node)->varno == cxt->rti && ((Var *) node)->varattno == attnum;
+}
+
+/*
+ * Whether some conjunct holds for one value of the index's column i only.
+ *
+ * Equality that depends on a setting is no proof, although it is of the
+ * index's family: where a time zone skipped an hour or a day, two timestamps
+ * or dates equal the same timestamptz.
+ */
+static bool
+dp_column_is_fixed(Relation index, int i, List *conditions, DpUniqueContext *cxt)
+{
+	AttrNumber	attnum = index->rd_index->indkey.values[i];
+	Oid			collation = index->rd_indcollation[i];
+	ListCell   *lc;
+
+	if (attnum <= 0 || index->rd_opfamily[i] >= FirstGenbkiObjectId ||
+		(OidIsValid(collation) && !get_collation_isdeterministic(collation)))
+		return false;
+	foreach(lc, conditions)
+	{
+		OpExpr	   *op = lfirst(lc);
+
+		if (!IsA(op, OpExpr) || list_length(op->args) != 2 ||
+			op->opno >= FirstGenbkiObjectId || op->inputcollid != collation ||
+			get_op_opfamily_strategy(op->opno, index->rd_opfamily[i]) != BTEqualStrategyNumber ||
+			op_volatile(op->opno) != PROVOLATILE_IMMUTABLE)
+			continue;
+		if ((dp_is_column(linitial(op->args), attnum, cxt) && dp_is_fixed(lsecond(op->args), cxt)) ||
+			(dp_is_column(lsecond(op->args), attnum, cxt) && dp_is_fixed(linitial(op->args), cxt)))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A snapshot older than the index may see rows that were deleted so that it
+ * could be made.  Ours is not all: a plan is kept, and a snapshot that another
+ * session holds now may be imported later.  Of which table the snapshots must
+ * be able to remove rows: NULL for any, also of other databases.
+ */
+static bool
+dp_is_old(HeapTuple tuple, Relation table)
+{
+	return TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple->t_data), GetOldestNonRemovableTransactionId(table));
+}
+
+/* does the index hold for all rows, at once? */
+static bool
+dp_is_enforced(Form_pg_index form)
+{
+	/* exclusion: of 18 on, keys WITHOUT OVERLAPS are called unique, too */
+	return form->indisunique && !form->indisexclusion && form->indimmediate &&
+		form->indisvalid && form->indisready && form->indislive;
+}
+
+/* was the partition's index made part of the whole one, and the partition of the table, long ago? */
+static bool
+dp_attachment_is_old(Oid index)
+{
+	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		old = true;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(index));
+	scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		old = old && dp_is_old(tuple, NULL);
+	systable_endscan(scan);
+	table_close(inherits, AccessShareLock);
+	return old;
+}
+
+/*
+ * A partitioned table's index is no more than those of its partitions.  A
+ * partition that was attached later brings an index as young as it likes, and
+ * rows that were deleted to meet the partition's bounds.
+ */
+static bool
+dp_partitions_are_older(Relation index)
+{
+	List	   *indexes = find_all_inheritors(RelationGetRelid(index), AccessShareLock, NULL);
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(lc)));
+		bool		older;
+
+		if (!HeapTupleIsValid(tuple))
+			return false;
+		older = dp_is_enforced((Form_pg_index) GETSTRUCT(tuple)) && dp_is_old(tuple, NULL);
+		ReleaseSysCache(tuple);
+		if (!older || !dp_attachment_is_old(lfirst_oid(lc)))
+			return false;
+	}
+	return true;
+}
+
+static bool
+dp_index_is_older(Relation index, Relation table)
+{
+	if (table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		return dp_partitions_are_older(index);
+	return dp_is_old(index->rd_indextuple, table);
+}
+
+static bool
+dp_index_fixes_row(Relation index, Relation table, List *conditions, DpUniqueContext *cxt)
+{
+	Form_pg_index form = index->rd_index;
+
+	if (!dp_is_enforced(form) ||
+		index->rd_rel->relam != BTREE_AM_OID ||
+		!dp_index_is_older(index, table) ||
+		RelationGetIndexPredicate(index) != NIL)
+		return false;
+	for (int i = 0; i < form->indnkeyatts; i++)
+	{
+		if (!dp_column_is_fixed(index, i, conditions, cxt))
+			return false;
+	}
+	return true;
+}
+
+static List *
+dp_conjuncts(Node *node)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return NIL;
+	check_stack_depth();
+	if (IsA(node, List) || is_andclause(node))
+	{
+		foreach(lc, IsA(node, List) ? (List *) node : ((BoolExpr *) node)->args)
+			result = list_concat(result, dp_conjuncts(lfirst(lc)));
+		return result;
+	}
+	return list_make1(node);
+}
+
+bool
+dp_at_most_one_row(Oid relid, Index rti, List *conditions, const Bitmapset *known)
+{
+	DpUniqueContext cxt = {rti, known};
+	Relation	rel = table_open(relid, AccessShareLock);
+	char		relkind = rel->rd_rel->relkind;
+	bool		found = false;
+
+	/* an index says nothing of rows in tables that inherit */
+	if (relkind == RELKIND_PARTITIONED_TABLE ||
+		((relkind == RELKIND_RELATION || relkind == RELKIND_MATVIEW) && !has_subclass(relid)))
+	{
+		List	   *conjuncts = dp_conjuncts((Node *) conditions);
+		ListCell   *lc;
+
+		foreach(lc, RelationGetIndexList(rel))
+		{
+			Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+			found = dp_index_fixes_row(index, rel, conjuncts, &cxt);
+			index_close(index, NoLock);
+			if (found)
+				break;
+		}
+	}
+	table_close(rel, NoLock);
+	return found;
+}

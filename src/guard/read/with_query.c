@@ -1,0 +1,149 @@
+/*-------------------------------------------------------------------------
+ *
+ * with_query.c
+ *	  WITH queries: each reference from a private level becomes a copy.
+ *
+ * A level is released with all that it reads, so that a WITH query over
+ * protected rows is not computed once for several levels.  What nothing names
+ * any more afterwards is dropped.
+ *
+ * Invariants: nothing is released twice, or computed twice with another
+ * result, because of a copy; and copies cannot multiply without limit.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "guard/read/read.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteManip.h"
+
+/* these may double at every step */
+#define DP_MAX_CTE_COPIES 200
+
+void
+dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool given)
+{
+	DpSplitContext *cxt = s->cxt;
+	DpScope    *owner;
+	CommonTableExpr *cte = dp_find_cte(scope, rte, &owner);
+	bool		again;
+
+	if (cte == NULL)
+		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" is recursive or changes data and cannot be joined with protected rows; "
+								"store its rows in a temporary table first", rte->ctename));
+	again = cte->cterefcount > 1 || list_member_ptr(s->inlined, cte);
+	if (again && given && dp_query_touches_protected((Query *) cte->ctequery))
+		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" would be released more than once, because it is joined with protected rows; "
+								"store its rows in a temporary table first", rte->ctename));
+	if (again && contain_volatile_functions(cte->ctequery))
+		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" would be computed more than once, because it is joined with protected rows, and may have other rows each time; "
+								"store its rows in a temporary table first", rte->ctename));
+	if (list_length(s->inlined) >= DP_MAX_CTE_COPIES)
+		dp_refuse_at(s->level->where, errmsg("WITH queries that are joined with protected rows are referenced more than %d times; "
+								"store rows of some in a temporary table first", DP_MAX_CTE_COPIES));
+	s->inlined = lappend(s->inlined, cte);
+	rte->rtekind = RTE_SUBQUERY;
+	rte->subquery = copyObject((Query *) cte->ctequery);
+	IncrementVarSublevelsUp((Node *) rte->subquery, rte->ctelevelsup, 1);
+	rte->ctename = NULL;
+	rte->ctelevelsup = 0;
+	rte->coltypes = rte->coltypmods = rte->colcollations = NIL;
+}
+
+typedef struct InlineContext
+{
+	DpSource *s;
+	DpScope    *scope;			/* of the level that is walked */
+	int			depth;			/* of that level below the entry's own */
+} InlineContext;
+
+static bool
+inline_walker(Node *node, InlineContext *c)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		if (rte->rtekind == RTE_CTE && rte->ctelevelsup >= c->depth)
+			dp_inline_cte(c->s, c->scope, rte, true);
+		return false;
+	}
+	if (IsA(node, Query))
+	{
+		DpScope		inner = {(Query *) node, c->scope};
+		InlineContext deeper = {c->s, &inner, c->depth + 1};
+
+		check_stack_depth();
+		return query_tree_walker((Query *) node, inline_walker, &deeper, QTW_EXAMINE_RTES_BEFORE);
+	}
+	return expression_tree_walker(node, inline_walker, c);
+}
+
+/* those of a subquery that name WITH queries outside of it */
+void
+dp_inline_ctes_of(DpSource *s, DpScope *scope, Query *subquery)
+{
+	InlineContext c = {s, scope, 0};
+
+	inline_walker((Node *) subquery, &c);
+}
+
+/* ------------------------------------------------------------------------
+ * What is left of them
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct ReferenceContext
+{
+	const char *name;
+	Index		sublevels;
+} ReferenceContext;
+
+static bool
+reference_walker(Node *node, ReferenceContext *c)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+		return ((RangeTblEntry *) node)->rtekind == RTE_CTE &&
+			((RangeTblEntry *) node)->ctelevelsup == c->sublevels &&
+			strcmp(((RangeTblEntry *) node)->ctename, c->name) == 0;
+	if (IsA(node, Query))
+	{
+		bool		found;
+
+		c->sublevels++;
+		found = query_tree_walker((Query *) node, reference_walker, c, QTW_EXAMINE_RTES_BEFORE);
+		c->sublevels--;
+		return found;
+	}
+	return expression_tree_walker(node, reference_walker, c);
+}
+
+bool
+dp_keep_cte(Query *query, CommonTableExpr *cte)
+{
+	ReferenceContext c = {cte->ctename, 0};
+	ListCell   *lc;
+
+	if (cte->cterefcount == 0 ||
+		query_tree_walker(query, reference_walker, &c,
+						  QTW_EXAMINE_RTES_BEFORE | QTW_IGNORE_CTE_SUBQUERIES))
+		return true;
+	foreach(lc, query->cteList)
+	{
+		CommonTableExpr *other = lfirst(lc);
+
+		if (other != cte && other->cterefcount > 0 &&
+			reference_walker(other->ctequery, &c))
+			return true;
+	}
+	if (((Query *) cte->ctequery)->commandType == CMD_SELECT)
+		cte->cterefcount = 0;
+	return cte->cterefcount > 0;
+}

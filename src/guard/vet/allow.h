@@ -1,0 +1,183 @@
+/*-------------------------------------------------------------------------
+ *
+ * allow.h
+ *	  Which expressions may run on raw rows with the rights of their owner.
+ *
+ * An expression over protected columns is computed for every row before any
+ * noise is added.  It may therefore have no side effect, raise no error that
+ * depends on a row (an error is an exact answer to a question), and call no
+ * code that anybody but PostgreSQL, this extension and superusers wrote.  The
+ * decision is made by function OID and node type; what is not listed is
+ * refused.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_ALLOW_H
+#define DP_ALLOW_H
+
+#include "nodes/bitmapset.h"
+#include "nodes/parsenodes.h"
+#include "nodes/pg_list.h"
+#include "nodes/primnodes.h"
+
+/* limits on one expression: bound the time a single row can take */
+#define DP_MAX_EXPR_NODES 500
+#define DP_MAX_CONST_BYTES 10240
+
+/*
+ * What the caller knows about the expression.  Zero-initialize; nothing here
+ * is modified.
+ */
+typedef struct DpAllowContext
+{
+	Bitmapset  *rtindexes;		/* range table entries whose columns may be
+								 * read; NULL: any */
+	List	   *rtable;			/* names columns in messages; may be NIL */
+	const char *source_text;	/* what node locations refer to; may be NULL */
+	Oid			run_as;			/* role with whose rights it runs; InvalidOid:
+								 * the owners of the protected tables in
+								 * rtable */
+	bool		unit_aggregates;	/* aggregates of this level are accepted,
+									 * too: it groups by the privacy unit */
+} DpAllowContext;
+
+/*
+ * Returns when expr may run on raw rows after dp_make_total; otherwise raises
+ * ZC002, naming what is refused, with its position.  For WHERE, join
+ * conditions, FILTER and aggregate arguments.  A List is taken for its
+ * members.  Join aliases must have been flattened; expr is not modified.
+ */
+extern void dp_allow_expr(Node *expr, const DpAllowContext *cxt);
+
+/*
+ * As dp_allow_expr, for GROUP BY keys and dp_count(DISTINCT x): in addition,
+ * values that are equal must print alike, or be made so by dp_canonical_key.
+ */
+extern void dp_allow_group_key(Node *expr, const DpAllowContext *cxt);
+
+/*
+ * The same, and returns the form of the expression that is to be run:
+ * constant parts folded (errors of constants arise here, before anything is
+ * debited), and every function that could fail replaced by its total variant.
+ * Types, typmods and collations are kept.  Returns a new tree.
+ */
+extern Node *dp_make_total(Node *expr, const DpAllowContext *cxt);
+
+/*
+ * Wraps a group key (after dp_make_total) so that equal values have one
+ * representation: the printed key would otherwise be that of an arbitrary,
+ * single row.  numeric loses trailing zeros unless its typmod fixes the
+ * scale, floating point loses the sign of zero, character strings of no fixed
+ * length lose trailing blanks.
+ */
+extern Node *dp_canonical_key(Node *expr);
+
+/*
+ * Group keys of a subquery over protected rows, whose targets have passed
+ * dp_make_total: ZC002 for types of which equal values may be written
+ * differently and have no canonical form.
+ */
+extern void dp_allow_subquery_keys(Query *sub, const DpAllowContext *cxt);
+
+/*
+ * In place, for all subqueries in the range table of an inner query, at any
+ * depth: what they compute of a group key is computed of its canonical form.
+ * To be called when nobody asks any more where a column comes from.
+ */
+extern void dp_make_groups_canonical(Query *query);
+
+/* whether that was done to this one */
+extern bool dp_groups_are_canonical(Query *sub);
+
+/* whether values of this type may be read at all, and whether they may be keys */
+extern bool dp_type_is_allowed(Oid type);
+extern bool dp_type_is_key(Oid type);
+
+/*
+ * errposition() for a node's location within source_text; 0, and no position,
+ * if either is unknown.  For use inside ereport.
+ */
+extern int	dp_error_position(const char *source_text, int location);
+
+/* true if any column of these range table entries (NULL: of any) is read in expr */
+extern bool dp_reads_columns(Node *expr, const Bitmapset *rtindexes);
+
+/* ------------------------------------------------------------------------
+ * The list (list.c)
+ * ------------------------------------------------------------------------
+ */
+
+/* what is verified of those arguments that must be constants */
+typedef enum DpConstantCheck
+{
+	DP_CHECK_NONE,
+	DP_CHECK_LIKE,				/* pattern does not end with the escape
+								 * character */
+	DP_CHECK_FIELD,				/* a field of extract */
+	DP_CHECK_TRUNC,				/* a precision of date_trunc */
+	DP_CHECK_ZONE,				/* a time zone */
+	DP_CHECK_FORMAT,			/* a template of to_char for timestamps */
+	DP_CHECK_LENGTH				/* of a cast: a length, and that it is
+								 * explicit, and truncates */
+} DpConstantCheck;
+
+typedef struct DpAllowed
+{
+	Oid			funcid;
+	const char *total;			/* in schema dp_cdp, same arguments and
+								 * result; NULL: runs as it stands */
+	uint16		constants;		/* bit i: argument i may not read columns */
+	uint8		check;			/* DpConstantCheck for all of these */
+	bool		frozen;			/* callable on constants only, and then
+								 * evaluated at once */
+	bool		folds;			/* changes or ignores case */
+	const char *negates;		/* is called as NOT of this total variant,
+								 * which the planner knows more about */
+} DpAllowed;
+
+/*
+ * The function of schema dp_cdp that stands for a listed one which is not
+ * total.  Raises an error when the extension's objects do not match.
+ */
+extern Oid	dp_total_variant(const DpAllowed *allowed);
+
+/* a strict C function of schema dp_cdp by its name and exact signature */
+extern Oid	dp_own_function(const char *name, int nargs, const Oid *argtypes, Oid result);
+
+/* the whole list, in no particular order */
+extern const DpAllowed *dp_allowed_functions(int *count);
+
+/* NULL: not listed */
+extern const DpAllowed *dp_allowed_function(Oid funcid);
+
+/*
+ * unit_aggregates.c: the aggregates that a subquery which groups by the
+ * privacy unit may compute on raw rows
+ */
+typedef struct DpUnitAggregate
+{
+	Oid			aggfnoid;
+	const char *summand;		/* in schema dp_cdp, takes the argument and
+								 * returns it, or NULL where it might make the
+								 * aggregate fail; NULL: none does */
+	const char *own;			/* an aggregate of schema dp_cdp that is run
+								 * instead; NULL: it runs itself */
+	bool		of_set;			/* DISTINCT changes nothing */
+} DpUnitAggregate;
+
+/* the whole list, in no particular order */
+extern const DpUnitAggregate *dp_unit_aggregates(int *count);
+
+/* the function summand or the aggregate own of one; InvalidOid: it has neither */
+extern Oid	dp_unit_aggregate_total(const DpUnitAggregate *allowed);
+
+/*
+ * added.c: why a function that a superuser adds cannot run on raw rows, after
+ * "because"; NULL: it can
+ */
+extern const char *dp_added_problem(Oid funcid);
+
+/* what to use instead, or NULL when nothing is near */
+extern const char *dp_nearest_allowed(Oid funcid);
+
+#endif							/* DP_ALLOW_H */

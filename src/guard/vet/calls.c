@@ -1,0 +1,289 @@
+/*-------------------------------------------------------------------------
+ *
+ * calls.c
+ *	  The functions of an expression: which are accepted, and what is called
+ *	  in their place.
+ *
+ * Invariant: a call that leaves here is of a function of the list that is
+ * total, of a strict C function of schema dp_cdp, or of a function that a
+ * superuser has added (added.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "base/compat.h"
+#include "catalog/pg_language_d.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type_d.h"
+#include "guard/vet/vet.h"
+#include "mb/pg_wchar.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_func.h"
+#include "policy/policy.h"
+#include "safe/constants.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+Oid
+dp_own_function(const char *name, int nargs, const Oid *argtypes, Oid result)
+{
+	HeapTuple	tuple;
+	Form_pg_proc proc;
+	Oid			funcid = InvalidOid;
+
+	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
+							PointerGetDatum(buildoidvector(argtypes, nargs)),
+							ObjectIdGetDatum(dp_internal_schema()));
+	if (HeapTupleIsValid(tuple))
+	{
+		proc = (Form_pg_proc) GETSTRUCT(tuple);
+		if (proc->prolang == ClanguageId && proc->prorettype == result && proc->proisstrict && !proc->proretset)
+			funcid = proc->oid;
+		ReleaseSysCache(tuple);
+	}
+	if (!OidIsValid(funcid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("function dp_cdp.%s is missing or altered; run ALTER EXTENSION dp_cdp UPDATE",
+						funcname_signature_string(name, nargs, NIL, argtypes))));
+	return funcid;
+}
+
+static Oid
+dp_named_variant(const DpAllowed *allowed, const char *name)
+{
+	HeapTuple	tuple;
+	Form_pg_proc proc;
+	Oid			funcid;
+
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(allowed->funcid));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", allowed->funcid);
+	proc = (Form_pg_proc) GETSTRUCT(tuple);
+	funcid = dp_own_function(name, proc->pronargs, proc->proargtypes.values, proc->prorettype);
+	ReleaseSysCache(tuple);
+	return funcid;
+}
+
+Oid
+dp_total_variant(const DpAllowed *allowed)
+{
+	return dp_named_variant(allowed, allowed->total);
+}
+
+/*
+ * Folding case goes through the C library's wide characters, which need not
+ * know every character that an encoding other than UTF8 has, and fails then.
+ */
+static void
+dp_vet_folding(DpVet *vet, Node *node, Oid funcid, Oid inputcollid)
+{
+	if (pg_database_encoding_max_length() > 1 && GetDatabaseEncoding() != PG_UTF8 &&
+		!dp_ctype_is_c(inputcollid))
+		dp_refuse_function(vet, node, funcid,
+						   psprintf("in encoding %s, add COLLATE \"C\"", GetDatabaseEncodingName()));
+}
+
+static FuncExpr *
+dp_make_call(Oid funcid, Node *like, Oid inputcollid, List *args)
+{
+	FuncExpr   *call = makeFuncExpr(funcid, exprType(like), args, exprCollation(like),
+									inputcollid, COERCE_EXPLICIT_CALL);
+
+	call->location = exprLocation(like);
+	return call;
+}
+
+/*
+ * constant_problem returns NULL if value is good for check; otherwise what to
+ * write instead, for an error message.  argtype is the type of the function's
+ * last argument, to which fields belong.
+ */
+static const char *
+constant_problem(DpConstantCheck check, Oid argtype, Oid type, Datum value)
+{
+	const char *bytes;
+	int			len;
+
+	if (check == DP_CHECK_NONE)
+		return NULL;
+	if (check == DP_CHECK_LENGTH)
+	{
+		if (type == BOOLOID)
+			return DatumGetBool(value) ? NULL : "write an explicit cast";
+		return DatumGetInt32(value) <= DP_MAX_CONST_BYTES + VARHDRSZ ? NULL : "choose a shorter length";
+	}
+	if (type != TEXTOID)
+		return NULL;
+	bytes = VARDATA_ANY(DatumGetPointer(value));
+	len = VARSIZE_ANY_EXHDR(DatumGetPointer(value));
+	switch (check)
+	{
+		case DP_CHECK_LIKE:
+			return dp_like_is_good(bytes, len) ? NULL :
+				"end the pattern with something else than the escape character";
+		case DP_CHECK_FIELD:
+			return dp_field_is_good(bytes, len, argtype) ? NULL :
+				"write the field out, for example year, quarter, month, week, day, dow, hour or epoch, and one that the type has";
+		case DP_CHECK_TRUNC:
+			return dp_trunc_is_good(bytes, len, argtype) ? NULL :
+				"truncate to year, quarter, month, week, day, hour, minute or second";
+		case DP_CHECK_ZONE:
+			return dp_zone_is_good(bytes, len) ? NULL :
+				"write a full time zone name such as 'Europe/Berlin'";
+		case DP_CHECK_FORMAT:
+			return dp_format_is_good(bytes, len) ? NULL :
+				"use a template of YYYY, MM, DD, HH24, MI, SS, Q, WW, IYYY, IW, Mon, Dy and punctuation";
+		default:
+			return NULL;
+	}
+}
+
+Node	   *
+dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
+{
+	const DpAllowed *allowed = dp_allowed_function(funcid);
+	List	   *vetted = NIL;
+	ListCell   *lc;
+	Oid			lasttype;
+
+	dp_vet_operator(vet, node);
+	if (allowed == NULL)
+	{
+		if (IsA(node, FuncExpr) && dp_vet_added(vet, (FuncExpr *) node, args))
+			return NULL;
+		dp_refuse_function(vet, node, funcid, NULL);
+	}
+	if (allowed->frozen)
+		dp_refuse_function(vet, node, funcid, "only constants can be converted so");
+
+	dp_vet_input_collation(vet, node, *args, inputcollid);
+	if (allowed->folds)
+		dp_vet_folding(vet, node, funcid, inputcollid);
+
+	lasttype = *args ? exprType(llast(*args)) : InvalidOid;
+	foreach(lc, *args)
+	{
+		int			i = foreach_current_index(lc);
+		bool		outer = vet->no_columns;
+		Node	   *arg;
+
+		if (allowed->constants & (1 << i))
+		{
+			if (dp_reads_columns(lfirst(lc), NULL))
+				dp_refuse_function(vet, node, funcid,
+								   psprintf("its argument number %d must be a constant", i + 1));
+			vet->no_columns = true;
+		}
+		arg = dp_vet(lfirst(lc), vet);
+		vet->no_columns = outer;
+
+		if ((allowed->constants & (1 << i)) && allowed->check != DP_CHECK_NONE)
+		{
+			if (IsA(arg, Const))
+			{
+				Const	   *con = (Const *) arg;
+				const char *problem = NULL;
+
+				if (!con->constisnull)
+				{
+					Datum		value = con->constvalue;
+
+					if (con->constlen == -1)
+						value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
+					/* the third argument of date_trunc is its zone */
+					problem = constant_problem(allowed->check == DP_CHECK_TRUNC && i == 2 ? DP_CHECK_ZONE : allowed->check,
+												  allowed->check == DP_CHECK_TRUNC ? exprType(lsecond(*args)) : lasttype,
+												  con->consttype, value);
+				}
+				if (problem)
+					dp_refuse_function(vet, node, funcid, problem);
+			}
+			else if (allowed->check == DP_CHECK_LENGTH)
+				dp_refuse_function(vet, node, funcid, "write an explicit cast");
+		}
+		vetted = lappend(vetted, arg);
+	}
+
+	*args = vetted;
+	if (allowed->total == NULL)
+		return NULL;
+	if (allowed->negates != NULL)
+		return (Node *) makeBoolExpr(NOT_EXPR,
+									 list_make1(dp_make_call(dp_named_variant(allowed, allowed->negates), node,
+															 inputcollid, vetted)),
+									 exprLocation(node));
+	return (Node *) dp_make_call(dp_total_variant(allowed), node, inputcollid, vetted);
+}
+
+Node	   *
+dp_vet_io(DpVet *vet, CoerceViaIO *io)
+{
+	Oid			from = getBaseType(exprType((Node *) io->arg));
+	Oid			to = io->resulttype;
+	bool		from_text = from == TEXTOID || from == VARCHAROID;
+	bool		to_text = to == TEXTOID || to == VARCHAROID;
+	const char *name = NULL;
+	Oid			argtype = from;
+	Oid			result = to;
+	Node	   *arg;
+	FuncExpr   *call;
+
+	if (to_text)
+	{
+		result = TEXTOID;
+		if (from == INT2OID || from == INT4OID || from == INT8OID || from == NUMERICOID ||
+			from == UUIDOID || from == DATEOID || from == TIMESTAMPOID)
+			name = "try_text";
+		else if (type_is_enum(from))
+		{
+			name = "try_text";
+			argtype = ANYENUMOID;
+		}
+	}
+	else if (from_text)
+	{
+		argtype = TEXTOID;
+		switch (to)
+		{
+			case INT2OID:
+				name = "try_int2";
+				break;
+			case INT4OID:
+				name = "try_int4";
+				break;
+			case INT8OID:
+				name = "try_int8";
+				break;
+			case FLOAT8OID:
+				name = "try_float8";
+				break;
+			case NUMERICOID:
+				name = "try_numeric";
+				break;
+			case DATEOID:
+				name = "try_date";
+				break;
+			default:
+				break;
+		}
+	}
+	if (name == NULL)
+		dp_refuse(vet, (Node *) io,
+				  psprintf("a cast from %s to %s", format_type_be(from), format_type_be(to)),
+				  to_text ? "integers, numeric, uuid, date, timestamp and enums can be cast to text" :
+				  "text can be cast to integers, numeric, double precision and date, and constants to every type");
+	arg = dp_vet((Node *) io->arg, vet);
+	dp_vet_collation(vet, (Node *) io, io->resultcollid);
+	call = makeFuncExpr(dp_own_function(name, 1, &argtype, result), result, list_make1(arg),
+						io->resultcollid, InvalidOid, COERCE_EXPLICIT_CALL);
+	call->location = io->location;
+	if (result == to)
+		return (Node *) call;
+	return (Node *) makeRelabelType((Expr *) call, to, -1, io->resultcollid, COERCE_EXPLICIT_CAST);
+}

@@ -1,0 +1,206 @@
+/*-------------------------------------------------------------------------
+ *
+ * canonical.c
+ *	  Types of values that may be read, types that may be group keys, and the
+ *	  one representation of a key.
+ *
+ * Invariant: two values of a key that PostgreSQL takes for equal are the same
+ * bytes after dp_canonical_key.  A group has the key of whichever row came
+ * first, and of several spellings that would be one person's where it is
+ * printed, and the choice of everybody's rows where a subquery computes with it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/errors.h"
+#include "catalog/pg_type_d.h"
+#include "guard/vet/allow.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+bool
+dp_type_is_allowed(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+		case CASHOID:
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+		case NAMEOID:
+		case CHAROID:
+		case BYTEAOID:
+		case DATEOID:
+		case TIMEOID:
+		case TIMETZOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+		case INTERVALOID:
+		case UUIDOID:
+		case INETOID:
+		case CIDROID:
+		case MACADDROID:
+		case MACADDR8OID:
+		case OIDOID:
+		case BITOID:
+		case VARBITOID:
+			return true;
+		default:
+			return type_is_enum(type);
+	}
+}
+
+bool
+dp_type_is_key(Oid type)
+{
+	/*
+	 * equal intervals print differently; money and timetz print by settings
+	 * or are unsound as keys
+	 */
+	return dp_type_is_allowed(type) &&
+		type != INTERVALOID && type != TIMETZOID && type != CASHOID;
+}
+
+void
+dp_allow_group_key(Node *expr, const DpAllowContext *cxt)
+{
+	Oid			type = exprType(expr);
+
+	dp_allow_expr(expr, cxt);
+	if (!dp_type_is_key(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("values of type %s cannot be group keys of a private query, because equal values may print differently; %s",
+						format_type_be(type),
+						type == INTERVALOID ? "group by extract(epoch from ...) or another field" :
+						type == TIMETZOID ? "cast to time" :
+						type == CASHOID ? "cast to numeric outside of the table" :
+						"group by a number, a string, a date or an enum"),
+				 dp_error_position(cxt->source_text, exprLocation(expr))));
+}
+
+static Node *
+dp_wrap(Oid funcid, Node *expr)
+{
+	FuncExpr   *call = makeFuncExpr(funcid, exprType(expr), list_make1(expr), exprCollation(expr),
+									InvalidOid, COERCE_EXPLICIT_CALL);
+
+	call->location = exprLocation(expr);
+	return (Node *) call;
+}
+
+Node	   *
+dp_canonical_key(Node *expr)
+{
+	Oid			type = exprType(expr);
+
+	switch (type)
+	{
+		case NUMERICOID:
+			/* a typmod fixes the scale of every value */
+			if (exprTypmod(expr) >= (int32) VARHDRSZ)
+				return expr;
+			return dp_wrap(F_TRIM_SCALE, expr);
+		case FLOAT4OID:
+		case FLOAT8OID:
+			return dp_wrap(dp_own_function("canonical", 1, &type, type), expr);
+		case BPCHAROID:
+			/* padded to its length */
+			if (exprTypmod(expr) >= (int32) VARHDRSZ)
+				return expr;
+			return dp_wrap(dp_own_function("canonical", 1, &type, type), expr);
+		default:
+			return expr;
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Group keys of subqueries
+ * ------------------------------------------------------------------------
+ */
+
+void
+dp_allow_subquery_keys(Query *sub, const DpAllowContext *cxt)
+{
+	ListCell   *lc;
+
+	foreach(lc, sub->groupClause)
+	{
+		Node	   *expr = get_sortgroupclause_expr(lfirst(lc), sub->targetList);
+
+		/* of the others that are no keys of a release, equal values are the same */
+		if (exprType(expr) == INTERVALOID)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("values of type interval cannot be told apart by GROUP BY or DISTINCT in a subquery over protected rows, "
+							"because equal values may be written differently; group by extract(epoch from ...) or another field"),
+					 dp_error_position(cxt->source_text, exprLocation(expr))));
+	}
+}
+
+/* keys: as they stand */
+static Node *
+canonical_mutator(Node *node, List *keys)
+{
+	if (node == NULL)
+		return NULL;
+	/* computed row by row */
+	if (IsA(node, Aggref))
+		return (Node *) copyObject(node);
+	if (IsA(node, TargetEntry) || IsA(node, List) || !list_member(keys, node))
+		return expression_tree_mutator(node, canonical_mutator, keys);
+	return dp_canonical_key(copyObject(node));
+}
+
+void
+dp_make_groups_canonical(Query *query)
+{
+	ListCell   *lc;
+
+	check_stack_depth();
+	foreach(lc, query->rtable)
+	{
+		Query	   *sub = lfirst_node(RangeTblEntry, lc)->subquery;
+		List	   *keys;
+
+		if (sub == NULL)
+			continue;
+		dp_make_groups_canonical(sub);
+		keys = get_sortgrouplist_exprs(sub->groupClause, sub->targetList);
+		if (keys == NIL)
+			continue;
+		sub->targetList = (List *) canonical_mutator((Node *) sub->targetList, keys);
+		sub->havingQual = canonical_mutator(sub->havingQual, keys);
+	}
+}
+
+bool
+dp_groups_are_canonical(Query *sub)
+{
+	ListCell   *lc;
+
+	foreach(lc, get_sortgrouplist_exprs(sub->groupClause, sub->targetList))
+	{
+		Node	   *key = lfirst(lc);
+		Node	   *form = dp_canonical_key(key);
+
+		if (form != key && !(IsA(key, FuncExpr) && ((FuncExpr *) key)->funcid == ((FuncExpr *) form)->funcid))
+			return false;
+		if (exprType(key) == INTERVALOID)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,330 @@
+/*-------------------------------------------------------------------------
+ *
+ * checks.c
+ *	  The parts of an expression's check that are not structure: messages,
+ *	  types, collations, operators, constants.
+ *
+ * Invariant: what reads neither columns nor parameters is evaluated here, as
+ * the current user, before anything is debited; what fails then does not
+ * depend on data.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "access/transam.h"
+#include "base/compat.h"
+#include "base/errors.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type_d.h"
+#include "guard/vet/vet.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/pg_locale.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
+
+/* the operator of an operator node, or InvalidOid */
+static Oid
+dp_operator_of(Node *node)
+{
+	if (IsA(node, OpExpr) || IsA(node, DistinctExpr) || IsA(node, NullIfExpr))
+		return ((OpExpr *) node)->opno;
+	if (IsA(node, ScalarArrayOpExpr))
+		return ((ScalarArrayOpExpr *) node)->opno;
+	return InvalidOid;
+}
+
+/* ------------------------------------------------------------------------
+ * Messages
+ * ------------------------------------------------------------------------
+ */
+
+int
+dp_error_position(const char *source_text, int location)
+{
+	if (source_text == NULL || location < 0 || location > strlen(source_text))
+		return 0;
+	return errposition(pg_mbstrlen_with_len(source_text, location) + 1);
+}
+
+void
+dp_refuse(DpVet *vet, Node *node, const char *what, const char *remedy)
+{
+	const DpAllowContext *cxt = vet->cxt;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 remedy ?
+			 errmsg("%s cannot be used on rows of a protected table; %s", what, remedy) :
+			 errmsg("%s cannot be used on rows of a protected table", what),
+			 errhint("What can be used is listed by: SELECT * FROM dp_cdp.allowed_functions()"),
+			 cxt ? dp_error_position(cxt->source_text, exprLocation(node)) : 0));
+}
+
+void
+dp_refuse_function(DpVet *vet, Node *node, Oid funcid, const char *remedy)
+{
+	Oid			opno = dp_operator_of(node);
+	const char *what;
+
+	if (OidIsValid(opno))
+		what = psprintf("operator %s", format_operator(opno));
+	else
+		what = psprintf("function %s", format_procedure(funcid));
+	if (remedy == NULL)
+		remedy = dp_nearest_allowed(funcid);
+	dp_refuse(vet, node, what, remedy);
+}
+
+/* ------------------------------------------------------------------------
+ * Types, collations, constants
+ * ------------------------------------------------------------------------
+ */
+
+/* also opens the locale, which might fail, so that it does not at the first matching row */
+void
+dp_vet_collation(DpVet *vet, Node *node, Oid collation)
+{
+	if (!OidIsValid(collation))
+		return;
+	/* a stored query may be older than its end */
+	if (!SearchSysCacheExists1(COLLOID, ObjectIdGetDatum(collation)))
+		dp_refuse(vet, node, "a collation that was dropped", "add COLLATE \"C\"");
+	if (!get_collation_isdeterministic(collation))
+		dp_refuse(vet, node, psprintf("nondeterministic collation \"%s\"", get_collation_name(collation)),
+				  "add COLLATE \"C\"");
+	(void) pg_newlocale_from_collation(collation);
+}
+
+/* without a collation, a comparison fails at the first row that reaches it */
+void
+dp_vet_input_collation(DpVet *vet, Node *node, List *args, Oid collation)
+{
+	ListCell   *lc;
+
+	dp_vet_collation(vet, node, collation);
+	if (OidIsValid(collation))
+		return;
+	foreach(lc, args)
+	{
+		if (type_is_collatable(exprType((Node *) lfirst(lc))))
+			dp_refuse(vet, node, "a comparison of strings without a definite collation",
+					  "add COLLATE \"C\" to one side");
+	}
+}
+
+void
+dp_vet_type(DpVet *vet, Node *node, Oid type)
+{
+	if (!dp_type_is_allowed(type))
+		dp_refuse(vet, node, psprintf("a value of type %s", format_type_be(type)),
+				  get_typtype(type) == TYPTYPE_DOMAIN ? "the owner can give the column the domain's base type" :
+				  "only built-in scalar types and enums can be read");
+}
+
+void
+dp_vet_const(DpVet *vet, Const *con)
+{
+	if (con->constisnull || con->constlen != -1)
+		return;
+	if (toast_raw_datum_size(con->constvalue) > DP_MAX_CONST_BYTES)
+		dp_refuse(vet, (Node *) con, psprintf("a constant longer than %d bytes", DP_MAX_CONST_BYTES),
+				  "make the constant or the list shorter");
+}
+
+/*
+ * An operator must be PostgreSQL's own even if its function is: the planner
+ * replaces operators by the negators and commutators they declare.
+ */
+void
+dp_vet_operator(DpVet *vet, Node *node)
+{
+	Oid			opno = dp_operator_of(node);
+
+	if (opno >= FirstGenbkiObjectId)
+		dp_refuse(vet, node, psprintf("operator %s", format_operator(opno)),
+				  "use a built-in operator");
+}
+
+/* ------------------------------------------------------------------------
+ * Constant parts
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+dp_function_is_unfoldable(Oid funcid, void *context)
+{
+	const DpAllowed *allowed = dp_allowed_function(funcid);
+
+	if (allowed && allowed->frozen)
+		return false;
+	/* of PostgreSQL itself, and immutable; the walker below sees to the rest */
+	return funcid >= FirstGenbkiObjectId || func_volatile(funcid) != PROVOLATILE_IMMUTABLE;
+}
+
+bool
+dp_array_cast_is_relabel(ArrayCoerceExpr *cast)
+{
+	return IsA(cast->elemexpr, RelabelType) && IsA(((RelabelType *) cast->elemexpr)->arg, CaseTestExpr);
+}
+
+bool
+dp_is_time_function(SQLValueFunction *function)
+{
+	switch (function->op)
+	{
+		case SVFOP_CURRENT_DATE:
+		case SVFOP_CURRENT_TIME:
+		case SVFOP_CURRENT_TIME_N:
+		case SVFOP_CURRENT_TIMESTAMP:
+		case SVFOP_CURRENT_TIMESTAMP_N:
+		case SVFOP_LOCALTIME:
+		case SVFOP_LOCALTIME_N:
+		case SVFOP_LOCALTIMESTAMP:
+		case SVFOP_LOCALTIMESTAMP_N:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * Finds what keeps an expression from being evaluated at once: anything that
+ * depends on rows, parameters or time, or is not PostgreSQL's own.
+ */
+bool
+dp_is_unfoldable(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	check_stack_depth();
+	switch (nodeTag(node))
+	{
+		case T_Const:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+		case T_ScalarArrayOpExpr:
+		case T_BoolExpr:
+		case T_NullTest:
+		case T_BooleanTest:
+		case T_CaseExpr:
+		case T_CaseWhen:
+		case T_CoalesceExpr:
+		case T_MinMaxExpr:
+		case T_RelabelType:
+		case T_CollateExpr:
+		case T_ArrayExpr:
+		case T_NamedArgExpr:
+		case T_List:
+			break;
+		case T_CoerceViaIO:
+			{
+				/*
+				 * literals of dates and the like, which depend on settings,
+				 * but not on time or rows
+				 */
+				CoerceViaIO *io = (CoerceViaIO *) node;
+
+				return !dp_type_is_allowed(io->resulttype) ||
+					dp_is_unfoldable((Node *) io->arg, context);
+			}
+		case T_ArrayCoerceExpr:
+			return !dp_array_cast_is_relabel((ArrayCoerceExpr *) node) ||
+				dp_is_unfoldable((Node *) ((ArrayCoerceExpr *) node)->arg, context);
+		default:
+			return true;
+	}
+	if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcretset)
+		return true;
+	if (dp_operator_of(node) >= FirstGenbkiObjectId)
+		return true;
+	if (!IsA(node, List) && !IsA(node, CaseWhen))
+	{
+		Oid			type = exprType(node);
+
+		if (OidIsValid(get_element_type(type)))
+			type = get_element_type(type);
+		if (!dp_type_is_allowed(type))
+			return true;
+	}
+	if (check_functions_in_node(node, dp_function_is_unfoldable, context))
+		return true;
+	return expression_tree_walker(node, dp_is_unfoldable, context);
+}
+
+/*
+ * The value of a constant expression.  Errors here do not depend on data, and
+ * nothing has been debited yet.
+ */
+Const	   *
+dp_fold(Node *node)
+{
+	Node	   *folded = eval_const_expressions(NULL, copyObject(node));
+
+	if (!IsA(folded, Const))
+		folded = (Node *) evaluate_expr((Expr *) folded, exprType(node), exprTypmod(node), exprCollation(node));
+	/* messages point at what was written */
+	((Const *) folded)->location = exprLocation(node);
+	return castNode(Const, folded);
+}
+
+/*
+ * Refuses calls in a constant expression that fail, with a message of our own
+ * in place of the built-in's: children first, so that what is folded here has
+ * been found good.
+ */
+bool
+dp_refuse_failing(Node *node, DpVet *vet)
+{
+	const DpAllowed *allowed;
+	Oid			funcid;
+	Oid			collation;
+	List	   *args;
+	List	   *folded = NIL;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	check_stack_depth();
+	(void) expression_tree_walker(node, dp_refuse_failing, vet);
+
+	if (IsA(node, FuncExpr))
+	{
+		funcid = ((FuncExpr *) node)->funcid;
+		args = ((FuncExpr *) node)->args;
+		collation = ((FuncExpr *) node)->inputcollid;
+	}
+	else if (IsA(node, OpExpr))
+	{
+		set_opfuncid((OpExpr *) node);
+		funcid = ((OpExpr *) node)->opfuncid;
+		args = ((OpExpr *) node)->args;
+		collation = ((OpExpr *) node)->inputcollid;
+	}
+	else
+		return false;
+	allowed = dp_allowed_function(funcid);
+	if (allowed == NULL || allowed->total == NULL)
+		return false;
+	foreach(lc, args)
+	{
+		Const	   *con = dp_fold(lfirst(lc));
+
+		if (con->constisnull)
+			return false;
+		folded = lappend(folded, con);
+	}
+	if (dp_fold((Node *) makeFuncExpr(dp_total_variant(allowed), exprType(node), folded,
+									  exprCollation(node), collation, COERCE_EXPLICIT_CALL))->constisnull)
+		dp_refuse_function(vet, node, funcid, "it is undefined for these constants");
+	return false;
+}

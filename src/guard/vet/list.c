@@ -1,0 +1,301 @@
+/*-------------------------------------------------------------------------
+ *
+ * list.c
+ *	  The built-in functions that may run on raw rows.
+ *
+ * Curated by hand.  A function is listed as it stands only if, for every
+ * value of every argument, it returns without error, without a message, in
+ * time linear or nearly so in its input, and with a result of fixed length.
+ * What reads strings to the end, or makes them, has a limit (safe.h).  Being immutable or leakproof is
+ * neither necessary nor enough: immutable functions overflow and print values
+ * they fail on, leakproof leaves out what people need.  A function with a
+ * name in column "total" is replaced by that function of schema dp_cdp, which
+ * has the same arguments and result and yields NULL instead of an error.
+ *
+ * sql/total.sql sweeps the whole list, as dp_cdp.allowed_functions()
+ * shows it, over extreme values; what is added here is tested there.
+ *
+ * Not listed, on purpose: regular expressions (time, errors), anything that
+ * formats by settings (to_char of numbers, casts through text), repeat, lpad
+ * and rpad (memory), hash functions (slow when nested), anything on arrays,
+ * ranges, json, xml, text search, and object identifiers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "fmgr.h"
+#include "guard/vet/allow.h"
+
+#define DP_ASIS(f) {F_##f, NULL, 0, DP_CHECK_NONE, false}
+#define DP_TRY(f, total) {F_##f, "try_" total, 0, DP_CHECK_NONE, false}
+/* argument mask constants may not read columns, and must pass check */
+#define DP_TRY_CONST(f, total, constants, check) {F_##f, "try_" total, constants, DP_CHECK_##check, false}
+#define DP_FROZEN(f) {F_##f, NULL, 0, DP_CHECK_NONE, true}
+#define DP_FOLD(f, total) {F_##f, "try_" total, 0, DP_CHECK_NONE, false, true}
+#define DP_LIKE(f) {F_##f, "try_like", DP_ARG(1), DP_CHECK_LIKE, false, false}
+#define DP_NOT_LIKE(f) {F_##f, "try_not_like", DP_ARG(1), DP_CHECK_LIKE, false, false, "try_like"}
+#define DP_ILIKE(f) {F_##f, "try_ilike", DP_ARG(1), DP_CHECK_LIKE, false, true}
+#define DP_NOT_ILIKE(f) {F_##f, "try_not_ilike", DP_ARG(1), DP_CHECK_LIKE, false, true, "try_ilike"}
+
+#define DP_ARG(n) (1 << (n))
+
+/* comparisons whose names follow one of the two customs */
+#define DP_COMPARE(t) \
+	DP_ASIS(t##EQ), DP_ASIS(t##NE), DP_ASIS(t##LT), DP_ASIS(t##LE), DP_ASIS(t##GT), DP_ASIS(t##GE)
+#define DP_COMPARE_(t) \
+	DP_ASIS(t##_EQ), DP_ASIS(t##_NE), DP_ASIS(t##_LT), DP_ASIS(t##_LE), DP_ASIS(t##_GT), DP_ASIS(t##_GE)
+#define DP_COMPARE_CROSS(t, u) \
+	DP_ASIS(t##_EQ_##u), DP_ASIS(t##_NE_##u), DP_ASIS(t##_LT_##u), \
+	DP_ASIS(t##_LE_##u), DP_ASIS(t##_GT_##u), DP_ASIS(t##_GE_##u)
+
+#define DP_ARITHMETIC(t) \
+	DP_TRY(t##PL, "add"), DP_TRY(t##MI, "subtract"), DP_TRY(t##MUL, "multiply"), DP_TRY(t##DIV, "divide")
+#define DP_ARITHMETIC_(t) \
+	DP_TRY(t##_ADD, "add"), DP_TRY(t##_SUB, "subtract"), DP_TRY(t##_MUL, "multiply"), DP_TRY(t##_DIV, "divide")
+
+static const DpAllowed dp_allowed[] = {
+	/* comparisons */
+	DP_COMPARE(BOOL),
+	DP_COMPARE(INT2), DP_COMPARE(INT4), DP_COMPARE(INT8),
+	DP_COMPARE(INT24), DP_COMPARE(INT42), DP_COMPARE(INT28),
+	DP_COMPARE(INT82), DP_COMPARE(INT48), DP_COMPARE(INT84),
+	DP_COMPARE(FLOAT4), DP_COMPARE(FLOAT8), DP_COMPARE(FLOAT48), DP_COMPARE(FLOAT84),
+	DP_COMPARE_(NUMERIC),
+	DP_COMPARE_(CASH),
+	DP_ASIS(TEXTEQ), DP_ASIS(TEXTNE),
+	DP_ASIS(TEXT_LT), DP_ASIS(TEXT_LE), DP_ASIS(TEXT_GT), DP_ASIS(TEXT_GE),
+	DP_COMPARE(BPCHAR), DP_COMPARE(NAME), DP_COMPARE(CHAR), DP_COMPARE(BYTEA),
+	DP_ASIS(NAMEEQTEXT), DP_ASIS(NAMENETEXT), DP_ASIS(NAMELTTEXT),
+	DP_ASIS(NAMELETEXT), DP_ASIS(NAMEGTTEXT), DP_ASIS(NAMEGETEXT),
+	DP_ASIS(TEXTEQNAME), DP_ASIS(TEXTNENAME), DP_ASIS(TEXTLTNAME),
+	DP_ASIS(TEXTLENAME), DP_ASIS(TEXTGTNAME), DP_ASIS(TEXTGENAME),
+	DP_COMPARE_(DATE), DP_COMPARE_(TIME), DP_COMPARE_(TIMETZ),
+	DP_COMPARE_(TIMESTAMP), DP_COMPARE_(TIMESTAMPTZ), DP_COMPARE_(INTERVAL),
+	DP_COMPARE_CROSS(DATE, TIMESTAMP), DP_COMPARE_CROSS(TIMESTAMP, DATE),
+	DP_COMPARE_CROSS(DATE, TIMESTAMPTZ), DP_COMPARE_CROSS(TIMESTAMPTZ, DATE),
+	DP_COMPARE_CROSS(TIMESTAMP, TIMESTAMPTZ), DP_COMPARE_CROSS(TIMESTAMPTZ, TIMESTAMP),
+	DP_COMPARE_(UUID), DP_COMPARE_(NETWORK), DP_COMPARE_(MACADDR), DP_COMPARE_(MACADDR8),
+	DP_COMPARE(OID), DP_COMPARE(BIT), DP_COMPARE(VARBIT),
+	DP_COMPARE_(ENUM),
+
+	/* integers */
+	DP_ARITHMETIC(INT2), DP_ARITHMETIC(INT4), DP_ARITHMETIC(INT8),
+	DP_ARITHMETIC(INT24), DP_ARITHMETIC(INT42), DP_ARITHMETIC(INT28),
+	DP_ARITHMETIC(INT82), DP_ARITHMETIC(INT48), DP_ARITHMETIC(INT84),
+	DP_TRY(INT2MOD, "mod"), DP_TRY(INT4MOD, "mod"), DP_TRY(INT8MOD, "mod"),
+	DP_TRY(MOD_INT2_INT2, "mod"), DP_TRY(MOD_INT4_INT4, "mod"), DP_TRY(MOD_INT8_INT8, "mod"),
+	DP_TRY(INT2UM, "negate"), DP_TRY(INT4UM, "negate"), DP_TRY(INT8UM, "negate"),
+	DP_ASIS(INT2UP), DP_ASIS(INT4UP), DP_ASIS(INT8UP),
+	DP_TRY(INT2ABS, "abs"), DP_TRY(INT4ABS, "abs"), DP_TRY(INT8ABS, "abs"),
+	DP_TRY(ABS_INT2, "abs"), DP_TRY(ABS_INT4, "abs"), DP_TRY(ABS_INT8, "abs"),
+	DP_ASIS(INT2AND), DP_ASIS(INT4AND), DP_ASIS(INT8AND),
+	DP_ASIS(INT2OR), DP_ASIS(INT4OR), DP_ASIS(INT8OR),
+	DP_ASIS(INT2XOR), DP_ASIS(INT4XOR), DP_ASIS(INT8XOR),
+	DP_ASIS(INT2NOT), DP_ASIS(INT4NOT), DP_ASIS(INT8NOT),
+
+	/* floating point */
+	DP_ARITHMETIC(FLOAT4), DP_ARITHMETIC(FLOAT8), DP_ARITHMETIC(FLOAT48), DP_ARITHMETIC(FLOAT84),
+	DP_ASIS(FLOAT4UM), DP_ASIS(FLOAT8UM), DP_ASIS(FLOAT4UP), DP_ASIS(FLOAT8UP),
+	DP_ASIS(FLOAT4ABS), DP_ASIS(FLOAT8ABS), DP_ASIS(ABS_FLOAT4), DP_ASIS(ABS_FLOAT8),
+	DP_ASIS(CEIL_FLOAT8), DP_ASIS(CEILING_FLOAT8), DP_ASIS(FLOOR_FLOAT8),
+	DP_ASIS(ROUND_FLOAT8), DP_ASIS(TRUNC_FLOAT8), DP_ASIS(SIGN_FLOAT8),
+	DP_ASIS(CBRT), DP_ASIS(DCBRT), DP_ASIS(PI),
+	DP_TRY(SQRT_FLOAT8, "sqrt"), DP_TRY(DSQRT, "sqrt"),
+	DP_TRY(LN_FLOAT8, "ln"), DP_TRY(DLOG1, "ln"),
+	DP_TRY(LOG_FLOAT8, "log"), DP_TRY(LOG10_FLOAT8, "log"), DP_TRY(DLOG10, "log"),
+	DP_TRY(EXP_FLOAT8, "exp"), DP_TRY(DEXP, "exp"),
+	DP_TRY(POWER_FLOAT8_FLOAT8, "power"), DP_TRY(POW_FLOAT8_FLOAT8, "power"), DP_TRY(DPOW, "power"),
+	DP_TRY(WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4, "width_bucket"),
+
+	/* numeric */
+	DP_ARITHMETIC_(NUMERIC),
+	DP_TRY(NUMERIC_MOD, "mod"), DP_TRY(MOD_NUMERIC_NUMERIC, "mod"),
+	DP_ASIS(NUMERIC_UMINUS), DP_ASIS(NUMERIC_UPLUS), DP_ASIS(NUMERIC_ABS), DP_ASIS(ABS_NUMERIC),
+	DP_ASIS(SIGN_NUMERIC), DP_ASIS(TRUNC_NUMERIC), DP_ASIS(TRUNC_NUMERIC_INT4),
+	DP_ASIS(TRIM_SCALE), DP_ASIS(SCALE), DP_ASIS(MIN_SCALE),
+	DP_TRY(CEIL_NUMERIC, "ceil"), DP_TRY(CEILING_NUMERIC, "ceil"), DP_TRY(FLOOR_NUMERIC, "floor"),
+	DP_TRY(ROUND_NUMERIC, "round"), DP_TRY(ROUND_NUMERIC_INT4, "round"),
+	DP_TRY(SQRT_NUMERIC, "sqrt"), DP_TRY(NUMERIC_SQRT, "sqrt"),
+	DP_TRY(WIDTH_BUCKET_NUMERIC_NUMERIC_NUMERIC_INT4, "width_bucket"),
+
+	/* casts between numbers */
+	DP_ASIS(INT4_INT2), DP_ASIS(INT8_INT2), DP_ASIS(INT8_INT4),
+	DP_TRY(INT2_INT4, "int2"), DP_TRY(INT2_INT8, "int2"), DP_TRY(INT4_INT8, "int4"),
+	DP_ASIS(FLOAT4_INT2), DP_ASIS(FLOAT4_INT4), DP_ASIS(FLOAT4_INT8),
+	DP_ASIS(FLOAT8_INT2), DP_ASIS(FLOAT8_INT4), DP_ASIS(FLOAT8_INT8), DP_ASIS(FLOAT8_FLOAT4),
+	DP_TRY(FLOAT4_FLOAT8, "float4"),
+	DP_TRY(INT2_FLOAT4, "int2"), DP_TRY(INT4_FLOAT4, "int4"), DP_TRY(INT8_FLOAT4, "int8"),
+	DP_TRY(INT2_FLOAT8, "int2"), DP_TRY(INT4_FLOAT8, "int4"), DP_TRY(INT8_FLOAT8, "int8"),
+	DP_ASIS(NUMERIC_INT2), DP_ASIS(NUMERIC_INT4), DP_ASIS(NUMERIC_INT8),
+	DP_ASIS(NUMERIC_FLOAT4), DP_ASIS(NUMERIC_FLOAT8),
+	DP_TRY(INT2_NUMERIC, "int2"), DP_TRY(INT4_NUMERIC, "int4"), DP_TRY(INT8_NUMERIC, "int8"),
+	DP_TRY(FLOAT4_NUMERIC, "float4"), DP_TRY(FLOAT8_NUMERIC, "float8"),
+	DP_TRY_CONST(NUMERIC_NUMERIC_INT4, "numeric", DP_ARG(1), NONE),
+	DP_ASIS(BOOL_INT4), DP_ASIS(INT4_BOOL), DP_ASIS(INT4_CHAR),
+
+	/* strings */
+	DP_TRY(LENGTH_TEXT, "length"), DP_TRY(LENGTH_BPCHAR, "length"),
+	DP_TRY(CHAR_LENGTH_TEXT, "length"), DP_TRY(CHAR_LENGTH_BPCHAR, "length"),
+	DP_TRY(CHARACTER_LENGTH_TEXT, "length"), DP_TRY(CHARACTER_LENGTH_BPCHAR, "length"), DP_TRY(TEXTLEN, "length"),
+	DP_ASIS(OCTET_LENGTH_TEXT), DP_ASIS(OCTET_LENGTH_BPCHAR), DP_ASIS(OCTET_LENGTH_BYTEA),
+	DP_FOLD(LOWER_TEXT, "lower"), DP_FOLD(UPPER_TEXT, "upper"), DP_FOLD(INITCAP, "initcap"),
+	DP_TRY(BTRIM_TEXT, "btrim"), DP_TRY(LTRIM_TEXT, "ltrim"), DP_TRY(RTRIM_TEXT, "rtrim"),
+	DP_TRY_CONST(BTRIM_TEXT_TEXT, "btrim", DP_ARG(1), NONE),
+	DP_TRY_CONST(LTRIM_TEXT_TEXT, "ltrim", DP_ARG(1), NONE),
+	DP_TRY_CONST(RTRIM_TEXT_TEXT, "rtrim", DP_ARG(1), NONE),
+	DP_TRY(LEFT, "left"), DP_TRY(RIGHT, "right"), DP_TRY(REVERSE_TEXT, "reverse"),
+	DP_TRY(SUBSTR_TEXT_INT4, "substring"), DP_TRY(SUBSTRING_TEXT_INT4, "substring"),
+	DP_TRY(SUBSTR_TEXT_INT4_INT4, "substring"), DP_TRY(SUBSTRING_TEXT_INT4_INT4, "substring"),
+	DP_TRY(STARTS_WITH, "starts_with"), DP_TRY(STRPOS, "strpos"), DP_TRY(POSITION_TEXT_TEXT, "strpos"),
+	DP_TRY(TEXTCAT, "concat"),
+	DP_TRY_CONST(REPLACE, "replace", DP_ARG(1) | DP_ARG(2), NONE),
+	DP_TRY_CONST(SPLIT_PART, "split_part", DP_ARG(1) | DP_ARG(2), NONE),
+	DP_LIKE(TEXTLIKE), DP_NOT_LIKE(TEXTNLIKE),
+	DP_LIKE(LIKE_TEXT_TEXT),
+	DP_NOT_LIKE(NOTLIKE_TEXT_TEXT),
+	DP_LIKE(BPCHARLIKE), DP_NOT_LIKE(BPCHARNLIKE),
+	DP_LIKE(NAMELIKE), DP_NOT_LIKE(NAMENLIKE),
+	DP_ILIKE(TEXTICLIKE), DP_NOT_ILIKE(TEXTICNLIKE),
+	DP_ILIKE(BPCHARICLIKE),
+	DP_NOT_ILIKE(BPCHARICNLIKE),
+	DP_ILIKE(NAMEICLIKE), DP_NOT_ILIKE(NAMEICNLIKE),
+	DP_TRY(TEXT_BPCHAR, "text"), DP_ASIS(TEXT_NAME), DP_ASIS(TEXT_CHAR), DP_ASIS(TEXT_BOOL), DP_TRY(NAME_TEXT, "name"),
+	DP_TRY_CONST(VARCHAR_VARCHAR_INT4_BOOL, "varchar", DP_ARG(1) | DP_ARG(2), LENGTH),
+	DP_TRY_CONST(BPCHAR_BPCHAR_INT4_BOOL, "bpchar", DP_ARG(1) | DP_ARG(2), LENGTH),
+
+	/* dates and times */
+	DP_ASIS(ISFINITE_DATE), DP_ASIS(ISFINITE_TIMESTAMP), DP_ASIS(ISFINITE_TIMESTAMPTZ),
+	DP_ASIS(ISFINITE_INTERVAL),
+	DP_ASIS(NOW), DP_ASIS(TRANSACTION_TIMESTAMP), DP_ASIS(STATEMENT_TIMESTAMP),
+	DP_ASIS(DATE_TIMESTAMP), DP_ASIS(TIME_TIMESTAMP),
+	DP_TRY(TIMESTAMP_DATE, "timestamp"), DP_TRY(TIMESTAMPTZ_DATE, "timestamptz"),
+	DP_TRY(TIMESTAMPTZ_TIMESTAMP, "timestamptz"), DP_TRY(TIMESTAMP_TIMESTAMPTZ, "timestamp"),
+	DP_TRY(DATE_TIMESTAMPTZ, "date"), DP_TRY(TIME_TIMESTAMPTZ, "time"),
+	DP_TRY_CONST(TIMESTAMP_TIMESTAMP_INT4, "timestamp", DP_ARG(1), NONE),
+	DP_TRY_CONST(TIMESTAMPTZ_TIMESTAMPTZ_INT4, "timestamptz", DP_ARG(1), NONE),
+	DP_TRY(DATE_MI, "subtract"), DP_TRY(DATE_PLI, "add"), DP_TRY(DATE_MII, "subtract"),
+	DP_TRY(INTEGER_PL_DATE, "add"),
+	DP_TRY(DATE_PL_INTERVAL, "add"), DP_TRY(DATE_MI_INTERVAL, "subtract"), DP_TRY(INTERVAL_PL_DATE, "add"),
+	DP_TRY(TIMESTAMP_MI, "subtract"), DP_TRY(TIMESTAMPTZ_MI, "subtract"),
+	DP_TRY(TIMESTAMP_PL_INTERVAL, "add"), DP_TRY(TIMESTAMP_MI_INTERVAL, "subtract"),
+	DP_TRY(INTERVAL_PL_TIMESTAMP, "add"),
+	DP_TRY(TIMESTAMPTZ_PL_INTERVAL, "add"), DP_TRY(TIMESTAMPTZ_MI_INTERVAL, "subtract"),
+	DP_TRY(INTERVAL_PL_TIMESTAMPTZ, "add"),
+	DP_TRY(AGE_TIMESTAMP_TIMESTAMP, "age"), DP_TRY(AGE_TIMESTAMPTZ_TIMESTAMPTZ, "age"),
+	DP_TRY_CONST(EXTRACT_TEXT_DATE, "extract", DP_ARG(0), FIELD),
+	DP_TRY_CONST(EXTRACT_TEXT_TIME, "extract", DP_ARG(0), FIELD),
+	DP_TRY_CONST(EXTRACT_TEXT_TIMESTAMP, "extract", DP_ARG(0), FIELD),
+	DP_TRY_CONST(EXTRACT_TEXT_TIMESTAMPTZ, "extract", DP_ARG(0), FIELD),
+	DP_TRY_CONST(EXTRACT_TEXT_INTERVAL, "extract", DP_ARG(0), FIELD),
+	DP_TRY_CONST(DATE_PART_TEXT_DATE, "date_part", DP_ARG(0), FIELD),
+	DP_TRY_CONST(DATE_PART_TEXT_TIME, "date_part", DP_ARG(0), FIELD),
+	DP_TRY_CONST(DATE_PART_TEXT_TIMESTAMP, "date_part", DP_ARG(0), FIELD),
+	DP_TRY_CONST(DATE_PART_TEXT_TIMESTAMPTZ, "date_part", DP_ARG(0), FIELD),
+	DP_TRY_CONST(DATE_PART_TEXT_INTERVAL, "date_part", DP_ARG(0), FIELD),
+	DP_TRY_CONST(DATE_TRUNC_TEXT_TIMESTAMP, "date_trunc", DP_ARG(0), TRUNC),
+	DP_TRY_CONST(DATE_TRUNC_TEXT_TIMESTAMPTZ, "date_trunc", DP_ARG(0), TRUNC),
+	DP_TRY_CONST(DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, "date_trunc", DP_ARG(0) | DP_ARG(2), TRUNC),
+	DP_TRY_CONST(TIMEZONE_TEXT_TIMESTAMP, "timezone", DP_ARG(0), ZONE),
+	DP_TRY_CONST(TIMEZONE_TEXT_TIMESTAMPTZ, "timezone", DP_ARG(0), ZONE),
+	DP_TRY_CONST(TO_CHAR_TIMESTAMP_TEXT, "to_char", DP_ARG(1), FORMAT),
+	DP_TRY_CONST(TO_CHAR_TIMESTAMPTZ_TEXT, "to_char", DP_ARG(1), FORMAT),
+
+	/*
+	 * of constants: how tools write dates; evaluated when the query is
+	 * checked
+	 */
+	DP_FROZEN(TO_DATE), DP_FROZEN(TO_TIMESTAMP_TEXT_TEXT)
+};
+
+const DpAllowed *
+dp_allowed_functions(int *count)
+{
+	*count = lengthof(dp_allowed);
+	return dp_allowed;
+}
+
+static int
+dp_by_oid(const void *a, const void *b)
+{
+	Oid			x = (*(const DpAllowed *const *) a)->funcid;
+	Oid			y = (*(const DpAllowed *const *) b)->funcid;
+
+	return x < y ? -1 : x > y;
+}
+
+const DpAllowed *
+dp_allowed_function(Oid funcid)
+{
+	static const DpAllowed *sorted[lengthof(dp_allowed)];
+	static bool is_sorted = false;
+	DpAllowed	key;
+	const DpAllowed *wanted = &key;
+	const DpAllowed **found;
+
+	if (!is_sorted)
+	{
+		int			i;
+
+		for (i = 0; i < lengthof(dp_allowed); i++)
+			sorted[i] = &dp_allowed[i];
+		qsort(sorted, lengthof(dp_allowed), sizeof(sorted[0]), dp_by_oid);
+		is_sorted = true;
+	}
+	key.funcid = funcid;
+	found = bsearch(&wanted, sorted, lengthof(dp_allowed), sizeof(sorted[0]), dp_by_oid);
+	return found ? *found : NULL;
+}
+
+/* what people reach for first, and what there is instead */
+static const struct
+{
+	Oid			funcid;
+	const char *instead;
+}			dp_instead[] = {
+	{F_TEXTREGEXEQ, "use LIKE with a constant pattern"},
+	{F_TEXTREGEXNE, "use NOT LIKE with a constant pattern"},
+	{F_TEXTICREGEXEQ, "use ILIKE with a constant pattern"},
+	{F_TEXTICREGEXNE, "use NOT ILIKE with a constant pattern"},
+	{F_BPCHARREGEXEQ, "use LIKE with a constant pattern"},
+	{F_BPCHARICREGEXEQ, "use ILIKE with a constant pattern"},
+	{F_REGEXP_REPLACE_TEXT_TEXT_TEXT, "use replace(string, from, to)"},
+	{F_SUBSTRING_TEXT_TEXT, "use substring(string, start, length) or split_part"},
+	{F_TEXTANYCAT, "cast to text what is to be concatenated"},
+	{F_ANYTEXTCAT, "cast to text what is to be concatenated"},
+	{F_CONCAT, "use the operator ||"},
+	{F_CONCAT_WS, "use the operator ||"},
+	{F_LN_NUMERIC, "cast the argument to double precision"},
+	{F_LOG_NUMERIC, "cast the argument to double precision"},
+	{F_LOG10_NUMERIC, "cast the argument to double precision"},
+	{F_LOG_NUMERIC_NUMERIC, "divide two ln() of double precision"},
+	{F_EXP_NUMERIC, "cast the argument to double precision"},
+	{F_POWER_NUMERIC_NUMERIC, "cast the arguments to double precision"},
+	{F_POW_NUMERIC_NUMERIC, "cast the arguments to double precision"},
+	{F_NUMERIC_POWER, "cast the arguments to double precision"},
+	{F_AGE_TIMESTAMP, "use age(current_date, timestamp) or a difference"},
+	{F_AGE_TIMESTAMPTZ, "use age(now(), timestamp) or a difference"},
+	{F_TO_CHAR_NUMERIC_TEXT, "format the released value outside of the aggregate, or cast to text"},
+	{F_TO_CHAR_INT4_TEXT, "format the released value outside of the aggregate, or cast to text"},
+	{F_TO_CHAR_INT8_TEXT, "format the released value outside of the aggregate, or cast to text"},
+	{F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, "use date_trunc"},
+	{F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, "use date_trunc"},
+	{F_CLOCK_TIMESTAMP, "use now()"},
+	{F_MD5_TEXT, "group by the column itself or by left(column, n)"},
+	{F_TIMEZONE_INTERVAL_TIMESTAMP, "write a full time zone name such as 'Europe/Berlin'"},
+	{F_TIMEZONE_INTERVAL_TIMESTAMPTZ, "write a full time zone name such as 'Europe/Berlin'"}
+};
+
+const char *
+dp_nearest_allowed(Oid funcid)
+{
+	int			i;
+
+	for (i = 0; i < lengthof(dp_instead); i++)
+	{
+		if (dp_instead[i].funcid == funcid)
+			return dp_instead[i].instead;
+	}
+	return NULL;
+}

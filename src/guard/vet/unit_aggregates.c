@@ -1,0 +1,245 @@
+/*-------------------------------------------------------------------------
+ *
+ * unit_aggregates.c
+ *	  The aggregates that a subquery which groups by the privacy unit may
+ *	  compute, exactly, on the rows of one unit.
+ *
+ * Curated by hand, like the functions in list.c, and for the same
+ * reason: such an aggregate runs on raw rows, and an error would be an exact
+ * answer.
+ *
+ * Invariants:
+ * - A result is a function of the multiset of the unit's rows.  Their order is
+ *	 that of a scan, a sort or a hash table, in which everybody's rows are, so
+ *	 that whatever depended on it would depend on others.  Integers and numeric
+ *	 are added up exactly by PostgreSQL; averages and variances are computed of
+ *	 exact sums, and the scale of a numeric result of the largest scale of the
+ *	 rows.  Floating point is not added up exactly, and of values that are
+ *	 equal but written differently PostgreSQL keeps the one that came first: for
+ *	 these an aggregate unit_* of schema dp_cdp is run instead
+ *	 (agg/exact/float.c, agg/exact/full_order.c).  DISTINCT keeps the first of equal
+ *	 values, too: it is left out where it changes nothing, and otherwise done
+ *	 on canonical forms.
+ * - No rows raise an error.  Sums, averages and variances of numeric overflow,
+ *	 and the strings that min and max keep may be too long for one row; of
+ *	 these, values so large that they might are taken for NULL, by a function
+ *	 try_* of schema dp_cdp around the argument, which reads one row alone.  Results of floating point that are too large are NULL.
+ *
+ * sql/unit_aggregates.sql sweeps the whole list for both, over orders, plans
+ * and parallel workers.
+ *
+ * Not listed, on purpose: sums of money and interval (they overflow), what
+ * makes arrays, strings or documents (memory), ordered sets, and aggregates
+ * that anybody but PostgreSQL wrote.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "base/compat.h"
+#include "catalog/pg_aggregate_d.h"
+#include "catalog/pg_proc.h"
+#include "guard/vet/vet.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_func.h"
+#include "policy/policy.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
+
+/* as it stands; over values that go through a function; another in its place */
+#define DP_AGG(f) {F_##f, NULL, NULL, false}
+#define DP_AGG_TRY(f, summand) {F_##f, "try_" summand, NULL, false}
+#define DP_AGG_OWN(f, own) {F_##f, NULL, "unit_" own, false}
+
+/* equal values change nothing, nor does their number */
+#define DP_AGG_SET(f) {F_##f, NULL, NULL, true}
+#define DP_AGG_ORDER(t) DP_AGG_SET(MIN_##t), DP_AGG_SET(MAX_##t)
+#define DP_AGG_ORDER_OWN(t) {F_MIN_##t, NULL, "unit_min", true}, {F_MAX_##t, NULL, "unit_max", true}
+
+#define DP_AGG_SPREAD(t) \
+	DP_AGG(VARIANCE_##t), DP_AGG(VAR_SAMP_##t), DP_AGG(VAR_POP_##t), \
+	DP_AGG(STDDEV_##t), DP_AGG(STDDEV_SAMP_##t), DP_AGG(STDDEV_POP_##t)
+#define DP_AGG_SPREAD_TRY(t, summand) \
+	DP_AGG_TRY(VARIANCE_##t, summand), DP_AGG_TRY(VAR_SAMP_##t, summand), DP_AGG_TRY(VAR_POP_##t, summand), \
+	DP_AGG_TRY(STDDEV_##t, summand), DP_AGG_TRY(STDDEV_SAMP_##t, summand), DP_AGG_TRY(STDDEV_POP_##t, summand)
+#define DP_AGG_FLOAT(t) \
+	DP_AGG_OWN(SUM_##t, "sum"), DP_AGG_OWN(AVG_##t, "avg"), \
+	DP_AGG_OWN(VARIANCE_##t, "var_samp"), DP_AGG_OWN(VAR_SAMP_##t, "var_samp"), DP_AGG_OWN(VAR_POP_##t, "var_pop"), \
+	DP_AGG_OWN(STDDEV_##t, "stddev_samp"), DP_AGG_OWN(STDDEV_SAMP_##t, "stddev_samp"), \
+	DP_AGG_OWN(STDDEV_POP_##t, "stddev_pop")
+
+static const DpUnitAggregate dp_unit_aggregate_list[] = {
+	DP_AGG(COUNT_), DP_AGG(COUNT_ANY),
+	DP_AGG_SET(BOOL_AND), DP_AGG_SET(BOOL_OR), DP_AGG_SET(EVERY),
+
+	/* equal values of these are the same */
+	DP_AGG_ORDER(INT2), DP_AGG_ORDER(INT4), DP_AGG_ORDER(INT8), DP_AGG_ORDER(OID), DP_AGG_ORDER(MONEY),
+	DP_AGG_ORDER(ANYENUM), DP_AGG_ORDER(INET),
+	DP_AGG_ORDER(DATE), DP_AGG_ORDER(TIME), DP_AGG_ORDER(TIMETZ),
+	DP_AGG_ORDER(TIMESTAMP), DP_AGG_ORDER(TIMESTAMPTZ),
+	/* and of these are not */
+	DP_AGG_ORDER_OWN(FLOAT4), DP_AGG_ORDER_OWN(FLOAT8), DP_AGG_ORDER_OWN(NUMERIC), DP_AGG_ORDER_OWN(INTERVAL),
+	/* what is kept of strings is read in full, and several of them must fit one row */
+	{F_MIN_TEXT, "try_summand", NULL, true}, {F_MAX_TEXT, "try_summand", NULL, true},
+	{F_MIN_BPCHAR, "try_summand", "unit_min", true}, {F_MAX_BPCHAR, "try_summand", "unit_max", true},
+
+	/* these add up in wider types, which hold more rows than there can be */
+	DP_AGG(SUM_INT2), DP_AGG(SUM_INT4), DP_AGG(SUM_INT8),
+	DP_AGG(AVG_INT2), DP_AGG(AVG_INT4), DP_AGG(AVG_INT8),
+	DP_AGG_SPREAD(INT2), DP_AGG_SPREAD(INT4), DP_AGG_SPREAD(INT8),
+
+	DP_AGG_FLOAT(FLOAT4), DP_AGG_FLOAT(FLOAT8),
+	DP_AGG_TRY(SUM_NUMERIC, "summand"), DP_AGG_TRY(AVG_NUMERIC, "summand"),
+	DP_AGG_SPREAD_TRY(NUMERIC, "summand_squared")
+};
+
+const DpUnitAggregate *
+dp_unit_aggregates(int *count)
+{
+	*count = lengthof(dp_unit_aggregate_list);
+	return dp_unit_aggregate_list;
+}
+
+static const DpUnitAggregate *
+dp_unit_aggregate(Oid aggfnoid)
+{
+	int			i;
+
+	for (i = 0; i < lengthof(dp_unit_aggregate_list); i++)
+	{
+		if (dp_unit_aggregate_list[i].aggfnoid == aggfnoid)
+			return &dp_unit_aggregate_list[i];
+	}
+	return NULL;
+}
+
+static const char *
+dp_remedy_for(Oid aggfnoid)
+{
+	switch (aggfnoid)
+	{
+		case F_SUM_MONEY:
+			return "the table's owner can keep amounts as numeric";
+		case F_SUM_INTERVAL:
+		case F_AVG_INTERVAL:
+			return "aggregate extract(epoch FROM interval)";
+		default:
+			return "a subquery that groups by the privacy unit may use count, min, max, bool_and, bool_or, "
+				"and sum, avg, variance and stddev of numbers";
+	}
+}
+
+/* the aggregate of schema dp_cdp with this name, argument and result */
+static Oid
+own_aggregate(const char *name, Oid argtype, Oid result)
+{
+	Oid			funcid = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
+										 PointerGetDatum(buildoidvector(&argtype, 1)),
+										 ObjectIdGetDatum(dp_internal_schema()));
+
+	if (!OidIsValid(funcid) || get_func_prokind(funcid) != PROKIND_AGGREGATE ||
+		get_func_rettype(funcid) != result)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("aggregate dp_cdp.%s is missing or altered; run ALTER EXTENSION dp_cdp UPDATE",
+						funcname_signature_string(name, 1, NIL, &argtype))));
+	return funcid;
+}
+
+static Oid
+summand_function(const DpUnitAggregate *allowed)
+{
+	Oid		   *types;
+	int			nargs;
+
+	(void) get_func_signature(allowed->aggfnoid, &types, &nargs);
+	return dp_own_function(allowed->summand, 1, types, types[0]);
+}
+
+Oid
+dp_unit_aggregate_total(const DpUnitAggregate *allowed)
+{
+	Oid		   *types;
+	int			nargs;
+	Oid			result = get_func_signature(allowed->aggfnoid, &types, &nargs);
+
+	if (allowed->own)
+		return own_aggregate(allowed->own, types[0], result);
+	return allowed->summand ? summand_function(allowed) : InvalidOid;
+}
+
+/* an argument in its total form */
+static Expr *
+dp_vet_argument(DpVet *vet, Aggref *agg, const DpUnitAggregate *allowed, Expr *expr)
+{
+	Node	   *arg = dp_vet((Node *) expr, vet);
+	FuncExpr   *call;
+
+	if (agg->aggdistinct != NIL)
+	{
+		dp_vet_input_collation(vet, arg, list_make1(arg), exprCollation(arg));
+		arg = dp_canonical_key(arg);
+	}
+	if (allowed->summand == NULL)
+		return (Expr *) arg;
+	call = makeFuncExpr(summand_function(allowed), exprType(arg),
+						list_make1(arg), exprCollation(arg), InvalidOid, COERCE_EXPLICIT_CALL);
+	call->location = exprLocation(arg);
+	return (Expr *) call;
+}
+
+Node	   *
+dp_vet_unit_aggregate(DpVet *vet, Aggref *agg)
+{
+	const DpUnitAggregate *allowed = dp_unit_aggregate(agg->aggfnoid);
+	DpAllowContext rows = *vet->cxt;
+	DpVet		inner = {&rows, false, InvalidOid};
+	Aggref	   *copy;
+	ListCell   *lc;
+
+	/* within, there are rows and no aggregates */
+	rows.unit_aggregates = false;
+
+	if (vet->no_columns)
+		dp_refuse(vet, (Node *) agg, "an aggregate in place of a constant", NULL);
+	if (allowed == NULL || agg->aggkind != AGGKIND_NORMAL || agg->aggvariadic)
+		dp_refuse(vet, (Node *) agg, psprintf("aggregate %s", format_procedure(agg->aggfnoid)),
+				  dp_remedy_for(agg->aggfnoid));
+	if (agg->aggorder != NIL)
+		dp_refuse(vet, (Node *) agg, "ORDER BY inside of an aggregate",
+				  "leave it out: the result does not depend on it");
+
+	/* those that compare strings are told how by their input collation */
+	if (agg->aggfnoid != F_COUNT_ANY && agg->aggfnoid != F_COUNT_)
+		dp_vet_input_collation(vet, (Node *) agg, agg->args ? list_make1(linitial_node(TargetEntry, agg->args)->expr) : NIL,
+							   agg->inputcollid);
+	dp_vet_type(vet, (Node *) agg, agg->aggtype);
+	dp_vet_collation(vet, (Node *) agg, agg->aggcollid);
+	foreach(lc, agg->aggdistinct)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+
+		if (clause->eqop >= FirstGenbkiObjectId || clause->sortop >= FirstGenbkiObjectId)
+			dp_refuse(vet, (Node *) agg, "DISTINCT by an operator that is not built in", NULL);
+	}
+
+	copy = copyObject(agg);
+	if (allowed->of_set)
+		copy->aggdistinct = NIL;
+	foreach(lc, copy->args)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+
+		if (allowed->of_set)
+			tle->ressortgroupref = 0;
+		tle->expr = dp_vet_argument(&inner, copy, allowed, tle->expr);
+	}
+	if (allowed->own)
+		copy->aggfnoid = dp_unit_aggregate_total(allowed);
+	copy->aggfilter = (Expr *) dp_vet((Node *) copy->aggfilter, &inner);
+	return (Node *) copy;
+}

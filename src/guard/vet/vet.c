@@ -1,0 +1,444 @@
+/*-------------------------------------------------------------------------
+ *
+ * checks.c
+ *	  Decides whether an expression may run on raw rows, and makes it total.
+ *
+ * Invariants:
+ *
+ * - Every node type, function and data type that is not expressly accepted is
+ *	 refused.
+ * - The result contains only functions of the list that are total, and C
+ *	 functions try_* of schema dp_cdp; none raises an error for any row or
+ *	 parameter.  Functions that a superuser has added are trusted for it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "catalog/pg_type_d.h"
+#include "guard/vet/vet.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+static List *
+dp_vet_list(List *list, DpVet *vet)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, list)
+		result = lappend(result, dp_vet(lfirst(lc), vet));
+	return result;
+}
+
+static Node *
+dp_vet_var(DpVet *vet, Var *var)
+{
+	const DpAllowContext *cxt = vet->cxt;
+
+	if (var->varlevelsup != 0)
+		dp_refuse(vet, (Node *) var, "a column of an outer query", "join the table instead");
+	if (var->varattno == 0)
+		dp_refuse(vet, (Node *) var, "a whole row", "name its columns");
+	if (var->varattno < 0)
+		dp_refuse(vet, (Node *) var, "a system column", NULL);
+	if (cxt && cxt->rtindexes && !bms_is_member(var->varno, cxt->rtindexes))
+		dp_refuse(vet, (Node *) var, "a column of this table or subquery", NULL);
+	if (cxt && var->varno <= list_length(cxt->rtable))
+	{
+		RangeTblEntry *rte = rt_fetch(var->varno, cxt->rtable);
+
+		if (rte->rtekind == RTE_RELATION && dp_is_virtual_column(rte->relid, var->varattno))
+			dp_refuse(vet, (Node *) var,
+					  psprintf("virtual generated column \"%s\"", get_rte_attribute_name(rte, var->varattno)),
+					  "write its expression, or let the owner make it STORED");
+	}
+	if (!dp_type_is_allowed(var->vartype) && cxt && var->varno <= list_length(cxt->rtable))
+	{
+		RangeTblEntry *rte = rt_fetch(var->varno, cxt->rtable);
+
+		dp_refuse(vet, (Node *) var,
+				  psprintf("column \"%s\" of type %s", get_rte_attribute_name(rte, var->varattno),
+						   format_type_be(var->vartype)),
+				  get_typtype(var->vartype) == TYPTYPE_DOMAIN ?
+				  "its owner can give it the domain's base type" :
+				  "only built-in scalar types and enums can be read");
+	}
+	dp_vet_type(vet, (Node *) var, var->vartype);
+	dp_vet_collation(vet, (Node *) var, var->varcollid);
+	return (Node *) copyObject(var);
+}
+
+/* the array of an IN list or of = ANY: values known before the first row */
+static Node *
+dp_vet_array(DpVet *vet, Node *node, Node *array)
+{
+	Oid			element = get_base_element_type(exprType(array));
+
+	if (!OidIsValid(element))
+		dp_refuse(vet, array, psprintf("a value of type %s", format_type_be(exprType(array))), "write an IN list of constants");
+	dp_vet_type(vet, array, element);
+	dp_vet_collation(vet, array, exprCollation(array));
+	if (dp_reads_columns(array, NULL))
+		dp_refuse(vet, node, "a list that is not constant", "write comparisons joined by OR");
+	if (!dp_is_unfoldable(array, NULL))
+	{
+		Const	   *con;
+
+		(void) dp_refuse_failing(array, vet);
+		con = dp_fold(array);
+
+		dp_vet_const(vet, con);
+		return (Node *) con;
+	}
+	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
+	{
+		ArrayExpr  *copy = copyObject((ArrayExpr *) array);
+		bool		outer = vet->no_columns;
+
+		vet->no_columns = true;
+		copy->elements = dp_vet_list(copy->elements, vet);
+		vet->no_columns = outer;
+		return (Node *) copy;
+	}
+	if (IsA(array, RelabelType))
+	{
+		RelabelType *copy = copyObject((RelabelType *) array);
+
+		copy->arg = (Expr *) dp_vet_array(vet, node, (Node *) copy->arg);
+		return (Node *) copy;
+	}
+	if (IsA(array, ArrayCoerceExpr) && dp_array_cast_is_relabel((ArrayCoerceExpr *) array))
+	{
+		ArrayCoerceExpr *copy = copyObject((ArrayCoerceExpr *) array);
+
+		copy->arg = (Expr *) dp_vet_array(vet, node, (Node *) copy->arg);
+		return (Node *) copy;
+	}
+	if (IsA(array, Param) && ((Param *) array)->paramkind == PARAM_EXTERN)
+		return copyObject(array);
+	dp_refuse(vet, array, "an array that is computed", "write an IN list of constants");
+	return NULL;				/* keep compiler quiet */
+}
+
+/* comparison operators inside nodes that cannot hold a total variant */
+static void
+dp_vet_comparison(DpVet *vet, Node *node, Oid funcid, List *args, Oid inputcollid)
+{
+	const DpAllowed *allowed = dp_allowed_function(funcid);
+
+	dp_vet_operator(vet, node);
+	if (allowed == NULL || allowed->frozen)
+		dp_refuse_function(vet, node, funcid, NULL);
+	if (allowed->total || allowed->constants)
+		dp_refuse_function(vet, node, funcid, "write it without a list, joined by OR");
+	dp_vet_input_collation(vet, node, args, inputcollid);
+}
+
+Node	   *
+dp_vet(Node *node, DpVet *vet)
+{
+	if (node == NULL)
+		return NULL;
+	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
+
+	if (IsA(node, List))
+		return (Node *) dp_vet_list((List *) node, vet);
+
+	if (!IsA(node, Const) && !IsA(node, CaseTestExpr) && !dp_is_unfoldable(node, NULL))
+	{
+		/* arrays are for dp_vet_array */
+		dp_vet_type(vet, node, exprType(node));
+		(void) dp_refuse_failing(node, vet);
+		node = (Node *) dp_fold(node);
+	}
+
+	switch (nodeTag(node))
+	{
+		case T_Const:
+			dp_vet_type(vet, node, ((Const *) node)->consttype);
+			dp_vet_collation(vet, node, ((Const *) node)->constcollid);
+			dp_vet_const(vet, (Const *) node);
+			return copyObject(node);
+
+		case T_Var:
+			if (vet->no_columns)
+				dp_refuse(vet, node, "a column in place of a constant", NULL);
+			return dp_vet_var(vet, (Var *) node);
+
+		case T_Param:
+			if (((Param *) node)->paramkind != PARAM_EXTERN)
+				dp_refuse(vet, node, "the result of a subquery", "join the table instead");
+			dp_vet_type(vet, node, ((Param *) node)->paramtype);
+			dp_vet_collation(vet, node, ((Param *) node)->paramcollid);
+			return copyObject(node);
+
+		case T_CaseTestExpr:
+			if (vet->case_type != ((CaseTestExpr *) node)->typeId)
+				dp_refuse(vet, node, "this kind of expression", NULL);
+			return copyObject(node);
+
+		case T_FuncExpr:
+			{
+				FuncExpr   *copy = copyObject((FuncExpr *) node);
+				Node	   *total;
+
+				if (copy->funcretset)
+					dp_refuse_function(vet, node, copy->funcid, "use functions that return one value");
+				if (copy->funcvariadic)
+					dp_refuse_function(vet, node, copy->funcid, NULL);
+				total = dp_vet_call(vet, node, copy->funcid, copy->inputcollid, &copy->args);
+				dp_vet_type(vet, node, copy->funcresulttype);
+				dp_vet_collation(vet, node, copy->funccollid);
+				return total ? total : (Node *) copy;
+			}
+
+		case T_OpExpr:
+			{
+				OpExpr	   *copy = copyObject((OpExpr *) node);
+				Node	   *total;
+
+				set_opfuncid(copy);
+				total = dp_vet_call(vet, node, copy->opfuncid, copy->inputcollid, &copy->args);
+				dp_vet_type(vet, node, copy->opresulttype);
+				dp_vet_collation(vet, node, copy->opcollid);
+				return total ? total : (Node *) copy;
+			}
+
+		case T_DistinctExpr:	/* struct-equivalent to OpExpr */
+		case T_NullIfExpr:
+			{
+				OpExpr	   *copy = copyObject((OpExpr *) node);
+
+				set_opfuncid(copy);
+				dp_vet_comparison(vet, node, copy->opfuncid, copy->args, copy->inputcollid);
+				dp_vet_type(vet, node, exprType(node));
+				dp_vet_collation(vet, node, copy->opcollid);
+				copy->args = dp_vet_list(copy->args, vet);
+				return (Node *) copy;
+			}
+
+		case T_ScalarArrayOpExpr:
+			{
+				ScalarArrayOpExpr *copy = copyObject((ScalarArrayOpExpr *) node);
+
+				set_sa_opfuncid(copy);
+				dp_vet_comparison(vet, node, copy->opfuncid, copy->args, copy->inputcollid);
+				copy->args = list_make2(dp_vet(linitial(copy->args), vet),
+										dp_vet_array(vet, node, lsecond(copy->args)));
+				return (Node *) copy;
+			}
+
+		case T_BoolExpr:
+			{
+				BoolExpr   *copy = makeNode(BoolExpr);
+
+				memcpy(copy, node, sizeof(BoolExpr));
+				copy->args = dp_vet_list(copy->args, vet);
+				return (Node *) copy;
+			}
+
+		case T_NullTest:
+			{
+				NullTest   *copy = copyObject((NullTest *) node);
+
+				if (copy->argisrow)
+					dp_refuse(vet, node, "a test of a whole row", "name its columns");
+				copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
+				return (Node *) copy;
+			}
+
+		case T_BooleanTest:
+			{
+				BooleanTest *copy = copyObject((BooleanTest *) node);
+
+				copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
+				return (Node *) copy;
+			}
+
+		case T_CaseExpr:
+			{
+				CaseExpr   *copy = copyObject((CaseExpr *) node);
+				Oid			outer = vet->case_type;
+				ListCell   *lc;
+
+				dp_vet_type(vet, node, copy->casetype);
+				dp_vet_collation(vet, node, copy->casecollid);
+				copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
+				foreach(lc, copy->args)
+				{
+					CaseWhen   *when = lfirst_node(CaseWhen, lc);
+
+					vet->case_type = copy->arg ? exprType((Node *) copy->arg) : InvalidOid;
+					when->expr = (Expr *) dp_vet((Node *) when->expr, vet);
+					vet->case_type = outer;
+					when->result = (Expr *) dp_vet((Node *) when->result, vet);
+				}
+				copy->defresult = (Expr *) dp_vet((Node *) copy->defresult, vet);
+				return (Node *) copy;
+			}
+
+		case T_CoalesceExpr:
+			{
+				CoalesceExpr *copy = copyObject((CoalesceExpr *) node);
+
+				dp_vet_type(vet, node, copy->coalescetype);
+				dp_vet_collation(vet, node, copy->coalescecollid);
+				copy->args = dp_vet_list(copy->args, vet);
+				return (Node *) copy;
+			}
+
+		case T_MinMaxExpr:		/* compares by the type's default order, which
+								 * is built in */
+			{
+				MinMaxExpr *copy = copyObject((MinMaxExpr *) node);
+
+				dp_vet_type(vet, node, copy->minmaxtype);
+				dp_vet_collation(vet, node, copy->minmaxcollid);
+				dp_vet_input_collation(vet, node, copy->args, copy->inputcollid);
+				copy->args = dp_vet_list(copy->args, vet);
+				return (Node *) copy;
+			}
+
+		case T_RelabelType:
+			{
+				RelabelType *copy = copyObject((RelabelType *) node);
+
+				dp_vet_type(vet, node, copy->resulttype);
+				dp_vet_collation(vet, node, copy->resultcollid);
+				copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
+				return (Node *) copy;
+			}
+
+		case T_CollateExpr:
+			{
+				CollateExpr *copy = copyObject((CollateExpr *) node);
+
+				dp_vet_collation(vet, node, copy->collOid);
+				copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
+				return (Node *) copy;
+			}
+
+		case T_CoerceViaIO:
+			return dp_vet_io(vet, (CoerceViaIO *) node);
+
+		case T_SQLValueFunction:
+			if (dp_is_time_function((SQLValueFunction *) node))
+				return copyObject(node);
+			dp_refuse(vet, node, "the name of the current user, role, catalog or schema",
+					  "write it as a constant");
+			break;
+
+		case T_SubLink:
+		case T_SubPlan:
+		case T_AlternativeSubPlan:
+			dp_refuse(vet, node, "a subquery", "join the table instead");
+			break;
+		case T_Aggref:
+			if (vet->cxt && vet->cxt->unit_aggregates && ((Aggref *) node)->agglevelsup == 0)
+				return dp_vet_unit_aggregate(vet, (Aggref *) node);
+			/* FALLTHROUGH */
+		case T_GroupingFunc:
+			dp_refuse(vet, node, "an aggregate inside of an aggregate, its filter or its key", "aggregate once");
+			break;
+		case T_WindowFunc:
+			dp_refuse(vet, node, "a window function", "apply it to the released values, outside of a subquery with the aggregates");
+			break;
+		case T_CoerceToDomain:
+		case T_CoerceToDomainValue:
+			dp_refuse(vet, node, psprintf("a cast to domain %s", format_type_be(exprType(node))),
+					  "cast to the domain's base type");
+			break;
+		case T_RowExpr:
+		case T_RowCompareExpr:
+		case T_FieldSelect:
+		case T_FieldStore:
+		case T_ConvertRowtypeExpr:
+			dp_refuse(vet, node, "a row expression", "compare column by column");
+			break;
+		case T_ArrayExpr:
+		case T_ArrayCoerceExpr:
+		case T_SubscriptingRef:
+			dp_refuse(vet, node, "an array", "use an IN list of constants");
+			break;
+		case T_XmlExpr:
+			dp_refuse(vet, node, "an XML expression", NULL);
+			break;
+		case T_NextValueExpr:
+		case T_CurrentOfExpr:
+		case T_SetToDefault:
+		default:
+			dp_refuse(vet, node, "this kind of expression", "use comparisons, AND, OR, NOT, CASE, arithmetic and listed functions");
+			break;
+	}
+	return NULL;				/* keep compiler quiet */
+}
+
+/* ------------------------------------------------------------------------
+ * Entry points
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+dp_count_walker(Node *node, int *count)
+{
+	if (node == NULL)
+		return false;
+	check_stack_depth();
+	if (IsA(node, List))
+		return expression_tree_walker(node, dp_count_walker, count);
+	if (++*count > DP_MAX_EXPR_NODES)
+		return true;
+	/* what is inside is refused anyway */
+	if (IsA(node, SubLink) || IsA(node, Query))
+		return false;
+	return expression_tree_walker(node, dp_count_walker, count);
+}
+
+static Node *
+dp_vet_whole(Node *expr, const DpAllowContext *cxt)
+{
+	DpVet		vet = {cxt, false, InvalidOid};
+	int			count = 0;
+
+	if (dp_count_walker(expr, &count))
+		dp_refuse(&vet, expr, psprintf("an expression of more than %d parts", DP_MAX_EXPR_NODES),
+				  "write it shorter, long lists as = ANY ('{...}')");
+	return dp_vet(expr, &vet);
+}
+
+void
+dp_allow_expr(Node *expr, const DpAllowContext *cxt)
+{
+	(void) dp_vet_whole(expr, cxt);
+}
+
+Node	   *
+dp_make_total(Node *expr, const DpAllowContext *cxt)
+{
+	return dp_vet_whole(expr, cxt);
+}
+
+static bool
+dp_reads_walker(Node *node, const Bitmapset *rtindexes)
+{
+	if (node == NULL)
+		return false;
+	check_stack_depth();
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup == 0 &&
+			(rtindexes == NULL || bms_is_member(((Var *) node)->varno, rtindexes));
+	return expression_tree_walker(node, dp_reads_walker, (void *) rtindexes);
+}
+
+bool
+dp_reads_columns(Node *expr, const Bitmapset *rtindexes)
+{
+	return dp_reads_walker(expr, rtindexes);
+}

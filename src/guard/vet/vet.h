@@ -1,0 +1,88 @@
+/*-------------------------------------------------------------------------
+ *
+ * vet.h
+ *	  What the files that vet expressions share.
+ *
+ * Checking an expression and making it total are one walk, dp_vet, so that
+ * nothing can be accepted in one form and run in another.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_VET_H
+#define DP_VET_H
+
+#include "guard/vet/allow.h"
+
+/* state of one walk */
+typedef struct DpVet
+{
+	const DpAllowContext *cxt;	/* NULL: any column may be read */
+	bool		no_columns;		/* inside an argument that must be a constant */
+	Oid			case_type;		/* of the innermost CASE's argument;
+								 * InvalidOid: none */
+} DpVet;
+
+/* checks.c: the walk; returns a new tree, in its total form */
+extern Node *dp_vet(Node *node, DpVet *vet);
+
+/* ------------------------------------------------------------------------
+ * checks.c: messages, types, collations, operators, constants
+ * ------------------------------------------------------------------------
+ */
+
+/* ZC002 at node; what: a noun phrase; remedy: a sentence without capital and stop, or NULL */
+extern void dp_refuse(DpVet *vet, Node *node, const char *what, const char *remedy) __attribute__((noreturn));
+
+/* the same for the function or operator of node; without remedy, the nearest that is allowed */
+extern void dp_refuse_function(DpVet *vet, Node *node, Oid funcid, const char *remedy) __attribute__((noreturn));
+
+extern void dp_vet_type(DpVet *vet, Node *node, Oid type);
+extern void dp_vet_const(DpVet *vet, Const *con);
+extern void dp_vet_operator(DpVet *vet, Node *node);
+extern void dp_vet_collation(DpVet *vet, Node *node, Oid collation);
+
+/* of a function or comparison with these arguments */
+extern void dp_vet_input_collation(DpVet *vet, Node *node, List *args, Oid collation);
+
+/* whether node cannot be evaluated when the query is checked; a tree walker */
+extern bool dp_is_unfoldable(Node *node, void *context);
+
+/* ZC002 where a call within what can be evaluated fails; a tree walker */
+extern bool dp_refuse_failing(Node *node, DpVet *vet);
+
+/* the value of what can be evaluated */
+extern Const *dp_fold(Node *node);
+
+/* not the name of somebody or something */
+extern bool dp_is_time_function(SQLValueFunction *function);
+
+/* the element-wise part of a cast of arrays is a mere change of labels, as varchar[] to text[] */
+extern bool dp_array_cast_is_relabel(ArrayCoerceExpr *cast);
+
+/* ------------------------------------------------------------------------
+ * calls.c: functions
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * A call of funcid with args, which stands for node: vetted, and in its total
+ * form.  Returns NULL when node can keep its function; *args is vetted then.
+ */
+extern Node *dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args);
+
+/*
+ * added.c: the same for a function that a superuser has added; call keeps it.
+ * False when it was not added.
+ */
+extern bool dp_vet_added(DpVet *vet, FuncExpr *call, List **args);
+
+/* casts that go through text: to and from it, where a total variant exists */
+extern Node *dp_vet_io(DpVet *vet, CoerceViaIO *io);
+
+/*
+ * unit_aggregates.c: an aggregate of this level, in its total form; only where
+ * the context accepts unit_aggregates
+ */
+extern Node *dp_vet_unit_aggregate(DpVet *vet, Aggref *agg);
+
+#endif							/* DP_VET_H */

@@ -1,0 +1,130 @@
+/*-------------------------------------------------------------------------
+ *
+ * access.c
+ *	  Who is asking, and may they read the table in plain SQL.
+ *
+ * Both session_user and current_user count: a function with its owner's
+ * rights changes one, an index expression run by autovacuum the other.  A
+ * foreign-key check is asked by whoever writes the row, in the name of a
+ * table's owner: there the owner must be able to read, and the writer must
+ * not be an analyst.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "policy/policy.h"
+#include "rewrite/rowsecurity.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/rls.h"
+#include "utils/syscache.h"
+
+/* whether some permissive policy lets the role see rows at all */
+static bool
+some_policy_applies(Oid relid, Oid roleid)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	bool		found = false;
+	ListCell   *lc;
+
+	if (rel->rd_rsdesc)
+		foreach(lc, rel->rd_rsdesc->policies)
+		{
+			RowSecurityPolicy *policy = lfirst(lc);
+			Oid		   *roles = (Oid *) ARR_DATA_PTR(policy->roles);
+
+			if (!policy->permissive || (policy->polcmd != '*' && policy->polcmd != ACL_SELECT_CHR))
+				continue;
+			for (int i = 0; i < ARR_DIMS(policy->roles)[0] && !found; i++)
+				found = roles[i] == ACL_ID_PUBLIC || has_privs_of_role(roleid, roles[i]);
+		}
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
+static bool
+may_become(Oid holder, void *roleid)
+{
+	/* a superuser is a member of every role, and an analyst only by a budget of his own */
+	if (superuser_arg(*(Oid *) roleid))
+		return holder == *(Oid *) roleid;
+	return is_member_of_role(*(Oid *) roleid, holder);
+}
+
+/*
+ * Whether the role is an analyst: holds a budget, or is a member of a role that
+ * does.  What counts is not whose privileges it inherits, but whom it can
+ * become with SET ROLE, and tell what it has learned without.
+ */
+static bool
+holds_budget(Oid roleid)
+{
+	return dp_policy_any_budget(NULL, may_become, &roleid);
+}
+
+/* SELECT by a grant on the table: membership in pg_read_all_data is none */
+static bool
+is_granted_select(Oid relid, Oid roleid)
+{
+	HeapTuple	tuple;
+	Oid			owner;
+	Datum		datum;
+	bool		isnull;
+	Acl		   *acl;
+
+	if (superuser_arg(roleid))
+		return true;
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	datum = SysCacheGetAttr(RELOID, tuple, Anum_pg_class_relacl, &isnull);
+	acl = isnull ? acldefault(OBJECT_TABLE, owner) : DatumGetAclPCopy(datum);
+	ReleaseSysCache(tuple);
+	return aclmask(acl, roleid, owner, ACL_SELECT, ACLMASK_ANY) != 0;
+}
+
+/* who may read everything reads what is protected unless they are analysts */
+static bool
+role_may_read(Oid relid, Oid roleid)
+{
+	if (pg_class_aclcheck(relid, roleid, ACL_SELECT) != ACLCHECK_OK ||
+		(!is_granted_select(relid, roleid) && holds_budget(roleid)))
+		return false;
+	return check_enable_rls(relid, roleid, true) != RLS_ENABLED || some_policy_applies(relid, roleid);
+}
+
+bool
+dp_may_read(Oid relid)
+{
+	Oid			session = GetSessionUserId();
+	Oid			current = GetUserId();
+
+	/* in it, triggers of a cascade's table run, too, as that table's owner */
+	if (InNoForceRLSOperation() && !holds_budget(session))
+		return role_may_read(relid, current);
+	return role_may_read(relid, session) &&
+		(current == session || role_may_read(relid, current));
+}
+
+/* the protected table that owns a sequence (by SERIAL or IDENTITY), if any */
+Oid
+dp_table_of_sequence(RangeTblEntry *rte)
+{
+	Oid			table;
+	int32		column;
+
+	if (rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_SEQUENCE &&
+		(sequenceIsOwned(rte->relid, DEPENDENCY_AUTO, &table, &column) ||
+		 sequenceIsOwned(rte->relid, DEPENDENCY_INTERNAL, &table, &column)) &&
+		dp_policy_table(table) != NULL)
+		return table;
+	return InvalidOid;
+}

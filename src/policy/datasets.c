@@ -1,0 +1,220 @@
+/*-------------------------------------------------------------------------
+ *
+ * datasets.c
+ *	  Settings of a dataset, read afresh for each release.
+ *
+ * Nothing is cached: the row is one index lookup away, its settings decide
+ * about privacy, and a REPEATABLE READ transaction must not go on with those
+ * of an hour ago.  Hence also the latest snapshot instead of the query's.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
+
+#include "base/errors.h"
+#include "base/settings.h"
+#include "math/wide.h"
+#include "policy/policy_int.h"
+
+Relation
+dp_open_table(const char *name)
+{
+	Oid			relid = InvalidOid;
+
+	if (dp_extension_installed())
+		relid = get_relname_relid(name, dp_internal_schema());
+	if (!OidIsValid(relid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("extension dp_cdp is not installed in this database: run CREATE EXTENSION dp_cdp")));
+	return table_open(relid, AccessShareLock);
+}
+
+Snapshot
+dp_register_latest_snapshot(void)
+{
+	/* PostgreSQL takes no new snapshot while workers share this one */
+	if (IsInParallelMode())
+		return RegisterSnapshot(ActiveSnapshotSet() ? GetActiveSnapshot() :
+								GetTransactionSnapshot());
+	return RegisterSnapshot(GetLatestSnapshot());
+}
+
+/* Calls read(row) for the dataset's row; false when there is none. */
+static bool
+with_dataset(const char *name, void (*read) (HeapTuple, TupleDesc, void *), void *arg)
+{
+	Relation	rel = dp_open_table("dataset");
+	Oid			index = get_relname_relid("dataset_pkey", dp_internal_schema());
+	Snapshot	snapshot = dp_register_latest_snapshot();
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyEntryInitialize(&key, 0, SPI_fnumber(RelationGetDescr(rel), "name"),
+						   BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
+						   CStringGetTextDatum(name));
+	scan = systable_beginscan(rel, index, OidIsValid(index), snapshot, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		read(tuple, RelationGetDescr(rel), arg);
+	systable_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	table_close(rel, AccessShareLock);
+	return HeapTupleIsValid(tuple);
+}
+
+/* a column by its name: upgrades may add columns anywhere */
+static Datum
+get_column(HeapTuple tuple, TupleDesc desc, const char *name, bool *isnull)
+{
+	int			attnum = SPI_fnumber(desc, name);
+
+	if (attnum <= 0)
+		elog(ERROR, "table dp_cdp.dataset lacks column \"%s\"", name);
+	return heap_getattr(tuple, attnum, desc, isnull);
+}
+
+static Datum
+get_not_null(HeapTuple tuple, TupleDesc desc, const char *name)
+{
+	bool		isnull;
+	Datum		value = get_column(tuple, desc, name, &isnull);
+
+	if (isnull)
+		elog(ERROR, "column \"%s\" of dp_cdp.dataset is null", name);
+	return value;
+}
+
+static void
+read_owner(HeapTuple tuple, TupleDesc desc, void *arg)
+{
+	*(Oid *) arg = DatumGetObjectId(get_not_null(tuple, desc, "owner"));
+}
+
+Oid
+dp_dataset_owner(const char *name)
+{
+	Oid			owner = InvalidOid;
+
+	if (dp_extension_installed())
+		with_dataset(name, read_owner, &owner);
+	return owner;
+}
+
+static int64
+get_units(HeapTuple tuple, TupleDesc desc, const char *name, int scale)
+{
+	return dp_numeric_units(DatumGetNumeric(get_not_null(tuple, desc, name)), scale, true);
+}
+
+/* 0 where the column is NULL */
+static int64
+get_optional_rho(HeapTuple tuple, TupleDesc desc, const char *name)
+{
+	bool		isnull;
+	Datum		value = get_column(tuple, desc, name, &isnull);
+
+	return isnull ? 0 : dp_numeric_units(DatumGetNumeric(value), DP_RHO_SCALE, true);
+}
+
+static void
+read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
+{
+	DpDataset  *dataset = arg;
+	bool		isnull;
+	Datum		step = get_column(tuple, desc, "answer_step", &isnull);
+	char	   *neighbors;
+
+	dataset->answer_step = isnull ? 0 : DatumGetIntervalP(step)->time;
+	dataset->owner = DatumGetObjectId(get_not_null(tuple, desc, "owner"));
+	dataset->default_rho = get_units(tuple, desc, "default_rho", DP_RHO_SCALE);
+	dataset->max_rho = get_optional_rho(tuple, desc, "max_rho");
+	dataset->min_rho = get_optional_rho(tuple, desc, "min_rho");
+	if (dataset->min_rho == 0)
+		dataset->min_rho = Max(dataset->default_rho / DP_MIN_RHO_SHARE, 1);
+	dataset->default_delta = get_units(tuple, desc, "default_delta", DP_DELTA_SCALE);
+	dataset->max_groups = DatumGetInt32(get_not_null(tuple, desc, "max_groups"));
+	dataset->max_rows = DatumGetInt32(get_not_null(tuple, desc, "max_rows"));
+	neighbors = TextDatumGetCString(get_not_null(tuple, desc, "neighbors"));
+	dataset->neighbors = strcmp(neighbors, "add_remove") == 0 ? DP_ADD_REMOVE : DP_REPLACE_ONE;
+}
+
+DpDataset *
+dp_policy_dataset(const char *name)
+{
+	DpDataset  *dataset = palloc0(sizeof(DpDataset));
+
+	/* see cache.c: a policy that contradicts itself */
+	if (name[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the policy of a protected table in this query is damaged, so that nothing can be released from it: its owner has to call dp_cdp.unprotect_table and dp_cdp.protect_table"),
+				 errdetail("Its privacy unit column is gone, or it inherits from several protected tables.")));
+
+	strlcpy(dataset->name, name, NAMEDATALEN);
+	if (!with_dataset(name, read_settings, dataset))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name)));
+	return dataset;
+}
+
+bool
+dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, void *arg), void *arg)
+{
+	Relation	rel;
+	Oid			relid;
+	AttrNumber	dataset_column;
+	AttrNumber	role_column;
+	Snapshot	snapshot;
+	TableScanDesc scan;
+	TupleTableSlot *slot;
+	bool		found = false;
+
+	if (!dp_extension_installed() ||
+		!OidIsValid(get_relname_relid("budget", dp_internal_schema())))
+		return false;
+	rel = dp_open_table("budget");
+	relid = RelationGetRelid(rel);
+	dataset_column = get_attnum(relid, "dataset");
+	role_column = get_attnum(relid, "role");
+	snapshot = dp_register_latest_snapshot();
+	scan = table_beginscan(rel, snapshot, 0, NULL);
+	slot = table_slot_create(rel, NULL);
+	while (!found && table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		bool		isnull;
+		Datum		name = slot_getattr(slot, dataset_column, &isnull);
+		Datum		role;
+
+		CHECK_FOR_INTERRUPTS();
+		if (isnull || (dataset != NULL && strcmp(TextDatumGetCString(name), dataset) != 0))
+			continue;
+		role = slot_getattr(slot, role_column, &isnull);
+		found = !isnull && test(DatumGetObjectId(role), arg);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	table_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	table_close(rel, AccessShareLock);
+	return found;
+}

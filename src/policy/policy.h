@@ -1,0 +1,158 @@
+/*-------------------------------------------------------------------------
+ *
+ * policy.h
+ *	  What is protected, and how: the cached view of the policy catalogue.
+ *
+ * A table's policy is a security label of provider "dp_cdp" on the table (its
+ * dataset) and on its columns (privacy unit, bounds, keys); labels follow
+ * renames, are dumped by pg_dump and vanish with the object.  Everything else
+ * (datasets, budgets) is in ordinary tables of schema dp_cdp.
+ *
+ * A relation is protected when it, or any table it is a partition or
+ * inheritance child of, or the table it is the TOAST table of, is labelled.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_POLICY_H
+#define DP_POLICY_H
+
+#include "access/attnum.h"
+#include "nodes/parsenodes.h"
+#include "nodes/pg_list.h"
+#include "nodes/primnodes.h"
+#include "utils/numeric.h"
+
+typedef enum DpNeighbors
+{
+	DP_ADD_REMOVE,
+	DP_REPLACE_ONE
+} DpNeighbors;
+
+/* a column has at most so many declared keys */
+#define DP_MAX_DECLARED_KEYS 1000000
+
+/* one protected relation */
+typedef struct DpTable
+{
+	Oid			relid;			/* hash key */
+	bool		is_protected;
+	Oid			labelled;		/* the relation that bears the label: relid or an ancestor */
+	char		dataset[NAMEDATALEN];
+	bool		has_unit;		/* false: each row is a unit */
+	char		unit[NAMEDATALEN];	/* column name of the unit, else "" */
+} DpTable;
+
+/* policy of one column; palloc'd by dp_policy_column */
+typedef struct DpColumn
+{
+	bool		has_bounds;
+	Numeric		lower;
+	Numeric		upper;
+	bool		has_keys;		/* declared keys: set_keys, else enum, boolean, foreign key to an unprotected table */
+	Datum	   *keys;			/* values of the column's type, in canonical (btree) order, NULL last */
+	bool	   *key_nulls;
+	int			nkeys;
+	Oid			keytype;
+} DpColumn;
+
+/* settings of one dataset, read afresh by every call of dp_policy_dataset */
+typedef struct DpDataset
+{
+	char		name[NAMEDATALEN];
+	Oid			owner;
+	int64		default_rho;	/* units of DP_RHO_ONE */
+	int64		max_rho;		/* 0: none */
+	int64		default_delta;	/* per key selection, units of DP_DELTA_ONE */
+	int			max_groups;
+	int			max_rows;
+	DpNeighbors neighbors;
+	int64		min_rho;		/* the least that one aggregate may cost, > 0 */
+	int64		answer_step;	/* microseconds; 0: none */
+} DpDataset;
+
+/* the share of default_rho that min_rho is where nobody has set it */
+#define DP_MIN_RHO_SHARE 100
+
+/* from _PG_init: label provider, cache callbacks */
+extern void dp_policy_init(void);
+
+/* true once dp_policy_init ran: without its callbacks nothing here may be relied on */
+extern bool dp_policy_ready(void);
+
+/* true when CREATE EXTENSION dp_cdp was run in this database; cheap */
+extern bool dp_extension_installed(void);
+
+/* OID of schema dp_cdp, of the schema of the dp_* aggregates, and of the extension's owner */
+extern Oid	dp_internal_schema(void);
+extern Oid	dp_public_schema(void);
+extern Oid	dp_extension_owner(void);
+
+/*
+ * NULL when relid is not protected.  The result is valid until the end of the
+ * transaction (copy what must live longer).  A policy that contradicts itself
+ * (its unit column is gone, two protected parents) has dataset "", which
+ * dp_policy_dataset refuses.
+ */
+extern const DpTable *dp_policy_table(Oid relid);
+
+/*
+ * Policy of a column of a protected table, by the column's number in relid.
+ * Always returns a struct (has_bounds = has_keys = false if nothing is
+ * declared).  Reads the referenced table for foreign keys, with the latest
+ * snapshot, where reader may: the keys are shown to him.  InvalidOid: they are
+ * shown to the table's owner.
+ */
+extern DpColumn *dp_policy_column(Oid relid, AttrNumber attnum, Oid reader);
+
+/* the same without keys: reads no table */
+extern DpColumn *dp_policy_bounds(Oid relid, AttrNumber attnum);
+
+/*
+ * Keys of a column of a table that is not protected: the values that reader
+ * finds in it (inherit: and in its children).  has_keys is false where reader
+ * may not read it, or they are too many.
+ */
+extern DpColumn *dp_policy_public_column(Oid relid, AttrNumber attnum, bool inherit, Oid reader);
+
+/*
+ * In place: canonical order without duplicates; returns how many remain, -1
+ * for a type without order.
+ */
+extern int	dp_sort_keys(Oid type, Oid collation, Datum *values, int n);
+
+/*
+ * function_labels.c: functions that a superuser has added to those that may be used
+ * on rows.  Says nothing about whether they are fit for it (guard/vet/added.c).
+ */
+extern bool dp_function_is_added(Oid funcid);
+extern List *dp_added_functions(void);
+
+/* adds or removes one; superusers only, 42501 */
+extern void dp_function_add(Oid funcid, bool add);
+
+/* ZC004 when there is no such dataset */
+extern DpDataset *dp_policy_dataset(const char *name);
+
+/* whether a role that holds a budget in the dataset (NULL: in any) passes the test */
+extern bool dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, void *arg), void *arg);
+
+/* ------------------------------------------------------------------------
+ * access.c: who is asking
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Both session_user and current_user hold SELECT on the table, and row-level
+ * security does not deny either of them everything.  Only then is a query
+ * left alone.  In a foreign-key check on behalf of somebody who holds no
+ * budget current_user alone is asked: it is no question of an analyst.
+ */
+extern bool dp_may_read(Oid relid);
+
+/*
+ * A sequence tells how many rows its table has ever had, so that it is read
+ * with the right to read the table.
+ */
+extern Oid	dp_table_of_sequence(RangeTblEntry *rte);
+
+#endif							/* DP_POLICY_H */

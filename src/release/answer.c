@@ -1,0 +1,316 @@
+/*-------------------------------------------------------------------------
+ *
+ * answer.c
+ *	  From the exact states of one group to the answer of a column.
+ *
+ * Invariants:
+ * - This is the only place where noise is added to an exact state.  What is
+ *	 computed from noisy values afterwards is post-processing and costs nothing.
+ * - The number of draws depends on the column alone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "base/errors.h"
+#include "base/noise.h"
+#include "catalog/pg_type.h"
+#include "math/normal.h"
+#include "math/quantile.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/float.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+/* room for the vectors of one group, used again for the next */
+typedef struct DpAnswerWork
+{
+	dp_i128    *nodes;
+	double	   *noisy;
+	double	   *cdf;
+} DpAnswerWork;
+
+static bool
+is_tree(const DpFrozenColumn *column)
+{
+	DpAnswer	answer = column->column->answer;
+
+	return answer == DP_ANSWER_QUANTILE || answer == DP_ANSWER_MIN || answer == DP_ANSWER_MAX;
+}
+
+int
+dp_answer_draws(const DpFrozenColumn *column)
+{
+	if (is_tree(column))
+		return DP_QUANTILE_NODES;
+	return column->nparts == 1 ? column->parts[0].width : column->nparts;
+}
+
+void
+dp_prepare_answer(DpFrozenColumn *column)
+{
+	int			draws = dp_answer_draws(column);
+
+	column->work = palloc0(sizeof(DpAnswerWork));
+	column->work->noisy = palloc(draws * sizeof(double));
+	if (is_tree(column))
+	{
+		column->work->nodes = palloc(draws * sizeof(dp_i128));
+		column->work->cdf = palloc((DP_QUANTILE_LEAVES + 1) * sizeof(double));
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Noise
+ * ------------------------------------------------------------------------
+ */
+
+dp_i128
+dp_noisy_total(DpFrozenColumn *column, const dp_i128 *state)
+{
+	return state[column->parts[0].offset] + dp_noise_gauss(&column->parts[0].gauss);
+}
+
+/* one noisy value for each part, in its unit */
+static void
+add_noise_to_parts(DpFrozenColumn *column, const dp_i128 *state)
+{
+	for (int i = 0; i < column->nparts; i++)
+	{
+		DpFrozenPart *part = &column->parts[i];
+		double		unit = part->part.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
+
+		column->work->noisy[i] = unit * (double) (state[part->offset] + dp_noise_gauss(&part->gauss));
+	}
+}
+
+static void
+add_noise_to_counts(DpFrozenColumn *column, const dp_i128 *exact, int n)
+{
+	for (int i = 0; i < n; i++)
+		column->work->noisy[i] = (double) (exact[i] + dp_noise_gauss(&column->parts[0].gauss));
+}
+
+static void
+noisy_tree(DpFrozenColumn *column, const dp_i128 *state)
+{
+	DpAnswerWork *work = column->work;
+
+	dp_quantile_sum_up(state + column->parts[0].offset, work->nodes);
+	add_noise_to_counts(column, work->nodes, DP_QUANTILE_NODES);
+	dp_quantile_cdf(work->noisy, column->sigma, work->cdf);
+}
+
+/* ------------------------------------------------------------------------
+ * Results
+ * ------------------------------------------------------------------------
+ */
+
+static int64
+round_within(double value, double least, double most)
+{
+	value = rint(value);
+	if (value < least)
+		return (int64) least;
+	return (int64) (value > most ? most : value);
+}
+
+/* value, in days or microseconds for dates and times, as a type of its own */
+static Datum
+value_datum(double value, Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return Int16GetDatum((int16) round_within(value, PG_INT16_MIN, PG_INT16_MAX));
+		case INT4OID:
+			return Int32GetDatum((int32) round_within(value, PG_INT32_MIN, PG_INT32_MAX));
+		case INT8OID:
+			/* the next double below 2^63 */
+			return Int64GetDatum(round_within(value, -0x1p63, 0x1.fffffffffffffp62));
+		case FLOAT4OID:
+			return Float4GetDatum((float4) Max(Min(value, FLT_MAX), -FLT_MAX));
+		case FLOAT8OID:
+			return Float8GetDatum(value);
+		case NUMERICOID:
+			return DirectFunctionCall1(float8_numeric, Float8GetDatum(value));
+		case DATEOID:
+			return DateADTGetDatum((DateADT) round_within(value, DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE,
+														  DATE_END_JULIAN - POSTGRES_EPOCH_JDATE - 1));
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return TimestampGetDatum(round_within(value, (double) MIN_TIMESTAMP, (double) END_TIMESTAMP - 1e6));
+		default:
+			elog(ERROR, "unexpected type %u of an answer", type);
+	}
+}
+
+static Datum
+array_datum(Datum *values, int n, Oid element)
+{
+	int16		len;
+	bool		byval;
+	char		align;
+
+	get_typlenbyvalalign(element, &len, &byval, &align);
+	return PointerGetDatum(construct_array(values, n, element, len, byval, align));
+}
+
+Datum
+dp_total_answer(DpFrozenColumn *column, dp_i128 noisy, DpAnswerError *error)
+{
+	error->isnull = false;
+	error->value = (double) noisy * dp_grid_unit(&column->parts[0].grid);
+	error->stddev = column->sigma;
+	return dp_grid_value(noisy, &column->parts[0].grid, column->column->result_type);
+}
+
+static Datum
+moments_answer(DpFrozenColumn *column, DpAnswerError *error)
+{
+	double		sigma[DP_MAX_COLUMN_PARTS];
+	dp_moment_range t = {column->range[0].lower, column->range[0].upper};
+	dp_moment_range u = {column->range[1].lower, column->range[1].upper};
+
+	for (int i = 0; i < column->nparts; i++)
+		sigma[i] = column->parts[i].sigma;
+	dp_moment_value(column->column->statistic, column->work->noisy, sigma, t, u, &error->value, &error->stddev);
+	return value_datum(error->value, column->column->result_type);
+}
+
+static Datum
+quantiles_answer(DpFrozenColumn *column, DpAnswerError *error)
+{
+	const DpRange *range = &column->range[0];
+	Oid			type = column->column->result_type;
+	Oid			element = get_element_type(type);
+	Datum	   *values = palloc(column->nquantiles * sizeof(Datum));
+
+	/* of several, the greatest error */
+	error->stddev = 0;
+	for (int i = 0; i < column->nquantiles; i++)
+	{
+		double		q = column->quantiles[i];
+
+		error->stddev = Max(error->stddev, dp_quantile_stddev(column->work->cdf, column->sigma, q,
+															  range->lower, range->upper));
+		error->value = dp_quantile_value(column->work->cdf, q, range->lower, range->upper);
+		values[i] = value_datum(error->value, OidIsValid(element) ? element : type);
+	}
+	return OidIsValid(element) ? array_datum(values, column->nquantiles, element) : values[0];
+}
+
+static Datum
+extreme_answer(DpFrozenColumn *column, DpAnswerError *error)
+{
+	const DpRange *range = &column->range[0];
+	const double *cdf = column->work->cdf;
+	bool		least = column->column->answer == DP_ANSWER_MIN;
+	double		total = cdf[DP_QUANTILE_LEAVES];
+	double		share = total > 0 ? Min(dp_quantile_extreme_rank(column->sigma) / total, 0.5) : 0.5;
+
+	error->stddev = dp_quantile_stddev(cdf, column->sigma, least ? share : 1 - share, range->lower, range->upper);
+	error->value = least ? dp_quantile_min(cdf, column->sigma, range->lower, range->upper)
+		: dp_quantile_max(cdf, column->sigma, range->lower, range->upper);
+	return value_datum(error->value, column->column->result_type);
+}
+
+static Datum
+histogram_answer(DpFrozenColumn *column, DpAnswerError *error)
+{
+	int			bins = column->parts[0].width;
+	Datum	   *values = palloc(bins * sizeof(Datum));
+
+	error->stddev = column->sigma;
+	error->value = column->work->noisy[0];
+	for (int i = 0; i < bins; i++)
+	{
+		error->value = Max(error->value, column->work->noisy[i]);
+		values[i] = value_datum(column->work->noisy[i], INT8OID);
+	}
+	return array_datum(values, bins, INT8OID);
+}
+
+static Datum
+bounds_answer(DpFrozenColumn *column, DpAnswerError *error)
+{
+	double		lower,
+				upper;
+	Datum		values[2];
+
+	error->stddev = column->sigma;
+	error->isnull = !dp_bounds_pick(column->work->noisy, column->sigma, &lower, &upper);
+	if (error->isnull)
+		return (Datum) 0;
+	values[0] = Float8GetDatum(lower);
+	values[1] = Float8GetDatum(upper);
+	return array_datum(values, 2, FLOAT8OID);
+}
+
+Datum
+dp_release_answer(DpFrozenColumn *column, const dp_i128 *state, DpAnswerError *error)
+{
+	const DpFrozenPart *part = &column->parts[0];
+
+	error->isnull = false;
+	error->value = get_float8_nan();
+	switch (column->column->answer)
+	{
+		case DP_ANSWER_TOTAL:
+			return dp_total_answer(column, dp_noisy_total(column, state), error);
+		case DP_ANSWER_MOMENTS:
+			add_noise_to_parts(column, state);
+			return moments_answer(column, error);
+		case DP_ANSWER_QUANTILE:
+			noisy_tree(column, state);
+			return quantiles_answer(column, error);
+		case DP_ANSWER_MIN:
+		case DP_ANSWER_MAX:
+			noisy_tree(column, state);
+			return extreme_answer(column, error);
+		case DP_ANSWER_HISTOGRAM:
+			add_noise_to_counts(column, state + part->offset, part->width);
+			return histogram_answer(column, error);
+		case DP_ANSWER_BOUNDS:
+			add_noise_to_counts(column, state + part->offset, part->width);
+			return bounds_answer(column, error);
+		case DP_ANSWER_CLIPPED:
+			add_noise_to_counts(column, state + part->offset, part->width);
+			dp_clipped_share(column->work->noisy, column->sigma, &error->value, &error->stddev);
+			return Float8GetDatum(error->value);
+	}
+	elog(ERROR, "unexpected answer %d", (int) column->column->answer);
+}
+
+/* ------------------------------------------------------------------------
+ * Margins
+ * ------------------------------------------------------------------------
+ */
+
+PG_FUNCTION_INFO_V1(dp_normal_margin);
+
+/*
+ * dp_cdp.margin(stddev, confidence): half the width of the interval that
+ * holds a normal deviate with this probability.  ZC004 unless 0 < confidence
+ * < 1.
+ */
+Datum
+dp_normal_margin(PG_FUNCTION_ARGS)
+{
+	double		stddev = PG_GETARG_FLOAT8(0);
+	double		confidence = PG_GETARG_FLOAT8(1);
+
+	if (!(confidence > 0 && confidence < 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the confidence of dp_margin must be between 0 and 1, such as 0.95")));
+	PG_RETURN_FLOAT8(stddev * dp_normal_tail_inverse((1 - confidence) / 2));
+}

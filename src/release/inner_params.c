@@ -1,0 +1,179 @@
+/*-------------------------------------------------------------------------
+ *
+ * inner_params.c
+ *	  What the node hands to its inner plan, and catalogue look-ups for it.
+ *
+ * Grids, ranges and the like are parameters, because the inner plan is older
+ * than their values.  They do not change while it runs, and it has them as
+ * arguments of functions and aggregates alone.  So they are written where a
+ * function finds its arguments once, when an expression is compiled, instead of
+ * for each row: paramCompile in the leader, and by ExecutorStart's hook in
+ * parallel workers, who know these parameters by a flag.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/parallel.h"
+#include "base/noise.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "executor/execExpr.h"
+#include "executor/executor.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "utils/syscache.h"
+
+Oid
+dp_internal_type(const char *name)
+{
+	Oid			type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, PointerGetDatum(name),
+									   ObjectIdGetDatum(dp_internal_schema()));
+
+	if (!OidIsValid(type))
+		elog(ERROR, "type dp_cdp.%s does not exist", name);
+	return type;
+}
+
+Oid
+dp_relation_owner(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relid);
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+/* in pflags, of which PostgreSQL uses the lowest bit: a parameter of ours */
+#define PARAM_FLAG_OWN 0x4000
+
+static ExecutorStart_hook_type prev_executor_start = NULL;
+
+static void
+set_param(ParamExternData *param, Datum value, Oid type)
+{
+	param->value = value;
+	param->isnull = false;
+	param->pflags = PARAM_FLAG_OWN;
+	param->ptype = type;
+}
+
+/* the bounding of this execution; its seed decides which groups a unit keeps */
+static Datum
+make_bound_spec(DpFrozen *frozen)
+{
+	DpValueKind *kinds = palloc(Max(frozen->nparts, 1) * sizeof(DpValueKind));
+	DpGrid	   *grids = palloc(Max(frozen->nparts, 1) * sizeof(DpGrid));
+	int		   *rows = palloc0(Max(frozen->nparts, 1) * sizeof(int));
+	uint64		seed[2];
+	int			n = 0;
+
+	dp_noise_bytes(seed, sizeof(seed));
+	for (int i = 0; i < frozen->ncolumns; i++)
+	{
+		int			first = n;
+
+		for (int j = 0; j < frozen->columns[i].nparts; j++, n++)
+		{
+			kinds[n] = frozen->columns[i].parts[j].part.kind;
+			grids[n] = frozen->columns[i].parts[j].grid;
+			/* moments: the count of rows is the column's first part */
+			rows[n] = kinds[n] == DP_VALUE_SCALED ? first : 0;
+		}
+	}
+	return PointerGetDatum(dp_bound_spec_make(frozen->nkeys, n, frozen->max_groups, seed, kinds, grids, rows));
+}
+
+static bool
+is_own(ParamListInfo params, int number, Oid type)
+{
+	const ParamExternData *param;
+
+	if (number < 1 || number > params->numParams)
+		return false;
+	param = &params->params[number - 1];
+	return (param->pflags & PARAM_FLAG_OWN) != 0 && param->ptype == type;
+}
+
+/* ExecInitExpr calls this for each external parameter of an expression */
+static void
+compile_param(ParamListInfo params, Param *param, ExprState *state, Datum *value, bool *isnull)
+{
+	ExprEvalStep step = {0};
+
+	step.resvalue = value;
+	step.resnull = isnull;
+	if (!is_own(params, param->paramid, param->paramtype))
+	{
+		step.opcode = EEOP_PARAM_EXTERN;
+		step.d.param.paramid = param->paramid;
+		step.d.param.paramtype = param->paramtype;
+	}
+	else if (value == &state->resvalue)
+	{
+		/* a whole expression; other steps may use this place, too */
+		step.opcode = EEOP_CONST;
+		step.d.constval.value = params->params[param->paramid - 1].value;
+	}
+	else
+	{
+		*value = params->params[param->paramid - 1].value;
+		*isnull = false;
+		return;
+	}
+	ExprEvalPushStep(state, &step);
+}
+
+static void
+release_executor_start(QueryDesc *desc, int eflags)
+{
+	if (IsParallelWorker() && desc->params != NULL)
+		for (int i = 0; i < desc->params->numParams; i++)
+			if ((desc->params->params[i].pflags & PARAM_FLAG_OWN) != 0)
+				desc->params->paramCompile = compile_param;
+	if (prev_executor_start)
+		prev_executor_start(desc, eflags);
+	else
+		standard_ExecutorStart(desc, eflags);
+}
+
+void
+dp_release_params_init(void)
+{
+	prev_executor_start = ExecutorStart_hook;
+	ExecutorStart_hook = release_executor_start;
+}
+
+/* into the numbers that the guard has set aside for them */
+void
+dp_release_params(DpFrozen *frozen, ParamListInfo list)
+{
+	ParamExternData *params = list->params;
+	Oid			grid = dp_internal_type("grid");
+	Oid			range = dp_internal_type("range");
+
+	list->paramCompile = compile_param;
+	if (frozen->release->has_unit)
+		set_param(&params[frozen->release->first_param - 1], make_bound_spec(frozen),
+				  dp_internal_type("bound_spec"));
+	for (int i = 0; i < frozen->ncolumns; i++)
+	{
+		DpFrozenColumn *column = &frozen->columns[i];
+		ParamExternData *own = &params[column->column->first_param - 1];
+		DpFrozenPart *last = &column->parts[column->nparts - 1];
+
+		set_param(&own[DP_PARAM_GRID], dp_grid_datum(&last->grid), grid);
+		if (last->part.kind != DP_VALUE_SCALED && last->part.kind != DP_VALUE_CODES)
+			continue;
+		set_param(&own[DP_PARAM_RANGE], dp_range_datum(&column->range[0]), range);
+		if (last->part.kind == DP_VALUE_CODES)
+			set_param(&own[DP_PARAM_BINS], Int32GetDatum(column->range[0].bins), INT4OID);
+		else if (column->column->lower2)
+			set_param(&own[DP_PARAM_RANGE2], dp_range_datum(&column->range[1]), range);
+	}
+}

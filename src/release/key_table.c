@@ -1,0 +1,192 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_table.c
+ *	  Declared keys: the product of the grouping columns' domains.
+ *
+ * Positions run over the product in canonical order, the last column fastest.
+ * Each column's domain is looked up in a hash table of the type's own
+ * equality, so 1.0 finds the declared 1.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/errors.h"
+#include "common/hashfn.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "utils/array.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+typedef struct DomainEntry
+{
+	Datum		key;
+	int32		position;
+	uint32		hash;
+	char		status;
+} DomainEntry;
+
+struct domain_hash;
+
+typedef struct KeyDomain
+{
+	int64		size;			/* with the NULL key */
+	bool		null_key;
+	Datum	   *values;			/* without it */
+	Oid			collation;
+	FmgrInfo	hash_fn;
+	FmgrInfo	eq_fn;
+	struct domain_hash *index;
+} KeyDomain;
+
+struct DpKeyTable
+{
+	int			nkeys;
+	int64		size;
+	KeyDomain  *domains;
+};
+
+static uint32
+domain_key_hash(KeyDomain *domain, Datum key)
+{
+	return DatumGetUInt32(FunctionCall1Coll(&domain->hash_fn, domain->collation, key));
+}
+
+static bool
+domain_key_equal(KeyDomain *domain, Datum a, Datum b)
+{
+	return DatumGetBool(FunctionCall2Coll(&domain->eq_fn, domain->collation, a, b));
+}
+
+#define SH_PREFIX domain
+#define SH_ELEMENT_TYPE DomainEntry
+#define SH_KEY_TYPE Datum
+#define SH_KEY key
+#define SH_HASH_KEY(tb, key) domain_key_hash((KeyDomain *) (tb)->private_data, key)
+#define SH_EQUAL(tb, a, b) domain_key_equal((KeyDomain *) (tb)->private_data, a, b)
+#define SH_STORE_HASH
+#define SH_GET_HASH(tb, a) (a)->hash
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
+
+static void
+build_domain(KeyDomain *domain, DpReleaseKey *key)
+{
+	TypeCacheEntry *type = lookup_type_cache(key->type,
+											 TYPECACHE_HASH_PROC_FINFO | TYPECACHE_EQ_OPR_FINFO);
+	int			n;
+	int			i;
+
+	if (!OidIsValid(type->hash_proc_finfo.fn_oid) || !OidIsValid(type->eq_opr_finfo.fn_oid))
+		elog(ERROR, "type %u of a declared key cannot be hashed", key->type);
+	fmgr_info_copy(&domain->hash_fn, &type->hash_proc_finfo, CurrentMemoryContext);
+	fmgr_info_copy(&domain->eq_fn, &type->eq_opr_finfo, CurrentMemoryContext);
+	domain->collation = key->collation;
+	domain->null_key = key->null_key;
+	deconstruct_array(DatumGetArrayTypeP(key->domain->constvalue), key->type,
+					  type->typlen, type->typbyval, type->typalign, &domain->values, NULL, &n);
+	domain->size = n + (key->null_key ? 1 : 0);
+	domain->index = (struct domain_hash *) domain_create(CurrentMemoryContext, Max(n, 16), domain);
+	for (i = 0; i < n; i++)
+	{
+		bool		found;
+		DomainEntry *entry = domain_insert((domain_hash *) domain->index, domain->values[i], &found);
+
+		if (!found)
+			entry->position = i;
+	}
+}
+
+int64
+dp_declared_groups(List *keys)
+{
+	int64		groups = 1;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		DpReleaseKey *key = lfirst(lc);
+		ArrayType  *domain = DatumGetArrayTypeP(key->domain->constvalue);
+		int64		size = ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain)) + (key->null_key ? 1 : 0);
+
+		if (size > DP_MAX_DECLARED_GROUPS / Max(groups, 1))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("the declared keys of the grouping columns span more than %lld groups; "
+							"group by fewer columns", (long long) DP_MAX_DECLARED_GROUPS)));
+		groups *= size;
+	}
+	return groups;
+}
+
+/* of keys that have passed dp_declared_groups */
+DpKeyTable *
+dp_key_table_create(List *keys)
+{
+	DpKeyTable *table = palloc0(sizeof(DpKeyTable));
+	ListCell   *lc;
+	int			i = 0;
+
+	table->nkeys = list_length(keys);
+	table->domains = palloc0(sizeof(KeyDomain) * Max(table->nkeys, 1));
+	table->size = 1;
+	foreach(lc, keys)
+	{
+		build_domain(&table->domains[i], lfirst(lc));
+		table->size *= table->domains[i].size;
+		i++;
+	}
+	return table;
+}
+
+int64
+dp_key_table_size(DpKeyTable *table)
+{
+	return table->size;
+}
+
+int64
+dp_key_table_find(DpKeyTable *table, Datum *values, bool *nulls)
+{
+	int64		position = 0;
+
+	for (int i = 0; i < table->nkeys; i++)
+	{
+		KeyDomain  *domain = &table->domains[i];
+		int64		p;
+
+		if (nulls[i])
+		{
+			if (!domain->null_key)
+				return -1;
+			p = domain->size - 1;
+		}
+		else
+		{
+			DomainEntry *entry = domain_lookup((domain_hash *) domain->index, values[i]);
+
+			if (entry == NULL)
+				return -1;
+			p = entry->position;
+		}
+		position = position * domain->size + p;
+	}
+	return position;
+}
+
+void
+dp_key_table_get(DpKeyTable *table, int64 position, Datum *values, bool *nulls)
+{
+	for (int i = table->nkeys - 1; i >= 0; i--)
+	{
+		KeyDomain  *domain = &table->domains[i];
+		int64		p = position % domain->size;
+
+		position /= domain->size;
+		nulls[i] = domain->null_key && p == domain->size - 1;
+		values[i] = nulls[i] ? (Datum) 0 : domain->values[p];
+	}
+}

@@ -1,0 +1,133 @@
+/*-------------------------------------------------------------------------
+ *
+ * prefetch.c
+ *	  Rows that an inner query joins with and that are computed before it.
+ *
+ * Invariants:
+ * - Runs before the debit, once for each execution of the release, with the
+ *	 rights, the settings and the snapshot of the statement, outside of the
+ *	 sandbox.  An error is the statement's own and costs nothing.
+ * - The inner run finds the rows in memory or in temporary files.  Nothing of
+ *	 the tables that they come from is read any more, hence they are detoasted.
+ * - No value of theirs is longer than DP_MAX_TEXT.  A tuple of the inner run may
+ *	 hold many, of several givens, if a protected row is met.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "base/sizes.h"
+#include "executor/executor.h"
+#include "executor/tstoreReceiver.h"
+#include "miscadmin.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "utils/memutils.h"
+#include "utils/queryenvironment.h"
+#include "utils/snapmgr.h"
+
+/* stores rows whose values are short */
+typedef struct ShortReceiver
+{
+	DestReceiver pub;
+	DestReceiver *store;
+} ShortReceiver;
+
+static bool
+receive_short(TupleTableSlot *slot, DestReceiver *self)
+{
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+
+	slot_getallattrs(slot);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (slot->tts_isnull[i] || TupleDescAttr(desc, i)->attlen != -1 ||
+			dp_value_bytes(slot->tts_values[i]) <= DP_MAX_TEXT)
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("column \"%s\" of what a private query is joined with has a value longer than %d bytes; "
+						"make it shorter, for example with left()",
+						NameStr(TupleDescAttr(desc, i)->attname), DP_MAX_TEXT)));
+	}
+	return ((ShortReceiver *) self)->store->receiveSlot(slot, ((ShortReceiver *) self)->store);
+}
+
+static void
+start_short(DestReceiver *self, int operation, TupleDesc desc)
+{
+	((ShortReceiver *) self)->store->rStartup(((ShortReceiver *) self)->store, operation, desc);
+}
+
+static void
+stop_short(DestReceiver *self)
+{
+	((ShortReceiver *) self)->store->rShutdown(((ShortReceiver *) self)->store);
+}
+
+static void
+destroy_short(DestReceiver *self)
+{
+	((ShortReceiver *) self)->store->rDestroy(((ShortReceiver *) self)->store);
+}
+
+static EphemeralNamedRelation
+run_given(DpGiven *given, EState *estate)
+{
+	EphemeralNamedRelation rows = palloc0(sizeof(EphemeralNamedRelationData));
+	Tuplestorestate *store = tuplestore_begin_heap(false, false, work_mem);
+	ShortReceiver receiver = {{receive_short, start_short, stop_short, destroy_short, DestNone},
+	CreateTuplestoreDestReceiver()};
+	QueryDesc  *desc;
+
+	SetTuplestoreDestReceiverParams(receiver.store, store, CurrentMemoryContext, true, NULL, NULL);
+	PushActiveSnapshot(estate->es_snapshot);
+	desc = CreateQueryDesc(given->plan, estate->es_sourceText, estate->es_snapshot, InvalidSnapshot,
+						   &receiver.pub, estate->es_param_list_info, estate->es_queryEnv, 0);
+	ExecutorStart(desc, 0);
+	rows->md.name = given->name;
+	rows->md.enrtype = ENR_NAMED_TUPLESTORE;
+	rows->md.tupdesc = CreateTupleDescCopy(desc->tupDesc);
+	DP_EXECUTOR_RUN(desc);
+	ExecutorFinish(desc);
+	ExecutorEnd(desc);
+	FreeQueryDesc(desc);
+	PopActiveSnapshot();
+	receiver.pub.rDestroy(&receiver.pub);
+
+	rows->md.enrtuples = tuplestore_tuple_count(store);
+	rows->reldata = store;
+	return rows;
+}
+
+void
+dp_run_givens(DpRun *run)
+{
+	MemoryContext old;
+	ListCell   *lc;
+
+	if (run->release->givens == NIL)
+		return;
+	run->given_context = AllocSetContextCreate(run->root->es_query_cxt, "dp_cdp given rows",
+											   ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(run->given_context);
+	run->given_rows = create_queryEnv();
+	foreach(lc, run->release->givens)
+		register_ENR(run->given_rows, run_given(lfirst(lc), run->root));
+	MemoryContextSwitchTo(old);
+}
+
+void
+dp_end_givens(DpRun *run)
+{
+	ListCell   *lc;
+
+	if (run->given_rows == NULL)
+		return;
+	foreach(lc, run->release->givens)
+		tuplestore_end(get_ENR(run->given_rows, ((DpGiven *) lfirst(lc))->name)->reldata);
+	run->given_rows = NULL;
+	MemoryContextDelete(run->given_context);
+}

@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * safe.h
+ *	  What the total variants of functions on strings share.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_TOTAL_H
+#define DP_TOTAL_H
+
+#include "base/sizes.h"
+
+/* The longest string that is searched, or measured: a copy goes at once. */
+#define DP_MAX_READ (16 * 1024 * 1024)
+
+/* The most comparisons of bytes in a search without a check for interrupts. */
+#define DP_MAX_WORK ((int64) 1 << 30)
+
+static inline bool
+dp_text_is_wide(Datum value)
+{
+	return dp_value_bytes(value) > DP_MAX_TEXT;
+}
+
+#endif							/* DP_TOTAL_H */

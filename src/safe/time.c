@@ -1,0 +1,367 @@
+/*-------------------------------------------------------------------------
+ *
+ * time.c
+ *	  Total variants of date and time functions: NULL where the built-in
+ *	  raises an error.
+ *
+ * Invariant: for every argument the result is that of the built-in function,
+ * or NULL where that would raise an error.  More is NULL than strictly needed
+ * in three places, all far from real data, so that no edge has to be proved
+ * safe: timestamps within 40 days of either end of their range where a time
+ * zone or an interval is added, date_trunc before 3999 BC, and infinite
+ * operands of a difference.
+ *
+ * All are strict, and harmless to call by hand.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "catalog/pg_type_d.h"
+#include "datatype/timestamp.h"
+#include "fmgr.h"
+#include "safe/constants.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
+#include "utils/fmgrprotos.h"
+#include "utils/timestamp.h"
+
+#define DP_EDGE (40 * USECS_PER_DAY)
+/*
+ * 3999-01-01 BC (the year before 1 AD is 0): in every time zone within the
+ * millennium that begins in 4000 BC.  The one before begins earlier than the
+ * first timestamp.
+ */
+#define DP_TRUNC_LOWEST ((Timestamp) (date2j(-3998, 1, 1) - POSTGRES_EPOCH_JDATE) * USECS_PER_DAY)
+
+/* infinite, or far enough from both ends that a zone or rounding cannot leave the range */
+static inline bool
+dp_is_inner(Timestamp t)
+{
+	return TIMESTAMP_NOT_FINITE(t) ||
+		(t >= MIN_TIMESTAMP + DP_EDGE && t < END_TIMESTAMP - DP_EDGE);
+}
+
+/* ------------------------------------------------------------------------
+ * Casts
+ * ------------------------------------------------------------------------
+ */
+
+PG_FUNCTION_INFO_V1(dp_try_timestamp_date);
+Datum
+dp_try_timestamp_date(PG_FUNCTION_ARGS)
+{
+	int			overflow = 0;
+	Timestamp	result = date2timestamp_opt_overflow(PG_GETARG_DATEADT(0), &overflow);
+
+	if (overflow != 0)
+		PG_RETURN_NULL();
+	PG_RETURN_TIMESTAMP(result);
+}
+
+PG_FUNCTION_INFO_V1(dp_try_timestamptz_date);
+Datum
+dp_try_timestamptz_date(PG_FUNCTION_ARGS)
+{
+	int			overflow = 0;
+	TimestampTz result = date2timestamptz_opt_overflow(PG_GETARG_DATEADT(0), &overflow);
+
+	if (overflow != 0)
+		PG_RETURN_NULL();
+	PG_RETURN_TIMESTAMPTZ(result);
+}
+
+#define DP_TRY_STAMP(name, builtin) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	if (!dp_is_inner(PG_GETARG_TIMESTAMP(0))) \
+		PG_RETURN_NULL(); \
+	return builtin(fcinfo); \
+} \
+extern int dp_no_such_variable
+
+/* these built-ins read nothing but their one argument, and may return NULL */
+DP_TRY_STAMP(timestamptz_timestamp, timestamp_timestamptz);
+DP_TRY_STAMP(timestamp_timestamptz, timestamptz_timestamp);
+DP_TRY_STAMP(date_timestamptz, timestamptz_date);
+DP_TRY_STAMP(time_timestamptz, timestamptz_time);
+
+/* timestamp(p) and timestamptz(p) */
+PG_FUNCTION_INFO_V1(dp_try_timestamp_typmod);
+Datum
+dp_try_timestamp_typmod(PG_FUNCTION_ARGS)
+{
+	int32		typmod = PG_GETARG_INT32(1);
+
+	if (typmod < -1 || typmod > MAX_TIMESTAMP_PRECISION || !dp_is_inner(PG_GETARG_TIMESTAMP(0)))
+		PG_RETURN_NULL();
+	return timestamp_scale(fcinfo);
+}
+
+/* ------------------------------------------------------------------------
+ * Arithmetic
+ * ------------------------------------------------------------------------
+ */
+
+PG_FUNCTION_INFO_V1(dp_try_subtract_date);
+Datum
+dp_try_subtract_date(PG_FUNCTION_ARGS)
+{
+	DateADT		a = PG_GETARG_DATEADT(0);
+	DateADT		b = PG_GETARG_DATEADT(1);
+
+	if (DATE_NOT_FINITE(a) || DATE_NOT_FINITE(b))
+		PG_RETURN_NULL();
+	/* the range of date is less than half of int32's */
+	PG_RETURN_INT32(a - b);
+}
+
+static Datum
+dp_date_plus(FunctionCallInfo fcinfo, DateADT date, int64 days)
+{
+	int64		result = date + days;
+
+	if (DATE_NOT_FINITE(date))
+		PG_RETURN_DATEADT(date);
+	if (result < DATETIME_MIN_JULIAN - POSTGRES_EPOCH_JDATE ||
+		result >= DATE_END_JULIAN - POSTGRES_EPOCH_JDATE)
+		PG_RETURN_NULL();
+	PG_RETURN_DATEADT((DateADT) result);
+}
+
+PG_FUNCTION_INFO_V1(dp_try_add_date_int4);
+Datum
+dp_try_add_date_int4(PG_FUNCTION_ARGS)
+{
+	return dp_date_plus(fcinfo, PG_GETARG_DATEADT(0), PG_GETARG_INT32(1));
+}
+
+PG_FUNCTION_INFO_V1(dp_try_add_int4_date);
+Datum
+dp_try_add_int4_date(PG_FUNCTION_ARGS)
+{
+	return dp_date_plus(fcinfo, PG_GETARG_DATEADT(1), PG_GETARG_INT32(0));
+}
+
+PG_FUNCTION_INFO_V1(dp_try_subtract_date_int4);
+Datum
+dp_try_subtract_date_int4(PG_FUNCTION_ARGS)
+{
+	return dp_date_plus(fcinfo, PG_GETARG_DATEADT(0), -(int64) PG_GETARG_INT32(1));
+}
+
+/*
+ * Whether t plus sign times span stays in the range throughout.  The
+ * built-ins add months, days and time one after the other and check after
+ * each; a month is between 28 and 31 days, and n months are within 3 days of
+ * n times the mean of the calendar's 400 years plus or minus a few days for
+ * the place within them, for all of which DP_EDGE allows.
+ */
+static bool
+dp_interval_fits(Timestamp t, const Interval *span, int sign)
+{
+	const double mean_month = 146097.0 / 4800.0;
+	const double lowest = (double) (MIN_TIMESTAMP + DP_EDGE);
+	const double highest = (double) (END_TIMESTAMP - DP_EDGE);
+	double		at = (double) t;
+
+	if (at < lowest || at > highest)
+		return false;
+	at += sign * (double) span->month * mean_month * USECS_PER_DAY;
+	if (at < lowest || at > highest)
+		return false;
+	at += sign * (double) span->day * USECS_PER_DAY;
+	if (at < lowest || at > highest)
+		return false;
+	at += sign * (double) span->time;
+	return at >= lowest && at <= highest;
+}
+
+static Datum
+dp_stamp_plus(FunctionCallInfo fcinfo, Timestamp t, Interval *span, int sign, PGFunction builtin)
+{
+	if (dp_interval_is_infinite(span))
+		PG_RETURN_NULL();
+	/* its negation must exist, too: subtraction adds it, from version 17 on also to infinity */
+	if (span->month == PG_INT32_MIN || span->day == PG_INT32_MIN || span->time == PG_INT64_MIN)
+		PG_RETURN_NULL();
+	if (TIMESTAMP_NOT_FINITE(t))
+		PG_RETURN_TIMESTAMP(t);
+	if (!dp_interval_fits(t, span, sign))
+		PG_RETURN_NULL();
+	return DirectFunctionCall2(builtin, TimestampGetDatum(t), IntervalPGetDatum(span));
+}
+
+#define DP_TRY_STAMP_INTERVAL(name, sign, builtin, T, I) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	return dp_stamp_plus(fcinfo, PG_GETARG_TIMESTAMP(T), PG_GETARG_INTERVAL_P(I), sign, builtin); \
+} \
+extern int dp_no_such_variable
+
+DP_TRY_STAMP_INTERVAL(add_timestamp_interval, 1, timestamp_pl_interval, 0, 1);
+DP_TRY_STAMP_INTERVAL(add_interval_timestamp, 1, timestamp_pl_interval, 1, 0);
+DP_TRY_STAMP_INTERVAL(subtract_timestamp_interval, -1, timestamp_mi_interval, 0, 1);
+DP_TRY_STAMP_INTERVAL(add_timestamptz_interval, 1, timestamptz_pl_interval, 0, 1);
+DP_TRY_STAMP_INTERVAL(add_interval_timestamptz, 1, timestamptz_pl_interval, 1, 0);
+DP_TRY_STAMP_INTERVAL(subtract_timestamptz_interval, -1, timestamptz_mi_interval, 0, 1);
+
+#define DP_TRY_DATE_INTERVAL(name, sign, builtin, D, I) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	int			overflow = 0; \
+	Timestamp	t = date2timestamp_opt_overflow(PG_GETARG_DATEADT(D), &overflow); \
+	if (overflow != 0) \
+		PG_RETURN_NULL(); \
+	return dp_stamp_plus(fcinfo, t, PG_GETARG_INTERVAL_P(I), sign, builtin); \
+} \
+extern int dp_no_such_variable
+
+DP_TRY_DATE_INTERVAL(add_date_interval, 1, timestamp_pl_interval, 0, 1);
+DP_TRY_DATE_INTERVAL(add_interval_date, 1, timestamp_pl_interval, 1, 0);
+DP_TRY_DATE_INTERVAL(subtract_date_interval, -1, timestamp_mi_interval, 0, 1);
+
+/* timestamp and timestamptz; older versions let the difference wrap around */
+PG_FUNCTION_INFO_V1(dp_try_subtract_timestamp);
+Datum
+dp_try_subtract_timestamp(PG_FUNCTION_ARGS)
+{
+	Timestamp	a = PG_GETARG_TIMESTAMP(0);
+	Timestamp	b = PG_GETARG_TIMESTAMP(1);
+	int64		difference;
+
+	if (TIMESTAMP_NOT_FINITE(a) || TIMESTAMP_NOT_FINITE(b) ||
+		__builtin_sub_overflow(a, b, &difference))
+		PG_RETURN_NULL();
+	return timestamp_mi(fcinfo);
+}
+
+#define DP_TRY_AGE(name, builtin) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	Timestamp	a = PG_GETARG_TIMESTAMP(0); \
+	Timestamp	b = PG_GETARG_TIMESTAMP(1); \
+	if (TIMESTAMP_NOT_FINITE(a) || TIMESTAMP_NOT_FINITE(b) || !dp_is_inner(a) || !dp_is_inner(b)) \
+		PG_RETURN_NULL(); \
+	return builtin(fcinfo); \
+} \
+extern int dp_no_such_variable
+
+DP_TRY_AGE(age_timestamp, timestamp_age);
+DP_TRY_AGE(age_timestamptz, timestamptz_age);
+
+/* ------------------------------------------------------------------------
+ * Fields
+ * ------------------------------------------------------------------------
+ */
+
+#define DP_FIELD_IS_GOOD(fcinfo, type) \
+	dp_field_is_good(VARDATA_ANY(PG_GETARG_TEXT_PP(0)), VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(0)), type)
+#define DP_TRUNC_IS_GOOD(fcinfo, type) \
+	dp_trunc_is_good(VARDATA_ANY(PG_GETARG_TEXT_PP(0)), VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(0)), type)
+
+#define DP_TRY_FIELD(name, type, builtin, refused) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	if (!DP_FIELD_IS_GOOD(fcinfo, type) || (refused)) \
+		PG_RETURN_NULL(); \
+	return builtin(fcinfo); \
+} \
+extern int dp_no_such_variable
+
+DP_TRY_FIELD(extract_date, DATEOID, extract_date, false);
+DP_TRY_FIELD(extract_time, TIMEOID, extract_time, false);
+DP_TRY_FIELD(extract_timestamp, TIMESTAMPOID, extract_timestamp, false);
+DP_TRY_FIELD(extract_timestamptz, TIMESTAMPTZOID, extract_timestamptz, !dp_is_inner(PG_GETARG_TIMESTAMP(1)));
+DP_TRY_FIELD(extract_interval, INTERVALOID, extract_interval, false);
+DP_TRY_FIELD(date_part_time, TIMEOID, time_part, false);
+DP_TRY_FIELD(date_part_timestamp, TIMESTAMPOID, timestamp_part, false);
+DP_TRY_FIELD(date_part_timestamptz, TIMESTAMPTZOID, timestamptz_part, !dp_is_inner(PG_GETARG_TIMESTAMP(1)));
+DP_TRY_FIELD(date_part_interval, INTERVALOID, interval_part, false);
+
+/* date_part of a date is that of its midnight */
+PG_FUNCTION_INFO_V1(dp_try_date_part_date);
+Datum
+dp_try_date_part_date(PG_FUNCTION_ARGS)
+{
+	int			overflow = 0;
+	Timestamp	t = date2timestamp_opt_overflow(PG_GETARG_DATEADT(1), &overflow);
+
+	LOCAL_FCINFO(inner, 2);
+	Datum		result;
+
+	if (overflow != 0 || !DP_FIELD_IS_GOOD(fcinfo, TIMESTAMPOID))
+		PG_RETURN_NULL();
+	/* not DirectFunctionCall: parts of infinity may be NULL */
+	InitFunctionCallInfoData(*inner, NULL, 2, InvalidOid, NULL, NULL);
+	inner->args[0] = fcinfo->args[0];
+	inner->args[1].value = TimestampGetDatum(t);
+	inner->args[1].isnull = false;
+	result = timestamp_part(inner);
+	fcinfo->isnull = inner->isnull;
+	return result;
+}
+
+#define DP_TRY_TRUNC(name, type, builtin, zone_is_good) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	Timestamp	t = PG_GETARG_TIMESTAMP(1); \
+	if (!DP_TRUNC_IS_GOOD(fcinfo, type) || !(zone_is_good) || \
+		(!TIMESTAMP_NOT_FINITE(t) && (t < DP_TRUNC_LOWEST || !dp_is_inner(t)))) \
+		PG_RETURN_NULL(); \
+	return builtin(fcinfo); \
+} \
+extern int dp_no_such_variable
+
+#define DP_ZONE_IS_GOOD(fcinfo, n) \
+	dp_zone_is_good(VARDATA_ANY(PG_GETARG_TEXT_PP(n)), VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(n)))
+
+DP_TRY_TRUNC(date_trunc_timestamp, TIMESTAMPOID, timestamp_trunc, true);
+DP_TRY_TRUNC(date_trunc_timestamptz, TIMESTAMPTZOID, timestamptz_trunc, true);
+DP_TRY_TRUNC(date_trunc_zone, TIMESTAMPTZOID, timestamptz_trunc_zone, DP_ZONE_IS_GOOD(fcinfo, 2));
+
+/* AT TIME ZONE */
+#define DP_TRY_ZONE(name, builtin) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	if (!DP_ZONE_IS_GOOD(fcinfo, 0) || !dp_is_inner(PG_GETARG_TIMESTAMP(1))) \
+		PG_RETURN_NULL(); \
+	return builtin(fcinfo); \
+} \
+extern int dp_no_such_variable
+
+DP_TRY_ZONE(timezone_timestamp, timestamp_zone);
+DP_TRY_ZONE(timezone_timestamptz, timestamptz_zone);
+
+/* the built-ins return NULL for infinity */
+#define DP_TRY_TO_CHAR(name, builtin) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	text	   *format = PG_GETARG_TEXT_PP(1); \
+	if (!dp_format_is_good(VARDATA_ANY(format), VARSIZE_ANY_EXHDR(format)) || \
+		!dp_is_inner(PG_GETARG_TIMESTAMP(0))) \
+		PG_RETURN_NULL(); \
+	return builtin(fcinfo); \
+} \
+extern int dp_no_such_variable
+
+DP_TRY_TO_CHAR(to_char_timestamp, timestamp_to_char);
+DP_TRY_TO_CHAR(to_char_timestamptz, timestamptz_to_char);
