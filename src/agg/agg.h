@@ -51,9 +51,9 @@ extern void dp_grid_from_numeric(Numeric lower, Numeric upper, Oid input_type, D
 extern Datum dp_grid_value(dp_i128 n, const DpGrid *grid, Oid result_type);
 
 /* a double with the length of one grid unit: 2^exponent */
-extern double dp_grid_unit(const DpGrid *grid);
+extern double dp_grid_step(const DpGrid *grid);
 
-/* the grid of a count (DP_VALUE_COUNT, DP_VALUE_UNITS) of at most "most" per unit and group */
+/* the grid of a count (DP_VALUE_COUNT, DP_VALUE_STEPS) of at most "most" per unit and group */
 extern void dp_grid_for_count(int64 most, DpGrid *grid);
 
 /* a palloc'd copy, as a Datum of type dp_cdp.grid */
@@ -77,7 +77,7 @@ typedef enum DpValueKind
 {
 	DP_VALUE_COUNT,				/* argument boolean: the row counts when true;
 								 * clamped to grid.upper = max_rows */
-	DP_VALUE_UNITS,				/* argument boolean: 1 when any row is true */
+	DP_VALUE_STEPS,				/* argument boolean: 1 when any row is true */
 	DP_VALUE_SUM,				/* argument numeric type: total clamped to the
 								 * grid's bounds; 0 when all are NULL */
 	DP_VALUE_ROWS,				/* like DP_VALUE_COUNT; SCALED values name one */
@@ -151,14 +151,14 @@ extern bool dp_code_supported(Oid type);
  * where it is of the usual form.  The plan may run once, forwards.
  */
 struct PlanState;
-extern void dp_bound_rows(struct PlanState *top);
+extern void dp_install_bounding(struct PlanState *top);
 
 /*
  * Would the plan of an inner query run faster, by the above, if it had been
  * made for one process?
  */
 struct PlannedStmt;
-extern bool dp_bound_rows_prefers_serial(const struct PlannedStmt *stmt);
+extern bool dp_bounding_prefers_serial(const struct PlannedStmt *stmt);
 
 /* ------------------------------------------------------------------------
  * Values relative to bounds, and codes

@@ -129,7 +129,7 @@ blank(Query *query)
 }
 
 void
-dp_blank_probe(Query *query)
+dp_answer_without_rows(Query *query)
 {
 	if (query->commandType == CMD_SELECT && !query->hasAggs && query->rowMarks == NIL &&
 		query->setOperations == NULL && query->jointree != NULL &&

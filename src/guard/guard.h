@@ -37,14 +37,14 @@ typedef struct DpAggregate
 extern const DpAggregate *dp_find_aggregate(Oid funcid, bool standard);
 
 /* functions that stand around a private aggregate for its error */
-typedef enum DpCompanion
+typedef enum DpErrorFunction
 {
-	DP_COMPANION_NONE,
-	DP_COMPANION_STDDEV,		/* dp_noise_stddev(aggregate) */
-	DP_COMPANION_MARGIN			/* dp_margin(aggregate, confidence) */
-} DpCompanion;
+	DP_ERROR_FUNCTION_NONE,
+	DP_ERROR_FUNCTION_STDDEV,		/* dp_noise_stddev(aggregate) */
+	DP_ERROR_FUNCTION_MARGIN			/* dp_margin(aggregate, confidence) */
+} DpErrorFunction;
 
-extern DpCompanion dp_find_companion(Oid funcid);
+extern DpErrorFunction dp_find_error_function(Oid funcid);
 
 /* ------------------------------------------------------------------------
  * split.c: one level of a query in an inner and an outer part
@@ -74,7 +74,7 @@ extern bool dp_is_protected(RangeTblEntry *rte);
  * empty_results.c: where the query cannot return a row, replaces protected tables
  * that the calling roles may not read by subqueries without rows.
  */
-extern void dp_blank_probe(Query *query);
+extern void dp_answer_without_rows(Query *query);
 
 /* the level aggregates with dp_*, whoever asks */
 extern bool dp_aggregates_privately(Query *query);

@@ -137,7 +137,7 @@ plan_givens(DpRelease *release, const char *query_string, int cursorOptions, Par
 
 	foreach(lc, release->givens)
 	{
-		DpGiven    *given = lfirst(lc);
+		DpPrefetch    *given = lfirst(lc);
 		RangeTblEntry *rte = find_tuplestore(release->inner_query, given->name);
 
 		given->plan = guard_planner(given->query, query_string,

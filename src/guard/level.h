@@ -140,13 +140,13 @@ extern bool dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owne
  * release is paid for, with the rights of who asks.  columns: numbers of the
  * columns that are read.
  */
-extern void dp_make_given(DpRelease *release, Query *query, Index rti, const Bitmapset *columns);
+extern void dp_make_prefetch(DpRelease *release, Query *query, Index rti, const Bitmapset *columns);
 
 /*
  * key_values.c: fills domain and null_key of a key if its possible values are
  * known without looking at protected rows.
  */
-extern void dp_declare_domain(DpLevel *level, DpReleaseKey *key, Node *expr);
+extern void dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr);
 
 /*
  * columns.c: what the level releases.  Expressions are checked against the
@@ -177,8 +177,8 @@ extern bool dp_is_number(Oid type);
 extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
 
 /* error_functions.c: dp_margin becomes a multiple of dp_noise_stddev; the distinct calls of that */
-extern void dp_expand_companions(DpSplitContext *cxt, Query *query, bool standard);
-extern List *dp_collect_companions(Query *query);
+extern void dp_expand_error_functions(DpSplitContext *cxt, Query *query, bool standard);
+extern List *dp_collect_error_functions(Query *query);
 
 /* propagate.c: for previews, what the select list computes from aggregates */
 extern void dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool standard);
@@ -194,7 +194,7 @@ extern Node *dp_propagate_error(DpSplitContext *cxt, Node *expr, bool standard, 
 extern Node *dp_stddev_call(Oid stddev, Aggref *agg);
 
 /* the same: refuses those that are left, when all levels have been split; they would fail after the debit */
-extern void dp_refuse_companions(Query *query, DpSplitContext *cxt);
+extern void dp_refuse_error_functions(Query *query, DpSplitContext *cxt);
 
 /*
  * trusted.c: ZC002 where the finished inner query names a type, collation,

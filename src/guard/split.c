@@ -237,7 +237,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, CollectContext *coll
 	collect_aggregates(query, collected);
 	foreach(lc, collected->aggs)
 		dp_add_aggregate(level, lfirst(lc));
-	dp_number_outputs(level, collected->aggs, dp_collect_companions(query));
+	dp_number_outputs(level, collected->aggs, dp_collect_error_functions(query));
 	dp_describe_expressions(cxt, level, collected->standard);
 	dp_add_key_selection(level);
 	if (list_length(release->keys) > DP_MAX_KEYS || dp_release_parts(release) > DP_MAX_VALUES)
@@ -283,7 +283,7 @@ split_level(DpSplitContext *cxt, Index rti, CollectContext *collected, bool alwa
 
 	check_shape(cxt, query, where);
 	dp_flatten_level(query);
-	dp_expand_companions(cxt, query, collected->standard);
+	dp_expand_error_functions(cxt, query, collected->standard);
 	if (query->groupingSets)
 	{
 		List	   *sets = dp_grouping_sets(cxt, query);
@@ -444,7 +444,7 @@ split_walker(Node *node, void *context)
 		if (query->commandType == CMD_UTILITY)
 			return false;
 		cxt->scope = &scope;
-		dp_blank_probe(query);
+		dp_answer_without_rows(query);
 		process_level(cxt);
 		query_tree_walker(query, split_walker, context, QTW_IGNORE_CTE_SUBQUERIES);
 		process_ctes(cxt, query);
@@ -458,5 +458,5 @@ void
 dp_split_query(Query *query, DpSplitContext *cxt)
 {
 	split_walker((Node *) query, cxt);
-	dp_refuse_companions(query, cxt);
+	dp_refuse_error_functions(query, cxt);
 }

@@ -108,7 +108,7 @@ is_given(DpRelease *release, const char *name)
 	ListCell   *lc;
 
 	foreach(lc, release->givens)
-		if (name != NULL && strcmp(((DpGiven *) lfirst(lc))->name, name) == 0)
+		if (name != NULL && strcmp(((DpPrefetch *) lfirst(lc))->name, name) == 0)
 			return true;
 	return false;
 }
@@ -163,7 +163,7 @@ verify_entry(DpVerify *v, Index rti, RangeTblEntry *rte)
 		dp_require(rte->rtekind == RTE_RELATION || rte->rtekind == RTE_JOIN || rte->rtekind == RTE_RESULT,
 				"a range table entry that nothing reads", rte);
 	else if (rte->rtekind == RTE_SUBQUERY)
-		verify_query(v, rte->subquery, v->place == DP_PLACE_ENTRIES ? DP_PLACE_UNITS : DP_PLACE_SOURCE);
+		verify_query(v, rte->subquery, v->place == DP_PLACE_ENTRIES ? DP_PLACE_BOUNDING : DP_PLACE_SOURCE);
 	else
 	{
 		dp_require(v->place != DP_PLACE_ENTRIES, "a range table entry above units", rte);
@@ -199,7 +199,7 @@ verify_query_parts(Query *query, DpPlace place)
 	rest.groupClause = NIL;
 	if (place == DP_PLACE_SOURCE)
 		rest.havingQual = NULL;
-	if (place == DP_PLACE_UNITS)
+	if (place == DP_PLACE_BOUNDING)
 		rest.hasTargetSRFs = false;
 	/* undeclared keys are released in their order */
 	if (place == DP_PLACE_ROWS || place == DP_PLACE_ENTRIES)

@@ -15,11 +15,11 @@ typedef enum DpPlace
 {
 	DP_PLACE_SOURCE = 0x01,		/* a subquery over protected rows */
 	DP_PLACE_ROWS = 0x02,		/* the whole: each row is a unit */
-	DP_PLACE_UNITS = 0x04,		/* the rows of each unit are bounded */
+	DP_PLACE_BOUNDING = 0x04,		/* the rows of each unit are bounded */
 	DP_PLACE_ENTRIES = 0x08		/* over those: what units keep */
 } DpPlace;
 
-#define DP_PLACE_RAW (DP_PLACE_SOURCE | DP_PLACE_ROWS | DP_PLACE_UNITS)
+#define DP_PLACE_RAW (DP_PLACE_SOURCE | DP_PLACE_ROWS | DP_PLACE_BOUNDING)
 
 /* one Query under work */
 typedef struct DpVerify

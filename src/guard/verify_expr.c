@@ -62,8 +62,8 @@ static const struct
 	{"moment_u", DP_PLACE_ROWS},
 	{"moment_u2", DP_PLACE_ROWS},
 	{"moment_tu", DP_PLACE_ROWS},
-	{"bound_unit", DP_PLACE_UNITS},
-	{"bound_entries", DP_PLACE_UNITS},
+	{"bound_unit", DP_PLACE_BOUNDING},
+	{"bound_entries", DP_PLACE_BOUNDING},
 	{"entry_key", DP_PLACE_ENTRIES},
 	{"entry_sum", DP_PLACE_ENTRIES},
 	{"entry_histogram", DP_PLACE_ENTRIES},
@@ -115,7 +115,7 @@ describe_own(OwnFunction *own, Form_pg_proc proc)
 	list = dp_allowed_functions(&count);
 	for (int i = 0; i < count; i++)
 		if (list[i].total && strcmp(list[i].total, name) == 0 && list[i].constants != 0 &&
-			dp_total_variant(&list[i]) == proc->oid)
+			dp_safe_variant(&list[i]) == proc->oid)
 			own->constants |= list[i].constants;
 }
 
@@ -242,7 +242,7 @@ verify_aggregate(DpVerify *v, Aggref *agg)
 			FuncExpr   *arg = (FuncExpr *) linitial_node(TargetEntry, agg->args)->expr;
 
 			dp_require(IsA(arg, FuncExpr) &&
-					arg->funcid == dp_unit_aggregate_total(listed),
+					arg->funcid == dp_unit_aggregate_safe(listed),
 					"an aggregate that is not total", agg);
 		}
 	}
@@ -257,7 +257,7 @@ verify_row_unit(DpVerify *v, Var *var)
 	RangeTblEntry *rte = rt_fetch(var->varno, v->query->rtable);
 	const DpTable *table = rte->rtekind == RTE_RELATION ? dp_policy_table(rte->relid) : NULL;
 
-	dp_require(table != NULL && !table->has_unit && (v->place & (DP_PLACE_SOURCE | DP_PLACE_UNITS)) != 0 &&
+	dp_require(table != NULL && !table->has_unit && (v->place & (DP_PLACE_SOURCE | DP_PLACE_BOUNDING)) != 0 &&
 			(var->varattno == TableOidAttributeNumber || var->varattno == SelfItemPointerAttributeNumber),
 			"a system column", var);
 }
@@ -297,7 +297,7 @@ verify_var(DpVerify *v, Var *var, bool is_target)
 			break;
 	}
 	dp_require(OidIsValid(type) && type == var->vartype, "a column of another type", var);
-	/* row units that a subquery hands up, and the one column of DP_PLACE_UNITS */
+	/* row units that a subquery hands up, and the one column of DP_PLACE_BOUNDING */
 	dp_require(dp_type_is_allowed(type) || (is_target && type == TIDOID) || v->place == DP_PLACE_ENTRIES,
 			"a column of this type", var);
 }
@@ -337,7 +337,7 @@ dp_verify_expr(Node *node, DpVerify *v)
 		case T_TargetEntry:
 			if (IsA(((TargetEntry *) node)->expr, Var))
 			{
-				verify_var(v, (Var *) ((TargetEntry *) node)->expr, !v->in_aggregate || v->place == DP_PLACE_UNITS);
+				verify_var(v, (Var *) ((TargetEntry *) node)->expr, !v->in_aggregate || v->place == DP_PLACE_BOUNDING);
 				return false;
 			}
 			break;

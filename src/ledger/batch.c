@@ -428,7 +428,7 @@ write_balance(Work *work, DpBalance *balance)
 }
 
 static bool
-is_audited(DpBatchEntry *entry)
+is_audited(DpBatchRequest *entry)
 {
 	return entry->outcome == DP_OUTCOME_GRANT ||
 		(entry->outcome == DP_OUTCOME_REFUSE &&
@@ -436,7 +436,7 @@ is_audited(DpBatchEntry *entry)
 }
 
 static void
-write_all(Work *work, DpBatchEntry *batch, int n, DpFailureCopy *failures, int nfailures)
+write_all(Work *work, DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailures)
 {
 	TupleTableSlot *row = table_slot_create(work->table[DP_T_LOG].rel, NULL);
 	DpAudit		audit = {&work->table[DP_T_LOG], work->estate, work->now};
@@ -472,7 +472,7 @@ write_all(Work *work, DpBatchEntry *batch, int n, DpFailureCopy *failures, int n
  */
 
 static void
-refuse_all(DpBatchEntry *batch, int n, DpReason reason)
+refuse_all(DpBatchRequest *batch, int n, DpReason reason)
 {
 	for (int i = 0; i < n; i++)
 	{
@@ -489,7 +489,7 @@ refuse_all(DpBatchEntry *batch, int n, DpReason reason)
  * has committed.
  */
 void
-dp_storage_debit(DpBatchEntry *batch, int n, DpFailureCopy *failures, int nfailures)
+dp_storage_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailures)
 {
 	static uint64 number = 0;
 	Work		work;

@@ -151,25 +151,25 @@ write_request(DpRequest *req, List *items)
 static void
 withdraw_start(int code, Datum arg)
 {
-	DpEntry    *entry;
+	DpWorkerEntry    *entry;
 
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
 	entry = dp_entry_find(MyDatabaseId);
-	if (entry && entry->state == DP_ENTRY_STARTING && entry->starter_pid == MyProcPid)
-		entry->state = DP_ENTRY_UNUSED;
+	if (entry && entry->state == DP_WORKER_STARTING && entry->starter_pid == MyProcPid)
+		entry->state = DP_WORKER_UNUSED;
 	LWLockRelease(dp_shared->lock);
 	ConditionVariableBroadcast(&dp_shared->changed);
 }
 
-static DpEntryState
+static DpWorkerState
 entry_state(void)
 {
-	DpEntry    *entry;
-	DpEntryState state;
+	DpWorkerEntry    *entry;
+	DpWorkerState state;
 
 	LWLockAcquire(dp_shared->lock, LW_SHARED);
 	entry = dp_entry_find(MyDatabaseId);
-	state = entry ? entry->state : DP_ENTRY_UNUSED;
+	state = entry ? entry->state : DP_WORKER_UNUSED;
 	LWLockRelease(dp_shared->lock);
 	return state;
 }
@@ -225,14 +225,14 @@ start_worker(void)
 		nap(50);
 	}
 
-	while (entry_state() != DP_ENTRY_LIVE)
+	while (entry_state() != DP_WORKER_LIVE)
 	{
 		pid_t		pid;
 
 		if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
 		{
 			/* it may have come, and left again for want of work */
-			if (entry_state() == DP_ENTRY_STARTING)
+			if (entry_state() == DP_WORKER_STARTING)
 				ereport(ERROR,
 						(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 						 errmsg("the privacy ledger's background worker could not start; nothing was debited: the server log says why")));
@@ -251,7 +251,7 @@ submit(int slot)
 {
 	for (;;)
 	{
-		DpEntry    *entry;
+		DpWorkerEntry    *entry;
 		bool		mine = false;
 		bool		room = true;
 
@@ -259,14 +259,14 @@ submit(int slot)
 
 		LWLockAcquire(dp_shared->lock, LW_SHARED);
 		entry = dp_entry_find(MyDatabaseId);
-		if (entry && entry->state == DP_ENTRY_LIVE)
+		if (entry && entry->state == DP_WORKER_LIVE)
 		{
 			uint64		word = pg_atomic_read_u64(&dp_shared->words[slot]);
 
-			Assert(dp_word_state(word) == DP_SLOT_FREE);
+			Assert(dp_word_state(word) == DP_REQUEST_FREE);
 			/* a full barrier; nobody else changes a FREE word */
 			(void) pg_atomic_compare_exchange_u64(&dp_shared->words[slot], &word,
-												  dp_word(MyDatabaseId, DP_SLOT_PENDING));
+												  dp_word(MyDatabaseId, DP_REQUEST_PENDING));
 			dp_slot_wake(entry->worker_proc);
 			LWLockRelease(dp_shared->lock);
 			return;
@@ -281,7 +281,7 @@ submit(int slot)
 			entry = dp_entry_make(MyDatabaseId);
 			if (entry)
 			{
-				entry->state = DP_ENTRY_STARTING;
+				entry->state = DP_WORKER_STARTING;
 				entry->starter_pid = MyProcPid;
 				entry->starter_proc = slot;
 				mine = true;
@@ -289,7 +289,7 @@ submit(int slot)
 			else
 				room = false;
 		}
-		else if (entry->state == DP_ENTRY_LIVE)
+		else if (entry->state == DP_WORKER_LIVE)
 		{
 			LWLockRelease(dp_shared->lock);
 			ConditionVariableCancelSleep();
@@ -341,15 +341,15 @@ give_up(int code, Datum arg)
 
 		switch (dp_word_state(word))
 		{
-			case DP_SLOT_FREE:
-			case DP_SLOT_ABANDONED:
+			case DP_REQUEST_FREE:
+			case DP_REQUEST_ABANDONED:
 				return;
-			case DP_SLOT_TAKEN:
-				if (dp_slot_swap(slot, MyDatabaseId, DP_SLOT_TAKEN, DP_SLOT_ABANDONED))
+			case DP_REQUEST_TAKEN:
+				if (dp_slot_swap(slot, MyDatabaseId, DP_REQUEST_TAKEN, DP_REQUEST_ABANDONED))
 					return;
 				break;
 			default:
-				if (dp_slot_swap(slot, MyDatabaseId, dp_word_state(word), DP_SLOT_FREE))
+				if (dp_slot_swap(slot, MyDatabaseId, dp_word_state(word), DP_REQUEST_FREE))
 					return;
 				break;
 		}
@@ -364,7 +364,7 @@ give_up(int code, Datum arg)
 static void
 wait_for_slot(int slot)
 {
-	while (dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot])) != DP_SLOT_FREE)
+	while (dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot])) != DP_REQUEST_FREE)
 		nap(100);
 	/* the worker's writes to the request come before ours */
 	pg_memory_barrier();
@@ -377,7 +377,7 @@ wait_for_slot(int slot)
 static void
 check_interrupts(int slot)
 {
-	DpSlotState state;
+	DpRequestState state;
 
 	HOLD_CANCEL_INTERRUPTS();
 	CHECK_FOR_INTERRUPTS();
@@ -385,30 +385,30 @@ check_interrupts(int slot)
 	while (QueryCancelPending)
 	{
 		state = dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot]));
-		if (state != DP_SLOT_PENDING && state != DP_SLOT_TAKEN)
+		if (state != DP_REQUEST_PENDING && state != DP_REQUEST_TAKEN)
 			return;
 		/* the worker may change it meanwhile, back and forth */
 		if (!dp_slot_swap(slot, MyDatabaseId, state,
-						  state == DP_SLOT_PENDING ? DP_SLOT_FREE : DP_SLOT_ABANDONED))
+						  state == DP_REQUEST_PENDING ? DP_REQUEST_FREE : DP_REQUEST_ABANDONED))
 			continue;
 		QueryCancelPending = false;
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
-				 state == DP_SLOT_PENDING
+				 state == DP_REQUEST_PENDING
 				 ? errmsg("canceling private query; this charge was not made")
 				 : errmsg("canceling private query while it was charged; no rows were read, and dp_cdp.releases tells whether the charge stands")));
 	}
 }
 
-static DpSlotState
+static DpRequestState
 wait_for_answer(int slot)
 {
 	for (;;)
 	{
-		DpSlotState state = dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot]));
+		DpRequestState state = dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot]));
 
 		/* an answer that is there goes before a cancel that is there too */
-		if (state != DP_SLOT_PENDING && state != DP_SLOT_TAKEN)
+		if (state != DP_REQUEST_PENDING && state != DP_REQUEST_TAKEN)
 		{
 			pg_memory_barrier();
 			return state;
@@ -416,7 +416,7 @@ wait_for_answer(int slot)
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1L, dp_wait_event());
 		ResetLatch(MyLatch);
 		state = dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot]));
-		if (state == DP_SLOT_PENDING || state == DP_SLOT_TAKEN)
+		if (state == DP_REQUEST_PENDING || state == DP_REQUEST_TAKEN)
 			check_interrupts(slot);
 	}
 }
@@ -475,7 +475,7 @@ dp_ledger_debit(List *items)
 
 	for (int attempt = 1;; attempt++)
 	{
-		DpSlotState state;
+		DpRequestState state;
 		DpReply		reply;
 
 		wait_for_slot(slot);
@@ -491,9 +491,9 @@ dp_ledger_debit(List *items)
 		reply = dp_shared->requests[slot].reply;
 		give_up(0, Int32GetDatum(slot));
 
-		if (state == DP_SLOT_GRANTED)
+		if (state == DP_REQUEST_GRANTED)
 			return;
-		if (state == DP_SLOT_UNKNOWN)
+		if (state == DP_REQUEST_UNKNOWN)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 					 errmsg("the privacy ledger's background worker was lost during the debit, which may be spent; look at dp_cdp.budgets before you retry")));

@@ -112,7 +112,7 @@ post(const DpLedgerWatch *watch, bool wait)
 static int
 hand_over(const DpLedgerWatch *watch, bool wait)
 {
-	DpEntry    *worker;
+	DpWorkerEntry    *worker;
 	BackgroundWorker registration;
 	BackgroundWorkerHandle *handle;
 	int			entry;
@@ -122,7 +122,7 @@ hand_over(const DpLedgerWatch *watch, bool wait)
 	entry = post(watch, wait);
 	worker = dp_entry_find(MyDatabaseId);
 	alone = worker == NULL;
-	if (worker && worker->state == DP_ENTRY_LIVE)
+	if (worker && worker->state == DP_WORKER_LIVE)
 		dp_slot_wake(worker->worker_proc);
 	LWLockRelease(dp_shared->lock);
 

@@ -4,7 +4,7 @@
  *	  What the files of src/ledger share: shared memory and its rules.
  *
  * One word of shared memory per server process says what its request is at:
- * the database in the upper half, a DpSlotState in the lower.  Every change
+ * the database in the upper half, a DpRequestState in the lower.  Every change
  * of owner is one compare-and-swap of the whole word:
  *
  *		by the requesting process	FREE -> PENDING (or any answer -> FREE)
@@ -46,18 +46,18 @@
 /* how long a debit waits for a free worker slot, in ms */
 #define DP_WORKER_PATIENCE_MS 2500
 
-typedef enum DpSlotState
+typedef enum DpRequestState
 {
-	DP_SLOT_FREE,
-	DP_SLOT_PENDING,			/* waits for the worker */
-	DP_SLOT_TAKEN,				/* in the worker's transaction */
-	DP_SLOT_ABANDONED,			/* as TAKEN, but nobody waits any more */
+	DP_REQUEST_FREE,
+	DP_REQUEST_PENDING,			/* waits for the worker */
+	DP_REQUEST_TAKEN,				/* in the worker's transaction */
+	DP_REQUEST_ABANDONED,			/* as TAKEN, but nobody waits any more */
 	/* answers */
-	DP_SLOT_GRANTED,			/* debited, durably */
-	DP_SLOT_REFUSED,			/* nothing debited; DpReply says why */
-	DP_SLOT_UNKNOWN				/* may be spent: the commit's outcome was not
+	DP_REQUEST_GRANTED,			/* debited, durably */
+	DP_REQUEST_REFUSED,			/* nothing debited; DpReply says why */
+	DP_REQUEST_UNKNOWN				/* may be spent: the commit's outcome was not
 								 * seen */
-} DpSlotState;
+} DpRequestState;
 
 /* why a debit was refused */
 typedef enum DpReason
@@ -122,24 +122,24 @@ dp_request_string(const DpRequest *req, uint16 offset)
 	return offset == 0 ? NULL : req->strings + offset;
 }
 
-typedef enum DpEntryState
+typedef enum DpWorkerState
 {
-	DP_ENTRY_UNUSED,
-	DP_ENTRY_STARTING,			/* starter_pid has asked for a worker */
-	DP_ENTRY_LIVE				/* a worker reads the requests of this
+	DP_WORKER_UNUSED,
+	DP_WORKER_STARTING,			/* starter_pid has asked for a worker */
+	DP_WORKER_LIVE				/* a worker reads the requests of this
 								 * database */
-} DpEntryState;
+} DpWorkerState;
 
 /* one database that has, or is about to have, a worker */
-typedef struct DpEntry
+typedef struct DpWorkerEntry
 {
-	DpEntryState state;
+	DpWorkerState state;
 	Oid			database;
 	int			starter_pid;	/* STARTING: whom to wake */
 	int			starter_proc;
 	int			worker_pid;		/* LIVE */
 	int			worker_proc;
-} DpEntry;
+} DpWorkerEntry;
 
 typedef enum DpFailureState
 {
@@ -185,7 +185,7 @@ typedef struct DpShared
 	int			nentries;
 	pg_atomic_uint64 *words;	/* [nslots] */
 	DpRequest  *requests;		/* [nslots] */
-	DpEntry    *entries;		/* [nentries] */
+	DpWorkerEntry    *entries;		/* [nentries] */
 	pg_atomic_uint32 nfailures; /* POSTED or TAKEN */
 	DpFailure  *failures;		/* [nslots], of nobody in particular */
 } DpShared;
@@ -196,24 +196,24 @@ extern DpShared *dp_shared;
 /* --- shmem.c --- */
 
 static inline uint64
-dp_word(Oid database, DpSlotState state)
+dp_word(Oid database, DpRequestState state)
 {
 	return ((uint64) database << 32) | (uint64) state;
 }
 
-static inline DpSlotState
+static inline DpRequestState
 dp_word_state(uint64 word)
 {
-	return (DpSlotState) (word & 0xFFFFFFFF);
+	return (DpRequestState) (word & 0xFFFFFFFF);
 }
 
 /* one compare-and-swap: the slot's word from one state to another */
-extern bool dp_slot_swap(int slot, Oid database, DpSlotState from, DpSlotState to);
+extern bool dp_slot_swap(int slot, Oid database, DpRequestState from, DpRequestState to);
 extern void dp_slot_wake(int slot);
 
 /* the caller holds the lock; NULL when there is none (no room) */
-extern DpEntry *dp_entry_find(Oid database);
-extern DpEntry *dp_entry_make(Oid database);
+extern DpWorkerEntry *dp_entry_find(Oid database);
+extern DpWorkerEntry *dp_entry_make(Oid database);
 
 /* is anything PENDING for the database? */
 extern bool dp_anything_pending(Oid database);
@@ -227,15 +227,15 @@ typedef enum DpOutcome
 	DP_OUTCOME_REFUSE
 } DpOutcome;
 
-typedef struct DpBatchEntry
+typedef struct DpBatchRequest
 {
 	int			slot;
 	DpRequest  *req;
 	DpOutcome	outcome;
-} DpBatchEntry;
+} DpBatchRequest;
 
 /* failures are counted first; sets counted of those that could be */
-extern void dp_storage_debit(DpBatchEntry *batch, int n, DpFailureCopy *failures, int nfailures);
+extern void dp_storage_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailures);
 
 /* forget what was learned about the tables (after an error) */
 extern void dp_storage_forget(void);

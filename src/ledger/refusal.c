@@ -59,7 +59,7 @@ raise_exhausted(const DpReply *reply)
 			 errdetail("Asked %s %s, remaining %s. This budget does not renew.", unit, asked, remaining)));
 }
 
-/* ereport(ERROR) for an answer of DP_SLOT_REFUSED */
+/* ereport(ERROR) for an answer of DP_REQUEST_REFUSED */
 void
 dp_raise_refusal(const DpReply *reply)
 {

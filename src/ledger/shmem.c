@@ -44,7 +44,7 @@ shared_size(void)
 
 	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), sizeof(pg_atomic_uint64))));
 	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), MAXALIGN(sizeof(DpRequest)))));
-	size = add_size(size, MAXALIGN(mul_size(entry_count(), sizeof(DpEntry))));
+	size = add_size(size, MAXALIGN(mul_size(entry_count(), sizeof(DpWorkerEntry))));
 	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), sizeof(DpFailure))));
 	/* room to align the requests */
 	return add_size(size, PG_CACHE_LINE_SIZE);
@@ -81,10 +81,10 @@ startup_shared_memory(void)
 		at += MAXALIGN(sizeof(DpShared));
 		dp_shared->words = (pg_atomic_uint64 *) at;
 		for (int i = 0; i < dp_shared->nslots; i++)
-			pg_atomic_init_u64(&dp_shared->words[i], dp_word(InvalidOid, DP_SLOT_FREE));
+			pg_atomic_init_u64(&dp_shared->words[i], dp_word(InvalidOid, DP_REQUEST_FREE));
 		at += MAXALIGN(dp_shared->nslots * sizeof(pg_atomic_uint64));
-		dp_shared->entries = (DpEntry *) at;
-		at += MAXALIGN(dp_shared->nentries * sizeof(DpEntry));
+		dp_shared->entries = (DpWorkerEntry *) at;
+		at += MAXALIGN(dp_shared->nentries * sizeof(DpWorkerEntry));
 		pg_atomic_init_u32(&dp_shared->nfailures, 0);
 		dp_shared->failures = (DpFailure *) at;
 		at += MAXALIGN(dp_shared->nslots * sizeof(DpFailure));
@@ -108,7 +108,7 @@ dp_ledger_init(void)
 }
 
 bool
-dp_slot_swap(int slot, Oid database, DpSlotState from, DpSlotState to)
+dp_slot_swap(int slot, Oid database, DpRequestState from, DpRequestState to)
 {
 	uint64		expected = dp_word(database, from);
 
@@ -123,28 +123,28 @@ dp_slot_wake(int slot)
 	SetLatch(&GetPGProcByNumber(slot)->procLatch);
 }
 
-DpEntry    *
+DpWorkerEntry    *
 dp_entry_find(Oid database)
 {
 	for (int i = 0; i < dp_shared->nentries; i++)
 	{
-		DpEntry    *entry = &dp_shared->entries[i];
+		DpWorkerEntry    *entry = &dp_shared->entries[i];
 
-		if (entry->state != DP_ENTRY_UNUSED && entry->database == database)
+		if (entry->state != DP_WORKER_UNUSED && entry->database == database)
 			return entry;
 	}
 	return NULL;
 }
 
 /* an UNUSED entry that bears the database's OID; the caller sets its state */
-DpEntry    *
+DpWorkerEntry    *
 dp_entry_make(Oid database)
 {
 	for (int i = 0; i < dp_shared->nentries; i++)
 	{
-		DpEntry    *entry = &dp_shared->entries[i];
+		DpWorkerEntry    *entry = &dp_shared->entries[i];
 
-		if (entry->state == DP_ENTRY_UNUSED)
+		if (entry->state == DP_WORKER_UNUSED)
 		{
 			memset(entry, 0, sizeof(*entry));
 			entry->database = database;
@@ -157,7 +157,7 @@ dp_entry_make(Oid database)
 bool
 dp_anything_pending(Oid database)
 {
-	uint64		pending = dp_word(database, DP_SLOT_PENDING);
+	uint64		pending = dp_word(database, DP_REQUEST_PENDING);
 
 	for (int i = 0; i < dp_shared->nslots; i++)
 	{

@@ -43,7 +43,7 @@
 PGDLLEXPORT void dp_ledger_worker_main(Datum main_arg);
 
 /* the batch at work; static, because the exit callback answers it */
-static DpBatchEntry *batch = NULL;
+static DpBatchRequest *batch = NULL;
 static int	batch_size = 0;
 
 /* and the failures; after an error, how many to count one by one, before anything else */
@@ -68,16 +68,16 @@ static bool any_busy = false;
 static void
 take_pending(int most)
 {
-	uint64		pending = dp_word(MyDatabaseId, DP_SLOT_PENDING);
+	uint64		pending = dp_word(MyDatabaseId, DP_REQUEST_PENDING);
 
 	batch_size = 0;
 	for (int i = 0; i < dp_shared->nslots && batch_size < most; i++)
 	{
-		DpBatchEntry *entry = &batch[batch_size];
+		DpBatchRequest *entry = &batch[batch_size];
 
 		/* a glance without a barrier; what counts is the swap */
 		if (pg_atomic_read_u64(&dp_shared->words[i]) != pending ||
-			!dp_slot_swap(i, MyDatabaseId, DP_SLOT_PENDING, DP_SLOT_TAKEN))
+			!dp_slot_swap(i, MyDatabaseId, DP_REQUEST_PENDING, DP_REQUEST_TAKEN))
 			continue;
 		entry->slot = i;
 		entry->req = &dp_shared->requests[i];
@@ -88,27 +88,27 @@ take_pending(int most)
 
 /* the slot is ours no longer after this */
 static void
-answer(DpBatchEntry *entry, DpSlotState state)
+answer(DpBatchRequest *entry, DpRequestState state)
 {
-	if (!dp_slot_swap(entry->slot, MyDatabaseId, DP_SLOT_TAKEN, state))
-		(void) dp_slot_swap(entry->slot, MyDatabaseId, DP_SLOT_ABANDONED, DP_SLOT_FREE);
+	if (!dp_slot_swap(entry->slot, MyDatabaseId, DP_REQUEST_TAKEN, state))
+		(void) dp_slot_swap(entry->slot, MyDatabaseId, DP_REQUEST_ABANDONED, DP_REQUEST_FREE);
 	/* whoever left may be back and waiting for the slot */
 	dp_slot_wake(entry->slot);
 }
 
 static void
-answer_failure(DpBatchEntry *entry, DpReason reason)
+answer_failure(DpBatchRequest *entry, DpReason reason)
 {
 	entry->req->reply.reason = reason;
-	answer(entry, DP_SLOT_REFUSED);
+	answer(entry, DP_REQUEST_REFUSED);
 }
 
 /* back to PENDING, where it can be given up without being spent */
 static void
-put_back(DpBatchEntry *entry)
+put_back(DpBatchRequest *entry)
 {
-	if (!dp_slot_swap(entry->slot, MyDatabaseId, DP_SLOT_TAKEN, DP_SLOT_PENDING))
-		answer(entry, DP_SLOT_FREE);
+	if (!dp_slot_swap(entry->slot, MyDatabaseId, DP_REQUEST_TAKEN, DP_REQUEST_PENDING))
+		answer(entry, DP_REQUEST_FREE);
 }
 
 static void
@@ -123,15 +123,15 @@ answer_batch(void)
 	nfailures = 0;
 	for (int i = 0; i < batch_size; i++)
 	{
-		DpBatchEntry *entry = &batch[i];
+		DpBatchRequest *entry = &batch[i];
 
 		switch (entry->outcome)
 		{
 			case DP_OUTCOME_GRANT:
-				answer(entry, DP_SLOT_GRANTED);
+				answer(entry, DP_REQUEST_GRANTED);
 				break;
 			case DP_OUTCOME_REFUSE:
-				answer(entry, DP_SLOT_REFUSED);
+				answer(entry, DP_REQUEST_REFUSED);
 				break;
 			case DP_OUTCOME_LATER:
 				if (TimestampDifferenceExceeds(entry->req->asked_at, now, DP_BUSY_PATIENCE_MS))
@@ -165,7 +165,7 @@ answer_failed_batch(void)
 	for (int i = 0; i < batch_size; i++)
 	{
 		if (committing)
-			answer(&batch[i], DP_SLOT_UNKNOWN);
+			answer(&batch[i], DP_REQUEST_UNKNOWN);
 		else if (batch_size > 1 || failures_alone > 0)
 			put_back(&batch[i]);
 		else
@@ -186,10 +186,10 @@ answer_failed_batch(void)
 static void
 sign_off(void)
 {
-	DpEntry    *entry = dp_entry_find(MyDatabaseId);
+	DpWorkerEntry    *entry = dp_entry_find(MyDatabaseId);
 
-	if (entry && entry->state == DP_ENTRY_LIVE && entry->worker_pid == MyProcPid)
-		entry->state = DP_ENTRY_UNUSED;
+	if (entry && entry->state == DP_WORKER_LIVE && entry->worker_pid == MyProcPid)
+		entry->state = DP_WORKER_UNUSED;
 }
 
 /* before_shmem_exit: also on FATAL, in the middle of a transaction */
@@ -203,7 +203,7 @@ at_exit(int code, Datum arg)
 	for (int i = 0; i < batch_size; i++)
 	{
 		if (committing)
-			answer(&batch[i], DP_SLOT_UNKNOWN);
+			answer(&batch[i], DP_REQUEST_UNKNOWN);
 		else
 			answer_failure(&batch[i], DP_REASON_WORKER_GONE);
 	}
@@ -224,7 +224,7 @@ at_exit(int code, Datum arg)
 static bool
 sign_on(void)
 {
-	DpEntry    *entry;
+	DpWorkerEntry    *entry;
 	int			starter = -1;
 	bool		first = false;
 
@@ -232,11 +232,11 @@ sign_on(void)
 	entry = dp_entry_find(MyDatabaseId);
 	if (entry == NULL)
 		entry = dp_entry_make(MyDatabaseId);
-	if (entry && entry->state != DP_ENTRY_LIVE)
+	if (entry && entry->state != DP_WORKER_LIVE)
 	{
-		if (entry->state == DP_ENTRY_STARTING)
+		if (entry->state == DP_WORKER_STARTING)
 			starter = entry->starter_proc;
-		entry->state = DP_ENTRY_LIVE;
+		entry->state = DP_WORKER_LIVE;
 		entry->worker_pid = MyProcPid;
 		entry->worker_proc = dp_my_proc_number();
 		first = true;
@@ -351,7 +351,7 @@ dp_ledger_worker_main(Datum main_arg)
 	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(main_arg), InvalidOid,
 											  BGWORKER_BYPASS_ALLOWCONN);
 	pin_settings();
-	batch = MemoryContextAlloc(TopMemoryContext, dp_shared->nslots * sizeof(DpBatchEntry));
+	batch = MemoryContextAlloc(TopMemoryContext, dp_shared->nslots * sizeof(DpBatchRequest));
 	failures = MemoryContextAlloc(TopMemoryContext, dp_shared->nslots * sizeof(DpFailureCopy));
 	pgstat_report_appname("dp_cdp ledger");
 	pgstat_report_activity(STATE_IDLE, NULL);

@@ -39,7 +39,7 @@ typedef struct DpAnswerWork
 } DpAnswerWork;
 
 static bool
-is_tree(const DpFrozenColumn *column)
+is_tree(const DpPricedColumn *column)
 {
 	DpAnswer	answer = column->column->answer;
 
@@ -47,7 +47,7 @@ is_tree(const DpFrozenColumn *column)
 }
 
 int
-dp_answer_draws(const DpFrozenColumn *column)
+dp_answer_draws(const DpPricedColumn *column)
 {
 	if (is_tree(column))
 		return DP_QUANTILE_NODES;
@@ -55,7 +55,7 @@ dp_answer_draws(const DpFrozenColumn *column)
 }
 
 void
-dp_prepare_answer(DpFrozenColumn *column)
+dp_prepare_answer(DpPricedColumn *column)
 {
 	int			draws = dp_answer_draws(column);
 
@@ -74,18 +74,18 @@ dp_prepare_answer(DpFrozenColumn *column)
  */
 
 dp_i128
-dp_noisy_total(DpFrozenColumn *column, const dp_i128 *state)
+dp_noisy_total(DpPricedColumn *column, const dp_i128 *state)
 {
 	return state[column->parts[0].offset] + dp_noise_gauss(&column->parts[0].gauss);
 }
 
 /* one noisy value for each part, in its unit */
 static void
-add_noise_to_parts(DpFrozenColumn *column, const dp_i128 *state)
+add_noise_to_parts(DpPricedColumn *column, const dp_i128 *state)
 {
 	for (int i = 0; i < column->nparts; i++)
 	{
-		DpFrozenPart *part = &column->parts[i];
+		DpPricedPart *part = &column->parts[i];
 		double		unit = part->part.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
 
 		column->work->noisy[i] = unit * (double) (state[part->offset] + dp_noise_gauss(&part->gauss));
@@ -93,14 +93,14 @@ add_noise_to_parts(DpFrozenColumn *column, const dp_i128 *state)
 }
 
 static void
-add_noise_to_counts(DpFrozenColumn *column, const dp_i128 *exact, int n)
+add_noise_to_counts(DpPricedColumn *column, const dp_i128 *exact, int n)
 {
 	for (int i = 0; i < n; i++)
 		column->work->noisy[i] = (double) (exact[i] + dp_noise_gauss(&column->parts[0].gauss));
 }
 
 static void
-noisy_tree(DpFrozenColumn *column, const dp_i128 *state)
+noisy_tree(DpPricedColumn *column, const dp_i128 *state)
 {
 	DpAnswerWork *work = column->work;
 
@@ -165,16 +165,16 @@ array_datum(Datum *values, int n, Oid element)
 }
 
 Datum
-dp_total_answer(DpFrozenColumn *column, dp_i128 noisy, DpAnswerError *error)
+dp_total_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError *error)
 {
 	error->isnull = false;
-	error->value = (double) noisy * dp_grid_unit(&column->parts[0].grid);
+	error->value = (double) noisy * dp_grid_step(&column->parts[0].grid);
 	error->stddev = column->sigma;
 	return dp_grid_value(noisy, &column->parts[0].grid, column->column->result_type);
 }
 
 static Datum
-moments_answer(DpFrozenColumn *column, DpAnswerError *error)
+moments_answer(DpPricedColumn *column, DpAnswerError *error)
 {
 	double		sigma[DP_MAX_COLUMN_PARTS];
 	dp_moment_range t = {column->range[0].lower, column->range[0].upper};
@@ -187,7 +187,7 @@ moments_answer(DpFrozenColumn *column, DpAnswerError *error)
 }
 
 static Datum
-quantiles_answer(DpFrozenColumn *column, DpAnswerError *error)
+quantiles_answer(DpPricedColumn *column, DpAnswerError *error)
 {
 	const DpRange *range = &column->range[0];
 	Oid			type = column->column->result_type;
@@ -209,7 +209,7 @@ quantiles_answer(DpFrozenColumn *column, DpAnswerError *error)
 }
 
 static Datum
-extreme_answer(DpFrozenColumn *column, DpAnswerError *error)
+extreme_answer(DpPricedColumn *column, DpAnswerError *error)
 {
 	const DpRange *range = &column->range[0];
 	const double *cdf = column->work->cdf;
@@ -224,7 +224,7 @@ extreme_answer(DpFrozenColumn *column, DpAnswerError *error)
 }
 
 static Datum
-histogram_answer(DpFrozenColumn *column, DpAnswerError *error)
+histogram_answer(DpPricedColumn *column, DpAnswerError *error)
 {
 	int			bins = column->parts[0].width;
 	Datum	   *values = palloc(bins * sizeof(Datum));
@@ -240,7 +240,7 @@ histogram_answer(DpFrozenColumn *column, DpAnswerError *error)
 }
 
 static Datum
-bounds_answer(DpFrozenColumn *column, DpAnswerError *error)
+bounds_answer(DpPricedColumn *column, DpAnswerError *error)
 {
 	double		lower,
 				upper;
@@ -256,9 +256,9 @@ bounds_answer(DpFrozenColumn *column, DpAnswerError *error)
 }
 
 Datum
-dp_release_answer(DpFrozenColumn *column, const dp_i128 *state, DpAnswerError *error)
+dp_release_answer(DpPricedColumn *column, const dp_i128 *state, DpAnswerError *error)
 {
-	const DpFrozenPart *part = &column->parts[0];
+	const DpPricedPart *part = &column->parts[0];
 
 	error->isnull = false;
 	error->value = get_float8_nan();

@@ -116,17 +116,17 @@ add_charge(DpRun *charged, const DpDebitItem *item)
  * Returns the final prices.  Adds its own to what the statement was charged.
  */
 static const int64 *
-take_look(DpRun *run, DpFrozen *usual, EState *root, DpRun *charged)
+run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpRun *charged)
 {
 	DpRun		look = *run;
 	DpDebitItem *item;
 
-	look.look = dp_look_create(run->release, usual);
+	look.look = dp_pilot_create(run->release, usual);
 	/* what is wrong with a low price is found before anything is paid */
-	dp_freeze(run->release, root, dp_look_floors(look.look));
-	look.frozen = dp_freeze(run->release, root, dp_look_prices(look.look));
-	item = dp_frozen_debit(look.frozen);
-	item->aggregates = dp_look_label(item->aggregates);
+	dp_price_release(run->release, root, dp_pilot_floors(look.look));
+	look.frozen = dp_price_release(run->release, root, dp_pilot_prices(look.look));
+	item = dp_priced_debit(look.frozen);
+	item->aggregates = dp_pilot_label(item->aggregates);
 	look.payer = GetUserId();
 	dp_start_inner(&look, look.frozen, root);
 	dp_ledger_debit(list_make1(item));
@@ -134,7 +134,7 @@ take_look(DpRun *run, DpFrozen *usual, EState *root, DpRun *charged)
 	look.rho_charged = charged->rho_charged;
 	look.delta_charged = charged->delta_charged;
 	dp_run_inner(&look, root);
-	return dp_look_settle(look.look, usual);
+	return dp_pilot_settle(look.look, usual);
 }
 
 /*
@@ -189,29 +189,29 @@ pay_statement(EState *root)
 	check_parameters(root->es_param_list_info);
 	foreach(run, unpaid)
 	{
-		DpFrozen   *frozen = dp_freeze(((DpRun *) lfirst(run))->release, root, NULL);
+		DpPricedRelease   *frozen = dp_price_release(((DpRun *) lfirst(run))->release, root, NULL);
 
 		prices = lappend(prices, frozen);
 	}
 	foreach(run, unpaid)
 		/* declared keys alone are public */
 		if (((DpRun *) lfirst(run))->release->columns != NIL)
-			dp_run_givens(lfirst(run));
+			dp_run_prefetches(lfirst(run));
 	/* that was the last of the asker's code before rows are read */
 	forboth(run, unpaid, price, prices)
-		dp_hold_objects(((DpRun *) lfirst(run))->release, ((DpFrozen *) lfirst(price))->dataset->owner, false);
+		dp_hold_objects(((DpRun *) lfirst(run))->release, ((DpPricedRelease *) lfirst(price))->dataset->owner, false);
 	forboth(run, unpaid, price, prices)
 	{
 		DpRelease  *release = ((DpRun *) lfirst(run))->release;
 
-		if (dp_target_needs_look(release))
-			lfirst(price) = dp_freeze(release, root, take_look(lfirst(run), lfirst(price), root, &charged));
+		if (dp_target_needs_pilot(release))
+			lfirst(price) = dp_price_release(release, root, run_pilot(lfirst(run), lfirst(price), root, &charged));
 	}
 	forboth(run, unpaid, price, prices)
 		dp_start_inner(lfirst(run), lfirst(price), root);
 	foreach(price, prices)
-		if (((DpFrozen *) lfirst(price))->ncolumns > 0)
-			items = lappend(items, dp_frozen_debit(lfirst(price)));
+		if (((DpPricedRelease *) lfirst(price))->ncolumns > 0)
+			items = lappend(items, dp_priced_debit(lfirst(price)));
 	if (items != NIL)
 		dp_ledger_debit(items);
 	foreach(item, items)
@@ -336,7 +336,7 @@ release_end(CustomScanState *node)
 	if (state->run == NULL || state->run->root != node->ss.ps.state)
 		return;
 	dp_end_inner(state->run);
-	dp_end_givens(state->run);
+	dp_end_prefetches(state->run);
 	if (state->run->rows)
 	{
 		tuplestore_end(state->run->rows);

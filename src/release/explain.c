@@ -97,7 +97,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	DpRelease  *release = dp_release_of_state(node);
 	EState	   *estate = node->ss.ps.state;
-	DpFrozen   *frozen;
+	DpPricedRelease   *frozen;
 	int64		rho;
 	List	   *lines = NIL;
 	ListCell   *lc;
@@ -106,13 +106,13 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	/* auto_explain asks when the statement is over, and SQL cannot be run any more */
 	if (!dp_parameters_known(release, estate) || !ActiveSnapshotSet())
 		return;
-	frozen = dp_freeze(release, estate, NULL);
+	frozen = dp_price_release(release, estate, NULL);
 	rho = frozen->rho;
 	if (frozen->groups)
 		ExplainPropertyText("Groups", frozen->groups, es);
 	for (int i = 0; i < frozen->ncolumns; i++)
 	{
-		DpFrozenColumn *column = &frozen->columns[i];
+		DpPricedColumn *column = &frozen->columns[i];
 
 		char	   *more = "";
 
@@ -127,7 +127,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 								 i == release->selection ? "  selects keys" : ""));
 	}
 	explain_list("Release", "Releases", lines, es);
-	if (dp_target_needs_look(release))
+	if (dp_target_needs_pilot(release))
 		ExplainPropertyText("Target Error", "prices are settled after a first look; those shown are the usual ones", es);
 	ExplainPropertyText("Rho", format_units(frozen->rho, DP_RHO_ONE), es);
 	if (frozen->delta > 0)
@@ -136,7 +136,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyInteger("Threshold", NULL, frozen->threshold, es);
 	}
 	lines = NIL;
-	foreach(lc, dp_freeze_givens(release, estate))
+	foreach(lc, dp_price_prefetches(release, estate))
 	{
 		frozen = lfirst(lc);
 		lines = lappend(lines, psprintf("%s  (rho=%s)", frozen->aggregates, format_units(frozen->rho, DP_RHO_ONE)));

@@ -82,7 +82,7 @@ dp_inner_is_running(void)
 static bool
 release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 {
-	DpFrozen   *frozen = receiver->run->frozen;
+	DpPricedRelease   *frozen = receiver->run->frozen;
 	int			out = frozen->nkeys;
 	int			errors = out;
 	int			selection = frozen->release->selection;
@@ -98,7 +98,7 @@ release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 		errors += frozen->columns[i].column->hidden ? 0 : 1;
 	for (int i = 0; i < frozen->ncolumns; i++)
 	{
-		DpFrozenColumn *column = &frozen->columns[i];
+		DpPricedColumn *column = &frozen->columns[i];
 		DpAnswerError error;
 
 		if (column->column->hidden)
@@ -109,7 +109,7 @@ release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 			: dp_release_answer(column, state, &error);
 		receiver->nulls[out] = error.isnull;
 		if (receiver->run->look)
-			dp_look_add(receiver->run->look, i, error.value, error.stddev);
+			dp_pilot_add(receiver->run->look, i, error.value, error.stddev);
 		else
 			dp_report_group(frozen, i, receiver->values, receiver->nulls, error.stddev);
 		if (column->column->with_error)
@@ -136,7 +136,7 @@ read_vector(Datum value, dp_i128 *state, int width)
 static void
 read_state(ReleaseReceiver *receiver, TupleTableSlot *slot, dp_i128 *state)
 {
-	DpFrozen   *frozen = receiver->run->frozen;
+	DpPricedRelease   *frozen = receiver->run->frozen;
 	int			att = frozen->nkeys;
 
 	memset(state, 0, frozen->width * sizeof(dp_i128));
@@ -144,7 +144,7 @@ read_state(ReleaseReceiver *receiver, TupleTableSlot *slot, dp_i128 *state)
 	{
 		for (int j = 0; j < frozen->columns[i].nparts; j++, att++)
 		{
-			DpFrozenPart *part = &frozen->columns[i].parts[j];
+			DpPricedPart *part = &frozen->columns[i].parts[j];
 			Datum		value = slot->tts_values[att];
 
 			if (slot->tts_isnull[att])
@@ -163,7 +163,7 @@ static bool
 receive_state(TupleTableSlot *slot, DestReceiver *self)
 {
 	ReleaseReceiver *receiver = (ReleaseReceiver *) self;
-	DpFrozen   *frozen = receiver->run->frozen;
+	DpPricedRelease   *frozen = receiver->run->frozen;
 	MemoryContext old;
 
 	slot_getallattrs(slot);
@@ -191,7 +191,7 @@ receive_state(TupleTableSlot *slot, DestReceiver *self)
 static void
 release_declared(ReleaseReceiver *receiver)
 {
-	DpFrozen   *frozen = receiver->run->frozen;
+	DpPricedRelease   *frozen = receiver->run->frozen;
 	int64		n = dp_key_table_size(receiver->keys);
 
 	for (int64 position = 0; position < n; position++)
@@ -218,7 +218,7 @@ receiver_noop(DestReceiver *self)
 }
 
 static ReleaseReceiver *
-create_receiver(DpRun *run, const DpFrozen *frozen, TupleDesc desc)
+create_receiver(DpRun *run, const DpPricedRelease *frozen, TupleDesc desc)
 {
 	ReleaseReceiver *receiver = palloc0(sizeof(ReleaseReceiver));
 
@@ -241,7 +241,7 @@ create_receiver(DpRun *run, const DpFrozen *frozen, TupleDesc desc)
 
 /* the statement's parameters and, after them, the ones that the node supplies */
 static ParamListInfo
-inner_params(DpFrozen *frozen, EState *estate)
+inner_params(DpPricedRelease *frozen, EState *estate)
 {
 	DpRelease  *release = frozen->release;
 	ParamListInfo given = estate->es_param_list_info;
@@ -274,7 +274,7 @@ inner_params(DpFrozen *frozen, EState *estate)
 
 /* all that an executor does before it asks for a row */
 static QueryDesc *
-start_plan(DpRun *run, DpFrozen *frozen, ReleaseReceiver *receiver, EState *estate)
+start_plan(DpRun *run, DpPricedRelease *frozen, ReleaseReceiver *receiver, EState *estate)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	PlannedStmt *plan = run->release->inner;
@@ -291,7 +291,7 @@ start_plan(DpRun *run, DpFrozen *frozen, ReleaseReceiver *receiver, EState *esta
 							   &receiver->pub, params, run->given_rows, 0);
 		inner_range_table = desc->plannedstmt->rtable;
 		ExecutorStart(desc, 0);
-		dp_bound_rows(desc->planstate);
+		dp_install_bounding(desc->planstate);
 	}
 	PG_CATCH();
 	{
@@ -388,7 +388,7 @@ static void
 run_on_rows(DpRun *run, QueryDesc *plan, ReleaseReceiver *receiver, EState *estate)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	DpDebitItem *item = dp_frozen_debit(run->frozen);
+	DpDebitItem *item = dp_priced_debit(run->frozen);
 	Oid			owner = dp_relation_owner(run->release->relid);
 	ErrorData  *volatile error = NULL;
 	TimestampTz start = GetCurrentTimestamp();
@@ -396,7 +396,7 @@ run_on_rows(DpRun *run, QueryDesc *plan, ReleaseReceiver *receiver, EState *esta
 	DpSandbox	box;
 
 	if (run->look)
-		item->aggregates = dp_look_label(item->aggregates);
+		item->aggregates = dp_pilot_label(item->aggregates);
 	dp_sandbox_begin(&box, owner, DP_STACK_TO_RUN);
 	dp_ledger_watch_begin(&watch, item, run->payer);
 	PG_TRY();
@@ -424,7 +424,7 @@ run_on_rows(DpRun *run, QueryDesc *plan, ReleaseReceiver *receiver, EState *esta
 }
 
 void
-dp_start_inner(DpRun *run, DpFrozen *frozen, EState *estate)
+dp_start_inner(DpRun *run, DpPricedRelease *frozen, EState *estate)
 {
 	DpInner    *inner = MemoryContextAllocZero(estate->es_query_cxt, sizeof(DpInner));
 	MemoryContext caller = CurrentMemoryContext;
@@ -479,7 +479,7 @@ dp_run_inner(DpRun *run, EState *estate)
 	}
 	else
 	{
-		dp_end_givens(run);
+		dp_end_prefetches(run);
 		run->done = true;
 	}
 	MemoryContextSwitchTo(caller);

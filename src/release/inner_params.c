@@ -65,7 +65,7 @@ set_param(ParamExternData *param, Datum value, Oid type)
 
 /* the bounding of this execution; its seed decides which groups a unit keeps */
 static Datum
-make_bound_spec(DpFrozen *frozen)
+make_bound_spec(DpPricedRelease *frozen)
 {
 	DpValueKind *kinds = palloc(Max(frozen->nparts, 1) * sizeof(DpValueKind));
 	DpGrid	   *grids = palloc(Max(frozen->nparts, 1) * sizeof(DpGrid));
@@ -151,7 +151,7 @@ dp_release_params_init(void)
 
 /* into the numbers that the guard has set aside for them */
 void
-dp_release_params(DpFrozen *frozen, ParamListInfo list)
+dp_release_params(DpPricedRelease *frozen, ParamListInfo list)
 {
 	ParamExternData *params = list->params;
 	Oid			grid = dp_internal_type("grid");
@@ -163,9 +163,9 @@ dp_release_params(DpFrozen *frozen, ParamListInfo list)
 				  dp_internal_type("bound_spec"));
 	for (int i = 0; i < frozen->ncolumns; i++)
 	{
-		DpFrozenColumn *column = &frozen->columns[i];
+		DpPricedColumn *column = &frozen->columns[i];
 		ParamExternData *own = &params[column->column->first_param - 1];
-		DpFrozenPart *last = &column->parts[column->nparts - 1];
+		DpPricedPart *last = &column->parts[column->nparts - 1];
 
 		set_param(&own[DP_PARAM_GRID], dp_grid_datum(&last->grid), grid);
 		if (last->part.kind != DP_VALUE_SCALED && last->part.kind != DP_VALUE_CODES)

@@ -80,8 +80,8 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 static void
 copy_given(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 {
-	DpGiven    *n = (DpGiven *) newnode;
-	const DpGiven *o = (const DpGiven *) oldnode;
+	DpPrefetch    *n = (DpPrefetch *) newnode;
+	const DpPrefetch *o = (const DpPrefetch *) oldnode;
 
 	n->name = pstrdup(o->name);
 	n->query = copyObject(o->query);
@@ -118,7 +118,7 @@ read_refused(ExtensibleNode *node)
 RELEASE_NODE_METHODS(release_methods, DP_RELEASE_NODE, DpRelease, copy_release);
 RELEASE_NODE_METHODS(key_methods, DP_RELEASE_KEY_NODE, DpReleaseKey, copy_key);
 RELEASE_NODE_METHODS(column_methods, DP_RELEASE_COLUMN_NODE, DpReleaseColumn, copy_column);
-RELEASE_NODE_METHODS(given_methods, DP_GIVEN_NODE, DpGiven, copy_given);
+RELEASE_NODE_METHODS(given_methods, DP_PREFETCH_NODE, DpPrefetch, copy_given);
 
 void
 dp_release_register_nodes(void)
@@ -158,11 +158,11 @@ dp_make_release_column(void)
 	return c;
 }
 
-DpGiven *
-dp_make_release_given(void)
+DpPrefetch *
+dp_make_release_prefetch(void)
 {
-	DpGiven    *g = (DpGiven *) newNode(sizeof(DpGiven), T_ExtensibleNode);
+	DpPrefetch    *g = (DpPrefetch *) newNode(sizeof(DpPrefetch), T_ExtensibleNode);
 
-	g->node.extnodename = DP_GIVEN_NODE;
+	g->node.extnodename = DP_PREFETCH_NODE;
 	return g;
 }

@@ -41,7 +41,7 @@
 #define DP_MAX_TARGET_FACTOR 100
 
 /* the share of the usual price that a first look costs */
-#define DP_LOOK_SHARE 10
+#define DP_PILOT_SHARE 10
 
 /* the share of the look's price below which no total is released after it */
 #define DP_FLOOR_SHARE 100
@@ -79,7 +79,7 @@ column_needs_look(const DpReleaseColumn *column)
 }
 
 bool
-dp_target_needs_look(const DpRelease *release)
+dp_target_needs_pilot(const DpRelease *release)
 {
 	ListCell   *lc;
 
@@ -113,7 +113,7 @@ price_units(double units, int64 most)
  * grid units.  0: no target for it, or only after a look.
  */
 int64
-dp_target_price(const DpFrozen *frozen, const DpReleaseColumn *column, dp_u128 sens2, double unit, int64 usual)
+dp_target_price(const DpPricedRelease *frozen, const DpReleaseColumn *column, dp_u128 sens2, double unit, int64 usual)
 {
 	int64		most = greatest_price(frozen->dataset, usual);
 	double		sigma;
@@ -148,19 +148,19 @@ typedef struct DpNeeds
 	double	   *factor;
 } DpNeeds;
 
-typedef struct DpLook
+typedef struct DpPilot
 {
 	MemoryContext context;
 	int			ncolumns;
 	int64	   *prices;			/* of the look */
 	int64	   *floors;			/* the least that may follow */
 	DpNeeds    *needs;			/* of each column */
-} DpLook;
+} DpPilot;
 
-DpLook *
-dp_look_create(const DpRelease *release, const DpFrozen *usual)
+DpPilot *
+dp_pilot_create(const DpRelease *release, const DpPricedRelease *usual)
 {
-	DpLook	   *look = palloc0(sizeof(DpLook));
+	DpPilot	   *look = palloc0(sizeof(DpPilot));
 
 	look->context = CurrentMemoryContext;
 	look->ncolumns = list_length(release->columns);
@@ -172,7 +172,7 @@ dp_look_create(const DpRelease *release, const DpFrozen *usual)
 		const DpReleaseColumn *column = usual->columns[i].column;
 
 		/* the usual price, not one that a target has set: it may not be looked at */
-		look->prices[i] = Max(usual->column_rho / DP_LOOK_SHARE, usual->dataset->min_rho);
+		look->prices[i] = Max(usual->column_rho / DP_PILOT_SHARE, usual->dataset->min_rho);
 		look->floors[i] = look->prices[i];
 		look->needs[i].wanted = column_needs_look(column);
 		if (i == release->selection)
@@ -188,26 +188,26 @@ dp_look_create(const DpRelease *release, const DpFrozen *usual)
 }
 
 char *
-dp_look_label(const char *aggregates)
+dp_pilot_label(const char *aggregates)
 {
 	return psprintf("first look: %s", aggregates);
 }
 
 const int64 *
-dp_look_prices(const DpLook *look)
+dp_pilot_prices(const DpPilot *look)
 {
 	return look->prices;
 }
 
 const int64 *
-dp_look_floors(const DpLook *look)
+dp_pilot_floors(const DpPilot *look)
 {
 	return look->floors;
 }
 
 /* value and stddev: as released by the look; NaN where the answer is not one number */
 void
-dp_look_add(DpLook *look, int i, double value, double stddev)
+dp_pilot_add(DpPilot *look, int i, double value, double stddev)
 {
 	DpNeeds    *needs = &look->needs[i];
 	double		wanted = dp_guc_target_is_relative ? dp_guc_target * fabs(value) : dp_guc_target;
@@ -236,7 +236,7 @@ compare_factors(const void *a, const void *b)
 
 /* the final price of each column */
 const int64 *
-dp_look_settle(DpLook *look, const DpFrozen *usual)
+dp_pilot_settle(DpPilot *look, const DpPricedRelease *usual)
 {
 	int64	   *prices = palloc(look->ncolumns * sizeof(int64));
 	int64		most = greatest_price(usual->dataset, usual->column_rho);

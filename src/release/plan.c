@@ -182,7 +182,7 @@ release_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 bool
 dp_release_prefers_serial(const PlannedStmt *inner)
 {
-	return dp_bound_rows_prefers_serial(inner);
+	return dp_bounding_prefers_serial(inner);
 }
 
 static void
@@ -208,7 +208,7 @@ dp_release_adopt_inner(PlannedStmt *outer, List *releases)
 
 		adopt_plan(outer, release->inner);
 		foreach(given, release->givens)
-			adopt_plan(outer, ((DpGiven *) lfirst(given))->plan);
+			adopt_plan(outer, ((DpPrefetch *) lfirst(given))->plan);
 	}
 	outer->dependsOnRole = true;
 }

@@ -74,7 +74,7 @@ destroy_short(DestReceiver *self)
 }
 
 static EphemeralNamedRelation
-run_given(DpGiven *given, EState *estate)
+run_given(DpPrefetch *given, EState *estate)
 {
 	EphemeralNamedRelation rows = palloc0(sizeof(EphemeralNamedRelationData));
 	Tuplestorestate *store = tuplestore_begin_heap(false, false, work_mem);
@@ -103,7 +103,7 @@ run_given(DpGiven *given, EState *estate)
 }
 
 void
-dp_run_givens(DpRun *run)
+dp_run_prefetches(DpRun *run)
 {
 	MemoryContext old;
 	ListCell   *lc;
@@ -120,14 +120,14 @@ dp_run_givens(DpRun *run)
 }
 
 void
-dp_end_givens(DpRun *run)
+dp_end_prefetches(DpRun *run)
 {
 	ListCell   *lc;
 
 	if (run->given_rows == NULL)
 		return;
 	foreach(lc, run->release->givens)
-		tuplestore_end(get_ENR(run->given_rows, ((DpGiven *) lfirst(lc))->name)->reldata);
+		tuplestore_end(get_ENR(run->given_rows, ((DpPrefetch *) lfirst(lc))->name)->reldata);
 	run->given_rows = NULL;
 	MemoryContextDelete(run->given_context);
 }

@@ -211,7 +211,7 @@ bad_quantile(DpReleaseColumn *column)
 }
 
 static void
-freeze_quantiles(DpFrozenColumn *frozen, EState *estate)
+freeze_quantiles(DpPricedColumn *frozen, EState *estate)
 {
 	DpReleaseColumn *column = frozen->column;
 	bool		isnull;
@@ -288,7 +288,7 @@ squared_vector_sensitivity(int64 most, int max_groups, DpNeighbors neighbors)
 
 /* what the arguments tell: bounds, quantiles, bins */
 static void
-freeze_arguments(DpFrozenColumn *frozen, const DpFrozen *all, EState *estate)
+freeze_arguments(DpPricedColumn *frozen, const DpPricedRelease *all, EState *estate)
 {
 	DpReleaseColumn *column = frozen->column;
 	DpRange    *range = frozen->range;
@@ -325,7 +325,7 @@ freeze_arguments(DpFrozenColumn *frozen, const DpFrozen *all, EState *estate)
 }
 
 static void
-measure_part(DpFrozenColumn *frozen, DpFrozenPart *part, const DpFrozen *all)
+measure_part(DpPricedColumn *frozen, DpPricedPart *part, const DpPricedRelease *all)
 {
 	DpNeighbors neighbors = all->dataset->neighbors;
 	int64		codes = Min(all->max_rows, DP_MAX_CODES);
@@ -337,7 +337,7 @@ measure_part(DpFrozenColumn *frozen, DpFrozenPart *part, const DpFrozen *all)
 		case DP_VALUE_ROWS:
 			dp_grid_for_count(all->max_rows, &part->grid);
 			break;
-		case DP_VALUE_UNITS:
+		case DP_VALUE_STEPS:
 			dp_grid_for_count(1, &part->grid);
 			break;
 		case DP_VALUE_SUM:
@@ -359,14 +359,14 @@ measure_part(DpFrozenColumn *frozen, DpFrozenPart *part, const DpFrozen *all)
 }
 
 static double
-part_unit(const DpFrozenPart *part)
+part_unit(const DpPricedPart *part)
 {
-	return part->part.kind == DP_VALUE_SUM ? dp_grid_unit(&part->grid)
+	return part->part.kind == DP_VALUE_SUM ? dp_grid_step(&part->grid)
 		: part->part.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
 }
 
 static void
-calibrate_part(DpFrozenColumn *frozen, DpFrozenPart *part, int64 rho)
+calibrate_part(DpPricedColumn *frozen, DpPricedPart *part, int64 rho)
 {
 	if (rho < 1 || part->sens2 > (dp_u128) 1 << 100 ||
 		!dp_calibrate(part->sens2, rho, &part->variance) ||
@@ -380,18 +380,18 @@ calibrate_part(DpFrozenColumn *frozen, DpFrozenPart *part, int64 rho)
 
 /* price: 0: by the settings */
 static void
-freeze_column(DpFrozenColumn *frozen, DpFrozen *all, EState *estate, int64 price)
+freeze_column(DpPricedColumn *frozen, DpPricedRelease *all, EState *estate, int64 price)
 {
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
 	DpAnswer	answer = frozen->column->answer;
 	int			weights = 0;
 
 	frozen->nparts = dp_column_parts(frozen->column, parts);
-	frozen->parts = palloc0(frozen->nparts * sizeof(DpFrozenPart));
+	frozen->parts = palloc0(frozen->nparts * sizeof(DpPricedPart));
 	freeze_arguments(frozen, all, estate);
 	for (int i = 0; i < frozen->nparts; i++)
 	{
-		DpFrozenPart *part = &frozen->parts[i];
+		DpPricedPart *part = &frozen->parts[i];
 
 		part->part = parts[i];
 		measure_part(frozen, part, all);
@@ -434,10 +434,10 @@ column_price(const DpDataset *dataset)
 	return rho;
 }
 
-DpFrozen *
-dp_freeze(DpRelease *release, EState *estate, const int64 *prices)
+DpPricedRelease *
+dp_price_release(DpRelease *release, EState *estate, const int64 *prices)
 {
-	DpFrozen   *frozen = palloc0(sizeof(DpFrozen));
+	DpPricedRelease   *frozen = palloc0(sizeof(DpPricedRelease));
 	StringInfoData aggregates,
 				groups,
 				sigmas;
@@ -449,7 +449,7 @@ dp_freeze(DpRelease *release, EState *estate, const int64 *prices)
 	frozen->dataset = dp_policy_dataset(release->dataset);
 	frozen->nkeys = list_length(release->keys);
 	frozen->ncolumns = list_length(release->columns);
-	frozen->columns = palloc0(sizeof(DpFrozenColumn) * frozen->ncolumns);
+	frozen->columns = palloc0(sizeof(DpPricedColumn) * frozen->ncolumns);
 	frozen->column_rho = column_price(frozen->dataset);
 	frozen->max_groups = 1;
 	frozen->max_rows = 1;
@@ -473,7 +473,7 @@ dp_freeze(DpRelease *release, EState *estate, const int64 *prices)
 	initStringInfo(&sigmas);
 	foreach(lc, release->columns)
 	{
-		DpFrozenColumn *column = &frozen->columns[i];
+		DpPricedColumn *column = &frozen->columns[i];
 
 		column->column = lfirst(lc);
 		freeze_column(column, frozen, estate, prices ? prices[i] : 0);
@@ -514,7 +514,7 @@ dp_freeze(DpRelease *release, EState *estate, const int64 *prices)
 }
 
 DpDebitItem *
-dp_frozen_debit(DpFrozen *frozen)
+dp_priced_debit(DpPricedRelease *frozen)
 {
 	DpDebitItem *item = palloc0(sizeof(DpDebitItem));
 

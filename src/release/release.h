@@ -23,7 +23,7 @@
 #define DP_RELEASE_NODE			"DpRelease"
 #define DP_RELEASE_KEY_NODE		"DpReleaseKey"
 #define DP_RELEASE_COLUMN_NODE	"DpReleaseColumn"
-#define DP_GIVEN_NODE			"DpGiven"
+#define DP_PREFETCH_NODE			"DpPrefetch"
 
 /* one grouping column */
 typedef struct DpReleaseKey
@@ -115,13 +115,13 @@ extern int	dp_release_parts(const DpRelease *release);
  * Rows that the inner plan reads as the tuplestore of this name: computed
  * before the debit, with the rights of who asks.
  */
-typedef struct DpGiven
+typedef struct DpPrefetch
 {
 	ExtensibleNode node;
 	char	   *name;
 	Query	   *query;			/* until it is planned, then NULL */
 	PlannedStmt *plan;
-} DpGiven;
+} DpPrefetch;
 
 /*
  * The inner plan delivers one row for each group: the keys, then one state
@@ -152,7 +152,7 @@ struct DpRelease
 	 * the columns follow.
 	 */
 	int			first_param;
-	List	   *givens;			/* DpGiven */
+	List	   *givens;			/* DpPrefetch */
 
 	/* objects.c: what the inner plan is made of, as it was when that was planned */
 	List	   *object_classes; /* OIDs of catalogues */
@@ -212,7 +212,7 @@ extern Oid	dp_relation_owner(Oid relid);
 extern DpRelease *dp_make_release(void);
 extern DpReleaseKey *dp_make_release_key(void);
 extern DpReleaseColumn *dp_make_release_column(void);
-extern DpGiven *dp_make_release_given(void);
+extern DpPrefetch *dp_make_release_prefetch(void);
 
 /*
  * The settings under which protected rows are read: the owner's rights,

@@ -18,7 +18,7 @@
 #include "utils/tuplestore.h"
 
 /* one part with everything that is fixed before the debit */
-typedef struct DpFrozenPart
+typedef struct DpPricedPart
 {
 	DpPart		part;
 	DpGrid		grid;			/* of a unit's total; counts: lower 0, upper 1 or max_rows, exponent 0 */
@@ -28,30 +28,30 @@ typedef struct DpFrozenPart
 	dp_variance variance;
 	dp_gauss	gauss;
 	double		sigma;			/* in the part's unit: of the sum, a row, a row at its bound */
-} DpFrozenPart;
+} DpPricedPart;
 
 /* one column with everything that is fixed before the debit */
-typedef struct DpFrozenColumn
+typedef struct DpPricedColumn
 {
 	DpReleaseColumn *column;
 	int			nparts;
-	DpFrozenPart *parts;
+	DpPricedPart *parts;
 	DpRange		range[2];		/* bounds of the arguments */
 	int			nquantiles;
 	double	   *quantiles;
 	int64		rho;
 	double		sigma;			/* of a total, in the result's unit; else of a count of rows */
 	struct DpAnswerWork *work;	/* answer.c */
-} DpFrozenColumn;
+} DpPricedColumn;
 
 /* price, bounds and noise of one release, fixed before its debit */
-typedef struct DpFrozen
+typedef struct DpPricedRelease
 {
 	DpRelease  *release;
 	DpDataset  *dataset;
 	int			nkeys;
 	int			ncolumns;
-	DpFrozenColumn *columns;
+	DpPricedColumn *columns;
 	int			nparts;			/* of all columns together */
 	int			width;			/* states of one group */
 	int			max_groups;		/* 1 unless a unit may be in several groups */
@@ -64,7 +64,7 @@ typedef struct DpFrozen
 	char	   *groups;
 	char	   *sigmas;
 	uint64		report;			/* report.c: the statement whose report this is in */
-} DpFrozen;
+} DpPricedRelease;
 
 /*
  * One execution of one release.  It belongs to the root EState of its
@@ -77,12 +77,12 @@ typedef struct DpRun
 {
 	EState	   *root;
 	DpRelease  *release;
-	DpFrozen   *frozen;
+	DpPricedRelease   *frozen;
 	bool		done;
 	Oid			payer;			/* current_user of the debit; it may be another when rows are read */
 	int64		rho_charged;	/* for the whole statement until it is read, its first looks too */
 	int64		delta_charged;
-	struct DpLook *look;		/* what runs is a first look, whose answers are not shown */
+	struct DpPilot *look;		/* what runs is a first look, whose answers are not shown */
 	QueryEnvironment *given_rows;	/* for the inner plan; NULL: none, or not needed any more */
 	MemoryContext given_context;
 	DpInner    *inner;		/* started and not run yet */
@@ -103,14 +103,14 @@ extern const CustomScanMethods dp_release_scan_methods;
  * price and noise.  prices: of each column, in units; NULL: by the settings.
  * Errors: ZC004.  Spends nothing.
  */
-extern DpFrozen *dp_freeze(DpRelease *release, EState *estate, const int64 *prices);
+extern DpPricedRelease *dp_price_release(DpRelease *release, EState *estate, const int64 *prices);
 
 /* the item to debit for it */
-extern struct DpDebitItem *dp_frozen_debit(DpFrozen *frozen);
+extern struct DpDebitItem *dp_priced_debit(DpPricedRelease *frozen);
 
 /* prefetch.c: computes what the inner plan is given; frees it */
-extern void dp_run_givens(DpRun *run);
-extern void dp_end_givens(DpRun *run);
+extern void dp_run_prefetches(DpRun *run);
+extern void dp_end_prefetches(DpRun *run);
 
 /*
  * objects.c: locks what the inner plan depends on.  ZC002 if any of it is gone
@@ -123,7 +123,7 @@ extern void dp_objects_init(void);
  * inner.c: makes ready what reads rows at the price frozen, before it is
  * debited; nothing is read.  ZC002 and ZC004 for what cannot be started.
  */
-extern void dp_start_inner(DpRun *run, DpFrozen *frozen, EState *estate);
+extern void dp_start_inner(DpRun *run, DpPricedRelease *frozen, EState *estate);
 
 /* inner.c: runs what was started, after the debit, and fills run->rows with released rows */
 extern void dp_run_inner(DpRun *run, EState *estate);
@@ -145,22 +145,22 @@ typedef struct DpAnswerError
 	double		stddev;			/* of the noise in it */
 } DpAnswerError;
 
-extern void dp_prepare_answer(DpFrozenColumn *column);
-extern Datum dp_release_answer(DpFrozenColumn *column, const dp_i128 *state, DpAnswerError *error);
+extern void dp_prepare_answer(DpPricedColumn *column);
+extern Datum dp_release_answer(DpPricedColumn *column, const dp_i128 *state, DpAnswerError *error);
 
 /* the same for a count that has been drawn already */
-extern dp_i128 dp_noisy_total(DpFrozenColumn *column, const dp_i128 *state);
-extern Datum dp_total_answer(DpFrozenColumn *column, dp_i128 noisy, DpAnswerError *error);
+extern dp_i128 dp_noisy_total(DpPricedColumn *column, const dp_i128 *state);
+extern Datum dp_total_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError *error);
 
 /* the number of draws that one group takes */
-extern int dp_answer_draws(const DpFrozenColumn *column);
+extern int dp_answer_draws(const DpPricedColumn *column);
 
 /* predicate.c: the plan to run, whose predicate locks in a serializable transaction do not depend on rows */
 extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
 
 /* inner_params.c: sets the parameters of the inner plan that are the release's own */
 extern void dp_release_params_init(void);
-extern void dp_release_params(DpFrozen *frozen, ParamListInfo params);
+extern void dp_release_params(DpPricedRelease *frozen, ParamListInfo params);
 
 /* the most quantiles of one aggregate, and the most bins of dp_histogram */
 #define DP_MAX_QUANTILES 1000
@@ -188,37 +188,37 @@ extern void dp_key_table_get(DpKeyTable *table, int64 position, Datum *values, b
 #define DP_MAX_DECLARED_GROUPS INT64CONST(10000000)
 
 /* pilot.c */
-typedef struct DpLook DpLook;
+typedef struct DpPilot DpPilot;
 
 /* the error of an answer depends on the answer, or on others in the column */
-extern double dp_column_sensitivity(const DpFrozenColumn *column);
+extern double dp_column_sensitivity(const DpPricedColumn *column);
 extern bool dp_error_varies(const DpReleaseColumn *column);
 
-extern bool dp_target_needs_look(const DpRelease *release);
-extern int64 dp_target_price(const DpFrozen *frozen, const DpReleaseColumn *column, dp_u128 sens2,
+extern bool dp_target_needs_pilot(const DpRelease *release);
+extern int64 dp_target_price(const DpPricedRelease *frozen, const DpReleaseColumn *column, dp_u128 sens2,
 							 double unit, int64 usual);
-extern DpLook *dp_look_create(const DpRelease *release, const DpFrozen *usual);
+extern DpPilot *dp_pilot_create(const DpRelease *release, const DpPricedRelease *usual);
 
 /* how the audit calls a look at these aggregates */
-extern char *dp_look_label(const char *aggregates);
-extern const int64 *dp_look_prices(const DpLook *look);
-extern const int64 *dp_look_floors(const DpLook *look);
-extern void dp_look_add(DpLook *look, int i, double value, double stddev);
-extern const int64 *dp_look_settle(DpLook *look, const DpFrozen *usual);
+extern char *dp_pilot_label(const char *aggregates);
+extern const int64 *dp_pilot_prices(const DpPilot *look);
+extern const int64 *dp_pilot_floors(const DpPilot *look);
+extern void dp_pilot_add(DpPilot *look, int i, double value, double stddev);
+extern const int64 *dp_pilot_settle(DpPilot *look, const DpPricedRelease *usual);
 
 /* report.c: what dp_cdp.last_release() tells; first: of its statement */
-extern void dp_report_release(DpFrozen *frozen, bool first);
-extern void dp_report_group(const DpFrozen *frozen, int column, const Datum *keys, const bool *nulls,
+extern void dp_report_release(DpPricedRelease *frozen, bool first);
+extern void dp_report_group(const DpPricedRelease *frozen, int column, const Datum *keys, const bool *nulls,
 							double stddev);
 
 /* report.c: it failed, so that what was told of groups is forgotten */
-extern void dp_report_failure(const DpFrozen *frozen);
+extern void dp_report_failure(const DpPricedRelease *frozen);
 
 /* step.c: waits for the next multiple of step; true if it was cancelled meanwhile */
 extern bool dp_wait_for_step(int64 step, TimestampTz start);
 
-/* report.c: DpFrozen of the releases that what a release is given would make; nothing is executed */
-extern List *dp_freeze_givens(const DpRelease *release, EState *estate);
+/* report.c: DpPricedRelease of the releases that what a release is given would make; nothing is executed */
+extern List *dp_price_prefetches(const DpRelease *release, EState *estate);
 
 /* explain.c: can it be frozen where nothing is executed */
 extern bool dp_parameters_known(const DpRelease *release, EState *estate);

@@ -68,18 +68,18 @@ static uint64 last_report = 0;	/* a cursor's releases may run when others have b
 
 /* L2, over all groups, in the unit of sigma: of a total; else of a count of rows */
 double
-dp_column_sensitivity(const DpFrozenColumn *column)
+dp_column_sensitivity(const DpPricedColumn *column)
 {
-	const DpFrozenPart *part = &column->parts[0];
+	const DpPricedPart *part = &column->parts[0];
 	double		sensitivity = sqrt((double) part->sens2);
 
-	return part->part.kind == DP_VALUE_SUM ? sensitivity * dp_grid_unit(&part->grid) : sensitivity;
+	return part->part.kind == DP_VALUE_SUM ? sensitivity * dp_grid_step(&part->grid) : sensitivity;
 }
 
 static ReportLine *
-column_line(const DpFrozen *frozen, int i)
+column_line(const DpPricedRelease *frozen, int i)
 {
-	const DpFrozenColumn *column = &frozen->columns[i];
+	const DpPricedColumn *column = &frozen->columns[i];
 	ReportLine *line = palloc0(sizeof(ReportLine));
 
 	line->dataset = pstrdup(frozen->release->dataset);
@@ -92,7 +92,7 @@ column_line(const DpFrozen *frozen, int i)
 }
 
 static List *
-release_lines(List *lines, const DpFrozen *frozen)
+release_lines(List *lines, const DpPricedRelease *frozen)
 {
 	for (int i = 0; i < frozen->ncolumns; i++)
 		lines = lappend(lines, column_line(frozen, i));
@@ -156,7 +156,7 @@ return_lines(FunctionCallInfo fcinfo, List *lines, int columns)
 
 /* first: of the statement */
 void
-dp_report_release(DpFrozen *frozen, bool first)
+dp_report_release(DpPricedRelease *frozen, bool first)
 {
 	MemoryContext old;
 
@@ -179,7 +179,7 @@ dp_report_release(DpFrozen *frozen, bool first)
 }
 
 static char *
-group_text(const DpFrozen *frozen, const Datum *keys, const bool *nulls)
+group_text(const DpPricedRelease *frozen, const Datum *keys, const bool *nulls)
 {
 	StringInfoData text;
 	ListCell   *lc;
@@ -200,7 +200,7 @@ group_text(const DpFrozen *frozen, const Datum *keys, const bool *nulls)
 
 /* the error of one column in one group, where it differs from group to group */
 void
-dp_report_group(const DpFrozen *frozen, int i, const Datum *keys, const bool *nulls, double stddev)
+dp_report_group(const DpPricedRelease *frozen, int i, const Datum *keys, const bool *nulls, double stddev)
 {
 	MemoryContext old;
 	ReportLine *line;
@@ -218,7 +218,7 @@ dp_report_group(const DpFrozen *frozen, int i, const Datum *keys, const bool *nu
 
 /* how many groups it got to is nobody's to know */
 void
-dp_report_failure(const DpFrozen *frozen)
+dp_report_failure(const DpPricedRelease *frozen)
 {
 	ListCell   *lc;
 
@@ -244,7 +244,7 @@ dp_last_release(PG_FUNCTION_ARGS)
 
 /* half of a 95 % interval by the delta method (src/guard/describe/propagate.c), in terms of the answers */
 static char *
-margin_formula(const DpFrozen *frozen, List *columns, List *slopes)
+margin_formula(const DpPricedRelease *frozen, List *columns, List *slopes)
 {
 	StringInfoData text;
 	int			n = 0;
@@ -253,7 +253,7 @@ margin_formula(const DpFrozen *frozen, List *columns, List *slopes)
 	appendStringInfo(&text, "%.3g * sqrt(", dp_normal_tail_inverse(0.025));
 	for (int i = 0; i < list_length(columns); i++)
 	{
-		const DpFrozenColumn *column = &frozen->columns[list_nth_int(columns, i)];
+		const DpPricedColumn *column = &frozen->columns[list_nth_int(columns, i)];
 		const char *slope = strVal(list_nth(slopes, i));
 
 		if (strcmp(slope, "0") == 0)
@@ -271,7 +271,7 @@ margin_formula(const DpFrozen *frozen, List *columns, List *slopes)
 
 /* sums and differences of answers with a known error have one, too */
 static List *
-expression_lines(List *lines, const DpFrozen *frozen)
+expression_lines(List *lines, const DpPricedRelease *frozen)
 {
 	ListCell   *lc;
 
@@ -285,7 +285,7 @@ expression_lines(List *lines, const DpFrozen *frozen)
 
 		for (int i = 0; known && i < list_length(columns); i++)
 		{
-			const DpFrozenColumn *column = &frozen->columns[list_nth_int(columns, i)];
+			const DpPricedColumn *column = &frozen->columns[list_nth_int(columns, i)];
 			double		factor = DatumGetFloat8(list_nth_node(Const, coefficients, i)->constvalue);
 
 			known = !dp_error_varies(column->column) && column->nparts == 1 && column->parts[0].width == 1;
@@ -321,15 +321,15 @@ find_releases(PlanState *state, FindContext *c)
 		if (!list_member(c->names, makeString(release->name)))
 		{
 			c->names = lappend(c->names, makeString(release->name));
-			c->frozen = list_concat(c->frozen, dp_freeze_givens(release, c->estate));
+			c->frozen = list_concat(c->frozen, dp_price_prefetches(release, c->estate));
 			if (dp_parameters_known(release, c->estate))
-				c->frozen = lappend(c->frozen, dp_freeze(release, c->estate, NULL));
+				c->frozen = lappend(c->frozen, dp_price_release(release, c->estate, NULL));
 		}
 	}
 	return planstate_tree_walker(state, find_releases, c);
 }
 
-/* DpFrozen of each release of a plan, which is not executed */
+/* DpPricedRelease of each release of a plan, which is not executed */
 static List *
 freeze_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvironment *env)
 {
@@ -346,14 +346,14 @@ freeze_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvi
 }
 
 List *
-dp_freeze_givens(const DpRelease *release, EState *estate)
+dp_price_prefetches(const DpRelease *release, EState *estate)
 {
 	List	   *frozen = NIL;
 	ListCell   *lc;
 
 	check_stack_depth();
 	foreach(lc, release->givens)
-		frozen = list_concat(frozen, freeze_plan(((DpGiven *) lfirst(lc))->plan, estate->es_sourceText,
+		frozen = list_concat(frozen, freeze_plan(((DpPrefetch *) lfirst(lc))->plan, estate->es_sourceText,
 												 estate->es_param_list_info, estate->es_queryEnv));
 	return frozen;
 }

@@ -5,8 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef DP_TOTAL_H
-#define DP_TOTAL_H
+#ifndef DP_SAFE_H
+#define DP_SAFE_H
 
 #include "base/sizes.h"
 
@@ -22,4 +22,4 @@ dp_text_is_wide(Datum value)
 	return dp_value_bytes(value) > DP_MAX_TEXT;
 }
 
-#endif							/* DP_TOTAL_H */
+#endif							/* DP_SAFE_H */

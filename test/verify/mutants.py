@@ -23,17 +23,17 @@ GATE = ('src/guard/split.c', 'dp_verify_inner(level);', ';')
 
 MUTANTS = {
     # what runs as it was written, although vetted
-    'key': ([('src/guard/describe/columns.c', 'dp_canonical_key(dp_make_total(expr, &level->allow))', 'dp_canonical_key(copyObject(expr))')],
+    'key': ([('src/guard/describe/columns.c', 'dp_canonical_key(dp_make_safe(expr, &level->allow))', 'dp_canonical_key(copyObject(expr))')],
             'SELECT 1 / (patient - 42) AS k, dp_count(*) FROM visit GROUP BY k'),
-    'argument': ([('src/guard/describe/aggregate_call.c', 'return dp_make_total(expr, &m->level->allow);', 'return copyObject(expr);')],
+    'argument': ([('src/guard/describe/aggregate_call.c', 'return dp_make_safe(expr, &m->level->allow);', 'return copyObject(expr);')],
                  'SELECT dp_sum(1 / (patient - 42), 0, 1) FROM visit'),
-    'where': ([('src/guard/read/rebuild.c', 'from->quals ? dp_make_total(from->quals, allow) : NULL', 'copyObject(from->quals)')],
+    'where': ([('src/guard/read/rebuild.c', 'from->quals ? dp_make_safe(from->quals, allow) : NULL', 'copyObject(from->quals)')],
               'SELECT dp_count(*) FROM visit WHERE 1 / (patient - 42) >= 0'),
-    'on': ([('src/guard/read/rebuild.c', 'join->quals ? dp_make_total(join->quals, allow) : NULL', 'copyObject(join->quals)')],
+    'on': ([('src/guard/read/rebuild.c', 'join->quals ? dp_make_safe(join->quals, allow) : NULL', 'copyObject(join->quals)')],
            'SELECT dp_count(*) FROM visit v JOIN ward w ON w.ward = v.ward AND 1 / (patient - 42) >= 0'),
-    'output of a subquery': ([('src/guard/read/rebuild.c', 'expr = (Expr *) dp_make_total((Node *) expr, allow);', ';')],
+    'output of a subquery': ([('src/guard/read/rebuild.c', 'expr = (Expr *) dp_make_safe((Node *) expr, allow);', ';')],
                              'SELECT dp_sum(x, 0, 1) FROM (SELECT 1 / (patient - 42) AS x FROM visit) q'),
-    'having': ([('src/guard/read/rebuild.c', 'dp_make_total(sub->havingQual, allow)', 'copyObject(sub->havingQual)')],
+    'having': ([('src/guard/read/rebuild.c', 'dp_make_safe(sub->havingQual, allow)', 'copyObject(sub->havingQual)')],
                'SELECT dp_count(*) FROM (SELECT patient FROM visit GROUP BY patient HAVING 1 / (patient - 42) >= 0) q'),
     'total variant': ([('src/guard/vet/calls.c', 'if (allowed->total == NULL)', 'if (true)')],
                       'SELECT dp_count(*) FROM visit WHERE 1 / (patient - 42) >= 0'),

@@ -51,7 +51,7 @@ typedef struct Set
 
 /* bytes that codes take in an entry */
 Size
-dp_codes_size(DpCodeSlot slot)
+dp_codes_size(DpCodeSpec slot)
 {
 	int			most = DP_CODES_MOST(slot);
 
@@ -179,7 +179,7 @@ insert64(Set *codes, uint32 most, uint64 rank)
 
 /* a row with this code, for the codes at "at" of the entry */
 void
-dp_codes_add(const DpBoundState *state, char *entry, uint32 at, DpCodeSlot slot, int64 code)
+dp_codes_add(const DpBoundState *state, char *entry, uint32 at, DpCodeSpec slot, int64 code)
 {
 	uint64		key = codes_key(state, entry);
 
@@ -191,7 +191,7 @@ dp_codes_add(const DpBoundState *state, char *entry, uint32 at, DpCodeSlot slot,
 
 /* codes of the same group of the same unit */
 void
-dp_codes_merge(char *to, const char *from, DpCodeSlot slot)
+dp_codes_merge(char *to, const char *from, DpCodeSpec slot)
 {
 	int			n = dp_codes_count(from, slot);
 	int			most = DP_CODES_MOST(slot);
@@ -209,14 +209,14 @@ dp_codes_merge(char *to, const char *from, DpCodeSlot slot)
 }
 
 int
-dp_codes_count(const char *codes, DpCodeSlot slot)
+dp_codes_count(const char *codes, DpCodeSpec slot)
 {
 	return slot & DP_CODES_SET ? (int) ((const Set *) codes)->n : (int) ((const Multiset *) codes)->n;
 }
 
 /* the codes themselves, dp_codes_count of them: int64 of a set, otherwise int32 */
 void
-dp_codes_read(const DpBoundState *state, const char *entry, uint32 at, DpCodeSlot slot, void *result)
+dp_codes_read(const DpBoundState *state, const char *entry, uint32 at, DpCodeSpec slot, void *result)
 {
 	uint64		key = codes_key(state, entry);
 	int			n = dp_codes_count(entry + at, slot);

@@ -67,15 +67,15 @@ reset_cursor(Datum arg)
 }
 
 /* behind the types; only in an entry that has codes */
-static inline DpCodeSlot *
-entry_code_slots(const DpBoundEntry *entry)
+static inline DpCodeSpec *
+entry_code_slots(const DpUnitGroup *entry)
 {
-	return (DpCodeSlot *) ((char *) dp_entry_types(entry) + MAXALIGN(sizeof(Oid) * entry->nkeys));
+	return (DpCodeSpec *) ((char *) dp_entry_types(entry) + MAXALIGN(sizeof(Oid) * entry->nkeys));
 }
 
 /* how value i is kept as codes; 0 when it is not */
-static inline DpCodeSlot
-entry_codes_of(const DpBoundEntry *entry, int i)
+static inline DpCodeSpec
+entry_codes_of(const DpUnitGroup *entry, int i)
 {
 	return likely(!entry->has_codes) ? 0 : entry_code_slots(entry)[i];
 }
@@ -115,7 +115,7 @@ clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec,
 							Max(spec->value[rows].grid.upper, 0), grid);
 	}
 	count = *(const uint32 *) value;
-	if (kind == DP_VALUE_UNITS)
+	if (kind == DP_VALUE_STEPS)
 		return count > 0 ? 1 : 0;
 	return Min((int64) count, Max(grid->upper, 0));
 }
@@ -124,14 +124,14 @@ clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec,
 static inline uint32
 key_length(const DpLayout *layout, const char *from, int i)
 {
-	return layout->by_reference & (1 << i) ? DP_SLOT_LEN(dp_entry_word(layout, from, i)) : 0;
+	return layout->by_reference & (1 << i) ? DP_KEYREF_LEN(dp_entry_word(layout, from, i)) : 0;
 }
 
 /* the bytes of an entry's codes; 0 when value i is not of codes */
 static inline uint32
 codes_length(const DpLayout *layout, const char *from, int i)
 {
-	DpCodeSlot	slot = layout->codes[i];
+	DpCodeSpec	slot = layout->codes[i];
 
 	if (slot == 0)
 		return 0;
@@ -148,15 +148,15 @@ dp_bound_values(const char *from, const DpBoundSpec *spec, const DpLayout *layou
 }
 
 /* entry n of a state */
-DpBoundEntry *
+DpUnitGroup *
 dp_bound_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const DpLayout *layout)
 {
 	const char *from = dp_state_entries(state) + n * dp_entry_size(state);
 	Size		types = MAXALIGN(sizeof(Oid) * layout->nkeys);
-	Size		slots = layout->has_codes ? MAXALIGN(sizeof(DpCodeSlot) * layout->nvalues) : 0;
+	Size		slots = layout->has_codes ? MAXALIGN(sizeof(DpCodeSpec) * layout->nvalues) : 0;
 	Size		fixed = dp_entry_fixed_size(layout) + slots;
 	Size		size = fixed;
-	DpBoundEntry *entry;
+	DpUnitGroup *entry;
 
 	for (int i = 0; i < layout->nkeys; i++)
 		size += MAXALIGN(key_length(layout, from, i));
@@ -186,9 +186,9 @@ dp_bound_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const 
 			dp_entry_slots(entry)[i] = word;
 		else
 		{
-			memcpy((char *) entry + size, (const char *) state + DP_SLOT_OFFSET(word), len);
+			memcpy((char *) entry + size, (const char *) state + DP_KEYREF_OFFSET(word), len);
 			memset((char *) entry + size + len, 0, MAXALIGN(len) - len);
-			dp_entry_slots(entry)[i] = DP_SLOT(size, len);
+			dp_entry_slots(entry)[i] = DP_KEYREF(size, len);
 			size += MAXALIGN(len);
 		}
 	}
@@ -202,7 +202,7 @@ dp_bound_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const 
 			continue;
 		memset((char *) entry + size, 0, MAXALIGN(len));
 		dp_codes_read(state, from, layout->value[i], layout->codes[i], (char *) entry + size);
-		entry->value[i] = DP_SLOT(size, len);
+		entry->value[i] = DP_KEYREF(size, len);
 		size += MAXALIGN(len);
 	}
 	return entry;
@@ -212,7 +212,7 @@ dp_bound_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const 
 void
 dp_bound_check_spec(const DpBoundState *state, const DpBoundSpec *spec)
 {
-	const DpCodeSlot *codes = dp_state_code_slots(state);
+	const DpCodeSpec *codes = dp_state_code_slots(state);
 	uint64		sums = 0;
 	bool		same = state->nkeys == spec->nkeys && state->nvalues == spec->nvalues;
 
@@ -257,7 +257,7 @@ dp_bound_entries(PG_FUNCTION_ARGS)
 	const DpBoundState *state = (const DpBoundState *) PG_GETARG_POINTER(0);
 	const DpBoundSpec *spec = (const DpBoundSpec *) PG_GETARG_POINTER(1);
 	Cursor	   *cursor = fcinfo->flinfo->fn_extra;
-	const DpBoundEntry *entry;
+	const DpUnitGroup *entry;
 
 	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) ||
 		(rsinfo->allowedModes & SFRM_ValuePerCall) == 0)
@@ -278,7 +278,7 @@ dp_bound_entries(PG_FUNCTION_ARGS)
 	if (cursor->next == 0)
 	{
 		dp_bound_check_spec(state, spec);
-		cursor->at = DP_TOTALS_HEADER;
+		cursor->at = DP_GROUP_SUMS_HEADER;
 	}
 	if (cursor->next >= state->nentries)
 	{
@@ -290,7 +290,7 @@ dp_bound_entries(PG_FUNCTION_ARGS)
 	rsinfo->isDone = ExprMultipleResult;
 	if (state->totals)
 	{
-		entry = (const DpBoundEntry *) ((const char *) state + cursor->at);
+		entry = (const DpUnitGroup *) ((const char *) state + cursor->at);
 		cursor->at += MAXALIGN(VARSIZE(entry));
 		cursor->next++;
 		PG_RETURN_POINTER(entry);
@@ -300,10 +300,10 @@ dp_bound_entries(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(dp_bound_entry(state, cursor->next++, spec, &cursor->layout));
 }
 
-static const DpBoundEntry *
+static const DpUnitGroup *
 entry_argument(FunctionCallInfo fcinfo, int argno)
 {
-	return (const DpBoundEntry *) PG_GETARG_POINTER(argno);
+	return (const DpUnitGroup *) PG_GETARG_POINTER(argno);
 }
 
 /*
@@ -314,7 +314,7 @@ entry_argument(FunctionCallInfo fcinfo, int argno)
 Datum
 dp_entry_key(PG_FUNCTION_ARGS)
 {
-	const DpBoundEntry *entry;
+	const DpUnitGroup *entry;
 	KeyResult  *result = fcinfo->flinfo->fn_extra;
 	int			i;
 	uint64		slot;
@@ -345,13 +345,13 @@ dp_entry_key(PG_FUNCTION_ARGS)
 	slot = dp_entry_slots(entry)[i];
 	if (result->typbyval)
 		PG_RETURN_DATUM((Datum) slot);
-	PG_RETURN_POINTER((const char *) entry + DP_SLOT_OFFSET(slot));
+	PG_RETURN_POINTER((const char *) entry + DP_KEYREF_OFFSET(slot));
 }
 
 static int64
 entry_value(FunctionCallInfo fcinfo, int argno)
 {
-	const DpBoundEntry *entry = entry_argument(fcinfo, argno);
+	const DpUnitGroup *entry = entry_argument(fcinfo, argno);
 	int			i = PG_GETARG_INT32(argno + 1);
 
 	if (unlikely(i < 0 || i >= entry->nvalues || entry_codes_of(entry, i) != 0))
@@ -360,24 +360,24 @@ entry_value(FunctionCallInfo fcinfo, int argno)
 }
 
 static const void *
-entry_codes(const DpBoundEntry *entry, int i, DpCodeSlot kind, Size width, int *n)
+entry_codes(const DpUnitGroup *entry, int i, DpCodeSpec kind, Size width, int *n)
 {
-	DpCodeSlot	slot = i < 0 || i >= entry->nvalues ? 0 : entry_codes_of(entry, i);
+	DpCodeSpec	slot = i < 0 || i >= entry->nvalues ? 0 : entry_codes_of(entry, i);
 
 	if (slot == 0 || (slot & DP_CODES_SET) != kind)
 		elog(ERROR, "bound_entry has no codes %d", i);
-	*n = DP_SLOT_LEN(entry->value[i]) / width;
-	return (const char *) entry + DP_SLOT_OFFSET(entry->value[i]);
+	*n = DP_KEYREF_LEN(entry->value[i]) / width;
+	return (const char *) entry + DP_KEYREF_OFFSET(entry->value[i]);
 }
 
 const int32 *
-dp_entry_codes(const DpBoundEntry *entry, int i, int *n)
+dp_entry_codes(const DpUnitGroup *entry, int i, int *n)
 {
 	return entry_codes(entry, i, 0, sizeof(int32), n);
 }
 
 const int64 *
-dp_entry_distinct_codes(const DpBoundEntry *entry, int i, int *n)
+dp_entry_distinct_codes(const DpUnitGroup *entry, int i, int *n)
 {
 	return entry_codes(entry, i, DP_CODES_SET, sizeof(int64), n);
 }
@@ -403,7 +403,7 @@ dp_entry_value(PG_FUNCTION_ARGS)
 Datum
 dp_entry_code_array(PG_FUNCTION_ARGS)
 {
-	const DpBoundEntry *entry = entry_argument(fcinfo, 0);
+	const DpUnitGroup *entry = entry_argument(fcinfo, 0);
 	int			i = PG_GETARG_INT32(1);
 	const void *codes;
 	Datum	   *result;

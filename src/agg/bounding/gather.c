@@ -44,7 +44,7 @@
 
 /* calls the transition function with the arguments that are set */
 static inline void
-advance(DpBoundRows *rows, int64 bucket, uint64 unit, bool unit_isnull)
+advance(DpBounding *rows, int64 bucket, uint64 unit, bool unit_isnull)
 {
 	FunctionCallInfo fcinfo = rows->fcinfo;
 	DpBoundState *old = rows->state_of[bucket];
@@ -72,7 +72,7 @@ advance(DpBoundRows *rows, int64 bucket, uint64 unit, bool unit_isnull)
 }
 
 static inline void
-gather_row(DpBoundRows *rows, int64 bucket, uint64 unit, bool unit_isnull, uint64 hash)
+gather_row(DpBounding *rows, int64 bucket, uint64 unit, bool unit_isnull, uint64 hash)
 {
 	if (bucket < 0)
 		bucket = dp_enter_unit(rows, unit, hash);
@@ -84,7 +84,7 @@ gather_row(DpBoundRows *rows, int64 bucket, uint64 unit, bool unit_isnull, uint6
 
 /* what becomes of the row whose arguments are set; its unit's bucket as found before */
 void
-dp_gather_row(DpBoundRows *rows, int64 bucket, uint64 unit, bool unit_isnull, uint64 hash)
+dp_gather_row(DpBounding *rows, int64 bucket, uint64 unit, bool unit_isnull, uint64 hash)
 {
 	gather_row(rows, bucket, unit, unit_isnull, hash);
 }
@@ -94,7 +94,7 @@ dp_gather_row(DpBoundRows *rows, int64 bucket, uint64 unit, bool unit_isnull, ui
  * that follow: the system would take the pages back and give them again.
  */
 static void
-start_states(DpBoundRows *rows)
+start_states(DpBounding *rows)
 {
 	bool		first = rows->states == NULL;
 	Size		limit = first ? rows->table_limit : rows->limit;
@@ -119,7 +119,7 @@ start_states(DpBoundRows *rows)
 
 /* an empty table, which may take so much, and nothing set aside; units have so many bits in common */
 void
-dp_begin_pass(DpBoundRows *rows, int bits, Size table_limit)
+dp_begin_pass(DpBounding *rows, int bits, Size table_limit)
 {
 	/* a partition takes a chunk and a file, half of the memory for all */
 	Size		share = rows->limit / 2 / (DP_CHUNK_SIZE + BLCKSZ);
@@ -147,7 +147,7 @@ dp_begin_pass(DpBoundRows *rows, int bits, Size table_limit)
 
 /* what was set aside waits; the table is to be emitted */
 void
-dp_end_pass(DpBoundRows *rows)
+dp_end_pass(DpBounding *rows)
 {
 	bool		files = false;
 
@@ -180,7 +180,7 @@ dp_end_pass(DpBoundRows *rows)
 
 /* where records are of one size, what those that follow need may come while this one is at work */
 static inline void
-fetch_ahead(const DpBoundRows *rows, const DpChunk *chunk, Size at)
+fetch_ahead(const DpBounding *rows, const DpChunk *chunk, Size at)
 {
 	Size		near = at + FETCH_STATE * rows->record_size;
 	Size		far = at + FETCH_BUCKET * rows->record_size;
@@ -199,7 +199,7 @@ fetch_ahead(const DpBoundRows *rows, const DpChunk *chunk, Size at)
 }
 
 static void
-gather_chunk(DpBoundRows *rows, DpChunk *chunk)
+gather_chunk(DpBounding *rows, DpChunk *chunk)
 {
 	ExprContext *econtext = rows->agg->tmpcontext;
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
@@ -227,7 +227,7 @@ gather_chunk(DpBoundRows *rows, DpChunk *chunk)
 
 /* a later pass: the rows of a partition */
 void
-dp_gather_partition(DpBoundRows *rows)
+dp_gather_partition(DpBounding *rows)
 {
 	DpPartition *p = rows->waiting;
 	DpChunk    *chunk;

@@ -75,12 +75,12 @@ typedef struct DpDropped
 	uint32		dropped;
 } DpDropped;
 
-typedef struct DpTotals DpTotals;
+typedef struct DpGroupSums DpGroupSums;
 
-typedef struct DpBoundRows
+typedef struct DpBounding
 {
 	AggState   *agg;
-	struct DpBoundRows *next;	/* of all that are under way */
+	struct DpBounding *next;	/* of all that are under way */
 	AggStatePerTrans trans;
 	FunctionCallInfo fcinfo;	/* of the transition function */
 	ScanState  *scan;			/* of the input, which is read here with its
@@ -128,42 +128,42 @@ typedef struct DpBoundRows
 	DpBoundState *state;		/* the next one to leave, of this unit */
 	uint64		state_unit;
 	bool		state_isnull;
-	DpTotals   *totals;			/* NULL: states leave as they are */
-} DpBoundRows;
+	DpGroupSums   *totals;			/* NULL: states leave as they are */
+} DpBounding;
 
 /* records.c */
-extern void dp_set_aside(DpBoundRows *rows, uint64 unit, bool unit_isnull, uint64 hash);
-extern Size dp_read_record(DpBoundRows *rows, char *record, uint64 *unit, bool *unit_isnull);
-extern void dp_write_partitions(DpBoundRows *rows);
-extern DpChunk *dp_read_chunk(DpBoundRows *rows, BufFile *file);
-extern void dp_free_chunk(DpBoundRows *rows, DpChunk *chunk);
-extern void dp_free_spare_chunks(DpBoundRows *rows);
+extern void dp_set_aside(DpBounding *rows, uint64 unit, bool unit_isnull, uint64 hash);
+extern Size dp_read_record(DpBounding *rows, char *record, uint64 *unit, bool *unit_isnull);
+extern void dp_write_partitions(DpBounding *rows);
+extern DpChunk *dp_read_chunk(DpBounding *rows, BufFile *file);
+extern void dp_free_chunk(DpBounding *rows, DpChunk *chunk);
+extern void dp_free_spare_chunks(DpBounding *rows);
 
 /* units.c */
-extern void dp_start_table(DpBoundRows *rows, uint64 nbuckets);
-extern int64 dp_enter_unit(DpBoundRows *rows, uint64 unit, uint64 hash);
+extern void dp_start_table(DpBounding *rows, uint64 nbuckets);
+extern int64 dp_enter_unit(DpBounding *rows, uint64 unit, uint64 hash);
 
 /* input.c */
-extern void dp_gather_input(DpBoundRows *rows);
+extern void dp_gather_input(DpBounding *rows);
 
 /* gather.c */
-extern void dp_begin_pass(DpBoundRows *rows, int bits, Size table_limit);
-extern void dp_gather_row(DpBoundRows *rows, int64 bucket, uint64 unit, bool unit_isnull, uint64 hash);
-extern void dp_end_pass(DpBoundRows *rows);
-extern void dp_gather_partition(DpBoundRows *rows);
+extern void dp_begin_pass(DpBounding *rows, int bits, Size table_limit);
+extern void dp_gather_row(DpBounding *rows, int64 bucket, uint64 unit, bool unit_isnull, uint64 hash);
+extern void dp_end_pass(DpBounding *rows);
+extern void dp_gather_partition(DpBounding *rows);
 
 /* group_sums.c */
-extern DpTotals *dp_totals_create(const DpBoundSpec *spec, Size limit, MemoryContext parent);
-extern bool dp_totals_add(DpTotals *totals, const DpBoundState *state);
-extern bool dp_totals_useless(const DpTotals *totals);
-extern DpBoundState *dp_totals_take(DpTotals *totals);
-extern void dp_totals_free(DpTotals *totals);
+extern DpGroupSums *dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent);
+extern bool dp_group_sums_add(DpGroupSums *totals, const DpBoundState *state);
+extern bool dp_group_sums_useless(const DpGroupSums *totals);
+extern DpBoundState *dp_group_sums_take(DpGroupSums *totals);
+extern void dp_group_sums_free(DpGroupSums *totals);
 
 /* unit.c */
 extern Datum dp_bound_unit(PG_FUNCTION_ARGS);
 
 static inline uint64
-dp_record_unit(const DpBoundRows *rows, const char *record)
+dp_record_unit(const DpBounding *rows, const char *record)
 {
 	int32		narrow;
 	uint64		unit;
@@ -180,20 +180,20 @@ dp_record_unit(const DpBoundRows *rows, const char *record)
 #define DP_BUCKET_MEMORY (sizeof(DpBucket) + sizeof(DpBoundState *))
 
 static inline Size
-dp_table_memory(const DpBoundRows *rows)
+dp_table_memory(const DpBounding *rows)
 {
 	return (rows->nbuckets + 1) * DP_BUCKET_MEMORY;
 }
 
 static inline Size
-dp_rows_memory(const DpBoundRows *rows)
+dp_rows_memory(const DpBounding *rows)
 {
 	return MemoryContextMemAllocated(rows->context, true);
 }
 
 /* the unit's bucket; -1 when it is not in the table */
 static inline int64
-dp_find_unit(const DpBoundRows *rows, uint64 unit, bool unit_isnull, uint64 hash)
+dp_find_unit(const DpBounding *rows, uint64 unit, bool unit_isnull, uint64 hash)
 {
 	const DpBucket *buckets = rows->buckets;
 	uint64		mask = rows->nbuckets - 1;
@@ -217,7 +217,7 @@ dp_find_unit(const DpBoundRows *rows, uint64 unit, bool unit_isnull, uint64 hash
  * those of the input's row or, when slot is NULL, of the arguments that are set.
  */
 static inline bool
-dp_is_left_out(const DpBoundRows *rows, int64 bucket, uint64 hash, const TupleTableSlot *slot)
+dp_is_left_out(const DpBounding *rows, int64 bucket, uint64 hash, const TupleTableSlot *slot)
 {
 	const NullableDatum *args = &rows->fcinfo->args[rows->unit_argno + 1];
 	uint64		rank;

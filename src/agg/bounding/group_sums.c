@@ -37,10 +37,10 @@
 typedef struct Bucket
 {
 	uint64		hash;
-	DpBoundEntry *entry;		/* NULL: free */
+	DpUnitGroup *entry;		/* NULL: free */
 } Bucket;
 
-struct DpTotals
+struct DpGroupSums
 {
 	const DpBoundSpec *spec;
 	MemoryContext context;		/* of this and the entries */
@@ -56,11 +56,11 @@ struct DpTotals
 };
 
 /* limit: of all memory; NULL where this spec's entries are not of the kind */
-DpTotals *
-dp_totals_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
+DpGroupSums *
+dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 {
 	MemoryContext context;
-	DpTotals   *totals;
+	DpGroupSums   *totals;
 
 	for (int i = 0; i < spec->nvalues; i++)
 	{
@@ -69,32 +69,32 @@ dp_totals_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 		if (dp_spec_codes(spec, i) != 0 || grid->upper > MOST_VALUE || grid->lower < -MOST_VALUE)
 			return NULL;
 	}
-	if (limit < sizeof(DpTotals))
+	if (limit < sizeof(DpGroupSums))
 		return NULL;
 	context = AllocSetContextCreate(parent, "dp_cdp totals of groups", ALLOCSET_DEFAULT_SIZES);
-	totals = MemoryContextAllocZero(context, sizeof(DpTotals));
+	totals = MemoryContextAllocZero(context, sizeof(DpGroupSums));
 	totals->spec = spec;
 	totals->context = context;
 	totals->taken = AllocSetContextCreate(context, "dp_cdp totals taken", ALLOCSET_DEFAULT_SIZES);
-	totals->limit = Min(limit - sizeof(DpTotals), MOST_BYTES) / 2;
+	totals->limit = Min(limit - sizeof(DpGroupSums), MOST_BYTES) / 2;
 	return totals;
 }
 
 void
-dp_totals_free(DpTotals *totals)
+dp_group_sums_free(DpGroupSums *totals)
 {
 	MemoryContextDelete(totals->context);
 }
 
 /* there is no use in going on: entries do not become fewer */
 bool
-dp_totals_useless(const DpTotals *totals)
+dp_group_sums_useless(const DpGroupSums *totals)
 {
 	return totals->useless;
 }
 
 static void
-learn_shape(DpTotals *totals, const DpBoundState *state)
+learn_shape(DpGroupSums *totals, const DpBoundState *state)
 {
 	dp_bound_check_spec(state, totals->spec);
 	totals->shape = dp_shape_of(state, totals->context);
@@ -104,7 +104,7 @@ learn_shape(DpTotals *totals, const DpBoundState *state)
 }
 
 static inline uint64
-hash_keys(const DpTotals *totals, const DpBoundState *state, const char *from)
+hash_keys(const DpGroupSums *totals, const DpBoundState *state, const char *from)
 {
 	const DpLayout *layout = &totals->shape->layout;
 	uint64		hash = totals->spec->seed[0] ^ (dp_rank(from) & DP_RANK_NULLS);
@@ -114,15 +114,15 @@ hash_keys(const DpTotals *totals, const DpBoundState *state, const char *from)
 		uint64		word = dp_entry_word(layout, from, i);
 
 		if (layout->by_reference & (1 << i))
-			word = hash_bytes_extended((const unsigned char *) state + DP_SLOT_OFFSET(word),
-									   DP_SLOT_LEN(word), totals->spec->seed[1]);
+			word = hash_bytes_extended((const unsigned char *) state + DP_KEYREF_OFFSET(word),
+									   DP_KEYREF_LEN(word), totals->spec->seed[1]);
 		hash = dp_rank_word(hash, word);
 	}
 	return hash;
 }
 
 static inline bool
-same_keys(const DpLayout *layout, const DpBoundState *state, const char *from, const DpBoundEntry *entry)
+same_keys(const DpLayout *layout, const DpBoundState *state, const char *from, const DpUnitGroup *entry)
 {
 	if (entry->null_keys != (dp_rank(from) & DP_RANK_NULLS))
 		return false;
@@ -136,9 +136,9 @@ same_keys(const DpLayout *layout, const DpBoundState *state, const char *from, c
 			if (word != slot)
 				return false;
 		}
-		else if (DP_SLOT_LEN(word) != DP_SLOT_LEN(slot) ||
-				 memcmp((const char *) state + DP_SLOT_OFFSET(word),
-						(const char *) entry + DP_SLOT_OFFSET(slot), DP_SLOT_LEN(word)) != 0)
+		else if (DP_KEYREF_LEN(word) != DP_KEYREF_LEN(slot) ||
+				 memcmp((const char *) state + DP_KEYREF_OFFSET(word),
+						(const char *) entry + DP_KEYREF_OFFSET(slot), DP_KEYREF_LEN(word)) != 0)
 			return false;
 	}
 	return true;
@@ -146,11 +146,11 @@ same_keys(const DpLayout *layout, const DpBoundState *state, const char *from, c
 
 /*
  * Adds a unit's groups.  False, and nothing is done, where there is no room,
- * or never will be: dp_totals_take what is there, and if that is nothing, let
+ * or never will be: dp_group_sums_take what is there, and if that is nothing, let
  * the state leave by itself.
  */
 bool
-dp_totals_add(DpTotals *totals, const DpBoundState *state)
+dp_group_sums_add(DpGroupSums *totals, const DpBoundState *state)
 {
 	const DpLayout *layout;
 	const char *from = dp_state_entries(state);
@@ -199,9 +199,9 @@ dp_totals_add(DpTotals *totals, const DpBoundState *state)
 
 /* What was added up, NULL if that is nothing; lives until the next call. */
 DpBoundState *
-dp_totals_take(DpTotals *totals)
+dp_group_sums_take(DpGroupSums *totals)
 {
-	Size		at = DP_TOTALS_HEADER;
+	Size		at = DP_GROUP_SUMS_HEADER;
 	DpBoundState *state;
 
 	if (totals->nentries == 0)
@@ -216,7 +216,7 @@ dp_totals_take(DpTotals *totals)
 	state->nentries = totals->nentries;
 	for (int i = 0; i < BUCKETS; i++)
 	{
-		DpBoundEntry *entry = totals->buckets[i].entry;
+		DpUnitGroup *entry = totals->buckets[i].entry;
 
 		if (entry == NULL)
 			continue;

@@ -33,7 +33,7 @@
 
 /* the next row of the input, which passes_qual tests when it is a scan's; NULL at the end */
 static inline TupleTableSlot *
-next_row(DpBoundRows *rows)
+next_row(DpBounding *rows)
 {
 	TupleTableSlot *slot;
 
@@ -45,7 +45,7 @@ next_row(DpBoundRows *rows)
 }
 
 static inline bool
-passes_qual(DpBoundRows *rows, TupleTableSlot *slot)
+passes_qual(DpBounding *rows, TupleTableSlot *slot)
 {
 	ExprContext *econtext = rows->scan->ps.ps_ExprContext;
 	bool		passes;
@@ -61,7 +61,7 @@ passes_qual(DpBoundRows *rows, TupleTableSlot *slot)
 }
 
 static inline bool
-passes_rank(DpBoundRows *rows, int64 bucket, uint64 hash, const TupleTableSlot *slot)
+passes_rank(DpBounding *rows, int64 bucket, uint64 hash, const TupleTableSlot *slot)
 {
 	bool		passes = !dp_is_left_out(rows, bucket, hash, slot);
 
@@ -76,7 +76,7 @@ passes_rank(DpBoundRows *rows, int64 bucket, uint64 hash, const TupleTableSlot *
  * when units have many groups; the condition's part is the query's matter.
  */
 static void
-choose_order(DpBoundRows *rows)
+choose_order(DpBounding *rows)
 {
 	if (rows->by_qual.tested > 0)
 		rows->rank_first = rows->keys_are_columns &&
@@ -87,7 +87,7 @@ choose_order(DpBoundRows *rows)
 
 /* sets arguments that are stored from the input's row */
 static inline void
-set_arguments(DpBoundRows *rows, TupleTableSlot *slot)
+set_arguments(DpBounding *rows, TupleTableSlot *slot)
 {
 	slot_getsomeattrs(slot, rows->last_attno);
 	rows->agg->tmpcontext->ecxt_outertuple = slot;
@@ -108,7 +108,7 @@ set_arguments(DpBoundRows *rows, TupleTableSlot *slot)
 
 /* the first pass: rows of the outer plan */
 void
-dp_gather_input(DpBoundRows *rows)
+dp_gather_input(DpBounding *rows)
 {
 	ExprContext *econtext = rows->agg->tmpcontext;
 	TupleTableSlot *slot;

@@ -27,11 +27,11 @@
 #define FETCH_AHEAD 4
 
 /* all that are under way, to be found by their node */
-static DpBoundRows *under_way = NULL;
+static DpBounding *under_way = NULL;
 
 /* the unit and its state, projected like a group of nodeAgg */
 static TupleTableSlot *
-emit(DpBoundRows *rows, uint64 unit, bool unit_isnull, DpBoundState *state)
+emit(DpBounding *rows, uint64 unit, bool unit_isnull, DpBoundState *state)
 {
 	AggState   *agg = rows->agg;
 	ExprContext *econtext = agg->ss.ps.ps_ExprContext;
@@ -51,7 +51,7 @@ emit(DpBoundRows *rows, uint64 unit, bool unit_isnull, DpBoundState *state)
 
 /* the next unit's, with what is left for later passes gathered on the way; NULL at the end */
 static DpBoundState *
-next_state(DpBoundRows *rows)
+next_state(DpBounding *rows)
 {
 	for (;;)
 	{
@@ -85,7 +85,7 @@ next_state(DpBoundRows *rows)
 static TupleTableSlot *
 exec_bound_rows(PlanState *node)
 {
-	DpBoundRows *rows = under_way;
+	DpBounding *rows = under_way;
 	DpBoundState *state;
 
 	while (rows != NULL && &rows->agg->ss.ps != node)
@@ -105,14 +105,14 @@ exec_bound_rows(PlanState *node)
 	{
 		DpBoundState *totals;
 
-		while (rows->state != NULL && dp_totals_add(rows->totals, rows->state))
+		while (rows->state != NULL && dp_group_sums_add(rows->totals, rows->state))
 			rows->state = next_state(rows);
-		totals = dp_totals_take(rows->totals);
+		totals = dp_group_sums_take(rows->totals);
 		if (totals != NULL)
 			return emit(rows, 0, true, totals);
-		if (dp_totals_useless(rows->totals))
+		if (dp_group_sums_useless(rows->totals))
 		{
-			dp_totals_free(rows->totals);
+			dp_group_sums_free(rows->totals);
 			rows->totals = NULL;
 		}
 	}
@@ -124,7 +124,7 @@ exec_bound_rows(PlanState *node)
 static void
 forget(void *arg)
 {
-	DpBoundRows **link = &under_way;
+	DpBounding **link = &under_way;
 
 	while (*link != NULL && *link != arg)
 		link = &(*link)->next;
@@ -142,7 +142,7 @@ input_column(Node *expr)
 
 /* what each argument of bound_unit is; false if that is unusual */
 static bool
-read_arguments(DpBoundRows *rows, AggState *agg, Aggref *aggref)
+read_arguments(DpBounding *rows, AggState *agg, Aggref *aggref)
 {
 	ListCell   *lc;
 	int			argno = 0;
@@ -204,7 +204,7 @@ read_arguments(DpBoundRows *rows, AggState *agg, Aggref *aggref)
 
 /* ranks of keys by value can be told from a row, without the state */
 static void
-read_keys(DpBoundRows *rows, Aggref *aggref)
+read_keys(DpBounding *rows, Aggref *aggref)
 {
 	int			nkeys = rows->spec->nkeys;
 
@@ -236,7 +236,7 @@ read_keys(DpBoundRows *rows, Aggref *aggref)
  * which their rank leaves out need not be tested.
  */
 static void
-read_scan(DpBoundRows *rows)
+read_scan(DpBounding *rows)
 {
 	PlanState  *outer = outerPlanState(rows->agg);
 
@@ -269,7 +269,7 @@ take_over(AggState *agg)
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 	Form_pg_attribute unit;
 	DpKeyInfo	info;
-	DpBoundRows *rows;
+	DpBounding *rows;
 	MemoryContextCallback *callback;
 	Size		limit = Min((double) work_mem * hash_mem_multiplier * 1024.0, (double) SIZE_MAX / 2);
 
@@ -282,7 +282,7 @@ take_over(AggState *agg)
 		return;
 	}
 
-	rows = palloc0(sizeof(DpBoundRows));
+	rows = palloc0(sizeof(DpBounding));
 	rows->agg = agg;
 	rows->trans = &agg->pertrans[0];
 	rows->fcinfo = rows->trans->transfn_fcinfo;
@@ -297,7 +297,7 @@ take_over(AggState *agg)
 		/* some for what else the query takes; nodeAgg has made its empty hash table already */
 		limit -= limit / 16;
 		rows->limit = limit - Min(MemoryContextMemAllocated(agg->hash_metacxt, true), limit * 3 / 4);
-		rows->totals = dp_totals_create(rows->spec, rows->limit / 8, rows->context);
+		rows->totals = dp_group_sums_create(rows->spec, rows->limit / 8, rows->context);
 		callback = palloc(sizeof(MemoryContextCallback));
 		callback->func = forget;
 		callback->arg = rows;
@@ -314,7 +314,7 @@ take_over(AggState *agg)
 
 /* Looks for a node that this file can run in a plan that runs once, forwards. */
 void
-dp_bound_rows(PlanState *top)
+dp_install_bounding(PlanState *top)
 {
 	while (top != NULL)
 	{

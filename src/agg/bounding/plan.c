@@ -81,10 +81,10 @@ is_split_bounding(const Agg *agg)
 
 /*
  * Is the plan one that workers share, of a kind and with so few of them that
- * dp_bound_rows would be faster with the plan for one process?
+ * dp_install_bounding would be faster with the plan for one process?
  */
 bool
-dp_bound_rows_prefers_serial(const PlannedStmt *stmt)
+dp_bounding_prefers_serial(const PlannedStmt *stmt)
 {
 	Plan	   *plan = stmt->planTree;
 	int			workers = 0;

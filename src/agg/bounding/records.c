@@ -24,7 +24,7 @@
 #include "agg/bounding/gather.h"
 
 static DpChunk *
-new_chunk(DpBoundRows *rows, Size data)
+new_chunk(DpBounding *rows, Size data)
 {
 	Size		size = Max(DP_CHUNK_SIZE, offsetof(DpChunk, data) + data);
 	DpChunk    *chunk = rows->spare;
@@ -42,7 +42,7 @@ new_chunk(DpBoundRows *rows, Size data)
 }
 
 void
-dp_free_chunk(DpBoundRows *rows, DpChunk *chunk)
+dp_free_chunk(DpBounding *rows, DpChunk *chunk)
 {
 	Size		size = chunk->size + offsetof(DpChunk, data);
 
@@ -56,7 +56,7 @@ dp_free_chunk(DpBoundRows *rows, DpChunk *chunk)
 }
 
 void
-dp_free_spare_chunks(DpBoundRows *rows)
+dp_free_spare_chunks(DpBounding *rows)
 {
 	while (rows->spare != NULL)
 	{
@@ -68,7 +68,7 @@ dp_free_spare_chunks(DpBoundRows *rows)
 }
 
 static void
-write_partition(DpBoundRows *rows, DpPartition *p)
+write_partition(DpBounding *rows, DpPartition *p)
 {
 	if (p->chunks != NULL && p->file == NULL)
 	{
@@ -92,7 +92,7 @@ write_partition(DpBoundRows *rows, DpPartition *p)
 
 /* all records of the pass */
 void
-dp_write_partitions(DpBoundRows *rows)
+dp_write_partitions(DpBounding *rows)
 {
 	CHECK_FOR_INTERRUPTS();
 	for (int i = 0; i < 1 << rows->partition_bits; i++)
@@ -101,7 +101,7 @@ dp_write_partitions(DpBoundRows *rows)
 
 /* room for a record in the unit's partition */
 static pg_noinline void
-add_chunk(DpBoundRows *rows, DpPartition *p, Size size)
+add_chunk(DpBounding *rows, DpPartition *p, Size size)
 {
 	DpChunk    *chunk;
 
@@ -117,7 +117,7 @@ add_chunk(DpBoundRows *rows, DpPartition *p, Size size)
 
 /* does bound_unit take the row, or leave it out because its keys are too long? */
 static bool
-keys_fit(const DpBoundRows *rows)
+keys_fit(const DpBounding *rows)
 {
 	Size		bytes = 0;
 
@@ -134,7 +134,7 @@ keys_fit(const DpBoundRows *rows)
 
 /* sets a row aside, whose arguments are those of the call */
 void
-dp_set_aside(DpBoundRows *rows, uint64 unit, bool unit_isnull, uint64 hash)
+dp_set_aside(DpBounding *rows, uint64 unit, bool unit_isnull, uint64 hash)
 {
 	DpPartition *p = &rows->partitions[(hash << rows->bits) >> (64 - rows->partition_bits)];
 	NullableDatum *args = rows->fcinfo->args;
@@ -207,7 +207,7 @@ dp_set_aside(DpBoundRows *rows, uint64 unit, bool unit_isnull, uint64 hash)
 
 /* the arguments of the call from a record; returns its size */
 Size
-dp_read_record(DpBoundRows *rows, char *record, uint64 *unit, bool *unit_isnull)
+dp_read_record(DpBounding *rows, char *record, uint64 *unit, bool *unit_isnull)
 {
 	NullableDatum *args = rows->fcinfo->args;
 	uint32		nulls;
@@ -245,7 +245,7 @@ dp_read_record(DpBoundRows *rows, char *record, uint64 *unit, bool *unit_isnull)
 
 /* NULL at the end of the file */
 DpChunk    *
-dp_read_chunk(DpBoundRows *rows, BufFile *file)
+dp_read_chunk(DpBounding *rows, BufFile *file)
 {
 	uint32		used;
 	DpChunk    *chunk;

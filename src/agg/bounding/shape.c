@@ -90,7 +90,7 @@ dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context
 
 void
 dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
-			   uint16 by_reference, uint16 narrow, uint64 sums, const DpCodeSlot *codes)
+			   uint16 by_reference, uint16 narrow, uint64 sums, const DpCodeSpec *codes)
 {
 	Size		at = sizeof(uint64);
 
@@ -140,7 +140,7 @@ dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
 
 /* the layout for shape->key, which the caller has filled in */
 void
-dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums, const DpCodeSlot *codes)
+dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums, const DpCodeSpec *codes)
 {
 	uint16		by_reference = 0;
 	uint16		narrow = 0;

@@ -118,9 +118,9 @@ dp_key_hash(DpKeyInfo *info, Datum datum, DpKey *key, uint64 seed)
 static inline const char *
 slot_data(const DpBoundState *state, const DpKeyInfo *info, uint64 slot, uint32 *len)
 {
-	const char *p = (const char *) state + DP_SLOT_OFFSET(slot);
+	const char *p = (const char *) state + DP_KEYREF_OFFSET(slot);
 
-	*len = DP_SLOT_LEN(slot);
+	*len = DP_KEYREF_LEN(slot);
 	if (info->typlen == -1)
 	{
 		p += VARHDRSZ;
@@ -146,7 +146,7 @@ compare_key(const DpBoundState *state, uint64 slot, DpKeyInfo *info, const DpKey
 	}
 
 	stored = info->typbyval ? (Datum) slot :
-		PointerGetDatum((const char *) state + DP_SLOT_OFFSET(slot));
+		PointerGetDatum((const char *) state + DP_KEYREF_OFFSET(slot));
 	if (info->has_order)
 		return DatumGetInt32(FunctionCall2Coll(&info->compare, info->collation,
 											   stored, key->datum));
@@ -208,7 +208,7 @@ prefer_smaller_form(DpBoundState *state, char *entry, const DpShape *shape, cons
 			{
 				SET_VARSIZE(data - VARHDRSZ, keys[i].len + VARHDRSZ);
 				dp_set_entry_word(layout, entry, i,
-								  DP_SLOT(DP_SLOT_OFFSET(word), keys[i].len + VARHDRSZ));
+								  DP_KEYREF(DP_KEYREF_OFFSET(word), keys[i].len + VARHDRSZ));
 			}
 		}
 	}
@@ -287,7 +287,7 @@ dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt)
 	}
 	state->has_codes = layout->has_codes;
 	if (layout->has_codes)
-		memcpy(dp_state_code_slots(state), layout->codes, layout->nvalues * sizeof(DpCodeSlot));
+		memcpy(dp_state_code_slots(state), layout->codes, layout->nvalues * sizeof(DpCodeSpec));
 	return state;
 }
 
@@ -310,7 +310,7 @@ rebuild(const DpBoundState *old, const DpLayout *layout, Size more)
 		for (int n = 0; n < old->nentries; n++, entry += entry_size)
 			for (int i = 0; i < layout->nkeys; i++)
 				if (layout->by_reference & (1 << i))
-					need += MAXALIGN(DP_SLOT_LEN(dp_entry_word(layout, entry, i)));
+					need += MAXALIGN(DP_KEYREF_LEN(dp_entry_word(layout, entry, i)));
 	}
 
 	size = state_size(need, largest_size(layout, old->max_groups), layout->by_reference != 0);
@@ -331,12 +331,12 @@ rebuild(const DpBoundState *old, const DpLayout *layout, Size more)
 			if (!(layout->by_reference & (1 << i)))
 				continue;
 			slot = dp_entry_word(layout, entry, i);
-			len = DP_SLOT_LEN(slot);
+			len = DP_KEYREF_LEN(slot);
 			if (len == 0)
 				continue;		/* a NULL's slot is 0 */
 			state->bytes -= MAXALIGN(len);
-			memcpy((char *) state + state->bytes, (const char *) old + DP_SLOT_OFFSET(slot), len);
-			dp_set_entry_word(layout, entry, i, DP_SLOT(state->bytes, len));
+			memcpy((char *) state + state->bytes, (const char *) old + DP_KEYREF_OFFSET(slot), len);
+			dp_set_entry_word(layout, entry, i, DP_KEYREF(state->bytes, len));
 		}
 	return state;
 }
@@ -367,7 +367,7 @@ store_key(DpBoundState *state, const DpKeyInfo *info, const DpKey *key)
 	}
 	else
 		memcpy(p, key->data, key->len);
-	return DP_SLOT(state->bytes, len);
+	return DP_KEYREF(state->bytes, len);
 }
 
 /* puts a new entry at index "at"; the state must not be full */
@@ -481,7 +481,7 @@ dp_bound_state_load(const DpBoundState *state, int i, const DpShape *shape, DpKe
 		}
 		else
 		{
-			keys[k].datum = PointerGetDatum((const char *) state + DP_SLOT_OFFSET(word));
+			keys[k].datum = PointerGetDatum((const char *) state + DP_KEYREF_OFFSET(word));
 			keys[k].data = slot_data(state, &shape->key[k], word, &keys[k].len);
 		}
 	}

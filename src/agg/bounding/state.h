@@ -70,19 +70,19 @@ typedef struct DpBoundState
 	uint8		nkeys:7;
 	uint8		totals:1;		/* of many units: see group_sums.c */
 	uint8		nvalues:7;
-	uint8		has_codes:1;	/* DpCodeSlots follow the key types */
+	uint8		has_codes:1;	/* DpCodeSpecs follow the key types */
 	DpKeyType	key[FLEXIBLE_ARRAY_MEMBER];
 } DpBoundState;
 
-/* totals have whole DpBoundEntries, aligned, from here on, and no key types */
-#define DP_TOTALS_HEADER MAXALIGN(offsetof(DpBoundState, key))
+/* totals have whole DpUnitGroups, aligned, from here on, and no key types */
+#define DP_GROUP_SUMS_HEADER MAXALIGN(offsetof(DpBoundState, key))
 
 /*
  * What is kept of value i as codes: none, or up to DP_CODES_MOST of them; as
  * a set of 64 bits each, or a multiset of 32 bits each.  In a state nvalues
  * of these, aligned.
  */
-typedef uint16 DpCodeSlot;
+typedef uint16 DpCodeSpec;
 
 #define DP_CODES_SET	0x8000
 #define DP_CODES_MOST(slot) ((slot) & 0x7FFF)
@@ -92,7 +92,7 @@ typedef uint16 DpCodeSlot;
  * of 8 bytes, then those of 4: with millions of units, time goes into cache
  * misses, and a small state has fewer.
  *
- * A key's place holds it by value, or a DP_SLOT: offset and length of its
+ * A key's place holds it by value, or a DP_KEYREF: offset and length of its
  * bytes in the state.  A sum is a DpExactSum, DP_NO_SUM_HI as long as there was
  * no value: clamping must not make a contribution out of NULLs.  A count is a
  * uint32, which saturates.  Codes are their number, a uint64 (set) or uint32,
@@ -109,7 +109,7 @@ typedef struct DpLayout
 	uint32		entry_size;
 	uint16		key[DP_MAX_KEYS];
 	uint32		value[DP_MAX_VALUES];
-	DpCodeSlot	codes[DP_MAX_VALUES];
+	DpCodeSpec	codes[DP_MAX_VALUES];
 } DpLayout;
 
 /*
@@ -119,7 +119,7 @@ typedef struct DpLayout
  * type OIDs (aligned), nvalues code slots (aligned) if it has codes, the keys'
  * bytes, and the codes.
  */
-typedef struct DpBoundEntry
+typedef struct DpUnitGroup
 {
 	int32		vl_len_;
 	uint16		null_keys;
@@ -127,7 +127,7 @@ typedef struct DpBoundEntry
 	uint8		nvalues:7;
 	uint8		has_codes:1;
 	int64		value[FLEXIBLE_ARRAY_MEMBER];
-} DpBoundEntry;
+} DpUnitGroup;
 
 /* bit i of a rank: key i is NULL; the rest is the top of the keyed hash */
 #define DP_RANK_NULLS UINT64CONST(0xFFFF)
@@ -195,9 +195,9 @@ extern bool dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryCon
 
 extern void dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
 						   uint16 by_reference, uint16 narrow, uint64 sums,
-						   const DpCodeSlot *codes);
+						   const DpCodeSpec *codes);
 extern void dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums,
-						  const DpCodeSlot *codes);
+						  const DpCodeSpec *codes);
 extern DpShape *dp_shape_of(const DpBoundState *state, MemoryContext context);
 
 /* state.c */
@@ -209,34 +209,34 @@ extern uint64 dp_bound_state_load(const DpBoundState *state, int i, const DpShap
 								  DpKey *keys);
 
 /* unit.c: what the spec wants of value i's codes; 0 when it is not of codes */
-extern DpCodeSlot dp_spec_codes(const DpBoundSpec *spec, int i);
+extern DpCodeSpec dp_spec_codes(const DpBoundSpec *spec, int i);
 
 /* codes.c: codes in entries */
-extern Size dp_codes_size(DpCodeSlot slot);
+extern Size dp_codes_size(DpCodeSpec slot);
 extern void dp_codes_add(const DpBoundState *state, char *entry, uint32 at,
-						 DpCodeSlot slot, int64 code);
-extern void dp_codes_merge(char *to, const char *from, DpCodeSlot slot);
-extern int	dp_codes_count(const char *codes, DpCodeSlot slot);
+						 DpCodeSpec slot, int64 code);
+extern void dp_codes_merge(char *to, const char *from, DpCodeSpec slot);
+extern int	dp_codes_count(const char *codes, DpCodeSpec slot);
 extern void dp_codes_read(const DpBoundState *state, const char *entry, uint32 at,
-						  DpCodeSlot slot, void *result);
+						  DpCodeSpec slot, void *result);
 
 /* entry.c: one group of a state, checked to be of the spec before */
 extern void dp_bound_check_spec(const DpBoundState *state, const DpBoundSpec *spec);
-extern DpBoundEntry *dp_bound_entry(const DpBoundState *state, int n, const DpBoundSpec *spec,
+extern DpUnitGroup *dp_bound_entry(const DpBoundState *state, int n, const DpBoundSpec *spec,
 									const DpLayout *layout);
 extern void dp_bound_values(const char *from, const DpBoundSpec *spec, const DpLayout *layout,
 							int64 *values);
 
 /* an entry's codes of value i, and how many */
-extern const int32 *dp_entry_codes(const DpBoundEntry *entry, int i, int *n);
-extern const int64 *dp_entry_distinct_codes(const DpBoundEntry *entry, int i, int *n);
+extern const int32 *dp_entry_codes(const DpUnitGroup *entry, int i, int *n);
+extern const int64 *dp_entry_distinct_codes(const DpUnitGroup *entry, int i, int *n);
 
 static inline Size
 dp_state_header_size(int nkeys, int nvalues, bool has_codes)
 {
 	Size		size = offsetof(DpBoundState, key) + nkeys * sizeof(DpKeyType);
 
-	return likely(!has_codes) ? size : size + MAXALIGN(nvalues * sizeof(DpCodeSlot));
+	return likely(!has_codes) ? size : size + MAXALIGN(nvalues * sizeof(DpCodeSpec));
 }
 
 static inline char *
@@ -246,10 +246,10 @@ dp_state_entries(const DpBoundState *state)
 }
 
 /* NULL when there are none */
-static inline DpCodeSlot *
+static inline DpCodeSpec *
 dp_state_code_slots(const DpBoundState *state)
 {
-	return state->has_codes ? (DpCodeSlot *) &state->key[state->nkeys] : NULL;
+	return state->has_codes ? (DpCodeSpec *) &state->key[state->nkeys] : NULL;
 }
 
 static inline Size
@@ -258,15 +258,15 @@ dp_entry_size(const DpBoundState *state)
 	return (Size) state->entry_words * sizeof(uint64);
 }
 
-/* where a DpBoundEntry keeps its keys: values or slots, and their types */
+/* where a DpUnitGroup keeps its keys: values or slots, and their types */
 static inline uint64 *
-dp_entry_slots(const DpBoundEntry *entry)
+dp_entry_slots(const DpUnitGroup *entry)
 {
 	return (uint64 *) &entry->value[entry->nvalues];
 }
 
 static inline Oid *
-dp_entry_types(const DpBoundEntry *entry)
+dp_entry_types(const DpUnitGroup *entry)
 {
 	return (Oid *) (dp_entry_slots(entry) + entry->nkeys);
 }
@@ -275,7 +275,7 @@ dp_entry_types(const DpBoundEntry *entry)
 static inline Size
 dp_entry_fixed_size(const DpLayout *layout)
 {
-	return offsetof(DpBoundEntry, value) + sizeof(int64) * (layout->nvalues + layout->nkeys) +
+	return offsetof(DpUnitGroup, value) + sizeof(int64) * (layout->nvalues + layout->nkeys) +
 		MAXALIGN(sizeof(Oid) * layout->nkeys);
 }
 
@@ -293,7 +293,7 @@ dp_layout_fits(const DpLayout *layout, const DpBoundState *state)
 		layout->by_reference == state->by_reference && layout->narrow == state->narrow &&
 		layout->sums == state->sums && layout->has_codes == state->has_codes && !state->totals &&
 		(!state->has_codes || memcmp(layout->codes, dp_state_code_slots(state),
-									 state->nvalues * sizeof(DpCodeSlot)) == 0);
+									 state->nvalues * sizeof(DpCodeSpec)) == 0);
 }
 
 /* above which a state takes no key; the largest number while it takes any */
@@ -335,9 +335,9 @@ dp_sum_is_none(const DpExactSum *sum)
 }
 
 /* a slot of a key by reference */
-#define DP_SLOT(offset, len) (((uint64) (len) << 32) | (uint32) (offset))
-#define DP_SLOT_OFFSET(slot) ((uint32) (slot))
-#define DP_SLOT_LEN(slot) ((uint32) ((slot) >> 32))
+#define DP_KEYREF(offset, len) (((uint64) (len) << 32) | (uint32) (offset))
+#define DP_KEYREF_OFFSET(slot) ((uint32) (slot))
+#define DP_KEYREF_LEN(slot) ((uint32) ((slot) >> 32))
 
 /* bytes of a key by reference in a state, told without fetching it */
 static inline Size

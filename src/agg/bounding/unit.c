@@ -90,7 +90,7 @@ key_argument(FunctionCallInfo fcinfo, int argno, DpKeyInfo *info)
 }
 
 /* what the spec wants of value i's codes; 0 when it is not of codes */
-DpCodeSlot
+DpCodeSpec
 dp_spec_codes(const DpBoundSpec *spec, int i)
 {
 	int64		most = spec->value[i].grid.upper;
@@ -108,7 +108,7 @@ bound_call_init(FunctionCallInfo fcinfo, const DpBoundSpec *spec)
 	BoundCall  *call;
 	int			narguments;
 	uint64		sums = 0;
-	DpCodeSlot	codes[DP_MAX_VALUES] = {0};
+	DpCodeSpec	codes[DP_MAX_VALUES] = {0};
 
 	if (spec->nkeys < 0 || spec->nkeys > DP_MAX_KEYS ||
 		spec->nvalues < 0 || spec->nvalues > DP_MAX_VALUES || spec->max_groups < 1 ||
@@ -139,7 +139,7 @@ bound_call_init(FunctionCallInfo fcinfo, const DpBoundSpec *spec)
 		switch ((DpValueKind) spec->value[i].kind)
 		{
 			case DP_VALUE_COUNT:
-			case DP_VALUE_UNITS:
+			case DP_VALUE_STEPS:
 			case DP_VALUE_ROWS:
 				fits = type == BOOLOID;
 				break;
@@ -406,7 +406,7 @@ spec_value_is_valid(const DpBoundSpec *spec, int i)
 		case DP_VALUE_DISTINCT:
 			return grid->upper >= 1 && grid->upper <= DP_MAX_CODES;
 		case DP_VALUE_COUNT:
-		case DP_VALUE_UNITS:
+		case DP_VALUE_STEPS:
 		case DP_VALUE_ROWS:
 			return grid->upper >= 1;
 	}

@@ -32,7 +32,7 @@
 
 /* room for so many units, and for the one that is NULL after them; free */
 static void
-make_buckets(DpBoundRows *rows, uint64 nbuckets)
+make_buckets(DpBounding *rows, uint64 nbuckets)
 {
 	rows->buckets = MemoryContextAllocExtended(rows->context, (nbuckets + 1) * sizeof(DpBucket),
 											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -43,7 +43,7 @@ make_buckets(DpBoundRows *rows, uint64 nbuckets)
 
 /* an empty table */
 void
-dp_start_table(DpBoundRows *rows, uint64 nbuckets)
+dp_start_table(DpBounding *rows, uint64 nbuckets)
 {
 	if (rows->nbuckets == nbuckets)
 	{
@@ -66,7 +66,7 @@ dp_start_table(DpBoundRows *rows, uint64 nbuckets)
 
 /* where a unit goes that is not in the table */
 static inline uint64
-free_bucket(const DpBoundRows *rows, uint64 hash)
+free_bucket(const DpBounding *rows, uint64 hash)
 {
 	uint64		mask = rows->nbuckets - 1;
 	uint64		at = hash & mask;
@@ -77,7 +77,7 @@ free_bucket(const DpBoundRows *rows, uint64 hash)
 }
 
 static void
-grow_table(DpBoundRows *rows)
+grow_table(DpBounding *rows)
 {
 	DpBucket   *buckets = rows->buckets;
 	DpBoundState **state_of = rows->state_of;
@@ -101,7 +101,7 @@ grow_table(DpBoundRows *rows)
 
 /* how many of four buckets are taken at most */
 static inline uint64
-most_quarters(const DpBoundRows *rows)
+most_quarters(const DpBounding *rows)
 {
 	if (rows->bits > 0)
 		return 3;
@@ -110,7 +110,7 @@ most_quarters(const DpBoundRows *rows)
 
 /* may a further unit enter the table? */
 static bool
-has_room(DpBoundRows *rows)
+has_room(DpBounding *rows)
 {
 	Size		table = dp_table_memory(rows);
 
@@ -129,7 +129,7 @@ has_room(DpBoundRows *rows)
 
 /* a bucket for a unit that is not in the table, its state to be made; -1 when its rows are to be set aside */
 int64
-dp_enter_unit(DpBoundRows *rows, uint64 unit, uint64 hash)
+dp_enter_unit(DpBounding *rows, uint64 unit, uint64 hash)
 {
 	uint64		at;
 

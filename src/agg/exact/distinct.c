@@ -321,7 +321,7 @@ dp_entry_distinct(PG_FUNCTION_ARGS)
 		set = new_set(SMALLEST_SET);
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_POINTER(set);
-	codes = dp_entry_distinct_codes((const DpBoundEntry *) PG_GETARG_POINTER(1),
+	codes = dp_entry_distinct_codes((const DpUnitGroup *) PG_GETARG_POINTER(1),
 									PG_GETARG_INT32(2), &n);
 	for (int i = 0; i < n; i++)
 		add_code(fcinfo, &set, codes[i]);

@@ -190,7 +190,7 @@ dp_grid_for_scaled(int64 most, DpGrid *grid)
 }
 
 double
-dp_grid_unit(const DpGrid *grid)
+dp_grid_step(const DpGrid *grid)
 {
 	return ldexp(1.0, grid->exponent);
 }

@@ -59,7 +59,7 @@ kind_from_text(const char *name)
 	if (strcmp(name, "count") == 0)
 		return DP_VALUE_COUNT;
 	if (strcmp(name, "units") == 0)
-		return DP_VALUE_UNITS;
+		return DP_VALUE_STEPS;
 	if (strcmp(name, "sum") == 0)
 		return DP_VALUE_SUM;
 	if (strcmp(name, "rows") == 0)

@@ -80,7 +80,7 @@ dp_entry_histogram(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		return dp_state_unchanged(fcinfo);
 	vector = counted_vector(fcinfo, vector, PG_GETARG_INT32(3));
-	codes = dp_entry_codes((const DpBoundEntry *) PG_GETARG_POINTER(1), PG_GETARG_INT32(2), &n);
+	codes = dp_entry_codes((const DpUnitGroup *) PG_GETARG_POINTER(1), PG_GETARG_INT32(2), &n);
 	for (int i = 0; i < n; i++)
 		count_code(vector, codes[i]);
 	PG_RETURN_POINTER(vector);

@@ -198,7 +198,7 @@ check_types(Measure *m, bool dates)
 static Node *
 total(Measure *m, Node *expr)
 {
-	return dp_make_total(expr, &m->level->allow);
+	return dp_make_safe(expr, &m->level->allow);
 }
 
 static Expr *
@@ -301,7 +301,7 @@ total_values(Measure *m)
 		return list_make1(total(m, arg));
 	if (dp_is_unit(m->level, arg))
 	{
-		column->kind = DP_VALUE_UNITS;
+		column->kind = DP_VALUE_STEPS;
 		return list_make1(NULL);
 	}
 	column->kind = DP_VALUE_DISTINCT;

@@ -214,26 +214,26 @@ dp_find_aggregate(Oid funcid, bool standard)
 	return found;
 }
 
-DpCompanion
-dp_find_companion(Oid funcid)
+DpErrorFunction
+dp_find_error_function(Oid funcid)
 {
 	HeapTuple	tuple;
-	DpCompanion found = DP_COMPANION_NONE;
+	DpErrorFunction found = DP_ERROR_FUNCTION_NONE;
 
 	if (funcid < FirstNormalObjectId)
-		return DP_COMPANION_NONE;
+		return DP_ERROR_FUNCTION_NONE;
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
 	if (!HeapTupleIsValid(tuple))
-		return DP_COMPANION_NONE;
+		return DP_ERROR_FUNCTION_NONE;
 	if (((Form_pg_proc) GETSTRUCT(tuple))->pronamespace == dp_public_schema() &&
 		getExtensionOfObject(ProcedureRelationId, funcid) == get_extension_oid("dp_cdp", true))
 	{
 		const char *name = NameStr(((Form_pg_proc) GETSTRUCT(tuple))->proname);
 
 		if (strcmp(name, "dp_noise_stddev") == 0)
-			found = DP_COMPANION_STDDEV;
+			found = DP_ERROR_FUNCTION_STDDEV;
 		else if (strcmp(name, "dp_margin") == 0)
-			found = DP_COMPANION_MARGIN;
+			found = DP_ERROR_FUNCTION_MARGIN;
 	}
 	ReleaseSysCache(tuple);
 	return found;

@@ -115,7 +115,7 @@ dp_add_keys(DpLevel *level)
 		key->typmod = exprTypmod(expr);
 		key->collation = exprCollation(expr);
 		key->label = dp_expression_text(level, expr);
-		dp_declare_domain(level, key, expr);
+		dp_declare_key_values(level, key, expr);
 		if (key->domain == NULL && dp_is_unit(level, expr))
 			dp_refuse_at(exprLocation(expr),
 						 errmsg("grouping by the privacy unit \"%s\" would show one person in each group; "
@@ -125,7 +125,7 @@ dp_add_keys(DpLevel *level)
 		level->key_exprs = lappend(level->key_exprs, expr);
 		level->release->keys = lappend(level->release->keys, key);
 		level->parts.keys = lappend(level->parts.keys,
-									dp_canonical_key(dp_make_total(expr, &level->allow)));
+									dp_canonical_key(dp_make_safe(expr, &level->allow)));
 		level->release->one_group &= !undetermined_walker(expr, &level->from);
 	}
 }
@@ -170,7 +170,7 @@ dp_add_key_selection(DpLevel *level)
 	{
 		column = lfirst(lc);
 		if (column->answer == DP_ANSWER_TOTAL &&
-			(column->kind == DP_VALUE_UNITS || (column->kind == DP_VALUE_COUNT && !release->has_unit)) &&
+			(column->kind == DP_VALUE_STEPS || (column->kind == DP_VALUE_COUNT && !release->has_unit)) &&
 			linitial(lfirst(value)) == NULL && lfirst(filter) == NULL)
 		{
 			release->selection = i;
@@ -179,7 +179,7 @@ dp_add_key_selection(DpLevel *level)
 		i++;
 	}
 	column = dp_make_release_column();
-	column->kind = DP_VALUE_UNITS;
+	column->kind = DP_VALUE_STEPS;
 	column->result_type = INT8OID;
 	column->label = pstrdup("key selection");
 	column->hidden = true;

@@ -65,10 +65,10 @@ expand_mutator(Node *node, ExpandContext *c)
 	if (IsA(node, FuncExpr))
 	{
 		FuncExpr   *func = (FuncExpr *) node;
-		DpCompanion companion = dp_find_companion(func->funcid);
+		DpErrorFunction companion = dp_find_error_function(func->funcid);
 		Node	   *stddev = NULL;
 
-		if (companion != DP_COMPANION_NONE)
+		if (companion != DP_ERROR_FUNCTION_NONE)
 		{
 			if (!OidIsValid(c->stddev))
 				look_up(c);
@@ -80,7 +80,7 @@ expand_mutator(Node *node, ExpandContext *c)
 			Node	   *confidence,
 					   *one;
 
-			if (companion == DP_COMPANION_STDDEV)
+			if (companion == DP_ERROR_FUNCTION_STDDEV)
 				return stddev;
 			confidence = list_length(func->args) > 1 ? expand_mutator(lsecond(func->args), c)
 				: (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0.95), false,
@@ -100,7 +100,7 @@ expand_mutator(Node *node, ExpandContext *c)
 }
 
 void
-dp_expand_companions(DpSplitContext *cxt, Query *query, bool standard)
+dp_expand_error_functions(DpSplitContext *cxt, Query *query, bool standard)
 {
 	ExpandContext c = {cxt, standard};
 
@@ -113,14 +113,14 @@ companion_level(Node *node)
 {
 	Node	   *arg;
 
-	if (!IsA(node, FuncExpr) || dp_find_companion(((FuncExpr *) node)->funcid) != DP_COMPANION_STDDEV)
+	if (!IsA(node, FuncExpr) || dp_find_error_function(((FuncExpr *) node)->funcid) != DP_ERROR_FUNCTION_STDDEV)
 		return -1;
 	arg = linitial(((FuncExpr *) node)->args);
 	return IsA(arg, Aggref) ? (int) ((Aggref *) arg)->agglevelsup : -1;
 }
 
 List *
-dp_collect_companions(Query *query)
+dp_collect_error_functions(Query *query)
 {
 	return dp_collect_of_level(query, companion_level);
 }
@@ -130,7 +130,7 @@ refuse_walker(Node *node, DpSplitContext *cxt)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, FuncExpr) && dp_find_companion(((FuncExpr *) node)->funcid) != DP_COMPANION_NONE)
+	if (IsA(node, FuncExpr) && dp_find_error_function(((FuncExpr *) node)->funcid) != DP_ERROR_FUNCTION_NONE)
 		dp_refuse_at(((FuncExpr *) node)->location,
 					 errmsg("dp_noise_stddev and dp_margin take a private aggregate, where it stands; "
 							"write for example dp_margin(dp_count(*)) beside dp_count(*)"));
@@ -140,7 +140,7 @@ refuse_walker(Node *node, DpSplitContext *cxt)
 }
 
 void
-dp_refuse_companions(Query *query, DpSplitContext *cxt)
+dp_refuse_error_functions(Query *query, DpSplitContext *cxt)
 {
 	if (cxt->releases != NIL)
 		refuse_walker((Node *) query, cxt);

@@ -139,31 +139,31 @@ get_integer(Datum value, Oid type, int64 *result)
 
 /* adds a constant of type that is compared with a key of key_type; false if that is not possible */
 static bool
-add_compared(DpDomain *domain, Datum value, Oid type, Oid key_type)
+add_compared(DpKeyValues *domain, Datum value, Oid type, Oid key_type)
 {
 	int64		integer;
 
 	if (type == key_type)
-		dp_domain_add(domain, value);
+		dp_key_values_add(domain, value);
 	else if (type != DATEOID && get_integer(value, type, &integer))
-		return dp_domain_add_range(domain, integer, integer);
+		return dp_key_values_add_range(domain, integer, integer);
 	else if (type == FLOAT8OID && key_type == FLOAT4OID)
 	{
 		float4		narrow = (float4) DatumGetFloat8(value);
 
 		/* no row has what float4 cannot hold */
 		if ((float8) narrow == DatumGetFloat8(value) || isnan(narrow))
-			dp_domain_add(domain, Float4GetDatum(narrow));
+			dp_key_values_add(domain, Float4GetDatum(narrow));
 	}
 	else if (type == FLOAT4OID && key_type == FLOAT8OID)
-		dp_domain_add(domain, Float8GetDatum((float8) DatumGetFloat4(value)));
+		dp_key_values_add(domain, Float8GetDatum((float8) DatumGetFloat4(value)));
 	else
 		return false;
 	return true;
 }
 
 static bool
-add_array(DpDomain *domain, Const *array, Oid key_type)
+add_array(DpKeyValues *domain, Const *array, Oid key_type)
 {
 	Oid			element = get_element_type(array->consttype);
 	int16		typlen;
@@ -191,7 +191,7 @@ add_array(DpDomain *domain, Const *array, Oid key_type)
 
 /* adds the values with which the key can satisfy the condition; adds nothing if they are not known */
 static bool
-add_listed(DpDomain *domain, Node *condition, Node *key)
+add_listed(DpKeyValues *domain, Node *condition, Node *key)
 {
 	int			n = domain->n;
 	bool		null_key = domain->null_key;
@@ -282,7 +282,7 @@ find_bounds(List *conditions, Node *key, Bounds *bounds)
 }
 
 bool
-dp_domain_from_conditions(DpDomain *domain, Node *key, List *conditions)
+dp_key_values_from_conditions(DpKeyValues *domain, Node *key, List *conditions)
 {
 	Bounds		bounds = {0};
 	ListCell   *lc;
@@ -301,7 +301,7 @@ dp_domain_from_conditions(DpDomain *domain, Node *key, List *conditions)
 				return false;
 			find_bounds(conditions, key, &bounds);
 			return bounds.has_low && bounds.has_high &&
-				dp_domain_add_range(domain, bounds.low, bounds.high);
+				dp_key_values_add_range(domain, bounds.low, bounds.high);
 		default:
 			return false;
 	}
@@ -403,7 +403,7 @@ sees_form(Node *node, FormContext *c)
 
 /* the conditions that read only the key, over a Param in its place, as they run on rows */
 static List *
-conditions_on_key(DpDomain *domain, Node *key, DpLevel *level)
+conditions_on_key(DpKeyValues *domain, Node *key, DpLevel *level)
 {
 	Param	   *param = makeNode(Param);
 	Node	   *null = (Node *) makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
@@ -429,13 +429,13 @@ conditions_on_key(DpDomain *domain, Node *key, DpLevel *level)
 		r.by = (Node *) param;
 		test = replace_key(lfirst(lc), &r);
 		if (!sees_form(test, &form))
-			tests = lappend(tests, dp_make_total(test, &level->allow));
+			tests = lappend(tests, dp_make_safe(test, &level->allow));
 	}
 	return tests;
 }
 
 void
-dp_domain_restrict(DpDomain *domain, Node *key, DpLevel *level)
+dp_key_values_restrict(DpKeyValues *domain, Node *key, DpLevel *level)
 {
 	List	   *tests;
 	EState	   *estate;

@@ -39,11 +39,11 @@
  */
 
 static void
-start_domain(DpDomain *domain, DpReleaseKey *key)
+start_domain(DpKeyValues *domain, DpReleaseKey *key)
 {
 	Node	   *probe = dp_canonical_key((Node *) makeNullConst(key->type, key->typmod, key->collation));
 
-	memset(domain, 0, sizeof(DpDomain));
+	memset(domain, 0, sizeof(DpKeyValues));
 	domain->type = key->type;
 	domain->typmod = key->typmod;
 	domain->collation = key->collation;
@@ -61,7 +61,7 @@ start_domain(DpDomain *domain, DpReleaseKey *key)
  * none, so that no row has the value.
  */
 static bool
-fit_typmod(const DpDomain *domain, Datum *value)
+fit_typmod(const DpKeyValues *domain, Datum *value)
 {
 	Datum		fitted;
 
@@ -89,7 +89,7 @@ fit_typmod(const DpDomain *domain, Datum *value)
 }
 
 void
-dp_domain_add(DpDomain *domain, Datum value)
+dp_key_values_add(DpKeyValues *domain, Datum value)
 {
 	if (domain->canonical)
 		value = FunctionCall1Coll(domain->canonical, domain->collation, value);
@@ -101,10 +101,10 @@ dp_domain_add(DpDomain *domain, Datum value)
 }
 
 bool
-dp_domain_add_range(DpDomain *domain, int64 low, int64 high)
+dp_key_values_add_range(DpKeyValues *domain, int64 low, int64 high)
 {
 	/* the difference may not fit an int64 */
-	if (low <= high && (uint64) high - (uint64) low >= DP_MAX_DOMAIN_RANGE)
+	if (low <= high && (uint64) high - (uint64) low >= DP_MAX_KEY_RANGE)
 		return false;
 	for (int64 i = low; i <= high; i++)
 	{
@@ -112,25 +112,25 @@ dp_domain_add_range(DpDomain *domain, int64 low, int64 high)
 		{
 			case INT2OID:
 				if (i >= PG_INT16_MIN && i <= PG_INT16_MAX)
-					dp_domain_add(domain, Int16GetDatum((int16) i));
+					dp_key_values_add(domain, Int16GetDatum((int16) i));
 				break;
 			case INT4OID:
 				if (i >= PG_INT32_MIN && i <= PG_INT32_MAX)
-					dp_domain_add(domain, Int32GetDatum((int32) i));
+					dp_key_values_add(domain, Int32GetDatum((int32) i));
 				break;
 			case INT8OID:
-				dp_domain_add(domain, Int64GetDatum(i));
+				dp_key_values_add(domain, Int64GetDatum(i));
 				break;
 			case FLOAT8OID:
-				dp_domain_add(domain, Float8GetDatum((double) i));
+				dp_key_values_add(domain, Float8GetDatum((double) i));
 				break;
 			case NUMERICOID:
-				dp_domain_add(domain, NumericGetDatum(int64_to_numeric(i)));
+				dp_key_values_add(domain, NumericGetDatum(int64_to_numeric(i)));
 				break;
 			case DATEOID:
 				if (i >= PG_INT32_MIN && i <= PG_INT32_MAX &&
 					(IS_VALID_DATE((DateADT) i) || DATE_NOT_FINITE((DateADT) i)))
-					dp_domain_add(domain, DateADTGetDatum((DateADT) i));
+					dp_key_values_add(domain, DateADTGetDatum((DateADT) i));
 				break;
 			default:
 				return false;
@@ -167,7 +167,7 @@ public_column(DpLevel *level, Var *var, DpColumnOrigin *origin)
 }
 
 static bool
-add_column(DpLevel *level, Var *var, DpDomain *domain)
+add_column(DpLevel *level, Var *var, DpKeyValues *domain)
 {
 	DpColumnOrigin origin;
 	DpColumn   *column;
@@ -184,7 +184,7 @@ add_column(DpLevel *level, Var *var, DpDomain *domain)
 		if (column->key_nulls[i])
 			domain->null_key = true;
 		else
-			dp_domain_add(domain, column->keys[i]);
+			dp_key_values_add(domain, column->keys[i]);
 	}
 	if (origin.may_be_null)
 		domain->null_key = true;
@@ -226,7 +226,7 @@ constant_argument(FuncExpr *call, int n)
 
 /* all of them may be NULL, for infinity and what is not a number */
 static bool
-add_results(FuncExpr *call, DpDomain *domain)
+add_results(FuncExpr *call, DpKeyValues *domain)
 {
 	Const	   *constant;
 	char	   *field;
@@ -240,7 +240,7 @@ add_results(FuncExpr *call, DpDomain *domain)
 			if (constant == NULL || DatumGetInt32(constant->constvalue) < 1)
 				return false;
 			domain->null_key = true;
-			return dp_domain_add_range(domain, 0, (int64) DatumGetInt32(constant->constvalue) + 1);
+			return dp_key_values_add_range(domain, 0, (int64) DatumGetInt32(constant->constvalue) + 1);
 		case F_EXTRACT_TEXT_TIME:
 		case F_DATE_PART_TEXT_TIME:
 			/* 24:00 is a time of the day */
@@ -267,7 +267,7 @@ add_results(FuncExpr *call, DpDomain *domain)
 		if (pg_strcasecmp(field, range->name) == 0)
 		{
 			domain->null_key = true;
-			return dp_domain_add_range(domain, range->low,
+			return dp_key_values_add_range(domain, range->low,
 									   range->high + (strcmp(range->name, "hour") == 0 ? midnight : 0));
 		}
 	}
@@ -279,10 +279,10 @@ add_results(FuncExpr *call, DpDomain *domain)
  * ------------------------------------------------------------------------
  */
 
-static bool add_values(DpLevel *level, Node *expr, DpDomain *domain);
+static bool add_values(DpLevel *level, Node *expr, DpKeyValues *domain);
 
 static bool
-add_cases(DpLevel *level, CaseExpr *cases, DpDomain *domain)
+add_cases(DpLevel *level, CaseExpr *cases, DpKeyValues *domain)
 {
 	ListCell   *lc;
 
@@ -299,7 +299,7 @@ add_cases(DpLevel *level, CaseExpr *cases, DpDomain *domain)
 
 /* a column whose declared keys are without NULL may still have NULLs: all arguments count */
 static bool
-add_coalesced(DpLevel *level, CoalesceExpr *coalesce, DpDomain *domain)
+add_coalesced(DpLevel *level, CoalesceExpr *coalesce, DpKeyValues *domain)
 {
 	bool		null_before = domain->null_key;
 	bool		null_everywhere = true;
@@ -318,7 +318,7 @@ add_coalesced(DpLevel *level, CoalesceExpr *coalesce, DpDomain *domain)
 
 /* adds the values of expr, which is of the domain's type but for a relabelling */
 static bool
-add_values(DpLevel *level, Node *expr, DpDomain *domain)
+add_values(DpLevel *level, Node *expr, DpKeyValues *domain)
 {
 	bool		known = false;
 
@@ -330,7 +330,7 @@ add_values(DpLevel *level, Node *expr, DpDomain *domain)
 		if (constant->constisnull)
 			domain->null_key = true;
 		else
-			dp_domain_add(domain, constant->constvalue);
+			dp_key_values_add(domain, constant->constvalue);
 		return true;
 	}
 	switch (nodeTag(expr))
@@ -358,8 +358,8 @@ add_values(DpLevel *level, Node *expr, DpDomain *domain)
 	}
 	if (!known && exprType(expr) == BOOLOID)
 	{
-		dp_domain_add(domain, BoolGetDatum(false));
-		dp_domain_add(domain, BoolGetDatum(true));
+		dp_key_values_add(domain, BoolGetDatum(false));
+		dp_key_values_add(domain, BoolGetDatum(true));
 		if (!IsA(expr, NullTest) && !IsA(expr, BooleanTest) && !IsA(expr, DistinctExpr))
 			domain->null_key = true;
 		known = true;
@@ -394,7 +394,7 @@ equated_with(Node *condition, Node *key)
 
 /* adds the values of a column that the key is joined on; NULL is equal to none */
 static bool
-add_equated(DpLevel *level, Node *key, DpDomain *domain)
+add_equated(DpLevel *level, Node *key, DpKeyValues *domain)
 {
 	ListCell   *lc;
 
@@ -418,7 +418,7 @@ add_equated(DpLevel *level, Node *key, DpDomain *domain)
  */
 
 static Const *
-array_const(DpDomain *domain)
+array_const(DpKeyValues *domain)
 {
 	TypeCacheEntry *type = lookup_type_cache(domain->type, 0);
 	ArrayType  *array = construct_array(domain->values, domain->n, domain->type,
@@ -430,11 +430,11 @@ array_const(DpDomain *domain)
 
 /* expr has been found good for a key */
 void
-dp_declare_domain(DpLevel *level, DpReleaseKey *key, Node *expr)
+dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr)
 {
 	TypeCacheEntry *type = lookup_type_cache(key->type, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC |
 											 TYPECACHE_HASH_PROC);
-	DpDomain	domain;
+	DpKeyValues	domain;
 
 	/* release/ looks values up by their hash */
 	if (!OidIsValid(type->eq_opr) || !OidIsValid(type->cmp_proc) || !OidIsValid(type->hash_proc))
@@ -444,13 +444,13 @@ dp_declare_domain(DpLevel *level, DpReleaseKey *key, Node *expr)
 	{
 		domain.n = 0;
 		domain.null_key = false;
-		if (!dp_domain_from_conditions(&domain, expr, level->conditions))
+		if (!dp_key_values_from_conditions(&domain, expr, level->conditions))
 			return;
 	}
 	domain.n = dp_sort_keys(domain.type, domain.collation, domain.values, domain.n);
 	if (domain.n > DP_MAX_DECLARED_KEYS)
 		return;
-	dp_domain_restrict(&domain, expr, level);
+	dp_key_values_restrict(&domain, expr, level);
 	key->domain = array_const(&domain);
 	key->null_key = domain.null_key;
 }

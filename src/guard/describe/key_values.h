@@ -5,13 +5,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef DP_DOMAIN_H
-#define DP_DOMAIN_H
+#ifndef DP_KEY_VALUES_H
+#define DP_KEY_VALUES_H
 
 #include "guard/level.h"
 
 /* values of a key while they are being collected */
-typedef struct DpDomain
+typedef struct DpKeyValues
 {
 	Oid			type;
 	int32		typmod;
@@ -21,27 +21,27 @@ typedef struct DpDomain
 	int			n;
 	int			size;
 	bool		null_key;
-} DpDomain;
+} DpKeyValues;
 
 /* integers are listed only if they are at most so many */
-#define DP_MAX_DOMAIN_RANGE 10000
+#define DP_MAX_KEY_RANGE 10000
 
 /* adds a value in its canonical form, unless no row can have it */
-extern void dp_domain_add(DpDomain *domain, Datum value);
+extern void dp_key_values_add(DpKeyValues *domain, Datum value);
 
 /* adds integers as values of the domain's type; false when they are too many */
-extern bool dp_domain_add_range(DpDomain *domain, int64 low, int64 high);
+extern bool dp_key_values_add_range(DpKeyValues *domain, int64 low, int64 high);
 
 /*
  * key_conditions.c: adds the values that the key has in rows that satisfy the
  * conditions; false if those do not say.
  */
-extern bool dp_domain_from_conditions(DpDomain *domain, Node *key, List *conditions);
+extern bool dp_key_values_from_conditions(DpKeyValues *domain, Node *key, List *conditions);
 
 /*
  * key_conditions.c: removes the values whose rows do not satisfy those of the
  * level's conditions that read nothing but the key.
  */
-extern void dp_domain_restrict(DpDomain *domain, Node *key, DpLevel *level);
+extern void dp_key_values_restrict(DpKeyValues *domain, Node *key, DpLevel *level);
 
-#endif							/* DP_DOMAIN_H */
+#endif							/* DP_KEY_VALUES_H */

@@ -55,7 +55,7 @@ typedef struct JoinContext
 {
 	DpSplitContext *cxt;
 	Query	   *query;
-	DpLeaf	   *leaves;
+	DpFromItem	   *leaves;
 	int			where;			/* the level is, in the query's text */
 } JoinContext;
 
@@ -388,7 +388,7 @@ analyse(JoinContext *c, Node *node)
 	{
 		JoinSide   *side = palloc0(sizeof(JoinSide));
 		Index		rti = ((RangeTblRef *) node)->rtindex;
-		DpLeaf	   *leaf = &c->leaves[rti];
+		DpFromItem	   *leaf = &c->leaves[rti];
 
 		side->rels = bms_make_singleton(rti);
 		side->is_private = leaf->is_private;
@@ -407,7 +407,7 @@ analyse(JoinContext *c, Node *node)
 }
 
 void
-dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpLeaf *leaves, int where)
+dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpFromItem *leaves, int where)
 {
 	JoinContext c = {cxt, from->query, leaves, where};
 	JoinSide   *all = analyse(&c, (Node *) from->query->jointree);

@@ -123,11 +123,11 @@ select_columns(Query *query, Index rti, const Bitmapset *columns)
 }
 
 void
-dp_make_given(DpRelease *release, Query *query, Index rti, const Bitmapset *columns)
+dp_make_prefetch(DpRelease *release, Query *query, Index rti, const Bitmapset *columns)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	RangeTblEntry *rows = makeNode(RangeTblEntry);
-	DpGiven    *given = dp_make_release_given();
+	DpPrefetch    *given = dp_make_release_prefetch();
 	ListCell   *lc;
 
 	given->name = dp_release_new_name();

@@ -11,7 +11,7 @@
 #include "guard/level.h"
 
 /* one entry of the join tree, by its number in the range table */
-typedef struct DpLeaf
+typedef struct DpFromItem
 {
 	bool		is_private;
 	List	   *units;			/* as in DpFrom */
@@ -20,7 +20,7 @@ typedef struct DpLeaf
 								 * in DpFrom, whatever joins there are inside */
 	bool		may_repeat;		/* joins inside may repeat rows */
 	Oid			relid;			/* a public table that is read directly */
-} DpLeaf;
+} DpFromItem;
 
 /* lineage.c */
 extern CommonTableExpr *dp_find_cte(DpScope *scope, RangeTblEntry *rte, DpScope **owner);
@@ -30,7 +30,7 @@ extern CommonTableExpr *dp_find_cte(DpScope *scope, RangeTblEntry *rte, DpScope 
  * an array by rtindex.  ZC002 for joins in which a row could belong to two
  * units, or to none.
  */
-extern void dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpLeaf *leaves, int where);
+extern void dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpFromItem *leaves, int where);
 
 /* private_rows.c: the same of one entry of the level */
 extern bool dp_entry_yields_rows(DpScope *scope, RangeTblEntry *rte, bool always);
@@ -64,7 +64,7 @@ extern void dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowCont
 
 /* a subquery over protected tables, entry rti of query */
 extern void dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions,
-							 DpLeaf *leaf);
+							 DpFromItem *leaf);
 
 /* rebuild.c: a SELECT without anything */
 extern Query *dp_new_select(void);

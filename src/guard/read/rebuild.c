@@ -146,7 +146,7 @@ dp_rebuild_join_tree(Node *node, const DpAllowContext *allow)
 
 		foreach(lc, from->fromlist)
 			list = lappend(list, dp_rebuild_join_tree(lfirst(lc), allow));
-		return (Node *) makeFromExpr(list, from->quals ? dp_make_total(from->quals, allow) : NULL);
+		return (Node *) makeFromExpr(list, from->quals ? dp_make_safe(from->quals, allow) : NULL);
 	}
 	if (IsA(node, JoinExpr))
 	{
@@ -156,7 +156,7 @@ dp_rebuild_join_tree(Node *node, const DpAllowContext *allow)
 		new->jointype = join->jointype;
 		new->larg = dp_rebuild_join_tree(join->larg, allow);
 		new->rarg = dp_rebuild_join_tree(join->rarg, allow);
-		new->quals = join->quals ? dp_make_total(join->quals, allow) : NULL;
+		new->quals = join->quals ? dp_make_safe(join->quals, allow) : NULL;
 		new->rtindex = join->rtindex;
 		return (Node *) new;
 	}
@@ -255,13 +255,13 @@ dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow
 		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		Expr	   *expr = tle->expr;
 
-		expr = (Expr *) dp_make_total((Node *) expr, allow);
+		expr = (Expr *) dp_make_safe((Node *) expr, allow);
 		new->targetList = lappend(new->targetList, makeTargetEntry(expr, tle->resno, tle->resname, tle->resjunk));
 		((TargetEntry *) llast(new->targetList))->ressortgroupref = tle->ressortgroupref;
 	}
 	new->groupClause = rebuild_grouping(cxt, sub);
 	if (sub->havingQual)
-		new->havingQual = dp_make_total(sub->havingQual, allow);
+		new->havingQual = dp_make_safe(sub->havingQual, allow);
 	new->hasAggs = contain_aggs_of_level((Node *) new->targetList, 0) ||
 		contain_aggs_of_level(new->havingQual, 0);
 	return new;

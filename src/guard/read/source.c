@@ -119,7 +119,7 @@ make_given(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressio
 		if (rte->rtekind == RTE_SUBQUERY)
 			dp_inline_ctes_of(s, scope, rte->subquery);
 	}
-	dp_make_given(s->level->release, query, rti, dp_columns_read(query, rti, expressions));
+	dp_make_prefetch(s->level->release, query, rti, dp_columns_read(query, rti, expressions));
 }
 
 static void
@@ -198,7 +198,7 @@ is_unique(Oid relid, Var *unit)
 }
 
 static void
-read_protected(DpSource *s, Query *query, Index rti, DpLeaf *leaf)
+read_protected(DpSource *s, Query *query, Index rti, DpFromItem *leaf)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	const DpTable *table;
@@ -238,7 +238,7 @@ read_protected(DpSource *s, Query *query, Index rti, DpLeaf *leaf)
  */
 
 static void
-read_join_tree(DpSource *s, DpScope *scope, DpFrom *from, Node *node, Node *expressions, DpLeaf *leaves)
+read_join_tree(DpSource *s, DpScope *scope, DpFrom *from, Node *node, Node *expressions, DpFromItem *leaves)
 {
 	if (IsA(node, FromExpr))
 	{
@@ -267,7 +267,7 @@ read_join_tree(DpSource *s, DpScope *scope, DpFrom *from, Node *node, Node *expr
 
 /* after the protected ones, because it depends on their owners what is trusted */
 static void
-read_public(DpSource *s, DpScope *scope, DpFrom *from, Node *expressions, DpLeaf *leaves)
+read_public(DpSource *s, DpScope *scope, DpFrom *from, Node *expressions, DpFromItem *leaves)
 {
 	int			rti = -1;
 
@@ -289,7 +289,7 @@ read_public(DpSource *s, DpScope *scope, DpFrom *from, Node *expressions, DpLeaf
 void
 dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow, Node *expressions)
 {
-	DpLeaf	   *leaves = palloc0(sizeof(DpLeaf) * (list_length(from->query->rtable) + 1));
+	DpFromItem	   *leaves = palloc0(sizeof(DpFromItem) * (list_length(from->query->rtable) + 1));
 	DpAllowContext conditions;
 
 	check_stack_depth();

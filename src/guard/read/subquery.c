@@ -152,7 +152,7 @@ output_var(Index rti, TargetEntry *tle)
 
 /* columns of their own for what names the unit, before those that are hidden */
 static void
-hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, DpLeaf *leaf)
+hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, DpFromItem *leaf)
 {
 	Query	   *sub = rte->subquery;
 	List	   *shown = NIL;
@@ -227,7 +227,7 @@ groups_by_nothing_else(Query *sub, DpFrom *from)
 }
 
 void
-dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions, DpLeaf *leaf)
+dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions, DpFromItem *leaf)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	Bitmapset  *columns = dp_columns_read(query, rti, expressions);

@@ -42,7 +42,7 @@ typedef struct DpAllowContext
 } DpAllowContext;
 
 /*
- * Returns when expr may run on raw rows after dp_make_total; otherwise raises
+ * Returns when expr may run on raw rows after dp_make_safe; otherwise raises
  * ZC002, naming what is refused, with its position.  For WHERE, join
  * conditions, FILTER and aggregate arguments.  A List is taken for its
  * members.  Join aliases must have been flattened; expr is not modified.
@@ -61,10 +61,10 @@ extern void dp_allow_group_key(Node *expr, const DpAllowContext *cxt);
  * debited), and every function that could fail replaced by its total variant.
  * Types, typmods and collations are kept.  Returns a new tree.
  */
-extern Node *dp_make_total(Node *expr, const DpAllowContext *cxt);
+extern Node *dp_make_safe(Node *expr, const DpAllowContext *cxt);
 
 /*
- * Wraps a group key (after dp_make_total) so that equal values have one
+ * Wraps a group key (after dp_make_safe) so that equal values have one
  * representation: the printed key would otherwise be that of an arbitrary,
  * single row.  numeric loses trailing zeros unless its typmod fixes the
  * scale, floating point loses the sign of zero, character strings of no fixed
@@ -74,7 +74,7 @@ extern Node *dp_canonical_key(Node *expr);
 
 /*
  * Group keys of a subquery over protected rows, whose targets have passed
- * dp_make_total: ZC002 for types of which equal values may be written
+ * dp_make_safe: ZC002 for types of which equal values may be written
  * differently and have no canonical form.
  */
 extern void dp_allow_subquery_keys(Query *sub, const DpAllowContext *cxt);
@@ -139,7 +139,7 @@ typedef struct DpAllowed
  * The function of schema dp_cdp that stands for a listed one which is not
  * total.  Raises an error when the extension's objects do not match.
  */
-extern Oid	dp_total_variant(const DpAllowed *allowed);
+extern Oid	dp_safe_variant(const DpAllowed *allowed);
 
 /* a strict C function of schema dp_cdp by its name and exact signature */
 extern Oid	dp_own_function(const char *name, int nargs, const Oid *argtypes, Oid result);
@@ -169,7 +169,7 @@ typedef struct DpUnitAggregate
 extern const DpUnitAggregate *dp_unit_aggregates(int *count);
 
 /* the function summand or the aggregate own of one; InvalidOid: it has neither */
-extern Oid	dp_unit_aggregate_total(const DpUnitAggregate *allowed);
+extern Oid	dp_unit_aggregate_safe(const DpUnitAggregate *allowed);
 
 /*
  * added.c: why a function that a superuser adds cannot run on raw rows, after

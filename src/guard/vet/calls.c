@@ -71,7 +71,7 @@ dp_named_variant(const DpAllowed *allowed, const char *name)
 }
 
 Oid
-dp_total_variant(const DpAllowed *allowed)
+dp_safe_variant(const DpAllowed *allowed)
 {
 	return dp_named_variant(allowed, allowed->total);
 }
@@ -218,7 +218,7 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 									 list_make1(dp_make_call(dp_named_variant(allowed, allowed->negates), node,
 															 inputcollid, vetted)),
 									 exprLocation(node));
-	return (Node *) dp_make_call(dp_total_variant(allowed), node, inputcollid, vetted);
+	return (Node *) dp_make_call(dp_safe_variant(allowed), node, inputcollid, vetted);
 }
 
 Node	   *

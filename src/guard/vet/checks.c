@@ -323,7 +323,7 @@ dp_refuse_failing(Node *node, DpVet *vet)
 			return false;
 		folded = lappend(folded, con);
 	}
-	if (dp_fold((Node *) makeFuncExpr(dp_total_variant(allowed), exprType(node), folded,
+	if (dp_fold((Node *) makeFuncExpr(dp_safe_variant(allowed), exprType(node), folded,
 									  exprCollation(node), collation, COERCE_EXPLICIT_CALL))->constisnull)
 		dp_refuse_function(vet, node, funcid, "it is undefined for these constants");
 	return false;

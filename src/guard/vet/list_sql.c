@@ -78,7 +78,7 @@ dp_allowed_functions_sql(PG_FUNCTION_ARGS)
 		{
 			values[0] = ObjectIdGetDatum(aggregates[n].aggfnoid);
 			values[1] = CStringGetTextDatum("per unit");
-			values[2] = ObjectIdGetDatum(dp_unit_aggregate_total(&aggregates[n]));
+			values[2] = ObjectIdGetDatum(dp_unit_aggregate_safe(&aggregates[n]));
 			nulls[2] = !OidIsValid(DatumGetObjectId(values[2]));
 			values[3] = PointerGetDatum(construct_empty_array(INT4OID));
 			SRF_RETURN_NEXT(funcctx, HeapTupleGetDatum(heap_form_tuple(funcctx->tuple_desc, values, nulls)));
@@ -97,7 +97,7 @@ dp_allowed_functions_sql(PG_FUNCTION_ARGS)
 	values[0] = ObjectIdGetDatum(row->funcid);
 	values[1] = CStringGetTextDatum(row->frozen ? "constants only" : row->total ? "total variant" : "as is");
 	if (row->total)
-		values[2] = ObjectIdGetDatum(dp_total_variant(row));
+		values[2] = ObjectIdGetDatum(dp_safe_variant(row));
 	else
 		nulls[2] = true;
 	for (i = 0; i < lengthof(constants); i++)

@@ -161,7 +161,7 @@ summand_function(const DpUnitAggregate *allowed)
 }
 
 Oid
-dp_unit_aggregate_total(const DpUnitAggregate *allowed)
+dp_unit_aggregate_safe(const DpUnitAggregate *allowed)
 {
 	Oid		   *types;
 	int			nargs;
@@ -239,7 +239,7 @@ dp_vet_unit_aggregate(DpVet *vet, Aggref *agg)
 		tle->expr = dp_vet_argument(&inner, copy, allowed, tle->expr);
 	}
 	if (allowed->own)
-		copy->aggfnoid = dp_unit_aggregate_total(allowed);
+		copy->aggfnoid = dp_unit_aggregate_safe(allowed);
 	copy->aggfilter = (Expr *) dp_vet((Node *) copy->aggfilter, &inner);
 	return (Node *) copy;
 }

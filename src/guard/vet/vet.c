@@ -420,7 +420,7 @@ dp_allow_expr(Node *expr, const DpAllowContext *cxt)
 }
 
 Node	   *
-dp_make_total(Node *expr, const DpAllowContext *cxt)
+dp_make_safe(Node *expr, const DpAllowContext *cxt)
 {
 	return dp_vet_whole(expr, cxt);
 }
