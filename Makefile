@@ -11,7 +11,8 @@
 #	make fuzz-sql			random SQL as an analyst; SECONDS=600 SEED=1 ASSERT=1 SANITIZE=1
 #	make fuzz-neighbours	the same SQL on two databases that differ in one person; STATEMENTS=1000000 SEED=1
 #	make check-core			PostgreSQL's own test suites with dp_cdp in the server
-#	make check-layers		who may include whom in src/
+#	make check-layers		who may include and call whom in src/
+#	make graph				files, lines, circles and upward arrows of src/; GRAPH_REV=COMMIT
 #	make check-verify		whether the guard's last gate holds where another check fails
 #	make check-versions		build and test on other versions of PostgreSQL, in chroots (root)
 #	make indent				pgindent style
@@ -45,7 +46,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours check-core check-layers check-verify check-versions indent
+OWN_GOALS = test demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours check-core check-layers check-verify check-versions graph indent
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -112,6 +113,9 @@ check-core:
 
 check-layers:
 	@bash test/tools/check_layers.sh
+
+graph:
+	@GRAPH_REV="$(GRAPH_REV)" python3 test/tools/graph.py
 
 check-verify:
 	@bash test/tools/check_verify.sh
