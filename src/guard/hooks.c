@@ -173,7 +173,7 @@ plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 	{
 		dp_release_plan_end();
 		dp_sandbox_end(&box);
-		dp_sandbox_rethrow(caller);
+		dp_sandbox_rethrow(caller, "nothing was charged for it");
 	}
 	PG_END_TRY();
 	dp_release_plan_end();

@@ -128,6 +128,8 @@ run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpRun *charged)
 	item = dp_priced_debit(look.frozen);
 	item->aggregates = dp_pilot_label(item->aggregates);
 	look.payer = GetUserId();
+	look.rho_charged = charged->rho_charged;
+	look.delta_charged = charged->delta_charged;
 	dp_start_inner(&look, look.frozen, root);
 	dp_ledger_debit(list_make1(item));
 	add_charge(charged, item);
@@ -208,7 +210,11 @@ pay_statement(EState *root)
 			lfirst(price) = dp_price_release(release, root, run_pilot(lfirst(run), lfirst(price), root, &charged));
 	}
 	forboth(run, unpaid, price, prices)
+	{
+		((DpRun *) lfirst(run))->rho_charged = charged.rho_charged;
+		((DpRun *) lfirst(run))->delta_charged = charged.delta_charged;
 		dp_start_inner(lfirst(run), lfirst(price), root);
+	}
 	foreach(price, prices)
 		if (((DpPricedRelease *) lfirst(price))->ncolumns > 0)
 			items = lappend(items, dp_priced_debit(lfirst(price)));

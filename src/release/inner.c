@@ -17,7 +17,9 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/tableam.h"
+#include "access/xact.h"
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/noise.h"
@@ -272,6 +274,19 @@ inner_params(DpPricedRelease *frozen, EState *estate)
 	return params;
 }
 
+/* a clause on what the run's statement was charged so far: nothing, or first looks, or all of it */
+static char *
+what_stays_charged(const DpRun *run)
+{
+	char	   *charged = psprintf("rho %s", dp_rho_text(run->rho_charged));
+
+	if (run->rho_charged == 0 && run->delta_charged == 0)
+		return "nothing was charged for it";
+	if (run->delta_charged > 0)
+		charged = psprintf("%s, delta %.12g", charged, (double) run->delta_charged / DP_DELTA_ONE);
+	return psprintf("what it was charged (%s) stays charged", charged);
+}
+
 /* all that an executor does before it asks for a row */
 static QueryDesc *
 start_plan(DpRun *run, DpPricedRelease *frozen, ReleaseReceiver *receiver, EState *estate)
@@ -297,7 +312,7 @@ start_plan(DpRun *run, DpPricedRelease *frozen, ReleaseReceiver *receiver, EStat
 	{
 		inner_range_table = save_range_table;
 		dp_sandbox_end(&box);
-		dp_sandbox_rethrow(caller);
+		dp_sandbox_rethrow(caller, what_stays_charged(run));
 	}
 	PG_END_TRY();
 	inner_range_table = save_range_table;
@@ -338,21 +353,23 @@ run_plan(QueryDesc *desc, ReleaseReceiver *receiver)
 static char *
 what_was_paid(DpRun *run, int failures, int most)
 {
-	char	   *charged = psprintf("rho %s", dp_rho_text(run->rho_charged));
-
-	if (run->delta_charged > 0)
-		charged = psprintf("%s, delta %.12g", charged, (double) run->delta_charged / DP_DELTA_ONE);
 	if (most == 0 && failures == 0)
-		return psprintf("what it was charged (%s) stays charged, and it counts as a failure", charged);
-	return psprintf("what it was charged (%s) stays charged, and it counts as failure %d of at most %d in a day",
-					charged, failures, Max(most, 1));
+		return psprintf("%s, and it counts as a failure", what_stays_charged(run));
+	return psprintf("%s, and it counts as failure %d of at most %d in a day",
+					what_stays_charged(run), failures, Max(most, 1));
 }
 
-/* what the inner plan was doing may hold locks that the end of the transaction would release */
+/*
+ * stop_reading gives up what a failed inner plan holds and the end of the
+ * transaction would release, before its error waits: locks, and parallel
+ * workers, which would go on reading, and whose own errors would come up
+ * instead of ours.
+ */
 static void
-release_low_locks(void)
+stop_reading(void)
 {
 	LWLockReleaseAll();
+	AtEOSubXact_Parallel(false, GetCurrentSubTransactionId());
 	dp_forget_reads();
 	ConditionVariableCancelSleep();
 	UnlockBuffers();
@@ -408,7 +425,7 @@ run_on_rows(DpRun *run, QueryDesc *plan, ReleaseReceiver *receiver, EState *esta
 	PG_CATCH();
 	{
 		dp_sandbox_end(&box);
-		release_low_locks();
+		stop_reading();
 		error = dp_sandbox_catch(caller);
 	}
 	PG_END_TRY();

@@ -249,7 +249,7 @@ extern void dp_sandbox_raise(ErrorData *error, const char *paid, bool reading) _
 extern void dp_sandbox_raise_cancel(const char *paid) __attribute__((noreturn));
 
 /* both, for errors before the debit */
-extern void dp_sandbox_rethrow(MemoryContext context) __attribute__((noreturn));
+extern void dp_sandbox_rethrow(MemoryContext context, const char *paid) __attribute__((noreturn));
 
 /*
  * stack.c: the stack of a sandbox.  An inner query may have so many entries of

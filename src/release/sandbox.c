@@ -186,12 +186,12 @@ dp_sandbox_raise(ErrorData *error, const char *paid, bool reading)
 }
 
 void
-dp_sandbox_rethrow(MemoryContext context)
+dp_sandbox_rethrow(MemoryContext context, const char *paid)
 {
 	ErrorData  *error = dp_sandbox_catch(context);
 
 	/* before rows are read ours depend on the query alone, and say what to do */
 	if (error->sqlerrcode == ERRCODE_DP_BAD_PARAMETER || error->sqlerrcode == ERRCODE_DP_NOT_RELEASABLE)
 		ReThrowError(error);
-	dp_sandbox_raise(error, "nothing was charged for it", false);
+	dp_sandbox_raise(error, paid, false);
 }

@@ -121,6 +121,33 @@ $node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_act
 like(finish($run), qr/terminating connection/, 'a session that is terminated does not wait');
 $node->poll_query_until('test', 'SELECT failures = 1 FROM dp_cdp.budgets') or diag('not counted');
 is(value($node, 'test', 'SELECT failures FROM dp_cdp.budgets'), 1, '... and has failed, as if it had still been reading');
+reset_failures();
+
+# Parallel workers of what has failed do not go on reading while its error waits; their own errors would come up instead.
+$node->safe_psql('test', <<'EOC');
+CREATE FUNCTION dawdle(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS
+	$$ BEGIN PERFORM pg_sleep(0.1); RETURN x; END $$;
+SELECT dp_cdp.allow_function('dawdle(int)');
+CREATE TABLE samples (cost int) WITH (parallel_workers = 2);
+INSERT INTO samples SELECT generate_series(1, 5000);
+ANALYZE samples;
+SELECT dp_cdp.protect_table('samples', 'd');
+EOC
+$run = background($node, 'test', <<'EOC');
+SET SESSION AUTHORIZATION ana;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT dp_count(*) FROM samples WHERE dawdle(cost) > 0;
+EOC
+my $workers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'parallel worker'};
+$node->poll_query_until('postgres', "SELECT ($workers) = 2") or die 'no workers';
+$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT dp_count%' AND backend_type = 'client backend'});
+ok($node->poll_query_until('postgres', "SELECT ($workers) = 0"), 'workers end with what was cancelled');
+is(value($node, 'postgres', q{SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT dp_count%'}), 1, '... and its error waits');
+$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT dp_count%'});
+like(finish($run), qr/terminating connection/, '... until it is told to go');
+
 $run = background($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) FROM visits;');
 $node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT dp_count%'})
   or die 'nobody waits';
