@@ -3,7 +3,7 @@
  * calculators.c
  *	  The calculators as a table: names, arguments, ranges, bounds.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

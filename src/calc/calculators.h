@@ -7,7 +7,7 @@
  * tests without a server can call the same functions in the same ranges.
  * Calculators that take lists are not in it.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

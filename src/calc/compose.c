@@ -8,7 +8,7 @@
  * terms scaled by a power of 2, so that they neither overflow nor vanish.
  * Totals that overflow become infinite, never NaN.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

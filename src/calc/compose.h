@@ -10,7 +10,7 @@
  * compose to 0.  Results are never NaN, may be +Infinity.  Every function here
  * always has an answer.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

@@ -7,7 +7,7 @@
  * Invariants: nothing is computed as a difference of nearly equal numbers
  * where a sum of positive terms, or a series, gives the same.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

@@ -11,7 +11,7 @@
  * otherwise.  Results are never NaN and may be +Infinity where the true value
  * exceeds the largest double.  Every function here always has an answer.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

@@ -18,11 +18,13 @@
  * sigma)^2, where u <= 39 is how many sigmas out the sum begins.  What is
  * neglected is below 1e-17 of the result.
  *
+ * delta does not always fall with sigma, so there is no inverse.
+ *
  * Invariants: f(y) is computed with both products exact, for it is their
  * small difference; exponents are relative to the largest term's.  Loops are
  * bounded by the range in which w is not 0.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +32,7 @@
 
 #include "calc/discrete_gaussian.h"
 #include "calc/gaussian.h"
-#include "math/normal.h"
+#include "calc/tail_pair.h"
 
 #define SQRT_2PI		2.50662827463100050242
 #define TWO_PI_SQUARED	19.7392088021787172376

@@ -3,7 +3,7 @@
  * discrete_gaussian.h
  *	  What the discrete Gaussian mechanism guarantees.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

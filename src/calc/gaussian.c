@@ -14,11 +14,13 @@
  *
  * with S = e^epsilon Q(b) and, for the second line, epsilon held fixed.
  *
+ * The inverses are right to two or three units in the last place.
+ *
  * Invariants: every search keeps a bracket, within which it bisects when a
  * step leaves it, and ends after STEPS_MAX steps whatever happens.  Two or
  * three steps are usual.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +28,7 @@
 #include <stdbool.h>
 
 #include "calc/gaussian.h"
+#include "calc/tail_pair.h"
 #include "math/normal.h"
 
 #define STEPS_MAX		120

@@ -14,7 +14,7 @@
  * A mu-GDP mechanism is mu^2/2-zCDP, not the reverse: the functions here must
  * not be fed with the mu of a rho that came from another mechanism.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

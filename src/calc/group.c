@@ -3,7 +3,7 @@
  * group.c
  *	  What a group of k people gets from a mechanism that protects one.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

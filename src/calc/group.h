@@ -7,7 +7,7 @@
  * never NaN, may be +Infinity.  k = 1 gives the arguments themselves.  Every
  * function here always has an answer.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

@@ -23,10 +23,14 @@
  * so the inverse walks down from where the tail is negligible until T_(j-1)
  * exceeds what is wanted, and then solves for e in closed form.
  *
+ * Where delta_g is only just above what the mechanisms' own delta cost, the
+ * difference decides, so that cost is kept in two doubles.  Up to 1e10
+ * mechanisms.
+ *
  * Invariants: l_i - e is computed with one rounding (fma), since it may be far
  * smaller than either; loops are bounded by k.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

@@ -23,7 +23,7 @@
  * the limit; the caller names the limit and what to use instead (the
  * composition of zCDP, or the advanced bounds).
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

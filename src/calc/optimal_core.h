@@ -6,14 +6,14 @@
  *
  * D(e) = E[(1 - e^(e - loss))_+] for a sum of independent losses +-epsilon_i.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_OPTIMAL_CORE_H
 #define DP_OPTIMAL_CORE_H
 
-#include "math/twofold.h"
+#include "calc/twofold.h"
 
 /* ln P[X = i] for X binomial, of k trials, with probability 1 / (1 + e^-epsilon) */
 extern long double dp_binomial_log(double epsilon, int64_t k, int64_t i);

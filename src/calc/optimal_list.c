@@ -17,11 +17,15 @@
  * and j falls as a rises, so that one walk over both halves gives D(e) and
  * P[loss > e], which has its derivative: D' = D - P[loss > e].
  *
+ * A half has at most 2^18 losses (36 distinct epsilon), for which the caller
+ * gives the memory, 19 MB at most.  What exceeds that is refused, not
+ * approximated.
+ *
  * Invariants: losses are kept as two doubles, because g may be far smaller
  * than they are; apart from g everything is a sum of positive terms.  Halves
  * are built sorted, by merging; nothing is allocated.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

@@ -24,7 +24,7 @@
  * its sum over x >= w is at least its integral from w, and P[|X| <= w - 1] is
  * below erf((w + 1/2) / (s sqrt 2)).
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

@@ -34,7 +34,7 @@
  * Arguments are finite.  Results are never NaN, may be +Infinity.  "No answer"
  * is -1 (DP_NO_ANSWER), where noted.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

@@ -6,7 +6,7 @@
  * Invariants: t = alpha - 1, which is exact up to alpha = 2, is what is
  * computed with: ln(1 - 1/alpha) = -ln(1 + 1/t) and ln alpha = ln(1 + t).
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

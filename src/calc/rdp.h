@@ -8,7 +8,7 @@
  * in [0, 1], all finite.  Results are never NaN, may be +Infinity.  Every
  * function here always has an answer.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

@@ -8,14 +8,15 @@
  *
  * BS Lemma 3.6 multiplies exp(-rho x^2) by the smallest of 1, sqrt(pi rho),
  * 1 / (1+x) and 2 / (1 + x + sqrt((1+x)^2 + 4 / (pi rho))).  The last is never
- * above the others, so it is the only one computed: the square root exceeds
- * both 1 + x >= 1 and 2 / sqrt(pi rho).
+ * above the others, so it is the only one computed, and bs36 is one smooth
+ * equation: the square root exceeds both 1 + x >= 1 and 2 / sqrt(pi rho).  The
+ * closed form is xi + rho where its factor does not reach delta.
  *
  * Invariants: whatever is looked for is bracketed, every search ends after
  * MOST_STEPS.  A bound that holds only from e = rho on is not used below, not
  * even where e rounds to rho.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,7 +25,7 @@
 #include <stdbool.h>
 
 #include "calc/zcdp_bounds.h"
-#include "math/zcdp.h"
+#include "math/zcdp_core.h"
 
 #define MOST_STEPS	200
 
@@ -227,26 +228,73 @@ dp_zcdp_rho_bs36(double epsilon, double delta, double xi)
 double
 dp_zcdp_epsilon_tight(double rho, double delta, double xi)
 {
-	double		result = xi + dp_zcdp_epsilon_raw(rho, delta);
+	double		error;
+	double		epsilon;
 
-	return result > 0 ? result : 0;
+	/* ln(1 - delta) is the smallest epsilon for two equal distributions */
+	if (rho == 0)
+		epsilon = log1p(-delta);
+	else if (delta <= 0)
+		epsilon = HUGE_VAL;
+	else if (delta >= 1)
+		epsilon = -HUGE_VAL;
+	else
+		epsilon = dp_zcdp_epsilon_at_best(rho, delta, &error);
+	epsilon += xi;
+	return epsilon > 0 ? epsilon : 0;
+}
+
+/*
+ * The derivative of ln delta at t, as in zcdp.c: the right side of (*) there is
+ * least where (2t+1) rho - epsilon = ln(1 + 1/t).
+ */
+static double
+delta_slope(double t, const dp_zcdp_conversion *c, double *slope)
+{
+	*slope = 2 * t * c->rho + 1 / (1 + t);
+	return (2 * t + 1) * c->rho - c->epsilon - dp_zcdp_log_ratio(t);
+}
+
+/* the zero with 1/t in the place of ln(1 + 1/t) lies above, and near if t > 1 */
+static double
+delta_start(double rho, double epsilon)
+{
+	double		excess = epsilon - rho;
+	double		root = hypot(excess, sqrt(8 * rho));
+
+	return excess > 0 ? (excess + root) / (4 * rho) : 2 / (root - excess);
 }
 
 double
 dp_zcdp_delta_tight(double rho, double epsilon, double xi)
 {
-	return dp_zcdp_delta(rho, epsilon - xi);
+	dp_zcdp_conversion c = {rho, epsilon - xi, 0};
+	double		t,
+				result;
+
+	if (rho == 0)
+		return c.epsilon >= 0 ? 0 : -expm1(c.epsilon);
+	t = dp_zcdp_find_t(delta_slope, &c, delta_start(rho, c.epsilon), DP_ZCDP_HIGH_T);
+	result = exp(t * ((1 + t) * rho - c.epsilon) - t * dp_zcdp_log_ratio(t) - log1p(t));
+	return result < 1 ? result : 1;
 }
 
 double
 dp_zcdp_rho_tight(double epsilon, double delta, double xi)
 {
 	double		e = epsilon - xi;
+	double		error;
+	double		result;
 
 	/* below ln(1 - delta) not even two equal distributions satisfy it */
 	if (e < log1p(-delta))
 		return DP_NO_ANSWER;
-	return dp_zcdp_rho(e, delta);
+	if (delta <= 0)
+		return 0;
+	if (delta >= 1)
+		return HUGE_VAL;
+	result = dp_zcdp_rho_at_best(e, delta, &error);
+	return result > 0 ? result : 0;
 }
 
 /* what delta leaves to zCDP beside delta0; false if it does not even cover that */

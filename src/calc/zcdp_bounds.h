@@ -33,7 +33,7 @@
  * These round to nearest; where a budget hangs on it, use the _up and _down
  * functions of zcdp.h.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */

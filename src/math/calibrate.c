@@ -9,6 +9,14 @@
  * The threshold uses doubles, whose errors are bounded and added against the
  * caller.
  *
+ * The variance is the exact rational sens2 / (2 rho) wherever its terms have
+ * 128 bits (always, for sens2 up to 2^88), and otherwise the smallest fraction
+ * above it that has.
+ *
+ * The threshold uses P[X >= m] <= Q((m - 1/2) / sigma) from sigma on (convexity,
+ * and Poisson summation for the normalising sum), a direct sum for sigma up to
+ * 4096, and the union bound over groups.
+ *
  * Part of math/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------

@@ -19,6 +19,11 @@
  * give it: 2 t^2 - 1 uses the whole of [-1, 1].  The noise of f has variance
  * (sum of slope^2 sigma^2) / n^2.
  *
+ * 1/N is replaced by N / (N^2 + sigma^2): no bias of second order, and no answer
+ * but the middle of the bounds where N cannot be told from 0.  Variances,
+ * correlations and slopes have their biases of second order made up for
+ * likewise, as far as that keeps them in range.
+ *
  * Weights.  When units are added or removed all sums have the same
  * sensitivity (a unit's rows number at most m), so sigma_i^2 is proportional
  * to 1 / weight_i.  For given slopes (sum of slope^2 / weight) (sum of weights)
@@ -86,10 +91,6 @@
  */
 #define ROOT_FLOOR		1.0873
 
-/* what stands for "typical" in dp_moment_worst_stddev */
-#define TYPICAL_MEAN		0.5
-#define TYPICAL_VARIANCE	(1.0 / 3)
-
 /* means, what is made of them, and the standard deviations of their noise */
 typedef struct Point
 {
@@ -100,7 +101,6 @@ typedef struct Point
 	double		v,
 				w;				/* variances of t and u */
 	double		c;				/* covariance */
-	bool		known;			/* these are the true ones, without noise */
 } Point;
 
 /* a function of the means, see the head of this file */
@@ -274,9 +274,9 @@ covariance(const Point *p)
 	return a;
 }
 
-/* times n / (n - 1), at most 2 */
+/* Multiplies an estimate by n / (n - 1), at most 2: from a population's to a sample's. */
 static void
-of_sample(const Point *p, Estimate *a)
+make_sample(const Point *p, Estimate *a)
 {
 	double		factor = 2;
 	Estimate	b = {a->value};
@@ -303,8 +303,8 @@ correlation(const Point *p)
 				c = covariance(p),
 				v = variance_t(p),
 				w = variance_u(p);
-	double		v_size = p->known ? p->v : hypot(p->v, sqrt(1.5) * deviation(p, &v)),
-				w_size = p->known ? p->w : hypot(p->w, sqrt(1.5) * deviation(p, &w)),
+	double		v_size = hypot(p->v, sqrt(1.5) * deviation(p, &v)),
+				w_size = hypot(p->w, sqrt(1.5) * deviation(p, &w)),
 				scale = sqrt(v_size) * sqrt(w_size);
 
 	if (!(scale > 0))
@@ -328,7 +328,7 @@ regression(const Point *p, double *limit)
 	Estimate	a = {0},
 				c = covariance(p),
 				w = variance_u(p);
-	double		size = p->known ? p->w : hypot(p->w, deviation(p, &w)),
+	double		size = hypot(p->w, deviation(p, &w)),
 				sure;
 
 	*limit = 0;
@@ -337,8 +337,7 @@ regression(const Point *p, double *limit)
 	sure = p->w / size;
 	*limit = 1 / sqrt(size);
 	a.value = p->c / size * sure;
-	if (!p->known)
-		a.value += covariance_of(p, &c, &w) / size * sure * (sure / size);
+	a.value += covariance_of(p, &c, &w) / size * sure * (sure / size);
 	a.value = clamp(a.value, -*limit, *limit);
 	add(&a, 1 / size, &c);
 	add(&a, -a.value / size, &w);
@@ -369,90 +368,125 @@ positive(double stddev, double limit)
 	return clamp(fmin(stddev, limit), DBL_MIN, DBL_MAX);
 }
 
-/* the value of a statistic at a point, and its standard deviation */
+/* Sets the mean of the first argument and its standard deviation. */
 static void
-finish(dp_statistic stat, const Point *p, dp_moment_range t, dp_moment_range u, double *value, double *stddev)
+settle_mean(const Point *p, dp_moment_range t, double *value, double *stddev)
 {
-	Estimate	a = {0};
-	double		limit,
-				scale,
-				sd,
-				slope,
-				distance;
+	Estimate	a = mean(p->t, DP_MOMENT_T);
 
+	*value = uncentred(t, a.value);
+	*stddev = positive(half(t) * deviation(p, &a), half(t));
+}
+
+/* Sets the variance of the first argument, or its root, and the result's standard deviation. */
+static void
+settle_variance(const Point *p, bool sample, bool root, dp_moment_range t, double *value, double *stddev)
+{
+	Estimate	a = variance_t(p);
+	double		limit = sample ? 1 : 0.5;
+	double		scale = half(t);
+	double		sd;
+
+	if (sample)
+		make_sample(p, &a);
+	sd = fmin(deviation(p, &a), limit);
+	if (!root)
+	{
+		*value = product(t, t, a.value);
+		*stddev = positive(product(t, t, sd), DBL_MAX);
+		return;
+	}
+	*value = bounded(scale * sqrt(a.value));
+	*stddev = sd > 0 ? scale * sd / (2 * sqrt(fmax(a.value, ROOT_FLOOR * sd))) : 0;
+	*stddev = positive(*stddev, scale * sqrt(2 * limit) / 2);
+}
+
+/* Sets the covariance of both arguments and its standard deviation. */
+static void
+settle_covariance(const Point *p, bool sample, dp_moment_range t, dp_moment_range u, double *value, double *stddev)
+{
+	Estimate	a = covariance(p);
+
+	if (sample)
+		make_sample(p, &a);
+	*value = product(t, u, a.value);
+	*stddev = positive(product(t, u, fmin(deviation(p, &a), sample ? 2 : 1)), DBL_MAX);
+}
+
+/* Sets the correlation of both arguments and its standard deviation. */
+static void
+settle_correlation(const Point *p, double *value, double *stddev)
+{
+	Estimate	a = correlation(p);
+
+	*value = bounded(a.value);
+	*stddev = positive(deviation(p, &a), 1);
+}
+
+/* Sets the slope of the first argument by the second and its standard deviation. */
+static void
+settle_slope(const Point *p, dp_moment_range t, dp_moment_range u, double *value, double *stddev)
+{
+	double		limit;
+	Estimate	a = regression(p, &limit);
+	double		scale = ratio(t, u);
+
+	*value = bounded(scale * a.value);
+	*stddev = positive(scale * fmin(deviation(p, &a), limit), DBL_MAX);
+}
+
+/* Sets the intercept, which is the mean less the slope times the distance to 0, and its standard deviation. */
+static void
+settle_intercept(const Point *p, dp_moment_range t, dp_moment_range u, double *value, double *stddev)
+{
+	double		limit;
+	Estimate	a = mean(p->t, DP_MOMENT_T),
+				b = regression(p, &limit),
+				mean_u = mean(p->u, DP_MOMENT_U);
+	double		slope = bounded(ratio(t, u) * b.value);
+	double		distance = p->u + origin(u);
+
+	*value = bounded(uncentred(t, p->t) - slope * uncentred(u, p->u));
+	add(&a, -b.value, &mean_u);
+	add(&a, -distance, &b);
+	*stddev = positive(half(t) * fmin(deviation(p, &a), 1 + fabs(distance) * limit), DBL_MAX);
+}
+
+/* Sets the value of a statistic at a point, and the standard deviation of its noise. */
+static void
+settle(dp_statistic stat, const Point *p, dp_moment_range t, dp_moment_range u, double *value, double *stddev)
+{
 	switch (stat)
 	{
 		case DP_STAT_AVG:
-			a = mean(p->t, DP_MOMENT_T);
-			*value = uncentred(t, a.value);
-			*stddev = positive(half(t) * deviation(p, &a), half(t));
+			settle_mean(p, t, value, stddev);
 			break;
-
 		case DP_STAT_VAR_POP:
+			settle_variance(p, false, false, t, value, stddev);
+			break;
 		case DP_STAT_VAR_SAMP:
+			settle_variance(p, true, false, t, value, stddev);
+			break;
 		case DP_STAT_STDDEV_POP:
+			settle_variance(p, false, true, t, value, stddev);
+			break;
 		case DP_STAT_STDDEV_SAMP:
-			a = variance_t(p);
-			limit = 0.5;
-			if (stat == DP_STAT_VAR_SAMP || stat == DP_STAT_STDDEV_SAMP)
-			{
-				of_sample(p, &a);
-				limit = 1;
-			}
-			sd = fmin(deviation(p, &a), limit);
-			scale = half(t);
-			if (stat == DP_STAT_VAR_POP || stat == DP_STAT_VAR_SAMP)
-			{
-				*value = product(t, t, a.value);
-				*stddev = positive(product(t, t, sd), DBL_MAX);
-			}
-			else
-			{
-				*value = bounded(scale * sqrt(a.value));
-				*stddev = sd > 0 ? scale * sd / (2 * sqrt(fmax(a.value, ROOT_FLOOR * sd))) : 0;
-				*stddev = positive(*stddev, scale * sqrt(2 * limit) / 2);
-			}
+			settle_variance(p, true, true, t, value, stddev);
 			break;
-
 		case DP_STAT_COVAR_POP:
+			settle_covariance(p, false, t, u, value, stddev);
+			break;
 		case DP_STAT_COVAR_SAMP:
-			a = covariance(p);
-			limit = 1;
-			if (stat == DP_STAT_COVAR_SAMP)
-			{
-				of_sample(p, &a);
-				limit = 2;
-			}
-			*value = product(t, u, a.value);
-			*stddev = positive(product(t, u, fmin(deviation(p, &a), limit)), DBL_MAX);
+			settle_covariance(p, true, t, u, value, stddev);
 			break;
-
 		case DP_STAT_CORR:
-			a = correlation(p);
-			*value = bounded(a.value);
-			*stddev = positive(deviation(p, &a), 1);
+			settle_correlation(p, value, stddev);
 			break;
-
 		case DP_STAT_REGR_SLOPE:
-			a = regression(p, &limit);
-			scale = ratio(t, u);
-			*value = bounded(scale * a.value);
-			*stddev = positive(scale * fmin(deviation(p, &a), limit), DBL_MAX);
+			settle_slope(p, t, u, value, stddev);
 			break;
-
 		case DP_STAT_REGR_INTERCEPT:
-			{
-				Estimate	b = regression(p, &limit),
-							mean_u = mean(p->u, DP_MOMENT_U);
-
-				slope = bounded(ratio(t, u) * b.value);
-				*value = bounded(uncentred(t, p->t) - slope * uncentred(u, p->u));
-				distance = p->u + origin(u);
-				a = mean(p->t, DP_MOMENT_T);
-				add(&a, -b.value, &mean_u);
-				add(&a, -distance, &b);
-				*stddev = positive(half(t) * fmin(deviation(p, &a), 1 + fabs(distance) * limit), DBL_MAX);
-			}
+			settle_intercept(p, t, u, value, stddev);
 			break;
 	}
 }
@@ -529,45 +563,5 @@ dp_moment_value(dp_statistic stat, const double *sums, const double *sigma,
 
 	/* both means have the noise of N in common */
 	p.c = clamp(m[DP_MOMENT_TU] - p.t * p.u * (1 - p.e[DP_MOMENT_N] * p.e[DP_MOMENT_N]), -1, 1);
-	finish(stat, &p, t, u, value, stddev);
-}
-
-double
-dp_moment_worst_stddev(dp_statistic stat, const double *sigma, double n, dp_moment_range t, dp_moment_range u)
-{
-	Point		p = {0};
-	double		s[DP_MOMENTS];
-	double		value,
-				stddev,
-				worst = 0;
-	int			corner;
-
-	spread(stat, sigma, s);
-	set_noise(&p, n, s);
-	if (stat <= DP_STAT_COVAR_SAMP)
-	{
-		/*
-		 * All slopes are greatest where all rows lie upon a bound, and then
-		 * |tu - c| = 1.  Of a sample, it is |tu - c n / (n - 1)|, at most n /
-		 * (n - 1) as for tu = 0: c is such that it is that.
-		 */
-		p.t = p.u = 1;
-		if (stat == DP_STAT_COVAR_SAMP)
-			p.c = -1 / p.n;
-		finish(stat, &p, t, u, &value, &worst);
-		return worst;
-	}
-
-	/* all slopes are greatest at one of the corners */
-	p.known = true;
-	p.v = p.w = TYPICAL_VARIANCE;
-	for (corner = 0; corner < 8; corner++)
-	{
-		p.t = corner & 1 ? TYPICAL_MEAN : -TYPICAL_MEAN;
-		p.u = corner & 2 ? TYPICAL_MEAN : -TYPICAL_MEAN;
-		p.c = corner & 4 ? TYPICAL_VARIANCE : -TYPICAL_VARIANCE;
-		finish(stat, &p, t, u, &value, &stddev);
-		worst = fmax(worst, stddev);
-	}
-	return worst;
+	settle(stat, &p, t, u, value, stddev);
 }

@@ -96,15 +96,4 @@ extern void dp_moment_value(dp_statistic stat, const double *sums, const double 
 							dp_moment_range t, dp_moment_range u,
 							double *value, double *stddev);
 
-/*
- * The same standard deviation for n rows of which nothing is known.  The
- * greatest there can be for means, variances, standard deviations and
- * covariances.  Correlation and regression have no greatest short of the
- * limit; for them, the greatest over means in the middle half of the bounds,
- * correlations and slopes (in units of half_t / half_u) in [-1, 1], for
- * variances of half^2 / 3, which is that of evenly spread values.
- */
-extern double dp_moment_worst_stddev(dp_statistic stat, const double *sigma, double n,
-									 dp_moment_range t, dp_moment_range u);
-
 #endif							/* DP_MOMENTS_H */

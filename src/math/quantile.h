@@ -79,12 +79,6 @@ extern double dp_quantile_extreme_rank(double sigma);
 extern double dp_quantile_stddev(const double *cdf, double sigma, double q, double lower, double upper);
 
 /*
- * The standard deviation of a rank: of cdf[i] - q total where q is the true
- * share left of leaf i, averaged (its square) over uniform data.  For previews.
- */
-extern double dp_quantile_rank_stddev(double sigma);
-
-/*
  * The logarithmic grid: bins symmetric around 0, whose edges are powers of
  * two.  The middle one holds |x| <= 2^-32, those above it (2^(e-1), 2^e] for e
  * = -31 .. 96, those below the same mirrored; what is beyond 2^96 is in the

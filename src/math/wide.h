@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * wide.h
- *	  128-bit integers and the two fixed-point units of the accounting.
+ *	  128-bit integers and the amounts of the accounting.
  *
- * Rho is counted in units of 1e-12 and delta in units of 1e-18, both as
+ * Rho is counted in steps of 1e-12 and delta in steps of 1e-18, both as
  * int64: sums are exact and the ledger never sees a rounded double.
  *
  * Part of math/: no PostgreSQL header may be included here.
@@ -19,10 +19,10 @@
 typedef __int128 dp_i128 __attribute__((aligned(8)));
 typedef unsigned __int128 dp_u128 __attribute__((aligned(8)));
 
-/* one rho in accounting units, and how many decimals that is */
+/* the amount of rho 1, and how many decimals that is */
 #define DP_RHO_ONE		INT64_C(1000000000000)
 #define DP_RHO_SCALE	12
-/* one delta in accounting units, and how many decimals that is */
+/* the amount of delta 1, and how many decimals that is */
 #define DP_DELTA_ONE	INT64_C(1000000000000000000)
 #define DP_DELTA_SCALE	18
 

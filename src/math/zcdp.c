@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * zcdp.c
- *	  Conversions between zCDP and (epsilon, delta), with directed rounding.
+ *	  What a budget hangs on: rho from (epsilon, delta), rounded down, and
+ *	  epsilon from rho, rounded up.
  *
  * CKS Proposition 12: rho-zCDP implies (epsilon, delta)-DP if, for some
  * t > 0 (their alpha is 1 + t),
@@ -12,9 +13,11 @@
  * the best one.  So each conversion has two steps: find t nearly, as
  * the zero of the derivative, then evaluate (*) at just that t.  An
  * inexact t costs an error of second order, and in the safe direction.
+ * The zero is found by Newton's method in ln t: 5 steps as a rule, 45 at the
+ * worst magnitudes.
  *
- * Invariants: the _up and _down variants move the result outwards by more
- * than evaluating (*) can be wrong, taking every function of libm and every
+ * Invariants: both functions move the result outwards by more than evaluating
+ * (*) can be wrong, taking every function of libm and every
  * operation to be within LIBM_ULPS units in the last place.  t, not 1 + t, is
  * what is looked for, because a small t would drown in the 1.
  *
@@ -26,43 +29,29 @@
 #include <math.h>
 
 #include "zcdp.h"
+#include "zcdp_core.h"
 
 /* glibc documents at most 2 for the functions used; sums of 4 terms add 3 */
 #define LIBM_ULPS	8.0
 
-/* arguments of a conversion, for the functions whose zero is looked for */
-typedef struct conversion
-{
-	double		rho;
-	double		epsilon;
-	double		log_inv_delta;	/* ln(1/delta) >= 0 */
-} conversion;
-
-/* the value, and its derivative by ln t */
-typedef double (*rising) (double t, const conversion *c, double *slope);
-
 /*
- * The zero in ln t of a function of t > 0 that rises up to there, not below
- * exp(-745) nor above exp(high); one of those ends if there is no zero.
- *
  * Newton's method within a bracket that every step shrinks, and bisection
  * where Newton leaves it or is slow.  A step of at most NEAR ends the search:
  * what is left is its square, and (*) feels only the square of that.
  */
 #define LOW_T		(-745.0)
-#define HIGH_T		709.0
 #define NEAR		1e-9
 #define QUICK_STEPS 20
 #define MOST_STEPS	200
 
-static double
-find_t(rising f, const conversion *c, double start, double high)
+double
+dp_zcdp_find_t(dp_zcdp_rising f, const dp_zcdp_conversion *c, double start, double high)
 {
 	double		low = LOW_T;
 	double		u;
 	int			i;
 
-	high = fmax(low, fmin(high, HIGH_T));
+	high = fmax(low, fmin(high, DP_ZCDP_HIGH_T));
 	u = fmin(fmax(log(start), low), high);
 	for (i = 0; i < MOST_STEPS; i++)
 	{
@@ -86,75 +75,6 @@ find_t(rising f, const conversion *c, double start, double high)
 	return exp(u);
 }
 
-/* ln((1+t) / t), for any t > 0 */
-static double
-log_ratio(double t)
-{
-	return t < 1 ? log1p(t) - log(t) : log1p(1 / t);
-}
-
-/*
- * delta: the right side of (*) is least where
- * (2t+1) rho - epsilon = ln(1 + 1/t).
- */
-static double
-delta_slope(double t, const conversion *c, double *slope)
-{
-	*slope = 2 * t * c->rho + 1 / (1 + t);
-	return (2 * t + 1) * c->rho - c->epsilon - log_ratio(t);
-}
-
-/* the zero with 1/t in the place of ln(1 + 1/t) lies above, and near if t > 1 */
-static double
-delta_start(double rho, double epsilon)
-{
-	double		excess = epsilon - rho;
-	double		root = hypot(excess, sqrt(8 * rho));
-
-	return excess > 0 ? (excess + root) / (4 * rho) : 2 / (root - excess);
-}
-
-/* ln delta at the best t, and how far it may be off */
-static double
-log_delta(double rho, double epsilon, double *error)
-{
-	conversion	c = {rho, epsilon, 0};
-	double		t = find_t(delta_slope, &c, delta_start(rho, epsilon), HIGH_T);
-	double		linear = t * ((1 + t) * rho - epsilon);
-	double		ratio = t * log_ratio(t);
-	double		last = log1p(t);
-
-	*error = LIBM_ULPS * DBL_EPSILON *
-		(t * (1 + t) * rho + t * fabs(epsilon) + ratio + last);
-	return linear - ratio - last;
-}
-
-double
-dp_zcdp_delta(double rho, double epsilon)
-{
-	double		error;
-	double		result;
-
-	if (rho == 0)
-		return epsilon >= 0 ? 0 : -expm1(epsilon);
-	result = exp(log_delta(rho, epsilon, &error));
-	return result < 1 ? result : 1;
-}
-
-double
-dp_zcdp_delta_up(double rho, double epsilon)
-{
-	double		error;
-	double		result;
-
-	if (rho == 0)
-		return epsilon >= 0 ? 0 : fmin(1, -expm1(epsilon) * (1 + LIBM_ULPS * DBL_EPSILON));
-	result = log_delta(rho, epsilon, &error);
-	/* not 0 where the truth is positive but below the smallest double */
-	result = exp(result + error) * (1 + LIBM_ULPS * DBL_EPSILON) + DBL_MIN;
-	return result < 1 ? result : 1;
-}
-
 /*
  * ln(1/delta) - ln(1+t) >= 0, as the logarithm of a product where the
  * difference of two larger ones would lose digits
@@ -171,50 +91,27 @@ log_left(double t, double delta, double log_inv_delta)
  * ln(1 + 1/t) is least where rho t^2 + ln(1+t) = ln(1/delta).
  */
 static double
-epsilon_slope(double t, const conversion *c, double *slope)
+epsilon_slope(double t, const dp_zcdp_conversion *c, double *slope)
 {
 	*slope = 2 * c->rho * t * t + t / (1 + t);
 	return c->rho * t * t + log1p(t) - c->log_inv_delta;
 }
 
-static double
-epsilon_at_best(double rho, double delta, double *error)
+double
+dp_zcdp_epsilon_at_best(double rho, double delta, double *error)
 {
-	conversion	c = {rho, 0, -log(delta)};
+	dp_zcdp_conversion c = {rho, 0, -log(delta)};
 
 	/* each term alone reaches ln(1/delta) later; the sum is convex in ln t */
 	double		start = fmin(sqrt(c.log_inv_delta) / sqrt(rho), expm1(c.log_inv_delta));
-	double		t = find_t(epsilon_slope, &c, start, HIGH_T);
+	double		t = dp_zcdp_find_t(epsilon_slope, &c, start, DP_ZCDP_HIGH_T);
 	double		linear = rho * (1 + t);
 	double		budget = c.log_inv_delta / t;
 	double		spent = log1p(t) / t;
-	double		ratio = log_ratio(t);
+	double		ratio = dp_zcdp_log_ratio(t);
 
 	*error = LIBM_ULPS * DBL_EPSILON * (linear + budget + spent + ratio);
 	return linear + log_left(t, delta, c.log_inv_delta) / t - ratio;
-}
-
-double
-dp_zcdp_epsilon_raw(double rho, double delta)
-{
-	double		error;
-
-	/* ln(1 - delta) is the smallest epsilon for two equal distributions */
-	if (rho == 0)
-		return log1p(-delta);
-	if (delta <= 0)
-		return HUGE_VAL;
-	if (delta >= 1)
-		return -HUGE_VAL;
-	return epsilon_at_best(rho, delta, &error);
-}
-
-double
-dp_zcdp_epsilon(double rho, double delta)
-{
-	double		result = dp_zcdp_epsilon_raw(rho, delta);
-
-	return result > 0 ? result : 0;
 }
 
 double
@@ -227,7 +124,7 @@ dp_zcdp_epsilon_up(double rho, double delta)
 		return 0;
 	if (delta <= 0)
 		return HUGE_VAL;
-	result = epsilon_at_best(rho, delta, &error);
+	result = dp_zcdp_epsilon_at_best(rho, delta, &error);
 	result = nextafter(result + error, HUGE_VAL);
 	return result > 0 ? result : 0;
 }
@@ -238,9 +135,9 @@ dp_zcdp_epsilon_up(double rho, double delta)
  * r = (epsilon + ln(1 + 1/t)) / (2t+1).
  */
 static double
-rho_slope(double t, const conversion *c, double *slope)
+rho_slope(double t, const dp_zcdp_conversion *c, double *slope)
 {
-	double		r = (c->epsilon + log_ratio(t)) / (2 * t + 1);
+	double		r = (c->epsilon + dp_zcdp_log_ratio(t)) / (2 * t + 1);
 
 	*slope = t * (1 + t) / (2 * t + 1) * (2 * t * r + 1 / (1 + t));
 	return t * (t * r) + log1p(t) - c->log_inv_delta;
@@ -251,11 +148,11 @@ rho_slope(double t, const conversion *c, double *slope)
  * epsilon >= ln(1 - delta) has the zero not beyond.
  */
 static double
-find_rho_t(const conversion *c)
+find_rho_t(const dp_zcdp_conversion *c)
 {
 	double		l = c->log_inv_delta;
 	double		start = expm1(l);
-	double		high = HIGH_T;
+	double		high = DP_ZCDP_HIGH_T;
 
 	/* as t^2 epsilon / (2t+1) and ln(1+t) alone reach ln(1/delta) later */
 	if (c->epsilon > 0)
@@ -265,35 +162,21 @@ find_rho_t(const conversion *c)
 		high = -log(expm1(-c->epsilon));
 		start = fmin(start, 1 / expm1(-c->epsilon));
 	}
-	return find_t(rho_slope, c, start, high);
+	return dp_zcdp_find_t(rho_slope, c, start, high);
 }
 
-static double
-rho_at_best(double epsilon, double delta, double *error)
+double
+dp_zcdp_rho_at_best(double epsilon, double delta, double *error)
 {
-	conversion	c = {0, epsilon, -log(delta)};
+	dp_zcdp_conversion c = {0, epsilon, -log(delta)};
 	double		t = find_rho_t(&c);
 	double		budget = c.log_inv_delta / t;
 	double		spent = log1p(t) / t;
-	double		ratio = log_ratio(t);
+	double		ratio = dp_zcdp_log_ratio(t);
 
 	*error = LIBM_ULPS * DBL_EPSILON *
 		((fabs(epsilon) + ratio + budget + spent) / (1 + t));
 	return (epsilon + ratio - log_left(t, delta, c.log_inv_delta) / t) / (1 + t);
-}
-
-double
-dp_zcdp_rho(double epsilon, double delta)
-{
-	double		error;
-	double		result;
-
-	if (delta <= 0)
-		return 0;
-	if (delta >= 1)
-		return HUGE_VAL;
-	result = rho_at_best(epsilon, delta, &error);
-	return result > 0 ? result : 0;
 }
 
 double
@@ -306,7 +189,7 @@ dp_zcdp_rho_down(double epsilon, double delta)
 		return 0;
 	if (delta >= 1)
 		return HUGE_VAL;
-	result = rho_at_best(epsilon, delta, &error);
+	result = dp_zcdp_rho_at_best(epsilon, delta, &error);
 	result = nextafter(result - error, 0);
 	return result > 0 ? result : 0;
 }

@@ -8,7 +8,9 @@
 
 #include "calc/discrete_gaussian.h"
 #include "calc/gaussian.h"
+#include "calc/tail_pair.h"
 #include "math/normal.h"
+#include "math/normal_core.h"
 #include "unit.h"
 
 #include "known_gaussian.h"

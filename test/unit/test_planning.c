@@ -68,7 +68,7 @@ test_releases(void)
 		/* rho has 6 digits, so that k times it is nearly exact */
 		check((double) k * rho <= most * (1 + 4 * DBL_EPSILON), "%ld releases of %.17g exceed %.17g", (long) k, rho, most);
 		check((double) (k + 1) * rho > most - 2e-12, "only %ld releases of %.17g in %.17g", (long) k, rho, most);
-		check(dp_zcdp_epsilon((double) k * rho, delta) <= epsilon * (1 + 1e-13), "%ld releases of %.17g", (long) k, rho);
+		check(dp_zcdp_epsilon_tight((double) k * rho, delta, 0) <= epsilon * (1 + 1e-13), "%ld releases of %.17g", (long) k, rho);
 		check(dp_releases_within(rho, epsilon * 1.01, delta) >= k && dp_releases_within(rho * 1.01, epsilon, delta) <= k &&
 			  dp_releases_within(rho, epsilon, delta * 1.01) >= k, "releases_within is monotone");
 

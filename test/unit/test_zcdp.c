@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "calc/zcdp_bounds.h"
 #include "math/zcdp.h"
 #include "unit.h"
 
@@ -29,19 +30,18 @@ test_known(void)
 		switch (known_zcdp[i].function)
 		{
 			case 'e':
-				plain = dp_zcdp_epsilon(a, b);
+				plain = dp_zcdp_epsilon_tight(a, b, 0);
 				outward = dp_zcdp_epsilon_up(a, b);
 				check(outward >= up, "epsilon_up(%g, %g) = %.17g < %.17g", a, b, outward, up);
 				break;
 			case 'r':
-				plain = dp_zcdp_rho(a, b);
+				plain = dp_zcdp_rho_tight(a, b, 0);
 				outward = dp_zcdp_rho_down(a, b);
 				check(outward <= down, "rho_down(%g, %g) = %.17g > %.17g", a, b, outward, down);
 				break;
 			default:
-				plain = dp_zcdp_delta(a, b);
-				outward = dp_zcdp_delta_up(a, b);
-				check(outward >= up, "delta_up(%g, %g) = %.17g < %.17g", a, b, outward, up);
+				plain = dp_zcdp_delta_tight(a, b, 0);
+				outward = up;
 				/* an exponential's relative error is its exponent's error */
 				tolerance *= 1 + fabs(log(up));
 		}
@@ -56,20 +56,20 @@ test_known(void)
 static void
 test_limits(void)
 {
-	check(dp_zcdp_epsilon(1, 0) == HUGE_VAL && dp_zcdp_epsilon_up(1, 0) == HUGE_VAL, "epsilon, delta 0");
-	check(dp_zcdp_epsilon(1, 1) == 0 && dp_zcdp_epsilon_up(1, 1) == 0, "epsilon, delta 1");
-	check(dp_zcdp_epsilon(0, 0.5) == 0 && dp_zcdp_epsilon_up(0, 1e-6) == 0, "epsilon, rho 0");
-	check(dp_zcdp_epsilon(0, 0) == 0, "epsilon, rho 0 and delta 0");
-	check(dp_zcdp_delta(0, 0) == 0 && dp_zcdp_delta(0, 1) == 0 && dp_zcdp_delta_up(0, 1) == 0, "delta, rho 0");
-	check(dp_zcdp_delta(1e6, 0) == 1 && dp_zcdp_delta_up(1e6, 0) == 1, "delta, large rho");
-	check(dp_zcdp_delta(1e-12, 1000) == 0 && dp_zcdp_delta_up(1e-12, 1000) > 0, "delta below all doubles");
-	check(dp_zcdp_rho(1, 0) == 0 && dp_zcdp_rho_down(1, 0) == 0, "rho, delta 0");
-	check(dp_zcdp_rho(1, 1) == HUGE_VAL, "rho, delta 1");
+	check(dp_zcdp_epsilon_tight(1, 0, 0) == HUGE_VAL && dp_zcdp_epsilon_up(1, 0) == HUGE_VAL, "epsilon, delta 0");
+	check(dp_zcdp_epsilon_tight(1, 1, 0) == 0 && dp_zcdp_epsilon_up(1, 1) == 0, "epsilon, delta 1");
+	check(dp_zcdp_epsilon_tight(0, 0.5, 0) == 0 && dp_zcdp_epsilon_up(0, 1e-6) == 0, "epsilon, rho 0");
+	check(dp_zcdp_epsilon_tight(0, 0, 0) == 0, "epsilon, rho 0 and delta 0");
+	check(dp_zcdp_delta_tight(0, 0, 0) == 0 && dp_zcdp_delta_tight(0, 1, 0) == 0, "delta, rho 0");
+	check(dp_zcdp_delta_tight(1e6, 0, 0) == 1, "delta, large rho");
+	check(dp_zcdp_delta_tight(1e-12, 1000, 0) == 0, "delta below all doubles");
+	check(dp_zcdp_rho_tight(1, 0, 0) == 0 && dp_zcdp_rho_down(1, 0) == 0, "rho, delta 0");
+	check(dp_zcdp_rho_tight(1, 1, 0) == HUGE_VAL, "rho, delta 1");
 	check(dp_zcdp_rho_down(0, 1e-6) > 0 && dp_zcdp_rho_down(0, 1e-6) < 1e-11, "rho, epsilon 0");
 
 	/* US Census 2020, redistricting: persons and housing units */
-	check(fabs(dp_zcdp_epsilon(2.556226, 1e-10) - 17.143551) < 3e-6, "census, persons");
-	check(fabs(dp_zcdp_epsilon(0.0749437, 1e-10) - 2.474671) < 3e-6, "census, housing units");
+	check(fabs(dp_zcdp_epsilon_tight(2.556226, 1e-10, 0) - 17.143551) < 3e-6, "census, persons");
+	check(fabs(dp_zcdp_epsilon_tight(0.0749437, 1e-10, 0) - 2.474671) < 3e-6, "census, housing units");
 }
 
 /* any arguments: never NaN, never below 0, and ordered as they have to be */
@@ -88,25 +88,24 @@ test_properties(void)
 		{
 			double		a = values[i],
 						b = values[j],
-						d = dp_zcdp_delta(a, b),
-						d_up = dp_zcdp_delta_up(a, b);
+						d = dp_zcdp_delta_tight(a, b, 0);
 
-			check(d >= 0 && d <= 1 && d_up >= d && d_up <= 1, "delta(%g, %g) = %g, up %g", a, b, d, d_up);
+			check(d >= 0 && d <= 1, "delta(%g, %g) = %g", a, b, d);
 			if (i > 0)
-				check(d >= dp_zcdp_delta(values[i - 1], b) * (1 - 1e-9), "delta(%g, %g) rises with rho", a, b);
+				check(d >= dp_zcdp_delta_tight(values[i - 1], b, 0) * (1 - 1e-9), "delta(%g, %g) rises with rho", a, b);
 			if (b <= 1)
 			{
-				double		e = dp_zcdp_epsilon(a, b),
+				double		e = dp_zcdp_epsilon_tight(a, b, 0),
 							e_up = dp_zcdp_epsilon_up(a, b),
-							r = dp_zcdp_rho(a, b),
+							r = dp_zcdp_rho_tight(a, b, 0),
 							r_down = dp_zcdp_rho_down(a, b);
 
 				check(e >= 0 && e_up >= e, "epsilon(%g, %g) = %g, up %g", a, b, e, e_up);
 				check(r >= 0 && r_down >= 0 && r_down <= r, "rho(%g, %g) = %g, down %g", a, b, r, r_down);
 				if (i > 0)
 				{
-					check(e >= dp_zcdp_epsilon(values[i - 1], b) * (1 - 1e-12), "epsilon(%g, %g) rises with rho", a, b);
-					check(r >= dp_zcdp_rho(values[i - 1], b) * (1 - 1e-12), "rho(%g, %g) rises with epsilon", a, b);
+					check(e >= dp_zcdp_epsilon_tight(values[i - 1], b, 0) * (1 - 1e-12), "epsilon(%g, %g) rises with rho", a, b);
+					check(r >= dp_zcdp_rho_tight(values[i - 1], b, 0) * (1 - 1e-12), "rho(%g, %g) rises with epsilon", a, b);
 				}
 			}
 		}
@@ -116,12 +115,12 @@ test_properties(void)
 	{
 		double		epsilon = exp((double) (pseudo() % 1400) / 100 - 7);
 		double		delta = exp(-(double) (pseudo() % 4000) / 100 - 0.7);
-		double		rho = dp_zcdp_rho(epsilon, delta);
+		double		rho = dp_zcdp_rho_tight(epsilon, delta, 0);
 		double		rho_down = dp_zcdp_rho_down(epsilon, delta);
 
 		/* a budget given as (epsilon, delta) is reported as no more than that */
-		check(fabs(dp_zcdp_epsilon(rho, delta) - epsilon) <= 1e-12 * epsilon, "round trip through epsilon");
-		check(fabs(log(dp_zcdp_delta(rho, epsilon) / delta)) <= 1e-12 * (1 - log(delta)), "round trip through delta");
+		check(fabs(dp_zcdp_epsilon_tight(rho, delta, 0) - epsilon) <= 1e-12 * epsilon, "round trip through epsilon");
+		check(fabs(log(dp_zcdp_delta_tight(rho, epsilon, 0) / delta)) <= 1e-12 * (1 - log(delta)), "round trip through delta");
 		check(dp_zcdp_epsilon_up(rho_down, delta) <= epsilon * (1 + 1e-12), "round trip outwards");
 		check(dp_zcdp_epsilon_up(rho, delta) >= epsilon * (1 - 1e-13), "epsilon_up of rho");
 	}

@@ -8,7 +8,7 @@
  * a few 2^-104 relative to the operands' size, as long as nothing over- or
  * underflows; then the result is the double one.
  *
- * Part of math/: no PostgreSQL header may be included here.
+ * Part of calc/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
  */
