@@ -17,7 +17,7 @@
 #include "access/table.h"
 #include "base/compat.h"
 #include "catalog/pg_inherits.h"
-#include "guard/level.h"
+#include "guard/rewrite.h"
 #include "miscadmin.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"

@@ -19,7 +19,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "guard/level.h"
+#include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * guard.h
- *	  What the files of guard/ share, and its entry point.
+ *	  What every file of guard/ may use, and what _PG_init calls.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,16 +13,41 @@
 #include "policy/policy.h"
 #include "release/release.h"
 
-/* hooks.c: from _PG_init */
+/* hooks.c: installs the hooks; for _PG_init */
 extern void dp_guard_init(void);
 
 /* dp_cdp.c: the library was loaded at server start */
 extern bool dp_preloaded;
 
+/* marks range table entries that the guard has put under their owner's rights */
+#define DP_INNER_MARK "dp_cdp inner query"
+
+/* one statement while it is being rewritten */
+typedef struct DpSplitContext
+{
+	const char *source_text;
+	int			next_param;		/* first external parameter number not in use */
+	List	   *releases;		/* DpRelease, with inner_query set */
+	struct DpScope *scope;		/* the level under work and those around it */
+} DpSplitContext;
+
 /* ------------------------------------------------------------------------
- * aggregates.c: which function is a private aggregate
+ * protected.c
  * ------------------------------------------------------------------------
  */
+
+/* Tells whether rte is a table, not a view, that bears or inherits a policy. */
+extern bool dp_is_protected(RangeTblEntry *rte);
+
+/* Tells whether query names a protected table, or a sequence of one, at any depth. */
+extern bool dp_query_touches_protected(Query *query);
+
+/* ------------------------------------------------------------------------
+ * aggregates.c
+ * ------------------------------------------------------------------------
+ */
+
+/* a private aggregate, by its name */
 typedef struct DpAggregate
 {
 	DpAnswer	answer;
@@ -33,60 +58,20 @@ typedef struct DpAggregate
 	const char *name;			/* of the dp_* aggregate */
 } DpAggregate;
 
-/* standard: count, sum and the like are taken for dp_count, dp_sum ...; NULL: not private */
+/*
+ * Returns the private aggregate that a function is, or NULL.  With standard,
+ * count, sum and the like are taken for dp_count, dp_sum and the like.
+ */
 extern const DpAggregate *dp_find_aggregate(Oid funcid, bool standard);
 
 /* functions that stand around a private aggregate for its error */
 typedef enum DpErrorFunction
 {
 	DP_ERROR_FUNCTION_NONE,
-	DP_ERROR_FUNCTION_STDDEV,		/* dp_noise_stddev(aggregate) */
-	DP_ERROR_FUNCTION_MARGIN			/* dp_margin(aggregate, confidence) */
+	DP_ERROR_FUNCTION_STDDEV,	/* dp_noise_stddev(aggregate) */
+	DP_ERROR_FUNCTION_MARGIN	/* dp_margin(aggregate, confidence) */
 } DpErrorFunction;
 
 extern DpErrorFunction dp_find_error_function(Oid funcid);
-
-/* ------------------------------------------------------------------------
- * split.c: one level of a query in an inner and an outer part
- * ------------------------------------------------------------------------
- */
-typedef struct DpSplitContext
-{
-	const char *source_text;
-	int			next_param;		/* first external parameter number not in use */
-	List	   *releases;		/* DpRelease, with inner_query set */
-	struct DpScope *scope;		/* the level under work and those around it */
-} DpSplitContext;
-
-/* whether any protected relation is named anywhere in the query */
-extern bool dp_query_touches_protected(Query *query);
-
-/*
- * Rewrites, in place, every level that aggregates protected rows.  ZC002 for
- * what is not releasable and not readable by who asks.
- */
-extern void dp_split_query(Query *query, DpSplitContext *cxt);
-
-/* a table, not a view, that bears or inherits a policy */
-extern bool dp_is_protected(RangeTblEntry *rte);
-
-/*
- * empty_results.c: where the query cannot return a row, replaces protected tables
- * that the calling roles may not read by subqueries without rows.
- */
-extern void dp_answer_without_rows(Query *query);
-
-/* the level aggregates with dp_*, whoever asks */
-extern bool dp_aggregates_privately(Query *query);
-
-/*
- * changes.c: what a query that changes a protected table may tell who may not
- * read it.  ZC002.
- */
-extern void dp_check_change(DpSplitContext *cxt, Query *query);
-extern void dp_check_copy_from(Oid relid, List *attnames);
-
-/* marks range table entries that the guard has put under their owner's rights */
-#define DP_INNER_MARK "dp_cdp inner query"
 
 #endif							/* DP_GUARD_H */

@@ -22,7 +22,7 @@
 #include "base/errors.h"
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
-#include "guard/guard.h"
+#include "guard/rewrite.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/plancat.h"

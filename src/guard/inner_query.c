@@ -43,7 +43,8 @@
 #include "base/compat.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
-#include "guard/level.h"
+#include "guard/read/read.h"
+#include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -52,8 +53,6 @@
 #include "parser/parse_func.h"
 #include "parser/parse_oper.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/float.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -63,20 +62,6 @@ internal_function(const char *name, int nargs, const Oid *argtypes)
 {
 	return LookupFuncName(list_make2(makeString("dp_cdp"), makeString(pstrdup(name))),
 						  nargs, argtypes, false);
-}
-
-Expr *
-dp_make_param(int number, Oid type)
-{
-	Param	   *param = makeNode(Param);
-
-	param->paramkind = PARAM_EXTERN;
-	param->paramid = number;
-	param->paramtype = type;
-	param->paramtypmod = -1;
-	param->paramcollid = InvalidOid;
-	param->location = -1;
-	return (Expr *) param;
 }
 
 static Aggref *
@@ -130,18 +115,6 @@ group_by(Query *query, TargetEntry *tle, bool sort)
 		query->sortClause = lappend(query->sortClause, copyObject(clause));
 }
 
-Expr *
-dp_is_not_null(Expr *arg)
-{
-	NullTest   *test = makeNode(NullTest);
-
-	test->arg = arg;
-	test->nulltesttype = IS_NOT_NULL;
-	test->argisrow = false;
-	test->location = -1;
-	return (Expr *) test;
-}
-
 /* key IN (declared keys), with NULL where that is declared, too */
 static Expr *
 make_membership(Expr *key, DpReleaseKey *declared)
@@ -164,41 +137,6 @@ make_membership(Expr *key, DpReleaseKey *declared)
 	isnull->nulltesttype = IS_NULL;
 	isnull->location = -1;
 	return makeBoolExpr(OR_EXPR, list_make2(in, isnull), -1);
-}
-
-Expr *
-dp_nan_to_null(Expr *value)
-{
-	Oid			type = exprType((Node *) value);
-	Oid			op;
-	Datum		nan;
-	NullIfExpr *nullif;
-	Const	   *constant;
-
-	switch (type)
-	{
-		case FLOAT4OID:
-			nan = Float4GetDatum(get_float4_nan());
-			break;
-		case FLOAT8OID:
-			nan = Float8GetDatum(get_float8_nan());
-			break;
-		case NUMERICOID:
-			nan = DirectFunctionCall3(numeric_in, CStringGetDatum("NaN"),
-									  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-			break;
-		default:
-			return value;
-	}
-	constant = makeConst(type, -1, InvalidOid, get_typlen(type), nan, false, get_typbyval(type));
-	op = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
-	nullif = makeNode(NullIfExpr);
-	nullif->opno = op;
-	nullif->opfuncid = get_opcode(op);
-	nullif->opresulttype = type;
-	nullif->args = list_make2(value, constant);
-	nullif->location = -1;
-	return (Expr *) nullif;
 }
 
 static Expr *
@@ -452,7 +390,7 @@ entries_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	Oid			state_type = dp_internal_type("bound_state");
 	Oid			bound_args[] = {spec_type, ANYOID};
 	Oid			entries_args[] = {state_type, spec_type};
-	Expr	   *unit = llast(from->units);
+	Expr	   *unit = llast(from->unit.exprs);
 	List	   *args = list_make1(dp_make_param(release->first_param, spec_type));
 	PartCursor	c = START_PARTS(parts);
 	ListCell   *lc;
@@ -476,7 +414,7 @@ entries_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	add_target(query, (Expr *) entries);
 	query->hasTargetSRFs = true;
 
-	foreach(lc, from->units)
+	foreach(lc, from->unit.exprs)
 	{
 		TargetEntry *tle;
 
@@ -553,7 +491,7 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 			   *unit;
 
 	/* such rows belong to nobody */
-	foreach(unit, from->unit_vars ? from->units : NIL)
+	foreach(unit, from->unit.vars ? from->unit.exprs : NIL)
 		if (!dp_is_never_null(from->query, lfirst(unit)))
 			add_condition(from->query, dp_is_not_null(copyObject(lfirst(unit))));
 

@@ -12,55 +12,11 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "guard/level.h"
+#include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
-#include "utils/lsyscache.h"
-
-
-typedef struct CollectContext
-{
-	int			(*level_of) (Node *node);
-	int			sublevels;
-	List	   *found;
-} CollectContext;
-
-static bool
-collect_walker(Node *node, CollectContext *c)
-{
-	if (node == NULL)
-		return false;
-	if (c->level_of(node) == c->sublevels)
-	{
-		Node	   *copy = copyObject(node);
-
-		IncrementVarSublevelsUp(copy, -c->sublevels, 0);
-		c->found = list_append_unique(c->found, copy);
-		return false;
-	}
-	if (IsA(node, Query))
-	{
-		bool		result;
-
-		c->sublevels++;
-		result = query_tree_walker((Query *) node, collect_walker, c, 0);
-		c->sublevels--;
-		return result;
-	}
-	return expression_tree_walker(node, collect_walker, c);
-}
-
-List *
-dp_collect_of_level(Query *query, int (*level_of) (Node *node))
-{
-	CollectContext c = {level_of};
-
-	collect_walker((Node *) query->targetList, &c);
-	collect_walker(query->havingQual, &c);
-	return c.found;
-}
 
 typedef struct ReplaceContext
 {

@@ -16,143 +16,16 @@
  */
 #include "postgres.h"
 
-#include "base/compat.h"
 #include "base/settings.h"
+#include "guard/describe/describe.h"
 #include "guard/read/read.h"
+#include "guard/rewrite.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
-#include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-
-/* ------------------------------------------------------------------------
- * Finding
- * ------------------------------------------------------------------------
- */
-
-bool
-dp_is_protected(RangeTblEntry *rte)
-{
-	return rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_VIEW &&
-		dp_policy_table(rte->relid) != NULL;
-}
-
-static bool
-touches_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-		return dp_is_protected((RangeTblEntry *) node) ||
-			OidIsValid(dp_table_of_sequence((RangeTblEntry *) node));
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, touches_walker, context, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, touches_walker, context);
-}
-
-/* most queries have no subquery below an expression: look at those only where there is one */
-static bool
-touches_quickly(Query *query, bool *undecided)
-{
-	ListCell   *lc;
-
-	if (query->hasSubLinks || query->cteList != NIL || query->utilityStmt != NULL)
-		*undecided = true;
-	foreach(lc, query->rtable)
-	{
-		RangeTblEntry *rte = lfirst(lc);
-
-		if (dp_is_protected(rte) || OidIsValid(dp_table_of_sequence(rte)))
-			return true;
-		if (rte->rtekind == RTE_SUBQUERY)
-			if (touches_quickly(rte->subquery, undecided))
-				return true;
-	}
-	return false;
-}
-
-bool
-dp_query_touches_protected(Query *query)
-{
-	bool		undecided = false;
-
-	return touches_quickly(query, &undecided) ||
-		(undecided && touches_walker((Node *) query, NULL));
-}
-
-/* ------------------------------------------------------------------------
- * Aggregates of one level
- * ------------------------------------------------------------------------
- */
-
-typedef struct CollectContext
-{
-	DpSplitContext *cxt;
-	bool		standard;		/* count and sum are private, too */
-	int			sublevels;
-	List	   *aggs;
-	Aggref	   *first;			/* the first that is private */
-	Aggref	   *other;			/* the first that is not */
-} CollectContext;
-
-static bool
-collect_walker(Node *node, CollectContext *c)
-{
-	DpSplitContext *cxt = c->cxt;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == c->sublevels)
-	{
-		Aggref	   *agg = copyObject((Aggref *) node);
-
-		IncrementVarSublevelsUp((Node *) agg, -c->sublevels, 0);
-		if (dp_find_aggregate(agg->aggfnoid, c->standard) == NULL)
-		{
-			if (c->other == NULL)
-				c->other = (Aggref *) node;
-		}
-		else if (c->first == NULL)
-			c->first = (Aggref *) node;
-		if (!list_member(c->aggs, agg))
-			c->aggs = lappend(c->aggs, agg);
-		return false;
-	}
-	if (IsA(node, WindowFunc) && dp_find_aggregate(((WindowFunc *) node)->winfnoid, false) != NULL)
-		dp_refuse_at(((WindowFunc *) node)->location,
-				  errmsg("private aggregates cannot be window functions; "
-						 "release them with GROUP BY in a subquery and use a window over its rows"));
-	if (IsA(node, Query))
-	{
-		bool		result;
-
-		c->sublevels++;
-		result = query_tree_walker((Query *) node, collect_walker, c, 0);
-		c->sublevels--;
-		return result;
-	}
-	return expression_tree_walker(node, collect_walker, c);
-}
-
-static void
-collect_aggregates(Query *query, CollectContext *c)
-{
-	collect_walker((Node *) query->targetList, c);
-	collect_walker(query->havingQual, c);
-}
-
-bool
-dp_aggregates_privately(Query *query)
-{
-	DpSplitContext cxt = {0};
-	CollectContext collected = {.cxt = &cxt};
-
-	if (query->hasAggs)
-		collect_aggregates(query, &collected);
-	return collected.first != NULL;
-}
 
 /* ------------------------------------------------------------------------
  * Shape of the level
@@ -213,7 +86,7 @@ refuse_exact(DpSplitContext *cxt, Aggref *agg, const char *table)
 
 /* what the level releases, without grouping sets; query itself stays as it is */
 static DpLevel *
-release_level(DpSplitContext *cxt, Query *query, int where, CollectContext *collected, bool always)
+release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, bool always)
 {
 	DpLevel    *level = palloc0(sizeof(DpLevel));
 	DpRelease  *release = dp_make_release();
@@ -234,7 +107,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, CollectContext *coll
 	dp_add_keys(level);
 	/* flattening has changed the aggregates, too */
 	collected->aggs = NIL;
-	collect_aggregates(query, collected);
+	dp_collect_aggregates(query, collected);
 	foreach(lc, collected->aggs)
 		dp_add_aggregate(level, lfirst(lc));
 	dp_number_outputs(level, collected->aggs, dp_collect_error_functions(query));
@@ -252,7 +125,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, CollectContext *coll
 }
 
 static List *
-release_sets(DpSplitContext *cxt, Query *query, int where, CollectContext *collected, bool always, List *sets)
+release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, bool always, List *sets)
 {
 	List	   *levels = NIL;
 	ListCell   *lc;
@@ -273,7 +146,7 @@ release_sets(DpSplitContext *cxt, Query *query, int where, CollectContext *colle
 }
 
 static void
-split_level(DpSplitContext *cxt, Index rti, CollectContext *collected, bool always)
+split_level(DpSplitContext *cxt, Index rti, DpCollected *collected, bool always)
 {
 	Query	   *query = cxt->scope->query;
 	int			where = level_location(query, rti);
@@ -303,7 +176,7 @@ split_level(DpSplitContext *cxt, Index rti, CollectContext *collected, bool alwa
 }
 
 static void
-refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base, CollectContext *collected)
+refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base, DpCollected *collected)
 {
 	Query	   *query = cxt->scope->query;
 	const char *name = get_rel_name(base->relid);
@@ -369,7 +242,7 @@ static void
 process_level(DpSplitContext *cxt)
 {
 	Query	   *query = cxt->scope->query;
-	CollectContext collected = {.cxt = cxt};
+	DpCollected collected = {.cxt = cxt};
 	RangeTblEntry *base;
 	Index		unreadable;
 	Index		rti;
@@ -377,7 +250,7 @@ process_level(DpSplitContext *cxt)
 
 	dp_check_change(cxt, query);
 	check_sequences(cxt, query);
-	collect_aggregates(query, &collected);
+	dp_collect_aggregates(query, &collected);
 	always = collected.first != NULL;
 	rti = dp_reads_rows(cxt->scope, always, &base);
 	if (rti == 0)
@@ -394,7 +267,7 @@ process_level(DpSplitContext *cxt)
 		collected.standard = true;
 		collected.first = collected.other = NULL;
 		collected.aggs = NIL;
-		collect_aggregates(query, &collected);
+		dp_collect_aggregates(query, &collected);
 	}
 	if (query->commandType != CMD_SELECT)
 	{

@@ -17,20 +17,13 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "guard/read/read.h"
+#include "guard/rewrite.h"
 #include "guard/verify.h"
 #include "miscadmin.h"
 #include "parser/parsetree.h"
 
 static void verify_query(DpVerify *outer, Query *query, DpPlace place);
-
-void
-dp_unverified(const char *what, Node *node)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DP_NOT_RELEASABLE),
-			 errmsg("private query could not be verified: %s (node type %d); this is a bug of dp_cdp, please report it",
-					what, node ? (int) nodeTag(node) : 0)));
-}
 
 /* ------------------------------------------------------------------------
  * Range table and join tree

@@ -34,6 +34,15 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+void
+dp_unverified(const char *what, Node *node)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 errmsg("private query could not be verified: %s (node type %d); this is a bug of dp_cdp, please report it",
+					what, node ? (int) nodeTag(node) : 0)));
+}
+
 /* functions and aggregates of schema dp_cdp, beside try_* */
 static const struct
 {

@@ -18,7 +18,7 @@ import os
 import sys
 
 # who owns what is asked of a finished query, too, and would refuse what is the analyst's
-OWNERS = ('src/guard/vet/trusted.c', 'trust_walker((Node *) release->inner_query, &c);', ';')
+OWNERS = ('src/guard/trusted.c', 'trust_walker((Node *) release->inner_query, &c);', ';')
 GATE = ('src/guard/split.c', 'dp_verify_inner(level);', ';')
 
 MUTANTS = {

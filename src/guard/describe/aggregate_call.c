@@ -19,7 +19,7 @@
 #include "base/compat.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
-#include "guard/level.h"
+#include "guard/describe/describe.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"

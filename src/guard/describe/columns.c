@@ -13,7 +13,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "guard/level.h"
+#include "guard/describe/describe.h"
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -77,7 +77,7 @@ dp_expression_text(DpLevel *level, Node *expr)
 bool
 dp_is_unit(DpLevel *level, Node *expr)
 {
-	return list_member(level->from.unit_vars, expr);
+	return list_member(level->from.unit.vars, expr);
 }
 
 static bool
@@ -86,7 +86,7 @@ undetermined_walker(Node *node, DpFrom *from)
 	if (node == NULL)
 		return false;
 	if (IsA(node, Var))
-		return ((Var *) node)->varlevelsup == 0 && !bms_is_member(((Var *) node)->varno, from->determined);
+		return ((Var *) node)->varlevelsup == 0 && !bms_is_member(((Var *) node)->varno, from->unit.determined);
 	return expression_tree_walker(node, undetermined_walker, from);
 }
 

@@ -16,7 +16,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "guard/level.h"
+#include "guard/describe/describe.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_func.h"
@@ -48,8 +48,7 @@ look_up(ExpandContext *c)
 static Node *
 stddev_of(Node *arg, ExpandContext *c)
 {
-	while (IsA(arg, RelabelType))
-		arg = (Node *) ((RelabelType *) arg)->arg;
+	arg = dp_strip_relabel(arg);
 	if (!IsA(arg, Aggref))
 		return dp_propagate_error(c->cxt, arg, c->standard, c->stddev);
 	if (dp_find_aggregate(((Aggref *) arg)->aggfnoid, c->standard) == NULL)

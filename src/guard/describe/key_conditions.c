@@ -37,20 +37,6 @@
  * ------------------------------------------------------------------------
  */
 
-static Node *
-without_labels(Node *node)
-{
-	for (;;)
-	{
-		if (IsA(node, RelabelType))
-			node = (Node *) ((RelabelType *) node)->arg;
-		else if (IsA(node, CollateExpr))
-			node = (Node *) ((CollateExpr *) node)->arg;
-		else
-			return node;
-	}
-}
-
 static Oid
 order_of(Oid type)
 {
@@ -94,7 +80,7 @@ is_comparison(Node *node, Node *key, Comparison *result)
 		opno = ((OpExpr *) node)->opno;
 		left = linitial(((OpExpr *) node)->args);
 		right = lsecond(((OpExpr *) node)->args);
-		if (!equal(without_labels(left), key))
+		if (!equal(dp_strip_labels(left), key))
 		{
 			Node	   *swap = left;
 
@@ -105,7 +91,7 @@ is_comparison(Node *node, Node *key, Comparison *result)
 	}
 	else
 		return false;
-	if (!OidIsValid(opno) || !equal(without_labels(left), key) || dp_is_unfoldable(right, NULL))
+	if (!OidIsValid(opno) || !equal(dp_strip_labels(left), key) || dp_is_unfoldable(right, NULL))
 		return false;
 	result->strategy = strategy_of(opno, exprType(key));
 	result->type = exprType(left);
@@ -214,7 +200,7 @@ add_listed(DpKeyValues *domain, Node *condition, Node *key)
 	}
 	else if (IsA(condition, NullTest) && ((NullTest *) condition)->nulltesttype == IS_NULL &&
 			 !((NullTest *) condition)->argisrow &&
-			 equal(without_labels((Node *) ((NullTest *) condition)->arg), key))
+			 equal(dp_strip_labels((Node *) ((NullTest *) condition)->arg), key))
 	{
 		domain->null_key = true;
 		return true;
@@ -287,7 +273,7 @@ dp_key_values_from_conditions(DpKeyValues *domain, Node *key, List *conditions)
 	Bounds		bounds = {0};
 	ListCell   *lc;
 
-	key = without_labels(key);
+	key = dp_strip_labels(key);
 	foreach(lc, conditions)
 		if (add_listed(domain, lfirst(lc), key))
 			return true;
@@ -393,7 +379,7 @@ sees_form(Node *node, FormContext *c)
 		return expression_tree_walker(node, sees_form, c);
 	foreach(lc, args)
 	{
-		Node	   *arg = without_labels(lfirst(lc));
+		Node	   *arg = dp_strip_labels(lfirst(lc));
 
 		if (!IsA(arg, Param) && sees_form(arg, c))
 			return true;
@@ -445,8 +431,8 @@ dp_key_values_restrict(DpKeyValues *domain, Node *key, DpLevel *level)
 	int			kept = 0;
 
 	/* not a varchar that is a key as character, which takes other values for equal */
-	if (order_of(exprType(without_labels(key))) == order_of(domain->type))
-		key = without_labels(key);
+	if (order_of(exprType(dp_strip_labels(key))) == order_of(domain->type))
+		key = dp_strip_labels(key);
 	/* a constant key stands in conditions for nothing but itself */
 	if (!dp_is_unfoldable(key, NULL))
 		return;

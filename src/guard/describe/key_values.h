@@ -26,6 +26,9 @@ typedef struct DpKeyValues
 /* integers are listed only if they are at most so many */
 #define DP_MAX_KEY_RANGE 10000
 
+/* Starts an empty list of values of key. */
+extern void dp_key_values_start(DpKeyValues *domain, DpReleaseKey *key);
+
 /* adds a value in its canonical form, unless no row can have it */
 extern void dp_key_values_add(DpKeyValues *domain, Datum value);
 

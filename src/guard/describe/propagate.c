@@ -20,7 +20,7 @@
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type_d.h"
-#include "guard/level.h"
+#include "guard/describe/describe.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"

@@ -14,7 +14,8 @@
 
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
-#include "guard/level.h"
+#include "guard/describe/describe.h"
+#include "guard/read/read.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"

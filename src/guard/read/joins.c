@@ -43,11 +43,7 @@ typedef struct JoinSide
 {
 	Bitmapset  *rels;
 	bool		is_private;
-	List	   *units;
-	List	   *unit_vars;
-	bool		one_row;
-	bool		may_repeat;
-	Bitmapset  *determined;
+	DpRowUnit	unit;
 	Index		leaf;			/* it is this one entry; 0: a join */
 } JoinSide;
 
@@ -65,14 +61,6 @@ static JoinSide *analyse(JoinContext *c, Node *node);
  * Conditions
  * ------------------------------------------------------------------------
  */
-
-Node *
-dp_strip_relabel(Node *node)
-{
-	while (IsA(node, RelabelType))
-		node = (Node *) ((RelabelType *) node)->arg;
-	return node;
-}
 
 /*
  * The operator is the equality of the Var's own type, by which units are told
@@ -170,7 +158,7 @@ location_of(JoinContext *c, List *conditions)
 static const char *
 unit_name(JoinContext *c, JoinSide *side)
 {
-	Var		   *var = linitial_node(Var, side->unit_vars);
+	Var		   *var = linitial_node(Var, side->unit.vars);
 
 	return psprintf("%s.%s", quote_identifier(side_name(c, side)),
 					quote_identifier(get_rte_attribute_name(rt_fetch(var->varno, c->query->rtable),
@@ -182,11 +170,11 @@ refuse_unconnected(JoinContext *c, JoinSide *a, JoinSide *b, List *conditions)
 {
 	DpSplitContext *cxt = c->cxt;
 
-	if (a->unit_vars == NIL || b->unit_vars == NIL)
+	if (a->unit.vars == NIL || b->unit.vars == NIL)
 		dp_refuse_at(location_of(c, conditions),
 					 errmsg("each row of protected table \"%s\" is a privacy unit by itself; "
 							"join it with tables that are not protected, not with \"%s\"",
-							side_name(c, a->unit_vars ? b : a), side_name(c, a->unit_vars ? a : b)));
+							side_name(c, a->unit.vars ? b : a), side_name(c, a->unit.vars ? a : b)));
 	dp_refuse_at(location_of(c, conditions),
 				 errmsg("protected tables \"%s\" and \"%s\" can be joined only on their privacy units; add %s = %s to the join's condition",
 						side_name(c, a), side_name(c, b), unit_name(c, a), unit_name(c, b)));
@@ -244,15 +232,15 @@ connect_private(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 
 			if (!side->is_private || bms_is_subset(side->rels, joined->rels))
 				continue;
-			if (joined->rels != NULL && !any_equates(conditions, joined->unit_vars, side->unit_vars))
+			if (joined->rels != NULL && !any_equates(conditions, joined->unit.vars, side->unit.vars))
 				continue;
 			if (joined->rels == NULL)
-				joined->units = side->units;
+				joined->unit.exprs = side->unit.exprs;
 			joined->rels = bms_add_members(joined->rels, side->rels);
-			joined->unit_vars = list_concat_copy(joined->unit_vars, side->unit_vars);
-			joined->may_repeat |= side->may_repeat;
-			joined->one_row &= side->one_row;
-			joined->determined = bms_add_members(joined->determined, side->determined);
+			joined->unit.vars = list_concat_copy(joined->unit.vars, side->unit.vars);
+			joined->unit.may_repeat |= side->unit.may_repeat;
+			joined->unit.one_row &= side->unit.one_row;
+			joined->unit.determined = bms_add_members(joined->unit.determined, side->unit.determined);
 			progress = true;
 		}
 	}
@@ -294,10 +282,10 @@ connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 		if (next == NULL)
 			refuse_cross_join(c, left, conditions);
 		joined->rels = bms_add_members(joined->rels, next->rels);
-		joined->may_repeat |= !unique;
+		joined->unit.may_repeat |= !unique;
 		/* the same row for all rows of a unit */
-		if (unique && dp_at_most_one_row(c->leaves[next->leaf].relid, next->leaf, conditions, joined->determined))
-			joined->determined = bms_add_members(joined->determined, next->rels);
+		if (unique && dp_at_most_one_row(c->leaves[next->leaf].relid, next->leaf, conditions, joined->unit.determined))
+			joined->unit.determined = bms_add_members(joined->unit.determined, next->rels);
 	}
 }
 
@@ -312,7 +300,7 @@ analyse_inner(JoinContext *c, Node *node)
 
 	collect_inner(node, &parts, &conditions);
 	joined = palloc0(sizeof(JoinSide));
-	joined->one_row = true;
+	joined->unit.one_row = true;
 	foreach(lc, parts)
 	{
 		JoinSide   *side = analyse(c, lfirst(lc));
@@ -346,6 +334,7 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 	JoinSide   *joined = palloc0(sizeof(JoinSide));
 	List	   *conditions = make_ands_implicit((Expr *) join->quals);
 	Oid			relid = inner->leaf ? c->leaves[inner->leaf].relid : InvalidOid;
+	bool		repeats = false;
 
 	joined->rels = bms_union(outer->rels, inner->rels);
 	if (!outer->is_private && !inner->is_private)
@@ -363,21 +352,18 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 
 	if (inner->is_private)
 	{
-		if (!any_equates(conditions, outer->unit_vars, inner->unit_vars))
+		if (!any_equates(conditions, outer->unit.vars, inner->unit.vars))
 			refuse_unconnected(c, outer, inner, conditions);
 	}
 	else if (!any_connects(conditions, outer->rels, inner->rels))
 		refuse_cross_join(c, inner, conditions);
 	else
-		joined->may_repeat = !OidIsValid(relid) ||
-			!dp_at_most_one_row(relid, inner->leaf, conditions, outer->rels);
+		repeats = !OidIsValid(relid) || !dp_at_most_one_row(relid, inner->leaf, conditions, outer->rels);
 	joined->is_private = true;
-	joined->units = outer->units;
-	joined->unit_vars = outer->unit_vars;
-	joined->may_repeat |= outer->may_repeat || inner->may_repeat;
-	joined->one_row = outer->one_row && (!inner->is_private || inner->one_row);
-	/* rows without a match have NULLs in their place */
-	joined->determined = outer->determined;
+	/* determined, too: rows without a match have NULLs in the place of the inner side */
+	joined->unit = outer->unit;
+	joined->unit.may_repeat |= repeats || inner->unit.may_repeat;
+	joined->unit.one_row &= !inner->is_private || inner->unit.one_row;
 	return joined;
 }
 
@@ -392,12 +378,9 @@ analyse(JoinContext *c, Node *node)
 
 		side->rels = bms_make_singleton(rti);
 		side->is_private = leaf->is_private;
-		side->units = leaf->units;
-		side->unit_vars = leaf->unit_vars;
-		side->may_repeat = leaf->may_repeat;
-		side->one_row = leaf->one_row;
-		if (leaf->is_private && leaf->one_row)
-			side->determined = bms_make_singleton(rti);
+		side->unit = leaf->unit;
+		if (leaf->is_private && leaf->unit.one_row)
+			side->unit.determined = bms_make_singleton(rti);
 		side->leaf = rti;
 		return side;
 	}
@@ -413,9 +396,5 @@ dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpFromItem *leaves, int wher
 	JoinSide   *all = analyse(&c, (Node *) from->query->jointree);
 
 	Assert(all->is_private);
-	from->units = all->units;
-	from->unit_vars = all->unit_vars;
-	from->may_repeat = all->may_repeat;
-	from->one_row = all->one_row;
-	from->determined = all->determined;
+	from->unit = all->unit;
 }

@@ -1,49 +1,119 @@
 /*-------------------------------------------------------------------------
  *
  * read.h
- *	  What the files share that find out what a level reads.
+ *	  What a level reads: rows of protected tables, whose they are, and what
+ *	  is read beside them.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef DP_SOURCE_H
-#define DP_SOURCE_H
+#ifndef DP_READ_H
+#define DP_READ_H
 
 #include "guard/level.h"
+
+/* ------------------------------------------------------------------------
+ * lineage.c
+ * ------------------------------------------------------------------------
+ */
+
+/* the table's column that an expression is, if it is just that */
+typedef struct DpColumnOrigin
+{
+	Oid			relid;
+	AttrNumber	attnum;
+	Oid			check_as_user;	/* who must be allowed to read it: InvalidOid:
+								 * who asks */
+	bool		is_protected;
+	bool		inherit;		/* with the rows of children and partitions */
+	bool		may_be_null;	/* also where the column is not: an outer join
+								 * may have no row of the table */
+} DpColumnOrigin;
+
+/*
+ * Follows a Var of level query through join aliases, subqueries and WITH
+ * references to a table's column.  scope may be NULL when there are no WITH
+ * references.  Returns false when expr is anything else, an aggregate say.
+ */
+extern bool dp_trace_column(Query *query, DpScope *scope, Node *expr, DpColumnOrigin *origin);
+
+/* Tells whether expr is a column that is NOT NULL; a plan notices when it no longer is. */
+extern bool dp_is_never_null(Query *query, Node *expr);
+
+/*
+ * Returns the WITH query that an entry of level scope names, and in owner the
+ * level that it belongs to; NULL for recursive ones and those that change data.
+ */
+extern CommonTableExpr *dp_find_cte(DpScope *scope, RangeTblEntry *rte, DpScope **owner);
+
+/* ------------------------------------------------------------------------
+ * private_rows.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Returns the number of the first entry of the level with rows of a protected
+ * table that would have to be released, 0 if there is none, and in base the
+ * table.  With always, tables count that the calling roles may read, too.
+ */
+extern Index dp_reads_rows(DpScope *scope, bool always, RangeTblEntry **base);
+
+/* Tells whether one entry of the level, rte, has such rows. */
+extern bool dp_entry_yields_rows(DpScope *scope, RangeTblEntry *rte, bool always);
+
+/* ------------------------------------------------------------------------
+ * unique.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Tells whether, for any values of the columns of entries known (and of
+ * constants and parameters), at most one row of the table that is entry rti
+ * satisfies all of the conditions.
+ */
+extern bool dp_at_most_one_row(Oid relid, Index rti, List *conditions, const Bitmapset *known);
+
+/* ------------------------------------------------------------------------
+ * public_rows.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Tells whether rte is an unprotected table that the inner plan may read
+ * directly, with the rights of run_as: nobody but PostgreSQL, superusers,
+ * run_as and the dataset's owner can make its planning or reading run code.
+ */
+extern bool dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owner);
+
+/*
+ * Turns entry rti of query, which reads nothing protected and refers to
+ * nothing outside of itself, into rows that are computed before the release is
+ * paid for, with the rights of who asks.  columns holds the numbers of the
+ * columns that are read.
+ */
+extern void dp_make_prefetch(DpRelease *release, Query *query, Index rti, const Bitmapset *columns);
+
+/* ------------------------------------------------------------------------
+ * joins.c
+ * ------------------------------------------------------------------------
+ */
 
 /* one entry of the join tree, by its number in the range table */
 typedef struct DpFromItem
 {
 	bool		is_private;
-	List	   *units;			/* as in DpFrom */
-	List	   *unit_vars;
-	bool		one_row;		/* a unit has at most one row of the entry: unlike
-								 * in DpFrom, whatever joins there are inside */
-	bool		may_repeat;		/* joins inside may repeat rows */
+	DpRowUnit	unit;			/* one_row: whatever joins there are inside */
 	Oid			relid;			/* a public table that is read directly */
 } DpFromItem;
 
-/* lineage.c */
-extern CommonTableExpr *dp_find_cte(DpScope *scope, RangeTblEntry *rte, DpScope **owner);
-
 /*
- * joins.c: finds the privacy unit of the rows of from, whose leaves are in
- * an array by rtindex.  ZC002 for joins in which a row could belong to two
- * units, or to none.
+ * Finds the privacy unit of the rows of from, whose leaves are in an array by
+ * rtindex.  ZC002, at location where at the latest, for joins in which a row
+ * could belong to two units, or to none.
  */
 extern void dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpFromItem *leaves, int where);
 
-/* private_rows.c: the same of one entry of the level */
-extern bool dp_entry_yields_rows(DpScope *scope, RangeTblEntry *rte, bool always);
-
-/*
- * private_rows.c: the first entry of the level, if any, with rows of a
- * protected table that would have to be released; always: also of tables that
- * the calling roles may read.  base: the table.
- */
-extern Index dp_reads_rows(DpScope *scope, bool always, RangeTblEntry **base);
-
 /* ------------------------------------------------------------------------
- * source.c, subquery.c, with_query.c: reading one level of the outer query
+ * source.c, subquery.c: one level of the outer query, and those below it
  * ------------------------------------------------------------------------
  */
 
@@ -55,49 +125,66 @@ typedef struct DpSource
 	List	   *inlined;		/* CommonTableExpr, once for each copy */
 } DpSource;
 
-/* fills level->from, allow, table and what the release knows about them */
+/* Fills level->from, allow, table and what the release knows about them. */
 extern void dp_read_source(DpLevel *level, DpScope *scope, bool always);
 
-/* from->query, at any depth; expressions: what else the level computes from its entries */
+/* Reads from->query, at any depth.  expressions: what else the level computes from its entries. */
 extern void dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow,
 						  Node *expressions);
 
-/* a subquery over protected tables, entry rti of query */
+/* Reads a subquery over protected tables, entry rti of query, and fills leaf. */
 extern void dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions,
 							 DpFromItem *leaf);
 
-/* rebuild.c: a SELECT without anything */
+/* ------------------------------------------------------------------------
+ * with_query.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Turns a reference to a WITH query into a subquery of its own; given: it is computed beforehand. */
+extern void dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool given);
+
+/* Does so, in a subquery that is computed beforehand, with all references to WITH queries outside of it. */
+extern void dp_inline_ctes_of(DpSource *s, DpScope *scope, Query *subquery);
+
+/* Clears cte if nothing names it any more; returns false then. */
+extern bool dp_keep_cte(Query *query, CommonTableExpr *cte);
+
+/* ------------------------------------------------------------------------
+ * rebuild.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Makes a SELECT without anything. */
 extern Query *dp_new_select(void);
 
 /*
- * rebuild.c: new nodes in place of the range table's; leaves: the entries of
- * the join tree, each a table, a subquery or a tuplestore by now
+ * Puts new nodes in place of the range table's.  leaves: the entries of the
+ * join tree, each a table, a subquery or a tuplestore by now.
  */
 extern void dp_rebuild_entries(DpSource *s, Query *query, const Bitmapset *leaves);
 
-/* rebuild.c: a new tree, its conditions vetted and total */
+/* Makes a new tree, its conditions vetted and in their safe form. */
 extern Node *dp_rebuild_join_tree(Node *node, const DpAllowContext *allow);
 
-/* rebuild.c: a new query over the range table and join tree of sub; the rest vetted and total */
+/* Makes a new query over the range table and join tree of sub; all else is vetted and made safe. */
 extern Query *dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow);
 
-/* numbers of the columns of entry rti that the level reads */
-extern Bitmapset *dp_columns_read(Query *query, Index rti, Node *expressions);
+/* ------------------------------------------------------------------------
+ * entries.c
+ * ------------------------------------------------------------------------
+ */
 
-/* an entry that refers to its neighbours, or to levels around it */
-extern bool dp_refers_outside(DpScope *scope, RangeTblEntry *rte);
-
-/* ZC002; what: a noun phrase */
-extern void dp_refuse_entry(DpSource *s, RangeTblEntry *rte, const char *what, const char *remedy);
-
-/* in place: Vars of joins and of group keys become what they stand for */
+/* Replaces, in place, Vars of joins and of group keys by what they stand for. */
 extern void dp_flatten_level(Query *query);
 
-/* a reference to a WITH query becomes a subquery of its own; given: computed beforehand */
-extern void dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool given);
-extern void dp_inline_ctes_of(DpSource *s, DpScope *scope, Query *subquery);
+/* Tells whether an entry refers to its neighbours, or to levels around it. */
+extern bool dp_refers_outside(DpScope *scope, RangeTblEntry *rte);
 
-/* clears WITH queries that nothing names any more; false if the CTE is one */
-extern bool dp_keep_cte(Query *query, CommonTableExpr *cte);
+/* Returns the numbers of the columns of entry rti that the join tree and expressions read. */
+extern Bitmapset *dp_columns_read(Query *query, Index rti, Node *expressions);
 
-#endif							/* DP_SOURCE_H */
+/* Raises ZC002.  what: a noun phrase; remedy: a sentence without capital and stop. */
+extern void dp_refuse_entry(DpSource *s, RangeTblEntry *rte, const char *what, const char *remedy);
+
+#endif							/* DP_READ_H */

@@ -35,11 +35,8 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
-#include "parser/parse_relation.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
-#include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -47,45 +44,6 @@
  * Entries
  * ------------------------------------------------------------------------
  */
-
-void
-dp_flatten_level(Query *query)
-{
-	dp_flatten_group_keys(query);
-	query->targetList = (List *) dp_flatten_joins(query, (Node *) query->targetList);
-	query->havingQual = dp_flatten_joins(query, query->havingQual);
-	query->jointree = (FromExpr *) dp_flatten_joins(query, (Node *) query->jointree);
-}
-
-/* an entry that refers to its neighbours, or to levels around it */
-bool
-dp_refers_outside(DpScope *scope, RangeTblEntry *rte)
-{
-	Index		up = 0;
-
-	if (rte->lateral)
-		return true;
-	if (rte->rtekind == RTE_VALUES)
-	{
-		for (; scope != NULL; scope = scope->outer)
-			if (contain_vars_of_level((Node *) rte->values_lists, up++))
-				return true;
-		return false;
-	}
-	for (; scope != NULL; scope = scope->outer)
-		if (contain_vars_of_level((Node *) rte->subquery, ++up))
-			return true;
-	return false;
-}
-
-void
-dp_refuse_entry(DpSource *s, RangeTblEntry *rte, const char *what, const char *remedy)
-{
-	DpSplitContext *cxt = s->cxt;
-
-	dp_refuse_at(s->level->where, errmsg("%s \"%s\" cannot be joined with protected rows; %s",
-							what, rte->eref->aliasname, remedy));
-}
 
 /* something public, computed beforehand */
 static void
@@ -216,14 +174,14 @@ read_protected(DpSource *s, Query *query, Index rti, DpFromItem *leaf)
 					 errmsg("the privacy unit of table \"%s\" is missing; "
 							"its owner must protect it anew with dp_cdp.protect_table",
 							get_rel_name(rte->relid))));
-		leaf->units = list_make1(table_var(rti, rte->relid, unit));
-		leaf->unit_vars = leaf->units;
-		leaf->one_row = is_unique(rte->relid, linitial(leaf->units));
+		leaf->unit.exprs = list_make1(table_var(rti, rte->relid, unit));
+		leaf->unit.vars = leaf->unit.exprs;
+		leaf->unit.one_row = is_unique(rte->relid, linitial(leaf->unit.exprs));
 	}
 	else
 	{
-		leaf->one_row = true;
-		leaf->units = list_make2(makeVar(rti, TableOidAttributeNumber, OIDOID, -1, InvalidOid, 0),
+		leaf->unit.one_row = true;
+		leaf->unit.exprs = list_make2(makeVar(rti, TableOidAttributeNumber, OIDOID, -1, InvalidOid, 0),
 								 makeVar(rti, SelfItemPointerAttributeNumber, TIDOID, -1, InvalidOid, 0));
 	}
 	rte->securityQuals = NIL;
@@ -317,7 +275,7 @@ check_row_units(DpLevel *level)
 	DpSplitContext *cxt = level->cxt;
 	ListCell   *lc;
 
-	if (level->from.unit_vars != NIL || !level->from.may_repeat)
+	if (level->from.unit.vars != NIL || !level->from.unit.may_repeat)
 		return;
 	foreach(lc, find_all_inheritors(level->release->relid, AccessShareLock, NULL))
 		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
@@ -372,5 +330,5 @@ dp_read_source(DpLevel *level, DpScope *scope, bool always)
 	dp_read_level(&s, &inner, &level->from, &level->allow, (Node *) read);
 	query->cteList = NIL;
 	check_row_units(level);
-	level->release->has_unit = !level->from.one_row || level->from.may_repeat;
+	level->release->has_unit = !level->from.unit.one_row || level->from.unit.may_repeat;
 }

@@ -15,69 +15,14 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "access/transam.h"
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
-#include "utils/lsyscache.h"
-
-/* ------------------------------------------------------------------------
- * Columns that are read
- * ------------------------------------------------------------------------
- */
-
-typedef struct ColumnContext
-{
-	Index		rti;
-	int			sublevels;
-	Bitmapset  *columns;		/* offset by FirstLowInvalidHeapAttributeNumber */
-} ColumnContext;
-
-static bool
-column_walker(Node *node, ColumnContext *c)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-	{
-		Var		   *var = (Var *) node;
-
-		if (var->varno == c->rti && var->varlevelsup == c->sublevels)
-			c->columns = bms_add_member(c->columns,
-										var->varattno - FirstLowInvalidHeapAttributeNumber);
-		return false;
-	}
-	if (IsA(node, Query))
-	{
-		c->sublevels++;
-		query_tree_walker((Query *) node, column_walker, c, 0);
-		c->sublevels--;
-		return false;
-	}
-	return expression_tree_walker(node, column_walker, c);
-}
-
-Bitmapset *
-dp_columns_read(Query *query, Index rti, Node *expressions)
-{
-	ColumnContext c = {rti, 0, NULL};
-	Bitmapset  *columns = NULL;
-	int			i = -1;
-
-	column_walker(expressions, &c);
-	column_walker((Node *) query->jointree, &c);
-	while ((i = bms_next_member(c.columns, i)) >= 0)
-		if (i + FirstLowInvalidHeapAttributeNumber > 0)
-			columns = bms_add_member(columns, i + FirstLowInvalidHeapAttributeNumber);
-	return columns;
-}
 
 /* ------------------------------------------------------------------------
  * Subqueries
@@ -168,12 +113,12 @@ hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, 
 		else
 		{
 			shown = lappend(shown, tle);
-			if (list_member(from->unit_vars, tle->expr))
-				leaf->unit_vars = lappend(leaf->unit_vars, output_var(rti, tle));
+			if (list_member(from->unit.vars, tle->expr))
+				leaf->unit.vars = lappend(leaf->unit.vars, output_var(rti, tle));
 		}
 	}
 	/* named as the table's column, for messages */
-	foreach(lc, from->units)
+	foreach(lc, from->unit.exprs)
 	{
 		Var		   *unit = lfirst_node(Var, lc);
 		char	   *name = get_rte_attribute_name(rt_fetch(unit->varno, sub->rtable), unit->varattno);
@@ -182,9 +127,9 @@ hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, 
 
 		shown = lappend(shown, tle);
 		rte->eref->colnames = lappend(rte->eref->colnames, makeString(tle->resname));
-		leaf->units = lappend(leaf->units, output_var(rti, tle));
-		if (from->unit_vars != NIL)
-			leaf->unit_vars = lappend(leaf->unit_vars, output_var(rti, tle));
+		leaf->unit.exprs = lappend(leaf->unit.exprs, output_var(rti, tle));
+		if (from->unit.vars != NIL)
+			leaf->unit.vars = lappend(leaf->unit.vars, output_var(rti, tle));
 	}
 	foreach(lc, hidden)
 	{
@@ -207,7 +152,7 @@ check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from)
 
 		/* another equality might take several units for one */
 		if (clause->eqop < FirstGenbkiObjectId &&
-			list_member(from->unit_vars, get_sortgroupclause_tle(clause, sub->targetList)->expr))
+			list_member(from->unit.vars, get_sortgroupclause_tle(clause, sub->targetList)->expr))
 			return;
 	}
 	dp_refuse_at(exprLocation((Node *) sub->targetList),
@@ -221,7 +166,7 @@ groups_by_nothing_else(Query *sub, DpFrom *from)
 	ListCell   *lc;
 
 	foreach(lc, sub->groupClause)
-		if (!list_member(from->unit_vars, get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr))
+		if (!list_member(from->unit.vars, get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr))
 			return false;
 	return true;
 }
@@ -264,7 +209,7 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 	hand_up_units(s->cxt, rte, rti, &from, leaf);
 	leaf->is_private = true;
 	/* of a unit's rows, an aggregation by the unit alone makes one; joins inside may have repeated the one */
-	leaf->one_row = allow.unit_aggregates ? groups_by_nothing_else(sub, &from) :
-		from.one_row && !from.may_repeat;
-	leaf->may_repeat = !allow.unit_aggregates && from.may_repeat;
+	leaf->unit.one_row = allow.unit_aggregates ? groups_by_nothing_else(sub, &from) :
+		from.unit.one_row && !from.unit.may_repeat;
+	leaf->unit.may_repeat = !allow.unit_aggregates && from.unit.may_repeat;
 }

@@ -23,7 +23,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
-#include "guard/level.h"
+#include "guard/read/read.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -79,8 +79,7 @@ dp_is_fixed(Node *node, DpUniqueContext *cxt)
 static bool
 dp_is_column(Node *node, AttrNumber attnum, DpUniqueContext *cxt)
 {
-	while (IsA(node, RelabelType))
-		node = (Node *) ((RelabelType *) node)->arg;
+	node = dp_strip_relabel(node);
 	return IsA(node, Var) && ((Var *) node)->varlevelsup == 0 &&
 		((Var *) node)->varno == cxt->rti && ((Var *) node)->varattno == attnum;
 }

@@ -13,14 +13,12 @@
  */
 #include "postgres.h"
 
-#include "base/errors.h"
 #include "catalog/pg_type_d.h"
 #include "guard/vet/allow.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
@@ -74,24 +72,6 @@ dp_type_is_key(Oid type)
 		type != INTERVALOID && type != TIMETZOID && type != CASHOID;
 }
 
-void
-dp_allow_group_key(Node *expr, const DpAllowContext *cxt)
-{
-	Oid			type = exprType(expr);
-
-	dp_allow_expr(expr, cxt);
-	if (!dp_type_is_key(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("values of type %s cannot be group keys of a private query, because equal values may print differently; %s",
-						format_type_be(type),
-						type == INTERVALOID ? "group by extract(epoch from ...) or another field" :
-						type == TIMETZOID ? "cast to time" :
-						type == CASHOID ? "cast to numeric outside of the table" :
-						"group by a number, a string, a date or an enum"),
-				 dp_error_position(cxt->source_text, exprLocation(expr))));
-}
-
 static Node *
 dp_wrap(Oid funcid, Node *expr)
 {
@@ -131,25 +111,6 @@ dp_canonical_key(Node *expr)
  * Group keys of subqueries
  * ------------------------------------------------------------------------
  */
-
-void
-dp_allow_subquery_keys(Query *sub, const DpAllowContext *cxt)
-{
-	ListCell   *lc;
-
-	foreach(lc, sub->groupClause)
-	{
-		Node	   *expr = get_sortgroupclause_expr(lfirst(lc), sub->targetList);
-
-		/* of the others that are no keys of a release, equal values are the same */
-		if (exprType(expr) == INTERVALOID)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_NOT_RELEASABLE),
-					 errmsg("values of type interval cannot be told apart by GROUP BY or DISTINCT in a subquery over protected rows, "
-							"because equal values may be written differently; group by extract(epoch from ...) or another field"),
-					 dp_error_position(cxt->source_text, exprLocation(expr))));
-	}
-}
 
 /* keys: as they stand */
 static Node *

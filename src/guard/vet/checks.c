@@ -195,6 +195,24 @@ dp_is_time_function(SQLValueFunction *function)
 	}
 }
 
+static bool
+dp_reads_walker(Node *node, const Bitmapset *rtindexes)
+{
+	if (node == NULL)
+		return false;
+	check_stack_depth();
+	if (IsA(node, Var))
+		return ((Var *) node)->varlevelsup == 0 &&
+			(rtindexes == NULL || bms_is_member(((Var *) node)->varno, rtindexes));
+	return expression_tree_walker(node, dp_reads_walker, (void *) rtindexes);
+}
+
+bool
+dp_reads_columns(Node *expr, const Bitmapset *rtindexes)
+{
+	return dp_reads_walker(expr, rtindexes);
+}
+
 /*
  * Finds what keeps an expression from being evaluated at once: anything that
  * depends on rows, parameters or time, or is not PostgreSQL's own.

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * checks.c
+ * vet.c
  *	  Decides whether an expression may run on raw rows, and makes it total.
  *
  * Invariants:
@@ -16,11 +16,13 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/errors.h"
 #include "catalog/pg_type_d.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -425,20 +427,39 @@ dp_make_safe(Node *expr, const DpAllowContext *cxt)
 	return dp_vet_whole(expr, cxt);
 }
 
-static bool
-dp_reads_walker(Node *node, const Bitmapset *rtindexes)
+void
+dp_allow_group_key(Node *expr, const DpAllowContext *cxt)
 {
-	if (node == NULL)
-		return false;
-	check_stack_depth();
-	if (IsA(node, Var))
-		return ((Var *) node)->varlevelsup == 0 &&
-			(rtindexes == NULL || bms_is_member(((Var *) node)->varno, rtindexes));
-	return expression_tree_walker(node, dp_reads_walker, (void *) rtindexes);
+	Oid			type = exprType(expr);
+
+	dp_allow_expr(expr, cxt);
+	if (!dp_type_is_key(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("values of type %s cannot be group keys of a private query, because equal values may print differently; %s",
+						format_type_be(type),
+						type == INTERVALOID ? "group by extract(epoch from ...) or another field" :
+						type == TIMETZOID ? "cast to time" :
+						type == CASHOID ? "cast to numeric outside of the table" :
+						"group by a number, a string, a date or an enum"),
+				 dp_error_position(cxt->source_text, exprLocation(expr))));
 }
 
-bool
-dp_reads_columns(Node *expr, const Bitmapset *rtindexes)
+void
+dp_allow_subquery_keys(Query *sub, const DpAllowContext *cxt)
 {
-	return dp_reads_walker(expr, rtindexes);
+	ListCell   *lc;
+
+	foreach(lc, sub->groupClause)
+	{
+		Node	   *expr = get_sortgroupclause_expr(lfirst(lc), sub->targetList);
+
+		/* of the others that are no keys of a release, equal values are the same */
+		if (exprType(expr) == INTERVALOID)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("values of type interval cannot be told apart by GROUP BY or DISTINCT in a subquery over protected rows, "
+							"because equal values may be written differently; group by extract(epoch from ...) or another field"),
+					 dp_error_position(cxt->source_text, exprLocation(expr))));
+	}
 }

@@ -1,0 +1,349 @@
+/*-------------------------------------------------------------------------
+ *
+ * declared_keys.c
+ *	  Which values a key can have.
+ *
+ * Invariant: nothing here depends on rows of protected tables.  Values come
+ * from the policy, from tables that are not protected and that who asks may
+ * read, and from the text of the query.  The release shows every one of them,
+ * with noise around 0 where no row has it, and shows no other; so which of
+ * them the protected rows have is not told.
+ *
+ * A domain that is too small costs rows, which are left out, and one that is
+ * too large shows empty groups; neither costs privacy.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "base/compat.h"
+#include "catalog/pg_type_d.h"
+#include "guard/describe/describe.h"
+#include "guard/describe/key_values.h"
+#include "guard/read/read.h"
+#include "guard/vet/vet.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+/* ------------------------------------------------------------------------
+ * Columns
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Column of a table that is not protected, also if rows are computed
+ * beforehand or come from a subquery, which may leave some out.  A view shows
+ * values on its own terms: only its text, not who asks, may read the table.
+ */
+static DpColumn *
+public_column(DpLevel *level, Var *var, DpColumnOrigin *origin)
+{
+	RangeTblEntry *rte;
+	Oid			reader;
+
+	if (!dp_trace_column(level->query, NULL, (Node *) var, origin) || origin->is_protected)
+		return NULL;
+	rte = rt_fetch(var->varno, level->query->rtable);
+	if (rte->rtekind != RTE_RELATION && OidIsValid(origin->check_as_user))
+		return NULL;
+	reader = OidIsValid(origin->check_as_user) ? origin->check_as_user : GetUserId();
+	return dp_policy_public_column(origin->relid, origin->attnum, origin->inherit, reader);
+}
+
+static bool
+add_column(DpLevel *level, Var *var, DpKeyValues *domain)
+{
+	DpColumnOrigin origin;
+	DpColumn   *column;
+
+	if (dp_trace_column(level->from.query, NULL, (Node *) var, &origin) && origin.is_protected)
+		/* who asks, not a view's owner: what the view shows is not what the key refers to */
+		column = dp_policy_column(origin.relid, origin.attnum, GetUserId());
+	else
+		column = public_column(level, var, &origin);
+	if (column == NULL || !column->has_keys || column->keytype != var->vartype)
+		return false;
+	for (int i = 0; i < column->nkeys; i++)
+	{
+		if (column->key_nulls[i])
+			domain->null_key = true;
+		else
+			dp_key_values_add(domain, column->keys[i]);
+	}
+	if (origin.may_be_null)
+		domain->null_key = true;
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Functions of few values
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct FieldRange
+{
+	const char *name;
+	int			low;
+	int			high;
+} FieldRange;
+
+static const FieldRange field_ranges[] = {
+	{"month", 1, 12},
+	{"quarter", 1, 4},
+	{"week", 1, 53},
+	{"day", 1, 31},
+	{"doy", 1, 366},
+	{"dow", 0, 6},
+	{"isodow", 1, 7},
+	{"hour", 0, 23},
+	{"minute", 0, 59},
+};
+
+static Const *
+constant_argument(FuncExpr *call, int n)
+{
+	Node	   *arg = list_nth(call->args, n);
+	Const	   *constant = dp_is_unfoldable(arg, NULL) ? NULL : dp_fold(arg);
+
+	return constant == NULL || constant->constisnull ? NULL : constant;
+}
+
+/* all of them may be NULL, for infinity and what is not a number */
+static bool
+add_results(FuncExpr *call, DpKeyValues *domain)
+{
+	Const	   *constant;
+	char	   *field;
+	int			midnight = 0;
+
+	switch (call->funcid)
+	{
+		case F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4:
+		case F_WIDTH_BUCKET_NUMERIC_NUMERIC_NUMERIC_INT4:
+			constant = constant_argument(call, 3);
+			if (constant == NULL || DatumGetInt32(constant->constvalue) < 1)
+				return false;
+			domain->null_key = true;
+			return dp_key_values_add_range(domain, 0, (int64) DatumGetInt32(constant->constvalue) + 1);
+		case F_EXTRACT_TEXT_TIME:
+		case F_DATE_PART_TEXT_TIME:
+			/* 24:00 is a time of the day */
+			midnight = 1;
+			break;
+		case F_EXTRACT_TEXT_DATE:
+		case F_EXTRACT_TEXT_TIMESTAMP:
+		case F_EXTRACT_TEXT_TIMESTAMPTZ:
+		case F_DATE_PART_TEXT_DATE:
+		case F_DATE_PART_TEXT_TIMESTAMP:
+		case F_DATE_PART_TEXT_TIMESTAMPTZ:
+			break;
+		default:
+			return false;
+	}
+	constant = constant_argument(call, 0);
+	if (constant == NULL)
+		return false;
+	field = TextDatumGetCString(constant->constvalue);
+	for (int i = 0; i < lengthof(field_ranges); i++)
+	{
+		const FieldRange *range = &field_ranges[i];
+
+		if (pg_strcasecmp(field, range->name) == 0)
+		{
+			domain->null_key = true;
+			return dp_key_values_add_range(domain, range->low,
+									   range->high + (strcmp(range->name, "hour") == 0 ? midnight : 0));
+		}
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------------
+ * Expressions
+ * ------------------------------------------------------------------------
+ */
+
+static bool add_values(DpLevel *level, Node *expr, DpKeyValues *domain);
+
+static bool
+add_cases(DpLevel *level, CaseExpr *cases, DpKeyValues *domain)
+{
+	ListCell   *lc;
+
+	foreach(lc, cases->args)
+		if (!add_values(level, (Node *) lfirst_node(CaseWhen, lc)->result, domain))
+			return false;
+	if (cases->defresult == NULL)
+	{
+		domain->null_key = true;
+		return true;
+	}
+	return add_values(level, (Node *) cases->defresult, domain);
+}
+
+/* a column whose declared keys are without NULL may still have NULLs: all arguments count */
+static bool
+add_coalesced(DpLevel *level, CoalesceExpr *coalesce, DpKeyValues *domain)
+{
+	bool		null_before = domain->null_key;
+	bool		null_everywhere = true;
+	ListCell   *lc;
+
+	foreach(lc, coalesce->args)
+	{
+		domain->null_key = false;
+		if (!add_values(level, lfirst(lc), domain))
+			return false;
+		null_everywhere &= domain->null_key;
+	}
+	domain->null_key = null_before || null_everywhere;
+	return true;
+}
+
+/* adds the values of expr, which is of the domain's type but for a relabelling */
+static bool
+add_values(DpLevel *level, Node *expr, DpKeyValues *domain)
+{
+	bool		known = false;
+
+	check_stack_depth();
+	if (!dp_is_unfoldable(expr, NULL))
+	{
+		Const	   *constant = dp_fold(expr);
+
+		if (constant->constisnull)
+			domain->null_key = true;
+		else
+			dp_key_values_add(domain, constant->constvalue);
+		return true;
+	}
+	switch (nodeTag(expr))
+	{
+		case T_Var:
+			known = add_column(level, (Var *) expr, domain);
+			break;
+		case T_RelabelType:
+			known = add_values(level, (Node *) ((RelabelType *) expr)->arg, domain);
+			break;
+		case T_CollateExpr:
+			known = add_values(level, (Node *) ((CollateExpr *) expr)->arg, domain);
+			break;
+		case T_CaseExpr:
+			known = add_cases(level, (CaseExpr *) expr, domain);
+			break;
+		case T_CoalesceExpr:
+			known = add_coalesced(level, (CoalesceExpr *) expr, domain);
+			break;
+		case T_FuncExpr:
+			known = add_results((FuncExpr *) expr, domain);
+			break;
+		default:
+			break;
+	}
+	if (!known && exprType(expr) == BOOLOID)
+	{
+		dp_key_values_add(domain, BoolGetDatum(false));
+		dp_key_values_add(domain, BoolGetDatum(true));
+		if (!IsA(expr, NullTest) && !IsA(expr, BooleanTest) && !IsA(expr, DistinctExpr))
+			domain->null_key = true;
+		known = true;
+	}
+	return known;
+}
+
+/* ------------------------------------------------------------------------
+ * Columns that are equal to the key
+ * ------------------------------------------------------------------------
+ */
+
+/* the other side of a condition that holds only where key has exactly the value of another column, else NULL */
+static Node *
+equated_with(Node *condition, Node *key)
+{
+	OpExpr	   *op = (OpExpr *) condition;
+	Oid			opfamily = lookup_type_cache(exprType(key), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	Node	   *left,
+			   *right;
+
+	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 || !OidIsValid(opfamily) ||
+		get_op_opfamily_strategy(op->opno, opfamily) != BTEqualStrategyNumber ||
+		(OidIsValid(op->inputcollid) && !get_collation_isdeterministic(op->inputcollid)))
+		return NULL;
+	left = dp_strip_relabel(linitial(op->args));
+	right = dp_strip_relabel(lsecond(op->args));
+	if (exprType(left) != exprType(right) || !IsA(left, Var) || !IsA(right, Var))
+		return NULL;
+	return equal(left, key) ? right : equal(right, key) ? left : NULL;
+}
+
+/* adds the values of a column that the key is joined on; NULL is equal to none */
+static bool
+add_equated(DpLevel *level, Node *key, DpKeyValues *domain)
+{
+	ListCell   *lc;
+
+	key = dp_strip_relabel(key);
+	foreach(lc, level->conditions)
+	{
+		Node	   *other = equated_with(lfirst(lc), key);
+
+		if (other != NULL && add_values(level, other, domain))
+		{
+			domain->null_key = false;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------------
+ * Entry point
+ * ------------------------------------------------------------------------
+ */
+
+static Const *
+array_const(DpKeyValues *domain)
+{
+	TypeCacheEntry *type = lookup_type_cache(domain->type, 0);
+	ArrayType  *array = construct_array(domain->values, domain->n, domain->type,
+										type->typlen, type->typbyval, type->typalign);
+
+	return makeConst(get_array_type(domain->type), -1, domain->collation, -1,
+					 PointerGetDatum(array), false, false);
+}
+
+/* expr has been found good for a key */
+void
+dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr)
+{
+	TypeCacheEntry *type = lookup_type_cache(key->type, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC |
+											 TYPECACHE_HASH_PROC);
+	DpKeyValues	domain;
+
+	/* release/ looks values up by their hash */
+	if (!OidIsValid(type->eq_opr) || !OidIsValid(type->cmp_proc) || !OidIsValid(type->hash_proc))
+		return;
+	dp_key_values_start(&domain, key);
+	if (!add_values(level, expr, &domain) && !add_equated(level, expr, &domain))
+	{
+		domain.n = 0;
+		domain.null_key = false;
+		if (!dp_key_values_from_conditions(&domain, expr, level->conditions))
+			return;
+	}
+	domain.n = dp_sort_keys(domain.type, domain.collation, domain.values, domain.n);
+	if (domain.n > DP_MAX_DECLARED_KEYS)
+		return;
+	dp_key_values_restrict(&domain, expr, level);
+	key->domain = array_const(&domain);
+	key->null_key = domain.null_key;
+}

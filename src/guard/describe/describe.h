@@ -1,0 +1,114 @@
+/*-------------------------------------------------------------------------
+ *
+ * describe.h
+ *	  What a level releases: its keys and its private aggregates.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_DESCRIBE_H
+#define DP_DESCRIBE_H
+
+#include "guard/level.h"
+
+/* ------------------------------------------------------------------------
+ * columns.c: fills level->release and level->parts with what the allow-list
+ * has passed
+ * ------------------------------------------------------------------------
+ */
+
+/* Adds the keys of GROUP BY. */
+extern void dp_add_keys(DpLevel *level);
+
+/* Adds a column.  values: a List with one Expr for each of its parts. */
+extern void dp_add_column(DpLevel *level, DpReleaseColumn *column, List *values, Node *filter);
+
+/* Adds, where keys are undeclared, the count of units that decides on them. */
+extern void dp_add_key_selection(DpLevel *level);
+
+/* Numbers the outputs.  stddevs: FuncExprs dp_noise_stddev(aggregate). */
+extern void dp_number_outputs(DpLevel *level, List *aggs, List *stddevs);
+
+/* Returns the text of an expression over what the level reads, for messages, the audit and EXPLAIN. */
+extern char *dp_expression_text(DpLevel *level, Node *expr);
+
+/* Returns the number, from 0, of the release's column that an aggregate of the level is. */
+extern int	dp_column_of(DpLevel *level, Node *agg);
+
+/* Tells whether the expression names the privacy unit. */
+extern bool dp_is_unit(DpLevel *level, Node *expr);
+
+/* ------------------------------------------------------------------------
+ * aggregate_call.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Adds the column that one private aggregate is. */
+extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
+
+/* ------------------------------------------------------------------------
+ * declared_keys.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Fills domain and null_key of a key, whose expression is expr and good for
+ * one, if its possible values are known without looking at protected rows.
+ */
+extern void dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr);
+
+/* ------------------------------------------------------------------------
+ * value_bounds.c
+ * ------------------------------------------------------------------------
+ */
+
+/* bounds of an argument that the query leaves out */
+typedef struct DpKnownBounds
+{
+	Numeric		lower;
+	Numeric		upper;
+	bool		of_rows;		/* of a sum: of each row's value, not of a unit's total */
+	bool		has_column;		/* declared bounds are among them */
+	bool		has_constant;	/* a constant other than 0 is */
+	bool		chosen;			/* not every row has the value of the one column */
+	bool		undeclared;		/* the owner could declare what is missing */
+} DpKnownBounds;
+
+/* Finds the bounds of value; returns false if they are not known. */
+extern bool dp_find_bounds(DpLevel *level, Node *value, bool is_sum, DpKnownBounds *b);
+
+/* Tells whether type is one of int2 to int8, float4, float8 and numeric. */
+extern bool dp_is_number(Oid type);
+
+/* ------------------------------------------------------------------------
+ * error_functions.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Turns dp_margin, in place, into a multiple of dp_noise_stddev, and both into calls of one aggregate each. */
+extern void dp_expand_error_functions(DpSplitContext *cxt, Query *query, bool standard);
+
+/* Returns the distinct calls of dp_noise_stddev(aggregate). */
+extern List *dp_collect_error_functions(Query *query);
+
+/* Refuses, ZC002, calls that no level has used when all have been split; they would fail after the debit. */
+extern void dp_refuse_error_functions(Query *query, DpSplitContext *cxt);
+
+/* ------------------------------------------------------------------------
+ * propagate.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Describes, for previews, what the select list computes from aggregates. */
+extern void dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool standard);
+
+/*
+ * Returns the standard deviation of an expression of private aggregates, made
+ * of calls of stddev, the OID of dp_noise_stddev; NULL if expr has no private
+ * aggregate.  ZC002 if it is not arithmetic.
+ */
+extern Node *dp_propagate_error(DpSplitContext *cxt, Node *expr, bool standard, Oid stddev);
+
+/* Makes the call of stddev for one aggregate. */
+extern Node *dp_stddev_call(Oid stddev, Aggref *agg);
+
+#endif							/* DP_DESCRIBE_H */

@@ -1,0 +1,100 @@
+/*-------------------------------------------------------------------------
+ *
+ * exprs.c
+ *	  Small expressions, made and taken apart.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "guard/level.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+Expr *
+dp_make_param(int number, Oid type)
+{
+	Param	   *param = makeNode(Param);
+
+	param->paramkind = PARAM_EXTERN;
+	param->paramid = number;
+	param->paramtype = type;
+	param->paramtypmod = -1;
+	param->paramcollid = InvalidOid;
+	param->location = -1;
+	return (Expr *) param;
+}
+
+Expr *
+dp_is_not_null(Expr *arg)
+{
+	NullTest   *test = makeNode(NullTest);
+
+	test->arg = arg;
+	test->nulltesttype = IS_NOT_NULL;
+	test->argisrow = false;
+	test->location = -1;
+	return (Expr *) test;
+}
+
+Expr *
+dp_nan_to_null(Expr *value)
+{
+	Oid			type = exprType((Node *) value);
+	Oid			op;
+	Datum		nan;
+	NullIfExpr *nullif;
+	Const	   *constant;
+
+	switch (type)
+	{
+		case FLOAT4OID:
+			nan = Float4GetDatum(get_float4_nan());
+			break;
+		case FLOAT8OID:
+			nan = Float8GetDatum(get_float8_nan());
+			break;
+		case NUMERICOID:
+			nan = DirectFunctionCall3(numeric_in, CStringGetDatum("NaN"),
+									  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+			break;
+		default:
+			return value;
+	}
+	constant = makeConst(type, -1, InvalidOid, get_typlen(type), nan, false, get_typbyval(type));
+	op = lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
+	nullif = makeNode(NullIfExpr);
+	nullif->opno = op;
+	nullif->opfuncid = get_opcode(op);
+	nullif->opresulttype = type;
+	nullif->args = list_make2(value, constant);
+	nullif->location = -1;
+	return (Expr *) nullif;
+}
+
+Node *
+dp_strip_relabel(Node *node)
+{
+	while (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	return node;
+}
+
+Node *
+dp_strip_labels(Node *node)
+{
+	for (;;)
+	{
+		if (IsA(node, RelabelType))
+			node = (Node *) ((RelabelType *) node)->arg;
+		else if (IsA(node, CollateExpr))
+			node = (Node *) ((CollateExpr *) node)->arg;
+		else
+			return node;
+	}
+}

@@ -1,0 +1,86 @@
+/*-------------------------------------------------------------------------
+ *
+ * rewrite.h
+ *	  What becomes of a statement and of its levels.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_REWRITE_H
+#define DP_REWRITE_H
+
+#include "guard/level.h"
+
+/* ------------------------------------------------------------------------
+ * split.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Rewrites, in place, every level that aggregates protected rows.  ZC002 for
+ * what is not releasable and not readable by who asks.
+ */
+extern void dp_split_query(Query *query, DpSplitContext *cxt);
+
+/* ------------------------------------------------------------------------
+ * empty_results.c, changes.c: statements that release nothing
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Replaces, where the query cannot return a row, protected tables that the
+ * calling roles may not read by subqueries without rows.
+ */
+extern void dp_answer_without_rows(Query *query);
+
+/* Refuses, ZC002, a change of a protected table that would tell of its rows who may not read them. */
+extern void dp_check_change(DpSplitContext *cxt, Query *query);
+
+/* Does so for COPY FROM.  attnames: Strings; NIL: all columns. */
+extern void dp_check_copy_from(Oid relid, List *attnames);
+
+/* ------------------------------------------------------------------------
+ * inner_query.c, verify.c, trusted.c: what runs on protected rows
+ * ------------------------------------------------------------------------
+ */
+
+/* Builds the inner query of one release; from->query becomes part of it. */
+extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts);
+
+/* Refuses the finished inner query, as a bug, if anything is in it that is not listed. */
+extern void dp_verify_inner(DpLevel *level);
+
+/*
+ * Refuses, ZC002, the finished inner query if it names a type, collation,
+ * function, operator class or table of somebody who is not trusted with the
+ * rows; records the rest in the release.
+ */
+extern void dp_check_trusted(DpLevel *level);
+
+/* ------------------------------------------------------------------------
+ * outer_query.c, grouping.c: what is left of the level
+ * ------------------------------------------------------------------------
+ */
+
+/* Makes an entry of a query of what a release returns. */
+extern RangeTblEntry *dp_released_rows(DpRelease *release);
+
+/*
+ * Replaces the level by one that reads released rows: each expression of from
+ * becomes the column of released whose number is in columns.
+ */
+extern void dp_rewrite_outer(DpSplitContext *cxt, Query *query, RangeTblEntry *released,
+							 List *from, List *columns);
+
+/* Keeps the planner from pulling the query up and from pushing conditions into it. */
+extern void dp_keep_apart(Query *query);
+
+/* Returns the lists of sortgrouprefs that the grouping sets are; each is a release of its own. */
+extern List *dp_grouping_sets(DpSplitContext *cxt, Query *query);
+
+/* Returns the level as it would be with one set alone. */
+extern Query *dp_with_grouping_set(Query *query, List *set);
+
+/* Makes an entry of the rows of all sets (DpLevel); fills from and columns for dp_rewrite_outer. */
+extern RangeTblEntry *dp_union_of_sets(Query *query, List *levels, List **from, List **columns);
+
+#endif							/* DP_REWRITE_H */
