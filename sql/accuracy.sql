@@ -1,5 +1,5 @@
 -- What is shown of wanted accuracy: messages with their positions, EXPLAIN,
--- dp_cdp.preview. Noise is not shown; test/pgtap/accuracy.sql has the prices.
+-- dp_cdp.preview. Noise is not shown; test/pgtap/target_error.sql has the prices.
 
 CREATE ROLE regress_dp_owner;
 CREATE ROLE regress_dp_analyst;
