@@ -297,7 +297,7 @@ SELECT is(array_agg(total), '{1,3,6}'::float8[], 'as a window function')
 FROM (SELECT (dp_cdp.compose_zcdp_agg(x) OVER (ORDER BY x)).rho AS total FROM generate_series(1, 3) x) s;
 
 -- --------------------------------------------------------------------------
--- The numbers in README.md
+-- The numbers in docs/calculators.md
 -- --------------------------------------------------------------------------
 
 SELECT is(round(dp_cdp.zcdp_rho(3, 1e-6)::numeric, 5), 0.18507, 'dashboard: rho');

@@ -2,10 +2,12 @@
 #-------------------------------------------------------------------------
 #
 # check_docs.sh
-#	  What the documentation names exists: every relative link of README.md,
-#	  docs/ and the parts' README files, with the heading that it points to;
-#	  every file of the repository in `backquotes` of docs/; and every file
-#	  and block of the table of attacks in test/attacks/README.md.
+#	  What the documentation names exists: every relative link of the papers
+#	  at the top, of docs/ and of the parts' README files, with the heading
+#	  that it points to; every file of the repository in `backquotes` of docs/
+#	  and of the papers at the top; and every file and block of the table of
+#	  attacks in test/attacks/README.md.  README.md has at most 300 lines, and
+#	  no test of sql/ has the name of one of test/pgtap.
 #
 #-------------------------------------------------------------------------
 set -u
@@ -32,7 +34,7 @@ def anchors(path):
     return names
 
 
-pages = ["README.md"] + sorted(glob.glob("docs/*.md") + glob.glob("src/**/README.md", recursive=True)
+pages = sorted(glob.glob("*.md")) + sorted(glob.glob("docs/*.md") + glob.glob("src/**/README.md", recursive=True)
                                + glob.glob("test/**/README.md", recursive=True))
 for page in pages:
     text = re.sub(r"```.*?```", "", open(page).read(), flags=re.S)
@@ -46,7 +48,7 @@ for page in pages:
             problems.append("%s: there is no %s" % (page, link))
         elif anchor and anchor not in anchors(target):
             problems.append("%s: %s has no heading %s" % (page, target, anchor))
-    if page.startswith("docs/"):
+    if page.startswith("docs/") or ("/" not in page and page != "CHANGELOG.md"):
         for code in re.findall(r"`([^`]+)`", text):
             for name in PATH.findall(code):
                 seen += 1
@@ -69,6 +71,12 @@ for line in open(table):
             seen += 1
             if block not in open(path).read():
                 problems.append("%s: %s has no \"%s\"" % (table, path, block))
+
+lines = open("README.md").read().count("\n")
+if lines > 300:
+    problems.append("README.md has %d lines: move some to docs/" % lines)
+for name in sorted(set(os.listdir("sql")) & set(os.listdir("test/pgtap"))):
+    problems.append("sql/%s and test/pgtap/%s: one name for two tests" % (name, name))
 
 if seen < 60:
     problems.append("only %d names were found: the expressions of this check no longer fit" % seen)

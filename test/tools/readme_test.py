@@ -1,19 +1,29 @@
 #!/usr/bin/env python3
-"""Runs every SQL example of a Markdown file, in order, in one database.
+"""Runs every SQL example of the papers, in order, in one database.
+
+The papers and their order are ORDER below: README.md makes the extension, the
+roles and the tables; docs/owner.md protects the rest and gives budgets; then
+come those who ask, and what is looked up.  Each begins by saying what it goes
+on from.  A document of docs/ that is not in the list fails.
 
 Before each ```sql block stands an HTML comment that says who runs it:
 
     <!-- run as: analyst -->
     <!-- run as: intern, expect: ZC001 -->     it must stop with this error
 
-Each block is a psql session of its own. PGHOST, PGPORT and PGDATABASE say
-where; PGUSER must be a superuser. At the end every function, view and setting
-that the text names must exist in the database. Prints TAP.
+Each block is a psql session of its own.  PGHOST, PGPORT and PGDATABASE say
+where; PGUSER must be a superuser.  At the end every function, view and setting
+that the papers name must exist in the database.  Prints TAP.
 """
+import glob
 import os
 import re
 import subprocess
 import sys
+
+
+ORDER = ["README.md", "docs/owner.md", "docs/analyst.md", "docs/tools.md", "docs/calculators.md",
+         "docs/reference.md", "docs/operations.md", "docs/performance.md", "docs/privacy.md"]
 
 
 def psql(user, sql, *options):
@@ -57,7 +67,7 @@ def named(text):
             yield ("function" if call else "any", "dp_cdp." + name)
     for name in re.findall(r"(?<![\w.])(dp_[a-z0-9_]+)\(", prose):
         yield ("aggregate", name)
-    for reference in re.findall(r"^### (?:Administration|Calculators).*?(?=^### )", prose, flags=re.S | re.M):
+    for reference in re.findall(r"^## (?:Administration|All calculators).*?(?=^## |\Z)", prose, flags=re.S | re.M):
         for name in re.findall(r"`([a-z_]+)\(", reference):
             yield ("function", "dp_cdp." + name)
 
@@ -72,8 +82,10 @@ EXISTS = {
 
 
 def main():
-    with open(sys.argv[1], encoding="utf-8") as f:
-        text = f.read()
+    texts = {}
+    for name in ORDER:
+        with open(name, encoding="utf-8") as f:
+            texts[name] = f.read()
     n = 0
 
     def result(ok, name, output=""):
@@ -84,8 +96,11 @@ def main():
             print("".join("# " + line + "\n" for line in output.rstrip().split("\n")), end="")
         sys.stdout.flush()
 
-    for line, directives, sql in blocks(text):
-        name = f"line {line}"
+    for name in sorted(set(glob.glob("docs/*.md")) - set(ORDER)):
+        result(False, f"{name} is in the order of papers")
+
+    for paper, line, directives, sql in ((p, *b) for p in ORDER for b in blocks(texts[p])):
+        name = f"{paper}, line {line}"
         user = directives.get("run as")
         if not user:
             result(False, name, "no <!-- run as: ... --> before the block")
@@ -98,7 +113,7 @@ def main():
         else:
             result(codes == [expected], f"{name} as {user} fails with {expected}", output)
 
-    for kind, name in sorted(set(named(text))):
+    for kind, name in sorted(set(named("\n".join(texts.values())))):
         rc, output = psql(os.environ.get("PGUSER", "postgres"),
                           f"SELECT EXISTS ({EXISTS[kind].format(name)})", "-A", "-t")
         result(rc == 0 and output.strip() == "t", f"{name} exists ({kind})", output)

@@ -141,7 +141,7 @@ fi
 # The server's user reads tests from a copy.
 mkdir -p "$work/in"
 [[ -z $modules ]] || { cp -R "$modules" "$work/in/node_modules" && export NODE_PATH=$work/in/node_modules; }
-cp -R "$DP_TOP/sql" "$DP_TOP/expected" "$DP_TOP/test" "$DP_TOP/README.md" "$work/in/" 2>/dev/null
+cp -R "$DP_TOP/sql" "$DP_TOP/expected" "$DP_TOP/test" "$DP_TOP/docs" "$DP_TOP/README.md" "$work/in/" 2>/dev/null
 mkdir -p "$work/in/sql" "$work/in/expected"
 give "$work/in"
 
@@ -328,13 +328,14 @@ run_stat()
 	return $rc
 }
 
+# README.md and docs/: every SQL example, in one database
 run_readme()
 {
 	local dir rc
 
 	own_cluster readme || return 1
 	(cd "$work/in" && as_server env HOME="$dir" PGHOST="$dir" PGPORT=5432 PGUSER=postgres PGDATABASE=test \
-		PYTHONDONTWRITEBYTECODE=1 timeout -k 10 "$timeout" python3 test/tools/readme_test.py README.md)
+		PYTHONDONTWRITEBYTECODE=1 timeout -k 10 "$timeout" python3 test/tools/readme_test.py)
 	rc=$?
 	dp_stop "$dir" immediate
 	no_assertion_failed $rc "$dir/log"
