@@ -129,7 +129,7 @@ CREATE FUNCTION dawdle(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SA
 	$$ BEGIN PERFORM pg_sleep(0.1); RETURN x; END $$;
 SELECT dp_cdp.allow_function('dawdle(int)');
 CREATE TABLE samples (cost int) WITH (parallel_workers = 2);
-INSERT INTO samples SELECT generate_series(1, 5000);
+INSERT INTO samples SELECT generate_series(1, 20000);
 ANALYZE samples;
 SELECT dp_cdp.protect_table('samples', 'd');
 EOC
