@@ -78,6 +78,15 @@ def observed(step, a, newest, declared):
     return (fields(a.error) if a.error else None, tuple(fields(n) for n in a.notices), tags, tuple(a.columns), types, a.status, rows)
 
 
+def own_reads_left_out(o):
+    """
+    without the predicate locks on tables that the asker reads himself: what
+    the outer query reads depends on the groups that were released
+    """
+    error, notices, _, columns, types, status, rows = o
+    return error, notices, (), columns, types, status, rows and tuple(r for r in rows if not ('SIReadLock' in r and 'pub' in r))
+
+
 def told(o):
     error, notices, tags, columns, _, status, rows = o
     text = 'error %s ' % {k: v for k, v in error} if error else ''
@@ -157,8 +166,11 @@ class Neighbours:
         """[(step, what is wrong or None, observed in the first, in the second)]"""
         out = []
         declared = not any(float(c[5 - 1]) for side in charges for c in side)
+        loose = not declared or any(s.q and not s.q.plain for s in steps)
         for s, a, b in zip(steps, *answers):
             x, y = (observed(s, v, pair.newest, declared) for v in (a, b))
+            if loose and 'pg_locks' in s.sql:
+                x, y = own_reads_left_out(x), own_reads_left_out(y)
             wrong = 'observed' if x != y else None
             if wrong is None and s.how == 'keys' and s.q and s.q.plain and self.exact and not a.error:
                 wrong = too_far(s.q, a.rows, b.rows, pair.factor, declared)

@@ -134,13 +134,16 @@ def differ_softly(private, exact, empty, q):
 
     def key(row):
         return tuple(number(v) if number(v) is not None else v for v in row[:n])
-    wanted = {key(r): r for r in exact}
+    # the same key may be there more than once: GROUP BY ROLLUP (a, a)
+    wanted = {}
+    for r in exact:
+        wanted.setdefault(key(r), []).append(r)
     for row in private:
-        e = wanted.pop(key(row), None)
+        e = wanted[key(row)].pop() if wanted.get(key(row)) else None
         difference = differ([row[n:]], [e[n:-1] if e else empty[n:]], q.columns[n:])
         if difference:
             return 'group %s: %s' % (row[:n], difference)
-    missing = [r for r in wanted.values() if int(r[-1]) > 1]
+    missing = [r for rows in wanted.values() for r in rows if int(r[-1]) > 1]
     return 'missing group %s' % missing[0] if missing else None
 
 
