@@ -6,8 +6,9 @@
 #	  at the top, of docs/ and of the parts' README files, with the heading
 #	  that it points to; every file of the repository in `backquotes` of docs/
 #	  and of the papers at the top; and every file and block of the table of
-#	  attacks in test/attacks/README.md.  README.md has at most 300 lines, and
-#	  no test of sql/ has the name of one of test/pgtap.
+#	  attacks in test/attacks/README.md.  README.md has at most 300 lines, no
+#	  test of sql/ has the name of one of test/pgtap, and the version is the
+#	  same in all places that RELEASING.md lists.
 #
 #-------------------------------------------------------------------------
 set -u
@@ -15,6 +16,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 
 exec python3 - <<'EOF'
 import glob
+import json
 import os
 import re
 import sys
@@ -77,6 +79,19 @@ if lines > 300:
     problems.append("README.md has %d lines: move some to docs/" % lines)
 for name in sorted(set(os.listdir("sql")) & set(os.listdir("test/pgtap"))):
     problems.append("sql/%s and test/pgtap/%s: one name for two tests" % (name, name))
+
+version = re.search(r"^default_version = '(.*)'", open("dp_cdp.control").read(), re.M).group(1)
+meta = json.load(open("META.json"))
+versions = {
+    "META.json": meta["version"],
+    "META.json, provides": meta["provides"]["dp_cdp"]["version"],
+    "META.json, file": meta["provides"]["dp_cdp"]["file"].partition("--")[2].removesuffix(".sql"),
+    "CHANGELOG.md": re.search(r"^## ([\d.]+)", open("CHANGELOG.md").read(), re.M).group(1)}
+for place, other in versions.items():
+    if other != version:
+        problems.append("dp_cdp.control has version %s, %s has %s" % (version, place, other))
+if not os.path.exists("sql/dp_cdp--%s.sql" % version):
+    problems.append("there is no install script of version " + version)
 
 if seen < 60:
     problems.append("only %d names were found: the expressions of this check no longer fit" % seen)
