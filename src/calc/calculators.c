@@ -22,7 +22,7 @@
 #include "calc/zcdp_bounds.h"
 #include "math/zcdp.h"
 
-/* -1 where exact composition is out of reach */
+/* Returns -1 where exact composition is out of reach. */
 static double
 optimal(bool (*compose) (double, double, int64_t, double, double *),
 		double epsilon, double delta, int64_t k, double global)

@@ -51,7 +51,7 @@ typedef struct DpParameter
 
 typedef struct DpCalculator
 {
-	const char *name;			/* of the SQL function */
+	const char *name;			/* name of the SQL function */
 	const char *bound;			/* its bound, "" if there is but one */
 	int			nargs;			/* without the bound */
 	DpParameter args[DP_MAX_ARGUMENTS];
@@ -73,7 +73,7 @@ extern const DpCalculator dp_calculators[];
 
 extern bool dp_in_range(double x, DpRange range);
 
-/* what must hold, as the end of a sentence that begins with the argument */
+/* Returns the condition on an argument, as the end of a sentence that begins with the argument. */
 extern const char *dp_range_text(DpRange range);
 
 #endif							/* DP_CALCULATORS_H */

@@ -51,7 +51,7 @@ dp_sum_total(const DpSum *sum)
 	return sum->high + sum->low;
 }
 
-/* by a power of 2, at most 1 */
+/* Scales a sum by a power of 2, at most 1. */
 static void
 scale_sum(DpSum *sum, double factor)
 {
@@ -59,7 +59,7 @@ scale_sum(DpSum *sum, double factor)
 	sum->low *= factor;
 }
 
-/* makes scale at least that of x, which is the power of 2 above it */
+/* Makes scale at least that of x, which is the power of 2 above it. */
 static void
 norm_reach(DpNorm *norm, double scale)
 {

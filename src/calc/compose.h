@@ -40,34 +40,34 @@ extern double dp_sum_total(const DpSum *sum);
 typedef struct DpNorm
 {
 	double		scale;
-	DpSum		squares;		/* of x / scale */
+	DpSum		squares;		/* sum of (x / scale)^2 */
 } DpNorm;
 
 extern void dp_norm_add(DpNorm *norm, double x);
 extern void dp_norm_merge(DpNorm *norm, const DpNorm *other);
 extern double dp_norm_total(const DpNorm *norm);
 
-/* 1 - prod(1 - delta): a DpSum of dp_delta_log(delta), read by dp_delta_total */
+/* Returns 1 - prod(1 - delta): a DpSum of dp_delta_log(delta), read by dp_delta_total. */
 extern double dp_delta_log(double delta);
 extern double dp_delta_total(const DpSum *logs);
 
-/* (sum rho, sum xi) (BS Lemma 1.7, 2.3); xi may be NULL for all 0, and negative */
+/* Sets (sum rho, sum xi) (BS Lemma 1.7, 2.3); xi may be NULL for all 0, and negative. */
 extern void dp_compose_zcdp(const double *rho, const double *xi, int n, double *sum_rho, double *sum_xi);
 
-/* (sum mu, sqrt(sum tau^2)) (DR Theorem 3.4) */
+/* Sets (sum mu, sqrt(sum tau^2)) (DR Theorem 3.4). */
 extern void dp_compose_mcdp(const double *mu, const double *tau, int n, double *sum_mu, double *norm_tau);
 
-/* sqrt(sum mu^2) (Dong, Roth, Su 2019, Corollary 3.3) */
+/* Returns sqrt(sum mu^2) (Dong, Roth, Su 2019, Corollary 3.3). */
 extern double dp_compose_gdp(const double *mu, int n);
 
-/* sum of epsilons, all of the same order alpha (Mironov 2017, Proposition 1) */
+/* Returns the sum of epsilons, all of the same order alpha (Mironov 2017, Proposition 1). */
 extern double dp_compose_rdp(const double *epsilon, int n);
 
-/* the delta0 parts of approximate zCDP: 1 - prod(1 - delta) (BS section 8) */
+/* Returns the delta0 parts of approximate zCDP: 1 - prod(1 - delta) (BS section 8). */
 extern double dp_compose_delta(const double *delta, int n);
 extern double dp_compose_delta_k(double delta, int64_t k);
 
-/* (k epsilon, min(1, k delta)) (Dwork and Roth 2014, Theorem 3.16) */
+/* Sets (k epsilon, min(1, k delta)) (Dwork and Roth 2014, Theorem 3.16). */
 extern void dp_compose_basic(double epsilon, double delta, int64_t k, double *sum_epsilon, double *sum_delta);
 
 /*
@@ -83,13 +83,13 @@ extern double dp_compose_advanced_kov(double epsilon, double delta_slack, int64_
 extern double dp_compose_advanced_dr16(double epsilon, double delta_slack, int64_t k);
 extern double dp_compose_advanced_drv10(double epsilon, double delta_slack, int64_t k);
 
-/* min(1, k delta + delta_slack) */
+/* Returns min(1, k delta + delta_slack). */
 extern double dp_compose_advanced_delta(double delta, double delta_slack, int64_t k);
 
 /*
- * Different mechanisms (Kairouz, Oh, Viswanath 2015, Theorem 3.5): the smallest
- * of its three bounds, the first of which is the plain sum, with delta
- * 1 - (1 - delta_slack) prod(1 - delta).
+ * Returns epsilon of different mechanisms (Kairouz, Oh, Viswanath 2015,
+ * Theorem 3.5): the smallest of its three bounds, the first of which is the
+ * plain sum, with delta 1 - (1 - delta_slack) prod(1 - delta).
  */
 extern double dp_compose_advanced_list(const double *epsilon, int n, double delta_slack);
 extern double dp_compose_advanced_delta_list(const double *delta, int n, double delta_slack);

@@ -54,7 +54,7 @@
 /* products beyond are no longer exact, nor do they matter */
 #define SENSITIVITY_MAX 1e15
 
-/* 1 / (the Poisson sum's, or the plain sum's) normalising constant */
+/* Returns 1 / (the Poisson sum's, or the plain sum's) normalising constant. */
 static double
 normaliser(double sigma)
 {
@@ -72,7 +72,7 @@ normaliser(double sigma)
 	return sigma * SQRT_2PI * (1 + 2 * sum);
 }
 
-/* f(y), with one rounding of what is left of the two products' difference */
+/* Returns f(y), rounding once the rest of the two products' difference. */
 static double
 excess_loss(double y, double sensitivity, double sigma, double epsilon)
 {
@@ -94,7 +94,7 @@ excess_loss(double y, double sensitivity, double sigma, double epsilon)
 	return ((left - right) + (left_low - right_low)) / (2 * square);
 }
 
-/* exp(-y^2 / 2 sigma^2), without the error of rounding the quotient */
+/* Returns exp(-y^2 / 2 sigma^2), without the error of rounding the quotient. */
 static double
 weight(double y, double sigma)
 {
@@ -107,7 +107,7 @@ weight(double y, double sigma)
 	return exp(-0.5 * quotient) * (1 - 0.5 * low);
 }
 
-/* the sum from first on; f_first is f there, step what f grows by */
+/* Returns the sum from first on; f_first is f there, step what f grows by. */
 static double
 plain_sum(double first, double f_first, double step, double sigma)
 {
@@ -176,7 +176,7 @@ corrections(double u, double sigma)
 	return sum;
 }
 
-/* the same sum for large sigma */
+/* Returns the sum that plain_sum() does, for large sigma. */
 static double
 smooth_sum(double first, double f_first, double sensitivity, double sigma)
 {

@@ -11,9 +11,9 @@
 #define DP_DISCRETE_GAUSSIAN_H
 
 /*
- * The least delta for which integer-valued answers of the given sensitivity
- * plus discrete Gaussian noise of parameter sigma are (epsilon, delta)-DP, in
- * one dimension (Canonne, Kamath, Steinke, Theorem 7).
+ * Returns the least delta for which integer-valued answers of the given
+ * sensitivity plus discrete Gaussian noise of parameter sigma are (epsilon,
+ * delta)-DP, in one dimension (Canonne, Kamath, Steinke, Theorem 7).
  *
  * sensitivity: an integer >= 0; sigma > 0; epsilon >= 0; all finite.
  * Returns 0 .. 1, never NaN, the nearest value (not rounded outwards).

@@ -34,7 +34,7 @@
 #define STEPS_MAX		120
 #define SQRT_2PI		2.50662827463100050242
 
-/* what is wanted, as a logarithm, of which side, and the argument held fixed */
+/* the delta that is wanted, as a logarithm, of which side, and the argument held fixed */
 typedef struct target
 {
 	double		delta;
@@ -65,7 +65,7 @@ set_target(target *t, double delta, double fixed)
 	t->fixed = fixed;
 }
 
-/* ln(delta) and its derivatives from delta's own */
+/* Sets ln(delta) and its derivatives from delta's own. */
 static void
 take_logarithm(const target *t, const dp_tail_pair *pair, double first, double second,
 			   height *result)
@@ -90,7 +90,7 @@ take_logarithm(const target *t, const dp_tail_pair *pair, double first, double s
 	result->bend = second / value - result->slope * result->slope;
 }
 
-/* delta as a function of c, mu fixed */
+/* Sets delta as a function of c, mu fixed. */
 static void
 along_centre(double at, const target *t, height *result)
 {
@@ -101,7 +101,7 @@ along_centre(double at, const target *t, height *result)
 	take_logarithm(t, &pair, -mu * pair.second, mu * (pair.density - mu * pair.second), result);
 }
 
-/* the pair of epsilon and mu > 0; false if c overflows, where delta is 0 */
+/* Sets the pair of epsilon and mu > 0; returns false if c overflows, where delta is 0. */
 static bool
 pair_of(double mu, double epsilon, dp_tail_pair *pair)
 {
@@ -113,7 +113,7 @@ pair_of(double mu, double epsilon, dp_tail_pair *pair)
 	return true;
 }
 
-/* delta as a function of mu, epsilon fixed */
+/* Sets delta as a function of mu, epsilon fixed. */
 static void
 along_mu(double at, const target *t, height *result)
 {
@@ -130,8 +130,8 @@ along_mu(double at, const target *t, height *result)
 }
 
 /*
- * The zero of a curve that rises (or falls, with rising false) over at > 0,
- * from a guess > 0.
+ * Returns the zero of a curve that rises (or falls, with rising false) over at
+ * > 0, from a guess > 0.
  */
 static double
 solve(curve f, const target *t, double at, bool rising)
@@ -276,7 +276,7 @@ dp_gdp_mu(double epsilon, double delta)
 	if (delta >= 1)
 		return HUGE_VAL;
 
-	/* of mu -> 0 (at a fixed c) and of epsilon = 0 */
+	/* the values for mu -> 0 (at a fixed c) and for epsilon = 0 */
 	guess = delta * SQRT_2PI;
 	if (epsilon > 0 && delta < 0.5)
 	{
@@ -284,7 +284,7 @@ dp_gdp_mu(double epsilon, double delta)
 		double		c = log_ratio > 0.5 ? sqrt(2 * log_ratio) : exp(log_ratio);
 		int			i;
 
-		/* as above, with mu = epsilon / c; in ln c, from the right */
+		/* the former, with mu = epsilon / c; in ln c, from the right */
 		for (i = 0; i < 4; i++)
 		{
 			double		factor = 1 + c * (1.25 + c * 0.7);

@@ -21,41 +21,45 @@
 #ifndef DP_GAUSSIAN_H
 #define DP_GAUSSIAN_H
 
-/* rho = sensitivity^2 / (2 sigma^2) of N(0, sigma^2) noise (BS Prop. 1.6) */
+/* Returns rho = sensitivity^2 / (2 sigma^2) of N(0, sigma^2) noise (BS Prop. 1.6). */
 extern double dp_gaussian_rho(double sensitivity, double sigma);
 
-/* the reverse: sensitivity / sqrt(2 rho); Infinity at rho = 0 */
+/* Returns the sigma for which noise is rho-zCDP: sensitivity / sqrt(2 rho); Infinity at rho = 0. */
 extern double dp_gaussian_sigma_zcdp(double sensitivity, double rho);
 
-/* mu = sensitivity / sigma (Dong, Roth, Su, Theorem 1) */
+/* Returns mu = sensitivity / sigma (Dong, Roth, Su, Theorem 1). */
 extern double dp_gaussian_gdp(double sensitivity, double sigma);
 
-/* mu-GDP is rho-zCDP with rho = mu^2 / 2 (Dong, Roth, Su, Corollary B.6) */
+/* Returns rho = mu^2 / 2, for which mu-GDP is rho-zCDP (Dong, Roth, Su, Corollary B.6). */
 extern double dp_gdp_to_zcdp(double mu);
 
 /*
- * The least delta for which mu-GDP is (epsilon, delta)-DP: Q(a) - e^epsilon
- * Q(b), a = epsilon / mu - mu / 2, b = a + mu (Balle and Wang, Theorem 8;
- * Dong, Roth, Su, Corollary 2.13).  0 .. 1.
+ * Returns the least delta for which mu-GDP is (epsilon, delta)-DP: Q(a) -
+ * e^epsilon Q(b), a = epsilon / mu - mu / 2, b = a + mu (Balle and Wang,
+ * Theorem 8; Dong, Roth, Su, Corollary 2.13).  0 .. 1.
  */
 extern double dp_gdp_delta(double mu, double epsilon);
 
-/* the least epsilon >= 0 for delta; Infinity at delta = 0 unless mu = 0 */
+/* Returns the least epsilon >= 0 for delta; Infinity at delta = 0 unless mu = 0. */
 extern double dp_gdp_epsilon(double mu, double delta);
 
-/* the largest mu for (epsilon, delta); 0 at delta = 0, Infinity at 1 */
+/* Returns the largest mu for (epsilon, delta); 0 at delta = 0, Infinity at 1. */
 extern double dp_gdp_mu(double epsilon, double delta);
 
-/* the same three for sensitivity and sigma, mu = sensitivity / sigma */
+/*
+ * Return the delta and the least epsilon of noise sigma: those of mu-GDP for
+ * sensitivity and sigma, mu = sensitivity / sigma.
+ */
 extern double dp_gaussian_delta(double sensitivity, double sigma, double epsilon);
 extern double dp_gaussian_epsilon(double sensitivity, double sigma, double delta);
 
-/* the least sigma: 0 at sensitivity = 0 or delta = 1, else Infinity at delta = 0 */
+/* Returns the least sigma: 0 at sensitivity = 0 or delta = 1, else Infinity at delta = 0. */
 extern double dp_gaussian_sigma(double sensitivity, double epsilon, double delta);
 
 /*
- * sqrt(2 ln(1.25 / delta)) sensitivity / epsilon (Dwork and Roth 2014, Theorem
- * A.1): larger than need be, and only for 0 < epsilon <= 1.  -1 outside of
+ * Returns sqrt(2 ln(1.25 / delta)) sensitivity / epsilon (Dwork and Roth 2014,
+ * Theorem A.1): larger than need be, and only for 0 < epsilon <= 1.  -1
+ * outside of
  * that: an error to report.
  */
 extern double dp_gaussian_sigma_classic(double sensitivity, double epsilon, double delta);

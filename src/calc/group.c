@@ -17,9 +17,9 @@
 #define SUM_MAX		32
 
 /*
- * 1 + 1/2 + .. + 1/k.  Beyond SUM_MAX by its asymptotic series, whose error is
- * below the first term left out, k^-6 / 252 < 4e-12 k^-1 / 252 at k = 32 with
- * the term itself included: k^-8 / 240 < 4e-15.
+ * Returns 1 + 1/2 + .. + 1/k.  Beyond SUM_MAX by its asymptotic series, whose
+ * error is below the first term left out, k^-6 / 252 < 4e-12 k^-1 / 252 at k =
+ * 32 with the term itself included: k^-8 / 240 < 4e-15.
  */
 static double
 harmonic(int64_t k)
@@ -82,9 +82,9 @@ dp_group_pure(double epsilon, int64_t k)
 }
 
 /*
- * min(1, factor e^((k-1) epsilon)), factor a product of delta.  The power is
- * taken in two halves, which do not overflow before the result is beyond 1:
- * its other factor is at least the smallest double.
+ * Returns min(1, factor e^((k-1) epsilon)), factor a product of delta.  The
+ * power is taken in two halves, which do not overflow before the result is
+ * beyond 1: its other factor is at least the smallest double.
  */
 static double
 times_power(double factor, double epsilon, int64_t k)
@@ -98,7 +98,7 @@ times_power(double factor, double epsilon, int64_t k)
 	if (exponent > 1400)
 		return 1;
 	half = exp(0.5 * exponent);
-	/* what the product above lost, which the power would magnify */
+	/* the product above has lost some, which the power would magnify */
 	factor *= 1 + fma(size, epsilon, -exponent);
 	factor *= half;
 	return factor < 1 / half ? factor * half : 1;
@@ -110,7 +110,7 @@ dp_group_approx_delta_standard(double epsilon, double delta, int64_t k)
 	return times_power((double) k * delta, epsilon, k);
 }
 
-/* (e^(k eps) - 1) / (e^eps - 1) = e^((k-1) eps) (1 - e^(-k eps)) / (1 - e^-eps) */
+/* Returns (e^(k eps) - 1) / (e^eps - 1) = e^((k-1) eps) (1 - e^(-k eps)) / (1 - e^-eps). */
 double
 dp_group_approx_delta(double epsilon, double delta, int64_t k)
 {

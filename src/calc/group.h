@@ -17,29 +17,32 @@
 #include <stdint.h>
 
 /*
- * (k^2 rho, xi k H_k), H_k = 1 + 1/2 + .. + 1/k (BS Proposition 1.9, 5.3);
- * k xi where rho = 0 (BS Lemma 3.2 and pure group privacy).  xi >= 0: replace
- * a negative one by 0 before.
+ * Sets (k^2 rho, xi k H_k), H_k = 1 + 1/2 + .. + 1/k (BS Proposition 1.9,
+ * 5.3); k xi where rho = 0 (BS Lemma 3.2 and pure group privacy).  xi >= 0:
+ * replace a negative one by 0 before.
  */
 extern void dp_group_zcdp(double rho, int64_t k, double xi, double *group_rho, double *group_xi);
 
 /*
- * (k^2 mu, k tau): for pure and Gaussian mechanisms (DR section 1), not for
- * mCDP in general
+ * Sets (k^2 mu, k tau): for pure and Gaussian mechanisms (DR section 1), not
+ * for mCDP in general.
  */
 extern void dp_group_mcdp(double mu, double tau, int64_t k, double *group_mu, double *group_tau);
 
-/* ((k sensitivity / sigma)^2 / 2, k sensitivity / sigma) (DR Corollary 3.3, which omits "/ sigma" in the second) */
+/*
+ * Sets ((k sensitivity / sigma)^2 / 2, k sensitivity / sigma) (DR Corollary
+ * 3.3, which omits "/ sigma" in the second).
+ */
 extern void dp_group_gaussian(double sensitivity, double sigma, int64_t k, double *group_mu, double *group_tau);
 
-/* k mu (Dong, Roth, Su 2019, Theorem 2.14) */
+/* Returns k mu (Dong, Roth, Su 2019, Theorem 2.14). */
 extern double dp_group_gdp(double mu, int64_t k);
 
-/* k epsilon (Dwork and Roth 2014, Theorem 2.2) */
+/* Returns k epsilon (Dwork and Roth 2014, Theorem 2.2). */
 extern double dp_group_pure(double epsilon, int64_t k);
 
 /*
- * The delta that goes with k epsilon, at most 1.  standard: k e^((k-1)
+ * Returns the delta that goes with k epsilon, at most 1.  standard: k e^((k-1)
  * epsilon) delta (DR section 1); the other: delta (e^(k epsilon) - 1) /
  * (e^epsilon - 1) (Vadhan 2017, Lemma 2.2), never larger.
  */

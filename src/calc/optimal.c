@@ -44,7 +44,7 @@
 /* negligible against 1, with room for a few million of them */
 #define NEGLIGIBLE		1e-22L
 
-/* ln(n!) minus Stirling's formula */
+/* Returns ln(n!) minus Stirling's formula. */
 static long double
 stirling_error(int64_t n)
 {
@@ -64,7 +64,7 @@ stirling_error(int64_t n)
 													  (1.0L / 1188 - (691.0L / 360360 - 1.0L / (156 * x2)) / x2) / x2) / x2) / x2) / x2) / x;
 }
 
-/* x ln(x / mean) + mean - x, for x > 0, given x - mean */
+/* Returns x ln(x / mean) + mean - x, for x > 0, given x - mean. */
 static long double
 deviance(long double x, long double mean, long double away)
 {
@@ -120,21 +120,21 @@ dp_binomial_log(double epsilon, int64_t k, int64_t i)
 		LOG_SQRT_2PI - 0.5L * logl(x * (y / n));
 }
 
-/* l_i - at */
+/* Returns l_i - at. */
 static double
 gap(double epsilon, int64_t k, int64_t i, double at)
 {
 	return fma((double) (2 * i - k), epsilon, -at);
 }
 
-/* is what follows a term negligible, where terms fall from before to term? */
+/* Tells whether the rest after a term is negligible, where terms fall from before to term?. */
 static bool
 tail_negligible(long double before, long double term, long double sum)
 {
 	return term < before && term * term <= (before - term) * sum * NEGLIGIBLE;
 }
 
-/* where P is largest */
+/* Returns the i for which P[X = i] is largest. */
 static int64_t
 mode(double epsilon, int64_t k)
 {
@@ -275,8 +275,8 @@ dp_optimal_alike_inverse(double epsilon, int64_t k, double wanted)
 }
 
 /*
- * 1 - (1 - a)(1 - b) = a + b - a b.  Kept in two doubles, since delta_g may
- * be only just above it.
+ * Returns 1 - (1 - a)(1 - b) = a + b - a b.  Kept in two doubles, since
+ * delta_g may be only just above it.
  */
 static dp_twofold
 either(dp_twofold a, dp_twofold b)

@@ -58,7 +58,7 @@ extern bool dp_compose_optimal_epsilon(double epsilon, double delta, int64_t k,
  */
 #define DP_OPTIMAL_HALF_MAX		(1 << 18)
 
-/* bytes needed, 0 .. 19 MB; SIZE_MAX if the list is beyond the limit */
+/* Returns the bytes needed, 0 .. 19 MB; SIZE_MAX if the list is beyond the limit. */
 extern size_t dp_compose_optimal_scratch(const double *epsilon, int n);
 
 extern bool dp_compose_optimal_delta_list(const double *epsilon, const double *delta, int n,

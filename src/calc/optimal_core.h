@@ -15,17 +15,17 @@
 
 #include "calc/twofold.h"
 
-/* ln P[X = i] for X binomial, of k trials, with probability 1 / (1 + e^-epsilon) */
+/* Returns ln P[X = i] for X binomial, of k trials, with probability 1 / (1 + e^-epsilon). */
 extern long double dp_binomial_log(double epsilon, int64_t k, int64_t i);
 
-/* D(at) for k losses +-epsilon; k <= DP_OPTIMAL_K_MAX, at >= 0 */
+/* Returns D(at) for k losses +-epsilon; k <= DP_OPTIMAL_K_MAX, at >= 0. */
 extern double dp_optimal_alike(double epsilon, int64_t k, double at);
 
-/* the least e >= 0 with D(e) <= wanted; 0 <= wanted < 1 */
+/* Returns the least e >= 0 with D(e) <= wanted; 0 <= wanted < 1. */
 extern double dp_optimal_alike_inverse(double epsilon, int64_t k, double wanted);
 
 /*
- * What delta alone does.  failed = 1 - prod(1 - delta_i), kept = prod(1 -
+ * The share of delta alone: failed = 1 - prod(1 - delta_i), kept = prod(1 -
  * delta_i).
  */
 typedef struct dp_failure
@@ -36,10 +36,10 @@ typedef struct dp_failure
 
 extern void dp_failure_add(dp_failure *f, double delta, int64_t k);
 
-/* delta_g from D */
+/* Returns delta_g from D. */
 extern double dp_failure_delta(const dp_failure *f, double d);
 
-/* D from delta_g < 1; negative if there is none */
+/* Returns D from delta_g < 1; negative if there is none. */
 extern double dp_failure_wanted(const dp_failure *f, double delta_g);
 
 #endif							/* DP_OPTIMAL_CORE_H */

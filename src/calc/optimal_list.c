@@ -70,7 +70,7 @@ typedef struct enumeration
 	double		largest;		/* the largest loss */
 } enumeration;
 
-/* false if there are too many distinct epsilon, or their sum is too large */
+/* Returns false if there are too many distinct epsilon, or their sum is too large. */
 static bool
 find_distinct(const double *epsilon, int n, split *result)
 {
@@ -114,9 +114,9 @@ swap_halves(split *s)
 }
 
 /*
- * Two halves as even as is easy: the epsilon with most copies first, each to
- * the smaller half; then one of the larger half is divided between both.  The
- * same for the same list, wherever it is called from.
+ * Makes two halves as even as is easy: the epsilon with most copies first,
+ * each to the smaller half; then one of the larger half is divided between
+ * both.  The same for the same list, wherever it is called from.
  */
 static void
 divide(split *s)
@@ -204,7 +204,7 @@ less(const loss_point *a, const loss_point *b)
 		(a->loss.high == b->loss.high && a->loss.low < b->loss.low);
 }
 
-/* merges sorted runs of a given length, pairwise, from one array to the other */
+/* Merges sorted runs of a given length, pairwise, from one array to the other. */
 static void
 merge_runs(const loss_point *from, loss_point *to, int size, int run)
 {
@@ -229,8 +229,8 @@ merge_runs(const loss_point *from, loss_point *to, int size, int run)
 }
 
 /*
- * All losses of one half with their probabilities, sorted, into out; spare is
- * as large.  Each epsilon turns the list into one shifted copy for every
+ * Lists all losses of one half with their probabilities, sorted, in out; spare
+ * is as large.  Each epsilon turns the list into one shifted copy for every
  * number of its positive losses; the copies are sorted runs.
  */
 static int
@@ -279,7 +279,7 @@ enumerate_half(const split *s, int half, loss_point *out, loss_point *spare)
 	return size;
 }
 
-/* a + b - at */
+/* Returns a + b - at. */
 static double
 gap(const dp_twofold *a, const dp_twofold *b, double at)
 {
@@ -307,7 +307,7 @@ enumerate(split *s, void *scratch, enumeration *result)
 	result->largest = gap(&smaller[result->a_size - 1].loss,
 						  &larger[result->b_size - 1].loss, 0);
 
-	/* what was spare holds the sums from here on */
+	/* from here on the spare list holds the sums */
 	sums = (double *) spare;
 	result->s = sums;
 	result->t = sums + result->b_size;
@@ -326,7 +326,7 @@ enumerate(split *s, void *scratch, enumeration *result)
 	}
 }
 
-/* D(at), and P[loss > at] */
+/* Returns D(at), and in the last argument P[loss > at]. */
 static double
 expectation(const enumeration *e, double at, double *beyond)
 {
@@ -363,10 +363,10 @@ expectation(const enumeration *e, double at, double *beyond)
 }
 
 /*
- * The least e >= 0 with D(e) <= wanted.  ln D falls ever faster, so Newton's
- * method on it comes from the right; where that leaves the bracket, the step
- * that would be exact if no loss were passed comes from the left.  Each
- * evaluation narrows the bracket, and steps are limited.
+ * Returns the least e >= 0 with D(e) <= wanted.  ln D falls ever faster, so
+ * Newton's method on it comes from the right; where that leaves the bracket,
+ * the step that would be exact if no loss were passed comes from the left.
+ * Each evaluation narrows the bracket, and steps are limited.
  */
 static double
 inverse(const enumeration *e, double wanted)
@@ -413,7 +413,7 @@ inverse(const enumeration *e, double wanted)
 	return at;
 }
 
-/* the parts that depend on delta alone */
+/* Sets the parts that depend on delta alone. */
 static void
 add_failures(const double *delta, int n, dp_failure *f)
 {

@@ -72,7 +72,7 @@ dp_sensitivity(double lower, double upper, int64_t max_groups, bool grouped, boo
 	return groups * fmax(sqrt(2) * magnitude, span);
 }
 
-/* what one release is charged */
+/* Returns the charge for one release, in steps of 1e-12. */
 static double
 charge_units(double rho)
 {
@@ -84,7 +84,7 @@ charge_units(double rho)
 	return fmax(1, fabs(exact - near) <= SAME * exact ? near : ceil(exact));
 }
 
-/* what a limit given as rho holds */
+/* Returns how many steps of 1e-12 a limit given as rho holds. */
 static double
 limit_units(double rho)
 {
@@ -96,7 +96,7 @@ limit_units(double rho)
 	return fabs(exact - near) <= SAME * exact ? near : floor(exact);
 }
 
-/* the largest rho that is (epsilon, delta)-DP, and strictly what it holds */
+/* Returns the largest rho that is (epsilon, delta)-DP, rounded down. */
 static double
 derived_rho(double epsilon, double delta, double *units)
 {
@@ -125,7 +125,7 @@ dp_releases_within(double rho, double epsilon, double delta)
 	return most < 0x1p63 ? (int64_t) most : INT64_MAX;
 }
 
-/* a whole number of units, as a rho that is charged no more */
+/* Returns a whole number of steps of 1e-12, as a rho that is charged no more. */
 static double
 units_rho(int64_t units)
 {
@@ -228,7 +228,7 @@ dp_rho_for_stddev(double stddev, double sensitivity)
 	return ratio * (0.5 * ratio);
 }
 
-/* z with P[|N(0,1)| <= z] = p, 0 < p < 1; by Newton's method */
+/* Returns z with P[|N(0,1)| <= z] = p, 0 < p < 1; by Newton's method. */
 static double
 two_sided_quantile(double p)
 {
@@ -267,7 +267,7 @@ two_sided_quantile(double p)
 	return y * sqrt(2);
 }
 
-/* the sum of exp(-x^2 / (2 s^2)) over all integers */
+/* Returns the sum of exp(-x^2 / (2 s^2)) over all integers. */
 static double
 discrete_norm(double s)
 {
@@ -283,7 +283,7 @@ discrete_norm(double s)
 	return 1 + 2 * sum;
 }
 
-/* P[|X| > w] without the norm, s <= SUM_MAX: some 10 s terms */
+/* Returns P[|X| > w] without the norm, s <= SUM_MAX: some 10 s terms. */
 static double
 discrete_tail(double s, double w)
 {
@@ -310,7 +310,7 @@ discrete_within(double s, double w, double p)
 	return discrete_tail(s, w) * (1 + TAIL_ERROR) <= (1 - p) * discrete_norm(s);
 }
 
-/* the smallest integer w that will do for noise of s steps; never too small */
+/* Returns the smallest integer w that will do for noise of s steps; never too small. */
 static double
 discrete_margin(double s, double z, double p)
 {
@@ -353,7 +353,7 @@ dp_margin_of(double rho, double p, double sensitivity, double step)
 	return discrete_margin(sigma / step, z, p) * step;
 }
 
-/* the largest s whose margin is at most w, but for rounding down */
+/* Returns the largest s whose margin is at most w, but for rounding down. */
 static double
 discrete_stddev(double w, double z, double p)
 {

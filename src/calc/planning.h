@@ -45,40 +45,42 @@
 #include <stdint.h>
 
 /*
- * The L2 sensitivity of a released column, as the release node prices it: a
- * unit's contribution to a group is in [lower, upper] or 0, and it is in at
- * most max_groups groups.  With M = max(|lower|, |upper|), U = max(upper, 0),
- * L = min(lower, 0), k = max_groups, its square is: when a unit is added or
- * removed k M^2; when it is replaced k max(2 M^2, (U - L)^2) if grouped or k >
- * 1, else (U - L)^2.
+ * Returns the L2 sensitivity of a released column, as the release node prices
+ * it: a unit's contribution to a group is in [lower, upper] or 0, and it is in
+ * at most max_groups groups.  With M = max(|lower|, |upper|), U = max(upper,
+ * 0), L = min(lower, 0), k = max_groups, its square is: when a unit is added
+ * or removed k M^2; when it is replaced k max(2 M^2, (U - L)^2) if grouped or
+ * k > 1, else (U - L)^2.
  *
  * lower <= upper, finite; max_groups >= 1.
  */
 extern double dp_sensitivity(double lower, double upper, int64_t max_groups, bool grouped, bool replace_one);
 
 /*
- * How many releases of rho each are together (epsilon, delta)-DP by the tight
- * bound.  Never too many: rounded as the ledger does, which charges whole
- * multiples of 1e-12 rounded up.  rho > 0, epsilon >= 0, delta in [0, 1].
- * At most INT64_MAX, which stands for "any number".
+ * Returns how many releases of rho each are together (epsilon, delta)-DP by
+ * the tight bound.  Never too many: rounded as the ledger does, which charges
+ * whole multiples of 1e-12 rounded up.  rho > 0, epsilon >= 0, delta in [0,
+ * 1].  At most INT64_MAX, which stands for "any number".
  */
 extern int64_t dp_releases_within(double rho, double epsilon, double delta);
 
 /*
- * sigma = sensitivity / sqrt(2 rho), the parameter of the noise that rho buys
- * (BS Proposition 1.6).  The discrete Gaussian's standard deviation is at most
- * sigma (CKS Corollary 9), and the same to 16 digits from sigma = 1.5 steps
- * on.  sensitivity >= 0, rho >= 0; +Infinity at rho = 0, 0 without sensitivity.
+ * Returns sigma = sensitivity / sqrt(2 rho), the parameter of the noise that
+ * rho buys (BS Proposition 1.6).  The discrete Gaussian's standard deviation
+ * is at most sigma (CKS Corollary 9), and the same to 16 digits from sigma =
+ * 1.5 steps on.  sensitivity >= 0, rho >= 0; +Infinity at rho = 0, 0 without
+ * sensitivity.
  */
 extern double dp_stddev_of(double rho, double sensitivity);
 
 /*
- * The inverse, sensitivity^2 / (2 stddev^2).  stddev >= 0; at stddev = 0 +Infinity, or 0 without sensitivity.
+ * Returns the rho that makes sigma = stddev: sensitivity^2 / (2 stddev^2).
+ * stddev >= 0; at stddev = 0 +Infinity, or 0 without sensitivity.
  */
 extern double dp_rho_for_stddev(double stddev, double sensitivity);
 
 /*
- * The half-width w of an interval around the true value that holds the
+ * Returns the half-width w of an interval around the true value that holds the
  * released one with probability p: for step > 0 a multiple of step, such that
  * the discrete Gaussian on that grid has P[|X| <= w] >= p; for step = 0 the
  * continuous Gaussian's quantile.
@@ -92,27 +94,31 @@ extern double dp_rho_for_stddev(double stddev, double sensitivity);
 extern double dp_margin_of(double rho, double p, double sensitivity, double step);
 
 /*
- * The smallest rho, but for rounding up by some 1e-10, with dp_margin_of(rho,
- * p, sensitivity, step) <= margin; for step = 0 the inverse, to nearest.
- * margin >= 0 (for step = 0 and margin = 0 it is +Infinity), 0 <= p < 1.
+ * Returns the smallest rho, but for rounding up by some 1e-10, with
+ * dp_margin_of(rho, p, sensitivity, step) <= margin; for step = 0 the inverse,
+ * to nearest.  margin >= 0 (for step = 0 and margin = 0 it is +Infinity), 0 <=
+ * p < 1.
  */
 extern double dp_rho_for_margin(double margin, double p, double sensitivity, double step);
 
 /*
- * rho / k, such that k releases of it fit in rho when the ledger adds them:
- * whole multiples of 1e-12, rounded down, for rho up to 1e6, which is all
- * that the ledger takes.  rho >= 0, k >= 1.  DP_NO_ANSWER where rho / k is
+ * Returns rho / k, such that k releases of it fit in rho when the ledger adds
+ * them: whole multiples of 1e-12, rounded down, for rho up to 1e6, which is
+ * all that the ledger takes.  rho >= 0, k >= 1.  DP_NO_ANSWER where rho / k is
  * below 1e-12, which cannot be charged (but 0 for rho = 0).
  */
 extern double dp_split_rho(double rho, int64_t k);
 
-/* the same with the largest rho that is (epsilon, delta)-DP by the tight bound */
+/*
+ * Returns what dp_split_rho does with the largest rho that is (epsilon,
+ * delta)-DP by the tight bound.
+ */
 extern double dp_split_budget(double epsilon, double delta, int64_t k);
 
 /*
- * rho in proportion to n weights >= 0 with a positive sum, rounded down as
- * above (a part below 1e-12 becomes 0).  Returns false where all parts would
- * be 0.
+ * Splits rho in proportion to n weights >= 0 with a positive sum, rounded down
+ * as above (a part below 1e-12 becomes 0).  Returns false where all parts
+ * would be 0.
  */
 extern bool dp_split_weighted(double rho, const double *weights, int n, double *parts);
 

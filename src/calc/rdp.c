@@ -53,7 +53,7 @@ dp_pure_to_rdp(double alpha, double epsilon)
 	return log1p(q) / t;
 }
 
-/* ln(1 + 1/t), for any t > 0 */
+/* Returns ln(1 + 1/t), for any t > 0. */
 static double
 log_ratio(double t)
 {

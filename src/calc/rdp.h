@@ -15,15 +15,16 @@
 #ifndef DP_RDP_H
 #define DP_RDP_H
 
-/* alpha sensitivity^2 / (2 sigma^2) (Mironov 2017, Proposition 7) */
+/* Returns alpha sensitivity^2 / (2 sigma^2) (Mironov 2017, Proposition 7). */
 extern double dp_gaussian_rdp(double alpha, double sensitivity, double sigma);
 
-/* xi + rho alpha (BS Definition 1.1); xi may be negative */
+/* Returns xi + rho alpha (BS Definition 1.1); xi may be negative. */
 extern double dp_zcdp_to_rdp(double alpha, double rho, double xi);
 
 /*
- * ln(cosh((alpha - 1/2) eps) / cosh(eps / 2)) / (alpha - 1): randomised
- * response, the worst epsilon-DP mechanism (BS, proof of Proposition 3.3)
+ * Returns ln(cosh((alpha - 1/2) eps) / cosh(eps / 2)) / (alpha - 1):
+ * randomised response, the worst epsilon-DP mechanism (BS, proof of
+ * Proposition 3.3).
  */
 extern double dp_pure_to_rdp(double alpha, double epsilon);
 

@@ -23,7 +23,7 @@
 #include "calc/compose.h"
 #include "calc/sql.h"
 
-/* what the elements of a state are */
+/* the meaning of the elements of a state */
 typedef struct ZcdpState
 {
 	DpSum		rho;
@@ -38,7 +38,7 @@ typedef struct McdpState
 
 #define ELEMENTS(size)	((int) ((size) / sizeof(float8)))
 
-/* argument argno as a state of that size; NULL if it is empty */
+/* Returns argument argno as a state of that size; NULL if it is empty. */
 static void *
 state_argument(FunctionCallInfo fcinfo, int argno, size_t size)
 {
@@ -53,7 +53,7 @@ state_argument(FunctionCallInfo fcinfo, int argno, size_t size)
 }
 
 /*
- * The state of argument 0, to be changed in place; *result is what the
+ * Sets the state of argument 0, to be changed in place; *result is what the
  * transition function returns.  Zeros are a state without mechanisms.
  */
 static void *

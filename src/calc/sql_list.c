@@ -30,7 +30,7 @@ typedef struct List8
 	const char *name;
 } List8;
 
-/* argument argno, checked */
+/* Returns argument argno, checked. */
 static List8
 list_argument(FunctionCallInfo fcinfo, int argno, DpRange range, const char *name)
 {
@@ -146,7 +146,7 @@ dp_calc_compose_delta_list(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(dp_calc_rdp_epsilon_list);
 PG_FUNCTION_INFO_V1(dp_calc_rdp_delta_list);
 
-/* are the bound's name and its alias; false for "simple" */
+/* Tells whether a text is the bound's name or its alias; false for "simple". */
 static bool
 rdp_bound_is_tight(const text *bound)
 {

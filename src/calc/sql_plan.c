@@ -29,14 +29,14 @@ PG_FUNCTION_INFO_V1(dp_calc_rho_for_stddev);
 PG_FUNCTION_INFO_V1(dp_calc_margin_of);
 PG_FUNCTION_INFO_V1(dp_calc_rho_for_margin);
 
-/* a probability that noise is within something: 1 takes an infinite margin */
+/* Returns a probability that noise is within something: 1 takes an infinite margin. */
 static double
 probability_argument(FunctionCallInfo fcinfo, int argno)
 {
 	return dp_calc_number(fcinfo, argno, DP_RANGE_INSIDE, "probability");
 }
 
-/* the sensitivity of the column that the arguments from argno on describe */
+/* Returns the sensitivity of the column that the arguments from argno on describe. */
 static double
 column_sensitivity(FunctionCallInfo fcinfo, int argno)
 {
@@ -60,7 +60,7 @@ column_sensitivity(FunctionCallInfo fcinfo, int argno)
 	return dp_sensitivity(lower, upper, max_groups, grouped, replace_one);
 }
 
-/* the same, to calculate with */
+/* Returns the sensitivity of the column, which must be finite to be calculated with. */
 static double
 sensitivity_argument(FunctionCallInfo fcinfo, int argno)
 {
@@ -73,7 +73,7 @@ sensitivity_argument(FunctionCallInfo fcinfo, int argno)
 	return sensitivity;
 }
 
-/* what the noise is a multiple of */
+/* Returns the step that noise is a multiple of. */
 static double
 step_argument(FunctionCallInfo fcinfo, int argno)
 {

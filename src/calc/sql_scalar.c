@@ -90,11 +90,11 @@ dp_calc_pair(FunctionCallInfo fcinfo, double first, double second)
  * ------------------------------------------------------------------------
  */
 
-/* what a call site keeps in fn_extra */
+/* the cache of a call site, in fn_extra */
 typedef struct CallSite
 {
-	const DpCalculator *first;	/* of this name */
-	TupleDesc	desc;			/* of pairs */
+	const DpCalculator *first;	/* row of the function's name */
+	TupleDesc	desc;			/* for functions that return a pair */
 } CallSite;
 
 static CallSite *

@@ -23,7 +23,7 @@ typedef struct dp_twofold
 	double		low;
 } dp_twofold;
 
-/* a + b, exactly (Knuth) */
+/* Returns a + b, exactly (Knuth). */
 static inline dp_twofold
 dp_two_sum(double a, double b)
 {
@@ -36,7 +36,7 @@ dp_two_sum(double a, double b)
 	return r;
 }
 
-/* a b, exactly */
+/* Returns a b, exactly. */
 static inline dp_twofold
 dp_two_product(double a, double b)
 {

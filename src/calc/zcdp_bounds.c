@@ -32,7 +32,7 @@
 /* a relative step of Newton's method that is the last: the error is its square */
 #define NEAR		1e-9
 
-/* a - b, and what that lost by rounding, exactly (Knuth); |a - b| <= DBL_MAX */
+/* Returns a - b, and what that lost by rounding, exactly (Knuth); |a - b| <= DBL_MAX. */
 static double
 subtract(double a, double b, double *lost)
 {
@@ -43,7 +43,7 @@ subtract(double a, double b, double *lost)
 	return d;
 }
 
-/* epsilon - xi - rho, rounded nearly once, so that its sign is right */
+/* Returns epsilon - xi - rho, rounded nearly once, so that its sign is right. */
 static double
 excess(double epsilon, double xi, double rho)
 {
@@ -90,14 +90,14 @@ dp_zcdp_rho_simple(double epsilon, double delta, double xi)
 	return root * root;
 }
 
-/* the factor of BS Lemma 3.6, with c^2 = 4 / (pi rho); rho > 0 */
+/* Returns the factor of BS Lemma 3.6, with c^2 = 4 / (pi rho); rho > 0. */
 static double
 factor(double x, double rho)
 {
 	return 2 / (1 + x + hypot(1 + x, 2 / sqrt(M_PI * rho)));
 }
 
-/* ln(factor / delta): a quotient first, which loses less than logarithms do */
+/* Returns ln(factor / delta): a quotient first, which loses less than logarithms do. */
 static double
 log_room(double x, double rho, double delta)
 {
@@ -121,8 +121,8 @@ dp_zcdp_delta_bs36(double rho, double epsilon, double xi)
 }
 
 /*
- * The zero of rho x^2 - log_room(x), which rises from x = 0 on; x = 0 if it
- * is not negative there.  log_room(0) bounds rho x^2, as log_room falls.
+ * Returns the zero of rho x^2 - log_room(x), which rises from x = 0 on; x = 0
+ * if it is not negative there.  log_room(0) bounds rho x^2, as log_room falls.
  */
 double
 dp_zcdp_epsilon_bs36(double rho, double delta, double xi)
@@ -245,8 +245,8 @@ dp_zcdp_epsilon_tight(double rho, double delta, double xi)
 }
 
 /*
- * The derivative of ln delta at t, as in zcdp.c: the right side of (*) there is
- * least where (2t+1) rho - epsilon = ln(1 + 1/t).
+ * Returns the derivative of ln delta at t, as in zcdp.c: the right side of (*)
+ * there is least where (2t+1) rho - epsilon = ln(1 + 1/t).
  */
 static double
 delta_slope(double t, const dp_zcdp_conversion *c, double *slope)
@@ -255,7 +255,10 @@ delta_slope(double t, const dp_zcdp_conversion *c, double *slope)
 	return (2 * t + 1) * c->rho - c->epsilon - dp_zcdp_log_ratio(t);
 }
 
-/* the zero with 1/t in the place of ln(1 + 1/t) lies above, and near if t > 1 */
+/*
+ * Returns where to look for it first.  The zero with 1/t in the place of ln(1
+ * + 1/t) lies above, and near if t > 1.
+ */
 static double
 delta_start(double rho, double epsilon)
 {
@@ -297,7 +300,10 @@ dp_zcdp_rho_tight(double epsilon, double delta, double xi)
 	return result > 0 ? result : 0;
 }
 
-/* what delta leaves to zCDP beside delta0; false if it does not even cover that */
+/*
+ * Sets the part of delta that is left to zCDP beside delta0; returns false if
+ * it does not even cover that.
+ */
 static bool
 inner_delta(double delta0, double delta, double *inner)
 {

@@ -42,29 +42,30 @@
 
 #define DP_NO_ANSWER (-1.0)
 
-/* smallest epsilon */
+/* Return the smallest epsilon. */
 extern double dp_zcdp_epsilon_simple(double rho, double delta, double xi);
 extern double dp_zcdp_epsilon_bs36(double rho, double delta, double xi);
 extern double dp_zcdp_epsilon_bs36_closed(double rho, double delta, double xi);
 extern double dp_zcdp_epsilon_tight(double rho, double delta, double xi);
 
-/* smallest delta, 0 .. 1 */
+/* Return the smallest delta, 0 .. 1. */
 extern double dp_zcdp_delta_simple(double rho, double epsilon, double xi);
 extern double dp_zcdp_delta_bs36(double rho, double epsilon, double xi);
 extern double dp_zcdp_delta_tight(double rho, double epsilon, double xi);
 
 /*
- * Largest rho; DP_NO_ANSWER as above; bs36 is at most epsilon - xi, tight is
- * +Infinity at delta = 1.
+ * Return the largest rho; DP_NO_ANSWER as above; bs36 is at most epsilon - xi,
+ * tight is +Infinity at delta = 1.
  */
 extern double dp_zcdp_rho_simple(double epsilon, double delta, double xi);
 extern double dp_zcdp_rho_bs36(double epsilon, double delta, double xi);
 extern double dp_zcdp_rho_tight(double epsilon, double delta, double xi);
 
 /*
- * delta0-approximate (xi, rho)-zCDP (BS section 8): the whole
- * delta is delta0 + (1 - delta0) delta_zcdp.  epsilon is +Infinity where delta
- * < delta0, and where delta = delta0 unless rho = 0.
+ * Return the smallest epsilon and delta of delta0-approximate (xi, rho)-zCDP
+ * (BS section 8): the whole delta is delta0 + (1 - delta0) delta_zcdp.
+ * epsilon is +Infinity where delta < delta0, and where delta = delta0 unless
+ * rho = 0.
  */
 extern double dp_approx_zcdp_epsilon(double rho, double delta0, double delta, double xi);
 extern double dp_approx_zcdp_epsilon_simple(double rho, double delta0, double delta, double xi);

@@ -60,7 +60,7 @@ gcd(uint64_t a, uint64_t b)
 }
 
 /*
- * A walk down the Stern-Brocot tree towards x = rem / den, between the
+ * Walks down the Stern-Brocot tree towards x = rem / den, between the
  * neighbours l < x <= u (u starts at 1, l at 0).  Every fraction strictly
  * between two neighbours has a numerator and a denominator at least as large
  * as the sums of theirs, so once l + u is too large no fraction below u is
@@ -165,7 +165,7 @@ dp_calibrate(dp_u128 sens2, int64_t rho, dp_variance *result)
 	return true;
 }
 
-/* s^2 >= num / den, exactly */
+/* Tells whether s^2 >= num / den, exactly. */
 static bool
 square_reaches(double s, const dp_variance *v)
 {
@@ -208,8 +208,8 @@ dp_variance_sigma(const dp_variance *v)
 }
 
 /*
- * An upper bound of P[X >= m] for X ~ N_Z(0, sigma^2), m >= 1, decreasing in
- * m.  Q is the normal upper tail.
+ * Returns an upper bound of P[X >= m] for X ~ N_Z(0, sigma^2), m >= 1,
+ * decreasing in m.  Q is the normal upper tail.
  *
  * CKS Proposition 25: P[X >= m] <= Q((m-1) / sigma), always.
  *
@@ -230,9 +230,10 @@ tail_integral(int64_t m, double sigma)
 }
 
 /*
- * The same by summation.  The terms from x on shrink at least by the ratio of
- * the first two, which bounds the rest by a geometric series.  The sum over
- * all integers is at least sigma sqrt(2 pi), and at least any part of it.
+ * Returns the upper bound by summation.  The terms from x on shrink at least
+ * by the ratio of the first two, which bounds the rest by a geometric series.
+ * The sum over all integers is at least sigma sqrt(2 pi), and at least any
+ * part of it.
  */
 static double
 tail_sum(int64_t m, double sigma)

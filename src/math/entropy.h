@@ -40,8 +40,8 @@ typedef struct dp_entropy
 } dp_entropy;
 
 /*
- * The next "bytes" (1 .. 8) bytes as a number, least significant byte first,
- * whatever the machine's byte order: uniform on 0 .. 2^(8 bytes) - 1.
+ * Returns the next "bytes" (1 .. 8) bytes as a number, least significant byte
+ * first, whatever the machine's byte order: uniform on 0 .. 2^(8 bytes) - 1.
  */
 static inline uint64_t
 dp_entropy_take(dp_entropy *e, unsigned bytes)

@@ -51,7 +51,7 @@ static const int spare_above[2] = {1, 2};
  * ------------------------------------------------------------------------
  */
 
-/* makes the shape hold lanes first .. end - 1; those that are added get some more beside them */
+/* Makes the shape hold lanes first .. end - 1; those that are added get some more beside them. */
 static void
 cover(dp_exact_shape *shape, int which, int first, int end)
 {
@@ -81,7 +81,7 @@ shape_of(dp_exact_shape *shape, const dp_exact *state)
 	shape->settles = 0;
 }
 
-/* room for what leaves the topmost lanes */
+/* Makes room for carries that leave the topmost lanes. */
 static void
 cover_carries(dp_exact_shape *shape)
 {
@@ -135,7 +135,7 @@ dp_exact_shape_for_both(dp_exact_shape *shape, const dp_exact *a, const dp_exact
 			cover(shape, i, b->first[i], b->first[i] + b->count[i]);
 }
 
-/* moves carries upwards */
+/* Moves carries upwards. */
 static void
 settle(int64_t *lane, int count)
 {
@@ -254,7 +254,7 @@ trim(Natural *a)
 	memmove(a->limb, a->limb + low, a->n * sizeof(uint64_t));
 }
 
-/* what the lanes add up to */
+/* Sets a to the sum of the lanes. */
 static void
 read_lanes(Natural *a, const int64_t *lane, int first, int count)
 {
@@ -281,7 +281,7 @@ read_lanes(Natural *a, const int64_t *lane, int first, int count)
 	trim(a);
 }
 
-/* a moved onto a grid that begins at "first", with n limbs */
+/* Moves a onto a grid that begins at "first", with n limbs. */
 static void
 align(uint64_t *r, int n, const Natural *a, int first)
 {
@@ -289,10 +289,7 @@ align(uint64_t *r, int n, const Natural *a, int first)
 	memcpy(r + (a->first - first), a->limb, a->n * sizeof(uint64_t));
 }
 
-/*
- * n Q - S^2, which is not negative: n times the sum of the squares of
- * deviations.
- */
+/* Sets result to n Q - S^2, which is not negative: n times the sum of the squares of deviations. */
 static void
 spread(Natural *result, const Natural *sum, const Natural *squares, uint64_t n)
 {
@@ -329,7 +326,7 @@ spread(Natural *result, const Natural *sum, const Natural *squares, uint64_t n)
 	trim(result);
 }
 
-/* floor, of 2^126 or more */
+/* Returns the floor of the root, of 2^126 or more. */
 static uint64_t
 square_root(dp_u128 x)
 {
@@ -347,7 +344,10 @@ square_root(dp_u128 x)
 	return (uint64_t) r;
 }
 
-/* the nearest number to a 2^exponent, or just above it if "more", half to even; false if too large */
+/*
+ * Sets the nearest number to a 2^exponent, or just above it if "more", half to
+ * even; returns false if too large.
+ */
 static bool
 nearest(dp_u128 a, int exponent, bool more, bool single, double *result)
 {
@@ -378,7 +378,7 @@ nearest(dp_u128 a, int exponent, bool more, bool single, double *result)
 	return single ? *result <= FLT_MAX : *result <= DBL_MAX;
 }
 
-/* a / (d1 d2), in units of 2^exponent, or its root */
+/* Rounds a / (d1 d2), in units of 2^exponent, or its root. */
 static bool
 round_quotient(const Natural *a, int exponent, uint64_t d1, uint64_t d2, bool root, bool single, double *result)
 {

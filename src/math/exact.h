@@ -24,7 +24,7 @@
 
 #include "wide.h"
 
-/* what lane 0 counts: of a sum 2^-1088, of squares 2^-2176 */
+/* the step of lane 0: 2^-1088 in a sum, 2^-2176 in squares */
 #define DP_EXACT_SUM_EXPONENT		(-1088)
 #define DP_EXACT_SQUARES_EXPONENT	(-2176)
 
@@ -59,10 +59,10 @@ typedef struct dp_exact
 	uint8_t		count[2];
 	uint8_t		squares;
 	uint8_t		special;		/* DP_EXACT_NAN and so on */
-	int64_t		lane[];			/* of the sum, then of the squares */
+	int64_t		lane[];			/* lanes of the sum, then lanes of the squares */
 } dp_exact;
 
-/* what can be made of a state */
+/* the results that can be made of a state */
 typedef enum dp_exact_result
 {
 	DP_EXACT_SUM,
@@ -80,29 +80,29 @@ dp_exact_size(const dp_exact_shape *shape)
 }
 
 /*
- * The shape of a state that has room for what "from" (NULL: nothing) holds
+ * Set the shape of a state that has room for what "from" (NULL: nothing) holds
  * and for x; and for what both hold.
  */
 extern void dp_exact_shape_for(dp_exact_shape *shape, const dp_exact *from, bool squares, double x);
 extern void dp_exact_shape_for_both(dp_exact_shape *shape, const dp_exact *a, const dp_exact *b);
 
-/* a new state of this shape, which one of the functions above has made for "from" */
+/* Makes a new state of this shape, which one of the functions above has made for "from". */
 extern void dp_exact_init(dp_exact *state, const dp_exact_shape *shape, const dp_exact *from);
 
-/* false, and nothing done, if there is no room */
+/* Returns false, and does nothing, if there is no room. */
 extern bool dp_exact_merge(dp_exact *state, const dp_exact *other);
 
 /*
- * The nearest number of double (or, if single, of float) to the result, half
- * to even; zero is +0.  False if there is none: of no values, of one value
- * where two are needed, or if it is beyond the largest number.
+ * Sets the nearest number of double (or, if single, of float) to the result,
+ * half to even; zero is +0.  False if there is none: of no values, of one
+ * value where two are needed, or if it is beyond the largest number.
  */
 extern bool dp_exact_get(const dp_exact *state, dp_exact_result what, bool single, double *result);
 
-/* NaN or an infinity */
+/* Adds NaN or an infinity. */
 extern void dp_exact_add_special(dp_exact *state, double x);
 
-/* adds or subtracts m 2^shift, m below 2^53, shift below 32; lane: the first of three */
+/* Adds or subtracts m 2^shift, m below 2^53, shift below 32; lane: the first of three. */
 static inline void
 dp_exact_add_to(int64_t *lane, uint64_t m, int shift, bool negative)
 {
@@ -115,7 +115,7 @@ dp_exact_add_to(int64_t *lane, uint64_t m, int shift, bool negative)
 	lane[2] += ((int64_t) (high >> 32) ^ sign) - sign;
 }
 
-/* adds m m 2^shift; lane: the first of five */
+/* Adds m m 2^shift; lane: the first of five. */
 static inline void
 dp_exact_add_square_to(int64_t *lane, uint64_t m, int shift)
 {
@@ -130,7 +130,7 @@ dp_exact_add_square_to(int64_t *lane, uint64_t m, int shift)
 	}
 }
 
-/* false, and nothing done, if there is no room */
+/* Returns false, and does nothing, if there is no room. */
 static inline bool
 dp_exact_add(dp_exact *state, double x)
 {

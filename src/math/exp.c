@@ -53,7 +53,7 @@ dp_exp64(dp_u128 a)
 	t = r - dp_mulhi(r, t) / 3;
 	t = r - dp_mulhi(r, t) / 2;
 
-	/* as a tree: what need not wait for the series does not */
+	/* as a tree: factors that need not wait for the series do not */
 	x = dp_mulhi(dp_pick8(dp_exp_table[0], whole >> 3 & 7), dp_pick8(dp_exp_table[1], whole & 7));
 	y = dp_mulhi(dp_pick8(dp_exp_table[2], frac >> 61), dp_pick8(dp_exp_table[3], frac >> 58 & 7));
 	x = dp_mulhi(x, y);
@@ -62,7 +62,7 @@ dp_exp64(dp_u128 a)
 	return dp_mulhi(x, ~t) & within;
 }
 
-/* r = floor(a b / 2^(64 f)) for a, b, r of f + 1 limbs; r may be a or b */
+/* Sets r = floor(a b / 2^(64 f)) for a, b, r of f + 1 limbs; r may be a or b. */
 static void
 fixed_mul(uint64_t *r, const uint64_t *a, const uint64_t *b, int f, uint64_t *scratch)
 {

@@ -30,13 +30,15 @@
 #define DP_EXP64_ERROR	UINT64_C(18)
 
 /*
- * exp(-a) 2^64, within DP_EXP64_ERROR.  a is in fixed point with 64 fraction
- * bits, so the integer part is a >> 64.  Takes the same time whatever a is.
+ * Returns exp(-a) 2^64, within DP_EXP64_ERROR.  a is in fixed point with 64
+ * fraction bits, so the integer part is a >> 64.  Takes the same time whatever
+ * a is.
  */
 extern uint64_t dp_exp64(dp_u128 a);
 
 /*
- * lo / 2^(64 n) <= exp(-a / b) < hi / 2^(64 n), with hi - lo <= 3.
+ * Sets lo and hi such that lo / 2^(64 n) <= exp(-a / b) < hi / 2^(64 n), with
+ * hi - lo <= 3.
  *
  * a has na limbs, b has nb and is not 0.  lo and hi have n + 1 limbs, n >= 1;
  * n is limited by the stack (the temporary numbers live there, some 16 of

@@ -104,8 +104,8 @@
 #define EXPONENT64_BINS			(1 << EXPONENT64_BINS_LOG2)
 
 /*
- * x^2 / (2 sigma^2) in fixed point with 64 fraction bits, rounded down, for x
- * below 64 w.
+ * Returns x^2 / (2 sigma^2) in fixed point with 64 fraction bits, rounded
+ * down, for x below 64 w.
  *
  * x is shifted to y = x 2^(58 - width_bits) < 2^64.  Of y^2 kappa, a number of
  * 192 bits, the upper 128 are computed, too small by less than 1; then the
@@ -130,8 +130,9 @@ exponent64(const dp_gauss *g, uint64_t x)
 }
 
 /*
- * An integer not above f, where exp64 = dp_exp64(exponent).  (Masks, not
- * conditions, here and below: a compiler may turn a condition into a branch.)
+ * Returns an integer not above f, where exp64 = dp_exp64(exponent).  (Masks,
+ * not conditions, here and below: a compiler may turn a condition into a
+ * branch.)
  */
 static inline uint64_t
 curve_floor(const dp_gauss *g, uint64_t exp64)
@@ -141,7 +142,7 @@ curve_floor(const dp_gauss *g, uint64_t exp64)
 	return dp_mulhi(g->scale, lowered & -(uint64_t) (exp64 > DP_EXP64_ERROR));
 }
 
-/* an integer not below f; f never exceeds the scale */
+/* Returns an integer not below f; f never exceeds the scale. */
 static inline uint64_t
 curve_ceiling(const dp_gauss *g, uint64_t exp64)
 {
@@ -171,9 +172,9 @@ dp_gauss_quick(const dp_gauss *g, uint64_t x, uint64_t height)
 }
 
 /*
- * One round of dp_gauss_exact, with n limbs after the binary point.  The first
- * "have" limbs of t were drawn before and are in old[], the most significant
- * first.  The numbers to compare have n + 2 limbs.
+ * Runs one round of dp_gauss_exact, with n limbs after the binary point.  The
+ * first "have" limbs of t were drawn before and are in old[], the most
+ * significant first.  The numbers to compare have n + 2 limbs.
  */
 static bool
 exact_round(const dp_gauss *g, dp_entropy *e,
@@ -246,7 +247,7 @@ dp_gauss_exact(const dp_gauss *g, dp_entropy *e, dp_u128 x, uint64_t height, uin
 	return exact_round(g, e, num, den, height, shift, 2, NULL, 0);
 }
 
-/* steps 2 and 3 for the tail; true if *x was accepted */
+/* Does steps 2 and 3 for the tail; returns true if *x was accepted. */
 static bool
 draw_tail(const dp_gauss *g, dp_entropy *e, uint64_t offset, uint64_t height, dp_u128 *x)
 {
@@ -266,7 +267,7 @@ draw_tail(const dp_gauss *g, dp_entropy *e, uint64_t offset, uint64_t height, dp
 	return dp_gauss_exact(g, e, *x, height, j + 1);
 }
 
-/* step 3 for bin s < S or the tail; true if *x was accepted */
+/* Does step 3 for bin s < S or the tail; returns true if *x was accepted. */
 static inline bool
 decide(const dp_gauss *g, dp_entropy *e, int s, uint64_t offset, uint64_t height, dp_u128 *x)
 {
@@ -282,7 +283,7 @@ decide(const dp_gauss *g, dp_entropy *e, int s, uint64_t offset, uint64_t height
 	return below;
 }
 
-/* a trial for w > 1 */
+/* Makes a trial for w > 1. */
 static inline bool
 try_wide(const dp_gauss *g, dp_entropy *e, dp_i128 *z)
 {
@@ -316,10 +317,10 @@ try_wide(const dp_gauss *g, dp_entropy *e, dp_i128 *z)
 }
 
 /*
- * A trial for w = 1, where a step is hardly above the curve: what is not
- * within DP_GAUSS_DOUBT of the end of its stretch is accepted.  (A step and
- * curve_floor differ by 2 DP_EXP64_ERROR + 2 at most, and count twice.)  The
- * bin is found by comparing with all of them.
+ * Makes a trial for w = 1, where a step is hardly above the curve: a point
+ * that is not within DP_GAUSS_DOUBT of the end of its stretch is accepted.  (A
+ * step and curve_floor differ by 2 DP_EXP64_ERROR + 2 at most, and count
+ * twice.)  The bin is found by comparing with all of them.
  */
 static inline bool
 try_narrow(const dp_gauss *g, dp_entropy *e, dp_i128 *z)
@@ -364,7 +365,7 @@ dp_gauss_draw(const dp_gauss *g, dp_entropy *e)
 	return z;
 }
 
-/* kappa / 2^kappa_shift = den / (2 num) rounded down, 2^63 <= kappa < 2^64 */
+/* Sets kappa / 2^kappa_shift = den / (2 num) rounded down, 2^63 <= kappa < 2^64. */
 static void
 init_kappa(dp_gauss *g)
 {
@@ -390,7 +391,7 @@ init_kappa(dp_gauss *g)
 		g->kappa = quot[0];
 }
 
-/* how often the height of bin s > 0 is in its stretch: signs, and the tail */
+/* Returns how often the height of bin s > 0 is in its stretch: signs, and the tail. */
 static inline int
 stretches(const dp_gauss *g, int s)
 {

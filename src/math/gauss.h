@@ -29,10 +29,10 @@ typedef struct dp_variance
 	dp_u128		den;
 } dp_variance;
 
-/* how many bins of equal width the sampler's table has, before its tail */
+/* the number of bins of equal width in the sampler's table, before its tail */
 #define DP_GAUSS_BINS	45
 
-/* how near the end of its stretch a point must be to need a decision, if w = 1 */
+/* a point that is nearer to the end of its stretch needs a decision, if w = 1 */
 #define DP_GAUSS_DOUBT	(4 * DP_EXP64_ERROR + 4)
 
 /*
@@ -54,25 +54,25 @@ typedef struct dp_gauss
 	uint64_t	edge[DP_GAUSS_BINS + 3];
 } dp_gauss;
 
-/* false when sigma is outside 0.01 .. 2^60 or a term of the rational is 0 */
+/* Prepares a sampler; returns false when sigma is outside 0.01 .. 2^60 or a term of the rational is 0. */
 extern bool dp_gauss_init(dp_gauss *g, const dp_variance *v);
 
 /*
- * One exact draw; takes 8 to 16 bytes of entropy in most cases, and a time
- * that does not depend on what is drawn.
+ * Returns one exact draw; takes 8 to 16 bytes of entropy in most cases, and a
+ * time that does not depend on what is drawn.
  */
 extern dp_i128 dp_gauss_draw(const dp_gauss *g, dp_entropy *e);
 
 /*
- * The two ways of deciding whether a point lies below the curve, for
+ * The two functions decide whether a point lies below the curve, for
  * dp_gauss_draw and for the tests.
  *
- * dp_gauss_quick: 1 when height + t lies below the curve at x for all t in
- * [0, 1), 0 when for none, -1 when it cannot tell; x must lie in the first 64
- * bins.
+ * dp_gauss_quick returns 1 when height + t lies below the curve at x for all t
+ * in [0, 1), 0 when for none, -1 when it cannot tell; x must lie in the first
+ * 64 bins.
  *
- * dp_gauss_exact: whether (height + t) / 2^shift lies below the curve at x,
- * for a t drawn uniformly from [0, 1).
+ * dp_gauss_exact tells whether (height + t) / 2^shift lies below the curve at
+ * x, for a t drawn uniformly from [0, 1).
  */
 extern int	dp_gauss_quick(const dp_gauss *g, uint64_t x, uint64_t height);
 extern bool dp_gauss_exact(const dp_gauss *g, dp_entropy *e, dp_u128 x,

@@ -22,14 +22,14 @@
 
 #include "wide.h"
 
-/* upper half of a product: floor(a b / 2^64) */
+/* Returns the upper half of a product: floor(a b / 2^64). */
 static inline uint64_t
 dp_mulhi(uint64_t a, uint64_t b)
 {
 	return (uint64_t) (((dp_u128) a * b) >> 64);
 }
 
-/* number of bits up to the highest set one; 0 for 0 */
+/* Returns the number of bits up to the highest set one; 0 for 0. */
 static inline int
 dp_bitlen64(uint64_t a)
 {
@@ -44,31 +44,31 @@ dp_bitlen128(dp_u128 a)
 	return high != 0 ? 64 + dp_bitlen64(high) : dp_bitlen64((uint64_t) a);
 }
 
-/* r[0 .. n-1] = a; n >= 2 */
+/* Sets r[0 .. n-1] = a; n >= 2. */
 extern void dp_limbs_set(uint64_t *r, int n, dp_u128 a);
 
-/* -1, 0, 1 as a <, =, > b, both of n limbs */
+/* Returns -1, 0, 1 as a <, =, > b, both of n limbs. */
 extern int	dp_limbs_cmp(const uint64_t *a, const uint64_t *b, int n);
 
-/* r = a - b, all of n limbs, modulo 2^(64 n); r may be a or b */
+/* Sets r = a - b, all of n limbs, modulo 2^(64 n); r may be a or b. */
 extern void dp_limbs_sub(uint64_t *r, const uint64_t *a, const uint64_t *b, int n);
 
-/* r = a + b, all of n limbs, modulo 2^(64 n); r may be a or b */
+/* Sets r = a + b, all of n limbs, modulo 2^(64 n); r may be a or b. */
 extern void dp_limbs_add(uint64_t *r, const uint64_t *a, const uint64_t *b, int n);
 
-/* r[0 .. na+nb-1] = a b */
+/* Sets r[0 .. na+nb-1] = a b. */
 extern void dp_limbs_mul(uint64_t *r, const uint64_t *a, int na, const uint64_t *b, int nb);
 
-/* a = floor(a / d) in place, d > 0; returns the remainder */
+/* Sets a = floor(a / d) in place, d > 0; returns the remainder. */
 extern uint64_t dp_limbs_div_small(uint64_t *a, int n, uint64_t d);
 
-/* r = a 2^bits or floor(a / 2^bits), both of n limbs; what leaves is lost */
+/* Set r = a 2^bits or floor(a / 2^bits), both of n limbs; bits that leave are lost. */
 extern void dp_limbs_shl(uint64_t *r, const uint64_t *a, int n, uint64_t bits);
 extern void dp_limbs_shr(uint64_t *r, const uint64_t *a, int n, uint64_t bits);
 
 /*
- * a[0 .. na-1] becomes the quotient floor(a / b), rem[0 .. nb] the remainder.
- * b has nb limbs and is not 0; rem has nb + 1.
+ * Divides a by b: a[0 .. na-1] becomes the quotient floor(a / b), rem[0 .. nb]
+ * the remainder.  b has nb limbs and is not 0; rem has nb + 1.
  */
 extern void dp_limbs_divide(uint64_t *a, int na, const uint64_t *b, int nb, uint64_t *rem);
 

@@ -95,7 +95,7 @@
 typedef struct Point
 {
 	double		n;				/* at least 1 and the noise of N */
-	double		e[DP_MOMENTS];	/* of each sum, divided by n; at most 1 */
+	double		e[DP_MOMENTS];	/* deviations of the sums, divided by n; at most 1 */
 	double		t,
 				u;
 	double		v,
@@ -154,14 +154,14 @@ dp_moment_parts(dp_statistic stat, int *nparts)
 	return NULL;
 }
 
-/* low for NaN */
+/* Returns x limited to low .. high; low for NaN. */
 static double
 clamp(double x, double low, double high)
 {
 	return fmin(fmax(x, low), high);
 }
 
-/* never -0, which would be shown */
+/* Returns a finite x, never -0, which would be shown. */
 static double
 bounded(double x)
 {
@@ -180,14 +180,17 @@ middle(dp_moment_range range)
 	return range.lower / 2 + range.upper / 2;
 }
 
-/* back to the column's own scale */
+/* Brings t back to the column's own scale. */
 static double
 uncentred(dp_moment_range range, double t)
 {
 	return clamp(middle(range) + half(range) * t, range.lower, range.upper) + 0.0;
 }
 
-/* half of t times half of u times factor, |factor| <= 2; no infinity on the way meets a 0 */
+/*
+ * Returns half of t times half of u times factor, |factor| <= 2; no infinity
+ * on the way meets a 0.
+ */
 static double
 product(dp_moment_range t, dp_moment_range u, double factor)
 {
@@ -232,8 +235,8 @@ mean(double value, dp_moment sum)
 }
 
 /*
- * The noise e of a mean is squared: with a mean of 0, that is all that it
- * does, and has variance 2 e^4.
+ * Estimates a variance.  The noise e of a mean is squared: with a mean of 0,
+ * that is all that it does, and has variance 2 e^4.
  */
 static Estimate
 variance(const Point *p, double value, double t, dp_moment sum, dp_moment square)
@@ -292,9 +295,10 @@ make_sample(const Point *p, Estimate *a)
 }
 
 /*
- * E[X^(-1/2)] is x^(-1/2) (1 + 3/8 s^2 / x^2 + ..) for X of mean x and
- * standard deviation s, so X is replaced by sqrt(X^2 + 3/2 s^2), which makes
- * up for that, and keeps correlations from blowing up where s exceeds X.
+ * Estimates a correlation.  E[X^(-1/2)] is x^(-1/2) (1 + 3/8 s^2 / x^2 + ..)
+ * for X of mean x and standard deviation s, so X is replaced by sqrt(X^2 + 3/2
+ * s^2), which makes up for that, and keeps correlations from blowing up where
+ * s exceeds X.
  */
 static Estimate
 correlation(const Point *p)
@@ -317,10 +321,10 @@ correlation(const Point *p)
 }
 
 /*
- * E[C / W] is c/w (1 + s^2 / w^2) - k / w^2 + .., with s the standard deviation
- * of W and k its covariance with C; 1/w is replaced by w / (w^2 + s^2), and k
- * made up for as far as w^2 exceeds s^2.  No slope is beyond the ratio of
- * standard deviations 1 : sqrt(w); limit is that.
+ * Estimates a slope.  E[C / W] is c/w (1 + s^2 / w^2) - k / w^2 + .., with s
+ * the standard deviation of W and k its covariance with C; 1/w is replaced by
+ * w / (w^2 + s^2), and k made up for as far as w^2 exceeds s^2.  No slope is
+ * beyond the ratio of standard deviations 1 : sqrt(w); limit is that.
  */
 static Estimate
 regression(const Point *p, double *limit)
@@ -353,7 +357,7 @@ ratio(dp_moment_range t, dp_moment_range u)
 	return below > 0 ? bounded(half(t) / below) : 0;
 }
 
-/* where 0 lies, as seen from the middle */
+/* Returns where 0 lies, as seen from the middle. */
 static double
 origin(dp_moment_range range)
 {
@@ -491,7 +495,7 @@ settle(dp_statistic stat, const Point *p, dp_moment_range t, dp_moment_range u, 
 	}
 }
 
-/* sums, or their deviations, by their names */
+/* Sets sums, or their deviations, by their names. */
 static void
 spread(dp_statistic stat, const double *parts, double *named)
 {
@@ -504,7 +508,7 @@ spread(dp_statistic stat, const double *parts, double *named)
 		named[part[i].moment] = bounded(parts[i]);
 }
 
-/* n and e for about n rows */
+/* Sets n and e for about n rows. */
 static void
 set_noise(Point *p, double n, const double *sigma)
 {
@@ -516,10 +520,10 @@ set_noise(Point *p, double n, const double *sigma)
 }
 
 /*
- * E[1/N] is 1/n (1 + s^2 / n^2 + ..) for noise of standard deviation s, so 1/N
- * is replaced by N / (N^2 + s^2): no bias of second order, and a way down to 0
- * where N cannot be told from it.  Where there are rows N is at least 1, so
- * it is also at most N.
+ * Returns the estimate of 1/n.  E[1/N] is 1/n (1 + s^2 / n^2 + ..) for noise
+ * of standard deviation s, so 1/N is replaced by N / (N^2 + s^2): no bias of
+ * second order, and a way down to 0 where N cannot be told from it.  Where
+ * there are rows N is at least 1, so it is also at most N.
  */
 static double
 inverse_count(double n, double s)
@@ -529,8 +533,9 @@ inverse_count(double n, double s)
 }
 
 /*
- * E[v], with its noisy means, is less by the variance of the mean's noise; that
- * is made up for as far as the mean's square allows.
+ * Estimates a variance at noisy means.  E[v], with its noisy means, is less by
+ * the variance of the mean's noise; that is made up for as far as the mean's
+ * square allows.
  */
 static double
 variance_at(double square, double t, double e_t, double e_n)

@@ -66,16 +66,16 @@ typedef struct dp_moment_range
 } dp_moment_range;
 
 /*
- * The sums that a statistic is made from, N always the first.  The order is
- * that of sums and sigma below.
+ * Returns the sums that a statistic is made from, N always the first.  The
+ * order is that of sums and sigma below.
  */
 extern const dp_moment_part *dp_moment_parts(dp_statistic stat, int *nparts);
 
 /*
- * sums[i] is the noisy sum of part i in its natural unit (N: rows; others:
- * sums of values in [-1, 1]), sigma[i] the standard deviation of its noise in
- * the same unit.  t and u are the bounds of the first and second argument; u
- * is not read where there is one.
+ * Sets value and stddev of a statistic.  sums[i] is the noisy sum of part i in
+ * its natural unit (N: rows; others: sums of values in [-1, 1]), sigma[i] the
+ * standard deviation of its noise in the same unit.  t and u are the bounds of
+ * the first and second argument; u is not read where there is one.
  *
  * value: finite whatever the sums are.  A mean is within its bounds; a
  * variance within 0 and half^2, a covariance within +- half_t half_u (n / (n -

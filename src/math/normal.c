@@ -50,10 +50,10 @@ dp_normal_tail_of_sum(double high, double low)
 }
 
 /*
- * The start's error decreases like that of the continued fraction, whose tail
- * is approximated by its fixed point (with the first correction for its
- * drift); terms is what makes it vanish in double precision, and what the
- * Taylor series with h <= 1/2 needs.
+ * Sets the coefficients by Miller's algorithm.  The start's error decreases
+ * like that of the continued fraction, whose tail is approximated by its fixed
+ * point (with the first correction for its drift); terms is what makes it
+ * vanish in double precision, and what the Taylor series with h <= 1/2 needs.
  */
 int
 dp_normal_mills_terms(double x, double *z)

@@ -21,7 +21,7 @@
 typedef uint32_t dp_lanes __attribute__((vector_size(16)));
 typedef uint64_t dp_words __attribute__((vector_size(16)));
 
-/* two entries of a table */
+/* Loads two elements of a table. */
 static inline dp_lanes
 dp_lanes_load(const uint64_t *pair)
 {
@@ -31,7 +31,7 @@ dp_lanes_load(const uint64_t *pair)
 	return v;
 }
 
-/* row[index], index below 8 */
+/* Returns row[index], index below 8. */
 static inline uint64_t
 dp_pick8(const uint64_t *row, uint32_t index)
 {
@@ -45,7 +45,7 @@ dp_pick8(const uint64_t *row, uint32_t index)
 	return ((dp_words) found)[0] | ((dp_words) found)[1];
 }
 
-/* copies the index-th of n rows of 8 entries */
+/* Copies the index-th of n rows of 8 elements. */
 static inline void
 dp_pick_row(uint64_t *row, const uint64_t *rows, uint32_t n, uint32_t index)
 {

@@ -81,7 +81,7 @@
 #define LOG_LAST	96
 #define LOG_MIDDLE	(LOG_LAST - LOG_FIRST)
 
-/* within the range of counts; NaN is 0 */
+/* Limits x to the range of counts; NaN is 0. */
 static double
 finite_count(double x)
 {
@@ -106,7 +106,7 @@ dp_quantile_sum_up(const dp_i128 *leaves, dp_i128 *nodes)
 		nodes[i / B] += nodes[MIDDLE_AT + i];
 }
 
-/* the sum of a node's children */
+/* Returns the sum of a node's children. */
 static double
 sum_children(const double *child)
 {
@@ -119,11 +119,11 @@ sum_children(const double *child)
 }
 
 /*
- * The nonnegative numbers nearest to a node's children whose sum is the
+ * Makes a node's children the nearest nonnegative numbers whose sum is the
  * node's: all are lowered (or raised) by the same, and those that fall below 0
- * leave the rest to the others, until none does (Michelot 1986).  If none
- * does at once, it is the step downwards of the least squares fit.  Measured
- * from the largest, which never leaves, nothing cancels.
+ * leave the rest to the others, until none does (Michelot 1986).  If none does
+ * at once, it is the step downwards of the least squares fit.  Measured from
+ * the largest, which never leaves, nothing cancels.
  */
 static void
 make_nonnegative(double *child, double sum)
@@ -191,7 +191,7 @@ dp_quantile_cdf(const double *nodes, double sigma, double *cdf)
 	}
 }
 
-/* the first i with cdf[i] >= rank, for rank up to the total */
+/* Returns the first i with cdf[i] >= rank, for rank up to the total. */
 static int
 first_at_least(const double *cdf, double rank)
 {
@@ -210,7 +210,7 @@ first_at_least(const double *cdf, double rank)
 	return high;
 }
 
-/* the last i with cdf[i] <= rank, for rank from 0 on */
+/* Returns the last i with cdf[i] <= rank, for rank from 0 on. */
 static int
 last_at_most(const double *cdf, double rank)
 {
@@ -229,7 +229,7 @@ last_at_most(const double *cdf, double rank)
 	return low;
 }
 
-/* where the rank is reached, in leaves; total > 0 */
+/* Returns where the rank is reached, in leaves; total > 0. */
 static double
 position(const double *cdf, double rank)
 {
@@ -249,7 +249,7 @@ position(const double *cdf, double rank)
 	return last + (rank - cdf[last]) / (cdf[first] - cdf[last]);
 }
 
-/* the value at a position, 0 .. LEAVES */
+/* Returns the value at a position, 0 .. LEAVES. */
 static double
 value_at(double where, double lower, double upper)
 {
@@ -286,7 +286,7 @@ dp_quantile_extreme_rank(double sigma)
 }
 
 /*
- * Down the tree, at each level into the outermost child whose count noise
+ * Goes down the tree, at each level into the outermost child whose count noise
  * does not explain, as long as there is one; then as many rows into that node
  * as noise explains.  Counts of single nodes carry less noise than cumulated
  * ones, which the empty nodes before the data have contributed to.
@@ -339,8 +339,8 @@ dp_quantile_max(const double *cdf, double sigma, double lower, double upper)
 }
 
 /*
- * The variance, in units of sigma^2, of cdf[i] - q total before counts are
- * made nonnegative, which lessens it.
+ * Returns the variance, in units of sigma^2, of cdf[i] - q total before counts
+ * are made nonnegative, which lessens it.
  */
 static double
 rank_variance(int i, double q)

@@ -30,13 +30,13 @@
 #define DP_QUANTILE_LEAVES		4096
 #define DP_QUANTILE_NODES		(16 + 256 + 4096)
 
-/* exact counts of all nodes, from those of the leaves */
+/* Sets the exact counts of all nodes from those of the leaves. */
 extern void dp_quantile_sum_up(const dp_i128 *leaves, dp_i128 *nodes);
 
 /*
- * The cumulated counts that fit noisy ones best: least squares over all
- * consistent trees (Hay, Rastogi, Miklau, Suciu 2010), then, from the top down,
- * the nearest counts that are not negative.
+ * Sets the cumulated counts that fit noisy ones best: least squares over all
+ * consistent trees (Hay, Rastogi, Miklau, Suciu 2010), then, from the top
+ * down, the nearest counts that are not negative.
  *
  * nodes: DP_QUANTILE_NODES noisy counts, with independent noise of standard
  * deviation sigma each; cdf: DP_QUANTILE_LEAVES + 1 values, cdf[i] is how much
@@ -47,20 +47,20 @@ extern void dp_quantile_sum_up(const dp_i128 *leaves, dp_i128 *nodes);
 extern void dp_quantile_cdf(const double *nodes, double sigma, double *cdf);
 
 /*
- * The value with a share q of the total on its left, q in [0, 1]: within
- * [lower, upper], never falling in q, interpolated within a leaf.  Where
- * nothing is between two leaves with the share exactly reached, the middle of
- * the gap.  Without data (total 0) the middle of the bounds.  The values for q
- * = 0 and 1 are those of the outermost leaf with a positive count: for extremes
- * there are dp_quantile_min and dp_quantile_max.
+ * Returns the value with a share q of the total on its left, q in [0, 1]:
+ * within [lower, upper], never falling in q, interpolated within a leaf.
+ * Where nothing is between two leaves with the share exactly reached, the
+ * middle of the gap.  Without data (total 0) the middle of the bounds.  The
+ * values for q = 0 and 1 are those of the outermost leaf with a positive
+ * count: for extremes there are dp_quantile_min and dp_quantile_max.
  */
 extern double dp_quantile_value(const double *cdf, double q, double lower, double upper);
 
 /*
- * Where data begins and ends.  Not the outermost leaf with a positive count,
- * which is noise as a rule: first the outermost node of each level in turn
- * whose count is above dp_quantile_extreme_rank(sigma), 3.5 sigma, what noise
- * explains; in the last such node the value with that many of its rows
+ * Return where data begins and ends.  Not the outermost leaf with a positive
+ * count, which is noise as a rule: first the outermost node of each level in
+ * turn whose count is above dp_quantile_extreme_rank(sigma), 3.5 sigma, what
+ * noise explains; in the last such node the value with that many of its rows
  * outside, or half of them where that is less.  Fewer outlying rows than that
  * are not seen, so the answers err inwards.  min <= max; where no node is
  * above, both are the median.
@@ -70,8 +70,8 @@ extern double dp_quantile_max(const double *cdf, double sigma, double lower, dou
 extern double dp_quantile_extreme_rank(double sigma);
 
 /*
- * The estimated standard deviation of dp_quantile_value's answer due to noise
- * and to the width of a leaf: finite, > 0 (where upper - lower is not
+ * Returns the estimated standard deviation of dp_quantile_value's answer due
+ * to noise and to the width of a leaf: finite, > 0 (where upper - lower is not
  * denormal), at most half of upper - lower.  It is half of the distance
  * between the values whose ranks are a standard deviation above and below, so
  * it holds where the density changes or is 0.
@@ -86,10 +86,13 @@ extern double dp_quantile_stddev(const double *cdf, double sigma, double q, doub
  */
 #define DP_LOG_BINS		257
 
-/* 0 .. DP_LOG_BINS - 1, never falls in x, which is any double (NaN: the middle) */
+/*
+ * Returns the bin of x, 0 .. DP_LOG_BINS - 1; it never falls in x, which is
+ * any double (NaN: the middle).
+ */
 extern int	dp_log_bin(double x);
 
-/* where bin i begins, i = 0 .. DP_LOG_BINS (the last is where the last ends) */
+/* Returns where bin i begins, i = 0 .. DP_LOG_BINS (the last is where the last ends). */
 extern double dp_log_edge(int i);
 
 /*
@@ -106,9 +109,9 @@ extern bool dp_bounds_pick(const double *counts, double sigma, double *lower, do
 extern double dp_bounds_threshold(double sigma);
 
 /*
- * The share of what is outside, from noisy counts below, inside and above the
- * bounds, in [0, 1], and its standard deviation due to noise, in [0, 1/2].
- * Without data both are 1/2.
+ * Sets the share of values outside the bounds, from noisy counts below, inside
+ * and above the bounds, in [0, 1], and its standard deviation due to noise, in
+ * [0, 1/2].  Without data both are 1/2.
  */
 extern void dp_clipped_share(const double counts[3], double sigma, double *share, double *stddev);
 

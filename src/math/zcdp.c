@@ -76,8 +76,8 @@ dp_zcdp_find_t(dp_zcdp_rising f, const dp_zcdp_conversion *c, double start, doub
 }
 
 /*
- * ln(1/delta) - ln(1+t) >= 0, as the logarithm of a product where the
- * difference of two larger ones would lose digits
+ * Returns ln(1/delta) - ln(1+t) >= 0, as the logarithm of a product where the
+ * difference of two larger ones would lose digits.
  */
 static double
 log_left(double t, double delta, double log_inv_delta)
@@ -87,8 +87,8 @@ log_left(double t, double delta, double log_inv_delta)
 }
 
 /*
- * epsilon: (*) as epsilon >= rho (1+t) + (ln(1/delta) - ln(1+t)) / t -
- * ln(1 + 1/t) is least where rho t^2 + ln(1+t) = ln(1/delta).
+ * The derivative for epsilon: (*) as epsilon >= rho (1+t) + (ln(1/delta) -
+ * ln(1+t)) / t - ln(1 + 1/t) is least where rho t^2 + ln(1+t) = ln(1/delta).
  */
 static double
 epsilon_slope(double t, const dp_zcdp_conversion *c, double *slope)
@@ -130,8 +130,8 @@ dp_zcdp_epsilon_up(double rho, double delta)
 }
 
 /*
- * rho: (*) as rho <= (epsilon + ln(1 + 1/t) - (ln(1/delta) - ln(1+t)) / t) /
- * (1+t) is largest where t^2 r + ln(1+t) = ln(1/delta), with
+ * The derivative for rho: (*) as rho <= (epsilon + ln(1 + 1/t) - (ln(1/delta)
+ * - ln(1+t)) / t) / (1+t) is largest where t^2 r + ln(1+t) = ln(1/delta), with
  * r = (epsilon + ln(1 + 1/t)) / (2t+1).
  */
 static double
@@ -144,8 +144,9 @@ rho_slope(double t, const dp_zcdp_conversion *c, double *slope)
 }
 
 /*
- * It rises for r >= 0, which for epsilon < 0 ends at t = 1 / (e^-epsilon - 1);
- * epsilon >= ln(1 - delta) has the zero not beyond.
+ * Finds the best t for rho.  The derivative rises for r >= 0, which for
+ * epsilon < 0 ends at t = 1 / (e^-epsilon - 1); epsilon >= ln(1 - delta) has
+ * the zero not beyond.
  */
 static double
 find_rho_t(const dp_zcdp_conversion *c)
@@ -154,7 +155,7 @@ find_rho_t(const dp_zcdp_conversion *c)
 	double		start = expm1(l);
 	double		high = DP_ZCDP_HIGH_T;
 
-	/* as t^2 epsilon / (2t+1) and ln(1+t) alone reach ln(1/delta) later */
+	/* t^2 epsilon / (2t+1) and ln(1+t) alone reach ln(1/delta) later */
 	if (c->epsilon > 0)
 		start = fmin(start, (l + sqrt(l) * sqrt(l + c->epsilon)) / c->epsilon);
 	else if (c->epsilon < 0)

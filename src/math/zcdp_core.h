@@ -45,7 +45,7 @@ extern double dp_zcdp_find_t(dp_zcdp_rising f, const dp_zcdp_conversion *c, doub
 extern double dp_zcdp_epsilon_at_best(double rho, double delta, double *error);
 extern double dp_zcdp_rho_at_best(double epsilon, double delta, double *error);
 
-/* returns ln((1+t) / t), for any t > 0 */
+/* Returns ln((1+t) / t), for any t > 0. */
 static inline double
 dp_zcdp_log_ratio(double t)
 {

@@ -195,7 +195,7 @@ fuzz_moments(Input *in)
 	}
 }
 
-/* as the aggregate: what does not fit is put into a state that is made for it */
+/* Adds x as the aggregate does: a value that does not fit is put into a state that is made for it. */
 static dp_exact *
 add_exact(dp_exact *state, bool squares, double x)
 {

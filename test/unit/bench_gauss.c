@@ -123,7 +123,7 @@ main(void)
 			straightforward[turn] = (now() - start) / DRAWS_STRAIGHTFORWARD;
 		}
 		sink = sum2 + cks_sum2;
-		/* what is compared has to be the same thing */
+		/* both samplers must draw from one law */
 		if (variance >= 1 && (fabs(sum2 / (TURNS * (double) DRAWS) / variance - 1) > 0.02 ||
 							  fabs(cks_sum2 / (TURNS * (double) DRAWS_STRAIGHTFORWARD) / variance - 1) > 0.05))
 		{

@@ -164,7 +164,7 @@ test_other_limits(void)
 	check(dp_zcdp_to_pure(0, 0.5) == 0.5 && dp_zcdp_to_pure(1e-300, 0.5) == inf, "zcdp_to_pure");
 	dp_mcdp_to_zcdp(1, 1e200, &parts[0], &parts[1]);
 	check(parts[0] == inf && parts[1] == -inf, "mcdp_to_zcdp beyond doubles");
-	/* what rounding tau^2 / 2 lost, and nothing else */
+	/* the part of tau^2 / 2 that rounding lost, and nothing else */
 	dp_mcdp_to_zcdp(0.5 * 0.1 * 0.1, 0.1, &parts[0], &parts[1]);
 	check(parts[1] == 4.163336342344337e-19, "mcdp_to_zcdp where all but rounding cancels: %.17g", parts[1]);
 	check(dp_pure_to_zcdp(0) == 0 && dp_pure_to_zcdp(1e300) == 1e300 && dp_laplace_to_zcdp(0) == 0 &&

@@ -27,7 +27,7 @@ decades(double low, double high)
 /* functions of rho or epsilon, delta and xi, as they are */
 typedef double (*three) (double a, double b, double c);
 
-/* how much f magnifies a relative error of an argument, by a difference */
+/* Returns the factor by which f magnifies a relative error of an argument, by a difference. */
 static double
 condition(three f, double a, double b, double c, int which)
 {

@@ -15,7 +15,7 @@
 #define MOST 64
 #define RESULTS 6
 
-/* as the aggregate does: what does not fit is put into a state that is made for it */
+/* Adds x as the aggregate does: a value that does not fit is put into a state that is made for it. */
 static dp_exact *
 reshape(dp_exact *state, const dp_exact_shape *shape)
 {
@@ -213,7 +213,7 @@ test_special(void)
 	}
 }
 
-/* as if there had been many additions, so that carries are moved on */
+/* Pretends that there had been many additions, so that carries are moved on. */
 static void
 test_settling(void)
 {

@@ -185,7 +185,7 @@ test_exp(void)
 		if (error > worst)
 			worst = error;
 	}
-	/* what remains of DP_EXP64_ERROR is for the argument's own error */
+	/* the rest of DP_EXP64_ERROR is for the argument's own error */
 	check(worst <= 14, "dp_exp64 is off by %d units", (int) worst);
 	check(dp_exp64((dp_u128) DP_EXP64_LIMIT << 64) == 0 && dp_exp64(~(dp_u128) 0) == 0,
 		  "dp_exp64 beyond its limit");

@@ -46,7 +46,7 @@ pseudo_sampler(dp_gauss *g)
 	} while (!dp_gauss_init(g, &v));
 }
 
-/* of a sampler with bins of width 1, a stretch holds both signs, but for 0 */
+/* in a sampler with bins of width 1, a stretch holds both signs, but for 0 */
 static int
 signs(const dp_gauss *g, int s)
 {
@@ -162,7 +162,7 @@ script_near_curve(const dp_gauss *g, dp_u128 x, int depth, bool above, dp_entrop
 	return 1;
 }
 
-/* what a trial reads to come to this point */
+/* the bytes that a trial reads to come to this point */
 static void
 draw_words(dp_entropy *e, const dp_gauss *g, int s, uint64_t height, uint64_t offset, bool minus)
 {
@@ -208,7 +208,7 @@ test_ambiguous(const dp_gauss *g, const char *name)
 				check(DP_ENTROPY_BLOCK - e.left <= 8 * 16, "%s: words drawn", name);
 
 				/*
-				 * The same through dp_gauss_draw, negative.  After a
+				 * Again, through dp_gauss_draw, negative.  After a
 				 * rejection the next trial, all random, will not give the
 				 * same x but once in a blue moon; for small sigma, a scripted
 				 * bin 0 stands for it, behind all words that may be drawn.
@@ -292,7 +292,7 @@ test_known_answers(void)
 		check(dp_gauss_draw(&g, &e) == -i && e.left == DP_ENTROPY_BLOCK - 8, "sigma 1, end of bin %d", i);
 	}
 
-	/* what lies beyond the staircase is drawn again */
+	/* a number beyond the staircase is drawn again */
 	entropy_script(&e);
 	entropy_word(&e, ~UINT64_C(0), 8);
 	entropy_word(&e, g.edge[DP_GAUSS_BINS + 1], 8);

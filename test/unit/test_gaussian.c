@@ -193,7 +193,7 @@ test_properties(void)
 		double		back;
 		double		q = exp(-uniform(0.7, 700));
 
-		/* how much of an error in epsilon a delta shows */
+		/* Returns how much of an error in epsilon a delta shows. */
 		if (epsilon > 0)
 		{
 			dp_tail_pair pair;
@@ -208,7 +208,7 @@ test_properties(void)
 			check(distance(back, mu) <= 4e-15 + 4e-16 * condition, "mu of epsilon(%.17g, %.17g): %.17g",
 				  mu, delta, back);
 			check(fabs(pair.drop + pair.rest - 1) < 4e-16, "tails add up at %g, %g", mu, epsilon);
-			/* what a mechanism of rho = mu^2 / 2 is known to satisfy */
+			/* A mechanism of rho = mu^2 / 2 is known to satisfy this. */
 			check(epsilon <= 0.5 * mu * mu + mu * sqrt(-2 * log(delta)), "epsilon beyond that of zCDP");
 		}
 		else

@@ -79,7 +79,7 @@ sums_of(dp_statistic stat, const Law *law, double *sums)
 		sums[i] = law->n * mean[part[i].moment];
 }
 
-/* of each part's noise, for a column's rho */
+/* Sets the deviation of each part's noise, for a column's rho. */
 static void
 noise_of(dp_statistic stat, double rho, double *sigma)
 {
@@ -407,7 +407,7 @@ test_simulation(void)
 }
 
 /*
- * What is not linear.  Draws come in pairs of opposite noise, which leaves the
+ * Tests the parts that are not linear.  Draws come in pairs of opposite noise, which leaves the
  * bias to second order alone: of the statistics that are rid of it nothing
  * may remain, where the textbook formulae have t e^2 or more (e = sigma / n).
  */
