@@ -27,8 +27,8 @@ typedef struct DpExactSum
 
 /*
  * SQL type dp_cdp.grid: fixed length 32, double alignment, by reference.
- * A value x stands on the grid as round(x / 2^exponent), clamped to
- * lower .. upper (in grid units, |.| <= 2^62).
+ * A value x stands on the grid as round(x / 2^exponent) steps, clamped to
+ * lower .. upper (in steps, |.| <= 2^62).
  */
 typedef struct DpGrid
 {
@@ -40,23 +40,23 @@ typedef struct DpGrid
 } DpGrid;
 
 /*
- * The grid for bounds lower < upper.  Floating and numeric input: exponent
- * such that the larger bound is about 2^32 grid units.  Integer input: 1
- * grid unit = 1 unless the larger bound exceeds 2^32.  Errors: ZC004 for NaN,
- * infinity, lower >= upper, bounds too small or too large to represent.
+ * Makes the grid for bounds lower < upper.  Floating and numeric input: exponent
+ * such that the larger bound is about 2^32 steps.  Integer input: a step is 1
+ * unless the larger bound exceeds 2^32.  Errors: ZC004 for NaN, infinity,
+ * lower >= upper, bounds too small or too large to represent.
  */
 extern void dp_grid_from_numeric(Numeric lower, Numeric upper, Oid input_type, DpGrid *grid);
 
-/* n grid units as a Datum of result_type (int8, float4, float8 or numeric); never NaN, saturating for int8 */
+/* Returns n steps as a Datum of result_type (int8, float4, float8 or numeric); never NaN, saturating for int8. */
 extern Datum dp_grid_value(dp_i128 n, const DpGrid *grid, Oid result_type);
 
-/* a double with the length of one grid unit: 2^exponent */
+/* Returns the length of one step: 2^exponent. */
 extern double dp_grid_step(const DpGrid *grid);
 
-/* the grid of a count (DP_VALUE_COUNT, DP_VALUE_STEPS) of at most "most" per unit and group */
+/* Makes the grid of a count (DP_VALUE_COUNT, DP_VALUE_UNITS) of at most "most" per unit and group. */
 extern void dp_grid_for_count(int64 most, DpGrid *grid);
 
-/* a palloc'd copy, as a Datum of type dp_cdp.grid */
+/* Returns a palloc'd copy, as a Datum of type dp_cdp.grid. */
 extern Datum dp_grid_datum(const DpGrid *grid);
 
 static inline dp_i128
@@ -72,17 +72,17 @@ dp_exact_sum_set(DpExactSum *s, dp_i128 v)
 	s->hi = (int64) (v >> 64);
 }
 
-/* what one aggregate column of a unit's contribution is */
+/* the kind of a value that a unit contributes to a group */
 typedef enum DpValueKind
 {
 	DP_VALUE_COUNT,				/* argument boolean: the row counts when true;
 								 * clamped to grid.upper = max_rows */
-	DP_VALUE_STEPS,				/* argument boolean: 1 when any row is true */
-	DP_VALUE_SUM,				/* argument numeric type: total clamped to the
+	DP_VALUE_UNITS,				/* argument boolean: 1 when any row is true */
+	DP_VALUE_SUM,				/* argument numeric type: sum clamped to the
 								 * grid's bounds; 0 when all are NULL */
 	DP_VALUE_ROWS,				/* like DP_VALUE_COUNT; SCALED values name one */
 	DP_VALUE_SCALED,			/* argument int4 within +-DP_CENTERED_ONE: the
-								 * total, times m / n when the unit has more
+								 * sum, times m / n when the unit has more
 								 * than m rows: n is the count that "rows"
 								 * names, m its grid.upper; then clamped to
 								 * the grid's bounds */
@@ -123,7 +123,7 @@ typedef struct DpBoundSpec
 } DpBoundSpec;
 
 /*
- * A palloc'd spec, also a Datum of type dp_cdp.bound_spec by PointerGetDatum.
+ * Makes a palloc'd spec, also a Datum of type dp_cdp.bound_spec by PointerGetDatum.
  * grids[i] must be a count's grid (dp_grid_for_count) for all kinds but
  * DP_VALUE_SUM and DP_VALUE_SCALED, and dp_grid_for_scaled for the latter.
  * rows[i] is read for DP_VALUE_SCALED alone; NULL when there is none.
@@ -134,28 +134,30 @@ extern DpBoundSpec *dp_bound_spec_make(int nkeys, int nvalues, int max_groups,
 									   const int *rows);
 
 /*
- * Can bound_unit tell values of this type apart by hash?  A type without a
+ * Tells whether bound_unit can tell values of this type apart by hash.  A type without a
  * default hash operator class (money, bit, tsvector ...) cannot be a group key
  * under a privacy unit; refuse it before the inner query does.
  */
 extern bool dp_bound_key_supported(Oid type);
 
 /*
- * Has the type a hash of 64 bits, for code()?  Otherwise refuse to count its
- * distinct values before the inner query does.
+ * Tells whether the type has a hash of 64 bits, for code().  Otherwise refuse to
+ * count its distinct values before the inner query does.
  */
 extern bool dp_code_supported(Oid type);
 
 /*
- * Has the node of a started plan that runs bound_unit for each unit run faster,
- * where it is of the usual form.  The plan may run once, forwards.
+ * Replaces the executor of the HashAggregate over bound_unit in a started plan,
+ * if it has the usual form, by ours (bounding/node.c).  Only for plans that are
+ * run once and forwards.
  */
 struct PlanState;
 extern void dp_install_bounding(struct PlanState *top);
 
 /*
- * Would the plan of an inner query run faster, by the above, if it had been
- * made for one process?
+ * Tells whether workers share the plan of an inner query, in a way and with so
+ * few of them that a plan for one process would be faster by
+ * dp_install_bounding (bounding/plan.c).
  */
 struct PlannedStmt;
 extern bool dp_bounding_prefers_serial(const struct PlannedStmt *stmt);
@@ -186,18 +188,18 @@ typedef struct DpRange
 								 * that, or the middle, is no normal double */
 } DpRange;
 
-/* ZC004 unless -infinity < lower < upper < infinity (linear, outside); elog for the rest */
+/* Makes a range; ZC004 unless -infinity < lower < upper < infinity (linear, outside), elog for other bad arguments. */
 extern void dp_range_make(double lower, double upper, int bins, DpRangeKind kind, DpRange *range);
 
-/* a palloc'd copy, as a Datum of type dp_cdp.range */
+/* Returns a palloc'd copy, as a Datum of type dp_cdp.range. */
 extern Datum dp_range_datum(const DpRange *range);
 
-/* what centered() calls 1 */
+/* the number that centered() has for 1 */
 #define DP_CENTERED_BITS 24
 #define DP_CENTERED_ONE (1 << DP_CENTERED_BITS)
 
 /*
- * The grid of a unit's total of centered values over at most "most" rows:
+ * Makes the grid for a unit's sum of centered values over at most "most" rows:
  * +-most * DP_CENTERED_ONE; most from 1 to DP_MAX_SCALED_ROWS, more than the
  * settings allow.
  */
@@ -219,7 +221,7 @@ typedef struct DpExactVector
  * SQL, all in schema dp_cdp, EXECUTE revoked from PUBLIC, PARALLEL SAFE:
  *
  *	 exact_sum(x, grid) -> exact_sum            aggregate; x: int2, int4, int8, float4, float8, numeric.
- *			each row clamped to the grid's bounds. Empty or all-NULL input: 0, not NULL.
+ *			each row clamped to the grid's bounds.  Empty or all-NULL input: 0, not NULL.
  *	 bound_unit(bound_spec, VARIADIC "any") -> bound_state     aggregate, one per unit;
  *			arguments after the spec: the privacy unit, nkeys keys, nvalues values.
  *			Keeps the max_groups keys with the smallest keyed hash.  The unit
@@ -237,9 +239,9 @@ typedef struct DpExactVector
  *	 entry_distinct(bound_entry, i int) -> bigint           aggregate: how many different codes i.  No input: NULL.
  *	 moment_n(x, range) -> exact_sum        aggregates: how many rows have a value (not NaN); the
  *	 moment_t(x, range), moment_t2(...)     sums of t = centered(x, range) and of chebyshev(t)
- *	 moment_n(t int, u int) ... moment_tu   the same of two centered values that are both there,
+ *	 moment_n(t int, u int) ... moment_tu   sums over rows that have both centered values,
  *			with moment_u, moment_u2 and the sum of product(t, u)
- *	 exact_histogram(code int, bins int) -> exact_vector     aggregate, the same for rows; NULL counts for
+ *	 exact_histogram(code int, bins int) -> exact_vector     aggregate, like entry_histogram but of rows; NULL counts for
  *			nothing, no input or nothing but NULL: NULL
  *
  * IMMUTABLE, STRICT; no value raises an error, NaN gives NULL, infinities
@@ -249,7 +251,7 @@ typedef struct DpExactVector
  *			(x - mid) / half, within +-DP_CENTERED_ONE
  *	 chebyshev(int) -> int               2 t^2 - 1 for t = centered(...)
  *	 product(int, int) -> int            t u
- *	 bin(x, range) -> int                x: the same, and date (days since 2000-01-01),
+ *	 bin(x, range) -> int                x: those types, and date (days since 2000-01-01),
  *			timestamp, timestamptz (microseconds since then): 0 .. bins - 1
  *	 code(anyelement) -> bigint          a hash of the value; equal values (default equality
  *			of the type and the call's collation) have equal codes

@@ -90,7 +90,7 @@ dp_companion(PG_FUNCTION_ARGS)
  * ------------------------------------------------------------------------
  */
 
-#define TOTAL(name, kind, nvalues) {DP_ANSWER_TOTAL, kind, 0, nvalues, false, name}
+#define TOTAL(name, kind, nvalues) {DP_ANSWER_SUM, kind, 0, nvalues, false, name}
 #define MOMENTS(name, statistic, nvalues) {DP_ANSWER_MOMENTS, 0, statistic, nvalues, false, name}
 #define VECTOR(name, answer) {answer, 0, 0, 1, false, name}
 

@@ -51,7 +51,7 @@ extern bool dp_query_touches_protected(Query *query);
 typedef struct DpAggregate
 {
 	DpAnswer	answer;
-	DpValueKind kind;			/* DP_ANSWER_TOTAL: count or sum */
+	DpValueKind kind;			/* DP_ANSWER_SUM: count or sum */
 	dp_statistic statistic;		/* DP_ANSWER_MOMENTS */
 	int			nvalues;		/* arguments that are read from rows */
 	bool		is_median;		/* a quantile without an argument for it */

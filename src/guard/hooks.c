@@ -135,7 +135,7 @@ plan_givens(DpRelease *release, const char *query_string, int cursorOptions, Par
 {
 	ListCell   *lc;
 
-	foreach(lc, release->givens)
+	foreach(lc, release->prefetches)
 	{
 		DpPrefetch    *given = lfirst(lc);
 		RangeTblEntry *rte = find_tuplestore(release->inner_query, given->name);

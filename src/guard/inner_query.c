@@ -248,7 +248,7 @@ row_aggregate(DpRelease *release, PartCursor *c)
 	switch (part_kind(c))
 	{
 		case DP_VALUE_COUNT:
-		case DP_VALUE_STEPS:
+		case DP_VALUE_UNITS:
 			if (value == NULL)
 				return (Expr *) make_aggregate(F_COUNT_, INT8OID, NIL, filter);
 			return (Expr *) make_aggregate(F_COUNT_ANY, INT8OID, list_make1(dp_nan_to_null(value)), filter);
@@ -307,7 +307,7 @@ unit_value(PartCursor *c)
 	switch (part_kind(c))
 	{
 		case DP_VALUE_COUNT:
-		case DP_VALUE_STEPS:
+		case DP_VALUE_UNITS:
 		case DP_VALUE_ROWS:
 			counts = value ? dp_is_not_null(dp_nan_to_null(value)) : NULL;
 			if (counts && filter)

@@ -100,7 +100,7 @@ is_given(DpRelease *release, const char *name)
 {
 	ListCell   *lc;
 
-	foreach(lc, release->givens)
+	foreach(lc, release->prefetches)
 		if (name != NULL && strcmp(((DpPrefetch *) lfirst(lc))->name, name) == 0)
 			return true;
 	return false;

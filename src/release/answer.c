@@ -41,7 +41,7 @@ typedef struct DpAnswerWork
 static bool
 is_tree(const DpPricedColumn *column)
 {
-	DpAnswer	answer = column->column->answer;
+	DpAnswer	answer = column->desc->answer;
 
 	return answer == DP_ANSWER_QUANTILE || answer == DP_ANSWER_MIN || answer == DP_ANSWER_MAX;
 }
@@ -74,21 +74,21 @@ dp_prepare_answer(DpPricedColumn *column)
  */
 
 dp_i128
-dp_noisy_total(DpPricedColumn *column, const dp_i128 *state)
+dp_noisy_sum(DpPricedColumn *column, const dp_i128 *state)
 {
 	return state[column->parts[0].offset] + dp_noise_gauss(&column->parts[0].gauss);
 }
 
-/* one noisy value for each part, in its unit */
+/* Sets noisy[] to one noisy value for each part: rows for counts, rows at their bound for SCALED parts. */
 static void
 add_noise_to_parts(DpPricedColumn *column, const dp_i128 *state)
 {
 	for (int i = 0; i < column->nparts; i++)
 	{
 		DpPricedPart *part = &column->parts[i];
-		double		unit = part->part.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
+		double		step = part->desc.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
 
-		column->work->noisy[i] = unit * (double) (state[part->offset] + dp_noise_gauss(&part->gauss));
+		column->work->noisy[i] = step * (double) (state[part->offset] + dp_noise_gauss(&part->gauss));
 	}
 }
 
@@ -123,7 +123,7 @@ round_within(double value, double least, double most)
 	return (int64) (value > most ? most : value);
 }
 
-/* value, in days or microseconds for dates and times, as a type of its own */
+/* Returns value (days for dates, microseconds for times) as a Datum of type, rounded and limited to its range. */
 static Datum
 value_datum(double value, Oid type)
 {
@@ -165,12 +165,12 @@ array_datum(Datum *values, int n, Oid element)
 }
 
 Datum
-dp_total_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError *error)
+dp_sum_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError *error)
 {
 	error->isnull = false;
 	error->value = (double) noisy * dp_grid_step(&column->parts[0].grid);
 	error->stddev = column->sigma;
-	return dp_grid_value(noisy, &column->parts[0].grid, column->column->result_type);
+	return dp_grid_value(noisy, &column->parts[0].grid, column->desc->result_type);
 }
 
 static Datum
@@ -182,19 +182,19 @@ moments_answer(DpPricedColumn *column, DpAnswerError *error)
 
 	for (int i = 0; i < column->nparts; i++)
 		sigma[i] = column->parts[i].sigma;
-	dp_moment_value(column->column->statistic, column->work->noisy, sigma, t, u, &error->value, &error->stddev);
-	return value_datum(error->value, column->column->result_type);
+	dp_moment_value(column->desc->statistic, column->work->noisy, sigma, t, u, &error->value, &error->stddev);
+	return value_datum(error->value, column->desc->result_type);
 }
 
 static Datum
 quantiles_answer(DpPricedColumn *column, DpAnswerError *error)
 {
 	const DpRange *range = &column->range[0];
-	Oid			type = column->column->result_type;
+	Oid			type = column->desc->result_type;
 	Oid			element = get_element_type(type);
 	Datum	   *values = palloc(column->nquantiles * sizeof(Datum));
 
-	/* of several, the greatest error */
+	/* the greatest error where there are several */
 	error->stddev = 0;
 	for (int i = 0; i < column->nquantiles; i++)
 	{
@@ -213,14 +213,14 @@ extreme_answer(DpPricedColumn *column, DpAnswerError *error)
 {
 	const DpRange *range = &column->range[0];
 	const double *cdf = column->work->cdf;
-	bool		least = column->column->answer == DP_ANSWER_MIN;
+	bool		least = column->desc->answer == DP_ANSWER_MIN;
 	double		total = cdf[DP_QUANTILE_LEAVES];
 	double		share = total > 0 ? Min(dp_quantile_extreme_rank(column->sigma) / total, 0.5) : 0.5;
 
 	error->stddev = dp_quantile_stddev(cdf, column->sigma, least ? share : 1 - share, range->lower, range->upper);
 	error->value = least ? dp_quantile_min(cdf, column->sigma, range->lower, range->upper)
 		: dp_quantile_max(cdf, column->sigma, range->lower, range->upper);
-	return value_datum(error->value, column->column->result_type);
+	return value_datum(error->value, column->desc->result_type);
 }
 
 static Datum
@@ -262,10 +262,10 @@ dp_release_answer(DpPricedColumn *column, const dp_i128 *state, DpAnswerError *e
 
 	error->isnull = false;
 	error->value = get_float8_nan();
-	switch (column->column->answer)
+	switch (column->desc->answer)
 	{
-		case DP_ANSWER_TOTAL:
-			return dp_total_answer(column, dp_noisy_total(column, state), error);
+		case DP_ANSWER_SUM:
+			return dp_sum_answer(column, dp_noisy_sum(column, state), error);
 		case DP_ANSWER_MOMENTS:
 			add_noise_to_parts(column, state);
 			return moments_answer(column, error);
@@ -287,7 +287,7 @@ dp_release_answer(DpPricedColumn *column, const dp_i128 *state, DpAnswerError *e
 			dp_clipped_share(column->work->noisy, column->sigma, &error->value, &error->stddev);
 			return Float8GetDatum(error->value);
 	}
-	elog(ERROR, "unexpected answer %d", (int) column->column->answer);
+	elog(ERROR, "unexpected answer %d", (int) column->desc->answer);
 }
 
 /* ------------------------------------------------------------------------
@@ -298,9 +298,9 @@ dp_release_answer(DpPricedColumn *column, const dp_i128 *state, DpAnswerError *e
 PG_FUNCTION_INFO_V1(dp_normal_margin);
 
 /*
- * dp_cdp.margin(stddev, confidence): half the width of the interval that
- * holds a normal deviate with this probability.  ZC004 unless 0 < confidence
- * < 1.
+ * dp_cdp.margin(stddev, confidence) returns half the width of the interval
+ * that holds a normal deviate with this probability.  ZC004 unless 0 <
+ * confidence < 1.
  */
 Datum
 dp_normal_margin(PG_FUNCTION_ARGS)

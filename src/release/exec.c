@@ -36,7 +36,7 @@ typedef struct DpReleaseState
 	CustomScanState css;
 	DpRelease  *release;
 	DpRun	   *run;			/* NULL under EXPLAIN */
-	int			read_pointer;	/* of run->rows, -1: none yet */
+	int			read_pointer;	/* into run->rows, -1: none yet */
 	TupleTableSlot *row;		/* a stored row */
 } DpReleaseState;
 
@@ -101,7 +101,7 @@ enter_run(EState *root, DpRelease *release)
 	return &live->run;
 }
 
-/* what messages say of it is an amount, however many releases there are */
+/* Adds the item to what the statement was charged; a sum that overflows stays at the largest amount. */
 static void
 add_charge(DpRun *charged, const DpDebitItem *item)
 {
@@ -112,36 +112,37 @@ add_charge(DpRun *charged, const DpDebitItem *item)
 }
 
 /*
- * What a target of accuracy needs: a release of its own that nobody sees.
- * Returns the final prices.  Adds its own to what the statement was charged.
+ * Runs the pilot that a target of accuracy needs: a release of its own whose
+ * answers nobody sees.  Returns the final price of each column, as amounts of
+ * rho, and adds what the pilot cost to charged.
  */
 static const int64 *
 run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpRun *charged)
 {
-	DpRun		look = *run;
+	DpRun		trial = *run;
 	DpDebitItem *item;
 
-	look.look = dp_pilot_create(run->release, usual);
-	/* what is wrong with a low price is found before anything is paid */
-	dp_price_release(run->release, root, dp_pilot_floors(look.look));
-	look.frozen = dp_price_release(run->release, root, dp_pilot_prices(look.look));
-	item = dp_priced_debit(look.frozen);
+	trial.pilot = dp_pilot_create(run->release, usual);
+	/* a price that is too low fails here, before anything is paid */
+	dp_price_release(run->release, root, dp_pilot_floors(trial.pilot));
+	trial.priced = dp_price_release(run->release, root, dp_pilot_prices(trial.pilot));
+	item = dp_priced_debit(trial.priced);
 	item->aggregates = dp_pilot_label(item->aggregates);
-	look.payer = GetUserId();
-	look.rho_charged = charged->rho_charged;
-	look.delta_charged = charged->delta_charged;
-	dp_start_inner(&look, look.frozen, root);
+	trial.payer = GetUserId();
+	trial.rho_charged = charged->rho_charged;
+	trial.delta_charged = charged->delta_charged;
+	dp_start_inner(&trial, trial.priced, root);
 	dp_ledger_debit(list_make1(item));
 	add_charge(charged, item);
-	look.rho_charged = charged->rho_charged;
-	look.delta_charged = charged->delta_charged;
-	dp_run_inner(&look, root);
-	return dp_pilot_settle(look.look, usual);
+	trial.rho_charged = charged->rho_charged;
+	trial.delta_charged = charged->delta_charged;
+	dp_run_inner(&trial, root);
+	return dp_pilot_settle(trial.pilot, usual);
 }
 
 /*
- * Values that a row can put into a tuple must be short.  Arrays are lists to
- * compare with, and never are.
+ * Refuses (ZC002) parameters that are too long to be put into a tuple of the
+ * inner run.  Arrays are lists to compare with, and never are.
  */
 static void
 check_parameters(ParamListInfo params)
@@ -162,9 +163,9 @@ check_parameters(ParamListInfo params)
 }
 
 /*
- * Debits everything the statement may release and has not paid yet.  What can
- * fail for a reason of the query's own comes before: prices and bounds, then
- * the rows that inner plans are given, and the start of their executors.
+ * Debits everything the statement may release and has not paid yet.  Whatever
+ * can fail for a reason of the query's own comes before: prices and bounds,
+ * then the rows that inner plans join with, and the start of their executors.
  */
 static void
 pay_statement(EState *root)
@@ -172,63 +173,59 @@ pay_statement(EState *root)
 	MemoryContext old = MemoryContextSwitchTo(root->es_query_cxt);
 	List	   *items = NIL;
 	List	   *unpaid = NIL;
-	List	   *prices = NIL;
+	List	   *releases = NIL; /* DpPricedRelease of the unpaid ones */
 	DpRun		charged = {0};	/* only the sums */
 	dlist_iter	iter;
 	ListCell   *run,
-			   *price,
+			   *priced,
 			   *item;
 
 	dlist_foreach(iter, &live_runs)
 	{
 		LiveRun    *live = dlist_container(LiveRun, node, iter.cur);
 
-		if (live->run.root == root && live->run.frozen == NULL)
+		if (live->run.root == root && live->run.priced == NULL)
 			unpaid = lappend(unpaid, &live->run);
 	}
 	/* more than what is called between here and there takes */
 	dp_stack_check(64 * 1024);
 	check_parameters(root->es_param_list_info);
 	foreach(run, unpaid)
-	{
-		DpPricedRelease   *frozen = dp_price_release(((DpRun *) lfirst(run))->release, root, NULL);
-
-		prices = lappend(prices, frozen);
-	}
+		releases = lappend(releases, dp_price_release(((DpRun *) lfirst(run))->release, root, NULL));
 	foreach(run, unpaid)
 		/* declared keys alone are public */
 		if (((DpRun *) lfirst(run))->release->columns != NIL)
 			dp_run_prefetches(lfirst(run));
-	/* that was the last of the asker's code before rows are read */
-	forboth(run, unpaid, price, prices)
-		dp_hold_objects(((DpRun *) lfirst(run))->release, ((DpPricedRelease *) lfirst(price))->dataset->owner, false);
-	forboth(run, unpaid, price, prices)
+	/* the asker's code has run for the last time before rows are read */
+	forboth(run, unpaid, priced, releases)
+		dp_hold_objects(((DpRun *) lfirst(run))->release, ((DpPricedRelease *) lfirst(priced))->dataset->owner, false);
+	forboth(run, unpaid, priced, releases)
 	{
 		DpRelease  *release = ((DpRun *) lfirst(run))->release;
 
 		if (dp_target_needs_pilot(release))
-			lfirst(price) = dp_price_release(release, root, run_pilot(lfirst(run), lfirst(price), root, &charged));
+			lfirst(priced) = dp_price_release(release, root, run_pilot(lfirst(run), lfirst(priced), root, &charged));
 	}
-	forboth(run, unpaid, price, prices)
+	forboth(run, unpaid, priced, releases)
 	{
 		((DpRun *) lfirst(run))->rho_charged = charged.rho_charged;
 		((DpRun *) lfirst(run))->delta_charged = charged.delta_charged;
-		dp_start_inner(lfirst(run), lfirst(price), root);
+		dp_start_inner(lfirst(run), lfirst(priced), root);
 	}
-	foreach(price, prices)
-		if (((DpPricedRelease *) lfirst(price))->ncolumns > 0)
-			items = lappend(items, dp_priced_debit(lfirst(price)));
+	foreach(priced, releases)
+		if (((DpPricedRelease *) lfirst(priced))->ncolumns > 0)
+			items = lappend(items, dp_priced_debit(lfirst(priced)));
 	if (items != NIL)
 		dp_ledger_debit(items);
 	foreach(item, items)
 		add_charge(&charged, lfirst(item));
-	forboth(run, unpaid, price, prices)
+	forboth(run, unpaid, priced, releases)
 	{
 		((DpRun *) lfirst(run))->rho_charged = charged.rho_charged;
 		((DpRun *) lfirst(run))->delta_charged = charged.delta_charged;
-		((DpRun *) lfirst(run))->frozen = lfirst(price);
+		((DpRun *) lfirst(run))->priced = lfirst(priced);
 		((DpRun *) lfirst(run))->payer = GetUserId();
-		dp_report_release(lfirst(price), run == list_head(unpaid));
+		dp_report_release(lfirst(priced), run == list_head(unpaid));
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -283,7 +280,7 @@ release_next(ScanState *node)
 
 	if (!run->done)
 	{
-		if (run->frozen == NULL)
+		if (run->priced == NULL)
 			pay_statement(run->root);
 		dp_run_inner(run, run->root);
 	}
@@ -331,7 +328,7 @@ release_rescan(CustomScanState *node)
 	}
 }
 
-/* the stored rows belong to the root EState and go with its context */
+/* Ends a node; stored rows belong to the root EState and go when its node ends. */
 static void
 release_end(CustomScanState *node)
 {

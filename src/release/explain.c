@@ -23,12 +23,12 @@
 #include "utils/snapmgr.h"
 
 static char *
-format_units(int64 units, int64 one)
+format_amount(int64 amount, int64 one)
 {
-	return psprintf("%.12g", (double) units / one);
+	return psprintf("%.12g", (double) amount / one);
 }
 
-/* text: one line for each; other formats, where names are unique: a list */
+/* Shows items in the text format as a line for each, in other formats, where names are unique, as a list. */
 static void
 explain_list(const char *line, const char *list, List *items, ExplainState *es)
 {
@@ -41,7 +41,7 @@ explain_list(const char *line, const char *list, List *items, ExplainState *es)
 			ExplainPropertyText(line, lfirst(lc), es);
 }
 
-/* the bounds may be parameters whose values EXPLAIN does not know */
+/* Bounds may be parameters, whose values EXPLAIN does not know. */
 bool
 dp_parameters_known(const DpRelease *release, EState *estate)
 {
@@ -53,17 +53,17 @@ dp_parameters_known(const DpRelease *release, EState *estate)
 	{
 		DpReleaseColumn *column = lfirst(lc);
 
-		List	   *given = list_make5(column->lower, column->upper, column->lower2, column->upper2, column->detail);
+		List	   *written = list_make5(column->lower, column->upper, column->lower2, column->upper2, column->detail);
 		ListCell   *expr;
 
-		foreach(expr, given)
+		foreach(expr, written)
 			if (lfirst(expr) && !IsA(lfirst(expr), Const))
 				return false;
 	}
 	return true;
 }
 
-/* the budgets that a debit would touch, as the asking roles may see them */
+/* Shows the budgets that a debit of rho would touch, as the asking roles may see them. */
 static void
 explain_budgets(const char *dataset, int64 rho, ExplainState *es)
 {
@@ -97,7 +97,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	DpRelease  *release = dp_release_of_state(node);
 	EState	   *estate = node->ss.ps.state;
-	DpPricedRelease   *frozen;
+	DpPricedRelease *priced;
 	int64		rho;
 	List	   *lines = NIL;
 	ListCell   *lc;
@@ -106,40 +106,40 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	/* auto_explain asks when the statement is over, and SQL cannot be run any more */
 	if (!dp_parameters_known(release, estate) || !ActiveSnapshotSet())
 		return;
-	frozen = dp_price_release(release, estate, NULL);
-	rho = frozen->rho;
-	if (frozen->groups)
-		ExplainPropertyText("Groups", frozen->groups, es);
-	for (int i = 0; i < frozen->ncolumns; i++)
+	priced = dp_price_release(release, estate, NULL);
+	rho = priced->rho;
+	if (priced->groups)
+		ExplainPropertyText("Groups", priced->groups, es);
+	for (int i = 0; i < priced->ncolumns; i++)
 	{
-		DpPricedColumn *column = &frozen->columns[i];
+		DpPricedColumn *column = &priced->columns[i];
 
 		char	   *more = "";
 
 		/* the margin is half of a 95 % interval */
 		if (es->verbose)
 			more = psprintf(" sensitivity=%.6g", dp_column_sensitivity(column));
-		if (es->verbose && !dp_error_varies(column->column))
+		if (es->verbose && !dp_error_varies(column->desc))
 			more = psprintf("%s margin=%.6g", more, column->sigma * dp_normal_tail_inverse(0.025));
 		lines = lappend(lines,
-						psprintf("%s  (sigma=%.6g rho=%s%s)%s", column->column->label,
-								 column->sigma, format_units(column->rho, DP_RHO_ONE), more,
+						psprintf("%s  (sigma=%.6g rho=%s%s)%s", column->desc->label,
+								 column->sigma, format_amount(column->rho, DP_RHO_ONE), more,
 								 i == release->selection ? "  selects keys" : ""));
 	}
 	explain_list("Release", "Releases", lines, es);
 	if (dp_target_needs_pilot(release))
 		ExplainPropertyText("Target Error", "prices are settled after a first look; those shown are the usual ones", es);
-	ExplainPropertyText("Rho", format_units(frozen->rho, DP_RHO_ONE), es);
-	if (frozen->delta > 0)
+	ExplainPropertyText("Rho", format_amount(priced->rho, DP_RHO_ONE), es);
+	if (priced->delta > 0)
 	{
-		ExplainPropertyText("Delta", format_units(frozen->delta, DP_DELTA_ONE), es);
-		ExplainPropertyInteger("Threshold", NULL, frozen->threshold, es);
+		ExplainPropertyText("Delta", format_amount(priced->delta, DP_DELTA_ONE), es);
+		ExplainPropertyInteger("Threshold", NULL, priced->threshold, es);
 	}
 	lines = NIL;
 	foreach(lc, dp_price_prefetches(release, estate))
 	{
-		frozen = lfirst(lc);
-		lines = lappend(lines, psprintf("%s  (rho=%s)", frozen->aggregates, format_units(frozen->rho, DP_RHO_ONE)));
+		priced = lfirst(lc);
+		lines = lappend(lines, psprintf("%s  (rho=%s)", priced->aggregates, format_amount(priced->rho, DP_RHO_ONE)));
 	}
 	if (lines != NIL)
 		explain_list("Released Before", "Released Before", lines, es);

@@ -50,14 +50,14 @@ typedef struct ReleaseReceiver
 	MemoryContext row_context;	/* reset for each released row */
 	Datum	   *values;
 	bool	   *nulls;
-	dp_i128    *state;			/* of one group */
+	dp_i128    *state;			/* the exact states of one group */
 
 	/* declared keys: states of all groups, until the inner plan has ended */
 	DpKeyTable *keys;
 	dp_i128    *states;			/* [group][state] */
 } ReleaseReceiver;
 
-/* what is made of a release before its debit */
+/* an inner plan that was started before its debit */
 struct DpInner
 {
 	MemoryContext context;
@@ -80,41 +80,41 @@ dp_inner_is_running(void)
 	return inner_range_table != NIL;
 }
 
-/* noisy values of one group after its keys; false if its keys stay hidden */
+/* Adds the noisy values of one group after its keys; returns false if its keys stay hidden. */
 static bool
 release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 {
-	DpPricedRelease   *frozen = receiver->run->frozen;
-	int			out = frozen->nkeys;
+	DpPricedRelease *priced = receiver->run->priced;
+	int			out = priced->nkeys;
 	int			errors = out;
-	int			selection = frozen->release->selection;
+	int			selection = priced->release->selection;
 	dp_i128		units = 0;
 
 	if (selection >= 0)
 	{
-		units = dp_noisy_total(&frozen->columns[selection], state);
-		if (units < frozen->threshold)
+		units = dp_noisy_sum(&priced->columns[selection], state);
+		if (units < priced->threshold)
 			return false;
 	}
-	for (int i = 0; i < frozen->ncolumns; i++)
-		errors += frozen->columns[i].column->hidden ? 0 : 1;
-	for (int i = 0; i < frozen->ncolumns; i++)
+	for (int i = 0; i < priced->ncolumns; i++)
+		errors += priced->columns[i].desc->hidden ? 0 : 1;
+	for (int i = 0; i < priced->ncolumns; i++)
 	{
-		DpPricedColumn *column = &frozen->columns[i];
+		DpPricedColumn *column = &priced->columns[i];
 		DpAnswerError error;
 
-		if (column->column->hidden)
+		if (column->desc->hidden)
 			continue;
 		/* the count that decided is released as it was drawn */
 		receiver->values[out] = i == selection
-			? dp_total_answer(column, units, &error)
+			? dp_sum_answer(column, units, &error)
 			: dp_release_answer(column, state, &error);
 		receiver->nulls[out] = error.isnull;
-		if (receiver->run->look)
-			dp_pilot_add(receiver->run->look, i, error.value, error.stddev);
+		if (receiver->run->pilot)
+			dp_pilot_add(receiver->run->pilot, i, error.value, error.stddev);
 		else
-			dp_report_group(frozen, i, receiver->values, receiver->nulls, error.stddev);
-		if (column->column->with_error)
+			dp_report_group(priced, i, receiver->values, receiver->nulls, error.stddev);
+		if (column->desc->with_error)
 		{
 			receiver->nulls[errors] = error.isnull;
 			receiver->values[errors++] = Float8GetDatum(error.stddev);
@@ -138,20 +138,20 @@ read_vector(Datum value, dp_i128 *state, int width)
 static void
 read_state(ReleaseReceiver *receiver, TupleTableSlot *slot, dp_i128 *state)
 {
-	DpPricedRelease   *frozen = receiver->run->frozen;
-	int			att = frozen->nkeys;
+	DpPricedRelease *priced = receiver->run->priced;
+	int			att = priced->nkeys;
 
-	memset(state, 0, frozen->width * sizeof(dp_i128));
-	for (int i = 0; i < frozen->ncolumns; i++)
+	memset(state, 0, priced->width * sizeof(dp_i128));
+	for (int i = 0; i < priced->ncolumns; i++)
 	{
-		for (int j = 0; j < frozen->columns[i].nparts; j++, att++)
+		for (int j = 0; j < priced->columns[i].nparts; j++, att++)
 		{
-			DpPricedPart *part = &frozen->columns[i].parts[j];
+			DpPricedPart *part = &priced->columns[i].parts[j];
 			Datum		value = slot->tts_values[att];
 
 			if (slot->tts_isnull[att])
 				continue;
-			if (part->part.kind == DP_VALUE_CODES)
+			if (part->desc.kind == DP_VALUE_CODES)
 				read_vector(value, state + part->offset, part->width);
 			else if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == INT8OID)
 				state[part->offset] = DatumGetInt64(value);
@@ -165,7 +165,7 @@ static bool
 receive_state(TupleTableSlot *slot, DestReceiver *self)
 {
 	ReleaseReceiver *receiver = (ReleaseReceiver *) self;
-	DpPricedRelease   *frozen = receiver->run->frozen;
+	DpPricedRelease *priced = receiver->run->priced;
 	MemoryContext old;
 
 	slot_getallattrs(slot);
@@ -174,14 +174,14 @@ receive_state(TupleTableSlot *slot, DestReceiver *self)
 		int64		position = dp_key_table_find(receiver->keys, slot->tts_values, slot->tts_isnull);
 
 		if (position >= 0)
-			read_state(receiver, slot, receiver->states + position * frozen->width);
+			read_state(receiver, slot, receiver->states + position * priced->width);
 		return true;
 	}
 
 	old = MemoryContextSwitchTo(receiver->row_context);
 	read_state(receiver, slot, receiver->state);
-	memcpy(receiver->values, slot->tts_values, frozen->nkeys * sizeof(Datum));
-	memcpy(receiver->nulls, slot->tts_isnull, frozen->nkeys * sizeof(bool));
+	memcpy(receiver->values, slot->tts_values, priced->nkeys * sizeof(Datum));
+	memcpy(receiver->nulls, slot->tts_isnull, priced->nkeys * sizeof(bool));
 	if (release_group(receiver, receiver->state))
 		tuplestore_putvalues(receiver->rows, receiver->desc, receiver->values, receiver->nulls);
 	MemoryContextSwitchTo(old);
@@ -189,11 +189,11 @@ receive_state(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* declared keys: every group is released, whether the inner plan met it or not */
+/* Releases every group of declared keys, whether the inner plan met it or not. */
 static void
 release_declared(ReleaseReceiver *receiver)
 {
-	DpPricedRelease   *frozen = receiver->run->frozen;
+	DpPricedRelease *priced = receiver->run->priced;
 	int64		n = dp_key_table_size(receiver->keys);
 
 	for (int64 position = 0; position < n; position++)
@@ -202,7 +202,7 @@ release_declared(ReleaseReceiver *receiver)
 
 		CHECK_FOR_INTERRUPTS();
 		dp_key_table_get(receiver->keys, position, receiver->values, receiver->nulls);
-		release_group(receiver, receiver->states + position * frozen->width);
+		release_group(receiver, receiver->states + position * priced->width);
 		tuplestore_putvalues(receiver->rows, receiver->desc, receiver->values, receiver->nulls);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(receiver->row_context);
@@ -220,7 +220,7 @@ receiver_noop(DestReceiver *self)
 }
 
 static ReleaseReceiver *
-create_receiver(DpRun *run, const DpPricedRelease *frozen, TupleDesc desc)
+create_receiver(DpRun *run, const DpPricedRelease *priced, TupleDesc desc)
 {
 	ReleaseReceiver *receiver = palloc0(sizeof(ReleaseReceiver));
 
@@ -235,29 +235,29 @@ create_receiver(DpRun *run, const DpPricedRelease *frozen, TupleDesc desc)
 												  ALLOCSET_DEFAULT_SIZES);
 	receiver->values = palloc0(sizeof(Datum) * Max(desc->natts, 1));
 	receiver->nulls = palloc0(sizeof(bool) * Max(desc->natts, 1));
-	receiver->state = palloc0(sizeof(dp_i128) * Max(frozen->width, 1));
-	if (frozen->release->selection < 0 && frozen->nkeys > 0)
-		receiver->keys = dp_key_table_create(frozen->release->keys);
+	receiver->state = palloc0(sizeof(dp_i128) * Max(priced->width, 1));
+	if (priced->release->selection < 0 && priced->nkeys > 0)
+		receiver->keys = dp_key_table_create(priced->release->keys);
 	return receiver;
 }
 
-/* the statement's parameters and, after them, the ones that the node supplies */
+/* Returns the statement's parameters and, after them, the ones that the node supplies. */
 static ParamListInfo
-inner_params(DpPricedRelease *frozen, EState *estate)
+inner_params(DpPricedRelease *priced, EState *estate)
 {
-	DpRelease  *release = frozen->release;
-	ParamListInfo given = estate->es_param_list_info;
-	int			own = 1 + frozen->ncolumns * DP_COLUMN_PARAMS;
-	int			n = Max(release->first_param + own - 1, given ? given->numParams : 0);
+	DpRelease  *release = priced->release;
+	ParamListInfo asked = estate->es_param_list_info;
+	int			own = 1 + priced->ncolumns * DP_COLUMN_PARAMS;
+	int			n = Max(release->first_param + own - 1, asked ? asked->numParams : 0);
 	ParamListInfo params = makeParamList(n);
 
 	/* parallel workers get all of them, also the numbers that nobody uses */
 	memset(params->params, 0, n * sizeof(ParamExternData));
-	for (int i = 0; given && i < given->numParams; i++)
+	for (int i = 0; asked && i < asked->numParams; i++)
 	{
 		ParamExternData workspace;
-		ParamExternData *p = given->paramFetch
-			? given->paramFetch(given, i + 1, false, &workspace) : &given->params[i];
+		ParamExternData *p = asked->paramFetch
+			? asked->paramFetch(asked, i + 1, false, &workspace) : &asked->params[i];
 
 		params->params[i] = *p;
 		params->params[i].pflags = 0;
@@ -270,11 +270,11 @@ inner_params(DpPricedRelease *frozen, EState *estate)
 			params->params[i].value = datumCopy(p->value, byval, len);
 		}
 	}
-	dp_release_params(frozen, params);
+	dp_release_params(priced, params);
 	return params;
 }
 
-/* a clause on what the run's statement was charged so far: nothing, or first looks, or all of it */
+/* Returns a clause on what the run's statement was charged so far: nothing, or pilots, or all of it. */
 static char *
 what_stays_charged(const DpRun *run)
 {
@@ -287,13 +287,13 @@ what_stays_charged(const DpRun *run)
 	return psprintf("what it was charged (%s) stays charged", charged);
 }
 
-/* all that an executor does before it asks for a row */
+/* Starts the executor of the inner plan, up to its first row. */
 static QueryDesc *
-start_plan(DpRun *run, DpPricedRelease *frozen, ReleaseReceiver *receiver, EState *estate)
+start_plan(DpRun *run, DpPricedRelease *priced, ReleaseReceiver *receiver, EState *estate)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	PlannedStmt *plan = run->release->inner;
-	ParamListInfo params = inner_params(frozen, estate);
+	ParamListInfo params = inner_params(priced, estate);
 	QueryDesc  *volatile desc = NULL;
 	List	   *save_range_table = inner_range_table;
 	DpSandbox	box;
@@ -303,7 +303,7 @@ start_plan(DpRun *run, DpPricedRelease *frozen, ReleaseReceiver *receiver, EStat
 	{
 		desc = CreateQueryDesc(dp_lock_predicates(plan, estate->es_snapshot), "private query",
 							   estate->es_snapshot, InvalidSnapshot,
-							   &receiver->pub, params, run->given_rows, 0);
+							   &receiver->pub, params, run->prefetched, 0);
 		inner_range_table = desc->plannedstmt->rtable;
 		ExecutorStart(desc, 0);
 		dp_install_bounding(desc->planstate);
@@ -349,7 +349,7 @@ run_plan(QueryDesc *desc, ReleaseReceiver *receiver)
 	PG_END_TRY();
 }
 
-/* what a failed release's statement was charged, and what becomes of it */
+/* Returns a clause on what a failed release's statement was charged, and on the failure being counted. */
 static char *
 what_was_paid(DpRun *run, int failures, int most)
 {
@@ -360,10 +360,9 @@ what_was_paid(DpRun *run, int failures, int most)
 }
 
 /*
- * stop_reading gives up what a failed inner plan holds and the end of the
- * transaction would release, before its error waits: locks, and parallel
- * workers, which would go on reading, and whose own errors would come up
- * instead of ours.
+ * Gives up what a failed inner plan holds and the end of the transaction would
+ * release, before its error waits: locks, and parallel workers, which would go
+ * on reading, and whose own errors would come up instead of ours.
  */
 static void
 stop_reading(void)
@@ -376,7 +375,7 @@ stop_reading(void)
 	LockErrorCleanup();
 }
 
-/* error: NULL when it was cancelled while its answer waited */
+/* Raises what an asker may see of error, which is NULL when the run was cancelled while its answer waited. */
 static void __attribute__((noreturn))
 fail(DpRun *run, DpLedgerWatch *watch, ErrorData *error)
 {
@@ -384,7 +383,7 @@ fail(DpRun *run, DpLedgerWatch *watch, ErrorData *error)
 	int			most;
 	char	   *paid;
 
-	dp_report_failure(run->frozen);
+	dp_report_failure(run->priced);
 	dp_ledger_watch_failed(watch, &failures, &most);
 	paid = what_was_paid(run, failures, most);
 	if (error == NULL)
@@ -392,7 +391,7 @@ fail(DpRun *run, DpLedgerWatch *watch, ErrorData *error)
 	dp_sandbox_raise(error, paid, true);
 }
 
-/* declared keys alone: public, and nothing was paid */
+/* Releases declared keys alone: they are public, and nothing was paid. */
 static void
 run_without_rows(ReleaseReceiver *receiver)
 {
@@ -400,19 +399,19 @@ run_without_rows(ReleaseReceiver *receiver)
 	dp_noise_wipe();
 }
 
-/* the rows that are read here have been paid for */
+/* Runs the inner plan, whose rows have been paid for, and reports any failure as one. */
 static void
 run_on_rows(DpRun *run, QueryDesc *plan, ReleaseReceiver *receiver, EState *estate)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	DpDebitItem *item = dp_priced_debit(run->frozen);
+	DpDebitItem *item = dp_priced_debit(run->priced);
 	Oid			owner = dp_relation_owner(run->release->relid);
 	ErrorData  *volatile error = NULL;
 	TimestampTz start = GetCurrentTimestamp();
 	DpLedgerWatch watch;
 	DpSandbox	box;
 
-	if (run->look)
+	if (run->pilot)
 		item->aggregates = dp_pilot_label(item->aggregates);
 	dp_sandbox_begin(&box, owner, DP_STACK_TO_RUN);
 	dp_ledger_watch_begin(&watch, item, run->payer);
@@ -433,7 +432,7 @@ run_on_rows(DpRun *run, QueryDesc *plan, ReleaseReceiver *receiver, EState *esta
 		dp_sandbox_end(&box);
 	dp_noise_wipe();
 
-	if (dp_wait_for_step(run->frozen->dataset->answer_step, start))
+	if (dp_wait_for_step(run->priced->dataset->answer_step, start))
 		fail(run, &watch, NULL);
 	if (error != NULL)
 		fail(run, &watch, error);
@@ -441,7 +440,7 @@ run_on_rows(DpRun *run, QueryDesc *plan, ReleaseReceiver *receiver, EState *esta
 }
 
 void
-dp_start_inner(DpRun *run, DpPricedRelease *frozen, EState *estate)
+dp_start_inner(DpRun *run, DpPricedRelease *priced, EState *estate)
 {
 	DpInner    *inner = MemoryContextAllocZero(estate->es_query_cxt, sizeof(DpInner));
 	MemoryContext caller = CurrentMemoryContext;
@@ -449,9 +448,9 @@ dp_start_inner(DpRun *run, DpPricedRelease *frozen, EState *estate)
 	inner->context = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp inner query",
 										   ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(inner->context);
-	inner->receiver = create_receiver(run, frozen, run->desc);
-	if (frozen->ncolumns > 0)
-		inner->plan = start_plan(run, frozen, inner->receiver, estate);
+	inner->receiver = create_receiver(run, priced, run->desc);
+	if (priced->ncolumns > 0)
+		inner->plan = start_plan(run, priced, inner->receiver, estate);
 	MemoryContextSwitchTo(caller);
 	run->inner = inner;
 }
@@ -471,7 +470,7 @@ dp_run_inner(DpRun *run, EState *estate)
 	DpInner    *inner = run->inner;
 
 	/* the asker's code may have run between two releases of the statement */
-	dp_hold_objects(run->release, run->frozen->dataset->owner, run->frozen->ncolumns > 0);
+	dp_hold_objects(run->release, run->priced->dataset->owner, run->priced->ncolumns > 0);
 	MemoryContextSwitchTo(estate->es_query_cxt);
 	run->rows = tuplestore_begin_heap(true, false, work_mem);
 	MemoryContextSwitchTo(inner->context);
@@ -481,7 +480,7 @@ dp_run_inner(DpRun *run, EState *estate)
 	if (inner->receiver->keys != NULL)
 		inner->receiver->states =
 			MemoryContextAllocExtended(CurrentMemoryContext,
-									   sizeof(dp_i128) * Max(run->frozen->width, 1) *
+									   sizeof(dp_i128) * Max(run->priced->width, 1) *
 									   Max(dp_key_table_size(inner->receiver->keys), 1),
 									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	if (inner->plan != NULL)
@@ -489,7 +488,7 @@ dp_run_inner(DpRun *run, EState *estate)
 	else
 		run_without_rows(inner->receiver);
 
-	if (run->look)
+	if (run->pilot)
 	{
 		tuplestore_end(run->rows);
 		run->rows = NULL;

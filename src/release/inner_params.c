@@ -63,30 +63,30 @@ set_param(ParamExternData *param, Datum value, Oid type)
 	param->ptype = type;
 }
 
-/* the bounding of this execution; its seed decides which groups a unit keeps */
+/* Makes the spec of bounding for this execution; its seed decides which groups a unit keeps. */
 static Datum
-make_bound_spec(DpPricedRelease *frozen)
+make_bound_spec(DpPricedRelease *priced)
 {
-	DpValueKind *kinds = palloc(Max(frozen->nparts, 1) * sizeof(DpValueKind));
-	DpGrid	   *grids = palloc(Max(frozen->nparts, 1) * sizeof(DpGrid));
-	int		   *rows = palloc0(Max(frozen->nparts, 1) * sizeof(int));
+	DpValueKind *kinds = palloc(Max(priced->nparts, 1) * sizeof(DpValueKind));
+	DpGrid	   *grids = palloc(Max(priced->nparts, 1) * sizeof(DpGrid));
+	int		   *rows = palloc0(Max(priced->nparts, 1) * sizeof(int));
 	uint64		seed[2];
 	int			n = 0;
 
 	dp_noise_bytes(seed, sizeof(seed));
-	for (int i = 0; i < frozen->ncolumns; i++)
+	for (int i = 0; i < priced->ncolumns; i++)
 	{
 		int			first = n;
 
-		for (int j = 0; j < frozen->columns[i].nparts; j++, n++)
+		for (int j = 0; j < priced->columns[i].nparts; j++, n++)
 		{
-			kinds[n] = frozen->columns[i].parts[j].part.kind;
-			grids[n] = frozen->columns[i].parts[j].grid;
+			kinds[n] = priced->columns[i].parts[j].desc.kind;
+			grids[n] = priced->columns[i].parts[j].grid;
 			/* moments: the count of rows is the column's first part */
 			rows[n] = kinds[n] == DP_VALUE_SCALED ? first : 0;
 		}
 	}
-	return PointerGetDatum(dp_bound_spec_make(frozen->nkeys, n, frozen->max_groups, seed, kinds, grids, rows));
+	return PointerGetDatum(dp_bound_spec_make(priced->nkeys, n, priced->max_groups, seed, kinds, grids, rows));
 }
 
 static bool
@@ -100,7 +100,7 @@ is_own(ParamListInfo params, int number, Oid type)
 	return (param->pflags & PARAM_FLAG_OWN) != 0 && param->ptype == type;
 }
 
-/* ExecInitExpr calls this for each external parameter of an expression */
+/* Compiles an external parameter; ExecInitExpr calls this for each of an expression. */
 static void
 compile_param(ParamListInfo params, Param *param, ExprState *state, Datum *value, bool *isnull)
 {
@@ -149,31 +149,31 @@ dp_release_params_init(void)
 	ExecutorStart_hook = release_executor_start;
 }
 
-/* into the numbers that the guard has set aside for them */
+/* Sets the parameters under the numbers that the guard has reserved for them. */
 void
-dp_release_params(DpPricedRelease *frozen, ParamListInfo list)
+dp_release_params(DpPricedRelease *priced, ParamListInfo list)
 {
 	ParamExternData *params = list->params;
 	Oid			grid = dp_internal_type("grid");
 	Oid			range = dp_internal_type("range");
 
 	list->paramCompile = compile_param;
-	if (frozen->release->has_unit)
-		set_param(&params[frozen->release->first_param - 1], make_bound_spec(frozen),
+	if (priced->release->has_unit)
+		set_param(&params[priced->release->first_param - 1], make_bound_spec(priced),
 				  dp_internal_type("bound_spec"));
-	for (int i = 0; i < frozen->ncolumns; i++)
+	for (int i = 0; i < priced->ncolumns; i++)
 	{
-		DpPricedColumn *column = &frozen->columns[i];
-		ParamExternData *own = &params[column->column->first_param - 1];
+		DpPricedColumn *column = &priced->columns[i];
+		ParamExternData *own = &params[column->desc->first_param - 1];
 		DpPricedPart *last = &column->parts[column->nparts - 1];
 
 		set_param(&own[DP_PARAM_GRID], dp_grid_datum(&last->grid), grid);
-		if (last->part.kind != DP_VALUE_SCALED && last->part.kind != DP_VALUE_CODES)
+		if (last->desc.kind != DP_VALUE_SCALED && last->desc.kind != DP_VALUE_CODES)
 			continue;
 		set_param(&own[DP_PARAM_RANGE], dp_range_datum(&column->range[0]), range);
-		if (last->part.kind == DP_VALUE_CODES)
+		if (last->desc.kind == DP_VALUE_CODES)
 			set_param(&own[DP_PARAM_BINS], Int32GetDatum(column->range[0].bins), INT4OID);
-		else if (column->column->lower2)
+		else if (column->desc->lower2)
 			set_param(&own[DP_PARAM_RANGE2], dp_range_datum(&column->range[1]), range);
 	}
 }

@@ -31,7 +31,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->expressions = copyObject(o->expressions);
 	n->selection = o->selection;
 	n->first_param = o->first_param;
-	n->givens = copyObject(o->givens);
+	n->prefetches = copyObject(o->prefetches);
 	n->object_classes = list_copy(o->object_classes);
 	n->object_ids = list_copy(o->object_ids);
 	n->object_versions = list_copy(o->object_versions);
@@ -78,7 +78,7 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 }
 
 static void
-copy_given(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
+copy_prefetch(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 {
 	DpPrefetch    *n = (DpPrefetch *) newnode;
 	const DpPrefetch *o = (const DpPrefetch *) oldnode;
@@ -118,7 +118,7 @@ read_refused(ExtensibleNode *node)
 RELEASE_NODE_METHODS(release_methods, DP_RELEASE_NODE, DpRelease, copy_release);
 RELEASE_NODE_METHODS(key_methods, DP_RELEASE_KEY_NODE, DpReleaseKey, copy_key);
 RELEASE_NODE_METHODS(column_methods, DP_RELEASE_COLUMN_NODE, DpReleaseColumn, copy_column);
-RELEASE_NODE_METHODS(given_methods, DP_PREFETCH_NODE, DpPrefetch, copy_given);
+RELEASE_NODE_METHODS(prefetch_methods, DP_PREFETCH_NODE, DpPrefetch, copy_prefetch);
 
 void
 dp_release_register_nodes(void)
@@ -126,7 +126,7 @@ dp_release_register_nodes(void)
 	RegisterExtensibleNodeMethods(&release_methods);
 	RegisterExtensibleNodeMethods(&key_methods);
 	RegisterExtensibleNodeMethods(&column_methods);
-	RegisterExtensibleNodeMethods(&given_methods);
+	RegisterExtensibleNodeMethods(&prefetch_methods);
 }
 
 DpRelease *

@@ -7,7 +7,7 @@
  * PostgreSQL looks most of these up when they are used, at the first row that
  * comes to them.  One that is gone by then raises an error that tells whether
  * such a row exists.  A lock keeps other sessions from dropping them, not
- * this one: what a query is given (prefetch.c) and what runs between two releases
+ * this one: the computing of prefetched rows (prefetch.c) and what runs between two releases
  * of a statement is the asker's code.
  *
  * Invariants:
@@ -78,7 +78,7 @@ compare_labels(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* what an enum compares and prints by */
+/* Adds what an enum compares and prints by to a hash. */
 static uint32
 hash_labels(uint32 hash, Oid type)
 {
@@ -101,7 +101,7 @@ hash_labels(uint32 hash, Oid type)
 	return hash;
 }
 
-/* not the whole row of pg_class: ANALYZE and GRANT change that, too */
+/* Hashes parts of the row of pg_class: ANALYZE and GRANT change the rest, too. */
 static bool
 relation_version(Oid relid, Oid *owner, uint32 *version)
 {
@@ -135,7 +135,7 @@ relation_version(Oid relid, Oid *owner, uint32 *version)
 	return true;
 }
 
-/* false if there is no such object (any more) */
+/* Sets owner and version of an object; returns false if there is no such object (any more). */
 static bool
 object_version(Oid classid, Oid objid, Oid *owner, uint32 *version)
 {
@@ -207,9 +207,9 @@ watch_object(PlannedStmt *plan, int cacheid, Oid objid)
 }
 
 /*
- * The relations of the plan: also partitions, which the query does not name.
- * What can no longer be dropped without a trace makes cached plans be made
- * again.
+ * Records the relations of the plan, also partitions, which the query does not
+ * name.  Objects that can no longer be dropped without a trace make cached
+ * plans be made again.
  */
 void
 dp_record_plan(DpRelease *release)
@@ -288,7 +288,10 @@ dp_hold_objects(DpRelease *release, Oid dataset_owner, bool charged)
 					  "nothing was charged for it: ask again")));
 }
 
-/* PostgreSQL makes plans again when types and functions that they name change, but not for these */
+/*
+ * Resets plans when an object changes: PostgreSQL does so for types and
+ * functions that they name, but not for these.
+ */
 static void
 object_changed(Datum arg, int cacheid, uint32 hashvalue)
 {

@@ -23,7 +23,7 @@ dp_column_parts(const DpReleaseColumn *column, DpPart *parts)
 	parts[0].weight = 1;
 	switch (column->answer)
 	{
-		case DP_ANSWER_TOTAL:
+		case DP_ANSWER_SUM:
 			parts[0].kind = column->kind;
 			return 1;
 		case DP_ANSWER_MOMENTS:

@@ -6,22 +6,23 @@
  * A target is half the width of a 95 % interval: absolute ('25'), or relative
  * to the answer ('5%').  Where the noise of an aggregate does not depend on
  * rows (counts, sums, histograms) an absolute target gives its price at once.
- * All else needs a first look: the same query is released within, at a tenth
- * of the usual price, its answers are not shown, and from them follows which
- * price the target needs (a selection of keys at its usual price, so that the
- * look sees the groups that will be shown).  The look is charged, too: what it
- * costs and what follows from it compose (zCDP composes adaptively).
+ * All else needs a pilot: the same query is released within, at a tenth of the
+ * usual price, its answers are not shown, and from them follows which price the
+ * target needs (a selection of keys at its usual price, so that the pilot sees
+ * the groups that will be shown).  The pilot is charged, too: its price and the
+ * price that follows from it compose (zCDP composes adaptively).  To users it is
+ * called a first look.
  *
  * With several groups the target is met by the group in the middle: the
  * median over groups of what each of them would need.  A price is never above
  * the dataset's max_rho, nor above 100 times the usual price, and never below
- * its min_rho, which also holds for the look.  After a look it has a floor,
- * too, whose noise was found representable before the look.
+ * its min_rho, which also holds for the pilot.  After a pilot it has a floor,
+ * too, whose noise was found representable before the pilot.
  *
  * Invariants:
  * - A price depends on the query, the settings, the policy and on noisy values
  *	 that were paid for; not on rows.
- * - What a look remembers outlives the rows and the run that it came from.
+ * - The memory of a pilot outlives the rows and the run that it came from.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,19 +38,19 @@
 #include "release/release_int.h"
 #include "utils/lsyscache.h"
 
-/* how much more than usual a target may cost, where the dataset has no max_rho */
+/* the factor on the usual price that a target may cost at most, where the dataset has no max_rho */
 #define DP_MAX_TARGET_FACTOR 100
 
-/* the share of the usual price that a first look costs */
+/* the usual price divided by the price of a pilot */
 #define DP_PILOT_SHARE 10
 
-/* the share of the look's price below which no total is released after it */
+/* the pilot's price divided by the least price of a sum or count after it */
 #define DP_FLOOR_SHARE 100
 
 bool
 dp_error_varies(const DpReleaseColumn *column)
 {
-	return column->answer != DP_ANSWER_TOTAL && column->answer != DP_ANSWER_HISTOGRAM;
+	return column->answer != DP_ANSWER_SUM && column->answer != DP_ANSWER_HISTOGRAM;
 }
 
 static double
@@ -58,7 +59,7 @@ margin_factor(void)
 	return dp_normal_tail_inverse(0.025);
 }
 
-/* bounds of values are not of the kind that a target speaks of, nor is a share of a date */
+/* Tells whether the target speaks of this column: not of bounds of values, nor, as a share, of a date. */
 static bool
 has_target(const DpReleaseColumn *column)
 {
@@ -72,7 +73,7 @@ has_target(const DpReleaseColumn *column)
 }
 
 static bool
-column_needs_look(const DpReleaseColumn *column)
+column_needs_pilot(const DpReleaseColumn *column)
 {
 	return has_target(column) &&
 		(dp_guc_target_is_relative || dp_error_varies(column));
@@ -86,7 +87,7 @@ dp_target_needs_pilot(const DpRelease *release)
 	if (dp_guc_target <= 0)
 		return false;
 	foreach(lc, release->columns)
-		if (column_needs_look(lfirst(lc)))
+		if (column_needs_pilot(lfirst(lc)))
 			return true;
 	return false;
 }
@@ -99,30 +100,27 @@ greatest_price(const DpDataset *dataset, int64 usual)
 	return dataset->max_rho > 0 ? Min(most, dataset->max_rho) : most;
 }
 
-/* rounded up; more than most: most + 1 */
+/* Returns the amount rounded up, or most + 1 if that is more than most. */
 static int64
-price_units(double units, int64 most)
+price_amount(double amount, int64 most)
 {
-	if (!(units < (double) most))
+	if (!(amount < (double) most))
 		return most + 1;
-	return Max((int64) ceil(units * (1 + 1e-12)), 1);
+	return Max((int64) ceil(amount * (1 + 1e-12)), 1);
 }
 
-/*
- * What a total must cost for an absolute target: sigma = sqrt(sens2 / (2 rho))
- * grid units.  0: no target for it, or only after a look.
- */
+/* A sum or count with sigma = sqrt(sens2 / (2 rho)) steps meets an absolute target at the price returned. */
 int64
-dp_target_price(const DpPricedRelease *frozen, const DpReleaseColumn *column, dp_u128 sens2, double unit, int64 usual)
+dp_target_price(const DpPricedRelease *priced, const DpReleaseColumn *column, dp_u128 sens2, double step, int64 usual)
 {
-	int64		most = greatest_price(frozen->dataset, usual);
+	int64		most = greatest_price(priced->dataset, usual);
 	double		sigma;
 	int64		price;
 
-	if (dp_guc_target <= 0 || !has_target(column) || column_needs_look(column))
+	if (dp_guc_target <= 0 || !has_target(column) || column_needs_pilot(column))
 		return 0;
-	sigma = dp_guc_target / margin_factor() / unit;
-	price = price_units((double) sens2 / (2 * sigma * sigma) * DP_RHO_ONE, most);
+	sigma = dp_guc_target / margin_factor() / step;
+	price = price_amount((double) sens2 / (2 * sigma * sigma) * DP_RHO_ONE, most);
 	if (price > most)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -130,16 +128,16 @@ dp_target_price(const DpPricedRelease *frozen, const DpReleaseColumn *column, dp
 						"ask for a margin of at least %.3g with dp_cdp.target_error",
 						dp_guc_target, column->label, (double) most / DP_RHO_ONE,
 						/* so that it is still possible when it is rounded */
-						1.0051 * unit * margin_factor() * sqrt((double) sens2 / (2.0 * most / DP_RHO_ONE)))));
-	return Max(price, frozen->dataset->min_rho);
+						1.0051 * step * margin_factor() * sqrt((double) sens2 / (2.0 * most / DP_RHO_ONE)))));
+	return Max(price, priced->dataset->min_rho);
 }
 
 /* ------------------------------------------------------------------------
- * First look
+ * Pilot
  * ------------------------------------------------------------------------
  */
 
-/* what each group would need: a factor on the look's price */
+/* the factor on the pilot's price that each group would need */
 typedef struct DpNeeds
 {
 	bool		wanted;
@@ -152,39 +150,39 @@ typedef struct DpPilot
 {
 	MemoryContext context;
 	int			ncolumns;
-	int64	   *prices;			/* of the look */
+	int64	   *prices;			/* what the pilot costs */
 	int64	   *floors;			/* the least that may follow */
-	DpNeeds    *needs;			/* of each column */
+	DpNeeds    *needs;			/* for each column */
 } DpPilot;
 
 DpPilot *
 dp_pilot_create(const DpRelease *release, const DpPricedRelease *usual)
 {
-	DpPilot	   *look = palloc0(sizeof(DpPilot));
+	DpPilot	   *pilot = palloc0(sizeof(DpPilot));
 
-	look->context = CurrentMemoryContext;
-	look->ncolumns = list_length(release->columns);
-	look->prices = palloc(look->ncolumns * sizeof(int64));
-	look->floors = palloc(look->ncolumns * sizeof(int64));
-	look->needs = palloc0(look->ncolumns * sizeof(DpNeeds));
-	for (int i = 0; i < look->ncolumns; i++)
+	pilot->context = CurrentMemoryContext;
+	pilot->ncolumns = list_length(release->columns);
+	pilot->prices = palloc(pilot->ncolumns * sizeof(int64));
+	pilot->floors = palloc(pilot->ncolumns * sizeof(int64));
+	pilot->needs = palloc0(pilot->ncolumns * sizeof(DpNeeds));
+	for (int i = 0; i < pilot->ncolumns; i++)
 	{
-		const DpReleaseColumn *column = usual->columns[i].column;
+		const DpReleaseColumn *column = usual->columns[i].desc;
 
-		/* the usual price, not one that a target has set: it may not be looked at */
-		look->prices[i] = Max(usual->column_rho / DP_PILOT_SHARE, usual->dataset->min_rho);
-		look->floors[i] = look->prices[i];
-		look->needs[i].wanted = column_needs_look(column);
+		/* the usual price, not one that a target has set: there may be no pilot of that */
+		pilot->prices[i] = Max(usual->column_rho / DP_PILOT_SHARE, usual->dataset->min_rho);
+		pilot->floors[i] = pilot->prices[i];
+		pilot->needs[i].wanted = column_needs_pilot(column);
 		if (i == release->selection)
-			/* groups that are seen usually must be seen, now and then */
-			look->prices[i] = look->floors[i] = usual->columns[i].rho;
-		else if (!look->needs[i].wanted)
-			look->floors[i] = usual->columns[i].rho;
+			/* key selection keeps its usual price, in the pilot and after it, so that the same groups pass */
+			pilot->prices[i] = pilot->floors[i] = usual->columns[i].rho;
+		else if (!pilot->needs[i].wanted)
+			pilot->floors[i] = usual->columns[i].rho;
 		else if (!dp_error_varies(column))
-			/* the error of a total follows its price exactly; others are estimated near the look's */
-			look->floors[i] = Max(look->prices[i] / DP_FLOOR_SHARE, usual->dataset->min_rho);
+			/* the error of a sum follows its price exactly; others are estimated near the pilot's */
+			pilot->floors[i] = Max(pilot->prices[i] / DP_FLOOR_SHARE, usual->dataset->min_rho);
 	}
-	return look;
+	return pilot;
 }
 
 char *
@@ -194,22 +192,22 @@ dp_pilot_label(const char *aggregates)
 }
 
 const int64 *
-dp_pilot_prices(const DpPilot *look)
+dp_pilot_prices(const DpPilot *pilot)
 {
-	return look->prices;
+	return pilot->prices;
 }
 
 const int64 *
-dp_pilot_floors(const DpPilot *look)
+dp_pilot_floors(const DpPilot *pilot)
 {
-	return look->floors;
+	return pilot->floors;
 }
 
-/* value and stddev: as released by the look; NaN where the answer is not one number */
+/* Adds an answer that the pilot has released in column i; NaN where the answer is not one number. */
 void
-dp_pilot_add(DpPilot *look, int i, double value, double stddev)
+dp_pilot_add(DpPilot *pilot, int i, double value, double stddev)
 {
-	DpNeeds    *needs = &look->needs[i];
+	DpNeeds    *needs = &pilot->needs[i];
 	double		wanted = dp_guc_target_is_relative ? dp_guc_target * fabs(value) : dp_guc_target;
 
 	if (!needs->wanted || isnan(value) || isnan(stddev))
@@ -219,9 +217,9 @@ dp_pilot_add(DpPilot *look, int i, double value, double stddev)
 		needs->size = Max(2 * needs->size, 64);
 		needs->factor = needs->factor
 			? repalloc_huge(needs->factor, needs->size * sizeof(double))
-			: MemoryContextAlloc(look->context, needs->size * sizeof(double));
+			: MemoryContextAlloc(pilot->context, needs->size * sizeof(double));
 	}
-	/* what vanishes in the noise would need any price */
+	/* an answer that vanishes in the noise would need any price */
 	needs->factor[needs->n++] = wanted > 0 ? pow(margin_factor() * stddev / wanted, 2) : INFINITY;
 }
 
@@ -234,24 +232,24 @@ compare_factors(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* the final price of each column */
+/* Returns the final price of each column, as amounts of rho. */
 const int64 *
-dp_pilot_settle(DpPilot *look, const DpPricedRelease *usual)
+dp_pilot_settle(DpPilot *pilot, const DpPricedRelease *usual)
 {
-	int64	   *prices = palloc(look->ncolumns * sizeof(int64));
+	int64	   *prices = palloc(pilot->ncolumns * sizeof(int64));
 	int64		most = greatest_price(usual->dataset, usual->column_rho);
 
-	for (int i = 0; i < look->ncolumns; i++)
+	for (int i = 0; i < pilot->ncolumns; i++)
 	{
-		DpNeeds    *needs = &look->needs[i];
+		DpNeeds    *needs = &pilot->needs[i];
 		int64		price;
 
 		prices[i] = usual->columns[i].rho;
 		if (needs->n == 0)
 			continue;
 		qsort(needs->factor, needs->n, sizeof(double), compare_factors);
-		price = price_units(needs->factor[needs->n / 2] * look->prices[i], most);
-		prices[i] = Max(Min(price, most), look->floors[i]);
+		price = price_amount(needs->factor[needs->n / 2] * pilot->prices[i], most);
+		prices[i] = Max(Min(price, most), pilot->floors[i]);
 		pfree(needs->factor);
 		needs->factor = NULL;
 	}

@@ -32,7 +32,7 @@
 
 #define RELEASE_NAME_PREFIX "dp_cdp release "
 
-/* what the planner run of one level may turn into nodes */
+/* the releases that the planner run of one level may turn into nodes */
 typedef struct PlanFrame
 {
 	List	   *releases;
@@ -88,7 +88,7 @@ find_release(const char *name)
 	return NULL;
 }
 
-/* rows of the answer as far as the policy tells, for the planner only */
+/* Estimates the rows of the answer from the policy, for the planner only. */
 static double
 estimate_rows(DpRelease *release)
 {
@@ -204,11 +204,11 @@ dp_release_adopt_inner(PlannedStmt *outer, List *releases)
 	foreach(lc, releases)
 	{
 		DpRelease  *release = lfirst(lc);
-		ListCell   *given;
+		ListCell   *prefetch;
 
 		adopt_plan(outer, release->inner);
-		foreach(given, release->givens)
-			adopt_plan(outer, ((DpPrefetch *) lfirst(given))->plan);
+		foreach(prefetch, release->prefetches)
+			adopt_plan(outer, ((DpPrefetch *) lfirst(prefetch))->plan);
 	}
 	outer->dependsOnRole = true;
 }

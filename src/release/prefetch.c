@@ -10,7 +10,7 @@
  * - The inner run finds the rows in memory or in temporary files.  Nothing of
  *	 the tables that they come from is read any more, hence they are detoasted.
  * - No value of theirs is longer than DP_MAX_TEXT.  A tuple of the inner run may
- *	 hold many, of several givens, if a protected row is met.
+ *	 hold many, of several prefetches, if a protected row is met.
  *
  *-------------------------------------------------------------------------
  */
@@ -74,7 +74,7 @@ destroy_short(DestReceiver *self)
 }
 
 static EphemeralNamedRelation
-run_given(DpPrefetch *given, EState *estate)
+run_prefetch(DpPrefetch *prefetch, EState *estate)
 {
 	EphemeralNamedRelation rows = palloc0(sizeof(EphemeralNamedRelationData));
 	Tuplestorestate *store = tuplestore_begin_heap(false, false, work_mem);
@@ -84,10 +84,10 @@ run_given(DpPrefetch *given, EState *estate)
 
 	SetTuplestoreDestReceiverParams(receiver.store, store, CurrentMemoryContext, true, NULL, NULL);
 	PushActiveSnapshot(estate->es_snapshot);
-	desc = CreateQueryDesc(given->plan, estate->es_sourceText, estate->es_snapshot, InvalidSnapshot,
+	desc = CreateQueryDesc(prefetch->plan, estate->es_sourceText, estate->es_snapshot, InvalidSnapshot,
 						   &receiver.pub, estate->es_param_list_info, estate->es_queryEnv, 0);
 	ExecutorStart(desc, 0);
-	rows->md.name = given->name;
+	rows->md.name = prefetch->name;
 	rows->md.enrtype = ENR_NAMED_TUPLESTORE;
 	rows->md.tupdesc = CreateTupleDescCopy(desc->tupDesc);
 	DP_EXECUTOR_RUN(desc);
@@ -108,14 +108,14 @@ dp_run_prefetches(DpRun *run)
 	MemoryContext old;
 	ListCell   *lc;
 
-	if (run->release->givens == NIL)
+	if (run->release->prefetches == NIL)
 		return;
-	run->given_context = AllocSetContextCreate(run->root->es_query_cxt, "dp_cdp given rows",
+	run->prefetch_context = AllocSetContextCreate(run->root->es_query_cxt, "dp_cdp prefetched rows",
 											   ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(run->given_context);
-	run->given_rows = create_queryEnv();
-	foreach(lc, run->release->givens)
-		register_ENR(run->given_rows, run_given(lfirst(lc), run->root));
+	old = MemoryContextSwitchTo(run->prefetch_context);
+	run->prefetched = create_queryEnv();
+	foreach(lc, run->release->prefetches)
+		register_ENR(run->prefetched, run_prefetch(lfirst(lc), run->root));
 	MemoryContextSwitchTo(old);
 }
 
@@ -124,10 +124,10 @@ dp_end_prefetches(DpRun *run)
 {
 	ListCell   *lc;
 
-	if (run->given_rows == NULL)
+	if (run->prefetched == NULL)
 		return;
-	foreach(lc, run->release->givens)
-		tuplestore_end(get_ENR(run->given_rows, ((DpPrefetch *) lfirst(lc))->name)->reldata);
-	run->given_rows = NULL;
-	MemoryContextDelete(run->given_context);
+	foreach(lc, run->release->prefetches)
+		tuplestore_end(get_ENR(run->prefetched, ((DpPrefetch *) lfirst(lc))->name)->reldata);
+	run->prefetched = NULL;
+	MemoryContextDelete(run->prefetch_context);
 }

@@ -64,7 +64,7 @@ evaluate(Expr *expr, EState *estate, bool *isnull)
 }
 
 static Datum
-evaluate_bound(Expr *expr, DpReleaseColumn *column, EState *estate)
+evaluate_bound(Expr *expr, DpReleaseColumn *desc, EState *estate)
 {
 	bool		isnull;
 	Datum		value = evaluate(expr, estate, &isnull);
@@ -72,26 +72,26 @@ evaluate_bound(Expr *expr, DpReleaseColumn *column, EState *estate)
 	if (isnull)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("a bound of %s is NULL; give two values, lower < upper", column->label)));
+				 errmsg("a bound of %s is NULL; give two values, lower < upper", desc->label)));
 	return value;
 }
 
 static Numeric
-numeric_of_text(char *text, DpReleaseColumn *column)
+numeric_of_text(char *text, DpReleaseColumn *desc)
 {
 	Datum		value;
 
 	if (!dp_try_input(text, NUMERICOID, -1, &value))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("a bound of %s is not a number; give two numbers, lower < upper", column->label)));
+				 errmsg("a bound of %s is not a number; give two numbers, lower < upper", desc->label)));
 	return DatumGetNumeric(value);
 }
 
 static Numeric
-numeric_bound(Expr *expr, DpReleaseColumn *column, EState *estate)
+numeric_bound(Expr *expr, DpReleaseColumn *desc, EState *estate)
 {
-	Datum		value = evaluate_bound(expr, column, estate);
+	Datum		value = evaluate_bound(expr, desc, estate);
 	Oid			type = exprType((Node *) expr);
 
 	switch (type)
@@ -101,15 +101,15 @@ numeric_bound(Expr *expr, DpReleaseColumn *column, EState *estate)
 		case FLOAT8OID:
 			return DatumGetNumeric(DirectFunctionCall1(float8_numeric, value));
 		case TEXTOID:
-			return numeric_of_text(TextDatumGetCString(value), column);
+			return numeric_of_text(TextDatumGetCString(value), desc);
 		default:
 			elog(ERROR, "unexpected type %u of a bound", type);
 	}
 }
 
-/* as a double; dates in days, timestamps in microseconds since 2000-01-01 */
+/* Returns a bound as a double: dates in days, timestamps in microseconds since 2000-01-01. */
 static double
-double_bound(Expr *expr, DpReleaseColumn *column, EState *estate)
+double_bound(Expr *expr, DpReleaseColumn *desc, EState *estate)
 {
 	Oid			type = exprType((Node *) expr);
 	Datum		value;
@@ -117,46 +117,46 @@ double_bound(Expr *expr, DpReleaseColumn *column, EState *estate)
 	switch (type)
 	{
 		case INT2OID:
-			return DatumGetInt16(evaluate_bound(expr, column, estate));
+			return DatumGetInt16(evaluate_bound(expr, desc, estate));
 		case INT4OID:
-			return DatumGetInt32(evaluate_bound(expr, column, estate));
+			return DatumGetInt32(evaluate_bound(expr, desc, estate));
 		case INT8OID:
-			return (double) DatumGetInt64(evaluate_bound(expr, column, estate));
+			return (double) DatumGetInt64(evaluate_bound(expr, desc, estate));
 		case FLOAT4OID:
-			return DatumGetFloat4(evaluate_bound(expr, column, estate));
+			return DatumGetFloat4(evaluate_bound(expr, desc, estate));
 		case FLOAT8OID:
-			return DatumGetFloat8(evaluate_bound(expr, column, estate));
+			return DatumGetFloat8(evaluate_bound(expr, desc, estate));
 		case DATEOID:
-			value = evaluate_bound(expr, column, estate);
+			value = evaluate_bound(expr, desc, estate);
 			return DATE_NOT_FINITE(DatumGetDateADT(value)) ? get_float8_nan() : DatumGetDateADT(value);
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
-			value = evaluate_bound(expr, column, estate);
+			value = evaluate_bound(expr, desc, estate);
 			return TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value)) ? get_float8_nan() :
 				(double) DatumGetTimestamp(value);
 		default:
 			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-													  NumericGetDatum(numeric_bound(expr, column, estate))));
+													  NumericGetDatum(numeric_bound(expr, desc, estate))));
 	}
 }
 
-/* the functions that make a grid or a range would refuse these, too, but cannot say of which aggregate */
+/* Refuses infinite bounds; the functions that make a grid or a range do, too, but cannot name the aggregate. */
 static void
-check_finite(bool finite, DpReleaseColumn *column)
+check_finite(bool finite, DpReleaseColumn *desc)
 {
 	if (!finite)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the bounds of %s must be finite", column->label)));
+				 errmsg("the bounds of %s must be finite", desc->label)));
 }
 
 static void
-check_order(bool ordered, DpReleaseColumn *column)
+check_order(bool ordered, DpReleaseColumn *desc)
 {
 	if (!ordered)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the lower bound of %s must be less than its upper bound", column->label)));
+				 errmsg("the lower bound of %s must be less than its upper bound", desc->label)));
 }
 
 static Numeric
@@ -167,25 +167,25 @@ times(Numeric value, int factor)
 }
 
 static void
-freeze_grid(DpReleaseColumn *column, int max_rows, DpGrid *grid, EState *estate)
+settle_grid(DpReleaseColumn *desc, int max_rows, DpGrid *grid, EState *estate)
 {
-	Numeric		lower = numeric_bound(column->lower, column, estate);
-	Numeric		upper = numeric_bound(column->upper, column, estate);
+	Numeric		lower = numeric_bound(desc->lower, desc, estate);
+	Numeric		upper = numeric_bound(desc->upper, desc, estate);
 
-	if (column->bounds_of_rows)
+	if (desc->bounds_of_rows)
 	{
 		lower = times(lower, max_rows);
 		upper = times(upper, max_rows);
 	}
 	check_finite(!numeric_is_nan(lower) && !numeric_is_inf(lower) &&
-				 !numeric_is_nan(upper) && !numeric_is_inf(upper), column);
+				 !numeric_is_nan(upper) && !numeric_is_inf(upper), desc);
 	check_order(DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(lower), NumericGetDatum(upper))),
-				column);
-	dp_grid_from_numeric(lower, upper, column->input_type, grid);
+				desc);
+	dp_grid_from_numeric(lower, upper, desc->input_type, grid);
 }
 
 static void
-freeze_range(DpReleaseColumn *column, Expr *lower, Expr *upper, int bins, DpRangeKind kind,
+settle_range(DpReleaseColumn *desc, Expr *lower, Expr *upper, int bins, DpRangeKind kind,
 			 DpRange *range, EState *estate)
 {
 	double		low = 0,
@@ -193,37 +193,37 @@ freeze_range(DpReleaseColumn *column, Expr *lower, Expr *upper, int bins, DpRang
 
 	if (lower != NULL)
 	{
-		low = double_bound(lower, column, estate);
-		high = double_bound(upper, column, estate);
-		check_finite(isfinite(low) && isfinite(high), column);
-		check_order(low < high, column);
+		low = double_bound(lower, desc, estate);
+		high = double_bound(upper, desc, estate);
+		check_finite(isfinite(low) && isfinite(high), desc);
+		check_order(low < high, desc);
 	}
 	dp_range_make(low, high, bins, kind, range);
 }
 
 static void
-bad_quantile(DpReleaseColumn *column)
+bad_quantile(DpReleaseColumn *desc)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BAD_PARAMETER),
 			 errmsg("a quantile of %s is not a number from 0 to 1; give 0.5 for the median, or at most %d in an array",
-					column->label, DP_MAX_QUANTILES)));
+					desc->label, DP_MAX_QUANTILES)));
 }
 
 static void
-freeze_quantiles(DpPricedColumn *frozen, EState *estate)
+settle_quantiles(DpPricedColumn *column, EState *estate)
 {
-	DpReleaseColumn *column = frozen->column;
+	DpReleaseColumn *desc = column->desc;
 	bool		isnull;
-	Datum		value = evaluate(column->detail, estate, &isnull);
+	Datum		value = evaluate(desc->detail, estate, &isnull);
 
 	if (isnull)
-		bad_quantile(column);
-	if (exprType((Node *) column->detail) == FLOAT8OID)
+		bad_quantile(desc);
+	if (exprType((Node *) desc->detail) == FLOAT8OID)
 	{
-		frozen->nquantiles = 1;
-		frozen->quantiles = palloc(sizeof(double));
-		frozen->quantiles[0] = DatumGetFloat8(value);
+		column->nquantiles = 1;
+		column->quantiles = palloc(sizeof(double));
+		column->quantiles[0] = DatumGetFloat8(value);
 	}
 	else
 	{
@@ -232,28 +232,28 @@ freeze_quantiles(DpPricedColumn *frozen, EState *estate)
 		bool	   *nulls;
 
 		deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-						  &values, &nulls, &frozen->nquantiles);
-		if (ARR_NDIM(array) != 1 || frozen->nquantiles > DP_MAX_QUANTILES)
-			bad_quantile(column);
-		frozen->quantiles = palloc(frozen->nquantiles * sizeof(double));
-		for (int i = 0; i < frozen->nquantiles; i++)
-			frozen->quantiles[i] = nulls[i] ? -1 : DatumGetFloat8(values[i]);
+						  &values, &nulls, &column->nquantiles);
+		if (ARR_NDIM(array) != 1 || column->nquantiles > DP_MAX_QUANTILES)
+			bad_quantile(desc);
+		column->quantiles = palloc(column->nquantiles * sizeof(double));
+		for (int i = 0; i < column->nquantiles; i++)
+			column->quantiles[i] = nulls[i] ? -1 : DatumGetFloat8(values[i]);
 	}
-	for (int i = 0; i < frozen->nquantiles; i++)
-		if (!(frozen->quantiles[i] >= 0 && frozen->quantiles[i] <= 1))
-			bad_quantile(column);
+	for (int i = 0; i < column->nquantiles; i++)
+		if (!(column->quantiles[i] >= 0 && column->quantiles[i] <= 1))
+			bad_quantile(desc);
 }
 
 static int
-freeze_bins(DpReleaseColumn *column, EState *estate)
+settle_bins(DpReleaseColumn *desc, EState *estate)
 {
 	bool		isnull;
-	Datum		value = evaluate(column->detail, estate, &isnull);
+	Datum		value = evaluate(desc->detail, estate, &isnull);
 
 	if (isnull || DatumGetInt32(value) < 1 || DatumGetInt32(value) > DP_MAX_HISTOGRAM)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("the number of bins of %s must be from 1 to %d", column->label, DP_MAX_HISTOGRAM)));
+				 errmsg("the number of bins of %s must be from 1 to %d", desc->label, DP_MAX_HISTOGRAM)));
 	return DatumGetInt32(value);
 }
 
@@ -262,6 +262,7 @@ freeze_bins(DpReleaseColumn *column, EState *estate)
  * ------------------------------------------------------------------------
  */
 
+/* Returns the squared L2 sensitivity of a sum over all groups, in steps of its grid; see the head of this file. */
 static dp_u128
 squared_sensitivity(const DpGrid *grid, int max_groups, bool grouped, DpNeighbors neighbors)
 {
@@ -279,94 +280,97 @@ squared_sensitivity(const DpGrid *grid, int max_groups, bool grouped, DpNeighbor
 	return (dp_u128) max_groups * Max(2 * magnitude * magnitude, span * span);
 }
 
-/* of a vector of counts, at most "most" of one unit in each group */
+/* Returns the squared L2 sensitivity of a vector of counts, with at most "most" of one unit in each group. */
 static dp_u128
 squared_vector_sensitivity(int64 most, int max_groups, DpNeighbors neighbors)
 {
 	return (neighbors == DP_ADD_REMOVE ? 1 : 2) * (dp_u128) max_groups * most * most;
 }
 
-/* what the arguments tell: bounds, quantiles, bins */
+/* Evaluates the arguments of an aggregate: bounds, quantiles, bins. */
 static void
-freeze_arguments(DpPricedColumn *frozen, const DpPricedRelease *all, EState *estate)
+settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate)
 {
-	DpReleaseColumn *column = frozen->column;
-	DpRange    *range = frozen->range;
+	DpReleaseColumn *desc = column->desc;
+	DpRange    *range = column->range;
 
-	switch (column->answer)
+	switch (desc->answer)
 	{
-		case DP_ANSWER_TOTAL:
-			if (column->kind == DP_VALUE_SUM)
-				freeze_grid(column, all->max_rows, &frozen->parts[0].grid, estate);
+		case DP_ANSWER_SUM:
+			if (desc->kind == DP_VALUE_SUM)
+				settle_grid(desc, priced->max_rows, &column->parts[0].grid, estate);
 			break;
 		case DP_ANSWER_MOMENTS:
-			freeze_range(column, column->lower, column->upper, 1, DP_RANGE_LINEAR, &range[0], estate);
-			if (column->lower2)
-				freeze_range(column, column->lower2, column->upper2, 1, DP_RANGE_LINEAR, &range[1], estate);
+			settle_range(desc, desc->lower, desc->upper, 1, DP_RANGE_LINEAR, &range[0], estate);
+			if (desc->lower2)
+				settle_range(desc, desc->lower2, desc->upper2, 1, DP_RANGE_LINEAR, &range[1], estate);
 			break;
 		case DP_ANSWER_QUANTILE:
-			freeze_quantiles(frozen, estate);
+			settle_quantiles(column, estate);
 			/* FALLTHROUGH */
 		case DP_ANSWER_MIN:
 		case DP_ANSWER_MAX:
-			freeze_range(column, column->lower, column->upper, DP_QUANTILE_LEAVES, DP_RANGE_LINEAR, range, estate);
+			settle_range(desc, desc->lower, desc->upper, DP_QUANTILE_LEAVES, DP_RANGE_LINEAR, range, estate);
 			break;
 		case DP_ANSWER_HISTOGRAM:
-			freeze_range(column, column->lower, column->upper, freeze_bins(column, estate), DP_RANGE_LINEAR,
+			settle_range(desc, desc->lower, desc->upper, settle_bins(desc, estate), DP_RANGE_LINEAR,
 						 range, estate);
 			break;
 		case DP_ANSWER_BOUNDS:
-			freeze_range(column, NULL, NULL, DP_LOG_BINS, DP_RANGE_LOGARITHMIC, range, estate);
+			settle_range(desc, NULL, NULL, DP_LOG_BINS, DP_RANGE_LOGARITHMIC, range, estate);
 			break;
 		case DP_ANSWER_CLIPPED:
-			freeze_range(column, column->lower, column->upper, 3, DP_RANGE_OUTSIDE, range, estate);
+			settle_range(desc, desc->lower, desc->upper, 3, DP_RANGE_OUTSIDE, range, estate);
 			break;
 	}
 }
 
+/* Sets the grid of a part, unless its arguments have, its width and its sensitivity. */
 static void
-measure_part(DpPricedColumn *frozen, DpPricedPart *part, const DpPricedRelease *all)
+measure_part(DpPricedColumn *column, DpPricedPart *part, const DpPricedRelease *priced)
 {
-	DpNeighbors neighbors = all->dataset->neighbors;
-	int64		codes = Min(all->max_rows, DP_MAX_CODES);
+	DpNeighbors neighbors = priced->dataset->neighbors;
+	int64		codes = Min(priced->max_rows, DP_MAX_CODES);
 
 	part->width = 1;
-	switch (part->part.kind)
+	switch (part->desc.kind)
 	{
 		case DP_VALUE_COUNT:
 		case DP_VALUE_ROWS:
-			dp_grid_for_count(all->max_rows, &part->grid);
+			dp_grid_for_count(priced->max_rows, &part->grid);
 			break;
-		case DP_VALUE_STEPS:
+		case DP_VALUE_UNITS:
 			dp_grid_for_count(1, &part->grid);
 			break;
 		case DP_VALUE_SUM:
 			break;
 		case DP_VALUE_SCALED:
-			dp_grid_for_scaled(all->max_rows, &part->grid);
+			dp_grid_for_scaled(priced->max_rows, &part->grid);
 			break;
 		case DP_VALUE_DISTINCT:
 			dp_grid_for_count(codes, &part->grid);
 			break;
 		case DP_VALUE_CODES:
 			dp_grid_for_count(codes, &part->grid);
-			part->width = frozen->range[0].bins;
+			part->width = column->range[0].bins;
 			break;
 	}
-	part->sens2 = part->part.kind == DP_VALUE_CODES
-		? squared_vector_sensitivity(codes, all->max_groups, neighbors)
-		: squared_sensitivity(&part->grid, all->max_groups, all->nkeys > 0, neighbors);
+	part->sens2 = part->desc.kind == DP_VALUE_CODES
+		? squared_vector_sensitivity(codes, priced->max_groups, neighbors)
+		: squared_sensitivity(&part->grid, priced->max_groups, priced->nkeys > 0, neighbors);
 }
 
+/* Returns the length of one step of a part's grid. */
 static double
-part_unit(const DpPricedPart *part)
+part_step(const DpPricedPart *part)
 {
-	return part->part.kind == DP_VALUE_SUM ? dp_grid_step(&part->grid)
-		: part->part.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
+	return part->desc.kind == DP_VALUE_SUM ? dp_grid_step(&part->grid)
+		: part->desc.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
 }
 
+/* Sets the noise of a part that costs rho; ZC004 where it would not be representable. */
 static void
-calibrate_part(DpPricedColumn *frozen, DpPricedPart *part, int64 rho)
+calibrate_part(DpPricedColumn *column, DpPricedPart *part, int64 rho)
 {
 	if (rho < 1 || part->sens2 > (dp_u128) 1 << 100 ||
 		!dp_calibrate(part->sens2, rho, &part->variance) ||
@@ -374,45 +378,46 @@ calibrate_part(DpPricedColumn *frozen, DpPricedPart *part, int64 rho)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("rho is too small for the bounds of %s: the noise would not be representable; "
-						"raise dp_cdp.rho", frozen->column->label)));
-	part->sigma = dp_variance_sigma(&part->variance) * part_unit(part);
+						"raise dp_cdp.rho", column->desc->label)));
+	part->sigma = dp_variance_sigma(&part->variance) * part_step(part);
 }
 
-/* price: 0: by the settings */
+/* Settles one column; price is an amount of rho, or 0 for that of the settings. */
 static void
-freeze_column(DpPricedColumn *frozen, DpPricedRelease *all, EState *estate, int64 price)
+settle_column(DpPricedColumn *column, DpPricedRelease *priced, EState *estate, int64 price)
 {
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
-	DpAnswer	answer = frozen->column->answer;
+	DpAnswer	answer = column->desc->answer;
 	int			weights = 0;
 
-	frozen->nparts = dp_column_parts(frozen->column, parts);
-	frozen->parts = palloc0(frozen->nparts * sizeof(DpPricedPart));
-	freeze_arguments(frozen, all, estate);
-	for (int i = 0; i < frozen->nparts; i++)
+	column->nparts = dp_column_parts(column->desc, parts);
+	column->parts = palloc0(column->nparts * sizeof(DpPricedPart));
+	settle_arguments(column, priced, estate);
+	for (int i = 0; i < column->nparts; i++)
 	{
-		DpPricedPart *part = &frozen->parts[i];
+		DpPricedPart *part = &column->parts[i];
 
-		part->part = parts[i];
-		measure_part(frozen, part, all);
-		part->offset = all->width;
-		all->width += part->width;
+		part->desc = parts[i];
+		measure_part(column, part, priced);
+		part->offset = priced->width;
+		priced->width += part->width;
 		weights += parts[i].weight;
 	}
 	if (price == 0)
-		price = dp_target_price(all, frozen->column, frozen->parts[0].sens2, part_unit(&frozen->parts[0]),
-								all->column_rho);
-	frozen->rho = price > 0 ? price : all->column_rho;
+		price = dp_target_price(priced, column->desc, column->parts[0].sens2, part_step(&column->parts[0]),
+								priced->column_rho);
+	column->rho = price > 0 ? price : priced->column_rho;
 	if (answer == DP_ANSWER_QUANTILE || answer == DP_ANSWER_MIN || answer == DP_ANSWER_MAX)
 		weights *= DP_QUANTILE_LEVELS;
 	/* rounded down: all shares together are at most the price */
-	for (int i = 0; i < frozen->nparts; i++)
-		calibrate_part(frozen, &frozen->parts[i], (int64) ((dp_u128) frozen->rho * parts[i].weight / weights));
-	all->nparts += frozen->nparts;
-	frozen->sigma = frozen->parts[0].sigma;
-	dp_prepare_answer(frozen);
+	for (int i = 0; i < column->nparts; i++)
+		calibrate_part(column, &column->parts[i], (int64) ((dp_u128) column->rho * parts[i].weight / weights));
+	priced->nparts += column->nparts;
+	column->sigma = column->parts[0].sigma;
+	dp_prepare_answer(column);
 }
 
+/* Returns what a column costs by the settings, as an amount of rho; ZC004 beyond the limits of the dataset. */
 static int64
 column_price(const DpDataset *dataset)
 {
@@ -425,7 +430,7 @@ column_price(const DpDataset *dataset)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("dp_cdp.rho exceeds the maximum of dataset \"%s\"; set it to at most %.12g",
 						dataset->name, (double) dataset->max_rho / DP_RHO_ONE)));
-	/* a look or a failure would be all but free */
+	/* a pilot or a failure would be all but free */
 	if (rho < dataset->min_rho)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -434,95 +439,123 @@ column_price(const DpDataset *dataset)
 	return rho;
 }
 
-DpPricedRelease *
-dp_price_release(DpRelease *release, EState *estate, const int64 *prices)
+/* Settles how many groups and rows of a unit count; returns the number of declared groups, 1 where keys are not. */
+static int64
+settle_contribution(DpPricedRelease *priced)
 {
-	DpPricedRelease   *frozen = palloc0(sizeof(DpPricedRelease));
-	StringInfoData aggregates,
-				groups,
-				sigmas;
-	ListCell   *lc;
-	int64		declared = 1;
-	int			i = 0;
+	DpRelease  *release = priced->release;
+	int64		groups;
 
-	frozen->release = release;
-	frozen->dataset = dp_policy_dataset(release->dataset);
-	frozen->nkeys = list_length(release->keys);
-	frozen->ncolumns = list_length(release->columns);
-	frozen->columns = palloc0(sizeof(DpPricedColumn) * frozen->ncolumns);
-	frozen->column_rho = column_price(frozen->dataset);
-	frozen->max_groups = 1;
-	frozen->max_rows = 1;
+	priced->max_groups = 1;
+	priced->max_rows = 1;
 	if (release->has_unit)
 	{
-		frozen->max_rows = dp_guc_max_rows > 0 ? dp_guc_max_rows : frozen->dataset->max_rows;
-		if (frozen->nkeys > 0 && !release->one_group)
-			frozen->max_groups = dp_guc_max_groups > 0 ? dp_guc_max_groups : frozen->dataset->max_groups;
+		priced->max_rows = dp_guc_max_rows > 0 ? dp_guc_max_rows : priced->dataset->max_rows;
+		if (priced->nkeys > 0 && !release->one_group)
+			priced->max_groups = dp_guc_max_groups > 0 ? dp_guc_max_groups : priced->dataset->max_groups;
 	}
-	if (release->selection < 0)
+	if (release->selection >= 0)
+		return 1;
+	/* nobody can be in more groups than there are */
+	groups = dp_declared_groups(release->keys);
+	priced->max_groups = Max(Min(priced->max_groups, groups), 1);
+	return groups;
+}
+
+/* Settles all columns, at prices if that is not NULL, and what they cost together. */
+static void
+settle_columns(DpPricedRelease *priced, int64 declared, const int64 *prices, EState *estate)
+{
+	for (int i = 0; i < priced->ncolumns; i++)
 	{
-		/* nobody can be in more groups than there are */
-		int64		groups = dp_declared_groups(release->keys);
+		DpPricedColumn *column = &priced->columns[i];
 
-		frozen->max_groups = Max(Min(frozen->max_groups, groups), 1);
-		declared = groups;
-	}
-
-	initStringInfo(&aggregates);
-	initStringInfo(&groups);
-	initStringInfo(&sigmas);
-	foreach(lc, release->columns)
-	{
-		DpPricedColumn *column = &frozen->columns[i];
-
-		column->column = lfirst(lc);
-		freeze_column(column, frozen, estate, prices ? prices[i] : 0);
-		if (pg_add_s64_overflow(frozen->rho, column->rho, &frozen->rho) || frozen->rho > DP_RHO_MAX)
+		column->desc = list_nth(priced->release->columns, i);
+		settle_column(column, priced, estate, prices ? prices[i] : 0);
+		if (pg_add_s64_overflow(priced->rho, column->rho, &priced->rho) || priced->rho > DP_RHO_MAX)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
 					 errmsg("a query of %d aggregates at rho %.12g each costs more than can be accounted for; lower dp_cdp.rho",
-							frozen->ncolumns, (double) column->rho / DP_RHO_ONE)));
-		appendStringInfo(&aggregates, "%s%s", i > 0 ? ", " : "", column->column->label);
-		appendStringInfo(&sigmas, "%s%.6g", i > 0 ? ", " : "", column->sigma);
-		i++;
+							priced->ncolumns, (double) column->rho / DP_RHO_ONE)));
 	}
 	/* all groups of declared keys are held until the last has been counted */
-	if (declared * frozen->width > DP_MAX_STATES)
+	if (declared * priced->width > DP_MAX_STATES)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
 				 errmsg("quantiles or histograms of " INT64_FORMAT " declared groups take more memory than a query may; "
 						"group by fewer keys, or ask for fewer of them at once", declared)));
-	foreach(lc, release->keys)
+}
+
+/* Settles delta and the threshold of the key selection. */
+static void
+settle_selection(DpPricedRelease *priced)
+{
+	const DpPricedColumn *units = &priced->columns[priced->release->selection];
+
+	priced->delta = dp_guc_delta > 0 ? dp_delta_units(dp_guc_delta, "dp_cdp.delta")
+		: priced->dataset->default_delta;
+	if (!dp_threshold(&units->parts[0].variance, priced->max_groups, priced->delta, &priced->threshold))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("no threshold fits rho and delta of this query; "
+						"raise dp_cdp.rho or dp_cdp.delta, or declare the keys with dp_cdp.set_keys")));
+}
+
+/* Writes down aggregates, groups and sigmas as the audit has them. */
+static void
+audit_texts(DpPricedRelease *priced)
+{
+	StringInfoData aggregates,
+				groups,
+				sigmas;
+	ListCell   *lc;
+
+	initStringInfo(&aggregates);
+	initStringInfo(&groups);
+	initStringInfo(&sigmas);
+	for (int i = 0; i < priced->ncolumns; i++)
+	{
+		appendStringInfo(&aggregates, "%s%s", i > 0 ? ", " : "", priced->columns[i].desc->label);
+		appendStringInfo(&sigmas, "%s%.6g", i > 0 ? ", " : "", priced->columns[i].sigma);
+	}
+	foreach(lc, priced->release->keys)
 		appendStringInfo(&groups, "%s%s", groups.len > 0 ? ", " : "",
 						 ((DpReleaseKey *) lfirst(lc))->label);
+	priced->aggregates = aggregates.data;
+	priced->groups = groups.len > 0 ? groups.data : NULL;
+	priced->sigmas = sigmas.data;
+}
 
+DpPricedRelease *
+dp_price_release(DpRelease *release, EState *estate, const int64 *prices)
+{
+	DpPricedRelease *priced = palloc0(sizeof(DpPricedRelease));
+	int64		declared;
+
+	priced->release = release;
+	priced->dataset = dp_policy_dataset(release->dataset);
+	priced->nkeys = list_length(release->keys);
+	priced->ncolumns = list_length(release->columns);
+	priced->columns = palloc0(sizeof(DpPricedColumn) * priced->ncolumns);
+	priced->column_rho = column_price(priced->dataset);
+	declared = settle_contribution(priced);
+	settle_columns(priced, declared, prices, estate);
 	if (release->selection >= 0)
-	{
-		frozen->delta = dp_guc_delta > 0 ? dp_delta_units(dp_guc_delta, "dp_cdp.delta")
-			: frozen->dataset->default_delta;
-		if (!dp_threshold(&frozen->columns[release->selection].parts[0].variance, frozen->max_groups,
-						  frozen->delta, &frozen->threshold))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("no threshold fits rho and delta of this query; "
-							"raise dp_cdp.rho or dp_cdp.delta, or declare the keys with dp_cdp.set_keys")));
-	}
-	frozen->aggregates = aggregates.data;
-	frozen->groups = groups.len > 0 ? groups.data : NULL;
-	frozen->sigmas = sigmas.data;
-	return frozen;
+		settle_selection(priced);
+	audit_texts(priced);
+	return priced;
 }
 
 DpDebitItem *
-dp_priced_debit(DpPricedRelease *frozen)
+dp_priced_debit(DpPricedRelease *priced)
 {
 	DpDebitItem *item = palloc0(sizeof(DpDebitItem));
 
-	item->dataset = frozen->dataset->name;
-	item->rho = frozen->rho;
-	item->delta = frozen->delta;
-	item->aggregates = frozen->aggregates;
-	item->groups = frozen->groups;
-	item->sigma = frozen->sigmas;
+	item->dataset = priced->dataset->name;
+	item->rho = priced->rho;
+	item->delta = priced->delta;
+	item->aggregates = priced->aggregates;
+	item->groups = priced->groups;
+	item->sigma = priced->sigmas;
 	return item;
 }

@@ -23,7 +23,7 @@
 #define DP_RELEASE_NODE			"DpRelease"
 #define DP_RELEASE_KEY_NODE		"DpReleaseKey"
 #define DP_RELEASE_COLUMN_NODE	"DpReleaseColumn"
-#define DP_PREFETCH_NODE			"DpPrefetch"
+#define DP_PREFETCH_NODE		"DpPrefetch"
 
 /* one grouping column */
 typedef struct DpReleaseKey
@@ -32,7 +32,7 @@ typedef struct DpReleaseKey
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
-	char	   *label;			/* as the query wrote it */
+	char	   *label;			/* in the words of the query */
 
 	/*
 	 * Array of the declared keys in canonical order, or NULL when the keys are
@@ -44,10 +44,10 @@ typedef struct DpReleaseKey
 
 typedef struct DpRelease DpRelease;
 
-/* what is made of the noisy parts of a column */
+/* how an answer is made of the noisy parts of a column */
 typedef enum DpAnswer
 {
-	DP_ANSWER_TOTAL,			/* a count or a sum, as it was drawn */
+	DP_ANSWER_SUM,				/* a count or a sum, as it was drawn */
 	DP_ANSWER_MOMENTS,			/* math/moments.h: averages, variances, regression */
 	DP_ANSWER_QUANTILE,			/* math/quantile.h: the rest */
 	DP_ANSWER_MIN,
@@ -62,7 +62,7 @@ typedef struct DpReleaseColumn
 {
 	ExtensibleNode node;
 	DpAnswer	answer;
-	DpValueKind kind;			/* DP_ANSWER_TOTAL: of what */
+	DpValueKind kind;			/* DP_ANSWER_SUM: what is added up */
 	dp_statistic statistic;		/* DP_ANSWER_MOMENTS: which */
 	Oid			input_type;		/* DP_VALUE_SUM: type of the summed expression */
 	Oid			result_type;
@@ -78,7 +78,7 @@ typedef struct DpReleaseColumn
 	Expr	   *upper;
 	Expr	   *lower2;
 	Expr	   *upper2;
-	bool		bounds_of_rows;	/* DP_VALUE_SUM: they are those of a row, max_rows times as wide for a unit's total */
+	bool		bounds_of_rows;	/* DP_VALUE_SUM: a row's bounds, max_rows times as wide for what a unit adds up to */
 	Expr	   *detail;			/* quantiles: float8 or float8[]; histogram: int4, how many bins */
 
 	/* external parameters of the inner plan, see DP_PARAM_* */
@@ -88,16 +88,13 @@ typedef struct DpReleaseColumn
 } DpReleaseColumn;
 
 /* parameters of a column, after its first_param */
-#define DP_PARAM_GRID		0	/* totals, moments: the grid of a row's value */
+#define DP_PARAM_GRID		0	/* sums, moments: the grid of a row's value */
 #define DP_PARAM_RANGE		1	/* moments, vectors: the bounds of the first argument */
-#define DP_PARAM_RANGE2		2	/* moments: of the second */
+#define DP_PARAM_RANGE2		2	/* moments: the bounds of the second */
 #define DP_PARAM_BINS		2	/* vectors: int4, their length */
 #define DP_COLUMN_PARAMS	3
 
-/*
- * One exact state column of the inner query.  The parts of a column, each
- * with its share of the column's rho.
- */
+/* One exact state column of the inner query.  A column has one or several, each with its share of the rho. */
 typedef struct DpPart
 {
 	DpValueKind kind;
@@ -107,13 +104,16 @@ typedef struct DpPart
 
 #define DP_MAX_COLUMN_PARTS 6
 
-/* parts.c: how many parts the column has; which */
+/*
+ * parts.c: dp_column_parts sets the parts of a column and returns how many
+ * they are; dp_release_parts returns the number of all columns' parts.
+ */
 extern int	dp_column_parts(const DpReleaseColumn *column, DpPart *parts);
 extern int	dp_release_parts(const DpRelease *release);
 
 /*
  * Rows that the inner plan reads as the tuplestore of this name: computed
- * before the debit, with the rights of who asks.
+ * before the debit, with the rights of whoever asks.
  */
 typedef struct DpPrefetch
 {
@@ -133,7 +133,7 @@ typedef struct DpPrefetch
 struct DpRelease
 {
 	ExtensibleNode node;
-	char	   *name;			/* of the tuplestore RTE: unique, unguessable */
+	char	   *name;			/* name of the tuplestore RTE: unique, unguessable */
 	char	   *dataset;
 	Oid			relid;			/* the first protected table: rows are read with its owner's rights */
 	List	   *relids;			/* all protected tables */
@@ -152,7 +152,7 @@ struct DpRelease
 	 * the columns follow.
 	 */
 	int			first_param;
-	List	   *givens;			/* DpPrefetch */
+	List	   *prefetches;		/* DpPrefetch */
 
 	/* objects.c: what the inner plan is made of, as it was when that was planned */
 	List	   *object_classes; /* OIDs of catalogues */
@@ -174,12 +174,12 @@ extern void dp_release_init(void);
 extern void dp_release_plan_begin(List *releases);
 extern void dp_release_plan_end(void);
 
-/* should the inner query rather be planned for one process, as that bounds contributions faster? */
+/* Tells whether the inner query should rather be planned for one process, as that bounds contributions faster. */
 extern bool dp_release_prefers_serial(const PlannedStmt *inner);
 
 /*
  * Adds what the outer plan must check, lock and watch on behalf of inner plans
- * and of givens.
+ * and of prefetches.
  */
 extern void dp_release_adopt_inner(PlannedStmt *outer, List *releases);
 
@@ -199,16 +199,16 @@ extern Oid	dp_object_owner(Oid classid, Oid objid);
 extern void dp_record_object(DpRelease *release, Oid classid, Oid objid);
 extern void dp_record_plan(DpRelease *release);
 
-/* a name for a release's RTE, palloc'd */
+/* Returns a new name for the RTE of a release, palloc'd. */
 extern char *dp_release_new_name(void);
 
-/* OID of a type in schema dp_cdp */
+/* Returns the OID of a type in schema dp_cdp. */
 extern Oid	dp_internal_type(const char *name);
 
-/* owner of a relation, with whose rights it is read */
+/* Returns the owner of a relation, with whose rights it is read. */
 extern Oid	dp_relation_owner(Oid relid);
 
-/* new, empty nodes */
+/* Return new, empty nodes. */
 extern DpRelease *dp_make_release(void);
 extern DpReleaseKey *dp_make_release_key(void);
 extern DpReleaseColumn *dp_make_release_column(void);
@@ -229,7 +229,7 @@ typedef struct DpSandbox
 	WalUsage	save_wal;
 } DpSandbox;
 
-/* stack: DP_STACK_TO_PLAN or DP_STACK_TO_RUN; ZC002 when there is not so much, see dp_stack_check */
+/* stack: DP_STACK_TO_PLAN or DP_STACK_TO_RUN; ZC002 when there is less, see dp_stack_check */
 extern void dp_sandbox_begin(DpSandbox *box, Oid owner, int stack);
 extern void dp_sandbox_end(DpSandbox *box);
 
@@ -248,7 +248,7 @@ extern ErrorData *dp_sandbox_catch(MemoryContext context);
 extern void dp_sandbox_raise(ErrorData *error, const char *paid, bool reading) __attribute__((noreturn));
 extern void dp_sandbox_raise_cancel(const char *paid) __attribute__((noreturn));
 
-/* both, for errors before the debit */
+/* Does both, for errors before the debit. */
 extern void dp_sandbox_rethrow(MemoryContext context, const char *paid) __attribute__((noreturn));
 
 /*
@@ -259,23 +259,23 @@ extern void dp_sandbox_rethrow(MemoryContext context, const char *paid) __attrib
 #define DP_STACK_TO_RUN (2048 * 1024)
 #define DP_MAX_INNER_ENTRIES 1000
 
-/* ZC002 when no sandbox could begin allowance bytes further down the stack */
+/* Refuses (ZC002) when no sandbox could begin allowance bytes further down the stack. */
 extern void dp_stack_check(int allowance);
 
-/* ZC002 when the inner query is too large, or the handling of its plan may need more than is left */
+/* Refuses (ZC002) when the inner query is too large, or the handling of its plan may need more stack than is left. */
 extern void dp_stack_check_query(const Query *inner);
 
-/* for sandbox.c */
+/* Begin and end the stack of a sandbox, for sandbox.c. */
 extern pg_stack_base_t dp_stack_begin(void);
 extern void dp_stack_end(pg_stack_base_t base);
 
-/* true while the inner plan that owns this range table is running */
+/* Tells whether the inner plan that owns this range table is running. */
 extern bool dp_release_is_inner(List *range_table);
 
-/* an EXPLAIN ANALYZE is being executed: releases refuse to start */
+/* how many EXPLAIN ANALYZE are being executed: releases refuse to start */
 extern int	dp_explain_analyze_depth;
 
-/* dp_may_read of all protected tables of a release */
+/* Tells whether the asker may read all protected tables of a release. */
 extern bool dp_release_is_readable(DpRelease *release);
 
 #endif							/* DP_RELEASE_H */

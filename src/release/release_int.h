@@ -17,30 +17,30 @@
 #include "utils/queryenvironment.h"
 #include "utils/tuplestore.h"
 
-/* one part with everything that is fixed before the debit */
+/* a part with its noise, fixed before the debit */
 typedef struct DpPricedPart
 {
-	DpPart		part;
-	DpGrid		grid;			/* of a unit's total; counts: lower 0, upper 1 or max_rows, exponent 0 */
-	int			width;			/* states of one group: 1, or how many bins */
-	int			offset;			/* of these among all states of a group */
-	dp_u128		sens2;			/* squared L2 sensitivity, in grid units */
+	DpPart		desc;
+	DpGrid		grid;			/* the range of a unit's sum; counts: lower 0, upper 1 or max_rows, exponent 0 */
+	int			width;			/* states in a group: 1, or how many bins */
+	int			offset;			/* position among all states of a group */
+	dp_u128		sens2;			/* squared L2 sensitivity, in steps of the grid */
 	dp_variance variance;
 	dp_gauss	gauss;
-	double		sigma;			/* in the part's unit: of the sum, a row, a row at its bound */
+	double		sigma;			/* sums: in the values' unit; counts: rows; SCALED: rows at their bound */
 } DpPricedPart;
 
-/* one column with everything that is fixed before the debit */
+/* a column with its bounds, price and noise, fixed before the debit */
 typedef struct DpPricedColumn
 {
-	DpReleaseColumn *column;
+	DpReleaseColumn *desc;
 	int			nparts;
 	DpPricedPart *parts;
 	DpRange		range[2];		/* bounds of the arguments */
 	int			nquantiles;
 	double	   *quantiles;
 	int64		rho;
-	double		sigma;			/* of a total, in the result's unit; else of a count of rows */
+	double		sigma;			/* noise of the first part: sums in the result's unit, else in rows */
 	struct DpAnswerWork *work;	/* answer.c */
 } DpPricedColumn;
 
@@ -52,14 +52,14 @@ typedef struct DpPricedRelease
 	int			nkeys;
 	int			ncolumns;
 	DpPricedColumn *columns;
-	int			nparts;			/* of all columns together */
-	int			width;			/* states of one group */
+	int			nparts;			/* in all columns together */
+	int			width;			/* states in a group */
 	int			max_groups;		/* 1 unless a unit may be in several groups */
 	int			max_rows;
-	int64		column_rho;		/* what a column costs without a target */
-	int64		rho;			/* of all columns together */
+	int64		column_rho;		/* price of a column without a target */
+	int64		rho;			/* for all columns together */
 	int64		delta;			/* 0 unless keys are selected */
-	int64		threshold;		/* of the key selection */
+	int64		threshold;		/* threshold of the key selection */
 	char	   *aggregates;		/* for the audit */
 	char	   *groups;
 	char	   *sigmas;
@@ -77,14 +77,14 @@ typedef struct DpRun
 {
 	EState	   *root;
 	DpRelease  *release;
-	DpPricedRelease   *frozen;
+	DpPricedRelease *priced;		/* NULL: not paid yet */
 	bool		done;
 	Oid			payer;			/* current_user of the debit; it may be another when rows are read */
-	int64		rho_charged;	/* for the whole statement until it is read, its first looks too */
+	int64		rho_charged;	/* for the whole statement until it is read, its pilots too */
 	int64		delta_charged;
-	struct DpPilot *look;		/* what runs is a first look, whose answers are not shown */
-	QueryEnvironment *given_rows;	/* for the inner plan; NULL: none, or not needed any more */
-	MemoryContext given_context;
+	struct DpPilot *pilot;		/* set: a pilot runs, whose answers are not shown */
+	QueryEnvironment *prefetched;	/* for the inner plan; NULL: none, or not needed any more */
+	MemoryContext prefetch_context;
 	DpInner    *inner;		/* started and not run yet */
 	Tuplestorestate *rows;
 	TupleDesc	desc;
@@ -100,67 +100,72 @@ extern const CustomScanMethods dp_release_scan_methods;
 
 /*
  * price.c: evaluates bounds with the statement's parameters and settles
- * price and noise.  prices: of each column, in units; NULL: by the settings.
- * Errors: ZC004.  Spends nothing.
+ * price and noise.  prices: an amount of rho for each column; NULL: by the
+ * settings.  ZC004 for bad arguments and settings, ZC002 for too many states.
+ * Spends nothing.  dp_priced_debit makes the item that the ledger debits.
  */
 extern DpPricedRelease *dp_price_release(DpRelease *release, EState *estate, const int64 *prices);
 
-/* the item to debit for it */
-extern struct DpDebitItem *dp_priced_debit(DpPricedRelease *frozen);
+extern struct DpDebitItem *dp_priced_debit(DpPricedRelease *priced);
 
-/* prefetch.c: computes what the inner plan is given; frees it */
+/* prefetch.c: dp_run_prefetches computes the rows that the inner plan joins with, dp_end_prefetches frees them */
 extern void dp_run_prefetches(DpRun *run);
 extern void dp_end_prefetches(DpRun *run);
 
 /*
- * objects.c: locks what the inner plan depends on.  ZC002 if any of it is gone
- * or changed; charged: after the debit.
+ * objects.c: dp_hold_objects locks what the inner plan depends on.  ZC002 if
+ * any of it is gone or changed; charged says that the debit has been made.
  */
 extern void dp_hold_objects(DpRelease *release, Oid dataset_owner, bool charged);
 extern void dp_objects_init(void);
 
 /*
- * inner.c: makes ready what reads rows at the price frozen, before it is
- * debited; nothing is read.  ZC002 and ZC004 for what cannot be started.
+ * inner.c: dp_start_inner starts the executor of the inner plan for a priced
+ * release, before it is debited; nothing is read.  ZC002 and ZC004 for what
+ * cannot be started.
  */
-extern void dp_start_inner(DpRun *run, DpPricedRelease *frozen, EState *estate);
+extern void dp_start_inner(DpRun *run, DpPricedRelease *priced, EState *estate);
 
-/* inner.c: runs what was started, after the debit, and fills run->rows with released rows */
+/* inner.c: dp_run_inner runs what was started, after the debit, and fills run->rows with released rows */
 extern void dp_run_inner(DpRun *run, EState *estate);
 
-/* inner.c: ends what was started and not run, because nobody asked for its rows */
+/* inner.c: dp_end_inner ends what was started and not run, because nobody asked for its rows */
 extern void dp_end_inner(DpRun *run);
 
-/* inner.c: is one running, so that what is executed now serves it */
+/* inner.c: dp_inner_is_running tells whether an inner plan is running, so that what is executed now serves it */
 extern bool dp_inner_is_running(void);
 
 /*
- * answer.c: noise is added, and what is left is post-processing.  state: of
- * one group.  The exact states that these read must not be used again.
+ * answer.c: dp_release_answer adds noise to the exact states of a column in
+ * one group, the numbers from state on, and computes the answer from the noisy
+ * ones, which is post-processing.  Exact states must not be used twice.
  */
 typedef struct DpAnswerError
 {
 	bool		isnull;			/* there is no answer */
-	double		value;			/* the answer as a number; NaN if it is not one; of a histogram the greatest */
-	double		stddev;			/* of the noise in it */
+	double		value;			/* the answer as a number; NaN if it is not one; the greatest bin of a histogram */
+	double		stddev;			/* standard deviation of its noise */
 } DpAnswerError;
 
 extern void dp_prepare_answer(DpPricedColumn *column);
 extern Datum dp_release_answer(DpPricedColumn *column, const dp_i128 *state, DpAnswerError *error);
 
-/* the same for a count that has been drawn already */
-extern dp_i128 dp_noisy_total(DpPricedColumn *column, const dp_i128 *state);
-extern Datum dp_total_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError *error);
+/* dp_noisy_sum adds noise to a count or sum; dp_sum_answer makes the answer of it */
+extern dp_i128 dp_noisy_sum(DpPricedColumn *column, const dp_i128 *state);
+extern Datum dp_sum_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError *error);
 
-/* the number of draws that one group takes */
+/* dp_answer_draws returns how many draws a column takes in one group */
 extern int dp_answer_draws(const DpPricedColumn *column);
 
-/* predicate.c: the plan to run, whose predicate locks in a serializable transaction do not depend on rows */
+/*
+ * predicate.c: dp_lock_predicates returns the plan to run, whose predicate locks
+ * in a serializable transaction do not depend on rows.
+ */
 extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
 
-/* inner_params.c: sets the parameters of the inner plan that are the release's own */
+/* inner_params.c: dp_release_params sets the parameters of the inner plan that are the release's own */
 extern void dp_release_params_init(void);
-extern void dp_release_params(DpPricedRelease *frozen, ParamListInfo params);
+extern void dp_release_params(DpPricedRelease *priced, ParamListInfo params);
 
 /* the most quantiles of one aggregate, and the most bins of dp_histogram */
 #define DP_MAX_QUANTILES 1000
@@ -169,19 +174,19 @@ extern void dp_release_params(DpPricedRelease *frozen, ParamListInfo params);
 /* the most states of all groups of declared keys: 1 GB */
 #define DP_MAX_STATES (INT64CONST(1) << 26)
 
-/* key_table.c: declared keys as a table of slots */
+/* key_table.c: declared keys as a table of groups, by position in canonical order */
 typedef struct DpKeyTable DpKeyTable;
 
-/* ZC002 when they span more groups than a release may have; all must be declared */
+/* dp_declared_groups returns how many groups declared keys span; ZC002 for more than DP_MAX_DECLARED_GROUPS */
 extern int64 dp_declared_groups(List *keys);
 
 extern DpKeyTable *dp_key_table_create(List *keys);
 extern int64 dp_key_table_size(DpKeyTable *table);
 
-/* position of a group in canonical order, -1 when a key is not declared */
+/* dp_key_table_find returns the position of a group, -1 when a key is not declared */
 extern int64 dp_key_table_find(DpKeyTable *table, Datum *values, bool *nulls);
 
-/* the keys at a position */
+/* dp_key_table_get sets the keys at a position */
 extern void dp_key_table_get(DpKeyTable *table, int64 position, Datum *values, bool *nulls);
 
 /* the largest number of groups that declared keys may span */
@@ -190,37 +195,63 @@ extern void dp_key_table_get(DpKeyTable *table, int64 position, Datum *values, b
 /* pilot.c */
 typedef struct DpPilot DpPilot;
 
-/* the error of an answer depends on the answer, or on others in the column */
-extern double dp_column_sensitivity(const DpPricedColumn *column);
+/* dp_error_varies tells whether an answer's error depends on the answer, or on other answers of the column */
 extern bool dp_error_varies(const DpReleaseColumn *column);
 
+/* dp_target_needs_pilot tells whether dp_cdp.target_error asks for a pilot of this release */
 extern bool dp_target_needs_pilot(const DpRelease *release);
-extern int64 dp_target_price(const DpPricedRelease *frozen, const DpReleaseColumn *column, dp_u128 sens2,
-							 double unit, int64 usual);
+
+/*
+ * dp_target_price returns the amount of rho at which a column with squared
+ * sensitivity sens2, in steps of length step, meets an absolute target; 0
+ * without one, or where it takes a pilot.  ZC004 beyond the greatest price.
+ */
+extern int64 dp_target_price(const DpPricedRelease *priced, const DpReleaseColumn *column, dp_u128 sens2,
+							 double step, int64 usual);
+
+/*
+ * A pilot of a release: dp_pilot_prices and dp_pilot_floors return an amount of
+ * rho for each column, what the pilot costs and the least that may follow;
+ * dp_pilot_add takes an answer of it, dp_pilot_settle returns the final prices.
+ * dp_pilot_label returns the audit's text for a pilot of these aggregates.
+ */
 extern DpPilot *dp_pilot_create(const DpRelease *release, const DpPricedRelease *usual);
-
-/* how the audit calls a look at these aggregates */
 extern char *dp_pilot_label(const char *aggregates);
-extern const int64 *dp_pilot_prices(const DpPilot *look);
-extern const int64 *dp_pilot_floors(const DpPilot *look);
-extern void dp_pilot_add(DpPilot *look, int i, double value, double stddev);
-extern const int64 *dp_pilot_settle(DpPilot *look, const DpPricedRelease *usual);
+extern const int64 *dp_pilot_prices(const DpPilot *pilot);
+extern const int64 *dp_pilot_floors(const DpPilot *pilot);
+extern void dp_pilot_add(DpPilot *pilot, int i, double value, double stddev);
+extern const int64 *dp_pilot_settle(DpPilot *pilot, const DpPricedRelease *usual);
 
-/* report.c: what dp_cdp.last_release() tells; first: of its statement */
-extern void dp_report_release(DpPricedRelease *frozen, bool first);
-extern void dp_report_group(const DpPricedRelease *frozen, int column, const Datum *keys, const bool *nulls,
+/*
+ * report.c: dp_report_release and dp_report_group write down what
+ * dp_cdp.last_release() shows; first says that the release is the first of its
+ * statement.  dp_report_failure forgets the groups of a release that failed.
+ */
+extern void dp_report_release(DpPricedRelease *priced, bool first);
+extern void dp_report_group(const DpPricedRelease *priced, int column, const Datum *keys, const bool *nulls,
 							double stddev);
 
-/* report.c: it failed, so that what was told of groups is forgotten */
-extern void dp_report_failure(const DpPricedRelease *frozen);
+extern void dp_report_failure(const DpPricedRelease *priced);
 
-/* step.c: waits for the next multiple of step; true if it was cancelled meanwhile */
+/*
+ * report.c: dp_column_sensitivity returns the L2 sensitivity of a column's first
+ * part over all groups, in the unit of its sigma.
+ */
+extern double dp_column_sensitivity(const DpPricedColumn *column);
+
+/*
+ * step.c: dp_wait_for_step waits for the next multiple of step (microseconds)
+ * after start; true if it was cancelled meanwhile.
+ */
 extern bool dp_wait_for_step(int64 step, TimestampTz start);
 
-/* report.c: DpPricedRelease of the releases that what a release is given would make; nothing is executed */
+/*
+ * report.c: dp_price_prefetches returns the DpPricedReleases that the prefetches
+ * of a release would make; nothing is executed.
+ */
 extern List *dp_price_prefetches(const DpRelease *release, EState *estate);
 
-/* explain.c: can it be frozen where nothing is executed */
+/* explain.c: can it be priced where nothing is executed */
 extern bool dp_parameters_known(const DpRelease *release, EState *estate);
 extern void dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 

@@ -47,14 +47,14 @@ typedef struct ReportLine
 	char	   *aggregate;
 	char	   *group;			/* NULL: of all groups */
 	double		sensitivity;
-	double		stddev;			/* of the noise; < 0: it differs, or is not known before */
+	double		stddev;			/* standard deviation of the noise; < 0: it differs, or is not known before */
 	int64		rho;
-	int64		delta;			/* of the release; at its first line */
+	int64		delta;			/* for the release, at its first line */
 	bool		is_expression;	/* computed from answers, and free */
-	char	   *formula;		/* of an expression's margin, where that depends on answers */
+	char	   *formula;		/* margin of an expression, where that depends on answers */
 } ReportLine;
 
-/* what was released last, and to which role: a session may go on as another */
+/* the report of the last release, and to which role: a session may go on as another */
 static MemoryContext last_context = NULL;
 static Oid	last_role = InvalidOid;
 static List *last_lines = NIL;
@@ -66,36 +66,35 @@ static uint64 last_report = 0;	/* a cursor's releases may run when others have b
  * ------------------------------------------------------------------------
  */
 
-/* L2, over all groups, in the unit of sigma: of a total; else of a count of rows */
 double
 dp_column_sensitivity(const DpPricedColumn *column)
 {
 	const DpPricedPart *part = &column->parts[0];
 	double		sensitivity = sqrt((double) part->sens2);
 
-	return part->part.kind == DP_VALUE_SUM ? sensitivity * dp_grid_step(&part->grid) : sensitivity;
+	return part->desc.kind == DP_VALUE_SUM ? sensitivity * dp_grid_step(&part->grid) : sensitivity;
 }
 
 static ReportLine *
-column_line(const DpPricedRelease *frozen, int i)
+column_line(const DpPricedRelease *priced, int i)
 {
-	const DpPricedColumn *column = &frozen->columns[i];
+	const DpPricedColumn *column = &priced->columns[i];
 	ReportLine *line = palloc0(sizeof(ReportLine));
 
-	line->dataset = pstrdup(frozen->release->dataset);
-	line->aggregate = pstrdup(column->column->label);
+	line->dataset = pstrdup(priced->release->dataset);
+	line->aggregate = pstrdup(column->desc->label);
 	line->sensitivity = dp_column_sensitivity(column);
-	line->stddev = dp_error_varies(column->column) ? -1 : column->sigma;
+	line->stddev = dp_error_varies(column->desc) ? -1 : column->sigma;
 	line->rho = column->rho;
-	line->delta = i == 0 ? frozen->delta : 0;
+	line->delta = i == 0 ? priced->delta : 0;
 	return line;
 }
 
 static List *
-release_lines(List *lines, const DpPricedRelease *frozen)
+release_lines(List *lines, const DpPricedRelease *priced)
 {
-	for (int i = 0; i < frozen->ncolumns; i++)
-		lines = lappend(lines, column_line(frozen, i));
+	for (int i = 0; i < priced->ncolumns; i++)
+		lines = lappend(lines, column_line(priced, i));
 	return lines;
 }
 
@@ -114,7 +113,7 @@ put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 	nulls[4] = nulls[5] = line->stddev < 0;
 	values[4] = Float8GetDatum(line->stddev);
 	values[5] = Float8GetDatum(line->stddev * dp_normal_tail_inverse(0.025));
-	/* what a group's line repeats has been paid for once */
+	/* the price that a group's line repeats has been paid once */
 	nulls[6] = nulls[7] = line->group != NULL || line->is_expression;
 	values[6] = nulls[6] ? (Datum) 0 : NumericGetDatum(dp_numeric_from_units(line->rho, DP_RHO_SCALE));
 	values[7] = nulls[7] ? (Datum) 0 : NumericGetDatum(dp_numeric_from_units(line->delta, DP_DELTA_SCALE));
@@ -154,9 +153,8 @@ return_lines(FunctionCallInfo fcinfo, List *lines, int columns)
  * ------------------------------------------------------------------------
  */
 
-/* first: of the statement */
 void
-dp_report_release(DpPricedRelease *frozen, bool first)
+dp_report_release(DpPricedRelease *priced, bool first)
 {
 	MemoryContext old;
 
@@ -172,20 +170,20 @@ dp_report_release(DpPricedRelease *frozen, bool first)
 		/* a SECURITY DEFINER function's, not its caller's: the caller may see less */
 		last_role = GetUserId();
 	}
-	frozen->report = last_report;
+	priced->report = last_report;
 	old = MemoryContextSwitchTo(last_context);
-	last_lines = release_lines(last_lines, frozen);
+	last_lines = release_lines(last_lines, priced);
 	MemoryContextSwitchTo(old);
 }
 
 static char *
-group_text(const DpPricedRelease *frozen, const Datum *keys, const bool *nulls)
+group_text(const DpPricedRelease *priced, const Datum *keys, const bool *nulls)
 {
 	StringInfoData text;
 	ListCell   *lc;
 
 	initStringInfo(&text);
-	foreach(lc, frozen->release->keys)
+	foreach(lc, priced->release->keys)
 	{
 		int			i = foreach_current_index(lc);
 		Oid			output;
@@ -198,38 +196,38 @@ group_text(const DpPricedRelease *frozen, const Datum *keys, const bool *nulls)
 	return text.data;
 }
 
-/* the error of one column in one group, where it differs from group to group */
+/* Reports the error of one column in one group, where it differs from group to group. */
 void
-dp_report_group(const DpPricedRelease *frozen, int i, const Datum *keys, const bool *nulls, double stddev)
+dp_report_group(const DpPricedRelease *priced, int i, const Datum *keys, const bool *nulls, double stddev)
 {
 	MemoryContext old;
 	ReportLine *line;
 
-	if (!dp_error_varies(frozen->columns[i].column) || frozen->report != last_report || last_groups >= MAX_GROUPS)
+	if (!dp_error_varies(priced->columns[i].desc) || priced->report != last_report || last_groups >= MAX_GROUPS)
 		return;
 	last_groups++;
 	old = MemoryContextSwitchTo(last_context);
-	line = column_line(frozen, i);
-	line->group = group_text(frozen, keys, nulls);
+	line = column_line(priced, i);
+	line->group = group_text(priced, keys, nulls);
 	line->stddev = stddev;
 	last_lines = lappend(last_lines, line);
 	MemoryContextSwitchTo(old);
 }
 
-/* how many groups it got to is nobody's to know */
+/* Forgets the groups of a failed release: how many it got to is nobody's to know. */
 void
-dp_report_failure(const DpPricedRelease *frozen)
+dp_report_failure(const DpPricedRelease *priced)
 {
 	ListCell   *lc;
 
-	if (frozen->report != last_report)
+	if (priced->report != last_report)
 		return;
 	foreach(lc, last_lines)
 		if (((ReportLine *) lfirst(lc))->group != NULL)
 			last_lines = foreach_delete_current(last_lines, lc);
 }
 
-/* dp_cdp.last_release() */
+/* dp_cdp.last_release() returns the report of the last release, to the role that got it. */
 PG_FUNCTION_INFO_V1(dp_last_release);
 Datum
 dp_last_release(PG_FUNCTION_ARGS)
@@ -242,9 +240,12 @@ dp_last_release(PG_FUNCTION_ARGS)
  * ------------------------------------------------------------------------
  */
 
-/* half of a 95 % interval by the delta method (src/guard/describe/propagate.c), in terms of the answers */
+/*
+ * Returns a formula for half of a 95 % interval by the delta method
+ * (guard/describe/propagate.c), in terms of the answers.
+ */
 static char *
-margin_formula(const DpPricedRelease *frozen, List *columns, List *slopes)
+margin_formula(const DpPricedRelease *priced, List *columns, List *slopes)
 {
 	StringInfoData text;
 	int			n = 0;
@@ -253,14 +254,14 @@ margin_formula(const DpPricedRelease *frozen, List *columns, List *slopes)
 	appendStringInfo(&text, "%.3g * sqrt(", dp_normal_tail_inverse(0.025));
 	for (int i = 0; i < list_length(columns); i++)
 	{
-		const DpPricedColumn *column = &frozen->columns[list_nth_int(columns, i)];
+		const DpPricedColumn *column = &priced->columns[list_nth_int(columns, i)];
 		const char *slope = strVal(list_nth(slopes, i));
 
 		if (strcmp(slope, "0") == 0)
 			continue;
 		appendStringInfoString(&text, n++ ? " + (" : "(");
-		if (dp_error_varies(column->column))
-			appendStringInfo(&text, "dp_noise_stddev(%s)", column->column->label);
+		if (dp_error_varies(column->desc))
+			appendStringInfo(&text, "dp_noise_stddev(%s)", column->desc->label);
 		else
 			appendStringInfo(&text, "%.6g", column->sigma);
 		appendStringInfo(&text, " * %s)^2", slope);
@@ -269,13 +270,13 @@ margin_formula(const DpPricedRelease *frozen, List *columns, List *slopes)
 	return text.data;
 }
 
-/* sums and differences of answers with a known error have one, too */
+/* Adds a line for each expression of answers: sums and differences of answers with a known error have one, too. */
 static List *
-expression_lines(List *lines, const DpPricedRelease *frozen)
+expression_lines(List *lines, const DpPricedRelease *priced)
 {
 	ListCell   *lc;
 
-	foreach(lc, frozen->release->expressions)
+	foreach(lc, priced->release->expressions)
 	{
 		List	   *columns = lsecond(lfirst(lc));
 		List	   *coefficients = lthird(lfirst(lc));
@@ -285,18 +286,18 @@ expression_lines(List *lines, const DpPricedRelease *frozen)
 
 		for (int i = 0; known && i < list_length(columns); i++)
 		{
-			const DpPricedColumn *column = &frozen->columns[list_nth_int(columns, i)];
+			const DpPricedColumn *column = &priced->columns[list_nth_int(columns, i)];
 			double		factor = DatumGetFloat8(list_nth_node(Const, coefficients, i)->constvalue);
 
-			known = !dp_error_varies(column->column) && column->nparts == 1 && column->parts[0].width == 1;
+			known = !dp_error_varies(column->desc) && column->nparts == 1 && column->parts[0].width == 1;
 			variance += factor * factor * column->sigma * column->sigma;
 		}
-		line->dataset = pstrdup(frozen->release->dataset);
+		line->dataset = pstrdup(priced->release->dataset);
 		line->aggregate = pstrdup(strVal(linitial(lfirst(lc))));
 		line->is_expression = true;
 		line->stddev = known ? sqrt(variance) : -1;
 		if (coefficients == NIL)
-			line->formula = margin_formula(frozen, columns, lfourth(lfirst(lc)));
+			line->formula = margin_formula(priced, columns, lfourth(lfirst(lc)));
 		lines = lappend(lines, line);
 	}
 	return lines;
@@ -306,7 +307,7 @@ typedef struct FindContext
 {
 	EState	   *estate;
 	List	   *names;
-	List	   *frozen;
+	List	   *priced;
 } FindContext;
 
 static bool
@@ -321,17 +322,17 @@ find_releases(PlanState *state, FindContext *c)
 		if (!list_member(c->names, makeString(release->name)))
 		{
 			c->names = lappend(c->names, makeString(release->name));
-			c->frozen = list_concat(c->frozen, dp_price_prefetches(release, c->estate));
+			c->priced = list_concat(c->priced, dp_price_prefetches(release, c->estate));
 			if (dp_parameters_known(release, c->estate))
-				c->frozen = lappend(c->frozen, dp_price_release(release, c->estate, NULL));
+				c->priced = lappend(c->priced, dp_price_release(release, c->estate, NULL));
 		}
 	}
 	return planstate_tree_walker(state, find_releases, c);
 }
 
-/* DpPricedRelease of each release of a plan, which is not executed */
+/* Returns the DpPricedRelease of each release of a plan, which is not executed. */
 static List *
-freeze_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvironment *env)
+price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvironment *env)
 {
 	QueryDesc  *desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, None_Receiver,
 									   params, env, 0);
@@ -342,23 +343,23 @@ freeze_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvi
 	find_releases(desc->planstate, &c);
 	ExecutorEnd(desc);
 	FreeQueryDesc(desc);
-	return c.frozen;
+	return c.priced;
 }
 
 List *
 dp_price_prefetches(const DpRelease *release, EState *estate)
 {
-	List	   *frozen = NIL;
+	List	   *priced = NIL;
 	ListCell   *lc;
 
 	check_stack_depth();
-	foreach(lc, release->givens)
-		frozen = list_concat(frozen, freeze_plan(((DpPrefetch *) lfirst(lc))->plan, estate->es_sourceText,
+	foreach(lc, release->prefetches)
+		priced = list_concat(priced, price_plan(((DpPrefetch *) lfirst(lc))->plan, estate->es_sourceText,
 												 estate->es_param_list_info, estate->es_queryEnv));
-	return frozen;
+	return priced;
 }
 
-/* positions are in the text that is previewed, not in the statement that asks for it */
+/* Makes the position of an error one in the text that is previewed, not in the statement that asks for it. */
 static void
 show_text(void *text)
 {
@@ -395,20 +396,20 @@ plan_text(char *text)
 	return plan;
 }
 
-/* dp_cdp.preview_columns(query text) */
+/* dp_cdp.preview_columns(query text) returns price and error of each aggregate of a query that is not run. */
 PG_FUNCTION_INFO_V1(dp_preview_columns);
 Datum
 dp_preview_columns(PG_FUNCTION_ARGS)
 {
 	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	List	   *lines = NIL;
-	List	   *frozen;
+	List	   *priced;
 	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	frozen = freeze_plan(plan_text(query), query, NULL, NULL);
+	priced = price_plan(plan_text(query), query, NULL, NULL);
 	PopActiveSnapshot();
-	foreach(lc, frozen)
+	foreach(lc, priced)
 		lines = expression_lines(release_lines(lines, lfirst(lc)), lfirst(lc));
 	return return_lines(fcinfo, lines, REPORT_COLUMNS + 1);
 }

@@ -23,7 +23,7 @@
 #include "release/release.h"
 #include "utils/guc.h"
 
-/* what an analyst could set to see more or to change a meaning */
+/* settings that an analyst could use to see more or to change a meaning */
 static const struct
 {
 	const char *name;
@@ -63,7 +63,7 @@ static const struct
 	{"default_text_search_config", "pg_catalog.simple"},
 	{"default_tablespace", ""},
 	{"default_table_access_method", "heap"},
-	/* what planning may cost does not depend on what is planned */
+	/* limits on planning that do not depend on the query */
 	{"geqo", "on"},
 	{"geqo_effort", "5"},
 	{"geqo_pool_size", "0"},
@@ -82,7 +82,7 @@ static const struct
 	{"join_collapse_limit", 12},
 };
 
-/* what there is only with other extensions, or in some servers */
+/* settings that exist only with other extensions, or in some servers */
 static const struct
 {
 	const char *name;
@@ -151,7 +151,7 @@ dp_sandbox_catch(MemoryContext context)
 	return error;
 }
 
-/* a cancel or timeout says the same whether it came while rows were read or while an answer waited */
+/* Raises one error for a cancel or timeout, whether it came while rows were read or while an answer waited. */
 void
 dp_sandbox_raise_cancel(const char *paid)
 {

@@ -31,12 +31,12 @@
 #include "release/release.h"
 #include "release/release_int.h"
 
-/* what a join or a subquery of the inner query adds at most to the copy of a plan */
+/* stack that a join or a subquery of the inner query adds at most to the copy of a plan */
 #define DP_STACK_OF_ENTRY 3072
-/* what planning needs beside */
+/* stack that planning needs beside */
 #define DP_STACK_OF_PLAN (16 * 1024)
 
-/* what the process began with, while sandboxes have bases of their own */
+/* the base that the process began with, while sandboxes have bases of their own */
 static pg_stack_base_t outermost;
 static int	nested = 0;
 
@@ -69,7 +69,7 @@ refuse_depth(void)
 					 (int) ((DP_STACK_TO_RUN + STACK_DEPTH_SLOP) / 1024))));
 }
 
-/* allowance: for what is called between here and where the stack is used */
+/* Refuses (ZC002) when less than allowance, for what is called in between, and a sandbox is left. */
 void
 dp_stack_check(int allowance)
 {

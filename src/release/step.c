@@ -29,7 +29,7 @@
 #include "storage/latch.h"
 #include "utils/timestamp.h"
 
-/* the first multiple of step after start that is not past */
+/* Returns the first multiple of step after start that is not past. */
 static TimestampTz
 next_multiple(int64 step, TimestampTz start)
 {
@@ -67,7 +67,7 @@ dp_wait_for_step(int64 step, TimestampTz start)
 	cancelled = QueryCancelPending;
 	QueryCancelPending = false;
 	RESUME_CANCEL_INTERRUPTS();
-	/* what else has set the latch is still to be seen */
+	/* other reasons for the latch are still to be seen */
 	SetLatch(MyLatch);
 	return cancelled;
 }

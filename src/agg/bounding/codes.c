@@ -49,13 +49,13 @@ typedef struct Set
 	uint64		rank[FLEXIBLE_ARRAY_MEMBER];
 } Set;
 
-/* bytes that codes take in an entry */
+/* Returns the bytes that codes of this spec take in an entry. */
 Size
-dp_codes_size(DpCodeSpec slot)
+dp_codes_size(DpCodeSpec code_spec)
 {
-	int			most = DP_CODES_MOST(slot);
+	int			most = DP_CODES_MOST(code_spec);
 
-	return slot & DP_CODES_SET ? offsetof(Set, rank) + most * sizeof(uint64)
+	return code_spec & DP_CODES_SET ? offsetof(Set, rank) + most * sizeof(uint64)
 		: offsetof(Multiset, rank) + most * sizeof(uint32);
 }
 
@@ -64,14 +64,14 @@ dp_codes_size(DpCodeSpec slot)
  * ------------------------------------------------------------------------
  */
 
-/* differs between units (if they are told apart at all) and their groups */
+/* Returns a key that differs between units (if they are told apart at all) and their groups. */
 static inline uint64
 codes_key(const DpBoundState *state, const char *entry)
 {
 	return dp_mix(state->salt + dp_rank(entry));
 }
 
-/* a bijection of 32 bits: lowbias32 with a key at its start and in its middle */
+/* A bijection of 32 bits: lowbias32 with a key at its start and in its middle. */
 static inline uint32
 rank32(uint32 x, uint64 key)
 {
@@ -102,7 +102,7 @@ rank64(uint64 x, uint64 key)
 	return dp_mix(x ^ key);
 }
 
-/* dp_mix backwards */
+/* Inverts rank64: dp_mix backwards. */
 static inline uint64
 code64(uint64 x, uint64 key)
 {
@@ -119,7 +119,7 @@ code64(uint64 x, uint64 key)
  * ------------------------------------------------------------------------
  */
 
-/* false if "most" others come first, so that nothing larger need be tried */
+/* Inserts a rank; returns false if "most" others come first, so that nothing larger need be tried. */
 static inline bool
 insert32(Multiset *codes, uint32 most, uint32 rank)
 {
@@ -148,7 +148,7 @@ insert32(Multiset *codes, uint32 most, uint32 rank)
 	return true;
 }
 
-/* the same for a set */
+/* Inserts a rank into a set; returns false if "most" others come first. */
 static inline bool
 insert64(Set *codes, uint32 most, uint64 rank)
 {
@@ -177,26 +177,26 @@ insert64(Set *codes, uint32 most, uint64 rank)
 	return true;
 }
 
-/* a row with this code, for the codes at "at" of the entry */
+/* Adds a row with this code to the codes at "at" of the entry. */
 void
-dp_codes_add(const DpBoundState *state, char *entry, uint32 at, DpCodeSpec slot, int64 code)
+dp_codes_add(const DpBoundState *state, char *entry, uint32 at, DpCodeSpec code_spec, int64 code)
 {
 	uint64		key = codes_key(state, entry);
 
-	if (slot & DP_CODES_SET)
-		insert64((Set *) (entry + at), DP_CODES_MOST(slot), rank64(code, key));
+	if (code_spec & DP_CODES_SET)
+		insert64((Set *) (entry + at), DP_CODES_MOST(code_spec), rank64(code, key));
 	else
-		insert32((Multiset *) (entry + at), DP_CODES_MOST(slot), rank32(code, key));
+		insert32((Multiset *) (entry + at), DP_CODES_MOST(code_spec), rank32(code, key));
 }
 
-/* codes of the same group of the same unit */
+/* Adds the codes of another state of the unit, for the same group. */
 void
-dp_codes_merge(char *to, const char *from, DpCodeSpec slot)
+dp_codes_merge(char *to, const char *from, DpCodeSpec code_spec)
 {
-	int			n = dp_codes_count(from, slot);
-	int			most = DP_CODES_MOST(slot);
+	int			n = dp_codes_count(from, code_spec);
+	int			most = DP_CODES_MOST(code_spec);
 
-	if (slot & DP_CODES_SET)
+	if (code_spec & DP_CODES_SET)
 	{
 		for (int i = 0; i < n && insert64((Set *) to, most, ((const Set *) from)->rank[i]); i++)
 			;
@@ -209,20 +209,20 @@ dp_codes_merge(char *to, const char *from, DpCodeSpec slot)
 }
 
 int
-dp_codes_count(const char *codes, DpCodeSpec slot)
+dp_codes_count(const char *codes, DpCodeSpec code_spec)
 {
-	return slot & DP_CODES_SET ? (int) ((const Set *) codes)->n : (int) ((const Multiset *) codes)->n;
+	return code_spec & DP_CODES_SET ? (int) ((const Set *) codes)->n : (int) ((const Multiset *) codes)->n;
 }
 
-/* the codes themselves, dp_codes_count of them: int64 of a set, otherwise int32 */
+/* Sets result to the codes themselves, dp_codes_count of them: int64 for a set, otherwise int32. */
 void
-dp_codes_read(const DpBoundState *state, const char *entry, uint32 at, DpCodeSpec slot, void *result)
+dp_codes_read(const DpBoundState *state, const char *entry, uint32 at, DpCodeSpec code_spec, void *result)
 {
 	uint64		key = codes_key(state, entry);
-	int			n = dp_codes_count(entry + at, slot);
+	int			n = dp_codes_count(entry + at, code_spec);
 
 	for (int i = 0; i < n; i++)
-		if (slot & DP_CODES_SET)
+		if (code_spec & DP_CODES_SET)
 			((int64 *) result)[i] = (int64) code64(((const Set *) (entry + at))->rank[i], key);
 		else
 			((int32 *) result)[i] = (int32) code32(((const Multiset *) (entry + at))->rank[i], key);

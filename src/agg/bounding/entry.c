@@ -44,13 +44,13 @@ PG_FUNCTION_INFO_V1(dp_entry_code_array);
 typedef struct Cursor
 {
 	int			next;
-	Size		at;				/* of totals: where the next one is */
+	Size		at;				/* group sums: where the next one is */
 	bool		registered;		/* reset_cursor will be called on rescan */
 	bool		has_layout;
-	DpLayout	layout;			/* of the states seen so far; all are alike */
+	DpLayout	layout;			/* the layout of the states seen so far; all are alike */
 } Cursor;
 
-/* what entry_key was told about its result */
+/* the type of a result of entry_key */
 typedef struct KeyResult
 {
 	Oid			type;			/* the stored type that was found to fit */
@@ -66,32 +66,32 @@ reset_cursor(Datum arg)
 	cursor->registered = false;
 }
 
-/* behind the types; only in an entry that has codes */
+/* Returns the code specs, which lie behind the types, of a group that has codes. */
 static inline DpCodeSpec *
-entry_code_slots(const DpUnitGroup *entry)
+unit_group_code_specs(const DpUnitGroup *group)
 {
-	return (DpCodeSpec *) ((char *) dp_entry_types(entry) + MAXALIGN(sizeof(Oid) * entry->nkeys));
+	return (DpCodeSpec *) ((char *) dp_unit_group_types(group) + MAXALIGN(sizeof(Oid) * group->nkeys));
 }
 
-/* how value i is kept as codes; 0 when it is not */
+/* Returns how value i is kept as codes; 0 when it is not. */
 static inline DpCodeSpec
-entry_codes_of(const DpUnitGroup *entry, int i)
+group_codes_of(const DpUnitGroup *group, int i)
 {
-	return likely(!entry->has_codes) ? 0 : entry_code_slots(entry)[i];
+	return likely(!group->has_codes) ? 0 : unit_group_code_specs(group)[i];
 }
 
-/* a total of n rows, scaled to that of at most "most" */
+/* Returns the sum of n rows, scaled to that of at most "most". */
 static int64
 scaled_value(const DpExactSum *sum, int64 n, int64 most, const DpGrid *grid)
 {
 	dp_i128		limit = (dp_i128) n * DP_CENTERED_ONE;
-	dp_i128		total = dp_exact_sum_get(sum);
+	dp_i128		scaled = dp_exact_sum_get(sum);
 
 	/* rows that were not counted, or not centered, cannot make it more */
-	total = Min(Max(total, -limit), limit);
+	scaled = Min(Max(scaled, -limit), limit);
 	if (n > most)
-		total = total * most / n;
-	return dp_clamp_wide(total, grid);
+		scaled = scaled * most / n;
+	return dp_clamp_wide(scaled, grid);
 }
 
 static int64
@@ -115,31 +115,31 @@ clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec,
 							Max(spec->value[rows].grid.upper, 0), grid);
 	}
 	count = *(const uint32 *) value;
-	if (kind == DP_VALUE_STEPS)
+	if (kind == DP_VALUE_UNITS)
 		return count > 0 ? 1 : 0;
 	return Min((int64) count, Max(grid->upper, 0));
 }
 
-/* the bytes of a key; 0 when it is by value, or NULL */
+/* Returns the bytes of a key; 0 when it is by value, or NULL. */
 static inline uint32
 key_length(const DpLayout *layout, const char *from, int i)
 {
 	return layout->by_reference & (1 << i) ? DP_KEYREF_LEN(dp_entry_word(layout, from, i)) : 0;
 }
 
-/* the bytes of an entry's codes; 0 when value i is not of codes */
+/* Returns the bytes of an entry's codes; 0 when value i has none. */
 static inline uint32
 codes_length(const DpLayout *layout, const char *from, int i)
 {
-	DpCodeSpec	slot = layout->codes[i];
+	DpCodeSpec	code_spec = layout->codes[i];
 
-	if (slot == 0)
+	if (code_spec == 0)
 		return 0;
-	return dp_codes_count(from + layout->value[i], slot) *
-		(slot & DP_CODES_SET ? sizeof(int64) : sizeof(int32));
+	return dp_codes_count(from + layout->value[i], code_spec) *
+		(code_spec & DP_CODES_SET ? sizeof(int64) : sizeof(int32));
 }
 
-/* the clamped values of the entry at "from" of a state without codes */
+/* Sets values to the clamped values of the entry at "from" of a state without codes. */
 void
 dp_bound_values(const char *from, const DpBoundSpec *spec, const DpLayout *layout, int64 *values)
 {
@@ -147,72 +147,72 @@ dp_bound_values(const char *from, const DpBoundSpec *spec, const DpLayout *layou
 		values[i] = clamped_value(layout, from, spec, i);
 }
 
-/* entry n of a state */
+/* Makes a group of a state's entry n. */
 DpUnitGroup *
 dp_bound_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const DpLayout *layout)
 {
 	const char *from = dp_state_entries(state) + n * dp_entry_size(state);
 	Size		types = MAXALIGN(sizeof(Oid) * layout->nkeys);
-	Size		slots = layout->has_codes ? MAXALIGN(sizeof(DpCodeSpec) * layout->nvalues) : 0;
-	Size		fixed = dp_entry_fixed_size(layout) + slots;
+	Size		specs = layout->has_codes ? MAXALIGN(sizeof(DpCodeSpec) * layout->nvalues) : 0;
+	Size		fixed = dp_entry_fixed_size(layout) + specs;
 	Size		size = fixed;
-	DpUnitGroup *entry;
+	DpUnitGroup *group;
 
 	for (int i = 0; i < layout->nkeys; i++)
 		size += MAXALIGN(key_length(layout, from, i));
-	for (int i = 0; slots > 0 && i < layout->nvalues; i++)
+	for (int i = 0; specs > 0 && i < layout->nvalues; i++)
 		size += MAXALIGN(codes_length(layout, from, i));
 
-	entry = palloc(size);
-	SET_VARSIZE(entry, size);
-	entry->null_keys = dp_rank(from) & DP_RANK_NULLS;
-	entry->nkeys = layout->nkeys;
-	entry->nvalues = layout->nvalues;
-	entry->has_codes = layout->has_codes;
+	group = palloc(size);
+	SET_VARSIZE(group, size);
+	group->null_keys = dp_rank(from) & DP_RANK_NULLS;
+	group->nkeys = layout->nkeys;
+	group->nvalues = layout->nvalues;
+	group->has_codes = layout->has_codes;
 
 	for (int i = 0; i < layout->nvalues; i++)
 		if (likely(layout->codes[i] == 0))
-			entry->value[i] = clamped_value(layout, from, spec, i);
+			group->value[i] = clamped_value(layout, from, spec, i);
 
-	memset(dp_entry_types(entry), 0, types + slots);
+	memset(dp_unit_group_types(group), 0, types + specs);
 	size = fixed;
 	for (int i = 0; i < layout->nkeys; i++)
 	{
 		uint64		word = dp_entry_word(layout, from, i);
 		uint32		len = key_length(layout, from, i);
 
-		dp_entry_types(entry)[i] = state->key[i].type;
+		dp_unit_group_types(group)[i] = state->key[i].type;
 		if (len == 0)
-			dp_entry_slots(entry)[i] = word;
+			dp_unit_group_words(group)[i] = word;
 		else
 		{
-			memcpy((char *) entry + size, (const char *) state + DP_KEYREF_OFFSET(word), len);
-			memset((char *) entry + size + len, 0, MAXALIGN(len) - len);
-			dp_entry_slots(entry)[i] = DP_KEYREF(size, len);
+			memcpy((char *) group + size, (const char *) state + DP_KEYREF_OFFSET(word), len);
+			memset((char *) group + size + len, 0, MAXALIGN(len) - len);
+			dp_unit_group_words(group)[i] = DP_KEYREF(size, len);
 			size += MAXALIGN(len);
 		}
 	}
 
-	for (int i = 0; slots > 0 && i < layout->nvalues; i++)
+	for (int i = 0; specs > 0 && i < layout->nvalues; i++)
 	{
 		uint32		len = codes_length(layout, from, i);
 
-		entry_code_slots(entry)[i] = layout->codes[i];
+		unit_group_code_specs(group)[i] = layout->codes[i];
 		if (layout->codes[i] == 0)
 			continue;
-		memset((char *) entry + size, 0, MAXALIGN(len));
-		dp_codes_read(state, from, layout->value[i], layout->codes[i], (char *) entry + size);
-		entry->value[i] = DP_KEYREF(size, len);
+		memset((char *) group + size, 0, MAXALIGN(len));
+		dp_codes_read(state, from, layout->value[i], layout->codes[i], (char *) group + size);
+		group->value[i] = DP_KEYREF(size, len);
 		size += MAXALIGN(len);
 	}
-	return entry;
+	return group;
 }
 
-/* the state was gathered for this spec, or one of the same shape */
+/* Fails unless the state was gathered for this spec, or one of the same shape. */
 void
 dp_bound_check_spec(const DpBoundState *state, const DpBoundSpec *spec)
 {
-	const DpCodeSpec *codes = dp_state_code_slots(state);
+	const DpCodeSpec *codes = dp_state_code_specs(state);
 	uint64		sums = 0;
 	bool		same = state->nkeys == spec->nkeys && state->nvalues == spec->nvalues;
 
@@ -235,19 +235,19 @@ dp_bound_check_spec(const DpBoundState *state, const DpBoundSpec *spec)
 		elog(ERROR, "bound_state was made for another bound_spec");
 }
 
-/* cursor->layout is that of the state, which has hardly ever another one than the last */
+/* Makes cursor->layout the state's, which hardly ever differs from the last one's. */
 static inline void
 learn_layout(Cursor *cursor, const DpBoundState *state)
 {
 	if (cursor->has_layout && dp_layout_fits(&cursor->layout, state))
 		return;
 	dp_layout_init(&cursor->layout, state->nkeys, state->nvalues, state->by_reference,
-				   state->narrow, state->sums, dp_state_code_slots(state));
+				   state->narrow, state->sums, dp_state_code_specs(state));
 	cursor->has_layout = true;
 }
 
 /*
- * bound_entries(bound_state, bound_spec) -> SETOF bound_entry: the kept
+ * bound_entries(bound_state, bound_spec) -> SETOF bound_entry returns the kept
  * groups in no order that means anything, values clamped.  Strict.
  */
 Datum
@@ -257,7 +257,7 @@ dp_bound_entries(PG_FUNCTION_ARGS)
 	const DpBoundState *state = (const DpBoundState *) PG_GETARG_POINTER(0);
 	const DpBoundSpec *spec = (const DpBoundSpec *) PG_GETARG_POINTER(1);
 	Cursor	   *cursor = fcinfo->flinfo->fn_extra;
-	const DpUnitGroup *entry;
+	const DpUnitGroup *group;
 
 	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) ||
 		(rsinfo->allowedModes & SFRM_ValuePerCall) == 0)
@@ -288,12 +288,12 @@ dp_bound_entries(PG_FUNCTION_ARGS)
 	}
 
 	rsinfo->isDone = ExprMultipleResult;
-	if (state->totals)
+	if (state->group_sums)
 	{
-		entry = (const DpUnitGroup *) ((const char *) state + cursor->at);
-		cursor->at += MAXALIGN(VARSIZE(entry));
+		group = (const DpUnitGroup *) ((const char *) state + cursor->at);
+		cursor->at += MAXALIGN(VARSIZE(group));
 		cursor->next++;
-		PG_RETURN_POINTER(entry);
+		PG_RETURN_POINTER(group);
 	}
 	if (cursor->next == 0)
 		learn_layout(cursor, state);
@@ -301,34 +301,34 @@ dp_bound_entries(PG_FUNCTION_ARGS)
 }
 
 static const DpUnitGroup *
-entry_argument(FunctionCallInfo fcinfo, int argno)
+group_argument(FunctionCallInfo fcinfo, int argno)
 {
 	return (const DpUnitGroup *) PG_GETARG_POINTER(argno);
 }
 
 /*
- * entry_key(bound_entry, i, NULL::type) -> key i, counted from 0.  The third
- * argument tells the type and is always NULL, so the function is not strict.
- * The result points into the entry.
+ * entry_key(bound_entry, i, NULL::type) returns key i, counted from 0.  The
+ * third argument tells the type and is always NULL, so the function is not
+ * strict.  The result points into the group.
  */
 Datum
 dp_entry_key(PG_FUNCTION_ARGS)
 {
-	const DpUnitGroup *entry;
+	const DpUnitGroup *group;
 	KeyResult  *result = fcinfo->flinfo->fn_extra;
 	int			i;
-	uint64		slot;
+	uint64		word;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	entry = entry_argument(fcinfo, 0);
+	group = group_argument(fcinfo, 0);
 	i = PG_GETARG_INT32(1);
-	if (i < 0 || i >= entry->nkeys)
+	if (i < 0 || i >= group->nkeys)
 		elog(ERROR, "bound_entry has no key %d", i);
 
-	if (unlikely(result == NULL || result->type != dp_entry_types(entry)[i]))
+	if (unlikely(result == NULL || result->type != dp_unit_group_types(group)[i]))
 	{
-		Oid			stored = dp_entry_types(entry)[i];
+		Oid			stored = dp_unit_group_types(group)[i];
 		Oid			wanted = get_fn_expr_rettype(fcinfo->flinfo);
 
 		if (!OidIsValid(wanted) || (stored != wanted && !IsBinaryCoercible(stored, wanted)))
@@ -340,46 +340,46 @@ dp_entry_key(PG_FUNCTION_ARGS)
 		fcinfo->flinfo->fn_extra = result;
 	}
 
-	if (entry->null_keys & (1 << i))
+	if (group->null_keys & (1 << i))
 		PG_RETURN_NULL();
-	slot = dp_entry_slots(entry)[i];
+	word = dp_unit_group_words(group)[i];
 	if (result->typbyval)
-		PG_RETURN_DATUM((Datum) slot);
-	PG_RETURN_POINTER((const char *) entry + DP_KEYREF_OFFSET(slot));
+		PG_RETURN_DATUM((Datum) word);
+	PG_RETURN_POINTER((const char *) group + DP_KEYREF_OFFSET(word));
 }
 
 static int64
 entry_value(FunctionCallInfo fcinfo, int argno)
 {
-	const DpUnitGroup *entry = entry_argument(fcinfo, argno);
+	const DpUnitGroup *group = group_argument(fcinfo, argno);
 	int			i = PG_GETARG_INT32(argno + 1);
 
-	if (unlikely(i < 0 || i >= entry->nvalues || entry_codes_of(entry, i) != 0))
+	if (unlikely(i < 0 || i >= group->nvalues || group_codes_of(group, i) != 0))
 		elog(ERROR, "bound_entry has no value %d", i);
-	return entry->value[i];
+	return group->value[i];
 }
 
 static const void *
-entry_codes(const DpUnitGroup *entry, int i, DpCodeSpec kind, Size width, int *n)
+entry_codes(const DpUnitGroup *group, int i, DpCodeSpec kind, Size width, int *n)
 {
-	DpCodeSpec	slot = i < 0 || i >= entry->nvalues ? 0 : entry_codes_of(entry, i);
+	DpCodeSpec	code_spec = i < 0 || i >= group->nvalues ? 0 : group_codes_of(group, i);
 
-	if (slot == 0 || (slot & DP_CODES_SET) != kind)
+	if (code_spec == 0 || (code_spec & DP_CODES_SET) != kind)
 		elog(ERROR, "bound_entry has no codes %d", i);
-	*n = DP_KEYREF_LEN(entry->value[i]) / width;
-	return (const char *) entry + DP_KEYREF_OFFSET(entry->value[i]);
+	*n = DP_KEYREF_LEN(group->value[i]) / width;
+	return (const char *) group + DP_KEYREF_OFFSET(group->value[i]);
 }
 
 const int32 *
-dp_entry_codes(const DpUnitGroup *entry, int i, int *n)
+dp_entry_codes(const DpUnitGroup *group, int i, int *n)
 {
-	return entry_codes(entry, i, 0, sizeof(int32), n);
+	return entry_codes(group, i, 0, sizeof(int32), n);
 }
 
 const int64 *
-dp_entry_distinct_codes(const DpUnitGroup *entry, int i, int *n)
+dp_entry_distinct_codes(const DpUnitGroup *group, int i, int *n)
 {
-	return entry_codes(entry, i, DP_CODES_SET, sizeof(int64), n);
+	return entry_codes(group, i, DP_CODES_SET, sizeof(int64), n);
 }
 
 /* entry_sum's transition: (exact_sum, bound_entry, i) */
@@ -392,28 +392,28 @@ dp_entry_sum(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(sum);
 }
 
-/* for the owner's inspection: a single unit's clamped value */
+/* entry_value(bound_entry, i) returns a single unit's clamped value, for the owner's inspection. */
 Datum
 dp_entry_value(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64(entry_value(fcinfo, 0));
 }
 
-/* the same for codes */
+/* entry_code_array(bound_entry, i) returns a single unit's codes, for the owner's inspection. */
 Datum
 dp_entry_code_array(PG_FUNCTION_ARGS)
 {
-	const DpUnitGroup *entry = entry_argument(fcinfo, 0);
+	const DpUnitGroup *group = group_argument(fcinfo, 0);
 	int			i = PG_GETARG_INT32(1);
 	const void *codes;
 	Datum	   *result;
-	bool		is_set = i >= 0 && i < entry->nvalues && (entry_codes_of(entry, i) & DP_CODES_SET);
+	bool		is_set = i >= 0 && i < group->nvalues && (group_codes_of(group, i) & DP_CODES_SET);
 	int			n;
 
 	if (is_set)
-		codes = dp_entry_distinct_codes(entry, i, &n);
+		codes = dp_entry_distinct_codes(group, i, &n);
 	else
-		codes = dp_entry_codes(entry, i, &n);
+		codes = dp_entry_codes(group, i, &n);
 	result = palloc(sizeof(Datum) * Max(n, 1));
 	for (int k = 0; k < n; k++)
 		result[k] = Int64GetDatum(is_set ? ((const int64 *) codes)[k] : ((const int32 *) codes)[k]);

@@ -38,91 +38,95 @@
 
 #define FIRST_BUCKETS 1024
 
-/* how many records ahead a bucket and a state are fetched */
+/* prefetch distance, in records, for a bucket and for a state */
 #define FETCH_BUCKET 8
 #define FETCH_STATE 4
 
-/* calls the transition function with the arguments that are set */
+/* Calls the transition function with the arguments that are set. */
 static inline void
-advance(DpBounding *rows, int64 bucket, uint64 unit, bool unit_isnull)
+advance(DpBounding *bounding, int64 bucket, uint64 unit, bool unit_isnull)
 {
-	FunctionCallInfo fcinfo = rows->fcinfo;
-	DpBoundState *old = rows->state_of[bucket];
+	FunctionCallInfo fcinfo = bounding->fcinfo;
+	DpBoundState *old = bounding->table.state_of[bucket];
 	DpBoundState *state;
 
 	fcinfo->args[0].value = PointerGetDatum(old);
 	fcinfo->args[0].isnull = old == NULL;
-	if (rows->unit_argno > 0)
+	if (bounding->unit_argno > 0)
 	{
-		fcinfo->args[rows->unit_argno].value = (Datum) unit;
-		fcinfo->args[rows->unit_argno].isnull = unit_isnull;
+		fcinfo->args[bounding->unit_argno].value = (Datum) unit;
+		fcinfo->args[bounding->unit_argno].isnull = unit_isnull;
 	}
 	fcinfo->isnull = false;
 	state = (DpBoundState *) DatumGetPointer(dp_bound_unit(fcinfo));
 	if (unlikely(state != old))
 	{
 		/* it is in the memory of the row, as for nodeAgg */
-		rows->state_of[bucket] = MemoryContextAlloc(rows->states, VARSIZE(state));
-		memcpy(rows->state_of[bucket], state, VARSIZE(state));
+		bounding->table.state_of[bucket] = MemoryContextAlloc(bounding->table.states, VARSIZE(state));
+		memcpy(bounding->table.state_of[bucket], state, VARSIZE(state));
 		if (old != NULL)
 			pfree(old);
 	}
-	if (rows->nkeys > 0 && !unit_isnull)
-		rows->buckets[bucket].last_rank = dp_bound_last_rank(rows->state_of[bucket]) >> 32;
+	if (bounding->input.nkeys > 0 && !unit_isnull)
+		bounding->table.buckets[bucket].last_rank = dp_bound_last_rank(bounding->table.state_of[bucket]) >> 32;
 }
 
 static inline void
-gather_row(DpBounding *rows, int64 bucket, uint64 unit, bool unit_isnull, uint64 hash)
+gather_row(DpBounding *bounding, int64 bucket, uint64 unit, bool unit_isnull, uint64 hash)
 {
 	if (bucket < 0)
-		bucket = dp_enter_unit(rows, unit, hash);
+		bucket = dp_enter_unit(bounding, unit, hash);
 	if (bucket < 0)
-		dp_set_aside(rows, unit, unit_isnull, hash);
+		dp_set_aside(bounding, unit, unit_isnull, hash);
 	else
-		advance(rows, bucket, unit, unit_isnull);
+		advance(bounding, bucket, unit, unit_isnull);
 }
 
-/* what becomes of the row whose arguments are set; its unit's bucket as found before */
+/* Gathers or sets aside the row whose arguments are set; bucket is what dp_find_unit returned for its unit. */
 void
-dp_gather_row(DpBounding *rows, int64 bucket, uint64 unit, bool unit_isnull, uint64 hash)
+dp_gather_row(DpBounding *bounding, int64 bucket, uint64 unit, bool unit_isnull, uint64 hash)
 {
-	gather_row(rows, bucket, unit, unit_isnull, hash);
+	gather_row(bounding, bucket, unit, unit_isnull, hash);
 }
 
 /*
- * Memory for the states of a pass.  What one partition took stays for those
- * that follow: the system would take the pages back and give them again.
+ * Makes memory for the states of a pass.  The memory that one partition took
+ * stays for the partitions that follow: the system would take the pages back
+ * and give them again.
  */
 static void
-start_states(DpBounding *rows)
+start_states(DpBounding *bounding)
 {
-	bool		first = rows->states == NULL;
-	Size		limit = first ? rows->table_limit : rows->limit;
-	Size		used = first ? 0 : MemoryContextMemAllocated(rows->states, false);
+	bool		first = bounding->table.states == NULL;
+	Size		limit = first ? bounding->table.limit : bounding->limit;
+	Size		used = first ? 0 : MemoryContextMemAllocated(bounding->table.states, false);
 	Size		block = ALLOCSET_DEFAULT_INITSIZE;
-	Size		keep = rows->bits > 0 && used <= rows->table_limit / 4 ? MAXALIGN(used) : 0;
+	Size		keep = bounding->pass.bits > 0 && used <= bounding->table.limit / 4 ? MAXALIGN(used) : 0;
 
-	if (rows->bits > 0 && (keep == 0 || rows->keeps_states))
+	if (bounding->pass.bits > 0 && (keep == 0 || bounding->table.keeps_states))
 	{
-		MemoryContextReset(rows->states);
+		MemoryContextReset(bounding->table.states);
 		return;
 	}
 	if (!first)
-		MemoryContextDelete(rows->states);
+		MemoryContextDelete(bounding->table.states);
 	/* blocks small enough for the limit to notice */
 	while (block * 2 <= Min(limit / 16, ALLOCSET_DEFAULT_MAXSIZE))
 		block *= 2;
-	rows->states = AllocSetContextCreate(rows->context, "dp_cdp states of units", keep,
+	bounding->table.states = AllocSetContextCreate(bounding->context, "dp_cdp states of units", keep,
 										 ALLOCSET_DEFAULT_INITSIZE, Max(block, keep));
-	rows->keeps_states = keep > 0;
+	bounding->table.keeps_states = keep > 0;
 }
 
-/* an empty table, which may take so much, and nothing set aside; units have so many bits in common */
+/*
+ * Begins a pass over units whose hashes have their first bits in common: with an
+ * empty table, which may take table_limit bytes, and nothing set aside.
+ */
 void
-dp_begin_pass(DpBounding *rows, int bits, Size table_limit)
+dp_begin_pass(DpBounding *bounding, int bits, Size table_limit)
 {
 	/* a partition takes a chunk and a file, half of the memory for all */
-	Size		share = rows->limit / 2 / (DP_CHUNK_SIZE + BLCKSZ);
+	Size		share = bounding->limit / 2 / (DP_CHUNK_SIZE + BLCKSZ);
 	int			partition_bits = 2;
 	uint64		nbuckets;
 
@@ -131,77 +135,77 @@ dp_begin_pass(DpBounding *rows, int bits, Size table_limit)
 	while (2 << partition_bits <= Min(share, DP_MAX_PARTITIONS))
 		partition_bits++;
 	/* where no bits are left there is but one unit in each partition */
-	rows->partition_bits = Min(partition_bits, 63 - bits);
-	rows->table_limit = rows->partition_bits < 1 ? SIZE_MAX : table_limit;
-	rows->partition_bits = Max(rows->partition_bits, 1);
-	memset(rows->partitions, 0, sizeof(rows->partitions));
-	/* by the pass before, of which rows->bits tells */
-	start_states(rows);
-	rows->bits = bits;
+	bounding->pass.partition_bits = Min(partition_bits, 63 - bits);
+	bounding->table.limit = bounding->pass.partition_bits < 1 ? SIZE_MAX : table_limit;
+	bounding->pass.partition_bits = Max(bounding->pass.partition_bits, 1);
+	memset(bounding->pass.partitions, 0, sizeof(bounding->pass.partitions));
+	/* pass.bits is still that of the previous pass: start_states() tells by it whether this is the first */
+	start_states(bounding);
+	bounding->pass.bits = bits;
 	/* the partitions before are a good guess */
-	nbuckets = Max(rows->nbuckets, FIRST_BUCKETS);
-	while (nbuckets > FIRST_BUCKETS && nbuckets * DP_BUCKET_MEMORY > rows->table_limit / 4)
+	nbuckets = Max(bounding->table.nbuckets, FIRST_BUCKETS);
+	while (nbuckets > FIRST_BUCKETS && nbuckets * DP_BUCKET_MEMORY > bounding->table.limit / 4)
 		nbuckets /= 2;
-	dp_start_table(rows, nbuckets);
+	dp_start_table(bounding, nbuckets);
 }
 
-/* what was set aside waits; the table is to be emitted */
+/* Ends a pass: the rows that were set aside wait, the table is to be emitted. */
 void
-dp_end_pass(DpBounding *rows)
+dp_end_pass(DpBounding *bounding)
 {
 	bool		files = false;
 
-	rows->agg->hash_mem_peak = Max(rows->agg->hash_mem_peak, dp_rows_memory(rows));
-	rows->agg->hash_batches_used++;
-	rows->agg->hash_disk_used = rows->written / 1024;
+	bounding->agg->hash_mem_peak = Max(bounding->agg->hash_mem_peak, dp_bounding_memory(bounding));
+	bounding->agg->hash_batches_used++;
+	bounding->agg->hash_disk_used = bounding->pass.written / 1024;
 
-	for (int i = 0; i < 1 << rows->partition_bits; i++)
-		files |= rows->partitions[i].file != NULL;
+	for (int i = 0; i < 1 << bounding->pass.partition_bits; i++)
+		files |= bounding->pass.partitions[i].file != NULL;
 	if (files)
 	{
-		dp_write_partitions(rows);
-		dp_free_spare_chunks(rows);
+		dp_write_partitions(bounding);
+		dp_free_spare_chunks(bounding);
 	}
-	for (int i = 0; i < 1 << rows->partition_bits; i++)
+	for (int i = 0; i < 1 << bounding->pass.partition_bits; i++)
 	{
 		DpPartition *p;
 
-		if (rows->partitions[i].file == NULL && rows->partitions[i].chunks == NULL)
+		if (bounding->pass.partitions[i].file == NULL && bounding->pass.partitions[i].chunks == NULL)
 			continue;
-		p = MemoryContextAlloc(rows->context, sizeof(DpPartition));
-		*p = rows->partitions[i];
-		p->bits = rows->bits + rows->partition_bits;
-		p->next = rows->waiting;
-		rows->waiting = p;
+		p = MemoryContextAlloc(bounding->context, sizeof(DpPartition));
+		*p = bounding->pass.partitions[i];
+		p->bits = bounding->pass.bits + bounding->pass.partition_bits;
+		p->next = bounding->pass.waiting;
+		bounding->pass.waiting = p;
 	}
-	rows->emitting = true;
-	rows->emitted = 0;
+	bounding->output.emitting = true;
+	bounding->output.emitted = 0;
 }
 
-/* where records are of one size, what those that follow need may come while this one is at work */
+/* Fetches bucket and state for records further on in the chunk; all records must be of one size. */
 static inline void
-fetch_ahead(const DpBounding *rows, const DpChunk *chunk, Size at)
+fetch_ahead(const DpBounding *bounding, const DpChunk *chunk, Size at)
 {
-	Size		near = at + FETCH_STATE * rows->record_size;
-	Size		far = at + FETCH_BUCKET * rows->record_size;
+	Size		near = at + FETCH_STATE * bounding->record.size;
+	Size		far = at + FETCH_BUCKET * bounding->record.size;
 	uint64		bucket;
 	uint64		unit;
 
 	if (far >= chunk->used)
 		return;
-	unit = dp_record_unit(rows, chunk->data + far);
-	bucket = dp_unit_hash(unit, rows->spec) & (rows->nbuckets - 1);
-	__builtin_prefetch(&rows->buckets[bucket]);
-	__builtin_prefetch(&rows->state_of[bucket]);
-	unit = dp_record_unit(rows, chunk->data + near);
+	unit = dp_record_unit(bounding, chunk->data + far);
+	bucket = dp_unit_hash(unit, bounding->spec) & (bounding->table.nbuckets - 1);
+	__builtin_prefetch(&bounding->table.buckets[bucket]);
+	__builtin_prefetch(&bounding->table.state_of[bucket]);
+	unit = dp_record_unit(bounding, chunk->data + near);
 	/* not looked for any further: it is there, or somewhere near */
-	__builtin_prefetch(rows->state_of[dp_unit_hash(unit, rows->spec) & (rows->nbuckets - 1)]);
+	__builtin_prefetch(bounding->table.state_of[dp_unit_hash(unit, bounding->spec) & (bounding->table.nbuckets - 1)]);
 }
 
 static void
-gather_chunk(DpBounding *rows, DpChunk *chunk)
+gather_chunk(DpBounding *bounding, DpChunk *chunk)
 {
-	ExprContext *econtext = rows->agg->tmpcontext;
+	ExprContext *econtext = bounding->agg->tmpcontext;
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	Size		at = 0;
 
@@ -213,29 +217,29 @@ gather_chunk(DpBounding *rows, DpChunk *chunk)
 		uint64		unit;
 		bool		unit_isnull;
 
-		if (!rows->by_reference)
-			fetch_ahead(rows, chunk, at);
-		at += dp_read_record(rows, chunk->data + at, &unit, &unit_isnull);
-		hash = dp_unit_hash(unit, rows->spec);
-		bucket = dp_find_unit(rows, unit, unit_isnull, hash);
-		if (!dp_is_left_out(rows, bucket, hash, NULL))
-			gather_row(rows, bucket, unit, unit_isnull, hash);
+		if (!bounding->record.by_reference)
+			fetch_ahead(bounding, chunk, at);
+		at += dp_read_record(bounding, chunk->data + at, &unit, &unit_isnull);
+		hash = dp_unit_hash(unit, bounding->spec);
+		bucket = dp_find_unit(bounding, unit, unit_isnull, hash);
+		if (!dp_is_left_out(bounding, bucket, hash, NULL))
+			gather_row(bounding, bucket, unit, unit_isnull, hash);
 		dp_reset_row_memory(econtext);
 	}
 	MemoryContextSwitchTo(old);
 }
 
-/* a later pass: the rows of a partition */
+/* Runs a later pass, over the rows of a waiting partition. */
 void
-dp_gather_partition(DpBounding *rows)
+dp_gather_partition(DpBounding *bounding)
 {
-	DpPartition *p = rows->waiting;
+	DpPartition *p = bounding->pass.waiting;
 	DpChunk    *chunk;
 	Size		others;
 
-	rows->waiting = p->next;
-	others = MemoryContextMemAllocated(rows->context, false) - dp_table_memory(rows);
-	dp_begin_pass(rows, p->bits, (rows->limit - Min(others, rows->limit * 3 / 4)) / 4 * 3);
+	bounding->pass.waiting = p->next;
+	others = MemoryContextMemAllocated(bounding->context, false) - dp_table_memory(bounding);
+	dp_begin_pass(bounding, p->bits, (bounding->limit - Min(others, bounding->limit * 3 / 4)) / 4 * 3);
 
 	if (p->file != NULL)
 	{
@@ -243,19 +247,19 @@ dp_gather_partition(DpBounding *rows)
 			ereport(ERROR,
 					(errcode_for_file_access(),
 					 errmsg("could not rewind temporary file of a private query")));
-		while ((chunk = dp_read_chunk(rows, p->file)) != NULL)
+		while ((chunk = dp_read_chunk(bounding, p->file)) != NULL)
 		{
-			gather_chunk(rows, chunk);
-			dp_free_chunk(rows, chunk);
+			gather_chunk(bounding, chunk);
+			dp_free_chunk(bounding, chunk);
 		}
 		BufFileClose(p->file);
 	}
 	while ((chunk = p->chunks) != NULL)
 	{
 		p->chunks = chunk->next;
-		gather_chunk(rows, chunk);
-		dp_free_chunk(rows, chunk);
+		gather_chunk(bounding, chunk);
+		dp_free_chunk(bounding, chunk);
 	}
 	pfree(p);
-	dp_end_pass(rows);
+	dp_end_pass(bounding);
 }

@@ -25,76 +25,78 @@
 
 #include "agg/bounding/gather.h"
 
-/* what the table may take: its buckets, some of it, stay in a core's second cache */
+/* bytes that the first table may take: its buckets, a part of it, stay in a core's second cache */
 #define FIRST_TABLE ((Size) 3 * 1024 * 1024)
 
 /* after how many rows of a scan the order of tests is chosen anew */
 #define CHOOSE_AFTER 1024
 
-/* the next row of the input, which passes_qual tests when it is a scan's; NULL at the end */
+/* Returns the next row of the input, NULL at its end; a scan's row is still to be tested by passes_qual. */
 static inline TupleTableSlot *
-next_row(DpBounding *rows)
+next_row(DpBounding *bounding)
 {
+	ScanState  *scan = bounding->input.scan;
 	TupleTableSlot *slot;
 
-	if (rows->scan == NULL)
-		return ExecProcNode(outerPlanState(rows->agg));
+	if (scan == NULL)
+		return ExecProcNode(outerPlanState(bounding->agg));
 	CHECK_FOR_INTERRUPTS();
-	slot = rows->scan->ss_ScanTupleSlot;
-	return table_scan_getnextslot(rows->scan->ss_currentScanDesc, ForwardScanDirection, slot) ? slot : NULL;
+	slot = scan->ss_ScanTupleSlot;
+	return table_scan_getnextslot(scan->ss_currentScanDesc, ForwardScanDirection, slot) ? slot : NULL;
 }
 
 static inline bool
-passes_qual(DpBounding *rows, TupleTableSlot *slot)
+passes_qual(DpInput *input, TupleTableSlot *slot)
 {
-	ExprContext *econtext = rows->scan->ps.ps_ExprContext;
+	ExprContext *econtext = input->scan->ps.ps_ExprContext;
 	bool		passes;
 
-	if (rows->scan->ps.qual == NULL)
+	if (input->scan->ps.qual == NULL)
 		return true;
 	dp_reset_row_memory(econtext);
 	econtext->ecxt_scantuple = slot;
-	passes = ExecQual(rows->scan->ps.qual, econtext);
-	rows->by_qual.tested++;
-	rows->by_qual.dropped += !passes;
+	passes = ExecQual(input->scan->ps.qual, econtext);
+	input->by_qual.tested++;
+	input->by_qual.dropped += !passes;
 	return passes;
 }
 
 static inline bool
-passes_rank(DpBounding *rows, int64 bucket, uint64 hash, const TupleTableSlot *slot)
+passes_rank(DpBounding *bounding, int64 bucket, uint64 hash, const TupleTableSlot *slot)
 {
-	bool		passes = !dp_is_left_out(rows, bucket, hash, slot);
+	bool		passes = !dp_is_left_out(bounding, bucket, hash, slot);
 
-	rows->by_rank.tested++;
-	rows->by_rank.dropped += !passes;
+	bounding->input.by_rank.tested++;
+	bounding->input.by_rank.dropped += !passes;
 	return passes;
 }
 
 /*
- * Of a scan's condition and the rank, that goes first which has dropped more of
- * the rows that it was asked for.  The rank drops none at first and most later
- * when units have many groups; the condition's part is the query's matter.
+ * Runs first whichever of the two filters, WHERE or rank, has rejected the
+ * larger share of rows since the last choice.  The rank rejects no row at first
+ * and most rows later when units have many groups.
  */
 static void
-choose_order(DpBounding *rows)
+choose_order(DpInput *input)
 {
-	if (rows->by_qual.tested > 0)
-		rows->rank_first = rows->keys_are_columns &&
-			(uint64) rows->by_rank.dropped * rows->by_qual.tested > (uint64) rows->by_qual.dropped * rows->by_rank.tested;
-	memset(&rows->by_qual, 0, sizeof(DpDropped));
-	memset(&rows->by_rank, 0, sizeof(DpDropped));
+	if (input->by_qual.tested > 0)
+		input->rank_first = input->keys_are_columns &&
+			(uint64) input->by_rank.dropped * input->by_qual.tested >
+			(uint64) input->by_qual.dropped * input->by_rank.tested;
+	memset(&input->by_qual, 0, sizeof(DpDropped));
+	memset(&input->by_rank, 0, sizeof(DpDropped));
 }
 
-/* sets arguments that are stored from the input's row */
+/* Sets the arguments that records store from the input's row. */
 static inline void
-set_arguments(DpBounding *rows, TupleTableSlot *slot)
+set_arguments(DpBounding *bounding, TupleTableSlot *slot)
 {
-	slot_getsomeattrs(slot, rows->last_attno);
-	rows->agg->tmpcontext->ecxt_outertuple = slot;
-	for (int i = 0; i < rows->nstored; i++)
+	slot_getsomeattrs(slot, bounding->input.last_attno);
+	bounding->agg->tmpcontext->ecxt_outertuple = slot;
+	for (int i = 0; i < bounding->record.nstored; i++)
 	{
-		DpStoredArg *arg = &rows->stored[i];
-		NullableDatum *value = &rows->fcinfo->args[arg->argno];
+		DpStoredArg *arg = &bounding->record.stored[i];
+		NullableDatum *value = &bounding->fcinfo->args[arg->argno];
 
 		if (arg->attno > 0)
 		{
@@ -102,23 +104,24 @@ set_arguments(DpBounding *rows, TupleTableSlot *slot)
 			value->isnull = slot->tts_isnull[arg->attno - 1];
 		}
 		else
-			value->value = ExecEvalExpr(arg->expr, rows->agg->tmpcontext, &value->isnull);
+			value->value = ExecEvalExpr(arg->expr, bounding->agg->tmpcontext, &value->isnull);
 	}
 }
 
-/* the first pass: rows of the outer plan */
+/* Runs the first pass, over the rows of the outer plan. */
 void
-dp_gather_input(DpBounding *rows)
+dp_gather_input(DpBounding *bounding)
 {
-	ExprContext *econtext = rows->agg->tmpcontext;
+	DpInput    *input = &bounding->input;
+	ExprContext *econtext = bounding->agg->tmpcontext;
 	TupleTableSlot *slot;
 	uint32		nrows = 0;
 
-	dp_begin_pass(rows, 0, Min(FIRST_TABLE, rows->limit / 4));
-	if (rows->scan != NULL && rows->scan->ss_currentScanDesc == NULL)
-		rows->scan->ss_currentScanDesc = table_beginscan(rows->scan->ss_currentRelation,
-														 rows->agg->ss.ps.state->es_snapshot, 0, NULL);
-	while (slot = next_row(rows), !TupIsNull(slot))
+	dp_begin_pass(bounding, 0, Min(FIRST_TABLE, bounding->limit / 4));
+	if (input->scan != NULL && input->scan->ss_currentScanDesc == NULL)
+		input->scan->ss_currentScanDesc = table_beginscan(input->scan->ss_currentRelation,
+														  bounding->agg->ss.ps.state->es_snapshot, 0, NULL);
+	while (slot = next_row(bounding), !TupIsNull(slot))
 	{
 		MemoryContext old;
 		int64		bucket;
@@ -126,29 +129,29 @@ dp_gather_input(DpBounding *rows)
 		uint64		unit;
 		bool		unit_isnull;
 
-		if (rows->scan != NULL)
+		if (input->scan != NULL)
 		{
 			if (++nrows % CHOOSE_AFTER == 0)
-				choose_order(rows);
-			if (!rows->rank_first && !passes_qual(rows, slot))
+				choose_order(input);
+			if (!input->rank_first && !passes_qual(input, slot))
 				continue;
 		}
-		slot_getsomeattrs(slot, rows->first_attno);
-		unit_isnull = slot->tts_isnull[rows->unit_attno - 1];
-		unit = unit_isnull ? 0 : dp_key_word(slot->tts_values[rows->unit_attno - 1], rows->unit_typlen);
-		hash = dp_unit_hash(unit, rows->spec);
-		bucket = dp_find_unit(rows, unit, unit_isnull, hash);
-		if (rows->keys_are_columns && !passes_rank(rows, bucket, hash, slot))
+		slot_getsomeattrs(slot, input->first_attno);
+		unit_isnull = slot->tts_isnull[input->unit_attno - 1];
+		unit = unit_isnull ? 0 : dp_key_word(slot->tts_values[input->unit_attno - 1], bounding->record.unit_typlen);
+		hash = dp_unit_hash(unit, bounding->spec);
+		bucket = dp_find_unit(bounding, unit, unit_isnull, hash);
+		if (input->keys_are_columns && !passes_rank(bounding, bucket, hash, slot))
 			continue;
-		if (rows->rank_first && !passes_qual(rows, slot))
+		if (input->rank_first && !passes_qual(input, slot))
 			continue;
 
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		set_arguments(rows, slot);
-		if (rows->keys_are_columns || !dp_is_left_out(rows, bucket, hash, NULL))
-			dp_gather_row(rows, bucket, unit, unit_isnull, hash);
+		set_arguments(bounding, slot);
+		if (input->keys_are_columns || !dp_is_left_out(bounding, bucket, hash, NULL))
+			dp_gather_row(bounding, bucket, unit, unit_isnull, hash);
 		MemoryContextSwitchTo(old);
 		dp_reset_row_memory(econtext);
 	}
-	dp_end_pass(rows);
+	dp_end_pass(bounding);
 }

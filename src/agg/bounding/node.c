@@ -23,25 +23,25 @@
 
 #include "agg/bounding/gather.h"
 
-/* how many buckets ahead a state is fetched */
+/* prefetch distance, in buckets, for a state */
 #define FETCH_AHEAD 4
 
-/* all that are under way, to be found by their node */
+/* the boundings that are under way, to be found by their node */
 static DpBounding *under_way = NULL;
 
-/* the unit and its state, projected like a group of nodeAgg */
+/* Returns the unit and its state, projected like a group of nodeAgg. */
 static TupleTableSlot *
-emit(DpBounding *rows, uint64 unit, bool unit_isnull, DpBoundState *state)
+emit(DpBounding *bounding, uint64 unit, bool unit_isnull, DpBoundState *state)
 {
-	AggState   *agg = rows->agg;
+	AggState   *agg = bounding->agg;
 	ExprContext *econtext = agg->ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = agg->ss.ss_ScanTupleSlot;
 
 	ResetExprContext(econtext);
 	ExecClearTuple(slot);
 	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
-	slot->tts_values[rows->unit_attno - 1] = (Datum) unit;
-	slot->tts_isnull[rows->unit_attno - 1] = unit_isnull;
+	slot->tts_values[bounding->input.unit_attno - 1] = (Datum) unit;
+	slot->tts_isnull[bounding->input.unit_attno - 1] = unit_isnull;
 	ExecStoreVirtualTuple(slot);
 	econtext->ecxt_outertuple = slot;
 	econtext->ecxt_aggvalues[0] = PointerGetDatum(state);
@@ -49,76 +49,81 @@ emit(DpBounding *rows, uint64 unit, bool unit_isnull, DpBoundState *state)
 	return ExecProject(agg->ss.ps.ps_ProjInfo);
 }
 
-/* the next unit's, with what is left for later passes gathered on the way; NULL at the end */
+/* Returns the state of the next unit, gathering waiting partitions on the way; NULL at the end. */
 static DpBoundState *
-next_state(DpBounding *rows)
+next_state(DpBounding *bounding)
 {
+	const DpUnitTable *table = &bounding->table;
+	DpOutput   *output = &bounding->output;
+
 	for (;;)
 	{
-		while (rows->emitting && rows->emitted <= rows->nbuckets)
+		while (output->emitting && output->emitted <= table->nbuckets)
 		{
-			uint64		at = rows->emitted++;
+			uint64		at = output->emitted++;
 
 			if ((at & 0xFFFF) == 0)
 				CHECK_FOR_INTERRUPTS();
-			if (at + FETCH_AHEAD < rows->nbuckets)
+			if (at + FETCH_AHEAD < table->nbuckets)
 			{
-				const char *ahead = (char *) rows->state_of[at + FETCH_AHEAD];
+				const char *ahead = (char *) table->state_of[at + FETCH_AHEAD];
 
 				__builtin_prefetch(ahead);
 				__builtin_prefetch(ahead + 64);
 			}
-			if (rows->state_of[at] != NULL)
+			if (table->state_of[at] != NULL)
 			{
-				rows->state_isnull = at == rows->nbuckets;
-				rows->state_unit = rows->state_isnull ? 0 : rows->buckets[at].unit;
-				return rows->state_of[at];
+				output->state_isnull = at == table->nbuckets;
+				output->state_unit = output->state_isnull ? 0 : table->buckets[at].unit;
+				return table->state_of[at];
 			}
 		}
-		rows->emitting = false;
-		if (rows->waiting == NULL)
+		output->emitting = false;
+		if (bounding->pass.waiting == NULL)
 			return NULL;
-		dp_gather_partition(rows);
+		dp_gather_partition(bounding);
 	}
 }
 
 static TupleTableSlot *
-exec_bound_rows(PlanState *node)
+exec_bounding(PlanState *node)
 {
-	DpBounding *rows = under_way;
+	DpBounding *bounding = under_way;
+	DpOutput   *output;
 	DpBoundState *state;
 
-	while (rows != NULL && &rows->agg->ss.ps != node)
-		rows = rows->next;
-	if (rows == NULL)
+	while (bounding != NULL && &bounding->agg->ss.ps != node)
+		bounding = bounding->next;
+	if (bounding == NULL)
 		elog(ERROR, "bounded aggregation is not under way");
 
 	CHECK_FOR_INTERRUPTS();
-	if (!rows->started)
+	output = &bounding->output;
+	if (!output->started)
 	{
-		rows->started = true;
-		dp_gather_input(rows);
+		output->started = true;
+		dp_gather_input(bounding);
 	}
-	if (rows->state == NULL)
-		rows->state = next_state(rows);
-	if (rows->totals != NULL)
+	if (output->state == NULL)
+		output->state = next_state(bounding);
+	if (output->sums != NULL)
 	{
-		DpBoundState *totals;
+		DpBoundState *sums;
 
-		while (rows->state != NULL && dp_group_sums_add(rows->totals, rows->state))
-			rows->state = next_state(rows);
-		totals = dp_group_sums_take(rows->totals);
-		if (totals != NULL)
-			return emit(rows, 0, true, totals);
-		if (dp_group_sums_useless(rows->totals))
+		while (output->state != NULL && dp_group_sums_add(output->sums, output->state))
+			output->state = next_state(bounding);
+		sums = dp_group_sums_take(output->sums);
+		if (sums != NULL)
+			return emit(bounding, 0, true, sums);
+		if (dp_group_sums_useless(output->sums))
 		{
-			dp_group_sums_free(rows->totals);
-			rows->totals = NULL;
+			dp_group_sums_free(output->sums);
+			output->sums = NULL;
 		}
 	}
-	state = rows->state;
-	rows->state = NULL;
-	return state != NULL ? emit(rows, rows->state_unit, rows->state_isnull, state) : NULL;
+	state = output->state;
+	output->state = NULL;
+	return state != NULL ? emit(bounding, output->state_unit, output->state_isnull, state) : NULL;
 }
 
 static void
@@ -140,19 +145,19 @@ input_column(Node *expr)
 	return IsA(expr, Var) && var->varno == OUTER_VAR && var->varattno > 0 ? var->varattno : 0;
 }
 
-/* what each argument of bound_unit is; false if that is unusual */
+/* Finds out what each argument of bound_unit is; returns false if one is unusual. */
 static bool
-read_arguments(DpBounding *rows, AggState *agg, Aggref *aggref)
+read_arguments(DpBounding *bounding, AggState *agg, Aggref *aggref)
 {
 	ListCell   *lc;
 	int			argno = 0;
 	int			first_key = 2;
-	Size		at = DP_RECORD_UNIT + (rows->unit_typlen > (int) sizeof(int32) ? sizeof(uint64) : sizeof(int32));
+	Size		at = DP_RECORD_UNIT + (bounding->record.unit_typlen > (int) sizeof(int32) ? sizeof(uint64) : sizeof(int32));
 
 	foreach(lc, aggref->args)
 	{
 		Node	   *expr = (Node *) ((TargetEntry *) lfirst(lc))->expr;
-		NullableDatum *value = &rows->fcinfo->args[++argno];
+		NullableDatum *value = &bounding->fcinfo->args[++argno];
 		DpStoredArg *arg;
 
 		if (IsA(expr, Const) && argno > 1)
@@ -170,79 +175,80 @@ read_arguments(DpBounding *rows, AggState *agg, Aggref *aggref)
 										agg->ss.ps.ps_ExprContext, &value->isnull);
 			if (value->isnull)
 				return false;
-			rows->spec = (DpBoundSpec *) DatumGetPointer(value->value);
-			rows->key_bytes = dp_key_bytes_limit(rows->spec->max_groups);
-			/* as bound_unit takes its arguments: spec, unit or not, keys, values */
-			if (list_length(aggref->args) > 1 + rows->spec->nkeys + rows->spec->nvalues)
+			bounding->spec = (DpBoundSpec *) DatumGetPointer(value->value);
+			bounding->record.key_bytes = dp_key_bytes_limit(bounding->spec->max_groups);
+			/* bound_unit takes: spec, unit or not, keys, values */
+			if (list_length(aggref->args) > 1 + bounding->spec->nkeys + bounding->spec->nvalues)
 				first_key = 3;
 			continue;
 		}
-		if (rows->unit_argno == 0 && input_column(expr) == rows->unit_attno)
+		if (bounding->unit_argno == 0 && input_column(expr) == bounding->input.unit_attno)
 		{
-			rows->unit_argno = argno;
+			bounding->unit_argno = argno;
 			continue;
 		}
-		if (rows->nstored == DP_MAX_STORED)
+		if (bounding->record.nstored == DP_MAX_STORED)
 			return false;
-		arg = &rows->stored[rows->nstored++];
+		arg = &bounding->record.stored[bounding->record.nstored++];
 		arg->argno = argno;
-		arg->is_key = argno >= first_key && argno < first_key + rows->spec->nkeys;
+		arg->is_key = argno >= first_key && argno < first_key + bounding->spec->nkeys;
 		arg->attno = input_column(expr);
 		if (arg->attno == 0)
 			arg->expr = ExecInitExpr((Expr *) expr, &agg->ss.ps);
-		rows->last_attno = Max(rows->last_attno, arg->attno);
+		bounding->input.last_attno = Max(bounding->input.last_attno, arg->attno);
 		get_typlenbyval(exprType(expr), &arg->typlen, &arg->typbyval);
 		if (arg->typlen == -2)
 			return false;
-		rows->by_reference |= !arg->typbyval;
+		bounding->record.by_reference |= !arg->typbyval;
 		arg->offset = at;
 		at += arg->typbyval && arg->typlen > (int) sizeof(int32) ? sizeof(Datum) : sizeof(int32);
 	}
-	rows->record_size = rows->by_reference ? MAXALIGN(at) : INTALIGN(at);
+	bounding->record.size = bounding->record.by_reference ? MAXALIGN(at) : INTALIGN(at);
 	return argno > 1;
 }
 
-/* ranks of keys by value can be told from a row, without the state */
+/* Finds the keys of a row, where all are by value, so that ranks can be told without the state. */
 static void
-read_keys(DpBounding *rows, Aggref *aggref)
+read_keys(DpBounding *bounding, Aggref *aggref)
 {
-	int			nkeys = rows->spec->nkeys;
+	int			nkeys = bounding->spec->nkeys;
 
-	if (rows->unit_argno != 2 || nkeys > DP_MAX_KEYS ||
-		list_length(aggref->args) != rows->unit_argno + nkeys + rows->spec->nvalues)
+	if (bounding->unit_argno != 2 || nkeys > DP_MAX_KEYS ||
+		list_length(aggref->args) != bounding->unit_argno + nkeys + bounding->spec->nvalues)
 		return;
 	for (int i = 0; i < nkeys; i++)
 	{
-		TargetEntry *tle = list_nth_node(TargetEntry, aggref->args, rows->unit_argno + i);
+		TargetEntry *tle = list_nth_node(TargetEntry, aggref->args, bounding->unit_argno + i);
 		DpKeyInfo	info;
 
 		if (!dp_key_info_init(&info, exprType((Node *) tle->expr), exprCollation((Node *) tle->expr),
 							  CurrentMemoryContext) || info.class != DP_KEY_WORD)
 			return;
-		rows->key_typlen[i] = info.typlen;
-		rows->key_attno[i] = input_column((Node *) tle->expr);
+		bounding->input.key_typlen[i] = info.typlen;
+		bounding->input.key_attno[i] = input_column((Node *) tle->expr);
 	}
-	rows->nkeys = nkeys;
-	rows->keys_are_columns = true;
+	bounding->input.nkeys = nkeys;
+	bounding->input.keys_are_columns = true;
 	for (int i = 0; i < nkeys; i++)
 	{
-		rows->keys_are_columns &= rows->key_attno[i] > 0;
-		rows->first_attno = Max(rows->first_attno, rows->key_attno[i]);
+		bounding->input.keys_are_columns &= bounding->input.key_attno[i] > 0;
+		bounding->input.first_attno = Max(bounding->input.first_attno, bounding->input.key_attno[i]);
 	}
 }
 
 /*
- * A scan of a table is read here and its condition tested here, so that rows
- * which their rank leaves out need not be tested.
+ * Takes over a sequential scan below the node: it is read, and its condition
+ * tested, by input.c, so that rows which their rank leaves out need not be
+ * tested.
  */
 static void
-read_scan(DpBounding *rows)
+read_scan(DpBounding *bounding)
 {
-	PlanState  *outer = outerPlanState(rows->agg);
+	PlanState  *outer = outerPlanState(bounding->agg);
 
 	if (IsA(outer, SeqScanState) && !outer->plan->parallel_aware && outer->ps_ProjInfo == NULL &&
 		outer->instrument == NULL && outer->chgParam == NULL && outer->state->es_epq_active == NULL)
-		rows->scan = (ScanState *) outer;
+		bounding->input.scan = (ScanState *) outer;
 }
 
 static bool
@@ -269,7 +275,7 @@ take_over(AggState *agg)
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 	Form_pg_attribute unit;
 	DpKeyInfo	info;
-	DpBounding *rows;
+	DpBounding *bounding;
 	MemoryContextCallback *callback;
 	Size		limit = Min((double) work_mem * hash_mem_multiplier * 1024.0, (double) SIZE_MAX / 2);
 
@@ -282,37 +288,36 @@ take_over(AggState *agg)
 		return;
 	}
 
-	rows = palloc0(sizeof(DpBounding));
-	rows->agg = agg;
-	rows->trans = &agg->pertrans[0];
-	rows->fcinfo = rows->trans->transfn_fcinfo;
-	rows->unit_attno = rows->first_attno = rows->last_attno = plan->grpColIdx[0];
-	rows->unit_typlen = info.typlen;
-	if (read_arguments(rows, agg, rows->trans->aggref))
+	bounding = palloc0(sizeof(DpBounding));
+	bounding->agg = agg;
+	bounding->trans = &agg->pertrans[0];
+	bounding->fcinfo = bounding->trans->transfn_fcinfo;
+	bounding->input.unit_attno = bounding->input.first_attno = bounding->input.last_attno = plan->grpColIdx[0];
+	bounding->record.unit_typlen = info.typlen;
+	if (read_arguments(bounding, agg, bounding->trans->aggref))
 	{
-		read_keys(rows, rows->trans->aggref);
-		read_scan(rows);
-		rows->context = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp rows of units",
+		read_keys(bounding, bounding->trans->aggref);
+		read_scan(bounding);
+		bounding->context = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp rows of units",
 											  ALLOCSET_DEFAULT_SIZES);
-		/* some for what else the query takes; nodeAgg has made its empty hash table already */
+		/* leave some for the rest of the query; nodeAgg has made its empty hash table already */
 		limit -= limit / 16;
-		rows->limit = limit - Min(MemoryContextMemAllocated(agg->hash_metacxt, true), limit * 3 / 4);
-		rows->totals = dp_group_sums_create(rows->spec, rows->limit / 8, rows->context);
+		bounding->limit = limit - Min(MemoryContextMemAllocated(agg->hash_metacxt, true), limit * 3 / 4);
+		bounding->output.sums = dp_group_sums_create(bounding->spec, bounding->limit / 8, bounding->context);
 		callback = palloc(sizeof(MemoryContextCallback));
 		callback->func = forget;
-		callback->arg = rows;
+		callback->arg = bounding;
 		MemoryContextRegisterResetCallback(estate->es_query_cxt, callback);
-		rows->next = under_way;
-		under_way = rows;
+		bounding->next = under_way;
+		under_way = bounding;
 		/* for AggGetAggref */
 		agg->curperagg = NULL;
-		agg->curpertrans = rows->trans;
-		ExecSetExecProcNode(&agg->ss.ps, exec_bound_rows);
+		agg->curpertrans = bounding->trans;
+		ExecSetExecProcNode(&agg->ss.ps, exec_bounding);
 	}
 	MemoryContextSwitchTo(old);
 }
 
-/* Looks for a node that this file can run in a plan that runs once, forwards. */
 void
 dp_install_bounding(PlanState *top)
 {

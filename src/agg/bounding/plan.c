@@ -24,10 +24,10 @@
 
 #include "agg/bounding/gather.h"
 
-/* so many workers and the leader are not faster than gather.c alone */
+/* up to that many workers and the leader are not faster than gather.c alone */
 #define FEW_WORKERS 2
 
-/* does the scan, by estimate, return most rows of its table to all processes together? */
+/* Tells whether the scan, by estimate, returns most rows of its table to all processes together. */
 static bool
 returns_most_rows(const PlannedStmt *stmt, const Plan *scan, int workers)
 {
@@ -39,11 +39,11 @@ returns_most_rows(const PlannedStmt *stmt, const Plan *scan, int workers)
 		elog(ERROR, "cache lookup failed for relation %u", relid);
 	rows = ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
 	ReleaseSysCache(tuple);
-	/* what a process returns; the leader does a part of a worker's work */
+	/* plan_rows is for one process; the leader does a part of a worker's work */
 	return scan->plan_rows * (workers + 0.5) >= rows / 2;
 }
 
-/* does this part of a split aggregation gather rows of a scanned table by a unit that the node could take? */
+/* Tells whether a part of a split aggregation gathers rows of a scanned table by a unit that node.c takes. */
 static bool
 is_split_bounding(const Agg *agg)
 {
@@ -79,10 +79,6 @@ is_split_bounding(const Agg *agg)
 	return false;
 }
 
-/*
- * Is the plan one that workers share, of a kind and with so few of them that
- * dp_install_bounding would be faster with the plan for one process?
- */
 bool
 dp_bounding_prefers_serial(const PlannedStmt *stmt)
 {

@@ -24,16 +24,16 @@
 #include "agg/bounding/gather.h"
 
 static DpChunk *
-new_chunk(DpBounding *rows, Size data)
+new_chunk(DpBounding *bounding, Size data)
 {
 	Size		size = Max(DP_CHUNK_SIZE, offsetof(DpChunk, data) + data);
-	DpChunk    *chunk = rows->spare;
+	DpChunk    *chunk = bounding->pass.spare;
 
 	if (chunk != NULL && size == DP_CHUNK_SIZE)
-		rows->spare = chunk->next;
+		bounding->pass.spare = chunk->next;
 	else
 	{
-		chunk = MemoryContextAllocHuge(rows->context, size);
+		chunk = MemoryContextAllocHuge(bounding->context, size);
 		chunk->size = size - offsetof(DpChunk, data);
 	}
 	chunk->next = NULL;
@@ -42,37 +42,37 @@ new_chunk(DpBounding *rows, Size data)
 }
 
 void
-dp_free_chunk(DpBounding *rows, DpChunk *chunk)
+dp_free_chunk(DpBounding *bounding, DpChunk *chunk)
 {
 	Size		size = chunk->size + offsetof(DpChunk, data);
 
 	if (size == DP_CHUNK_SIZE)
 	{
-		chunk->next = rows->spare;
-		rows->spare = chunk;
+		chunk->next = bounding->pass.spare;
+		bounding->pass.spare = chunk;
 		return;
 	}
 	pfree(chunk);
 }
 
 void
-dp_free_spare_chunks(DpBounding *rows)
+dp_free_spare_chunks(DpBounding *bounding)
 {
-	while (rows->spare != NULL)
+	while (bounding->pass.spare != NULL)
 	{
-		DpChunk    *chunk = rows->spare;
+		DpChunk    *chunk = bounding->pass.spare;
 
-		rows->spare = chunk->next;
+		bounding->pass.spare = chunk->next;
 		pfree(chunk);
 	}
 }
 
 static void
-write_partition(DpBounding *rows, DpPartition *p)
+write_partition(DpBounding *bounding, DpPartition *p)
 {
 	if (p->chunks != NULL && p->file == NULL)
 	{
-		MemoryContext old = MemoryContextSwitchTo(rows->context);
+		MemoryContext old = MemoryContextSwitchTo(bounding->context);
 
 		PrepareTempTablespaces();
 		p->file = BufFileCreateTemp(false);
@@ -84,99 +84,102 @@ write_partition(DpBounding *rows, DpPartition *p)
 
 		BufFileWrite(p->file, &chunk->used, sizeof(chunk->used));
 		BufFileWrite(p->file, chunk->data, chunk->used);
-		rows->written += chunk->used;
+		bounding->pass.written += chunk->used;
 		p->chunks = chunk->next;
-		dp_free_chunk(rows, chunk);
+		dp_free_chunk(bounding, chunk);
 	}
 }
 
-/* all records of the pass */
+/* Writes all records of the pass to files. */
 void
-dp_write_partitions(DpBounding *rows)
+dp_write_partitions(DpBounding *bounding)
 {
 	CHECK_FOR_INTERRUPTS();
-	for (int i = 0; i < 1 << rows->partition_bits; i++)
-		write_partition(rows, &rows->partitions[i]);
+	for (int i = 0; i < 1 << bounding->pass.partition_bits; i++)
+		write_partition(bounding, &bounding->pass.partitions[i]);
 }
 
-/* room for a record in the unit's partition */
+/* Gives a partition a chunk with room for a record of size bytes. */
 static pg_noinline void
-add_chunk(DpBounding *rows, DpPartition *p, Size size)
+add_chunk(DpBounding *bounding, DpPartition *p, Size size)
 {
 	DpChunk    *chunk;
 
-	/* the first pass leaves room for those that follow */
-	Size		limit = rows->bits > 0 ? rows->limit : rows->limit / 4 * 3;
+	/* the first pass leaves room for the later ones */
+	Size		limit = bounding->pass.bits > 0 ? bounding->limit : bounding->limit / 4 * 3;
 
-	if (rows->spare == NULL && dp_rows_memory(rows) + Max(size, DP_CHUNK_SIZE) > limit)
-		dp_write_partitions(rows);
-	chunk = new_chunk(rows, size);
+	if (bounding->pass.spare == NULL && dp_bounding_memory(bounding) + Max(size, DP_CHUNK_SIZE) > limit)
+		dp_write_partitions(bounding);
+	chunk = new_chunk(bounding, size);
 	chunk->next = p->chunks;
 	p->chunks = chunk;
 }
 
-/* does bound_unit take the row, or leave it out because its keys are too long? */
+/* Tells whether bound_unit takes the row, or leaves it out because its keys are too long. */
 static bool
-keys_fit(const DpBounding *rows)
+keys_fit(const DpBounding *bounding)
 {
+	const DpRecordFormat *format = &bounding->record;
 	Size		bytes = 0;
 
-	for (int i = 0; i < rows->nstored; i++)
+	for (int i = 0; i < format->nstored; i++)
 	{
-		const DpStoredArg *arg = &rows->stored[i];
-		const NullableDatum *value = &rows->fcinfo->args[arg->argno];
+		const DpStoredArg *arg = &format->stored[i];
+		const NullableDatum *value = &bounding->fcinfo->args[arg->argno];
 
 		if (arg->is_key && !arg->typbyval && !value->isnull)
 			bytes += dp_key_bytes(value->value, arg->typlen);
 	}
-	return bytes <= rows->key_bytes;
+	return bytes <= format->key_bytes;
 }
 
-/* sets a row aside, whose arguments are those of the call */
-void
-dp_set_aside(DpBounding *rows, uint64 unit, bool unit_isnull, uint64 hash)
+/* Returns the size of the record for the arguments of the call; fetches values by reference. */
+static inline Size
+record_size(DpBounding *bounding)
 {
-	DpPartition *p = &rows->partitions[(hash << rows->bits) >> (64 - rows->partition_bits)];
-	NullableDatum *args = rows->fcinfo->args;
-	Size		size = rows->record_size;
-	uint32		nulls = unit_isnull ? 1 : 0;
-	char	   *record;
-	char	   *bytes;
+	const DpRecordFormat *format = &bounding->record;
+	Size		size = format->size;
 
-	if (rows->by_reference)
+	if (!format->by_reference)
+		return size;
+	for (int i = 0; i < format->nstored; i++)
 	{
-		if (!keys_fit(rows))
-			return;
-		for (int i = 0; i < rows->nstored; i++)
-		{
-			DpStoredArg *arg = &rows->stored[i];
-			NullableDatum *value = &args[arg->argno];
+		const DpStoredArg *arg = &format->stored[i];
+		NullableDatum *value = &bounding->fcinfo->args[arg->argno];
 
-			if (arg->typbyval || value->isnull)
-				continue;
-			if (arg->typlen == -1)
-				value->value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value->value));
-			size += MAXALIGN(datumGetSize(value->value, false, arg->typlen));
-		}
+		if (arg->typbyval || value->isnull)
+			continue;
+		if (arg->typlen == -1)
+			value->value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value->value));
+		size += MAXALIGN(datumGetSize(value->value, false, arg->typlen));
 	}
+	return size;
+}
 
-	if (p->chunks == NULL || p->chunks->size - p->chunks->used < size)
-		add_chunk(rows, p, size);
-	record = p->chunks->data + p->chunks->used;
-	p->chunks->used += size;
+static inline void
+write_record_unit(const DpBounding *bounding, char *record, uint64 unit)
+{
+	int32		narrow = (int32) unit;
 
-	if (rows->unit_typlen > (int) sizeof(int32))
+	if (bounding->record.unit_typlen > (int) sizeof(int32))
 		memcpy(record + DP_RECORD_UNIT, &unit, sizeof(unit));
 	else
-	{
-		int32		narrow = (int32) unit;
-
 		memcpy(record + DP_RECORD_UNIT, &narrow, sizeof(narrow));
-	}
-	bytes = record + rows->record_size;
-	for (int i = 0; i < rows->nstored; i++)
+}
+
+/* Writes the unit and the arguments of the call to a record of record_size() bytes. */
+static inline void
+write_record(const DpBounding *bounding, char *record, uint64 unit, bool unit_isnull)
+{
+	const DpRecordFormat *format = &bounding->record;
+	const NullableDatum *args = bounding->fcinfo->args;
+	uint32		nulls = unit_isnull ? 1 : 0;
+	char	   *bytes = record + format->size;
+
+	write_record_unit(bounding, record, unit);
+	for (int i = 0; i < format->nstored; i++)
 	{
-		DpStoredArg *arg = &rows->stored[i];
+		const DpStoredArg *arg = &format->stored[i];
 		Datum		value = args[arg->argno].value;
 
 		if (args[arg->argno].isnull)
@@ -205,20 +208,40 @@ dp_set_aside(DpBounding *rows, uint64 unit, bool unit_isnull, uint64 hash)
 	memcpy(record, &nulls, sizeof(nulls));
 }
 
-/* the arguments of the call from a record; returns its size */
-Size
-dp_read_record(DpBounding *rows, char *record, uint64 *unit, bool *unit_isnull)
+/* Sets the row aside whose arguments are those of the call, in its unit's partition. */
+void
+dp_set_aside(DpBounding *bounding, uint64 unit, bool unit_isnull, uint64 hash)
 {
-	NullableDatum *args = rows->fcinfo->args;
-	uint32		nulls;
-	char	   *bytes = record + rows->record_size;
+	DpPass	   *pass = &bounding->pass;
+	DpPartition *p = &pass->partitions[(hash << pass->bits) >> (64 - pass->partition_bits)];
+	Size		size;
+	char	   *record;
 
-	*unit = dp_record_unit(rows, record);
+	if (bounding->record.by_reference && !keys_fit(bounding))
+		return;
+	size = record_size(bounding);
+	if (p->chunks == NULL || p->chunks->size - p->chunks->used < size)
+		add_chunk(bounding, p, size);
+	record = p->chunks->data + p->chunks->used;
+	p->chunks->used += size;
+	write_record(bounding, record, unit, unit_isnull);
+}
+
+/* Sets the unit and the arguments of the call from a record, as write_record wrote it; returns its size. */
+Size
+dp_read_record(DpBounding *bounding, char *record, uint64 *unit, bool *unit_isnull)
+{
+	const DpRecordFormat *format = &bounding->record;
+	NullableDatum *args = bounding->fcinfo->args;
+	uint32		nulls;
+	char	   *bytes = record + format->size;
+
+	*unit = dp_record_unit(bounding, record);
 	memcpy(&nulls, record, sizeof(nulls));
 	*unit_isnull = (nulls & 1) != 0;
-	for (int i = 0; i < rows->nstored; i++)
+	for (int i = 0; i < format->nstored; i++)
 	{
-		const DpStoredArg *arg = &rows->stored[i];
+		const DpStoredArg *arg = &format->stored[i];
 		NullableDatum *to = &args[arg->argno];
 
 		to->isnull = (nulls & ((uint32) 2 << i)) != 0;
@@ -243,9 +266,9 @@ dp_read_record(DpBounding *rows, char *record, uint64 *unit, bool *unit_isnull)
 	return bytes - record;
 }
 
-/* NULL at the end of the file */
+/* Returns the next chunk of the file; NULL at its end. */
 DpChunk    *
-dp_read_chunk(DpBounding *rows, BufFile *file)
+dp_read_chunk(DpBounding *bounding, BufFile *file)
 {
 	uint32		used;
 	DpChunk    *chunk;
@@ -255,7 +278,7 @@ dp_read_chunk(DpBounding *rows, BufFile *file)
 		return NULL;
 	if (n == sizeof(used))
 	{
-		chunk = new_chunk(rows, used);
+		chunk = new_chunk(bounding, used);
 		chunk->used = used;
 		if (BufFileRead(file, chunk->data, used) == used)
 			return chunk;

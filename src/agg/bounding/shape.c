@@ -26,9 +26,9 @@ dp_bound_key_supported(Oid type)
 }
 
 /*
- * Equality must be the one that GROUP BY will use above: the type's default
- * operator.  The type cache has a hash function only if it agrees with it.
- * False when there is none.
+ * Equality must be the one that GROUP BY will use above: the default operator
+ * of the type.  The type cache has a hash function only if it agrees with it.
+ * Returns false when there is none.
  */
 bool
 dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context)
@@ -138,7 +138,7 @@ dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
 	layout->entry_size = MAXALIGN(at);
 }
 
-/* the layout for shape->key, which the caller has filled in */
+/* Makes the layout for shape->key, which the caller has filled in. */
 void
 dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums, const DpCodeSpec *codes)
 {
@@ -155,7 +155,7 @@ dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums, const DpCodeS
 	dp_layout_init(&shape->layout, nkeys, nvalues, by_reference, narrow, sums, codes);
 }
 
-/* the shape of a state; all states of an aggregate have the same */
+/* Returns the shape of a state; all states of an aggregate have the same. */
 DpShape *
 dp_shape_of(const DpBoundState *state, MemoryContext context)
 {
@@ -164,6 +164,6 @@ dp_shape_of(const DpBoundState *state, MemoryContext context)
 	for (int i = 0; i < state->nkeys; i++)
 		if (!dp_key_info_init(&shape->key[i], state->key[i].type, state->key[i].collation, context))
 			elog(ERROR, "type %u has no hash function", state->key[i].type);
-	dp_shape_init(shape, state->nkeys, state->nvalues, state->sums, dp_state_code_slots(state));
+	dp_shape_init(shape, state->nkeys, state->nvalues, state->sums, dp_state_code_specs(state));
 	return shape;
 }

@@ -62,7 +62,7 @@
  * ------------------------------------------------------------------------
  */
 
-/* shorter first, then by bytes */
+/* Compares shorter first, then by bytes. */
 static int
 compare_bytes(const char *a, uint32 alen, const char *b, uint32 blen)
 {
@@ -89,7 +89,7 @@ read_key_bytes(const DpKeyInfo *info, DpKey *key)
 	}
 }
 
-/* fills in key, which is not NULL, and hashes it; equal keys hash the same */
+/* Fills in key, which is not NULL, and hashes it; equal keys hash to the same. */
 uint64
 dp_key_hash(DpKeyInfo *info, Datum datum, DpKey *key, uint64 seed)
 {
@@ -114,13 +114,13 @@ dp_key_hash(DpKeyInfo *info, Datum datum, DpKey *key, uint64 seed)
 	return DatumGetUInt32(FunctionCall1Coll(&info->hash, info->collation, key->datum)) ^ seed;
 }
 
-/* where a slot's bytes are, without varlena header */
+/* Returns the bytes of a key by reference, without varlena header. */
 static inline const char *
-slot_data(const DpBoundState *state, const DpKeyInfo *info, uint64 slot, uint32 *len)
+key_data(const DpBoundState *state, const DpKeyInfo *info, uint64 word, uint32 *len)
 {
-	const char *p = (const char *) state + DP_KEYREF_OFFSET(slot);
+	const char *p = (const char *) state + DP_KEYREF_OFFSET(word);
 
-	*len = DP_KEYREF_LEN(slot);
+	*len = DP_KEYREF_LEN(word);
 	if (info->typlen == -1)
 	{
 		p += VARHDRSZ;
@@ -129,32 +129,32 @@ slot_data(const DpBoundState *state, const DpKeyInfo *info, uint64 slot, uint32 
 	return p;
 }
 
-/* the order of two keys of equal hash, neither NULL */
+/* Returns the order of two keys of equal hash, neither NULL. */
 static int
-compare_key(const DpBoundState *state, uint64 slot, DpKeyInfo *info, const DpKey *key)
+compare_key(const DpBoundState *state, uint64 word, DpKeyInfo *info, const DpKey *key)
 {
 	const char *data;
 	uint32		len;
 	Datum		stored;
 
 	if (info->class == DP_KEY_WORD)
-		return slot == key->word ? 0 : slot < key->word ? -1 : 1;
+		return word == key->word ? 0 : word < key->word ? -1 : 1;
 	if (info->class != DP_KEY_GENERIC)
 	{
-		data = slot_data(state, info, slot, &len);
+		data = key_data(state, info, word, &len);
 		return compare_bytes(data, len, key->data, key->len);
 	}
 
-	stored = info->typbyval ? (Datum) slot :
-		PointerGetDatum((const char *) state + DP_KEYREF_OFFSET(slot));
+	stored = info->typbyval ? (Datum) word :
+		PointerGetDatum((const char *) state + DP_KEYREF_OFFSET(word));
 	if (info->has_order)
 		return DatumGetInt32(FunctionCall2Coll(&info->compare, info->collation,
 											   stored, key->datum));
 	if (DatumGetBool(FunctionCall2Coll(&info->compare, info->collation, stored, key->datum)))
 		return 0;
 	if (info->typbyval)
-		return slot < key->word ? -1 : 1;
-	data = slot_data(state, info, slot, &len);
+		return word < key->word ? -1 : 1;
+	data = key_data(state, info, word, &len);
 	return compare_bytes(data, len, key->data, key->len);
 }
 
@@ -199,7 +199,7 @@ prefer_smaller_form(DpBoundState *state, char *entry, const DpShape *shape, cons
 		else
 		{
 			uint32		len;
-			char	   *data = unconstify(char *, slot_data(state, info, word, &len));
+			char	   *data = unconstify(char *, key_data(state, info, word, &len));
 
 			if (compare_bytes(keys[i].data, keys[i].len, data, len) >= 0)
 				continue;
@@ -219,7 +219,10 @@ prefer_smaller_form(DpBoundState *state, char *entry, const DpShape *shape, cons
  * ------------------------------------------------------------------------
  */
 
-/* the length of a state for "need" bytes, with room to grow when it may; "need" is hardly more than DP_MAX_STATE */
+/*
+ * Returns the length of a state for "need" bytes, with room to grow when it
+ * may; "need" is hardly more than DP_MAX_STATE.
+ */
 static Size
 state_size(Size need, Size most, bool has_bytes)
 {
@@ -240,14 +243,14 @@ header_size(const DpLayout *layout)
 	return dp_state_header_size(layout->nkeys, layout->nvalues, layout->has_codes);
 }
 
-/* the most a state without keys by reference can ever need */
+/* Returns the most that a state without keys by reference can ever need. */
 static Size
 largest_size(const DpLayout *layout, int max_groups)
 {
 	return header_size(layout) + (Size) layout->entry_size * max_groups;
 }
 
-/* how many groups fit into the largest state, whatever their keys are */
+/* Returns how many groups fit into the largest state, whatever their keys are. */
 static int
 most_groups(const DpLayout *layout, int max_groups)
 {
@@ -258,7 +261,7 @@ most_groups(const DpLayout *layout, int max_groups)
 	return (int) Min((Size) max_groups, DP_MAX_STATE / group);
 }
 
-/* An empty state in CurrentMemoryContext. */
+/* Makes an empty state in CurrentMemoryContext. */
 DpBoundState *
 dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt)
 {
@@ -287,11 +290,11 @@ dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt)
 	}
 	state->has_codes = layout->has_codes;
 	if (layout->has_codes)
-		memcpy(dp_state_code_slots(state), layout->codes, layout->nvalues * sizeof(DpCodeSpec));
+		memcpy(dp_state_code_specs(state), layout->codes, layout->nvalues * sizeof(DpCodeSpec));
 	return state;
 }
 
-/* A copy without garbage, with room for at least "more" bytes. */
+/* Makes a copy without garbage, with room for at least "more" bytes. */
 static DpBoundState *
 rebuild(const DpBoundState *old, const DpLayout *layout, Size more)
 {
@@ -325,23 +328,23 @@ rebuild(const DpBoundState *old, const DpLayout *layout, Size more)
 	for (int n = 0; n < state->nentries; n++, entry += entry_size)
 		for (int i = 0; i < layout->nkeys; i++)
 		{
-			uint64		slot;
+			uint64		word;
 			uint32		len;
 
 			if (!(layout->by_reference & (1 << i)))
 				continue;
-			slot = dp_entry_word(layout, entry, i);
-			len = DP_KEYREF_LEN(slot);
+			word = dp_entry_word(layout, entry, i);
+			len = DP_KEYREF_LEN(word);
 			if (len == 0)
-				continue;		/* a NULL's slot is 0 */
+				continue;		/* a NULL's word is 0 */
 			state->bytes -= MAXALIGN(len);
-			memcpy((char *) state + state->bytes, (const char *) old + DP_KEYREF_OFFSET(slot), len);
+			memcpy((char *) state + state->bytes, (const char *) old + DP_KEYREF_OFFSET(word), len);
 			dp_set_entry_word(layout, entry, i, DP_KEYREF(state->bytes, len));
 		}
 	return state;
 }
 
-/* bytes that a key by reference takes in a state */
+/* Returns the bytes that a key by reference takes in a state. */
 static inline Size
 stored_length(const DpKeyInfo *info, const DpKey *key)
 {
@@ -370,7 +373,7 @@ store_key(DpBoundState *state, const DpKeyInfo *info, const DpKey *key)
 	return DP_KEYREF(state->bytes, len);
 }
 
-/* puts a new entry at index "at"; the state must not be full */
+/* Puts a new entry at index "at"; the state must not be full. */
 static char *
 insert_entry(DpBoundState **pstate, DpShape *shape, int at, uint64 rank, const DpKey *keys)
 {
@@ -403,8 +406,8 @@ insert_entry(DpBoundState **pstate, DpShape *shape, int at, uint64 rank, const D
 }
 
 /*
- * The entry with these keys, made (without values) if the state wants it;
- * NULL if max_groups other keys precede it.  May replace *pstate.
+ * Returns the entry with these keys, made (without values) if the state wants
+ * it; NULL if max_groups other keys precede it.  May replace *pstate.
  */
 char	   *
 dp_bound_state_entry(DpBoundState **pstate, DpShape *shape, uint64 rank, DpKey *keys)
@@ -459,7 +462,7 @@ dp_bound_state_entry(DpBoundState **pstate, DpShape *shape, uint64 rank, DpKey *
 	return insert_entry(pstate, shape, at, rank, keys);
 }
 
-/* entry i's keys and rank; keys point into the state */
+/* Sets keys to those of entry i, pointing into the state, and returns its rank. */
 uint64
 dp_bound_state_load(const DpBoundState *state, int i, const DpShape *shape, DpKey *keys)
 {
@@ -482,7 +485,7 @@ dp_bound_state_load(const DpBoundState *state, int i, const DpShape *shape, DpKe
 		else
 		{
 			keys[k].datum = PointerGetDatum((const char *) state + DP_KEYREF_OFFSET(word));
-			keys[k].data = slot_data(state, &shape->key[k], word, &keys[k].len);
+			keys[k].data = key_data(state, &shape->key[k], word, &keys[k].len);
 		}
 	}
 	return rank;

@@ -18,13 +18,15 @@
 #include "base/compat.h"
 #include "base/sizes.h"
 
-/* sum.c: refuses to run outside of an aggregate; what a row without a value leaves, NULL or not */
+/* exact/sum.c: raises the error that the function was called outside of an aggregate */
 DP_NORETURN extern void dp_state_misplaced(void);
+
+/* exact/sum.c: returns the state argument unchanged, NULL or not, for a row without a value */
 extern Datum dp_state_unchanged(FunctionCallInfo fcinfo);
 
 /*
- * The state argument, which the caller may change in place: true only for
- * the executor's aggregates, which own their state.
+ * Returns the state argument, which the caller may change in place; raises an
+ * error unless called by the executor's aggregates, which own their state.
  */
 static inline void *
 dp_state_in_place(FunctionCallInfo fcinfo)
@@ -36,7 +38,7 @@ dp_state_in_place(FunctionCallInfo fcinfo)
 	return PG_GETARG_POINTER(0);
 }
 
-/* the input function of all types here: an error */
+/* The input function of all types here raises an error. */
 extern Datum dp_state_in(PG_FUNCTION_ARGS);
 
 typedef struct DpKeyType
@@ -49,7 +51,7 @@ typedef struct DpKeyType
  * SQL type dp_cdp.bound_state: a varlena, double alignment, storage plain
  * (never packed or toasted, so that it may be used where it lies).
  *
- *		header | key types [| code slots] | entries, ascending ->   free   <- keys' bytes |
+ *		header | key types [| code specs] | entries, ascending ->   free   <- keys' bytes |
  *
  * The keys' bytes at the end are of keys by reference.  What an entry looks
  * like is told by DpLayout.
@@ -59,8 +61,7 @@ typedef struct DpBoundState
 	int32		vl_len_;
 	uint32		bytes;			/* where the keys' bytes begin; the length of
 								 * the state when there are none */
-	uint64		salt;			/* of this unit; where its keys' hashes start
-								 * from */
+	uint64		salt;			/* the unit's; hashes of its keys start from it */
 	uint64		sums;			/* bit i: value i is a sum */
 	int32		nentries;
 	int32		max_groups;
@@ -68,24 +69,24 @@ typedef struct DpBoundState
 	uint16		narrow;			/* bit i: key i is by value and takes 4 bytes */
 	uint16		entry_words;	/* entries' size in words of 8 bytes */
 	uint8		nkeys:7;
-	uint8		totals:1;		/* of many units: see group_sums.c */
+	uint8		group_sums:1;	/* what many units add up to: group_sums.c */
 	uint8		nvalues:7;
 	uint8		has_codes:1;	/* DpCodeSpecs follow the key types */
 	DpKeyType	key[FLEXIBLE_ARRAY_MEMBER];
 } DpBoundState;
 
-/* totals have whole DpUnitGroups, aligned, from here on, and no key types */
+/* group sums have whole DpUnitGroups, aligned, from here on, and no key types */
 #define DP_GROUP_SUMS_HEADER MAXALIGN(offsetof(DpBoundState, key))
 
 /*
- * What is kept of value i as codes: none, or up to DP_CODES_MOST of them; as
- * a set of 64 bits each, or a multiset of 32 bits each.  In a state nvalues
- * of these, aligned.
+ * How value i is kept as codes: not, or up to DP_CODES_MOST of them; as a set
+ * of 64 bits each, or a multiset of 32 bits each.  A state has nvalues of
+ * these, aligned.
  */
 typedef uint16 DpCodeSpec;
 
 #define DP_CODES_SET	0x8000
-#define DP_CODES_MOST(slot) ((slot) & 0x7FFF)
+#define DP_CODES_MOST(code_spec) ((code_spec) & 0x7FFF)
 
 /*
  * Where things are in an entry, from its start.  Rank first, then the words
@@ -115,8 +116,8 @@ typedef struct DpLayout
 /*
  * SQL type dp_cdp.bound_entry: one group of one unit, values clamped; or such
  * values of several units in one group, added up.
- * Followed by nvalues int64 (grid units; codes: a slot), nkeys slots, nkeys
- * type OIDs (aligned), nvalues code slots (aligned) if it has codes, the keys'
+ * Followed by nvalues int64 (steps; codes: a DP_KEYREF), nkeys words, nkeys type
+ * OIDs (aligned), nvalues code specs (aligned) if it has codes, the keys'
  * bytes, and the codes.
  */
 typedef struct DpUnitGroup
@@ -132,7 +133,7 @@ typedef struct DpUnitGroup
 /* bit i of a rank: key i is NULL; the rest is the top of the keyed hash */
 #define DP_RANK_NULLS UINT64CONST(0xFFFF)
 
-/* how keys of one type are hashed and told apart */
+/* the way in which keys of one type are hashed and told apart */
 typedef enum DpKeyClass
 {
 	DP_KEY_WORD,				/* by value, equal when its bits are */
@@ -156,7 +157,7 @@ typedef struct DpKeyInfo
 	FmgrInfo	compare;
 } DpKeyInfo;
 
-/* what all states of one aggregate have in common */
+/* the form that all states of one aggregate have in common */
 typedef struct DpShape
 {
 	DpLayout	layout;
@@ -170,20 +171,23 @@ typedef struct DpKey
 	const char *data;			/* by reference: what is compared, without
 								 * varlena header */
 	Datum		datum;
-	uint32		len;			/* of data */
+	uint32		len;			/* bytes in data */
 	bool		isnull;
 } DpKey;
 
 /*
- * What a unit's state may take, so that no unit's rows can make it fail; see
- * state.c.  States are copied whole when they grow, with room to spare.
+ * The largest state, so that no unit's rows can make one fail; see state.c.
+ * States are copied whole when they grow, with room to spare.
  */
 #define DP_MAX_STATE ((Size) 64 * 1024 * 1024)
 
 /* the least that DP_MOST_KEY_BYTES becomes where a unit may have many groups */
 #define DP_LEAST_KEY_BYTES ((Size) 1024)
 
-/* what a row's keys by reference may take: half of the largest state for all groups, within these limits */
+/*
+ * Returns the bytes that a row's keys by reference may take: half of the
+ * largest state for all groups, within these limits.
+ */
 static inline Size
 dp_key_bytes_limit(int max_groups)
 {
@@ -208,17 +212,17 @@ extern char *dp_bound_state_entry(DpBoundState **pstate, DpShape *shape,
 extern uint64 dp_bound_state_load(const DpBoundState *state, int i, const DpShape *shape,
 								  DpKey *keys);
 
-/* unit.c: what the spec wants of value i's codes; 0 when it is not of codes */
+/* unit.c: dp_spec_codes returns how value i is kept as codes; 0 when it is not. */
 extern DpCodeSpec dp_spec_codes(const DpBoundSpec *spec, int i);
 
 /* codes.c: codes in entries */
-extern Size dp_codes_size(DpCodeSpec slot);
+extern Size dp_codes_size(DpCodeSpec code_spec);
 extern void dp_codes_add(const DpBoundState *state, char *entry, uint32 at,
-						 DpCodeSpec slot, int64 code);
-extern void dp_codes_merge(char *to, const char *from, DpCodeSpec slot);
-extern int	dp_codes_count(const char *codes, DpCodeSpec slot);
+						 DpCodeSpec code_spec, int64 code);
+extern void dp_codes_merge(char *to, const char *from, DpCodeSpec code_spec);
+extern int	dp_codes_count(const char *codes, DpCodeSpec code_spec);
 extern void dp_codes_read(const DpBoundState *state, const char *entry, uint32 at,
-						  DpCodeSpec slot, void *result);
+						  DpCodeSpec code_spec, void *result);
 
 /* entry.c: one group of a state, checked to be of the spec before */
 extern void dp_bound_check_spec(const DpBoundState *state, const DpBoundSpec *spec);
@@ -227,9 +231,9 @@ extern DpUnitGroup *dp_bound_entry(const DpBoundState *state, int n, const DpBou
 extern void dp_bound_values(const char *from, const DpBoundSpec *spec, const DpLayout *layout,
 							int64 *values);
 
-/* an entry's codes of value i, and how many */
-extern const int32 *dp_entry_codes(const DpUnitGroup *entry, int i, int *n);
-extern const int64 *dp_entry_distinct_codes(const DpUnitGroup *entry, int i, int *n);
+/* Return a group's codes of value i, and how many in *n. */
+extern const int32 *dp_entry_codes(const DpUnitGroup *group, int i, int *n);
+extern const int64 *dp_entry_distinct_codes(const DpUnitGroup *group, int i, int *n);
 
 static inline Size
 dp_state_header_size(int nkeys, int nvalues, bool has_codes)
@@ -245,9 +249,9 @@ dp_state_entries(const DpBoundState *state)
 	return (char *) state + dp_state_header_size(state->nkeys, state->nvalues, state->has_codes);
 }
 
-/* NULL when there are none */
+/* Returns NULL when there are none. */
 static inline DpCodeSpec *
-dp_state_code_slots(const DpBoundState *state)
+dp_state_code_specs(const DpBoundState *state)
 {
 	return state->has_codes ? (DpCodeSpec *) &state->key[state->nkeys] : NULL;
 }
@@ -258,20 +262,20 @@ dp_entry_size(const DpBoundState *state)
 	return (Size) state->entry_words * sizeof(uint64);
 }
 
-/* where a DpUnitGroup keeps its keys: values or slots, and their types */
+/* Return where a DpUnitGroup keeps its keys, as words (values or DP_KEYREFs), and their types. */
 static inline uint64 *
-dp_entry_slots(const DpUnitGroup *entry)
+dp_unit_group_words(const DpUnitGroup *group)
 {
-	return (uint64 *) &entry->value[entry->nvalues];
+	return (uint64 *) &group->value[group->nvalues];
 }
 
 static inline Oid *
-dp_entry_types(const DpUnitGroup *entry)
+dp_unit_group_types(const DpUnitGroup *group)
 {
-	return (Oid *) (dp_entry_slots(entry) + entry->nkeys);
+	return (Oid *) (dp_unit_group_words(group) + group->nkeys);
 }
 
-/* bytes before the code slots and the keys' bytes */
+/* Returns the bytes before the code specs and the keys' bytes. */
 static inline Size
 dp_entry_fixed_size(const DpLayout *layout)
 {
@@ -285,18 +289,18 @@ dp_rank(const char *entry)
 	return *(const uint64 *) entry;
 }
 
-/* entries of the state lie as the layout says */
+/* Tells whether entries of the state lie as the layout says. */
 static inline bool
 dp_layout_fits(const DpLayout *layout, const DpBoundState *state)
 {
 	return layout->nkeys == state->nkeys && layout->nvalues == state->nvalues &&
 		layout->by_reference == state->by_reference && layout->narrow == state->narrow &&
-		layout->sums == state->sums && layout->has_codes == state->has_codes && !state->totals &&
-		(!state->has_codes || memcmp(layout->codes, dp_state_code_slots(state),
+		layout->sums == state->sums && layout->has_codes == state->has_codes && !state->group_sums &&
+		(!state->has_codes || memcmp(layout->codes, dp_state_code_specs(state),
 									 state->nvalues * sizeof(DpCodeSpec)) == 0);
 }
 
-/* above which a state takes no key; the largest number while it takes any */
+/* Returns the rank above which a state takes no key; the largest number while it takes any. */
 static inline uint64
 dp_bound_last_rank(const DpBoundState *state)
 {
@@ -305,7 +309,7 @@ dp_bound_last_rank(const DpBoundState *state)
 	return dp_rank(dp_state_entries(state) + (state->nentries - 1) * dp_entry_size(state));
 }
 
-/* the word at key i's place: value or slot */
+/* Returns the word at key i's place: value or DP_KEYREF. */
 static inline uint64
 dp_entry_word(const DpLayout *layout, const char *entry, int i)
 {
@@ -325,7 +329,7 @@ dp_set_entry_word(const DpLayout *layout, char *entry, int i, uint64 word)
 		*(uint64 *) p = word;
 }
 
-/* below every total */
+/* below every sum */
 #define DP_NO_SUM_HI PG_INT64_MIN
 
 static inline bool
@@ -334,12 +338,12 @@ dp_sum_is_none(const DpExactSum *sum)
 	return unlikely(sum->hi == DP_NO_SUM_HI && sum->lo == 0);
 }
 
-/* a slot of a key by reference */
+/* the word of a key by reference: offset and length of its bytes */
 #define DP_KEYREF(offset, len) (((uint64) (len) << 32) | (uint32) (offset))
-#define DP_KEYREF_OFFSET(slot) ((uint32) (slot))
-#define DP_KEYREF_LEN(slot) ((uint32) ((slot) >> 32))
+#define DP_KEYREF_OFFSET(ref) ((uint32) (ref))
+#define DP_KEYREF_LEN(ref) ((uint32) ((ref) >> 32))
 
-/* bytes of a key by reference in a state, told without fetching it */
+/* Returns the bytes of a key by reference in a state, without fetching it. */
 static inline Size
 dp_key_bytes(Datum datum, int typlen)
 {
@@ -352,7 +356,7 @@ dp_key_bytes(Datum datum, int typlen)
 	return MAXALIGN(toast_raw_datum_size(datum));
 }
 
-/* a key by value with the unused bits of a Datum made the same for all */
+/* Returns a key by value with the unused bits of a Datum made the same for all. */
 static inline uint64
 dp_key_word(Datum datum, int typlen)
 {
@@ -390,8 +394,8 @@ dp_unit_hash(uint64 unit, const DpBoundSpec *spec)
 }
 
 /*
- * Where the ranks of a unit's keys start from; then dp_rank_word or dp_rank_null
- * for one key after the other, and dp_rank_finish.
+ * Returns where the ranks of a unit's keys start from; then dp_rank_word or
+ * dp_rank_null for one key after the other, and dp_rank_finish.
  */
 static inline uint64
 dp_unit_salt(uint64 hash, const DpBoundSpec *spec)

@@ -15,8 +15,8 @@
  *	  of the unit's own rows would do); it makes the choice of groups unbiased
  *	  and independent from unit to unit;
  *	- rows whose keys are too long for a state are left out; see state.c;
- *	- values are gathered unclamped (a row at most 2^64 grid units, a count
- *	  saturates) and clamped only by bound_entries: clamping partial totals
+ *	- values are gathered unclamped (a row at most 2^64 steps, a count
+ *	  saturates) and clamped only by bound_entries: clamping partial sums
  *	  would depend on the order of rows.
  *
  * The transition function runs once per row: no allocation, except when the
@@ -58,7 +58,7 @@ typedef struct BoundCall
 } BoundCall;
 
 /*
- * The collation of an argument.  fcinfo has only one for all arguments
+ * Returns the collation of an argument. fcinfo has only one for all arguments
  * together, none when they differ; the calling Aggref still has each.
  */
 static Oid
@@ -89,7 +89,7 @@ key_argument(FunctionCallInfo fcinfo, int argno, DpKeyInfo *info)
 						format_type_be(type))));
 }
 
-/* what the spec wants of value i's codes; 0 when it is not of codes */
+/* Returns how value i is kept as codes; 0 when it is not. */
 DpCodeSpec
 dp_spec_codes(const DpBoundSpec *spec, int i)
 {
@@ -139,7 +139,7 @@ bound_call_init(FunctionCallInfo fcinfo, const DpBoundSpec *spec)
 		switch ((DpValueKind) spec->value[i].kind)
 		{
 			case DP_VALUE_COUNT:
-			case DP_VALUE_STEPS:
+			case DP_VALUE_UNITS:
 			case DP_VALUE_ROWS:
 				fits = type == BOOLOID;
 				break;
@@ -169,7 +169,7 @@ bound_call_init(FunctionCallInfo fcinfo, const DpBoundSpec *spec)
 	return call;
 }
 
-/* not inline: once per unit */
+/* Makes the state of a unit; not inline, as it is called once per unit. */
 static pg_noinline DpBoundState *
 new_state(FunctionCallInfo fcinfo, BoundCall *call, const DpBoundSpec *spec)
 {
@@ -194,29 +194,29 @@ limited_row(dp_i128 n)
 }
 
 static inline bool
-sum_units(Oid input, Datum x, const DpGrid *grid, dp_i128 *n)
+sum_steps(Oid input, Datum x, const DpGrid *grid, dp_i128 *n)
 {
 	switch (input)
 	{
 		case INT2OID:
-			*n = dp_units_int(DatumGetInt16(x), grid);
+			*n = dp_steps_int(DatumGetInt16(x), grid);
 			return true;
 		case INT4OID:
-			*n = dp_units_int(DatumGetInt32(x), grid);
+			*n = dp_steps_int(DatumGetInt32(x), grid);
 			return true;
 		case INT8OID:
-			*n = dp_units_int(DatumGetInt64(x), grid);
+			*n = dp_steps_int(DatumGetInt64(x), grid);
 			return true;
 		case FLOAT4OID:
-			if (!dp_units_float8(DatumGetFloat4(x), grid, n))
+			if (!dp_steps_float8(DatumGetFloat4(x), grid, n))
 				return false;
 			break;
 		case FLOAT8OID:
-			if (!dp_units_float8(DatumGetFloat8(x), grid, n))
+			if (!dp_steps_float8(DatumGetFloat8(x), grid, n))
 				return false;
 			break;
 		default:
-			if (!dp_units_numeric(x, grid->exponent, n))
+			if (!dp_steps_numeric(x, grid->exponent, n))
 				return false;
 			break;
 	}
@@ -224,7 +224,7 @@ sum_units(Oid input, Datum x, const DpGrid *grid, dp_i128 *n)
 	return true;
 }
 
-/* 2^62 rows fit: nobody reads as many */
+/* Adds n to a sum; 2^62 rows fit, and nobody reads as many. */
 static inline void
 add_to_sum(char *value, dp_i128 n)
 {
@@ -243,8 +243,8 @@ add_to_count(char *value, uint32 n)
 }
 
 /*
- * bound_unit's transition: (state, spec, [unit,] keys ..., values ...).  Not
- * strict, as keys may be NULL; a NULL key is a key of its own, NULL values
+ * The transition of bound_unit: (state, spec, [unit,] keys ..., values ...).
+ * Not strict, as keys may be NULL; a NULL key is a key of its own, NULL values
  * contribute nothing.
  */
 Datum
@@ -318,13 +318,13 @@ dp_bound_unit(PG_FUNCTION_ARGS)
 			dp_codes_add(state, entry, layout->value[i], layout->codes[i],
 						 layout->codes[i] & DP_CODES_SET ? DatumGetInt64(arg->value)
 						 : DatumGetInt32(arg->value));
-		else if (sum_units(call->input[i], arg->value, &spec->value[i].grid, &n))
+		else if (sum_steps(call->input[i], arg->value, &spec->value[i].grid, &n))
 			add_to_sum(entry + layout->value[i], n);
 	}
 	PG_RETURN_POINTER(state);
 }
 
-/* do both states have this shape, and belong to one unit? */
+/* Tells whether both states have this shape, and belong to one unit. */
 static bool
 same_unit(const DpShape *shape, const DpBoundState *a, const DpBoundState *b)
 {
@@ -364,7 +364,7 @@ dp_bound_combine(PG_FUNCTION_ARGS)
 		char	   *to = dp_bound_state_entry(&state, shape, rank, keys);
 
 		if (to == NULL)
-			break;				/* those that follow are larger still */
+			break;				/* the next ones are larger still */
 
 		for (int i = 0; i < layout->nvalues; i++)
 		{
@@ -388,7 +388,7 @@ dp_bound_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* a SCALED value's rows are counted, all its bounds are what the kinds allow */
+/* Tells whether value i has the bounds that its kind allows and, if SCALED, a count of its rows. */
 static bool
 spec_value_is_valid(const DpBoundSpec *spec, int i)
 {
@@ -406,7 +406,7 @@ spec_value_is_valid(const DpBoundSpec *spec, int i)
 		case DP_VALUE_DISTINCT:
 			return grid->upper >= 1 && grid->upper <= DP_MAX_CODES;
 		case DP_VALUE_COUNT:
-		case DP_VALUE_STEPS:
+		case DP_VALUE_UNITS:
 		case DP_VALUE_ROWS:
 			return grid->upper >= 1;
 	}

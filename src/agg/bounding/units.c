@@ -7,12 +7,12 @@
  * left out, lies together in 16 bytes; states are found by the bucket's number.
  *
  * Invariants:
- *	- some buckets are free, so the search for a unit ends: in the first pass most
- *	  of them or every other one, so that a unit is mostly where its hash says;
- *	  later one in four, which is less to clear and to go through;
+ *	- the load factor is at most 1/4 (small tables) or 1/2 in the first pass, so
+ *	  that a unit is mostly where its hash says, and 3/4 later, which is less to
+ *	  clear and to go through.  It is never 1, so probing ends;
  *	- a bucket that is taken has a state, except while its first row is on the
  *	  way to bound_unit; buckets are never freed before the pass ends;
- *	- buckets and states together stay below rows->table_limit from MIN_UNITS
+ *	- buckets and states together stay below bounding->table.limit from MIN_UNITS
  *	  units on, and while the table grows.
  *
  *-------------------------------------------------------------------------
@@ -24,126 +24,126 @@
 
 #include "agg/bounding/gather.h"
 
-/* so many units enter any table: partitions become smaller */
+/* at least that many units enter any table, so that partitions become smaller */
 #define MIN_UNITS 64
 
-/* below, buckets stay in a core's second cache even if most of them are free */
+/* smaller tables stay in a core's second cache even if most buckets are free */
 #define SPARSE_BUCKETS 32768
 
-/* room for so many units, and for the one that is NULL after them; free */
+/* Makes nbuckets free buckets for units, and one for the unit that is NULL after them. */
 static void
-make_buckets(DpBounding *rows, uint64 nbuckets)
+make_buckets(DpBounding *bounding, uint64 nbuckets)
 {
-	rows->buckets = MemoryContextAllocExtended(rows->context, (nbuckets + 1) * sizeof(DpBucket),
+	bounding->table.buckets = MemoryContextAllocExtended(bounding->context, (nbuckets + 1) * sizeof(DpBucket),
 											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	rows->state_of = MemoryContextAllocExtended(rows->context, (nbuckets + 1) * sizeof(DpBoundState *),
+	bounding->table.state_of = MemoryContextAllocExtended(bounding->context, (nbuckets + 1) * sizeof(DpBoundState *),
 												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	rows->nbuckets = nbuckets;
+	bounding->table.nbuckets = nbuckets;
 }
 
-/* an empty table */
+/* Makes the table empty, with nbuckets buckets. */
 void
-dp_start_table(DpBounding *rows, uint64 nbuckets)
+dp_start_table(DpBounding *bounding, uint64 nbuckets)
 {
-	if (rows->nbuckets == nbuckets)
+	if (bounding->table.nbuckets == nbuckets)
 	{
-		memset(rows->buckets, 0, (nbuckets + 1) * sizeof(DpBucket));
-		memset(rows->state_of, 0, (nbuckets + 1) * sizeof(DpBoundState *));
+		memset(bounding->table.buckets, 0, (nbuckets + 1) * sizeof(DpBucket));
+		memset(bounding->table.state_of, 0, (nbuckets + 1) * sizeof(DpBoundState *));
 	}
 	else
 	{
-		if (rows->buckets != NULL)
+		if (bounding->table.buckets != NULL)
 		{
-			pfree(rows->buckets);
-			pfree(rows->state_of);
+			pfree(bounding->table.buckets);
+			pfree(bounding->table.state_of);
 		}
-		make_buckets(rows, nbuckets);
+		make_buckets(bounding, nbuckets);
 	}
-	rows->nunits = 0;
-	rows->buckets[nbuckets].last_rank = PG_UINT32_MAX;
-	rows->full = false;
+	bounding->table.nunits = 0;
+	bounding->table.buckets[nbuckets].last_rank = PG_UINT32_MAX;
+	bounding->table.full = false;
 }
 
-/* where a unit goes that is not in the table */
+/* Returns the bucket for a unit that is not in the table. */
 static inline uint64
-free_bucket(const DpBounding *rows, uint64 hash)
+free_bucket(const DpBounding *bounding, uint64 hash)
 {
-	uint64		mask = rows->nbuckets - 1;
+	uint64		mask = bounding->table.nbuckets - 1;
 	uint64		at = hash & mask;
 
-	while (rows->buckets[at].taken)
+	while (bounding->table.buckets[at].taken)
 		at = (at + 1) & mask;
 	return at;
 }
 
 static void
-grow_table(DpBounding *rows)
+grow_table(DpBounding *bounding)
 {
-	DpBucket   *buckets = rows->buckets;
-	DpBoundState **state_of = rows->state_of;
-	uint64		n = rows->nbuckets;
+	DpBucket   *buckets = bounding->table.buckets;
+	DpBoundState **state_of = bounding->table.state_of;
+	uint64		n = bounding->table.nbuckets;
 
 	CHECK_FOR_INTERRUPTS();
-	make_buckets(rows, n * 2);
+	make_buckets(bounding, n * 2);
 	for (uint64 i = 0; i < n; i++)
 		if (buckets[i].taken)
 		{
-			uint64		at = free_bucket(rows, dp_unit_hash(buckets[i].unit, rows->spec));
+			uint64		at = free_bucket(bounding, dp_unit_hash(buckets[i].unit, bounding->spec));
 
-			rows->buckets[at] = buckets[i];
-			rows->state_of[at] = state_of[i];
+			bounding->table.buckets[at] = buckets[i];
+			bounding->table.state_of[at] = state_of[i];
 		}
-	rows->buckets[rows->nbuckets] = buckets[n];
-	rows->state_of[rows->nbuckets] = state_of[n];
+	bounding->table.buckets[bounding->table.nbuckets] = buckets[n];
+	bounding->table.state_of[bounding->table.nbuckets] = state_of[n];
 	pfree(buckets);
 	pfree(state_of);
 }
 
-/* how many of four buckets are taken at most */
+/* Returns how many of four buckets may be taken. */
 static inline uint64
-most_quarters(const DpBounding *rows)
+most_quarters(const DpBounding *bounding)
 {
-	if (rows->bits > 0)
+	if (bounding->pass.bits > 0)
 		return 3;
-	return rows->nbuckets < SPARSE_BUCKETS ? 1 : 2;
+	return bounding->table.nbuckets < SPARSE_BUCKETS ? 1 : 2;
 }
 
-/* may a further unit enter the table? */
+/* Tells whether a further unit may enter the table, which it may make larger for it. */
 static bool
-has_room(DpBounding *rows)
+has_room(DpBounding *bounding)
 {
-	Size		table = dp_table_memory(rows);
+	Size		table = dp_table_memory(bounding);
 
-	if (rows->nunits < MIN_UNITS)
+	if (bounding->table.nunits < MIN_UNITS)
 		return true;
 	/* old and new buckets are there at once */
-	if (rows->nunits >= rows->nbuckets / 4 * most_quarters(rows))
+	if (bounding->table.nunits >= bounding->table.nbuckets / 4 * most_quarters(bounding))
 	{
-		if (MemoryContextMemAllocated(rows->states, false) + 3 * table > rows->table_limit)
+		if (MemoryContextMemAllocated(bounding->table.states, false) + 3 * table > bounding->table.limit)
 			return false;
-		grow_table(rows);
+		grow_table(bounding);
 		return true;
 	}
-	return MemoryContextMemAllocated(rows->states, false) + table <= rows->table_limit;
+	return MemoryContextMemAllocated(bounding->table.states, false) + table <= bounding->table.limit;
 }
 
-/* a bucket for a unit that is not in the table, its state to be made; -1 when its rows are to be set aside */
+/* Returns a bucket without a state for a unit that is not in the table; -1 when its rows are to be set aside. */
 int64
-dp_enter_unit(DpBounding *rows, uint64 unit, uint64 hash)
+dp_enter_unit(DpBounding *bounding, uint64 unit, uint64 hash)
 {
 	uint64		at;
 
-	if (rows->full)
+	if (bounding->table.full)
 		return -1;
-	if (!has_room(rows))
+	if (!has_room(bounding))
 	{
-		rows->full = true;
+		bounding->table.full = true;
 		return -1;
 	}
-	at = free_bucket(rows, hash);
-	rows->buckets[at].unit = unit;
-	rows->buckets[at].last_rank = PG_UINT32_MAX;
-	rows->buckets[at].taken = true;
-	rows->nunits++;
+	at = free_bucket(bounding, hash);
+	bounding->table.buckets[at].unit = unit;
+	bounding->table.buckets[at].last_rank = PG_UINT32_MAX;
+	bounding->table.buckets[at].taken = true;
+	bounding->table.nunits++;
 	return at;
 }

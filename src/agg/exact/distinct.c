@@ -5,14 +5,14 @@
  *	  the codes of values.
  *
  * Invariants: a state holds each code once, so the size of the set depends on
- * what codes there were alone (the order of slots does not come out).  Values
+ * what codes there were alone (the order of places does not come out).  Values
  * that are equal have equal codes; others have equal codes with probability
  * 2^-64 for each pair, which is far below the noise and costs no privacy: a
  * unit still adds at most m codes.
  *
  * A state is an open hash table with linear probing, changed in place; when it
  * must grow, a larger one is made in CurrentMemoryContext, which the executor
- * copies, as state.c's.  0 marks a free slot, code 0 is kept apart.
+ * copies, as state.c's.  0 marks a free place, code 0 is kept apart.
  *
  * Where all sets together would exceed work_mem * hash_mem_multiplier, one that
  * must grow goes into a sort instead, and its group's codes from then on: one
@@ -53,11 +53,11 @@ typedef struct DpSpill
 	struct DpSpill *next;		/* of the call's */
 	struct DpSpill **all;		/* where these begin */
 	MemoryContext context;
-	Tuplesortstate *sort;		/* of groups and codes; NULL: counted */
+	Tuplesortstate *sort;		/* sort of groups and codes; NULL: counted */
 	TupleTableSlot *put;
 	TupleTableSlot *got;
 	int64		ngroups;
-	int64	   *count;			/* of different codes in each group */
+	int64	   *count;			/* numbers of different codes in each group */
 } DpSpill;
 
 /* SQL type dp_cdp.exact_distinct: a varlena, double alignment, storage plain */
@@ -65,11 +65,11 @@ typedef struct DpExactDistinct
 {
 	int32		vl_len_;
 	uint32		has_zero;
-	uint32		used;			/* slots that are not free */
-	uint32		size;			/* number of slots, a power of two; 0: spilled */
+	uint32		used;			/* places that are not free */
+	uint32		size;			/* number of places, a power of two; 0: spilled */
 	DpSpill    *spill;			/* then its codes are there, but 0 */
 	int64		group;			/* by this number */
-	uint64		slot[FLEXIBLE_ARRAY_MEMBER];
+	uint64		code[FLEXIBLE_ARRAY_MEMBER];
 } DpExactDistinct;
 
 #define SMALLEST_SET 8
@@ -89,7 +89,7 @@ typedef struct DpExactDistinct
 static DpExactDistinct *
 new_set(uint32 size)
 {
-	Size		bytes = offsetof(DpExactDistinct, slot) + (Size) size * sizeof(uint64);
+	Size		bytes = offsetof(DpExactDistinct, code) + (Size) size * sizeof(uint64);
 	DpExactDistinct *set = palloc0(bytes);
 
 	SET_VARSIZE(set, bytes);
@@ -97,18 +97,18 @@ new_set(uint32 size)
 	return set;
 }
 
-/* the code's slot, or the free one where it belongs */
+/* Returns the code's place, or the free one where it belongs. */
 static inline uint64 *
-find_slot(DpExactDistinct *set, uint64 code)
+find_place(DpExactDistinct *set, uint64 code)
 {
 	uint32		mask = set->size - 1;
 
 	for (uint32 i = (uint32) dp_mix(code) & mask;; i = (i + 1) & mask)
-		if (set->slot[i] == code || set->slot[i] == 0)
-			return &set->slot[i];
+		if (set->code[i] == code || set->code[i] == 0)
+			return &set->code[i];
 }
 
-/* a copy of twice the size */
+/* Makes a copy of twice the size. */
 static DpExactDistinct *
 grow(const DpExactDistinct *old)
 {
@@ -118,15 +118,15 @@ grow(const DpExactDistinct *old)
 	set->used = old->used;
 	for (uint32 i = 0; i < old->size; i++)
 	{
-		if (old->slot[i] != 0)
-			*find_slot(set, old->slot[i]) = old->slot[i];
+		if (old->code[i] != 0)
+			*find_place(set, old->code[i]) = old->code[i];
 		if ((i & 0xFFFF) == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
 	return set;
 }
 
-/* may the set grow, or is memory short? */
+/* Tells whether the set may grow, or memory is short. */
 static bool
 may_grow(const DpExactDistinct *set, MemoryContext context)
 {
@@ -153,7 +153,7 @@ aggregation_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
-/* the context is about to be reset */
+/* Ends a sort when its context is about to be reset. */
 static void
 end_spill(Datum arg)
 {
@@ -170,7 +170,7 @@ end_spill(Datum arg)
 	ExecDropSingleTupleTableSlot(spill->got);
 }
 
-/* the context's sort, which the transition function's flinfo knows */
+/* Returns the context's sort, which the transition function's flinfo knows. */
 static DpSpill *
 find_spill(FunctionCallInfo fcinfo, MemoryContext context)
 {
@@ -220,7 +220,7 @@ spill_code(DpSpill *spill, int64 group, uint64 code)
 	tuplesort_puttupleslot(spill->sort, slot);
 }
 
-/* what stands for a set whose codes are in the sort */
+/* Puts the codes of a set into the sort; returns the state that stands for them. */
 static DpExactDistinct *
 spill_set(FunctionCallInfo fcinfo, const DpExactDistinct *old, MemoryContext context)
 {
@@ -231,15 +231,15 @@ spill_set(FunctionCallInfo fcinfo, const DpExactDistinct *old, MemoryContext con
 	set->group = set->spill->ngroups++;
 	for (uint32 i = 0; i < old->size; i++)
 	{
-		if (old->slot[i] != 0)
-			spill_code(set->spill, set->group, old->slot[i]);
+		if (old->code[i] != 0)
+			spill_code(set->spill, set->group, old->code[i]);
 		if ((i & 0xFFFF) == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
 	return set;
 }
 
-/* how many different codes each group has; all of them are in the sort */
+/* Counts the different codes of each group; all of them are in the sort. */
 static void
 count_spilled(DpSpill *spill)
 {
@@ -277,11 +277,11 @@ count_spilled(DpSpill *spill)
  * ------------------------------------------------------------------------
  */
 
-/* may replace *pset */
+/* Adds a code; may replace *pset. */
 static inline void
 add_code(FunctionCallInfo fcinfo, DpExactDistinct **pset, uint64 code)
 {
-	uint64	   *slot;
+	uint64	   *place;
 
 	if (unlikely(code == 0))
 	{
@@ -293,8 +293,8 @@ add_code(FunctionCallInfo fcinfo, DpExactDistinct **pset, uint64 code)
 		spill_code((*pset)->spill, (*pset)->group, code);
 		return;
 	}
-	slot = find_slot(*pset, code);
-	if (*slot == code)
+	place = find_place(*pset, code);
+	if (*place == code)
 		return;
 	/* three quarters full */
 	if (unlikely((*pset)->used >= (*pset)->size / 4 * 3))
@@ -305,11 +305,11 @@ add_code(FunctionCallInfo fcinfo, DpExactDistinct **pset, uint64 code)
 		add_code(fcinfo, pset, code);
 		return;
 	}
-	*slot = code;
+	*place = code;
 	(*pset)->used++;
 }
 
-/* entry_distinct's transition: (exact_distinct, bound_entry, i); not strict */
+/* The transition of entry_distinct: (exact_distinct, bound_entry, i); not strict. */
 Datum
 dp_entry_distinct(PG_FUNCTION_ARGS)
 {
@@ -328,7 +328,7 @@ dp_entry_distinct(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(set);
 }
 
-/* its final function, strict; may be called again for the same state */
+/* The final function of entry_distinct, strict; may be called again for the same state. */
 Datum
 dp_distinct_count(PG_FUNCTION_ARGS)
 {
@@ -398,7 +398,7 @@ is_nan(Datum x, Oid type)
 	}
 }
 
-/* code(anyelement) -> bigint; strict; NaN counts as NULL, and so does what is too long */
+/* code(anyelement) -> bigint returns a hash; strict; NaN counts as NULL, and so does a value that is too long. */
 Datum
 dp_code(PG_FUNCTION_ARGS)
 {

@@ -34,7 +34,7 @@ PG_FUNCTION_INFO_V1(dp_exact_float_square4);
 PG_FUNCTION_INFO_V1(dp_exact_float_square8);
 PG_FUNCTION_INFO_V1(dp_exact_float_combine);
 
-/* a state of this shape, with what the old one holds */
+/* Makes a state of this shape, with what the old one holds. */
 static dp_exact *
 reshape(const dp_exact *old, const dp_exact_shape *shape)
 {
@@ -59,7 +59,7 @@ add_outside(const dp_exact *old, bool squares, double x)
 	PG_RETURN_POINTER(state);
 }
 
-/* a row; there is no state before the first value */
+/* Adds a row; there is no state before the first value. */
 static inline Datum
 add(FunctionCallInfo fcinfo, bool squares, double x)
 {
@@ -88,7 +88,7 @@ ADD(add8, FLOAT8, false);
 ADD(square4, FLOAT4, true);
 ADD(square8, FLOAT8, true);
 
-/* strict */
+/* The combine function, strict. */
 Datum
 dp_exact_float_combine(PG_FUNCTION_ARGS)
 {

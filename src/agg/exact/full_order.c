@@ -80,7 +80,7 @@ compare_interval(Datum a, Datum b, Oid collation)
 	return order != 0 ? order : compare_int(x->day, y->day);
 }
 
-/* NaN above all, -0 below 0 */
+/* Compares doubles in full order: NaN above all, -0 below 0. */
 static int
 compare_float(double a, double b)
 {

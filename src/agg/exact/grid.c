@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * grid.c
- *	  Grids: from bounds to a grid, and from grid units back to SQL values.
+ *	  Grids: from bounds to a grid, and from steps back to SQL values.
  *
  * Invariants: a grid's lower and upper are integers with |.| <= 2^33 and not
  * both 0, and they, not the bounds as written, define the sensitivity.
@@ -25,15 +25,15 @@
 #include "agg/exact/grid.h"
 #include "base/errors.h"
 
-/* about how many bits the larger bound has in grid units */
+/* about how many bits the larger bound has in steps */
 #define DP_GRID_BITS 32
 
 /*
- * x / 2^exponent for integers, half to even.  With exponent >= 64 every int64
- * is at most half a unit, which rounds to 0.
+ * Returns x / 2^exponent for integers, half to even.  With exponent >= 64 every
+ * int64 is at most half a step, which rounds to 0.
  */
 dp_i128
-dp_units_shifted_int(int64 x, int exponent)
+dp_steps_shifted_int(int64 x, int exponent)
 {
 	if (exponent <= 0)
 	{
@@ -61,9 +61,9 @@ dp_units_shifted_int(int64 x, int exponent)
 	}
 }
 
-/* a scaled double of DP_ROUND_LIMIT or more, or NaN */
+/* Converts a scaled double of DP_ROUND_LIMIT or more, or NaN, for which it returns false. */
 bool
-dp_units_large_float8(double scaled, dp_i128 *n)
+dp_steps_large_float8(double scaled, dp_i128 *n)
 {
 	if (isnan(scaled))
 		return false;
@@ -82,13 +82,13 @@ is_integer_type(Oid type)
 	return type == INT2OID || type == INT4OID || type == INT8OID;
 }
 
-/* bound / 2^exponent, half to even; the caller knows that it is within +-2^33 */
+/* Returns bound / 2^exponent, half to even; the caller knows that it is within +-2^33. */
 static int64
-bound_units(Numeric bound, int exponent)
+bound_steps(Numeric bound, int exponent)
 {
 	dp_i128		n;
 
-	if (!dp_units_numeric(NumericGetDatum(bound), exponent, &n))
+	if (!dp_steps_numeric(NumericGetDatum(bound), exponent, &n))
 		elog(ERROR, "bound is not a number");
 	return (int64) n;
 }
@@ -105,9 +105,9 @@ bound_magnitude(Numeric bound)
  * The grid for values of input_type (int2, int4, int8, float4, float8 or
  * numeric, or a domain over one) with bounds lower < upper.
  *
- * Integers keep a unit of 1 while the larger bound is at most 2^32; bounds
+ * Integers keep a step of 1 while the larger bound is at most 2^32; bounds
  * that are not whole numbers then move inwards, since no value lies between.
- * Otherwise the larger bound lies between 2^31 and 2^32 units; only for bounds
+ * Otherwise the larger bound lies between 2^31 and 2^32 steps; only for bounds
  * below 2^-990 it is less, because 2^exponent must be a normal double.
  *
  * ZC004 for NaN, infinity, lower >= upper, and bounds that leave nothing but
@@ -161,8 +161,8 @@ dp_grid_from_numeric(Numeric lower, Numeric upper, Oid input_type, DpGrid *grid)
 	}
 
 	grid->scale = ldexp(1.0, -grid->exponent);
-	grid->lower = bound_units(lower, grid->exponent);
-	grid->upper = bound_units(upper, grid->exponent);
+	grid->lower = bound_steps(lower, grid->exponent);
+	grid->upper = bound_steps(upper, grid->exponent);
 
 	if (grid->lower == 0 && grid->upper == 0)
 		ereport(ERROR,
@@ -170,7 +170,7 @@ dp_grid_from_numeric(Numeric lower, Numeric upper, Oid input_type, DpGrid *grid)
 				 errmsg("the bounds leave no value but 0: widen them")));
 }
 
-/* the grid of a count that one unit may contribute up to "most" to; most >= 1 */
+/* Makes the grid of a count that one unit may contribute up to "most" to; most >= 1. */
 void
 dp_grid_for_count(int64 most, DpGrid *grid)
 {
@@ -179,7 +179,7 @@ dp_grid_for_count(int64 most, DpGrid *grid)
 	grid->scale = 1.0;
 }
 
-/* most >= 1; the bounds count DP_CENTERED_ONE as what centered values call 1 */
+/* Makes the grid for the sum of most >= 1 centered values, whose bounds are in steps of 1 / DP_CENTERED_ONE. */
 void
 dp_grid_for_scaled(int64 most, DpGrid *grid)
 {
@@ -223,7 +223,7 @@ numeric_from_i128(dp_i128 n)
 											   Int32GetDatum(-1)));
 }
 
-/* 2^exponent as a numeric, exactly: numeric multiplication keeps every digit */
+/* Returns 2^exponent as a numeric, exactly: numeric multiplication keeps every digit. */
 static Numeric
 numeric_power_of_two(int exponent)
 {
@@ -247,7 +247,7 @@ numeric_power_of_two(int exponent)
 }
 
 static Numeric
-units_to_numeric(dp_i128 n, int exponent)
+steps_to_numeric(dp_i128 n, int exponent)
 {
 	Numeric		result = numeric_from_i128(n);
 
@@ -255,7 +255,7 @@ units_to_numeric(dp_i128 n, int exponent)
 		return result;
 	result = multiply(result, numeric_power_of_two(exponent));
 
-	/* as many decimals as make 10^-d at most one grid unit */
+	/* so many decimals that 10^-d is at most one step */
 	if (exponent < 0)
 		result = DatumGetNumeric(DirectFunctionCall2(numeric_round, NumericGetDatum(result),
 													 Int32GetDatum((int) ceil(-exponent * 0.30103))));
@@ -263,7 +263,7 @@ units_to_numeric(dp_i128 n, int exponent)
 }
 
 static int64
-units_to_int64(dp_i128 n, int exponent)
+steps_to_int64(dp_i128 n, int exponent)
 {
 	if (exponent >= 0)
 	{
@@ -295,9 +295,9 @@ units_to_int64(dp_i128 n, int exponent)
 }
 
 /*
- * n grid units as a value of result_type.  int8: rounded half to even,
+ * Returns n steps as a value of result_type.  int8: rounded half to even,
  * saturating.  float8: the nearest double, the largest finite one instead of
- * infinity; float4 likewise.  numeric: exact, rounded to the decimals of one grid unit.
+ * infinity; float4 likewise.  numeric: exact, rounded to the decimals of one step.
  */
 Datum
 dp_grid_value(dp_i128 n, const DpGrid *grid, Oid result_type)
@@ -305,7 +305,7 @@ dp_grid_value(dp_i128 n, const DpGrid *grid, Oid result_type)
 	switch (result_type)
 	{
 		case INT8OID:
-			return Int64GetDatum(units_to_int64(n, grid->exponent));
+			return Int64GetDatum(steps_to_int64(n, grid->exponent));
 		case FLOAT4OID:
 			{
 				float		x = (float) ldexp((double) n, grid->exponent);
@@ -323,7 +323,7 @@ dp_grid_value(dp_i128 n, const DpGrid *grid, Oid result_type)
 				return Float8GetDatum(x > DBL_MAX ? DBL_MAX : x < -DBL_MAX ? -DBL_MAX : x);
 			}
 		case NUMERICOID:
-			return NumericGetDatum(units_to_numeric(n, grid->exponent));
+			return NumericGetDatum(steps_to_numeric(n, grid->exponent));
 		default:
 			elog(ERROR, "no grid value of type %u", result_type);
 	}

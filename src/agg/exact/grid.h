@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * grid.h
- *	  From a row's value to grid units: rounding and clamping.
+ *	  From a row's value to steps: rounding and clamping.
  *
  * Invariants of every conversion here:
  *	- it depends on the value and the grid alone;
- *	- it is monotone: x <= y implies units(x) <= units(y);
+ *	- it is monotone: x <= y implies steps(x) <= steps(y);
  *	- it rounds the exact value of x / 2^exponent, half to even.  Scaling a
  *	  double by a power of two is exact, or overflows (and is clamped), or
  *	  underflows (and rounds to 0 either way), so nothing is rounded twice;
@@ -14,9 +14,9 @@
  *	  conversion to an integer type.
  *
  * Two limits: a row by itself is clamped to the grid's bounds; a row of a
- * unit that is still being added up is limited to +-2^94 units here, and to
+ * unit that is still being added up is limited to +-2^94 steps here, and to
  * 2^64 in unit.c so that any number of rows fits into 128 bits; only
- * the unit's total is clamped.
+ * the unit's sum is clamped.
  *
  * Private to src/agg.
  *
@@ -30,15 +30,15 @@
 
 #include "agg/agg.h"
 
-/* how large one row's value may get before its unit's total is clamped */
+/* the largest value of one row before its unit's sum is clamped */
 #define DP_ROW_LIMIT ((dp_i128) 1 << 94)
 
-/* slow cases, in grid.c and numeric_grid.c; limited to +-DP_ROW_LIMIT */
-extern dp_i128 dp_units_shifted_int(int64 x, int exponent);
-extern bool dp_units_large_float8(double scaled, dp_i128 *n);
-extern bool dp_units_numeric(Datum x, int exponent, dp_i128 *n);
+/* Slow cases, in grid.c and numeric_grid.c; results are limited to +-DP_ROW_LIMIT. */
+extern dp_i128 dp_steps_shifted_int(int64 x, int exponent);
+extern bool dp_steps_large_float8(double scaled, dp_i128 *n);
+extern bool dp_steps_numeric(Datum x, int exponent, dp_i128 *n);
 
-/* numeric as a double, within its last place; infinite, 0 or NaN where that is what comes closest */
+/* Returns a numeric as a double, within its last place; infinite, 0 or NaN where that is what comes closest. */
 extern double dp_double_numeric(Datum x);
 
 /* the largest exponents a grid may have, see dp_grid_from_numeric */
@@ -91,21 +91,21 @@ dp_clamp_wide(dp_i128 n, const DpGrid *grid)
 
 /* any integer type; limited to +-DP_ROW_LIMIT */
 static inline dp_i128
-dp_units_int(int64 x, const DpGrid *grid)
+dp_steps_int(int64 x, const DpGrid *grid)
 {
 	if (likely(grid->exponent == 0))
 		return x;
-	return dp_units_shifted_int(x, grid->exponent);
+	return dp_steps_shifted_int(x, grid->exponent);
 }
 
 /* float4 or float8, limited to +-DP_ROW_LIMIT; false for NaN */
 static inline bool
-dp_units_float8(double x, const DpGrid *grid, dp_i128 *n)
+dp_steps_float8(double x, const DpGrid *grid, dp_i128 *n)
 {
 	double		y = x * grid->scale;
 
 	if (unlikely(!(fabs(y) < DP_ROUND_LIMIT)))
-		return dp_units_large_float8(y, n);
+		return dp_steps_large_float8(y, n);
 	*n = dp_round_near(y);
 	return true;
 }

@@ -30,7 +30,7 @@ PG_FUNCTION_INFO_V1(dp_make_range);
 PG_FUNCTION_INFO_V1(dp_make_scaled_grid);
 PG_FUNCTION_INFO_V1(dp_vector_counts);
 
-/* make_grid(lower numeric, upper numeric, input regtype) */
+/* make_grid(lower numeric, upper numeric, input regtype) returns the grid for these bounds. */
 Datum
 dp_make_grid(PG_FUNCTION_ARGS)
 {
@@ -40,7 +40,7 @@ dp_make_grid(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(dp_grid_datum(&grid));
 }
 
-/* make_scaled_grid(most bigint): of centered values, at most so many */
+/* make_scaled_grid(most bigint) returns the grid for the sum of at most "most" centered values. */
 Datum
 dp_make_scaled_grid(PG_FUNCTION_ARGS)
 {
@@ -59,7 +59,7 @@ kind_from_text(const char *name)
 	if (strcmp(name, "count") == 0)
 		return DP_VALUE_COUNT;
 	if (strcmp(name, "units") == 0)
-		return DP_VALUE_STEPS;
+		return DP_VALUE_UNITS;
 	if (strcmp(name, "sum") == 0)
 		return DP_VALUE_SUM;
 	if (strcmp(name, "rows") == 0)
@@ -76,7 +76,10 @@ kind_from_text(const char *name)
 	return DP_VALUE_COUNT;		/* keep compilers quiet */
 }
 
-/* make_bound_spec(nkeys int, max_groups int, seed bigint[2], kinds text[], grids grid[], rows int[]) */
+/*
+ * make_bound_spec(nkeys int, max_groups int, seed bigint[2], kinds text[],
+ * grids grid[], rows int[]) returns a spec.
+ */
 Datum
 dp_make_bound_spec(PG_FUNCTION_ARGS)
 {
@@ -120,7 +123,7 @@ dp_make_bound_spec(PG_FUNCTION_ARGS)
 										 seed, kinds, grids, rows));
 }
 
-/* grid_parts(grid, OUT lower bigint, OUT upper bigint, OUT exponent int) */
+/* grid_parts(grid, OUT lower bigint, OUT upper bigint, OUT exponent int) shows a grid. */
 Datum
 dp_grid_parts(PG_FUNCTION_ARGS)
 {
@@ -137,19 +140,19 @@ dp_grid_parts(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
-/* grid_value(units numeric, grid, anyelement) -> anyelement: units (within +-2^94) as a released value */
+/* grid_value(steps numeric, grid, anyelement) -> anyelement returns steps (within +-2^94) as a released value. */
 Datum
 dp_grid_value_sql(PG_FUNCTION_ARGS)
 {
 	dp_i128		n;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || !dp_units_numeric(PG_GETARG_DATUM(0), 0, &n))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || !dp_steps_numeric(PG_GETARG_DATUM(0), 0, &n))
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(dp_grid_value(n, (const DpGrid *) PG_GETARG_POINTER(1),
 								  get_fn_expr_rettype(fcinfo->flinfo)));
 }
 
-/* exact_sum_value(exact_sum, grid) -> numeric: the sum without noise */
+/* exact_sum_value(exact_sum, grid) -> numeric returns the sum without noise. */
 Datum
 dp_exact_sum_value(PG_FUNCTION_ARGS)
 {
@@ -157,7 +160,7 @@ dp_exact_sum_value(PG_FUNCTION_ARGS)
 								  (const DpGrid *) PG_GETARG_POINTER(1), NUMERICOID));
 }
 
-/* make_range(lower float8, upper float8, bins int, kind int) */
+/* make_range(lower float8, upper float8, bins int, kind int) returns a range. */
 Datum
 dp_make_range(PG_FUNCTION_ARGS)
 {
@@ -168,7 +171,7 @@ dp_make_range(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(dp_range_datum(&range));
 }
 
-/* vector_counts(exact_vector) -> bigint[]: the bins without noise */
+/* vector_counts(exact_vector) -> bigint[] returns the bins without noise. */
 Datum
 dp_vector_counts(PG_FUNCTION_ARGS)
 {

@@ -39,7 +39,7 @@ PG_FUNCTION_INFO_V1(dp_moments_add);
 PG_FUNCTION_INFO_V1(dp_moments_add2);
 PG_FUNCTION_INFO_V1(dp_moments_combine);
 
-/* '0', the initial state, and nothing else */
+/* Reads '0', the initial state, and nothing else. */
 Datum
 dp_exact_moments_in(PG_FUNCTION_ARGS)
 {
@@ -49,11 +49,11 @@ dp_exact_moments_in(PG_FUNCTION_ARGS)
 }
 
 static inline void
-add(DpExactMoments *moments, dp_moment which, int64 units)
+add(DpExactMoments *moments, dp_moment which, int64 steps)
 {
 	DpExactSum *sum = &moments->sum[which];
 
-	dp_exact_sum_set(sum, dp_exact_sum_get(sum) + units);
+	dp_exact_sum_set(sum, dp_exact_sum_get(sum) + steps);
 }
 
 static inline Datum
@@ -71,7 +71,7 @@ add_value(FunctionCallInfo fcinfo, double x)
 	PG_RETURN_POINTER(moments);
 }
 
-/* the type of the argument, looked up once */
+/* Returns the type of the argument, looked up once. */
 static inline Oid
 argument_type(FunctionCallInfo fcinfo)
 {
@@ -80,7 +80,7 @@ argument_type(FunctionCallInfo fcinfo)
 	return (Oid) (uintptr_t) fcinfo->flinfo->fn_extra;
 }
 
-/* transition of one argument: (exact_moments, x, range); not strict: see sum.c */
+/* The transition for one argument: (exact_moments, x, range); not strict: see sum.c. */
 Datum
 dp_moments_add(PG_FUNCTION_ARGS)
 {
@@ -105,7 +105,7 @@ dp_moments_add(PG_FUNCTION_ARGS)
 	elog(ERROR, "moments of type %u are not defined", argument_type(fcinfo));
 }
 
-/* of two: (exact_moments, t, u), strict */
+/* The transition for two arguments: (exact_moments, t, u), strict. */
 Datum
 dp_moments_add2(PG_FUNCTION_ARGS)
 {

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * numeric_grid.c
- *	  From numeric to grid units, exactly, and to double.
+ *	  From numeric to steps, exactly, and to double.
  *
- * Going to grid units through double would round twice, and PostgreSQL's own functions
+ * Going to steps through double would round twice, and PostgreSQL's own functions
  * would allocate several numerics per row and can fail on overflow, which
  * must not happen on protected rows.  So the stored digits are read directly:
  * their format cannot change without breaking pg_upgrade.
@@ -64,8 +64,8 @@ digit(const Digits *x, int i)
 }
 
 /*
- * floor(|x| * 2^shift), and whether that left a rest.  The caller has made
- * sure that the result is below 2^111.
+ * Returns floor(|x| * 2^shift), and in *rest whether that left a rest.  The
+ * caller has made sure that the result is below 2^111.
  */
 static dp_u128
 scaled_floor(const Digits *x, int shift, bool *rest)
@@ -79,7 +79,7 @@ scaled_floor(const Digits *x, int shift, bool *rest)
 
 	if (ninteger > MAX_INTEGER_DIGITS)
 		elog(ERROR, "numeric value escaped its range test");
-	/* cannot happen; what is cut off is less than any grid unit */
+	/* cannot happen; the rest that is cut off is less than any step */
 	nfraction = Min(nfraction, MAX_FRACTION_DIGITS);
 
 	for (i = 0; i < ninteger; i++)
@@ -141,7 +141,7 @@ typedef enum Special
 	MINUS_INFINITY
 } Special;
 
-/* the digits of a value that is not toasted; x is set only if it is FINITE, and has no digit if it is 0 */
+/* Reads the digits of a value that is not toasted; x is set only if it is FINITE, and has no digit if it is 0. */
 static inline Special
 read_digits(const struct varlena *value, Digits *x)
 {
@@ -184,8 +184,8 @@ read_digits(const struct varlena *value, Digits *x)
 }
 
 /*
- * In the usual case, at most four digits and none beyond the fourth decimal
- * group, |x| is digits / BASE^k with digits < 2^54.
+ * Tells whether x is the usual case: at most four digits and none beyond the
+ * fourth decimal group, so that |x| is digits / BASE^k with digits < 2^54.
  */
 static inline bool
 is_short(const Digits *x, int *fraction_digits, uint64 *digits)
@@ -206,14 +206,14 @@ is_short(const Digits *x, int *fraction_digits, uint64 *digits)
  * for NaN.  Never fails, whatever the value; monotone.
  */
 bool
-dp_units_numeric(Datum datum, int exponent, dp_i128 *n)
+dp_steps_numeric(Datum datum, int exponent, dp_i128 *n)
 {
 	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
 	Digits		x;
-	int			shift = 1 - exponent;	/* one bit more than a unit, for
+	int			shift = 1 - exponent;	/* one bit more than a step, for
 										 * rounding */
 	dp_u128		twice;
-	dp_u128		units;
+	dp_u128		steps;
 	bool		rest;
 	int			fraction_digits;
 	uint64		digits;
@@ -270,12 +270,12 @@ dp_units_numeric(Datum datum, int exponent, dp_i128 *n)
 	else
 		twice = scaled_floor(&x, shift, &rest);
 
-	units = twice >> 1;
-	if ((twice & 1) != 0 && (rest || (units & 1) != 0))
-		units++;
-	if (units > (dp_u128) DP_ROW_LIMIT)
-		units = DP_ROW_LIMIT;
-	*n = x.negative ? -(dp_i128) units : (dp_i128) units;
+	steps = twice >> 1;
+	if ((twice & 1) != 0 && (rest || (steps & 1) != 0))
+		steps++;
+	if (steps > (dp_u128) DP_ROW_LIMIT)
+		steps = DP_ROW_LIMIT;
+	*n = x.negative ? -(dp_i128) steps : (dp_i128) steps;
 	return true;
 }
 
@@ -316,11 +316,11 @@ dp_double_numeric(Datum datum)
 		result = get_float8_infinity();
 	else
 	{
-		/* 2^76 to 2^91 units */
+		/* 2^76 to 2^91 steps */
 		int			exponent = (int) floor((x.weight + 1) * LOG2_BASE) - 90;
 		dp_i128		n;
 
-		(void) dp_units_numeric(PointerGetDatum(value), exponent, &n);
+		(void) dp_steps_numeric(PointerGetDatum(value), exponent, &n);
 		return ldexp((double) n, exponent);
 	}
 	return x.negative ? -result : result;

@@ -31,7 +31,7 @@
 #include "base/errors.h"
 #include "math/quantile.h"
 
-/* how far rounding may have moved a value and the lower bound, in last places of the larger bound */
+/* the most that rounding may have moved a value and the lower bound, in last places of the larger bound */
 #define EDGE_SLACK 4
 
 PG_FUNCTION_INFO_V1(dp_chebyshev);
@@ -92,7 +92,7 @@ dp_range_datum(const DpRange *range)
  * ------------------------------------------------------------------------
  */
 
-/* dp_center() where sum or width of the bounds is infinite, or the width next to nothing */
+/* Does dp_center() where sum or width of the bounds is infinite, or the width next to nothing. */
 int32
 dp_center_extreme(double x, const DpRange *range)
 {
@@ -215,14 +215,14 @@ RANGE_FUNCTION(bin, timestamp, timestamp_value, PG_GETARG_TIMESTAMP);
  * ------------------------------------------------------------------------
  */
 
-/* 2 t^2 - 1 */
+/* chebyshev(t) returns 2 t^2 - 1. */
 Datum
 dp_chebyshev(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT32(dp_chebyshev_of(dp_clamp_centered(PG_GETARG_INT32(0))));
 }
 
-/* t u */
+/* product(t, u) returns t u. */
 Datum
 dp_product(PG_FUNCTION_ARGS)
 {

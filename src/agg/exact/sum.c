@@ -4,7 +4,7 @@
  *	  Type exact_sum and its aggregate; the text forms that no state has.
  *
  * Invariants:
- *	- a state is the sum of the rows' grid units, an integer; each row adds
+ *	- a state is the sum of the rows' steps, an integer; each row adds
  *	  at most 2^62 in magnitude, so 2^64 rows do not overflow 128 bits, and
  *	  the sum does not depend on order, plan or number of workers;
  *	- nothing of a state can be read or written in SQL but through functions
@@ -64,7 +64,7 @@ dp_state_unchanged(FunctionCallInfo fcinfo)
 	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
-/* says nothing, so that no plan, log line or dump shows a state */
+/* Prints a constant, so that no plan, log line or dump shows a state. */
 Datum
 dp_state_out(PG_FUNCTION_ARGS)
 {
@@ -80,9 +80,9 @@ dp_exact_sum_in(PG_FUNCTION_ARGS)
 }
 
 static inline void
-add_units(DpExactSum *sum, int64 units)
+add_steps(DpExactSum *sum, int64 steps)
 {
-	dp_exact_sum_set(sum, dp_exact_sum_get(sum) + units);
+	dp_exact_sum_set(sum, dp_exact_sum_get(sum) + steps);
 }
 
 /*
@@ -93,7 +93,7 @@ add_units(DpExactSum *sum, int64 units)
 static pg_noinline Datum
 add_shifted_int(DpExactSum *sum, int64 x, const DpGrid *grid)
 {
-	add_units(sum, dp_clamp_wide(dp_units_shifted_int(x, grid->exponent), grid));
+	add_steps(sum, dp_clamp_wide(dp_steps_shifted_int(x, grid->exponent), grid));
 	PG_RETURN_POINTER(sum);
 }
 
@@ -102,7 +102,7 @@ add_int(DpExactSum *sum, int64 x, const DpGrid *grid)
 {
 	if (unlikely(grid->exponent != 0))
 		return add_shifted_int(sum, x, grid);
-	add_units(sum, dp_clamp(x, grid));
+	add_steps(sum, dp_clamp(x, grid));
 	PG_RETURN_POINTER(sum);
 }
 
@@ -111,8 +111,8 @@ add_large_float(DpExactSum *sum, double scaled, const DpGrid *grid)
 {
 	dp_i128		n;
 
-	if (dp_units_large_float8(scaled, &n))
-		add_units(sum, dp_clamp_wide(n, grid));
+	if (dp_steps_large_float8(scaled, &n))
+		add_steps(sum, dp_clamp_wide(n, grid));
 	PG_RETURN_POINTER(sum);
 }
 
@@ -123,7 +123,7 @@ add_float(DpExactSum *sum, double x, const DpGrid *grid)
 
 	if (unlikely(!(fabs(scaled) < DP_ROUND_LIMIT)))
 		return add_large_float(sum, scaled, grid);
-	add_units(sum, dp_clamp(dp_round_near(scaled), grid));
+	add_steps(sum, dp_clamp(dp_round_near(scaled), grid));
 	PG_RETURN_POINTER(sum);
 }
 
@@ -132,8 +132,8 @@ add_numeric(DpExactSum *sum, Datum x, const DpGrid *grid)
 {
 	dp_i128		n;
 
-	if (dp_units_numeric(x, grid->exponent, &n))
-		add_units(sum, dp_clamp_wide(n, grid));
+	if (dp_steps_numeric(x, grid->exponent, &n))
+		add_steps(sum, dp_clamp_wide(n, grid));
 	PG_RETURN_POINTER(sum);
 }
 
@@ -157,7 +157,7 @@ TRANSITION(float4, add_float, PG_GETARG_FLOAT4);
 TRANSITION(float8, add_float, PG_GETARG_FLOAT8);
 TRANSITION(numeric, add_numeric, PG_GETARG_DATUM);
 
-/* strict */
+/* The combine function, strict. */
 Datum
 dp_exact_sum_combine(PG_FUNCTION_ARGS)
 {

@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(dp_exact_histogram);
 PG_FUNCTION_INFO_V1(dp_entry_histogram);
 PG_FUNCTION_INFO_V1(dp_exact_vector_combine);
 
-/* the state, made if there is none */
+/* Returns the state, made if there is none. */
 static DpExactVector *
 counted_vector(FunctionCallInfo fcinfo, DpExactVector *vector, int bins)
 {
@@ -56,7 +56,7 @@ count_code(DpExactVector *vector, int32 code)
 	vector->count[code < 0 ? 0 : Min(code, vector->bins - 1)]++;
 }
 
-/* exact_histogram's transition: (exact_vector, code, bins) */
+/* The transition of exact_histogram: (exact_vector, code, bins). */
 Datum
 dp_exact_histogram(PG_FUNCTION_ARGS)
 {
@@ -69,7 +69,7 @@ dp_exact_histogram(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(vector);
 }
 
-/* entry_histogram's transition: (exact_vector, bound_entry, i, bins) */
+/* The transition of entry_histogram: (exact_vector, bound_entry, i, bins). */
 Datum
 dp_entry_histogram(PG_FUNCTION_ARGS)
 {
@@ -86,7 +86,7 @@ dp_entry_histogram(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(vector);
 }
 
-/* strict */
+/* The combine function, strict. */
 Datum
 dp_exact_vector_combine(PG_FUNCTION_ARGS)
 {

@@ -128,7 +128,7 @@ declared_bounds(Measure *m, Node *value, Expr **lower, Expr **upper)
 {
 	DpSplitContext *cxt = m->cxt;
 	DpKnownBounds bounds;
-	bool		is_sum = m->kind->answer == DP_ANSWER_TOTAL;
+	bool		is_sum = m->kind->answer == DP_ANSWER_SUM;
 
 	if (!dp_find_bounds(m->level, value, is_sum, &bounds))
 	{
@@ -301,7 +301,7 @@ total_values(Measure *m)
 		return list_make1(total(m, arg));
 	if (dp_is_unit(m->level, arg))
 	{
-		column->kind = DP_VALUE_STEPS;
+		column->kind = DP_VALUE_UNITS;
 		return list_make1(NULL);
 	}
 	column->kind = DP_VALUE_DISTINCT;
@@ -346,9 +346,9 @@ dp_add_aggregate(DpLevel *level, Aggref *agg)
 	}
 	else if (agg->aggorder)
 		dp_refuse_at(agg->location, errmsg("ORDER BY inside %s is not possible; leave it out", m.column->label));
-	if (agg->aggdistinct && m.kind->answer == DP_ANSWER_TOTAL && m.kind->kind == DP_VALUE_SUM)
+	if (agg->aggdistinct && m.kind->answer == DP_ANSWER_SUM && m.kind->kind == DP_VALUE_SUM)
 		dp_refuse_at(agg->location, errmsg("DISTINCT inside %s is not releasable; leave it out", m.kind->name));
-	if (agg->aggdistinct && m.kind->answer != DP_ANSWER_TOTAL && m.kind->answer != DP_ANSWER_MIN &&
+	if (agg->aggdistinct && m.kind->answer != DP_ANSWER_SUM && m.kind->answer != DP_ANSWER_MIN &&
 		m.kind->answer != DP_ANSWER_MAX)
 		dp_refuse_at(agg->location, errmsg("DISTINCT inside %s is not releasable; leave it out", m.kind->name));
 	if (agg->aggfilter)
@@ -357,7 +357,7 @@ dp_add_aggregate(DpLevel *level, Aggref *agg)
 
 	switch (m.kind->answer)
 	{
-		case DP_ANSWER_TOTAL:
+		case DP_ANSWER_SUM:
 			values = total_values(&m);
 			break;
 		case DP_ANSWER_MOMENTS:

@@ -169,8 +169,8 @@ dp_add_key_selection(DpLevel *level)
 	forthree(lc, release->columns, value, level->parts.values, filter, level->parts.filters)
 	{
 		column = lfirst(lc);
-		if (column->answer == DP_ANSWER_TOTAL &&
-			(column->kind == DP_VALUE_STEPS || (column->kind == DP_VALUE_COUNT && !release->has_unit)) &&
+		if (column->answer == DP_ANSWER_SUM &&
+			(column->kind == DP_VALUE_UNITS || (column->kind == DP_VALUE_COUNT && !release->has_unit)) &&
 			linitial(lfirst(value)) == NULL && lfirst(filter) == NULL)
 		{
 			release->selection = i;
@@ -179,7 +179,7 @@ dp_add_key_selection(DpLevel *level)
 		i++;
 	}
 	column = dp_make_release_column();
-	column->kind = DP_VALUE_STEPS;
+	column->kind = DP_VALUE_UNITS;
 	column->result_type = INT8OID;
 	column->label = pstrdup("key selection");
 	column->hidden = true;

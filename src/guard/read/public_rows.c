@@ -132,7 +132,7 @@ dp_make_prefetch(DpRelease *release, Query *query, Index rti, const Bitmapset *c
 
 	given->name = dp_release_new_name();
 	given->query = select_columns(query, rti, columns);
-	release->givens = lappend(release->givens, given);
+	release->prefetches = lappend(release->prefetches, given);
 
 	rows->rtekind = RTE_NAMEDTUPLESTORE;
 	rows->enrname = pstrdup(given->name);
