@@ -5,8 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef DP_API_H
-#define DP_API_H
+#ifndef DP_ADMIN_H
+#define DP_ADMIN_H
 
 #include "datatype/timestamp.h"
 #include "policy/policy_int.h"
@@ -96,4 +96,4 @@ extern DpLabel *dp_api_column_label(Oid relid, AttrNumber attnum);
 /* keeps a role from being dropped until the end of the transaction; ZC004 when there is none */
 extern void dp_api_lock_role(Oid role, const char *parameter);
 
-#endif							/* DP_API_H */
+#endif							/* DP_ADMIN_H */

@@ -5,8 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef DP_GUC_H
-#define DP_GUC_H
+#ifndef DP_SETTINGS_H
+#define DP_SETTINGS_H
 
 #include "utils/numeric.h"
 
@@ -51,4 +51,4 @@ extern Numeric dp_numeric_from_units(int64 units, int scale);
 /* the same of a rho, as palloc'd text */
 extern char *dp_rho_text(int64 units);
 
-#endif							/* DP_GUC_H */
+#endif							/* DP_SETTINGS_H */
