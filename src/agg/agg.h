@@ -40,10 +40,10 @@ typedef struct DpGrid
 } DpGrid;
 
 /*
- * Makes the grid for bounds lower < upper.  Floating and numeric input: exponent
- * such that the larger bound is about 2^32 steps.  Integer input: a step is 1
- * unless the larger bound exceeds 2^32.  Errors: ZC004 for NaN, infinity,
- * lower >= upper, bounds too small or too large to represent.
+ * Makes the grid for bounds lower < upper.  Floating and numeric input:
+ * exponent such that the larger bound is about 2^32 steps.  Integer input: a
+ * step is 1 unless the larger bound exceeds 2^32.  Errors: ZC004 for NaN,
+ * infinity, lower >= upper, bounds too small or too large to represent.
  */
 extern void dp_grid_from_numeric(Numeric lower, Numeric upper, Oid input_type, DpGrid *grid);
 
@@ -123,10 +123,11 @@ typedef struct DpBoundSpec
 } DpBoundSpec;
 
 /*
- * Makes a palloc'd spec, also a Datum of type dp_cdp.bound_spec by PointerGetDatum.
- * grids[i] must be a count's grid (dp_grid_for_count) for all kinds but
- * DP_VALUE_SUM and DP_VALUE_SCALED, and dp_grid_for_scaled for the latter.
- * rows[i] is read for DP_VALUE_SCALED alone; NULL when there is none.
+ * Makes a palloc'd spec, also a Datum of type dp_cdp.bound_spec by
+ * PointerGetDatum.  grids[i] must be a count's grid (dp_grid_for_count) for
+ * all kinds but DP_VALUE_SUM and DP_VALUE_SCALED, and dp_grid_for_scaled for
+ * the latter.  rows[i] is read for DP_VALUE_SCALED alone; NULL when there is
+ * none.
  */
 extern DpBoundSpec *dp_bound_spec_make(int nkeys, int nvalues, int max_groups,
 									   const uint64 seed[2],
@@ -134,15 +135,15 @@ extern DpBoundSpec *dp_bound_spec_make(int nkeys, int nvalues, int max_groups,
 									   const int *rows);
 
 /*
- * Tells whether bound_unit can tell values of this type apart by hash.  A type without a
- * default hash operator class (money, bit, tsvector ...) cannot be a group key
- * under a privacy unit; refuse it before the inner query does.
+ * Tells whether bound_unit can tell values of this type apart by hash.  A type
+ * without a default hash operator class (money, bit, tsvector ...) cannot be a
+ * group key under a privacy unit; refuse it before the inner query does.
  */
 extern bool dp_bound_key_supported(Oid type);
 
 /*
- * Tells whether the type has a hash of 64 bits, for code().  Otherwise refuse to
- * count its distinct values before the inner query does.
+ * Tells whether the type has a hash of 64 bits, for code().  Otherwise refuse
+ * to count its distinct values before the inner query does.
  */
 extern bool dp_code_supported(Oid type);
 

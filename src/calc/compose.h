@@ -71,7 +71,7 @@ extern double dp_compose_delta_k(double delta, int64_t k);
 extern void dp_compose_basic(double epsilon, double delta, int64_t k, double *sum_epsilon, double *sum_delta);
 
 /*
- * Advanced composition of k equal mechanisms: sqrt(2 k ln(1/delta_slack))
+ * Return epsilon by advanced composition of k equal mechanisms: sqrt(2 k ln(1/delta_slack))
  * epsilon + k m, with the mean loss m =
  *	 kov	epsilon tanh(epsilon / 2) (Kairouz, Oh, Viswanath 2015, Theorem 3.4)
  *	 dr16	epsilon (e^epsilon - 1) / 2 (DR Theorem 1.1)

@@ -142,7 +142,7 @@ plain_sum(double first, double f_first, double step, double sigma)
 }
 
 /*
- * He_k(u) density(u) is minus the derivative's sign times the kth derivative
+ * Returns the corrections of the sum.  He_k(u) density(u) is minus the derivative's sign times the kth derivative
  * of the density.  Euler-Maclaurin corrections of the sum over the integers
  * from sigma u on, of exp(-y^2 / 2 sigma^2) / (sigma sqrt(2 pi)), in units of
  * the density at u.

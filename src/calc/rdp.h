@@ -29,7 +29,7 @@ extern double dp_zcdp_to_rdp(double alpha, double rho, double xi);
 extern double dp_pure_to_rdp(double alpha, double epsilon);
 
 /*
- * From one order to (epsilon, delta).  simple (Mironov 2017, Proposition 3):
+ * Convert one order to (epsilon, delta).  simple (Mironov 2017, Proposition 3):
  * epsilon + ln(1/delta) / (alpha - 1).  The others (CKS Proposition 12):
  * epsilon + ln(1 - 1/alpha) - ln(alpha delta) / (alpha - 1), at least 0.
  * rdp_epsilon is the argument "epsilon" of the SQL functions.
@@ -40,7 +40,7 @@ extern double dp_rdp_delta(double alpha, double rdp_epsilon, double target_epsil
 extern double dp_rdp_delta_simple(double alpha, double rdp_epsilon, double target_epsilon);
 
 /*
- * From a curve given at n orders: the best of its orders.  n = 0 promises
+ * Convert a curve given at n orders: the best of its orders.  n = 0 promises
  * nothing: epsilon +Infinity, delta 1.
  */
 extern double dp_rdp_curve_epsilon(const double *alpha, const double *rdp_epsilon, int n, double delta);

@@ -90,7 +90,7 @@ PG_FUNCTION_INFO_V1(dp_calc_compose_zcdp_add);
 PG_FUNCTION_INFO_V1(dp_calc_compose_zcdp_combine);
 PG_FUNCTION_INFO_V1(dp_calc_compose_zcdp_final);
 
-/* (state, rho) or (state, rho, xi) */
+/* The transition of compose_zcdp_agg: (state, rho) or (state, rho, xi). */
 Datum
 dp_calc_compose_zcdp_add(PG_FUNCTION_ARGS)
 {

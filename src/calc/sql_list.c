@@ -82,7 +82,7 @@ PG_FUNCTION_INFO_V1(dp_calc_compose_gdp);
 PG_FUNCTION_INFO_V1(dp_calc_compose_rdp);
 PG_FUNCTION_INFO_V1(dp_calc_compose_delta_list);
 
-/* (rho) or (rho, xi) */
+/* compose_zcdp(rho) or (rho, xi), arrays. */
 Datum
 dp_calc_compose_zcdp(PG_FUNCTION_ARGS)
 {

@@ -124,7 +124,7 @@ call_site(FunctionCallInfo fcinfo, const char *name)
 	return site;
 }
 
-/* the entry whose bound the last argument names */
+/* Returns the row of the table whose bound the last argument names. */
 static const DpCalculator *
 with_bound(const DpCalculator *first, const text *bound)
 {

@@ -44,10 +44,10 @@ dp_normal_tail(double x)
 }
 
 /*
- * Returns the drop for centre < DP_TAYLOR_FROM and width <= 1, as
- * P[a < N(0,1) < b] - (e^(centre width) - 1) Q(b).  The difference is at least a
- * sixth of its parts.  The first is the Taylor series around the centre, with
- * Hermite polynomials.
+ * Returns the drop for centre < DP_TAYLOR_FROM and width <= 1, as P[a < N(0,1)
+ * < b] - (e^(centre width) - 1) Q(b).  The difference is at least a sixth of
+ * its parts.  The first is the Taylor series around the centre, with Hermite
+ * polynomials.
  */
 static double
 drop_near(double centre, double width, double *second)

@@ -149,8 +149,9 @@ dp_limbs_shr(uint64_t *r, const uint64_t *a, int n, uint64_t bits)
 }
 
 /*
- * Bit by bit: shift the next bit of a into the remainder, subtract b if it
- * fits.  The quotient's bits take the place of the bits of a already used.
+ * Divides bit by bit: shift the next bit of a into the remainder, subtract b
+ * if it fits.  The quotient's bits take the place of the bits of a already
+ * used.
  */
 void
 dp_limbs_divide(uint64_t *a, int na, const uint64_t *b, int nb, uint64_t *rem)

@@ -122,7 +122,7 @@ dp_declared_groups(List *keys)
 	return groups;
 }
 
-/* The keys must have passed dp_declared_groups. */
+/* Makes the table of all groups of keys that have passed dp_declared_groups. */
 DpKeyTable *
 dp_key_table_create(List *keys)
 {

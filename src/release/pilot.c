@@ -109,7 +109,10 @@ price_amount(double amount, int64 most)
 	return Max((int64) ceil(amount * (1 + 1e-12)), 1);
 }
 
-/* A sum or count with sigma = sqrt(sens2 / (2 rho)) steps meets an absolute target at the price returned. */
+/*
+ * Returns the price at which a sum or count meets an absolute target: its
+ * noise has sigma = sqrt(sens2 / (2 rho)) steps.
+ */
 int64
 dp_target_price(const DpPricedRelease *priced, const DpReleaseColumn *column, dp_u128 sens2, double step, int64 usual)
 {

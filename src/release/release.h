@@ -162,7 +162,7 @@ struct DpRelease
 	PlannedStmt *inner;
 };
 
-/* from _PG_init */
+/* Registers nodes and hooks; called from _PG_init. */
 extern void dp_release_init(void);
 
 /*
@@ -191,8 +191,8 @@ extern void dp_check_payer(const char *dataset);
 
 /*
  * objects.c: types, collations, functions, operators and relations that the
- * inner plan depends on.  The guard records what the query names, dp_record_plan
- * adds what the finished plan reads.
+ * inner plan depends on.  The guard records what the query names,
+ * dp_record_plan adds what the finished plan reads.
  */
 extern bool dp_owner_is_trusted(Oid owner, Oid run_as, Oid dataset_owner);
 extern Oid	dp_object_owner(Oid classid, Oid objid);
@@ -229,7 +229,10 @@ typedef struct DpSandbox
 	WalUsage	save_wal;
 } DpSandbox;
 
-/* stack: DP_STACK_TO_PLAN or DP_STACK_TO_RUN; ZC002 when there is less, see dp_stack_check */
+/*
+ * Begin and end a sandbox with the rights of owner. stack: DP_STACK_TO_PLAN or
+ * DP_STACK_TO_RUN; ZC002 when there is less, see dp_stack_check.
+ */
 extern void dp_sandbox_begin(DpSandbox *box, Oid owner, int stack);
 extern void dp_sandbox_end(DpSandbox *box);
 

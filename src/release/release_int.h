@@ -158,8 +158,8 @@ extern Datum dp_sum_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError 
 extern int dp_answer_draws(const DpPricedColumn *column);
 
 /*
- * predicate.c: dp_lock_predicates returns the plan to run, whose predicate locks
- * in a serializable transaction do not depend on rows.
+ * predicate.c: dp_lock_predicates returns the plan to run, whose predicate
+ * locks in a serializable transaction do not depend on rows.
  */
 extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
 
@@ -234,8 +234,8 @@ extern void dp_report_group(const DpPricedRelease *priced, int column, const Dat
 extern void dp_report_failure(const DpPricedRelease *priced);
 
 /*
- * report.c: dp_column_sensitivity returns the L2 sensitivity of a column's first
- * part over all groups, in the unit of its sigma.
+ * report.c: dp_column_sensitivity returns the L2 sensitivity of a column's
+ * first part over all groups, in the unit of its sigma.
  */
 extern double dp_column_sensitivity(const DpPricedColumn *column);
 
@@ -246,8 +246,8 @@ extern double dp_column_sensitivity(const DpPricedColumn *column);
 extern bool dp_wait_for_step(int64 step, TimestampTz start);
 
 /*
- * report.c: dp_price_prefetches returns the DpPricedReleases that the prefetches
- * of a release would make; nothing is executed.
+ * report.c: dp_price_prefetches returns the DpPricedReleases that the
+ * prefetches of a release would make; nothing is executed.
  */
 extern List *dp_price_prefetches(const DpRelease *release, EState *estate);
 

@@ -71,7 +71,7 @@ codes_key(const DpBoundState *state, const char *entry)
 	return dp_mix(state->salt + dp_rank(entry));
 }
 
-/* A bijection of 32 bits: lowbias32 with a key at its start and in its middle. */
+/* Maps 32 bits one to one: lowbias32 with a key at its start and in its middle. */
 static inline uint32
 rank32(uint32 x, uint64 key)
 {

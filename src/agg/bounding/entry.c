@@ -382,7 +382,7 @@ dp_entry_distinct_codes(const DpUnitGroup *group, int i, int *n)
 	return entry_codes(group, i, DP_CODES_SET, sizeof(int64), n);
 }
 
-/* entry_sum's transition: (exact_sum, bound_entry, i) */
+/* The transition of entry_sum: (exact_sum, bound_entry, i). */
 Datum
 dp_entry_sum(PG_FUNCTION_ARGS)
 {

@@ -119,8 +119,8 @@ start_states(DpBounding *bounding)
 }
 
 /*
- * Begins a pass over units whose hashes have their first bits in common: with an
- * empty table, which may take table_limit bytes, and nothing set aside.
+ * Begins a pass over units whose hashes have their first bits in common: with
+ * an empty table, which may take table_limit bytes, and nothing set aside.
  */
 void
 dp_begin_pass(DpBounding *bounding, int bits, Size table_limit)

@@ -238,10 +238,10 @@ dp_find_unit(const DpBounding *bounding, uint64 unit, bool unit_isnull, uint64 h
 }
 
 /*
- * Tells whether bound_unit would leave out the row, because the unit has as many
- * groups as it may have and the row's group comes after all of them.  It looks
- * at the upper half of ranks alone, not at the state, which is seldom in a
- * cache.  Keys come from slot or, when that is NULL, from the arguments that
+ * Tells whether bound_unit would leave out the row, because the unit has as
+ * many groups as it may have and the row's group comes after all of them.  It
+ * looks at the upper half of ranks alone, not at the state, which is seldom in
+ * a cache.  Keys come from slot or, when that is NULL, from the arguments that
  * are set.
  */
 static inline bool

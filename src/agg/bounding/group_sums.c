@@ -145,9 +145,9 @@ same_keys(const DpLayout *layout, const DpBoundState *state, const char *from, c
 }
 
 /*
- * Adds a unit's groups.  Returns false, and does nothing, where there is no room,
- * or never will be: the caller is to dp_group_sums_take what is there, and if
- * that is nothing, to let the state leave by itself.
+ * Adds a unit's groups.  Returns false, and does nothing, where there is no
+ * room, or never will be: the caller is to dp_group_sums_take what is there,
+ * and if that is nothing, to let the state leave by itself.
  */
 bool
 dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)

@@ -26,9 +26,9 @@ dp_bound_key_supported(Oid type)
 }
 
 /*
- * Equality must be the one that GROUP BY will use above: the default operator
- * of the type.  The type cache has a hash function only if it agrees with it.
- * Returns false when there is none.
+ * Fills in info for keys of a type.  Equality must be the one that GROUP BY
+ * will use above: the default operator of the type.  The type cache has a hash
+ * function only if it agrees with it.  Returns false when there is none.
  */
 bool
 dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context)

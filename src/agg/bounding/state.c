@@ -177,9 +177,9 @@ compare_keys(const DpBoundState *state, const char *entry, DpShape *shape, const
 }
 
 /*
- * Equal keys may be written differently (1.0 and 1.00).  Keep the smallest
- * by bytes, so that the state does not depend on the order of rows.  It is
- * never longer than the one that is there.
+ * Replaces a key by an equal one.  Equal keys may be written differently (1.0
+ * and 1.00).  Keep the smallest by bytes, so that the state does not depend on
+ * the order of rows.  It is never longer than the one that is there.
  */
 static void
 prefer_smaller_form(DpBoundState *state, char *entry, const DpShape *shape, const DpKey *keys)

@@ -115,10 +115,9 @@ typedef struct DpLayout
 
 /*
  * SQL type dp_cdp.bound_entry: one group of one unit, values clamped; or such
- * values of several units in one group, added up.
- * Followed by nvalues int64 (steps; codes: a DP_KEYREF), nkeys words, nkeys type
- * OIDs (aligned), nvalues code specs (aligned) if it has codes, the keys'
- * bytes, and the codes.
+ * values of several units in one group, added up.  Followed by nvalues int64
+ * (steps; codes: a DP_KEYREF), nkeys words, nkeys type OIDs (aligned), nvalues
+ * code specs (aligned) if it has codes, the keys' bytes, and the codes.
  */
 typedef struct DpUnitGroup
 {
@@ -373,10 +372,7 @@ dp_key_word(Datum datum, int typlen)
 	}
 }
 
-/*
- * A bijection of 64 bits in which every input bit reaches every output bit
- * (the finalizer of splitmix64).
- */
+/* Maps 64 bits one to one, so that every input bit reaches every output bit (the finalizer of splitmix64). */
 static inline uint64
 dp_mix(uint64 x)
 {

@@ -102,7 +102,7 @@ bound_magnitude(Numeric bound)
 }
 
 /*
- * The grid for values of input_type (int2, int4, int8, float4, float8 or
+ * Makes the grid for values of input_type (int2, int4, int8, float4, float8 or
  * numeric, or a domain over one) with bounds lower < upper.
  *
  * Integers keep a step of 1 while the larger bound is at most 2^32; bounds
@@ -297,7 +297,8 @@ steps_to_int64(dp_i128 n, int exponent)
 /*
  * Returns n steps as a value of result_type.  int8: rounded half to even,
  * saturating.  float8: the nearest double, the largest finite one instead of
- * infinity; float4 likewise.  numeric: exact, rounded to the decimals of one step.
+ * infinity; float4 likewise.  numeric: exact, rounded to the decimals of one
+ * step.
  */
 Datum
 dp_grid_value(dp_i128 n, const DpGrid *grid, Oid result_type)

@@ -33,7 +33,7 @@
 /* the largest value of one row before its unit's sum is clamped */
 #define DP_ROW_LIMIT ((dp_i128) 1 << 94)
 
-/* Slow cases, in grid.c and numeric_grid.c; results are limited to +-DP_ROW_LIMIT. */
+/* Convert the slow cases, in grid.c and numeric_grid.c; results are limited to +-DP_ROW_LIMIT. */
 extern dp_i128 dp_steps_shifted_int(int64 x, int exponent);
 extern bool dp_steps_large_float8(double scaled, dp_i128 *n);
 extern bool dp_steps_numeric(Datum x, int exponent, dp_i128 *n);
@@ -89,7 +89,7 @@ dp_clamp_wide(dp_i128 n, const DpGrid *grid)
 	return (int64) n;
 }
 
-/* any integer type; limited to +-DP_ROW_LIMIT */
+/* Converts any integer type; limited to +-DP_ROW_LIMIT. */
 static inline dp_i128
 dp_steps_int(int64 x, const DpGrid *grid)
 {
@@ -98,7 +98,7 @@ dp_steps_int(int64 x, const DpGrid *grid)
 	return dp_steps_shifted_int(x, grid->exponent);
 }
 
-/* float4 or float8, limited to +-DP_ROW_LIMIT; false for NaN */
+/* Converts float4 or float8, limited to +-DP_ROW_LIMIT; returns false for NaN. */
 static inline bool
 dp_steps_float8(double x, const DpGrid *grid, dp_i128 *n)
 {
@@ -118,7 +118,7 @@ dp_steps_float8(double x, const DpGrid *grid, dp_i128 *n)
 /* range.c: the same for ranges without a scale */
 extern int32 dp_center_extreme(double x, const DpRange *range);
 
-/* x, not NaN, between the bounds: -DP_CENTERED_ONE .. DP_CENTERED_ONE; never falls in x */
+/* Returns where x, not NaN, is between the bounds: -DP_CENTERED_ONE .. DP_CENTERED_ONE; never falls in x. */
 static inline int32
 dp_center(double x, const DpRange *range)
 {
@@ -135,14 +135,14 @@ dp_center(double x, const DpRange *range)
 	return t < -DP_CENTERED_ONE ? -DP_CENTERED_ONE : t > DP_CENTERED_ONE ? DP_CENTERED_ONE : t;
 }
 
-/* they are within these already, unless somebody calls by hand */
+/* Limits centered values, which are within these limits already, unless somebody calls by hand. */
 static inline int64
 dp_clamp_centered(int32 t)
 {
 	return t < -DP_CENTERED_ONE ? -DP_CENTERED_ONE : t > DP_CENTERED_ONE ? DP_CENTERED_ONE : t;
 }
 
-/* n / DP_CENTERED_ONE, half to even */
+/* Returns n / DP_CENTERED_ONE, half to even. */
 static inline int64
 dp_centered_round(int64 n)
 {
@@ -154,14 +154,14 @@ dp_centered_round(int64 n)
 	return down + (rest + (down & 1) > half);
 }
 
-/* 2 t^2 - 1 */
+/* Returns 2 t^2 - 1. */
 static inline int64
 dp_chebyshev_of(int64 t)
 {
 	return dp_centered_round(2 * t * t) - DP_CENTERED_ONE;
 }
 
-/* t u */
+/* Returns t u. */
 static inline int64
 dp_product_of(int64 t, int64 u)
 {

@@ -202,7 +202,7 @@ is_short(const Digits *x, int *fraction_digits, uint64 *digits)
 }
 
 /*
- * x / 2^exponent, rounded half to even and limited to +-DP_ROW_LIMIT.  False
+ * Sets *n to x / 2^exponent, rounded half to even and limited to +-DP_ROW_LIMIT.  False
  * for NaN.  Never fails, whatever the value; monotone.
  */
 bool
@@ -280,9 +280,9 @@ dp_steps_numeric(Datum datum, int exponent, dp_i128 *n)
 }
 
 /*
- * x as a double, never wrong by more than its last place; the nearest one,
- * which is what a literal would be, where the digits are few.  Infinite beyond
- * the range of doubles, 0 below it, NaN for NaN.  Never fails.
+ * Returns x as a double, never wrong by more than its last place; the nearest
+ * one, which is what a literal would be, where the digits are few.  Infinite
+ * beyond the range of doubles, 0 below it, NaN for NaN.  Never fails.
  */
 double
 dp_double_numeric(Datum datum)

@@ -113,9 +113,9 @@ dp_center_extreme(double x, const DpRange *range)
 }
 
 /*
- * The bins' edges are decimal numbers as often as not (0.29 of 0 .. 1 in a
- * hundred bins), which doubles only approximate: what is less than an edge by
- * rounding errors alone counts as the edge.
+ * Returns the bin of x.  The bins' edges are decimal numbers as often as not
+ * (0.29 of 0 .. 1 in a hundred bins), which doubles only approximate: what is
+ * less than an edge by rounding errors alone counts as the edge.
  */
 static inline int32
 linear_bin(double x, const DpRange *range)
