@@ -245,7 +245,7 @@ dp_zcdp_epsilon_tight(double rho, double delta, double xi)
 }
 
 /*
- * Returns the derivative of ln delta at t, as in zcdp.c: the right side of (*)
+ * Returns the derivative of ln delta at t, as in math/zcdp.c: the right side of (*)
  * there is least where (2t+1) rho - epsilon = ln(1 + 1/t).
  */
 static double

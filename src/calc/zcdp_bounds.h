@@ -31,7 +31,7 @@
  * always have an answer.
  *
  * These round to nearest; where a budget hangs on it, use the _up and _down
- * functions of zcdp.h.
+ * functions of math/zcdp.h.
  *
  * Part of calc/: no PostgreSQL header may be included here.
  *

@@ -68,7 +68,7 @@
  * slope's noise is most of it: the same weights are 12 % off the minimax there.
  * (One set for both also lets one release serve both.)
  *
- * All these figures are checked in test_moments.c, as far as the weights
+ * All these figures are checked in test/unit/test_moments.c, as far as the weights
  * depend on them.
  *
  * Part of math/: no PostgreSQL header may be included here.

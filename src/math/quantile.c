@@ -20,7 +20,7 @@
  * is independent of x, with variances that add up over the levels.
  *
  * Why three levels of 16: at equal rho the variance of a level's noise is
- * proportional to the number of levels.  test_quantile.c prints the standard
+ * proportional to the number of levels.  test/unit/test_quantile.c prints the standard
  * deviation of a rank for all branchings that give 4096 leaves: 2 and 4 are
  * best, 8 and 16 are 9% and 22% above, 64 is 68% above.  16 needs half of the
  * counts that 2 needs, and most of those are leaves, which any tree has.

@@ -1,5 +1,5 @@
 /*
- * test_exact_sums.c
+ * test_exact.c
  *	  Exact sums of doubles: known answers, and that neither order nor
  *	  splitting nor shapes show.
  */

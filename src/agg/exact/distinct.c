@@ -12,7 +12,7 @@
  *
  * A state is an open hash table with linear probing, changed in place; when it
  * must grow, a larger one is made in CurrentMemoryContext, which the executor
- * copies, as state.c's.  0 marks a free place, code 0 is kept apart.
+ * copies, as bounding/state.c's.  0 marks a free place, code 0 is kept apart.
  *
  * Where all sets together would exceed work_mem * hash_mem_multiplier, one that
  * must grow goes into a sort instead, and its group's codes from then on: one

@@ -15,7 +15,7 @@
  * NaN has many forms, of which one is kept).  These are ordered by their type
  * first, then by scale, length, months and days, and sign.  Values of all
  * other types that min and max accept are equal only if their bytes are,
- * collations being deterministic (unit_aggregates.c).
+ * collations being deterministic (guard/vet/unit_aggregates.c).
  *
  *-------------------------------------------------------------------------
  */
