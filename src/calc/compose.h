@@ -20,12 +20,12 @@
 #include <stdint.h>
 
 /*
- * Running totals, for lists and for aggregates: plain data, all zero bits at
+ * Running sums, for lists and for aggregates: plain data, all zero bits at
  * the start, any order of adding and merging, relative error of a few units
  * in the last place however many terms.
  */
 
-/* sum of terms of either sign; high + low is the total */
+/* sum of terms of either sign; high + low is the sum */
 typedef struct DpSum
 {
 	double		high;

@@ -4,7 +4,7 @@
  *	  What a budget buys: releases, noise and margins.
  *
  * Invariants: a count of releases and the parts of a split are never more
- * than fit, in the units in which the ledger adds; a margin is never less than
+ * than fit, in the amounts that the ledger adds; a margin is never less than
  * what is asked with the probability asked.
  *
  * The margin of discrete noise, X ~ N_Z(0, s^2) with s = sigma / step.  Let f
@@ -47,16 +47,16 @@
 
 #define MOST_STEPS	200
 
-/* amounts below are in units, as doubles or integers; integers up to here */
-#define MOST_UNITS	9e18
+/* amounts are in steps of 1e-12, as doubles or integers; integers up to here */
+#define MOST_AMOUNT	9e18
 
 /*
  * The ledger takes the shortest decimal of a double: a product this near an
- * integer was meant to be it.  Beyond EXACT_UNITS that could be any integer,
+ * integer was meant to be it.  Beyond EXACT_AMOUNT that could be any integer,
  * and roundings go against the caller.
  */
 #define SAME		(2 * DBL_EPSILON)
-#define EXACT_UNITS 0x1p50
+#define EXACT_AMOUNT 0x1p50
 
 double
 dp_sensitivity(double lower, double upper, int64_t max_groups, bool grouped, bool replace_one)
@@ -74,35 +74,35 @@ dp_sensitivity(double lower, double upper, int64_t max_groups, bool grouped, boo
 
 /* Returns the charge for one release, in steps of 1e-12. */
 static double
-charge_units(double rho)
+charge_amount(double rho)
 {
 	double		exact = rho * (double) DP_RHO_ONE;
 	double		near = rint(exact);
 
-	if (exact >= EXACT_UNITS)
+	if (exact >= EXACT_AMOUNT)
 		return ceil(nextafter(exact, HUGE_VAL));
 	return fmax(1, fabs(exact - near) <= SAME * exact ? near : ceil(exact));
 }
 
 /* Returns how many steps of 1e-12 a limit given as rho holds. */
 static double
-limit_units(double rho)
+limit_amount(double rho)
 {
 	double		exact = rho * (double) DP_RHO_ONE;
 	double		near = rint(exact);
 
-	if (exact >= EXACT_UNITS)
+	if (exact >= EXACT_AMOUNT)
 		return floor(nextafter(exact, 0));
 	return fabs(exact - near) <= SAME * exact ? near : floor(exact);
 }
 
-/* Returns the largest rho that is (epsilon, delta)-DP, rounded down. */
+/* Returns the largest rho that is (epsilon, delta)-DP, rounded down, and in *amount strictly how many steps it holds. */
 static double
-derived_rho(double epsilon, double delta, double *units)
+derived_rho(double epsilon, double delta, double *amount)
 {
 	double		rho = nextafter(dp_zcdp_rho_down(epsilon, delta), 0);
 
-	*units = floor(nextafter(rho * (double) DP_RHO_ONE, 0));
+	*amount = floor(nextafter(rho * (double) DP_RHO_ONE, 0));
 	return rho;
 }
 
@@ -111,13 +111,13 @@ dp_releases_within(double rho, double epsilon, double delta)
 {
 	double		limit;
 	double		most;
-	double		charge = charge_units(rho);
+	double		charge = charge_amount(rho);
 
 	/* any mechanism is (epsilon, 1)-DP */
 	if (delta >= 1)
 		return INT64_MAX;
 	most = derived_rho(epsilon, delta, &limit);
-	if (rho * (double) DP_RHO_ONE >= 1 && limit < MOST_UNITS && charge < MOST_UNITS)
+	if (rho * (double) DP_RHO_ONE >= 1 && limit < MOST_AMOUNT && charge < MOST_AMOUNT)
 		return (int64_t) limit / (int64_t) charge;
 
 	/* more or less than the ledger takes: plain numbers, rounded down */
@@ -127,20 +127,20 @@ dp_releases_within(double rho, double epsilon, double delta)
 
 /* Returns a whole number of steps of 1e-12, as a rho that is charged no more. */
 static double
-units_rho(int64_t units)
+amount_rho(int64_t amount)
 {
-	double		rho = (double) units / (double) DP_RHO_ONE;
+	double		rho = (double) amount / (double) DP_RHO_ONE;
 
-	return units < INT64_C(1) << 53 ? rho : nextafter(rho, 0);
+	return amount < INT64_C(1) << 53 ? rho : nextafter(rho, 0);
 }
 
 static double
-split_units(double rho, double units, int64_t k)
+split_amount(double rho, double amount, int64_t k)
 {
 	double		part;
 
-	if (units < MOST_UNITS)
-		part = units_rho((int64_t) units / k);
+	if (amount < MOST_AMOUNT)
+		part = amount_rho((int64_t) amount / k);
 	else
 		part = rho / (double) k * (1 - 2 * DBL_EPSILON);
 	/* below what can be charged at all */
@@ -152,25 +152,25 @@ dp_split_rho(double rho, int64_t k)
 {
 	if (rho == 0)
 		return 0;
-	return split_units(rho, limit_units(rho), k);
+	return split_amount(rho, limit_amount(rho), k);
 }
 
 double
 dp_split_budget(double epsilon, double delta, int64_t k)
 {
-	double		units;
+	double		amount;
 	double		rho;
 
 	if (delta >= 1)
 		return HUGE_VAL;
-	rho = derived_rho(epsilon, delta, &units);
-	return split_units(rho, units, k);
+	rho = derived_rho(epsilon, delta, &amount);
+	return split_amount(rho, amount, k);
 }
 
 bool
 dp_split_weighted(double rho, const double *weights, int n, double *parts)
 {
-	double		units = limit_units(rho);
+	double		amount = limit_amount(rho);
 	double		largest = 0,
 				sum = 0;
 	bool		any = false;
@@ -184,18 +184,18 @@ dp_split_weighted(double rho, const double *weights, int n, double *parts)
 	for (i = 0; i < n; i++)
 		sum += weights[i] / largest;
 
-	left = units < MOST_UNITS ? (int64_t) units : 0;
+	left = amount < MOST_AMOUNT ? (int64_t) amount : 0;
 	for (i = 0; i < n; i++)
 	{
 		double		share = weights[i] / largest / sum;
 
-		if (units < MOST_UNITS)
+		if (amount < MOST_AMOUNT)
 		{
-			double		part = floor(units * share);
+			double		part = floor(amount * share);
 			int64_t		whole = part < (double) left ? (int64_t) part : left;
 
 			left -= whole;
-			parts[i] = units_rho(whole);
+			parts[i] = amount_rho(whole);
 		}
 		else
 			parts[i] = rho * share * (1 - n * DBL_EPSILON - 4 * DBL_EPSILON);

@@ -27,7 +27,7 @@
 #include "calibrate.h"
 #include "limbs.h"
 
-/* 1 / (2 rho) = HALF_RHO_ONE / (rho in units) */
+/* 1 / (2 rho) = HALF_RHO_ONE / (rho as an amount) */
 #define HALF_RHO_ONE	((uint64_t) DP_RHO_ONE / 2)
 
 #define MAX_U128		(~(dp_u128) 0)

@@ -9,7 +9,7 @@
  * they are, at most as many as the spec's grid allows (see codes.c).
  *
  * Scaling.  A unit of n > m rows in a group counts as m rows: its count is m,
- * and its total S of centered values becomes S m / n, rounded toward zero.
+ * and its sum S of centered values becomes S m / n, rounded toward zero.
  * As |S| <= n (in units of DP_CENTERED_ONE), that is at most m, and |S| <= m
  * without scaling otherwise: what the grid's bounds, +-m, would clamp is
  * nothing, but they and not this argument are what sensitivity rests on.
