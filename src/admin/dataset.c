@@ -32,6 +32,7 @@
 #include "admin/admin.h"
 #include "base/compat.h"
 #include "base/errors.h"
+#include "base/extension.h"
 #include "base/settings.h"
 #include "ledger/ledger.h"
 #include "math/wide.h"

@@ -16,7 +16,7 @@
 
 #include "access/htup_details.h"
 #include "base/errors.h"
-#include "catalog/dependency.h"
+#include "base/extension.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_proc.h"
 #include "commands/extension.h"
@@ -203,7 +203,7 @@ dp_find_aggregate(Oid funcid, bool standard)
 		return NULL;
 	transtype = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtranstype;
 	ReleaseSysCache(tuple);
-	if (transtype < FirstNormalObjectId || transtype != dp_internal_type("unreleased"))
+	if (transtype < FirstNormalObjectId || transtype != dp_own_type("unreleased"))
 		return NULL;
 
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(funcid));
@@ -226,7 +226,7 @@ dp_find_error_function(Oid funcid)
 	if (!HeapTupleIsValid(tuple))
 		return DP_ERROR_FUNCTION_NONE;
 	if (((Form_pg_proc) GETSTRUCT(tuple))->pronamespace == dp_public_schema() &&
-		getExtensionOfObject(ProcedureRelationId, funcid) == get_extension_oid("dp_cdp", true))
+		dp_is_own(ProcedureRelationId, funcid))
 	{
 		const char *name = NameStr(((Form_pg_proc) GETSTRUCT(tuple))->proname);
 

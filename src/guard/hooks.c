@@ -20,6 +20,7 @@
 #include "access/xact.h"
 #include "base/compat.h"
 #include "base/errors.h"
+#include "base/extension.h"
 #include "catalog/namespace.h"
 #include "commands/defrem.h"
 #include "guard/rewrite.h"

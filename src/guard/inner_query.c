@@ -41,6 +41,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/extension.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "guard/read/read.h"
@@ -50,19 +51,11 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_clause.h"
-#include "parser/parse_func.h"
 #include "parser/parse_oper.h"
 #include "utils/array.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
-
-static Oid
-internal_function(const char *name, int nargs, const Oid *argtypes)
-{
-	return LookupFuncName(list_make2(makeString("dp_cdp"), makeString(pstrdup(name))),
-						  nargs, argtypes, false);
-}
 
 static Aggref *
 make_aggregate(Oid funcid, Oid result, List *args, Expr *filter)
@@ -222,7 +215,7 @@ moment_aggregate(PartCursor *c)
 		[DP_MOMENT_N] = "moment_n", [DP_MOMENT_T] = "moment_t", [DP_MOMENT_T2] = "moment_t2",
 		[DP_MOMENT_U] = "moment_u", [DP_MOMENT_U2] = "moment_u2", [DP_MOMENT_TU] = "moment_tu"
 	};
-	Oid			one[] = {ANYELEMENTOID, dp_internal_type("range")};
+	Oid			one[] = {ANYELEMENTOID, dp_own_type("range")};
 	Oid			two[] = {INT4OID, INT4OID};
 	List	   *args = NIL;
 	bool		single;
@@ -233,8 +226,8 @@ moment_aggregate(PartCursor *c)
 	single = list_length(args) == 1;
 	if (single)
 		args = castNode(FuncExpr, linitial(args))->args;
-	return (Expr *) make_aggregate(internal_function(names[c->part_of[c->part].moment], 2, single ? one : two),
-								   dp_internal_type("exact_sum"), args, part_filter(c));
+	return (Expr *) make_aggregate(dp_own_routine(names[c->part_of[c->part].moment], 2, single ? one : two),
+								   dp_own_type("exact_sum"), args, part_filter(c));
 }
 
 /* row units: the aggregate of one part */
@@ -257,15 +250,15 @@ row_aggregate(DpRelease *release, PartCursor *c)
 			return moment_aggregate(c);
 		case DP_VALUE_SUM:
 			argtypes[0] = exprType((Node *) value);
-			argtypes[1] = dp_internal_type("grid");
-			return (Expr *) make_aggregate(internal_function("exact_sum", 2, argtypes),
-										   dp_internal_type("exact_sum"),
+			argtypes[1] = dp_own_type("grid");
+			return (Expr *) make_aggregate(dp_own_routine("exact_sum", 2, argtypes),
+										   dp_own_type("exact_sum"),
 										   list_make2(value, part_param(c, release, DP_PARAM_GRID, argtypes[1])),
 										   filter);
 		case DP_VALUE_CODES:
 			argtypes[0] = argtypes[1] = INT4OID;
-			return (Expr *) make_aggregate(internal_function("exact_histogram", 2, argtypes),
-										   dp_internal_type("exact_vector"),
+			return (Expr *) make_aggregate(dp_own_routine("exact_histogram", 2, argtypes),
+										   dp_own_type("exact_vector"),
 										   list_make2(value, part_param(c, release, DP_PARAM_BINS, INT4OID)),
 										   filter);
 		case DP_VALUE_DISTINCT:
@@ -323,22 +316,22 @@ static Expr *
 entry_aggregate(DpRelease *release, PartCursor *c, int i, Var *entry)
 {
 	Expr	   *index = (Expr *) makeConst(INT4OID, -1, InvalidOid, 4, Int32GetDatum(i), false, true);
-	Oid			args[] = {dp_internal_type("bound_entry"), INT4OID, INT4OID};
+	Oid			args[] = {dp_own_type("bound_entry"), INT4OID, INT4OID};
 
 	switch (part_kind(c))
 	{
 		case DP_VALUE_CODES:
-			return (Expr *) make_aggregate(internal_function("entry_histogram", 3, args),
-										   dp_internal_type("exact_vector"),
+			return (Expr *) make_aggregate(dp_own_routine("entry_histogram", 3, args),
+										   dp_own_type("exact_vector"),
 										   list_make3(copyObject(entry), index,
 													  part_param(c, release, DP_PARAM_BINS, INT4OID)),
 										   NULL);
 		case DP_VALUE_DISTINCT:
-			return (Expr *) make_aggregate(internal_function("entry_distinct", 2, args), INT8OID,
+			return (Expr *) make_aggregate(dp_own_routine("entry_distinct", 2, args), INT8OID,
 										   list_make2(copyObject(entry), index), NULL);
 		default:
-			return (Expr *) make_aggregate(internal_function("entry_sum", 2, args),
-										   dp_internal_type("exact_sum"),
+			return (Expr *) make_aggregate(dp_own_routine("entry_sum", 2, args),
+										   dp_own_type("exact_sum"),
 										   list_make2(copyObject(entry), index), NULL);
 	}
 }
@@ -386,8 +379,8 @@ static RangeTblEntry *
 entries_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
 	Query	   *query = from->query;
-	Oid			spec_type = dp_internal_type("bound_spec");
-	Oid			state_type = dp_internal_type("bound_state");
+	Oid			spec_type = dp_own_type("bound_spec");
+	Oid			state_type = dp_own_type("bound_state");
 	Oid			bound_args[] = {spec_type, ANYOID};
 	Oid			entries_args[] = {state_type, spec_type};
 	Expr	   *unit = llast(from->unit.exprs);
@@ -405,9 +398,9 @@ entries_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	args = list_concat(args, parts->keys);
 	while (next_part(&c, release))
 		args = lappend(args, unit_value(&c));
-	bound = make_aggregate(internal_function("bound_unit", 2, bound_args), state_type, args, NULL);
-	entries = makeFuncExpr(internal_function("bound_entries", 2, entries_args),
-						   dp_internal_type("bound_entry"),
+	bound = make_aggregate(dp_own_routine("bound_unit", 2, bound_args), state_type, args, NULL);
+	entries = makeFuncExpr(dp_own_routine("bound_entries", 2, entries_args),
+						   dp_own_type("bound_entry"),
 						   list_make2(bound, dp_make_param(release->first_param, spec_type)),
 						   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	entries->funcretset = true;
@@ -438,9 +431,9 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 {
 	Query	   *query = makeNode(Query);
 	RangeTblRef *ref = makeNode(RangeTblRef);
-	Oid			entry_type = dp_internal_type("bound_entry");
+	Oid			entry_type = dp_own_type("bound_entry");
 	Oid			key_args[] = {entry_type, INT4OID, ANYELEMENTOID};
-	Oid			key_function = internal_function("entry_key", 3, key_args);
+	Oid			key_function = dp_own_routine("entry_key", 3, key_args);
 	Var		   *entry = makeVar(1, 1, entry_type, -1, InvalidOid, 0);
 	PartCursor	c = START_PARTS(parts);
 	ListCell   *lc;

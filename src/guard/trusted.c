@@ -30,6 +30,7 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "base/compat.h"
+#include "base/extension.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/objectaddress.h"

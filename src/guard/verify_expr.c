@@ -18,12 +18,11 @@
 #include "access/sysattr.h"
 #include "access/transam.h"
 #include "base/compat.h"
-#include "catalog/dependency.h"
+#include "base/extension.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_language_d.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
-#include "commands/extension.h"
 #include "guard/verify.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
@@ -113,7 +112,7 @@ describe_own(OwnFunction *own, Form_pg_proc proc)
 
 	if (proc->pronamespace != dp_internal_schema() ||
 		(proc->prolang != ClanguageId && proc->prokind != PROKIND_AGGREGATE) ||
-		getExtensionOfObject(ProcedureRelationId, proc->oid) != get_extension_oid("dp_cdp", true))
+		!dp_is_own(ProcedureRelationId, proc->oid))
 		return;
 	own->is_set = proc->proretset;
 	for (int i = 0; i < lengthof(own_functions); i++)

@@ -264,12 +264,6 @@ extern void dp_ledger_writes_init(void);
 /* true when the ledger's stamp is this database's; stamps a fresh ledger */
 extern bool dp_stamp_valid(void);
 
-/* OID of the extension, InvalidOid when it is not installed */
-extern Oid	dp_ledger_extension(void);
-
-/* OID of one of the ledger's tables; InvalidOid when it is not the extension's own */
-extern Oid	dp_ledger_table(Oid extension, const char *name);
-
 /* --- units.c --- */
 
 /* floor(value * 10^scale), held within +-10^36; NaN is the least */

@@ -26,11 +26,7 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/dependency.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "commands/extension.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -40,35 +36,11 @@
 #include "utils/snapmgr.h"
 
 #include "base/errors.h"
+#include "base/extension.h"
 #include "ledger/ledger_int.h"
 
 PG_FUNCTION_INFO_V1(dp_ledger_adopt);
 PG_FUNCTION_INFO_V1(dp_ledger_empty);
-
-Oid
-dp_ledger_extension(void)
-{
-	return get_extension_oid("dp_cdp", true);
-}
-
-/*
- * A table counts only as a member of the extension: anybody with CREATE on
- * a database can make a schema dp_cdp where the extension is not installed.
- */
-Oid
-dp_ledger_table(Oid extension, const char *name)
-{
-	Oid			namespace = get_namespace_oid("dp_cdp", true);
-	Oid			relid;
-
-	if (!OidIsValid(extension) || !OidIsValid(namespace))
-		return InvalidOid;
-	relid = get_relname_relid(name, namespace);
-	if (!OidIsValid(relid) || get_rel_relkind(relid) != RELKIND_RELATION ||
-		getExtensionOfObject(RelationRelationId, relid) != extension)
-		return InvalidOid;
-	return relid;
-}
 
 /* ---------------------------------------------------------------------
  * Checking, in the worker
@@ -115,7 +87,7 @@ write_stamp(void)
 	values[0] = system_id_numeric();
 	values[1] = ObjectIdGetDatum(MyDatabaseId);
 	values[2] = Int64GetDatum((int64) dp_current_timeline());
-	values[3] = ObjectIdGetDatum(dp_ledger_extension());
+	values[3] = ObjectIdGetDatum(dp_extension_oid());
 	dp_ledger_write_begin();
 	run("DELETE FROM dp_cdp.ledger_stamp", 0, NULL, NULL, SPI_OK_DELETE);
 	run("INSERT INTO dp_cdp.ledger_stamp (system_id, database, timeline, extension)"
@@ -137,7 +109,7 @@ dp_stamp_valid(void)
 	values[0] = system_id_numeric();
 	values[1] = ObjectIdGetDatum(MyDatabaseId);
 	values[2] = Int64GetDatum((int64) dp_current_timeline());
-	values[3] = ObjectIdGetDatum(dp_ledger_extension());
+	values[3] = ObjectIdGetDatum(dp_extension_oid());
 
 	SPI_connect();
 	run("SELECT (SELECT (system_id, database, timeline, extension) IS NOT DISTINCT FROM"
@@ -173,15 +145,14 @@ dp_stamp_valid(void)
 static void
 begin_admin(const char *function, Oid *user, int *security)
 {
-	Oid			extension = dp_ledger_extension();
-	Oid			table = dp_ledger_table(extension, "ledger_stamp");
+	Oid			table = dp_own_table("ledger_stamp");
 	Relation	rel;
 
 	if (!OidIsValid(table))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 				 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp")));
-	if (!dp_owns_extension(extension, GetUserId()))
+	if (!dp_owns_extension(dp_extension_oid(), GetUserId()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("only the owner of extension dp_cdp may call dp_cdp.%s", function)));

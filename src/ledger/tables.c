@@ -23,6 +23,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/extension.h"
 
 #include "access/genam.h"
 #include "access/table.h"
@@ -133,14 +134,12 @@ dp_tables_lock(DpReason *reason)
 	{
 		if (!known.valid)
 		{
-			Oid			extension = dp_ledger_extension();
-
 			dp_storage_forget();
 			memset(known.attnum, 0, sizeof(known.attnum));
 			known.log_sequence = InvalidOid;
 			for (int t = 0; t < DP_T_COUNT; t++)
 			{
-				known.relid[t] = dp_ledger_table(extension, table_names[t]);
+				known.relid[t] = dp_own_table(table_names[t]);
 				if (!OidIsValid(known.relid[t]))
 				{
 					*reason = DP_REASON_NOT_INSTALLED;

@@ -25,6 +25,7 @@
 #include "utils/inval.h"
 #include "utils/rel.h"
 
+#include "base/extension.h"
 #include "ledger/ledger_int.h"
 
 PG_FUNCTION_INFO_V1(dp_ledger_guard);
@@ -100,7 +101,7 @@ dp_ledger_guard(PG_FUNCTION_ARGS)
 
 	/* upgrade scripts of this extension may do what they must */
 	if (write_level == 0 &&
-		!(creating_extension && CurrentExtensionObject == dp_ledger_extension()))
+		!(creating_extension && CurrentExtensionObject == dp_extension_oid()))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("table dp_cdp.%s cannot be changed directly; %s", table, remedy(table))));

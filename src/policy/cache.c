@@ -34,12 +34,9 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
-#include "catalog/pg_extension.h"
 #include "catalog/pg_inherits.h"
-#include "commands/extension.h"
 #include "lib/ilist.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -82,13 +79,6 @@ static slist_head buried = SLIST_STATIC_INIT(buried);
 
 /* counts invalidations, so that a computation can tell whether one came in between */
 static uint64 relcache_generation = 0;
-static uint64 namespace_generation = 0;
-
-/* the extension, as far as it never changes while it exists */
-static bool extension_known = false;
-static Oid	extension_oid = InvalidOid;
-static Oid	extension_schema = InvalidOid;
-static Oid	internal_schema = InvalidOid;
 
 /* ------------------------------------------------------------------------
  * Invalidation
@@ -133,13 +123,6 @@ relcache_callback(Datum arg, Oid relid)
 }
 
 static void
-namespace_callback(Datum arg, int cacheid, uint32 hashvalue)
-{
-	namespace_generation++;
-	extension_known = false;
-}
-
-static void
 xact_callback(XactEvent event, void *arg)
 {
 	if (event == XACT_EVENT_PRE_COMMIT ||
@@ -148,106 +131,6 @@ xact_callback(XactEvent event, void *arg)
 		return;
 	while (!slist_is_empty(&buried))
 		pfree(slist_container(CachedTable, link, slist_pop_head_node(&buried)));
-}
-
-/* ------------------------------------------------------------------------
- * The extension itself
- *
- * The row of pg_extension decides, which only a superuser can make; a schema
- * that happens to be called dp_cdp proves nothing.  The schema is a member of
- * the extension, created and dropped with it, so that an invalidation of
- * pg_namespace comes with each change.
- * ------------------------------------------------------------------------
- */
-
-static Form_pg_extension
-find_extension(Oid extension, Relation *rel, SysScanDesc *scan)
-{
-	ScanKeyData key;
-	HeapTuple	tuple;
-
-	*rel = table_open(ExtensionRelationId, AccessShareLock);
-	ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(extension));
-	*scan = systable_beginscan(*rel, ExtensionOidIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(*scan);
-	return HeapTupleIsValid(tuple) ? (Form_pg_extension) GETSTRUCT(tuple) : NULL;
-}
-
-static void
-end_find_extension(Relation rel, SysScanDesc scan)
-{
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-}
-
-static void
-lookup_extension(void)
-{
-	uint64		generation;
-
-	if (extension_known)
-		return;
-
-	generation = namespace_generation;
-	extension_oid = extension_schema = InvalidOid;
-	internal_schema = get_namespace_oid("dp_cdp", true);
-	if (OidIsValid(internal_schema))
-		extension_oid = get_extension_oid("dp_cdp", true);
-	if (OidIsValid(extension_oid))
-	{
-		Relation	rel;
-		SysScanDesc scan;
-		Form_pg_extension form = find_extension(extension_oid, &rel, &scan);
-
-		if (form != NULL)
-			extension_schema = form->extnamespace;
-		end_find_extension(rel, scan);
-	}
-	else
-		internal_schema = InvalidOid;
-	extension_known = (generation == namespace_generation);
-}
-
-bool
-dp_extension_installed(void)
-{
-	lookup_extension();
-	return OidIsValid(extension_oid);
-}
-
-Oid
-dp_internal_schema(void)
-{
-	lookup_extension();
-	return internal_schema;
-}
-
-Oid
-dp_public_schema(void)
-{
-	lookup_extension();
-	return extension_schema;
-}
-
-/* not cached: REASSIGN OWNED changes it without any invalidation */
-Oid
-dp_extension_owner(void)
-{
-	Oid			owner = InvalidOid;
-
-	lookup_extension();
-	if (OidIsValid(extension_oid))
-	{
-		Relation	rel;
-		SysScanDesc scan;
-		Form_pg_extension form = find_extension(extension_oid, &rel, &scan);
-
-		if (form != NULL)
-			owner = form->extowner;
-		end_find_extension(rel, scan);
-	}
-	return owner;
 }
 
 /* ------------------------------------------------------------------------
@@ -531,7 +414,6 @@ dp_policy_init(void)
 {
 	policy_ready = true;
 	CacheRegisterRelcacheCallback(relcache_callback, (Datum) 0);
-	CacheRegisterSyscacheCallback(NAMESPACEOID, namespace_callback, (Datum) 0);
 	RegisterXactCallback(xact_callback, NULL);
 	dp_label_init();
 	dp_drop_init();

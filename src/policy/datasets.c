@@ -30,17 +30,16 @@
 #include "utils/timestamp.h"
 
 #include "base/errors.h"
+#include "base/extension.h"
 #include "base/settings.h"
 #include "math/wide.h"
 #include "policy/policy_int.h"
 
-Relation
-dp_open_table(const char *name)
+static Relation
+open_own_table(const char *name)
 {
-	Oid			relid = InvalidOid;
+	Oid			relid = dp_own_table(name);
 
-	if (dp_extension_installed())
-		relid = get_relname_relid(name, dp_internal_schema());
 	if (!OidIsValid(relid))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -62,7 +61,7 @@ dp_register_latest_snapshot(void)
 static bool
 with_dataset(const char *name, void (*read) (HeapTuple, TupleDesc, void *), void *arg)
 {
-	Relation	rel = dp_open_table("dataset");
+	Relation	rel = open_own_table("dataset");
 	Oid			index = get_relname_relid("dataset_pkey", dp_internal_schema());
 	Snapshot	snapshot = dp_register_latest_snapshot();
 	ScanKeyData key;
@@ -190,10 +189,9 @@ dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, void *arg), vo
 	TupleTableSlot *slot;
 	bool		found = false;
 
-	if (!dp_extension_installed() ||
-		!OidIsValid(get_relname_relid("budget", dp_internal_schema())))
+	if (!OidIsValid(dp_own_table("budget")))
 		return false;
-	rel = dp_open_table("budget");
+	rel = open_own_table("budget");
 	relid = RelationGetRelid(rel);
 	dataset_column = get_attnum(relid, "dataset");
 	role_column = get_attnum(relid, "role");

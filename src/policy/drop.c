@@ -38,6 +38,7 @@
 #include "utils/snapmgr.h"
 
 #include "base/errors.h"
+#include "base/extension.h"
 #include "policy/policy_int.h"
 
 static object_access_hook_type previous_hook = NULL;
@@ -174,11 +175,9 @@ drop_role(Oid role)
 		"role \"%s\" cannot be dropped because it owns a dataset: give it away with dp_cdp.alter_dataset first"},
 	};
 
-	if (!dp_extension_installed())
-		return;
 	for (int i = 0; i < lengthof(uses); i++)
 	{
-		Oid			relid = get_relname_relid(uses[i].table, dp_internal_schema());
+		Oid			relid = dp_own_table(uses[i].table);
 		RoleColumn	wanted = {uses[i].column, role};
 
 		if (OidIsValid(relid) && any_row(relid, row_names_role, &wanted))

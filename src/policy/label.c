@@ -53,6 +53,7 @@
 #include "utils/syscache.h"
 
 #include "base/errors.h"
+#include "base/extension.h"
 #include "base/input.h"
 #include "policy/policy_int.h"
 

@@ -79,14 +79,6 @@ extern void dp_policy_init(void);
 /* true once dp_policy_init ran: without its callbacks nothing here may be relied on */
 extern bool dp_policy_ready(void);
 
-/* true when CREATE EXTENSION dp_cdp was run in this database; cheap */
-extern bool dp_extension_installed(void);
-
-/* OID of schema dp_cdp, of the schema of the dp_* aggregates, and of the extension's owner */
-extern Oid	dp_internal_schema(void);
-extern Oid	dp_public_schema(void);
-extern Oid	dp_extension_owner(void);
-
 /*
  * NULL when relid is not protected.  The result is valid until the end of the
  * transaction (copy what must live longer).  A policy that contradicts itself

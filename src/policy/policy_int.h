@@ -82,9 +82,6 @@ extern List *dp_labelled_ancestors(Oid relid);
 /* owner of a dataset; InvalidOid when there is no such dataset */
 extern Oid	dp_dataset_owner(const char *name);
 
-/* a dp_cdp table; ERROR when the extension is not installed */
-extern Relation dp_open_table(const char *name);
-
 /* the newest committed state wherever that may be asked for */
 extern Snapshot dp_register_latest_snapshot(void);
 

@@ -16,25 +16,14 @@
 
 #include "access/htup_details.h"
 #include "access/parallel.h"
+#include "base/extension.h"
 #include "base/noise.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
 #include "executor/execExpr.h"
 #include "executor/executor.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/syscache.h"
-
-Oid
-dp_internal_type(const char *name)
-{
-	Oid			type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, PointerGetDatum(name),
-									   ObjectIdGetDatum(dp_internal_schema()));
-
-	if (!OidIsValid(type))
-		elog(ERROR, "type dp_cdp.%s does not exist", name);
-	return type;
-}
 
 Oid
 dp_relation_owner(Oid relid)
@@ -154,13 +143,13 @@ void
 dp_release_params(DpPricedRelease *priced, ParamListInfo list)
 {
 	ParamExternData *params = list->params;
-	Oid			grid = dp_internal_type("grid");
-	Oid			range = dp_internal_type("range");
+	Oid			grid = dp_own_type("grid");
+	Oid			range = dp_own_type("range");
 
 	list->paramCompile = compile_param;
 	if (priced->release->has_unit)
 		set_param(&params[priced->release->first_param - 1], make_bound_spec(priced),
-				  dp_internal_type("bound_spec"));
+				  dp_own_type("bound_spec"));
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
 		DpPricedColumn *column = &priced->columns[i];

@@ -202,9 +202,6 @@ extern void dp_record_plan(DpRelease *release);
 /* Returns a new name for the RTE of a release, palloc'd. */
 extern char *dp_release_new_name(void);
 
-/* Returns the OID of a type in schema dp_cdp. */
-extern Oid	dp_internal_type(const char *name);
-
 /* Returns the owner of a relation, with whose rights it is read. */
 extern Oid	dp_relation_owner(Oid relid);
 

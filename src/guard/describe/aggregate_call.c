@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/extension.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "guard/describe/describe.h"
@@ -219,7 +220,7 @@ range_param(Measure *m, int which)
 {
 	return dp_make_param(m->level->release->first_param + 1 +
 						 list_length(m->level->release->columns) * DP_COLUMN_PARAMS + which,
-						 dp_internal_type("range"));
+						 dp_own_type("range"));
 }
 
 static Expr *

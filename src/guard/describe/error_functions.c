@@ -15,11 +15,11 @@
  */
 #include "postgres.h"
 
+#include "base/extension.h"
 #include "catalog/pg_type.h"
 #include "guard/describe/describe.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_func.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
 
@@ -38,8 +38,7 @@ look_up(ExpandContext *c)
 	Oid			any = ANYOID;
 	Oid			floats[] = {FLOAT8OID, FLOAT8OID};
 
-	c->stddev = LookupFuncName(list_make2(makeString(get_namespace_name(dp_public_schema())),
-										  makeString(pstrdup("dp_noise_stddev"))), 1, &any, false);
+	c->stddev = dp_public_routine("dp_noise_stddev", 1, &any);
 	c->margin = dp_own_function("margin", 2, floats, FLOAT8OID);
 	c->times = dp_own_function("try_multiply", 2, floats, FLOAT8OID);
 }

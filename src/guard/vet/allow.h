@@ -141,8 +141,6 @@ typedef struct DpAllowed
  */
 extern Oid	dp_safe_variant(const DpAllowed *allowed);
 
-/* a strict C function of schema dp_cdp by its name and exact signature */
-extern Oid	dp_own_function(const char *name, int nargs, const Oid *argtypes, Oid result);
 
 /* the whole list, in no particular order */
 extern const DpAllowed *dp_allowed_functions(int *count);

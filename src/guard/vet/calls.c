@@ -14,45 +14,19 @@
 
 #include "access/htup_details.h"
 #include "base/compat.h"
-#include "catalog/pg_language_d.h"
+#include "base/extension.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
 #include "guard/vet/vet.h"
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_func.h"
 #include "policy/policy.h"
 #include "safe/constants.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
-
-Oid
-dp_own_function(const char *name, int nargs, const Oid *argtypes, Oid result)
-{
-	HeapTuple	tuple;
-	Form_pg_proc proc;
-	Oid			funcid = InvalidOid;
-
-	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
-							PointerGetDatum(buildoidvector(argtypes, nargs)),
-							ObjectIdGetDatum(dp_internal_schema()));
-	if (HeapTupleIsValid(tuple))
-	{
-		proc = (Form_pg_proc) GETSTRUCT(tuple);
-		if (proc->prolang == ClanguageId && proc->prorettype == result && proc->proisstrict && !proc->proretset)
-			funcid = proc->oid;
-		ReleaseSysCache(tuple);
-	}
-	if (!OidIsValid(funcid))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("function dp_cdp.%s is missing or altered; run ALTER EXTENSION dp_cdp UPDATE",
-						funcname_signature_string(name, nargs, NIL, argtypes))));
-	return funcid;
-}
 
 static Oid
 dp_named_variant(const DpAllowed *allowed, const char *name)

@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "base/extension.h"
 #include "catalog/pg_type_d.h"
 #include "guard/vet/allow.h"
 #include "miscadmin.h"

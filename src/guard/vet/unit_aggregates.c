@@ -38,17 +38,15 @@
 
 #include "access/transam.h"
 #include "base/compat.h"
+#include "base/extension.h"
 #include "catalog/pg_aggregate_d.h"
 #include "catalog/pg_proc.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_func.h"
 #include "policy/policy.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
-#include "utils/syscache.h"
 
 /* as it stands; over values that go through a function; another in its place */
 #define DP_AGG(f) {F_##f, NULL, NULL, false}
@@ -133,23 +131,6 @@ dp_remedy_for(Oid aggfnoid)
 	}
 }
 
-/* the aggregate of schema dp_cdp with this name, argument and result */
-static Oid
-own_aggregate(const char *name, Oid argtype, Oid result)
-{
-	Oid			funcid = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
-										 PointerGetDatum(buildoidvector(&argtype, 1)),
-										 ObjectIdGetDatum(dp_internal_schema()));
-
-	if (!OidIsValid(funcid) || get_func_prokind(funcid) != PROKIND_AGGREGATE ||
-		get_func_rettype(funcid) != result)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("aggregate dp_cdp.%s is missing or altered; run ALTER EXTENSION dp_cdp UPDATE",
-						funcname_signature_string(name, 1, NIL, &argtype))));
-	return funcid;
-}
-
 static Oid
 summand_function(const DpUnitAggregate *allowed)
 {
@@ -168,7 +149,7 @@ dp_unit_aggregate_safe(const DpUnitAggregate *allowed)
 	Oid			result = get_func_signature(allowed->aggfnoid, &types, &nargs);
 
 	if (allowed->own)
-		return own_aggregate(allowed->own, types[0], result);
+		return dp_own_aggregate(allowed->own, 1, &types[0], result);
 	return allowed->summand ? summand_function(allowed) : InvalidOid;
 }
 

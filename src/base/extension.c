@@ -1,0 +1,385 @@
+/*-------------------------------------------------------------------------
+ *
+ * extension.c
+ *	  The extension in the catalogues, and the objects that belong to it.
+ *
+ * Each private query looks up some thirty types and functions of the
+ * extension, so that what is a member of it is remembered.
+ *
+ * Invariants:
+ *	- the row of pg_extension decides, which only a superuser can make; a
+ *	  schema or table that happens to have a name of ours proves nothing.
+ *	- only members are remembered, by OID; names are looked up each time, in
+ *	  PostgreSQL's own caches.
+ *	- the extension and its schema dp_cdp are created and dropped together, so
+ *	  that an invalidation of pg_namespace comes with each change, and one of
+ *	  the object's own catalogue with each drop of a member.  ALTER EXTENSION
+ *	  ... DROP sends none: a superuser's, for sessions that come after it.
+ *	- what was found while an invalidation arrived is not kept.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/dependency.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_extension.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "parser/parse_func.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+
+#include "base/extension.h"
+
+typedef struct Member
+{
+	struct
+	{
+		Oid			classid;
+		Oid			objid;
+	}			key;
+	int			cacheid;		/* of PostgreSQL's cache of its catalogue */
+	uint32		hashvalue;		/* in it */
+} Member;
+
+static HTAB *members = NULL;
+
+/* counts invalidations, so that a search can tell whether one came in between */
+static uint64 generation = 0;
+
+/* what is known of the extension, installed or not */
+static bool extension_known = false;
+static Oid	extension_oid = InvalidOid;
+static Oid	extension_schema = InvalidOid;
+static Oid	internal_schema = InvalidOid;
+
+/* ------------------------------------------------------------------------
+ * Invalidation
+ * ------------------------------------------------------------------------
+ */
+
+static void
+schema_changed(Datum arg, int cacheid, uint32 hashvalue)
+{
+	generation++;
+	extension_known = false;
+	if (members != NULL)
+		hash_destroy(members);
+	members = NULL;
+}
+
+/* hashvalue 0: any object of the catalogue */
+static void
+object_changed(Datum arg, int cacheid, uint32 hashvalue)
+{
+	HASH_SEQ_STATUS seq;
+	Member	   *member;
+
+	generation++;
+	if (members == NULL)
+		return;
+	hash_seq_init(&seq, members);
+	while ((member = hash_seq_search(&seq)) != NULL)
+	{
+		if (member->cacheid == cacheid && (hashvalue == 0 || member->hashvalue == hashvalue))
+			hash_search(members, &member->key, HASH_REMOVE, NULL);
+	}
+}
+
+/* at the first question instead of at server start: a library loaded later answers some, too */
+static void
+register_callbacks(void)
+{
+	static bool registered = false;
+
+	if (registered)
+		return;
+	CacheRegisterSyscacheCallback(NAMESPACEOID, schema_changed, (Datum) 0);
+	CacheRegisterSyscacheCallback(PROCOID, object_changed, (Datum) 0);
+	CacheRegisterSyscacheCallback(TYPEOID, object_changed, (Datum) 0);
+	CacheRegisterSyscacheCallback(RELOID, object_changed, (Datum) 0);
+	registered = true;
+}
+
+/* ------------------------------------------------------------------------
+ * The extension
+ * ------------------------------------------------------------------------
+ */
+
+/* Reads owner and schema of an extension; false when there is none with that OID. */
+static bool
+read_extension(Oid extension, Oid *owner, Oid *schema)
+{
+	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		found;
+
+	ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(extension));
+	scan = systable_beginscan(rel, ExtensionOidIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	found = HeapTupleIsValid(tuple);
+	if (found)
+	{
+		*owner = ((Form_pg_extension) GETSTRUCT(tuple))->extowner;
+		*schema = ((Form_pg_extension) GETSTRUCT(tuple))->extnamespace;
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
+static void
+look_up_extension(void)
+{
+	uint64		before;
+	Oid			owner;
+	bool		stranger = false;
+
+	if (extension_known)
+		return;
+
+	register_callbacks();
+	before = generation;
+	extension_oid = extension_schema = InvalidOid;
+	internal_schema = get_namespace_oid("dp_cdp", true);
+	if (OidIsValid(internal_schema))
+	{
+		extension_oid = get_extension_oid("dp_cdp", true);
+		stranger = OidIsValid(extension_oid) &&
+			getExtensionOfObject(NamespaceRelationId, internal_schema) != extension_oid;
+	}
+	if (!OidIsValid(extension_oid) || stranger ||
+		!read_extension(extension_oid, &owner, &extension_schema))
+		extension_oid = internal_schema = InvalidOid;
+	/* a schema is made a member of an extension without an invalidation */
+	extension_known = before == generation && !stranger;
+}
+
+bool
+dp_extension_installed(void)
+{
+	look_up_extension();
+	return OidIsValid(extension_oid);
+}
+
+Oid
+dp_extension_oid(void)
+{
+	look_up_extension();
+	return extension_oid;
+}
+
+Oid
+dp_internal_schema(void)
+{
+	look_up_extension();
+	return internal_schema;
+}
+
+Oid
+dp_public_schema(void)
+{
+	look_up_extension();
+	return extension_schema;
+}
+
+/* not cached: REASSIGN OWNED changes it without any invalidation */
+Oid
+dp_extension_owner(void)
+{
+	Oid			owner = InvalidOid;
+	Oid			schema;
+
+	look_up_extension();
+	if (OidIsValid(extension_oid))
+		(void) read_extension(extension_oid, &owner, &schema);
+	return owner;
+}
+
+/* ------------------------------------------------------------------------
+ * Its members
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns the cache by whose invalidations a member of that catalogue is forgotten; -1: none. */
+static int
+cache_of(Oid classid)
+{
+	switch (classid)
+	{
+		case ProcedureRelationId:
+			return PROCOID;
+		case TypeRelationId:
+			return TYPEOID;
+		case RelationRelationId:
+			return RELOID;
+		default:
+			return -1;
+	}
+}
+
+static void
+remember(Oid classid, Oid objid)
+{
+	Member		member = {{classid, objid}, cache_of(classid)};
+
+	if (member.cacheid < 0)
+		return;
+	if (members == NULL)
+	{
+		HASHCTL		ctl = {0};
+
+		ctl.keysize = sizeof(member.key);
+		ctl.entrysize = sizeof(Member);
+		ctl.hcxt = CacheMemoryContext;
+		members = hash_create("dp_cdp members", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	member.hashvalue = GetSysCacheHashValue1(member.cacheid, ObjectIdGetDatum(objid));
+	*(Member *) hash_search(members, &member.key, HASH_ENTER, NULL) = member;
+}
+
+bool
+dp_is_own(Oid classid, Oid objid)
+{
+	Oid			key[] = {classid, objid};
+	uint64		before;
+
+	if (!dp_extension_installed() || !OidIsValid(objid))
+		return false;
+	if (members != NULL && hash_search(members, key, HASH_FIND, NULL) != NULL)
+		return true;
+	before = generation;
+	if (getExtensionOfObject(classid, objid) != extension_oid)
+		return false;
+	if (before == generation)
+		remember(classid, objid);
+	return true;
+}
+
+Oid
+dp_own_table(const char *name)
+{
+	Oid			relid = InvalidOid;
+
+	if (dp_extension_installed())
+		relid = get_relname_relid(name, internal_schema);
+	if (!dp_is_own(RelationRelationId, relid) || get_rel_relkind(relid) != RELKIND_RELATION)
+		return InvalidOid;
+	return relid;
+}
+
+Oid
+dp_own_type(const char *name)
+{
+	Oid			type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
+									   ObjectIdGetDatum(dp_internal_schema()));
+
+	if (!dp_is_own(TypeRelationId, type))
+		elog(ERROR, "type dp_cdp.%s does not exist", name);
+	return type;
+}
+
+/* Returns the row of a member's, for ReleaseSysCache; NULL when there is none. */
+static HeapTuple
+search_routine(Oid schema, const char *name, int nargs, const Oid *argtypes)
+{
+	HeapTuple	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum(name),
+										PointerGetDatum(buildoidvector(argtypes, nargs)),
+										ObjectIdGetDatum(schema));
+
+	if (HeapTupleIsValid(tuple) &&
+		!dp_is_own(ProcedureRelationId, ((Form_pg_proc) GETSTRUCT(tuple))->oid))
+	{
+		ReleaseSysCache(tuple);
+		return NULL;
+	}
+	return tuple;
+}
+
+static void
+routine_is_missing(const char *kind, const char *schema, const char *name, int nargs, const Oid *argtypes)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_FUNCTION),
+			 errmsg("%s %s.%s is missing or altered; run ALTER EXTENSION dp_cdp UPDATE",
+					kind, schema, funcname_signature_string(name, nargs, NIL, argtypes))));
+}
+
+static Oid
+routine_of_schema(Oid schema, const char *name, int nargs, const Oid *argtypes)
+{
+	HeapTuple	tuple = search_routine(schema, name, nargs, argtypes);
+	Oid			result;
+
+	if (!HeapTupleIsValid(tuple))
+		routine_is_missing("function", get_namespace_name(schema), name, nargs, argtypes);
+	result = ((Form_pg_proc) GETSTRUCT(tuple))->oid;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+Oid
+dp_own_routine(const char *name, int nargs, const Oid *argtypes)
+{
+	return routine_of_schema(dp_internal_schema(), name, nargs, argtypes);
+}
+
+Oid
+dp_public_routine(const char *name, int nargs, const Oid *argtypes)
+{
+	return routine_of_schema(dp_public_schema(), name, nargs, argtypes);
+}
+
+Oid
+dp_own_function(const char *name, int nargs, const Oid *argtypes, Oid result)
+{
+	HeapTuple	tuple = search_routine(dp_internal_schema(), name, nargs, argtypes);
+	Oid			funcid = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(tuple);
+
+		if (proc->prolang == ClanguageId && proc->prorettype == result && proc->proisstrict && !proc->proretset)
+			funcid = proc->oid;
+		ReleaseSysCache(tuple);
+	}
+	if (!OidIsValid(funcid))
+		routine_is_missing("function", "dp_cdp", name, nargs, argtypes);
+	return funcid;
+}
+
+Oid
+dp_own_aggregate(const char *name, int nargs, const Oid *argtypes, Oid result)
+{
+	HeapTuple	tuple = search_routine(dp_internal_schema(), name, nargs, argtypes);
+	Oid			funcid = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(tuple);
+
+		if (proc->prokind == PROKIND_AGGREGATE && proc->prorettype == result)
+			funcid = proc->oid;
+		ReleaseSysCache(tuple);
+	}
+	if (!OidIsValid(funcid))
+		routine_is_missing("aggregate", "dp_cdp", name, nargs, argtypes);
+	return funcid;
+}

@@ -1,0 +1,52 @@
+/*-------------------------------------------------------------------------
+ *
+ * extension.h
+ *	  The extension in the catalogues, and the objects that belong to it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_EXTENSION_H
+#define DP_EXTENSION_H
+
+/* true when CREATE EXTENSION dp_cdp was run in this database; cheap */
+extern bool dp_extension_installed(void);
+
+/*
+ * OIDs of the extension, of schema dp_cdp and of the schema of the dp_*
+ * aggregates; InvalidOid where it is not installed
+ */
+extern Oid	dp_extension_oid(void);
+extern Oid	dp_internal_schema(void);
+extern Oid	dp_public_schema(void);
+
+/* InvalidOid where it is not installed */
+extern Oid	dp_extension_owner(void);
+
+/* whether an object is a member of the extension; cheap once it was */
+extern bool dp_is_own(Oid classid, Oid objid);
+
+/*
+ * Members of the extension by their names.  An object of that name which is
+ * no member is none: it may be anybody's who may create in the schema.
+ */
+
+/* a table of schema dp_cdp; InvalidOid when there is none */
+extern Oid	dp_own_table(const char *name);
+
+/* a type of schema dp_cdp; internal error when there is none */
+extern Oid	dp_own_type(const char *name);
+
+/*
+ * a function or aggregate of schema dp_cdp, or of the schema of the dp_*
+ * aggregates, by the types that it was declared with; 42883
+ */
+extern Oid	dp_own_routine(const char *name, int nargs, const Oid *argtypes);
+extern Oid	dp_public_routine(const char *name, int nargs, const Oid *argtypes);
+
+/* a strict function in C of schema dp_cdp, not of a set, with that result; 42883 */
+extern Oid	dp_own_function(const char *name, int nargs, const Oid *argtypes, Oid result);
+
+/* an aggregate of schema dp_cdp with that result; 42883 */
+extern Oid	dp_own_aggregate(const char *name, int nargs, const Oid *argtypes, Oid result);
+
+#endif							/* DP_EXTENSION_H */
