@@ -11,7 +11,7 @@
 #include "datatype/timestamp.h"
 #include "policy/policy_int.h"
 
-/* one row of dp_cdp.dataset, in accounting units */
+/* one row of dp_cdp.dataset; rho and delta as amounts */
 typedef struct DpDatasetRow
 {
 	char		name[NAMEDATALEN];

@@ -29,8 +29,8 @@
 #include "utils/timestamp.h"
 
 #include "admin/admin.h"
+#include "base/amounts.h"
 #include "base/errors.h"
-#include "base/settings.h"
 #include "math/wide.h"
 #include "math/zcdp.h"
 
@@ -53,11 +53,11 @@ dp_api_lock_role(Oid role, const char *parameter)
 				 errmsg("%s is no role: give the name of an existing role", parameter)));
 }
 
-/* never above units / 10^18 */
+/* Returns an amount of delta as a double, never above it. */
 static double
-delta_double_down(int64 units)
+delta_double_down(int64 amount)
 {
-	return units == 0 ? 0.0 : nextafter((double) units / (double) DP_DELTA_ONE, 0.0);
+	return amount == 0 ? 0.0 : nextafter((double) amount / (double) DP_DELTA_ONE, 0.0);
 }
 
 static int64
@@ -74,7 +74,7 @@ rho_for_epsilon(double epsilon, int64 delta)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("a budget of this epsilon and delta allows no release at all: raise epsilon or delta")));
-	return dp_rho_limit_units(rho, "the rho of this epsilon and delta");
+	return dp_rho_limit_amount(rho, "the rho of this epsilon and delta");
 }
 
 static bool
@@ -131,7 +131,7 @@ dp_set_budget(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("a budget is given either as rho or as epsilon (with delta): give exactly one of the two")));
 	if (by_rho)
-		rho_limit = dp_rho_limit_units(PG_GETARG_FLOAT8(2), "rho");
+		rho_limit = dp_rho_limit_amount(PG_GETARG_FLOAT8(2), "rho");
 	else
 	{
 		double		epsilon = PG_GETARG_FLOAT8(3);
@@ -151,7 +151,7 @@ dp_set_budget(PG_FUNCTION_ARGS)
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
 					 errmsg("delta must be %s 0 and less than 1; choose it well below one over the number of people",
 							by_rho ? "at least" : "greater than")));
-		delta = dp_delta_limit_units(d, "delta");
+		delta = dp_delta_limit_amount(d, "delta");
 	}
 	memset(nulls, ' ', sizeof(nulls));
 	if (PG_ARGISNULL(5))
@@ -183,9 +183,9 @@ dp_set_budget(PG_FUNCTION_ARGS)
 
 	values[0] = CStringGetTextDatum(name);
 	values[1] = ObjectIdGetDatum(role);
-	values[2] = NumericGetDatum(dp_numeric_from_units(rho_limit, DP_RHO_SCALE));
-	values[3] = NumericGetDatum(dp_numeric_from_units(delta_limit, DP_DELTA_SCALE));
-	values[4] = NumericGetDatum(dp_numeric_from_units(report_delta, DP_DELTA_SCALE));
+	values[2] = NumericGetDatum(dp_amount_numeric(rho_limit, DP_RHO_SCALE));
+	values[3] = NumericGetDatum(dp_amount_numeric(delta_limit, DP_DELTA_SCALE));
+	values[4] = NumericGetDatum(dp_amount_numeric(report_delta, DP_DELTA_SCALE));
 	dp_api_execute("INSERT INTO dp_cdp.budget AS b (dataset, role, rho_limit, delta_limit,"
 				   " report_delta, period, renews_at)"
 				   " VALUES ($1, $2, $3, $4, $5, $6, $7)"

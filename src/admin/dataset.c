@@ -30,6 +30,7 @@
 #include "utils/syscache.h"
 
 #include "admin/admin.h"
+#include "base/amounts.h"
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/extension.h"
@@ -114,12 +115,12 @@ result_column(int column, bool *isnull)
 }
 
 static int64
-result_units(int column, int scale)
+result_amount(int column, int scale)
 {
 	bool		isnull;
 	Datum		value = result_column(column, &isnull);
 
-	return isnull ? 0 : dp_numeric_units(DatumGetNumeric(value), scale, true);
+	return isnull ? 0 : dp_numeric_amount(DatumGetNumeric(value), scale, true);
 }
 
 DpDatasetRow *
@@ -153,16 +154,16 @@ dp_api_dataset(const char *name, Oid user, DpDatasetLock lock)
 				 errmsg("must be owner of dataset \"%s\"", name)));
 	(void) result_column(2, &isnull);
 	row->has_rho_limit = !isnull;
-	row->rho_limit = result_units(2, DP_RHO_SCALE);
+	row->rho_limit = result_amount(2, DP_RHO_SCALE);
 	row->spent = DatumGetBool(result_column(3, &isnull));
-	row->delta_limit = result_units(4, DP_DELTA_SCALE);
-	row->default_rho = result_units(5, DP_RHO_SCALE);
-	row->max_rho = result_units(6, DP_RHO_SCALE);
-	row->default_delta = result_units(7, DP_DELTA_SCALE);
+	row->delta_limit = result_amount(4, DP_DELTA_SCALE);
+	row->default_rho = result_amount(5, DP_RHO_SCALE);
+	row->max_rho = result_amount(6, DP_RHO_SCALE);
+	row->default_delta = result_amount(7, DP_DELTA_SCALE);
 	row->max_groups = DatumGetInt32(result_column(8, &isnull));
 	row->max_rows = DatumGetInt32(result_column(9, &isnull));
 	row->neighbors = TextDatumGetCString(result_column(10, &isnull));
-	row->min_rho = result_units(11, DP_RHO_SCALE);
+	row->min_rho = result_amount(11, DP_RHO_SCALE);
 	row->max_failures = DatumGetInt32(result_column(12, &isnull));
 	step = result_column(13, &isnull);
 	row->answer_step = isnull ? NULL : DatumGetIntervalP(step);
@@ -193,14 +194,14 @@ static int64
 dataset_delta(Datum value, const char *parameter)
 {
 	double		delta = DatumGetFloat8(value);
-	int64		units = isnan(delta) || delta >= 1.0 ? 0 : dp_delta_limit_units(delta, parameter);
+	int64		amount = isnan(delta) || delta >= 1.0 ? 0 : dp_delta_limit_amount(delta, parameter);
 
-	if (units == 0)
+	if (amount == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("%s must be less than 1 and at least 1e-%d; choose it well below one over the number of people",
 						parameter, DP_DELTA_SCALE)));
-	return units;
+	return amount;
 }
 
 /* NULL for a step of 0, which removes it */
@@ -223,7 +224,7 @@ static void
 read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *row)
 {
 	if (!PG_ARGISNULL(first))
-		row->min_rho = dp_rho_units(PG_GETARG_FLOAT8(first), "min_rho");
+		row->min_rho = dp_rho_amount(PG_GETARG_FLOAT8(first), "min_rho");
 	if (!PG_ARGISNULL(first + 1))
 		row->max_failures = PG_GETARG_INT32(first + 1);
 	if (!PG_ARGISNULL(first + 2))
@@ -248,17 +249,17 @@ read_settings(FunctionCallInfo fcinfo, DpDatasetRow *row)
 
 		row->has_rho_limit = !(isinf(rho) && rho > 0);
 		if (row->has_rho_limit)
-			row->rho_limit = dp_rho_limit_units(rho, "rho");
+			row->rho_limit = dp_rho_limit_amount(rho, "rho");
 	}
 	if (!PG_ARGISNULL(2))
 		row->delta_limit = dataset_delta(PG_GETARG_DATUM(2), "delta");
 	if (!PG_ARGISNULL(3))
-		row->default_rho = dp_rho_units(PG_GETARG_FLOAT8(3), "default_rho");
+		row->default_rho = dp_rho_amount(PG_GETARG_FLOAT8(3), "default_rho");
 	if (!PG_ARGISNULL(4))
 	{
 		double		rho = PG_GETARG_FLOAT8(4);
 
-		row->max_rho = isinf(rho) && rho > 0 ? 0 : dp_rho_limit_units(rho, "max_rho");
+		row->max_rho = isinf(rho) && rho > 0 ? 0 : dp_rho_limit_amount(rho, "max_rho");
 	}
 	if (!PG_ARGISNULL(5))
 		row->max_groups = contribution(PG_GETARG_DATUM(5), "max_groups");
@@ -309,23 +310,23 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 	types[1] = OIDOID;
 	values[1] = ObjectIdGetDatum(row->owner);
 	if (row->has_rho_limit)
-		values[2] = NumericGetDatum(dp_numeric_from_units(row->rho_limit, DP_RHO_SCALE));
+		values[2] = NumericGetDatum(dp_amount_numeric(row->rho_limit, DP_RHO_SCALE));
 	else
 		nulls[2] = 'n';
-	values[3] = NumericGetDatum(dp_numeric_from_units(row->delta_limit, DP_DELTA_SCALE));
-	values[4] = NumericGetDatum(dp_numeric_from_units(row->default_rho, DP_RHO_SCALE));
+	values[3] = NumericGetDatum(dp_amount_numeric(row->delta_limit, DP_DELTA_SCALE));
+	values[4] = NumericGetDatum(dp_amount_numeric(row->default_rho, DP_RHO_SCALE));
 	if (row->max_rho != 0)
-		values[5] = NumericGetDatum(dp_numeric_from_units(row->max_rho, DP_RHO_SCALE));
+		values[5] = NumericGetDatum(dp_amount_numeric(row->max_rho, DP_RHO_SCALE));
 	else
 		nulls[5] = 'n';
-	values[6] = NumericGetDatum(dp_numeric_from_units(row->default_delta, DP_DELTA_SCALE));
+	values[6] = NumericGetDatum(dp_amount_numeric(row->default_delta, DP_DELTA_SCALE));
 	types[7] = types[8] = INT4OID;
 	values[7] = Int32GetDatum(row->max_groups);
 	values[8] = Int32GetDatum(row->max_rows);
 	types[9] = TEXTOID;
 	values[9] = CStringGetTextDatum(row->neighbors);
 	if (row->min_rho != 0)
-		values[10] = NumericGetDatum(dp_numeric_from_units(row->min_rho, DP_RHO_SCALE));
+		values[10] = NumericGetDatum(dp_amount_numeric(row->min_rho, DP_RHO_SCALE));
 	else
 		nulls[10] = 'n';
 	types[11] = INT4OID;

@@ -1,15 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * settings.c
- *	  Settings under the prefix dp_cdp, and exact units for parameters.
+ *	  Settings under the prefix dp_cdp.
  *
- * Invariants:
- *	- a setting here that any role may set makes answers noisier or dearer,
- *	  never less private.  There is no setting that turns noise or
- *	  accounting off, and none may be added, not even for tests.
- *	- a double becomes accounting units through its shortest decimal form, so
- *	  that what the user typed is what is charged; 0.01 is exactly 1e10 units
- *	  although no double equals 0.01.
+ * Invariant: a setting here that any role may set makes answers noisier or
+ * dearer, never less private.  There is no setting that turns noise or
+ * accounting off, and none may be added, not even for tests.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,11 +13,7 @@
 
 #include <math.h>
 
-#include "common/shortest_dec.h"
-#include "fmgr.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/numeric.h"
 
 #include "base/compat.h"
 #include "base/errors.h"
@@ -42,14 +34,14 @@ static char *target_text = NULL;
 
 /* 0, the dataset's default, is what nobody asked for: only RESET gives it */
 static bool
-check_amount(double value, GucSource source, double least, double most, const char *unit)
+check_amount(double value, GucSource source, double least, double most, const char *setting)
 {
 	if (value == 0.0 && source == PGC_S_DEFAULT)
 		return true;
 	if (value >= least && value <= most)
 		return true;
 	GUC_check_errcode(ERRCODE_DP_BAD_PARAMETER);
-	GUC_check_errmsg("%s must be between %g and %g; RESET it for the dataset's default", unit, least, most);
+	GUC_check_errmsg("%s must be between %g and %g; RESET it for the dataset's default", setting, least, most);
 	return false;
 }
 
@@ -167,125 +159,4 @@ dp_guc_init(void)
 							 NULL, NULL, NULL);
 
 	dp_reserve_setting_prefix("dp_cdp");
-}
-
-/* ------------------------------------------------------------------------
- * Units
- * ------------------------------------------------------------------------
- */
-
-static Numeric
-numeric_from_cstring(const char *s)
-{
-	return DatumGetNumeric(DirectFunctionCall3(numeric_in,
-											   CStringGetDatum(s),
-											   ObjectIdGetDatum(InvalidOid),
-											   Int32GetDatum(-1)));
-}
-
-/*
- * value * 10^scale as an integer, rounded up or down.  The caller has made
- * sure that it fits.
- */
-int64
-dp_numeric_units(Numeric value, int scale, bool up)
-{
-	char		one[32];
-	Datum		d;
-
-	snprintf(one, sizeof(one), "1e%d", scale);
-	d = DirectFunctionCall2(numeric_mul, NumericGetDatum(value),
-							NumericGetDatum(numeric_from_cstring(one)));
-	d = DirectFunctionCall1(up ? numeric_ceil : numeric_floor, d);
-	return DatumGetInt64(DirectFunctionCall1(numeric_int8, d));
-}
-
-/* The inverse: units / 10^scale, exactly, without trailing zeros. */
-Numeric
-dp_numeric_from_units(int64 units, int scale)
-{
-	char		buf[64];
-	int64		one = 1;
-
-	for (int i = 0; i < scale; i++)
-		one *= 10;
-	Assert(units >= 0);
-	snprintf(buf, sizeof(buf), INT64_FORMAT ".%0*lld",
-			 units / one, scale, (long long) (units % one));
-	return DatumGetNumeric(DirectFunctionCall1(numeric_trim_scale,
-											   NumericGetDatum(numeric_from_cstring(buf))));
-}
-
-char *
-dp_rho_text(int64 units)
-{
-	return DatumGetCString(DirectFunctionCall1(numeric_out,
-											   NumericGetDatum(dp_numeric_from_units(units, DP_RHO_SCALE))));
-}
-
-static int64
-double_units(double value, int scale, bool up)
-{
-	char		buf[DOUBLE_SHORTEST_DECIMAL_LEN];
-
-	double_to_shortest_decimal_buf(value, buf);
-	return dp_numeric_units(numeric_from_cstring(buf), scale, up);
-}
-
-static void
-check_rho(double rho, const char *parameter)
-{
-	if (isnan(rho) || isinf(rho) || rho <= 0.0 || rho > MAX_RHO)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s must be a number greater than 0 and at most %.0f",
-						parameter, MAX_RHO)));
-}
-
-int64
-dp_rho_units(double rho, const char *parameter)
-{
-	check_rho(rho, parameter);
-	return double_units(rho, DP_RHO_SCALE, true);
-}
-
-/*
- * A rho that limits what may be spent: rounded down, because a limit must not
- * promise more than was written.
- */
-int64
-dp_rho_limit_units(double rho, const char *parameter)
-{
-	int64		units;
-
-	check_rho(rho, parameter);
-	units = double_units(rho, DP_RHO_SCALE, false);
-	if (units == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s is below the smallest amount that can be accounted for: give at least 1e-%d",
-						parameter, DP_RHO_SCALE)));
-	return units;
-}
-
-static int64
-delta_units(double delta, const char *parameter, bool up)
-{
-	if (isnan(delta) || delta < 0.0 || delta > 1.0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s must be a number between 0 and 1", parameter)));
-	return double_units(delta, DP_DELTA_SCALE, up);
-}
-
-int64
-dp_delta_units(double delta, const char *parameter)
-{
-	return delta_units(delta, parameter, true);
-}
-
-int64
-dp_delta_limit_units(double delta, const char *parameter)
-{
-	return delta_units(delta, parameter, false);
 }

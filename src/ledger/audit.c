@@ -20,6 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
+#include "base/amounts.h"
 #include "ledger/tables.h"
 
 static void
@@ -53,8 +54,8 @@ end_row(DpAudit *audit, TupleTableSlot *row, int64 rho, int64 delta, bool grante
 {
 	DpOpenTable *log = audit->log;
 
-	dp_set_column(log, row, DP_LOG_RHO, NumericGetDatum(dp_units_to_numeric(rho, DP_RHO_SCALE)));
-	dp_set_column(log, row, DP_LOG_DELTA, NumericGetDatum(dp_units_to_numeric(delta, DP_DELTA_SCALE)));
+	dp_set_column(log, row, DP_LOG_RHO, NumericGetDatum(dp_amount_numeric(rho, DP_RHO_SCALE)));
+	dp_set_column(log, row, DP_LOG_DELTA, NumericGetDatum(dp_amount_numeric(delta, DP_DELTA_SCALE)));
 	dp_set_column(log, row, DP_LOG_GRANTED, BoolGetDatum(granted));
 	dp_set_column(log, row, DP_LOG_FAILED, BoolGetDatum(failed));
 	ExecStoreVirtualTuple(row);

@@ -38,6 +38,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "base/amounts.h"
 #include "ledger/tables.h"
 
 /* a budget row, or a dataset's row as its cap, while a batch is at work */
@@ -90,9 +91,9 @@ typedef struct Share
  * ---------------------------------------------------------------------
  */
 
-/* limit - spent in units, as of now; no limit is the largest there is */
+/* Returns limit - spent, as of now, rounded down; without a limit the largest amount there is. */
 static int128
-units_left(DpBalance *balance, int limit_col, int spent_col, int scale)
+amount_left(DpBalance *balance, int limit_col, int spent_col, int scale)
 {
 	bool		limit_null;
 	bool		spent_null;
@@ -103,7 +104,7 @@ units_left(DpBalance *balance, int limit_col, int spent_col, int scale)
 		return ((int128) 1) << 120;
 	if (!balance->renewed)
 		limit = DirectFunctionCall2(numeric_sub, limit, spent);
-	return dp_units_floor(DatumGetNumeric(limit), scale);
+	return dp_amount_floor(DatumGetNumeric(limit), scale);
 }
 
 /* a day begins with its first failure */
@@ -148,8 +149,8 @@ read_balance(Work *work, DpBalance *balance)
 			balance->renews = balance->renews_at > work->now && !TIMESTAMP_NOT_FINITE(balance->renews_at);
 		}
 	}
-	balance->rho_left = units_left(balance, DP_BALANCE_RHO_LIMIT, DP_BALANCE_RHO_SPENT, DP_RHO_SCALE);
-	balance->delta_left = units_left(balance, DP_BALANCE_DELTA_LIMIT, DP_BALANCE_DELTA_SPENT,
+	balance->rho_left = amount_left(balance, DP_BALANCE_RHO_LIMIT, DP_BALANCE_RHO_SPENT, DP_RHO_SCALE);
+	balance->delta_left = amount_left(balance, DP_BALANCE_DELTA_LIMIT, DP_BALANCE_DELTA_SPENT,
 									 DP_DELTA_SCALE);
 }
 
@@ -391,7 +392,7 @@ static void
 add_spent(DpBalance *balance, TupleTableSlot *row, int col, int128 taken, int scale)
 {
 	AttrNumber	attnum = balance->table->attnum[col];
-	Datum		sum = NumericGetDatum(dp_units_to_numeric(taken, scale));
+	Datum		sum = NumericGetDatum(dp_amount_numeric(taken, scale));
 
 	if (!balance->renewed)
 		sum = DirectFunctionCall2(numeric_add, row->tts_values[attnum - 1], sum);

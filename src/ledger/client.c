@@ -36,6 +36,7 @@
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
+#include "base/amounts.h"
 #include "base/errors.h"
 #include "ledger/ledger_int.h"
 
@@ -503,28 +504,6 @@ dp_ledger_debit(List *items)
 	}
 }
 
-/* a numeric amount in units, rounded up; ZC004 if it is no amount */
-static int64
-amount_units(Numeric amount, int scale, bool zero_allowed, const char *name)
-{
-	int128		units = -1;
-
-	if (!numeric_is_nan(amount))
-	{
-		Datum		negated = DirectFunctionCall1(numeric_uminus, NumericGetDatum(amount));
-
-		units = -dp_units_floor(DatumGetNumeric(negated), scale);
-	}
-	if (units < (zero_allowed ? 0 : 1) ||
-		units > (scale == DP_RHO_SCALE ? DP_RHO_MAX : DP_DELTA_ONE))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s must be %s and at most %s", name,
-						zero_allowed ? "at least 0" : "greater than 0",
-						scale == DP_RHO_SCALE ? "1000000" : "1")));
-	return (int64) units;
-}
-
 /*
  * SQL: dp_cdp.debit(dataset, rho, delta)
  *
@@ -538,8 +517,8 @@ dp_ledger_debit_by_hand(PG_FUNCTION_ARGS)
 
 	memset(&item, 0, sizeof(item));
 	item.dataset = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	item.rho = amount_units(PG_GETARG_NUMERIC(1), DP_RHO_SCALE, false, "rho");
-	item.delta = amount_units(PG_GETARG_NUMERIC(2), DP_DELTA_SCALE, true, "delta");
+	item.rho = dp_debit_amount(PG_GETARG_NUMERIC(1), DP_RHO_SCALE, false, "rho");
+	item.delta = dp_debit_amount(PG_GETARG_NUMERIC(2), DP_DELTA_SCALE, true, "delta");
 	item.aggregates = "debit by hand";
 	if (strlen(item.dataset) >= NAMEDATALEN)
 		ereport(ERROR,

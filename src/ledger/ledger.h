@@ -14,8 +14,8 @@
 typedef struct DpDebitItem
 {
 	const char *dataset;		/* name; at most NAMEDATALEN - 1 bytes */
-	int64		rho;			/* in units of DP_RHO_ONE, > 0 */
-	int64		delta;			/* in units of DP_DELTA_ONE, >= 0 */
+	int64		rho;			/* amount, > 0 */
+	int64		delta;			/* amount, >= 0 */
 	const char *aggregates;		/* "dp_count(*), dp_sum(cost)" */
 	const char *groups;			/* "dept, sex", or NULL */
 	const char *sigma;			/* "7.08, 1234.5": one per aggregate */

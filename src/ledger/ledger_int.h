@@ -29,7 +29,6 @@
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
 #include "storage/lwlock.h"
-#include "utils/numeric.h"
 
 #include "ledger/ledger.h"
 #include "math/wide.h"
@@ -85,7 +84,7 @@ typedef struct DpReply
 	DpReason	reason;
 	char		dataset[NAMEDATALEN];
 	Oid			role;			/* whose budget; InvalidOid: the dataset's cap */
-	int128		asked;			/* units of rho or delta, by reason */
+	int128		asked;			/* amount of rho or delta, by reason */
 	int128		remaining;
 	bool		renews;
 	TimestampTz renews_at;
@@ -264,20 +263,12 @@ extern void dp_ledger_writes_init(void);
 /* true when the ledger's stamp is this database's; stamps a fresh ledger */
 extern bool dp_stamp_valid(void);
 
-/* --- units.c --- */
-
-/* floor(value * 10^scale), held within +-10^36; NaN is the least */
-extern int128 dp_units_floor(Numeric value, int scale);
-extern Numeric dp_units_to_numeric(int128 units, int scale);
-
-/* as decimal without trailing zeros; palloc'd */
-extern char *dp_units_text(int128 units, int scale);
+/* --- renewal.c --- */
 
 /* the first renewal after now, counted from renews_at in whole periods */
 extern TimestampTz dp_next_renewal(TimestampTz renews_at, const Interval *period, TimestampTz now);
 
 /* is it time to renew, and are renews_at and the period sound? */
 extern bool dp_renewal_due(TimestampTz renews_at, const Interval *period, TimestampTz now);
-
 
 #endif							/* DP_LEDGER_INT_H */

@@ -15,6 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "base/amounts.h"
 #include "base/errors.h"
 #include "ledger/ledger_int.h"
 
@@ -32,8 +33,8 @@ raise_exhausted(const DpReply *reply)
 {
 	const char *unit = reply->reason == DP_REASON_RHO ? "rho" : "delta";
 	int			scale = reply->reason == DP_REASON_RHO ? DP_RHO_SCALE : DP_DELTA_SCALE;
-	char	   *asked = dp_units_text(reply->asked, scale);
-	char	   *remaining = dp_units_text(Max(reply->remaining, 0), scale);
+	char	   *asked = dp_amount_text(reply->asked, scale);
+	char	   *remaining = dp_amount_text(Max(reply->remaining, 0), scale);
 
 	/* what remains under the cap tells of prices that others have paid */
 	if (!OidIsValid(reply->role))
@@ -87,7 +88,7 @@ dp_raise_refusal(const DpReply *reply)
 					(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 					 errmsg("role \"%s\" has no privacy budget for dataset \"%s\"; the dataset's owner can give one with dp_cdp.set_budget",
 							role_name(GetUserId()), reply->dataset),
-					 errdetail("Asked rho %s, remaining 0.", dp_units_text(reply->asked, DP_RHO_SCALE))));
+					 errdetail("Asked rho %s, remaining 0.", dp_amount_text(reply->asked, DP_RHO_SCALE))));
 			break;
 		case DP_REASON_NO_DATASET:
 			ereport(ERROR,

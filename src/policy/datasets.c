@@ -29,9 +29,9 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "base/amounts.h"
 #include "base/errors.h"
 #include "base/extension.h"
-#include "base/settings.h"
 #include "math/wide.h"
 #include "policy/policy_int.h"
 
@@ -120,9 +120,9 @@ dp_dataset_owner(const char *name)
 }
 
 static int64
-get_units(HeapTuple tuple, TupleDesc desc, const char *name, int scale)
+get_amount(HeapTuple tuple, TupleDesc desc, const char *name, int scale)
 {
-	return dp_numeric_units(DatumGetNumeric(get_not_null(tuple, desc, name)), scale, true);
+	return dp_numeric_amount(DatumGetNumeric(get_not_null(tuple, desc, name)), scale, true);
 }
 
 /* 0 where the column is NULL */
@@ -132,7 +132,7 @@ get_optional_rho(HeapTuple tuple, TupleDesc desc, const char *name)
 	bool		isnull;
 	Datum		value = get_column(tuple, desc, name, &isnull);
 
-	return isnull ? 0 : dp_numeric_units(DatumGetNumeric(value), DP_RHO_SCALE, true);
+	return isnull ? 0 : dp_numeric_amount(DatumGetNumeric(value), DP_RHO_SCALE, true);
 }
 
 static void
@@ -145,12 +145,12 @@ read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 
 	dataset->answer_step = isnull ? 0 : DatumGetIntervalP(step)->time;
 	dataset->owner = DatumGetObjectId(get_not_null(tuple, desc, "owner"));
-	dataset->default_rho = get_units(tuple, desc, "default_rho", DP_RHO_SCALE);
+	dataset->default_rho = get_amount(tuple, desc, "default_rho", DP_RHO_SCALE);
 	dataset->max_rho = get_optional_rho(tuple, desc, "max_rho");
 	dataset->min_rho = get_optional_rho(tuple, desc, "min_rho");
 	if (dataset->min_rho == 0)
 		dataset->min_rho = Max(dataset->default_rho / DP_MIN_RHO_SHARE, 1);
-	dataset->default_delta = get_units(tuple, desc, "default_delta", DP_DELTA_SCALE);
+	dataset->default_delta = get_amount(tuple, desc, "default_delta", DP_DELTA_SCALE);
 	dataset->max_groups = DatumGetInt32(get_not_null(tuple, desc, "max_groups"));
 	dataset->max_rows = DatumGetInt32(get_not_null(tuple, desc, "max_rows"));
 	neighbors = TextDatumGetCString(get_not_null(tuple, desc, "neighbors"));

@@ -60,9 +60,9 @@ typedef struct DpDataset
 {
 	char		name[NAMEDATALEN];
 	Oid			owner;
-	int64		default_rho;	/* units of DP_RHO_ONE */
+	int64		default_rho;	/* amounts of rho */
 	int64		max_rho;		/* 0: none */
-	int64		default_delta;	/* per key selection, units of DP_DELTA_ONE */
+	int64		default_delta;	/* per key selection, amount of delta */
 	int			max_groups;
 	int			max_rows;
 	DpNeighbors neighbors;

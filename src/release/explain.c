@@ -10,8 +10,8 @@
  */
 #include "postgres.h"
 
+#include "base/amounts.h"
 #include "base/compat.h"
-#include "base/settings.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "ledger/ledger.h"
@@ -72,7 +72,7 @@ explain_budgets(const char *dataset, int64 rho, ExplainState *es)
 		CStringGetTextDatum(dataset),
 		ObjectIdGetDatum(GetSessionUserId()),
 		ObjectIdGetDatum(GetUserId()),
-		NumericGetDatum(dp_numeric_from_units(rho, DP_RHO_SCALE)),
+		NumericGetDatum(dp_amount_numeric(rho, DP_RHO_SCALE)),
 		BoolGetDatum(es->verbose)
 	};
 	List	   *budgets = NIL;

@@ -20,10 +20,10 @@
 #include "access/parallel.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "base/amounts.h"
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/noise.h"
-#include "base/settings.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "ledger/ledger.h"
@@ -278,7 +278,7 @@ inner_params(DpPricedRelease *priced, EState *estate)
 static char *
 what_stays_charged(const DpRun *run)
 {
-	char	   *charged = psprintf("rho %s", dp_rho_text(run->rho_charged));
+	char	   *charged = psprintf("rho %s", dp_amount_text(run->rho_charged, DP_RHO_SCALE));
 
 	if (run->rho_charged == 0 && run->delta_charged == 0)
 		return "nothing was charged for it";

@@ -28,6 +28,7 @@
 
 #include <math.h>
 
+#include "base/amounts.h"
 #include "base/errors.h"
 #include "base/input.h"
 #include "base/noise.h"
@@ -424,7 +425,7 @@ column_price(const DpDataset *dataset)
 	int64		rho = dataset->default_rho;
 
 	if (dp_guc_rho > 0)
-		rho = dp_rho_units(dp_guc_rho, "dp_cdp.rho");
+		rho = dp_rho_amount(dp_guc_rho, "dp_cdp.rho");
 	if (dataset->max_rho > 0 && rho > dataset->max_rho)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -435,7 +436,8 @@ column_price(const DpDataset *dataset)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("dp_cdp.rho is below the least price of an aggregate of dataset \"%s\", which is %s; SET dp_cdp.rho = %s or more, or RESET it",
-						dataset->name, dp_rho_text(dataset->min_rho), dp_rho_text(dataset->min_rho))));
+						dataset->name, dp_amount_text(dataset->min_rho, DP_RHO_SCALE),
+						dp_amount_text(dataset->min_rho, DP_RHO_SCALE))));
 	return rho;
 }
 
@@ -492,7 +494,7 @@ settle_selection(DpPricedRelease *priced)
 {
 	const DpPricedColumn *units = &priced->columns[priced->release->selection];
 
-	priced->delta = dp_guc_delta > 0 ? dp_delta_units(dp_guc_delta, "dp_cdp.delta")
+	priced->delta = dp_guc_delta > 0 ? dp_delta_amount(dp_guc_delta, "dp_cdp.delta")
 		: priced->dataset->default_delta;
 	if (!dp_threshold(&units->parts[0].variance, priced->max_groups, priced->delta, &priced->threshold))
 		ereport(ERROR,

@@ -16,9 +16,9 @@
 
 #include <math.h>
 
+#include "base/amounts.h"
 #include "base/compat.h"
 #include "base/errors.h"
-#include "base/settings.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "fmgr.h"
@@ -115,8 +115,8 @@ put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 	values[5] = Float8GetDatum(line->stddev * dp_normal_tail_inverse(0.025));
 	/* the price that a group's line repeats has been paid once */
 	nulls[6] = nulls[7] = line->group != NULL || line->is_expression;
-	values[6] = nulls[6] ? (Datum) 0 : NumericGetDatum(dp_numeric_from_units(line->rho, DP_RHO_SCALE));
-	values[7] = nulls[7] ? (Datum) 0 : NumericGetDatum(dp_numeric_from_units(line->delta, DP_DELTA_SCALE));
+	values[6] = nulls[6] ? (Datum) 0 : NumericGetDatum(dp_amount_numeric(line->rho, DP_RHO_SCALE));
+	values[7] = nulls[7] ? (Datum) 0 : NumericGetDatum(dp_amount_numeric(line->delta, DP_DELTA_SCALE));
 	nulls[8] = line->formula == NULL;
 	values[8] = nulls[8] ? (Datum) 0 : CStringGetTextDatum(line->formula);
 	tuplestore_putvalues(store, desc, values, nulls);

@@ -1,25 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * units.c
- *	  The ledger's arithmetic: exact amounts, renewals, and who pays.
- *
- * Amounts are numeric in the tables and 128-bit integers here, in units of
- * 10^-12 (rho) and 10^-18 (delta).  A charge is a whole number of units, so
- *
- *		spent + charge <= limit	  iff	charge <= floor((limit - spent) * 10^scale)
- *
- * holds exactly whatever the tables contain: deciding on the floor never
- * grants too much and never refuses what fits.
+ * renewal.c
+ *	  When a budget begins anew.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
+#include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
 #include "base/errors.h"
@@ -28,99 +17,8 @@
 /* how far off the estimate of a renewal may be, in periods; two would do */
 #define MAX_STEPS 100
 
-#define TEN18 INT64CONST(1000000000000000000)
-
 PG_FUNCTION_INFO_V1(dp_ledger_next_renewal);
 PG_FUNCTION_INFO_V1(dp_ledger_period_start);
-PG_FUNCTION_INFO_V1(dp_ledger_role_pays);
-
-/* 10^exponent, made once */
-static Datum
-power_of_ten(int exponent)
-{
-	static Datum powers[40];
-
-	Assert(exponent >= 0 && exponent < lengthof(powers));
-	if (powers[exponent] == (Datum) 0)
-	{
-		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
-		char		digits[48];
-
-		memset(digits, '0', exponent + 1);
-		digits[0] = '1';
-		digits[exponent + 1] = '\0';
-		powers[exponent] = DirectFunctionCall3(numeric_in, CStringGetDatum(digits),
-											   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-		MemoryContextSwitchTo(old);
-	}
-	return powers[exponent];
-}
-
-static bool
-numeric_less(Datum a, Datum b)
-{
-	return DatumGetBool(DirectFunctionCall2(numeric_lt, a, b));
-}
-
-int128
-dp_units_floor(Numeric value, int scale)
-{
-	const int128 most = (int128) TEN18 * TEN18;
-	Datum		units;
-	Datum		high;
-	Datum		low;
-	bool		negative;
-	int128		result;
-
-	if (numeric_is_nan(value))
-		return -most;
-
-	units = DirectFunctionCall2(numeric_mul, NumericGetDatum(value), power_of_ten(scale));
-	negative = numeric_less(units, DirectFunctionCall1(int8_numeric, Int64GetDatum(0)));
-	if (!numeric_less(DirectFunctionCall1(numeric_abs, units), power_of_ten(36)))
-		return negative ? -most : most; /* infinities too */
-	units = DirectFunctionCall1(numeric_floor, units);
-
-	/* the common case: it fits 64 bits */
-	if (!negative && numeric_less(units, power_of_ten(18)))
-		return DatumGetInt64(DirectFunctionCall1(numeric_int8, units));
-
-	high = DirectFunctionCall2(numeric_div_trunc, units, power_of_ten(18));
-	low = DirectFunctionCall2(numeric_sub, units,
-							  DirectFunctionCall2(numeric_mul, high, power_of_ten(18)));
-	result = DatumGetInt64(DirectFunctionCall1(numeric_int8, high));
-	return result * TEN18 + DatumGetInt64(DirectFunctionCall1(numeric_int8, low));
-}
-
-/* without trailing zeros: people read the tables */
-Numeric
-dp_units_to_numeric(int128 units, int scale)
-{
-	Datum		value;
-
-	if (units >= 0 && units < TEN18)
-		value = NumericGetDatum(int64_div_fast_to_numeric((int64) units, scale));
-	else
-	{
-		Datum		high = DirectFunctionCall1(int8_numeric, Int64GetDatum((int64) (units / TEN18)));
-		Datum		low = DirectFunctionCall1(int8_numeric, Int64GetDatum((int64) (units % TEN18)));
-
-		value = DirectFunctionCall2(numeric_mul, high, power_of_ten(18));
-		value = DirectFunctionCall2(numeric_add, value, low);
-		/* exact: the factor has just the decimals that are wanted */
-		value = DirectFunctionCall2(numeric_mul, value,
-									NumericGetDatum(int64_div_fast_to_numeric(1, scale)));
-	}
-	return DatumGetNumeric(DirectFunctionCall1(numeric_trim_scale, value));
-}
-
-char	   *
-dp_units_text(int128 units, int scale)
-{
-	Datum		value = NumericGetDatum(dp_units_to_numeric(units, scale));
-
-	return DatumGetCString(DirectFunctionCall1(numeric_out, value));
-}
 
 /*
  * A period is sound when no part of it points backwards and some part
@@ -254,24 +152,4 @@ dp_ledger_next_renewal(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("now must be a finite time")));
 	PG_RETURN_TIMESTAMPTZ(dp_next_renewal(PG_GETARG_TIMESTAMPTZ(0), PG_GETARG_INTERVAL_P(1), now));
-}
-
-/*
- * Everybody pays from his own budget and from those of the roles whose
- * privileges he has.  A superuser has everybody's, which would charge every
- * budget there is: for him membership counts.
- */
-bool
-dp_role_pays(Oid payer, Oid role)
-{
-	if (superuser_arg(payer))
-		return is_member_of_role_nosuper(payer, role);
-	return has_privs_of_role(payer, role);
-}
-
-/* SQL: dp_cdp.role_pays(payer, role) */
-Datum
-dp_ledger_role_pays(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(dp_role_pays(PG_GETARG_OID(0), PG_GETARG_OID(1)));
 }
