@@ -8,28 +8,8 @@
 #ifndef DP_ADMIN_H
 #define DP_ADMIN_H
 
-#include "datatype/timestamp.h"
+#include "base/dataset_row.h"
 #include "policy/policy_int.h"
-
-/* one row of dp_cdp.dataset; rho and delta as amounts */
-typedef struct DpDatasetRow
-{
-	char		name[NAMEDATALEN];
-	Oid			owner;
-	bool		has_rho_limit;
-	int64		rho_limit;
-	bool		spent;			/* rho_spent or delta_spent > 0 */
-	int64		delta_limit;
-	int64		default_rho;
-	int64		max_rho;		/* 0: none */
-	int64		default_delta;
-	int			max_groups;
-	int			max_rows;
-	char	   *neighbors;
-	int64		min_rho;		/* 0: a share of default_rho */
-	int			max_failures;
-	Interval   *answer_step;	/* NULL: none */
-} DpDatasetRow;
 
 /* how a function holds the dataset it works on */
 typedef enum DpDatasetLock

@@ -107,66 +107,29 @@ dp_api_dataset_name(FunctionCallInfo fcinfo, int argno)
 	return name;
 }
 
-/* column of the first row SPI returned */
-static Datum
-result_column(int column, bool *isnull)
-{
-	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, isnull);
-}
-
-static int64
-result_amount(int column, int scale)
-{
-	bool		isnull;
-	Datum		value = result_column(column, &isnull);
-
-	return isnull ? 0 : dp_numeric_amount(DatumGetNumeric(value), scale, true);
-}
-
 DpDatasetRow *
 dp_api_dataset(const char *name, Oid user, DpDatasetLock lock)
 {
 	static const char *const sql[] = {
-		"SELECT owner, rho_limit, rho_spent > 0 OR delta_spent > 0, delta_limit, default_rho,"
-		" max_rho, default_delta, max_groups, max_rows, neighbors, min_rho, max_failures, answer_step"
-		" FROM dp_cdp.dataset WHERE name = $1 FOR KEY SHARE",
-		"SELECT owner, rho_limit, rho_spent > 0 OR delta_spent > 0, delta_limit, default_rho,"
-		" max_rho, default_delta, max_groups, max_rows, neighbors, min_rho, max_failures, answer_step"
-		" FROM dp_cdp.dataset WHERE name = $1 FOR UPDATE"
+		[DP_LOCK_REFERENCE] = "SELECT * FROM dp_cdp.dataset WHERE name = $1 FOR KEY SHARE",
+		[DP_LOCK_CHANGE] = "SELECT * FROM dp_cdp.dataset WHERE name = $1 FOR UPDATE"
 	};
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(name)};
 	DpDatasetRow *row;
-	Datum		step;
-	bool		isnull;
 
 	if (dp_api_execute(sql[lock], 1, types, values, NULL, false) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name)));
 
-	row = palloc0(sizeof(DpDatasetRow));
-	strlcpy(row->name, name, NAMEDATALEN);
-	row->owner = DatumGetObjectId(result_column(1, &isnull));
-	if (!has_privs_of_role(user, row->owner))
+	if (!has_privs_of_role(user, dp_read_dataset_owner(SPI_tuptable->vals[0], SPI_tuptable->tupdesc)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of dataset \"%s\"", name)));
-	(void) result_column(2, &isnull);
-	row->has_rho_limit = !isnull;
-	row->rho_limit = result_amount(2, DP_RHO_SCALE);
-	row->spent = DatumGetBool(result_column(3, &isnull));
-	row->delta_limit = result_amount(4, DP_DELTA_SCALE);
-	row->default_rho = result_amount(5, DP_RHO_SCALE);
-	row->max_rho = result_amount(6, DP_RHO_SCALE);
-	row->default_delta = result_amount(7, DP_DELTA_SCALE);
-	row->max_groups = DatumGetInt32(result_column(8, &isnull));
-	row->max_rows = DatumGetInt32(result_column(9, &isnull));
-	row->neighbors = TextDatumGetCString(result_column(10, &isnull));
-	row->min_rho = result_amount(11, DP_RHO_SCALE);
-	row->max_failures = DatumGetInt32(result_column(12, &isnull));
-	step = result_column(13, &isnull);
-	row->answer_step = isnull ? NULL : DatumGetIntervalP(step);
+	row = palloc0(sizeof(DpDatasetRow));
+	dp_read_dataset_settings(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, row);
+	dp_read_dataset_limits(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, row);
 	return row;
 }
 

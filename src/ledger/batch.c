@@ -130,7 +130,7 @@ read_balance(Work *work, DpBalance *balance)
 
 	slot_getallattrs(balance->row);
 	if (!OidIsValid(balance->ref->role))
-		balance->max_failures = DatumGetInt32(dp_column(table, balance->row, DP_DATASET_MAX_FAILURES, &isnull));
+		balance->max_failures = DatumGetInt32(dp_column(table, balance->row, DP_CAP_MAX_FAILURES, &isnull));
 	else
 	{
 		bool		date_null;

@@ -23,6 +23,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/dataset_row.h"
 #include "base/extension.h"
 
 #include "access/genam.h"
@@ -47,10 +48,21 @@
 
 #define MAX_COLS DP_LOG_NCOLS
 
+/* by the numbers of tables.h */
+static const DpDatasetColumn dataset_columns[] = {
+	[DP_BALANCE_KEY] = DP_DATASET_NAME,
+	[DP_BALANCE_RHO_LIMIT] = DP_DATASET_RHO_LIMIT,
+	[DP_BALANCE_RHO_SPENT] = DP_DATASET_RHO_SPENT,
+	[DP_BALANCE_DELTA_LIMIT] = DP_DATASET_DELTA_LIMIT,
+	[DP_BALANCE_DELTA_SPENT] = DP_DATASET_DELTA_SPENT,
+	[DP_CAP_MAX_FAILURES] = DP_DATASET_MAX_FAILURES,
+};
+
 static const char *const column_names[3][MAX_COLS] = {
-	{"name", "rho_limit", "rho_spent", "delta_limit", "delta_spent", "max_failures"},
+	[DP_T_BUDGET] =
 	{"dataset", "rho_limit", "rho_spent", "delta_limit", "delta_spent", "role", "period", "renews_at",
 	"failures", "failures_since"},
+	[DP_T_LOG] =
 	{"id", "released_at", "dataset", "role", "session_role", "application",
 	"aggregates", "groups", "rho", "delta", "sigma", "granted", "failed"},
 };
@@ -195,6 +207,11 @@ dp_table_open(DpOpenTable *table, DpTableNo t)
 {
 	table->rel = table_open(known.relid[t], NoLock);
 	table->attnum = known.attnum[t];
+	if (t == DP_T_DATASET && table->attnum[0] == InvalidAttrNumber)
+	{
+		for (int i = 0; i < lengthof(dataset_columns); i++)
+			table->attnum[i] = dp_dataset_attnum(RelationGetDescr(table->rel), dataset_columns[i]);
+	}
 	for (int i = 0; i < MAX_COLS && column_names[t][i]; i++)
 	{
 		/* looked up once: they change only with the table's definition */

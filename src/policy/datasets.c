@@ -19,7 +19,6 @@
 #include "access/xact.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -29,10 +28,9 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "base/amounts.h"
+#include "base/dataset_row.h"
 #include "base/errors.h"
 #include "base/extension.h"
-#include "math/wide.h"
 #include "policy/policy_int.h"
 
 static Relation
@@ -62,13 +60,15 @@ static bool
 with_dataset(const char *name, void (*read) (HeapTuple, TupleDesc, void *), void *arg)
 {
 	Relation	rel = open_own_table("dataset");
-	Oid			index = get_relname_relid("dataset_pkey", dp_internal_schema());
 	Snapshot	snapshot = dp_register_latest_snapshot();
+	Oid			index;
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyEntryInitialize(&key, 0, SPI_fnumber(RelationGetDescr(rel), "name"),
+	RelationGetIndexList(rel);	/* sets rd_pkindex */
+	index = rel->rd_pkindex;
+	ScanKeyEntryInitialize(&key, 0, dp_dataset_attnum(RelationGetDescr(rel), DP_DATASET_NAME),
 						   BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
 						   CStringGetTextDatum(name));
 	scan = systable_beginscan(rel, index, OidIsValid(index), snapshot, 1, &key);
@@ -81,32 +81,10 @@ with_dataset(const char *name, void (*read) (HeapTuple, TupleDesc, void *), void
 	return HeapTupleIsValid(tuple);
 }
 
-/* a column by its name: upgrades may add columns anywhere */
-static Datum
-get_column(HeapTuple tuple, TupleDesc desc, const char *name, bool *isnull)
-{
-	int			attnum = SPI_fnumber(desc, name);
-
-	if (attnum <= 0)
-		elog(ERROR, "table dp_cdp.dataset lacks column \"%s\"", name);
-	return heap_getattr(tuple, attnum, desc, isnull);
-}
-
-static Datum
-get_not_null(HeapTuple tuple, TupleDesc desc, const char *name)
-{
-	bool		isnull;
-	Datum		value = get_column(tuple, desc, name, &isnull);
-
-	if (isnull)
-		elog(ERROR, "column \"%s\" of dp_cdp.dataset is null", name);
-	return value;
-}
-
 static void
 read_owner(HeapTuple tuple, TupleDesc desc, void *arg)
 {
-	*(Oid *) arg = DatumGetObjectId(get_not_null(tuple, desc, "owner"));
+	*(Oid *) arg = dp_read_dataset_owner(tuple, desc);
 }
 
 Oid
@@ -119,42 +97,22 @@ dp_dataset_owner(const char *name)
 	return owner;
 }
 
-static int64
-get_amount(HeapTuple tuple, TupleDesc desc, const char *name, int scale)
-{
-	return dp_numeric_amount(DatumGetNumeric(get_not_null(tuple, desc, name)), scale, true);
-}
-
-/* 0 where the column is NULL */
-static int64
-get_optional_rho(HeapTuple tuple, TupleDesc desc, const char *name)
-{
-	bool		isnull;
-	Datum		value = get_column(tuple, desc, name, &isnull);
-
-	return isnull ? 0 : dp_numeric_amount(DatumGetNumeric(value), DP_RHO_SCALE, true);
-}
-
 static void
 read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 {
 	DpDataset  *dataset = arg;
-	bool		isnull;
-	Datum		step = get_column(tuple, desc, "answer_step", &isnull);
-	char	   *neighbors;
+	DpDatasetRow row;
 
-	dataset->answer_step = isnull ? 0 : DatumGetIntervalP(step)->time;
-	dataset->owner = DatumGetObjectId(get_not_null(tuple, desc, "owner"));
-	dataset->default_rho = get_amount(tuple, desc, "default_rho", DP_RHO_SCALE);
-	dataset->max_rho = get_optional_rho(tuple, desc, "max_rho");
-	dataset->min_rho = get_optional_rho(tuple, desc, "min_rho");
-	if (dataset->min_rho == 0)
-		dataset->min_rho = Max(dataset->default_rho / DP_MIN_RHO_SHARE, 1);
-	dataset->default_delta = get_amount(tuple, desc, "default_delta", DP_DELTA_SCALE);
-	dataset->max_groups = DatumGetInt32(get_not_null(tuple, desc, "max_groups"));
-	dataset->max_rows = DatumGetInt32(get_not_null(tuple, desc, "max_rows"));
-	neighbors = TextDatumGetCString(get_not_null(tuple, desc, "neighbors"));
-	dataset->neighbors = strcmp(neighbors, "add_remove") == 0 ? DP_ADD_REMOVE : DP_REPLACE_ONE;
+	dp_read_dataset_settings(tuple, desc, &row);
+	dataset->answer_step = row.answer_step ? row.answer_step->time : 0;
+	dataset->owner = row.owner;
+	dataset->default_rho = row.default_rho;
+	dataset->max_rho = row.max_rho;
+	dataset->min_rho = row.min_rho != 0 ? row.min_rho : Max(row.default_rho / DP_MIN_RHO_SHARE, 1);
+	dataset->default_delta = row.default_delta;
+	dataset->max_groups = row.max_groups;
+	dataset->max_rows = row.max_rows;
+	dataset->neighbors = strcmp(row.neighbors, "add_remove") == 0 ? DP_ADD_REMOVE : DP_REPLACE_ONE;
 }
 
 DpDataset *

@@ -1,0 +1,132 @@
+/*-------------------------------------------------------------------------
+ *
+ * dataset_row.c
+ *	  A row of table dp_cdp.dataset, read by the names of its columns.
+ *
+ * Policy, ledger and administration read the table in their own ways and
+ * under their own locks; which column is which is decided here alone.  Names
+ * and not numbers, because an upgrade may append what CREATE EXTENSION puts
+ * elsewhere.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "base/amounts.h"
+#include "base/dataset_row.h"
+
+static const char *const column_names[DP_DATASET_NCOLUMNS] = {
+	[DP_DATASET_NAME] = "name",
+	[DP_DATASET_OWNER] = "owner",
+	[DP_DATASET_RHO_LIMIT] = "rho_limit",
+	[DP_DATASET_RHO_SPENT] = "rho_spent",
+	[DP_DATASET_DELTA_LIMIT] = "delta_limit",
+	[DP_DATASET_DELTA_SPENT] = "delta_spent",
+	[DP_DATASET_DEFAULT_RHO] = "default_rho",
+	[DP_DATASET_MAX_RHO] = "max_rho",
+	[DP_DATASET_MIN_RHO] = "min_rho",
+	[DP_DATASET_DEFAULT_DELTA] = "default_delta",
+	[DP_DATASET_MAX_GROUPS] = "max_groups",
+	[DP_DATASET_MAX_ROWS] = "max_rows",
+	[DP_DATASET_NEIGHBORS] = "neighbors",
+	[DP_DATASET_MAX_FAILURES] = "max_failures",
+	[DP_DATASET_ANSWER_STEP] = "answer_step",
+};
+
+AttrNumber
+dp_dataset_attnum(TupleDesc desc, DpDatasetColumn column)
+{
+	int			attnum = SPI_fnumber(desc, column_names[column]);
+
+	if (attnum <= 0)
+		elog(ERROR, "table dp_cdp.dataset lacks column \"%s\"", column_names[column]);
+	return attnum;
+}
+
+static Datum
+get_column(HeapTuple tuple, TupleDesc desc, DpDatasetColumn column, bool *isnull)
+{
+	return heap_getattr(tuple, dp_dataset_attnum(desc, column), desc, isnull);
+}
+
+static Datum
+get_not_null(HeapTuple tuple, TupleDesc desc, DpDatasetColumn column)
+{
+	bool		isnull;
+	Datum		value = get_column(tuple, desc, column, &isnull);
+
+	if (isnull)
+		elog(ERROR, "column \"%s\" of dp_cdp.dataset is null", column_names[column]);
+	return value;
+}
+
+static int64
+get_amount(HeapTuple tuple, TupleDesc desc, DpDatasetColumn column, int scale)
+{
+	return dp_numeric_amount(DatumGetNumeric(get_not_null(tuple, desc, column)), scale, true);
+}
+
+/* Returns an amount of rho, 0 where the column is NULL. */
+static int64
+get_optional_rho(HeapTuple tuple, TupleDesc desc, DpDatasetColumn column)
+{
+	bool		isnull;
+	Datum		value = get_column(tuple, desc, column, &isnull);
+
+	return isnull ? 0 : dp_numeric_amount(DatumGetNumeric(value), DP_RHO_SCALE, true);
+}
+
+static bool
+is_positive(HeapTuple tuple, TupleDesc desc, DpDatasetColumn column)
+{
+	return DatumGetBool(DirectFunctionCall2(numeric_gt, get_not_null(tuple, desc, column),
+											DirectFunctionCall1(int4_numeric, Int32GetDatum(0))));
+}
+
+Oid
+dp_read_dataset_owner(HeapTuple tuple, TupleDesc desc)
+{
+	return DatumGetObjectId(get_not_null(tuple, desc, DP_DATASET_OWNER));
+}
+
+void
+dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
+{
+	bool		isnull;
+	Datum		step = get_column(tuple, desc, DP_DATASET_ANSWER_STEP, &isnull);
+
+	row->answer_step = NULL;
+	if (!isnull)
+	{
+		row->answer_step = palloc(sizeof(Interval));
+		*row->answer_step = *DatumGetIntervalP(step);
+	}
+	strlcpy(row->name, TextDatumGetCString(get_not_null(tuple, desc, DP_DATASET_NAME)), NAMEDATALEN);
+	row->owner = dp_read_dataset_owner(tuple, desc);
+	row->default_rho = get_amount(tuple, desc, DP_DATASET_DEFAULT_RHO, DP_RHO_SCALE);
+	row->max_rho = get_optional_rho(tuple, desc, DP_DATASET_MAX_RHO);
+	row->min_rho = get_optional_rho(tuple, desc, DP_DATASET_MIN_RHO);
+	row->default_delta = get_amount(tuple, desc, DP_DATASET_DEFAULT_DELTA, DP_DELTA_SCALE);
+	row->max_groups = DatumGetInt32(get_not_null(tuple, desc, DP_DATASET_MAX_GROUPS));
+	row->max_rows = DatumGetInt32(get_not_null(tuple, desc, DP_DATASET_MAX_ROWS));
+	row->neighbors = TextDatumGetCString(get_not_null(tuple, desc, DP_DATASET_NEIGHBORS));
+	row->max_failures = DatumGetInt32(get_not_null(tuple, desc, DP_DATASET_MAX_FAILURES));
+}
+
+void
+dp_read_dataset_limits(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
+{
+	bool		isnull;
+
+	(void) get_column(tuple, desc, DP_DATASET_RHO_LIMIT, &isnull);
+	row->has_rho_limit = !isnull;
+	row->rho_limit = get_optional_rho(tuple, desc, DP_DATASET_RHO_LIMIT);
+	row->delta_limit = get_amount(tuple, desc, DP_DATASET_DELTA_LIMIT, DP_DELTA_SCALE);
+	row->spent = is_positive(tuple, desc, DP_DATASET_RHO_SPENT) ||
+		is_positive(tuple, desc, DP_DATASET_DELTA_SPENT);
+}

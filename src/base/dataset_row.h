@@ -1,0 +1,69 @@
+/*-------------------------------------------------------------------------
+ *
+ * dataset_row.h
+ *	  A row of table dp_cdp.dataset, read by the names of its columns.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_DATASET_ROW_H
+#define DP_DATASET_ROW_H
+
+#include "access/htup.h"
+#include "access/tupdesc.h"
+#include "datatype/timestamp.h"
+
+typedef enum DpDatasetColumn
+{
+	DP_DATASET_NAME,
+	DP_DATASET_OWNER,
+	DP_DATASET_RHO_LIMIT,
+	DP_DATASET_RHO_SPENT,
+	DP_DATASET_DELTA_LIMIT,
+	DP_DATASET_DELTA_SPENT,
+	DP_DATASET_DEFAULT_RHO,
+	DP_DATASET_MAX_RHO,
+	DP_DATASET_MIN_RHO,
+	DP_DATASET_DEFAULT_DELTA,
+	DP_DATASET_MAX_GROUPS,
+	DP_DATASET_MAX_ROWS,
+	DP_DATASET_NEIGHBORS,
+	DP_DATASET_MAX_FAILURES,
+	DP_DATASET_ANSWER_STEP,
+	DP_DATASET_NCOLUMNS
+} DpDatasetColumn;
+
+/* rho and delta as amounts */
+typedef struct DpDatasetRow
+{
+	char		name[NAMEDATALEN];
+	Oid			owner;
+	int64		default_rho;
+	int64		max_rho;		/* 0: none */
+	int64		min_rho;		/* 0: a share of default_rho */
+	int64		default_delta;
+	int			max_groups;
+	int			max_rows;
+	char	   *neighbors;
+	int			max_failures;
+	Interval   *answer_step;	/* NULL: none */
+	/* dp_read_dataset_limits */
+	bool		has_rho_limit;
+	int64		rho_limit;
+	int64		delta_limit;
+	bool		spent;			/* rho_spent or delta_spent > 0 */
+} DpDatasetRow;
+
+/* number of a column; internal error when the table lacks it */
+extern AttrNumber dp_dataset_attnum(TupleDesc desc, DpDatasetColumn column);
+
+/*
+ * Fill in a row from a tuple of the table, or of SELECT * from it: all but
+ * the limits, and these alone.  What the fields point to is palloc'd.
+ */
+extern void dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row);
+extern void dp_read_dataset_limits(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row);
+
+/* the owner alone */
+extern Oid	dp_read_dataset_owner(HeapTuple tuple, TupleDesc desc);
+
+#endif							/* DP_DATASET_ROW_H */
