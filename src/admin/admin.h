@@ -9,7 +9,7 @@
 #define DP_ADMIN_H
 
 #include "base/dataset_row.h"
-#include "policy/policy_int.h"
+#include "policy/policy_admin.h"
 
 /* how a function holds the dataset it works on */
 typedef enum DpDatasetLock

@@ -102,8 +102,9 @@ parse_keys(JsonbContainer *array, DpLabel *label, const char *text)
 	}
 }
 
-DpLabel *
-dp_label_parse(const char *text, bool is_column)
+/* ZC004 when text is no label for a table (or column) */
+static DpLabel *
+label_parse(const char *text, bool is_column)
 {
 	DpLabel    *label = palloc0(sizeof(DpLabel));
 	Datum		json;
@@ -170,8 +171,9 @@ numeric_text(Numeric n)
 	return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(n)));
 }
 
-char *
-dp_label_format(const DpLabel *label)
+/* Returns NULL when there is nothing to say. */
+static char *
+label_format(const DpLabel *label)
 {
 	StringInfoData s;
 	const char *separator = "";
@@ -246,7 +248,7 @@ dp_label_list(Oid relid)
 													desc, &isnull));
 		if (strcmp(provider, DP_LABEL_PROVIDER) != 0)
 			continue;
-		label = dp_label_parse(TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_label,
+		label = label_parse(TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_label,
 																desc, &isnull)),
 							   attnum != 0);
 		label->attnum = attnum;
@@ -267,7 +269,7 @@ dp_label_get(Oid relid, AttrNumber attnum)
 
 	if (text == NULL)
 		return NULL;
-	label = dp_label_parse(text, attnum != 0);
+	label = label_parse(text, attnum != 0);
 	label->attnum = attnum;
 	return label;
 }
@@ -277,7 +279,7 @@ dp_label_put(Oid relid, AttrNumber attnum, const DpLabel *label)
 {
 	ObjectAddress object = {RelationRelationId, relid, attnum};
 
-	SetSecurityLabel(&object, DP_LABEL_PROVIDER, label ? dp_label_format(label) : NULL);
+	SetSecurityLabel(&object, DP_LABEL_PROVIDER, label ? label_format(label) : NULL);
 	dp_policy_invalidate(relid);
 }
 
@@ -301,7 +303,7 @@ dp_label_tables(const char *dataset)
 													desc, &isnull)),
 				   DP_LABEL_PROVIDER) != 0)
 			continue;
-		label = dp_label_parse(TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_label,
+		label = label_parse(TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_label,
 																desc, &isnull)),
 							   false);
 		if (strcmp(label->dataset, dataset) == 0)
@@ -436,7 +438,7 @@ relabel_table(Oid relid, const char *text)
 		return;
 	}
 
-	new = dp_label_parse(text, false);
+	new = label_parse(text, false);
 	dp_check_protectable(relid);
 	if (superuser())
 		return;
@@ -462,7 +464,7 @@ relabel_column(Oid relid, AttrNumber attnum, const char *text)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
 					 errmsg("system columns have no policy: name another column")));
-		new = dp_label_parse(text, true);
+		new = label_parse(text, true);
 	}
 	if (superuser())
 		return;

@@ -1,109 +1,32 @@
 /*-------------------------------------------------------------------------
  *
  * policy_int.h
- *	  What the files of policy/ share among themselves and with api/.
+ *	  What the files of policy/ share among themselves.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_POLICY_INT_H
 #define DP_POLICY_INT_H
 
-#include "nodes/pg_list.h"
-#include "policy/policy.h"
+#include "policy/policy_admin.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
 #define DP_LABEL_PROVIDER "dp_cdp"
 
-/*
- * One security label, parsed.  On a table: dataset and unit (whether a column
- * bears the unit).  On a column: unit, bounds, keys.
- */
-typedef struct DpLabel
-{
-	AttrNumber	attnum;			/* 0: the table itself */
-	char	   *dataset;
-	bool		unit;
-	bool		has_bounds;
-	Numeric		lower;
-	Numeric		upper;
-	bool		has_keys;
-	int			nkeys;
-	char	  **keys;			/* text of the column's base type; NULL: the NULL group */
-} DpLabel;
-
-/* label.c */
-
-/* ZC004 when text is no label for a table (or column) */
-extern DpLabel *dp_label_parse(const char *text, bool is_column);
-
-/* NULL when there is nothing to say */
-extern char *dp_label_format(const DpLabel *label);
-
-/* all labels of a relation: a List of DpLabel *, table first if it has one */
-extern List *dp_label_list(Oid relid);
-
-/* label of a column (attnum > 0) or table (0), NULL when there is none */
-extern DpLabel *dp_label_get(Oid relid, AttrNumber attnum);
-
-/* writes or, with nothing to say, removes a label; privileges are the caller's business */
-extern void dp_label_put(Oid relid, AttrNumber attnum, const DpLabel *label);
-
-/* relids of all tables labelled as members of a dataset */
-extern List *dp_label_tables(const char *dataset);
-
-/*
- * ZC004 when the relation cannot be protected: wrong kind, or an ancestor or
- * descendant other than itself bears a label.
- */
-extern void dp_check_protectable(Oid relid);
-
-/* tells every session to forget what it knows and has planned about a table */
-extern void dp_policy_invalidate(Oid relid);
-
-/* installs label provider */
+/* label.c: installs the label provider */
 extern void dp_label_init(void);
 
-/* function_labels.c */
-
-/* SECURITY LABEL on a function; text NULL: removed */
+/* function_labels.c: SECURITY LABEL on a function; text NULL: removed */
 extern void dp_function_relabel(Oid funcid, const char *text);
 
-/* cache.c */
-
-/* direct parents by pg_inherits: a List of Oids */
+/* cache.c: direct parents by pg_inherits, a List of Oids */
 extern List *dp_parents(Oid relid);
 
-/* labelled relations among relid's ancestors, not itself: a List of Oids */
-extern List *dp_labelled_ancestors(Oid relid);
-
-/* datasets.c */
-
-/* owner of a dataset; InvalidOid when there is no such dataset */
-extern Oid	dp_dataset_owner(const char *name);
-
-/* the newest committed state wherever that may be asked for */
+/* datasets.c: the newest committed state wherever that may be asked for */
 extern Snapshot dp_register_latest_snapshot(void);
 
-/* column_keys.c */
-
-/*
- * ZC004 when values of the column cannot serve as unit or keys: no btree
- * order or hash equality, or a collation in which different strings are equal.
- * "what" goes into the message.
- */
-extern void dp_check_comparable(Oid type, Oid collation, const char *column, const char *what);
-
-/*
- * Between these two, output functions write text that input functions read
- * back under any settings.
- */
-extern int	dp_begin_portable_text(void);
-extern void dp_end_portable_text(int level);
-
-/* drop.c */
-
-/* installs the object access hook */
+/* drop.c: installs the object access hook */
 extern void dp_drop_init(void);
 
 #endif							/* DP_POLICY_INT_H */

@@ -46,8 +46,9 @@ is_tree(const DpPricedColumn *column)
 	return answer == DP_ANSWER_QUANTILE || answer == DP_ANSWER_MIN || answer == DP_ANSWER_MAX;
 }
 
-int
-dp_answer_draws(const DpPricedColumn *column)
+/* Returns the number of draws that one group takes. */
+static int
+answer_draws(const DpPricedColumn *column)
 {
 	if (is_tree(column))
 		return DP_QUANTILE_NODES;
@@ -57,7 +58,7 @@ dp_answer_draws(const DpPricedColumn *column)
 void
 dp_prepare_answer(DpPricedColumn *column)
 {
-	int			draws = dp_answer_draws(column);
+	int			draws = answer_draws(column);
 
 	column->work = palloc0(sizeof(DpAnswerWork));
 	column->work->noisy = palloc(draws * sizeof(double));

@@ -362,8 +362,8 @@ static const CustomExecMethods release_exec_methods = {
 	.ExplainCustomScan = dp_release_explain
 };
 
-Node *
-dp_release_create_state(CustomScan *cscan)
+static Node *
+create_state(CustomScan *cscan)
 {
 	DpReleaseState *state = (DpReleaseState *) newNode(sizeof(DpReleaseState), T_CustomScanState);
 
@@ -374,5 +374,5 @@ dp_release_create_state(CustomScan *cscan)
 
 const CustomScanMethods dp_release_scan_methods = {
 	.CustomName = DP_RELEASE_NODE,
-	.CreateCustomScanState = dp_release_create_state
+	.CreateCustomScanState = create_state
 };

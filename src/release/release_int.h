@@ -94,7 +94,6 @@ typedef struct DpRun
 extern void dp_release_register_nodes(void);
 
 /* exec.c */
-extern Node *dp_release_create_state(CustomScan *cscan);
 extern DpRelease *dp_release_of_state(CustomScanState *node);
 extern const CustomScanMethods dp_release_scan_methods;
 
@@ -153,9 +152,6 @@ extern Datum dp_release_answer(DpPricedColumn *column, const dp_i128 *state, DpA
 /* dp_noisy_sum adds noise to a count or sum; dp_sum_answer makes the answer of it */
 extern dp_i128 dp_noisy_sum(DpPricedColumn *column, const dp_i128 *state);
 extern Datum dp_sum_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError *error);
-
-/* dp_answer_draws returns how many draws a column takes in one group */
-extern int dp_answer_draws(const DpPricedColumn *column);
 
 /*
  * predicate.c: dp_lock_predicates returns the plan to run, whose predicate

@@ -1,0 +1,80 @@
+/*-------------------------------------------------------------------------
+ *
+ * policy_admin.h
+ *	  How policies are read and written label by label, for admin/.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_POLICY_ADMIN_H
+#define DP_POLICY_ADMIN_H
+
+#include "nodes/pg_list.h"
+#include "policy/policy.h"
+
+/*
+ * One security label, parsed.  On a table: dataset and unit (whether a column
+ * bears the unit).  On a column: unit, bounds, keys.
+ */
+typedef struct DpLabel
+{
+	AttrNumber	attnum;			/* 0: the table itself */
+	char	   *dataset;
+	bool		unit;
+	bool		has_bounds;
+	Numeric		lower;
+	Numeric		upper;
+	bool		has_keys;
+	int			nkeys;
+	char	  **keys;			/* text of the column's base type; NULL: the NULL group */
+} DpLabel;
+
+/* label.c */
+
+/* all labels of a relation: a List of DpLabel *, table first if it has one */
+extern List *dp_label_list(Oid relid);
+
+/* label of a column (attnum > 0) or table (0), NULL when there is none */
+extern DpLabel *dp_label_get(Oid relid, AttrNumber attnum);
+
+/* writes or, with nothing to say, removes a label; privileges are the caller's business */
+extern void dp_label_put(Oid relid, AttrNumber attnum, const DpLabel *label);
+
+/* relids of all tables labelled as members of a dataset */
+extern List *dp_label_tables(const char *dataset);
+
+/*
+ * ZC004 when the relation cannot be protected: wrong kind, or an ancestor or
+ * descendant other than itself bears a label.
+ */
+extern void dp_check_protectable(Oid relid);
+
+/* tells every session to forget what it knows and has planned about a table */
+extern void dp_policy_invalidate(Oid relid);
+
+/* cache.c */
+
+/* labelled relations among relid's ancestors, not itself: a List of Oids */
+extern List *dp_labelled_ancestors(Oid relid);
+
+/* datasets.c */
+
+/* owner of a dataset; InvalidOid when there is no such dataset */
+extern Oid	dp_dataset_owner(const char *name);
+
+/* column_keys.c */
+
+/*
+ * ZC004 when values of the column cannot serve as unit or keys: no btree
+ * order or hash equality, or a collation in which different strings are equal.
+ * "what" goes into the message.
+ */
+extern void dp_check_comparable(Oid type, Oid collation, const char *column, const char *what);
+
+/*
+ * Between these two, output functions write text that input functions read
+ * back under any settings.
+ */
+extern int	dp_begin_portable_text(void);
+extern void dp_end_portable_text(int level);
+
+#endif							/* DP_POLICY_ADMIN_H */
