@@ -57,6 +57,13 @@ endif
 
 include $(PGXS)
 
+# The install script is committed, but its parts are what is edited.  Where
+# they make it as it is, nothing is written, whatever the files' times are.
+INSTALL_SCRIPT = sql/dp_cdp--$(shell sed -n "s/^default_version = '\(.*\)'/\1/p" dp_cdp.control).sql
+all: $(INSTALL_SCRIPT)
+$(INSTALL_SCRIPT): $(sort $(wildcard src/sql/*.sql))
+	@cat $^ | cmp -s - $@ || { echo "writing $@ from src/sql/"; cat $^ >$@; }
+
 # Objects depend on the headers they read and on the server they are for.
 -include $(wildcard $(OBJS:.o=.d))
 

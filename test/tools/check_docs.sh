@@ -7,8 +7,9 @@
 #	  that it points to; every file of the repository in `backquotes` of docs/
 #	  and of the papers at the top; and every file and block of the table of
 #	  attacks in test/attacks/README.md.  README.md has at most 300 lines, no
-#	  test of sql/ has the name of one of test/pgtap, and the version is the
-#	  same in all places that RELEASING.md lists.
+#	  test of sql/ has the name of one of test/pgtap, the version is the same in
+#	  all places that RELEASING.md lists, and the install script is what its
+#	  parts in src/sql/ make.
 #
 #-------------------------------------------------------------------------
 set -u
@@ -90,8 +91,11 @@ versions = {
 for place, other in versions.items():
     if other != version:
         problems.append("dp_cdp.control has version %s, %s has %s" % (version, place, other))
-if not os.path.exists("sql/dp_cdp--%s.sql" % version):
+script = "sql/dp_cdp--%s.sql" % version
+if not os.path.exists(script):
     problems.append("there is no install script of version " + version)
+elif open(script).read() != "".join(open(part).read() for part in sorted(glob.glob("src/sql/*.sql"))):
+    problems.append("%s is not what src/sql/*.sql make: edit these, then make" % script)
 
 if seen < 60:
     problems.append("only %d names were found: the expressions of this check no longer fit" % seen)

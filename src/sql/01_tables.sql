@@ -1,0 +1,75 @@
+/* dp_cdp--0.1.0.sql */
+
+\echo Use "CREATE EXTENSION dp_cdp" to load this file. \quit
+
+CREATE SCHEMA dp_cdp;
+GRANT USAGE ON SCHEMA dp_cdp TO PUBLIC;
+
+-- =========================================================================
+-- 1. Tables
+-- =========================================================================
+
+-- Amounts are exact: rho has 12 decimals, delta 18.
+
+CREATE TABLE dp_cdp.dataset (
+	name			text PRIMARY KEY
+		CHECK (name <> '' AND octet_length(name) < 64),
+	owner			regrole NOT NULL,
+	rho_limit		numeric,				-- lifetime cap, NULL: none
+	rho_spent		numeric NOT NULL DEFAULT 0,
+	delta_limit		numeric NOT NULL,		-- lifetime cap on delta, and delta of reports
+	delta_spent		numeric NOT NULL DEFAULT 0,
+	default_rho		numeric NOT NULL,		-- of one aggregate
+	max_rho			numeric,
+	default_delta	numeric NOT NULL,		-- of one private key selection
+	max_groups		int NOT NULL,
+	max_rows		int NOT NULL,
+	neighbors		text NOT NULL CHECK (neighbors IN ('add_remove', 'replace_one')),
+	min_rho			numeric,				-- of one aggregate, NULL: default_rho / 100
+	max_failures	int NOT NULL DEFAULT 20,	-- of one budget in a day
+	answer_step		interval				-- NULL: answers leave at once
+);
+
+CREATE TABLE dp_cdp.budget (
+	-- of dp_cdp.dataset; set_budget and drop_dataset see to that, because
+	-- pg_restore -j loads tables of an extension regardless of foreign keys
+	dataset			text NOT NULL,
+	role			regrole NOT NULL,
+	rho_limit		numeric NOT NULL,
+	rho_spent		numeric NOT NULL DEFAULT 0,
+	delta_limit		numeric NOT NULL,		-- for key selection
+	delta_spent		numeric NOT NULL DEFAULT 0,
+	report_delta	numeric NOT NULL,		-- at which epsilon is reported, beside delta_spent
+	period			interval,
+	renews_at		timestamptz,
+	failures		int NOT NULL DEFAULT 0,	-- of releases that this budget paid for
+	failures_since	timestamptz,			-- the first of them; a day later they are forgotten
+	PRIMARY KEY (dataset, role)
+);
+
+-- One row for each release that was granted, each debit that was refused, and
+-- each release that was granted and failed while it read rows.
+CREATE TABLE dp_cdp.release_log (
+	id				bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	released_at		timestamptz NOT NULL DEFAULT clock_timestamp(),
+	dataset			text NOT NULL,
+	role			regrole NOT NULL,		-- current_user
+	session_role	regrole NOT NULL,
+	application		text,
+	aggregates		text NOT NULL,
+	groups			text,
+	rho				numeric NOT NULL,
+	delta			numeric NOT NULL,
+	sigma			text,
+	granted			boolean NOT NULL,		-- this row's rho and delta were debited
+	failed			boolean NOT NULL DEFAULT false
+);
+
+-- Where this ledger lives; see src/ledger/README.md.
+CREATE TABLE dp_cdp.ledger_stamp (
+	one				boolean PRIMARY KEY DEFAULT true CHECK (one),
+	system_id		numeric NOT NULL,
+	database		oid NOT NULL,
+	timeline		bigint NOT NULL
+);
+

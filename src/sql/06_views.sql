@@ -1,0 +1,120 @@
+-- =========================================================================
+-- 4a. Views over policy and ledger (api)
+-- =========================================================================
+
+-- Visible to a session are the rows of its session_user, its current_user and
+-- the roles they inherit from; to the owner of a dataset all that concern it.
+
+CREATE VIEW dp_cdp.budgets WITH (security_barrier) AS
+	SELECT b.dataset,
+		b.role,
+		trim_scale(b.rho_limit) AS rho_limit,
+		trim_scale(spent.rho) AS rho_spent,
+		trim_scale(greatest(b.rho_limit - spent.rho, 0)) AS rho_remaining,
+		trim_scale(b.delta_limit) AS delta_limit,
+		trim_scale(spent.delta) AS delta_spent,
+		dp_cdp.epsilon_spent(spent.rho, b.report_delta) AS epsilon_spent,
+		b.period,
+		coalesce(due.next, b.renews_at) AS renews_at,
+		failed.failures,
+		d.max_failures,
+		failed.failures_end
+	FROM dp_cdp.budget b
+		JOIN dp_cdp.dataset d ON d.name = b.dataset
+		CROSS JOIN LATERAL (SELECT dp_cdp.next_renewal(b.renews_at, b.period, now()) AS next) due
+		CROSS JOIN LATERAL (
+			SELECT CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.rho_spent END AS rho,
+				CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.delta_spent END AS delta) spent
+		CROSS JOIN LATERAL (
+			SELECT CASE WHEN today.fresh THEN b.failures ELSE 0 END AS failures,
+				CASE WHEN today.fresh AND b.failures > 0 THEN b.failures_since + interval '24:00' END AS failures_end
+			FROM (SELECT b.failures_since > clock_timestamp() - interval '24:00' AS fresh) today) failed
+	WHERE pg_has_role(session_user, b.role::oid, 'USAGE')
+		OR pg_has_role(current_user, b.role::oid, 'USAGE')
+		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
+		OR pg_has_role(current_user, d.owner::oid, 'USAGE');
+COMMENT ON VIEW dp_cdp.budgets IS
+	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';
+COMMENT ON COLUMN dp_cdp.budgets.failures IS
+	'releases that this budget paid for and that failed or were cancelled, since the first of them, at most a day ago; with max_failures of them it pays for no more until failures_end';
+COMMENT ON COLUMN dp_cdp.budgets.epsilon_spent IS
+	'epsilon that corresponds to rho_spent, at the delta of the budget (given as rho: of the dataset); delta_spent comes on top of that delta';
+
+CREATE VIEW dp_cdp.releases WITH (security_barrier) AS
+	SELECT l.id, l.released_at, l.dataset, l.role, l.session_role, l.application,
+		l.aggregates, l.groups, trim_scale(l.rho) AS rho, trim_scale(l.delta) AS delta,
+		l.sigma, l.granted, l.failed
+	FROM dp_cdp.release_log l
+		LEFT JOIN dp_cdp.dataset d ON d.name = l.dataset
+	WHERE pg_has_role(session_user, l.role::oid, 'USAGE')
+		OR pg_has_role(current_user, l.role::oid, 'USAGE')
+		OR pg_has_role(session_user, l.session_role::oid, 'USAGE')
+		OR pg_has_role(current_user, l.session_role::oid, 'USAGE')
+		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
+		OR pg_has_role(current_user, d.owner::oid, 'USAGE');
+COMMENT ON VIEW dp_cdp.releases IS
+	'audit of releases, refused debits and failures: those of the current roles, and all of a dataset for its owner';
+COMMENT ON COLUMN dp_cdp.releases.failed IS
+	'a release that another row shows as granted, and that failed or was cancelled while it read rows';
+
+CREATE VIEW dp_cdp.datasets WITH (security_barrier) AS
+	SELECT d.name AS dataset,
+		d.owner,
+		trim_scale(d.rho_limit) AS rho_limit,
+		CASE WHEN own.er THEN trim_scale(d.rho_spent) END AS rho_spent,
+		CASE WHEN own.er AND d.rho_limit IS NOT NULL THEN trim_scale(greatest(d.rho_limit - d.rho_spent, 0)) END AS rho_remaining,
+		trim_scale(d.delta_limit) AS delta_limit,
+		CASE WHEN own.er THEN trim_scale(d.delta_spent) END AS delta_spent,
+		CASE WHEN own.er THEN dp_cdp.epsilon_spent(d.rho_spent, d.delta_limit) END AS epsilon_spent,
+		trim_scale(d.default_rho) AS default_rho,
+		trim_scale(d.max_rho) AS max_rho,
+		trim_scale(d.default_delta) AS default_delta,
+		d.max_groups,
+		d.max_rows,
+		d.neighbors,
+		trim_scale(coalesce(d.min_rho, greatest(trunc(d.default_rho / 100, 12), 1e-12))) AS min_rho,
+		d.max_failures,
+		d.answer_step
+	FROM dp_cdp.dataset d
+		CROSS JOIN LATERAL (SELECT pg_has_role(session_user, d.owner::oid, 'USAGE')
+			OR pg_has_role(current_user, d.owner::oid, 'USAGE') AS er) own
+	WHERE own.er
+		OR EXISTS (SELECT FROM dp_cdp.budget b
+			WHERE b.dataset = d.name
+				AND (pg_has_role(session_user, b.role::oid, 'USAGE')
+					OR pg_has_role(current_user, b.role::oid, 'USAGE')));
+COMMENT ON VIEW dp_cdp.datasets IS
+	'datasets one owns or has a budget in: settings and lifetime caps; what is spent over all roles is shown to the owner, NULL to others, because a price may follow from answers that somebody else has paid for';
+
+CREATE VIEW dp_cdp.protected WITH (security_barrier) AS
+	SELECT l.objoid::regclass AS "table",
+		l.label ->> 'dataset' AS dataset,
+		columns.unit,
+		columns.columns
+	FROM (SELECT objoid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
+			FROM pg_catalog.pg_seclabel
+			WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass AND objsubid = 0) l
+		JOIN pg_catalog.pg_class c ON c.oid = l.objoid
+		LEFT JOIN dp_cdp.dataset d ON d.name = l.label ->> 'dataset'
+		CROSS JOIN LATERAL (
+			SELECT (array_agg(a.attname) FILTER (WHERE s.label ? 'unit'))[1] AS unit,
+				jsonb_object_agg(a.attname, s.label - 'unit')
+					FILTER (WHERE s.label - 'unit' <> '{}') AS columns
+			FROM (SELECT objsubid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
+					FROM pg_catalog.pg_seclabel
+					WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass
+						AND objoid = c.oid AND objsubid > 0) s
+				JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = s.objsubid) columns
+	WHERE pg_has_role(session_user, c.relowner, 'USAGE')
+		OR pg_has_role(current_user, c.relowner, 'USAGE')
+		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
+		OR pg_has_role(current_user, d.owner::oid, 'USAGE')
+		OR EXISTS (SELECT FROM dp_cdp.budget b
+			WHERE b.dataset = l.label ->> 'dataset'
+				AND (pg_has_role(session_user, b.role::oid, 'USAGE')
+					OR pg_has_role(current_user, b.role::oid, 'USAGE')));
+COMMENT ON VIEW dp_cdp.protected IS
+	'protected tables one owns or has a budget for: dataset, privacy unit (NULL: each row), bounds and declared keys of columns';
+
+GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.protected TO PUBLIC;
+

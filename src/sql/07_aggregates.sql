@@ -1,0 +1,668 @@
+-- =========================================================================
+-- 5. What analysts write (guard)
+-- =========================================================================
+
+-- These aggregates are never run: the guard replaces them by exact states
+-- and noise.  One that it did not replace ends in an error when it is
+-- planned, in the input function of its state type.
+
+CREATE TYPE dp_cdp.unreleased;
+
+CREATE FUNCTION dp_cdp.unreleased_in(cstring) RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_in' LANGUAGE C IMMUTABLE STRICT PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_out(dp_cdp.unreleased) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_unreleased_out' LANGUAGE C IMMUTABLE STRICT PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_in(cstring), dp_cdp.unreleased_out(dp_cdp.unreleased) FROM PUBLIC;
+
+CREATE TYPE dp_cdp.unreleased (
+	INPUT = dp_cdp.unreleased_in, OUTPUT = dp_cdp.unreleased_out,
+	INTERNALLENGTH = 4, PASSEDBYVALUE, ALIGNMENT = int4, STORAGE = plain
+);
+REVOKE USAGE ON TYPE dp_cdp.unreleased FROM PUBLIC;
+COMMENT ON TYPE dp_cdp.unreleased IS 'state of private aggregates, which are never run as such';
+
+
+CREATE FUNCTION dp_cdp.unreleased_bigint(dp_cdp.unreleased) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_bigint(dp_cdp.unreleased) FROM PUBLIC;
+
+CREATE FUNCTION dp_cdp.unreleased_float(dp_cdp.unreleased) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_float(dp_cdp.unreleased) FROM PUBLIC;
+
+CREATE FUNCTION dp_cdp.unreleased_numeric(dp_cdp.unreleased) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_numeric(dp_cdp.unreleased) FROM PUBLIC;
+
+CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased) RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any") RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any") RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION
+	dp_cdp.unreleased_step(dp_cdp.unreleased),
+	dp_cdp.unreleased_step(dp_cdp.unreleased, "any"),
+	dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any")
+	FROM PUBLIC;
+
+CREATE AGGREGATE @extschema@.dp_count(*) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_count(*) IS
+	'noisy number of rows, a privacy unit counting for at most max_rows in each group';
+CREATE AGGREGATE @extschema@.dp_count("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_count("any") IS
+	'noisy number of rows where the argument is not NULL; with DISTINCT: of values, of which a privacy unit supports at most max_rows, or of units';
+CREATE AGGREGATE @extschema@.dp_sum(smallint) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
+CREATE AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(smallint, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, text, text) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(integer) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
+CREATE AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(integer, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer, text, text) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(bigint) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
+CREATE AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(bigint, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, text, text) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(real) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
+CREATE AGGREGATE @extschema@.dp_sum(real, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real, numeric, numeric) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(real, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real, double precision, double precision) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(real, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real, text, text) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
+CREATE AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(double precision, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, text, text) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
+CREATE AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(numeric, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, text, text) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+
+-- averages and spreads; their bounds are those of a row's value
+CREATE FUNCTION dp_cdp.unreleased_floats(dp_cdp.unreleased) RETURNS double precision[]
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_bigints(dp_cdp.unreleased) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement) RETURNS anyelement
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, anycompatible, anycompatible) RETURNS anycompatible
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement, double precision) RETURNS anyelement
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement, double precision[]) RETURNS anyarray
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, double precision, anycompatible, anycompatible) RETURNS anycompatible
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, double precision[], anycompatible, anycompatible) RETURNS anycompatiblearray
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any") RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any") RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any", "any", "any") RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION
+	dp_cdp.unreleased_floats(dp_cdp.unreleased),
+	dp_cdp.unreleased_bigints(dp_cdp.unreleased),
+	dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement),
+	dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, anycompatible, anycompatible),
+	dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement, double precision),
+	dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement, double precision[]),
+	dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, double precision, anycompatible, anycompatible),
+	dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, double precision[], anycompatible, anycompatible),
+	dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any"),
+	dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any"),
+	dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any", "any", "any")
+	FROM PUBLIC;
+
+CREATE AGGREGATE @extschema@.dp_avg("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_avg("any") IS
+	'noisy average; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_avg("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_avg("any", numeric, numeric) IS
+	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_avg("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_avg("any", double precision, double precision) IS
+	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_avg("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_avg("any", text, text) IS
+	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_variance("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_variance("any") IS
+	'noisy sample variance; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_variance("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_variance("any", numeric, numeric) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_variance("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_variance("any", double precision, double precision) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_variance("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_variance("any", text, text) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_var_samp("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_samp("any") IS
+	'noisy sample variance; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_var_samp("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", numeric, numeric) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_var_samp("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", double precision, double precision) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_var_samp("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", text, text) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_var_pop("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_pop("any") IS
+	'noisy population variance; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_var_pop("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", numeric, numeric) IS
+	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_var_pop("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", double precision, double precision) IS
+	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_var_pop("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", text, text) IS
+	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev("any") IS
+	'noisy sample standard deviation; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_stddev("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev("any", numeric, numeric) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev("any", double precision, double precision) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev("any", text, text) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev_samp("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any") IS
+	'noisy sample standard deviation; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_stddev_samp("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", numeric, numeric) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev_samp("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", double precision, double precision) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev_samp("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", text, text) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev_pop("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any") IS
+	'noisy population standard deviation; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_stddev_pop("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", numeric, numeric) IS
+	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev_pop("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", double precision, double precision) IS
+	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev_pop("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", text, text) IS
+	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_covariance("any", "any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any") IS
+	'noisy sample covariance; the bounds of the values are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_covariance("any", "any", numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_covariance("any", "any", double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_covar_samp("any", "any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any") IS
+	'noisy sample covariance; the bounds of the values are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_covar_samp("any", "any", numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_covar_samp("any", "any", double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_covar_pop("any", "any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any") IS
+	'noisy population covariance; the bounds of the values are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_covar_pop("any", "any", numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy population covariance; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_covar_pop("any", "any", double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy population covariance; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_correlation("any", "any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any") IS
+	'noisy correlation; the bounds of the values are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_correlation("any", "any", numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy correlation; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_correlation("any", "any", double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy correlation; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any") IS
+	'noisy slope of the regression of the 1st argument on the 2nd; the bounds of the values are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any", numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy slope of the regression of the 1st argument on the 2nd; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any", double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy slope of the regression of the 1st argument on the 2nd; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any") IS
+	'noisy intercept of the regression of the 1st argument on the 2nd; the bounds of the values are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any", numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy intercept of the regression of the 1st argument on the 2nd; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any", double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy intercept of the regression of the 1st argument on the 2nd; lower and upper of the 1st argument, then of the 2nd';
+
+-- quantiles and histograms
+CREATE AGGREGATE @extschema@.dp_median(anyelement) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_median(anyelement) IS
+	'noisy median; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_median(anycompatible, anycompatible, anycompatible) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_median(anycompatible, anycompatible, anycompatible) IS
+	'noisy median; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_min(anyelement) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_min(anyelement) IS
+	'noisy least value, as far as noise lets it be seen; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_min(anycompatible, anycompatible, anycompatible) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_min(anycompatible, anycompatible, anycompatible) IS
+	'noisy least value, as far as noise lets it be seen; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_max(anyelement) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_max(anyelement) IS
+	'noisy greatest value, as far as noise lets it be seen; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_max(anycompatible, anycompatible, anycompatible) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_max(anycompatible, anycompatible, anycompatible) IS
+	'noisy greatest value, as far as noise lets it be seen; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_quantile(anyelement, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_quantile(anyelement, double precision) IS
+	'noisy quantile q (2nd argument, 0 .. 1); the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_quantile(anycompatible, double precision, anycompatible, anycompatible) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_quantile(anycompatible, double precision, anycompatible, anycompatible) IS
+	'noisy quantile q (2nd argument, 0 .. 1); each value is clamped to lower (3rd argument) .. upper (4th argument)';
+CREATE AGGREGATE @extschema@.dp_quantile(anyelement, double precision[]) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_quantile(anyelement, double precision[]) IS
+	'noisy quantiles at one charge; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_quantile(anycompatible, double precision[], anycompatible, anycompatible) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_quantile(anycompatible, double precision[], anycompatible, anycompatible) IS
+	'noisy quantiles at one charge; each value is clamped to lower (3rd argument) .. upper (4th argument)';
+CREATE AGGREGATE @extschema@.dp_histogram("any", integer) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigints, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_histogram("any", integer) IS
+	'noisy counts in bins (2nd argument) of equal width; the bounds are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_histogram(anycompatible, anycompatible, anycompatible, integer) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigints, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_histogram(anycompatible, anycompatible, anycompatible, integer) IS
+	'noisy counts in bins (4th argument) of equal width from lower (2nd argument) to upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_clipped("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_clipped("any") IS
+	'noisy share of rows outside of the bounds of set_bounds';
+CREATE AGGREGATE @extschema@.dp_clipped(anycompatible, anycompatible, anycompatible) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_clipped(anycompatible, anycompatible, anycompatible) IS
+	'noisy share of rows outside of lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_bounds("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_floats, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_bounds("any") IS
+	'bounds that hold nearly all values, from a noisy histogram over powers of two; NULL when noise hides all of it';
+
+-- the error of an answer, beside it
+CREATE FUNCTION @extschema@.dp_noise_stddev("any") RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.dp_noise_stddev("any") IS
+	'standard deviation of the noise in a private aggregate, free of charge';
+CREATE FUNCTION @extschema@.dp_margin("any", confidence double precision DEFAULT 0.95) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.dp_margin("any", double precision) IS
+	'half the width of the interval around a private aggregate that holds the value without noise with this confidence, free of charge';
+CREATE FUNCTION dp_cdp.margin(stddev double precision, confidence double precision) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_normal_margin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.margin(double precision, double precision) IS
+	'half the width of the interval that holds a normal deviate with this confidence';
+
+
+-- -------------------------------------------------------------------------
+-- Total variants
+-- the price and the error of a query, before and after
+CREATE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text, OUT dataset text, OUT "group" text,
+		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
+		OUT rho numeric, OUT delta numeric, OUT formula text) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'dp_preview_columns' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_cdp.preview_columns(text) IS
+	'what each private aggregate of a query would cost, and how noisy it would be; dp_cdp.preview has the totals, too';
+CREATE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, name text, dataset text,
+		sensitivity double precision, stddev double precision, margin double precision, rho numeric, delta numeric,
+		formula text)
+	LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+BEGIN ATOMIC
+	WITH c AS MATERIALIZED (
+		SELECT p.* FROM dp_cdp.preview_columns(preview.query) WITH ORDINALITY
+			AS p(aggregate, dataset, "group", sensitivity, stddev, margin, rho, delta, formula, n)
+	), t AS MATERIALIZED (
+		SELECT c.dataset, sum(c.rho) AS rho, sum(c.delta) AS delta FROM c GROUP BY c.dataset
+	), l AS (
+		SELECT 1 AS part, c.n, CASE WHEN c.rho IS NULL THEN 'expression' ELSE 'aggregate' END AS item, c.aggregate AS name, c.dataset, c.sensitivity, c.stddev, c.margin, c.rho, c.delta, c.formula
+			FROM c
+		UNION ALL
+		SELECT 2, 0, 'total', NULL, t.dataset, NULL, NULL, NULL, t.rho, t.delta, NULL FROM t
+		UNION ALL
+		SELECT 3, 0, 'remains', b.role::text, b.dataset, NULL, NULL, NULL,
+				b.rho_limit - b.rho_spent - t.rho, b.delta_limit - b.delta_spent - t.delta, NULL
+			FROM t JOIN dp_cdp.budgets b ON b.dataset = t.dataset
+			WHERE dp_cdp.role_pays(session_user::regrole, b.role) OR dp_cdp.role_pays(current_user::regrole, b.role)
+	)
+	SELECT l.item, l.name, l.dataset, l.sensitivity, l.stddev, l.margin, trim_scale(l.rho), trim_scale(l.delta), l.formula
+		FROM l ORDER BY l.part, l.n, l.dataset, l.name;
+END;
+COMMENT ON FUNCTION dp_cdp.preview(text) IS
+	'what a query would cost, how noisy each private aggregate would be (stddev, and margin: half of a 95 % interval; NULL where they depend on the answer; then the formula of the margin of arithmetic), and what would remain of each budget; nothing is executed or charged';
+CREATE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset text, OUT "group" text,
+		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
+		OUT rho numeric, OUT delta numeric) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'dp_last_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_cdp.last_release() IS
+	'price and error of each private aggregate that this session released last; for single groups where the error differs';
+
