@@ -1,4 +1,4 @@
-/* dp_cdp--0.1.0.sql */
+/* dp_cdp--0.1.0.sql: made by "make" of the files in src/sql/, which are what is edited */
 
 \echo Use "CREATE EXTENSION dp_cdp" to load this file. \quit
 
@@ -74,7 +74,7 @@ CREATE TABLE dp_cdp.ledger_stamp (
 );
 
 -- =========================================================================
--- 2. Exact states (agg)
+-- 2. Exact states (src/agg)
 -- =========================================================================
 
 -- For inner queries of releases only.  The types have no text form (but '0'
@@ -586,7 +586,7 @@ REVOKE EXECUTE ON FUNCTION
 	FROM PUBLIC;
 
 -- =========================================================================
--- 3. Policy and administration (policy, api)
+-- 3. Policy and administration (src/policy, src/admin)
 -- =========================================================================
 
 -- Anyone may call these; each asks for itself whether the caller owns the
@@ -717,7 +717,7 @@ COMMENT ON FUNCTION dp_cdp.epsilon_spent(numeric, numeric) IS
 	'the smallest known epsilon for which rho-zCDP implies (epsilon, delta)-DP, rounded up';
 
 -- =========================================================================
--- 3a. Calculators (api)
+-- 4. Calculators (src/calc)
 -- =========================================================================
 
 -- Functions of numbers alone, for everybody.  Logarithms are natural: epsilon,
@@ -1280,7 +1280,7 @@ REVOKE EXECUTE ON FUNCTION
 	FROM PUBLIC;
 
 -- =========================================================================
--- 4. Ledger (ledger)
+-- 5. Ledger (src/ledger)
 -- =========================================================================
 
 -- Which CREATE EXTENSION the balances belong to: a dump that is restored into
@@ -1365,7 +1365,7 @@ COMMENT ON FUNCTION dp_cdp.empty_ledger() IS
 	'forgets all spending and the audit log';
 
 -- =========================================================================
--- 4a. Views over policy and ledger (api)
+-- 6. Views over policies and balances
 -- =========================================================================
 
 -- Visible to a session are the rows of its session_user, its current_user and
@@ -1485,7 +1485,7 @@ COMMENT ON VIEW dp_cdp.protected IS
 GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.protected TO PUBLIC;
 
 -- =========================================================================
--- 5. What analysts write (guard)
+-- 7. What analysts write (src/guard, src/release)
 -- =========================================================================
 
 -- These aggregates are never run: the guard replaces them by exact states
@@ -2109,10 +2109,8 @@ CREATE FUNCTION dp_cdp.margin(stddev double precision, confidence double precisi
 COMMENT ON FUNCTION dp_cdp.margin(double precision, double precision) IS
 	'half the width of the interval that holds a normal deviate with this confidence';
 
+-- The price and the error of a query, before and after it ran.
 
--- -------------------------------------------------------------------------
--- Total variants
--- the price and the error of a query, before and after
 CREATE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text, OUT dataset text, OUT "group" text,
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric, OUT formula text) RETURNS SETOF record
@@ -2152,7 +2150,9 @@ CREATE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset text, OUT "g
 COMMENT ON FUNCTION dp_cdp.last_release() IS
 	'price and error of each private aggregate that this session released last; for single groups where the error differs';
 
--- -------------------------------------------------------------------------
+-- =========================================================================
+-- 8. Variants of built-in functions that cannot fail (src/safe)
+-- =========================================================================
 
 -- Each try_f returns what the built-in f returns, or NULL where that would
 -- raise an error.  Inside of a private query they take the place of the
@@ -2600,7 +2600,7 @@ COMMENT ON FUNCTION dp_cdp.disallow_function(regprocedure) IS
 	'superusers: takes back what dp_cdp.allow_function allowed; prepared queries that use the function are refused from then on';
 
 -- =========================================================================
--- 6. Hardening (setup)
+-- 9. Hardening and check_setup
 -- =========================================================================
 
 -- What PostgreSQL grants to PUBLIC and tells how many rows a table has, or a

@@ -1,4 +1,4 @@
-/* dp_cdp--0.1.0.sql */
+/* dp_cdp--0.1.0.sql: made by "make" of the files in src/sql/, which are what is edited */
 
 \echo Use "CREATE EXTENSION dp_cdp" to load this file. \quit
 

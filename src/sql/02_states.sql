@@ -1,5 +1,5 @@
 -- =========================================================================
--- 2. Exact states (agg)
+-- 2. Exact states (src/agg)
 -- =========================================================================
 
 -- For inner queries of releases only.  The types have no text form (but '0'

@@ -1,5 +1,5 @@
 -- =========================================================================
--- 3. Policy and administration (policy, api)
+-- 3. Policy and administration (src/policy, src/admin)
 -- =========================================================================
 
 -- Anyone may call these; each asks for itself whether the caller owns the

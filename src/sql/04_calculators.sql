@@ -1,5 +1,5 @@
 -- =========================================================================
--- 3a. Calculators (api)
+-- 4. Calculators (src/calc)
 -- =========================================================================
 
 -- Functions of numbers alone, for everybody.  Logarithms are natural: epsilon,

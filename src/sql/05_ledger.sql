@@ -1,5 +1,5 @@
 -- =========================================================================
--- 4. Ledger (ledger)
+-- 5. Ledger (src/ledger)
 -- =========================================================================
 
 -- Which CREATE EXTENSION the balances belong to: a dump that is restored into

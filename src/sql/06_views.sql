@@ -1,5 +1,5 @@
 -- =========================================================================
--- 4a. Views over policy and ledger (api)
+-- 6. Views over policies and balances
 -- =========================================================================
 
 -- Visible to a session are the rows of its session_user, its current_user and

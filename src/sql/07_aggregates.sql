@@ -1,5 +1,5 @@
 -- =========================================================================
--- 5. What analysts write (guard)
+-- 7. What analysts write (src/guard, src/release)
 -- =========================================================================
 
 -- These aggregates are never run: the guard replaces them by exact states
@@ -623,10 +623,8 @@ CREATE FUNCTION dp_cdp.margin(stddev double precision, confidence double precisi
 COMMENT ON FUNCTION dp_cdp.margin(double precision, double precision) IS
 	'half the width of the interval that holds a normal deviate with this confidence';
 
+-- The price and the error of a query, before and after it ran.
 
--- -------------------------------------------------------------------------
--- Total variants
--- the price and the error of a query, before and after
 CREATE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text, OUT dataset text, OUT "group" text,
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric, OUT formula text) RETURNS SETOF record

@@ -1,4 +1,6 @@
--- -------------------------------------------------------------------------
+-- =========================================================================
+-- 8. Variants of built-in functions that cannot fail (src/safe)
+-- =========================================================================
 
 -- Each try_f returns what the built-in f returns, or NULL where that would
 -- raise an error.  Inside of a private query they take the place of the

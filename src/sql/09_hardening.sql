@@ -1,5 +1,5 @@
 -- =========================================================================
--- 6. Hardening (setup)
+-- 9. Hardening and check_setup
 -- =========================================================================
 
 -- What PostgreSQL grants to PUBLIC and tells how many rows a table has, or a
