@@ -18,6 +18,7 @@
 
 #include "access/parallel.h"
 #include "access/xact.h"
+#include "agg/agg.h"
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/extension.h"
@@ -166,7 +167,7 @@ plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 	{
 		release->inner = next_planner(copyObject(release->inner_query), "private query",
 									  options | CURSOR_OPT_PARALLEL_OK, boundParams);
-		if (dp_release_prefers_serial(release->inner))
+		if (dp_bounding_prefers_serial(release->inner))
 			release->inner = next_planner(release->inner_query, "private query", options, boundParams);
 		release->inner_query = NULL;
 	}

@@ -179,12 +179,6 @@ release_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *r
 	add_path(rel, &path->path);
 }
 
-bool
-dp_release_prefers_serial(const PlannedStmt *inner)
-{
-	return dp_bounding_prefers_serial(inner);
-}
-
 static void
 adopt_plan(PlannedStmt *outer, PlannedStmt *plan)
 {

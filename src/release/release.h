@@ -174,9 +174,6 @@ extern void dp_release_init(void);
 extern void dp_release_plan_begin(List *releases);
 extern void dp_release_plan_end(void);
 
-/* Tells whether the inner query should rather be planned for one process, as that bounds contributions faster. */
-extern bool dp_release_prefers_serial(const PlannedStmt *inner);
-
 /*
  * Adds what the outer plan must check, lock and watch on behalf of inner plans
  * and of prefetches.
