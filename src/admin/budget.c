@@ -104,6 +104,85 @@ next_renewal(Interval *period)
 	return next;
 }
 
+/* the limits of a budget as its arguments have them; amounts */
+typedef struct Limits
+{
+	bool		by_rho;			/* else by epsilon */
+	double		epsilon;
+	int64		rho;			/* if by rho */
+	bool		has_delta;
+	int64		delta;
+} Limits;
+
+/* Reads arguments 2 (rho), 3 (epsilon) and 4 (delta). */
+static Limits
+read_limits(FunctionCallInfo fcinfo)
+{
+	Limits		limits = {.by_rho = !PG_ARGISNULL(2), .has_delta = !PG_ARGISNULL(4)};
+
+	if (limits.by_rho == !PG_ARGISNULL(3))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("a budget is given either as rho or as epsilon (with delta): give exactly one of the two")));
+	if (limits.by_rho)
+		limits.rho = dp_rho_limit_amount(PG_GETARG_FLOAT8(2), "rho");
+	else
+	{
+		limits.epsilon = PG_GETARG_FLOAT8(3);
+		if (isnan(limits.epsilon) || isinf(limits.epsilon) || limits.epsilon <= 0.0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("epsilon must be a finite number greater than 0")));
+	}
+	if (limits.has_delta)
+	{
+		double		d = PG_GETARG_FLOAT8(4);
+
+		/* a budget of rho may forbid key selection by delta 0 */
+		if (isnan(d) || d >= 1.0 || d < 0.0 || (d == 0.0 && !limits.by_rho))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("delta must be %s 0 and less than 1; choose it well below one over the number of people",
+							limits.by_rho ? "at least" : "greater than")));
+		limits.delta = dp_delta_limit_amount(d, "delta");
+	}
+	return limits;
+}
+
+/*
+ * Writes the budget of role in dataset.  The limits lack nothing but what
+ * follows from the dataset.  period NULL: it is never renewed, else for the
+ * first time at renews_at.
+ */
+static void
+write_budget(const DpDatasetRow *dataset, Oid role, const Limits *limits, Interval *period, TimestampTz renews_at)
+{
+	int64		delta = limits->has_delta ? limits->delta : dataset->delta_limit;
+	int64		delta_limit = limits->by_rho ? delta : delta / 2;
+	int64		report_delta = limits->by_rho ? dataset->delta_limit : delta / 2;
+	int64		rho_limit = limits->by_rho ? limits->rho : rho_for_epsilon(limits->epsilon, report_delta);
+	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, NUMERICOID, INTERVALOID, TIMESTAMPTZOID};
+	char		nulls[] = {' ', ' ', ' ', ' ', ' ', period ? ' ' : 'n', period ? ' ' : 'n'};
+	Datum		values[lengthof(types)];
+
+	values[0] = CStringGetTextDatum(dataset->name);
+	values[1] = ObjectIdGetDatum(role);
+	values[2] = NumericGetDatum(dp_amount_numeric(rho_limit, DP_RHO_SCALE));
+	values[3] = NumericGetDatum(dp_amount_numeric(delta_limit, DP_DELTA_SCALE));
+	values[4] = NumericGetDatum(dp_amount_numeric(report_delta, DP_DELTA_SCALE));
+	values[5] = IntervalPGetDatum(period);
+	values[6] = TimestampTzGetDatum(renews_at);
+	dp_api_execute("INSERT INTO dp_cdp.budget AS b (dataset, role, rho_limit, delta_limit,"
+				   " report_delta, period, renews_at)"
+				   " VALUES ($1, $2, $3, $4, $5, $6, $7)"
+				   " ON CONFLICT (dataset, role) DO UPDATE SET rho_limit = excluded.rho_limit,"
+				   " delta_limit = excluded.delta_limit, report_delta = excluded.report_delta,"
+				   " period = excluded.period,"
+				   " renews_at = CASE WHEN b.period = excluded.period THEN b.renews_at"
+				   " ELSE excluded.renews_at END",
+				   lengthof(types), types, values, nulls, true);
+}
+
 /*
  * set_budget(dataset, role, rho, epsilon, delta, period)
  *
@@ -114,87 +193,17 @@ dp_set_budget(PG_FUNCTION_ARGS)
 {
 	char	   *name = dp_api_dataset_name(fcinfo, 0);
 	Oid			role = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
-	bool		by_rho = !PG_ARGISNULL(2);
 	Oid			user = GetUserId();
+	Limits		limits = read_limits(fcinfo);
+	Interval   *period = PG_ARGISNULL(5) ? NULL : PG_GETARG_INTERVAL_P(5);
+	TimestampTz renews_at = period ? next_renewal(period) : 0;
 	DpApiContext context;
 	DpDatasetRow *dataset;
-	int64		rho_limit = 0;
-	int64		delta = 0;
-	int64		delta_limit;
-	int64		report_delta;
-	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, NUMERICOID, INTERVALOID, TIMESTAMPTZOID};
-	Datum		values[lengthof(types)];
-	char		nulls[lengthof(types)];
-
-	if (by_rho == !PG_ARGISNULL(3))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("a budget is given either as rho or as epsilon (with delta): give exactly one of the two")));
-	if (by_rho)
-		rho_limit = dp_rho_limit_amount(PG_GETARG_FLOAT8(2), "rho");
-	else
-	{
-		double		epsilon = PG_GETARG_FLOAT8(3);
-
-		if (isnan(epsilon) || isinf(epsilon) || epsilon <= 0.0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("epsilon must be a finite number greater than 0")));
-	}
-	if (!PG_ARGISNULL(4))
-	{
-		double		d = PG_GETARG_FLOAT8(4);
-
-		/* a budget of rho may forbid key selection by delta 0 */
-		if (isnan(d) || d >= 1.0 || d < 0.0 || (d == 0.0 && !by_rho))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("delta must be %s 0 and less than 1; choose it well below one over the number of people",
-							by_rho ? "at least" : "greater than")));
-		delta = dp_delta_limit_amount(d, "delta");
-	}
-	memset(nulls, ' ', sizeof(nulls));
-	if (PG_ARGISNULL(5))
-	{
-		nulls[5] = nulls[6] = 'n';
-		values[5] = values[6] = (Datum) 0;
-	}
-	else
-	{
-		values[5] = PG_GETARG_DATUM(5);
-		values[6] = TimestampTzGetDatum(next_renewal(PG_GETARG_INTERVAL_P(5)));
-	}
 
 	dp_api_begin(&context);
 	dataset = dp_api_dataset(name, user, DP_LOCK_REFERENCE);
 	dp_api_lock_role(role, "role");
-	if (PG_ARGISNULL(4))
-		delta = dataset->delta_limit;
-	if (by_rho)
-	{
-		delta_limit = delta;
-		report_delta = dataset->delta_limit;
-	}
-	else
-	{
-		delta_limit = report_delta = delta / 2;
-		rho_limit = rho_for_epsilon(PG_GETARG_FLOAT8(3), report_delta);
-	}
-
-	values[0] = CStringGetTextDatum(name);
-	values[1] = ObjectIdGetDatum(role);
-	values[2] = NumericGetDatum(dp_amount_numeric(rho_limit, DP_RHO_SCALE));
-	values[3] = NumericGetDatum(dp_amount_numeric(delta_limit, DP_DELTA_SCALE));
-	values[4] = NumericGetDatum(dp_amount_numeric(report_delta, DP_DELTA_SCALE));
-	dp_api_execute("INSERT INTO dp_cdp.budget AS b (dataset, role, rho_limit, delta_limit,"
-				   " report_delta, period, renews_at)"
-				   " VALUES ($1, $2, $3, $4, $5, $6, $7)"
-				   " ON CONFLICT (dataset, role) DO UPDATE SET rho_limit = excluded.rho_limit,"
-				   " delta_limit = excluded.delta_limit, report_delta = excluded.report_delta,"
-				   " period = excluded.period,"
-				   " renews_at = CASE WHEN b.period = excluded.period THEN b.renews_at"
-				   " ELSE excluded.renews_at END",
-				   lengthof(types), types, values, nulls, true);
+	write_budget(dataset, role, &limits, period, renews_at);
 	dp_api_end(&context);
 	PG_RETURN_VOID();
 }

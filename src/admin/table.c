@@ -178,6 +178,62 @@ report_readers(Oid relid)
 				 errhint("REVOKE SELECT from those who are to see private answers only.")));
 }
 
+/* Returns the number of the column that argument 2 names; ZC004 when it cannot be a privacy unit. */
+static AttrNumber
+unit_column(FunctionCallInfo fcinfo, Oid relid)
+{
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+	AttrNumber	unit = dp_api_column(fcinfo, 2, "unit", relid, &type, &typmod, &collation);
+
+	dp_check_comparable(type, collation, get_attname(relid, unit, false), "a privacy unit");
+	if (dp_is_virtual_column(relid, unit))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("virtual generated column \"%s\" cannot be a privacy unit; make it STORED",
+						get_attname(relid, unit, false))));
+	return unit;
+}
+
+/* Refuses to protect a table anew whose label says something else.  unit 0: each row is a unit. */
+static void
+check_same_policy(Oid relid, const DpLabel *old, const char *dataset, AttrNumber unit)
+{
+	bool		has_unit = unit != InvalidAttrNumber;
+	DpLabel    *old_unit = has_unit ? dp_label_get(relid, unit) : NULL;
+
+	if (strcmp(old->dataset, dataset) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("table \"%s\" is already protected in dataset \"%s\": call dp_cdp.unprotect_table first",
+						get_rel_name(relid), old->dataset)));
+	if (old->unit != has_unit || (has_unit && !(old_unit && old_unit->unit)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("table \"%s\" is already protected with another privacy unit: call dp_cdp.unprotect_table first",
+						get_rel_name(relid))));
+}
+
+/* Labels table and unit, in place of leftovers: labels of columns whose table's was removed by hand. */
+static void
+write_policy(Oid relid, List *leftovers, char *dataset, AttrNumber unit)
+{
+	DpLabel		label = {0};
+	DpLabel		unit_label = {0};
+	ListCell   *lc;
+
+	foreach(lc, leftovers)
+		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
+
+	label.dataset = dataset;
+	label.unit = unit != InvalidAttrNumber;
+	dp_label_put(relid, 0, &label);
+	unit_label.unit = true;
+	if (label.unit)
+		dp_label_put(relid, unit, &unit_label);
+}
+
 /*
  * protect_table("table", dataset, unit)
  */
@@ -186,71 +242,26 @@ dp_protect_table(PG_FUNCTION_ARGS)
 {
 	Oid			relid = dp_api_table(fcinfo);
 	char	   *dataset = dp_api_dataset_name(fcinfo, 1);
-	bool		has_unit = !PG_ARGISNULL(2);
 	AttrNumber	unit = InvalidAttrNumber;
 	Oid			user = GetUserId();
 	DpApiContext context;
 	List	   *labels;
-	ListCell   *lc;
-	DpLabel		label = {0};
 
 	if (!dp_owns_table(relid, user))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
 					   get_rel_name(relid));
 	dp_api_lock_table(relid);
 	dp_check_protectable(relid);
-	if (has_unit)
-	{
-		Oid			type;
-		int32		typmod;
-		Oid			collation;
-
-		unit = dp_api_column(fcinfo, 2, "unit", relid, &type, &typmod, &collation);
-		dp_check_comparable(type, collation, get_attname(relid, unit, false), "a privacy unit");
-		if (dp_is_virtual_column(relid, unit))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("virtual generated column \"%s\" cannot be a privacy unit; make it STORED",
-							get_attname(relid, unit, false))));
-	}
+	if (!PG_ARGISNULL(2))
+		unit = unit_column(fcinfo, relid);
 
 	dp_api_begin(&context);
 	(void) dp_api_dataset(dataset, user, DP_LOCK_REFERENCE);
-
 	labels = dp_label_list(relid);
 	if (labels != NIL && ((DpLabel *) linitial(labels))->attnum == 0)
-	{
-		DpLabel    *old = linitial(labels);
-		DpLabel    *old_unit = has_unit ? dp_label_get(relid, unit) : NULL;
-
-		if (strcmp(old->dataset, dataset) != 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("table \"%s\" is already protected in dataset \"%s\": call dp_cdp.unprotect_table first",
-							get_rel_name(relid), old->dataset)));
-		if (old->unit != has_unit || (has_unit && !(old_unit && old_unit->unit)))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("table \"%s\" is already protected with another privacy unit: call dp_cdp.unprotect_table first",
-							get_rel_name(relid))));
-	}
+		check_same_policy(relid, linitial(labels), dataset, unit);
 	else
-	{
-		/* what a label removed by hand may have left behind */
-		foreach(lc, labels)
-			dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
-
-		label.dataset = dataset;
-		label.unit = has_unit;
-		dp_label_put(relid, 0, &label);
-		if (has_unit)
-		{
-			DpLabel		unit_label = {0};
-
-			unit_label.unit = true;
-			dp_label_put(relid, unit, &unit_label);
-		}
-	}
+		write_policy(relid, labels, dataset, unit);
 	report_readers(relid);
 	dp_api_end(&context);
 	PG_RETURN_VOID();

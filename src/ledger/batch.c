@@ -313,16 +313,13 @@ has_failed_too_often(const DpBalance *balance, const DpBalance *cap, DpReply *re
 	return true;
 }
 
+/*
+ * Locks every balance that the shares touch.  DP_OUTCOME_GRANT: all are
+ * there and locked, so that amounts may be compared.
+ */
 static DpOutcome
-decide(Work *work, DpRequest *req)
+gather_balances(Work *work, DpRequest *req, Share *shares, int n)
 {
-	Share		shares[DP_MAX_ITEMS];
-	int			n = make_shares(work, req, shares);
-	DpBalance  *balance;
-
-	memset(&req->reply, 0, sizeof(req->reply));
-
-	/* all that is needed must be there and locked before amounts are compared */
 	for (int s = 0; s < n; s++)
 	{
 		Share	   *share = &shares[s];
@@ -331,55 +328,86 @@ decide(Work *work, DpRequest *req)
 			return refuse(req, DP_REASON_NO_DATASET, share->dataset->name);
 		for (int i = 0; i <= share->payer->nbudgets; i++)
 		{
-			balance = get_balance(work, share->dataset, share_row(share, i));
+			DpBalance  *balance = get_balance(work, share->dataset, share_row(share, i));
+
 			if (balance->state != BALANCE_LOCKED)
 				return later(req, balance->state == BALANCE_BUSY ? DP_REASON_BUSY : DP_REASON_NONE,
 							 share->dataset->name);
 		}
 	}
+	return DP_OUTCOME_GRANT;
+}
 
-	for (int s = 0; s < n; s++)
+/*
+ * Looks for the first balance of one share that does not hold it, and says so
+ * in the reply; DP_REASON_NONE: all hold it.
+ */
+static DpReason
+first_short(Work *work, Share *share, DpReply *reply)
+{
+	DpBalance  *cap = get_balance(work, share->dataset, &share->dataset->cap);
+
+	reply->asked = share->rho;
+	if (share->payer->nbudgets == 0)
+		return DP_REASON_NO_BUDGET;
+	for (int i = 0; i <= share->payer->nbudgets; i++)
 	{
-		Share	   *share = &shares[s];
+		DpBalance  *balance = get_balance(work, share->dataset, share_row(share, i));
 
-		req->reply.asked = share->rho;
-		if (share->payer->nbudgets == 0)
-			return refuse(req, DP_REASON_NO_BUDGET, share->dataset->name);
-		for (int i = 0; i <= share->payer->nbudgets; i++)
+		reply->role = balance->ref->role;
+		reply->renews = balance->renews;
+		reply->renews_at = balance->renews_at;
+		if (has_failed_too_often(balance, cap, reply))
+			return DP_REASON_FAILURES;
+		if (share->rho > balance->rho_left)
 		{
-			balance = get_balance(work, share->dataset, share_row(share, i));
-			req->reply.role = balance->ref->role;
-			req->reply.renews = balance->renews;
-			req->reply.renews_at = balance->renews_at;
-			if (has_failed_too_often(balance, get_balance(work, share->dataset, &share->dataset->cap), &req->reply))
-				return refuse(req, DP_REASON_FAILURES, share->dataset->name);
-			if (share->rho > balance->rho_left)
-			{
-				req->reply.remaining = balance->rho_left;
-				return refuse(req, DP_REASON_RHO, share->dataset->name);
-			}
-			if (share->delta > balance->delta_left)
-			{
-				req->reply.asked = share->delta;
-				req->reply.remaining = balance->delta_left;
-				return refuse(req, DP_REASON_DELTA, share->dataset->name);
-			}
+			reply->remaining = balance->rho_left;
+			return DP_REASON_RHO;
+		}
+		if (share->delta > balance->delta_left)
+		{
+			reply->asked = share->delta;
+			reply->remaining = balance->delta_left;
+			return DP_REASON_DELTA;
 		}
 	}
+	return DP_REASON_NONE;
+}
 
+static void
+take(Work *work, Share *share)
+{
+	for (int i = 0; i <= share->payer->nbudgets; i++)
+	{
+		DpBalance  *balance = get_balance(work, share->dataset, share_row(share, i));
+
+		balance->rho_left -= share->rho;
+		balance->rho_taken += share->rho;
+		balance->delta_left -= share->delta;
+		balance->delta_taken += share->delta;
+	}
+}
+
+static DpOutcome
+decide(Work *work, DpRequest *req)
+{
+	Share		shares[DP_MAX_ITEMS];
+	int			n = make_shares(work, req, shares);
+	DpOutcome	outcome;
+
+	memset(&req->reply, 0, sizeof(req->reply));
+	outcome = gather_balances(work, req, shares, n);
+	if (outcome != DP_OUTCOME_GRANT)
+		return outcome;
 	for (int s = 0; s < n; s++)
 	{
-		Share	   *share = &shares[s];
+		DpReason	reason = first_short(work, &shares[s], &req->reply);
 
-		for (int i = 0; i <= share->payer->nbudgets; i++)
-		{
-			balance = get_balance(work, share->dataset, share_row(share, i));
-			balance->rho_left -= share->rho;
-			balance->rho_taken += share->rho;
-			balance->delta_left -= share->delta;
-			balance->delta_taken += share->delta;
-		}
+		if (reason != DP_REASON_NONE)
+			return refuse(req, reason, shares[s].dataset->name);
 	}
+	for (int s = 0; s < n; s++)
+		take(work, &shares[s]);
 	return DP_OUTCOME_GRANT;
 }
 

@@ -243,6 +243,80 @@ start_worker(void)
 	}
 }
 
+/* Makes the request in slot PENDING if a worker reads those of this database; else returns false. */
+static bool
+try_hand_over(int slot)
+{
+	DpWorkerEntry *entry;
+	bool		is_live;
+
+	LWLockAcquire(dp_shared->lock, LW_SHARED);
+	entry = dp_entry_find(MyDatabaseId);
+	is_live = entry && entry->state == DP_WORKER_LIVE;
+	if (is_live)
+	{
+		uint64		word = pg_atomic_read_u64(&dp_shared->words[slot]);
+
+		Assert(dp_word_state(word) == DP_REQUEST_FREE);
+		/* a full barrier; nobody else changes a FREE word */
+		(void) pg_atomic_compare_exchange_u64(&dp_shared->words[slot], &word,
+											  dp_word(MyDatabaseId, DP_REQUEST_PENDING));
+		dp_slot_wake(entry->worker_proc);
+	}
+	LWLockRelease(dp_shared->lock);
+	return is_live;
+}
+
+typedef enum StartClaim
+{
+	START_IS_MINE,				/* this process has to start the worker */
+	START_IS_ANOTHERS,			/* somebody is at it */
+	START_HAS_NO_ROOM,			/* too many databases have workers */
+	START_IS_OVER				/* the worker is LIVE */
+} StartClaim;
+
+/* Enters this database as one whose worker is being started, if it has no entry yet. */
+static StartClaim
+claim_start(int slot)
+{
+	StartClaim	claim = START_IS_ANOTHERS;
+	DpWorkerEntry *entry;
+
+	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
+	entry = dp_entry_find(MyDatabaseId);
+	if (entry == NULL)
+	{
+		entry = dp_entry_make(MyDatabaseId);
+		claim = entry ? START_IS_MINE : START_HAS_NO_ROOM;
+		if (entry)
+		{
+			entry->state = DP_WORKER_STARTING;
+			entry->starter_pid = MyProcPid;
+			entry->starter_proc = slot;
+		}
+	}
+	else if (entry->state == DP_WORKER_LIVE)
+		claim = START_IS_OVER;
+	LWLockRelease(dp_shared->lock);
+	return claim;
+}
+
+/* Sleeps until an entry changes; the caller has prepared for that before it made its claim. */
+static void
+wait_for_starter(StartClaim claim)
+{
+	bool		has_room = claim != START_HAS_NO_ROOM;
+
+	/* where others are starting it, the timeout is a precaution */
+	bool		timed_out = ConditionVariableTimedSleep(&dp_shared->changed,
+														has_room ? 1000 : DP_WORKER_PATIENCE_MS,
+														dp_wait_event());
+
+	ConditionVariableCancelSleep();
+	if (timed_out && !has_room)
+		no_worker_slot();
+}
+
 /*
  * Hands the request over as soon as there is a worker, starting one if need
  * be.
@@ -252,65 +326,22 @@ submit(int slot)
 {
 	for (;;)
 	{
-		DpWorkerEntry    *entry;
-		bool		mine = false;
-		bool		room = true;
+		StartClaim	claim;
 
 		CHECK_FOR_INTERRUPTS();
-
-		LWLockAcquire(dp_shared->lock, LW_SHARED);
-		entry = dp_entry_find(MyDatabaseId);
-		if (entry && entry->state == DP_WORKER_LIVE)
-		{
-			uint64		word = pg_atomic_read_u64(&dp_shared->words[slot]);
-
-			Assert(dp_word_state(word) == DP_REQUEST_FREE);
-			/* a full barrier; nobody else changes a FREE word */
-			(void) pg_atomic_compare_exchange_u64(&dp_shared->words[slot], &word,
-												  dp_word(MyDatabaseId, DP_REQUEST_PENDING));
-			dp_slot_wake(entry->worker_proc);
-			LWLockRelease(dp_shared->lock);
+		if (try_hand_over(slot))
 			return;
-		}
-		LWLockRelease(dp_shared->lock);
 
 		ConditionVariablePrepareToSleep(&dp_shared->changed);
-		LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
-		entry = dp_entry_find(MyDatabaseId);
-		if (entry == NULL)
+		claim = claim_start(slot);
+		if (claim == START_IS_ANOTHERS || claim == START_HAS_NO_ROOM)
 		{
-			entry = dp_entry_make(MyDatabaseId);
-			if (entry)
-			{
-				entry->state = DP_WORKER_STARTING;
-				entry->starter_pid = MyProcPid;
-				entry->starter_proc = slot;
-				mine = true;
-			}
-			else
-				room = false;
-		}
-		else if (entry->state == DP_WORKER_LIVE)
-		{
-			LWLockRelease(dp_shared->lock);
-			ConditionVariableCancelSleep();
-			continue;
-		}
-		LWLockRelease(dp_shared->lock);
-
-		if (!mine)
-		{
-			/* others are starting it; the timeout is a precaution */
-			bool		timed_out = ConditionVariableTimedSleep(&dp_shared->changed,
-																room ? 1000 : DP_WORKER_PATIENCE_MS,
-																dp_wait_event());
-
-			ConditionVariableCancelSleep();
-			if (timed_out && !room)
-				no_worker_slot();
+			wait_for_starter(claim);
 			continue;
 		}
 		ConditionVariableCancelSleep();
+		if (claim == START_IS_OVER)
+			continue;
 
 		PG_ENSURE_ERROR_CLEANUP(withdraw_start, (Datum) 0);
 		{

@@ -319,16 +319,61 @@ load_policy(Oid relid, DpTable *table)
 	}
 }
 
+static void
+create_cache(void)
+{
+	HASHCTL		ctl = {0};
+
+	ctl.keysize = sizeof(Oid);
+	ctl.entrysize = sizeof(PolicyEntry);
+	ctl.hcxt = CacheMemoryContext;
+	policy_cache = hash_create("dp_cdp policy", 256, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+/* Derives the policy of relid anew, and remembers it unless an invalidation came meanwhile. */
+static const DpTable *
+compute_policy(Oid relid)
+{
+	DpTable		table;
+	CachedTable *cached = NULL;
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_cdp policy lookup",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(scratch);
+	uint64		generation;
+	int			attempts = 0;
+
+	do
+	{
+		generation = relcache_generation;
+		load_policy(relid, &table);
+	} while (generation != relcache_generation && ++attempts < 3);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(scratch);
+
+	if (table.is_protected)
+	{
+		cached = MemoryContextAlloc(CacheMemoryContext, sizeof(CachedTable));
+		cached->table = table;
+	}
+
+	if (generation == relcache_generation)
+	{
+		/* no invalidation can come between here and the end of the block */
+		PolicyEntry *entry = hash_search(policy_cache, &relid, HASH_ENTER, NULL);
+
+		entry->has_dependants = false;
+		entry->cached = cached;
+	}
+	else if (cached != NULL)
+		slist_push_head(&buried, &cached->link);
+
+	return cached ? &cached->table : NULL;
+}
+
 const DpTable *
 dp_policy_table(Oid relid)
 {
 	PolicyEntry *entry;
-	CachedTable *cached = NULL;
-	DpTable		table;
-	MemoryContext scratch;
-	MemoryContext caller;
-	uint64		generation;
-	int			attempts = 0;
 
 	/* catalogs are never protected */
 	if (relid < FirstNormalObjectId)
@@ -337,16 +382,7 @@ dp_policy_table(Oid relid)
 		return NULL;
 
 	if (policy_cache == NULL)
-	{
-		HASHCTL		ctl = {0};
-
-		ctl.keysize = sizeof(Oid);
-		ctl.entrysize = sizeof(PolicyEntry);
-		ctl.hcxt = CacheMemoryContext;
-		policy_cache = hash_create("dp_cdp policy", 256, &ctl,
-								   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-
+		create_cache();
 	entry = find_entry(relid);
 	if (entry != NULL && entry->cached == NULL)
 	{
@@ -371,36 +407,7 @@ dp_policy_table(Oid relid)
 			return entry->cached ? &entry->cached->table : NULL;
 	}
 
-	scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_cdp policy lookup",
-									ALLOCSET_SMALL_SIZES);
-	caller = MemoryContextSwitchTo(scratch);
-	do
-	{
-		generation = relcache_generation;
-		load_policy(relid, &table);
-	} while (generation != relcache_generation && ++attempts < 3);
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(scratch);
-
-	if (table.is_protected)
-	{
-		cached = MemoryContextAlloc(CacheMemoryContext, sizeof(CachedTable));
-		cached->table = table;
-	}
-
-	if (generation == relcache_generation)
-	{
-		/* no invalidation can come between here and the end of the block */
-		bool		found;
-
-		entry = hash_search(policy_cache, &relid, HASH_ENTER, &found);
-		entry->has_dependants = false;
-		entry->cached = cached;
-	}
-	else if (cached != NULL)
-		slist_push_head(&buried, &cached->link);
-
-	return cached ? &cached->table : NULL;
+	return compute_policy(relid);
 }
 
 bool
