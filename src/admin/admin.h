@@ -23,57 +23,57 @@ typedef enum DpDatasetLock
  * SPI is connected.  The functions have search_path pinned in their
  * definition; an error restores user and SPI with the (sub)transaction.
  */
-typedef struct DpApiContext
+typedef struct DpAdminContext
 {
 	Oid			userid;
 	int			security;
-} DpApiContext;
+} DpAdminContext;
 
-extern void dp_api_begin(DpApiContext *context);
-extern void dp_api_end(DpApiContext *context);
+extern void dp_admin_begin(DpAdminContext *context);
+extern void dp_admin_end(DpAdminContext *context);
 
 /*
  * One statement with parameters; the number of rows.  writes: it changes or
  * deletes rows that the ledger guards.
  */
-extern uint64 dp_api_execute(const char *sql, int nargs, Oid *types, Datum *values,
+extern uint64 dp_admin_execute(const char *sql, int nargs, Oid *types, Datum *values,
 							 const char *nulls, bool writes);
 
 /* the text of an argument, ZC004 when it is NULL */
-extern char *dp_api_dataset_name(FunctionCallInfo fcinfo, int argno);
+extern char *dp_admin_dataset_name(FunctionCallInfo fcinfo, int argno);
 
 /*
- * Reads and locks a dataset, inside dp_api_begin/end.  ZC004 when there is
+ * Reads and locks a dataset, inside dp_admin_begin/end.  ZC004 when there is
  * none, 42501 when user does not own it.
  */
-extern DpDatasetRow *dp_api_dataset(const char *name, Oid user, DpDatasetLock lock);
+extern DpDatasetRow *dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock);
 
 /* ZC004: the library was not loaded at server start */
-extern void dp_api_not_loaded(void) __attribute__((noreturn));
+extern void dp_admin_not_loaded(void) __attribute__((noreturn));
 
 /* the table that argument 0 names; ZC004 when there is none */
-extern Oid	dp_api_table(FunctionCallInfo fcinfo);
+extern Oid	dp_admin_table(FunctionCallInfo fcinfo);
 
 /* until the end of the transaction its columns stay as they are */
-extern void dp_api_lock_table(Oid relid);
+extern void dp_admin_lock_table(Oid relid);
 
 /*
  * The column of an argument, by number, with its type.  parameter is the name
  * of the argument.
  */
-extern AttrNumber dp_api_column(FunctionCallInfo fcinfo, int argno, const char *parameter,
+extern AttrNumber dp_admin_column(FunctionCallInfo fcinfo, int argno, const char *parameter,
 								Oid relid, Oid *type, int32 *typmod, Oid *collation);
 
 /*
  * Errors unless the table itself is protected and the caller owns the
  * dataset, which is kept from being dropped.
  */
-extern void dp_api_require_policy_owner(Oid relid);
+extern void dp_admin_require_policy_owner(Oid relid);
 
 /* label of a column, or an empty one */
-extern DpLabel *dp_api_column_label(Oid relid, AttrNumber attnum);
+extern DpLabel *dp_admin_column_label(Oid relid, AttrNumber attnum);
 
 /* keeps a role from being dropped until the end of the transaction; ZC004 when there is none */
-extern void dp_api_lock_role(Oid role, const char *parameter);
+extern void dp_admin_lock_role(Oid role, const char *parameter);
 
 #endif							/* DP_ADMIN_H */

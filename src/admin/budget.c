@@ -43,7 +43,7 @@ PG_FUNCTION_INFO_V1(dp_reset_failures);
 PG_FUNCTION_INFO_V1(dp_epsilon_spent);
 
 void
-dp_api_lock_role(Oid role, const char *parameter)
+dp_admin_lock_role(Oid role, const char *parameter)
 {
 	if (OidIsValid(role))
 		LockSharedObject(AuthIdRelationId, role, 0, AccessShareLock);
@@ -172,7 +172,7 @@ write_budget(const DpDatasetRow *dataset, Oid role, const Limits *limits, Interv
 	values[4] = NumericGetDatum(dp_amount_numeric(report_delta, DP_DELTA_SCALE));
 	values[5] = IntervalPGetDatum(period);
 	values[6] = TimestampTzGetDatum(renews_at);
-	dp_api_execute("INSERT INTO dp_cdp.budget AS b (dataset, role, rho_limit, delta_limit,"
+	dp_admin_execute("INSERT INTO dp_cdp.budget AS b (dataset, role, rho_limit, delta_limit,"
 				   " report_delta, period, renews_at)"
 				   " VALUES ($1, $2, $3, $4, $5, $6, $7)"
 				   " ON CONFLICT (dataset, role) DO UPDATE SET rho_limit = excluded.rho_limit,"
@@ -191,20 +191,20 @@ write_budget(const DpDatasetRow *dataset, Oid role, const Limits *limits, Interv
 Datum
 dp_set_budget(PG_FUNCTION_ARGS)
 {
-	char	   *name = dp_api_dataset_name(fcinfo, 0);
+	char	   *name = dp_admin_dataset_name(fcinfo, 0);
 	Oid			role = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
 	Oid			user = GetUserId();
 	Limits		limits = read_limits(fcinfo);
 	Interval   *period = PG_ARGISNULL(5) ? NULL : PG_GETARG_INTERVAL_P(5);
 	TimestampTz renews_at = period ? next_renewal(period) : 0;
-	DpApiContext context;
+	DpAdminContext context;
 	DpDatasetRow *dataset;
 
-	dp_api_begin(&context);
-	dataset = dp_api_dataset(name, user, DP_LOCK_REFERENCE);
-	dp_api_lock_role(role, "role");
+	dp_admin_begin(&context);
+	dataset = dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
+	dp_admin_lock_role(role, "role");
 	write_budget(dataset, role, &limits, period, renews_at);
-	dp_api_end(&context);
+	dp_admin_end(&context);
 	PG_RETURN_VOID();
 }
 
@@ -221,17 +221,17 @@ no_such_budget(const char *dataset)
 Datum
 dp_drop_budget(PG_FUNCTION_ARGS)
 {
-	char	   *name = dp_api_dataset_name(fcinfo, 0);
+	char	   *name = dp_admin_dataset_name(fcinfo, 0);
 	Oid			role = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
 	Oid			user = GetUserId();
-	DpApiContext context;
+	DpAdminContext context;
 	Oid			types[] = {TEXTOID, OIDOID};
 	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(role)};
 	char	   *spent = NULL;
 
-	dp_api_begin(&context);
-	(void) dp_api_dataset(name, user, DP_LOCK_REFERENCE);
-	if (dp_api_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1 AND role = $2"
+	dp_admin_begin(&context);
+	(void) dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
+	if (dp_admin_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1 AND role = $2"
 					   " RETURNING CASE WHEN rho_spent > 0 THEN trim_scale(rho_spent)::text END",
 					   2, types, values, NULL, true) == 0)
 		no_such_budget(name);
@@ -240,7 +240,7 @@ dp_drop_budget(PG_FUNCTION_ARGS)
 		ereport(NOTICE,
 				(errmsg("the dropped budget had spent rho %s; a new budget for the role will start at 0, while dataset \"%s\" and dp_cdp.releases keep what was spent",
 						spent, name)));
-	dp_api_end(&context);
+	dp_admin_end(&context);
 	PG_RETURN_VOID();
 }
 
@@ -248,20 +248,20 @@ dp_drop_budget(PG_FUNCTION_ARGS)
 Datum
 dp_reset_failures(PG_FUNCTION_ARGS)
 {
-	char	   *name = dp_api_dataset_name(fcinfo, 0);
+	char	   *name = dp_admin_dataset_name(fcinfo, 0);
 	Oid			role = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
 	Oid			user = GetUserId();
-	DpApiContext context;
+	DpAdminContext context;
 	Oid			types[] = {TEXTOID, OIDOID};
 	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(role)};
 
-	dp_api_begin(&context);
-	(void) dp_api_dataset(name, user, DP_LOCK_REFERENCE);
-	if (dp_api_execute("UPDATE dp_cdp.budget SET failures = 0, failures_since = NULL"
+	dp_admin_begin(&context);
+	(void) dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
+	if (dp_admin_execute("UPDATE dp_cdp.budget SET failures = 0, failures_since = NULL"
 					   " WHERE dataset = $1 AND role = $2",
 					   2, types, values, NULL, true) == 0)
 		no_such_budget(name);
-	dp_api_end(&context);
+	dp_admin_end(&context);
 	PG_RETURN_VOID();
 }
 

@@ -26,7 +26,7 @@ PG_FUNCTION_INFO_V1(dp_declared_keys);
 Datum
 dp_set_keys(PG_FUNCTION_ARGS)
 {
-	Oid			relid = dp_api_table(fcinfo);
+	Oid			relid = dp_admin_table(fcinfo);
 	AttrNumber	attnum;
 	Oid			type;
 	int32		typmod;
@@ -46,9 +46,9 @@ dp_set_keys(PG_FUNCTION_ARGS)
 	int			nvalues;
 	int			level;
 
-	dp_api_require_policy_owner(relid);
-	dp_api_lock_table(relid);
-	attnum = dp_api_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
+	dp_admin_require_policy_owner(relid);
+	dp_admin_lock_table(relid);
+	attnum = dp_admin_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
 	column = get_attname(relid, attnum, false);
 	dp_check_comparable(type, collation, column, "a grouping key");
 	type = getBaseTypeAndTypmod(type, &typmod);
@@ -71,7 +71,7 @@ dp_set_keys(PG_FUNCTION_ARGS)
 				 errmsg("a column can have at most %d keys: leave them undeclared, so that queries select keys privately",
 						DP_MAX_DECLARED_KEYS)));
 
-	label = dp_api_column_label(relid, attnum);
+	label = dp_admin_column_label(relid, attnum);
 	label->has_keys = true;
 	label->nkeys = nvalues;
 	label->keys = palloc(nvalues * sizeof(char *));
@@ -103,17 +103,17 @@ dp_set_keys(PG_FUNCTION_ARGS)
 Datum
 dp_drop_keys(PG_FUNCTION_ARGS)
 {
-	Oid			relid = dp_api_table(fcinfo);
+	Oid			relid = dp_admin_table(fcinfo);
 	AttrNumber	attnum;
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
 	DpLabel    *label;
 
-	dp_api_require_policy_owner(relid);
-	dp_api_lock_table(relid);
-	attnum = dp_api_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
-	label = dp_api_column_label(relid, attnum);
+	dp_admin_require_policy_owner(relid);
+	dp_admin_lock_table(relid);
+	attnum = dp_admin_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
+	label = dp_admin_column_label(relid, attnum);
 	if (!label->has_keys)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -131,7 +131,7 @@ dp_drop_keys(PG_FUNCTION_ARGS)
 Datum
 dp_declared_keys(PG_FUNCTION_ARGS)
 {
-	Oid			relid = dp_api_table(fcinfo);
+	Oid			relid = dp_admin_table(fcinfo);
 	AttrNumber	attnum;
 	Oid			type;
 	int32		typmod;
@@ -144,8 +144,8 @@ dp_declared_keys(PG_FUNCTION_ARGS)
 	int			lbs[1] = {1};
 	int			level;
 
-	dp_api_require_policy_owner(relid);
-	attnum = dp_api_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
+	dp_admin_require_policy_owner(relid);
+	attnum = dp_admin_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
 	column = dp_policy_column(relid, attnum, InvalidOid);
 	if (!column->has_keys)
 		PG_RETURN_NULL();

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * dataset.c
- *	  create_dataset, alter_dataset, drop_dataset; and what all of api/ uses.
+ *	  create_dataset, alter_dataset, drop_dataset; and what all of admin/ uses.
  *
- * Invariants of api/:
+ * Invariants of admin/:
  *	- anyone may execute these functions; each asks for itself whether the
  *	  caller owns the dataset (and, to protect a table, the table).
  *	- arguments are checked before anything is written, and an error leaves
@@ -48,7 +48,7 @@ PG_FUNCTION_INFO_V1(dp_drop_dataset);
  */
 
 void
-dp_api_not_loaded(void)
+dp_admin_not_loaded(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -56,12 +56,12 @@ dp_api_not_loaded(void)
 }
 
 void
-dp_api_begin(DpApiContext *context)
+dp_admin_begin(DpAdminContext *context)
 {
 	Oid			owner;
 
 	if (!dp_policy_ready())
-		dp_api_not_loaded();
+		dp_admin_not_loaded();
 	owner = dp_extension_owner();
 	if (!OidIsValid(owner))
 		ereport(ERROR,
@@ -73,14 +73,14 @@ dp_api_begin(DpApiContext *context)
 }
 
 void
-dp_api_end(DpApiContext *context)
+dp_admin_end(DpAdminContext *context)
 {
 	SPI_finish();
 	SetUserIdAndSecContext(context->userid, context->security);
 }
 
 uint64
-dp_api_execute(const char *sql, int nargs, Oid *types, Datum *values,
+dp_admin_execute(const char *sql, int nargs, Oid *types, Datum *values,
 			   const char *nulls, bool writes)
 {
 	int			rc;
@@ -96,7 +96,7 @@ dp_api_execute(const char *sql, int nargs, Oid *types, Datum *values,
 }
 
 char *
-dp_api_dataset_name(FunctionCallInfo fcinfo, int argno)
+dp_admin_dataset_name(FunctionCallInfo fcinfo, int argno)
 {
 	char	   *name = PG_ARGISNULL(argno) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(argno));
 
@@ -108,7 +108,7 @@ dp_api_dataset_name(FunctionCallInfo fcinfo, int argno)
 }
 
 DpDatasetRow *
-dp_api_dataset(const char *name, Oid user, DpDatasetLock lock)
+dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock)
 {
 	static const char *const sql[] = {
 		[DP_LOCK_REFERENCE] = "SELECT * FROM dp_cdp.dataset WHERE name = $1 FOR KEY SHARE",
@@ -118,7 +118,7 @@ dp_api_dataset(const char *name, Oid user, DpDatasetLock lock)
 	Datum		values[] = {CStringGetTextDatum(name)};
 	DpDatasetRow *row;
 
-	if (dp_api_execute(sql[lock], 1, types, values, NULL, false) == 0)
+	if (dp_admin_execute(sql[lock], 1, types, values, NULL, false) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name)));
@@ -316,14 +316,14 @@ Datum
 dp_create_dataset(PG_FUNCTION_ARGS)
 {
 	DpDatasetRow row = {0};
-	DpApiContext context;
+	DpAdminContext context;
 	Oid			types[NUM_SETTINGS];
 	Datum		values[NUM_SETTINGS];
 	char		nulls[NUM_SETTINGS];
 	ListCell   *lc;
 	uint64		created;
 
-	strlcpy(row.name, dp_api_dataset_name(fcinfo, 0), NAMEDATALEN);
+	strlcpy(row.name, dp_admin_dataset_name(fcinfo, 0), NAMEDATALEN);
 	row.owner = GetUserId();
 	row.delta_limit = DP_DELTA_ONE / 1000000;
 	row.default_rho = DP_RHO_ONE / 100;
@@ -349,8 +349,8 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	}
 
 	settings_parameters(&row, types, values, nulls);
-	dp_api_begin(&context);
-	created = dp_api_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
+	dp_admin_begin(&context);
+	created = dp_admin_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
 							 " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
 							 " min_rho, max_failures, answer_step)"
 							 " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
@@ -361,7 +361,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("dataset \"%s\" exists already: choose another name or call dp_cdp.alter_dataset",
 						row.name)));
-	dp_api_end(&context);
+	dp_admin_end(&context);
 	PG_RETURN_VOID();
 }
 
@@ -375,23 +375,23 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 Datum
 dp_alter_dataset(PG_FUNCTION_ARGS)
 {
-	char	   *name = dp_api_dataset_name(fcinfo, 0);
+	char	   *name = dp_admin_dataset_name(fcinfo, 0);
 	Oid			user = GetUserId();
 	DpDatasetRow *row;
-	DpApiContext context;
+	DpAdminContext context;
 	Oid			types[NUM_SETTINGS];
 	Datum		values[NUM_SETTINGS];
 	char		nulls[NUM_SETTINGS];
 	ListCell   *lc;
 
-	dp_api_begin(&context);
-	row = dp_api_dataset(name, user, DP_LOCK_CHANGE);
+	dp_admin_begin(&context);
+	row = dp_admin_dataset(name, user, DP_LOCK_CHANGE);
 	read_settings(fcinfo, row);
 	read_limits(fcinfo, 10, true, row);
 	if (!PG_ARGISNULL(9))
 	{
 		row->owner = PG_GETARG_OID(9);
-		dp_api_lock_role(row->owner, "new_owner");
+		dp_admin_lock_role(row->owner, "new_owner");
 		if (!has_privs_of_role(user, row->owner))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -400,12 +400,12 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	}
 
 	settings_parameters(row, types, values, nulls);
-	dp_api_execute("UPDATE dp_cdp.dataset SET owner = $2, rho_limit = $3, delta_limit = $4,"
+	dp_admin_execute("UPDATE dp_cdp.dataset SET owner = $2, rho_limit = $3, delta_limit = $4,"
 				   " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
 				   " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
 				   " answer_step = $13 WHERE name = $1",
 				   NUM_SETTINGS, types, values, nulls, true);
-	dp_api_end(&context);
+	dp_admin_end(&context);
 
 	foreach(lc, dp_label_tables(name))
 		dp_policy_invalidate(lfirst_oid(lc));
@@ -420,10 +420,10 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 Datum
 dp_drop_dataset(PG_FUNCTION_ARGS)
 {
-	char	   *name = dp_api_dataset_name(fcinfo, 0);
+	char	   *name = dp_admin_dataset_name(fcinfo, 0);
 	bool		erase_spent = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
 	DpDatasetRow *row;
-	DpApiContext context;
+	DpAdminContext context;
 	List	   *tables;
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(name)};
@@ -435,9 +435,9 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("datasets can only be dropped at isolation level READ COMMITTED: leave this transaction first")));
 
-	dp_api_begin(&context);
+	dp_admin_begin(&context);
 	/* the lock comes first: protect_table waits for it, or was waited for */
-	row = dp_api_dataset(name, user, DP_LOCK_CHANGE);
+	row = dp_admin_dataset(name, user, DP_LOCK_CHANGE);
 	tables = dp_label_tables(name);
 	if (tables != NIL)
 		ereport(ERROR,
@@ -449,8 +449,8 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				 errmsg("privacy budget of dataset \"%s\" was spent, and dropping it would forget how much: call dp_cdp.drop_dataset with erase_spent => true if its data will never be released again",
 						name)));
-	dp_api_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1", 1, types, values, NULL, true);
-	dp_api_execute("DELETE FROM dp_cdp.dataset WHERE name = $1", 1, types, values, NULL, true);
-	dp_api_end(&context);
+	dp_admin_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1", 1, types, values, NULL, true);
+	dp_admin_execute("DELETE FROM dp_cdp.dataset WHERE name = $1", 1, types, values, NULL, true);
+	dp_admin_end(&context);
 	PG_RETURN_VOID();
 }

@@ -47,7 +47,7 @@ PG_FUNCTION_INFO_V1(dp_dataset_of);
  */
 
 Oid
-dp_api_table(FunctionCallInfo fcinfo)
+dp_admin_table(FunctionCallInfo fcinfo)
 {
 	Oid			relid = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
 
@@ -59,7 +59,7 @@ dp_api_table(FunctionCallInfo fcinfo)
 }
 
 void
-dp_api_lock_table(Oid relid)
+dp_admin_lock_table(Oid relid)
 {
 	LockRelationOid(relid, ShareUpdateExclusiveLock);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
@@ -69,7 +69,7 @@ dp_api_lock_table(Oid relid)
 }
 
 AttrNumber
-dp_api_column(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid relid,
+dp_admin_column(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid relid,
 			  Oid *type, int32 *typmod, Oid *collation)
 {
 	char	   *name;
@@ -119,19 +119,19 @@ require_label(Oid relid)
 }
 
 void
-dp_api_require_policy_owner(Oid relid)
+dp_admin_require_policy_owner(Oid relid)
 {
 	DpLabel    *label = require_label(relid);
 	Oid			user = GetUserId();
-	DpApiContext context;
+	DpAdminContext context;
 
-	dp_api_begin(&context);
-	(void) dp_api_dataset(label->dataset, user, DP_LOCK_REFERENCE);
-	dp_api_end(&context);
+	dp_admin_begin(&context);
+	(void) dp_admin_dataset(label->dataset, user, DP_LOCK_REFERENCE);
+	dp_admin_end(&context);
 }
 
 DpLabel *
-dp_api_column_label(Oid relid, AttrNumber attnum)
+dp_admin_column_label(Oid relid, AttrNumber attnum)
 {
 	DpLabel    *label = dp_label_get(relid, attnum);
 
@@ -163,7 +163,7 @@ report_readers(Oid relid)
 	foreach(lc, relids)
 		elements[n++] = ObjectIdGetDatum(lfirst_oid(lc));
 	values[0] = PointerGetDatum(construct_array(elements, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
-	dp_api_execute("SELECT string_agg(DISTINCT CASE WHEN grantee = 0 THEN 'PUBLIC'"
+	dp_admin_execute("SELECT string_agg(DISTINCT CASE WHEN grantee = 0 THEN 'PUBLIC'"
 				   " ELSE grantee::regrole::text END, ', ')"
 				   " FROM (SELECT relowner, (aclexplode(relacl)).* FROM pg_class WHERE oid = ANY ($1)"
 				   " UNION ALL SELECT relowner, (aclexplode(attacl)).* FROM pg_attribute"
@@ -185,7 +185,7 @@ unit_column(FunctionCallInfo fcinfo, Oid relid)
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
-	AttrNumber	unit = dp_api_column(fcinfo, 2, "unit", relid, &type, &typmod, &collation);
+	AttrNumber	unit = dp_admin_column(fcinfo, 2, "unit", relid, &type, &typmod, &collation);
 
 	dp_check_comparable(type, collation, get_attname(relid, unit, false), "a privacy unit");
 	if (dp_is_virtual_column(relid, unit))
@@ -240,30 +240,30 @@ write_policy(Oid relid, List *leftovers, char *dataset, AttrNumber unit)
 Datum
 dp_protect_table(PG_FUNCTION_ARGS)
 {
-	Oid			relid = dp_api_table(fcinfo);
-	char	   *dataset = dp_api_dataset_name(fcinfo, 1);
+	Oid			relid = dp_admin_table(fcinfo);
+	char	   *dataset = dp_admin_dataset_name(fcinfo, 1);
 	AttrNumber	unit = InvalidAttrNumber;
 	Oid			user = GetUserId();
-	DpApiContext context;
+	DpAdminContext context;
 	List	   *labels;
 
 	if (!dp_owns_table(relid, user))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
 					   get_rel_name(relid));
-	dp_api_lock_table(relid);
+	dp_admin_lock_table(relid);
 	dp_check_protectable(relid);
 	if (!PG_ARGISNULL(2))
 		unit = unit_column(fcinfo, relid);
 
-	dp_api_begin(&context);
-	(void) dp_api_dataset(dataset, user, DP_LOCK_REFERENCE);
+	dp_admin_begin(&context);
+	(void) dp_admin_dataset(dataset, user, DP_LOCK_REFERENCE);
 	labels = dp_label_list(relid);
 	if (labels != NIL && ((DpLabel *) linitial(labels))->attnum == 0)
 		check_same_policy(relid, linitial(labels), dataset, unit);
 	else
 		write_policy(relid, labels, dataset, unit);
 	report_readers(relid);
-	dp_api_end(&context);
+	dp_admin_end(&context);
 	PG_RETURN_VOID();
 }
 
@@ -276,14 +276,14 @@ dp_protect_table(PG_FUNCTION_ARGS)
 Datum
 dp_unprotect_table(PG_FUNCTION_ARGS)
 {
-	Oid			relid = dp_api_table(fcinfo);
+	Oid			relid = dp_admin_table(fcinfo);
 	DpLabel    *label;
 	ListCell   *lc;
 
 	label = require_label(relid);
 	if (OidIsValid(dp_dataset_owner(label->dataset)) || !dp_owns_table(relid, GetUserId()))
-		dp_api_require_policy_owner(relid);
-	dp_api_lock_table(relid);
+		dp_admin_require_policy_owner(relid);
+	dp_admin_lock_table(relid);
 	foreach(lc, dp_label_list(relid))
 		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
 	PG_RETURN_VOID();
@@ -299,7 +299,7 @@ dp_dataset_of(PG_FUNCTION_ARGS)
 	const DpTable *table;
 
 	if (!dp_policy_ready())
-		dp_api_not_loaded();
+		dp_admin_not_loaded();
 	table = dp_policy_table(PG_GETARG_OID(0));
 	if (table == NULL)
 		PG_RETURN_NULL();
@@ -346,23 +346,23 @@ check_bounds_type(Oid relid, AttrNumber attnum, Oid type)
 Datum
 dp_set_bounds(PG_FUNCTION_ARGS)
 {
-	Oid			relid = dp_api_table(fcinfo);
+	Oid			relid = dp_admin_table(fcinfo);
 	AttrNumber	attnum;
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
 	DpLabel    *label;
 
-	dp_api_require_policy_owner(relid);
-	dp_api_lock_table(relid);
-	attnum = dp_api_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
+	dp_admin_require_policy_owner(relid);
+	dp_admin_lock_table(relid);
+	attnum = dp_admin_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
 	check_bounds_type(relid, attnum, type);
 	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("lower and upper must both be given: call dp_cdp.drop_bounds to remove bounds")));
 
-	label = dp_api_column_label(relid, attnum);
+	label = dp_admin_column_label(relid, attnum);
 	label->has_bounds = true;
 	label->lower = PG_GETARG_NUMERIC(2);
 	label->upper = PG_GETARG_NUMERIC(3);
@@ -381,17 +381,17 @@ dp_set_bounds(PG_FUNCTION_ARGS)
 Datum
 dp_drop_bounds(PG_FUNCTION_ARGS)
 {
-	Oid			relid = dp_api_table(fcinfo);
+	Oid			relid = dp_admin_table(fcinfo);
 	AttrNumber	attnum;
 	Oid			type;
 	int32		typmod;
 	Oid			collation;
 	DpLabel    *label;
 
-	dp_api_require_policy_owner(relid);
-	dp_api_lock_table(relid);
-	attnum = dp_api_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
-	label = dp_api_column_label(relid, attnum);
+	dp_admin_require_policy_owner(relid);
+	dp_admin_lock_table(relid);
+	attnum = dp_admin_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
+	label = dp_admin_column_label(relid, attnum);
 	if (!label->has_bounds)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),

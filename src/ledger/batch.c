@@ -457,11 +457,11 @@ write_balance(Work *work, DpBalance *balance)
 }
 
 static bool
-is_audited(DpBatchRequest *entry)
+is_audited(const DpBatchRequest *request)
 {
-	return entry->outcome == DP_OUTCOME_GRANT ||
-		(entry->outcome == DP_OUTCOME_REFUSE &&
-		 entry->req->reply.reason <= DP_REASON_FAILURES);
+	return request->outcome == DP_OUTCOME_GRANT ||
+		(request->outcome == DP_OUTCOME_REFUSE &&
+		 request->req->reply.reason <= DP_REASON_FAILURES);
 }
 
 static void
@@ -514,11 +514,11 @@ refuse_all(DpBatchRequest *batch, int n, DpReason reason)
 
 /*
  * Counts failures, decides n requests and writes the consequences.  Sets each
- * entry's outcome and its request's reply; the outcome counts once the caller
+ * request's outcome and reply; the outcome counts once the caller
  * has committed.
  */
 void
-dp_storage_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailures)
+dp_batch_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailures)
 {
 	static uint64 number = 0;
 	Work		work;

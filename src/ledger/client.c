@@ -152,7 +152,7 @@ write_request(DpRequest *req, List *items)
 static void
 withdraw_start(int code, Datum arg)
 {
-	DpWorkerEntry    *entry;
+	DpWorkerEntry *entry;
 
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
 	entry = dp_entry_find(MyDatabaseId);
@@ -165,7 +165,7 @@ withdraw_start(int code, Datum arg)
 static DpWorkerState
 entry_state(void)
 {
-	DpWorkerEntry    *entry;
+	DpWorkerEntry *entry;
 	DpWorkerState state;
 
 	LWLockAcquire(dp_shared->lock, LW_SHARED);

@@ -112,7 +112,7 @@ post(const DpLedgerWatch *watch, bool wait)
 static int
 hand_over(const DpLedgerWatch *watch, bool wait)
 {
-	DpWorkerEntry    *worker;
+	DpWorkerEntry *worker;
 	BackgroundWorker registration;
 	BackgroundWorkerHandle *handle;
 	int			entry;

@@ -184,7 +184,7 @@ typedef struct DpShared
 	int			nentries;
 	pg_atomic_uint64 *words;	/* [nslots] */
 	DpRequest  *requests;		/* [nslots] */
-	DpWorkerEntry    *entries;		/* [nentries] */
+	DpWorkerEntry *entries;		/* [nentries] */
 	pg_atomic_uint32 nfailures; /* POSTED or TAKEN */
 	DpFailure  *failures;		/* [nslots], of nobody in particular */
 } DpShared;
@@ -234,10 +234,12 @@ typedef struct DpBatchRequest
 } DpBatchRequest;
 
 /* failures are counted first; sets counted of those that could be */
-extern void dp_storage_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailures);
+extern void dp_batch_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailures);
 
-/* forget what was learned about the tables (after an error) */
-extern void dp_storage_forget(void);
+/* --- tables.c --- */
+
+/* forgets what was learned about the tables, as after an error */
+extern void dp_tables_forget(void);
 
 /* --- failure.c, for the worker --- */
 

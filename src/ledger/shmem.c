@@ -123,12 +123,12 @@ dp_slot_wake(int slot)
 	SetLatch(&GetPGProcByNumber(slot)->procLatch);
 }
 
-DpWorkerEntry    *
+DpWorkerEntry *
 dp_entry_find(Oid database)
 {
 	for (int i = 0; i < dp_shared->nentries; i++)
 	{
-		DpWorkerEntry    *entry = &dp_shared->entries[i];
+		DpWorkerEntry *entry = &dp_shared->entries[i];
 
 		if (entry->state != DP_WORKER_UNUSED && entry->database == database)
 			return entry;
@@ -137,12 +137,12 @@ dp_entry_find(Oid database)
 }
 
 /* an UNUSED entry that bears the database's OID; the caller sets its state */
-DpWorkerEntry    *
+DpWorkerEntry *
 dp_entry_make(Oid database)
 {
 	for (int i = 0; i < dp_shared->nentries; i++)
 	{
-		DpWorkerEntry    *entry = &dp_shared->entries[i];
+		DpWorkerEntry *entry = &dp_shared->entries[i];
 
 		if (entry->state == DP_WORKER_UNUSED)
 		{

@@ -94,7 +94,7 @@ static struct
  */
 
 void
-dp_storage_forget(void)
+dp_tables_forget(void)
 {
 	known.valid = false;
 	known.stamp_valid = false;
@@ -107,7 +107,7 @@ relation_changed(Datum arg, Oid relid)
 	for (int t = 0; t < DP_T_COUNT; t++)
 	{
 		if (!OidIsValid(relid) || known.relid[t] == relid)
-			dp_storage_forget();
+			dp_tables_forget();
 	}
 }
 
@@ -146,7 +146,7 @@ dp_tables_lock(DpReason *reason)
 	{
 		if (!known.valid)
 		{
-			dp_storage_forget();
+			dp_tables_forget();
 			memset(known.attnum, 0, sizeof(known.attnum));
 			known.log_sequence = InvalidOid;
 			for (int t = 0; t < DP_T_COUNT; t++)

@@ -73,42 +73,42 @@ take_pending(int most)
 	batch_size = 0;
 	for (int i = 0; i < dp_shared->nslots && batch_size < most; i++)
 	{
-		DpBatchRequest *entry = &batch[batch_size];
+		DpBatchRequest *request = &batch[batch_size];
 
 		/* a glance without a barrier; what counts is the swap */
 		if (pg_atomic_read_u64(&dp_shared->words[i]) != pending ||
 			!dp_slot_swap(i, MyDatabaseId, DP_REQUEST_PENDING, DP_REQUEST_TAKEN))
 			continue;
-		entry->slot = i;
-		entry->req = &dp_shared->requests[i];
-		entry->outcome = DP_OUTCOME_LATER;
+		request->slot = i;
+		request->req = &dp_shared->requests[i];
+		request->outcome = DP_OUTCOME_LATER;
 		batch_size++;
 	}
 }
 
 /* the slot is ours no longer after this */
 static void
-answer(DpBatchRequest *entry, DpRequestState state)
+answer(DpBatchRequest *request, DpRequestState state)
 {
-	if (!dp_slot_swap(entry->slot, MyDatabaseId, DP_REQUEST_TAKEN, state))
-		(void) dp_slot_swap(entry->slot, MyDatabaseId, DP_REQUEST_ABANDONED, DP_REQUEST_FREE);
+	if (!dp_slot_swap(request->slot, MyDatabaseId, DP_REQUEST_TAKEN, state))
+		(void) dp_slot_swap(request->slot, MyDatabaseId, DP_REQUEST_ABANDONED, DP_REQUEST_FREE);
 	/* whoever left may be back and waiting for the slot */
-	dp_slot_wake(entry->slot);
+	dp_slot_wake(request->slot);
 }
 
 static void
-answer_failure(DpBatchRequest *entry, DpReason reason)
+answer_failure(DpBatchRequest *request, DpReason reason)
 {
-	entry->req->reply.reason = reason;
-	answer(entry, DP_REQUEST_REFUSED);
+	request->req->reply.reason = reason;
+	answer(request, DP_REQUEST_REFUSED);
 }
 
 /* back to PENDING, where it can be given up without being spent */
 static void
-put_back(DpBatchRequest *entry)
+put_back(DpBatchRequest *request)
 {
-	if (!dp_slot_swap(entry->slot, MyDatabaseId, DP_REQUEST_TAKEN, DP_REQUEST_PENDING))
-		answer(entry, DP_REQUEST_FREE);
+	if (!dp_slot_swap(request->slot, MyDatabaseId, DP_REQUEST_TAKEN, DP_REQUEST_PENDING))
+		answer(request, DP_REQUEST_FREE);
 }
 
 static void
@@ -123,24 +123,24 @@ answer_batch(void)
 	nfailures = 0;
 	for (int i = 0; i < batch_size; i++)
 	{
-		DpBatchRequest *entry = &batch[i];
+		DpBatchRequest *request = &batch[i];
 
-		switch (entry->outcome)
+		switch (request->outcome)
 		{
 			case DP_OUTCOME_GRANT:
-				answer(entry, DP_REQUEST_GRANTED);
+				answer(request, DP_REQUEST_GRANTED);
 				break;
 			case DP_OUTCOME_REFUSE:
-				answer(entry, DP_REQUEST_REFUSED);
+				answer(request, DP_REQUEST_REFUSED);
 				break;
 			case DP_OUTCOME_LATER:
-				if (TimestampDifferenceExceeds(entry->req->asked_at, now, DP_BUSY_PATIENCE_MS))
-					answer_failure(entry, DP_REASON_BUSY);
+				if (TimestampDifferenceExceeds(request->req->asked_at, now, DP_BUSY_PATIENCE_MS))
+					answer_failure(request, DP_REASON_BUSY);
 				else
 				{
 					/* without a reason: only the directory was out of date */
-					any_busy = any_busy || entry->req->reply.reason == DP_REASON_BUSY;
-					put_back(entry);
+					any_busy = any_busy || request->req->reply.reason == DP_REASON_BUSY;
+					put_back(request);
 				}
 				break;
 		}
@@ -186,7 +186,7 @@ answer_failed_batch(void)
 static void
 sign_off(void)
 {
-	DpWorkerEntry    *entry = dp_entry_find(MyDatabaseId);
+	DpWorkerEntry *entry = dp_entry_find(MyDatabaseId);
 
 	if (entry && entry->state == DP_WORKER_LIVE && entry->worker_pid == MyProcPid)
 		entry->state = DP_WORKER_UNUSED;
@@ -224,7 +224,7 @@ at_exit(int code, Datum arg)
 static bool
 sign_on(void)
 {
-	DpWorkerEntry    *entry;
+	DpWorkerEntry *entry;
 	int			starter = -1;
 	bool		first = false;
 
@@ -306,7 +306,7 @@ debit_batch(void)
 	{
 		SetCurrentStatementStartTimestamp();
 		StartTransactionCommand();
-		dp_storage_debit(batch, batch_size, failures, nfailures);
+		dp_batch_debit(batch, batch_size, failures, nfailures);
 		committing = true;
 		CommitTransactionCommand();
 		/* told to end while waiting for the standby: it may not have it */
@@ -319,7 +319,7 @@ debit_batch(void)
 		EmitErrorReport();
 		AbortCurrentTransaction();
 		FlushErrorState();
-		dp_storage_forget();
+		dp_tables_forget();
 		answer_failed_batch();
 		RESUME_INTERRUPTS();
 	}
