@@ -54,7 +54,7 @@ extern void dp_admin_not_loaded(void) __attribute__((noreturn));
 /* the table that argument 0 names; ZC004 when there is none */
 extern Oid	dp_admin_table(FunctionCallInfo fcinfo);
 
-/* until the end of the transaction its columns stay as they are */
+/* keeps its columns as they are until the end of the transaction */
 extern void dp_admin_lock_table(Oid relid);
 
 /*

@@ -34,7 +34,7 @@
 #include "math/wide.h"
 #include "math/zcdp.h"
 
-/* of a budget */
+/* the longest period of a budget */
 #define MAX_PERIOD_YEARS 1000
 
 PG_FUNCTION_INFO_V1(dp_set_budget);
@@ -266,7 +266,7 @@ dp_reset_failures(PG_FUNCTION_ARGS)
 }
 
 /*
- * epsilon_spent(rho numeric, delta numeric): the smallest known epsilon such
+ * epsilon_spent(rho numeric, delta numeric) returns the smallest known epsilon such
  * that rho-zCDP implies (epsilon, delta)-DP, rounded up.
  */
 Datum

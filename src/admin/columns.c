@@ -125,7 +125,7 @@ dp_drop_keys(PG_FUNCTION_ARGS)
 }
 
 /*
- * declared_keys("table", "column"): what a GROUP BY releases, as text; NULL
+ * declared_keys("table", "column") returns the keys a GROUP BY releases, as text; NULL
  * when the keys are not declared, so that queries select them privately.
  */
 Datum

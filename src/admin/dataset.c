@@ -167,7 +167,7 @@ dataset_delta(Datum value, const char *parameter)
 	return amount;
 }
 
-/* NULL for a step of 0, which removes it */
+/* Checks an answer_step; returns NULL for a step of 0, which removes it. */
 static Interval *
 answer_step(Interval *step, bool may_remove)
 {
@@ -182,7 +182,7 @@ answer_step(Interval *step, bool may_remove)
 	return step;
 }
 
-/* min_rho, max_failures and answer_step, which begin at argument "first" */
+/* Reads min_rho, max_failures and answer_step, which begin at argument "first". */
 static void
 read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *row)
 {

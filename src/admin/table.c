@@ -96,7 +96,7 @@ dp_admin_column(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid r
 	return attnum;
 }
 
-/* ZC004 unless the table itself bears a label; its label */
+/* Returns the label that the table itself bears; ZC004 when there is none. */
 static DpLabel *
 require_label(Oid relid)
 {
@@ -148,7 +148,7 @@ dp_admin_column_label(Oid relid, AttrNumber attnum)
  * ------------------------------------------------------------------------
  */
 
-/* tells who reads the table without dp_cdp */
+/* Tells who reads the table without dp_cdp. */
 static void
 report_readers(Oid relid)
 {

@@ -203,7 +203,7 @@ dp_copy_permissions(Query *to, Query *from)
 #endif
 }
 
-/* the same for a query that takes over the other's range table itself */
+/* moves permissions to a query that takes over the other's range table itself */
 static inline void
 dp_move_permissions(Query *to, Query *from)
 {
@@ -220,7 +220,7 @@ dp_forget_permissions(Query *query)
 #endif
 }
 
-/* what must be checked for an entry, for one that takes its place */
+/* copies the privileges to be checked for an entry to one that takes its place */
 static inline void
 dp_keep_permissions(RangeTblEntry *to, RangeTblEntry *from)
 {
@@ -236,7 +236,7 @@ dp_keep_permissions(RangeTblEntry *to, RangeTblEntry *from)
 #endif
 }
 
-/* what is to be checked as who asks is checked as user, also by code that runs as another */
+/* names user as the role that is checked where it would be whoever runs the query */
 static inline void
 dp_check_permissions_as(Query *query, Oid user)
 {
@@ -291,7 +291,7 @@ dp_check_view_permissions(Query *query)
 	}
 }
 
-/* as whom an entry is read: InvalidOid: as who asks */
+/* returns the role as which an entry is read; InvalidOid: whoever asks */
 static inline Oid
 dp_check_as_user(Query *query, RangeTblEntry *rte)
 {
@@ -315,7 +315,7 @@ dp_inserted_columns(Query *query, RangeTblEntry *rte)
 #endif
 }
 
-/* what a column of the entry for group keys stands for, from 18 on */
+/* returns the expression behind a column of the entry for group keys, from 18 on */
 static inline Node *
 dp_group_expression(RangeTblEntry *rte, Var *var)
 {
@@ -444,7 +444,7 @@ dp_my_proc_number(void)
 #endif
 }
 
-/* what pg_stat_activity shows while a debit is waited for */
+/* returns the event that pg_stat_activity shows while a debit is waited for */
 static inline uint32
 dp_wait_event(void)
 {
@@ -459,7 +459,7 @@ dp_wait_event(void)
 #endif
 }
 
-/* not during recovery */
+/* returns the timeline; not to be called during recovery */
 static inline TimeLineID
 dp_current_timeline(void)
 {
@@ -526,7 +526,7 @@ dp_update_locked_row(ResultRelInfo *rri, EState *estate, Snapshot snapshot,
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
-/* from 18 on: the planner puts an expression that nobody has vetted in its place */
+/* tells whether the planner puts an expression that nobody has vetted in its place, from 18 on */
 static inline bool
 dp_is_virtual_column(Oid relid, AttrNumber attnum)
 {
@@ -563,7 +563,7 @@ dp_reserve_setting_prefix(const char *prefix)
 	MarkGUCPrefixReserved(prefix);
 }
 
-/* what a check hook of a setting hands on; NULL when there is no memory */
+/* allocates room for the value of a setting; NULL when there is no memory */
 #if PG_VERSION_NUM >= 160000
 #define DP_GUC_MALLOC(size) guc_malloc(LOG, size)
 #else
@@ -582,7 +582,7 @@ dp_reserve_setting_prefix(const char *prefix)
 
 #include "access/tupdesc.h"
 
-/* NOT NULL, and not just for new rows (which 18 can say) */
+/* tells whether a column is NOT NULL, and not just for new rows (which 18 can say) */
 static inline bool
 dp_is_not_null_column(TupleDesc desc, int attnum)
 {
@@ -597,7 +597,7 @@ dp_is_not_null_column(TupleDesc desc, int attnum)
 
 #include "datatype/timestamp.h"
 
-/* from 17 on, an interval with the least or the greatest of all its parts is infinite */
+/* tells whether an interval is infinite, as one with the least or the greatest of all its parts is from 17 on */
 static inline bool
 dp_interval_is_infinite(const Interval *span)
 {

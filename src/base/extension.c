@@ -60,7 +60,7 @@ static HTAB *members = NULL;
 /* counts invalidations, so that a search can tell whether one came in between */
 static uint64 generation = 0;
 
-/* what is known of the extension, installed or not */
+/* OIDs of the extension, valid if it is known whether it is installed */
 static bool extension_known = false;
 static Oid	extension_oid = InvalidOid;
 static Oid	extension_schema = InvalidOid;
@@ -99,7 +99,7 @@ object_changed(Datum arg, int cacheid, uint32 hashvalue)
 	}
 }
 
-/* at the first question instead of at server start: a library loaded later answers some, too */
+/* Listens from the first question on instead of server start: a library loaded later answers some, too. */
 static void
 register_callbacks(void)
 {
@@ -199,7 +199,7 @@ dp_public_schema(void)
 	return extension_schema;
 }
 
-/* not cached: REASSIGN OWNED changes it without any invalidation */
+/* Reads the owner each time: REASSIGN OWNED changes it without any invalidation. */
 Oid
 dp_extension_owner(void)
 {

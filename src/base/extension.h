@@ -22,7 +22,7 @@ extern Oid	dp_public_schema(void);
 /* InvalidOid where it is not installed */
 extern Oid	dp_extension_owner(void);
 
-/* whether an object is a member of the extension; cheap once it was */
+/* tells whether an object is a member of the extension; cheap once it was */
 extern bool dp_is_own(Oid classid, Oid objid);
 
 /*

@@ -39,7 +39,7 @@ static void noise_fill(void *ctx, void *buf, size_t len);
 static dp_entropy noise_source = {noise_fill, NULL, 0, {0}};
 static int	noise_pid = 0;
 
-/* len bytes from the operating system, or an error */
+/* Fills buf with len bytes from the operating system; an error if there are none. */
 static void
 noise_fill(void *ctx, void *buf, size_t len)
 {
@@ -79,7 +79,7 @@ noise_fill(void *ctx, void *buf, size_t len)
 }
 
 /*
- * A process that was forked from one that held bytes must not use them too.
+ * Forgets bytes of the process that this one was forked from: both must not use them.
  * PostgreSQL sets MyProcPid in every child it starts; the call getpid() would
  * cost as much as a draw.
  */

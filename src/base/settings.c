@@ -32,7 +32,7 @@ double		dp_guc_target = 0;
 bool		dp_guc_target_is_relative = false;
 static char *target_text = NULL;
 
-/* 0, the dataset's default, is what nobody asked for: only RESET gives it */
+/* Checks a setting's value.  0, the dataset's default, comes of RESET alone. */
 static bool
 check_amount(double value, GucSource source, double least, double most, const char *setting)
 {
@@ -57,7 +57,7 @@ check_delta_setting(double *newval, void **extra, GucSource source)
 	return check_amount(*newval, source, 1.0 / DP_DELTA_ONE, 0.5, "dp_cdp.delta");
 }
 
-/* what a check hook hands to its assign hook */
+/* Copies a value for the assign hook of a setting. */
 static bool
 keep_extra(const void *value, size_t size, void **extra)
 {
@@ -68,7 +68,7 @@ keep_extra(const void *value, size_t size, void **extra)
 	return true;
 }
 
-/* a positive number, or one and a percent sign; empty: none */
+/* Accepts a positive number, or one and a percent sign; empty: none. */
 static bool
 check_target_setting(char **newval, void **extra, GucSource source)
 {

@@ -24,7 +24,7 @@ extern bool dp_guc_target_is_relative;
 /* a superuser's: count and sum are taken for dp_count and dp_sum */
 extern bool dp_guc_standard_aggregates;
 
-/* from _PG_init */
+/* defines the settings, from _PG_init */
 extern void dp_guc_init(void);
 
 #endif							/* DP_SETTINGS_H */

@@ -30,7 +30,7 @@ set_text(DpOpenTable *table, TupleTableSlot *row, int col, const char *value)
 		dp_set_column(table, row, col, CStringGetTextDatum(value));
 }
 
-/* a row of which amounts and outcome are still missing */
+/* Fills in a row but for amounts and outcome. */
 static void
 begin_row(DpAudit *audit, TupleTableSlot *row, Oid role, Oid session_role, const char *dataset,
 		  const char *application, const char *aggregates, const char *groups)

@@ -77,7 +77,7 @@ typedef struct Work
 	List	   *balances;		/* of DpBalance: all that were asked for */
 } Work;
 
-/* what one request asks of one dataset */
+/* the part of a request that one dataset has to hold */
 typedef struct Share
 {
 	DpLedgerDataset *dataset;
@@ -107,7 +107,7 @@ amount_left(DpBalance *balance, int limit_col, int spent_col, int scale)
 	return dp_amount_floor(DatumGetNumeric(limit), scale);
 }
 
-/* a day begins with its first failure */
+/* Reads a budget's failures of today; a day begins with its first failure. */
 static void
 read_failures(Work *work, DpBalance *balance)
 {
@@ -154,7 +154,7 @@ read_balance(Work *work, DpBalance *balance)
 									 DP_DELTA_SCALE);
 }
 
-/* locks the row, without waiting, and reads its latest version */
+/* Locks the row, without waiting, and reads its latest version. */
 static void
 lock_balance(Work *work, DpBalance *balance, DpLedgerDataset *dataset)
 {
@@ -229,7 +229,7 @@ later(DpRequest *req, DpReason reason, const char *dataset)
 	return DP_OUTCOME_LATER;
 }
 
-/* what the request asks of each dataset, and who pays; returns their number */
+/* Sums a request up by dataset, with who pays; returns the number of shares. */
 static int
 make_shares(Work *work, DpRequest *req, Share *shares)
 {
@@ -262,7 +262,7 @@ make_shares(Work *work, DpRequest *req, Share *shares)
 	return n;
 }
 
-/* the i-th balance that a share touches: its payer's budgets, then the cap */
+/* Returns the i-th balance that a share touches: its payer's budgets, then the cap. */
 static DpRowRef *
 share_row(Share *share, int i)
 {
@@ -302,7 +302,7 @@ count_failure(Work *work, DpFailure *failure)
 	return true;
 }
 
-/* has the budget as many failures as the dataset allows?  The first ends the day in any case. */
+/* Tells whether the budget has as many failures as the dataset allows, or one where it allows none. */
 static bool
 has_failed_too_often(const DpBalance *balance, const DpBalance *cap, DpReply *reply)
 {

@@ -145,7 +145,7 @@ write_request(DpRequest *req, List *items)
  */
 
 /*
- * The starter gives up: whoever else waits for the worker may try.  A worker
+ * Gives up as starter: whoever else waits for the worker may try.  A worker
  * that comes up all the same registers by itself, or leaves if it finds
  * another.  (Also PG_ENSURE_ERROR_CLEANUP callback.)
  */
@@ -192,7 +192,7 @@ nap(long ms)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* what the postmaster has to know of a worker for this database */
+/* Fills in the registration of a worker for this database. */
 void
 dp_ledger_worker_registration(BackgroundWorker *worker)
 {
@@ -207,7 +207,7 @@ dp_ledger_worker_registration(BackgroundWorker *worker)
 	worker->bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
 }
 
-/* this process holds the entry in state STARTING; waits for LIVE */
+/* Starts the worker and waits until it is LIVE; this process holds the entry in state STARTING. */
 static void
 start_worker(void)
 {
@@ -403,8 +403,8 @@ wait_for_slot(int slot)
 }
 
 /*
- * CHECK_FOR_INTERRUPTS, but a cancel says what was charged.  An answer that is
- * there goes before it.
+ * Does what CHECK_FOR_INTERRUPTS does, but a cancel says what was charged.  An
+ * answer that is there goes before it.
  */
 static void
 check_interrupts(int slot)
@@ -538,8 +538,8 @@ dp_ledger_debit(List *items)
 /*
  * SQL: dp_cdp.debit(dataset, rho, delta)
  *
- * For an answer that was given outside of the database.  Amounts can only be
- * spent, never given back.
+ * Charges an answer that was given outside of the database.  Amounts can only
+ * be spent, never given back.
  */
 Datum
 dp_ledger_debit_by_hand(PG_FUNCTION_ARGS)

@@ -66,7 +66,10 @@ same_failure(const DpFailure *failure, const DpLedgerWatch *watch)
 		strcmp(failure->dataset, watch->item.dataset) == 0;
 }
 
-/* Lock held.  The entry's number, -1: there is no room, which takes as many crashes as there may be sessions. */
+/*
+ * Returns the number of the failure's entry, with the lock held; -1: there is no room,
+ * which takes as many crashes as there may be sessions.
+ */
 static int
 post(const DpLedgerWatch *watch, bool wait)
 {
@@ -134,7 +137,7 @@ hand_over(const DpLedgerWatch *watch, bool wait)
 	return entry;
 }
 
-/* before_shmem_exit: the session ends in the middle of its release */
+/* Posts the failure of a session that ends in the middle of its release (before_shmem_exit). */
 static void
 post_at_exit(int code, Datum arg)
 {
@@ -192,7 +195,7 @@ dp_ledger_watch_failed(DpLedgerWatch *watch, int *failures, int *most)
 		if (!counted)
 			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 100, dp_wait_event());
 	}
-	/* what else has set the latch is still to be seen */
+	/* others who have set the latch still have to be heard */
 	SetLatch(MyLatch);
 	RESUME_INTERRUPTS();
 }
@@ -202,7 +205,7 @@ dp_ledger_watch_failed(DpLedgerWatch *watch, int *failures, int *most)
  * ---------------------------------------------------------------------
  */
 
-/* is anything to be counted in this database? */
+/* Returns whether anything is to be counted in this database. */
 bool
 dp_failures_posted(void)
 {
@@ -216,7 +219,7 @@ dp_failures_posted(void)
 	return found;
 }
 
-/* Copies of at most "most" entries; returns how many. */
+/* Takes at most "most" entries and copies them; returns how many. */
 int
 dp_failures_take(DpFailureCopy *copies, int most)
 {

@@ -21,7 +21,7 @@ typedef struct DpDebitItem
 	const char *sigma;			/* "7.08, 1234.5": one per aggregate */
 } DpDebitItem;
 
-/* from _PG_init, while shared_preload_libraries is processed */
+/* makes room in shared memory, from _PG_init while shared_preload_libraries is processed */
 extern void dp_ledger_init(void);
 
 /*
@@ -38,7 +38,7 @@ extern void dp_ledger_init(void);
  */
 extern void dp_ledger_debit(List *items);
 
-/* does a budget of role apply to payer? */
+/* tells whether a budget of role applies to payer */
 extern bool dp_role_pays(Oid payer, Oid role);
 
 /*

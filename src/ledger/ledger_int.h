@@ -62,13 +62,13 @@ typedef enum DpRequestState
 typedef enum DpReason
 {
 	DP_REASON_NONE,
-	/* those that are written to the audit log */
+	/* written to the audit log */
 	DP_REASON_NO_BUDGET,		/* no budget row applies to the payer */
 	DP_REASON_RHO,				/* a budget or the cap does not hold the rho */
 	DP_REASON_DELTA,			/* ... the delta */
 	DP_REASON_FAILURES,			/* too many of the releases that a budget paid
 								 * for have failed today */
-	/* those that are not: the ledger itself cannot answer */
+	/* not written there: the ledger itself cannot answer */
 	DP_REASON_NO_DATASET,
 	DP_REASON_BUSY,				/* somebody holds locks on what is to be
 								 * debited */
@@ -214,7 +214,7 @@ extern void dp_slot_wake(int slot);
 extern DpWorkerEntry *dp_entry_find(Oid database);
 extern DpWorkerEntry *dp_entry_make(Oid database);
 
-/* is anything PENDING for the database? */
+/* tells whether anything is PENDING for the database */
 extern bool dp_anything_pending(Oid database);
 
 /* --- batch.c: one batch, in the transaction that the caller has started --- */
@@ -233,7 +233,7 @@ typedef struct DpBatchRequest
 	DpOutcome	outcome;
 } DpBatchRequest;
 
-/* failures are counted first; sets counted of those that could be */
+/* counts failures first, and sets "counted" where that was possible; then debits */
 extern void dp_batch_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailures);
 
 /* --- tables.c --- */
@@ -270,7 +270,7 @@ extern bool dp_stamp_valid(void);
 /* the first renewal after now, counted from renews_at in whole periods */
 extern TimestampTz dp_next_renewal(TimestampTz renews_at, const Interval *period, TimestampTz now);
 
-/* is it time to renew, and are renews_at and the period sound? */
+/* tells whether it is time to renew, and renews_at and the period are sound */
 extern bool dp_renewal_due(TimestampTz renews_at, const Interval *period, TimestampTz now);
 
 #endif							/* DP_LEDGER_INT_H */

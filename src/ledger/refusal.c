@@ -27,7 +27,7 @@ role_name(Oid role)
 	return name ? name : "?";
 }
 
-/* a budget or a cap that does not hold what was asked */
+/* Says that a budget or a cap does not hold what was asked. */
 static void
 raise_exhausted(const DpReply *reply)
 {
@@ -36,7 +36,7 @@ raise_exhausted(const DpReply *reply)
 	char	   *asked = dp_amount_text(reply->asked, scale);
 	char	   *remaining = dp_amount_text(Max(reply->remaining, 0), scale);
 
-	/* what remains under the cap tells of prices that others have paid */
+	/* the rest of the cap tells of prices that others have paid */
 	if (!OidIsValid(reply->role))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
@@ -60,7 +60,7 @@ raise_exhausted(const DpReply *reply)
 			 errdetail("Asked %s %s, remaining %s. This budget does not renew.", unit, asked, remaining)));
 }
 
-/* ereport(ERROR) for an answer of DP_REQUEST_REFUSED */
+/* Raises the error for an answer of DP_REQUEST_REFUSED. */
 void
 dp_raise_refusal(const DpReply *reply)
 {

@@ -21,9 +21,9 @@ PG_FUNCTION_INFO_V1(dp_ledger_next_renewal);
 PG_FUNCTION_INFO_V1(dp_ledger_period_start);
 
 /*
- * A period is sound when no part of it points backwards and some part
- * forwards: then renewal dates grow with the number of periods.  One that is
- * not sound never renews, which spends less privacy than anybody hoped for.
+ * Returns whether no part of the period points backwards and some part
+ * forwards: then renewal dates grow with the number of periods.  A period that
+ * is not sound never renews, which spends less privacy than anybody hoped for.
  */
 static bool
 period_is_sound(const Interval *period)
@@ -38,7 +38,7 @@ dp_renewal_due(TimestampTz renews_at, const Interval *period, TimestampTz now)
 	return !TIMESTAMP_NOT_FINITE(renews_at) && now >= renews_at && period_is_sound(period);
 }
 
-/* start + n periods, infinity when that is beyond the calendar */
+/* Returns start + n periods, infinity when that is beyond the calendar. */
 static TimestampTz
 add_periods(TimestampTz start, const Interval *period, int64 n)
 {
@@ -59,7 +59,7 @@ add_periods(TimestampTz start, const Interval *period, int64 n)
 												   IntervalPGetDatum(&span)));
 }
 
-/* in microseconds; months have their mean length */
+/* Returns the length of a period in microseconds; months have their mean length. */
 static double
 mean_length(const Interval *period)
 {
@@ -67,7 +67,7 @@ mean_length(const Interval *period)
 		period->day * (double) USECS_PER_DAY + (double) period->time;
 }
 
-/* the same as below for a period without days and months, however short it is */
+/* Returns the next renewal for a period (microseconds) without days and months, however short it is. */
 static TimestampTz
 next_by_time(TimestampTz renews_at, int64 period, TimestampTz now)
 {
@@ -78,7 +78,7 @@ next_by_time(TimestampTz renews_at, int64 period, TimestampTz now)
 }
 
 /*
- * The first date after now among renews_at + 1 period, + 2 periods, ...
+ * Returns the first date after now among renews_at + 1 period, + 2 periods, ...
  *
  * Months differ in length, and days where clocks change, so the number of
  * periods is estimated from their mean length, and is off by a step or two
@@ -123,8 +123,8 @@ dp_next_renewal(TimestampTz renews_at, const Interval *period, TimestampTz now)
 /*
  * SQL: dp_cdp.period_start(renews_at, period)
  *
- * When the period began that ends at renews_at; NULL if it never began,
- * because the budget does not renew.
+ * Returns when the period began that ends at renews_at; NULL if it never
+ * began, because the budget does not renew.
  */
 Datum
 dp_ledger_period_start(PG_FUNCTION_ARGS)

@@ -93,7 +93,7 @@ startup_shared_memory(void)
 	LWLockRelease(AddinShmemInitLock);
 }
 
-/* From _PG_init.  Loaded later than at server start, the ledger stays closed. */
+/* Asks for shared memory, from _PG_init.  Loaded later than at server start, the ledger stays closed. */
 void
 dp_ledger_init(void)
 {
@@ -116,7 +116,7 @@ dp_slot_swap(int slot, Oid database, DpRequestState from, DpRequestState to)
 										  dp_word(database, to));
 }
 
-/* slots are numbered as processes are */
+/* Wakes the process of a slot: slots are numbered as processes are. */
 void
 dp_slot_wake(int slot)
 {
@@ -136,7 +136,7 @@ dp_entry_find(Oid database)
 	return NULL;
 }
 
-/* an UNUSED entry that bears the database's OID; the caller sets its state */
+/* Gives an UNUSED entry the database's OID; the caller sets its state. */
 DpWorkerEntry *
 dp_entry_make(Oid database)
 {

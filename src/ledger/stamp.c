@@ -57,7 +57,7 @@ system_id_numeric(void)
 							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
-/* runs a query of this file's; SPI is connected */
+/* Runs a query of this file's; SPI is connected. */
 static void
 run(const char *query, int nargs, Oid *types, Datum *values, int expected)
 {
@@ -96,8 +96,8 @@ write_stamp(void)
 }
 
 /*
- * Called once in a worker's life while it returns true, so SPI is fast
- * enough.  The caller has an active snapshot and is the tables' owner.
+ * Compares the stamp with where the ledger is.  Called once in a worker's life
+ * while it returns true, so SPI is fast enough.  The caller has an active snapshot and is the tables' owner.
  */
 bool
 dp_stamp_valid(void)

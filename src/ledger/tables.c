@@ -48,7 +48,7 @@
 
 #define MAX_COLS DP_LOG_NCOLS
 
-/* by the numbers of tables.h */
+/* numbered as in tables.h */
 static const DpDatasetColumn dataset_columns[] = {
 	[DP_BALANCE_KEY] = DP_DATASET_NAME,
 	[DP_BALANCE_RHO_LIMIT] = DP_DATASET_RHO_LIMIT,
@@ -69,7 +69,7 @@ static const char *const column_names[3][MAX_COLS] = {
 
 static const char *const table_names[DP_T_COUNT] = {"dataset", "budget", "release_log", "ledger_stamp"};
 
-/* what is known of the tables */
+/* places of the tables and of their columns */
 static struct
 {
 	bool		valid;
@@ -236,7 +236,7 @@ dp_table_close(DpOpenTable *table)
 	table_close(table->rel, NoLock);
 }
 
-/* after the log was opened */
+/* Returns the sequence of the log, after it was opened. */
 Oid
 dp_tables_log_sequence(void)
 {
@@ -248,7 +248,7 @@ dp_tables_log_sequence(void)
  * ---------------------------------------------------------------------
  */
 
-/* the next batch reads everything anew; pointers stay good for this one */
+/* Makes the next batch read everything anew; pointers stay good for this one. */
 void
 dp_directory_forget(void)
 {

@@ -50,7 +50,7 @@ dp_column(DpOpenTable *table, TupleTableSlot *row, int col, bool *isnull)
 	return slot_getattr(row, table->attnum[col], isnull);
 }
 
-/* of a row that is being made */
+/* sets a column of a row that is being made */
 static inline void
 dp_set_column(DpOpenTable *table, TupleTableSlot *row, int col, Datum value)
 {
@@ -75,7 +75,7 @@ extern void dp_audit_failure(DpAudit *audit, TupleTableSlot *row, const DpFailur
  */
 extern bool dp_tables_lock(DpReason *reason);
 
-/* is the stamp good?  Looks until it is. */
+/* tells whether the stamp is good; looks until it is */
 extern bool dp_tables_stamp_valid(void);
 extern Oid	dp_tables_owner(void);
 extern void dp_table_open(DpOpenTable *table, DpTableNo t);
@@ -91,7 +91,7 @@ typedef struct DpRowRef
 {
 	Oid			role;			/* InvalidOid: the dataset's row */
 	ItemPointerData tid;		/* who updates the row brings it up to date */
-	/* for the use of the batch of that number, batch.c */
+	/* used by the batch of that number, batch.c */
 	uint64		batch;
 	struct DpBalance *balance;
 } DpRowRef;

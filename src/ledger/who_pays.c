@@ -16,7 +16,7 @@
 PG_FUNCTION_INFO_V1(dp_ledger_role_pays);
 
 /*
- * Everybody pays from his own budget and from those of the roles whose
+ * Lets everybody pay from his own budget and from those of the roles whose
  * privileges he has.  A superuser has everybody's, which would charge every
  * budget there is: for him membership counts.
  */

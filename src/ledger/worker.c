@@ -46,7 +46,7 @@ PGDLLEXPORT void dp_ledger_worker_main(Datum main_arg);
 static DpBatchRequest *batch = NULL;
 static int	batch_size = 0;
 
-/* and the failures; after an error, how many to count one by one, before anything else */
+/* failures of the batch; after an error, how many to count one by one, before anything else */
 static DpFailureCopy *failures = NULL;
 static int	nfailures = 0;
 static int	failures_alone = 0;
@@ -86,7 +86,7 @@ take_pending(int most)
 	}
 }
 
-/* the slot is ours no longer after this */
+/* Answers a request; the slot is ours no longer after this. */
 static void
 answer(DpBatchRequest *request, DpRequestState state)
 {
@@ -103,7 +103,7 @@ answer_failure(DpBatchRequest *request, DpReason reason)
 	answer(request, DP_REQUEST_REFUSED);
 }
 
-/* back to PENDING, where it can be given up without being spent */
+/* Makes a request PENDING again, where it can be given up without being spent. */
 static void
 put_back(DpBatchRequest *request)
 {
@@ -149,8 +149,8 @@ answer_batch(void)
 }
 
 /*
- * The transaction failed.  Before the commit nothing was spent: if there was
- * more than one request, each gets a second chance by itself, so that one
+ * Answers when the transaction failed.  Before the commit nothing was spent: if
+ * there was more than one request, each gets a second chance by itself, so that one
  * that cannot be done does not spoil the others.  So do failures, before: of
  * those whose commit is in doubt some may be counted twice.
  */
@@ -182,7 +182,7 @@ answer_failed_batch(void)
  * ---------------------------------------------------------------------
  */
 
-/* lock held: this database has no worker any more */
+/* Signs this database off, which has no worker any more; the lock is held. */
 static void
 sign_off(void)
 {
@@ -192,7 +192,7 @@ sign_off(void)
 		entry->state = DP_WORKER_UNUSED;
 }
 
-/* before_shmem_exit: also on FATAL, in the middle of a transaction */
+/* Leaves, also on FATAL in the middle of a transaction (before_shmem_exit). */
 static void
 at_exit(int code, Datum arg)
 {
@@ -220,7 +220,7 @@ at_exit(int code, Datum arg)
 	ConditionVariableBroadcast(&dp_shared->changed);
 }
 
-/* false when the database has a worker already */
+/* Signs this worker on; false when the database has one already. */
 static bool
 sign_on(void)
 {
@@ -249,7 +249,7 @@ sign_on(void)
 	return first;
 }
 
-/* exits unless something came in at the last moment */
+/* Exits unless something came in at the last moment. */
 static void
 leave_if_idle(void)
 {
@@ -265,8 +265,8 @@ leave_if_idle(void)
 }
 
 /*
- * What ALTER DATABASE, ALTER SYSTEM or the configuration file say must not
- * matter to a debit.
+ * Fixes settings: nothing that ALTER DATABASE, ALTER SYSTEM or the
+ * configuration file say may matter to a debit.
  */
 static void
 pin_settings(void)

@@ -67,7 +67,7 @@ dp_ledger_write_end(void)
 	write_level = 0;
 }
 
-/* which function does what was tried */
+/* Names the function that does what was tried. */
 static const char *
 remedy(const char *table)
 {

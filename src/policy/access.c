@@ -26,7 +26,7 @@
 #include "utils/rls.h"
 #include "utils/syscache.h"
 
-/* whether some permissive policy lets the role see rows at all */
+/* Returns whether some permissive policy lets the role see rows at all. */
 static bool
 some_policy_applies(Oid relid, Oid roleid)
 {
@@ -59,8 +59,8 @@ may_become(Oid holder, void *roleid)
 }
 
 /*
- * Whether the role is an analyst: holds a budget, or is a member of a role that
- * does.  What counts is not whose privileges it inherits, but whom it can
+ * Tells whether the role is an analyst: holds a budget, or is a member of a role
+ * that does.  What counts is not whose privileges it inherits, but whom it can
  * become with SET ROLE, and tell what it has learned without.
  */
 static bool
@@ -69,7 +69,7 @@ holds_budget(Oid roleid)
 	return dp_policy_any_budget(NULL, may_become, &roleid);
 }
 
-/* SELECT by a grant on the table: membership in pg_read_all_data is none */
+/* Looks for SELECT by a grant on the table: membership in pg_read_all_data is none. */
 static bool
 is_granted_select(Oid relid, Oid roleid)
 {
@@ -91,7 +91,7 @@ is_granted_select(Oid relid, Oid roleid)
 	return aclmask(acl, roleid, owner, ACL_SELECT, ACLMASK_ANY) != 0;
 }
 
-/* who may read everything reads what is protected unless they are analysts */
+/* Lets who may read everything read protected tables, unless they are analysts. */
 static bool
 role_may_read(Oid relid, Oid roleid)
 {
@@ -107,14 +107,14 @@ dp_may_read(Oid relid)
 	Oid			session = GetSessionUserId();
 	Oid			current = GetUserId();
 
-	/* in it, triggers of a cascade's table run, too, as that table's owner */
+	/* triggers of a cascade's table run in it, too, as that table's owner */
 	if (InNoForceRLSOperation() && !holds_budget(session))
 		return role_may_read(relid, current);
 	return role_may_read(relid, session) &&
 		(current == session || role_may_read(relid, current));
 }
 
-/* the protected table that owns a sequence (by SERIAL or IDENTITY), if any */
+/* Returns the protected table that owns a sequence (by SERIAL or IDENTITY), if any. */
 Oid
 dp_table_of_sequence(RangeTblEntry *rte)
 {

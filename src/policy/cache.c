@@ -174,7 +174,7 @@ dp_labelled_ancestors(Oid relid)
 	return result;
 }
 
-/* the table that a TOAST table belongs to */
+/* Returns the table that a TOAST table belongs to. */
 static Oid
 toast_owner(Oid relid)
 {
@@ -202,7 +202,7 @@ toast_owner(Oid relid)
 	return result;
 }
 
-/* fills in the policy that relid's own labels declare, if they declare one */
+/* Fills in the policy that relid's own labels declare; false if they declare none. */
 static bool
 policy_from_labels(Oid relid, DpTable *table)
 {
@@ -250,7 +250,7 @@ find_entry(Oid relid)
 	return hash_search(policy_cache, &relid, HASH_FIND, NULL);
 }
 
-/* derives the policy of relid from that of another relation */
+/* Derives the policy of relid from that of another relation. */
 static void
 policy_from_other(Oid relid, Oid other, DpTable *table)
 {

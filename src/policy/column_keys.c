@@ -52,7 +52,7 @@
 #include "base/errors.h"
 #include "policy/policy_int.h"
 
-/* where the column stands, and what its values are */
+/* a column, and the type of its values */
 typedef struct ColumnInfo
 {
 	Oid			relid;
@@ -291,8 +291,8 @@ read_table(Oid relid, const char *column, const ColumnInfo *info, ColumnValues *
 }
 
 /*
- * The column's values in a table, with those of its children where they are
- * asked for.  False when they are too many, or cannot all be read here.
+ * Collects the column's values in a table, with those of its children where
+ * they are asked for.  False when they are too many, or cannot all be read here.
  */
 static bool
 read_values(Oid relid, const char *column, bool inherit, const ColumnInfo *info, ColumnValues *read)
@@ -324,7 +324,7 @@ read_values(Oid relid, const char *column, bool inherit, const ColumnInfo *info,
 	return true;
 }
 
-/* not protected, and role finds in the column what is there */
+/* Returns whether the table is not protected and role finds in the column what is there. */
 static bool
 is_public_column(Oid relid, AttrNumber attnum, Oid role)
 {
@@ -348,7 +348,7 @@ is_public_column(Oid relid, AttrNumber attnum, Oid role)
  * ------------------------------------------------------------------------
  */
 
-/* may the keys of a foreign key be published? */
+/* Returns whether the keys of a foreign key may be published. */
 static bool
 foreign_key_declares(const ForeignKeyCacheInfo *fk, const ColumnInfo *info, Oid reader)
 {

@@ -45,7 +45,7 @@ static object_access_hook_type previous_hook = NULL;
 
 typedef bool (*RowTest) (TupleTableSlot *slot, Oid relid, void *arg);
 
-/* is there a row, among all committed and our own, that passes the test? */
+/* Looks for a row, among all committed and our own, that passes the test. */
 static bool
 any_row(Oid relid, RowTest test, void *arg)
 {
@@ -193,8 +193,8 @@ drop_role(Oid role)
  */
 
 /*
- * A row of pg_inherits was added or removed; it is not visible, respectively
- * still visible, here.  After a removal the tests below find nothing, since
+ * Follows a row of pg_inherits that was added or removed; it is not visible,
+ * respectively still visible, here.  After a removal the tests below find nothing, since
  * they held before.
  */
 static void

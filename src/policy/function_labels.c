@@ -47,7 +47,7 @@ is_allowed_label(const char *text)
 	return DatumGetBool(DirectFunctionCall2(jsonb_eq, given, wanted));
 }
 
-/* sessions forget the function, and the plans and inlined bodies made of it */
+/* Makes sessions forget the function, and the plans and inlined bodies made of it. */
 static void
 invalidate_function(Oid funcid)
 {

@@ -102,7 +102,7 @@ parse_keys(JsonbContainer *array, DpLabel *label, const char *text)
 	}
 }
 
-/* ZC004 when text is no label for a table (or column) */
+/* Parses a label; ZC004 when text is no label for a table (or column). */
 static DpLabel *
 label_parse(const char *text, bool is_column)
 {
@@ -171,7 +171,7 @@ numeric_text(Numeric n)
 	return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(n)));
 }
 
-/* Returns NULL when there is nothing to say. */
+/* Returns the text of a label, NULL when there is nothing to say. */
 static char *
 label_format(const DpLabel *label)
 {

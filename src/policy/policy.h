@@ -73,7 +73,7 @@ typedef struct DpDataset
 /* the share of default_rho that min_rho is where nobody has set it */
 #define DP_MIN_RHO_SHARE 100
 
-/* from _PG_init: label provider, cache callbacks */
+/* installs label provider and cache callbacks, from _PG_init */
 extern void dp_policy_init(void);
 
 /* true once dp_policy_init ran: without its callbacks nothing here may be relied on */
@@ -96,7 +96,7 @@ extern const DpTable *dp_policy_table(Oid relid);
  */
 extern DpColumn *dp_policy_column(Oid relid, AttrNumber attnum, Oid reader);
 
-/* the same without keys: reads no table */
+/* policy of a column as above, without its keys: reads no table */
 extern DpColumn *dp_policy_bounds(Oid relid, AttrNumber attnum);
 
 /*
@@ -125,7 +125,7 @@ extern void dp_function_add(Oid funcid, bool add);
 /* ZC004 when there is no such dataset */
 extern DpDataset *dp_policy_dataset(const char *name);
 
-/* whether a role that holds a budget in the dataset (NULL: in any) passes the test */
+/* tells whether a role that holds a budget in the dataset (NULL: in any) passes the test */
 extern bool dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, void *arg), void *arg);
 
 /* ------------------------------------------------------------------------
