@@ -1,0 +1,59 @@
+-- An object counts as the extension's own only as a member of it: what bears
+-- its name, signature and schema is not enough.
+
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+GRANT CREATE ON SCHEMA public TO owner1;
+
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE visits (patient int, cost int);
+INSERT INTO visits SELECT i, i FROM generate_series(1, 1000) i;
+SELECT dp_cdp.create_dataset('clinic');
+SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
+SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1000);
+SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000);
+RESET SESSION AUTHORIZATION;
+
+\ir analyst.psql
+
+SELECT no_plan();
+
+-- before anything was asked: a member that was found is remembered
+ALTER EXTENSION dp_cdp DROP FUNCTION dp_cdp.margin(float8, float8);
+ALTER EXTENSION dp_cdp DROP FUNCTION dp_cdp.bound_entries(dp_cdp.bound_state, dp_cdp.bound_spec);
+SELECT is(failure, '42883 function dp_cdp.margin(double precision, double precision) is missing or altered; run ALTER EXTENSION dp_cdp UPDATE',
+		'a function that is no member')
+	FROM run_as_analyst('SELECT dp_count(*), dp_margin(dp_count(*)) FROM visits');
+SELECT matches(failure, '^42883 function dp_cdp.bound_entries.* is missing or altered', 'one that bounds contributions')
+	FROM run_as_analyst('SELECT dp_sum(cost) FROM visits');
+
+ALTER EXTENSION dp_cdp ADD FUNCTION dp_cdp.margin(float8, float8);
+ALTER EXTENSION dp_cdp ADD FUNCTION dp_cdp.bound_entries(dp_cdp.bound_state, dp_cdp.bound_spec);
+SELECT is(failure, NULL, 'members again')
+	FROM run_as_analyst('SELECT dp_count(*), dp_margin(dp_count(*)), dp_sum(cost) FROM visits');
+
+-- dropped with its extension, a member is forgotten, and what is made in its place is none
+SELECT dp_cdp.empty_ledger();
+SELECT dp_cdp.unprotect_table('visits');
+DROP EXTENSION dp_cdp CASCADE;
+CREATE SCHEMA dp_cdp;
+GRANT USAGE ON SCHEMA dp_cdp TO PUBLIC;
+CREATE TABLE dp_cdp.dataset (name text, owner regrole);
+INSERT INTO dp_cdp.dataset VALUES ('clinic', 'owner1');
+CREATE FUNCTION label_as_owner() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION owner1';
+	BEGIN
+		EXECUTE $l$ SECURITY LABEL FOR dp_cdp ON TABLE visits IS '{"dataset": "clinic"}' $l$;
+		EXECUTE 'RESET SESSION AUTHORIZATION';
+		RETURN 'labelled';
+	EXCEPTION WHEN OTHERS THEN
+		EXECUTE 'RESET SESSION AUTHORIZATION';
+		RETURN SQLSTATE;
+	END;
+END $$;
+SELECT is(label_as_owner(), 'ZC004', 'a schema and a table of these names make no extension');
+
+SELECT * FROM finish();
