@@ -19,12 +19,6 @@ PG_MODULE_MAGIC;
 
 extern PGDLLEXPORT void _PG_init(void);
 
-/*
- * Loaded by CREATE EXTENSION or a function call instead of at server start,
- * the library installs nothing; its functions say what is missing.
- */
-bool		dp_preloaded = false;
-
 void
 _PG_init(void)
 {

@@ -60,7 +60,7 @@ dp_admin_begin(DpAdminContext *context)
 {
 	Oid			owner;
 
-	if (!dp_policy_ready())
+	if (!dp_preloaded)
 		dp_admin_not_loaded();
 	owner = dp_extension_owner();
 	if (!OidIsValid(owner))

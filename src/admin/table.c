@@ -34,6 +34,7 @@
 #include "admin/admin.h"
 #include "base/compat.h"
 #include "base/errors.h"
+#include "base/settings.h"
 
 PG_FUNCTION_INFO_V1(dp_protect_table);
 PG_FUNCTION_INFO_V1(dp_unprotect_table);
@@ -298,7 +299,7 @@ dp_dataset_of(PG_FUNCTION_ARGS)
 {
 	const DpTable *table;
 
-	if (!dp_policy_ready())
+	if (!dp_preloaded)
 		dp_admin_not_loaded();
 	table = dp_policy_table(PG_GETARG_OID(0));
 	if (table == NULL)

@@ -23,6 +23,8 @@
 /* the most that can be asked of one release, in whole rho */
 #define MAX_RHO			((double) (DP_RHO_MAX / DP_RHO_ONE))
 
+bool		dp_preloaded = false;
+
 double		dp_guc_rho = 0.0;
 double		dp_guc_delta = 0.0;
 int			dp_guc_max_groups = 0;

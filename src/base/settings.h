@@ -11,6 +11,12 @@
 /* the largest max_groups and max_rows */
 #define DP_MAX_CONTRIBUTION 1000000
 
+/*
+ * The library was loaded at server start.  Loaded by CREATE EXTENSION or a
+ * function call, it installs nothing; its functions say what is missing.
+ */
+extern bool dp_preloaded;
+
 /* 0 means: the dataset's default */
 extern double dp_guc_rho;
 extern double dp_guc_delta;

@@ -17,6 +17,7 @@
 #include "access/htup_details.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "base/settings.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_proc.h"
 #include "commands/extension.h"

@@ -16,9 +16,6 @@
 /* hooks.c: installs the hooks; for _PG_init */
 extern void dp_guard_init(void);
 
-/* dp_cdp.c: the library was loaded at server start */
-extern bool dp_preloaded;
-
 /* marks range table entries that the guard has put under their owner's rights */
 #define DP_INNER_MARK "dp_cdp inner query"
 

@@ -62,8 +62,6 @@ typedef struct PolicyEntry
 	CachedTable *cached;		/* NULL: not protected */
 } PolicyEntry;
 
-static bool policy_ready = false;
-
 static HTAB *policy_cache = NULL;
 
 /*
@@ -410,16 +408,9 @@ dp_policy_table(Oid relid)
 	return compute_policy(relid);
 }
 
-bool
-dp_policy_ready(void)
-{
-	return policy_ready;
-}
-
 void
 dp_policy_init(void)
 {
-	policy_ready = true;
 	CacheRegisterRelcacheCallback(relcache_callback, (Datum) 0);
 	RegisterXactCallback(xact_callback, NULL);
 	dp_label_init();

@@ -76,9 +76,6 @@ typedef struct DpDataset
 /* installs label provider and cache callbacks, from _PG_init */
 extern void dp_policy_init(void);
 
-/* true once dp_policy_init ran: without its callbacks nothing here may be relied on */
-extern bool dp_policy_ready(void);
-
 /*
  * NULL when relid is not protected.  The result is valid until the end of the
  * transaction (copy what must live longer).  A policy that contradicts itself
