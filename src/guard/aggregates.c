@@ -185,7 +185,7 @@ standard_name(Oid funcid)
 }
 
 const DpAggregate *
-dp_find_aggregate(Oid funcid, bool standard)
+dp_find_aggregate(Oid funcid, bool take_standard)
 {
 	const DpAggregate *found;
 	HeapTuple	tuple;
@@ -194,7 +194,7 @@ dp_find_aggregate(Oid funcid, bool standard)
 
 	if (funcid < FirstNormalObjectId)
 	{
-		name = standard ? standard_name(funcid) : NULL;
+		name = take_standard ? standard_name(funcid) : NULL;
 		return name ? by_name(name) : NULL;
 	}
 	if (!OidIsValid(dp_internal_schema()))

@@ -52,9 +52,9 @@ columns_of_index(Relation rel, Relation index)
 	return read;
 }
 
-/* the name of a column, among those given, that a unique index or an exclusion constraint reads; or NULL */
+/* the name of a column, among chosen, that a unique index or an exclusion constraint reads; or NULL */
 static const char *
-constrained_column(Oid relid, List *given)
+constrained_column(Oid relid, List *chosen)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	const char *found = NULL;
@@ -69,7 +69,7 @@ constrained_column(Oid relid, List *given)
 		if (index->rd_index->indisunique || index->rd_index->indisexclusion)
 			read = columns_of_index(rel, index);
 		index_close(index, NoLock);
-		foreach(name, given)
+		foreach(name, chosen)
 			if (bms_is_member(get_attnum(relid, lfirst(name)) - FirstLowInvalidHeapAttributeNumber, read))
 				found = lfirst(name);
 	}
@@ -77,9 +77,9 @@ constrained_column(Oid relid, List *given)
 	return found;
 }
 
-/* given: names of columns */
+/* chosen: names of columns */
 static void
-check_inserted(Oid relid, List *given)
+check_inserted(Oid relid, List *chosen)
 {
 	ListCell   *lc;
 
@@ -90,7 +90,7 @@ check_inserted(Oid relid, List *given)
 	/* partitions have indexes of their own */
 	foreach(lc, find_all_inheritors(relid, AccessShareLock, NULL))
 	{
-		const char *column = constrained_column(lfirst_oid(lc), given);
+		const char *column = constrained_column(lfirst_oid(lc), chosen);
 
 		if (column != NULL)
 			ereport(ERROR,
@@ -107,21 +107,21 @@ chosen_columns(Query *query, RangeTblEntry *rte)
 {
 	Relation	rel = table_open(rte->relid, AccessShareLock);
 	Bitmapset  *inserted = dp_inserted_columns(query, rte);
-	List	   *given = NIL;
+	List	   *chosen = NIL;
 	int			i = -1;
 	ListCell   *lc;
 
 	while ((i = bms_next_member(inserted, i)) >= 0)
-		given = lappend(given, get_attname(rte->relid, i + FirstLowInvalidHeapAttributeNumber, false));
+		chosen = lappend(chosen, get_attname(rte->relid, i + FirstLowInvalidHeapAttributeNumber, false));
 	foreach(lc, query->targetList)
 	{
 		TargetEntry *tle = lfirst(lc);
 
 		if (!tle->resjunk && !equal(tle->expr, build_column_default(rel, tle->resno)))
-			given = lappend(given, get_attname(rte->relid, tle->resno, false));
+			chosen = lappend(chosen, get_attname(rte->relid, tle->resno, false));
 	}
 	table_close(rel, NoLock);
-	return given;
+	return chosen;
 }
 
 void
@@ -146,18 +146,18 @@ void
 dp_check_copy_from(Oid relid, List *attnames)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
-	List	   *given = NIL;
+	List	   *chosen = NIL;
 	ListCell   *lc;
 
 	foreach(lc, attnames)
-		given = lappend(given, strVal(lfirst(lc)));
+		chosen = lappend(chosen, strVal(lfirst(lc)));
 	for (int i = 0; attnames == NIL && i < RelationGetNumberOfAttributes(rel); i++)
 	{
 		Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), i);
 
 		if (!att->attisdropped)
-			given = lappend(given, pstrdup(NameStr(att->attname)));
+			chosen = lappend(chosen, pstrdup(NameStr(att->attname)));
 	}
 	table_close(rel, NoLock);
-	check_inserted(relid, given);
+	check_inserted(relid, chosen);
 }

@@ -24,7 +24,7 @@ aggregate_walker(Node *node, DpCollected *c)
 		Aggref	   *agg = copyObject((Aggref *) node);
 
 		IncrementVarSublevelsUp((Node *) agg, -c->sublevels, 0);
-		if (dp_find_aggregate(agg->aggfnoid, c->standard) == NULL)
+		if (dp_find_aggregate(agg->aggfnoid, c->take_standard) == NULL)
 		{
 			if (c->other == NULL)
 				c->other = (Aggref *) node;

@@ -112,7 +112,7 @@ is_inner(RangeTblEntry *rte)
  * releases are private, too.
  */
 static void
-check_given(PlannedStmt *plan)
+check_prefetch(PlannedStmt *plan)
 {
 	ListCell   *lc;
 
@@ -131,24 +131,24 @@ check_given(PlannedStmt *plan)
 	}
 }
 
-/* plans what the release is given: queries like any other of who asks */
+/* Plans the prefetches of the release: queries like any other of who asks. */
 static void
-plan_givens(DpRelease *release, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+plan_prefetches(DpRelease *release, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
 	ListCell   *lc;
 
 	foreach(lc, release->prefetches)
 	{
-		DpPrefetch    *given = lfirst(lc);
-		RangeTblEntry *rte = find_tuplestore(release->inner_query, given->name);
+		DpPrefetch *prefetch = lfirst(lc);
+		RangeTblEntry *rte = find_tuplestore(release->inner_query, prefetch->name);
 
-		given->plan = guard_planner(given->query, query_string,
+		prefetch->plan = guard_planner(prefetch->query, query_string,
 									(cursorOptions & CURSOR_OPT_CUSTOM_PLAN) | CURSOR_OPT_PARALLEL_OK,
 									boundParams);
-		given->query = NULL;
-		check_given(given->plan);
+		prefetch->query = NULL;
+		check_prefetch(prefetch->plan);
 		if (rte != NULL)
-			rte->enrtuples = given->plan->planTree->plan_rows;
+			rte->enrtuples = prefetch->plan->planTree->plan_rows;
 	}
 }
 
@@ -218,7 +218,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
 					 errmsg("EXPLAIN (MEMORY) of private aggregates needs SELECT on the protected table; leave the option out"),
 					 errdetail("The memory that planning takes depends on statistics of protected rows.")));
-		plan_givens(lfirst(lc), query_string, cursorOptions, boundParams);
+		plan_prefetches(lfirst(lc), query_string, cursorOptions, boundParams);
 		plan_inner(lfirst(lc), cursorOptions, boundParams);
 		foreach(key, ((DpRelease *) lfirst(lc))->keys)
 			declared = declared || ((DpReleaseKey *) lfirst(key))->domain != NULL;
@@ -320,7 +320,7 @@ guard_check_perms(DP_CHECK_PERMS_ARGS)
 static bool
 explain_option(Node *statement, const char *name)
 {
-	bool		given = false;
+	bool		is_set = false;
 	ListCell   *lc;
 
 	if (!IsA(statement, ExplainStmt))
@@ -330,9 +330,9 @@ explain_option(Node *statement, const char *name)
 		DefElem    *option = lfirst(lc);
 
 		if (strcmp(option->defname, name) == 0)
-			given = defGetBoolean(option);
+			is_set = defGetBoolean(option);
 	}
-	return given;
+	return is_set;
 }
 
 /* COPY of a table reads and writes without planner and executor */

@@ -49,7 +49,7 @@ typedef struct DpRowUnit
 typedef struct DpFrom
 {
 	Query	   *query;
-	Bitmapset  *leaves;			/* entries whose columns may be read */
+	Bitmapset  *entries;		/* of the range table, whose columns may be read */
 	DpRowUnit	unit;
 } DpFrom;
 
@@ -85,11 +85,11 @@ typedef struct DpLevel
  * ------------------------------------------------------------------------
  */
 
-/* the aggregates of one level; zero-initialize, but for cxt and standard */
+/* the aggregates of one level; zero-initialize, but for cxt and take_standard */
 typedef struct DpCollected
 {
 	DpSplitContext *cxt;
-	bool		standard;		/* count and sum are private, too */
+	bool		take_standard;		/* count and sum are private, too */
 	int			sublevels;
 	List	   *aggs;			/* Aggref, each once, as at levelsup 0 */
 	Aggref	   *first;			/* the first that is private */

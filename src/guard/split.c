@@ -86,7 +86,7 @@ refuse_exact(DpSplitContext *cxt, Aggref *agg, const char *table)
 
 /* what the level releases, without grouping sets; query itself stays as it is */
 static DpLevel *
-release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, bool always)
+release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, bool even_if_readable)
 {
 	DpLevel    *level = palloc0(sizeof(DpLevel));
 	DpRelease  *release = dp_make_release();
@@ -99,7 +99,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	level->release = release;
 	release->name = dp_release_new_name();
 	release->first_param = cxt->next_param;
-	dp_read_source(level, &scope, always);
+	dp_read_source(level, &scope, even_if_readable);
 	release->one_group = true;
 	if (collected->other != NULL)
 		refuse_exact(cxt, collected->other, level->table);
@@ -111,7 +111,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	foreach(lc, collected->aggs)
 		dp_add_aggregate(level, lfirst(lc));
 	dp_number_outputs(level, collected->aggs, dp_collect_error_functions(query));
-	dp_describe_expressions(cxt, level, collected->standard);
+	dp_describe_expressions(cxt, level, collected->take_standard);
 	dp_add_key_selection(level);
 	if (list_length(release->keys) > DP_MAX_KEYS || dp_release_parts(release) > DP_MAX_VALUES)
 		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates by %d keys; split it",
@@ -125,7 +125,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 }
 
 static List *
-release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, bool always, List *sets)
+release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, bool even_if_readable, List *sets)
 {
 	List	   *levels = NIL;
 	ListCell   *lc;
@@ -139,14 +139,14 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 			if (equal(list_nth(sets, i), lfirst(lc)))
 				level = list_nth(levels, i);
 		if (level == NULL)
-			level = release_level(cxt, dp_with_grouping_set(query, lfirst(lc)), where, collected, always);
+			level = release_level(cxt, dp_with_grouping_set(query, lfirst(lc)), where, collected, even_if_readable);
 		levels = lappend(levels, level);
 	}
 	return levels;
 }
 
 static void
-split_level(DpSplitContext *cxt, Index rti, DpCollected *collected, bool always)
+split_level(DpSplitContext *cxt, Index rti, DpCollected *collected, bool even_if_readable)
 {
 	Query	   *query = cxt->scope->query;
 	int			where = level_location(query, rti);
@@ -156,17 +156,17 @@ split_level(DpSplitContext *cxt, Index rti, DpCollected *collected, bool always)
 
 	check_shape(cxt, query, where);
 	dp_flatten_level(query);
-	dp_expand_error_functions(cxt, query, collected->standard);
+	dp_expand_error_functions(cxt, query, collected->take_standard);
 	if (query->groupingSets)
 	{
 		List	   *sets = dp_grouping_sets(cxt, query);
 
-		released = dp_union_of_sets(query, release_sets(cxt, query, where, collected, always, sets),
+		released = dp_union_of_sets(query, release_sets(cxt, query, where, collected, even_if_readable, sets),
 									&from, &columns);
 	}
 	else
 	{
-		DpLevel    *level = release_level(cxt, query, where, collected, always);
+		DpLevel    *level = release_level(cxt, query, where, collected, even_if_readable);
 
 		released = dp_released_rows(level->release);
 		from = level->outputs;
@@ -246,25 +246,25 @@ process_level(DpSplitContext *cxt)
 	RangeTblEntry *base;
 	Index		unreadable;
 	Index		rti;
-	bool		always;
+	bool		even_if_readable;
 
 	dp_check_change(cxt, query);
 	check_sequences(cxt, query);
 	dp_collect_aggregates(query, &collected);
-	always = collected.first != NULL;
-	rti = dp_reads_rows(cxt->scope, always, &base);
+	even_if_readable = collected.first != NULL;
+	rti = dp_reads_rows(cxt->scope, even_if_readable, &base);
 	if (rti == 0)
 	{
-		if (always)
+		if (even_if_readable)
 			dp_refuse_at(collected.first->location,
 						 errmsg("private aggregates need rows of a protected table, or of a subquery that keeps its rows or groups them by the privacy unit; "
 								"use standard aggregates for other tables and for released rows"));
 		return;
 	}
-	unreadable = always ? dp_reads_rows(cxt->scope, false, &base) : rti;
+	unreadable = even_if_readable ? dp_reads_rows(cxt->scope, false, &base) : rti;
 	if (unreadable != 0 && dp_guc_standard_aggregates)
 	{
-		collected.standard = true;
+		collected.take_standard = true;
 		collected.first = collected.other = NULL;
 		collected.aggs = NIL;
 		dp_collect_aggregates(query, &collected);
@@ -276,7 +276,7 @@ process_level(DpSplitContext *cxt)
 		refuse_raw(cxt, rti, base, &collected);
 	}
 	if (collected.first != NULL || (unreadable != 0 && selects_keys(query)))
-		split_level(cxt, rti, &collected, always);
+		split_level(cxt, rti, &collected, even_if_readable);
 	else
 		refuse_raw(cxt, rti, base, &collected);
 }

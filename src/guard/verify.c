@@ -53,9 +53,9 @@ verify_join_tree(DpVerify *v, Node *node)
 	}
 	else
 	{
-		dp_require(IsA(node, RangeTblRef) && !bms_is_member(((RangeTblRef *) node)->rtindex, v->leaves) &&
+		dp_require(IsA(node, RangeTblRef) && !bms_is_member(((RangeTblRef *) node)->rtindex, v->entries) &&
 				((RangeTblRef *) node)->rtindex <= list_length(v->query->rtable), "an entry of the join tree", node);
-		v->leaves = bms_add_member(v->leaves, ((RangeTblRef *) node)->rtindex);
+		v->entries = bms_add_member(v->entries, ((RangeTblRef *) node)->rtindex);
 	}
 }
 
@@ -96,7 +96,7 @@ verify_relation(DpVerify *v, RangeTblEntry *rte)
 }
 
 static bool
-is_given(DpRelease *release, const char *name)
+is_prefetched(DpRelease *release, const char *name)
 {
 	ListCell   *lc;
 
@@ -108,7 +108,7 @@ is_given(DpRelease *release, const char *name)
 
 /* nothing is set beside what is expected of its kind, not even what only newer versions have */
 static void
-verify_entry_parts(RangeTblEntry *rte, bool is_leaf)
+verify_entry_parts(RangeTblEntry *rte, bool is_read)
 {
 	RangeTblEntry rest;
 	RangeTblEntry *nothing = makeNode(RangeTblEntry);
@@ -124,7 +124,7 @@ verify_entry_parts(RangeTblEntry *rte, bool is_leaf)
 		rest.rellockmode = 0;
 		dp_keep_permissions(&rest, nothing);
 	}
-	if (rte->rtekind == RTE_RELATION && is_leaf)
+	if (rte->rtekind == RTE_RELATION && is_read)
 	{
 		rest.inh = false;
 		rest.enrname = NULL;
@@ -149,10 +149,10 @@ verify_entry_parts(RangeTblEntry *rte, bool is_leaf)
 static void
 verify_entry(DpVerify *v, Index rti, RangeTblEntry *rte)
 {
-	bool		is_leaf = bms_is_member(rti, v->leaves);
+	bool		is_read = bms_is_member(rti, v->entries);
 
-	verify_entry_parts(rte, is_leaf);
-	if (!is_leaf)
+	verify_entry_parts(rte, is_read);
+	if (!is_read)
 		dp_require(rte->rtekind == RTE_RELATION || rte->rtekind == RTE_JOIN || rte->rtekind == RTE_RESULT,
 				"a range table entry that nothing reads", rte);
 	else if (rte->rtekind == RTE_SUBQUERY)
@@ -163,7 +163,7 @@ verify_entry(DpVerify *v, Index rti, RangeTblEntry *rte)
 		if (rte->rtekind == RTE_RELATION)
 			verify_relation(v, rte);
 		else
-			dp_require(rte->rtekind == RTE_NAMEDTUPLESTORE && is_given(v->release, rte->enrname),
+			dp_require(rte->rtekind == RTE_NAMEDTUPLESTORE && is_prefetched(v->release, rte->enrname),
 					"a range table entry that is not listed", rte);
 	}
 }

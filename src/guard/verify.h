@@ -28,7 +28,7 @@ typedef struct DpVerify
 	DpRelease  *release;
 	Query	   *query;
 	DpPlace		place;			/* that it is */
-	Bitmapset  *leaves;			/* its entries that are in the join tree */
+	Bitmapset  *entries;			/* its entries that are in the join tree */
 	bool		in_aggregate;
 	bool		no_columns;
 	bool		array;			/* in the list of IN */

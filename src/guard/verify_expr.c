@@ -4,7 +4,7 @@
  *	  The last gate: expressions of a finished inner query.
  *
  * Invariants:
- * - Accepts functions of the allow-list that are total as they stand, strict C
+ * - Accepts functions of the allow-list that are safe as they stand, strict C
  *	 functions try_* of this extension, its own functions and aggregates in the
  *	 places where inner_query.c writes them, and what a superuser has added.
  * - An object is the extension's own by membership, not by its name.
@@ -122,7 +122,7 @@ describe_own(OwnFunction *own, Form_pg_proc proc)
 		own->places = DP_PLACE_RAW;
 	list = dp_allowed_functions(&count);
 	for (int i = 0; i < count; i++)
-		if (list[i].total && strcmp(list[i].total, name) == 0 && list[i].constants != 0 &&
+		if (list[i].safe && strcmp(list[i].safe, name) == 0 && list[i].constants != 0 &&
 			dp_safe_variant(&list[i]) == proc->oid)
 			own->constants |= list[i].constants;
 }
@@ -192,7 +192,7 @@ verify_function(DpVerify *v, Oid funcid, List *args, bool returns_set, Node *nod
 
 	if (allowed != NULL)
 	{
-		dp_require(allowed->total == NULL && !allowed->frozen && !returns_set &&
+		dp_require(allowed->safe == NULL && !allowed->frozen && !returns_set &&
 				(v->place & DP_PLACE_RAW) != 0, "a function that is not total", node);
 		verify_constants(args, allowed->constants, node);
 	}
@@ -277,7 +277,7 @@ verify_var(DpVerify *v, Var *var, bool is_target)
 	TargetEntry *tle;
 	Oid			type = InvalidOid;
 
-	dp_require(var->varlevelsup == 0 && bms_is_member(var->varno, v->leaves) && !v->no_columns && var->varattno != 0,
+	dp_require(var->varlevelsup == 0 && bms_is_member(var->varno, v->entries) && !v->no_columns && var->varattno != 0,
 			"a column of something else", var);
 	rte = rt_fetch(var->varno, v->query->rtable);
 	if (var->varattno < 0)

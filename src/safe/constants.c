@@ -3,7 +3,7 @@
  * constants.c
  *	  Arguments that must be constants: which values are good.
  *
- * Invariant: with an argument found good here, the total variants (and, for
+ * Invariant: with an argument found good here, the safe variants (and, for
  * LIKE, the built-ins) raise no error whatever the other arguments are.  The
  * lists are deliberately shorter than what PostgreSQL understands: only names
  * that mean the same in every supported version.
@@ -90,7 +90,7 @@ static const char *const dp_format_parts[] = {
 };
 
 static bool
-dp_in_list(const DpField *list, const char *name, int len, Oid type)
+in_list(const DpField *list, const char *name, int len, Oid type)
 {
 	int			of;
 
@@ -125,13 +125,13 @@ dp_in_list(const DpField *list, const char *name, int len, Oid type)
 bool
 dp_field_is_good(const char *name, int len, Oid type)
 {
-	return dp_in_list(dp_fields, name, len, type);
+	return in_list(dp_fields, name, len, type);
 }
 
 bool
 dp_trunc_is_good(const char *name, int len, Oid type)
 {
-	return dp_in_list(dp_truncs, name, len, type);
+	return in_list(dp_truncs, name, len, type);
 }
 
 bool

@@ -4,7 +4,7 @@
  *	  Arguments that must be constants: which values are good.
  *
  * The same test is made of a constant when the query is checked, where it can
- * be explained, and by the total variants at run time for parameters, where
+ * be explained, and by the safe variants at run time for parameters, where
  * a bad value gives NULL.
  *
  *-------------------------------------------------------------------------

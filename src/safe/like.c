@@ -44,7 +44,7 @@ typedef enum DpLikeMode
 
 /* the next character of what ends at end; t < end */
 static pg_attribute_always_inline const char *
-dp_like_next(const char *t, const char *end, DpLikeMode mode)
+like_next(const char *t, const char *end, DpLikeMode mode)
 {
 	switch (mode)
 	{
@@ -67,11 +67,11 @@ dp_like_next(const char *t, const char *end, DpLikeMode mode)
 
 /* the first character from t on that begins with byte; NULL: none */
 static pg_attribute_always_inline const char *
-dp_like_find(const char *t, const char *end, char byte, DpLikeMode mode)
+like_find(const char *t, const char *end, char byte, DpLikeMode mode)
 {
 	if (mode != DP_LIKE_MULTIBYTE)
 		return t < end ? memchr(t, (unsigned char) byte, end - t) : NULL;
-	for (; t < end; t = dp_like_next(t, end, mode))
+	for (; t < end; t = like_next(t, end, mode))
 		if (*t == byte)
 			return t;
 	return NULL;
@@ -79,7 +79,7 @@ dp_like_find(const char *t, const char *end, char byte, DpLikeMode mode)
 
 /* the pattern is good: no escape character ends it */
 static pg_attribute_always_inline bool
-dp_like_match_mode(const char *t, int tlen, const char *p, int plen, DpLikeMode mode)
+like_match_mode(const char *t, int tlen, const char *p, int plen, DpLikeMode mode)
 {
 	const char *const tend = t + tlen;
 	const char *const pend = p + plen;
@@ -101,12 +101,12 @@ dp_like_match_mode(const char *t, int tlen, const char *p, int plen, DpLikeMode 
 					continue;
 				if (t == tend)
 					return false;
-				t = dp_like_next(t, tend, mode);
+				t = like_next(t, tend, mode);
 			}
 			if (p == pend)
 				return true;
 			retry_p = p;
-			t = retry_t = dp_like_find(t, tend, *p == '\\' ? p[1] : *p, mode);
+			t = retry_t = like_find(t, tend, *p == '\\' ? p[1] : *p, mode);
 			if (t == NULL)
 				return false;
 			continue;
@@ -118,7 +118,7 @@ dp_like_match_mode(const char *t, int tlen, const char *p, int plen, DpLikeMode 
 		}
 		else if (*p == '_')
 		{
-			t = dp_like_next(t, tend, mode);
+			t = like_next(t, tend, mode);
 			p++;
 			continue;
 		}
@@ -139,8 +139,8 @@ dp_like_match_mode(const char *t, int tlen, const char *p, int plen, DpLikeMode 
 		CHECK_FOR_INTERRUPTS();
 		if (retry_p == NULL)
 			return false;
-		retry_t = dp_like_next(retry_t, tend, mode);
-		t = retry_t = dp_like_find(retry_t, tend, *retry_p == '\\' ? retry_p[1] : *retry_p, mode);
+		retry_t = like_next(retry_t, tend, mode);
+		t = retry_t = like_find(retry_t, tend, *retry_p == '\\' ? retry_p[1] : *retry_p, mode);
 		p = retry_p;
 		if (t == NULL)
 			return false;
@@ -148,18 +148,18 @@ dp_like_match_mode(const char *t, int tlen, const char *p, int plen, DpLikeMode 
 }
 
 static bool
-dp_like_match(const char *t, int tlen, const char *p, int plen)
+like_match(const char *t, int tlen, const char *p, int plen)
 {
 	if (pg_database_encoding_max_length() == 1)
-		return dp_like_match_mode(t, tlen, p, plen, DP_LIKE_BYTES);
+		return like_match_mode(t, tlen, p, plen, DP_LIKE_BYTES);
 	if (GetDatabaseEncoding() == PG_UTF8)
-		return dp_like_match_mode(t, tlen, p, plen, DP_LIKE_UTF8);
-	return dp_like_match_mode(t, tlen, p, plen, DP_LIKE_MULTIBYTE);
+		return like_match_mode(t, tlen, p, plen, DP_LIKE_UTF8);
+	return like_match_mode(t, tlen, p, plen, DP_LIKE_MULTIBYTE);
 }
 
 /* nondeterministic collations have no LIKE, or one of another kind */
 static bool
-dp_like_collation_is_good(Oid collation)
+like_collation_is_good(Oid collation)
 {
 	static Oid	good = InvalidOid;
 
@@ -172,11 +172,11 @@ dp_like_collation_is_good(Oid collation)
 }
 
 static bool
-dp_like_is_matchable(FunctionCallInfo fcinfo)
+like_is_matchable(FunctionCallInfo fcinfo)
 {
 	text	   *pattern;
 
-	if (!dp_like_collation_is_good(PG_GET_COLLATION()) || dp_value_bytes(PG_GETARG_DATUM(1)) > DP_MAX_READ)
+	if (!like_collation_is_good(PG_GET_COLLATION()) || dp_value_bytes(PG_GETARG_DATUM(1)) > DP_MAX_READ)
 		return false;
 	pattern = PG_GETARG_TEXT_PP(1);
 	return dp_like_is_good(VARDATA_ANY(pattern), VARSIZE_ANY_EXHDR(pattern));
@@ -190,17 +190,17 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 	text	   *pattern; \
 	text	   *arg; \
 	bool		matches; \
-	if (dp_value_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ || !dp_like_is_matchable(fcinfo)) \
+	if (dp_value_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ || !like_is_matchable(fcinfo)) \
 		PG_RETURN_NULL(); \
 	pattern = PG_GETARG_TEXT_PP(1); \
 	arg = PG_GETARG_TEXT_PP(0); \
-	matches = dp_like_match(VARDATA_ANY(arg), VARSIZE_ANY_EXHDR(arg), \
+	matches = like_match(VARDATA_ANY(arg), VARSIZE_ANY_EXHDR(arg), \
 							VARDATA_ANY(pattern), VARSIZE_ANY_EXHDR(pattern)); \
 	PG_FREE_IF_COPY(arg, 0); \
 	PG_FREE_IF_COPY(pattern, 1); \
 	PG_RETURN_BOOL(result); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_LIKE(like_text, matches);
 DP_TRY_LIKE(not_like_text, !matches);
@@ -213,15 +213,15 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 	Name		arg = PG_GETARG_NAME(0); \
 	text	   *pattern; \
 	bool		matches; \
-	if (!dp_like_is_matchable(fcinfo)) \
+	if (!like_is_matchable(fcinfo)) \
 		PG_RETURN_NULL(); \
 	pattern = PG_GETARG_TEXT_PP(1); \
-	matches = dp_like_match(NameStr(*arg), strlen(NameStr(*arg)), \
+	matches = like_match(NameStr(*arg), strlen(NameStr(*arg)), \
 							VARDATA_ANY(pattern), VARSIZE_ANY_EXHDR(pattern)); \
 	PG_FREE_IF_COPY(pattern, 1); \
 	PG_RETURN_BOOL(result); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_LIKE_NAME(like_name, matches);
 DP_TRY_LIKE_NAME(not_like_name, !matches);
@@ -231,14 +231,14 @@ DP_TRY_LIKE_NAME(not_like_name, !matches);
  * those of one byte; there, it folds character by character, to the same end.
  */
 static bool
-dp_ilike(const char *arg, int len, const text *pattern, Oid collation)
+ilike(const char *arg, int len, const text *pattern, Oid collation)
 {
 	char	   *folded = str_tolower(arg, len, collation);
 	char	   *folded_pattern = str_tolower(VARDATA_ANY(pattern), VARSIZE_ANY_EXHDR(pattern), collation);
 	bool		matches;
 
 	/* lower case does not end in an escape character where the pattern does not */
-	matches = dp_like_match(folded, strlen(folded), folded_pattern, strlen(folded_pattern));
+	matches = like_match(folded, strlen(folded), folded_pattern, strlen(folded_pattern));
 	pfree(folded);
 	pfree(folded_pattern);
 	return matches;
@@ -252,16 +252,16 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 	text	   *pattern; \
 	text	   *arg; \
 	bool		matches; \
-	if (dp_value_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ || !dp_like_is_matchable(fcinfo)) \
+	if (dp_value_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ || !like_is_matchable(fcinfo)) \
 		PG_RETURN_NULL(); \
 	pattern = PG_GETARG_TEXT_PP(1); \
 	arg = PG_GETARG_TEXT_PP(0); \
-	matches = dp_ilike(VARDATA_ANY(arg), VARSIZE_ANY_EXHDR(arg), pattern, PG_GET_COLLATION()); \
+	matches = ilike(VARDATA_ANY(arg), VARSIZE_ANY_EXHDR(arg), pattern, PG_GET_COLLATION()); \
 	PG_FREE_IF_COPY(arg, 0); \
 	PG_FREE_IF_COPY(pattern, 1); \
 	PG_RETURN_BOOL(result); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_ILIKE(ilike_text, matches);
 DP_TRY_ILIKE(not_ilike_text, !matches);
@@ -274,14 +274,14 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 	Name		arg = PG_GETARG_NAME(0); \
 	text	   *pattern; \
 	bool		matches; \
-	if (!dp_like_is_matchable(fcinfo)) \
+	if (!like_is_matchable(fcinfo)) \
 		PG_RETURN_NULL(); \
 	pattern = PG_GETARG_TEXT_PP(1); \
-	matches = dp_ilike(NameStr(*arg), strlen(NameStr(*arg)), pattern, PG_GET_COLLATION()); \
+	matches = ilike(NameStr(*arg), strlen(NameStr(*arg)), pattern, PG_GET_COLLATION()); \
 	PG_FREE_IF_COPY(pattern, 1); \
 	PG_RETURN_BOOL(result); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_ILIKE_NAME(ilike_name, matches);
 DP_TRY_ILIKE_NAME(not_ilike_name, !matches);

@@ -43,7 +43,7 @@ dp_try_##op##_##args(PG_FUNCTION_ARGS) \
 		PG_RETURN_NULL(); \
 	PG_RETURN_##R(result); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 #define DP_INT_add(a, b, r) __builtin_add_overflow(a, b, r)
 #define DP_INT_subtract(a, b, r) __builtin_sub_overflow(a, b, r)
@@ -95,7 +95,7 @@ dp_try_abs_##type(PG_FUNCTION_ARGS) \
 		PG_RETURN_NULL(); \
 	PG_RETURN_##T(result); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_SIGN(int2, INT16, int16);
 DP_TRY_SIGN(int4, INT32, int32);
@@ -111,7 +111,7 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 		PG_RETURN_NULL(); \
 	PG_RETURN_##R(arg); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_NARROW(int2_int4, INT32, INT16, SHRT_MIN, SHRT_MAX);
 DP_TRY_NARROW(int2_int8, INT64, INT16, SHRT_MIN, SHRT_MAX);
@@ -143,7 +143,7 @@ dp_try_##op##_##args(PG_FUNCTION_ARGS) \
 		PG_RETURN_NULL(); \
 	PG_RETURN_##R(result); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 #define DP_TRY_FLOAT_ALL(args, A, B, R, ctype) \
 	DP_TRY_FLOAT(add, args, A, B, R, ctype, a + b, false, false); \
@@ -182,7 +182,7 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 		PG_RETURN_NULL(); \
 	PG_RETURN_##R(arg); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_FLOAT_TO_INT(int2_float4, FLOAT4, float4, rintf, INT16, 32768.0f);
 DP_TRY_FLOAT_TO_INT(int4_float4, FLOAT4, float4, rintf, INT32, 2147483648.0f);
@@ -310,41 +310,41 @@ static const char *const dp_numeric_text[DP_NUM_CONSTS] = {
 static Numeric dp_numeric_cache[DP_NUM_CONSTS];
 
 static Numeric
-dp_numeric_from_text(const char *text)
+numeric_from_text(const char *text)
 {
 	return DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(text),
 											   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
 }
 
 static Numeric
-dp_numeric_const(DpNumericConst which)
+numeric_const(DpNumericConst which)
 {
 	if (dp_numeric_cache[which] == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
 
-		dp_numeric_cache[which] = dp_numeric_from_text(dp_numeric_text[which]);
+		dp_numeric_cache[which] = numeric_from_text(dp_numeric_text[which]);
 		MemoryContextSwitchTo(old);
 	}
 	return dp_numeric_cache[which];
 }
 
 static int
-dp_numeric_compare(Numeric a, Numeric b)
+numeric_compare(Numeric a, Numeric b)
 {
 	return DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(a), NumericGetDatum(b)));
 }
 
 /* finite, and at least limit in absolute value */
 static bool
-dp_numeric_is_beyond(Numeric a, DpNumericConst limit)
+numeric_is_beyond(Numeric a, DpNumericConst limit)
 {
 	Datum		magnitude;
 
 	if (numeric_is_nan(a) || numeric_is_inf(a))
 		return false;
 	magnitude = DirectFunctionCall1(numeric_abs, NumericGetDatum(a));
-	return dp_numeric_compare(DatumGetNumeric(magnitude), dp_numeric_const(limit)) >= 0;
+	return numeric_compare(DatumGetNumeric(magnitude), numeric_const(limit)) >= 0;
 }
 
 /*
@@ -353,16 +353,16 @@ dp_numeric_is_beyond(Numeric a, DpNumericConst limit)
  * row that it wants to recognize.
  */
 static bool
-dp_numeric_is_long(Numeric a)
+numeric_is_long(Numeric a)
 {
-	return VARSIZE_ANY(a) > 512 || dp_numeric_is_beyond(a, DP_NUM_LONG);
+	return VARSIZE_ANY(a) > 512 || numeric_is_beyond(a, DP_NUM_LONG);
 }
 
 /* so large that rounding up might overflow */
 static bool
-dp_numeric_is_huge(Numeric a)
+numeric_is_huge(Numeric a)
 {
-	return dp_numeric_is_beyond(a, DP_NUM_HUGE);
+	return numeric_is_beyond(a, DP_NUM_HUGE);
 }
 
 #define DP_TRY_NUMERIC(op, builtin, refused) \
@@ -381,13 +381,13 @@ dp_try_##op##_numeric(PG_FUNCTION_ARGS) \
 		PG_RETURN_NULL(); \
 	PG_RETURN_NUMERIC(result); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_NUMERIC(add, numeric_add_opt_error, false);
 DP_TRY_NUMERIC(subtract, numeric_sub_opt_error, false);
-DP_TRY_NUMERIC(multiply, numeric_mul_opt_error, dp_numeric_is_long(a) || dp_numeric_is_long(b));
-DP_TRY_NUMERIC(divide, numeric_div_opt_error, dp_numeric_is_long(a) || dp_numeric_is_long(b));
-DP_TRY_NUMERIC(mod, numeric_mod_opt_error, dp_numeric_is_long(a) || dp_numeric_is_long(b));
+DP_TRY_NUMERIC(multiply, numeric_mul_opt_error, numeric_is_long(a) || numeric_is_long(b));
+DP_TRY_NUMERIC(divide, numeric_div_opt_error, numeric_is_long(a) || numeric_is_long(b));
+DP_TRY_NUMERIC(mod, numeric_mod_opt_error, numeric_is_long(a) || numeric_is_long(b));
 
 /* The built-in casts round half away from zero: both limits lie outside. */
 #define DP_TRY_NUMERIC_TO_INT(type, builtin, T) \
@@ -397,12 +397,12 @@ dp_try_##type##_numeric(PG_FUNCTION_ARGS) \
 { \
 	Numeric		arg = PG_GETARG_NUMERIC(0); \
 	if (numeric_is_nan(arg) || \
-		dp_numeric_compare(arg, dp_numeric_const(DP_NUM_##T##_LOW)) <= 0 || \
-		dp_numeric_compare(arg, dp_numeric_const(DP_NUM_##T##_HIGH)) >= 0) \
+		numeric_compare(arg, numeric_const(DP_NUM_##T##_LOW)) <= 0 || \
+		numeric_compare(arg, numeric_const(DP_NUM_##T##_HIGH)) >= 0) \
 		PG_RETURN_NULL(); \
 	return DirectFunctionCall1(builtin, NumericGetDatum(arg)); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_NUMERIC_TO_INT(int2, numeric_int2, INT2);
 DP_TRY_NUMERIC_TO_INT(int4, numeric_int4, INT4);
@@ -427,7 +427,7 @@ dp_try_##type##_numeric(PG_FUNCTION_ARGS) \
 		PG_RETURN_NULL(); \
 	PG_RETURN_##R(result); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_NUMERIC_TO_FLOAT(float4, FLOAT4, float4, strtof);
 DP_TRY_NUMERIC_TO_FLOAT(float8, FLOAT8, float8, strtod);
@@ -438,11 +438,11 @@ Datum \
 dp_try_##op##_numeric(PG_FUNCTION_ARGS) \
 { \
 	Numeric		arg = PG_GETARG_NUMERIC(0); \
-	if (dp_numeric_is_huge(arg)) \
+	if (numeric_is_huge(arg)) \
 		PG_RETURN_NULL(); \
 	return call; \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_NUMERIC_ROUND(floor, DirectFunctionCall1(numeric_floor, NumericGetDatum(arg)));
 DP_TRY_NUMERIC_ROUND(ceil, DirectFunctionCall1(numeric_ceil, NumericGetDatum(arg)));
@@ -456,7 +456,7 @@ dp_try_summand_numeric(PG_FUNCTION_ARGS)
 {
 	Numeric		arg = PG_GETARG_NUMERIC(0);
 
-	if (dp_numeric_is_huge(arg))
+	if (numeric_is_huge(arg))
 		PG_RETURN_NULL();
 	PG_RETURN_NUMERIC(arg);
 }
@@ -469,7 +469,7 @@ dp_try_summand_squared_numeric(PG_FUNCTION_ARGS)
 	Numeric		arg = PG_GETARG_NUMERIC(0);
 
 	if (!numeric_is_nan(arg) && !numeric_is_inf(arg) &&
-		(dp_numeric_is_long(arg) ||
+		(numeric_is_long(arg) ||
 		 DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(arg))) > NUMERIC_MAX_PRECISION))
 		PG_RETURN_NULL();
 	PG_RETURN_NUMERIC(arg);
@@ -481,7 +481,7 @@ dp_try_sqrt_numeric(PG_FUNCTION_ARGS)
 {
 	Numeric		arg = PG_GETARG_NUMERIC(0);
 
-	if (dp_numeric_compare(arg, dp_numeric_const(DP_NUM_ZERO)) < 0 || dp_numeric_is_long(arg))
+	if (numeric_compare(arg, numeric_const(DP_NUM_ZERO)) < 0 || numeric_is_long(arg))
 		PG_RETURN_NULL();
 	return DirectFunctionCall1(numeric_sqrt, NumericGetDatum(arg));
 }
@@ -500,14 +500,14 @@ dp_try_numeric_typmod(PG_FUNCTION_ARGS)
 
 	if (typmod >= VARHDRSZ && !numeric_is_nan(arg))
 	{
-		if (numeric_is_inf(arg) || dp_numeric_is_huge(arg))
+		if (numeric_is_inf(arg) || numeric_is_huge(arg))
 			PG_RETURN_NULL();
 		precision = ((typmod - VARHDRSZ) >> 16) & 0xffff;
 		scale = dp_numeric_scale(typmod);
 		rounded = DirectFunctionCall2(numeric_round, NumericGetDatum(arg), Int32GetDatum(scale));
 		rounded = DirectFunctionCall1(numeric_abs, rounded);
 		snprintf(limit, sizeof(limit), "1e%d", precision - scale);
-		if (dp_numeric_compare(DatumGetNumeric(rounded), dp_numeric_from_text(limit)) >= 0)
+		if (numeric_compare(DatumGetNumeric(rounded), numeric_from_text(limit)) >= 0)
 			PG_RETURN_NULL();
 	}
 	return DirectFunctionCall2(numeric, NumericGetDatum(arg), Int32GetDatum(typmod));
@@ -522,11 +522,11 @@ dp_try_width_bucket_numeric(PG_FUNCTION_ARGS)
 	Numeric		high = PG_GETARG_NUMERIC(2);
 	int32		count = PG_GETARG_INT32(3);
 
-	if (dp_numeric_is_long(x) || dp_numeric_is_long(low) || dp_numeric_is_long(high))
+	if (numeric_is_long(x) || numeric_is_long(low) || numeric_is_long(high))
 		PG_RETURN_NULL();
 	if (count <= 0 || count == INT_MAX || numeric_is_nan(x) || numeric_is_nan(low) || numeric_is_nan(high) ||
 		numeric_is_inf(low) || numeric_is_inf(high) ||
-		dp_numeric_compare(low, high) == 0)
+		numeric_compare(low, high) == 0)
 		PG_RETURN_NULL();
 	return DirectFunctionCall4(width_bucket_numeric, NumericGetDatum(x), NumericGetDatum(low),
 							   NumericGetDatum(high), Int32GetDatum(count));

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * safe.h
- *	  What the total variants of functions on strings share.
+ *	  What the safe variants of functions on strings share.
  *
  *-------------------------------------------------------------------------
  */

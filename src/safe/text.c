@@ -54,7 +54,7 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 		PG_RETURN_NULL(); \
 	return builtin(fcinfo); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_NOT_WIDE(btrim, btrim1);
 DP_TRY_NOT_WIDE(ltrim, ltrim1);
@@ -68,7 +68,7 @@ DP_TRY_NOT_WIDE(text_bpchar, rtrim1);
 
 /* each character of one is compared with each of the other */
 static bool
-dp_is_work(FunctionCallInfo fcinfo)
+is_work(FunctionCallInfo fcinfo)
 {
 	CHECK_FOR_INTERRUPTS();
 	return dp_value_bytes(PG_GETARG_DATUM(0)) * dp_value_bytes(PG_GETARG_DATUM(1)) > DP_MAX_WORK;
@@ -79,11 +79,11 @@ PG_FUNCTION_INFO_V1(dp_try_##name); \
 Datum \
 dp_try_##name(PG_FUNCTION_ARGS) \
 { \
-	if (DP_ARG_IS_WIDE(0) || DP_ARG_IS_WIDE(1) || dp_is_work(fcinfo)) \
+	if (DP_ARG_IS_WIDE(0) || DP_ARG_IS_WIDE(1) || is_work(fcinfo)) \
 		PG_RETURN_NULL(); \
 	return builtin(fcinfo); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_TRIM(btrim_set, btrim);
 DP_TRY_TRIM(ltrim_set, ltrim);
@@ -116,7 +116,7 @@ PG_FUNCTION_INFO_V1(dp_try_split_part);
 Datum
 dp_try_split_part(PG_FUNCTION_ARGS)
 {
-	if (PG_GETARG_INT32(2) == 0 || DP_ARG_IS_WIDE(0) || DP_ARG_IS_WIDE(1) || dp_is_work(fcinfo))
+	if (PG_GETARG_INT32(2) == 0 || DP_ARG_IS_WIDE(0) || DP_ARG_IS_WIDE(1) || is_work(fcinfo))
 		PG_RETURN_NULL();
 	/* the built-in negates it; no string has so many fields */
 	if (PG_GETARG_INT32(2) == PG_INT32_MIN)
@@ -142,7 +142,7 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 		PG_RETURN_NULL(); \
 	return DirectFunctionCall3(text_substr, PG_GETARG_DATUM(0), Int32GetDatum(1), Int32GetDatum((int32) n)); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_CUT(varchar, varchar);
 DP_TRY_CUT(bpchar, bpchar);
@@ -165,7 +165,7 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 		PG_RETURN_NULL(); \
 	return result; \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_CASE(lower, lower);
 DP_TRY_CASE(upper, upper);
@@ -188,7 +188,7 @@ dp_try_replace(PG_FUNCTION_ARGS)
 	int64		from = dp_value_bytes(PG_GETARG_DATUM(1));
 	int64		to = dp_value_bytes(PG_GETARG_DATUM(2));
 
-	if (DP_ARG_IS_WIDE(0) || DP_ARG_IS_WIDE(1) || DP_ARG_IS_WIDE(2) || dp_is_work(fcinfo))
+	if (DP_ARG_IS_WIDE(0) || DP_ARG_IS_WIDE(1) || DP_ARG_IS_WIDE(2) || is_work(fcinfo))
 		PG_RETURN_NULL();
 	/* each occurrence makes room for one replacement */
 	if (from > 0 && source + source / from * to > DP_MAX_TEXT)
@@ -215,7 +215,7 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 	PG_FREE_IF_COPY(arg, 0); \
 	return result; \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_LENGTH(length_text, textlen);
 DP_TRY_LENGTH(length_bpchar, bpcharlen);
@@ -228,7 +228,7 @@ dp_try_strpos(PG_FUNCTION_ARGS)
 	text	   *sought;
 	Datum		result;
 
-	if (dp_value_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ || DP_ARG_IS_WIDE(1) || dp_is_work(fcinfo))
+	if (dp_value_bytes(PG_GETARG_DATUM(0)) > DP_MAX_READ || DP_ARG_IS_WIDE(1) || is_work(fcinfo))
 		PG_RETURN_NULL();
 	arg = PG_GETARG_TEXT_PP(0);
 	sought = PG_GETARG_TEXT_PP(1);
@@ -289,7 +289,7 @@ dp_try_text_##name(PG_FUNCTION_ARGS) \
 { \
 	PG_RETURN_TEXT_P(cstring_to_text(DatumGetCString(DirectFunctionCall1(builtin, PG_GETARG_DATUM(0))))); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_TEXT(int2, int2out);
 DP_TRY_TEXT(int4, int4out);
@@ -345,7 +345,7 @@ dp_try_text_timestamp(PG_FUNCTION_ARGS)
  * long for a number or contains a zero byte.
  */
 static char *
-dp_literal(Datum value)
+literal_text(Datum value)
 {
 	const text *arg = dp_text_is_wide(value) ? NULL : DatumGetTextPP(value);
 	const char *from;
@@ -366,9 +366,9 @@ dp_literal(Datum value)
 
 /* [+-] digits */
 static bool
-dp_parse_int(Datum arg, int64 lowest, int64 highest, int64 *result)
+parse_integer(Datum arg, int64 lowest, int64 highest, int64 *result)
 {
-	char	   *s = dp_literal(arg);
+	char	   *s = literal_text(arg);
 	bool		negative;
 
 	if (s == NULL)
@@ -397,11 +397,11 @@ Datum \
 dp_try_##type##_text(PG_FUNCTION_ARGS) \
 { \
 	int64		result; \
-	if (!dp_parse_int(PG_GETARG_DATUM(0), lowest, highest, &result)) \
+	if (!parse_integer(PG_GETARG_DATUM(0), lowest, highest, &result)) \
 		PG_RETURN_NULL(); \
 	PG_RETURN_##R(result); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_PARSE_INT(int2, INT16, SHRT_MIN, SHRT_MAX);
 DP_TRY_PARSE_INT(int4, INT32, INT_MIN, INT_MAX);
@@ -409,7 +409,7 @@ DP_TRY_PARSE_INT(int8, INT64, PG_INT64_MIN, PG_INT64_MAX);
 
 /* [+-] digits [. digits] [e [+-] digits], with a digit before the exponent, which has at most three */
 static bool
-dp_is_decimal(const char *s)
+is_decimal(const char *s)
 {
 	int			digits = 0;
 
@@ -441,10 +441,10 @@ PG_FUNCTION_INFO_V1(dp_try_float8_text);
 Datum
 dp_try_float8_text(PG_FUNCTION_ARGS)
 {
-	char	   *s = dp_literal(PG_GETARG_DATUM(0));
+	char	   *s = literal_text(PG_GETARG_DATUM(0));
 	float8		result;
 
-	if (s == NULL || !dp_is_decimal(s))
+	if (s == NULL || !is_decimal(s))
 		PG_RETURN_NULL();
 	errno = 0;
 	result = strtod(s, NULL);
@@ -457,9 +457,9 @@ PG_FUNCTION_INFO_V1(dp_try_numeric_text);
 Datum
 dp_try_numeric_text(PG_FUNCTION_ARGS)
 {
-	char	   *s = dp_literal(PG_GETARG_DATUM(0));
+	char	   *s = literal_text(PG_GETARG_DATUM(0));
 
-	if (s == NULL || !dp_is_decimal(s))
+	if (s == NULL || !is_decimal(s))
 		PG_RETURN_NULL();
 	return DirectFunctionCall3(numeric_in, CStringGetDatum(s), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
@@ -469,7 +469,7 @@ PG_FUNCTION_INFO_V1(dp_try_date_text);
 Datum
 dp_try_date_text(PG_FUNCTION_ARGS)
 {
-	char	   *s = dp_literal(PG_GETARG_DATUM(0));
+	char	   *s = literal_text(PG_GETARG_DATUM(0));
 	int			year,
 				month,
 				day,

@@ -38,7 +38,7 @@
 
 /* infinite, or far enough from both ends that a zone or rounding cannot leave the range */
 static inline bool
-dp_is_inner(Timestamp t)
+is_inner(Timestamp t)
 {
 	return TIMESTAMP_NOT_FINITE(t) ||
 		(t >= MIN_TIMESTAMP + DP_EDGE && t < END_TIMESTAMP - DP_EDGE);
@@ -78,11 +78,11 @@ PG_FUNCTION_INFO_V1(dp_try_##name); \
 Datum \
 dp_try_##name(PG_FUNCTION_ARGS) \
 { \
-	if (!dp_is_inner(PG_GETARG_TIMESTAMP(0))) \
+	if (!is_inner(PG_GETARG_TIMESTAMP(0))) \
 		PG_RETURN_NULL(); \
 	return builtin(fcinfo); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 /* these built-ins read nothing but their one argument, and may return NULL */
 DP_TRY_STAMP(timestamptz_timestamp, timestamp_timestamptz);
@@ -97,7 +97,7 @@ dp_try_timestamp_typmod(PG_FUNCTION_ARGS)
 {
 	int32		typmod = PG_GETARG_INT32(1);
 
-	if (typmod < -1 || typmod > MAX_TIMESTAMP_PRECISION || !dp_is_inner(PG_GETARG_TIMESTAMP(0)))
+	if (typmod < -1 || typmod > MAX_TIMESTAMP_PRECISION || !is_inner(PG_GETARG_TIMESTAMP(0)))
 		PG_RETURN_NULL();
 	return timestamp_scale(fcinfo);
 }
@@ -121,7 +121,7 @@ dp_try_subtract_date(PG_FUNCTION_ARGS)
 }
 
 static Datum
-dp_date_plus(FunctionCallInfo fcinfo, DateADT date, int64 days)
+date_plus(FunctionCallInfo fcinfo, DateADT date, int64 days)
 {
 	int64		result = date + days;
 
@@ -137,21 +137,21 @@ PG_FUNCTION_INFO_V1(dp_try_add_date_int4);
 Datum
 dp_try_add_date_int4(PG_FUNCTION_ARGS)
 {
-	return dp_date_plus(fcinfo, PG_GETARG_DATEADT(0), PG_GETARG_INT32(1));
+	return date_plus(fcinfo, PG_GETARG_DATEADT(0), PG_GETARG_INT32(1));
 }
 
 PG_FUNCTION_INFO_V1(dp_try_add_int4_date);
 Datum
 dp_try_add_int4_date(PG_FUNCTION_ARGS)
 {
-	return dp_date_plus(fcinfo, PG_GETARG_DATEADT(1), PG_GETARG_INT32(0));
+	return date_plus(fcinfo, PG_GETARG_DATEADT(1), PG_GETARG_INT32(0));
 }
 
 PG_FUNCTION_INFO_V1(dp_try_subtract_date_int4);
 Datum
 dp_try_subtract_date_int4(PG_FUNCTION_ARGS)
 {
-	return dp_date_plus(fcinfo, PG_GETARG_DATEADT(0), -(int64) PG_GETARG_INT32(1));
+	return date_plus(fcinfo, PG_GETARG_DATEADT(0), -(int64) PG_GETARG_INT32(1));
 }
 
 /*
@@ -162,7 +162,7 @@ dp_try_subtract_date_int4(PG_FUNCTION_ARGS)
  * the place within them, for all of which DP_EDGE allows.
  */
 static bool
-dp_interval_fits(Timestamp t, const Interval *span, int sign)
+interval_fits(Timestamp t, const Interval *span, int sign)
 {
 	const double mean_month = 146097.0 / 4800.0;
 	const double lowest = (double) (MIN_TIMESTAMP + DP_EDGE);
@@ -182,7 +182,7 @@ dp_interval_fits(Timestamp t, const Interval *span, int sign)
 }
 
 static Datum
-dp_stamp_plus(FunctionCallInfo fcinfo, Timestamp t, Interval *span, int sign, PGFunction builtin)
+stamp_plus(FunctionCallInfo fcinfo, Timestamp t, Interval *span, int sign, PGFunction builtin)
 {
 	if (dp_interval_is_infinite(span))
 		PG_RETURN_NULL();
@@ -191,7 +191,7 @@ dp_stamp_plus(FunctionCallInfo fcinfo, Timestamp t, Interval *span, int sign, PG
 		PG_RETURN_NULL();
 	if (TIMESTAMP_NOT_FINITE(t))
 		PG_RETURN_TIMESTAMP(t);
-	if (!dp_interval_fits(t, span, sign))
+	if (!interval_fits(t, span, sign))
 		PG_RETURN_NULL();
 	return DirectFunctionCall2(builtin, TimestampGetDatum(t), IntervalPGetDatum(span));
 }
@@ -201,9 +201,9 @@ PG_FUNCTION_INFO_V1(dp_try_##name); \
 Datum \
 dp_try_##name(PG_FUNCTION_ARGS) \
 { \
-	return dp_stamp_plus(fcinfo, PG_GETARG_TIMESTAMP(T), PG_GETARG_INTERVAL_P(I), sign, builtin); \
+	return stamp_plus(fcinfo, PG_GETARG_TIMESTAMP(T), PG_GETARG_INTERVAL_P(I), sign, builtin); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_STAMP_INTERVAL(add_timestamp_interval, 1, timestamp_pl_interval, 0, 1);
 DP_TRY_STAMP_INTERVAL(add_interval_timestamp, 1, timestamp_pl_interval, 1, 0);
@@ -221,9 +221,9 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 	Timestamp	t = date2timestamp_opt_overflow(PG_GETARG_DATEADT(D), &overflow); \
 	if (overflow != 0) \
 		PG_RETURN_NULL(); \
-	return dp_stamp_plus(fcinfo, t, PG_GETARG_INTERVAL_P(I), sign, builtin); \
+	return stamp_plus(fcinfo, t, PG_GETARG_INTERVAL_P(I), sign, builtin); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_DATE_INTERVAL(add_date_interval, 1, timestamp_pl_interval, 0, 1);
 DP_TRY_DATE_INTERVAL(add_interval_date, 1, timestamp_pl_interval, 1, 0);
@@ -251,11 +251,11 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 { \
 	Timestamp	a = PG_GETARG_TIMESTAMP(0); \
 	Timestamp	b = PG_GETARG_TIMESTAMP(1); \
-	if (TIMESTAMP_NOT_FINITE(a) || TIMESTAMP_NOT_FINITE(b) || !dp_is_inner(a) || !dp_is_inner(b)) \
+	if (TIMESTAMP_NOT_FINITE(a) || TIMESTAMP_NOT_FINITE(b) || !is_inner(a) || !is_inner(b)) \
 		PG_RETURN_NULL(); \
 	return builtin(fcinfo); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_AGE(age_timestamp, timestamp_age);
 DP_TRY_AGE(age_timestamptz, timestamptz_age);
@@ -279,16 +279,16 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 		PG_RETURN_NULL(); \
 	return builtin(fcinfo); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_FIELD(extract_date, DATEOID, extract_date, false);
 DP_TRY_FIELD(extract_time, TIMEOID, extract_time, false);
 DP_TRY_FIELD(extract_timestamp, TIMESTAMPOID, extract_timestamp, false);
-DP_TRY_FIELD(extract_timestamptz, TIMESTAMPTZOID, extract_timestamptz, !dp_is_inner(PG_GETARG_TIMESTAMP(1)));
+DP_TRY_FIELD(extract_timestamptz, TIMESTAMPTZOID, extract_timestamptz, !is_inner(PG_GETARG_TIMESTAMP(1)));
 DP_TRY_FIELD(extract_interval, INTERVALOID, extract_interval, false);
 DP_TRY_FIELD(date_part_time, TIMEOID, time_part, false);
 DP_TRY_FIELD(date_part_timestamp, TIMESTAMPOID, timestamp_part, false);
-DP_TRY_FIELD(date_part_timestamptz, TIMESTAMPTZOID, timestamptz_part, !dp_is_inner(PG_GETARG_TIMESTAMP(1)));
+DP_TRY_FIELD(date_part_timestamptz, TIMESTAMPTZOID, timestamptz_part, !is_inner(PG_GETARG_TIMESTAMP(1)));
 DP_TRY_FIELD(date_part_interval, INTERVALOID, interval_part, false);
 
 /* date_part of a date is that of its midnight */
@@ -321,11 +321,11 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 { \
 	Timestamp	t = PG_GETARG_TIMESTAMP(1); \
 	if (!DP_TRUNC_IS_GOOD(fcinfo, type) || !(zone_is_good) || \
-		(!TIMESTAMP_NOT_FINITE(t) && (t < DP_TRUNC_LOWEST || !dp_is_inner(t)))) \
+		(!TIMESTAMP_NOT_FINITE(t) && (t < DP_TRUNC_LOWEST || !is_inner(t)))) \
 		PG_RETURN_NULL(); \
 	return builtin(fcinfo); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 #define DP_ZONE_IS_GOOD(fcinfo, n) \
 	dp_zone_is_good(VARDATA_ANY(PG_GETARG_TEXT_PP(n)), VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(n)))
@@ -340,11 +340,11 @@ PG_FUNCTION_INFO_V1(dp_try_##name); \
 Datum \
 dp_try_##name(PG_FUNCTION_ARGS) \
 { \
-	if (!DP_ZONE_IS_GOOD(fcinfo, 0) || !dp_is_inner(PG_GETARG_TIMESTAMP(1))) \
+	if (!DP_ZONE_IS_GOOD(fcinfo, 0) || !is_inner(PG_GETARG_TIMESTAMP(1))) \
 		PG_RETURN_NULL(); \
 	return builtin(fcinfo); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_ZONE(timezone_timestamp, timestamp_zone);
 DP_TRY_ZONE(timezone_timestamptz, timestamptz_zone);
@@ -357,11 +357,11 @@ dp_try_##name(PG_FUNCTION_ARGS) \
 { \
 	text	   *format = PG_GETARG_TEXT_PP(1); \
 	if (!dp_format_is_good(VARDATA_ANY(format), VARSIZE_ANY_EXHDR(format)) || \
-		!dp_is_inner(PG_GETARG_TIMESTAMP(0))) \
+		!is_inner(PG_GETARG_TIMESTAMP(0))) \
 		PG_RETURN_NULL(); \
 	return builtin(fcinfo); \
 } \
-extern int dp_no_such_variable
+StaticAssertDecl(true, "")
 
 DP_TRY_TO_CHAR(to_char_timestamp, timestamp_to_char);
 DP_TRY_TO_CHAR(to_char_timestamptz, timestamptz_to_char);

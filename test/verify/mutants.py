@@ -25,7 +25,7 @@ MUTANTS = {
     # what runs as it was written, although vetted
     'key': ([('src/guard/describe/columns.c', 'dp_canonical_key(dp_make_safe(expr, &level->allow))', 'dp_canonical_key(copyObject(expr))')],
             'SELECT 1 / (patient - 42) AS k, dp_count(*) FROM visit GROUP BY k'),
-    'argument': ([('src/guard/describe/aggregate_call.c', 'return dp_make_safe(expr, &m->level->allow);', 'return copyObject(expr);')],
+    'argument': ([('src/guard/describe/aggregate_call.c', 'return dp_make_safe(expr, &c->level->allow);', 'return copyObject(expr);')],
                  'SELECT dp_sum(1 / (patient - 42), 0, 1) FROM visit'),
     'where': ([('src/guard/read/rebuild.c', 'from->quals ? dp_make_safe(from->quals, allow) : NULL', 'copyObject(from->quals)')],
               'SELECT dp_count(*) FROM visit WHERE 1 / (patient - 42) >= 0'),
@@ -35,7 +35,7 @@ MUTANTS = {
                              'SELECT dp_sum(x, 0, 1) FROM (SELECT 1 / (patient - 42) AS x FROM visit) q'),
     'having': ([('src/guard/read/rebuild.c', 'dp_make_safe(sub->havingQual, allow)', 'copyObject(sub->havingQual)')],
                'SELECT dp_count(*) FROM (SELECT patient FROM visit GROUP BY patient HAVING 1 / (patient - 42) >= 0) q'),
-    'total variant': ([('src/guard/vet/calls.c', 'if (allowed->total == NULL)', 'if (true)')],
+    'total variant': ([('src/guard/vet/calls.c', 'if (allowed->safe == NULL)', 'if (true)')],
                       'SELECT dp_count(*) FROM visit WHERE 1 / (patient - 42) >= 0'),
     # what is not vetted
     'sublink': ([('src/guard/vet/vet.c', 'case T_SubLink:\n', 'case T_SubLink: return copyObject(node);\n'),

@@ -30,7 +30,7 @@
 #include "utils/lsyscache.h"
 
 /* one aggregate under work */
-typedef struct Measure
+typedef struct AggregateCall
 {
 	DpLevel    *level;
 	DpSplitContext *cxt;
@@ -39,8 +39,8 @@ typedef struct Measure
 	DpReleaseColumn *column;
 	List	   *read;			/* Node: what is read from rows, as the query has it */
 	List	   *bounds;			/* Node: as given; NIL: known ones */
-	Node	   *filter;			/* total */
-} Measure;
+	Node	   *filter;			/* in its safe form */
+} AggregateCall;
 
 /* ------------------------------------------------------------------------
  * Arguments
@@ -48,74 +48,74 @@ typedef struct Measure
  */
 
 static Expr *
-constant_argument(Measure *m, Node *expr, const char *what)
+constant_argument(AggregateCall *c, Node *expr, const char *what)
 {
-	DpSplitContext *cxt = m->cxt;
+	DpSplitContext *cxt = c->cxt;
 
 	if (contain_var_clause(expr) || contain_vars_of_level(expr, 0) ||
 		checkExprHasSubLink(expr) || contain_aggs_of_level(expr, 0) ||
 		contain_volatile_functions(expr) || contain_vars_of_level(expr, 1))
 		dp_refuse_at(exprLocation(expr),
-					 errmsg("%s of %s must be constants or parameters", what, m->column->label));
+					 errmsg("%s of %s must be constants or parameters", what, c->column->label));
 	return (Expr *) expression_planner((Expr *) copyObject(expr));
 }
 
 /* the name that messages recommend, and how its bounds are written */
 static const char *
-with_bounds(Measure *m)
+with_bounds(AggregateCall *c)
 {
 	StringInfoData text;
 	ListCell   *lc;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "%s(", m->kind->name);
-	foreach(lc, m->read)
-		appendStringInfo(&text, "%s, ", IsA(lfirst(lc), Var) ? dp_expression_text(m->level, lfirst(lc)) : "expression");
-	if (m->kind->answer == DP_ANSWER_QUANTILE && !m->kind->is_median)
+	appendStringInfo(&text, "%s(", c->kind->name);
+	foreach(lc, c->read)
+		appendStringInfo(&text, "%s, ", IsA(lfirst(lc), Var) ? dp_expression_text(c->level, lfirst(lc)) : "expression");
+	if (c->kind->answer == DP_ANSWER_QUANTILE && !c->kind->is_median)
 		appendStringInfoString(&text, "0.5, ");
-	appendStringInfoString(&text, list_length(m->read) == 2 ? "lower, upper, lower, upper" : "lower, upper");
-	appendStringInfoString(&text, m->kind->answer == DP_ANSWER_HISTOGRAM ? ", bins)" : ")");
+	appendStringInfoString(&text, list_length(c->read) == 2 ? "lower, upper, lower, upper" : "lower, upper");
+	appendStringInfoString(&text, c->kind->answer == DP_ANSWER_HISTOGRAM ? ", bins)" : ")");
 	return text.data;
 }
 
 /* sorts the arguments of the call */
 static void
-sort_arguments(Measure *m)
+sort_arguments(AggregateCall *c)
 {
-	DpSplitContext *cxt = m->cxt;
+	DpSplitContext *cxt = c->cxt;
 	List	   *rest = NIL;
 	ListCell   *lc;
 
-	foreach(lc, m->agg->args)
+	foreach(lc, c->agg->args)
 	{
 		TargetEntry *tle = lfirst(lc);
 
 		if (tle->resjunk)
 			continue;
-		if (list_length(m->read) < m->kind->nvalues)
-			m->read = lappend(m->read, tle->expr);
+		if (list_length(c->read) < c->kind->nvalues)
+			c->read = lappend(c->read, tle->expr);
 		else
 			rest = lappend(rest, tle->expr);
 	}
-	if (m->kind->is_median)
-		m->column->detail = (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
+	if (c->kind->is_median)
+		c->column->detail = (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
 											   Float8GetDatum(0.5), false, FLOAT8PASSBYVAL);
-	else if (m->kind->answer == DP_ANSWER_QUANTILE)
+	else if (c->kind->answer == DP_ANSWER_QUANTILE)
 	{
-		Node	   *detail = AGGKIND_IS_ORDERED_SET(m->agg->aggkind) ? linitial(m->agg->aggdirectargs) : linitial(rest);
+		Node	   *detail = AGGKIND_IS_ORDERED_SET(c->agg->aggkind) ? linitial(c->agg->aggdirectargs) : linitial(rest);
 
-		if (!AGGKIND_IS_ORDERED_SET(m->agg->aggkind))
+		if (!AGGKIND_IS_ORDERED_SET(c->agg->aggkind))
 			rest = list_delete_first(rest);
-		m->column->detail = constant_argument(m, detail, "quantiles");
+		c->column->detail = constant_argument(c, detail, "quantiles");
 	}
-	else if (m->kind->answer == DP_ANSWER_HISTOGRAM)
+	else if (c->kind->answer == DP_ANSWER_HISTOGRAM)
 	{
-		m->column->detail = constant_argument(m, llast(rest), "the number of bins");
+		c->column->detail = constant_argument(c, llast(rest), "the number of bins");
 		rest = list_delete_last(rest);
 	}
-	if (rest != NIL && list_length(rest) != 2 * m->kind->nvalues)
-		dp_refuse_at(m->agg->location, errmsg("%s takes other arguments; write %s", m->column->label, with_bounds(m)));
-	m->bounds = rest;
+	if (rest != NIL && list_length(rest) != 2 * c->kind->nvalues)
+		dp_refuse_at(c->agg->location, errmsg("%s takes other arguments; write %s", c->column->label, with_bounds(c)));
+	c->bounds = rest;
 }
 
 static Expr *
@@ -125,45 +125,45 @@ numeric_constant(Numeric value)
 }
 
 static void
-declared_bounds(Measure *m, Node *value, Expr **lower, Expr **upper)
+declared_bounds(AggregateCall *c, Node *value, Expr **lower, Expr **upper)
 {
-	DpSplitContext *cxt = m->cxt;
+	DpSplitContext *cxt = c->cxt;
 	DpKnownBounds bounds;
-	bool		is_sum = m->kind->answer == DP_ANSWER_SUM;
+	bool		is_sum = c->kind->answer == DP_ANSWER_SUM;
 
-	if (!dp_find_bounds(m->level, value, is_sum, &bounds))
+	if (!dp_find_bounds(c->level, value, is_sum, &bounds))
 	{
 		if (bounds.undeclared)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
 					 errmsg("%s needs bounds: write %s, or let the owner declare them with dp_cdp.set_bounds",
-							m->column->label, with_bounds(m)),
-					 dp_error_position(cxt->source_text, m->agg->location)));
-		dp_refuse_at(m->agg->location, errmsg("%s needs bounds: write %s", m->column->label, with_bounds(m)));
+							c->column->label, with_bounds(c)),
+					 dp_error_position(cxt->source_text, c->agg->location)));
+		dp_refuse_at(c->agg->location, errmsg("%s needs bounds: write %s", c->column->label, with_bounds(c)));
 	}
 	*lower = numeric_constant(bounds.lower);
 	*upper = numeric_constant(bounds.upper);
-	m->column->bounds_of_rows = bounds.of_rows;
+	c->column->bounds_of_rows = bounds.of_rows;
 }
 
 static void
-set_bounds(Measure *m)
+set_bounds(AggregateCall *c)
 {
-	DpReleaseColumn *column = m->column;
+	DpReleaseColumn *column = c->column;
 
-	if (m->bounds == NIL)
+	if (c->bounds == NIL)
 	{
-		declared_bounds(m, linitial(m->read), &column->lower, &column->upper);
-		if (list_length(m->read) == 2)
-			declared_bounds(m, lsecond(m->read), &column->lower2, &column->upper2);
+		declared_bounds(c, linitial(c->read), &column->lower, &column->upper);
+		if (list_length(c->read) == 2)
+			declared_bounds(c, lsecond(c->read), &column->lower2, &column->upper2);
 		return;
 	}
-	column->lower = constant_argument(m, linitial(m->bounds), "the bounds");
-	column->upper = constant_argument(m, lsecond(m->bounds), "the bounds");
-	if (list_length(m->read) == 2)
+	column->lower = constant_argument(c, linitial(c->bounds), "the bounds");
+	column->upper = constant_argument(c, lsecond(c->bounds), "the bounds");
+	if (list_length(c->read) == 2)
 	{
-		column->lower2 = constant_argument(m, lthird(m->bounds), "the bounds");
-		column->upper2 = constant_argument(m, lfourth(m->bounds), "the bounds");
+		column->lower2 = constant_argument(c, lthird(c->bounds), "the bounds");
+		column->upper2 = constant_argument(c, lfourth(c->bounds), "the bounds");
 	}
 }
 
@@ -174,19 +174,19 @@ is_date(Oid type)
 }
 
 static void
-check_types(Measure *m, bool dates)
+check_types(AggregateCall *c, bool dates)
 {
-	DpSplitContext *cxt = m->cxt;
+	DpSplitContext *cxt = c->cxt;
 	ListCell   *lc;
 
-	foreach(lc, m->read)
+	foreach(lc, c->read)
 	{
 		Oid			type = exprType(lfirst(lc));
 
 		if (!dp_is_number(type) && !(dates && is_date(type)))
-			dp_refuse_at(m->agg->location,
+			dp_refuse_at(c->agg->location,
 						 errmsg("%s cannot be computed from values of type %s; give it %s",
-								m->column->label, format_type_be(type),
+								c->column->label, format_type_be(type),
 								dates ? "numbers, dates or timestamps" : "numbers"));
 	}
 }
@@ -197,9 +197,9 @@ check_types(Measure *m, bool dates)
  */
 
 static Node *
-total(Measure *m, Node *expr)
+safe(AggregateCall *c, Node *expr)
 {
-	return dp_make_safe(expr, &m->level->allow);
+	return dp_make_safe(expr, &c->level->allow);
 }
 
 static Expr *
@@ -216,22 +216,22 @@ call(const char *name, Oid result, List *args)
 }
 
 static Expr *
-range_param(Measure *m, int which)
+range_param(AggregateCall *c, int which)
 {
-	return dp_make_param(m->level->release->first_param + 1 +
-						 list_length(m->level->release->columns) * DP_COLUMN_PARAMS + which,
+	return dp_make_param(c->level->release->first_param + 1 +
+						 list_length(c->level->release->columns) * DP_COLUMN_PARAMS + which,
 						 dp_own_type("range"));
 }
 
 static Expr *
-centered(Measure *m, int argument)
+centered(AggregateCall *c, int argument)
 {
-	return call("centered", INT4OID, list_make2(total(m, list_nth(m->read, argument)),
-												range_param(m, argument == 0 ? DP_PARAM_RANGE : DP_PARAM_RANGE2)));
+	return call("centered", INT4OID, list_make2(safe(c, list_nth(c->read, argument)),
+												range_param(c, argument == 0 ? DP_PARAM_RANGE : DP_PARAM_RANGE2)));
 }
 
 static List *
-moment_values(Measure *m)
+moment_values(AggregateCall *c)
 {
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
 	int			n;
@@ -239,15 +239,15 @@ moment_values(Measure *m)
 	Expr	   *t,
 			   *u = NULL;
 
-	m->column->statistic = m->kind->statistic;
-	n = dp_column_parts(m->column, parts);
-	t = centered(m, 0);
-	if (list_length(m->read) == 2)
+	c->column->statistic = c->kind->statistic;
+	n = dp_column_parts(c->column, parts);
+	t = centered(c, 0);
+	if (list_length(c->read) == 2)
 	{
 		/* a row counts when it has both */
-		u = centered(m, 1);
-		m->filter = (Node *) makeBoolExpr(AND_EXPR,
-										  list_concat(m->filter ? list_make1(m->filter) : NIL,
+		u = centered(c, 1);
+		c->filter = (Node *) makeBoolExpr(AND_EXPR,
+										  list_concat(c->filter ? list_make1(c->filter) : NIL,
 													  list_make2(dp_is_not_null(copyObject(t)),
 																 dp_is_not_null(copyObject(u)))), -1);
 	}
@@ -280,95 +280,95 @@ moment_values(Measure *m)
 }
 
 static List *
-total_values(Measure *m)
+count_or_sum_values(AggregateCall *c)
 {
-	DpSplitContext *cxt = m->cxt;
-	DpReleaseColumn *column = m->column;
-	Node	   *arg = m->read ? linitial(m->read) : NULL;
+	DpSplitContext *cxt = c->cxt;
+	DpReleaseColumn *column = c->column;
+	Node	   *arg = c->read ? linitial(c->read) : NULL;
 	Oid			any = ANYELEMENTOID;
 	FuncExpr   *code;
 
-	column->kind = m->kind->kind;
+	column->kind = c->kind->kind;
 	if (column->kind == DP_VALUE_SUM)
 	{
-		check_types(m, false);
+		check_types(c, false);
 		column->input_type = exprType(arg);
-		set_bounds(m);
-		return list_make1(total(m, arg));
+		set_bounds(c);
+		return list_make1(safe(c, arg));
 	}
 	if (arg == NULL)
 		return list_make1(NULL);
-	if (m->agg->aggdistinct == NIL)
-		return list_make1(total(m, arg));
-	if (dp_is_unit(m->level, arg))
+	if (c->agg->aggdistinct == NIL)
+		return list_make1(safe(c, arg));
+	if (dp_is_unit(c->level, arg))
 	{
 		column->kind = DP_VALUE_UNITS;
 		return list_make1(NULL);
 	}
 	column->kind = DP_VALUE_DISTINCT;
-	dp_allow_group_key(arg, &m->level->allow);
+	dp_allow_group_key(arg, &c->level->allow);
 	if (!dp_code_supported(exprType(arg)))
-		dp_refuse_at(m->agg->location,
+		dp_refuse_at(c->agg->location,
 					 errmsg("distinct values of type %s cannot be counted; cast them to text or numeric",
 							format_type_be(exprType(arg))));
 	code = makeFuncExpr(dp_own_function("code", 1, &any, INT8OID), INT8OID,
-						list_make1(dp_nan_to_null((Expr *) total(m, arg))),
+						list_make1(dp_nan_to_null((Expr *) safe(c, arg))),
 						InvalidOid, exprCollation(arg), COERCE_EXPLICIT_CALL);
 	return list_make1(code);
 }
 
 static List *
-vector_values(Measure *m)
+vector_values(AggregateCall *c)
 {
-	check_types(m, m->kind->answer != DP_ANSWER_BOUNDS);
-	if (m->kind->answer != DP_ANSWER_BOUNDS)
-		set_bounds(m);
-	return list_make1(call("bin", INT4OID, list_make2(total(m, linitial(m->read)), range_param(m, DP_PARAM_RANGE))));
+	check_types(c, c->kind->answer != DP_ANSWER_BOUNDS);
+	if (c->kind->answer != DP_ANSWER_BOUNDS)
+		set_bounds(c);
+	return list_make1(call("bin", INT4OID, list_make2(safe(c, linitial(c->read)), range_param(c, DP_PARAM_RANGE))));
 }
 
 void
 dp_add_aggregate(DpLevel *level, Aggref *agg)
 {
 	DpSplitContext *cxt = level->cxt;
-	Measure		m = {level, cxt, agg};
+	AggregateCall c = {level, cxt, agg};
 	List	   *values = NIL;
 
-	m.kind = dp_find_aggregate(agg->aggfnoid, true);
-	m.column = dp_make_release_column();
-	m.column->answer = m.kind->answer;
-	m.column->label = dp_expression_text(level, (Node *) agg);
-	m.column->location = agg->location;
-	m.column->result_type = agg->aggtype;
+	c.kind = dp_find_aggregate(agg->aggfnoid, true);
+	c.column = dp_make_release_column();
+	c.column->answer = c.kind->answer;
+	c.column->label = dp_expression_text(level, (Node *) agg);
+	c.column->location = agg->location;
+	c.column->result_type = agg->aggtype;
 	if (AGGKIND_IS_ORDERED_SET(agg->aggkind))
 	{
 		if (get_opcode(((SortGroupClause *) linitial(agg->aggorder))->sortop) != F_FLOAT8LT)
 			dp_refuse_at(agg->location, errmsg("%s must be in ascending order; leave DESC out and ask for 1 - q",
-											   m.column->label));
+											   c.column->label));
 	}
 	else if (agg->aggorder)
-		dp_refuse_at(agg->location, errmsg("ORDER BY inside %s is not possible; leave it out", m.column->label));
-	if (agg->aggdistinct && m.kind->answer == DP_ANSWER_SUM && m.kind->kind == DP_VALUE_SUM)
-		dp_refuse_at(agg->location, errmsg("DISTINCT inside %s is not releasable; leave it out", m.kind->name));
-	if (agg->aggdistinct && m.kind->answer != DP_ANSWER_SUM && m.kind->answer != DP_ANSWER_MIN &&
-		m.kind->answer != DP_ANSWER_MAX)
-		dp_refuse_at(agg->location, errmsg("DISTINCT inside %s is not releasable; leave it out", m.kind->name));
+		dp_refuse_at(agg->location, errmsg("ORDER BY inside %s is not possible; leave it out", c.column->label));
+	if (agg->aggdistinct && c.kind->answer == DP_ANSWER_SUM && c.kind->kind == DP_VALUE_SUM)
+		dp_refuse_at(agg->location, errmsg("DISTINCT inside %s is not releasable; leave it out", c.kind->name));
+	if (agg->aggdistinct && c.kind->answer != DP_ANSWER_SUM && c.kind->answer != DP_ANSWER_MIN &&
+		c.kind->answer != DP_ANSWER_MAX)
+		dp_refuse_at(agg->location, errmsg("DISTINCT inside %s is not releasable; leave it out", c.kind->name));
 	if (agg->aggfilter)
-		m.filter = total(&m, (Node *) agg->aggfilter);
-	sort_arguments(&m);
+		c.filter = safe(&c, (Node *) agg->aggfilter);
+	sort_arguments(&c);
 
-	switch (m.kind->answer)
+	switch (c.kind->answer)
 	{
 		case DP_ANSWER_SUM:
-			values = total_values(&m);
+			values = count_or_sum_values(&c);
 			break;
 		case DP_ANSWER_MOMENTS:
-			check_types(&m, false);
-			set_bounds(&m);
-			values = moment_values(&m);
+			check_types(&c, false);
+			set_bounds(&c);
+			values = moment_values(&c);
 			break;
 		default:
-			values = vector_values(&m);
+			values = vector_values(&c);
 			break;
 	}
-	dp_add_column(level, m.column, values, m.filter);
+	dp_add_column(level, c.column, values, c.filter);
 }

@@ -56,7 +56,7 @@ char *
 dp_expression_text(DpLevel *level, Node *expr)
 {
 	PlannedStmt *names = makeNode(PlannedStmt);
-	bool		several = bms_membership(level->from.leaves) == BMS_MULTIPLE;
+	bool		several = bms_membership(level->from.entries) == BMS_MULTIPLE;
 	char	   *text;
 
 	/* not releasable, and nothing that can be deparsed by itself */
@@ -67,7 +67,7 @@ dp_expression_text(DpLevel *level, Node *expr)
 	names->rtable = level->from.query->rtable;
 	text = deparse_expression(without_implicit_casts(expr, NULL),
 							  deparse_context_for_plan_tree(names, select_rtable_names_for_explain(names->rtable,
-																								 level->from.leaves)),
+																								 level->from.entries)),
 							  several, false);
 	if (strlen(text) > 200)
 		strcpy(text + pg_mbcliplen(text, strlen(text), 196), "...");
@@ -198,9 +198,9 @@ dp_column_of(DpLevel *level, Node *agg)
 	elog(ERROR, "an aggregate was not collected");
 }
 
-/* keys, then aggregates, then the errors of those that have a companion */
+/* keys, then aggregates, then the errors of those that have a stddev */
 void
-dp_number_outputs(DpLevel *level, List *aggs, List *companions)
+dp_number_outputs(DpLevel *level, List *aggs, List *stddevs)
 {
 	int			n = 0;
 	ListCell   *lc;
@@ -210,14 +210,14 @@ dp_number_outputs(DpLevel *level, List *aggs, List *companions)
 		level->output_columns = lappend_int(level->output_columns, n);
 	foreach(lc, aggs)
 	{
-		ListCell   *companion;
+		ListCell   *stddev;
 
-		foreach(companion, companions)
+		foreach(stddev, stddevs)
 		{
-			if (!equal(linitial(((FuncExpr *) lfirst(companion))->args), lfirst(lc)))
+			if (!equal(linitial(((FuncExpr *) lfirst(stddev))->args), lfirst(lc)))
 				continue;
 			((DpReleaseColumn *) list_nth(level->release->columns, foreach_current_index(lc)))->with_error = true;
-			level->outputs = lappend(level->outputs, lfirst(companion));
+			level->outputs = lappend(level->outputs, lfirst(stddev));
 			level->output_columns = lappend_int(level->output_columns, n++);
 		}
 	}

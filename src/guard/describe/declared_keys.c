@@ -9,7 +9,7 @@
  * with noise around 0 where no row has it, and shows no other; so which of
  * them the protected rows have is not told.
  *
- * A domain that is too small costs rows, which are left out, and one that is
+ * A list that is too small costs rows, which are left out, and one that is
  * too large shows empty groups; neither costs privacy.
  *
  *-------------------------------------------------------------------------
@@ -60,7 +60,7 @@ public_column(DpLevel *level, Var *var, DpColumnOrigin *origin)
 }
 
 static bool
-add_column(DpLevel *level, Var *var, DpKeyValues *domain)
+add_column(DpLevel *level, Var *var, DpKeyValues *keys)
 {
 	DpColumnOrigin origin;
 	DpColumn   *column;
@@ -75,12 +75,12 @@ add_column(DpLevel *level, Var *var, DpKeyValues *domain)
 	for (int i = 0; i < column->nkeys; i++)
 	{
 		if (column->key_nulls[i])
-			domain->null_key = true;
+			keys->null_key = true;
 		else
-			dp_key_values_add(domain, column->keys[i]);
+			dp_key_values_add(keys, column->keys[i]);
 	}
 	if (origin.may_be_null)
-		domain->null_key = true;
+		keys->null_key = true;
 	return true;
 }
 
@@ -119,7 +119,7 @@ constant_argument(FuncExpr *call, int n)
 
 /* all of them may be NULL, for infinity and what is not a number */
 static bool
-add_results(FuncExpr *call, DpKeyValues *domain)
+add_results(FuncExpr *call, DpKeyValues *keys)
 {
 	Const	   *constant;
 	char	   *field;
@@ -132,8 +132,8 @@ add_results(FuncExpr *call, DpKeyValues *domain)
 			constant = constant_argument(call, 3);
 			if (constant == NULL || DatumGetInt32(constant->constvalue) < 1)
 				return false;
-			domain->null_key = true;
-			return dp_key_values_add_range(domain, 0, (int64) DatumGetInt32(constant->constvalue) + 1);
+			keys->null_key = true;
+			return dp_key_values_add_range(keys, 0, (int64) DatumGetInt32(constant->constvalue) + 1);
 		case F_EXTRACT_TEXT_TIME:
 		case F_DATE_PART_TEXT_TIME:
 			/* 24:00 is a time of the day */
@@ -159,8 +159,8 @@ add_results(FuncExpr *call, DpKeyValues *domain)
 
 		if (pg_strcasecmp(field, range->name) == 0)
 		{
-			domain->null_key = true;
-			return dp_key_values_add_range(domain, range->low,
+			keys->null_key = true;
+			return dp_key_values_add_range(keys, range->low,
 									   range->high + (strcmp(range->name, "hour") == 0 ? midnight : 0));
 		}
 	}
@@ -172,46 +172,46 @@ add_results(FuncExpr *call, DpKeyValues *domain)
  * ------------------------------------------------------------------------
  */
 
-static bool add_values(DpLevel *level, Node *expr, DpKeyValues *domain);
+static bool add_values(DpLevel *level, Node *expr, DpKeyValues *keys);
 
 static bool
-add_cases(DpLevel *level, CaseExpr *cases, DpKeyValues *domain)
+add_cases(DpLevel *level, CaseExpr *cases, DpKeyValues *keys)
 {
 	ListCell   *lc;
 
 	foreach(lc, cases->args)
-		if (!add_values(level, (Node *) lfirst_node(CaseWhen, lc)->result, domain))
+		if (!add_values(level, (Node *) lfirst_node(CaseWhen, lc)->result, keys))
 			return false;
 	if (cases->defresult == NULL)
 	{
-		domain->null_key = true;
+		keys->null_key = true;
 		return true;
 	}
-	return add_values(level, (Node *) cases->defresult, domain);
+	return add_values(level, (Node *) cases->defresult, keys);
 }
 
 /* a column whose declared keys are without NULL may still have NULLs: all arguments count */
 static bool
-add_coalesced(DpLevel *level, CoalesceExpr *coalesce, DpKeyValues *domain)
+add_coalesced(DpLevel *level, CoalesceExpr *coalesce, DpKeyValues *keys)
 {
-	bool		null_before = domain->null_key;
+	bool		null_before = keys->null_key;
 	bool		null_everywhere = true;
 	ListCell   *lc;
 
 	foreach(lc, coalesce->args)
 	{
-		domain->null_key = false;
-		if (!add_values(level, lfirst(lc), domain))
+		keys->null_key = false;
+		if (!add_values(level, lfirst(lc), keys))
 			return false;
-		null_everywhere &= domain->null_key;
+		null_everywhere &= keys->null_key;
 	}
-	domain->null_key = null_before || null_everywhere;
+	keys->null_key = null_before || null_everywhere;
 	return true;
 }
 
-/* adds the values of expr, which is of the domain's type but for a relabelling */
+/* adds the values of expr, which is of the list's type but for a relabelling */
 static bool
-add_values(DpLevel *level, Node *expr, DpKeyValues *domain)
+add_values(DpLevel *level, Node *expr, DpKeyValues *keys)
 {
 	bool		known = false;
 
@@ -221,40 +221,40 @@ add_values(DpLevel *level, Node *expr, DpKeyValues *domain)
 		Const	   *constant = dp_fold(expr);
 
 		if (constant->constisnull)
-			domain->null_key = true;
+			keys->null_key = true;
 		else
-			dp_key_values_add(domain, constant->constvalue);
+			dp_key_values_add(keys, constant->constvalue);
 		return true;
 	}
 	switch (nodeTag(expr))
 	{
 		case T_Var:
-			known = add_column(level, (Var *) expr, domain);
+			known = add_column(level, (Var *) expr, keys);
 			break;
 		case T_RelabelType:
-			known = add_values(level, (Node *) ((RelabelType *) expr)->arg, domain);
+			known = add_values(level, (Node *) ((RelabelType *) expr)->arg, keys);
 			break;
 		case T_CollateExpr:
-			known = add_values(level, (Node *) ((CollateExpr *) expr)->arg, domain);
+			known = add_values(level, (Node *) ((CollateExpr *) expr)->arg, keys);
 			break;
 		case T_CaseExpr:
-			known = add_cases(level, (CaseExpr *) expr, domain);
+			known = add_cases(level, (CaseExpr *) expr, keys);
 			break;
 		case T_CoalesceExpr:
-			known = add_coalesced(level, (CoalesceExpr *) expr, domain);
+			known = add_coalesced(level, (CoalesceExpr *) expr, keys);
 			break;
 		case T_FuncExpr:
-			known = add_results((FuncExpr *) expr, domain);
+			known = add_results((FuncExpr *) expr, keys);
 			break;
 		default:
 			break;
 	}
 	if (!known && exprType(expr) == BOOLOID)
 	{
-		dp_key_values_add(domain, BoolGetDatum(false));
-		dp_key_values_add(domain, BoolGetDatum(true));
+		dp_key_values_add(keys, BoolGetDatum(false));
+		dp_key_values_add(keys, BoolGetDatum(true));
 		if (!IsA(expr, NullTest) && !IsA(expr, BooleanTest) && !IsA(expr, DistinctExpr))
-			domain->null_key = true;
+			keys->null_key = true;
 		known = true;
 	}
 	return known;
@@ -287,7 +287,7 @@ equated_with(Node *condition, Node *key)
 
 /* adds the values of a column that the key is joined on; NULL is equal to none */
 static bool
-add_equated(DpLevel *level, Node *key, DpKeyValues *domain)
+add_equated(DpLevel *level, Node *key, DpKeyValues *keys)
 {
 	ListCell   *lc;
 
@@ -296,9 +296,9 @@ add_equated(DpLevel *level, Node *key, DpKeyValues *domain)
 	{
 		Node	   *other = equated_with(lfirst(lc), key);
 
-		if (other != NULL && add_values(level, other, domain))
+		if (other != NULL && add_values(level, other, keys))
 		{
-			domain->null_key = false;
+			keys->null_key = false;
 			return true;
 		}
 	}
@@ -311,13 +311,13 @@ add_equated(DpLevel *level, Node *key, DpKeyValues *domain)
  */
 
 static Const *
-array_const(DpKeyValues *domain)
+array_const(DpKeyValues *keys)
 {
-	TypeCacheEntry *type = lookup_type_cache(domain->type, 0);
-	ArrayType  *array = construct_array(domain->values, domain->n, domain->type,
+	TypeCacheEntry *type = lookup_type_cache(keys->type, 0);
+	ArrayType  *array = construct_array(keys->values, keys->n, keys->type,
 										type->typlen, type->typbyval, type->typalign);
 
-	return makeConst(get_array_type(domain->type), -1, domain->collation, -1,
+	return makeConst(get_array_type(keys->type), -1, keys->collation, -1,
 					 PointerGetDatum(array), false, false);
 }
 
@@ -327,23 +327,23 @@ dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr)
 {
 	TypeCacheEntry *type = lookup_type_cache(key->type, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC |
 											 TYPECACHE_HASH_PROC);
-	DpKeyValues	domain;
+	DpKeyValues	keys;
 
 	/* release/ looks values up by their hash */
 	if (!OidIsValid(type->eq_opr) || !OidIsValid(type->cmp_proc) || !OidIsValid(type->hash_proc))
 		return;
-	dp_key_values_start(&domain, key);
-	if (!add_values(level, expr, &domain) && !add_equated(level, expr, &domain))
+	dp_key_values_start(&keys, key);
+	if (!add_values(level, expr, &keys) && !add_equated(level, expr, &keys))
 	{
-		domain.n = 0;
-		domain.null_key = false;
-		if (!dp_key_values_from_conditions(&domain, expr, level->conditions))
+		keys.n = 0;
+		keys.null_key = false;
+		if (!dp_key_values_from_conditions(&keys, expr, level->conditions))
 			return;
 	}
-	domain.n = dp_sort_keys(domain.type, domain.collation, domain.values, domain.n);
-	if (domain.n > DP_MAX_DECLARED_KEYS)
+	keys.n = dp_sort_keys(keys.type, keys.collation, keys.values, keys.n);
+	if (keys.n > DP_MAX_DECLARED_KEYS)
 		return;
-	dp_key_values_restrict(&domain, expr, level);
-	key->domain = array_const(&domain);
-	key->null_key = domain.null_key;
+	dp_key_values_restrict(&keys, expr, level);
+	key->domain = array_const(&keys);
+	key->null_key = keys.null_key;
 }

@@ -85,7 +85,7 @@ extern bool dp_is_number(Oid type);
  */
 
 /* Turns dp_margin, in place, into a multiple of dp_noise_stddev, and both into calls of one aggregate each. */
-extern void dp_expand_error_functions(DpSplitContext *cxt, Query *query, bool standard);
+extern void dp_expand_error_functions(DpSplitContext *cxt, Query *query, bool take_standard);
 
 /* Returns the distinct calls of dp_noise_stddev(aggregate). */
 extern List *dp_collect_error_functions(Query *query);
@@ -99,14 +99,14 @@ extern void dp_refuse_error_functions(Query *query, DpSplitContext *cxt);
  */
 
 /* Describes, for previews, what the select list computes from aggregates. */
-extern void dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool standard);
+extern void dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool take_standard);
 
 /*
  * Returns the standard deviation of an expression of private aggregates, made
  * of calls of stddev, the OID of dp_noise_stddev; NULL if expr has no private
  * aggregate.  ZC002 if it is not arithmetic.
  */
-extern Node *dp_propagate_error(DpSplitContext *cxt, Node *expr, bool standard, Oid stddev);
+extern Node *dp_propagate_error(DpSplitContext *cxt, Node *expr, bool take_standard, Oid stddev);
 
 /* Makes the call of stddev for one aggregate. */
 extern Node *dp_stddev_call(Oid stddev, Aggref *agg);

@@ -26,7 +26,7 @@
 typedef struct ExpandContext
 {
 	DpSplitContext *cxt;
-	bool		standard;
+	bool		take_standard;
 	Oid			stddev;			/* dp_noise_stddev("any") */
 	Oid			margin;			/* dp_cdp.margin(float8, float8) */
 	Oid			times;			/* dp_cdp.try_multiply(float8, float8) */
@@ -49,8 +49,8 @@ stddev_of(Node *arg, ExpandContext *c)
 {
 	arg = dp_strip_relabel(arg);
 	if (!IsA(arg, Aggref))
-		return dp_propagate_error(c->cxt, arg, c->standard, c->stddev);
-	if (dp_find_aggregate(((Aggref *) arg)->aggfnoid, c->standard) == NULL)
+		return dp_propagate_error(c->cxt, arg, c->take_standard, c->stddev);
+	if (dp_find_aggregate(((Aggref *) arg)->aggfnoid, c->take_standard) == NULL)
 		return NULL;
 	return dp_stddev_call(c->stddev, (Aggref *) arg);
 }
@@ -63,10 +63,10 @@ expand_mutator(Node *node, ExpandContext *c)
 	if (IsA(node, FuncExpr))
 	{
 		FuncExpr   *func = (FuncExpr *) node;
-		DpErrorFunction companion = dp_find_error_function(func->funcid);
+		DpErrorFunction function = dp_find_error_function(func->funcid);
 		Node	   *stddev = NULL;
 
-		if (companion != DP_ERROR_FUNCTION_NONE)
+		if (function != DP_ERROR_FUNCTION_NONE)
 		{
 			if (!OidIsValid(c->stddev))
 				look_up(c);
@@ -78,7 +78,7 @@ expand_mutator(Node *node, ExpandContext *c)
 			Node	   *confidence,
 					   *one;
 
-			if (companion == DP_ERROR_FUNCTION_STDDEV)
+			if (function == DP_ERROR_FUNCTION_STDDEV)
 				return stddev;
 			confidence = list_length(func->args) > 1 ? expand_mutator(lsecond(func->args), c)
 				: (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0.95), false,
@@ -98,16 +98,16 @@ expand_mutator(Node *node, ExpandContext *c)
 }
 
 void
-dp_expand_error_functions(DpSplitContext *cxt, Query *query, bool standard)
+dp_expand_error_functions(DpSplitContext *cxt, Query *query, bool take_standard)
 {
-	ExpandContext c = {cxt, standard};
+	ExpandContext c = {cxt, take_standard};
 
 	query->targetList = (List *) expand_mutator((Node *) query->targetList, &c);
 	query->havingQual = expand_mutator(query->havingQual, &c);
 }
 
 static int
-companion_level(Node *node)
+stddev_level(Node *node)
 {
 	Node	   *arg;
 
@@ -120,7 +120,7 @@ companion_level(Node *node)
 List *
 dp_collect_error_functions(Query *query)
 {
-	return dp_collect_of_level(query, companion_level);
+	return dp_collect_of_level(query, stddev_level);
 }
 
 static bool

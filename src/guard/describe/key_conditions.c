@@ -125,31 +125,31 @@ get_integer(Datum value, Oid type, int64 *result)
 
 /* adds a constant of type that is compared with a key of key_type; false if that is not possible */
 static bool
-add_compared(DpKeyValues *domain, Datum value, Oid type, Oid key_type)
+add_compared(DpKeyValues *keys, Datum value, Oid type, Oid key_type)
 {
 	int64		integer;
 
 	if (type == key_type)
-		dp_key_values_add(domain, value);
+		dp_key_values_add(keys, value);
 	else if (type != DATEOID && get_integer(value, type, &integer))
-		return dp_key_values_add_range(domain, integer, integer);
+		return dp_key_values_add_range(keys, integer, integer);
 	else if (type == FLOAT8OID && key_type == FLOAT4OID)
 	{
 		float4		narrow = (float4) DatumGetFloat8(value);
 
 		/* no row has what float4 cannot hold */
 		if ((float8) narrow == DatumGetFloat8(value) || isnan(narrow))
-			dp_key_values_add(domain, Float4GetDatum(narrow));
+			dp_key_values_add(keys, Float4GetDatum(narrow));
 	}
 	else if (type == FLOAT4OID && key_type == FLOAT8OID)
-		dp_key_values_add(domain, Float8GetDatum((float8) DatumGetFloat4(value)));
+		dp_key_values_add(keys, Float8GetDatum((float8) DatumGetFloat4(value)));
 	else
 		return false;
 	return true;
 }
 
 static bool
-add_array(DpKeyValues *domain, Const *array, Oid key_type)
+add_array(DpKeyValues *keys, Const *array, Oid key_type)
 {
 	Oid			element = get_element_type(array->consttype);
 	int16		typlen;
@@ -165,7 +165,7 @@ add_array(DpKeyValues *domain, Const *array, Oid key_type)
 	deconstruct_array(DatumGetArrayTypeP(array->constvalue), element, typlen, typbyval, typalign,
 					  &values, &nulls, &n);
 	for (int i = 0; i < n; i++)
-		if (!nulls[i] && !add_compared(domain, values[i], element, key_type))
+		if (!nulls[i] && !add_compared(keys, values[i], element, key_type))
 			return false;
 	return true;
 }
@@ -177,10 +177,10 @@ add_array(DpKeyValues *domain, Const *array, Oid key_type)
 
 /* adds the values with which the key can satisfy the condition; adds nothing if they are not known */
 static bool
-add_listed(DpKeyValues *domain, Node *condition, Node *key)
+add_listed(DpKeyValues *keys, Node *condition, Node *key)
 {
-	int			n = domain->n;
-	bool		null_key = domain->null_key;
+	int			n = keys->n;
+	bool		null_key = keys->null_key;
 	bool		known = false;
 	Comparison	comparison;
 	ListCell   *lc;
@@ -193,33 +193,33 @@ add_listed(DpKeyValues *domain, Node *condition, Node *key)
 		if (comparison.constant->constisnull)
 			return true;
 		if (IsA(condition, ScalarArrayOpExpr))
-			known = add_array(domain, comparison.constant, comparison.type);
+			known = add_array(keys, comparison.constant, comparison.type);
 		else
-			known = add_compared(domain, comparison.constant->constvalue,
+			known = add_compared(keys, comparison.constant->constvalue,
 								 comparison.constant->consttype, comparison.type);
 	}
 	else if (IsA(condition, NullTest) && ((NullTest *) condition)->nulltesttype == IS_NULL &&
 			 !((NullTest *) condition)->argisrow &&
 			 equal(dp_strip_labels((Node *) ((NullTest *) condition)->arg), key))
 	{
-		domain->null_key = true;
+		keys->null_key = true;
 		return true;
 	}
 	else if (is_orclause(condition))
 	{
 		known = true;
 		foreach(lc, ((BoolExpr *) condition)->args)
-			known = known && add_listed(domain, lfirst(lc), key);
+			known = known && add_listed(keys, lfirst(lc), key);
 	}
 	else if (is_andclause(condition))
 	{
 		foreach(lc, ((BoolExpr *) condition)->args)
-			known = known || add_listed(domain, lfirst(lc), key);
+			known = known || add_listed(keys, lfirst(lc), key);
 	}
 	if (!known)
 	{
-		domain->n = n;
-		domain->null_key = null_key;
+		keys->n = n;
+		keys->null_key = null_key;
 	}
 	return known;
 }
@@ -268,14 +268,14 @@ find_bounds(List *conditions, Node *key, Bounds *bounds)
 }
 
 bool
-dp_key_values_from_conditions(DpKeyValues *domain, Node *key, List *conditions)
+dp_key_values_from_conditions(DpKeyValues *keys, Node *key, List *conditions)
 {
 	Bounds		bounds = {0};
 	ListCell   *lc;
 
 	key = dp_strip_labels(key);
 	foreach(lc, conditions)
-		if (add_listed(domain, lfirst(lc), key))
+		if (add_listed(keys, lfirst(lc), key))
 			return true;
 	switch (exprType(key))
 	{
@@ -283,11 +283,11 @@ dp_key_values_from_conditions(DpKeyValues *domain, Node *key, List *conditions)
 		case INT4OID:
 		case INT8OID:
 		case DATEOID:
-			if (domain->type != exprType(key))
+			if (keys->type != exprType(key))
 				return false;
 			find_bounds(conditions, key, &bounds);
 			return bounds.has_low && bounds.has_high &&
-				dp_key_values_add_range(domain, bounds.low, bounds.high);
+				dp_key_values_add_range(keys, bounds.low, bounds.high);
 		default:
 			return false;
 	}
@@ -389,7 +389,7 @@ sees_form(Node *node, FormContext *c)
 
 /* the conditions that read only the key, over a Param in its place, as they run on rows */
 static List *
-conditions_on_key(DpKeyValues *domain, Node *key, DpLevel *level)
+conditions_on_key(DpKeyValues *keys, Node *key, DpLevel *level)
 {
 	Param	   *param = makeNode(Param);
 	Node	   *null = (Node *) makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
@@ -397,7 +397,7 @@ conditions_on_key(DpKeyValues *domain, Node *key, DpLevel *level)
 	List	   *tests = NIL;
 	ListCell   *lc;
 
-	form.has_forms = domain->canonical != NULL || IsA(dp_canonical_key(null), FuncExpr);
+	form.has_forms = keys->canonical != NULL || IsA(dp_canonical_key(null), FuncExpr);
 	param->paramkind = PARAM_EXTERN;
 	param->paramid = 1;
 	param->paramtype = exprType(key);
@@ -421,7 +421,7 @@ conditions_on_key(DpKeyValues *domain, Node *key, DpLevel *level)
 }
 
 void
-dp_key_values_restrict(DpKeyValues *domain, Node *key, DpLevel *level)
+dp_key_values_restrict(DpKeyValues *keys, Node *key, DpLevel *level)
 {
 	List	   *tests;
 	EState	   *estate;
@@ -431,12 +431,12 @@ dp_key_values_restrict(DpKeyValues *domain, Node *key, DpLevel *level)
 	int			kept = 0;
 
 	/* not a varchar that is a key as character, which takes other values for equal */
-	if (order_of(exprType(dp_strip_labels(key))) == order_of(domain->type))
+	if (order_of(exprType(dp_strip_labels(key))) == order_of(keys->type))
 		key = dp_strip_labels(key);
 	/* a constant key stands in conditions for nothing but itself */
 	if (!dp_is_unfoldable(key, NULL))
 		return;
-	tests = conditions_on_key(domain, key, level);
+	tests = conditions_on_key(keys, key, level);
 	if (tests == NIL)
 		return;
 
@@ -448,20 +448,20 @@ dp_key_values_restrict(DpKeyValues *domain, Node *key, DpLevel *level)
 	params->params[0].isnull = false;
 	econtext->ecxt_param_list_info = params;
 	qual = ExecPrepareQual(tests, estate);
-	for (int i = 0; i < domain->n; i++)
+	for (int i = 0; i < keys->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(econtext);
-		params->params[0].value = domain->values[i];
+		params->params[0].value = keys->values[i];
 		if (ExecQual(qual, econtext))
-			domain->values[kept++] = domain->values[i];
+			keys->values[kept++] = keys->values[i];
 	}
-	domain->n = kept;
-	if (domain->null_key)
+	keys->n = kept;
+	if (keys->null_key)
 	{
 		params->params[0].value = (Datum) 0;
 		params->params[0].isnull = true;
-		domain->null_key = ExecQual(qual, econtext);
+		keys->null_key = ExecQual(qual, econtext);
 	}
 	FreeExecutorState(estate);
 }

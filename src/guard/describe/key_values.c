@@ -19,21 +19,21 @@
 #include "utils/numeric.h"
 
 void
-dp_key_values_start(DpKeyValues *domain, DpReleaseKey *key)
+dp_key_values_start(DpKeyValues *keys, DpReleaseKey *key)
 {
 	Node	   *probe = dp_canonical_key((Node *) makeNullConst(key->type, key->typmod, key->collation));
 
-	memset(domain, 0, sizeof(DpKeyValues));
-	domain->type = key->type;
-	domain->typmod = key->typmod;
-	domain->collation = key->collation;
+	memset(keys, 0, sizeof(DpKeyValues));
+	keys->type = key->type;
+	keys->typmod = key->typmod;
+	keys->collation = key->collation;
 	if (IsA(probe, FuncExpr))
 	{
-		domain->canonical = palloc(sizeof(FmgrInfo));
-		fmgr_info(((FuncExpr *) probe)->funcid, domain->canonical);
+		keys->canonical = palloc(sizeof(FmgrInfo));
+		fmgr_info(((FuncExpr *) probe)->funcid, keys->canonical);
 	}
-	domain->size = 16;
-	domain->values = palloc(domain->size * sizeof(Datum));
+	keys->size = 16;
+	keys->values = palloc(keys->size * sizeof(Datum));
 }
 
 /*
@@ -41,24 +41,24 @@ dp_key_values_start(DpKeyValues *domain, DpReleaseKey *key)
  * none, so that no row has the value.
  */
 static bool
-fit_typmod(const DpKeyValues *domain, Datum *value)
+fit_typmod(const DpKeyValues *keys, Datum *value)
 {
 	Datum		fitted;
 
-	if (domain->typmod < (int32) VARHDRSZ)
+	if (keys->typmod < (int32) VARHDRSZ)
 		return true;
-	switch (domain->type)
+	switch (keys->type)
 	{
 		case NUMERICOID:
 			/* not numeric(), which fails for large values */
 			fitted = DirectFunctionCall2(numeric_round, *value,
-										 Int32GetDatum(dp_numeric_scale(domain->typmod)));
+										 Int32GetDatum(dp_numeric_scale(keys->typmod)));
 			if (!DatumGetBool(DirectFunctionCall2(numeric_eq, fitted, *value)))
 				return false;
 			break;
 		case BPCHAROID:
-			fitted = DirectFunctionCall3(bpchar, *value, Int32GetDatum(domain->typmod), BoolGetDatum(true));
-			if (!DatumGetBool(DirectFunctionCall2Coll(bpchareq, domain->collation, fitted, *value)))
+			fitted = DirectFunctionCall3(bpchar, *value, Int32GetDatum(keys->typmod), BoolGetDatum(true));
+			if (!DatumGetBool(DirectFunctionCall2Coll(bpchareq, keys->collation, fitted, *value)))
 				return false;
 			break;
 		default:
@@ -69,48 +69,48 @@ fit_typmod(const DpKeyValues *domain, Datum *value)
 }
 
 void
-dp_key_values_add(DpKeyValues *domain, Datum value)
+dp_key_values_add(DpKeyValues *keys, Datum value)
 {
-	if (domain->canonical)
-		value = FunctionCall1Coll(domain->canonical, domain->collation, value);
-	else if (!fit_typmod(domain, &value))
+	if (keys->canonical)
+		value = FunctionCall1Coll(keys->canonical, keys->collation, value);
+	else if (!fit_typmod(keys, &value))
 		return;
-	if (domain->n >= domain->size)
-		domain->values = repalloc_huge(domain->values, (Size) (domain->size *= 2) * sizeof(Datum));
-	domain->values[domain->n++] = value;
+	if (keys->n >= keys->size)
+		keys->values = repalloc_huge(keys->values, (Size) (keys->size *= 2) * sizeof(Datum));
+	keys->values[keys->n++] = value;
 }
 
 bool
-dp_key_values_add_range(DpKeyValues *domain, int64 low, int64 high)
+dp_key_values_add_range(DpKeyValues *keys, int64 low, int64 high)
 {
 	/* the difference may not fit an int64 */
 	if (low <= high && (uint64) high - (uint64) low >= DP_MAX_KEY_RANGE)
 		return false;
 	for (int64 i = low; i <= high; i++)
 	{
-		switch (domain->type)
+		switch (keys->type)
 		{
 			case INT2OID:
 				if (i >= PG_INT16_MIN && i <= PG_INT16_MAX)
-					dp_key_values_add(domain, Int16GetDatum((int16) i));
+					dp_key_values_add(keys, Int16GetDatum((int16) i));
 				break;
 			case INT4OID:
 				if (i >= PG_INT32_MIN && i <= PG_INT32_MAX)
-					dp_key_values_add(domain, Int32GetDatum((int32) i));
+					dp_key_values_add(keys, Int32GetDatum((int32) i));
 				break;
 			case INT8OID:
-				dp_key_values_add(domain, Int64GetDatum(i));
+				dp_key_values_add(keys, Int64GetDatum(i));
 				break;
 			case FLOAT8OID:
-				dp_key_values_add(domain, Float8GetDatum((double) i));
+				dp_key_values_add(keys, Float8GetDatum((double) i));
 				break;
 			case NUMERICOID:
-				dp_key_values_add(domain, NumericGetDatum(int64_to_numeric(i)));
+				dp_key_values_add(keys, NumericGetDatum(int64_to_numeric(i)));
 				break;
 			case DATEOID:
 				if (i >= PG_INT32_MIN && i <= PG_INT32_MAX &&
 					(IS_VALID_DATE((DateADT) i) || DATE_NOT_FINITE((DateADT) i)))
-					dp_key_values_add(domain, DateADTGetDatum((DateADT) i));
+					dp_key_values_add(keys, DateADTGetDatum((DateADT) i));
 				break;
 			default:
 				return false;

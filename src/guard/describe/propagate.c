@@ -294,7 +294,7 @@ derivative(DpSplitContext *cxt, Node *expr, Aggref *agg)
 
 typedef struct AggregateContext
 {
-	bool		standard;
+	bool		take_standard;
 	List	   *found;
 	Node	   *subquery;
 } AggregateContext;
@@ -306,7 +306,7 @@ aggregate_walker(Node *node, AggregateContext *c)
 		return false;
 	if (IsA(node, Aggref))
 	{
-		if (dp_find_aggregate(((Aggref *) node)->aggfnoid, c->standard) != NULL)
+		if (dp_find_aggregate(((Aggref *) node)->aggfnoid, c->take_standard) != NULL)
 			c->found = list_append_unique(c->found, node);
 		return false;
 	}
@@ -424,7 +424,7 @@ slopes(DpSplitContext *cxt, DpLevel *level, Node *expr, List *aggs)
 }
 
 void
-dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool standard)
+dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool take_standard)
 {
 	ListCell   *lc;
 
@@ -432,7 +432,7 @@ dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool standard)
 	{
 		TargetEntry *tle = lfirst(lc);
 		Node	   *expr = (Node *) tle->expr;
-		AggregateContext c = {standard};
+		AggregateContext c = {take_standard};
 		List	   *columns = NIL;
 		List	   *constant;
 		ListCell   *agg;
@@ -462,9 +462,9 @@ dp_stddev_call(Oid stddev, Aggref *agg)
 }
 
 Node *
-dp_propagate_error(DpSplitContext *cxt, Node *expr, bool standard, Oid stddev)
+dp_propagate_error(DpSplitContext *cxt, Node *expr, bool take_standard, Oid stddev)
 {
-	AggregateContext c = {standard};
+	AggregateContext c = {take_standard};
 	Node	   *variance = NULL;
 	ListCell   *lc;
 

@@ -44,14 +44,14 @@ typedef struct JoinSide
 	Bitmapset  *rels;
 	bool		is_private;
 	DpRowUnit	unit;
-	Index		leaf;			/* it is this one entry; 0: a join */
+	Index		entry;			/* it is this one entry; 0: a join */
 } JoinSide;
 
 typedef struct JoinContext
 {
 	DpSplitContext *cxt;
 	Query	   *query;
-	DpFromItem	   *leaves;
+	DpFromItem *items;
 	int			where;			/* the level is, in the query's text */
 } JoinContext;
 
@@ -267,7 +267,7 @@ connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 		foreach(lc, sides)
 		{
 			JoinSide   *side = lfirst(lc);
-			Oid			relid = side->leaf ? c->leaves[side->leaf].relid : InvalidOid;
+			Oid			relid = side->entry ? c->items[side->entry].relid : InvalidOid;
 
 			if (side->is_private || bms_is_subset(side->rels, joined->rels))
 				continue;
@@ -275,7 +275,7 @@ connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 			if (unique || !any_connects(conditions, joined->rels, side->rels))
 				continue;
 			next = side;
-			unique = OidIsValid(relid) && dp_at_most_one_row(relid, side->leaf, conditions, joined->rels);
+			unique = OidIsValid(relid) && dp_at_most_one_row(relid, side->entry, conditions, joined->rels);
 		}
 		if (left == NULL)
 			return;
@@ -284,7 +284,7 @@ connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 		joined->rels = bms_add_members(joined->rels, next->rels);
 		joined->unit.may_repeat |= !unique;
 		/* the same row for all rows of a unit */
-		if (unique && dp_at_most_one_row(c->leaves[next->leaf].relid, next->leaf, conditions, joined->unit.determined))
+		if (unique && dp_at_most_one_row(c->items[next->entry].relid, next->entry, conditions, joined->unit.determined))
 			joined->unit.determined = bms_add_members(joined->unit.determined, next->rels);
 	}
 }
@@ -333,7 +333,7 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 	JoinSide   *inner = analyse(c, right ? join->larg : join->rarg);
 	JoinSide   *joined = palloc0(sizeof(JoinSide));
 	List	   *conditions = make_ands_implicit((Expr *) join->quals);
-	Oid			relid = inner->leaf ? c->leaves[inner->leaf].relid : InvalidOid;
+	Oid			relid = inner->entry ? c->items[inner->entry].relid : InvalidOid;
 	bool		repeats = false;
 
 	joined->rels = bms_union(outer->rels, inner->rels);
@@ -358,7 +358,7 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 	else if (!any_connects(conditions, outer->rels, inner->rels))
 		refuse_cross_join(c, inner, conditions);
 	else
-		repeats = !OidIsValid(relid) || !dp_at_most_one_row(relid, inner->leaf, conditions, outer->rels);
+		repeats = !OidIsValid(relid) || !dp_at_most_one_row(relid, inner->entry, conditions, outer->rels);
 	joined->is_private = true;
 	/* determined, too: rows without a match have NULLs in the place of the inner side */
 	joined->unit = outer->unit;
@@ -374,14 +374,14 @@ analyse(JoinContext *c, Node *node)
 	{
 		JoinSide   *side = palloc0(sizeof(JoinSide));
 		Index		rti = ((RangeTblRef *) node)->rtindex;
-		DpFromItem	   *leaf = &c->leaves[rti];
+		DpFromItem *item = &c->items[rti];
 
 		side->rels = bms_make_singleton(rti);
-		side->is_private = leaf->is_private;
-		side->unit = leaf->unit;
-		if (leaf->is_private && leaf->unit.one_row)
+		side->is_private = item->is_private;
+		side->unit = item->unit;
+		if (item->is_private && item->unit.one_row)
 			side->unit.determined = bms_make_singleton(rti);
-		side->leaf = rti;
+		side->entry = rti;
 		return side;
 	}
 	if (IsA(node, JoinExpr) && ((JoinExpr *) node)->jointype != JOIN_INNER)
@@ -390,9 +390,9 @@ analyse(JoinContext *c, Node *node)
 }
 
 void
-dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpFromItem *leaves, int where)
+dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpFromItem *items, int where)
 {
-	JoinContext c = {cxt, from->query, leaves, where};
+	JoinContext c = {cxt, from->query, items, where};
 	JoinSide   *all = analyse(&c, (Node *) from->query->jointree);
 
 	Assert(all->is_private);

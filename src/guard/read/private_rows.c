@@ -25,7 +25,7 @@
 
 typedef struct RowSearch
 {
-	bool		always;
+	bool		even_if_readable;
 	RangeTblEntry *base;		/* the table that was found */
 	List	   *seen;			/* WITH queries that were searched */
 	List	   *yielding;		/* those of them that yield rows */
@@ -58,7 +58,7 @@ entry_yields_rows(DpScope *scope, RangeTblEntry *rte, RowSearch *search)
 {
 	if (rte->rtekind == RTE_RELATION)
 	{
-		if (!dp_is_protected(rte) || (!search->always && dp_may_read(rte->relid)))
+		if (!dp_is_protected(rte) || (!search->even_if_readable && dp_may_read(rte->relid)))
 			return false;
 		search->base = rte;
 		return true;
@@ -100,9 +100,9 @@ join_tree_reads(DpScope *scope, Node *node, RowSearch *search)
 }
 
 Index
-dp_reads_rows(DpScope *scope, bool always, RangeTblEntry **base)
+dp_reads_rows(DpScope *scope, bool even_if_readable, RangeTblEntry **base)
 {
-	RowSearch	search = {.always = always};
+	RowSearch	search = {.even_if_readable = even_if_readable};
 	Index		found = join_tree_reads(scope, (Node *) scope->query->jointree, &search);
 
 	*base = search.base;
@@ -160,9 +160,9 @@ query_yields_rows(DpScope *scope, RowSearch *search)
 }
 
 bool
-dp_entry_yields_rows(DpScope *scope, RangeTblEntry *rte, bool always)
+dp_entry_yields_rows(DpScope *scope, RangeTblEntry *rte, bool even_if_readable)
 {
-	RowSearch	search = {.always = always};
+	RowSearch	search = {.even_if_readable = even_if_readable};
 
 	return entry_yields_rows(scope, rte, &search);
 }

@@ -34,8 +34,8 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/syscache.h"
 
-/* rows that a given is taken to have until it is planned */
-#define GIVEN_ROWS 1000
+/* rows that a prefetch is taken to have until it is planned */
+#define PREFETCH_ROWS 1000
 
 static bool
 has_virtual_column(Oid relid, int natts)
@@ -127,20 +127,20 @@ dp_make_prefetch(DpRelease *release, Query *query, Index rti, const Bitmapset *c
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	RangeTblEntry *rows = makeNode(RangeTblEntry);
-	DpPrefetch    *given = dp_make_release_prefetch();
+	DpPrefetch *prefetch = dp_make_release_prefetch();
 	ListCell   *lc;
 
-	given->name = dp_release_new_name();
-	given->query = select_columns(query, rti, columns);
-	release->prefetches = lappend(release->prefetches, given);
+	prefetch->name = dp_release_new_name();
+	prefetch->query = select_columns(query, rti, columns);
+	release->prefetches = lappend(release->prefetches, prefetch);
 
 	rows->rtekind = RTE_NAMEDTUPLESTORE;
-	rows->enrname = pstrdup(given->name);
-	rows->enrtuples = GIVEN_ROWS;
+	rows->enrname = pstrdup(prefetch->name);
+	rows->enrtuples = PREFETCH_ROWS;
 	rows->alias = rte->alias;
 	rows->eref = rte->eref;
 	rows->inFromCl = rte->inFromCl;
-	foreach(lc, given->query->targetList)
+	foreach(lc, prefetch->query->targetList)
 	{
 		Node	   *column = (Node *) ((TargetEntry *) lfirst(lc))->expr;
 

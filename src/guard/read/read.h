@@ -53,12 +53,12 @@ extern CommonTableExpr *dp_find_cte(DpScope *scope, RangeTblEntry *rte, DpScope 
 /*
  * Returns the number of the first entry of the level with rows of a protected
  * table that would have to be released, 0 if there is none, and in base the
- * table.  With always, tables count that the calling roles may read, too.
+ * table.  With even_if_readable, tables count, too, that the calling roles may read.
  */
-extern Index dp_reads_rows(DpScope *scope, bool always, RangeTblEntry **base);
+extern Index dp_reads_rows(DpScope *scope, bool even_if_readable, RangeTblEntry **base);
 
 /* Tells whether one entry of the level, rte, has such rows. */
-extern bool dp_entry_yields_rows(DpScope *scope, RangeTblEntry *rte, bool always);
+extern bool dp_entry_yields_rows(DpScope *scope, RangeTblEntry *rte, bool even_if_readable);
 
 /* ------------------------------------------------------------------------
  * unique.c
@@ -106,11 +106,11 @@ typedef struct DpFromItem
 } DpFromItem;
 
 /*
- * Finds the privacy unit of the rows of from, whose leaves are in an array by
- * rtindex.  ZC002, at location where at the latest, for joins in which a row
- * could belong to two units, or to none.
+ * Finds the privacy unit of the rows of from; items is an array by rtindex of
+ * its entries.  ZC002 for joins in which a row could belong to two units, or
+ * to none; where: the location of the level, for messages.
  */
-extern void dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpFromItem *leaves, int where);
+extern void dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpFromItem *items, int where);
 
 /* ------------------------------------------------------------------------
  * source.c, subquery.c: one level of the outer query, and those below it
@@ -121,28 +121,28 @@ typedef struct DpSource
 {
 	DpSplitContext *cxt;
 	DpLevel    *level;
-	bool		always;
+	bool		even_if_readable;
 	List	   *inlined;		/* CommonTableExpr, once for each copy */
 } DpSource;
 
 /* Fills level->from, allow, table and what the release knows about them. */
-extern void dp_read_source(DpLevel *level, DpScope *scope, bool always);
+extern void dp_read_source(DpLevel *level, DpScope *scope, bool even_if_readable);
 
 /* Reads from->query, at any depth.  expressions: what else the level computes from its entries. */
 extern void dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow,
 						  Node *expressions);
 
-/* Reads a subquery over protected tables, entry rti of query, and fills leaf. */
+/* Reads a subquery over protected tables, entry rti of query, and fills item. */
 extern void dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions,
-							 DpFromItem *leaf);
+							 DpFromItem *item);
 
 /* ------------------------------------------------------------------------
  * with_query.c
  * ------------------------------------------------------------------------
  */
 
-/* Turns a reference to a WITH query into a subquery of its own; given: it is computed beforehand. */
-extern void dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool given);
+/* Turns a reference to a WITH query into a subquery of its own; beforehand: it is to be prefetched. */
+extern void dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand);
 
 /* Does so, in a subquery that is computed beforehand, with all references to WITH queries outside of it. */
 extern void dp_inline_ctes_of(DpSource *s, DpScope *scope, Query *subquery);
@@ -159,10 +159,10 @@ extern bool dp_keep_cte(Query *query, CommonTableExpr *cte);
 extern Query *dp_new_select(void);
 
 /*
- * Puts new nodes in place of the range table's.  leaves: the entries of the
+ * Puts new nodes in place of the range table's.  entries: those of the
  * join tree, each a table, a subquery or a tuplestore by now.
  */
-extern void dp_rebuild_entries(DpSource *s, Query *query, const Bitmapset *leaves);
+extern void dp_rebuild_entries(DpSource *s, Query *query, const Bitmapset *entries);
 
 /* Makes a new tree, its conditions vetted and in their safe form. */
 extern Node *dp_rebuild_join_tree(Node *node, const DpAllowContext *allow);

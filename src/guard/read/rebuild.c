@@ -60,7 +60,7 @@ keep_relation(RangeTblEntry *new, RangeTblEntry *rte)
 
 /* an entry of the join tree, after it was made one of the three that there are */
 static RangeTblEntry *
-rebuild_leaf(DpSource *s, RangeTblEntry *rte)
+rebuild_read(DpSource *s, RangeTblEntry *rte)
 {
 	RangeTblEntry *new = new_entry(rte);
 
@@ -116,7 +116,7 @@ rebuild_other(DpSource *s, RangeTblEntry *rte)
 }
 
 void
-dp_rebuild_entries(DpSource *s, Query *query, const Bitmapset *leaves)
+dp_rebuild_entries(DpSource *s, Query *query, const Bitmapset *entries)
 {
 	ListCell   *lc;
 
@@ -124,7 +124,7 @@ dp_rebuild_entries(DpSource *s, Query *query, const Bitmapset *leaves)
 	{
 		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
 
-		lfirst(lc) = bms_is_member(foreach_current_index(lc) + 1, leaves) ? rebuild_leaf(s, rte)
+		lfirst(lc) = bms_is_member(foreach_current_index(lc) + 1, entries) ? rebuild_read(s, rte)
 			: rebuild_other(s, rte);
 	}
 }
@@ -134,7 +134,7 @@ dp_rebuild_entries(DpSource *s, Query *query, const Bitmapset *leaves)
  * ------------------------------------------------------------------------
  */
 
-/* with conditions in their total form */
+/* with conditions in their safe form */
 Node *
 dp_rebuild_join_tree(Node *node, const DpAllowContext *allow)
 {

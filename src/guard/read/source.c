@@ -15,7 +15,7 @@
  *	 beforehand, with the rights of who asks (public_rows.c).
  *
  * Invariants:
- * - Every expression of the result has passed the allow-list and is total.
+ * - Every expression of the result has passed the allow-list and is safe.
  * - Each subquery over protected tables hands up what names the privacy unit
  *	 of its rows, whether it was asked to or not.
  * - The privileges that a view or a public table asks for are still checked,
@@ -45,9 +45,9 @@
  * ------------------------------------------------------------------------
  */
 
-/* something public, computed beforehand */
+/* Turns a public entry into rows that are computed beforehand. */
 static void
-make_given(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions)
+prefetch_entry(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 
@@ -156,14 +156,14 @@ is_unique(Oid relid, Var *unit)
 }
 
 static void
-read_protected(DpSource *s, Query *query, Index rti, DpFromItem *leaf)
+read_protected(DpSource *s, Query *query, Index rti, DpFromItem *item)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	const DpTable *table;
 
 	check_protected(s, rte);
 	table = dp_policy_table(rte->relid);
-	leaf->is_private = true;
+	item->is_private = true;
 	if (table->has_unit)
 	{
 		AttrNumber	unit = get_attnum(rte->relid, table->unit);
@@ -174,14 +174,14 @@ read_protected(DpSource *s, Query *query, Index rti, DpFromItem *leaf)
 					 errmsg("the privacy unit of table \"%s\" is missing; "
 							"its owner must protect it anew with dp_cdp.protect_table",
 							get_rel_name(rte->relid))));
-		leaf->unit.exprs = list_make1(table_var(rti, rte->relid, unit));
-		leaf->unit.vars = leaf->unit.exprs;
-		leaf->unit.one_row = is_unique(rte->relid, linitial(leaf->unit.exprs));
+		item->unit.exprs = list_make1(table_var(rti, rte->relid, unit));
+		item->unit.vars = item->unit.exprs;
+		item->unit.one_row = is_unique(rte->relid, linitial(item->unit.exprs));
 	}
 	else
 	{
-		leaf->unit.one_row = true;
-		leaf->unit.exprs = list_make2(makeVar(rti, TableOidAttributeNumber, OIDOID, -1, InvalidOid, 0),
+		item->unit.one_row = true;
+		item->unit.exprs = list_make2(makeVar(rti, TableOidAttributeNumber, OIDOID, -1, InvalidOid, 0),
 								 makeVar(rti, SelfItemPointerAttributeNumber, TIDOID, -1, InvalidOid, 0));
 	}
 	rte->securityQuals = NIL;
@@ -196,50 +196,50 @@ read_protected(DpSource *s, Query *query, Index rti, DpFromItem *leaf)
  */
 
 static void
-read_join_tree(DpSource *s, DpScope *scope, DpFrom *from, Node *node, Node *expressions, DpFromItem *leaves)
+read_join_tree(DpSource *s, DpScope *scope, DpFrom *from, Node *node, Node *expressions, DpFromItem *items)
 {
 	if (IsA(node, FromExpr))
 	{
 		ListCell   *lc;
 
 		foreach(lc, ((FromExpr *) node)->fromlist)
-			read_join_tree(s, scope, from, lfirst(lc), expressions, leaves);
+			read_join_tree(s, scope, from, lfirst(lc), expressions, items);
 	}
 	else if (IsA(node, JoinExpr))
 	{
-		read_join_tree(s, scope, from, ((JoinExpr *) node)->larg, expressions, leaves);
-		read_join_tree(s, scope, from, ((JoinExpr *) node)->rarg, expressions, leaves);
+		read_join_tree(s, scope, from, ((JoinExpr *) node)->larg, expressions, items);
+		read_join_tree(s, scope, from, ((JoinExpr *) node)->rarg, expressions, items);
 	}
 	else
 	{
 		Index		rti = castNode(RangeTblRef, node)->rtindex;
 		RangeTblEntry *rte = rt_fetch(rti, from->query->rtable);
 
-		from->leaves = bms_add_member(from->leaves, rti);
+		from->entries = bms_add_member(from->entries, rti);
 		if (rte->rtekind == RTE_RELATION && dp_is_protected(rte))
-			read_protected(s, from->query, rti, &leaves[rti]);
-		else if (dp_entry_yields_rows(scope, rte, s->always))
-			dp_read_subquery(s, scope, from->query, rti, expressions, &leaves[rti]);
+			read_protected(s, from->query, rti, &items[rti]);
+		else if (dp_entry_yields_rows(scope, rte, s->even_if_readable))
+			dp_read_subquery(s, scope, from->query, rti, expressions, &items[rti]);
 	}
 }
 
 /* after the protected ones, because it depends on their owners what is trusted */
 static void
-read_public(DpSource *s, DpScope *scope, DpFrom *from, Node *expressions, DpFromItem *leaves)
+read_public(DpSource *s, DpScope *scope, DpFrom *from, Node *expressions, DpFromItem *items)
 {
 	int			rti = -1;
 
-	while ((rti = bms_next_member(from->leaves, rti)) >= 0)
+	while ((rti = bms_next_member(from->entries, rti)) >= 0)
 	{
 		RangeTblEntry *rte = rt_fetch(rti, from->query->rtable);
 
-		if (leaves[rti].is_private)
+		if (items[rti].is_private)
 			continue;
 		if (rte->rtekind == RTE_RELATION &&
 			dp_is_trusted_table(rte, s->level->allow.run_as, s->level->dataset_owner))
-			leaves[rti].relid = rte->relid;
+			items[rti].relid = rte->relid;
 		else
-			make_given(s, scope, from->query, rti, expressions);
+			prefetch_entry(s, scope, from->query, rti, expressions);
 	}
 }
 
@@ -247,25 +247,25 @@ read_public(DpSource *s, DpScope *scope, DpFrom *from, Node *expressions, DpFrom
 void
 dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow, Node *expressions)
 {
-	DpFromItem	   *leaves = palloc0(sizeof(DpFromItem) * (list_length(from->query->rtable) + 1));
+	DpFromItem *items = palloc0(sizeof(DpFromItem) * (list_length(from->query->rtable) + 1));
 	DpAllowContext conditions;
 
 	check_stack_depth();
 	/* the inner query runs as the protected table's owner */
 	dp_check_permissions_as(from->query, GetUserId());
 	dp_check_view_permissions(from->query);
-	read_join_tree(s, scope, from, (Node *) from->query->jointree, expressions, leaves);
-	read_public(s, scope, from, expressions, leaves);
-	dp_rebuild_entries(s, from->query, from->leaves);
+	read_join_tree(s, scope, from, (Node *) from->query->jointree, expressions, items);
+	read_public(s, scope, from, expressions, items);
+	dp_rebuild_entries(s, from->query, from->entries);
 
-	allow->rtindexes = from->leaves;
+	allow->rtindexes = from->entries;
 	allow->rtable = from->query->rtable;
 	allow->source_text = s->cxt->source_text;
 	allow->run_as = s->level->allow.run_as;
 	conditions = *allow;
 	conditions.unit_aggregates = false;
 	from->query->jointree = castNode(FromExpr, dp_rebuild_join_tree((Node *) from->query->jointree, &conditions));
-	dp_analyse_joins(s->cxt, from, leaves, s->level->where);
+	dp_analyse_joins(s->cxt, from, items, s->level->where);
 }
 
 /* rows of foreign tables need not have a ctid of their own, by which repeated rows are known again */
@@ -313,9 +313,9 @@ conditions_of(Node *node)
 }
 
 void
-dp_read_source(DpLevel *level, DpScope *scope, bool always)
+dp_read_source(DpLevel *level, DpScope *scope, bool even_if_readable)
 {
-	DpSource	s = {.cxt = level->cxt,.level = level,.always = always};
+	DpSource	s = {.cxt = level->cxt,.level = level,.even_if_readable = even_if_readable};
 	Query	   *outer = level->query;
 	Query	   *query = dp_new_select();
 	DpScope		inner = {query, scope->outer};

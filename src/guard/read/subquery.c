@@ -97,7 +97,7 @@ output_var(Index rti, TargetEntry *tle)
 
 /* columns of their own for what names the unit, before those that are hidden */
 static void
-hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, DpFromItem *leaf)
+hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, DpFromItem *item)
 {
 	Query	   *sub = rte->subquery;
 	List	   *shown = NIL;
@@ -114,7 +114,7 @@ hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, 
 		{
 			shown = lappend(shown, tle);
 			if (list_member(from->unit.vars, tle->expr))
-				leaf->unit.vars = lappend(leaf->unit.vars, output_var(rti, tle));
+				item->unit.vars = lappend(item->unit.vars, output_var(rti, tle));
 		}
 	}
 	/* named as the table's column, for messages */
@@ -127,9 +127,9 @@ hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, 
 
 		shown = lappend(shown, tle);
 		rte->eref->colnames = lappend(rte->eref->colnames, makeString(tle->resname));
-		leaf->unit.exprs = lappend(leaf->unit.exprs, output_var(rti, tle));
+		item->unit.exprs = lappend(item->unit.exprs, output_var(rti, tle));
 		if (from->unit.vars != NIL)
-			leaf->unit.vars = lappend(leaf->unit.vars, output_var(rti, tle));
+			item->unit.vars = lappend(item->unit.vars, output_var(rti, tle));
 	}
 	foreach(lc, hidden)
 	{
@@ -172,7 +172,7 @@ groups_by_nothing_else(Query *sub, DpFrom *from)
 }
 
 void
-dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions, DpFromItem *leaf)
+dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions, DpFromItem *item)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	Bitmapset  *columns = dp_columns_read(query, rti, expressions);
@@ -206,10 +206,10 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 		check_grouping(s->cxt, sub, &from);
 	rte->subquery = sub = dp_rebuild_subquery(s->cxt, sub, &allow);
 	dp_allow_subquery_keys(sub, &allow);
-	hand_up_units(s->cxt, rte, rti, &from, leaf);
-	leaf->is_private = true;
+	hand_up_units(s->cxt, rte, rti, &from, item);
+	item->is_private = true;
 	/* of a unit's rows, an aggregation by the unit alone makes one; joins inside may have repeated the one */
-	leaf->unit.one_row = allow.unit_aggregates ? groups_by_nothing_else(sub, &from) :
+	item->unit.one_row = allow.unit_aggregates ? groups_by_nothing_else(sub, &from) :
 		from.unit.one_row && !from.unit.may_repeat;
-	leaf->unit.may_repeat = !allow.unit_aggregates && from.unit.may_repeat;
+	item->unit.may_repeat = !allow.unit_aggregates && from.unit.may_repeat;
 }

@@ -33,15 +33,15 @@
 #include "utils/relcache.h"
 #include "utils/syscache.h"
 
-typedef struct DpUniqueContext
+typedef struct UniqueContext
 {
 	Index		rti;
 	const Bitmapset *known;
-} DpUniqueContext;
+} UniqueContext;
 
 /* finds what may differ between rows of the same known entries; a tree walker */
 static bool
-dp_varies(Node *node, const Bitmapset *known)
+may_vary(Node *node, const Bitmapset *known)
 {
 	if (node == NULL)
 		return false;
@@ -63,21 +63,21 @@ dp_varies(Node *node, const Bitmapset *known)
 		case T_CurrentOfExpr:
 			return true;
 		default:
-			return expression_tree_walker(node, dp_varies, (void *) known);
+			return expression_tree_walker(node, may_vary, (void *) known);
 	}
 }
 
 static bool
-dp_is_fixed(Node *node, DpUniqueContext *cxt)
+is_fixed(Node *node, UniqueContext *cxt)
 {
 	return !bms_is_member(cxt->rti, pull_varnos(NULL, node)) &&
-		!dp_varies(node, cxt->known) &&
+		!may_vary(node, cxt->known) &&
 		!contain_volatile_functions(node) &&
 		!expression_returns_set(node);
 }
 
 static bool
-dp_is_column(Node *node, AttrNumber attnum, DpUniqueContext *cxt)
+is_column(Node *node, AttrNumber attnum, UniqueContext *cxt)
 {
 	node = dp_strip_relabel(node);
 	return IsA(node, Var) && ((Var *) node)->varlevelsup == 0 &&
@@ -92,7 +92,7 @@ dp_is_column(Node *node, AttrNumber attnum, DpUniqueContext *cxt)
  * or dates equal the same timestamptz.
  */
 static bool
-dp_column_is_fixed(Relation index, int i, List *conditions, DpUniqueContext *cxt)
+column_is_fixed(Relation index, int i, List *conditions, UniqueContext *cxt)
 {
 	AttrNumber	attnum = index->rd_index->indkey.values[i];
 	Oid			collation = index->rd_indcollation[i];
@@ -110,8 +110,8 @@ dp_column_is_fixed(Relation index, int i, List *conditions, DpUniqueContext *cxt
 			get_op_opfamily_strategy(op->opno, index->rd_opfamily[i]) != BTEqualStrategyNumber ||
 			op_volatile(op->opno) != PROVOLATILE_IMMUTABLE)
 			continue;
-		if ((dp_is_column(linitial(op->args), attnum, cxt) && dp_is_fixed(lsecond(op->args), cxt)) ||
-			(dp_is_column(lsecond(op->args), attnum, cxt) && dp_is_fixed(linitial(op->args), cxt)))
+		if ((is_column(linitial(op->args), attnum, cxt) && is_fixed(lsecond(op->args), cxt)) ||
+			(is_column(lsecond(op->args), attnum, cxt) && is_fixed(linitial(op->args), cxt)))
 			return true;
 	}
 	return false;
@@ -124,14 +124,14 @@ dp_column_is_fixed(Relation index, int i, List *conditions, DpUniqueContext *cxt
  * be able to remove rows: NULL for any, also of other databases.
  */
 static bool
-dp_is_old(HeapTuple tuple, Relation table)
+is_old(HeapTuple tuple, Relation table)
 {
 	return TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple->t_data), GetOldestNonRemovableTransactionId(table));
 }
 
 /* does the index hold for all rows, at once? */
 static bool
-dp_is_enforced(Form_pg_index form)
+is_enforced(Form_pg_index form)
 {
 	/* exclusion: of 18 on, keys WITHOUT OVERLAPS are called unique, too */
 	return form->indisunique && !form->indisexclusion && form->indimmediate &&
@@ -140,7 +140,7 @@ dp_is_enforced(Form_pg_index form)
 
 /* was the partition's index made part of the whole one, and the partition of the table, long ago? */
 static bool
-dp_attachment_is_old(Oid index)
+attachment_is_old(Oid index)
 {
 	Relation	inherits = table_open(InheritsRelationId, AccessShareLock);
 	ScanKeyData key;
@@ -151,7 +151,7 @@ dp_attachment_is_old(Oid index)
 	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(index));
 	scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		old = old && dp_is_old(tuple, NULL);
+		old = old && is_old(tuple, NULL);
 	systable_endscan(scan);
 	table_close(inherits, AccessShareLock);
 	return old;
@@ -163,7 +163,7 @@ dp_attachment_is_old(Oid index)
  * rows that were deleted to meet the partition's bounds.
  */
 static bool
-dp_partitions_are_older(Relation index)
+partitions_are_older(Relation index)
 {
 	List	   *indexes = find_all_inheritors(RelationGetRelid(index), AccessShareLock, NULL);
 	ListCell   *lc;
@@ -175,42 +175,42 @@ dp_partitions_are_older(Relation index)
 
 		if (!HeapTupleIsValid(tuple))
 			return false;
-		older = dp_is_enforced((Form_pg_index) GETSTRUCT(tuple)) && dp_is_old(tuple, NULL);
+		older = is_enforced((Form_pg_index) GETSTRUCT(tuple)) && is_old(tuple, NULL);
 		ReleaseSysCache(tuple);
-		if (!older || !dp_attachment_is_old(lfirst_oid(lc)))
+		if (!older || !attachment_is_old(lfirst_oid(lc)))
 			return false;
 	}
 	return true;
 }
 
 static bool
-dp_index_is_older(Relation index, Relation table)
+index_is_older(Relation index, Relation table)
 {
 	if (table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-		return dp_partitions_are_older(index);
-	return dp_is_old(index->rd_indextuple, table);
+		return partitions_are_older(index);
+	return is_old(index->rd_indextuple, table);
 }
 
 static bool
-dp_index_fixes_row(Relation index, Relation table, List *conditions, DpUniqueContext *cxt)
+index_fixes_row(Relation index, Relation table, List *conditions, UniqueContext *cxt)
 {
 	Form_pg_index form = index->rd_index;
 
-	if (!dp_is_enforced(form) ||
+	if (!is_enforced(form) ||
 		index->rd_rel->relam != BTREE_AM_OID ||
-		!dp_index_is_older(index, table) ||
+		!index_is_older(index, table) ||
 		RelationGetIndexPredicate(index) != NIL)
 		return false;
 	for (int i = 0; i < form->indnkeyatts; i++)
 	{
-		if (!dp_column_is_fixed(index, i, conditions, cxt))
+		if (!column_is_fixed(index, i, conditions, cxt))
 			return false;
 	}
 	return true;
 }
 
 static List *
-dp_conjuncts(Node *node)
+conjuncts_of(Node *node)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
@@ -221,7 +221,7 @@ dp_conjuncts(Node *node)
 	if (IsA(node, List) || is_andclause(node))
 	{
 		foreach(lc, IsA(node, List) ? (List *) node : ((BoolExpr *) node)->args)
-			result = list_concat(result, dp_conjuncts(lfirst(lc)));
+			result = list_concat(result, conjuncts_of(lfirst(lc)));
 		return result;
 	}
 	return list_make1(node);
@@ -230,7 +230,7 @@ dp_conjuncts(Node *node)
 bool
 dp_at_most_one_row(Oid relid, Index rti, List *conditions, const Bitmapset *known)
 {
-	DpUniqueContext cxt = {rti, known};
+	UniqueContext cxt = {rti, known};
 	Relation	rel = table_open(relid, AccessShareLock);
 	char		relkind = rel->rd_rel->relkind;
 	bool		found = false;
@@ -239,14 +239,14 @@ dp_at_most_one_row(Oid relid, Index rti, List *conditions, const Bitmapset *know
 	if (relkind == RELKIND_PARTITIONED_TABLE ||
 		((relkind == RELKIND_RELATION || relkind == RELKIND_MATVIEW) && !has_subclass(relid)))
 	{
-		List	   *conjuncts = dp_conjuncts((Node *) conditions);
+		List	   *conjuncts = conjuncts_of((Node *) conditions);
 		ListCell   *lc;
 
 		foreach(lc, RelationGetIndexList(rel))
 		{
 			Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
 
-			found = dp_index_fixes_row(index, rel, conjuncts, &cxt);
+			found = index_fixes_row(index, rel, conjuncts, &cxt);
 			index_close(index, NoLock);
 			if (found)
 				break;

@@ -58,7 +58,7 @@ extern void dp_allow_group_key(Node *expr, const DpAllowContext *cxt);
 /*
  * The same, and returns the form of the expression that is to be run:
  * constant parts folded (errors of constants arise here, before anything is
- * debited), and every function that could fail replaced by its total variant.
+ * debited), and every function that could fail replaced by its safe variant.
  * Types, typmods and collations are kept.  Returns a new tree.
  */
 extern Node *dp_make_safe(Node *expr, const DpAllowContext *cxt);
@@ -124,20 +124,21 @@ typedef enum DpConstantCheck
 typedef struct DpAllowed
 {
 	Oid			funcid;
-	const char *total;			/* in schema dp_cdp, same arguments and
-								 * result; NULL: runs as it stands */
+	const char *safe;			/* name of its safe variant in schema dp_cdp,
+								 * which has the same arguments and result;
+								 * NULL: it runs as it stands */
 	uint16		constants;		/* bit i: argument i may not read columns */
 	uint8		check;			/* DpConstantCheck for all of these */
 	bool		frozen;			/* callable on constants only, and then
 								 * evaluated at once */
 	bool		folds;			/* changes or ignores case */
-	const char *negates;		/* is called as NOT of this total variant,
+	const char *negates;		/* is called as NOT of this safe variant,
 								 * which the planner knows more about */
 } DpAllowed;
 
 /*
- * The function of schema dp_cdp that stands for a listed one which is not
- * total.  Raises an error when the extension's objects do not match.
+ * The function of schema dp_cdp that stands for a listed one which may
+ * fail.  Raises an error when the extension's objects do not match.
  */
 extern Oid	dp_safe_variant(const DpAllowed *allowed);
 

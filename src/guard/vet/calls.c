@@ -4,8 +4,8 @@
  *	  The functions of an expression: which are accepted, and what is called
  *	  in their place.
  *
- * Invariant: a call that leaves here is of a function of the list that is
- * total, of a strict C function of schema dp_cdp, or of a function that a
+ * Invariant: a call that leaves here is of a function of the list that
+ * cannot fail, of a strict C function of schema dp_cdp, or of a function that a
  * superuser has added (added.c).
  *
  *-------------------------------------------------------------------------
@@ -29,7 +29,7 @@
 #include "utils/syscache.h"
 
 static Oid
-dp_named_variant(const DpAllowed *allowed, const char *name)
+named_variant(const DpAllowed *allowed, const char *name)
 {
 	HeapTuple	tuple;
 	Form_pg_proc proc;
@@ -47,7 +47,7 @@ dp_named_variant(const DpAllowed *allowed, const char *name)
 Oid
 dp_safe_variant(const DpAllowed *allowed)
 {
-	return dp_named_variant(allowed, allowed->total);
+	return named_variant(allowed, allowed->safe);
 }
 
 /*
@@ -55,7 +55,7 @@ dp_safe_variant(const DpAllowed *allowed)
  * know every character that an encoding other than UTF8 has, and fails then.
  */
 static void
-dp_vet_folding(DpVet *vet, Node *node, Oid funcid, Oid inputcollid)
+vet_folding(DpVet *vet, Node *node, Oid funcid, Oid inputcollid)
 {
 	if (pg_database_encoding_max_length() > 1 && GetDatabaseEncoding() != PG_UTF8 &&
 		!dp_ctype_is_c(inputcollid))
@@ -64,7 +64,7 @@ dp_vet_folding(DpVet *vet, Node *node, Oid funcid, Oid inputcollid)
 }
 
 static FuncExpr *
-dp_make_call(Oid funcid, Node *like, Oid inputcollid, List *args)
+call_of(Oid funcid, Node *like, Oid inputcollid, List *args)
 {
 	FuncExpr   *call = makeFuncExpr(funcid, exprType(like), args, exprCollation(like),
 									inputcollid, COERCE_EXPLICIT_CALL);
@@ -138,7 +138,7 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 
 	dp_vet_input_collation(vet, node, *args, inputcollid);
 	if (allowed->folds)
-		dp_vet_folding(vet, node, funcid, inputcollid);
+		vet_folding(vet, node, funcid, inputcollid);
 
 	lasttype = *args ? exprType(llast(*args)) : InvalidOid;
 	foreach(lc, *args)
@@ -185,14 +185,14 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 	}
 
 	*args = vetted;
-	if (allowed->total == NULL)
+	if (allowed->safe == NULL)
 		return NULL;
 	if (allowed->negates != NULL)
 		return (Node *) makeBoolExpr(NOT_EXPR,
-									 list_make1(dp_make_call(dp_named_variant(allowed, allowed->negates), node,
+									 list_make1(call_of(named_variant(allowed, allowed->negates), node,
 															 inputcollid, vetted)),
 									 exprLocation(node));
-	return (Node *) dp_make_call(dp_safe_variant(allowed), node, inputcollid, vetted);
+	return (Node *) call_of(dp_safe_variant(allowed), node, inputcollid, vetted);
 }
 
 Node	   *

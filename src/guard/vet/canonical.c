@@ -74,7 +74,7 @@ dp_type_is_key(Oid type)
 }
 
 static Node *
-dp_wrap(Oid funcid, Node *expr)
+wrap_call(Oid funcid, Node *expr)
 {
 	FuncExpr   *call = makeFuncExpr(funcid, exprType(expr), list_make1(expr), exprCollation(expr),
 									InvalidOid, COERCE_EXPLICIT_CALL);
@@ -94,15 +94,15 @@ dp_canonical_key(Node *expr)
 			/* a typmod fixes the scale of every value */
 			if (exprTypmod(expr) >= (int32) VARHDRSZ)
 				return expr;
-			return dp_wrap(F_TRIM_SCALE, expr);
+			return wrap_call(F_TRIM_SCALE, expr);
 		case FLOAT4OID:
 		case FLOAT8OID:
-			return dp_wrap(dp_own_function("canonical", 1, &type, type), expr);
+			return wrap_call(dp_own_function("canonical", 1, &type, type), expr);
 		case BPCHAROID:
 			/* padded to its length */
 			if (exprTypmod(expr) >= (int32) VARHDRSZ)
 				return expr;
-			return dp_wrap(dp_own_function("canonical", 1, &type, type), expr);
+			return wrap_call(dp_own_function("canonical", 1, &type, type), expr);
 		default:
 			return expr;
 	}

@@ -32,7 +32,7 @@
 
 /* the operator of an operator node, or InvalidOid */
 static Oid
-dp_operator_of(Node *node)
+operator_of(Node *node)
 {
 	if (IsA(node, OpExpr) || IsA(node, DistinctExpr) || IsA(node, NullIfExpr))
 		return ((OpExpr *) node)->opno;
@@ -71,7 +71,7 @@ dp_refuse(DpVet *vet, Node *node, const char *what, const char *remedy)
 void
 dp_refuse_function(DpVet *vet, Node *node, Oid funcid, const char *remedy)
 {
-	Oid			opno = dp_operator_of(node);
+	Oid			opno = operator_of(node);
 	const char *what;
 
 	if (OidIsValid(opno))
@@ -146,7 +146,7 @@ dp_vet_const(DpVet *vet, Const *con)
 void
 dp_vet_operator(DpVet *vet, Node *node)
 {
-	Oid			opno = dp_operator_of(node);
+	Oid			opno = operator_of(node);
 
 	if (opno >= FirstGenbkiObjectId)
 		dp_refuse(vet, node, psprintf("operator %s", format_operator(opno)),
@@ -159,7 +159,7 @@ dp_vet_operator(DpVet *vet, Node *node)
  */
 
 static bool
-dp_function_is_unfoldable(Oid funcid, void *context)
+function_is_unfoldable(Oid funcid, void *context)
 {
 	const DpAllowed *allowed = dp_allowed_function(funcid);
 
@@ -196,7 +196,7 @@ dp_is_time_function(SQLValueFunction *function)
 }
 
 static bool
-dp_reads_walker(Node *node, const Bitmapset *rtindexes)
+reads_walker(Node *node, const Bitmapset *rtindexes)
 {
 	if (node == NULL)
 		return false;
@@ -204,13 +204,13 @@ dp_reads_walker(Node *node, const Bitmapset *rtindexes)
 	if (IsA(node, Var))
 		return ((Var *) node)->varlevelsup == 0 &&
 			(rtindexes == NULL || bms_is_member(((Var *) node)->varno, rtindexes));
-	return expression_tree_walker(node, dp_reads_walker, (void *) rtindexes);
+	return expression_tree_walker(node, reads_walker, (void *) rtindexes);
 }
 
 bool
 dp_reads_columns(Node *expr, const Bitmapset *rtindexes)
 {
-	return dp_reads_walker(expr, rtindexes);
+	return reads_walker(expr, rtindexes);
 }
 
 /*
@@ -263,7 +263,7 @@ dp_is_unfoldable(Node *node, void *context)
 	}
 	if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcretset)
 		return true;
-	if (dp_operator_of(node) >= FirstGenbkiObjectId)
+	if (operator_of(node) >= FirstGenbkiObjectId)
 		return true;
 	if (!IsA(node, List) && !IsA(node, CaseWhen))
 	{
@@ -274,7 +274,7 @@ dp_is_unfoldable(Node *node, void *context)
 		if (!dp_type_is_allowed(type))
 			return true;
 	}
-	if (check_functions_in_node(node, dp_function_is_unfoldable, context))
+	if (check_functions_in_node(node, function_is_unfoldable, context))
 		return true;
 	return expression_tree_walker(node, dp_is_unfoldable, context);
 }
@@ -331,7 +331,7 @@ dp_refuse_failing(Node *node, DpVet *vet)
 	else
 		return false;
 	allowed = dp_allowed_function(funcid);
-	if (allowed == NULL || allowed->total == NULL)
+	if (allowed == NULL || allowed->safe == NULL)
 		return false;
 	foreach(lc, args)
 	{

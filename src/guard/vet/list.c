@@ -9,7 +9,7 @@
  * What reads strings to the end, or makes them, has a limit (safe.h).  Being immutable or leakproof is
  * neither necessary nor enough: immutable functions overflow and print values
  * they fail on, leakproof leaves out what people need.  A function with a
- * name in column "total" is replaced by that function of schema dp_cdp, which
+ * name in column "safe" is replaced by that function of schema dp_cdp, which
  * has the same arguments and result and yields NULL instead of an error.
  *
  * sql/total.sql sweeps the whole list, as dp_cdp.allowed_functions()
@@ -29,11 +29,11 @@
 #include "guard/vet/allow.h"
 
 #define DP_ASIS(f) {F_##f, NULL, 0, DP_CHECK_NONE, false}
-#define DP_TRY(f, total) {F_##f, "try_" total, 0, DP_CHECK_NONE, false}
+#define DP_TRY(f, safe) {F_##f, "try_" safe, 0, DP_CHECK_NONE, false}
 /* argument mask constants may not read columns, and must pass check */
-#define DP_TRY_CONST(f, total, constants, check) {F_##f, "try_" total, constants, DP_CHECK_##check, false}
+#define DP_TRY_CONST(f, safe, constants, check) {F_##f, "try_" safe, constants, DP_CHECK_##check, false}
 #define DP_FROZEN(f) {F_##f, NULL, 0, DP_CHECK_NONE, true}
-#define DP_FOLD(f, total) {F_##f, "try_" total, 0, DP_CHECK_NONE, false, true}
+#define DP_FOLD(f, safe) {F_##f, "try_" safe, 0, DP_CHECK_NONE, false, true}
 #define DP_LIKE(f) {F_##f, "try_like", DP_ARG(1), DP_CHECK_LIKE, false, false}
 #define DP_NOT_LIKE(f) {F_##f, "try_not_like", DP_ARG(1), DP_CHECK_LIKE, false, false, "try_like"}
 #define DP_ILIKE(f) {F_##f, "try_ilike", DP_ARG(1), DP_CHECK_LIKE, false, true}
@@ -217,7 +217,7 @@ dp_allowed_functions(int *count)
 }
 
 static int
-dp_by_oid(const void *a, const void *b)
+by_oid(const void *a, const void *b)
 {
 	Oid			x = (*(const DpAllowed *const *) a)->funcid;
 	Oid			y = (*(const DpAllowed *const *) b)->funcid;
@@ -240,11 +240,11 @@ dp_allowed_function(Oid funcid)
 
 		for (i = 0; i < lengthof(dp_allowed); i++)
 			sorted[i] = &dp_allowed[i];
-		qsort(sorted, lengthof(dp_allowed), sizeof(sorted[0]), dp_by_oid);
+		qsort(sorted, lengthof(dp_allowed), sizeof(sorted[0]), by_oid);
 		is_sorted = true;
 	}
 	key.funcid = funcid;
-	found = bsearch(&wanted, sorted, lengthof(dp_allowed), sizeof(sorted[0]), dp_by_oid);
+	found = bsearch(&wanted, sorted, lengthof(dp_allowed), sizeof(sorted[0]), by_oid);
 	return found ? *found : NULL;
 }
 

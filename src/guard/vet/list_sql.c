@@ -36,7 +36,7 @@ usable_added(void)
 	return result;
 }
 
-/* function, treatment, total variant, numbers (from 1) of the arguments that must be constants */
+/* function, treatment, safe variant, numbers (from 1) of the arguments that must be constants */
 PG_FUNCTION_INFO_V1(dp_allowed_functions_sql);
 Datum
 dp_allowed_functions_sql(PG_FUNCTION_ARGS)
@@ -95,8 +95,8 @@ dp_allowed_functions_sql(PG_FUNCTION_ARGS)
 
 	row = &list[funcctx->call_cntr];
 	values[0] = ObjectIdGetDatum(row->funcid);
-	values[1] = CStringGetTextDatum(row->frozen ? "constants only" : row->total ? "total variant" : "as is");
-	if (row->total)
+	values[1] = CStringGetTextDatum(row->frozen ? "constants only" : row->safe ? "total variant" : "as is");
+	if (row->safe)
 		values[2] = ObjectIdGetDatum(dp_safe_variant(row));
 	else
 		nulls[2] = true;

@@ -103,7 +103,7 @@ dp_unit_aggregates(int *count)
 }
 
 static const DpUnitAggregate *
-dp_unit_aggregate(Oid aggfnoid)
+find_unit_aggregate(Oid aggfnoid)
 {
 	int			i;
 
@@ -116,7 +116,7 @@ dp_unit_aggregate(Oid aggfnoid)
 }
 
 static const char *
-dp_remedy_for(Oid aggfnoid)
+remedy_for(Oid aggfnoid)
 {
 	switch (aggfnoid)
 	{
@@ -153,9 +153,9 @@ dp_unit_aggregate_safe(const DpUnitAggregate *allowed)
 	return allowed->summand ? summand_function(allowed) : InvalidOid;
 }
 
-/* an argument in its total form */
+/* an argument in its safe form */
 static Expr *
-dp_vet_argument(DpVet *vet, Aggref *agg, const DpUnitAggregate *allowed, Expr *expr)
+vet_argument(DpVet *vet, Aggref *agg, const DpUnitAggregate *allowed, Expr *expr)
 {
 	Node	   *arg = dp_vet((Node *) expr, vet);
 	FuncExpr   *call;
@@ -176,7 +176,7 @@ dp_vet_argument(DpVet *vet, Aggref *agg, const DpUnitAggregate *allowed, Expr *e
 Node	   *
 dp_vet_unit_aggregate(DpVet *vet, Aggref *agg)
 {
-	const DpUnitAggregate *allowed = dp_unit_aggregate(agg->aggfnoid);
+	const DpUnitAggregate *allowed = find_unit_aggregate(agg->aggfnoid);
 	DpAllowContext rows = *vet->cxt;
 	DpVet		inner = {&rows, false, InvalidOid};
 	Aggref	   *copy;
@@ -189,7 +189,7 @@ dp_vet_unit_aggregate(DpVet *vet, Aggref *agg)
 		dp_refuse(vet, (Node *) agg, "an aggregate in place of a constant", NULL);
 	if (allowed == NULL || agg->aggkind != AGGKIND_NORMAL || agg->aggvariadic)
 		dp_refuse(vet, (Node *) agg, psprintf("aggregate %s", format_procedure(agg->aggfnoid)),
-				  dp_remedy_for(agg->aggfnoid));
+				  remedy_for(agg->aggfnoid));
 	if (agg->aggorder != NIL)
 		dp_refuse(vet, (Node *) agg, "ORDER BY inside of an aggregate",
 				  "leave it out: the result does not depend on it");
@@ -217,7 +217,7 @@ dp_vet_unit_aggregate(DpVet *vet, Aggref *agg)
 
 		if (allowed->of_set)
 			tle->ressortgroupref = 0;
-		tle->expr = dp_vet_argument(&inner, copy, allowed, tle->expr);
+		tle->expr = vet_argument(&inner, copy, allowed, tle->expr);
 	}
 	if (allowed->own)
 		copy->aggfnoid = dp_unit_aggregate_safe(allowed);

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * vet.c
- *	  Decides whether an expression may run on raw rows, and makes it total.
+ *	  Decides whether an expression may run on raw rows, and makes it safe.
  *
  * Invariants:
  *
  * - Every node type, function and data type that is not expressly accepted is
  *	 refused.
- * - The result contains only functions of the list that are total, and C
+ * - The result contains only functions of the list that cannot fail, and C
  *	 functions try_* of schema dp_cdp; none raises an error for any row or
  *	 parameter.  Functions that a superuser has added are trusted for it.
  *
@@ -28,7 +28,7 @@
 #include "utils/lsyscache.h"
 
 static List *
-dp_vet_list(List *list, DpVet *vet)
+vet_list(List *list, DpVet *vet)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
@@ -39,7 +39,7 @@ dp_vet_list(List *list, DpVet *vet)
 }
 
 static Node *
-dp_vet_var(DpVet *vet, Var *var)
+vet_var(DpVet *vet, Var *var)
 {
 	const DpAllowContext *cxt = vet->cxt;
 
@@ -78,7 +78,7 @@ dp_vet_var(DpVet *vet, Var *var)
 
 /* the array of an IN list or of = ANY: values known before the first row */
 static Node *
-dp_vet_array(DpVet *vet, Node *node, Node *array)
+vet_array(DpVet *vet, Node *node, Node *array)
 {
 	Oid			element = get_base_element_type(exprType(array));
 
@@ -104,7 +104,7 @@ dp_vet_array(DpVet *vet, Node *node, Node *array)
 		bool		outer = vet->no_columns;
 
 		vet->no_columns = true;
-		copy->elements = dp_vet_list(copy->elements, vet);
+		copy->elements = vet_list(copy->elements, vet);
 		vet->no_columns = outer;
 		return (Node *) copy;
 	}
@@ -112,14 +112,14 @@ dp_vet_array(DpVet *vet, Node *node, Node *array)
 	{
 		RelabelType *copy = copyObject((RelabelType *) array);
 
-		copy->arg = (Expr *) dp_vet_array(vet, node, (Node *) copy->arg);
+		copy->arg = (Expr *) vet_array(vet, node, (Node *) copy->arg);
 		return (Node *) copy;
 	}
 	if (IsA(array, ArrayCoerceExpr) && dp_array_cast_is_relabel((ArrayCoerceExpr *) array))
 	{
 		ArrayCoerceExpr *copy = copyObject((ArrayCoerceExpr *) array);
 
-		copy->arg = (Expr *) dp_vet_array(vet, node, (Node *) copy->arg);
+		copy->arg = (Expr *) vet_array(vet, node, (Node *) copy->arg);
 		return (Node *) copy;
 	}
 	if (IsA(array, Param) && ((Param *) array)->paramkind == PARAM_EXTERN)
@@ -128,16 +128,16 @@ dp_vet_array(DpVet *vet, Node *node, Node *array)
 	return NULL;				/* keep compiler quiet */
 }
 
-/* comparison operators inside nodes that cannot hold a total variant */
+/* comparison operators inside nodes that cannot hold a safe variant */
 static void
-dp_vet_comparison(DpVet *vet, Node *node, Oid funcid, List *args, Oid inputcollid)
+vet_comparison(DpVet *vet, Node *node, Oid funcid, List *args, Oid inputcollid)
 {
 	const DpAllowed *allowed = dp_allowed_function(funcid);
 
 	dp_vet_operator(vet, node);
 	if (allowed == NULL || allowed->frozen)
 		dp_refuse_function(vet, node, funcid, NULL);
-	if (allowed->total || allowed->constants)
+	if (allowed->safe || allowed->constants)
 		dp_refuse_function(vet, node, funcid, "write it without a list, joined by OR");
 	dp_vet_input_collation(vet, node, args, inputcollid);
 }
@@ -151,11 +151,11 @@ dp_vet(Node *node, DpVet *vet)
 	CHECK_FOR_INTERRUPTS();
 
 	if (IsA(node, List))
-		return (Node *) dp_vet_list((List *) node, vet);
+		return (Node *) vet_list((List *) node, vet);
 
 	if (!IsA(node, Const) && !IsA(node, CaseTestExpr) && !dp_is_unfoldable(node, NULL))
 	{
-		/* arrays are for dp_vet_array */
+		/* arrays are for vet_array */
 		dp_vet_type(vet, node, exprType(node));
 		(void) dp_refuse_failing(node, vet);
 		node = (Node *) dp_fold(node);
@@ -172,7 +172,7 @@ dp_vet(Node *node, DpVet *vet)
 		case T_Var:
 			if (vet->no_columns)
 				dp_refuse(vet, node, "a column in place of a constant", NULL);
-			return dp_vet_var(vet, (Var *) node);
+			return vet_var(vet, (Var *) node);
 
 		case T_Param:
 			if (((Param *) node)->paramkind != PARAM_EXTERN)
@@ -189,28 +189,28 @@ dp_vet(Node *node, DpVet *vet)
 		case T_FuncExpr:
 			{
 				FuncExpr   *copy = copyObject((FuncExpr *) node);
-				Node	   *total;
+				Node	   *safe;
 
 				if (copy->funcretset)
 					dp_refuse_function(vet, node, copy->funcid, "use functions that return one value");
 				if (copy->funcvariadic)
 					dp_refuse_function(vet, node, copy->funcid, NULL);
-				total = dp_vet_call(vet, node, copy->funcid, copy->inputcollid, &copy->args);
+				safe = dp_vet_call(vet, node, copy->funcid, copy->inputcollid, &copy->args);
 				dp_vet_type(vet, node, copy->funcresulttype);
 				dp_vet_collation(vet, node, copy->funccollid);
-				return total ? total : (Node *) copy;
+				return safe ? safe : (Node *) copy;
 			}
 
 		case T_OpExpr:
 			{
 				OpExpr	   *copy = copyObject((OpExpr *) node);
-				Node	   *total;
+				Node	   *safe;
 
 				set_opfuncid(copy);
-				total = dp_vet_call(vet, node, copy->opfuncid, copy->inputcollid, &copy->args);
+				safe = dp_vet_call(vet, node, copy->opfuncid, copy->inputcollid, &copy->args);
 				dp_vet_type(vet, node, copy->opresulttype);
 				dp_vet_collation(vet, node, copy->opcollid);
-				return total ? total : (Node *) copy;
+				return safe ? safe : (Node *) copy;
 			}
 
 		case T_DistinctExpr:	/* struct-equivalent to OpExpr */
@@ -219,10 +219,10 @@ dp_vet(Node *node, DpVet *vet)
 				OpExpr	   *copy = copyObject((OpExpr *) node);
 
 				set_opfuncid(copy);
-				dp_vet_comparison(vet, node, copy->opfuncid, copy->args, copy->inputcollid);
+				vet_comparison(vet, node, copy->opfuncid, copy->args, copy->inputcollid);
 				dp_vet_type(vet, node, exprType(node));
 				dp_vet_collation(vet, node, copy->opcollid);
-				copy->args = dp_vet_list(copy->args, vet);
+				copy->args = vet_list(copy->args, vet);
 				return (Node *) copy;
 			}
 
@@ -231,9 +231,9 @@ dp_vet(Node *node, DpVet *vet)
 				ScalarArrayOpExpr *copy = copyObject((ScalarArrayOpExpr *) node);
 
 				set_sa_opfuncid(copy);
-				dp_vet_comparison(vet, node, copy->opfuncid, copy->args, copy->inputcollid);
+				vet_comparison(vet, node, copy->opfuncid, copy->args, copy->inputcollid);
 				copy->args = list_make2(dp_vet(linitial(copy->args), vet),
-										dp_vet_array(vet, node, lsecond(copy->args)));
+										vet_array(vet, node, lsecond(copy->args)));
 				return (Node *) copy;
 			}
 
@@ -242,7 +242,7 @@ dp_vet(Node *node, DpVet *vet)
 				BoolExpr   *copy = makeNode(BoolExpr);
 
 				memcpy(copy, node, sizeof(BoolExpr));
-				copy->args = dp_vet_list(copy->args, vet);
+				copy->args = vet_list(copy->args, vet);
 				return (Node *) copy;
 			}
 
@@ -292,7 +292,7 @@ dp_vet(Node *node, DpVet *vet)
 
 				dp_vet_type(vet, node, copy->coalescetype);
 				dp_vet_collation(vet, node, copy->coalescecollid);
-				copy->args = dp_vet_list(copy->args, vet);
+				copy->args = vet_list(copy->args, vet);
 				return (Node *) copy;
 			}
 
@@ -304,7 +304,7 @@ dp_vet(Node *node, DpVet *vet)
 				dp_vet_type(vet, node, copy->minmaxtype);
 				dp_vet_collation(vet, node, copy->minmaxcollid);
 				dp_vet_input_collation(vet, node, copy->args, copy->inputcollid);
-				copy->args = dp_vet_list(copy->args, vet);
+				copy->args = vet_list(copy->args, vet);
 				return (Node *) copy;
 			}
 
@@ -388,28 +388,28 @@ dp_vet(Node *node, DpVet *vet)
  */
 
 static bool
-dp_count_walker(Node *node, int *count)
+count_walker(Node *node, int *count)
 {
 	if (node == NULL)
 		return false;
 	check_stack_depth();
 	if (IsA(node, List))
-		return expression_tree_walker(node, dp_count_walker, count);
+		return expression_tree_walker(node, count_walker, count);
 	if (++*count > DP_MAX_EXPR_NODES)
 		return true;
 	/* what is inside is refused anyway */
 	if (IsA(node, SubLink) || IsA(node, Query))
 		return false;
-	return expression_tree_walker(node, dp_count_walker, count);
+	return expression_tree_walker(node, count_walker, count);
 }
 
 static Node *
-dp_vet_whole(Node *expr, const DpAllowContext *cxt)
+vet_whole(Node *expr, const DpAllowContext *cxt)
 {
 	DpVet		vet = {cxt, false, InvalidOid};
 	int			count = 0;
 
-	if (dp_count_walker(expr, &count))
+	if (count_walker(expr, &count))
 		dp_refuse(&vet, expr, psprintf("an expression of more than %d parts", DP_MAX_EXPR_NODES),
 				  "write it shorter, long lists as = ANY ('{...}')");
 	return dp_vet(expr, &vet);
@@ -418,13 +418,13 @@ dp_vet_whole(Node *expr, const DpAllowContext *cxt)
 void
 dp_allow_expr(Node *expr, const DpAllowContext *cxt)
 {
-	(void) dp_vet_whole(expr, cxt);
+	(void) vet_whole(expr, cxt);
 }
 
 Node	   *
 dp_make_safe(Node *expr, const DpAllowContext *cxt)
 {
-	return dp_vet_whole(expr, cxt);
+	return vet_whole(expr, cxt);
 }
 
 void

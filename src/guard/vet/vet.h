@@ -3,7 +3,7 @@
  * vet.h
  *	  What the files that vet expressions share.
  *
- * Checking an expression and making it total are one walk, dp_vet, so that
+ * Checking an expression and making it safe are one walk, dp_vet, so that
  * nothing can be accepted in one form and run in another.
  *
  *-------------------------------------------------------------------------
@@ -22,7 +22,7 @@ typedef struct DpVet
 								 * InvalidOid: none */
 } DpVet;
 
-/* checks.c: the walk; returns a new tree, in its total form */
+/* vet.c: the walk; returns a new tree, in its safe form */
 extern Node *dp_vet(Node *node, DpVet *vet);
 
 /* ------------------------------------------------------------------------
@@ -65,7 +65,7 @@ extern bool dp_array_cast_is_relabel(ArrayCoerceExpr *cast);
  */
 
 /*
- * A call of funcid with args, which stands for node: vetted, and in its total
+ * A call of funcid with args, which stands for node: vetted, and in its safe
  * form.  Returns NULL when node can keep its function; *args is vetted then.
  */
 extern Node *dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args);
@@ -76,11 +76,11 @@ extern Node *dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, Li
  */
 extern bool dp_vet_added(DpVet *vet, FuncExpr *call, List **args);
 
-/* casts that go through text: to and from it, where a total variant exists */
+/* casts that go through text: to and from it, where a safe variant exists */
 extern Node *dp_vet_io(DpVet *vet, CoerceViaIO *io);
 
 /*
- * unit_aggregates.c: an aggregate of this level, in its total form; only where
+ * unit_aggregates.c: an aggregate of this level, in its safe form; only where
  * the context accepts unit_aggregates
  */
 extern Node *dp_vet_unit_aggregate(DpVet *vet, Aggref *agg);
