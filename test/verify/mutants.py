@@ -38,7 +38,7 @@ MUTANTS = {
     'total variant': ([('src/guard/vet/calls.c', 'if (allowed->safe == NULL)', 'if (true)')],
                       'SELECT dp_count(*) FROM visit WHERE 1 / (patient - 42) >= 0'),
     # what is not vetted
-    'sublink': ([('src/guard/vet/vet.c', 'case T_SubLink:\n', 'case T_SubLink: return copyObject(node);\n'),
+    'sublink': ([('src/guard/vet/vet.c', 'default:\n\t\t\trefuse_node(vet, node);', 'case T_SubLink: return copyObject(node);\n\t\tdefault: refuse_node(vet, node);'),
                  ('src/guard/read/rebuild.c', 'query->canSetTag = true;', 'query->canSetTag = query->hasSubLinks = true;'), OWNERS],
                 'SELECT dp_count(*) FROM visit WHERE patient = (SELECT ana.f(1))'),
     'cast through text': ([('src/guard/vet/vet.c', 'return dp_vet_io(vet, (CoerceViaIO *) node);', 'return copyObject(node);')],

@@ -326,6 +326,13 @@ vector_values(AggregateCall *c)
 	return list_make1(call("bin", INT4OID, list_make2(safe(c, linitial(c->read)), range_param(c, DP_PARAM_RANGE))));
 }
 
+/* Tells whether values that occur again change nothing. */
+static bool
+ignores_repetition(const DpAggregate *kind)
+{
+	return kind->answer == DP_ANSWER_MIN || kind->answer == DP_ANSWER_MAX;
+}
+
 void
 dp_add_aggregate(DpLevel *level, Aggref *agg)
 {
@@ -347,10 +354,8 @@ dp_add_aggregate(DpLevel *level, Aggref *agg)
 	}
 	else if (agg->aggorder)
 		dp_refuse_at(agg->location, errmsg("ORDER BY inside %s is not possible; leave it out", c.column->label));
-	if (agg->aggdistinct && c.kind->answer == DP_ANSWER_SUM && c.kind->kind == DP_VALUE_SUM)
-		dp_refuse_at(agg->location, errmsg("DISTINCT inside %s is not releasable; leave it out", c.kind->name));
-	if (agg->aggdistinct && c.kind->answer != DP_ANSWER_SUM && c.kind->answer != DP_ANSWER_MIN &&
-		c.kind->answer != DP_ANSWER_MAX)
+	if (agg->aggdistinct && !ignores_repetition(c.kind) &&
+		!(c.kind->answer == DP_ANSWER_SUM && c.kind->kind == DP_VALUE_COUNT))
 		dp_refuse_at(agg->location, errmsg("DISTINCT inside %s is not releasable; leave it out", c.kind->name));
 	if (agg->aggfilter)
 		c.filter = safe(&c, (Node *) agg->aggfilter);

@@ -118,13 +118,72 @@ constant_problem(DpConstantCheck check, Oid argtype, Oid type, Datum value)
 	}
 }
 
+/* Refuses call node if arg, its argument i, which must be a constant, is a bad one; args: all, as they were. */
+static void
+check_constant_argument(DpVet *vet, Node *node, const DpAllowed *allowed, List *args, int i, Node *arg)
+{
+	DpConstantCheck check = allowed->check;
+	Oid			argtype = exprType(llast(args));
+	Const	   *con = (Const *) arg;
+	Datum		value;
+	const char *problem;
+
+	if (check == DP_CHECK_NONE)
+		return;
+	if (!IsA(arg, Const))
+	{
+		if (check == DP_CHECK_LENGTH)
+			dp_refuse_function(vet, node, allowed->funcid, "write an explicit cast");
+		return;
+	}
+	if (con->constisnull)
+		return;
+	value = con->constvalue;
+	if (con->constlen == -1)
+		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
+	if (check == DP_CHECK_TRUNC)
+	{
+		/* the third argument of date_trunc is its zone */
+		argtype = exprType(lsecond(args));
+		if (i == 2)
+			check = DP_CHECK_ZONE;
+	}
+	problem = constant_problem(check, argtype, con->consttype, value);
+	if (problem)
+		dp_refuse_function(vet, node, allowed->funcid, problem);
+}
+
+static List *
+vet_arguments(DpVet *vet, Node *node, const DpAllowed *allowed, List *args)
+{
+	List	   *vetted = NIL;
+	ListCell   *lc;
+
+	foreach(lc, args)
+	{
+		int			i = foreach_current_index(lc);
+		bool		is_constant = (allowed->constants & (1 << i)) != 0;
+		bool		outer = vet->no_columns;
+
+		if (is_constant)
+		{
+			if (dp_reads_columns(lfirst(lc), NULL))
+				dp_refuse_function(vet, node, allowed->funcid,
+								   psprintf("its argument number %d must be a constant", i + 1));
+			vet->no_columns = true;
+		}
+		vetted = lappend(vetted, dp_vet(lfirst(lc), vet));
+		vet->no_columns = outer;
+		if (is_constant)
+			check_constant_argument(vet, node, allowed, args, i, llast(vetted));
+	}
+	return vetted;
+}
+
 Node	   *
 dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 {
 	const DpAllowed *allowed = dp_allowed_function(funcid);
-	List	   *vetted = NIL;
-	ListCell   *lc;
-	Oid			lasttype;
 
 	dp_vet_operator(vet, node);
 	if (allowed == NULL)
@@ -139,60 +198,15 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 	dp_vet_input_collation(vet, node, *args, inputcollid);
 	if (allowed->folds)
 		vet_folding(vet, node, funcid, inputcollid);
-
-	lasttype = *args ? exprType(llast(*args)) : InvalidOid;
-	foreach(lc, *args)
-	{
-		int			i = foreach_current_index(lc);
-		bool		outer = vet->no_columns;
-		Node	   *arg;
-
-		if (allowed->constants & (1 << i))
-		{
-			if (dp_reads_columns(lfirst(lc), NULL))
-				dp_refuse_function(vet, node, funcid,
-								   psprintf("its argument number %d must be a constant", i + 1));
-			vet->no_columns = true;
-		}
-		arg = dp_vet(lfirst(lc), vet);
-		vet->no_columns = outer;
-
-		if ((allowed->constants & (1 << i)) && allowed->check != DP_CHECK_NONE)
-		{
-			if (IsA(arg, Const))
-			{
-				Const	   *con = (Const *) arg;
-				const char *problem = NULL;
-
-				if (!con->constisnull)
-				{
-					Datum		value = con->constvalue;
-
-					if (con->constlen == -1)
-						value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
-					/* the third argument of date_trunc is its zone */
-					problem = constant_problem(allowed->check == DP_CHECK_TRUNC && i == 2 ? DP_CHECK_ZONE : allowed->check,
-												  allowed->check == DP_CHECK_TRUNC ? exprType(lsecond(*args)) : lasttype,
-												  con->consttype, value);
-				}
-				if (problem)
-					dp_refuse_function(vet, node, funcid, problem);
-			}
-			else if (allowed->check == DP_CHECK_LENGTH)
-				dp_refuse_function(vet, node, funcid, "write an explicit cast");
-		}
-		vetted = lappend(vetted, arg);
-	}
-
-	*args = vetted;
+	*args = vet_arguments(vet, node, allowed, *args);
 	if (allowed->safe == NULL)
 		return NULL;
 	if (allowed->negates != NULL)
 		return (Node *) makeBoolExpr(NOT_EXPR,
 									 list_make1(call_of(named_variant(allowed, allowed->negates), node,
-															 inputcollid, vetted)),
+														inputcollid, *args)),
 									 exprLocation(node));
-	return (Node *) call_of(dp_safe_variant(allowed), node, inputcollid, vetted);
+	return (Node *) call_of(dp_safe_variant(allowed), node, inputcollid, *args);
 }
 
 Node	   *

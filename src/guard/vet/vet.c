@@ -27,6 +27,11 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+/* ------------------------------------------------------------------------
+ * Parts
+ * ------------------------------------------------------------------------
+ */
+
 static List *
 vet_list(List *list, DpVet *vet)
 {
@@ -43,6 +48,8 @@ vet_var(DpVet *vet, Var *var)
 {
 	const DpAllowContext *cxt = vet->cxt;
 
+	if (vet->no_columns)
+		dp_refuse(vet, (Node *) var, "a column in place of a constant", NULL);
 	if (var->varlevelsup != 0)
 		dp_refuse(vet, (Node *) var, "a column of an outer query", "join the table instead");
 	if (var->varattno == 0)
@@ -142,210 +149,20 @@ vet_comparison(DpVet *vet, Node *node, Oid funcid, List *args, Oid inputcollid)
 	dp_vet_input_collation(vet, node, args, inputcollid);
 }
 
-Node	   *
-dp_vet(Node *node, DpVet *vet)
+static void refuse_node(DpVet *vet, Node *node) __attribute__((noreturn));
+
+/* Refuses a node of a type that is not accepted. */
+static void
+refuse_node(DpVet *vet, Node *node)
 {
-	if (node == NULL)
-		return NULL;
-	check_stack_depth();
-	CHECK_FOR_INTERRUPTS();
-
-	if (IsA(node, List))
-		return (Node *) vet_list((List *) node, vet);
-
-	if (!IsA(node, Const) && !IsA(node, CaseTestExpr) && !dp_is_unfoldable(node, NULL))
-	{
-		/* arrays are for vet_array */
-		dp_vet_type(vet, node, exprType(node));
-		(void) dp_refuse_failing(node, vet);
-		node = (Node *) dp_fold(node);
-	}
-
 	switch (nodeTag(node))
 	{
-		case T_Const:
-			dp_vet_type(vet, node, ((Const *) node)->consttype);
-			dp_vet_collation(vet, node, ((Const *) node)->constcollid);
-			dp_vet_const(vet, (Const *) node);
-			return copyObject(node);
-
-		case T_Var:
-			if (vet->no_columns)
-				dp_refuse(vet, node, "a column in place of a constant", NULL);
-			return vet_var(vet, (Var *) node);
-
-		case T_Param:
-			if (((Param *) node)->paramkind != PARAM_EXTERN)
-				dp_refuse(vet, node, "the result of a subquery", "join the table instead");
-			dp_vet_type(vet, node, ((Param *) node)->paramtype);
-			dp_vet_collation(vet, node, ((Param *) node)->paramcollid);
-			return copyObject(node);
-
-		case T_CaseTestExpr:
-			if (vet->case_type != ((CaseTestExpr *) node)->typeId)
-				dp_refuse(vet, node, "this kind of expression", NULL);
-			return copyObject(node);
-
-		case T_FuncExpr:
-			{
-				FuncExpr   *copy = copyObject((FuncExpr *) node);
-				Node	   *safe;
-
-				if (copy->funcretset)
-					dp_refuse_function(vet, node, copy->funcid, "use functions that return one value");
-				if (copy->funcvariadic)
-					dp_refuse_function(vet, node, copy->funcid, NULL);
-				safe = dp_vet_call(vet, node, copy->funcid, copy->inputcollid, &copy->args);
-				dp_vet_type(vet, node, copy->funcresulttype);
-				dp_vet_collation(vet, node, copy->funccollid);
-				return safe ? safe : (Node *) copy;
-			}
-
-		case T_OpExpr:
-			{
-				OpExpr	   *copy = copyObject((OpExpr *) node);
-				Node	   *safe;
-
-				set_opfuncid(copy);
-				safe = dp_vet_call(vet, node, copy->opfuncid, copy->inputcollid, &copy->args);
-				dp_vet_type(vet, node, copy->opresulttype);
-				dp_vet_collation(vet, node, copy->opcollid);
-				return safe ? safe : (Node *) copy;
-			}
-
-		case T_DistinctExpr:	/* struct-equivalent to OpExpr */
-		case T_NullIfExpr:
-			{
-				OpExpr	   *copy = copyObject((OpExpr *) node);
-
-				set_opfuncid(copy);
-				vet_comparison(vet, node, copy->opfuncid, copy->args, copy->inputcollid);
-				dp_vet_type(vet, node, exprType(node));
-				dp_vet_collation(vet, node, copy->opcollid);
-				copy->args = vet_list(copy->args, vet);
-				return (Node *) copy;
-			}
-
-		case T_ScalarArrayOpExpr:
-			{
-				ScalarArrayOpExpr *copy = copyObject((ScalarArrayOpExpr *) node);
-
-				set_sa_opfuncid(copy);
-				vet_comparison(vet, node, copy->opfuncid, copy->args, copy->inputcollid);
-				copy->args = list_make2(dp_vet(linitial(copy->args), vet),
-										vet_array(vet, node, lsecond(copy->args)));
-				return (Node *) copy;
-			}
-
-		case T_BoolExpr:
-			{
-				BoolExpr   *copy = makeNode(BoolExpr);
-
-				memcpy(copy, node, sizeof(BoolExpr));
-				copy->args = vet_list(copy->args, vet);
-				return (Node *) copy;
-			}
-
-		case T_NullTest:
-			{
-				NullTest   *copy = copyObject((NullTest *) node);
-
-				if (copy->argisrow)
-					dp_refuse(vet, node, "a test of a whole row", "name its columns");
-				copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
-				return (Node *) copy;
-			}
-
-		case T_BooleanTest:
-			{
-				BooleanTest *copy = copyObject((BooleanTest *) node);
-
-				copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
-				return (Node *) copy;
-			}
-
-		case T_CaseExpr:
-			{
-				CaseExpr   *copy = copyObject((CaseExpr *) node);
-				Oid			outer = vet->case_type;
-				ListCell   *lc;
-
-				dp_vet_type(vet, node, copy->casetype);
-				dp_vet_collation(vet, node, copy->casecollid);
-				copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
-				foreach(lc, copy->args)
-				{
-					CaseWhen   *when = lfirst_node(CaseWhen, lc);
-
-					vet->case_type = copy->arg ? exprType((Node *) copy->arg) : InvalidOid;
-					when->expr = (Expr *) dp_vet((Node *) when->expr, vet);
-					vet->case_type = outer;
-					when->result = (Expr *) dp_vet((Node *) when->result, vet);
-				}
-				copy->defresult = (Expr *) dp_vet((Node *) copy->defresult, vet);
-				return (Node *) copy;
-			}
-
-		case T_CoalesceExpr:
-			{
-				CoalesceExpr *copy = copyObject((CoalesceExpr *) node);
-
-				dp_vet_type(vet, node, copy->coalescetype);
-				dp_vet_collation(vet, node, copy->coalescecollid);
-				copy->args = vet_list(copy->args, vet);
-				return (Node *) copy;
-			}
-
-		case T_MinMaxExpr:		/* compares by the type's default order, which
-								 * is built in */
-			{
-				MinMaxExpr *copy = copyObject((MinMaxExpr *) node);
-
-				dp_vet_type(vet, node, copy->minmaxtype);
-				dp_vet_collation(vet, node, copy->minmaxcollid);
-				dp_vet_input_collation(vet, node, copy->args, copy->inputcollid);
-				copy->args = vet_list(copy->args, vet);
-				return (Node *) copy;
-			}
-
-		case T_RelabelType:
-			{
-				RelabelType *copy = copyObject((RelabelType *) node);
-
-				dp_vet_type(vet, node, copy->resulttype);
-				dp_vet_collation(vet, node, copy->resultcollid);
-				copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
-				return (Node *) copy;
-			}
-
-		case T_CollateExpr:
-			{
-				CollateExpr *copy = copyObject((CollateExpr *) node);
-
-				dp_vet_collation(vet, node, copy->collOid);
-				copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
-				return (Node *) copy;
-			}
-
-		case T_CoerceViaIO:
-			return dp_vet_io(vet, (CoerceViaIO *) node);
-
-		case T_SQLValueFunction:
-			if (dp_is_time_function((SQLValueFunction *) node))
-				return copyObject(node);
-			dp_refuse(vet, node, "the name of the current user, role, catalog or schema",
-					  "write it as a constant");
-			break;
-
 		case T_SubLink:
 		case T_SubPlan:
 		case T_AlternativeSubPlan:
 			dp_refuse(vet, node, "a subquery", "join the table instead");
 			break;
 		case T_Aggref:
-			if (vet->cxt && vet->cxt->unit_aggregates && ((Aggref *) node)->agglevelsup == 0)
-				return dp_vet_unit_aggregate(vet, (Aggref *) node);
-			/* FALLTHROUGH */
 		case T_GroupingFunc:
 			dp_refuse(vet, node, "an aggregate inside of an aggregate, its filter or its key", "aggregate once");
 			break;
@@ -379,7 +196,273 @@ dp_vet(Node *node, DpVet *vet)
 			dp_refuse(vet, node, "this kind of expression", "use comparisons, AND, OR, NOT, CASE, arithmetic and listed functions");
 			break;
 	}
-	return NULL;				/* keep compiler quiet */
+}
+
+/* ------------------------------------------------------------------------
+ * One function for each type of node: each returns a new node
+ * ------------------------------------------------------------------------
+ */
+
+static Node *
+vet_const(DpVet *vet, Const *con)
+{
+	dp_vet_type(vet, (Node *) con, con->consttype);
+	dp_vet_collation(vet, (Node *) con, con->constcollid);
+	dp_vet_const(vet, con);
+	return copyObject((Node *) con);
+}
+
+static Node *
+vet_param(DpVet *vet, Param *param)
+{
+	if (param->paramkind != PARAM_EXTERN)
+		dp_refuse(vet, (Node *) param, "the result of a subquery", "join the table instead");
+	dp_vet_type(vet, (Node *) param, param->paramtype);
+	dp_vet_collation(vet, (Node *) param, param->paramcollid);
+	return copyObject((Node *) param);
+}
+
+static Node *
+vet_case_test(DpVet *vet, CaseTestExpr *test)
+{
+	if (vet->case_type != test->typeId)
+		dp_refuse(vet, (Node *) test, "this kind of expression", NULL);
+	return copyObject((Node *) test);
+}
+
+static Node *
+vet_function(DpVet *vet, FuncExpr *call)
+{
+	FuncExpr   *copy = copyObject(call);
+	Node	   *safe;
+
+	if (copy->funcretset)
+		dp_refuse_function(vet, (Node *) call, copy->funcid, "use functions that return one value");
+	if (copy->funcvariadic)
+		dp_refuse_function(vet, (Node *) call, copy->funcid, NULL);
+	safe = dp_vet_call(vet, (Node *) call, copy->funcid, copy->inputcollid, &copy->args);
+	dp_vet_type(vet, (Node *) call, copy->funcresulttype);
+	dp_vet_collation(vet, (Node *) call, copy->funccollid);
+	return safe ? safe : (Node *) copy;
+}
+
+static Node *
+vet_operator(DpVet *vet, OpExpr *op)
+{
+	OpExpr	   *copy = copyObject(op);
+	Node	   *safe;
+
+	set_opfuncid(copy);
+	safe = dp_vet_call(vet, (Node *) op, copy->opfuncid, copy->inputcollid, &copy->args);
+	dp_vet_type(vet, (Node *) op, copy->opresulttype);
+	dp_vet_collation(vet, (Node *) op, copy->opcollid);
+	return safe ? safe : (Node *) copy;
+}
+
+/* Vets IS DISTINCT FROM and nullif, which are structs like OpExpr. */
+static Node *
+vet_distinct_or_nullif(DpVet *vet, Node *node)
+{
+	OpExpr	   *copy = copyObject((OpExpr *) node);
+
+	set_opfuncid(copy);
+	vet_comparison(vet, node, copy->opfuncid, copy->args, copy->inputcollid);
+	dp_vet_type(vet, node, exprType(node));
+	dp_vet_collation(vet, node, copy->opcollid);
+	copy->args = vet_list(copy->args, vet);
+	return (Node *) copy;
+}
+
+static Node *
+vet_array_comparison(DpVet *vet, ScalarArrayOpExpr *op)
+{
+	ScalarArrayOpExpr *copy = copyObject(op);
+
+	set_sa_opfuncid(copy);
+	vet_comparison(vet, (Node *) op, copy->opfuncid, copy->args, copy->inputcollid);
+	copy->args = list_make2(dp_vet(linitial(copy->args), vet),
+							vet_array(vet, (Node *) op, lsecond(copy->args)));
+	return (Node *) copy;
+}
+
+static Node *
+vet_bool(DpVet *vet, BoolExpr *expr)
+{
+	BoolExpr   *copy = makeNode(BoolExpr);
+
+	memcpy(copy, expr, sizeof(BoolExpr));
+	copy->args = vet_list(copy->args, vet);
+	return (Node *) copy;
+}
+
+static Node *
+vet_null_test(DpVet *vet, NullTest *test)
+{
+	NullTest   *copy = copyObject(test);
+
+	if (copy->argisrow)
+		dp_refuse(vet, (Node *) test, "a test of a whole row", "name its columns");
+	copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
+	return (Node *) copy;
+}
+
+static Node *
+vet_boolean_test(DpVet *vet, BooleanTest *test)
+{
+	BooleanTest *copy = copyObject(test);
+
+	copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
+	return (Node *) copy;
+}
+
+static Node *
+vet_case(DpVet *vet, CaseExpr *cases)
+{
+	CaseExpr   *copy = copyObject(cases);
+	Oid			outer = vet->case_type;
+	ListCell   *lc;
+
+	dp_vet_type(vet, (Node *) cases, copy->casetype);
+	dp_vet_collation(vet, (Node *) cases, copy->casecollid);
+	copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
+	foreach(lc, copy->args)
+	{
+		CaseWhen   *when = lfirst_node(CaseWhen, lc);
+
+		vet->case_type = copy->arg ? exprType((Node *) copy->arg) : InvalidOid;
+		when->expr = (Expr *) dp_vet((Node *) when->expr, vet);
+		vet->case_type = outer;
+		when->result = (Expr *) dp_vet((Node *) when->result, vet);
+	}
+	copy->defresult = (Expr *) dp_vet((Node *) copy->defresult, vet);
+	return (Node *) copy;
+}
+
+static Node *
+vet_coalesce(DpVet *vet, CoalesceExpr *coalesce)
+{
+	CoalesceExpr *copy = copyObject(coalesce);
+
+	dp_vet_type(vet, (Node *) coalesce, copy->coalescetype);
+	dp_vet_collation(vet, (Node *) coalesce, copy->coalescecollid);
+	copy->args = vet_list(copy->args, vet);
+	return (Node *) copy;
+}
+
+/* Vets greatest and least, which compare by the type's default order, which is built in. */
+static Node *
+vet_minmax(DpVet *vet, MinMaxExpr *minmax)
+{
+	MinMaxExpr *copy = copyObject(minmax);
+
+	dp_vet_type(vet, (Node *) minmax, copy->minmaxtype);
+	dp_vet_collation(vet, (Node *) minmax, copy->minmaxcollid);
+	dp_vet_input_collation(vet, (Node *) minmax, copy->args, copy->inputcollid);
+	copy->args = vet_list(copy->args, vet);
+	return (Node *) copy;
+}
+
+static Node *
+vet_relabel(DpVet *vet, RelabelType *relabel)
+{
+	RelabelType *copy = copyObject(relabel);
+
+	dp_vet_type(vet, (Node *) relabel, copy->resulttype);
+	dp_vet_collation(vet, (Node *) relabel, copy->resultcollid);
+	copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
+	return (Node *) copy;
+}
+
+static Node *
+vet_collate(DpVet *vet, CollateExpr *collate)
+{
+	CollateExpr *copy = copyObject(collate);
+
+	dp_vet_collation(vet, (Node *) collate, copy->collOid);
+	copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
+	return (Node *) copy;
+}
+
+static Node *
+vet_value_function(DpVet *vet, SQLValueFunction *function)
+{
+	if (!dp_is_time_function(function))
+		dp_refuse(vet, (Node *) function, "the name of the current user, role, catalog or schema",
+				  "write it as a constant");
+	return copyObject((Node *) function);
+}
+
+static Node *
+vet_aggregate(DpVet *vet, Aggref *agg)
+{
+	if (vet->cxt == NULL || !vet->cxt->unit_aggregates || agg->agglevelsup != 0)
+		refuse_node(vet, (Node *) agg);
+	return dp_vet_unit_aggregate(vet, agg);
+}
+
+Node	   *
+dp_vet(Node *node, DpVet *vet)
+{
+	if (node == NULL)
+		return NULL;
+	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
+
+	if (IsA(node, List))
+		return (Node *) vet_list((List *) node, vet);
+
+	if (!IsA(node, Const) && !IsA(node, CaseTestExpr) && !dp_is_unfoldable(node, NULL))
+	{
+		/* arrays are for vet_array */
+		dp_vet_type(vet, node, exprType(node));
+		(void) dp_refuse_failing(node, vet);
+		node = (Node *) dp_fold(node);
+	}
+
+	switch (nodeTag(node))
+	{
+		case T_Const:
+			return vet_const(vet, (Const *) node);
+		case T_Var:
+			return vet_var(vet, (Var *) node);
+		case T_Param:
+			return vet_param(vet, (Param *) node);
+		case T_CaseTestExpr:
+			return vet_case_test(vet, (CaseTestExpr *) node);
+		case T_FuncExpr:
+			return vet_function(vet, (FuncExpr *) node);
+		case T_OpExpr:
+			return vet_operator(vet, (OpExpr *) node);
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+			return vet_distinct_or_nullif(vet, node);
+		case T_ScalarArrayOpExpr:
+			return vet_array_comparison(vet, (ScalarArrayOpExpr *) node);
+		case T_BoolExpr:
+			return vet_bool(vet, (BoolExpr *) node);
+		case T_NullTest:
+			return vet_null_test(vet, (NullTest *) node);
+		case T_BooleanTest:
+			return vet_boolean_test(vet, (BooleanTest *) node);
+		case T_CaseExpr:
+			return vet_case(vet, (CaseExpr *) node);
+		case T_CoalesceExpr:
+			return vet_coalesce(vet, (CoalesceExpr *) node);
+		case T_MinMaxExpr:
+			return vet_minmax(vet, (MinMaxExpr *) node);
+		case T_RelabelType:
+			return vet_relabel(vet, (RelabelType *) node);
+		case T_CollateExpr:
+			return vet_collate(vet, (CollateExpr *) node);
+		case T_CoerceViaIO:
+			return dp_vet_io(vet, (CoerceViaIO *) node);
+		case T_SQLValueFunction:
+			return vet_value_function(vet, (SQLValueFunction *) node);
+		case T_Aggref:
+			return vet_aggregate(vet, (Aggref *) node);
+		default:
+			refuse_node(vet, node);
+	}
 }
 
 /* ------------------------------------------------------------------------
