@@ -26,7 +26,10 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-/* the columns that the index reads; of generated ones it is not known what they are made from: all, like whole rows */
+/*
+ * Returns the columns that the index reads: all of them where it reads a whole
+ * row or a generated column, whose sources are not known.
+ */
 static Bitmapset *
 columns_of_index(Relation rel, Relation index)
 {
@@ -52,7 +55,7 @@ columns_of_index(Relation rel, Relation index)
 	return read;
 }
 
-/* the name of a column, among chosen, that a unique index or an exclusion constraint reads; or NULL */
+/* Returns one of the columns named in chosen that a unique index or an exclusion constraint reads, or NULL. */
 static const char *
 constrained_column(Oid relid, List *chosen)
 {
@@ -77,7 +80,7 @@ constrained_column(Oid relid, List *chosen)
 	return found;
 }
 
-/* chosen: names of columns */
+/* Refuses an INSERT that chooses values for columns (chosen: their names) that must be unique. */
 static void
 check_inserted(Oid relid, List *chosen)
 {
@@ -101,7 +104,10 @@ check_inserted(Oid relid, List *chosen)
 	}
 }
 
-/* names of the columns that get another value than the table's default; a view may bring defaults of its own */
+/*
+ * Returns the names of the columns that get another value than the table's
+ * default; a view may bring defaults of its own.
+ */
 static List *
 chosen_columns(Query *query, RangeTblEntry *rte)
 {

@@ -22,7 +22,7 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/rel.h"
 
-/* true when the condition is false or NULL whatever the rows are */
+/* Tells whether the condition is false or NULL whatever the rows are. */
 static bool
 is_never_true(Node *quals)
 {
@@ -52,7 +52,7 @@ typedef struct OddColumnContext
 	int			sublevels;
 } OddColumnContext;
 
-/* whole rows and system columns, which a subquery does not have */
+/* Finds whole rows and system columns of the entry, which a subquery does not have. */
 static bool
 odd_column_walker(Node *node, OddColumnContext *c)
 {
@@ -76,7 +76,7 @@ odd_column_walker(Node *node, OddColumnContext *c)
 	return expression_tree_walker(node, odd_column_walker, c);
 }
 
-/* SELECT NULL::type of each column WHERE false */
+/* Makes SELECT NULL::type of each column WHERE false. */
 static Query *
 empty_subquery(Oid relid)
 {

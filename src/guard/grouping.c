@@ -90,7 +90,7 @@ position_of(List *list, Node *node)
 	return -1;
 }
 
-/* one bit for each argument, the first being the highest: 1 if not grouped by */
+/* Returns one bit for each argument, the first being the highest: 1 if it is not grouped by. */
 static int32
 grouping_value(DpLevel *level, GroupingFunc *func)
 {
@@ -102,7 +102,7 @@ grouping_value(DpLevel *level, GroupingFunc *func)
 	return value;
 }
 
-/* the column of a release that an expression of the level is, or a constant */
+/* Returns the column of a release that an expression of the level is, or a constant. */
 static Expr *
 set_output(DpLevel *level, Node *expr)
 {

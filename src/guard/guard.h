@@ -56,8 +56,9 @@ typedef struct DpAggregate
 } DpAggregate;
 
 /*
- * Returns the private aggregate that a function is, or NULL.  With take_standard,
- * count, sum and the like are taken for dp_count, dp_sum and the like.
+ * Returns the private aggregate that a function is, or NULL.  With
+ * take_standard, count, sum and the like are taken for dp_count, dp_sum and
+ * the like.
  */
 extern const DpAggregate *dp_find_aggregate(Oid funcid, bool take_standard);
 

@@ -66,7 +66,7 @@ max_param_walker(Node *node, int *max)
 	return expression_tree_walker(node, max_param_walker, max);
 }
 
-/* the tuplestore of a name that a query reads */
+/* finds the tuplestore of a name that a query reads */
 typedef struct TuplestoreContext
 {
 	const char *name;
@@ -107,7 +107,8 @@ is_inner(RangeTblEntry *rte)
 }
 
 /*
- * What protected rows are joined with must not itself depend on such rows,
+ * Refuses a prefetch that reads protected tables: what protected rows are
+ * joined with must not itself depend on such rows,
  * other than by what was released: not even for roles that may read them, whose
  * releases are private, too.
  */
@@ -152,7 +153,7 @@ plan_prefetches(DpRelease *release, const char *query_string, int cursorOptions,
 	}
 }
 
-/* plans the inner query as its owner; an error shows nothing of the data */
+/* Plans the inner query as its owner; an error shows nothing of the data. */
 static void
 plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 {
@@ -261,8 +262,9 @@ refuse_rows(Oid relid)
 }
 
 /*
- * A partition is read with the rights on the table that the query names, as
- * long as that is protected, too.
+ * Refuses to plan with statistics of a protected table that who asks may not
+ * read.  A partition is read with the rights on the table that the query
+ * names, as long as that is protected, too.
  */
 static void
 guard_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
@@ -335,7 +337,7 @@ explain_option(Node *statement, const char *name)
 	return is_set;
 }
 
-/* COPY of a table reads and writes without planner and executor */
+/* Checks COPY of a table, which reads and writes without planner and executor. */
 static void
 check_copy(CopyStmt *copy)
 {
@@ -355,7 +357,7 @@ check_copy(CopyStmt *copy)
 						copy->relation->relname)));
 }
 
-/* a trigger sees rows, whoever inserts or changes them */
+/* Lets only roles that may read the table create triggers: a trigger sees rows, whoever changes them. */
 static void
 check_trigger(CreateTrigStmt *trigger)
 {

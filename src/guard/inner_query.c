@@ -90,7 +90,7 @@ add_target(Query *query, Expr *expr)
 												false));
 }
 
-/* makes a target entry a grouping column, and a sort column if asked */
+/* Makes a target entry a grouping column and, with sort, a sort column. */
 static void
 group_by(Query *query, TargetEntry *tle, bool sort)
 {
@@ -108,7 +108,7 @@ group_by(Query *query, TargetEntry *tle, bool sort)
 		query->sortClause = lappend(query->sortClause, copyObject(clause));
 }
 
-/* key IN (declared keys), with NULL where that is declared, too */
+/* Makes key IN (declared keys), with NULL where that is declared, too. */
 static Expr *
 make_membership(Expr *key, DpReleaseKey *declared)
 {
@@ -205,8 +205,8 @@ count_distinct(Expr *value, Expr *filter)
 }
 
 /*
- * Row units: one sum of a statistic; all of them share one state.  Of one
- * argument, the aggregate centers the value itself.
+ * Returns one sum of a statistic where rows are units; all sums share one
+ * state.  With one argument, the aggregate centers the value itself.
  */
 static Expr *
 moment_aggregate(PartCursor *c)
@@ -230,7 +230,7 @@ moment_aggregate(PartCursor *c)
 								   dp_own_type("exact_sum"), args, part_filter(c));
 }
 
-/* row units: the aggregate of one part */
+/* Returns the aggregate of one part where rows are units. */
 static Expr *
 row_aggregate(DpRelease *release, PartCursor *c)
 {
@@ -267,7 +267,7 @@ row_aggregate(DpRelease *release, PartCursor *c)
 	elog(ERROR, "unexpected kind %d", (int) part_kind(c));
 }
 
-/* NULL where the filter is not true */
+/* Makes value NULL where the filter is not true. */
 static Expr *
 filtered(Expr *value, Expr *filter)
 {
@@ -289,7 +289,7 @@ filtered(Expr *value, Expr *filter)
 	return (Expr *) cases;
 }
 
-/* unit column: the argument of bound_unit for one part */
+/* Returns the argument of bound_unit for one part, where units have a column. */
 static Expr *
 unit_value(PartCursor *c)
 {
@@ -311,7 +311,7 @@ unit_value(PartCursor *c)
 	}
 }
 
-/* unit column: what becomes of part i of the groups that units keep */
+/* Returns the aggregate of part i over the groups that units keep. */
 static Expr *
 entry_aggregate(DpRelease *release, PartCursor *c, int i, Var *entry)
 {
@@ -362,7 +362,7 @@ add_condition(Query *query, Expr *condition)
 		: (Node *) condition;
 }
 
-/* units may have to leave out values */
+/* Tells whether units may have to leave out values. */
 static bool
 chooses_codes(DpRelease *release)
 {
@@ -374,7 +374,7 @@ chooses_codes(DpRelease *release)
 	return false;
 }
 
-/* one row of dp_cdp.bound_entry for each group that a unit keeps */
+/* Makes a subquery with one row of dp_cdp.bound_entry for each group that a unit keeps. */
 static RangeTblEntry *
 entries_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
@@ -466,7 +466,7 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 	return query;
 }
 
-/* false, true and NULL: no row has another key */
+/* Tells whether false, true and NULL are declared: no row has another key. */
 static bool
 is_every_boolean(DpReleaseKey *key)
 {

@@ -126,7 +126,7 @@ dp_released_rows(DpRelease *release)
 	return rte;
 }
 
-/* what the level read is the inner query's; views' own entries are not in the join tree */
+/* Clears the entries that the inner query reads now; views' own entries are not in the join tree. */
 static void
 clear_join_tree(Query *query, Node *node)
 {
@@ -170,7 +170,7 @@ dp_rewrite_outer(DpSplitContext *cxt, Query *query, RangeTblEntry *released, Lis
 	dp_keep_apart(query);
 }
 
-/* keeps the level from being pulled up, or conditions from being pushed down */
+/* Sets OFFSET 0, past which the planner moves nothing. */
 void
 dp_keep_apart(Query *query)
 {

@@ -32,7 +32,10 @@ touches_walker(Node *node, void *context)
 	return expression_tree_walker(node, touches_walker, context);
 }
 
-/* most queries have no subquery below an expression: look at those only where there is one */
+/*
+ * Searches the range tables; most queries have no subquery elsewhere, and
+ * undecided tells of those that may.
+ */
 static bool
 touches_quickly(Query *query, bool *undecided)
 {

@@ -46,7 +46,7 @@ location_walker(Node *node, Var *found)
 	return expression_tree_walker(node, location_walker, found);
 }
 
-/* where the level names the table, as well as parsed queries know it */
+/* Returns where the level names the table, as well as parsed queries know it. */
 static int
 level_location(Query *query, Index rti)
 {
@@ -84,7 +84,7 @@ refuse_exact(DpSplitContext *cxt, Aggref *agg, const char *table)
 						get_func_name(agg->aggfnoid), table));
 }
 
-/* what the level releases, without grouping sets; query itself stays as it is */
+/* Describes and builds the release of a level without grouping sets; query itself stays as it is. */
 static DpLevel *
 release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, bool even_if_readable)
 {
@@ -134,7 +134,7 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 	{
 		DpLevel    *level = NULL;
 
-		/* the same set twice has the same rows twice */
+		/* a set that is written twice is released once, and shown twice */
 		for (int i = 0; i < foreach_current_index(lc) && level == NULL; i++)
 			if (equal(list_nth(sets, i), lfirst(lc)))
 				level = list_nth(levels, i);
@@ -283,7 +283,7 @@ process_level(DpSplitContext *cxt)
 
 static bool split_walker(Node *node, void *context);
 
-/* later ones may be all that refers to earlier ones */
+/* Splits the WITH queries, the last first: a later one may be all that refers to an earlier one. */
 static void
 process_ctes(DpSplitContext *cxt, Query *query)
 {

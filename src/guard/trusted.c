@@ -172,13 +172,13 @@ check_object(TrustContext *c, Oid classid, Oid objid, Node *node)
 	Oid			owner;
 	Oid			extension;
 
-	/* what is pinned can neither be dropped nor be given away by others than superusers */
+	/* pinned objects can neither be dropped nor be given away by others than superusers */
 	if (objid < FirstUnpinnedObjectId)
 		return;
 	owner = dp_object_owner(classid, objid);
 	if (owner == c->extension_owner && object_schema(classid, objid) == dp_internal_schema())
 		return;
-	/* of thousands of partitions it is not asked */
+	/* tables of the owner are not asked: there may be thousands of partitions */
 	extension = classid == RelationRelationId && owner == c->run_as ? InvalidOid
 		: getExtensionOfObject(classid, objid);
 	if (OidIsValid(owner) && !dp_owner_is_trusted(owner, c->run_as, c->dataset_owner))
@@ -268,7 +268,7 @@ check_collation(TrustContext *c, Oid collation, Node *node)
 		check_object(c, CollationRelationId, collation, node);
 }
 
-/* partitions and children are read with the rights on what is named */
+/* Checks a table, with the partitions and children that are read with the rights on it. */
 static void
 check_relation(TrustContext *c, RangeTblEntry *rte)
 {
@@ -379,7 +379,7 @@ trust_walker(Node *node, TrustContext *c)
 		check_entry(c, (RangeTblEntry *) node);
 		return false;
 	}
-	/* what is in the join tree is read; rules leave entries that are not */
+	/* entries of the join tree are read; rules leave others */
 	if (IsA(node, RangeTblRef))
 	{
 		check_relation(c, rt_fetch(((RangeTblRef *) node)->rtindex, linitial_node(Query, c->queries)->rtable));

@@ -59,7 +59,7 @@ verify_join_tree(DpVerify *v, Node *node)
 	}
 }
 
-/* after all entries are known */
+/* Verifies the conditions of the join tree, when all entries are known. */
 static void
 verify_conditions(DpVerify *v, Node *node)
 {
@@ -106,7 +106,10 @@ is_prefetched(DpRelease *release, const char *name)
 	return false;
 }
 
-/* nothing is set beside what is expected of its kind, not even what only newer versions have */
+/*
+ * Requires that nothing is set beside what an entry of its kind has, not even
+ * what only newer versions have.
+ */
 static void
 verify_entry_parts(RangeTblEntry *rte, bool is_read)
 {

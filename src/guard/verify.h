@@ -35,16 +35,16 @@ typedef struct DpVerify
 	Oid			case_type;		/* of the innermost CASE's argument */
 } DpVerify;
 
-/* ZC002, as of a bug; node may be NULL */
+/* Raises ZC002, as for a bug; node may be NULL. */
 extern void dp_unverified(const char *what, Node *node) __attribute__((noreturn));
 
 #define dp_require(condition, what, node) \
 	do { if (!(condition)) dp_unverified(what, (Node *) (node)); } while (0)
 
-/* verify_expr.c: an expression of the query; a tree walker that returns false */
+/* Verifies an expression of the query; a tree walker that returns false. */
 extern bool dp_verify_expr(Node *node, DpVerify *v);
 
-/* verify_expr.c: of GROUP BY, ORDER BY, DISTINCT */
+/* Verifies the operators of GROUP BY, ORDER BY and DISTINCT. */
 extern void dp_verify_sort_clauses(List *clauses);
 
 #endif							/* DP_VERIFY_H */

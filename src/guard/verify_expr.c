@@ -184,7 +184,7 @@ verify_constants(List *args, uint16 constants, Node *node)
 				"an argument that is not constant", node);
 }
 
-/* a function, or that of an operator */
+/* Verifies a function, or the function of an operator. */
 static void
 verify_function(DpVerify *v, Oid funcid, List *args, bool returns_set, Node *node)
 {
@@ -258,7 +258,7 @@ verify_aggregate(DpVerify *v, Aggref *agg)
 		dp_require((own_function(agg->aggfnoid).places & v->place) != 0, "an aggregate that is not listed", agg);
 }
 
-/* a column that names a unit where each row is one */
+/* Verifies a column that names a unit where each row is one. */
 static void
 verify_row_unit(DpVerify *v, Var *var)
 {

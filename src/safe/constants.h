@@ -12,19 +12,19 @@
 #ifndef DP_CONSTANTS_H
 #define DP_CONSTANTS_H
 
-/* fields of extract and date_part that type has; the name in any case */
+/* Knows the fields of extract and date_part that type has; the name in any case. */
 extern bool dp_field_is_good(const char *name, int len, Oid type);
 
-/* precisions of date_trunc */
+/* Knows the precisions of date_trunc. */
 extern bool dp_trunc_is_good(const char *name, int len, Oid type);
 
-/* a name of the time zone database, or a POSIX specification */
+/* Knows names of the time zone database, and POSIX specifications. */
 extern bool dp_zone_is_good(const char *name, int len);
 
-/* a pattern of LIKE that no string can make fail */
+/* Tells whether no string can make the pattern of LIKE fail. */
 extern bool dp_like_is_good(const char *pattern, int len);
 
-/* a template of to_char whose every part is known to succeed for every timestamp */
+/* Tells whether every part of a template of to_char is known to succeed for every timestamp. */
 extern bool dp_format_is_good(const char *format, int len);
 
 #endif							/* DP_CONSTANTS_H */

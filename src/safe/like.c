@@ -42,7 +42,7 @@ typedef enum DpLikeMode
 	DP_LIKE_MULTIBYTE			/* the first byte tells the length */
 } DpLikeMode;
 
-/* the next character of what ends at end; t < end */
+/* Returns the character after t, which is before end. */
 static pg_attribute_always_inline const char *
 like_next(const char *t, const char *end, DpLikeMode mode)
 {
@@ -65,7 +65,7 @@ like_next(const char *t, const char *end, DpLikeMode mode)
 	return t + 1;
 }
 
-/* the first character from t on that begins with byte; NULL: none */
+/* Returns the first character from t on that begins with byte, or NULL. */
 static pg_attribute_always_inline const char *
 like_find(const char *t, const char *end, char byte, DpLikeMode mode)
 {
@@ -77,13 +77,13 @@ like_find(const char *t, const char *end, char byte, DpLikeMode mode)
 	return NULL;
 }
 
-/* the pattern is good: no escape character ends it */
+/* Matches a pattern that is good: no escape character ends it. */
 static pg_attribute_always_inline bool
 like_match_mode(const char *t, int tlen, const char *p, int plen, DpLikeMode mode)
 {
 	const char *const tend = t + tlen;
 	const char *const pend = p + plen;
-	const char *retry_p = NULL; /* what follows the last %: no wildcard */
+	const char *retry_p = NULL; /* after the last %: no wildcard */
 	const char *retry_t = NULL; /* where that was tried */
 
 	for (;;)
@@ -157,7 +157,7 @@ like_match(const char *t, int tlen, const char *p, int plen)
 	return like_match_mode(t, tlen, p, plen, DP_LIKE_MULTIBYTE);
 }
 
-/* nondeterministic collations have no LIKE, or one of another kind */
+/* Tells whether a collation has LIKE as it is here: nondeterministic ones have none, or one of another kind. */
 static bool
 like_collation_is_good(Oid collation)
 {
@@ -227,8 +227,9 @@ DP_TRY_LIKE_NAME(like_name, matches);
 DP_TRY_LIKE_NAME(not_like_name, !matches);
 
 /*
- * Both strings in lower case, as the built-in has them in every encoding but
- * those of one byte; there, it folds character by character, to the same end.
+ * Matches both strings in lower case, as the built-in has them in every
+ * encoding but those of one byte; there, it folds character by character, to
+ * the same end.
  */
 static bool
 ilike(const char *arg, int len, const text *pattern, Oid collation)

@@ -348,9 +348,9 @@ numeric_is_beyond(Numeric a, DpNumericConst limit)
 }
 
 /*
- * Of about a thousand digits or more.  Multiplying or dividing the longest
- * numbers takes 0.1 s, and a query might do so hundreds of times for the one
- * row that it wants to recognize.
+ * Tells whether a has about a thousand digits or more.  Multiplying or
+ * dividing the longest numbers takes 0.1 s, and a query might do so hundreds
+ * of times for the one row that it wants to recognize.
  */
 static bool
 numeric_is_long(Numeric a)
@@ -358,7 +358,7 @@ numeric_is_long(Numeric a)
 	return VARSIZE_ANY(a) > 512 || numeric_is_beyond(a, DP_NUM_LONG);
 }
 
-/* so large that rounding up might overflow */
+/* Tells whether a is so large that rounding it up might overflow. */
 static bool
 numeric_is_huge(Numeric a)
 {

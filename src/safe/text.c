@@ -37,7 +37,7 @@
 
 #define DP_ARG_IS_WIDE(n) dp_text_is_wide(PG_GETARG_DATUM(n))
 
-/* so many characters are no wide string in any encoding */
+/* the most characters that are no wide string in any encoding */
 #define DP_MAX_CHARS (DP_MAX_TEXT / MAX_MULTIBYTE_CHAR_LEN)
 
 /* ------------------------------------------------------------------------
@@ -63,10 +63,10 @@ DP_TRY_NOT_WIDE(right, text_right);
 DP_TRY_NOT_WIDE(reverse, text_reverse);
 DP_TRY_NOT_WIDE(substring_from, text_substr_no_len);
 DP_TRY_NOT_WIDE(name_text, text_name);
-/* of bpchar, whose padding it removes */
+/* the cast of bpchar, which removes padding */
 DP_TRY_NOT_WIDE(text_bpchar, rtrim1);
 
-/* each character of one is compared with each of the other */
+/* Tells whether a search, which compares each character of one string with each of the other, takes long. */
 static bool
 is_work(FunctionCallInfo fcinfo)
 {
@@ -364,7 +364,7 @@ literal_text(Datum value)
 	return pnstrdup(from, to - from);
 }
 
-/* [+-] digits */
+/* Reads [+-] digits. */
 static bool
 parse_integer(Datum arg, int64 lowest, int64 highest, int64 *result)
 {
@@ -407,7 +407,7 @@ DP_TRY_PARSE_INT(int2, INT16, SHRT_MIN, SHRT_MAX);
 DP_TRY_PARSE_INT(int4, INT32, INT_MIN, INT_MAX);
 DP_TRY_PARSE_INT(int8, INT64, PG_INT64_MIN, PG_INT64_MAX);
 
-/* [+-] digits [. digits] [e [+-] digits], with a digit before the exponent, which has at most three */
+/* Knows [+-] digits [. digits] [e [+-] digits], with a digit before the exponent, which has at most three. */
 static bool
 is_decimal(const char *s)
 {

@@ -36,7 +36,7 @@
  */
 #define DP_TRUNC_LOWEST ((Timestamp) (date2j(-3998, 1, 1) - POSTGRES_EPOCH_JDATE) * USECS_PER_DAY)
 
-/* infinite, or far enough from both ends that a zone or rounding cannot leave the range */
+/* Tells whether t is infinite, or so far from both ends that a zone or rounding cannot leave the range. */
 static inline bool
 is_inner(Timestamp t)
 {

@@ -60,7 +60,7 @@ constant_argument(AggregateCall *c, Node *expr, const char *what)
 	return (Expr *) expression_planner((Expr *) copyObject(expr));
 }
 
-/* the name that messages recommend, and how its bounds are written */
+/* Returns the call that messages recommend: its name, and how its bounds are written. */
 static const char *
 with_bounds(AggregateCall *c)
 {
@@ -78,7 +78,7 @@ with_bounds(AggregateCall *c)
 	return text.data;
 }
 
-/* sorts the arguments of the call */
+/* Sorts the arguments of the call into read, bounds and the column's detail. */
 static void
 sort_arguments(AggregateCall *c)
 {

@@ -39,7 +39,7 @@ outer_var_walker(Node *node, void *context)
 	return expression_tree_walker(node, outer_var_walker, context);
 }
 
-/* casts that nobody wrote would be shown among the arguments of an aggregate */
+/* Removes casts that nobody wrote, which would be shown among the arguments of an aggregate. */
 static Node *
 without_implicit_casts(Node *node, void *context)
 {
@@ -135,7 +135,6 @@ dp_add_keys(DpLevel *level)
  * ------------------------------------------------------------------------
  */
 
-/* values: of each part */
 void
 dp_add_column(DpLevel *level, DpReleaseColumn *column, List *values, Node *filter)
 {
@@ -198,7 +197,7 @@ dp_column_of(DpLevel *level, Node *agg)
 	elog(ERROR, "an aggregate was not collected");
 }
 
-/* keys, then aggregates, then the errors of those that have a stddev */
+/* Numbers keys first, then aggregates, then the errors of the aggregates that have one in stddevs. */
 void
 dp_number_outputs(DpLevel *level, List *aggs, List *stddevs)
 {

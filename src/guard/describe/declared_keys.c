@@ -40,9 +40,10 @@
  */
 
 /*
- * Column of a table that is not protected, also if rows are computed
- * beforehand or come from a subquery, which may leave some out.  A view shows
- * values on its own terms: only its text, not who asks, may read the table.
+ * Returns the column of a table that is not protected, also if its rows are
+ * prefetched or come from a subquery, which may leave some out.  Behind a view
+ * the caller need not be able to read the table, so its values are not
+ * declared; PostgreSQL checks the view's owner.
  */
 static DpColumn *
 public_column(DpLevel *level, Var *var, DpColumnOrigin *origin)
@@ -117,7 +118,7 @@ constant_argument(FuncExpr *call, int n)
 	return constant == NULL || constant->constisnull ? NULL : constant;
 }
 
-/* all of them may be NULL, for infinity and what is not a number */
+/* Adds the results of a function that has few; NULL is one, for infinity and what is not a number. */
 static bool
 add_results(FuncExpr *call, DpKeyValues *keys)
 {
@@ -190,7 +191,7 @@ add_cases(DpLevel *level, CaseExpr *cases, DpKeyValues *keys)
 	return add_values(level, (Node *) cases->defresult, keys);
 }
 
-/* a column whose declared keys are without NULL may still have NULLs: all arguments count */
+/* Adds the values of all arguments: a column whose declared keys are without NULL may still have NULLs. */
 static bool
 add_coalesced(DpLevel *level, CoalesceExpr *coalesce, DpKeyValues *keys)
 {
@@ -209,7 +210,7 @@ add_coalesced(DpLevel *level, CoalesceExpr *coalesce, DpKeyValues *keys)
 	return true;
 }
 
-/* adds the values of expr, which is of the list's type but for a relabelling */
+/* Adds the values of expr, which is of the list's type but for a relabelling. */
 static bool
 add_values(DpLevel *level, Node *expr, DpKeyValues *keys)
 {
@@ -265,7 +266,10 @@ add_values(DpLevel *level, Node *expr, DpKeyValues *keys)
  * ------------------------------------------------------------------------
  */
 
-/* the other side of a condition that holds only where key has exactly the value of another column, else NULL */
+/*
+ * Returns the other side of a condition that holds only where key has exactly
+ * the value of another column, else NULL.
+ */
 static Node *
 equated_with(Node *condition, Node *key)
 {
@@ -285,7 +289,7 @@ equated_with(Node *condition, Node *key)
 	return equal(left, key) ? right : equal(right, key) ? left : NULL;
 }
 
-/* adds the values of a column that the key is joined on; NULL is equal to none */
+/* Adds the values of a column that the key is joined on; NULL is equal to none. */
 static bool
 add_equated(DpLevel *level, Node *key, DpKeyValues *keys)
 {

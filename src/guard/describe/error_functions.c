@@ -43,7 +43,7 @@ look_up(ExpandContext *c)
 	c->times = dp_own_function("try_multiply", 2, floats, FLOAT8OID);
 }
 
-/* dp_noise_stddev of what stands inside, an aggregate or an expression of several; NULL: there is none */
+/* Returns dp_noise_stddev of arg, an aggregate or an expression of several; NULL if arg has none. */
 static Node *
 stddev_of(Node *arg, ExpandContext *c)
 {
@@ -83,7 +83,7 @@ expand_mutator(Node *node, ExpandContext *c)
 			confidence = list_length(func->args) > 1 ? expand_mutator(lsecond(func->args), c)
 				: (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0.95), false,
 									 FLOAT8PASSBYVAL);
-			/* of a constant the planner makes a number, or an error */
+			/* the planner folds a constant confidence to a number, or raises the error */
 			one = (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(1), false,
 									 FLOAT8PASSBYVAL);
 			factor = makeFuncExpr(c->margin, FLOAT8OID, list_make2(one, confidence),

@@ -8,9 +8,9 @@
  * read nothing but the key are evaluated for each of its values, to leave out
  * the groups that can have no row.
  *
- * Invariant: a condition is evaluated for a value only if it cannot tell that
- * value from an equal one that rows may have (1.0 from 1.00), and only in
- * the form in which it will run on rows.
+ * Invariant: a condition is tried on a listed value only if all equal
+ * spellings (1.0, 1.00) would give the same result, and only in the form in
+ * which it will run on rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -44,8 +44,8 @@ order_of(Oid type)
 }
 
 /*
- * Strategy of an operator in the order of the type, 0 if it has none there.
- * <> has none.
+ * Returns the strategy of an operator in the order of the type; 0 if it has
+ * none there, as <> has.
  */
 static int
 strategy_of(Oid opno, Oid type)
@@ -123,7 +123,7 @@ get_integer(Datum value, Oid type, int64 *result)
 	}
 }
 
-/* adds a constant of type that is compared with a key of key_type; false if that is not possible */
+/* Adds a constant of type that is compared with a key of key_type; returns false if that is not possible. */
 static bool
 add_compared(DpKeyValues *keys, Datum value, Oid type, Oid key_type)
 {
@@ -175,7 +175,7 @@ add_array(DpKeyValues *keys, Const *array, Oid key_type)
  * ------------------------------------------------------------------------
  */
 
-/* adds the values with which the key can satisfy the condition; adds nothing if they are not known */
+/* Adds the values with which the key can satisfy the condition; adds nothing if they are not known. */
 static bool
 add_listed(DpKeyValues *keys, Node *condition, Node *key)
 {
@@ -232,7 +232,7 @@ typedef struct Bounds
 	int64		high;
 } Bounds;
 
-/* takes what conditions say about the least and the greatest value of an integer or date */
+/* Narrows the interval by what conditions say about the least and the greatest value of an integer or date. */
 static void
 find_bounds(List *conditions, Node *key, Bounds *bounds)
 {
@@ -333,9 +333,9 @@ typedef struct FormContext
 } FormContext;
 
 /*
- * Whether the value of an expression may depend on the form of the key, which
- * stands in it as a Param, or on settings, which are others when rows are
- * read.
+ * Tells whether the value of an expression may depend on the form of the key,
+ * which stands in it as a Param, or on settings, which are others when rows
+ * are read.
  */
 static bool
 sees_form(Node *node, FormContext *c)
@@ -387,7 +387,7 @@ sees_form(Node *node, FormContext *c)
 	return false;
 }
 
-/* the conditions that read only the key, over a Param in its place, as they run on rows */
+/* Returns the conditions that read only the key, over a Param in its place, as they run on rows. */
 static List *
 conditions_on_key(DpKeyValues *keys, Node *key, DpLevel *level)
 {
@@ -430,7 +430,7 @@ dp_key_values_restrict(DpKeyValues *keys, Node *key, DpLevel *level)
 	ParamListInfo params;
 	int			kept = 0;
 
-	/* not a varchar that is a key as character, which takes other values for equal */
+	/* a varchar that is a key as character keeps its cast: character takes other values for equal */
 	if (order_of(exprType(dp_strip_labels(key))) == order_of(keys->type))
 		key = dp_strip_labels(key);
 	/* a constant key stands in conditions for nothing but itself */

@@ -37,8 +37,8 @@ dp_key_values_start(DpKeyValues *keys, DpReleaseKey *key)
 }
 
 /*
- * The form that a value of the type has with the typmod.  False if there is
- * none, so that no row has the value.
+ * Gives a value the form that it has with the typmod.  Returns false if there
+ * is none, so that no row has the value.
  */
 static bool
 fit_typmod(const DpKeyValues *keys, Datum *value)

@@ -113,7 +113,7 @@ contains_aggregate(Node *node, void *context)
 	return expression_tree_walker(node, contains_aggregate, context);
 }
 
-/* the name of PostgreSQL's own arithmetic operator on numbers; else 0 */
+/* Returns the name of PostgreSQL's own arithmetic operator on numbers; else 0. */
 static char
 operator_sign(OpExpr *op)
 {
@@ -142,7 +142,10 @@ is_rounding(Oid funcid)
 		funcid == F_TRUNC_NUMERIC || funcid == F_TRUNC_NUMERIC_INT4 || funcid == F_TRUNC_FLOAT8;
 }
 
-/* a cast between numbers, or rounding, which adds nothing to speak of: what it is of; else NULL */
+/*
+ * Returns the argument of a cast between numbers, or of rounding, which adds
+ * nothing to speak of; else NULL.
+ */
 static Node *
 converted(Node *expr)
 {
@@ -163,7 +166,7 @@ converted(Node *expr)
 }
 
 /*
- * An operand that the derivative is multiplied with or divided by.  The
+ * Returns an operand that the derivative is multiplied with or divided by.  The
  * query's own operators would divide whole numbers, and fail where these do
  * not: on division by 0 and on overflow.
  */
@@ -197,11 +200,11 @@ value(Node *expr)
 		if (b != NULL && sign == '/')
 			return calculate("try_divide", value(a), value(b));
 	}
-	/* what is not arithmetic is refused where its derivative is asked for */
+	/* derivative() refuses what is not arithmetic */
 	return as_double(expr);
 }
 
-/* derivative() knows it */
+/* Tells whether derivative() knows what expr is made of. */
 static bool
 is_arithmetic(Node *expr)
 {
@@ -234,7 +237,7 @@ refuse_expression(DpSplitContext *cxt, Node *expr)
 						"or sums, differences, products and ratios of them"));
 }
 
-/* by agg, at the released values; NULL: 0 */
+/* Returns the derivative of expr by agg, at the released values; NULL stands for 0. */
 static Node *
 derivative(DpSplitContext *cxt, Node *expr, Aggref *agg)
 {
@@ -249,7 +252,7 @@ derivative(DpSplitContext *cxt, Node *expr, Aggref *agg)
 	arg = converted(expr);
 	if (arg != NULL)
 		return derivative(cxt, arg, agg);
-	/* what is divided by nullif(x, 0) has no error where x is 0 */
+	/* a quotient with nullif(x, 0) is NULL where x is 0, and so is its error */
 	if (IsA(expr, NullIfExpr) && !contains_aggregate(lsecond(((NullIfExpr *) expr)->args), NULL))
 		return derivative(cxt, linitial(((NullIfExpr *) expr)->args), agg);
 	if (IsA(expr, OpExpr))
@@ -315,7 +318,7 @@ aggregate_walker(Node *node, AggregateContext *c)
 	return expression_tree_walker(node, aggregate_walker, c);
 }
 
-/* the derivative by each aggregate where it is a constant; NIL: not all are */
+/* Returns the derivative by each aggregate where all are constants, else NIL. */
 static List *
 coefficients(DpSplitContext *cxt, Node *expr, List *aggs)
 {
@@ -335,8 +338,8 @@ coefficients(DpSplitContext *cxt, Node *expr, List *aggs)
 }
 
 /*
- * Text of a derivative.  loose: how strongly what is around it binds: 1 sum,
- * 2 product or what is divided, 3 divisor or power
+ * Appends the text of a derivative.  loose: how strongly its surroundings
+ * bind: 1 for a sum, 2 for a product or dividend, 3 for a divisor or power.
  */
 static void
 put_slope(StringInfo text, DpLevel *level, Node *node, int loose)
@@ -404,7 +407,7 @@ put_slope(StringInfo text, DpLevel *level, Node *node, int loose)
 		appendStringInfoChar(text, ')');
 }
 
-/* String: the derivative by each aggregate */
+/* Returns Strings: the text of the derivative by each aggregate. */
 static List *
 slopes(DpSplitContext *cxt, DpLevel *level, Node *expr, List *aggs)
 {

@@ -93,7 +93,7 @@ include_all(DpKnownBounds *b, Query *query, List *exprs)
 	return true;
 }
 
-/* a column of a protected table, or what a subquery computes */
+/* Includes the declared bounds of a protected table's column, or the bounds of what a subquery computes. */
 static bool
 include_column(DpKnownBounds *b, Query *query, Var *var)
 {

@@ -22,7 +22,6 @@ dp_flatten_level(Query *query)
 	query->jointree = (FromExpr *) dp_flatten_joins(query, (Node *) query->jointree);
 }
 
-/* an entry that refers to its neighbours, or to levels around it */
 bool
 dp_refers_outside(DpScope *scope, RangeTblEntry *rte)
 {

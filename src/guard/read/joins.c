@@ -63,9 +63,10 @@ static JoinSide *analyse(JoinContext *c, Node *node);
  */
 
 /*
- * The operator is the equality of the Var's own type, by which units are told
- * apart: that of another type, to which it was relabelled, might take several
- * units for one (character ignores trailing spaces, text does not).
+ * Tells whether the operator is the equality of the Var's own type, by which
+ * units are told apart: the equality of another type, to which it was
+ * relabelled, might take several units for one (character ignores trailing
+ * spaces, text does not).
  */
 static bool
 is_equality_of(Oid opno, Node *var)
@@ -75,7 +76,7 @@ is_equality_of(Oid opno, Node *var)
 	return OidIsValid(opfamily) && get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber;
 }
 
-/* an equality, in the sense of GROUP BY, of one of these Vars with one of those */
+/* Tells whether condition is an equality, in the sense of GROUP BY, of one Var of these with one of those. */
 static bool
 equates(Node *condition, List *these, List *those)
 {
@@ -119,7 +120,7 @@ rels_walker(Node *node, Bitmapset **rels)
 	return expression_tree_walker(node, rels_walker, rels);
 }
 
-/* some condition speaks of both */
+/* Tells whether some condition speaks of both sets of entries. */
 static bool
 any_connects(List *conditions, Bitmapset *these, Bitmapset *those)
 {
@@ -216,7 +217,7 @@ collect_inner(Node *node, List **parts, List **conditions)
 		*parts = lappend(*parts, node);
 }
 
-/* all private sides as one: connected by equalities of units */
+/* Joins all private sides to joined: equalities of units must connect them. */
 static void
 connect_private(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 {
@@ -253,7 +254,7 @@ connect_private(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 	}
 }
 
-/* then the public ones, those first that do not repeat rows */
+/* Joins the public sides to joined, first the ones that do not repeat rows. */
 static void
 connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 {
@@ -283,7 +284,7 @@ connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 			refuse_cross_join(c, left, conditions);
 		joined->rels = bms_add_members(joined->rels, next->rels);
 		joined->unit.may_repeat |= !unique;
-		/* the same row for all rows of a unit */
+		/* all rows of a unit are joined with one row */
 		if (unique && dp_at_most_one_row(c->items[next->entry].relid, next->entry, conditions, joined->unit.determined))
 			joined->unit.determined = bms_add_members(joined->unit.determined, next->rels);
 	}

@@ -21,10 +21,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-/*
- * The WITH query that an entry of level scope names, and the level that it
- * belongs to; NULL for recursive ones and for those that change data.
- */
 CommonTableExpr *
 dp_find_cte(DpScope *scope, RangeTblEntry *rte, DpScope **owner)
 {
@@ -49,7 +45,7 @@ dp_find_cte(DpScope *scope, RangeTblEntry *rte, DpScope **owner)
 	return NULL;
 }
 
-/* whether rows of the entry may be replaced by NULLs; found: it is below node */
+/* Tells whether a join below node may replace rows of entry rti by NULLs; found: the entry is below node. */
 static bool
 is_nulled(Node *node, Index rti, bool *found)
 {
@@ -84,7 +80,7 @@ is_nulled(Node *node, Index rti, bool *found)
 	return false;
 }
 
-/* the column that an output column of a subquery is */
+/* Traces output column attno of a subquery. */
 static bool
 trace_output(Query *sub, DpScope *outer, AttrNumber attno, DpColumnOrigin *origin)
 {
@@ -163,7 +159,7 @@ dp_is_never_null(Query *query, Node *expr)
 	{
 		Relation	rel = table_open(lfirst_oid(lc), AccessShareLock);
 
-		/* of foreign tables nobody checks it */
+		/* nobody checks NOT NULL of foreign tables */
 		result &= rel->rd_rel->relkind != RELKIND_FOREIGN_TABLE &&
 			dp_is_not_null_column(RelationGetDescr(rel), get_attnum(RelationGetRelid(rel), name));
 		table_close(rel, NoLock);

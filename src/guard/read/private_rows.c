@@ -28,12 +28,15 @@ typedef struct RowSearch
 	bool		even_if_readable;
 	RangeTblEntry *base;		/* the table that was found */
 	List	   *seen;			/* WITH queries that were searched */
-	List	   *yielding;		/* those of them that yield rows */
+	List	   *yielding;		/* the ones among them that yield rows */
 } RowSearch;
 
 static bool query_yields_rows(DpScope *scope, RowSearch *search);
 
-/* searched once, however many references lead to it */
+/*
+ * Tells whether the WITH query that rte names yields rows; searches it once,
+ * however many references lead to it.
+ */
 static bool
 cte_yields_rows(DpScope *scope, RangeTblEntry *rte, RowSearch *search)
 {
@@ -109,7 +112,7 @@ dp_reads_rows(DpScope *scope, bool even_if_readable, RangeTblEntry **base)
 	return found;
 }
 
-/* one of the group keys is, by its origin, a unit column of a protected table */
+/* Tells whether one of the group keys is, by its origin, a unit column of a protected table. */
 static bool
 groups_by_unit(DpScope *scope)
 {
@@ -134,7 +137,7 @@ groups_by_unit(DpScope *scope)
 	return false;
 }
 
-/* rows of the query are rows of protected tables, or belong to one unit each */
+/* Tells whether rows of the query are rows of protected tables, or belong to one unit each. */
 static bool
 query_yields_rows(DpScope *scope, RowSearch *search)
 {

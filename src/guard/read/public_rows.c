@@ -46,7 +46,10 @@ has_virtual_column(Oid relid, int natts)
 	return false;
 }
 
-/* named: the query names it; otherwise a partition or child of what it names */
+/*
+ * Tells whether one table may be read; named: the query names it, and not only
+ * a table of which it is a part or child.
+ */
 static bool
 is_trusted_relation(Oid relid, bool named, Oid run_as, Oid dataset_owner)
 {
@@ -86,7 +89,7 @@ dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owner)
 	return true;
 }
 
-/* SELECT the columns, and NULL for each other one, FROM entry rti of query */
+/* Makes SELECT of the columns, and NULL for each other one, FROM entry rti of query. */
 static Query *
 select_columns(Query *query, Index rti, const Bitmapset *columns)
 {

@@ -53,7 +53,8 @@ extern CommonTableExpr *dp_find_cte(DpScope *scope, RangeTblEntry *rte, DpScope 
 /*
  * Returns the number of the first entry of the level with rows of a protected
  * table that would have to be released, 0 if there is none, and in base the
- * table.  With even_if_readable, tables count, too, that the calling roles may read.
+ * table.  With even_if_readable, tables count, too, that the calling roles may
+ * read.
  */
 extern Index dp_reads_rows(DpScope *scope, bool even_if_readable, RangeTblEntry **base);
 

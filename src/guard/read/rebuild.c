@@ -48,7 +48,10 @@ new_entry(RangeTblEntry *rte)
 	return new;
 }
 
-/* what is locked, and what is checked of privileges; from 16 on also of a subquery that was a view */
+/*
+ * Copies what is locked, and what is checked of privileges; from 16 on a
+ * subquery that was a view has both, too.
+ */
 static void
 keep_relation(RangeTblEntry *new, RangeTblEntry *rte)
 {
@@ -58,7 +61,7 @@ keep_relation(RangeTblEntry *new, RangeTblEntry *rte)
 	dp_keep_permissions(new, rte);
 }
 
-/* an entry of the join tree, after it was made one of the three that there are */
+/* Copies an entry of the join tree, which is one of three kinds by now. */
 static RangeTblEntry *
 rebuild_read(DpSource *s, RangeTblEntry *rte)
 {
@@ -91,7 +94,7 @@ rebuild_read(DpSource *s, RangeTblEntry *rte)
 	return new;
 }
 
-/* an entry that stands for none in the join tree keeps its number */
+/* Copies an entry that is not in the join tree, so that the others keep their numbers. */
 static RangeTblEntry *
 rebuild_other(DpSource *s, RangeTblEntry *rte)
 {
@@ -134,7 +137,6 @@ dp_rebuild_entries(DpSource *s, Query *query, const Bitmapset *entries)
  * ------------------------------------------------------------------------
  */
 
-/* with conditions in their safe form */
 Node *
 dp_rebuild_join_tree(Node *node, const DpAllowContext *allow)
 {
@@ -174,7 +176,7 @@ dp_rebuild_join_tree(Node *node, const DpAllowContext *allow)
  * ------------------------------------------------------------------------
  */
 
-/* by the equality of the type, which is how such clauses are written */
+/* Makes GROUP BY by the equality of each key's type; refuses any other. */
 static List *
 rebuild_grouping(DpSplitContext *cxt, Query *sub)
 {
@@ -200,8 +202,9 @@ rebuild_grouping(DpSplitContext *cxt, Query *sub)
 }
 
 /*
- * Whether anything is set that neither dp_rebuild_subquery takes over nor may
- * be left behind.  Holds for fields that this file has never heard of, too.
+ * Tells whether anything is set that neither dp_rebuild_subquery takes over
+ * nor may be left behind.  Holds for fields that this file has never heard of,
+ * too.
  */
 static bool
 has_other_parts(Query *sub)

@@ -134,7 +134,7 @@ table_var(Index rti, Oid relid, AttrNumber attnum)
 	return makeVar(rti, attnum, type, typmod, collation, 0);
 }
 
-/* no two rows of the table have the same unit */
+/* Tells whether no two rows of the table have the same unit. */
 static bool
 is_unique(Oid relid, Var *unit)
 {
@@ -223,7 +223,10 @@ read_join_tree(DpSource *s, DpScope *scope, DpFrom *from, Node *node, Node *expr
 	}
 }
 
-/* after the protected ones, because it depends on their owners what is trusted */
+/*
+ * Reads the public entries; who is trusted with them depends on the owners of
+ * the protected ones, which come first.
+ */
 static void
 read_public(DpSource *s, DpScope *scope, DpFrom *from, Node *expressions, DpFromItem *items)
 {
@@ -243,7 +246,6 @@ read_public(DpSource *s, DpScope *scope, DpFrom *from, Node *expressions, DpFrom
 	}
 }
 
-/* expressions: what else the level computes from its entries */
 void
 dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow, Node *expressions)
 {
@@ -268,7 +270,10 @@ dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow, 
 	dp_analyse_joins(s->cxt, from, items, s->level->where);
 }
 
-/* rows of foreign tables need not have a ctid of their own, by which repeated rows are known again */
+/*
+ * Refuses joins that may repeat rows of foreign tables, whose rows need not
+ * have a ctid to be known again by.
+ */
 static void
 check_row_units(DpLevel *level)
 {
@@ -285,7 +290,7 @@ check_row_units(DpLevel *level)
 								level->table, get_rel_name(lfirst_oid(lc))));
 }
 
-/* the conjuncts that every row of the tree satisfies */
+/* Returns the conjuncts that every row of the tree satisfies. */
 static List *
 conditions_of(Node *node)
 {

@@ -59,7 +59,7 @@ check_subquery(DpSplitContext *cxt, Query *sub)
 		dp_refuse_at(where, errmsg("DISTINCT and aggregates together are not releasable in a subquery over protected rows; leave DISTINCT out"));
 }
 
-/* what nobody reads need not pass the allow-list */
+/* Blanks the columns that nobody reads: they need not pass the allow-list. */
 static void
 prune_targets(Query *sub, const Bitmapset *columns)
 {
@@ -95,7 +95,7 @@ output_var(Index rti, TargetEntry *tle)
 				   exprCollation((Node *) tle->expr), 0);
 }
 
-/* columns of their own for what names the unit, before those that are hidden */
+/* Adds columns that name the unit, before the hidden ones, and fills item->unit with them. */
 static void
 hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, DpFromItem *item)
 {
@@ -208,7 +208,10 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 	dp_allow_subquery_keys(sub, &allow);
 	hand_up_units(s->cxt, rte, rti, &from, item);
 	item->is_private = true;
-	/* of a unit's rows, an aggregation by the unit alone makes one; joins inside may have repeated the one */
+	/*
+	 * an aggregation by the unit alone leaves one row of a unit; joins inside
+	 * may have repeated it otherwise
+	 */
 	item->unit.one_row = allow.unit_aggregates ? groups_by_nothing_else(sub, &from) :
 		from.unit.one_row && !from.unit.may_repeat;
 	item->unit.may_repeat = !allow.unit_aggregates && from.unit.may_repeat;

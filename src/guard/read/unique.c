@@ -39,7 +39,7 @@ typedef struct UniqueContext
 	const Bitmapset *known;
 } UniqueContext;
 
-/* finds what may differ between rows of the same known entries; a tree walker */
+/* Finds what may differ between rows of the same known entries; a tree walker. */
 static bool
 may_vary(Node *node, const Bitmapset *known)
 {
@@ -85,7 +85,7 @@ is_column(Node *node, AttrNumber attnum, UniqueContext *cxt)
 }
 
 /*
- * Whether some conjunct holds for one value of the index's column i only.
+ * Tells whether some conjunct holds for one value of the index's column i only.
  *
  * Equality that depends on a setting is no proof, although it is of the
  * index's family: where a time zone skipped an hour or a day, two timestamps
@@ -118,10 +118,11 @@ column_is_fixed(Relation index, int i, List *conditions, UniqueContext *cxt)
 }
 
 /*
- * A snapshot older than the index may see rows that were deleted so that it
+ * Tells whether a catalogue row is older than every snapshot in use by which
+ * rows of table are still kept; NULL: of any table, also of other databases.
+ * A snapshot older than an index may see rows that were deleted so that it
  * could be made.  Ours is not all: a plan is kept, and a snapshot that another
- * session holds now may be imported later.  Of which table the snapshots must
- * be able to remove rows: NULL for any, also of other databases.
+ * session holds now may be imported later.
  */
 static bool
 is_old(HeapTuple tuple, Relation table)
@@ -129,7 +130,7 @@ is_old(HeapTuple tuple, Relation table)
 	return TransactionIdPrecedes(HeapTupleHeaderGetXmin(tuple->t_data), GetOldestNonRemovableTransactionId(table));
 }
 
-/* does the index hold for all rows, at once? */
+/* Tells whether the index holds for all rows, at once. */
 static bool
 is_enforced(Form_pg_index form)
 {
@@ -138,7 +139,10 @@ is_enforced(Form_pg_index form)
 		form->indisvalid && form->indisready && form->indislive;
 }
 
-/* was the partition's index made part of the whole one, and the partition of the table, long ago? */
+/*
+ * Tells whether the partition's index became part of the whole one, and the
+ * partition of the table, long ago.
+ */
 static bool
 attachment_is_old(Oid index)
 {
@@ -158,9 +162,10 @@ attachment_is_old(Oid index)
 }
 
 /*
- * A partitioned table's index is no more than those of its partitions.  A
- * partition that was attached later brings an index as young as it likes, and
- * rows that were deleted to meet the partition's bounds.
+ * Tells whether the indexes of all partitions, and their attachments, are old:
+ * a partitioned table's index is no more than those.  A partition that was
+ * attached later brings an index as young as it likes, and rows that were
+ * deleted to meet the partition's bounds.
  */
 static bool
 partitions_are_older(Relation index)

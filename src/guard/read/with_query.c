@@ -20,7 +20,7 @@
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteManip.h"
 
-/* these may double at every step */
+/* the most copies in one level: references to WITH queries may double at every step */
 #define DP_MAX_CTE_COPIES 200
 
 void
@@ -84,7 +84,6 @@ inline_walker(Node *node, InlineContext *c)
 	return expression_tree_walker(node, inline_walker, c);
 }
 
-/* those of a subquery that name WITH queries outside of it */
 void
 dp_inline_ctes_of(DpSource *s, DpScope *scope, Query *subquery)
 {

@@ -103,7 +103,7 @@ dp_added_problem(Oid funcid)
 	return problem;
 }
 
-/* the same when it is to be added */
+/* Returns why the function cannot be added; NULL if it can. */
 static const char *
 obstacle_of(Form_pg_proc proc)
 {
@@ -124,7 +124,7 @@ obstacle_of(Form_pg_proc proc)
  * ------------------------------------------------------------------------
  */
 
-/* the inner run calls the function as the owner of what is read */
+/* Requires EXECUTE of the owners of what is read, as whom the inner run calls the function. */
 static void
 check_owners(DpVet *vet, Node *node, Oid funcid)
 {

@@ -33,7 +33,7 @@ typedef struct DpAllowContext
 	Bitmapset  *rtindexes;		/* range table entries whose columns may be
 								 * read; NULL: any */
 	List	   *rtable;			/* names columns in messages; may be NIL */
-	const char *source_text;	/* what node locations refer to; may be NULL */
+	const char *source_text;	/* text that node locations refer to; may be NULL */
 	Oid			run_as;			/* role with whose rights it runs; InvalidOid:
 								 * the owners of the protected tables in
 								 * rtable */
@@ -50,16 +50,17 @@ typedef struct DpAllowContext
 extern void dp_allow_expr(Node *expr, const DpAllowContext *cxt);
 
 /*
- * As dp_allow_expr, for GROUP BY keys and dp_count(DISTINCT x): in addition,
- * values that are equal must print alike, or be made so by dp_canonical_key.
+ * Checks expr as dp_allow_expr does, for GROUP BY keys and dp_count(DISTINCT
+ * x): in addition, values that are equal must print alike, or be made so by
+ * dp_canonical_key.
  */
 extern void dp_allow_group_key(Node *expr, const DpAllowContext *cxt);
 
 /*
- * The same, and returns the form of the expression that is to be run:
- * constant parts folded (errors of constants arise here, before anything is
- * debited), and every function that could fail replaced by its safe variant.
- * Types, typmods and collations are kept.  Returns a new tree.
+ * Checks expr as dp_allow_expr does and returns, as a new tree, the form in
+ * which it is to be run: constant parts folded (errors of constants arise
+ * here, before anything is debited), and every function that could fail
+ * replaced by its safe variant.  Types, typmods and collations are kept.
  */
 extern Node *dp_make_safe(Node *expr, const DpAllowContext *cxt);
 
@@ -73,33 +74,33 @@ extern Node *dp_make_safe(Node *expr, const DpAllowContext *cxt);
 extern Node *dp_canonical_key(Node *expr);
 
 /*
- * Group keys of a subquery over protected rows, whose targets have passed
- * dp_make_safe: ZC002 for types of which equal values may be written
+ * Checks the group keys of a subquery over protected rows, whose targets have
+ * passed dp_make_safe: ZC002 for types whose equal values may be written
  * differently and have no canonical form.
  */
 extern void dp_allow_subquery_keys(Query *sub, const DpAllowContext *cxt);
 
 /*
- * In place, for all subqueries in the range table of an inner query, at any
- * depth: what they compute of a group key is computed of its canonical form.
- * To be called when nobody asks any more where a column comes from.
+ * Makes all subqueries in the range table of an inner query, at any depth,
+ * compute with the canonical forms of their group keys, in place.  To be
+ * called when nobody asks any more where a column comes from.
  */
 extern void dp_make_groups_canonical(Query *query);
 
-/* whether that was done to this one */
+/* Tells whether that was done to one subquery. */
 extern bool dp_groups_are_canonical(Query *sub);
 
-/* whether values of this type may be read at all, and whether they may be keys */
+/* Tell whether values of this type may be read at all, and whether they may be keys. */
 extern bool dp_type_is_allowed(Oid type);
 extern bool dp_type_is_key(Oid type);
 
 /*
- * errposition() for a node's location within source_text; 0, and no position,
- * if either is unknown.  For use inside ereport.
+ * Calls errposition() for a node's location within source_text; returns 0,
+ * without a position, if either is unknown.  For use inside ereport.
  */
 extern int	dp_error_position(const char *source_text, int location);
 
-/* true if any column of these range table entries (NULL: of any) is read in expr */
+/* Tells whether expr reads any column of these range table entries (NULL: of any). */
 extern bool dp_reads_columns(Node *expr, const Bitmapset *rtindexes);
 
 /* ------------------------------------------------------------------------
@@ -137,16 +138,16 @@ typedef struct DpAllowed
 } DpAllowed;
 
 /*
- * The function of schema dp_cdp that stands for a listed one which may
- * fail.  Raises an error when the extension's objects do not match.
+ * Returns the function of schema dp_cdp that stands for a listed one which
+ * may fail.  Raises an error when the extension's objects do not match.
  */
 extern Oid	dp_safe_variant(const DpAllowed *allowed);
 
 
-/* the whole list, in no particular order */
+/* Returns the whole list, in no particular order. */
 extern const DpAllowed *dp_allowed_functions(int *count);
 
-/* NULL: not listed */
+/* Returns NULL if the function is not listed. */
 extern const DpAllowed *dp_allowed_function(Oid funcid);
 
 /*
@@ -164,19 +165,19 @@ typedef struct DpUnitAggregate
 	bool		of_set;			/* DISTINCT changes nothing */
 } DpUnitAggregate;
 
-/* the whole list, in no particular order */
+/* Returns the whole list, in no particular order. */
 extern const DpUnitAggregate *dp_unit_aggregates(int *count);
 
-/* the function summand or the aggregate own of one; InvalidOid: it has neither */
+/* Returns the function summand or the aggregate own of one; InvalidOid if it has neither. */
 extern Oid	dp_unit_aggregate_safe(const DpUnitAggregate *allowed);
 
 /*
- * added.c: why a function that a superuser adds cannot run on raw rows, after
- * "because"; NULL: it can
+ * added.c: returns why a function that a superuser adds cannot run on raw
+ * rows, as words after "because"; NULL if it can.
  */
 extern const char *dp_added_problem(Oid funcid);
 
-/* what to use instead, or NULL when nothing is near */
+/* Returns what to use instead, or NULL when nothing is near. */
 extern const char *dp_nearest_allowed(Oid funcid);
 
 #endif							/* DP_ALLOW_H */

@@ -51,8 +51,9 @@ dp_safe_variant(const DpAllowed *allowed)
 }
 
 /*
- * Folding case goes through the C library's wide characters, which need not
- * know every character that an encoding other than UTF8 has, and fails then.
+ * Refuses to fold case in some encodings: it goes through the C library's wide
+ * characters, which need not know every character that an encoding other than
+ * UTF8 has, and fails then.
  */
 static void
 vet_folding(DpVet *vet, Node *node, Oid funcid, Oid inputcollid)
@@ -74,7 +75,7 @@ call_of(Oid funcid, Node *like, Oid inputcollid, List *args)
 }
 
 /*
- * constant_problem returns NULL if value is good for check; otherwise what to
+ * Returns NULL if value is good for check; otherwise what to
  * write instead, for an error message.  argtype is the type of the function's
  * last argument, to which fields belong.
  */

@@ -113,7 +113,7 @@ dp_canonical_key(Node *expr)
  * ------------------------------------------------------------------------
  */
 
-/* keys: as they stand */
+/* Puts the canonical form in the place of each key, except inside of aggregates. */
 static Node *
 canonical_mutator(Node *node, List *keys)
 {

@@ -30,7 +30,7 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
-/* the operator of an operator node, or InvalidOid */
+/* Returns the operator of an operator node, or InvalidOid. */
 static Oid
 operator_of(Node *node)
 {
@@ -88,7 +88,7 @@ dp_refuse_function(DpVet *vet, Node *node, Oid funcid, const char *remedy)
  * ------------------------------------------------------------------------
  */
 
-/* also opens the locale, which might fail, so that it does not at the first matching row */
+/* Checks a collation and opens its locale, which might fail, so that it does not at the first matching row. */
 void
 dp_vet_collation(DpVet *vet, Node *node, Oid collation)
 {
@@ -103,7 +103,7 @@ dp_vet_collation(DpVet *vet, Node *node, Oid collation)
 	(void) pg_newlocale_from_collation(collation);
 }
 
-/* without a collation, a comparison fails at the first row that reaches it */
+/* Refuses a comparison without a collation, which fails at the first row that reaches it. */
 void
 dp_vet_input_collation(DpVet *vet, Node *node, List *args, Oid collation)
 {
@@ -165,7 +165,7 @@ function_is_unfoldable(Oid funcid, void *context)
 
 	if (allowed && allowed->frozen)
 		return false;
-	/* of PostgreSQL itself, and immutable; the walker below sees to the rest */
+	/* PostgreSQL's own, and immutable; the walker below sees to the rest */
 	return funcid >= FirstGenbkiObjectId || func_volatile(funcid) != PROVOLATILE_IMMUTABLE;
 }
 
@@ -280,8 +280,8 @@ dp_is_unfoldable(Node *node, void *context)
 }
 
 /*
- * The value of a constant expression.  Errors here do not depend on data, and
- * nothing has been debited yet.
+ * Returns the value of a constant expression.  Errors here do not depend on
+ * data, and nothing has been debited yet.
  */
 Const	   *
 dp_fold(Node *node)

@@ -20,7 +20,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-/* those that superusers have added, as far as they can be used */
+/* Returns the functions that superusers have added, as far as they can be used. */
 static List *
 usable_added(void)
 {

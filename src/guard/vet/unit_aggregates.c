@@ -81,7 +81,7 @@ static const DpUnitAggregate dp_unit_aggregate_list[] = {
 	DP_AGG_ORDER(TIMESTAMP), DP_AGG_ORDER(TIMESTAMPTZ),
 	/* and of these are not */
 	DP_AGG_ORDER_OWN(FLOAT4), DP_AGG_ORDER_OWN(FLOAT8), DP_AGG_ORDER_OWN(NUMERIC), DP_AGG_ORDER_OWN(INTERVAL),
-	/* what is kept of strings is read in full, and several of them must fit one row */
+	/* strings that are kept are read in full, and several of them must fit one row */
 	{F_MIN_TEXT, "try_summand", NULL, true}, {F_MAX_TEXT, "try_summand", NULL, true},
 	{F_MIN_BPCHAR, "try_summand", "unit_min", true}, {F_MAX_BPCHAR, "try_summand", "unit_max", true},
 
@@ -153,7 +153,7 @@ dp_unit_aggregate_safe(const DpUnitAggregate *allowed)
 	return allowed->summand ? summand_function(allowed) : InvalidOid;
 }
 
-/* an argument in its safe form */
+/* Returns an argument in its safe form. */
 static Expr *
 vet_argument(DpVet *vet, Aggref *agg, const DpUnitAggregate *allowed, Expr *expr)
 {
@@ -194,7 +194,7 @@ dp_vet_unit_aggregate(DpVet *vet, Aggref *agg)
 		dp_refuse(vet, (Node *) agg, "ORDER BY inside of an aggregate",
 				  "leave it out: the result does not depend on it");
 
-	/* those that compare strings are told how by their input collation */
+	/* aggregates that compare strings do so by their input collation */
 	if (agg->aggfnoid != F_COUNT_ANY && agg->aggfnoid != F_COUNT_)
 		dp_vet_input_collation(vet, (Node *) agg, agg->args ? list_make1(linitial_node(TargetEntry, agg->args)->expr) : NIL,
 							   agg->inputcollid);

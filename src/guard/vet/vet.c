@@ -83,7 +83,7 @@ vet_var(DpVet *vet, Var *var)
 	return (Node *) copyObject(var);
 }
 
-/* the array of an IN list or of = ANY: values known before the first row */
+/* Vets the array of an IN list or of = ANY, whose values must be known before the first row. */
 static Node *
 vet_array(DpVet *vet, Node *node, Node *array)
 {
@@ -135,7 +135,7 @@ vet_array(DpVet *vet, Node *node, Node *array)
 	return NULL;				/* keep compiler quiet */
 }
 
-/* comparison operators inside nodes that cannot hold a safe variant */
+/* Vets the comparison operator of a node that cannot hold a safe variant. */
 static void
 vet_comparison(DpVet *vet, Node *node, Oid funcid, List *args, Oid inputcollid)
 {
@@ -480,7 +480,7 @@ count_walker(Node *node, int *count)
 		return expression_tree_walker(node, count_walker, count);
 	if (++*count > DP_MAX_EXPR_NODES)
 		return true;
-	/* what is inside is refused anyway */
+	/* sublinks are refused anyway */
 	if (IsA(node, SubLink) || IsA(node, Query))
 		return false;
 	return expression_tree_walker(node, count_walker, count);
@@ -537,7 +537,7 @@ dp_allow_subquery_keys(Query *sub, const DpAllowContext *cxt)
 	{
 		Node	   *expr = get_sortgroupclause_expr(lfirst(lc), sub->targetList);
 
-		/* of the others that are no keys of a release, equal values are the same */
+		/* money and timetz are no keys of a release either, but their equal values are the same */
 		if (exprType(expr) == INTERVALOID)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),

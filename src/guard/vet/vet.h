@@ -22,7 +22,7 @@ typedef struct DpVet
 								 * InvalidOid: none */
 } DpVet;
 
-/* vet.c: the walk; returns a new tree, in its safe form */
+/* Vets an expression; returns a new tree, in its safe form (vet.c). */
 extern Node *dp_vet(Node *node, DpVet *vet);
 
 /* ------------------------------------------------------------------------
@@ -30,10 +30,10 @@ extern Node *dp_vet(Node *node, DpVet *vet);
  * ------------------------------------------------------------------------
  */
 
-/* ZC002 at node; what: a noun phrase; remedy: a sentence without capital and stop, or NULL */
+/* Raises ZC002 at node.  what: a noun phrase; remedy: a sentence without capital and stop, or NULL. */
 extern void dp_refuse(DpVet *vet, Node *node, const char *what, const char *remedy) __attribute__((noreturn));
 
-/* the same for the function or operator of node; without remedy, the nearest that is allowed */
+/* Refuses the function or operator of node; without remedy, names the nearest that is allowed. */
 extern void dp_refuse_function(DpVet *vet, Node *node, Oid funcid, const char *remedy) __attribute__((noreturn));
 
 extern void dp_vet_type(DpVet *vet, Node *node, Oid type);
@@ -41,22 +41,22 @@ extern void dp_vet_const(DpVet *vet, Const *con);
 extern void dp_vet_operator(DpVet *vet, Node *node);
 extern void dp_vet_collation(DpVet *vet, Node *node, Oid collation);
 
-/* of a function or comparison with these arguments */
+/* Checks the collation of a function or comparison with these arguments. */
 extern void dp_vet_input_collation(DpVet *vet, Node *node, List *args, Oid collation);
 
-/* whether node cannot be evaluated when the query is checked; a tree walker */
+/* Tells whether node cannot be evaluated when the query is checked; a tree walker. */
 extern bool dp_is_unfoldable(Node *node, void *context);
 
-/* ZC002 where a call within what can be evaluated fails; a tree walker */
+/* Refuses, ZC002, a call that fails within what can be evaluated; a tree walker. */
 extern bool dp_refuse_failing(Node *node, DpVet *vet);
 
-/* the value of what can be evaluated */
+/* Returns the value of what can be evaluated. */
 extern Const *dp_fold(Node *node);
 
-/* not the name of somebody or something */
+/* Tells whether function gives a time, not the name of somebody or something. */
 extern bool dp_is_time_function(SQLValueFunction *function);
 
-/* the element-wise part of a cast of arrays is a mere change of labels, as varchar[] to text[] */
+/* Tells whether a cast of arrays merely changes labels, as varchar[] to text[]. */
 extern bool dp_array_cast_is_relabel(ArrayCoerceExpr *cast);
 
 /* ------------------------------------------------------------------------
@@ -65,23 +65,23 @@ extern bool dp_array_cast_is_relabel(ArrayCoerceExpr *cast);
  */
 
 /*
- * A call of funcid with args, which stands for node: vetted, and in its safe
- * form.  Returns NULL when node can keep its function; *args is vetted then.
+ * Vets a call of funcid with args, which stands for node, and returns its safe
+ * form; NULL when node can keep its function, with *args vetted.
  */
 extern Node *dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args);
 
 /*
- * added.c: the same for a function that a superuser has added; call keeps it.
- * False when it was not added.
+ * added.c: vets the call of a function that a superuser has added, which keeps
+ * it, and *args.  Returns false when the function was not added.
  */
 extern bool dp_vet_added(DpVet *vet, FuncExpr *call, List **args);
 
-/* casts that go through text: to and from it, where a safe variant exists */
+/* Vets a cast to or from text; refuses it where no safe variant exists. */
 extern Node *dp_vet_io(DpVet *vet, CoerceViaIO *io);
 
 /*
- * unit_aggregates.c: an aggregate of this level, in its safe form; only where
- * the context accepts unit_aggregates
+ * unit_aggregates.c: vets an aggregate of this level and returns its safe
+ * form; only where the context accepts unit_aggregates.
  */
 extern Node *dp_vet_unit_aggregate(DpVet *vet, Aggref *agg);
 
