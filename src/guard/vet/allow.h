@@ -42,27 +42,22 @@ typedef struct DpAllowContext
 } DpAllowContext;
 
 /*
- * Returns when expr may run on raw rows after dp_make_safe; otherwise raises
- * ZC002, naming what is refused, with its position.  For WHERE, join
- * conditions, FILTER and aggregate arguments.  A List is taken for its
- * members.  Join aliases must have been flattened; expr is not modified.
+ * Returns the form of expr that may run on raw rows: constant parts folded
+ * (errors of constants arise here, before anything is debited), and every
+ * function that could fail replaced by its safe variant.  Raises ZC002 where
+ * it may not, naming what is refused, with its position.  For WHERE, join
+ * conditions, FILTER and aggregate arguments; a List is taken for its members.
+ * Join aliases must have been flattened; expr is not modified.  Types, typmods
+ * and collations are kept.
  */
-extern void dp_allow_expr(Node *expr, const DpAllowContext *cxt);
+extern Node *dp_make_safe(Node *expr, const DpAllowContext *cxt);
 
 /*
- * Checks expr as dp_allow_expr does, for GROUP BY keys and dp_count(DISTINCT
+ * Checks expr as dp_make_safe does, for GROUP BY keys and dp_count(DISTINCT
  * x): in addition, values that are equal must print alike, or be made so by
  * dp_canonical_key.
  */
 extern void dp_allow_group_key(Node *expr, const DpAllowContext *cxt);
-
-/*
- * Checks expr as dp_allow_expr does and returns, as a new tree, the form in
- * which it is to be run: constant parts folded (errors of constants arise
- * here, before anything is debited), and every function that could fail
- * replaced by its safe variant.  Types, typmods and collations are kept.
- */
-extern Node *dp_make_safe(Node *expr, const DpAllowContext *cxt);
 
 /*
  * Wraps a group key (after dp_make_safe) so that equal values have one
@@ -142,6 +137,9 @@ typedef struct DpAllowed
  * may fail.  Raises an error when the extension's objects do not match.
  */
 extern Oid	dp_safe_variant(const DpAllowed *allowed);
+
+/* Returns the function whose NOT stands for one with negates. */
+extern Oid	dp_negated_variant(const DpAllowed *allowed);
 
 
 /* Returns the whole list, in no particular order. */

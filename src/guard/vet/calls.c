@@ -12,43 +12,16 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "base/compat.h"
 #include "base/extension.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
 #include "guard/vet/vet.h"
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "policy/policy.h"
 #include "safe/constants.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
-
-static Oid
-named_variant(const DpAllowed *allowed, const char *name)
-{
-	HeapTuple	tuple;
-	Form_pg_proc proc;
-	Oid			funcid;
-
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(allowed->funcid));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", allowed->funcid);
-	proc = (Form_pg_proc) GETSTRUCT(tuple);
-	funcid = dp_own_function(name, proc->pronargs, proc->proargtypes.values, proc->prorettype);
-	ReleaseSysCache(tuple);
-	return funcid;
-}
-
-Oid
-dp_safe_variant(const DpAllowed *allowed)
-{
-	return named_variant(allowed, allowed->safe);
-}
 
 /*
  * Refuses to fold case in some encodings: it goes through the C library's wide
@@ -75,9 +48,9 @@ call_of(Oid funcid, Node *like, Oid inputcollid, List *args)
 }
 
 /*
- * Returns NULL if value is good for check; otherwise what to
- * write instead, for an error message.  argtype is the type of the function's
- * last argument, to which fields belong.
+ * Returns NULL if value is good for check; otherwise what to write instead,
+ * for an error message.  argtype is the type of the function's last argument,
+ * to which fields belong.
  */
 static const char *
 constant_problem(DpConstantCheck check, Oid argtype, Oid type, Datum value)
@@ -204,7 +177,7 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 		return NULL;
 	if (allowed->negates != NULL)
 		return (Node *) makeBoolExpr(NOT_EXPR,
-									 list_make1(call_of(named_variant(allowed, allowed->negates), node,
+									 list_make1(call_of(dp_negated_variant(allowed), node,
 														inputcollid, *args)),
 									 exprLocation(node));
 	return (Node *) call_of(dp_safe_variant(allowed), node, inputcollid, *args);

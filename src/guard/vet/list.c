@@ -24,9 +24,13 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "base/compat.h"
+#include "base/extension.h"
+#include "catalog/pg_proc.h"
 #include "fmgr.h"
 #include "guard/vet/allow.h"
+#include "utils/syscache.h"
 
 #define DP_ASIS(f) {F_##f, NULL, 0, DP_CHECK_NONE, false}
 #define DP_TRY(f, safe) {F_##f, "try_" safe, 0, DP_CHECK_NONE, false}
@@ -246,6 +250,34 @@ dp_allowed_function(Oid funcid)
 	key.funcid = funcid;
 	found = bsearch(&wanted, sorted, lengthof(dp_allowed), sizeof(sorted[0]), by_oid);
 	return found ? *found : NULL;
+}
+
+static Oid
+named_variant(const DpAllowed *allowed, const char *name)
+{
+	HeapTuple	tuple;
+	Form_pg_proc proc;
+	Oid			funcid;
+
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(allowed->funcid));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", allowed->funcid);
+	proc = (Form_pg_proc) GETSTRUCT(tuple);
+	funcid = dp_own_function(name, proc->pronargs, proc->proargtypes.values, proc->prorettype);
+	ReleaseSysCache(tuple);
+	return funcid;
+}
+
+Oid
+dp_safe_variant(const DpAllowed *allowed)
+{
+	return named_variant(allowed, allowed->safe);
+}
+
+Oid
+dp_negated_variant(const DpAllowed *allowed)
+{
+	return named_variant(allowed, allowed->negates);
 }
 
 /* what people reach for first, and what there is instead */

@@ -486,8 +486,8 @@ count_walker(Node *node, int *count)
 	return expression_tree_walker(node, count_walker, count);
 }
 
-static Node *
-vet_whole(Node *expr, const DpAllowContext *cxt)
+Node	   *
+dp_make_safe(Node *expr, const DpAllowContext *cxt)
 {
 	DpVet		vet = {cxt, false, InvalidOid};
 	int			count = 0;
@@ -499,23 +499,11 @@ vet_whole(Node *expr, const DpAllowContext *cxt)
 }
 
 void
-dp_allow_expr(Node *expr, const DpAllowContext *cxt)
-{
-	(void) vet_whole(expr, cxt);
-}
-
-Node	   *
-dp_make_safe(Node *expr, const DpAllowContext *cxt)
-{
-	return vet_whole(expr, cxt);
-}
-
-void
 dp_allow_group_key(Node *expr, const DpAllowContext *cxt)
 {
 	Oid			type = exprType(expr);
 
-	dp_allow_expr(expr, cxt);
+	(void) dp_make_safe(expr, cxt);
 	if (!dp_type_is_key(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
