@@ -133,7 +133,7 @@ by_name(const char *name)
 	F_##name##_INT2: case F_##name##_INT4: case F_##name##_INT8: \
 	case F_##name##_FLOAT4: case F_##name##_FLOAT8: case F_##name##_NUMERIC
 
-/* the built-in aggregates that BI tools send */
+/* Returns the name of the private aggregate that stands for a built-in one, as BI tools send; or NULL. */
 static const char *
 standard_name(Oid funcid)
 {

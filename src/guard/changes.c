@@ -147,7 +147,6 @@ dp_check_change(DpSplitContext *cxt, Query *query)
 	check_inserted(rte->relid, chosen_columns(query, rte));
 }
 
-/* attnames: NIL: all columns */
 void
 dp_check_copy_from(Oid relid, List *attnames)
 {

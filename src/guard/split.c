@@ -196,9 +196,9 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base, DpCollected *col
 }
 
 /*
- * A level that asks for the distinct values of columns, by GROUP BY without
- * an aggregate or by DISTINCT, is a private selection of keys.  DISTINCT is
- * put into the form of GROUP BY.
+ * Tells whether a level asks for the distinct values of columns, by GROUP BY
+ * without an aggregate or by DISTINCT, which is a private selection of keys.
+ * Puts DISTINCT into the form of GROUP BY.
  */
 static bool
 selects_keys(Query *query)
@@ -234,10 +234,7 @@ check_sequences(DpSplitContext *cxt, Query *query)
 	}
 }
 
-/*
- * A level that reads protected rows is split if it aggregates them, and
- * refused otherwise.
- */
+/* Splits a level that aggregates protected rows, and refuses one that reads them otherwise. */
 static void
 process_level(DpSplitContext *cxt)
 {

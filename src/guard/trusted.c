@@ -162,9 +162,9 @@ object_schema(Oid classid, Oid objid)
 }
 
 /*
- * node: the expression that it is found in, for messages.  What is this
- * extension's own is not looked at: in its schema nobody but its owner, a
- * superuser, can drop what is his.
+ * Refuses an object of somebody who is not trusted, and records others.  node:
+ * the expression that it is found in, for messages.  Objects of this extension
+ * pass: in its schema nobody but its owner, a superuser, can drop them.
  */
 static void
 check_object(TrustContext *c, Oid classid, Oid objid, Node *node)

@@ -335,7 +335,7 @@ numeric_compare(Numeric a, Numeric b)
 	return DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(a), NumericGetDatum(b)));
 }
 
-/* finite, and at least limit in absolute value */
+/* Tells whether a is finite, and at least limit in absolute value. */
 static bool
 numeric_is_beyond(Numeric a, DpNumericConst limit)
 {
@@ -449,7 +449,7 @@ DP_TRY_NUMERIC_ROUND(ceil, DirectFunctionCall1(numeric_ceil, NumericGetDatum(arg
 DP_TRY_NUMERIC_ROUND(round0, DirectFunctionCall2(numeric_round, NumericGetDatum(arg), Int32GetDatum(0)));
 DP_TRY_NUMERIC_ROUND(round, DirectFunctionCall2(numeric_round, NumericGetDatum(arg), PG_GETARG_DATUM(1)));
 
-/* as for floating point above */
+/* Makes values NULL that are so large that their sum might overflow. */
 PG_FUNCTION_INFO_V1(dp_try_summand_numeric);
 Datum
 dp_try_summand_numeric(PG_FUNCTION_ARGS)

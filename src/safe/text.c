@@ -89,7 +89,7 @@ DP_TRY_TRIM(btrim_set, btrim);
 DP_TRY_TRIM(ltrim_set, ltrim);
 DP_TRY_TRIM(rtrim_set, rtrim);
 
-/* the beginning of a long string is read without the rest */
+/* Reads the beginning of a long string without the rest. */
 PG_FUNCTION_INFO_V1(dp_try_left);
 Datum
 dp_try_left(PG_FUNCTION_ARGS)
@@ -238,7 +238,7 @@ dp_try_strpos(PG_FUNCTION_ARGS)
 	return result;
 }
 
-/* as bytes; no more of the string is read than is compared */
+/* Compares bytes; reads no more of the string than it compares. */
 PG_FUNCTION_INFO_V1(dp_try_starts_with);
 Datum
 dp_try_starts_with(PG_FUNCTION_ARGS)
@@ -266,7 +266,7 @@ dp_try_starts_with(PG_FUNCTION_ARGS)
  * ------------------------------------------------------------------------
  */
 
-/* text and character; nothing is read of what is short enough */
+/* Takes text and character; reads nothing of what is short enough. */
 PG_FUNCTION_INFO_V1(dp_try_summand_text);
 Datum
 dp_try_summand_text(PG_FUNCTION_ARGS)
@@ -298,7 +298,7 @@ DP_TRY_TEXT(numeric, numeric_out);
 DP_TRY_TEXT(uuid, uuid_out);
 DP_TRY_TEXT(enum, enum_out);
 
-/* always as ISO 8601, whatever DateStyle is */
+/* Prints ISO 8601, whatever DateStyle is. */
 PG_FUNCTION_INFO_V1(dp_try_text_date);
 Datum
 dp_try_text_date(PG_FUNCTION_ARGS)
@@ -341,8 +341,8 @@ dp_try_text_timestamp(PG_FUNCTION_ARGS)
  */
 
 /*
- * The argument without surrounding blanks as a string; NULL when it is too
- * long for a number or contains a zero byte.
+ * Returns the argument without surrounding blanks as a string; NULL when it is
+ * too long for a number or contains a zero byte.
  */
 static char *
 literal_text(Datum value)
@@ -464,7 +464,7 @@ dp_try_numeric_text(PG_FUNCTION_ARGS)
 	return DirectFunctionCall3(numeric_in, CStringGetDatum(s), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
-/* YYYY-MM-DD, the one spelling that no setting changes */
+/* Reads YYYY-MM-DD, the one spelling that no setting changes. */
 PG_FUNCTION_INFO_V1(dp_try_date_text);
 Datum
 dp_try_date_text(PG_FUNCTION_ARGS)
@@ -513,7 +513,7 @@ dp_canonical_float8(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(isnan(arg) ? (float8) NAN : arg == 0 ? 0 : arg);
 }
 
-/* trailing blanks do not count in comparisons of character */
+/* Removes trailing blanks, which do not count in comparisons of character. */
 PG_FUNCTION_INFO_V1(dp_canonical_bpchar);
 Datum
 dp_canonical_bpchar(PG_FUNCTION_ARGS)

@@ -155,7 +155,7 @@ dp_try_subtract_date_int4(PG_FUNCTION_ARGS)
 }
 
 /*
- * Whether t plus sign times span stays in the range throughout.  The
+ * Tells whether t plus sign times span stays in the range throughout.  The
  * built-ins add months, days and time one after the other and check after
  * each; a month is between 28 and 31 days, and n months are within 3 days of
  * n times the mean of the calendar's 400 years plus or minus a few days for

@@ -146,8 +146,9 @@ dp_add_column(DpLevel *level, DpReleaseColumn *column, List *values, Node *filte
 }
 
 /*
- * Undeclared keys are released by a noisy count of units.  An aggregate of
- * the query that is just that serves, too; else one is added and charged.
+ * Finds the noisy count of units by which undeclared keys are released: an
+ * aggregate of the query that is just that, else one that is added and
+ * charged.
  */
 void
 dp_add_key_selection(DpLevel *level)

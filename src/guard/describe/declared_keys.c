@@ -325,7 +325,6 @@ array_const(DpKeyValues *keys)
 					 PointerGetDatum(array), false, false);
 }
 
-/* expr has been found good for a key */
 void
 dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr)
 {

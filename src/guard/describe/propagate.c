@@ -63,7 +63,7 @@ as_double(Node *expr)
 	return result;
 }
 
-/* NULL stands for 0 */
+/* Adds two numbers; NULL stands for 0. */
 static Node *
 add(Node *a, Node *b)
 {

@@ -140,8 +140,8 @@ dp_vet_const(DpVet *vet, Const *con)
 }
 
 /*
- * An operator must be PostgreSQL's own even if its function is: the planner
- * replaces operators by the negators and commutators they declare.
+ * Refuses an operator that is not PostgreSQL's own, even if its function is:
+ * the planner replaces operators by the negators and commutators they declare.
  */
 void
 dp_vet_operator(DpVet *vet, Node *node)
