@@ -37,8 +37,8 @@ aggregate_walker(Node *node, DpCollected *c)
 	}
 	if (IsA(node, WindowFunc) && dp_find_aggregate(((WindowFunc *) node)->winfnoid, false) != NULL)
 		dp_refuse_at(((WindowFunc *) node)->location,
-				  errmsg("private aggregates cannot be window functions; "
-						 "release them with GROUP BY in a subquery and use a window over its rows"));
+					 errmsg("private aggregates cannot be window functions; "
+							"release them with GROUP BY in a subquery and use a window over its rows"));
 	if (IsA(node, Query))
 	{
 		bool		result;
@@ -101,7 +101,7 @@ node_walker(Node *node, NodeContext *c)
 	return expression_tree_walker(node, node_walker, c);
 }
 
-List *
+List	   *
 dp_collect_of_level(Query *query, int (*level_of) (Node *node))
 {
 	NodeContext c = {level_of};

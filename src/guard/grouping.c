@@ -30,7 +30,7 @@
 /* each is a pass over the data and has its price */
 #define DP_MAX_GROUPING_SETS 64
 
-List *
+List	   *
 dp_grouping_sets(DpSplitContext *cxt, Query *query)
 {
 	List	   *sets = expand_grouping_sets(query->groupingSets, query->groupDistinct, DP_MAX_GROUPING_SETS);
@@ -41,7 +41,7 @@ dp_grouping_sets(DpSplitContext *cxt, Query *query)
 	return sets;
 }
 
-Query *
+Query	   *
 dp_with_grouping_set(Query *query, List *set)
 {
 	Query	   *alone = copyObject(query);
@@ -199,7 +199,7 @@ dp_union_of_sets(Query *query, List *levels, List **from, List **columns)
 
 	*from = list_concat(group_expressions(query), dp_collect_of_level(query, grouping_level));
 	foreach(lc, levels)
-		*from = list_concat_unique(*from, ((DpLevel *) lfirst(lc))->outputs);
+		* from = list_concat_unique(*from, ((DpLevel *) lfirst(lc))->outputs);
 	*columns = NIL;
 	foreach(lc, levels)
 	{

@@ -144,8 +144,8 @@ plan_prefetches(DpRelease *release, const char *query_string, int cursorOptions,
 		RangeTblEntry *rte = find_tuplestore(release->inner_query, prefetch->name);
 
 		prefetch->plan = guard_planner(prefetch->query, query_string,
-									(cursorOptions & CURSOR_OPT_CUSTOM_PLAN) | CURSOR_OPT_PARALLEL_OK,
-									boundParams);
+									   (cursorOptions & CURSOR_OPT_CUSTOM_PLAN) | CURSOR_OPT_PARALLEL_OK,
+									   boundParams);
 		prefetch->query = NULL;
 		check_prefetch(prefetch->plan);
 		if (rte != NULL)
@@ -236,10 +236,18 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	}
 	PG_END_TRY();
 	dp_release_adopt_inner(result, cxt.releases);
-	/* the outer plan has it checked who may read a public table; its owner need not */
+
+	/*
+	 * the outer plan has it checked who may read a public table; its owner
+	 * need not
+	 */
 	foreach(lc, cxt.releases)
 		dp_check_only_marked(((DpRelease *) lfirst(lc))->inner, DP_INNER_MARK);
-	/* keys that a referenced table or an enum declares may change without notice */
+
+	/*
+	 * keys that a referenced table or an enum declares may change without
+	 * notice
+	 */
 	result->transientPlan = result->transientPlan || declared;
 	return result;
 }
@@ -296,7 +304,11 @@ guard_check_perms(DP_CHECK_PERMS_ARGS)
 
 	if (prev_check_perms && !prev_check_perms(DP_CHECK_PERMS_CALL))
 		return false;
-	/* a worker's plan was checked in the leader, unless the worker planned it itself */
+
+	/*
+	 * a worker's plan was checked in the leader, unless the worker planned it
+	 * itself
+	 */
 	if (IsParallelWorker() || dp_release_is_inner(rangeTable))
 		return true;
 

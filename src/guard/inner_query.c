@@ -212,8 +212,8 @@ static Expr *
 moment_aggregate(PartCursor *c)
 {
 	static const char *const names[DP_MOMENTS] = {
-		[DP_MOMENT_N] = "moment_n", [DP_MOMENT_T] = "moment_t", [DP_MOMENT_T2] = "moment_t2",
-		[DP_MOMENT_U] = "moment_u", [DP_MOMENT_U2] = "moment_u2", [DP_MOMENT_TU] = "moment_tu"
+		[DP_MOMENT_N] = "moment_n",[DP_MOMENT_T] = "moment_t",[DP_MOMENT_T2] = "moment_t2",
+		[DP_MOMENT_U] = "moment_u",[DP_MOMENT_U2] = "moment_u2",[DP_MOMENT_TU] = "moment_tu"
 	};
 	Oid			one[] = {ANYELEMENTOID, dp_own_type("range")};
 	Oid			two[] = {INT4OID, INT4OID};
@@ -392,7 +392,11 @@ entries_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	RangeTblEntry *rte;
 
 	query->hasAggs = true;
-	/* units choose their groups, and codes, independently, where the unit can be hashed */
+
+	/*
+	 * units choose their groups, and codes, independently, where the unit can
+	 * be hashed
+	 */
 	if ((release->keys != NIL || chooses_codes(release)) && dp_bound_key_supported(exprType((Node *) unit)))
 		args = lappend(args, copyObject(unit));
 	args = list_concat(args, parts->keys);
@@ -475,7 +479,7 @@ is_every_boolean(DpReleaseKey *key)
 	return key->type == BOOLOID && key->null_key && ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain)) == 2;
 }
 
-Query *
+Query	   *
 dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
 	bool		undeclared = release->selection >= 0;

@@ -49,7 +49,8 @@ typedef struct DpRowUnit
 typedef struct DpFrom
 {
 	Query	   *query;
-	Bitmapset  *entries;		/* of the range table, whose columns may be read */
+	Bitmapset  *entries;		/* of the range table, whose columns may be
+								 * read */
 	DpRowUnit	unit;
 } DpFrom;
 
@@ -57,8 +58,9 @@ typedef struct DpFrom
 typedef struct DpInnerParts
 {
 	List	   *keys;			/* Expr, canonical */
-	List	   *values;			/* of each column a List of its parts' Exprs: what counts (NULL: every row), else
-								 * the value */
+	List	   *values;			/* of each column a List of its parts' Exprs:
+								 * what counts (NULL: every row), else the
+								 * value */
 	List	   *filters;		/* Expr or NULL, of each column */
 } DpInnerParts;
 
@@ -71,12 +73,15 @@ typedef struct DpLevel
 	DpFrom		from;
 	DpAllowContext allow;		/* for expressions over from */
 	Oid			dataset_owner;
-	const char *table;			/* name of the first protected table, for messages */
+	const char *table;			/* name of the first protected table, for
+								 * messages */
 	int			where;			/* location that the level is known by */
-	List	   *conditions;		/* conjuncts of WHERE and of inner joins, as the query has them */
+	List	   *conditions;		/* conjuncts of WHERE and of inner joins, as
+								 * the query has them */
 	DpInnerParts parts;
 	List	   *key_exprs;		/* as the query has them */
-	List	   *outputs;		/* keys, Aggrefs and calls of dp_noise_stddev, at levelsup 0 */
+	List	   *outputs;		/* keys, Aggrefs and calls of dp_noise_stddev,
+								 * at levelsup 0 */
 	List	   *output_columns; /* int: their columns in what is released */
 } DpLevel;
 
@@ -89,7 +94,7 @@ typedef struct DpLevel
 typedef struct DpCollected
 {
 	DpSplitContext *cxt;
-	bool		take_standard;		/* count and sum are private, too */
+	bool		take_standard;	/* count and sum are private, too */
 	int			sublevels;
 	List	   *aggs;			/* Aggref, each once, as at levelsup 0 */
 	Aggref	   *first;			/* the first that is private */

@@ -172,7 +172,10 @@ check_object(TrustContext *c, Oid classid, Oid objid, Node *node)
 	Oid			owner;
 	Oid			extension;
 
-	/* pinned objects can neither be dropped nor be given away by others than superusers */
+	/*
+	 * pinned objects can neither be dropped nor be given away by others than
+	 * superusers
+	 */
 	if (objid < FirstUnpinnedObjectId)
 		return;
 	owner = dp_object_owner(classid, objid);

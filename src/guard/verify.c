@@ -45,16 +45,16 @@ verify_join_tree(DpVerify *v, Node *node)
 		JoinExpr   *join = (JoinExpr *) node;
 
 		dp_require(join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT ||
-				join->jointype == JOIN_RIGHT || join->jointype == JOIN_FULL, "a join of another kind", node);
+				   join->jointype == JOIN_RIGHT || join->jointype == JOIN_FULL, "a join of another kind", node);
 		dp_require(!join->isNatural && join->usingClause == NIL && join->alias == NULL && join->join_using_alias == NULL,
-				"a join with other parts", node);
+				   "a join with other parts", node);
 		verify_join_tree(v, join->larg);
 		verify_join_tree(v, join->rarg);
 	}
 	else
 	{
 		dp_require(IsA(node, RangeTblRef) && !bms_is_member(((RangeTblRef *) node)->rtindex, v->entries) &&
-				((RangeTblRef *) node)->rtindex <= list_length(v->query->rtable), "an entry of the join tree", node);
+				   ((RangeTblRef *) node)->rtindex <= list_length(v->query->rtable), "an entry of the join tree", node);
 		v->entries = bms_add_member(v->entries, ((RangeTblRef *) node)->rtindex);
 	}
 }
@@ -86,13 +86,13 @@ verify_relation(DpVerify *v, RangeTblEntry *rte)
 
 	if (dp_policy_table(rte->relid) == NULL)
 		dp_require(rte->enrname == NULL && dp_is_trusted_table(rte, owner, v->level->dataset_owner),
-				"a table of somebody else", rte);
+				   "a table of somebody else", rte);
 	else
 		dp_require(list_member_oid(v->release->relids, rte->relid) &&
-				(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
-				dp_relation_owner(rte->relid) == owner && dp_check_as_user(v->query, rte) == owner &&
-				rte->enrname != NULL && strcmp(rte->enrname, DP_INNER_MARK) == 0,
-				"a protected table that is not marked", rte);
+				   (rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_PARTITIONED_TABLE) &&
+				   dp_relation_owner(rte->relid) == owner && dp_check_as_user(v->query, rte) == owner &&
+				   rte->enrname != NULL && strcmp(rte->enrname, DP_INNER_MARK) == 0,
+				   "a protected table that is not marked", rte);
 }
 
 static bool
@@ -157,7 +157,7 @@ verify_entry(DpVerify *v, Index rti, RangeTblEntry *rte)
 	verify_entry_parts(rte, is_read);
 	if (!is_read)
 		dp_require(rte->rtekind == RTE_RELATION || rte->rtekind == RTE_JOIN || rte->rtekind == RTE_RESULT,
-				"a range table entry that nothing reads", rte);
+				   "a range table entry that nothing reads", rte);
 	else if (rte->rtekind == RTE_SUBQUERY)
 		verify_query(v, rte->subquery, v->place == DP_PLACE_ENTRIES ? DP_PLACE_BOUNDING : DP_PLACE_SOURCE);
 	else
@@ -167,7 +167,7 @@ verify_entry(DpVerify *v, Index rti, RangeTblEntry *rte)
 			verify_relation(v, rte);
 		else
 			dp_require(rte->rtekind == RTE_NAMEDTUPLESTORE && is_prefetched(v->release, rte->enrname),
-					"a range table entry that is not listed", rte);
+					   "a range table entry that is not listed", rte);
 	}
 }
 
@@ -207,7 +207,7 @@ verify_query_parts(Query *query, DpPlace place)
 static void
 verify_query(DpVerify *outer, Query *query, DpPlace place)
 {
-	DpVerify		v = {.level = outer->level,.release = outer->release,.query = query,.place = place};
+	DpVerify	v = {.level = outer->level,.release = outer->release,.query = query,.place = place};
 	ListCell   *lc;
 
 	check_stack_depth();
@@ -223,16 +223,20 @@ verify_query(DpVerify *outer, Query *query, DpPlace place)
 	dp_verify_sort_clauses(query->sortClause);
 	if (place == DP_PLACE_SOURCE)
 		dp_require(dp_groups_are_canonical(query), "a choice among equal values", query);
-	/* the rows of all units together are aggregated by none but those that add noise */
+
+	/*
+	 * the rows of all units together are aggregated by none but those that
+	 * add noise
+	 */
 	dp_require(query->groupClause != NIL || place == DP_PLACE_ROWS || place == DP_PLACE_ENTRIES ||
-			(!query->hasAggs && query->havingQual == NULL), "an aggregation of all units", query);
+			   (!query->hasAggs && query->havingQual == NULL), "an aggregation of all units", query);
 }
 
 void
 dp_verify_inner(DpLevel *level)
 {
 	DpRelease  *release = level->release;
-	DpVerify		v = {.level = level,.release = release};
+	DpVerify	v = {.level = level,.release = release};
 
 	verify_query(&v, release->inner_query, release->has_unit ? DP_PLACE_ENTRIES : DP_PLACE_ROWS);
 }

@@ -15,7 +15,7 @@ typedef enum DpPlace
 {
 	DP_PLACE_SOURCE = 0x01,		/* a subquery over protected rows */
 	DP_PLACE_ROWS = 0x02,		/* the whole: each row is a unit */
-	DP_PLACE_BOUNDING = 0x04,		/* the rows of each unit are bounded */
+	DP_PLACE_BOUNDING = 0x04,	/* the rows of each unit are bounded */
 	DP_PLACE_ENTRIES = 0x08		/* over those: what units keep */
 } DpPlace;
 
@@ -28,7 +28,7 @@ typedef struct DpVerify
 	DpRelease  *release;
 	Query	   *query;
 	DpPlace		place;			/* that it is */
-	Bitmapset  *entries;			/* its entries that are in the join tree */
+	Bitmapset  *entries;		/* its entries that are in the join tree */
 	bool		in_aggregate;
 	bool		no_columns;
 	bool		array;			/* in the list of IN */

@@ -181,7 +181,7 @@ verify_constants(List *args, uint16 constants, Node *node)
 
 	foreach(lc, args)
 		dp_require((constants & (1 << foreach_current_index(lc))) == 0 || !dp_reads_columns(lfirst(lc), NULL),
-				"an argument that is not constant", node);
+				   "an argument that is not constant", node);
 }
 
 /* Verifies a function, or the function of an operator. */
@@ -193,12 +193,12 @@ verify_function(DpVerify *v, Oid funcid, List *args, bool returns_set, Node *nod
 	if (allowed != NULL)
 	{
 		dp_require(allowed->safe == NULL && !allowed->frozen && !returns_set &&
-				(v->place & DP_PLACE_RAW) != 0, "a function that is not total", node);
+				   (v->place & DP_PLACE_RAW) != 0, "a function that is not total", node);
 		verify_constants(args, allowed->constants, node);
 	}
 	else if (funcid >= FirstNormalObjectId && dp_function_is_added(funcid))
 		dp_require(dp_added_problem(funcid) == NULL && !returns_set && (v->place & DP_PLACE_RAW) != 0,
-				"an added function that has changed", node);
+				   "an added function that has changed", node);
 	else
 	{
 		OwnFunction own = funcid >= FirstGenbkiObjectId ? own_function(funcid) : (OwnFunction) {0};
@@ -222,8 +222,8 @@ dp_verify_sort_clauses(List *clauses)
 
 	foreach(lc, clauses)
 		dp_require(lfirst_node(SortGroupClause, lc)->eqop < FirstGenbkiObjectId &&
-				lfirst_node(SortGroupClause, lc)->sortop < FirstGenbkiObjectId,
-				"an operator that is not built in", lfirst(lc));
+				   lfirst_node(SortGroupClause, lc)->sortop < FirstGenbkiObjectId,
+				   "an operator that is not built in", lfirst(lc));
 }
 
 static void
@@ -234,8 +234,8 @@ verify_aggregate(DpVerify *v, Aggref *agg)
 	int			count;
 
 	dp_require(v->query->hasAggs && !v->in_aggregate && agg->agglevelsup == 0 && agg->aggkind == AGGKIND_NORMAL &&
-			agg->aggsplit == AGGSPLIT_SIMPLE && !agg->aggvariadic && agg->aggorder == NIL && agg->aggdirectargs == NIL,
-			"an aggregate of another form", agg);
+			   agg->aggsplit == AGGSPLIT_SIMPLE && !agg->aggvariadic && agg->aggorder == NIL && agg->aggdirectargs == NIL,
+			   "an aggregate of another form", agg);
 	dp_verify_sort_clauses(agg->aggdistinct);
 	if (v->place == DP_PLACE_SOURCE && agg->aggfnoid < FirstGenbkiObjectId)
 	{
@@ -250,8 +250,8 @@ verify_aggregate(DpVerify *v, Aggref *agg)
 			FuncExpr   *arg = (FuncExpr *) linitial_node(TargetEntry, agg->args)->expr;
 
 			dp_require(IsA(arg, FuncExpr) &&
-					arg->funcid == dp_unit_aggregate_safe(listed),
-					"an aggregate that is not total", agg);
+					   arg->funcid == dp_unit_aggregate_safe(listed),
+					   "an aggregate that is not total", agg);
 		}
 	}
 	else if (v->place != DP_PLACE_ROWS || (agg->aggfnoid != F_COUNT_ && agg->aggfnoid != F_COUNT_ANY))
@@ -266,8 +266,8 @@ verify_row_unit(DpVerify *v, Var *var)
 	const DpTable *table = rte->rtekind == RTE_RELATION ? dp_policy_table(rte->relid) : NULL;
 
 	dp_require(table != NULL && !table->has_unit && (v->place & (DP_PLACE_SOURCE | DP_PLACE_BOUNDING)) != 0 &&
-			(var->varattno == TableOidAttributeNumber || var->varattno == SelfItemPointerAttributeNumber),
-			"a system column", var);
+			   (var->varattno == TableOidAttributeNumber || var->varattno == SelfItemPointerAttributeNumber),
+			   "a system column", var);
 }
 
 static void
@@ -278,7 +278,7 @@ verify_var(DpVerify *v, Var *var, bool is_target)
 	Oid			type = InvalidOid;
 
 	dp_require(var->varlevelsup == 0 && bms_is_member(var->varno, v->entries) && !v->no_columns && var->varattno != 0,
-			"a column of something else", var);
+			   "a column of something else", var);
 	rte = rt_fetch(var->varno, v->query->rtable);
 	if (var->varattno < 0)
 	{
@@ -305,9 +305,13 @@ verify_var(DpVerify *v, Var *var, bool is_target)
 			break;
 	}
 	dp_require(OidIsValid(type) && type == var->vartype, "a column of another type", var);
-	/* row units that a subquery hands up, and the one column of DP_PLACE_BOUNDING */
+
+	/*
+	 * row units that a subquery hands up, and the one column of
+	 * DP_PLACE_BOUNDING
+	 */
 	dp_require(dp_type_is_allowed(type) || (is_target && type == TIDOID) || v->place == DP_PLACE_ENTRIES,
-			"a column of this type", var);
+			   "a column of this type", var);
 }
 
 static void
@@ -318,16 +322,16 @@ verify_param(DpVerify *v, Param *param)
 	dp_require(param->paramkind == PARAM_EXTERN, "a parameter of the executor", param);
 	if (param->paramid >= first)
 		dp_require(param->paramid <= first + list_length(v->release->columns) * DP_COLUMN_PARAMS,
-				"a parameter of another query", param);
+				   "a parameter of another query", param);
 	else
 		dp_require(is_readable_type(param->paramtype, v->array) && v->place != DP_PLACE_ENTRIES,
-				"a parameter of this type", param);
+				   "a parameter of this type", param);
 }
 
 bool
 dp_verify_expr(Node *node, DpVerify *v)
 {
-	DpVerify		inner = *v;
+	DpVerify	inner = *v;
 
 	if (node == NULL)
 		return false;
@@ -417,4 +421,3 @@ dp_verify_expr(Node *node, DpVerify *v)
 	}
 	return expression_tree_walker(node, dp_verify_expr, v);
 }
-

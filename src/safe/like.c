@@ -238,7 +238,10 @@ ilike(const char *arg, int len, const text *pattern, Oid collation)
 	char	   *folded_pattern = str_tolower(VARDATA_ANY(pattern), VARSIZE_ANY_EXHDR(pattern), collation);
 	bool		matches;
 
-	/* lower case does not end in an escape character where the pattern does not */
+	/*
+	 * lower case does not end in an escape character where the pattern does
+	 * not
+	 */
 	matches = like_match(folded, strlen(folded), folded_pattern, strlen(folded_pattern));
 	pfree(folded);
 	pfree(folded_pattern);

@@ -186,7 +186,11 @@ stamp_plus(FunctionCallInfo fcinfo, Timestamp t, Interval *span, int sign, PGFun
 {
 	if (dp_interval_is_infinite(span))
 		PG_RETURN_NULL();
-	/* its negation must exist, too: subtraction adds it, from version 17 on also to infinity */
+
+	/*
+	 * its negation must exist, too: subtraction adds it, from version 17 on
+	 * also to infinity
+	 */
 	if (span->month == PG_INT32_MIN || span->day == PG_INT32_MIN || span->time == PG_INT64_MIN)
 		PG_RETURN_NULL();
 	if (TIMESTAMP_NOT_FINITE(t))

@@ -37,7 +37,8 @@ typedef struct AggregateCall
 	Aggref	   *agg;
 	const DpAggregate *kind;
 	DpReleaseColumn *column;
-	List	   *read;			/* Node: what is read from rows, as the query has it */
+	List	   *read;			/* Node: what is read from rows, as the query
+								 * has it */
 	List	   *bounds;			/* Node: as given; NIL: known ones */
 	Node	   *filter;			/* in its safe form */
 } AggregateCall;

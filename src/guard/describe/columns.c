@@ -52,7 +52,7 @@ without_implicit_casts(Node *node, void *context)
 	return expression_tree_mutator(node, without_implicit_casts, context);
 }
 
-char *
+char	   *
 dp_expression_text(DpLevel *level, Node *expr)
 {
 	PlannedStmt *names = makeNode(PlannedStmt);
@@ -67,10 +67,11 @@ dp_expression_text(DpLevel *level, Node *expr)
 	names->rtable = level->from.query->rtable;
 	text = deparse_expression(without_implicit_casts(expr, NULL),
 							  deparse_context_for_plan_tree(names, select_rtable_names_for_explain(names->rtable,
-																								 level->from.entries)),
+																								   level->from.entries)),
 							  several, false);
+
 	if (strlen(text) > 200)
-		strcpy(text + pg_mbcliplen(text, strlen(text), 196), "...");
+		strcpy(text +pg_mbcliplen(text, strlen(text), 196), "...");
 	return text;
 }
 

@@ -67,7 +67,11 @@ add_column(DpLevel *level, Var *var, DpKeyValues *keys)
 	DpColumn   *column;
 
 	if (dp_trace_column(level->from.query, NULL, (Node *) var, &origin) && origin.is_protected)
-		/* who asks, not a view's owner: what the view shows is not what the key refers to */
+
+		/*
+		 * who asks, not a view's owner: what the view shows is not what the
+		 * key refers to
+		 */
 		column = dp_policy_column(origin.relid, origin.attnum, GetUserId());
 	else
 		column = public_column(level, var, &origin);
@@ -162,7 +166,7 @@ add_results(FuncExpr *call, DpKeyValues *keys)
 		{
 			keys->null_key = true;
 			return dp_key_values_add_range(keys, range->low,
-									   range->high + (strcmp(range->name, "hour") == 0 ? midnight : 0));
+										   range->high + (strcmp(range->name, "hour") == 0 ? midnight : 0));
 		}
 	}
 	return false;
@@ -330,7 +334,7 @@ dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr)
 {
 	TypeCacheEntry *type = lookup_type_cache(key->type, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC |
 											 TYPECACHE_HASH_PROC);
-	DpKeyValues	keys;
+	DpKeyValues keys;
 
 	/* release/ looks values up by their hash */
 	if (!OidIsValid(type->eq_opr) || !OidIsValid(type->cmp_proc) || !OidIsValid(type->hash_proc))

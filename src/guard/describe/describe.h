@@ -66,10 +66,12 @@ typedef struct DpKnownBounds
 {
 	Numeric		lower;
 	Numeric		upper;
-	bool		of_rows;		/* of a sum: of each row's value, not of a unit's total */
+	bool		of_rows;		/* of a sum: of each row's value, not of a
+								 * unit's total */
 	bool		has_column;		/* declared bounds are among them */
 	bool		has_constant;	/* a constant other than 0 is */
-	bool		chosen;			/* not every row has the value of the one column */
+	bool		chosen;			/* not every row has the value of the one
+								 * column */
 	bool		undeclared;		/* the owner could declare what is missing */
 } DpKnownBounds;
 

@@ -83,7 +83,11 @@ expand_mutator(Node *node, ExpandContext *c)
 			confidence = list_length(func->args) > 1 ? expand_mutator(lsecond(func->args), c)
 				: (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0.95), false,
 									 FLOAT8PASSBYVAL);
-			/* the planner folds a constant confidence to a number, or raises the error */
+
+			/*
+			 * the planner folds a constant confidence to a number, or raises
+			 * the error
+			 */
 			one = (Node *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(1), false,
 									 FLOAT8PASSBYVAL);
 			factor = makeFuncExpr(c->margin, FLOAT8OID, list_make2(one, confidence),
@@ -117,7 +121,7 @@ stddev_level(Node *node)
 	return IsA(arg, Aggref) ? (int) ((Aggref *) arg)->agglevelsup : -1;
 }
 
-List *
+List	   *
 dp_collect_error_functions(Query *query)
 {
 	return dp_collect_of_level(query, stddev_level);

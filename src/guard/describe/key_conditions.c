@@ -328,7 +328,8 @@ reads_param(Node *node, void *context)
 
 typedef struct FormContext
 {
-	bool		has_forms;		/* equal values of the key may be different bytes */
+	bool		has_forms;		/* equal values of the key may be different
+								 * bytes */
 	Oid			type;
 } FormContext;
 
@@ -430,7 +431,10 @@ dp_key_values_restrict(DpKeyValues *keys, Node *key, DpLevel *level)
 	ParamListInfo params;
 	int			kept = 0;
 
-	/* a varchar that is a key as character keeps its cast: character takes other values for equal */
+	/*
+	 * a varchar that is a key as character keeps its cast: character takes
+	 * other values for equal
+	 */
 	if (order_of(exprType(dp_strip_labels(key))) == order_of(keys->type))
 		key = dp_strip_labels(key);
 	/* a constant key stands in conditions for nothing but itself */

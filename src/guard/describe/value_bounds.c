@@ -182,7 +182,11 @@ dp_find_bounds(DpLevel *level, Node *value, bool is_sum, DpKnownBounds *b)
 	memset(b, 0, sizeof(DpKnownBounds));
 	if (!include_values(b, level->from.query, value) || b->lower == NULL)
 		return false;
-	/* declared bounds are those of a unit's total in sums, what is written is a row's value */
+
+	/*
+	 * declared bounds are those of a unit's total in sums, what is written is
+	 * a row's value
+	 */
 	if (of_units && b->has_column && b->has_constant)
 		return false;
 	b->of_rows = of_units && !b->has_column;

@@ -48,14 +48,15 @@ dp_refuse_entry(DpSource *s, RangeTblEntry *rte, const char *what, const char *r
 	DpSplitContext *cxt = s->cxt;
 
 	dp_refuse_at(s->level->where, errmsg("%s \"%s\" cannot be joined with protected rows; %s",
-							what, rte->eref->aliasname, remedy));
+										 what, rte->eref->aliasname, remedy));
 }
 
 typedef struct ColumnContext
 {
 	Index		rti;
 	int			sublevels;
-	Bitmapset  *columns;		/* offset by FirstLowInvalidHeapAttributeNumber */
+	Bitmapset  *columns;		/* offset by
+								 * FirstLowInvalidHeapAttributeNumber */
 } ColumnContext;
 
 static bool
@@ -82,7 +83,7 @@ column_walker(Node *node, ColumnContext *c)
 	return expression_tree_walker(node, column_walker, c);
 }
 
-Bitmapset *
+Bitmapset  *
 dp_columns_read(Query *query, Index rti, Node *expressions)
 {
 	ColumnContext c = {rti, 0, NULL};

@@ -361,7 +361,11 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 	else
 		repeats = !OidIsValid(relid) || !dp_at_most_one_row(relid, inner->entry, conditions, outer->rels);
 	joined->is_private = true;
-	/* determined, too: rows without a match have NULLs in the place of the inner side */
+
+	/*
+	 * determined, too: rows without a match have NULLs in the place of the
+	 * inner side
+	 */
 	joined->unit = outer->unit;
 	joined->unit.may_repeat |= repeats || inner->unit.may_repeat;
 	joined->unit.one_row &= !inner->is_private || inner->unit.one_row;

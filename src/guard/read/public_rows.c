@@ -116,7 +116,11 @@ select_columns(Query *query, Index rti, const Bitmapset *columns)
 		const char *name = strVal(list_nth(rte->eref->colnames, n));
 
 		n++;
-		/* nobody reads it; its own type would be looked up, and may be the asker's */
+
+		/*
+		 * nobody reads it; its own type would be looked up, and may be the
+		 * asker's
+		 */
 		if (!bms_is_member(n, columns))
 			column = (Node *) makeNullConst(INT4OID, -1, InvalidOid);
 		select->targetList = lappend(select->targetList,

@@ -182,7 +182,7 @@ read_protected(DpSource *s, Query *query, Index rti, DpFromItem *item)
 	{
 		item->unit.one_row = true;
 		item->unit.exprs = list_make2(makeVar(rti, TableOidAttributeNumber, OIDOID, -1, InvalidOid, 0),
-								 makeVar(rti, SelfItemPointerAttributeNumber, TIDOID, -1, InvalidOid, 0));
+									  makeVar(rti, SelfItemPointerAttributeNumber, TIDOID, -1, InvalidOid, 0));
 	}
 	rte->securityQuals = NIL;
 	rte->lateral = false;

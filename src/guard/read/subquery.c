@@ -67,7 +67,11 @@ prune_targets(Query *sub, const Bitmapset *columns)
 	ListCell   *lc;
 
 	sub->sortClause = NIL;
-	/* frame offsets would be evaluated when the inner query is planned, with its owner's rights */
+
+	/*
+	 * frame offsets would be evaluated when the inner query is planned, with
+	 * its owner's rights
+	 */
 	sub->windowClause = NIL;
 	foreach(lc, sub->targetList)
 	{
@@ -208,6 +212,7 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 	dp_allow_subquery_keys(sub, &allow);
 	hand_up_units(s->cxt, rte, rti, &from, item);
 	item->is_private = true;
+
 	/*
 	 * an aggregation by the unit alone leaves one row of a unit; joins inside
 	 * may have repeated it otherwise

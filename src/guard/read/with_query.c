@@ -33,17 +33,17 @@ dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand)
 
 	if (cte == NULL)
 		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" is recursive or changes data and cannot be joined with protected rows; "
-								"store its rows in a temporary table first", rte->ctename));
+											 "store its rows in a temporary table first", rte->ctename));
 	again = cte->cterefcount > 1 || list_member_ptr(s->inlined, cte);
 	if (again && beforehand && dp_query_touches_protected((Query *) cte->ctequery))
 		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" would be released more than once, because it is joined with protected rows; "
-								"store its rows in a temporary table first", rte->ctename));
+											 "store its rows in a temporary table first", rte->ctename));
 	if (again && contain_volatile_functions(cte->ctequery))
 		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" would be computed more than once, because it is joined with protected rows, and may have other rows each time; "
-								"store its rows in a temporary table first", rte->ctename));
+											 "store its rows in a temporary table first", rte->ctename));
 	if (list_length(s->inlined) >= DP_MAX_CTE_COPIES)
 		dp_refuse_at(s->level->where, errmsg("WITH queries that are joined with protected rows are referenced more than %d times; "
-								"store rows of some in a temporary table first", DP_MAX_CTE_COPIES));
+											 "store rows of some in a temporary table first", DP_MAX_CTE_COPIES));
 	s->inlined = lappend(s->inlined, cte);
 	rte->rtekind = RTE_SUBQUERY;
 	rte->subquery = copyObject((Query *) cte->ctequery);
@@ -55,7 +55,7 @@ dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand)
 
 typedef struct InlineContext
 {
-	DpSource *s;
+	DpSource   *s;
 	DpScope    *scope;			/* of the level that is walked */
 	int			depth;			/* of that level below the entry's own */
 } InlineContext;

@@ -33,7 +33,8 @@ typedef struct DpAllowContext
 	Bitmapset  *rtindexes;		/* range table entries whose columns may be
 								 * read; NULL: any */
 	List	   *rtable;			/* names columns in messages; may be NIL */
-	const char *source_text;	/* text that node locations refer to; may be NULL */
+	const char *source_text;	/* text that node locations refer to; may be
+								 * NULL */
 	Oid			run_as;			/* role with whose rights it runs; InvalidOid:
 								 * the owners of the protected tables in
 								 * rtable */

@@ -81,7 +81,11 @@ static const DpUnitAggregate dp_unit_aggregate_list[] = {
 	DP_AGG_ORDER(TIMESTAMP), DP_AGG_ORDER(TIMESTAMPTZ),
 	/* and of these are not */
 	DP_AGG_ORDER_OWN(FLOAT4), DP_AGG_ORDER_OWN(FLOAT8), DP_AGG_ORDER_OWN(NUMERIC), DP_AGG_ORDER_OWN(INTERVAL),
-	/* strings that are kept are read in full, and several of them must fit one row */
+
+	/*
+	 * strings that are kept are read in full, and several of them must fit
+	 * one row
+	 */
 	{F_MIN_TEXT, "try_summand", NULL, true}, {F_MAX_TEXT, "try_summand", NULL, true},
 	{F_MIN_BPCHAR, "try_summand", "unit_min", true}, {F_MAX_BPCHAR, "try_summand", "unit_max", true},
 

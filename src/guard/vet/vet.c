@@ -525,7 +525,10 @@ dp_allow_subquery_keys(Query *sub, const DpAllowContext *cxt)
 	{
 		Node	   *expr = get_sortgroupclause_expr(lfirst(lc), sub->targetList);
 
-		/* money and timetz are no keys of a release either, but their equal values are the same */
+		/*
+		 * money and timetz are no keys of a release either, but their equal
+		 * values are the same
+		 */
 		if (exprType(expr) == INTERVALOID)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
