@@ -81,7 +81,7 @@ dp_exact_float_##name(PG_FUNCTION_ARGS) \
 		return dp_state_unchanged(fcinfo); \
 	return add(fcinfo, squares, PG_GETARG_##T(1)); \
 } \
-extern int	dp_no_such_variable
+StaticAssertDecl(true, "")
 
 ADD(add4, FLOAT4, false);
 ADD(add8, FLOAT8, false);
@@ -119,7 +119,7 @@ dp_exact_float_##name(PG_FUNCTION_ARGS) \
 		PG_RETURN_NULL(); \
 	PG_RETURN_##T(result); \
 } \
-extern int	dp_no_such_variable
+StaticAssertDecl(true, "")
 
 RESULT(sum4, DP_EXACT_SUM, true, FLOAT4);
 RESULT(sum8, DP_EXACT_SUM, false, FLOAT8);

@@ -116,7 +116,7 @@ dp_less_##name(PG_FUNCTION_ARGS) \
 \
 	PG_RETURN_DATUM(compare(a, b, PG_GET_COLLATION()) <= 0 ? a : b); \
 } \
-extern int	dp_no_such_variable
+StaticAssertDecl(true, "")
 
 BY_REFERENCE(numeric, PG_GETARG_NUMERIC, compare_numeric);
 BY_REFERENCE(bpchar, PG_GETARG_BPCHAR_PP, compare_bpchar);
@@ -144,7 +144,7 @@ dp_less_##name(PG_FUNCTION_ARGS) \
 \
 	PG_RETURN_##T(isnan(less) ? nan() : less); \
 } \
-extern int	dp_no_such_variable
+StaticAssertDecl(true, "")
 
 BY_VALUE(float4, FLOAT4, float4, get_float4_nan);
 BY_VALUE(float8, FLOAT8, float8, get_float8_nan);

@@ -145,7 +145,7 @@ dp_##name(PG_FUNCTION_ARGS) \
 	*sum = ((const DpExactMoments *) PG_GETARG_POINTER(0))->sum[which]; \
 	PG_RETURN_POINTER(sum); \
 } \
-extern int	dp_no_such_variable
+StaticAssertDecl(true, "")
 
 MOMENT(moments_n, DP_MOMENT_N);
 MOMENT(moments_t, DP_MOMENT_T);

@@ -189,7 +189,7 @@ dp_##function##_##type(PG_FUNCTION_ARGS) \
 		PG_RETURN_NULL(); \
 	PG_RETURN_INT32(function##_value(x, (const DpRange *) PG_GETARG_POINTER(1))); \
 } \
-extern int	dp_no_such_variable
+StaticAssertDecl(true, "")
 
 #define centered_value dp_center
 #define bin_value find_bin

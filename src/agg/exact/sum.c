@@ -148,7 +148,7 @@ dp_exact_sum_##type(PG_FUNCTION_ARGS) \
 		return dp_state_unchanged(fcinfo); \
 	return add(sum, arg(1), (const DpGrid *) PG_GETARG_POINTER(2)); \
 } \
-extern int	dp_no_such_variable
+StaticAssertDecl(true, "")
 
 TRANSITION(int2, add_int, PG_GETARG_INT16);
 TRANSITION(int4, add_int, PG_GETARG_INT32);
