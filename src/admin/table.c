@@ -326,21 +326,11 @@ check_bound(Numeric bound, const char *parameter)
 static void
 check_bounds_type(Oid relid, AttrNumber attnum, Oid type)
 {
-	switch (getBaseType(type))
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			break;
-		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("column \"%s\" has type %s: only smallint, integer, bigint, real, double precision and numeric columns have bounds",
-							get_attname(relid, attnum, false), format_type_be(type))));
-	}
+	if (!dp_type_has_bounds(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("column \"%s\" has type %s: only smallint, integer, bigint, real, double precision and numeric columns have bounds",
+						get_attname(relid, attnum, false), format_type_be(type))));
 }
 
 /* set_bounds("table", "column", lower, upper) */

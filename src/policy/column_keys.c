@@ -509,6 +509,23 @@ dp_policy_column(Oid relid, AttrNumber attnum, Oid reader)
 	return column_policy(relid, attnum, true, reader);
 }
 
+bool
+dp_type_has_bounds(Oid type)
+{
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return true;
+		default:
+			return false;
+	}
+}
+
 DpColumn *
 dp_policy_bounds(Oid relid, AttrNumber attnum)
 {

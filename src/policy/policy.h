@@ -96,6 +96,9 @@ extern DpColumn *dp_policy_column(Oid relid, AttrNumber attnum, Oid reader);
 /* policy of a column as above, without its keys: reads no table */
 extern DpColumn *dp_policy_bounds(Oid relid, AttrNumber attnum);
 
+/* Tells whether columns of the type, or of a domain over it, can have declared bounds. */
+extern bool dp_type_has_bounds(Oid type);
+
 /*
  * Keys of a column of a table that is not protected: the values that reader
  * finds in it (inherit: and in its children).  has_keys is false where reader
