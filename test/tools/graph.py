@@ -80,7 +80,7 @@ CIRCLES = {
 }
 
 # The most files of another layer that a circle may have.
-LARGEST_CIRCLE = {"policy": 4, "release": 4, "admin": 2, "ledger": 2}
+LARGEST_CIRCLE = {"policy": 3, "release": 4, "admin": 2}
 
 # ---------------------------------------------------------------------------
 # Reading
