@@ -13,8 +13,9 @@
  *	  PostgreSQL's own caches.
  *	- the extension and its schema dp_cdp are created and dropped together, so
  *	  that an invalidation of pg_namespace comes with each change, and one of
- *	  the object's own catalogue with each drop of a member.  ALTER EXTENSION
- *	  ... DROP sends none: a superuser's, for sessions that come after it.
+ *	  the object's own catalogue with each drop or change of a member.  ALTER
+ *	  EXTENSION ... DROP sends none: it is for the extension's owner, and holds
+ *	  for sessions that come after it, or from the object's next change on.
  *	- what was found while an invalidation arrived is not kept.
  *
  *-------------------------------------------------------------------------
@@ -234,12 +235,17 @@ cache_of(Oid classid)
 	}
 }
 
+/* Keeps a member that was found when generation was before, unless an invalidation has come since. */
 static void
-remember(Oid classid, Oid objid)
+remember(Oid classid, Oid objid, uint64 before)
 {
 	Member		member = {{classid, objid}, cache_of(classid)};
 
 	if (member.cacheid < 0)
+		return;
+	/* the first use of a cache opens its catalogue, which reads invalidations */
+	member.hashvalue = GetSysCacheHashValue1(member.cacheid, ObjectIdGetDatum(objid));
+	if (before != generation)
 		return;
 	if (members == NULL)
 	{
@@ -250,7 +256,6 @@ remember(Oid classid, Oid objid)
 		ctl.hcxt = CacheMemoryContext;
 		members = hash_create("dp_cdp members", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
-	member.hashvalue = GetSysCacheHashValue1(member.cacheid, ObjectIdGetDatum(objid));
 	*(Member *) hash_search(members, &member.key, HASH_ENTER, NULL) = member;
 }
 
@@ -267,8 +272,7 @@ dp_is_own(Oid classid, Oid objid)
 	before = generation;
 	if (getExtensionOfObject(classid, objid) != extension_oid)
 		return false;
-	if (before == generation)
-		remember(classid, objid);
+	remember(classid, objid, before);
 	return true;
 }
 
