@@ -207,14 +207,14 @@ dp_table_open(DpOpenTable *table, DpTableNo t)
 {
 	table->rel = table_open(known.relid[t], NoLock);
 	table->attnum = known.attnum[t];
-	if (t == DP_T_DATASET && table->attnum[0] == InvalidAttrNumber)
+	/* looked up once: they change only with the table's definition */
+	for (int i = 0; t == DP_T_DATASET && i < lengthof(dataset_columns); i++)
 	{
-		for (int i = 0; i < lengthof(dataset_columns); i++)
+		if (table->attnum[i] == InvalidAttrNumber)
 			table->attnum[i] = dp_dataset_attnum(RelationGetDescr(table->rel), dataset_columns[i]);
 	}
 	for (int i = 0; i < MAX_COLS && column_names[t][i]; i++)
 	{
-		/* looked up once: they change only with the table's definition */
 		if (table->attnum[i] != InvalidAttrNumber)
 			continue;
 		table->attnum[i] = get_attnum(known.relid[t], column_names[t][i]);
