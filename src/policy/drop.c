@@ -24,10 +24,12 @@
 #include "access/tableam.h"
 #include "access/transam.h"
 #include "access/xact.h"
+#include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "commands/extension.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -119,15 +121,17 @@ row_names_role(TupleTableSlot *slot, Oid relid, void *arg)
  * ------------------------------------------------------------------------
  */
 
+/* Refuses to drop a ledger by its name, also where it or its schema was taken out of the extension. */
 static void
 drop_relation(Oid relid)
 {
 	char	   *name;
 	bool		used;
 
-	if (relid < FirstNormalObjectId || !dp_extension_installed() ||
-		get_rel_namespace(relid) != dp_internal_schema() ||
-		get_rel_relkind(relid) != RELKIND_RELATION)
+	if (relid < FirstNormalObjectId ||
+		get_rel_namespace(relid) != get_namespace_oid("dp_cdp", true) ||
+		get_rel_relkind(relid) != RELKIND_RELATION ||
+		!OidIsValid(get_extension_oid("dp_cdp", true)))
 		return;
 
 	name = get_rel_name(relid);

@@ -314,6 +314,8 @@ SELECT throws_like('DROP EXTENSION dp_cdp CASCADE', '%empty_ledger%', 'nor with 
 SELECT throws_like('DROP SCHEMA dp_cdp CASCADE', '%extension%', 'its schema');
 SELECT throws_like('DROP TABLE dp_cdp.budget CASCADE', '%extension%', 'its tables');
 SELECT throws_like('ALTER EXTENSION dp_cdp DROP TABLE dp_cdp.release_log; DROP TABLE dp_cdp.release_log CASCADE', '%empty_ledger%', 'not even when they are no members');
+SELECT throws_like('ALTER EXTENSION dp_cdp DROP SCHEMA dp_cdp; CREATE SCHEMA elsewhere; DROP EXTENSION dp_cdp CASCADE',
+	'%empty_ledger%', 'nor when their schema is none');
 SELECT is(dp_cdp.dataset_of('parent'), 'clinic', 'all is as it was');
 SELECT lives_ok($$SELECT dp_cdp.drop_dataset('secret', erase_spent => true)$$, 'a dataset, explicitly');
 SELECT is(count(*), 2::bigint, 'the log stays') FROM dp_cdp.releases;
