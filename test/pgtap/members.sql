@@ -34,6 +34,30 @@ ALTER EXTENSION dp_cdp ADD FUNCTION dp_cdp.bound_entries(dp_cdp.bound_state, dp_
 SELECT is(failure, NULL, 'members again')
 	FROM run_as_analyst('SELECT dp_count(*), dp_margin(dp_count(*)), dp_sum(cost) FROM visits');
 
+-- made anew in a transaction, and taken back: each time the members that there are
+SELECT dp_cdp.empty_ledger();
+BEGIN;
+DROP EXTENSION dp_cdp CASCADE;
+SAVEPOINT s;
+SET SESSION AUTHORIZATION analyst1;
+\set ON_ERROR_STOP 0
+SELECT count(*) FROM visits;
+\set ON_ERROR_STOP 1
+\set dropped :LAST_ERROR_SQLSTATE
+ROLLBACK TO s;
+CREATE EXTENSION dp_cdp;
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.create_dataset('clinic');
+SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000);
+RESET SESSION AUTHORIZATION;
+SELECT coalesce(failure, 'none') AS anew
+	FROM run_as_analyst('EXPLAIN SELECT dp_count(*), dp_margin(dp_count(*)), dp_sum(cost) FROM visits') \gset
+ROLLBACK;
+SELECT is(:'dropped'::text, 'ZC002', 'a protected table without the extension');
+SELECT is(:'anew'::text, 'none', 'members of the extension that was made anew');
+SELECT is(failure, NULL, 'those from before, after a rollback')
+	FROM run_as_analyst('SELECT dp_count(*), dp_margin(dp_count(*)), dp_sum(cost) FROM visits');
+
 -- dropped with its extension, a member is forgotten, and what is made in its place is none
 SELECT dp_cdp.empty_ledger();
 SELECT dp_cdp.unprotect_table('visits');
