@@ -137,8 +137,10 @@ declared_bounds(AggregateCall *c, Node *value, Expr **lower, Expr **upper)
 		if (bounds.undeclared)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("%s needs bounds: write %s, or let the owner declare them with dp_cdp.set_bounds",
-							c->column->label, with_bounds(c)),
+					 bounds.declarable
+					 ? errmsg("%s needs bounds: write %s, or let the owner declare them with dp_cdp.set_bounds",
+							  c->column->label, with_bounds(c))
+					 : errmsg("%s needs bounds: write %s", c->column->label, with_bounds(c)),
 					 dp_error_position(cxt->source_text, c->agg->location)));
 		dp_refuse_at(c->agg->location, errmsg("%s needs bounds: write %s", c->column->label, with_bounds(c)));
 	}

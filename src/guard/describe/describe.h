@@ -72,7 +72,8 @@ typedef struct DpKnownBounds
 	bool		has_constant;	/* a constant other than 0 is */
 	bool		chosen;			/* not every row has the value of the one
 								 * column */
-	bool		undeclared;		/* the owner could declare what is missing */
+	bool		undeclared;		/* a protected column has no bounds */
+	bool		declarable;		/* the owner could declare them */
 } DpKnownBounds;
 
 /* Finds the bounds of value; returns false if they are not known. */

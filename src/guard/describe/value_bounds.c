@@ -109,7 +109,8 @@ include_column(DpKnownBounds *b, Query *query, Var *var)
 		if (!origin.is_protected)
 			return false;
 		policy = dp_policy_bounds(origin.relid, origin.attnum);
-		b->undeclared |= !policy->has_bounds && dp_type_has_bounds(var->vartype);
+		b->undeclared |= !policy->has_bounds;
+		b->declarable |= !policy->has_bounds && dp_type_has_bounds(var->vartype);
 		if (!policy->has_bounds)
 			return false;
 		include(b, policy->lower);
