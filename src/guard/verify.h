@@ -10,7 +10,7 @@
 
 #include "guard/level.h"
 
-/* what a Query of the inner query is; also where a function may be called */
+/* Places of the inner query: which of its Queries one is, and where a function may be called. */
 typedef enum DpPlace
 {
 	DP_PLACE_SOURCE = 0x01,		/* a subquery over protected rows */

@@ -84,7 +84,7 @@ static const struct
  * ------------------------------------------------------------------------
  */
 
-/* what is known of a function that is not built in; forgotten when any function changes */
+/* One entry of the cache of functions that are not built in; it goes when any function changes. */
 typedef struct OwnFunction
 {
 	Oid			funcid;			/* hash key */

@@ -25,7 +25,7 @@
 #define DP_MAX_CONST_BYTES 10240
 
 /*
- * What the caller knows about the expression.  Zero-initialize; nothing here
+ * Holds all that the caller knows about the expression.  Zero-initialize; nothing here
  * is modified.
  */
 typedef struct DpAllowContext
@@ -104,7 +104,7 @@ extern bool dp_reads_columns(Node *expr, const Bitmapset *rtindexes);
  * ------------------------------------------------------------------------
  */
 
-/* what is verified of those arguments that must be constants */
+/* Checks of arguments that must be constants. */
 typedef enum DpConstantCheck
 {
 	DP_CHECK_NONE,

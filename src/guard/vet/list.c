@@ -280,7 +280,7 @@ dp_negated_variant(const DpAllowed *allowed)
 	return named_variant(allowed, allowed->negates);
 }
 
-/* what people reach for first, and what there is instead */
+/* Functions that people reach for first, and the remedies that messages name instead. */
 static const struct
 {
 	Oid			funcid;
