@@ -192,7 +192,7 @@ verify_function(DpVerify *v, Oid funcid, List *args, bool returns_set, Node *nod
 
 	if (allowed != NULL)
 	{
-		dp_require(allowed->safe == NULL && !allowed->frozen && !returns_set &&
+		dp_require(allowed->safe == NULL && !allowed->constants_only && !returns_set &&
 				   (v->place & DP_PLACE_RAW) != 0, "a function that is not total", node);
 		verify_constants(args, allowed->constants, node);
 	}

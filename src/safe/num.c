@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * num.c
- *	  Total variants of arithmetic: NULL where the built-in raises an error.
+ *	  Safe variants of arithmetic: NULL where the built-in raises an error.
  *
  * Invariant: for every argument the result is that of the built-in function,
  * or NULL where that would raise an error.  No error is caught here, all are

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * text.c
- *	  Total variants of functions on strings, and of casts from and to text.
+ *	  Safe variants of functions on strings, and of casts from and to text.
  *
  * Invariant: for every argument the result is that of the built-in function,
  * or NULL where that would raise an error.  More is NULL than strictly needed

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * time.c
- *	  Total variants of date and time functions: NULL where the built-in
+ *	  Safe variants of date and time functions: NULL where the built-in
  *	  raises an error.
  *
  * Invariant: for every argument the result is that of the built-in function,

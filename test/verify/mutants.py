@@ -43,7 +43,7 @@ MUTANTS = {
                 'SELECT dp_count(*) FROM visit WHERE patient = (SELECT ana.f(1))'),
     'cast through text': ([('src/guard/vet/vet.c', 'return dp_vet_io(vet, (CoerceViaIO *) node);', 'return copyObject(node);')],
                           'SELECT dp_count(*) FROM visit WHERE name::int > 0'),
-    'regular expressions': ([('src/guard/vet/vet.c', 'if (allowed == NULL || allowed->frozen)\n', 'if (allowed == NULL) return; if (allowed->frozen)\n')],
+    'regular expressions': ([('src/guard/vet/vet.c', 'if (allowed == NULL || allowed->constants_only)\n', 'if (allowed == NULL) return; if (allowed->constants_only)\n')],
                             "SELECT dp_count(*) FROM visit WHERE name ~ ANY ('{a,b}')"),
     'constant argument': ([('src/guard/vet/calls.c', 'if (dp_reads_columns(lfirst(lc), NULL))', 'if (false)'),
                            ('src/guard/vet/calls.c', 'vet->no_columns = true;', ';')],

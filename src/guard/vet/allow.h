@@ -126,7 +126,7 @@ typedef struct DpAllowed
 								 * NULL: it runs as it stands */
 	uint16		constants;		/* bit i: argument i may not read columns */
 	uint8		check;			/* DpConstantCheck for all of these */
-	bool		frozen;			/* callable on constants only, and then
+	bool		constants_only; /* callable on constants only, and then
 								 * evaluated at once */
 	bool		folds;			/* changes or ignores case */
 	const char *negates;		/* is called as NOT of this safe variant,

@@ -166,7 +166,7 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 			return NULL;
 		dp_refuse_function(vet, node, funcid, NULL);
 	}
-	if (allowed->frozen)
+	if (allowed->constants_only)
 		dp_refuse_function(vet, node, funcid, "only constants can be converted so");
 
 	dp_vet_input_collation(vet, node, *args, inputcollid);

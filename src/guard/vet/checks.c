@@ -163,7 +163,7 @@ function_is_unfoldable(Oid funcid, void *context)
 {
 	const DpAllowed *allowed = dp_allowed_function(funcid);
 
-	if (allowed && allowed->frozen)
+	if (allowed && allowed->constants_only)
 		return false;
 	/* PostgreSQL's own, and immutable; the walker below sees to the rest */
 	return funcid >= FirstGenbkiObjectId || func_volatile(funcid) != PROVOLATILE_IMMUTABLE;

@@ -36,7 +36,7 @@
 #define DP_TRY(f, safe) {F_##f, "try_" safe, 0, DP_CHECK_NONE, false}
 /* argument mask constants may not read columns, and must pass check */
 #define DP_TRY_CONST(f, safe, constants, check) {F_##f, "try_" safe, constants, DP_CHECK_##check, false}
-#define DP_FROZEN(f) {F_##f, NULL, 0, DP_CHECK_NONE, true}
+#define DP_CONSTANTS_ONLY(f) {F_##f, NULL, 0, DP_CHECK_NONE, true}
 #define DP_FOLD(f, safe) {F_##f, "try_" safe, 0, DP_CHECK_NONE, false, true}
 #define DP_LIKE(f) {F_##f, "try_like", DP_ARG(1), DP_CHECK_LIKE, false, false}
 #define DP_NOT_LIKE(f) {F_##f, "try_not_like", DP_ARG(1), DP_CHECK_LIKE, false, false, "try_like"}
@@ -210,7 +210,7 @@ static const DpAllowed dp_allowed[] = {
 	 * of constants: how tools write dates; evaluated when the query is
 	 * checked
 	 */
-	DP_FROZEN(TO_DATE), DP_FROZEN(TO_TIMESTAMP_TEXT_TEXT)
+	DP_CONSTANTS_ONLY(TO_DATE), DP_CONSTANTS_ONLY(TO_TIMESTAMP_TEXT_TEXT)
 };
 
 const DpAllowed *

@@ -95,7 +95,7 @@ dp_allowed_functions_sql(PG_FUNCTION_ARGS)
 
 	row = &list[funcctx->call_cntr];
 	values[0] = ObjectIdGetDatum(row->funcid);
-	values[1] = CStringGetTextDatum(row->frozen ? "constants only" : row->safe ? "total variant" : "as is");
+	values[1] = CStringGetTextDatum(row->constants_only ? "constants only" : row->safe ? "total variant" : "as is");
 	if (row->safe)
 		values[2] = ObjectIdGetDatum(dp_safe_variant(row));
 	else

@@ -142,7 +142,7 @@ vet_comparison(DpVet *vet, Node *node, Oid funcid, List *args, Oid inputcollid)
 	const DpAllowed *allowed = dp_allowed_function(funcid);
 
 	dp_vet_operator(vet, node);
-	if (allowed == NULL || allowed->frozen)
+	if (allowed == NULL || allowed->constants_only)
 		dp_refuse_function(vet, node, funcid, NULL);
 	if (allowed->safe || allowed->constants)
 		dp_refuse_function(vet, node, funcid, "write it without a list, joined by OR");
