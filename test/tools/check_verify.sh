@@ -66,7 +66,7 @@ install_with()
 	local m f dir
 	local -a objects
 
-	mapfile -t objects < <(cd "$DP_TOP" && ls src/*.o src/*/*.o src/*/*/*.o)
+	mapfile -t objects < <(cd "$DP_TOP" && find src -name '*.c' | sed 's/c$/o/' | sort)
 	for m in "$@"
 	do
 		dir=$work/mutants/${m// /_}
