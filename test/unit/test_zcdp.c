@@ -41,7 +41,7 @@ test_known(void)
 				break;
 			default:
 				plain = dp_zcdp_delta_tight(a, b, 0);
-				outward = up;
+				outward = plain;	/* rounded outwards nowhere */
 				/* an exponential's relative error is its exponent's error */
 				tolerance *= 1 + fabs(log(up));
 		}
