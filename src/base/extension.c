@@ -350,8 +350,22 @@ dp_public_routine(const char *name, int nargs, const Oid *argtypes)
 	return routine_of_schema(dp_public_schema(), name, nargs, argtypes);
 }
 
-Oid
-dp_own_function(const char *name, int nargs, const Oid *argtypes, Oid result)
+static bool
+is_strict_c_function(Form_pg_proc proc)
+{
+	return proc->prolang == ClanguageId && proc->proisstrict && !proc->proretset;
+}
+
+static bool
+is_aggregate(Form_pg_proc proc)
+{
+	return proc->prokind == PROKIND_AGGREGATE;
+}
+
+/* Returns our routine of this result for which fits holds; an error names the missing one a kind. */
+static Oid
+own_routine_of_kind(const char *kind, bool (*fits) (Form_pg_proc),
+					const char *name, int nargs, const Oid *argtypes, Oid result)
 {
 	HeapTuple	tuple = search_routine(dp_internal_schema(), name, nargs, argtypes);
 	Oid			funcid = InvalidOid;
@@ -360,30 +374,23 @@ dp_own_function(const char *name, int nargs, const Oid *argtypes, Oid result)
 	{
 		Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(tuple);
 
-		if (proc->prolang == ClanguageId && proc->prorettype == result && proc->proisstrict && !proc->proretset)
+		if (proc->prorettype == result && fits(proc))
 			funcid = proc->oid;
 		ReleaseSysCache(tuple);
 	}
 	if (!OidIsValid(funcid))
-		routine_is_missing("function", "dp_cdp", name, nargs, argtypes);
+		routine_is_missing(kind, "dp_cdp", name, nargs, argtypes);
 	return funcid;
+}
+
+Oid
+dp_own_function(const char *name, int nargs, const Oid *argtypes, Oid result)
+{
+	return own_routine_of_kind("function", is_strict_c_function, name, nargs, argtypes, result);
 }
 
 Oid
 dp_own_aggregate(const char *name, int nargs, const Oid *argtypes, Oid result)
 {
-	HeapTuple	tuple = search_routine(dp_internal_schema(), name, nargs, argtypes);
-	Oid			funcid = InvalidOid;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		Form_pg_proc proc = (Form_pg_proc) GETSTRUCT(tuple);
-
-		if (proc->prokind == PROKIND_AGGREGATE && proc->prorettype == result)
-			funcid = proc->oid;
-		ReleaseSysCache(tuple);
-	}
-	if (!OidIsValid(funcid))
-		routine_is_missing("aggregate", "dp_cdp", name, nargs, argtypes);
-	return funcid;
+	return own_routine_of_kind("aggregate", is_aggregate, name, nargs, argtypes, result);
 }

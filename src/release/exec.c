@@ -103,12 +103,12 @@ enter_run(EState *root, DpRelease *release)
 
 /* Adds the item to what the statement was charged; a sum that overflows stays at the largest amount. */
 static void
-add_charge(DpRun *charged, const DpDebitItem *item)
+add_charge(DpCharge *charged, const DpDebitItem *item)
 {
-	if (pg_add_s64_overflow(charged->rho_charged, item->rho, &charged->rho_charged))
-		charged->rho_charged = PG_INT64_MAX;
-	if (pg_add_s64_overflow(charged->delta_charged, item->delta, &charged->delta_charged))
-		charged->delta_charged = PG_INT64_MAX;
+	if (pg_add_s64_overflow(charged->rho, item->rho, &charged->rho))
+		charged->rho = PG_INT64_MAX;
+	if (pg_add_s64_overflow(charged->delta, item->delta, &charged->delta))
+		charged->delta = PG_INT64_MAX;
 }
 
 /*
@@ -117,7 +117,7 @@ add_charge(DpRun *charged, const DpDebitItem *item)
  * rho, and adds what the pilot cost to charged.
  */
 static const int64 *
-run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpRun *charged)
+run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpCharge *charged)
 {
 	DpRun		trial = *run;
 	DpDebitItem *item;
@@ -129,13 +129,11 @@ run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpRun *charged)
 	item = dp_priced_debit(trial.priced);
 	item->aggregates = dp_pilot_label(item->aggregates);
 	trial.payer = GetUserId();
-	trial.rho_charged = charged->rho_charged;
-	trial.delta_charged = charged->delta_charged;
+	trial.charged = *charged;
 	dp_start_inner(&trial, trial.priced, root);
 	dp_ledger_debit(list_make1(item));
 	add_charge(charged, item);
-	trial.rho_charged = charged->rho_charged;
-	trial.delta_charged = charged->delta_charged;
+	trial.charged = *charged;
 	dp_run_inner(&trial, root);
 	return dp_pilot_settle(trial.pilot, usual);
 }
@@ -174,7 +172,7 @@ pay_statement(EState *root)
 	List	   *items = NIL;
 	List	   *unpaid = NIL;
 	List	   *releases = NIL; /* DpPricedRelease of the unpaid ones */
-	DpRun		charged = {0};	/* only the sums */
+	DpCharge	charged = {0};
 	dlist_iter	iter;
 	ListCell   *run,
 			   *priced,
@@ -208,8 +206,7 @@ pay_statement(EState *root)
 	}
 	forboth(run, unpaid, priced, releases)
 	{
-		((DpRun *) lfirst(run))->rho_charged = charged.rho_charged;
-		((DpRun *) lfirst(run))->delta_charged = charged.delta_charged;
+		((DpRun *) lfirst(run))->charged = charged;
 		dp_start_inner(lfirst(run), lfirst(priced), root);
 	}
 	foreach(priced, releases)
@@ -221,8 +218,7 @@ pay_statement(EState *root)
 		add_charge(&charged, lfirst(item));
 	forboth(run, unpaid, priced, releases)
 	{
-		((DpRun *) lfirst(run))->rho_charged = charged.rho_charged;
-		((DpRun *) lfirst(run))->delta_charged = charged.delta_charged;
+		((DpRun *) lfirst(run))->charged = charged;
 		((DpRun *) lfirst(run))->priced = lfirst(priced);
 		((DpRun *) lfirst(run))->payer = GetUserId();
 		dp_report_release(lfirst(priced), run == list_head(unpaid));

@@ -278,12 +278,12 @@ inner_params(DpPricedRelease *priced, EState *estate)
 static char *
 what_stays_charged(const DpRun *run)
 {
-	char	   *charged = psprintf("rho %s", dp_amount_text(run->rho_charged, DP_RHO_SCALE));
+	char	   *charged = psprintf("rho %s", dp_amount_text(run->charged.rho, DP_RHO_SCALE));
 
-	if (run->rho_charged == 0 && run->delta_charged == 0)
+	if (run->charged.rho == 0 && run->charged.delta == 0)
 		return "nothing was charged for it";
-	if (run->delta_charged > 0)
-		charged = psprintf("%s, delta %.12g", charged, (double) run->delta_charged / DP_DELTA_ONE);
+	if (run->charged.delta > 0)
+		charged = psprintf("%s, delta %.12g", charged, (double) run->charged.delta / DP_DELTA_ONE);
 	return psprintf("what it was charged (%s) stays charged", charged);
 }
 

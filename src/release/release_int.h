@@ -73,6 +73,13 @@ typedef struct DpPricedRelease
  */
 typedef struct DpInner DpInner;
 
+/* What a statement was charged, as amounts. */
+typedef struct DpCharge
+{
+	int64		rho;
+	int64		delta;
+} DpCharge;
+
 typedef struct DpRun
 {
 	EState	   *root;
@@ -80,8 +87,7 @@ typedef struct DpRun
 	DpPricedRelease *priced;		/* NULL: not paid yet */
 	bool		done;
 	Oid			payer;			/* current_user of the debit; it may be another when rows are read */
-	int64		rho_charged;	/* for the whole statement until it is read, its pilots too */
-	int64		delta_charged;
+	DpCharge	charged;		/* for the whole statement until it is read, its pilots too */
 	struct DpPilot *pilot;		/* set: a pilot runs, whose answers are not shown */
 	QueryEnvironment *prefetched;	/* for the inner plan; NULL: none, or not needed any more */
 	MemoryContext prefetch_context;
