@@ -37,7 +37,7 @@ extern void dp_admin_end(DpAdminContext *context);
  * deletes rows that the ledger guards.
  */
 extern uint64 dp_admin_execute(const char *sql, int nargs, Oid *types, Datum *values,
-							 const char *nulls, bool writes);
+							   const char *nulls, bool writes);
 
 /* the text of an argument, ZC004 when it is NULL */
 extern char *dp_admin_dataset_name(FunctionCallInfo fcinfo, int argno);
@@ -62,7 +62,7 @@ extern void dp_admin_lock_table(Oid relid);
  * of the argument.
  */
 extern AttrNumber dp_admin_column(FunctionCallInfo fcinfo, int argno, const char *parameter,
-								Oid relid, Oid *type, int32 *typmod, Oid *collation);
+								  Oid relid, Oid *type, int32 *typmod, Oid *collation);
 
 /*
  * Errors unless the table itself is protected and the caller owns the

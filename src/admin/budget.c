@@ -173,14 +173,14 @@ write_budget(const DpDatasetRow *dataset, Oid role, const Limits *limits, Interv
 	values[5] = IntervalPGetDatum(period);
 	values[6] = TimestampTzGetDatum(renews_at);
 	dp_admin_execute("INSERT INTO dp_cdp.budget AS b (dataset, role, rho_limit, delta_limit,"
-				   " report_delta, period, renews_at)"
-				   " VALUES ($1, $2, $3, $4, $5, $6, $7)"
-				   " ON CONFLICT (dataset, role) DO UPDATE SET rho_limit = excluded.rho_limit,"
-				   " delta_limit = excluded.delta_limit, report_delta = excluded.report_delta,"
-				   " period = excluded.period,"
-				   " renews_at = CASE WHEN b.period = excluded.period THEN b.renews_at"
-				   " ELSE excluded.renews_at END",
-				   lengthof(types), types, values, nulls, true);
+					 " report_delta, period, renews_at)"
+					 " VALUES ($1, $2, $3, $4, $5, $6, $7)"
+					 " ON CONFLICT (dataset, role) DO UPDATE SET rho_limit = excluded.rho_limit,"
+					 " delta_limit = excluded.delta_limit, report_delta = excluded.report_delta,"
+					 " period = excluded.period,"
+					 " renews_at = CASE WHEN b.period = excluded.period THEN b.renews_at"
+					 " ELSE excluded.renews_at END",
+					 lengthof(types), types, values, nulls, true);
 }
 
 /*
@@ -232,8 +232,8 @@ dp_drop_budget(PG_FUNCTION_ARGS)
 	dp_admin_begin(&context);
 	(void) dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
 	if (dp_admin_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1 AND role = $2"
-					   " RETURNING CASE WHEN rho_spent > 0 THEN trim_scale(rho_spent)::text END",
-					   2, types, values, NULL, true) == 0)
+						 " RETURNING CASE WHEN rho_spent > 0 THEN trim_scale(rho_spent)::text END",
+						 2, types, values, NULL, true) == 0)
 		no_such_budget(name);
 	spent = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	if (spent != NULL)
@@ -258,8 +258,8 @@ dp_reset_failures(PG_FUNCTION_ARGS)
 	dp_admin_begin(&context);
 	(void) dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
 	if (dp_admin_execute("UPDATE dp_cdp.budget SET failures = 0, failures_since = NULL"
-					   " WHERE dataset = $1 AND role = $2",
-					   2, types, values, NULL, true) == 0)
+						 " WHERE dataset = $1 AND role = $2",
+						 2, types, values, NULL, true) == 0)
 		no_such_budget(name);
 	dp_admin_end(&context);
 	PG_RETURN_VOID();

@@ -81,7 +81,7 @@ dp_admin_end(DpAdminContext *context)
 
 uint64
 dp_admin_execute(const char *sql, int nargs, Oid *types, Datum *values,
-			   const char *nulls, bool writes)
+				 const char *nulls, bool writes)
 {
 	int			rc;
 
@@ -351,11 +351,11 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	settings_parameters(&row, types, values, nulls);
 	dp_admin_begin(&context);
 	created = dp_admin_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
-							 " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
-							 " min_rho, max_failures, answer_step)"
-							 " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
-							 " ON CONFLICT DO NOTHING",
-							 NUM_SETTINGS, types, values, nulls, false);
+							   " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
+							   " min_rho, max_failures, answer_step)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+							   " ON CONFLICT DO NOTHING",
+							   NUM_SETTINGS, types, values, nulls, false);
 	if (created == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -401,10 +401,10 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 
 	settings_parameters(row, types, values, nulls);
 	dp_admin_execute("UPDATE dp_cdp.dataset SET owner = $2, rho_limit = $3, delta_limit = $4,"
-				   " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
-				   " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
-				   " answer_step = $13 WHERE name = $1",
-				   NUM_SETTINGS, types, values, nulls, true);
+					 " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
+					 " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
+					 " answer_step = $13 WHERE name = $1",
+					 NUM_SETTINGS, types, values, nulls, true);
 	dp_admin_end(&context);
 
 	foreach(lc, dp_label_tables(name))

@@ -71,7 +71,7 @@ dp_admin_lock_table(Oid relid)
 
 AttrNumber
 dp_admin_column(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid relid,
-			  Oid *type, int32 *typmod, Oid *collation)
+				Oid *type, int32 *typmod, Oid *collation)
 {
 	char	   *name;
 	AttrNumber	attnum;
@@ -165,12 +165,12 @@ report_readers(Oid relid)
 		elements[n++] = ObjectIdGetDatum(lfirst_oid(lc));
 	values[0] = PointerGetDatum(construct_array(elements, n, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 	dp_admin_execute("SELECT string_agg(DISTINCT CASE WHEN grantee = 0 THEN 'PUBLIC'"
-				   " ELSE grantee::regrole::text END, ', ')"
-				   " FROM (SELECT relowner, (aclexplode(relacl)).* FROM pg_class WHERE oid = ANY ($1)"
-				   " UNION ALL SELECT relowner, (aclexplode(attacl)).* FROM pg_attribute"
-				   " JOIN pg_class c ON c.oid = attrelid WHERE attrelid = ANY ($1)) a"
-				   " WHERE privilege_type = 'SELECT' AND grantee <> relowner",
-				   1, types, values, NULL, false);
+					 " ELSE grantee::regrole::text END, ', ')"
+					 " FROM (SELECT relowner, (aclexplode(relacl)).* FROM pg_class WHERE oid = ANY ($1)"
+					 " UNION ALL SELECT relowner, (aclexplode(attacl)).* FROM pg_attribute"
+					 " JOIN pg_class c ON c.oid = attrelid WHERE attrelid = ANY ($1)) a"
+					 " WHERE privilege_type = 'SELECT' AND grantee <> relowner",
+					 1, types, values, NULL, false);
 	readers = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	if (readers != NULL)
 		ereport(NOTICE,

@@ -185,8 +185,9 @@ typedef struct DpRange
 	double		upper;
 	int32		bins;
 	int32		kind;			/* DpRangeKind */
-	double		scale;			/* DP_CENTERED_ONE by half of the width; 0 where
-								 * that, or the middle, is no normal double */
+	double		scale;			/* DP_CENTERED_ONE by half of the width; 0
+								 * where that, or the middle, is no normal
+								 * double */
 } DpRange;
 
 /* Makes a range; ZC004 unless -infinity < lower < upper < infinity (linear, outside), elog for other bad arguments. */

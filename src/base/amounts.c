@@ -118,7 +118,7 @@ int64
 dp_numeric_amount(Numeric value, int scale, bool up)
 {
 	int128		amount = up && !numeric_is_nan(value) ? amount_ceil(value, scale)
-		: dp_amount_floor(value, scale);
+	: dp_amount_floor(value, scale);
 
 	if (amount < PG_INT64_MIN || amount > PG_INT64_MAX)
 		ereport(ERROR,

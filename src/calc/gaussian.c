@@ -35,29 +35,29 @@
 #define SQRT_2PI		2.50662827463100050242
 
 /* the delta that is wanted, as a logarithm, of which side, and the argument held fixed */
-typedef struct target
+typedef struct Target
 {
 	double		delta;
 	double		log_target;		/* ln(delta), or ln(1 - delta) */
 	bool		complement;		/* 1 - delta is what is compared */
 	double		fixed;			/* mu, or epsilon */
-} target;
+} Target;
 
 /*
  * How far ln(delta) is above what is wanted, and its two derivatives (signs
  * turned for the complement, so that it goes the same way).
  */
-typedef struct height
+typedef struct Height
 {
 	double		excess;
 	double		slope;
 	double		bend;
-} height;
+} Height;
 
-typedef void (*curve) (double at, const target *t, height *result);
+typedef void (*Curve) (double at, const Target *t, Height *result);
 
 static void
-set_target(target *t, double delta, double fixed)
+set_target(Target *t, double delta, double fixed)
 {
 	t->delta = delta;
 	t->complement = delta > 0.5;
@@ -67,8 +67,8 @@ set_target(target *t, double delta, double fixed)
 
 /* Sets ln(delta) and its derivatives from delta's own. */
 static void
-take_logarithm(const target *t, const dp_tail_pair *pair, double first, double second,
-			   height *result)
+take_logarithm(const Target *t, const dp_tail_pair *pair, double first, double second,
+			   Height *result)
 {
 	double		value = pair->drop;
 
@@ -92,7 +92,7 @@ take_logarithm(const target *t, const dp_tail_pair *pair, double first, double s
 
 /* Sets delta as a function of c, mu fixed. */
 static void
-along_centre(double at, const target *t, height *result)
+along_centre(double at, const Target *t, Height *result)
 {
 	dp_tail_pair pair;
 	double		mu = t->fixed;
@@ -115,7 +115,7 @@ pair_of(double mu, double epsilon, dp_tail_pair *pair)
 
 /* Sets delta as a function of mu, epsilon fixed. */
 static void
-along_mu(double at, const target *t, height *result)
+along_mu(double at, const Target *t, Height *result)
 {
 	dp_tail_pair pair;
 
@@ -134,7 +134,7 @@ along_mu(double at, const target *t, height *result)
  * > 0, from a guess > 0.
  */
 static double
-solve(curve f, const target *t, double at, bool rising)
+solve(Curve f, const Target *t, double at, bool rising)
 {
 	double		low = 0,
 				high = HUGE_VAL;
@@ -142,7 +142,7 @@ solve(curve f, const target *t, double at, bool rising)
 
 	for (i = 0; i < STEPS_MAX; i++)
 	{
-		height		h;
+		Height		h;
 		double		step,
 					next;
 
@@ -224,7 +224,7 @@ dp_gdp_delta(double mu, double epsilon)
 double
 dp_gdp_epsilon(double mu, double delta)
 {
-	target		t;
+	Target		t;
 	double		least = erf(mu * 0.35355339059327376220);
 	double		guess;
 
@@ -268,7 +268,7 @@ dp_gdp_epsilon(double mu, double delta)
 double
 dp_gdp_mu(double epsilon, double delta)
 {
-	target		t;
+	Target		t;
 	double		guess;
 
 	if (delta <= 0)

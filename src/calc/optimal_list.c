@@ -44,14 +44,14 @@
 #define STEPS_MAX		200
 
 /* the distinct epsilon > 0, and how often each is in either half */
-typedef struct split
+typedef struct Split
 {
 	int			distinct;
 	double		epsilon[DISTINCT_MAX];
 	int			copies[DISTINCT_MAX];
 	int			in_half[2][DISTINCT_MAX];
 	double		size[2];		/* losses in the half, size[0] <= size[1] */
-} split;
+} Split;
 
 typedef struct loss_point
 {
@@ -59,7 +59,7 @@ typedef struct loss_point
 	double		weight;
 } loss_point;
 
-typedef struct enumeration
+typedef struct Enumeration
 {
 	const loss_point *a;
 	const loss_point *b;
@@ -68,11 +68,11 @@ typedef struct enumeration
 	const double *s;			/* of b */
 	const double *t;
 	double		largest;		/* the largest loss */
-} enumeration;
+} Enumeration;
 
 /* Returns false if there are too many distinct epsilon, or their sum is too large. */
 static bool
-find_distinct(const double *epsilon, int n, split *result)
+find_distinct(const double *epsilon, int n, Split *result)
 {
 	double		sum = 0;
 	int			i,
@@ -101,7 +101,7 @@ find_distinct(const double *epsilon, int n, split *result)
 }
 
 static void
-swap_halves(split *s)
+swap_halves(Split *s)
 {
 	int			copies[DISTINCT_MAX];
 	double		size = s->size[0];
@@ -119,7 +119,7 @@ swap_halves(split *s)
  * both.  The same for the same list, wherever it is called from.
  */
 static void
-divide(split *s)
+divide(Split *s)
 {
 	bool		placed[DISTINCT_MAX] = {false};
 	double		best;
@@ -184,7 +184,7 @@ divide(split *s)
 size_t
 dp_compose_optimal_scratch(const double *epsilon, int n)
 {
-	split		s;
+	Split		s;
 
 	if (!find_distinct(epsilon, n, &s))
 		return SIZE_MAX;
@@ -234,7 +234,7 @@ merge_runs(const loss_point *from, loss_point *to, int size, int run)
  * number of its positive losses; the copies are sorted runs.
  */
 static int
-enumerate_half(const split *s, int half, loss_point *out, loss_point *spare)
+enumerate_half(const Split *s, int half, loss_point *out, loss_point *spare)
 {
 	int			size = 1;
 	int			g;
@@ -290,7 +290,7 @@ gap(const dp_twofold *a, const dp_twofold *b, double at)
 }
 
 static void
-enumerate(split *s, void *scratch, enumeration *result)
+enumerate(Split *s, void *scratch, Enumeration *result)
 {
 	loss_point *larger = scratch;
 	loss_point *spare = larger + (size_t) s->size[1];
@@ -328,7 +328,7 @@ enumerate(split *s, void *scratch, enumeration *result)
 
 /* Returns D(at), and in the last argument P[loss > at]. */
 static double
-expectation(const enumeration *e, double at, double *beyond)
+expectation(const Enumeration *e, double at, double *beyond)
 {
 	long double sum = 0,
 				mass = 0;
@@ -369,7 +369,7 @@ expectation(const enumeration *e, double at, double *beyond)
  * Each evaluation narrows the bracket, and steps are limited.
  */
 static double
-inverse(const enumeration *e, double wanted)
+inverse(const Enumeration *e, double wanted)
 {
 	double		low = 0,
 				high = e->largest;
@@ -428,8 +428,8 @@ bool
 dp_compose_optimal_delta_list(const double *epsilon, const double *delta, int n,
 							  double epsilon_g, void *scratch, double *result)
 {
-	split		s;
-	enumeration e;
+	Split		s;
+	Enumeration e;
 	dp_failure	f;
 	double		d = 0,
 				beyond;
@@ -455,8 +455,8 @@ bool
 dp_compose_optimal_epsilon_list(const double *epsilon, const double *delta, int n,
 								double delta_g, void *scratch, double *result)
 {
-	split		s;
-	enumeration e;
+	Split		s;
+	Enumeration e;
 	dp_failure	f;
 	double		wanted;
 

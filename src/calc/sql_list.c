@@ -175,7 +175,7 @@ dp_calc_rdp_delta_list(PG_FUNCTION_ARGS)
 {
 	List8		alpha = list_argument(fcinfo, 0, DP_RANGE_ORDER, "alpha");
 	List8		epsilon = list_argument(fcinfo, 1, DP_RANGE_NONNEGATIVE, "epsilon");
-	double target = dp_calc_number(fcinfo, 2, DP_RANGE_NONNEGATIVE, "target_epsilon");
+	double		target = dp_calc_number(fcinfo, 2, DP_RANGE_NONNEGATIVE, "target_epsilon");
 	bool		tight = rdp_bound_is_tight(PG_GETARG_TEXT_PP(3));
 
 	require_same_length(&alpha, &epsilon);

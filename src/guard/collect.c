@@ -101,7 +101,7 @@ node_walker(Node *node, NodeContext *c)
 	return expression_tree_walker(node, node_walker, c);
 }
 
-List	   *
+List *
 dp_collect_of_level(Query *query, int (*level_of) (Node *node))
 {
 	NodeContext c = {level_of};

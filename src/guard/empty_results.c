@@ -92,7 +92,7 @@ empty_subquery(Oid relid)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 		Const	   *null = att->attisdropped ? makeNullConst(INT4OID, -1, InvalidOid)
-			: makeNullConst(att->atttypid, att->atttypmod, att->attcollation);
+		: makeNullConst(att->atttypid, att->atttypmod, att->attcollation);
 
 		query->targetList = lappend(query->targetList,
 									makeTargetEntry((Expr *) null, i + 1,

@@ -16,7 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-Expr	   *
+Expr *
 dp_make_param(int number, Oid type)
 {
 	Param	   *param = makeNode(Param);
@@ -30,7 +30,7 @@ dp_make_param(int number, Oid type)
 	return (Expr *) param;
 }
 
-Expr	   *
+Expr *
 dp_is_not_null(Expr *arg)
 {
 	NullTest   *test = makeNode(NullTest);
@@ -42,7 +42,7 @@ dp_is_not_null(Expr *arg)
 	return (Expr *) test;
 }
 
-Expr	   *
+Expr *
 dp_nan_to_null(Expr *value)
 {
 	Oid			type = exprType((Node *) value);
@@ -77,7 +77,7 @@ dp_nan_to_null(Expr *value)
 	return (Expr *) nullif;
 }
 
-Node	   *
+Node *
 dp_strip_relabel(Node *node)
 {
 	while (IsA(node, RelabelType))
@@ -85,7 +85,7 @@ dp_strip_relabel(Node *node)
 	return node;
 }
 
-Node	   *
+Node *
 dp_strip_labels(Node *node)
 {
 	for (;;)

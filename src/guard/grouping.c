@@ -30,7 +30,7 @@
 /* each is a pass over the data and has its price */
 #define DP_MAX_GROUPING_SETS 64
 
-List	   *
+List *
 dp_grouping_sets(DpSplitContext *cxt, Query *query)
 {
 	List	   *sets = expand_grouping_sets(query->groupingSets, query->groupDistinct, DP_MAX_GROUPING_SETS);
@@ -41,7 +41,7 @@ dp_grouping_sets(DpSplitContext *cxt, Query *query)
 	return sets;
 }
 
-Query	   *
+Query *
 dp_with_grouping_set(Query *query, List *set)
 {
 	Query	   *alone = copyObject(query);
@@ -52,7 +52,7 @@ dp_with_grouping_set(Query *query, List *set)
 	alone->groupClause = NIL;
 	foreach(lc, query->groupClause)
 		if (list_member_int(set, ((SortGroupClause *) lfirst(lc))->tleSortGroupRef))
-			alone->groupClause = lappend(alone->groupClause, copyObject(lfirst(lc)));
+		alone->groupClause = lappend(alone->groupClause, copyObject(lfirst(lc)));
 	return alone;
 }
 
@@ -86,7 +86,7 @@ position_of(List *list, Node *node)
 
 	foreach(lc, list)
 		if (equal(lfirst(lc), node))
-			return foreach_current_index(lc);
+		return foreach_current_index(lc);
 	return -1;
 }
 

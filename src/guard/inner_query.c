@@ -479,7 +479,7 @@ is_every_boolean(DpReleaseKey *key)
 	return key->type == BOOLOID && key->null_key && ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain)) == 2;
 }
 
-Query	   *
+Query *
 dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
 	bool		undeclared = release->selection >= 0;
@@ -490,7 +490,7 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	/* such rows belong to nobody */
 	foreach(unit, from->unit.vars ? from->unit.exprs : NIL)
 		if (!dp_is_never_null(from->query, lfirst(unit)))
-			add_condition(from->query, dp_is_not_null(copyObject(lfirst(unit))));
+		add_condition(from->query, dp_is_not_null(copyObject(lfirst(unit))));
 
 	forboth(declared, release->keys, key, parts->keys)
 	{

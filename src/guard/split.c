@@ -50,7 +50,7 @@ location_walker(Node *node, Var *found)
 static int
 level_location(Query *query, Index rti)
 {
-	Var			found = {.varno = rti,.location = -1};
+	Var			found = {.varno = rti, .location = -1};
 
 	if (location_walker((Node *) query->targetList, &found) ||
 		(query->jointree && location_walker(query->jointree->quals, &found)))

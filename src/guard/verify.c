@@ -102,7 +102,7 @@ is_prefetched(DpRelease *release, const char *name)
 
 	foreach(lc, release->prefetches)
 		if (name != NULL && strcmp(((DpPrefetch *) lfirst(lc))->name, name) == 0)
-			return true;
+		return true;
 	return false;
 }
 
@@ -207,7 +207,7 @@ verify_query_parts(Query *query, DpPlace place)
 static void
 verify_query(DpVerify *outer, Query *query, DpPlace place)
 {
-	DpVerify	v = {.level = outer->level,.release = outer->release,.query = query,.place = place};
+	DpVerify	v = {.level = outer->level, .release = outer->release, .query = query, .place = place};
 	ListCell   *lc;
 
 	check_stack_depth();
@@ -236,7 +236,7 @@ void
 dp_verify_inner(DpLevel *level)
 {
 	DpRelease  *release = level->release;
-	DpVerify	v = {.level = level,.release = release};
+	DpVerify	v = {.level = level, .release = release};
 
 	verify_query(&v, release->inner_query, release->has_unit ? DP_PLACE_ENTRIES : DP_PLACE_ROWS);
 }

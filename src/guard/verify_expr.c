@@ -152,7 +152,7 @@ own_function(Oid funcid)
 		return own;
 	if (own_cache == NULL)
 	{
-		HASHCTL		ctl = {.keysize = sizeof(Oid),.entrysize = sizeof(OwnFunction)};
+		HASHCTL		ctl = {.keysize = sizeof(Oid), .entrysize = sizeof(OwnFunction)};
 
 		own_cache = hash_create("dp_cdp own functions", 64, &ctl, HASH_ELEM | HASH_BLOBS);
 	}

@@ -151,7 +151,7 @@ read_balance(Work *work, DpBalance *balance)
 	}
 	balance->rho_left = amount_left(balance, DP_BALANCE_RHO_LIMIT, DP_BALANCE_RHO_SPENT, DP_RHO_SCALE);
 	balance->delta_left = amount_left(balance, DP_BALANCE_DELTA_LIMIT, DP_BALANCE_DELTA_SPENT,
-									 DP_DELTA_SCALE);
+									  DP_DELTA_SCALE);
 }
 
 /* Locks the row, without waiting, and reads its latest version. */

@@ -49,12 +49,12 @@ typedef enum DpRequestState
 {
 	DP_REQUEST_FREE,
 	DP_REQUEST_PENDING,			/* waits for the worker */
-	DP_REQUEST_TAKEN,				/* in the worker's transaction */
-	DP_REQUEST_ABANDONED,			/* as TAKEN, but nobody waits any more */
+	DP_REQUEST_TAKEN,			/* in the worker's transaction */
+	DP_REQUEST_ABANDONED,		/* as TAKEN, but nobody waits any more */
 	/* answers */
 	DP_REQUEST_GRANTED,			/* debited, durably */
 	DP_REQUEST_REFUSED,			/* nothing debited; DpReply says why */
-	DP_REQUEST_UNKNOWN				/* may be spent: the commit's outcome was not
+	DP_REQUEST_UNKNOWN			/* may be spent: the commit's outcome was not
 								 * seen */
 } DpRequestState;
 

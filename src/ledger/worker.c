@@ -373,7 +373,10 @@ dp_ledger_worker_main(Datum main_arg)
 			ProcessConfigFile(PGC_SIGHUP);
 		}
 
-		/* requests before failures: those that follow a failure must not overtake it */
+		/*
+		 * requests before failures: those that follow a failure must not
+		 * overtake it
+		 */
 		take_pending(failures_alone > 0 ? 0 : one_by_one > 0 ? 1 : dp_shared->nslots);
 		nfailures = dp_failures_take(failures, failures_alone > 0 ? 1 : dp_shared->nslots);
 		if (failures_alone > 0)

@@ -401,7 +401,10 @@ round_quotient(const Natural *a, int exponent, uint64_t d1, uint64_t d2, bool ro
 	if (d2 > 1)
 		more |= dp_limbs_div_small(q, n, d2) != 0;
 
-	/* it was 2^256 or more, and d1 d2 is below 2^128, so there are more than 128 bits */
+	/*
+	 * it was 2^256 or more, and d1 d2 is below 2^128, so there are more than
+	 * 128 bits
+	 */
 	while (q[n - 1] == 0)
 		n--;
 	length = 64 * (n - 1) + dp_bitlen64(q[n - 1]);

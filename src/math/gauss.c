@@ -258,7 +258,10 @@ draw_tail(const dp_gauss *g, dp_entropy *e, uint64_t offset, uint64_t height, dp
 	*x = (((dp_u128) DP_GAUSS_BINS + j) << g->width_bits) + offset;
 	if (likely_true(DP_GAUSS_BINS + j < EXPONENT64_BINS))
 	{
-		/* (height + t) / 2^(j+1) lies in [h, h + 1) for h the quotient rounded down */
+		/*
+		 * (height + t) / 2^(j+1) lies in [h, h + 1) for h the quotient
+		 * rounded down
+		 */
 		int			below = quick(g, (uint64_t) *x, height >> (j + 1));
 
 		if (likely_true(below >= 0))
@@ -424,8 +427,8 @@ dp_gauss_init(dp_gauss *g, const dp_variance *v)
 
 	/*
 	 * The scale: as large as the sum of all stretches allows.  A height is at
-	 * most C (exp64 + error) / 2^64 + 1, the tail's counts twice, and those of
-	 * both signs again.
+	 * most C (exp64 + error) / 2^64 + 1, the tail's counts twice, and those
+	 * of both signs again.
 	 */
 	area = 0;
 	for (s = 1; s <= DP_GAUSS_BINS; s++)

@@ -95,7 +95,8 @@
 typedef struct Point
 {
 	double		n;				/* at least 1 and the noise of N */
-	double		e[DP_MOMENTS];	/* deviations of the sums, divided by n; at most 1 */
+	double		e[DP_MOMENTS];	/* deviations of the sums, divided by n; at
+								 * most 1 */
 	double		t,
 				u;
 	double		v,

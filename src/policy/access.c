@@ -36,15 +36,15 @@ some_policy_applies(Oid relid, Oid roleid)
 
 	if (rel->rd_rsdesc)
 		foreach(lc, rel->rd_rsdesc->policies)
-		{
-			RowSecurityPolicy *policy = lfirst(lc);
-			Oid		   *roles = (Oid *) ARR_DATA_PTR(policy->roles);
+	{
+		RowSecurityPolicy *policy = lfirst(lc);
+		Oid		   *roles = (Oid *) ARR_DATA_PTR(policy->roles);
 
-			if (!policy->permissive || (policy->polcmd != '*' && policy->polcmd != ACL_SELECT_CHR))
-				continue;
-			for (int i = 0; i < ARR_DIMS(policy->roles)[0] && !found; i++)
-				found = roles[i] == ACL_ID_PUBLIC || has_privs_of_role(roleid, roles[i]);
-		}
+		if (!policy->permissive || (policy->polcmd != '*' && policy->polcmd != ACL_SELECT_CHR))
+			continue;
+		for (int i = 0; i < ARR_DIMS(policy->roles)[0] && !found; i++)
+			found = roles[i] == ACL_ID_PUBLIC || has_privs_of_role(roleid, roles[i]);
+	}
 	table_close(rel, AccessShareLock);
 	return found;
 }
@@ -52,7 +52,10 @@ some_policy_applies(Oid relid, Oid roleid)
 static bool
 may_become(Oid holder, void *roleid)
 {
-	/* a superuser is a member of every role, and an analyst only by a budget of his own */
+	/*
+	 * a superuser is a member of every role, and an analyst only by a budget
+	 * of his own
+	 */
 	if (superuser_arg(*(Oid *) roleid))
 		return holder == *(Oid *) roleid;
 	return is_member_of_role(*(Oid *) roleid, holder);

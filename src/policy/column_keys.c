@@ -471,7 +471,7 @@ column_policy(Oid relid, AttrNumber attnum, bool with_keys, Oid reader)
 	{
 		Oid			labelled = table->labelled;
 		AttrNumber	labelled_attnum = labelled == relid ? attnum :
-			get_attnum(labelled, NameStr(name));
+		get_attnum(labelled, NameStr(name));
 
 		if (labelled_attnum > 0)
 			label = dp_label_get(labelled, labelled_attnum);

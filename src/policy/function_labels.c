@@ -69,7 +69,7 @@ dp_function_relabel(Oid funcid, const char *text)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("only superusers may say which functions can be used on rows of protected tables")));
-	if (text != NULL && !is_allowed_label(text))
+	if (text !=NULL && !is_allowed_label(text))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("\"%s\" is not a security label of dp_cdp for a function: use dp_cdp.allow_function and dp_cdp.disallow_function",
@@ -93,7 +93,7 @@ dp_function_is_added(Oid funcid)
 	ObjectAddress object = {ProcedureRelationId, funcid, 0};
 	char	   *text = GetSecurityLabel(&object, DP_LABEL_PROVIDER);
 
-	return text != NULL && is_allowed_label(text);
+	return text !=NULL && is_allowed_label(text);
 }
 
 List *

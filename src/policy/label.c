@@ -249,8 +249,8 @@ dp_label_list(Oid relid)
 		if (strcmp(provider, DP_LABEL_PROVIDER) != 0)
 			continue;
 		label = label_parse(TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_label,
-																desc, &isnull)),
-							   attnum != 0);
+															 desc, &isnull)),
+							attnum != 0);
 		label->attnum = attnum;
 		/* the index delivers them in this order, but do not rely on it */
 		result = attnum == 0 ? lcons(label, result) : lappend(result, label);
@@ -304,8 +304,8 @@ dp_label_tables(const char *dataset)
 				   DP_LABEL_PROVIDER) != 0)
 			continue;
 		label = label_parse(TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_label,
-																desc, &isnull)),
-							   false);
+															 desc, &isnull)),
+							false);
 		if (strcmp(label->dataset, dataset) == 0)
 			result = lappend_oid(result, form->objoid);
 	}
@@ -458,7 +458,7 @@ relabel_column(Oid relid, AttrNumber attnum, const char *text)
 	DpLabel    *old;
 	DpLabel    *new = NULL;
 
-	if (text != NULL)
+	if (text !=NULL)
 	{
 		if (attnum < 0)
 			ereport(ERROR,

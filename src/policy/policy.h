@@ -36,7 +36,8 @@ typedef struct DpTable
 {
 	Oid			relid;			/* hash key */
 	bool		is_protected;
-	Oid			labelled;		/* the relation that bears the label: relid or an ancestor */
+	Oid			labelled;		/* the relation that bears the label: relid or
+								 * an ancestor */
 	char		dataset[NAMEDATALEN];
 	bool		has_unit;		/* false: each row is a unit */
 	char		unit[NAMEDATALEN];	/* column name of the unit, else "" */
@@ -48,8 +49,11 @@ typedef struct DpColumn
 	bool		has_bounds;
 	Numeric		lower;
 	Numeric		upper;
-	bool		has_keys;		/* declared keys: set_keys, else enum, boolean, foreign key to an unprotected table */
-	Datum	   *keys;			/* values of the column's type, in canonical (btree) order, NULL last */
+	bool		has_keys;		/* declared keys: set_keys, else enum,
+								 * boolean, foreign key to an unprotected
+								 * table */
+	Datum	   *keys;			/* values of the column's type, in canonical
+								 * (btree) order, NULL last */
 	bool	   *key_nulls;
 	int			nkeys;
 	Oid			keytype;

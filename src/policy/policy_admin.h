@@ -25,7 +25,8 @@ typedef struct DpLabel
 	Numeric		upper;
 	bool		has_keys;
 	int			nkeys;
-	char	  **keys;			/* text of the column's base type; NULL: the NULL group */
+	char	  **keys;			/* text of the column's base type; NULL: the
+								 * NULL group */
 } DpLabel;
 
 /* label.c */

@@ -58,7 +58,7 @@ dp_release_is_readable(DpRelease *release)
 
 	foreach(lc, release->relids)
 		if (!dp_may_read(lfirst_oid(lc)))
-			return false;
+		return false;
 	return true;
 }
 
@@ -149,7 +149,7 @@ check_parameters(ParamListInfo params)
 	{
 		ParamExternData workspace;
 		ParamExternData *p = params->paramFetch
-			? params->paramFetch(params, i + 1, false, &workspace) : &params->params[i];
+		? params->paramFetch(params, i + 1, false, &workspace) : &params->params[i];
 
 		if (!p->isnull && OidIsValid(p->ptype) && get_typlen(p->ptype) == -1 &&
 			!OidIsValid(get_element_type(p->ptype)) && dp_value_bytes(p->value) > DP_MAX_TEXT)
@@ -191,9 +191,9 @@ pay_statement(EState *root)
 	foreach(run, unpaid)
 		releases = lappend(releases, dp_price_release(((DpRun *) lfirst(run))->release, root, NULL));
 	foreach(run, unpaid)
-		/* declared keys alone are public */
+	/* declared keys alone are public */
 		if (((DpRun *) lfirst(run))->release->columns != NIL)
-			dp_run_prefetches(lfirst(run));
+		dp_run_prefetches(lfirst(run));
 	/* the asker's code has run for the last time before rows are read */
 	forboth(run, unpaid, priced, releases)
 		dp_hold_objects(((DpRun *) lfirst(run))->release, ((DpPricedRelease *) lfirst(priced))->dataset->owner, false);
@@ -211,7 +211,7 @@ pay_statement(EState *root)
 	}
 	foreach(priced, releases)
 		if (((DpPricedRelease *) lfirst(priced))->ncolumns > 0)
-			items = lappend(items, dp_priced_debit(lfirst(priced)));
+		items = lappend(items, dp_priced_debit(lfirst(priced)));
 	if (items != NIL)
 		dp_ledger_debit(items);
 	foreach(item, items)
@@ -260,7 +260,11 @@ release_begin(CustomScanState *node, EState *estate, int eflags)
 						"use EXPLAIN without ANALYZE, which shows their price and noise"),
 				 errdetail("What EXPLAIN ANALYZE prints depends on protected rows.")));
 	state->run = enter_run(root_estate(estate), state->release);
-	/* the first to begin belongs to the root, those of EvalPlanQual end before it */
+
+	/*
+	 * the first to begin belongs to the root, those of EvalPlanQual end
+	 * before it
+	 */
 	if (state->run->desc == NULL)
 		state->run->desc = node->ss.ss_ScanTupleSlot->tts_tupleDescriptor;
 }

@@ -58,7 +58,7 @@ dp_parameters_known(const DpRelease *release, EState *estate)
 
 		foreach(expr, written)
 			if (lfirst(expr) && !IsA(lfirst(expr), Const))
-				return false;
+			return false;
 	}
 	return true;
 }
@@ -103,7 +103,11 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	ListCell   *lc;
 
 	ExplainPropertyText("Dataset", release->dataset, es);
-	/* auto_explain asks when the statement is over, and SQL cannot be run any more */
+
+	/*
+	 * auto_explain asks when the statement is over, and SQL cannot be run any
+	 * more
+	 */
 	if (!dp_parameters_known(release, estate) || !ActiveSnapshotSet())
 		return;
 	priced = dp_price_release(release, estate, NULL);

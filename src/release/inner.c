@@ -257,7 +257,7 @@ inner_params(DpPricedRelease *priced, EState *estate)
 	{
 		ParamExternData workspace;
 		ParamExternData *p = asked->paramFetch
-			? asked->paramFetch(asked, i + 1, false, &workspace) : &asked->params[i];
+		? asked->paramFetch(asked, i + 1, false, &workspace) : &asked->params[i];
 
 		params->params[i] = *p;
 		params->params[i].pflags = 0;
@@ -375,8 +375,10 @@ stop_reading(void)
 	LockErrorCleanup();
 }
 
+static void fail(DpRun *run, DpLedgerWatch *watch, ErrorData *error) __attribute__((noreturn));
+
 /* Raises what an asker may see of error, which is NULL when the run was cancelled while its answer waited. */
-static void __attribute__((noreturn))
+static void
 fail(DpRun *run, DpLedgerWatch *watch, ErrorData *error)
 {
 	int			failures;

@@ -80,7 +80,7 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 static void
 copy_prefetch(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 {
-	DpPrefetch    *n = (DpPrefetch *) newnode;
+	DpPrefetch *n = (DpPrefetch *) newnode;
 	const DpPrefetch *o = (const DpPrefetch *) oldnode;
 
 	n->name = pstrdup(o->name);
@@ -161,7 +161,7 @@ dp_make_release_column(void)
 DpPrefetch *
 dp_make_release_prefetch(void)
 {
-	DpPrefetch    *g = (DpPrefetch *) newNode(sizeof(DpPrefetch), T_ExtensibleNode);
+	DpPrefetch *g = (DpPrefetch *) newNode(sizeof(DpPrefetch), T_ExtensibleNode);
 
 	g->node.extnodename = DP_PREFETCH_NODE;
 	return g;

@@ -120,7 +120,7 @@ relation_version(Oid relid, Oid *owner, uint32 *version)
 	{
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 		Oid			type[] = {att->atttypid, (Oid) att->atttypmod, att->attcollation,
-			att->attisdropped, att->attnotnull, (Oid) att->attgenerated};
+		att->attisdropped, att->attnotnull, (Oid) att->attgenerated};
 
 		hash = hash_more(hash, type, sizeof(type));
 	}
@@ -185,7 +185,7 @@ dp_record_object(DpRelease *release, Oid classid, Oid objid)
 	if (classid != RelationRelationId)
 		forboth(class, release->object_classes, id, release->object_ids)
 			if (lfirst_oid(class) == classid && lfirst_oid(id) == objid)
-				return;
+			return;
 	if (!object_version(classid, objid, &owner, &version))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
@@ -245,7 +245,11 @@ lock_object(Oid classid, Oid objid)
 	if (classid == RelationRelationId)
 		LockRelationOid(objid, AccessShareLock);
 	else
-		/* with ALTER TYPE ... ADD VALUE and RENAME VALUE, AccessShareLock is compatible */
+
+		/*
+		 * with ALTER TYPE ... ADD VALUE and RENAME VALUE, AccessShareLock is
+		 * compatible
+		 */
 		LockDatabaseObject(classid, objid, 0,
 						   classid == TypeRelationId ? RowShareLock : AccessShareLock);
 }

@@ -88,7 +88,7 @@ dp_target_needs_pilot(const DpRelease *release)
 		return false;
 	foreach(lc, release->columns)
 		if (column_needs_pilot(lfirst(lc)))
-			return true;
+		return true;
 	return false;
 }
 
@@ -130,7 +130,7 @@ dp_target_price(const DpPricedRelease *priced, const DpReleaseColumn *column, dp
 				 errmsg("a margin of %g for %s needs more than rho %.12g, the most that one aggregate may cost; "
 						"ask for a margin of at least %.3g with dp_cdp.target_error",
 						dp_guc_target, column->label, (double) most / DP_RHO_ONE,
-						/* so that it is still possible when it is rounded */
+		/* so that it is still possible when it is rounded */
 						1.0051 * step * margin_factor() * sqrt((double) sens2 / (2.0 * most / DP_RHO_ONE)))));
 	return Max(price, priced->dataset->min_rho);
 }
@@ -161,7 +161,7 @@ typedef struct DpPilot
 DpPilot *
 dp_pilot_create(const DpRelease *release, const DpPricedRelease *usual)
 {
-	DpPilot	   *pilot = palloc0(sizeof(DpPilot));
+	DpPilot    *pilot = palloc0(sizeof(DpPilot));
 
 	pilot->context = CurrentMemoryContext;
 	pilot->ncolumns = list_length(release->columns);
@@ -172,17 +172,28 @@ dp_pilot_create(const DpRelease *release, const DpPricedRelease *usual)
 	{
 		const DpReleaseColumn *column = usual->columns[i].desc;
 
-		/* the usual price, not one that a target has set: there may be no pilot of that */
+		/*
+		 * the usual price, not one that a target has set: there may be no
+		 * pilot of that
+		 */
 		pilot->prices[i] = Max(usual->column_rho / DP_PILOT_SHARE, usual->dataset->min_rho);
 		pilot->floors[i] = pilot->prices[i];
 		pilot->needs[i].wanted = column_needs_pilot(column);
 		if (i == release->selection)
-			/* key selection keeps its usual price, in the pilot and after it, so that the same groups pass */
+
+			/*
+			 * key selection keeps its usual price, in the pilot and after it,
+			 * so that the same groups pass
+			 */
 			pilot->prices[i] = pilot->floors[i] = usual->columns[i].rho;
 		else if (!pilot->needs[i].wanted)
 			pilot->floors[i] = usual->columns[i].rho;
 		else if (!dp_error_varies(column))
-			/* the error of a sum follows its price exactly; others are estimated near the pilot's */
+
+			/*
+			 * the error of a sum follows its price exactly; others are
+			 * estimated near the pilot's
+			 */
 			pilot->floors[i] = Max(pilot->prices[i] / DP_FLOOR_SHARE, usual->dataset->min_rho);
 	}
 	return pilot;

@@ -111,7 +111,7 @@ dp_run_prefetches(DpRun *run)
 	if (run->release->prefetches == NIL)
 		return;
 	run->prefetch_context = AllocSetContextCreate(run->root->es_query_cxt, "dp_cdp prefetched rows",
-											   ALLOCSET_DEFAULT_SIZES);
+												  ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(run->prefetch_context);
 	run->prefetched = create_queryEnv();
 	foreach(lc, run->release->prefetches)

@@ -35,8 +35,8 @@ typedef struct DpReleaseKey
 	char	   *label;			/* in the words of the query */
 
 	/*
-	 * Array of the declared keys in canonical order, or NULL when the keys are
-	 * not declared and have to pass the threshold.
+	 * Array of the declared keys in canonical order, or NULL when the keys
+	 * are not declared and have to pass the threshold.
 	 */
 	Const	   *domain;
 	bool		null_key;		/* declared: NULL is a key, too (the last one) */
@@ -48,7 +48,8 @@ typedef struct DpRelease DpRelease;
 typedef enum DpAnswer
 {
 	DP_ANSWER_SUM,				/* a count or a sum, as it was drawn */
-	DP_ANSWER_MOMENTS,			/* math/moments.h: averages, variances, regression */
+	DP_ANSWER_MOMENTS,			/* math/moments.h: averages, variances,
+								 * regression */
 	DP_ANSWER_QUANTILE,			/* math/quantile.h: the rest */
 	DP_ANSWER_MIN,
 	DP_ANSWER_MAX,
@@ -78,18 +79,22 @@ typedef struct DpReleaseColumn
 	Expr	   *upper;
 	Expr	   *lower2;
 	Expr	   *upper2;
-	bool		bounds_of_rows;	/* DP_VALUE_SUM: a row's bounds, max_rows times as wide for what a unit adds up to */
-	Expr	   *detail;			/* quantiles: float8 or float8[]; histogram: int4, how many bins */
+	bool		bounds_of_rows; /* DP_VALUE_SUM: a row's bounds, max_rows
+								 * times as wide for what a unit adds up to */
+	Expr	   *detail;			/* quantiles: float8 or float8[]; histogram:
+								 * int4, how many bins */
 
 	/* external parameters of the inner plan, see DP_PARAM_* */
 	int			first_param;
-	bool		hidden;			/* only for the key selection, not in the output */
+	bool		hidden;			/* only for the key selection, not in the
+								 * output */
 	bool		with_error;		/* the output has its standard deviation, too */
 } DpReleaseColumn;
 
 /* parameters of a column, after its first_param */
 #define DP_PARAM_GRID		0	/* sums, moments: the grid of a row's value */
-#define DP_PARAM_RANGE		1	/* moments, vectors: the bounds of the first argument */
+#define DP_PARAM_RANGE		1	/* moments, vectors: the bounds of the first
+								 * argument */
 #define DP_PARAM_RANGE2		2	/* moments: the bounds of the second */
 #define DP_PARAM_BINS		2	/* vectors: int4, their length */
 #define DP_COLUMN_PARAMS	3
@@ -98,7 +103,8 @@ typedef struct DpReleaseColumn
 typedef struct DpPart
 {
 	DpValueKind kind;
-	dp_moment	moment;			/* DP_VALUE_SCALED and DP_VALUE_ROWS of moments */
+	dp_moment	moment;			/* DP_VALUE_SCALED and DP_VALUE_ROWS of
+								 * moments */
 	int			weight;			/* share of the column's rho */
 } DpPart;
 
@@ -133,28 +139,37 @@ typedef struct DpPrefetch
 struct DpRelease
 {
 	ExtensibleNode node;
-	char	   *name;			/* name of the tuplestore RTE: unique, unguessable */
+	char	   *name;			/* name of the tuplestore RTE: unique,
+								 * unguessable */
 	char	   *dataset;
-	Oid			relid;			/* the first protected table: rows are read with its owner's rights */
+	Oid			relid;			/* the first protected table: rows are read
+								 * with its owner's rights */
 	List	   *relids;			/* all protected tables */
-	bool		one_group;		/* the keys of a unit are the same in all its rows */
-	bool		has_unit;		/* contributions of units are bounded; false: every row is a unit */
+	bool		one_group;		/* the keys of a unit are the same in all its
+								 * rows */
+	bool		has_unit;		/* contributions of units are bounded; false:
+								 * every row is a unit */
 	List	   *keys;			/* DpReleaseKey */
 	List	   *columns;		/* DpReleaseColumn */
-	List	   *expressions;	/* arithmetic of the select list, for previews: (text, columns,
-								 * derivatives: Const; NIL: not constant, then String) */
-	int			selection;		/* index into columns of the count of units that decides on
-								 * undeclared keys; -1: all keys are declared, or none */
+	List	   *expressions;	/* arithmetic of the select list, for
+								 * previews: (text, columns, derivatives:
+								 * Const; NIL: not constant, then String) */
+	int			selection;		/* index into columns of the count of units
+								 * that decides on undeclared keys; -1: all
+								 * keys are declared, or none */
 
 	/*
 	 * External parameters of the inner plan that the node supplies:
-	 * first_param is the bound_spec (when contributions are bounded), those of
-	 * the columns follow.
+	 * first_param is the bound_spec (when contributions are bounded), those
+	 * of the columns follow.
 	 */
 	int			first_param;
 	List	   *prefetches;		/* DpPrefetch */
 
-	/* objects.c: what the inner plan is made of, as it was when that was planned */
+	/*
+	 * objects.c: what the inner plan is made of, as it was when that was
+	 * planned
+	 */
 	List	   *object_classes; /* OIDs of catalogues */
 	List	   *object_ids;		/* OIDs of objects */
 	List	   *object_versions;	/* ints */

@@ -21,13 +21,16 @@
 typedef struct DpPricedPart
 {
 	DpPart		desc;
-	DpGrid		grid;			/* the range of a unit's sum; counts: lower 0, upper 1 or max_rows, exponent 0 */
+	DpGrid		grid;			/* the range of a unit's sum; counts: lower 0,
+								 * upper 1 or max_rows, exponent 0 */
 	int			width;			/* states in a group: 1, or how many bins */
 	int			offset;			/* position among all states of a group */
-	dp_u128		sens2;			/* squared L2 sensitivity, in steps of the grid */
+	dp_u128		sens2;			/* squared L2 sensitivity, in steps of the
+								 * grid */
 	dp_variance variance;
 	dp_gauss	gauss;
-	double		sigma;			/* sums: in the values' unit; counts: rows; SCALED: rows at their bound */
+	double		sigma;			/* sums: in the values' unit; counts: rows;
+								 * SCALED: rows at their bound */
 } DpPricedPart;
 
 /* a column with its bounds, price and noise, fixed before the debit */
@@ -40,7 +43,8 @@ typedef struct DpPricedColumn
 	int			nquantiles;
 	double	   *quantiles;
 	int64		rho;
-	double		sigma;			/* noise of the first part: sums in the result's unit, else in rows */
+	double		sigma;			/* noise of the first part: sums in the
+								 * result's unit, else in rows */
 	struct DpAnswerWork *work;	/* answer.c */
 } DpPricedColumn;
 
@@ -63,7 +67,8 @@ typedef struct DpPricedRelease
 	char	   *aggregates;		/* for the audit */
 	char	   *groups;
 	char	   *sigmas;
-	uint64		report;			/* report.c: the statement whose report this is in */
+	uint64		report;			/* report.c: the statement whose report this
+								 * is in */
 } DpPricedRelease;
 
 /*
@@ -84,14 +89,18 @@ typedef struct DpRun
 {
 	EState	   *root;
 	DpRelease  *release;
-	DpPricedRelease *priced;		/* NULL: not paid yet */
+	DpPricedRelease *priced;	/* NULL: not paid yet */
 	bool		done;
-	Oid			payer;			/* current_user of the debit; it may be another when rows are read */
-	DpCharge	charged;		/* for the whole statement until it is read, its pilots too */
-	struct DpPilot *pilot;		/* set: a pilot runs, whose answers are not shown */
-	QueryEnvironment *prefetched;	/* for the inner plan; NULL: none, or not needed any more */
+	Oid			payer;			/* current_user of the debit; it may be
+								 * another when rows are read */
+	DpCharge	charged;		/* for the whole statement until it is read,
+								 * its pilots too */
+	struct DpPilot *pilot;		/* set: a pilot runs, whose answers are not
+								 * shown */
+	QueryEnvironment *prefetched;	/* for the inner plan; NULL: none, or not
+									 * needed any more */
 	MemoryContext prefetch_context;
-	DpInner    *inner;		/* started and not run yet */
+	DpInner    *inner;			/* started and not run yet */
 	Tuplestorestate *rows;
 	TupleDesc	desc;
 } DpRun;
@@ -148,7 +157,8 @@ extern bool dp_inner_is_running(void);
 typedef struct DpAnswerError
 {
 	bool		isnull;			/* there is no answer */
-	double		value;			/* the answer as a number; NaN if it is not one; the greatest bin of a histogram */
+	double		value;			/* the answer as a number; NaN if it is not
+								 * one; the greatest bin of a histogram */
 	double		stddev;			/* standard deviation of its noise */
 } DpAnswerError;
 

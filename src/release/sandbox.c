@@ -29,6 +29,7 @@ static const struct
 	const char *name;
 	const char *value;
 }			pinned_settings[] =
+
 {
 	{"search_path", "pg_catalog, pg_temp"},
 	{"TimeZone", "UTC"},
@@ -37,7 +38,11 @@ static const struct
 	{"bytea_output", "hex"},
 	{"extra_float_digits", "1"},
 	{"client_min_messages", "error"},
-	/* would send an error's own text instead of ours, and end the session with it */
+
+	/*
+	 * would send an error's own text instead of ours, and end the session
+	 * with it
+	 */
 	{"exit_on_error", "off"},
 	{"debug_print_parse", "off"},
 	{"debug_print_rewritten", "off"},
@@ -51,15 +56,31 @@ static const struct
 	{"track_counts", "off"},
 	/* so would pg_stat_user_functions, of functions that a superuser allowed */
 	{"track_functions", "none"},
-	/* where the run is in a large table is where scans of other sessions begin, also of tables that the asker may read */
+
+	/*
+	 * where the run is in a large table is where scans of other sessions
+	 * begin, also of tables that the asker may read
+	 */
 	{"synchronize_seqscans", "off"},
-	/* from here on: what could make a run fail, or go astray, for the rows that it meets */
+
+	/*
+	 * from here on: what could make a run fail, or go astray, for the rows
+	 * that it meets
+	 */
 	{"temp_file_limit", "-1"},
 	/* would leave out rows of everybody at random, as many as there are */
 	{"gin_fuzzy_search_limit", "0"},
-	/* compiles when the first row comes, in stack and memory that nobody counts */
+
+	/*
+	 * compiles when the first row comes, in stack and memory that nobody
+	 * counts
+	 */
 	{"jit", "off"},
-	/* parallel workers look up the objects that these name, which may be gone, and start when a row asks for them */
+
+	/*
+	 * parallel workers look up the objects that these name, which may be
+	 * gone, and start when a row asks for them
+	 */
 	{"default_text_search_config", "pg_catalog.simple"},
 	{"default_tablespace", ""},
 	{"default_table_access_method", "heap"},
@@ -76,6 +97,7 @@ static const struct
 	const char *name;
 	int			most;
 }			limited_settings[] =
+
 {
 	{"geqo_threshold", 12},
 	{"from_collapse_limit", 12},
@@ -88,6 +110,7 @@ static const struct
 	const char *name;
 	const char *value;
 }			foreign_settings[] =
+
 {
 	{"trace_sort", "off"},
 	{"citus.max_intermediate_result_size", "-1"},

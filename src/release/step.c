@@ -60,7 +60,11 @@ dp_wait_for_step(int64 step, TimestampTz start)
 		ms = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until);
 		if (ms <= 0)
 			break;
-		/* a clock that is set back must not make it longer than a step; pg_stat_activity shows no wait */
+
+		/*
+		 * a clock that is set back must not make it longer than a step;
+		 * pg_stat_activity shows no wait
+		 */
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 Min(ms, step / 1000 + 1), 0);
 	}

@@ -18,7 +18,7 @@ command -v pg_bsd_indent >/dev/null ||
 
 check=no
 [[ ${1-} != --check ]] || { check=yes; shift; }
-[[ $# -gt 0 ]] || set -- $(find src test/unit -name '*.[ch]' | sort)
+[[ $# -gt 0 ]] || set -- $(find src -name '*.[ch]' | sort)
 
 mkdir -p "$DP_BUILD"
 types=$DP_BUILD/typedefs.list
@@ -50,7 +50,7 @@ do
 		-lp -lpl -nip -npro -sac -tpg -ts4 -U"$types" <"$work/in.c" >"$work/out.c" 2>"$work/err" ||
 		[[ -s $work/err ]]
 	then
-		echo "$f: $(head -n 3 "$work/err")" >&2
+		echo "$f: left alone, pg_bsd_indent cannot read it (a literal of a struct?) $(head -n 3 "$work/err")" >&2
 		rc=1
 		continue
 	fi
@@ -58,6 +58,9 @@ do
 		BEGIN { @boxes = (); open(my $f, "<", shift @ARGV); while (<$f>) { push @boxes, $1 if m{^\s*(/\*(?: -+|-+))$} } }
 		if (m{/\*---X_[XY]}) { my $b = shift @boxes; s{/\*---X_[XY]}{$b} }
 		s/\bX0x([0-9A-Fa-f]+?)([man])(\d+)\b/"0x$1p" . { m => "-", a => "+", n => "" }->{$2} . $3/ge;
+		# results that are pointers, and designators
+		s/^([A-Za-z_]\S*)[ \t]+\*$/$1 */;
+		s/,\.(?=[a-z_])/, ./g;
 		print' "$f" "$work/out.c" >"$work/final.c"
 	if ! cmp -s "$f" "$work/final.c"
 	then

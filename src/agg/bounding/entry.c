@@ -47,7 +47,8 @@ typedef struct Cursor
 	Size		at;				/* group sums: where the next one is */
 	bool		registered;		/* reset_cursor will be called on rescan */
 	bool		has_layout;
-	DpLayout	layout;			/* the layout of the states seen so far; all are alike */
+	DpLayout	layout;			/* the layout of the states seen so far; all
+								 * are alike */
 } Cursor;
 
 /* the type of a result of entry_key */

@@ -114,7 +114,7 @@ start_states(DpBounding *bounding)
 	while (block * 2 <= Min(limit / 16, ALLOCSET_DEFAULT_MAXSIZE))
 		block *= 2;
 	bounding->table.states = AllocSetContextCreate(bounding->context, "dp_cdp states of units", keep,
-										 ALLOCSET_DEFAULT_INITSIZE, Max(block, keep));
+												   ALLOCSET_DEFAULT_INITSIZE, Max(block, keep));
 	bounding->table.keeps_states = keep > 0;
 }
 
@@ -139,7 +139,11 @@ dp_begin_pass(DpBounding *bounding, int bits, Size table_limit)
 	bounding->table.limit = bounding->pass.partition_bits < 1 ? SIZE_MAX : table_limit;
 	bounding->pass.partition_bits = Max(bounding->pass.partition_bits, 1);
 	memset(bounding->pass.partitions, 0, sizeof(bounding->pass.partitions));
-	/* pass.bits is still that of the previous pass: start_states() tells by it whether this is the first */
+
+	/*
+	 * pass.bits is still that of the previous pass: start_states() tells by
+	 * it whether this is the first
+	 */
 	start_states(bounding);
 	bounding->pass.bits = bits;
 	/* the partitions before are a good guess */

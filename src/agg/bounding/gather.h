@@ -27,7 +27,8 @@
 /* an argument of bound_unit that changes from row to row and is not the unit */
 typedef struct DpStoredArg
 {
-	int			argno;			/* number among the arguments of the transition function */
+	int			argno;			/* number among the arguments of the
+								 * transition function */
 	AttrNumber	attno;			/* column of the input row; 0: see expr */
 	ExprState  *expr;
 	int16		typlen;
@@ -62,9 +63,9 @@ typedef struct DpPartition
 typedef struct DpBucket
 {
 	uint64		unit;
-	uint32		last_rank;		/* the upper half of the rank of the last group
-								 * that the state keeps; the largest number as
-								 * long as it takes more groups */
+	uint32		last_rank;		/* the upper half of the rank of the last
+								 * group that the state keeps; the largest
+								 * number as long as it takes more groups */
 	bool		taken;
 } DpBucket;
 
@@ -122,7 +123,8 @@ typedef struct DpUnitTable
 typedef struct DpPass
 {
 	DpPartition partitions[DP_MAX_PARTITIONS];
-	int			bits;			/* bits of the hash that are used up before the pass */
+	int			bits;			/* bits of the hash that are used up before
+								 * the pass */
 	int			partition_bits;
 	DpPartition *waiting;
 	DpChunk    *spare;

@@ -37,7 +37,7 @@
 typedef struct Bucket
 {
 	uint64		hash;
-	DpUnitGroup *group;		/* NULL: free */
+	DpUnitGroup *group;			/* NULL: free */
 } Bucket;
 
 struct DpGroupSums

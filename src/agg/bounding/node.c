@@ -299,8 +299,12 @@ take_over(AggState *agg)
 		read_keys(bounding, bounding->trans->aggref);
 		read_scan(bounding);
 		bounding->context = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp rows of units",
-											  ALLOCSET_DEFAULT_SIZES);
-		/* leave some for the rest of the query; nodeAgg has made its empty hash table already */
+												  ALLOCSET_DEFAULT_SIZES);
+
+		/*
+		 * leave some for the rest of the query; nodeAgg has made its empty
+		 * hash table already
+		 */
 		limit -= limit / 16;
 		bounding->limit = limit - Min(MemoryContextMemAllocated(agg->hash_metacxt, true), limit * 3 / 4);
 		bounding->output.sums = dp_group_sums_create(bounding->spec, bounding->limit / 8, bounding->context);

@@ -267,7 +267,7 @@ dp_read_record(DpBounding *bounding, char *record, uint64 *unit, bool *unit_isnu
 }
 
 /* Returns the next chunk of the file; NULL at its end. */
-DpChunk    *
+DpChunk *
 dp_read_chunk(DpBounding *bounding, BufFile *file)
 {
 	uint32		used;

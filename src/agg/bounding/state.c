@@ -409,7 +409,7 @@ insert_entry(DpBoundState **pstate, DpShape *shape, int at, uint64 rank, const D
  * Returns the entry with these keys, made (without values) if the state wants
  * it; NULL if max_groups other keys precede it.  May replace *pstate.
  */
-char	   *
+char *
 dp_bound_state_entry(DpBoundState **pstate, DpShape *shape, uint64 rank, DpKey *keys)
 {
 	DpBoundState *state = *pstate;

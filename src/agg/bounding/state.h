@@ -61,7 +61,8 @@ typedef struct DpBoundState
 	int32		vl_len_;
 	uint32		bytes;			/* where the keys' bytes begin; the length of
 								 * the state when there are none */
-	uint64		salt;			/* the unit's; hashes of its keys start from it */
+	uint64		salt;			/* the unit's; hashes of its keys start from
+								 * it */
 	uint64		sums;			/* bit i: value i is a sum */
 	int32		nentries;
 	int32		max_groups;
@@ -226,7 +227,7 @@ extern void dp_codes_read(const DpBoundState *state, const char *entry, uint32 a
 /* entry.c: one group of a state, checked to be of the spec before */
 extern void dp_bound_check_spec(const DpBoundState *state, const DpBoundSpec *spec);
 extern DpUnitGroup *dp_bound_entry(const DpBoundState *state, int n, const DpBoundSpec *spec,
-									const DpLayout *layout);
+								   const DpLayout *layout);
 extern void dp_bound_values(const char *from, const DpBoundSpec *spec, const DpLayout *layout,
 							int64 *values);
 

@@ -51,8 +51,8 @@ typedef struct BoundCall
 								 * before it */
 	bool		has_unit;
 	DpKeyInfo	unit;
-	Oid			input[DP_MAX_VALUES];	/* base type of the argument; bool:
-										 * a count; InvalidOid: codes */
+	Oid			input[DP_MAX_VALUES];	/* base type of the argument; bool: a
+										 * count; InvalidOid: codes */
 	Size		key_bytes;		/* that a row's keys may take */
 	DpShape		shape;
 } BoundCall;

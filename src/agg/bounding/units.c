@@ -35,9 +35,9 @@ static void
 make_buckets(DpBounding *bounding, uint64 nbuckets)
 {
 	bounding->table.buckets = MemoryContextAllocExtended(bounding->context, (nbuckets + 1) * sizeof(DpBucket),
-											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+														 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	bounding->table.state_of = MemoryContextAllocExtended(bounding->context, (nbuckets + 1) * sizeof(DpBoundState *),
-												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+														  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	bounding->table.nbuckets = nbuckets;
 }
 

@@ -66,14 +66,16 @@ typedef struct DpExactDistinct
 	int32		vl_len_;
 	uint32		has_zero;
 	uint32		used;			/* places that are not free */
-	uint32		size;			/* number of places, a power of two; 0: spilled */
+	uint32		size;			/* number of places, a power of two; 0:
+								 * spilled */
 	DpSpill    *spill;			/* then its codes are there, but 0 */
 	int64		group;			/* by this number */
 	uint64		code[FLEXIBLE_ARRAY_MEMBER];
 } DpExactDistinct;
 
 #define SMALLEST_SET 8
-#define LARGEST_SET ((uint32) 1 << 26)	/* 512 MB: twice as many exceed MaxAllocSize */
+#define LARGEST_SET ((uint32) 1 << 26)	/* 512 MB: twice as many exceed
+										 * MaxAllocSize */
 
 /* sets up to this size grow whatever the others take */
 #define SMALL_SET 1024

@@ -52,7 +52,7 @@ without_implicit_casts(Node *node, void *context)
 	return expression_tree_mutator(node, without_implicit_casts, context);
 }
 
-char	   *
+char *
 dp_expression_text(DpLevel *level, Node *expr)
 {
 	PlannedStmt *names = makeNode(PlannedStmt);
@@ -164,7 +164,7 @@ dp_add_key_selection(DpLevel *level)
 
 	foreach(lc, release->keys)
 		if (((DpReleaseKey *) lfirst(lc))->domain == NULL)
-			undeclared = true;
+		undeclared = true;
 	if (!undeclared)
 		return;
 	forthree(lc, release->columns, value, level->parts.values, filter, level->parts.filters)
@@ -195,7 +195,7 @@ dp_column_of(DpLevel *level, Node *agg)
 
 	foreach(lc, level->outputs)
 		if (equal(lfirst(lc), agg))
-			return foreach_current_index(lc) - list_length(level->key_exprs);
+		return foreach_current_index(lc) - list_length(level->key_exprs);
 	elog(ERROR, "an aggregate was not collected");
 }
 

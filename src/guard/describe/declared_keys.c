@@ -186,7 +186,7 @@ add_cases(DpLevel *level, CaseExpr *cases, DpKeyValues *keys)
 
 	foreach(lc, cases->args)
 		if (!add_values(level, (Node *) lfirst_node(CaseWhen, lc)->result, keys))
-			return false;
+		return false;
 	if (cases->defresult == NULL)
 	{
 		keys->null_key = true;

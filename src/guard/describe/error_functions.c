@@ -121,7 +121,7 @@ stddev_level(Node *node)
 	return IsA(arg, Aggref) ? (int) ((Aggref *) arg)->agglevelsup : -1;
 }
 
-List	   *
+List *
 dp_collect_error_functions(Query *query)
 {
 	return dp_collect_of_level(query, stddev_level);

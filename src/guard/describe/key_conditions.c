@@ -276,7 +276,7 @@ dp_key_values_from_conditions(DpKeyValues *keys, Node *key, List *conditions)
 	key = dp_strip_labels(key);
 	foreach(lc, conditions)
 		if (add_listed(keys, lfirst(lc), key))
-			return true;
+		return true;
 	switch (exprType(key))
 	{
 		case INT2OID:
@@ -361,7 +361,7 @@ sees_form(Node *node, FormContext *c)
 		case T_ScalarArrayOpExpr:
 			{
 				Oid			opno = IsA(node, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) node)->opno :
-					((OpExpr *) node)->opno;
+				((OpExpr *) node)->opno;
 
 				/* <> is the negator of = */
 				if (strategy_of(opno, c->type) != 0 ||
@@ -407,7 +407,7 @@ conditions_on_key(DpKeyValues *keys, Node *key, DpLevel *level)
 	param->location = -1;
 	foreach(lc, level->conditions)
 	{
-		Replacement r = {.key = key,.by = null};
+		Replacement r = {.key = key, .by = null};
 		Node	   *test = replace_key(lfirst(lc), &r);
 
 		/* a Const instead of the key: what is left depends on nothing else */

@@ -131,7 +131,7 @@ operator_sign(OpExpr *op)
 	}
 	foreach(lc, op->args)
 		if (!dp_is_number(exprType(lfirst(lc))))
-			return '\0';
+		return '\0';
 	return sign;
 }
 
@@ -225,7 +225,7 @@ is_arithmetic(Node *expr)
 		return false;
 	foreach(lc, ((OpExpr *) expr)->args)
 		if (!is_arithmetic(lfirst(lc)))
-			return false;
+		return false;
 	return true;
 }
 
@@ -453,7 +453,7 @@ dp_describe_expressions(DpSplitContext *cxt, DpLevel *level, bool take_standard)
 	}
 }
 
-Node	   *
+Node *
 dp_stddev_call(Oid stddev, Aggref *agg)
 {
 	FuncExpr   *call = makeFuncExpr(stddev, FLOAT8OID, list_make1(copyObject(agg)),
@@ -464,7 +464,7 @@ dp_stddev_call(Oid stddev, Aggref *agg)
 	return (Node *) call;
 }
 
-Node	   *
+Node *
 dp_propagate_error(DpSplitContext *cxt, Node *expr, bool take_standard, Oid stddev)
 {
 	AggregateContext c = {take_standard};

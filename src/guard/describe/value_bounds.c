@@ -89,7 +89,7 @@ include_all(DpKnownBounds *b, Query *query, List *exprs)
 
 	foreach(lc, exprs)
 		if (!include_values(b, query, lfirst(lc)))
-			return false;
+		return false;
 	return true;
 }
 
@@ -158,7 +158,7 @@ include_values(DpKnownBounds *b, Query *query, Node *expr)
 				b->chosen = true;
 				foreach(lc, cases->args)
 					if (!include_values(b, query, (Node *) lfirst_node(CaseWhen, lc)->result))
-						return false;
+					return false;
 				return cases->defresult == NULL || include_values(b, query, (Node *) cases->defresult);
 			}
 		case T_CoalesceExpr:

@@ -83,7 +83,7 @@ column_walker(Node *node, ColumnContext *c)
 	return expression_tree_walker(node, column_walker, c);
 }
 
-Bitmapset  *
+Bitmapset *
 dp_columns_read(Query *query, Index rti, Node *expressions)
 {
 	ColumnContext c = {rti, 0, NULL};

@@ -102,7 +102,7 @@ any_equates(List *conditions, List *these, List *those)
 
 	foreach(lc, conditions)
 		if (equates(lfirst(lc), these, those))
-			return true;
+		return true;
 	return false;
 }
 

@@ -95,7 +95,7 @@ join_tree_reads(DpScope *scope, Node *node, RowSearch *search)
 
 		foreach(lc, ((FromExpr *) node)->fromlist)
 			if ((found = join_tree_reads(scope, lfirst(lc), search)) != 0)
-				break;
+			break;
 		return found;
 	}
 	found = join_tree_reads(scope, ((JoinExpr *) node)->larg, search);
@@ -152,7 +152,7 @@ query_yields_rows(DpScope *scope, RowSearch *search)
 		foreach(lc, query->rtable)
 			if (((RangeTblEntry *) lfirst(lc))->rtekind == RTE_SUBQUERY &&
 				entry_yields_rows(scope, lfirst(lc), search))
-				return true;
+			return true;
 		return false;
 	}
 	if (join_tree_reads(scope, (Node *) query->jointree, search) == 0)

@@ -20,7 +20,7 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_oper.h"
 
-Query	   *
+Query *
 dp_new_select(void)
 {
 	Query	   *query = makeNode(Query);
@@ -137,7 +137,7 @@ dp_rebuild_entries(DpSource *s, Query *query, const Bitmapset *entries)
  * ------------------------------------------------------------------------
  */
 
-Node	   *
+Node *
 dp_rebuild_join_tree(Node *node, const DpAllowContext *allow)
 {
 	if (IsA(node, FromExpr))
@@ -240,7 +240,7 @@ has_other_parts(Query *sub)
 	return memcmp(&rest, nothing, sizeof(Query)) != 0;
 }
 
-Query	   *
+Query *
 dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow)
 {
 	Query	   *new = dp_new_select();

@@ -108,7 +108,11 @@ check_protected(DpSource *s, RangeTblEntry *rte)
 		if (strcmp(release->dataset, table->dataset) != 0)
 			dp_refuse_at(where, errmsg("tables \"%s\" and \"%s\" belong to different datasets; ask for private aggregates of each, and join the released rows",
 									   s->level->table, name));
-		/* the inner query runs as the owner; whose code it could run must not depend on the order */
+
+		/*
+		 * the inner query runs as the owner; whose code it could run must not
+		 * depend on the order
+		 */
 		if (owner != s->level->allow.run_as)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -117,7 +121,11 @@ check_protected(DpSource *s, RangeTblEntry *rte)
 							s->level->table, name),
 					 dp_error_position(cxt->source_text, where)));
 	}
-	/* before anything is read or planned in the owner's name; who may read the rows learns nothing */
+
+	/*
+	 * before anything is read or planned in the owner's name; who may read
+	 * the rows learns nothing
+	 */
 	if (!dp_may_read(rte->relid))
 		dp_check_payer(release->dataset);
 	release->relids = list_append_unique_oid(release->relids, rte->relid);
@@ -284,10 +292,10 @@ check_row_units(DpLevel *level)
 		return;
 	foreach(lc, find_all_inheritors(level->release->relid, AccessShareLock, NULL))
 		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
-			dp_refuse_at(level->where,
-						 errmsg("rows of protected table \"%s\" are partly in foreign table \"%s\" and cannot be joined with what may repeat them; "
-								"join on all columns of a unique key of the other table",
-								level->table, get_rel_name(lfirst_oid(lc))));
+		dp_refuse_at(level->where,
+					 errmsg("rows of protected table \"%s\" are partly in foreign table \"%s\" and cannot be joined with what may repeat them; "
+							"join on all columns of a unique key of the other table",
+							level->table, get_rel_name(lfirst_oid(lc))));
 }
 
 /* Returns the conjuncts that every row of the tree satisfies. */
@@ -320,7 +328,7 @@ conditions_of(Node *node)
 void
 dp_read_source(DpLevel *level, DpScope *scope, bool even_if_readable)
 {
-	DpSource	s = {.cxt = level->cxt,.level = level,.even_if_readable = even_if_readable};
+	DpSource	s = {.cxt = level->cxt, .level = level, .even_if_readable = even_if_readable};
 	Query	   *outer = level->query;
 	Query	   *query = dp_new_select();
 	DpScope		inner = {query, scope->outer};

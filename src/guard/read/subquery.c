@@ -171,7 +171,7 @@ groups_by_nothing_else(Query *sub, DpFrom *from)
 
 	foreach(lc, sub->groupClause)
 		if (!list_member(from->unit.vars, get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr))
-			return false;
+		return false;
 	return true;
 }
 

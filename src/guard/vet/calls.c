@@ -154,7 +154,7 @@ vet_arguments(DpVet *vet, Node *node, const DpAllowed *allowed, List *args)
 	return vetted;
 }
 
-Node	   *
+Node *
 dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 {
 	const DpAllowed *allowed = dp_allowed_function(funcid);
@@ -183,7 +183,7 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 	return (Node *) call_of(dp_safe_variant(allowed), node, inputcollid, *args);
 }
 
-Node	   *
+Node *
 dp_vet_io(DpVet *vet, CoerceViaIO *io)
 {
 	Oid			from = getBaseType(exprType((Node *) io->arg));

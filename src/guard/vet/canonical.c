@@ -83,7 +83,7 @@ wrap_call(Oid funcid, Node *expr)
 	return (Node *) call;
 }
 
-Node	   *
+Node *
 dp_canonical_key(Node *expr)
 {
 	Oid			type = exprType(expr);

@@ -283,7 +283,7 @@ dp_is_unfoldable(Node *node, void *context)
  * Returns the value of a constant expression.  Errors here do not depend on
  * data, and nothing has been debited yet.
  */
-Const	   *
+Const *
 dp_fold(Node *node)
 {
 	Node	   *folded = eval_const_expressions(NULL, copyObject(node));

@@ -177,7 +177,7 @@ vet_argument(DpVet *vet, Aggref *agg, const DpUnitAggregate *allowed, Expr *expr
 	return (Expr *) call;
 }
 
-Node	   *
+Node *
 dp_vet_unit_aggregate(DpVet *vet, Aggref *agg)
 {
 	const DpUnitAggregate *allowed = find_unit_aggregate(agg->aggfnoid);

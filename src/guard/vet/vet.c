@@ -400,7 +400,7 @@ vet_aggregate(DpVet *vet, Aggref *agg)
 	return dp_vet_unit_aggregate(vet, agg);
 }
 
-Node	   *
+Node *
 dp_vet(Node *node, DpVet *vet)
 {
 	if (node == NULL)
@@ -486,7 +486,7 @@ count_walker(Node *node, int *count)
 	return expression_tree_walker(node, count_walker, count);
 }
 
-Node	   *
+Node *
 dp_make_safe(Node *expr, const DpAllowContext *cxt)
 {
 	DpVet		vet = {cxt, false, InvalidOid};
