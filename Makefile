@@ -34,7 +34,8 @@ REGRESS_OPTS = --load-extension=dp_cdp
 
 # No contraction of floating point expressions: bounds and grids must come
 # out the same on every machine.
-PG_CPPFLAGS = -Isrc -ffp-contract=off
+EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" dp_cdp.control)
+PG_CPPFLAGS = -Isrc -ffp-contract=off -DDP_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -MMD -MP -Werror=implicit-function-declaration -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 EXTRA_CLEAN = build tmp_check $(OBJS:.o=.d) $(OBJS:.o=.bc)
 
@@ -57,12 +58,17 @@ endif
 
 include $(PGXS)
 
-# The install script is committed, but its parts are what is edited.  Where
-# they make it as it is, nothing is written, whatever the files' times are.
-INSTALL_SCRIPT = sql/dp_cdp--$(shell sed -n "s/^default_version = '\(.*\)'/\1/p" dp_cdp.control).sql
-all: $(INSTALL_SCRIPT)
-$(INSTALL_SCRIPT): $(sort $(wildcard src/sql/*.sql))
-	@cat $^ | cmp -s - $@ || { echo "writing $@ from src/sql/"; cat $^ >$@; }
+# The scripts of this version are committed, but their parts are what is
+# edited.  Where they make a script as it is, nothing is written, whatever the
+# files' times are.  Scripts of former versions stay as they were released.
+INSTALL_SCRIPT = sql/dp_cdp--$(EXTVERSION).sql
+UPDATE_SCRIPTS = $(patsubst src/sql/update/%,sql/dp_cdp--%,$(wildcard src/sql/update/*--$(EXTVERSION).sql))
+all: $(INSTALL_SCRIPT) $(UPDATE_SCRIPTS)
+$(INSTALL_SCRIPT) $(UPDATE_SCRIPTS): $(wildcard src/sql/*.s* src/sql/update/*.sql)
+	@sh src/sql/compose.sh $(if $(filter $(INSTALL_SCRIPT),$@),install,update $(patsubst sql/dp_cdp--%.sql,%,$@)) >$@.new
+	@cmp -s $@.new $@ && rm $@.new || { echo "writing $@ from src/sql/"; mv $@.new $@; }
+
+src/base/extension.o: dp_cdp.control
 
 # Objects depend on the headers they read and on the server they are for.
 -include $(wildcard $(OBJS:.o=.d))

@@ -7,11 +7,13 @@
  */
 #include "postgres.h"
 
-#include "base/settings.h"
 #include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "base/settings.h"
 #include "guard/guard.h"
 #include "ledger/ledger.h"
-#include "miscadmin.h"
 #include "policy/policy.h"
 #include "release/release.h"
 
@@ -30,4 +32,12 @@ _PG_init(void)
 	dp_ledger_init();
 	dp_release_init();
 	dp_guard_init();
+}
+
+PG_FUNCTION_INFO_V1(dp_library_version);
+
+Datum
+dp_library_version(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(cstring_to_text(DP_VERSION));
 }

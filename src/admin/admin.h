@@ -39,7 +39,7 @@ extern void dp_admin_end(DpAdminContext *context);
 extern uint64 dp_admin_execute(const char *sql, int nargs, Oid *types, Datum *values,
 							   const char *nulls, bool writes);
 
-/* the text of an argument, ZC004 when it is NULL */
+/* the text of an argument; ZC004 when it is NULL, or the library is of another version than the objects */
 extern char *dp_admin_dataset_name(FunctionCallInfo fcinfo, int argno);
 
 /*
@@ -51,7 +51,7 @@ extern DpDatasetRow *dp_admin_dataset(const char *name, Oid user, DpDatasetLock 
 /* ZC004: the library was not loaded at server start */
 extern void dp_admin_not_loaded(void) __attribute__((noreturn));
 
-/* the table that argument 0 names; ZC004 when there is none */
+/* the table that argument 0 names; ZC004 when there is none, or the library is of another version than the objects */
 extern Oid	dp_admin_table(FunctionCallInfo fcinfo);
 
 /* keeps its columns as they are until the end of the transaction */

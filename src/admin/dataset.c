@@ -98,8 +98,10 @@ dp_admin_execute(const char *sql, int nargs, Oid *types, Datum *values,
 char *
 dp_admin_dataset_name(FunctionCallInfo fcinfo, int argno)
 {
-	char	   *name = PG_ARGISNULL(argno) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(argno));
+	char	   *name;
 
+	dp_check_version();
+	name = PG_ARGISNULL(argno) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(argno));
 	if (name[0] == '\0' || strlen(name) >= NAMEDATALEN)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),

@@ -34,6 +34,7 @@
 #include "admin/admin.h"
 #include "base/compat.h"
 #include "base/errors.h"
+#include "base/extension.h"
 #include "base/settings.h"
 
 PG_FUNCTION_INFO_V1(dp_protect_table);
@@ -50,8 +51,10 @@ PG_FUNCTION_INFO_V1(dp_dataset_of);
 Oid
 dp_admin_table(FunctionCallInfo fcinfo)
 {
-	Oid			relid = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
+	Oid			relid;
 
+	dp_check_version();
+	relid = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),

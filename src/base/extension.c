@@ -17,6 +17,8 @@
  *	  EXTENSION ... DROP sends none: it is for the extension's owner, and holds
  *	  for sessions that come after it, or from the object's next change on.
  *	- what was found while an invalidation arrived is not kept.
+ *	- tables are given out only where the objects are of the library's version,
+ *	  which is read each time: ALTER EXTENSION ... UPDATE sends no invalidation.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,9 +43,16 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "base/errors.h"
 #include "base/extension.h"
+
+/* of the control file */
+#ifndef DP_VERSION
+#error "the Makefile defines DP_VERSION"
+#endif
 
 typedef struct Member
 {
@@ -120,9 +129,9 @@ register_callbacks(void)
  * ------------------------------------------------------------------------
  */
 
-/* Reads owner and schema of an extension; false when there is none with that OID. */
+/* Reads owner, schema and, with version, that of an extension; false when there is none with that OID. */
 static bool
-read_extension(Oid extension, Oid *owner, Oid *schema)
+read_extension(Oid extension, Oid *owner, Oid *schema, char **version)
 {
 	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
 	ScanKeyData key;
@@ -139,6 +148,13 @@ read_extension(Oid extension, Oid *owner, Oid *schema)
 	{
 		*owner = ((Form_pg_extension) GETSTRUCT(tuple))->extowner;
 		*schema = ((Form_pg_extension) GETSTRUCT(tuple))->extnamespace;
+		if (version != NULL)
+		{
+			bool		isnull;
+			Datum		value = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(rel), &isnull);
+
+			*version = isnull ? pstrdup("") : TextDatumGetCString(value);
+		}
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
@@ -166,7 +182,7 @@ look_up_extension(void)
 			getExtensionOfObject(NamespaceRelationId, internal_schema) != extension_oid;
 	}
 	if (!OidIsValid(extension_oid) || stranger ||
-		!read_extension(extension_oid, &owner, &extension_schema))
+		!read_extension(extension_oid, &owner, &extension_schema, NULL))
 		extension_oid = internal_schema = InvalidOid;
 	/* a schema is made a member of an extension without an invalidation */
 	extension_known = before == generation && !stranger;
@@ -209,8 +225,26 @@ dp_extension_owner(void)
 
 	look_up_extension();
 	if (OidIsValid(extension_oid))
-		(void) read_extension(extension_oid, &owner, &schema);
+		(void) read_extension(extension_oid, &owner, &schema, NULL);
 	return owner;
+}
+
+void
+dp_check_version(void)
+{
+	Oid			owner;
+	Oid			schema;
+	char	   *version;
+
+	if (!dp_extension_installed() || (creating_extension && CurrentExtensionObject == extension_oid) ||
+		!read_extension(extension_oid, &owner, &schema, &version))
+		return;
+	if (strcmp(version, DP_VERSION) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("dp_cdp is of version %s in this database, but the library that the server has loaded is of version %s: run ALTER EXTENSION dp_cdp UPDATE, or restart the server with the library of that version",
+						version, DP_VERSION)));
+	pfree(version);
 }
 
 /* ------------------------------------------------------------------------
@@ -281,6 +315,7 @@ dp_own_table(const char *name)
 {
 	Oid			relid = InvalidOid;
 
+	dp_check_version();
 	if (dp_extension_installed())
 		relid = get_relname_relid(name, internal_schema);
 	if (!dp_is_own(RelationRelationId, relid) || get_rel_relkind(relid) != RELKIND_RELATION)

@@ -22,6 +22,13 @@ extern Oid	dp_public_schema(void);
 /* InvalidOid where it is not installed */
 extern Oid	dp_extension_owner(void);
 
+/*
+ * ZC004 where this library and the extension's objects are of different
+ * versions; nothing where it is not installed, nor in its scripts.  Functions
+ * whose arguments differ between versions ask before they read them.
+ */
+extern void dp_check_version(void);
+
 /* tells whether an object is a member of the extension; cheap once it was */
 extern bool dp_is_own(Oid classid, Oid objid);
 
@@ -30,7 +37,7 @@ extern bool dp_is_own(Oid classid, Oid objid);
  * no member is none: it may be anybody's who may create in the schema.
  */
 
-/* a table of schema dp_cdp; InvalidOid when there is none */
+/* a table of schema dp_cdp; InvalidOid when there is none, ZC004 when it is of another version */
 extern Oid	dp_own_table(const char *name);
 
 /* a type of schema dp_cdp; internal error when there is none */

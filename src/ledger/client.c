@@ -38,6 +38,7 @@
 
 #include "base/amounts.h"
 #include "base/errors.h"
+#include "base/extension.h"
 #include "ledger/ledger_int.h"
 
 PG_FUNCTION_INFO_V1(dp_ledger_debit_by_hand);
@@ -477,6 +478,7 @@ check_available(List *items)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 				 errmsg("this server is a standby, which cannot debit privacy budgets; send the query to the primary")));
+	dp_check_version();
 	if (list_length(items) > DP_MAX_ITEMS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
@@ -546,6 +548,7 @@ dp_ledger_debit_by_hand(PG_FUNCTION_ARGS)
 {
 	DpDebitItem item;
 
+	dp_check_version();
 	memset(&item, 0, sizeof(item));
 	item.dataset = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	item.rho = dp_debit_amount(PG_GETARG_NUMERIC(1), DP_RHO_SCALE, false, "rho");

@@ -208,6 +208,7 @@ dp_ledger_adopt(PG_FUNCTION_ARGS)
 	Oid			types[2] = {FLOAT8OID, FLOAT8OID};
 	Datum		values[2];
 
+	dp_check_version();
 	values[0] = surcharge(fcinfo, 0, "surcharge_rho");
 	values[1] = surcharge(fcinfo, 1, "surcharge_delta");
 	begin_admin("adopt_ledger", &user, &security);

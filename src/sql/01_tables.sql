@@ -1,4 +1,4 @@
-/* dp_cdp--0.1.0.sql: made by "make" of the files in src/sql/, which are what is edited */
+/* The install script: made by "make" of the files in src/sql/, which are what is edited */
 
 \echo Use "CREATE EXTENSION dp_cdp" to load this file. \quit
 
@@ -70,6 +70,24 @@ CREATE TABLE dp_cdp.ledger_stamp (
 	one				boolean PRIMARY KEY DEFAULT true CHECK (one),
 	system_id		numeric NOT NULL,
 	database		oid NOT NULL,
-	timeline		bigint NOT NULL
+	timeline		bigint NOT NULL,
+	-- Which CREATE EXTENSION the balances belong to: a dump that is restored into
+	-- the very database it came from must not pass for the original.
+	extension		oid NOT NULL
 );
+
+-- What harden() took away (granted: gave in exchange), so that unharden() can
+-- reverse it.  Dumped, as pg_dump writes the privileges of system objects too.
+CREATE TABLE dp_cdp.hardened (
+	object			text NOT NULL,			-- as in GRANT ... ON object
+	privilege		text NOT NULL,
+	"column"		text NOT NULL DEFAULT '',
+	grantee			text NOT NULL,
+	granted			boolean NOT NULL,
+	former_acl		text,					-- of the object, for information
+	hardened_at		timestamptz NOT NULL DEFAULT now(),
+	PRIMARY KEY (object, privilege, "column", grantee)
+);
+REVOKE ALL ON dp_cdp.hardened FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.hardened', '');
 

@@ -2,10 +2,16 @@
 -- 3. Policy and administration (src/policy, src/admin)
 -- =========================================================================
 
+-- A library of before 0.2.0 has no such function, so that an update fails with it.
+CREATE OR REPLACE FUNCTION dp_cdp.library_version() RETURNS text
+	LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_library_version';
+COMMENT ON FUNCTION dp_cdp.library_version() IS
+	'version of the library that is loaded; that of the objects in this database is in pg_extension';
+
 -- Anyone may call these; each asks for itself whether the caller owns the
 -- dataset (and, to protect a table, the table).
 
-CREATE FUNCTION dp_cdp.create_dataset(
+CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	name text,
 	rho float8 DEFAULT NULL,
 	delta float8 DEFAULT 1e-6,
@@ -24,7 +30,7 @@ CREATE FUNCTION dp_cdp.create_dataset(
 COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval) IS
 	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation';
 
-CREATE FUNCTION dp_cdp.alter_dataset(
+CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
 	rho float8 DEFAULT NULL,
 	delta float8 DEFAULT NULL,
@@ -44,61 +50,61 @@ CREATE FUNCTION dp_cdp.alter_dataset(
 COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval) IS
 	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step of 0 removes it';
 
-CREATE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_dataset';
 COMMENT ON FUNCTION dp_cdp.drop_dataset(text, boolean) IS
 	'drops a dataset that protects no table, with its budgets; erase_spent when some of them was spent';
 
-CREATE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_protect_table';
 COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name) IS
 	'puts a table and its children under the policy of a dataset; unit is the column that names the person, NULL: each row';
 
-CREATE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_unprotect_table';
 COMMENT ON FUNCTION dp_cdp.unprotect_table(regclass) IS
 	'removes the policy of a table: only who holds SELECT may read it then';
 
-CREATE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower numeric, upper numeric) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower numeric, upper numeric) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
 COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric) IS
 	'declares bounds of a column, to which values (with a unit column: totals of a unit) are clamped in sums';
 
-CREATE FUNCTION dp_cdp.drop_bounds("table" regclass, "column" name) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_bounds("table" regclass, "column" name) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_bounds';
 COMMENT ON FUNCTION dp_cdp.drop_bounds(regclass, name) IS
 	'removes the bounds of a column';
 
-CREATE FUNCTION dp_cdp.set_keys("table" regclass, "column" name, keys anyarray) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.set_keys("table" regclass, "column" name, keys anyarray) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_keys';
 COMMENT ON FUNCTION dp_cdp.set_keys(regclass, name, anyarray) IS
 	'declares which keys a GROUP BY of this column releases, whether rows have them or not; a NULL among them is the NULL group';
 
-CREATE FUNCTION dp_cdp.drop_keys("table" regclass, "column" name) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_keys("table" regclass, "column" name) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_keys';
 COMMENT ON FUNCTION dp_cdp.drop_keys(regclass, name) IS
 	'removes the declared keys of a column';
 
-CREATE FUNCTION dp_cdp.declared_keys("table" regclass, "column" name) RETURNS text[]
+CREATE OR REPLACE FUNCTION dp_cdp.declared_keys("table" regclass, "column" name) RETURNS text[]
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_declared_keys';
 COMMENT ON FUNCTION dp_cdp.declared_keys(regclass, name) IS
 	'which keys a GROUP BY of this column releases, by set_keys, its type or a foreign key; NULL: they are selected privately';
 
-CREATE FUNCTION dp_cdp.dataset_of("table" regclass) RETURNS text
+CREATE OR REPLACE FUNCTION dp_cdp.dataset_of("table" regclass) RETURNS text
 	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED
 	AS 'MODULE_PATHNAME', 'dp_dataset_of';
 COMMENT ON FUNCTION dp_cdp.dataset_of(regclass) IS
 	'the dataset that protects a table, by its own policy or that of a table it is a partition or child of; NULL: none';
 
-CREATE FUNCTION dp_cdp.set_budget(
+CREATE OR REPLACE FUNCTION dp_cdp.set_budget(
 	dataset text,
 	role regrole,
 	rho float8 DEFAULT NULL,
@@ -111,19 +117,19 @@ CREATE FUNCTION dp_cdp.set_budget(
 COMMENT ON FUNCTION dp_cdp.set_budget(text, regrole, float8, float8, float8, interval) IS
 	'gives a role a budget, or changes it and keeps what is spent: rho, or (epsilon, delta); renewed each period';
 
-CREATE FUNCTION dp_cdp.drop_budget(dataset text, role regrole) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.drop_budget(dataset text, role regrole) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_budget';
 COMMENT ON FUNCTION dp_cdp.drop_budget(text, regrole) IS
 	'takes a role''s budget away';
 
-CREATE FUNCTION dp_cdp.reset_failures(dataset text, role regrole) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.reset_failures(dataset text, role regrole) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_reset_failures';
 COMMENT ON FUNCTION dp_cdp.reset_failures(text, regrole) IS
 	'forgets the failures of today that were counted at a role''s budget, so that it may ask again';
 
-CREATE FUNCTION dp_cdp.epsilon_spent(rho numeric, delta numeric) RETURNS float8
+CREATE OR REPLACE FUNCTION dp_cdp.epsilon_spent(rho numeric, delta numeric) RETURNS float8
 	LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
 	AS 'MODULE_PATHNAME', 'dp_epsilon_spent';
 COMMENT ON FUNCTION dp_cdp.epsilon_spent(numeric, numeric) IS

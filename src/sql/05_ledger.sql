@@ -2,10 +2,6 @@
 -- 5. Ledger (src/ledger)
 -- =========================================================================
 
--- Which CREATE EXTENSION the balances belong to: a dump that is restored into
--- the very database it came from must not pass for the original.
-ALTER TABLE dp_cdp.ledger_stamp ADD COLUMN extension oid NOT NULL;
-
 REVOKE ALL ON dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_stamp FROM PUBLIC;
 
 -- A debit updates two or three rows, always the same ones: room on their pages
@@ -24,25 +20,25 @@ SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_stamp', '');
 
 -- Balances change only through the worker and the functions of this schema.
-CREATE FUNCTION dp_cdp.ledger_guard() RETURNS trigger
+CREATE OR REPLACE FUNCTION dp_cdp.ledger_guard() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_guard';
 REVOKE ALL ON FUNCTION dp_cdp.ledger_guard() FROM PUBLIC;
 
-CREATE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.dataset
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.dataset
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
-CREATE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.budget
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.budget
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
-CREATE TRIGGER ledger_guard BEFORE UPDATE OR DELETE ON dp_cdp.release_log
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE UPDATE OR DELETE ON dp_cdp.release_log
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
-CREATE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_stamp
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_stamp
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
-CREATE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
-CREATE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.budget
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.budget
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
-CREATE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.release_log
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.release_log
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
-CREATE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_stamp
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_stamp
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 ALTER TABLE dp_cdp.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
@@ -50,33 +46,33 @@ ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS
 ALTER TABLE dp_cdp.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
 -- The rules that the worker applies, for views and for adopt_ledger().
-CREATE FUNCTION dp_cdp.role_pays(payer oid, role oid) RETURNS boolean
+CREATE OR REPLACE FUNCTION dp_cdp.role_pays(payer oid, role oid) RETURNS boolean
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_role_pays';
 COMMENT ON FUNCTION dp_cdp.role_pays(oid, oid) IS
 	'is the payer charged to budgets of this role: by inheritance, for superusers by membership';
-CREATE FUNCTION dp_cdp.next_renewal(renews_at timestamptz, period interval, now timestamptz) RETURNS timestamptz
+CREATE OR REPLACE FUNCTION dp_cdp.next_renewal(renews_at timestamptz, period interval, now timestamptz) RETURNS timestamptz
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_next_renewal';
 COMMENT ON FUNCTION dp_cdp.next_renewal(timestamptz, interval, timestamptz) IS
 	'when a budget renews next, seen from now; differs from renews_at when a renewal is due';
-CREATE FUNCTION dp_cdp.period_start(renews_at timestamptz, period interval) RETURNS timestamptz
+CREATE OR REPLACE FUNCTION dp_cdp.period_start(renews_at timestamptz, period interval) RETURNS timestamptz
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_period_start';
 COMMENT ON FUNCTION dp_cdp.period_start(timestamptz, interval) IS
 	'when the period began that ends at renews_at';
 
-CREATE FUNCTION dp_cdp.debit(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.debit(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_ledger_debit_by_hand';
 REVOKE ALL ON FUNCTION dp_cdp.debit(text, numeric, numeric) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.debit(text, numeric, numeric) IS
 	'debits the caller''s budgets by hand, for an answer given outside of the database';
 
-CREATE FUNCTION dp_cdp.adopt_ledger(surcharge_rho float8 DEFAULT 0, surcharge_delta float8 DEFAULT 0) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.adopt_ledger(surcharge_rho float8 DEFAULT 0, surcharge_delta float8 DEFAULT 0) RETURNS void
 	LANGUAGE C STRICT VOLATILE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC'
 	AS 'MODULE_PATHNAME', 'dp_ledger_adopt';
 REVOKE ALL ON FUNCTION dp_cdp.adopt_ledger(float8, float8) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.adopt_ledger(float8, float8) IS
 	'accepts a ledger that was copied, restored or promoted: raises balances to the audit log, plus a surcharge on each';
 
-CREATE FUNCTION dp_cdp.empty_ledger() RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.empty_ledger() RETURNS void
 	LANGUAGE C STRICT VOLATILE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_ledger_empty';
 REVOKE ALL ON FUNCTION dp_cdp.empty_ledger() FROM PUBLIC;

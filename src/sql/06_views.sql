@@ -5,7 +5,7 @@
 -- Visible to a session are the rows of its session_user, its current_user and
 -- the roles they inherit from; to the owner of a dataset all that concern it.
 
-CREATE VIEW dp_cdp.budgets WITH (security_barrier) AS
+CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 	SELECT b.dataset,
 		b.role,
 		trim_scale(b.rho_limit) AS rho_limit,
@@ -40,7 +40,7 @@ COMMENT ON COLUMN dp_cdp.budgets.failures IS
 COMMENT ON COLUMN dp_cdp.budgets.epsilon_spent IS
 	'epsilon that corresponds to rho_spent, at the delta of the budget (given as rho: of the dataset); delta_spent comes on top of that delta';
 
-CREATE VIEW dp_cdp.releases WITH (security_barrier) AS
+CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 	SELECT l.id, l.released_at, l.dataset, l.role, l.session_role, l.application,
 		l.aggregates, l.groups, trim_scale(l.rho) AS rho, trim_scale(l.delta) AS delta,
 		l.sigma, l.granted, l.failed
@@ -57,7 +57,7 @@ COMMENT ON VIEW dp_cdp.releases IS
 COMMENT ON COLUMN dp_cdp.releases.failed IS
 	'a release that another row shows as granted, and that failed or was cancelled while it read rows';
 
-CREATE VIEW dp_cdp.datasets WITH (security_barrier) AS
+CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 	SELECT d.name AS dataset,
 		d.owner,
 		trim_scale(d.rho_limit) AS rho_limit,
@@ -86,7 +86,7 @@ CREATE VIEW dp_cdp.datasets WITH (security_barrier) AS
 COMMENT ON VIEW dp_cdp.datasets IS
 	'datasets one owns or has a budget in: settings and lifetime caps; what is spent over all roles is shown to the owner, NULL to others, because a price may follow from answers that somebody else has paid for';
 
-CREATE VIEW dp_cdp.protected WITH (security_barrier) AS
+CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 	SELECT l.objoid::regclass AS "table",
 		l.label ->> 'dataset' AS dataset,
 		columns.unit,

@@ -5,24 +5,9 @@
 -- What PostgreSQL grants to PUBLIC and tells how many rows a table has, or a
 -- query met; and ways to leave traces.  See src/guard/HARDENING.md.
 
--- What harden() took away (granted: gave in exchange), so that unharden() can
--- reverse it.  Dumped, as pg_dump writes the privileges of system objects too.
-CREATE TABLE dp_cdp.hardened (
-	object			text NOT NULL,			-- as in GRANT ... ON object
-	privilege		text NOT NULL,
-	"column"		text NOT NULL DEFAULT '',
-	grantee			text NOT NULL,
-	granted			boolean NOT NULL,
-	former_acl		text,					-- of the object, for information
-	hardened_at		timestamptz NOT NULL DEFAULT now(),
-	PRIMARY KEY (object, privilege, "column", grantee)
-);
-REVOKE ALL ON dp_cdp.hardened FROM PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('dp_cdp.hardened', '');
-
 -- Each privilege that harden() has an opinion on.  Monitors get what PUBLIC
 -- loses, but for what writes.
-CREATE FUNCTION dp_cdp.hardening(OUT object text, OUT name text, OUT class text, OUT oid oid,
+CREATE OR REPLACE FUNCTION dp_cdp.hardening(OUT object text, OUT name text, OUT class text, OUT oid oid,
 								 OUT privilege text, OUT "column" text, OUT grantee text,
 								 OUT wanted boolean, OUT held boolean, OUT acl aclitem[])
 	RETURNS SETOF record
@@ -86,7 +71,7 @@ $$;
 COMMENT ON FUNCTION dp_cdp.hardening() IS
 	'privileges that dp_cdp.harden() has an opinion on: wanted or not, held or not';
 
-CREATE FUNCTION dp_cdp.harden(apply boolean DEFAULT true, keep_open text[] DEFAULT '{}')
+CREATE OR REPLACE FUNCTION dp_cdp.harden(apply boolean DEFAULT true, keep_open text[] DEFAULT '{}')
 	RETURNS TABLE(object text, action text, done boolean)
 	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -142,7 +127,7 @@ REVOKE ALL ON FUNCTION dp_cdp.harden(boolean, text[]) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.harden(boolean, text[]) IS
 	'takes from PUBLIC what tells numbers of rows: statistics, sizes, counters of the planner; apply => false only lists; keep_open names what to leave';
 
-CREATE FUNCTION dp_cdp.unharden()
+CREATE OR REPLACE FUNCTION dp_cdp.unharden()
 	RETURNS TABLE(object text, action text, done boolean)
 	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $$
@@ -182,7 +167,7 @@ COMMENT ON FUNCTION dp_cdp.unharden() IS
 	'reverses what dp_cdp.harden() did, and nothing else';
 
 -- What a dataset's owner cannot see, but must know.
-CREATE FUNCTION dp_cdp.server_facts(OUT preloaded boolean, OUT after_citus boolean, OUT ledger_waits boolean)
+CREATE OR REPLACE FUNCTION dp_cdp.server_facts(OUT preloaded boolean, OUT after_citus boolean, OUT ledger_waits boolean)
 	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 	AS $$
 #variable_conflict use_column
@@ -211,7 +196,7 @@ COMMENT ON FUNCTION dp_cdp.server_facts() IS
 	'is dp_cdp preloaded, and in order; does the ledger wait for adopt_ledger() (NULL on a standby)';
 
 -- does a rule compute private aggregates
-CREATE FUNCTION dp_cdp.private_rule(rule oid) RETURNS boolean
+CREATE OR REPLACE FUNCTION dp_cdp.private_rule(rule oid) RETURNS boolean
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
 SELECT EXISTS (SELECT FROM pg_depend d
@@ -223,7 +208,7 @@ $$;
 COMMENT ON FUNCTION dp_cdp.private_rule(oid) IS
 	'does a rewrite rule compute private aggregates';
 
-CREATE FUNCTION dp_cdp.check_setup()
+CREATE OR REPLACE FUNCTION dp_cdp.check_setup()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$

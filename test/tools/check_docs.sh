@@ -8,8 +8,8 @@
 #	  and of the papers at the top; and every file and block of the table of
 #	  attacks in test/attacks/README.md.  README.md has at most 300 lines, no
 #	  test of sql/ has the name of one of test/pgtap, the version is the same in
-#	  all places that RELEASING.md lists, and the install script is what its
-#	  parts in src/sql/ make.
+#	  all places that RELEASING.md lists, and the install script and updates to
+#	  this version are what their parts in src/sql/ make.
 #
 #-------------------------------------------------------------------------
 set -u
@@ -20,6 +20,7 @@ import glob
 import json
 import os
 import re
+import subprocess
 import sys
 
 PATH = re.compile(r"(?:src|test|sql|docs|expected)/[\w./-]+\w|[A-Za-z]\w+/\w+\.(?:sql|py|pl|c|sh|md)")
@@ -91,11 +92,16 @@ versions = {
 for place, other in versions.items():
     if other != version:
         problems.append("dp_cdp.control has version %s, %s has %s" % (version, place, other))
-script = "sql/dp_cdp--%s.sql" % version
-if not os.path.exists(script):
-    problems.append("there is no install script of version " + version)
-elif open(script).read() != "".join(open(part).read() for part in sorted(glob.glob("src/sql/*.sql"))):
-    problems.append("%s is not what src/sql/*.sql make: edit these, then make" % script)
+scripts = {version: ["install"]}
+scripts.update((os.path.basename(path)[:-4], ["update", os.path.basename(path)[:-4]])
+               for path in glob.glob("src/sql/update/*--%s.sql" % version))
+if len(scripts) < 2:
+    problems.append("src/sql/update/ has no update to version " + version)
+for name, words in scripts.items():
+    script = "sql/dp_cdp--%s.sql" % name
+    made = subprocess.run(["sh", "src/sql/compose.sh"] + words, stdout=subprocess.PIPE, check=True).stdout.decode()
+    if not os.path.exists(script) or open(script).read() != made:
+        problems.append("%s is not what src/sql/ makes: edit that, then make" % script)
 
 if seen < 60:
     problems.append("only %d names were found: the expressions of this check no longer fit" % seen)

@@ -128,6 +128,13 @@ else
 	grep -i 'warning' "$logs/build.log"
 	built=yes
 fi
+# what only the test of updates needs; without it, too
+former=
+if [[ -n $(chosen t "$DP_TOP/test/t/upgrade.pl") ]]
+then
+	former=$(DP_TREE=$DP_TREE DP_PG_CONFIG=$DP_PG_CONFIG bash "$tools/former_versions.sh")
+fi
+
 dp_readable_tree "$work/tree" || exit 1
 
 # what only the tests of client drivers need; without it they are skipped
@@ -140,12 +147,13 @@ fi
 
 # The server's user reads tests from a copy.
 mkdir -p "$work/in"
+[[ -z $former ]] || { cp -R "$former" "$work/in/former" && export FORMER_VERSIONS=$work/in/former; }
 [[ -z $modules ]] || { cp -R "$modules" "$work/in/node_modules" && export NODE_PATH=$work/in/node_modules; }
 cp -R "$DP_TOP/sql" "$DP_TOP/expected" "$DP_TOP/test" "$DP_TOP/docs" "$DP_TOP/README.md" "$work/in/" 2>/dev/null
 mkdir -p "$work/in/sql" "$work/in/expected"
 give "$work/in"
 
-export DP_TOP DP_BIN
+export DP_TOP DP_BIN DP_TREE
 export PATH=$DP_BIN:$PATH
 export HOME=$work
 data=${DP_CDP_DATA:-$DP_TOP/../shared/data}

@@ -1,0 +1,1051 @@
+/* The update script: made by "make" of src/sql/update/ and parts of the install script, see src/sql/compose.sh */
+
+\echo Use "ALTER EXTENSION dp_cdp UPDATE TO '0.2.0'" to load this file. \quit
+
+-- =========================================================================
+-- 3. Policy and administration (src/policy, src/admin)
+-- =========================================================================
+
+-- A library of before 0.2.0 has no such function, so that an update fails with it.
+CREATE OR REPLACE FUNCTION dp_cdp.library_version() RETURNS text
+	LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_library_version';
+COMMENT ON FUNCTION dp_cdp.library_version() IS
+	'version of the library that is loaded; that of the objects in this database is in pg_extension';
+
+-- Anyone may call these; each asks for itself whether the caller owns the
+-- dataset (and, to protect a table, the table).
+
+CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
+	name text,
+	rho float8 DEFAULT NULL,
+	delta float8 DEFAULT 1e-6,
+	default_rho float8 DEFAULT 0.01,
+	max_rho float8 DEFAULT NULL,
+	max_groups int DEFAULT 5,
+	max_rows int DEFAULT 5,
+	neighbors text DEFAULT 'add_remove',
+	default_delta float8 DEFAULT NULL,
+	min_rho float8 DEFAULT NULL,
+	max_failures int DEFAULT 20,
+	answer_step interval DEFAULT NULL
+) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_create_dataset';
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval) IS
+	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation';
+
+CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
+	name text,
+	rho float8 DEFAULT NULL,
+	delta float8 DEFAULT NULL,
+	default_rho float8 DEFAULT NULL,
+	max_rho float8 DEFAULT NULL,
+	max_groups int DEFAULT NULL,
+	max_rows int DEFAULT NULL,
+	neighbors text DEFAULT NULL,
+	default_delta float8 DEFAULT NULL,
+	new_owner regrole DEFAULT NULL,
+	min_rho float8 DEFAULT NULL,
+	max_failures int DEFAULT NULL,
+	answer_step interval DEFAULT NULL
+) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval) IS
+	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step of 0 removes it';
+
+CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_drop_dataset';
+COMMENT ON FUNCTION dp_cdp.drop_dataset(text, boolean) IS
+	'drops a dataset that protects no table, with its budgets; erase_spent when some of them was spent';
+
+CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_protect_table';
+COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name) IS
+	'puts a table and its children under the policy of a dataset; unit is the column that names the person, NULL: each row';
+
+CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_unprotect_table';
+COMMENT ON FUNCTION dp_cdp.unprotect_table(regclass) IS
+	'removes the policy of a table: only who holds SELECT may read it then';
+
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower numeric, upper numeric) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_set_bounds';
+COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric) IS
+	'declares bounds of a column, to which values (with a unit column: totals of a unit) are clamped in sums';
+
+CREATE OR REPLACE FUNCTION dp_cdp.drop_bounds("table" regclass, "column" name) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_drop_bounds';
+COMMENT ON FUNCTION dp_cdp.drop_bounds(regclass, name) IS
+	'removes the bounds of a column';
+
+CREATE OR REPLACE FUNCTION dp_cdp.set_keys("table" regclass, "column" name, keys anyarray) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_set_keys';
+COMMENT ON FUNCTION dp_cdp.set_keys(regclass, name, anyarray) IS
+	'declares which keys a GROUP BY of this column releases, whether rows have them or not; a NULL among them is the NULL group';
+
+CREATE OR REPLACE FUNCTION dp_cdp.drop_keys("table" regclass, "column" name) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_drop_keys';
+COMMENT ON FUNCTION dp_cdp.drop_keys(regclass, name) IS
+	'removes the declared keys of a column';
+
+CREATE OR REPLACE FUNCTION dp_cdp.declared_keys("table" regclass, "column" name) RETURNS text[]
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_declared_keys';
+COMMENT ON FUNCTION dp_cdp.declared_keys(regclass, name) IS
+	'which keys a GROUP BY of this column releases, by set_keys, its type or a foreign key; NULL: they are selected privately';
+
+CREATE OR REPLACE FUNCTION dp_cdp.dataset_of("table" regclass) RETURNS text
+	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED
+	AS 'MODULE_PATHNAME', 'dp_dataset_of';
+COMMENT ON FUNCTION dp_cdp.dataset_of(regclass) IS
+	'the dataset that protects a table, by its own policy or that of a table it is a partition or child of; NULL: none';
+
+CREATE OR REPLACE FUNCTION dp_cdp.set_budget(
+	dataset text,
+	role regrole,
+	rho float8 DEFAULT NULL,
+	epsilon float8 DEFAULT NULL,
+	delta float8 DEFAULT NULL,
+	period interval DEFAULT NULL
+) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_set_budget';
+COMMENT ON FUNCTION dp_cdp.set_budget(text, regrole, float8, float8, float8, interval) IS
+	'gives a role a budget, or changes it and keeps what is spent: rho, or (epsilon, delta); renewed each period';
+
+CREATE OR REPLACE FUNCTION dp_cdp.drop_budget(dataset text, role regrole) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_drop_budget';
+COMMENT ON FUNCTION dp_cdp.drop_budget(text, regrole) IS
+	'takes a role''s budget away';
+
+CREATE OR REPLACE FUNCTION dp_cdp.reset_failures(dataset text, role regrole) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_reset_failures';
+COMMENT ON FUNCTION dp_cdp.reset_failures(text, regrole) IS
+	'forgets the failures of today that were counted at a role''s budget, so that it may ask again';
+
+CREATE OR REPLACE FUNCTION dp_cdp.epsilon_spent(rho numeric, delta numeric) RETURNS float8
+	LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'dp_epsilon_spent';
+COMMENT ON FUNCTION dp_cdp.epsilon_spent(numeric, numeric) IS
+	'the smallest known epsilon for which rho-zCDP implies (epsilon, delta)-DP, rounded up';
+
+-- =========================================================================
+-- 5. Ledger (src/ledger)
+-- =========================================================================
+
+REVOKE ALL ON dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_stamp FROM PUBLIC;
+
+-- A debit updates two or three rows, always the same ones: room on their pages
+-- lets the new versions stay there, and vacuum should come often.
+ALTER TABLE dp_cdp.dataset SET (fillfactor = 10, vacuum_truncate = off,
+	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE dp_cdp.budget SET (fillfactor = 10, vacuum_truncate = off,
+	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE dp_cdp.release_log SET (vacuum_truncate = off);
+
+-- Dumped with their contents.  A restored ledger waits for adopt_ledger().
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.dataset', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.budget', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_stamp', '');
+
+-- Balances change only through the worker and the functions of this schema.
+CREATE OR REPLACE FUNCTION dp_cdp.ledger_guard() RETURNS trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_guard';
+REVOKE ALL ON FUNCTION dp_cdp.ledger_guard() FROM PUBLIC;
+
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.dataset
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.budget
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE UPDATE OR DELETE ON dp_cdp.release_log
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_stamp
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.budget
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.release_log
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_stamp
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+ALTER TABLE dp_cdp.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+
+-- The rules that the worker applies, for views and for adopt_ledger().
+CREATE OR REPLACE FUNCTION dp_cdp.role_pays(payer oid, role oid) RETURNS boolean
+	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_role_pays';
+COMMENT ON FUNCTION dp_cdp.role_pays(oid, oid) IS
+	'is the payer charged to budgets of this role: by inheritance, for superusers by membership';
+CREATE OR REPLACE FUNCTION dp_cdp.next_renewal(renews_at timestamptz, period interval, now timestamptz) RETURNS timestamptz
+	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_next_renewal';
+COMMENT ON FUNCTION dp_cdp.next_renewal(timestamptz, interval, timestamptz) IS
+	'when a budget renews next, seen from now; differs from renews_at when a renewal is due';
+CREATE OR REPLACE FUNCTION dp_cdp.period_start(renews_at timestamptz, period interval) RETURNS timestamptz
+	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_period_start';
+COMMENT ON FUNCTION dp_cdp.period_start(timestamptz, interval) IS
+	'when the period began that ends at renews_at';
+
+CREATE OR REPLACE FUNCTION dp_cdp.debit(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS void
+	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_ledger_debit_by_hand';
+REVOKE ALL ON FUNCTION dp_cdp.debit(text, numeric, numeric) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.debit(text, numeric, numeric) IS
+	'debits the caller''s budgets by hand, for an answer given outside of the database';
+
+CREATE OR REPLACE FUNCTION dp_cdp.adopt_ledger(surcharge_rho float8 DEFAULT 0, surcharge_delta float8 DEFAULT 0) RETURNS void
+	LANGUAGE C STRICT VOLATILE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC'
+	AS 'MODULE_PATHNAME', 'dp_ledger_adopt';
+REVOKE ALL ON FUNCTION dp_cdp.adopt_ledger(float8, float8) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.adopt_ledger(float8, float8) IS
+	'accepts a ledger that was copied, restored or promoted: raises balances to the audit log, plus a surcharge on each';
+
+CREATE OR REPLACE FUNCTION dp_cdp.empty_ledger() RETURNS void
+	LANGUAGE C STRICT VOLATILE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_ledger_empty';
+REVOKE ALL ON FUNCTION dp_cdp.empty_ledger() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.empty_ledger() IS
+	'forgets all spending and the audit log';
+
+-- =========================================================================
+-- 6. Views over policies and balances
+-- =========================================================================
+
+-- Visible to a session are the rows of its session_user, its current_user and
+-- the roles they inherit from; to the owner of a dataset all that concern it.
+
+CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
+	SELECT b.dataset,
+		b.role,
+		trim_scale(b.rho_limit) AS rho_limit,
+		trim_scale(spent.rho) AS rho_spent,
+		trim_scale(greatest(b.rho_limit - spent.rho, 0)) AS rho_remaining,
+		trim_scale(b.delta_limit) AS delta_limit,
+		trim_scale(spent.delta) AS delta_spent,
+		dp_cdp.epsilon_spent(spent.rho, b.report_delta) AS epsilon_spent,
+		b.period,
+		coalesce(due.next, b.renews_at) AS renews_at,
+		failed.failures,
+		d.max_failures,
+		failed.failures_end
+	FROM dp_cdp.budget b
+		JOIN dp_cdp.dataset d ON d.name = b.dataset
+		CROSS JOIN LATERAL (SELECT dp_cdp.next_renewal(b.renews_at, b.period, now()) AS next) due
+		CROSS JOIN LATERAL (
+			SELECT CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.rho_spent END AS rho,
+				CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.delta_spent END AS delta) spent
+		CROSS JOIN LATERAL (
+			SELECT CASE WHEN today.fresh THEN b.failures ELSE 0 END AS failures,
+				CASE WHEN today.fresh AND b.failures > 0 THEN b.failures_since + interval '24:00' END AS failures_end
+			FROM (SELECT b.failures_since > clock_timestamp() - interval '24:00' AS fresh) today) failed
+	WHERE pg_has_role(session_user, b.role::oid, 'USAGE')
+		OR pg_has_role(current_user, b.role::oid, 'USAGE')
+		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
+		OR pg_has_role(current_user, d.owner::oid, 'USAGE');
+COMMENT ON VIEW dp_cdp.budgets IS
+	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';
+COMMENT ON COLUMN dp_cdp.budgets.failures IS
+	'releases that this budget paid for and that failed or were cancelled, since the first of them, at most a day ago; with max_failures of them it pays for no more until failures_end';
+COMMENT ON COLUMN dp_cdp.budgets.epsilon_spent IS
+	'epsilon that corresponds to rho_spent, at the delta of the budget (given as rho: of the dataset); delta_spent comes on top of that delta';
+
+CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
+	SELECT l.id, l.released_at, l.dataset, l.role, l.session_role, l.application,
+		l.aggregates, l.groups, trim_scale(l.rho) AS rho, trim_scale(l.delta) AS delta,
+		l.sigma, l.granted, l.failed
+	FROM dp_cdp.release_log l
+		LEFT JOIN dp_cdp.dataset d ON d.name = l.dataset
+	WHERE pg_has_role(session_user, l.role::oid, 'USAGE')
+		OR pg_has_role(current_user, l.role::oid, 'USAGE')
+		OR pg_has_role(session_user, l.session_role::oid, 'USAGE')
+		OR pg_has_role(current_user, l.session_role::oid, 'USAGE')
+		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
+		OR pg_has_role(current_user, d.owner::oid, 'USAGE');
+COMMENT ON VIEW dp_cdp.releases IS
+	'audit of releases, refused debits and failures: those of the current roles, and all of a dataset for its owner';
+COMMENT ON COLUMN dp_cdp.releases.failed IS
+	'a release that another row shows as granted, and that failed or was cancelled while it read rows';
+
+CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
+	SELECT d.name AS dataset,
+		d.owner,
+		trim_scale(d.rho_limit) AS rho_limit,
+		CASE WHEN own.er THEN trim_scale(d.rho_spent) END AS rho_spent,
+		CASE WHEN own.er AND d.rho_limit IS NOT NULL THEN trim_scale(greatest(d.rho_limit - d.rho_spent, 0)) END AS rho_remaining,
+		trim_scale(d.delta_limit) AS delta_limit,
+		CASE WHEN own.er THEN trim_scale(d.delta_spent) END AS delta_spent,
+		CASE WHEN own.er THEN dp_cdp.epsilon_spent(d.rho_spent, d.delta_limit) END AS epsilon_spent,
+		trim_scale(d.default_rho) AS default_rho,
+		trim_scale(d.max_rho) AS max_rho,
+		trim_scale(d.default_delta) AS default_delta,
+		d.max_groups,
+		d.max_rows,
+		d.neighbors,
+		trim_scale(coalesce(d.min_rho, greatest(trunc(d.default_rho / 100, 12), 1e-12))) AS min_rho,
+		d.max_failures,
+		d.answer_step
+	FROM dp_cdp.dataset d
+		CROSS JOIN LATERAL (SELECT pg_has_role(session_user, d.owner::oid, 'USAGE')
+			OR pg_has_role(current_user, d.owner::oid, 'USAGE') AS er) own
+	WHERE own.er
+		OR EXISTS (SELECT FROM dp_cdp.budget b
+			WHERE b.dataset = d.name
+				AND (pg_has_role(session_user, b.role::oid, 'USAGE')
+					OR pg_has_role(current_user, b.role::oid, 'USAGE')));
+COMMENT ON VIEW dp_cdp.datasets IS
+	'datasets one owns or has a budget in: settings and lifetime caps; what is spent over all roles is shown to the owner, NULL to others, because a price may follow from answers that somebody else has paid for';
+
+CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
+	SELECT l.objoid::regclass AS "table",
+		l.label ->> 'dataset' AS dataset,
+		columns.unit,
+		columns.columns
+	FROM (SELECT objoid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
+			FROM pg_catalog.pg_seclabel
+			WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass AND objsubid = 0) l
+		JOIN pg_catalog.pg_class c ON c.oid = l.objoid
+		LEFT JOIN dp_cdp.dataset d ON d.name = l.label ->> 'dataset'
+		CROSS JOIN LATERAL (
+			SELECT (array_agg(a.attname) FILTER (WHERE s.label ? 'unit'))[1] AS unit,
+				jsonb_object_agg(a.attname, s.label - 'unit')
+					FILTER (WHERE s.label - 'unit' <> '{}') AS columns
+			FROM (SELECT objsubid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
+					FROM pg_catalog.pg_seclabel
+					WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass
+						AND objoid = c.oid AND objsubid > 0) s
+				JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = s.objsubid) columns
+	WHERE pg_has_role(session_user, c.relowner, 'USAGE')
+		OR pg_has_role(current_user, c.relowner, 'USAGE')
+		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
+		OR pg_has_role(current_user, d.owner::oid, 'USAGE')
+		OR EXISTS (SELECT FROM dp_cdp.budget b
+			WHERE b.dataset = l.label ->> 'dataset'
+				AND (pg_has_role(session_user, b.role::oid, 'USAGE')
+					OR pg_has_role(current_user, b.role::oid, 'USAGE')));
+COMMENT ON VIEW dp_cdp.protected IS
+	'protected tables one owns or has a budget for: dataset, privacy unit (NULL: each row), bounds and declared keys of columns';
+
+GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.protected TO PUBLIC;
+
+-- =========================================================================
+-- 9. Hardening and check_setup
+-- =========================================================================
+
+-- What PostgreSQL grants to PUBLIC and tells how many rows a table has, or a
+-- query met; and ways to leave traces.  See src/guard/HARDENING.md.
+
+-- Each privilege that harden() has an opinion on.  Monitors get what PUBLIC
+-- loses, but for what writes.
+CREATE OR REPLACE FUNCTION dp_cdp.hardening(OUT object text, OUT name text, OUT class text, OUT oid oid,
+								 OUT privilege text, OUT "column" text, OUT grantee text,
+								 OUT wanted boolean, OUT held boolean, OUT acl aclitem[])
+	RETURNS SETOF record
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH extensions AS (
+	SELECT d.classid, d.objid,
+		CASE WHEN e.extname IN ('pg_prewarm', 'pgrowlocks') THEN 'sizes' ELSE 'statements' END AS class
+	FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
+	WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+		AND e.extname IN ('pg_stat_statements', 'pg_stat_kcache', 'pg_qualstats', 'pg_stat_monitor',
+						  'pg_prewarm', 'pgrowlocks')
+), functions AS (
+	SELECT p.oid, p.proname, p.proowner, p.proacl,
+		CASE WHEN e.class IS NOT NULL THEN e.class
+			WHEN p.proname ~ '^pg_stat_get_(xact_)?(live_tuples|dead_tuples|tuples_|numscans|blocks_|mod_since|ins_since|lastscan|last_|(total_)?(auto)?(vacuum|analyze)_)'
+				OR p.proname ~ '^pg_stat_get_(db_tuples_|db_blocks_|db_temp_|db_blk_|db_parallel_workers_|buf_|bgwriter_buf_|checkpointer_buf|wal$|io$|slru$|progress_info$|backend_io$|backend_wal$)'
+				OR p.proname = 'pg_get_aios' THEN 'statistics'
+			WHEN p.proname IN ('pg_relation_size', 'pg_table_size', 'pg_total_relation_size', 'pg_indexes_size',
+							   'pg_database_size', 'pg_tablespace_size', 'pg_sequence_last_value', 'pg_get_sequence_data',
+							   'pg_current_wal_lsn', 'pg_current_wal_insert_lsn', 'pg_current_wal_flush_lsn',
+							   'pg_last_wal_receive_lsn', 'pg_last_wal_replay_lsn', 'pg_get_replication_slots',
+							   'pg_control_checkpoint', 'pg_control_recovery',
+							   'pg_get_wal_summarizer_state', 'pg_available_wal_summaries', 'pg_wal_summary_contents') THEN 'sizes'
+			WHEN p.proname IN ('currtid2', 'pg_logical_emit_message', 'lo_create', 'lo_creat', 'lo_from_bytea', 'lo_put',
+							   'lowrite', 'lo_truncate', 'lo_truncate64', 'lo_unlink') THEN 'traces'
+		END AS class
+	FROM pg_proc p LEFT JOIN extensions e ON e.classid = 'pg_proc'::regclass AND e.objid = p.oid
+	WHERE p.prokind = 'f' AND (p.pronamespace = 'pg_catalog'::regnamespace OR e.objid IS NOT NULL)
+), objects AS (
+	SELECT 'FUNCTION ' || (pg_identify_object('pg_proc'::regclass, f.oid, 0)).identity AS object,
+		f.proname::text AS name, f.class, f.oid, 'EXECUTE' AS privilege, '' AS "column", false AS open,
+		coalesce(f.proacl, acldefault('f', f.proowner)) AS acl
+	FROM functions f
+	WHERE f.class IS NOT NULL
+	UNION ALL
+	SELECT 'TABLE ' || (pg_identify_object('pg_class'::regclass, c.oid, 0)).identity,
+		c.relname::text, 'statements', c.oid, 'SELECT', '', false, coalesce(c.relacl, acldefault('r', c.relowner))
+	FROM pg_class c JOIN extensions e ON e.classid = 'pg_class'::regclass AND e.objid = c.oid
+	WHERE c.relkind IN ('v', 'r', 'm')
+	UNION ALL
+	SELECT 'TABLE pg_catalog.pg_class', 'pg_class', 'planner', c.oid, 'SELECT', '', false, c.relacl
+	FROM pg_class c WHERE c.oid = 'pg_class'::regclass
+	UNION ALL
+	-- planner's and vacuum's counters are in pg_class itself
+	SELECT 'TABLE pg_catalog.pg_class', 'pg_class', 'planner', a.attrelid, 'SELECT', a.attname::text,
+		a.attname NOT IN ('reltuples', 'relpages', 'relallvisible', 'relallfrozen'), a.attacl
+	FROM pg_attribute a WHERE a.attrelid = 'pg_class'::regclass AND NOT a.attisdropped
+), grants AS (
+	SELECT o.*,
+		EXISTS (SELECT FROM aclexplode(o.acl) x WHERE x.grantee = 0 AND x.privilege_type = o.privilege) AS public,
+		EXISTS (SELECT FROM aclexplode(o.acl) x
+			WHERE x.grantee = 'pg_monitor'::regrole AND x.privilege_type = o.privilege) AS monitor
+	FROM objects o
+)
+SELECT g.object, g.name, g.class, g.oid, g.privilege, g."column", 'PUBLIC', g.open, g.public, g.acl FROM grants g
+UNION ALL
+SELECT g.object, g.name, g.class, g.oid, g.privilege, g."column", 'pg_monitor', true, g.monitor, g.acl FROM grants g
+WHERE g.public AND NOT g.open AND g."column" = '' AND g.class <> 'traces'
+$$;
+COMMENT ON FUNCTION dp_cdp.hardening() IS
+	'privileges that dp_cdp.harden() has an opinion on: wanted or not, held or not';
+
+CREATE OR REPLACE FUNCTION dp_cdp.harden(apply boolean DEFAULT true, keep_open text[] DEFAULT '{}')
+	RETURNS TABLE(object text, action text, done boolean)
+	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	step record;
+	unknown text;
+BEGIN
+	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+		RAISE EXCEPTION 'only superusers may call dp_cdp.harden'
+			USING ERRCODE = 'insufficient_privilege';
+	END IF;
+	SELECT k INTO unknown FROM unnest(keep_open) k WHERE k NOT IN (SELECT h.name FROM dp_cdp.hardening() h) LIMIT 1;
+	IF unknown IS NOT NULL THEN
+		RAISE EXCEPTION 'keep_open: dp_cdp.harden closes nothing of the name "%"; call dp_cdp.harden(apply => false) to see what it closes', unknown
+			USING ERRCODE = 'ZC004';
+	END IF;
+
+	FOR step IN
+		-- taking SELECT on a table away takes that on its columns, too
+		SELECT h.object, h.grantee, h.wanted, h.oid, h.privilege,
+			array_agg(h."column") FILTER (WHERE h.wanted <> h.held) AS changed,
+			max(h.acl::text) FILTER (WHERE h."column" = '') AS acl,
+			CASE WHEN h.wanted THEN 'GRANT ' ELSE 'REVOKE ' END AS verb,
+			string_agg(h.privilege || CASE WHEN h."column" <> '' THEN format(' (%I)', h."column") ELSE '' END, ', ') AS privileges,
+			CASE WHEN h.wanted THEN ' TO ' ELSE ' FROM ' END || h.grantee AS whom
+		FROM (SELECT *, bool_or(wanted <> held) OVER (PARTITION BY object) AS pending
+				FROM dp_cdp.hardening() WHERE NOT name = ANY (keep_open)) h
+		WHERE h.wanted <> h.held OR (h.pending AND h.wanted AND h."column" <> '')
+		GROUP BY h.object, h.grantee, h.wanted, h.oid, h.privilege
+		ORDER BY h.object, h.wanted, h.grantee
+	LOOP
+		done := false;
+		IF apply THEN
+			EXECUTE step.verb || step.privileges || ' ON ' || step.object || step.whom;
+			INSERT INTO dp_cdp.hardened AS old (object, privilege, "column", grantee, granted, former_acl)
+				SELECT step.object, step.privilege, c, step.grantee, step.wanted, step.acl
+				FROM unnest(step.changed) c
+				ON CONFLICT DO NOTHING;
+			done := NOT EXISTS (SELECT FROM dp_cdp.hardening() h
+				WHERE h.oid = step.oid AND h.object = step.object AND h.grantee = step.grantee
+					AND h."column" = ANY (step.changed) AND h.wanted <> h.held);
+		END IF;
+		CONTINUE WHEN step.changed IS NULL;
+		object := step.object;
+		action := step.verb || step.privilege
+			|| CASE WHEN '' = ANY (step.changed) THEN '' ELSE format(' on %s columns', cardinality(step.changed)) END
+			|| step.whom;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+REVOKE ALL ON FUNCTION dp_cdp.harden(boolean, text[]) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.harden(boolean, text[]) IS
+	'takes from PUBLIC what tells numbers of rows: statistics, sizes, counters of the planner; apply => false only lists; keep_open names what to leave';
+
+CREATE OR REPLACE FUNCTION dp_cdp.unharden()
+	RETURNS TABLE(object text, action text, done boolean)
+	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	step record;
+BEGIN
+	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+		RAISE EXCEPTION 'only superusers may call dp_cdp.unharden'
+			USING ERRCODE = 'insufficient_privilege';
+	END IF;
+	FOR step IN
+		-- grants last: revoking from a table revokes from its columns
+		SELECT h.object, h.privilege, count(*) AS n, min(h."column") AS "column",
+			CASE WHEN h.granted THEN 'REVOKE ' ELSE 'GRANT ' END AS verb,
+			string_agg(h.privilege || CASE WHEN h."column" <> '' THEN format(' (%I)', h."column") ELSE '' END, ', ') AS privileges,
+			CASE WHEN h.granted THEN ' FROM ' ELSE ' TO ' END || h.grantee AS whom
+		FROM dp_cdp.hardened h
+		GROUP BY h.object, h.privilege, h.grantee, h.granted
+		ORDER BY h.object, h.granted DESC, h.grantee
+	LOOP
+		object := step.object;
+		action := step.verb || step.privilege
+			|| CASE WHEN step."column" = '' THEN '' ELSE format(' on %s columns', step.n) END || step.whom;
+		BEGIN
+			EXECUTE step.verb || step.privileges || ' ON ' || step.object || step.whom;
+			done := true;
+		EXCEPTION WHEN undefined_function OR undefined_table OR undefined_column OR undefined_object OR invalid_schema_name THEN
+			done := false;		-- dropped since, or of another version
+		END;
+		RETURN NEXT;
+	END LOOP;
+	DELETE FROM dp_cdp.hardened;
+END $$;
+REVOKE ALL ON FUNCTION dp_cdp.unharden() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.unharden() IS
+	'reverses what dp_cdp.harden() did, and nothing else';
+
+-- What a dataset's owner cannot see, but must know.
+CREATE OR REPLACE FUNCTION dp_cdp.server_facts(OUT preloaded boolean, OUT after_citus boolean, OUT ledger_waits boolean)
+	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	libraries text[];
+BEGIN
+	SELECT coalesce(array_agg(regexp_replace(trim(both ' "' FROM l), '^.*/|\.so$', '', 'g')), '{}') INTO libraries
+		FROM unnest(string_to_array(current_setting('shared_preload_libraries'), ',')) l;
+	preloaded := 'dp_cdp' = ANY (libraries);
+	after_citus := coalesce(array_position(libraries, 'dp_cdp') > array_position(libraries, 'citus'), true);
+	IF NOT pg_is_in_recovery() THEN
+		ledger_waits := CASE WHEN EXISTS (SELECT FROM dp_cdp.ledger_stamp)
+			THEN NOT EXISTS (SELECT FROM dp_cdp.ledger_stamp s
+				WHERE s.system_id = (SELECT system_identifier::text::numeric FROM pg_control_system())
+						+ CASE WHEN (SELECT system_identifier FROM pg_control_system()) < 0 THEN 18446744073709551616 ELSE 0 END
+					AND s.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+					AND s.timeline = ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int
+					AND s.extension = (SELECT oid FROM pg_extension WHERE extname = 'dp_cdp'))
+			ELSE EXISTS (SELECT FROM dp_cdp.release_log)
+				OR EXISTS (SELECT FROM dp_cdp.budget WHERE rho_spent <> 0 OR delta_spent <> 0)
+				OR EXISTS (SELECT FROM dp_cdp.dataset WHERE rho_spent <> 0 OR delta_spent <> 0)
+			END;
+	END IF;
+END $$;
+COMMENT ON FUNCTION dp_cdp.server_facts() IS
+	'is dp_cdp preloaded, and in order; does the ledger wait for adopt_ledger() (NULL on a standby)';
+
+-- does a rule compute private aggregates
+CREATE OR REPLACE FUNCTION dp_cdp.private_rule(rule oid) RETURNS boolean
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+SELECT EXISTS (SELECT FROM pg_depend d
+		JOIN pg_depend m ON m.classid = d.refclassid AND m.objid = d.refobjid AND m.deptype = 'e'
+		JOIN pg_extension e ON e.oid = m.refobjid AND m.refclassid = 'pg_extension'::regclass AND e.extname = 'dp_cdp'
+		JOIN pg_proc p ON p.oid = d.refobjid AND p.prokind = 'a'
+	WHERE d.classid = 'pg_rewrite'::regclass AND d.objid = rule AND d.refclassid = 'pg_proc'::regclass)
+$$;
+COMMENT ON FUNCTION dp_cdp.private_rule(oid) IS
+	'does a rewrite rule compute private aggregates';
+
+CREATE OR REPLACE FUNCTION dp_cdp.check_setup()
+	RETURNS TABLE(severity text, object text, finding text, remedy text)
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	super boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
+	version int := current_setting('server_version_num')::int / 10000;
+	facts record;
+	parameters jsonb := '[]';
+BEGIN
+	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, d.owner::oid, 'USAGE')) THEN
+		RAISE EXCEPTION 'only superusers and owners of datasets may call dp_cdp.check_setup'
+			USING ERRCODE = 'insufficient_privilege';
+	END IF;
+	SELECT * INTO facts FROM dp_cdp.server_facts();
+	IF version >= 15 THEN		-- where there are privileges on settings
+		EXECUTE 'SELECT coalesce(jsonb_agg(jsonb_build_object(''name'', p.parname, ''grantee'', x.grantee, ''privilege'', x.privilege_type)), ''[]'')'
+			' FROM pg_parameter_acl p, aclexplode(p.paracl) x' INTO parameters;
+	END IF;
+
+	RETURN QUERY
+	WITH RECURSIVE
+	-- ---------------------------------------------------------------------
+	-- who: analysts have a budget or get one with a membership; the hands of
+	-- an analyst are the roles it is, inherits from or can become
+	-- ---------------------------------------------------------------------
+	datasets AS (
+		SELECT d.dataset, d.owner::oid AS owner, d.rho_limit
+		FROM dp_cdp.datasets d
+		WHERE super OR pg_has_role(current_user, d.owner::oid, 'USAGE')
+	), budgets AS (
+		SELECT b.dataset, b.role::oid AS role, b.rho_limit, b.period
+		FROM dp_cdp.budgets b JOIN datasets d ON d.dataset = b.dataset
+	), memberships AS (
+		SELECT m.member, m.roleid AS role
+		FROM pg_auth_members m, LATERAL to_jsonb(m) j
+		-- from 16 on, a membership may be of no use
+		WHERE NOT j ? 'inherit_option'
+			OR (j ->> 'inherit_option')::boolean OR (j ->> 'set_option')::boolean OR m.admin_option
+	), analysts AS (
+		SELECT b.dataset, b.role FROM budgets b JOIN pg_roles r ON r.oid = b.role
+		UNION
+		SELECT a.dataset, m.member FROM analysts a JOIN memberships m ON m.role = a.role
+	), reach AS (
+		SELECT a.dataset, a.role AS analyst, a.role AS hand FROM analysts a
+		UNION
+		SELECT h.dataset, h.analyst, m.role
+		FROM reach h JOIN pg_roles r ON r.oid = h.hand AND NOT r.rolsuper JOIN memberships m ON m.member = h.hand
+	), hands AS (
+		SELECT h.dataset, h.hand, string_agg(h.analyst::regrole::text, ', ' ORDER BY h.analyst::regrole::text) AS analysts
+		FROM reach h JOIN pg_roles r ON r.oid = h.hand
+		WHERE NOT r.rolsuper AND NOT (SELECT a.rolsuper FROM pg_roles a WHERE a.oid = h.analyst)
+		GROUP BY h.dataset, h.hand
+	), grantees AS (
+		SELECT h.dataset, h.hand AS grantee, quote_ident(r.rolname) AS whom, h.analysts
+		FROM hands h JOIN pg_roles r ON r.oid = h.hand
+		UNION ALL
+		SELECT h.dataset, 0, 'PUBLIC', 'every analyst' FROM hands h GROUP BY h.dataset
+	),
+	-- ---------------------------------------------------------------------
+	-- what: tables with a policy, their children, and who reads them in turn
+	-- ---------------------------------------------------------------------
+	labels AS (
+		SELECT l.objoid AS relid, l.objsubid, l.label
+		FROM (SELECT objoid, objsubid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
+			FROM pg_seclabel
+			WHERE provider = 'dp_cdp' AND classoid = 'pg_class'::regclass) l
+	), tops AS (
+		SELECT l.label ->> 'dataset' AS dataset, l.relid, coalesce((l.label ->> 'unit')::boolean, false) AS has_unit
+		FROM labels l
+		WHERE l.objsubid = 0
+			AND (super OR EXISTS (SELECT FROM datasets d WHERE d.dataset = l.label ->> 'dataset'))
+	), covered AS (
+		SELECT t.dataset, t.relid, t.relid AS top FROM tops t
+		UNION
+		SELECT c.dataset, i.inhrelid, c.top FROM covered c JOIN pg_inherits i ON i.inhparent = c.relid
+	), ancestors AS (
+		SELECT t.dataset, t.relid AS top, i.inhparent AS relid FROM tops t JOIN pg_inherits i ON i.inhrelid = t.relid
+		UNION
+		SELECT a.dataset, a.top, i.inhparent FROM ancestors a JOIN pg_inherits i ON i.inhrelid = a.relid
+	), views AS (
+		SELECT v.dataset, v.top, v.relid, v.private
+		FROM (
+			SELECT c.dataset, c.top, r.ev_class AS relid, c.relid AS base, dp_cdp.private_rule(r.oid) AS private
+			FROM covered c
+				JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
+					AND d.classid = 'pg_rewrite'::regclass
+				JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> c.relid) v
+			JOIN pg_class k ON k.oid = v.relid AND k.relkind IN ('v', 'm')
+		WHERE has_any_column_privilege(k.relowner, v.base, 'SELECT')
+			AND coalesce(NOT (SELECT option_value::boolean FROM pg_options_to_table(k.reloptions)
+				WHERE option_name = 'security_invoker'), true)
+		UNION
+		SELECT v.dataset, v.top, r.ev_class, v.private OR dp_cdp.private_rule(r.oid)
+		FROM views v
+			JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = v.relid
+				AND d.classid = 'pg_rewrite'::regclass
+			JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> v.relid
+			JOIN pg_class k ON k.oid = r.ev_class AND k.relkind IN ('v', 'm')
+		WHERE has_any_column_privilege(k.relowner, v.relid, 'SELECT')
+	), exposed AS (
+		-- relations whose privileges matter, by why they do
+		SELECT DISTINCT 'protected' AS kind, c.dataset, c.relid, c.relid AS top FROM covered c
+		UNION ALL
+		SELECT DISTINCT 'ancestor', a.dataset, a.relid, a.top FROM ancestors a
+		WHERE NOT EXISTS (SELECT FROM covered c WHERE c.relid = a.relid)
+		UNION ALL
+		SELECT CASE WHEN k.relkind = 'm' THEN 'copy' ELSE 'view' END || CASE WHEN bool_or(v.private) THEN ' of answers' ELSE '' END,
+			v.dataset, v.relid, min(v.top::regclass::text)::regclass::oid
+		FROM views v JOIN pg_class k ON k.oid = v.relid GROUP BY v.dataset, v.relid, k.relkind
+		UNION ALL
+		SELECT DISTINCT 'sequence', c.dataset, d.objid, c.relid
+		FROM covered c
+			JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
+				AND d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
+			JOIN pg_class k ON k.oid = d.objid AND k.relkind = 'S'
+		UNION ALL
+		SELECT 'ledger', d.dataset, k.oid, k.oid
+		FROM datasets d, pg_class k
+		WHERE k.relnamespace = 'dp_cdp'::regnamespace AND k.relkind IN ('r', 'S')
+	), acls AS (
+		SELECT e.*, x.privilege_type AS privilege, x.grantee, '' AS columns
+		FROM exposed e JOIN pg_class k ON k.oid = e.relid
+			CROSS JOIN LATERAL aclexplode(coalesce(k.relacl, acldefault((CASE k.relkind WHEN 'S' THEN 's' ELSE 'r' END)::"char", k.relowner))) x
+		WHERE x.grantee <> k.relowner
+		UNION ALL
+		SELECT e.kind, e.dataset, e.relid, e.top, x.privilege_type, x.grantee,
+			' (' || string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) || ')'
+		FROM exposed e JOIN pg_class k ON k.oid = e.relid JOIN pg_attribute a ON a.attrelid = e.relid AND NOT a.attisdropped
+			CROSS JOIN LATERAL aclexplode(a.attacl) x
+		WHERE x.grantee <> k.relowner
+		GROUP BY e.kind, e.dataset, e.relid, e.top, x.privilege_type, x.grantee
+	), granted AS (
+		SELECT a.*, g.whom, g.analysts, k.relkind,
+			-- hidden: row-level security lets these analysts see no row
+			k.relrowsecurity AND a.kind IN ('protected', 'ancestor')
+				AND NOT EXISTS (SELECT FROM pg_policy p
+					WHERE p.polrelid = a.relid AND p.polpermissive AND p.polcmd IN ('*', 'r')
+						AND (0 = ANY (p.polroles) OR EXISTS (SELECT FROM hands h
+							WHERE h.dataset = a.dataset AND h.hand = ANY (p.polroles))))
+				AND NOT EXISTS (SELECT FROM hands h JOIN pg_roles r ON r.oid = h.hand
+					WHERE h.dataset = a.dataset AND r.rolbypassrls) AS hidden
+		FROM acls a JOIN grantees g ON g.dataset = a.dataset AND g.grantee = a.grantee
+			JOIN pg_class k ON k.oid = a.relid
+	),
+	-- ---------------------------------------------------------------------
+	-- findings
+	-- ---------------------------------------------------------------------
+	findings AS (
+		SELECT CASE
+				WHEN g.kind = 'ledger' THEN 'critical'
+				WHEN g.kind = 'sequence' THEN 'warning'
+				WHEN g.kind LIKE '% of answers' OR g.kind = 'view' THEN 'info'
+				WHEN g.privilege IN ('SELECT', 'TRIGGER') THEN 'critical'
+				WHEN g.privilege IN ('INSERT', 'UPDATE')
+					AND EXISTS (SELECT FROM pg_index i WHERE i.indrelid = g.relid AND (i.indisunique OR i.indisexclusion)) THEN 'critical'
+				ELSE 'warning'
+			END AS severity,
+			g.relid::regclass::text AS object,
+			format(CASE
+					WHEN g.kind = 'ledger' THEN '%1$s on a table of the ledger is granted to %2$s (%3$s), who may change or read budgets'
+					WHEN g.kind = 'sequence' THEN '%1$s is granted to %2$s (%3$s), whom this sequence of protected table %4$s tells how many rows were inserted'
+					WHEN g.kind = 'copy' THEN 'copy of rows of protected table %4$s, not protected itself: SELECT is granted to %2$s (%3$s)'
+					WHEN g.kind = 'copy of answers' THEN 'made of protected table %4$s with private aggregates, and granted to %2$s (%3$s): review that it holds released values only'
+					WHEN g.kind = 'view of answers' THEN 'reads protected table %4$s with its owner''s rights, with private aggregates, and is granted to %2$s (%3$s): review what else it shows'
+					WHEN g.kind = 'view' THEN 'reads protected table %4$s with its owner''s rights, and is granted to %2$s (%3$s): raw rows wherever the library is not loaded'
+					WHEN g.kind = 'ancestor' THEN 'reads the rows of protected table %4$s, its descendant, but is not protected; SELECT is granted to %2$s (%3$s)'
+					WHEN g.privilege = 'SELECT' THEN 'SELECT on protected rows is granted to %2$s (%3$s): plain SQL reads them'
+					WHEN g.privilege = 'TRIGGER' THEN 'TRIGGER is granted to %2$s (%3$s), whose code can get every new row'
+					WHEN g.privilege IN ('INSERT', 'UPDATE') THEN '%1$s is granted to %2$s (%3$s): a violated constraint tells whether a key exists'
+					WHEN g.privilege = 'REFERENCES' THEN 'REFERENCES is granted to %2$s (%3$s): foreign keys tell whether a key exists'
+					ELSE '%1$s is granted to %2$s (%3$s), who have no business writing here'
+				END, g.privilege, g.whom, g.analysts, g.top::regclass) AS finding,
+			format('REVOKE %s%s ON %s%s FROM %s', g.privilege, g.columns,
+				CASE g.relkind WHEN 'S' THEN 'SEQUENCE ' ELSE '' END, g.relid::regclass, g.whom) AS remedy
+		FROM granted g
+		WHERE NOT (g.privilege = 'SELECT' AND g.hidden)
+			AND (g.privilege = 'SELECT' OR g.kind IN ('protected', 'sequence', 'ledger'))
+
+		UNION ALL
+		SELECT 'warning', a.relid::regclass::text,
+			format('has protected table %s among its descendants, but is not protected', min(a.top::regclass::text)),
+			format('protect %s instead, or end the inheritance', a.relid::regclass)
+		FROM ancestors a WHERE NOT EXISTS (SELECT FROM covered c WHERE c.relid = a.relid)
+		GROUP BY a.relid
+
+		-- roles: what an analyst is, or can become
+		UNION ALL
+		SELECT p.severity, format('role %s', h.analyst::regrole),
+			CASE WHEN h.analyst = h.hand THEN '' ELSE format('can act as role %s, which ', h.hand::regrole) END || p.finding,
+			CASE WHEN h.analyst <> h.hand THEN format('REVOKE %s FROM %s', h.hand::regrole,
+					(SELECT m.member::regrole FROM memberships m JOIN reach r ON r.hand = m.member AND r.analyst = h.analyst
+					WHERE m.role = h.hand ORDER BY m.member <> h.analyst, m.member LIMIT 1))
+				WHEN EXISTS (SELECT FROM budgets b WHERE b.role = h.analyst)
+				THEN coalesce(p.remedy, (SELECT string_agg(format('SELECT dp_cdp.drop_budget(%L, %L)', b.dataset, b.role::regrole), '; ')
+					FROM budgets b WHERE b.role = h.analyst))
+				ELSE coalesce(p.remedy, 'take its membership in roles that have a budget away') END
+		FROM (SELECT DISTINCT analyst, hand FROM reach) h
+			JOIN pg_roles r ON r.oid = h.hand
+			CROSS JOIN LATERAL (
+				SELECT 'critical', 'is a superuser: it reads every table', NULL WHERE r.rolsuper
+				UNION ALL
+				SELECT v.severity, v.finding, format('ALTER ROLE %s %s', h.hand::regrole, v.remedy)
+				FROM (VALUES
+					(r.rolbypassrls, 'warning', 'bypasses row-level security: SELECT that is granted for listing tables shows rows to it', 'NOBYPASSRLS'),
+					(r.rolreplication, 'critical', 'may replicate: it can copy the database', 'NOREPLICATION'),
+					(r.rolcreaterole AND version < 16, 'critical', 'has CREATEROLE: it can make itself a member of any role, pg_read_all_data or the owner of a table', 'NOCREATEROLE')
+					) AS v(applies, severity, finding, remedy)
+				WHERE v.applies AND NOT r.rolsuper
+				UNION ALL
+				SELECT v.severity, v.finding, NULL
+				FROM (VALUES
+					('pg_read_all_data', 'critical', 'reads every table'),
+					('pg_execute_server_program', 'critical', 'runs programs on the server, which read its files'),
+					('pg_read_server_files', 'critical', 'reads the server''s files'),
+					('pg_write_server_files', 'critical', 'writes the server''s files'),
+					('pg_create_subscription', 'critical', 'can copy tables by a subscription'),
+					('pg_write_all_data', 'warning', 'writes every table: a violated constraint tells whether a key exists'),
+					('pg_maintain', 'warning', 'maintains every table: VACUUM and ANALYZE tell the number of rows'),
+					('pg_monitor', 'warning', 'sees statistics and sizes, which tell numbers of rows'),
+					('pg_read_all_stats', 'warning', 'sees statistics, which tell numbers of rows'),
+					('pg_stat_scan_tables', 'warning', 'examines tables, which tells numbers of rows')
+					) AS v(role, severity, finding)
+				WHERE v.role = r.rolname
+				UNION ALL
+				SELECT 'critical', format('owns protected table %s', min(c.relid::regclass::text)), NULL
+				FROM covered c JOIN pg_class k ON k.oid = c.relid WHERE k.relowner = h.hand AND NOT r.rolsuper HAVING count(*) > 0
+				UNION ALL
+				SELECT 'critical', format('owns dataset %s, and so sets its own budget', quote_ident(d.dataset)), NULL
+				FROM datasets d WHERE d.owner = h.hand AND NOT r.rolsuper
+				UNION ALL
+				SELECT 'critical', 'owns extension dp_cdp, and so the ledger', NULL
+				FROM pg_extension e WHERE e.extname = 'dp_cdp' AND e.extowner = h.hand AND NOT r.rolsuper
+				UNION ALL
+				SELECT 'warning', 'owns the database', NULL
+				FROM pg_database d WHERE d.datname = current_database() AND d.datdba = h.hand AND NOT r.rolsuper
+			) AS p(severity, finding, remedy)
+
+		-- foreign keys into protected tables
+		UNION ALL
+		SELECT 'warning', f.conrelid::regclass::text,
+			format('foreign key %s references protected table %s, and %s may insert here: success would tell whether a key exists; the library refuses it',
+				quote_ident(f.conname), f.confrelid::regclass, string_agg(DISTINCT h.hand::regrole::text, ', ')),
+			string_agg(DISTINCT format('REVOKE INSERT, UPDATE ON %s FROM %s', f.conrelid::regclass, h.hand::regrole), '; ')
+		FROM pg_constraint f
+			JOIN covered c ON c.relid = f.confrelid
+			JOIN hands h ON h.dataset = c.dataset
+		WHERE f.contype = 'f' AND NOT EXISTS (SELECT FROM covered o WHERE o.relid = f.conrelid)
+			AND (has_any_column_privilege(h.hand, f.conrelid, 'INSERT') OR has_any_column_privilege(h.hand, f.conrelid, 'UPDATE'))
+		GROUP BY f.oid, f.conrelid, f.confrelid, f.conname
+
+		-- what queries of rows may not use, because others own it
+		UNION ALL
+		SELECT 'warning', s.relid::regclass::text,
+			format('%s, of its column %s, belongs to %s: queries that read the column are refused', s.what, quote_ident(s.attname), s.owner::regrole),
+			format('ALTER %s OWNER TO %s', s.what, s.relowner::regrole)
+		FROM (SELECT c.dataset, c.relid, a.attname, k.relowner, o.what, o.owner
+			FROM covered c JOIN pg_class k ON k.oid = c.relid AND c.relid = c.top
+				JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum > 0 AND NOT a.attisdropped
+				CROSS JOIN LATERAL (
+					SELECT format('TYPE %s', t.oid::regtype), t.typowner FROM pg_type t WHERE t.oid = a.atttypid
+					UNION ALL
+					SELECT format('COLLATION %s', l.oid::regcollation), l.collowner FROM pg_collation l WHERE l.oid = a.attcollation
+				) AS o(what, owner)) s
+			JOIN pg_roles r ON r.oid = s.owner AND NOT r.rolsuper
+			LEFT JOIN datasets d ON d.dataset = s.dataset
+		WHERE s.owner <> s.relowner AND s.owner IS DISTINCT FROM d.owner
+		UNION ALL
+		SELECT 'warning', k.oid::regclass::text,
+			format('belongs to %s, and its rows to protected table %s: queries of that are refused', k.relowner::regrole, t.oid::regclass),
+			format('ALTER TABLE %s OWNER TO %s', k.oid::regclass, t.relowner::regrole)
+		FROM covered c JOIN pg_class k ON k.oid = c.relid JOIN pg_class t ON t.oid = c.top
+			JOIN pg_roles r ON r.oid = k.relowner AND NOT r.rolsuper
+			LEFT JOIN datasets d ON d.dataset = c.dataset
+		WHERE k.relowner <> t.relowner AND k.relowner IS DISTINCT FROM d.owner
+
+		-- keys that not everybody is shown
+		UNION ALL
+		SELECT 'info', f.conrelid::regclass::text,
+			format('the keys of its column %s are those of %s, which %s may not read: they are selected privately for them',
+				quote_ident(a.attname), f.confrelid::regclass, string_agg(DISTINCT b.role::regrole::text, ', ')),
+			string_agg(DISTINCT format('GRANT SELECT (%I) ON %s TO %s', ka.attname, f.confrelid::regclass, b.role::regrole), '; ')
+		FROM pg_constraint f
+			JOIN covered c ON c.relid = f.conrelid AND c.relid = c.top
+			JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = f.conkey[1]
+			JOIN pg_attribute ka ON ka.attrelid = f.confrelid AND ka.attnum = f.confkey[1]
+			JOIN budgets b ON b.dataset = c.dataset
+			JOIN pg_roles r ON r.oid = b.role
+		WHERE f.contype = 'f' AND f.conparentid = 0 AND cardinality(f.conkey) = 1
+			AND NOT EXISTS (SELECT FROM covered o WHERE o.relid = f.confrelid)
+			AND NOT EXISTS (SELECT FROM labels l WHERE l.relid = f.conrelid AND l.objsubid = a.attnum AND l.label ? 'keys')
+			AND NOT has_column_privilege(b.role, f.confrelid, f.confkey[1], 'SELECT')
+		GROUP BY f.oid, f.conrelid, f.confrelid, a.attname
+
+		-- functions with their owner's rights
+		UNION ALL
+		SELECT 'info', format('function %s', p.oid::regprocedure),
+			format('runs with the rights of %s, who may read protected table %s, which it mentions, and %s may execute it: review what it returns',
+				p.proowner::regrole, min(k.oid::regclass::text), string_agg(DISTINCT h.hand::regrole::text, ', ')),
+			format('REVOKE EXECUTE ON %s %s FROM PUBLIC', CASE p.prokind WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END, p.oid::regprocedure)
+		FROM pg_proc p
+			JOIN covered c ON true
+			JOIN pg_class k ON k.oid = c.relid
+			JOIN hands h ON h.dataset = c.dataset AND h.hand <> p.proowner
+		WHERE p.prosecdef AND p.prolang NOT IN (SELECT l.oid FROM pg_language l WHERE l.lanname IN ('internal', 'c'))
+			AND p.pronamespace <> 'dp_cdp'::regnamespace
+			AND coalesce(p.prosrc, '') || coalesce(pg_get_function_sqlbody(p.oid), '')
+				~* ('(?<![[:alnum:]_])' || regexp_replace(k.relname, '([^[:alnum:]_])', '\\\1', 'g') || '(?![[:alnum:]_])')
+			AND has_any_column_privilege(p.proowner, c.relid, 'SELECT')
+			AND has_function_privilege(h.hand, p.oid, 'EXECUTE')
+		GROUP BY p.oid, p.proowner, p.prokind
+
+		-- code of analysts that protected tables run
+		UNION ALL
+		SELECT 'critical', c.relid::regclass::text,
+			format('function %s, which belongs to %s (%s), runs on its rows', p.oid::regprocedure, p.proowner::regrole, min(h.analysts)),
+			format('drop what uses the function, or ALTER FUNCTION %s OWNER TO %s', p.oid::regprocedure,
+				(SELECT k.relowner::regrole FROM pg_class k WHERE k.oid = c.relid))
+		FROM covered c
+			CROSS JOIN LATERAL (
+				SELECT 'pg_trigger'::regclass AS classid, t.oid AS objid FROM pg_trigger t WHERE t.tgrelid = c.relid
+				UNION ALL SELECT 'pg_class'::regclass, i.indexrelid FROM pg_index i WHERE i.indrelid = c.relid
+				UNION ALL SELECT 'pg_attrdef'::regclass, a.oid FROM pg_attrdef a WHERE a.adrelid = c.relid
+				UNION ALL SELECT 'pg_constraint'::regclass, n.oid FROM pg_constraint n WHERE n.conrelid = c.relid
+				UNION ALL SELECT 'pg_policy'::regclass, y.oid FROM pg_policy y WHERE y.polrelid = c.relid
+				UNION ALL SELECT 'pg_rewrite'::regclass, w.oid FROM pg_rewrite w WHERE w.ev_class = c.relid) part
+			JOIN pg_depend d ON d.classid = part.classid AND d.objid = part.objid AND d.refclassid = 'pg_proc'::regclass
+			JOIN pg_proc p ON p.oid = d.refobjid
+			JOIN hands h ON h.dataset = c.dataset AND h.hand = p.proowner
+		GROUP BY c.relid, p.oid, p.proowner
+
+		-- privileges on tables to come
+		UNION ALL
+		SELECT 'warning', format('default privileges of %s', d.defaclrole::regrole),
+			format('%s on its future tables%s will be granted to %s (%s)', x.privilege_type,
+				CASE WHEN d.defaclnamespace = 0 THEN '' ELSE format(' in schema %s', d.defaclnamespace::regnamespace) END,
+				g.whom, g.analysts),
+			format('ALTER DEFAULT PRIVILEGES FOR ROLE %s%s REVOKE %s ON TABLES FROM %s', d.defaclrole::regrole,
+				CASE WHEN d.defaclnamespace = 0 THEN '' ELSE format(' IN SCHEMA %s', d.defaclnamespace::regnamespace) END,
+				x.privilege_type, g.whom)
+		FROM pg_default_acl d
+			CROSS JOIN LATERAL aclexplode(d.defaclacl) x
+			JOIN grantees g ON g.grantee = x.grantee
+		WHERE d.defaclobjtype = 'r' AND x.grantee <> d.defaclrole AND x.privilege_type IN ('SELECT', 'TRIGGER')
+			AND EXISTS (SELECT FROM covered c JOIN pg_class k ON k.oid = c.relid
+				WHERE c.dataset = g.dataset AND k.relowner = d.defaclrole
+					AND d.defaclnamespace IN (0, k.relnamespace))
+		GROUP BY d.defaclrole, d.defaclnamespace, x.privilege_type, g.whom, g.analysts
+
+		-- settings that are for superusers
+		UNION ALL
+		SELECT 'warning', format('setting %s', p.name),
+			format('%s on it is granted to %s (%s)', p.privilege, g.whom, min(g.analysts)),
+			format('REVOKE %s ON PARAMETER %s FROM %s', p.privilege, p.name, g.whom)
+		FROM jsonb_to_recordset(parameters) AS p(name text, grantee oid, privilege text)
+			JOIN grantees g ON g.grantee = p.grantee
+		GROUP BY p.name, p.privilege, g.whom
+
+		-- statistics
+		UNION ALL
+		SELECT 'warning', CASE h.class
+				WHEN 'statistics' THEN 'statistics functions' WHEN 'sizes' THEN 'size functions'
+				WHEN 'planner' THEN 'pg_class' WHEN 'statements' THEN 'statistics of statements' ELSE 'functions that leave traces' END,
+			CASE h.class
+				WHEN 'planner' THEN 'PUBLIC reads the planner''s counters (reltuples, relpages)'
+				ELSE format('open to PUBLIC: %s and %s more', min(h.name), count(*) - 1) END
+			|| CASE h.class
+				WHEN 'traces' THEN '; an expression that writes can carry data out of a query'
+				ELSE '; they tell how many rows a table has or a query met' END,
+			'SELECT * FROM dp_cdp.harden()'
+		FROM dp_cdp.hardening() h
+		WHERE h.grantee = 'PUBLIC' AND h.held AND NOT h.wanted
+		GROUP BY h.class
+		UNION ALL
+		SELECT 'warning', h.object,
+			format('%s is granted to %s (%s); it tells how many rows a table has or a query met', h.privilege, g.whom, g.analysts),
+			format('REVOKE %s%s ON %s FROM %s', h.privilege, CASE WHEN h."column" <> '' THEN format(' (%I)', h."column") ELSE '' END, h.object, g.whom)
+		FROM dp_cdp.hardening() h
+			CROSS JOIN LATERAL aclexplode(h.acl) x
+			JOIN grantees g ON g.grantee = x.grantee
+		WHERE h.grantee = 'PUBLIC' AND NOT h.wanted AND x.grantee <> 0 AND x.privilege_type = h.privilege
+			AND g.whom NOT IN ('pg_monitor', 'pg_read_all_stats')
+		GROUP BY h.object, h.privilege, h."column", g.whom, g.analysts
+
+		-- ways out of the server
+		UNION ALL
+		SELECT 'warning', 'extension dblink',
+			format('%s may execute %s of its functions: what a session of another role may read can be read through it',
+				g.whom, count(DISTINCT p.oid)),
+			format('REVOKE EXECUTE ON FUNCTION %s FROM %s', string_agg(DISTINCT p.oid::regprocedure::text, ', '), g.whom)
+		FROM pg_extension e
+			JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.classid = 'pg_proc'::regclass
+			JOIN pg_proc p ON p.oid = d.objid
+			CROSS JOIN LATERAL aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) x
+			JOIN grantees g ON g.grantee = x.grantee
+		WHERE e.extname = 'dblink' AND p.proname ~ '^dblink_?(connect|exec|open|send_query)?(_u)?$'
+		GROUP BY g.whom
+		UNION ALL
+		SELECT 'warning', format('server %s', quote_ident(m.srvname)),
+			format('user mapping for %s: %s may read as another role through this server', m.who, min(h.analysts)),
+			format('DROP USER MAPPING FOR %s SERVER %s', m.who, quote_ident(m.srvname))
+		FROM (SELECT u.srvname, u.srvid, u.umuser, CASE WHEN u.umuser = 0 THEN 'PUBLIC' ELSE u.umuser::regrole::text END AS who
+				FROM pg_user_mappings u) m
+			JOIN hands h ON m.umuser IN (0, h.hand)
+		WHERE has_server_privilege(h.hand, m.srvid, 'USAGE')
+			OR EXISTS (SELECT FROM pg_foreign_table t WHERE t.ftserver = m.srvid
+				AND has_any_column_privilege(h.hand, t.ftrelid, 'SELECT'))
+		GROUP BY m.srvname, m.who
+
+		-- policies
+		UNION ALL
+		SELECT 'warning', t.relid::regclass::text,
+			'its policy is damaged (no unit column, or two): nothing is released from it',
+			'call dp_cdp.unprotect_table and dp_cdp.protect_table again'
+		FROM tops t
+		WHERE (SELECT count(*) FROM labels l JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.objsubid AND NOT a.attisdropped
+				WHERE l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'unit') <> t.has_unit::int
+		UNION ALL
+		SELECT 'warning', c.relid::regclass::text,
+			format('is covered by several policies (%s): nothing is released from it', string_agg(c.top::regclass::text, ', ')),
+			'end the inheritance from all but one of them'
+		FROM (SELECT DISTINCT relid, top FROM covered) c GROUP BY c.relid HAVING count(*) > 1
+		UNION ALL
+		SELECT 'warning', t.relid::regclass::text,
+			format('its dataset %s does not exist: nothing is released from it', quote_ident(t.dataset)),
+			format('SELECT dp_cdp.create_dataset(%L) as the owner of the table', t.dataset)
+		FROM tops t WHERE super AND NOT EXISTS (SELECT FROM datasets d WHERE d.dataset = t.dataset)
+		UNION ALL
+		SELECT 'info', c.relid::regclass::text,
+			format('privacy unit %s is nullable: rows without it are left out of every answer', quote_ident(a.attname)),
+			format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', c.relid::regclass, a.attname)
+		FROM tops c JOIN labels l ON l.relid = c.relid AND l.objsubid > 0 AND l.label ? 'unit'
+			JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = l.objsubid AND NOT a.attnotnull AND NOT a.attisdropped
+
+		-- datasets and budgets
+		UNION ALL
+		SELECT CASE WHEN count(b.period) > 0 THEN 'warning' ELSE 'info' END, format('dataset %s', quote_ident(d.dataset)),
+			'has no lifetime cap: ' || CASE WHEN count(b.period) > 0
+				THEN 'renewing budgets may spend any rho in the long run'
+				ELSE format('its roles together may spend a rho of %s, and more with each new budget', coalesce(sum(b.rho_limit), 0)) END,
+			format('SELECT dp_cdp.alter_dataset(%L, rho => %s)', d.dataset, coalesce(sum(b.rho_limit), 1))
+		FROM datasets d LEFT JOIN budgets b ON b.dataset = d.dataset
+		WHERE d.rho_limit IS NULL GROUP BY d.dataset
+		UNION ALL
+		SELECT 'warning', format('dataset %s', quote_ident(b.dataset)),
+			format('budget of role %s, which does not exist any more', b.role),
+			format('SELECT dp_cdp.drop_budget(%L, %L)', b.dataset, b.role)
+		FROM budgets b WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = b.role)
+		UNION ALL
+		SELECT 'warning', format('dataset %s', quote_ident(d.dataset)), 'its owner does not exist any more',
+			format('SELECT dp_cdp.alter_dataset(%L, new_owner => ...)', d.dataset)
+		FROM datasets d WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = d.owner)
+
+		-- the server
+		UNION ALL
+		SELECT v.severity, v.object, v.finding, v.remedy
+		FROM (VALUES
+			(NOT facts.preloaded, 'critical', 'shared_preload_libraries', 'dp_cdp is not in it: nothing is guarded, and nothing released',
+				'add dp_cdp to shared_preload_libraries and restart the server'),
+			(facts.preloaded AND NOT facts.after_citus, 'warning', 'shared_preload_libraries', 'dp_cdp stands before citus',
+				'name citus first and restart the server'),
+			(facts.ledger_waits, 'warning', 'ledger', 'was written on another server, database or timeline: no release until it is adopted',
+				'SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'),
+			(pg_is_in_recovery(), 'info', 'server', 'is a standby: private queries are refused here', 'send them to the primary'),
+			(version NOT BETWEEN 14 AND 18, 'warning', 'server', format('version %s was not tested: 14 to 18 are supported', version),
+				'use a supported version'),
+			(NOT current_setting('fsync')::boolean, 'warning', 'fsync', 'is off: after a crash of the machine, answers may be without their debits',
+				'ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()'),
+			(NOT current_setting('full_page_writes')::boolean, 'warning', 'full_page_writes', 'is off: a crash of the machine can damage the ledger',
+				'ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf()'),
+			(current_setting('allow_system_table_mods')::boolean, 'warning', 'allow_system_table_mods', 'is on',
+				'ALTER SYSTEM RESET allow_system_table_mods; SELECT pg_reload_conf()')
+			) AS v(applies, severity, object, finding, remedy)
+		WHERE v.applies
+	), summary AS (
+		SELECT count(*) FILTER (WHERE f.severity = 'critical') AS critical,
+			count(*) FILTER (WHERE f.severity = 'warning') AS warnings
+		FROM findings f
+	)
+	SELECT r.severity, r.object, r.finding, r.remedy
+	FROM (
+		SELECT 0 AS place, 'info' AS severity, format('database %s', quote_ident(current_database())) AS object,
+			format('Datasets: %s, protected tables: %s, analysts: %s; critical findings: %s, warnings: %s. ',
+				(SELECT count(*) FROM datasets), (SELECT count(DISTINCT relid) FROM covered),
+				(SELECT count(DISTINCT role) FROM analysts), s.critical, s.warnings)
+			|| CASE WHEN s.critical > 0 THEN 'The promise does not hold.'
+				WHEN s.warnings > 0 THEN 'Rows are closed, but something beside them is open, or fails.'
+				ELSE 'The promise holds, as far as the database can tell.' END AS finding,
+			NULL AS remedy
+		FROM summary s
+		UNION ALL
+		SELECT CASE f.severity WHEN 'critical' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END,
+			f.severity, f.object, f.finding, f.remedy
+		FROM findings f) r
+	ORDER BY r.place, r.object, r.finding;
+END $$;
+COMMENT ON FUNCTION dp_cdp.check_setup() IS
+	'what is still open in this database; for superusers, and owners of datasets for theirs; only info: the promise holds';

@@ -1,0 +1,3330 @@
+/* The install script: made by "make" of the files in src/sql/, which are what is edited */
+
+\echo Use "CREATE EXTENSION dp_cdp" to load this file. \quit
+
+CREATE SCHEMA dp_cdp;
+GRANT USAGE ON SCHEMA dp_cdp TO PUBLIC;
+
+-- =========================================================================
+-- 1. Tables
+-- =========================================================================
+
+-- Amounts are exact: rho has 12 decimals, delta 18.
+
+CREATE TABLE dp_cdp.dataset (
+	name			text PRIMARY KEY
+		CHECK (name <> '' AND octet_length(name) < 64),
+	owner			regrole NOT NULL,
+	rho_limit		numeric,				-- lifetime cap, NULL: none
+	rho_spent		numeric NOT NULL DEFAULT 0,
+	delta_limit		numeric NOT NULL,		-- lifetime cap on delta, and delta of reports
+	delta_spent		numeric NOT NULL DEFAULT 0,
+	default_rho		numeric NOT NULL,		-- of one aggregate
+	max_rho			numeric,
+	default_delta	numeric NOT NULL,		-- of one private key selection
+	max_groups		int NOT NULL,
+	max_rows		int NOT NULL,
+	neighbors		text NOT NULL CHECK (neighbors IN ('add_remove', 'replace_one')),
+	min_rho			numeric,				-- of one aggregate, NULL: default_rho / 100
+	max_failures	int NOT NULL DEFAULT 20,	-- of one budget in a day
+	answer_step		interval				-- NULL: answers leave at once
+);
+
+CREATE TABLE dp_cdp.budget (
+	-- of dp_cdp.dataset; set_budget and drop_dataset see to that, because
+	-- pg_restore -j loads tables of an extension regardless of foreign keys
+	dataset			text NOT NULL,
+	role			regrole NOT NULL,
+	rho_limit		numeric NOT NULL,
+	rho_spent		numeric NOT NULL DEFAULT 0,
+	delta_limit		numeric NOT NULL,		-- for key selection
+	delta_spent		numeric NOT NULL DEFAULT 0,
+	report_delta	numeric NOT NULL,		-- at which epsilon is reported, beside delta_spent
+	period			interval,
+	renews_at		timestamptz,
+	failures		int NOT NULL DEFAULT 0,	-- of releases that this budget paid for
+	failures_since	timestamptz,			-- the first of them; a day later they are forgotten
+	PRIMARY KEY (dataset, role)
+);
+
+-- One row for each release that was granted, each debit that was refused, and
+-- each release that was granted and failed while it read rows.
+CREATE TABLE dp_cdp.release_log (
+	id				bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	released_at		timestamptz NOT NULL DEFAULT clock_timestamp(),
+	dataset			text NOT NULL,
+	role			regrole NOT NULL,		-- current_user
+	session_role	regrole NOT NULL,
+	application		text,
+	aggregates		text NOT NULL,
+	groups			text,
+	rho				numeric NOT NULL,
+	delta			numeric NOT NULL,
+	sigma			text,
+	granted			boolean NOT NULL,		-- this row's rho and delta were debited
+	failed			boolean NOT NULL DEFAULT false
+);
+
+-- Where this ledger lives; see src/ledger/README.md.
+CREATE TABLE dp_cdp.ledger_stamp (
+	one				boolean PRIMARY KEY DEFAULT true CHECK (one),
+	system_id		numeric NOT NULL,
+	database		oid NOT NULL,
+	timeline		bigint NOT NULL,
+	-- Which CREATE EXTENSION the balances belong to: a dump that is restored into
+	-- the very database it came from must not pass for the original.
+	extension		oid NOT NULL
+);
+
+-- What harden() took away (granted: gave in exchange), so that unharden() can
+-- reverse it.  Dumped, as pg_dump writes the privileges of system objects too.
+CREATE TABLE dp_cdp.hardened (
+	object			text NOT NULL,			-- as in GRANT ... ON object
+	privilege		text NOT NULL,
+	"column"		text NOT NULL DEFAULT '',
+	grantee			text NOT NULL,
+	granted			boolean NOT NULL,
+	former_acl		text,					-- of the object, for information
+	hardened_at		timestamptz NOT NULL DEFAULT now(),
+	PRIMARY KEY (object, privilege, "column", grantee)
+);
+REVOKE ALL ON dp_cdp.hardened FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.hardened', '');
+
+-- =========================================================================
+-- 2. Exact states (src/agg)
+-- =========================================================================
+
+-- For inner queries of releases only.  The types have no text form (but '0'
+-- for an empty exact_sum or exact_moments), no binary form and no casts, and print as a
+-- constant; nobody has USAGE on them.
+
+CREATE TYPE dp_cdp.grid;
+CREATE TYPE dp_cdp.exact_sum;
+CREATE TYPE dp_cdp.bound_spec;
+CREATE TYPE dp_cdp.bound_state;
+CREATE TYPE dp_cdp.bound_entry;
+CREATE TYPE dp_cdp.range;
+CREATE TYPE dp_cdp.exact_moments;
+CREATE TYPE dp_cdp.exact_vector;
+CREATE TYPE dp_cdp.exact_distinct;
+CREATE TYPE dp_cdp.exact_float;
+
+CREATE FUNCTION dp_cdp.grid_in(cstring) RETURNS dp_cdp.grid
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.grid_out(dp_cdp.grid) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_in(cstring) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_out(dp_cdp.exact_sum) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bound_spec_in(cstring) RETURNS dp_cdp.bound_spec
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bound_spec_out(dp_cdp.bound_spec) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bound_state_in(cstring) RETURNS dp_cdp.bound_state
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bound_state_out(dp_cdp.bound_state) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bound_entry_in(cstring) RETURNS dp_cdp.bound_entry
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bound_entry_out(dp_cdp.bound_entry) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.range_in(cstring) RETURNS dp_cdp.range
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.range_out(dp_cdp.range) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_moments_in(cstring) RETURNS dp_cdp.exact_moments
+	AS 'MODULE_PATHNAME', 'dp_exact_moments_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_moments_out(dp_cdp.exact_moments) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_vector_in(cstring) RETURNS dp_cdp.exact_vector
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_vector_out(dp_cdp.exact_vector) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_distinct_in(cstring) RETURNS dp_cdp.exact_distinct
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_distinct_out(dp_cdp.exact_distinct) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_in(cstring) RETURNS dp_cdp.exact_float
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_out(dp_cdp.exact_float) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE TYPE dp_cdp.grid (
+	INPUT = dp_cdp.grid_in, OUTPUT = dp_cdp.grid_out,
+	INTERNALLENGTH = 32, ALIGNMENT = double, STORAGE = plain
+);
+CREATE TYPE dp_cdp.exact_sum (
+	INPUT = dp_cdp.exact_sum_in, OUTPUT = dp_cdp.exact_sum_out,
+	INTERNALLENGTH = 16, ALIGNMENT = double, STORAGE = plain
+);
+-- plain: never packed or toasted, so that they are used where they lie
+CREATE TYPE dp_cdp.bound_spec (
+	INPUT = dp_cdp.bound_spec_in, OUTPUT = dp_cdp.bound_spec_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
+CREATE TYPE dp_cdp.bound_state (
+	INPUT = dp_cdp.bound_state_in, OUTPUT = dp_cdp.bound_state_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
+CREATE TYPE dp_cdp.bound_entry (
+	INPUT = dp_cdp.bound_entry_in, OUTPUT = dp_cdp.bound_entry_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
+CREATE TYPE dp_cdp.range (
+	INPUT = dp_cdp.range_in, OUTPUT = dp_cdp.range_out,
+	INTERNALLENGTH = 32, ALIGNMENT = double, STORAGE = plain
+);
+CREATE TYPE dp_cdp.exact_moments (
+	INPUT = dp_cdp.exact_moments_in, OUTPUT = dp_cdp.exact_moments_out,
+	INTERNALLENGTH = 96, ALIGNMENT = double, STORAGE = plain
+);
+CREATE TYPE dp_cdp.exact_vector (
+	INPUT = dp_cdp.exact_vector_in, OUTPUT = dp_cdp.exact_vector_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
+CREATE TYPE dp_cdp.exact_distinct (
+	INPUT = dp_cdp.exact_distinct_in, OUTPUT = dp_cdp.exact_distinct_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
+CREATE TYPE dp_cdp.exact_float (
+	INPUT = dp_cdp.exact_float_in, OUTPUT = dp_cdp.exact_float_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
+REVOKE USAGE ON TYPE dp_cdp.grid, dp_cdp.exact_sum, dp_cdp.bound_spec,
+	dp_cdp.bound_state, dp_cdp.bound_entry, dp_cdp.range, dp_cdp.exact_moments,
+	dp_cdp.exact_vector, dp_cdp.exact_distinct, dp_cdp.exact_float FROM PUBLIC;
+
+-- Sums of rows
+
+CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, smallint, dp_cdp.grid) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_int2' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, integer, dp_cdp.grid) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_int4' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, bigint, dp_cdp.grid) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_int8' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, real, dp_cdp.grid) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_float4' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, double precision, dp_cdp.grid) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_float8' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, numeric, dp_cdp.grid) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_numeric' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_combine(dp_cdp.exact_sum, dp_cdp.exact_sum) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE AGGREGATE dp_cdp.exact_sum(smallint, dp_cdp.grid) (
+	SFUNC = dp_cdp.exact_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.exact_sum(integer, dp_cdp.grid) (
+	SFUNC = dp_cdp.exact_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.exact_sum(bigint, dp_cdp.grid) (
+	SFUNC = dp_cdp.exact_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.exact_sum(real, dp_cdp.grid) (
+	SFUNC = dp_cdp.exact_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.exact_sum(double precision, dp_cdp.grid) (
+	SFUNC = dp_cdp.exact_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.exact_sum(numeric, dp_cdp.grid) (
+	SFUNC = dp_cdp.exact_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+
+-- Contributions of units: one state per unit, one entry per kept group
+
+CREATE FUNCTION dp_cdp.bound_unit_add(dp_cdp.bound_state, dp_cdp.bound_spec, VARIADIC "any")
+	RETURNS dp_cdp.bound_state
+	AS 'MODULE_PATHNAME', 'dp_bound_unit' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bound_unit_combine(dp_cdp.bound_state, dp_cdp.bound_state)
+	RETURNS dp_cdp.bound_state
+	AS 'MODULE_PATHNAME', 'dp_bound_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.bound_unit(dp_cdp.bound_spec, VARIADIC "any") (
+	SFUNC = dp_cdp.bound_unit_add, STYPE = dp_cdp.bound_state, SSPACE = 256,
+	COMBINEFUNC = dp_cdp.bound_unit_combine, PARALLEL = SAFE
+);
+CREATE FUNCTION dp_cdp.bound_entries(dp_cdp.bound_state, dp_cdp.bound_spec)
+	RETURNS SETOF dp_cdp.bound_entry
+	AS 'MODULE_PATHNAME', 'dp_bound_entries' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
+CREATE FUNCTION dp_cdp.entry_key(dp_cdp.bound_entry, integer, anyelement) RETURNS anyelement
+	AS 'MODULE_PATHNAME', 'dp_entry_key' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.entry_sum_add(dp_cdp.exact_sum, dp_cdp.bound_entry, integer)
+	RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_entry_sum' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.entry_sum(dp_cdp.bound_entry, integer) (
+	SFUNC = dp_cdp.entry_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+
+-- Values relative to bounds, and codes of values
+
+CREATE FUNCTION dp_cdp.centered(smallint, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_centered_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.centered(integer, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_centered_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.centered(bigint, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_centered_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.centered(real, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_centered_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.centered(double precision, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_centered_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.centered(numeric, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_centered_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(smallint, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(integer, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(bigint, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(real, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(double precision, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(numeric, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(date, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(timestamp, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.bin(timestamptz, dp_cdp.range) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_bin_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.chebyshev(integer) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_chebyshev' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.product(integer, integer) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_product' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.code(anyelement) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_code' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- Sums of centered values.  Aggregates of the same arguments share one state
+-- and one call per row, because only their final functions differ.
+
+CREATE FUNCTION dp_cdp.moments_add(dp_cdp.exact_moments, anyelement, dp_cdp.range) RETURNS dp_cdp.exact_moments
+	AS 'MODULE_PATHNAME', 'dp_moments_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_add(dp_cdp.exact_moments, integer, integer) RETURNS dp_cdp.exact_moments
+	AS 'MODULE_PATHNAME', 'dp_moments_add2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_combine(dp_cdp.exact_moments, dp_cdp.exact_moments) RETURNS dp_cdp.exact_moments
+	AS 'MODULE_PATHNAME', 'dp_moments_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_n(dp_cdp.exact_moments) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_moments_n' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_t(dp_cdp.exact_moments) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_moments_t' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_t2(dp_cdp.exact_moments) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_moments_t2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_u(dp_cdp.exact_moments) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_moments_u' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_u2(dp_cdp.exact_moments) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_moments_u2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.moments_tu(dp_cdp.exact_moments) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_moments_tu' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.moment_n(x anyelement, dp_cdp.range) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_n, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_t(x anyelement, dp_cdp.range) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_t, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_t2(x anyelement, dp_cdp.range) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_t2, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_n(t integer, u integer) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_n, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_t(t integer, u integer) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_t, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_t2(t integer, u integer) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_t2, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_u(t integer, u integer) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_u, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_u2(t integer, u integer) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_u2, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.moment_tu(t integer, u integer) (
+	SFUNC = dp_cdp.moments_add, STYPE = dp_cdp.exact_moments, SSPACE = 112, INITCOND = '0',
+	FINALFUNC = dp_cdp.moments_tu, COMBINEFUNC = dp_cdp.moments_combine, PARALLEL = SAFE
+);
+
+-- Histograms and sets of codes; not strict, as there is no initial state
+
+CREATE FUNCTION dp_cdp.exact_histogram_add(dp_cdp.exact_vector, integer, integer)
+	RETURNS dp_cdp.exact_vector
+	AS 'MODULE_PATHNAME', 'dp_exact_histogram' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.entry_histogram_add(dp_cdp.exact_vector, dp_cdp.bound_entry, integer, integer)
+	RETURNS dp_cdp.exact_vector
+	AS 'MODULE_PATHNAME', 'dp_entry_histogram' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_vector_combine(dp_cdp.exact_vector, dp_cdp.exact_vector)
+	RETURNS dp_cdp.exact_vector
+	AS 'MODULE_PATHNAME', 'dp_exact_vector_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.exact_histogram(code integer, bins integer) (
+	SFUNC = dp_cdp.exact_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
+	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.entry_histogram(dp_cdp.bound_entry, integer, bins integer) (
+	SFUNC = dp_cdp.entry_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
+	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
+);
+CREATE FUNCTION dp_cdp.entry_distinct_add(dp_cdp.exact_distinct, dp_cdp.bound_entry, integer)
+	RETURNS dp_cdp.exact_distinct
+	AS 'MODULE_PATHNAME', 'dp_entry_distinct' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.distinct_count(dp_cdp.exact_distinct) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_distinct_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.entry_distinct(dp_cdp.bound_entry, integer) (
+	SFUNC = dp_cdp.entry_distinct_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
+	FINALFUNC = dp_cdp.distinct_count, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
+);
+
+-- Aggregates of one unit's rows, in place of PostgreSQL's own whose results depend on the
+-- order of rows: floating point is added up without rounding, and min and max tell apart
+-- what is equal but written differently.  sum and avg share a state, variances do.
+
+CREATE FUNCTION dp_cdp.exact_float_add(dp_cdp.exact_float, real) RETURNS dp_cdp.exact_float
+	AS 'MODULE_PATHNAME', 'dp_exact_float_add4' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_add(dp_cdp.exact_float, double precision) RETURNS dp_cdp.exact_float
+	AS 'MODULE_PATHNAME', 'dp_exact_float_add8' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_square(dp_cdp.exact_float, real) RETURNS dp_cdp.exact_float
+	AS 'MODULE_PATHNAME', 'dp_exact_float_square4' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_square(dp_cdp.exact_float, double precision) RETURNS dp_cdp.exact_float
+	AS 'MODULE_PATHNAME', 'dp_exact_float_square8' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_combine(dp_cdp.exact_float, dp_cdp.exact_float) RETURNS dp_cdp.exact_float
+	AS 'MODULE_PATHNAME', 'dp_exact_float_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_sum4(dp_cdp.exact_float) RETURNS real
+	AS 'MODULE_PATHNAME', 'dp_exact_float_sum4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_sum8(dp_cdp.exact_float) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_exact_float_sum8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_avg(dp_cdp.exact_float) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_exact_float_avg' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_var_pop(dp_cdp.exact_float) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_exact_float_var_pop' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_var_samp(dp_cdp.exact_float) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_exact_float_var_samp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_stddev_pop(dp_cdp.exact_float) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_exact_float_stddev_pop' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_float_stddev_samp(dp_cdp.exact_float) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_exact_float_stddev_samp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.unit_sum(real) (
+	SFUNC = dp_cdp.exact_float_add, STYPE = dp_cdp.exact_float, SSPACE = 64,
+	FINALFUNC = dp_cdp.exact_float_sum4, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_sum(double precision) (
+	SFUNC = dp_cdp.exact_float_add, STYPE = dp_cdp.exact_float, SSPACE = 64,
+	FINALFUNC = dp_cdp.exact_float_sum8, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_avg(real) (
+	SFUNC = dp_cdp.exact_float_add, STYPE = dp_cdp.exact_float, SSPACE = 64,
+	FINALFUNC = dp_cdp.exact_float_avg, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_avg(double precision) (
+	SFUNC = dp_cdp.exact_float_add, STYPE = dp_cdp.exact_float, SSPACE = 64,
+	FINALFUNC = dp_cdp.exact_float_avg, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_var_pop(real) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_var_pop, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_var_pop(double precision) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_var_pop, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_var_samp(real) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_var_samp, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_var_samp(double precision) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_var_samp, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_stddev_pop(real) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_stddev_pop, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_stddev_pop(double precision) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_stddev_pop, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_stddev_samp(real) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_stddev_samp, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_stddev_samp(double precision) (
+	SFUNC = dp_cdp.exact_float_square, STYPE = dp_cdp.exact_float, SSPACE = 128,
+	FINALFUNC = dp_cdp.exact_float_stddev_samp, COMBINEFUNC = dp_cdp.exact_float_combine, PARALLEL = SAFE
+);
+CREATE FUNCTION dp_cdp.greater_of(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_greater_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.less_of(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_less_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.greater_of(bpchar, bpchar) RETURNS bpchar
+	AS 'MODULE_PATHNAME', 'dp_greater_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.less_of(bpchar, bpchar) RETURNS bpchar
+	AS 'MODULE_PATHNAME', 'dp_less_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.greater_of(interval, interval) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_greater_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.less_of(interval, interval) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_less_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.greater_of(real, real) RETURNS real
+	AS 'MODULE_PATHNAME', 'dp_greater_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.less_of(real, real) RETURNS real
+	AS 'MODULE_PATHNAME', 'dp_less_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.greater_of(double precision, double precision) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_greater_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.less_of(double precision, double precision) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_less_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.unit_max(numeric) (
+	SFUNC = dp_cdp.greater_of, STYPE = numeric, COMBINEFUNC = dp_cdp.greater_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_min(numeric) (
+	SFUNC = dp_cdp.less_of, STYPE = numeric, COMBINEFUNC = dp_cdp.less_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_max(bpchar) (
+	SFUNC = dp_cdp.greater_of, STYPE = bpchar, COMBINEFUNC = dp_cdp.greater_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_min(bpchar) (
+	SFUNC = dp_cdp.less_of, STYPE = bpchar, COMBINEFUNC = dp_cdp.less_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_max(interval) (
+	SFUNC = dp_cdp.greater_of, STYPE = interval, COMBINEFUNC = dp_cdp.greater_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_min(interval) (
+	SFUNC = dp_cdp.less_of, STYPE = interval, COMBINEFUNC = dp_cdp.less_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_max(real) (
+	SFUNC = dp_cdp.greater_of, STYPE = real, COMBINEFUNC = dp_cdp.greater_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_min(real) (
+	SFUNC = dp_cdp.less_of, STYPE = real, COMBINEFUNC = dp_cdp.less_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_max(double precision) (
+	SFUNC = dp_cdp.greater_of, STYPE = double precision, COMBINEFUNC = dp_cdp.greater_of, PARALLEL = SAFE
+);
+CREATE AGGREGATE dp_cdp.unit_min(double precision) (
+	SFUNC = dp_cdp.less_of, STYPE = double precision, COMBINEFUNC = dp_cdp.less_of, PARALLEL = SAFE
+);
+
+-- For the extension's owner and tests: grids by hand, exact values without noise
+
+CREATE FUNCTION dp_cdp.make_grid(lower numeric, upper numeric, input regtype) RETURNS dp_cdp.grid
+	AS 'MODULE_PATHNAME', 'dp_make_grid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.make_bound_spec(nkeys integer, max_groups integer, seed bigint[],
+		kinds text[], grids dp_cdp.grid[], rows integer[] DEFAULT '{}') RETURNS dp_cdp.bound_spec
+	AS 'MODULE_PATHNAME', 'dp_make_bound_spec' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.grid_parts(dp_cdp.grid, OUT lower bigint, OUT upper bigint, OUT exponent integer)
+	AS 'MODULE_PATHNAME', 'dp_grid_parts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.grid_value(units numeric, dp_cdp.grid, anyelement) RETURNS anyelement
+	AS 'MODULE_PATHNAME', 'dp_grid_value_sql' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.exact_sum_value(dp_cdp.exact_sum, dp_cdp.grid) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_exact_sum_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.entry_value(dp_cdp.bound_entry, integer) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_entry_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.make_range(lower double precision, upper double precision, bins integer,
+		kind integer) RETURNS dp_cdp.range
+	AS 'MODULE_PATHNAME', 'dp_make_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.make_scaled_grid(most bigint) RETURNS dp_cdp.grid
+	AS 'MODULE_PATHNAME', 'dp_make_scaled_grid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.vector_counts(dp_cdp.exact_vector) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'dp_vector_counts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.entry_codes(dp_cdp.bound_entry, integer) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'dp_entry_code_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- Not revoked: exact_sum, moment_n .. moment_tu, exact_histogram, bound_unit, bound_entries,
+-- entry_key, entry_sum, entry_histogram, entry_distinct, distinct_count,
+-- centered, bin, chebyshev, product, code, unit_sum .. unit_min, greater_of, less_of.  The inner query runs with the
+-- rights of the table's owner, who may be any role; a grid, range or
+-- bound_spec to call them with is nobody's to make.  chebyshev, product,
+-- code, and unit_* are functions of plain values, and what moment_* and exact_histogram
+-- return prints as a constant.
+REVOKE EXECUTE ON FUNCTION
+	dp_cdp.grid_in(cstring), dp_cdp.grid_out(dp_cdp.grid),
+	dp_cdp.exact_sum_in(cstring), dp_cdp.exact_sum_out(dp_cdp.exact_sum),
+	dp_cdp.bound_spec_in(cstring), dp_cdp.bound_spec_out(dp_cdp.bound_spec),
+	dp_cdp.bound_state_in(cstring), dp_cdp.bound_state_out(dp_cdp.bound_state),
+	dp_cdp.bound_entry_in(cstring), dp_cdp.bound_entry_out(dp_cdp.bound_entry),
+	dp_cdp.range_in(cstring), dp_cdp.range_out(dp_cdp.range),
+	dp_cdp.exact_moments_in(cstring), dp_cdp.exact_moments_out(dp_cdp.exact_moments),
+	dp_cdp.exact_vector_in(cstring), dp_cdp.exact_vector_out(dp_cdp.exact_vector),
+	dp_cdp.exact_distinct_in(cstring), dp_cdp.exact_distinct_out(dp_cdp.exact_distinct),
+	dp_cdp.exact_sum_add(dp_cdp.exact_sum, smallint, dp_cdp.grid),
+	dp_cdp.exact_sum_add(dp_cdp.exact_sum, integer, dp_cdp.grid),
+	dp_cdp.exact_sum_add(dp_cdp.exact_sum, bigint, dp_cdp.grid),
+	dp_cdp.exact_sum_add(dp_cdp.exact_sum, real, dp_cdp.grid),
+	dp_cdp.exact_sum_add(dp_cdp.exact_sum, double precision, dp_cdp.grid),
+	dp_cdp.exact_sum_add(dp_cdp.exact_sum, numeric, dp_cdp.grid),
+	dp_cdp.exact_sum_combine(dp_cdp.exact_sum, dp_cdp.exact_sum),
+	dp_cdp.bound_unit_add(dp_cdp.bound_state, dp_cdp.bound_spec, "any"),
+	dp_cdp.bound_unit_combine(dp_cdp.bound_state, dp_cdp.bound_state),
+	dp_cdp.entry_sum_add(dp_cdp.exact_sum, dp_cdp.bound_entry, integer),
+	dp_cdp.moments_add(dp_cdp.exact_moments, anyelement, dp_cdp.range),
+	dp_cdp.moments_add(dp_cdp.exact_moments, integer, integer),
+	dp_cdp.moments_combine(dp_cdp.exact_moments, dp_cdp.exact_moments),
+	dp_cdp.moments_n(dp_cdp.exact_moments), dp_cdp.moments_t(dp_cdp.exact_moments),
+	dp_cdp.moments_t2(dp_cdp.exact_moments), dp_cdp.moments_u(dp_cdp.exact_moments),
+	dp_cdp.moments_u2(dp_cdp.exact_moments), dp_cdp.moments_tu(dp_cdp.exact_moments),
+	dp_cdp.exact_histogram_add(dp_cdp.exact_vector, integer, integer),
+	dp_cdp.entry_histogram_add(dp_cdp.exact_vector, dp_cdp.bound_entry, integer, integer),
+	dp_cdp.exact_vector_combine(dp_cdp.exact_vector, dp_cdp.exact_vector),
+	dp_cdp.entry_distinct_add(dp_cdp.exact_distinct, dp_cdp.bound_entry, integer),
+	dp_cdp.exact_float_add(dp_cdp.exact_float, real),
+	dp_cdp.exact_float_add(dp_cdp.exact_float, double precision),
+	dp_cdp.exact_float_square(dp_cdp.exact_float, real),
+	dp_cdp.exact_float_square(dp_cdp.exact_float, double precision),
+	dp_cdp.exact_float_in(cstring), dp_cdp.exact_float_out(dp_cdp.exact_float),
+	dp_cdp.exact_float_combine(dp_cdp.exact_float, dp_cdp.exact_float),
+	dp_cdp.exact_float_sum4(dp_cdp.exact_float),
+	dp_cdp.exact_float_sum8(dp_cdp.exact_float),
+	dp_cdp.exact_float_avg(dp_cdp.exact_float),
+	dp_cdp.exact_float_var_pop(dp_cdp.exact_float),
+	dp_cdp.exact_float_var_samp(dp_cdp.exact_float),
+	dp_cdp.exact_float_stddev_pop(dp_cdp.exact_float),
+	dp_cdp.exact_float_stddev_samp(dp_cdp.exact_float),
+	dp_cdp.make_grid(numeric, numeric, regtype),
+	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[]),
+	dp_cdp.make_range(double precision, double precision, integer, integer),
+	dp_cdp.make_scaled_grid(bigint),
+	dp_cdp.vector_counts(dp_cdp.exact_vector),
+	dp_cdp.entry_codes(dp_cdp.bound_entry, integer),
+	dp_cdp.grid_parts(dp_cdp.grid),
+	dp_cdp.grid_value(numeric, dp_cdp.grid, anyelement),
+	dp_cdp.exact_sum_value(dp_cdp.exact_sum, dp_cdp.grid),
+	dp_cdp.entry_value(dp_cdp.bound_entry, integer)
+	FROM PUBLIC;
+
+-- =========================================================================
+-- 3. Policy and administration (src/policy, src/admin)
+-- =========================================================================
+
+-- A library of before 0.2.0 has no such function, so that an update fails with it.
+CREATE OR REPLACE FUNCTION dp_cdp.library_version() RETURNS text
+	LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_library_version';
+COMMENT ON FUNCTION dp_cdp.library_version() IS
+	'version of the library that is loaded; that of the objects in this database is in pg_extension';
+
+-- Anyone may call these; each asks for itself whether the caller owns the
+-- dataset (and, to protect a table, the table).
+
+CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
+	name text,
+	rho float8 DEFAULT NULL,
+	delta float8 DEFAULT 1e-6,
+	default_rho float8 DEFAULT 0.01,
+	max_rho float8 DEFAULT NULL,
+	max_groups int DEFAULT 5,
+	max_rows int DEFAULT 5,
+	neighbors text DEFAULT 'add_remove',
+	default_delta float8 DEFAULT NULL,
+	min_rho float8 DEFAULT NULL,
+	max_failures int DEFAULT 20,
+	answer_step interval DEFAULT NULL
+) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_create_dataset';
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval) IS
+	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation';
+
+CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
+	name text,
+	rho float8 DEFAULT NULL,
+	delta float8 DEFAULT NULL,
+	default_rho float8 DEFAULT NULL,
+	max_rho float8 DEFAULT NULL,
+	max_groups int DEFAULT NULL,
+	max_rows int DEFAULT NULL,
+	neighbors text DEFAULT NULL,
+	default_delta float8 DEFAULT NULL,
+	new_owner regrole DEFAULT NULL,
+	min_rho float8 DEFAULT NULL,
+	max_failures int DEFAULT NULL,
+	answer_step interval DEFAULT NULL
+) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval) IS
+	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step of 0 removes it';
+
+CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_drop_dataset';
+COMMENT ON FUNCTION dp_cdp.drop_dataset(text, boolean) IS
+	'drops a dataset that protects no table, with its budgets; erase_spent when some of them was spent';
+
+CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_protect_table';
+COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name) IS
+	'puts a table and its children under the policy of a dataset; unit is the column that names the person, NULL: each row';
+
+CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_unprotect_table';
+COMMENT ON FUNCTION dp_cdp.unprotect_table(regclass) IS
+	'removes the policy of a table: only who holds SELECT may read it then';
+
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower numeric, upper numeric) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_set_bounds';
+COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric) IS
+	'declares bounds of a column, to which values (with a unit column: totals of a unit) are clamped in sums';
+
+CREATE OR REPLACE FUNCTION dp_cdp.drop_bounds("table" regclass, "column" name) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_drop_bounds';
+COMMENT ON FUNCTION dp_cdp.drop_bounds(regclass, name) IS
+	'removes the bounds of a column';
+
+CREATE OR REPLACE FUNCTION dp_cdp.set_keys("table" regclass, "column" name, keys anyarray) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_set_keys';
+COMMENT ON FUNCTION dp_cdp.set_keys(regclass, name, anyarray) IS
+	'declares which keys a GROUP BY of this column releases, whether rows have them or not; a NULL among them is the NULL group';
+
+CREATE OR REPLACE FUNCTION dp_cdp.drop_keys("table" regclass, "column" name) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_drop_keys';
+COMMENT ON FUNCTION dp_cdp.drop_keys(regclass, name) IS
+	'removes the declared keys of a column';
+
+CREATE OR REPLACE FUNCTION dp_cdp.declared_keys("table" regclass, "column" name) RETURNS text[]
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_declared_keys';
+COMMENT ON FUNCTION dp_cdp.declared_keys(regclass, name) IS
+	'which keys a GROUP BY of this column releases, by set_keys, its type or a foreign key; NULL: they are selected privately';
+
+CREATE OR REPLACE FUNCTION dp_cdp.dataset_of("table" regclass) RETURNS text
+	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED
+	AS 'MODULE_PATHNAME', 'dp_dataset_of';
+COMMENT ON FUNCTION dp_cdp.dataset_of(regclass) IS
+	'the dataset that protects a table, by its own policy or that of a table it is a partition or child of; NULL: none';
+
+CREATE OR REPLACE FUNCTION dp_cdp.set_budget(
+	dataset text,
+	role regrole,
+	rho float8 DEFAULT NULL,
+	epsilon float8 DEFAULT NULL,
+	delta float8 DEFAULT NULL,
+	period interval DEFAULT NULL
+) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_set_budget';
+COMMENT ON FUNCTION dp_cdp.set_budget(text, regrole, float8, float8, float8, interval) IS
+	'gives a role a budget, or changes it and keeps what is spent: rho, or (epsilon, delta); renewed each period';
+
+CREATE OR REPLACE FUNCTION dp_cdp.drop_budget(dataset text, role regrole) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_drop_budget';
+COMMENT ON FUNCTION dp_cdp.drop_budget(text, regrole) IS
+	'takes a role''s budget away';
+
+CREATE OR REPLACE FUNCTION dp_cdp.reset_failures(dataset text, role regrole) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_reset_failures';
+COMMENT ON FUNCTION dp_cdp.reset_failures(text, regrole) IS
+	'forgets the failures of today that were counted at a role''s budget, so that it may ask again';
+
+CREATE OR REPLACE FUNCTION dp_cdp.epsilon_spent(rho numeric, delta numeric) RETURNS float8
+	LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE
+	AS 'MODULE_PATHNAME', 'dp_epsilon_spent';
+COMMENT ON FUNCTION dp_cdp.epsilon_spent(numeric, numeric) IS
+	'the smallest known epsilon for which rho-zCDP implies (epsilon, delta)-DP, rounded up';
+
+-- =========================================================================
+-- 4. Calculators (src/calc)
+-- =========================================================================
+
+-- Functions of numbers alone, for everybody.  Logarithms are natural: epsilon,
+-- rho and xi are in nats.  An argument out of its range is an error of
+-- SQLSTATE ZC004; where the truth is infinite the result is Infinity; none is
+-- ever NaN.  The default bound is the tightest one known.
+
+CREATE TYPE dp_cdp.zcdp AS (rho float8, xi float8);
+COMMENT ON TYPE dp_cdp.zcdp IS
+	'(xi, rho)-zCDP: the Renyi divergence of order alpha is at most xi + rho alpha, for every alpha > 1; '
+	'Bun and Steinke 2016, Definition 1.1';
+CREATE TYPE dp_cdp.mcdp AS (mu float8, tau float8);
+COMMENT ON TYPE dp_cdp.mcdp IS
+	'(mu, tau)-mean-concentrated DP: the privacy loss has mean at most mu and is subgaussian around its mean with '
+	'standard tau; Dwork and Rothblum 2016, Definition 2.1';
+CREATE TYPE dp_cdp.approx_dp AS (epsilon float8, delta float8);
+COMMENT ON TYPE dp_cdp.approx_dp IS
+	'(epsilon, delta)-differential privacy; Dwork and Roth 2014, Definition 2.4';
+
+-- zCDP to (epsilon, delta) and back
+
+CREATE FUNCTION dp_cdp.zcdp_epsilon(rho float8, delta float8, xi float8 DEFAULT 0, bound text DEFAULT 'tight')
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_zcdp_epsilon' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.zcdp_epsilon(float8, float8, float8, text) IS
+	'smallest epsilon for which (xi, rho)-zCDP is known to imply (epsilon, delta)-DP. bound: tight; bs36, '
+	'bs36_closed (for delta <= sqrt(pi rho)); simple, xi + rho + 2 sqrt(rho ln(1/delta)); rho >= 0 in nats, 0 '
+	'<= delta <= 1, xi >= 0 in nats; tight: Canonne, Kamath and Steinke 2020, Corollary 13; bs36: Bun and '
+	'Steinke 2016, Lemma 3.6; simple: Bun and Steinke 2016, Lemma 3.5';
+CREATE FUNCTION dp_cdp.zcdp_delta(rho float8, epsilon float8, xi float8 DEFAULT 0, bound text DEFAULT 'tight')
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_zcdp_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.zcdp_delta(float8, float8, float8, text) IS
+	'smallest delta for which (xi, rho)-zCDP is known to imply (epsilon, delta)-DP. bound: tight, bs36, or '
+	'simple, exp(-(epsilon - xi - rho)^2 / (4 rho)); rho >= 0 in nats, epsilon >= 0 in nats, xi >= 0 in nats; '
+	'tight: Canonne, Kamath and Steinke 2020, Proposition 12; bs36: Bun and Steinke 2016, Lemma 3.6; simple: '
+	'Bun and Steinke 2016, Lemma 3.5';
+CREATE FUNCTION dp_cdp.zcdp_rho(epsilon float8, delta float8, xi float8 DEFAULT 0, bound text DEFAULT 'tight')
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_zcdp_rho' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.zcdp_rho(float8, float8, float8, text) IS
+	'largest rho for which (xi, rho)-zCDP is known to imply (epsilon, delta)-DP. bound: tight, bs36 or '
+	'simple; epsilon >= 0 in nats, 0 <= delta <= 1, xi from 0 to epsilon (tight: to epsilon - ln(1 - delta)) '
+	'in nats; tight: Canonne, Kamath and Steinke 2020, Corollary 13; bs36: Bun and Steinke 2016, Lemma 3.6; '
+	'simple: Bun and Steinke 2016, Lemma 3.5';
+CREATE FUNCTION dp_cdp.approx_zcdp_epsilon(rho float8, delta0 float8, delta float8, xi float8 DEFAULT 0, bound text DEFAULT 'tight')
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_approx_zcdp_epsilon' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.approx_zcdp_epsilon(float8, float8, float8, float8, text) IS
+	'smallest epsilon for which delta0-approximate (xi, rho)-zCDP is known to imply (epsilon, delta)-DP; '
+	'Infinity where delta <= delta0 and rho > 0. bound: tight or simple; rho >= 0 in nats, 0 <= delta0 <= 1, '
+	'0 <= delta <= 1, xi >= 0 in nats; Bun and Steinke 2016, section 8, with Canonne, Kamath and Steinke '
+	'2020, Corollary 13';
+CREATE FUNCTION dp_cdp.approx_zcdp_delta(rho float8, delta0 float8, epsilon float8, xi float8 DEFAULT 0)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_approx_zcdp_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.approx_zcdp_delta(float8, float8, float8, float8) IS
+	'smallest delta for which delta0-approximate (xi, rho)-zCDP is known to imply (epsilon, delta)-DP: delta0 '
+	'+ (1 - delta0) zcdp_delta; rho >= 0 in nats, 0 <= delta0 <= 1, epsilon >= 0 in nats, xi >= 0 in nats; '
+	'Bun and Steinke 2016, section 8, with Canonne, Kamath and Steinke 2020, Proposition 12';
+
+-- Gaussian noise
+
+CREATE FUNCTION dp_cdp.gaussian_rho(sensitivity float8, sigma float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_rho' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gaussian_rho(float8, float8) IS
+	'rho of Gaussian noise, continuous or discrete: sensitivity^2 / (2 sigma^2); sensitivity >= 0 in the '
+	'answer''s unit, sigma > 0 in the answer''s unit; Bun and Steinke 2016, Proposition 1.6; discrete: '
+	'Canonne, Kamath and Steinke 2020, Theorem 4';
+CREATE FUNCTION dp_cdp.gaussian_sigma_zcdp(sensitivity float8, rho float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_sigma_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gaussian_sigma_zcdp(float8, float8) IS
+	'standard deviation of the Gaussian noise that is rho-zCDP: sensitivity / sqrt(2 rho); sensitivity >= 0 '
+	'in the answer''s unit, rho >= 0 in nats; Bun and Steinke 2016, Proposition 1.6';
+CREATE FUNCTION dp_cdp.gaussian_gdp(sensitivity float8, sigma float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_gdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gaussian_gdp(float8, float8) IS
+	'mu of Gaussian noise as Gaussian DP: sensitivity / sigma; sensitivity >= 0 in the answer''s unit, sigma '
+	'> 0 in the answer''s unit; Dong, Roth and Su 2019, Theorem 1';
+CREATE FUNCTION dp_cdp.gaussian_mcdp(sensitivity float8, sigma float8) RETURNS dp_cdp.mcdp
+	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_mcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gaussian_mcdp(float8, float8) IS
+	'(mu, tau) of Gaussian noise as mean-concentrated DP: tau = sensitivity / sigma, mu = tau^2 / 2; '
+	'sensitivity >= 0 in the answer''s unit, sigma > 0 in the answer''s unit; Dwork and Rothblum 2016, '
+	'Theorem 3.2';
+CREATE FUNCTION dp_cdp.gaussian_rdp(alpha float8, sensitivity float8, sigma float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_rdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gaussian_rdp(float8, float8, float8) IS
+	'Renyi DP of order alpha of Gaussian noise: alpha sensitivity^2 / (2 sigma^2); alpha > 1, sensitivity >= '
+	'0 in the answer''s unit, sigma > 0 in the answer''s unit; Mironov 2017, Proposition 7';
+CREATE FUNCTION dp_cdp.gaussian_delta(sensitivity float8, sigma float8, epsilon float8)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gaussian_delta(float8, float8, float8) IS
+	'exact delta of Gaussian noise at epsilon: Q(epsilon/mu - mu/2) - e^epsilon Q(epsilon/mu + mu/2), mu = '
+	'sensitivity / sigma, Q the upper tail of the normal distribution; sensitivity >= 0 in the answer''s '
+	'unit, sigma > 0 in the answer''s unit, epsilon >= 0 in nats; Balle and Wang 2018, Theorem 8';
+CREATE FUNCTION dp_cdp.gaussian_epsilon(sensitivity float8, sigma float8, delta float8)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_epsilon' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gaussian_epsilon(float8, float8, float8) IS
+	'exact epsilon of Gaussian noise at delta, the inverse of gaussian_delta; sensitivity >= 0 in the '
+	'answer''s unit, sigma > 0 in the answer''s unit, 0 <= delta <= 1; Balle and Wang 2018, Theorem 8';
+CREATE FUNCTION dp_cdp.gaussian_sigma(sensitivity float8, epsilon float8, delta float8, bound text DEFAULT 'tight')
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_gaussian_sigma' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gaussian_sigma(float8, float8, float8, text) IS
+	'smallest standard deviation of Gaussian noise that is (epsilon, delta)-DP. bound: tight (also called '
+	'analytic), or classic, sensitivity sqrt(2 ln(1.25/delta)) / epsilon, which needs 0 < epsilon <= 1; '
+	'sensitivity >= 0 in the answer''s unit, epsilon >= 0 in nats, 0 <= delta <= 1; tight: Balle and Wang '
+	'2018, Theorem 8; classic: Dwork and Roth 2014, Theorem A.1';
+CREATE FUNCTION dp_cdp.discrete_gaussian_delta(sensitivity float8, sigma float8, epsilon float8)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_discrete_gaussian_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.discrete_gaussian_delta(float8, float8, float8) IS
+	'exact delta of discrete Gaussian noise on the integers at epsilon; sensitivity a whole number >= 0, '
+	'sigma > 0, the parameter of the discrete Gaussian, epsilon >= 0 in nats; Canonne, Kamath and Steinke '
+	'2020, Theorem 7';
+CREATE FUNCTION dp_cdp.gdp_delta(mu float8, epsilon float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_gdp_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gdp_delta(float8, float8) IS
+	'exact delta of mu-Gaussian DP at epsilon; mu >= 0, epsilon >= 0 in nats; Dong, Roth and Su 2019, '
+	'Corollary 2.13; Balle and Wang 2018, Theorem 8';
+CREATE FUNCTION dp_cdp.gdp_epsilon(mu float8, delta float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_gdp_epsilon' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gdp_epsilon(float8, float8) IS
+	'exact epsilon of mu-Gaussian DP at delta, at least 0; mu >= 0, 0 <= delta <= 1; Dong, Roth and Su 2019, '
+	'Corollary 2.13; Balle and Wang 2018, Theorem 8';
+CREATE FUNCTION dp_cdp.gdp_mu(epsilon float8, delta float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_gdp_mu' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gdp_mu(float8, float8) IS
+	'largest mu for which mu-Gaussian DP implies (epsilon, delta)-DP; epsilon >= 0 in nats, 0 <= delta <= 1; '
+	'Dong, Roth and Su 2019, Corollary 2.13; Balle and Wang 2018, Theorem 8';
+CREATE FUNCTION dp_cdp.gdp_to_zcdp(mu float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_gdp_to_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.gdp_to_zcdp(float8) IS
+	'rho of mu-Gaussian DP: mu^2 / 2 (the converse does not hold: no bound for Gaussian DP applies to a rho); '
+	'mu >= 0; Dong, Roth and Su 2019, Corollary B.6';
+
+-- Between definitions
+
+CREATE FUNCTION dp_cdp.mcdp_to_zcdp(mu float8, tau float8) RETURNS dp_cdp.zcdp
+	AS 'MODULE_PATHNAME', 'dp_calc_mcdp_to_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.mcdp_to_zcdp(float8, float8) IS
+	'(rho, xi) of (mu, tau)-mean-concentrated DP: rho = tau^2 / 2, xi = mu - tau^2 / 2, which may be negative '
+	'(take 0 before group privacy); mu >= 0, tau >= 0; Bun and Steinke 2016, Lemma 4.2';
+CREATE FUNCTION dp_cdp.zcdp_to_mcdp(rho float8, xi float8 DEFAULT 0) RETURNS dp_cdp.mcdp
+	AS 'MODULE_PATHNAME', 'dp_calc_zcdp_to_mcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.zcdp_to_mcdp(float8, float8) IS
+	'(mu, tau) of (xi, rho)-zCDP: mu = xi + rho and, with s = xi + 2 rho, tau^2 = 2 (e^s - 1) or, from s = 1 '
+	'on, 4 (e - 1) s^2 where that is less; rho >= 0 in nats, xi >= 0 in nats; Bun and Steinke 2016, Lemma '
+	'4.3, with constants';
+CREATE FUNCTION dp_cdp.mcdp_delta(mu float8, tau float8, epsilon float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_mcdp_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.mcdp_delta(float8, float8, float8) IS
+	'delta for which (mu, tau)-mean-concentrated DP implies (epsilon, delta)-DP: exp(-(epsilon - mu)^2 / (2 '
+	'tau^2)); mu >= 0, tau >= 0, epsilon >= 0 in nats; Dwork and Rothblum 2016, Corollary 3.1';
+CREATE FUNCTION dp_cdp.mcdp_epsilon(mu float8, tau float8, delta float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_mcdp_epsilon' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.mcdp_epsilon(float8, float8, float8) IS
+	'epsilon for which (mu, tau)-mean-concentrated DP implies (epsilon, delta)-DP: mu + tau sqrt(2 '
+	'ln(1/delta)); mu >= 0, tau >= 0, 0 <= delta <= 1; Dwork and Rothblum 2016, Corollary 3.1';
+CREATE FUNCTION dp_cdp.pure_to_zcdp(epsilon float8, bound text DEFAULT 'tight') RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_pure_to_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.pure_to_zcdp(float8, text) IS
+	'rho of epsilon-DP. bound: tight, epsilon tanh(epsilon / 2), or standard, epsilon^2 / 2; epsilon >= 0 in '
+	'nats; tight: Steinke 2024, Theorem 5; standard: Bun and Steinke 2016, Proposition 1.4';
+CREATE FUNCTION dp_cdp.pure_to_mcdp(epsilon float8, bound text DEFAULT 'tight') RETURNS dp_cdp.mcdp
+	AS 'MODULE_PATHNAME', 'dp_calc_pure_to_mcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.pure_to_mcdp(float8, text) IS
+	'(mu, tau) of epsilon-DP as mean-concentrated DP: tau = epsilon and mu by bound: tight, epsilon '
+	'tanh(epsilon / 2), or standard, epsilon (e^epsilon - 1) / 2; epsilon >= 0 in nats; tight: Kairouz, Oh '
+	'and Viswanath 2015, Theorem 3.4; standard: Dwork and Rothblum 2016, Theorem 3.5';
+CREATE FUNCTION dp_cdp.pure_to_rdp(alpha float8, epsilon float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_pure_to_rdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.pure_to_rdp(float8, float8) IS
+	'Renyi DP of order alpha of epsilon-DP: ln(cosh((alpha - 1/2) epsilon) / cosh(epsilon / 2)) / (alpha - '
+	'1); alpha > 1, epsilon >= 0 in nats; Bun and Steinke 2016, Proposition 3.3; Steinke 2024, Theorem 4';
+CREATE FUNCTION dp_cdp.zcdp_to_pure(rho float8, xi float8 DEFAULT 0) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_zcdp_to_pure' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.zcdp_to_pure(float8, float8) IS
+	'epsilon of (xi, rho)-zCDP as pure DP: xi where rho = 0, else Infinity; rho >= 0 in nats, xi >= 0 in '
+	'nats; Bun and Steinke 2016, Lemma 3.2';
+CREATE FUNCTION dp_cdp.zcdp_to_rdp(alpha float8, rho float8, xi float8 DEFAULT 0) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_zcdp_to_rdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.zcdp_to_rdp(float8, float8, float8) IS
+	'Renyi DP of order alpha of (xi, rho)-zCDP: xi + rho alpha; alpha > 1, rho >= 0 in nats, xi >= 0 in nats; '
+	'Bun and Steinke 2016, Definition 1.1';
+CREATE FUNCTION dp_cdp.laplace_to_zcdp(epsilon float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_laplace_to_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.laplace_to_zcdp(float8) IS
+	'rho of Laplace noise of scale sensitivity / epsilon: epsilon + e^-epsilon - 1; epsilon >= 0 in nats; '
+	'Harrison and Manurangsi 2025';
+CREATE FUNCTION dp_cdp.bounded_range_to_zcdp(eta float8, bound text DEFAULT 'tight') RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_bounded_range_to_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.bounded_range_to_zcdp(float8, text) IS
+	'rho of an eta-bounded-range mechanism, such as the exponential mechanism. bound: tight (also called '
+	'min), the lesser of eta^2 / 8 and eta tanh(eta / 2); standard, eta^2 / 8; kl, eta / (e^eta - 1) - 1 - '
+	'ln(eta / (e^eta - 1)), the divergence of order 1 alone; eta >= 0 in nats; Cesar and Rogers 2021, Lemma '
+	'3.2';
+CREATE FUNCTION dp_cdp.approx_to_zcdp(epsilon float8, delta float8, bound text DEFAULT 'tight')
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_approx_to_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.approx_to_zcdp(float8, float8, text) IS
+	'rho for which (epsilon, delta)-DP implies delta-approximate rho-zCDP. bound: tight, epsilon tanh(epsilon '
+	'/ 2), or standard, epsilon^2 / 2; epsilon >= 0 in nats, 0 <= delta <= 1; Bun and Steinke 2016, '
+	'Proposition 1.13; tight: Steinke 2024, Theorem 5';
+
+-- Renyi DP
+
+CREATE FUNCTION dp_cdp.rdp_epsilon(alpha float8, epsilon float8, delta float8, bound text DEFAULT 'tight')
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_rdp_epsilon' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.rdp_epsilon(float8, float8, float8, text) IS
+	'epsilon at delta of Renyi DP of order alpha. bound: tight (also called improved), at least 0, epsilon + '
+	'ln(1 - 1/alpha) - ln(alpha delta) / (alpha - 1), or simple, epsilon + ln(1/delta) / (alpha - 1); alpha > '
+	'1, epsilon >= 0 of that order in nats, 0 <= delta <= 1; tight: Canonne, Kamath and Steinke 2020, '
+	'Proposition 12; simple: Mironov 2017, Proposition 3';
+CREATE FUNCTION dp_cdp.rdp_delta(alpha float8, epsilon float8, target_epsilon float8, bound text DEFAULT 'tight')
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_rdp_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.rdp_delta(float8, float8, float8, text) IS
+	'delta at target_epsilon of Renyi DP of order alpha. bound: tight (also called improved), exp((alpha - 1) '
+	'(epsilon - target_epsilon)) (1 - 1/alpha)^(alpha - 1) / alpha, or simple, exp((alpha - 1) (epsilon - '
+	'target_epsilon)); at most 1; alpha > 1, epsilon >= 0 of that order in nats, target_epsilon >= 0 in nats; '
+	'tight: Canonne, Kamath and Steinke 2020, Proposition 12; simple: Mironov 2017, Proposition 3';
+CREATE FUNCTION dp_cdp.rdp_epsilon(alpha float8[], epsilon float8[], delta float8, bound text DEFAULT 'tight')
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_rdp_epsilon_list' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.rdp_epsilon(float8[], float8[], float8, text) IS
+	'epsilon at delta of Renyi DP at several orders, by the best of them. bound: tight (also called '
+	'improved), at least 0, epsilon + ln(1 - 1/alpha) - ln(alpha delta) / (alpha - 1), or simple, epsilon + '
+	'ln(1/delta) / (alpha - 1); orders alpha > 1, as many epsilon >= 0 in nats, 0 <= delta <= 1; tight: '
+	'Canonne, Kamath and Steinke 2020, Proposition 12; simple: Mironov 2017, Proposition 3';
+CREATE FUNCTION dp_cdp.rdp_delta(alpha float8[], epsilon float8[], target_epsilon float8, bound text DEFAULT 'tight')
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_rdp_delta_list' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.rdp_delta(float8[], float8[], float8, text) IS
+	'delta at target_epsilon of Renyi DP at several orders, by the best of them. bound: tight (also called '
+	'improved), exp((alpha - 1) (epsilon - target_epsilon)) (1 - 1/alpha)^(alpha - 1) / alpha, or simple, '
+	'exp((alpha - 1) (epsilon - target_epsilon)); at most 1; orders alpha > 1, as many epsilon >= 0 in nats, '
+	'target_epsilon >= 0 in nats; tight: Canonne, Kamath and Steinke 2020, Proposition 12; simple: Mironov '
+	'2017, Proposition 3';
+
+-- Composition
+
+CREATE FUNCTION dp_cdp.compose_zcdp(rho float8[]) RETURNS dp_cdp.zcdp
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_zcdp(float8[]) IS
+	'composition of rho-zCDP mechanisms: the sum, with xi = 0; list of rho >= 0 in nats; Bun and Steinke '
+	'2016, Lemma 1.7';
+CREATE FUNCTION dp_cdp.compose_zcdp(rho float8[], xi float8[]) RETURNS dp_cdp.zcdp
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_zcdp(float8[], float8[]) IS
+	'composition of (xi, rho)-zCDP mechanisms: the sums; list of rho >= 0 in nats, as many xi >= 0 in nats; '
+	'Bun and Steinke 2016, Lemma 2.3';
+CREATE FUNCTION dp_cdp.compose_mcdp(mu float8[], tau float8[]) RETURNS dp_cdp.mcdp
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_mcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_mcdp(float8[], float8[]) IS
+	'composition of mean-concentrated DP: (sum of mu, sqrt of the sum of tau^2); list of mu >= 0 in nats, as '
+	'many tau >= 0 in nats; Dwork and Rothblum 2016, Theorem 3.4';
+CREATE FUNCTION dp_cdp.compose_gdp(mu float8[]) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_gdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_gdp(float8[]) IS
+	'mu of a composition of Gaussian DP: sqrt of the sum of mu^2; list of mu >= 0; Dong, Roth and Su 2019, '
+	'Corollary 3.3';
+CREATE FUNCTION dp_cdp.compose_rdp(alpha float8, epsilon float8[]) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_rdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_rdp(float8, float8[]) IS
+	'Renyi DP of order alpha of a composition: the sum of epsilon at that order; alpha > 1, list of epsilon '
+	'>= 0 in nats; Mironov 2017, Proposition 1';
+CREATE FUNCTION dp_cdp.compose_delta(delta float8[]) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_delta_list' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_delta(float8[]) IS
+	'delta of a composition of delta-approximate zCDP: 1 - the product of (1 - delta); list of 0 <= delta <= '
+	'1; Bun and Steinke 2016, section 8';
+CREATE FUNCTION dp_cdp.compose_delta(delta float8, k bigint) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_delta(float8, bigint) IS
+	'delta of k times delta-approximate zCDP: 1 - (1 - delta)^k; 0 <= delta <= 1, k >= 1; Bun and Steinke '
+	'2016, section 8';
+CREATE FUNCTION dp_cdp.compose_basic(epsilon float8, delta float8, k bigint)
+	RETURNS dp_cdp.approx_dp
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_basic' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_basic(float8, float8, bigint) IS
+	'(epsilon, delta) of k times (epsilon, delta)-DP by basic composition: k epsilon, and k delta up to 1; '
+	'epsilon >= 0 in nats, 0 <= delta <= 1, k >= 1; Dwork and Roth 2014, Theorem 3.16';
+CREATE FUNCTION dp_cdp.compose_advanced(epsilon float8, delta_slack float8, k bigint, bound text DEFAULT 'tight')
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_advanced' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_advanced(float8, float8, bigint, text) IS
+	'epsilon of k times (epsilon, delta)-DP by advanced composition, sqrt(2 k ln(1/delta_slack)) epsilon + k '
+	'm, at compose_advanced_delta. bound: tight (also called kov), m = epsilon tanh(epsilon / 2); dr16, m = '
+	'epsilon (e^epsilon - 1) / 2; drv10, m = epsilon (e^epsilon - 1); epsilon >= 0 in nats, 0 <= delta_slack '
+	'<= 1, k >= 1; kov: Kairouz, Oh and Viswanath 2015, Theorem 3.4; dr16: Dwork and Rothblum 2016, Theorem '
+	'1.1; drv10: Dwork, Rothblum and Vadhan 2010, Theorem III.3';
+CREATE FUNCTION dp_cdp.compose_advanced(epsilon float8[], delta_slack float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_advanced_list' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_advanced(float8[], float8) IS
+	'epsilon of a composition of (epsilon, delta)-DP mechanisms that differ, by advanced composition, the '
+	'least of three bounds, at compose_advanced_delta; list of epsilon >= 0 in nats, 0 <= delta_slack <= 1; '
+	'Kairouz, Oh and Viswanath 2015, Theorem 3.5';
+CREATE FUNCTION dp_cdp.compose_advanced_delta(delta float8, delta_slack float8, k bigint)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_advanced_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_advanced_delta(float8, float8, bigint) IS
+	'delta that belongs to compose_advanced of k times (epsilon, delta)-DP: k delta + delta_slack, at most 1; '
+	'0 <= delta <= 1, 0 <= delta_slack <= 1, k >= 1; Dwork and Rothblum 2016, Theorem 1.1';
+CREATE FUNCTION dp_cdp.compose_advanced_delta(delta float8[], delta_slack float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_advanced_delta_list' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_advanced_delta(float8[], float8) IS
+	'delta that belongs to compose_advanced of a list: 1 - (1 - delta_slack) times the product of (1 - '
+	'delta); list of 0 <= delta <= 1, 0 <= delta_slack <= 1; Kairouz, Oh and Viswanath 2015, Theorem 3.5';
+CREATE FUNCTION dp_cdp.compose_optimal_delta(epsilon float8, delta float8, k bigint, epsilon_g float8)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_optimal_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_optimal_delta(float8, float8, bigint, float8) IS
+	'smallest delta for which every k-fold adaptive composition of (epsilon, delta)-DP is (epsilon_g, '
+	'delta)-DP; epsilon >= 0 in nats, 0 <= delta <= 1, k >= 1, epsilon_g >= 0 in nats; Kairouz, Oh and '
+	'Viswanath 2015, Theorem 3.3; Murtagh and Vadhan 2016, Theorem 1.4';
+CREATE FUNCTION dp_cdp.compose_optimal_epsilon(epsilon float8, delta float8, k bigint, delta_g float8)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_optimal_epsilon' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_optimal_epsilon(float8, float8, bigint, float8) IS
+	'smallest epsilon for which every k-fold adaptive composition of (epsilon, delta)-DP is (epsilon, '
+	'delta_g)-DP; Infinity where delta_g < 1 - (1 - delta)^k; epsilon >= 0 in nats, 0 <= delta <= 1, k >= 1, '
+	'0 <= delta_g <= 1; Kairouz, Oh and Viswanath 2015, Theorem 3.3; Murtagh and Vadhan 2016, Theorem 1.4';
+CREATE FUNCTION dp_cdp.compose_optimal_delta(epsilon float8[], delta float8[], epsilon_g float8)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_optimal_delta_list' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_optimal_delta(float8[], float8[], float8) IS
+	'smallest delta for which every adaptive composition of (epsilon, delta)-DP mechanisms that differ is '
+	'(epsilon_g, delta)-DP; an error where exact composition is out of reach; list of epsilon >= 0 in nats, '
+	'as many 0 <= delta <= 1, epsilon_g >= 0 in nats; Murtagh and Vadhan 2016, Theorem 1.5';
+CREATE FUNCTION dp_cdp.compose_optimal_epsilon(epsilon float8[], delta float8[], delta_g float8)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_optimal_epsilon_list' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_optimal_epsilon(float8[], float8[], float8) IS
+	'smallest epsilon for which every adaptive composition of (epsilon, delta)-DP mechanisms that differ is '
+	'(epsilon, delta_g)-DP; an error where exact composition is out of reach; list of epsilon >= 0 in nats, '
+	'as many 0 <= delta <= 1, 0 <= delta_g <= 1; Murtagh and Vadhan 2016, Theorem 1.5';
+
+-- Groups of k
+
+CREATE FUNCTION dp_cdp.group_zcdp(rho float8, k bigint, xi float8 DEFAULT 0) RETURNS dp_cdp.zcdp
+	AS 'MODULE_PATHNAME', 'dp_calc_group_zcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.group_zcdp(float8, bigint, float8) IS
+	'(rho, xi) for groups of k of (xi, rho)-zCDP: k^2 rho, and xi k (1 + 1/2 + ... + 1/k), or k xi where rho '
+	'= 0; rho >= 0 in nats, k >= 1, xi >= 0 in nats; Bun and Steinke 2016, Propositions 1.9 and 5.3, and '
+	'Lemma 3.2';
+CREATE FUNCTION dp_cdp.group_mcdp(mu float8, tau float8, k bigint) RETURNS dp_cdp.mcdp
+	AS 'MODULE_PATHNAME', 'dp_calc_group_mcdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.group_mcdp(float8, float8, bigint) IS
+	'(mu, tau) for groups of k of mean-concentrated DP, for Gaussian noise and pure mechanisms: k^2 mu, k '
+	'tau; mu >= 0, tau >= 0, k >= 1; Dwork and Rothblum 2016, section 1';
+CREATE FUNCTION dp_cdp.group_gaussian(sensitivity float8, sigma float8, k bigint)
+	RETURNS dp_cdp.mcdp
+	AS 'MODULE_PATHNAME', 'dp_calc_group_gaussian' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.group_gaussian(float8, float8, bigint) IS
+	'(mu, tau) for groups of k of Gaussian noise: tau = k sensitivity / sigma, mu = tau^2 / 2; sensitivity >= '
+	'0 in the answer''s unit, sigma > 0 in the answer''s unit, k >= 1; Dwork and Rothblum 2016, Corollary 3.3 '
+	'(which leaves out "/ sigma")';
+CREATE FUNCTION dp_cdp.group_gdp(mu float8, k bigint) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_group_gdp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.group_gdp(float8, bigint) IS
+	'mu for groups of k of Gaussian DP: k mu; mu >= 0, k >= 1; Dong, Roth and Su 2019, Theorem 2.14';
+CREATE FUNCTION dp_cdp.group_pure(epsilon float8, k bigint) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_group_pure' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.group_pure(float8, bigint) IS
+	'epsilon for groups of k of epsilon-DP: k epsilon; epsilon >= 0 in nats, k >= 1; Dwork and Roth 2014, '
+	'Theorem 2.2';
+CREATE FUNCTION dp_cdp.group_approx_delta(epsilon float8, delta float8, k bigint, bound text DEFAULT 'tight')
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_group_approx_delta' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.group_approx_delta(float8, float8, bigint, text) IS
+	'delta for groups of k of (epsilon, delta)-DP, at k epsilon, at most 1. bound: tight, delta (e^(k '
+	'epsilon) - 1) / (e^epsilon - 1), or standard, k e^((k - 1) epsilon) delta; epsilon >= 0 in nats, 0 <= '
+	'delta <= 1, k >= 1; tight: Vadhan 2017, Lemma 2.2; standard: Dwork and Rothblum 2016, section 1';
+
+-- Planning
+
+CREATE FUNCTION dp_cdp.sensitivity(lower float8 DEFAULT 0, upper float8 DEFAULT 1, max_groups bigint DEFAULT 1,
+		neighbors text DEFAULT 'add_remove', grouped boolean DEFAULT false)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_sensitivity' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.sensitivity(float8, float8, bigint, text, boolean) IS
+	'L2 sensitivity of a released column, with M = max(|lower|, |upper|), U = max(upper, 0), L = min(lower, '
+	'0) and k = max_groups: sqrt(k) M; for replace_one sqrt(k max(2 M^2, (U - L)^2)) with GROUP BY, U - L '
+	'without; a unit''s contribution to a group is 0 or from lower, to upper (max_rows for a count), '
+	'max_groups >= 1, neighbors add_remove or replace_one, grouped for GROUP BY; the guarantee of dp_cdp, see '
+	'src/release/README.md';
+CREATE FUNCTION dp_cdp.releases_within(rho float8, epsilon float8, delta float8) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_calc_releases_within' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.releases_within(float8, float8, float8) IS
+	'how many releases of rho each are together (epsilon, delta)-DP by the tight bound, as the ledger counts '
+	'them and never too many; 9223372036854775807 stands for any number; rho > 0 in nats, epsilon >= 0 in '
+	'nats, 0 <= delta <= 1; Canonne, Kamath and Steinke 2020, Corollary 13';
+CREATE FUNCTION dp_cdp.stddev_of(rho float8, lower float8 DEFAULT 0, upper float8 DEFAULT 1, max_groups bigint DEFAULT 1,
+		neighbors text DEFAULT 'add_remove', grouped boolean DEFAULT false)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_stddev_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.stddev_of(float8, float8, float8, bigint, text, boolean) IS
+	'standard deviation of the noise that a rho gives: sensitivity / sqrt(2 rho); rho >= 0 in nats, a unit''s '
+	'contribution to a group is 0 or from lower, to upper (max_rows for a count), max_groups >= 1, neighbors '
+	'add_remove or replace_one, grouped for GROUP BY; Bun and Steinke 2016, Proposition 1.6';
+CREATE FUNCTION dp_cdp.rho_for_stddev(stddev float8, lower float8 DEFAULT 0, upper float8 DEFAULT 1, max_groups bigint DEFAULT 1,
+		neighbors text DEFAULT 'add_remove', grouped boolean DEFAULT false)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_rho_for_stddev' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.rho_for_stddev(float8, float8, float8, bigint, text, boolean) IS
+	'rho for noise of a wanted standard deviation: sensitivity^2 / (2 stddev^2); stddev >= 0 in the answer''s '
+	'unit, a unit''s contribution to a group is 0 or from lower, to upper (max_rows for a count), max_groups '
+	'>= 1, neighbors add_remove or replace_one, grouped for GROUP BY; Bun and Steinke 2016, Proposition 1.6';
+CREATE FUNCTION dp_cdp.margin_of(rho float8, probability float8, lower float8 DEFAULT 0, upper float8 DEFAULT 1,
+		max_groups bigint DEFAULT 1, neighbors text DEFAULT 'add_remove', grouped boolean DEFAULT false,
+		step float8 DEFAULT 1)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_margin_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.margin_of(float8, float8, float8, float8, bigint, text, boolean, float8) IS
+	'half-width of the interval around the true value in which the released one lies with that probability; '
+	'never too small; rho >= 0 in nats, 0 < probability < 1, a unit''s contribution to a group is 0 or from '
+	'lower, to upper (max_rows for a count), max_groups >= 1, neighbors add_remove or replace_one, grouped '
+	'for GROUP BY, step >= 0: 1 for whole numbers, 0 for continuous noise; exact tails of the discrete '
+	'Gaussian, or a bound that is proved in src/calc/planning.c';
+CREATE FUNCTION dp_cdp.rho_for_margin(margin float8, probability float8, lower float8 DEFAULT 0, upper float8 DEFAULT 1,
+		max_groups bigint DEFAULT 1, neighbors text DEFAULT 'add_remove', grouped boolean DEFAULT false,
+		step float8 DEFAULT 1)
+	RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_rho_for_margin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.rho_for_margin(float8, float8, float8, float8, bigint, text, boolean, float8) IS
+	'rho for which the released value lies within margin of the true one with that probability; never too '
+	'small; margin >= 0 in the answer''s unit, 0 < probability < 1, a unit''s contribution to a group is 0 or '
+	'from lower, to upper (max_rows for a count), max_groups >= 1, neighbors add_remove or replace_one, '
+	'grouped for GROUP BY, step >= 0: 1 for whole numbers, 0 for continuous noise; exact tails of the '
+	'discrete Gaussian, or a bound that is proved in src/calc/planning.c';
+CREATE FUNCTION dp_cdp.split_budget(rho float8, k bigint) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_split_budget_rho' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.split_budget(float8, bigint) IS
+	'share of rho for each of k releases, rounded down to the 1e-12 that the ledger counts; rho >= 0 in nats, '
+	'k >= 1; Bun and Steinke 2016, Lemma 1.7';
+CREATE FUNCTION dp_cdp.split_budget(epsilon float8, delta float8, k bigint) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_split_budget' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.split_budget(float8, float8, bigint) IS
+	'rho for each of k releases that are together (epsilon, delta)-DP by the tight bound, rounded down to the '
+	'1e-12 that the ledger counts; epsilon >= 0 in nats, 0 <= delta <= 1, k >= 1; Canonne, Kamath and Steinke '
+	'2020, Corollary 13';
+CREATE FUNCTION dp_cdp.split_budget(rho float8, weights float8[]) RETURNS float8[]
+	AS 'MODULE_PATHNAME', 'dp_calc_split_budget_weighted' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.split_budget(float8, float8[]) IS
+	'shares of rho in proportion to weights, rounded down to the 1e-12 that the ledger counts; rho >= 0 in '
+	'nats, list of weights >= 0 with a positive sum; Bun and Steinke 2016, Lemma 1.7';
+
+-- Composition of the mechanisms in a table.  Sums are compensated: the order
+-- of the rows and the number of workers do not matter.  Rows with NULL are
+-- left out; without rows the result is NULL.
+
+CREATE FUNCTION dp_cdp.compose_zcdp_add(float8[], float8) RETURNS float8[]
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_zcdp_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_zcdp_add(float8[], float8) IS
+	'adds a mechanism to the state of compose_zcdp_agg';
+CREATE FUNCTION dp_cdp.compose_zcdp_combine(float8[], float8[]) RETURNS float8[]
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_zcdp_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_zcdp_combine(float8[], float8[]) IS
+	'adds two states of compose_zcdp_agg';
+CREATE FUNCTION dp_cdp.compose_zcdp_final(float8[]) RETURNS dp_cdp.zcdp
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_zcdp_final' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_zcdp_final(float8[]) IS
+	'the result of compose_zcdp_agg';
+CREATE FUNCTION dp_cdp.compose_zcdp_add(float8[], float8, float8) RETURNS float8[]
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_zcdp_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_zcdp_add(float8[], float8, float8) IS
+	'adds a mechanism to the state of compose_zcdp_agg';
+CREATE FUNCTION dp_cdp.compose_mcdp_add(float8[], float8, float8) RETURNS float8[]
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_mcdp_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_mcdp_add(float8[], float8, float8) IS
+	'adds a mechanism to the state of compose_mcdp_agg';
+CREATE FUNCTION dp_cdp.compose_mcdp_combine(float8[], float8[]) RETURNS float8[]
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_mcdp_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_mcdp_combine(float8[], float8[]) IS
+	'adds two states of compose_mcdp_agg';
+CREATE FUNCTION dp_cdp.compose_mcdp_final(float8[]) RETURNS dp_cdp.mcdp
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_mcdp_final' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_mcdp_final(float8[]) IS
+	'the result of compose_mcdp_agg';
+CREATE FUNCTION dp_cdp.compose_gdp_add(float8[], float8) RETURNS float8[]
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_gdp_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_gdp_add(float8[], float8) IS
+	'adds a mechanism to the state of compose_gdp_agg';
+CREATE FUNCTION dp_cdp.compose_gdp_combine(float8[], float8[]) RETURNS float8[]
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_gdp_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_gdp_combine(float8[], float8[]) IS
+	'adds two states of compose_gdp_agg';
+CREATE FUNCTION dp_cdp.compose_gdp_final(float8[]) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_gdp_final' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_gdp_final(float8[]) IS
+	'the result of compose_gdp_agg';
+CREATE FUNCTION dp_cdp.compose_delta_add(float8[], float8) RETURNS float8[]
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_delta_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_delta_add(float8[], float8) IS
+	'adds a mechanism to the state of compose_delta_agg';
+CREATE FUNCTION dp_cdp.compose_delta_combine(float8[], float8[]) RETURNS float8[]
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_delta_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_delta_combine(float8[], float8[]) IS
+	'adds two states of compose_delta_agg';
+CREATE FUNCTION dp_cdp.compose_delta_final(float8[]) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_calc_compose_delta_final' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.compose_delta_final(float8[]) IS
+	'the result of compose_delta_agg';
+
+CREATE AGGREGATE dp_cdp.compose_zcdp_agg(rho float8) (
+	SFUNC = dp_cdp.compose_zcdp_add, STYPE = float8[], INITCOND = '{}',
+	COMBINEFUNC = dp_cdp.compose_zcdp_combine, FINALFUNC = dp_cdp.compose_zcdp_final, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_cdp.compose_zcdp_agg(float8) IS
+	'composition of the rho-zCDP mechanisms in a table: (sum of rho, 0); rho >= 0 in nats; Bun and Steinke '
+	'2016, Lemma 1.7';
+CREATE AGGREGATE dp_cdp.compose_zcdp_agg(rho float8, xi float8) (
+	SFUNC = dp_cdp.compose_zcdp_add, STYPE = float8[], INITCOND = '{}',
+	COMBINEFUNC = dp_cdp.compose_zcdp_combine, FINALFUNC = dp_cdp.compose_zcdp_final, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_cdp.compose_zcdp_agg(float8, float8) IS
+	'composition of the (xi, rho)-zCDP mechanisms in a table: (sum of rho, sum of xi); rho >= 0 in nats, xi '
+	'>= 0 in nats; Bun and Steinke 2016, Lemma 2.3';
+CREATE AGGREGATE dp_cdp.compose_mcdp_agg(mu float8, tau float8) (
+	SFUNC = dp_cdp.compose_mcdp_add, STYPE = float8[], INITCOND = '{}',
+	COMBINEFUNC = dp_cdp.compose_mcdp_combine, FINALFUNC = dp_cdp.compose_mcdp_final, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_cdp.compose_mcdp_agg(float8, float8) IS
+	'composition of the mean-concentrated DP mechanisms in a table: (sum of mu, sqrt of the sum of tau^2); mu '
+	'>= 0, tau >= 0; Dwork and Rothblum 2016, Theorem 3.4';
+CREATE AGGREGATE dp_cdp.compose_gdp_agg(mu float8) (
+	SFUNC = dp_cdp.compose_gdp_add, STYPE = float8[], INITCOND = '{}',
+	COMBINEFUNC = dp_cdp.compose_gdp_combine, FINALFUNC = dp_cdp.compose_gdp_final, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_cdp.compose_gdp_agg(float8) IS
+	'mu of the composition of the Gaussian DP mechanisms in a table: sqrt of the sum of mu^2; mu >= 0; Dong, '
+	'Roth and Su 2019, Corollary 3.3';
+CREATE AGGREGATE dp_cdp.compose_delta_agg(delta float8) (
+	SFUNC = dp_cdp.compose_delta_add, STYPE = float8[], INITCOND = '{}',
+	COMBINEFUNC = dp_cdp.compose_delta_combine, FINALFUNC = dp_cdp.compose_delta_final, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_cdp.compose_delta_agg(float8) IS
+	'delta of the composition of the delta-approximate zCDP mechanisms in a table: 1 - the product of (1 - '
+	'delta); 0 <= delta <= 1; Bun and Steinke 2016, section 8';
+
+REVOKE EXECUTE ON FUNCTION
+	dp_cdp.compose_zcdp_add(float8[], float8),
+	dp_cdp.compose_zcdp_combine(float8[], float8[]),
+	dp_cdp.compose_zcdp_final(float8[]),
+	dp_cdp.compose_zcdp_add(float8[], float8, float8),
+	dp_cdp.compose_mcdp_add(float8[], float8, float8),
+	dp_cdp.compose_mcdp_combine(float8[], float8[]),
+	dp_cdp.compose_mcdp_final(float8[]),
+	dp_cdp.compose_gdp_add(float8[], float8),
+	dp_cdp.compose_gdp_combine(float8[], float8[]),
+	dp_cdp.compose_gdp_final(float8[]),
+	dp_cdp.compose_delta_add(float8[], float8),
+	dp_cdp.compose_delta_combine(float8[], float8[]),
+	dp_cdp.compose_delta_final(float8[])
+	FROM PUBLIC;
+
+-- =========================================================================
+-- 5. Ledger (src/ledger)
+-- =========================================================================
+
+REVOKE ALL ON dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_stamp FROM PUBLIC;
+
+-- A debit updates two or three rows, always the same ones: room on their pages
+-- lets the new versions stay there, and vacuum should come often.
+ALTER TABLE dp_cdp.dataset SET (fillfactor = 10, vacuum_truncate = off,
+	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE dp_cdp.budget SET (fillfactor = 10, vacuum_truncate = off,
+	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE dp_cdp.release_log SET (vacuum_truncate = off);
+
+-- Dumped with their contents.  A restored ledger waits for adopt_ledger().
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.dataset', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.budget', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_stamp', '');
+
+-- Balances change only through the worker and the functions of this schema.
+CREATE OR REPLACE FUNCTION dp_cdp.ledger_guard() RETURNS trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_guard';
+REVOKE ALL ON FUNCTION dp_cdp.ledger_guard() FROM PUBLIC;
+
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.dataset
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.budget
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE UPDATE OR DELETE ON dp_cdp.release_log
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_stamp
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.budget
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.release_log
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_stamp
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+ALTER TABLE dp_cdp.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+
+-- The rules that the worker applies, for views and for adopt_ledger().
+CREATE OR REPLACE FUNCTION dp_cdp.role_pays(payer oid, role oid) RETURNS boolean
+	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_role_pays';
+COMMENT ON FUNCTION dp_cdp.role_pays(oid, oid) IS
+	'is the payer charged to budgets of this role: by inheritance, for superusers by membership';
+CREATE OR REPLACE FUNCTION dp_cdp.next_renewal(renews_at timestamptz, period interval, now timestamptz) RETURNS timestamptz
+	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_next_renewal';
+COMMENT ON FUNCTION dp_cdp.next_renewal(timestamptz, interval, timestamptz) IS
+	'when a budget renews next, seen from now; differs from renews_at when a renewal is due';
+CREATE OR REPLACE FUNCTION dp_cdp.period_start(renews_at timestamptz, period interval) RETURNS timestamptz
+	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_period_start';
+COMMENT ON FUNCTION dp_cdp.period_start(timestamptz, interval) IS
+	'when the period began that ends at renews_at';
+
+CREATE OR REPLACE FUNCTION dp_cdp.debit(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS void
+	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_ledger_debit_by_hand';
+REVOKE ALL ON FUNCTION dp_cdp.debit(text, numeric, numeric) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.debit(text, numeric, numeric) IS
+	'debits the caller''s budgets by hand, for an answer given outside of the database';
+
+CREATE OR REPLACE FUNCTION dp_cdp.adopt_ledger(surcharge_rho float8 DEFAULT 0, surcharge_delta float8 DEFAULT 0) RETURNS void
+	LANGUAGE C STRICT VOLATILE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC'
+	AS 'MODULE_PATHNAME', 'dp_ledger_adopt';
+REVOKE ALL ON FUNCTION dp_cdp.adopt_ledger(float8, float8) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.adopt_ledger(float8, float8) IS
+	'accepts a ledger that was copied, restored or promoted: raises balances to the audit log, plus a surcharge on each';
+
+CREATE OR REPLACE FUNCTION dp_cdp.empty_ledger() RETURNS void
+	LANGUAGE C STRICT VOLATILE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_ledger_empty';
+REVOKE ALL ON FUNCTION dp_cdp.empty_ledger() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.empty_ledger() IS
+	'forgets all spending and the audit log';
+
+-- =========================================================================
+-- 6. Views over policies and balances
+-- =========================================================================
+
+-- Visible to a session are the rows of its session_user, its current_user and
+-- the roles they inherit from; to the owner of a dataset all that concern it.
+
+CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
+	SELECT b.dataset,
+		b.role,
+		trim_scale(b.rho_limit) AS rho_limit,
+		trim_scale(spent.rho) AS rho_spent,
+		trim_scale(greatest(b.rho_limit - spent.rho, 0)) AS rho_remaining,
+		trim_scale(b.delta_limit) AS delta_limit,
+		trim_scale(spent.delta) AS delta_spent,
+		dp_cdp.epsilon_spent(spent.rho, b.report_delta) AS epsilon_spent,
+		b.period,
+		coalesce(due.next, b.renews_at) AS renews_at,
+		failed.failures,
+		d.max_failures,
+		failed.failures_end
+	FROM dp_cdp.budget b
+		JOIN dp_cdp.dataset d ON d.name = b.dataset
+		CROSS JOIN LATERAL (SELECT dp_cdp.next_renewal(b.renews_at, b.period, now()) AS next) due
+		CROSS JOIN LATERAL (
+			SELECT CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.rho_spent END AS rho,
+				CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.delta_spent END AS delta) spent
+		CROSS JOIN LATERAL (
+			SELECT CASE WHEN today.fresh THEN b.failures ELSE 0 END AS failures,
+				CASE WHEN today.fresh AND b.failures > 0 THEN b.failures_since + interval '24:00' END AS failures_end
+			FROM (SELECT b.failures_since > clock_timestamp() - interval '24:00' AS fresh) today) failed
+	WHERE pg_has_role(session_user, b.role::oid, 'USAGE')
+		OR pg_has_role(current_user, b.role::oid, 'USAGE')
+		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
+		OR pg_has_role(current_user, d.owner::oid, 'USAGE');
+COMMENT ON VIEW dp_cdp.budgets IS
+	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';
+COMMENT ON COLUMN dp_cdp.budgets.failures IS
+	'releases that this budget paid for and that failed or were cancelled, since the first of them, at most a day ago; with max_failures of them it pays for no more until failures_end';
+COMMENT ON COLUMN dp_cdp.budgets.epsilon_spent IS
+	'epsilon that corresponds to rho_spent, at the delta of the budget (given as rho: of the dataset); delta_spent comes on top of that delta';
+
+CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
+	SELECT l.id, l.released_at, l.dataset, l.role, l.session_role, l.application,
+		l.aggregates, l.groups, trim_scale(l.rho) AS rho, trim_scale(l.delta) AS delta,
+		l.sigma, l.granted, l.failed
+	FROM dp_cdp.release_log l
+		LEFT JOIN dp_cdp.dataset d ON d.name = l.dataset
+	WHERE pg_has_role(session_user, l.role::oid, 'USAGE')
+		OR pg_has_role(current_user, l.role::oid, 'USAGE')
+		OR pg_has_role(session_user, l.session_role::oid, 'USAGE')
+		OR pg_has_role(current_user, l.session_role::oid, 'USAGE')
+		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
+		OR pg_has_role(current_user, d.owner::oid, 'USAGE');
+COMMENT ON VIEW dp_cdp.releases IS
+	'audit of releases, refused debits and failures: those of the current roles, and all of a dataset for its owner';
+COMMENT ON COLUMN dp_cdp.releases.failed IS
+	'a release that another row shows as granted, and that failed or was cancelled while it read rows';
+
+CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
+	SELECT d.name AS dataset,
+		d.owner,
+		trim_scale(d.rho_limit) AS rho_limit,
+		CASE WHEN own.er THEN trim_scale(d.rho_spent) END AS rho_spent,
+		CASE WHEN own.er AND d.rho_limit IS NOT NULL THEN trim_scale(greatest(d.rho_limit - d.rho_spent, 0)) END AS rho_remaining,
+		trim_scale(d.delta_limit) AS delta_limit,
+		CASE WHEN own.er THEN trim_scale(d.delta_spent) END AS delta_spent,
+		CASE WHEN own.er THEN dp_cdp.epsilon_spent(d.rho_spent, d.delta_limit) END AS epsilon_spent,
+		trim_scale(d.default_rho) AS default_rho,
+		trim_scale(d.max_rho) AS max_rho,
+		trim_scale(d.default_delta) AS default_delta,
+		d.max_groups,
+		d.max_rows,
+		d.neighbors,
+		trim_scale(coalesce(d.min_rho, greatest(trunc(d.default_rho / 100, 12), 1e-12))) AS min_rho,
+		d.max_failures,
+		d.answer_step
+	FROM dp_cdp.dataset d
+		CROSS JOIN LATERAL (SELECT pg_has_role(session_user, d.owner::oid, 'USAGE')
+			OR pg_has_role(current_user, d.owner::oid, 'USAGE') AS er) own
+	WHERE own.er
+		OR EXISTS (SELECT FROM dp_cdp.budget b
+			WHERE b.dataset = d.name
+				AND (pg_has_role(session_user, b.role::oid, 'USAGE')
+					OR pg_has_role(current_user, b.role::oid, 'USAGE')));
+COMMENT ON VIEW dp_cdp.datasets IS
+	'datasets one owns or has a budget in: settings and lifetime caps; what is spent over all roles is shown to the owner, NULL to others, because a price may follow from answers that somebody else has paid for';
+
+CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
+	SELECT l.objoid::regclass AS "table",
+		l.label ->> 'dataset' AS dataset,
+		columns.unit,
+		columns.columns
+	FROM (SELECT objoid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
+			FROM pg_catalog.pg_seclabel
+			WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass AND objsubid = 0) l
+		JOIN pg_catalog.pg_class c ON c.oid = l.objoid
+		LEFT JOIN dp_cdp.dataset d ON d.name = l.label ->> 'dataset'
+		CROSS JOIN LATERAL (
+			SELECT (array_agg(a.attname) FILTER (WHERE s.label ? 'unit'))[1] AS unit,
+				jsonb_object_agg(a.attname, s.label - 'unit')
+					FILTER (WHERE s.label - 'unit' <> '{}') AS columns
+			FROM (SELECT objsubid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
+					FROM pg_catalog.pg_seclabel
+					WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass
+						AND objoid = c.oid AND objsubid > 0) s
+				JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = s.objsubid) columns
+	WHERE pg_has_role(session_user, c.relowner, 'USAGE')
+		OR pg_has_role(current_user, c.relowner, 'USAGE')
+		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
+		OR pg_has_role(current_user, d.owner::oid, 'USAGE')
+		OR EXISTS (SELECT FROM dp_cdp.budget b
+			WHERE b.dataset = l.label ->> 'dataset'
+				AND (pg_has_role(session_user, b.role::oid, 'USAGE')
+					OR pg_has_role(current_user, b.role::oid, 'USAGE')));
+COMMENT ON VIEW dp_cdp.protected IS
+	'protected tables one owns or has a budget for: dataset, privacy unit (NULL: each row), bounds and declared keys of columns';
+
+GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.protected TO PUBLIC;
+
+-- =========================================================================
+-- 7. What analysts write (src/guard, src/release)
+-- =========================================================================
+
+-- These aggregates are never run: the guard replaces them by exact states
+-- and noise.  One that it did not replace ends in an error when it is
+-- planned, in the input function of its state type.
+
+CREATE TYPE dp_cdp.unreleased;
+
+CREATE FUNCTION dp_cdp.unreleased_in(cstring) RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_in' LANGUAGE C IMMUTABLE STRICT PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_out(dp_cdp.unreleased) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_unreleased_out' LANGUAGE C IMMUTABLE STRICT PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_in(cstring), dp_cdp.unreleased_out(dp_cdp.unreleased) FROM PUBLIC;
+
+CREATE TYPE dp_cdp.unreleased (
+	INPUT = dp_cdp.unreleased_in, OUTPUT = dp_cdp.unreleased_out,
+	INTERNALLENGTH = 4, PASSEDBYVALUE, ALIGNMENT = int4, STORAGE = plain
+);
+REVOKE USAGE ON TYPE dp_cdp.unreleased FROM PUBLIC;
+COMMENT ON TYPE dp_cdp.unreleased IS 'state of private aggregates, which are never run as such';
+
+
+CREATE FUNCTION dp_cdp.unreleased_bigint(dp_cdp.unreleased) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_bigint(dp_cdp.unreleased) FROM PUBLIC;
+
+CREATE FUNCTION dp_cdp.unreleased_float(dp_cdp.unreleased) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_float(dp_cdp.unreleased) FROM PUBLIC;
+
+CREATE FUNCTION dp_cdp.unreleased_numeric(dp_cdp.unreleased) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_numeric(dp_cdp.unreleased) FROM PUBLIC;
+
+CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased) RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any") RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any") RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION
+	dp_cdp.unreleased_step(dp_cdp.unreleased),
+	dp_cdp.unreleased_step(dp_cdp.unreleased, "any"),
+	dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any")
+	FROM PUBLIC;
+
+CREATE AGGREGATE @extschema@.dp_count(*) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_count(*) IS
+	'noisy number of rows, a privacy unit counting for at most max_rows in each group';
+CREATE AGGREGATE @extschema@.dp_count("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_count("any") IS
+	'noisy number of rows where the argument is not NULL; with DISTINCT: of values, of which a privacy unit supports at most max_rows, or of units';
+CREATE AGGREGATE @extschema@.dp_sum(smallint) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
+CREATE AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(smallint, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, text, text) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(integer) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
+CREATE AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(integer, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer, text, text) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(bigint) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
+CREATE AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(bigint, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, text, text) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(real) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
+CREATE AGGREGATE @extschema@.dp_sum(real, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real, numeric, numeric) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(real, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real, double precision, double precision) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(real, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real, text, text) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
+CREATE AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(double precision, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, text, text) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
+CREATE AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_sum(numeric, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, text, text) IS
+	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
+
+-- averages and spreads; their bounds are those of a row's value
+CREATE FUNCTION dp_cdp.unreleased_floats(dp_cdp.unreleased) RETURNS double precision[]
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_bigints(dp_cdp.unreleased) RETURNS bigint[]
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement) RETURNS anyelement
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, anycompatible, anycompatible) RETURNS anycompatible
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement, double precision) RETURNS anyelement
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement, double precision[]) RETURNS anyarray
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, double precision, anycompatible, anycompatible) RETURNS anycompatible
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, double precision[], anycompatible, anycompatible) RETURNS anycompatiblearray
+	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any") RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any") RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+CREATE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any", "any", "any") RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION
+	dp_cdp.unreleased_floats(dp_cdp.unreleased),
+	dp_cdp.unreleased_bigints(dp_cdp.unreleased),
+	dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement),
+	dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, anycompatible, anycompatible),
+	dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement, double precision),
+	dp_cdp.unreleased_same(dp_cdp.unreleased, anyelement, double precision[]),
+	dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, double precision, anycompatible, anycompatible),
+	dp_cdp.unreleased_same(dp_cdp.unreleased, anycompatible, double precision[], anycompatible, anycompatible),
+	dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any"),
+	dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any"),
+	dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any", "any", "any")
+	FROM PUBLIC;
+
+CREATE AGGREGATE @extschema@.dp_avg("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_avg("any") IS
+	'noisy average; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_avg("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_avg("any", numeric, numeric) IS
+	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_avg("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_avg("any", double precision, double precision) IS
+	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_avg("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_avg("any", text, text) IS
+	'noisy average; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_variance("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_variance("any") IS
+	'noisy sample variance; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_variance("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_variance("any", numeric, numeric) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_variance("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_variance("any", double precision, double precision) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_variance("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_variance("any", text, text) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_var_samp("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_samp("any") IS
+	'noisy sample variance; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_var_samp("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", numeric, numeric) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_var_samp("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", double precision, double precision) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_var_samp("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_samp("any", text, text) IS
+	'noisy sample variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_var_pop("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_pop("any") IS
+	'noisy population variance; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_var_pop("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", numeric, numeric) IS
+	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_var_pop("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", double precision, double precision) IS
+	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_var_pop("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_var_pop("any", text, text) IS
+	'noisy population variance; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev("any") IS
+	'noisy sample standard deviation; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_stddev("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev("any", numeric, numeric) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev("any", double precision, double precision) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev("any", text, text) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev_samp("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any") IS
+	'noisy sample standard deviation; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_stddev_samp("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", numeric, numeric) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev_samp("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", double precision, double precision) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev_samp("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_samp("any", text, text) IS
+	'noisy sample standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev_pop("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any") IS
+	'noisy population standard deviation; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_stddev_pop("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", numeric, numeric) IS
+	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev_pop("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", double precision, double precision) IS
+	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_stddev_pop("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_stddev_pop("any", text, text) IS
+	'noisy population standard deviation; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_covariance("any", "any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any") IS
+	'noisy sample covariance; the bounds of the values are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_covariance("any", "any", numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_covariance("any", "any", double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covariance("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_covar_samp("any", "any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any") IS
+	'noisy sample covariance; the bounds of the values are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_covar_samp("any", "any", numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_covar_samp("any", "any", double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covar_samp("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy sample covariance; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_covar_pop("any", "any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any") IS
+	'noisy population covariance; the bounds of the values are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_covar_pop("any", "any", numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy population covariance; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_covar_pop("any", "any", double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_covar_pop("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy population covariance; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_correlation("any", "any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any") IS
+	'noisy correlation; the bounds of the values are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_correlation("any", "any", numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy correlation; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_correlation("any", "any", double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_correlation("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy correlation; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any") IS
+	'noisy slope of the regression of the 1st argument on the 2nd; the bounds of the values are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any", numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy slope of the regression of the 1st argument on the 2nd; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_regr_slope("any", "any", double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_regr_slope("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy slope of the regression of the 1st argument on the 2nd; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any") IS
+	'noisy intercept of the regression of the 1st argument on the 2nd; the bounds of the values are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any", numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any", numeric, numeric, numeric, numeric) IS
+	'noisy intercept of the regression of the 1st argument on the 2nd; lower and upper of the 1st argument, then of the 2nd';
+CREATE AGGREGATE @extschema@.dp_regr_intercept("any", "any", double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_regr_intercept("any", "any", double precision, double precision, double precision, double precision) IS
+	'noisy intercept of the regression of the 1st argument on the 2nd; lower and upper of the 1st argument, then of the 2nd';
+
+-- quantiles and histograms
+CREATE AGGREGATE @extschema@.dp_median(anyelement) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_median(anyelement) IS
+	'noisy median; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_median(anycompatible, anycompatible, anycompatible) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_median(anycompatible, anycompatible, anycompatible) IS
+	'noisy median; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_min(anyelement) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_min(anyelement) IS
+	'noisy least value, as far as noise lets it be seen; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_min(anycompatible, anycompatible, anycompatible) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_min(anycompatible, anycompatible, anycompatible) IS
+	'noisy least value, as far as noise lets it be seen; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_max(anyelement) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_max(anyelement) IS
+	'noisy greatest value, as far as noise lets it be seen; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_max(anycompatible, anycompatible, anycompatible) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_max(anycompatible, anycompatible, anycompatible) IS
+	'noisy greatest value, as far as noise lets it be seen; each value is clamped to lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_quantile(anyelement, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_quantile(anyelement, double precision) IS
+	'noisy quantile q (2nd argument, 0 .. 1); the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_quantile(anycompatible, double precision, anycompatible, anycompatible) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_quantile(anycompatible, double precision, anycompatible, anycompatible) IS
+	'noisy quantile q (2nd argument, 0 .. 1); each value is clamped to lower (3rd argument) .. upper (4th argument)';
+CREATE AGGREGATE @extschema@.dp_quantile(anyelement, double precision[]) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_quantile(anyelement, double precision[]) IS
+	'noisy quantiles at one charge; the bounds of a value are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_quantile(anycompatible, double precision[], anycompatible, anycompatible) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_quantile(anycompatible, double precision[], anycompatible, anycompatible) IS
+	'noisy quantiles at one charge; each value is clamped to lower (3rd argument) .. upper (4th argument)';
+CREATE AGGREGATE @extschema@.dp_histogram("any", integer) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigints, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_histogram("any", integer) IS
+	'noisy counts in bins (2nd argument) of equal width; the bounds are those of set_bounds';
+CREATE AGGREGATE @extschema@.dp_histogram(anycompatible, anycompatible, anycompatible, integer) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigints, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_histogram(anycompatible, anycompatible, anycompatible, integer) IS
+	'noisy counts in bins (4th argument) of equal width from lower (2nd argument) to upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_clipped("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_clipped("any") IS
+	'noisy share of rows outside of the bounds of set_bounds';
+CREATE AGGREGATE @extschema@.dp_clipped(anycompatible, anycompatible, anycompatible) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_clipped(anycompatible, anycompatible, anycompatible) IS
+	'noisy share of rows outside of lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_bounds("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_floats, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_bounds("any") IS
+	'bounds that hold nearly all values, from a noisy histogram over powers of two; NULL when noise hides all of it';
+
+-- the error of an answer, beside it
+CREATE FUNCTION @extschema@.dp_noise_stddev("any") RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.dp_noise_stddev("any") IS
+	'standard deviation of the noise in a private aggregate, free of charge';
+CREATE FUNCTION @extschema@.dp_margin("any", confidence double precision DEFAULT 0.95) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_companion' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.dp_margin("any", double precision) IS
+	'half the width of the interval around a private aggregate that holds the value without noise with this confidence, free of charge';
+CREATE FUNCTION dp_cdp.margin(stddev double precision, confidence double precision) RETURNS double precision
+	AS 'MODULE_PATHNAME', 'dp_normal_margin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.margin(double precision, double precision) IS
+	'half the width of the interval that holds a normal deviate with this confidence';
+
+-- The price and the error of a query, before and after it ran.
+
+CREATE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text, OUT dataset text, OUT "group" text,
+		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
+		OUT rho numeric, OUT delta numeric, OUT formula text) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'dp_preview_columns' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_cdp.preview_columns(text) IS
+	'what each private aggregate of a query would cost, and how noisy it would be; dp_cdp.preview has the totals, too';
+CREATE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, name text, dataset text,
+		sensitivity double precision, stddev double precision, margin double precision, rho numeric, delta numeric,
+		formula text)
+	LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+BEGIN ATOMIC
+	WITH c AS MATERIALIZED (
+		SELECT p.* FROM dp_cdp.preview_columns(preview.query) WITH ORDINALITY
+			AS p(aggregate, dataset, "group", sensitivity, stddev, margin, rho, delta, formula, n)
+	), t AS MATERIALIZED (
+		SELECT c.dataset, sum(c.rho) AS rho, sum(c.delta) AS delta FROM c GROUP BY c.dataset
+	), l AS (
+		SELECT 1 AS part, c.n, CASE WHEN c.rho IS NULL THEN 'expression' ELSE 'aggregate' END AS item, c.aggregate AS name, c.dataset, c.sensitivity, c.stddev, c.margin, c.rho, c.delta, c.formula
+			FROM c
+		UNION ALL
+		SELECT 2, 0, 'total', NULL, t.dataset, NULL, NULL, NULL, t.rho, t.delta, NULL FROM t
+		UNION ALL
+		SELECT 3, 0, 'remains', b.role::text, b.dataset, NULL, NULL, NULL,
+				b.rho_limit - b.rho_spent - t.rho, b.delta_limit - b.delta_spent - t.delta, NULL
+			FROM t JOIN dp_cdp.budgets b ON b.dataset = t.dataset
+			WHERE dp_cdp.role_pays(session_user::regrole, b.role) OR dp_cdp.role_pays(current_user::regrole, b.role)
+	)
+	SELECT l.item, l.name, l.dataset, l.sensitivity, l.stddev, l.margin, trim_scale(l.rho), trim_scale(l.delta), l.formula
+		FROM l ORDER BY l.part, l.n, l.dataset, l.name;
+END;
+COMMENT ON FUNCTION dp_cdp.preview(text) IS
+	'what a query would cost, how noisy each private aggregate would be (stddev, and margin: half of a 95 % interval; NULL where they depend on the answer; then the formula of the margin of arithmetic), and what would remain of each budget; nothing is executed or charged';
+CREATE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset text, OUT "group" text,
+		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
+		OUT rho numeric, OUT delta numeric) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'dp_last_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_cdp.last_release() IS
+	'price and error of each private aggregate that this session released last; for single groups where the error differs';
+
+-- =========================================================================
+-- 8. Variants of built-in functions that cannot fail (src/safe)
+-- =========================================================================
+
+-- Each try_f returns what the built-in f returns, or NULL where that would
+-- raise an error.  Inside of a private query they take the place of the
+-- built-ins, and run with the rights of the table's owner; PUBLIC keeps
+-- EXECUTE, because they are harmless.
+
+-- integers
+CREATE FUNCTION dp_cdp.try_add(int2, int2) RETURNS int2
+	AS 'MODULE_PATHNAME', 'dp_try_add_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(int2, int2) RETURNS int2
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(int2, int2) RETURNS int2
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_divide(int2, int2) RETURNS int2
+	AS 'MODULE_PATHNAME', 'dp_try_divide_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(int4, int4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_add_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(int4, int4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(int4, int4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_divide(int4, int4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_divide_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(int8, int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_add_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(int8, int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(int8, int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_divide(int8, int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_divide_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(int2, int4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_add_int24' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(int2, int4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_int24' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(int2, int4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_int24' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_divide(int2, int4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_divide_int24' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(int4, int2) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_add_int42' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(int4, int2) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_int42' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(int4, int2) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_int42' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_divide(int4, int2) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_divide_int42' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(int2, int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_add_int28' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(int2, int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_int28' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(int2, int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_int28' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_divide(int2, int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_divide_int28' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(int8, int2) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_add_int82' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(int8, int2) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_int82' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(int8, int2) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_int82' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_divide(int8, int2) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_divide_int82' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(int4, int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_add_int48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(int4, int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_int48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(int4, int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_int48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_divide(int4, int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_divide_int48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(int8, int4) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_add_int84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(int8, int4) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_int84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(int8, int4) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_int84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_divide(int8, int4) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_divide_int84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_mod(int2, int2) RETURNS int2
+	AS 'MODULE_PATHNAME', 'dp_try_mod_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_mod(int4, int4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_mod_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_mod(int8, int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_mod_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_negate(int2) RETURNS int2
+	AS 'MODULE_PATHNAME', 'dp_try_negate_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_abs(int2) RETURNS int2
+	AS 'MODULE_PATHNAME', 'dp_try_abs_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_negate(int4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_negate_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_abs(int4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_abs_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_negate(int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_negate_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_abs(int8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_abs_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- floating point
+CREATE FUNCTION dp_cdp.try_add(float4, float4) RETURNS float4
+	AS 'MODULE_PATHNAME', 'dp_try_add_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(float4, float4) RETURNS float4
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(float4, float4) RETURNS float4
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_divide(float4, float4) RETURNS float4
+	AS 'MODULE_PATHNAME', 'dp_try_divide_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(float8, float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_add_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(float8, float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(float8, float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_divide(float8, float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_divide_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(float4, float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_add_float48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(float4, float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_float48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(float4, float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_float48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_divide(float4, float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_divide_float48' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(float8, float4) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_add_float84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(float8, float4) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_float84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(float8, float4) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_float84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_divide(float8, float4) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_divide_float84' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_sqrt(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_sqrt_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_ln(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_ln_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_log(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_log_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_exp(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_exp_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_power(float8, float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_power_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_width_bucket(float8, float8, float8, int4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_width_bucket_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- numeric
+CREATE FUNCTION dp_cdp.try_add(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_add_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_divide(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_divide_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_mod(numeric, numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_mod_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_ceil(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_ceil_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_floor(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_floor_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_sqrt(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_sqrt_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_round(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_round0_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_round(numeric, int4) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_round_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_width_bucket(numeric, numeric, numeric, int4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_width_bucket_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- casts between numbers
+CREATE FUNCTION dp_cdp.try_int2(int4) RETURNS int2
+	AS 'MODULE_PATHNAME', 'dp_try_int2_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_int2(int8) RETURNS int2
+	AS 'MODULE_PATHNAME', 'dp_try_int2_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_int4(int8) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_int4_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_float4(float8) RETURNS float4
+	AS 'MODULE_PATHNAME', 'dp_try_float4_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_int2(float4) RETURNS int2
+	AS 'MODULE_PATHNAME', 'dp_try_int2_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_int4(float4) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_int4_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_int8(float4) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_int8_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_int2(float8) RETURNS int2
+	AS 'MODULE_PATHNAME', 'dp_try_int2_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_int4(float8) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_int4_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_int8(float8) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_int8_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_int2(numeric) RETURNS int2
+	AS 'MODULE_PATHNAME', 'dp_try_int2_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_int4(numeric) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_int4_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_int8(numeric) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_int8_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_float4(numeric) RETURNS float4
+	AS 'MODULE_PATHNAME', 'dp_try_float4_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_float8(numeric) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_float8_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_numeric(numeric, int4) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_numeric_typmod' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- strings
+CREATE FUNCTION dp_cdp.try_lower(text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_lower' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_upper(text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_upper' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_initcap(text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_initcap' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_concat(text, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_concat' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_length(text) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_length_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_length(bpchar) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_length_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_btrim(text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_btrim' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_ltrim(text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_ltrim' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_rtrim(text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_rtrim' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_btrim(text, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_btrim_set' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_ltrim(text, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_ltrim_set' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_rtrim(text, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_rtrim_set' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_left(text, int4) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_left' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_right(text, int4) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_right' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_reverse(text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_reverse' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_substring(text, int4) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_substring_from' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_substring(text, int4, int4) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_substring' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_replace(text, text, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_replace' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_split_part(text, text, int4) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_split_part' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_starts_with(text, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_starts_with' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.text_starts_with_support;
+CREATE FUNCTION dp_cdp.try_strpos(text, text) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_strpos' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_like(text, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.textlike_support;
+CREATE FUNCTION dp_cdp.try_like(bpchar, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.textlike_support;
+CREATE FUNCTION dp_cdp.try_like(name, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_like_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.textlike_support;
+CREATE FUNCTION dp_cdp.try_not_like(text, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_not_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_not_like(bpchar, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_not_like_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_not_like(name, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_not_like_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_ilike(text, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.texticlike_support;
+CREATE FUNCTION dp_cdp.try_ilike(bpchar, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.texticlike_support;
+CREATE FUNCTION dp_cdp.try_ilike(name, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_ilike_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT pg_catalog.texticlike_support;
+CREATE FUNCTION dp_cdp.try_not_ilike(text, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_not_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_not_ilike(bpchar, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_not_ilike_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_not_ilike(name, text) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_try_not_ilike_name' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- casts to and from text
+CREATE FUNCTION dp_cdp.try_text(int2) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_text_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_text(int4) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_text_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_text(int8) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_text_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_text(numeric) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_text_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_text(uuid) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_text_uuid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_text(date) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_text_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_text(timestamp) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_text_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_text(anyenum) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_text_enum' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_text(bpchar) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_text_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_name(text) RETURNS name
+	AS 'MODULE_PATHNAME', 'dp_try_name_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_varchar(varchar, int4, boolean) RETURNS varchar
+	AS 'MODULE_PATHNAME', 'dp_try_varchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_bpchar(bpchar, int4, boolean) RETURNS bpchar
+	AS 'MODULE_PATHNAME', 'dp_try_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_int2(text) RETURNS int2
+	AS 'MODULE_PATHNAME', 'dp_try_int2_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_int4(text) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_int4_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_int8(text) RETURNS int8
+	AS 'MODULE_PATHNAME', 'dp_try_int8_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_float8(text) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_float8_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_numeric(text) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_numeric_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_date(text) RETURNS date
+	AS 'MODULE_PATHNAME', 'dp_try_date_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- dates and times
+CREATE FUNCTION dp_cdp.try_timestamp(date) RETURNS timestamp
+	AS 'MODULE_PATHNAME', 'dp_try_timestamp_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_timestamptz(date) RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'dp_try_timestamptz_date' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_timestamptz(timestamp) RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'dp_try_timestamptz_timestamp' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_timestamp(timestamptz) RETURNS timestamp
+	AS 'MODULE_PATHNAME', 'dp_try_timestamp_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_date(timestamptz) RETURNS date
+	AS 'MODULE_PATHNAME', 'dp_try_date_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_time(timestamptz) RETURNS time
+	AS 'MODULE_PATHNAME', 'dp_try_time_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_timestamp(timestamp, int4) RETURNS timestamp
+	AS 'MODULE_PATHNAME', 'dp_try_timestamp_typmod' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_timestamptz(timestamptz, int4) RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'dp_try_timestamp_typmod' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(date, date) RETURNS int4
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(date, int4) RETURNS date
+	AS 'MODULE_PATHNAME', 'dp_try_add_date_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(int4, date) RETURNS date
+	AS 'MODULE_PATHNAME', 'dp_try_add_int4_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(date, int4) RETURNS date
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_date_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(date, interval) RETURNS timestamp
+	AS 'MODULE_PATHNAME', 'dp_try_add_date_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(interval, date) RETURNS timestamp
+	AS 'MODULE_PATHNAME', 'dp_try_add_interval_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(date, interval) RETURNS timestamp
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_date_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(timestamp, interval) RETURNS timestamp
+	AS 'MODULE_PATHNAME', 'dp_try_add_timestamp_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(interval, timestamp) RETURNS timestamp
+	AS 'MODULE_PATHNAME', 'dp_try_add_interval_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(timestamp, interval) RETURNS timestamp
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_timestamp_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(timestamptz, interval) RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'dp_try_add_timestamptz_interval' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_add(interval, timestamptz) RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'dp_try_add_interval_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(timestamptz, interval) RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_timestamptz_interval' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(timestamp, timestamp) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_age(timestamp, timestamp) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_try_age_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_subtract(timestamptz, timestamptz) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_try_subtract_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_age(timestamptz, timestamptz) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_try_age_timestamptz' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_extract(text, date) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_extract_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_date_part(text, date) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_date_part_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_extract(text, time) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_extract_time' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_date_part(text, time) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_date_part_time' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_extract(text, timestamp) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_extract_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_date_part(text, timestamp) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_date_part_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_extract(text, timestamptz) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_extract_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_date_part(text, timestamptz) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_date_part_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_extract(text, interval) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_extract_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_date_part(text, interval) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_try_date_part_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_date_trunc(text, timestamp) RETURNS timestamp
+	AS 'MODULE_PATHNAME', 'dp_try_date_trunc_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_date_trunc(text, timestamptz) RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'dp_try_date_trunc_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_date_trunc(text, timestamptz, text) RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'dp_try_date_trunc_zone' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_timezone(text, timestamp) RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'dp_try_timezone_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_timezone(text, timestamptz) RETURNS timestamp
+	AS 'MODULE_PATHNAME', 'dp_try_timezone_timestamptz' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_to_char(timestamp, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_to_char_timestamp' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_to_char(timestamptz, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_to_char_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+
+-- What aggregates of numeric add up in a subquery over one privacy unit: the argument,
+-- or NULL where it is so large that the aggregate might overflow.
+CREATE FUNCTION dp_cdp.try_summand(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_summand_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_summand(text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_summand_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_summand(bpchar) RETURNS bpchar
+	AS 'MODULE_PATHNAME', 'dp_try_summand_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_summand_squared(numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME', 'dp_try_summand_squared_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- one representation of equal group keys
+CREATE FUNCTION dp_cdp.canonical(float4) RETURNS float4
+	AS 'MODULE_PATHNAME', 'dp_canonical_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.canonical(float8) RETURNS float8
+	AS 'MODULE_PATHNAME', 'dp_canonical_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.canonical(bpchar) RETURNS bpchar
+	AS 'MODULE_PATHNAME', 'dp_canonical_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- What may be used on rows of protected tables, and how it is treated there:
+-- as it stands, replaced by its total variant, with constants only, added by
+-- a superuser, or, "per unit", as an aggregate in a subquery that groups by the
+-- privacy unit; total is then a function that its argument goes through, or an
+-- aggregate that is run in its place.
+CREATE FUNCTION dp_cdp.allowed_functions(OUT function regprocedure, OUT treatment text,
+										 OUT total regprocedure, OUT constant_arguments int[])
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'dp_allowed_functions_sql' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cdp.allowed_functions() IS
+	'functions that may be used on rows of protected tables: as is, as a total variant that is NULL instead of an error, with constants only, added by allow_function, or, per unit, as an aggregate in a subquery that groups by the privacy unit';
+
+CREATE FUNCTION dp_cdp.allow_function(function regprocedure) RETURNS void
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_allow_function';
+REVOKE ALL ON FUNCTION dp_cdp.allow_function(regprocedure) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.allow_function(regprocedure) IS
+	'superusers: lets a function be used on rows of protected tables. It runs on raw rows with the rights of the table''s owner, and must never raise an error, send a message or have an effect that depends on a row';
+
+CREATE FUNCTION dp_cdp.disallow_function(function regprocedure) RETURNS void
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_disallow_function';
+REVOKE ALL ON FUNCTION dp_cdp.disallow_function(regprocedure) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.disallow_function(regprocedure) IS
+	'superusers: takes back what dp_cdp.allow_function allowed; prepared queries that use the function are refused from then on';
+
+-- =========================================================================
+-- 9. Hardening and check_setup
+-- =========================================================================
+
+-- What PostgreSQL grants to PUBLIC and tells how many rows a table has, or a
+-- query met; and ways to leave traces.  See src/guard/HARDENING.md.
+
+-- Each privilege that harden() has an opinion on.  Monitors get what PUBLIC
+-- loses, but for what writes.
+CREATE OR REPLACE FUNCTION dp_cdp.hardening(OUT object text, OUT name text, OUT class text, OUT oid oid,
+								 OUT privilege text, OUT "column" text, OUT grantee text,
+								 OUT wanted boolean, OUT held boolean, OUT acl aclitem[])
+	RETURNS SETOF record
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH extensions AS (
+	SELECT d.classid, d.objid,
+		CASE WHEN e.extname IN ('pg_prewarm', 'pgrowlocks') THEN 'sizes' ELSE 'statements' END AS class
+	FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid
+	WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+		AND e.extname IN ('pg_stat_statements', 'pg_stat_kcache', 'pg_qualstats', 'pg_stat_monitor',
+						  'pg_prewarm', 'pgrowlocks')
+), functions AS (
+	SELECT p.oid, p.proname, p.proowner, p.proacl,
+		CASE WHEN e.class IS NOT NULL THEN e.class
+			WHEN p.proname ~ '^pg_stat_get_(xact_)?(live_tuples|dead_tuples|tuples_|numscans|blocks_|mod_since|ins_since|lastscan|last_|(total_)?(auto)?(vacuum|analyze)_)'
+				OR p.proname ~ '^pg_stat_get_(db_tuples_|db_blocks_|db_temp_|db_blk_|db_parallel_workers_|buf_|bgwriter_buf_|checkpointer_buf|wal$|io$|slru$|progress_info$|backend_io$|backend_wal$)'
+				OR p.proname = 'pg_get_aios' THEN 'statistics'
+			WHEN p.proname IN ('pg_relation_size', 'pg_table_size', 'pg_total_relation_size', 'pg_indexes_size',
+							   'pg_database_size', 'pg_tablespace_size', 'pg_sequence_last_value', 'pg_get_sequence_data',
+							   'pg_current_wal_lsn', 'pg_current_wal_insert_lsn', 'pg_current_wal_flush_lsn',
+							   'pg_last_wal_receive_lsn', 'pg_last_wal_replay_lsn', 'pg_get_replication_slots',
+							   'pg_control_checkpoint', 'pg_control_recovery',
+							   'pg_get_wal_summarizer_state', 'pg_available_wal_summaries', 'pg_wal_summary_contents') THEN 'sizes'
+			WHEN p.proname IN ('currtid2', 'pg_logical_emit_message', 'lo_create', 'lo_creat', 'lo_from_bytea', 'lo_put',
+							   'lowrite', 'lo_truncate', 'lo_truncate64', 'lo_unlink') THEN 'traces'
+		END AS class
+	FROM pg_proc p LEFT JOIN extensions e ON e.classid = 'pg_proc'::regclass AND e.objid = p.oid
+	WHERE p.prokind = 'f' AND (p.pronamespace = 'pg_catalog'::regnamespace OR e.objid IS NOT NULL)
+), objects AS (
+	SELECT 'FUNCTION ' || (pg_identify_object('pg_proc'::regclass, f.oid, 0)).identity AS object,
+		f.proname::text AS name, f.class, f.oid, 'EXECUTE' AS privilege, '' AS "column", false AS open,
+		coalesce(f.proacl, acldefault('f', f.proowner)) AS acl
+	FROM functions f
+	WHERE f.class IS NOT NULL
+	UNION ALL
+	SELECT 'TABLE ' || (pg_identify_object('pg_class'::regclass, c.oid, 0)).identity,
+		c.relname::text, 'statements', c.oid, 'SELECT', '', false, coalesce(c.relacl, acldefault('r', c.relowner))
+	FROM pg_class c JOIN extensions e ON e.classid = 'pg_class'::regclass AND e.objid = c.oid
+	WHERE c.relkind IN ('v', 'r', 'm')
+	UNION ALL
+	SELECT 'TABLE pg_catalog.pg_class', 'pg_class', 'planner', c.oid, 'SELECT', '', false, c.relacl
+	FROM pg_class c WHERE c.oid = 'pg_class'::regclass
+	UNION ALL
+	-- planner's and vacuum's counters are in pg_class itself
+	SELECT 'TABLE pg_catalog.pg_class', 'pg_class', 'planner', a.attrelid, 'SELECT', a.attname::text,
+		a.attname NOT IN ('reltuples', 'relpages', 'relallvisible', 'relallfrozen'), a.attacl
+	FROM pg_attribute a WHERE a.attrelid = 'pg_class'::regclass AND NOT a.attisdropped
+), grants AS (
+	SELECT o.*,
+		EXISTS (SELECT FROM aclexplode(o.acl) x WHERE x.grantee = 0 AND x.privilege_type = o.privilege) AS public,
+		EXISTS (SELECT FROM aclexplode(o.acl) x
+			WHERE x.grantee = 'pg_monitor'::regrole AND x.privilege_type = o.privilege) AS monitor
+	FROM objects o
+)
+SELECT g.object, g.name, g.class, g.oid, g.privilege, g."column", 'PUBLIC', g.open, g.public, g.acl FROM grants g
+UNION ALL
+SELECT g.object, g.name, g.class, g.oid, g.privilege, g."column", 'pg_monitor', true, g.monitor, g.acl FROM grants g
+WHERE g.public AND NOT g.open AND g."column" = '' AND g.class <> 'traces'
+$$;
+COMMENT ON FUNCTION dp_cdp.hardening() IS
+	'privileges that dp_cdp.harden() has an opinion on: wanted or not, held or not';
+
+CREATE OR REPLACE FUNCTION dp_cdp.harden(apply boolean DEFAULT true, keep_open text[] DEFAULT '{}')
+	RETURNS TABLE(object text, action text, done boolean)
+	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	step record;
+	unknown text;
+BEGIN
+	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+		RAISE EXCEPTION 'only superusers may call dp_cdp.harden'
+			USING ERRCODE = 'insufficient_privilege';
+	END IF;
+	SELECT k INTO unknown FROM unnest(keep_open) k WHERE k NOT IN (SELECT h.name FROM dp_cdp.hardening() h) LIMIT 1;
+	IF unknown IS NOT NULL THEN
+		RAISE EXCEPTION 'keep_open: dp_cdp.harden closes nothing of the name "%"; call dp_cdp.harden(apply => false) to see what it closes', unknown
+			USING ERRCODE = 'ZC004';
+	END IF;
+
+	FOR step IN
+		-- taking SELECT on a table away takes that on its columns, too
+		SELECT h.object, h.grantee, h.wanted, h.oid, h.privilege,
+			array_agg(h."column") FILTER (WHERE h.wanted <> h.held) AS changed,
+			max(h.acl::text) FILTER (WHERE h."column" = '') AS acl,
+			CASE WHEN h.wanted THEN 'GRANT ' ELSE 'REVOKE ' END AS verb,
+			string_agg(h.privilege || CASE WHEN h."column" <> '' THEN format(' (%I)', h."column") ELSE '' END, ', ') AS privileges,
+			CASE WHEN h.wanted THEN ' TO ' ELSE ' FROM ' END || h.grantee AS whom
+		FROM (SELECT *, bool_or(wanted <> held) OVER (PARTITION BY object) AS pending
+				FROM dp_cdp.hardening() WHERE NOT name = ANY (keep_open)) h
+		WHERE h.wanted <> h.held OR (h.pending AND h.wanted AND h."column" <> '')
+		GROUP BY h.object, h.grantee, h.wanted, h.oid, h.privilege
+		ORDER BY h.object, h.wanted, h.grantee
+	LOOP
+		done := false;
+		IF apply THEN
+			EXECUTE step.verb || step.privileges || ' ON ' || step.object || step.whom;
+			INSERT INTO dp_cdp.hardened AS old (object, privilege, "column", grantee, granted, former_acl)
+				SELECT step.object, step.privilege, c, step.grantee, step.wanted, step.acl
+				FROM unnest(step.changed) c
+				ON CONFLICT DO NOTHING;
+			done := NOT EXISTS (SELECT FROM dp_cdp.hardening() h
+				WHERE h.oid = step.oid AND h.object = step.object AND h.grantee = step.grantee
+					AND h."column" = ANY (step.changed) AND h.wanted <> h.held);
+		END IF;
+		CONTINUE WHEN step.changed IS NULL;
+		object := step.object;
+		action := step.verb || step.privilege
+			|| CASE WHEN '' = ANY (step.changed) THEN '' ELSE format(' on %s columns', cardinality(step.changed)) END
+			|| step.whom;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+REVOKE ALL ON FUNCTION dp_cdp.harden(boolean, text[]) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.harden(boolean, text[]) IS
+	'takes from PUBLIC what tells numbers of rows: statistics, sizes, counters of the planner; apply => false only lists; keep_open names what to leave';
+
+CREATE OR REPLACE FUNCTION dp_cdp.unharden()
+	RETURNS TABLE(object text, action text, done boolean)
+	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	step record;
+BEGIN
+	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+		RAISE EXCEPTION 'only superusers may call dp_cdp.unharden'
+			USING ERRCODE = 'insufficient_privilege';
+	END IF;
+	FOR step IN
+		-- grants last: revoking from a table revokes from its columns
+		SELECT h.object, h.privilege, count(*) AS n, min(h."column") AS "column",
+			CASE WHEN h.granted THEN 'REVOKE ' ELSE 'GRANT ' END AS verb,
+			string_agg(h.privilege || CASE WHEN h."column" <> '' THEN format(' (%I)', h."column") ELSE '' END, ', ') AS privileges,
+			CASE WHEN h.granted THEN ' FROM ' ELSE ' TO ' END || h.grantee AS whom
+		FROM dp_cdp.hardened h
+		GROUP BY h.object, h.privilege, h.grantee, h.granted
+		ORDER BY h.object, h.granted DESC, h.grantee
+	LOOP
+		object := step.object;
+		action := step.verb || step.privilege
+			|| CASE WHEN step."column" = '' THEN '' ELSE format(' on %s columns', step.n) END || step.whom;
+		BEGIN
+			EXECUTE step.verb || step.privileges || ' ON ' || step.object || step.whom;
+			done := true;
+		EXCEPTION WHEN undefined_function OR undefined_table OR undefined_column OR undefined_object OR invalid_schema_name THEN
+			done := false;		-- dropped since, or of another version
+		END;
+		RETURN NEXT;
+	END LOOP;
+	DELETE FROM dp_cdp.hardened;
+END $$;
+REVOKE ALL ON FUNCTION dp_cdp.unharden() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.unharden() IS
+	'reverses what dp_cdp.harden() did, and nothing else';
+
+-- What a dataset's owner cannot see, but must know.
+CREATE OR REPLACE FUNCTION dp_cdp.server_facts(OUT preloaded boolean, OUT after_citus boolean, OUT ledger_waits boolean)
+	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	libraries text[];
+BEGIN
+	SELECT coalesce(array_agg(regexp_replace(trim(both ' "' FROM l), '^.*/|\.so$', '', 'g')), '{}') INTO libraries
+		FROM unnest(string_to_array(current_setting('shared_preload_libraries'), ',')) l;
+	preloaded := 'dp_cdp' = ANY (libraries);
+	after_citus := coalesce(array_position(libraries, 'dp_cdp') > array_position(libraries, 'citus'), true);
+	IF NOT pg_is_in_recovery() THEN
+		ledger_waits := CASE WHEN EXISTS (SELECT FROM dp_cdp.ledger_stamp)
+			THEN NOT EXISTS (SELECT FROM dp_cdp.ledger_stamp s
+				WHERE s.system_id = (SELECT system_identifier::text::numeric FROM pg_control_system())
+						+ CASE WHEN (SELECT system_identifier FROM pg_control_system()) < 0 THEN 18446744073709551616 ELSE 0 END
+					AND s.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+					AND s.timeline = ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int
+					AND s.extension = (SELECT oid FROM pg_extension WHERE extname = 'dp_cdp'))
+			ELSE EXISTS (SELECT FROM dp_cdp.release_log)
+				OR EXISTS (SELECT FROM dp_cdp.budget WHERE rho_spent <> 0 OR delta_spent <> 0)
+				OR EXISTS (SELECT FROM dp_cdp.dataset WHERE rho_spent <> 0 OR delta_spent <> 0)
+			END;
+	END IF;
+END $$;
+COMMENT ON FUNCTION dp_cdp.server_facts() IS
+	'is dp_cdp preloaded, and in order; does the ledger wait for adopt_ledger() (NULL on a standby)';
+
+-- does a rule compute private aggregates
+CREATE OR REPLACE FUNCTION dp_cdp.private_rule(rule oid) RETURNS boolean
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+SELECT EXISTS (SELECT FROM pg_depend d
+		JOIN pg_depend m ON m.classid = d.refclassid AND m.objid = d.refobjid AND m.deptype = 'e'
+		JOIN pg_extension e ON e.oid = m.refobjid AND m.refclassid = 'pg_extension'::regclass AND e.extname = 'dp_cdp'
+		JOIN pg_proc p ON p.oid = d.refobjid AND p.prokind = 'a'
+	WHERE d.classid = 'pg_rewrite'::regclass AND d.objid = rule AND d.refclassid = 'pg_proc'::regclass)
+$$;
+COMMENT ON FUNCTION dp_cdp.private_rule(oid) IS
+	'does a rewrite rule compute private aggregates';
+
+CREATE OR REPLACE FUNCTION dp_cdp.check_setup()
+	RETURNS TABLE(severity text, object text, finding text, remedy text)
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	super boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
+	version int := current_setting('server_version_num')::int / 10000;
+	facts record;
+	parameters jsonb := '[]';
+BEGIN
+	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, d.owner::oid, 'USAGE')) THEN
+		RAISE EXCEPTION 'only superusers and owners of datasets may call dp_cdp.check_setup'
+			USING ERRCODE = 'insufficient_privilege';
+	END IF;
+	SELECT * INTO facts FROM dp_cdp.server_facts();
+	IF version >= 15 THEN		-- where there are privileges on settings
+		EXECUTE 'SELECT coalesce(jsonb_agg(jsonb_build_object(''name'', p.parname, ''grantee'', x.grantee, ''privilege'', x.privilege_type)), ''[]'')'
+			' FROM pg_parameter_acl p, aclexplode(p.paracl) x' INTO parameters;
+	END IF;
+
+	RETURN QUERY
+	WITH RECURSIVE
+	-- ---------------------------------------------------------------------
+	-- who: analysts have a budget or get one with a membership; the hands of
+	-- an analyst are the roles it is, inherits from or can become
+	-- ---------------------------------------------------------------------
+	datasets AS (
+		SELECT d.dataset, d.owner::oid AS owner, d.rho_limit
+		FROM dp_cdp.datasets d
+		WHERE super OR pg_has_role(current_user, d.owner::oid, 'USAGE')
+	), budgets AS (
+		SELECT b.dataset, b.role::oid AS role, b.rho_limit, b.period
+		FROM dp_cdp.budgets b JOIN datasets d ON d.dataset = b.dataset
+	), memberships AS (
+		SELECT m.member, m.roleid AS role
+		FROM pg_auth_members m, LATERAL to_jsonb(m) j
+		-- from 16 on, a membership may be of no use
+		WHERE NOT j ? 'inherit_option'
+			OR (j ->> 'inherit_option')::boolean OR (j ->> 'set_option')::boolean OR m.admin_option
+	), analysts AS (
+		SELECT b.dataset, b.role FROM budgets b JOIN pg_roles r ON r.oid = b.role
+		UNION
+		SELECT a.dataset, m.member FROM analysts a JOIN memberships m ON m.role = a.role
+	), reach AS (
+		SELECT a.dataset, a.role AS analyst, a.role AS hand FROM analysts a
+		UNION
+		SELECT h.dataset, h.analyst, m.role
+		FROM reach h JOIN pg_roles r ON r.oid = h.hand AND NOT r.rolsuper JOIN memberships m ON m.member = h.hand
+	), hands AS (
+		SELECT h.dataset, h.hand, string_agg(h.analyst::regrole::text, ', ' ORDER BY h.analyst::regrole::text) AS analysts
+		FROM reach h JOIN pg_roles r ON r.oid = h.hand
+		WHERE NOT r.rolsuper AND NOT (SELECT a.rolsuper FROM pg_roles a WHERE a.oid = h.analyst)
+		GROUP BY h.dataset, h.hand
+	), grantees AS (
+		SELECT h.dataset, h.hand AS grantee, quote_ident(r.rolname) AS whom, h.analysts
+		FROM hands h JOIN pg_roles r ON r.oid = h.hand
+		UNION ALL
+		SELECT h.dataset, 0, 'PUBLIC', 'every analyst' FROM hands h GROUP BY h.dataset
+	),
+	-- ---------------------------------------------------------------------
+	-- what: tables with a policy, their children, and who reads them in turn
+	-- ---------------------------------------------------------------------
+	labels AS (
+		SELECT l.objoid AS relid, l.objsubid, l.label
+		FROM (SELECT objoid, objsubid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
+			FROM pg_seclabel
+			WHERE provider = 'dp_cdp' AND classoid = 'pg_class'::regclass) l
+	), tops AS (
+		SELECT l.label ->> 'dataset' AS dataset, l.relid, coalesce((l.label ->> 'unit')::boolean, false) AS has_unit
+		FROM labels l
+		WHERE l.objsubid = 0
+			AND (super OR EXISTS (SELECT FROM datasets d WHERE d.dataset = l.label ->> 'dataset'))
+	), covered AS (
+		SELECT t.dataset, t.relid, t.relid AS top FROM tops t
+		UNION
+		SELECT c.dataset, i.inhrelid, c.top FROM covered c JOIN pg_inherits i ON i.inhparent = c.relid
+	), ancestors AS (
+		SELECT t.dataset, t.relid AS top, i.inhparent AS relid FROM tops t JOIN pg_inherits i ON i.inhrelid = t.relid
+		UNION
+		SELECT a.dataset, a.top, i.inhparent FROM ancestors a JOIN pg_inherits i ON i.inhrelid = a.relid
+	), views AS (
+		SELECT v.dataset, v.top, v.relid, v.private
+		FROM (
+			SELECT c.dataset, c.top, r.ev_class AS relid, c.relid AS base, dp_cdp.private_rule(r.oid) AS private
+			FROM covered c
+				JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
+					AND d.classid = 'pg_rewrite'::regclass
+				JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> c.relid) v
+			JOIN pg_class k ON k.oid = v.relid AND k.relkind IN ('v', 'm')
+		WHERE has_any_column_privilege(k.relowner, v.base, 'SELECT')
+			AND coalesce(NOT (SELECT option_value::boolean FROM pg_options_to_table(k.reloptions)
+				WHERE option_name = 'security_invoker'), true)
+		UNION
+		SELECT v.dataset, v.top, r.ev_class, v.private OR dp_cdp.private_rule(r.oid)
+		FROM views v
+			JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = v.relid
+				AND d.classid = 'pg_rewrite'::regclass
+			JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> v.relid
+			JOIN pg_class k ON k.oid = r.ev_class AND k.relkind IN ('v', 'm')
+		WHERE has_any_column_privilege(k.relowner, v.relid, 'SELECT')
+	), exposed AS (
+		-- relations whose privileges matter, by why they do
+		SELECT DISTINCT 'protected' AS kind, c.dataset, c.relid, c.relid AS top FROM covered c
+		UNION ALL
+		SELECT DISTINCT 'ancestor', a.dataset, a.relid, a.top FROM ancestors a
+		WHERE NOT EXISTS (SELECT FROM covered c WHERE c.relid = a.relid)
+		UNION ALL
+		SELECT CASE WHEN k.relkind = 'm' THEN 'copy' ELSE 'view' END || CASE WHEN bool_or(v.private) THEN ' of answers' ELSE '' END,
+			v.dataset, v.relid, min(v.top::regclass::text)::regclass::oid
+		FROM views v JOIN pg_class k ON k.oid = v.relid GROUP BY v.dataset, v.relid, k.relkind
+		UNION ALL
+		SELECT DISTINCT 'sequence', c.dataset, d.objid, c.relid
+		FROM covered c
+			JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = c.relid
+				AND d.classid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
+			JOIN pg_class k ON k.oid = d.objid AND k.relkind = 'S'
+		UNION ALL
+		SELECT 'ledger', d.dataset, k.oid, k.oid
+		FROM datasets d, pg_class k
+		WHERE k.relnamespace = 'dp_cdp'::regnamespace AND k.relkind IN ('r', 'S')
+	), acls AS (
+		SELECT e.*, x.privilege_type AS privilege, x.grantee, '' AS columns
+		FROM exposed e JOIN pg_class k ON k.oid = e.relid
+			CROSS JOIN LATERAL aclexplode(coalesce(k.relacl, acldefault((CASE k.relkind WHEN 'S' THEN 's' ELSE 'r' END)::"char", k.relowner))) x
+		WHERE x.grantee <> k.relowner
+		UNION ALL
+		SELECT e.kind, e.dataset, e.relid, e.top, x.privilege_type, x.grantee,
+			' (' || string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) || ')'
+		FROM exposed e JOIN pg_class k ON k.oid = e.relid JOIN pg_attribute a ON a.attrelid = e.relid AND NOT a.attisdropped
+			CROSS JOIN LATERAL aclexplode(a.attacl) x
+		WHERE x.grantee <> k.relowner
+		GROUP BY e.kind, e.dataset, e.relid, e.top, x.privilege_type, x.grantee
+	), granted AS (
+		SELECT a.*, g.whom, g.analysts, k.relkind,
+			-- hidden: row-level security lets these analysts see no row
+			k.relrowsecurity AND a.kind IN ('protected', 'ancestor')
+				AND NOT EXISTS (SELECT FROM pg_policy p
+					WHERE p.polrelid = a.relid AND p.polpermissive AND p.polcmd IN ('*', 'r')
+						AND (0 = ANY (p.polroles) OR EXISTS (SELECT FROM hands h
+							WHERE h.dataset = a.dataset AND h.hand = ANY (p.polroles))))
+				AND NOT EXISTS (SELECT FROM hands h JOIN pg_roles r ON r.oid = h.hand
+					WHERE h.dataset = a.dataset AND r.rolbypassrls) AS hidden
+		FROM acls a JOIN grantees g ON g.dataset = a.dataset AND g.grantee = a.grantee
+			JOIN pg_class k ON k.oid = a.relid
+	),
+	-- ---------------------------------------------------------------------
+	-- findings
+	-- ---------------------------------------------------------------------
+	findings AS (
+		SELECT CASE
+				WHEN g.kind = 'ledger' THEN 'critical'
+				WHEN g.kind = 'sequence' THEN 'warning'
+				WHEN g.kind LIKE '% of answers' OR g.kind = 'view' THEN 'info'
+				WHEN g.privilege IN ('SELECT', 'TRIGGER') THEN 'critical'
+				WHEN g.privilege IN ('INSERT', 'UPDATE')
+					AND EXISTS (SELECT FROM pg_index i WHERE i.indrelid = g.relid AND (i.indisunique OR i.indisexclusion)) THEN 'critical'
+				ELSE 'warning'
+			END AS severity,
+			g.relid::regclass::text AS object,
+			format(CASE
+					WHEN g.kind = 'ledger' THEN '%1$s on a table of the ledger is granted to %2$s (%3$s), who may change or read budgets'
+					WHEN g.kind = 'sequence' THEN '%1$s is granted to %2$s (%3$s), whom this sequence of protected table %4$s tells how many rows were inserted'
+					WHEN g.kind = 'copy' THEN 'copy of rows of protected table %4$s, not protected itself: SELECT is granted to %2$s (%3$s)'
+					WHEN g.kind = 'copy of answers' THEN 'made of protected table %4$s with private aggregates, and granted to %2$s (%3$s): review that it holds released values only'
+					WHEN g.kind = 'view of answers' THEN 'reads protected table %4$s with its owner''s rights, with private aggregates, and is granted to %2$s (%3$s): review what else it shows'
+					WHEN g.kind = 'view' THEN 'reads protected table %4$s with its owner''s rights, and is granted to %2$s (%3$s): raw rows wherever the library is not loaded'
+					WHEN g.kind = 'ancestor' THEN 'reads the rows of protected table %4$s, its descendant, but is not protected; SELECT is granted to %2$s (%3$s)'
+					WHEN g.privilege = 'SELECT' THEN 'SELECT on protected rows is granted to %2$s (%3$s): plain SQL reads them'
+					WHEN g.privilege = 'TRIGGER' THEN 'TRIGGER is granted to %2$s (%3$s), whose code can get every new row'
+					WHEN g.privilege IN ('INSERT', 'UPDATE') THEN '%1$s is granted to %2$s (%3$s): a violated constraint tells whether a key exists'
+					WHEN g.privilege = 'REFERENCES' THEN 'REFERENCES is granted to %2$s (%3$s): foreign keys tell whether a key exists'
+					ELSE '%1$s is granted to %2$s (%3$s), who have no business writing here'
+				END, g.privilege, g.whom, g.analysts, g.top::regclass) AS finding,
+			format('REVOKE %s%s ON %s%s FROM %s', g.privilege, g.columns,
+				CASE g.relkind WHEN 'S' THEN 'SEQUENCE ' ELSE '' END, g.relid::regclass, g.whom) AS remedy
+		FROM granted g
+		WHERE NOT (g.privilege = 'SELECT' AND g.hidden)
+			AND (g.privilege = 'SELECT' OR g.kind IN ('protected', 'sequence', 'ledger'))
+
+		UNION ALL
+		SELECT 'warning', a.relid::regclass::text,
+			format('has protected table %s among its descendants, but is not protected', min(a.top::regclass::text)),
+			format('protect %s instead, or end the inheritance', a.relid::regclass)
+		FROM ancestors a WHERE NOT EXISTS (SELECT FROM covered c WHERE c.relid = a.relid)
+		GROUP BY a.relid
+
+		-- roles: what an analyst is, or can become
+		UNION ALL
+		SELECT p.severity, format('role %s', h.analyst::regrole),
+			CASE WHEN h.analyst = h.hand THEN '' ELSE format('can act as role %s, which ', h.hand::regrole) END || p.finding,
+			CASE WHEN h.analyst <> h.hand THEN format('REVOKE %s FROM %s', h.hand::regrole,
+					(SELECT m.member::regrole FROM memberships m JOIN reach r ON r.hand = m.member AND r.analyst = h.analyst
+					WHERE m.role = h.hand ORDER BY m.member <> h.analyst, m.member LIMIT 1))
+				WHEN EXISTS (SELECT FROM budgets b WHERE b.role = h.analyst)
+				THEN coalesce(p.remedy, (SELECT string_agg(format('SELECT dp_cdp.drop_budget(%L, %L)', b.dataset, b.role::regrole), '; ')
+					FROM budgets b WHERE b.role = h.analyst))
+				ELSE coalesce(p.remedy, 'take its membership in roles that have a budget away') END
+		FROM (SELECT DISTINCT analyst, hand FROM reach) h
+			JOIN pg_roles r ON r.oid = h.hand
+			CROSS JOIN LATERAL (
+				SELECT 'critical', 'is a superuser: it reads every table', NULL WHERE r.rolsuper
+				UNION ALL
+				SELECT v.severity, v.finding, format('ALTER ROLE %s %s', h.hand::regrole, v.remedy)
+				FROM (VALUES
+					(r.rolbypassrls, 'warning', 'bypasses row-level security: SELECT that is granted for listing tables shows rows to it', 'NOBYPASSRLS'),
+					(r.rolreplication, 'critical', 'may replicate: it can copy the database', 'NOREPLICATION'),
+					(r.rolcreaterole AND version < 16, 'critical', 'has CREATEROLE: it can make itself a member of any role, pg_read_all_data or the owner of a table', 'NOCREATEROLE')
+					) AS v(applies, severity, finding, remedy)
+				WHERE v.applies AND NOT r.rolsuper
+				UNION ALL
+				SELECT v.severity, v.finding, NULL
+				FROM (VALUES
+					('pg_read_all_data', 'critical', 'reads every table'),
+					('pg_execute_server_program', 'critical', 'runs programs on the server, which read its files'),
+					('pg_read_server_files', 'critical', 'reads the server''s files'),
+					('pg_write_server_files', 'critical', 'writes the server''s files'),
+					('pg_create_subscription', 'critical', 'can copy tables by a subscription'),
+					('pg_write_all_data', 'warning', 'writes every table: a violated constraint tells whether a key exists'),
+					('pg_maintain', 'warning', 'maintains every table: VACUUM and ANALYZE tell the number of rows'),
+					('pg_monitor', 'warning', 'sees statistics and sizes, which tell numbers of rows'),
+					('pg_read_all_stats', 'warning', 'sees statistics, which tell numbers of rows'),
+					('pg_stat_scan_tables', 'warning', 'examines tables, which tells numbers of rows')
+					) AS v(role, severity, finding)
+				WHERE v.role = r.rolname
+				UNION ALL
+				SELECT 'critical', format('owns protected table %s', min(c.relid::regclass::text)), NULL
+				FROM covered c JOIN pg_class k ON k.oid = c.relid WHERE k.relowner = h.hand AND NOT r.rolsuper HAVING count(*) > 0
+				UNION ALL
+				SELECT 'critical', format('owns dataset %s, and so sets its own budget', quote_ident(d.dataset)), NULL
+				FROM datasets d WHERE d.owner = h.hand AND NOT r.rolsuper
+				UNION ALL
+				SELECT 'critical', 'owns extension dp_cdp, and so the ledger', NULL
+				FROM pg_extension e WHERE e.extname = 'dp_cdp' AND e.extowner = h.hand AND NOT r.rolsuper
+				UNION ALL
+				SELECT 'warning', 'owns the database', NULL
+				FROM pg_database d WHERE d.datname = current_database() AND d.datdba = h.hand AND NOT r.rolsuper
+			) AS p(severity, finding, remedy)
+
+		-- foreign keys into protected tables
+		UNION ALL
+		SELECT 'warning', f.conrelid::regclass::text,
+			format('foreign key %s references protected table %s, and %s may insert here: success would tell whether a key exists; the library refuses it',
+				quote_ident(f.conname), f.confrelid::regclass, string_agg(DISTINCT h.hand::regrole::text, ', ')),
+			string_agg(DISTINCT format('REVOKE INSERT, UPDATE ON %s FROM %s', f.conrelid::regclass, h.hand::regrole), '; ')
+		FROM pg_constraint f
+			JOIN covered c ON c.relid = f.confrelid
+			JOIN hands h ON h.dataset = c.dataset
+		WHERE f.contype = 'f' AND NOT EXISTS (SELECT FROM covered o WHERE o.relid = f.conrelid)
+			AND (has_any_column_privilege(h.hand, f.conrelid, 'INSERT') OR has_any_column_privilege(h.hand, f.conrelid, 'UPDATE'))
+		GROUP BY f.oid, f.conrelid, f.confrelid, f.conname
+
+		-- what queries of rows may not use, because others own it
+		UNION ALL
+		SELECT 'warning', s.relid::regclass::text,
+			format('%s, of its column %s, belongs to %s: queries that read the column are refused', s.what, quote_ident(s.attname), s.owner::regrole),
+			format('ALTER %s OWNER TO %s', s.what, s.relowner::regrole)
+		FROM (SELECT c.dataset, c.relid, a.attname, k.relowner, o.what, o.owner
+			FROM covered c JOIN pg_class k ON k.oid = c.relid AND c.relid = c.top
+				JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum > 0 AND NOT a.attisdropped
+				CROSS JOIN LATERAL (
+					SELECT format('TYPE %s', t.oid::regtype), t.typowner FROM pg_type t WHERE t.oid = a.atttypid
+					UNION ALL
+					SELECT format('COLLATION %s', l.oid::regcollation), l.collowner FROM pg_collation l WHERE l.oid = a.attcollation
+				) AS o(what, owner)) s
+			JOIN pg_roles r ON r.oid = s.owner AND NOT r.rolsuper
+			LEFT JOIN datasets d ON d.dataset = s.dataset
+		WHERE s.owner <> s.relowner AND s.owner IS DISTINCT FROM d.owner
+		UNION ALL
+		SELECT 'warning', k.oid::regclass::text,
+			format('belongs to %s, and its rows to protected table %s: queries of that are refused', k.relowner::regrole, t.oid::regclass),
+			format('ALTER TABLE %s OWNER TO %s', k.oid::regclass, t.relowner::regrole)
+		FROM covered c JOIN pg_class k ON k.oid = c.relid JOIN pg_class t ON t.oid = c.top
+			JOIN pg_roles r ON r.oid = k.relowner AND NOT r.rolsuper
+			LEFT JOIN datasets d ON d.dataset = c.dataset
+		WHERE k.relowner <> t.relowner AND k.relowner IS DISTINCT FROM d.owner
+
+		-- keys that not everybody is shown
+		UNION ALL
+		SELECT 'info', f.conrelid::regclass::text,
+			format('the keys of its column %s are those of %s, which %s may not read: they are selected privately for them',
+				quote_ident(a.attname), f.confrelid::regclass, string_agg(DISTINCT b.role::regrole::text, ', ')),
+			string_agg(DISTINCT format('GRANT SELECT (%I) ON %s TO %s', ka.attname, f.confrelid::regclass, b.role::regrole), '; ')
+		FROM pg_constraint f
+			JOIN covered c ON c.relid = f.conrelid AND c.relid = c.top
+			JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = f.conkey[1]
+			JOIN pg_attribute ka ON ka.attrelid = f.confrelid AND ka.attnum = f.confkey[1]
+			JOIN budgets b ON b.dataset = c.dataset
+			JOIN pg_roles r ON r.oid = b.role
+		WHERE f.contype = 'f' AND f.conparentid = 0 AND cardinality(f.conkey) = 1
+			AND NOT EXISTS (SELECT FROM covered o WHERE o.relid = f.confrelid)
+			AND NOT EXISTS (SELECT FROM labels l WHERE l.relid = f.conrelid AND l.objsubid = a.attnum AND l.label ? 'keys')
+			AND NOT has_column_privilege(b.role, f.confrelid, f.confkey[1], 'SELECT')
+		GROUP BY f.oid, f.conrelid, f.confrelid, a.attname
+
+		-- functions with their owner's rights
+		UNION ALL
+		SELECT 'info', format('function %s', p.oid::regprocedure),
+			format('runs with the rights of %s, who may read protected table %s, which it mentions, and %s may execute it: review what it returns',
+				p.proowner::regrole, min(k.oid::regclass::text), string_agg(DISTINCT h.hand::regrole::text, ', ')),
+			format('REVOKE EXECUTE ON %s %s FROM PUBLIC', CASE p.prokind WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END, p.oid::regprocedure)
+		FROM pg_proc p
+			JOIN covered c ON true
+			JOIN pg_class k ON k.oid = c.relid
+			JOIN hands h ON h.dataset = c.dataset AND h.hand <> p.proowner
+		WHERE p.prosecdef AND p.prolang NOT IN (SELECT l.oid FROM pg_language l WHERE l.lanname IN ('internal', 'c'))
+			AND p.pronamespace <> 'dp_cdp'::regnamespace
+			AND coalesce(p.prosrc, '') || coalesce(pg_get_function_sqlbody(p.oid), '')
+				~* ('(?<![[:alnum:]_])' || regexp_replace(k.relname, '([^[:alnum:]_])', '\\\1', 'g') || '(?![[:alnum:]_])')
+			AND has_any_column_privilege(p.proowner, c.relid, 'SELECT')
+			AND has_function_privilege(h.hand, p.oid, 'EXECUTE')
+		GROUP BY p.oid, p.proowner, p.prokind
+
+		-- code of analysts that protected tables run
+		UNION ALL
+		SELECT 'critical', c.relid::regclass::text,
+			format('function %s, which belongs to %s (%s), runs on its rows', p.oid::regprocedure, p.proowner::regrole, min(h.analysts)),
+			format('drop what uses the function, or ALTER FUNCTION %s OWNER TO %s', p.oid::regprocedure,
+				(SELECT k.relowner::regrole FROM pg_class k WHERE k.oid = c.relid))
+		FROM covered c
+			CROSS JOIN LATERAL (
+				SELECT 'pg_trigger'::regclass AS classid, t.oid AS objid FROM pg_trigger t WHERE t.tgrelid = c.relid
+				UNION ALL SELECT 'pg_class'::regclass, i.indexrelid FROM pg_index i WHERE i.indrelid = c.relid
+				UNION ALL SELECT 'pg_attrdef'::regclass, a.oid FROM pg_attrdef a WHERE a.adrelid = c.relid
+				UNION ALL SELECT 'pg_constraint'::regclass, n.oid FROM pg_constraint n WHERE n.conrelid = c.relid
+				UNION ALL SELECT 'pg_policy'::regclass, y.oid FROM pg_policy y WHERE y.polrelid = c.relid
+				UNION ALL SELECT 'pg_rewrite'::regclass, w.oid FROM pg_rewrite w WHERE w.ev_class = c.relid) part
+			JOIN pg_depend d ON d.classid = part.classid AND d.objid = part.objid AND d.refclassid = 'pg_proc'::regclass
+			JOIN pg_proc p ON p.oid = d.refobjid
+			JOIN hands h ON h.dataset = c.dataset AND h.hand = p.proowner
+		GROUP BY c.relid, p.oid, p.proowner
+
+		-- privileges on tables to come
+		UNION ALL
+		SELECT 'warning', format('default privileges of %s', d.defaclrole::regrole),
+			format('%s on its future tables%s will be granted to %s (%s)', x.privilege_type,
+				CASE WHEN d.defaclnamespace = 0 THEN '' ELSE format(' in schema %s', d.defaclnamespace::regnamespace) END,
+				g.whom, g.analysts),
+			format('ALTER DEFAULT PRIVILEGES FOR ROLE %s%s REVOKE %s ON TABLES FROM %s', d.defaclrole::regrole,
+				CASE WHEN d.defaclnamespace = 0 THEN '' ELSE format(' IN SCHEMA %s', d.defaclnamespace::regnamespace) END,
+				x.privilege_type, g.whom)
+		FROM pg_default_acl d
+			CROSS JOIN LATERAL aclexplode(d.defaclacl) x
+			JOIN grantees g ON g.grantee = x.grantee
+		WHERE d.defaclobjtype = 'r' AND x.grantee <> d.defaclrole AND x.privilege_type IN ('SELECT', 'TRIGGER')
+			AND EXISTS (SELECT FROM covered c JOIN pg_class k ON k.oid = c.relid
+				WHERE c.dataset = g.dataset AND k.relowner = d.defaclrole
+					AND d.defaclnamespace IN (0, k.relnamespace))
+		GROUP BY d.defaclrole, d.defaclnamespace, x.privilege_type, g.whom, g.analysts
+
+		-- settings that are for superusers
+		UNION ALL
+		SELECT 'warning', format('setting %s', p.name),
+			format('%s on it is granted to %s (%s)', p.privilege, g.whom, min(g.analysts)),
+			format('REVOKE %s ON PARAMETER %s FROM %s', p.privilege, p.name, g.whom)
+		FROM jsonb_to_recordset(parameters) AS p(name text, grantee oid, privilege text)
+			JOIN grantees g ON g.grantee = p.grantee
+		GROUP BY p.name, p.privilege, g.whom
+
+		-- statistics
+		UNION ALL
+		SELECT 'warning', CASE h.class
+				WHEN 'statistics' THEN 'statistics functions' WHEN 'sizes' THEN 'size functions'
+				WHEN 'planner' THEN 'pg_class' WHEN 'statements' THEN 'statistics of statements' ELSE 'functions that leave traces' END,
+			CASE h.class
+				WHEN 'planner' THEN 'PUBLIC reads the planner''s counters (reltuples, relpages)'
+				ELSE format('open to PUBLIC: %s and %s more', min(h.name), count(*) - 1) END
+			|| CASE h.class
+				WHEN 'traces' THEN '; an expression that writes can carry data out of a query'
+				ELSE '; they tell how many rows a table has or a query met' END,
+			'SELECT * FROM dp_cdp.harden()'
+		FROM dp_cdp.hardening() h
+		WHERE h.grantee = 'PUBLIC' AND h.held AND NOT h.wanted
+		GROUP BY h.class
+		UNION ALL
+		SELECT 'warning', h.object,
+			format('%s is granted to %s (%s); it tells how many rows a table has or a query met', h.privilege, g.whom, g.analysts),
+			format('REVOKE %s%s ON %s FROM %s', h.privilege, CASE WHEN h."column" <> '' THEN format(' (%I)', h."column") ELSE '' END, h.object, g.whom)
+		FROM dp_cdp.hardening() h
+			CROSS JOIN LATERAL aclexplode(h.acl) x
+			JOIN grantees g ON g.grantee = x.grantee
+		WHERE h.grantee = 'PUBLIC' AND NOT h.wanted AND x.grantee <> 0 AND x.privilege_type = h.privilege
+			AND g.whom NOT IN ('pg_monitor', 'pg_read_all_stats')
+		GROUP BY h.object, h.privilege, h."column", g.whom, g.analysts
+
+		-- ways out of the server
+		UNION ALL
+		SELECT 'warning', 'extension dblink',
+			format('%s may execute %s of its functions: what a session of another role may read can be read through it',
+				g.whom, count(DISTINCT p.oid)),
+			format('REVOKE EXECUTE ON FUNCTION %s FROM %s', string_agg(DISTINCT p.oid::regprocedure::text, ', '), g.whom)
+		FROM pg_extension e
+			JOIN pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.classid = 'pg_proc'::regclass
+			JOIN pg_proc p ON p.oid = d.objid
+			CROSS JOIN LATERAL aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) x
+			JOIN grantees g ON g.grantee = x.grantee
+		WHERE e.extname = 'dblink' AND p.proname ~ '^dblink_?(connect|exec|open|send_query)?(_u)?$'
+		GROUP BY g.whom
+		UNION ALL
+		SELECT 'warning', format('server %s', quote_ident(m.srvname)),
+			format('user mapping for %s: %s may read as another role through this server', m.who, min(h.analysts)),
+			format('DROP USER MAPPING FOR %s SERVER %s', m.who, quote_ident(m.srvname))
+		FROM (SELECT u.srvname, u.srvid, u.umuser, CASE WHEN u.umuser = 0 THEN 'PUBLIC' ELSE u.umuser::regrole::text END AS who
+				FROM pg_user_mappings u) m
+			JOIN hands h ON m.umuser IN (0, h.hand)
+		WHERE has_server_privilege(h.hand, m.srvid, 'USAGE')
+			OR EXISTS (SELECT FROM pg_foreign_table t WHERE t.ftserver = m.srvid
+				AND has_any_column_privilege(h.hand, t.ftrelid, 'SELECT'))
+		GROUP BY m.srvname, m.who
+
+		-- policies
+		UNION ALL
+		SELECT 'warning', t.relid::regclass::text,
+			'its policy is damaged (no unit column, or two): nothing is released from it',
+			'call dp_cdp.unprotect_table and dp_cdp.protect_table again'
+		FROM tops t
+		WHERE (SELECT count(*) FROM labels l JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.objsubid AND NOT a.attisdropped
+				WHERE l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'unit') <> t.has_unit::int
+		UNION ALL
+		SELECT 'warning', c.relid::regclass::text,
+			format('is covered by several policies (%s): nothing is released from it', string_agg(c.top::regclass::text, ', ')),
+			'end the inheritance from all but one of them'
+		FROM (SELECT DISTINCT relid, top FROM covered) c GROUP BY c.relid HAVING count(*) > 1
+		UNION ALL
+		SELECT 'warning', t.relid::regclass::text,
+			format('its dataset %s does not exist: nothing is released from it', quote_ident(t.dataset)),
+			format('SELECT dp_cdp.create_dataset(%L) as the owner of the table', t.dataset)
+		FROM tops t WHERE super AND NOT EXISTS (SELECT FROM datasets d WHERE d.dataset = t.dataset)
+		UNION ALL
+		SELECT 'info', c.relid::regclass::text,
+			format('privacy unit %s is nullable: rows without it are left out of every answer', quote_ident(a.attname)),
+			format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', c.relid::regclass, a.attname)
+		FROM tops c JOIN labels l ON l.relid = c.relid AND l.objsubid > 0 AND l.label ? 'unit'
+			JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = l.objsubid AND NOT a.attnotnull AND NOT a.attisdropped
+
+		-- datasets and budgets
+		UNION ALL
+		SELECT CASE WHEN count(b.period) > 0 THEN 'warning' ELSE 'info' END, format('dataset %s', quote_ident(d.dataset)),
+			'has no lifetime cap: ' || CASE WHEN count(b.period) > 0
+				THEN 'renewing budgets may spend any rho in the long run'
+				ELSE format('its roles together may spend a rho of %s, and more with each new budget', coalesce(sum(b.rho_limit), 0)) END,
+			format('SELECT dp_cdp.alter_dataset(%L, rho => %s)', d.dataset, coalesce(sum(b.rho_limit), 1))
+		FROM datasets d LEFT JOIN budgets b ON b.dataset = d.dataset
+		WHERE d.rho_limit IS NULL GROUP BY d.dataset
+		UNION ALL
+		SELECT 'warning', format('dataset %s', quote_ident(b.dataset)),
+			format('budget of role %s, which does not exist any more', b.role),
+			format('SELECT dp_cdp.drop_budget(%L, %L)', b.dataset, b.role)
+		FROM budgets b WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = b.role)
+		UNION ALL
+		SELECT 'warning', format('dataset %s', quote_ident(d.dataset)), 'its owner does not exist any more',
+			format('SELECT dp_cdp.alter_dataset(%L, new_owner => ...)', d.dataset)
+		FROM datasets d WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = d.owner)
+
+		-- the server
+		UNION ALL
+		SELECT v.severity, v.object, v.finding, v.remedy
+		FROM (VALUES
+			(NOT facts.preloaded, 'critical', 'shared_preload_libraries', 'dp_cdp is not in it: nothing is guarded, and nothing released',
+				'add dp_cdp to shared_preload_libraries and restart the server'),
+			(facts.preloaded AND NOT facts.after_citus, 'warning', 'shared_preload_libraries', 'dp_cdp stands before citus',
+				'name citus first and restart the server'),
+			(facts.ledger_waits, 'warning', 'ledger', 'was written on another server, database or timeline: no release until it is adopted',
+				'SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'),
+			(pg_is_in_recovery(), 'info', 'server', 'is a standby: private queries are refused here', 'send them to the primary'),
+			(version NOT BETWEEN 14 AND 18, 'warning', 'server', format('version %s was not tested: 14 to 18 are supported', version),
+				'use a supported version'),
+			(NOT current_setting('fsync')::boolean, 'warning', 'fsync', 'is off: after a crash of the machine, answers may be without their debits',
+				'ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()'),
+			(NOT current_setting('full_page_writes')::boolean, 'warning', 'full_page_writes', 'is off: a crash of the machine can damage the ledger',
+				'ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf()'),
+			(current_setting('allow_system_table_mods')::boolean, 'warning', 'allow_system_table_mods', 'is on',
+				'ALTER SYSTEM RESET allow_system_table_mods; SELECT pg_reload_conf()')
+			) AS v(applies, severity, object, finding, remedy)
+		WHERE v.applies
+	), summary AS (
+		SELECT count(*) FILTER (WHERE f.severity = 'critical') AS critical,
+			count(*) FILTER (WHERE f.severity = 'warning') AS warnings
+		FROM findings f
+	)
+	SELECT r.severity, r.object, r.finding, r.remedy
+	FROM (
+		SELECT 0 AS place, 'info' AS severity, format('database %s', quote_ident(current_database())) AS object,
+			format('Datasets: %s, protected tables: %s, analysts: %s; critical findings: %s, warnings: %s. ',
+				(SELECT count(*) FROM datasets), (SELECT count(DISTINCT relid) FROM covered),
+				(SELECT count(DISTINCT role) FROM analysts), s.critical, s.warnings)
+			|| CASE WHEN s.critical > 0 THEN 'The promise does not hold.'
+				WHEN s.warnings > 0 THEN 'Rows are closed, but something beside them is open, or fails.'
+				ELSE 'The promise holds, as far as the database can tell.' END AS finding,
+			NULL AS remedy
+		FROM summary s
+		UNION ALL
+		SELECT CASE f.severity WHEN 'critical' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END,
+			f.severity, f.object, f.finding, f.remedy
+		FROM findings f) r
+	ORDER BY r.place, r.object, r.finding;
+END $$;
+COMMENT ON FUNCTION dp_cdp.check_setup() IS
+	'what is still open in this database; for superusers, and owners of datasets for theirs; only info: the promise holds';

@@ -1,0 +1,23 @@
+#!/bin/sh
+#-------------------------------------------------------------------------
+#
+# compose.sh install
+#	  Prints the install script: all parts, in order.
+#
+# compose.sh update FROM--TO
+#	  Prints the update script: what update/FROM--TO.sql does to tables and to
+#	  objects whose form changes, and then the parts that can be run again,
+#	  whose objects become as they are in the install script.
+#
+#-------------------------------------------------------------------------
+set -eu
+cd "$(dirname "$0")"
+
+# parts that create or replace, and never drop
+again="03_administration.sql 05_ledger.sql 06_views.sql 09_hardening.sql"
+
+case ${1-} in
+	install) cat [0-9]*.sql ;;
+	update) cat "update/$2.sql" $again ;;
+	*) echo "usage: compose.sh install | update FROM--TO" >&2; exit 2 ;;
+esac

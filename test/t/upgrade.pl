@@ -1,0 +1,147 @@
+# An installation of a released version, its budgets half spent, becomes one of
+# this version: package over package, restart, ALTER EXTENSION UPDATE.
+
+use strict;
+use warnings;
+
+use File::Copy;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+plan skip_all => 'the history of the repository is not here'
+  unless $ENV{FORMER_VERSIONS};
+
+my ($bin, $tree) = @ENV{qw(DP_BIN DP_TREE)};
+my $below = $bin =~ s{^\Q$tree\E}{}r =~ s{/bin$}{}r;
+my $input = __FILE__ =~ s{/[^/]*$}{}r;
+my $same = qr/ZC004: dp_cdp is of version 0\.1\.0 in this database, but the library that the server has loaded is of version (\S+): run ALTER EXTENSION dp_cdp UPDATE/;
+
+# where an installation has its library, and its control file and scripts
+sub places
+{
+	my ($prefix) = @_;
+	my $config = "$prefix/bin/pg_config";
+
+	chomp(my $lib = `"$config" --pkglibdir`);
+	chomp(my $share = `"$config" --sharedir`);
+	return ($lib, "$share/extension");
+}
+
+# Puts the extension's files that are in directories $lib and $extension into
+# the installation, in the way of packagers: a new file beside the old, renamed.
+sub put
+{
+	my ($prefix, $lib, $extension) = @_;
+	my ($to_lib, $to_extension) = places($prefix);
+
+	for my $pair ([ $to_lib, "$lib/dp_cdp.so" ], map { [ $to_extension, $_ ] } glob("$extension/dp_cdp--*.sql"), "$extension/dp_cdp.control")
+	{
+		my ($dir, $file) = @$pair;
+		my $name = $file =~ s{.*/}{}r;
+		copy($file, "$dir/$name.new") or die "$file: $!";
+		rename("$dir/$name.new", "$dir/$name") or die "$dir/$name: $!";
+	}
+	return;
+}
+
+sub fails
+{
+	my ($node, $role, $sql) = @_;
+	my ($rc, $out, $err) = $node->psql('test', "\\set VERBOSITY verbose\nSET SESSION AUTHORIZATION $role;\n$sql");
+
+	return $err =~ s/^.*?ERROR: *//sr;
+}
+
+# what of the catalogues must be as in a fresh database
+sub catalogue
+{
+	my ($node, $db) = @_;
+
+	return [ split /\n/, $node->safe_psql($db, slurp_file("$input/catalogue.sql")) ];
+}
+
+my $prefix = "$ENV{TESTDIR}/installation$below";
+system('cp', '-R', '--preserve=timestamps,links', $tree, "$ENV{TESTDIR}/installation") == 0 or die;
+my @new = places($bin =~ s{/bin$}{}r);
+
+for my $version (map { s{.*/}{}r } glob("$ENV{FORMER_VERSIONS}/*"))
+{
+	my $former = "$ENV{FORMER_VERSIONS}/$version";
+	my $node = PostgreSQL::Test::Cluster->new("from_$version", install_path => $prefix);
+
+	put($prefix, $former, $former);
+	$node->init;
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'dp_cdp'\nautovacuum = off\n");
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE DATABASE test');
+	$node->safe_psql('test', <<EOC);
+CREATE EXTENSION dp_cdp VERSION '$version';
+CREATE ROLE dba;
+GRANT CREATE ON SCHEMA public TO dba;
+CREATE ROLE ana LOGIN;
+CREATE ROLE bob LOGIN;
+SET SESSION AUTHORIZATION dba;
+CREATE TABLE visits (patient int, dept text, cost float8);
+INSERT INTO visits SELECT i, 'a', 1 FROM generate_series(1, 1000) i;
+SELECT dp_cdp.create_dataset('clinic', rho => 5, default_rho => 0.5);
+SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
+SELECT dp_cdp.set_bounds('visits', 'cost', 0, 10);
+SELECT dp_cdp.set_keys('visits', 'dept', '{a,b}'::text[]);
+SELECT dp_cdp.set_budget('clinic', 'ana', rho => 2, period => '1 year');
+SELECT dp_cdp.set_budget('clinic', 'bob', epsilon => 1, delta => 1e-6);
+EOC
+	my $ask = 'SELECT dp_count(*) FROM visits';
+	$node->safe_psql('test', "SET SESSION AUTHORIZATION ana; $ask; $ask");
+	my $budgets = 'SELECT dataset, role, rho_limit, rho_spent, delta_limit, delta_spent, period, renews_at FROM dp_cdp.budgets ORDER BY 1, 2';
+	my $releases = 'SELECT id, released_at, dataset, role, session_role, aggregates, rho, delta, sigma, granted, failed FROM dp_cdp.releases ORDER BY 1';
+	my $policy = 'SELECT "table", dataset, unit, columns FROM dp_cdp.protected';
+	my @before = map { $node->safe_psql('test', $_) } $budgets, $releases, $policy;
+
+	like($before[0], qr/^clinic\|ana\|2\|1\|/, "$version: spent");
+
+	# the new package is there, the server still has the old library
+	put($prefix, @new);
+	my ($rc, $out, $err) = $node->psql('test', 'ALTER EXTENSION dp_cdp UPDATE');
+	isnt($rc, 0, "$version: no update before the restart");
+	like($err, qr/could not find function "dp_library_version"/, 'which the message tells');
+	$node->safe_psql('test', "SET SESSION AUTHORIZATION ana; $ask");
+	pass('the old version goes on');
+	$before[0] = $node->safe_psql('test', $budgets);
+	$before[1] = $node->safe_psql('test', $releases);
+
+	$node->restart;
+	like(fails($node, 'ana', $ask), $same, "$version: a private query of the new library is refused");
+	like(fails($node, 'dba', "SELECT dp_cdp.set_budget('clinic', 'ana', rho => 3)"), $same, 'administration, too');
+	like(fails($node, 'dba', "SELECT dp_cdp.create_dataset('other')"), $same, 'of whatever arguments');
+	like(fails($node, 'dba', "SELECT dp_cdp.protect_table('visits', 'clinic', 'patient')"), $same, 'of tables, too');
+	is($node->safe_psql('test', 'SET SESSION AUTHORIZATION dba; SELECT count(*) FROM visits'), 1000, 'the owner reads his rows');
+	is($node->safe_psql('test', $budgets), $before[0], 'nothing was spent');
+
+	$node->safe_psql('test', 'ALTER EXTENSION dp_cdp UPDATE');
+	is($node->safe_psql('test', 'SELECT dp_cdp.library_version() = extversion FROM pg_extension WHERE extname = $$dp_cdp$$'),
+		't', "$version: updated");
+	is($node->safe_psql('test', $budgets), $before[0], 'the same balances');
+	is($node->safe_psql('test', $releases), $before[1], 'the same audit');
+	is($node->safe_psql('test', $policy), $before[2], 'the same policy');
+	$node->safe_psql('test', "SET SESSION AUTHORIZATION ana; $ask");
+	like($node->safe_psql('test', $budgets), qr/^clinic\|ana\|2\|2\|/, 'debits go on where they were');
+	like(fails($node, 'ana', $ask), qr/^ZC001/, 'to the end of the budget');
+	$node->safe_psql('test', "SET SESSION AUTHORIZATION dba; SELECT dp_cdp.create_dataset('other')");
+
+	$node->safe_psql('postgres', 'CREATE DATABASE fresh');
+	$node->safe_psql('fresh', 'CREATE EXTENSION dp_cdp');
+	my ($updated, $fresh) = (catalogue($node, 'test'), catalogue($node, 'fresh'));
+	cmp_ok(scalar @$fresh, '>', 1000, 'members are compared');
+	is_deeply($updated, $fresh, "$version: objects, owners, privileges and comments as in a fresh database")
+	  or do
+	{
+		my %other = map { $_ => 1 } @$fresh;
+		diag("only in the updated: $_") for grep { !$other{$_} } @$updated;
+		%other = map { $_ => 1 } @$updated;
+		diag("only in the fresh: $_") for grep { !$other{$_} } @$fresh;
+	};
+	$node->stop;
+}
+
+done_testing();
