@@ -3328,3 +3328,1136 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION dp_cdp.check_setup() IS
 	'what is still open in this database; for superusers, and owners of datasets for theirs; only info: the promise holds';
+-- =========================================================================
+-- 10. At a glance: overview, metrics, and what a report shows
+-- =========================================================================
+
+-- Everything here reads what budgets, datasets and releases show and adds it
+-- up; nothing is kept, and nothing runs with other rights than the caller's but
+-- views, and setup_metrics(), which tells numbers of findings and no names.
+
+CREATE OR REPLACE FUNCTION dp_cdp.significant(x numeric, digits int DEFAULT 3) RETURNS numeric
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN x IN ('NaN', 'Infinity', '-Infinity') OR x = 0 THEN trim_scale(x)
+		ELSE trim_scale(round(x, digits - 1 - floor(log(abs(x)))::int)) END
+$$;
+COMMENT ON FUNCTION dp_cdp.significant(numeric, int) IS
+	'a number with so many significant digits';
+
+-- What was debited in the last seven days, by who asked: the rate at which a
+-- budget is spent is that of a week, so that weekends do not matter.  Groups are
+-- few, so that who pays is asked once for each of them, not for each row.
+CREATE OR REPLACE VIEW dp_cdp.last_week WITH (security_barrier) AS
+	SELECT l.dataset,
+		l.role::oid AS role,
+		l.session_role::oid AS session_role,
+		coalesce(sum(l.rho) FILTER (WHERE l.granted), 0) AS rho,
+		min(l.released_at) FILTER (WHERE l.granted AND l.rho > 0) AS first_debit,
+		max(l.released_at) FILTER (WHERE NOT l.granted AND NOT l.failed) AS last_refusal
+	FROM dp_cdp.release_log l
+	WHERE l.released_at > now() - interval '7 days'
+	GROUP BY l.dataset, l.role::oid, l.session_role::oid;
+COMMENT ON VIEW dp_cdp.last_week IS
+	'for dp_cdp.overview and dp_cdp.metrics: debits and refusals of the last seven days, of everybody';
+
+CREATE OR REPLACE FUNCTION dp_cdp.rate(spent numeric, week numeric, first_debit timestamptz, now timestamptz) RETURNS numeric
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	-- where nothing was spent before this week, it begins with the first debit
+	SELECT coalesce(week, 0) / CASE WHEN week < spent OR first_debit IS NULL THEN 7
+		ELSE least(greatest(extract(epoch FROM now - first_debit) / 86400, 1), 7) END
+$$;
+COMMENT ON FUNCTION dp_cdp.rate(numeric, numeric, timestamptz, timestamptz) IS
+	'rho per day over the last seven days, or since the first debit, but at least a day';
+
+CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
+	-- once, not for each budget
+	WITH week AS MATERIALIZED (SELECT * FROM dp_cdp.last_week)
+	SELECT o.dataset,
+		o.role,
+		o.rho_limit,
+		o.rho_spent,
+		trunc(100 * o.rho_spent / nullif(o.rho_limit, 0), 1) AS percent_spent,
+		dp_cdp.significant(o.rate) AS rho_per_day,
+		CASE WHEN o.rate > 0 THEN dp_cdp.significant(greatest(o.rho_limit - o.rho_spent, 0) / o.rate) END AS days_left,
+		o.renews_at,
+		date_trunc('second', o.last_refusal) AS last_refusal
+	FROM (
+		SELECT d.dataset, NULL::regrole AS role, d.rho_limit, d.rho_spent, NULL::timestamptz AS renews_at,
+			dp_cdp.rate(d.rho_spent, w.rho, w.first_debit, now()) AS rate, w.last_refusal
+		FROM dp_cdp.datasets d
+			LEFT JOIN LATERAL (
+				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit, max(l.last_refusal) AS last_refusal
+				FROM week l WHERE l.dataset = d.dataset) w ON true
+		-- shown to the owner alone
+		WHERE d.rho_spent IS NOT NULL
+		UNION ALL
+		SELECT b.dataset, b.role, b.rho_limit, b.rho_spent, b.renews_at,
+			dp_cdp.rate(b.rho_spent, w.rho, w.first_debit, now()), w.last_refusal
+		FROM dp_cdp.budgets b
+			JOIN dp_cdp.dataset d ON d.name = b.dataset
+			LEFT JOIN LATERAL (
+				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit,
+					-- of others' refusals nobody hears but the owner
+					max(l.last_refusal) FILTER (WHERE pg_has_role(session_user, l.role, 'USAGE')
+						OR pg_has_role(current_user, l.role, 'USAGE')
+						OR pg_has_role(session_user, l.session_role, 'USAGE')
+						OR pg_has_role(current_user, l.session_role, 'USAGE')
+						OR pg_has_role(session_user, d.owner::oid, 'USAGE')
+						OR pg_has_role(current_user, d.owner::oid, 'USAGE')) AS last_refusal
+				FROM week l
+				WHERE l.dataset = b.dataset
+					AND (dp_cdp.role_pays(l.role, b.role::oid) OR dp_cdp.role_pays(l.session_role, b.role::oid))) w ON true
+	) o
+	ORDER BY o.dataset, o.role IS NOT NULL, o.role::text;
+COMMENT ON VIEW dp_cdp.overview IS
+	'budgets at a glance: of the current roles, and all of a dataset for its owner, who also sees the whole dataset (role NULL, the limit is its cap)';
+COMMENT ON COLUMN dp_cdp.overview.rho_per_day IS
+	'mean of the last seven days, or since the first debit if that is later, but at least of a day';
+COMMENT ON COLUMN dp_cdp.overview.days_left IS
+	'how long the rest lasts at this rate; a budget that renews before has more';
+COMMENT ON COLUMN dp_cdp.overview.last_refusal IS
+	'of the last seven days, as far as dp_cdp.releases shows it';
+
+GRANT SELECT ON dp_cdp.overview TO PUBLIC;
+REVOKE ALL ON dp_cdp.last_week FROM PUBLIC;
+
+-- For monitoring: everybody's, and so granted to nobody.  No amount is NULL,
+-- because exporters cannot tell one: what has no limit has an infinite one.
+CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
+	WITH week AS MATERIALIZED (SELECT * FROM dp_cdp.last_week)
+	SELECT m.dataset,
+		m.role,
+		coalesce(m.rho_limit, 'Infinity')::float8 AS rho_limit,
+		m.rho_spent::float8 AS rho_spent,
+		coalesce(greatest(m.rho_limit - m.rho_spent, 0), 'Infinity')::float8 AS rho_remaining,
+		m.delta_limit::float8 AS delta_limit,
+		m.delta_spent::float8 AS delta_spent,
+		m.rate::float8 AS rho_per_day,
+		(CASE WHEN m.rate > 0 AND m.rho_limit IS NOT NULL
+			THEN round(greatest(m.rho_limit - m.rho_spent, 0) / m.rate, 6) ELSE 'Infinity' END)::float8 AS days_left,
+		m.failures,
+		m.max_failures
+	FROM (
+		SELECT d.name AS dataset, '' AS role, d.rho_limit, d.rho_spent, d.delta_limit, d.delta_spent,
+			dp_cdp.rate(d.rho_spent, w.rho, w.first_debit, now()) AS rate, 0 AS failures, d.max_failures
+		FROM dp_cdp.dataset d
+			LEFT JOIN LATERAL (
+				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit
+				FROM week l WHERE l.dataset = d.name) w ON true
+		UNION ALL
+		SELECT b.dataset, b.role::text, b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
+			dp_cdp.rate(s.rho_spent, w.rho, w.first_debit, now()), s.failures, d.max_failures
+		FROM dp_cdp.budget b
+			JOIN dp_cdp.dataset d ON d.name = b.dataset
+			CROSS JOIN LATERAL (
+				SELECT coalesce(dp_cdp.next_renewal(b.renews_at, b.period, now()) <> b.renews_at, false) AS renewed) due
+			CROSS JOIN LATERAL (
+				SELECT CASE WHEN due.renewed THEN 0 ELSE b.rho_spent END AS rho_spent,
+					CASE WHEN due.renewed THEN 0 ELSE b.delta_spent END AS delta_spent,
+					CASE WHEN b.failures_since > clock_timestamp() - interval '24:00' THEN b.failures ELSE 0 END AS failures) s
+			LEFT JOIN LATERAL (
+				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit
+				FROM week l
+				WHERE l.dataset = b.dataset
+					AND (dp_cdp.role_pays(l.role, b.role::oid) OR dp_cdp.role_pays(l.session_role, b.role::oid))) w ON true
+	) m;
+COMMENT ON VIEW dp_cdp.metrics IS
+	'all budgets, and each dataset as a whole (role empty), as numbers for monitoring; granted to nobody, so grant it to the role that monitors';
+
+CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
+	SELECT d.name AS dataset, o.outcome,
+		coalesce(CASE o.outcome WHEN 'answered' THEN l.answered WHEN 'refused' THEN l.refused ELSE l.failed END, 0) AS releases
+	FROM dp_cdp.dataset d
+		CROSS JOIN (VALUES ('answered'), ('refused'), ('failed')) AS o(outcome)
+		LEFT JOIN (
+			SELECT l.dataset,
+				count(*) FILTER (WHERE l.granted) AS answered,
+				count(*) FILTER (WHERE NOT l.granted AND NOT l.failed) AS refused,
+				count(*) FILTER (WHERE l.failed) AS failed
+			FROM dp_cdp.release_log l
+			WHERE l.released_at > now() - interval '1 hour'
+			GROUP BY l.dataset) l ON l.dataset = d.name;
+COMMENT ON VIEW dp_cdp.metrics_hour IS
+	'how many releases were answered, refused and failed in the last hour, by dataset; granted to nobody, so grant it to the role that monitors';
+
+-- A role that monitors owns no dataset, and must not: this runs with the rights
+-- of the extension's owner and tells numbers alone.
+CREATE OR REPLACE FUNCTION dp_cdp.setup_metrics() RETURNS TABLE(severity text, findings bigint)
+	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT s.severity, count(f.severity)
+	FROM (VALUES ('critical'), ('warning'), ('info')) AS s(severity)
+		LEFT JOIN dp_cdp.check_setup() f ON f.severity = s.severity
+	GROUP BY s.severity
+$$;
+COMMENT ON FUNCTION dp_cdp.setup_metrics() IS
+	'how many findings dp_cdp.check_setup() has of each severity; granted to nobody, so grant it to the role that monitors';
+
+REVOKE ALL ON dp_cdp.metrics, dp_cdp.metrics_hour FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.setup_metrics() FROM PUBLIC;
+
+-- -------------------------------------------------------------------------
+-- What a report shows, as numbers
+-- -------------------------------------------------------------------------
+
+-- The log is read once: the sums by day, by who asked, by application and by
+-- kind of question are made in one pass.
+CREATE OR REPLACE FUNCTION dp_cdp.report_sums(dataset text)
+	RETURNS TABLE(kind text, day date, role oid, session_role oid, name text, rho numeric, delta numeric,
+				  answered bigint, refused bigint, failed bigint, last timestamptz)
+	LANGUAGE sql STABLE ROWS 100000 SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE grouping(l.day, l.role, l.application, l.aggregates)
+			WHEN 3 THEN 'role' WHEN 7 THEN 'day' WHEN 13 THEN 'application' ELSE 'aggregates' END,
+		l.day, l.role, l.session_role, coalesce(l.application, l.aggregates),
+		coalesce(sum(l.rho) FILTER (WHERE l.granted), 0),
+		coalesce(sum(l.delta) FILTER (WHERE l.granted), 0),
+		count(*) FILTER (WHERE l.granted),
+		count(*) FILTER (WHERE NOT l.granted AND NOT l.failed),
+		count(*) FILTER (WHERE l.failed),
+		max(l.released_at)
+	FROM (
+		-- what is out of the calendar was put there by hand
+		SELECT least(greatest(r.released_at, now() - interval '20 years'), now())::date AS day,
+			r.role::oid AS role, r.session_role::oid AS session_role, coalesce(r.application, '') AS application,
+			r.aggregates, r.rho, r.delta, r.granted, r.failed, r.released_at
+		FROM dp_cdp.releases r
+		WHERE r.dataset = report_sums.dataset) l
+	GROUP BY GROUPING SETS ((l.day), (l.day, l.role, l.session_role), (l.application), (l.aggregates))
+$$;
+COMMENT ON FUNCTION dp_cdp.report_sums(text) IS
+	'for dp_cdp.report: what dp_cdp.releases shows the caller of a dataset, added up in several ways';
+
+-- The first of a list, and what the rest adds up to: names of applications are
+-- anybody's to make up.
+CREATE OR REPLACE FUNCTION dp_cdp.report_shares_of(shares jsonb, most int DEFAULT 12) RETURNS jsonb
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT coalesce(jsonb_agg(x.s ORDER BY x.n) FILTER (WHERE x.n <= most), '[]')
+		|| CASE WHEN count(*) > most THEN jsonb_build_array(jsonb_build_object('name', NULL, 'others', count(*) - most,
+			'rho', sum((x.s ->> 'rho')::numeric) FILTER (WHERE x.n > most),
+			'answered', sum((x.s ->> 'answered')::numeric) FILTER (WHERE x.n > most),
+			'refused', sum((x.s ->> 'refused')::numeric) FILTER (WHERE x.n > most))) ELSE '[]' END
+	FROM jsonb_array_elements(shares) WITH ORDINALITY x(s, n)
+$$;
+COMMENT ON FUNCTION dp_cdp.report_shares_of(jsonb, int) IS
+	'for dp_cdp.report: the first of a list, and the sum of the rest';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_data(dataset text) RETURNS jsonb
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	asked text := report_data.dataset;
+	-- burn-downs are drawn of the budgets that are nearest to their end
+	charts int := 24;
+	today date := now()::date;
+	cap record;
+	result jsonb;
+BEGIN
+	IF asked IS NULL THEN
+		RAISE EXCEPTION 'dataset is NULL: name one of dp_cdp.datasets' USING ERRCODE = 'ZC004';
+	END IF;
+	SELECT d.*, pg_has_role(current_user, d.owner::oid, 'USAGE') AS own INTO cap
+		FROM dp_cdp.datasets d WHERE d.dataset = asked;
+	IF cap.dataset IS NULL THEN
+		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours: see dp_cdp.datasets', asked USING ERRCODE = 'ZC004';
+	ELSIF NOT cap.own THEN
+		RAISE EXCEPTION 'must be owner of dataset "%" to see a report of it; your own budgets are in dp_cdp.overview', asked
+			USING ERRCODE = 'insufficient_privilege';
+	END IF;
+
+	WITH sums AS MATERIALIZED (
+		SELECT * FROM dp_cdp.report_sums(asked)
+	), budgets AS MATERIALIZED (
+		SELECT b.role, b.role::text AS name, b.rho_limit, b.rho_spent, b.rho_remaining, b.delta_limit, b.delta_spent,
+			b.epsilon_spent, b.period, b.renews_at, b.failures, b.max_failures,
+			o.percent_spent, o.rho_per_day, o.days_left, o.last_refusal,
+			CASE WHEN isfinite(b.renews_at) THEN dp_cdp.period_start(b.renews_at, b.period)::date END AS begins
+		FROM dp_cdp.budgets b JOIN dp_cdp.overview o ON o.dataset = b.dataset AND o.role = b.role
+		WHERE b.dataset = asked
+	), ranked AS MATERIALIZED (
+		SELECT b.*, row_number() OVER (ORDER BY b.percent_spent DESC NULLS LAST, b.rho_per_day DESC, b.name) AS place,
+			-- what it spends is debited from no wider budget as well
+			NOT EXISTS (SELECT FROM budgets w WHERE w.role <> b.role AND dp_cdp.role_pays(b.role::oid, w.role::oid)) AS widest
+		FROM budgets b
+	), pays AS MATERIALIZED (
+		SELECT p.role AS payer, p.session_role, b.role, b.begins, b.place
+		FROM (SELECT DISTINCT s.role, s.session_role FROM sums s WHERE s.kind = 'role') p
+			JOIN ranked b ON dp_cdp.role_pays(p.role, b.role::oid) OR dp_cdp.role_pays(p.session_role, b.role::oid)
+	), paid AS MATERIALIZED (
+		SELECT p.role, p.place, s.day, sum(s.rho) AS rho, sum(s.answered) AS answered, sum(s.refused) AS refused,
+			bool_and(p.begins IS NULL OR s.day >= p.begins) AS this_period
+		FROM sums s JOIN pays p ON p.payer = s.role AND p.session_role = s.session_role
+		WHERE s.kind = 'role'
+		GROUP BY p.role, p.place, s.day
+	), totals AS (
+		SELECT p.role, sum(p.answered) AS answered, sum(p.refused) AS refused
+		FROM paid p GROUP BY p.role
+	), series AS (
+		SELECT p.role, min(p.day) AS first, jsonb_agg(jsonb_build_array(p.day, p.rho) ORDER BY p.day) AS days
+		FROM paid p WHERE p.place <= charts AND p.this_period AND p.rho > 0 GROUP BY p.role
+	), wide AS (
+		SELECT r.name, r.rho_remaining, r.rho_limit, r.period,
+			sum(r.rho_remaining) OVER (ORDER BY r.rho_remaining DESC, r.name) AS running
+		FROM ranked r WHERE r.widest
+	)
+	SELECT jsonb_build_object(
+		'dataset', asked,
+		'database', current_database(),
+		'owner', cap.owner::text,
+		'neighbors', cap.neighbors,
+		'made_at', to_char(now(), 'FMDD Mon YYYY, HH24:MI'),
+		'zone', current_setting('TimeZone'),
+		'today', today,
+		'first', (SELECT min(s.day) FROM sums s WHERE s.kind = 'day'),
+		'rho_limit', cap.rho_limit,
+		'rho_spent', cap.rho_spent,
+		'rho_remaining', cap.rho_remaining,
+		'delta_limit', cap.delta_limit,
+		'delta_spent', cap.delta_spent,
+		'epsilon_spent', cap.epsilon_spent,
+		'rho_per_day', o.rho_per_day,
+		'days_left', o.days_left,
+		'totals', (SELECT jsonb_build_object('rho', coalesce(sum(s.rho), 0), 'delta', coalesce(sum(s.delta), 0),
+				'answered', coalesce(sum(s.answered), 0), 'refused', coalesce(sum(s.refused), 0), 'failed', coalesce(sum(s.failed), 0))
+			FROM sums s WHERE s.kind = 'day'),
+		'days', (SELECT coalesce(jsonb_agg(jsonb_build_object('day', s.day, 'rho', s.rho, 'delta', s.delta,
+				'answered', s.answered, 'refused', s.refused, 'failed', s.failed) ORDER BY s.day), '[]')
+			FROM sums s WHERE s.kind = 'day'),
+		'budgets', (SELECT coalesce(jsonb_agg(jsonb_build_object('role', r.name, 'rho_limit', r.rho_limit, 'rho_spent', r.rho_spent,
+				'rho_remaining', r.rho_remaining, 'delta_limit', r.delta_limit, 'delta_spent', r.delta_spent,
+				'epsilon_spent', r.epsilon_spent, 'percent_spent', r.percent_spent, 'rho_per_day', r.rho_per_day,
+				'days_left', r.days_left, 'period', r.period, 'renews_on', CASE WHEN r.renews_at < now() + interval '100 years' THEN r.renews_at::date END,
+				'failures', r.failures, 'max_failures', r.max_failures,
+				'answered', coalesce(t.answered, 0), 'refused', coalesce(t.refused, 0),
+				'chart', r.place <= charts, 'begins', coalesce(r.begins, s.first), 'days', coalesce(s.days, '[]')) ORDER BY r.place), '[]')
+			FROM ranked r LEFT JOIN totals t ON t.role = r.role LEFT JOIN series s ON s.role = r.role),
+		'together', (SELECT jsonb_build_object('roles', count(*), 'rho_remaining', coalesce(sum(w.rho_remaining), 0),
+				'rho_renewed_per_day', coalesce(sum(w.rho_limit * 86400 / extract(epoch FROM w.period)) FILTER (WHERE extract(epoch FROM w.period) > 0), 0),
+				'enough', coalesce(jsonb_agg(jsonb_build_object('role', w.name, 'rho_remaining', w.rho_remaining)
+						ORDER BY w.rho_remaining DESC, w.name)
+					FILTER (WHERE w.running - w.rho_remaining <= cap.rho_remaining AND w.rho_remaining > 0), '[]'))
+			FROM wide w),
+		'applications', (SELECT dp_cdp.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
+					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'application'),
+		'aggregates', (SELECT dp_cdp.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
+					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'aggregates'),
+		'refusals', (SELECT coalesce(jsonb_agg(to_jsonb(f) ORDER BY f.id DESC), '[]') FROM (
+				SELECT l.id, to_char(l.released_at, 'YYYY-MM-DD HH24:MI:SS') AS at, l.role::text AS role,
+					coalesce(l.application, '') AS application, l.aggregates, l.rho, l.failed
+				FROM dp_cdp.releases l
+				WHERE l.dataset = asked AND NOT l.granted ORDER BY l.id DESC LIMIT 10) f),
+		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f))
+	INTO result
+	FROM dp_cdp.overview o WHERE o.dataset = asked AND o.role IS NULL;
+	RETURN result;
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_data(text) IS
+	'for the owner of a dataset: what dp_cdp.report draws, as JSON';
+-- =========================================================================
+-- 11. The report's text and figures
+-- =========================================================================
+
+-- All that somebody could have chosen (names of datasets, roles and applications,
+-- queries, findings) goes through report_text, and only ASCII leaves it, so that no
+-- encoding of a client can spoil a page.  These functions make text of their
+-- arguments and read nothing; who may see what is decided by dp_cdp.report_data.
+
+-- -------------------------------------------------------------------------
+-- Text, numbers and dates
+-- -------------------------------------------------------------------------
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_char(c text) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	b bytea := convert_to(c, 'UTF8');
+	code int;
+BEGIN
+	code := CASE
+		WHEN length(b) = 1 AND get_byte(b, 0) < 128 THEN get_byte(b, 0)
+		WHEN length(b) = 2 THEN (get_byte(b, 0) & 31) * 64 + (get_byte(b, 1) & 63)
+		WHEN length(b) = 3 THEN (get_byte(b, 0) & 15) * 4096 + (get_byte(b, 1) & 63) * 64 + (get_byte(b, 2) & 63)
+		WHEN length(b) = 4 THEN (get_byte(b, 0) & 7) * 262144 + (get_byte(b, 1) & 63) * 4096
+			+ (get_byte(b, 2) & 63) * 64 + (get_byte(b, 3) & 63) END;
+	-- bytes of no encoding, and what XML and HTML know no reference for
+	IF code IS NULL OR code < 32 AND code NOT IN (9, 10, 13) OR code BETWEEN 127 AND 159
+		OR code BETWEEN 64976 AND 65007 OR (code & 65534) = 65534 THEN
+		RETURN '?';
+	END IF;
+	RETURN format('&#%s;', code);
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_char(text) IS
+	'for dp_cdp.report: a character as a reference';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_text(t text) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE
+		WHEN t ~ '^[]A-Za-z0-9 _.,:;()/*=+@!?#$%^{}|~[-]*$' THEN t
+		ELSE (SELECT string_agg(CASE WHEN c.c ~ '^[]A-Za-z0-9 _.,:;()/*=+@!?#$%^{}|~[-]$' THEN c.c
+				ELSE dp_cdp.report_char(c.c) END, '' ORDER BY c.n)
+			FROM regexp_split_to_table(t, '') WITH ORDINALITY c(c, n)) END
+$$;
+COMMENT ON FUNCTION dp_cdp.report_text(text) IS
+	'for dp_cdp.report: text as HTML and XML show it, in elements and in quoted attributes';
+
+-- Isolated, so that letters that run from right to left turn nothing around them.
+CREATE OR REPLACE FUNCTION dp_cdp.report_name(t text) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT '<bdi>' || dp_cdp.report_text(t) || '</bdi>'
+$$;
+COMMENT ON FUNCTION dp_cdp.report_name(text) IS
+	'for dp_cdp.report: a name that somebody has chosen';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_number(x numeric) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE
+		WHEN x IS NULL OR x = 'NaN' THEN '&#8211;'
+		WHEN x = 'Infinity' THEN '&#8734;'
+		WHEN x = '-Infinity' THEN '-&#8734;'
+		WHEN x = 0 THEN '0'
+		WHEN abs(x) < 0.0001 OR abs(x) >= 1e9 THEN
+			regexp_replace(ltrim(to_char(x, '9.99EEEE')), '\.?0*e[+]?(-?)0*(?=[0-9])', 'e\1')
+		WHEN abs(x) >= 1000 THEN to_char(round(x), 'FM999,999,999,990')
+		ELSE dp_cdp.significant(x)::text END
+$$;
+COMMENT ON FUNCTION dp_cdp.report_number(numeric) IS
+	'for dp_cdp.report: a number with three digits, or all before the point';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_amount(x numeric) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN x IS NULL THEN '&#8211;'
+		ELSE format('<data value="%s">%s</data>', trim_scale(x), dp_cdp.report_number(x)) END
+$$;
+COMMENT ON FUNCTION dp_cdp.report_amount(numeric) IS
+	'for dp_cdp.report: a number to be read, and the exact one for machines';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_day(d date) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT coalesce(format('<time datetime="%s">%s</time>', to_char(d, 'YYYY-MM-DD'),
+		replace(to_char(d, 'FMDD Mon YYYY'), ' ', '&#160;')), '&#8211;')
+$$;
+COMMENT ON FUNCTION dp_cdp.report_day(date) IS
+	'for dp_cdp.report: a date';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_lasts(days numeric) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE
+		WHEN days IS NULL THEN '&#8211;'
+		WHEN days = 0 THEN 'spent'
+		WHEN days < 1 THEN 'under a day'
+		WHEN days < 2 THEN '1 day'
+		WHEN days < 3650 THEN to_char(floor(days), 'FM9,990') || ' days'
+		ELSE 'over 10 years' END
+$$;
+COMMENT ON FUNCTION dp_cdp.report_lasts(numeric) IS
+	'for dp_cdp.report: how many days';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_plural(n bigint, one text, many text) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT to_char(n, 'FM999,999,999,999,990') || ' ' || CASE n WHEN 1 THEN one ELSE many END
+$$;
+COMMENT ON FUNCTION dp_cdp.report_plural(bigint, text, text) IS
+	'for dp_cdp.report: a number of things';
+
+-- -------------------------------------------------------------------------
+-- Figures
+-- -------------------------------------------------------------------------
+
+-- The step of an axis from 0 to the largest value, so that it has two to five.
+CREATE OR REPLACE FUNCTION dp_cdp.report_step(largest numeric, whole boolean DEFAULT false) RETURNS numeric
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT min(s.step) FROM (
+		SELECT trim_scale(f * round(10 ^ e.e, greatest(-e.e, 0)::int)) AS step
+		FROM unnest(ARRAY[1, 2, 5, 10]) f, (SELECT floor(log(largest / 5)) AS e) e) s
+	WHERE s.step * 5 >= largest AND (NOT whole OR s.step >= 1)
+$$;
+COMMENT ON FUNCTION dp_cdp.report_step(numeric, boolean) IS
+	'for dp_cdp.report: distance of the lines of an axis';
+
+-- Days to be named on an axis: as many as there is room for, at the begin of
+-- months, quarters and years where that is possible.
+CREATE OR REPLACE FUNCTION dp_cdp.report_dates(first date, last date, most int) RETURNS TABLE(day date, label text)
+	LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC'
+	AS $$
+DECLARE
+	step int;
+	start date;
+BEGIN
+	FOREACH step IN ARRAY ARRAY[1, 2, 7, 14] LOOP
+		IF (last - first) / step < most THEN
+			RETURN QUERY SELECT g.d::date, to_char(g.d, 'FMDD Mon')
+				FROM generate_series(first::timestamp, last::timestamp, make_interval(days => step)) g(d);
+			RETURN;
+		END IF;
+	END LOOP;
+	FOREACH step IN ARRAY ARRAY[1, 3, 6, 12, 24, 60, 120, 600, 2400, 120000] LOOP
+		start := make_date(extract(year FROM first)::int / greatest(step / 12, 1) * greatest(step / 12, 1), 1, 1);
+		IF (SELECT count(*) FROM generate_series(start::timestamp, last::timestamp, make_interval(months => step)) g(d)
+				WHERE g.d >= first) <= most OR step = 120000 THEN
+			RETURN QUERY SELECT g.d::date,
+					CASE WHEN step >= 12 THEN to_char(g.d, 'YYYY')
+						WHEN extract(month FROM g.d) = 1 OR g.n = 1 THEN to_char(g.d, 'Mon YYYY') ELSE to_char(g.d, 'Mon') END
+				FROM (SELECT s.d, row_number() OVER (ORDER BY s.d) AS n
+					FROM generate_series(start::timestamp, last::timestamp, make_interval(months => step)) s(d)
+					WHERE s.d >= first) g;
+			RETURN;
+		END IF;
+	END LOOP;
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_dates(date, date, int) IS
+	'for dp_cdp.report: the days that an axis names';
+
+-- A frame for figures: the axes with their lines and labels.
+CREATE OR REPLACE FUNCTION dp_cdp.report_axes(w numeric, h numeric, l numeric, r numeric, t numeric, b numeric,
+											  largest numeric, step numeric, first date, last date, most int) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT coalesce((SELECT string_agg(format('<line class="grid" x1="%s" x2="%s" y1="%s" y2="%3$s"/>' ||
+				'<text class="tick" x="%s" y="%s" text-anchor="end">%s</text>',
+				l, w - r, round(y.y, 1), l - 8, round(y.y + 4, 1), dp_cdp.report_number(y.v)), '' ORDER BY y.v)
+			FROM (SELECT g AS v, h - b - (h - b - t) * g / largest AS y FROM generate_series(0::numeric, largest, step) g) y), '')
+		|| coalesce((SELECT string_agg(format('<line class="notch" x1="%s" x2="%1$s" y1="%s" y2="%s"/>' ||
+				'<text class="tick" x="%1$s" y="%4$s" text-anchor="middle">%5$s</text>',
+				round(x.x, 1), h - b, h - b + 5, h - b + 19, x.label), '' ORDER BY x.x)
+			FROM (SELECT l + (w - l - r) * (d.day - first + 0.5) / (last - first + 1) AS x, d.label
+				FROM dp_cdp.report_dates(first, last, most) d) x
+			-- a name must not hang over the figure's edge
+			WHERE x.x BETWEEN 26 AND w - 26), '')
+$$;
+COMMENT ON FUNCTION dp_cdp.report_axes(numeric, numeric, numeric, numeric, numeric, numeric, numeric, numeric, date, date, int) IS
+	'for dp_cdp.report: lines and labels of a figure of size w, h with margins l, r, t, b';
+
+-- What is left, by day: backwards from today's balance, so that it ends at the
+-- truth, whatever was added by hand or at an adoption.
+CREATE OR REPLACE FUNCTION dp_cdp.report_burndown(id text, name text, "limit" numeric, remaining numeric, rate numeric,
+												  begins date, today date, ends date, renews boolean,
+												  days jsonb, small boolean) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	w numeric := CASE WHEN small THEN 340 ELSE 1000 END;
+	h numeric := CASE WHEN small THEN 150 ELSE 300 END;
+	l numeric := CASE WHEN small THEN 42 ELSE 56 END;
+	r numeric := 14;
+	t numeric := 16;
+	b numeric := 30;
+	spent numeric := (SELECT coalesce(sum((d ->> 1)::numeric), 0) FROM jsonb_array_elements(days) d);
+	most numeric := greatest("limit", remaining + spent);
+	step numeric := dp_cdp.report_step(CASE WHEN most > 0 THEN most ELSE 1 END);
+	top numeric := greatest(most, step);
+	per_day numeric := (w - l - r) / (ends - begins + 1);
+	per_rho numeric := (h - t - b) / top;
+	zero numeric := h - b;
+	now_x numeric := round(l + per_day * (today - begins + 1), 1);
+	now_y numeric := round(zero - per_rho * remaining, 1);
+	beside boolean := now_x < w - 92;
+	line text;
+	ahead text := '';
+	until numeric;
+BEGIN
+	SELECT format('M%s,%s', l, round(zero - per_rho * (remaining + spent), 1))
+			|| coalesce(string_agg(format('H%sV%s', s.x, s.y), '' ORDER BY s.day), '') || 'H' || now_x
+		INTO line
+		FROM (SELECT d.day, round(l + per_day * (d.day - begins + 0.5), 1) AS x,
+				round(zero - per_rho * (remaining + spent - sum(d.rho) OVER (ORDER BY d.day)), 1) AS y
+			FROM (SELECT (e ->> 0)::date AS day, (e ->> 1)::numeric AS rho FROM jsonb_array_elements(days) e) d) s;
+	IF rate > 0 AND remaining > 0 THEN
+		until := least(remaining / rate, ends - today);
+		IF until > 0 THEN
+			ahead := format('<path class="ahead" d="M%s,%sL%s,%s"/>', now_x, now_y, round(now_x + per_day * until, 1),
+				round(zero - per_rho * (remaining - rate * until), 1));
+		END IF;
+	END IF;
+	RETURN format('<svg class="%s" viewBox="0 0 %s %s" role="img" aria-labelledby="%s-t %4$s-d" xmlns="http://www.w3.org/2000/svg">',
+			CASE WHEN small THEN 'small' ELSE 'wide' END, w, h, id)
+		|| format('<title id="%s-t">What is left of %s</title><desc id="%1$s-d">', id, dp_cdp.report_text(name))
+		|| format('%s of %s are left%s.</desc>', dp_cdp.report_number(remaining), dp_cdp.report_number("limit"),
+			CASE WHEN remaining = 0 THEN '' WHEN rate > 0 THEN format('; at %s a day that lasts %s', dp_cdp.report_number(rate),
+				dp_cdp.report_lasts(remaining / rate)) ELSE '; nothing was spent in the last seven days' END)
+		|| dp_cdp.report_axes(w, h, l, r, t, b, top, CASE WHEN small AND "limit" > 0 THEN "limit" ELSE step END, begins, ends,
+			CASE WHEN small THEN 3 ELSE 8 END)
+		|| format('<line class="limit" x1="%s" x2="%s" y1="%s" y2="%3$s"/>', l, w - r, round(zero - per_rho * "limit", 1))
+		-- named, where the axis does not name it or something near
+		|| CASE WHEN NOT small AND "limit" > 0 AND abs("limit" - round("limit" / step) * step) * per_rho > 14
+			THEN format('<text class="tick" x="%s" y="%s" text-anchor="end">%s</text>', l - 8, round(zero - per_rho * "limit" + 4, 1),
+				dp_cdp.report_number("limit")) ELSE '' END
+		|| format('<path class="area" d="%sV%sH%sZ"/>', line, zero, l)
+		|| CASE WHEN renews THEN format('<path class="even" d="M%s,%sL%s,%s"/>', l, round(zero - per_rho * "limit", 1), w - r, zero) ELSE '' END
+		|| format('<path class="line" d="%s"/>', line) || ahead
+		|| format('<circle class="now" cx="%s" cy="%s" r="4"/>', now_x, now_y)
+		-- the line falls: to the right of it there is room above, to the left below
+		|| format('<text class="mark" x="%s" y="%s" text-anchor="%s">%s left</text>',
+			CASE WHEN beside THEN now_x + 9 ELSE now_x - 9 END,
+			CASE WHEN beside OR now_y > zero - 24 THEN greatest(now_y - 8, 11) ELSE now_y + 17 END,
+			CASE WHEN beside THEN 'start' ELSE 'end' END, dp_cdp.report_number(remaining))
+		|| '</svg>';
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_burndown(text, text, numeric, numeric, numeric, date, date, date, boolean, jsonb, boolean) IS
+	'for dp_cdp.report: a burn-down';
+
+-- One column for each day, week or month: rho, or a number of refusals.
+CREATE OR REPLACE FUNCTION dp_cdp.report_columns(id text, title text, days jsonb, measure text, first date, today date) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC'
+	AS $$
+DECLARE
+	w numeric := 1000;
+	h numeric := CASE WHEN measure = 'rho' THEN 260 ELSE 170 END;
+	l numeric := 56;
+	r numeric := 14;
+	t numeric := 16;
+	b numeric := 30;
+	unit text := CASE WHEN today - first < 100 THEN 'day' WHEN today - first < 700 THEN 'week' ELSE 'month' END;
+	start date := date_trunc(unit, greatest(first, today - 36500)::timestamp)::date;
+	largest numeric;
+	step numeric;
+	columns text;
+BEGIN
+	-- not so few days that one of them fills the figure
+	start := least(start, date_trunc(unit, (today - CASE unit WHEN 'day' THEN 13 ELSE 0 END)::timestamp)::date);
+	WITH sums AS (
+		SELECT date_trunc(unit, ((d ->> 'day')::date)::timestamp)::date AS day, sum((d ->> measure)::numeric) AS v
+		FROM jsonb_array_elements(days) d GROUP BY 1
+	), scale AS (
+		SELECT greatest(max(s.v), 0) AS most FROM sums s
+	), axis AS (
+		SELECT dp_cdp.report_step(CASE WHEN s.most > 0 THEN s.most ELSE 1 END, measure <> 'rho') AS step, s.most FROM scale s
+	), tops AS (
+		SELECT a.step, greatest(ceil(a.most / a.step), 1) * a.step AS largest FROM axis a
+	)
+	SELECT t2.largest, t2.step, string_agg(format('<rect x="%s" y="%s" width="%s" height="%s"><title>%s: %s</title></rect>',
+			round(l + (w - l - r) * (s.day - start + x.gap) / (today - start + 1), 2),
+			round(h - b - y.y, 2),
+			round(greatest((w - l - r) * (least((s.day + ('1 ' || unit)::interval)::date, today + 1) - s.day - 2 * x.gap) / (today - start + 1), 0.8), 2),
+			round(y.y, 2),
+			CASE unit WHEN 'day' THEN to_char(s.day, 'FMDD Mon YYYY') WHEN 'week' THEN 'week of ' || to_char(s.day, 'FMDD Mon YYYY')
+				ELSE to_char(s.day, 'Mon YYYY') END,
+			dp_cdp.report_number(s.v)), '' ORDER BY s.day)
+		INTO largest, step, columns
+		FROM tops t2 LEFT JOIN sums s ON s.v > 0
+			CROSS JOIN LATERAL (SELECT CASE unit WHEN 'day' THEN 0.12 WHEN 'week' THEN 0.7 ELSE 2.5 END AS gap) x
+			-- what there is can be seen
+			CROSS JOIN LATERAL (SELECT greatest((h - b - t) * s.v / t2.largest, 1.5) AS y) y
+		GROUP BY t2.largest, t2.step;
+	RETURN format('<svg class="wide %s" viewBox="0 0 %s %s" role="img" aria-labelledby="%s-t %4$s-d" xmlns="http://www.w3.org/2000/svg">',
+			CASE measure WHEN 'rho' THEN 'spent' ELSE 'no' END, w, h, id)
+		|| format('<title id="%s-t">%s by %s</title><desc id="%1$s-d">From %4$s to %5$s; the table below has the numbers.</desc>',
+			id, title, unit, to_char(start, 'FMDD Mon YYYY'), to_char(today, 'FMDD Mon YYYY'))
+		|| dp_cdp.report_axes(w, h, l, r, t, b, largest, step, start, today, 8)
+		|| coalesce(columns, '') || '</svg>';
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_columns(text, text, jsonb, text, date, date) IS
+	'for dp_cdp.report: columns by day, week or month';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_bar(share numeric, class text DEFAULT 'spent') RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT format('<svg class="bar %s" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true" ' ||
+		'xmlns="http://www.w3.org/2000/svg"><rect class="track" width="100" height="8"/><rect width="%s" height="8"/></svg>',
+		class, round(100 * least(greatest(coalesce(share, 0), 0), 1), 1))
+$$;
+COMMENT ON FUNCTION dp_cdp.report_bar(numeric, text) IS
+	'for dp_cdp.report: a share as a bar, beside a number that says the same';
+-- =========================================================================
+-- 12. The report's page
+-- =========================================================================
+
+-- One HTML page without scripts, links or files: it may be mailed and printed,
+-- and its Content-Security-Policy forbids the browser to load or run anything.
+-- It is also well-formed XML.
+
+-- -------------------------------------------------------------------------
+-- Sections
+-- -------------------------------------------------------------------------
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_lead(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT '<p class="lead">' || CASE
+		WHEN n.spent = 0 THEN CASE WHEN n.cap IS NULL THEN 'Nothing was spent yet, and there is no lifetime cap.'
+			ELSE format('Nothing of the lifetime cap of %s was spent yet.', dp_cdp.report_number(n.cap)) END
+		WHEN n.cap IS NULL THEN format('A rho of %s is spent, and there is no lifetime cap.', dp_cdp.report_number(n.spent))
+			|| CASE WHEN n.rate > 0 THEN format(' Each day adds %s.', dp_cdp.report_number(n.rate)) ELSE '' END
+		WHEN n.remaining = 0 THEN format('The lifetime cap of %s is spent: nobody gets another answer.', dp_cdp.report_number(n.cap))
+		ELSE format('%s %% of the lifetime cap of %s is spent.', trim_scale(trunc(100 * n.spent / n.cap, 1)), dp_cdp.report_number(n.cap))
+			|| CASE WHEN n.rate IS NULL OR n.rate = 0 THEN ' Nothing was spent in the last seven days.'
+				WHEN n.days < 3650 THEN format(' At the rate of the last seven days the rest lasts %s, until %s.',
+					dp_cdp.report_lasts(n.days), dp_cdp.report_day((r ->> 'today')::date + floor(n.days)::int))
+				ELSE ' At the rate of the last seven days the rest lasts over ten years.' END
+		END || '</p>'
+	FROM (SELECT (r ->> 'rho_limit')::numeric AS cap, (r ->> 'rho_spent')::numeric AS spent,
+			(r ->> 'rho_remaining')::numeric AS remaining, (r ->> 'rho_per_day')::numeric AS rate,
+			(r ->> 'days_left')::numeric AS days) n
+$$;
+COMMENT ON FUNCTION dp_cdp.report_lead(jsonb) IS
+	'for dp_cdp.report: the sentence that says it all';
+
+-- Names of roles, the first few of them.
+CREATE OR REPLACE FUNCTION dp_cdp.report_names(names text[]) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT string_agg(dp_cdp.report_name(n.n), ', ' ORDER BY n.o)
+		|| CASE WHEN cardinality(names) > 6 THEN format(' and %s more', cardinality(names) - 6) ELSE '' END
+	FROM unnest(names[1:6]) WITH ORDINALITY n(n, o)
+$$;
+COMMENT ON FUNCTION dp_cdp.report_names(text[]) IS
+	'for dp_cdp.report: a list of names';
+
+-- What needs a person.  Each sentence says what is so, and where to look.
+CREATE OR REPLACE FUNCTION dp_cdp.report_alerts(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	WITH budgets AS (
+		SELECT b ->> 'role' AS role, (b ->> 'rho_remaining')::numeric AS remaining, (b ->> 'rho_limit')::numeric AS rho_limit,
+			(b ->> 'days_left')::numeric AS days_left, (b ->> 'renews_on')::date AS renews_on,
+			(b ->> 'failures')::int >= (b ->> 'max_failures')::int AS closed, n
+		FROM jsonb_array_elements(r -> 'budgets') WITH ORDINALITY x(b, n)
+	), alerts(place, class, sentence) AS (
+		SELECT 1, 'bad', format('The setup has %s. <a href="#setup">Setup</a>',
+				dp_cdp.report_plural(count(*), 'critical finding', 'critical findings'))
+			FROM jsonb_array_elements(r -> 'findings') f WHERE f ->> 'severity' = 'critical' HAVING count(*) > 0
+		UNION ALL
+		SELECT 2, 'bad', 'The lifetime cap is spent. <a href="#cap">Cap</a>'
+			WHERE (r ->> 'rho_remaining')::numeric = 0
+		UNION ALL
+		SELECT 3, 'warn', format('The lifetime cap lasts %s. <a href="#cap">Cap</a>', dp_cdp.report_lasts((r ->> 'days_left')::numeric))
+			WHERE (r ->> 'rho_remaining')::numeric > 0 AND (r ->> 'days_left')::numeric < 14
+		UNION ALL
+		SELECT 4, 'warn', format('%s spent: %s. <a href="#roles">Roles</a>',
+				dp_cdp.report_plural(count(*), 'budget is', 'budgets are'), dp_cdp.report_names(array_agg(b.role ORDER BY b.n)))
+			FROM budgets b WHERE b.remaining = 0 HAVING count(*) > 0
+		UNION ALL
+		SELECT 5, 'warn', format('%s within a week at this rate: %s. <a href="#roles">Roles</a>',
+				dp_cdp.report_plural(count(*), 'budget ends', 'budgets end'), dp_cdp.report_names(array_agg(b.role ORDER BY b.n)))
+			FROM budgets b
+			WHERE b.remaining > 0 AND b.days_left < 7
+				AND (b.renews_on IS NULL OR (r ->> 'today')::date + least(floor(b.days_left), 9999)::int < b.renews_on)
+			HAVING count(*) > 0
+		UNION ALL
+		SELECT 6, 'warn', format('Too many releases failed: closed for today %s %s. <a href="#roles">Roles</a>',
+				CASE count(*) WHEN 1 THEN 'is' ELSE 'are' END, dp_cdp.report_names(array_agg(b.role ORDER BY b.n)))
+			FROM budgets b WHERE b.closed HAVING count(*) > 0
+		UNION ALL
+		SELECT 7, 'warn', format('The roles'' budgets together hold %s, the cap %s. <a href="#together">Roles together</a>',
+				dp_cdp.report_number((r #>> '{together,rho_remaining}')::numeric), dp_cdp.report_number((r ->> 'rho_remaining')::numeric))
+			WHERE (r #>> '{together,rho_remaining}')::numeric > (r ->> 'rho_remaining')::numeric
+				AND (r ->> 'rho_remaining')::numeric > 0
+		UNION ALL
+		SELECT 8, 'warn', format('The setup has %s. <a href="#setup">Setup</a>',
+				dp_cdp.report_plural(count(*), 'warning', 'warnings'))
+			FROM jsonb_array_elements(r -> 'findings') f WHERE f ->> 'severity' = 'warning' HAVING count(*) > 0
+	)
+	SELECT coalesce('<ul class="alerts">' || string_agg(format('<li class="%s">%s</li>', a.class, a.sentence), '' ORDER BY a.place) || '</ul>',
+		'<ul class="alerts"><li class="good">Nothing needs attention.</li></ul>')
+	FROM alerts a
+$$;
+COMMENT ON FUNCTION dp_cdp.report_alerts(jsonb) IS
+	'for dp_cdp.report: what needs attention';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_tiles(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT '<dl class="tiles">' || string_agg(format('<div><dt>%s</dt><dd>%s <small>%s</small></dd></div>', t.name, t.number, t.small), '' ORDER BY t.n)
+		|| '</dl>'
+	FROM (VALUES
+		(1, 'Left of the cap', CASE WHEN r ->> 'rho_limit' IS NULL THEN '&#8734;' ELSE dp_cdp.report_amount((r ->> 'rho_remaining')::numeric) END,
+			CASE WHEN r ->> 'rho_limit' IS NULL THEN 'no lifetime cap' ELSE 'of ' || dp_cdp.report_number((r ->> 'rho_limit')::numeric) || ' rho' END),
+		(2, 'Spent', dp_cdp.report_amount((r ->> 'rho_spent')::numeric),
+			format('rho; epsilon %s at delta %s', dp_cdp.report_number((r ->> 'epsilon_spent')::numeric), dp_cdp.report_number((r ->> 'delta_limit')::numeric))),
+		(3, 'Rate', dp_cdp.report_number((r ->> 'rho_per_day')::numeric), 'rho a day, last 7 days'),
+		(4, 'Answers', dp_cdp.report_number((r #>> '{totals,answered}')::numeric),
+			CASE WHEN r ->> 'first' IS NULL THEN 'none yet' ELSE 'since ' || dp_cdp.report_day((r ->> 'first')::date) END),
+		(5, 'Refusals', dp_cdp.report_number((r #>> '{totals,refused}')::numeric),
+			format('and %s', dp_cdp.report_plural((r #>> '{totals,failed}')::bigint, 'failure', 'failures')))
+	) AS t(n, name, number, small)
+$$;
+COMMENT ON FUNCTION dp_cdp.report_tiles(jsonb) IS
+	'for dp_cdp.report: the figures at its head';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_cap(r jsonb) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	today date := r ->> 'today';
+	first date := coalesce((r ->> 'first')::date, today);
+	lasts numeric := (r ->> 'days_left')::numeric;
+	days jsonb;
+BEGIN
+	IF r ->> 'rho_limit' IS NULL THEN
+		RETURN '<section id="cap"><h2>The lifetime cap</h2><p class="none">This dataset has none. What its roles may spend in all '
+			'is bounded by their budgets alone, and by nothing where these renew: <code>dp_cdp.alter_dataset</code> sets a cap.</p></section>';
+	END IF;
+	SELECT coalesce(jsonb_agg(jsonb_build_array(d ->> 'day', d -> 'rho') ORDER BY d ->> 'day'), '[]') INTO days
+		FROM jsonb_array_elements(r -> 'days') d WHERE (d ->> 'rho')::numeric > 0;
+	RETURN '<section id="cap"><h2>The lifetime cap</h2><figure>'
+		|| dp_cdp.report_burndown('f-cap', 'the lifetime cap', (r ->> 'rho_limit')::numeric, (r ->> 'rho_remaining')::numeric,
+			(r ->> 'rho_per_day')::numeric, first, today,
+			-- as much ahead as tells something, but not more than what was
+			today + least(coalesce(ceil(lasts), 0), greatest(14, (today - first) / 3))::int, false, days, false)
+		|| '<figcaption>What is left of it, by day. Dashed: at the rate of the last seven days. It never renews.</figcaption></figure></section>';
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_cap(jsonb) IS
+	'for dp_cdp.report: burn-down of the cap';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_roles(r jsonb) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	today date := r ->> 'today';
+	rows text;
+	cards text;
+	n int;
+	drawn int;
+BEGIN
+	WITH budgets AS (
+		SELECT x.n, b ->> 'role' AS role, (b ->> 'rho_limit')::numeric AS rho_limit, (b ->> 'rho_spent')::numeric AS spent,
+			(b ->> 'rho_remaining')::numeric AS remaining, (b ->> 'percent_spent')::numeric AS percent,
+			(b ->> 'rho_per_day')::numeric AS rate, (b ->> 'days_left')::numeric AS days_left, (b ->> 'renews_on')::date AS renews_on,
+			(b ->> 'answered')::bigint AS answered, (b ->> 'refused')::bigint AS refused,
+			(b ->> 'epsilon_spent')::numeric AS epsilon, (b ->> 'delta_spent')::numeric AS delta,
+			coalesce((b ->> 'begins')::date, today) AS begins, b -> 'days' AS days, (b ->> 'chart')::boolean AS chart
+		FROM jsonb_array_elements(r -> 'budgets') WITH ORDINALITY x(b, n)
+	)
+	SELECT count(*), count(*) FILTER (WHERE b.chart),
+		string_agg(format('<tr><th scope="row">%s</th><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td>' ||
+			'<td class="share">%s<span>%s&#160;%%</span></td><td class="n">%s</td><td class="n">%s</td><td>%s</td>' ||
+			'<td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
+			dp_cdp.report_name(b.role), dp_cdp.report_amount(b.rho_limit), dp_cdp.report_amount(b.spent), dp_cdp.report_amount(b.remaining),
+			dp_cdp.report_bar(b.percent / 100, CASE WHEN b.remaining = 0 THEN 'bad' WHEN b.percent >= 80 THEN 'warn' ELSE 'spent' END),
+			dp_cdp.report_number(b.percent),
+			dp_cdp.report_number(b.rate), dp_cdp.report_lasts(b.days_left), dp_cdp.report_day(b.renews_on),
+			dp_cdp.report_number(b.epsilon), dp_cdp.report_number(b.answered), dp_cdp.report_number(b.refused)), '' ORDER BY b.n),
+		string_agg(format('<figure class="card"><figcaption>%s</figcaption>%s<p>%s</p></figure>', dp_cdp.report_name(b.role),
+			dp_cdp.report_burndown('f-role-' || b.n, 'the budget of ' || b.role, b.rho_limit, b.remaining, b.rate,
+				-- a budget that was overdue has begun anew today
+				least(b.begins, today), today,
+				greatest(coalesce(b.renews_on, today + least(coalesce(ceil(b.days_left), 0), greatest(7, (today - b.begins) / 3))::int), today),
+				b.renews_on IS NOT NULL, b.days, true),
+			CASE WHEN b.remaining = 0 THEN 'Spent' WHEN b.rate > 0 THEN format('%s a day, lasts %s', dp_cdp.report_number(b.rate), dp_cdp.report_lasts(b.days_left))
+				ELSE 'Nothing in the last 7 days' END
+				|| CASE WHEN b.renews_on IS NULL THEN '' ELSE '; renews ' || dp_cdp.report_day(b.renews_on) END), '' ORDER BY b.n)
+			FILTER (WHERE b.chart)
+		INTO n, drawn, rows, cards
+		FROM budgets b;
+	IF n = 0 THEN
+		RETURN '<section id="roles"><h2>Roles</h2><p class="none">No role has a budget: <code>dp_cdp.set_budget</code> gives one.</p></section>';
+	END IF;
+	RETURN '<section id="roles"><h2>Roles</h2><div class="scroll" tabindex="0" role="region" aria-label="Budgets of roles"><table>'
+		|| '<caption>Budgets, those that are nearest to their end first</caption><thead><tr><th scope="col">Role</th>'
+		|| '<th scope="col" class="n">Limit</th><th scope="col" class="n">Spent</th><th scope="col" class="n">Left</th>'
+		|| '<th scope="col">Share spent</th><th scope="col" class="n">A day</th><th scope="col" class="n">Lasts</th><th scope="col">Renews</th>'
+		|| '<th scope="col" class="n">Epsilon</th><th scope="col" class="n">Answers</th><th scope="col" class="n">Refusals</th></tr></thead><tbody>'
+		|| rows || '</tbody></table></div><h3>What is left of each</h3><div class="cards">' || cards || '</div>'
+		|| CASE WHEN drawn < n THEN format('<p class="note">Drawn are the %s budgets that are nearest to their end; the table has all %s.</p>', drawn, n) ELSE '' END
+		|| '<p class="note">A budget that renews is drawn since it last did, with an even pace dotted. Who pays from a budget is told by today''s '
+		|| 'memberships; where an answer is paid from several budgets, each of them shows it.</p></section>';
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_roles(jsonb) IS
+	'for dp_cdp.report: budgets of roles, as a table and as burn-downs';
+
+-- Whether the budgets promise more than the cap holds.
+CREATE OR REPLACE FUNCTION dp_cdp.report_together(r jsonb) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	cap numeric := (r ->> 'rho_remaining')::numeric;
+	promised numeric := (r #>> '{together,rho_remaining}')::numeric;
+	daily numeric := (r #>> '{together,rho_renewed_per_day}')::numeric;
+	roles bigint := (r #>> '{together,roles}')::bigint;
+	most numeric := greatest(cap, promised);
+	told text;
+BEGIN
+	IF cap IS NULL OR roles = 0 THEN
+		RETURN '';
+	END IF;
+	IF promised > cap AND cap > 0 THEN
+		SELECT format('Together, the roles would reach the cap before their limits. That takes no more than %s: %s.',
+				CASE count(*) WHEN 1 THEN 'one of them' ELSE format('these %s', count(*)) END,
+				string_agg(format('%s (%s)', dp_cdp.report_name(e ->> 'role'), dp_cdp.report_number((e ->> 'rho_remaining')::numeric)), ', ' ORDER BY o)
+					FILTER (WHERE o <= 12)
+				|| CASE WHEN count(*) > 12 THEN format(' and %s more', count(*) - 12) ELSE '' END)
+			INTO told
+			FROM jsonb_array_elements(r #> '{together,enough}') WITH ORDINALITY x(e, o);
+	ELSIF cap = 0 THEN
+		told := 'The cap is spent, whatever the roles'' budgets still hold.';
+	ELSE
+		told := 'The cap holds what is left of all budgets.';
+		IF daily > 0 THEN
+			told := told || format(' Budgets that renew add up to %s a day if they are used up: the cap then lasts %s.',
+				dp_cdp.report_number(daily), dp_cdp.report_lasts((cap - promised) / daily));
+		END IF;
+	END IF;
+	RETURN '<section id="together"><h2>Roles together</h2><p>' || told || '</p><table class="bars"><caption>Left, in rho</caption><tbody>'
+		|| format('<tr><th scope="row">Budgets of %s</th><td class="share">%s</td><td class="n">%s</td></tr>',
+			dp_cdp.report_plural(roles, 'role', 'roles'), dp_cdp.report_bar(promised / nullif(most, 0), CASE WHEN promised > cap THEN 'warn' ELSE 'spent' END),
+			dp_cdp.report_amount(promised))
+		|| format('<tr><th scope="row">Lifetime cap</th><td class="share">%s</td><td class="n">%s</td></tr></tbody></table>',
+			dp_cdp.report_bar(cap / nullif(most, 0), 'cap'), dp_cdp.report_amount(cap))
+		|| '<p class="note">Budgets whose every debit is also debited from a wider one, as a member''s from the team''s, are not counted.</p></section>';
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_together(jsonb) IS
+	'for dp_cdp.report: the roles'' budgets against the cap';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_spending(r jsonb) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	today date := r ->> 'today';
+	first date := r ->> 'first';
+BEGIN
+	IF first IS NULL THEN
+		RETURN '<section id="spending"><h2>Spending</h2><p class="none">Nothing was asked yet.</p></section>';
+	END IF;
+	RETURN '<section id="spending"><h2>Spending</h2><figure>'
+		|| dp_cdp.report_columns('f-days', 'Rho that was spent', r -> 'days', 'rho', first, today)
+		|| '<figcaption>Rho that was spent, over all roles.</figcaption></figure>'
+		|| '<details><summary>Numbers of each day</summary><div class="scroll" tabindex="0" role="region" aria-label="Numbers of each day">'
+		|| '<table id="days"><thead><tr><th scope="col">Day</th><th scope="col" class="n">Rho</th><th scope="col" class="n">Delta</th>'
+		|| '<th scope="col" class="n">Answers</th><th scope="col" class="n">Refusals</th><th scope="col" class="n">Failures</th></tr></thead><tbody>'
+		|| (SELECT string_agg(format('<tr><th scope="row">%s</th><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
+				dp_cdp.report_day((d ->> 'day')::date), dp_cdp.report_amount((d ->> 'rho')::numeric), dp_cdp.report_amount((d ->> 'delta')::numeric),
+				dp_cdp.report_amount((d ->> 'answered')::numeric), dp_cdp.report_amount((d ->> 'refused')::numeric),
+				dp_cdp.report_amount((d ->> 'failed')::numeric)), '' ORDER BY d ->> 'day' DESC)
+			FROM jsonb_array_elements(r -> 'days') d)
+		|| format('</tbody><tfoot><tr><th scope="row">In all</th><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr></tfoot></table></div></details>',
+			dp_cdp.report_amount((r #>> '{totals,rho}')::numeric), dp_cdp.report_amount((r #>> '{totals,delta}')::numeric),
+			dp_cdp.report_amount((r #>> '{totals,answered}')::numeric), dp_cdp.report_amount((r #>> '{totals,refused}')::numeric),
+			dp_cdp.report_amount((r #>> '{totals,failed}')::numeric))
+		|| '<div class="two">' || dp_cdp.report_shares('By application', 'Application', 'without a name', r -> 'applications')
+		|| dp_cdp.report_shares('By question', 'Aggregates', 'none', r -> 'aggregates') || '</div></section>';
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_spending(jsonb) IS
+	'for dp_cdp.report: spending by day, application and question';
+
+-- Rows of {name, rho, answered, refused}; a row without a name is the sum of the rest.
+CREATE OR REPLACE FUNCTION dp_cdp.report_shares(heading text, of text, nameless text, shares jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT format('<div><h3>%s</h3><div class="scroll" tabindex="0" role="region" aria-label="%1$s"><table class="bars"><thead><tr><th scope="col">%s</th>' ||
+			'<th scope="col"><span class="hidden">Share</span></th><th scope="col" class="n">Rho</th><th scope="col" class="n">Answers</th></tr></thead><tbody>', heading, of)
+		|| coalesce(string_agg(format('<tr><th scope="row">%s</th><td class="share">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
+			CASE WHEN s ->> 'name' IS NULL THEN format('<i>%s others</i>', s ->> 'others')
+				WHEN s ->> 'name' = '' THEN format('<i>%s</i>', nameless) ELSE dp_cdp.report_name(s ->> 'name') END,
+			dp_cdp.report_bar((s ->> 'rho')::numeric / nullif(m.most, 0)), dp_cdp.report_amount((s ->> 'rho')::numeric),
+			dp_cdp.report_amount((s ->> 'answered')::numeric)), '' ORDER BY x.n), '') || '</tbody></table></div></div>'
+	FROM jsonb_array_elements(shares) WITH ORDINALITY x(s, n),
+		(SELECT max((s ->> 'rho')::numeric) AS most FROM jsonb_array_elements(shares) s) m
+$$;
+COMMENT ON FUNCTION dp_cdp.report_shares(text, text, text, jsonb) IS
+	'for dp_cdp.report: a table with bars';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_refusals(r jsonb) RETURNS text
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	IF (r #>> '{totals,refused}')::numeric + (r #>> '{totals,failed}')::numeric = 0 THEN
+		RETURN '<section id="refusals"><h2>Refusals</h2><p class="none">Nothing was refused, and nothing failed.</p></section>';
+	END IF;
+	RETURN '<section id="refusals"><h2>Refusals</h2><figure>'
+		|| dp_cdp.report_columns('f-refusals', 'Refusals', r -> 'days', 'refused', (r ->> 'first')::date, (r ->> 'today')::date)
+		|| '<figcaption>Refused debits, over all roles.</figcaption></figure><div class="scroll" tabindex="0" role="region" aria-label="The latest refusals">'
+		|| '<table><caption>The latest</caption><thead><tr><th scope="col">When</th><th scope="col">Role</th><th scope="col">Application</th>'
+		|| '<th scope="col">Asked for</th><th scope="col" class="n">Rho</th><th scope="col">Outcome</th></tr></thead><tbody>'
+		|| coalesce((SELECT string_agg(format('<tr><td class="when">%s</td><th scope="row">%s</th><td>%s</td><td>%s</td><td class="n">%s</td><td>%s</td></tr>',
+				f ->> 'at', dp_cdp.report_name(f ->> 'role'), dp_cdp.report_name(f ->> 'application'), dp_cdp.report_name(f ->> 'aggregates'),
+				dp_cdp.report_number((f ->> 'rho')::numeric), CASE WHEN (f ->> 'failed')::boolean THEN 'failed' ELSE 'refused' END), '' ORDER BY x.n)
+			FROM jsonb_array_elements(r -> 'refusals') WITH ORDINALITY x(f, n)), '')
+		|| '</tbody></table></div></section>';
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_refusals(jsonb) IS
+	'for dp_cdp.report: refusals by day, and the latest';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_findings(r jsonb) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT '<section id="setup"><h2>Setup</h2><p class="note">What <code>dp_cdp.check_setup()</code> finds in this database.</p>'
+		|| '<ul class="findings">' || coalesce(string_agg(format('<li class="%s"><span class="badge">%s</span><div><b>%s</b> %s%s</div></li>',
+			CASE f ->> 'severity' WHEN 'critical' THEN 'bad' WHEN 'warning' THEN 'warn' ELSE 'info' END,
+			dp_cdp.report_text(f ->> 'severity'), dp_cdp.report_name(f ->> 'object'), dp_cdp.report_name(f ->> 'finding'),
+			CASE WHEN f ->> 'remedy' IS NULL THEN '' ELSE format('<code>%s</code>', dp_cdp.report_text(f ->> 'remedy')) END), '' ORDER BY x.n), '')
+		|| '</ul></section>'
+	FROM jsonb_array_elements(r -> 'findings') WITH ORDINALITY x(f, n)
+$$;
+COMMENT ON FUNCTION dp_cdp.report_findings(jsonb) IS
+	'for dp_cdp.report: findings of check_setup()';
+
+-- -------------------------------------------------------------------------
+-- The page
+-- -------------------------------------------------------------------------
+
+-- Pairs of colours that stand on one another have a contrast of 4.5 and more as
+-- text and 3 and more as figures, light and dark; a test holds that.
+CREATE OR REPLACE FUNCTION dp_cdp.report_style() RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT $css$
+:root { color-scheme: light dark;
+	--page: #f5f6f8; --card: #ffffff; --ink: #16191d; --soft: #545c67; --line: #dde1e7; --track: #e8ebf0;
+	--blue: #1f5fbf; --wash: #dfe9f9; --amber: #8a5200; --amber-wash: #fdf1dc; --red: #b3261e; --red-wash: #fdeae8;
+	--green: #1a6b3c; --green-wash: #e3f4e9; }
+@media (prefers-color-scheme: dark) { :root {
+	--page: #0f1216; --card: #171b21; --ink: #e7eaee; --soft: #a0a9b5; --line: #2c333c; --track: #272d36;
+	--blue: #7dabf8; --wash: #1c2d4a; --amber: #efb65c; --amber-wash: #33270f; --red: #ff9187; --red-wash: #3c1a18;
+	--green: #6fd196; --green-wash: #12301e; } }
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body { margin: 0; background: var(--page); color: var(--ink); line-height: 1.5; font-size: 1rem;
+	font-family: Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "Liberation Sans", Arial, sans-serif;
+	font-variant-numeric: tabular-nums lining-nums; }
+main { max-width: 68rem; margin: 0 auto; padding: 3rem 1.5rem 4rem; }
+header { margin-bottom: 1.75rem; }
+.kicker { margin: 0 0 .35rem; color: var(--blue); font-size: .8125rem; font-weight: 650; letter-spacing: .02em; }
+h1 { margin: 0; font-size: 2.375rem; line-height: 1.15; letter-spacing: -.022em; font-weight: 680; overflow-wrap: anywhere; }
+.meta { margin: .5rem 0 0; color: var(--soft); font-size: .9375rem; overflow-wrap: anywhere; }
+.lead { margin: 0 0 1.5rem; max-width: 46rem; font-size: 1.3125rem; line-height: 1.42; letter-spacing: -.008em; }
+h2 { margin: 0 0 1rem; font-size: 1.25rem; line-height: 1.3; letter-spacing: -.012em; font-weight: 650; }
+h3 { margin: 1.75rem 0 .75rem; font-size: .9375rem; font-weight: 650; }
+p { margin: .75rem 0; }
+a { color: var(--blue); text-underline-offset: .18em; }
+code { font-family: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .875em; }
+bdi, code { overflow-wrap: anywhere; }
+section, .tiles > div { background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
+section { margin: 1.25rem 0 0; padding: 1.5rem; }
+.alerts { list-style: none; margin: 0 0 1.5rem; padding: 0; }
+.alerts li { margin: .5rem 0 0; padding: .625rem 1rem; border-radius: .5rem; border-left: .25rem solid; }
+.alerts a { color: inherit; white-space: nowrap; }
+.alerts .bad { background: var(--red-wash); border-color: var(--red); }
+.alerts .warn { background: var(--amber-wash); border-color: var(--amber); }
+.alerts .good { background: var(--green-wash); border-color: var(--green); }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(11.5rem, 1fr)); gap: .75rem; margin: 0; }
+.tiles > div { padding: 1rem 1.125rem; }
+.tiles dt { color: var(--soft); font-size: .875rem; }
+.tiles dd { margin: .15rem 0 0; font-size: 1.75rem; line-height: 1.25; letter-spacing: -.018em; font-weight: 620; }
+.tiles small { display: block; color: var(--soft); font-size: .8125rem; font-weight: 400; letter-spacing: 0; line-height: 1.4; }
+figure { margin: 0; }
+figcaption, .note, caption { color: var(--soft); font-size: .875rem; }
+figcaption { margin-top: .5rem; }
+figure + .scroll { margin-top: 1.5rem; }
+caption { text-align: left; padding: 0 0 .5rem; }
+.none { color: var(--soft); margin: 0; }
+svg { display: block; width: 100%; height: auto; overflow: visible; }
+svg text { font-size: 13px; fill: var(--ink); font-family: inherit; }
+svg.small text { font-size: 11.5px; }
+svg .tick { fill: var(--soft); }
+svg .mark { font-weight: 650; paint-order: stroke; stroke: var(--card); stroke-width: 4px; stroke-linejoin: round; }
+.grid, .notch { stroke: var(--line); stroke-width: 1; }
+.limit { stroke: var(--soft); stroke-width: 1; }
+.area { fill: var(--wash); }
+.line { fill: none; stroke: var(--blue); stroke-width: 2; stroke-linejoin: round; }
+.ahead { fill: none; stroke: var(--blue); stroke-width: 2; stroke-dasharray: 2 5; stroke-linecap: round; }
+.even { fill: none; stroke: var(--soft); stroke-width: 1.25; stroke-dasharray: 1 4; stroke-linecap: round; }
+.now { fill: var(--blue); stroke: var(--card); stroke-width: 2; }
+svg.spent rect { fill: var(--blue); }
+svg.no rect, svg.bad rect { fill: var(--red); }
+svg.warn rect { fill: var(--amber); }
+svg.cap rect { fill: var(--soft); }
+svg.bar { display: inline-block; height: .5rem; min-width: 3.5rem; border-radius: .25rem; vertical-align: middle; overflow: hidden; }
+svg.bar .track { fill: var(--track); }
+table { border-collapse: collapse; width: 100%; font-size: .875rem; }
+th, td { padding: .5rem .5rem; text-align: left; border-bottom: 1px solid var(--line); vertical-align: baseline; }
+th:first-child, td:first-child { padding-left: 0; }
+th:last-child, td:last-child { padding-right: 0; }
+thead th { color: var(--soft); font-weight: 500; font-size: .8125rem; white-space: nowrap; vertical-align: bottom; }
+tbody tr:last-child > * { border-bottom: 0; }
+tbody th { font-weight: 550; min-width: 8.5rem; }
+tfoot > tr > * { border-top: 1px solid var(--soft); border-bottom: 0; font-weight: 650; }
+.n { text-align: right; white-space: nowrap; }
+.when { white-space: nowrap; color: var(--soft); }
+.share { min-width: 7rem; white-space: nowrap; }
+.share svg + span { display: inline-block; width: 3.5rem; text-align: right; }
+td.share svg.bar:not(:last-child) { width: calc(100% - 3.5rem); }
+.bars { table-layout: fixed; }
+.bars th { width: 46%; min-width: 0; }
+.bars th + th, .bars .share { width: 24%; min-width: 0; }
+.bars .n { width: 15%; }
+.scroll { overflow-x: auto; }
+.scroll:focus-visible { outline: 2px solid var(--blue); outline-offset: 4px; border-radius: .25rem; }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(17.5rem, 1fr)); gap: 1.75rem 1.5rem; }
+.card figcaption { margin: 0 0 .25rem; color: var(--ink); font-weight: 550; font-size: .9375rem; }
+.card p { margin: .125rem 0 0; color: var(--soft); font-size: .8125rem; }
+.two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(22rem, 100%), 1fr)); gap: 0 2.5rem; }
+details { margin-top: 1rem; }
+summary { cursor: pointer; color: var(--blue); font-size: .9375rem; }
+details .scroll { margin-top: .75rem; max-height: 26rem; overflow: auto; }
+.findings { list-style: none; margin: 1rem 0 0; padding: 0; }
+.findings li { display: grid; grid-template-columns: 5.25rem 1fr; gap: .875rem; padding: .75rem 0; border-top: 1px solid var(--line); }
+.badge { justify-self: start; align-self: start; padding: .0625rem .5rem; border-radius: 1rem; font-size: .8125rem; font-weight: 550;
+	background: var(--track); color: var(--ink); }
+.bad .badge { background: var(--red-wash); color: var(--red); }
+.warn .badge { background: var(--amber-wash); color: var(--amber); }
+.findings b { font-weight: 620; }
+.findings code { display: block; margin-top: .25rem; color: var(--soft); }
+footer { margin: 2rem 0 0; color: var(--soft); font-size: .875rem; }
+footer dt { color: var(--ink); font-weight: 550; }
+footer dd { margin: 0 0 .625rem; max-width: 46rem; }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+@media (max-width: 40rem) {
+	main { padding: 1.75rem 1rem 2.5rem; }
+	section { padding: 1.125rem 1rem; margin-left: -.25rem; margin-right: -.25rem; }
+	h1 { font-size: 1.875rem; }
+	.lead { font-size: 1.125rem; }
+	.tiles { grid-template-columns: 1fr 1fr; }
+	.tiles dd { font-size: 1.5rem; }
+	svg.wide { min-width: 40rem; }
+	figure { overflow-x: auto; }
+	section > figure { direction: rtl; }
+	figure > * { direction: ltr; text-align: left; }
+	.scroll table:not(.bars) { min-width: 42rem; }
+	.findings li { grid-template-columns: 1fr; gap: .375rem; } }
+@media print {
+	:root { color-scheme: light; --page: #fff; --card: #fff; --ink: #000; --soft: #444; --line: #bbb; --track: #ddd;
+		--blue: #1f5fbf; --wash: #dfe9f9; --amber: #8a5200; --amber-wash: #fff; --red: #b3261e; --red-wash: #fff;
+		--green: #1a6b3c; --green-wash: #fff; }
+	body { font-size: 10pt; -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+	main { max-width: none; padding: 0; }
+	section { border: 0; border-top: 1px solid var(--line); border-radius: 0; padding: 1rem 0; }
+	.scroll, details .scroll { overflow: visible; max-height: none; }
+	table { font-size: 8.5pt; }
+	th, td { padding: .25rem .375rem; }
+	details::details-content { content-visibility: visible; height: auto; }
+	h2, h3 { break-after: avoid; }
+	figure, tr, .findings li, .tiles > div { break-inside: avoid; }
+	thead { display: table-header-group; }
+	a { color: inherit; text-decoration: none; } }
+$css$
+$$;
+COMMENT ON FUNCTION dp_cdp.report_style() IS
+	'for dp_cdp.report: its style sheet';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report(dataset text) RETURNS text
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	r jsonb := dp_cdp.report_data(dataset);
+	name text := dp_cdp.report_text(r ->> 'dataset');
+BEGIN
+	RETURN '<!DOCTYPE html>' || chr(10)
+		|| '<html lang="en" xmlns="http://www.w3.org/1999/xhtml"><head><meta charset="utf-8"/>'
+		|| '<meta http-equiv="Content-Security-Policy" content="default-src ''none''; style-src ''unsafe-inline''; base-uri ''none''; form-action ''none''"/>'
+		|| '<meta name="viewport" content="width=device-width, initial-scale=1"/><meta name="referrer" content="no-referrer"/>'
+		|| '<meta name="color-scheme" content="light dark"/>'
+		|| format('<title>Privacy budget of %s</title><style>%s</style></head><body><main>', name, dp_cdp.report_style())
+		|| format('<header><p class="kicker">Privacy budget</p><h1><bdi>%s</bdi></h1><p class="meta">Database %s, dataset of %s. %s (%s)</p></header>',
+			name, dp_cdp.report_name(r ->> 'database'), dp_cdp.report_name(r ->> 'owner'), r ->> 'made_at', dp_cdp.report_text(r ->> 'zone'))
+		|| dp_cdp.report_lead(r) || dp_cdp.report_alerts(r) || dp_cdp.report_tiles(r) || dp_cdp.report_cap(r) || dp_cdp.report_roles(r)
+		|| dp_cdp.report_together(r) || dp_cdp.report_spending(r) || dp_cdp.report_refusals(r) || dp_cdp.report_findings(r)
+		|| '<footer><dl><dt>Rho</dt><dd>What each answer costs of privacy, as zero-concentrated differential privacy counts it. It adds up, '
+		|| 'nothing gives it back, and with delta it translates into an epsilon: '
+		|| CASE r ->> 'neighbors' WHEN 'replace_one' THEN 'two databases that differ in the data of one person are hard to tell apart.'
+			ELSE 'two databases of which one lacks all rows of one person are hard to tell apart.' END || '</dd>'
+		|| '<dt>Who may see this page</dt><dd>It holds no data, but names roles, their applications and what they asked for, and what was spent of the '
+		|| 'whole dataset: that is for its owner. Days and times are those of the time zone above.</dd></dl></footer></main></body></html>' || chr(10);
+END $$;
+COMMENT ON FUNCTION dp_cdp.report(text) IS
+	'for the owner of a dataset: one self-contained HTML page on budgets, spending, refusals and setup; psql -AtXqc writes it into a file';

@@ -2,7 +2,8 @@
 #-------------------------------------------------------------------------
 #
 # demo.sh [stop | check]
-#	  A clinic, its administrator and three analysts on a throw-away server.
+#	  A clinic, its administrator and three analysts on a throw-away server,
+#	  and reports of its privacy budget as pages.
 #
 # Installs what the machine lacks, builds the extension, and shows the
 # sessions below sessions/ as psql would.  The server stays up until
@@ -99,6 +100,17 @@ then
 	grep -E '(LOG|FATAL|PANIC):' "$dir/log" | sort -u -k5 | tail -n 10 >&2
 	exit 1
 fi
+
+# Pages: of the clinic, and of a registry that has months behind it.
+dp_psql "$dir" -d clinic -c "SET client_min_messages = error" -f - <"$here/history.sql" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+page()
+{
+	(cd "$dir" && as_server env HOME="$dir" PGHOST="$dir" PGUSER="$1" PGDATABASE=clinic \
+		"$DP_BIN/psql" -AtXq -v ON_ERROR_STOP=1 -c "SELECT dp_cdp.report('$2')") >"$DP_BUILD/demo-$2.html" &&
+		grep -q '^</html>\|</html>$' "$DP_BUILD/demo-$2.html" || { echo "no report of $2" >&2; exit 1; }
+}
+page clinic_owner clinic
+page registry_owner registry
 [[ $mode == show ]] || exit 0
 
 # leave the server up
@@ -119,7 +131,13 @@ The server is still running. To go on yourself:
 
     $psql -h $dir -U analyst clinic         (or clinic_owner, partner, intern)
 
-To stop it and remove everything it wrote:
+Reports of privacy budgets, to be opened in a browser: the clinic's, and that of
+a registry whose three months of questions are made up:
+
+    $DP_BUILD/demo-clinic.html
+    $DP_BUILD/demo-registry.html
+
+To stop the server and remove everything it wrote:
 
     make demo-stop
 END

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 #-------------------------------------------------------------------------
 #
-# deps.sh build|test|drivers|fuzz-sql|all
+# deps.sh build|test|drivers|browser|fuzz-sql|all
 #	  Install, on Debian and its kin, what building (or testing, or testing with
-#	  client drivers) still needs.
+#	  client drivers or a browser) still needs.
 #
 # Does nothing, quickly, when everything is there.  Otherwise it asks
 # apt-get, as root or through sudo.  Without apt-get it only says what is
@@ -130,6 +130,14 @@ then
 	fi
 fi
 
+# Browser for pages, and what reads files for monitoring; without them they are read, not shown
+
+if [[ $what == browser || $what == all ]]
+then
+	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || want chromium
+	python3 -c 'import yaml' 2>/dev/null || /usr/bin/python3 -c 'import yaml' 2>/dev/null || want python3 python3-yaml
+fi
+
 # Generator of random queries
 
 if [[ $what == fuzz-sql || $what == all ]]
@@ -166,8 +174,8 @@ install()
 }
 if ! install "${need[@]}"
 then
-	# one driver that this release of Debian lacks must not cost the others
-	if [[ $what == drivers ]]
+	# one package that this release of Debian lacks must not cost the others
+	if [[ $what == drivers || $what == browser ]]
 	then
 		missing=()
 		for p in "${need[@]}"

@@ -26,7 +26,7 @@ FILES = sorted(set(subprocess.run(["git", "ls-files", "-co", "--exclude-standard
 if not FILES:                   # a copy without its history
     FILES = [os.path.relpath(os.path.join(d, f), ".") for d, _, names in os.walk(".") for f in names]
 FILES = [f for f in FILES if os.path.isfile(f)]
-INSTALL = next(f for f in FILES if re.fullmatch(r"sql/dp_cdp--[\d.]+\.sql", f))
+INSTALL = "sql/dp_cdp--%s.sql" % re.search(r"^default_version = '(.*)'", open("dp_cdp.control").read(), re.M).group(1)
 SUITES = set(re.search(r"Suites: ([\w #\n]*?)\.\n", open("test/tools/run_tests.sh").read()).group(1)
              .replace("#", " ").split())
 GOALS = set(re.search(r"^OWN_GOALS = (.*)$", open("Makefile").read(), re.M).group(1).split()) | {"install", "clean"}

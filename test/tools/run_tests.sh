@@ -145,6 +145,9 @@ then
 	modules=$(bash "$tools/node_modules.sh")
 fi
 
+# what only the test of pages needs; without it they are read, not shown
+[[ -z $(chosen t "$DP_TOP/test/t/report.pl") ]] || bash "$tools/deps.sh" browser
+
 # The server's user reads tests from a copy.
 mkdir -p "$work/in"
 [[ -z $former ]] || { cp -R "$former" "$work/in/former" && export FORMER_VERSIONS=$work/in/former; }

@@ -1,0 +1,329 @@
+-- =========================================================================
+-- 10. At a glance: overview, metrics, and what a report shows
+-- =========================================================================
+
+-- Everything here reads what budgets, datasets and releases show and adds it
+-- up; nothing is kept, and nothing runs with other rights than the caller's but
+-- views, and setup_metrics(), which tells numbers of findings and no names.
+
+CREATE OR REPLACE FUNCTION dp_cdp.significant(x numeric, digits int DEFAULT 3) RETURNS numeric
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE WHEN x IN ('NaN', 'Infinity', '-Infinity') OR x = 0 THEN trim_scale(x)
+		ELSE trim_scale(round(x, digits - 1 - floor(log(abs(x)))::int)) END
+$$;
+COMMENT ON FUNCTION dp_cdp.significant(numeric, int) IS
+	'a number with so many significant digits';
+
+-- What was debited in the last seven days, by who asked: the rate at which a
+-- budget is spent is that of a week, so that weekends do not matter.  Groups are
+-- few, so that who pays is asked once for each of them, not for each row.
+CREATE OR REPLACE VIEW dp_cdp.last_week WITH (security_barrier) AS
+	SELECT l.dataset,
+		l.role::oid AS role,
+		l.session_role::oid AS session_role,
+		coalesce(sum(l.rho) FILTER (WHERE l.granted), 0) AS rho,
+		min(l.released_at) FILTER (WHERE l.granted AND l.rho > 0) AS first_debit,
+		max(l.released_at) FILTER (WHERE NOT l.granted AND NOT l.failed) AS last_refusal
+	FROM dp_cdp.release_log l
+	WHERE l.released_at > now() - interval '7 days'
+	GROUP BY l.dataset, l.role::oid, l.session_role::oid;
+COMMENT ON VIEW dp_cdp.last_week IS
+	'for dp_cdp.overview and dp_cdp.metrics: debits and refusals of the last seven days, of everybody';
+
+CREATE OR REPLACE FUNCTION dp_cdp.rate(spent numeric, week numeric, first_debit timestamptz, now timestamptz) RETURNS numeric
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	-- where nothing was spent before this week, it begins with the first debit
+	SELECT coalesce(week, 0) / CASE WHEN week < spent OR first_debit IS NULL THEN 7
+		ELSE least(greatest(extract(epoch FROM now - first_debit) / 86400, 1), 7) END
+$$;
+COMMENT ON FUNCTION dp_cdp.rate(numeric, numeric, timestamptz, timestamptz) IS
+	'rho per day over the last seven days, or since the first debit, but at least a day';
+
+CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
+	-- once, not for each budget
+	WITH week AS MATERIALIZED (SELECT * FROM dp_cdp.last_week)
+	SELECT o.dataset,
+		o.role,
+		o.rho_limit,
+		o.rho_spent,
+		trunc(100 * o.rho_spent / nullif(o.rho_limit, 0), 1) AS percent_spent,
+		dp_cdp.significant(o.rate) AS rho_per_day,
+		CASE WHEN o.rate > 0 THEN dp_cdp.significant(greatest(o.rho_limit - o.rho_spent, 0) / o.rate) END AS days_left,
+		o.renews_at,
+		date_trunc('second', o.last_refusal) AS last_refusal
+	FROM (
+		SELECT d.dataset, NULL::regrole AS role, d.rho_limit, d.rho_spent, NULL::timestamptz AS renews_at,
+			dp_cdp.rate(d.rho_spent, w.rho, w.first_debit, now()) AS rate, w.last_refusal
+		FROM dp_cdp.datasets d
+			LEFT JOIN LATERAL (
+				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit, max(l.last_refusal) AS last_refusal
+				FROM week l WHERE l.dataset = d.dataset) w ON true
+		-- shown to the owner alone
+		WHERE d.rho_spent IS NOT NULL
+		UNION ALL
+		SELECT b.dataset, b.role, b.rho_limit, b.rho_spent, b.renews_at,
+			dp_cdp.rate(b.rho_spent, w.rho, w.first_debit, now()), w.last_refusal
+		FROM dp_cdp.budgets b
+			JOIN dp_cdp.dataset d ON d.name = b.dataset
+			LEFT JOIN LATERAL (
+				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit,
+					-- of others' refusals nobody hears but the owner
+					max(l.last_refusal) FILTER (WHERE pg_has_role(session_user, l.role, 'USAGE')
+						OR pg_has_role(current_user, l.role, 'USAGE')
+						OR pg_has_role(session_user, l.session_role, 'USAGE')
+						OR pg_has_role(current_user, l.session_role, 'USAGE')
+						OR pg_has_role(session_user, d.owner::oid, 'USAGE')
+						OR pg_has_role(current_user, d.owner::oid, 'USAGE')) AS last_refusal
+				FROM week l
+				WHERE l.dataset = b.dataset
+					AND (dp_cdp.role_pays(l.role, b.role::oid) OR dp_cdp.role_pays(l.session_role, b.role::oid))) w ON true
+	) o
+	ORDER BY o.dataset, o.role IS NOT NULL, o.role::text;
+COMMENT ON VIEW dp_cdp.overview IS
+	'budgets at a glance: of the current roles, and all of a dataset for its owner, who also sees the whole dataset (role NULL, the limit is its cap)';
+COMMENT ON COLUMN dp_cdp.overview.rho_per_day IS
+	'mean of the last seven days, or since the first debit if that is later, but at least of a day';
+COMMENT ON COLUMN dp_cdp.overview.days_left IS
+	'how long the rest lasts at this rate; a budget that renews before has more';
+COMMENT ON COLUMN dp_cdp.overview.last_refusal IS
+	'of the last seven days, as far as dp_cdp.releases shows it';
+
+GRANT SELECT ON dp_cdp.overview TO PUBLIC;
+REVOKE ALL ON dp_cdp.last_week FROM PUBLIC;
+
+-- For monitoring: everybody's, and so granted to nobody.  No amount is NULL,
+-- because exporters cannot tell one: what has no limit has an infinite one.
+CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
+	WITH week AS MATERIALIZED (SELECT * FROM dp_cdp.last_week)
+	SELECT m.dataset,
+		m.role,
+		coalesce(m.rho_limit, 'Infinity')::float8 AS rho_limit,
+		m.rho_spent::float8 AS rho_spent,
+		coalesce(greatest(m.rho_limit - m.rho_spent, 0), 'Infinity')::float8 AS rho_remaining,
+		m.delta_limit::float8 AS delta_limit,
+		m.delta_spent::float8 AS delta_spent,
+		m.rate::float8 AS rho_per_day,
+		(CASE WHEN m.rate > 0 AND m.rho_limit IS NOT NULL
+			THEN round(greatest(m.rho_limit - m.rho_spent, 0) / m.rate, 6) ELSE 'Infinity' END)::float8 AS days_left,
+		m.failures,
+		m.max_failures
+	FROM (
+		SELECT d.name AS dataset, '' AS role, d.rho_limit, d.rho_spent, d.delta_limit, d.delta_spent,
+			dp_cdp.rate(d.rho_spent, w.rho, w.first_debit, now()) AS rate, 0 AS failures, d.max_failures
+		FROM dp_cdp.dataset d
+			LEFT JOIN LATERAL (
+				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit
+				FROM week l WHERE l.dataset = d.name) w ON true
+		UNION ALL
+		SELECT b.dataset, b.role::text, b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
+			dp_cdp.rate(s.rho_spent, w.rho, w.first_debit, now()), s.failures, d.max_failures
+		FROM dp_cdp.budget b
+			JOIN dp_cdp.dataset d ON d.name = b.dataset
+			CROSS JOIN LATERAL (
+				SELECT coalesce(dp_cdp.next_renewal(b.renews_at, b.period, now()) <> b.renews_at, false) AS renewed) due
+			CROSS JOIN LATERAL (
+				SELECT CASE WHEN due.renewed THEN 0 ELSE b.rho_spent END AS rho_spent,
+					CASE WHEN due.renewed THEN 0 ELSE b.delta_spent END AS delta_spent,
+					CASE WHEN b.failures_since > clock_timestamp() - interval '24:00' THEN b.failures ELSE 0 END AS failures) s
+			LEFT JOIN LATERAL (
+				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit
+				FROM week l
+				WHERE l.dataset = b.dataset
+					AND (dp_cdp.role_pays(l.role, b.role::oid) OR dp_cdp.role_pays(l.session_role, b.role::oid))) w ON true
+	) m;
+COMMENT ON VIEW dp_cdp.metrics IS
+	'all budgets, and each dataset as a whole (role empty), as numbers for monitoring; granted to nobody, so grant it to the role that monitors';
+
+CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
+	SELECT d.name AS dataset, o.outcome,
+		coalesce(CASE o.outcome WHEN 'answered' THEN l.answered WHEN 'refused' THEN l.refused ELSE l.failed END, 0) AS releases
+	FROM dp_cdp.dataset d
+		CROSS JOIN (VALUES ('answered'), ('refused'), ('failed')) AS o(outcome)
+		LEFT JOIN (
+			SELECT l.dataset,
+				count(*) FILTER (WHERE l.granted) AS answered,
+				count(*) FILTER (WHERE NOT l.granted AND NOT l.failed) AS refused,
+				count(*) FILTER (WHERE l.failed) AS failed
+			FROM dp_cdp.release_log l
+			WHERE l.released_at > now() - interval '1 hour'
+			GROUP BY l.dataset) l ON l.dataset = d.name;
+COMMENT ON VIEW dp_cdp.metrics_hour IS
+	'how many releases were answered, refused and failed in the last hour, by dataset; granted to nobody, so grant it to the role that monitors';
+
+-- A role that monitors owns no dataset, and must not: this runs with the rights
+-- of the extension's owner and tells numbers alone.
+CREATE OR REPLACE FUNCTION dp_cdp.setup_metrics() RETURNS TABLE(severity text, findings bigint)
+	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT s.severity, count(f.severity)
+	FROM (VALUES ('critical'), ('warning'), ('info')) AS s(severity)
+		LEFT JOIN dp_cdp.check_setup() f ON f.severity = s.severity
+	GROUP BY s.severity
+$$;
+COMMENT ON FUNCTION dp_cdp.setup_metrics() IS
+	'how many findings dp_cdp.check_setup() has of each severity; granted to nobody, so grant it to the role that monitors';
+
+REVOKE ALL ON dp_cdp.metrics, dp_cdp.metrics_hour FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.setup_metrics() FROM PUBLIC;
+
+-- -------------------------------------------------------------------------
+-- What a report shows, as numbers
+-- -------------------------------------------------------------------------
+
+-- The log is read once: the sums by day, by who asked, by application and by
+-- kind of question are made in one pass.
+CREATE OR REPLACE FUNCTION dp_cdp.report_sums(dataset text)
+	RETURNS TABLE(kind text, day date, role oid, session_role oid, name text, rho numeric, delta numeric,
+				  answered bigint, refused bigint, failed bigint, last timestamptz)
+	LANGUAGE sql STABLE ROWS 100000 SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT CASE grouping(l.day, l.role, l.application, l.aggregates)
+			WHEN 3 THEN 'role' WHEN 7 THEN 'day' WHEN 13 THEN 'application' ELSE 'aggregates' END,
+		l.day, l.role, l.session_role, coalesce(l.application, l.aggregates),
+		coalesce(sum(l.rho) FILTER (WHERE l.granted), 0),
+		coalesce(sum(l.delta) FILTER (WHERE l.granted), 0),
+		count(*) FILTER (WHERE l.granted),
+		count(*) FILTER (WHERE NOT l.granted AND NOT l.failed),
+		count(*) FILTER (WHERE l.failed),
+		max(l.released_at)
+	FROM (
+		-- what is out of the calendar was put there by hand
+		SELECT least(greatest(r.released_at, now() - interval '20 years'), now())::date AS day,
+			r.role::oid AS role, r.session_role::oid AS session_role, coalesce(r.application, '') AS application,
+			r.aggregates, r.rho, r.delta, r.granted, r.failed, r.released_at
+		FROM dp_cdp.releases r
+		WHERE r.dataset = report_sums.dataset) l
+	GROUP BY GROUPING SETS ((l.day), (l.day, l.role, l.session_role), (l.application), (l.aggregates))
+$$;
+COMMENT ON FUNCTION dp_cdp.report_sums(text) IS
+	'for dp_cdp.report: what dp_cdp.releases shows the caller of a dataset, added up in several ways';
+
+-- The first of a list, and what the rest adds up to: names of applications are
+-- anybody's to make up.
+CREATE OR REPLACE FUNCTION dp_cdp.report_shares_of(shares jsonb, most int DEFAULT 12) RETURNS jsonb
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT coalesce(jsonb_agg(x.s ORDER BY x.n) FILTER (WHERE x.n <= most), '[]')
+		|| CASE WHEN count(*) > most THEN jsonb_build_array(jsonb_build_object('name', NULL, 'others', count(*) - most,
+			'rho', sum((x.s ->> 'rho')::numeric) FILTER (WHERE x.n > most),
+			'answered', sum((x.s ->> 'answered')::numeric) FILTER (WHERE x.n > most),
+			'refused', sum((x.s ->> 'refused')::numeric) FILTER (WHERE x.n > most))) ELSE '[]' END
+	FROM jsonb_array_elements(shares) WITH ORDINALITY x(s, n)
+$$;
+COMMENT ON FUNCTION dp_cdp.report_shares_of(jsonb, int) IS
+	'for dp_cdp.report: the first of a list, and the sum of the rest';
+
+CREATE OR REPLACE FUNCTION dp_cdp.report_data(dataset text) RETURNS jsonb
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	asked text := report_data.dataset;
+	-- burn-downs are drawn of the budgets that are nearest to their end
+	charts int := 24;
+	today date := now()::date;
+	cap record;
+	result jsonb;
+BEGIN
+	IF asked IS NULL THEN
+		RAISE EXCEPTION 'dataset is NULL: name one of dp_cdp.datasets' USING ERRCODE = 'ZC004';
+	END IF;
+	SELECT d.*, pg_has_role(current_user, d.owner::oid, 'USAGE') AS own INTO cap
+		FROM dp_cdp.datasets d WHERE d.dataset = asked;
+	IF cap.dataset IS NULL THEN
+		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours: see dp_cdp.datasets', asked USING ERRCODE = 'ZC004';
+	ELSIF NOT cap.own THEN
+		RAISE EXCEPTION 'must be owner of dataset "%" to see a report of it; your own budgets are in dp_cdp.overview', asked
+			USING ERRCODE = 'insufficient_privilege';
+	END IF;
+
+	WITH sums AS MATERIALIZED (
+		SELECT * FROM dp_cdp.report_sums(asked)
+	), budgets AS MATERIALIZED (
+		SELECT b.role, b.role::text AS name, b.rho_limit, b.rho_spent, b.rho_remaining, b.delta_limit, b.delta_spent,
+			b.epsilon_spent, b.period, b.renews_at, b.failures, b.max_failures,
+			o.percent_spent, o.rho_per_day, o.days_left, o.last_refusal,
+			CASE WHEN isfinite(b.renews_at) THEN dp_cdp.period_start(b.renews_at, b.period)::date END AS begins
+		FROM dp_cdp.budgets b JOIN dp_cdp.overview o ON o.dataset = b.dataset AND o.role = b.role
+		WHERE b.dataset = asked
+	), ranked AS MATERIALIZED (
+		SELECT b.*, row_number() OVER (ORDER BY b.percent_spent DESC NULLS LAST, b.rho_per_day DESC, b.name) AS place,
+			-- what it spends is debited from no wider budget as well
+			NOT EXISTS (SELECT FROM budgets w WHERE w.role <> b.role AND dp_cdp.role_pays(b.role::oid, w.role::oid)) AS widest
+		FROM budgets b
+	), pays AS MATERIALIZED (
+		SELECT p.role AS payer, p.session_role, b.role, b.begins, b.place
+		FROM (SELECT DISTINCT s.role, s.session_role FROM sums s WHERE s.kind = 'role') p
+			JOIN ranked b ON dp_cdp.role_pays(p.role, b.role::oid) OR dp_cdp.role_pays(p.session_role, b.role::oid)
+	), paid AS MATERIALIZED (
+		SELECT p.role, p.place, s.day, sum(s.rho) AS rho, sum(s.answered) AS answered, sum(s.refused) AS refused,
+			bool_and(p.begins IS NULL OR s.day >= p.begins) AS this_period
+		FROM sums s JOIN pays p ON p.payer = s.role AND p.session_role = s.session_role
+		WHERE s.kind = 'role'
+		GROUP BY p.role, p.place, s.day
+	), totals AS (
+		SELECT p.role, sum(p.answered) AS answered, sum(p.refused) AS refused
+		FROM paid p GROUP BY p.role
+	), series AS (
+		SELECT p.role, min(p.day) AS first, jsonb_agg(jsonb_build_array(p.day, p.rho) ORDER BY p.day) AS days
+		FROM paid p WHERE p.place <= charts AND p.this_period AND p.rho > 0 GROUP BY p.role
+	), wide AS (
+		SELECT r.name, r.rho_remaining, r.rho_limit, r.period,
+			sum(r.rho_remaining) OVER (ORDER BY r.rho_remaining DESC, r.name) AS running
+		FROM ranked r WHERE r.widest
+	)
+	SELECT jsonb_build_object(
+		'dataset', asked,
+		'database', current_database(),
+		'owner', cap.owner::text,
+		'neighbors', cap.neighbors,
+		'made_at', to_char(now(), 'FMDD Mon YYYY, HH24:MI'),
+		'zone', current_setting('TimeZone'),
+		'today', today,
+		'first', (SELECT min(s.day) FROM sums s WHERE s.kind = 'day'),
+		'rho_limit', cap.rho_limit,
+		'rho_spent', cap.rho_spent,
+		'rho_remaining', cap.rho_remaining,
+		'delta_limit', cap.delta_limit,
+		'delta_spent', cap.delta_spent,
+		'epsilon_spent', cap.epsilon_spent,
+		'rho_per_day', o.rho_per_day,
+		'days_left', o.days_left,
+		'totals', (SELECT jsonb_build_object('rho', coalesce(sum(s.rho), 0), 'delta', coalesce(sum(s.delta), 0),
+				'answered', coalesce(sum(s.answered), 0), 'refused', coalesce(sum(s.refused), 0), 'failed', coalesce(sum(s.failed), 0))
+			FROM sums s WHERE s.kind = 'day'),
+		'days', (SELECT coalesce(jsonb_agg(jsonb_build_object('day', s.day, 'rho', s.rho, 'delta', s.delta,
+				'answered', s.answered, 'refused', s.refused, 'failed', s.failed) ORDER BY s.day), '[]')
+			FROM sums s WHERE s.kind = 'day'),
+		'budgets', (SELECT coalesce(jsonb_agg(jsonb_build_object('role', r.name, 'rho_limit', r.rho_limit, 'rho_spent', r.rho_spent,
+				'rho_remaining', r.rho_remaining, 'delta_limit', r.delta_limit, 'delta_spent', r.delta_spent,
+				'epsilon_spent', r.epsilon_spent, 'percent_spent', r.percent_spent, 'rho_per_day', r.rho_per_day,
+				'days_left', r.days_left, 'period', r.period, 'renews_on', CASE WHEN r.renews_at < now() + interval '100 years' THEN r.renews_at::date END,
+				'failures', r.failures, 'max_failures', r.max_failures,
+				'answered', coalesce(t.answered, 0), 'refused', coalesce(t.refused, 0),
+				'chart', r.place <= charts, 'begins', coalesce(r.begins, s.first), 'days', coalesce(s.days, '[]')) ORDER BY r.place), '[]')
+			FROM ranked r LEFT JOIN totals t ON t.role = r.role LEFT JOIN series s ON s.role = r.role),
+		'together', (SELECT jsonb_build_object('roles', count(*), 'rho_remaining', coalesce(sum(w.rho_remaining), 0),
+				'rho_renewed_per_day', coalesce(sum(w.rho_limit * 86400 / extract(epoch FROM w.period)) FILTER (WHERE extract(epoch FROM w.period) > 0), 0),
+				'enough', coalesce(jsonb_agg(jsonb_build_object('role', w.name, 'rho_remaining', w.rho_remaining)
+						ORDER BY w.rho_remaining DESC, w.name)
+					FILTER (WHERE w.running - w.rho_remaining <= cap.rho_remaining AND w.rho_remaining > 0), '[]'))
+			FROM wide w),
+		'applications', (SELECT dp_cdp.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
+					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'application'),
+		'aggregates', (SELECT dp_cdp.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
+					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'aggregates'),
+		'refusals', (SELECT coalesce(jsonb_agg(to_jsonb(f) ORDER BY f.id DESC), '[]') FROM (
+				SELECT l.id, to_char(l.released_at, 'YYYY-MM-DD HH24:MI:SS') AS at, l.role::text AS role,
+					coalesce(l.application, '') AS application, l.aggregates, l.rho, l.failed
+				FROM dp_cdp.releases l
+				WHERE l.dataset = asked AND NOT l.granted ORDER BY l.id DESC LIMIT 10) f),
+		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f))
+	INTO result
+	FROM dp_cdp.overview o WHERE o.dataset = asked AND o.role IS NULL;
+	RETURN result;
+END $$;
+COMMENT ON FUNCTION dp_cdp.report_data(text) IS
+	'for the owner of a dataset: what dp_cdp.report draws, as JSON';

@@ -1,0 +1,52 @@
+-- A dataset with three months behind it, for a page that has something to show:
+-- the log is written as if it were restored, and then adopted. Nobody has asked
+-- any of this.
+
+CREATE ROLE registry_owner LOGIN;
+CREATE ROLE epidemiology;
+CREATE ROLE ana LOGIN IN ROLE epidemiology;
+CREATE ROLE ben LOGIN IN ROLE epidemiology;
+CREATE ROLE dashboard LOGIN;
+CREATE ROLE ministry LOGIN;
+CREATE ROLE student LOGIN;
+CREATE ROLE insurer LOGIN;
+
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO registry_owner;
+SET SESSION AUTHORIZATION registry_owner;
+SELECT dp_cdp.create_dataset('registry', rho => 11.5, delta => 1e-5, default_rho => 0.01, max_groups => 5, max_rows => 20);
+SELECT dp_cdp.set_budget('registry', 'epidemiology', rho => 6);
+SELECT dp_cdp.set_budget('registry', 'ben', rho => 2);
+SELECT dp_cdp.set_budget('registry', 'ministry', rho => 4);
+SELECT dp_cdp.set_budget('registry', 'student', rho => 0.21);
+SELECT dp_cdp.set_budget('registry', 'insurer', epsilon => 1, delta => 1e-6);
+RESET SESSION AUTHORIZATION;
+-- a budget in the middle of its month
+INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta, period, renews_at)
+VALUES ('registry', 'dashboard'::regrole, 0.6, 1e-5, 1e-5, '1 month', now() + interval '12 days');
+
+SELECT setseed(0.25) \g /dev/null
+INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, application, aggregates, groups, rho, delta, sigma, granted)
+SELECT h.at, 'registry', h.who::regrole, h.who::regrole, h.app, h.aggregates, h.groups, h.rho,
+	   CASE WHEN h.groups = 'diagnosis' AND h.granted THEN 1e-8 ELSE 0 END, '12.7', h.granted
+FROM (
+	SELECT now() - make_interval(days => d.d, mins => (random() * 600)::int) AS at, w.who,
+		   w.apps[1 + floor(random() * cardinality(w.apps))::int] AS app,
+		   (ARRAY['dp_count(*)', 'dp_count(*)', 'dp_sum(cost)', 'dp_avg(cost)', 'dp_median(age)', 'dp_count(DISTINCT patient_id)'])
+			[1 + floor(random() * 6)::int] AS aggregates,
+		   (ARRAY[NULL, 'dept', 'dept', 'sex', 'diagnosis'])[1 + floor(random() * 5)::int] AS groups,
+		   w.rho * (ARRAY[1, 1, 1, 2, 4])[1 + floor(random() * 5)::int] AS rho,
+		   random() > w.refused AS granted
+	FROM generate_series(1, 91) AS d(d)
+	CROSS JOIN (VALUES
+		('ana', ARRAY['psql', 'RStudio'], 2.2, 0.01, 0.02, 91, 1),
+		('ben', ARRAY['jupyter'], 2.4, 0.005, 0.02, 60, 1),
+		('dashboard', ARRAY['Metabase'], 6.0, 0.0015, 0.0, 91, 1),
+		('ministry', ARRAY['Power BI', 'psql'], 1.6, 0.02, 0.05, 40, 12),
+		('student', ARRAY['jupyter'], 1.3, 0.004, 0.1, 24, 5),
+		('insurer', ARRAY['DBeaver'], 0.3, 0.001, 0.3, 70, 3))
+		AS w(who, apps, often, rho, refused, since, until)
+	CROSS JOIN LATERAL generate_series(1, floor(w.often * random() * 2 * CASE WHEN extract(isodow FROM now() - make_interval(days => d.d)) > 5
+		AND w.who <> 'dashboard' THEN 0.15 ELSE 1 END + random())::int) AS q
+	WHERE d.d BETWEEN w.until AND w.since
+	ORDER BY 1) h;
+SELECT dp_cdp.adopt_ledger();
