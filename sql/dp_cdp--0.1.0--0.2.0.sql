@@ -2,6 +2,12 @@
 
 \echo Use "ALTER EXTENSION dp_cdp UPDATE TO '0.2.0'" to load this file. \quit
 
+
+-- Adopting: which datasets their owners adopted by themselves, and the file
+-- that a copied data directory does not share.
+ALTER TABLE dp_cdp.dataset ADD COLUMN adopted text;
+DROP FUNCTION dp_cdp.adopt_ledger(float8, float8);
+ALTER TABLE dp_cdp.ledger_stamp ADD COLUMN file text, ADD COLUMN place text;
 -- =========================================================================
 -- 3. Policy and administration (src/policy, src/admin)
 -- =========================================================================
@@ -206,12 +212,20 @@ REVOKE ALL ON FUNCTION dp_cdp.debit(text, numeric, numeric) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.debit(text, numeric, numeric) IS
 	'debits the caller''s budgets by hand, for an answer given outside of the database';
 
-CREATE OR REPLACE FUNCTION dp_cdp.adopt_ledger(surcharge_rho float8 DEFAULT 0, surcharge_delta float8 DEFAULT 0) RETURNS void
-	LANGUAGE C STRICT VOLATILE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC'
-	AS 'MODULE_PATHNAME', 'dp_ledger_adopt';
-REVOKE ALL ON FUNCTION dp_cdp.adopt_ledger(float8, float8) FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.adopt_ledger(float8, float8) IS
-	'accepts a ledger that was copied, restored or promoted: raises balances to the audit log, plus a surcharge on each';
+-- Asks for itself whether the caller owns the extension, or the dataset.  The
+-- planner expects few rows of what its statements compute, and nested loops
+-- over them took half a minute for 3,000 roles.
+CREATE OR REPLACE FUNCTION dp_cdp.adopt_ledger(surcharge_rho float8 DEFAULT 0, surcharge_delta float8 DEFAULT 0, dataset text DEFAULT '*')
+	RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET enable_nestloop = off
+	AS 'MODULE_PATHNAME', 'dp_adopt_ledger';
+COMMENT ON FUNCTION dp_cdp.adopt_ledger(float8, float8, text) IS
+	'accepts a ledger that was copied, restored or promoted: raises balances to the audit log, plus a surcharge on each; all of it, or one dataset, by its owner';
+
+CREATE OR REPLACE FUNCTION dp_cdp.ledger_problem() RETURNS text
+	LANGUAGE C STRICT STABLE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_ledger_problem';
+COMMENT ON FUNCTION dp_cdp.ledger_problem() IS
+	'why nothing can be debited until the ledger is adopted; NULL: it can';
 
 CREATE OR REPLACE FUNCTION dp_cdp.empty_ledger() RETURNS void
 	LANGUAGE C STRICT VOLATILE SET search_path = pg_catalog, pg_temp
@@ -521,17 +535,7 @@ BEGIN
 	preloaded := 'dp_cdp' = ANY (libraries);
 	after_citus := coalesce(array_position(libraries, 'dp_cdp') > array_position(libraries, 'citus'), true);
 	IF NOT pg_is_in_recovery() THEN
-		ledger_waits := CASE WHEN EXISTS (SELECT FROM dp_cdp.ledger_stamp)
-			THEN NOT EXISTS (SELECT FROM dp_cdp.ledger_stamp s
-				WHERE s.system_id = (SELECT system_identifier::text::numeric FROM pg_control_system())
-						+ CASE WHEN (SELECT system_identifier FROM pg_control_system()) < 0 THEN 18446744073709551616 ELSE 0 END
-					AND s.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-					AND s.timeline = ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int
-					AND s.extension = (SELECT oid FROM pg_extension WHERE extname = 'dp_cdp'))
-			ELSE EXISTS (SELECT FROM dp_cdp.release_log)
-				OR EXISTS (SELECT FROM dp_cdp.budget WHERE rho_spent <> 0 OR delta_spent <> 0)
-				OR EXISTS (SELECT FROM dp_cdp.dataset WHERE rho_spent <> 0 OR delta_spent <> 0)
-			END;
+		ledger_waits := dp_cdp.ledger_problem() IS NOT NULL;
 	END IF;
 END $$;
 COMMENT ON FUNCTION dp_cdp.server_facts() IS
@@ -1012,8 +1016,11 @@ BEGIN
 				'add dp_cdp to shared_preload_libraries and restart the server'),
 			(facts.preloaded AND NOT facts.after_citus, 'warning', 'shared_preload_libraries', 'dp_cdp stands before citus',
 				'name citus first and restart the server'),
-			(facts.ledger_waits, 'warning', 'ledger', 'was written on another server, database or timeline: no release until it is adopted',
+			(facts.ledger_waits, 'warning', 'ledger', 'no release until it is adopted. ' || dp_cdp.ledger_problem(),
 				'SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'),
+			(NOT current_setting('dp_cdp.notice_copies', true)::boolean, 'warning', 'dp_cdp.notice_copies',
+				'is off: a copy of the data directory would answer from old balances',
+				'ALTER SYSTEM RESET dp_cdp.notice_copies; SELECT pg_reload_conf()'),
 			(pg_is_in_recovery(), 'info', 'server', 'is a standby: private queries are refused here', 'send them to the primary'),
 			(version NOT BETWEEN 14 AND 18, 'warning', 'server', format('version %s was not tested: 14 to 18 are supported', version),
 				'use a supported version'),

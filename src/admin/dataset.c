@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * dataset.c
- *	  create_dataset, alter_dataset, drop_dataset; and what all of admin/ uses.
+ *	  create_dataset, alter_dataset, drop_dataset, adopt_ledger of a dataset;
+ *	  and what all of admin/ uses.
  *
  * Invariants of admin/:
  *	- anyone may execute these functions; each asks for itself whether the
@@ -41,6 +42,7 @@
 PG_FUNCTION_INFO_V1(dp_create_dataset);
 PG_FUNCTION_INFO_V1(dp_alter_dataset);
 PG_FUNCTION_INFO_V1(dp_drop_dataset);
+PG_FUNCTION_INFO_V1(dp_adopt_ledger);
 
 /* ------------------------------------------------------------------------
  * Shared
@@ -453,6 +455,32 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 						name)));
 	dp_admin_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1", 1, types, values, NULL, true);
 	dp_admin_execute("DELETE FROM dp_cdp.dataset WHERE name = $1", 1, types, values, NULL, true);
+	dp_admin_end(&context);
+	PG_RETURN_VOID();
+}
+
+/*
+ * adopt_ledger(surcharge_rho, surcharge_delta, dataset)
+ *
+ * Of all datasets it is for the owner of the extension; of one, others go on
+ * waiting.
+ */
+Datum
+dp_adopt_ledger(PG_FUNCTION_ARGS)
+{
+	char	   *name = dp_admin_dataset_name(fcinfo, 2);
+	DpSurcharge surcharge = dp_ledger_surcharge(fcinfo, 0);
+	Oid			user = GetUserId();
+	DpAdminContext context;
+
+	if (strcmp(name, "*") == 0)
+	{
+		dp_ledger_adopt(&surcharge);
+		PG_RETURN_VOID();
+	}
+	dp_admin_begin(&context);
+	(void) dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
+	dp_ledger_adopt_dataset(name, &surcharge);
 	dp_admin_end(&context);
 	PG_RETURN_VOID();
 }

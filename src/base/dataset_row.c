@@ -36,6 +36,7 @@ static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 	[DP_DATASET_NEIGHBORS] = "neighbors",
 	[DP_DATASET_MAX_FAILURES] = "max_failures",
 	[DP_DATASET_ANSWER_STEP] = "answer_step",
+	[DP_DATASET_ADOPTED] = "adopted",
 };
 
 AttrNumber

@@ -30,6 +30,7 @@ double		dp_guc_delta = 0.0;
 int			dp_guc_max_groups = 0;
 int			dp_guc_max_rows = 0;
 bool		dp_guc_standard_aggregates = true;
+bool		dp_guc_notice_copies = true;
 double		dp_guc_target = 0;
 bool		dp_guc_target_is_relative = false;
 static char *target_text = NULL;
@@ -158,6 +159,14 @@ dp_guc_init(void)
 							 &dp_guc_standard_aggregates,
 							 true,
 							 PGC_SUSET, 0,
+							 NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("dp_cdp.notice_copies",
+							 "Closes the ledger of a data directory that was copied, until it is adopted.",
+							 "Turn it off only where the file system numbers its inodes anew at each mount.",
+							 &dp_guc_notice_copies,
+							 true,
+							 PGC_SIGHUP, 0,
 							 NULL, NULL, NULL);
 
 	dp_reserve_setting_prefix("dp_cdp");

@@ -30,6 +30,9 @@ extern bool dp_guc_target_is_relative;
 /* a superuser's: count and sum are taken for dp_count and dp_sum */
 extern bool dp_guc_standard_aggregates;
 
+/* the server's: a ledger's file tells the data directory from copies of it */
+extern bool dp_guc_notice_copies;
+
 /* defines the settings, from _PG_init */
 extern void dp_guc_init(void);
 

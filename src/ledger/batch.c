@@ -19,6 +19,8 @@
  *	  before it is decided on;
  *	- balances are decided on after the row is locked and from its latest
  *	  version, which the lock keeps until the commit;
+ *	- where the ledger's stamp is not good, only datasets that their owners
+ *	  have adopted here pay;
  *	- no lock is waited for: a request that needs a locked row or table is
  *	  put off, the others go on.  So the worker is in no deadlock and holds
  *	  up no other dataset.
@@ -64,6 +66,7 @@ typedef struct DpBalance
 	int			failures_taken; /* those of this batch */
 	TimestampTz failures_since;
 	int			max_failures;	/* of a dataset */
+	bool		adopted;		/* of a dataset: here, by its owner */
 } DpBalance;
 
 /* a batch at work */
@@ -71,6 +74,7 @@ typedef struct Work
 {
 	uint64		number;
 	TimestampTz now;
+	DpStamp		stamp;
 	EState	   *estate;
 	Snapshot	snapshot;
 	DpOpenTable table[3];
@@ -130,7 +134,12 @@ read_balance(Work *work, DpBalance *balance)
 
 	slot_getallattrs(balance->row);
 	if (!OidIsValid(balance->ref->role))
+	{
+		Datum		adopted = dp_column(table, balance->row, DP_CAP_ADOPTED, &isnull);
+
+		balance->adopted = work->stamp != DP_STAMP_GOOD && !isnull && dp_stamp_is_here(TextDatumGetCString(adopted));
 		balance->max_failures = DatumGetInt32(dp_column(table, balance->row, DP_CAP_MAX_FAILURES, &isnull));
+	}
 	else
 	{
 		bool		date_null;
@@ -333,6 +342,11 @@ gather_balances(Work *work, DpRequest *req, Share *shares, int n)
 			if (balance->state != BALANCE_LOCKED)
 				return later(req, balance->state == BALANCE_BUSY ? DP_REASON_BUSY : DP_REASON_NONE,
 							 share->dataset->name);
+		}
+		if (work->stamp != DP_STAMP_GOOD && !get_balance(work, share->dataset, &share->dataset->cap)->adopted)
+		{
+			req->reply.stamp = work->stamp;
+			return refuse(req, DP_REASON_FOREIGN, share->dataset->name);
 		}
 	}
 	return DP_OUTCOME_GRANT;
@@ -545,27 +559,19 @@ dp_batch_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailu
 	GetUserIdAndSecContext(&user, &security);
 	SetUserIdAndSecContext(dp_tables_owner(), security | SECURITY_RESTRICTED_OPERATION);
 
-	if (!dp_tables_stamp_valid())
-	{
-		refuse_all(batch, n, DP_REASON_FOREIGN);
-		for (int i = 0; i < nfailures; i++)
-			failures[i].counted = true;
-	}
-	else
-	{
-		dp_directory_begin(work.now);
-		work.estate = CreateExecutorState();
-		for (int t = DP_T_DATASET; t <= DP_T_LOG; t++)
-			dp_table_open(&work.table[t], t);
-		for (int i = 0; i < nfailures; i++)
-			failures[i].counted = count_failure(&work, &failures[i].failure);
-		for (int i = 0; i < n; i++)
-			batch[i].outcome = decide(&work, batch[i].req);
-		write_all(&work, batch, n, failures, nfailures);
-		for (int t = DP_T_DATASET; t <= DP_T_LOG; t++)
-			dp_table_close(&work.table[t]);
-		FreeExecutorState(work.estate);
-	}
+	work.stamp = dp_tables_stamp();
+	dp_directory_begin(work.now);
+	work.estate = CreateExecutorState();
+	for (int t = DP_T_DATASET; t <= DP_T_LOG; t++)
+		dp_table_open(&work.table[t], t);
+	for (int i = 0; i < nfailures; i++)
+		failures[i].counted = count_failure(&work, &failures[i].failure);
+	for (int i = 0; i < n; i++)
+		batch[i].outcome = decide(&work, batch[i].req);
+	write_all(&work, batch, n, failures, nfailures);
+	for (int t = DP_T_DATASET; t <= DP_T_LOG; t++)
+		dp_table_close(&work.table[t]);
+	FreeExecutorState(work.estate);
 
 	SetUserIdAndSecContext(user, security);
 	PopActiveSnapshot();

@@ -8,6 +8,7 @@
 #ifndef DP_LEDGER_H
 #define DP_LEDGER_H
 
+#include "fmgr.h"
 #include "nodes/pg_list.h"
 
 /* one release (one audit row) of a debit; strings are for the audit only */
@@ -79,5 +80,28 @@ extern void dp_ledger_watch_failed(DpLedgerWatch *watch, int *failures, int *mos
  */
 extern void dp_ledger_write_begin(void);
 extern void dp_ledger_write_end(void);
+
+/* what an adopted ledger is charged for what its log may have lost */
+typedef struct DpSurcharge
+{
+	double		rho;
+	double		delta;
+} DpSurcharge;
+
+/* reads arguments arg and arg + 1 of an SQL function; ZC004 */
+extern DpSurcharge dp_ledger_surcharge(FunctionCallInfo fcinfo, int arg);
+
+/*
+ * Lets all datasets pay from the balances that are here, raised to the log.
+ * 42501 unless the caller owns the extension, ZC003 on a standby.
+ */
+extern void dp_ledger_adopt(const DpSurcharge *surcharge);
+
+/*
+ * Lets a dataset pay from the balances that are here, raised to its part of
+ * the log.  The caller has checked who asks, has connected SPI and acts as the
+ * extension's owner.
+ */
+extern void dp_ledger_adopt_dataset(const char *dataset, const DpSurcharge *surcharge);
 
 #endif							/* DP_LEDGER_H */

@@ -88,6 +88,7 @@ typedef struct DpReply
 	int128		remaining;
 	bool		renews;
 	TimestampTz renews_at;
+	int			stamp;			/* DP_REASON_FOREIGN: a DpStamp */
 	int			failures;		/* DP_REASON_FAILURES: how many, until when */
 	TimestampTz failures_end;
 } DpReply;
@@ -262,8 +263,69 @@ extern void dp_ledger_writes_init(void);
 
 /* --- stamp.c --- */
 
-/* true when the ledger's stamp is this database's; stamps a fresh ledger */
-extern bool dp_stamp_valid(void);
+/* how the ledger's stamp compares with where the ledger is */
+typedef enum DpStamp
+{
+	DP_STAMP_GOOD,
+	DP_STAMP_FRESH,				/* there is none, and nothing was spent */
+	DP_STAMP_UNFINISHED,		/* of a version that named no file; good but for that */
+	/* all others: nothing may be debited until it is adopted */
+	DP_STAMP_MISSING,			/* there is none, but something was spent */
+	DP_STAMP_OTHER_SYSTEM,
+	DP_STAMP_OTHER_DATABASE,
+	DP_STAMP_OTHER_TIMELINE,
+	DP_STAMP_OTHER_EXTENSION,
+	DP_STAMP_NO_FILE,
+	DP_STAMP_OTHER_FILE,		/* by what is written in it */
+	DP_STAMP_OTHER_PLACE		/* by where the file system has it */
+} DpStamp;
+
+static inline bool
+dp_stamp_is_good(DpStamp stamp)
+{
+	return stamp <= DP_STAMP_UNFINISHED;
+}
+
+/* what one of the others means, a sentence */
+extern const char *dp_stamp_text(DpStamp stamp);
+
+/* compares; SPI is connected */
+extern DpStamp dp_stamp_look(void);
+
+/* compares, and stamps a ledger that is fresh or unfinished; SPI is not connected */
+extern DpStamp dp_stamp_check(void);
+
+/* stamps the ledger as this database's; SPI is connected */
+extern void dp_stamp_write(void);
+
+/* lets the log's rows be numbered after those that it holds; SPI is connected */
+extern void dp_advance_log_sequence(void);
+
+/*
+ * the stamp that would be written now, in one text, for datasets that are
+ * adopted by themselves; SPI is connected, the tables are locked
+ */
+extern char *dp_stamp_here(void);
+extern bool dp_stamp_is_here(const char *text);
+
+/* --- ledger_file.c --- */
+
+#define DP_TOKEN_LENGTH 32
+
+typedef struct DpLedgerFile
+{
+	char		token[DP_TOKEN_LENGTH + 1];
+	char		place[96];
+} DpLedgerFile;
+
+/* false when there is none, or it is damaged */
+extern bool dp_ledger_file_read(Oid database, DpLedgerFile *file);
+
+/* makes it where there is none, durably; the caller's locks keep others from making it */
+extern void dp_ledger_file_make(Oid database, DpLedgerFile *file);
+
+/* sets its times to now, so that tools that go by these copy it anew */
+extern void dp_ledger_file_touch(Oid database);
 
 /* --- renewal.c --- */
 

@@ -106,7 +106,8 @@ dp_raise_refusal(const DpReply *reply)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 					 errmsg("the privacy ledger was copied, restored or promoted, so its balances may be old: the extension's owner must call dp_cdp.adopt_ledger() before anything can be released"),
-					 errdetail("The ledger's stamp names another server, database or timeline.")));
+					 errdetail("%s The dataset's owner can adopt dataset \"%s\" by itself: dp_cdp.adopt_ledger(dataset => %s).",
+							   dp_stamp_text(reply->stamp), reply->dataset, quote_literal_cstr(reply->dataset))));
 			break;
 		case DP_REASON_NOT_INSTALLED:
 			ereport(ERROR,

@@ -1,19 +1,28 @@
 /*-------------------------------------------------------------------------
  *
  * stamp.c
- *	  Whether this ledger is the one that was written here, and what its
- *	  owner can do if it is not.
+ *	  Whether this ledger is the one that was written here.
  *
- * The stamp names the system, the database, the timeline and this CREATE
- * EXTENSION.  Promotion, point-in-time recovery, a copied database and a
- * restored dump all leave a stamp that differs, and with it balances that
- * may be older than answers that were given: nothing is debited until the
- * owner of the extension adopts the ledger.  An empty stamp is good only as
- * long as nothing was spent: so a fresh extension, or a dump of one, starts
- * without ceremony, and a dump without its stamp does not pass for fresh.
+ * The stamp names the system, the database, the timeline, this CREATE
+ * EXTENSION and a file of the data directory (ledger_file.c).  Promotion,
+ * point-in-time recovery, a copied database, a restored dump, pg_upgrade and a
+ * copied data directory all leave a stamp that differs, and with it balances
+ * that may be older than answers that were given: nothing is debited until the
+ * ledger is adopted (adopt.c).  An empty stamp is good only as long as nothing
+ * was spent: so a fresh extension, or a dump of one, starts without ceremony,
+ * and a dump without its stamp does not pass for fresh.
  *
- * What cannot be seen here: a base backup or snapshot started as if it were
- * the original.  See README.md.
+ * Invariants:
+ *	- the file is on disk before a stamp that names it is written: a crash
+ *	  between the two leaves a file that the next stamp takes, and a fresh
+ *	  ledger that is still fresh;
+ *	- the log's sequence is ahead of the log where a worker begins, and after an
+ *	  error: a restore may have set it back;
+ *	- the stamp is compared where it is needed for a debit, once in a worker's
+ *	  life while it is good.
+ *
+ * What cannot be seen here: a disk or file system that was set back to a former
+ * state, or doubled, as a whole.  See README.md.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,31 +30,31 @@
 
 #include "base/compat.h"
 
-#include "access/genam.h"
 #include "access/table.h"
-#include "access/tableam.h"
-#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
+#include "utils/rel.h"
 
-#include "base/errors.h"
 #include "base/extension.h"
+#include "base/settings.h"
 #include "ledger/ledger_int.h"
 
-PG_FUNCTION_INFO_V1(dp_ledger_adopt);
-PG_FUNCTION_INFO_V1(dp_ledger_empty);
+PG_FUNCTION_INFO_V1(dp_ledger_problem);
 
-/* ---------------------------------------------------------------------
- * Checking, in the worker
- * ---------------------------------------------------------------------
- */
+/* where the ledger is, as parameters of the statements below */
+#define NUM_PARAMETERS 6
+
+static const Oid parameter_types[NUM_PARAMETERS] = {NUMERICOID, OIDOID, INT8OID, OIDOID, TEXTOID, TEXTOID};
+
+typedef struct Here
+{
+	Datum		values[NUM_PARAMETERS];
+	char		nulls[NUM_PARAMETERS];
+} Here;
 
 static Datum
 system_id_numeric(void)
@@ -57,229 +66,242 @@ system_id_numeric(void)
 							   ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
-/* Runs a query of this file's; SPI is connected. */
+/* Reads where we are; file NULL: there is none. */
 static void
-run(const char *query, int nargs, Oid *types, Datum *values, int expected)
+read_here(Here *here, const DpLedgerFile *file)
 {
-	int			rc = SPI_execute_with_args(query, nargs, types, values, NULL, false, 0);
+	memset(here->nulls, ' ', NUM_PARAMETERS);
+	here->values[0] = system_id_numeric();
+	here->values[1] = ObjectIdGetDatum(MyDatabaseId);
+	here->values[2] = Int64GetDatum((int64) dp_current_timeline());
+	here->values[3] = ObjectIdGetDatum(dp_extension_oid());
+	here->values[4] = here->values[5] = (Datum) 0;
+	if (file != NULL)
+	{
+		here->values[4] = CStringGetTextDatum(file->token);
+		here->values[5] = CStringGetTextDatum(file->place);
+	}
+	else
+		here->nulls[4] = here->nulls[5] = 'n';
+}
+
+static void
+run(const char *query, Here *here, bool read_only, int expected)
+{
+	int			rc = SPI_execute_with_args(query, here ? NUM_PARAMETERS : 0, (Oid *) parameter_types,
+										   here ? here->values : NULL, here ? here->nulls : NULL, read_only, 0);
 
 	if (rc != expected)
 		elog(ERROR, "ledger query failed: %s", SPI_result_code_string(rc));
 }
 
-static bool
-first_bool(void)
-{
-	bool		isnull;
-	Datum		value;
-
-	Assert(SPI_processed == 1);
-	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	return !isnull && DatumGetBool(value);
-}
-
-static void
-write_stamp(void)
-{
-	Oid			types[4] = {NUMERICOID, OIDOID, INT8OID, OIDOID};
-	Datum		values[4];
-
-	values[0] = system_id_numeric();
-	values[1] = ObjectIdGetDatum(MyDatabaseId);
-	values[2] = Int64GetDatum((int64) dp_current_timeline());
-	values[3] = ObjectIdGetDatum(dp_extension_oid());
-	dp_ledger_write_begin();
-	run("DELETE FROM dp_cdp.ledger_stamp", 0, NULL, NULL, SPI_OK_DELETE);
-	run("INSERT INTO dp_cdp.ledger_stamp (system_id, database, timeline, extension)"
-		" VALUES ($1, $2, $3, $4)", 4, types, values, SPI_OK_INSERT);
-	dp_ledger_write_end();
-}
-
-/*
- * Compares the stamp with where the ledger is.  Called once in a worker's life
- * while it returns true, so SPI is fast enough.  The caller has an active snapshot and is the tables' owner.
- */
-bool
-dp_stamp_valid(void)
-{
-	Oid			types[4] = {NUMERICOID, OIDOID, INT8OID, OIDOID};
-	Datum		values[4];
-	bool		valid;
-
-	values[0] = system_id_numeric();
-	values[1] = ObjectIdGetDatum(MyDatabaseId);
-	values[2] = Int64GetDatum((int64) dp_current_timeline());
-	values[3] = ObjectIdGetDatum(dp_extension_oid());
-
-	SPI_connect();
-	run("SELECT (SELECT (system_id, database, timeline, extension) IS NOT DISTINCT FROM"
-		" ROW($1, $2, $3, $4) FROM dp_cdp.ledger_stamp)", 4, types, values, SPI_OK_SELECT);
-	valid = first_bool();
-	if (!valid)
-	{
-		run("SELECT NOT EXISTS (SELECT FROM dp_cdp.ledger_stamp)"
-			" AND NOT EXISTS (SELECT FROM dp_cdp.release_log)"
-			" AND NOT EXISTS (SELECT FROM dp_cdp.budget WHERE rho_spent <> 0 OR delta_spent <> 0)"
-			" AND NOT EXISTS (SELECT FROM dp_cdp.dataset WHERE rho_spent <> 0 OR delta_spent <> 0)",
-			0, NULL, NULL, SPI_OK_SELECT);
-		if (first_bool())
-		{
-			write_stamp();
-			valid = true;
-		}
-	}
-	SPI_finish();
-	return valid;
-}
-
 /* ---------------------------------------------------------------------
- * Adopting and emptying, by the extension's owner
+ * Comparing
  * ---------------------------------------------------------------------
  */
 
-/*
- * Checks the caller and becomes the owner of the tables, so that a
- * statement's permission checks do not depend on who calls.  An error
- * restores the user by itself.
- */
-static void
-begin_admin(const char *function, Oid *user, int *security)
+/* Compares the only row of the stamp with where we are; SPI is connected. */
+static DpStamp
+compare(void)
 {
-	Oid			table = dp_own_table("ledger_stamp");
-	Relation	rel;
+	DpLedgerFile file;
+	bool		has_file = dp_ledger_file_read(MyDatabaseId, &file);
+	Here		here;
+	bool		isnull;
+	char	   *query;
 
-	if (!OidIsValid(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp")));
-	if (!dp_owns_extension(dp_extension_oid(), GetUserId()))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("only the owner of extension dp_cdp may call dp_cdp.%s", function)));
-	if (RecoveryInProgress())
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("dp_cdp.%s cannot run on a standby; call it on the primary", function)));
+	read_here(&here, has_file ? &file : NULL);
 
-	GetUserIdAndSecContext(user, security);
-	rel = table_open(table, AccessShareLock);
-	SetUserIdAndSecContext(rel->rd_rel->relowner, *security | SECURITY_RESTRICTED_OPERATION);
-	table_close(rel, NoLock);
+	/* the first that differs is told, so the order is by what explains most */
+	query = psprintf("SELECT coalesce((SELECT CASE"
+					 " WHEN system_id IS DISTINCT FROM $1 THEN %d"
+					 " WHEN database IS DISTINCT FROM $2 THEN %d"
+					 " WHEN timeline IS DISTINCT FROM $3 THEN %d"
+					 " WHEN extension IS DISTINCT FROM $4 THEN %d"
+					 " WHEN file IS NULL THEN %d"
+					 " WHEN $5 IS NULL THEN %d"
+					 " WHEN file <> $5 THEN %d"
+					 " WHEN place IS DISTINCT FROM $6 AND %s THEN %d"
+					 " ELSE %d END FROM dp_cdp.ledger_stamp), %d)",
+					 DP_STAMP_OTHER_SYSTEM, DP_STAMP_OTHER_DATABASE, DP_STAMP_OTHER_TIMELINE,
+					 DP_STAMP_OTHER_EXTENSION, DP_STAMP_UNFINISHED, DP_STAMP_NO_FILE, DP_STAMP_OTHER_FILE,
+					 dp_guc_notice_copies ? "true" : "false", DP_STAMP_OTHER_PLACE,
+					 DP_STAMP_GOOD, DP_STAMP_MISSING);
+	run(query, &here, true, SPI_OK_SELECT);
+	pfree(query);
+	return (DpStamp) DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+}
+
+/* Tells a ledger without a stamp that was never used from one that lost it. */
+static DpStamp
+fresh_or_missing(void)
+{
+	bool		isnull;
+
+	run("SELECT NOT EXISTS (SELECT FROM dp_cdp.release_log)"
+		" AND NOT EXISTS (SELECT FROM dp_cdp.budget WHERE rho_spent <> 0 OR delta_spent <> 0)"
+		" AND NOT EXISTS (SELECT FROM dp_cdp.dataset WHERE rho_spent <> 0 OR delta_spent <> 0)",
+		NULL, true, SPI_OK_SELECT);
+	if (DatumGetBool(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull)))
+		return DP_STAMP_FRESH;
+	return DP_STAMP_MISSING;
+}
+
+DpStamp
+dp_stamp_look(void)
+{
+	DpStamp		stamp = compare();
+
+	return stamp == DP_STAMP_MISSING ? fresh_or_missing() : stamp;
+}
+
+const char *
+dp_stamp_text(DpStamp stamp)
+{
+	switch (stamp)
+	{
+		case DP_STAMP_OTHER_SYSTEM:
+			return "The ledger was written on another server: it was restored from a dump, or upgraded.";
+		case DP_STAMP_OTHER_DATABASE:
+			return "The ledger was written in another database of this server.";
+		case DP_STAMP_OTHER_TIMELINE:
+			return "The ledger was written before a promotion or a recovery.";
+		case DP_STAMP_OTHER_EXTENSION:
+			return "The ledger was written before the extension was created here: it was restored from a dump.";
+		case DP_STAMP_NO_FILE:
+			return "The ledger's file in the directory dp_cdp of the data directory is missing or damaged.";
+		case DP_STAMP_OTHER_FILE:
+			return "The ledger's file in the directory dp_cdp of the data directory is that of another ledger.";
+		case DP_STAMP_OTHER_PLACE:
+			return "The ledger was written in another data directory, of which this one is a copy.";
+		default:
+			return "Privacy budget was spent, but the ledger has no stamp.";
+	}
+}
+
+/* Lets the log's rows be numbered after those that it holds. */
+void
+dp_advance_log_sequence(void)
+{
+	run("SELECT pg_catalog.setval('dp_cdp.release_log_id_seq', m.id)"
+		" FROM (SELECT max(id) AS id FROM dp_cdp.release_log) m, dp_cdp.release_log_id_seq s"
+		" WHERE m.id >= s.last_value",
+		NULL, false, SPI_OK_SELECT);
+}
+
+/*
+ * Compares, and writes the stamp where there is none to compare with.  Called
+ * by the worker, until the stamp is good.  The caller has an active snapshot
+ * and is the tables' owner.
+ */
+DpStamp
+dp_stamp_check(void)
+{
+	static bool touched = false;
+	DpStamp		stamp;
+
 	SPI_connect();
-
-	/* no debit between the sums and the stamp */
-	run("LOCK TABLE dp_cdp.ledger_stamp, dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log"
-		" IN SHARE ROW EXCLUSIVE MODE", 0, NULL, NULL, SPI_OK_UTILITY);
-}
-
-static void
-end_admin(Oid user, int security)
-{
+	stamp = dp_stamp_look();
+	if (stamp == DP_STAMP_FRESH || stamp == DP_STAMP_UNFINISHED)
+	{
+		dp_stamp_write();
+		stamp = DP_STAMP_GOOD;
+	}
+	/* pg_restore --clean sets it back, and rows may have been put back; looked at again after an error */
+	dp_advance_log_sequence();
 	SPI_finish();
-	SetUserIdAndSecContext(user, security);
-}
-
-static Datum
-surcharge(FunctionCallInfo fcinfo, int arg, const char *name)
-{
-	float8		value = PG_GETARG_FLOAT8(arg);
-
-	/* the negation catches NaN too */
-	if (!(value >= 0 && value <= 1e6))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s must be between 0 and 1000000", name)));
-	return Float8GetDatum(value);
-}
-
-/*
- * SQL: dp_cdp.adopt_ledger(surcharge_rho, surcharge_delta)
- *
- * Raises every balance to what the audit log shows (since the current
- * period's start where there is one), adds the surcharge for what the log
- * may have lost, and stamps the ledger as this database's.  Balances are
- * never lowered, except by a renewal that is due.
- */
-Datum
-dp_ledger_adopt(PG_FUNCTION_ARGS)
-{
-	Oid			user;
-	int			security;
-	Oid			types[2] = {FLOAT8OID, FLOAT8OID};
-	Datum		values[2];
-
-	dp_check_version();
-	values[0] = surcharge(fcinfo, 0, "surcharge_rho");
-	values[1] = surcharge(fcinfo, 1, "surcharge_delta");
-	begin_admin("adopt_ledger", &user, &security);
-
-	dp_ledger_write_begin();
-
-	run("UPDATE dp_cdp.dataset d SET"
-		" rho_spent = greatest(rho_spent, s.rho) + $1::numeric,"
-		" delta_spent = greatest(delta_spent, s.delta) + $2::numeric"
-		" FROM (SELECT x.name, coalesce(sum(l.rho), 0) AS rho, coalesce(sum(l.delta), 0) AS delta"
-		"       FROM dp_cdp.dataset x LEFT JOIN dp_cdp.release_log l"
-		"         ON l.dataset = x.name AND l.granted"
-		"       GROUP BY x.name) s"
-		" WHERE s.name = d.name",
-		2, types, values, SPI_OK_UPDATE);
 
 	/*
-	 * A renewal that is due is made first, as the worker would.  Who pays is
-	 * found out once for each pair of roles in the log, not for each row.
+	 * rsync takes a file whose size and time have not changed for the same:
+	 * putting a former state of the data directory back would leave this one
+	 * where it is
 	 */
-	run("WITH due AS MATERIALIZED ("
-		"   SELECT dataset, role, period, renews_at,"
-		"     dp_cdp.next_renewal(renews_at, period, pg_catalog.now()) AS next"
-		"   FROM dp_cdp.budget),"
-		" pairs AS MATERIALIZED ("
-		"   SELECT DISTINCT dataset, role, session_role FROM dp_cdp.release_log WHERE granted),"
-		" payers AS MATERIALIZED ("
-		"   SELECT d.dataset, d.role AS budget, p.role, p.session_role, dp_cdp.period_start(d.next, d.period) AS since"
-		"   FROM due d JOIN pairs p ON p.dataset = d.dataset"
-		"     AND (dp_cdp.role_pays(p.role, d.role) OR dp_cdp.role_pays(p.session_role, d.role))),"
-		" sums AS ("
-		"   SELECT p.dataset, p.budget, sum(l.rho) AS rho, sum(l.delta) AS delta"
-		"   FROM payers p JOIN dp_cdp.release_log l ON l.granted AND l.dataset = p.dataset"
-		"     AND l.role = p.role AND l.session_role = p.session_role"
-		"     AND (p.since IS NULL OR l.released_at >= p.since)"
-		"   GROUP BY p.dataset, p.budget)"
-		" UPDATE dp_cdp.budget b SET"
-		"   rho_spent = greatest(CASE WHEN due.next <> due.renews_at THEN 0 ELSE b.rho_spent END,"
-		"                        coalesce(s.rho, 0)) + $1::numeric,"
-		"   delta_spent = greatest(CASE WHEN due.next <> due.renews_at THEN 0 ELSE b.delta_spent END,"
-		"                          coalesce(s.delta, 0)) + $2::numeric,"
-		"   renews_at = coalesce(due.next, b.renews_at)"
-		" FROM due LEFT JOIN sums s ON s.dataset = due.dataset AND s.budget = due.role"
-		" WHERE b.dataset = due.dataset AND b.role = due.role",
-		2, types, values, SPI_OK_UPDATE);
+	if (stamp == DP_STAMP_GOOD && !touched)
+	{
+		dp_ledger_file_touch(MyDatabaseId);
+		touched = true;
+	}
+	return stamp;
+}
 
+void
+dp_stamp_write(void)
+{
+	DpLedgerFile file;
+	Here		here;
+
+	dp_ledger_file_make(MyDatabaseId, &file);
+	read_here(&here, &file);
+	dp_ledger_write_begin();
+	run("DELETE FROM dp_cdp.ledger_stamp", NULL, false, SPI_OK_DELETE);
+	run("INSERT INTO dp_cdp.ledger_stamp (system_id, database, timeline, extension, file, place)"
+		" VALUES ($1, $2, $3, $4, $5, $6)", &here, false, SPI_OK_INSERT);
 	dp_ledger_write_end();
-	write_stamp();
-	end_admin(user, security);
-	PG_RETURN_VOID();
+}
+
+/* ---------------------------------------------------------------------
+ * Datasets that were adopted by themselves
+ * ---------------------------------------------------------------------
+ */
+
+/* Writes all but the file's place, which comes last. */
+static char *
+text_of(const DpLedgerFile *file)
+{
+	return psprintf(UINT64_FORMAT " %u %u %u %s ", GetSystemIdentifier(), MyDatabaseId,
+					(unsigned) dp_current_timeline(), dp_extension_oid(), file->token);
+}
+
+char *
+dp_stamp_here(void)
+{
+	DpLedgerFile file;
+
+	dp_ledger_file_make(MyDatabaseId, &file);
+	return psprintf("%s%s", text_of(&file), file.place);
+}
+
+bool
+dp_stamp_is_here(const char *text)
+{
+	DpLedgerFile file;
+	char	   *start;
+
+	if (!dp_ledger_file_read(MyDatabaseId, &file))
+		return false;
+	start = text_of(&file);
+	return strncmp(text, start, strlen(start)) == 0 &&
+		(!dp_guc_notice_copies || strcmp(text + strlen(start), file.place) == 0);
 }
 
 /*
- * SQL: dp_cdp.empty_ledger()
+ * SQL: dp_cdp.ledger_problem()
  *
- * Forgets all spending and the audit log: afterwards everything that was
- * ever released can be released again at the same price.
+ * Why nothing can be debited until the ledger is adopted; NULL when it can,
+ * and where nothing is debited anyway.
  */
 Datum
-dp_ledger_empty(PG_FUNCTION_ARGS)
+dp_ledger_problem(PG_FUNCTION_ARGS)
 {
+	Oid			table = dp_own_table("ledger_stamp");
+	DpStamp		stamp;
+	Relation	rel;
 	Oid			user;
 	int			security;
 
-	begin_admin("empty_ledger", &user, &security);
-	dp_ledger_write_begin();
-	run("TRUNCATE ONLY dp_cdp.release_log", 0, NULL, NULL, SPI_OK_UTILITY);
-	run("UPDATE dp_cdp.budget SET rho_spent = 0, delta_spent = 0, failures = 0, failures_since = NULL", 0, NULL, NULL, SPI_OK_UPDATE);
-	run("UPDATE dp_cdp.dataset SET rho_spent = 0, delta_spent = 0", 0, NULL, NULL, SPI_OK_UPDATE);
-	dp_ledger_write_end();
-	write_stamp();
-	end_admin(user, security);
-	PG_RETURN_VOID();
+	if (!OidIsValid(table) || RecoveryInProgress())
+		PG_RETURN_NULL();
+
+	GetUserIdAndSecContext(&user, &security);
+	rel = table_open(table, AccessShareLock);
+	SetUserIdAndSecContext(rel->rd_rel->relowner, security | SECURITY_RESTRICTED_OPERATION);
+	table_close(rel, NoLock);
+	SPI_connect();
+	stamp = dp_stamp_look();
+	SPI_finish();
+	SetUserIdAndSecContext(user, security);
+
+	if (dp_stamp_is_good(stamp))
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(dp_stamp_text(stamp)));
 }

@@ -56,6 +56,7 @@ static const DpDatasetColumn dataset_columns[] = {
 	[DP_BALANCE_DELTA_LIMIT] = DP_DATASET_DELTA_LIMIT,
 	[DP_BALANCE_DELTA_SPENT] = DP_DATASET_DELTA_SPENT,
 	[DP_CAP_MAX_FAILURES] = DP_DATASET_MAX_FAILURES,
+	[DP_CAP_ADOPTED] = DP_DATASET_ADOPTED,
 };
 
 static const char *const column_names[3][MAX_COLS] = {
@@ -73,7 +74,7 @@ static const char *const table_names[DP_T_COUNT] = {"dataset", "budget", "releas
 static struct
 {
 	bool		valid;
-	bool		stamp_valid;
+	DpStamp		stamp;
 	Oid			relid[DP_T_COUNT];
 	AttrNumber	attnum[3][MAX_COLS];
 	Oid			log_sequence;
@@ -97,7 +98,7 @@ void
 dp_tables_forget(void)
 {
 	known.valid = false;
-	known.stamp_valid = false;
+	known.stamp = DP_STAMP_MISSING;
 	directory.valid = false;
 }
 
@@ -184,12 +185,12 @@ dp_tables_lock(DpReason *reason)
 	return false;
 }
 
-bool
-dp_tables_stamp_valid(void)
+DpStamp
+dp_tables_stamp(void)
 {
-	if (!known.stamp_valid)
-		known.stamp_valid = dp_stamp_valid();
-	return known.stamp_valid;
+	if (known.stamp != DP_STAMP_GOOD)
+		known.stamp = dp_stamp_check();
+	return known.stamp;
 }
 
 Oid

@@ -27,7 +27,7 @@ enum
 	DP_BALANCE_DELTA_LIMIT, DP_BALANCE_DELTA_SPENT,
 	DP_BUDGET_ROLE, DP_BUDGET_PERIOD, DP_BUDGET_RENEWS_AT,
 	DP_BUDGET_FAILURES, DP_BUDGET_FAILURES_SINCE,
-	DP_CAP_MAX_FAILURES = DP_BALANCE_DELTA_SPENT + 1
+	DP_CAP_MAX_FAILURES = DP_BALANCE_DELTA_SPENT + 1, DP_CAP_ADOPTED
 };
 enum
 {
@@ -75,8 +75,8 @@ extern void dp_audit_failure(DpAudit *audit, TupleTableSlot *row, const DpFailur
  */
 extern bool dp_tables_lock(DpReason *reason);
 
-/* tells whether the stamp is good; looks until it is */
-extern bool dp_tables_stamp_valid(void);
+/* compares the stamp, until it is good */
+extern DpStamp dp_tables_stamp(void);
 extern Oid	dp_tables_owner(void);
 extern void dp_table_open(DpOpenTable *table, DpTableNo t);
 extern void dp_table_close(DpOpenTable *table);

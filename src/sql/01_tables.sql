@@ -27,7 +27,8 @@ CREATE TABLE dp_cdp.dataset (
 	neighbors		text NOT NULL CHECK (neighbors IN ('add_remove', 'replace_one')),
 	min_rho			numeric,				-- of one aggregate, NULL: default_rho / 100
 	max_failures	int NOT NULL DEFAULT 20,	-- of one budget in a day
-	answer_step		interval				-- NULL: answers leave at once
+	answer_step		interval,				-- NULL: answers leave at once
+	adopted			text					-- the stamp under which its owner has adopted it
 );
 
 CREATE TABLE dp_cdp.budget (
@@ -73,7 +74,9 @@ CREATE TABLE dp_cdp.ledger_stamp (
 	timeline		bigint NOT NULL,
 	-- Which CREATE EXTENSION the balances belong to: a dump that is restored into
 	-- the very database it came from must not pass for the original.
-	extension		oid NOT NULL
+	extension		oid NOT NULL,
+	file			text,					-- of the data directory, as it was made
+	place			text					-- where the file system has it
 );
 
 -- What harden() took away (granted: gave in exchange), so that unharden() can

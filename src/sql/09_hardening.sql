@@ -179,17 +179,7 @@ BEGIN
 	preloaded := 'dp_cdp' = ANY (libraries);
 	after_citus := coalesce(array_position(libraries, 'dp_cdp') > array_position(libraries, 'citus'), true);
 	IF NOT pg_is_in_recovery() THEN
-		ledger_waits := CASE WHEN EXISTS (SELECT FROM dp_cdp.ledger_stamp)
-			THEN NOT EXISTS (SELECT FROM dp_cdp.ledger_stamp s
-				WHERE s.system_id = (SELECT system_identifier::text::numeric FROM pg_control_system())
-						+ CASE WHEN (SELECT system_identifier FROM pg_control_system()) < 0 THEN 18446744073709551616 ELSE 0 END
-					AND s.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-					AND s.timeline = ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int
-					AND s.extension = (SELECT oid FROM pg_extension WHERE extname = 'dp_cdp'))
-			ELSE EXISTS (SELECT FROM dp_cdp.release_log)
-				OR EXISTS (SELECT FROM dp_cdp.budget WHERE rho_spent <> 0 OR delta_spent <> 0)
-				OR EXISTS (SELECT FROM dp_cdp.dataset WHERE rho_spent <> 0 OR delta_spent <> 0)
-			END;
+		ledger_waits := dp_cdp.ledger_problem() IS NOT NULL;
 	END IF;
 END $$;
 COMMENT ON FUNCTION dp_cdp.server_facts() IS
@@ -670,8 +660,11 @@ BEGIN
 				'add dp_cdp to shared_preload_libraries and restart the server'),
 			(facts.preloaded AND NOT facts.after_citus, 'warning', 'shared_preload_libraries', 'dp_cdp stands before citus',
 				'name citus first and restart the server'),
-			(facts.ledger_waits, 'warning', 'ledger', 'was written on another server, database or timeline: no release until it is adopted',
+			(facts.ledger_waits, 'warning', 'ledger', 'no release until it is adopted. ' || dp_cdp.ledger_problem(),
 				'SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'),
+			(NOT current_setting('dp_cdp.notice_copies', true)::boolean, 'warning', 'dp_cdp.notice_copies',
+				'is off: a copy of the data directory would answer from old balances',
+				'ALTER SYSTEM RESET dp_cdp.notice_copies; SELECT pg_reload_conf()'),
 			(pg_is_in_recovery(), 'info', 'server', 'is a standby: private queries are refused here', 'send them to the primary'),
 			(version NOT BETWEEN 14 AND 18, 'warning', 'server', format('version %s was not tested: 14 to 18 are supported', version),
 				'use a supported version'),

@@ -2,3 +2,9 @@
 
 \echo Use "ALTER EXTENSION dp_cdp UPDATE TO '0.2.0'" to load this file. \quit
 
+
+-- Adopting: which datasets their owners adopted by themselves, and the file
+-- that a copied data directory does not share.
+ALTER TABLE dp_cdp.dataset ADD COLUMN adopted text;
+DROP FUNCTION dp_cdp.adopt_ledger(float8, float8);
+ALTER TABLE dp_cdp.ledger_stamp ADD COLUMN file text, ADD COLUMN place text;
