@@ -29,6 +29,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"
+#include "parser/parse_func.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
 #include "tcop/utility.h"
@@ -382,6 +383,29 @@ check_trigger(CreateTrigStmt *trigger)
 						trigger->relation->relname)));
 }
 
+/*
+ * Tells whether a GRANT or REVOKE names only functions of PostgreSQL's that
+ * this version does not have any more.  harden() closes functions, pg_dump
+ * writes their privileges down, and pg_upgrade would give up.
+ */
+static bool
+is_about_former_functions(GrantStmt *stmt)
+{
+	ListCell   *lc;
+
+	if (stmt->targtype != ACL_TARGET_OBJECT || stmt->objtype != OBJECT_FUNCTION)
+		return false;
+	foreach(lc, stmt->objects)
+	{
+		ObjectWithArgs *function = lfirst(lc);
+
+		if (list_length(function->objname) != 2 || strcmp(strVal(linitial(function->objname)), "pg_catalog") != 0 ||
+			OidIsValid(LookupFuncWithArgs(OBJECT_FUNCTION, function, true)))
+			return false;
+	}
+	return true;
+}
+
 static void
 guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnlyTree,
 					  ProcessUtilityContext context, ParamListInfo params,
@@ -391,6 +415,9 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 	int			save_depth = dp_explain_analyze_depth;
 	bool		save_memory = explain_shows_memory;
 
+	if (IsBinaryUpgrade && IsA(pstmt->utilityStmt, GrantStmt) &&
+		is_about_former_functions((GrantStmt *) pstmt->utilityStmt))
+		return;
 	if (IsA(pstmt->utilityStmt, CopyStmt) && IsTransactionState())
 		check_copy((CopyStmt *) pstmt->utilityStmt);
 	if (IsA(pstmt->utilityStmt, CreateTrigStmt))
