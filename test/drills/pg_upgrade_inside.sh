@@ -90,6 +90,7 @@ make_old()
 	dp_psql "$cluster" -d clinic <<-'EOC'
 		CREATE EXTENSION dp_cdp;
 		GRANT CREATE ON SCHEMA public TO dba, lab;
+		GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO dba, lab;
 		SET ROLE dba;
 		CREATE TABLE visits (patient int, dept text, cost numeric);
 		INSERT INTO visits SELECT i, 'a', 1 FROM generate_series(1, 1000) i;
