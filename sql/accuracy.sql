@@ -8,6 +8,7 @@ GRANT USAGE ON SCHEMA accuracy TO regress_dp_analyst;
 SET search_path = accuracy, public;
 \set SHOW_CONTEXT never
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO regress_dp_owner;
 SET SESSION AUTHORIZATION regress_dp_owner;
 CREATE TABLE visits (id int, dept text, cost numeric);
 SELECT dp_cdp.create_dataset('accuracy', default_rho => 0.01, max_rho => 1);
@@ -57,4 +58,5 @@ SET client_min_messages = error;
 DROP SCHEMA accuracy CASCADE;
 SELECT dp_cdp.drop_budget('accuracy', 'regress_dp_analyst');
 SELECT dp_cdp.drop_dataset('accuracy', erase_spent => true);
+REVOKE EXECUTE ON FUNCTION dp_cdp.create_dataset FROM regress_dp_owner;
 DROP ROLE regress_dp_owner, regress_dp_analyst;

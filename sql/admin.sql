@@ -7,6 +7,7 @@ CREATE ROLE regress_dp_team;
 GRANT regress_dp_team TO regress_dp_analyst;
 CREATE SCHEMA admin AUTHORIZATION regress_dp_owner;
 SET search_path = admin, public;
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO regress_dp_owner;
 SET ROLE regress_dp_owner;
 
 CREATE TYPE sex AS ENUM ('f', 'm', 'x');
@@ -166,4 +167,5 @@ SELECT c.oid::regclass FROM pg_class c
 			OR reloptions IS DISTINCT FROM '{security_barrier=true}');
 
 DROP SCHEMA admin CASCADE;
+REVOKE EXECUTE ON FUNCTION dp_cdp.create_dataset FROM regress_dp_owner;
 DROP ROLE regress_dp_owner, regress_dp_analyst, regress_dp_team;

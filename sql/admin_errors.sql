@@ -16,6 +16,7 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN sqlstate || ' ' || sqlerrm;
 END $$;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO regress_dp_owner, regress_dp_other;
 SET ROLE regress_dp_owner;
 CREATE TABLE visits (patient int, dept text, cost numeric, odd text COLLATE "C", doc json, price money);
 CREATE TABLE other (patient int);
@@ -324,4 +325,5 @@ SELECT count(*) FROM dp_cdp.datasets;
 SELECT count(*) FROM pg_seclabel WHERE provider = 'dp_cdp';
 DROP TABLE mine, temporary;
 DROP SCHEMA admin CASCADE;
+REVOKE EXECUTE ON FUNCTION dp_cdp.create_dataset FROM regress_dp_owner, regress_dp_other;
 DROP ROLE regress_dp_owner, regress_dp_other, regress_dp_analyst;

@@ -9,6 +9,7 @@ GRANT USAGE ON SCHEMA domains TO regress_dp_analyst;
 SET search_path = domains, public;
 SET client_min_messages = warning;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO regress_dp_owner;
 SET SESSION AUTHORIZATION regress_dp_owner;
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 CREATE TABLE facts (
@@ -236,4 +237,5 @@ SET client_min_messages = error;
 DROP SCHEMA domains CASCADE;
 SELECT dp_cdp.drop_budget('domains', 'regress_dp_analyst');
 SELECT dp_cdp.drop_dataset('domains', erase_spent => true);
+REVOKE EXECUTE ON FUNCTION dp_cdp.create_dataset FROM regress_dp_owner;
 DROP ROLE regress_dp_owner, regress_dp_analyst;

@@ -10,6 +10,7 @@ SET search_path = expressions, public;
 SET DateStyle = ISO;
 SET TimeZone = 'UTC';
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO regress_dp_owner;
 SET ROLE regress_dp_owner;
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 CREATE DOMAIN zip AS text;
@@ -189,4 +190,5 @@ SET client_min_messages = warning;
 DROP SCHEMA expressions CASCADE;
 SELECT dp_cdp.drop_budget('expressions', 'regress_dp_analyst');
 SELECT dp_cdp.drop_dataset('expressions', erase_spent => true);
+REVOKE EXECUTE ON FUNCTION dp_cdp.create_dataset FROM regress_dp_owner;
 DROP ROLE regress_dp_owner, regress_dp_analyst;

@@ -11,6 +11,7 @@ GRANT CREATE, USAGE ON SCHEMA joins TO regress_dp_analyst, regress_dp_other;
 SET search_path = joins, public;
 SET client_min_messages = warning;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO regress_dp_owner;
 SET SESSION AUTHORIZATION regress_dp_owner;
 CREATE TABLE patients (patient int PRIMARY KEY, zip text, born int);	-- 12
 INSERT INTO patients SELECT g, 'z' || g % 3, 1950 + g FROM generate_series(0, 11) g;
@@ -328,4 +329,5 @@ SET client_min_messages = error;
 DROP SCHEMA joins CASCADE;
 SELECT dp_cdp.drop_budget(d, 'regress_dp_analyst') FROM unnest('{joins,joins_2}'::text[]) d;
 SELECT dp_cdp.drop_dataset(d, erase_spent => true) FROM unnest('{joins,joins_2}'::text[]) d;
+REVOKE EXECUTE ON FUNCTION dp_cdp.create_dataset FROM regress_dp_owner;
 DROP ROLE regress_dp_owner, regress_dp_other, regress_dp_analyst;

@@ -9,6 +9,7 @@ GRANT CREATE, USAGE ON SCHEMA release TO regress_dp_analyst, regress_dp_stranger
 SET search_path = release, public;
 SET client_min_messages = warning;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO regress_dp_owner;
 SET SESSION AUTHORIZATION regress_dp_owner;
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 CREATE TABLE wards (ward int PRIMARY KEY, name text);
@@ -294,7 +295,7 @@ SET SESSION AUTHORIZATION regress_dp_stranger;
 SELECT dp_count(*), dp_sum(i) FROM answers;
 SELECT dp_count(*) IS NOT NULL AS answered FROM answers;
 SELECT dp_count(*) FROM answers;
-SELECT aggregates, groups, rho, delta, sigma, granted FROM dp_cdp.releases WHERE role = 'regress_dp_stranger'::regrole ORDER BY id;
+SELECT aggregates, groups, rho, delta, sigma, granted FROM dp_cdp.releases WHERE role = 'regress_dp_stranger'::regrole AND kind <> 'guard' ORDER BY id;
 
 -- SQLSTATEs
 \set VERBOSITY sqlstate
@@ -310,4 +311,5 @@ SET client_min_messages = error;
 DROP SCHEMA release CASCADE;
 SELECT dp_cdp.drop_budget('release', r::regrole) FROM unnest('{regress_dp_analyst,regress_dp_stranger}'::name[]) r;
 SELECT dp_cdp.drop_dataset('release', erase_spent => true);
+REVOKE EXECUTE ON FUNCTION dp_cdp.create_dataset FROM regress_dp_owner;
 DROP ROLE regress_dp_owner, regress_dp_analyst, regress_dp_stranger;

@@ -39,6 +39,7 @@
 
 PG_FUNCTION_INFO_V1(dp_set_budget);
 PG_FUNCTION_INFO_V1(dp_drop_budget);
+PG_FUNCTION_INFO_V1(dp_drop_missing_budget);
 PG_FUNCTION_INFO_V1(dp_reset_failures);
 PG_FUNCTION_INFO_V1(dp_epsilon_spent);
 
@@ -172,10 +173,17 @@ write_budget(const DpDatasetRow *dataset, Oid role, const Limits *limits, Interv
 	values[4] = NumericGetDatum(dp_amount_numeric(report_delta, DP_DELTA_SCALE));
 	values[5] = IntervalPGetDatum(period);
 	values[6] = TimestampTzGetDatum(renews_at);
+	/* a role that was renamed since has its row under another name */
+	if (dp_admin_execute("UPDATE dp_cdp.budget SET rho_limit = $3, delta_limit = $4, report_delta = $5,"
+						 " renews_at = CASE WHEN period = $6 THEN renews_at ELSE $7 END, period = $6,"
+						 " role_name = (SELECT rolname FROM pg_catalog.pg_roles WHERE oid = $2)"
+						 " WHERE dataset = $1 AND role = $2 AND dp_cdp.known_role(role, role_name) = $2",
+						 lengthof(types), types, values, nulls, true) > 0)
+		return;
 	dp_admin_execute("INSERT INTO dp_cdp.budget AS b (dataset, role, rho_limit, delta_limit,"
 					 " report_delta, period, renews_at)"
 					 " VALUES ($1, $2, $3, $4, $5, $6, $7)"
-					 " ON CONFLICT (dataset, role) DO UPDATE SET rho_limit = excluded.rho_limit,"
+					 " ON CONFLICT (dataset, role, role_name) DO UPDATE SET rho_limit = excluded.rho_limit,"
 					 " delta_limit = excluded.delta_limit, report_delta = excluded.report_delta,"
 					 " period = excluded.period,"
 					 " renews_at = CASE WHEN b.period = excluded.period THEN b.renews_at"
@@ -217,22 +225,21 @@ no_such_budget(const char *dataset)
 					dataset)));
 }
 
-/* drop_budget(dataset, role) */
-Datum
-dp_drop_budget(PG_FUNCTION_ARGS)
+/* Deletes budgets of a dataset that meet a condition on $2. */
+static void
+drop_budgets(const char *name, const char *condition, Oid type, Datum value)
 {
-	char	   *name = dp_admin_dataset_name(fcinfo, 0);
-	Oid			role = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
 	Oid			user = GetUserId();
 	DpAdminContext context;
-	Oid			types[] = {TEXTOID, OIDOID};
-	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(role)};
+	Oid			types[] = {TEXTOID, type};
+	Datum		values[] = {CStringGetTextDatum(name), value};
 	char	   *spent = NULL;
 
 	dp_admin_begin(&context);
 	(void) dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
-	if (dp_admin_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1 AND role = $2"
-						 " RETURNING CASE WHEN rho_spent > 0 THEN trim_scale(rho_spent)::text END",
+	if (dp_admin_execute(psprintf("DELETE FROM dp_cdp.budget WHERE dataset = $1 AND %s"
+								  " RETURNING CASE WHEN rho_spent > 0 THEN trim_scale(rho_spent)::text END",
+								  condition),
 						 2, types, values, NULL, true) == 0)
 		no_such_budget(name);
 	spent = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
@@ -241,6 +248,30 @@ dp_drop_budget(PG_FUNCTION_ARGS)
 				(errmsg("the dropped budget had spent rho %s; a new budget for the role will start at 0, while dataset \"%s\" and dp_cdp.releases keep what was spent",
 						spent, name)));
 	dp_admin_end(&context);
+}
+
+/* drop_budget(dataset, role) */
+Datum
+dp_drop_budget(PG_FUNCTION_ARGS)
+{
+	char	   *name = dp_admin_dataset_name(fcinfo, 0);
+	Oid			role = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
+
+	/* a number may be that of a role that there is no more, as long as nobody else has it */
+	drop_budgets(name, "role = $2 AND (dp_cdp.known_role(role, role_name) = $2"
+				 " OR NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE oid = $2))", OIDOID,
+				 ObjectIdGetDatum(role));
+	PG_RETURN_VOID();
+}
+
+/* drop_missing_budget(dataset, role_name): of a role that there is no more */
+Datum
+dp_drop_missing_budget(PG_FUNCTION_ARGS)
+{
+	char	   *name = dp_admin_dataset_name(fcinfo, 0);
+
+	drop_budgets(name, "role_name = $2 AND dp_cdp.known_role(role, role_name) IS NULL", TEXTOID,
+				 CStringGetTextDatum(PG_ARGISNULL(1) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(1))));
 	PG_RETURN_VOID();
 }
 
@@ -258,7 +289,7 @@ dp_reset_failures(PG_FUNCTION_ARGS)
 	dp_admin_begin(&context);
 	(void) dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
 	if (dp_admin_execute("UPDATE dp_cdp.budget SET failures = 0, failures_since = NULL"
-						 " WHERE dataset = $1 AND role = $2",
+						 " WHERE dataset = $1 AND role = $2 AND dp_cdp.known_role(role, role_name) = $2",
 						 2, types, values, NULL, true) == 0)
 		no_such_budget(name);
 	dp_admin_end(&context);

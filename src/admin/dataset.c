@@ -404,7 +404,11 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	}
 
 	settings_parameters(row, types, values, nulls);
-	dp_admin_execute("UPDATE dp_cdp.dataset SET owner = $2, rho_limit = $3, delta_limit = $4,"
+	/* an owner that there is no more stays as it was written down */
+	dp_admin_execute("UPDATE dp_cdp.dataset SET owner = CASE WHEN $2 = 0 THEN owner ELSE $2 END,"
+					 " owner_name = CASE WHEN $2 = 0 THEN owner_name"
+					 " ELSE (SELECT rolname FROM pg_catalog.pg_roles WHERE oid = $2) END,"
+					 " rho_limit = $3, delta_limit = $4,"
 					 " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
 					 " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
 					 " answer_step = $13 WHERE name = $1",

@@ -497,6 +497,18 @@ dp_insert_index_tuples(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate,
 #endif
 }
 
+#include "access/genam.h"
+
+static inline IndexScanDesc
+dp_index_beginscan(Relation table, Relation index, Snapshot snapshot, int nkeys)
+{
+#if PG_VERSION_NUM >= 180000
+	return index_beginscan(table, index, snapshot, NULL, nkeys, 0);
+#else
+	return index_beginscan(table, index, snapshot, nkeys, 0);
+#endif
+}
+
 /* replaces a row that this transaction has locked, indexes included */
 static inline void
 dp_update_locked_row(ResultRelInfo *rri, EState *estate, Snapshot snapshot,

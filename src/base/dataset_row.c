@@ -19,6 +19,7 @@
 
 #include "base/amounts.h"
 #include "base/dataset_row.h"
+#include "base/role_names.h"
 
 static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 	[DP_DATASET_NAME] = "name",
@@ -37,6 +38,8 @@ static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 	[DP_DATASET_MAX_FAILURES] = "max_failures",
 	[DP_DATASET_ANSWER_STEP] = "answer_step",
 	[DP_DATASET_ADOPTED] = "adopted",
+	[DP_DATASET_OWNER_NAME] = "owner_name",
+	[DP_DATASET_LEDGER_ID] = "ledger_id",
 };
 
 AttrNumber
@@ -92,7 +95,13 @@ is_positive(HeapTuple tuple, TupleDesc desc, DpDatasetColumn column)
 Oid
 dp_read_dataset_owner(HeapTuple tuple, TupleDesc desc)
 {
-	return DatumGetObjectId(get_not_null(tuple, desc, DP_DATASET_OWNER));
+	int			attnum = SPI_fnumber(desc, column_names[DP_DATASET_OWNER_NAME]);
+	bool		isnull = true;
+	/* a table of an older version lacks it */
+	Datum		name = attnum > 0 ? heap_getattr(tuple, attnum, desc, &isnull) : (Datum) 0;
+
+	return dp_known_role(DatumGetObjectId(get_not_null(tuple, desc, DP_DATASET_OWNER)),
+						 isnull ? NULL : TextDatumGetCString(name));
 }
 
 void

@@ -30,6 +30,8 @@ typedef enum DpDatasetColumn
 	DP_DATASET_MAX_FAILURES,
 	DP_DATASET_ANSWER_STEP,
 	DP_DATASET_ADOPTED,
+	DP_DATASET_OWNER_NAME,
+	DP_DATASET_LEDGER_ID,
 	DP_DATASET_NCOLUMNS
 } DpDatasetColumn;
 
@@ -37,7 +39,7 @@ typedef enum DpDatasetColumn
 typedef struct DpDatasetRow
 {
 	char		name[NAMEDATALEN];
-	Oid			owner;
+	Oid			owner;			/* InvalidOid: a role that there is no more */
 	int64		default_rho;
 	int64		max_rho;		/* 0: none */
 	int64		min_rho;		/* 0: a share of default_rho */
@@ -64,7 +66,7 @@ extern AttrNumber dp_dataset_attnum(TupleDesc desc, DpDatasetColumn column);
 extern void dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row);
 extern void dp_read_dataset_limits(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row);
 
-/* the owner alone */
+/* the owner alone; InvalidOid: a role that there is no more */
 extern Oid	dp_read_dataset_owner(HeapTuple tuple, TupleDesc desc);
 
 #endif							/* DP_DATASET_ROW_H */

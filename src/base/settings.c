@@ -23,6 +23,9 @@
 /* the most that can be asked of one release, in whole rho */
 #define MAX_RHO			((double) (DP_RHO_MAX / DP_RHO_ONE))
 
+/* of a statement's text in the audit, as in ledger/ledger.h */
+#define MAX_QUERY_BYTES 2048
+
 bool		dp_preloaded = false;
 
 double		dp_guc_rho = 0.0;
@@ -34,6 +37,9 @@ bool		dp_guc_notice_copies = true;
 double		dp_guc_target = 0;
 bool		dp_guc_target_is_relative = false;
 static char *target_text = NULL;
+int			dp_guc_log_query_bytes = MAX_QUERY_BYTES;
+int			dp_guc_max_debits = 0;
+int			dp_guc_max_refusals = 0;
 
 /* Checks a setting's value.  0, the dataset's default, comes of RESET alone. */
 static bool
@@ -168,6 +174,30 @@ dp_guc_init(void)
 							 true,
 							 PGC_SIGHUP, 0,
 							 NULL, NULL, NULL);
+
+	DefineCustomIntVariable("dp_cdp.log_query_bytes",
+							"How much of a statement's text the audit keeps.",
+							"0 keeps none. Who asked and the dataset's owner may read it.",
+							&dp_guc_log_query_bytes,
+							MAX_QUERY_BYTES, 0, MAX_QUERY_BYTES,
+							PGC_SUSET, GUC_UNIT_BYTE,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("dp_cdp.max_debits_per_second",
+							"How many debits one role may make in a second.",
+							"0 means any number. More are refused, and nothing is debited for them.",
+							&dp_guc_max_debits,
+							0, 0, INT_MAX,
+							PGC_SIGHUP, 0,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("dp_cdp.max_refusals_per_second",
+							"How many refused debits of one role are looked into in a second.",
+							"0 means any number. The others are refused without a look at budgets.",
+							&dp_guc_max_refusals,
+							0, 0, INT_MAX,
+							PGC_SIGHUP, 0,
+							NULL, NULL, NULL);
 
 	dp_reserve_setting_prefix("dp_cdp");
 }

@@ -32,6 +32,12 @@ extern bool dp_guc_standard_aggregates;
 
 /* the server's: a ledger's file tells the data directory from copies of it */
 extern bool dp_guc_notice_copies;
+/* how much of a statement's text the audit keeps; 0: nothing */
+extern int	dp_guc_log_query_bytes;
+
+/* what one role may ask of the ledger in a second: debits, and refusals of them; 0: any number */
+extern int	dp_guc_max_debits;
+extern int	dp_guc_max_refusals;
 
 /* defines the settings, from _PG_init */
 extern void dp_guc_init(void);

@@ -69,7 +69,7 @@ run(const char *query, Adoption *adoption, int expected)
 static void
 lock_ledger(void)
 {
-	run("LOCK TABLE dp_cdp.ledger_stamp, dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log"
+	run("LOCK TABLE dp_cdp.ledger_stamp, dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_chain"
 		" IN SHARE ROW EXCLUSIVE MODE", NULL, SPI_OK_UTILITY);
 }
 
@@ -164,6 +164,8 @@ adopt(const DpSurcharge *surcharge, const char *dataset)
 		adoption.values[3] = CStringGetTextDatum(dp_stamp_here());
 		adoption.nulls[3] = ' ';
 	}
+	/* before the sums, which ask who pays */
+	dp_link_roles();
 	dp_ledger_write_begin();
 	raise_caps(&adoption);
 	raise_budgets(&adoption);
@@ -171,6 +173,7 @@ adopt(const DpSurcharge *surcharge, const char *dataset)
 		&adoption, SPI_OK_UPDATE);
 	dp_ledger_write_end();
 	dp_advance_log_sequence();
+	dp_ledger_settle("adopt_ledger");
 	if (dataset == NULL)
 		dp_stamp_write();
 }
@@ -179,44 +182,6 @@ adopt(const DpSurcharge *surcharge, const char *dataset)
  * Who may
  * ---------------------------------------------------------------------
  */
-
-/*
- * Checks the caller and becomes the owner of the tables, so that a
- * statement's permission checks do not depend on who calls.  An error
- * restores the user by itself.
- */
-static void
-begin_admin(const char *function, Oid *user, int *security)
-{
-	Oid			table = dp_own_table("ledger_stamp");
-	Relation	rel;
-
-	if (!OidIsValid(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp")));
-	if (!dp_owns_extension(dp_extension_oid(), GetUserId()))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("only the owner of extension dp_cdp may call dp_cdp.%s", function)));
-	if (RecoveryInProgress())
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("dp_cdp.%s cannot run on a standby; call it on the primary", function)));
-
-	GetUserIdAndSecContext(user, security);
-	rel = table_open(table, AccessShareLock);
-	SetUserIdAndSecContext(rel->rd_rel->relowner, *security | SECURITY_RESTRICTED_OPERATION);
-	table_close(rel, NoLock);
-	SPI_connect();
-}
-
-static void
-end_admin(Oid user, int security)
-{
-	SPI_finish();
-	SetUserIdAndSecContext(user, security);
-}
 
 static double
 read_surcharge(FunctionCallInfo fcinfo, int arg, const char *name)
@@ -248,12 +213,11 @@ dp_ledger_adopt_dataset(const char *dataset, const DpSurcharge *surcharge)
 void
 dp_ledger_adopt(const DpSurcharge *surcharge)
 {
-	Oid			user;
-	int			security;
+	DpLedgerAdmin admin;
 
-	begin_admin("adopt_ledger", &user, &security);
+	dp_ledger_admin_begin(&admin, "adopt_ledger");
 	adopt(surcharge, NULL);
-	end_admin(user, security);
+	dp_ledger_admin_end(&admin);
 }
 
 /*
@@ -265,17 +229,15 @@ dp_ledger_adopt(const DpSurcharge *surcharge)
 Datum
 dp_ledger_empty(PG_FUNCTION_ARGS)
 {
-	Oid			user;
-	int			security;
+	DpLedgerAdmin admin;
 
-	begin_admin("empty_ledger", &user, &security);
-	lock_ledger();
+	dp_ledger_admin_begin(&admin, "empty_ledger");
 	dp_ledger_write_begin();
-	run("TRUNCATE ONLY dp_cdp.release_log", NULL, SPI_OK_UTILITY);
+	run("TRUNCATE ONLY dp_cdp.release_log, dp_cdp.ledger_chain, dp_cdp.pruned", NULL, SPI_OK_UTILITY);
 	run("UPDATE dp_cdp.budget SET rho_spent = 0, delta_spent = 0, failures = 0, failures_since = NULL", NULL, SPI_OK_UPDATE);
 	run("UPDATE dp_cdp.dataset SET rho_spent = 0, delta_spent = 0, adopted = NULL", NULL, SPI_OK_UPDATE);
 	dp_ledger_write_end();
 	dp_stamp_write();
-	end_admin(user, security);
+	dp_ledger_admin_end(&admin);
 	PG_RETURN_VOID();
 }

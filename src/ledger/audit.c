@@ -6,7 +6,12 @@
  * A debit has a row for each of its releases, granted or refused.  A release
  * that failed after it was granted has another one, of rho and delta 0: what
  * it was charged stands in the first, so that the log adds up to the
- * balances.  Rows are only ever added.
+ * balances.  Rows are only ever added; of refusals that are like one of the
+ * same minute only the number is (repeats.c).
+ *
+ * Of what was granted, paid_by names each balance that was debited.  So what
+ * a balance has to be follows from the log alone, whoever has become a member
+ * of what since.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,12 +26,13 @@
 #include "utils/rel.h"
 
 #include "base/amounts.h"
+#include "base/role_names.h"
 #include "ledger/tables.h"
 
 static void
 set_text(DpOpenTable *table, TupleTableSlot *row, int col, const char *value)
 {
-	if (value)
+	if (value && value[0] != '\0')
 		dp_set_column(table, row, col, CStringGetTextDatum(value));
 }
 
@@ -39,25 +45,34 @@ begin_row(DpAudit *audit, TupleTableSlot *row, Oid role, Oid session_role, const
 
 	ExecClearTuple(row);
 	memset(row->tts_isnull, true, RelationGetDescr(log->rel)->natts * sizeof(bool));
-	dp_set_column(log, row, DP_LOG_ID, Int64GetDatum(nextval_internal(dp_tables_log_sequence(), false)));
+	audit->id = nextval_internal(dp_tables_log_sequence(), false);
+	if (audit->first_id == 0)
+		audit->first_id = audit->id;
+	dp_set_column(log, row, DP_LOG_ID, Int64GetDatum(audit->id));
 	dp_set_column(log, row, DP_LOG_RELEASED_AT, TimestampTzGetDatum(audit->now));
-	set_text(log, row, DP_LOG_DATASET, dataset);
+	dp_set_column(log, row, DP_LOG_DATASET, CStringGetTextDatum(dataset));
 	dp_set_column(log, row, DP_LOG_ROLE, ObjectIdGetDatum(role));
 	dp_set_column(log, row, DP_LOG_SESSION_ROLE, ObjectIdGetDatum(session_role));
-	set_text(log, row, DP_LOG_APPLICATION, application);
-	set_text(log, row, DP_LOG_AGGREGATES, aggregates ? aggregates : "");
+	dp_set_column(log, row, DP_LOG_REPEATS, Int32GetDatum(1));
+	set_text(log, row, DP_LOG_ROLE_NAME, dp_role_name(role));
+	set_text(log, row, DP_LOG_SESSION_ROLE_NAME, dp_role_name(session_role));
+	dp_set_column(log, row, DP_LOG_APPLICATION, CStringGetTextDatum(application));
+	dp_set_column(log, row, DP_LOG_AGGREGATES, CStringGetTextDatum(aggregates ? aggregates : ""));
 	set_text(log, row, DP_LOG_GROUPS, groups);
 }
 
 static void
-end_row(DpAudit *audit, TupleTableSlot *row, int64 rho, int64 delta, bool granted, bool failed)
+end_row(DpAudit *audit, TupleTableSlot *row, int64 rho, int64 delta, const char *kind)
 {
 	DpOpenTable *log = audit->log;
+	bool		granted = strcmp(kind, "granted") == 0 || strcmp(kind, "correction") == 0;
 
 	dp_set_column(log, row, DP_LOG_RHO, NumericGetDatum(dp_amount_numeric(rho, DP_RHO_SCALE)));
 	dp_set_column(log, row, DP_LOG_DELTA, NumericGetDatum(dp_amount_numeric(delta, DP_DELTA_SCALE)));
 	dp_set_column(log, row, DP_LOG_GRANTED, BoolGetDatum(granted));
-	dp_set_column(log, row, DP_LOG_FAILED, BoolGetDatum(failed));
+	dp_set_column(log, row, DP_LOG_FAILED, BoolGetDatum(strcmp(kind, "failed") == 0));
+	set_text(log, row, DP_LOG_KIND, kind);
+	dp_chain_add(log, row);
 	ExecStoreVirtualTuple(row);
 
 	simple_table_tuple_insert(log->rel, row);
@@ -66,19 +81,95 @@ end_row(DpAudit *audit, TupleTableSlot *row, int64 rho, int64 delta, bool grante
 	ResetPerTupleExprContext(audit->estate);
 }
 
-void
-dp_audit_debit(DpAudit *audit, TupleTableSlot *row, const DpRequest *req, bool granted)
+/* Says why a debit was refused: SQLSTATE and words that stay the same. */
+static const char *
+reason_words(DpReason reason)
 {
+	switch (reason)
+	{
+		case DP_REASON_NO_BUDGET:
+			return "ZC001 no budget";
+		case DP_REASON_RHO:
+			return "ZC001 rho";
+		case DP_REASON_DELTA:
+			return "ZC001 delta";
+		case DP_REASON_FAILURES:
+			return "ZC001 failures";
+		case DP_REASON_RATE:
+			return "ZC003 rate";
+		default:
+			return "ZC003";
+	}
+}
+
+/* Writes the row of one release, as far as granted and refused ones are alike. */
+static void
+write_item(DpAudit *audit, TupleTableSlot *row, const DpRequest *req, const DpWireItem *item,
+		   const char *kind, const char *reason, Datum paid_by)
+{
+	DpOpenTable *log = audit->log;
+
+	begin_row(audit, row, req->role, req->session_role, dp_request_string(req, item->dataset),
+			  req->application, dp_request_string(req, item->aggregates),
+			  dp_request_string(req, item->groups));
+	set_text(log, row, DP_LOG_SIGMA, dp_request_string(req, item->sigma));
+	set_text(log, row, DP_LOG_QUERY, dp_request_string(req, req->query));
+	set_text(log, row, DP_LOG_TABLES, dp_request_string(req, item->tables));
+	set_text(log, row, DP_LOG_CLIENT, req->client);
+	set_text(log, row, DP_LOG_REASON, reason);
+	if (paid_by != (Datum) 0)
+		dp_set_column(log, row, DP_LOG_PAID_BY, paid_by);
+	end_row(audit, row, item->rho, item->delta, kind);
+}
+
+void
+dp_audit_grant(DpAudit *audit, TupleTableSlot *row, const DpBatchRequest *request)
+{
+	const DpRequest *req = request->req;
+	bool		correction = req->kind == DP_REQUEST_CORRECTION;
+
+	for (int i = 0; i < req->nitems; i++)
+		write_item(audit, row, req, &req->items[i], correction ? "correction" : "granted",
+				   dp_request_string(req, req->reason), request->paid_by[i]);
+}
+
+void
+dp_audit_refusal(DpAudit *audit, TupleTableSlot *row, const DpRequest *req)
+{
+	DpRepeatKey key;
+
+	dp_repeat_key(&key, req->role, req->session_role, req->reply.dataset, reason_words(req->reply.reason));
+	if (dp_repeat_count(&key, 1, audit->now))
+		return;
 	for (int i = 0; i < req->nitems; i++)
 	{
-		const DpWireItem *item = &req->items[i];
-
-		begin_row(audit, row, req->role, req->session_role, dp_request_string(req, item->dataset),
-				  req->application, dp_request_string(req, item->aggregates),
-				  dp_request_string(req, item->groups));
-		set_text(audit->log, row, DP_LOG_SIGMA, dp_request_string(req, item->sigma));
-		end_row(audit, row, item->rho, item->delta, granted, false);
+		write_item(audit, row, req, &req->items[i], "refused", reason_words(req->reply.reason), (Datum) 0);
+		if (i == 0)
+			dp_repeat_begin(&key, audit->id, audit->now);
 	}
+}
+
+void
+dp_audit_note(DpAudit *audit, TupleTableSlot *row, const DpNote *note)
+{
+	DpOpenTable *log = audit->log;
+	DpRepeatKey key;
+	char		sqlstate[DP_SQLSTATE_BYTES + 1];
+
+	/* messages may quote the query, of which there are many */
+	strlcpy(sqlstate, note->reason, sizeof(sqlstate));
+	dp_repeat_key(&key, note->role, note->session_role, note->dataset, sqlstate);
+	if (dp_repeat_count(&key, note->number, audit->now))
+		return;
+	begin_row(audit, row, note->role, note->session_role, note->dataset, note->application, "", NULL);
+	set_text(log, row, DP_LOG_QUERY, note->query);
+	set_text(log, row, DP_LOG_TABLES, note->tables);
+	set_text(log, row, DP_LOG_CLIENT, note->client);
+	set_text(log, row, DP_LOG_REASON, note->reason);
+	end_row(audit, row, 0, 0, "guard");
+	dp_repeat_begin(&key, audit->id, audit->now);
+	if (note->number > 1)
+		(void) dp_repeat_count(&key, note->number - 1, audit->now);
 }
 
 void
@@ -87,7 +178,7 @@ dp_audit_failure(DpAudit *audit, TupleTableSlot *row, const DpFailure *failure)
 	for (int i = 0; i < failure->number; i++)
 	{
 		begin_row(audit, row, failure->role, failure->session_role, failure->dataset,
-				  failure->application, failure->aggregates, failure->groups[0] ? failure->groups : NULL);
-		end_row(audit, row, 0, 0, false, true);
+				  failure->application, failure->aggregates, failure->groups);
+		end_row(audit, row, 0, 0, "failed");
 	}
 }

@@ -3,8 +3,8 @@
  * batch.c
  *	  One batch of debits against the tables, inside the worker's transaction.
  *
- * Each balance that a batch touches is locked once, decided on in memory
- * request by request, and written once; the audit gets a row per release, and
+ * Each balance that a batch touches is locked once (balance.c), decided on in
+ * memory request by request, and written once; the audit gets a row per release, and
  * one per failure of a release.
  * Rows are read and written with the executor's own primitives and not with
  * queries: a batch of one then costs little more than its commit.  Triggers
@@ -33,53 +33,17 @@
 
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "base/amounts.h"
-#include "ledger/tables.h"
-
-/* a budget row, or a dataset's row as its cap, while a batch is at work */
-typedef struct DpBalance
-{
-	DpOpenTable *table;
-	DpRowRef   *ref;
-	enum
-	{
-		BALANCE_LOCKED,			/* by this transaction */
-		BALANCE_BUSY,			/* by others */
-		BALANCE_MOVED			/* not where the directory says */
-	}			state;
-	TupleTableSlot *row;		/* LOCKED: the latest version */
-	int128		rho_left;
-	int128		delta_left;
-	int128		rho_taken;		/* by this batch */
-	int128		delta_taken;
-	bool		renewed;		/* spent starts at 0 again */
-	bool		renews;
-	TimestampTz renews_at;
-	int			failures;		/* of today, with those of this batch */
-	int			failures_taken; /* those of this batch */
-	TimestampTz failures_since;
-	int			max_failures;	/* of a dataset */
-	bool		adopted;		/* of a dataset: here, by its owner */
-} DpBalance;
-
-/* a batch at work */
-typedef struct Work
-{
-	uint64		number;
-	TimestampTz now;
-	DpStamp		stamp;
-	EState	   *estate;
-	Snapshot	snapshot;
-	DpOpenTable table[3];
-	List	   *balances;		/* of DpBalance: all that were asked for */
-} Work;
+#include "ledger/batch.h"
 
 /* the part of a request that one dataset has to hold */
 typedef struct Share
@@ -89,134 +53,6 @@ typedef struct Share
 	int128		rho;
 	int128		delta;
 } Share;
-
-/* ---------------------------------------------------------------------
- * Balances
- * ---------------------------------------------------------------------
- */
-
-/* Returns limit - spent, as of now, rounded down; without a limit the largest amount there is. */
-static int128
-amount_left(DpBalance *balance, int limit_col, int spent_col, int scale)
-{
-	bool		limit_null;
-	bool		spent_null;
-	Datum		limit = dp_column(balance->table, balance->row, limit_col, &limit_null);
-	Datum		spent = dp_column(balance->table, balance->row, spent_col, &spent_null);
-
-	if (limit_null)
-		return ((int128) 1) << 120;
-	if (!balance->renewed)
-		limit = DirectFunctionCall2(numeric_sub, limit, spent);
-	return dp_amount_floor(DatumGetNumeric(limit), scale);
-}
-
-/* Reads a budget's failures of today; a day begins with its first failure. */
-static void
-read_failures(Work *work, DpBalance *balance)
-{
-	bool		isnull;
-	Datum		since = dp_column(balance->table, balance->row, DP_BUDGET_FAILURES_SINCE, &isnull);
-
-	balance->failures = 0;
-	balance->failures_since = work->now;
-	if (isnull || DatumGetTimestampTz(since) <= work->now - USECS_PER_DAY)
-		return;
-	balance->failures_since = DatumGetTimestampTz(since);
-	balance->failures = DatumGetInt32(dp_column(balance->table, balance->row, DP_BUDGET_FAILURES, &isnull));
-}
-
-static void
-read_balance(Work *work, DpBalance *balance)
-{
-	DpOpenTable *table = balance->table;
-	bool		isnull;
-
-	slot_getallattrs(balance->row);
-	if (!OidIsValid(balance->ref->role))
-	{
-		Datum		adopted = dp_column(table, balance->row, DP_CAP_ADOPTED, &isnull);
-
-		balance->adopted = work->stamp != DP_STAMP_GOOD && !isnull && dp_stamp_is_here(TextDatumGetCString(adopted));
-		balance->max_failures = DatumGetInt32(dp_column(table, balance->row, DP_CAP_MAX_FAILURES, &isnull));
-	}
-	else
-	{
-		bool		date_null;
-		bool		period_null;
-		Datum		date = dp_column(table, balance->row, DP_BUDGET_RENEWS_AT, &date_null);
-		Datum		period = dp_column(table, balance->row, DP_BUDGET_PERIOD, &period_null);
-
-		read_failures(work, balance);
-
-		if (!date_null && !period_null)
-		{
-			Interval   *interval = DatumGetIntervalP(period);
-
-			balance->renewed = dp_renewal_due(DatumGetTimestampTz(date), interval, work->now);
-			balance->renews_at = dp_next_renewal(DatumGetTimestampTz(date), interval, work->now);
-			balance->renews = balance->renews_at > work->now && !TIMESTAMP_NOT_FINITE(balance->renews_at);
-		}
-	}
-	balance->rho_left = amount_left(balance, DP_BALANCE_RHO_LIMIT, DP_BALANCE_RHO_SPENT, DP_RHO_SCALE);
-	balance->delta_left = amount_left(balance, DP_BALANCE_DELTA_LIMIT, DP_BALANCE_DELTA_SPENT,
-									  DP_DELTA_SCALE);
-}
-
-/* Locks the row, without waiting, and reads its latest version. */
-static void
-lock_balance(Work *work, DpBalance *balance, DpLedgerDataset *dataset)
-{
-	DpOpenTable *table = balance->table;
-	TM_FailureData failure;
-	TM_Result	result;
-
-	balance->row = table_slot_create(table->rel, NULL);
-	balance->state = BALANCE_MOVED;
-	if (dp_row_fetch(table, work->snapshot, dataset, balance->ref, balance->row))
-	{
-		ExecClearTuple(balance->row);
-		result = table_tuple_lock(table->rel, &balance->ref->tid, work->snapshot, balance->row,
-								  GetCurrentCommandId(false), LockTupleNoKeyExclusive,
-								  LockWaitSkip, TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
-		if (result == TM_Ok)
-			balance->state = BALANCE_LOCKED;
-		else if (result == TM_WouldBlock)
-			balance->state = BALANCE_BUSY;
-		else if (result != TM_Deleted)
-			elog(ERROR, "unexpected result %d of locking a privacy budget", (int) result);
-	}
-
-	switch (balance->state)
-	{
-		case BALANCE_LOCKED:
-			balance->ref->tid = balance->row->tts_tid;
-			read_balance(work, balance);
-			return;
-		case BALANCE_BUSY:
-			break;
-		case BALANCE_MOVED:
-			dp_directory_forget();
-			break;
-	}
-	ExecDropSingleTupleTableSlot(balance->row);
-	balance->row = NULL;
-}
-
-static DpBalance *
-get_balance(Work *work, DpLedgerDataset *dataset, DpRowRef *ref)
-{
-	if (ref->batch != work->number)
-	{
-		ref->balance = palloc0(sizeof(DpBalance));
-		ref->batch = work->number;
-		ref->balance->table = &work->table[OidIsValid(ref->role) ? DP_T_BUDGET : DP_T_DATASET];
-		ref->balance->ref = ref;
-		lock_balance(work, ref->balance, dataset);
-		work->balances = lappend(work->balances, ref->balance);
-	}
-	return ref->balance;
-}
 
 /* ---------------------------------------------------------------------
  * Deciding
@@ -240,7 +76,7 @@ later(DpRequest *req, DpReason reason, const char *dataset)
 
 /* Sums a request up by dataset, with who pays; returns the number of shares. */
 static int
-make_shares(Work *work, DpRequest *req, Share *shares)
+make_shares(DpWork *work, DpRequest *req, Share *shares)
 {
 	int			n = 0;
 
@@ -260,7 +96,7 @@ make_shares(Work *work, DpRequest *req, Share *shares)
 			shares[s].dataset = dp_directory_dataset(&work->table[DP_T_DATASET],
 													 &work->table[DP_T_BUDGET],
 													 work->snapshot, name);
-			shares[s].payer = dp_directory_payer(shares[s].dataset, req->role, req->session_role);
+			shares[s].payer = dp_directory_payer(shares[s].dataset, req->role, req->other_payer);
 			shares[s].rho = 0;
 			shares[s].delta = 0;
 			n++;
@@ -283,7 +119,7 @@ share_row(Share *share, int i)
  * others hold locks on one of them.
  */
 static bool
-count_failure(Work *work, DpFailure *failure)
+count_failure(DpWork *work, DpFailure *failure)
 {
 	DpLedgerDataset *dataset = dp_directory_dataset(&work->table[DP_T_DATASET], &work->table[DP_T_BUDGET],
 													work->snapshot, failure->dataset);
@@ -295,14 +131,14 @@ count_failure(Work *work, DpFailure *failure)
 	share.payer = dp_directory_payer(dataset, failure->role, failure->session_role);
 	for (int i = 0; i <= share.payer->nbudgets; i++)
 	{
-		if (get_balance(work, dataset, share_row(&share, i))->state != BALANCE_LOCKED)
+		if (dp_get_balance(work, dataset, share_row(&share, i))->state != BALANCE_LOCKED)
 			return false;
 	}
 	failure->failures = 0;
-	failure->most = get_balance(work, dataset, &dataset->cap)->max_failures;
+	failure->most = dp_get_balance(work, dataset, &dataset->cap)->max_failures;
 	for (int i = 0; i < share.payer->nbudgets; i++)
 	{
-		DpBalance  *balance = get_balance(work, dataset, share.payer->budgets[i]);
+		DpBalance  *balance = dp_get_balance(work, dataset, share.payer->budgets[i]);
 
 		balance->failures += failure->number;
 		balance->failures_taken += failure->number;
@@ -327,7 +163,7 @@ has_failed_too_often(const DpBalance *balance, const DpBalance *cap, DpReply *re
  * there and locked, so that amounts may be compared.
  */
 static DpOutcome
-gather_balances(Work *work, DpRequest *req, Share *shares, int n)
+gather_balances(DpWork *work, DpRequest *req, Share *shares, int n)
 {
 	for (int s = 0; s < n; s++)
 	{
@@ -337,13 +173,13 @@ gather_balances(Work *work, DpRequest *req, Share *shares, int n)
 			return refuse(req, DP_REASON_NO_DATASET, share->dataset->name);
 		for (int i = 0; i <= share->payer->nbudgets; i++)
 		{
-			DpBalance  *balance = get_balance(work, share->dataset, share_row(share, i));
+			DpBalance  *balance = dp_get_balance(work, share->dataset, share_row(share, i));
 
 			if (balance->state != BALANCE_LOCKED)
 				return later(req, balance->state == BALANCE_BUSY ? DP_REASON_BUSY : DP_REASON_NONE,
 							 share->dataset->name);
 		}
-		if (work->stamp != DP_STAMP_GOOD && !get_balance(work, share->dataset, &share->dataset->cap)->adopted)
+		if (work->stamp != DP_STAMP_GOOD && !dp_get_balance(work, share->dataset, &share->dataset->cap)->adopted)
 		{
 			req->reply.stamp = work->stamp;
 			return refuse(req, DP_REASON_FOREIGN, share->dataset->name);
@@ -357,16 +193,16 @@ gather_balances(Work *work, DpRequest *req, Share *shares, int n)
  * in the reply; DP_REASON_NONE: all hold it.
  */
 static DpReason
-first_short(Work *work, Share *share, DpReply *reply)
+first_short(DpWork *work, Share *share, DpReply *reply)
 {
-	DpBalance  *cap = get_balance(work, share->dataset, &share->dataset->cap);
+	DpBalance  *cap = dp_get_balance(work, share->dataset, &share->dataset->cap);
 
 	reply->asked = share->rho;
 	if (share->payer->nbudgets == 0)
 		return DP_REASON_NO_BUDGET;
 	for (int i = 0; i <= share->payer->nbudgets; i++)
 	{
-		DpBalance  *balance = get_balance(work, share->dataset, share_row(share, i));
+		DpBalance  *balance = dp_get_balance(work, share->dataset, share_row(share, i));
 
 		reply->role = balance->ref->role;
 		reply->renews = balance->renews;
@@ -389,11 +225,11 @@ first_short(Work *work, Share *share, DpReply *reply)
 }
 
 static void
-take(Work *work, Share *share)
+take(DpWork *work, Share *share)
 {
 	for (int i = 0; i <= share->payer->nbudgets; i++)
 	{
-		DpBalance  *balance = get_balance(work, share->dataset, share_row(share, i));
+		DpBalance  *balance = dp_get_balance(work, share->dataset, share_row(share, i));
 
 		balance->rho_left -= share->rho;
 		balance->rho_taken += share->rho;
@@ -402,12 +238,51 @@ take(Work *work, Share *share)
 	}
 }
 
-static DpOutcome
-decide(Work *work, DpRequest *req)
+/* Returns the numbers of all balances that pay for a share, as an array for the log. */
+static Datum
+payers_of(DpWork *work, Share *share)
 {
+	int			n = share->payer->nbudgets + 1;
+	Datum	   *ids = palloc(n * sizeof(Datum));
+
+	for (int i = 0; i < n; i++)
+		ids[i] = Int64GetDatum(dp_get_balance(work, share->dataset, share_row(share, i))->ledger_id);
+	return PointerGetDatum(construct_array(ids, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+/* Notes for each release of a request who paid for it. */
+static void
+note_payers(DpWork *work, DpBatchRequest *request, Share *shares, int n)
+{
+	DpRequest  *req = request->req;
+	Datum	   *paid = palloc(n * sizeof(Datum));
+
+	request->paid_by = palloc(req->nitems * sizeof(Datum));
+	for (int s = 0; s < n; s++)
+		paid[s] = payers_of(work, &shares[s]);
+	for (int i = 0; i < req->nitems; i++)
+	{
+		for (int s = 0; s < n; s++)
+		{
+			if (strcmp(shares[s].dataset->name, dp_request_string(req, req->items[i].dataset)) == 0)
+				request->paid_by[i] = paid[s];
+		}
+	}
+}
+
+static DpOutcome decide_correction(DpWork *work, DpBatchRequest *request);
+
+static DpOutcome
+decide(DpWork *work, DpBatchRequest *request)
+{
+	DpRequest  *req = request->req;
 	Share		shares[DP_MAX_ITEMS];
-	int			n = make_shares(work, req, shares);
+	int			n;
 	DpOutcome	outcome;
+
+	if (req->kind == DP_REQUEST_CORRECTION)
+		return decide_correction(work, request);
+	n = make_shares(work, req, shares);
 
 	memset(&req->reply, 0, sizeof(req->reply));
 	outcome = gather_balances(work, req, shares, n);
@@ -417,12 +292,85 @@ decide(Work *work, DpRequest *req)
 	{
 		DpReason	reason = first_short(work, &shares[s], &req->reply);
 
+		if (reason == DP_REASON_NO_BUDGET)
+			req->reply.role = req->role;
 		if (reason != DP_REASON_NONE)
 			return refuse(req, reason, shares[s].dataset->name);
 	}
 	for (int s = 0; s < n; s++)
 		take(work, &shares[s]);
+	note_payers(work, request, shares, n);
 	return DP_OUTCOME_GRANT;
+}
+
+/*
+ * Corrects a budget and the cap together, or neither; limits do not matter.
+ * Without a role, the cap alone.
+ */
+static DpOutcome
+decide_correction(DpWork *work, DpBatchRequest *request)
+{
+	DpRequest  *req = request->req;
+	int64		rho = req->items[0].rho;
+	DpLedgerDataset *dataset = dp_directory_dataset(&work->table[DP_T_DATASET], &work->table[DP_T_BUDGET],
+													work->snapshot, dp_request_string(req, req->items[0].dataset));
+	DpRowRef   *budget = NULL;
+	DpLedgerPayer payer = {.budgets = &budget};
+	Share		share = {dataset, &payer};
+	DpOutcome	outcome;
+
+	memset(&req->reply, 0, sizeof(req->reply));
+	for (int i = 0; dataset->exists && i < dataset->nbudgets; i++)
+	{
+		if (dataset->budgets[i].role == req->role)
+			budget = &dataset->budgets[i];
+	}
+	payer.nbudgets = budget ? 1 : 0;
+	outcome = gather_balances(work, req, &share, 1);
+	if (outcome != DP_OUTCOME_GRANT)
+		return outcome;
+	req->reply.role = req->role;
+	if (OidIsValid(req->role) && budget == NULL)
+		return refuse(req, DP_REASON_NO_BUDGET, dataset->name);
+	for (int i = 0; i <= payer.nbudgets; i++)
+	{
+		DpBalance  *balance = dp_get_balance(work, dataset, share_row(&share, i));
+
+		if (balance->rho_spent + balance->rho_taken + rho < 0)
+		{
+			req->reply.asked = rho;
+			req->reply.remaining = balance->rho_spent + balance->rho_taken;
+			req->reply.role = balance->ref->role;
+			return refuse(req, DP_REASON_NOT_SPENT, dataset->name);
+		}
+	}
+	share.rho = rho;
+	take(work, &share);
+	note_payers(work, request, &share, 1);
+	return DP_OUTCOME_GRANT;
+}
+
+/* Decides a request, unless its role asks too often. */
+static DpOutcome
+decide_within_rate(DpWork *work, DpBatchRequest *request)
+{
+	DpRequest  *req = request->req;
+	DpOutcome	outcome;
+
+	if (req->kind == DP_REQUEST_DEBIT && dp_rate_is_exceeded(req->session_role, work->now))
+	{
+		const char *name = dp_request_string(req, req->items[0].dataset);
+		DpLedgerDataset *dataset = dp_directory_dataset(&work->table[DP_T_DATASET], &work->table[DP_T_BUDGET],
+														work->snapshot, name);
+
+		/* names that mean nothing have no rows in the audit */
+		memset(&req->reply, 0, sizeof(req->reply));
+		return refuse(req, dataset->exists ? DP_REASON_RATE : DP_REASON_NO_DATASET, name);
+	}
+	outcome = decide(work, request);
+	if (outcome != DP_OUTCOME_LATER)
+		dp_rate_count(req->session_role, outcome == DP_OUTCOME_GRANT, work->now);
+	return outcome;
 }
 
 /* ---------------------------------------------------------------------
@@ -430,61 +378,22 @@ decide(Work *work, DpRequest *req)
  * ---------------------------------------------------------------------
  */
 
-static void
-add_spent(DpBalance *balance, TupleTableSlot *row, int col, int128 taken, int scale)
-{
-	AttrNumber	attnum = balance->table->attnum[col];
-	Datum		sum = NumericGetDatum(dp_amount_numeric(taken, scale));
-
-	if (!balance->renewed)
-		sum = DirectFunctionCall2(numeric_add, row->tts_values[attnum - 1], sum);
-	row->tts_values[attnum - 1] = sum;
-}
-
-static void
-write_balance(Work *work, DpBalance *balance)
-{
-	DpOpenTable *table = balance->table;
-	int			natts = RelationGetDescr(table->rel)->natts;
-	TupleTableSlot *row;
-
-	if (balance->rho_taken == 0 && balance->delta_taken == 0 && balance->failures_taken == 0)
-		return;
-
-	row = table_slot_create(table->rel, NULL);
-	memcpy(row->tts_values, balance->row->tts_values, natts * sizeof(Datum));
-	memcpy(row->tts_isnull, balance->row->tts_isnull, natts * sizeof(bool));
-	add_spent(balance, row, DP_BALANCE_RHO_SPENT, balance->rho_taken, DP_RHO_SCALE);
-	add_spent(balance, row, DP_BALANCE_DELTA_SPENT, balance->delta_taken, DP_DELTA_SCALE);
-	if (balance->renewed)
-		row->tts_values[table->attnum[DP_BUDGET_RENEWS_AT] - 1] =
-			TimestampTzGetDatum(balance->renews_at);
-	if (balance->failures_taken > 0)
-	{
-		dp_set_column(table, row, DP_BUDGET_FAILURES, Int32GetDatum(balance->failures));
-		dp_set_column(table, row, DP_BUDGET_FAILURES_SINCE, TimestampTzGetDatum(balance->failures_since));
-	}
-	ExecStoreVirtualTuple(row);
-	dp_update_locked_row(table->rri, work->estate, work->snapshot, &balance->row->tts_tid, row);
-	balance->ref->tid = row->tts_tid;
-	ExecDropSingleTupleTableSlot(row);
-}
-
 static bool
-is_audited(const DpBatchRequest *request)
+is_audited_refusal(const DpBatchRequest *request)
 {
-	return request->outcome == DP_OUTCOME_GRANT ||
-		(request->outcome == DP_OUTCOME_REFUSE &&
-		 request->req->reply.reason <= DP_REASON_FAILURES);
+	return request->outcome == DP_OUTCOME_REFUSE && request->req->kind == DP_REQUEST_DEBIT &&
+		request->req->reply.reason <= DP_REASON_RATE;
 }
 
 static void
-write_all(Work *work, DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailures)
+write_all(DpWork *work, DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailures)
 {
 	TupleTableSlot *row = table_slot_create(work->table[DP_T_LOG].rel, NULL);
 	DpAudit		audit = {&work->table[DP_T_LOG], work->estate, work->now};
+	DpNote		note;
 	ListCell   *lc;
 
+	dp_chain_begin(&work->table[DP_T_CHAIN], work->snapshot);
 	for (int i = 0; i < nfailures; i++)
 	{
 		if (failures[i].counted)
@@ -492,10 +401,16 @@ write_all(Work *work, DpBatchRequest *batch, int n, DpFailureCopy *failures, int
 	}
 	for (int i = 0; i < n; i++)
 	{
-		if (is_audited(&batch[i]))
-			dp_audit_debit(&audit, row, batch[i].req, batch[i].outcome == DP_OUTCOME_GRANT);
+		if (batch[i].outcome == DP_OUTCOME_GRANT)
+			dp_audit_grant(&audit, row, &batch[i]);
+		else if (is_audited_refusal(&batch[i]))
+			dp_audit_refusal(&audit, row, batch[i].req);
 	}
+	for (int i = 0; i < DP_MAX_NOTES && dp_note_take(&note); i++)
+		dp_audit_note(&audit, row, &note);
 	ExecDropSingleTupleTableSlot(row);
+	dp_repeats_write(audit.log, work->estate, work->snapshot, work->now);
+	dp_chain_end(&work->table[DP_T_CHAIN], work->estate, work->snapshot);
 
 	foreach(lc, work->balances)
 	{
@@ -503,7 +418,7 @@ write_all(Work *work, DpBatchRequest *batch, int n, DpFailureCopy *failures, int
 
 		if (balance->state == BALANCE_LOCKED)
 		{
-			write_balance(work, balance);
+			dp_write_balance(work, balance, audit.first_id);
 			ExecDropSingleTupleTableSlot(balance->row);
 		}
 	}
@@ -526,6 +441,17 @@ refuse_all(DpBatchRequest *batch, int n, DpReason reason)
 	}
 }
 
+/* Forgets what nobody waits for, where there is no audit that it could be written into. */
+static void
+drop_notes(void)
+{
+	DpNote		note;
+
+	while (dp_note_take(&note))
+		;
+	dp_repeats_forget();
+}
+
 /*
  * Counts failures, decides n requests and writes the consequences.  Sets each
  * request's outcome and reply; the outcome counts once the caller
@@ -535,7 +461,7 @@ void
 dp_batch_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailures)
 {
 	static uint64 number = 0;
-	Work		work;
+	DpWork		work;
 	DpReason	reason;
 	Oid			user;
 	int			security;
@@ -546,6 +472,8 @@ dp_batch_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailu
 		/* without a ledger there is nothing to count */
 		for (int i = 0; i < nfailures; i++)
 			failures[i].counted = reason != DP_REASON_BUSY;
+		if (reason != DP_REASON_BUSY)
+			drop_notes();
 		return;
 	}
 
@@ -562,14 +490,14 @@ dp_batch_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailu
 	work.stamp = dp_tables_stamp();
 	dp_directory_begin(work.now);
 	work.estate = CreateExecutorState();
-	for (int t = DP_T_DATASET; t <= DP_T_LOG; t++)
+	for (int t = 0; t < DP_T_OPEN; t++)
 		dp_table_open(&work.table[t], t);
 	for (int i = 0; i < nfailures; i++)
 		failures[i].counted = count_failure(&work, &failures[i].failure);
 	for (int i = 0; i < n; i++)
-		batch[i].outcome = decide(&work, batch[i].req);
+		batch[i].outcome = decide_within_rate(&work, &batch[i]);
 	write_all(&work, batch, n, failures, nfailures);
-	for (int t = DP_T_DATASET; t <= DP_T_LOG; t++)
+	for (int t = 0; t < DP_T_OPEN; t++)
 		dp_table_close(&work.table[t]);
 	FreeExecutorState(work.estate);
 

@@ -33,23 +33,78 @@
 #include "storage/latch.h"
 #include "storage/proc.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
 #include "base/amounts.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "base/settings.h"
 #include "ledger/ledger_int.h"
 
 PG_FUNCTION_INFO_V1(dp_ledger_debit_by_hand);
 
+/* the statement that makes the next debit, for the audit; NULL: none */
+static const char *query_text = NULL;
+static int	query_length = 0;
+
 /* asking again when the worker left before it took the request */
 #define MAX_ATTEMPTS 3
+
+/* what is asked of the worker besides amounts */
+typedef struct DpOrder
+{
+	DpRequestKind kind;
+	bool		is_for;			/* on behalf of role, not of the caller */
+	Oid			role;
+	const char *reason;			/* of a correction */
+	const char *query;			/* the statement, not terminated; NULL: none */
+	int			query_length;
+} DpOrder;
 
 /* ---------------------------------------------------------------------
  * Writing the request
  * ---------------------------------------------------------------------
  */
+
+/* Writes where the session's client is, into room for NAMEDATALEN bytes. */
+void
+dp_ledger_client_address(char *address)
+{
+	static char known[NAMEDATALEN] = "";
+
+	/* it stays the same; the header that knows it wants those of Kerberos, too */
+	if (known[0] == '\0' && MyProcPort != NULL)
+	{
+		LOCAL_FCINFO(fcinfo, 0);
+		Datum		inet;
+
+		InitFunctionCallInfoData(*fcinfo, NULL, 0, InvalidOid, NULL, NULL);
+		inet = inet_client_addr(fcinfo);
+		strlcpy(known, fcinfo->isnull ? "[local]" : DatumGetCString(DirectFunctionCall1(inet_out, inet)),
+				NAMEDATALEN);
+	}
+	strlcpy(address, known, NAMEDATALEN);
+}
+
+void
+dp_ledger_set_query(const char *text, int location, int length)
+{
+	int			whole = text ? strlen(text) : 0;
+
+	if (text == NULL || location < 0 || location > whole)
+		location = 0;
+	query_text = text ? text + location : NULL;
+	query_length = length <= 0 || length > whole - location ? whole - location : length;
+	/* no more than is kept, and something to tell that it was cut */
+	query_length = Min(query_length, DP_MAX_QUERY_BYTES + 1);
+	while (query_length > 0 && isspace((unsigned char) *query_text))
+	{
+		query_text++;
+		query_length--;
+	}
+}
 
 /*
  * Appends at most limit bytes of a string, the cut marked by "..."; returns
@@ -85,8 +140,37 @@ room_for(const char *s, Size limit)
 	return s == NULL ? 0 : Min(strlen(s), limit) + 1;
 }
 
+/* Appends the statement's text, as far as the settings want it; returns its offset. */
+static uint16
+put_query(DpRequest *req, Size *used, const DpOrder *order)
+{
+	char	   *text;
+	uint16		offset;
+
+	if (order->query == NULL || dp_guc_log_query_bytes == 0)
+		return 0;
+	text = pnstrdup(order->query, order->query_length);
+	offset = put_string(req, used, text, Max(dp_guc_log_query_bytes, 4));
+	pfree(text);
+	return offset;
+}
+
+/* Says who asks, from where. */
 static void
-write_request(DpRequest *req, List *items)
+write_asker(DpRequest *req, const DpOrder *order)
+{
+	req->kind = order->kind;
+	req->session_role = GetSessionUserId();
+	req->role = order->is_for ? order->role : GetUserId();
+	req->other_payer = order->is_for ? order->role : req->session_role;
+	req->asked_at = GetCurrentTimestamp();
+	strlcpy(req->application, application_name ? application_name : "", NAMEDATALEN);
+	dp_ledger_client_address(req->client);
+	memset(&req->reply, 0, sizeof(req->reply));
+}
+
+static void
+write_request(DpRequest *req, List *items, const DpOrder *order)
 {
 	Size		used = 1;		/* offset 0 stands for NULL */
 	Size		limit;
@@ -95,12 +179,10 @@ write_request(DpRequest *req, List *items)
 	uint16		last_offset = 0;
 	ListCell   *lc;
 
-	req->session_role = GetSessionUserId();
-	req->role = GetUserId();
-	req->asked_at = GetCurrentTimestamp();
+	write_asker(req, order);
 	req->nitems = list_length(items);
-	strlcpy(req->application, application_name ? application_name : "", NAMEDATALEN);
-	memset(&req->reply, 0, sizeof(req->reply));
+	req->query = put_query(req, &used, order);
+	req->reason = put_string(req, &used, order->reason, DP_MAX_REASON_BYTES);
 
 	foreach(lc, items)
 		names += room_for(((DpDebitItem *) lfirst(lc))->dataset, NAMEDATALEN);
@@ -115,7 +197,7 @@ write_request(DpRequest *req, List *items)
 			DpDebitItem *item = lfirst(lc);
 
 			sum += room_for(item->aggregates, limit) + room_for(item->groups, limit) +
-				room_for(item->sigma, limit);
+				room_for(item->sigma, limit) + room_for(item->tables, limit);
 		}
 		if (sum <= DP_STRINGS_SIZE)
 			break;
@@ -137,6 +219,7 @@ write_request(DpRequest *req, List *items)
 		wire->aggregates = put_string(req, &used, item->aggregates, limit);
 		wire->groups = put_string(req, &used, item->groups, limit);
 		wire->sigma = put_string(req, &used, item->sigma, limit);
+		wire->tables = put_string(req, &used, item->tables, limit);
 	}
 }
 
@@ -460,7 +543,7 @@ wait_for_answer(int slot)
  */
 
 static void
-check_available(List *items)
+check_available(List *items, const DpOrder *order)
 {
 	ListCell   *lc;
 
@@ -490,19 +573,25 @@ check_available(List *items)
 
 		if (item->dataset == NULL || strlen(item->dataset) >= NAMEDATALEN)
 			elog(ERROR, "debit without a proper name of a dataset");
-		if (item->rho <= 0 || item->delta < 0)
+		if (order->kind == DP_REQUEST_DEBIT && (item->rho <= 0 || item->delta < 0))
 			elog(ERROR, "debit of an amount that is not positive");
 	}
 }
 
-void
-dp_ledger_debit(List *items)
+/* Has the worker do as ordered, and returns when that is durable; else an error. */
+static void
+submit_order(List *items, DpOrder *order)
 {
 	int			slot;
 
+	/* good for one debit: what it points to may not outlive this one */
+	order->query = query_text;
+	order->query_length = query_length;
+	query_text = NULL;
+
 	if (items == NIL)
 		return;
-	check_available(items);
+	check_available(items, order);
 
 	slot = dp_my_proc_number();
 	Assert(slot >= 0 && slot < dp_shared->nslots);
@@ -513,7 +602,7 @@ dp_ledger_debit(List *items)
 		DpReply		reply;
 
 		wait_for_slot(slot);
-		write_request(&dp_shared->requests[slot], items);
+		write_request(&dp_shared->requests[slot], items, order);
 
 		PG_ENSURE_ERROR_CLEANUP(give_up, Int32GetDatum(slot));
 		{
@@ -535,6 +624,31 @@ dp_ledger_debit(List *items)
 			continue;
 		dp_raise_refusal(&reply);
 	}
+}
+
+void
+dp_ledger_debit(List *items)
+{
+	DpOrder		order = {.kind = DP_REQUEST_DEBIT};
+
+	submit_order(items, &order);
+}
+
+void
+dp_ledger_debit_for(List *items, Oid role)
+{
+	DpOrder		order = {.kind = DP_REQUEST_DEBIT, .is_for = true, .role = role};
+
+	submit_order(items, &order);
+}
+
+void
+dp_ledger_correct(const char *dataset, Oid role, int64 rho, const char *reason)
+{
+	DpOrder		order = {.kind = DP_REQUEST_CORRECTION, .is_for = true, .role = role, .reason = reason};
+	DpDebitItem item = {.dataset = dataset, .rho = rho, .aggregates = "correction"};
+
+	submit_order(list_make1(&item), &order);
 }
 
 /*

@@ -20,7 +20,11 @@ typedef struct DpDebitItem
 	const char *aggregates;		/* "dp_count(*), dp_sum(cost)" */
 	const char *groups;			/* "dept, sex", or NULL */
 	const char *sigma;			/* "7.08, 1234.5": one per aggregate */
+	const char *tables;			/* "public.visits", or NULL */
 } DpDebitItem;
+
+/* the most of a statement's text that the audit keeps, in bytes */
+#define DP_MAX_QUERY_BYTES 2048
 
 /* makes room in shared memory, from _PG_init while shared_preload_libraries is processed */
 extern void dp_ledger_init(void);
@@ -38,6 +42,27 @@ extern void dp_ledger_init(void);
  * Never refunds.
  */
 extern void dp_ledger_debit(List *items);
+
+/* the statement that makes the next debit, for the audit; must last as long */
+extern void dp_ledger_set_query(const char *text, int location, int length);
+
+/* as dp_ledger_debit, from the budgets that apply to role, whoever calls */
+extern void dp_ledger_debit_for(List *items, Oid role);
+
+/*
+ * Changes what a role's budget, and the dataset's cap, have spent by rho, an
+ * amount that may be negative, whatever the limits are; without a role the cap
+ * alone.  ZC004 when there is no such budget, or less than that was spent.
+ * Privileges are the caller's business.
+ */
+extern void dp_ledger_correct(const char *dataset, Oid role, int64 rho, const char *reason);
+
+/*
+ * A query over a dataset that was refused before it had a price, for the
+ * audit.  reason: SQLSTATE and message.  Waits for nothing, raises no error.
+ */
+extern void dp_ledger_note_refusal(const char *dataset, const char *tables, const char *reason,
+								   const char *query, int query_length);
 
 /* tells whether a budget of role applies to payer */
 extern bool dp_role_pays(Oid payer, Oid role);

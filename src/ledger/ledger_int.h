@@ -35,7 +35,7 @@
 
 /* how many releases one debit may hold, and room for all their strings */
 #define DP_MAX_ITEMS	64
-#define DP_STRINGS_SIZE 6144
+#define DP_STRINGS_SIZE (6144 + DP_MAX_QUERY_BYTES)
 
 /* how long a connected worker waits for more work, in ms */
 #define DP_IDLE_EXIT_MS 2000
@@ -68,8 +68,10 @@ typedef enum DpReason
 	DP_REASON_DELTA,			/* ... the delta */
 	DP_REASON_FAILURES,			/* too many of the releases that a budget paid
 								 * for have failed today */
+	DP_REASON_RATE,				/* more in a second than a role may ask */
 	/* not written there: the ledger itself cannot answer */
 	DP_REASON_NO_DATASET,
+	DP_REASON_NOT_SPENT,		/* a correction would leave less than nothing */
 	DP_REASON_BUSY,				/* somebody holds locks on what is to be
 								 * debited */
 	DP_REASON_FOREIGN,			/* the stamp is not this database's:
@@ -102,15 +104,28 @@ typedef struct DpWireItem
 	uint16		aggregates;
 	uint16		groups;
 	uint16		sigma;
+	uint16		tables;
 } DpWireItem;
+
+typedef enum DpRequestKind
+{
+	DP_REQUEST_DEBIT,
+	DP_REQUEST_CORRECTION
+} DpRequestKind;
 
 typedef struct DpRequest
 {
+	DpRequestKind kind;
 	Oid			session_role;
-	Oid			role;			/* current_user */
+	Oid			role;			/* current_user, or on whose behalf; of a
+								 * correction: whose budget */
+	Oid			other_payer;	/* besides role: session_user, or the same */
 	TimestampTz asked_at;
 	int			nitems;
+	uint16		query;			/* offsets into strings */
+	uint16		reason;			/* of a correction */
 	char		application[NAMEDATALEN];
+	char		client[NAMEDATALEN];
 	DpReply		reply;
 	DpWireItem	items[DP_MAX_ITEMS];
 	char		strings[DP_STRINGS_SIZE];
@@ -177,6 +192,24 @@ typedef struct DpFailureCopy
 	DpFailure	failure;
 } DpFailureCopy;
 
+/* queries that were refused before they had a price */
+#define DP_MAX_NOTES 64
+#define DP_SQLSTATE_BYTES 5
+
+typedef struct DpNote
+{
+	int			number;			/* so many that are alike; 0: no note */
+	Oid			database;
+	Oid			session_role;
+	Oid			role;
+	char		dataset[NAMEDATALEN];
+	char		application[NAMEDATALEN];
+	char		client[NAMEDATALEN];
+	char		tables[256];
+	char		reason[512];	/* SQLSTATE and message */
+	char		query[DP_MAX_QUERY_BYTES + 1];
+} DpNote;
+
 typedef struct DpShared
 {
 	LWLock	   *lock;
@@ -188,6 +221,9 @@ typedef struct DpShared
 	DpWorkerEntry *entries;		/* [nentries] */
 	pg_atomic_uint32 nfailures; /* POSTED or TAKEN */
 	DpFailure  *failures;		/* [nslots], of nobody in particular */
+	int			nnotes;
+	pg_atomic_uint32 nnoted;	/* notes there are */
+	DpNote	   *notes;			/* [nnotes] */
 } DpShared;
 
 /* NULL when the library is not in shared_preload_libraries */
@@ -232,10 +268,37 @@ typedef struct DpBatchRequest
 	int			slot;
 	DpRequest  *req;
 	DpOutcome	outcome;
+	Datum	   *paid_by;		/* GRANT: of each item, the balances that paid */
 } DpBatchRequest;
 
 /* counts failures first, and sets "counted" where that was possible; then debits */
 extern void dp_batch_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailures);
+
+/* --- chain.c --- */
+
+#define DP_HASH_BYTES 32
+
+extern void dp_chain_forget(void);
+
+/* check.c: chains up the rows after the end of the chain, or after a row where there is none */
+extern void dp_chain_extend(int64 after);
+
+/* has the log say what balances are, and accepts its rows, for a reason */
+extern void dp_ledger_settle(const char *reason);
+
+/* --- repeats.c: refusals that are counted in a row that is there --- */
+
+extern bool dp_repeats_due(void);
+
+/* tells whether something is to be written that nobody waits for; how long that may wait, in ms */
+extern bool dp_audit_due(void);
+extern long dp_audit_timeout(void);
+extern void dp_repeats_forget(void);
+
+/* --- notes.c --- */
+
+extern bool dp_notes_posted(void);
+extern bool dp_note_take(DpNote *note);
 
 /* --- tables.c --- */
 
@@ -249,6 +312,12 @@ extern int	dp_failures_take(DpFailureCopy *copies, int most);
 extern void dp_failures_settle(DpFailureCopy *copies, int n, bool single);
 
 /* --- client.c --- */
+
+/* the longest reason of a correction */
+#define DP_MAX_REASON_BYTES 500
+
+/* where the session's client is, into room for NAMEDATALEN bytes */
+extern void dp_ledger_client_address(char *address);
 
 struct BackgroundWorker;
 extern void dp_ledger_worker_registration(struct BackgroundWorker *worker);
@@ -326,6 +395,32 @@ extern void dp_ledger_file_make(Oid database, DpLedgerFile *file);
 
 /* sets its times to now, so that tools that go by these copy it anew */
 extern void dp_ledger_file_touch(Oid database);
+
+/* --- owner.c --- */
+
+/*
+ * Between these, a function of the extension's owner (function NULL: whoever
+ * calls it) runs statements as the owner of the tables; debits wait.  An error
+ * undoes all of it.
+ */
+typedef struct DpLedgerAdmin
+{
+	Oid			user;
+	int			security;
+} DpLedgerAdmin;
+
+extern void dp_ledger_admin_begin(DpLedgerAdmin *admin, const char *function);
+extern void dp_ledger_admin_end(DpLedgerAdmin *admin);
+
+/* --- names.c --- */
+
+/* names of the datasets that a role owns, as text[] */
+extern Datum dp_ledger_datasets_of(Oid user);
+
+/* --- link.c --- */
+
+/* gives what is nobody's to the roles of those names, after a restore */
+extern void dp_link_roles(void);
 
 /* --- renewal.c --- */
 

@@ -87,8 +87,30 @@ dp_raise_refusal(const DpReply *reply)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
 					 errmsg("role \"%s\" has no privacy budget for dataset \"%s\"; the dataset's owner can give one with dp_cdp.set_budget",
-							role_name(GetUserId()), reply->dataset),
+							role_name(OidIsValid(reply->role) ? reply->role : GetUserId()), reply->dataset),
 					 errdetail("Asked rho %s, remaining 0.", dp_amount_text(reply->asked, DP_RHO_SCALE))));
+			break;
+		case DP_REASON_RATE:
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+					 errmsg("role \"%s\" asks the privacy ledger more often than a role may in a second; nothing was debited: retry later",
+							role_name(GetSessionUserId())),
+					 errdetail("The administrator's settings dp_cdp.max_debits_per_second and dp_cdp.max_refusals_per_second limit it.")));
+			break;
+		case DP_REASON_NOT_SPENT:
+			{
+				char	   *spent = dp_amount_text(reply->remaining, DP_RHO_SCALE);
+
+				if (OidIsValid(reply->role))
+					ereport(ERROR,
+							(errcode(ERRCODE_DP_BAD_PARAMETER),
+							 errmsg("role \"%s\" has spent rho %s of dataset \"%s\", and a correction cannot leave less than nothing; give a smaller amount",
+									role_name(reply->role), spent, reply->dataset)));
+				ereport(ERROR,
+						(errcode(ERRCODE_DP_BAD_PARAMETER),
+						 errmsg("rho %s of dataset \"%s\" was spent over all roles, and a correction cannot leave less than nothing; give a smaller amount",
+								spent, reply->dataset)));
+			}
 			break;
 		case DP_REASON_NO_DATASET:
 			ereport(ERROR,

@@ -46,6 +46,7 @@ shared_size(void)
 	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), MAXALIGN(sizeof(DpRequest)))));
 	size = add_size(size, MAXALIGN(mul_size(entry_count(), sizeof(DpWorkerEntry))));
 	size = add_size(size, MAXALIGN(mul_size(dp_max_backends(), sizeof(DpFailure))));
+	size = add_size(size, MAXALIGN(mul_size(DP_MAX_NOTES, sizeof(DpNote))));
 	/* room to align the requests */
 	return add_size(size, PG_CACHE_LINE_SIZE);
 }
@@ -88,6 +89,10 @@ startup_shared_memory(void)
 		pg_atomic_init_u32(&dp_shared->nfailures, 0);
 		dp_shared->failures = (DpFailure *) at;
 		at += MAXALIGN(dp_shared->nslots * sizeof(DpFailure));
+		pg_atomic_init_u32(&dp_shared->nnoted, 0);
+		dp_shared->nnotes = DP_MAX_NOTES;
+		dp_shared->notes = (DpNote *) at;
+		at += MAXALIGN(DP_MAX_NOTES * sizeof(DpNote));
 		dp_shared->requests = (DpRequest *) TYPEALIGN(PG_CACHE_LINE_SIZE, at);
 	}
 	LWLockRelease(AddinShmemInitLock);

@@ -25,6 +25,7 @@
 #include "base/compat.h"
 #include "base/dataset_row.h"
 #include "base/extension.h"
+#include "base/role_names.h"
 
 #include "access/genam.h"
 #include "access/table.h"
@@ -55,20 +56,27 @@ static const DpDatasetColumn dataset_columns[] = {
 	[DP_BALANCE_RHO_SPENT] = DP_DATASET_RHO_SPENT,
 	[DP_BALANCE_DELTA_LIMIT] = DP_DATASET_DELTA_LIMIT,
 	[DP_BALANCE_DELTA_SPENT] = DP_DATASET_DELTA_SPENT,
+	[DP_BALANCE_LEDGER_ID] = DP_DATASET_LEDGER_ID,
 	[DP_CAP_MAX_FAILURES] = DP_DATASET_MAX_FAILURES,
 	[DP_CAP_ADOPTED] = DP_DATASET_ADOPTED,
 };
 
-static const char *const column_names[3][MAX_COLS] = {
-	[DP_T_BUDGET] =
-	{"dataset", "rho_limit", "rho_spent", "delta_limit", "delta_spent", "role", "period", "renews_at",
-	"failures", "failures_since"},
-	[DP_T_LOG] =
-	{"id", "released_at", "dataset", "role", "session_role", "application",
-	"aggregates", "groups", "rho", "delta", "sigma", "granted", "failed"},
+const char *const dp_log_columns[DP_LOG_NCOLS] = {
+	"id", "released_at", "dataset", "role", "session_role", "application",
+	"aggregates", "groups", "rho", "delta", "sigma", "granted", "failed", "kind", "reason", "query",
+	"tables", "client", "repeats", "last_at", "role_name", "session_role_name", "paid_by", "hash"
 };
 
-static const char *const table_names[DP_T_COUNT] = {"dataset", "budget", "release_log", "ledger_stamp"};
+static const char *const column_names[DP_T_OPEN][MAX_COLS] = {
+	[DP_T_BUDGET] =
+	{"dataset", "rho_limit", "rho_spent", "delta_limit", "delta_spent", "ledger_id", "role", "period",
+	"renews_at", "failures", "failures_since", "role_name", "spent_since"},
+	[DP_T_CHAIN] =
+	{"one", "id", "hash", "first_id"},
+};
+
+static const char *const table_names[DP_T_COUNT] = {"dataset", "budget", "release_log", "ledger_chain",
+	"ledger_stamp", "role_alias"};
 
 /* places of the tables and of their columns */
 static struct
@@ -76,7 +84,7 @@ static struct
 	bool		valid;
 	DpStamp		stamp;
 	Oid			relid[DP_T_COUNT];
-	AttrNumber	attnum[3][MAX_COLS];
+	AttrNumber	attnum[DP_T_OPEN][MAX_COLS];
 	Oid			log_sequence;
 }			known;
 
@@ -100,6 +108,7 @@ dp_tables_forget(void)
 	known.valid = false;
 	known.stamp = DP_STAMP_MISSING;
 	directory.valid = false;
+	dp_chain_forget();
 }
 
 static void
@@ -214,13 +223,17 @@ dp_table_open(DpOpenTable *table, DpTableNo t)
 		if (table->attnum[i] == InvalidAttrNumber)
 			table->attnum[i] = dp_dataset_attnum(RelationGetDescr(table->rel), dataset_columns[i]);
 	}
-	for (int i = 0; i < MAX_COLS && column_names[t][i]; i++)
+	for (int i = 0; i < MAX_COLS; i++)
 	{
+		const char *name = t == DP_T_LOG ? dp_log_columns[i] : column_names[t][i];
+
+		if (name == NULL)
+			break;
 		if (table->attnum[i] != InvalidAttrNumber)
 			continue;
-		table->attnum[i] = get_attnum(known.relid[t], column_names[t][i]);
+		table->attnum[i] = get_attnum(known.relid[t], name);
 		if (table->attnum[i] == InvalidAttrNumber)
-			elog(ERROR, "table dp_cdp.%s lacks column \"%s\"", table_names[t], column_names[t][i]);
+			elog(ERROR, "table dp_cdp.%s lacks column \"%s\"", table_names[t], name);
 	}
 	if (t == DP_T_LOG && !OidIsValid(known.log_sequence))
 		known.log_sequence = dp_identity_sequence(table->rel, table->attnum[DP_LOG_ID]);
@@ -328,14 +341,22 @@ read_dataset(DpLedgerDataset *dataset, DpOpenTable *datasets, DpOpenTable *budge
 		DpRowRef   *ref;
 		bool		isnull;
 
+		Oid			role;
+		Datum		name;
+
+		role = DatumGetObjectId(heap_getattr(tuple, budgets->attnum[DP_BUDGET_ROLE],
+											 RelationGetDescr(budgets->rel), &isnull));
+		name = heap_getattr(tuple, budgets->attnum[DP_BUDGET_ROLE_NAME], RelationGetDescr(budgets->rel), &isnull);
+		/* the budget of a role that there is no more is nobody's */
+		if (dp_known_role(role, isnull ? NULL : TextDatumGetCString(name)) != role)
+			continue;
 		if (dataset->nbudgets == room)
 		{
 			room *= 2;
 			dataset->budgets = repalloc(dataset->budgets, room * sizeof(DpRowRef));
 		}
 		ref = &dataset->budgets[dataset->nbudgets++];
-		ref->role = DatumGetObjectId(heap_getattr(tuple, budgets->attnum[DP_BUDGET_ROLE],
-												  RelationGetDescr(budgets->rel), &isnull));
+		ref->role = role;
 		ref->tid = tuple->t_self;
 		ref->batch = 0;
 	}

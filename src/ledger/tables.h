@@ -17,23 +17,31 @@
 
 typedef enum DpTableNo
 {
-	DP_T_DATASET, DP_T_BUDGET, DP_T_LOG, DP_T_STAMP, DP_T_COUNT
+	DP_T_DATASET, DP_T_BUDGET, DP_T_LOG, DP_T_CHAIN, DP_T_STAMP, DP_T_ALIAS, DP_T_COUNT,
+	DP_T_OPEN = DP_T_CHAIN + 1	/* those that a batch opens come first */
 } DpTableNo;
 
-/* the first five columns of both tables of balances mean the same */
+/* the first six columns of both tables of balances mean the same */
 enum
 {
 	DP_BALANCE_KEY, DP_BALANCE_RHO_LIMIT, DP_BALANCE_RHO_SPENT,
-	DP_BALANCE_DELTA_LIMIT, DP_BALANCE_DELTA_SPENT,
+	DP_BALANCE_DELTA_LIMIT, DP_BALANCE_DELTA_SPENT, DP_BALANCE_LEDGER_ID,
 	DP_BUDGET_ROLE, DP_BUDGET_PERIOD, DP_BUDGET_RENEWS_AT,
-	DP_BUDGET_FAILURES, DP_BUDGET_FAILURES_SINCE,
-	DP_CAP_MAX_FAILURES = DP_BALANCE_DELTA_SPENT + 1, DP_CAP_ADOPTED
+	DP_BUDGET_FAILURES, DP_BUDGET_FAILURES_SINCE, DP_BUDGET_ROLE_NAME, DP_BUDGET_SPENT_SINCE,
+	DP_CAP_MAX_FAILURES = DP_BALANCE_LEDGER_ID + 1, DP_CAP_ADOPTED
 };
 enum
 {
 	DP_LOG_ID, DP_LOG_RELEASED_AT, DP_LOG_DATASET, DP_LOG_ROLE, DP_LOG_SESSION_ROLE,
 	DP_LOG_APPLICATION, DP_LOG_AGGREGATES, DP_LOG_GROUPS, DP_LOG_RHO, DP_LOG_DELTA,
-	DP_LOG_SIGMA, DP_LOG_GRANTED, DP_LOG_FAILED, DP_LOG_NCOLS
+	DP_LOG_SIGMA, DP_LOG_GRANTED, DP_LOG_FAILED,
+	DP_LOG_KIND, DP_LOG_REASON, DP_LOG_QUERY, DP_LOG_TABLES, DP_LOG_CLIENT, DP_LOG_REPEATS,
+	DP_LOG_LAST_AT, DP_LOG_ROLE_NAME, DP_LOG_SESSION_ROLE_NAME, DP_LOG_PAID_BY, DP_LOG_HASH,
+	DP_LOG_NCOLS
+};
+enum
+{
+	DP_CHAIN_ONE, DP_CHAIN_ID, DP_CHAIN_HASH, DP_CHAIN_FIRST_ID, DP_CHAIN_NCOLS
 };
 
 /* a table during a batch */
@@ -64,13 +72,45 @@ typedef struct DpAudit
 	DpOpenTable *log;
 	EState	   *estate;
 	TimestampTz now;
+	int64		id;				/* of the last row */
+	int64		first_id;		/* of the batch's first; 0: none yet */
 } DpAudit;
 
-extern void dp_audit_debit(DpAudit *audit, TupleTableSlot *row, const DpRequest *req, bool granted);
+extern void dp_audit_grant(DpAudit *audit, TupleTableSlot *row, const DpBatchRequest *request);
+extern void dp_audit_refusal(DpAudit *audit, TupleTableSlot *row, const DpRequest *req);
+extern void dp_audit_note(DpAudit *audit, TupleTableSlot *row, const DpNote *note);
 extern void dp_audit_failure(DpAudit *audit, TupleTableSlot *row, const DpFailure *failure);
 
+/* chain.c: the chain of hashes; begin and end around all rows of a batch */
+extern void dp_chain_begin(DpOpenTable *chain, Snapshot snapshot);
+extern void dp_chain_add(DpOpenTable *log, TupleTableSlot *row);
+extern void dp_chain_end(DpOpenTable *chain, EState *estate, Snapshot snapshot);
+
+/* hash of a row, by its columns of the log and the hash of the row before; what begin returns serves for many */
+extern struct pg_cryptohash_ctx *dp_chain_hash_begin(void);
+extern void dp_chain_hash(struct pg_cryptohash_ctx *context, const uint8 *before, const AttrNumber *attnum,
+						  const Datum *values, const bool *nulls, uint8 *hash);
+
+/* rate.c: how often a role may ask in a second */
+extern bool dp_rate_is_exceeded(Oid role, TimestampTz now);
+extern void dp_rate_count(Oid role, bool granted, TimestampTz now);
+
+/* repeats.c: refusals that are counted in a row that is there */
+typedef struct DpRepeatKey
+{
+	Oid			role;
+	Oid			session_role;
+	char		dataset[NAMEDATALEN];
+	char		reason[NAMEDATALEN];
+} DpRepeatKey;
+
+extern void dp_repeat_key(DpRepeatKey *key, Oid role, Oid session_role, const char *dataset, const char *reason);
+extern bool dp_repeat_count(const DpRepeatKey *key, int number, TimestampTz now);
+extern void dp_repeat_begin(const DpRepeatKey *key, int64 id, TimestampTz now);
+extern void dp_repeats_write(DpOpenTable *log, EState *estate, Snapshot snapshot, TimestampTz now);
+
 /*
- * Locks the four tables, without waiting.  False, with the reason, when they
+ * Locks the tables, without waiting.  False, with the reason, when they
  * are not there or locked by others.
  */
 extern bool dp_tables_lock(DpReason *reason);
@@ -81,6 +121,9 @@ extern Oid	dp_tables_owner(void);
 extern void dp_table_open(DpOpenTable *table, DpTableNo t);
 extern void dp_table_close(DpOpenTable *table);
 extern Oid	dp_tables_log_sequence(void);
+
+/* names of the log's columns, by their numbers above */
+extern const char *const dp_log_columns[DP_LOG_NCOLS];
 
 /*
  * The directory remembers from batch to batch where the rows are: a hint,

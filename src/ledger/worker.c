@@ -320,6 +320,7 @@ debit_batch(void)
 		AbortCurrentTransaction();
 		FlushErrorState();
 		dp_tables_forget();
+		dp_repeats_forget();
 		answer_failed_batch();
 		RESUME_INTERRUPTS();
 	}
@@ -383,12 +384,12 @@ dp_ledger_worker_main(Datum main_arg)
 			failures_alone = nfailures == 0 ? 0 : failures_alone - 1;
 		else if (one_by_one > 0)
 			one_by_one = batch_size == 0 ? 0 : one_by_one - 1;
-		if (batch_size > 0 || nfailures > 0)
+		if (batch_size > 0 || nfailures > 0 || dp_audit_due())
 		{
 			debit_batch();
 			pgstat_report_stat(false);
 			idle_since = GetCurrentTimestamp();
-			if (!any_busy)
+			if (!any_busy && !dp_audit_due())
 				continue;
 		}
 		else
@@ -404,6 +405,7 @@ dp_ledger_worker_main(Datum main_arg)
 
 		timeout = any_busy ? DP_BUSY_RETRY_MS :
 			DP_IDLE_EXIT_MS - TimestampDifferenceMilliseconds(idle_since, GetCurrentTimestamp());
+		timeout = Min(timeout, dp_audit_timeout());
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 Max(timeout, 1), dp_wait_event());
 	}

@@ -10,6 +10,7 @@
  * and then it is in the schema for everybody to see.
  *
  * INSERT is free, for restores, but makes the worker look at the table anew.
+ * A row that comes without the names of its roles gets those of today.
  *
  * Invariant: the door is shut at the end of the (sub)transaction in which it
  * was opened, whatever happened there.
@@ -18,14 +19,18 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/xact.h"
 #include "commands/extension.h"
 #include "commands/trigger.h"
+#include "executor/spi.h"
 #include "fmgr.h"
+#include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
 
 #include "base/extension.h"
+#include "base/role_names.h"
 #include "ledger/ledger_int.h"
 
 PG_FUNCTION_INFO_V1(dp_ledger_guard);
@@ -76,10 +81,49 @@ remedy(const char *table)
 	if (strcmp(table, "dataset") == 0)
 		return "use dp_cdp.alter_dataset or dp_cdp.drop_dataset";
 	if (strcmp(table, "release_log") == 0)
-		return "it is append-only; dp_cdp.empty_ledger() empties it together with all balances";
+		return "it is append-only; dp_cdp.prune_releases() makes old rows into checkpoints, dp_cdp.empty_ledger() empties it together with all balances";
+	if (strcmp(table, "ledger_chain") == 0 || strcmp(table, "pruned") == 0)
+		return "it holds the chain of hashes together; see dp_cdp.check_ledger()";
+	if (strcmp(table, "role_alias") == 0)
+		return "use dp_cdp.adopt_role()";
 	if (strcmp(table, "ledger_stamp") == 0)
 		return "use dp_cdp.adopt_ledger()";
 	return "use the functions of schema dp_cdp";
+}
+
+/* Fills in the name that belongs to an OID, unless the row has it or lacks such columns. */
+static HeapTuple
+fill_in_name(HeapTuple row, TupleDesc desc, const char *oid_column, const char *name_column)
+{
+	int			from = SPI_fnumber(desc, oid_column);
+	int			to = SPI_fnumber(desc, name_column);
+	bool		isnull;
+	Datum		role;
+	char	   *name;
+	bool		no = false;
+
+	if (from <= 0 || to <= 0)
+		return row;
+	(void) heap_getattr(row, to, desc, &isnull);
+	if (!isnull)
+		return row;
+	role = heap_getattr(row, from, desc, &isnull);
+	name = isnull ? NULL : dp_role_name(DatumGetObjectId(role));
+	if (name != NULL)
+	{
+		Datum		value = CStringGetTextDatum(name);
+
+		row = heap_modify_tuple_by_cols(row, desc, 1, &to, &value, &no);
+	}
+	return row;
+}
+
+static HeapTuple
+fill_in_names(HeapTuple row, TupleDesc desc)
+{
+	row = fill_in_name(row, desc, "role", "role_name");
+	row = fill_in_name(row, desc, "session_role", "session_role_name");
+	return fill_in_name(row, desc, "owner", "owner_name");
 }
 
 Datum
@@ -96,7 +140,7 @@ dp_ledger_guard(PG_FUNCTION_ARGS)
 	{
 		/* tells the worker's directory (tables.c) */
 		CacheInvalidateRelcache(trigger->tg_relation);
-		return PointerGetDatum(trigger->tg_trigtuple);
+		return PointerGetDatum(fill_in_names(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation)));
 	}
 
 	/* upgrade scripts of this extension may do what they must */
@@ -106,6 +150,9 @@ dp_ledger_guard(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("table dp_cdp.%s cannot be changed directly; %s", table, remedy(table))));
 
+	/* the worker remembers the head of the chain, and whom a name means */
+	if (strcmp(table, "ledger_chain") == 0 || strcmp(table, "role_alias") == 0)
+		CacheInvalidateRelcache(trigger->tg_relation);
 	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))
 		return PointerGetDatum(trigger->tg_newtuple);
 	return PointerGetDatum(trigger->tg_trigtuple);

@@ -142,6 +142,7 @@ dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, void *arg), vo
 	Oid			relid;
 	AttrNumber	dataset_column;
 	AttrNumber	role_column;
+	AttrNumber	name_column;
 	Snapshot	snapshot;
 	TableScanDesc scan;
 	TupleTableSlot *slot;
@@ -153,6 +154,7 @@ dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, void *arg), vo
 	relid = RelationGetRelid(rel);
 	dataset_column = get_attnum(relid, "dataset");
 	role_column = get_attnum(relid, "role");
+	name_column = get_attnum(relid, "role_name");
 	snapshot = dp_register_latest_snapshot();
 	scan = table_beginscan(rel, snapshot, 0, NULL);
 	slot = table_slot_create(rel, NULL);
@@ -166,7 +168,13 @@ dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, void *arg), vo
 		if (isnull || (dataset != NULL && strcmp(TextDatumGetCString(name), dataset) != 0))
 			continue;
 		role = slot_getattr(slot, role_column, &isnull);
-		found = !isnull && test(DatumGetObjectId(role), arg);
+		if (isnull)
+			continue;
+		/* tables of an older version lack it */
+		isnull = true;
+		name = name_column > 0 ? slot_getattr(slot, name_column, &isnull) : (Datum) 0;
+		role = ObjectIdGetDatum(dp_known_role(DatumGetObjectId(role), isnull ? NULL : TextDatumGetCString(name)));
+		found = OidIsValid(DatumGetObjectId(role)) && test(DatumGetObjectId(role), arg);
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	table_endscan(scan);

@@ -10,10 +10,13 @@
  *	- the column that bears the privacy unit is not dropped alone.
  *	- a role that owns a dataset or has a budget here is not dropped: its OID
  *	  would be free for another role to take.
+ *	- a role that is renamed, in whatever database, keeps its former name in a
+ *	  label, so that rows of the ledger stay its own (base/role_names.c).
  *	- inheritance never puts two policies above one table, see label.c, and a
  *	  change of it invalidates what is below.
  *
- * Other databases of the cluster are out of sight from here.
+ * Other databases of the cluster are out of sight from here: a role that is
+ * dropped there leaves rows that are nobody's.
  *
  *-------------------------------------------------------------------------
  */
@@ -72,7 +75,11 @@ any_row(Oid relid, RowTest test, void *arg)
 static Datum
 column_value(TupleTableSlot *slot, Oid relid, const char *name, bool *isnull)
 {
-	return slot_getattr(slot, get_attnum(relid, name), isnull);
+	AttrNumber	attnum = get_attnum(relid, name);
+
+	/* tables of an older version lack some */
+	*isnull = true;
+	return attnum > 0 ? slot_getattr(slot, attnum, isnull) : (Datum) 0;
 }
 
 static bool
@@ -88,10 +95,14 @@ is_positive(TupleTableSlot *slot, Oid relid, const char *name)
 	return DatumGetBool(DirectFunctionCall2(numeric_gt, value, NumericGetDatum(zero)));
 }
 
+/* Tells whether a row of the log says more than that somebody asked what nobody may ask. */
 static bool
-row_exists(TupleTableSlot *slot, Oid relid, void *arg)
+row_tells_of_debits(TupleTableSlot *slot, Oid relid, void *arg)
 {
-	return true;
+	bool		isnull;
+	Datum		kind = column_value(slot, relid, "kind", &isnull);
+
+	return isnull || strcmp(TextDatumGetCString(kind), "guard") != 0;
 }
 
 static bool
@@ -103,6 +114,7 @@ row_has_spent(TupleTableSlot *slot, Oid relid, void *arg)
 typedef struct RoleColumn
 {
 	const char *column;
+	const char *name_column;
 	Oid			role;
 } RoleColumn;
 
@@ -113,7 +125,11 @@ row_names_role(TupleTableSlot *slot, Oid relid, void *arg)
 	bool		isnull;
 	Datum		value = column_value(slot, relid, wanted->column, &isnull);
 
-	return !isnull && DatumGetObjectId(value) == wanted->role;
+	if (isnull || DatumGetObjectId(value) != wanted->role)
+		return false;
+	/* it may be that of another role, which is gone */
+	value = column_value(slot, relid, wanted->name_column, &isnull);
+	return dp_known_role(wanted->role, isnull ? NULL : TextDatumGetCString(value)) == wanted->role;
 }
 
 /* ------------------------------------------------------------------------
@@ -136,7 +152,7 @@ drop_relation(Oid relid)
 
 	name = get_rel_name(relid);
 	if (strcmp(name, "release_log") == 0)
-		used = any_row(relid, row_exists, NULL);
+		used = any_row(relid, row_tells_of_debits, NULL);
 	else if (strcmp(name, "budget") == 0 || strcmp(name, "dataset") == 0)
 		used = any_row(relid, row_has_spent, NULL);
 	else
@@ -171,18 +187,19 @@ drop_role(Oid role)
 	{
 		const char *table;
 		const char *column;
+		const char *name_column;
 		const char *complaint;
 	}			uses[] = {
-		{"budget", "role",
+		{"budget", "role", "role_name",
 		"role \"%s\" cannot be dropped because it has a privacy budget: call dp_cdp.drop_budget first"},
-		{"dataset", "owner",
+		{"dataset", "owner", "owner_name",
 		"role \"%s\" cannot be dropped because it owns a dataset: give it away with dp_cdp.alter_dataset first"},
 	};
 
 	for (int i = 0; i < lengthof(uses); i++)
 	{
 		Oid			relid = dp_own_table(uses[i].table);
-		RoleColumn	wanted = {uses[i].column, role};
+		RoleColumn	wanted = {uses[i].column, uses[i].name_column, role};
 
 		if (OidIsValid(relid) && any_row(relid, row_names_role, &wanted))
 			ereport(ERROR,
@@ -255,6 +272,8 @@ object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, voi
 	}
 	else if (access == OAT_DROP && classId == AuthIdRelationId)
 		drop_role(objectId);
+	else if (access == OAT_POST_ALTER && classId == AuthIdRelationId)
+		dp_role_note_rename(objectId);
 	else if (access == OAT_POST_ALTER && classId == InheritsRelationId)
 		change_inheritance(objectId, ((ObjectAccessPostAlter *) arg)->auxiliary_id);
 }

@@ -6,6 +6,7 @@
  * On a table:	 {"dataset": "clinic", "unit": true}
  * On a column:	 {"unit": true, "lower": 0, "upper": 1000, "keys": ["a", null]}
  * On a function: see function_labels.c
+ * On a role:	 {ana}, the names that it had; see base/role_names.c
  *
  * "unit" on the table says that one of its columns bears the unit.  Without
  * it a table whose unit column went away would silently turn into one where
@@ -32,6 +33,7 @@
 #include "access/transam.h"
 #include "catalog/indexing.h"
 #include "catalog/objectaddress.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
@@ -488,12 +490,29 @@ relabel_column(Oid relid, AttrNumber attnum, const char *text)
 						get_rel_name(relid))));
 }
 
+/* Lets superusers restore the former names of a role, which decide whose rows of the ledger are whose. */
+static void
+relabel_role(const char *text)
+{
+	if (!superuser())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("only superusers may set the security label of a role for dp_cdp, which holds its former names")));
+	if (text != NULL && !dp_role_label_is_sound(text))
+		bad_label(text);
+}
+
 static void
 relabel(const ObjectAddress *object, const char *text)
 {
 	if (object->classId == ProcedureRelationId)
 	{
 		dp_function_relabel(object->objectId, text);
+		return;
+	}
+	if (object->classId == AuthIdRelationId)
+	{
+		relabel_role(text);
 		return;
 	}
 	if (object->classId != RelationRelationId)

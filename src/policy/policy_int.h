@@ -8,11 +8,10 @@
 #ifndef DP_POLICY_INT_H
 #define DP_POLICY_INT_H
 
+#include "base/role_names.h"
 #include "policy/policy_admin.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
-
-#define DP_LABEL_PROVIDER "dp_cdp"
 
 /* label.c: installs the label provider */
 extern void dp_label_init(void);

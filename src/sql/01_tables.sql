@@ -10,11 +10,18 @@ GRANT USAGE ON SCHEMA dp_cdp TO PUBLIC;
 -- =========================================================================
 
 -- Amounts are exact: rho has 12 decimals, delta 18.
+--
+-- Roles are OIDs with the names that they had when the row was written: a row
+-- means a role only if both are right (src/base/role_names.c).  Not regrole:
+-- a dump of that could not be restored where a role is missing.
+
+-- Numbers of balances, of which a row of the log says from which it was debited.
+CREATE SEQUENCE dp_cdp.ledger_id_seq;
 
 CREATE TABLE dp_cdp.dataset (
 	name			text PRIMARY KEY
 		CHECK (name <> '' AND octet_length(name) < 64),
-	owner			regrole NOT NULL,
+	owner			oid NOT NULL,
 	rho_limit		numeric,				-- lifetime cap, NULL: none
 	rho_spent		numeric NOT NULL DEFAULT 0,
 	delta_limit		numeric NOT NULL,		-- lifetime cap on delta, and delta of reports
@@ -28,14 +35,16 @@ CREATE TABLE dp_cdp.dataset (
 	min_rho			numeric,				-- of one aggregate, NULL: default_rho / 100
 	max_failures	int NOT NULL DEFAULT 20,	-- of one budget in a day
 	answer_step		interval,				-- NULL: answers leave at once
-	adopted			text					-- the stamp under which its owner has adopted it
+	adopted			text,					-- the stamp under which its owner has adopted it
+	owner_name		text,
+	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq')	-- of the cap
 );
 
 CREATE TABLE dp_cdp.budget (
 	-- of dp_cdp.dataset; set_budget and drop_dataset see to that, because
 	-- pg_restore -j loads tables of an extension regardless of foreign keys
 	dataset			text NOT NULL,
-	role			regrole NOT NULL,
+	role			oid NOT NULL,
 	rho_limit		numeric NOT NULL,
 	rho_spent		numeric NOT NULL DEFAULT 0,
 	delta_limit		numeric NOT NULL,		-- for key selection
@@ -45,17 +54,21 @@ CREATE TABLE dp_cdp.budget (
 	renews_at		timestamptz,
 	failures		int NOT NULL DEFAULT 0,	-- of releases that this budget paid for
 	failures_since	timestamptz,			-- the first of them; a day later they are forgotten
-	PRIMARY KEY (dataset, role)
+	role_name		text,
+	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq'),
+	spent_since		bigint NOT NULL DEFAULT 0,	-- what is spent are the log's rows from this id on
+	PRIMARY KEY (dataset, role, role_name)
 );
 
 -- One row for each release that was granted, each debit that was refused, and
--- each release that was granted and failed while it read rows.
+-- each release that was granted and failed while it read rows; for corrections,
+-- and for what pruned rows add up to.
 CREATE TABLE dp_cdp.release_log (
 	id				bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	released_at		timestamptz NOT NULL DEFAULT clock_timestamp(),
 	dataset			text NOT NULL,
-	role			regrole NOT NULL,		-- current_user
-	session_role	regrole NOT NULL,
+	role			oid NOT NULL,			-- current_user
+	session_role	oid NOT NULL,
 	application		text,
 	aggregates		text NOT NULL,
 	groups			text,
@@ -63,7 +76,43 @@ CREATE TABLE dp_cdp.release_log (
 	delta			numeric NOT NULL,
 	sigma			text,
 	granted			boolean NOT NULL,		-- this row's rho and delta were debited
-	failed			boolean NOT NULL DEFAULT false
+	failed			boolean NOT NULL DEFAULT false,
+	kind			text,					-- granted, refused, guard, failed, correction, checkpoint
+	reason			text,					-- of what was not granted: SQLSTATE and words; of a correction
+	query			text,					-- the statement, or its beginning
+	tables			text,
+	client			text,					-- address
+	repeats			int NOT NULL DEFAULT 1,	-- refusals of this kind until last_at, which this row stands for
+	last_at			timestamptz,
+	role_name		text,
+	session_role_name	text,
+	paid_by			bigint[],				-- ledger_id of each balance that was debited
+	hash			bytea					-- of this row and the hash of the one before; NULL: from elsewhere
+);
+CREATE INDEX release_log_role ON dp_cdp.release_log (role);
+CREATE INDEX release_log_session_role ON dp_cdp.release_log (session_role) WHERE session_role <> role;
+CREATE INDEX release_log_dataset ON dp_cdp.release_log (dataset);
+
+-- Where the chain of hashes ends, and where rows were taken out of it.
+CREATE TABLE dp_cdp.ledger_chain (
+	one				boolean PRIMARY KEY DEFAULT true CHECK (one),
+	id				bigint NOT NULL,		-- of the last row
+	hash			bytea NOT NULL,			-- its
+	first_id		bigint NOT NULL			-- the chain begins with this row
+);
+CREATE TABLE dp_cdp.pruned (
+	first_id		bigint PRIMARY KEY,		-- rows from here ...
+	last_id			bigint NOT NULL,		-- ... to here are pruned
+	hash			bytea NOT NULL			-- of the last of them
+);
+
+-- Whom rows of the log mean that came from another server.
+CREATE TABLE dp_cdp.role_alias (
+	role			oid NOT NULL,			-- as in the log
+	role_name		text NOT NULL,
+	is_role			oid NOT NULL,			-- here
+	is_name			text NOT NULL,
+	PRIMARY KEY (role, role_name)
 );
 
 -- Where this ledger lives; see src/ledger/README.md.

@@ -8,8 +8,8 @@ CREATE OR REPLACE FUNCTION dp_cdp.library_version() RETURNS text
 COMMENT ON FUNCTION dp_cdp.library_version() IS
 	'version of the library that is loaded; that of the objects in this database is in pg_extension';
 
--- Anyone may call these; each asks for itself whether the caller owns the
--- dataset (and, to protect a table, the table).
+-- Anyone may call these, but for create_dataset; each asks for itself whether
+-- the caller owns the dataset (and, to protect a table, the table).
 
 CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	name text,
@@ -29,6 +29,9 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
 COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval) IS
 	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation';
+
+-- Not for everybody: datasets are many, and never forgotten.
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -122,6 +125,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.drop_budget(dataset text, role regrole) RETURN
 	AS 'MODULE_PATHNAME', 'dp_drop_budget';
 COMMENT ON FUNCTION dp_cdp.drop_budget(text, regrole) IS
 	'takes a role''s budget away';
+
+CREATE OR REPLACE FUNCTION dp_cdp.drop_missing_budget(dataset text, role_name text) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_drop_missing_budget';
+COMMENT ON FUNCTION dp_cdp.drop_missing_budget(text, text) IS
+	'takes the budget of a role away that does not exist any more';
 
 CREATE OR REPLACE FUNCTION dp_cdp.reset_failures(dataset text, role regrole) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

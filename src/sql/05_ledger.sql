@@ -2,13 +2,16 @@
 -- 5. Ledger (src/ledger)
 -- =========================================================================
 
-REVOKE ALL ON dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_stamp FROM PUBLIC;
+REVOKE ALL ON dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_stamp,
+	dp_cdp.ledger_chain, dp_cdp.pruned, dp_cdp.role_alias FROM PUBLIC;
 
 -- A debit updates two or three rows, always the same ones: room on their pages
 -- lets the new versions stay there, and vacuum should come often.
 ALTER TABLE dp_cdp.dataset SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE dp_cdp.budget SET (fillfactor = 10, vacuum_truncate = off,
+	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE dp_cdp.ledger_chain SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE dp_cdp.release_log SET (vacuum_truncate = off);
 
@@ -18,6 +21,10 @@ SELECT pg_catalog.pg_extension_config_dump('dp_cdp.budget', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_stamp', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_chain', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.pruned', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.role_alias', '');
 
 -- Balances change only through the worker and the functions of this schema.
 CREATE OR REPLACE FUNCTION dp_cdp.ledger_guard() RETURNS trigger
@@ -28,9 +35,15 @@ CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_c
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.budget
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE UPDATE OR DELETE ON dp_cdp.release_log
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.release_log
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_stamp
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_chain
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.pruned
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.role_alias
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
@@ -40,10 +53,37 @@ CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.releas
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_stamp
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_chain
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.pruned
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.role_alias
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 ALTER TABLE dp_cdp.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.ledger_chain ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.pruned ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.role_alias ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+
+-- Whose rows are whose, for the views.
+CREATE OR REPLACE FUNCTION dp_cdp.known_role(role oid, name text) RETURNS regrole
+	LANGUAGE C CALLED ON NULL INPUT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_known_role';
+COMMENT ON FUNCTION dp_cdp.known_role(oid, text) IS
+	'the role that a row of the ledger means by an OID and a name; NULL: there is no such role any more';
+CREATE OR REPLACE FUNCTION dp_cdp.is_mine(role oid, name text) RETURNS boolean
+	LANGUAGE C CALLED ON NULL INPUT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_is_mine';
+COMMENT ON FUNCTION dp_cdp.is_mine(oid, text) IS
+	'is the role that a row of the ledger means one of the session''s, or one that it inherits from';
+CREATE OR REPLACE FUNCTION dp_cdp.my_roles() RETURNS oid[]
+	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_my_roles';
+COMMENT ON FUNCTION dp_cdp.my_roles() IS
+	'OIDs in rows of the ledger that may mean a role of the session''s, or one that it inherits from';
+CREATE OR REPLACE FUNCTION dp_cdp.my_datasets() RETURNS text[]
+	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_my_datasets';
+COMMENT ON FUNCTION dp_cdp.my_datasets() IS
+	'datasets that the session owns';
 
 -- The rules that the worker applies, for views and for adopt_ledger().
 CREATE OR REPLACE FUNCTION dp_cdp.role_pays(payer oid, role oid) RETURNS boolean
@@ -65,6 +105,149 @@ REVOKE ALL ON FUNCTION dp_cdp.debit(text, numeric, numeric) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.debit(text, numeric, numeric) IS
 	'debits the caller''s budgets by hand, for an answer given outside of the database';
 
+CREATE OR REPLACE FUNCTION dp_cdp.debit(dataset text, rho numeric, delta numeric, role regrole) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_debit_for';
+COMMENT ON FUNCTION dp_cdp.debit(text, numeric, numeric, regrole) IS
+	'debits a role''s budgets by hand, for an answer given outside of the database; for the owner of the dataset';
+
+CREATE OR REPLACE FUNCTION dp_cdp.correct(dataset text, role regrole, rho numeric, reason text) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_correct';
+COMMENT ON FUNCTION dp_cdp.correct(text, regrole, numeric, text) IS
+	'adds rho to what a role''s budget and the dataset''s cap have spent (role NULL: the cap alone), with a reason; for the owner of the dataset, a negative rho for superusers';
+
+CREATE OR REPLACE FUNCTION dp_cdp.prune_releases(before timestamptz) RETURNS bigint
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_ledger_prune';
+COMMENT ON FUNCTION dp_cdp.prune_releases(timestamptz) IS
+	'makes rows of the audit that are older into one checkpoint for each balance; for owners of datasets theirs, for the owner of the extension all';
+
+CREATE OR REPLACE FUNCTION dp_cdp.check_chain(OUT id bigint, OUT finding text) RETURNS SETOF record
+	LANGUAGE C STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_ledger_check_chain';
+REVOKE ALL ON FUNCTION dp_cdp.check_chain() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.check_chain() IS
+	'rows of the audit whose hash does not follow from their text and the row before';
+
+-- Findings that a look at the catalogues and at the end of the log brings:
+-- cheap, for check_setup(), too.
+CREATE OR REPLACE FUNCTION dp_cdp.ledger_findings()
+	RETURNS TABLE(severity text, object text, finding text, remedy text)
+	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH tables AS (
+	SELECT c.oid, c.relpersistence, c.relname
+	FROM pg_class c
+	WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind = 'r'
+		AND c.relname IN ('dataset', 'budget', 'release_log', 'ledger_stamp', 'ledger_chain', 'pruned', 'role_alias')
+), last AS (
+	SELECT l.id, l.hash FROM dp_cdp.release_log l WHERE l.hash IS NOT NULL ORDER BY l.id DESC LIMIT 1
+)
+SELECT 'critical', format('trigger %s on dp_cdp.%s', n.name, t.relname),
+	'is missing, disabled or changed: rows of the ledger can be changed unseen',
+	CASE WHEN g.oid IS NULL THEN 'ALTER EXTENSION dp_cdp UPDATE, or restore the table from a dump'
+		ELSE format('ALTER TABLE dp_cdp.%s ENABLE ALWAYS TRIGGER %s', t.relname, n.name) END
+FROM tables t CROSS JOIN (VALUES ('ledger_guard'), ('ledger_guard_truncate')) n(name)
+	LEFT JOIN pg_trigger g ON g.tgrelid = t.oid AND g.tgname = n.name
+		AND g.tgfoid = 'dp_cdp.ledger_guard()'::regprocedure AND g.tgqual IS NULL
+WHERE g.tgenabled IS DISTINCT FROM 'A'
+UNION ALL
+SELECT 'critical', format('dp_cdp.%s', t.relname), 'is UNLOGGED: a crash empties it',
+	format('ALTER TABLE dp_cdp.%s SET LOGGED', t.relname)
+FROM tables t WHERE t.relpersistence <> 'p'
+UNION ALL
+SELECT 'critical', format('dp_cdp.%s', n.name), 'is missing', 'ALTER EXTENSION dp_cdp UPDATE'
+FROM unnest('{dataset,budget,release_log,ledger_stamp,ledger_chain,pruned,role_alias}'::text[]) n(name)
+WHERE NOT EXISTS (SELECT FROM tables t WHERE t.relname = n.name)
+UNION ALL
+SELECT 'critical', 'audit', 'it does not end with the row that the ledger wrote last: rows were deleted, or put back',
+	'find out who did that, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
+FROM (SELECT) one LEFT JOIN dp_cdp.ledger_chain c ON true LEFT JOIN last l ON true
+	LEFT JOIN (SELECT max(last_id) AS last_id FROM dp_cdp.pruned) p ON true
+WHERE c.id IS DISTINCT FROM greatest(l.id, p.last_id)
+	OR (l.id > coalesce(p.last_id, 0) AND c.hash IS DISTINCT FROM l.hash)
+$$;
+COMMENT ON FUNCTION dp_cdp.ledger_findings() IS
+	'what is wrong with the ledger''s tables at a glance; check_ledger() looks at every row';
+
+-- What the log says that each balance has spent.  A row counts for each
+-- balance in paid_by, from the row on with which its period began.
+CREATE OR REPLACE FUNCTION dp_cdp.logged_balances()
+	RETURNS TABLE(dataset text, role oid, role_name text, rho_spent numeric, rho_logged numeric,
+				  delta_spent numeric, delta_logged numeric, ledger_id bigint)
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH balances AS (
+	SELECT d.ledger_id, d.name AS dataset, NULL::oid AS role, NULL::text AS role_name, d.rho_spent, d.delta_spent, 0::bigint AS since
+	FROM dp_cdp.dataset d
+	UNION ALL
+	SELECT b.ledger_id, b.dataset, b.role, b.role_name, b.rho_spent, b.delta_spent, b.spent_since FROM dp_cdp.budget b
+), sums AS (
+	SELECT p.id, sum(l.rho) AS rho, sum(l.delta) AS delta
+	FROM dp_cdp.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(id)
+		JOIN balances b ON b.ledger_id = p.id AND l.id >= b.since
+	GROUP BY p.id
+)
+SELECT b.dataset, b.role, b.role_name, b.rho_spent, coalesce(s.rho, 0), b.delta_spent, coalesce(s.delta, 0),
+	b.ledger_id
+FROM balances b LEFT JOIN sums s ON s.id = b.ledger_id
+$$;
+REVOKE ALL ON FUNCTION dp_cdp.logged_balances() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.logged_balances() IS
+	'each balance (role NULL: the dataset''s cap) beside what the rows of the audit add up to';
+
+CREATE OR REPLACE FUNCTION dp_cdp.check_ledger()
+	RETURNS TABLE(severity text, object text, finding text, remedy text)
+	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH findings AS (
+	SELECT * FROM dp_cdp.ledger_findings()
+	UNION ALL
+	SELECT 'critical', CASE WHEN c.id IS NULL THEN 'audit' ELSE format('row %s of the audit', c.id) END, c.finding,
+		'compare it with an export, or with a backup'
+	FROM (SELECT * FROM dp_cdp.check_chain() LIMIT 100) c
+	UNION ALL
+	SELECT CASE WHEN b.rho_spent < b.rho_logged OR b.delta_spent < b.delta_logged OR b.rho_spent < 0 OR b.delta_spent < 0
+			THEN 'critical' ELSE 'warning' END,
+		CASE WHEN b.role IS NULL THEN format('cap of dataset %s', quote_ident(b.dataset))
+			ELSE format('budget of role %s, dataset %s', quote_ident(b.role_name), quote_ident(b.dataset)) END,
+		format('has spent rho %s and delta %s, and the audit adds up to rho %s and delta %s',
+			trim_scale(b.rho_spent), trim_scale(b.delta_spent), trim_scale(b.rho_logged), trim_scale(b.delta_logged)),
+		CASE WHEN b.rho_spent < b.rho_logged THEN format('SELECT dp_cdp.correct(%L, %L, %s, ''...'')', b.dataset,
+				b.role_name, trim_scale(b.rho_logged - b.rho_spent))
+			ELSE 'put rows of an exported audit back, if there are more' END
+	FROM dp_cdp.logged_balances() b
+	WHERE b.rho_spent <> b.rho_logged OR b.delta_spent <> b.delta_logged OR b.rho_spent < 0 OR b.delta_spent < 0
+	UNION ALL
+	SELECT 'warning', 'audit', format('%s rows after the beginning of the chain have no hash, the first is row %s: they were put in by hand',
+		count(*), min(l.id)), 'compare them with an export'
+	FROM dp_cdp.release_log l, dp_cdp.ledger_chain c WHERE l.hash IS NULL AND l.id > c.first_id HAVING count(*) > 0
+	UNION ALL
+	SELECT 'warning', format('cap of dataset %s', quote_ident(d.name)),
+		format('holds no more than rho %s, less than one aggregate costs: all its roles are refused, though their budgets hold more',
+			trim_scale(greatest(d.rho_limit - d.rho_spent, 0))),
+		format('SELECT dp_cdp.alter_dataset(%L, rho => ...)', d.name)
+	FROM dp_cdp.dataset d
+	WHERE d.rho_limit - d.rho_spent < d.default_rho
+		AND EXISTS (SELECT FROM dp_cdp.budget b WHERE b.dataset = d.name AND b.rho_limit - b.rho_spent >= d.default_rho)
+)
+SELECT r.severity, r.object, r.finding, r.remedy
+FROM (
+	SELECT 0 AS place, 'info' AS severity, 'audit' AS object,
+		(SELECT format('Rows: %s, without a hash: %s. ', count(*), count(*) FILTER (WHERE hash IS NULL)) FROM dp_cdp.release_log)
+		|| coalesce((SELECT format('The chain goes from row %s to row %s, which has hash %s. ', first_id, id, encode(hash, 'hex')) FROM dp_cdp.ledger_chain), '')
+		|| format('Critical findings: %s, warnings: %s.', (SELECT count(*) FROM findings f WHERE f.severity = 'critical'),
+			(SELECT count(*) FROM findings f WHERE f.severity = 'warning')) AS finding,
+		'keep the last hash elsewhere: what is written before it cannot be changed unseen then' AS remedy
+	UNION ALL
+	SELECT CASE f.severity WHEN 'critical' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END, f.* FROM findings f) r
+ORDER BY r.place, r.object, r.finding
+$$;
+REVOKE ALL ON FUNCTION dp_cdp.check_ledger() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.check_ledger() IS
+	'reads the whole audit: does each row follow from the one before, do balances agree, is anything in the way of the triggers; only the owner of the extension, and who was granted it';
+
 -- Asks for itself whether the caller owns the extension, or the dataset.  The
 -- planner expects few rows of what its statements compute, and nested loops
 -- over them took half a minute for 3,000 roles.
@@ -79,6 +262,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.ledger_problem() RETURNS text
 	LANGUAGE C STRICT STABLE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_ledger_problem';
 COMMENT ON FUNCTION dp_cdp.ledger_problem() IS
 	'why nothing can be debited until the ledger is adopted; NULL: it can';
+
+CREATE OR REPLACE FUNCTION dp_cdp.adopt_role(role_name text, role regrole) RETURNS void
+	LANGUAGE C VOLATILE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_ledger_adopt_role';
+REVOKE ALL ON FUNCTION dp_cdp.adopt_role(text, regrole) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.adopt_role(text, regrole) IS
+	'gives what the ledger has of a role that there is no more to a role that there is, after a restore';
 
 CREATE OR REPLACE FUNCTION dp_cdp.empty_ledger() RETURNS void
 	LANGUAGE C STRICT VOLATILE SET search_path = pg_catalog, pg_temp

@@ -7,7 +7,7 @@
 
 CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 	SELECT b.dataset,
-		b.role,
+		who.is AS role,
 		trim_scale(b.rho_limit) AS rho_limit,
 		trim_scale(spent.rho) AS rho_spent,
 		trim_scale(greatest(b.rho_limit - spent.rho, 0)) AS rho_remaining,
@@ -18,9 +18,12 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 		coalesce(due.next, b.renews_at) AS renews_at,
 		failed.failures,
 		d.max_failures,
-		failed.failures_end
+		failed.failures_end,
+		coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = who.is), b.role_name) AS role_name,
+		who.is IS NULL AS role_missing
 	FROM dp_cdp.budget b
 		JOIN dp_cdp.dataset d ON d.name = b.dataset
+		CROSS JOIN LATERAL (SELECT dp_cdp.known_role(b.role, b.role_name) AS is) who
 		CROSS JOIN LATERAL (SELECT dp_cdp.next_renewal(b.renews_at, b.period, now()) AS next) due
 		CROSS JOIN LATERAL (
 			SELECT CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.rho_spent END AS rho,
@@ -29,37 +32,63 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 			SELECT CASE WHEN today.fresh THEN b.failures ELSE 0 END AS failures,
 				CASE WHEN today.fresh AND b.failures > 0 THEN b.failures_since + interval '24:00' END AS failures_end
 			FROM (SELECT b.failures_since > clock_timestamp() - interval '24:00' AS fresh) today) failed
-	WHERE pg_has_role(session_user, b.role::oid, 'USAGE')
-		OR pg_has_role(current_user, b.role::oid, 'USAGE')
-		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
-		OR pg_has_role(current_user, d.owner::oid, 'USAGE');
+	WHERE dp_cdp.is_mine(b.role, b.role_name)
+		OR dp_cdp.is_mine(d.owner, d.owner_name);
 COMMENT ON VIEW dp_cdp.budgets IS
 	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';
+COMMENT ON COLUMN dp_cdp.budgets.role IS
+	'NULL: the role that role_name names does not exist any more, and nobody has this budget';
 COMMENT ON COLUMN dp_cdp.budgets.failures IS
 	'releases that this budget paid for and that failed or were cancelled, since the first of them, at most a day ago; with max_failures of them it pays for no more until failures_end';
 COMMENT ON COLUMN dp_cdp.budgets.epsilon_spent IS
 	'epsilon that corresponds to rho_spent, at the delta of the budget (given as rho: of the dataset); delta_spent comes on top of that delta';
 
 CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
-	SELECT l.id, l.released_at, l.dataset, l.role, l.session_role, l.application,
+	SELECT l.id, l.released_at, l.dataset,
+		dp_cdp.known_role(l.role, l.role_name) AS role,
+		dp_cdp.known_role(l.session_role, l.session_role_name) AS session_role,
+		l.application,
 		l.aggregates, l.groups, trim_scale(l.rho) AS rho, trim_scale(l.delta) AS delta,
-		l.sigma, l.granted, l.failed
+		l.sigma, l.granted, l.failed,
+		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
+		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
+		l.role_name, l.session_role_name,
+		l.hash
 	FROM dp_cdp.release_log l
-		LEFT JOIN dp_cdp.dataset d ON d.name = l.dataset
-	WHERE pg_has_role(session_user, l.role::oid, 'USAGE')
-		OR pg_has_role(current_user, l.role::oid, 'USAGE')
-		OR pg_has_role(session_user, l.session_role::oid, 'USAGE')
-		OR pg_has_role(current_user, l.session_role::oid, 'USAGE')
-		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
-		OR pg_has_role(current_user, d.owner::oid, 'USAGE');
+	WHERE l.dataset = ANY (dp_cdp.my_datasets())
+		OR (l.role = ANY (dp_cdp.my_roles()) AND dp_cdp.is_mine(l.role, l.role_name))
+		OR (l.session_role = ANY (dp_cdp.my_roles()) AND l.session_role <> l.role
+			AND dp_cdp.is_mine(l.session_role, l.session_role_name));
 COMMENT ON VIEW dp_cdp.releases IS
 	'audit of releases, refused debits and failures: those of the current roles, and all of a dataset for its owner';
+COMMENT ON COLUMN dp_cdp.releases.role IS
+	'NULL: the role that role_name names does not exist any more';
+COMMENT ON COLUMN dp_cdp.releases.kind IS
+	'granted; refused (by the ledger); guard (refused before a price was known); failed; correction; checkpoint (what pruned rows of a balance add up to)';
+COMMENT ON COLUMN dp_cdp.releases.reason IS
+	'of what was not granted: SQLSTATE and words, such as ZC001 rho; of a correction: why';
+COMMENT ON COLUMN dp_cdp.releases.repeats IS
+	'refusals of this role and reason from released_at to last_at, within a minute, which this row stands for';
+COMMENT ON COLUMN dp_cdp.releases.hash IS
+	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger()';
 COMMENT ON COLUMN dp_cdp.releases.failed IS
 	'a release that another row shows as granted, and that failed or was cancelled while it read rows';
 
+-- For auditors, who are not analysts: GRANT SELECT ON dp_cdp.audit TO ...
+CREATE OR REPLACE VIEW dp_cdp.audit WITH (security_barrier) AS
+	SELECT l.id, l.released_at, l.dataset, l.role, l.session_role, l.application,
+		l.aggregates, l.groups, l.rho, l.delta, l.sigma, l.granted, l.failed,
+		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
+		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
+		l.role_name, l.session_role_name, l.paid_by, l.hash
+	FROM dp_cdp.release_log l;
+REVOKE ALL ON dp_cdp.audit FROM PUBLIC;
+COMMENT ON VIEW dp_cdp.audit IS
+	'the whole audit, with all that is needed to put rows back into a restored ledger; for whom it is granted to';
+
 CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 	SELECT d.name AS dataset,
-		d.owner,
+		dp_cdp.known_role(d.owner, d.owner_name) AS owner,
 		trim_scale(d.rho_limit) AS rho_limit,
 		CASE WHEN own.er THEN trim_scale(d.rho_spent) END AS rho_spent,
 		CASE WHEN own.er AND d.rho_limit IS NOT NULL THEN trim_scale(greatest(d.rho_limit - d.rho_spent, 0)) END AS rho_remaining,
@@ -74,15 +103,13 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.neighbors,
 		trim_scale(coalesce(d.min_rho, greatest(trunc(d.default_rho / 100, 12), 1e-12))) AS min_rho,
 		d.max_failures,
-		d.answer_step
+		d.answer_step,
+		d.owner_name
 	FROM dp_cdp.dataset d
-		CROSS JOIN LATERAL (SELECT pg_has_role(session_user, d.owner::oid, 'USAGE')
-			OR pg_has_role(current_user, d.owner::oid, 'USAGE') AS er) own
+		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
 		OR EXISTS (SELECT FROM dp_cdp.budget b
-			WHERE b.dataset = d.name
-				AND (pg_has_role(session_user, b.role::oid, 'USAGE')
-					OR pg_has_role(current_user, b.role::oid, 'USAGE')));
+			WHERE b.dataset = d.name AND dp_cdp.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.datasets IS
 	'datasets one owns or has a budget in: settings and lifetime caps; what is spent over all roles is shown to the owner, NULL to others, because a price may follow from answers that somebody else has paid for';
 
@@ -107,12 +134,9 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 				JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = s.objsubid) columns
 	WHERE pg_has_role(session_user, c.relowner, 'USAGE')
 		OR pg_has_role(current_user, c.relowner, 'USAGE')
-		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
-		OR pg_has_role(current_user, d.owner::oid, 'USAGE')
+		OR dp_cdp.is_mine(d.owner, d.owner_name)
 		OR EXISTS (SELECT FROM dp_cdp.budget b
-			WHERE b.dataset = l.label ->> 'dataset'
-				AND (pg_has_role(session_user, b.role::oid, 'USAGE')
-					OR pg_has_role(current_user, b.role::oid, 'USAGE')));
+			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.protected IS
 	'protected tables one owns or has a budget for: dataset, privacy unit (NULL: each row), bounds and declared keys of columns';
 

@@ -209,7 +209,7 @@ DECLARE
 	facts record;
 	parameters jsonb := '[]';
 BEGIN
-	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, d.owner::oid, 'USAGE')) THEN
+	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')) THEN
 		RAISE EXCEPTION 'only superusers and owners of datasets may call dp_cdp.check_setup'
 			USING ERRCODE = 'insufficient_privilege';
 	END IF;
@@ -226,11 +226,11 @@ BEGIN
 	-- an analyst are the roles it is, inherits from or can become
 	-- ---------------------------------------------------------------------
 	datasets AS (
-		SELECT d.dataset, d.owner::oid AS owner, d.rho_limit
+		SELECT d.dataset, d.owner::oid AS owner, d.rho_limit, d.rho_remaining, d.default_rho
 		FROM dp_cdp.datasets d
-		WHERE super OR pg_has_role(current_user, d.owner::oid, 'USAGE')
+		WHERE super OR pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')
 	), budgets AS (
-		SELECT b.dataset, b.role::oid AS role, b.rho_limit, b.period
+		SELECT b.dataset, b.role::oid AS role, b.role_name, b.rho_limit, b.rho_remaining, b.period
 		FROM dp_cdp.budgets b JOIN datasets d ON d.dataset = b.dataset
 	), memberships AS (
 		SELECT m.member, m.roleid AS role
@@ -299,6 +299,13 @@ BEGIN
 			JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> v.relid
 			JOIN pg_class k ON k.oid = r.ev_class AND k.relkind IN ('v', 'm')
 		WHERE has_any_column_privilege(k.relowner, v.relid, 'SELECT')
+	), ledger_tables AS MATERIALIZED (
+		-- nobody but the owner has any business with them; datasets may be many
+		SELECT k.oid
+		FROM pg_class k
+		WHERE k.relnamespace = 'dp_cdp'::regnamespace AND (k.relkind IN ('r', 'S') OR k.relname = 'audit')
+			AND (EXISTS (SELECT FROM aclexplode(k.relacl) x WHERE x.grantee <> k.relowner)
+				OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = k.oid AND a.attacl IS NOT NULL))
 	), exposed AS (
 		-- relations whose privileges matter, by why they do
 		SELECT DISTINCT 'protected' AS kind, c.dataset, c.relid, c.relid AS top FROM covered c
@@ -317,8 +324,7 @@ BEGIN
 			JOIN pg_class k ON k.oid = d.objid AND k.relkind = 'S'
 		UNION ALL
 		SELECT 'ledger', d.dataset, k.oid, k.oid
-		FROM datasets d, pg_class k
-		WHERE k.relnamespace = 'dp_cdp'::regnamespace AND k.relkind IN ('r', 'S')
+		FROM datasets d, ledger_tables k
 	), acls AS (
 		SELECT e.*, x.privilege_type AS privilege, x.grantee, '' AS columns
 		FROM exposed e JOIN pg_class k ON k.oid = e.relid
@@ -644,13 +650,26 @@ BEGIN
 		WHERE d.rho_limit IS NULL GROUP BY d.dataset
 		UNION ALL
 		SELECT 'warning', format('dataset %s', quote_ident(b.dataset)),
-			format('budget of role %s, which does not exist any more', b.role),
-			format('SELECT dp_cdp.drop_budget(%L, %L)', b.dataset, b.role)
-		FROM budgets b WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = b.role)
+			format('budget of role %s, which does not exist any more', quote_ident(b.role_name)),
+			format('SELECT dp_cdp.drop_missing_budget(%L, %L)', b.dataset, b.role_name)
+		FROM budgets b WHERE b.role IS NULL
 		UNION ALL
 		SELECT 'warning', format('dataset %s', quote_ident(d.dataset)), 'its owner does not exist any more',
 			format('SELECT dp_cdp.alter_dataset(%L, new_owner => ...)', d.dataset)
-		FROM datasets d WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = d.owner)
+		FROM datasets d WHERE d.owner IS NULL
+
+		UNION ALL
+		SELECT 'warning', format('dataset %s', quote_ident(d.dataset)),
+			format('its lifetime cap holds no more than rho %s, less than one aggregate costs: all its roles are refused, though their budgets hold more',
+				d.rho_remaining),
+			format('SELECT dp_cdp.alter_dataset(%L, rho => ...)', d.dataset)
+		FROM datasets d
+		WHERE d.rho_remaining < d.default_rho
+			AND EXISTS (SELECT FROM budgets b WHERE b.dataset = d.dataset AND b.rho_remaining >= d.default_rho)
+
+		-- the ledger, at a glance
+		UNION ALL
+		SELECT f.severity, f.object, f.finding, f.remedy FROM dp_cdp.ledger_findings() f
 
 		-- the server
 		UNION ALL

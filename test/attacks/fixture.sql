@@ -18,6 +18,7 @@ CREATE EXTENSION tsm_system_rows;
 CREATE EXTENSION postgres_fdw;
 CREATE EXTENSION dp_cdp;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO boss;
 SET SESSION AUTHORIZATION boss;
 CREATE TABLE ward (ward text PRIMARY KEY, floor int);
 INSERT INTO ward VALUES ('heart', 1), ('bone', 2), ('nerve', 3), ('child', 4);

@@ -77,7 +77,7 @@ SELECT dp_cdp.reset_failures('clinic', 'ana');
 psql -X -At -U ana -c "SET exit_on_error = on" -c "SELECT dp_count(*) FROM visit WHERE public.fussy(age) > 1" 2>&1 | grep FATAL
 --> any 1
 --@ verify
-SELECT 'found 97, or no failure counted' FROM dp_cdp.budget b WHERE b.role::text = 'ana' AND b.failures <> 1;
+SELECT 'found 97, or no failure counted' FROM dp_cdp.budget b WHERE b.role::regrole::text = 'ana' AND b.failures <> 1;
 --@ teardown
 SELECT dp_cdp.disallow_function('public.fussy(int)');
 SELECT dp_cdp.reset_failures('clinic', 'ana');

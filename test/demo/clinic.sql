@@ -39,3 +39,4 @@ ALTER TABLE visits OWNER TO clinic_owner;
 VACUUM ANALYZE visits;
 
 CREATE EXTENSION dp_cdp;
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO clinic_owner;

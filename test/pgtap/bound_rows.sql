@@ -9,6 +9,7 @@ CREATE ROLE owner1 LOGIN;
 CREATE ROLE analyst1 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.create_dataset('clinic', max_groups => 8, max_rows => 8);
 SELECT dp_cdp.create_dataset('ward', max_groups => 8, max_rows => 8);

@@ -8,6 +8,7 @@ CREATE ROLE owner1 LOGIN;
 CREATE ROLE analyst1 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text, flag boolean,
 	i2 smallint, i4 int, i8 bigint, f4 real, f8 float8, n numeric, gone int, free numeric);

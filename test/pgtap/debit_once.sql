@@ -16,6 +16,7 @@ INSERT INTO depts VALUES ('a', 1), ('b', 2), ('c', 3);
 CREATE TABLE nothing (x int);
 GRANT ALL ON depts, nothing TO analyst1;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text, cost numeric, flag boolean);
 INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), i % 1000, i % 2 = 0
@@ -706,8 +707,9 @@ SELECT costs('SELECT n FROM (SELECT dp_count(*) AS n FROM visits UNION ALL SELEC
 SELECT fails(format('SET LOCAL dp_cdp.rho = 288230.3761517118; SELECT %s FROM visits', string_agg(format('dp_sum(id, 0, %s)', i), ',')),
 	'ZC004', 0, 'a price beyond what can be accounted for') FROM generate_series(1, 64) i;
 
-SELECT is(count(*)::int, 2, 'every grant is in the audit, and what was refused')
-	FROM dp_cdp.releases WHERE NOT granted;
+SELECT pg_sleep(0.5);		-- the worker counts refusals that are alike when it finds time
+SELECT is(sum(repeats)::int, 2, 'every grant is in the audit, and what was refused')
+	FROM dp_cdp.releases WHERE kind = 'refused';
 SELECT is((SELECT sum(rho) FROM dp_cdp.releases WHERE role = 'analyst1'::regrole AND granted),
 	(SELECT sum(rho_spent) FROM dp_cdp.budget WHERE role = 'analyst1'::regrole), 'the audit adds up to the balance');
 

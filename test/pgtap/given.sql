@@ -8,6 +8,7 @@ CREATE ROLE owner1 LOGIN;
 CREATE ROLE analyst1 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text);
 INSERT INTO visits SELECT i, i % 100, substr('abc', 1 + i % 3, 1) FROM generate_series(1, 300) i;

@@ -19,6 +19,7 @@ CREATE ROLE aloof LOGIN NOINHERIT IN ROLE team1, team2;
 CREATE ROLE penniless LOGIN NOINHERIT IN ROLE team1;
 GRANT CREATE ON SCHEMA public TO owner1, analyst1, member, stranger;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE visits (id int PRIMARY KEY DEFAULT 5001, patient int, dept text);
 INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1) FROM generate_series(1, 3000) i;
@@ -68,7 +69,7 @@ CREATE FUNCTION super_raw() RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER AS
 
 -- what the budgets of these roles have spent, as 'role:n role:n', in prices
 CREATE FUNCTION spent() RETURNS jsonb LANGUAGE sql VOLATILE
-	AS $$ SELECT jsonb_object_agg(role, (rho_spent * 1e6)::int) FROM dp_cdp.budget $$;
+	AS $$ SELECT jsonb_object_agg(role::regrole, (rho_spent * 1e6)::int) FROM dp_cdp.budget $$;
 CREATE FUNCTION difference(before jsonb, after jsonb) RETURNS text LANGUAGE sql AS $$
 	SELECT coalesce(string_agg(key || ':' || (a.value::int - b.value::int), ' ' ORDER BY key), '')
 	FROM jsonb_each_text(before) b JOIN jsonb_each_text(after) a USING (key) WHERE a.value <> b.value $$;

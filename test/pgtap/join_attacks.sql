@@ -9,6 +9,7 @@ CREATE ROLE owner1 LOGIN;
 CREATE ROLE analyst1 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE visits (patient int, ward int, w int);
 INSERT INTO visits SELECT i % 100, i % 4, 1 FROM generate_series(1, 300) i;

@@ -15,6 +15,7 @@ CREATE ROLE owner1 LOGIN;
 CREATE ROLE analyst1 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE people (id int PRIMARY KEY, ward int, age int);
 INSERT INTO people VALUES (1, 7, 20);

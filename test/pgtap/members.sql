@@ -7,6 +7,7 @@ CREATE ROLE owner1 LOGIN;
 CREATE ROLE analyst1 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE visits (patient int, cost int);
 INSERT INTO visits SELECT i, i FROM generate_series(1, 1000) i;

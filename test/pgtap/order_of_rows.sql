@@ -13,6 +13,7 @@ CREATE ROLE analyst1 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1;
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE rows (patient int, pid numeric, k int, ok bool, i2 int2, i4 int4, i8 int8, o oid, f4 float4, f8 float8,
 	n numeric, m money, t text, c bpchar, e mood, ip inet, d date, tm time, tz timetz, ts timestamp, tsz timestamptz,

@@ -318,7 +318,7 @@ SELECT throws_like('ALTER EXTENSION dp_cdp DROP SCHEMA dp_cdp; CREATE SCHEMA els
 	'%empty_ledger%', 'nor when their schema is none');
 SELECT is(dp_cdp.dataset_of('parent'), 'clinic', 'all is as it was');
 SELECT lives_ok($$SELECT dp_cdp.drop_dataset('secret', erase_spent => true)$$, 'a dataset, explicitly');
-SELECT is(count(*), 2::bigint, 'the log stays') FROM dp_cdp.releases;
+SELECT is(count(*), 2::bigint, 'the log stays') FROM dp_cdp.releases WHERE kind <> 'guard';
 SELECT dp_cdp.drop_budget('clinic', 'team');
 SELECT dp_cdp.drop_budget('clinic', 'bob');
 SELECT throws_like('DROP EXTENSION dp_cdp', '%empty_ledger%', 'the log alone is a ledger');

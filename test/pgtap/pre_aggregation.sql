@@ -14,6 +14,7 @@ CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 CREATE AGGREGATE total(int) (SFUNC = int4pl, STYPE = int);
 CREATE COLLATION loose (provider = icu, locale = 'und', deterministic = false);
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE visits (patient int, dept text, w int, b bigint, r real, f float8, n numeric,
 	d date, ts timestamp, mood mood, ok boolean, m money, iv interval, j jsonb);

@@ -16,6 +16,7 @@ CREATE TABLE depts (dept text PRIMARY KEY, floor int);
 INSERT INTO depts VALUES ('a', 1), ('b', 2), ('c', 3);
 GRANT SELECT ON depts TO analyst1;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE visits (id int PRIMARY KEY, dept text, cost numeric, hundred int, seen date);
 INSERT INTO visits SELECT i, substr('abc', 1 + i % 3, 1), i % 1000, i % 100, date '2025-01-01' + i % 360

@@ -15,6 +15,7 @@ CREATE ROLE analyst1 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE visits (i int, b bigint, f float8, n numeric, t text, v varchar(9), c char(3), o oid,
 	d date, ts timestamp, tz timestamptz, m mood, tc text COLLATE "C", k int, gone int);

@@ -46,6 +46,7 @@ BEGIN
 	RETURN matches(coalesce(r.failure, 'answered'), pattern, description);
 END $$;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text, cost numeric, stay interval);
 INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), i % 1000, '1 day'::interval * (i % 7)

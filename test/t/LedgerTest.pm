@@ -43,7 +43,7 @@ sub ledger_database
 	$node->safe_psql('postgres', "CREATE DATABASE $db");
 	$node->safe_psql($db, <<EOC);
 CREATE EXTENSION dp_cdp;
-GRANT EXECUTE ON FUNCTION dp_cdp.debit TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO PUBLIC;
 EOC
 	return;
 }
@@ -68,7 +68,7 @@ sub budget
 	$renews_at = defined $renews_at ? $renews_at : 'NULL';
 	$node->safe_psql($db,
 		    'INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta, period, renews_at)'
-		  . " VALUES ('$dataset', '$role', $rho, 1e-6, 1e-6, $period, $renews_at)");
+		  . " VALUES ('$dataset', '$role'::regrole, $rho, 1e-6, 1e-6, $period, $renews_at)");
 	return;
 }
 

@@ -42,7 +42,7 @@ sub balances
 	my ($dataset, $expected, $what) = @_;
 
 	is(value($node, 'test',
-			qq{SELECT string_agg(role || ' ' || trim_scale(rho_spent), ', ' ORDER BY role::text COLLATE "C")}
+			qq{SELECT string_agg(role::regrole || ' ' || trim_scale(rho_spent), ', ' ORDER BY role::regrole::text COLLATE "C")}
 		  . " FROM dp_cdp.budget WHERE dataset = '$dataset'"), $expected, $what);
 	return;
 }
@@ -217,7 +217,7 @@ is(value($node, 'test', q{SELECT length(aggregates) BETWEEN 500 AND 6144 FROM dp
 # ---------------------------------------------------------------------------
 
 debit_error($node, 'test', 'ana', q{SET application_name = 'tableau'; SET ROLE team; SELECT dp_cdp.debit('capped', 100, 1e-9)});
-is(value($node, 'test', q{SELECT concat_ws('|', dataset, role, session_role, application, aggregates, groups, rho, delta::float8, sigma, granted) FROM dp_cdp.release_log ORDER BY id DESC LIMIT 1}),
+is(value($node, 'test', q{SELECT concat_ws('|', dataset, role::regrole, session_role::regrole, application, aggregates, groups, rho, delta::float8, sigma, granted) FROM dp_cdp.release_log ORDER BY id DESC LIMIT 1}),
 	'capped|team|ana|tableau|debit by hand|100|1e-09|f', 'a refusal in the log');
 is(value($node, 'test', <<'EOC'), 't', 'balances are the sums of the log');
 SELECT bool_and(d.rho_spent = l.rho AND d.delta_spent = l.delta)

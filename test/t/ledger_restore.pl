@@ -62,9 +62,9 @@ my $now = 4;
 is(balance($node, 'test', 'd', 'ana'), $now, 'the primary');
 debit($node, 'test', 'bob', q{SELECT dp_cdp.debit('d', 5);});
 $node->safe_psql('test', q{INSERT INTO dp_cdp.release_log (dataset, role, session_role, aggregates, rho, delta, granted, released_at) VALUES
-	('d', 'ana', 'ana', 'from an exported log', 10, 1e-7, true, now()),
-	('d', 'ana', 'ana', 'refused', 1000, 0, false, now()),
-	('d', 'team', 'bob', 'team and bob', 7, 0, true, now())});
+	('d', 'ana'::regrole, 'ana'::regrole, 'from an exported log', 10, 1e-7, true, now()),
+	('d', 'ana'::regrole, 'ana'::regrole, 'refused', 1000, 0, false, now()),
+	('d', 'team'::regrole, 'bob'::regrole, 'team and bob', 7, 0, true, now())});
 # budgets with periods count the log of their current period
 $node->safe_psql('test', 'CREATE ROLE per1; CREATE ROLE per2; CREATE ROLE per3');
 budget($node, 'test', 'd', 'per1', 100, '1 day', q{now() + interval '1 hour'});
@@ -98,7 +98,7 @@ like(debit_error($node, 'restored', 'ana', q{SELECT dp_cdp.debit('d', 1)}), $ref
 is(value($node, 'restored', 'SELECT count(*) FROM dp_cdp.release_log'),
 	value($node, 'test', 'SELECT count(*) FROM dp_cdp.release_log'), 'the log is in the dump');
 $node->safe_psql('restored', 'SELECT dp_cdp.adopt_ledger()');
-$node->safe_psql('restored', 'GRANT EXECUTE ON FUNCTION dp_cdp.debit TO PUBLIC');
+$node->safe_psql('restored', 'GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO PUBLIC');
 is(debit_error($node, 'restored', 'ana', q{SELECT dp_cdp.debit('d', 1)}), '', 'adopted: goes on');
 is(balance($node, 'restored', 'd', 'ana'), '15', 'from the balance it had');
 is(value($node, 'restored', 'SELECT max(id) = count(*) FROM dp_cdp.release_log'), 't', 'the numbers of the log go on');

@@ -17,6 +17,7 @@ $node->safe_psql('clinic', q{
 	CREATE EXTENSION dp_cdp;
 	GRANT CREATE ON SCHEMA public TO dba;
 	CREATE SCHEMA "the lab" AUTHORIZATION dba;
+	GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO dba;
 	SET ROLE dba;
 	CREATE TYPE public.sex AS ENUM ('f', 'm');
 	CREATE TABLE public.depts (dept text PRIMARY KEY);
@@ -40,6 +41,7 @@ $node->safe_psql('clinic', q{
 });
 $node->safe_psql('clinic', q{
 	GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO ana;
+	GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO ana;
 	SET SESSION AUTHORIZATION ana;
 	SELECT dp_cdp.debit('other', 0.001);
 });

@@ -27,6 +27,7 @@ CREATE FUNCTION slow(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
 CREATE FUNCTION fussy(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
 	$$ BEGIN IF x = 77 THEN RAISE EXCEPTION 'secret 77'; END IF; RETURN x; END $$;
 SELECT dp_cdp.allow_function('slow(int)'), dp_cdp.allow_function('fussy(int)');
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO dba;
 SET SESSION AUTHORIZATION dba;
 SELECT dp_cdp.create_dataset('d', default_rho => 0.01, max_failures => 5);
 SELECT dp_cdp.protect_table('visits', 'd', 'patient');

@@ -22,6 +22,7 @@ $node->safe_psql('postgres', q{
 	CREATE ROLE owner1 LOGIN;
 	CREATE ROLE analyst1 LOGIN;
 	GRANT CREATE ON SCHEMA public TO owner1;
+	GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 	SET SESSION AUTHORIZATION owner1;
 	CREATE TABLE visits (id int, patient int, dept text, cost numeric);
 	INSERT INTO visits SELECT i, i, substr('abc', 1 + i % 3, 1), i FROM generate_series(1, 100) i;

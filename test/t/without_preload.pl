@@ -20,6 +20,7 @@ $node->safe_psql('postgres', q{
 	GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 	CREATE TABLE unprotected AS SELECT 1 AS x;
 	GRANT SELECT ON unprotected TO PUBLIC;
+	GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 	SET SESSION AUTHORIZATION owner1;
 	CREATE TABLE visits (id int, patient int, dept text, cost numeric);
 	INSERT INTO visits SELECT i, i, 'secret', 4711 FROM generate_series(1, 100) i;

@@ -8,3 +8,101 @@
 ALTER TABLE dp_cdp.dataset ADD COLUMN adopted text;
 DROP FUNCTION dp_cdp.adopt_ledger(float8, float8);
 ALTER TABLE dp_cdp.ledger_stamp ADD COLUMN file text, ADD COLUMN place text;
+-- -------------------------------------------------------------------------
+-- Names of roles beside their OIDs; what each row of the log was debited from;
+-- the chain of hashes
+-- -------------------------------------------------------------------------
+
+-- views that others may have built upon let go of the columns until they are made anew
+CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
+	SELECT NULL::text AS dataset, NULL::regrole AS role, NULL::numeric AS rho_limit, NULL::numeric AS rho_spent,
+		NULL::numeric AS rho_remaining, NULL::numeric AS delta_limit, NULL::numeric AS delta_spent,
+		NULL::float8 AS epsilon_spent, NULL::interval AS period, NULL::timestamptz AS renews_at,
+		NULL::int AS failures, NULL::int AS max_failures, NULL::timestamptz AS failures_end;
+CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
+	SELECT NULL::bigint AS id, NULL::timestamptz AS released_at, NULL::text AS dataset, NULL::regrole AS role,
+		NULL::regrole AS session_role, NULL::text AS application, NULL::text AS aggregates, NULL::text AS groups,
+		NULL::numeric AS rho, NULL::numeric AS delta, NULL::text AS sigma, NULL::boolean AS granted, NULL::boolean AS failed;
+CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
+	SELECT NULL::text AS dataset, NULL::regrole AS owner, NULL::numeric AS rho_limit, NULL::numeric AS rho_spent,
+		NULL::numeric AS rho_remaining, NULL::numeric AS delta_limit, NULL::numeric AS delta_spent,
+		NULL::float8 AS epsilon_spent, NULL::numeric AS default_rho, NULL::numeric AS max_rho, NULL::numeric AS default_delta,
+		NULL::int AS max_groups, NULL::int AS max_rows, NULL::text AS neighbors, NULL::numeric AS min_rho,
+		NULL::int AS max_failures, NULL::interval AS answer_step;
+CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
+	SELECT NULL::regclass AS "table", NULL::text AS dataset, NULL::name AS unit, NULL::jsonb AS columns;
+
+CREATE SEQUENCE dp_cdp.ledger_id_seq;
+ALTER TABLE dp_cdp.dataset
+	ALTER COLUMN owner TYPE oid,
+	ADD COLUMN owner_name text,
+	ADD COLUMN ledger_id bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq');
+ALTER TABLE dp_cdp.budget
+	ALTER COLUMN role TYPE oid,
+	ADD COLUMN role_name text,
+	ADD COLUMN ledger_id bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq'),
+	ADD COLUMN spent_since bigint NOT NULL DEFAULT 0;
+ALTER TABLE dp_cdp.release_log
+	ALTER COLUMN role TYPE oid,
+	ALTER COLUMN session_role TYPE oid,
+	ADD COLUMN kind text,
+	ADD COLUMN reason text,
+	ADD COLUMN query text,
+	ADD COLUMN tables text,
+	ADD COLUMN client text,
+	ADD COLUMN repeats int NOT NULL DEFAULT 1,
+	ADD COLUMN last_at timestamptz,
+	ADD COLUMN role_name text,
+	ADD COLUMN session_role_name text,
+	ADD COLUMN paid_by bigint[],
+	ADD COLUMN hash bytea;
+
+-- of a role that is gone already nobody knows the name: one that no role has
+CREATE FUNCTION dp_cdp.name_to_be(role oid) RETURNS text LANGUAGE sql STABLE AS $$
+	SELECT coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = $1), pg_catalog.format('(dropped before the update, OID %s)', $1))
+$$;
+UPDATE dp_cdp.dataset SET owner_name = dp_cdp.name_to_be(owner);
+UPDATE dp_cdp.budget SET role_name = dp_cdp.name_to_be(role);
+UPDATE dp_cdp.release_log SET
+	kind = CASE WHEN failed THEN 'failed' WHEN granted THEN 'granted' ELSE 'refused' END,
+	role_name = dp_cdp.name_to_be(role),
+	session_role_name = dp_cdp.name_to_be(session_role);
+DROP FUNCTION dp_cdp.name_to_be(oid);
+ALTER TABLE dp_cdp.budget DROP CONSTRAINT budget_pkey, ADD PRIMARY KEY (dataset, role, role_name);
+
+-- earlier rows do not say who paid: what each balance has is where its sum begins
+INSERT INTO dp_cdp.release_log (dataset, role, session_role, application, aggregates, rho, delta, granted,
+								kind, reason, role_name, session_role_name, paid_by)
+	SELECT d.name, 0, 0, '', 'checkpoint', d.rho_spent, d.delta_spent, false,
+		'checkpoint', 'update from 0.1.0', NULL::text, NULL::text, ARRAY[d.ledger_id]
+	FROM dp_cdp.dataset d WHERE d.rho_spent <> 0 OR d.delta_spent <> 0
+	UNION ALL
+	SELECT b.dataset, b.role, b.role, '', 'checkpoint', b.rho_spent, b.delta_spent, false,
+		'checkpoint', 'update from 0.1.0', b.role_name, b.role_name, ARRAY[b.ledger_id]
+	FROM dp_cdp.budget b WHERE b.rho_spent <> 0 OR b.delta_spent <> 0;
+
+CREATE INDEX release_log_role ON dp_cdp.release_log (role);
+CREATE INDEX release_log_session_role ON dp_cdp.release_log (session_role) WHERE session_role <> role;
+CREATE INDEX release_log_dataset ON dp_cdp.release_log (dataset);
+
+-- Where the chain of hashes ends, and where rows were taken out of it.
+CREATE TABLE dp_cdp.ledger_chain (
+	one				boolean PRIMARY KEY DEFAULT true CHECK (one),
+	id				bigint NOT NULL,		-- of the last row
+	hash			bytea NOT NULL,			-- its
+	first_id		bigint NOT NULL			-- the chain begins with this row
+);
+CREATE TABLE dp_cdp.pruned (
+	first_id		bigint PRIMARY KEY,		-- rows from here ...
+	last_id			bigint NOT NULL,		-- ... to here are pruned
+	hash			bytea NOT NULL			-- of the last of them
+);
+
+-- Whom rows of the log mean that came from another server.
+CREATE TABLE dp_cdp.role_alias (
+	role			oid NOT NULL,			-- as in the log
+	role_name		text NOT NULL,
+	is_role			oid NOT NULL,			-- here
+	is_name			text NOT NULL,
+	PRIMARY KEY (role, role_name)
+);

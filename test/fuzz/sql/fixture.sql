@@ -16,6 +16,7 @@ CREATE ROLE fuzz_poor LOGIN;
 CREATE EXTENSION dp_cdp;
 SELECT format('GRANT CREATE ON DATABASE %I TO fuzz_owner', current_database()) \gexec
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO fuzz_owner;
 SET ROLE fuzz_owner;
 CREATE SCHEMA pub;
 CREATE TYPE pub.mood AS ENUM ('bad', 'fair', 'good');
@@ -120,7 +121,7 @@ ANALYZE;
 
 -- More than set_budget accepts, for a night of asking; INSERT is open to restores.
 INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta)
-	VALUES ('x', 'fuzz_analyst', 1e20, 1e-3, 1e-6);
+	VALUES ('x', 'fuzz_analyst'::regrole, 1e20, 1e-3, 1e-6);
 CREATE SCHEMA own AUTHORIZATION fuzz_analyst;
 SET ROLE fuzz_analyst;
 CREATE TABLE own.notes (id int, note text, n numeric);

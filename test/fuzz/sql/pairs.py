@@ -123,7 +123,7 @@ class Pair:
         """what was charged in each since the last call"""
         for ledger, last in zip(self.ledgers, self.last):
             ledger.post('SELECT id, session_role, aggregates, groups, rho, delta, sigma, granted FROM dp_cdp.release_log '
-                        'WHERE id > %s ORDER BY id' % last)
+                        'WHERE granted AND id > %s ORDER BY id' % last)     # refusals are counted by the minute
         both = [ledger.read().rows for ledger in self.ledgers]
         self.last = [rows[-1][0] if rows else last for rows, last in zip(both, self.last)]
         return [[tuple(r[1:]) for r in rows] for rows in both]

@@ -485,7 +485,7 @@ def errors():
     tap.equal([float(r[0]) for r in remaining], [5e-7], "and what is left is in a view")
     intern.close()
     released = connect("owner1", autocommit=True).execute(
-        "SELECT count(*) FROM dp_cdp.releases WHERE role = 'intern1'::regrole AND NOT granted").fetchone()[0]
+        "SELECT count(*) FROM dp_cdp.releases WHERE role = 'intern1'::regrole AND kind = 'refused'").fetchone()[0]
     tap.equal(released, 1, "the refusal is in the log")
     holder = connect("auditor")
     holder.execute("SELECT FROM dp_cdp.budget FOR UPDATE")

@@ -7,6 +7,7 @@ CREATE ROLE analyst1 LOGIN;
 CREATE ROLE intern1 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1, analyst1;
 
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE visits (id int PRIMARY KEY, patient int NOT NULL, dept text, ward text, flag boolean,
 	i4 int, i8 bigint, f8 float8, n numeric(12,2), day date);

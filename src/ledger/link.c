@@ -1,0 +1,111 @@
+/*-------------------------------------------------------------------------
+ *
+ * link.c
+ *	  Roles of a ledger that came from another server.
+ *
+ * There the OIDs are those of other roles, or of none.  Names decide: what
+ * stands under an OID and a name that do not belong together here goes to the
+ * role of that name, if there is one; else it is nobody's until the owner of
+ * the extension names a role with dp_cdp.adopt_role().
+ *
+ * Balances and datasets get the new OIDs.  Rows of the log stay as they are,
+ * as they are many; role_alias says whom they mean.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "base/errors.h"
+#include "base/extension.h"
+#include "base/role_names.h"
+#include "ledger/ledger_int.h"
+
+PG_FUNCTION_INFO_V1(dp_ledger_adopt_role);
+
+/*
+ * Rows of one table whose role is not known, and those of the log: pairs that
+ * are nobody's, with the role of that name, or the one that $1 and $2 give.
+ */
+#define UNKNOWN(role, name) \
+	" dp_cdp.known_role(" role ", " name ") IS NULL AND r.rolname::text = coalesce($2, " name ")" \
+	" AND " name " = coalesce($1, " name ")"
+
+static uint64
+run(const char *query, Datum from, Datum to, bool all)
+{
+	Oid			types[2] = {TEXTOID, TEXTOID};
+	Datum		values[2] = {from, to};
+	const char *nulls = all ? "nn" : "  ";
+
+	if (SPI_execute_with_args(query, 2, types, values, nulls, false, 0) < 0)
+		elog(ERROR, "ledger query failed");
+	return SPI_processed;
+}
+
+static uint64
+link_roles(Datum from, Datum to, bool all)
+{
+	uint64		n;
+
+	dp_ledger_write_begin();
+	n = run("INSERT INTO dp_cdp.role_alias (role, role_name, is_role, is_name)"
+			" SELECT p.role, p.name, r.oid, r.rolname"
+			" FROM (SELECT role, role_name FROM dp_cdp.release_log GROUP BY 1, 2"
+			"   UNION SELECT session_role, session_role_name FROM dp_cdp.release_log WHERE session_role <> role GROUP BY 1, 2)"
+			"   AS p(role, name), pg_catalog.pg_roles r"
+			" WHERE " UNKNOWN("p.role", "p.name")
+			" ON CONFLICT (role, role_name) DO UPDATE SET is_role = excluded.is_role, is_name = excluded.is_name",
+			from, to, all);
+	n += run("UPDATE dp_cdp.dataset d SET owner = r.oid, owner_name = r.rolname FROM pg_catalog.pg_roles r"
+			 " WHERE " UNKNOWN("d.owner", "d.owner_name"), from, to, all);
+	n += run("UPDATE dp_cdp.budget b SET role = r.oid, role_name = r.rolname FROM pg_catalog.pg_roles r"
+			 " WHERE " UNKNOWN("b.role", "b.role_name")
+			 " AND NOT EXISTS (SELECT FROM dp_cdp.budget o WHERE o.dataset = b.dataset AND o.role = r.oid"
+			 "   AND o.role_name = r.rolname)", from, to, all);
+	dp_ledger_write_end();
+	return n;
+}
+
+/* Gives all that is nobody's to the roles of those names; the caller is the tables' owner, SPI is connected. */
+void
+dp_link_roles(void)
+{
+	(void) link_roles((Datum) 0, (Datum) 0, true);
+}
+
+/*
+ * SQL: dp_cdp.adopt_role(role_name, role)
+ *
+ * What the ledger has of a role that there is no more is the role's from now
+ * on.  Balances that the role has already stay beside it, unchanged.
+ */
+Datum
+dp_ledger_adopt_role(PG_FUNCTION_ARGS)
+{
+	DpLedgerAdmin admin;
+	char	   *from = PG_ARGISNULL(0) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(0));
+	char	   *to = PG_ARGISNULL(1) ? NULL : dp_role_name(PG_GETARG_OID(1));
+
+	dp_ledger_admin_begin(&admin, "adopt_role");
+	if (from == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("role_name must be given: the name of a role that does not exist any more, as dp_cdp.budgets and dp_cdp.releases show it")));
+	if (to == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("role is no role: give the name of an existing role")));
+	if (link_roles(CStringGetTextDatum(from), CStringGetTextDatum(to), false) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the ledger has nothing of a missing role \"%s\" that role \"%s\" could be given: see role_missing in dp_cdp.budgets",
+						from, to)));
+	dp_ledger_admin_end(&admin);
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,63 @@
+/*-------------------------------------------------------------------------
+ *
+ * owner.c
+ *	  What functions of the extension's owner that change the whole ledger
+ *	  have in common: they run as the owner of the tables, and debits wait.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xlog.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "utils/rel.h"
+
+#include "base/compat.h"
+#include "base/errors.h"
+#include "base/extension.h"
+#include "ledger/ledger_int.h"
+
+/*
+ * Checks the caller and becomes the owner of the tables, so that a
+ * statement's permission checks do not depend on who calls.  An error
+ * restores the user by itself.
+ */
+void
+dp_ledger_admin_begin(DpLedgerAdmin *admin, const char *function)
+{
+	Oid			table = dp_own_table("ledger_stamp");
+	Relation	rel;
+
+	if (!OidIsValid(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+				 errmsg("this database has no privacy ledger; a superuser can make one with CREATE EXTENSION dp_cdp")));
+	if (function != NULL && !dp_owns_extension(dp_extension_oid(), GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("only the owner of extension dp_cdp may call dp_cdp.%s", function)));
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+				 errmsg("the ledger cannot be changed on a standby; call the function on the primary")));
+
+	GetUserIdAndSecContext(&admin->user, &admin->security);
+	rel = table_open(table, AccessShareLock);
+	SetUserIdAndSecContext(rel->rd_rel->relowner, admin->security | SECURITY_RESTRICTED_OPERATION);
+	table_close(rel, NoLock);
+	SPI_connect();
+
+	/* no debit between sums and what is made of them */
+	if (SPI_execute("LOCK TABLE dp_cdp.ledger_stamp, dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log,"
+					" dp_cdp.ledger_chain IN SHARE ROW EXCLUSIVE MODE", false, 0) != SPI_OK_UTILITY)
+		elog(ERROR, "could not lock the ledger");
+}
+
+void
+dp_ledger_admin_end(DpLedgerAdmin *admin)
+{
+	SPI_finish();
+	SetUserIdAndSecContext(admin->user, admin->security);
+}

@@ -1,0 +1,208 @@
+/*-------------------------------------------------------------------------
+ *
+ * repeats.c
+ *	  Refusals that are counted in a row of the log that is there.
+ *
+ * Whoever is refused can ask again ten thousand times in a second, and a row
+ * for each would fill the disk.  The first refusal of a role, by a dataset,
+ * for a reason, has a row of its own at once; those that are like it within a
+ * minute are counted, and their number is written into that row (repeats,
+ * last_at) a few times a second, when the worker finds time, and before it leaves.
+ *
+ * Invariants:
+ *	- a key has one row a minute at most;
+ *	- what is counted and not yet written is lost with an error in a batch, or
+ *	  with the worker: less than FLUSH_MS of it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+
+#include "access/genam.h"
+#include "access/tableam.h"
+#include "executor/executor.h"
+#include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/timestamp.h"
+
+#include "ledger/tables.h"
+
+/* how long a row stands for what is like it */
+#define REPEAT_MS 60000
+/* how long a number may be ahead of its row */
+#define FLUSH_MS 200
+/* with so many keys, all are forgotten */
+#define MAX_KEYS 4096
+
+typedef struct Repeat
+{
+	DpRepeatKey key;
+	int64		id;				/* of its row */
+	TimestampTz first_at;
+	TimestampTz last_at;
+	TimestampTz written_at;
+	int			number;
+	int			written;
+} Repeat;
+
+static HTAB *repeats = NULL;
+
+/* some number is ahead of its row, since then */
+static bool dirty = false;
+static TimestampTz dirty_since = 0;
+
+void
+dp_repeat_key(DpRepeatKey *key, Oid role, Oid session_role, const char *dataset, const char *reason)
+{
+	memset(key, 0, sizeof(*key));
+	key->role = role;
+	key->session_role = session_role;
+	strlcpy(key->dataset, dataset, sizeof(key->dataset));
+	/* the words after SQLSTATE and first word may quote the query */
+	strlcpy(key->reason, reason, sizeof(key->reason));
+}
+
+/* Counts refusals in a row of the last minute; false when there is none. */
+bool
+dp_repeat_count(const DpRepeatKey *key, int number, TimestampTz now)
+{
+	Repeat	   *repeat = repeats ? hash_search(repeats, key, HASH_FIND, NULL) : NULL;
+
+	if (repeat == NULL || now < repeat->first_at ||
+		TimestampDifferenceExceeds(repeat->first_at, now, REPEAT_MS))
+		return false;
+	repeat->number = repeat->number > INT_MAX - number ? INT_MAX : repeat->number + number;
+	repeat->last_at = now;
+	if (!dirty)
+		dirty_since = now;
+	dirty = true;
+	return true;
+}
+
+/* A row was made, which stands for what is like it from now on. */
+void
+dp_repeat_begin(const DpRepeatKey *key, int64 id, TimestampTz now)
+{
+	Repeat	   *repeat;
+
+	if (repeats == NULL)
+	{
+		HASHCTL		ctl;
+
+		memset(&ctl, 0, sizeof(ctl));
+		ctl.keysize = sizeof(DpRepeatKey);
+		ctl.entrysize = sizeof(Repeat);
+		ctl.hcxt = TopMemoryContext;
+		repeats = hash_create("dp_cdp repeated refusals", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	repeat = hash_search(repeats, key, HASH_ENTER, NULL);
+	repeat->id = id;
+	repeat->first_at = repeat->last_at = repeat->written_at = now;
+	repeat->number = repeat->written = 1;
+}
+
+void
+dp_repeats_forget(void)
+{
+	if (repeats)
+		hash_destroy(repeats);
+	repeats = NULL;
+	dirty = false;
+}
+
+bool
+dp_repeats_due(void)
+{
+	return dirty && TimestampDifferenceExceeds(dirty_since, GetCurrentTimestamp(), FLUSH_MS);
+}
+
+bool
+dp_audit_due(void)
+{
+	return dp_repeats_due() || dp_notes_posted();
+}
+
+/* Returns how long the worker may sleep before it has to write numbers; a little when it could not. */
+long
+dp_audit_timeout(void)
+{
+	if (dp_notes_posted())
+		return DP_BUSY_RETRY_MS;
+	if (!dirty)
+		return LONG_MAX;
+	return Max(FLUSH_MS + 1 - TimestampDifferenceMilliseconds(dirty_since, GetCurrentTimestamp()),
+			   DP_BUSY_RETRY_MS);
+}
+
+/* Writes a number into its row; false when that is not there, or not seen yet. */
+static bool
+write_number(DpOpenTable *log, EState *estate, Snapshot snapshot, Repeat *repeat)
+{
+	ScanKeyData key;
+	IndexScanDesc scan;
+	TupleTableSlot *old = table_slot_create(log->rel, NULL);
+	TupleTableSlot *new = table_slot_create(log->rel, NULL);
+	int			natts = RelationGetDescr(log->rel)->natts;
+	Relation	index;
+	bool		found = false;
+
+	RelationGetIndexList(log->rel); /* sets rd_pkindex */
+	if (OidIsValid(log->rel->rd_pkindex))
+	{
+		index = index_open(log->rel->rd_pkindex, AccessShareLock);
+		ScanKeyInit(&key, 1, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(repeat->id));
+		scan = dp_index_beginscan(log->rel, index, snapshot, 1);
+		index_rescan(scan, &key, 1, NULL, 0);
+		found = index_getnext_slot(scan, ForwardScanDirection, old);
+		if (found)
+		{
+			slot_getallattrs(old);
+			ExecClearTuple(new);
+			memcpy(new->tts_values, old->tts_values, natts * sizeof(Datum));
+			memcpy(new->tts_isnull, old->tts_isnull, natts * sizeof(bool));
+			dp_set_column(log, new, DP_LOG_REPEATS, Int32GetDatum(repeat->number));
+			dp_set_column(log, new, DP_LOG_LAST_AT, TimestampTzGetDatum(repeat->last_at));
+			ExecStoreVirtualTuple(new);
+			dp_update_locked_row(log->rri, estate, snapshot, &old->tts_tid, new);
+		}
+		index_endscan(scan);
+		index_close(index, NoLock);
+	}
+	ExecDropSingleTupleTableSlot(old);
+	ExecDropSingleTupleTableSlot(new);
+	return found;
+}
+
+/* Writes numbers that are ahead of their rows, and forgets rows of which the minute is over. */
+void
+dp_repeats_write(DpOpenTable *log, EState *estate, Snapshot snapshot, TimestampTz now)
+{
+	HASH_SEQ_STATUS seq;
+	Repeat	   *repeat;
+	bool		more = false;
+
+	if (!dirty || !TimestampDifferenceExceeds(dirty_since, now, FLUSH_MS))
+		return;
+	hash_seq_init(&seq, repeats);
+	while ((repeat = hash_seq_search(&seq)) != NULL)
+	{
+		if (repeat->number > repeat->written)
+		{
+			/* a row of this very batch is seen by the next */
+			if (write_number(log, estate, snapshot, repeat))
+				repeat->written = repeat->number;
+			else
+				more = true;
+		}
+		if (TimestampDifferenceExceeds(repeat->first_at, now, REPEAT_MS))
+			hash_search(repeats, &repeat->key, HASH_REMOVE, NULL);
+	}
+	dirty = more;
+	dirty_since = now;
+	if (hash_get_num_entries(repeats) > MAX_KEYS)
+		dp_repeats_forget();
+}
