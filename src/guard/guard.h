@@ -36,8 +36,8 @@ typedef struct DpSplitContext
 /* Tells whether rte is a table, not a view, that bears or inherits a policy. */
 extern bool dp_is_protected(RangeTblEntry *rte);
 
-/* Tells whether query names a protected table, or a sequence of one, at any depth. */
-extern bool dp_query_touches_protected(Query *query);
+/* A protected table that query names, itself or a sequence of it, at any depth; InvalidOid: none. */
+extern Oid	dp_query_touches_protected(Query *query);
 
 /* ------------------------------------------------------------------------
  * aggregates.c

@@ -253,11 +253,42 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	return result;
 }
 
+/* Plans a query that names a protected table; the audit hears of it if that is refused. */
+static PlannedStmt *
+plan_and_note(Query *parse, Oid table, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+{
+	static int	depth = 0;		/* a prefetch is part of the statement */
+	int			save_depth = depth;
+	MemoryContext caller = CurrentMemoryContext;
+	DpRefusedStatement statement;
+	PlannedStmt *result;
+
+	if (depth > 0)
+		return plan_guarded(parse, query_string, cursorOptions, boundParams);
+	dp_refused_prepare(&statement, table, query_string, parse->stmt_location, parse->stmt_len);
+	PG_TRY();
+	{
+		depth++;
+		result = plan_guarded(parse, query_string, cursorOptions, boundParams);
+		depth = save_depth;
+	}
+	PG_CATCH();
+	{
+		depth = save_depth;
+		dp_refused_note(&statement, caller);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	return result;
+}
+
 static PlannedStmt *
 guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
-	if (IsTransactionState() && dp_query_touches_protected(parse))
-		return plan_guarded(parse, query_string, cursorOptions, boundParams);
+	Oid			table = IsTransactionState() ? dp_query_touches_protected(parse) : InvalidOid;
+
+	if (OidIsValid(table))
+		return plan_and_note(parse, table, query_string, cursorOptions, boundParams);
 	return next_planner(parse, query_string, cursorOptions, boundParams);
 }
 
@@ -352,8 +383,10 @@ explain_option(Node *statement, const char *name)
 
 /* Checks COPY of a table, which reads and writes without planner and executor. */
 static void
-check_copy(CopyStmt *copy)
+check_copy(CopyStmt *copy, PlannedStmt *pstmt, const char *query_string)
 {
+	DpRefusedStatement statement;
+	MemoryContext caller = CurrentMemoryContext;
 	Oid			relid;
 
 	if (copy->relation == NULL)
@@ -361,13 +394,23 @@ check_copy(CopyStmt *copy)
 	relid = RangeVarGetRelid(copy->relation, NoLock, true);
 	if (!OidIsValid(relid) || dp_policy_table(relid) == NULL || dp_may_read(relid))
 		return;
-	if (copy->is_from)
-		dp_check_copy_from(relid, copy->attlist);
-	else
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("permission denied for rows of protected table \"%s\"; copy a query of private aggregates: COPY (SELECT dp_count(*) ...) TO",
-						copy->relation->relname)));
+	dp_refused_prepare(&statement, relid, query_string, pstmt->stmt_location, pstmt->stmt_len);
+	PG_TRY();
+	{
+		if (copy->is_from)
+			dp_check_copy_from(relid, copy->attlist);
+		else
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("permission denied for rows of protected table \"%s\"; copy a query of private aggregates: COPY (SELECT dp_count(*) ...) TO",
+							copy->relation->relname)));
+	}
+	PG_CATCH();
+	{
+		dp_refused_note(&statement, caller);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
 }
 
 /* Lets only roles that may read the table create triggers: a trigger sees rows, whoever changes them. */
@@ -419,7 +462,7 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 		is_about_former_functions((GrantStmt *) pstmt->utilityStmt))
 		return;
 	if (IsA(pstmt->utilityStmt, CopyStmt) && IsTransactionState())
-		check_copy((CopyStmt *) pstmt->utilityStmt);
+		check_copy((CopyStmt *) pstmt->utilityStmt, pstmt, queryString);
 	if (IsA(pstmt->utilityStmt, CreateTrigStmt))
 		check_trigger((CreateTrigStmt *) pstmt->utilityStmt);
 	if (analyze)

@@ -19,17 +19,26 @@ dp_is_protected(RangeTblEntry *rte)
 		dp_policy_table(rte->relid) != NULL;
 }
 
+/* Returns the protected table that an entry reads, also by a sequence of the table's; InvalidOid: none. */
+static Oid
+protected_table(RangeTblEntry *rte)
+{
+	return dp_is_protected(rte) ? rte->relid : dp_table_of_sequence(rte);
+}
+
 static bool
-touches_walker(Node *node, void *context)
+touches_walker(Node *node, Oid *table)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, RangeTblEntry))
-		return dp_is_protected((RangeTblEntry *) node) ||
-			OidIsValid(dp_table_of_sequence((RangeTblEntry *) node));
+	{
+		*table = protected_table((RangeTblEntry *) node);
+		return OidIsValid(*table);
+	}
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, touches_walker, context, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, touches_walker, context);
+		return query_tree_walker((Query *) node, touches_walker, table, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, touches_walker, table);
 }
 
 /*
@@ -37,7 +46,7 @@ touches_walker(Node *node, void *context)
  * undecided tells of those that may.
  */
 static bool
-touches_quickly(Query *query, bool *undecided)
+touches_quickly(Query *query, bool *undecided, Oid *table)
 {
 	ListCell   *lc;
 
@@ -47,20 +56,23 @@ touches_quickly(Query *query, bool *undecided)
 	{
 		RangeTblEntry *rte = lfirst(lc);
 
-		if (dp_is_protected(rte) || OidIsValid(dp_table_of_sequence(rte)))
+		*table = protected_table(rte);
+		if (OidIsValid(*table))
 			return true;
 		if (rte->rtekind == RTE_SUBQUERY)
-			if (touches_quickly(rte->subquery, undecided))
+			if (touches_quickly(rte->subquery, undecided, table))
 				return true;
 	}
 	return false;
 }
 
-bool
+Oid
 dp_query_touches_protected(Query *query)
 {
 	bool		undecided = false;
+	Oid			table = InvalidOid;
 
-	return touches_quickly(query, &undecided) ||
-		(undecided && touches_walker((Node *) query, NULL));
+	if (!touches_quickly(query, &undecided, &table) && undecided)
+		(void) touches_walker((Node *) query, &table);
+	return table;
 }

@@ -111,6 +111,16 @@ add_charge(DpCharge *charged, const DpDebitItem *item)
 		charged->delta = PG_INT64_MAX;
 }
 
+/* Debits, and lets the audit know of which statement. */
+static void
+debit(List *items, EState *root)
+{
+	if (root->es_plannedstmt != NULL)
+		dp_ledger_set_query(root->es_sourceText, root->es_plannedstmt->stmt_location,
+							root->es_plannedstmt->stmt_len);
+	dp_ledger_debit(items);
+}
+
 /*
  * Runs the pilot that a target of accuracy needs: a release of its own whose
  * answers nobody sees.  Returns the final price of each column, as amounts of
@@ -131,7 +141,7 @@ run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpCharge *charged)
 	trial.payer = GetUserId();
 	trial.charged = *charged;
 	dp_start_inner(&trial, trial.priced, root);
-	dp_ledger_debit(list_make1(item));
+	debit(list_make1(item), root);
 	add_charge(charged, item);
 	trial.charged = *charged;
 	dp_run_inner(&trial, root);
@@ -213,7 +223,7 @@ pay_statement(EState *root)
 		if (((DpPricedRelease *) lfirst(priced))->ncolumns > 0)
 		items = lappend(items, dp_priced_debit(lfirst(priced)));
 	if (items != NIL)
-		dp_ledger_debit(items);
+		debit(items, root);
 	foreach(item, items)
 		add_charge(&charged, lfirst(item));
 	forboth(run, unpaid, priced, releases)

@@ -48,6 +48,7 @@
 #include "utils/date.h"
 #include "utils/float.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
@@ -548,6 +549,25 @@ dp_price_release(DpRelease *release, EState *estate, const int64 *prices)
 	return priced;
 }
 
+/* Names the protected tables of a release, for the audit. */
+static char *
+table_names(DpRelease *release)
+{
+	StringInfoData names;
+	ListCell   *lc;
+
+	initStringInfo(&names);
+	foreach(lc, release->relids)
+	{
+		char	   *name = get_rel_name(lfirst_oid(lc));
+		char	   *schema = get_namespace_name(get_rel_namespace(lfirst_oid(lc)));
+
+		if (name != NULL && schema != NULL)
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", quote_qualified_identifier(schema, name));
+	}
+	return names.data;
+}
+
 DpDebitItem *
 dp_priced_debit(DpPricedRelease *priced)
 {
@@ -559,5 +579,6 @@ dp_priced_debit(DpPricedRelease *priced)
 	item->aggregates = priced->aggregates;
 	item->groups = priced->groups;
 	item->sigma = priced->sigmas;
+	item->tables = table_names(priced->release);
 	return item;
 }

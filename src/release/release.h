@@ -202,6 +202,22 @@ extern void dp_release_adopt_inner(PlannedStmt *outer, List *releases);
 extern void dp_check_payer(const char *dataset);
 
 /*
+ * refused.c: a statement over a protected table that may be refused.  Prepared
+ * before, as nothing is looked up where an error is handled; noted from a
+ * PG_CATCH, which goes on with the error.
+ */
+typedef struct DpRefusedStatement
+{
+	char		dataset[NAMEDATALEN];
+	char		table[2 * NAMEDATALEN + 8];
+	const char *text;
+	int			length;
+} DpRefusedStatement;
+
+extern void dp_refused_prepare(DpRefusedStatement *statement, Oid table, const char *text, int location, int length);
+extern void dp_refused_note(const DpRefusedStatement *statement, MemoryContext context);
+
+/*
  * objects.c: types, collations, functions, operators and relations that the
  * inner plan depends on.  The guard records what the query names,
  * dp_record_plan adds what the finished plan reads.

@@ -35,7 +35,7 @@ dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand)
 		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" is recursive or changes data and cannot be joined with protected rows; "
 											 "store its rows in a temporary table first", rte->ctename));
 	again = cte->cterefcount > 1 || list_member_ptr(s->inlined, cte);
-	if (again && beforehand && dp_query_touches_protected((Query *) cte->ctequery))
+	if (again && beforehand && OidIsValid(dp_query_touches_protected((Query *) cte->ctequery)))
 		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" would be released more than once, because it is joined with protected rows; "
 											 "store its rows in a temporary table first", rte->ctename));
 	if (again && contain_volatile_functions(cte->ctequery))
