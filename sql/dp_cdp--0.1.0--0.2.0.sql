@@ -591,7 +591,9 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 	WHERE l.dataset = ANY (dp_cdp.my_datasets())
 		OR (l.role = ANY (dp_cdp.my_roles()) AND dp_cdp.is_mine(l.role, l.role_name))
 		OR (l.session_role = ANY (dp_cdp.my_roles()) AND l.session_role <> l.role
-			AND dp_cdp.is_mine(l.session_role, l.session_role_name));
+			AND dp_cdp.is_mine(l.session_role, l.session_role_name))
+	-- the planner looks into no security barrier: only so are the last rows found by their index
+	ORDER BY l.id DESC;
 COMMENT ON VIEW dp_cdp.releases IS
 	'audit of releases, refused debits and failures: those of the current roles, and all of a dataset for its owner';
 COMMENT ON COLUMN dp_cdp.releases.role IS
