@@ -94,7 +94,7 @@ EOC
 	my $ask = 'SELECT dp_count(*) FROM visits';
 	$node->safe_psql('test', "SET SESSION AUTHORIZATION ana; $ask; $ask");
 	my $budgets = 'SELECT dataset, role, rho_limit, rho_spent, delta_limit, delta_spent, period, renews_at FROM dp_cdp.budgets ORDER BY 1, 2';
-	my $releases = 'SELECT id, released_at, dataset, role, session_role, aggregates, rho, delta, sigma, granted, failed FROM dp_cdp.releases WHERE aggregates <> $$checkpoint$$ ORDER BY 1';
+	my $releases = 'SELECT id, released_at, dataset, role, session_role, aggregates, rho, delta, sigma, granted, failed FROM dp_cdp.releases WHERE aggregates <> $$checkpoint$$ AND length(aggregates) > 0 ORDER BY 1';
 	my $policy = 'SELECT "table", dataset, unit, columns FROM dp_cdp.protected';
 	my @before = map { $node->safe_psql('test', $_) } $budgets, $releases, $policy;
 
