@@ -24,7 +24,8 @@ CREATE OR REPLACE VIEW dp_cdp.last_week WITH (security_barrier) AS
 		l.session_role::oid AS session_role,
 		coalesce(sum(l.rho) FILTER (WHERE l.granted), 0) AS rho,
 		min(l.released_at) FILTER (WHERE l.granted AND l.rho > 0) AS first_debit,
-		max(l.released_at) FILTER (WHERE NOT l.granted AND NOT l.failed) AS last_refusal
+		max(coalesce(l.last_at, l.released_at)) FILTER (WHERE NOT l.granted AND NOT l.failed
+			AND coalesce(l.kind, 'refused') = 'refused') AS last_refusal
 	FROM dp_cdp.release_log l
 	WHERE l.released_at > now() - interval '7 days'
 	GROUP BY l.dataset, l.role::oid, l.session_role::oid;
@@ -74,11 +75,12 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 						OR pg_has_role(current_user, l.role, 'USAGE')
 						OR pg_has_role(session_user, l.session_role, 'USAGE')
 						OR pg_has_role(current_user, l.session_role, 'USAGE')
-						OR pg_has_role(session_user, d.owner::oid, 'USAGE')
-						OR pg_has_role(current_user, d.owner::oid, 'USAGE')) AS last_refusal
+						OR dp_cdp.is_mine(d.owner, d.owner_name)) AS last_refusal
 				FROM week l
 				WHERE l.dataset = b.dataset
 					AND (dp_cdp.role_pays(l.role, b.role::oid) OR dp_cdp.role_pays(l.session_role, b.role::oid))) w ON true
+		-- that of a role that there is no more is nobody's
+		WHERE NOT b.role_missing
 	) o
 	ORDER BY o.dataset, o.role IS NOT NULL, o.role::text;
 COMMENT ON VIEW dp_cdp.overview IS
@@ -117,7 +119,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit
 				FROM week l WHERE l.dataset = d.name) w ON true
 		UNION ALL
-		SELECT b.dataset, b.role::text, b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
+		SELECT b.dataset, coalesce(dp_cdp.known_role(b.role, b.role_name)::text, b.role_name), b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
 			dp_cdp.rate(s.rho_spent, w.rho, w.first_debit, now()), s.failures, d.max_failures
 		FROM dp_cdp.budget b
 			JOIN dp_cdp.dataset d ON d.name = b.dataset
@@ -144,7 +146,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
 		LEFT JOIN (
 			SELECT l.dataset,
 				count(*) FILTER (WHERE l.granted) AS answered,
-				count(*) FILTER (WHERE NOT l.granted AND NOT l.failed) AS refused,
+				sum(l.repeats) FILTER (WHERE NOT l.granted AND NOT l.failed AND coalesce(l.kind, 'refused') = 'refused') AS refused,
 				count(*) FILTER (WHERE l.failed) AS failed
 			FROM dp_cdp.release_log l
 			WHERE l.released_at > now() - interval '1 hour'
@@ -185,16 +187,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_sums(dataset text)
 		coalesce(sum(l.rho) FILTER (WHERE l.granted), 0),
 		coalesce(sum(l.delta) FILTER (WHERE l.granted), 0),
 		count(*) FILTER (WHERE l.granted),
-		count(*) FILTER (WHERE NOT l.granted AND NOT l.failed),
+		coalesce(sum(l.repeats) FILTER (WHERE l.kind = 'refused'), 0),
 		count(*) FILTER (WHERE l.failed),
 		max(l.released_at)
 	FROM (
 		-- what is out of the calendar was put there by hand
 		SELECT least(greatest(r.released_at, now() - interval '20 years'), now())::date AS day,
 			r.role::oid AS role, r.session_role::oid AS session_role, coalesce(r.application, '') AS application,
-			r.aggregates, r.rho, r.delta, r.granted, r.failed, r.released_at
+			r.aggregates, r.rho, r.delta, r.granted, r.failed, r.released_at, r.kind, r.repeats
 		FROM dp_cdp.releases r
-		WHERE r.dataset = report_sums.dataset) l
+		WHERE r.dataset = report_sums.dataset AND (r.granted OR r.kind IN ('refused', 'failed'))) l
 	GROUP BY GROUPING SETS ((l.day), (l.day, l.role, l.session_role), (l.application), (l.aggregates))
 $$;
 COMMENT ON FUNCTION dp_cdp.report_sums(text) IS
@@ -319,7 +321,7 @@ BEGIN
 				SELECT l.id, to_char(l.released_at, 'YYYY-MM-DD HH24:MI:SS') AS at, l.role::text AS role,
 					coalesce(l.application, '') AS application, l.aggregates, l.rho, l.failed
 				FROM dp_cdp.releases l
-				WHERE l.dataset = asked AND NOT l.granted ORDER BY l.id DESC LIMIT 10) f),
+				WHERE l.dataset = asked AND l.kind IN ('refused', 'failed') ORDER BY l.id DESC LIMIT 10) f),
 		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f))
 	INTO result
 	FROM dp_cdp.overview o WHERE o.dataset = asked AND o.role IS NULL;
