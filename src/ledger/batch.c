@@ -41,6 +41,7 @@
 #include "utils/timestamp.h"
 
 #include "base/amounts.h"
+#include "base/places.h"
 #include "ledger/tables.h"
 
 /* a budget row, or a dataset's row as its cap, while a batch is at work */
@@ -191,6 +192,8 @@ lock_balance(Work *work, DpBalance *balance, DpLedgerDataset *dataset)
 	{
 		case BALANCE_LOCKED:
 			balance->ref->tid = balance->row->tts_tid;
+			/* what others can see now; what this batch writes follows from there */
+			dp_place_set(table->rel, dataset->name, balance->ref->role, &balance->ref->tid);
 			read_balance(work, balance);
 			return;
 		case BALANCE_BUSY:
@@ -315,7 +318,7 @@ count_failure(Work *work, DpFailure *failure)
 static bool
 has_failed_too_often(const DpBalance *balance, const DpBalance *cap, DpReply *reply)
 {
-	if (!OidIsValid(balance->ref->role) || balance->failures < Max(cap->max_failures, 1))
+	if (!OidIsValid(balance->ref->role) || !dp_ledger_is_closed(balance->failures, cap->max_failures))
 		return false;
 	reply->failures = balance->failures;
 	reply->failures_end = balance->failures_since + USECS_PER_DAY;
