@@ -33,6 +33,12 @@ extern bool dp_guc_standard_aggregates;
 /* the server's: a ledger's file tells the data directory from copies of it */
 extern bool dp_guc_notice_copies;
 
+/* the server's: after so many idle ms a ledger's worker leaves; 0: it stays */
+extern int	dp_guc_worker_idle_timeout;
+
+/* a superuser's: what a release may hold while it reads rows, in kB */
+extern int	dp_guc_release_memory;
+
 /* defines the settings, from _PG_init */
 extern void dp_guc_init(void);
 

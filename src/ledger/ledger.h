@@ -27,6 +27,9 @@ typedef struct DpDebitItem
 /* makes room in shared memory, from _PG_init while shared_preload_libraries is processed */
 extern void dp_ledger_init(void);
 
+/* registers the launcher of its workers, from _PG_init after that */
+extern void dp_ledger_launcher_init(void);
+
 /*
  * Debits all items (a List of DpDebitItem *) together or none of them, from
  * every budget that applies: those of each role among session_user,

@@ -85,6 +85,15 @@ typedef struct DpCharge
 	int64		delta;
 } DpCharge;
 
+/* charged.c: a clause for an error message, on what a statement was charged */
+extern char *dp_charge_clause(const DpCharge *charged);
+
+/*
+ * charged.c: called where an error is being handled, raises it again, with
+ * such a clause unless it has one.
+ */
+extern void dp_charge_rethrow(MemoryContext context, const DpCharge *charged) __attribute__((noreturn));
+
 typedef struct DpRun
 {
 	EState	   *root;
@@ -111,6 +120,7 @@ extern void dp_release_register_nodes(void);
 /* exec.c */
 extern DpRelease *dp_release_of_state(CustomScanState *node);
 extern const CustomScanMethods dp_release_scan_methods;
+extern void dp_release_exec_init(void);
 
 /*
  * price.c: evaluates bounds with the statement's parameters and settles
@@ -265,6 +275,7 @@ extern List *dp_price_prefetches(const DpRelease *release, EState *estate);
 
 /* explain.c: can it be priced where nothing is executed */
 extern bool dp_parameters_known(const DpRelease *release, EState *estate);
+extern void dp_notice_no_budget(const DpDataset *dataset);
 extern void dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
 #endif							/* DP_RELEASE_INT_H */
