@@ -192,6 +192,8 @@ typedef struct DpShared
 	pg_atomic_uint64 *words;	/* [nslots] */
 	DpRequest  *requests;		/* [nslots] */
 	DpWorkerEntry *entries;		/* [nentries] */
+	int			launcher_proc;	/* -1: there is none */
+	pg_atomic_uint32 told_not_applied;	/* writes.c: it was said in the log */
 	pg_atomic_uint32 nfailures; /* POSTED or TAKEN */
 	DpFailure  *failures;		/* [nslots], of nobody in particular */
 } DpShared;

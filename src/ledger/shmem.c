@@ -89,6 +89,7 @@ startup_shared_memory(void)
 		dp_shared->entries = (DpWorkerEntry *) at;
 		at += MAXALIGN(dp_shared->nentries * sizeof(DpWorkerEntry));
 		pg_atomic_init_u32(&dp_shared->nfailures, 0);
+		pg_atomic_init_u32(&dp_shared->told_not_applied, 0);
 		dp_shared->failures = (DpFailure *) at;
 		at += MAXALIGN(dp_shared->nslots * sizeof(DpFailure));
 		dp_shared->requests = (DpRequest *) TYPEALIGN(PG_CACHE_LINE_SIZE, at);
