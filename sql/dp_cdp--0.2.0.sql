@@ -28,7 +28,8 @@ CREATE TABLE dp_cdp.dataset (
 	min_rho			numeric,				-- of one aggregate, NULL: default_rho / 100
 	max_failures	int NOT NULL DEFAULT 20,	-- of one budget in a day
 	answer_step		interval,				-- NULL: answers leave at once
-	adopted			text					-- the stamp under which its owner has adopted it
+	adopted			text,					-- the stamp under which its owner has adopted it
+	release_memory	int						-- kB; NULL: the server's setting alone
 );
 
 CREATE TABLE dp_cdp.budget (
@@ -631,11 +632,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	default_delta float8 DEFAULT NULL,
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT 20,
-	answer_step interval DEFAULT NULL
+	answer_step interval DEFAULT NULL,
+	release_memory int DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int) IS
 	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation';
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
@@ -651,12 +653,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	new_owner regrole DEFAULT NULL,
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT NULL,
-	answer_step interval DEFAULT NULL
+	answer_step interval DEFAULT NULL,
+	release_memory int DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval) IS
-	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step of 0 removes it';
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int) IS
+	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step or a release_memory of 0 removes it';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -1353,6 +1356,18 @@ ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIG
 ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
+-- What logical replication brings is not applied, here nor to the tables above:
+-- a trigger of one of the two kinds is on each table of this schema.
+CREATE OR REPLACE FUNCTION dp_cdp.not_replicated() RETURNS trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_not_replicated';
+REVOKE ALL ON FUNCTION dp_cdp.not_replicated() FROM PUBLIC;
+CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT ON dp_cdp.release_log
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.not_replicated();
+CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.hardened
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.not_replicated();
+ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER not_replicated;
+ALTER TABLE dp_cdp.hardened ENABLE ALWAYS TRIGGER not_replicated;
+
 -- The rules that the worker applies, for views and for adopt_ledger().
 CREATE OR REPLACE FUNCTION dp_cdp.role_pays(payer oid, role oid) RETURNS boolean
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_role_pays';
@@ -1366,6 +1381,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.period_start(renews_at timestamptz, period int
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_period_start';
 COMMENT ON FUNCTION dp_cdp.period_start(timestamptz, interval) IS
 	'when the period began that ends at renews_at';
+
+CREATE OR REPLACE FUNCTION dp_cdp.worker_slots(OUT needed int, OUT available int)
+	LANGUAGE C STRICT STABLE AS 'MODULE_PATHNAME', 'dp_ledger_worker_slots';
+COMMENT ON FUNCTION dp_cdp.worker_slots() IS
+	'background workers that ledgers, parallel queries and logical replication need together; and max_worker_processes';
 
 CREATE OR REPLACE FUNCTION dp_cdp.debit(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_ledger_debit_by_hand';
@@ -1471,7 +1491,8 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.neighbors,
 		trim_scale(coalesce(d.min_rho, greatest(trunc(d.default_rho / 100, 12), 1e-12))) AS min_rho,
 		d.max_failures,
-		d.answer_step
+		d.answer_step,
+		d.release_memory
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT pg_has_role(session_user, d.owner::oid, 'USAGE')
 			OR pg_has_role(current_user, d.owner::oid, 'USAGE') AS er) own
@@ -2839,6 +2860,7 @@ DECLARE
 	super boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
 	version int := current_setting('server_version_num')::int / 10000;
 	facts record;
+	slots record;
 	parameters jsonb := '[]';
 BEGIN
 	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, d.owner::oid, 'USAGE')) THEN
@@ -2846,6 +2868,7 @@ BEGIN
 			USING ERRCODE = 'insufficient_privilege';
 	END IF;
 	SELECT * INTO facts FROM dp_cdp.server_facts();
+	SELECT * INTO slots FROM dp_cdp.worker_slots();
 	IF version >= 15 THEN		-- where there are privileges on settings
 		EXECUTE 'SELECT coalesce(jsonb_agg(jsonb_build_object(''name'', p.parname, ''grantee'', x.grantee, ''privilege'', x.privilege_type)), ''[]'')'
 			' FROM pg_parameter_acl p, aclexplode(p.paracl) x' INTO parameters;
@@ -3297,6 +3320,9 @@ BEGIN
 			(NOT current_setting('dp_cdp.notice_copies', true)::boolean, 'warning', 'dp_cdp.notice_copies',
 				'is off: a copy of the data directory would answer from old balances',
 				'ALTER SYSTEM RESET dp_cdp.notice_copies; SELECT pg_reload_conf()'),
+			(facts.preloaded AND slots.needed > slots.available, 'warning', 'max_worker_processes',
+				format('%s, and %s are needed: parallel queries can take all background workers, and a ledger whose worker must be started then refuses debits', slots.available, slots.needed),
+				format('ALTER SYSTEM SET max_worker_processes = %s; then restart the server', slots.needed)),
 			(pg_is_in_recovery(), 'info', 'server', 'is a standby: private queries are refused here', 'send them to the primary'),
 			(version NOT BETWEEN 14 AND 18, 'warning', 'server', format('version %s was not tested: 14 to 18 are supported', version),
 				'use a supported version'),

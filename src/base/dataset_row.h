@@ -30,6 +30,7 @@ typedef enum DpDatasetColumn
 	DP_DATASET_MAX_FAILURES,
 	DP_DATASET_ANSWER_STEP,
 	DP_DATASET_ADOPTED,
+	DP_DATASET_RELEASE_MEMORY,
 	DP_DATASET_NCOLUMNS
 } DpDatasetColumn;
 
@@ -47,6 +48,7 @@ typedef struct DpDatasetRow
 	char	   *neighbors;
 	int			max_failures;
 	Interval   *answer_step;	/* NULL: none */
+	int			release_memory; /* kB; 0: the server's */
 	/* dp_read_dataset_limits */
 	bool		has_rho_limit;
 	int64		rho_limit;

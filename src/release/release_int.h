@@ -58,6 +58,7 @@ typedef struct DpPricedRelease
 	DpPricedColumn *columns;
 	int			nparts;			/* in all columns together */
 	int			width;			/* states in a group */
+	int64		memory;			/* that groups of declared keys take, in bytes */
 	int			max_groups;		/* 1 unless a unit may be in several groups */
 	int			max_rows;
 	int64		column_rho;		/* price of a column without a target */
@@ -193,14 +194,14 @@ extern void dp_release_params(DpPricedRelease *priced, ParamListInfo params);
 #define DP_MAX_QUANTILES 1000
 #define DP_MAX_HISTOGRAM 10000
 
-/* the most states of all groups of declared keys: 1 GB */
-#define DP_MAX_STATES (INT64CONST(1) << 26)
-
 /* key_table.c: declared keys as a table of groups, by position in canonical order */
 typedef struct DpKeyTable DpKeyTable;
 
 /* dp_declared_groups returns how many groups declared keys span; ZC002 for more than DP_MAX_DECLARED_GROUPS */
 extern int64 dp_declared_groups(List *keys);
+
+/* what the table takes for each declared key, without what the key itself takes in the plan, in bytes */
+#define DP_KEY_MEMORY 64
 
 extern DpKeyTable *dp_key_table_create(List *keys);
 extern int64 dp_key_table_size(DpKeyTable *table);

@@ -28,7 +28,8 @@ CREATE TABLE dp_cdp.dataset (
 	min_rho			numeric,				-- of one aggregate, NULL: default_rho / 100
 	max_failures	int NOT NULL DEFAULT 20,	-- of one budget in a day
 	answer_step		interval,				-- NULL: answers leave at once
-	adopted			text					-- the stamp under which its owner has adopted it
+	adopted			text,					-- the stamp under which its owner has adopted it
+	release_memory	int						-- kB; NULL: the server's setting alone
 );
 
 CREATE TABLE dp_cdp.budget (

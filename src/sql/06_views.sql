@@ -74,7 +74,8 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.neighbors,
 		trim_scale(coalesce(d.min_rho, greatest(trunc(d.default_rho / 100, 12), 1e-12))) AS min_rho,
 		d.max_failures,
-		d.answer_step
+		d.answer_step,
+		d.release_memory
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT pg_has_role(session_user, d.owner::oid, 'USAGE')
 			OR pg_has_role(current_user, d.owner::oid, 'USAGE') AS er) own
