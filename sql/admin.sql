@@ -43,14 +43,14 @@ SELECT dp_cdp.alter_dataset('clinic');
 SELECT dp_cdp.alter_dataset('clinic', rho => 'Infinity', default_rho => 0.02, delta => 1e-5);
 SELECT * FROM dp_cdp.datasets WHERE dataset = 'clinic';
 
--- the least price follows default_rho until it is set; a step of 0 is none
-SELECT dp_cdp.alter_dataset('clinic', min_rho => 0.001, max_failures => 0, answer_step => '250 ms');
+-- the least price follows default_rho until it is set; a step or a memory of 0 is none
+SELECT dp_cdp.alter_dataset('clinic', min_rho => 0.001, max_failures => 0, answer_step => '250 ms', release_memory => 1000);
 SELECT dp_cdp.alter_dataset('clinic', default_rho => 0.03);
-SELECT default_rho, min_rho, max_failures, answer_step FROM dp_cdp.datasets WHERE dataset = 'clinic';
-SELECT dp_cdp.alter_dataset('clinic', default_rho => 0.02, min_rho => 1e-12, max_failures => 20, answer_step => '0');
-SELECT default_rho, min_rho, max_failures, answer_step FROM dp_cdp.datasets WHERE dataset = 'clinic';
-SELECT dp_cdp.create_dataset('limits', min_rho => 0.01, max_failures => 3, answer_step => '1 hour');
-SELECT default_rho, min_rho, max_failures, answer_step FROM dp_cdp.datasets WHERE dataset = 'limits';
+SELECT default_rho, min_rho, max_failures, answer_step, release_memory FROM dp_cdp.datasets WHERE dataset = 'clinic';
+SELECT dp_cdp.alter_dataset('clinic', default_rho => 0.02, min_rho => 1e-12, max_failures => 20, answer_step => '0', release_memory => 0);
+SELECT default_rho, min_rho, max_failures, answer_step, release_memory FROM dp_cdp.datasets WHERE dataset = 'clinic';
+SELECT dp_cdp.create_dataset('limits', min_rho => 0.01, max_failures => 3, answer_step => '1 hour', release_memory => 64);
+SELECT default_rho, min_rho, max_failures, answer_step, release_memory FROM dp_cdp.datasets WHERE dataset = 'limits';
 SELECT dp_cdp.drop_dataset('limits');
 
 -- tables

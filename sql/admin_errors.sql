@@ -70,6 +70,8 @@ SELECT try($$SELECT dp_cdp.create_dataset('c', answer_step => '01:00:00.000001')
 SELECT try($$SELECT dp_cdp.create_dataset('c', answer_step => '1 day')$$);
 SELECT try($$SELECT dp_cdp.create_dataset('c', answer_step => '1 day -23:30')$$);
 SELECT try($$SELECT dp_cdp.create_dataset('c', answer_step => '1 month')$$);
+SELECT try($$SELECT dp_cdp.create_dataset('c', release_memory => 0)$$);
+SELECT try($$SELECT dp_cdp.create_dataset('c', release_memory => 63)$$);
 SELECT try($$SELECT dp_cdp.create_dataset('c', default_delta => 1e-3)$$);
 SELECT try($$SELECT dp_cdp.create_dataset('c', default_delta => 0)$$);
 SELECT count(*) FROM dp_cdp.datasets;
@@ -86,6 +88,7 @@ SELECT try($$SELECT dp_cdp.alter_dataset('clinic', rho => 'NaN')$$);
 SELECT try($$SELECT dp_cdp.alter_dataset('clinic', max_rho => 1e-5)$$);
 SELECT try($$SELECT dp_cdp.alter_dataset('clinic', min_rho => 1000)$$);
 SELECT try($$SELECT dp_cdp.alter_dataset('clinic', answer_step => '2 hours')$$);
+SELECT try($$SELECT dp_cdp.alter_dataset('clinic', release_memory => -1)$$);
 SELECT try($$SELECT dp_cdp.alter_dataset('clinic', delta => 1e-12)$$);
 SELECT try($$SELECT dp_cdp.alter_dataset('clinic', new_owner => 0)$$);
 SELECT try($$SELECT dp_cdp.alter_dataset('clinic', new_owner => 'regress_dp_other')$$);

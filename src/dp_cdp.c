@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "base/places.h"
 #include "base/settings.h"
 #include "guard/guard.h"
 #include "ledger/ledger.h"
@@ -28,8 +29,10 @@ _PG_init(void)
 		return;
 	dp_preloaded = true;
 	dp_guc_init();
+	dp_places_init();
 	dp_policy_init();
 	dp_ledger_init();
+	dp_ledger_launcher_init();
 	dp_release_init();
 	dp_guard_init();
 }

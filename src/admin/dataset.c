@@ -186,7 +186,18 @@ answer_step(Interval *step, bool may_remove)
 	return step;
 }
 
-/* Reads min_rho, max_failures and answer_step, which begin at argument "first". */
+/* Checks a release_memory, in kB; 0, which removes it, stays 0. */
+static int
+release_memory(int kilobytes, bool may_remove)
+{
+	if (kilobytes < (may_remove ? 0 : 64) || (kilobytes > 0 && kilobytes < 64))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("release_memory is in kB and must be at least 64%s", may_remove ? "; 0 removes it" : "")));
+	return kilobytes;
+}
+
+/* Reads min_rho, max_failures, answer_step and release_memory, which begin at argument "first". */
 static void
 read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *row)
 {
@@ -196,6 +207,8 @@ read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *r
 		row->max_failures = PG_GETARG_INT32(first + 1);
 	if (!PG_ARGISNULL(first + 2))
 		row->answer_step = answer_step(PG_GETARG_INTERVAL_P(first + 2), may_remove);
+	if (!PG_ARGISNULL(first + 3))
+		row->release_memory = release_memory(PG_GETARG_INT32(first + 3), may_remove);
 
 	if (row->min_rho > row->default_rho)
 		ereport(ERROR,
@@ -262,7 +275,7 @@ read_settings(FunctionCallInfo fcinfo, DpDatasetRow *row)
 				 errmsg("default_delta must not exceed delta: raise delta or lower default_delta")));
 }
 
-#define NUM_SETTINGS 13
+#define NUM_SETTINGS 14
 
 static void
 settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nulls)
@@ -303,6 +316,10 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 		values[12] = IntervalPGetDatum(row->answer_step);
 	else
 		nulls[12] = 'n';
+	types[13] = INT4OID;
+	values[13] = Int32GetDatum(row->release_memory);
+	if (row->release_memory == 0)
+		nulls[13] = 'n';
 }
 
 /* ------------------------------------------------------------------------
@@ -312,7 +329,8 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 
 /*
  * create_dataset(name, rho, delta, default_rho, max_rho, max_groups, max_rows,
- *				  neighbors, default_delta, min_rho, max_failures, answer_step)
+ *				  neighbors, default_delta, min_rho, max_failures, answer_step,
+ *				  release_memory)
  *
  * The caller becomes the owner.  NULL stands for the default everywhere.
  */
@@ -327,6 +345,8 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 	uint64		created;
 
+	/* before the update it has fewer arguments */
+	dp_check_version();
 	strlcpy(row.name, dp_admin_dataset_name(fcinfo, 0), NAMEDATALEN);
 	row.owner = GetUserId();
 	row.delta_limit = DP_DELTA_ONE / 1000000;
@@ -356,8 +376,8 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	dp_admin_begin(&context);
 	created = dp_admin_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
 							   " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
-							   " min_rho, max_failures, answer_step)"
-							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
+							   " min_rho, max_failures, answer_step, release_memory)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
 							   " ON CONFLICT DO NOTHING",
 							   NUM_SETTINGS, types, values, nulls, false);
 	if (created == 0)
@@ -371,10 +391,10 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 
 /*
  * alter_dataset(name, ...as create_dataset..., new_owner, min_rho, max_failures,
- *				 answer_step)
+ *				 answer_step, release_memory)
  *
- * NULL leaves a setting as it is; rho or max_rho => 'Infinity' and
- * answer_step => '0' remove it.
+ * NULL leaves a setting as it is; rho or max_rho => 'Infinity',
+ * answer_step => '0' and release_memory => 0 remove it.
  */
 Datum
 dp_alter_dataset(PG_FUNCTION_ARGS)
@@ -411,7 +431,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 					 " rho_limit = $3, delta_limit = $4,"
 					 " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
 					 " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
-					 " answer_step = $13 WHERE name = $1",
+					 " answer_step = $13, release_memory = $14 WHERE name = $1",
 					 NUM_SETTINGS, types, values, nulls, true);
 	dp_admin_end(&context);
 

@@ -360,7 +360,11 @@ dp_analyze(RawStmt *statement, const char *text)
 
 #if PG_VERSION_NUM >= 180000
 #define DP_EXECUTOR_RUN(desc) ExecutorRun(desc, ForwardScanDirection, 0)
+#define DP_EXECUTOR_RUN_ARGS QueryDesc *desc, ScanDirection direction, uint64 count
+#define DP_EXECUTOR_RUN_CALL desc, direction, count
 #else
+#define DP_EXECUTOR_RUN_ARGS QueryDesc *desc, ScanDirection direction, uint64 count, bool execute_once
+#define DP_EXECUTOR_RUN_CALL desc, direction, count, execute_once
 #define DP_EXECUTOR_RUN(desc) ExecutorRun(desc, ForwardScanDirection, 0, true)
 #endif
 

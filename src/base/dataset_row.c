@@ -40,6 +40,7 @@ static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 	[DP_DATASET_ADOPTED] = "adopted",
 	[DP_DATASET_OWNER_NAME] = "owner_name",
 	[DP_DATASET_LEDGER_ID] = "ledger_id",
+	[DP_DATASET_RELEASE_MEMORY] = "release_memory",
 };
 
 AttrNumber
@@ -108,8 +109,11 @@ void
 dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 {
 	bool		isnull;
+	bool		no_limit;
 	Datum		step = get_column(tuple, desc, DP_DATASET_ANSWER_STEP, &isnull);
+	Datum		memory = get_column(tuple, desc, DP_DATASET_RELEASE_MEMORY, &no_limit);
 
+	row->release_memory = no_limit ? 0 : DatumGetInt32(memory);
 	row->answer_step = NULL;
 	if (!isnull)
 	{

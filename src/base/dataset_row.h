@@ -32,6 +32,7 @@ typedef enum DpDatasetColumn
 	DP_DATASET_ADOPTED,
 	DP_DATASET_OWNER_NAME,
 	DP_DATASET_LEDGER_ID,
+	DP_DATASET_RELEASE_MEMORY,
 	DP_DATASET_NCOLUMNS
 } DpDatasetColumn;
 
@@ -49,6 +50,7 @@ typedef struct DpDatasetRow
 	char	   *neighbors;
 	int			max_failures;
 	Interval   *answer_step;	/* NULL: none */
+	int			release_memory; /* kB; 0: the server's */
 	/* dp_read_dataset_limits */
 	bool		has_rho_limit;
 	int64		rho_limit;

@@ -34,6 +34,8 @@ int			dp_guc_max_groups = 0;
 int			dp_guc_max_rows = 0;
 bool		dp_guc_standard_aggregates = true;
 bool		dp_guc_notice_copies = true;
+int			dp_guc_worker_idle_timeout = 0;
+int			dp_guc_release_memory = 256 * 1024;
 double		dp_guc_target = 0;
 bool		dp_guc_target_is_relative = false;
 static char *target_text = NULL;
@@ -197,6 +199,22 @@ dp_guc_init(void)
 							&dp_guc_max_refusals,
 							0, 0, INT_MAX,
 							PGC_SIGHUP, 0,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("dp_cdp.worker_idle_timeout",
+							"After so long without a debit the background worker of a database's ledger leaves.",
+							"0: it stays, and is started with the server. Anything else at server start: the first debit starts it.",
+							&dp_guc_worker_idle_timeout,
+							0, 0, INT_MAX,
+							PGC_SIGHUP, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("dp_cdp.release_memory",
+							"Memory that a release may take for all groups of declared keys together.",
+							"What would take more is refused before it is charged. A dataset may allow less.",
+							&dp_guc_release_memory,
+							256 * 1024, 64, MAX_KILOBYTES,
+							PGC_SUSET, GUC_UNIT_KB,
 							NULL, NULL, NULL);
 
 	dp_reserve_setting_prefix("dp_cdp");

@@ -39,6 +39,12 @@ extern int	dp_guc_log_query_bytes;
 extern int	dp_guc_max_debits;
 extern int	dp_guc_max_refusals;
 
+/* the server's: after so many idle ms a ledger's worker leaves; 0: it stays */
+extern int	dp_guc_worker_idle_timeout;
+
+/* a superuser's: what a release may hold while it reads rows, in kB */
+extern int	dp_guc_release_memory;
+
 /* defines the settings, from _PG_init */
 extern void dp_guc_init(void);
 

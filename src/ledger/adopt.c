@@ -233,7 +233,10 @@ dp_ledger_empty(PG_FUNCTION_ARGS)
 
 	dp_ledger_admin_begin(&admin, "empty_ledger");
 	dp_ledger_write_begin();
-	run("TRUNCATE ONLY dp_cdp.release_log, dp_cdp.ledger_chain, dp_cdp.pruned", NULL, SPI_OK_UTILITY);
+	/* not TRUNCATE, which would stop a subscriber: see writes.c */
+	run("DELETE FROM ONLY dp_cdp.release_log", NULL, SPI_OK_DELETE);
+	run("DELETE FROM ONLY dp_cdp.ledger_chain", NULL, SPI_OK_DELETE);
+	run("DELETE FROM ONLY dp_cdp.pruned", NULL, SPI_OK_DELETE);
 	run("UPDATE dp_cdp.budget SET rho_spent = 0, delta_spent = 0, failures = 0, failures_since = NULL", NULL, SPI_OK_UPDATE);
 	run("UPDATE dp_cdp.dataset SET rho_spent = 0, delta_spent = 0, adopted = NULL", NULL, SPI_OK_UPDATE);
 	dp_ledger_write_end();

@@ -24,6 +24,7 @@
 #include "utils/timestamp.h"
 
 #include "base/amounts.h"
+#include "base/places.h"
 #include "ledger/batch.h"
 
 /* Returns limit - spent, as of now, rounded down; without a limit the largest amount there is. */
@@ -134,6 +135,8 @@ lock_balance(DpWork *work, DpBalance *balance, DpLedgerDataset *dataset)
 	{
 		case BALANCE_LOCKED:
 			balance->ref->tid = balance->row->tts_tid;
+			/* what others can see now; what this batch writes follows from there */
+			dp_place_set(table->rel, dataset->name, balance->ref->role, &balance->ref->tid);
 			read_balance(work, balance);
 			return;
 		case BALANCE_BUSY:

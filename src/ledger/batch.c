@@ -151,7 +151,7 @@ count_failure(DpWork *work, DpFailure *failure)
 static bool
 has_failed_too_often(const DpBalance *balance, const DpBalance *cap, DpReply *reply)
 {
-	if (!OidIsValid(balance->ref->role) || balance->failures < Max(cap->max_failures, 1))
+	if (!OidIsValid(balance->ref->role) || !dp_ledger_is_closed(balance->failures, cap->max_failures))
 		return false;
 	reply->failures = balance->failures;
 	reply->failures_end = balance->failures_since + USECS_PER_DAY;

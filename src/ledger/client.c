@@ -63,6 +63,9 @@ typedef struct DpOrder
 	int			query_length;
 } DpOrder;
 
+/* how long a process sleeps before it looks for a cancel, where others do not wake it, in ms */
+#define SLICE_MS 100
+
 /* ---------------------------------------------------------------------
  * Writing the request
  * ---------------------------------------------------------------------
@@ -224,6 +227,56 @@ write_request(DpRequest *req, List *items, const DpOrder *order)
 }
 
 /* ---------------------------------------------------------------------
+ * Interrupts
+ * ---------------------------------------------------------------------
+ */
+
+/* Tells whether a request is the worker's, so that giving up changes its state. */
+static bool
+is_asked(DpRequestState state)
+{
+	return state == DP_REQUEST_PENDING || state == DP_REQUEST_TAKEN;
+}
+
+/*
+ * Does what CHECK_FOR_INTERRUPTS does, but a cancel or timeout says what was
+ * charged.  An answer that is there goes before it.
+ */
+static void
+check_interrupts(int slot)
+{
+	DpRequestState state;
+
+	HOLD_CANCEL_INTERRUPTS();
+	CHECK_FOR_INTERRUPTS();
+	RESUME_CANCEL_INTERRUPTS();
+	while (QueryCancelPending)
+	{
+		state = dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot]));
+		if (!is_asked(state) && state != DP_REQUEST_FREE && state != DP_REQUEST_ABANDONED)
+			return;
+		/* the worker may change it meanwhile, back and forth */
+		if (is_asked(state) && !dp_slot_swap(slot, MyDatabaseId, state,
+						  state == DP_REQUEST_PENDING ? DP_REQUEST_FREE : DP_REQUEST_ABANDONED))
+			continue;
+		QueryCancelPending = false;
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 state != DP_REQUEST_TAKEN
+				 ? errmsg("canceling private query; this charge was not made")
+				 : errmsg("canceling private query while it was charged; no rows were read, and dp_cdp.releases tells whether the charge stands")));
+	}
+}
+
+static void
+nap(int slot, long ms)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ms, dp_wait_event());
+	ResetLatch(MyLatch);
+	check_interrupts(slot);
+}
+
+/* ---------------------------------------------------------------------
  * Starting a worker
  * ---------------------------------------------------------------------
  */
@@ -268,46 +321,25 @@ no_worker_slot(void)
 			 errdetail("All %d background workers are in use.", max_worker_processes)));
 }
 
-static void
-nap(long ms)
-{
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ms, dp_wait_event());
-	ResetLatch(MyLatch);
-	CHECK_FOR_INTERRUPTS();
-}
-
-/* Fills in the registration of a worker for this database. */
-void
-dp_ledger_worker_registration(BackgroundWorker *worker)
-{
-	memset(worker, 0, sizeof(*worker));
-	worker->bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker->bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker->bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker->bgw_library_name, "dp_cdp", sizeof(worker->bgw_library_name));
-	strlcpy(worker->bgw_function_name, "dp_ledger_worker_main", sizeof(worker->bgw_function_name));
-	snprintf(worker->bgw_name, BGW_MAXLEN, "dp_cdp ledger of database %u", MyDatabaseId);
-	strlcpy(worker->bgw_type, "dp_cdp ledger", BGW_MAXLEN);
-	worker->bgw_main_arg = ObjectIdGetDatum(MyDatabaseId);
-}
-
 /* Starts the worker and waits until it is LIVE; this process holds the entry in state STARTING. */
 static void
-start_worker(void)
+start_worker(int slot)
 {
 	BackgroundWorker worker;
 	BackgroundWorkerHandle *handle;
 	TimestampTz since = GetCurrentTimestamp();
+	bool		made_room = false;
 
-	dp_ledger_worker_registration(&worker);
+	dp_ledger_worker_registration(&worker, MyDatabaseId, false);
 	worker.bgw_notify_pid = MyProcPid;
 
-	/* idle workers of other databases leave within this time */
+	/* one other worker that is idle, or becomes idle within this time, gives way; not more, should others get its slot */
 	while (!RegisterDynamicBackgroundWorker(&worker, &handle))
 	{
+		made_room = made_room || dp_send_idle_worker_away();
 		if (TimestampDifferenceExceeds(since, GetCurrentTimestamp(), DP_WORKER_PATIENCE_MS))
 			no_worker_slot();
-		nap(50);
+		nap(slot, 50);
 	}
 
 	while (entry_state() != DP_WORKER_LIVE)
@@ -323,7 +355,7 @@ start_worker(void)
 						 errmsg("the privacy ledger's background worker could not start; nothing was debited: the server log says why")));
 			return;
 		}
-		nap(1000);
+		nap(slot, 1000);
 	}
 }
 
@@ -368,9 +400,10 @@ claim_start(int slot)
 
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
 	entry = dp_entry_find(MyDatabaseId);
-	if (entry == NULL)
+	if (entry == NULL || entry->state == DP_WORKER_AWAY)
 	{
-		entry = dp_entry_make(MyDatabaseId);
+		if (entry == NULL)
+			entry = dp_entry_make(MyDatabaseId);
 		claim = entry ? START_IS_MINE : START_HAS_NO_ROOM;
 		if (entry)
 		{
@@ -387,15 +420,26 @@ claim_start(int slot)
 
 /* Sleeps until an entry changes; the caller has prepared for that before it made its claim. */
 static void
-wait_for_starter(StartClaim claim)
+wait_for_starter(int slot, StartClaim claim)
 {
 	bool		has_room = claim != START_HAS_NO_ROOM;
+	/* where others are starting it, the limit is a precaution */
+	int			most = has_room ? 1000 : DP_WORKER_PATIENCE_MS;
+	bool		timed_out = true;
 
-	/* where others are starting it, the timeout is a precaution */
-	bool		timed_out = ConditionVariableTimedSleep(&dp_shared->changed,
-														has_room ? 1000 : DP_WORKER_PATIENCE_MS,
-														dp_wait_event());
-
+	/* in slices: a cancel is for check_interrupts, not for the sleep */
+	for (int slept = 0; timed_out && slept < most; slept += SLICE_MS)
+	{
+		HOLD_CANCEL_INTERRUPTS();
+		timed_out = ConditionVariableTimedSleep(&dp_shared->changed, SLICE_MS, dp_wait_event());
+		RESUME_CANCEL_INTERRUPTS();
+		if (timed_out && QueryCancelPending)
+		{
+			ConditionVariableCancelSleep();
+			check_interrupts(slot);
+			return;
+		}
+	}
 	ConditionVariableCancelSleep();
 	if (timed_out && !has_room)
 		no_worker_slot();
@@ -412,7 +456,7 @@ submit(int slot)
 	{
 		StartClaim	claim;
 
-		CHECK_FOR_INTERRUPTS();
+		check_interrupts(slot);
 		if (try_hand_over(slot))
 			return;
 
@@ -420,7 +464,7 @@ submit(int slot)
 		claim = claim_start(slot);
 		if (claim == START_IS_ANOTHERS || claim == START_HAS_NO_ROOM)
 		{
-			wait_for_starter(claim);
+			wait_for_starter(slot, claim);
 			continue;
 		}
 		ConditionVariableCancelSleep();
@@ -429,7 +473,7 @@ submit(int slot)
 
 		PG_ENSURE_ERROR_CLEANUP(withdraw_start, (Datum) 0);
 		{
-			start_worker();
+			start_worker(slot);
 		}
 		PG_END_ENSURE_ERROR_CLEANUP(withdraw_start, (Datum) 0);
 		withdraw_start(0, (Datum) 0);	/* no-op once it is LIVE */
@@ -481,39 +525,9 @@ static void
 wait_for_slot(int slot)
 {
 	while (dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot])) != DP_REQUEST_FREE)
-		nap(100);
+		nap(slot, 100);
 	/* the worker's writes to the request come before ours */
 	pg_memory_barrier();
-}
-
-/*
- * Does what CHECK_FOR_INTERRUPTS does, but a cancel says what was charged.  An
- * answer that is there goes before it.
- */
-static void
-check_interrupts(int slot)
-{
-	DpRequestState state;
-
-	HOLD_CANCEL_INTERRUPTS();
-	CHECK_FOR_INTERRUPTS();
-	RESUME_CANCEL_INTERRUPTS();
-	while (QueryCancelPending)
-	{
-		state = dp_word_state(pg_atomic_read_u64(&dp_shared->words[slot]));
-		if (state != DP_REQUEST_PENDING && state != DP_REQUEST_TAKEN)
-			return;
-		/* the worker may change it meanwhile, back and forth */
-		if (!dp_slot_swap(slot, MyDatabaseId, state,
-						  state == DP_REQUEST_PENDING ? DP_REQUEST_FREE : DP_REQUEST_ABANDONED))
-			continue;
-		QueryCancelPending = false;
-		ereport(ERROR,
-				(errcode(ERRCODE_QUERY_CANCELED),
-				 state == DP_REQUEST_PENDING
-				 ? errmsg("canceling private query; this charge was not made")
-				 : errmsg("canceling private query while it was charged; no rows were read, and dp_cdp.releases tells whether the charge stands")));
-	}
 }
 
 static DpRequestState

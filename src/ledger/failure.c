@@ -124,14 +124,14 @@ hand_over(const DpLedgerWatch *watch, bool wait)
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
 	entry = post(watch, wait);
 	worker = dp_entry_find(MyDatabaseId);
-	alone = worker == NULL;
+	alone = worker == NULL || worker->state == DP_WORKER_AWAY;
 	if (worker && worker->state == DP_WORKER_LIVE)
 		dp_slot_wake(worker->worker_proc);
 	LWLockRelease(dp_shared->lock);
 
 	if (alone && PostmasterIsAlive())
 	{
-		dp_ledger_worker_registration(&registration);
+		dp_ledger_worker_registration(&registration, MyDatabaseId, false);
 		(void) RegisterDynamicBackgroundWorker(&registration, wait ? &handle : NULL);
 	}
 	return entry;

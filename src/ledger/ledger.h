@@ -9,7 +9,9 @@
 #define DP_LEDGER_H
 
 #include "fmgr.h"
+#include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
+#include "utils/numeric.h"
 
 /* one release (one audit row) of a debit; strings are for the audit only */
 typedef struct DpDebitItem
@@ -28,6 +30,9 @@ typedef struct DpDebitItem
 
 /* makes room in shared memory, from _PG_init while shared_preload_libraries is processed */
 extern void dp_ledger_init(void);
+
+/* registers the launcher of its workers, from _PG_init after that */
+extern void dp_ledger_launcher_init(void);
 
 /*
  * Debits all items (a List of DpDebitItem *) together or none of them, from
@@ -63,6 +68,24 @@ extern void dp_ledger_correct(const char *dataset, Oid role, int64 rho, const ch
  */
 extern void dp_ledger_note_refusal(const char *dataset, const char *tables, const char *reason,
 								   const char *query, int query_length);
+/* what is left of a budget, as of now */
+typedef struct DpLedgerBalance
+{
+	Oid			role;
+	Numeric		rho_limit;
+	Numeric		rho_remaining;
+	int			failures;		/* of today */
+	TimestampTz failures_end;	/* when they are forgotten, if there are any */
+} DpLedgerBalance;
+
+/*
+ * Returns the budgets (DpLedgerBalance) of a dataset that a debit of the
+ * calling roles would touch, in the order of the names of their roles.
+ */
+extern List *dp_ledger_balances(const char *dataset);
+
+/* tells whether a budget with so many failures pays for nothing any more, where a dataset allows max_failures */
+extern bool dp_ledger_is_closed(int failures, int max_failures);
 
 /* tells whether a budget of role applies to payer */
 extern bool dp_role_pays(Oid payer, Oid role);

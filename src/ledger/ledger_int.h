@@ -37,8 +37,10 @@
 #define DP_MAX_ITEMS	64
 #define DP_STRINGS_SIZE (6144 + DP_MAX_QUERY_BYTES)
 
-/* how long a connected worker waits for more work, in ms */
-#define DP_IDLE_EXIT_MS 2000
+/* how long a worker must have been idle to be sent away for that of another database, in ms */
+#define DP_IDLE_MS 2000
+/* how often an idle worker looks whether somebody wants its database for himself, in ms */
+#define DP_LOOK_MS 1000
 /* how long a debit waits while others hold what it needs, and how often it looks, in ms */
 #define DP_BUSY_PATIENCE_MS 5000
 #define DP_BUSY_RETRY_MS 10
@@ -141,8 +143,10 @@ typedef enum DpWorkerState
 {
 	DP_WORKER_UNUSED,
 	DP_WORKER_STARTING,			/* starter_pid has asked for a worker */
-	DP_WORKER_LIVE				/* a worker reads the requests of this
+	DP_WORKER_LIVE,				/* a worker reads the requests of this
 								 * database */
+	DP_WORKER_AWAY				/* it has left, and the launcher brings it
+								 * back; a debit may do so before */
 } DpWorkerState;
 
 /* one database that has, or is about to have, a worker */
@@ -154,6 +158,8 @@ typedef struct DpWorkerEntry
 	int			starter_proc;
 	int			worker_pid;		/* LIVE */
 	int			worker_proc;
+	TimestampTz used_at;		/* LIVE: the last debit */
+	bool		sent_away;		/* LIVE: its slot is wanted elsewhere */
 } DpWorkerEntry;
 
 typedef enum DpFailureState
@@ -219,6 +225,8 @@ typedef struct DpShared
 	pg_atomic_uint64 *words;	/* [nslots] */
 	DpRequest  *requests;		/* [nslots] */
 	DpWorkerEntry *entries;		/* [nentries] */
+	int			launcher_proc;	/* -1: there is none */
+	pg_atomic_uint32 told_not_applied;	/* writes.c: it was said in the log */
 	pg_atomic_uint32 nfailures; /* POSTED or TAKEN */
 	DpFailure  *failures;		/* [nslots], of nobody in particular */
 	int			nnotes;
@@ -250,6 +258,9 @@ extern void dp_slot_wake(int slot);
 /* the caller holds the lock; NULL when there is none (no room) */
 extern DpWorkerEntry *dp_entry_find(Oid database);
 extern DpWorkerEntry *dp_entry_make(Oid database);
+
+/* sends the worker that has been idle for longest away, if any is idle; the caller does not hold the lock */
+extern bool dp_send_idle_worker_away(void);
 
 /* tells whether anything is PENDING for the database */
 extern bool dp_anything_pending(Oid database);
@@ -311,7 +322,7 @@ extern bool dp_failures_posted(void);
 extern int	dp_failures_take(DpFailureCopy *copies, int most);
 extern void dp_failures_settle(DpFailureCopy *copies, int n, bool single);
 
-/* --- client.c --- */
+/* --- launcher.c --- */
 
 /* the longest reason of a correction */
 #define DP_MAX_REASON_BYTES 500
@@ -320,7 +331,16 @@ extern void dp_failures_settle(DpFailureCopy *copies, int n, bool single);
 extern void dp_ledger_client_address(char *address);
 
 struct BackgroundWorker;
-extern void dp_ledger_worker_registration(struct BackgroundWorker *worker);
+
+/* Fills in the registration of a worker; from_launcher: it leaves if there is nothing to debit. */
+extern void dp_ledger_worker_registration(struct BackgroundWorker *worker, Oid database, bool from_launcher);
+extern bool dp_ledger_from_launcher(const struct BackgroundWorker *worker);
+
+/*
+ * Tells whether somebody has, or waits for, a lock on a database that keeps
+ * others from connecting to it: he waits, for five seconds, until all have left.
+ */
+extern bool dp_ledger_database_is_wanted(Oid database);
 
 /* --- refusal.c --- */
 

@@ -107,14 +107,14 @@ dp_ledger_note_refusal(const char *dataset, const char *tables, const char *reas
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
 	posted = post(&note);
 	worker = dp_entry_find(MyDatabaseId);
-	alone = worker == NULL;
+	alone = worker == NULL || worker->state == DP_WORKER_AWAY;
 	if (posted && worker && worker->state == DP_WORKER_LIVE)
 		dp_slot_wake(worker->worker_proc);
 	LWLockRelease(dp_shared->lock);
 
 	if (posted && alone)
 	{
-		dp_ledger_worker_registration(&registration);
+		dp_ledger_worker_registration(&registration, MyDatabaseId, false);
 		(void) RegisterDynamicBackgroundWorker(&registration, NULL);
 	}
 }

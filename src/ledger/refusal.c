@@ -77,9 +77,11 @@ dp_raise_refusal(const DpReply *reply)
 
 				ereport(ERROR,
 						(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-						 errmsg("%d releases from dataset \"%s\" that role \"%s\" paid for failed or were cancelled within a day, and nothing more is released to it until %s; the dataset's owner can end that with dp_cdp.reset_failures(%s, %s)",
-								reply->failures, reply->dataset, role, at,
-								quote_literal_cstr(reply->dataset), quote_literal_cstr(quote_identifier(role))),
+						 errmsg_plural("%d release from dataset \"%s\" that role \"%s\" paid for failed or was cancelled within a day, and nothing more is released to it until %s; the dataset's owner can end that with dp_cdp.reset_failures(%s, %s)",
+									   "%d releases from dataset \"%s\" that role \"%s\" paid for failed or were cancelled within a day, and nothing more is released to it until %s; the dataset's owner can end that with dp_cdp.reset_failures(%s, %s)",
+									   reply->failures,
+									   reply->failures, reply->dataset, role, at,
+									   quote_literal_cstr(reply->dataset), quote_literal_cstr(quote_identifier(role))),
 						 errdetail("Each failure tells something that no noise covers. At most max_failures of the dataset are allowed in a day.")));
 			}
 			break;

@@ -6,7 +6,7 @@
  *
  * Sizes are fixed at server start: every process that can ask has its own
  * slot, so asking never waits for room, and there can be no more workers
- * than max_worker_processes.  Nothing here outlives a restart, and nothing
+ * than max_worker_processes, nor many more databases that wait for theirs.  Nothing here outlives a restart, and nothing
  * needs to: what counts is in the tables.
  *
  *-------------------------------------------------------------------------
@@ -22,6 +22,7 @@
 #include "storage/latch.h"
 #include "storage/proc.h"
 #include "storage/shmem.h"
+#include "utils/timestamp.h"
 
 #include "ledger/ledger_int.h"
 
@@ -31,10 +32,11 @@ DpShared   *dp_shared = NULL;
 
 static shmem_startup_hook_type prev_shmem_startup = NULL;
 
+/* Returns room for all workers that there can be, and as many databases that wait for theirs. */
 static int
 entry_count(void)
 {
-	return Max(max_worker_processes, 1);
+	return 2 * Max(max_worker_processes, 1);
 }
 
 static Size
@@ -79,6 +81,7 @@ startup_shared_memory(void)
 		ConditionVariableInit(&dp_shared->changed);
 		dp_shared->nslots = dp_max_backends();
 		dp_shared->nentries = entry_count();
+		dp_shared->launcher_proc = -1;
 		at += MAXALIGN(sizeof(DpShared));
 		dp_shared->words = (pg_atomic_uint64 *) at;
 		for (int i = 0; i < dp_shared->nslots; i++)
@@ -87,6 +90,7 @@ startup_shared_memory(void)
 		dp_shared->entries = (DpWorkerEntry *) at;
 		at += MAXALIGN(dp_shared->nentries * sizeof(DpWorkerEntry));
 		pg_atomic_init_u32(&dp_shared->nfailures, 0);
+		pg_atomic_init_u32(&dp_shared->told_not_applied, 0);
 		dp_shared->failures = (DpFailure *) at;
 		at += MAXALIGN(dp_shared->nslots * sizeof(DpFailure));
 		pg_atomic_init_u32(&dp_shared->nnoted, 0);
@@ -141,22 +145,60 @@ dp_entry_find(Oid database)
 	return NULL;
 }
 
-/* Gives an UNUSED entry the database's OID; the caller sets its state. */
+/*
+ * Gives an entry that nobody uses the database's OID; the caller sets its
+ * state.  Where there is none, that of a worker that is away has to serve: it
+ * will be back with the next debit.
+ */
 DpWorkerEntry *
 dp_entry_make(Oid database)
 {
+	DpWorkerEntry *found = NULL;
+
 	for (int i = 0; i < dp_shared->nentries; i++)
 	{
 		DpWorkerEntry *entry = &dp_shared->entries[i];
 
 		if (entry->state == DP_WORKER_UNUSED)
 		{
-			memset(entry, 0, sizeof(*entry));
-			entry->database = database;
-			return entry;
+			found = entry;
+			break;
 		}
+		if (entry->state == DP_WORKER_AWAY)
+			found = entry;
 	}
-	return NULL;
+	if (found != NULL)
+	{
+		memset(found, 0, sizeof(*found));
+		found->database = database;
+	}
+	return found;
+}
+
+bool
+dp_send_idle_worker_away(void)
+{
+	DpWorkerEntry *idlest = NULL;
+	TimestampTz now = GetCurrentTimestamp();
+
+	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
+	for (int i = 0; i < dp_shared->nentries; i++)
+	{
+		DpWorkerEntry *entry = &dp_shared->entries[i];
+
+		if (entry->state == DP_WORKER_LIVE && entry->database != MyDatabaseId && !entry->sent_away &&
+			(idlest == NULL || entry->used_at < idlest->used_at))
+			idlest = entry;
+	}
+	if (idlest != NULL && !TimestampDifferenceExceeds(idlest->used_at, now, DP_IDLE_MS))
+		idlest = NULL;
+	if (idlest != NULL)
+	{
+		idlest->sent_away = true;
+		dp_slot_wake(idlest->worker_proc);
+	}
+	LWLockRelease(dp_shared->lock);
+	return idlest != NULL;
 }
 
 bool

@@ -25,15 +25,14 @@
 #include "base/compat.h"
 #include "base/dataset_row.h"
 #include "base/extension.h"
+#include "base/places.h"
 #include "base/role_names.h"
 
-#include "access/genam.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "executor/executor.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -296,71 +295,57 @@ dp_directory_begin(TimestampTz now)
 	directory.valid = true;
 }
 
-static SysScanDesc
-scan_by_dataset(DpOpenTable *table, Snapshot snapshot, const char *name)
+/* a dataset while its budgets are read */
+typedef struct Reading
 {
-	AttrNumber	attnum = table->attnum[DP_BALANCE_KEY];
-	ScanKeyData key;
-	Oid			index;
+	DpLedgerDataset *dataset;
+	DpOpenTable *budgets;
+	int			room;
+} Reading;
 
-	RelationGetIndexList(table->rel);	/* sets rd_pkindex */
-	index = table->rel->rd_pkindex;
-	ScanKeyEntryInitialize(&key, 0, attnum, BTEqualStrategyNumber, InvalidOid,
-						   TupleDescAttr(RelationGetDescr(table->rel), attnum - 1)->attcollation,
-						   F_TEXTEQ, CStringGetTextDatum(name));
-	return systable_beginscan(table->rel, index, OidIsValid(index), snapshot, 1, &key);
+static bool
+add_budget(TupleTableSlot *row, void *arg)
+{
+	Reading    *reading = arg;
+	DpLedgerDataset *dataset = reading->dataset;
+	DpRowRef   *ref;
+	bool		isnull;
+	Oid			role = DatumGetObjectId(dp_column(reading->budgets, row, DP_BUDGET_ROLE, &isnull));
+	Datum		name = dp_column(reading->budgets, row, DP_BUDGET_ROLE_NAME, &isnull);
+
+	/* the budget of a role that there is no more is nobody's */
+	if (dp_known_role(role, isnull ? NULL : TextDatumGetCString(name)) != role)
+		return true;
+	if (dataset->nbudgets == reading->room)
+	{
+		reading->room *= 2;
+		dataset->budgets = repalloc(dataset->budgets, reading->room * sizeof(DpRowRef));
+	}
+	ref = &dataset->budgets[dataset->nbudgets++];
+	ref->role = role;
+	ref->tid = row->tts_tid;
+	ref->batch = 0;
+	return true;
 }
 
 static void
 read_dataset(DpLedgerDataset *dataset, DpOpenTable *datasets, DpOpenTable *budgets, Snapshot snapshot)
 {
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	int			room = 8;
+	TupleTableSlot *row = table_slot_create(datasets->rel, NULL);
+	Reading		reading = {dataset, budgets, 8};
 
-	dataset->exists = false;
 	dataset->nbudgets = 0;
 	dataset->budgets = NULL;
-
-	scan = scan_by_dataset(datasets, snapshot, dataset->name);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		dataset->exists = true;
-		dataset->cap.role = InvalidOid;
-		dataset->cap.tid = tuple->t_self;
-		dataset->cap.batch = 0;
-	}
-	systable_endscan(scan);
+	dataset->exists = dp_read_newest(datasets->rel, dataset->name, snapshot, row);
+	dataset->cap.role = InvalidOid;
+	dataset->cap.tid = row->tts_tid;
+	dataset->cap.batch = 0;
+	ExecDropSingleTupleTableSlot(row);
 	if (!dataset->exists)
 		return;
 
-	dataset->budgets = MemoryContextAlloc(directory.context, room * sizeof(DpRowRef));
-	scan = scan_by_dataset(budgets, snapshot, dataset->name);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		DpRowRef   *ref;
-		bool		isnull;
-
-		Oid			role;
-		Datum		name;
-
-		role = DatumGetObjectId(heap_getattr(tuple, budgets->attnum[DP_BUDGET_ROLE],
-											 RelationGetDescr(budgets->rel), &isnull));
-		name = heap_getattr(tuple, budgets->attnum[DP_BUDGET_ROLE_NAME], RelationGetDescr(budgets->rel), &isnull);
-		/* the budget of a role that there is no more is nobody's */
-		if (dp_known_role(role, isnull ? NULL : TextDatumGetCString(name)) != role)
-			continue;
-		if (dataset->nbudgets == room)
-		{
-			room *= 2;
-			dataset->budgets = repalloc(dataset->budgets, room * sizeof(DpRowRef));
-		}
-		ref = &dataset->budgets[dataset->nbudgets++];
-		ref->role = role;
-		ref->tid = tuple->t_self;
-		ref->batch = 0;
-	}
-	systable_endscan(scan);
+	dataset->budgets = MemoryContextAlloc(directory.context, reading.room * sizeof(DpRowRef));
+	dp_scan_newest(budgets->rel, dataset->name, snapshot, add_budget, &reading);
 }
 
 DpLedgerDataset *

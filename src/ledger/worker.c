@@ -12,6 +12,9 @@
  *	  commit had not begun, UNKNOWN when it had;
  *	- it leaves when idle only after a look, under the exclusive lock, that
  *	  nothing is pending; requests are made under the shared lock;
+ *	- it stands in nobody's way: within a second it notices that somebody wants
+ *	  its database for himself (DROP DATABASE, CREATE DATABASE ... TEMPLATE,
+ *	  RENAME, SET TABLESPACE), and leaves until that is over;
  *	- no setting of a database or of the server's configuration weakens this:
  *	  see pin_settings.
  *
@@ -24,7 +27,10 @@
 
 #include "base/compat.h"
 
+#include "access/table.h"
+#include "access/tableam.h"
 #include "access/xact.h"
+#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -36,8 +42,11 @@
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "base/extension.h"
+#include "base/settings.h"
 #include "ledger/ledger_int.h"
 
 PGDLLEXPORT void dp_ledger_worker_main(Datum main_arg);
@@ -56,6 +65,9 @@ static bool committing = false;
 
 /* after an error, how many requests to debit one by one, to find the culprit */
 static int	one_by_one = 0;
+
+/* this database's, while it is LIVE */
+static DpWorkerEntry *my_entry = NULL;
 
 /* requests that were put off because of others' locks */
 static bool any_busy = false;
@@ -182,14 +194,22 @@ answer_failed_batch(void)
  * ---------------------------------------------------------------------
  */
 
-/* Signs this database off, which has no worker any more; the lock is held. */
-static void
-sign_off(void)
+/*
+ * Signs this database off, which has no worker any more: UNUSED, or AWAY, where
+ * the launcher is to bring it back.  The lock is held.  False: it had not signed
+ * on, or has signed off already.
+ */
+static bool
+sign_off(DpWorkerState next)
 {
 	DpWorkerEntry *entry = dp_entry_find(MyDatabaseId);
 
-	if (entry && entry->state == DP_WORKER_LIVE && entry->worker_pid == MyProcPid)
-		entry->state = DP_WORKER_UNUSED;
+	if (entry == NULL || entry->state != DP_WORKER_LIVE || entry->worker_pid != MyProcPid)
+		return false;
+	entry->state = dp_shared->launcher_proc < 0 ? DP_WORKER_UNUSED : next;
+	if (entry->state == DP_WORKER_AWAY)
+		dp_slot_wake(dp_shared->launcher_proc);
+	return true;
 }
 
 /* Leaves, also on FATAL in the middle of a transaction (before_shmem_exit). */
@@ -209,10 +229,13 @@ at_exit(int code, Datum arg)
 	}
 	batch_size = 0;
 
-	/* after signing off nothing new can become pending here */
+	/*
+	 * after signing off nothing new can become pending here; otherwise what is
+	 * pending is another worker's
+	 */
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
-	sign_off();
-	take_pending(dp_shared->nslots);
+	if (sign_off(DP_WORKER_AWAY))
+		take_pending(dp_shared->nslots);
 	LWLockRelease(dp_shared->lock);
 	for (int i = 0; i < batch_size; i++)
 		answer_failure(&batch[i], DP_REASON_WORKER_GONE);
@@ -239,6 +262,9 @@ sign_on(void)
 		entry->state = DP_WORKER_LIVE;
 		entry->worker_pid = MyProcPid;
 		entry->worker_proc = dp_my_proc_number();
+		entry->used_at = GetCurrentTimestamp();
+		entry->sent_away = false;
+		my_entry = entry;
 		first = true;
 	}
 	LWLockRelease(dp_shared->lock);
@@ -251,17 +277,98 @@ sign_on(void)
 
 /* Exits unless something came in at the last moment. */
 static void
-leave_if_idle(void)
+leave_if_idle(DpWorkerState next)
 {
 	bool		idle;
 
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
 	idle = !dp_anything_pending(MyDatabaseId) && !dp_failures_posted();
 	if (idle)
-		sign_off();
+		(void) sign_off(next);
 	LWLockRelease(dp_shared->lock);
 	if (idle)
 		proc_exit(0);
+}
+
+/* Tells whether a budget has been given in this database. */
+static bool
+has_budgets(void)
+{
+	Oid			relid = dp_own_table("budget");
+	Relation	rel;
+	TableScanDesc scan;
+	TupleTableSlot *slot;
+	bool		found;
+
+	if (!OidIsValid(relid))
+		return false;
+	rel = table_open(relid, AccessShareLock);
+	slot = table_slot_create(rel, NULL);
+	scan = table_beginscan(rel, GetTransactionSnapshot(), 0, NULL);
+	found = table_scan_getnextslot(scan, ForwardScanDirection, slot);
+	table_endscan(scan);
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(rel, AccessShareLock);
+	return found;
+}
+
+/* Leaves where the launcher has started it, and there is nothing to be debited from. */
+static void
+leave_if_useless(void)
+{
+	DpWorkerEntry *entry;
+	bool		useful;
+
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	useful = has_budgets();
+	CommitTransactionCommand();
+	if (useful)
+		return;
+	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
+	entry = dp_entry_find(MyDatabaseId);
+	if (entry && entry->state == DP_WORKER_AWAY)
+		entry->state = DP_WORKER_UNUSED;
+	LWLockRelease(dp_shared->lock);
+	proc_exit(0);
+}
+
+/* Tells, in a transaction of its own, whether the database is still there for a ledger's worker. */
+static bool
+is_at_home(bool *wanted)
+{
+	bool		installed;
+
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	installed = dp_extension_installed();
+	*wanted = dp_ledger_database_is_wanted(MyDatabaseId);
+	CommitTransactionCommand();
+	pgstat_report_stat(false);
+	return installed;
+}
+
+/* Looks, when idle, whether there is a reason to leave; returns for how long to sleep, in ms. */
+static long
+look_around(TimestampTz idle_since)
+{
+	static TimestampTz looked_at = 0;
+	TimestampTz now = GetCurrentTimestamp();
+	int			timeout = dp_guc_worker_idle_timeout;
+	bool		wanted;
+
+	if (my_entry->sent_away || (timeout > 0 && TimestampDifferenceMilliseconds(idle_since, now) >= timeout))
+		leave_if_idle(DP_WORKER_UNUSED);
+	if (TimestampDifferenceMilliseconds(looked_at, now) >= DP_LOOK_MS)
+	{
+		looked_at = now;
+		if (!is_at_home(&wanted))
+			leave_if_idle(DP_WORKER_UNUSED);
+		if (wanted)
+			leave_if_idle(DP_WORKER_AWAY);
+	}
+	return Max(1, Min(DP_LOOK_MS - TimestampDifferenceMilliseconds(looked_at, now),
+					  timeout > 0 ? timeout - TimestampDifferenceMilliseconds(idle_since, now) : DP_LOOK_MS));
 }
 
 /*
@@ -332,6 +439,27 @@ debit_batch(void)
 		answer_batch();
 }
 
+/* Takes what is there and answers it; false: there was nothing. */
+static bool
+work_once(void)
+{
+	/*
+	 * requests before failures: those that follow a failure must not overtake
+	 * it
+	 */
+	take_pending(failures_alone > 0 ? 0 : one_by_one > 0 ? 1 : dp_shared->nslots);
+	nfailures = dp_failures_take(failures, failures_alone > 0 ? 1 : dp_shared->nslots);
+	if (failures_alone > 0)
+		failures_alone = nfailures == 0 ? 0 : failures_alone - 1;
+	else if (one_by_one > 0)
+		one_by_one = batch_size == 0 ? 0 : one_by_one - 1;
+	if (batch_size == 0 && nfailures == 0 && !dp_audit_due())
+		return false;
+	debit_batch();
+	pgstat_report_stat(false);
+	return true;
+}
+
 void
 dp_ledger_worker_main(Datum main_arg)
 {
@@ -352,6 +480,8 @@ dp_ledger_worker_main(Datum main_arg)
 	BackgroundWorkerInitializeConnectionByOid(DatumGetObjectId(main_arg), InvalidOid,
 											  BGWORKER_BYPASS_ALLOWCONN);
 	pin_settings();
+	if (dp_ledger_from_launcher(MyBgworkerEntry))
+		leave_if_useless();
 	batch = MemoryContextAlloc(TopMemoryContext, dp_shared->nslots * sizeof(DpBatchRequest));
 	failures = MemoryContextAlloc(TopMemoryContext, dp_shared->nslots * sizeof(DpFailureCopy));
 	pgstat_report_appname("dp_cdp ledger");
@@ -364,9 +494,12 @@ dp_ledger_worker_main(Datum main_arg)
 	idle_since = GetCurrentTimestamp();
 	for (;;)
 	{
-		long		timeout;
+		long		sleep;
 
 		ResetLatch(MyLatch);
+		/* told to end, there is nothing to be answered */
+		if (ProcDiePending)
+			proc_exit(0);
 		CHECK_FOR_INTERRUPTS();
 		if (ConfigReloadPending)
 		{
@@ -374,39 +507,19 @@ dp_ledger_worker_main(Datum main_arg)
 			ProcessConfigFile(PGC_SIGHUP);
 		}
 
-		/*
-		 * requests before failures: those that follow a failure must not
-		 * overtake it
-		 */
-		take_pending(failures_alone > 0 ? 0 : one_by_one > 0 ? 1 : dp_shared->nslots);
-		nfailures = dp_failures_take(failures, failures_alone > 0 ? 1 : dp_shared->nslots);
-		if (failures_alone > 0)
-			failures_alone = nfailures == 0 ? 0 : failures_alone - 1;
-		else if (one_by_one > 0)
-			one_by_one = batch_size == 0 ? 0 : one_by_one - 1;
-		if (batch_size > 0 || nfailures > 0 || dp_audit_due())
+		sleep = DP_BUSY_RETRY_MS;
+		if (work_once())
 		{
-			debit_batch();
-			pgstat_report_stat(false);
-			idle_since = GetCurrentTimestamp();
+			idle_since = my_entry->used_at = GetCurrentTimestamp();
 			if (!any_busy && !dp_audit_due())
 				continue;
 		}
 		else
 		{
 			any_busy = false;
-			timeout = TimestampDifferenceMilliseconds(idle_since, GetCurrentTimestamp());
-			if (timeout >= DP_IDLE_EXIT_MS)
-			{
-				leave_if_idle();
-				continue;
-			}
+			sleep = look_around(idle_since);
 		}
-
-		timeout = any_busy ? DP_BUSY_RETRY_MS :
-			DP_IDLE_EXIT_MS - TimestampDifferenceMilliseconds(idle_since, GetCurrentTimestamp());
-		timeout = Min(timeout, dp_audit_timeout());
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 Max(timeout, 1), dp_wait_event());
+		sleep = Max(1, Min(sleep, dp_audit_timeout()));
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, sleep, dp_wait_event());
 	}
 }

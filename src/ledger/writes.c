@@ -12,6 +12,10 @@
  * INSERT is free, for restores, but makes the worker look at the table anew.
  * A row that comes without the names of its roles gets those of today.
  *
+ * What logical replication brings is not applied: each server has a ledger of
+ * its own, whose balances another's must not lower, and an error would stop
+ * the replication of everything else.
+ *
  * Invariant: the door is shut at the end of the (sub)transaction in which it
  * was opened, whatever happened there.
  *
@@ -25,6 +29,7 @@
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "fmgr.h"
+#include "postmaster/bgworker.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
 #include "utils/rel.h"
@@ -34,6 +39,7 @@
 #include "ledger/ledger_int.h"
 
 PG_FUNCTION_INFO_V1(dp_ledger_guard);
+PG_FUNCTION_INFO_V1(dp_ledger_not_replicated);
 
 /* nesting level of the transaction that may write; 0: none */
 static int	write_level = 0;
@@ -126,6 +132,48 @@ fill_in_names(HeapTuple row, TupleDesc desc)
 	return fill_in_name(row, desc, "owner", "owner_name");
 }
 
+/*
+ * Tells whether this process applies what another server has sent, as
+ * PostgreSQL's subscriptions and extensions like them do: a background worker
+ * in the role of a replica.  Parallel workers never write.
+ */
+static bool
+is_replicating(void)
+{
+	return MyBgworkerEntry != NULL && SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
+}
+
+/* Says once, in the life of the server, that rows are left out. */
+static void
+tell_not_applied(const char *table)
+{
+	if (dp_shared == NULL || pg_atomic_exchange_u32(&dp_shared->told_not_applied, 1) != 0)
+		return;
+	ereport(LOG,
+			(errmsg("rows of dp_cdp.%s that came by replication are not applied, nor are those of other tables of the privacy ledger: each server has a ledger of its own",
+					table),
+			 errhint("Leave schema dp_cdp out of the publication, and this is not said again.")));
+}
+
+/*
+ * Trigger function of tables that are not guarded otherwise: leaves out what
+ * replication brings, and lets all else pass.
+ */
+Datum
+dp_ledger_not_replicated(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		elog(ERROR, "dp_ledger_not_replicated must be called as a trigger");
+	if (is_replicating())
+	{
+		tell_not_applied(RelationGetRelationName(trigger->tg_relation));
+		return PointerGetDatum(NULL);
+	}
+	return PointerGetDatum(TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newtuple : trigger->tg_trigtuple);
+}
+
 Datum
 dp_ledger_guard(PG_FUNCTION_ARGS)
 {
@@ -135,6 +183,13 @@ dp_ledger_guard(PG_FUNCTION_ARGS)
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		elog(ERROR, "dp_ledger_guard must be called as a trigger");
 	table = RelationGetRelationName(trigger->tg_relation);
+
+	/* TRUNCATE cannot be left out, and fails below */
+	if (is_replicating() && TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
+	{
+		tell_not_applied(table);
+		return PointerGetDatum(NULL);
+	}
 
 	if (TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
 	{

@@ -3,7 +3,7 @@
  * datasets.c
  *	  Settings of a dataset, read afresh for each release.
  *
- * Nothing is cached: the row is one index lookup away, its settings decide
+ * Nothing is cached: the row is at hand (base/places.c), its settings decide
  * about privacy, and a REPEATABLE READ transaction must not go on with those
  * of an hour ago.  Hence also the latest snapshot instead of the query's.
  *
@@ -11,18 +11,12 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/stratnum.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/pg_collation.h"
-#include "catalog/pg_type.h"
 #include "executor/tuptable.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -31,6 +25,8 @@
 #include "base/dataset_row.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "base/places.h"
+#include "base/role_names.h"
 #include "policy/policy_int.h"
 
 static Relation
@@ -61,24 +57,22 @@ with_dataset(const char *name, void (*read) (HeapTuple, TupleDesc, void *), void
 {
 	Relation	rel = open_own_table("dataset");
 	Snapshot	snapshot = dp_register_latest_snapshot();
-	Oid			index;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	TupleTableSlot *slot = table_slot_create(rel, NULL);
+	bool		found = dp_read_newest(rel, name, snapshot, slot);
 
-	RelationGetIndexList(rel);	/* sets rd_pkindex */
-	index = rel->rd_pkindex;
-	ScanKeyEntryInitialize(&key, 0, dp_dataset_attnum(RelationGetDescr(rel), DP_DATASET_NAME),
-						   BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
-						   CStringGetTextDatum(name));
-	scan = systable_beginscan(rel, index, OidIsValid(index), snapshot, 1, &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
+	if (found)
+	{
+		bool		copied;
+		HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, true, &copied);
+
 		read(tuple, RelationGetDescr(rel), arg);
-	systable_endscan(scan);
+		if (copied)
+			heap_freetuple(tuple);
+	}
+	ExecDropSingleTupleTableSlot(slot);
 	UnregisterSnapshot(snapshot);
 	table_close(rel, AccessShareLock);
-	return HeapTupleIsValid(tuple);
+	return found;
 }
 
 static void
@@ -105,6 +99,7 @@ read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 
 	dp_read_dataset_settings(tuple, desc, &row);
 	dataset->answer_step = row.answer_step ? row.answer_step->time : 0;
+	dataset->release_memory = row.release_memory;
 	dataset->owner = row.owner;
 	dataset->default_rho = row.default_rho;
 	dataset->max_rho = row.max_rho;
@@ -112,6 +107,7 @@ read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 	dataset->default_delta = row.default_delta;
 	dataset->max_groups = row.max_groups;
 	dataset->max_rows = row.max_rows;
+	dataset->max_failures = row.max_failures;
 	dataset->neighbors = strcmp(row.neighbors, "add_remove") == 0 ? DP_ADD_REMOVE : DP_REPLACE_ONE;
 }
 
@@ -135,50 +131,47 @@ dp_policy_dataset(const char *name)
 	return dataset;
 }
 
+typedef struct RoleTest
+{
+	AttrNumber	role_column;
+	AttrNumber	name_column;	/* tables of an older version lack it */
+	bool		(*test) (Oid role, void *arg);
+	void	   *arg;
+	bool		passed;
+} RoleTest;
+
+static bool
+test_row(TupleTableSlot *slot, void *arg)
+{
+	RoleTest   *test = arg;
+	bool		isnull;
+	Oid			role = DatumGetObjectId(slot_getattr(slot, test->role_column, &isnull));
+	Datum		name;
+
+	if (isnull)
+		return true;
+	isnull = true;
+	name = test->name_column > 0 ? slot_getattr(slot, test->name_column, &isnull) : (Datum) 0;
+	role = dp_known_role(role, isnull ? NULL : TextDatumGetCString(name));
+	test->passed = OidIsValid(role) && test->test(role, test->arg);
+	return !test->passed;
+}
+
 bool
 dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, void *arg), void *arg)
 {
+	RoleTest	rows = {.test = test,.arg = arg};
 	Relation	rel;
-	Oid			relid;
-	AttrNumber	dataset_column;
-	AttrNumber	role_column;
-	AttrNumber	name_column;
 	Snapshot	snapshot;
-	TableScanDesc scan;
-	TupleTableSlot *slot;
-	bool		found = false;
 
 	if (!OidIsValid(dp_own_table("budget")))
 		return false;
 	rel = open_own_table("budget");
-	relid = RelationGetRelid(rel);
-	dataset_column = get_attnum(relid, "dataset");
-	role_column = get_attnum(relid, "role");
-	name_column = get_attnum(relid, "role_name");
+	rows.role_column = get_attnum(RelationGetRelid(rel), "role");
+	rows.name_column = get_attnum(RelationGetRelid(rel), "role_name");
 	snapshot = dp_register_latest_snapshot();
-	scan = table_beginscan(rel, snapshot, 0, NULL);
-	slot = table_slot_create(rel, NULL);
-	while (!found && table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		bool		isnull;
-		Datum		name = slot_getattr(slot, dataset_column, &isnull);
-		Datum		role;
-
-		CHECK_FOR_INTERRUPTS();
-		if (isnull || (dataset != NULL && strcmp(TextDatumGetCString(name), dataset) != 0))
-			continue;
-		role = slot_getattr(slot, role_column, &isnull);
-		if (isnull)
-			continue;
-		/* tables of an older version lack it */
-		isnull = true;
-		name = name_column > 0 ? slot_getattr(slot, name_column, &isnull) : (Datum) 0;
-		role = ObjectIdGetDatum(dp_known_role(DatumGetObjectId(role), isnull ? NULL : TextDatumGetCString(name)));
-		found = OidIsValid(DatumGetObjectId(role)) && test(DatumGetObjectId(role), arg);
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	table_endscan(scan);
+	dp_scan_newest(rel, dataset, snapshot, test_row, &rows);
 	UnregisterSnapshot(snapshot);
 	table_close(rel, AccessShareLock);
-	return found;
+	return rows.passed;
 }

@@ -350,7 +350,11 @@ dp_check_protectable(Oid relid)
 	form = (Form_pg_class) GETSTRUCT(tuple);
 	name = pstrdup(NameStr(form->relname));
 
-	if (form->relkind == RELKIND_VIEW || form->relkind == RELKIND_MATVIEW)
+	if (form->relkind == RELKIND_MATVIEW)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"%s\" is a materialized view, whose rows cannot be protected: fill a table with its query and protect that", name)));
+	if (form->relkind == RELKIND_VIEW)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("\"%s\" is a view and cannot be protected: protect the tables it reads", name)));

@@ -72,6 +72,8 @@ typedef struct DpDataset
 	DpNeighbors neighbors;
 	int64		min_rho;		/* the least that one aggregate may cost, > 0 */
 	int64		answer_step;	/* microseconds; 0: none */
+	int			max_failures;	/* of a budget in a day */
+	int			release_memory; /* kB; 0: the server's setting alone */
 } DpDataset;
 
 /* the share of default_rho that min_rho is where nobody has set it */

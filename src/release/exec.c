@@ -47,6 +47,8 @@ typedef struct LiveRun
 	DpRun		run;
 } LiveRun;
 
+static ExecutorRun_hook_type prev_executor_run = NULL;
+
 static dlist_head live_runs = DLIST_STATIC_INIT(live_runs);
 
 int			dp_explain_analyze_depth = 0;
@@ -143,7 +145,7 @@ run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpCharge *charged)
 	dp_start_inner(&trial, trial.priced, root);
 	debit(list_make1(item), root);
 	add_charge(charged, item);
-	trial.charged = *charged;
+	trial.charged = run->charged = *charged;
 	dp_run_inner(&trial, root);
 	return dp_pilot_settle(trial.pilot, usual);
 }
@@ -380,6 +382,58 @@ create_state(CustomScan *cscan)
 	state->css.methods = &release_exec_methods;
 	state->release = linitial(cscan->custom_private);
 	return (Node *) state;
+}
+
+/* Tells whether the statement has releases, and sets what it was charged for them so far. */
+static bool
+find_charge(EState *root, DpCharge *charged)
+{
+	dlist_iter	iter;
+	bool		found = false;
+
+	dlist_foreach(iter, &live_runs)
+	{
+		LiveRun    *live = dlist_container(LiveRun, node, iter.cur);
+
+		if (live->run.root != root)
+			continue;
+		/* each run knows of the whole statement; one that has not paid yet knows less */
+		if (!found || live->run.charged.rho > charged->rho)
+			*charged = live->run.charged;
+		found = true;
+	}
+	return found;
+}
+
+/* Has every error of a statement with releases say what it was charged. */
+static void
+release_executor_run(DP_EXECUTOR_RUN_ARGS)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	DpCharge	charged;
+
+	if (!find_charge(desc->estate, &charged))
+	{
+		prev_executor_run(DP_EXECUTOR_RUN_CALL);
+		return;
+	}
+	PG_TRY();
+	{
+		prev_executor_run(DP_EXECUTOR_RUN_CALL);
+	}
+	PG_CATCH();
+	{
+		(void) find_charge(desc->estate, &charged);
+		dp_charge_rethrow(caller, &charged);
+	}
+	PG_END_TRY();
+}
+
+void
+dp_release_exec_init(void)
+{
+	prev_executor_run = ExecutorRun_hook ? ExecutorRun_hook : standard_ExecutorRun;
+	ExecutorRun_hook = release_executor_run;
 }
 
 const CustomScanMethods dp_release_scan_methods = {

@@ -12,15 +12,15 @@
 
 #include "base/amounts.h"
 #include "base/compat.h"
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "ledger/ledger.h"
 #include "math/normal.h"
 #include "miscadmin.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/builtins.h"
+#include "utils/numeric.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 static char *
 format_amount(int64 amount, int64 one)
@@ -63,33 +63,66 @@ dp_parameters_known(const DpRelease *release, EState *estate)
 	return true;
 }
 
-/* Shows the budgets that a debit of rho would touch, as the asking roles may see them. */
-static void
-explain_budgets(const char *dataset, int64 rho, ExplainState *es)
+/* Returns a line on one budget; after: what a debit of rho would leave. */
+static char *
+budget_line(const DpLedgerBalance *balance, const DpDataset *dataset, int64 rho, bool after)
 {
-	Oid			argtypes[] = {TEXTOID, OIDOID, OIDOID, NUMERICOID, BOOLOID};
-	Datum		args[] = {
-		CStringGetTextDatum(dataset),
-		ObjectIdGetDatum(GetSessionUserId()),
-		ObjectIdGetDatum(GetUserId()),
-		NumericGetDatum(dp_amount_numeric(rho, DP_RHO_SCALE)),
-		BoolGetDatum(es->verbose)
-	};
-	List	   *budgets = NIL;
+	char	   *line = psprintf("%s: %s of rho %s remain",
+								DatumGetCString(DirectFunctionCall1(regroleout, ObjectIdGetDatum(balance->role))),
+								numeric_normalize(balance->rho_remaining),
+								numeric_normalize(balance->rho_limit));
 
-	SPI_connect();
-	if (SPI_execute_with_args("SELECT pg_catalog.format('%s: %s of rho %s remain', role, rho_remaining, rho_limit) "
-							  "OPERATOR(pg_catalog.||) CASE WHEN $5 THEN pg_catalog.format(', %s after this release', "
-							  "pg_catalog.trim_scale(rho_remaining OPERATOR(pg_catalog.-) $4)) ELSE '' END "
-							  "FROM dp_cdp.budgets WHERE dataset OPERATOR(pg_catalog.=) $1 "
-							  "AND (dp_cdp.role_pays($2, role) OR dp_cdp.role_pays($3, role)) "
-							  "ORDER BY role::pg_catalog.text",
-							  lengthof(args), argtypes, args, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read budgets");
-	for (uint64 i = 0; i < SPI_processed; i++)
-		budgets = lappend(budgets, SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1));
-	explain_list("Budget", "Budgets", budgets, es);
-	SPI_finish();
+	if (after)
+	{
+		Numeric		price = dp_amount_numeric(rho, DP_RHO_SCALE);
+		Datum		left = DirectFunctionCall2(numeric_sub, NumericGetDatum(balance->rho_remaining),
+											   NumericGetDatum(price));
+
+		line = psprintf("%s, %s after this release", line, numeric_normalize(DatumGetNumeric(left)));
+	}
+	if (dp_ledger_is_closed(balance->failures, dataset->max_failures))
+		line = psprintf("%s; closed by failures (%d of today) until %s, or until the owner of the dataset calls dp_cdp.reset_failures",
+						line, balance->failures, timestamptz_to_str(balance->failures_end));
+	return line;
+}
+
+/* Shows the budgets that a debit of rho would touch, all of which the asking roles may see. */
+static void
+explain_budgets(const DpDataset *dataset, int64 rho, ExplainState *es)
+{
+	List	   *balances = dp_ledger_balances(dataset->name);
+	List	   *lines = NIL;
+	ListCell   *lc;
+
+	foreach(lc, balances)
+		lines = lappend(lines, budget_line(lfirst(lc), dataset, rho, es->verbose));
+	if (lines == NIL)
+		lines = list_make1(psprintf("none: role %s has no privacy budget for dataset \"%s\", and the query would be refused",
+									quote_identifier(GetUserNameFromId(GetUserId(), false)), dataset->name));
+	explain_list("Budget", "Budgets", lines, es);
+}
+
+/* Tells, as a notice, why a query that was only previewed would be refused whatever it costs. */
+void
+dp_notice_no_budget(const DpDataset *dataset)
+{
+	List	   *balances = dp_ledger_balances(dataset->name);
+	ListCell   *lc;
+
+	if (balances == NIL)
+		ereport(NOTICE,
+				(errmsg("role \"%s\" has no privacy budget for dataset \"%s\", and the query would be refused; the dataset's owner can give one with dp_cdp.set_budget",
+						GetUserNameFromId(GetUserId(), false), dataset->name)));
+	foreach(lc, balances)
+	{
+		DpLedgerBalance *balance = lfirst(lc);
+
+		if (dp_ledger_is_closed(balance->failures, dataset->max_failures))
+			ereport(NOTICE,
+					(errmsg("the privacy budget of role \"%s\" for dataset \"%s\" is closed by failures (%d of today) until %s, or until the dataset's owner calls dp_cdp.reset_failures",
+							GetUserNameFromId(balance->role, true), dataset->name, balance->failures,
+							timestamptz_to_str(balance->failures_end))));
+	}
 }
 
 void
@@ -98,6 +131,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	DpRelease  *release = dp_release_of_state(node);
 	EState	   *estate = node->ss.ps.state;
 	DpPricedRelease *priced;
+	DpDataset  *dataset;
 	int64		rho;
 	List	   *lines = NIL;
 	ListCell   *lc;
@@ -111,6 +145,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (!dp_parameters_known(release, estate) || !ActiveSnapshotSet())
 		return;
 	priced = dp_price_release(release, estate, NULL);
+	dataset = priced->dataset;
 	rho = priced->rho;
 	if (priced->groups)
 		ExplainPropertyText("Groups", priced->groups, es);
@@ -133,6 +168,9 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	explain_list("Release", "Releases", lines, es);
 	if (dp_target_needs_pilot(release))
 		ExplainPropertyText("Target Error", "prices are settled after a first look; those shown are the usual ones", es);
+	/* small ones are of no interest */
+	if (priced->memory >= 1024 * 1024)
+		ExplainPropertyText("Memory", psprintf(INT64_FORMAT " MB for declared groups", (priced->memory + 1024 * 1024 - 1) / (1024 * 1024)), es);
 	ExplainPropertyText("Rho", format_amount(priced->rho, DP_RHO_ONE), es);
 	if (priced->delta > 0)
 	{
@@ -147,5 +185,5 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	}
 	if (lines != NIL)
 		explain_list("Released Before", "Released Before", lines, es);
-	explain_budgets(release->dataset, rho, es);
+	explain_budgets(dataset, rho, es);
 }

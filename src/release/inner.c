@@ -20,7 +20,6 @@
 #include "access/parallel.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "base/amounts.h"
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/noise.h"
@@ -274,19 +273,6 @@ inner_params(DpPricedRelease *priced, EState *estate)
 	return params;
 }
 
-/* Returns a clause on what the run's statement was charged so far: nothing, or pilots, or all of it. */
-static char *
-what_stays_charged(const DpRun *run)
-{
-	char	   *charged = psprintf("rho %s", dp_amount_text(run->charged.rho, DP_RHO_SCALE));
-
-	if (run->charged.rho == 0 && run->charged.delta == 0)
-		return "nothing was charged for it";
-	if (run->charged.delta > 0)
-		charged = psprintf("%s, delta %.12g", charged, (double) run->charged.delta / DP_DELTA_ONE);
-	return psprintf("what it was charged (%s) stays charged", charged);
-}
-
 /* Starts the executor of the inner plan, up to its first row. */
 static QueryDesc *
 start_plan(DpRun *run, DpPricedRelease *priced, ReleaseReceiver *receiver, EState *estate)
@@ -312,7 +298,7 @@ start_plan(DpRun *run, DpPricedRelease *priced, ReleaseReceiver *receiver, EStat
 	{
 		inner_range_table = save_range_table;
 		dp_sandbox_end(&box);
-		dp_sandbox_rethrow(caller, what_stays_charged(run));
+		dp_sandbox_rethrow(caller, dp_charge_clause(&run->charged));
 	}
 	PG_END_TRY();
 	inner_range_table = save_range_table;
@@ -354,9 +340,12 @@ static char *
 what_was_paid(DpRun *run, int failures, int most)
 {
 	if (most == 0 && failures == 0)
-		return psprintf("%s, and it counts as a failure", what_stays_charged(run));
+		return psprintf("%s, and it counts as a failure", dp_charge_clause(&run->charged));
+	if (most == 0)
+		return psprintf("%s, and it counts as failure %d in a day, of which none is allowed",
+						dp_charge_clause(&run->charged), failures);
 	return psprintf("%s, and it counts as failure %d of at most %d in a day",
-					what_stays_charged(run), failures, Max(most, 1));
+					dp_charge_clause(&run->charged), failures, most);
 }
 
 /*

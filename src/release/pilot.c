@@ -22,7 +22,8 @@
  * Invariants:
  * - A price depends on the query, the settings, the policy and on noisy values
  *	 that were paid for; not on rows.
- * - The memory of a pilot outlives the rows and the run that it came from.
+ * - The memory of a pilot outlives the rows and the run that it came from, and
+ *	 does not grow with the number of groups.
  *
  *-------------------------------------------------------------------------
  */
@@ -140,13 +141,17 @@ dp_target_price(const DpPricedRelease *priced, const DpReleaseColumn *column, dp
  * ------------------------------------------------------------------------
  */
 
-/* the factor on the pilot's price that each group would need */
+/* of more groups only every second, every fourth and so on counts */
+#define MAX_FACTORS 16384
+
+/* the factor on the pilot's price that each group, or every stride-th, would need */
 typedef struct DpNeeds
 {
 	bool		wanted;
-	int64		n;
-	int64		size;
-	double	   *factor;
+	int64		seen;			/* groups */
+	int64		stride;
+	int			n;
+	double	   *factor;			/* [MAX_FACTORS] */
 } DpNeeds;
 
 typedef struct DpPilot
@@ -226,12 +231,19 @@ dp_pilot_add(DpPilot *pilot, int i, double value, double stddev)
 
 	if (!needs->wanted || isnan(value) || isnan(stddev))
 		return;
-	if (needs->n == needs->size)
+	if (needs->factor == NULL)
 	{
-		needs->size = Max(2 * needs->size, 64);
-		needs->factor = needs->factor
-			? repalloc_huge(needs->factor, needs->size * sizeof(double))
-			: MemoryContextAlloc(pilot->context, needs->size * sizeof(double));
+		needs->factor = MemoryContextAlloc(pilot->context, MAX_FACTORS * sizeof(double));
+		needs->stride = 1;
+	}
+	if (needs->seen++ % needs->stride != 0)
+		return;
+	if (needs->n == MAX_FACTORS)
+	{
+		for (int at = 0; at < MAX_FACTORS / 2; at++)
+			needs->factor[at] = needs->factor[2 * at];
+		needs->n = MAX_FACTORS / 2;
+		needs->stride *= 2;
 	}
 	/* an answer that vanishes in the noise would need any price */
 	needs->factor[needs->n++] = wanted > 0 ? pow(margin_factor() * stddev / wanted, 2) : INFINITY;

@@ -215,5 +215,6 @@ dp_release_init(void)
 	prev_set_rel_pathlist = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = release_pathlist;
 	dp_release_params_init();
+	dp_release_exec_init();
 	dp_objects_init();
 }

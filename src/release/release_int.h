@@ -58,6 +58,7 @@ typedef struct DpPricedRelease
 	DpPricedColumn *columns;
 	int			nparts;			/* in all columns together */
 	int			width;			/* states in a group */
+	int64		memory;			/* that groups of declared keys take, in bytes */
 	int			max_groups;		/* 1 unless a unit may be in several groups */
 	int			max_rows;
 	int64		column_rho;		/* price of a column without a target */
@@ -85,6 +86,15 @@ typedef struct DpCharge
 	int64		delta;
 } DpCharge;
 
+/* charged.c: a clause for an error message, on what a statement was charged */
+extern char *dp_charge_clause(const DpCharge *charged);
+
+/*
+ * charged.c: called where an error is being handled, raises it again, with
+ * such a clause unless it has one.
+ */
+extern void dp_charge_rethrow(MemoryContext context, const DpCharge *charged) __attribute__((noreturn));
+
 typedef struct DpRun
 {
 	EState	   *root;
@@ -111,6 +121,7 @@ extern void dp_release_register_nodes(void);
 /* exec.c */
 extern DpRelease *dp_release_of_state(CustomScanState *node);
 extern const CustomScanMethods dp_release_scan_methods;
+extern void dp_release_exec_init(void);
 
 /*
  * price.c: evaluates bounds with the statement's parameters and settles
@@ -183,14 +194,14 @@ extern void dp_release_params(DpPricedRelease *priced, ParamListInfo params);
 #define DP_MAX_QUANTILES 1000
 #define DP_MAX_HISTOGRAM 10000
 
-/* the most states of all groups of declared keys: 1 GB */
-#define DP_MAX_STATES (INT64CONST(1) << 26)
-
 /* key_table.c: declared keys as a table of groups, by position in canonical order */
 typedef struct DpKeyTable DpKeyTable;
 
 /* dp_declared_groups returns how many groups declared keys span; ZC002 for more than DP_MAX_DECLARED_GROUPS */
 extern int64 dp_declared_groups(List *keys);
+
+/* what the table takes for each declared key, without what the key itself takes in the plan, in bytes */
+#define DP_KEY_MEMORY 64
 
 extern DpKeyTable *dp_key_table_create(List *keys);
 extern int64 dp_key_table_size(DpKeyTable *table);
@@ -265,6 +276,7 @@ extern List *dp_price_prefetches(const DpRelease *release, EState *estate);
 
 /* explain.c: can it be priced where nothing is executed */
 extern bool dp_parameters_known(const DpRelease *release, EState *estate);
+extern void dp_notice_no_budget(const DpDataset *dataset);
 extern void dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
 #endif							/* DP_RELEASE_INT_H */

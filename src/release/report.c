@@ -403,6 +403,7 @@ dp_preview_columns(PG_FUNCTION_ARGS)
 {
 	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	List	   *lines = NIL;
+	List	   *datasets = NIL;
 	List	   *priced;
 	ListCell   *lc;
 
@@ -410,6 +411,14 @@ dp_preview_columns(PG_FUNCTION_ARGS)
 	priced = price_plan(plan_text(query), query, NULL, NULL);
 	PopActiveSnapshot();
 	foreach(lc, priced)
-		lines = expression_lines(release_lines(lines, lfirst(lc)), lfirst(lc));
+	{
+		const DpPricedRelease *release = lfirst(lc);
+
+		lines = expression_lines(release_lines(lines, release), release);
+		/* once for each dataset */
+		if (!list_member(datasets, makeString(release->dataset->name)))
+			dp_notice_no_budget(release->dataset);
+		datasets = lappend(datasets, makeString(release->dataset->name));
+	}
 	return return_lines(fcinfo, lines, REPORT_COLUMNS + 1);
 }

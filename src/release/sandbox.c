@@ -183,6 +183,50 @@ dp_sandbox_raise_cancel(const char *paid)
 			 errmsg("canceling private query; %s", paid)));
 }
 
+/*
+ * Returns what the server ran out of, for those who run it; NULL where the
+ * error is of another kind.  temp_file_limit is not among it, because it is
+ * lifted here: it would fail for the number of rows.
+ */
+static const char *
+lacking(int sqlerrcode)
+{
+	switch (sqlerrcode)
+	{
+		case ERRCODE_DISK_FULL:
+			return "space on a disk";
+		case ERRCODE_OUT_OF_MEMORY:
+			return "memory";
+		case ERRCODE_CONFIGURATION_LIMIT_EXCEEDED:
+			return "what a limit of the server's configuration leaves";
+		case ERRCODE_IO_ERROR:
+			return "a disk that can be read and written";
+		case ERRCODE_STATEMENT_TOO_COMPLEX:
+			return "room on the stack";
+		default:
+			return ERRCODE_TO_CATEGORY(sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES ? "resources" : NULL;
+	}
+}
+
+/* Writes the cause into the server's log, by its SQLSTATE and, if the server lacks something, by what. */
+static void
+log_cause(const ErrorData *error, bool reading)
+{
+	const char *what = lacking(error->sqlerrcode);
+
+	ereport(LOG_SERVER_ONLY,
+			(errcode(error->sqlerrcode),
+			 what == NULL
+			 ? errmsg("private query failed while it %s: %s",
+					  reading ? "read protected rows" : "was planned", error->message)
+			 : errmsg("private query failed while it %s, for want of %s (SQLSTATE %s): %s",
+					  reading ? "read protected rows" : "was planned", what,
+					  unpack_sql_state(error->sqlerrcode), error->message),
+			 error->detail ? errdetail_internal("%s", error->detail) : 0,
+			 what ? errhint("This is for those who run the server; whoever asked was told no more than that the query failed.") : 0,
+			 errhidestmt(true)));
+}
+
 void
 dp_sandbox_raise(ErrorData *error, const char *paid, bool reading)
 {
@@ -193,12 +237,7 @@ dp_sandbox_raise(ErrorData *error, const char *paid, bool reading)
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("could not serialize access; %s", paid)));
 
-	ereport(LOG_SERVER_ONLY,
-			(errcode(error->sqlerrcode),
-			 errmsg("private query failed while it %s: %s",
-					reading ? "read protected rows" : "was planned", error->message),
-			 error->detail ? errdetail_internal("%s", error->detail) : 0,
-			 errhidestmt(true)));
+	log_cause(error, reading);
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
 			 reading

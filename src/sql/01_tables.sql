@@ -37,7 +37,8 @@ CREATE TABLE dp_cdp.dataset (
 	answer_step		interval,				-- NULL: answers leave at once
 	adopted			text,					-- the stamp under which its owner has adopted it
 	owner_name		text,
-	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq')	-- of the cap
+	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq'),	-- of the cap
+	release_memory	int						-- kB; NULL: the server's setting alone
 );
 
 CREATE TABLE dp_cdp.budget (

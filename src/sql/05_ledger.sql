@@ -85,6 +85,15 @@ CREATE OR REPLACE FUNCTION dp_cdp.my_datasets() RETURNS text[]
 COMMENT ON FUNCTION dp_cdp.my_datasets() IS
 	'datasets that the session owns';
 
+-- What logical replication brings is not applied, here nor to the tables above:
+-- a trigger of one of the two kinds is on each table of this schema.
+CREATE OR REPLACE FUNCTION dp_cdp.not_replicated() RETURNS trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_not_replicated';
+REVOKE ALL ON FUNCTION dp_cdp.not_replicated() FROM PUBLIC;
+CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.hardened
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.not_replicated();
+ALTER TABLE dp_cdp.hardened ENABLE ALWAYS TRIGGER not_replicated;
+
 -- The rules that the worker applies, for views and for adopt_ledger().
 CREATE OR REPLACE FUNCTION dp_cdp.role_pays(payer oid, role oid) RETURNS boolean
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_role_pays';
@@ -98,6 +107,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.period_start(renews_at timestamptz, period int
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_period_start';
 COMMENT ON FUNCTION dp_cdp.period_start(timestamptz, interval) IS
 	'when the period began that ends at renews_at';
+
+CREATE OR REPLACE FUNCTION dp_cdp.worker_slots(OUT needed int, OUT available int)
+	LANGUAGE C STRICT STABLE AS 'MODULE_PATHNAME', 'dp_ledger_worker_slots';
+COMMENT ON FUNCTION dp_cdp.worker_slots() IS
+	'background workers that ledgers, parallel queries and logical replication need together; and max_worker_processes';
 
 CREATE OR REPLACE FUNCTION dp_cdp.debit(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_ledger_debit_by_hand';

@@ -207,6 +207,7 @@ DECLARE
 	super boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
 	version int := current_setting('server_version_num')::int / 10000;
 	facts record;
+	slots record;
 	parameters jsonb := '[]';
 BEGIN
 	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')) THEN
@@ -214,6 +215,7 @@ BEGIN
 			USING ERRCODE = 'insufficient_privilege';
 	END IF;
 	SELECT * INTO facts FROM dp_cdp.server_facts();
+	SELECT * INTO slots FROM dp_cdp.worker_slots();
 	IF version >= 15 THEN		-- where there are privileges on settings
 		EXECUTE 'SELECT coalesce(jsonb_agg(jsonb_build_object(''name'', p.parname, ''grantee'', x.grantee, ''privilege'', x.privilege_type)), ''[]'')'
 			' FROM pg_parameter_acl p, aclexplode(p.paracl) x' INTO parameters;
@@ -684,6 +686,9 @@ BEGIN
 			(NOT current_setting('dp_cdp.notice_copies', true)::boolean, 'warning', 'dp_cdp.notice_copies',
 				'is off: a copy of the data directory would answer from old balances',
 				'ALTER SYSTEM RESET dp_cdp.notice_copies; SELECT pg_reload_conf()'),
+			(facts.preloaded AND slots.needed > slots.available, 'warning', 'max_worker_processes',
+				format('%s, and %s are needed: parallel queries can take all background workers, and a ledger whose worker must be started then refuses debits', slots.available, slots.needed),
+				format('ALTER SYSTEM SET max_worker_processes = %s; then restart the server', slots.needed)),
 			(pg_is_in_recovery(), 'info', 'server', 'is a standby: private queries are refused here', 'send them to the primary'),
 			(version NOT BETWEEN 14 AND 18, 'warning', 'server', format('version %s was not tested: 14 to 18 are supported', version),
 				'use a supported version'),

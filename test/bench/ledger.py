@@ -220,6 +220,7 @@ def measure_release(bench, others, protocol):
 
 def measure_start():
     """The first debit after the worker has left, in a session that has debited before."""
+    psql("postgres", "ALTER SYSTEM SET dp_cdp.worker_idle_timeout = '1s'", "SELECT pg_reload_conf()")
     session = subprocess.Popen(["psql", "-XqAt", "-d", DATABASE], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1)
     session.stdin.write("\\timing on\n")
@@ -240,6 +241,7 @@ def measure_start():
             times.append(float(ms.group(1)))
     session.stdin.close()
     session.wait()
+    psql("postgres", "ALTER SYSTEM RESET dp_cdp.worker_idle_timeout", "SELECT pg_reload_conf()")
     line("first debit after the worker's idle exit, ms", times, 10, True)
 
 

@@ -215,12 +215,12 @@ SELECT is(spied('parts_key', 'SELECT dp_count(*) FROM visits v JOIN parts USING 
 -- ------------------------------------------------------------------------
 
 SELECT is(ask('SELECT dp_count(*) FROM visits v JOIN (SELECT dept, 1 / (beds - 1) AS q FROM depts) d ON d.dept = v.dept AND q > 0'),
-	'22012 division by zero for 0', 'an error is its own');
+	'22012 division by zero; nothing was charged for the private query for 0', 'an error is its own');
 SELECT is(ask('SELECT dp_count(*) FROM visits v JOIN (SELECT dept FROM depts WHERE beds = (SELECT beds FROM depts)) d USING (dept)'),
-	'21000 more than one row returned by a subquery used as an expression for 0', 'in a condition, too');
+	'21000 more than one row returned by a subquery used as an expression; nothing was charged for the private query for 0', 'in a condition, too');
 SELECT is(ask('SELECT sum(n) FROM (SELECT dp_count(*) AS n FROM visits UNION ALL
 		SELECT dp_count(*) FROM visits v JOIN (SELECT dept FROM depts WHERE 1 / (beds - 1) > 0) d USING (dept)) r'),
-	'22012 division by zero for 0', 'all is computed before anything is paid for');
+	'22012 division by zero; nothing was charged for the private query for 0', 'all is computed before anything is paid for');
 SELECT matches(ask('SELECT dp_count(*) FROM visits v JOIN (SELECT dept, nextval(''ticks'') AS t FROM depts) d ON d.dept = v.dept AND d.t > 0 WHERE pg_sleep(0) IS NULL'),
 	'^ZC002 .* for 0$', 'a query that is refused');
 SELECT is(ticked(), 0::bigint, 'computes nothing');

@@ -10,7 +10,7 @@ use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 1);
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'dp_cdp'\nfsync = on\n");
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'dp_cdp'\nfsync = on\nmax_worker_processes = 20\n");
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION dp_cdp;

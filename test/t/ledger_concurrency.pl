@@ -115,7 +115,7 @@ pass('DROP DATABASE WITH (FORCE)');
 # No worker to be had
 # ---------------------------------------------------------------------------
 
-$node->append_conf('postgresql.conf', 'max_worker_processes = 1');
+$node->append_conf('postgresql.conf', 'max_worker_processes = 2');
 $node->restart;
 ledger_database($node, 'db3');
 dataset($node, 'db3', 'd');

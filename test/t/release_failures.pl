@@ -256,8 +256,8 @@ like(debit_error($node, 'test', 'eve', $fails), qr/failure 1 of at most 5/, 'the
 # none
 $node->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT dp_cdp.reset_failures('d', 'eve'), dp_cdp.alter_dataset('d', max_failures => 0)});
 is(debit_error($node, 'test', 'eve', $good), '', 'max_failures 0: answers');
-like(debit_error($node, 'test', 'eve', $fails), qr/failure 1 of at most 1/, '... until the first failure');
-like(debit_error($node, 'test', 'eve', $good), qr/ZC001: 1 releases/, '... and then no more');
+like(debit_error($node, 'test', 'eve', $fails), qr/failure 1 in a day, of which none is allowed/, '... until the first failure');
+like(debit_error($node, 'test', 'eve', $good), qr/ZC001: 1 release from dataset "\w+" that role "\w+" paid for failed or was cancelled/, '... and then no more');
 $node->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT dp_cdp.alter_dataset('d', max_failures => 20)});
 is(debit_error($node, 'test', 'eve', $good), '', 'a larger limit holds at once');
 

@@ -141,7 +141,7 @@ class Pair:
     def drop(self):
         for ledger in self.ledgers:
             ledger.close()
-        # a ledger's worker leaves after two idle seconds
+        # FORCE ends the ledger's worker, too, unless it is just coming back
         for d in self.databases:
             for _ in range(5):
                 if not self.admin.query('DROP DATABASE IF EXISTS %s WITH (FORCE)' % d).error:

@@ -1,0 +1,110 @@
+# Logical replication of a whole database, FOR ALL TABLES, with the extension on
+# both sides: data arrive, the ledger of each server stays its own, and nothing
+# stops.
+
+use strict;
+use warnings;
+
+use LedgerTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my %node = map { $_ => ledger_node($_, init => { allows_streaming => 'logical' }, conf => "max_worker_processes = 20\n") } qw(publisher subscriber);
+my ($publisher, $subscriber) = @node{qw(publisher subscriber)};
+
+for my $node ($publisher, $subscriber)
+{
+	ledger_database($node, 'test');
+	$node->safe_psql('postgres', 'CREATE ROLE ana LOGIN; CREATE ROLE bea LOGIN');
+	$node->safe_psql('test', 'CREATE TABLE visits (id int PRIMARY KEY, patient int)');
+}
+
+# the same names on both sides, and more on one of them; releases before the first copy
+sub protect
+{
+	my ($node) = @_;
+	$node->safe_psql('test', <<EOC);
+SELECT dp_cdp.create_dataset('clinic', rho => 100);
+SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
+SELECT dp_cdp.set_budget('clinic', 'ana', rho => 10);
+SELECT count(*) FROM dp_cdp.harden();
+EOC
+	return;
+}
+protect($_) for $publisher, $subscriber;
+$publisher->safe_psql('test', <<EOC);
+SELECT dp_cdp.create_dataset('more', rho => 100);
+SELECT dp_cdp.set_budget('more', 'bea', rho => 10);
+INSERT INTO visits SELECT i, i FROM generate_series(1, 1000) i;
+EOC
+debit($publisher, 'test', 'ana', q{SELECT dp_cdp.debit('clinic', 1)}) for 1 .. 3;
+debit($subscriber, 'test', 'ana', q{SELECT dp_cdp.debit('clinic', 0.5)});
+
+my $ledger = q{SELECT string_agg(t::text, ' ' ORDER BY t::text COLLATE "C") FROM (
+	SELECT d::text AS t FROM dp_cdp.dataset d UNION ALL SELECT b::text FROM dp_cdp.budget b UNION ALL
+	SELECT l::text FROM dp_cdp.release_log l UNION ALL SELECT s::text FROM dp_cdp.ledger_stamp s UNION ALL
+	SELECT h::text FROM dp_cdp.hardened h) x};
+my $before = value($subscriber, 'test', $ledger);
+
+# ---------------------------------------------------------------------------
+# First copy, then changes
+# ---------------------------------------------------------------------------
+
+my $from = $publisher->connstr . ' dbname=test';
+$publisher->safe_psql('test', 'CREATE PUBLICATION everything FOR ALL TABLES');
+$subscriber->safe_psql('test', "CREATE SUBSCRIPTION everything CONNECTION '$from' PUBLICATION everything");
+ok($subscriber->poll_query_until('test', q{SELECT count(*) > 0 AND bool_and(srsubstate = 'r') FROM pg_subscription_rel}),
+	'the first copy ends, of all tables');
+is(value($subscriber, 'test', 'SELECT count(*) FROM visits'), 1000, 'data arrive');
+is(value($subscriber, 'test', $ledger), $before, "the subscriber's ledger is as it was");
+
+debit($publisher, 'test', 'ana', q{SELECT dp_cdp.debit('clinic', 1)}) for 1 .. 3;
+$publisher->safe_psql('test', <<EOC);
+SELECT dp_cdp.set_budget('clinic', 'ana', rho => 9);
+SELECT dp_cdp.set_budget('clinic', 'bea', rho => 9);
+SELECT dp_cdp.drop_budget('more', 'bea');
+SELECT dp_cdp.alter_dataset('clinic', rho => 1000);
+SELECT dp_cdp.drop_dataset('more');
+SELECT count(*) FROM dp_cdp.unharden();
+SELECT count(*) FROM dp_cdp.harden();
+SELECT dp_cdp.adopt_ledger();
+SELECT dp_cdp.empty_ledger();
+INSERT INTO visits SELECT i, i FROM generate_series(1001, 2000) i;
+EOC
+debit($publisher, 'test', 'ana', q{SELECT dp_cdp.debit('clinic', 1)});
+$publisher->safe_psql('test', 'DELETE FROM visits WHERE id > 1500');
+$publisher->wait_for_catchup('everything');
+is(value($subscriber, 'test', 'SELECT count(*) FROM visits'), 1500, 'changes go on to arrive, after every function that writes to the ledger');
+is(value($subscriber, 'test', $ledger), $before, "the subscriber's ledger is as it was");
+is(value($subscriber, 'test', q{SELECT count(*) FROM pg_subscription WHERE subenabled}), 1, 'the subscription is enabled');
+
+# ---------------------------------------------------------------------------
+# Each goes on by itself
+# ---------------------------------------------------------------------------
+
+debit($subscriber, 'test', 'ana', q{SELECT dp_cdp.debit('clinic', 0.25)});
+is(balance($subscriber, 'test', 'clinic', 'ana'), '0.75', 'the subscriber debits its own');
+is(balance($publisher, 'test', 'clinic', 'ana'), '1', 'the publisher its own');
+is($subscriber->psql('test', 'SELECT dp_count(*) FROM visits', extra_params => [ '-U', 'ana' ]), 0, 'private queries are answered from replicated rows');
+
+my $log = slurp_file($subscriber->logfile);
+is(scalar(() = $log =~ /LOG:  rows of dp_cdp\.\w+ that came by replication are not applied/g), 1, 'it is said once');
+unlike($log, qr/ERROR/, 'nothing failed');
+unlike(slurp_file($publisher->logfile), qr/not applied/, 'and not by the publisher');
+
+# ---------------------------------------------------------------------------
+# No table is forgotten; no door is open
+# ---------------------------------------------------------------------------
+
+is(value($publisher, 'test', <<EOC), '', 'each table of the schema has a trigger that leaves out what is replicated');
+SELECT string_agg(c.relname, ' ') FROM pg_class c
+WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind IN ('r', 'p') AND NOT EXISTS (
+	SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgenabled = 'A' AND t.tgtype & 7 = 7
+		AND t.tgfoid IN ('dp_cdp.ledger_guard'::regproc, 'dp_cdp.not_replicated'::regproc))
+EOC
+like(debit_error($subscriber, 'test', 'postgres', q{SET session_replication_role = replica; UPDATE dp_cdp.budget SET rho_spent = 0}),
+	qr/42501: table dp_cdp\.budget cannot be changed directly/, 'a session in the role of a replica may not write, as ever');
+
+$subscriber->stop;
+$publisher->stop;
+done_testing();

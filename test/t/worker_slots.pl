@@ -1,0 +1,175 @@
+# The ledger's worker is there before it is needed: it is started with the
+# server, keeps its slot while parallel queries take all others, comes back when
+# it was killed or had to go, and stands in nobody's way.
+
+use strict;
+use warnings;
+
+use LedgerTest;
+use Test::More;
+use Time::HiRes qw(time usleep);
+
+my $workers = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'};
+
+sub worker_of
+{
+	my ($node, $db) = @_;
+	return value($node, 'postgres', qq{SELECT pid FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger' AND datname = '$db'});
+}
+
+# until the database has a worker that is not the one of that pid
+sub wait_for_worker
+{
+	my ($node, $db, $not) = @_;
+	return $node->poll_query_until('postgres',
+		    q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'}
+		  . qq{ AND datname = '$db' AND pid <> } . ($not || 0));
+}
+
+sub seconds
+{
+	my ($code) = @_;
+	my $start = time;
+	$code->();
+	return time - $start;
+}
+
+my $node = ledger_node('main', conf => <<EOC);
+max_logical_replication_workers = 0
+max_worker_processes = 6
+max_parallel_workers = 6
+min_parallel_table_scan_size = 0
+parallel_setup_cost = 0
+parallel_tuple_cost = 0
+EOC
+for my $db (qw(test other empty bare))
+{
+	ledger_database($node, $db) unless $db eq 'bare';
+}
+$node->safe_psql('postgres', 'CREATE DATABASE bare');
+$node->safe_psql('postgres', 'CREATE ROLE ana LOGIN');
+for my $db (qw(test other))
+{
+	$node->safe_psql($db, <<EOC);
+CREATE TABLE visits (patient int, dept text);
+INSERT INTO visits SELECT i, 'd' || i % 3 FROM generate_series(1, 1000) i;
+SELECT dp_cdp.create_dataset('clinic', rho => 1000);
+SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
+SELECT dp_cdp.set_budget('clinic', 'ana', rho => 500);
+EOC
+}
+$node->safe_psql('empty', q{SELECT dp_cdp.create_dataset('nobody')});
+
+# ---------------------------------------------------------------------------
+# Started with the server
+# ---------------------------------------------------------------------------
+
+is(value($node, 'postgres', $workers), 0, 'no worker where nothing was debited yet');
+$node->restart;
+ok(wait_for_worker($node, $_), "the worker of $_ comes with the server") for qw(test other);
+is(value($node, 'postgres', $workers), 2, 'databases without a ledger, or without a budget, have none');
+is(value($node, 'postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dp_cdp launcher'}), 1, 'nor is the launcher one');
+my $pid = worker_of($node, 'test');
+
+# ---------------------------------------------------------------------------
+# Parallel queries take all slots
+# ---------------------------------------------------------------------------
+
+# with this an analyst alone can do so
+my $long = q{SET max_parallel_workers = 100; SET max_parallel_workers_per_gather = 6;
+	SELECT count(*) FROM visits a, visits b, visits c WHERE a.patient + b.patient + c.patient % 7 < 0;};
+$node->safe_psql('postgres', q{CREATE TABLE visits AS SELECT i AS patient FROM generate_series(1, 5000) i; ALTER TABLE visits SET (parallel_workers = 6); ANALYZE visits});
+my @long = map { background($node, 'postgres', $long) } 1 .. 2;
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 3 FROM pg_stat_activity WHERE backend_type = 'parallel worker'}),
+	'parallel queries take the three slots that are left');
+is($node->psql('test', q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]), 0, 'a private query is answered all the same');
+is($node->psql('other', q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]), 0, 'in each database');
+is(worker_of($node, 'test'), $pid, 'by the worker that was there');
+
+# a database that is asked for the first time has to find a slot; one that is idle gives way
+usleep(2_100_000);
+$node->safe_psql('empty', q{SELECT dp_cdp.set_budget('nobody', 'postgres', rho => 1)});
+$node->safe_psql('empty', q{SELECT dp_cdp.debit('nobody', 0.1)});
+is(balance($node, 'empty', 'nobody', 'postgres'), '0.1', 'an idle worker gives way to another');
+$node->safe_psql('postgres', q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%FROM visits a%' AND pid <> pg_backend_pid()});
+finish($_) for @long;
+$node->restart;
+ok(wait_for_worker($node, $_), "after a restart all three are there: $_") for qw(test other empty);
+
+# ---------------------------------------------------------------------------
+# Who wants the database for himself
+# ---------------------------------------------------------------------------
+
+my @alone = (
+	[ 'CREATE DATABASE copy TEMPLATE test', 'test' ],
+	[ 'ALTER DATABASE other RENAME TO moved', 'moved' ],
+	[ 'ALTER DATABASE moved RENAME TO other', 'other' ],
+	[ 'DROP DATABASE empty', undef ],
+	[ 'DROP DATABASE copy', undef ]);
+my $space = PostgreSQL::Test::Utils::tempdir_short();
+$node->safe_psql('postgres', "CREATE TABLESPACE space LOCATION '$space'");
+push @alone, [ 'ALTER DATABASE other SET TABLESPACE space', 'other' ];
+for (@alone)
+{
+	my ($sql, $db) = @$_;
+	my $took = seconds(sub { $node->safe_psql('postgres', $sql) });
+	cmp_ok($took, '<', 4, sprintf('%s: the worker leaves (%.1f s)', $sql, $took));
+	ok(wait_for_worker($node, $db), 'and comes back') if defined $db;
+}
+is(value($node, 'postgres', $workers), 2, 'what was dropped has no worker');
+
+# who may not drop it does not send the worker away
+$pid = worker_of($node, 'test');
+$node->psql('postgres', $_, extra_params => [ '-U', 'ana' ]) for ('DROP DATABASE test', 'CREATE DATABASE mine TEMPLATE test');
+usleep(1_500_000);
+is(worker_of($node, 'test'), $pid, 'attempts of others do not send it away');
+
+# ---------------------------------------------------------------------------
+# Killed
+# ---------------------------------------------------------------------------
+
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($pid)");
+ok(wait_for_worker($node, 'test', $pid), 'a worker that was terminated comes back');
+my $launcher = value($node, 'postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'dp_cdp launcher'});
+$node->safe_psql('postgres', "SELECT pg_terminate_backend($launcher)");
+ok($node->poll_query_until('postgres', qq{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'dp_cdp launcher' AND pid <> $launcher}),
+	'so does the launcher');
+$pid = worker_of($node, 'test');
+kill 'KILL', $pid;
+ok(wait_for_worker($node, $_, $pid), "after a crash of the server they are there: $_") for qw(test other);
+is($node->psql('test', q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]), 0, 'and answer');
+
+# ---------------------------------------------------------------------------
+# Too few slots
+# ---------------------------------------------------------------------------
+
+my $warned = q{SELECT finding FROM dp_cdp.check_setup() WHERE object = 'max_worker_processes'};
+like(value($node, 'test', $warned), qr/^6, and 9 are needed/, 'check_setup says how many are needed');
+$node->safe_psql('postgres', 'ALTER SYSTEM SET max_worker_processes = 9');
+$node->restart;
+wait_for_worker($node, $_) for qw(test other);
+is(value($node, 'test', $warned), '', 'and nothing when there are');
+
+$node->safe_psql('postgres', 'ALTER SYSTEM SET max_worker_processes = 2');
+$node->restart;
+ok($node->poll_query_until('postgres', "SELECT ($workers) = 1"), 'one slot for two ledgers');
+$node->psql($_, q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]) for qw(test other);
+is(join(' ', map { balance($node, $_, 'clinic', 'ana') } qw(test other)), '0.03 0.02', 'serves one after the other');
+like(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/WARNING:  there is no free background worker for a privacy ledger/, 'the log says that they are short');
+
+# ---------------------------------------------------------------------------
+# Leaving when idle
+# ---------------------------------------------------------------------------
+
+$node->append_conf('postgresql.conf', "dp_cdp.worker_idle_timeout = '500ms'");
+$node->restart;
+is(value($node, 'postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'dp_cdp%'}), 0,
+	'with worker_idle_timeout none is started with the server');
+$node->psql('test', q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]);
+is(balance($node, 'test', 'clinic', 'ana'), '0.04', 'a debit starts one');
+ok($node->poll_query_until('postgres', "SELECT ($workers) = 0"), 'which leaves');
+unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/FATAL:  (?!the database system|database \d+ does not exist|terminating (connection|background worker "parallel worker)|sorry)/,
+	'nobody dies');
+
+$node->stop;
+done_testing();
