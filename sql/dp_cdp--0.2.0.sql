@@ -95,6 +95,21 @@ CREATE TABLE dp_cdp.hardened (
 REVOKE ALL ON dp_cdp.hardened FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.hardened', '');
 
+-- Names that protected tables have left.  Rows come from DDL, by whomever, and
+-- go with their dataset, or when what bears the name is protected.  The key
+-- lets a dump be restored where the same name was left, too.
+CREATE TABLE dp_cdp.held_name (
+	schema			name NOT NULL,
+	name			name NOT NULL,
+	dataset			text NOT NULL,			-- that protected the table
+	since			timestamptz NOT NULL DEFAULT clock_timestamp(),
+	successor		oid NOT NULL DEFAULT 0,	-- by replace_table the next to take the name; 0: none
+	released		boolean NOT NULL DEFAULT false,
+	PRIMARY KEY (schema, name, dataset, since)
+);
+REVOKE ALL ON dp_cdp.held_name FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.held_name', '');
+
 -- =========================================================================
 -- 2. Exact states (src/agg)
 -- =========================================================================
@@ -3000,6 +3015,57 @@ BEGIN
 			JOIN pg_class k ON k.oid = a.relid
 	),
 	-- ---------------------------------------------------------------------
+	-- copies: relations without a policy that analysts may read, and that have
+	-- all columns of a protected table, by name and type
+	-- ---------------------------------------------------------------------
+	readers AS (
+		SELECT k.oid AS relid, x.grantee FROM pg_class k CROSS JOIN LATERAL aclexplode(k.relacl) x
+		WHERE x.privilege_type = 'SELECT'
+		UNION
+		SELECT a.attrelid, x.grantee FROM pg_attribute a CROSS JOIN LATERAL aclexplode(a.attacl) x
+		WHERE a.attacl IS NOT NULL AND x.privilege_type = 'SELECT'
+		UNION
+		SELECT k.oid, k.relowner FROM pg_class k
+	), readable AS (
+		SELECT k.oid AS relid, r.grantee, n.nspname, k.relname
+		FROM readers r JOIN pg_class k ON k.oid = r.relid JOIN pg_namespace n ON n.oid = k.relnamespace
+		WHERE r.grantee IN (SELECT g.grantee FROM grantees g)
+			AND k.relkind IN ('r', 'p', 'm', 'f', 'v') AND k.relpersistence <> 't' AND k.oid >= 16384
+			AND k.oid NOT IN (SELECT c.relid FROM covered c)
+			AND k.oid NOT IN (SELECT v.relid FROM views v)
+			AND NOT (k.relkind = 'v' AND EXISTS (SELECT FROM pg_options_to_table(k.reloptions)
+				WHERE option_name = 'security_invoker' AND option_value::boolean))
+			AND NOT (k.relrowsecurity AND NOT EXISTS (SELECT FROM pg_policy p
+				WHERE p.polrelid = k.oid AND p.polpermissive AND p.polcmd IN ('*', 'r')))
+	), shapes AS (
+		SELECT a.attrelid AS relid, array_agg(c.shape ORDER BY c.shape) AS shape
+		FROM pg_attribute a CROSS JOIN LATERAL (SELECT a.attname || ' ' || a.atttypid) AS c(shape)
+		WHERE a.attnum > 0 AND NOT a.attisdropped
+			AND a.attrelid IN (SELECT r.relid FROM readable r UNION SELECT t.relid FROM tops t)
+		GROUP BY a.attrelid
+	), originals AS (
+		SELECT t.dataset, t.relid, s.shape, coalesce(u.attname || ' ' || u.atttypid, s.shape[1]) AS key, t.has_unit
+		FROM tops t JOIN shapes s ON s.relid = t.relid
+			LEFT JOIN labels l ON l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'unit'
+			LEFT JOIN pg_attribute u ON u.attrelid = l.relid AND u.attnum = l.objsubid AND NOT u.attisdropped
+	), resembling AS (
+		SELECT o.shape AS original, q.shape
+		FROM (SELECT DISTINCT shape, key FROM originals) o
+			JOIN (SELECT s.shape, unnest(s.shape) AS key
+				FROM (SELECT DISTINCT s.shape FROM shapes s JOIN readable r ON r.relid = s.relid) s) q ON q.key = o.key
+		WHERE q.shape @> o.shape
+		GROUP BY o.shape, q.shape
+	), copies AS (
+		SELECT r.relid, g.whom, min(g.analysts) AS analysts, bool_or(o.has_unit) AS has_unit,
+			min(o.relid::regclass::text) AS original, min(o.dataset) AS dataset, r.nspname, r.relname
+		FROM readable r JOIN shapes s ON s.relid = r.relid
+			JOIN resembling b ON b.shape = s.shape
+			JOIN originals o ON o.shape = b.original
+			JOIN grantees g ON g.dataset = o.dataset AND g.grantee = r.grantee
+		WHERE (r.nspname, r.relname, o.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
+		GROUP BY r.relid, g.whom, r.nspname, r.relname
+	),
+	-- ---------------------------------------------------------------------
 	-- findings
 	-- ---------------------------------------------------------------------
 	findings AS (
@@ -3039,6 +3105,25 @@ BEGIN
 			format('protect %s instead, or end the inheritance', a.relid::regclass)
 		FROM ancestors a WHERE NOT EXISTS (SELECT FROM covered c WHERE c.relid = a.relid)
 		GROUP BY a.relid
+
+		-- reloads: names that protected tables have left, and copies
+		UNION ALL
+		SELECT 'critical', h.relation::text,
+			format('has the name of a table that was protected in dataset %s, but is not protected: who asks by that name may get raw rows',
+				quote_ident(h.dataset)),
+			format('call dp_cdp.replace_table or dp_cdp.protect_table for it, or SELECT dp_cdp.release_name(%L)', h.relation)
+		FROM dp_cdp.held_names h JOIN pg_class k ON k.oid = h.relation
+		WHERE NOT h.released AND k.relkind IN ('r', 'p', 'm', 'f', 'v')
+			AND (super OR h.dataset IN (SELECT d.dataset FROM datasets d))
+			AND h.relation::oid NOT IN (SELECT c.relid FROM covered c)
+		GROUP BY h.relation, h.dataset
+		UNION ALL
+		SELECT CASE WHEN c.has_unit THEN 'critical' ELSE 'warning' END, c.relid::regclass::text,
+			format('has the columns of protected table %s, but is not protected, and %s may read it (%s)', c.original, c.whom, c.analysts),
+			CASE WHEN c.whom = k.relowner::regrole::text
+				THEN format('drop or protect it, or SELECT dp_cdp.release_name(%L, %L)', c.relid::regclass, c.dataset)
+				ELSE format('REVOKE SELECT ON %s FROM %s', c.relid::regclass, c.whom) END
+		FROM copies c JOIN pg_class k ON k.oid = c.relid
 
 		-- roles: what an analyst is, or can become
 		UNION ALL
@@ -4491,3 +4576,41 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION dp_cdp.report(text) IS
 	'for the owner of a dataset: one self-contained HTML page on budgets, spending, refusals and setup; psql -AtXqc writes it into a file';
+
+-- =========================================================================
+-- 13. Reloads (src/admin/reload.c, src/policy/names.c, src/policy/moves.c)
+-- =========================================================================
+
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.held_name
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.held_name
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+ALTER TABLE dp_cdp.held_name ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+
+CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_replace_table';
+COMMENT ON FUNCTION dp_cdp.replace_table(regclass, regclass) IS
+	'gives a table that was loaded anew the policy of the one whose place it takes, which keeps it: dataset, unit, bounds and keys';
+
+CREATE OR REPLACE FUNCTION dp_cdp.release_name(name text, dataset text DEFAULT NULL) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_release_name';
+COMMENT ON FUNCTION dp_cdp.release_name(text, text) IS
+	'says that what bears the name of a table that was protected, or resembles one of a dataset, need not be protected';
+
+CREATE OR REPLACE VIEW dp_cdp.held_names WITH (security_barrier) AS
+	SELECT h.schema, h.name, h.dataset, h.since, h.released,
+		CASE WHEN h.successor <> 0 THEN h.successor::regclass END AS successor,
+		c.oid::regclass AS relation
+	FROM dp_cdp.held_name h
+		LEFT JOIN dp_cdp.dataset d ON d.name = h.dataset
+		LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = h.schema
+		LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = h.name
+	WHERE pg_has_role(session_user, d.owner::oid, 'USAGE')
+		OR pg_has_role(current_user, d.owner::oid, 'USAGE')
+		OR (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = current_user);
+COMMENT ON VIEW dp_cdp.held_names IS
+	'for owners of datasets: names under which tables were protected, and what bears them now; held until that is protected or the name released';
+
+GRANT SELECT ON dp_cdp.held_names TO PUBLIC;

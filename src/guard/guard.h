@@ -39,6 +39,13 @@ extern bool dp_is_protected(RangeTblEntry *rte);
 /* Tells whether query names a protected table, or a sequence of one, at any depth. */
 extern bool dp_query_touches_protected(Query *query);
 
+/*
+ * ZC002 where an analyst reads a relation that is held (dp_policy_held) and
+ * that he may not read anyway.
+ */
+extern void dp_refuse_held(Query *query);
+extern void dp_refuse_held_relation(Oid relid);
+
 /* ------------------------------------------------------------------------
  * aggregates.c
  * ------------------------------------------------------------------------

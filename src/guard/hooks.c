@@ -256,8 +256,16 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 static PlannedStmt *
 guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
-	if (IsTransactionState() && dp_query_touches_protected(parse))
-		return plan_guarded(parse, query_string, cursorOptions, boundParams);
+	if (IsTransactionState())
+	{
+		bool		touches = dp_query_touches_protected(parse);
+
+		/* it stops at the first protected table, and may not have met what is held */
+		if (unlikely(touches || dp_policy_any_held()))
+			dp_refuse_held(parse);
+		if (touches)
+			return plan_guarded(parse, query_string, cursorOptions, boundParams);
+	}
 	return next_planner(parse, query_string, cursorOptions, boundParams);
 }
 
@@ -359,6 +367,8 @@ check_copy(CopyStmt *copy)
 	if (copy->relation == NULL)
 		return;
 	relid = RangeVarGetRelid(copy->relation, NoLock, true);
+	if (OidIsValid(relid) && !copy->is_from)
+		dp_refuse_held_relation(relid);
 	if (!OidIsValid(relid) || dp_policy_table(relid) == NULL || dp_may_read(relid))
 		return;
 	if (copy->is_from)
@@ -439,6 +449,7 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 		explain_shows_memory = save_memory;
 	}
 	PG_END_TRY();
+	dp_report_taken_names();
 }
 
 void

@@ -1,16 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * protected.c
- *	  Whether a query names protected tables.
+ *	  Whether a query names protected tables, or what took the name of one.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "catalog/pg_class_d.h"
+#include "base/compat.h"
+#include "base/errors.h"
 #include "guard/guard.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "policy/policy.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
 
 bool
 dp_is_protected(RangeTblEntry *rte)
@@ -20,13 +25,21 @@ dp_is_protected(RangeTblEntry *rte)
 }
 
 static bool
+entry_touches(RangeTblEntry *rte)
+{
+	/* no view is protected: asked so that the cache knows whether it is held */
+	if (rte->relkind == RELKIND_VIEW && OidIsValid(rte->relid))
+		(void) dp_policy_table(rte->relid);
+	return dp_is_protected(rte) || OidIsValid(dp_table_of_sequence(rte));
+}
+
+static bool
 touches_walker(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, RangeTblEntry))
-		return dp_is_protected((RangeTblEntry *) node) ||
-			OidIsValid(dp_table_of_sequence((RangeTblEntry *) node));
+		return entry_touches((RangeTblEntry *) node);
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, touches_walker, context, QTW_EXAMINE_RTES_BEFORE);
 	return expression_tree_walker(node, touches_walker, context);
@@ -47,7 +60,7 @@ touches_quickly(Query *query, bool *undecided)
 	{
 		RangeTblEntry *rte = lfirst(lc);
 
-		if (dp_is_protected(rte) || OidIsValid(dp_table_of_sequence(rte)))
+		if (entry_touches(rte))
 			return true;
 		if (rte->rtekind == RTE_SUBQUERY)
 			if (touches_quickly(rte->subquery, undecided))
@@ -63,4 +76,61 @@ dp_query_touches_protected(Query *query)
 
 	return touches_quickly(query, &undecided) ||
 		(undecided && touches_walker((Node *) query, NULL));
+}
+
+/* ------------------------------------------------------------------------
+ * Names that are held
+ *
+ * PostgreSQL refuses the relation by itself.  What it says would send an
+ * analyst to ask for SELECT, which is the wrong remedy.
+ * ------------------------------------------------------------------------
+ */
+
+void
+dp_refuse_held_relation(Oid relid)
+{
+	Oid			user = GetUserId();
+
+	if (dp_policy_held(relid) &&
+		pg_class_aclcheck(relid, user, ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck_all(relid, user, ACL_SELECT, ACLMASK_ANY) != ACLCHECK_OK &&
+		dp_asks_as_analyst())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("\"%s\" has the name of a table that was protected, but is not protected itself, so that nothing is released from it; its owner has to call dp_cdp.replace_table, dp_cdp.protect_table or dp_cdp.release_name",
+						get_rel_name(relid))));
+}
+
+static bool
+refuse_held_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+	{
+		Query	   *query = (Query *) node;
+		ListCell   *lc;
+
+		foreach(lc, query->rtable)
+		{
+			RangeTblEntry *rte = lfirst(lc);
+
+			/*
+			 * of views the rewriter has left the subquery, and an entry to
+			 * check
+			 */
+			if ((rte->rtekind == RTE_RELATION || rte->rtekind == RTE_SUBQUERY) &&
+				OidIsValid(rte->relid) && dp_is_selected(query, rte) &&
+				!OidIsValid(dp_check_as_user(query, rte)))
+				dp_refuse_held_relation(rte->relid);
+		}
+		return query_tree_walker(query, refuse_held_walker, context, 0);
+	}
+	return expression_tree_walker(node, refuse_held_walker, context);
+}
+
+void
+dp_refuse_held(Query *query)
+{
+	refuse_held_walker((Node *) query, NULL);
 }
