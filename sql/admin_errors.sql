@@ -120,7 +120,65 @@ SELECT try($$SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient')$
 SELECT try($$SELECT dp_cdp.protect_table('visits', 'second', unit => 'patient')$$);
 SELECT try($$SELECT dp_cdp.protect_table('visits', 'clinic')$$);
 SELECT try($$SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'dept')$$);
+SELECT try($$SELECT dp_cdp.protect_table('visits', 'nowhere', unit => 'patient')$$);
+SET client_min_messages = notice;
+SELECT try($$SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient')$$);
+SET client_min_messages = warning;
 SELECT try($$SELECT dp_cdp.protect_table('parts', 'clinic', unit => 'patient')$$);
+
+-- replace_table
+CREATE TABLE same (LIKE visits);
+CREATE TABLE less (patient int, dept text, cost numeric, odd text COLLATE "C", doc json);
+CREATE TABLE more (LIKE visits, also int);
+CREATE TABLE longer (patient int, dept varchar(9), cost numeric, odd text COLLATE "C", doc json, price money);
+CREATE TABLE ordered (patient int, dept text, cost numeric, odd text, doc json, price money);
+SELECT try($$SELECT dp_cdp.replace_table(NULL, 'same')$$);
+SELECT try($$SELECT dp_cdp.replace_table('visits', NULL)$$);
+SELECT try($$SELECT dp_cdp.replace_table('visits', 4000000000)$$);
+SELECT try($$SELECT dp_cdp.replace_table('visits', 'nowhere')$$);
+SELECT try($$SELECT dp_cdp.replace_table('visits', 'visits')$$);
+SELECT try($$SELECT dp_cdp.replace_table('same', 'visits')$$);
+SELECT try($$SELECT dp_cdp.replace_table('parts_1', 'same')$$);
+SELECT try($$SELECT dp_cdp.replace_table('visits', 'parts')$$);
+SELECT try($$SELECT dp_cdp.replace_table('visits', 'parts_1')$$);
+SELECT try($$SELECT dp_cdp.replace_table('visits', 'visits_view')$$);
+SELECT try($$SELECT dp_cdp.replace_table('visits', 'temporary')$$);
+SELECT try($$SELECT dp_cdp.replace_table('visits', 'less')$$);
+SELECT try($$SELECT dp_cdp.replace_table('visits', 'more')$$);
+SELECT try($$SELECT dp_cdp.replace_table('visits', 'longer')$$);
+SELECT try($$SELECT dp_cdp.replace_table('visits', 'ordered')$$);
+ALTER TABLE visits ENABLE ROW LEVEL SECURITY;
+SELECT try($$SELECT dp_cdp.replace_table('visits', 'same')$$);
+ALTER TABLE visits DISABLE ROW LEVEL SECURITY;
+SELECT try($$SELECT dp_cdp.protect_table('same', 'second')$$);
+SELECT try($$SELECT dp_cdp.replace_table('visits', 'same')$$);
+SELECT try($$SELECT dp_cdp.unprotect_table('same'), dp_cdp.protect_table('same', 'clinic')$$);
+SELECT try($$SELECT dp_cdp.replace_table('visits', 'same')$$);
+SELECT try($$SELECT dp_cdp.unprotect_table('same')$$);
+SELECT count(*) FROM dp_cdp.held_names;
+
+-- names that are held
+SELECT try($$SELECT dp_cdp.release_name(NULL)$$);
+SELECT try($$SELECT dp_cdp.release_name('')$$);
+SELECT try($$SELECT dp_cdp.release_name('a.b.c')$$);
+SELECT try($$SELECT dp_cdp.release_name('a..b')$$);
+SELECT try($$SELECT dp_cdp.release_name('visits')$$);
+SELECT try($$SELECT dp_cdp.release_name('admin.visits')$$);
+SELECT try($$SELECT dp_cdp.release_name('admin.visits', 'clinic')$$);
+SELECT try($$SELECT dp_cdp.release_name('admin.nowhere', 'clinic')$$);
+SELECT try($$SELECT dp_cdp.release_name('nowhere.visits', 'clinic')$$);
+SELECT try($$SELECT dp_cdp.release_name('admin.same', 'nowhere')$$);
+SELECT try($$SELECT dp_cdp.release_name('admin.same', '')$$);
+SELECT try($$SELECT dp_cdp.release_name('admin.same', 'clinic')$$);
+ALTER TABLE visits RENAME TO "Visits, old";
+CREATE TABLE visits (patient int);
+SELECT try($$SELECT dp_cdp.release_name('visits', 'second')$$);
+SELECT try($$SELECT dp_cdp.release_name('admin.visits')$$);
+SELECT try($$SELECT dp_cdp.release_name('admin.visits')$$);
+DROP TABLE visits;
+ALTER TABLE "Visits, old" RENAME TO visits;
+SELECT schema, name, dataset, released, relation FROM dp_cdp.held_names ORDER BY name;
+SELECT try($$SELECT dp_cdp.release_name('"Visits, old"')$$);
 
 -- unprotect_table
 SELECT try($$SELECT dp_cdp.unprotect_table(NULL)$$);

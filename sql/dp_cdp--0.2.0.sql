@@ -37,7 +37,8 @@ CREATE TABLE dp_cdp.dataset (
 	answer_step		interval,				-- NULL: answers leave at once
 	adopted			text,					-- the stamp under which its owner has adopted it
 	owner_name		text,
-	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq')	-- of the cap
+	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq'),	-- of the cap
+	release_memory	int						-- kB; NULL: the server's setting alone
 );
 
 CREATE TABLE dp_cdp.budget (
@@ -142,6 +143,21 @@ CREATE TABLE dp_cdp.hardened (
 );
 REVOKE ALL ON dp_cdp.hardened FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.hardened', '');
+
+-- Names that protected tables have left.  Rows come from DDL, by whomever, and
+-- go with their dataset, or when what bears the name is protected.  The key
+-- lets a dump be restored where the same name was left, too.
+CREATE TABLE dp_cdp.held_name (
+	schema			name NOT NULL,
+	name			name NOT NULL,
+	dataset			text NOT NULL,			-- that protected the table
+	since			timestamptz NOT NULL DEFAULT clock_timestamp(),
+	successor		oid NOT NULL DEFAULT 0,	-- by replace_table the next to take the name; 0: none
+	released		boolean NOT NULL DEFAULT false,
+	PRIMARY KEY (schema, name, dataset, since)
+);
+REVOKE ALL ON dp_cdp.held_name FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.held_name', '');
 
 -- =========================================================================
 -- 2. Exact states (src/agg)
@@ -680,15 +696,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	default_delta float8 DEFAULT NULL,
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT 20,
-	answer_step interval DEFAULT NULL
+	answer_step interval DEFAULT NULL,
+	release_memory int DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int) IS
 	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -703,12 +720,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	new_owner regrole DEFAULT NULL,
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT NULL,
-	answer_step interval DEFAULT NULL
+	answer_step interval DEFAULT NULL,
+	release_memory int DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval) IS
-	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step of 0 removes it';
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int) IS
+	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step or a release_memory of 0 removes it';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -1451,6 +1469,15 @@ CREATE OR REPLACE FUNCTION dp_cdp.my_datasets() RETURNS text[]
 COMMENT ON FUNCTION dp_cdp.my_datasets() IS
 	'datasets that the session owns';
 
+-- What logical replication brings is not applied, here nor to the tables above:
+-- a trigger of one of the two kinds is on each table of this schema.
+CREATE OR REPLACE FUNCTION dp_cdp.not_replicated() RETURNS trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_not_replicated';
+REVOKE ALL ON FUNCTION dp_cdp.not_replicated() FROM PUBLIC;
+CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.hardened
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.not_replicated();
+ALTER TABLE dp_cdp.hardened ENABLE ALWAYS TRIGGER not_replicated;
+
 -- The rules that the worker applies, for views and for adopt_ledger().
 CREATE OR REPLACE FUNCTION dp_cdp.role_pays(payer oid, role oid) RETURNS boolean
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_role_pays';
@@ -1464,6 +1491,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.period_start(renews_at timestamptz, period int
 	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_period_start';
 COMMENT ON FUNCTION dp_cdp.period_start(timestamptz, interval) IS
 	'when the period began that ends at renews_at';
+
+CREATE OR REPLACE FUNCTION dp_cdp.worker_slots(OUT needed int, OUT available int)
+	LANGUAGE C STRICT STABLE AS 'MODULE_PATHNAME', 'dp_ledger_worker_slots';
+COMMENT ON FUNCTION dp_cdp.worker_slots() IS
+	'background workers that ledgers, parallel queries and logical replication need together; and max_worker_processes';
 
 CREATE OR REPLACE FUNCTION dp_cdp.debit(dataset text, rho numeric, delta numeric DEFAULT 0) RETURNS void
 	LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_ledger_debit_by_hand';
@@ -1751,7 +1783,8 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		trim_scale(coalesce(d.min_rho, greatest(trunc(d.default_rho / 100, 12), 1e-12))) AS min_rho,
 		d.max_failures,
 		d.answer_step,
-		d.owner_name
+		d.owner_name,
+		d.release_memory
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
@@ -3113,6 +3146,7 @@ DECLARE
 	super boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
 	version int := current_setting('server_version_num')::int / 10000;
 	facts record;
+	slots record;
 	parameters jsonb := '[]';
 BEGIN
 	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')) THEN
@@ -3120,6 +3154,7 @@ BEGIN
 			USING ERRCODE = 'insufficient_privilege';
 	END IF;
 	SELECT * INTO facts FROM dp_cdp.server_facts();
+	SELECT * INTO slots FROM dp_cdp.worker_slots();
 	IF version >= 15 THEN		-- where there are privileges on settings
 		EXECUTE 'SELECT coalesce(jsonb_agg(jsonb_build_object(''name'', p.parname, ''grantee'', x.grantee, ''privilege'', x.privilege_type)), ''[]'')'
 			' FROM pg_parameter_acl p, aclexplode(p.paracl) x' INTO parameters;
@@ -3257,6 +3292,57 @@ BEGIN
 			JOIN pg_class k ON k.oid = a.relid
 	),
 	-- ---------------------------------------------------------------------
+	-- copies: relations without a policy that analysts may read, and that have
+	-- all columns of a protected table, by name and type
+	-- ---------------------------------------------------------------------
+	readers AS (
+		SELECT k.oid AS relid, x.grantee FROM pg_class k CROSS JOIN LATERAL aclexplode(k.relacl) x
+		WHERE x.privilege_type = 'SELECT'
+		UNION
+		SELECT a.attrelid, x.grantee FROM pg_attribute a CROSS JOIN LATERAL aclexplode(a.attacl) x
+		WHERE a.attacl IS NOT NULL AND x.privilege_type = 'SELECT'
+		UNION
+		SELECT k.oid, k.relowner FROM pg_class k
+	), readable AS (
+		SELECT k.oid AS relid, r.grantee, n.nspname, k.relname
+		FROM readers r JOIN pg_class k ON k.oid = r.relid JOIN pg_namespace n ON n.oid = k.relnamespace
+		WHERE r.grantee IN (SELECT g.grantee FROM grantees g)
+			AND k.relkind IN ('r', 'p', 'm', 'f', 'v') AND k.relpersistence <> 't' AND k.oid >= 16384
+			AND k.oid NOT IN (SELECT c.relid FROM covered c)
+			AND k.oid NOT IN (SELECT v.relid FROM views v)
+			AND NOT (k.relkind = 'v' AND EXISTS (SELECT FROM pg_options_to_table(k.reloptions)
+				WHERE option_name = 'security_invoker' AND option_value::boolean))
+			AND NOT (k.relrowsecurity AND NOT EXISTS (SELECT FROM pg_policy p
+				WHERE p.polrelid = k.oid AND p.polpermissive AND p.polcmd IN ('*', 'r')))
+	), shapes AS (
+		SELECT a.attrelid AS relid, array_agg(c.shape ORDER BY c.shape) AS shape
+		FROM pg_attribute a CROSS JOIN LATERAL (SELECT a.attname || ' ' || a.atttypid) AS c(shape)
+		WHERE a.attnum > 0 AND NOT a.attisdropped
+			AND a.attrelid IN (SELECT r.relid FROM readable r UNION SELECT t.relid FROM tops t)
+		GROUP BY a.attrelid
+	), originals AS (
+		SELECT t.dataset, t.relid, s.shape, coalesce(u.attname || ' ' || u.atttypid, s.shape[1]) AS key, t.has_unit
+		FROM tops t JOIN shapes s ON s.relid = t.relid
+			LEFT JOIN labels l ON l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'unit'
+			LEFT JOIN pg_attribute u ON u.attrelid = l.relid AND u.attnum = l.objsubid AND NOT u.attisdropped
+	), resembling AS (
+		SELECT o.shape AS original, q.shape
+		FROM (SELECT DISTINCT shape, key FROM originals) o
+			JOIN (SELECT s.shape, unnest(s.shape) AS key
+				FROM (SELECT DISTINCT s.shape FROM shapes s JOIN readable r ON r.relid = s.relid) s) q ON q.key = o.key
+		WHERE q.shape @> o.shape
+		GROUP BY o.shape, q.shape
+	), copies AS (
+		SELECT r.relid, g.whom, min(g.analysts) AS analysts, bool_or(o.has_unit) AS has_unit,
+			min(o.relid::regclass::text) AS original, min(o.dataset) AS dataset, r.nspname, r.relname
+		FROM readable r JOIN shapes s ON s.relid = r.relid
+			JOIN resembling b ON b.shape = s.shape
+			JOIN originals o ON o.shape = b.original
+			JOIN grantees g ON g.dataset = o.dataset AND g.grantee = r.grantee
+		WHERE (r.nspname, r.relname, o.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
+		GROUP BY r.relid, g.whom, r.nspname, r.relname
+	),
+	-- ---------------------------------------------------------------------
 	-- findings
 	-- ---------------------------------------------------------------------
 	findings AS (
@@ -3296,6 +3382,25 @@ BEGIN
 			format('protect %s instead, or end the inheritance', a.relid::regclass)
 		FROM ancestors a WHERE NOT EXISTS (SELECT FROM covered c WHERE c.relid = a.relid)
 		GROUP BY a.relid
+
+		-- reloads: names that protected tables have left, and copies
+		UNION ALL
+		SELECT 'critical', h.relation::text,
+			format('has the name of a table that was protected in dataset %s, but is not protected: who asks by that name may get raw rows',
+				quote_ident(h.dataset)),
+			format('call dp_cdp.replace_table or dp_cdp.protect_table for it, or SELECT dp_cdp.release_name(%L)', h.relation)
+		FROM dp_cdp.held_names h JOIN pg_class k ON k.oid = h.relation
+		WHERE NOT h.released AND k.relkind IN ('r', 'p', 'm', 'f', 'v')
+			AND (super OR h.dataset IN (SELECT d.dataset FROM datasets d))
+			AND h.relation::oid NOT IN (SELECT c.relid FROM covered c)
+		GROUP BY h.relation, h.dataset
+		UNION ALL
+		SELECT CASE WHEN c.has_unit THEN 'critical' ELSE 'warning' END, c.relid::regclass::text,
+			format('has the columns of protected table %s, but is not protected, and %s may read it (%s)', c.original, c.whom, c.analysts),
+			CASE WHEN c.whom = k.relowner::regrole::text
+				THEN format('drop or protect it, or SELECT dp_cdp.release_name(%L, %L)', c.relid::regclass, c.dataset)
+				ELSE format('REVOKE SELECT ON %s FROM %s', c.relid::regclass, c.whom) END
+		FROM copies c JOIN pg_class k ON k.oid = c.relid
 
 		-- roles: what an analyst is, or can become
 		UNION ALL
@@ -3590,6 +3695,9 @@ BEGIN
 			(NOT current_setting('dp_cdp.notice_copies', true)::boolean, 'warning', 'dp_cdp.notice_copies',
 				'is off: a copy of the data directory would answer from old balances',
 				'ALTER SYSTEM RESET dp_cdp.notice_copies; SELECT pg_reload_conf()'),
+			(facts.preloaded AND slots.needed > slots.available, 'warning', 'max_worker_processes',
+				format('%s, and %s are needed: parallel queries can take all background workers, and a ledger whose worker must be started then refuses debits', slots.available, slots.needed),
+				format('ALTER SYSTEM SET max_worker_processes = %s; then restart the server', slots.needed)),
 			(pg_is_in_recovery(), 'info', 'server', 'is a standby: private queries are refused here', 'send them to the primary'),
 			(version NOT BETWEEN 14 AND 18, 'warning', 'server', format('version %s was not tested: 14 to 18 are supported', version),
 				'use a supported version'),
@@ -4760,3 +4868,41 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION dp_cdp.report(text) IS
 	'for the owner of a dataset: one self-contained HTML page on budgets, spending, refusals and setup; psql -AtXqc writes it into a file';
+
+-- =========================================================================
+-- 13. Reloads (src/admin/reload.c, src/policy/names.c, src/policy/moves.c)
+-- =========================================================================
+
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.held_name
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.held_name
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+ALTER TABLE dp_cdp.held_name ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+
+CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_replace_table';
+COMMENT ON FUNCTION dp_cdp.replace_table(regclass, regclass) IS
+	'gives a table that was loaded anew the policy of the one whose place it takes, which keeps it: dataset, unit, bounds and keys';
+
+CREATE OR REPLACE FUNCTION dp_cdp.release_name(name text, dataset text DEFAULT NULL) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_release_name';
+COMMENT ON FUNCTION dp_cdp.release_name(text, text) IS
+	'says that what bears the name of a table that was protected, or resembles one of a dataset, need not be protected';
+
+CREATE OR REPLACE VIEW dp_cdp.held_names WITH (security_barrier) AS
+	SELECT h.schema, h.name, h.dataset, h.since, h.released,
+		CASE WHEN h.successor <> 0 THEN h.successor::regclass END AS successor,
+		c.oid::regclass AS relation
+	FROM dp_cdp.held_name h
+		LEFT JOIN dp_cdp.dataset d ON d.name = h.dataset
+		LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = h.schema
+		LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = h.name
+	WHERE pg_has_role(session_user, d.owner::oid, 'USAGE')
+		OR pg_has_role(current_user, d.owner::oid, 'USAGE')
+		OR (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = current_user);
+COMMENT ON VIEW dp_cdp.held_names IS
+	'for owners of datasets: names under which tables were protected, and what bears them now; held until that is protected or the name released';
+
+GRANT SELECT ON dp_cdp.held_names TO PUBLIC;

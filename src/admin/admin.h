@@ -51,8 +51,21 @@ extern DpDatasetRow *dp_admin_dataset(const char *name, Oid user, DpDatasetLock 
 /* ZC004: the library was not loaded at server start */
 extern void dp_admin_not_loaded(void) __attribute__((noreturn));
 
-/* the table that argument 0 names; ZC004 when there is none, or the library is of another version than the objects */
+/*
+ * the table that argument 0 or another names; ZC004 when there is none, or the
+ * library is of another version than the objects
+ */
 extern Oid	dp_admin_table(FunctionCallInfo fcinfo);
+extern Oid	dp_admin_table_argument(FunctionCallInfo fcinfo, int argno, const char *parameter);
+
+/* 42501 unless the caller owns the table */
+extern void dp_admin_require_table_owner(Oid relid);
+
+/* the label that the table itself bears; ZC004 when there is none */
+extern DpLabel *dp_admin_table_label(Oid relid);
+
+/* tells who reads the table without dp_cdp; inside dp_admin_begin/end */
+extern void dp_admin_report_readers(Oid relid);
 
 /* keeps its columns as they are until the end of the transaction */
 extern void dp_admin_lock_table(Oid relid);

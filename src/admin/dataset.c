@@ -26,6 +26,7 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/syscache.h"
@@ -479,6 +480,8 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 						name)));
 	dp_admin_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1", 1, types, values, NULL, true);
 	dp_admin_execute("DELETE FROM dp_cdp.dataset WHERE name = $1", 1, types, values, NULL, true);
+	if (dp_admin_execute("DELETE FROM dp_cdp.held_name WHERE dataset = $1", 1, types, values, NULL, true) > 0)
+		CacheInvalidateRelcacheAll();	/* as names.c does for each name */
 	dp_admin_end(&context);
 	PG_RETURN_VOID();
 }

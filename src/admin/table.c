@@ -11,6 +11,8 @@
  *	- taking the protection away, and bounds and keys, are up to the owner of
  *	  the dataset.  Without protection only those may read the table who hold
  *	  SELECT.
+ *	- a table that moves to another dataset keeps bounds and keys, and whoever
+ *	  moves it owns both datasets: its people get another budget.
  *
  *-------------------------------------------------------------------------
  */
@@ -49,17 +51,32 @@ PG_FUNCTION_INFO_V1(dp_dataset_of);
  */
 
 Oid
-dp_admin_table(FunctionCallInfo fcinfo)
+dp_admin_table_argument(FunctionCallInfo fcinfo, int argno, const char *parameter)
 {
 	Oid			relid;
 
 	dp_check_version();
-	relid = PG_ARGISNULL(0) ? InvalidOid : PG_GETARG_OID(0);
+	relid = PG_ARGISNULL(argno) ? InvalidOid : PG_GETARG_OID(argno);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("\"table\" is not the name of a table: give one, with its schema if it is not in search_path")));
+				 errmsg("\"%s\" is not the name of a table: give one, with its schema if it is not in search_path",
+						parameter)));
 	return relid;
+}
+
+Oid
+dp_admin_table(FunctionCallInfo fcinfo)
+{
+	return dp_admin_table_argument(fcinfo, 0, "table");
+}
+
+void
+dp_admin_require_table_owner(Oid relid)
+{
+	if (!dp_owns_table(relid, GetUserId()))
+		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
+					   get_rel_name(relid));
 }
 
 void
@@ -100,9 +117,8 @@ dp_admin_column(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid r
 	return attnum;
 }
 
-/* Returns the label that the table itself bears; ZC004 when there is none. */
-static DpLabel *
-require_label(Oid relid)
+DpLabel *
+dp_admin_table_label(Oid relid)
 {
 	DpLabel    *label = dp_label_get(relid, 0);
 	List	   *ancestors;
@@ -125,7 +141,7 @@ require_label(Oid relid)
 void
 dp_admin_require_policy_owner(Oid relid)
 {
-	DpLabel    *label = require_label(relid);
+	DpLabel    *label = dp_admin_table_label(relid);
 	Oid			user = GetUserId();
 	DpAdminContext context;
 
@@ -152,9 +168,8 @@ dp_admin_column_label(Oid relid, AttrNumber attnum)
  * ------------------------------------------------------------------------
  */
 
-/* Tells who reads the table without dp_cdp. */
-static void
-report_readers(Oid relid)
+void
+dp_admin_report_readers(Oid relid)
 {
 	Oid			types[] = {OIDARRAYOID};
 	Datum		values[1];
@@ -200,18 +215,13 @@ unit_column(FunctionCallInfo fcinfo, Oid relid)
 	return unit;
 }
 
-/* Refuses to protect a table anew whose label says something else.  unit 0: each row is a unit. */
+/* Refuses to protect a table anew whose label names another unit.  unit 0: each row is a unit. */
 static void
-check_same_policy(Oid relid, const DpLabel *old, const char *dataset, AttrNumber unit)
+check_same_unit(Oid relid, const DpLabel *old, AttrNumber unit)
 {
 	bool		has_unit = unit != InvalidAttrNumber;
 	DpLabel    *old_unit = has_unit ? dp_label_get(relid, unit) : NULL;
 
-	if (strcmp(old->dataset, dataset) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("table \"%s\" is already protected in dataset \"%s\": call dp_cdp.unprotect_table first",
-						get_rel_name(relid), old->dataset)));
 	if (old->unit != has_unit || (has_unit && !(old_unit && old_unit->unit)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -238,6 +248,23 @@ write_policy(Oid relid, List *leftovers, char *dataset, AttrNumber unit)
 		dp_label_put(relid, unit, &unit_label);
 }
 
+/* Moves a protected table to another dataset of the same owner, with bounds and keys. */
+static void
+move_policy(Oid relid, DpLabel *label, char *dataset, Oid user)
+{
+	char	   *old = label->dataset;
+
+	/* without its dataset, after a restore, the table's owner decides */
+	if (OidIsValid(dp_dataset_owner(old)))
+		(void) dp_admin_dataset(old, user, DP_LOCK_REFERENCE);
+	label->dataset = dataset;
+	dp_label_put(relid, 0, label);
+	dp_policy_name_settled(relid, old);
+	ereport(NOTICE,
+			(errmsg("table \"%s\" moved from dataset \"%s\" to \"%s\" with its bounds and keys: what was spent on its people stays in \"%s\", and the budgets of \"%s\" come on top of it",
+					get_rel_name(relid), old, dataset, old, dataset)));
+}
+
 /*
  * protect_table("table", dataset, unit)
  */
@@ -251,9 +278,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	DpAdminContext context;
 	List	   *labels;
 
-	if (!dp_owns_table(relid, user))
-		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relid)),
-					   get_rel_name(relid));
+	dp_admin_require_table_owner(relid);
 	dp_admin_lock_table(relid);
 	dp_check_protectable(relid);
 	if (!PG_ARGISNULL(2))
@@ -263,10 +288,15 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	(void) dp_admin_dataset(dataset, user, DP_LOCK_REFERENCE);
 	labels = dp_label_list(relid);
 	if (labels != NIL && ((DpLabel *) linitial(labels))->attnum == 0)
-		check_same_policy(relid, linitial(labels), dataset, unit);
+	{
+		check_same_unit(relid, linitial(labels), unit);
+		if (strcmp(((DpLabel *) linitial(labels))->dataset, dataset) != 0)
+			move_policy(relid, linitial(labels), dataset, user);
+	}
 	else
 		write_policy(relid, labels, dataset, unit);
-	report_readers(relid);
+	dp_policy_name_settled(relid, dataset);
+	dp_admin_report_readers(relid);
 	dp_admin_end(&context);
 	PG_RETURN_VOID();
 }
@@ -284,12 +314,13 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	DpLabel    *label;
 	ListCell   *lc;
 
-	label = require_label(relid);
+	label = dp_admin_table_label(relid);
 	if (OidIsValid(dp_dataset_owner(label->dataset)) || !dp_owns_table(relid, GetUserId()))
 		dp_admin_require_policy_owner(relid);
 	dp_admin_lock_table(relid);
 	foreach(lc, dp_label_list(relid))
 		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
+	dp_policy_name_settled(relid, label->dataset);
 	PG_RETURN_VOID();
 }
 

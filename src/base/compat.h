@@ -304,6 +304,18 @@ dp_check_as_user(Query *query, RangeTblEntry *rte)
 #endif
 }
 
+/* tells whether the executor will check SELECT on an entry */
+static inline bool
+dp_is_selected(Query *query, RangeTblEntry *rte)
+{
+#if PG_VERSION_NUM >= 160000
+	return rte->perminfoindex != 0 &&
+		(getRTEPermissionInfo(query->rteperminfos, rte)->requiredPerms & ACL_SELECT) != 0;
+#else
+	return (rte->requiredPerms & ACL_SELECT) != 0;
+#endif
+}
+
 /* numbers of the columns that an INSERT names, offset by FirstLowInvalidHeapAttributeNumber */
 static inline Bitmapset *
 dp_inserted_columns(Query *query, RangeTblEntry *rte)

@@ -39,6 +39,13 @@ extern bool dp_is_protected(RangeTblEntry *rte);
 /* A protected table that query names, itself or a sequence of it, at any depth; InvalidOid: none. */
 extern Oid	dp_query_touches_protected(Query *query);
 
+/*
+ * ZC002 where an analyst reads a relation that is held (dp_policy_held) and
+ * that he may not read anyway.
+ */
+extern void dp_refuse_held(Query *query);
+extern void dp_refuse_held_relation(Oid relid);
+
 /* ------------------------------------------------------------------------
  * aggregates.c
  * ------------------------------------------------------------------------

@@ -285,10 +285,16 @@ plan_and_note(Query *parse, Oid table, const char *query_string, int cursorOptio
 static PlannedStmt *
 guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
-	Oid			table = IsTransactionState() ? dp_query_touches_protected(parse) : InvalidOid;
+	if (IsTransactionState())
+	{
+		Oid			table = dp_query_touches_protected(parse);
 
-	if (OidIsValid(table))
-		return plan_and_note(parse, table, query_string, cursorOptions, boundParams);
+		/* it stops at the first protected table, and may not have met what is held */
+		if (unlikely(OidIsValid(table) || dp_policy_any_held()))
+			dp_refuse_held(parse);
+		if (OidIsValid(table))
+			return plan_and_note(parse, table, query_string, cursorOptions, boundParams);
+	}
 	return next_planner(parse, query_string, cursorOptions, boundParams);
 }
 
@@ -392,6 +398,8 @@ check_copy(CopyStmt *copy, PlannedStmt *pstmt, const char *query_string)
 	if (copy->relation == NULL)
 		return;
 	relid = RangeVarGetRelid(copy->relation, NoLock, true);
+	if (OidIsValid(relid) && !copy->is_from)
+		dp_refuse_held_relation(relid);
 	if (!OidIsValid(relid) || dp_policy_table(relid) == NULL || dp_may_read(relid))
 		return;
 	dp_refused_prepare(&statement, relid, query_string, pstmt->stmt_location, pstmt->stmt_len);
@@ -482,6 +490,7 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 		explain_shows_memory = save_memory;
 	}
 	PG_END_TRY();
+	dp_report_taken_names();
 }
 
 void

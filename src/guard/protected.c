@@ -1,16 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * protected.c
- *	  Whether a query names protected tables.
+ *	  Whether a query names protected tables, or what took the name of one.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "catalog/pg_class_d.h"
+#include "base/compat.h"
+#include "base/errors.h"
 #include "guard/guard.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "policy/policy.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
 
 bool
 dp_is_protected(RangeTblEntry *rte)
@@ -21,8 +26,11 @@ dp_is_protected(RangeTblEntry *rte)
 
 /* Returns the protected table that an entry reads, also by a sequence of the table's; InvalidOid: none. */
 static Oid
-protected_table(RangeTblEntry *rte)
+touched_by(RangeTblEntry *rte)
 {
+	/* no view is protected: asked so that the cache knows whether it is held */
+	if (rte->relkind == RELKIND_VIEW && OidIsValid(rte->relid))
+		(void) dp_policy_table(rte->relid);
 	return dp_is_protected(rte) ? rte->relid : dp_table_of_sequence(rte);
 }
 
@@ -33,7 +41,7 @@ touches_walker(Node *node, Oid *table)
 		return false;
 	if (IsA(node, RangeTblEntry))
 	{
-		*table = protected_table((RangeTblEntry *) node);
+		*table = touched_by((RangeTblEntry *) node);
 		return OidIsValid(*table);
 	}
 	if (IsA(node, Query))
@@ -56,7 +64,7 @@ touches_quickly(Query *query, bool *undecided, Oid *table)
 	{
 		RangeTblEntry *rte = lfirst(lc);
 
-		*table = protected_table(rte);
+		*table = touched_by(rte);
 		if (OidIsValid(*table))
 			return true;
 		if (rte->rtekind == RTE_SUBQUERY)
@@ -75,4 +83,61 @@ dp_query_touches_protected(Query *query)
 	if (!touches_quickly(query, &undecided, &table) && undecided)
 		(void) touches_walker((Node *) query, &table);
 	return table;
+}
+
+/* ------------------------------------------------------------------------
+ * Names that are held
+ *
+ * PostgreSQL refuses the relation by itself.  What it says would send an
+ * analyst to ask for SELECT, which is the wrong remedy.
+ * ------------------------------------------------------------------------
+ */
+
+void
+dp_refuse_held_relation(Oid relid)
+{
+	Oid			user = GetUserId();
+
+	if (dp_policy_held(relid) &&
+		pg_class_aclcheck(relid, user, ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck_all(relid, user, ACL_SELECT, ACLMASK_ANY) != ACLCHECK_OK &&
+		dp_asks_as_analyst())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("\"%s\" has the name of a table that was protected, but is not protected itself, so that nothing is released from it; its owner has to call dp_cdp.replace_table, dp_cdp.protect_table or dp_cdp.release_name",
+						get_rel_name(relid))));
+}
+
+static bool
+refuse_held_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+	{
+		Query	   *query = (Query *) node;
+		ListCell   *lc;
+
+		foreach(lc, query->rtable)
+		{
+			RangeTblEntry *rte = lfirst(lc);
+
+			/*
+			 * of views the rewriter has left the subquery, and an entry to
+			 * check
+			 */
+			if ((rte->rtekind == RTE_RELATION || rte->rtekind == RTE_SUBQUERY) &&
+				OidIsValid(rte->relid) && dp_is_selected(query, rte) &&
+				!OidIsValid(dp_check_as_user(query, rte)))
+				dp_refuse_held_relation(rte->relid);
+		}
+		return query_tree_walker(query, refuse_held_walker, context, 0);
+	}
+	return expression_tree_walker(node, refuse_held_walker, context);
+}
+
+void
+dp_refuse_held(Query *query)
+{
+	refuse_held_walker((Node *) query, NULL);
 }

@@ -299,19 +299,6 @@ withdraw_start(int code, Datum arg)
 	ConditionVariableBroadcast(&dp_shared->changed);
 }
 
-static DpWorkerState
-entry_state(void)
-{
-	DpWorkerEntry *entry;
-	DpWorkerState state;
-
-	LWLockAcquire(dp_shared->lock, LW_SHARED);
-	entry = dp_entry_find(MyDatabaseId);
-	state = entry ? entry->state : DP_WORKER_UNUSED;
-	LWLockRelease(dp_shared->lock);
-	return state;
-}
-
 static void
 no_worker_slot(void)
 {
@@ -342,14 +329,14 @@ start_worker(int slot)
 		nap(slot, 50);
 	}
 
-	while (entry_state() != DP_WORKER_LIVE)
+	while (dp_entry_state(MyDatabaseId) != DP_WORKER_LIVE)
 	{
 		pid_t		pid;
 
 		if (GetBackgroundWorkerPid(handle, &pid) == BGWH_STOPPED)
 		{
 			/* it may have come, and left again for want of work */
-			if (entry_state() == DP_WORKER_STARTING)
+			if (dp_entry_state(MyDatabaseId) == DP_WORKER_STARTING)
 				ereport(ERROR,
 						(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 						 errmsg("the privacy ledger's background worker could not start; nothing was debited: the server log says why")));

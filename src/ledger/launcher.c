@@ -212,19 +212,6 @@ collect_away(void)
  * ---------------------------------------------------------------------
  */
 
-static bool
-has_worker(Oid database)
-{
-	DpWorkerEntry *entry;
-	bool		found;
-
-	LWLockAcquire(dp_shared->lock, LW_SHARED);
-	entry = dp_entry_find(database);
-	found = entry && entry->state == DP_WORKER_LIVE;
-	LWLockRelease(dp_shared->lock);
-	return found;
-}
-
 /* Ends the launcher, for the postmaster to start it again unless the server stops. */
 static void
 end_if_told(void)
@@ -245,7 +232,7 @@ start_worker(Oid database)
 	List	   *databases;
 	pid_t		pid;
 
-	if (has_worker(database))
+	if (dp_entry_state(database) == DP_WORKER_LIVE)
 		return STARTED;
 	/* a slot that becomes free is for who waits for it with a debit */
 	if (is_any(DP_WORKER_STARTING))
@@ -266,7 +253,7 @@ start_worker(Oid database)
 	worker.bgw_notify_pid = MyProcPid;
 	if (!RegisterDynamicBackgroundWorker(&worker, &handle))
 		return NO_SLOT;
-	while (!has_worker(database) && GetBackgroundWorkerPid(handle, &pid) != BGWH_STOPPED)
+	while (dp_entry_state(database) != DP_WORKER_LIVE && GetBackgroundWorkerPid(handle, &pid) != BGWH_STOPPED)
 	{
 		/* a worker that signs on does not wake us */
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 10, dp_wait_event());

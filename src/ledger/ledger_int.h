@@ -259,6 +259,9 @@ extern void dp_slot_wake(int slot);
 extern DpWorkerEntry *dp_entry_find(Oid database);
 extern DpWorkerEntry *dp_entry_make(Oid database);
 
+/* the state of a database's worker, UNUSED when there is none; takes the lock */
+extern DpWorkerState dp_entry_state(Oid database);
+
 /* sends the worker that has been idle for longest away, if any is idle; the caller does not hold the lock */
 extern bool dp_send_idle_worker_away(void);
 

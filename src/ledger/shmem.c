@@ -145,6 +145,19 @@ dp_entry_find(Oid database)
 	return NULL;
 }
 
+DpWorkerState
+dp_entry_state(Oid database)
+{
+	DpWorkerEntry *entry;
+	DpWorkerState state;
+
+	LWLockAcquire(dp_shared->lock, LW_SHARED);
+	entry = dp_entry_find(database);
+	state = entry ? entry->state : DP_WORKER_UNUSED;
+	LWLockRelease(dp_shared->lock);
+	return state;
+}
+
 /*
  * Gives an entry that nobody uses the database's OID; the caller sets its
  * state.  Where there is none, that of a worker that is away has to serve: it

@@ -105,6 +105,15 @@ role_may_read(Oid relid, Oid roleid)
 }
 
 bool
+dp_asks_as_analyst(void)
+{
+	Oid			session = GetSessionUserId();
+	Oid			current = GetUserId();
+
+	return holds_budget(session) || (current != session && holds_budget(current));
+}
+
+bool
 dp_may_read(Oid relid)
 {
 	Oid			session = GetSessionUserId();

@@ -16,6 +16,9 @@
  *	  (drop.c).
  *	- an entry that others were derived from is marked; its invalidation
  *	  empties the cache.
+ *	- an entry of an unprotected relation says whether its name is held: that
+ *	  follows from its name and from rows of dp_cdp.held_name, whose changes
+ *	  invalidate the relation (names.c).
  *	- what was computed while an invalidation arrived is not kept.
  *	- a DpTable handed out stays valid until the end of the transaction even
  *	  when it is invalidated before.
@@ -46,6 +49,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "base/extension.h"
 #include "policy/policy_int.h"
 
 /* a DpTable with the link it needs once it is out of the cache */
@@ -60,12 +64,13 @@ typedef struct PolicyEntry
 	Oid			relid;			/* hash key */
 	bool		has_dependants; /* other entries were derived from this one */
 	CachedTable *cached;		/* NULL: not protected */
+	bool		held;			/* not protected, but a table of its name was */
 } PolicyEntry;
 
 static HTAB *policy_cache = NULL;
 
 /*
- * Some of the relations whose entry says that they are not protected, each at
+ * Some of the relations whose entry says neither protected nor held, each at
  * a place that its OID decides: what every query of everybody asks for takes a
  * comparison instead of a search in the hash table.
  */
@@ -74,6 +79,9 @@ static Oid	recent_unprotected[64];
 
 /* handed out, invalidated, to be freed at the end of the transaction */
 static slist_head buried = SLIST_STATIC_INIT(buried);
+
+/* entries that were held, also forgotten ones: it only spares a search */
+static uint64 held_entries = 0;
 
 /* counts invalidations, so that a computation can tell whether one came in between */
 static uint64 relcache_generation = 0;
@@ -339,11 +347,16 @@ compute_policy(Oid relid)
 	MemoryContext caller = MemoryContextSwitchTo(scratch);
 	uint64		generation;
 	int			attempts = 0;
+	bool		held;
 
 	do
 	{
+		DpRelationName name;
+
 		generation = relcache_generation;
 		load_policy(relid, &table);
+		held = !table.is_protected && dp_extension_installed() &&
+			dp_relation_name(relid, false, &name) && dp_name_is_held(&name);
 	} while (generation != relcache_generation && ++attempts < 3);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(scratch);
@@ -361,6 +374,8 @@ compute_policy(Oid relid)
 
 		entry->has_dependants = false;
 		entry->cached = cached;
+		entry->held = held;
+		held_entries += held;
 	}
 	else if (cached != NULL)
 		slist_push_head(&buried, &cached->link);
@@ -384,7 +399,8 @@ dp_policy_table(Oid relid)
 	entry = find_entry(relid);
 	if (entry != NULL && entry->cached == NULL)
 	{
-		recent_unprotected[RECENT_PLACE(relid)] = relid;
+		if (!entry->held)
+			recent_unprotected[RECENT_PLACE(relid)] = relid;
 		return NULL;
 	}
 
@@ -408,11 +424,26 @@ dp_policy_table(Oid relid)
 	return compute_policy(relid);
 }
 
+bool
+dp_policy_held(Oid relid)
+{
+	PolicyEntry *entry;
+
+	if (relid < FirstNormalObjectId || dp_policy_table(relid) != NULL)
+		return false;
+	entry = find_entry(relid);
+	return entry != NULL && entry->held;
+}
+
+bool
+dp_policy_any_held(void)
+{
+	return held_entries > 0;
+}
+
 void
-dp_policy_init(void)
+dp_cache_init(void)
 {
 	CacheRegisterRelcacheCallback(relcache_callback, (Datum) 0);
 	RegisterXactCallback(xact_callback, NULL);
-	dp_label_init();
-	dp_drop_init();
 }

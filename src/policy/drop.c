@@ -14,6 +14,7 @@
  *	  label, so that rows of the ledger stay its own (base/role_names.c).
  *	- inheritance never puts two policies above one table, see label.c, and a
  *	  change of it invalidates what is below.
+ *	- a protected table leaves no name without notice, see moves.c.
  *
  * Other databases of the cluster are out of sight from here: a role that is
  * dropped there leaves rows that are nobody's.
@@ -32,6 +33,7 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace.h"
 #include "commands/extension.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
@@ -266,7 +268,10 @@ object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, voi
 	if (access == OAT_DROP && classId == RelationRelationId)
 	{
 		if (subId == 0)
+		{
 			drop_relation(objectId);
+			dp_moves_drop(objectId);
+		}
 		else
 			drop_column(objectId, subId);
 	}
@@ -275,12 +280,26 @@ object_access(ObjectAccessType access, Oid classId, Oid objectId, int subId, voi
 	else if (access == OAT_POST_ALTER && classId == AuthIdRelationId)
 		dp_role_note_rename(objectId);
 	else if (access == OAT_POST_ALTER && classId == InheritsRelationId)
-		change_inheritance(objectId, ((ObjectAccessPostAlter *) arg)->auxiliary_id);
+	{
+		Oid			parent = ((ObjectAccessPostAlter *) arg)->auxiliary_id;
+
+		change_inheritance(objectId, parent);
+		dp_moves_detach(objectId, parent);
+	}
+	else if (access == OAT_POST_ALTER && classId == RelationRelationId && subId == 0)
+		dp_moves_relation(objectId);
+	else if (access == OAT_POST_ALTER && classId == NamespaceRelationId)
+		dp_moves_schema(objectId);
+	else if (access == OAT_POST_CREATE && classId == RelationRelationId && subId == 0)
+		dp_moves_create(objectId);
 }
 
 void
-dp_drop_init(void)
+dp_policy_init(void)
 {
+	dp_cache_init();
+	dp_label_init();
+	dp_moves_init();
 	previous_hook = object_access_hook;
 	object_access_hook = object_access;
 }

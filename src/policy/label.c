@@ -308,7 +308,7 @@ dp_label_tables(const char *dataset)
 		label = label_parse(TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_label,
 															 desc, &isnull)),
 							false);
-		if (strcmp(label->dataset, dataset) == 0)
+		if (dataset == NULL || strcmp(label->dataset, dataset) == 0)
 			result = lappend_oid(result, form->objoid);
 	}
 	systable_endscan(scan);

@@ -91,6 +91,21 @@ extern void dp_policy_init(void);
 extern const DpTable *dp_policy_table(Oid relid);
 
 /*
+ * Tells whether a relation is not protected, but bears a name under which a
+ * table was (names.c).
+ */
+extern bool dp_policy_held(Oid relid);
+
+/*
+ * Tells whether this session has met a relation that is held: false spares the
+ * question for each relation after dp_policy_table was asked for all.
+ */
+extern bool dp_policy_any_held(void);
+
+/* warns of relations that took a held name in the statement that ends (moves.c) */
+extern void dp_report_taken_names(void);
+
+/*
  * Policy of a column of a protected table, by the column's number in relid.
  * Always returns a struct (has_bounds = has_keys = false if nothing is
  * declared).  Reads the referenced table for foreign keys, with the latest
@@ -146,6 +161,9 @@ extern bool dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, vo
  * budget current_user alone is asked: it is no question of an analyst.
  */
 extern bool dp_may_read(Oid relid);
+
+/* Tells whether session_user or current_user holds a budget, or can become a role that does. */
+extern bool dp_asks_as_analyst(void);
 
 /*
  * A sequence tells how many rows its table has ever had, so that it is read

@@ -40,7 +40,7 @@ extern DpLabel *dp_label_get(Oid relid, AttrNumber attnum);
 /* writes or, with nothing to say, removes a label; privileges are the caller's business */
 extern void dp_label_put(Oid relid, AttrNumber attnum, const DpLabel *label);
 
-/* relids of all tables labelled as members of a dataset */
+/* relids of all tables labelled as members of a dataset; NULL: of any */
 extern List *dp_label_tables(const char *dataset);
 
 /*
@@ -51,6 +51,14 @@ extern void dp_check_protectable(Oid relid);
 
 /* tells every session to forget what it knows and has planned about a table */
 extern void dp_policy_invalidate(Oid relid);
+
+/* moves.c */
+
+/* the name of a table is not held for the dataset: it was protected, or unprotected on purpose */
+extern void dp_policy_name_settled(Oid relid, const char *dataset);
+
+/* the name of table old is held for new, which is to take it */
+extern void dp_policy_name_passes(Oid old, Oid new, const char *dataset);
 
 /* cache.c */
 

@@ -25,7 +25,68 @@ extern List *dp_parents(Oid relid);
 /* datasets.c: the newest committed state wherever that may be asked for */
 extern Snapshot dp_register_latest_snapshot(void);
 
-/* drop.c: installs the object access hook */
-extern void dp_drop_init(void);
+/* cache.c: installs the callbacks that invalidate it */
+extern void dp_cache_init(void);
+
+/* ------------------------------------------------------------------------
+ * names.c: names that are held
+ * ------------------------------------------------------------------------
+ */
+
+/* what a query may call a relation */
+typedef struct DpRelationName
+{
+	Oid			schemaid;
+	NameData	schema;
+	NameData	name;
+} DpRelationName;
+
+/*
+ * The name of a relation that has rows, is not temporary and not the
+ * extension's; false for others.
+ * changed: as the running command has left it, not as it was before.
+ */
+extern bool dp_relation_name(Oid relid, bool changed, DpRelationName *name);
+
+/* name of a schema as the running command has left it; NULL when there is none */
+extern char *dp_changed_schema_name(Oid schema);
+
+extern bool dp_same_name(const DpRelationName *a, const DpRelationName *b);
+
+/* schema.name, quoted where needed */
+extern char *dp_quote_name(const DpRelationName *name);
+
+/* tells whether a protected table has left the name, and nobody released it since */
+extern bool dp_name_is_held(const DpRelationName *name);
+
+/* the table that is to take the name by dp_cdp.replace_table; InvalidOid: none */
+extern Oid	dp_name_successor(const DpRelationName *name, const char *dataset);
+
+/* all names of a schema that are written down: a List of char * */
+extern List *dp_names_in_schema(const char *schema);
+
+/* holds a name for a dataset; successor: see above, InvalidOid leaves it as it is */
+extern void dp_name_hold(const DpRelationName *name, const char *dataset, Oid successor);
+
+/* forgets a name as far as it is held, or was released, for a dataset */
+extern void dp_name_forget(const DpRelationName *name, const char *dataset);
+
+/* ------------------------------------------------------------------------
+ * moves.c: reactions to DDL, for drop.c
+ * ------------------------------------------------------------------------
+ */
+
+/* a relation or schema was altered, maybe renamed */
+extern void dp_moves_relation(Oid relid);
+extern void dp_moves_schema(Oid schema);
+
+/* a relation is about to be dropped; was made */
+extern void dp_moves_drop(Oid relid);
+extern void dp_moves_create(Oid relid);
+
+/* child was attached to parent, or detached from it */
+extern void dp_moves_detach(Oid child, Oid parent);
+
+extern void dp_moves_init(void);
 
 #endif							/* DP_POLICY_INT_H */

@@ -144,3 +144,18 @@ CREATE TABLE dp_cdp.hardened (
 REVOKE ALL ON dp_cdp.hardened FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.hardened', '');
 
+-- Names that protected tables have left.  Rows come from DDL, by whomever, and
+-- go with their dataset, or when what bears the name is protected.  The key
+-- lets a dump be restored where the same name was left, too.
+CREATE TABLE dp_cdp.held_name (
+	schema			name NOT NULL,
+	name			name NOT NULL,
+	dataset			text NOT NULL,			-- that protected the table
+	since			timestamptz NOT NULL DEFAULT clock_timestamp(),
+	successor		oid NOT NULL DEFAULT 0,	-- by replace_table the next to take the name; 0: none
+	released		boolean NOT NULL DEFAULT false,
+	PRIMARY KEY (schema, name, dataset, since)
+);
+REVOKE ALL ON dp_cdp.held_name FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.held_name', '');
+

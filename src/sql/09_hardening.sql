@@ -353,6 +353,57 @@ BEGIN
 			JOIN pg_class k ON k.oid = a.relid
 	),
 	-- ---------------------------------------------------------------------
+	-- copies: relations without a policy that analysts may read, and that have
+	-- all columns of a protected table, by name and type
+	-- ---------------------------------------------------------------------
+	readers AS (
+		SELECT k.oid AS relid, x.grantee FROM pg_class k CROSS JOIN LATERAL aclexplode(k.relacl) x
+		WHERE x.privilege_type = 'SELECT'
+		UNION
+		SELECT a.attrelid, x.grantee FROM pg_attribute a CROSS JOIN LATERAL aclexplode(a.attacl) x
+		WHERE a.attacl IS NOT NULL AND x.privilege_type = 'SELECT'
+		UNION
+		SELECT k.oid, k.relowner FROM pg_class k
+	), readable AS (
+		SELECT k.oid AS relid, r.grantee, n.nspname, k.relname
+		FROM readers r JOIN pg_class k ON k.oid = r.relid JOIN pg_namespace n ON n.oid = k.relnamespace
+		WHERE r.grantee IN (SELECT g.grantee FROM grantees g)
+			AND k.relkind IN ('r', 'p', 'm', 'f', 'v') AND k.relpersistence <> 't' AND k.oid >= 16384
+			AND k.oid NOT IN (SELECT c.relid FROM covered c)
+			AND k.oid NOT IN (SELECT v.relid FROM views v)
+			AND NOT (k.relkind = 'v' AND EXISTS (SELECT FROM pg_options_to_table(k.reloptions)
+				WHERE option_name = 'security_invoker' AND option_value::boolean))
+			AND NOT (k.relrowsecurity AND NOT EXISTS (SELECT FROM pg_policy p
+				WHERE p.polrelid = k.oid AND p.polpermissive AND p.polcmd IN ('*', 'r')))
+	), shapes AS (
+		SELECT a.attrelid AS relid, array_agg(c.shape ORDER BY c.shape) AS shape
+		FROM pg_attribute a CROSS JOIN LATERAL (SELECT a.attname || ' ' || a.atttypid) AS c(shape)
+		WHERE a.attnum > 0 AND NOT a.attisdropped
+			AND a.attrelid IN (SELECT r.relid FROM readable r UNION SELECT t.relid FROM tops t)
+		GROUP BY a.attrelid
+	), originals AS (
+		SELECT t.dataset, t.relid, s.shape, coalesce(u.attname || ' ' || u.atttypid, s.shape[1]) AS key, t.has_unit
+		FROM tops t JOIN shapes s ON s.relid = t.relid
+			LEFT JOIN labels l ON l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'unit'
+			LEFT JOIN pg_attribute u ON u.attrelid = l.relid AND u.attnum = l.objsubid AND NOT u.attisdropped
+	), resembling AS (
+		SELECT o.shape AS original, q.shape
+		FROM (SELECT DISTINCT shape, key FROM originals) o
+			JOIN (SELECT s.shape, unnest(s.shape) AS key
+				FROM (SELECT DISTINCT s.shape FROM shapes s JOIN readable r ON r.relid = s.relid) s) q ON q.key = o.key
+		WHERE q.shape @> o.shape
+		GROUP BY o.shape, q.shape
+	), copies AS (
+		SELECT r.relid, g.whom, min(g.analysts) AS analysts, bool_or(o.has_unit) AS has_unit,
+			min(o.relid::regclass::text) AS original, min(o.dataset) AS dataset, r.nspname, r.relname
+		FROM readable r JOIN shapes s ON s.relid = r.relid
+			JOIN resembling b ON b.shape = s.shape
+			JOIN originals o ON o.shape = b.original
+			JOIN grantees g ON g.dataset = o.dataset AND g.grantee = r.grantee
+		WHERE (r.nspname, r.relname, o.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
+		GROUP BY r.relid, g.whom, r.nspname, r.relname
+	),
+	-- ---------------------------------------------------------------------
 	-- findings
 	-- ---------------------------------------------------------------------
 	findings AS (
@@ -392,6 +443,25 @@ BEGIN
 			format('protect %s instead, or end the inheritance', a.relid::regclass)
 		FROM ancestors a WHERE NOT EXISTS (SELECT FROM covered c WHERE c.relid = a.relid)
 		GROUP BY a.relid
+
+		-- reloads: names that protected tables have left, and copies
+		UNION ALL
+		SELECT 'critical', h.relation::text,
+			format('has the name of a table that was protected in dataset %s, but is not protected: who asks by that name may get raw rows',
+				quote_ident(h.dataset)),
+			format('call dp_cdp.replace_table or dp_cdp.protect_table for it, or SELECT dp_cdp.release_name(%L)', h.relation)
+		FROM dp_cdp.held_names h JOIN pg_class k ON k.oid = h.relation
+		WHERE NOT h.released AND k.relkind IN ('r', 'p', 'm', 'f', 'v')
+			AND (super OR h.dataset IN (SELECT d.dataset FROM datasets d))
+			AND h.relation::oid NOT IN (SELECT c.relid FROM covered c)
+		GROUP BY h.relation, h.dataset
+		UNION ALL
+		SELECT CASE WHEN c.has_unit THEN 'critical' ELSE 'warning' END, c.relid::regclass::text,
+			format('has the columns of protected table %s, but is not protected, and %s may read it (%s)', c.original, c.whom, c.analysts),
+			CASE WHEN c.whom = k.relowner::regrole::text
+				THEN format('drop or protect it, or SELECT dp_cdp.release_name(%L, %L)', c.relid::regclass, c.dataset)
+				ELSE format('REVOKE SELECT ON %s FROM %s', c.relid::regclass, c.whom) END
+		FROM copies c JOIN pg_class k ON k.oid = c.relid
 
 		-- roles: what an analyst is, or can become
 		UNION ALL

@@ -111,3 +111,19 @@ CREATE TABLE dp_cdp.role_alias (
 ALTER TABLE dp_cdp.dataset ADD COLUMN release_memory int;
 DROP FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval);
 DROP FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval);
+
+-- Names that protected tables have left.  Rows come from DDL, by whomever, and
+-- go with their dataset, or when what bears the name is protected.  The key
+-- lets a dump be restored where the same name was left, too.
+CREATE TABLE dp_cdp.held_name (
+	schema			name NOT NULL,
+	name			name NOT NULL,
+	dataset			text NOT NULL,			-- that protected the table
+	since			timestamptz NOT NULL DEFAULT clock_timestamp(),
+	successor		oid NOT NULL DEFAULT 0,	-- by replace_table the next to take the name; 0: none
+	released		boolean NOT NULL DEFAULT false,
+	PRIMARY KEY (schema, name, dataset, since)
+);
+REVOKE ALL ON dp_cdp.held_name FROM PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.held_name', '');
+

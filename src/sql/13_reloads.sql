@@ -1,0 +1,38 @@
+
+-- =========================================================================
+-- 13. Reloads (src/admin/reload.c, src/policy/names.c, src/policy/moves.c)
+-- =========================================================================
+
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.held_name
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.held_name
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+ALTER TABLE dp_cdp.held_name ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+
+CREATE OR REPLACE FUNCTION dp_cdp.replace_table(old regclass, new regclass) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_replace_table';
+COMMENT ON FUNCTION dp_cdp.replace_table(regclass, regclass) IS
+	'gives a table that was loaded anew the policy of the one whose place it takes, which keeps it: dataset, unit, bounds and keys';
+
+CREATE OR REPLACE FUNCTION dp_cdp.release_name(name text, dataset text DEFAULT NULL) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_release_name';
+COMMENT ON FUNCTION dp_cdp.release_name(text, text) IS
+	'says that what bears the name of a table that was protected, or resembles one of a dataset, need not be protected';
+
+CREATE OR REPLACE VIEW dp_cdp.held_names WITH (security_barrier) AS
+	SELECT h.schema, h.name, h.dataset, h.since, h.released,
+		CASE WHEN h.successor <> 0 THEN h.successor::regclass END AS successor,
+		c.oid::regclass AS relation
+	FROM dp_cdp.held_name h
+		LEFT JOIN dp_cdp.dataset d ON d.name = h.dataset
+		LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = h.schema
+		LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = h.name
+	WHERE pg_has_role(session_user, d.owner::oid, 'USAGE')
+		OR pg_has_role(current_user, d.owner::oid, 'USAGE')
+		OR (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname = current_user);
+COMMENT ON VIEW dp_cdp.held_names IS
+	'for owners of datasets: names under which tables were protected, and what bears them now; held until that is protected or the name released';
+
+GRANT SELECT ON dp_cdp.held_names TO PUBLIC;
