@@ -2,11 +2,110 @@
 
 \echo Use "ALTER EXTENSION dp_cdp UPDATE TO '0.2.0'" to load this file. \quit
 
+
 -- Adopting: which datasets their owners adopted by themselves, and the file
 -- that a copied data directory does not share.
 ALTER TABLE dp_cdp.dataset ADD COLUMN adopted text;
 DROP FUNCTION dp_cdp.adopt_ledger(float8, float8);
 ALTER TABLE dp_cdp.ledger_stamp ADD COLUMN file text, ADD COLUMN place text;
+-- -------------------------------------------------------------------------
+-- Names of roles beside their OIDs; what each row of the log was debited from;
+-- the chain of hashes
+-- -------------------------------------------------------------------------
+
+-- views that others may have built upon let go of the columns until they are made anew
+CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
+	SELECT NULL::text AS dataset, NULL::regrole AS role, NULL::numeric AS rho_limit, NULL::numeric AS rho_spent,
+		NULL::numeric AS rho_remaining, NULL::numeric AS delta_limit, NULL::numeric AS delta_spent,
+		NULL::float8 AS epsilon_spent, NULL::interval AS period, NULL::timestamptz AS renews_at,
+		NULL::int AS failures, NULL::int AS max_failures, NULL::timestamptz AS failures_end;
+CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
+	SELECT NULL::bigint AS id, NULL::timestamptz AS released_at, NULL::text AS dataset, NULL::regrole AS role,
+		NULL::regrole AS session_role, NULL::text AS application, NULL::text AS aggregates, NULL::text AS groups,
+		NULL::numeric AS rho, NULL::numeric AS delta, NULL::text AS sigma, NULL::boolean AS granted, NULL::boolean AS failed;
+CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
+	SELECT NULL::text AS dataset, NULL::regrole AS owner, NULL::numeric AS rho_limit, NULL::numeric AS rho_spent,
+		NULL::numeric AS rho_remaining, NULL::numeric AS delta_limit, NULL::numeric AS delta_spent,
+		NULL::float8 AS epsilon_spent, NULL::numeric AS default_rho, NULL::numeric AS max_rho, NULL::numeric AS default_delta,
+		NULL::int AS max_groups, NULL::int AS max_rows, NULL::text AS neighbors, NULL::numeric AS min_rho,
+		NULL::int AS max_failures, NULL::interval AS answer_step;
+CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
+	SELECT NULL::regclass AS "table", NULL::text AS dataset, NULL::name AS unit, NULL::jsonb AS columns;
+
+CREATE SEQUENCE dp_cdp.ledger_id_seq;
+ALTER TABLE dp_cdp.dataset
+	ALTER COLUMN owner TYPE oid,
+	ADD COLUMN owner_name text,
+	ADD COLUMN ledger_id bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq');
+ALTER TABLE dp_cdp.budget
+	ALTER COLUMN role TYPE oid,
+	ADD COLUMN role_name text,
+	ADD COLUMN ledger_id bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq'),
+	ADD COLUMN spent_since bigint NOT NULL DEFAULT 0;
+ALTER TABLE dp_cdp.release_log
+	ALTER COLUMN role TYPE oid,
+	ALTER COLUMN session_role TYPE oid,
+	ADD COLUMN kind text,
+	ADD COLUMN reason text,
+	ADD COLUMN query text,
+	ADD COLUMN tables text,
+	ADD COLUMN client text,
+	ADD COLUMN repeats int NOT NULL DEFAULT 1,
+	ADD COLUMN last_at timestamptz,
+	ADD COLUMN role_name text,
+	ADD COLUMN session_role_name text,
+	ADD COLUMN paid_by bigint[],
+	ADD COLUMN hash bytea;
+
+-- of a role that is gone already nobody knows the name: one that no role has
+CREATE FUNCTION dp_cdp.name_to_be(role oid) RETURNS text LANGUAGE sql STABLE AS $$
+	SELECT coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = $1), pg_catalog.format('(dropped before the update, OID %s)', $1))
+$$;
+UPDATE dp_cdp.dataset SET owner_name = dp_cdp.name_to_be(owner);
+UPDATE dp_cdp.budget SET role_name = dp_cdp.name_to_be(role);
+UPDATE dp_cdp.release_log SET
+	kind = CASE WHEN failed THEN 'failed' WHEN granted THEN 'granted' ELSE 'refused' END,
+	role_name = dp_cdp.name_to_be(role),
+	session_role_name = dp_cdp.name_to_be(session_role);
+DROP FUNCTION dp_cdp.name_to_be(oid);
+ALTER TABLE dp_cdp.budget DROP CONSTRAINT budget_pkey, ADD PRIMARY KEY (dataset, role, role_name);
+
+-- earlier rows do not say who paid: what each balance has is where its sum begins
+INSERT INTO dp_cdp.release_log (dataset, role, session_role, application, aggregates, rho, delta, granted,
+								kind, reason, role_name, session_role_name, paid_by)
+	SELECT d.name, 0, 0, '', 'checkpoint', d.rho_spent, d.delta_spent, false,
+		'checkpoint', 'update from 0.1.0', NULL::text, NULL::text, ARRAY[d.ledger_id]
+	FROM dp_cdp.dataset d WHERE d.rho_spent <> 0 OR d.delta_spent <> 0
+	UNION ALL
+	SELECT b.dataset, b.role, b.role, '', 'checkpoint', b.rho_spent, b.delta_spent, false,
+		'checkpoint', 'update from 0.1.0', b.role_name, b.role_name, ARRAY[b.ledger_id]
+	FROM dp_cdp.budget b WHERE b.rho_spent <> 0 OR b.delta_spent <> 0;
+
+CREATE INDEX release_log_role ON dp_cdp.release_log (role);
+CREATE INDEX release_log_session_role ON dp_cdp.release_log (session_role) WHERE session_role <> role;
+CREATE INDEX release_log_dataset ON dp_cdp.release_log (dataset);
+
+-- Where the chain of hashes ends, and where rows were taken out of it.
+CREATE TABLE dp_cdp.ledger_chain (
+	one				boolean PRIMARY KEY DEFAULT true CHECK (one),
+	id				bigint NOT NULL,		-- of the last row
+	hash			bytea NOT NULL,			-- its
+	first_id		bigint NOT NULL			-- the chain begins with this row
+);
+CREATE TABLE dp_cdp.pruned (
+	first_id		bigint PRIMARY KEY,		-- rows from here ...
+	last_id			bigint NOT NULL,		-- ... to here are pruned
+	hash			bytea NOT NULL			-- of the last of them
+);
+
+-- Whom rows of the log mean that came from another server.
+CREATE TABLE dp_cdp.role_alias (
+	role			oid NOT NULL,			-- as in the log
+	role_name		text NOT NULL,
+	is_role			oid NOT NULL,			-- here
+	is_name			text NOT NULL,
+	PRIMARY KEY (role, role_name)
+);
 
 -- what a release may hold
 ALTER TABLE dp_cdp.dataset ADD COLUMN release_memory int;
@@ -38,8 +137,8 @@ CREATE OR REPLACE FUNCTION dp_cdp.library_version() RETURNS text
 COMMENT ON FUNCTION dp_cdp.library_version() IS
 	'version of the library that is loaded; that of the objects in this database is in pg_extension';
 
--- Anyone may call these; each asks for itself whether the caller owns the
--- dataset (and, to protect a table, the table).
+-- Anyone may call these, but for create_dataset; each asks for itself whether
+-- the caller owns the dataset (and, to protect a table, the table).
 
 CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	name text,
@@ -60,6 +159,9 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
 COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int) IS
 	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation';
+
+-- Not for everybody: datasets are many, and never forgotten.
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -155,6 +257,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.drop_budget(dataset text, role regrole) RETURN
 COMMENT ON FUNCTION dp_cdp.drop_budget(text, regrole) IS
 	'takes a role''s budget away';
 
+CREATE OR REPLACE FUNCTION dp_cdp.drop_missing_budget(dataset text, role_name text) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_drop_missing_budget';
+COMMENT ON FUNCTION dp_cdp.drop_missing_budget(text, text) IS
+	'takes the budget of a role away that does not exist any more';
+
 CREATE OR REPLACE FUNCTION dp_cdp.reset_failures(dataset text, role regrole) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_reset_failures';
@@ -171,13 +279,16 @@ COMMENT ON FUNCTION dp_cdp.epsilon_spent(numeric, numeric) IS
 -- 5. Ledger (src/ledger)
 -- =========================================================================
 
-REVOKE ALL ON dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_stamp FROM PUBLIC;
+REVOKE ALL ON dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_stamp,
+	dp_cdp.ledger_chain, dp_cdp.pruned, dp_cdp.role_alias FROM PUBLIC;
 
 -- A debit updates two or three rows, always the same ones: room on their pages
 -- lets the new versions stay there, and vacuum should come often.
 ALTER TABLE dp_cdp.dataset SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE dp_cdp.budget SET (fillfactor = 10, vacuum_truncate = off,
+	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE dp_cdp.ledger_chain SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE dp_cdp.release_log SET (vacuum_truncate = off);
 
@@ -187,6 +298,10 @@ SELECT pg_catalog.pg_extension_config_dump('dp_cdp.budget', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.release_log_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_stamp', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_chain', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.pruned', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.role_alias', '');
 
 -- Balances change only through the worker and the functions of this schema.
 CREATE OR REPLACE FUNCTION dp_cdp.ledger_guard() RETURNS trigger
@@ -197,9 +312,15 @@ CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_c
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.budget
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
-CREATE OR REPLACE TRIGGER ledger_guard BEFORE UPDATE OR DELETE ON dp_cdp.release_log
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.release_log
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_stamp
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.ledger_chain
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.pruned
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.role_alias
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
@@ -209,21 +330,45 @@ CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.releas
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_stamp
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.ledger_chain
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.pruned
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.role_alias
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 ALTER TABLE dp_cdp.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.ledger_chain ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.pruned ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.role_alias ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+
+-- Whose rows are whose, for the views.
+CREATE OR REPLACE FUNCTION dp_cdp.known_role(role oid, name text) RETURNS regrole
+	LANGUAGE C CALLED ON NULL INPUT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_known_role';
+COMMENT ON FUNCTION dp_cdp.known_role(oid, text) IS
+	'the role that a row of the ledger means by an OID and a name; NULL: there is no such role any more';
+CREATE OR REPLACE FUNCTION dp_cdp.is_mine(role oid, name text) RETURNS boolean
+	LANGUAGE C CALLED ON NULL INPUT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_is_mine';
+COMMENT ON FUNCTION dp_cdp.is_mine(oid, text) IS
+	'is the role that a row of the ledger means one of the session''s, or one that it inherits from';
+CREATE OR REPLACE FUNCTION dp_cdp.my_roles() RETURNS oid[]
+	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_my_roles';
+COMMENT ON FUNCTION dp_cdp.my_roles() IS
+	'OIDs in rows of the ledger that may mean a role of the session''s, or one that it inherits from';
+CREATE OR REPLACE FUNCTION dp_cdp.my_datasets() RETURNS text[]
+	LANGUAGE C STRICT STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_ledger_my_datasets';
+COMMENT ON FUNCTION dp_cdp.my_datasets() IS
+	'datasets that the session owns';
 
 -- What logical replication brings is not applied, here nor to the tables above:
 -- a trigger of one of the two kinds is on each table of this schema.
 CREATE OR REPLACE FUNCTION dp_cdp.not_replicated() RETURNS trigger
 	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_ledger_not_replicated';
 REVOKE ALL ON FUNCTION dp_cdp.not_replicated() FROM PUBLIC;
-CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT ON dp_cdp.release_log
-	FOR EACH ROW EXECUTE FUNCTION dp_cdp.not_replicated();
 CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.hardened
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.not_replicated();
-ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER not_replicated;
 ALTER TABLE dp_cdp.hardened ENABLE ALWAYS TRIGGER not_replicated;
 
 -- The rules that the worker applies, for views and for adopt_ledger().
@@ -251,6 +396,149 @@ REVOKE ALL ON FUNCTION dp_cdp.debit(text, numeric, numeric) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.debit(text, numeric, numeric) IS
 	'debits the caller''s budgets by hand, for an answer given outside of the database';
 
+CREATE OR REPLACE FUNCTION dp_cdp.debit(dataset text, rho numeric, delta numeric, role regrole) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_debit_for';
+COMMENT ON FUNCTION dp_cdp.debit(text, numeric, numeric, regrole) IS
+	'debits a role''s budgets by hand, for an answer given outside of the database; for the owner of the dataset';
+
+CREATE OR REPLACE FUNCTION dp_cdp.correct(dataset text, role regrole, rho numeric, reason text) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_correct';
+COMMENT ON FUNCTION dp_cdp.correct(text, regrole, numeric, text) IS
+	'adds rho to what a role''s budget and the dataset''s cap have spent (role NULL: the cap alone), with a reason; for the owner of the dataset, a negative rho for superusers';
+
+CREATE OR REPLACE FUNCTION dp_cdp.prune_releases(before timestamptz) RETURNS bigint
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_ledger_prune';
+COMMENT ON FUNCTION dp_cdp.prune_releases(timestamptz) IS
+	'makes rows of the audit that are older into one checkpoint for each balance; for owners of datasets theirs, for the owner of the extension all';
+
+CREATE OR REPLACE FUNCTION dp_cdp.check_chain(OUT id bigint, OUT finding text) RETURNS SETOF record
+	LANGUAGE C STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_ledger_check_chain';
+REVOKE ALL ON FUNCTION dp_cdp.check_chain() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.check_chain() IS
+	'rows of the audit whose hash does not follow from their text and the row before';
+
+-- Findings that a look at the catalogues and at the end of the log brings:
+-- cheap, for check_setup(), too.
+CREATE OR REPLACE FUNCTION dp_cdp.ledger_findings()
+	RETURNS TABLE(severity text, object text, finding text, remedy text)
+	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH tables AS (
+	SELECT c.oid, c.relpersistence, c.relname
+	FROM pg_class c
+	WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind = 'r'
+		AND c.relname IN ('dataset', 'budget', 'release_log', 'ledger_stamp', 'ledger_chain', 'pruned', 'role_alias')
+), last AS (
+	SELECT l.id, l.hash FROM dp_cdp.release_log l WHERE l.hash IS NOT NULL ORDER BY l.id DESC LIMIT 1
+)
+SELECT 'critical', format('trigger %s on dp_cdp.%s', n.name, t.relname),
+	'is missing, disabled or changed: rows of the ledger can be changed unseen',
+	CASE WHEN g.oid IS NULL THEN 'ALTER EXTENSION dp_cdp UPDATE, or restore the table from a dump'
+		ELSE format('ALTER TABLE dp_cdp.%s ENABLE ALWAYS TRIGGER %s', t.relname, n.name) END
+FROM tables t CROSS JOIN (VALUES ('ledger_guard'), ('ledger_guard_truncate')) n(name)
+	LEFT JOIN pg_trigger g ON g.tgrelid = t.oid AND g.tgname = n.name
+		AND g.tgfoid = 'dp_cdp.ledger_guard()'::regprocedure AND g.tgqual IS NULL
+WHERE g.tgenabled IS DISTINCT FROM 'A'
+UNION ALL
+SELECT 'critical', format('dp_cdp.%s', t.relname), 'is UNLOGGED: a crash empties it',
+	format('ALTER TABLE dp_cdp.%s SET LOGGED', t.relname)
+FROM tables t WHERE t.relpersistence <> 'p'
+UNION ALL
+SELECT 'critical', format('dp_cdp.%s', n.name), 'is missing', 'ALTER EXTENSION dp_cdp UPDATE'
+FROM unnest('{dataset,budget,release_log,ledger_stamp,ledger_chain,pruned,role_alias}'::text[]) n(name)
+WHERE NOT EXISTS (SELECT FROM tables t WHERE t.relname = n.name)
+UNION ALL
+SELECT 'critical', 'audit', 'it does not end with the row that the ledger wrote last: rows were deleted, or put back',
+	'find out who did that, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
+FROM (SELECT) one LEFT JOIN dp_cdp.ledger_chain c ON true LEFT JOIN last l ON true
+	LEFT JOIN (SELECT max(last_id) AS last_id FROM dp_cdp.pruned) p ON true
+WHERE c.id IS DISTINCT FROM greatest(l.id, p.last_id)
+	OR (l.id > coalesce(p.last_id, 0) AND c.hash IS DISTINCT FROM l.hash)
+$$;
+COMMENT ON FUNCTION dp_cdp.ledger_findings() IS
+	'what is wrong with the ledger''s tables at a glance; check_ledger() looks at every row';
+
+-- What the log says that each balance has spent.  A row counts for each
+-- balance in paid_by, from the row on with which its period began.
+CREATE OR REPLACE FUNCTION dp_cdp.logged_balances()
+	RETURNS TABLE(dataset text, role oid, role_name text, rho_spent numeric, rho_logged numeric,
+				  delta_spent numeric, delta_logged numeric, ledger_id bigint)
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH balances AS (
+	SELECT d.ledger_id, d.name AS dataset, NULL::oid AS role, NULL::text AS role_name, d.rho_spent, d.delta_spent, 0::bigint AS since
+	FROM dp_cdp.dataset d
+	UNION ALL
+	SELECT b.ledger_id, b.dataset, b.role, b.role_name, b.rho_spent, b.delta_spent, b.spent_since FROM dp_cdp.budget b
+), sums AS (
+	SELECT p.id, sum(l.rho) AS rho, sum(l.delta) AS delta
+	FROM dp_cdp.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(id)
+		JOIN balances b ON b.ledger_id = p.id AND l.id >= b.since
+	GROUP BY p.id
+)
+SELECT b.dataset, b.role, b.role_name, b.rho_spent, coalesce(s.rho, 0), b.delta_spent, coalesce(s.delta, 0),
+	b.ledger_id
+FROM balances b LEFT JOIN sums s ON s.id = b.ledger_id
+$$;
+REVOKE ALL ON FUNCTION dp_cdp.logged_balances() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.logged_balances() IS
+	'each balance (role NULL: the dataset''s cap) beside what the rows of the audit add up to';
+
+CREATE OR REPLACE FUNCTION dp_cdp.check_ledger()
+	RETURNS TABLE(severity text, object text, finding text, remedy text)
+	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH findings AS (
+	SELECT * FROM dp_cdp.ledger_findings()
+	UNION ALL
+	SELECT 'critical', CASE WHEN c.id IS NULL THEN 'audit' ELSE format('row %s of the audit', c.id) END, c.finding,
+		'compare it with an export, or with a backup'
+	FROM (SELECT * FROM dp_cdp.check_chain() LIMIT 100) c
+	UNION ALL
+	SELECT CASE WHEN b.rho_spent < b.rho_logged OR b.delta_spent < b.delta_logged OR b.rho_spent < 0 OR b.delta_spent < 0
+			THEN 'critical' ELSE 'warning' END,
+		CASE WHEN b.role IS NULL THEN format('cap of dataset %s', quote_ident(b.dataset))
+			ELSE format('budget of role %s, dataset %s', quote_ident(b.role_name), quote_ident(b.dataset)) END,
+		format('has spent rho %s and delta %s, and the audit adds up to rho %s and delta %s',
+			trim_scale(b.rho_spent), trim_scale(b.delta_spent), trim_scale(b.rho_logged), trim_scale(b.delta_logged)),
+		CASE WHEN b.rho_spent < b.rho_logged THEN format('SELECT dp_cdp.correct(%L, %L, %s, ''...'')', b.dataset,
+				b.role_name, trim_scale(b.rho_logged - b.rho_spent))
+			ELSE 'put rows of an exported audit back, if there are more' END
+	FROM dp_cdp.logged_balances() b
+	WHERE b.rho_spent <> b.rho_logged OR b.delta_spent <> b.delta_logged OR b.rho_spent < 0 OR b.delta_spent < 0
+	UNION ALL
+	SELECT 'warning', 'audit', format('%s rows after the beginning of the chain have no hash, the first is row %s: they were put in by hand',
+		count(*), min(l.id)), 'compare them with an export'
+	FROM dp_cdp.release_log l, dp_cdp.ledger_chain c WHERE l.hash IS NULL AND l.id > c.first_id HAVING count(*) > 0
+	UNION ALL
+	SELECT 'warning', format('cap of dataset %s', quote_ident(d.name)),
+		format('holds no more than rho %s, less than one aggregate costs: all its roles are refused, though their budgets hold more',
+			trim_scale(greatest(d.rho_limit - d.rho_spent, 0))),
+		format('SELECT dp_cdp.alter_dataset(%L, rho => ...)', d.name)
+	FROM dp_cdp.dataset d
+	WHERE d.rho_limit - d.rho_spent < d.default_rho
+		AND EXISTS (SELECT FROM dp_cdp.budget b WHERE b.dataset = d.name AND b.rho_limit - b.rho_spent >= d.default_rho)
+)
+SELECT r.severity, r.object, r.finding, r.remedy
+FROM (
+	SELECT 0 AS place, 'info' AS severity, 'audit' AS object,
+		(SELECT format('Rows: %s, without a hash: %s. ', count(*), count(*) FILTER (WHERE hash IS NULL)) FROM dp_cdp.release_log)
+		|| coalesce((SELECT format('The chain goes from row %s to row %s, which has hash %s. ', first_id, id, encode(hash, 'hex')) FROM dp_cdp.ledger_chain), '')
+		|| format('Critical findings: %s, warnings: %s.', (SELECT count(*) FROM findings f WHERE f.severity = 'critical'),
+			(SELECT count(*) FROM findings f WHERE f.severity = 'warning')) AS finding,
+		'keep the last hash elsewhere: what is written before it cannot be changed unseen then' AS remedy
+	UNION ALL
+	SELECT CASE f.severity WHEN 'critical' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END, f.* FROM findings f) r
+ORDER BY r.place, r.object, r.finding
+$$;
+REVOKE ALL ON FUNCTION dp_cdp.check_ledger() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.check_ledger() IS
+	'reads the whole audit: does each row follow from the one before, do balances agree, is anything in the way of the triggers; only the owner of the extension, and who was granted it';
+
 -- Asks for itself whether the caller owns the extension, or the dataset.  The
 -- planner expects few rows of what its statements compute, and nested loops
 -- over them took half a minute for 3,000 roles.
@@ -265,6 +553,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.ledger_problem() RETURNS text
 	LANGUAGE C STRICT STABLE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_ledger_problem';
 COMMENT ON FUNCTION dp_cdp.ledger_problem() IS
 	'why nothing can be debited until the ledger is adopted; NULL: it can';
+
+CREATE OR REPLACE FUNCTION dp_cdp.adopt_role(role_name text, role regrole) RETURNS void
+	LANGUAGE C VOLATILE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_ledger_adopt_role';
+REVOKE ALL ON FUNCTION dp_cdp.adopt_role(text, regrole) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.adopt_role(text, regrole) IS
+	'gives what the ledger has of a role that there is no more to a role that there is, after a restore';
 
 CREATE OR REPLACE FUNCTION dp_cdp.empty_ledger() RETURNS void
 	LANGUAGE C STRICT VOLATILE SET search_path = pg_catalog, pg_temp
@@ -282,7 +577,7 @@ COMMENT ON FUNCTION dp_cdp.empty_ledger() IS
 
 CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 	SELECT b.dataset,
-		b.role,
+		who.is AS role,
 		trim_scale(b.rho_limit) AS rho_limit,
 		trim_scale(spent.rho) AS rho_spent,
 		trim_scale(greatest(b.rho_limit - spent.rho, 0)) AS rho_remaining,
@@ -293,9 +588,12 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 		coalesce(due.next, b.renews_at) AS renews_at,
 		failed.failures,
 		d.max_failures,
-		failed.failures_end
+		failed.failures_end,
+		coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = who.is), b.role_name) AS role_name,
+		who.is IS NULL AS role_missing
 	FROM dp_cdp.budget b
 		JOIN dp_cdp.dataset d ON d.name = b.dataset
+		CROSS JOIN LATERAL (SELECT dp_cdp.known_role(b.role, b.role_name) AS is) who
 		CROSS JOIN LATERAL (SELECT dp_cdp.next_renewal(b.renews_at, b.period, now()) AS next) due
 		CROSS JOIN LATERAL (
 			SELECT CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.rho_spent END AS rho,
@@ -304,37 +602,65 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 			SELECT CASE WHEN today.fresh THEN b.failures ELSE 0 END AS failures,
 				CASE WHEN today.fresh AND b.failures > 0 THEN b.failures_since + interval '24:00' END AS failures_end
 			FROM (SELECT b.failures_since > clock_timestamp() - interval '24:00' AS fresh) today) failed
-	WHERE pg_has_role(session_user, b.role::oid, 'USAGE')
-		OR pg_has_role(current_user, b.role::oid, 'USAGE')
-		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
-		OR pg_has_role(current_user, d.owner::oid, 'USAGE');
+	WHERE dp_cdp.is_mine(b.role, b.role_name)
+		OR dp_cdp.is_mine(d.owner, d.owner_name);
 COMMENT ON VIEW dp_cdp.budgets IS
 	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';
+COMMENT ON COLUMN dp_cdp.budgets.role IS
+	'NULL: the role that role_name names does not exist any more, and nobody has this budget';
 COMMENT ON COLUMN dp_cdp.budgets.failures IS
 	'releases that this budget paid for and that failed or were cancelled, since the first of them, at most a day ago; with max_failures of them it pays for no more until failures_end';
 COMMENT ON COLUMN dp_cdp.budgets.epsilon_spent IS
 	'epsilon that corresponds to rho_spent, at the delta of the budget (given as rho: of the dataset); delta_spent comes on top of that delta';
 
 CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
-	SELECT l.id, l.released_at, l.dataset, l.role, l.session_role, l.application,
+	SELECT l.id, l.released_at, l.dataset,
+		dp_cdp.known_role(l.role, l.role_name) AS role,
+		dp_cdp.known_role(l.session_role, l.session_role_name) AS session_role,
+		l.application,
 		l.aggregates, l.groups, trim_scale(l.rho) AS rho, trim_scale(l.delta) AS delta,
-		l.sigma, l.granted, l.failed
+		l.sigma, l.granted, l.failed,
+		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
+		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
+		l.role_name, l.session_role_name,
+		l.hash
 	FROM dp_cdp.release_log l
-		LEFT JOIN dp_cdp.dataset d ON d.name = l.dataset
-	WHERE pg_has_role(session_user, l.role::oid, 'USAGE')
-		OR pg_has_role(current_user, l.role::oid, 'USAGE')
-		OR pg_has_role(session_user, l.session_role::oid, 'USAGE')
-		OR pg_has_role(current_user, l.session_role::oid, 'USAGE')
-		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
-		OR pg_has_role(current_user, d.owner::oid, 'USAGE');
+	WHERE l.dataset = ANY (dp_cdp.my_datasets())
+		OR (l.role = ANY (dp_cdp.my_roles()) AND dp_cdp.is_mine(l.role, l.role_name))
+		OR (l.session_role = ANY (dp_cdp.my_roles()) AND l.session_role <> l.role
+			AND dp_cdp.is_mine(l.session_role, l.session_role_name))
+	-- the planner looks into no security barrier: only so are the last rows found by their index
+	ORDER BY l.id DESC;
 COMMENT ON VIEW dp_cdp.releases IS
 	'audit of releases, refused debits and failures: those of the current roles, and all of a dataset for its owner';
+COMMENT ON COLUMN dp_cdp.releases.role IS
+	'NULL: the role that role_name names does not exist any more';
+COMMENT ON COLUMN dp_cdp.releases.kind IS
+	'granted; refused (by the ledger); guard (refused before a price was known); failed; correction; checkpoint (what pruned rows of a balance add up to)';
+COMMENT ON COLUMN dp_cdp.releases.reason IS
+	'of what was not granted: SQLSTATE and words, such as ZC001 rho; of a correction: why';
+COMMENT ON COLUMN dp_cdp.releases.repeats IS
+	'refusals of this role and reason from released_at to last_at, within a minute, which this row stands for';
+COMMENT ON COLUMN dp_cdp.releases.hash IS
+	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger()';
 COMMENT ON COLUMN dp_cdp.releases.failed IS
 	'a release that another row shows as granted, and that failed or was cancelled while it read rows';
 
+-- For auditors, who are not analysts: GRANT SELECT ON dp_cdp.audit TO ...
+CREATE OR REPLACE VIEW dp_cdp.audit WITH (security_barrier) AS
+	SELECT l.id, l.released_at, l.dataset, l.role, l.session_role, l.application,
+		l.aggregates, l.groups, l.rho, l.delta, l.sigma, l.granted, l.failed,
+		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
+		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
+		l.role_name, l.session_role_name, l.paid_by, l.hash
+	FROM dp_cdp.release_log l;
+REVOKE ALL ON dp_cdp.audit FROM PUBLIC;
+COMMENT ON VIEW dp_cdp.audit IS
+	'the whole audit, with all that is needed to put rows back into a restored ledger; for whom it is granted to';
+
 CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 	SELECT d.name AS dataset,
-		d.owner,
+		dp_cdp.known_role(d.owner, d.owner_name) AS owner,
 		trim_scale(d.rho_limit) AS rho_limit,
 		CASE WHEN own.er THEN trim_scale(d.rho_spent) END AS rho_spent,
 		CASE WHEN own.er AND d.rho_limit IS NOT NULL THEN trim_scale(greatest(d.rho_limit - d.rho_spent, 0)) END AS rho_remaining,
@@ -350,15 +676,13 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		trim_scale(coalesce(d.min_rho, greatest(trunc(d.default_rho / 100, 12), 1e-12))) AS min_rho,
 		d.max_failures,
 		d.answer_step,
+		d.owner_name,
 		d.release_memory
 	FROM dp_cdp.dataset d
-		CROSS JOIN LATERAL (SELECT pg_has_role(session_user, d.owner::oid, 'USAGE')
-			OR pg_has_role(current_user, d.owner::oid, 'USAGE') AS er) own
+		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
 		OR EXISTS (SELECT FROM dp_cdp.budget b
-			WHERE b.dataset = d.name
-				AND (pg_has_role(session_user, b.role::oid, 'USAGE')
-					OR pg_has_role(current_user, b.role::oid, 'USAGE')));
+			WHERE b.dataset = d.name AND dp_cdp.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.datasets IS
 	'datasets one owns or has a budget in: settings and lifetime caps; what is spent over all roles is shown to the owner, NULL to others, because a price may follow from answers that somebody else has paid for';
 
@@ -383,12 +707,9 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 				JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = s.objsubid) columns
 	WHERE pg_has_role(session_user, c.relowner, 'USAGE')
 		OR pg_has_role(current_user, c.relowner, 'USAGE')
-		OR pg_has_role(session_user, d.owner::oid, 'USAGE')
-		OR pg_has_role(current_user, d.owner::oid, 'USAGE')
+		OR dp_cdp.is_mine(d.owner, d.owner_name)
 		OR EXISTS (SELECT FROM dp_cdp.budget b
-			WHERE b.dataset = l.label ->> 'dataset'
-				AND (pg_has_role(session_user, b.role::oid, 'USAGE')
-					OR pg_has_role(current_user, b.role::oid, 'USAGE')));
+			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.protected IS
 	'protected tables one owns or has a budget for: dataset, privacy unit (NULL: each row), bounds and declared keys of columns';
 
@@ -606,7 +927,7 @@ DECLARE
 	slots record;
 	parameters jsonb := '[]';
 BEGIN
-	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, d.owner::oid, 'USAGE')) THEN
+	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')) THEN
 		RAISE EXCEPTION 'only superusers and owners of datasets may call dp_cdp.check_setup'
 			USING ERRCODE = 'insufficient_privilege';
 	END IF;
@@ -624,11 +945,11 @@ BEGIN
 	-- an analyst are the roles it is, inherits from or can become
 	-- ---------------------------------------------------------------------
 	datasets AS (
-		SELECT d.dataset, d.owner::oid AS owner, d.rho_limit
+		SELECT d.dataset, d.owner::oid AS owner, d.rho_limit, d.rho_remaining, d.default_rho
 		FROM dp_cdp.datasets d
-		WHERE super OR pg_has_role(current_user, d.owner::oid, 'USAGE')
+		WHERE super OR pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')
 	), budgets AS (
-		SELECT b.dataset, b.role::oid AS role, b.rho_limit, b.period
+		SELECT b.dataset, b.role::oid AS role, b.role_name, b.rho_limit, b.rho_remaining, b.period
 		FROM dp_cdp.budgets b JOIN datasets d ON d.dataset = b.dataset
 	), memberships AS (
 		SELECT m.member, m.roleid AS role
@@ -697,6 +1018,13 @@ BEGIN
 			JOIN pg_rewrite r ON r.oid = d.objid AND r.ev_class <> v.relid
 			JOIN pg_class k ON k.oid = r.ev_class AND k.relkind IN ('v', 'm')
 		WHERE has_any_column_privilege(k.relowner, v.relid, 'SELECT')
+	), ledger_tables AS MATERIALIZED (
+		-- nobody but the owner has any business with them; datasets may be many
+		SELECT k.oid
+		FROM pg_class k
+		WHERE k.relnamespace = 'dp_cdp'::regnamespace AND (k.relkind IN ('r', 'S') OR k.relname = 'audit')
+			AND (EXISTS (SELECT FROM aclexplode(k.relacl) x WHERE x.grantee <> k.relowner)
+				OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = k.oid AND a.attacl IS NOT NULL))
 	), exposed AS (
 		-- relations whose privileges matter, by why they do
 		SELECT DISTINCT 'protected' AS kind, c.dataset, c.relid, c.relid AS top FROM covered c
@@ -715,8 +1043,7 @@ BEGIN
 			JOIN pg_class k ON k.oid = d.objid AND k.relkind = 'S'
 		UNION ALL
 		SELECT 'ledger', d.dataset, k.oid, k.oid
-		FROM datasets d, pg_class k
-		WHERE k.relnamespace = 'dp_cdp'::regnamespace AND k.relkind IN ('r', 'S')
+		FROM datasets d, ledger_tables k
 	), acls AS (
 		SELECT e.*, x.privilege_type AS privilege, x.grantee, '' AS columns
 		FROM exposed e JOIN pg_class k ON k.oid = e.relid
@@ -1112,13 +1439,26 @@ BEGIN
 		WHERE d.rho_limit IS NULL GROUP BY d.dataset
 		UNION ALL
 		SELECT 'warning', format('dataset %s', quote_ident(b.dataset)),
-			format('budget of role %s, which does not exist any more', b.role),
-			format('SELECT dp_cdp.drop_budget(%L, %L)', b.dataset, b.role)
-		FROM budgets b WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = b.role)
+			format('budget of role %s, which does not exist any more', quote_ident(b.role_name)),
+			format('SELECT dp_cdp.drop_missing_budget(%L, %L)', b.dataset, b.role_name)
+		FROM budgets b WHERE b.role IS NULL
 		UNION ALL
 		SELECT 'warning', format('dataset %s', quote_ident(d.dataset)), 'its owner does not exist any more',
 			format('SELECT dp_cdp.alter_dataset(%L, new_owner => ...)', d.dataset)
-		FROM datasets d WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = d.owner)
+		FROM datasets d WHERE d.owner IS NULL
+
+		UNION ALL
+		SELECT 'warning', format('dataset %s', quote_ident(d.dataset)),
+			format('its lifetime cap holds no more than rho %s, less than one aggregate costs: all its roles are refused, though their budgets hold more',
+				d.rho_remaining),
+			format('SELECT dp_cdp.alter_dataset(%L, rho => ...)', d.dataset)
+		FROM datasets d
+		WHERE d.rho_remaining < d.default_rho
+			AND EXISTS (SELECT FROM budgets b WHERE b.dataset = d.dataset AND b.rho_remaining >= d.default_rho)
+
+		-- the ledger, at a glance
+		UNION ALL
+		SELECT f.severity, f.object, f.finding, f.remedy FROM dp_cdp.ledger_findings() f
 
 		-- the server
 		UNION ALL
@@ -1197,7 +1537,8 @@ CREATE OR REPLACE VIEW dp_cdp.last_week WITH (security_barrier) AS
 		l.session_role::oid AS session_role,
 		coalesce(sum(l.rho) FILTER (WHERE l.granted), 0) AS rho,
 		min(l.released_at) FILTER (WHERE l.granted AND l.rho > 0) AS first_debit,
-		max(l.released_at) FILTER (WHERE NOT l.granted AND NOT l.failed) AS last_refusal
+		max(coalesce(l.last_at, l.released_at)) FILTER (WHERE NOT l.granted AND NOT l.failed
+			AND coalesce(l.kind, 'refused') = 'refused') AS last_refusal
 	FROM dp_cdp.release_log l
 	WHERE l.released_at > now() - interval '7 days'
 	GROUP BY l.dataset, l.role::oid, l.session_role::oid;
@@ -1247,11 +1588,12 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 						OR pg_has_role(current_user, l.role, 'USAGE')
 						OR pg_has_role(session_user, l.session_role, 'USAGE')
 						OR pg_has_role(current_user, l.session_role, 'USAGE')
-						OR pg_has_role(session_user, d.owner::oid, 'USAGE')
-						OR pg_has_role(current_user, d.owner::oid, 'USAGE')) AS last_refusal
+						OR dp_cdp.is_mine(d.owner, d.owner_name)) AS last_refusal
 				FROM week l
 				WHERE l.dataset = b.dataset
 					AND (dp_cdp.role_pays(l.role, b.role::oid) OR dp_cdp.role_pays(l.session_role, b.role::oid))) w ON true
+		-- that of a role that there is no more is nobody's
+		WHERE NOT b.role_missing
 	) o
 	ORDER BY o.dataset, o.role IS NOT NULL, o.role::text;
 COMMENT ON VIEW dp_cdp.overview IS
@@ -1290,7 +1632,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit
 				FROM week l WHERE l.dataset = d.name) w ON true
 		UNION ALL
-		SELECT b.dataset, b.role::text, b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
+		SELECT b.dataset, coalesce(dp_cdp.known_role(b.role, b.role_name)::text, b.role_name), b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
 			dp_cdp.rate(s.rho_spent, w.rho, w.first_debit, now()), s.failures, d.max_failures
 		FROM dp_cdp.budget b
 			JOIN dp_cdp.dataset d ON d.name = b.dataset
@@ -1317,7 +1659,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
 		LEFT JOIN (
 			SELECT l.dataset,
 				count(*) FILTER (WHERE l.granted) AS answered,
-				count(*) FILTER (WHERE NOT l.granted AND NOT l.failed) AS refused,
+				sum(l.repeats) FILTER (WHERE NOT l.granted AND NOT l.failed AND coalesce(l.kind, 'refused') = 'refused') AS refused,
 				count(*) FILTER (WHERE l.failed) AS failed
 			FROM dp_cdp.release_log l
 			WHERE l.released_at > now() - interval '1 hour'
@@ -1358,16 +1700,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_sums(dataset text)
 		coalesce(sum(l.rho) FILTER (WHERE l.granted), 0),
 		coalesce(sum(l.delta) FILTER (WHERE l.granted), 0),
 		count(*) FILTER (WHERE l.granted),
-		count(*) FILTER (WHERE NOT l.granted AND NOT l.failed),
+		coalesce(sum(l.repeats) FILTER (WHERE l.kind = 'refused'), 0),
 		count(*) FILTER (WHERE l.failed),
 		max(l.released_at)
 	FROM (
 		-- what is out of the calendar was put there by hand
 		SELECT least(greatest(r.released_at, now() - interval '20 years'), now())::date AS day,
 			r.role::oid AS role, r.session_role::oid AS session_role, coalesce(r.application, '') AS application,
-			r.aggregates, r.rho, r.delta, r.granted, r.failed, r.released_at
+			r.aggregates, r.rho, r.delta, r.granted, r.failed, r.released_at, r.kind, r.repeats
 		FROM dp_cdp.releases r
-		WHERE r.dataset = report_sums.dataset) l
+		WHERE r.dataset = report_sums.dataset AND (r.granted OR r.kind IN ('refused', 'failed'))) l
 	GROUP BY GROUPING SETS ((l.day), (l.day, l.role, l.session_role), (l.application), (l.aggregates))
 $$;
 COMMENT ON FUNCTION dp_cdp.report_sums(text) IS
@@ -1492,7 +1834,7 @@ BEGIN
 				SELECT l.id, to_char(l.released_at, 'YYYY-MM-DD HH24:MI:SS') AS at, l.role::text AS role,
 					coalesce(l.application, '') AS application, l.aggregates, l.rho, l.failed
 				FROM dp_cdp.releases l
-				WHERE l.dataset = asked AND NOT l.granted ORDER BY l.id DESC LIMIT 10) f),
+				WHERE l.dataset = asked AND l.kind IN ('refused', 'failed') ORDER BY l.id DESC LIMIT 10) f),
 		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f))
 	INTO result
 	FROM dp_cdp.overview o WHERE o.dataset = asked AND o.role IS NULL;
