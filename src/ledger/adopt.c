@@ -5,11 +5,13 @@
  *	  (stamp.c): adopting it, as a whole or one dataset, and emptying it.
  *
  * Adopting raises each balance to what the log adds up to, and by a surcharge
- * for what the log may have lost.  What a row of the log counts for:
- *
- *	- its dataset;
- *	- each budget that would be debited from today, if it was written since
- *	  that was renewed last.
+ * for what the log may have lost.  A row of the log counts for each balance in
+ * its paid_by, of a budget from the row on with which its period began: who
+ * joins a team, or leaves it, takes nothing along, and a budget that was
+ * dropped and given again is another.  Rows that do not say who paid, such as
+ * those that were put back by hand, count for whom would be debited today, and
+ * say so from then on.  What a balance has beyond the log, surcharges among
+ * it, becomes a correction in the log, so that the two agree.
  *
  * Balances are never lowered, except by a renewal that is due.
  *
@@ -20,24 +22,18 @@
  *	  put back do not stand in the way of new ones;
  *	- time is linear in budgets, roles in the log and its rows: no statement
  *	  joins roles with roles but along memberships.
+ *	- the chain of hashes goes on behind what was put back and added.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "base/compat.h"
-
-#include "access/table.h"
-#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/rel.h"
 
 #include "base/errors.h"
-#include "base/extension.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_int.h"
 
@@ -65,21 +61,73 @@ run(const char *query, Adoption *adoption, int expected)
 		elog(ERROR, "ledger query failed: %s", SPI_result_code_string(rc));
 }
 
-/* Keeps debits out to the end of the transaction. */
-static void
-lock_ledger(void)
-{
-	run("LOCK TABLE dp_cdp.ledger_stamp, dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_chain"
-		" IN SHARE ROW EXCLUSIVE MODE", NULL, SPI_OK_UTILITY);
-}
-
 /* ---------------------------------------------------------------------
  * Raising balances
  * ---------------------------------------------------------------------
  */
 
 /* datasets that are adopted: the one that was asked for, or all */
-#define ADOPTED "($3 IS NULL OR d.name = $3)"
+#define ADOPTED(name) "($3 IS NULL OR " name " = $3)"
+
+/*
+ * Budgets with renewals that are due made, as the worker would; "begin" is
+ * when the period began that counts, NULL: long ago.
+ */
+#define DUE \
+	" due AS MATERIALIZED (" \
+	"   SELECT b.ledger_id, b.dataset, dp_cdp.known_role(b.role, b.role_name)::oid AS role, b.spent_since," \
+	"     n.next, n.renewed, dp_cdp.period_start(n.next, b.period) AS begin" \
+	"   FROM dp_cdp.budget b," \
+	"     LATERAL (SELECT x.next, coalesce(x.next <> b.renews_at, false) AS renewed" \
+	"       FROM (SELECT dp_cdp.next_renewal(b.renews_at, b.period, pg_catalog.now()) AS next) x) n" \
+	"   WHERE " ADOPTED("b.dataset") ")"
+
+/*
+ * Writes who paid into rows that do not say so and are no part of the chain.
+ * "reach" follows memberships of every kind, and the owner of the database to
+ * pg_database_owner; role_pays then says who pays.
+ */
+static void
+find_payers(Adoption *adoption)
+{
+	run("WITH RECURSIVE" DUE ","
+		" pairs AS MATERIALIZED ("
+		"   SELECT x.*, dp_cdp.known_role(x.role, nullif(x.role_name, ''))::oid AS payer,"
+		"     dp_cdp.known_role(x.session_role, nullif(x.session_role_name, ''))::oid AS session_payer"
+		"   FROM (SELECT DISTINCT dataset, role, coalesce(role_name, '') AS role_name, session_role,"
+		"       coalesce(session_role_name, '') AS session_role_name"
+		"     FROM dp_cdp.release_log WHERE granted AND paid_by IS NULL AND hash IS NULL AND " ADOPTED("dataset") ") x),"
+		" reach(payer, role) AS ("
+		"   SELECT payer, payer FROM pairs UNION SELECT session_payer, session_payer FROM pairs"
+		"   UNION SELECT r.payer, m.roleid FROM reach r JOIN pg_catalog.pg_auth_members m ON m.member = r.role),"
+		" pays AS MATERIALIZED ("
+		"   SELECT x.payer, x.role FROM (SELECT payer, role FROM reach"
+		"     UNION SELECT payer, 'pg_database_owner'::regrole::oid FROM reach ORDER BY 1) x"
+		"   WHERE x.role IN (SELECT role FROM due) AND dp_cdp.role_pays(x.payer, x.role)),"
+		/* step by step, or the planner joins all pairs of a dataset with all its budgets */
+		" paying AS MATERIALIZED ("
+		"   SELECT p.dataset, p.role, p.role_name, p.session_role, p.session_role_name, y.role AS budget"
+		"   FROM pairs p JOIN pays y ON y.payer = p.payer"
+		"   UNION"
+		"   SELECT p.dataset, p.role, p.role_name, p.session_role, p.session_role_name, y.role"
+		"   FROM pairs p JOIN pays y ON y.payer = p.session_payer),"
+		" payers AS MATERIALIZED ("
+		"   SELECT p.dataset, p.role, p.role_name, p.session_role, p.session_role_name, d.ledger_id, d.spent_since, d.begin"
+		"   FROM paying p JOIN due d ON d.dataset = p.dataset AND d.role = p.budget),"
+		" paid AS MATERIALIZED ("
+		"   SELECT l.id, array_agg(p.ledger_id ORDER BY p.ledger_id) AS budgets"
+		"   FROM dp_cdp.release_log l JOIN payers p ON p.dataset = l.dataset"
+		"     AND p.role = l.role AND p.role_name = coalesce(l.role_name, '')"
+		"     AND p.session_role = l.session_role AND p.session_role_name = coalesce(l.session_role_name, '')"
+		"     AND l.id >= p.spent_since AND (p.begin IS NULL OR l.released_at >= p.begin)"
+		"   WHERE l.granted AND l.paid_by IS NULL AND l.hash IS NULL GROUP BY l.id),"
+		" found AS ("
+		"   SELECT l.id, coalesce(p.budgets, '{}') || d.ledger_id AS paid_by"
+		"   FROM dp_cdp.release_log l JOIN dp_cdp.dataset d ON d.name = l.dataset LEFT JOIN paid p ON p.id = l.id"
+		"   WHERE l.granted AND l.paid_by IS NULL AND l.hash IS NULL AND " ADOPTED("l.dataset") ")"
+		" UPDATE dp_cdp.release_log l SET paid_by = f.paid_by FROM found f WHERE f.id = l.id",
+		adoption, SPI_OK_UPDATE);
+}
 
 static void
 raise_caps(Adoption *adoption)
@@ -87,99 +135,39 @@ raise_caps(Adoption *adoption)
 	run("UPDATE dp_cdp.dataset d SET"
 		" rho_spent = greatest(d.rho_spent, s.rho) + $1::numeric,"
 		" delta_spent = greatest(d.delta_spent, s.delta) + $2::numeric"
-		" FROM (SELECT x.name, coalesce(sum(l.rho), 0) AS rho, coalesce(sum(l.delta), 0) AS delta"
-		"       FROM dp_cdp.dataset x LEFT JOIN dp_cdp.release_log l"
-		"         ON l.dataset = x.name AND l.granted"
-		"       GROUP BY x.name) s"
-		" WHERE s.name = d.name AND " ADOPTED,
+		" FROM (SELECT x.ledger_id, coalesce(sum(l.rho), 0) AS rho, coalesce(sum(l.delta), 0) AS delta"
+		"       FROM dp_cdp.dataset x LEFT JOIN ("
+		"         SELECT p.ledger_id, l.rho, l.delta FROM dp_cdp.release_log l, unnest(l.paid_by) AS p(ledger_id)"
+		"         WHERE " ADOPTED("l.dataset") ") l ON l.ledger_id = x.ledger_id"
+		"       GROUP BY x.ledger_id) s"
+		" WHERE s.ledger_id = d.ledger_id AND " ADOPTED("d.name"),
 		adoption, SPI_OK_UPDATE);
 }
 
-/*
- * A renewal that is due is made first, as the worker would.  "reach" follows
- * memberships of every kind, and the owner of the database to
- * pg_database_owner; role_pays then says who pays.
- */
 static void
 raise_budgets(Adoption *adoption)
 {
-	run("WITH RECURSIVE due AS MATERIALIZED ("
-		"   SELECT b.dataset, b.role::oid AS role, n.next, n.renewed,"
-		"     dp_cdp.period_start(n.next, b.period) AS since"
-		"   FROM dp_cdp.budget b JOIN dp_cdp.dataset d ON d.name = b.dataset,"
-		"     LATERAL (SELECT x.next, coalesce(x.next <> b.renews_at, false) AS renewed"
-		"       FROM (SELECT dp_cdp.next_renewal(b.renews_at, b.period, pg_catalog.now()) AS next) x) n"
-		"   WHERE " ADOPTED "),"
-		" asked AS MATERIALIZED ("
-		"   SELECT dataset, role::oid AS role, session_role::oid AS session_role, granted, released_at, rho, delta"
-		"   FROM dp_cdp.release_log WHERE granted AND ($3 IS NULL OR dataset = $3)),"
-		" pairs AS MATERIALIZED ("
-		"   SELECT DISTINCT dataset, role, session_role FROM asked),"
-		" reach(payer, role) AS ("
-		"   SELECT role, role FROM pairs UNION SELECT session_role, session_role FROM pairs"
-		"   UNION SELECT r.payer, m.roleid FROM reach r JOIN pg_catalog.pg_auth_members m ON m.member = r.role),"
-		" pays AS MATERIALIZED ("
-		"   SELECT x.payer, x.role FROM (SELECT payer, role FROM reach"
-		"     UNION SELECT payer, 'pg_database_owner'::regrole::oid FROM reach ORDER BY 1) x"
-		"   WHERE x.role IN (SELECT role FROM due) AND dp_cdp.role_pays(x.payer, x.role)),"
-		" payers AS MATERIALIZED ("
-		"   SELECT p.dataset, y.role AS budget, p.role, p.session_role FROM pairs p JOIN pays y ON y.payer = p.role"
-		"   UNION"
-		"   SELECT p.dataset, y.role, p.role, p.session_role FROM pairs p JOIN pays y ON y.payer = p.session_role),"
+	run("WITH" DUE ","
 		" sums AS ("
-		"   SELECT d.dataset, d.role, sum(l.rho) AS rho, sum(l.delta) AS delta"
-		"   FROM asked l JOIN payers p ON l.dataset = p.dataset AND l.role = p.role AND l.session_role = p.session_role"
-		"     JOIN due d ON d.dataset = p.dataset AND d.role = p.budget AND (d.since IS NULL OR l.released_at >= d.since)"
-		"   GROUP BY d.dataset, d.role)"
+		"   SELECT d.ledger_id, sum(l.rho) AS rho, sum(l.delta) AS delta, min(l.id) AS first_id"
+		"   FROM dp_cdp.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(ledger_id)"
+		"     JOIN due d ON d.ledger_id = p.ledger_id AND l.id >= d.spent_since"
+		"       AND (NOT d.renewed OR d.begin IS NULL OR l.released_at >= d.begin)"
+		"   WHERE " ADOPTED("l.dataset")
+		"   GROUP BY d.ledger_id)"
 		" UPDATE dp_cdp.budget b SET"
 		"   rho_spent = greatest(CASE WHEN due.renewed THEN 0 ELSE b.rho_spent END, coalesce(s.rho, 0)) + $1::numeric,"
 		"   delta_spent = greatest(CASE WHEN due.renewed THEN 0 ELSE b.delta_spent END, coalesce(s.delta, 0)) + $2::numeric,"
-		"   renews_at = coalesce(due.next, b.renews_at)"
-		" FROM due LEFT JOIN sums s ON s.dataset = due.dataset AND s.role = due.role"
-		" WHERE b.dataset = due.dataset AND b.role::oid = due.role",
+		"   renews_at = coalesce(due.next, b.renews_at),"
+		"   spent_since = CASE WHEN due.renewed THEN coalesce(s.first_id, (SELECT last_value + 1 FROM dp_cdp.release_log_id_seq))"
+		"     ELSE b.spent_since END"
+		" FROM due LEFT JOIN sums s ON s.ledger_id = due.ledger_id"
+		" WHERE b.ledger_id = due.ledger_id",
 		adoption, SPI_OK_UPDATE);
 }
 
-/*
- * Adopts; SPI is connected, and the user may write the tables.  A dataset that
- * is adopted by itself remembers where, while the others wait.
- */
-static void
-adopt(const DpSurcharge *surcharge, const char *dataset)
-{
-	Adoption	adoption;
-
-	memset(adoption.nulls, ' ', NUM_PARAMETERS);
-	adoption.values[0] = Float8GetDatum(surcharge->rho);
-	adoption.values[1] = Float8GetDatum(surcharge->delta);
-	adoption.values[2] = dataset ? CStringGetTextDatum(dataset) : (Datum) 0;
-	adoption.values[3] = (Datum) 0;
-	adoption.nulls[3] = 'n';
-	if (dataset == NULL)
-		adoption.nulls[2] = 'n';
-
-	lock_ledger();
-	if (dataset != NULL && !dp_stamp_is_good(dp_stamp_look()))
-	{
-		adoption.values[3] = CStringGetTextDatum(dp_stamp_here());
-		adoption.nulls[3] = ' ';
-	}
-	/* before the sums, which ask who pays */
-	dp_link_roles();
-	dp_ledger_write_begin();
-	raise_caps(&adoption);
-	raise_budgets(&adoption);
-	run("UPDATE dp_cdp.dataset d SET adopted = $4 WHERE " ADOPTED " AND d.adopted IS DISTINCT FROM $4",
-		&adoption, SPI_OK_UPDATE);
-	dp_ledger_write_end();
-	dp_advance_log_sequence();
-	dp_ledger_settle("adopt_ledger");
-	if (dataset == NULL)
-		dp_stamp_write();
-}
-
 /* ---------------------------------------------------------------------
- * Who may
+ * Adopting and emptying
  * ---------------------------------------------------------------------
  */
 
@@ -204,19 +192,42 @@ dp_ledger_surcharge(FunctionCallInfo fcinfo, int arg)
 	return surcharge;
 }
 
-void
-dp_ledger_adopt_dataset(const char *dataset, const DpSurcharge *surcharge)
+/* Sets the parameters; a dataset that is adopted by itself remembers where, while the others wait. */
+static void
+fill_in(Adoption *adoption, const DpSurcharge *surcharge, const char *dataset)
 {
-	adopt(surcharge, dataset);
+	bool		alone = dataset != NULL && !dp_stamp_is_good(dp_stamp_look());
+
+	memset(adoption->nulls, ' ', NUM_PARAMETERS);
+	adoption->values[0] = Float8GetDatum(surcharge->rho);
+	adoption->values[1] = Float8GetDatum(surcharge->delta);
+	adoption->values[2] = dataset ? CStringGetTextDatum(dataset) : (Datum) 0;
+	adoption->nulls[2] = dataset ? ' ' : 'n';
+	adoption->values[3] = alone ? CStringGetTextDatum(dp_stamp_here()) : (Datum) 0;
+	adoption->nulls[3] = alone ? ' ' : 'n';
 }
 
 void
-dp_ledger_adopt(const DpSurcharge *surcharge)
+dp_ledger_adopt(const DpSurcharge *surcharge, const char *dataset)
 {
 	DpLedgerAdmin admin;
+	Adoption	adoption;
 
-	dp_ledger_admin_begin(&admin, "adopt_ledger");
-	adopt(surcharge, NULL);
+	dp_ledger_admin_begin(&admin, dataset ? NULL : "adopt_ledger");
+	fill_in(&adoption, surcharge, dataset);
+	dp_advance_log_sequence();
+	/* before the sums, which ask who pays */
+	dp_link_roles();
+	dp_ledger_write_begin();
+	find_payers(&adoption);
+	raise_caps(&adoption);
+	raise_budgets(&adoption);
+	run("UPDATE dp_cdp.dataset d SET adopted = $4 WHERE " ADOPTED("d.name") " AND d.adopted IS DISTINCT FROM $4",
+		&adoption, SPI_OK_UPDATE);
+	dp_ledger_write_end();
+	dp_ledger_settle("adopt_ledger", dataset);
+	if (dataset == NULL)
+		dp_stamp_write();
 	dp_ledger_admin_end(&admin);
 }
 

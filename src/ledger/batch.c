@@ -488,6 +488,9 @@ dp_batch_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailu
 	SetUserIdAndSecContext(dp_tables_owner(), security | SECURITY_RESTRICTED_OPERATION);
 
 	work.stamp = dp_tables_stamp();
+	/* rows of before may have to be put back under the numbers that theirs would get */
+	if (work.stamp != DP_STAMP_GOOD)
+		drop_notes();
 	dp_directory_begin(work.now);
 	work.estate = CreateExecutorState();
 	for (int t = 0; t < DP_T_OPEN; t++)

@@ -323,15 +323,15 @@ dp_chain_extend(int64 after)
 }
 
 /*
- * Has the log say what balances are, and the chain end where the log does: what
+ * Has the log say what balances of a dataset (NULL: all) are, and the chain end where the log does: what
  * is there is accepted, and from here on it is kept.  As for dp_chain_extend,
  * but the door is shut.
  */
 void
-dp_ledger_settle(const char *reason)
+dp_ledger_settle(const char *reason, const char *dataset)
 {
-	Oid			types[1] = {TEXTOID};
-	Datum		values[1] = {CStringGetTextDatum(reason)};
+	Oid			types[2] = {TEXTOID, TEXTOID};
+	Datum		values[2] = {CStringGetTextDatum(reason), CStringGetTextDatum(dataset ? dataset : "*")};
 	int64		last;
 
 	dp_ledger_write_begin();
@@ -345,8 +345,9 @@ dp_ledger_settle(const char *reason)
 		"   granted, kind, reason, role_name, session_role_name, paid_by)"
 		" SELECT dataset, coalesce(role, 0), coalesce(role, 0), '', 'correction', rho_spent - rho_logged,"
 		"   delta_spent - delta_logged, false, 'correction', $1, role_name, role_name, ARRAY[ledger_id]"
-		" FROM dp_cdp.logged_balances() WHERE rho_spent <> rho_logged OR delta_spent <> delta_logged"
-		" ORDER BY ledger_id", 1, types, values);
+		" FROM dp_cdp.logged_balances() WHERE (rho_spent <> rho_logged OR delta_spent <> delta_logged)"
+		"   AND $2 IN ('*', dataset)"
+		" ORDER BY ledger_id", 2, types, values);
 	dp_chain_extend(last);
 	dp_ledger_write_end();
 }

@@ -140,16 +140,10 @@ typedef struct DpSurcharge
 extern DpSurcharge dp_ledger_surcharge(FunctionCallInfo fcinfo, int arg);
 
 /*
- * Lets all datasets pay from the balances that are here, raised to the log.
- * 42501 unless the caller owns the extension, ZC003 on a standby.
+ * Lets all datasets pay from the balances that are here, raised to the log:
+ * 42501 unless the caller owns the extension.  Or one dataset, whose owner the
+ * caller is known to be.  ZC003 on a standby.
  */
-extern void dp_ledger_adopt(const DpSurcharge *surcharge);
-
-/*
- * Lets a dataset pay from the balances that are here, raised to its part of
- * the log.  The caller has checked who asks, has connected SPI and acts as the
- * extension's owner.
- */
-extern void dp_ledger_adopt_dataset(const char *dataset, const DpSurcharge *surcharge);
+extern void dp_ledger_adopt(const DpSurcharge *surcharge, const char *dataset);
 
 #endif							/* DP_LEDGER_H */

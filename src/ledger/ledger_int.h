@@ -298,7 +298,7 @@ extern void dp_chain_forget(void);
 extern void dp_chain_extend(int64 after);
 
 /* has the log say what balances are, and accepts its rows, for a reason */
-extern void dp_ledger_settle(const char *reason);
+extern void dp_ledger_settle(const char *reason, const char *dataset);
 
 /* --- repeats.c: refusals that are counted in a row that is there --- */
 

@@ -66,7 +66,8 @@ UPDATE dp_cdp.budget SET role_name = dp_cdp.name_to_be(role);
 UPDATE dp_cdp.release_log SET
 	kind = CASE WHEN failed THEN 'failed' WHEN granted THEN 'granted' ELSE 'refused' END,
 	role_name = dp_cdp.name_to_be(role),
-	session_role_name = dp_cdp.name_to_be(session_role);
+	session_role_name = dp_cdp.name_to_be(session_role),
+	paid_by = CASE WHEN granted THEN '{}'::bigint[] END;	-- in the checkpoint below
 DROP FUNCTION dp_cdp.name_to_be(oid);
 ALTER TABLE dp_cdp.budget DROP CONSTRAINT budget_pkey, ADD PRIMARY KEY (dataset, role, role_name);
 
