@@ -1697,7 +1697,8 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 		d.max_failures,
 		failed.failures_end,
 		coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = who.is), b.role_name) AS role_name,
-		who.is IS NULL AS role_missing
+		who.is IS NULL AS role_missing,
+		b.ledger_id
 	FROM dp_cdp.budget b
 		JOIN dp_cdp.dataset d ON d.name = b.dataset
 		CROSS JOIN LATERAL (SELECT dp_cdp.known_role(b.role, b.role_name) AS is) who
@@ -1715,6 +1716,8 @@ COMMENT ON VIEW dp_cdp.budgets IS
 	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';
 COMMENT ON COLUMN dp_cdp.budgets.role IS
 	'NULL: the role that role_name names does not exist any more, and nobody has this budget';
+COMMENT ON COLUMN dp_cdp.budgets.ledger_id IS
+	'number of the balance, as in paid_by of the audit';
 COMMENT ON COLUMN dp_cdp.budgets.failures IS
 	'releases that this budget paid for and that failed or were cancelled, since the first of them, at most a day ago; with max_failures of them it pays for no more until failures_end';
 COMMENT ON COLUMN dp_cdp.budgets.epsilon_spent IS
@@ -3750,20 +3753,58 @@ $$;
 COMMENT ON FUNCTION dp_cdp.significant(numeric, int) IS
 	'a number with so many significant digits';
 
+-- Rows of the log as sums need them: what they stand for, and for whose owner.
+-- A checkpoint stands for rows that were pruned, up to its last_at: for each
+-- balance one, so that of all checkpoints only the cap's is the dataset's.  What an
+-- update or an adoption adds to the log repeats rows that are there, and is no
+-- spending of any day: neither granted, nor a checkpoint with last_at.
+CREATE OR REPLACE VIEW dp_cdp.log_sums WITH (security_barrier) AS
+	SELECT l.id, l.dataset,
+		CASE WHEN k.kind = 'checkpoint' THEN coalesce(l.last_at, l.released_at) ELSE l.released_at END AS at,
+		dp_cdp.known_role(l.role, l.role_name) AS role, l.role_name,
+		dp_cdp.known_role(l.session_role, l.session_role_name) AS session_role,
+		l.application, l.aggregates, l.tables, l.query, l.reason, l.paid_by, k.kind,
+		CASE WHEN l.granted OR (k.kind = 'checkpoint' AND l.last_at IS NOT NULL) THEN l.rho ELSE 0 END AS rho,
+		CASE WHEN l.granted OR (k.kind = 'checkpoint' AND l.last_at IS NOT NULL) THEN l.delta ELSE 0 END AS delta,
+		(k.kind = 'granted')::int AS answered,
+		CASE WHEN k.kind IN ('refused', 'guard') THEN l.repeats ELSE 0 END AS refused,
+		CASE WHEN k.kind = 'failed' THEN 1 ELSE 0 END AS failed,
+		l.paid_by IS NULL OR d.ledger_id = ANY (l.paid_by) AS of_dataset,
+		l.rho AS asked_rho
+	FROM dp_cdp.release_log l
+		LEFT JOIN dp_cdp.dataset d ON d.name = l.dataset
+		CROSS JOIN LATERAL (SELECT coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind) k
+	WHERE l.dataset = ANY (dp_cdp.my_datasets());
+COMMENT ON VIEW dp_cdp.log_sums IS
+	'for dp_cdp.report: the audit of datasets that one owns, ready to be added up';
+
+-- Does a row count at a balance?  It says from which it was debited; those that
+-- come from before it did, and refusals, count where they would have been paid.
+CREATE OR REPLACE FUNCTION dp_cdp.counts_at(paid_by bigint[], ledger_id bigint, role oid, session_role oid, budget_role oid) RETURNS boolean
+	LANGUAGE sql STABLE PARALLEL SAFE
+	RETURN CASE WHEN paid_by IS NOT NULL THEN ledger_id = ANY (paid_by)
+		WHEN dp_cdp.role_pays(role, budget_role) THEN true
+		WHEN session_role <> role THEN coalesce(dp_cdp.role_pays(session_role, budget_role), false)
+		ELSE false END;
+COMMENT ON FUNCTION dp_cdp.counts_at(bigint[], bigint, oid, oid, oid) IS
+	'is a row of the audit, by its paid_by, role and session_role, one of a balance';
+
 -- What was debited in the last seven days, by who asked: the rate at which a
 -- budget is spent is that of a week, so that weekends do not matter.  Groups are
 -- few, so that who pays is asked once for each of them, not for each row.
 CREATE OR REPLACE VIEW dp_cdp.last_week WITH (security_barrier) AS
 	SELECT l.dataset,
-		l.role::oid AS role,
-		l.session_role::oid AS session_role,
+		dp_cdp.known_role(l.role, l.role_name)::oid AS role, l.role_name,
+		dp_cdp.known_role(l.session_role, l.session_role_name)::oid AS session_role,
+		l.paid_by,
 		coalesce(sum(l.rho) FILTER (WHERE l.granted), 0) AS rho,
 		min(l.released_at) FILTER (WHERE l.granted AND l.rho > 0) AS first_debit,
-		max(coalesce(l.last_at, l.released_at)) FILTER (WHERE NOT l.granted AND NOT l.failed
-			AND coalesce(l.kind, 'refused') = 'refused') AS last_refusal
+		max(coalesce(l.last_at, l.released_at)) FILTER (WHERE NOT l.granted AND NOT l.failed AND coalesce(l.kind, 'refused') IN ('refused', 'guard')) AS last_refusal,
+		-- of others' refusals nobody hears but the owner
+		dp_cdp.is_mine(l.role, l.role_name) OR dp_cdp.is_mine(l.session_role, l.session_role_name) AS mine
 	FROM dp_cdp.release_log l
 	WHERE l.released_at > now() - interval '7 days'
-	GROUP BY l.dataset, l.role::oid, l.session_role::oid;
+	GROUP BY l.dataset, l.role, l.role_name, l.session_role, l.session_role_name, l.paid_by;
 COMMENT ON VIEW dp_cdp.last_week IS
 	'for dp_cdp.overview and dp_cdp.metrics: debits and refusals of the last seven days, of everybody';
 
@@ -3790,34 +3831,28 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 		o.renews_at,
 		date_trunc('second', o.last_refusal) AS last_refusal
 	FROM (
-		SELECT d.dataset, NULL::regrole AS role, d.rho_limit, d.rho_spent, NULL::timestamptz AS renews_at,
+		SELECT d.dataset, NULL::text AS role, d.rho_limit, d.rho_spent, NULL::timestamptz AS renews_at,
 			dp_cdp.rate(d.rho_spent, w.rho, w.first_debit, now()) AS rate, w.last_refusal
 		FROM dp_cdp.datasets d
+			JOIN dp_cdp.dataset t ON t.name = d.dataset
 			LEFT JOIN LATERAL (
 				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit, max(l.last_refusal) AS last_refusal
-				FROM week l WHERE l.dataset = d.dataset) w ON true
+				FROM week l
+				WHERE l.dataset = d.dataset AND (l.paid_by IS NULL OR t.ledger_id = ANY (l.paid_by))) w ON true
 		-- shown to the owner alone
 		WHERE d.rho_spent IS NOT NULL
 		UNION ALL
-		SELECT b.dataset, b.role, b.rho_limit, b.rho_spent, b.renews_at,
+		SELECT b.dataset, b.role_name, b.rho_limit, b.rho_spent, b.renews_at,
 			dp_cdp.rate(b.rho_spent, w.rho, w.first_debit, now()), w.last_refusal
 		FROM dp_cdp.budgets b
-			JOIN dp_cdp.dataset d ON d.name = b.dataset
 			LEFT JOIN LATERAL (
 				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit,
-					-- of others' refusals nobody hears but the owner
-					max(l.last_refusal) FILTER (WHERE pg_has_role(session_user, l.role, 'USAGE')
-						OR pg_has_role(current_user, l.role, 'USAGE')
-						OR pg_has_role(session_user, l.session_role, 'USAGE')
-						OR pg_has_role(current_user, l.session_role, 'USAGE')
-						OR dp_cdp.is_mine(d.owner, d.owner_name)) AS last_refusal
+					max(l.last_refusal) FILTER (WHERE l.mine OR b.dataset = ANY (dp_cdp.my_datasets())) AS last_refusal
 				FROM week l
 				WHERE l.dataset = b.dataset
-					AND (dp_cdp.role_pays(l.role, b.role::oid) OR dp_cdp.role_pays(l.session_role, b.role::oid))) w ON true
-		-- that of a role that there is no more is nobody's
-		WHERE NOT b.role_missing
+					AND dp_cdp.counts_at(l.paid_by, b.ledger_id, l.role, l.session_role, b.role::oid)) w ON true
 	) o
-	ORDER BY o.dataset, o.role IS NOT NULL, o.role::text;
+	ORDER BY o.dataset, o.role IS NOT NULL, o.role;
 COMMENT ON VIEW dp_cdp.overview IS
 	'budgets at a glance: of the current roles, and all of a dataset for its owner, who also sees the whole dataset (role NULL, the limit is its cap)';
 COMMENT ON COLUMN dp_cdp.overview.rho_per_day IS
@@ -3827,7 +3862,7 @@ COMMENT ON COLUMN dp_cdp.overview.days_left IS
 COMMENT ON COLUMN dp_cdp.overview.last_refusal IS
 	'of the last seven days, as far as dp_cdp.releases shows it';
 
-GRANT SELECT ON dp_cdp.overview TO PUBLIC;
+GRANT SELECT ON dp_cdp.overview, dp_cdp.log_sums TO PUBLIC;
 REVOKE ALL ON dp_cdp.last_week FROM PUBLIC;
 
 -- For monitoring: everybody's, and so granted to nobody.  No amount is NULL,
@@ -3852,12 +3887,14 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 		FROM dp_cdp.dataset d
 			LEFT JOIN LATERAL (
 				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit
-				FROM week l WHERE l.dataset = d.name) w ON true
+				FROM week l
+				WHERE l.dataset = d.name AND (l.paid_by IS NULL OR d.ledger_id = ANY (l.paid_by))) w ON true
 		UNION ALL
-		SELECT b.dataset, coalesce(dp_cdp.known_role(b.role, b.role_name)::text, b.role_name), b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
+		SELECT b.dataset, coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = who.is), b.role_name, b.role::text), b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
 			dp_cdp.rate(s.rho_spent, w.rho, w.first_debit, now()), s.failures, d.max_failures
 		FROM dp_cdp.budget b
 			JOIN dp_cdp.dataset d ON d.name = b.dataset
+			CROSS JOIN LATERAL (SELECT dp_cdp.known_role(b.role, b.role_name)::oid AS is) who
 			CROSS JOIN LATERAL (
 				SELECT coalesce(dp_cdp.next_renewal(b.renews_at, b.period, now()) <> b.renews_at, false) AS renewed) due
 			CROSS JOIN LATERAL (
@@ -3868,7 +3905,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit
 				FROM week l
 				WHERE l.dataset = b.dataset
-					AND (dp_cdp.role_pays(l.role, b.role::oid) OR dp_cdp.role_pays(l.session_role, b.role::oid))) w ON true
+					AND dp_cdp.counts_at(l.paid_by, b.ledger_id, l.role, l.session_role, who.is)) w ON true
 	) m;
 COMMENT ON VIEW dp_cdp.metrics IS
 	'all budgets, and each dataset as a whole (role empty), as numbers for monitoring; granted to nobody, so grant it to the role that monitors';
@@ -3880,8 +3917,8 @@ CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
 		CROSS JOIN (VALUES ('answered'), ('refused'), ('failed')) AS o(outcome)
 		LEFT JOIN (
 			SELECT l.dataset,
-				count(*) FILTER (WHERE l.granted) AS answered,
-				sum(l.repeats) FILTER (WHERE NOT l.granted AND NOT l.failed AND coalesce(l.kind, 'refused') = 'refused') AS refused,
+				count(*) FILTER (WHERE l.granted AND l.kind IS DISTINCT FROM 'correction') AS answered,
+				coalesce(sum(l.repeats) FILTER (WHERE NOT l.granted AND NOT l.failed AND coalesce(l.kind, 'refused') IN ('refused', 'guard')), 0) AS refused,
 				count(*) FILTER (WHERE l.failed) AS failed
 			FROM dp_cdp.release_log l
 			WHERE l.released_at > now() - interval '1 hour'
@@ -3909,33 +3946,31 @@ REVOKE ALL ON FUNCTION dp_cdp.setup_metrics() FROM PUBLIC;
 -- What a report shows, as numbers
 -- -------------------------------------------------------------------------
 
--- The log is read once: the sums by day, by who asked, by application and by
--- kind of question are made in one pass.
+-- The log is read once: the sums by day, by who asked, by application, tables,
+-- question and reason are made in one pass.
 CREATE OR REPLACE FUNCTION dp_cdp.report_sums(dataset text)
-	RETURNS TABLE(kind text, day date, role oid, session_role oid, name text, rho numeric, delta numeric,
-				  answered bigint, refused bigint, failed bigint, last timestamptz)
+	RETURNS TABLE(kind text, day date, role oid, session_role oid, paid_by bigint[], name text, rho numeric, delta numeric,
+				  paid numeric, answered bigint, refused bigint, failed bigint)
 	LANGUAGE sql STABLE ROWS 100000 SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT CASE grouping(l.day, l.role, l.application, l.aggregates)
-			WHEN 3 THEN 'role' WHEN 7 THEN 'day' WHEN 13 THEN 'application' ELSE 'aggregates' END,
-		l.day, l.role, l.session_role, coalesce(l.application, l.aggregates),
-		coalesce(sum(l.rho) FILTER (WHERE l.granted), 0),
-		coalesce(sum(l.delta) FILTER (WHERE l.granted), 0),
-		count(*) FILTER (WHERE l.granted),
-		coalesce(sum(l.repeats) FILTER (WHERE l.kind = 'refused'), 0),
-		count(*) FILTER (WHERE l.failed),
-		max(l.released_at)
+	SELECT CASE grouping(l.day, l.role, l.application, l.tables, l.aggregates, l.reason)
+			WHEN 31 THEN 'day' WHEN 15 THEN 'role' WHEN 55 THEN 'application' WHEN 59 THEN 'tables' WHEN 61 THEN 'aggregates' ELSE 'reason' END,
+		l.day, l.role, l.session_role, l.paid_by, coalesce(l.application, l.tables, l.aggregates, l.reason),
+		coalesce(sum(l.rho) FILTER (WHERE l.of_dataset), 0),
+		coalesce(sum(l.delta) FILTER (WHERE l.of_dataset), 0),
+		sum(l.rho), sum(l.answered), sum(l.refused), sum(l.failed)
 	FROM (
 		-- what is out of the calendar was put there by hand
-		SELECT least(greatest(r.released_at, now() - interval '20 years'), now())::date AS day,
-			r.role::oid AS role, r.session_role::oid AS session_role, coalesce(r.application, '') AS application,
-			r.aggregates, r.rho, r.delta, r.granted, r.failed, r.released_at, r.kind, r.repeats
-		FROM dp_cdp.releases r
-		WHERE r.dataset = report_sums.dataset AND (r.granted OR r.kind IN ('refused', 'failed'))) l
-	GROUP BY GROUPING SETS ((l.day), (l.day, l.role, l.session_role), (l.application), (l.aggregates))
+		SELECT least(greatest(r.at, now() - interval '20 years'), now())::date AS day,
+			r.role::oid AS role, r.session_role::oid AS session_role, r.paid_by, coalesce(r.application, '') AS application,
+			coalesce(r.tables, '') AS tables, r.aggregates, coalesce(r.reason, '') AS reason,
+			r.rho, r.delta, r.of_dataset, r.answered, r.refused, r.failed
+		FROM dp_cdp.log_sums r
+		WHERE r.dataset = report_sums.dataset) l
+	GROUP BY GROUPING SETS ((l.day), (l.day, l.role, l.session_role, l.paid_by), (l.application), (l.tables), (l.aggregates), (l.reason))
 $$;
 COMMENT ON FUNCTION dp_cdp.report_sums(text) IS
-	'for dp_cdp.report: what dp_cdp.releases shows the caller of a dataset, added up in several ways';
+	'for dp_cdp.report: the audit of a dataset that one owns, added up in several ways';
 
 -- The first of a list, and what the rest adds up to: names of applications are
 -- anybody's to make up.
@@ -3967,7 +4002,7 @@ BEGIN
 	IF asked IS NULL THEN
 		RAISE EXCEPTION 'dataset is NULL: name one of dp_cdp.datasets' USING ERRCODE = 'ZC004';
 	END IF;
-	SELECT d.*, pg_has_role(current_user, d.owner::oid, 'USAGE') AS own INTO cap
+	SELECT d.*, coalesce(pg_has_role(current_user, d.owner::oid, 'USAGE'), (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)) AS own INTO cap
 		FROM dp_cdp.datasets d WHERE d.dataset = asked;
 	IF cap.dataset IS NULL THEN
 		RAISE EXCEPTION 'dataset "%" does not exist, or is none of yours: see dp_cdp.datasets', asked USING ERRCODE = 'ZC004';
@@ -3979,33 +4014,34 @@ BEGIN
 	WITH sums AS MATERIALIZED (
 		SELECT * FROM dp_cdp.report_sums(asked)
 	), budgets AS MATERIALIZED (
-		SELECT b.role, b.role::text AS name, b.rho_limit, b.rho_spent, b.rho_remaining, b.delta_limit, b.delta_spent,
-			b.epsilon_spent, b.period, b.renews_at, b.failures, b.max_failures,
-			o.percent_spent, o.rho_per_day, o.days_left, o.last_refusal,
+		SELECT b.ledger_id, b.role::oid AS role, b.role_name AS name, b.role_missing, b.rho_limit, b.rho_spent, b.rho_remaining,
+			b.delta_limit, b.delta_spent, b.epsilon_spent, b.period, b.renews_at, b.failures, b.max_failures,
+			o.percent_spent, o.rho_per_day, o.days_left,
 			CASE WHEN isfinite(b.renews_at) THEN dp_cdp.period_start(b.renews_at, b.period)::date END AS begins
-		FROM dp_cdp.budgets b JOIN dp_cdp.overview o ON o.dataset = b.dataset AND o.role = b.role
+		FROM dp_cdp.budgets b JOIN dp_cdp.overview o ON o.dataset = b.dataset AND o.role = b.role_name
 		WHERE b.dataset = asked
 	), ranked AS MATERIALIZED (
 		SELECT b.*, row_number() OVER (ORDER BY b.percent_spent DESC NULLS LAST, b.rho_per_day DESC, b.name) AS place,
 			-- what it spends is debited from no wider budget as well
-			NOT EXISTS (SELECT FROM budgets w WHERE w.role <> b.role AND dp_cdp.role_pays(b.role::oid, w.role::oid)) AS widest
+			NOT b.role_missing AND NOT EXISTS (SELECT FROM budgets w WHERE w.role <> b.role AND dp_cdp.role_pays(b.role, w.role)) AS widest
 		FROM budgets b
 	), pays AS MATERIALIZED (
-		SELECT p.role AS payer, p.session_role, b.role, b.begins, b.place
-		FROM (SELECT DISTINCT s.role, s.session_role FROM sums s WHERE s.kind = 'role') p
-			JOIN ranked b ON dp_cdp.role_pays(p.role, b.role::oid) OR dp_cdp.role_pays(p.session_role, b.role::oid)
+		SELECT p.role AS payer, p.session_role, p.paid_by, b.ledger_id, b.begins, b.place
+		FROM (SELECT DISTINCT s.role, s.session_role, s.paid_by FROM sums s WHERE s.kind = 'role') p
+			JOIN ranked b ON dp_cdp.counts_at(p.paid_by, b.ledger_id, p.role, p.session_role, b.role)
 	), paid AS MATERIALIZED (
-		SELECT p.role, p.place, s.day, sum(s.rho) AS rho, sum(s.answered) AS answered, sum(s.refused) AS refused,
+		SELECT p.ledger_id, p.place, s.day, sum(s.paid) AS rho, sum(s.answered) AS answered, sum(s.refused) AS refused,
 			bool_and(p.begins IS NULL OR s.day >= p.begins) AS this_period
-		FROM sums s JOIN pays p ON p.payer = s.role AND p.session_role = s.session_role
+		FROM sums s JOIN pays p ON coalesce(p.payer, 0) = coalesce(s.role, 0) AND coalesce(p.session_role, 0) = coalesce(s.session_role, 0)
+			AND coalesce(p.paid_by, '{}') = coalesce(s.paid_by, '{}')
 		WHERE s.kind = 'role'
-		GROUP BY p.role, p.place, s.day
+		GROUP BY p.ledger_id, p.place, s.day
 	), totals AS (
-		SELECT p.role, sum(p.answered) AS answered, sum(p.refused) AS refused
-		FROM paid p GROUP BY p.role
+		SELECT p.ledger_id, sum(p.answered) AS answered, sum(p.refused) AS refused
+		FROM paid p GROUP BY p.ledger_id
 	), series AS (
-		SELECT p.role, min(p.day) AS first, jsonb_agg(jsonb_build_array(p.day, p.rho) ORDER BY p.day) AS days
-		FROM paid p WHERE p.place <= charts AND p.this_period AND p.rho > 0 GROUP BY p.role
+		SELECT p.ledger_id, min(p.day) AS first, jsonb_agg(jsonb_build_array(p.day, p.rho) ORDER BY p.day) AS days
+		FROM paid p WHERE p.place <= charts AND p.this_period AND p.rho <> 0 GROUP BY p.ledger_id
 	), wide AS (
 		SELECT r.name, r.rho_remaining, r.rho_limit, r.period,
 			sum(r.rho_remaining) OVER (ORDER BY r.rho_remaining DESC, r.name) AS running
@@ -4014,7 +4050,7 @@ BEGIN
 	SELECT jsonb_build_object(
 		'dataset', asked,
 		'database', current_database(),
-		'owner', cap.owner::text,
+		'owner', cap.owner_name,
 		'neighbors', cap.neighbors,
 		'made_at', to_char(now(), 'FMDD Mon YYYY, HH24:MI'),
 		'zone', current_setting('TimeZone'),
@@ -4041,7 +4077,7 @@ BEGIN
 				'failures', r.failures, 'max_failures', r.max_failures,
 				'answered', coalesce(t.answered, 0), 'refused', coalesce(t.refused, 0),
 				'chart', r.place <= charts, 'begins', coalesce(r.begins, s.first), 'days', coalesce(s.days, '[]')) ORDER BY r.place), '[]')
-			FROM ranked r LEFT JOIN totals t ON t.role = r.role LEFT JOIN series s ON s.role = r.role),
+			FROM ranked r LEFT JOIN totals t ON t.ledger_id = r.ledger_id LEFT JOIN series s ON s.ledger_id = r.ledger_id),
 		'together', (SELECT jsonb_build_object('roles', count(*), 'rho_remaining', coalesce(sum(w.rho_remaining), 0),
 				'rho_renewed_per_day', coalesce(sum(w.rho_limit * 86400 / extract(epoch FROM w.period)) FILTER (WHERE extract(epoch FROM w.period) > 0), 0),
 				'enough', coalesce(jsonb_agg(jsonb_build_object('role', w.name, 'rho_remaining', w.rho_remaining)
@@ -4049,14 +4085,19 @@ BEGIN
 					FILTER (WHERE w.running - w.rho_remaining <= cap.rho_remaining AND w.rho_remaining > 0), '[]'))
 			FROM wide w),
 		'applications', (SELECT dp_cdp.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
-					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'application'),
+					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'application' AND (s.rho <> 0 OR s.answered + s.refused > 0)),
+		'tables', (SELECT dp_cdp.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
+					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'tables' AND (s.rho <> 0 OR s.answered + s.refused > 0)),
 		'aggregates', (SELECT dp_cdp.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
-					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'aggregates'),
+					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'aggregates' AND (s.rho <> 0 OR s.answered + s.refused > 0)),
+		'reasons', (SELECT coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'refused', s.refused + s.failed) ORDER BY s.refused + s.failed DESC, s.name), '[]')
+			FROM sums s WHERE s.kind = 'reason' AND s.refused + s.failed > 0),
 		'refusals', (SELECT coalesce(jsonb_agg(to_jsonb(f) ORDER BY f.id DESC), '[]') FROM (
-				SELECT l.id, to_char(l.released_at, 'YYYY-MM-DD HH24:MI:SS') AS at, l.role::text AS role,
-					coalesce(l.application, '') AS application, l.aggregates, l.rho, l.failed
-				FROM dp_cdp.releases l
-				WHERE l.dataset = asked AND l.kind IN ('refused', 'failed') ORDER BY l.id DESC LIMIT 10) f),
+				SELECT l.id, to_char(l.at, 'YYYY-MM-DD HH24:MI:SS') AS at, l.role_name AS role,
+					coalesce(l.application, '') AS application, l.aggregates, l.tables, left(l.query, 300) AS query, l.reason,
+					l.asked_rho AS rho, l.refused AS repeats, l.failed > 0 AS failed
+				FROM dp_cdp.log_sums l
+				WHERE l.dataset = asked AND (l.refused > 0 OR l.failed > 0) ORDER BY l.id DESC LIMIT 10) f),
 		'findings', (SELECT coalesce(jsonb_agg(to_jsonb(f)), '[]') FROM dp_cdp.check_setup() f))
 	INTO result
 	FROM dp_cdp.overview o WHERE o.dataset = asked AND o.role IS NULL;
@@ -4567,8 +4608,8 @@ BEGIN
 		|| '<th scope="col" class="n">Epsilon</th><th scope="col" class="n">Answers</th><th scope="col" class="n">Refusals</th></tr></thead><tbody>'
 		|| rows || '</tbody></table></div><h3>What is left of each</h3><div class="cards">' || cards || '</div>'
 		|| CASE WHEN drawn < n THEN format('<p class="note">Drawn are the %s budgets that are nearest to their end; the table has all %s.</p>', drawn, n) ELSE '' END
-		|| '<p class="note">A budget that renews is drawn since it last did, with an even pace dotted. Who pays from a budget is told by today''s '
-		|| 'memberships; where an answer is paid from several budgets, each of them shows it.</p></section>';
+		|| '<p class="note">A budget that renews is drawn since it last did, with an even pace dotted. Rows of before 0.2.0 do not say who paid: today''s '
+		|| 'memberships tell; where an answer is paid from several budgets, each of them shows it.</p></section>';
 END $$;
 COMMENT ON FUNCTION dp_cdp.report_roles(jsonb) IS
 	'for dp_cdp.report: budgets of roles, as a table and as burn-downs';
@@ -4641,7 +4682,8 @@ BEGIN
 			dp_cdp.report_amount((r #>> '{totals,rho}')::numeric), dp_cdp.report_amount((r #>> '{totals,delta}')::numeric),
 			dp_cdp.report_amount((r #>> '{totals,answered}')::numeric), dp_cdp.report_amount((r #>> '{totals,refused}')::numeric),
 			dp_cdp.report_amount((r #>> '{totals,failed}')::numeric))
-		|| '<div class="two">' || dp_cdp.report_shares('By application', 'Application', 'without a name', r -> 'applications')
+		|| '<div class="two">' || dp_cdp.report_shares('By table', 'Tables', 'not known', r -> 'tables')
+		|| dp_cdp.report_shares('By application', 'Application', 'without a name', r -> 'applications')
 		|| dp_cdp.report_shares('By question', 'Aggregates', 'none', r -> 'aggregates') || '</div></section>';
 END $$;
 COMMENT ON FUNCTION dp_cdp.report_spending(jsonb) IS
@@ -4673,12 +4715,24 @@ BEGIN
 	END IF;
 	RETURN '<section id="refusals"><h2>Refusals</h2><figure>'
 		|| dp_cdp.report_columns('f-refusals', 'Refusals', r -> 'days', 'refused', (r ->> 'first')::date, (r ->> 'today')::date)
-		|| '<figcaption>Refused debits, over all roles.</figcaption></figure><div class="scroll" tabindex="0" role="region" aria-label="The latest refusals">'
-		|| '<table><caption>The latest</caption><thead><tr><th scope="col">When</th><th scope="col">Role</th><th scope="col">Application</th>'
-		|| '<th scope="col">Asked for</th><th scope="col" class="n">Rho</th><th scope="col">Outcome</th></tr></thead><tbody>'
-		|| coalesce((SELECT string_agg(format('<tr><td class="when">%s</td><th scope="row">%s</th><td>%s</td><td>%s</td><td class="n">%s</td><td>%s</td></tr>',
-				f ->> 'at', dp_cdp.report_name(f ->> 'role'), dp_cdp.report_name(f ->> 'application'), dp_cdp.report_name(f ->> 'aggregates'),
-				dp_cdp.report_number((f ->> 'rho')::numeric), CASE WHEN (f ->> 'failed')::boolean THEN 'failed' ELSE 'refused' END), '' ORDER BY x.n)
+		|| '<figcaption>Refused, over all roles.</figcaption></figure>'
+		|| '<div class="scroll" tabindex="0" role="region" aria-label="Reasons"><table class="bars"><thead><tr><th scope="col">Reason</th>'
+		|| '<th scope="col"><span class="hidden">Share</span></th><th scope="col" class="n">Times</th></tr></thead><tbody>'
+		|| (SELECT string_agg(format('<tr><th scope="row">%s</th><td class="share">%s</td><td class="n">%s</td></tr>',
+				CASE s ->> 'name' WHEN '' THEN '<i>not known</i>' ELSE dp_cdp.report_name(s ->> 'name') END,
+				dp_cdp.report_bar((s ->> 'refused')::numeric / m.most, 'no'), dp_cdp.report_amount((s ->> 'refused')::numeric)), '' ORDER BY x.n)
+			FROM jsonb_array_elements(r -> 'reasons') WITH ORDINALITY x(s, n),
+				(SELECT max((s ->> 'refused')::numeric) AS most FROM jsonb_array_elements(r -> 'reasons') s) m
+			WHERE x.n <= 12)
+		|| '</tbody></table></div><div class="scroll" tabindex="0" role="region" aria-label="The latest refusals">'
+		|| '<table class="latest"><caption>The latest</caption><thead><tr><th scope="col">When</th><th scope="col">Role</th><th scope="col">Application</th>'
+		|| '<th scope="col">Asked</th><th scope="col">Reason</th><th scope="col" class="n">Times</th></tr></thead><tbody>'
+		|| coalesce((SELECT string_agg(format('<tr><td class="when">%s</td><th scope="row">%s</th><td>%s</td><td>%s</td><td>%s</td><td class="n">%s</td></tr>',
+				f ->> 'at', dp_cdp.report_name(f ->> 'role'), dp_cdp.report_name(f ->> 'application'),
+				CASE WHEN f ->> 'query' IS NULL THEN dp_cdp.report_name(f ->> 'aggregates')
+					ELSE format('<code>%s</code>', dp_cdp.report_text(f ->> 'query')) END,
+				coalesce(dp_cdp.report_name(f ->> 'reason'), CASE WHEN (f ->> 'failed')::boolean THEN 'failed' ELSE 'refused' END),
+				dp_cdp.report_number(greatest((f ->> 'repeats')::numeric, 1))), '' ORDER BY x.n)
 			FROM jsonb_array_elements(r -> 'refusals') WITH ORDINALITY x(f, n)), '')
 		|| '</tbody></table></div></section>';
 END $$;

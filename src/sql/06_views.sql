@@ -20,7 +20,8 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 		d.max_failures,
 		failed.failures_end,
 		coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = who.is), b.role_name) AS role_name,
-		who.is IS NULL AS role_missing
+		who.is IS NULL AS role_missing,
+		b.ledger_id
 	FROM dp_cdp.budget b
 		JOIN dp_cdp.dataset d ON d.name = b.dataset
 		CROSS JOIN LATERAL (SELECT dp_cdp.known_role(b.role, b.role_name) AS is) who
@@ -38,6 +39,8 @@ COMMENT ON VIEW dp_cdp.budgets IS
 	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';
 COMMENT ON COLUMN dp_cdp.budgets.role IS
 	'NULL: the role that role_name names does not exist any more, and nobody has this budget';
+COMMENT ON COLUMN dp_cdp.budgets.ledger_id IS
+	'number of the balance, as in paid_by of the audit';
 COMMENT ON COLUMN dp_cdp.budgets.failures IS
 	'releases that this budget paid for and that failed or were cancelled, since the first of them, at most a day ago; with max_failures of them it pays for no more until failures_end';
 COMMENT ON COLUMN dp_cdp.budgets.epsilon_spent IS

@@ -189,8 +189,8 @@ BEGIN
 		|| '<th scope="col" class="n">Epsilon</th><th scope="col" class="n">Answers</th><th scope="col" class="n">Refusals</th></tr></thead><tbody>'
 		|| rows || '</tbody></table></div><h3>What is left of each</h3><div class="cards">' || cards || '</div>'
 		|| CASE WHEN drawn < n THEN format('<p class="note">Drawn are the %s budgets that are nearest to their end; the table has all %s.</p>', drawn, n) ELSE '' END
-		|| '<p class="note">A budget that renews is drawn since it last did, with an even pace dotted. Who pays from a budget is told by today''s '
-		|| 'memberships; where an answer is paid from several budgets, each of them shows it.</p></section>';
+		|| '<p class="note">A budget that renews is drawn since it last did, with an even pace dotted. Rows of before 0.2.0 do not say who paid: today''s '
+		|| 'memberships tell; where an answer is paid from several budgets, each of them shows it.</p></section>';
 END $$;
 COMMENT ON FUNCTION dp_cdp.report_roles(jsonb) IS
 	'for dp_cdp.report: budgets of roles, as a table and as burn-downs';
@@ -263,7 +263,8 @@ BEGIN
 			dp_cdp.report_amount((r #>> '{totals,rho}')::numeric), dp_cdp.report_amount((r #>> '{totals,delta}')::numeric),
 			dp_cdp.report_amount((r #>> '{totals,answered}')::numeric), dp_cdp.report_amount((r #>> '{totals,refused}')::numeric),
 			dp_cdp.report_amount((r #>> '{totals,failed}')::numeric))
-		|| '<div class="two">' || dp_cdp.report_shares('By application', 'Application', 'without a name', r -> 'applications')
+		|| '<div class="two">' || dp_cdp.report_shares('By table', 'Tables', 'not known', r -> 'tables')
+		|| dp_cdp.report_shares('By application', 'Application', 'without a name', r -> 'applications')
 		|| dp_cdp.report_shares('By question', 'Aggregates', 'none', r -> 'aggregates') || '</div></section>';
 END $$;
 COMMENT ON FUNCTION dp_cdp.report_spending(jsonb) IS
@@ -295,12 +296,24 @@ BEGIN
 	END IF;
 	RETURN '<section id="refusals"><h2>Refusals</h2><figure>'
 		|| dp_cdp.report_columns('f-refusals', 'Refusals', r -> 'days', 'refused', (r ->> 'first')::date, (r ->> 'today')::date)
-		|| '<figcaption>Refused debits, over all roles.</figcaption></figure><div class="scroll" tabindex="0" role="region" aria-label="The latest refusals">'
-		|| '<table><caption>The latest</caption><thead><tr><th scope="col">When</th><th scope="col">Role</th><th scope="col">Application</th>'
-		|| '<th scope="col">Asked for</th><th scope="col" class="n">Rho</th><th scope="col">Outcome</th></tr></thead><tbody>'
-		|| coalesce((SELECT string_agg(format('<tr><td class="when">%s</td><th scope="row">%s</th><td>%s</td><td>%s</td><td class="n">%s</td><td>%s</td></tr>',
-				f ->> 'at', dp_cdp.report_name(f ->> 'role'), dp_cdp.report_name(f ->> 'application'), dp_cdp.report_name(f ->> 'aggregates'),
-				dp_cdp.report_number((f ->> 'rho')::numeric), CASE WHEN (f ->> 'failed')::boolean THEN 'failed' ELSE 'refused' END), '' ORDER BY x.n)
+		|| '<figcaption>Refused, over all roles.</figcaption></figure>'
+		|| '<div class="scroll" tabindex="0" role="region" aria-label="Reasons"><table class="bars"><thead><tr><th scope="col">Reason</th>'
+		|| '<th scope="col"><span class="hidden">Share</span></th><th scope="col" class="n">Times</th></tr></thead><tbody>'
+		|| (SELECT string_agg(format('<tr><th scope="row">%s</th><td class="share">%s</td><td class="n">%s</td></tr>',
+				CASE s ->> 'name' WHEN '' THEN '<i>not known</i>' ELSE dp_cdp.report_name(s ->> 'name') END,
+				dp_cdp.report_bar((s ->> 'refused')::numeric / m.most, 'no'), dp_cdp.report_amount((s ->> 'refused')::numeric)), '' ORDER BY x.n)
+			FROM jsonb_array_elements(r -> 'reasons') WITH ORDINALITY x(s, n),
+				(SELECT max((s ->> 'refused')::numeric) AS most FROM jsonb_array_elements(r -> 'reasons') s) m
+			WHERE x.n <= 12)
+		|| '</tbody></table></div><div class="scroll" tabindex="0" role="region" aria-label="The latest refusals">'
+		|| '<table class="latest"><caption>The latest</caption><thead><tr><th scope="col">When</th><th scope="col">Role</th><th scope="col">Application</th>'
+		|| '<th scope="col">Asked</th><th scope="col">Reason</th><th scope="col" class="n">Times</th></tr></thead><tbody>'
+		|| coalesce((SELECT string_agg(format('<tr><td class="when">%s</td><th scope="row">%s</th><td>%s</td><td>%s</td><td>%s</td><td class="n">%s</td></tr>',
+				f ->> 'at', dp_cdp.report_name(f ->> 'role'), dp_cdp.report_name(f ->> 'application'),
+				CASE WHEN f ->> 'query' IS NULL THEN dp_cdp.report_name(f ->> 'aggregates')
+					ELSE format('<code>%s</code>', dp_cdp.report_text(f ->> 'query')) END,
+				coalesce(dp_cdp.report_name(f ->> 'reason'), CASE WHEN (f ->> 'failed')::boolean THEN 'failed' ELSE 'refused' END),
+				dp_cdp.report_number(greatest((f ->> 'repeats')::numeric, 1))), '' ORDER BY x.n)
 			FROM jsonb_array_elements(r -> 'refusals') WITH ORDINALITY x(f, n)), '')
 		|| '</tbody></table></div></section>';
 END $$;
