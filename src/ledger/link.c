@@ -54,7 +54,14 @@ link_roles(Datum from, Datum to, bool all)
 	uint64		n;
 
 	dp_ledger_write_begin();
-	n = run("INSERT INTO dp_cdp.role_alias (role, role_name, is_role, is_name)"
+	n = run("UPDATE dp_cdp.dataset d SET owner = r.oid, owner_name = r.rolname FROM pg_catalog.pg_roles r"
+			 " WHERE " UNKNOWN("d.owner", "d.owner_name"), from, to, all);
+	n += run("UPDATE dp_cdp.budget b SET role = r.oid, role_name = r.rolname FROM pg_catalog.pg_roles r"
+			 " WHERE " UNKNOWN("b.role", "b.role_name")
+			 " AND NOT EXISTS (SELECT FROM dp_cdp.budget o WHERE o.dataset = b.dataset AND o.role = r.oid"
+			 "   AND o.role_name = r.rolname)", from, to, all);
+	/* last: an alias makes the pair known, and what is known stays as it is */
+	n += run("INSERT INTO dp_cdp.role_alias (role, role_name, is_role, is_name)"
 			" SELECT p.role, p.name, r.oid, r.rolname"
 			" FROM (SELECT role, role_name FROM dp_cdp.release_log GROUP BY 1, 2"
 			"   UNION SELECT session_role, session_role_name FROM dp_cdp.release_log WHERE session_role <> role GROUP BY 1, 2)"
@@ -62,12 +69,6 @@ link_roles(Datum from, Datum to, bool all)
 			" WHERE " UNKNOWN("p.role", "p.name")
 			" ON CONFLICT (role, role_name) DO UPDATE SET is_role = excluded.is_role, is_name = excluded.is_name",
 			from, to, all);
-	n += run("UPDATE dp_cdp.dataset d SET owner = r.oid, owner_name = r.rolname FROM pg_catalog.pg_roles r"
-			 " WHERE " UNKNOWN("d.owner", "d.owner_name"), from, to, all);
-	n += run("UPDATE dp_cdp.budget b SET role = r.oid, role_name = r.rolname FROM pg_catalog.pg_roles r"
-			 " WHERE " UNKNOWN("b.role", "b.role_name")
-			 " AND NOT EXISTS (SELECT FROM dp_cdp.budget o WHERE o.dataset = b.dataset AND o.role = r.oid"
-			 "   AND o.role_name = r.rolname)", from, to, all);
 	dp_ledger_write_end();
 	return n;
 }
