@@ -211,17 +211,10 @@ REVOKE ALL ON FUNCTION dp_cdp.logged_balances() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.logged_balances() IS
 	'each balance (role NULL: the dataset''s cap) beside what the rows of the audit add up to';
 
-CREATE OR REPLACE FUNCTION dp_cdp.check_ledger()
+CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
-	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
-WITH findings AS (
-	SELECT * FROM dp_cdp.ledger_findings()
-	UNION ALL
-	SELECT 'critical', CASE WHEN c.id IS NULL THEN 'audit' ELSE format('row %s of the audit', c.id) END, c.finding,
-		'compare it with an export, or with a backup'
-	FROM (SELECT * FROM dp_cdp.check_chain() LIMIT 100) c
-	UNION ALL
 	SELECT CASE WHEN b.rho_spent < b.rho_logged OR b.delta_spent < b.delta_logged OR b.rho_spent < 0 OR b.delta_spent < 0
 			THEN 'critical' ELSE 'warning' END,
 		CASE WHEN b.role IS NULL THEN format('cap of dataset %s', quote_ident(b.dataset))
@@ -233,6 +226,23 @@ WITH findings AS (
 			ELSE 'put rows of an exported audit back, if there are more' END
 	FROM dp_cdp.logged_balances() b
 	WHERE b.rho_spent <> b.rho_logged OR b.delta_spent <> b.delta_logged OR b.rho_spent < 0 OR b.delta_spent < 0
+$$;
+REVOKE ALL ON FUNCTION dp_cdp.balance_findings() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.balance_findings() IS
+	'balances that are not what the rows of the audit add up to';
+
+CREATE OR REPLACE FUNCTION dp_cdp.check_ledger()
+	RETURNS TABLE(severity text, object text, finding text, remedy text)
+	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH findings AS (
+	SELECT * FROM dp_cdp.ledger_findings()
+	UNION ALL
+	SELECT 'critical', CASE WHEN c.id IS NULL THEN 'audit' ELSE format('row %s of the audit', c.id) END, c.finding,
+		'compare it with an export, or with a backup'
+	FROM (SELECT * FROM dp_cdp.check_chain() LIMIT 100) c
+	UNION ALL
+	SELECT * FROM dp_cdp.balance_findings()
 	UNION ALL
 	SELECT 'warning', 'audit', format('%s rows after the beginning of the chain have no hash, the first is row %s: they were put in by hand',
 		count(*), min(l.id)), 'compare them with an export'

@@ -91,9 +91,10 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 		dp_cdp.significant(o.rate) AS rho_per_day,
 		CASE WHEN o.rate > 0 THEN dp_cdp.significant(greatest(o.rho_limit - o.rho_spent, 0) / o.rate) END AS days_left,
 		o.renews_at,
-		date_trunc('second', o.last_refusal) AS last_refusal
+		date_trunc('second', o.last_refusal) AS last_refusal,
+		o.ledger_id
 	FROM (
-		SELECT d.dataset, NULL::text AS role, d.rho_limit, d.rho_spent, NULL::timestamptz AS renews_at,
+		SELECT d.dataset, t.ledger_id, NULL::text AS role, d.rho_limit, d.rho_spent, NULL::timestamptz AS renews_at,
 			dp_cdp.rate(d.rho_spent, w.rho, w.first_debit, now()) AS rate, w.last_refusal
 		FROM dp_cdp.datasets d
 			JOIN dp_cdp.dataset t ON t.name = d.dataset
@@ -104,7 +105,7 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 		-- shown to the owner alone
 		WHERE d.rho_spent IS NOT NULL
 		UNION ALL
-		SELECT b.dataset, b.role_name, b.rho_limit, b.rho_spent, b.renews_at,
+		SELECT b.dataset, b.ledger_id, b.role_name, b.rho_limit, b.rho_spent, b.renews_at,
 			dp_cdp.rate(b.rho_spent, w.rho, w.first_debit, now()), w.last_refusal
 		FROM dp_cdp.budgets b
 			LEFT JOIN LATERAL (
@@ -114,13 +115,15 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 				WHERE l.dataset = b.dataset
 					AND dp_cdp.counts_at(l.paid_by, b.ledger_id, l.role, l.session_role, b.role::oid)) w ON true
 	) o
-	ORDER BY o.dataset, o.role IS NOT NULL, o.role;
+	ORDER BY o.dataset, o.role IS NOT NULL, o.role, o.ledger_id;
 COMMENT ON VIEW dp_cdp.overview IS
 	'budgets at a glance: of the current roles, and all of a dataset for its owner, who also sees the whole dataset (role NULL, the limit is its cap)';
 COMMENT ON COLUMN dp_cdp.overview.rho_per_day IS
 	'mean of the last seven days, or since the first debit if that is later, but at least of a day';
 COMMENT ON COLUMN dp_cdp.overview.days_left IS
 	'how long the rest lasts at this rate; a budget that renews before has more';
+COMMENT ON COLUMN dp_cdp.overview.ledger_id IS
+	'number of the balance, as in paid_by of the audit: two budgets may have one name, when a role of that name is missing';
 COMMENT ON COLUMN dp_cdp.overview.last_refusal IS
 	'of the last seven days, as far as dp_cdp.releases shows it';
 
@@ -280,7 +283,7 @@ BEGIN
 			b.delta_limit, b.delta_spent, b.epsilon_spent, b.period, b.renews_at, b.failures, b.max_failures,
 			o.percent_spent, o.rho_per_day, o.days_left,
 			CASE WHEN isfinite(b.renews_at) THEN dp_cdp.period_start(b.renews_at, b.period)::date END AS begins
-		FROM dp_cdp.budgets b JOIN dp_cdp.overview o ON o.dataset = b.dataset AND o.role = b.role_name
+		FROM dp_cdp.budgets b JOIN dp_cdp.overview o ON o.ledger_id = b.ledger_id
 		WHERE b.dataset = asked
 	), ranked AS MATERIALIZED (
 		SELECT b.*, row_number() OVER (ORDER BY b.percent_spent DESC NULLS LAST, b.rho_per_day DESC, b.name) AS place,

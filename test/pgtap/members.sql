@@ -47,6 +47,7 @@ SELECT count(*) FROM visits;
 \set dropped :LAST_ERROR_SQLSTATE
 ROLLBACK TO s;
 CREATE EXTENSION dp_cdp;
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.create_dataset('clinic');
 SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000);

@@ -1,5 +1,6 @@
 # A million rows of the audit, and 20,000 datasets: what a look at them takes.
-# Times are the best of three, since others may be at work on the machine.
+# Times are the best of three, since others may be at work on the machine; on one
+# that is slower than most, what the same takes of the bare table is the measure.
 
 use strict;
 use warnings;
@@ -17,18 +18,21 @@ $node->safe_psql('test', q{
 	SELECT dp_cdp.create_dataset('d');
 	SELECT dp_cdp.set_budget('d', r::regrole, rho => 100000) FROM unnest('{ana,busy,team}'::text[]) r;
 });
-debit($node, 'test', 'ana', q{SELECT dp_cdp.debit('d', 0.01)});
 my $rows = 1_000_000;
 # what an export would bring back: of busy, and every 50,000th of ana
 $node->safe_psql('test', qq{
 	INSERT INTO dp_cdp.release_log (dataset, role, session_role, application, aggregates, groups, rho, delta, sigma, granted,
-		kind, query, tables, client, released_at, paid_by)
+		kind, query, tables, client, released_at, paid_by, role_name, session_role_name)
 	SELECT 'd', r.role, r.role, 'notebook', 'dp_count(*), dp_sum(cost)', 'dept', 0.01, 0, '7.08, 1234.5', true, 'granted',
 		'SELECT dept, dp_count(*), dp_sum(cost) FROM visits JOIN patients USING (patient_id) WHERE visited_on > now() - interval ''1 year'' GROUP BY dept ORDER BY dept',
-		'public.visits, public.patients', '10.0.0.7', now() - interval '1 day' * 365 * (1 - i / $rows.0), ARRAY[r.id, d.ledger_id]
+		'public.visits, public.patients', '10.0.0.7', now() - interval '1 day' * 365 * (1 - i / $rows.0), ARRAY[r.id, d.ledger_id], r.role_name, r.role_name
 	FROM generate_series(1, $rows) i
-		JOIN LATERAL (SELECT role, ledger_id AS id FROM dp_cdp.budget WHERE role = CASE WHEN i % 50000 = 0 THEN 'ana'::regrole ELSE 'busy'::regrole END) r ON true
+		JOIN LATERAL (SELECT role, role_name, ledger_id AS id FROM dp_cdp.budget WHERE role = CASE WHEN i % 50000 = 0 THEN 'ana'::regrole ELSE 'busy'::regrole END) r ON true
 		JOIN dp_cdp.dataset d ON d.name = 'd'});
+my $start = time;
+$node->safe_psql('test', 'SELECT dp_cdp.adopt_ledger()');
+diag(sprintf('adopt_ledger: %.1f s', time - $start));
+debit($node, 'test', 'ana', q{SELECT dp_cdp.debit('d', 0.01)});
 $node->safe_psql('test', 'VACUUM ANALYZE dp_cdp.release_log');
 is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.release_log'), $rows + 1, 'a million rows');
 
@@ -59,16 +63,18 @@ for ([ 'dba', 'the owner' ], [ 'ana', 'an analyst with few rows' ], [ 'busy', 'a
 
 	cmp_ok($ms, '<', 20, "the last ten rows, for $who: $ms ms");
 }
+my $plain = takes('postgres', 'SELECT released_at::date, sum(rho) FROM dp_cdp.release_log WHERE granted GROUP BY 1 ORDER BY 1');
+note("spending by day, of the bare table: $plain ms");
 for ([ 'dba', 'the owner' ], [ 'busy', 'an analyst with nearly all' ])
 {
 	my ($role, $who) = @$_;
 	my $ms = takes($role, 'SELECT released_at::date, sum(rho) FROM dp_cdp.releases WHERE granted GROUP BY 1 ORDER BY 1');
 
-	cmp_ok($ms, '<', 1000, "spending by day, for $who: $ms ms");
+	cmp_ok($ms, '<', $plain > 300 ? 3.5 * $plain : 1000, "spending by day, for $who: $ms ms");
 }
 is(value($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT count(*) FROM dp_cdp.releases'), $rows / 50000 + 1, 'of all rows, his');
 
-my $start = time;
+$start = time;
 debit($node, 'test', 'ana', q{SELECT dp_cdp.debit('d', 0.01)});
 cmp_ok(time - $start, '<', 2, 'a debit, with the worker\'s start');
 $start = time;
@@ -85,10 +91,12 @@ $node->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT count(dp_cdp.se
 $node->safe_psql('test', 'VACUUM ANALYZE');
 for my $role (qw(postgres dba))
 {
-	$start = time;
-	$node->safe_psql('test', "SET SESSION AUTHORIZATION $role; SELECT * FROM dp_cdp.check_setup()");
-	my $seconds = time - $start;
-	cmp_ok($seconds, '<', 2, "check_setup of 20,000 datasets, for $role: $seconds s");
+	my ($seconds) = sort { $a <=> $b } map {
+		$start = time;
+		$node->safe_psql('test', "SET SESSION AUTHORIZATION $role; SELECT * FROM dp_cdp.check_setup()");
+		time - $start
+	} 1 .. 3;
+	cmp_ok($seconds, '<', 2, sprintf('check_setup of 20,000 datasets, for %s: %.2f s', $role, $seconds));
 }
 $start = time;
 is(value($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT count(*) FROM dp_cdp.datasets'), 2001, 'datasets of an analyst');

@@ -31,6 +31,7 @@ CREATE FUNCTION fussy(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS
 	$$ BEGIN IF x = 77 THEN RAISE EXCEPTION 'secret 77'; END IF; RETURN x; END $$;
 SELECT dp_cdp.allow_function(f) FROM unnest('{lacks(int),fussy(int)}'::regprocedure[]) f;
 ALTER TABLE visits OWNER TO dba;
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO dba;
 SET ROLE dba;
 SELECT dp_cdp.create_dataset('d', default_rho => 0.01);
 SELECT dp_cdp.protect_table('visits', 'd', 'patient');
