@@ -637,7 +637,8 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
 		l.role_name, l.session_role_name,
-		l.hash
+		-- it follows from the row before, and would let its guess be tried
+		CASE WHEN l.dataset = ANY (dp_cdp.my_datasets()) THEN l.hash END AS hash
 	FROM dp_cdp.release_log l
 	WHERE l.dataset = ANY (dp_cdp.my_datasets())
 		OR (l.role = ANY (dp_cdp.my_roles()) AND dp_cdp.is_mine(l.role, l.role_name))
@@ -656,7 +657,7 @@ COMMENT ON COLUMN dp_cdp.releases.reason IS
 COMMENT ON COLUMN dp_cdp.releases.repeats IS
 	'refusals of this role and reason from released_at to last_at, within a minute, which this row stands for';
 COMMENT ON COLUMN dp_cdp.releases.hash IS
-	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger()';
+	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(); shown to owners, NULL to others, who could try out by it what others have asked';
 COMMENT ON COLUMN dp_cdp.releases.failed IS
 	'a release that another row shows as granted, and that failed or was cancelled while it read rows';
 

@@ -68,9 +68,9 @@ class Client(threading.Thread):
         try:
             while time.time() < self.end and self.ask(process):
                 pass
+            process.stdin.close()
         except BrokenPipeError:
             self.lost += 1
-        process.stdin.close() if not process.stdin.closed else None
         process.wait()
 
     def ask(self, process):

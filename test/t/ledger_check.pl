@@ -43,6 +43,8 @@ debit($node, 'test', 'bob', q{SELECT dp_cdp.debit('d', 0.25) FROM generate_serie
 like(debit_error($node, 'test', 'stranger', q{SELECT dp_cdp.debit('d', 1)}), qr/ZC001/, 'a refusal');
 is(findings(), 'none', 'debits and refusals');
 is(value($node, 'test', q{SELECT count(*) FILTER (WHERE hash IS NULL) || ' ' || count(*) FROM dp_cdp.release_log}), '0 42', 'each row has a hash');
+is(value($node, 'test', q{SELECT count(hash) FROM dp_cdp.releases}) . ' ' . value($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT count(hash) || ' of ' || count(*) FROM dp_cdp.releases}),
+	'42 0 of 21', 'shown to owners alone');
 
 # the hash can be computed by anybody
 is(value($node, 'test', q{

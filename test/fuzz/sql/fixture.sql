@@ -75,6 +75,12 @@ SELECT dp_cdp.set_bounds('%1$s.stays', 'days', 0, 60);
 SELECT dp_cdp.set_bounds('%1$s.samples', 'amount', 0, 10);
 SELECT dp_cdp.set_bounds('%1$s.logs', 'code', -30, 60);
 
+-- a name that a protected table has left
+CREATE TABLE %1$s.left_behind (person int, secret text);
+SELECT dp_cdp.protect_table('%1$s.left_behind', '%1$s', unit => 'person');
+ALTER TABLE %1$s.left_behind RENAME TO left_behind_old;
+CREATE TABLE %1$s.left_behind AS SELECT person, name AS secret FROM %1$s.people;
+
 CREATE VIEW %1$s.v_visits AS SELECT person, dept, feel, city, flag, n, v, site FROM %1$s.visits WHERE n >= 0;
 CREATE VIEW %1$s.v_words AS SELECT person AS who, upper(city) AS town, n + 1 AS n1, dept FROM %1$s.visits;
 CREATE VIEW %1$s.v_pair AS SELECT p.person, p.sex, p.born, s.ward, s.days

@@ -393,6 +393,14 @@ class Neighbours:
         self.find('different from plain SQL', difference, pair, settings, steps + [Step('-- exact: ' + asked[0])], where,
                   'plain SQL says something else')
 
+    def compare_refusals(self):
+        """the audits of the pairs that are left"""
+        for pair in self.pairs.values():
+            a, b = pair.refusals()
+            if a != b:
+                self.find('different audits', 'refusals: %s, and %s' % (
+                    [r for r in a if r not in b], [r for r in b if r not in a]), pair, [], [], 'at the end')
+
     def count(self, way, steps, answers):
         asked = [(s, a) for s, a in zip(steps, answers) if s.q]
         self.counts['statements'] += sum(not s.sql.startswith(('SET', 'DROP', 'DEALLOCATE', 'BEGIN', 'COMMIT', 'ROLLBACK')) for s in steps)
@@ -436,6 +444,7 @@ def main():
         if now > said + 60:
             fuzz.report(now - start)
             said = now
+    fuzz.compare_refusals()
     fuzz.report(time.time() - start)
     print('by way: %s' % ', '.join('%s %d' % w for w in fuzz.ways.most_common()))
     codes = collections.Counter()

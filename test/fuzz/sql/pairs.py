@@ -122,11 +122,21 @@ class Pair:
     def charges(self):
         """what was charged in each since the last call"""
         for ledger, last in zip(self.ledgers, self.last):
-            ledger.post('SELECT id, session_role, aggregates, groups, rho, delta, sigma, granted FROM dp_cdp.release_log '
+            ledger.post('SELECT id, session_role_name, aggregates, groups, rho, delta, sigma, granted, kind, reason, query, tables, paid_by '
+                        'FROM dp_cdp.release_log '
                         'WHERE granted AND id > %s ORDER BY id' % last)     # refusals are counted by the minute
         both = [ledger.read().rows for ledger in self.ledgers]
         self.last = [rows[-1][0] if rows else last for rows, last in zip(both, self.last)]
         return [[tuple(r[1:]) for r in rows] for rows in both]
+
+    def refusals(self):
+        """
+        what was refused in each: whom, and why.  How often, and in which words at first, depends on when a minute
+        begins, and notes of refusals come a little later.
+        """
+        time.sleep(3)
+        return [ledger.query("SELECT DISTINCT session_role_name, dataset, kind, left(reason, 5) FROM dp_cdp.release_log "
+                             "WHERE kind IN ('refused', 'guard') ORDER BY 1, 2, 3, 4").rows for ledger in self.ledgers]
 
     def even(self):
         """have both spent the same? otherwise make both anew: what is left is in many an answer"""

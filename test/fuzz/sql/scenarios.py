@@ -30,7 +30,9 @@ CATALOGS = [
     'SELECT pg_database_size(current_database())', 'SELECT * FROM pg_stat_database', 'SELECT funcname, calls FROM pg_stat_xact_user_functions ORDER BY 1',
     'SELECT dataset, role, rho_limit, rho_spent, rho_remaining, delta_spent, epsilon_spent FROM dp_cdp.budgets ORDER BY 1, 2',
     'SELECT * FROM dp_cdp.datasets ORDER BY 1', 'SELECT * FROM dp_cdp.protected ORDER BY 1',
-    'SELECT aggregates, groups, rho, delta, sigma, granted FROM dp_cdp.releases ORDER BY id DESC LIMIT 5',
+    "SELECT aggregates, groups, rho, delta, sigma, granted, kind, reason, query, tables, hash FROM dp_cdp.releases WHERE kind = 'granted' ORDER BY id DESC LIMIT 5",
+    'SELECT dataset, role, rho_limit, rho_spent, percent_spent, rho_per_day, days_left FROM dp_cdp.overview ORDER BY 1, 2, ledger_id',
+    'SELECT count(*) FROM left_behind', 'EXPLAIN SELECT * FROM left_behind', 'COPY left_behind TO STDOUT', 'SELECT * FROM dp_cdp.held_names',
     'SELECT pg_current_xact_id_if_assigned() IS NULL', 'SELECT state, wait_event, query FROM pg_stat_activity WHERE pid = pg_backend_pid()',
     'SELECT name, statement, generic_plans, custom_plans FROM pg_prepared_statements', 'SELECT name, statement, is_holdable FROM pg_cursors',
     'SELECT pg_is_in_recovery(), pg_trigger_depth()', 'SELECT * FROM pg_backend_memory_contexts', 'SELECT * FROM pg_shmem_allocations',
@@ -41,7 +43,7 @@ CATALOGS = [
 LOCKS = "SELECT locktype, relation::regclass, page, tuple, mode, granted FROM pg_locks WHERE pid = pg_backend_pid() AND relation NOT IN (SELECT oid FROM pg_class WHERE relnamespace = 'dp_cdp'::regnamespace)"
 PREPARED = 'SELECT name, generic_plans, custom_plans FROM pg_prepared_statements'
 # what is about the session, the server or the clock, or compared elsewhere
-NEITHER = re.compile('ROLE|AUTHORIZATION|DISCARD|RESET|pg_locks|pg_stat_activity|releases|release_log|budgets|datasets|PREPARE TRANS|ANALYZE|oid|'
+NEITHER = re.compile('ROLE|AUTHORIZATION|DISCARD|RESET|pg_locks|pg_stat_activity|releases|release_log|budgets|datasets|overview|PREPARE TRANS|ANALYZE|oid|'
                      'LISTEN|check_setup|BERNOULLI|SYSTEM|lo_get')
 
 # Memory, asked of pairs that are made for it: (settings and preparations, statements).  Person 888 has 6 notes of 200 MB,
