@@ -7,7 +7,7 @@
 -- calls a canary is inserted at the end.
 
 \set ON_ERROR_STOP on
-SET client_min_messages = warning;
+SET client_min_messages = error;		-- a name that a protected table has left is warned of
 
 CREATE ROLE fuzz_owner LOGIN;
 CREATE ROLE fuzz_team;
