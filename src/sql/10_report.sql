@@ -19,19 +19,21 @@ COMMENT ON FUNCTION dp_cdp.significant(numeric, int) IS
 -- A checkpoint stands for rows that were pruned, up to its last_at: for each
 -- balance one, so that of all checkpoints only the cap's is the dataset's.  What an
 -- update or an adoption adds to the log repeats rows that are there, and is no
--- spending of any day: neither granted, nor a checkpoint with last_at.
+-- spending of any day: neither granted, nor a checkpoint with last_at.  The update
+-- from 0.1.0 leaves an empty paid_by in what was granted before it: it was spent, and
+-- nobody has written down from which balances.
 CREATE OR REPLACE VIEW dp_cdp.log_sums WITH (security_barrier) AS
 	SELECT l.id, l.dataset,
 		CASE WHEN k.kind = 'checkpoint' THEN coalesce(l.last_at, l.released_at) ELSE l.released_at END AS at,
 		dp_cdp.known_role(l.role, l.role_name) AS role, l.role_name,
 		dp_cdp.known_role(l.session_role, l.session_role_name) AS session_role,
-		l.application, l.aggregates, l.tables, l.query, l.reason, l.paid_by, k.kind,
+		l.application, l.aggregates, l.tables, l.query, l.reason, nullif(l.paid_by, '{}') AS paid_by, k.kind,
 		CASE WHEN l.granted OR (k.kind = 'checkpoint' AND l.last_at IS NOT NULL) THEN l.rho ELSE 0 END AS rho,
 		CASE WHEN l.granted OR (k.kind = 'checkpoint' AND l.last_at IS NOT NULL) THEN l.delta ELSE 0 END AS delta,
 		(k.kind = 'granted')::int AS answered,
 		CASE WHEN k.kind IN ('refused', 'guard') THEN l.repeats ELSE 0 END AS refused,
 		CASE WHEN k.kind = 'failed' THEN 1 ELSE 0 END AS failed,
-		l.paid_by IS NULL OR d.ledger_id = ANY (l.paid_by) AS of_dataset,
+		nullif(l.paid_by, '{}') IS NULL OR d.ledger_id = ANY (l.paid_by) AS of_dataset,
 		l.rho AS asked_rho
 	FROM dp_cdp.release_log l
 		LEFT JOIN dp_cdp.dataset d ON d.name = l.dataset
@@ -58,15 +60,17 @@ CREATE OR REPLACE VIEW dp_cdp.last_week WITH (security_barrier) AS
 	SELECT l.dataset,
 		dp_cdp.known_role(l.role, l.role_name)::oid AS role, l.role_name,
 		dp_cdp.known_role(l.session_role, l.session_role_name)::oid AS session_role,
-		l.paid_by,
+		nullif(l.paid_by, '{}') AS paid_by,
 		coalesce(sum(l.rho) FILTER (WHERE l.granted), 0) AS rho,
 		min(l.released_at) FILTER (WHERE l.granted AND l.rho > 0) AS first_debit,
 		max(coalesce(l.last_at, l.released_at)) FILTER (WHERE NOT l.granted AND NOT l.failed AND coalesce(l.kind, 'refused') IN ('refused', 'guard')) AS last_refusal,
 		-- of others' refusals nobody hears but the owner
-		dp_cdp.is_mine(l.role, l.role_name) OR dp_cdp.is_mine(l.session_role, l.session_role_name) AS mine
+		dp_cdp.is_mine(l.role, l.role_name) OR dp_cdp.is_mine(l.session_role, l.session_role_name) AS mine,
+		-- surcharges: they were spent on no day
+		coalesce(sum(l.rho) FILTER (WHERE l.kind = 'correction' AND NOT l.granted), 0) AS corrected
 	FROM dp_cdp.release_log l
 	WHERE l.released_at > now() - interval '7 days'
-	GROUP BY l.dataset, l.role, l.role_name, l.session_role, l.session_role_name, l.paid_by;
+	GROUP BY l.dataset, l.role, l.role_name, l.session_role, l.session_role_name, nullif(l.paid_by, '{}');
 COMMENT ON VIEW dp_cdp.last_week IS
 	'for dp_cdp.overview and dp_cdp.metrics: debits and refusals of the last seven days, of everybody';
 
@@ -95,21 +99,21 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 		o.ledger_id
 	FROM (
 		SELECT d.dataset, t.ledger_id, NULL::text AS role, d.rho_limit, d.rho_spent, NULL::timestamptz AS renews_at,
-			dp_cdp.rate(d.rho_spent, w.rho, w.first_debit, now()) AS rate, w.last_refusal
+			dp_cdp.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, w.last_refusal
 		FROM dp_cdp.datasets d
 			JOIN dp_cdp.dataset t ON t.name = d.dataset
 			LEFT JOIN LATERAL (
-				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit, max(l.last_refusal) AS last_refusal
+				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit, max(l.last_refusal) AS last_refusal
 				FROM week l
 				WHERE l.dataset = d.dataset AND (l.paid_by IS NULL OR t.ledger_id = ANY (l.paid_by))) w ON true
 		-- shown to the owner alone
 		WHERE d.rho_spent IS NOT NULL
 		UNION ALL
 		SELECT b.dataset, b.ledger_id, b.role_name, b.rho_limit, b.rho_spent, b.renews_at,
-			dp_cdp.rate(b.rho_spent, w.rho, w.first_debit, now()), w.last_refusal
+			dp_cdp.rate(b.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), w.last_refusal
 		FROM dp_cdp.budgets b
 			LEFT JOIN LATERAL (
-				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit,
+				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit,
 					max(l.last_refusal) FILTER (WHERE l.mine OR b.dataset = ANY (dp_cdp.my_datasets())) AS last_refusal
 				FROM week l
 				WHERE l.dataset = b.dataset
@@ -148,15 +152,15 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 		m.max_failures
 	FROM (
 		SELECT d.name AS dataset, '' AS role, d.rho_limit, d.rho_spent, d.delta_limit, d.delta_spent,
-			dp_cdp.rate(d.rho_spent, w.rho, w.first_debit, now()) AS rate, 0 AS failures, d.max_failures
+			dp_cdp.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, 0 AS failures, d.max_failures
 		FROM dp_cdp.dataset d
 			LEFT JOIN LATERAL (
-				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit
+				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit
 				FROM week l
 				WHERE l.dataset = d.name AND (l.paid_by IS NULL OR d.ledger_id = ANY (l.paid_by))) w ON true
 		UNION ALL
 		SELECT b.dataset, coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = who.is), b.role_name, b.role::text), b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
-			dp_cdp.rate(s.rho_spent, w.rho, w.first_debit, now()), s.failures, d.max_failures
+			dp_cdp.rate(s.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), s.failures, d.max_failures
 		FROM dp_cdp.budget b
 			JOIN dp_cdp.dataset d ON d.name = b.dataset
 			CROSS JOIN LATERAL (SELECT dp_cdp.known_role(b.role, b.role_name)::oid AS is) who
@@ -167,7 +171,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 					CASE WHEN due.renewed THEN 0 ELSE b.delta_spent END AS delta_spent,
 					CASE WHEN b.failures_since > clock_timestamp() - interval '24:00' THEN b.failures ELSE 0 END AS failures) s
 			LEFT JOIN LATERAL (
-				SELECT sum(l.rho) AS rho, min(l.first_debit) AS first_debit
+				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit
 				FROM week l
 				WHERE l.dataset = b.dataset
 					AND dp_cdp.counts_at(l.paid_by, b.ledger_id, l.role, l.session_role, who.is)) w ON true
@@ -355,8 +359,8 @@ BEGIN
 					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'tables' AND (s.rho <> 0 OR s.answered + s.refused > 0)),
 		'aggregates', (SELECT dp_cdp.report_shares_of(jsonb_agg(jsonb_build_object('name', s.name, 'rho', s.rho, 'answered', s.answered, 'refused', s.refused)
 					ORDER BY s.rho DESC, s.answered DESC, s.name)) FROM sums s WHERE s.kind = 'aggregates' AND (s.rho <> 0 OR s.answered + s.refused > 0)),
-		'reasons', (SELECT coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'refused', s.refused + s.failed) ORDER BY s.refused + s.failed DESC, s.name), '[]')
-			FROM sums s WHERE s.kind = 'reason' AND s.refused + s.failed > 0),
+		'reasons', (SELECT coalesce(jsonb_agg(jsonb_build_object('name', s.name, 'refused', s.refused) ORDER BY s.refused DESC, s.name), '[]')
+			FROM sums s WHERE s.kind = 'reason' AND s.refused > 0),
 		'refusals', (SELECT coalesce(jsonb_agg(to_jsonb(f) ORDER BY f.id DESC), '[]') FROM (
 				SELECT l.id, to_char(l.at, 'YYYY-MM-DD HH24:MI:SS') AS at, l.role_name AS role,
 					coalesce(l.application, '') AS application, l.aggregates, l.tables, left(l.query, 300) AS query, l.reason,

@@ -121,6 +121,8 @@ DECLARE
 	today date := r ->> 'today';
 	first date := coalesce((r ->> 'first')::date, today);
 	lasts numeric := (r ->> 'days_left')::numeric;
+	-- days: as much as tells something, but not more than what was
+	ahead int;
 	days jsonb;
 BEGIN
 	IF r ->> 'rho_limit' IS NULL THEN
@@ -129,11 +131,12 @@ BEGIN
 	END IF;
 	SELECT coalesce(jsonb_agg(jsonb_build_array(d ->> 'day', d -> 'rho') ORDER BY d ->> 'day'), '[]') INTO days
 		FROM jsonb_array_elements(r -> 'days') d WHERE (d ->> 'rho')::numeric > 0;
-	RETURN '<section id="cap"><h2>The lifetime cap</h2><figure>'
+	ahead := least(coalesce(ceil(lasts), 0), greatest(14, (today - first) / 3));
+	RETURN '<section id="cap"><h2>The lifetime cap</h2>'
+		-- a narrow screen shows one end of it: that with today
+		|| CASE WHEN ahead > today - first THEN '<figure class="early">' ELSE '<figure>' END
 		|| dp_cdp.report_burndown('f-cap', 'the lifetime cap', (r ->> 'rho_limit')::numeric, (r ->> 'rho_remaining')::numeric,
-			(r ->> 'rho_per_day')::numeric, first, today,
-			-- as much ahead as tells something, but not more than what was
-			today + least(coalesce(ceil(lasts), 0), greatest(14, (today - first) / 3))::int, false, days, false)
+			(r ->> 'rho_per_day')::numeric, first, today, today + ahead, false, days, false)
 		|| '<figcaption>What is left of it, by day. Dashed: at the rate of the last seven days. It never renews.</figcaption></figure></section>';
 END $$;
 COMMENT ON FUNCTION dp_cdp.report_cap(jsonb) IS
@@ -283,6 +286,8 @@ CREATE OR REPLACE FUNCTION dp_cdp.report_shares(heading text, of text, nameless 
 			dp_cdp.report_amount((s ->> 'answered')::numeric)), '' ORDER BY x.n), '') || '</tbody></table></div></div>'
 	FROM jsonb_array_elements(shares) WITH ORDINALITY x(s, n),
 		(SELECT max((s ->> 'rho')::numeric) AS most FROM jsonb_array_elements(shares) s) m
+	-- of what was only refused another section tells
+	WHERE (s ->> 'rho')::numeric <> 0 OR (s ->> 'answered')::numeric > 0
 $$;
 COMMENT ON FUNCTION dp_cdp.report_shares(text, text, text, jsonb) IS
 	'for dp_cdp.report: a table with bars';
@@ -290,6 +295,10 @@ COMMENT ON FUNCTION dp_cdp.report_shares(text, text, text, jsonb) IS
 CREATE OR REPLACE FUNCTION dp_cdp.report_refusals(r jsonb) RETURNS text
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	AS $$
+DECLARE
+	-- failures were granted: they are no refusals of any reason
+	reasons jsonb := (r -> 'reasons') || CASE WHEN (r #>> '{totals,failed}')::numeric > 0
+		THEN jsonb_build_array(jsonb_build_object('name', NULL, 'refused', r #> '{totals,failed}')) ELSE '[]' END;
 BEGIN
 	IF (r #>> '{totals,refused}')::numeric + (r #>> '{totals,failed}')::numeric = 0 THEN
 		RETURN '<section id="refusals"><h2>Refusals</h2><p class="none">Nothing was refused, and nothing failed.</p></section>';
@@ -300,11 +309,12 @@ BEGIN
 		|| '<div class="scroll" tabindex="0" role="region" aria-label="Reasons"><table class="bars"><thead><tr><th scope="col">Reason</th>'
 		|| '<th scope="col"><span class="hidden">Share</span></th><th scope="col" class="n">Times</th></tr></thead><tbody>'
 		|| (SELECT string_agg(format('<tr><th scope="row">%s</th><td class="share">%s</td><td class="n">%s</td></tr>',
-				CASE s ->> 'name' WHEN '' THEN '<i>not known</i>' ELSE dp_cdp.report_name(s ->> 'name') END,
+				CASE WHEN s ->> 'name' IS NULL THEN '<i>failed after it was charged</i>'
+					WHEN s ->> 'name' = '' THEN '<i>not known</i>' ELSE dp_cdp.report_name(s ->> 'name') END,
 				dp_cdp.report_bar((s ->> 'refused')::numeric / m.most, 'no'), dp_cdp.report_amount((s ->> 'refused')::numeric)), '' ORDER BY x.n)
-			FROM jsonb_array_elements(r -> 'reasons') WITH ORDINALITY x(s, n),
-				(SELECT max((s ->> 'refused')::numeric) AS most FROM jsonb_array_elements(r -> 'reasons') s) m
-			WHERE x.n <= 12)
+			FROM jsonb_array_elements(reasons) WITH ORDINALITY x(s, n),
+				(SELECT max((s ->> 'refused')::numeric) AS most FROM jsonb_array_elements(reasons) s) m
+			WHERE x.n <= 12 OR s ->> 'name' IS NULL)
 		|| '</tbody></table></div><div class="scroll" tabindex="0" role="region" aria-label="The latest refusals">'
 		|| '<table class="latest"><caption>The latest</caption><thead><tr><th scope="col">When</th><th scope="col">Role</th><th scope="col">Application</th>'
 		|| '<th scope="col">Asked</th><th scope="col">Reason</th><th scope="col" class="n">Times</th></tr></thead><tbody>'
@@ -312,7 +322,7 @@ BEGIN
 				f ->> 'at', dp_cdp.report_name(f ->> 'role'), dp_cdp.report_name(f ->> 'application'),
 				CASE WHEN f ->> 'query' IS NULL THEN dp_cdp.report_name(f ->> 'aggregates')
 					ELSE format('<code>%s</code>', dp_cdp.report_text(f ->> 'query')) END,
-				coalesce(dp_cdp.report_name(f ->> 'reason'), CASE WHEN (f ->> 'failed')::boolean THEN 'failed' ELSE 'refused' END),
+				coalesce(dp_cdp.report_name(f ->> 'reason'), CASE WHEN (f ->> 'failed')::boolean THEN 'failed after it was charged; why, the server''s log says' ELSE 'refused' END),
 				dp_cdp.report_number(greatest((f ->> 'repeats')::numeric, 1))), '' ORDER BY x.n)
 			FROM jsonb_array_elements(r -> 'refusals') WITH ORDINALITY x(f, n)), '')
 		|| '</tbody></table></div></section>';
@@ -385,7 +395,7 @@ section { margin: 1.25rem 0 0; padding: 1.5rem; }
 figure { margin: 0; }
 figcaption, .note, caption { color: var(--soft); font-size: .875rem; }
 figcaption { margin-top: .5rem; }
-figure + .scroll { margin-top: 1.5rem; }
+figure + .scroll, .scroll + .scroll { margin-top: 1.5rem; }
 caption { text-align: left; padding: 0 0 .5rem; }
 .none { color: var(--soft); margin: 0; }
 svg { display: block; width: 100%; height: auto; overflow: visible; }
@@ -454,6 +464,7 @@ footer dd { margin: 0 0 .625rem; max-width: 46rem; }
 	svg.wide { min-width: 40rem; }
 	figure { overflow-x: auto; }
 	section > figure { direction: rtl; }
+	section > figure.early { direction: ltr; }
 	figure > * { direction: ltr; text-align: left; }
 	.scroll table:not(.bars) { min-width: 42rem; }
 	.findings li { grid-template-columns: 1fr; gap: .375rem; } }

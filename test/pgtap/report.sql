@@ -191,4 +191,26 @@ SELECT ok(xmlparse(DOCUMENT dp_cdp.report(d)) IS NOT NULL AND dp_cdp.report(d) !
 SELECT is((SELECT sum((d ->> 'rho')::numeric) FROM jsonb_array_elements(dp_cdp.report_data('no cap') -> 'days') d), 617280::numeric, 'dates out of the calendar are counted');
 SELECT isnt_empty('SELECT * FROM dp_cdp.metrics', 'metrics of such');
 
+-- a surcharge was spent on no day, and rows of before 0.2.0 do not say who paid
+SELECT dp_cdp.create_dataset('young', rho => 20), dp_cdp.create_dataset('updated', rho => 20);
+SELECT dp_cdp.set_budget(d, 'stranger', rho => 10) FROM unnest(ARRAY['young', 'updated']) d;
+INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, aggregates, rho, delta, granted, paid_by)
+	SELECT now() - interval '2 days', d, 'stranger'::regrole, 'stranger'::regrole, 'dp_count(*)', 1, 0, true, p
+	FROM (VALUES ('young', NULL), ('updated', '{}'::bigint[])) v(d, p);
+SELECT dp_cdp.adopt_ledger();
+SELECT dp_cdp.adopt_ledger(surcharge_rho => 3, dataset => 'young');
+SELECT is((SELECT string_agg(concat_ws('|', dataset, role, rho_spent, round(rho_per_day, 2)), ', ') FROM dp_cdp.overview WHERE dataset IN ('young', 'updated')),
+	'updated|0|0.50, updated|stranger|0|0.50, young|4|0.50, young|stranger|4|0.50', 'the rate is that of debits, not of surcharges');
+SELECT is((SELECT array_agg(rho_per_day::numeric(5, 2)) FROM dp_cdp.metrics WHERE dataset IN ('young', 'updated')), '{0.50,0.50,0.50,0.50}', '... and that of metrics');
+SELECT is((dp_cdp.report_data('updated') #>> '{totals,rho}')::numeric, 1::numeric, 'what was spent before 0.2.0 is in the report');
+
+-- what failed was not refused
+INSERT INTO dp_cdp.release_log (dataset, role, session_role, aggregates, rho, delta, granted, failed, kind)
+	VALUES ('young', 'stranger'::regrole, 'stranger'::regrole, 'dp_count(*)', 0, 0, false, true, 'failed');
+INSERT INTO dp_cdp.release_log (dataset, role, session_role, rho, delta, granted, kind, reason, tables, application, aggregates)
+	VALUES ('young', 'stranger'::regrole, 'stranger'::regrole, 0, 0, false, 'guard', 'ZC002 raw rows', 'public.refused', 'refused tool', '');
+SELECT is(dp_cdp.report_data('young') -> 'reasons', '[{"name": "ZC002 raw rows", "refused": 1}]', 'failures are no refusals without a reason');
+SELECT ok(dp_cdp.report('young') ~ '<i>failed after it was charged</i></th>', '... but told beside them');
+SELECT ok(dp_cdp.report('young') !~ '<th scope="row">(<bdi>)?(public.refused|refused tool)', 'spending lists nothing that was only refused');
+
 SELECT * FROM finish();

@@ -127,6 +127,8 @@ EOC
 	$node->safe_psql('test', "SET SESSION AUTHORIZATION ana; $ask");
 	like($node->safe_psql('test', $budgets), qr/^clinic\|ana\|2\|2\|/, 'debits go on where they were');
 	like(fails($node, 'ana', $ask), qr/^ZC001/, 'to the end of the budget');
+	is($node->safe_psql('test', q{SELECT sum((d ->> 'rho')::numeric) = 2 FROM jsonb_array_elements(dp_cdp.report_data('clinic') -> 'days') d}), 't',
+		'a report has the days before the update, too');
 	is($node->safe_psql('test', q{SELECT string_agg(severity || ' ' || finding, '; ') FROM dp_cdp.check_ledger() WHERE severity <> 'info'}), '',
 		'the ledger adds up from here on');
 	$node->safe_psql('test', "GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO dba; SET SESSION AUTHORIZATION dba;"
