@@ -410,7 +410,7 @@ COMMENT ON FUNCTION dp_cdp.correct(text, regrole, numeric, text) IS
 	'adds rho to what a role''s budget and the dataset''s cap have spent (role NULL: the cap alone), with a reason; for the owner of the dataset, a negative rho for superusers';
 
 CREATE OR REPLACE FUNCTION dp_cdp.prune_releases(before timestamptz) RETURNS bigint
-	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_ledger_prune';
 COMMENT ON FUNCTION dp_cdp.prune_releases(timestamptz) IS
 	'makes rows of the audit that are older into one checkpoint for each balance; for owners of datasets theirs, for the owner of the extension all';
@@ -438,10 +438,14 @@ WITH tables AS (
 )
 SELECT 'critical', format('trigger %s on dp_cdp.%s', n.name, t.relname),
 	'is missing, disabled or changed: rows of the ledger can be changed unseen',
-	CASE WHEN g.oid IS NULL THEN 'ALTER EXTENSION dp_cdp UPDATE, or restore the table from a dump'
-		ELSE format('ALTER TABLE dp_cdp.%s ENABLE ALWAYS TRIGGER %s', t.relname, n.name) END
-FROM tables t CROSS JOIN (VALUES ('ledger_guard'), ('ledger_guard_truncate')) n(name)
-	LEFT JOIN pg_trigger g ON g.tgrelid = t.oid AND g.tgname = n.name
+	CASE WHEN g.oid IS NULL THEN format('CREATE OR REPLACE TRIGGER %s BEFORE %s ON dp_cdp.%s FOR EACH %s EXECUTE FUNCTION dp_cdp.ledger_guard(); ',
+		n.name, n.events, t.relname, n.each) ELSE '' END
+		|| format('ALTER TABLE dp_cdp.%s ENABLE ALWAYS TRIGGER %s', t.relname, n.name)
+FROM tables t
+	-- tgtype: before 2, row 1, insert 4, delete 8, update 16, truncate 32
+	CROSS JOIN (VALUES ('ledger_guard', 'INSERT OR UPDATE OR DELETE', 'ROW', 31),
+		('ledger_guard_truncate', 'TRUNCATE', 'STATEMENT', 34)) n(name, events, each, type)
+	LEFT JOIN pg_trigger g ON g.tgrelid = t.oid AND g.tgname = n.name AND g.tgtype = n.type AND g.tgattr = ''
 		AND g.tgfoid = 'dp_cdp.ledger_guard()'::regprocedure AND g.tgqual IS NULL
 WHERE g.tgenabled IS DISTINCT FROM 'A'
 UNION ALL
@@ -449,7 +453,7 @@ SELECT 'critical', format('dp_cdp.%s', t.relname), 'is UNLOGGED: a crash empties
 	format('ALTER TABLE dp_cdp.%s SET LOGGED', t.relname)
 FROM tables t WHERE t.relpersistence <> 'p'
 UNION ALL
-SELECT 'critical', format('dp_cdp.%s', n.name), 'is missing', 'ALTER EXTENSION dp_cdp UPDATE'
+SELECT 'critical', format('dp_cdp.%s', n.name), 'is missing', 'restore the database from a backup, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
 FROM unnest('{dataset,budget,release_log,ledger_stamp,ledger_chain,pruned,role_alias}'::text[]) n(name)
 WHERE NOT EXISTS (SELECT FROM tables t WHERE t.relname = n.name)
 UNION ALL
@@ -552,10 +556,11 @@ COMMENT ON FUNCTION dp_cdp.check_ledger() IS
 
 -- Asks for itself whether the caller owns the extension, or the dataset.  The
 -- planner expects few rows of what its statements compute, and nested loops
--- over them took half a minute for 3,000 roles.
+-- over them took half a minute for 3,000 roles; and takes a statement without
+-- them for so dear that compiling it took three seconds, while debits wait.
 CREATE OR REPLACE FUNCTION dp_cdp.adopt_ledger(surcharge_rho float8 DEFAULT 0, surcharge_delta float8 DEFAULT 0, dataset text DEFAULT '*')
 	RETURNS void
-	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET enable_nestloop = off
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET enable_nestloop = off SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_adopt_ledger';
 COMMENT ON FUNCTION dp_cdp.adopt_ledger(float8, float8, text) IS
 	'accepts a ledger that was copied, restored or promoted: raises balances to the audit log, plus a surcharge on each; all of it, or one dataset, by its owner';
@@ -605,7 +610,9 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 		b.ledger_id
 	FROM dp_cdp.budget b
 		JOIN dp_cdp.dataset d ON d.name = b.dataset
-		CROSS JOIN LATERAL (SELECT dp_cdp.known_role(b.role, b.role_name) AS is) who
+		-- not by an alias, which is for rows of the audit
+		CROSS JOIN LATERAL (SELECT CASE WHEN k.is = b.role THEN k.is END AS is
+			FROM (SELECT dp_cdp.known_role(b.role, b.role_name) AS is) k) who
 		CROSS JOIN LATERAL (SELECT dp_cdp.next_renewal(b.renews_at, b.period, now()) AS next) due
 		CROSS JOIN LATERAL (
 			SELECT CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.rho_spent END AS rho,
@@ -614,7 +621,7 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 			SELECT CASE WHEN today.fresh THEN b.failures ELSE 0 END AS failures,
 				CASE WHEN today.fresh AND b.failures > 0 THEN b.failures_since + interval '24:00' END AS failures_end
 			FROM (SELECT b.failures_since > clock_timestamp() - interval '24:00' AS fresh) today) failed
-	WHERE dp_cdp.is_mine(b.role, b.role_name)
+	WHERE dp_cdp.is_mine(coalesce(who.is::oid, 0), b.role_name)
 		OR dp_cdp.is_mine(d.owner, d.owner_name);
 COMMENT ON VIEW dp_cdp.budgets IS
 	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';

@@ -270,7 +270,7 @@ dp_drop_missing_budget(PG_FUNCTION_ARGS)
 {
 	char	   *name = dp_admin_dataset_name(fcinfo, 0);
 
-	drop_budgets(name, "role_name = $2 AND dp_cdp.known_role(role, role_name) IS NULL", TEXTOID,
+	drop_budgets(name, "role_name = $2 AND dp_cdp.known_role(role, role_name) IS DISTINCT FROM role", TEXTOID,
 				 CStringGetTextDatum(PG_ARGISNULL(1) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(1))));
 	PG_RETURN_VOID();
 }

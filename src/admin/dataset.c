@@ -335,6 +335,24 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
  *
  * The caller becomes the owner.  NULL stands for the default everywhere.
  */
+/*
+ * The audit of a dataset that was dropped bears its name: whoever owns the next
+ * one of this name would see it, and prune it.
+ */
+static void
+check_former_audit(const char *name, Oid user)
+{
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(name)};
+
+	if (!superuser_arg(user) &&
+		dp_admin_execute("SELECT FROM dp_cdp.release_log WHERE dataset = $1 LIMIT 1", 1, types, values, NULL, false) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("the audit has rows of a former dataset \"%s\", which the owner of a new one would see: choose another name, or have a superuser create it and give it to you with dp_cdp.alter_dataset",
+						name)));
+}
+
 Datum
 dp_create_dataset(PG_FUNCTION_ARGS)
 {
@@ -375,6 +393,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 
 	settings_parameters(&row, types, values, nulls);
 	dp_admin_begin(&context);
+	check_former_audit(row.name, row.owner);
 	created = dp_admin_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
 							   " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
 							   " min_rho, max_failures, answer_step, release_memory)"

@@ -82,6 +82,9 @@ run(const char *query, Adoption *adoption, int expected)
 	"       FROM (SELECT dp_cdp.next_renewal(b.renews_at, b.period, pg_catalog.now()) AS next) x) n" \
 	"   WHERE " ADOPTED("b.dataset") ")"
 
+/* when the spending of a row happened: that of a checkpoint before it was written */
+#define HAPPENED_AT "CASE WHEN l.kind = 'checkpoint' THEN coalesce(l.last_at, l.released_at) ELSE l.released_at END"
+
 /*
  * Writes who paid into rows that do not say so and are no part of the chain.
  * "reach" follows memberships of every kind, and the owner of the database to
@@ -119,7 +122,7 @@ find_payers(Adoption *adoption)
 		"   FROM dp_cdp.release_log l JOIN payers p ON p.dataset = l.dataset"
 		"     AND p.role = l.role AND p.role_name = coalesce(l.role_name, '')"
 		"     AND p.session_role = l.session_role AND p.session_role_name = coalesce(l.session_role_name, '')"
-		"     AND l.id >= p.spent_since AND (p.begin IS NULL OR l.released_at >= p.begin)"
+		"     AND l.id >= p.spent_since AND (p.begin IS NULL OR " HAPPENED_AT " >= p.begin)"
 		"   WHERE l.granted AND l.paid_by IS NULL AND l.hash IS NULL GROUP BY l.id),"
 		" found AS ("
 		"   SELECT l.id, coalesce(p.budgets, '{}') || d.ledger_id AS paid_by"
@@ -152,7 +155,7 @@ raise_budgets(Adoption *adoption)
 		"   SELECT d.ledger_id, sum(l.rho) AS rho, sum(l.delta) AS delta, min(l.id) AS first_id"
 		"   FROM dp_cdp.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(ledger_id)"
 		"     JOIN due d ON d.ledger_id = p.ledger_id AND l.id >= d.spent_since"
-		"       AND (NOT d.renewed OR d.begin IS NULL OR l.released_at >= d.begin)"
+		"       AND (NOT d.renewed OR d.begin IS NULL OR " HAPPENED_AT " >= d.begin)"
 		"   WHERE " ADOPTED("l.dataset")
 		"   GROUP BY d.ledger_id)"
 		" UPDATE dp_cdp.budget b SET"
@@ -172,13 +175,13 @@ raise_budgets(Adoption *adoption)
  */
 
 static double
-read_surcharge(FunctionCallInfo fcinfo, int arg, const char *name)
+read_surcharge(FunctionCallInfo fcinfo, int arg, const char *name, double most)
 {
 	/* the negation catches NaN too */
-	if (PG_ARGISNULL(arg) || !(PG_GETARG_FLOAT8(arg) >= 0 && PG_GETARG_FLOAT8(arg) <= 1e6))
+	if (PG_ARGISNULL(arg) || !(PG_GETARG_FLOAT8(arg) >= 0 && PG_GETARG_FLOAT8(arg) <= most))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s must be between 0 and 1000000", name)));
+				 errmsg("%s must be between 0 and %.0f", name, most)));
 	return PG_GETARG_FLOAT8(arg);
 }
 
@@ -187,8 +190,8 @@ dp_ledger_surcharge(FunctionCallInfo fcinfo, int arg)
 {
 	DpSurcharge surcharge;
 
-	surcharge.rho = read_surcharge(fcinfo, arg, "surcharge_rho");
-	surcharge.delta = read_surcharge(fcinfo, arg + 1, "surcharge_delta");
+	surcharge.rho = read_surcharge(fcinfo, arg, "surcharge_rho", 1e6);
+	surcharge.delta = read_surcharge(fcinfo, arg + 1, "surcharge_delta", 1);
 	return surcharge;
 }
 

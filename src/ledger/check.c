@@ -256,6 +256,14 @@ dp_ledger_check_chain(PG_FUNCTION_ARGS)
  * ---------------------------------------------------------------------
  */
 
+/* Tells whether adopt_ledger() has yet to write down who paid for a row, which no hash allows. */
+static bool
+lacks_payers(Walk *walk)
+{
+	return DatumGetBool(walk->values[walk->attnum[DP_LOG_GRANTED] - 1]) &&
+		walk->nulls[walk->attnum[DP_LOG_PAID_BY] - 1];
+}
+
 static void
 chain_row(Walk *walk, HeapTuple row, void *arg)
 {
@@ -265,6 +273,8 @@ chain_row(Walk *walk, HeapTuple row, void *arg)
 	/* what was put back has its hash */
 	if (get_hash(row, walk->desc, walk->attnum[DP_LOG_HASH], written))
 		memcpy(walk->hash, written, DP_HASH_BYTES);
+	else if (lacks_payers(walk))
+		return;
 	else
 	{
 		Oid			types[2] = {INT8OID, BYTEAOID};

@@ -5,8 +5,10 @@
  *
  * There the OIDs are those of other roles, or of none.  Names decide: what
  * stands under an OID and a name that do not belong together here goes to the
- * role of that name, if there is one; else it is nobody's until the owner of
- * the extension names a role with dp_cdp.adopt_role().
+ * role that has this name, or had it before it was renamed (its security label
+ * came along).  Where there is none, or more than one, as somebody has taken
+ * the name of a role that was renamed, it is nobody's until the owner of the
+ * extension names a role with dp_cdp.adopt_role().
  *
  * Balances and datasets get the new OIDs.  Rows of the log stay as they are,
  * as they are many; role_alias says whom they mean.
@@ -29,12 +31,21 @@
 PG_FUNCTION_INFO_V1(dp_ledger_adopt_role);
 
 /*
- * Rows of one table whose role is not known, and those of the log: pairs that
- * are nobody's, with the role of that name, or the one that $1 and $2 give.
+ * Roles by each name that means one role alone; or the role $2 by the name $1.
  */
-#define UNKNOWN(role, name) \
-	" dp_cdp.known_role(" role ", " name ") IS NULL AND r.rolname::text = coalesce($2, " name ")" \
-	" AND " name " = coalesce($1, " name ")"
+#define ROLES \
+	"(SELECT n.name, r.oid, r.rolname FROM (" \
+	"   SELECT a.name, min(a.oid) AS oid FROM (" \
+	"     SELECT rolname::text AS name, oid FROM pg_catalog.pg_roles" \
+	"     UNION SELECT f.name, l.objoid FROM pg_catalog.pg_shseclabel l," \
+	"       LATERAL unnest(CASE WHEN l.provider = '" DP_LABEL_PROVIDER "' THEN l.label::text[] END) AS f(name)" \
+	"       WHERE l.provider = '" DP_LABEL_PROVIDER "' AND l.classoid = 'pg_catalog.pg_authid'::regclass) a" \
+	"   GROUP BY a.name HAVING count(*) = 1) n JOIN pg_catalog.pg_roles r ON r.oid = n.oid" \
+	"   WHERE $1 IS NULL" \
+	" UNION ALL SELECT $1, oid, rolname FROM pg_catalog.pg_roles WHERE rolname = $2) r"
+
+/* rows whose OID and name are nobody's, with the role that they go to */
+#define UNKNOWN(role, name) " r.name = " name " AND dp_cdp.known_role(" role ", " name ") IS NULL"
 
 static uint64
 run(const char *query, Datum from, Datum to, bool all)
@@ -54,18 +65,22 @@ link_roles(Datum from, Datum to, bool all)
 	uint64		n;
 
 	dp_ledger_write_begin();
-	n = run("UPDATE dp_cdp.dataset d SET owner = r.oid, owner_name = r.rolname FROM pg_catalog.pg_roles r"
+	n = run("UPDATE dp_cdp.dataset d SET owner = r.oid, owner_name = r.rolname FROM " ROLES
 			 " WHERE " UNKNOWN("d.owner", "d.owner_name"), from, to, all);
-	n += run("UPDATE dp_cdp.budget b SET role = r.oid, role_name = r.rolname FROM pg_catalog.pg_roles r"
-			 " WHERE " UNKNOWN("b.role", "b.role_name")
-			 " AND NOT EXISTS (SELECT FROM dp_cdp.budget o WHERE o.dataset = b.dataset AND o.role = r.oid"
-			 "   AND o.role_name = r.rolname)", from, to, all);
+	/* of several in one dataset the latest; the others stay nobody's */
+	n += run("UPDATE dp_cdp.budget b SET role = x.oid, role_name = x.rolname"
+			 " FROM (SELECT DISTINCT ON (b.dataset, r.oid) b.ledger_id, r.oid, r.rolname FROM dp_cdp.budget b, " ROLES
+			 "   WHERE " UNKNOWN("b.role", "b.role_name")
+			 "   AND NOT EXISTS (SELECT FROM dp_cdp.budget o WHERE o.dataset = b.dataset AND o.role = r.oid"
+			 "     AND dp_cdp.known_role(o.role, o.role_name) = r.oid)"
+			 "   ORDER BY b.dataset, r.oid, b.ledger_id DESC) x"
+			 " WHERE b.ledger_id = x.ledger_id", from, to, all);
 	/* last: an alias makes the pair known, and what is known stays as it is */
 	n += run("INSERT INTO dp_cdp.role_alias (role, role_name, is_role, is_name)"
 			" SELECT p.role, p.name, r.oid, r.rolname"
 			" FROM (SELECT role, role_name FROM dp_cdp.release_log GROUP BY 1, 2"
 			"   UNION SELECT session_role, session_role_name FROM dp_cdp.release_log WHERE session_role <> role GROUP BY 1, 2)"
-			"   AS p(role, name), pg_catalog.pg_roles r"
+			"   AS p(role, name), " ROLES
 			" WHERE " UNKNOWN("p.role", "p.name")
 			" ON CONFLICT (role, role_name) DO UPDATE SET is_role = excluded.is_role, is_name = excluded.is_name",
 			from, to, all);

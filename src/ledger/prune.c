@@ -29,8 +29,13 @@
 
 PG_FUNCTION_INFO_V1(dp_ledger_prune);
 
-/* rows to be pruned: before $1 (an id), of the datasets $2 (NULL: of all) */
-#define OLD_ROWS " l.id < $1 AND ($2 IS NULL OR l.dataset = ANY ($2))"
+/*
+ * Rows to be pruned: before $1 (an id), of the datasets $2 (NULL: of all).  Not
+ * those that were put in by hand and do not say who paid: no sum would have
+ * them, until adopt_ledger() has found their payers.
+ */
+#define OLD_ROWS " l.id < $1 AND ($2 IS NULL OR l.dataset = ANY ($2))" \
+	" AND NOT (l.granted AND l.paid_by IS NULL AND l.hash IS NULL)"
 
 /* balances with what their rows have in common */
 #define BALANCES \
@@ -79,7 +84,8 @@ static void
 write_checkpoints(Oid *types, Datum *values, const char *nulls)
 {
 	run("WITH old AS (SELECT l.* FROM dp_cdp.release_log l WHERE" OLD_ROWS "),"
-		" sums AS (SELECT p.id, sum(l.rho) AS rho, sum(l.delta) AS delta"
+		" sums AS (SELECT p.id, sum(l.rho) AS rho, sum(l.delta) AS delta,"
+		"   max(CASE WHEN l.kind = 'checkpoint' THEN coalesce(l.last_at, l.released_at) ELSE l.released_at END) AS last_at"
 		"   FROM old l CROSS JOIN LATERAL unnest(l.paid_by) AS p(id)"
 		"     JOIN " BALANCES " b ON b.ledger_id = p.id AND l.id >= b.spent_since GROUP BY p.id),"
 		" counts AS (SELECT dataset, count(*) AS n FROM old GROUP BY dataset),"
@@ -89,7 +95,8 @@ write_checkpoints(Oid *types, Datum *values, const char *nulls)
 		"   granted, kind, reason, role_name, session_role_name, paid_by, last_at)"
 		" SELECT c.dataset, coalesce(b.role, 0), coalesce(b.role, 0), '', 'checkpoint', coalesce(s.rho, 0),"
 		"   coalesce(s.delta, 0), false, 'checkpoint', format('rows of this dataset before id %s: %s; pruned stretches: %s',"
-		"     $1, c.n, d.hex), b.role_name, b.role_name, CASE WHEN s.id IS NOT NULL THEN ARRAY[s.id] END, $3"
+		"     $1, c.n, d.hex), b.role_name, b.role_name, CASE WHEN s.id IS NOT NULL THEN ARRAY[s.id] END,"
+		"   coalesce(s.last_at, $3)"
 		" FROM digest d, counts c LEFT JOIN " BALANCES " b"
 		"   ON b.dataset = c.dataset AND (b.role = 0 OR EXISTS (SELECT FROM sums x WHERE x.id = b.ledger_id))"
 		"   LEFT JOIN sums s ON s.id = b.ledger_id"

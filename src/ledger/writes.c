@@ -10,7 +10,8 @@
  * and then it is in the schema for everybody to see.
  *
  * INSERT is free, for restores, but makes the worker look at the table anew.
- * A row that comes without the names of its roles gets those of today.
+ * A row that comes without the names of its roles gets those of today, and one
+ * whose amounts are no numbers is refused: a sum with NaN in it stays NaN.
  *
  * What logical replication brings is not applied: each server has a ledger of
  * its own, whose balances another's must not lower, and an error would stop
@@ -32,8 +33,10 @@
 #include "postmaster/bgworker.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"
+#include "utils/numeric.h"
 #include "utils/rel.h"
 
+#include "base/errors.h"
 #include "base/extension.h"
 #include "base/role_names.h"
 #include "ledger/ledger_int.h"
@@ -132,6 +135,35 @@ fill_in_names(HeapTuple row, TupleDesc desc)
 	return fill_in_name(row, desc, "owner", "owner_name");
 }
 
+/* Refuses a row whose amount, if it has such a column, is not finite, or is negative where that means nothing. */
+static void
+check_amount(HeapTuple row, TupleDesc desc, const char *table, const char *column, bool may_be_negative)
+{
+	int			attnum = SPI_fnumber(desc, column);
+	bool		isnull = true;
+	Datum		value = attnum > 0 ? heap_getattr(row, attnum, desc, &isnull) : (Datum) 0;
+
+	if (isnull)
+		return;
+	if (numeric_is_nan(DatumGetNumeric(value)) || numeric_is_inf(DatumGetNumeric(value)) ||
+		(!may_be_negative &&
+		 DatumGetBool(DirectFunctionCall2(numeric_lt, value, NumericGetDatum(int64_to_numeric(0))))))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("%s of a row of dp_cdp.%s must be a finite number%s: correct the row before it is put in",
+						column, table, may_be_negative ? "" : " and not negative")));
+}
+
+static void
+check_amounts(HeapTuple row, TupleDesc desc, const char *table)
+{
+	check_amount(row, desc, table, "rho_spent", false);
+	check_amount(row, desc, table, "delta_spent", false);
+	/* of the log, where corrections may be negative */
+	check_amount(row, desc, table, "rho", true);
+	check_amount(row, desc, table, "delta", true);
+}
+
 /*
  * Tells whether this process applies what another server has sent, as
  * PostgreSQL's subscriptions and extensions like them do: a background worker
@@ -195,6 +227,7 @@ dp_ledger_guard(PG_FUNCTION_ARGS)
 	{
 		/* tells the worker's directory (tables.c) */
 		CacheInvalidateRelcache(trigger->tg_relation);
+		check_amounts(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation), table);
 		return PointerGetDatum(fill_in_names(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation)));
 	}
 

@@ -132,7 +132,7 @@ COMMENT ON FUNCTION dp_cdp.correct(text, regrole, numeric, text) IS
 	'adds rho to what a role''s budget and the dataset''s cap have spent (role NULL: the cap alone), with a reason; for the owner of the dataset, a negative rho for superusers';
 
 CREATE OR REPLACE FUNCTION dp_cdp.prune_releases(before timestamptz) RETURNS bigint
-	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_ledger_prune';
 COMMENT ON FUNCTION dp_cdp.prune_releases(timestamptz) IS
 	'makes rows of the audit that are older into one checkpoint for each balance; for owners of datasets theirs, for the owner of the extension all';
@@ -160,10 +160,14 @@ WITH tables AS (
 )
 SELECT 'critical', format('trigger %s on dp_cdp.%s', n.name, t.relname),
 	'is missing, disabled or changed: rows of the ledger can be changed unseen',
-	CASE WHEN g.oid IS NULL THEN 'ALTER EXTENSION dp_cdp UPDATE, or restore the table from a dump'
-		ELSE format('ALTER TABLE dp_cdp.%s ENABLE ALWAYS TRIGGER %s', t.relname, n.name) END
-FROM tables t CROSS JOIN (VALUES ('ledger_guard'), ('ledger_guard_truncate')) n(name)
-	LEFT JOIN pg_trigger g ON g.tgrelid = t.oid AND g.tgname = n.name
+	CASE WHEN g.oid IS NULL THEN format('CREATE OR REPLACE TRIGGER %s BEFORE %s ON dp_cdp.%s FOR EACH %s EXECUTE FUNCTION dp_cdp.ledger_guard(); ',
+		n.name, n.events, t.relname, n.each) ELSE '' END
+		|| format('ALTER TABLE dp_cdp.%s ENABLE ALWAYS TRIGGER %s', t.relname, n.name)
+FROM tables t
+	-- tgtype: before 2, row 1, insert 4, delete 8, update 16, truncate 32
+	CROSS JOIN (VALUES ('ledger_guard', 'INSERT OR UPDATE OR DELETE', 'ROW', 31),
+		('ledger_guard_truncate', 'TRUNCATE', 'STATEMENT', 34)) n(name, events, each, type)
+	LEFT JOIN pg_trigger g ON g.tgrelid = t.oid AND g.tgname = n.name AND g.tgtype = n.type AND g.tgattr = ''
 		AND g.tgfoid = 'dp_cdp.ledger_guard()'::regprocedure AND g.tgqual IS NULL
 WHERE g.tgenabled IS DISTINCT FROM 'A'
 UNION ALL
@@ -171,7 +175,7 @@ SELECT 'critical', format('dp_cdp.%s', t.relname), 'is UNLOGGED: a crash empties
 	format('ALTER TABLE dp_cdp.%s SET LOGGED', t.relname)
 FROM tables t WHERE t.relpersistence <> 'p'
 UNION ALL
-SELECT 'critical', format('dp_cdp.%s', n.name), 'is missing', 'ALTER EXTENSION dp_cdp UPDATE'
+SELECT 'critical', format('dp_cdp.%s', n.name), 'is missing', 'restore the database from a backup, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
 FROM unnest('{dataset,budget,release_log,ledger_stamp,ledger_chain,pruned,role_alias}'::text[]) n(name)
 WHERE NOT EXISTS (SELECT FROM tables t WHERE t.relname = n.name)
 UNION ALL
@@ -274,10 +278,11 @@ COMMENT ON FUNCTION dp_cdp.check_ledger() IS
 
 -- Asks for itself whether the caller owns the extension, or the dataset.  The
 -- planner expects few rows of what its statements compute, and nested loops
--- over them took half a minute for 3,000 roles.
+-- over them took half a minute for 3,000 roles; and takes a statement without
+-- them for so dear that compiling it took three seconds, while debits wait.
 CREATE OR REPLACE FUNCTION dp_cdp.adopt_ledger(surcharge_rho float8 DEFAULT 0, surcharge_delta float8 DEFAULT 0, dataset text DEFAULT '*')
 	RETURNS void
-	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET enable_nestloop = off
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET enable_nestloop = off SET jit = off
 	AS 'MODULE_PATHNAME', 'dp_adopt_ledger';
 COMMENT ON FUNCTION dp_cdp.adopt_ledger(float8, float8, text) IS
 	'accepts a ledger that was copied, restored or promoted: raises balances to the audit log, plus a surcharge on each; all of it, or one dataset, by its owner';

@@ -24,7 +24,9 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 		b.ledger_id
 	FROM dp_cdp.budget b
 		JOIN dp_cdp.dataset d ON d.name = b.dataset
-		CROSS JOIN LATERAL (SELECT dp_cdp.known_role(b.role, b.role_name) AS is) who
+		-- not by an alias, which is for rows of the audit
+		CROSS JOIN LATERAL (SELECT CASE WHEN k.is = b.role THEN k.is END AS is
+			FROM (SELECT dp_cdp.known_role(b.role, b.role_name) AS is) k) who
 		CROSS JOIN LATERAL (SELECT dp_cdp.next_renewal(b.renews_at, b.period, now()) AS next) due
 		CROSS JOIN LATERAL (
 			SELECT CASE WHEN due.next <> b.renews_at THEN 0 ELSE b.rho_spent END AS rho,
@@ -33,7 +35,7 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 			SELECT CASE WHEN today.fresh THEN b.failures ELSE 0 END AS failures,
 				CASE WHEN today.fresh AND b.failures > 0 THEN b.failures_since + interval '24:00' END AS failures_end
 			FROM (SELECT b.failures_since > clock_timestamp() - interval '24:00' AS fresh) today) failed
-	WHERE dp_cdp.is_mine(b.role, b.role_name)
+	WHERE dp_cdp.is_mine(coalesce(who.is::oid, 0), b.role_name)
 		OR dp_cdp.is_mine(d.owner, d.owner_name);
 COMMENT ON VIEW dp_cdp.budgets IS
 	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';

@@ -105,8 +105,9 @@ for my $bad (
 	[ q{dataset => 'nowhere'}, 'dataset "nowhere" does not exist' ],
 	[ q{-1, dataset => 'd'}, 'surcharge_rho must be between 0 and 1000000' ],
 	[ q{NULL, dataset => 'd'}, 'surcharge_rho must be between 0 and 1000000' ],
-	[ q{0, 'NaN', 'd'}, 'surcharge_delta must be between 0 and 1000000' ],
-	[ q{0, 'Infinity', 'd'}, 'surcharge_delta must be between 0 and 1000000' ])
+	[ q{0, 'NaN', 'd'}, 'surcharge_delta must be between 0 and 1' ],
+	[ q{0, 'Infinity', 'd'}, 'surcharge_delta must be between 0 and 1' ],
+	[ q{0, 1.1, 'd'}, 'surcharge_delta must be between 0 and 1' ])
 {
 	like(debit_error($node, 'copy', 'clinic', "SELECT dp_cdp.adopt_ledger($bad->[0])"), qr/ZC004: \Q$bad->[1]/, "adopt_ledger($bad->[0])");
 }
@@ -194,6 +195,26 @@ my $first = spend('test', 'ana', 1);
 like($first, qr/^$|ZC003: the privacy ledger failed; nothing was debited: retry/, 'one debit may fail');
 is(spend('test', 'ana', 1), '', 'debits go on');
 is(spent('test', 'ana'), $before[0] + ($first eq '' ? 2 : 1), 'from there');
+
+# ---------------------------------------------------------------------------
+# Pruned before it is adopted
+# ---------------------------------------------------------------------------
+
+# rows that were put in and do not say who paid are not pruned before that is found out
+my $before = spent('test', 'bob');
+$node->safe_psql('test', q{INSERT INTO dp_cdp.release_log (dataset, role, session_role, aggregates, rho, delta, granted)
+	VALUES ('d', 'bob'::regrole, 'bob'::regrole, 'from an export', 3, 0, true);
+	SELECT dp_cdp.prune_releases(clock_timestamp()); SELECT dp_cdp.adopt_ledger()});
+is(spent('test', 'bob'), $before + 3, 'put in, pruned, adopted: charged');
+
+# a checkpoint of the period before does not count in the next
+$node->safe_psql('test', q{ALTER TABLE dp_cdp.budget DISABLE TRIGGER ledger_guard;
+	UPDATE dp_cdp.budget SET renews_at = clock_timestamp() + interval '1 second' WHERE role = 'eve'::regrole;
+	ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard; SELECT pg_sleep(1.1)});
+$node->safe_psql('test', q{SELECT dp_cdp.prune_releases(clock_timestamp()); SELECT dp_cdp.adopt_ledger(0.25)});
+is(spent('test', 'eve'), '0.25', 'pruned after a period, and adopted: a new period');
+is(value($node, 'test', q{SELECT string_agg(proname, ',') FROM pg_proc WHERE proname IN ('adopt_ledger', 'prune_releases') AND NOT 'jit=off' = ANY (proconfig)}),
+	'', 'nothing is compiled while debits wait');
 
 $node->stop;
 done_testing();

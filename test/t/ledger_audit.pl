@@ -114,5 +114,14 @@ like($err, qr/ZC001.*ZC003: role "bob" asks/s, 'refusals have a limit, too');
 like(debit_error($node, 'test', 'ana', q{SELECT dp_cdp.create_dataset('mine')}), qr/42501: permission denied for function create_dataset/,
 	'create_dataset needs a grant');
 
+# the name of a dataset that was dropped, and its audit
+$node->safe_psql('test', q{CREATE ROLE other LOGIN; GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO other;
+	SET SESSION AUTHORIZATION dba; SELECT dp_cdp.unprotect_table(t) FROM unnest('{visits,patients}'::regclass[]) t;
+	SELECT dp_cdp.drop_dataset('d', erase_spent => true)});
+like(debit_error($node, 'test', 'other', q{SELECT dp_cdp.create_dataset('d')}),
+	qr/42501: the audit has rows of a former dataset "d", which the owner of a new one would see/, 'the next owner of that name gets no audit');
+is(value($node, 'test', q{SET SESSION AUTHORIZATION other; SELECT dp_cdp.create_dataset('d2'); SELECT count(*) FROM dp_cdp.releases}), "\n0", 'another name is free');
+is(value($node, 'test', q{SELECT dp_cdp.create_dataset('d'); SELECT dp_cdp.alter_dataset('d', new_owner => 'dba')}), "\n", 'a superuser may give it');
+
 $node->stop;
 done_testing();

@@ -96,6 +96,16 @@ $node->safe_psql('test', 'ALTER TABLE dp_cdp.budget DISABLE TRIGGER ledger_guard
 is(findings(), 'critical trigger ledger_guard on dp_cdp.budget', 'a disabled trigger');
 $node->safe_psql('test', 'ALTER TABLE dp_cdp.budget ENABLE TRIGGER ledger_guard');
 is(findings(), 'critical trigger ledger_guard on dp_cdp.budget', 'not enabled always');
+$node->safe_psql('test', 'ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard');
+for my $other ('DROP TRIGGER ledger_guard ON dp_cdp.budget',
+	'CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR DELETE ON dp_cdp.budget FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard()',
+	'CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR DELETE OR UPDATE OF period ON dp_cdp.budget FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard()')
+{
+	$node->safe_psql('test', $other);
+	is(findings(), 'critical trigger ledger_guard on dp_cdp.budget', $other);
+	$node->safe_psql('test', value($node, 'test', q{SELECT remedy FROM dp_cdp.check_ledger() WHERE object LIKE 'trigger%'}));
+	is(findings(), 'none', 'the remedy works');
+}
 $node->safe_psql('test', 'ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard; ALTER TABLE dp_cdp.release_log SET UNLOGGED');
 is(findings(), 'critical dp_cdp.release_log', 'an unlogged table');
 $node->safe_psql('test', 'ALTER TABLE dp_cdp.release_log SET LOGGED');
@@ -104,6 +114,15 @@ $node->safe_psql('test', q{INSERT INTO dp_cdp.release_log (dataset, role, sessio
 	VALUES ('d', 'ana'::regrole, 'ana'::regrole, 'by hand', 1, 0, true)});
 is(findings(), 'warning audit', 'a row that was put in');
 tamper(q{DELETE FROM dp_cdp.release_log WHERE aggregates = 'by hand'});
+for my $bad (q{'NaN', 0}, q{0, 'Infinity'}, q{'-Infinity', 0})
+{
+	like(debit_error($node, 'test', 'postgres', qq{INSERT INTO dp_cdp.release_log (dataset, role, session_role, aggregates, rho, delta, granted)
+		VALUES ('d', 'ana'::regrole, 'ana'::regrole, 'by hand', $bad, true)}), qr/ZC004: (rho|delta) of a row of dp_cdp\.release_log must be a finite number: /,
+		"no row of $bad");
+}
+like(debit_error($node, 'test', 'postgres', qq{INSERT INTO dp_cdp.budget (dataset, role, rho_limit, rho_spent, delta_limit, report_delta)
+	VALUES ('d', 'stranger'::regrole, 1, $_, 0, 0)}), qr/ZC004: rho_spent of a row of dp_cdp\.budget must be a finite number and not negative/, "nor a balance of $_")
+  for q{'NaN'}, -1;
 
 # ---------------------------------------------------------------------------
 # Corrections, and debits on behalf of others

@@ -33,7 +33,7 @@ sub budgets
 
 	return $n->safe_psql('test', $as . q{
 		SELECT coalesce(string_agg(concat_ws(' ', role_name, role, rho_spent, CASE WHEN role_missing THEN 'missing' END), ', '
-			ORDER BY role_name COLLATE "C"), 'none') FROM dp_cdp.budgets WHERE dataset = 'd'});
+			ORDER BY role_name COLLATE "C", ledger_id), 'none') FROM dp_cdp.budgets WHERE dataset = 'd'});
 }
 
 sub releases
@@ -135,6 +135,42 @@ is(budgets($other, 'karl'), 'karl karl 2', 'who goes on from there');
 like(debit_error($other, 'test', 'postgres', "SELECT dp_cdp.adopt_role($_)"), qr/ZC004/, "adopt_role($_)")
   for q{NULL, 'karl'}, q{'carl', NULL}, q{'nobody', 'karl'}, q{'carl', '0'};
 like(debit_error($other, 'test', 'karl', q{SELECT dp_cdp.adopt_role('bob', 'karl')}), qr/42501/, 'adopt_role is not for everybody');
+
+# a budget that was adopted beside one's own is nobody's, and can be dropped
+$other->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT dp_cdp.set_budget('d', 'heir', rho => 1); RESET SESSION AUTHORIZATION;
+	INSERT INTO dp_cdp.budget (dataset, role, role_name, rho_limit, delta_limit, report_delta) VALUES ('d', 4711, 'heir', 7, 0, 0);
+	INSERT INTO dp_cdp.release_log (dataset, role, role_name, session_role, session_role_name, aggregates, rho, delta, granted, paid_by)
+	VALUES ('d', 4711, 'heir', 4711, 'heir', '', 0, 0, false, '{}'); SELECT dp_cdp.adopt_role('heir', 'heir')});
+is(budgets($other), 'heir heir 0, heir 0 missing, karl karl 2, robert robert 2', 'adopted beside one of the same role: still nobody\'s');
+is(budgets($other, 'heir'), 'heir heir 0', 'and not shown to the role');
+debit($other, 'test', 'dba', q{SELECT dp_cdp.drop_missing_budget('d', 'heir')});
+is(budgets($other), 'heir heir 0, karl karl 2, robert robert 2', 'and dropped as such');
+
+# ---------------------------------------------------------------------------
+# Renamed roles on another server
+# ---------------------------------------------------------------------------
+
+# paul is piet now; anna is anja, and there is another anna; emil was dropped, and there is another, with a budget of his own
+$node->safe_psql('test', q{CREATE ROLE paul LOGIN; CREATE ROLE anna LOGIN; CREATE ROLE emil LOGIN});
+debit($node, 'test', 'dba', qq{SELECT dp_cdp.set_budget('d', '$_', rho => 10)}) for qw(paul anna emil);
+debit($node, 'test', $_, q{SELECT dp_cdp.debit('d', 1)}) for qw(paul anna emil);
+$node->safe_psql('postgres', q{ALTER ROLE paul RENAME TO piet; ALTER ROLE anna RENAME TO anja; CREATE ROLE anna LOGIN; DROP ROLE emil; CREATE ROLE emil LOGIN});
+debit($node, 'test', 'dba', q{SELECT dp_cdp.set_budget('d', 'emil', rho => 5)});
+debit($node, 'test', 'emil', q{SELECT dp_cdp.debit('d', 2)});
+$node->command_ok([ 'pg_dump', '-f', "$dump.2", $node->connstr('test') ], 'dump');
+$node->command_ok([ 'pg_dumpall', '-g', '-f', "$dump.globals", '-d', $node->connstr('postgres') ], 'dump of roles');
+my $third = ledger_node('third');
+$third->safe_psql('postgres', 'CREATE DATABASE test; CREATE ROLE filler1; CREATE ROLE filler2; CREATE ROLE filler3; CREATE ROLE filler4');
+$third->command_ok([ 'psql', '-Xq', '-f', "$dump.globals", $third->connstr('postgres') ], 'roles restored');
+$third->command_ok([ 'psql', '-Xq', '-f', "$dump.2", $third->connstr('test') ], 'restored');
+$third->safe_psql('test', q{SELECT dp_cdp.adopt_ledger()});
+is(budgets($third), 'anna 1 missing, carl carl 1, emil 1 missing, emil emil 2, piet piet 1, robert robert 2',
+	'who was renamed has his budget; a name that means two is nobody\'s; of two of one name the latest');
+is(budgets($third, 'anna'), 'none', 'who took the name of a renamed role gets nothing');
+is(releases($third, 'piet'), 'paul piet 1', 'and the audit says who he was');
+$third->safe_psql('test', q{SELECT dp_cdp.adopt_role('anna', 'anja')});
+is(budgets($third, 'anja'), 'anja anja 1', 'adopt_role decides');
+$third->stop;
 
 $other->stop;
 $node->stop;
