@@ -108,13 +108,30 @@ group_by(Query *query, TargetEntry *tle, bool sort)
 		query->sortClause = lappend(query->sortClause, copyObject(clause));
 }
 
-/* Makes key IN (declared keys), with NULL where that is declared, too. */
+static int
+domain_size(DpReleaseKey *key)
+{
+	ArrayType  *domain = DatumGetArrayTypeP(key->domain->constvalue);
+
+	return ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain));
+}
+
+/* Makes a test whether the key is in a list that is the parameter of this number. */
 static Expr *
-make_membership(Expr *key, DpReleaseKey *declared)
+make_set_membership(Expr *key, DpReleaseKey *declared, int param)
+{
+	Oid			args[] = {ANYELEMENTOID, dp_own_type("key_set")};
+
+	return (Expr *) makeFuncExpr(dp_own_routine("is_declared", 2, args), BOOLOID,
+								 list_make2(copyObject(key), dp_make_param(param, args[1])),
+								 InvalidOid, declared->collation, COERCE_EXPLICIT_CALL);
+}
+
+static Expr *
+make_list_membership(Expr *key, DpReleaseKey *declared)
 {
 	ScalarArrayOpExpr *in = makeNode(ScalarArrayOpExpr);
 	TypeCacheEntry *type = lookup_type_cache(declared->type, TYPECACHE_EQ_OPR);
-	NullTest   *isnull;
 
 	in->opno = type->eq_opr;
 	in->opfuncid = get_opcode(type->eq_opr);
@@ -123,8 +140,19 @@ make_membership(Expr *key, DpReleaseKey *declared)
 	/* varchar's equality is text's */
 	in->args = list_make2(copyObject(key), copyObject(declared->domain));
 	in->location = -1;
+	return (Expr *) in;
+}
+
+/* Makes key IN (declared keys), with NULL where that is declared, too. */
+static Expr *
+make_membership(Expr *key, DpReleaseKey *declared, int param)
+{
+	Expr	   *in = domain_size(declared) > DP_LISTED_KEYS ? make_set_membership(key, declared, param)
+		: make_list_membership(key, declared);
+	NullTest   *isnull;
+
 	if (!declared->null_key)
-		return (Expr *) in;
+		return in;
 	isnull = makeNode(NullTest);
 	isnull->arg = copyObject(key);
 	isnull->nulltesttype = IS_NULL;
@@ -474,9 +502,7 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 static bool
 is_every_boolean(DpReleaseKey *key)
 {
-	ArrayType  *domain = DatumGetArrayTypeP(key->domain->constvalue);
-
-	return key->type == BOOLOID && key->null_key && ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain)) == 2;
+	return key->type == BOOLOID && key->null_key && domain_size(key) == 2;
 }
 
 Query *
@@ -497,7 +523,8 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 		DpReleaseKey *k = lfirst(declared);
 
 		if (k->domain && !is_every_boolean(k) && (release->has_unit || undeclared))
-			add_condition(from->query, make_membership(lfirst(key), k));
+			add_condition(from->query, make_membership(lfirst(key), k,
+														 dp_key_param(release, foreach_current_index(declared))));
 	}
 	dp_make_groups_canonical(from->query);
 	return release->has_unit ? unit_query(release, from, parts, undeclared)

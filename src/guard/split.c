@@ -116,7 +116,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	if (list_length(release->keys) > DP_MAX_KEYS || dp_release_parts(release) > DP_MAX_VALUES)
 		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates by %d keys; split it",
 								DP_MAX_VALUES, DP_MAX_KEYS));
-	cxt->next_param += 1 + list_length(release->columns) * DP_COLUMN_PARAMS;
+	cxt->next_param += dp_release_params_count(release);
 	release->inner_query = dp_build_inner_query(release, &level->from, &level->parts);
 	dp_verify_inner(level);
 	dp_check_trusted(level);

@@ -48,6 +48,7 @@ static const struct
 	const char *name;
 	int			places;
 }			own_functions[] = {
+	{"is_declared", DP_PLACE_RAW},
 	{"canonical", DP_PLACE_RAW},
 	{"code", DP_PLACE_RAW},
 	{"centered", DP_PLACE_RAW},
@@ -321,7 +322,7 @@ verify_param(DpVerify *v, Param *param)
 
 	dp_require(param->paramkind == PARAM_EXTERN, "a parameter of the executor", param);
 	if (param->paramid >= first)
-		dp_require(param->paramid <= first + list_length(v->release->columns) * DP_COLUMN_PARAMS,
+		dp_require(param->paramid < first + dp_release_params_count(v->release),
 				   "a parameter of another query", param);
 	else
 		dp_require(is_readable_type(param->paramtype, v->array) && v->place != DP_PLACE_ENTRIES,

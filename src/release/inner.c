@@ -246,8 +246,7 @@ inner_params(DpPricedRelease *priced, EState *estate)
 {
 	DpRelease  *release = priced->release;
 	ParamListInfo asked = estate->es_param_list_info;
-	int			own = 1 + priced->ncolumns * DP_COLUMN_PARAMS;
-	int			n = Max(release->first_param + own - 1, asked ? asked->numParams : 0);
+	int			n = Max(release->first_param + dp_release_params_count(release) - 1, asked ? asked->numParams : 0);
 	ParamListInfo params = makeParamList(n);
 
 	/* parallel workers get all of them, also the numbers that nobody uses */

@@ -58,3 +58,15 @@ dp_release_parts(const DpRelease *release)
 		n += dp_column_parts(lfirst(lc), parts);
 	return n;
 }
+
+int
+dp_key_param(const DpRelease *release, int key)
+{
+	return release->first_param + 1 + list_length(release->columns) * DP_COLUMN_PARAMS + key;
+}
+
+int
+dp_release_params_count(const DpRelease *release)
+{
+	return 1 + list_length(release->columns) * DP_COLUMN_PARAMS + list_length(release->keys);
+}

@@ -99,6 +99,18 @@ typedef struct DpReleaseColumn
 #define DP_PARAM_BINS		2	/* vectors: int4, their length */
 #define DP_COLUMN_PARAMS	3
 
+/*
+ * parts.c: a release's own parameters.  After the bound_spec and those of the
+ * columns comes one for each key: a long list of its declared values, as a
+ * key_set.  dp_release_params_count returns how many numbers they take,
+ * dp_key_param that of a key.
+ */
+extern int	dp_release_params_count(const DpRelease *release);
+extern int	dp_key_param(const DpRelease *release, int key);
+
+/* a list of more declared values than this is a parameter, see agg/exact/key_set.c */
+#define DP_LISTED_KEYS 100
+
 /* One exact state column of the inner query.  A column has one or several, each with its share of the rho. */
 typedef struct DpPart
 {
@@ -161,7 +173,7 @@ struct DpRelease
 	/*
 	 * External parameters of the inner plan that the node supplies:
 	 * first_param is the bound_spec (when contributions are bounded), those
-	 * of the columns follow.
+	 * of the columns follow, then those of the keys.
 	 */
 	int			first_param;
 	List	   *prefetches;		/* DpPrefetch */

@@ -16,6 +16,7 @@ CREATE TYPE dp_cdp.exact_moments;
 CREATE TYPE dp_cdp.exact_vector;
 CREATE TYPE dp_cdp.exact_distinct;
 CREATE TYPE dp_cdp.exact_float;
+CREATE TYPE dp_cdp.key_set;
 
 CREATE FUNCTION dp_cdp.grid_in(cstring) RETURNS dp_cdp.grid
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -56,6 +57,11 @@ CREATE FUNCTION dp_cdp.exact_distinct_out(dp_cdp.exact_distinct) RETURNS cstring
 CREATE FUNCTION dp_cdp.exact_float_in(cstring) RETURNS dp_cdp.exact_float
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_float_out(dp_cdp.exact_float) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+CREATE FUNCTION dp_cdp.key_set_in(cstring) RETURNS dp_cdp.key_set
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.key_set_out(dp_cdp.key_set) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 CREATE TYPE dp_cdp.grid (
@@ -99,9 +105,21 @@ CREATE TYPE dp_cdp.exact_float (
 	INPUT = dp_cdp.exact_float_in, OUTPUT = dp_cdp.exact_float_out,
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
 );
+CREATE TYPE dp_cdp.key_set (
+	INPUT = dp_cdp.key_set_in, OUTPUT = dp_cdp.key_set_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
 REVOKE USAGE ON TYPE dp_cdp.grid, dp_cdp.exact_sum, dp_cdp.bound_spec,
 	dp_cdp.bound_state, dp_cdp.bound_entry, dp_cdp.range, dp_cdp.exact_moments,
-	dp_cdp.exact_vector, dp_cdp.exact_distinct, dp_cdp.exact_float FROM PUBLIC;
+	dp_cdp.exact_vector, dp_cdp.exact_distinct, dp_cdp.exact_float, dp_cdp.key_set FROM PUBLIC;
+
+-- Long lists of declared keys
+
+CREATE FUNCTION dp_cdp.is_declared_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'dp_is_declared_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.is_declared(anyelement, dp_cdp.key_set) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_is_declared' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT dp_cdp.is_declared_support;
 
 -- Sums of rows
 
@@ -448,10 +466,10 @@ CREATE FUNCTION dp_cdp.vector_counts(dp_cdp.exact_vector) RETURNS bigint[]
 CREATE FUNCTION dp_cdp.entry_codes(dp_cdp.bound_entry, integer) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'dp_entry_code_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
--- Not revoked: exact_sum, moment_n .. moment_tu, exact_histogram, bound_unit, bound_entries,
+-- Not revoked: is_declared, exact_sum, moment_n .. moment_tu, exact_histogram, bound_unit, bound_entries,
 -- entry_key, entry_sum, entry_histogram, entry_distinct, distinct_count,
 -- centered, bin, chebyshev, product, code, unit_sum .. unit_min, greater_of, less_of.  The inner query runs with the
--- rights of the table's owner, who may be any role; a grid, range or
+-- rights of the table's owner, who may be any role; a grid, range, key_set or
 -- bound_spec to call them with is nobody's to make.  chebyshev, product,
 -- code, and unit_* are functions of plain values, and what moment_* and exact_histogram
 -- return prints as a constant.
@@ -465,6 +483,7 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.exact_moments_in(cstring), dp_cdp.exact_moments_out(dp_cdp.exact_moments),
 	dp_cdp.exact_vector_in(cstring), dp_cdp.exact_vector_out(dp_cdp.exact_vector),
 	dp_cdp.exact_distinct_in(cstring), dp_cdp.exact_distinct_out(dp_cdp.exact_distinct),
+	dp_cdp.key_set_in(cstring), dp_cdp.key_set_out(dp_cdp.key_set), dp_cdp.is_declared_support(internal),
 	dp_cdp.exact_sum_add(dp_cdp.exact_sum, smallint, dp_cdp.grid),
 	dp_cdp.exact_sum_add(dp_cdp.exact_sum, integer, dp_cdp.grid),
 	dp_cdp.exact_sum_add(dp_cdp.exact_sum, bigint, dp_cdp.grid),

@@ -2,6 +2,9 @@
 
 \echo Use "ALTER EXTENSION dp_cdp UPDATE TO '0.2.0'" to load this file. \quit
 
+-- first of all, because it says what is wrong while the library is the old one
+CREATE FUNCTION dp_cdp.library_version() RETURNS text
+	LANGUAGE C STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_library_version';
 
 -- Adopting: which datasets their owners adopted by themselves, and the file
 -- that a copied data directory does not share.
@@ -128,3 +131,22 @@ CREATE TABLE dp_cdp.held_name (
 REVOKE ALL ON dp_cdp.held_name FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.held_name', '');
 
+-- Long lists of declared keys
+CREATE TYPE dp_cdp.key_set;
+CREATE FUNCTION dp_cdp.key_set_in(cstring) RETURNS dp_cdp.key_set
+	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.key_set_out(dp_cdp.key_set) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE TYPE dp_cdp.key_set (
+	INPUT = dp_cdp.key_set_in, OUTPUT = dp_cdp.key_set_out,
+	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
+);
+REVOKE USAGE ON TYPE dp_cdp.key_set FROM PUBLIC;
+CREATE FUNCTION dp_cdp.is_declared_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'dp_is_declared_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.is_declared(anyelement, dp_cdp.key_set) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'dp_is_declared' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+	SUPPORT dp_cdp.is_declared_support;
+REVOKE EXECUTE ON FUNCTION
+	dp_cdp.key_set_in(cstring), dp_cdp.key_set_out(dp_cdp.key_set), dp_cdp.is_declared_support(internal)
+	FROM PUBLIC;
