@@ -146,7 +146,7 @@ dp_declared_keys(PG_FUNCTION_ARGS)
 
 	dp_admin_require_policy_owner(relid);
 	attnum = dp_admin_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
-	column = dp_policy_column(relid, attnum, InvalidOid);
+	column = dp_policy_column(relid, attnum, InvalidOid, PG_INT64_MAX);
 	if (!column->has_keys)
 		PG_RETURN_NULL();
 

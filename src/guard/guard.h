@@ -25,6 +25,9 @@ typedef struct DpSplitContext
 	const char *source_text;
 	int			next_param;		/* first external parameter number not in use */
 	List	   *releases;		/* DpRelease, with inner_query set */
+	int64		keys;			/* declared keys of these, and of those around
+								 * a prefetch */
+	int64		key_memory;		/* what they take, in bytes */
 	struct DpScope *scope;		/* the level under work and those around it */
 } DpSplitContext;
 

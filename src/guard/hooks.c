@@ -41,6 +41,9 @@ static ExecutorCheckPerms_hook_type prev_check_perms = NULL;
 static ProcessUtility_hook_type prev_process_utility = NULL;
 static get_relation_info_hook_type prev_get_relation_info = NULL;
 
+/* the statement whose prefetch is about to be planned */
+static DpSplitContext *around_prefetch = NULL;
+
 /* an EXPLAIN (MEMORY) is being executed, which versions from 17 on know */
 static bool explain_shows_memory = false;
 
@@ -133,9 +136,29 @@ check_prefetch(PlannedStmt *plan)
 	}
 }
 
+/* Plans a prefetch: its declared keys are held together with those of the statement around it. */
+static PlannedStmt *
+plan_prefetch(DpSplitContext *cxt, Query *query, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+{
+	PlannedStmt *plan;
+
+	around_prefetch = cxt;
+	PG_TRY();
+	{
+		plan = guard_planner(query, query_string, cursorOptions, boundParams);
+	}
+	PG_FINALLY();
+	{
+		around_prefetch = NULL;
+	}
+	PG_END_TRY();
+	return plan;
+}
+
 /* Plans the prefetches of the release: queries like any other of who asks. */
 static void
-plan_prefetches(DpRelease *release, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+plan_prefetches(DpSplitContext *cxt, DpRelease *release, const char *query_string, int cursorOptions,
+				ParamListInfo boundParams)
 {
 	ListCell   *lc;
 
@@ -144,7 +167,7 @@ plan_prefetches(DpRelease *release, const char *query_string, int cursorOptions,
 		DpPrefetch *prefetch = lfirst(lc);
 		RangeTblEntry *rte = find_tuplestore(release->inner_query, prefetch->name);
 
-		prefetch->plan = guard_planner(prefetch->query, query_string,
+		prefetch->plan = plan_prefetch(cxt, prefetch->query, query_string,
 									   (cursorOptions & CURSOR_OPT_CUSTOM_PLAN) | CURSOR_OPT_PARALLEL_OK,
 									   boundParams);
 		prefetch->query = NULL;
@@ -191,6 +214,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	DpSplitContext cxt = {.source_text = query_string};
 	PlannedStmt *result;
 	ListCell   *lc;
+	DpSplitContext *around = around_prefetch;
 	volatile bool declared = false;
 
 	if (!dp_extension_installed())
@@ -201,6 +225,13 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	cxt.next_param = boundParams ? boundParams->numParams : 0;
 	max_param_walker((Node *) parse, &cxt.next_param);
 	cxt.next_param++;
+	/* for this query alone, not for what it may plan */
+	around_prefetch = NULL;
+	if (around != NULL)
+	{
+		cxt.keys = around->keys;
+		cxt.key_memory = around->key_memory;
+	}
 
 	dp_split_query(parse, &cxt);
 	if (cxt.releases == NIL)
@@ -220,10 +251,18 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
 					 errmsg("EXPLAIN (MEMORY) of private aggregates needs SELECT on the protected table; leave the option out"),
 					 errdetail("The memory that planning takes depends on statistics of protected rows.")));
-		plan_prefetches(lfirst(lc), query_string, cursorOptions, boundParams);
+		plan_prefetches(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
 		plan_inner(lfirst(lc), cursorOptions, boundParams);
 		foreach(key, ((DpRelease *) lfirst(lc))->keys)
 			declared = declared || ((DpReleaseKey *) lfirst(key))->domain != NULL;
+	}
+
+	foreach(lc, cxt.releases)
+		((DpRelease *) lfirst(lc))->key_memory = cxt.key_memory;
+	if (around != NULL)
+	{
+		around->keys = cxt.keys;
+		around->key_memory = cxt.key_memory;
 	}
 
 	dp_release_plan_begin(cxt.releases);

@@ -72,7 +72,7 @@ typedef struct DpLevel
 	DpRelease  *release;
 	DpFrom		from;
 	DpAllowContext allow;		/* for expressions over from */
-	Oid			dataset_owner;
+	DpDataset  *dataset;
 	const char *table;			/* name of the first protected table, for
 								 * messages */
 	int			where;			/* location that the level is known by */

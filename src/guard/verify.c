@@ -85,7 +85,7 @@ verify_relation(DpVerify *v, RangeTblEntry *rte)
 	Oid			owner = v->level->allow.run_as;
 
 	if (dp_policy_table(rte->relid) == NULL)
-		dp_require(rte->enrname == NULL && dp_is_trusted_table(rte, owner, v->level->dataset_owner),
+		dp_require(rte->enrname == NULL && dp_is_trusted_table(rte, owner, v->level->dataset->owner),
 				   "a table of somebody else", rte);
 	else
 		dp_require(list_member_oid(v->release->relids, rte->relid) &&

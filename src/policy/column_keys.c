@@ -15,7 +15,9 @@
  * name the keys are published, may read the referenced column, and so may who
  * is shown them; when no row-level security applies to it; and when the referenced table has at most
  * DP_MAX_DECLARED_KEYS rows.  Otherwise the column counts as undeclared and
- * groups by it pass the threshold of a private key selection.
+ * groups by it pass the threshold of a private key selection.  Keys that take
+ * more memory than the caller has room for are not read to their end: they are
+ * too_large, which is told of keys alone that might have been shown.
  *
  * A column of a table that is not protected, and that a query joins, has the
  * values that whoever reads it finds there, under the same conditions.
@@ -24,6 +26,7 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -43,6 +46,7 @@
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
@@ -51,17 +55,6 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "policy/policy_int.h"
-
-/* a column, and the type of its values */
-typedef struct ColumnInfo
-{
-	Oid			relid;
-	AttrNumber	attnum;
-	Oid			type;			/* base type */
-	int32		typmod;
-	Oid			collation;
-	bool		nullable;
-} ColumnInfo;
 
 /* ------------------------------------------------------------------------
  * Types
@@ -115,39 +108,13 @@ dp_end_portable_text(int level)
  * ------------------------------------------------------------------------
  */
 
-typedef struct KeyOrder
+/* Notes that so many keys take more memory than was asked for. */
+static void
+give_up_keys(DpColumn *column, const DpColumnInfo *info, int n)
 {
-	FmgrInfo   *cmp;
-	Oid			collation;
-} KeyOrder;
-
-static int
-compare_keys(const void *a, const void *b, void *arg)
-{
-	KeyOrder   *order = arg;
-
-	return DatumGetInt32(FunctionCall2Coll(order->cmp, order->collation,
-										   *(const Datum *) a, *(const Datum *) b));
-}
-
-int
-dp_sort_keys(Oid type, Oid collation, Datum *values, int n)
-{
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO);
-	KeyOrder	order = {&entry->cmp_proc_finfo, collation};
-	int			distinct = 0;
-
-	if (!OidIsValid(entry->cmp_proc_finfo.fn_oid))
-		return -1;
-
-	qsort_arg(values, n, sizeof(Datum), compare_keys, &order);
-	for (int i = 0; i < n; i++)
-	{
-		if (distinct == 0 ||
-			compare_keys(&values[distinct - 1], &values[i], &order) != 0)
-			values[distinct++] = values[i];
-	}
-	return distinct;
+	column->too_large = true;
+	/* the figure is about what there is room for, not about how far was read */
+	column->nkeys = Min(n - 1, Max(info->room, 0) / DP_KEY_MEMORY);
 }
 
 /*
@@ -155,7 +122,7 @@ dp_sort_keys(Oid type, Oid collation, Datum *values, int n)
  * one more.
  */
 static void
-finish_keys(DpColumn *column, const ColumnInfo *info, Datum *values, int n, bool null_key)
+finish_keys(DpColumn *column, const DpColumnInfo *info, Datum *values, int n, bool null_key)
 {
 	int			distinct = dp_sort_keys(info->type, info->collation, values, n);
 
@@ -174,29 +141,36 @@ finish_keys(DpColumn *column, const ColumnInfo *info, Datum *values, int n, bool
 }
 
 static void
-keys_from_label(DpColumn *column, const ColumnInfo *info, const DpLabel *label)
+keys_from_label(DpColumn *column, const DpColumnInfo *info, const DpLabel *label)
 {
 	Datum	   *values = palloc((label->nkeys + 1) * sizeof(Datum));
 	Oid			input;
 	Oid			ioparam;
 	int			n = 0;
+	int64		memory = 0;
 	bool		null_key = false;
 	int			level = dp_begin_portable_text();
 
 	getTypeInputInfo(info->type, &input, &ioparam);
-	for (int i = 0; i < label->nkeys; i++)
+	for (int i = 0; i < label->nkeys && memory <= info->room; i++)
 	{
 		if (label->keys[i] == NULL)
 			null_key = true;
 		else
-			values[n++] = OidInputFunctionCall(input, label->keys[i], ioparam, info->typmod);
+		{
+			values[n] = OidInputFunctionCall(input, label->keys[i], ioparam, info->typmod);
+			memory += dp_key_memory(values[n++], info->typbyval, info->typlen);
+		}
 	}
 	dp_end_portable_text(level);
-	finish_keys(column, info, values, n, null_key);
+	if (memory > info->room)
+		give_up_keys(column, info, n);
+	else
+		finish_keys(column, info, values, n, null_key);
 }
 
 static void
-keys_from_enum(DpColumn *column, const ColumnInfo *info)
+keys_from_enum(DpColumn *column, const DpColumnInfo *info)
 {
 	Relation	rel = table_open(EnumRelationId, AccessShareLock);
 	Relation	index = index_open(EnumTypIdSortOrderIndexId, AccessShareLock);
@@ -210,7 +184,8 @@ keys_from_enum(DpColumn *column, const ColumnInfo *info)
 	ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(info->type));
 	scan = systable_beginscan_ordered(rel, index, NULL, 1, &key);
-	while ((tuple = systable_getnext_ordered(scan, ForwardScanDirection)) != NULL)
+	while (n <= info->room / DP_KEY_MEMORY &&
+		   (tuple = systable_getnext_ordered(scan, ForwardScanDirection)) != NULL)
 	{
 		if (n + 1 >= size)
 			values = repalloc(values, (size *= 2) * sizeof(Datum));
@@ -219,7 +194,10 @@ keys_from_enum(DpColumn *column, const ColumnInfo *info)
 	systable_endscan_ordered(scan);
 	index_close(index, AccessShareLock);
 	table_close(rel, AccessShareLock);
-	finish_keys(column, info, values, n, info->nullable);
+	if (n > info->room / DP_KEY_MEMORY)
+		give_up_keys(column, info, n);
+	else
+		finish_keys(column, info, values, n, info->nullable);
 }
 
 /* ------------------------------------------------------------------------
@@ -227,101 +205,15 @@ keys_from_enum(DpColumn *column, const ColumnInfo *info)
  * ------------------------------------------------------------------------
  */
 
-/* longer strings than this, all together, are no keys */
-#define DP_MAX_DECLARED_BYTES ((Size) 64 * 1024 * 1024)
-
-typedef struct ColumnValues
+/* Takes what was read for the column's keys. */
+static void
+finish_read(DpColumn *column, const DpColumnInfo *info, DpColumnValues *read, bool null_key)
 {
-	Datum	   *values;
-	int			n;
-	int			size;
-	Size		bytes;
-	bool		null_found;
-} ColumnValues;
-
-/*
- * Appends the column's values in one table without children.  False when
- * they are too many.
- */
-static bool
-read_table(Oid relid, const char *column, const ColumnInfo *info, ColumnValues *read)
-{
-	Relation	rel = table_open(relid, AccessShareLock);
-	AttrNumber	attnum = get_attnum(relid, column);
-	Snapshot	snapshot = dp_register_latest_snapshot();
-	TableScanDesc scan = table_beginscan(rel, snapshot, 0, NULL);
-	TupleTableSlot *slot = table_slot_create(rel, NULL);
-	int16		typlen;
-	bool		typbyval;
-	bool		fits = true;
-
-	get_typlenbyval(info->type, &typlen, &typbyval);
-	while (fits && table_scan_getnextslot(scan, ForwardScanDirection, slot))
-	{
-		bool		isnull;
-		Datum		value = slot_getattr(slot, attnum, &isnull);
-
-		CHECK_FOR_INTERRUPTS();
-		if (isnull)
-		{
-			read->null_found = true;
-			continue;
-		}
-		if (read->n >= DP_MAX_DECLARED_KEYS || read->bytes > DP_MAX_DECLARED_BYTES)
-			fits = false;
-		else
-		{
-			if (read->n + 1 >= read->size)
-				read->values = repalloc_huge(read->values, (Size) (read->size *= 2) * sizeof(Datum));
-			if (typlen == -1)
-			{
-				value = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
-				read->bytes += VARSIZE_ANY(DatumGetPointer(value));
-			}
-			else
-				value = datumCopy(value, typbyval, typlen);
-			read->values[read->n++] = value;
-		}
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	table_endscan(scan);
-	UnregisterSnapshot(snapshot);
-	table_close(rel, NoLock);
-	return fits;
-}
-
-/*
- * Collects the column's values in a table, with those of its children where
- * they are asked for.  False when they are too many, or cannot all be read here.
- */
-static bool
-read_values(Oid relid, const char *column, bool inherit, const ColumnInfo *info, ColumnValues *read)
-{
-	List	   *relids = inherit ? find_all_inheritors(relid, AccessShareLock, NULL) : list_make1_oid(relid);
-	ListCell   *lc;
-
-	memset(read, 0, sizeof(ColumnValues));
-	read->size = 256;
-	read->values = palloc(read->size * sizeof(Datum));
-	foreach(lc, relids)
-	{
-		/* a child may be protected where its parent is not */
-		if (dp_policy_table(lfirst_oid(lc)) != NULL)
-			return false;
-		switch (get_rel_relkind(lfirst_oid(lc)))
-		{
-			case RELKIND_PARTITIONED_TABLE:
-				break;
-			case RELKIND_RELATION:
-			case RELKIND_MATVIEW:
-				if (!read_table(lfirst_oid(lc), column, info, read))
-					return false;
-				break;
-			default:
-				return false;
-		}
-	}
-	return true;
+	dp_sort_column_values(read, info);
+	if (read->memory > info->room)
+		give_up_keys(column, info, read->n);
+	else
+		finish_keys(column, info, read->values, read->n, null_key);
 }
 
 /* Returns whether the table is not protected and role finds in the column what is there. */
@@ -350,7 +242,7 @@ is_public_column(Oid relid, AttrNumber attnum, Oid role)
 
 /* Returns whether the keys of a foreign key may be published. */
 static bool
-foreign_key_declares(const ForeignKeyCacheInfo *fk, const ColumnInfo *info, Oid reader)
+foreign_key_declares(const ForeignKeyCacheInfo *fk, const DpColumnInfo *info, Oid reader)
 {
 	HeapTuple	tuple;
 	bool		validated;
@@ -401,13 +293,13 @@ foreign_key_declares(const ForeignKeyCacheInfo *fk, const ColumnInfo *info, Oid 
 }
 
 static void
-keys_from_foreign_key(DpColumn *column, const ColumnInfo *info, Oid reader)
+keys_from_foreign_key(DpColumn *column, const DpColumnInfo *info, Oid reader)
 {
 	Relation	rel = table_open(info->relid, AccessShareLock);
 	Oid			referenced = InvalidOid;
 	char	   *name = NULL;
 	ListCell   *lc;
-	ColumnValues read;
+	DpColumnValues read;
 
 	foreach(lc, copyObject(RelationGetFKeyList(rel)))
 	{
@@ -426,8 +318,8 @@ keys_from_foreign_key(DpColumn *column, const ColumnInfo *info, Oid reader)
 		return;
 
 	/* a plain table is referenced without its children */
-	if (read_values(referenced, name, get_rel_relkind(referenced) == RELKIND_PARTITIONED_TABLE, info, &read))
-		finish_keys(column, info, read.values, read.n, info->nullable);
+	if (dp_read_column_values(referenced, name, get_rel_relkind(referenced) == RELKIND_PARTITIONED_TABLE, info, &read))
+		finish_read(column, info, &read, info->nullable);
 }
 
 /* ------------------------------------------------------------------------
@@ -436,7 +328,7 @@ keys_from_foreign_key(DpColumn *column, const ColumnInfo *info, Oid reader)
  */
 
 static DpColumn *
-make_column(Oid relid, AttrNumber attnum, ColumnInfo *info, NameData *name)
+make_column(Oid relid, AttrNumber attnum, int64 room, DpColumnInfo *info, NameData *name)
 {
 	DpColumn   *column = palloc0(sizeof(DpColumn));
 	HeapTuple	tuple;
@@ -452,6 +344,8 @@ make_column(Oid relid, AttrNumber attnum, ColumnInfo *info, NameData *name)
 	info->type = getBaseTypeAndTypmod(att->atttypid, &info->typmod);
 	info->collation = att->attcollation;
 	info->nullable = !att->attnotnull;
+	info->room = room;
+	get_typlenbyval(info->type, &info->typlen, &info->typbyval);
 	column->keytype = att->atttypid;
 	*name = att->attname;
 	ReleaseSysCache(tuple);
@@ -459,13 +353,13 @@ make_column(Oid relid, AttrNumber attnum, ColumnInfo *info, NameData *name)
 }
 
 static DpColumn *
-column_policy(Oid relid, AttrNumber attnum, bool with_keys, Oid reader)
+column_policy(Oid relid, AttrNumber attnum, bool with_keys, Oid reader, int64 room)
 {
 	const DpTable *table = dp_policy_table(relid);
 	DpLabel    *label = NULL;
-	ColumnInfo	info;
+	DpColumnInfo	info;
 	NameData	name;
-	DpColumn   *column = make_column(relid, attnum, &info, &name);
+	DpColumn   *column = make_column(relid, attnum, room, &info, &name);
 
 	if (table != NULL && attnum > 0)
 	{
@@ -504,9 +398,9 @@ column_policy(Oid relid, AttrNumber attnum, bool with_keys, Oid reader)
 }
 
 DpColumn *
-dp_policy_column(Oid relid, AttrNumber attnum, Oid reader)
+dp_policy_column(Oid relid, AttrNumber attnum, Oid reader, int64 room)
 {
-	return column_policy(relid, attnum, true, reader);
+	return column_policy(relid, attnum, true, reader, room);
 }
 
 bool
@@ -529,21 +423,38 @@ dp_type_has_bounds(Oid type)
 DpColumn *
 dp_policy_bounds(Oid relid, AttrNumber attnum)
 {
-	return column_policy(relid, attnum, false, InvalidOid);
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "dp_cdp bounds of a column",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(scratch);
+	DpColumn   *column = column_policy(relid, attnum, false, InvalidOid, 0);
+	DpColumn   *result;
+
+	/* the label may have a million keys, too */
+	MemoryContextSwitchTo(caller);
+	result = palloc0(sizeof(DpColumn));
+	result->keytype = column->keytype;
+	result->has_bounds = column->has_bounds;
+	if (result->has_bounds)
+	{
+		result->lower = DatumGetNumericCopy(NumericGetDatum(column->lower));
+		result->upper = DatumGetNumericCopy(NumericGetDatum(column->upper));
+	}
+	MemoryContextDelete(scratch);
+	return result;
 }
 
 DpColumn *
-dp_policy_public_column(Oid relid, AttrNumber attnum, bool inherit, Oid reader)
+dp_policy_public_column(Oid relid, AttrNumber attnum, bool inherit, Oid reader, int64 room)
 {
-	ColumnInfo	info;
+	DpColumnInfo	info;
 	NameData	name;
-	DpColumn   *column = make_column(relid, attnum, &info, &name);
-	ColumnValues read;
+	DpColumn   *column = make_column(relid, attnum, room, &info, &name);
+	DpColumnValues read;
 
 	if (attnum > 0 && !dp_is_virtual_column(relid, attnum) &&
 		is_public_column(relid, attnum, reader) &&
 		(!OidIsValid(info.collation) || get_collation_isdeterministic(info.collation)) &&
-		read_values(relid, NameStr(name), inherit, &info, &read))
-		finish_keys(column, &info, read.values, read.n, read.null_found);
+		dp_read_column_values(relid, NameStr(name), inherit, &info, &read))
+		finish_read(column, &info, &read, read.null_found);
 	return column;
 }

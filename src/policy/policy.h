@@ -20,6 +20,7 @@
 #include "nodes/parsenodes.h"
 #include "nodes/pg_list.h"
 #include "nodes/primnodes.h"
+#include "utils/datum.h"
 #include "utils/numeric.h"
 
 typedef enum DpNeighbors
@@ -30,6 +31,19 @@ typedef enum DpNeighbors
 
 /* a column has at most so many declared keys */
 #define DP_MAX_DECLARED_KEYS 1000000
+
+/*
+ * What a declared key takes, in bytes, at most: in the plan, and in the tables
+ * in which it is looked up while rows are read.  One that is not by value is
+ * held three times: as it is read, in the plan, and in a copy of that.
+ */
+#define DP_KEY_MEMORY 120
+
+static inline int64
+dp_key_memory(Datum key, bool typbyval, int typlen)
+{
+	return DP_KEY_MEMORY + (typbyval ? 0 : 3 * (int64) datumGetSize(key, typbyval, typlen));
+}
 
 /* one protected relation */
 typedef struct DpTable
@@ -52,6 +66,8 @@ typedef struct DpColumn
 	bool		has_keys;		/* declared keys: set_keys, else enum,
 								 * boolean, foreign key to an unprotected
 								 * table */
+	bool		too_large;		/* it has keys, but they take more memory than
+								 * was asked for; nkeys: more than so many */
 	Datum	   *keys;			/* values of the column's type, in canonical
 								 * (btree) order, NULL last */
 	bool	   *key_nulls;
@@ -110,9 +126,10 @@ extern void dp_report_taken_names(void);
  * Always returns a struct (has_bounds = has_keys = false if nothing is
  * declared).  Reads the referenced table for foreign keys, with the latest
  * snapshot, where reader may: the keys are shown to him.  InvalidOid: they are
- * shown to the table's owner.
+ * shown to the table's owner.  The keys may take so many bytes (dp_key_memory),
+ * room, and are not read beyond.
  */
-extern DpColumn *dp_policy_column(Oid relid, AttrNumber attnum, Oid reader);
+extern DpColumn *dp_policy_column(Oid relid, AttrNumber attnum, Oid reader, int64 room);
 
 /* policy of a column as above, without its keys: reads no table */
 extern DpColumn *dp_policy_bounds(Oid relid, AttrNumber attnum);
@@ -123,9 +140,9 @@ extern bool dp_type_has_bounds(Oid type);
 /*
  * Keys of a column of a table that is not protected: the values that reader
  * finds in it (inherit: and in its children).  has_keys is false where reader
- * may not read it, or they are too many.
+ * may not read it, or they are too many.  room: as above.
  */
-extern DpColumn *dp_policy_public_column(Oid relid, AttrNumber attnum, bool inherit, Oid reader);
+extern DpColumn *dp_policy_public_column(Oid relid, AttrNumber attnum, bool inherit, Oid reader, int64 room);
 
 /*
  * In place: canonical order without duplicates; returns how many remain, -1

@@ -89,4 +89,48 @@ extern void dp_moves_detach(Oid child, Oid parent);
 
 extern void dp_moves_init(void);
 
+/* ------------------------------------------------------------------------
+ * column_values.c
+ * ------------------------------------------------------------------------
+ */
+
+/* a column, the type of its values, and what its keys may take */
+typedef struct DpColumnInfo
+{
+	Oid			relid;
+	AttrNumber	attnum;
+	Oid			type;			/* base type */
+	int32		typmod;
+	Oid			collation;
+	int16		typlen;
+	bool		typbyval;
+	bool		nullable;
+	int64		room;
+} DpColumnInfo;
+
+/* values of a column that were read in a table */
+typedef struct DpColumnValues
+{
+	int			rows;			/* without NULLs */
+	Size		bytes;			/* in these */
+	bool		null_found;
+	Datum	   *values;
+	int			n;				/* in values; equal ones are left out when it
+								 * grows */
+	int			size;
+	int64		memory;			/* what they take as keys */
+	bool		too_large;		/* more than there is room for: rows are only
+								 * counted */
+} DpColumnValues;
+
+/*
+ * Collects the column's values in a table, with those of its children where
+ * they are asked for.  False when they are too many, or cannot all be read here.
+ */
+extern bool dp_read_column_values(Oid relid, const char *column, bool inherit, const DpColumnInfo *info,
+								  DpColumnValues *read);
+
+/* Sorts what was read, and leaves out values that are there already. */
+extern void dp_sort_column_values(DpColumnValues *read, const DpColumnInfo *info);
+
 #endif							/* DP_POLICY_INT_H */

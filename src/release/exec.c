@@ -19,6 +19,7 @@
 #include "access/xact.h"
 #include "base/compat.h"
 #include "base/errors.h"
+#include "base/settings.h"
 #include "base/sizes.h"
 #include "common/int.h"
 #include "executor/executor.h"
@@ -152,24 +153,36 @@ run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpCharge *charged)
 
 /*
  * Refuses (ZC002) parameters that are too long to be put into a tuple of the
- * inner run.  Arrays are lists to compare with, and never are.
+ * inner run, and such that take too much memory when each of so many releases
+ * has its copy.  Arrays are lists to compare with, and never put into tuples.
  */
 static void
-check_parameters(ParamListInfo params)
+check_parameters(ParamListInfo params, int releases)
 {
+	int64		allowed = (int64) dp_guc_release_memory * 1024;
+	int64		bytes = 0;
+
 	for (int i = 0; params && i < params->numParams; i++)
 	{
 		ParamExternData workspace;
 		ParamExternData *p = params->paramFetch
 		? params->paramFetch(params, i + 1, false, &workspace) : &params->params[i];
 
-		if (!p->isnull && OidIsValid(p->ptype) && get_typlen(p->ptype) == -1 &&
-			!OidIsValid(get_element_type(p->ptype)) && dp_value_bytes(p->value) > DP_MAX_TEXT)
+		if (p->isnull || !OidIsValid(p->ptype) || get_typlen(p->ptype) != -1)
+			continue;
+		bytes += dp_value_bytes(p->value);
+		if (!OidIsValid(get_element_type(p->ptype)) && dp_value_bytes(p->value) > DP_MAX_TEXT)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
 					 errmsg("parameter $%d is longer than %d bytes, which a private query cannot take; make it shorter",
 							i + 1, DP_MAX_TEXT)));
 	}
+	if (bytes > allowed / Max(releases, 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("the parameters of this query take %s, times %d for its releases, and dp_cdp.release_memory allows %s; "
+						"make lists shorter, ask for fewer releases at once, or ask the administrator to raise it",
+						dp_memory_text(bytes), releases, dp_memory_text(allowed))));
 }
 
 /*
@@ -199,7 +212,7 @@ pay_statement(EState *root)
 	}
 	/* more than what is called between here and there takes */
 	dp_stack_check(64 * 1024);
-	check_parameters(root->es_param_list_info);
+	check_parameters(root->es_param_list_info, list_length(unpaid));
 	foreach(run, unpaid)
 		releases = lappend(releases, dp_price_release(((DpRun *) lfirst(run))->release, root, NULL));
 	foreach(run, unpaid)

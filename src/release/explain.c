@@ -170,7 +170,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyText("Target Error", "prices are settled after a first look; those shown are the usual ones", es);
 	/* small ones are of no interest */
 	if (priced->memory >= 1024 * 1024)
-		ExplainPropertyText("Memory", psprintf(INT64_FORMAT " MB for declared groups", (priced->memory + 1024 * 1024 - 1) / (1024 * 1024)), es);
+		ExplainPropertyText("Memory", psprintf("%s for declared groups", dp_memory_text(priced->memory)), es);
 	ExplainPropertyText("Rho", format_amount(priced->rho, DP_RHO_ONE), es);
 	if (priced->delta > 0)
 	{

@@ -27,6 +27,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->one_group = o->one_group;
 	n->has_unit = o->has_unit;
 	n->keys = copyObject(o->keys);
+	n->key_memory = o->key_memory;
 	n->columns = copyObject(o->columns);
 	n->expressions = copyObject(o->expressions);
 	n->selection = o->selection;

@@ -465,44 +465,6 @@ settle_contribution(DpPricedRelease *priced)
 	return groups;
 }
 
-/*
- * Settles what the release will hold: the states of all groups of declared
- * keys, until the last row has been read, and the table in which keys are
- * looked up.  ZC002 beyond what the server, or the dataset, allows.  Groups of
- * other keys are as many as there are, which nobody is to know; they come one
- * after the other, from nodes that spill to files beyond work_mem.
- */
-static void
-check_memory(DpPricedRelease *priced, int64 declared)
-{
-	int64		keys = 0;
-	int64		allowed = dp_guc_release_memory;
-	bool		by_dataset = priced->dataset->release_memory > 0 && priced->dataset->release_memory < allowed;
-	ListCell   *lc;
-
-	if (by_dataset)
-		allowed = priced->dataset->release_memory;
-	foreach(lc, priced->release->keys)
-	{
-		DpReleaseKey *key = lfirst(lc);
-
-		if (priced->release->selection < 0)
-			keys += dp_declared_groups(list_make1(key));
-	}
-	/* at most 10 million groups of 64 columns of 10,000 states: no overflow */
-	priced->memory = declared * priced->width * (int64) sizeof(dp_i128) + keys * DP_KEY_MEMORY;
-	if (priced->memory > allowed * 1024)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("this query holds " INT64_FORMAT " declared groups with %d numbers in each, which takes " INT64_FORMAT " MB, and %s allows " INT64_FORMAT " MB; "
-						"group by fewer keys, ask for fewer aggregates at once, or ask %s",
-						declared, priced->width, (priced->memory + 1024 * 1024 - 1) / (1024 * 1024),
-						by_dataset ? psprintf("dataset \"%s\"", priced->dataset->name) : "dp_cdp.release_memory",
-						allowed / 1024,
-						by_dataset ? "the dataset's owner to raise release_memory" : "the administrator to raise it"),
-				 errdetail("Nothing was charged.")));
-}
-
 /* Settles all columns, at prices if that is not NULL, and what they cost together. */
 static void
 settle_columns(DpPricedRelease *priced, int64 declared, const int64 *prices, EState *estate)
@@ -519,7 +481,7 @@ settle_columns(DpPricedRelease *priced, int64 declared, const int64 *prices, ESt
 					 errmsg("a query of %d aggregates at rho %.12g each costs more than can be accounted for; lower dp_cdp.rho",
 							priced->ncolumns, (double) column->rho / DP_RHO_ONE)));
 	}
-	check_memory(priced, declared);
+	dp_settle_memory(priced, declared);
 }
 
 /* Settles delta and the threshold of the key selection. */

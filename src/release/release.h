@@ -19,6 +19,7 @@
 #include "nodes/extensible.h"
 #include "nodes/params.h"
 #include "nodes/plannodes.h"
+#include "policy/policy.h"
 
 #define DP_RELEASE_NODE			"DpRelease"
 #define DP_RELEASE_KEY_NODE		"DpReleaseKey"
@@ -162,6 +163,8 @@ struct DpRelease
 	bool		has_unit;		/* contributions of units are bounded; false:
 								 * every row is a unit */
 	List	   *keys;			/* DpReleaseKey */
+	int64		key_memory;		/* what declared keys take, in bytes: of all
+								 * releases of the statement */
 	List	   *columns;		/* DpReleaseColumn */
 	List	   *expressions;	/* arithmetic of the select list, for
 								 * previews: (text, columns, derivatives:
@@ -228,6 +231,14 @@ typedef struct DpRefusedStatement
 
 extern void dp_refused_prepare(DpRefusedStatement *statement, Oid table, const char *text, int location, int length);
 extern void dp_refused_note(const DpRefusedStatement *statement, MemoryContext context);
+
+/*
+ * memory.c: dp_allowed_memory returns what a statement with releases from the
+ * dataset may hold, in bytes; dp_refuse_keys refuses, ZC002, so many declared
+ * keys, which take more.
+ */
+extern int64 dp_allowed_memory(const DpDataset *dataset);
+extern void dp_refuse_keys(const DpDataset *dataset, int64 keys) __attribute__((noreturn));
 
 /*
  * objects.c: types, collations, functions, operators and relations that the

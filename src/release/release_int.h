@@ -200,9 +200,6 @@ typedef struct DpKeyTable DpKeyTable;
 /* dp_declared_groups returns how many groups declared keys span; ZC002 for more than DP_MAX_DECLARED_GROUPS */
 extern int64 dp_declared_groups(List *keys);
 
-/* what the table takes for each declared key, without what the key itself takes in the plan, in bytes */
-#define DP_KEY_MEMORY 64
-
 extern DpKeyTable *dp_key_table_create(List *keys);
 extern int64 dp_key_table_size(DpKeyTable *table);
 
@@ -211,6 +208,14 @@ extern int64 dp_key_table_find(DpKeyTable *table, Datum *values, bool *nulls);
 
 /* dp_key_table_get sets the keys at a position */
 extern void dp_key_table_get(DpKeyTable *table, int64 position, Datum *values, bool *nulls);
+
+/*
+ * memory.c: dp_settle_memory settles what the release will hold for so many
+ * groups of declared keys; ZC002 where that is more than is allowed.
+ * dp_memory_text returns a number of bytes as text.
+ */
+extern void dp_settle_memory(DpPricedRelease *priced, int64 declared);
+extern char *dp_memory_text(int64 bytes);
 
 /* the largest number of groups that declared keys may span */
 #define DP_MAX_DECLARED_GROUPS INT64CONST(10000000)

@@ -54,7 +54,7 @@ MUTANTS = {
     'function of the analyst': ([('src/guard/vet/added.c', 'if (!dp_function_is_added(call->funcid))', 'if (false)'),
                                  ('src/guard/vet/added.c', 'problem = dp_added_problem(call->funcid);', 'problem = NULL;'), OWNERS],
                                 'SELECT dp_count(*) FROM visit WHERE ana.f(patient) > 0'),
-    'table of the analyst': ([('src/guard/read/source.c', 'dp_is_trusted_table(rte, s->level->allow.run_as, s->level->dataset_owner)', 'true'), OWNERS],
+    'table of the analyst': ([('src/guard/read/source.c', 'dp_is_trusted_table(rte, s->level->allow.run_as, s->level->dataset->owner)', 'true'), OWNERS],
                              'SELECT dp_count(*) FROM visit v JOIN ana.own w ON w.ward = v.ward'),
     # clauses that pass
     'limit': ([('src/guard/read/subquery.c', 'if (sub->limitCount || sub->limitOffset)', 'if (false)'),

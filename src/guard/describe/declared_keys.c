@@ -32,6 +32,7 @@
 #include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/typcache.h"
 
 /* ------------------------------------------------------------------------
@@ -46,7 +47,7 @@
  * declared; PostgreSQL checks the view's owner.
  */
 static DpColumn *
-public_column(DpLevel *level, Var *var, DpColumnOrigin *origin)
+public_column(DpLevel *level, Var *var, DpColumnOrigin *origin, int64 room)
 {
 	RangeTblEntry *rte;
 	Oid			reader;
@@ -57,7 +58,7 @@ public_column(DpLevel *level, Var *var, DpColumnOrigin *origin)
 	if (rte->rtekind != RTE_RELATION && OidIsValid(origin->check_as_user))
 		return NULL;
 	reader = OidIsValid(origin->check_as_user) ? origin->check_as_user : GetUserId();
-	return dp_policy_public_column(origin->relid, origin->attnum, origin->inherit, reader);
+	return dp_policy_public_column(origin->relid, origin->attnum, origin->inherit, reader, room);
 }
 
 static bool
@@ -65,6 +66,7 @@ add_column(DpLevel *level, Var *var, DpKeyValues *keys)
 {
 	DpColumnOrigin origin;
 	DpColumn   *column;
+	int64		room = keys->room - keys->memory;
 
 	if (dp_trace_column(level->from.query, NULL, (Node *) var, &origin) && origin.is_protected)
 
@@ -72,9 +74,12 @@ add_column(DpLevel *level, Var *var, DpKeyValues *keys)
 		 * who asks, not a view's owner: what the view shows is not what the
 		 * key refers to
 		 */
-		column = dp_policy_column(origin.relid, origin.attnum, GetUserId());
+		column = dp_policy_column(origin.relid, origin.attnum, GetUserId(), room);
 	else
-		column = public_column(level, var, &origin);
+		column = public_column(level, var, &origin, room);
+	/* conditions may tell of fewer */
+	if (column != NULL && column->too_large && column->keytype == var->vartype)
+		keys->beyond = keys->n + column->nkeys;
 	if (column == NULL || !column->has_keys || column->keytype != var->vartype)
 		return false;
 	for (int i = 0; i < column->nkeys; i++)
@@ -329,28 +334,61 @@ array_const(DpKeyValues *keys)
 					 PointerGetDatum(array), false, false);
 }
 
+/* Collects the values of a key, in canonical order; returns false if they are not known. */
+static bool
+collect_values(DpLevel *level, DpReleaseKey *key, Node *expr, DpKeyValues *keys)
+{
+	dp_key_values_start(keys, key, level);
+	if (!add_values(level, expr, keys) && !add_equated(level, expr, keys))
+	{
+		keys->n = 0;
+		keys->memory = 0;
+		keys->null_key = false;
+		if (!dp_key_values_from_conditions(keys, expr, level->conditions))
+		{
+			if (keys->beyond >= 0)
+				dp_key_values_refuse(keys, keys->beyond);
+			return false;
+		}
+	}
+	keys->n = dp_sort_keys(keys->type, keys->collation, keys->values, keys->n);
+	return keys->n <= DP_MAX_DECLARED_KEYS;
+}
+
+/* Counts the values of a key among what the statement holds. */
+static void
+count_values(const DpKeyValues *keys)
+{
+	DpSplitContext *cxt = keys->level->cxt;
+
+	cxt->keys += keys->n;
+	for (int i = 0; i < keys->n; i++)
+		cxt->key_memory += dp_key_memory(keys->values[i], keys->typbyval, keys->typlen);
+}
+
 void
 dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr)
 {
 	TypeCacheEntry *type = lookup_type_cache(key->type, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC |
 											 TYPECACHE_HASH_PROC);
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext scratch;
 	DpKeyValues keys;
+	bool		known;
 
 	/* release/ looks values up by their hash */
 	if (!OidIsValid(type->eq_opr) || !OidIsValid(type->cmp_proc) || !OidIsValid(type->hash_proc))
 		return;
-	dp_key_values_start(&keys, key);
-	if (!add_values(level, expr, &keys) && !add_equated(level, expr, &keys))
+	scratch = AllocSetContextCreate(caller, "dp_cdp declared keys", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(scratch);
+	known = collect_values(level, key, expr, &keys);
+	MemoryContextSwitchTo(caller);
+	if (known)
 	{
-		keys.n = 0;
-		keys.null_key = false;
-		if (!dp_key_values_from_conditions(&keys, expr, level->conditions))
-			return;
+		dp_key_values_restrict(&keys, expr, level);
+		key->domain = array_const(&keys);
+		key->null_key = keys.null_key;
+		count_values(&keys);
 	}
-	keys.n = dp_sort_keys(keys.type, keys.collation, keys.values, keys.n);
-	if (keys.n > DP_MAX_DECLARED_KEYS)
-		return;
-	dp_key_values_restrict(&keys, expr, level);
-	key->domain = array_const(&keys);
-	key->null_key = keys.null_key;
+	MemoryContextDelete(scratch);
 }

@@ -180,6 +180,7 @@ static bool
 add_listed(DpKeyValues *keys, Node *condition, Node *key)
 {
 	int			n = keys->n;
+	int64		memory = keys->memory;
 	bool		null_key = keys->null_key;
 	bool		known = false;
 	Comparison	comparison;
@@ -219,6 +220,7 @@ add_listed(DpKeyValues *keys, Node *condition, Node *key)
 	if (!known)
 	{
 		keys->n = n;
+		keys->memory = memory;
 		keys->null_key = null_key;
 	}
 	return known;

@@ -16,10 +16,11 @@
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
 void
-dp_key_values_start(DpKeyValues *keys, DpReleaseKey *key)
+dp_key_values_start(DpKeyValues *keys, DpReleaseKey *key, DpLevel *level)
 {
 	Node	   *probe = dp_canonical_key((Node *) makeNullConst(key->type, key->typmod, key->collation));
 
@@ -27,6 +28,10 @@ dp_key_values_start(DpKeyValues *keys, DpReleaseKey *key)
 	keys->type = key->type;
 	keys->typmod = key->typmod;
 	keys->collation = key->collation;
+	get_typlenbyval(key->type, &keys->typlen, &keys->typbyval);
+	keys->level = level;
+	keys->beyond = -1;
+	keys->room = dp_allowed_memory(level->dataset) - level->cxt->key_memory;
 	if (IsA(probe, FuncExpr))
 	{
 		keys->canonical = palloc(sizeof(FmgrInfo));
@@ -34,6 +39,12 @@ dp_key_values_start(DpKeyValues *keys, DpReleaseKey *key)
 	}
 	keys->size = 16;
 	keys->values = palloc(keys->size * sizeof(Datum));
+}
+
+void
+dp_key_values_refuse(const DpKeyValues *keys, int64 n)
+{
+	dp_refuse_keys(keys->level->dataset, keys->level->cxt->keys + keys->n + n);
 }
 
 /*
@@ -75,6 +86,9 @@ dp_key_values_add(DpKeyValues *keys, Datum value)
 		value = FunctionCall1Coll(keys->canonical, keys->collation, value);
 	else if (!fit_typmod(keys, &value))
 		return;
+	keys->memory += dp_key_memory(value, keys->typbyval, keys->typlen);
+	if (keys->memory > keys->room)
+		dp_key_values_refuse(keys, 0);
 	if (keys->n >= keys->size)
 		keys->values = repalloc_huge(keys->values, (Size) (keys->size *= 2) * sizeof(Datum));
 	keys->values[keys->n++] = value;

@@ -21,15 +21,25 @@ typedef struct DpKeyValues
 	int			n;
 	int			size;
 	bool		null_key;
+	bool		typbyval;
+	int16		typlen;
+	DpLevel    *level;
+	int64		memory;			/* what they take, in bytes */
+	int64		room;			/* what they may take */
+	int64		beyond;			/* a column has more than so many, for which
+								 * there is no room; -1: none */
 } DpKeyValues;
 
 /* the most integers that a range is listed as */
 #define DP_MAX_KEY_RANGE 10000
 
 /* Starts an empty list of values of key. */
-extern void dp_key_values_start(DpKeyValues *keys, DpReleaseKey *key);
+extern void dp_key_values_start(DpKeyValues *keys, DpReleaseKey *key, DpLevel *level);
 
-/* Adds a value in its canonical form, unless no row can have it. */
+/* Refuses, ZC002, the list and n more values, which take more memory than is allowed. */
+extern void dp_key_values_refuse(const DpKeyValues *keys, int64 n) __attribute__((noreturn));
+
+/* Adds a value in its canonical form, unless no row can have it; ZC002 where there is no room for it. */
 extern void dp_key_values_add(DpKeyValues *keys, Datum value);
 
 /* Adds the integers from low to high as values of the list's type; returns false when they are too many. */

@@ -99,7 +99,7 @@ check_protected(DpSource *s, RangeTblEntry *rte)
 		release->relid = rte->relid;
 		s->level->table = name;
 		s->level->allow.run_as = dp_relation_owner(rte->relid);
-		s->level->dataset_owner = dp_policy_dataset(table->dataset)->owner;
+		s->level->dataset = dp_policy_dataset(table->dataset);
 	}
 	else
 	{
@@ -247,7 +247,7 @@ read_public(DpSource *s, DpScope *scope, DpFrom *from, Node *expressions, DpFrom
 		if (items[rti].is_private)
 			continue;
 		if (rte->rtekind == RTE_RELATION &&
-			dp_is_trusted_table(rte, s->level->allow.run_as, s->level->dataset_owner))
+			dp_is_trusted_table(rte, s->level->allow.run_as, s->level->dataset->owner))
 			items[rti].relid = rte->relid;
 		else
 			prefetch_entry(s, scope, from->query, rti, expressions);
