@@ -125,13 +125,17 @@ like(budgets($other), qr/^(carl 1 missing, (robert|bob) 2 missing)|(bob 2 missin
 is(budgets($other, 'stranger') . releases($other, 'stranger'), 'nonenone', 'nobody gets what has his OID');
 $other->safe_psql('test', q{SELECT dp_cdp.adopt_ledger()});
 like(budgets($other), qr/carl 1 missing/, 'adopted: carl is still missing');
-$other->safe_psql('test', q{SELECT dp_cdp.adopt_role('carl', 'karl'); SELECT dp_cdp.adopt_role('bob', 'robert')});
-is(budgets($other), 'karl karl 1, robert robert 2', 'adopt_role says who it is');
-is(releases($other, 'karl'), 'carl karl 1', 'and he has his audit');
-like(releases($other, 'stranger'), qr/^stranger stranger 1$/, 'of the same name: by adopt_ledger');
 $other->safe_psql('test', 'GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO PUBLIC');
+like(debit_error($other, 'test', 'karl', q{SELECT dp_cdp.debit('d', 1)}), qr/ZC001: role "karl" has no privacy budget/, 'until somebody says who he is');
+# in one session, as the worker believes for a second what it has read
+is(debit_error($other, 'test', 'postgres', q{SELECT dp_cdp.adopt_role('carl', 'karl'); SET SESSION AUTHORIZATION karl; SELECT dp_cdp.debit('d', 1)}),
+	'', 'adopt_role, and a debit at once');
+$other->safe_psql('test', q{SELECT dp_cdp.adopt_role('bob', 'robert')});
+is(budgets($other), 'karl karl 2, robert robert 2', 'adopt_role says who it is');
+is(releases($other, 'karl'), 'carl karl 1, karl karl 1, karl karl 1', 'and he has his audit');
+like(releases($other, 'stranger'), qr/^stranger stranger 1$/, 'of the same name: by adopt_ledger');
 debit($other, 'test', 'karl', q{SELECT dp_cdp.debit('d', 1)});
-is(budgets($other, 'karl'), 'karl karl 2', 'who goes on from there');
+is(budgets($other, 'karl'), 'karl karl 3', 'who goes on from there');
 like(debit_error($other, 'test', 'postgres', "SELECT dp_cdp.adopt_role($_)"), qr/ZC004/, "adopt_role($_)")
   for q{NULL, 'karl'}, q{'carl', NULL}, q{'nobody', 'karl'}, q{'carl', '0'};
 like(debit_error($other, 'test', 'karl', q{SELECT dp_cdp.adopt_role('bob', 'karl')}), qr/42501/, 'adopt_role is not for everybody');
@@ -141,10 +145,10 @@ $other->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT dp_cdp.set_bud
 	INSERT INTO dp_cdp.budget (dataset, role, role_name, rho_limit, delta_limit, report_delta) VALUES ('d', 4711, 'heir', 7, 0, 0);
 	INSERT INTO dp_cdp.release_log (dataset, role, role_name, session_role, session_role_name, aggregates, rho, delta, granted, paid_by)
 	VALUES ('d', 4711, 'heir', 4711, 'heir', '', 0, 0, false, '{}'); SELECT dp_cdp.adopt_role('heir', 'heir')});
-is(budgets($other), 'heir heir 0, heir 0 missing, karl karl 2, robert robert 2', 'adopted beside one of the same role: still nobody\'s');
+is(budgets($other), 'heir heir 0, heir 0 missing, karl karl 3, robert robert 2', 'adopted beside one of the same role: still nobody\'s');
 is(budgets($other, 'heir'), 'heir heir 0', 'and not shown to the role');
 debit($other, 'test', 'dba', q{SELECT dp_cdp.drop_missing_budget('d', 'heir')});
-is(budgets($other), 'heir heir 0, karl karl 2, robert robert 2', 'and dropped as such');
+is(budgets($other), 'heir heir 0, karl karl 3, robert robert 2', 'and dropped as such');
 
 # ---------------------------------------------------------------------------
 # Renamed roles on another server
