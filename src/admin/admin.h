@@ -39,6 +39,9 @@ extern void dp_admin_end(DpAdminContext *context);
 extern uint64 dp_admin_execute(const char *sql, int nargs, Oid *types, Datum *values,
 							   const char *nulls, bool writes);
 
+/* Lets balances that are made next be numbered after those there are: a restore may have set the sequence back. */
+extern void dp_admin_number_balances(void);
+
 /* the text of an argument; ZC004 when it is NULL, or the library is of another version than the objects */
 extern char *dp_admin_dataset_name(FunctionCallInfo fcinfo, int argno);
 

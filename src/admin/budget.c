@@ -180,9 +180,11 @@ write_budget(const DpDatasetRow *dataset, Oid role, const Limits *limits, Interv
 						 " WHERE dataset = $1 AND role = $2 AND dp_cdp.known_role(role, role_name) = $2",
 						 lengthof(types), types, values, nulls, true) > 0)
 		return;
+	dp_admin_number_balances();
 	dp_admin_execute("INSERT INTO dp_cdp.budget AS b (dataset, role, rho_limit, delta_limit,"
 					 " report_delta, period, renews_at, spent_since)"
-					 " SELECT $1, $2, $3, $4, $5, $6, $7, s.last_value + s.is_called::int FROM dp_cdp.release_log_id_seq s"
+					 " SELECT $1, $2, $3, $4, $5, $6, $7, greatest(s.last_value + s.is_called::int,"
+					 "   (SELECT max(id) + 1 FROM dp_cdp.release_log)) FROM dp_cdp.release_log_id_seq s"
 					 " ON CONFLICT (dataset, role, role_name) DO UPDATE SET rho_limit = excluded.rho_limit,"
 					 " delta_limit = excluded.delta_limit, report_delta = excluded.report_delta,"
 					 " period = excluded.period,"

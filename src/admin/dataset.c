@@ -98,6 +98,15 @@ dp_admin_execute(const char *sql, int nargs, Oid *types, Datum *values,
 	return SPI_processed;
 }
 
+void
+dp_admin_number_balances(void)
+{
+	dp_admin_execute("SELECT pg_catalog.setval('dp_cdp.ledger_id_seq', m.id)"
+					 " FROM (SELECT greatest((SELECT max(ledger_id) FROM dp_cdp.dataset),"
+					 "   (SELECT max(ledger_id) FROM dp_cdp.budget)) AS id) m, dp_cdp.ledger_id_seq s"
+					 " WHERE m.id >= s.last_value + s.is_called::int", 0, NULL, NULL, NULL, false);
+}
+
 char *
 dp_admin_dataset_name(FunctionCallInfo fcinfo, int argno)
 {
@@ -394,6 +403,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	settings_parameters(&row, types, values, nulls);
 	dp_admin_begin(&context);
 	check_former_audit(row.name, row.owner);
+	dp_admin_number_balances();
 	created = dp_admin_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
 							   " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
 							   " min_rho, max_failures, answer_step, release_memory)"

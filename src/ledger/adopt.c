@@ -169,6 +169,16 @@ raise_budgets(Adoption *adoption)
 		adoption, SPI_OK_UPDATE);
 }
 
+/* Lets balances be numbered after all that the log knows: rows that were put back may name later ones. */
+static void
+advance_numbers(void)
+{
+	run("SELECT pg_catalog.setval('dp_cdp.ledger_id_seq', m.id)"
+		" FROM (SELECT greatest((SELECT max(ledger_id) FROM dp_cdp.dataset), (SELECT max(ledger_id) FROM dp_cdp.budget),"
+		"   (SELECT max(p.id) FROM dp_cdp.release_log l, unnest(l.paid_by) AS p(id))) AS id) m, dp_cdp.ledger_id_seq s"
+		" WHERE m.id > s.last_value", NULL, SPI_OK_SELECT);
+}
+
 /* ---------------------------------------------------------------------
  * Adopting and emptying
  * ---------------------------------------------------------------------
@@ -219,6 +229,7 @@ dp_ledger_adopt(const DpSurcharge *surcharge, const char *dataset)
 	dp_ledger_admin_begin(&admin, dataset ? NULL : "adopt_ledger");
 	fill_in(&adoption, surcharge, dataset);
 	dp_advance_log_sequence();
+	advance_numbers();
 	/* before the sums, which ask who pays */
 	dp_link_roles();
 	dp_ledger_write_begin();

@@ -133,17 +133,25 @@ dp_audit_grant(DpAudit *audit, TupleTableSlot *row, const DpBatchRequest *reques
 				   dp_request_string(req, req->reason), request->paid_by[i]);
 }
 
+/* Says of a row that it stands for refusals of other kinds, too. */
+static const char *
+with_others(const DpRepeatKey *key, const char *reason)
+{
+	return dp_repeat_is_of_others(key) ? psprintf("%s; and others, of which this role has too many", reason) : reason;
+}
+
 void
 dp_audit_refusal(DpAudit *audit, TupleTableSlot *row, const DpRequest *req)
 {
+	const char *reason = reason_words(req->reply.reason);
 	DpRepeatKey key;
 
-	dp_repeat_key(&key, req->role, req->session_role, req->reply.dataset, reason_words(req->reply.reason));
+	dp_repeat_key(&key, req->role, req->session_role, req->reply.dataset, reason, audit->now);
 	if (dp_repeat_count(&key, 1, audit->now))
 		return;
 	for (int i = 0; i < req->nitems; i++)
 	{
-		write_item(audit, row, req, &req->items[i], "refused", reason_words(req->reply.reason), (Datum) 0);
+		write_item(audit, row, req, &req->items[i], "refused", with_others(&key, reason), (Datum) 0);
 		if (i == 0)
 			dp_repeat_begin(&key, audit->id, audit->now);
 	}
@@ -158,14 +166,14 @@ dp_audit_note(DpAudit *audit, TupleTableSlot *row, const DpNote *note)
 
 	/* messages may quote the query, of which there are many */
 	strlcpy(sqlstate, note->reason, sizeof(sqlstate));
-	dp_repeat_key(&key, note->role, note->session_role, note->dataset, sqlstate);
+	dp_repeat_key(&key, note->role, note->session_role, note->dataset, sqlstate, audit->now);
 	if (dp_repeat_count(&key, note->number, audit->now))
 		return;
 	begin_row(audit, row, note->role, note->session_role, note->dataset, note->application, "", NULL);
 	set_text(log, row, DP_LOG_QUERY, note->query);
 	set_text(log, row, DP_LOG_TABLES, note->tables);
 	set_text(log, row, DP_LOG_CLIENT, note->client);
-	set_text(log, row, DP_LOG_REASON, note->reason);
+	set_text(log, row, DP_LOG_REASON, with_others(&key, note->reason));
 	end_row(audit, row, 0, 0, "guard");
 	dp_repeat_begin(&key, audit->id, audit->now);
 	if (note->number > 1)

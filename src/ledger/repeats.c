@@ -8,9 +8,11 @@
  * for a reason, has a row of its own at once; those that are like it within a
  * minute are counted, and their number is written into that row (repeats,
  * last_at) a few times a second, when the worker finds time, and before it leaves.
+ * A role that is refused by very many datasets gets no more rows for it: from
+ * its hundredth kind of refusal on, all others are counted in one row.
  *
  * Invariants:
- *	- a key has one row a minute at most;
+ *	- a key has one row a minute at most, and a role some hundred;
  *	- what is counted and not yet written is lost with an error in a batch, or
  *	  with the worker: less than FLUSH_MS of it.
  *
@@ -35,8 +37,10 @@
 #define REPEAT_MS 60000
 /* how long a number may be ahead of its row */
 #define FLUSH_MS 200
+/* kinds of refusals that a role has rows for within REPEAT_MS */
+#define MAX_KINDS 100
 /* with so many keys, all are forgotten */
-#define MAX_KEYS 4096
+#define MAX_KEYS 100000
 
 typedef struct Repeat
 {
@@ -51,12 +55,52 @@ typedef struct Repeat
 
 static HTAB *repeats = NULL;
 
+/* a session's role: rows that it was given since then */
+typedef struct Kinds
+{
+	Oid			role;			/* hash key */
+	TimestampTz since;
+	int			number;
+} Kinds;
+
+static HTAB *kinds = NULL;
+
 /* some number is ahead of its row, since then */
 static bool dirty = false;
 static TimestampTz dirty_since = 0;
 
+static HTAB *
+make_table(const char *name, Size keysize, Size entrysize)
+{
+	HASHCTL		ctl;
+
+	memset(&ctl, 0, sizeof(ctl));
+	ctl.keysize = keysize;
+	ctl.entrysize = entrysize;
+	ctl.hcxt = TopMemoryContext;
+	return hash_create(name, 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+}
+
+/* Returns how many rows a session's role was given within the minute; a new minute begins when one is over. */
+static Kinds *
+get_kinds(Oid role, TimestampTz now)
+{
+	Kinds	   *entry;
+	bool		found;
+
+	if (kinds == NULL)
+		kinds = make_table("dp_cdp kinds of refusals", sizeof(Oid), sizeof(Kinds));
+	entry = hash_search(kinds, &role, HASH_ENTER, &found);
+	if (!found || now < entry->since || TimestampDifferenceExceeds(entry->since, now, REPEAT_MS))
+	{
+		entry->since = now;
+		entry->number = 0;
+	}
+	return entry;
+}
+
 void
-dp_repeat_key(DpRepeatKey *key, Oid role, Oid session_role, const char *dataset, const char *reason)
+dp_repeat_key(DpRepeatKey *key, Oid role, Oid session_role, const char *dataset, const char *reason, TimestampTz now)
 {
 	memset(key, 0, sizeof(*key));
 	key->role = role;
@@ -64,6 +108,18 @@ dp_repeat_key(DpRepeatKey *key, Oid role, Oid session_role, const char *dataset,
 	strlcpy(key->dataset, dataset, sizeof(key->dataset));
 	/* the words after SQLSTATE and first word may quote the query */
 	strlcpy(key->reason, reason, sizeof(key->reason));
+
+	if ((repeats != NULL && hash_search(repeats, key, HASH_FIND, NULL) != NULL) ||
+		get_kinds(session_role, now)->number < MAX_KINDS)
+		return;
+	memset(key, 0, sizeof(*key));
+	key->session_role = session_role;
+}
+
+bool
+dp_repeat_is_of_others(const DpRepeatKey *key)
+{
+	return key->dataset[0] == '\0';
 }
 
 /* Counts refusals in a row of the last minute; false when there is none. */
@@ -90,15 +146,8 @@ dp_repeat_begin(const DpRepeatKey *key, int64 id, TimestampTz now)
 	Repeat	   *repeat;
 
 	if (repeats == NULL)
-	{
-		HASHCTL		ctl;
-
-		memset(&ctl, 0, sizeof(ctl));
-		ctl.keysize = sizeof(DpRepeatKey);
-		ctl.entrysize = sizeof(Repeat);
-		ctl.hcxt = TopMemoryContext;
-		repeats = hash_create("dp_cdp repeated refusals", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
+		repeats = make_table("dp_cdp repeated refusals", sizeof(DpRepeatKey), sizeof(Repeat));
+	get_kinds(key->session_role, now)->number++;
 	repeat = hash_search(repeats, key, HASH_ENTER, NULL);
 	repeat->id = id;
 	repeat->first_at = repeat->last_at = repeat->written_at = now;
@@ -111,6 +160,9 @@ dp_repeats_forget(void)
 	if (repeats)
 		hash_destroy(repeats);
 	repeats = NULL;
+	if (kinds)
+		hash_destroy(kinds);
+	kinds = NULL;
 	dirty = false;
 }
 

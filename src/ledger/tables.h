@@ -104,7 +104,9 @@ typedef struct DpRepeatKey
 	char		reason[NAMEDATALEN];
 } DpRepeatKey;
 
-extern void dp_repeat_key(DpRepeatKey *key, Oid role, Oid session_role, const char *dataset, const char *reason);
+extern void dp_repeat_key(DpRepeatKey *key, Oid role, Oid session_role, const char *dataset, const char *reason,
+						  TimestampTz now);
+extern bool dp_repeat_is_of_others(const DpRepeatKey *key);
 extern bool dp_repeat_count(const DpRepeatKey *key, int number, TimestampTz now);
 extern void dp_repeat_begin(const DpRepeatKey *key, int64 id, TimestampTz now);
 extern void dp_repeats_write(DpOpenTable *log, EState *estate, Snapshot snapshot, TimestampTz now);

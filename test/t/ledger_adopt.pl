@@ -195,6 +195,12 @@ my $first = spend('test', 'ana', 1);
 like($first, qr/^$|ZC003: the privacy ledger failed; nothing was debited: retry/, 'one debit may fail');
 is(spend('test', 'ana', 1), '', 'debits go on');
 is(spent('test', 'ana'), $before[0] + ($first eq '' ? 2 : 1), 'from there');
+# and that of the balances
+debit($node, 'test', 'clinic', q{SELECT dp_cdp.set_budget('d', 'lab', rho => 1)});
+debit($node, 'test', 'lab', q{SELECT dp_cdp.create_dataset('f')});
+is(value($node, 'test', q{SELECT count(*) - count(DISTINCT id) FROM (SELECT ledger_id FROM dp_cdp.budget UNION ALL SELECT ledger_id FROM dp_cdp.dataset) x(id)}),
+	'0', 'no number of a balance is given twice');
+is(value($node, 'test', q{SELECT string_agg(severity || ' ' || object, ', ') FROM dp_cdp.check_ledger() WHERE severity = 'critical'}), '', 'the ledger adds up');
 
 # ---------------------------------------------------------------------------
 # Pruned before it is adopted

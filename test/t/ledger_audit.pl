@@ -94,6 +94,16 @@ is(value($node, 'test', q{SELECT bool_and(last_at - released_at <= interval '61 
 	'a row stands for a minute at most');
 is(value($node, 'test', q{SELECT string_agg(severity, ',') FROM dp_cdp.check_ledger() WHERE severity <> 'info'}), '', 'the chain holds');
 
+# of very many kinds
+debit($node, 'test', 'dba', q{SELECT dp_cdp.create_dataset('many ' || i) FROM generate_series(1, 300) i});
+$node->safe_psql('test', q{CREATE ROLE curious LOGIN});
+debit($node, 'test', 'curious', q{DO $$ BEGIN FOR i IN 1..3000 LOOP BEGIN PERFORM dp_cdp.debit('many ' || 1 + i % 300, 0.1);
+	EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END $$});
+ok($node->poll_query_until('test', q{SELECT sum(repeats) = 3000 FROM dp_cdp.release_log WHERE role_name = 'curious'}), 'refused by 300 datasets, and counted');
+cmp_ok(value($node, 'test', q{SELECT count(*) FROM dp_cdp.release_log WHERE role_name = 'curious'}), '<=', 202, 'in a hundred rows a minute');
+is(value($node, 'test', q{SELECT bool_or(repeats > 1000 AND reason LIKE 'ZC001 %; and others%') FROM dp_cdp.release_log WHERE role_name = 'curious'}), 't',
+	'of which one stands for the others');
+
 # rates
 $node->append_conf('postgresql.conf', "dp_cdp.max_debits_per_second = 10\n");
 $node->reload;
