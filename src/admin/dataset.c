@@ -531,12 +531,12 @@ dp_adopt_ledger(PG_FUNCTION_ARGS)
 
 	if (strcmp(name, "*") == 0)
 	{
-		dp_ledger_adopt(&surcharge, NULL);
+		dp_ledger_adopt_balances(&surcharge, NULL);
 		PG_RETURN_VOID();
 	}
 	dp_admin_begin(&context);
 	(void) dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
 	dp_admin_end(&context);
-	dp_ledger_adopt(&surcharge, name);
+	dp_ledger_adopt_balances(&surcharge, name);
 	PG_RETURN_VOID();
 }

@@ -144,6 +144,6 @@ extern DpSurcharge dp_ledger_surcharge(FunctionCallInfo fcinfo, int arg);
  * 42501 unless the caller owns the extension.  Or one dataset, whose owner the
  * caller is known to be.  ZC003 on a standby.
  */
-extern void dp_ledger_adopt(const DpSurcharge *surcharge, const char *dataset);
+extern void dp_ledger_adopt_balances(const DpSurcharge *surcharge, const char *dataset);
 
 #endif							/* DP_LEDGER_H */

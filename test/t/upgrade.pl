@@ -115,7 +115,19 @@ EOC
 	like(fails($node, 'dba', "SELECT dp_cdp.set_budget('clinic', 'ana', rho => 3)"), $same, 'administration, too');
 	like(fails($node, 'dba', "SELECT dp_cdp.create_dataset('other')"), $same, 'of whatever arguments');
 	like(fails($node, 'dba', "SELECT dp_cdp.protect_table('visits', 'clinic', 'patient')"), $same, 'of tables, too');
+	like(fails($node, 'postgres', 'SELECT dp_cdp.adopt_ledger()'), $same, 'and adopting');
 	is($node->safe_psql('test', 'SET SESSION AUTHORIZATION dba; SELECT count(*) FROM visits'), 1000, 'the owner reads his rows');
+
+	# a dump of the former version goes into its objects, which the new library can make
+	my $dump = "$ENV{TESTDIR}/$version.sql";
+	$node->command_ok([ 'pg_dump', '-f', $dump, $node->connstr('test') ], "$version: a dump");
+	$node->safe_psql('postgres', 'CREATE DATABASE restored');
+	$node->safe_psql('restored', "CREATE EXTENSION dp_cdp VERSION '$version'");
+	$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $dump, $node->connstr('restored') ], 'is restored');
+	$node->safe_psql('restored', 'ALTER EXTENSION dp_cdp UPDATE');
+	$node->safe_psql('restored', 'SELECT dp_cdp.adopt_ledger()');
+	is($node->safe_psql('restored', $budgets), $before[0], 'updated, and adopted');
+	is($node->safe_psql('restored', $releases), $before[1], 'with its audit');
 	is($node->safe_psql('test', $budgets), $before[0], 'nothing was spent');
 
 	$node->safe_psql('test', 'ALTER EXTENSION dp_cdp UPDATE');
