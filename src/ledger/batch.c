@@ -407,7 +407,11 @@ write_all(DpWork *work, DpBatchRequest *batch, int n, DpFailureCopy *failures, i
 			dp_audit_refusal(&audit, row, batch[i].req);
 	}
 	for (int i = 0; i < DP_MAX_NOTES && dp_note_take(&note); i++)
-		dp_audit_note(&audit, row, &note);
+	{
+		/* nobody's audit, and in a restore the numbers of its rows are taken */
+		if (dp_directory_dataset(&work->table[DP_T_DATASET], &work->table[DP_T_BUDGET], work->snapshot, note.dataset)->exists)
+			dp_audit_note(&audit, row, &note);
+	}
 	ExecDropSingleTupleTableSlot(row);
 	dp_repeats_write(audit.log, work->estate, work->snapshot, work->now);
 	dp_chain_end(&work->table[DP_T_CHAIN], work->estate, work->snapshot);

@@ -345,9 +345,12 @@ dp_ledger_settle(const char *reason, const char *dataset)
 	int64		last;
 
 	dp_ledger_write_begin();
-	run("UPDATE dp_cdp.ledger_chain SET id = l.id, hash = l.hash"
+	run("INSERT INTO dp_cdp.ledger_chain (id, hash, first_id)"
+		" SELECT l.id, l.hash, least((SELECT min(id) FROM dp_cdp.release_log WHERE hash IS NOT NULL),"
+		"   (SELECT min(first_id) FROM dp_cdp.pruned))"
 		" FROM (SELECT id, hash FROM dp_cdp.release_log WHERE hash IS NOT NULL"
-		"   UNION ALL SELECT last_id, hash FROM dp_cdp.pruned ORDER BY id DESC LIMIT 1) l", 0, NULL, NULL);
+		"   UNION ALL SELECT last_id, hash FROM dp_cdp.pruned ORDER BY id DESC LIMIT 1) l"
+		" ON CONFLICT (one) DO UPDATE SET id = excluded.id, hash = excluded.hash", 0, NULL, NULL);
 	run("SELECT max(id) FROM dp_cdp.release_log", 0, NULL, NULL);
 	last = get_int64(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	/* not granted: it is no spending of today */

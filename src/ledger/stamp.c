@@ -147,6 +147,13 @@ fresh_or_missing(void)
 	return DP_STAMP_MISSING;
 }
 
+static bool
+has_datasets(void)
+{
+	run("SELECT FROM dp_cdp.dataset LIMIT 1", NULL, true, SPI_OK_SELECT);
+	return SPI_processed > 0;
+}
+
 DpStamp
 dp_stamp_look(void)
 {
@@ -202,7 +209,12 @@ dp_stamp_check(void)
 
 	SPI_connect();
 	stamp = dp_stamp_look();
-	if (stamp == DP_STAMP_FRESH || stamp == DP_STAMP_UNFINISHED)
+
+	/*
+	 * Where there is no dataset yet a restore may be under way, which brings
+	 * the stamp after it, and must find none: nothing can be debited anyway
+	 */
+	if ((stamp == DP_STAMP_FRESH && has_datasets()) || stamp == DP_STAMP_UNFINISHED)
 	{
 		dp_stamp_write();
 		stamp = DP_STAMP_GOOD;

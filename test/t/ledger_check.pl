@@ -194,6 +194,11 @@ debit($node, 'test', 'bob', q{SELECT dp_cdp.debit('d', 0.125)});
 is(findings(), 'none', 'and goes on');
 is(value($node, 'test', q{SELECT dp_cdp.prune_releases(now()) > 0 AND dp_cdp.prune_releases('2001-01-01') = 0}), 't', 'again');
 is(findings(), 'none', 'checkpoints of checkpoints');
+$node->safe_psql('test', 'ALTER TABLE dp_cdp.ledger_chain DISABLE TRIGGER ALL; DELETE FROM dp_cdp.ledger_chain;'
+	. ' ALTER TABLE dp_cdp.ledger_chain ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate');
+like(findings(), qr/critical audit/, 'the end of the chain is missing');
+$node->safe_psql('test', 'SELECT dp_cdp.adopt_ledger()');
+is(findings(), 'none', 'and written again by adopt_ledger()');
 tamper('DELETE FROM dp_cdp.release_log WHERE id = (SELECT min(id) FROM dp_cdp.release_log)');
 like(findings(), qr/critical/, 'a checkpoint that is missing');
 

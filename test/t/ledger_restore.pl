@@ -111,6 +111,20 @@ $node->safe_psql('postgres', 'CREATE DATABASE partial');
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', $partial, $node->connstr('partial') ], 'restore');
 like(debit_error($node, 'partial', 'ana', q{SELECT dp_cdp.debit('d', 1)}), $refused, 'no stamp, but spent: refuses');
 
+# in two steps, while somebody asks: the ledger that is empty for a while does not become this server's
+$node->command_ok([ 'pg_dump', '-f', "$dump.schema", '--schema-only', $node->connstr('test') ], 'dump of the schema');
+$node->command_ok([ 'pg_dump', '-f', "$dump.data", '--data-only', $node->connstr('test') ], 'and of the data');
+$node->safe_psql('postgres', 'CREATE DATABASE steps');
+$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', "$dump.schema", $node->connstr('steps') ], 'restore of the schema');
+$node->safe_psql('steps', q{GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO PUBLIC;
+	CREATE TABLE visits (patient int); SECURITY LABEL FOR dp_cdp ON TABLE visits IS '{"dataset": "d"}'});
+like(debit_error($node, 'steps', 'ana', q{SELECT dp_cdp.debit('d', 1)}), qr/ZC004: dataset "d" does not exist/, 'a debit in between');
+like(debit_error($node, 'steps', 'ana', q{SELECT dp_count(*) FROM visits}), qr/ZC004|ZC001/, 'a query in between');
+$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', "$dump.data", $node->connstr('steps') ], 'restore of the data');
+like(debit_error($node, 'steps', 'ana', q{SELECT dp_cdp.debit('d', 1)}), $refused, 'refused');
+is(value($node, 'steps', 'SELECT count(*) FROM dp_cdp.release_log'),
+	value($node, 'test', 'SELECT count(*) FROM dp_cdp.release_log'), 'the log is there');
+
 # of a ledger that was never used
 my $unused = "$dump.unused";
 $node->command_ok([ 'pg_dump', '-f', $unused, $node->connstr('fresh') ], 'dump of a ledger never used');
