@@ -287,8 +287,10 @@ CREATE OR REPLACE FUNCTION dp_cdp.adopt_ledger(surcharge_rho float8 DEFAULT 0, s
 COMMENT ON FUNCTION dp_cdp.adopt_ledger(float8, float8, text) IS
 	'accepts a ledger that was copied, restored or promoted: raises balances to the audit log, plus a surcharge on each; all of it, or one dataset, by its owner';
 
+-- asks as the owner of the tables, for everybody: not with operators of the caller's search_path
 CREATE OR REPLACE FUNCTION dp_cdp.ledger_problem() RETURNS text
-	LANGUAGE C STRICT STABLE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'dp_ledger_problem';
+	LANGUAGE C STRICT STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_ledger_problem';
 COMMENT ON FUNCTION dp_cdp.ledger_problem() IS
 	'why nothing can be debited until the ledger is adopted; NULL: it can';
 

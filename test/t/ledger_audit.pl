@@ -104,6 +104,32 @@ cmp_ok(value($node, 'test', q{SELECT count(*) FROM dp_cdp.release_log WHERE role
 is(value($node, 'test', q{SELECT bool_or(repeats > 1000 AND reason LIKE 'ZC001 %; and others%') FROM dp_cdp.release_log WHERE role_name = 'curious'}), 't',
 	'of which one stands for the others');
 
+# nothing that a function of ours runs as its owner finds operators of the caller's
+$node->safe_psql('test', 'CREATE SCHEMA evil AUTHORIZATION curious');
+debit($node, 'test', 'curious', join('', 'CREATE TABLE evil.seen (who name); GRANT INSERT ON evil.seen TO PUBLIC;', map { qq{
+	CREATE FUNCTION evil.eq_$_($_, $_) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN INSERT INTO evil.seen VALUES (current_user); RETURN true; END';
+	CREATE OPERATOR evil.= (LEFTARG = $_, RIGHTARG = $_, PROCEDURE = evil.eq_$_);
+	CREATE OPERATOR evil.<> (LEFTARG = $_, RIGHTARG = $_, PROCEDURE = evil.eq_$_)} } qw(numeric oid text int8 name bool)));
+debit($node, 'test', 'curious', q{SET search_path = evil, pg_catalog;
+	DO $do$
+	DECLARE
+		f text;
+	BEGIN
+		FOR f IN SELECT format('%I()', p.proname) FROM pg_catalog.pg_proc p
+			WHERE p.pronamespace OPERATOR(pg_catalog.=) 'dp_cdp'::regnamespace AND p.pronargs OPERATOR(pg_catalog.=) 0
+				AND has_function_privilege(p.oid, 'EXECUTE') AND p.prorettype OPERATOR(pg_catalog.<>) 'trigger'::regtype
+			UNION ALL SELECT c.relname FROM pg_catalog.pg_class c WHERE c.relnamespace OPERATOR(pg_catalog.=) 'dp_cdp'::regnamespace
+				AND c.relkind OPERATOR(pg_catalog.=) 'v' AND has_table_privilege(c.oid, 'SELECT')
+		LOOP
+			BEGIN
+				EXECUTE format('SELECT count(*) FROM dp_cdp.%s', f);
+			EXCEPTION WHEN OTHERS THEN
+				NULL;
+			END;
+		END LOOP;
+	END $do$});
+is(value($node, 'test', q{SELECT coalesce(string_agg(DISTINCT who, ', '), 'nobody') FROM evil.seen}), 'nobody', 'nobody runs what the caller has put in the way');
+
 # rates
 $node->append_conf('postgresql.conf', "dp_cdp.max_debits_per_second = 10\n");
 $node->reload;
