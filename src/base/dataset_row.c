@@ -96,13 +96,15 @@ is_positive(HeapTuple tuple, TupleDesc desc, DpDatasetColumn column)
 Oid
 dp_read_dataset_owner(HeapTuple tuple, TupleDesc desc)
 {
+	Oid			owner = DatumGetObjectId(get_not_null(tuple, desc, DP_DATASET_OWNER));
 	int			attnum = SPI_fnumber(desc, column_names[DP_DATASET_OWNER_NAME]);
 	bool		isnull = true;
 	/* a table of an older version lacks it */
 	Datum		name = attnum > 0 ? heap_getattr(tuple, attnum, desc, &isnull) : (Datum) 0;
 
-	return dp_known_role(DatumGetObjectId(get_not_null(tuple, desc, DP_DATASET_OWNER)),
-						 isnull ? NULL : TextDatumGetCString(name));
+
+	/* not by an alias, which is for rows of the audit */
+	return dp_known_role(owner, isnull ? NULL : TextDatumGetCString(name)) == owner ? owner : InvalidOid;
 }
 
 void

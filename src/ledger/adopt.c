@@ -233,7 +233,7 @@ dp_ledger_adopt_balances(const DpSurcharge *surcharge, const char *dataset)
 	dp_advance_log_sequence();
 	advance_numbers();
 	/* before the sums, which ask who pays */
-	dp_link_roles();
+	dp_link_roles(dataset);
 	dp_ledger_write_begin();
 	find_payers(&adoption);
 	raise_caps(&adoption);

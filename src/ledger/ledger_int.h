@@ -443,7 +443,7 @@ extern Datum dp_ledger_datasets_of(Oid user);
 /* --- link.c --- */
 
 /* gives what is nobody's to the roles of those names, after a restore */
-extern void dp_link_roles(void);
+extern void dp_link_roles(const char *dataset);
 
 /* --- renewal.c --- */
 

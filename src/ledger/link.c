@@ -47,52 +47,71 @@ PG_FUNCTION_INFO_V1(dp_ledger_adopt_role);
 /* rows whose OID and name are nobody's, with the role that they go to */
 #define UNKNOWN(role, name) " r.name = " name " AND dp_cdp.known_role(" role ", " name ") IS NULL"
 
-static uint64
-run(const char *query, Datum from, Datum to, bool all)
-{
-	Oid			types[2] = {TEXTOID, TEXTOID};
-	Datum		values[2] = {from, to};
-	const char *nulls = all ? "nn" : "  ";
+/*
+ * The same of balances and datasets, which an alias does not change: where
+ * there is one, as a dataset was adopted before this one, it says the role.
+ */
+#define UNKNOWN_OWNER(role, name) \
+	" r.name = coalesce((SELECT k.rolname::text FROM pg_catalog.pg_roles k" \
+	"   WHERE k.oid = dp_cdp.known_role(" role ", " name ")), " name ")" \
+	" AND dp_cdp.known_role(" role ", " name ") IS DISTINCT FROM " role
 
-	if (SPI_execute_with_args(query, 2, types, values, nulls, false, 0) < 0)
+/* of the dataset $3, NULL: of all */
+#define OF_DATASET(name) " AND ($3 IS NULL OR " name " = $3)"
+
+static uint64
+run(const char *query, const char *from, const char *to, const char *dataset)
+{
+	Oid			types[3] = {TEXTOID, TEXTOID, TEXTOID};
+	const char *texts[3] = {from, to, dataset};
+	Datum		values[3];
+	char		nulls[3];
+
+	for (int i = 0; i < lengthof(texts); i++)
+	{
+		values[i] = texts[i] ? CStringGetTextDatum(texts[i]) : (Datum) 0;
+		nulls[i] = texts[i] ? ' ' : 'n';
+	}
+	if (SPI_execute_with_args(query, lengthof(types), types, values, nulls, false, 0) < 0)
 		elog(ERROR, "ledger query failed");
 	return SPI_processed;
 }
 
 static uint64
-link_roles(Datum from, Datum to, bool all)
+link_roles(const char *from, const char *to, const char *dataset)
 {
 	uint64		n;
 
 	dp_ledger_write_begin();
 	n = run("UPDATE dp_cdp.dataset d SET owner = r.oid, owner_name = r.rolname FROM " ROLES
-			 " WHERE " UNKNOWN("d.owner", "d.owner_name"), from, to, all);
+			 " WHERE " UNKNOWN_OWNER("d.owner", "d.owner_name") OF_DATASET("d.name"), from, to, dataset);
 	/* of several in one dataset the latest; the others stay nobody's */
 	n += run("UPDATE dp_cdp.budget b SET role = x.oid, role_name = x.rolname"
 			 " FROM (SELECT DISTINCT ON (b.dataset, r.oid) b.ledger_id, r.oid, r.rolname FROM dp_cdp.budget b, " ROLES
-			 "   WHERE " UNKNOWN("b.role", "b.role_name")
+			 "   WHERE " UNKNOWN_OWNER("b.role", "b.role_name") OF_DATASET("b.dataset")
 			 "   AND NOT EXISTS (SELECT FROM dp_cdp.budget o WHERE o.dataset = b.dataset AND o.role = r.oid"
 			 "     AND dp_cdp.known_role(o.role, o.role_name) = r.oid)"
 			 "   ORDER BY b.dataset, r.oid, b.ledger_id DESC) x"
-			 " WHERE b.ledger_id = x.ledger_id", from, to, all);
+			 " WHERE b.ledger_id = x.ledger_id", from, to, dataset);
 	/* last: an alias makes the pair known, and what is known stays as it is */
 	n += run("INSERT INTO dp_cdp.role_alias (role, role_name, is_role, is_name)"
 			" SELECT p.role, p.name, r.oid, r.rolname"
-			" FROM (SELECT role, role_name FROM dp_cdp.release_log GROUP BY 1, 2"
-			"   UNION SELECT session_role, session_role_name FROM dp_cdp.release_log WHERE session_role <> role GROUP BY 1, 2)"
+			" FROM (SELECT role, role_name FROM dp_cdp.release_log WHERE true" OF_DATASET("dataset") " GROUP BY 1, 2"
+			"   UNION SELECT session_role, session_role_name FROM dp_cdp.release_log"
+			"   WHERE session_role <> role" OF_DATASET("dataset") " GROUP BY 1, 2)"
 			"   AS p(role, name), " ROLES
 			" WHERE " UNKNOWN("p.role", "p.name")
 			" ON CONFLICT (role, role_name) DO UPDATE SET is_role = excluded.is_role, is_name = excluded.is_name",
-			from, to, all);
+			from, to, dataset);
 	dp_ledger_write_end();
 	return n;
 }
 
-/* Gives all that is nobody's to the roles of those names; the caller is the tables' owner, SPI is connected. */
+/* Gives all of a dataset (NULL: of all) that is nobody's to the roles of those names; the caller is the tables' owner, SPI is connected. */
 void
-dp_link_roles(void)
+dp_link_roles(const char *dataset)
 {
-	(void) link_roles((Datum) 0, (Datum) 0, true);
+	(void) link_roles(NULL, NULL, dataset);
 }
 
 /*
@@ -117,7 +136,7 @@ dp_ledger_adopt_role(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("role is no role: give the name of an existing role")));
-	if (link_roles(CStringGetTextDatum(from), CStringGetTextDatum(to), false) == 0)
+	if (link_roles(from, to, NULL) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("the ledger has nothing of a missing role \"%s\" that role \"%s\" could be given: see role_missing in dp_cdp.budgets",

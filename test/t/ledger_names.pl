@@ -151,6 +151,25 @@ debit($other, 'test', 'dba', q{SELECT dp_cdp.drop_missing_budget('d', 'heir')});
 is(budgets($other), 'heir heir 0, karl karl 3, robert robert 2', 'and dropped as such');
 
 # ---------------------------------------------------------------------------
+# An owner who adopts his dataset decides nothing about others
+# ---------------------------------------------------------------------------
+
+$node->safe_psql('test', q{CREATE ROLE lost LOGIN; CREATE ROLE lost_owner; SELECT dp_cdp.create_dataset('far'), dp_cdp.create_dataset('away');
+	SELECT dp_cdp.set_budget(n, 'lost', rho => 10) FROM unnest('{d,far}'::text[]) n;
+	SELECT dp_cdp.alter_dataset('away', new_owner => 'lost_owner');
+	SELECT dp_cdp.debit('d', 1, 0, 'lost'); SET SESSION AUTHORIZATION lost; SELECT dp_cdp.debit('d', 1); SELECT dp_cdp.debit('far', 1)});
+$node->safe_psql('postgres', 'DROP ROLE lost; DROP ROLE lost_owner; CREATE ROLE lost LOGIN; CREATE ROLE lost_owner');
+debit($node, 'test', 'dba', q{SELECT dp_cdp.adopt_ledger(dataset => 'd')});
+is(value($node, 'test', q{SELECT string_agg(dataset || CASE WHEN role_missing THEN ' missing' ELSE ' ' || role END, ', ' ORDER BY dataset)
+	FROM dp_cdp.budgets WHERE role_name = 'lost'}), 'd lost, far missing', 'who has the name gets the budget of that dataset');
+like(debit_error($node, 'test', 'lost', q{SELECT dp_cdp.debit('far', 1)}), qr/ZC001: role "lost" has no privacy budget/, 'not that of another');
+like(debit_error($node, 'test', 'lost_owner', q{SELECT dp_cdp.set_budget('away', 'lost', rho => 1)}), qr/42501: must be owner/, 'nor another dataset');
+$node->safe_psql('test', 'SELECT dp_cdp.adopt_ledger()');
+is(debit_error($node, 'test', 'lost', q{SELECT dp_cdp.debit('far', 1)}), '', 'whoever adopts all decides about all');
+is(value($node, 'test', q{SELECT owner FROM dp_cdp.datasets WHERE dataset = 'away'}), 'lost_owner', 'of datasets, too');
+$node->safe_psql('test', q{SELECT dp_cdp.drop_budget(n, 'lost') FROM unnest('{d,far}'::text[]) n});
+
+# ---------------------------------------------------------------------------
 # Renamed roles on another server
 # ---------------------------------------------------------------------------
 
