@@ -109,7 +109,7 @@ $node->safe_psql('test', 'CREATE SCHEMA evil AUTHORIZATION curious');
 debit($node, 'test', 'curious', join('', 'CREATE TABLE evil.seen (who name); GRANT INSERT ON evil.seen TO PUBLIC;', map { qq{
 	CREATE FUNCTION evil.eq_$_($_, $_) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN INSERT INTO evil.seen VALUES (current_user); RETURN true; END';
 	CREATE OPERATOR evil.= (LEFTARG = $_, RIGHTARG = $_, PROCEDURE = evil.eq_$_);
-	CREATE OPERATOR evil.<> (LEFTARG = $_, RIGHTARG = $_, PROCEDURE = evil.eq_$_)} } qw(numeric oid text int8 name bool)));
+	CREATE OPERATOR evil.<> (LEFTARG = $_, RIGHTARG = $_, PROCEDURE = evil.eq_$_);} } qw(numeric oid text int8 name bool)));
 debit($node, 'test', 'curious', q{SET search_path = evil, pg_catalog;
 	DO $do$
 	DECLARE

@@ -118,7 +118,7 @@ $node->safe_psql('postgres', 'CREATE DATABASE steps');
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', "$dump.schema", $node->connstr('steps') ], 'restore of the schema');
 $node->safe_psql('steps', q{GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO PUBLIC;
 	CREATE TABLE visits (patient int); SECURITY LABEL FOR dp_cdp ON TABLE visits IS '{"dataset": "d"}'});
-like(debit_error($node, 'steps', 'ana', q{SELECT dp_cdp.debit('d', 1)}), qr/ZC004: dataset "d" does not exist/, 'a debit in between');
+like(debit_error($node, 'steps', 'ana', q{SELECT dp_cdp.debit('d', 1)}), qr/ZC004: there is no dataset "d"/, 'a debit in between');
 like(debit_error($node, 'steps', 'ana', q{SELECT dp_count(*) FROM visits}), qr/ZC004|ZC001/, 'a query in between');
 $node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-f', "$dump.data", $node->connstr('steps') ], 'restore of the data');
 like(debit_error($node, 'steps', 'ana', q{SELECT dp_cdp.debit('d', 1)}), $refused, 'refused');
