@@ -135,7 +135,7 @@ is($node->psql('test', 'SELECT dp_count(*) FROM (SELECT patient FROM visits ORDE
 	'temp_file_limit does not hold while rows are read');
 my (undef, undef, $stderr) = $node->psql('test', q{SELECT n FROM numbers ORDER BY n * (SELECT dp_count(*) FROM visits) DESC},
 	extra_params => [ '-U', 'ana' ]);
-like($stderr, qr/temporary file size exceeds temp_file_limit \(64kB\); of the private query what it was charged/,
+like($stderr, qr/temporary file size exceeds "?temp_file_limit"? \(64kB\); of the private query what it was charged/,
 	'in the rest of the query it does, and is named');
 $node->safe_psql('test', q{ALTER ROLE ana RESET temp_file_limit});
 

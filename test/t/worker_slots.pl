@@ -81,7 +81,8 @@ my $long = q{SET max_parallel_workers = 100; SET max_parallel_workers_per_gather
 $node->safe_psql('postgres', q{CREATE TABLE visits AS SELECT i AS patient FROM generate_series(1, 5000) i; ALTER TABLE visits SET (parallel_workers = 6); ANALYZE visits});
 my @long = map { background($node, 'postgres', $long) } 1 .. 2;
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 3 FROM pg_stat_activity WHERE backend_type = 'parallel worker'}),
-	'parallel queries take the three slots that are left');
+	'parallel queries take the three slots that are left')
+  or diag(value($node, 'postgres', q{SELECT string_agg(backend_type, ', ') FROM pg_stat_activity}));
 is($node->psql('test', q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]), 0, 'a private query is answered all the same');
 is($node->psql('other', q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]), 0, 'in each database');
 is(worker_of($node, 'test'), $pid, 'by the worker that was there');
