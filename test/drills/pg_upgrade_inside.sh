@@ -101,7 +101,7 @@ make_old()
 		SELECT dp_cdp.set_bounds('visits', 'cost', 0, 10);
 		SELECT dp_cdp.set_keys('visits', 'dept', '{a,b}'::text[]);
 		SELECT dp_cdp.set_budget('clinic', 'ana', rho => 2, period => '1 year');
-		SELECT dp_cdp.set_budget('clinic', 'team', epsilon => 10, delta => 1e-6);
+		SELECT dp_cdp.set_budget('clinic', 'team', epsilon => 20, delta => 1e-6);
 		RESET ROLE;
 		SET ROLE lab;
 		CREATE TABLE samples (donor int);
