@@ -222,6 +222,16 @@ fill_in(Adoption *adoption, const DpSurcharge *surcharge, const char *dataset)
 	adoption->nulls[3] = alone ? ' ' : 'n';
 }
 
+/* A surcharge on a ledger that was never used must not pass for spending that has lost its stamp. */
+static void
+stamp_if_fresh(void)
+{
+	DpStamp		stamp = dp_stamp_look();
+
+	if (stamp == DP_STAMP_FRESH || stamp == DP_STAMP_UNFINISHED)
+		dp_stamp_write();
+}
+
 void
 dp_ledger_adopt_balances(const DpSurcharge *surcharge, const char *dataset)
 {
@@ -229,6 +239,7 @@ dp_ledger_adopt_balances(const DpSurcharge *surcharge, const char *dataset)
 	Adoption	adoption;
 
 	dp_ledger_admin_begin(&admin, dataset ? NULL : "adopt_ledger");
+	stamp_if_fresh();
 	fill_in(&adoption, surcharge, dataset);
 	dp_advance_log_sequence();
 	advance_numbers();

@@ -202,6 +202,15 @@ is(value($node, 'test', q{SELECT count(*) - count(DISTINCT id) FROM (SELECT ledg
 	'0', 'no number of a balance is given twice');
 is(value($node, 'test', q{SELECT string_agg(severity || ' ' || object, ', ') FROM dp_cdp.check_ledger() WHERE severity = 'critical'}), '', 'the ledger adds up');
 
+# an owner's surcharge on a ledger that was never used
+$node->safe_psql('postgres', 'CREATE DATABASE first');
+$node->safe_psql('first', q{CREATE EXTENSION dp_cdp; GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO PUBLIC;
+	SELECT dp_cdp.create_dataset('d'), dp_cdp.create_dataset('e');
+	SELECT dp_cdp.set_budget(n, 'ana', rho => 10) FROM unnest('{d,e}'::text[]) n; SELECT dp_cdp.alter_dataset('d', new_owner => 'clinic');
+	SET SESSION AUTHORIZATION clinic; SELECT dp_cdp.adopt_ledger(0.5, dataset => 'd')});
+is(spend('first', 'ana', 1, $_), '', "closes neither his dataset nor another: $_") for qw(d e);
+is(join(' ', map { spent('first', 'ana', $_) } qw(d e)), '1.5 1', 'and is charged to his');
+
 # ---------------------------------------------------------------------------
 # Pruned before it is adopted
 # ---------------------------------------------------------------------------
