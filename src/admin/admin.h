@@ -42,6 +42,9 @@ extern uint64 dp_admin_execute(const char *sql, int nargs, Oid *types, Datum *va
 /* Lets balances that are made next be numbered after those there are: a restore may have set the sequence back. */
 extern void dp_admin_number_balances(void);
 
+/* ZC003 on a standby */
+extern void dp_admin_require_primary(void);
+
 /* the text of an argument; ZC004 when it is NULL, or the library is of another version than the objects */
 extern char *dp_admin_dataset_name(FunctionCallInfo fcinfo, int argno);
 

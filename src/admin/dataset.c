@@ -20,6 +20,7 @@
 #include <math.h>
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -56,6 +57,15 @@ dp_admin_not_loaded(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BAD_PARAMETER),
 			 errmsg("dp_cdp must be loaded when the server starts: add it to shared_preload_libraries and restart")));
+}
+
+void
+dp_admin_require_primary(void)
+{
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+				 errmsg("policies and budgets cannot be changed on a standby; call the function on the primary")));
 }
 
 void
@@ -132,6 +142,7 @@ dp_admin_dataset(const char *name, Oid user, DpDatasetLock lock)
 	Datum		values[] = {CStringGetTextDatum(name)};
 	DpDatasetRow *row;
 
+	dp_admin_require_primary();
 	if (dp_admin_execute(sql[lock], 1, types, values, NULL, false) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -375,6 +386,7 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 
 	/* before the update it has fewer arguments */
 	dp_check_version();
+	dp_admin_require_primary();
 	strlcpy(row.name, dp_admin_dataset_name(fcinfo, 0), NAMEDATALEN);
 	row.owner = GetUserId();
 	row.delta_limit = DP_DELTA_ONE / 1000000;

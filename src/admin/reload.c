@@ -355,6 +355,7 @@ dp_release_name(PG_FUNCTION_ARGS)
 	DpAdminContext context;
 
 	read_name(fcinfo, &r);
+	dp_admin_require_primary();
 	dp_admin_begin(&context);
 	find_schema(&r);
 	schema = get_namespace_oid(r.schema, true);

@@ -82,6 +82,7 @@ dp_admin_require_table_owner(Oid relid)
 void
 dp_admin_lock_table(Oid relid)
 {
+	dp_admin_require_primary();
 	LockRelationOid(relid, ShareUpdateExclusiveLock);
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 		ereport(ERROR,

@@ -140,6 +140,20 @@ finish_keys(DpColumn *column, const DpColumnInfo *info, Datum *values, int n, bo
 	}
 }
 
+/* An error of the type's input function is one of the policy: the column had another type when it got its keys. */
+static void
+blame_keys(void *arg)
+{
+	const DpColumnInfo *info = arg;
+
+	if (ERRCODE_TO_CATEGORY(geterrcode()) != ERRCODE_DATA_EXCEPTION)
+		return;
+	errcode(ERRCODE_DP_BAD_PARAMETER);
+	errmsg("the declared keys of column \"%s\" of table \"%s\" are not of its type %s any more; the table's owner has to call dp_cdp.set_keys or dp_cdp.drop_keys",
+		   get_attname(info->relid, info->attnum, false), get_rel_name(info->relid),
+		   format_type_with_typemod(info->type, info->typmod));
+}
+
 static void
 keys_from_label(DpColumn *column, const DpColumnInfo *info, const DpLabel *label)
 {
@@ -150,7 +164,9 @@ keys_from_label(DpColumn *column, const DpColumnInfo *info, const DpLabel *label
 	int64		memory = 0;
 	bool		null_key = false;
 	int			level = dp_begin_portable_text();
+	ErrorContextCallback blame = {error_context_stack, blame_keys, (void *) info};
 
+	error_context_stack = &blame;
 	getTypeInputInfo(info->type, &input, &ioparam);
 	for (int i = 0; i < label->nkeys && memory <= info->room; i++)
 	{
@@ -162,6 +178,7 @@ keys_from_label(DpColumn *column, const DpColumnInfo *info, const DpLabel *label
 			memory += dp_key_memory(values[n++], info->typbyval, info->typlen);
 		}
 	}
+	error_context_stack = blame.previous;
 	dp_end_portable_text(level);
 	if (memory > info->room)
 		give_up_keys(column, info, n);

@@ -54,6 +54,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "base/compat.h"
 #include "base/errors.h"
 #include "base/extension.h"
 #include "base/input.h"
@@ -457,6 +458,25 @@ relabel_table(Oid relid, const char *text)
 						get_rel_name(relid))));
 }
 
+/*
+ * Does a table's label say that a column bears the unit, and none does?  So it
+ * is while a dump is restored, and nothing is released from it until one does.
+ */
+static bool
+awaits_unit(Oid relid, const DpLabel *table)
+{
+	ListCell   *lc;
+
+	foreach(lc, dp_label_list(relid))
+	{
+		DpLabel    *label = lfirst(lc);
+
+		if (label->attnum != 0 && label->unit)
+			return false;
+	}
+	return table->unit;
+}
+
 static void
 relabel_column(Oid relid, AttrNumber attnum, const char *text)
 {
@@ -487,7 +507,8 @@ relabel_column(Oid relid, AttrNumber attnum, const char *text)
 						get_rel_name(relid))));
 	}
 	require_dataset_owner(table->dataset);
-	if ((old != NULL && old->unit) != (new != NULL && new->unit))
+	if ((old != NULL && old->unit) != (new != NULL && new->unit) &&
+		(new == NULL || !new->unit || !awaits_unit(relid, table) || dp_is_virtual_column(relid, attnum)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("the privacy unit of table \"%s\" cannot be changed by SECURITY LABEL: call dp_cdp.unprotect_table and dp_cdp.protect_table",

@@ -119,6 +119,17 @@ SELECT is(dp_cdp.dataset_of('copy'), NULL, 'nor is a copy');
 ALTER TABLE parent RENAME patient TO person;
 SELECT is(unit, 'person', 'renaming a unit in the parent') FROM policy WHERE "table" = 'parent';
 
+-- a column whose type was changed under its keys
+SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
+SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['surgery', '1']);
+ALTER TABLE visits ALTER dept TYPE int USING 1;
+SELECT throws_ok($$SELECT dp_cdp.declared_keys('visits', 'dept')$$, 'ZC004',
+	'the declared keys of column "dept" of table "visits" are not of its type integer any more; the table''s owner has to call dp_cdp.set_keys or dp_cdp.drop_keys',
+	'keys of another type are named as what they are');
+SELECT lives_ok($$SELECT dp_cdp.set_keys('visits', 'dept', ARRAY[1, 2])$$, 'new keys mend that');
+ALTER TABLE visits ALTER dept TYPE text;
+SELECT dp_cdp.unprotect_table('visits');
+
 -- a policy that lost its unit, or has two, releases nothing
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
 SECURITY LABEL FOR dp_cdp ON COLUMN visits.patient IS NULL;

@@ -41,6 +41,13 @@ $standby->init_from_backup($node, 'base', has_streaming => 1);
 $standby->start;
 $node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
 is(found($standby), 'info server', 'a standby says what it is');
+for my $call (q{create_dataset('second')}, q{set_budget('clinic', 'analyst1', rho => 2)}, q{protect_table('visits', 'clinic', 'patient')},
+	q{release_name('visits', 'clinic')})
+{
+	my ($rc, $out, $err) = $standby->psql('postgres', "SELECT dp_cdp.$call");
+
+	like($err, qr/policies and budgets cannot be changed on a standby; call the function on the primary/, "$call on a standby");
+}
 
 $standby->promote;
 is(found($standby), 'warning ledger', 'a promoted standby waits for its ledger to be adopted');

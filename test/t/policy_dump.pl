@@ -91,6 +91,13 @@ $node->command_ok([ 'pg_dump', '-Fc', '-f', "$dir/custom", 'clinic' ], 'pg_dump,
 restored('custom', 'custom format', 'pg_restore', '-e', '-d', 'custom', "$dir/custom");
 restored('parallel', 'custom format in parallel', 'pg_restore', '-e', '-j', '2', '-d', 'parallel', "$dir/custom");
 
+# who owns table and dataset restores the table with its policy
+$node->command_ok([ 'pg_dump', '-Fc', '-t', '"the lab"."visits, all"', '-f', "$dir/table", 'clinic' ], 'pg_dump of one table');
+$node->safe_psql('custom', q{CREATE ROLE loader LOGIN IN ROLE dba});
+$node->command_ok([ 'pg_restore', '-e', '-U', 'loader', '--role', 'dba', '--clean', '-d', 'custom', "$dir/table" ], 'a table restored by its owner');
+my $policies = 'SELECT "table"::text, dataset, unit, columns FROM dp_cdp.protected ORDER BY 1';
+is($node->safe_psql('custom', $policies), $node->safe_psql('clinic', $policies), '... has its policy');
+
 # a table that comes without its dataset is protected and answers nobody
 $node->command_ok([ 'pg_dump', '-s', '-f', "$dir/schema.sql", 'clinic' ], 'pg_dump, schema only');
 $node->safe_psql('postgres', 'CREATE DATABASE bare');
