@@ -144,7 +144,10 @@ SELECT dp_cdp.alter_dataset('survey', new_owner => 'regress_dp_owner');
 
 -- taking all away
 SET ROLE regress_dp_owner;
+CREATE VIEW old_visits AS SELECT age FROM visits;
+GRANT SELECT ON old_visits TO regress_dp_team;
 SELECT dp_cdp.unprotect_table('visits');
+DROP VIEW old_visits;
 SELECT dp_cdp.unprotect_table('survey');
 SELECT * FROM dp_cdp.protected;
 SELECT count(*) FROM pg_seclabel WHERE provider = 'dp_cdp';

@@ -302,6 +302,39 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* Warns of those who read rows of a table now that its policy is gone: views, too, show them again. */
+static void
+report_opened(Oid relid)
+{
+	Oid			types[] = {OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(relid)};
+	DpAdminContext context;
+	char	   *readers;
+
+	dp_admin_begin(&context);
+	dp_admin_execute("WITH RECURSIVE r AS ("
+					 "   SELECT $1 AS oid UNION SELECT x.next FROM r CROSS JOIN LATERAL ("
+					 "     SELECT i.inhrelid AS next FROM pg_inherits i WHERE i.inhparent = r.oid"
+					 "     UNION ALL SELECT w.ev_class FROM pg_depend d JOIN pg_rewrite w ON w.oid = d.objid"
+					 "     WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass"
+					 "     AND d.refobjid = r.oid) x)"
+					 " SELECT string_agg(format('%s (%s)', g.relation, g.roles), ', ' ORDER BY g.relation::text) FROM ("
+					 "   SELECT c.oid::regclass AS relation, string_agg(DISTINCT CASE WHEN a.grantee = 0 THEN 'PUBLIC'"
+					 "     ELSE a.grantee::regrole::text END, ', ') AS roles"
+					 "   FROM r JOIN pg_class c ON c.oid = r.oid CROSS JOIN LATERAL ("
+					 "     SELECT x.* FROM aclexplode(c.relacl) x"
+					 "     UNION ALL SELECT x.* FROM pg_attribute t, aclexplode(t.attacl) x WHERE t.attrelid = c.oid) a"
+					 "   WHERE a.privilege_type = 'SELECT' AND a.grantee <> c.relowner GROUP BY c.oid) g",
+					 1, types, values, NULL, false);
+	readers = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	if (readers != NULL)
+		ereport(WARNING,
+				(errmsg("table \"%s\" is not protected any more: who holds SELECT on it, or on a view that reads it, sees its rows: %s",
+						get_rel_name(relid), readers),
+				 errhint("REVOKE SELECT from those who are not to see rows.")));
+	dp_admin_end(&context);
+}
+
 /*
  * unprotect_table("table")
  *
@@ -322,6 +355,7 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	foreach(lc, dp_label_list(relid))
 		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
 	dp_policy_name_settled(relid, label->dataset);
+	report_opened(relid);
 	PG_RETURN_VOID();
 }
 
