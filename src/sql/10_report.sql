@@ -159,7 +159,9 @@ CREATE OR REPLACE VIEW dp_cdp.metrics WITH (security_barrier) AS
 				FROM week l
 				WHERE l.dataset = d.name AND (l.paid_by IS NULL OR d.ledger_id = ANY (l.paid_by))) w ON true
 		UNION ALL
-		SELECT b.dataset, coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = who.is), b.role_name, b.role::text), b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
+		SELECT b.dataset, coalesce((SELECT r.rolname::text FROM pg_catalog.pg_roles r WHERE r.oid = who.is),
+				-- exporters stop at a second row of one name
+				format('%s (missing, %s)', coalesce(b.role_name, b.role::text), b.ledger_id)), b.rho_limit, s.rho_spent, b.delta_limit, s.delta_spent,
 			dp_cdp.rate(s.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), s.failures, d.max_failures
 		FROM dp_cdp.budget b
 			JOIN dp_cdp.dataset d ON d.name = b.dataset

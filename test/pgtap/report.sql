@@ -204,6 +204,12 @@ SELECT is((SELECT string_agg(concat_ws('|', dataset, role, rho_spent, round(rho_
 SELECT is((SELECT array_agg(rho_per_day::numeric(5, 2)) FROM dp_cdp.metrics WHERE dataset IN ('young', 'updated')), '{0.50,0.50,0.50,0.50}', '... and that of metrics');
 SELECT is((dp_cdp.report_data('updated') #>> '{totals,rho}')::numeric, 1::numeric, 'what was spent before 0.2.0 is in the report');
 
+-- a role of one name after the other
+INSERT INTO dp_cdp.budget (dataset, role, role_name, rho_limit, delta_limit, report_delta) SELECT 'updated', n, 'stranger', 1, 1e-6, 1e-6
+	FROM unnest('{4000000000,4000000001}'::oid[]) n;
+SELECT is_empty('SELECT dataset, role FROM dp_cdp.metrics GROUP BY 1, 2 HAVING count(*) > 1', 'metrics have one row of each name');
+SELECT is((SELECT count(*) FROM dp_cdp.metrics WHERE dataset = 'updated' AND role ~ '^stranger \(missing, \d+\)$'), 2::bigint, '... also where the role is missing');
+
 -- what failed was not refused
 INSERT INTO dp_cdp.release_log (dataset, role, session_role, aggregates, rho, delta, granted, failed, kind)
 	VALUES ('young', 'stranger'::regrole, 'stranger'::regrole, 'dp_count(*)', 0, 0, false, true, 'failed');
