@@ -95,6 +95,9 @@ typedef enum DpValueKind
 #define DP_MAX_VALUES 64
 #define DP_MAX_KEYS 16
 
+/* Returns how many bytes the keys by reference of a row may take together, where a unit may be in so many groups. */
+extern Size dp_most_key_bytes(int max_groups);
+
 /* the most codes that a unit may have in a group: limit of grid.upper for CODES and DISTINCT */
 #define DP_MAX_CODES 256
 

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "base/errors.h"
+#include "base/sizes.h"
 #include "common/hashfn.h"
 #include "release/release.h"
 #include "release/release_int.h"
@@ -120,6 +121,40 @@ dp_declared_groups(List *keys)
 		groups *= size;
 	}
 	return groups;
+}
+
+Size
+dp_longest_keys(List *keys)
+{
+	Size		sum = 0;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		DpReleaseKey *key = lfirst(lc);
+		ArrayType  *domain = DatumGetArrayTypeP(key->domain->constvalue);
+		Size		longest = 0;
+		int16		typlen;
+		bool		typbyval;
+		char		typalign;
+		Datum	   *values;
+		int			n;
+
+		get_typlenbyvalalign(key->type, &typlen, &typbyval, &typalign);
+		if (typbyval)
+			continue;
+		if (typlen > 0)
+		{
+			sum += MAXALIGN(typlen);
+			continue;
+		}
+		deconstruct_array(domain, key->type, typlen, typbyval, typalign, &values, NULL, &n);
+		for (int i = 0; i < n; i++)
+			longest = Max(longest, MAXALIGN(dp_value_bytes(values[i]) + VARHDRSZ));
+		pfree(values);
+		sum += longest;
+	}
+	return sum;
 }
 
 /* Makes the table of all groups of keys that have passed dp_declared_groups. */

@@ -33,6 +33,7 @@
 #include "base/input.h"
 #include "base/noise.h"
 #include "base/settings.h"
+#include "base/sizes.h"
 #include "catalog/pg_type.h"
 #include "common/int.h"
 #include "executor/executor.h"
@@ -442,6 +443,24 @@ column_price(const DpDataset *dataset)
 	return rho;
 }
 
+/* Refuses declared keys so long that bounding would leave out their rows: the group would pass for an empty one. */
+static void
+check_key_bytes(DpPricedRelease *priced)
+{
+	Size		most = dp_most_key_bytes(priced->max_groups);
+	Size		longest;
+
+	if (!priced->release->has_unit || priced->nkeys == 0 || priced->release->one_group)
+		return;
+	longest = dp_longest_keys(priced->release->keys);
+	if (longest > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("the declared keys of a group take up to %zu bytes, and at most %zu may be, so that this group would stay empty; group by fewer or shorter keys%s",
+						longest, most, most < DP_MOST_KEY_BYTES ? ", or lower dp_cdp.max_groups" : ""),
+				 errdetail("Nothing was charged.")));
+}
+
 /* Settles how many groups and rows of a unit count; returns the number of declared groups, 1 where keys are not. */
 static int64
 settle_contribution(DpPricedRelease *priced)
@@ -462,6 +481,7 @@ settle_contribution(DpPricedRelease *priced)
 	/* nobody can be in more groups than there are */
 	groups = dp_declared_groups(release->keys);
 	priced->max_groups = Max(Min(priced->max_groups, groups), 1);
+	check_key_bytes(priced);
 	return groups;
 }
 

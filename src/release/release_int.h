@@ -200,6 +200,9 @@ typedef struct DpKeyTable DpKeyTable;
 /* dp_declared_groups returns how many groups declared keys span; ZC002 for more than DP_MAX_DECLARED_GROUPS */
 extern int64 dp_declared_groups(List *keys);
 
+/* dp_longest_keys returns the bytes that the longest declared keys by reference take together, as bounding counts them */
+extern Size dp_longest_keys(List *keys);
+
 extern DpKeyTable *dp_key_table_create(List *keys);
 extern int64 dp_key_table_size(DpKeyTable *table);
 

@@ -155,6 +155,12 @@ dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums, const DpCodeS
 	dp_layout_init(&shape->layout, nkeys, nvalues, by_reference, narrow, sums, codes);
 }
 
+Size
+dp_most_key_bytes(int max_groups)
+{
+	return dp_key_bytes_limit(max_groups);
+}
+
 /* Returns the shape of a state; all states of an aggregate have the same. */
 DpShape *
 dp_shape_of(const DpBoundState *state, MemoryContext context)
