@@ -25,7 +25,6 @@
 #include "access/parallel.h"
 #include "access/xlog.h"
 #include "fmgr.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -33,7 +32,6 @@
 #include "storage/latch.h"
 #include "storage/proc.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
@@ -45,186 +43,11 @@
 
 PG_FUNCTION_INFO_V1(dp_ledger_debit_by_hand);
 
-/* the statement that makes the next debit, for the audit; NULL: none */
-static const char *query_text = NULL;
-static int	query_length = 0;
-
 /* asking again when the worker left before it took the request */
 #define MAX_ATTEMPTS 3
 
-/* what is asked of the worker besides amounts */
-typedef struct DpOrder
-{
-	DpRequestKind kind;
-	bool		is_for;			/* on behalf of role, not of the caller */
-	Oid			role;
-	const char *reason;			/* of a correction */
-	const char *query;			/* the statement, not terminated; NULL: none */
-	int			query_length;
-} DpOrder;
-
 /* how long a process sleeps before it looks for a cancel, where others do not wake it, in ms */
 #define SLICE_MS 100
-
-/* ---------------------------------------------------------------------
- * Writing the request
- * ---------------------------------------------------------------------
- */
-
-/* Writes where the session's client is, into room for NAMEDATALEN bytes. */
-void
-dp_ledger_client_address(char *address)
-{
-	static char known[NAMEDATALEN] = "";
-
-	/* it stays the same; the header that knows it wants those of Kerberos, too */
-	if (known[0] == '\0' && MyProcPort != NULL)
-	{
-		LOCAL_FCINFO(fcinfo, 0);
-		Datum		inet;
-
-		InitFunctionCallInfoData(*fcinfo, NULL, 0, InvalidOid, NULL, NULL);
-		inet = inet_client_addr(fcinfo);
-		strlcpy(known, fcinfo->isnull ? "[local]" : DatumGetCString(DirectFunctionCall1(inet_out, inet)),
-				NAMEDATALEN);
-	}
-	strlcpy(address, known, NAMEDATALEN);
-}
-
-void
-dp_ledger_set_query(const char *text, int location, int length)
-{
-	int			whole = text ? strlen(text) : 0;
-
-	if (text == NULL || location < 0 || location > whole)
-		location = 0;
-	query_text = text ? text + location : NULL;
-	query_length = length <= 0 || length > whole - location ? whole - location : length;
-	/* no more than is kept, and something to tell that it was cut */
-	query_length = Min(query_length, DP_MAX_QUERY_BYTES + 1);
-	while (query_length > 0 && isspace((unsigned char) *query_text))
-	{
-		query_text++;
-		query_length--;
-	}
-}
-
-/*
- * Appends at most limit bytes of a string, the cut marked by "..."; returns
- * its offset.
- */
-static uint16
-put_string(DpRequest *req, Size *used, const char *s, Size limit)
-{
-	Size		len;
-	uint16		offset = (uint16) *used;
-
-	if (s == NULL)
-		return 0;
-	len = strlen(s);
-	if (len > limit)
-	{
-		len = pg_mbcliplen(s, len, limit - 3);
-		memcpy(req->strings + offset, s, len);
-		memcpy(req->strings + offset + len, "...", 3);
-		len += 3;
-	}
-	else
-		memcpy(req->strings + offset, s, len);
-	req->strings[offset + len] = '\0';
-	*used += len + 1;
-	Assert(*used <= DP_STRINGS_SIZE);
-	return offset;
-}
-
-static Size
-room_for(const char *s, Size limit)
-{
-	return s == NULL ? 0 : Min(strlen(s), limit) + 1;
-}
-
-/* Appends the statement's text, as far as the settings want it; returns its offset. */
-static uint16
-put_query(DpRequest *req, Size *used, const DpOrder *order)
-{
-	char	   *text;
-	uint16		offset;
-
-	if (order->query == NULL || dp_guc_log_query_bytes == 0)
-		return 0;
-	text = pnstrdup(order->query, order->query_length);
-	offset = put_string(req, used, text, Max(dp_guc_log_query_bytes, 4));
-	pfree(text);
-	return offset;
-}
-
-/* Says who asks, from where. */
-static void
-write_asker(DpRequest *req, const DpOrder *order)
-{
-	req->kind = order->kind;
-	req->session_role = GetSessionUserId();
-	req->role = order->is_for ? order->role : GetUserId();
-	req->other_payer = order->is_for ? order->role : req->session_role;
-	req->asked_at = GetCurrentTimestamp();
-	strlcpy(req->application, application_name ? application_name : "", NAMEDATALEN);
-	dp_ledger_client_address(req->client);
-	memset(&req->reply, 0, sizeof(req->reply));
-}
-
-static void
-write_request(DpRequest *req, List *items, const DpOrder *order)
-{
-	Size		used = 1;		/* offset 0 stands for NULL */
-	Size		limit;
-	Size		names = 0;
-	const char *last_name = NULL;
-	uint16		last_offset = 0;
-	ListCell   *lc;
-
-	write_asker(req, order);
-	req->nitems = list_length(items);
-	req->query = put_query(req, &used, order);
-	req->reason = put_string(req, &used, order->reason, DP_MAX_REASON_BYTES);
-
-	foreach(lc, items)
-		names += room_for(((DpDebitItem *) lfirst(lc))->dataset, NAMEDATALEN);
-
-	/* names are needed whole; the other strings share what they leave */
-	for (limit = DP_STRINGS_SIZE; limit > 4; limit = limit * 3 / 4)
-	{
-		Size		sum = used + names;
-
-		foreach(lc, items)
-		{
-			DpDebitItem *item = lfirst(lc);
-
-			sum += room_for(item->aggregates, limit) + room_for(item->groups, limit) +
-				room_for(item->sigma, limit) + room_for(item->tables, limit);
-		}
-		if (sum <= DP_STRINGS_SIZE)
-			break;
-	}
-
-	foreach(lc, items)
-	{
-		DpDebitItem *item = lfirst(lc);
-		DpWireItem *wire = &req->items[foreach_current_index(lc)];
-
-		wire->rho = item->rho;
-		wire->delta = item->delta;
-		if (last_name == NULL || strcmp(last_name, item->dataset) != 0)
-		{
-			last_name = item->dataset;
-			last_offset = put_string(req, &used, last_name, NAMEDATALEN);
-		}
-		wire->dataset = last_offset;
-		wire->aggregates = put_string(req, &used, item->aggregates, limit);
-		wire->groups = put_string(req, &used, item->groups, limit);
-		wire->sigma = put_string(req, &used, item->sigma, limit);
-		wire->tables = put_string(req, &used, item->tables, limit);
-	}
-}
 
 /* ---------------------------------------------------------------------
  * Interrupts
@@ -585,11 +408,7 @@ submit_order(List *items, DpOrder *order)
 {
 	int			slot;
 
-	/* good for one debit: what it points to may not outlive this one */
-	order->query = query_text;
-	order->query_length = query_length;
-	query_text = NULL;
-
+	dp_take_query(order);
 	if (items == NIL)
 		return;
 	check_available(items, order);
@@ -603,7 +422,7 @@ submit_order(List *items, DpOrder *order)
 		DpReply		reply;
 
 		wait_for_slot(slot);
-		write_request(&dp_shared->requests[slot], items, order);
+		dp_write_request(&dp_shared->requests[slot], items, order);
 
 		PG_ENSURE_ERROR_CLEANUP(give_up, Int32GetDatum(slot));
 		{

@@ -325,13 +325,32 @@ extern bool dp_failures_posted(void);
 extern int	dp_failures_take(DpFailureCopy *copies, int most);
 extern void dp_failures_settle(DpFailureCopy *copies, int n, bool single);
 
-/* --- launcher.c --- */
+/* --- request.c --- */
 
 /* the longest reason of a correction */
 #define DP_MAX_REASON_BYTES 500
 
+/* what is asked of the worker besides amounts */
+typedef struct DpOrder
+{
+	DpRequestKind kind;
+	bool		is_for;			/* on behalf of role, not of the caller */
+	Oid			role;
+	const char *reason;			/* of a correction */
+	const char *query;			/* the statement, not terminated; NULL: none */
+	int			query_length;
+} DpOrder;
+
 /* where the session's client is, into room for NAMEDATALEN bytes */
 extern void dp_ledger_client_address(char *address);
+
+/* moves the statement that dp_ledger_set_query has named into the order */
+extern void dp_take_query(DpOrder *order);
+
+/* writes all of it into the process's slot, which is free; items are DpDebitItem */
+extern void dp_write_request(DpRequest *req, List *items, const DpOrder *order);
+
+/* --- launcher.c --- */
 
 struct BackgroundWorker;
 
