@@ -357,6 +357,12 @@ guard_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *re
 	if (prev_get_relation_info)
 		prev_get_relation_info(root, relid, inhparent, rel);
 
+	/*
+	 * TRUNCATE, REINDEX and CLUSTER plan how many workers build an index, without
+	 * a query; who may run them PostgreSQL has asked.
+	 */
+	if (root->parse->jointree == NULL)
+		return;
 	if (dp_policy_table(relid) != NULL &&
 		!is_inner(planner_rt_fetch(rel->relid, root)))
 	{

@@ -279,4 +279,19 @@ SELECT is(count(*), 1::bigint, 'held') FROM dp_cdp.held_names WHERE dataset = 's
 SELECT dp_cdp.drop_dataset('short');
 SELECT is(count(*), 0::bigint, 'forgotten with its dataset') FROM dp_cdp.held_names WHERE dataset = 'short';
 
+-- who loads need not read: indexes are built anew by TRUNCATE, for the toast table, too
+CREATE ROLE loader LOGIN;
+CREATE TABLE lab.loaded (patient int, note text);
+CREATE INDEX ON lab.loaded (patient);
+INSERT INTO lab.loaded SELECT i, i FROM generate_series(1, 100) i;
+SELECT dp_cdp.protect_table('lab.loaded', 'clinic', unit => 'patient');
+GRANT USAGE ON SCHEMA lab TO loader;
+GRANT INSERT, TRUNCATE ON lab.loaded TO loader;
+SET SESSION AUTHORIZATION loader;
+SELECT lives_ok('TRUNCATE lab.loaded', 'who may truncate does, without SELECT');
+SELECT lives_ok($$INSERT INTO lab.loaded VALUES (1, 'a')$$, '... and loads');
+SELECT throws_ok('SELECT * FROM lab.loaded', 'ZC002', NULL, '... and reads nothing');
+RESET SESSION AUTHORIZATION;
+SELECT is(count(*), 1::bigint, 'what was loaded is there') FROM lab.loaded;
+
 SELECT * FROM finish();
