@@ -48,6 +48,9 @@ extern void dp_ledger_launcher_init(void);
  */
 extern void dp_ledger_debit(List *items);
 
+/* returns why nothing is debited until the ledger is adopted, in words for the administrator; NULL when it is not so */
+extern const char *dp_ledger_waits(void);
+
 /* the statement that makes the next debit, for the audit; must last as long */
 extern void dp_ledger_set_query(const char *text, int location, int length);
 

@@ -317,3 +317,20 @@ dp_ledger_problem(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(dp_stamp_text(stamp)));
 }
+
+/* By way of SQL, where the search_path is pinned: this is called on behalf of whoever asks. */
+const char *
+dp_ledger_waits(void)
+{
+	LOCAL_FCINFO(fcinfo, 0);
+	Oid			function = dp_own_function("ledger_problem", 0, NULL, TEXTOID);
+	FmgrInfo	flinfo;
+	Datum		problem;
+
+	if (!OidIsValid(function))
+		return NULL;
+	fmgr_info(function, &flinfo);
+	InitFunctionCallInfoData(*fcinfo, &flinfo, 0, InvalidOid, NULL, NULL);
+	problem = FunctionCallInvoke(fcinfo);
+	return fcinfo->isnull ? NULL : TextDatumGetCString(problem);
+}

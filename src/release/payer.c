@@ -28,10 +28,21 @@ budget_applies(Oid role, void *arg)
 void
 dp_check_payer(const char *dataset)
 {
-	if (!dp_policy_any_budget(dataset, budget_applies, NULL))
+	const char *problem;
+
+	if (dp_policy_any_budget(dataset, budget_applies, NULL))
+		return;
+	/* there the roles may be others, and who is given a new budget spends twice */
+	problem = dp_ledger_waits();
+	if (problem != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-				 errmsg("role \"%s\" has no privacy budget for dataset \"%s\"; the dataset's owner can give one with dp_cdp.set_budget",
+				 errmsg("role \"%s\" has no privacy budget for dataset \"%s\" in a ledger that was not adopted; dp_cdp.adopt_ledger() may bring it back, and must be called before a new one is given",
 						GetUserNameFromId(GetUserId(), false), dataset),
-				 errdetail("Private queries are planned, explained and previewed for roles with a budget only.")));
+				 errdetail("%s", problem)));
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
+			 errmsg("role \"%s\" has no privacy budget for dataset \"%s\"; the dataset's owner can give one with dp_cdp.set_budget",
+					GetUserNameFromId(GetUserId(), false), dataset),
+			 errdetail("Private queries are planned, explained and previewed for roles with a budget only.")));
 }

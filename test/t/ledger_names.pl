@@ -21,6 +21,8 @@ $node->safe_psql('test', q{
 	SET SESSION AUTHORIZATION boss;
 	SELECT dp_cdp.create_dataset('left behind');
 	RESET SESSION AUTHORIZATION;
+	CREATE TABLE visits (patient int); ALTER TABLE visits OWNER TO dba;
+	SELECT dp_cdp.protect_table('visits', 'd', 'patient');
 	REVOKE EXECUTE ON FUNCTION dp_cdp.create_dataset FROM boss;		-- would keep it from being dropped elsewhere
 });
 debit($node, 'test', $_, q{SELECT dp_cdp.debit('d', 1)}) for qw(ana bob carl);
@@ -123,7 +125,12 @@ $other->command_ok([ 'psql', '-Xq', '-f', $dump, $other->connstr('test') ], 'res
 is(value($other, 'test', q{SELECT count(*) FROM dp_cdp.release_log}), value($node, 'test', q{SELECT count(*) FROM dp_cdp.release_log}), 'no row is lost');
 like(budgets($other), qr/^(carl 1 missing, (robert|bob) 2 missing)|(bob 2 missing, carl 1 missing)$/, 'names are told, roles are missing');
 is(budgets($other, 'stranger') . releases($other, 'stranger'), 'nonenone', 'nobody gets what has his OID');
+like(debit_error($other, 'test', 'heir', 'SELECT dp_count(*) FROM visits'),
+	qr/ZC001: role "heir" has no privacy budget for dataset "d" in a ledger that was not adopted; dp_cdp\.adopt_ledger\(\) may bring it back/,
+	'who has no budget yet hears that it may come back');
 $other->safe_psql('test', q{SELECT dp_cdp.adopt_ledger()});
+like(debit_error($other, 'test', 'heir', 'SELECT dp_count(*) FROM visits'), qr/ZC001: role "heir" has no privacy budget for dataset "d"; the dataset's owner/,
+	'and afterwards that he has none');
 like(budgets($other), qr/carl 1 missing/, 'adopted: carl is still missing');
 $other->safe_psql('test', 'GRANT EXECUTE ON FUNCTION dp_cdp.debit(text, numeric, numeric) TO PUBLIC');
 like(debit_error($other, 'test', 'karl', q{SELECT dp_cdp.debit('d', 1)}), qr/ZC001: role "karl" has no privacy budget/, 'until somebody says who he is');
