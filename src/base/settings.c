@@ -42,6 +42,7 @@ static char *target_text = NULL;
 int			dp_guc_log_query_bytes = MAX_QUERY_BYTES;
 int			dp_guc_max_debits = 0;
 int			dp_guc_max_refusals = 0;
+int			dp_guc_keep_audit_days = 30;
 
 /* Checks a setting's value.  0, the dataset's default, comes of RESET alone. */
 static bool
@@ -199,6 +200,14 @@ dp_guc_init(void)
 							&dp_guc_max_refusals,
 							0, 0, INT_MAX,
 							PGC_SIGHUP, 0,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("dp_cdp.keep_audit_days",
+							"For how many days owners of datasets may not prune the audit.",
+							"The owner of the extension may at any time.",
+							&dp_guc_keep_audit_days,
+							30, 0, 100000,
+							PGC_SUSET, 0,
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("dp_cdp.worker_idle_timeout",

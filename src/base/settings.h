@@ -39,6 +39,9 @@ extern int	dp_guc_log_query_bytes;
 extern int	dp_guc_max_debits;
 extern int	dp_guc_max_refusals;
 
+/* days during which owners of datasets may not prune the audit */
+extern int	dp_guc_keep_audit_days;
+
 /* the server's: after so many idle ms a ledger's worker leaves; 0: it stays */
 extern int	dp_guc_worker_idle_timeout;
 

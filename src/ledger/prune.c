@@ -25,6 +25,7 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "base/settings.h"
 #include "ledger/ledger_int.h"
 
 PG_FUNCTION_INFO_V1(dp_ledger_prune);
@@ -164,6 +165,12 @@ dp_ledger_prune(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("only owners of datasets and of extension dp_cdp may call dp_cdp.prune_releases")));
+	if (!all && before > GetCurrentTimestamp() - dp_guc_keep_audit_days * USECS_PER_DAY)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("rows of the audit of the last %d days are for the owner of extension dp_cdp to prune; give a time before that",
+						dp_guc_keep_audit_days),
+				 errdetail("So it can still be asked what was asked and refused. The administrator's setting dp_cdp.keep_audit_days says how long.")));
 	values[2] = TimestampTzGetDatum(before);
 
 	dp_ledger_admin_begin(&admin, NULL);
