@@ -67,6 +67,14 @@ $node->safe_psql('empty', q{SELECT dp_cdp.create_dataset('nobody')});
 is(value($node, 'postgres', $workers), 0, 'no worker where nothing was debited yet');
 $node->restart;
 ok(wait_for_worker($node, $_), "the worker of $_ comes with the server") for qw(test other);
+# the launcher has looked into all databases when no other worker has come for a while
+my $quiet = 0;
+for (1 .. 60)
+{
+	$quiet = value($node, 'postgres', $workers) == 2 ? $quiet + 1 : 0;
+	last if $quiet == 3;
+	usleep(500_000);
+}
 is(value($node, 'postgres', $workers), 2, 'databases without a ledger, or without a budget, have none');
 is(value($node, 'postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dp_cdp launcher'}), 1, 'nor is the launcher one');
 my $pid = worker_of($node, 'test');
