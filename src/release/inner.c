@@ -495,9 +495,27 @@ dp_run_inner(DpRun *run, EState *estate)
 void
 dp_end_inner(DpRun *run)
 {
-	if (run->inner == NULL)
+	MemoryContext caller = CurrentMemoryContext;
+	DpInner    *inner = run->inner;
+	DpSandbox	box;
+
+	if (inner == NULL)
 		return;
-	if (run->inner->plan != NULL)
-		end_plan(run->inner->plan);
+	if (inner->plan != NULL)
+	{
+		/* other extensions may tell the client about the plan that ends */
+		dp_sandbox_begin(&box, dp_relation_owner(run->release->relid), DP_STACK_TO_RUN);
+		PG_TRY();
+		{
+			end_plan(inner->plan);
+		}
+		PG_CATCH();
+		{
+			dp_sandbox_end(&box);
+			dp_sandbox_rethrow(caller, dp_charge_clause(&run->charged));
+		}
+		PG_END_TRY();
+		dp_sandbox_end(&box);
+	}
 	forget_inner(run);
 }

@@ -133,5 +133,8 @@ SELECT dp_count(*) IS NULL FROM visit WHERE patient = 42;
 --> ok 1
 SELECT ward, dp_count(*) IS NULL FROM visit GROUP BY ward;
 --> ok 2
+-- of two releases that are paid together the second is started and never run
+(SELECT dp_count(*) IS NULL FROM visit) UNION ALL (SELECT dp_count(*) IS NULL FROM visit WHERE patient = 42) LIMIT 1;
+--> ok 2
 --@ verify
 ALTER DATABASE noselect RESET session_preload_libraries; ALTER DATABASE noselect RESET auto_explain.log_min_duration; ALTER DATABASE noselect RESET auto_explain.log_analyze; ALTER DATABASE noselect RESET auto_explain.log_buffers; ALTER DATABASE noselect RESET auto_explain.log_nested_statements;
