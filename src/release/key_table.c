@@ -12,33 +12,19 @@
 #include "postgres.h"
 
 #include "base/errors.h"
+#include "base/key_index.h"
 #include "base/sizes.h"
-#include "common/hashfn.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
-
-typedef struct DomainEntry
-{
-	Datum		key;
-	int32		position;
-	uint32		hash;
-	char		status;
-} DomainEntry;
-
-struct domain_hash;
 
 typedef struct KeyDomain
 {
 	int64		size;			/* with the NULL key */
 	bool		null_key;
 	Datum	   *values;			/* without it */
-	Oid			collation;
-	FmgrInfo	hash_fn;
-	FmgrInfo	eq_fn;
-	struct domain_hash *index;
+	DpKeyIndex *index;
 } KeyDomain;
 
 struct DpKeyTable
@@ -48,57 +34,20 @@ struct DpKeyTable
 	KeyDomain  *domains;
 };
 
-static uint32
-domain_key_hash(KeyDomain *domain, Datum key)
-{
-	return DatumGetUInt32(FunctionCall1Coll(&domain->hash_fn, domain->collation, key));
-}
-
-static bool
-domain_key_equal(KeyDomain *domain, Datum a, Datum b)
-{
-	return DatumGetBool(FunctionCall2Coll(&domain->eq_fn, domain->collation, a, b));
-}
-
-#define SH_PREFIX domain
-#define SH_ELEMENT_TYPE DomainEntry
-#define SH_KEY_TYPE Datum
-#define SH_KEY key
-#define SH_HASH_KEY(tb, key) domain_key_hash((KeyDomain *) (tb)->private_data, key)
-#define SH_EQUAL(tb, a, b) domain_key_equal((KeyDomain *) (tb)->private_data, a, b)
-#define SH_STORE_HASH
-#define SH_GET_HASH(tb, a) (a)->hash
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
-
 static void
 build_domain(KeyDomain *domain, DpReleaseKey *key)
 {
-	TypeCacheEntry *type = lookup_type_cache(key->type,
-											 TYPECACHE_HASH_PROC_FINFO | TYPECACHE_EQ_OPR_FINFO);
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
 	int			n;
-	int			i;
 
-	if (!OidIsValid(type->hash_proc_finfo.fn_oid) || !OidIsValid(type->eq_opr_finfo.fn_oid))
-		elog(ERROR, "type %u of a declared key cannot be hashed", key->type);
-	fmgr_info_copy(&domain->hash_fn, &type->hash_proc_finfo, CurrentMemoryContext);
-	fmgr_info_copy(&domain->eq_fn, &type->eq_opr_finfo, CurrentMemoryContext);
-	domain->collation = key->collation;
-	domain->null_key = key->null_key;
+	get_typlenbyvalalign(key->type, &typlen, &typbyval, &typalign);
 	deconstruct_array(DatumGetArrayTypeP(key->domain->constvalue), key->type,
-					  type->typlen, type->typbyval, type->typalign, &domain->values, NULL, &n);
+					  typlen, typbyval, typalign, &domain->values, NULL, &n);
+	domain->null_key = key->null_key;
 	domain->size = n + (key->null_key ? 1 : 0);
-	domain->index = (struct domain_hash *) domain_create(CurrentMemoryContext, Max(n, 16), domain);
-	for (i = 0; i < n; i++)
-	{
-		bool		found;
-		DomainEntry *entry = domain_insert((domain_hash *) domain->index, domain->values[i], &found);
-
-		if (!found)
-			entry->position = i;
-	}
+	domain->index = dp_key_index_create(key->type, key->collation, domain->values, n, CurrentMemoryContext);
 }
 
 int64
@@ -201,11 +150,9 @@ dp_key_table_find(DpKeyTable *table, Datum *values, bool *nulls)
 		}
 		else
 		{
-			DomainEntry *entry = domain_lookup((domain_hash *) domain->index, values[i]);
-
-			if (entry == NULL)
+			p = dp_key_index_find(domain->index, values[i]);
+			if (p < 0)
 				return -1;
-			p = entry->position;
 		}
 		position = position * domain->size + p;
 	}

@@ -20,24 +20,15 @@
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "miscadmin.h"
 #include "nodes/supportnodes.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
+
+#include "base/key_index.h"
 
 PG_FUNCTION_INFO_V1(dp_is_declared);
 PG_FUNCTION_INFO_V1(dp_is_declared_support);
-
-typedef struct SetEntry
-{
-	Datum		key;
-	uint32		hash;
-	char		status;
-} SetEntry;
-
-struct set_hash;
 
 typedef struct KeySet
 {
@@ -45,38 +36,11 @@ typedef struct KeySet
 	MemoryContext context;
 	const ArrayType *keys;		/* what it was made of */
 	Oid			collation;
-	FmgrInfo	hash_fn;
-	FmgrInfo	eq_fn;
-	struct set_hash *table;
+	DpKeyIndex *index;
 } KeySet;
 
 /* those of all runs of this process */
 static KeySet *key_sets = NULL;
-
-static uint32
-set_key_hash(KeySet *set, Datum key)
-{
-	return DatumGetUInt32(FunctionCall1Coll(&set->hash_fn, set->collation, key));
-}
-
-static bool
-set_key_equal(KeySet *set, Datum a, Datum b)
-{
-	return DatumGetBool(FunctionCall2Coll(&set->eq_fn, set->collation, a, b));
-}
-
-#define SH_PREFIX set
-#define SH_ELEMENT_TYPE SetEntry
-#define SH_KEY_TYPE Datum
-#define SH_KEY key
-#define SH_HASH_KEY(tb, key) set_key_hash((KeySet *) (tb)->private_data, key)
-#define SH_EQUAL(tb, a, b) set_key_equal((KeySet *) (tb)->private_data, a, b)
-#define SH_STORE_HASH
-#define SH_GET_HASH(tb, a) (a)->hash
-#define SH_SCOPE static inline
-#define SH_DECLARE
-#define SH_DEFINE
-#include "lib/simplehash.h"
 
 static void
 forget_set(void *arg)
@@ -92,26 +56,19 @@ forget_set(void *arg)
 static void
 fill_set(KeySet *set)
 {
-	TypeCacheEntry *type = lookup_type_cache(ARR_ELEMTYPE(set->keys), TYPECACHE_HASH_PROC_FINFO | TYPECACHE_EQ_OPR_FINFO);
-	ArrayIterator elements;
-	Datum		key;
-	bool		isnull;
-	bool		found;
+	Oid			type = ARR_ELEMTYPE(set->keys);
+	MemoryContext old = MemoryContextSwitchTo(set->context);
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Datum	   *values;
+	int			n;
 
-	if (!OidIsValid(type->hash_proc_finfo.fn_oid) || !OidIsValid(type->eq_opr_finfo.fn_oid))
-		elog(ERROR, "type %u of a declared key cannot be hashed", ARR_ELEMTYPE(set->keys));
-	fmgr_info_copy(&set->hash_fn, &type->hash_proc_finfo, set->context);
-	fmgr_info_copy(&set->eq_fn, &type->eq_opr_finfo, set->context);
-	set->table = (struct set_hash *) set_create(set->context,
-												Max(ArrayGetNItems(ARR_NDIM(set->keys), ARR_DIMS(set->keys)), 16), set);
-	elements = array_create_iterator((ArrayType *) set->keys, 0, NULL);
-	while (array_iterate(elements, &key, &isnull))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!isnull)
-			(void) set_insert((set_hash *) set->table, key, &found);
-	}
-	array_free_iterator(elements);
+	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
+	deconstruct_array((ArrayType *) set->keys, type, typlen, typbyval, typalign, &values, NULL, &n);
+	set->index = dp_key_index_create(type, set->collation, values, n, set->context);
+	pfree(values);
+	MemoryContextSwitchTo(old);
 }
 
 /* Returns the table of a key_set, which other expressions of the run may have made. */
@@ -146,7 +103,7 @@ dp_is_declared(PG_FUNCTION_ARGS)
 
 	if (flinfo->fn_extra == NULL)
 		flinfo->fn_extra = find_set((const ArrayType *) PG_GETARG_POINTER(1), PG_GET_COLLATION(), flinfo->fn_mcxt);
-	PG_RETURN_BOOL(set_lookup((set_hash *) ((KeySet *) flinfo->fn_extra)->table, PG_GETARG_DATUM(0)) != NULL);
+	PG_RETURN_BOOL(dp_key_index_find(((KeySet *) flinfo->fn_extra)->index, PG_GETARG_DATUM(0)) >= 0);
 }
 
 /* Tells the planner that nearly all rows have declared keys; what is listed in the query has a condition of its own. */

@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_index.h
+ *	  Values of a type, found by its own equality.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_KEY_INDEX_H
+#define DP_KEY_INDEX_H
+
+typedef struct DpKeyIndex DpKeyIndex;
+
+/*
+ * Makes an index of n values in a context, where the values have to stay as
+ * long.  The type can be hashed, or it is an internal error.  Of equal values
+ * the first counts.
+ */
+extern DpKeyIndex *dp_key_index_create(Oid type, Oid collation, const Datum *values, int n, MemoryContext context);
+
+/* returns the place of a value among those, from 0 on; -1: it is none of them */
+extern int64 dp_key_index_find(const DpKeyIndex *index, Datum value);
+
+#endif							/* DP_KEY_INDEX_H */
