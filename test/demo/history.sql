@@ -25,9 +25,13 @@ INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta, 
 VALUES ('registry', 'dashboard'::regrole, 0.6, 1e-5, 1e-5, '1 month', now() + interval '12 days');
 
 SELECT setseed(0.25) \g /dev/null
-INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, application, aggregates, groups, rho, delta, sigma, granted)
+INSERT INTO dp_cdp.release_log (released_at, dataset, role, session_role, application, aggregates, groups, rho, delta, sigma, granted,
+	kind, reason, tables, query)
 SELECT h.at, 'registry', h.who::regrole, h.who::regrole, h.app, h.aggregates, h.groups, h.rho,
-	   CASE WHEN h.groups = 'diagnosis' AND h.granted THEN 1e-8 ELSE 0 END, '12.7', h.granted
+	   CASE WHEN h.groups = 'diagnosis' AND h.granted THEN 1e-8 ELSE 0 END, '12.7', h.granted,
+	   CASE WHEN h.granted THEN 'granted' ELSE 'refused' END, CASE WHEN NOT h.granted THEN 'ZC001 rho' END,
+	   t.tables, concat('SELECT ', h.groups || ', ', h.aggregates, ' FROM ', replace(t.tables, ', ', ' JOIN '),
+			CASE WHEN t.tables LIKE '%,%' THEN ' USING (patient_id)' END, ' GROUP BY ' || h.groups)
 FROM (
 	SELECT now() - make_interval(days => d.d, mins => (random() * 600)::int) AS at, w.who,
 		   w.apps[1 + floor(random() * cardinality(w.apps))::int] AS app,
@@ -48,5 +52,9 @@ FROM (
 	CROSS JOIN LATERAL generate_series(1, floor(w.often * random() * 2 * CASE WHEN extract(isodow FROM now() - make_interval(days => d.d)) > 5
 		AND w.who <> 'dashboard' THEN 0.15 ELSE 1 END + random())::int) AS q
 	WHERE d.d BETWEEN w.until AND w.since
-	ORDER BY 1) h;
+	ORDER BY 1) h
+	-- age and sex are the patients', the rest is the visits'
+	CROSS JOIN LATERAL (SELECT CASE WHEN h.groups = 'sex' OR h.aggregates LIKE '%age)' THEN
+		CASE WHEN h.aggregates LIKE '%cost%' OR h.groups <> 'sex' THEN 'public.patients, public.visits' ELSE 'public.patients' END
+		ELSE 'public.visits' END AS tables) t;
 SELECT dp_cdp.adopt_ledger();
