@@ -328,7 +328,7 @@ CREATE AGGREGATE dp_cdp.exact_sum(numeric, dp_cdp.grid) (
 
 CREATE FUNCTION dp_cdp.bound_unit_add(dp_cdp.bound_state, dp_cdp.bound_spec, VARIADIC "any")
 	RETURNS dp_cdp.bound_state
-	AS 'MODULE_PATHNAME', 'dp_bound_unit' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_bound_unit' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 50;
 CREATE FUNCTION dp_cdp.bound_unit_combine(dp_cdp.bound_state, dp_cdp.bound_state)
 	RETURNS dp_cdp.bound_state
 	AS 'MODULE_PATHNAME', 'dp_bound_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -212,6 +212,7 @@ SELECT count(DISTINCT digest('SELECT * FROM visits ORDER BY ' || o, spec(4))) AS
 CREATE TABLE serial_digest AS SELECT digest('SELECT * FROM visits', spec(4));
 SELECT count(DISTINCT digest('SELECT * FROM visits', spec(4, seed))) AS digests FROM generate_series(1, 10) seed;
 SET max_parallel_workers_per_gather = 2;
+SET dp_cdp.bounding_node = off;
 PREPARE units(dp_cdp.bound_spec) AS
 	SELECT unit, dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, true, ok, ok, x), $1) AS e FROM visits GROUP BY unit;
 SELECT workers('EXECUTE units(spec(4))');
@@ -224,6 +225,7 @@ PREPARE digest_units(dp_cdp.bound_spec) AS
 	  FROM (SELECT unit, dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, true, ok, ok, x), $1) AS e FROM visits GROUP BY unit) s;
 SELECT workers('EXECUTE digest_units(spec(4))');
 EXECUTE digest_units(spec(4));
+RESET dp_cdp.bounding_node;
 
 -- totals as the release node asks for them
 PREPARE totals(dp_cdp.bound_spec, dp_cdp.grid) AS

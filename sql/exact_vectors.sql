@@ -273,6 +273,7 @@ PREPARE digest_units(dp_cdp.bound_spec) AS
 				(SELECT array_agg(x ORDER BY x) FROM unnest(dp_cdp.entry_codes(e, 3)) x), dp_cdp.entry_value(e, 4), dp_cdp.entry_value(e, 5), dp_cdp.entry_value(e, 6))::text, ','
 						  ORDER BY unit, dp_cdp.entry_key(e, 0, NULL::text))) AS digest
 	  FROM (SELECT unit, dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t), $1) AS e FROM visits GROUP BY unit) s;
+SET dp_cdp.bounding_node = off;
 SET enable_partitionwise_aggregate = on;
 SELECT plan_of('EXECUTE digest_units(spec(3, 2))');
 CREATE TABLE split_digests (k int, m int, digest text);
@@ -314,6 +315,7 @@ CREATE FUNCTION expected(s dp_cdp.bound_spec) RETURNS TABLE (k text, bins bigint
 			  FROM entries('SELECT * FROM visits', s) GROUP BY k) e $$;
 SELECT plan_of('EXECUTE totals(spec(3, 2))');
 CREATE TABLE totals_workers AS EXECUTE totals(spec(3, 2));
+RESET dp_cdp.bounding_node;
 SET max_parallel_workers_per_gather = 0;
 DISCARD PLANS;
 SELECT plan_of('EXECUTE totals(spec(3, 2))');
@@ -405,9 +407,11 @@ CREATE FUNCTION many_spec(m int) RETURNS dp_cdp.bound_spec LANGUAGE sql AS $$
 SELECT plan_of('EXECUTE many(many_spec(256))');
 CREATE TABLE many_serial AS EXECUTE many(many_spec(256));
 SET max_parallel_workers_per_gather = 2;
+SET dp_cdp.bounding_node = off;
 DISCARD PLANS;
 SELECT plan_of('EXECUTE many(many_spec(256))');
 CREATE TABLE many_workers AS EXECUTE many(many_spec(256));
+RESET dp_cdp.bounding_node;
 SELECT count(*) AS same FROM many_serial s JOIN many_workers w ON s = w;
 SELECT n = (SELECT count(DISTINCT value) FROM many) AS n,
 	   bins = ARRAY(SELECT count(code) FROM generate_series(0, 1023) b LEFT JOIN many ON code = b GROUP BY b ORDER BY b) AS bins,

@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
+#include "agg/agg.h"
 #include "base/places.h"
 #include "base/settings.h"
 #include "guard/guard.h"
@@ -33,6 +34,7 @@ _PG_init(void)
 	dp_policy_init();
 	dp_ledger_init();
 	dp_ledger_launcher_init();
+	dp_bounding_init();
 	dp_release_init();
 	dp_guard_init();
 }

@@ -151,20 +151,10 @@ extern bool dp_bound_key_supported(Oid type);
 extern bool dp_code_supported(Oid type);
 
 /*
- * Replaces the executor of the HashAggregate over bound_unit in a started plan,
- * if it has the usual form, by ours (bounding/node.c).  Only for plans that are
- * run once and forwards.
+ * Offers the planner a node of its own for grouping with bound_unit by the unit
+ * (bounding/plan.c, bounding/node.c).  When the library is preloaded.
  */
-struct PlanState;
-extern void dp_install_bounding(struct PlanState *top);
-
-/*
- * Tells whether workers share the plan of an inner query, in a way and with so
- * few of them that a plan for one process would be faster by
- * dp_install_bounding (bounding/plan.c).
- */
-struct PlannedStmt;
-extern bool dp_bounding_prefers_serial(const struct PlannedStmt *stmt);
+extern void dp_bounding_init(void);
 
 /* ------------------------------------------------------------------------
  * Values relative to bounds, and codes

@@ -21,6 +21,7 @@
 #include "executor/executor.h"
 #include "nodes/extensible.h"
 #include "nodes/plannodes.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
 #include "rewrite/rewriteManip.h"
@@ -33,6 +34,28 @@
 #endif
 
 #define DP_CUSTOMPATH_PROJECTION CUSTOMPATH_SUPPORT_PROJECTION
+
+/* what the planner groups a level by, without keys that others decide (from 16 on) */
+#if PG_VERSION_NUM >= 160000
+#define DP_GROUP_CLAUSE(root) ((root)->processed_groupClause)
+#else
+#define DP_GROUP_CLAUSE(root) ((root)->parse->groupClause)
+#endif
+
+/* a path over input is of a kind that a setting may have disabled; costs must be settled */
+static inline void
+dp_path_count_disabled(Path *path, const Path *input, bool enabled)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes = input->disabled_nodes + (enabled ? 0 : 1);
+#else
+	if (!enabled)
+	{
+		path->startup_cost += disable_cost;
+		path->total_cost += disable_cost;
+	}
+#endif
+}
 
 /* moves inner's range table (and what it must be checked for) behind outer's */
 static inline void

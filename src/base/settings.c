@@ -36,6 +36,7 @@ bool		dp_guc_standard_aggregates = true;
 bool		dp_guc_notice_copies = true;
 int			dp_guc_worker_idle_timeout = 0;
 int			dp_guc_release_memory = 256 * 1024;
+bool		dp_guc_bounding_node = true;
 double		dp_guc_target = 0;
 bool		dp_guc_target_is_relative = false;
 static char *target_text = NULL;
@@ -225,6 +226,14 @@ dp_guc_init(void)
 							256 * 1024, 64, MAX_KILOBYTES,
 							PGC_SUSET, GUC_UNIT_KB,
 							NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("dp_cdp.bounding_node",
+							 "Enables the planner's use of DpBounding plans.",
+							 "Without them PostgreSQL's own aggregation bounds what units contribute: the same answers, later.",
+							 &dp_guc_bounding_node,
+							 true,
+							 PGC_SUSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
 
 	dp_reserve_setting_prefix("dp_cdp");
 }

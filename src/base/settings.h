@@ -48,6 +48,9 @@ extern int	dp_guc_worker_idle_timeout;
 /* a superuser's: what a release may hold while it reads rows, in kB */
 extern int	dp_guc_release_memory;
 
+/* a superuser's, like enable_hashagg: the planner may group by units with a node of ours */
+extern bool dp_guc_bounding_node;
+
 /* defines the settings, from _PG_init */
 extern void dp_guc_init(void);
 

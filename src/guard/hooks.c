@@ -190,10 +190,8 @@ plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 	dp_release_plan_begin(NIL);
 	PG_TRY();
 	{
-		release->inner = next_planner(copyObject(release->inner_query), "private query",
+		release->inner = next_planner(release->inner_query, "private query",
 									  options | CURSOR_OPT_PARALLEL_OK, boundParams);
-		if (dp_bounding_prefers_serial(release->inner))
-			release->inner = next_planner(release->inner_query, "private query", options, boundParams);
 		release->inner_query = NULL;
 	}
 	PG_CATCH();

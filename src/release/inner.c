@@ -291,7 +291,6 @@ start_plan(DpRun *run, DpPricedRelease *priced, ReleaseReceiver *receiver, EStat
 							   &receiver->pub, params, run->prefetched, 0);
 		inner_range_table = desc->plannedstmt->rtable;
 		ExecutorStart(desc, 0);
-		dp_install_bounding(desc->planstate);
 	}
 	PG_CATCH();
 	{

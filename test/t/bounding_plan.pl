@@ -46,7 +46,7 @@ sub inner_plan
 
 my $counts = 'SELECT k, dp_count(*) FROM visits GROUP BY k';
 my $plan = inner_plan(2, $counts);
-like($plan, qr/HashAggregate/, 'two workers: the plan is there');
+like($plan, qr/Custom Scan \(DpBounding\)/, 'two workers: the node');
 unlike($plan, qr/Gather|Workers Planned/, 'two workers: one process');
 like(inner_plan(2, 'SELECT k, dp_count(*) FROM visits WHERE v < 3 GROUP BY k'),
 	qr/Workers Planned: [12]/, 'a condition that few rows pass');

@@ -5,10 +5,10 @@
  *
  * With millions of units the executor's hash aggregation waits for memory:
  * each row of a random unit misses the caches at the bucket, the group's
- * tuple, its array of states and the state.  Where the inner plan is the usual
- * one, HashAggregate with bound_unit alone by one column of a type that is its
- * own bits, the node is run by this file instead (node.c); any other
- * plan, and every partial aggregation, by nodeAgg.
+ * tuple, its array of states and the state.  Where a query has bound_unit alone
+ * by one column of a type that is its own bits, the planner may have it run
+ * by this file instead (plan.c, node.c); anything else, and every partial
+ * aggregation, is nodeAgg's.
  *
  * Units go into a table that the caches hold (units.c), in a first pass
  * over the input (input.c).  Once it is full, rows of units that it does
@@ -138,7 +138,6 @@ dp_begin_pass(DpBounding *bounding, int bits, Size table_limit)
 	bounding->pass.partition_bits = Min(partition_bits, 63 - bits);
 	bounding->table.limit = bounding->pass.partition_bits < 1 ? SIZE_MAX : table_limit;
 	bounding->pass.partition_bits = Max(bounding->pass.partition_bits, 1);
-	memset(bounding->pass.partitions, 0, sizeof(bounding->pass.partitions));
 
 	/*
 	 * pass.bits is still that of the previous pass: start_states() tells by
@@ -159,9 +158,10 @@ dp_end_pass(DpBounding *bounding)
 {
 	bool		files = false;
 
-	bounding->agg->hash_mem_peak = Max(bounding->agg->hash_mem_peak, dp_bounding_memory(bounding));
-	bounding->agg->hash_batches_used++;
-	bounding->agg->hash_disk_used = bounding->pass.written / 1024;
+	bounding->use.memory = Max(bounding->use.memory, dp_bounding_memory(bounding));
+	bounding->use.disk = Max(bounding->use.disk, bounding->pass.written);
+	bounding->use.passes++;
+	bounding->use.units += bounding->table.nunits;
 
 	for (int i = 0; i < 1 << bounding->pass.partition_bits; i++)
 		files |= bounding->pass.partitions[i].file != NULL;
@@ -182,6 +182,7 @@ dp_end_pass(DpBounding *bounding)
 		p->next = bounding->pass.waiting;
 		bounding->pass.waiting = p;
 	}
+	memset(bounding->pass.partitions, 0, sizeof(bounding->pass.partitions));
 	bounding->output.emitting = true;
 	bounding->output.emitted = 0;
 }
@@ -209,7 +210,7 @@ fetch_ahead(const DpBounding *bounding, const DpChunk *chunk, Size at)
 static void
 gather_chunk(DpBounding *bounding, DpChunk *chunk)
 {
-	ExprContext *econtext = bounding->agg->tmpcontext;
+	ExprContext *econtext = bounding->row;
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	Size		at = 0;
 

@@ -11,7 +11,7 @@
 #define DP_GATHER_H
 
 #include "executor/executor.h"
-#include "executor/nodeAgg.h"
+#include "nodes/extensible.h"
 #include "storage/buffile.h"
 
 #include "agg/bounding/state.h"
@@ -131,10 +131,21 @@ typedef struct DpPass
 	uint64		written;		/* bytes, by all passes */
 } DpPass;
 
+/* what EXPLAIN shows; rescans add to it */
+typedef struct DpBoundingUse
+{
+	Size		memory;			/* the most bytes at once */
+	uint64		disk;			/* bytes written to files, of the run that
+								 * wrote the most */
+	uint64		passes;
+	uint64		units;
+} DpBoundingUse;
+
 /* states on their way out */
 typedef struct DpOutput
 {
 	bool		started;
+	bool		ended;			/* all have left, and nothing is held any more */
 	bool		emitting;
 	uint64		emitted;		/* buckets that are done with */
 	DpBoundState *state;		/* the next one to leave, and its unit */
@@ -145,9 +156,8 @@ typedef struct DpOutput
 
 typedef struct DpBounding
 {
-	AggState   *agg;
-	struct DpBounding *next;	/* in the list of all that are under way */
-	AggStatePerTrans trans;
+	PlanState  *outer;			/* where rows come from */
+	ExprContext *row;			/* expressions over one row of it */
 	FunctionCallInfo fcinfo;	/* of the transition function */
 	int			unit_argno;		/* of the transition function; 0: none */
 	const DpBoundSpec *spec;
@@ -158,6 +168,7 @@ typedef struct DpBounding
 	DpUnitTable table;
 	DpPass		pass;
 	DpOutput	output;
+	DpBoundingUse use;
 } DpBounding;
 
 /* records.c */
@@ -167,6 +178,7 @@ extern void dp_write_partitions(DpBounding *bounding);
 extern DpChunk *dp_read_chunk(DpBounding *bounding, BufFile *file);
 extern void dp_free_chunk(DpBounding *bounding, DpChunk *chunk);
 extern void dp_free_spare_chunks(DpBounding *bounding);
+extern void dp_close_files(DpBounding *bounding);
 
 /* units.c */
 extern void dp_start_table(DpBounding *bounding, uint64 nbuckets);
@@ -188,8 +200,24 @@ extern bool dp_group_sums_useless(const DpGroupSums *sums);
 extern DpBoundState *dp_group_sums_take(DpGroupSums *sums);
 extern void dp_group_sums_free(DpGroupSums *sums);
 
-/* unit.c */
+/* unit.c, entry.c: told by their addresses */
 extern Datum dp_bound_unit(PG_FUNCTION_ARGS);
+extern Datum dp_bound_entries(PG_FUNCTION_ARGS);
+extern Datum dp_entry_key(PG_FUNCTION_ARGS);
+extern Datum dp_entry_sum(PG_FUNCTION_ARGS);
+
+/* what plan.c hands to node.c in custom_private, in this order */
+typedef enum DpBoundingPrivate
+{
+	DP_BOUNDING_UNIT,			/* the unit's column among those of the scan
+								 * tuple, from 1 */
+	DP_BOUNDING_ADDS_UP			/* may states leave added up: group_sums.c */
+} DpBoundingPrivate;
+
+#define DP_BOUNDING_NODE "DpBounding"
+
+/* node.c */
+extern const CustomScanMethods dp_bounding_scan_methods;
 
 static inline uint64
 dp_record_unit(const DpBounding *bounding, const char *record)

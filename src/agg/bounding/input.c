@@ -39,7 +39,7 @@ next_row(DpBounding *bounding)
 	TupleTableSlot *slot;
 
 	if (scan == NULL)
-		return ExecProcNode(outerPlanState(bounding->agg));
+		return ExecProcNode(bounding->outer);
 	CHECK_FOR_INTERRUPTS();
 	slot = scan->ss_ScanTupleSlot;
 	return table_scan_getnextslot(scan->ss_currentScanDesc, ForwardScanDirection, slot) ? slot : NULL;
@@ -92,7 +92,7 @@ static inline void
 set_arguments(DpBounding *bounding, TupleTableSlot *slot)
 {
 	slot_getsomeattrs(slot, bounding->input.last_attno);
-	bounding->agg->tmpcontext->ecxt_outertuple = slot;
+	bounding->row->ecxt_scantuple = slot;
 	for (int i = 0; i < bounding->record.nstored; i++)
 	{
 		DpStoredArg *arg = &bounding->record.stored[i];
@@ -104,7 +104,7 @@ set_arguments(DpBounding *bounding, TupleTableSlot *slot)
 			value->isnull = slot->tts_isnull[arg->attno - 1];
 		}
 		else
-			value->value = ExecEvalExpr(arg->expr, bounding->agg->tmpcontext, &value->isnull);
+			value->value = ExecEvalExpr(arg->expr, bounding->row, &value->isnull);
 	}
 }
 
@@ -113,14 +113,14 @@ void
 dp_gather_input(DpBounding *bounding)
 {
 	DpInput    *input = &bounding->input;
-	ExprContext *econtext = bounding->agg->tmpcontext;
+	ExprContext *econtext = bounding->row;
 	TupleTableSlot *slot;
 	uint32		nrows = 0;
 
 	dp_begin_pass(bounding, 0, Min(FIRST_TABLE, bounding->limit / 4));
 	if (input->scan != NULL && input->scan->ss_currentScanDesc == NULL)
 		input->scan->ss_currentScanDesc = table_beginscan(input->scan->ss_currentRelation,
-														  bounding->agg->ss.ps.state->es_snapshot, 0, NULL);
+														  bounding->outer->state->es_snapshot, 0, NULL);
 	while (slot = next_row(bounding), !TupIsNull(slot))
 	{
 		MemoryContext old;

@@ -1,52 +1,80 @@
 /*-------------------------------------------------------------------------
  *
  * node.c
- *	  Has gather.c run the node that aggregates with bound_unit.
+ *	  The plan node that aggregates with bound_unit: gather.c as a custom scan.
  *
- * The plan is the planner's and is started as ever; only the node's ExecProcNode
- * is replaced.  Its expressions and its projection are used as they are.
+ * plan.c puts the node where an Agg would be; its child is the Agg's.  A row of
+ * it is a state with its unit, as nodeAgg would return it.  Its scan tuple has the
+ * columns of the child and, behind them, the state: so that the planner finds
+ * the arguments of bound_unit, which read a row of the child, and the call
+ * itself, which the rows that leave are made of, in one list (custom_scan_tlist).
  *
- * Invariants: the node is met on the way from the top of a plan that runs once
- * through nodes that read their input once, so it is never rescanned; whatever
- * is unusual about it leaves it to nodeAgg, which computes the same.
+ * Invariants:
+ *	- the transition function is called as nodeAgg calls it, with the types,
+ *	  collations and privileges of the same Aggref, but with this node as its
+ *	  context;
+ *	- nothing is evaluated before the first row is asked for: EXPLAIN starts the
+ *	  node without parameters;
+ *	- a rescan begins anew, and what was gathered before is given back at once,
+ *	  as it is when the last row has left;
+ *	- files belong to the query's resource owner, all memory to contexts below
+ *	  the query's, so that errors leave nothing.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/objectaccess.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_proc.h"
+#include "commands/explain.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/parse_agg.h"
+#include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
+#include "utils/ruleutils.h"
+#include "utils/syscache.h"
 
 #include "agg/bounding/gather.h"
+#include "base/compat.h"
 
 /* prefetch distance, in buckets, for a state */
 #define FETCH_AHEAD 4
 
-/* the boundings that are under way, to be found by their node */
-static DpBounding *under_way = NULL;
+typedef struct DpBoundingState
+{
+	DpBoundingCaller caller;
+	FmgrInfo	transition;
+	ExprState **argument;		/* of the Aggref's arguments, those that are
+								 * neither columns nor constants */
+	bool		adds_up;
+	DpBounding	bounding;
+} DpBoundingState;
 
 /* Returns the unit and its state, projected like a group of nodeAgg. */
 static TupleTableSlot *
-emit(DpBounding *bounding, uint64 unit, bool unit_isnull, DpBoundState *state)
+emit(DpBoundingState *node, uint64 unit, bool unit_isnull, DpBoundState *state)
 {
-	AggState   *agg = bounding->agg;
-	ExprContext *econtext = agg->ss.ps.ps_ExprContext;
-	TupleTableSlot *slot = agg->ss.ss_ScanTupleSlot;
+	ScanState  *ss = &node->caller.css.ss;
+	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
+	int			natts = slot->tts_tupleDescriptor->natts;
+	AttrNumber	unit_attno = node->bounding.input.unit_attno;
 
-	ResetExprContext(econtext);
+	ResetExprContext(ss->ps.ps_ExprContext);
 	ExecClearTuple(slot);
-	memset(slot->tts_isnull, true, slot->tts_tupleDescriptor->natts * sizeof(bool));
-	slot->tts_values[bounding->input.unit_attno - 1] = (Datum) unit;
-	slot->tts_isnull[bounding->input.unit_attno - 1] = unit_isnull;
+	memset(slot->tts_isnull, true, natts * sizeof(bool));
+	slot->tts_values[unit_attno - 1] = (Datum) unit;
+	slot->tts_isnull[unit_attno - 1] = unit_isnull;
+	slot->tts_values[natts - 1] = PointerGetDatum(state);
+	slot->tts_isnull[natts - 1] = false;
 	ExecStoreVirtualTuple(slot);
-	econtext->ecxt_outertuple = slot;
-	econtext->ecxt_aggvalues[0] = PointerGetDatum(state);
-	econtext->ecxt_aggnulls[0] = false;
-	return ExecProject(agg->ss.ps.ps_ProjInfo);
+	if (ss->ps.ps_ProjInfo == NULL)
+		return slot;
+	ss->ps.ps_ExprContext->ecxt_scantuple = slot;
+	return ExecProject(ss->ps.ps_ProjInfo);
 }
 
 /* Returns the state of the next unit, gathering waiting partitions on the way; NULL at the end. */
@@ -85,25 +113,188 @@ next_state(DpBounding *bounding)
 	}
 }
 
-static TupleTableSlot *
-exec_bounding(PlanState *node)
+/* ------------------------------------------------------------------------
+ * Starting
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns the column of the child that the argument is; 0: it is computed. */
+static AttrNumber
+input_column(Node *expr)
 {
-	DpBounding *bounding = under_way;
-	DpOutput   *output;
+	Var		   *var = (Var *) expr;
+
+	return IsA(expr, Var) && var->varno == INDEX_VAR && var->varattno > 0 ? var->varattno : 0;
+}
+
+static List *
+arguments(DpBoundingState *node)
+{
+	return ((CustomScan *) node->caller.css.ss.ps.plan)->custom_exprs;
+}
+
+/*
+ * Sets the spec, which is the same for all rows.  Without one nodeAgg fails at
+ * the first row.
+ */
+static void
+read_spec(DpBoundingState *node)
+{
+	DpBounding *bounding = &node->bounding;
+	NullableDatum *value = &bounding->fcinfo->args[1];
+
+	value->value = ExecEvalExpr(node->argument[0], bounding->row, &value->isnull);
+	if (value->isnull)
+		dp_bound_spec_missing();
+	bounding->spec = (DpBoundSpec *) DatumGetPointer(value->value);
+	bounding->record.key_bytes = dp_key_bytes_limit(bounding->spec->max_groups);
+}
+
+/* Finds out what each argument of bound_unit is, and where a record stores it. */
+static void
+read_arguments(DpBoundingState *node)
+{
+	DpBounding *bounding = &node->bounding;
+	DpRecordFormat *record = &bounding->record;
+	List	   *args = arguments(node);
+
+	/* bound_unit takes: spec, unit or not, keys, values */
+	int			first_key = list_length(args) > 1 + bounding->spec->nkeys + bounding->spec->nvalues ? 3 : 2;
+	Size		at = DP_RECORD_UNIT + (record->unit_typlen > (int) sizeof(int32) ? sizeof(uint64) : sizeof(int32));
+
+	for (int i = 1; i < list_length(args); i++)
+	{
+		Node	   *expr = list_nth(args, i);
+		int			argno = i + 1;
+		DpStoredArg *arg;
+
+		if (IsA(expr, Const))
+		{
+			bounding->fcinfo->args[argno].value = ((Const *) expr)->constvalue;
+			bounding->fcinfo->args[argno].isnull = ((Const *) expr)->constisnull;
+			continue;
+		}
+		if (bounding->unit_argno == 0 && input_column(expr) == bounding->input.unit_attno)
+		{
+			bounding->unit_argno = argno;
+			continue;
+		}
+		if (record->nstored == DP_MAX_STORED)
+			elog(ERROR, "bound_unit has too many arguments for node " DP_BOUNDING_NODE);
+		arg = &record->stored[record->nstored++];
+		arg->argno = argno;
+		arg->is_key = argno >= first_key && argno < first_key + bounding->spec->nkeys;
+		arg->attno = input_column(expr);
+		arg->expr = node->argument[i];
+		bounding->input.last_attno = Max(bounding->input.last_attno, arg->attno);
+		get_typlenbyval(exprType(expr), &arg->typlen, &arg->typbyval);
+		record->by_reference |= !arg->typbyval;
+		arg->offset = at;
+		at += arg->typbyval && arg->typlen > (int) sizeof(int32) ? sizeof(Datum) : sizeof(int32);
+	}
+	record->size = record->by_reference ? MAXALIGN(at) : INTALIGN(at);
+}
+
+/* Finds the keys of a row, where all are by value, so that ranks can be told without the state. */
+static void
+read_keys(DpBoundingState *node)
+{
+	DpBounding *bounding = &node->bounding;
+	DpInput    *input = &bounding->input;
+	List	   *args = arguments(node);
+	int			nkeys = bounding->spec->nkeys;
+
+	if (bounding->unit_argno != 2 || nkeys < 0 || nkeys > DP_MAX_KEYS ||
+		list_length(args) != bounding->unit_argno + nkeys + bounding->spec->nvalues)
+		return;
+	for (int i = 0; i < nkeys; i++)
+	{
+		Node	   *key = list_nth(args, bounding->unit_argno + i);
+		DpKeyInfo	info;
+
+		if (!dp_key_info_init(&info, exprType(key), exprCollation(key), CurrentMemoryContext) ||
+			info.class != DP_KEY_WORD)
+			return;
+		input->key_typlen[i] = info.typlen;
+		input->key_attno[i] = input_column(key);
+	}
+	input->nkeys = nkeys;
+	input->keys_are_columns = true;
+	for (int i = 0; i < nkeys; i++)
+	{
+		input->keys_are_columns &= input->key_attno[i] > 0;
+		input->first_attno = Max(input->first_attno, input->key_attno[i]);
+	}
+}
+
+/*
+ * Reads a sequential scan itself, by input.c, so that rows which their rank
+ * leaves out need not be tested.  Not where the scan counts its rows, or would return
+ * other rows than those of its table as they are.
+ */
+static void
+read_scan(DpBounding *bounding)
+{
+	PlanState  *outer = bounding->outer;
+
+	if (IsA(outer, SeqScanState) && !outer->plan->parallel_aware && outer->ps_ProjInfo == NULL &&
+		outer->instrument == NULL && outer->chgParam == NULL && outer->state->es_epq_active == NULL)
+		bounding->input.scan = (ScanState *) outer;
+}
+
+/* Makes ready to gather, now that parameters are known. */
+static void
+start(DpBoundingState *node)
+{
+	DpBounding *bounding = &node->bounding;
+	CustomScan *plan = (CustomScan *) node->caller.css.ss.ps.plan;
+	EState	   *estate = node->caller.css.ss.ps.state;
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+	Size		limit = Min((double) work_mem * hash_mem_multiplier * 1024.0, (double) SIZE_MAX / 2);
+	AttrNumber	unit = list_nth_int(plan->custom_private, DP_BOUNDING_UNIT);
+
+	read_spec(node);
+	bounding->input.unit_attno = bounding->input.first_attno = bounding->input.last_attno = unit;
+	bounding->record.unit_typlen =
+		TupleDescAttr(node->caller.css.ss.ss_ScanTupleSlot->tts_tupleDescriptor, unit - 1)->attlen;
+	read_arguments(node);
+	read_keys(node);
+	read_scan(bounding);
+	bounding->context = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp rows of units",
+											  ALLOCSET_DEFAULT_SIZES);
+	/* leave some for the rest of the query */
+	bounding->limit = limit - limit / 16;
+	if (node->adds_up)
+		bounding->output.sums = dp_group_sums_create(bounding->spec, bounding->limit / 8, bounding->context);
+	bounding->output.started = true;
+	MemoryContextSwitchTo(old);
+}
+
+/* Gives back all that was gathered; the next row asked for begins anew. */
+static void
+discard(DpBounding *bounding)
+{
+	DpBounding	fresh = {.outer = bounding->outer, .row = bounding->row, .fcinfo = bounding->fcinfo, .use = bounding->use};
+
+	if (bounding->context == NULL)
+		return;
+	dp_close_files(bounding);
+	MemoryContextDelete(bounding->context);
+	*bounding = fresh;
+}
+
+/* ------------------------------------------------------------------------
+ * Rows
+ * ------------------------------------------------------------------------
+ */
+
+static TupleTableSlot *
+next_row(DpBoundingState *node)
+{
+	DpBounding *bounding = &node->bounding;
+	DpOutput   *output = &bounding->output;
 	DpBoundState *state;
 
-	while (bounding != NULL && &bounding->agg->ss.ps != node)
-		bounding = bounding->next;
-	if (bounding == NULL)
-		elog(ERROR, "bounded aggregation is not under way");
-
-	CHECK_FOR_INTERRUPTS();
-	output = &bounding->output;
-	if (!output->started)
-	{
-		output->started = true;
-		dp_gather_input(bounding);
-	}
 	if (output->state == NULL)
 		output->state = next_state(bounding);
 	if (output->sums != NULL)
@@ -114,7 +305,7 @@ exec_bounding(PlanState *node)
 			output->state = next_state(bounding);
 		sums = dp_group_sums_take(output->sums);
 		if (sums != NULL)
-			return emit(bounding, 0, true, sums);
+			return emit(node, 0, true, sums);
 		if (dp_group_sums_useless(output->sums))
 		{
 			dp_group_sums_free(output->sums);
@@ -123,231 +314,190 @@ exec_bounding(PlanState *node)
 	}
 	state = output->state;
 	output->state = NULL;
-	return state != NULL ? emit(bounding, output->state_unit, output->state_isnull, state) : NULL;
+	return state != NULL ? emit(node, output->state_unit, output->state_isnull, state) : NULL;
 }
 
-static void
-forget(void *arg)
+static TupleTableSlot *
+bounding_exec(CustomScanState *css)
 {
-	DpBounding **link = &under_way;
+	DpBoundingState *node = (DpBoundingState *) css;
+	DpBounding *bounding = &node->bounding;
+	TupleTableSlot *slot;
 
-	while (*link != NULL && *link != arg)
-		link = &(*link)->next;
-	if (*link != NULL)
-		*link = (*link)->next;
-}
-
-static AttrNumber
-input_column(Node *expr)
-{
-	Var		   *var = (Var *) expr;
-
-	return IsA(expr, Var) && var->varno == OUTER_VAR && var->varattno > 0 ? var->varattno : 0;
-}
-
-/* Finds out what each argument of bound_unit is; returns false if one is unusual. */
-static bool
-read_arguments(DpBounding *bounding, AggState *agg, Aggref *aggref)
-{
-	ListCell   *lc;
-	int			argno = 0;
-	int			first_key = 2;
-	Size		at = DP_RECORD_UNIT + (bounding->record.unit_typlen > (int) sizeof(int32) ? sizeof(uint64) : sizeof(int32));
-
-	foreach(lc, aggref->args)
+	if (bounding->output.ended)
+		return NULL;
+	if (!bounding->output.started)
 	{
-		Node	   *expr = (Node *) ((TargetEntry *) lfirst(lc))->expr;
-		NullableDatum *value = &bounding->fcinfo->args[++argno];
-		DpStoredArg *arg;
-
-		if (IsA(expr, Const) && argno > 1)
-		{
-			value->value = ((Const *) expr)->constvalue;
-			value->isnull = ((Const *) expr)->constisnull;
-			continue;
-		}
-		if (argno == 1)
-		{
-			/* the spec, which is the same for all rows */
-			if (!IsA(expr, Param) || ((Param *) expr)->paramkind != PARAM_EXTERN)
-				return false;
-			value->value = ExecEvalExpr(ExecInitExpr((Expr *) expr, &agg->ss.ps),
-										agg->ss.ps.ps_ExprContext, &value->isnull);
-			if (value->isnull)
-				return false;
-			bounding->spec = (DpBoundSpec *) DatumGetPointer(value->value);
-			bounding->record.key_bytes = dp_key_bytes_limit(bounding->spec->max_groups);
-			/* bound_unit takes: spec, unit or not, keys, values */
-			if (list_length(aggref->args) > 1 + bounding->spec->nkeys + bounding->spec->nvalues)
-				first_key = 3;
-			continue;
-		}
-		if (bounding->unit_argno == 0 && input_column(expr) == bounding->input.unit_attno)
-		{
-			bounding->unit_argno = argno;
-			continue;
-		}
-		if (bounding->record.nstored == DP_MAX_STORED)
-			return false;
-		arg = &bounding->record.stored[bounding->record.nstored++];
-		arg->argno = argno;
-		arg->is_key = argno >= first_key && argno < first_key + bounding->spec->nkeys;
-		arg->attno = input_column(expr);
-		if (arg->attno == 0)
-			arg->expr = ExecInitExpr((Expr *) expr, &agg->ss.ps);
-		bounding->input.last_attno = Max(bounding->input.last_attno, arg->attno);
-		get_typlenbyval(exprType(expr), &arg->typlen, &arg->typbyval);
-		if (arg->typlen == -2)
-			return false;
-		bounding->record.by_reference |= !arg->typbyval;
-		arg->offset = at;
-		at += arg->typbyval && arg->typlen > (int) sizeof(int32) ? sizeof(Datum) : sizeof(int32);
+		start(node);
+		dp_gather_input(bounding);
 	}
-	bounding->record.size = bounding->record.by_reference ? MAXALIGN(at) : INTALIGN(at);
-	return argno > 1;
+	slot = next_row(node);
+	if (slot == NULL)
+	{
+		discard(bounding);
+		bounding->output.ended = true;
+	}
+	return slot;
 }
 
-/* Finds the keys of a row, where all are by value, so that ranks can be told without the state. */
-static void
-read_keys(DpBounding *bounding, Aggref *aggref)
-{
-	int			nkeys = bounding->spec->nkeys;
-
-	if (bounding->unit_argno != 2 || nkeys > DP_MAX_KEYS ||
-		list_length(aggref->args) != bounding->unit_argno + nkeys + bounding->spec->nvalues)
-		return;
-	for (int i = 0; i < nkeys; i++)
-	{
-		TargetEntry *tle = list_nth_node(TargetEntry, aggref->args, bounding->unit_argno + i);
-		DpKeyInfo	info;
-
-		if (!dp_key_info_init(&info, exprType((Node *) tle->expr), exprCollation((Node *) tle->expr),
-							  CurrentMemoryContext) || info.class != DP_KEY_WORD)
-			return;
-		bounding->input.key_typlen[i] = info.typlen;
-		bounding->input.key_attno[i] = input_column((Node *) tle->expr);
-	}
-	bounding->input.nkeys = nkeys;
-	bounding->input.keys_are_columns = true;
-	for (int i = 0; i < nkeys; i++)
-	{
-		bounding->input.keys_are_columns &= bounding->input.key_attno[i] > 0;
-		bounding->input.first_attno = Max(bounding->input.first_attno, bounding->input.key_attno[i]);
-	}
-}
-
-/*
- * Takes over a sequential scan below the node: it is read, and its condition
- * tested, by input.c, so that rows which their rank leaves out need not be
- * tested.
+/* ------------------------------------------------------------------------
+ * The node
+ * ------------------------------------------------------------------------
  */
-static void
-read_scan(DpBounding *bounding)
-{
-	PlanState  *outer = outerPlanState(bounding->agg);
-
-	if (IsA(outer, SeqScanState) && !outer->plan->parallel_aware && outer->ps_ProjInfo == NULL &&
-		outer->instrument == NULL && outer->chgParam == NULL && outer->state->es_epq_active == NULL)
-		bounding->input.scan = (ScanState *) outer;
-}
-
-static bool
-is_simple_bounding(AggState *agg)
-{
-	Agg		   *plan = (Agg *) agg->ss.ps.plan;
-
-	return plan->aggstrategy == AGG_HASHED && plan->aggsplit == AGGSPLIT_SIMPLE &&
-		plan->numCols == 1 && plan->groupingSets == NIL && plan->chain == NIL &&
-		agg->numaggs == 1 && agg->numtrans == 1 && agg->ss.ps.qual == NULL &&
-		agg->ss.ps.ps_ProjInfo != NULL && agg->tmpcontext != NULL &&
-		agg->pertrans[0].transfn.fn_addr == dp_bound_unit &&
-		agg->pertrans[0].transfn_fcinfo != NULL &&
-		agg->pertrans[0].aggref->aggfilter == NULL &&
-		agg->pertrans[0].aggref->aggorder == NIL && agg->pertrans[0].aggref->aggdistinct == NIL &&
-		!OidIsValid(agg->peragg[0].finalfn_oid);
-}
 
 static void
-take_over(AggState *agg)
+check_execute(Oid funcid, Oid role, ObjectType kind)
 {
-	Agg		   *plan = (Agg *) agg->ss.ps.plan;
-	EState	   *estate = agg->ss.ps.state;
-	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
-	Form_pg_attribute unit;
-	DpKeyInfo	info;
-	DpBounding *bounding;
-	MemoryContextCallback *callback;
-	Size		limit = Min((double) work_mem * hash_mem_multiplier * 1024.0, (double) SIZE_MAX / 2);
+	if (!dp_may_execute(funcid, role))
+		aclcheck_error(ACLCHECK_NO_PRIV, kind, get_func_name(funcid));
+	InvokeFunctionExecuteHook(funcid);
+}
 
-	unit = TupleDescAttr(agg->ss.ss_ScanTupleSlot->tts_tupleDescriptor, plan->grpColIdx[0] - 1);
-	if (!dp_key_info_init(&info, unit->atttypid, unit->attcollation, estate->es_query_cxt) ||
-		info.class != DP_KEY_WORD ||
-		lookup_type_cache(unit->atttypid, TYPECACHE_EQ_OPR)->eq_opr != plan->grpOperators[0])
+/* Looks up the transition function, checking privileges as nodeAgg does. */
+static void
+begin_transition(DpBoundingState *node)
+{
+	Aggref	   *aggref = node->caller.aggref;
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+	Oid			transfn;
+	Oid			owner;
+	Oid			types[FUNC_MAX_ARGS];
+	int			nargs = get_aggregate_argtypes(aggref, types);
+	Expr	   *expr;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggref->aggfnoid);
+	transfn = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
+	ReleaseSysCache(tuple);
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(aggref->aggfnoid));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", aggref->aggfnoid);
+	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+	ReleaseSysCache(tuple);
+
+	check_execute(aggref->aggfnoid, GetUserId(), OBJECT_AGGREGATE);
+	check_execute(transfn, owner, OBJECT_FUNCTION);
+	build_aggregate_transfn_expr(types, nargs, 0, aggref->aggvariadic, aggref->aggtranstype,
+								 aggref->inputcollid, transfn, InvalidOid, &expr, NULL);
+	fmgr_info(transfn, &node->transition);
+	fmgr_info_set_expr((Node *) expr, &node->transition);
+	node->bounding.fcinfo = palloc0(SizeForFunctionCallInfo(nargs + 1));
+	InitFunctionCallInfoData(*node->bounding.fcinfo, &node->transition, nargs + 1,
+							 aggref->inputcollid, (Node *) node, NULL);
+}
+
+static void
+bounding_begin(CustomScanState *css, EState *estate, int eflags)
+{
+	DpBoundingState *node = (DpBoundingState *) css;
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	PlanState  *outer;
+	int			i = 0;
+	ListCell   *lc;
+
+	/* a rescan gathers anew, and needs no cheap rescan of the child */
+	outer = ExecInitNode(linitial(plan->custom_plans), estate, eflags & ~EXEC_FLAG_REWIND);
+	css->custom_ps = list_make1(outer);
+	node->adds_up = list_nth_int(plan->custom_private, DP_BOUNDING_ADDS_UP) != 0;
+	node->caller.aggref = castNode(Aggref, ((TargetEntry *) llast(plan->custom_scan_tlist))->expr);
+	node->bounding.outer = outer;
+
+	/*
+	 * rows that leave are projected while one of the child may be needed
+	 * still
+	 */
+	node->bounding.row = CreateExprContext(estate);
+	begin_transition(node);
+
+	/*
+	 * arguments read rows as the child returns them; the projection of rows
+	 * that leave is made already
+	 */
+	css->ss.ps.scanopsset = true;
+	css->ss.ps.scanops = ExecGetResultSlotOps(outer, &css->ss.ps.scanopsfixed);
+	node->argument = palloc0(sizeof(ExprState *) * list_length(plan->custom_exprs));
+	foreach(lc, plan->custom_exprs)
 	{
-		MemoryContextSwitchTo(old);
+		if (i == 0 || (!IsA(lfirst(lc), Const) && input_column(lfirst(lc)) == 0))
+			node->argument[i] = ExecInitExpr(lfirst(lc), &css->ss.ps);
+		i++;
+	}
+}
+
+static void
+bounding_end(CustomScanState *css)
+{
+	DpBoundingState *node = (DpBoundingState *) css;
+
+	discard(&node->bounding);
+	ExecEndNode(node->bounding.outer);
+}
+
+static void
+bounding_rescan(CustomScanState *css)
+{
+	DpBoundingState *node = (DpBoundingState *) css;
+	PlanState  *outer = node->bounding.outer;
+
+	discard(&node->bounding);
+	node->bounding.output.ended = false;
+	ReScanExprContext(node->bounding.row);
+	if (css->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(outer, css->ss.ps.chgParam);
+	/* otherwise its first row rescans it */
+	if (outer->chgParam == NULL)
+		ExecReScan(outer);
+}
+
+/* Shows by what is grouped and, once it has run, what that took: like a hashed Agg. */
+static void
+bounding_explain(CustomScanState *css, List *ancestors, ExplainState *es)
+{
+	DpBoundingState *node = (DpBoundingState *) css;
+	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
+	const DpBoundingUse *use = &node->bounding.use;
+	int			unit = list_nth_int(plan->custom_private, DP_BOUNDING_UNIT);
+	Node	   *expr = (Node *) ((TargetEntry *) list_nth(plan->custom_scan_tlist, unit - 1))->expr;
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, ancestors);
+
+	ExplainPropertyText("Group Key", deparse_expression(expr, context, list_length(es->rtable) > 1, false), es);
+	if (!es->analyze || use->passes == 0)
+		return;
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyInteger("Units", NULL, use->units, es);
+		ExplainPropertyInteger("Batches", NULL, use->passes, es);
+		ExplainPropertyInteger("Peak Memory Usage", "kB", (use->memory + 1023) / 1024, es);
+		ExplainPropertyInteger("Disk Usage", "kB", (use->disk + 1023) / 1024, es);
 		return;
 	}
-
-	bounding = palloc0(sizeof(DpBounding));
-	bounding->agg = agg;
-	bounding->trans = &agg->pertrans[0];
-	bounding->fcinfo = bounding->trans->transfn_fcinfo;
-	bounding->input.unit_attno = bounding->input.first_attno = bounding->input.last_attno = plan->grpColIdx[0];
-	bounding->record.unit_typlen = info.typlen;
-	if (read_arguments(bounding, agg, bounding->trans->aggref))
-	{
-		read_keys(bounding, bounding->trans->aggref);
-		read_scan(bounding);
-		bounding->context = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp rows of units",
-												  ALLOCSET_DEFAULT_SIZES);
-
-		/*
-		 * leave some for the rest of the query; nodeAgg has made its empty
-		 * hash table already
-		 */
-		limit -= limit / 16;
-		bounding->limit = limit - Min(MemoryContextMemAllocated(agg->hash_metacxt, true), limit * 3 / 4);
-		bounding->output.sums = dp_group_sums_create(bounding->spec, bounding->limit / 8, bounding->context);
-		callback = palloc(sizeof(MemoryContextCallback));
-		callback->func = forget;
-		callback->arg = bounding;
-		MemoryContextRegisterResetCallback(estate->es_query_cxt, callback);
-		bounding->next = under_way;
-		under_way = bounding;
-		/* for AggGetAggref */
-		agg->curperagg = NULL;
-		agg->curpertrans = bounding->trans;
-		ExecSetExecProcNode(&agg->ss.ps, exec_bounding);
-	}
-	MemoryContextSwitchTo(old);
+	appendStringInfoSpaces(es->str, es->indent * 2);
+	appendStringInfo(es->str, "Units: " UINT64_FORMAT "  Batches: " UINT64_FORMAT "  Memory Usage: " UINT64_FORMAT "kB",
+					 use->units, use->passes, (uint64) (use->memory + 1023) / 1024);
+	if (use->disk > 0)
+		appendStringInfo(es->str, "  Disk Usage: " UINT64_FORMAT "kB", (use->disk + 1023) / 1024);
+	appendStringInfoChar(es->str, '\n');
 }
 
-void
-dp_install_bounding(PlanState *top)
+static const CustomExecMethods bounding_exec_methods = {
+	.CustomName = DP_BOUNDING_NODE,
+	.BeginCustomScan = bounding_begin,
+	.ExecCustomScan = bounding_exec,
+	.EndCustomScan = bounding_end,
+	.ReScanCustomScan = bounding_rescan,
+	.ExplainCustomScan = bounding_explain
+};
+
+static Node *
+create_state(CustomScan *plan)
 {
-	while (top != NULL)
-	{
-		switch (nodeTag(top))
-		{
-			case T_AggState:
-				if (is_simple_bounding((AggState *) top))
-				{
-					take_over((AggState *) top);
-					return;
-				}
-				top = outerPlanState(top);
-				break;
-			case T_SortState:
-			case T_IncrementalSortState:
-			case T_ProjectSetState:
-			case T_ResultState:
-				top = outerPlanState(top);
-				break;
-			case T_SubqueryScanState:
-				top = ((SubqueryScanState *) top)->subplan;
-				break;
-			default:
-				return;
-		}
-	}
+	DpBoundingState *node = (DpBoundingState *) newNode(sizeof(DpBoundingState), T_CustomScanState);
+
+	node->caller.css.methods = &bounding_exec_methods;
+	return (Node *) node;
 }
+
+const CustomScanMethods dp_bounding_scan_methods = {
+	.CustomName = DP_BOUNDING_NODE,
+	.CreateCustomScanState = create_state
+};

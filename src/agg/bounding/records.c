@@ -99,6 +99,18 @@ dp_write_partitions(DpBounding *bounding)
 		write_partition(bounding, &bounding->pass.partitions[i]);
 }
 
+/* Closes the files of rows that no pass will read any more. */
+void
+dp_close_files(DpBounding *bounding)
+{
+	for (int i = 0; i < DP_MAX_PARTITIONS; i++)
+		if (bounding->pass.partitions[i].file != NULL)
+			BufFileClose(bounding->pass.partitions[i].file);
+	for (DpPartition *p = bounding->pass.waiting; p != NULL; p = p->next)
+		if (p->file != NULL)
+			BufFileClose(p->file);
+}
+
 /* Gives a partition a chunk with room for a record of size bytes. */
 static pg_noinline void
 add_chunk(DpBounding *bounding, DpPartition *p, Size size)

@@ -24,6 +24,13 @@ DP_NORETURN extern void dp_state_misplaced(void);
 /* exact/sum.c: returns the state argument unchanged, NULL or not, for a row without a value */
 extern Datum dp_state_unchanged(FunctionCallInfo fcinfo);
 
+/* how a plan node of node.c begins: the context of the transition function that it calls */
+typedef struct DpBoundingCaller
+{
+	CustomScanState css;
+	Aggref	   *aggref;			/* the call that it computes */
+} DpBoundingCaller;
+
 /*
  * Returns the state argument, which the caller may change in place; raises an
  * error unless called by the executor's aggregates, which own their state.
@@ -31,9 +38,13 @@ extern Datum dp_state_unchanged(FunctionCallInfo fcinfo);
 static inline void *
 dp_state_in_place(FunctionCallInfo fcinfo)
 {
-	/* AggCheckCallContext, inlined: this runs once per row */
+	/*
+	 * AggCheckCallContext, inlined: this runs once per row.  A custom scan
+	 * that calls aggregates is node.c's.
+	 */
 	if (unlikely(fcinfo->context == NULL ||
-				 !(IsA(fcinfo->context, AggState) || IsA(fcinfo->context, WindowAggState))))
+				 !(IsA(fcinfo->context, AggState) || IsA(fcinfo->context, CustomScanState) ||
+				   IsA(fcinfo->context, WindowAggState))))
 		dp_state_misplaced();
 	return PG_GETARG_POINTER(0);
 }
@@ -214,6 +225,8 @@ extern uint64 dp_bound_state_load(const DpBoundState *state, int i, const DpShap
 
 /* unit.c: dp_spec_codes returns how value i is kept as codes; 0 when it is not. */
 extern DpCodeSpec dp_spec_codes(const DpBoundSpec *spec, int i);
+DP_NORETURN extern void dp_bound_spec_missing(void);
+
 
 /* codes.c: codes in entries */
 extern Size dp_codes_size(DpCodeSpec code_spec);

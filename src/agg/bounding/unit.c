@@ -64,7 +64,8 @@ typedef struct BoundCall
 static Oid
 argument_collation(FunctionCallInfo fcinfo, int argno)
 {
-	Aggref	   *aggref = AggGetAggref(fcinfo);
+	Aggref	   *aggref = IsA(fcinfo->context, CustomScanState) ?
+	((DpBoundingCaller *) fcinfo->context)->aggref : AggGetAggref(fcinfo);
 
 	/* argument 0 is the state */
 	if (aggref != NULL && list_length(aggref->args) >= argno)
@@ -184,6 +185,14 @@ new_state(FunctionCallInfo fcinfo, BoundCall *call, const DpBoundSpec *spec)
 	return dp_bound_state_new(&call->shape, spec->max_groups, dp_unit_salt(dp_unit_hash(salt, spec), spec));
 }
 
+void
+dp_bound_spec_missing(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("dp_cdp.bound_unit needs a bound_spec: only queries of the extension itself can make one")));
+}
+
 /* 2^33 times the larger bound or more; rows' sum then never overflows */
 #define ROW_LIMIT ((dp_i128) 1 << 64)
 
@@ -264,9 +273,7 @@ dp_bound_unit(PG_FUNCTION_ARGS)
 	/* most of the time goes into waiting for the state */
 	__builtin_prefetch((char *) state + 64);
 	if (unlikely(PG_ARGISNULL(1)))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_cdp.bound_unit needs a bound_spec: only queries of the extension itself can make one")));
+		dp_bound_spec_missing();
 	if (unlikely(call == NULL))
 		call = bound_call_init(fcinfo, spec);
 	layout = &call->shape.layout;

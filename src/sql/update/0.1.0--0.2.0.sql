@@ -150,3 +150,7 @@ CREATE FUNCTION dp_cdp.is_declared(anyelement, dp_cdp.key_set) RETURNS boolean
 REVOKE EXECUTE ON FUNCTION
 	dp_cdp.key_set_in(cstring), dp_cdp.key_set_out(dp_cdp.key_set), dp_cdp.is_declared_support(internal)
 	FROM PUBLIC;
+
+-- what a row costs PostgreSQL's own aggregation with it, beside which the bounding node's cost is set
+ALTER FUNCTION dp_cdp.bound_unit_add(dp_cdp.bound_state, dp_cdp.bound_spec, VARIADIC "any") COST 50;
+
