@@ -378,6 +378,12 @@ dp_release_of_state(CustomScanState *node)
 	return ((DpReleaseState *) node)->release;
 }
 
+DpRun *
+dp_run_of_state(CustomScanState *node)
+{
+	return ((DpReleaseState *) node)->run;
+}
+
 static const CustomExecMethods release_exec_methods = {
 	.CustomName = DP_RELEASE_NODE,
 	.BeginCustomScan = release_begin,

@@ -4,7 +4,8 @@
  *	  What EXPLAIN shows of a release: price, noise and budgets.
  *
  * Nothing of the inner plan is shown, because its shape and its costs depend
- * on data.  EXPLAIN never debits.
+ * on data; but to who may read all of its tables, and has it run by EXPLAIN ANALYZE.
+ * EXPLAIN never debits.
  *
  *-------------------------------------------------------------------------
  */
@@ -125,6 +126,28 @@ dp_notice_no_budget(const DpDataset *dataset)
 	}
 }
 
+/* Shows the plan that has read the rows, below the release, with what it took. */
+static void
+explain_inner(QueryDesc *inner, ExplainState *es)
+{
+	ExplainState save;
+
+	ExplainOpenGroup("Inner Plan", "Inner Plan", true, es);
+	save = *es;
+	es->settings = false;		/* those of the whole statement are shown once */
+	if (es->format == EXPLAIN_FORMAT_TEXT)
+	{
+		appendStringInfoSpaces(es->str, es->indent * 2);
+		appendStringInfoString(es->str, "Inner Plan:\n");
+		es->indent++;
+	}
+	ExplainPrintPlan(es, inner);
+	/* what it knows of the outer plan; a list in which groups that are open stay as they are */
+	save.grouping_stack = es->grouping_stack;
+	*es = save;
+	ExplainCloseGroup("Inner Plan", "Inner Plan", true, es);
+}
+
 void
 dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -186,4 +209,6 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (lines != NIL)
 		explain_list("Released Before", "Released Before", lines, es);
 	explain_budgets(dataset, rho, es);
+	if (es->analyze && dp_run_of_state(node) != NULL && dp_explained_plan(dp_run_of_state(node)) != NULL)
+		explain_inner(dp_explained_plan(dp_run_of_state(node)), es);
 }

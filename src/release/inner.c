@@ -62,6 +62,9 @@ struct DpInner
 	MemoryContext context;
 	ReleaseReceiver *receiver;
 	QueryDesc  *plan;			/* started; NULL: declared keys alone */
+	bool		explained;		/* EXPLAIN ANALYZE shows the plan to who may
+								 * read the rows */
+	bool		finished;		/* kept for that alone */
 };
 
 /* the range table of the inner plan that is running, for the permission hook */
@@ -272,9 +275,9 @@ inner_params(DpPricedRelease *priced, EState *estate)
 	return params;
 }
 
-/* Starts the executor of the inner plan, up to its first row. */
+/* Starts the executor of the inner plan, up to its first row; instrument: what it is to measure. */
 static QueryDesc *
-start_plan(DpRun *run, DpPricedRelease *priced, ReleaseReceiver *receiver, EState *estate)
+start_plan(DpRun *run, DpPricedRelease *priced, ReleaseReceiver *receiver, EState *estate, int instrument)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	PlannedStmt *plan = run->release->inner;
@@ -288,7 +291,7 @@ start_plan(DpRun *run, DpPricedRelease *priced, ReleaseReceiver *receiver, EStat
 	{
 		desc = CreateQueryDesc(dp_lock_predicates(plan, estate->es_snapshot), "private query",
 							   estate->es_snapshot, InvalidSnapshot,
-							   &receiver->pub, params, run->prefetched, 0);
+							   &receiver->pub, params, run->prefetched, instrument);
 		inner_range_table = desc->plannedstmt->rtable;
 		ExecutorStart(desc, 0);
 	}
@@ -305,16 +308,22 @@ start_plan(DpRun *run, DpPricedRelease *priced, ReleaseReceiver *receiver, EStat
 }
 
 static void
-end_plan(QueryDesc *desc)
+finish_plan(QueryDesc *desc)
 {
 	ExecutorFinish(desc);
 	dp_forget_workers(desc->estate);
+}
+
+/* Only in the sandbox: other extensions may tell the client about the plan that ends. */
+static void
+close_plan(QueryDesc *desc)
+{
 	ExecutorEnd(desc);
 	FreeQueryDesc(desc);
 }
 
 static void
-run_plan(QueryDesc *desc, ReleaseReceiver *receiver)
+run_plan(QueryDesc *desc, ReleaseReceiver *receiver, bool explained)
 {
 	List	   *save_range_table = inner_range_table;
 
@@ -324,7 +333,9 @@ run_plan(QueryDesc *desc, ReleaseReceiver *receiver)
 		DP_EXECUTOR_RUN(desc);
 		if (receiver->states)
 			release_declared(receiver);
-		end_plan(desc);
+		finish_plan(desc);
+		if (!explained)
+			close_plan(desc);
 	}
 	PG_FINALLY();
 	{
@@ -390,7 +401,7 @@ run_without_rows(ReleaseReceiver *receiver)
 
 /* Runs the inner plan, whose rows have been paid for, and reports any failure as one. */
 static void
-run_on_rows(DpRun *run, QueryDesc *plan, ReleaseReceiver *receiver, EState *estate)
+run_on_rows(DpRun *run, DpInner *inner, EState *estate)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	DpDebitItem *item = dp_priced_debit(run->priced);
@@ -407,7 +418,7 @@ run_on_rows(DpRun *run, QueryDesc *plan, ReleaseReceiver *receiver, EState *esta
 	PG_TRY();
 	{
 		PushActiveSnapshot(estate->es_snapshot);
-		run_plan(plan, receiver);
+		run_plan(inner->plan, inner->receiver, inner->explained);
 		PopActiveSnapshot();
 	}
 	PG_CATCH();
@@ -438,8 +449,11 @@ dp_start_inner(DpRun *run, DpPricedRelease *priced, EState *estate)
 										   ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(inner->context);
 	inner->receiver = create_receiver(run, priced, run->desc);
+	/* es_instrument alone is no sign of it: auto_explain sets it for every statement */
+	inner->explained = dp_explain_analyze_depth > 0 && estate->es_instrument != 0 && run->pilot == NULL &&
+		dp_release_is_readable(run->release);
 	if (priced->ncolumns > 0)
-		inner->plan = start_plan(run, priced, inner->receiver, estate);
+		inner->plan = start_plan(run, priced, inner->receiver, estate, inner->explained ? estate->es_instrument : 0);
 	MemoryContextSwitchTo(caller);
 	run->inner = inner;
 }
@@ -473,7 +487,7 @@ dp_run_inner(DpRun *run, EState *estate)
 									   Max(dp_key_table_size(inner->receiver->keys), 1),
 									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	if (inner->plan != NULL)
-		run_on_rows(run, inner->plan, inner->receiver, estate);
+		run_on_rows(run, inner, estate);
 	else
 		run_without_rows(inner->receiver);
 
@@ -484,11 +498,14 @@ dp_run_inner(DpRun *run, EState *estate)
 	}
 	else
 	{
-		dp_end_prefetches(run);
+		if (!inner->explained)
+			dp_end_prefetches(run);
 		run->done = true;
 	}
 	MemoryContextSwitchTo(caller);
-	forget_inner(run);
+	inner->finished = true;
+	if (!inner->explained)
+		forget_inner(run);
 }
 
 void
@@ -502,11 +519,12 @@ dp_end_inner(DpRun *run)
 		return;
 	if (inner->plan != NULL)
 	{
-		/* other extensions may tell the client about the plan that ends */
 		dp_sandbox_begin(&box, dp_relation_owner(run->release->relid), DP_STACK_TO_RUN);
 		PG_TRY();
 		{
-			end_plan(inner->plan);
+			if (!inner->finished)
+				finish_plan(inner->plan);
+			close_plan(inner->plan);
 		}
 		PG_CATCH();
 		{
@@ -517,4 +535,10 @@ dp_end_inner(DpRun *run)
 		dp_sandbox_end(&box);
 	}
 	forget_inner(run);
+}
+
+QueryDesc *
+dp_explained_plan(DpRun *run)
+{
+	return run->inner != NULL && run->inner->explained && run->inner->finished ? run->inner->plan : NULL;
 }

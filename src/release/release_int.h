@@ -110,7 +110,8 @@ typedef struct DpRun
 	QueryEnvironment *prefetched;	/* for the inner plan; NULL: none, or not
 									 * needed any more */
 	MemoryContext prefetch_context;
-	DpInner    *inner;			/* started and not run yet */
+	DpInner    *inner;			/* started and not run yet, or kept for
+								 * EXPLAIN */
 	Tuplestorestate *rows;
 	TupleDesc	desc;
 } DpRun;
@@ -120,6 +121,8 @@ extern void dp_release_register_nodes(void);
 
 /* exec.c */
 extern DpRelease *dp_release_of_state(CustomScanState *node);
+/* NULL under EXPLAIN without ANALYZE */
+extern DpRun *dp_run_of_state(CustomScanState *node);
 extern const CustomScanMethods dp_release_scan_methods;
 extern void dp_release_exec_init(void);
 
@@ -156,6 +159,9 @@ extern void dp_run_inner(DpRun *run, EState *estate);
 
 /* inner.c: dp_end_inner ends what was started and not run, because nobody asked for its rows */
 extern void dp_end_inner(DpRun *run);
+
+/* returns the inner plan, which has run, where EXPLAIN ANALYZE may show it; otherwise NULL */
+extern QueryDesc *dp_explained_plan(DpRun *run);
 
 /* inner.c: dp_inner_is_running tells whether an inner plan is running, so that what is executed now serves it */
 extern bool dp_inner_is_running(void);

@@ -1,9 +1,11 @@
-# How the inner query of a release is planned where units are bounded: for one
-# process, unless workers are many or the bounding node could not run it anyway.
+# How the inner query of a release is planned where units are bounded: by the
+# bounding node in one process, unless workers are many or the node does not
+# take the type; and where its plan and what it took can be seen, and where not.
 
 use strict;
 use warnings;
 
+use JSON::PP;
 use LedgerTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -13,12 +15,13 @@ ledger_database($node, 'test');
 $node->safe_psql('test', <<'EOC');
 CREATE ROLE ana LOGIN;
 SELECT dp_cdp.create_dataset('d', max_groups => 2, max_rows => 2);
-SELECT dp_cdp.set_budget('d', 'ana', rho => 1000);
+SELECT dp_cdp.set_budget('d', r, rho => 1000) FROM unnest('{ana,postgres}'::regrole[]) r;
 CREATE TABLE visits AS SELECT p AS unit, 'p' || p AS named, k, v
 	FROM generate_series(1, 500) p, generate_series(0, 9) k, generate_series(1, 10) v;
+CREATE TABLE crowd AS SELECT p AS unit, p % 7 AS k FROM generate_series(1, 30000) p, generate_series(1, 2);
 CREATE TABLE persons AS SELECT p AS unit, p % 3 AS area FROM generate_series(1, 2000) p;
 CREATE TABLE visits_named AS SELECT * FROM visits;
-SELECT dp_cdp.protect_table(t, 'd', 'unit') FROM unnest('{visits,persons}'::regclass[]) t;
+SELECT dp_cdp.protect_table(t, 'd', 'unit') FROM unnest('{visits,persons,crowd}'::regclass[]) t;
 SELECT dp_cdp.protect_table('visits_named', 'd', 'named');
 SELECT dp_cdp.set_keys(t, 'k', ARRAY[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) FROM unnest('{visits,visits_named}'::regclass[]) t;
 ANALYZE;
@@ -55,5 +58,64 @@ like(inner_plan(2, 'SELECT k, dp_count(*) FROM visits_named GROUP BY k'),
 	qr/Workers Planned: 2/, 'units of a type that the executor has to gather');
 like(inner_plan(2, 'SELECT dp_count(*) FROM visits v JOIN persons p USING (unit) WHERE area = 1'),
 	qr/Workers Planned: [12]/, 'a join');
+
+# what it took: to who may read the rows and to the server's log, not to others
+my $asked = 'SELECT k, dp_count(*) FROM crowd GROUP BY k';
+sub explained
+{
+	my ($options) = @_;
+
+	return $node->safe_psql('test', "SET max_parallel_workers_per_gather = 0; SET work_mem = '64kB'; SET hash_mem_multiplier = 1;"
+		  . " SET log_temp_files = 0; EXPLAIN ($options) $asked");
+}
+my $from = -s $node->logfile;
+like(explained('ANALYZE, COSTS OFF, TIMING OFF'),
+	qr/Inner Plan:.*Custom Scan \(DpBounding\) \(actual rows=\d+(\.00)? loops=1\)\n\s+Group Key: (crowd\.)?unit\n\s+Units: 30000  Batches: \d\d+  Memory Usage: \d+kB  Disk Usage: \d+kB\n.*Seq Scan on crowd \(actual rows=60000/s,
+	'EXPLAIN ANALYZE by who may read the table');
+like(substr(slurp_file($node->logfile), $from), qr/LOG:  temporary file: path/, 'log_temp_files');
+unlike(explained('COSTS OFF'), qr/DpBounding|crowd/, 'EXPLAIN without ANALYZE has no inner plan');
+my $json = decode_json(explained('ANALYZE, FORMAT json'));
+my $inner = find_key($json, 'Inner Plan');
+my $bounding = find_node($inner, 'DpBounding');
+ok($bounding && $bounding->{'Units'} == 30000 && $bounding->{'Peak Memory Usage'} <= 256 && $bounding->{'Disk Usage'} > 0,
+	'the same as JSON; buckets, chunks and files of four partitions take the least, in kB: ' . ($bounding ? $bounding->{'Peak Memory Usage'} : '?'));
+my ($status, $out, $err) = $node->psql('test', "EXPLAIN ANALYZE $asked", extra_params => [ '-U', 'ana' ]);
+like($err, qr/needs SELECT on the protected table/, 'not to an analyst');
+unlike($node->safe_psql('test', "EXPLAIN VERBOSE $asked", extra_params => [ '-U', 'ana' ]), qr/DpBounding|crowd/, 'nor without ANALYZE');
+$node->append_conf('postgresql.conf', 'auto_explain.log_analyze = on');
+$node->reload;
+like(inner_plan(0, $asked), qr/Custom Scan \(DpBounding\).*rows=.*Units: 30000  Batches: \d+/s, 'auto_explain with log_analyze');
+
+# EXPLAIN ANALYZE of releases that share a statement, with a public table that is prefetched, and more than once
+like($node->safe_psql('test', "CREATE TABLE public_area AS SELECT generate_series(0, 2) AS area, 'a' AS name;"
+		  . " EXPLAIN (ANALYZE, COSTS OFF) SELECT (SELECT dp_count(*) FROM persons JOIN (SELECT DISTINCT area FROM public_area) a USING (area)), (SELECT dp_count(*) FROM crowd)"),
+	qr/(Inner Plan:.*){2}/s, 'two releases, one with a prefetch');
+
+# the value of a key, or the plan node with a custom plan provider, wherever it is
+sub find_key
+{
+	my ($tree, $key) = @_;
+
+	return $tree->{$key} if ref $tree eq 'HASH' && exists $tree->{$key};
+	foreach my $child (ref $tree eq 'HASH' ? values %$tree : ref $tree eq 'ARRAY' ? @$tree : ())
+	{
+		my $found = find_key($child, $key);
+		return $found if defined $found;
+	}
+	return undef;
+}
+
+sub find_node
+{
+	my ($tree, $name) = @_;
+
+	return $tree if ref $tree eq 'HASH' && ($tree->{'Custom Plan Provider'} // '') eq $name;
+	foreach my $child (ref $tree eq 'HASH' ? values %$tree : ref $tree eq 'ARRAY' ? @$tree : ())
+	{
+		my $found = find_node($child, $name);
+		return $found if $found;
+	}
+	return undef;
+}
 
 done_testing();
