@@ -10,6 +10,7 @@
 #	make fuzz				see test/fuzz
 #	make fuzz-sql			random SQL as an analyst; SECONDS=600 SEED=1 ASSERT=1 SANITIZE=1
 #	make fuzz-neighbours	the same SQL on two databases that differ in one person; STATEMENTS=1000000 SEED=1
+#	make fuzz-bounding		what units contribute, by random plans; SECONDS=600 SEED=1 ASSERT=1 SANITIZE=1
 #	make drills				what takes minutes: a ledger through pg_upgrade; ONLY="pg_upgrade" (root)
 #	make check-core			PostgreSQL's own test suites with dp_cdp in the server
 #	make check-layers		who may include and call whom in src/
@@ -48,7 +49,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours drills check-core check-layers check-verify check-versions graph indent
+OWN_GOALS = test demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-layers check-verify check-versions graph indent
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -121,6 +122,10 @@ fuzz-neighbours:
 	@unset SECONDS; FUZZ_SECONDS="$(or $(SECONDS),$(FUZZ_SECONDS))" FUZZ_SEED="$(or $(SEED),$(FUZZ_SEED))" SANITIZE="$(SANITIZE)" ASSERT="$(ASSERT)" \
 		FUZZ_STATEMENTS="$(or $(STATEMENTS),$(FUZZ_STATEMENTS))" FUZZ_EPISODE="$(or $(EPISODE),$(FUZZ_EPISODE))" \
 		FUZZ_PAIRS="$(or $(PAIRS),$(FUZZ_PAIRS))" FUZZ_HEAVY="$(or $(HEAVY),$(FUZZ_HEAVY))" ONLY=neighbours bash test/tools/fuzz_sql.sh
+
+fuzz-bounding:
+	@unset SECONDS; FUZZ_SECONDS="$(or $(SECONDS),$(FUZZ_SECONDS))" FUZZ_SEED="$(or $(SEED),$(FUZZ_SEED))" SANITIZE="$(SANITIZE)" ASSERT="$(ASSERT)" \
+		FUZZ_EPISODE="$(or $(EPISODE),$(FUZZ_EPISODE))" ONLY=bounding bash test/tools/fuzz_sql.sh
 
 drills:
 	@bash test/drills/run.sh
