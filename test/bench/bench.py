@@ -31,16 +31,17 @@ SECONDS = float(os.environ.get("BENCH_SECONDS") or "30")
 ONLY = (os.environ.get("BENCH_ONLY") or "").replace("figures", "")
 WORKERS = os.environ.get("BENCH_WORKERS") or ""
 PROFILE = os.environ.get("BENCH_PROFILE") or ""
-LOG = os.path.join(os.getcwd(), "log")
-JUDGED_ROWS = 10 ** 7       # with fewer, the debit's write to disk is not small beside a query
+THEN = os.environ.get("BENCH_THEN") or ""       # the commit that the other server has
+MOST_OF_THEN = 1.03
 MB = 1024.0 * 1024.0
 
 
 class Measured(Session):
     """What becomes of a statement beyond its time."""
 
-    def __init__(self, user, settings):
-        super().__init__("bench", "-U", user, settings=settings)
+    def __init__(self, user, settings, server=data.SERVERS[0]):
+        super().__init__("bench", "-U", user, "-h", server, settings=settings)
+        self.log = os.path.join(server, "log")
         self.idle = self.memory("RssAnon")
 
     def memory(self, name):
@@ -59,36 +60,37 @@ class Measured(Session):
         shared now was shared at the peak."""
         with open("/proc/%d/clear_refs" % self.pid, "w") as clear:
             clear.write("5\n")     # the peak starts anew
-        before, log = self.cpu(), os.path.getsize(LOG)
+        before, log = self.cpu(), os.path.getsize(self.log)
         ms = self.run(sql)
         cpu = self.cpu() - before
         peak = self.memory("VmHWM") - self.memory("RssShmem") - self.memory("RssFile")
-        with open(LOG, errors="replace") as file:
+        with open(self.log, errors="replace") as file:
             file.seek(log)
             written = sum(int(n) for n in re.findall(r"LOG:  temporary file: .*, size (\d+)", file.read()))
         return ms / 1000, cpu, written, max(peak - self.idle, 0)
 
 
 class Result:
-    """A line beside one of its plain queries."""
+    """A line beside one of its plain queries, or itself under other settings or as it was then."""
 
     def __init__(self, line, rows, beside, turns):
         self.line, self.rows, self.beside, self.turns = line, rows, beside, len(turns)
-        self.target = line.plain[beside][1]
+        self.target = line.target(beside) if beside != THEN else MOST_OF_THEN
         pairs = [(turn[beside], turn["private"]) for turn in turns]
         self.plain, self.private = (statistics.median(pair[i][0] for pair in pairs) * 1000 for i in (0, 1))
         self.ratios = sorted(b[0] / a[0] for a, b in pairs)
         self.median = statistics.median(self.ratios)
         self.cpu = statistics.median(b[1] / max(a[1], 1e-6) for a, b in pairs)
+        self.judged = self.cpu if (line.by_cpu or beside == THEN) and not line.workers else self.median
         self.written = [max(pair[i][2] for pair in pairs) for i in (0, 1)]
         self.peak = [max(pair[i][3] for pair in pairs) for i in (0, 1)]
 
     def verdict(self):
         if self.target is None:
             return "-", ""
-        if self.line.table.rows < JUDGED_ROWS and self.line.theme != "sweep" or self.rows < 10 ** 6:
+        if self.line.table.rows < self.line.judged or self.rows < 10 ** 6:
             return "%.2f" % self.target, "-"
-        return "%.2f" % self.target, "pass" if self.median <= self.target else "MISS"
+        return "%.2f" % self.target, "pass" if self.judged <= self.target else "MISS"
 
     def command(self):
         return "`BENCH_ONLY='%s' BENCH_ROWS=%s BENCH_WORKERS=%d make bench`" % (
@@ -157,6 +159,9 @@ def measure(line, rows):
     settings = ("max_parallel_workers_per_gather = %d" % line.workers, "work_mem = '%s'" % line.work_mem)
     owner, analyst = Measured("postgres", settings), Measured("analyst", settings + line.settings)
     queries = [(beside, owner, sql) for beside, (sql, _) in line.plain.items()]
+    queries += [(beside, Measured("analyst", settings + line.settings + other), line.private) for beside, (other, _) in line.itself.items()]
+    if THEN and line.unit:
+        queries.append((THEN, Measured("analyst", settings + line.settings, data.SERVERS[-1]), line.private))
     queries.append(("private", analyst, line.private))
     try:
         if PROFILE:
@@ -169,9 +174,9 @@ def measure(line, rows):
             turns.append({name: session.measure(sql) for name, session, sql in queries})
             queries.reverse()
     finally:
-        owner.close()
-        analyst.close()
-    return [Result(line, rows, beside, turns[1:]) for beside in line.plain]
+        for session in dict.fromkeys(session for _, session, _ in [("", owner, "")] + queries):
+            session.close()
+    return [Result(line, rows, beside, turns[1:]) for beside in line.beside() + [THEN] if beside in turns[0]]
 
 
 def selected():
@@ -236,7 +241,7 @@ def report(results, notes, load, seconds):
         if theme == "groups":
             chosen.sort(key=lambda r: (r.line.groups, r.line.workers))
         elif theme == "sweep":
-            chosen.sort(key=lambda r: (r.line.table.units, tuple(r.line.plain).index(r.beside)))
+            chosen.sort(key=lambda r: (r.line.table.units, (r.line.beside() + [THEN]).index(r.beside)))
         elif theme == "sizes":
             chosen = sorted((r for r in results if r.line.sweep and not r.line.workers),
                             key=lambda r: (r.line.name, r.beside, r.rows))
@@ -259,7 +264,8 @@ def report(results, notes, load, seconds):
         for line in dict.fromkeys(r.line.name for r in results):
             r = next(r for r in results if r.line.name == line)
             print("- %s%s" % (line, "".join("\n  - %s: `%s`" % pair for pair in
-                                            [(k, v[0]) for k, v in r.line.plain.items()] + [("private", r.line.private)])))
+                                            [(k, v[0]) for k, v in r.line.plain.items()] + [("private", r.line.private)] +
+                                            [(k, "SET " + "; SET ".join(v[0])) for k, v in r.line.itself.items()])))
 
 
 def main():

@@ -15,7 +15,7 @@ class Line:
     theme: str
     table: Table
     plain: dict             # what it stands beside: (query, largest ratio or None)
-    private: str
+    private: str            # asked by the analyst
     unit: str = None        # the column that names the unit
     groups: int = 1
     workers: int = 0
@@ -24,6 +24,15 @@ class Line:
     memory: bool = False    # memory and temporary files have lines of their own
     sweep: bool = False     # measured at each size
     also: str = ""          # a second theme that shows it
+    itself: dict = dataclasses.field(default_factory=dict)  # beside itself: (other settings, largest ratio or None)
+    by_cpu: bool = False    # judged by time on a processor where there are no workers
+    judged: int = 10 ** 7   # with fewer rows the debit's write to disk is not small beside a query
+
+    def beside(self):
+        return list(self.plain) + list(self.itself)
+
+    def target(self, beside):
+        return (self.plain.get(beside) or self.itself[beside])[1]
 
 
 # themes in the order in which they are printed, and what is said of them
@@ -31,6 +40,7 @@ THEMES = {
     "rows": "Rows as units, beside the plain aggregate",
     "groups": "Groups, rows as units",
     "units": "Units of 10 rows: bounding beside plain SQL",
+    "bounding": "Bounding by types of units, workers, skew and many columns",
     "sweep": "Units, 1e3 to 1e7",
     "other": "Other aggregates by unit, beside the same bounds by hand",
     "unique": "Units with one row each, by a unique index: nothing to bound",
@@ -144,6 +154,42 @@ def units_of_ten(rows):
                    f"SELECT dp_sum(v, 0, 1000) FROM {of_units}", "unit")
 
 
+def bounding(rows):
+    """Bounding on one processor and on several, judged by time on a processor without workers and by the clock with them."""
+    units = max(rows // 10, 1)
+    without = {"without workers": (("max_parallel_workers_per_gather = 0",), None)}
+
+    def count(name, table, target, workers, itself=None):
+        itself = {beside: (settings, itself) for beside, (settings, _) in without.items()} if itself else {}
+        return Line(f"bounding: count by 100 groups, {name}", "bounding", table, {TWO_LEVELS: (two_levels(), target)},
+                    "SELECT k100, dp_count(*) FROM t GROUP BY 1", "unit", 100, workers, itself=itself, by_cpu=True)
+
+    for kind, target in (("int", 0.22), ("uuid", 0.35), ("text", 0.45)):
+        table = Table(rows, units, unit_type=kind)
+        yield count(f"{kind} units", table, target, 0)
+        yield count(f"{kind} units", table, 0.30, 2, 0.60)
+    for skew, name in (("zipf", "zipf units"), ("half", "half of one unit")):
+        yield count(name, Table(rows, units, skew), None, 0)
+        yield count(name, Table(rows, units, skew), None, 2, 0.70)
+
+    # TPC-H's first and sixth query, bounds in place of what a unit is known to have
+    items = Table(max(rows * 3 // 10, 1), max(rows * 3 // 400, 1), items=True)
+    first = (("sum(quantity{0})", 2000), ("sum(price{0})", 4000000), ("sum(price * (1 - discount){0})", 4000000),
+             ("sum(price * (1 - discount) * (1 + tax){0})", 4400000), ("avg(quantity)", 0), ("avg(price)", 0), ("avg(discount)", 0), ("count(*)", 0))
+    of_year = "shipped >= date '1994-01-01' AND shipped < date '1995-01-01' AND discount BETWEEN 0.05 AND 0.07 AND quantity < 24"
+
+    def q1(private):
+        asked = ", ".join(("dp_" if private else "") + item.format(f", 0, {most}" if private else "") for item, most in first)
+        return f"SELECT flag, {asked} FROM t WHERE shipped <= date '1998-09-02' GROUP BY 1"
+
+    for workers, q1_target, q6_target in ((0, 1.15, 1.10), (2, 1.15, 1.15)):
+        yield Line("bounding: eight aggregates of numeric by 4 keys", "bounding", items, {"plain": (q1(False), q1_target)}, q1(True), "unit", 4,
+                   workers, itself=without if workers else {}, by_cpu=True, judged=3 * 10 ** 6)
+        yield Line("bounding: sum of a product of a year", "bounding", items, {"plain": (f"SELECT sum(price * discount) FROM t WHERE {of_year}", q6_target)},
+                   f"SELECT dp_sum(price * discount, 0, 50000) FROM t WHERE {of_year}", "unit", 1,
+                   workers, itself=without if workers else {}, by_cpu=True, judged=3 * 10 ** 6)
+
+
 def units_sweep(rows):
     """1 to 1,000 rows of each unit; fewer rows where that many units do not have as many.
 
@@ -155,7 +201,7 @@ def units_sweep(rows):
             yield Line(f"count by 100 groups, {short(units)} units", "sweep", Table(min(rows, units * 1000), units),
                        {TWO_LEVELS: (two_levels(), 0.70), WINDOW: (window(), 0.25),
                         "no units": ("SELECT k100, count(*) FROM t GROUP BY 1", None)},
-                       "SELECT k100, dp_count(*) FROM t GROUP BY 1", "unit", 100, workers, memory=workers == 0)
+                       "SELECT k100, dp_count(*) FROM t GROUP BY 1", "unit", 100, workers, memory=workers == 0, judged=10 ** 6)
 
 
 def unique_units(rows):
@@ -185,5 +231,5 @@ def adult(rows):
 
 
 def lines(rows):
-    for part in (rows_as_units, units_of_ten, units_sweep, unique_units, adult):
+    for part in (rows_as_units, units_of_ten, bounding, units_sweep, unique_units, adult):
         yield from part(rows)

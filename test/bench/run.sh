@@ -18,8 +18,18 @@ dp_build "$DP_BUILD/bench-build.log" || { tail -n 40 "$DP_BUILD/bench-build.log"
 
 # Commits must reach a disk: /var/tmp is one more often than /tmp.
 dir=$(dp_scratch bench "${BENCH_DIR:-/var/tmp}") || exit 1
-trap 'dp_stop "$dir" immediate; rm -rf "$dir"' EXIT
+trap 'dp_stop "$dir" immediate; dp_stop "$dir/then" immediate; rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
+# a second server, with the extension as a commit has it
+if [[ -n ${BENCH_THEN-} ]]
+then
+	(
+		BENCH_THEN=$(git -C "$DP_TOP" rev-parse --short "$BENCH_THEN") && dp_copy_tree "$dir/then/tree" && mkdir "$dir/then/src" &&
+			git -C "$DP_TOP" archive "$BENCH_THEN" | tar -x -C "$dir/then/src" && DP_TOP=$dir/then/src DP_BUILD=$dir/then &&
+			dp_build "$dir/then/build.log" && dp_initdb "$dir/then" "$bench/bench.conf" && dp_start "$dir/then"
+	) || { tail -n 40 "$dir/then/build.log"; exit 1; }
+	export BENCH_THEN_HOST=$dir/then
+fi
 dp_copy_tree "$dir/tree" || exit 1
 mkdir "$dir/in" && cp -R "$bench/." "$dir/in/"
 data=${DP_CDP_DATA:-$DP_TOP/../shared/data}
