@@ -294,7 +294,7 @@ class Fuzz:
         c = self.counts
         wanted = {'node': 0.12, 'workers': 0.2, 'partial states': 0.05, 'Append': 0.05, 'joins': 0.03}
         return [name for name, share in wanted.items() if c['plans'] >= 300 and c[name] < share * c['plans']] + \
-            (['in batches'] if c['explained'] >= 10 and c['in batches'] == 0 else [])
+            (['in batches'] if c['explained'] >= 40 and c['in batches'] == 0 else [])
 
 
 def with_(item, name, value):

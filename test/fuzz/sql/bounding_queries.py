@@ -10,7 +10,7 @@ from bounding_tables import TYPES
 SUM_TYPES = {'vi': ('int', -200, 800), 'v2': ('smallint', -1000, 2000), 'v8': ('bigint', 0, 100000), 'v4': ('real', 0, 150),
              'vf': ('float8', -20, 80), 'vn': ('numeric', 0, 140), 'vq': ('numeric', 0, 10000)}
 BINS = 20
-ALL_GROUPS = 20000     # no fewer than a table has rows
+ALL_GROUPS = 30000     # no fewer than a table has rows
 
 
 @dataclasses.dataclass

@@ -183,12 +183,12 @@ def random_table(rng):
     for _ in range(rng.choice([1, 1, 2, 3, 4])):
         name = 'int4' if rng.random() < 0.3 else 'long' if rng.random() < 0.08 else rng.choice([t for t in types if TYPES[t].hashed and TYPES[t].sorted])
         keys.append((name, rng.choice([1, 2, 3, 7, 7, 30, 300])))
-    rows = rng.choice([0, 1, 60, 700, 3000, 3000, 8000, 8000, 15000])
+    rows = rng.choice([0, 1, 60, 700, 3000, 3000, 8000, 8000, 15000, 15000, 25000])
     if any(k == 'long' for k, _ in keys):
         rows = min(rows, 3000)
     skew = rng.choice(['uniform'] * 3 + list(SKEWS))
     places = rng.sample(list(PLACES), rng.choice([1, 2, 2]))
     if not TYPES[unit[0]].partitions and 't_hash' in places:
         places.remove('t_hash')
-    return Table(rows, rng.choice([1, 2, 10, 100, 1000, 1000, 5000]), skew, rng.choice([0, 0, 2, 50]),
+    return Table(rows, rng.choice([1, 2, 30, 300, 3000, 3000, 10000]), skew, rng.choice([0, 0, 2, 50]),
                  rng.randrange(10 ** 6), unit, keys, places, rng.random() < 0.08)
