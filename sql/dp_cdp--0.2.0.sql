@@ -171,7 +171,6 @@ CREATE TYPE dp_cdp.grid;
 CREATE TYPE dp_cdp.exact_sum;
 CREATE TYPE dp_cdp.bound_spec;
 CREATE TYPE dp_cdp.bound_state;
-CREATE TYPE dp_cdp.bound_entry;
 CREATE TYPE dp_cdp.range;
 CREATE TYPE dp_cdp.exact_moments;
 CREATE TYPE dp_cdp.exact_vector;
@@ -194,10 +193,6 @@ CREATE FUNCTION dp_cdp.bound_spec_out(dp_cdp.bound_spec) RETURNS cstring
 CREATE FUNCTION dp_cdp.bound_state_in(cstring) RETURNS dp_cdp.bound_state
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.bound_state_out(dp_cdp.bound_state) RETURNS cstring
-	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.bound_entry_in(cstring) RETURNS dp_cdp.bound_entry
-	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.bound_entry_out(dp_cdp.bound_entry) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.range_in(cstring) RETURNS dp_cdp.range
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -242,10 +237,6 @@ CREATE TYPE dp_cdp.bound_state (
 	INPUT = dp_cdp.bound_state_in, OUTPUT = dp_cdp.bound_state_out,
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
 );
-CREATE TYPE dp_cdp.bound_entry (
-	INPUT = dp_cdp.bound_entry_in, OUTPUT = dp_cdp.bound_entry_out,
-	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
-);
 CREATE TYPE dp_cdp.range (
 	INPUT = dp_cdp.range_in, OUTPUT = dp_cdp.range_out,
 	INTERNALLENGTH = 32, ALIGNMENT = double, STORAGE = plain
@@ -271,7 +262,7 @@ CREATE TYPE dp_cdp.key_set (
 	INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = plain
 );
 REVOKE USAGE ON TYPE dp_cdp.grid, dp_cdp.exact_sum, dp_cdp.bound_spec,
-	dp_cdp.bound_state, dp_cdp.bound_entry, dp_cdp.range, dp_cdp.exact_moments,
+	dp_cdp.bound_state, dp_cdp.range, dp_cdp.exact_moments,
 	dp_cdp.exact_vector, dp_cdp.exact_distinct, dp_cdp.exact_float, dp_cdp.key_set FROM PUBLIC;
 
 -- Long lists of declared keys
@@ -324,7 +315,7 @@ CREATE AGGREGATE dp_cdp.exact_sum(numeric, dp_cdp.grid) (
 	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
 );
 
--- Contributions of units: one state per unit, one entry per kept group
+-- Contributions of units: one state per unit, one row per kept group, of which each function is a column
 
 CREATE FUNCTION dp_cdp.bound_unit_add(dp_cdp.bound_state, dp_cdp.bound_spec, VARIADIC "any")
 	RETURNS dp_cdp.bound_state
@@ -336,16 +327,18 @@ CREATE AGGREGATE dp_cdp.bound_unit(dp_cdp.bound_spec, VARIADIC "any") (
 	SFUNC = dp_cdp.bound_unit_add, STYPE = dp_cdp.bound_state, SSPACE = 256,
 	COMBINEFUNC = dp_cdp.bound_unit_combine, PARALLEL = SAFE
 );
-CREATE FUNCTION dp_cdp.bound_entries(dp_cdp.bound_state, dp_cdp.bound_spec)
-	RETURNS SETOF dp_cdp.bound_entry
-	AS 'MODULE_PATHNAME', 'dp_bound_entries' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
-CREATE FUNCTION dp_cdp.entry_key(dp_cdp.bound_entry, integer, anyelement) RETURNS anyelement
-	AS 'MODULE_PATHNAME', 'dp_entry_key' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.entry_sum_add(dp_cdp.exact_sum, dp_cdp.bound_entry, integer)
-	RETURNS dp_cdp.exact_sum
-	AS 'MODULE_PATHNAME', 'dp_entry_sum' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.entry_sum(dp_cdp.bound_entry, integer) (
-	SFUNC = dp_cdp.entry_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+CREATE FUNCTION dp_cdp.bound_key(integer, dp_cdp.bound_state, anyelement) RETURNS SETOF anyelement
+	AS 'MODULE_PATHNAME', 'dp_bound_key' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 3;
+CREATE FUNCTION dp_cdp.bound_value(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF bigint
+	AS 'MODULE_PATHNAME', 'dp_bound_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
+CREATE FUNCTION dp_cdp.bound_codes(integer, dp_cdp.bound_state) RETURNS SETOF integer[]
+	AS 'MODULE_PATHNAME', 'dp_bound_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
+CREATE FUNCTION dp_cdp.bound_distinct_codes(integer, dp_cdp.bound_state) RETURNS SETOF bigint[]
+	AS 'MODULE_PATHNAME', 'dp_bound_distinct_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
+CREATE FUNCTION dp_cdp.steps_sum_add(dp_cdp.exact_sum, bigint) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_steps_sum' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.steps_sum(bigint) (
+	SFUNC = dp_cdp.steps_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
 	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
 );
 
@@ -451,9 +444,9 @@ CREATE AGGREGATE dp_cdp.moment_tu(t integer, u integer) (
 CREATE FUNCTION dp_cdp.exact_histogram_add(dp_cdp.exact_vector, integer, integer)
 	RETURNS dp_cdp.exact_vector
 	AS 'MODULE_PATHNAME', 'dp_exact_histogram' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.entry_histogram_add(dp_cdp.exact_vector, dp_cdp.bound_entry, integer, integer)
+CREATE FUNCTION dp_cdp.codes_histogram_add(dp_cdp.exact_vector, integer[], integer)
 	RETURNS dp_cdp.exact_vector
-	AS 'MODULE_PATHNAME', 'dp_entry_histogram' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_codes_histogram' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_vector_combine(dp_cdp.exact_vector, dp_cdp.exact_vector)
 	RETURNS dp_cdp.exact_vector
 	AS 'MODULE_PATHNAME', 'dp_exact_vector_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -461,17 +454,17 @@ CREATE AGGREGATE dp_cdp.exact_histogram(code integer, bins integer) (
 	SFUNC = dp_cdp.exact_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
 	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
 );
-CREATE AGGREGATE dp_cdp.entry_histogram(dp_cdp.bound_entry, integer, bins integer) (
-	SFUNC = dp_cdp.entry_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
+CREATE AGGREGATE dp_cdp.codes_histogram(codes integer[], bins integer) (
+	SFUNC = dp_cdp.codes_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
 	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
 );
-CREATE FUNCTION dp_cdp.entry_distinct_add(dp_cdp.exact_distinct, dp_cdp.bound_entry, integer)
+CREATE FUNCTION dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[])
 	RETURNS dp_cdp.exact_distinct
-	AS 'MODULE_PATHNAME', 'dp_entry_distinct' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_codes_distinct' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.distinct_count(dp_cdp.exact_distinct) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'dp_distinct_count' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE AGGREGATE dp_cdp.entry_distinct(dp_cdp.bound_entry, integer) (
-	SFUNC = dp_cdp.entry_distinct_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
+CREATE AGGREGATE dp_cdp.codes_distinct(codes bigint[]) (
+	SFUNC = dp_cdp.codes_distinct_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
 	FINALFUNC = dp_cdp.distinct_count, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
 );
 
@@ -615,8 +608,6 @@ CREATE FUNCTION dp_cdp.grid_value(units numeric, dp_cdp.grid, anyelement) RETURN
 	AS 'MODULE_PATHNAME', 'dp_grid_value_sql' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_sum_value(dp_cdp.exact_sum, dp_cdp.grid) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_exact_sum_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.entry_value(dp_cdp.bound_entry, integer) RETURNS bigint
-	AS 'MODULE_PATHNAME', 'dp_entry_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.make_range(lower double precision, upper double precision, bins integer,
 		kind integer) RETURNS dp_cdp.range
 	AS 'MODULE_PATHNAME', 'dp_make_range' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -624,22 +615,19 @@ CREATE FUNCTION dp_cdp.make_scaled_grid(most bigint) RETURNS dp_cdp.grid
 	AS 'MODULE_PATHNAME', 'dp_make_scaled_grid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.vector_counts(dp_cdp.exact_vector) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'dp_vector_counts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-CREATE FUNCTION dp_cdp.entry_codes(dp_cdp.bound_entry, integer) RETURNS bigint[]
-	AS 'MODULE_PATHNAME', 'dp_entry_code_array' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
--- Not revoked: is_declared, exact_sum, moment_n .. moment_tu, exact_histogram, bound_unit, bound_entries,
--- entry_key, entry_sum, entry_histogram, entry_distinct, distinct_count,
+-- Not revoked: is_declared, exact_sum, moment_n .. moment_tu, exact_histogram, bound_unit, bound_key, bound_value, bound_codes,
+-- bound_distinct_codes, steps_sum, codes_histogram, codes_distinct, distinct_count,
 -- centered, bin, chebyshev, product, code, unit_sum .. unit_min, greater_of, less_of.  The inner query runs with the
 -- rights of the table's owner, who may be any role; a grid, range, key_set or
 -- bound_spec to call them with is nobody's to make.  chebyshev, product,
--- code, and unit_* are functions of plain values, and what moment_* and exact_histogram
--- return prints as a constant.
+-- code, unit_*, steps_sum and codes_* are functions of plain values, and what moment_*, steps_sum and the
+-- histograms return prints as a constant.
 REVOKE EXECUTE ON FUNCTION
 	dp_cdp.grid_in(cstring), dp_cdp.grid_out(dp_cdp.grid),
 	dp_cdp.exact_sum_in(cstring), dp_cdp.exact_sum_out(dp_cdp.exact_sum),
 	dp_cdp.bound_spec_in(cstring), dp_cdp.bound_spec_out(dp_cdp.bound_spec),
 	dp_cdp.bound_state_in(cstring), dp_cdp.bound_state_out(dp_cdp.bound_state),
-	dp_cdp.bound_entry_in(cstring), dp_cdp.bound_entry_out(dp_cdp.bound_entry),
 	dp_cdp.range_in(cstring), dp_cdp.range_out(dp_cdp.range),
 	dp_cdp.exact_moments_in(cstring), dp_cdp.exact_moments_out(dp_cdp.exact_moments),
 	dp_cdp.exact_vector_in(cstring), dp_cdp.exact_vector_out(dp_cdp.exact_vector),
@@ -654,7 +642,7 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.exact_sum_combine(dp_cdp.exact_sum, dp_cdp.exact_sum),
 	dp_cdp.bound_unit_add(dp_cdp.bound_state, dp_cdp.bound_spec, "any"),
 	dp_cdp.bound_unit_combine(dp_cdp.bound_state, dp_cdp.bound_state),
-	dp_cdp.entry_sum_add(dp_cdp.exact_sum, dp_cdp.bound_entry, integer),
+	dp_cdp.steps_sum_add(dp_cdp.exact_sum, bigint),
 	dp_cdp.moments_add(dp_cdp.exact_moments, anyelement, dp_cdp.range),
 	dp_cdp.moments_add(dp_cdp.exact_moments, integer, integer),
 	dp_cdp.moments_combine(dp_cdp.exact_moments, dp_cdp.exact_moments),
@@ -662,9 +650,9 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.moments_t2(dp_cdp.exact_moments), dp_cdp.moments_u(dp_cdp.exact_moments),
 	dp_cdp.moments_u2(dp_cdp.exact_moments), dp_cdp.moments_tu(dp_cdp.exact_moments),
 	dp_cdp.exact_histogram_add(dp_cdp.exact_vector, integer, integer),
-	dp_cdp.entry_histogram_add(dp_cdp.exact_vector, dp_cdp.bound_entry, integer, integer),
+	dp_cdp.codes_histogram_add(dp_cdp.exact_vector, integer[], integer),
 	dp_cdp.exact_vector_combine(dp_cdp.exact_vector, dp_cdp.exact_vector),
-	dp_cdp.entry_distinct_add(dp_cdp.exact_distinct, dp_cdp.bound_entry, integer),
+	dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[]),
 	dp_cdp.exact_float_add(dp_cdp.exact_float, real),
 	dp_cdp.exact_float_add(dp_cdp.exact_float, double precision),
 	dp_cdp.exact_float_square(dp_cdp.exact_float, real),
@@ -683,11 +671,9 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.make_range(double precision, double precision, integer, integer),
 	dp_cdp.make_scaled_grid(bigint),
 	dp_cdp.vector_counts(dp_cdp.exact_vector),
-	dp_cdp.entry_codes(dp_cdp.bound_entry, integer),
 	dp_cdp.grid_parts(dp_cdp.grid),
 	dp_cdp.grid_value(numeric, dp_cdp.grid, anyelement),
-	dp_cdp.exact_sum_value(dp_cdp.exact_sum, dp_cdp.grid),
-	dp_cdp.entry_value(dp_cdp.bound_entry, integer)
+	dp_cdp.exact_sum_value(dp_cdp.exact_sum, dp_cdp.grid)
 	FROM PUBLIC;
 
 -- =========================================================================

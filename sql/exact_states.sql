@@ -6,6 +6,13 @@ SET plan_cache_mode = force_generic_plan;	-- parameters as the release node has 
 CREATE SCHEMA exact_states;
 SET search_path = exact_states, public;
 
+-- what a unit keeps, of a call of bound_unit: columns k0 .. of the types that are named, and v0 .. of these kinds
+CREATE FUNCTION columns(bound text, spec text, keys text[], kinds text[] DEFAULT '{}') RETURNS text LANGUAGE sql AS $$
+	SELECT concat_ws(', ',
+		(SELECT string_agg(format('dp_cdp.bound_key(%s, %s, NULL::%s) AS k%s', i - 1, bound, t, i - 1), ', ' ORDER BY i) FROM unnest(keys) WITH ORDINALITY u (t, i)),
+		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%3$s, %1$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%3$s, %1$s)'
+			ELSE 'dp_cdp.bound_value(%3$s, %1$s, %2$s)' END || ' AS v%3$s', bound, spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds) WITH ORDINALITY u (kind, i))) $$;
+
 -- ---------------------------------------------------------------------
 -- Grids
 -- ---------------------------------------------------------------------
@@ -89,7 +96,7 @@ SELECT x, total(format('SELECT %L::float8 AS x', x), -4294967295, 4294967295, 'f
 			   ('-1.5'), ('2.5'), ('-2.5'), ('2147483646.5'), ('2147483647.5'), ('-2147483647.5'),
 			   ('4294967294.5'), ('4294967293.4999995'), ('-4294967294.5')) v (x);
 -- also where they are far beyond the bounds, before a unit's total is clamped
-SELECT x, y, dp_cdp.exact_sum_value(dp_cdp.entry_sum(e, 0), dp_cdp.make_grid(-4294967295, 4294967295, 'float8')) AS total
+SELECT x, y, dp_cdp.exact_sum_value(dp_cdp.steps_sum(v), dp_cdp.make_grid(-4294967295, 4294967295, 'float8')) AS total
   FROM (VALUES (2251799813685247.25::float8, -2251799813685240::float8), (2251799813685247.5, -2251799813685240),
 			   (2251799813685248.5, -2251799813685240), (2251799813685249.5, -2251799813685240),
 			   (-2251799813685248.5, 2251799813685250), (-2251799813685249.5, 2251799813685250),
@@ -97,8 +104,8 @@ SELECT x, y, dp_cdp.exact_sum_value(dp_cdp.entry_sum(e, 0), dp_cdp.make_grid(-42
 			   (9223372036854777856, -9223372036854775808)) v (x, y),
 	   (SELECT dp_cdp.make_bound_spec(0, 1, ARRAY[1::bigint, 2], '{sum}',
 									  ARRAY[dp_cdp.make_grid(-4294967295, 4294967295, 'float8')]) AS s) s,
-	   LATERAL (SELECT dp_cdp.bound_unit(s, z) AS b FROM (VALUES (x), (y)) w (z)) b,
-	   LATERAL dp_cdp.bound_entries(b, s) e
+	   LATERAL (SELECT dp_cdp.bound_unit(s, z) AS b FROM (VALUES (x), (y)) u (z)) b,
+	   LATERAL dp_cdp.bound_value(0, b, s) w (v)
  GROUP BY x, y ORDER BY x;
 
 -- numeric is rounded exactly, half to even: compare with numeric arithmetic
@@ -177,10 +184,8 @@ CREATE FUNCTION entries(q text, s dp_cdp.bound_spec)
 	RETURNS TABLE (unit int, k text, n bigint, n_ok bigint, any_ok bigint, x bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE format(
-		'SELECT unit, dp_cdp.entry_key(e, 0, NULL::text), dp_cdp.entry_value(e, 0), dp_cdp.entry_value(e, 1),
-				dp_cdp.entry_value(e, 2), dp_cdp.entry_value(e, 3)
-		   FROM (SELECT unit, dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, true, ok, ok, x), $1) AS e
-				   FROM (%s) v GROUP BY unit) s', q) USING s;
+		'SELECT unit, k0, v0, v1, v2, v3 FROM (SELECT unit, %s FROM (%s) v GROUP BY unit) s',
+		columns('dp_cdp.bound_unit($1, unit, k, true, ok, ok, x)', '$1', '{text}', '{count,count,units,sum}'), q) USING s;
 END $$;
 
 -- what the same would be without a limit on groups
@@ -213,26 +218,23 @@ CREATE TABLE serial_digest AS SELECT digest('SELECT * FROM visits', spec(4));
 SELECT count(DISTINCT digest('SELECT * FROM visits', spec(4, seed))) AS digests FROM generate_series(1, 10) seed;
 SET max_parallel_workers_per_gather = 2;
 SET dp_cdp.bounding_node = off;
-PREPARE units(dp_cdp.bound_spec) AS
-	SELECT unit, dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, true, ok, ok, x), $1) AS e FROM visits GROUP BY unit;
+SELECT columns('dp_cdp.bound_unit($1, unit, k, true, ok, ok, x)', '$1', '{text}', '{count,count,units,sum}') AS columns \gset
+PREPARE units(dp_cdp.bound_spec) AS SELECT unit, :columns FROM visits GROUP BY unit;
 SELECT workers('EXECUTE units(spec(4))');
 -- not within a function: those run without workers
 PREPARE digest_units(dp_cdp.bound_spec) AS
 	SELECT (SELECT digest FROM serial_digest) =
-		   md5(string_agg(ROW(unit, dp_cdp.entry_key(e, 0, NULL::text), dp_cdp.entry_value(e, 0), dp_cdp.entry_value(e, 1),
-							  dp_cdp.entry_value(e, 2), dp_cdp.entry_value(e, 3))::text, ','
-						  ORDER BY unit, dp_cdp.entry_key(e, 0, NULL::text))) AS same
-	  FROM (SELECT unit, dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, true, ok, ok, x), $1) AS e FROM visits GROUP BY unit) s;
+		   md5(string_agg(ROW(unit, k0, v0, v1, v2, v3)::text, ',' ORDER BY unit, k0)) AS same
+	  FROM (SELECT unit, :columns FROM visits GROUP BY unit) s;
 SELECT workers('EXECUTE digest_units(spec(4))');
 EXECUTE digest_units(spec(4));
 RESET dp_cdp.bounding_node;
 
 -- totals as the release node asks for them
 PREPARE totals(dp_cdp.bound_spec, dp_cdp.grid) AS
-	SELECT dp_cdp.entry_key(e, 0, NULL::text) AS k, dp_cdp.exact_sum_value(dp_cdp.entry_sum(e, 0), $2) AS n,
-		   dp_cdp.exact_sum_value(dp_cdp.entry_sum(e, 2), $2) AS any_ok, count(*) AS units
-	  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, true, ok, ok, x), $1) AS e
-			  FROM visits WHERE unit IS NOT NULL GROUP BY unit) s GROUP BY 1 ORDER BY 1;
+	SELECT k0 AS k, dp_cdp.exact_sum_value(dp_cdp.steps_sum(v0), $2) AS n,
+		   dp_cdp.exact_sum_value(dp_cdp.steps_sum(v2), $2) AS any_ok, count(*) AS units
+	  FROM (SELECT :columns FROM visits WHERE unit IS NOT NULL GROUP BY unit) s GROUP BY 1 ORDER BY 1;
 CREATE TABLE all_totals AS EXECUTE totals(spec(1000), dp_cdp.make_grid(0, 5, 'int'));
 SELECT count(*) AS groups, count(t.units) AS agree
   FROM all_totals a
@@ -242,22 +244,21 @@ SELECT count(*) AS groups, count(t.units) AS agree
 -- the choice is fair, and made by each unit for itself; not so without the unit
 PREPARE fair(dp_cdp.bound_spec) AS
 	SELECT count(*) AS groups, sum(n) AS entries, bool_and(n BETWEEN 2700 AND 3300) AS even
-	  FROM (SELECT dp_cdp.entry_key(e, 0, NULL::int) AS k, count(*) AS n
-			  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k), $1) AS e
+	  FROM (SELECT k0 AS k, count(*) AS n
+			  FROM (SELECT dp_cdp.bound_key(0, dp_cdp.bound_unit($1, unit, k), NULL::int) AS k0
 					  FROM generate_series(1, 10000) unit, generate_series(1, 10) k GROUP BY unit) s GROUP BY 1) s;
 EXECUTE fair(dp_cdp.make_bound_spec(1, 3, '{1,2}', '{}', '{}'));
 EXECUTE fair(dp_cdp.make_bound_spec(1, 3, '{0,0}', '{}', '{}'));
 PREPARE alike(dp_cdp.bound_spec) AS
-	SELECT count(DISTINCT dp_cdp.entry_key(e, 0, NULL::int)) AS groups, count(*) AS entries
-	  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, k), $1) AS e
+	SELECT count(DISTINCT k0) AS groups, count(*) AS entries
+	  FROM (SELECT dp_cdp.bound_key(0, dp_cdp.bound_unit($1, k), NULL::int) AS k0
 			  FROM generate_series(1, 100) unit, generate_series(1, 10) k GROUP BY unit) s;
 EXECUTE alike(dp_cdp.make_bound_spec(1, 3, '{1,2}', '{}', '{}'));
 
--- no keys: one entry; no values: still an entry
+-- no keys: one row
 PREPARE no_keys(dp_cdp.bound_spec) AS
-	SELECT unit, dp_cdp.entry_value(e, 0) AS n
-	  FROM (SELECT unit, dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, true), $1) AS e
-			  FROM visits WHERE unit < 3 GROUP BY unit) s ORDER BY 1;
+	SELECT unit, dp_cdp.bound_value(0, dp_cdp.bound_unit($1, unit, true), $1) AS n
+	  FROM visits WHERE unit < 3 GROUP BY unit ORDER BY 1;
 EXECUTE no_keys(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{count}', ARRAY[dp_cdp.make_grid(0, 7, 'int')]));
 
 -- keys are equal when GROUP BY says so; what is shown does not depend on the order
@@ -266,8 +267,8 @@ CREATE FUNCTION keys_of(key_type regtype, max_groups int, VARIADIC vals text[]) 
 DECLARE spec dp_cdp.bound_spec := dp_cdp.make_bound_spec(1, max_groups, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 100, 'int')]);
 	a text;
 	b text;
-	q text := $q$SELECT '"' || dp_cdp.entry_key(e, 0, NULL::%1$s)::text || '"' AS key, dp_cdp.entry_value(e, 0) AS n
-			FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, v::%1$s, true), $1) AS e
+	q text := $q$SELECT '"' || k0::text || '"' AS key, v0 AS n
+			FROM (SELECT $q$ || columns('dp_cdp.bound_unit($1, v::%1$s, true)', '$1', '{%1$s}', '{count}') || $q$
 					FROM (SELECT v FROM unnest($2) WITH ORDINALITY AS u (v, o) ORDER BY o %2$s) t) s$q$;
 BEGIN
 	EXECUTE format('SELECT string_agg(key || n, '','') FROM (' || q || ') x', key_type, 'ASC') INTO a USING spec, vals;
@@ -311,8 +312,8 @@ BEGIN
 	EXCEPTION WHEN OTHERS THEN
 		RETURN true;
 	END;
-	EXECUTE $q$SELECT array_agg(dp_cdp.entry_key(e, 1, NULL::text) || dp_cdp.entry_value(e, 0) ORDER BY dp_cdp.entry_key(e, 1, NULL::text) COLLATE "C") = '{A2,b1}'
-		  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, c, v, true), $1) AS e
+	EXECUTE $q$SELECT array_agg(k1 || v0 ORDER BY k1 COLLATE "C") = '{A2,b1}'
+		  FROM (SELECT $q$ || columns('dp_cdp.bound_unit($1, c, v, true)', '$1', '{text,text}', '{count}') || $q$
 				  FROM (SELECT 'x' COLLATE "C" AS c, v COLLATE ignore_case AS v FROM (VALUES ('a'), ('A'), ('b')) v (v)) v) s$q$
 		INTO result USING dp_cdp.make_bound_spec(2, 5, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 100, 'int')]);
 	RETURN result;
@@ -326,12 +327,9 @@ CREATE TABLE long AS
 	  FROM generate_series(1, 4000) i;
 INSERT INTO long SELECT unit, (SELECT string_agg(md5(unit || ' ' || i), '') FROM generate_series(1, 300) i), b, c, d, x
   FROM long WHERE x <= 50;
+SELECT columns('dp_cdp.bound_unit($1, unit, a, b, c, d, true, x)', '$1', '{text,numeric,boolean,timestamp}', '{count,sum}') AS columns \gset
 PREPARE long(dp_cdp.bound_spec) AS
-	SELECT unit, dp_cdp.entry_key(e, 0, NULL::text) AS a, dp_cdp.entry_key(e, 1, NULL::numeric) AS b,
-		   dp_cdp.entry_key(e, 2, NULL::boolean) AS c, dp_cdp.entry_key(e, 3, NULL::timestamp) AS d,
-		   dp_cdp.entry_value(e, 0) AS n, dp_cdp.entry_value(e, 1) AS x
-	  FROM (SELECT unit, dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, a, b, c, d, true, x), $1) AS e
-			  FROM long GROUP BY unit) s;
+	SELECT unit, k0 AS a, k1 AS b, k2 AS c, k3 AS d, v0 AS n, v1 AS x FROM (SELECT unit, :columns FROM long GROUP BY unit) s;
 CREATE TABLE long_few AS
 	EXECUTE long(dp_cdp.make_bound_spec(4, 30, '{7,8}', '{count,sum}', ARRAY[dp_cdp.make_grid(0, 100, 'int'), dp_cdp.make_grid(0, 100000, 'int')]));
 CREATE TABLE long_all AS
@@ -358,8 +356,8 @@ BEGIN
 		PERFORM set_config(settings[2 * i - 1], settings[2 * i], true);
 	END LOOP;
 	EXECUTE 'SELECT string_agg(format(''%s:%s %s'', a, b, n), '', '' ORDER BY a, b) FROM (
-		SELECT length(dp_cdp.entry_key(e, 0, NULL::text)) AS a, length(dp_cdp.entry_key(e, 1, NULL::text)) AS b, count(*) AS n
-		  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, a, b, true), $1) AS e FROM lengths GROUP BY unit) s GROUP BY 1, 2) l'
+		SELECT length(k0) AS a, length(k1) AS b, count(*) AS n
+		  FROM (SELECT ' || columns('dp_cdp.bound_unit($1, unit, a, b, true)', '$1', '{text,text}') || ' FROM lengths GROUP BY unit) s GROUP BY 1, 2) l'
 		INTO result USING dp_cdp.make_bound_spec(2, max_groups, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 100, 'int')]);
 	RETURN result;
 END $$;
@@ -375,8 +373,8 @@ SELECT lengths_digest(1000000, 'work_mem', '64MB');
 -- leave out a unit, also one whose rows are beyond the limits: at most max_groups groups change, by 1
 CREATE FUNCTION lengths_without(u int) RETURNS TABLE (a int, b int, n bigint) LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN QUERY EXECUTE 'SELECT coalesce(length(dp_cdp.entry_key(e, 0, NULL::text)), -1) AS a, coalesce(length(dp_cdp.entry_key(e, 1, NULL::text)), -1) AS b, count(*) AS n
-		  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, a, b, true), $1) AS e FROM lengths WHERE unit <> $2 GROUP BY unit) s GROUP BY 1, 2'
+	RETURN QUERY EXECUTE 'SELECT coalesce(length(k0), -1) AS a, coalesce(length(k1), -1) AS b, count(*) AS n
+		  FROM (SELECT ' || columns('dp_cdp.bound_unit($1, unit, a, b, true)', '$1', '{text,text}') || ' FROM lengths WHERE unit <> $2 GROUP BY unit) s GROUP BY 1, 2'
 		USING dp_cdp.make_bound_spec(2, 3, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 1, 'int')]), u;
 END $$;
 SELECT u, count(*) AS groups, min(with_u - without_u), max(with_u - without_u)
@@ -391,7 +389,7 @@ CREATE FUNCTION unit_total(lower numeric, upper numeric, input regtype, VARIADIC
 	LANGUAGE plpgsql AS $$
 DECLARE result bigint;
 BEGIN
-	EXECUTE format('SELECT dp_cdp.entry_value(dp_cdp.bound_entries(dp_cdp.bound_unit($1, v::%s), $1), 0) FROM unnest($2) v', input)
+	EXECUTE format('SELECT dp_cdp.bound_value(0, dp_cdp.bound_unit($1, v::%s), $1) FROM unnest($2) v', input)
 		INTO result USING dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[dp_cdp.make_grid(lower, upper, input)]), vals;
 	RETURN result;
 END $$;
@@ -417,22 +415,26 @@ SELECT dp_cdp.exact_sum_add('0'::dp_cdp.exact_sum, 1, dp_cdp.make_grid(0, 1, 'in
 SELECT dp_cdp.exact_sum_add(NULL, NULL::int, NULL);
 SELECT dp_cdp.bound_unit_add(NULL, spec(1), 1);
 SELECT dp_cdp.bound_unit(spec(1), 1);
-SELECT dp_cdp.entry_key(dp_cdp.bound_entries(dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), spec(1)), 0, NULL::int) FROM visits;
-SELECT dp_cdp.bound_entries(dp_cdp.bound_unit(spec(1), k, true, ok, ok, x),
-							dp_cdp.make_bound_spec(1, 1, '{1,2}', '{}', '{}')) FROM visits;
+SELECT dp_cdp.bound_key(0, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), NULL::int) FROM visits;
+SELECT dp_cdp.bound_key(1, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), NULL::text) FROM visits;
+SELECT dp_cdp.bound_key(NULL, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), NULL::text) FROM visits;
+SELECT dp_cdp.bound_value(0, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), dp_cdp.make_bound_spec(1, 1, '{1,2}', '{}', '{}')) FROM visits;
+SELECT dp_cdp.bound_value(4, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), spec(1)) FROM visits;
+SELECT dp_cdp.bound_key(0, NULL, NULL::int), dp_cdp.bound_value(0, NULL, spec(1)), dp_cdp.bound_codes(0, NULL);
+SELECT dp_cdp.steps_sum_add('0', 1);
 
 CREATE ROLE regress_dp_nobody;
 SELECT t.typname, typreceive <> 0 OR typsend <> 0 AS binary_form,
 	   EXISTS (SELECT FROM pg_cast WHERE t.oid IN (castsource, casttarget)) AS casts,
 	   has_type_privilege('regress_dp_nobody', t.oid, 'usage') AS usage
   FROM pg_type t
- WHERE typname IN ('grid', 'exact_sum', 'bound_spec', 'bound_state', 'bound_entry', 'range', 'exact_vector', 'exact_distinct') AND typnamespace = 'dp_cdp'::regnamespace
+ WHERE typname IN ('grid', 'exact_sum', 'bound_spec', 'bound_state', 'range', 'exact_vector', 'exact_distinct') AND typnamespace = 'dp_cdp'::regnamespace
  ORDER BY 1;
 -- what anyone may call needs a grid or a spec, which nobody can make
 SELECT p.oid::regprocedure AS callable FROM pg_proc p
  WHERE pronamespace = 'dp_cdp'::regnamespace
    AND EXISTS (SELECT FROM pg_type t
-				WHERE typname IN ('grid', 'exact_sum', 'bound_spec', 'bound_state', 'bound_entry', 'range', 'exact_vector', 'exact_distinct')
+				WHERE typname IN ('grid', 'exact_sum', 'bound_spec', 'bound_state', 'range', 'exact_vector', 'exact_distinct')
 				  AND typnamespace = 'dp_cdp'::regnamespace
 				  AND (t.oid = ANY (proargtypes) OR t.typarray = ANY (proargtypes) OR t.oid = prorettype))
    AND has_function_privilege('regress_dp_nobody', p.oid, 'execute')
@@ -443,13 +445,12 @@ SELECT '1'::dp_cdp.exact_sum;
 SELECT '{0,1}'::dp_cdp.exact_sum[];
 SELECT '0'::dp_cdp.grid;
 SELECT '\x00'::dp_cdp.bound_state;
-SELECT '\x00'::bytea::dp_cdp.bound_entry;
 SELECT dp_cdp.make_grid(0, 1, 'int');
 SELECT dp_cdp.exact_sum(1, NULL);
 SELECT dp_cdp.bound_unit(NULL, 1);
 SELECT dp_cdp.bound_unit('', 1);
-SELECT dp_cdp.bound_entries(NULL, NULL);
-SELECT dp_cdp.entry_key(NULL, 0, 1);
+SELECT dp_cdp.bound_key(0, NULL, 1), dp_cdp.bound_value(0, NULL, NULL);
+SELECT dp_cdp.steps_sum(x) FROM generate_series(1, 3) x;
 SELECT dp_cdp.exact_sum_value(x, g) FROM (VALUES ('0'::dp_cdp.exact_sum, NULL::dp_cdp.grid), (NULL, NULL)) v (x, g);
 CREATE TEMP TABLE t (x dp_cdp.exact_sum);
 RESET ROLE;

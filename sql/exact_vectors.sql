@@ -5,6 +5,13 @@ SET plan_cache_mode = force_generic_plan;	-- parameters as the release node has 
 CREATE SCHEMA exact_vectors;
 SET search_path = exact_vectors, public;
 
+-- what a unit keeps, of a call of bound_unit: columns k0 .. of the types that are named, and v0 .. of these kinds
+CREATE FUNCTION columns(bound text, spec text, keys text[], kinds text[] DEFAULT '{}') RETURNS text LANGUAGE sql AS $$
+	SELECT concat_ws(', ',
+		(SELECT string_agg(format('dp_cdp.bound_key(%s, %s, NULL::%s) AS k%s', i - 1, bound, t, i - 1), ', ' ORDER BY i) FROM unnest(keys) WITH ORDINALITY u (t, i)),
+		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%3$s, %1$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%3$s, %1$s)'
+			ELSE 'dp_cdp.bound_value(%3$s, %1$s, %2$s)' END || ' AS v%3$s', bound, spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds) WITH ORDINALITY u (kind, i))) $$;
+
 -- ---------------------------------------------------------------------
 -- Ranges
 -- ---------------------------------------------------------------------
@@ -186,10 +193,8 @@ CREATE FUNCTION entries(q text, s dp_cdp.bound_spec)
 	RETURNS TABLE (unit int, k text, n bigint, t bigint, codes bigint[], distincts bigint[], n_ok bigint, all_rows bigint, all_t bigint) LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE format(
-		'SELECT unit, dp_cdp.entry_key(e, 0, NULL::text), dp_cdp.entry_value(e, 0), dp_cdp.entry_value(e, 1), dp_cdp.entry_codes(e, 2),
-				(SELECT array_agg(x ORDER BY x) FROM unnest(dp_cdp.entry_codes(e, 3)) x), dp_cdp.entry_value(e, 4), dp_cdp.entry_value(e, 5), dp_cdp.entry_value(e, 6)
-		   FROM (SELECT unit, dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t), $1) AS e
-				   FROM (%s) v GROUP BY unit) s', q) USING s;
+		'SELECT unit, k0, v0, v1, v2::bigint[], (SELECT array_agg(x ORDER BY x) FROM unnest(v3) x), v4, v5, v6
+		   FROM (SELECT unit, %s FROM (%s) v GROUP BY unit) s', columns('dp_cdp.bound_unit($1, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t)', '$1', '{text}', '{rows,scaled,codes,distinct,count,rows,scaled}'), q) USING s;
 END $$;
 
 -- everything, by the means of SQL
@@ -268,20 +273,18 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+SELECT columns('dp_cdp.bound_unit($1, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t)', '$1', '{text}', '{rows,scaled,codes,distinct,count,rows,scaled}') AS columns \gset
 PREPARE digest_units(dp_cdp.bound_spec) AS
-	SELECT md5(string_agg(ROW(unit, dp_cdp.entry_key(e, 0, NULL::text), dp_cdp.entry_value(e, 0), dp_cdp.entry_value(e, 1), dp_cdp.entry_codes(e, 2),
-				(SELECT array_agg(x ORDER BY x) FROM unnest(dp_cdp.entry_codes(e, 3)) x), dp_cdp.entry_value(e, 4), dp_cdp.entry_value(e, 5), dp_cdp.entry_value(e, 6))::text, ','
-						  ORDER BY unit, dp_cdp.entry_key(e, 0, NULL::text))) AS digest
-	  FROM (SELECT unit, dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t), $1) AS e FROM visits GROUP BY unit) s;
+	SELECT md5(string_agg(ROW(unit, k0, v0, v1, v2::bigint[], (SELECT array_agg(x ORDER BY x) FROM unnest(v3) x), v4, v5, v6)::text, ',' ORDER BY unit, k0)) AS digest
+	  FROM (SELECT unit, :columns FROM visits GROUP BY unit) s;
 SET dp_cdp.bounding_node = off;
 SET enable_partitionwise_aggregate = on;
 SELECT plan_of('EXECUTE digest_units(spec(3, 2))');
 CREATE TABLE split_digests (k int, m int, digest text);
+SELECT columns('dp_cdp.bound_unit($3, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t)', '$3', '{text}', '{rows,scaled,codes,distinct,count,rows,scaled}') AS columns \gset
 PREPARE add_split(int, int, dp_cdp.bound_spec) AS
-	INSERT INTO split_digests SELECT $1, $2, md5(string_agg(ROW(unit, dp_cdp.entry_key(e, 0, NULL::text), dp_cdp.entry_value(e, 0), dp_cdp.entry_value(e, 1), dp_cdp.entry_codes(e, 2),
-				(SELECT array_agg(x ORDER BY x) FROM unnest(dp_cdp.entry_codes(e, 3)) x), dp_cdp.entry_value(e, 4), dp_cdp.entry_value(e, 5), dp_cdp.entry_value(e, 6))::text, ','
-						  ORDER BY unit, dp_cdp.entry_key(e, 0, NULL::text)))
-	  FROM (SELECT unit, dp_cdp.bound_entries(dp_cdp.bound_unit($3, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t), $3) AS e FROM visits GROUP BY unit) s;
+	INSERT INTO split_digests SELECT $1, $2, md5(string_agg(ROW(unit, k0, v0, v1, v2::bigint[], (SELECT array_agg(x ORDER BY x) FROM unnest(v3) x), v4, v5, v6)::text, ',' ORDER BY unit, k0))
+	  FROM (SELECT unit, :columns FROM visits GROUP BY unit) s;
 EXECUTE add_split(1, 1, spec(1, 1));
 EXECUTE add_split(3, 2, spec(3, 2));
 EXECUTE add_split(3, 5, spec(3, 5));
@@ -303,10 +306,10 @@ SELECT count(*) AS same FROM worker_digest JOIN digests USING (digest);
 -- ---------------------------------------------------------------------
 
 -- vectors and counts of all groups, and what SQL makes of the same entries
+SELECT columns('dp_cdp.bound_unit($1, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t)', '$1', '{text}', '{rows,scaled,codes,distinct,count,rows,scaled}') AS columns \gset
 PREPARE totals(dp_cdp.bound_spec) AS
-	SELECT dp_cdp.entry_key(e, 0, NULL::text) AS k, dp_cdp.vector_counts(dp_cdp.entry_histogram(e, 2, 8)) AS bins, dp_cdp.entry_distinct(e, 3) AS n
-	  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, ok AND t IS NOT NULL, CASE WHEN ok THEN t END, code, value, ok, t IS NOT NULL, t), $1) AS e
-			  FROM visits GROUP BY unit) s GROUP BY 1;
+	SELECT k0 AS k, dp_cdp.vector_counts(dp_cdp.codes_histogram(v2, 8)) AS bins, dp_cdp.codes_distinct(v3) AS n
+	  FROM (SELECT :columns FROM visits GROUP BY unit) s GROUP BY 1;
 CREATE FUNCTION expected(s dp_cdp.bound_spec) RETURNS TABLE (k text, bins bigint[], n bigint) LANGUAGE sql AS $$
 	SELECT k, ARRAY(SELECT count(*) FILTER (WHERE least(c, 7) = b) FROM generate_series(0, 7) b, unnest(all_codes) c GROUP BY b ORDER BY b),
 		   (SELECT count(DISTINCT x) FROM unnest(all_values) x)
@@ -327,9 +330,10 @@ SELECT (SELECT count(*) FROM totals_serial) AS groups, (SELECT count(*) FROM tot
 		  ON v.k IS NOT DISTINCT FROM a.k AND v.n = a.n AND v.codes = (SELECT sum(b) FROM unnest(a.bins) b)) AS complete;
 
 -- nothing to count
+SELECT columns('dp_cdp.bound_unit($1, unit, NULL::int, NULL::bigint)', '$1', '{}', '{codes,distinct}') AS columns \gset
 PREPARE nothing(dp_cdp.bound_spec, int) AS
-	SELECT dp_cdp.vector_counts(dp_cdp.entry_histogram(e, 0, 3)) AS bins, dp_cdp.entry_distinct(e, 1) AS n
-	  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, NULL::int, NULL::bigint), $1) AS e FROM visits WHERE unit < $2 GROUP BY unit) s;
+	SELECT dp_cdp.vector_counts(dp_cdp.codes_histogram(v0, 3)) AS bins, dp_cdp.codes_distinct(v1) AS n
+	  FROM (SELECT :columns FROM visits WHERE unit < $2 GROUP BY unit) s;
 EXECUTE nothing(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes,distinct}', ARRAY[dp_cdp.make_grid(0, 2, 'int'), dp_cdp.make_grid(0, 2, 'int')]), 10);
 EXECUTE nothing(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes,distinct}', ARRAY[dp_cdp.make_grid(0, 2, 'int'), dp_cdp.make_grid(0, 2, 'int')]), 0);
 
@@ -346,11 +350,11 @@ BEGIN
 		PERFORM set_config(settings[2 * i - 1], settings[2 * i], true);
 	END LOOP;
 	EXECUTE 'WITH found AS MATERIALIZED (
-		SELECT dp_cdp.entry_key(e, 0, NULL::text) AS k, dp_cdp.entry_distinct(e, 0) AS n
-		  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, value), $1) AS e FROM ' || source || ' GROUP BY unit) s GROUP BY 1
+		SELECT k0 AS k, dp_cdp.codes_distinct(v0) AS n
+		  FROM (SELECT ' || columns('dp_cdp.bound_unit($1, unit, k, value)', '$1', '{text}', '{distinct}') || ' FROM ' || source || ' GROUP BY unit) s GROUP BY 1
 		UNION ALL
-		SELECT NULL, dp_cdp.entry_distinct(e, 0)
-		  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($2, unit, value), $2) AS e FROM ' || source || ' GROUP BY unit) s)
+		SELECT NULL, dp_cdp.codes_distinct(v0)
+		  FROM (SELECT dp_cdp.bound_distinct_codes(0, dp_cdp.bound_unit($2, unit, value)) AS v0 FROM ' || source || ' GROUP BY unit) s)
 		SELECT count(*) FROM ((TABLE found EXCEPT TABLE many_truth) UNION ALL (TABLE many_truth EXCEPT TABLE found)) w'
 		INTO result USING dp_cdp.make_bound_spec(1, 5, '{5,6}', '{distinct}', ARRAY[dp_cdp.make_grid(0, 256, 'int')]),
 			dp_cdp.make_bound_spec(0, 1, '{5,6}', '{distinct}', ARRAY[dp_cdp.make_grid(0, 256, 'int')]);
@@ -362,8 +366,8 @@ SELECT many_wrong('many', 'work_mem', '64MB', 'hash_mem_multiplier', '1') AS mem
 	   many_wrong('(SELECT * FROM many ORDER BY value, unit OFFSET 0) m', 'work_mem', '64kB', 'enable_hashagg', 'on') AS by_value,
 	   many_wrong('(SELECT * FROM many ORDER BY md5(value::text), unit DESC OFFSET 0) m', 'work_mem', '64kB') AS any_order;
 -- for each group by itself, rewound
-SELECT (SELECT dp_cdp.entry_distinct(e, 0)
-		  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit(s, unit, value + j), s) AS e FROM many WHERE unit % 2 < j GROUP BY unit) b) = n AS same
+SELECT (SELECT dp_cdp.codes_distinct(v0)
+		  FROM (SELECT dp_cdp.bound_distinct_codes(0, dp_cdp.bound_unit(s, unit, value + j)) AS v0 FROM many WHERE unit % 2 < j GROUP BY unit) b) = n AS same
   FROM (SELECT j, dp_cdp.make_bound_spec(0, 1, '{5,6}', '{distinct}', ARRAY[dp_cdp.make_grid(0, 256, 'int')]) AS s,
 			   (SELECT count(DISTINCT value) FROM many WHERE unit % 2 < j) AS n
 		  FROM generate_series(1, 2) j) t;
@@ -399,9 +403,10 @@ SELECT k AS groups, m, n.* FROM (VALUES (1, 1), (2, 3), (100, 2), (3, 256)) v (k
 CREATE TABLE many AS SELECT i % 5000 AS unit, hashint4(i) & 1023 AS code, hashint4extended(i % 80000, 1) AS value FROM generate_series(1, 200000) i;
 INSERT INTO many VALUES (1, 5, 0), (2, 5, 0), (-1, NULL, 1);
 ANALYZE many;
+SELECT columns('dp_cdp.bound_unit($1, unit, code, value)', '$1', '{}', '{codes,distinct}') AS columns \gset
 PREPARE many(dp_cdp.bound_spec) AS
-	SELECT dp_cdp.vector_counts(dp_cdp.entry_histogram(e, 0, 1024)) AS bins, dp_cdp.entry_distinct(e, 1) AS n
-	  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, code, value), $1) AS e FROM many GROUP BY unit) s;
+	SELECT dp_cdp.vector_counts(dp_cdp.codes_histogram(v0, 1024)) AS bins, dp_cdp.codes_distinct(v1) AS n
+	  FROM (SELECT :columns FROM many GROUP BY unit) s;
 CREATE FUNCTION many_spec(m int) RETURNS dp_cdp.bound_spec LANGUAGE sql AS $$
 	SELECT dp_cdp.make_bound_spec(0, 1, '{3,4}', '{codes,distinct}', ARRAY[g, g]) FROM (SELECT dp_cdp.make_grid(0, m, 'int') AS g) g $$;
 SELECT plan_of('EXECUTE many(many_spec(256))');
@@ -425,8 +430,7 @@ SELECT n = (SELECT count(DISTINCT value) FROM many) AS n,
 -- a unit with these rows of t, of which at most m count: count and total
 CREATE FUNCTION scaled(m bigint, VARIADIC t int[]) RETURNS TABLE (rows bigint, total bigint) LANGUAGE plpgsql AS $$
 BEGIN
-	RETURN QUERY EXECUTE 'SELECT dp_cdp.entry_value(e, 0), dp_cdp.entry_value(e, 1)
-		FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, t IS NOT NULL, t), $1) AS e FROM unnest($2) t) s'
+	RETURN QUERY EXECUTE 'SELECT ' || columns('dp_cdp.bound_unit($1, t IS NOT NULL, t)', '$1', '{}', '{rows,scaled}') || ' FROM unnest($2) t'
 		USING dp_cdp.make_bound_spec(0, 1, '{1,2}', '{rows,scaled}', ARRAY[dp_cdp.make_grid(0, m, 'bigint'), dp_cdp.make_scaled_grid(m)], '{0,0}'), t;
 END $$;
 SELECT v.m, left(v.t::text, 40) AS t, s.* FROM (VALUES
@@ -437,8 +441,8 @@ SELECT v.m, left(v.t::text, 40) AS t, s.* FROM (VALUES
 	(2, '{2147483647,2147483647,2147483647}'), (2, '{-2147483648}'), (5, '{-2147483648,2147483647}')) v (m, t), LATERAL scaled(m, VARIADIC t) s;
 -- a total of rows that are not counted; a grid that is narrower than m rows
 PREPARE uncounted(dp_cdp.bound_spec, boolean) AS
-	SELECT dp_cdp.entry_value(e, 0) AS rows, dp_cdp.entry_value(e, 1) AS total
-	  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, $2, t), $1) AS e FROM generate_series(5, 7) t) s;
+	SELECT dp_cdp.bound_value(0, dp_cdp.bound_unit($1, $2, t), $1) AS rows, dp_cdp.bound_value(1, dp_cdp.bound_unit($1, $2, t), $1) AS total
+	  FROM generate_series(5, 7) t;
 CREATE FUNCTION narrow(m int, most int) RETURNS dp_cdp.bound_spec LANGUAGE sql AS $$
 	SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{rows,scaled}', ARRAY[dp_cdp.make_grid(0, m, 'int'), dp_cdp.make_grid(-most, most, 'int')], '{0,0}') $$;
 EXECUTE uncounted(narrow(3, 100), false);
@@ -459,17 +463,24 @@ SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{rows,scaled}', ARRAY[one_grid(), 
 SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes}', ARRAY[one_grid(257)]);
 SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{bins}', ARRAY[one_grid()]);
 PREPARE wrong(dp_cdp.bound_spec, dp_cdp.bound_spec) AS
-	SELECT dp_cdp.entry_value(dp_cdp.bound_entries(dp_cdp.bound_unit($1, 1), $2), 0);
-EXECUTE wrong(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes}', ARRAY[one_grid(5)]), dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes}', ARRAY[one_grid(6)]));
-EXECUTE wrong(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes}', ARRAY[one_grid(5)]), dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[one_grid(5)]));
-EXECUTE wrong(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[one_grid(5)]), dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes}', ARRAY[one_grid(5)]));
-EXECUTE wrong(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{distinct}', ARRAY[one_grid(5)]), dp_cdp.make_bound_spec(0, 1, '{1,2}', '{distinct}', ARRAY[one_grid(5)]));
+	SELECT dp_cdp.bound_value(0, dp_cdp.bound_unit($1, 1, true), $2);
+CREATE FUNCTION two(first text, first_grid dp_cdp.grid, second text, second_grid dp_cdp.grid, rows text DEFAULT '{1,1}') RETURNS dp_cdp.bound_spec LANGUAGE sql AS $$
+	SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', ARRAY[first, second], ARRAY[first_grid, second_grid], rows::int[]) $$;
+EXECUTE wrong(two('sum', one_grid(5), 'count', one_grid(5)), two('sum', one_grid(5), 'count', one_grid(5)));
+EXECUTE wrong(two('sum', one_grid(5), 'count', one_grid(5)), two('codes', one_grid(5), 'count', one_grid(5)));
+EXECUTE wrong(two('sum', one_grid(5), 'count', one_grid(5)), two('distinct', one_grid(5), 'count', one_grid(5)));
+EXECUTE wrong(two('sum', one_grid(5), 'count', one_grid(5)), two('count', one_grid(5), 'count', one_grid(5)));
+EXECUTE wrong(two('sum', one_grid(5), 'count', one_grid(5)), dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[one_grid(5)]));
+EXECUTE wrong(two('sum', one_grid(5), 'count', one_grid(5)), dp_cdp.make_bound_spec(1, 1, '{1,2}', '{sum,count}', ARRAY[one_grid(5), one_grid(5)]));
+EXECUTE wrong(two('codes', one_grid(5), 'count', one_grid(5)), two('sum', one_grid(5), 'count', one_grid(5)));
+EXECUTE wrong(two('codes', one_grid(5), 'count', one_grid(5)), two('codes', one_grid(5), 'count', one_grid(5)));
+EXECUTE wrong(two('distinct', one_grid(5), 'count', one_grid(5)), two('distinct', one_grid(5), 'count', one_grid(5)));
 -- codes are no value, values are no codes, a set is no multiset
-EXECUTE wrong(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes}', ARRAY[one_grid(5)]), dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes}', ARRAY[one_grid(5)]));
 CREATE TABLE one AS SELECT 1 AS unit, 1 AS code, 1::bigint AS value;
 PREPARE misread(dp_cdp.bound_spec, int, int, int) AS
-	SELECT dp_cdp.entry_sum(e, $2), dp_cdp.entry_histogram(e, $3, 5), dp_cdp.entry_distinct(e, $4)
-	  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, code, value, true), $1) AS e FROM one GROUP BY unit) s;
+	SELECT dp_cdp.steps_sum(v), dp_cdp.codes_histogram(c, 5), dp_cdp.codes_distinct(d)
+	  FROM (SELECT dp_cdp.bound_value($2, b, $1) AS v, dp_cdp.bound_codes($3, b) AS c, dp_cdp.bound_distinct_codes($4, b) AS d
+			  FROM (SELECT dp_cdp.bound_unit($1, unit, code, value, true) AS b FROM one GROUP BY unit) s) s;
 CREATE FUNCTION three() RETURNS dp_cdp.bound_spec LANGUAGE sql AS $$
 	SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{codes,distinct,count}', ARRAY[one_grid(5), one_grid(5), one_grid(5)]) $$;
 EXECUTE misread(three(), 2, 0, 1);
@@ -482,8 +493,16 @@ EXECUTE misread(three(), 2, 0, 0);
 EXECUTE misread(three(), 2, 0, 3);
 -- only aggregates may change a state
 SELECT dp_cdp.exact_histogram_add(NULL, 1, 5);
-SELECT dp_cdp.entry_histogram_add(NULL, NULL, 1, 5);
-SELECT dp_cdp.entry_distinct_add(NULL, NULL, 1);
+SELECT dp_cdp.codes_histogram_add(NULL, '{1}', 5);
+SELECT dp_cdp.codes_distinct_add(NULL, '{1}');
+-- arrays by hand: of any dimensions and bounds, stored or not, NULL as a whole; NULL in them is refused
+SELECT dp_cdp.vector_counts(dp_cdp.codes_histogram(c, 3)) FROM (VALUES ('{0,1,1}'::int[]), ('{}'), (NULL), ('[5:6]={7,-7}'), ('{{0},{2}}')) v (c);
+SELECT dp_cdp.codes_distinct(c) FROM (VALUES ('{0,1,1}'::bigint[]), ('{}'), (NULL), ('[5:6]={7,-7}'), ('{{0},{2}}')) v (c);
+CREATE TABLE stored AS SELECT array_agg(i) AS c, array_agg(i::bigint) AS d FROM generate_series(0, 9999) i UNION ALL SELECT '{3}', '{10000}';
+SELECT dp_cdp.vector_counts(dp_cdp.codes_histogram(c, 5)), dp_cdp.codes_distinct(d) FROM stored;
+SELECT dp_cdp.codes_histogram('{0,NULL}'::int[], 3);
+SELECT dp_cdp.codes_distinct('{0,NULL}'::bigint[]);
+SELECT dp_cdp.codes_histogram('{0}'::int[], 0);
 
 CREATE ROLE regress_dp_nobody;
 SET ROLE regress_dp_nobody;

@@ -224,19 +224,22 @@ typedef struct DpExactVector
  *			independently; it may be left out (told by the number of
  *			arguments), but then all units prefer the same groups, and the
  *			others lose far more than at random.
- *	 bound_entries(bound_state, bound_spec) -> SETOF bound_entry   one per kept group
- *	 entry_key(bound_entry, int, anyelement) -> anyelement   key i (from 0); 3rd argument: typed NULL
- *	 entry_sum(bound_entry, int) -> exact_sum               aggregate: sum of the clamped value i
- *			(not of CODES and DISTINCT)
- *	 entry_histogram(bound_entry, i int, bins int) -> exact_vector   aggregate: how many
- *			of the codes i are 0 .. bins - 1; codes beyond count for the last
+ *	 bound_key(i int, bound_state, anyelement) -> SETOF anyelement    functions of a unit's
+ *	 bound_value(i int, bound_state, bound_spec) -> SETOF bigint      state, with one result
+ *	 bound_codes(i int, bound_state) -> SETOF integer[]               for each kept group, in
+ *	 bound_distinct_codes(i int, bound_state) -> SETOF bigint[]       the same order: key i (from
+ *			0; the 3rd argument is a NULL of its type), the clamped value i in steps, codes i.
+ *			In one target list over the same bound_unit they are the columns of its rows.
+ *	 steps_sum(bigint) -> exact_sum               aggregate: sum of clamped values.  No input: 0.
+ *	 codes_histogram(integer[], bins int) -> exact_vector   aggregate: how many
+ *			of the codes are 0 .. bins - 1; codes beyond count for the last
  *			bin, negative ones for the first.  No input: NULL.
- *	 entry_distinct(bound_entry, i int) -> bigint           aggregate: how many different codes i.  No input: NULL.
+ *	 codes_distinct(bigint[]) -> bigint           aggregate: how many different codes.  No input: NULL.
  *	 moment_n(x, range) -> exact_sum        aggregates: how many rows have a value (not NaN); the
  *	 moment_t(x, range), moment_t2(...)     sums of t = centered(x, range) and of chebyshev(t)
  *	 moment_n(t int, u int) ... moment_tu   sums over rows that have both centered values,
  *			with moment_u, moment_u2 and the sum of product(t, u)
- *	 exact_histogram(code int, bins int) -> exact_vector     aggregate, like entry_histogram but of rows; NULL counts for
+ *	 exact_histogram(code int, bins int) -> exact_vector     aggregate, like codes_histogram but of rows; NULL counts for
  *			nothing, no input or nothing but NULL: NULL
  *
  * IMMUTABLE, STRICT; no value raises an error, NaN gives NULL, infinities

@@ -42,6 +42,13 @@
 #define DP_GROUP_CLAUSE(root) ((root)->parse->groupClause)
 #endif
 
+/* the relids of a level's whole FROM (from 16 on with those of its outer joins) */
+#if PG_VERSION_NUM >= 160000
+#define DP_ALL_RELIDS(root) ((root)->all_query_rels)
+#else
+#define DP_ALL_RELIDS(root) ((root)->all_baserels)
+#endif
+
 /* a path over input is of a kind that a setting may have disabled; costs must be settled */
 static inline void
 dp_path_count_disabled(Path *path, const Path *input, bool enabled)

@@ -12,11 +12,14 @@
  * Where it may have several: one aggregate per unit keeps a bounded number of groups and
  * the unit's clamped total in each of them:
  *
- *	 SELECT dp_cdp.entry_key(e, 0, NULL::type), dp_cdp.entry_sum(e, 0)
- *	 FROM (SELECT dp_cdp.bound_entries(
- *			   dp_cdp.bound_unit($spec, unit, keys, values), $spec) AS e
- *		   FROM ... WHERE ... AND unit IS NOT NULL GROUP BY unit) s
- *	 GROUP BY 1
+ *	 SELECT key0, dp_cdp.steps_sum(v0)
+ *	 FROM (SELECT dp_cdp.bound_key(0, bound, NULL::type) AS key0, dp_cdp.bound_value(0, bound, $spec) AS v0
+ *		   FROM ... WHERE ... AND unit IS NOT NULL GROUP BY unit) units
+ *	 GROUP BY key0
+ *
+ * where bound is dp_cdp.bound_unit($spec, unit, keys, values), the same call in each
+ * column: the executor runs it once.  Functions of sets, of which the
+ * subquery has one row for each group that a unit keeps.
  *
  * $grid and $spec are external parameters that the release node supplies.
  * Rows whose keys are not among the declared ones are left out before the
@@ -339,28 +342,75 @@ unit_value(PartCursor *c)
 	}
 }
 
-/* Returns the aggregate of part i over the groups that units keep. */
 static Expr *
-entry_aggregate(DpRelease *release, PartCursor *c, int i, Var *entry)
+make_index(int i)
 {
-	Expr	   *index = (Expr *) makeConst(INT4OID, -1, InvalidOid, 4, Int32GetDatum(i), false, true);
-	Oid			args[] = {dp_own_type("bound_entry"), INT4OID, INT4OID};
+	return (Expr *) makeConst(INT4OID, -1, InvalidOid, 4, Int32GetDatum(i), false, true);
+}
+
+/* Makes the call of a function of bound_unit's result, of which a column of the rows of units is made. */
+static Expr *
+unit_column(const char *function, List *args, Oid result, Oid collation)
+{
+	Oid			types[3];
+	FuncExpr   *call;
+	ListCell   *lc;
+
+	foreach(lc, args)
+		types[foreach_current_index(lc)] = exprType(lfirst(lc));
+	/* of any type */
+	if (strcmp(function, "bound_key") == 0)
+		types[2] = ANYELEMENTOID;
+	call = makeFuncExpr(dp_own_routine(function, list_length(args), types), result, args,
+						collation, collation, COERCE_EXPLICIT_CALL);
+	call->funcretset = true;
+	return (Expr *) call;
+}
+
+/* Returns the column of key i of the groups that units keep. */
+static Expr *
+key_column(Aggref *bound, int i, DpReleaseKey *key)
+{
+	return unit_column("bound_key",
+					   list_make3(make_index(i), copyObject(bound), makeNullConst(key->type, key->typmod, key->collation)),
+					   key->type, key->collation);
+}
+
+/* Returns the column of part i of the groups that units keep. */
+static Expr *
+part_column(DpRelease *release, PartCursor *c, int i, Aggref *bound)
+{
+	switch (part_kind(c))
+	{
+		case DP_VALUE_CODES:
+			return unit_column("bound_codes", list_make2(make_index(i), copyObject(bound)), INT4ARRAYOID, InvalidOid);
+		case DP_VALUE_DISTINCT:
+			return unit_column("bound_distinct_codes", list_make2(make_index(i), copyObject(bound)), INT8ARRAYOID, InvalidOid);
+		default:
+			return unit_column("bound_value",
+							   list_make3(make_index(i), copyObject(bound), dp_make_param(release->first_param, dp_own_type("bound_spec"))),
+							   INT8OID, InvalidOid);
+	}
+}
+
+/* Returns the aggregate of one part over that column. */
+static Expr *
+column_aggregate(DpRelease *release, PartCursor *c, Expr *column)
+{
+	Oid			args[] = {exprType((Node *) column), INT4OID};
 
 	switch (part_kind(c))
 	{
 		case DP_VALUE_CODES:
-			return (Expr *) make_aggregate(dp_own_routine("entry_histogram", 3, args),
+			return (Expr *) make_aggregate(dp_own_routine("codes_histogram", 2, args),
 										   dp_own_type("exact_vector"),
-										   list_make3(copyObject(entry), index,
-													  part_param(c, release, DP_PARAM_BINS, INT4OID)),
-										   NULL);
+										   list_make2(column, part_param(c, release, DP_PARAM_BINS, INT4OID)), NULL);
 		case DP_VALUE_DISTINCT:
-			return (Expr *) make_aggregate(dp_own_routine("entry_distinct", 2, args), INT8OID,
-										   list_make2(copyObject(entry), index), NULL);
+			return (Expr *) make_aggregate(dp_own_routine("codes_distinct", 1, args), INT8OID,
+										   list_make1(column), NULL);
 		default:
-			return (Expr *) make_aggregate(dp_own_routine("entry_sum", 2, args),
-										   dp_own_type("exact_sum"),
-										   list_make2(copyObject(entry), index), NULL);
+			return (Expr *) make_aggregate(dp_own_routine("steps_sum", 1, args),
+										   dp_own_type("exact_sum"), list_make1(column), NULL);
 	}
 }
 
@@ -402,24 +452,13 @@ chooses_codes(DpRelease *release)
 	return false;
 }
 
-/* Makes a subquery with one row of dp_cdp.bound_entry for each group that a unit keeps. */
-static RangeTblEntry *
-entries_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
+/* Returns the call of bound_unit: spec, unit, keys, values. */
+static Aggref *
+bound_unit_call(DpRelease *release, Expr *unit, DpInnerParts *parts)
 {
-	Query	   *query = from->query;
-	Oid			spec_type = dp_own_type("bound_spec");
-	Oid			state_type = dp_own_type("bound_state");
-	Oid			bound_args[] = {spec_type, ANYOID};
-	Oid			entries_args[] = {state_type, spec_type};
-	Expr	   *unit = llast(from->unit.exprs);
-	List	   *args = list_make1(dp_make_param(release->first_param, spec_type));
+	Oid			types[] = {dp_own_type("bound_spec"), ANYOID};
+	List	   *args = list_make1(dp_make_param(release->first_param, types[0]));
 	PartCursor	c = START_PARTS(parts);
-	ListCell   *lc;
-	Aggref	   *bound;
-	FuncExpr   *entries;
-	RangeTblEntry *rte;
-
-	query->hasAggs = true;
 
 	/*
 	 * units choose their groups, and codes, independently, where the unit can
@@ -430,14 +469,34 @@ entries_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	args = list_concat(args, parts->keys);
 	while (next_part(&c, release))
 		args = lappend(args, unit_value(&c));
-	bound = make_aggregate(dp_own_routine("bound_unit", 2, bound_args), state_type, args, NULL);
-	entries = makeFuncExpr(dp_own_routine("bound_entries", 2, entries_args),
-						   dp_own_type("bound_entry"),
-						   list_make2(bound, dp_make_param(release->first_param, spec_type)),
-						   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	entries->funcretset = true;
-	add_target(query, (Expr *) entries);
+	return make_aggregate(dp_own_routine("bound_unit", 2, types), dp_own_type("bound_state"), args, NULL);
+}
+
+/* Makes a subquery with a row for each group that a unit keeps: keys, and a column for each part. */
+static RangeTblEntry *
+units_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
+{
+	Query	   *query = from->query;
+	Aggref	   *bound = bound_unit_call(release, llast(from->unit.exprs), parts);
+	PartCursor	c = START_PARTS(parts);
+	ListCell   *lc;
+	RangeTblEntry *rte;
+
+	query->hasAggs = true;
 	query->hasTargetSRFs = true;
+	foreach(lc, release->keys)
+		add_target(query, key_column(bound, foreach_current_index(lc), lfirst(lc)));
+	for (int i = 0; next_part(&c, release); i++)
+		add_target(query, part_column(release, &c, i, bound));
+
+	rte = makeNode(RangeTblEntry);
+	rte->rtekind = RTE_SUBQUERY;
+	rte->subquery = query;
+	rte->alias = makeAlias("units", NIL);
+	rte->eref = makeAlias("units", NIL);
+	foreach(lc, query->targetList)
+		rte->eref->colnames = lappend(rte->eref->colnames, makeString(lfirst_node(TargetEntry, lc)->resname));
+	rte->inFromCl = true;
 
 	foreach(lc, from->unit.exprs)
 	{
@@ -448,13 +507,6 @@ entries_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 		tle->resjunk = true;
 		group_by(query, tle, false);
 	}
-
-	rte = makeNode(RangeTblEntry);
-	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = query;
-	rte->alias = makeAlias("units", NIL);
-	rte->eref = makeAlias("units", list_make1(makeString("entry")));
-	rte->inFromCl = true;
 	return rte;
 }
 
@@ -463,38 +515,33 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 {
 	Query	   *query = makeNode(Query);
 	RangeTblRef *ref = makeNode(RangeTblRef);
-	Oid			entry_type = dp_own_type("bound_entry");
-	Oid			key_args[] = {entry_type, INT4OID, ANYELEMENTOID};
-	Oid			key_function = dp_own_routine("entry_key", 3, key_args);
-	Var		   *entry = makeVar(1, 1, entry_type, -1, InvalidOid, 0);
+	RangeTblEntry *units = units_subquery(release, from, parts);
 	PartCursor	c = START_PARTS(parts);
+	int			nkeys = list_length(release->keys);
 	ListCell   *lc;
-	int			i = 0;
 
 	query->commandType = CMD_SELECT;
 	query->querySource = QSRC_ORIGINAL;
 	query->canSetTag = true;
 	query->hasAggs = true;
-	query->rtable = list_make1(entries_subquery(release, from, parts));
+	query->rtable = list_make1(units);
 	ref->rtindex = 1;
 	query->jointree = makeFromExpr(list_make1(ref), NULL);
-	foreach(lc, release->keys)
+	foreach(lc, units->subquery->targetList)
 	{
-		DpReleaseKey *key = lfirst(lc);
-		Node	   *null = (Node *) makeNullConst(key->type, key->typmod, key->collation);
-		FuncExpr   *func = makeFuncExpr(key_function, key->type,
-										list_make3(copyObject(entry),
-												   makeConst(INT4OID, -1, InvalidOid, 4,
-															 Int32GetDatum(i), false, true),
-												   null),
-										key->collation, key->collation, COERCE_EXPLICIT_CALL);
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+		Expr	   *column = (Expr *) makeVarFromTargetEntry(1, tle);
 
-		add_target(query, (Expr *) func);
-		group_by(query, llast(query->targetList), sort);
-		i++;
+		if (tle->resjunk)
+			continue;
+		if (tle->resno <= nkeys)
+		{
+			add_target(query, column);
+			group_by(query, llast(query->targetList), sort);
+		}
+		else if (next_part(&c, release))
+			add_target(query, column_aggregate(release, &c, column));
 	}
-	for (i = 0; next_part(&c, release); i++)
-		add_target(query, entry_aggregate(release, &c, i, entry));
 	return query;
 }
 

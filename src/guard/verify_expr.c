@@ -72,11 +72,13 @@ static const struct
 	{"moment_u2", DP_PLACE_ROWS},
 	{"moment_tu", DP_PLACE_ROWS},
 	{"bound_unit", DP_PLACE_BOUNDING},
-	{"bound_entries", DP_PLACE_BOUNDING},
-	{"entry_key", DP_PLACE_ENTRIES},
-	{"entry_sum", DP_PLACE_ENTRIES},
-	{"entry_histogram", DP_PLACE_ENTRIES},
-	{"entry_distinct", DP_PLACE_ENTRIES},
+	{"bound_key", DP_PLACE_BOUNDING},
+	{"bound_value", DP_PLACE_BOUNDING},
+	{"bound_codes", DP_PLACE_BOUNDING},
+	{"bound_distinct_codes", DP_PLACE_BOUNDING},
+	{"steps_sum", DP_PLACE_ENTRIES},
+	{"codes_histogram", DP_PLACE_ENTRIES},
+	{"codes_distinct", DP_PLACE_ENTRIES},
 	{"distinct_count", DP_PLACE_ENTRIES}
 };
 

@@ -7,8 +7,9 @@ CREATE TABLE crowd AS SELECT 1 AS unit, md5(i::text) || repeat('x', 900) AS k FR
 CREATE FUNCTION crowd_digest(source text) RETURNS TABLE (groups bigint, rows bigint, digest text) LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'SELECT count(*), sum(n)::bigint, md5(string_agg(left(k, 32), '','' ORDER BY k)) FROM (
-		SELECT dp_cdp.entry_key(e, 0, NULL::text) COLLATE "C" AS k, dp_cdp.entry_value(e, 0) AS n
-		  FROM (SELECT dp_cdp.bound_entries(dp_cdp.bound_unit($1, unit, k, true), $1) AS e FROM ' || source || ' GROUP BY unit) s) l'
+		SELECT k COLLATE "C" AS k, n
+		  FROM (SELECT dp_cdp.bound_key(0, dp_cdp.bound_unit($1, unit, k, true), NULL::text) AS k, dp_cdp.bound_value(0, dp_cdp.bound_unit($1, unit, k, true), $1) AS n
+				  FROM ' || source || ' GROUP BY unit) s) l'
 		USING dp_cdp.make_bound_spec(1, 1000000, '{5,6}', '{count}', ARRAY[dp_cdp.make_grid(0, 100, 'int')]);
 END $$;
 

@@ -1,11 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * entry.c
- *	  The groups a unit kept, one by one, and sums over them.
+ *	  The groups a unit kept, one by one, as rows: keys, clamped values and codes.
+ *
+ * Each column of these rows is a function that returns a set, of the state of
+ * one unit: bound_key, bound_value, bound_codes, bound_distinct_codes.  In a target list they
+ * run in lockstep, so that the i-th results of all of them belong to the i-th
+ * group.  The node of node.c returns such rows by itself.  The number of the key or
+ * value comes before the state, so that the planner, which compares columns of a
+ * target list with each other, need not compare the calls of bound_unit in them.
  *
  * Invariants: this is where a unit's values are clamped, to the bounds of the
- * spec's grids, and they come out of bound_entries in no other way.  At most
- * max_groups entries per state, no two with equal keys.  Codes come out as
+ * spec's grids, and they leave a state in no other way.  At most
+ * max_groups rows per state, no two with equal keys.  Codes come out as
  * they are, at most as many as the spec's grid allows (see codes.c).
  *
  * Scaling.  A unit of n > m rows in a group counts as m rows: its count is m,
@@ -25,61 +32,20 @@
 #include "parser/parse_coerce.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "agg/bounding/state.h"
 #include "agg/exact/grid.h"
 #include "base/compat.h"
 
-PG_FUNCTION_INFO_V1(dp_bound_entries);
-PG_FUNCTION_INFO_V1(dp_entry_key);
-PG_FUNCTION_INFO_V1(dp_entry_sum);
-PG_FUNCTION_INFO_V1(dp_entry_value);
-PG_FUNCTION_INFO_V1(dp_entry_code_array);
+PG_FUNCTION_INFO_V1(dp_bound_key);
+PG_FUNCTION_INFO_V1(dp_bound_value);
+PG_FUNCTION_INFO_V1(dp_bound_codes);
+PG_FUNCTION_INFO_V1(dp_bound_distinct_codes);
 
-/*
- * How far bound_entries is in the current state.  Not the SRF_ macros' own
- * context: making one for each of millions of units costs more than the rest.
+/* ------------------------------------------------------------------------
+ * One group
+ * ------------------------------------------------------------------------
  */
-typedef struct Cursor
-{
-	int			next;
-	Size		at;				/* group sums: where the next one is */
-	bool		registered;		/* reset_cursor will be called on rescan */
-	bool		has_layout;
-	DpLayout	layout;			/* the layout of the states seen so far; all
-								 * are alike */
-} Cursor;
-
-/* the type of a result of entry_key */
-typedef struct KeyResult
-{
-	Oid			type;			/* the stored type that was found to fit */
-	bool		typbyval;
-} KeyResult;
-
-static void
-reset_cursor(Datum arg)
-{
-	Cursor	   *cursor = (Cursor *) DatumGetPointer(arg);
-
-	cursor->next = 0;
-	cursor->registered = false;
-}
-
-/* Returns the code specs, which lie behind the types, of a group that has codes. */
-static inline DpCodeSpec *
-unit_group_code_specs(const DpUnitGroup *group)
-{
-	return (DpCodeSpec *) ((char *) dp_unit_group_types(group) + MAXALIGN(sizeof(Oid) * group->nkeys));
-}
-
-/* Returns how value i is kept as codes; 0 when it is not. */
-static inline DpCodeSpec
-group_codes_of(const DpUnitGroup *group, int i)
-{
-	return likely(!group->has_codes) ? 0 : unit_group_code_specs(group)[i];
-}
 
 /* Returns the sum of n rows, scaled to that of at most "most". */
 static int64
@@ -95,8 +61,9 @@ scaled_value(const DpExactSum *sum, int64 n, int64 most, const DpGrid *grid)
 	return dp_clamp_wide(scaled, grid);
 }
 
-static int64
-clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i)
+/* Returns value i, clamped, of the entry at "from" of a state with this layout and of this spec. */
+int64
+dp_clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i)
 {
 	const char *value = from + layout->value[i];
 	const DpGrid *grid = &spec->value[i].grid;
@@ -121,144 +88,136 @@ clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec,
 	return Min((int64) count, Max(grid->upper, 0));
 }
 
-/* Returns the bytes of a key; 0 when it is by value, or NULL. */
-static inline uint32
-key_length(const DpLayout *layout, const char *from, int i)
-{
-	return layout->by_reference & (1 << i) ? DP_KEYREF_LEN(dp_entry_word(layout, from, i)) : 0;
-}
-
-/* Returns the bytes of an entry's codes; 0 when value i has none. */
-static inline uint32
-codes_length(const DpLayout *layout, const char *from, int i)
+/* Returns the codes i of the entry as an array: integer[], or bigint[] of a set. */
+static Datum
+entry_codes(const DpBoundState *state, const DpLayout *layout, const char *from, int i)
 {
 	DpCodeSpec	code_spec = layout->codes[i];
+	bool		is_set = (code_spec & DP_CODES_SET) != 0;
+	Oid			type = is_set ? INT8OID : INT4OID;
+	int			n = dp_codes_count(from + layout->value[i], code_spec);
+	Size		size = ARR_OVERHEAD_NONULLS(1) + n * (is_set ? sizeof(int64) : sizeof(int32));
+	ArrayType  *codes;
 
-	if (code_spec == 0)
-		return 0;
-	return dp_codes_count(from + layout->value[i], code_spec) *
-		(code_spec & DP_CODES_SET ? sizeof(int64) : sizeof(int32));
-}
-
-/* Sets values to the clamped values of the entry at "from" of a state without codes. */
-void
-dp_bound_values(const char *from, const DpBoundSpec *spec, const DpLayout *layout, int64 *values)
-{
-	for (int i = 0; i < layout->nvalues; i++)
-		values[i] = clamped_value(layout, from, spec, i);
-}
-
-/* Makes a group of a state's entry n. */
-DpUnitGroup *
-dp_bound_entry(const DpBoundState *state, int n, const DpBoundSpec *spec, const DpLayout *layout)
-{
-	const char *from = dp_state_entries(state) + n * dp_entry_size(state);
-	Size		types = MAXALIGN(sizeof(Oid) * layout->nkeys);
-	Size		specs = layout->has_codes ? MAXALIGN(sizeof(DpCodeSpec) * layout->nvalues) : 0;
-	Size		fixed = dp_entry_fixed_size(layout) + specs;
-	Size		size = fixed;
-	DpUnitGroup *group;
-
-	for (int i = 0; i < layout->nkeys; i++)
-		size += MAXALIGN(key_length(layout, from, i));
-	for (int i = 0; specs > 0 && i < layout->nvalues; i++)
-		size += MAXALIGN(codes_length(layout, from, i));
-
-	group = palloc(size);
-	SET_VARSIZE(group, size);
-	group->null_keys = dp_rank(from) & DP_RANK_NULLS;
-	group->nkeys = layout->nkeys;
-	group->nvalues = layout->nvalues;
-	group->has_codes = layout->has_codes;
-
-	for (int i = 0; i < layout->nvalues; i++)
-		if (likely(layout->codes[i] == 0))
-			group->value[i] = clamped_value(layout, from, spec, i);
-
-	memset(dp_unit_group_types(group), 0, types + specs);
-	size = fixed;
-	for (int i = 0; i < layout->nkeys; i++)
-	{
-		uint64		word = dp_entry_word(layout, from, i);
-		uint32		len = key_length(layout, from, i);
-
-		dp_unit_group_types(group)[i] = state->key[i].type;
-		if (len == 0)
-			dp_unit_group_words(group)[i] = word;
-		else
-		{
-			memcpy((char *) group + size, (const char *) state + DP_KEYREF_OFFSET(word), len);
-			memset((char *) group + size + len, 0, MAXALIGN(len) - len);
-			dp_unit_group_words(group)[i] = DP_KEYREF(size, len);
-			size += MAXALIGN(len);
-		}
-	}
-
-	for (int i = 0; specs > 0 && i < layout->nvalues; i++)
-	{
-		uint32		len = codes_length(layout, from, i);
-
-		unit_group_code_specs(group)[i] = layout->codes[i];
-		if (layout->codes[i] == 0)
-			continue;
-		memset((char *) group + size, 0, MAXALIGN(len));
-		dp_codes_read(state, from, layout->value[i], layout->codes[i], (char *) group + size);
-		group->value[i] = DP_KEYREF(size, len);
-		size += MAXALIGN(len);
-	}
-	return group;
-}
-
-/* Fails unless the state was gathered for this spec, or one of the same shape. */
-void
-dp_bound_check_spec(const DpBoundState *state, const DpBoundSpec *spec)
-{
-	const DpCodeSpec *codes = dp_state_code_specs(state);
-	uint64		sums = 0;
-	bool		same = state->nkeys == spec->nkeys && state->nvalues == spec->nvalues;
-
-	for (int i = 0; same && i < spec->nvalues; i++)
-	{
-		int			kind = spec->value[i].kind;
-
-		if (kind == DP_VALUE_SUM || kind == DP_VALUE_SCALED)
-			sums |= UINT64CONST(1) << i;
-		same = (codes ? codes[i] : 0) == dp_spec_codes(spec, i);
-		if (kind == DP_VALUE_SCALED)
-		{
-			int			rows = spec->value[i].rows;
-
-			same = same && rows >= 0 && rows < spec->nvalues &&
-				spec->value[rows].kind == DP_VALUE_ROWS;
-		}
-	}
-	if (!same || state->sums != sums)
-		elog(ERROR, "bound_state was made for another bound_spec");
-}
-
-/* Makes cursor->layout the state's, which hardly ever differs from the last one's. */
-static inline void
-learn_layout(Cursor *cursor, const DpBoundState *state)
-{
-	if (cursor->has_layout && dp_layout_fits(&cursor->layout, state))
-		return;
-	dp_layout_init(&cursor->layout, state->nkeys, state->nvalues, state->by_reference,
-				   state->narrow, state->sums, dp_state_code_specs(state));
-	cursor->has_layout = true;
+	if (n == 0)
+		return PointerGetDatum(construct_empty_array(type));
+	codes = palloc0(size);
+	SET_VARSIZE(codes, size);
+	codes->ndim = 1;
+	codes->elemtype = type;
+	ARR_DIMS(codes)[0] = n;
+	ARR_LBOUND(codes)[0] = 1;
+	dp_codes_read(state, from, layout->value[i], code_spec, ARR_DATA_PTR(codes));
+	return PointerGetDatum(codes);
 }
 
 /*
- * bound_entries(bound_state, bound_spec) -> SETOF bound_entry returns the kept
- * groups in no order that means anything, values clamped.  Strict.
+ * Returns a column of the row that the state's entry n is.  A key by reference
+ * points into the state; codes are in CurrentMemoryContext.  dp_check_row_column has accepted the column.
  */
 Datum
-dp_bound_entries(PG_FUNCTION_ARGS)
+dp_entry_column(const DpBoundState *state, const DpLayout *layout, int n, const DpBoundSpec *spec,
+				DpRowColumn column, bool *isnull)
+{
+	const char *from = dp_state_entries(state) + n * layout->entry_size;
+	uint64		word;
+
+	*isnull = false;
+	switch (column.kind)
+	{
+		case DP_COLUMN_KEY:
+			*isnull = (dp_rank(from) & (UINT64CONST(1) << column.i)) != 0;
+			word = dp_entry_word(layout, from, column.i);
+			if (*isnull)
+				return (Datum) 0;
+			if (layout->by_reference & (1 << column.i))
+				return PointerGetDatum((const char *) state + DP_KEYREF_OFFSET(word));
+			return (Datum) word;
+		case DP_COLUMN_VALUE:
+			return Int64GetDatum(dp_clamped_value(layout, from, spec, column.i));
+		case DP_COLUMN_CODES:
+		case DP_COLUMN_DISTINCT_CODES:
+			return entry_codes(state, layout, from, column.i);
+	}
+	elog(ERROR, "unexpected column %d of rows of units", (int) column.kind);
+}
+
+/* Fails unless states whose keys and values lie like this have the column. */
+void
+dp_check_row_column(const DpLayout *layout, DpRowColumn column)
+{
+	int			i = column.i;
+
+	switch (column.kind)
+	{
+		case DP_COLUMN_KEY:
+			if (i < 0 || i >= layout->nkeys)
+				elog(ERROR, "bound_state has no key %d", i);
+			return;
+		case DP_COLUMN_VALUE:
+			if (i < 0 || i >= layout->nvalues || layout->codes[i] != 0)
+				elog(ERROR, "bound_state has no value %d", i);
+			return;
+		case DP_COLUMN_CODES:
+			if (i < 0 || i >= layout->nvalues || layout->codes[i] == 0 || (layout->codes[i] & DP_CODES_SET))
+				elog(ERROR, "bound_state has no codes %d", i);
+			return;
+		case DP_COLUMN_DISTINCT_CODES:
+			if (i < 0 || i >= layout->nvalues || !(layout->codes[i] & DP_CODES_SET))
+				elog(ERROR, "bound_state has no distinct codes %d", i);
+			return;
+	}
+}
+
+/* Fails unless a key of this type may be returned as one of that type. */
+void
+dp_check_row_key(int i, Oid stored, Oid wanted)
+{
+	if (!OidIsValid(wanted) || (stored != wanted && !IsBinaryCoercible(stored, wanted)))
+		elog(ERROR, "key %d of bound_state is of type %s", i, format_type_be(stored));
+}
+
+/* Makes layout the state's, which hardly ever differs from the last one's; at first it is zeros. */
+void
+dp_learn_layout(DpLayout *layout, const DpBoundState *state)
+{
+	if (layout->entry_size != 0 && dp_layout_fits(layout, state))
+		return;
+	dp_layout_init(layout, state->nkeys, state->nvalues, state->by_reference,
+				   state->narrow, state->sums, dp_state_code_specs(state));
+}
+
+/* ------------------------------------------------------------------------
+ * Sets of them in SQL
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * How far a function is in the current state.  Not the SRF_ macros' own
+ * context: making one for each of millions of units costs more than the rest.
+ */
+typedef struct Cursor
+{
+	int			next;
+	bool		registered;		/* reset_cursor will be called on rescan */
+	Oid			key_type;		/* the stored type that was found to fit */
+	DpLayout	layout;			/* of the states seen so far; all are alike */
+} Cursor;
+
+static void
+reset_cursor(Datum arg)
+{
+	Cursor	   *cursor = (Cursor *) DatumGetPointer(arg);
+
+	cursor->next = 0;
+	cursor->registered = false;
+}
+
+static Cursor *
+get_cursor(FunctionCallInfo fcinfo)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	const DpBoundState *state = (const DpBoundState *) PG_GETARG_POINTER(0);
-	const DpBoundSpec *spec = (const DpBoundSpec *) PG_GETARG_POINTER(1);
 	Cursor	   *cursor = fcinfo->flinfo->fn_extra;
-	const DpUnitGroup *group;
 
 	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) ||
 		(rsinfo->allowedModes & SFRM_ValuePerCall) == 0)
@@ -276,147 +235,96 @@ dp_bound_entries(PG_FUNCTION_ARGS)
 		RegisterExprContextCallback(rsinfo->econtext, reset_cursor, PointerGetDatum(cursor));
 		cursor->registered = true;
 	}
-	if (cursor->next == 0)
+	return cursor;
+}
+
+/* Fails unless value i of states that lie like this is of the spec's kind. */
+static void
+check_spec(const DpLayout *layout, const DpBoundSpec *spec, int i)
+{
+	bool		same = layout->nkeys == spec->nkeys && layout->nvalues == spec->nvalues;
+
+	if (same)
 	{
-		dp_bound_check_spec(state, spec);
-		cursor->at = DP_GROUP_SUMS_HEADER;
+		int			kind = spec->value[i].kind;
+		int			rows = spec->value[i].rows;
+		bool		is_sum = kind == DP_VALUE_SUM || kind == DP_VALUE_SCALED;
+
+		same = is_sum == ((layout->sums & (UINT64CONST(1) << i)) != 0) && dp_spec_codes(spec, i) == 0;
+		if (kind == DP_VALUE_SCALED)
+			same = same && rows >= 0 && rows < spec->nvalues && spec->value[rows].kind == DP_VALUE_ROWS &&
+				(layout->sums & (UINT64CONST(1) << rows)) == 0 && layout->codes[rows] == 0;
 	}
-	if (cursor->next >= state->nentries)
+	if (!same)
+		elog(ERROR, "bound_state was made for another bound_spec");
+}
+
+/* Returns the column of the state's next group; state is NULL where there is none. */
+static Datum
+next_of_set(FunctionCallInfo fcinfo, const DpBoundState *state, const DpBoundSpec *spec, DpRowColumn column)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Cursor	   *cursor = get_cursor(fcinfo);
+
+	if (cursor->next == 0 && state != NULL)
+	{
+		dp_learn_layout(&cursor->layout, state);
+		dp_check_row_column(&cursor->layout, column);
+		if (spec != NULL)
+			check_spec(&cursor->layout, spec, column.i);
+		if (column.kind == DP_COLUMN_KEY && unlikely(cursor->key_type != state->key[column.i].type))
+		{
+			dp_check_row_key(column.i, state->key[column.i].type, get_fn_expr_rettype(fcinfo->flinfo));
+			cursor->key_type = state->key[column.i].type;
+		}
+	}
+	if (state == NULL || cursor->next >= state->nentries)
 	{
 		cursor->next = 0;
 		rsinfo->isDone = ExprEndResult;
 		PG_RETURN_NULL();
 	}
-
 	rsinfo->isDone = ExprMultipleResult;
-	if (state->group_sums)
-	{
-		group = (const DpUnitGroup *) ((const char *) state + cursor->at);
-		cursor->at += MAXALIGN(VARSIZE(group));
-		cursor->next++;
-		PG_RETURN_POINTER(group);
-	}
-	if (cursor->next == 0)
-		learn_layout(cursor, state);
-	PG_RETURN_POINTER(dp_bound_entry(state, cursor->next++, spec, &cursor->layout));
-}
-
-static const DpUnitGroup *
-group_argument(FunctionCallInfo fcinfo, int argno)
-{
-	return (const DpUnitGroup *) PG_GETARG_POINTER(argno);
+	return dp_entry_column(state, &cursor->layout, cursor->next++, spec, column, &fcinfo->isnull);
 }
 
 /*
- * entry_key(bound_entry, i, NULL::type) returns key i, counted from 0.  The
- * third argument tells the type and is always NULL, so the function is not
- * strict.  The result points into the group.
+ * bound_key(i, bound_state, NULL::type) -> SETOF type returns keys i, counted from
+ * 0.  The third argument tells the type and is always NULL, so the function is
+ * not strict.  Results point into the state.
  */
 Datum
-dp_entry_key(PG_FUNCTION_ARGS)
+dp_bound_key(PG_FUNCTION_ARGS)
 {
-	const DpUnitGroup *group;
-	KeyResult  *result = fcinfo->flinfo->fn_extra;
-	int			i;
-	uint64		word;
+	DpRowColumn column = {DP_COLUMN_KEY, PG_ARGISNULL(0) ? -1 : PG_GETARG_INT32(0)};
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-	group = group_argument(fcinfo, 0);
-	i = PG_GETARG_INT32(1);
-	if (i < 0 || i >= group->nkeys)
-		elog(ERROR, "bound_entry has no key %d", i);
-
-	if (unlikely(result == NULL || result->type != dp_unit_group_types(group)[i]))
-	{
-		Oid			stored = dp_unit_group_types(group)[i];
-		Oid			wanted = get_fn_expr_rettype(fcinfo->flinfo);
-
-		if (!OidIsValid(wanted) || (stored != wanted && !IsBinaryCoercible(stored, wanted)))
-			elog(ERROR, "key %d of bound_entry is of type %s", i, format_type_be(stored));
-		if (result == NULL)
-			result = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(KeyResult));
-		result->type = stored;
-		result->typbyval = get_typbyval(stored);
-		fcinfo->flinfo->fn_extra = result;
-	}
-
-	if (group->null_keys & (1 << i))
-		PG_RETURN_NULL();
-	word = dp_unit_group_words(group)[i];
-	if (result->typbyval)
-		PG_RETURN_DATUM((Datum) word);
-	PG_RETURN_POINTER((const char *) group + DP_KEYREF_OFFSET(word));
+	return next_of_set(fcinfo, PG_ARGISNULL(1) ? NULL : (const DpBoundState *) PG_GETARG_POINTER(1), NULL, column);
 }
 
-static int64
-entry_value(FunctionCallInfo fcinfo, int argno)
-{
-	const DpUnitGroup *group = group_argument(fcinfo, argno);
-	int			i = PG_GETARG_INT32(argno + 1);
-
-	if (unlikely(i < 0 || i >= group->nvalues || group_codes_of(group, i) != 0))
-		elog(ERROR, "bound_entry has no value %d", i);
-	return group->value[i];
-}
-
-static const void *
-entry_codes(const DpUnitGroup *group, int i, DpCodeSpec kind, Size width, int *n)
-{
-	DpCodeSpec	code_spec = i < 0 || i >= group->nvalues ? 0 : group_codes_of(group, i);
-
-	if (code_spec == 0 || (code_spec & DP_CODES_SET) != kind)
-		elog(ERROR, "bound_entry has no codes %d", i);
-	*n = DP_KEYREF_LEN(group->value[i]) / width;
-	return (const char *) group + DP_KEYREF_OFFSET(group->value[i]);
-}
-
-const int32 *
-dp_entry_codes(const DpUnitGroup *group, int i, int *n)
-{
-	return entry_codes(group, i, 0, sizeof(int32), n);
-}
-
-const int64 *
-dp_entry_distinct_codes(const DpUnitGroup *group, int i, int *n)
-{
-	return entry_codes(group, i, DP_CODES_SET, sizeof(int64), n);
-}
-
-/* The transition of entry_sum: (exact_sum, bound_entry, i). */
+/* bound_value(i, bound_state, bound_spec) -> SETOF bigint returns values i, clamped, in steps.  Strict. */
 Datum
-dp_entry_sum(PG_FUNCTION_ARGS)
+dp_bound_value(PG_FUNCTION_ARGS)
 {
-	DpExactSum *sum = dp_state_in_place(fcinfo);
+	DpRowColumn column = {DP_COLUMN_VALUE, PG_GETARG_INT32(0)};
 
-	dp_exact_sum_set(sum, dp_exact_sum_get(sum) + entry_value(fcinfo, 1));
-	PG_RETURN_POINTER(sum);
+	return next_of_set(fcinfo, (const DpBoundState *) PG_GETARG_POINTER(1),
+					   (const DpBoundSpec *) PG_GETARG_POINTER(2), column);
 }
 
-/* entry_value(bound_entry, i) returns a single unit's clamped value, for the owner's inspection. */
+/* bound_codes(i, bound_state) -> SETOF integer[] returns the codes i of each group.  Strict. */
 Datum
-dp_entry_value(PG_FUNCTION_ARGS)
+dp_bound_codes(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64(entry_value(fcinfo, 0));
+	DpRowColumn column = {DP_COLUMN_CODES, PG_GETARG_INT32(0)};
+
+	return next_of_set(fcinfo, (const DpBoundState *) PG_GETARG_POINTER(1), NULL, column);
 }
 
-/* entry_code_array(bound_entry, i) returns a single unit's codes, for the owner's inspection. */
+/* bound_distinct_codes(i, bound_state) -> SETOF bigint[] returns the codes of the set i of each group.  Strict. */
 Datum
-dp_entry_code_array(PG_FUNCTION_ARGS)
+dp_bound_distinct_codes(PG_FUNCTION_ARGS)
 {
-	const DpUnitGroup *group = group_argument(fcinfo, 0);
-	int			i = PG_GETARG_INT32(1);
-	const void *codes;
-	Datum	   *result;
-	bool		is_set = i >= 0 && i < group->nvalues && (group_codes_of(group, i) & DP_CODES_SET);
-	int			n;
+	DpRowColumn column = {DP_COLUMN_DISTINCT_CODES, PG_GETARG_INT32(0)};
 
-	if (is_set)
-		codes = dp_entry_distinct_codes(group, i, &n);
-	else
-		codes = dp_entry_codes(group, i, &n);
-	result = palloc(sizeof(Datum) * Max(n, 1));
-	for (int k = 0; k < n; k++)
-		result[k] = Int64GetDatum(is_set ? ((const int64 *) codes)[k] : ((const int32 *) codes)[k]);
-	PG_RETURN_ARRAYTYPE_P(construct_array(result, n, INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	return next_of_set(fcinfo, (const DpBoundState *) PG_GETARG_POINTER(1), NULL, column);
 }

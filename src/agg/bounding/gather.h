@@ -141,17 +141,21 @@ typedef struct DpBoundingUse
 	uint64		units;
 } DpBoundingUse;
 
-/* states on their way out */
+/* rows on their way out: each is a group of a unit's state, or what several units add up to */
 typedef struct DpOutput
 {
 	bool		started;
 	bool		ended;			/* all have left, and nothing is held any more */
 	bool		emitting;
 	uint64		emitted;		/* buckets that are done with */
-	DpBoundState *state;		/* the next one to leave, and its unit */
+	DpBoundState *state;		/* the one whose groups leave next, and its
+								 * unit */
 	uint64		state_unit;
 	bool		state_isnull;
+	int			group;			/* the next one of it to leave */
+	DpLayout	layout;			/* of states; zeros: no one has left */
 	DpGroupSums *sums;			/* NULL: states leave as they are */
+	bool		sums_leave;		/* before anything else does */
 } DpOutput;
 
 typedef struct DpBounding
@@ -196,22 +200,27 @@ extern void dp_gather_partition(DpBounding *bounding);
 /* group_sums.c */
 extern DpGroupSums *dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent);
 extern bool dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state);
+extern bool dp_group_sums_is_empty(const DpGroupSums *sums);
 extern bool dp_group_sums_useless(const DpGroupSums *sums);
-extern DpBoundState *dp_group_sums_take(DpGroupSums *sums);
+extern bool dp_group_sums_next(DpGroupSums *sums, const DpRowColumn *columns, int ncolumns, Datum *values, bool *isnull);
 extern void dp_group_sums_free(DpGroupSums *sums);
 
-/* unit.c, entry.c: told by their addresses */
+/* unit.c, entry.c, exact/sum.c: told by their addresses */
 extern Datum dp_bound_unit(PG_FUNCTION_ARGS);
-extern Datum dp_bound_entries(PG_FUNCTION_ARGS);
-extern Datum dp_entry_key(PG_FUNCTION_ARGS);
-extern Datum dp_entry_sum(PG_FUNCTION_ARGS);
+extern Datum dp_bound_key(PG_FUNCTION_ARGS);
+extern Datum dp_bound_value(PG_FUNCTION_ARGS);
+extern Datum dp_bound_codes(PG_FUNCTION_ARGS);
+extern Datum dp_bound_distinct_codes(PG_FUNCTION_ARGS);
+extern Datum dp_steps_sum(PG_FUNCTION_ARGS);
 
 /* what plan.c hands to node.c in custom_private, in this order */
 typedef enum DpBoundingPrivate
 {
 	DP_BOUNDING_UNIT,			/* the unit's column among those of the scan
 								 * tuple, from 1 */
-	DP_BOUNDING_ADDS_UP			/* may states leave added up: group_sums.c */
+	DP_BOUNDING_ADDS_UP,		/* may rows leave added up: group_sums.c */
+	DP_BOUNDING_COLUMNS			/* kind and number of each column of rows, the
+								 * last ones of the scan tuple */
 } DpBoundingPrivate;
 
 #define DP_BOUNDING_NODE "DpBounding"

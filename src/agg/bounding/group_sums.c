@@ -3,14 +3,13 @@
  * group_sums.c
  *	  Adds up what units contribute to a group before it leaves gather.c.
  *
- * The inner plan's second level adds up the entries of all units, one call of
+ * The inner plan's second level adds up the rows of all units, one call of
  * several nodes for each.  Where groups are few, most of that is saved by
- * adding up here: entries of equal keys become one, whose values are sums of
- * theirs.  What is added up leaves as a state of its own kind (->group_sums), of
- * which bound_entries returns the entries as they are.
+ * adding up here: rows of equal keys become one, whose values are sums of
+ * theirs.
  *
  * Invariants:
- *	- only clamped values are added (dp_bound_values), each unit's once, so the
+ *	- only clamped values are added (dp_clamped_value), each unit's once, so the
  *	  second level comes to the same sums whatever was added up before;
  *	- keys are one if their bits or bytes are, which is what GROUP BY goes by
  *	  for the types that are taken here; other types, and codes, are not;
@@ -32,27 +31,30 @@
 
 /* a power of two, at most half of them taken */
 #define BUCKETS 8192
-#define MOST_BYTES ((Size) 512 * 1024)
+#define MOST_BYTES ((Size) 256 * 1024)
 
-typedef struct Bucket
+/* a group: followed by its values, its keys as words (values or DP_KEYREFs), and the bytes of the latter */
+typedef struct AddedGroup
 {
 	uint64		hash;
-	DpUnitGroup *group;			/* NULL: free */
-} Bucket;
+	uint64		nulls;			/* bit i: key i is NULL */
+	int64		value[FLEXIBLE_ARRAY_MEMBER];
+} AddedGroup;
 
 struct DpGroupSums
 {
 	const DpBoundSpec *spec;
-	MemoryContext context;		/* owns this struct and the entries */
-	MemoryContext taken;		/* owns the state that left last */
+	MemoryContext context;		/* owns this struct */
+	MemoryContext groups;		/* owns the groups */
 	Size		limit;			/* for bytes, below */
 	DpShape    *shape;			/* NULL: no state was met */
 	int			nunits;
 	int			nadded;			/* entries that were added */
-	int			nentries;		/* groups that they are in */
+	int			ngroups;		/* groups that they are in */
 	Size		bytes;
+	int			left;			/* buckets whose groups have left */
 	bool		useless;
-	Bucket		buckets[BUCKETS];
+	AddedGroup *buckets[BUCKETS];	/* NULL: free */
 };
 
 /* Returns an empty table that takes at most limit bytes; NULL where the spec has values that are not added up. */
@@ -75,8 +77,8 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 	sums = MemoryContextAllocZero(context, sizeof(DpGroupSums));
 	sums->spec = spec;
 	sums->context = context;
-	sums->taken = AllocSetContextCreate(context, "dp_cdp sums taken", ALLOCSET_DEFAULT_SIZES);
-	sums->limit = Min(limit - sizeof(DpGroupSums), MOST_BYTES) / 2;
+	sums->groups = AllocSetContextCreate(context, "dp_cdp groups", ALLOCSET_DEFAULT_SIZES);
+	sums->limit = Min(limit - sizeof(DpGroupSums), MOST_BYTES);
 	return sums;
 }
 
@@ -86,7 +88,13 @@ dp_group_sums_free(DpGroupSums *sums)
 	MemoryContextDelete(sums->context);
 }
 
-/* Tells whether adding up is of no use any more, because entries do not become fewer. */
+bool
+dp_group_sums_is_empty(const DpGroupSums *sums)
+{
+	return sums->ngroups == 0;
+}
+
+/* Tells whether adding up is of no use any more, because rows do not become fewer. */
 bool
 dp_group_sums_useless(const DpGroupSums *sums)
 {
@@ -96,11 +104,23 @@ dp_group_sums_useless(const DpGroupSums *sums)
 static void
 learn_shape(DpGroupSums *sums, const DpBoundState *state)
 {
-	dp_bound_check_spec(state, sums->spec);
 	sums->shape = dp_shape_of(state, sums->context);
 	for (int i = 0; i < state->nkeys; i++)
 		if (sums->shape->key[i].class == DP_KEY_GENERIC)
 			sums->useless = true;
+}
+
+static inline uint64 *
+group_words(const DpGroupSums *sums, const AddedGroup *group)
+{
+	return (uint64 *) &group->value[sums->shape->layout.nvalues];
+}
+
+/* Returns the bytes of a group, without those of its keys. */
+static inline Size
+group_size(const DpLayout *layout)
+{
+	return offsetof(AddedGroup, value) + sizeof(int64) * (layout->nvalues + layout->nkeys);
 }
 
 static inline uint64
@@ -122,14 +142,16 @@ hash_keys(const DpGroupSums *sums, const DpBoundState *state, const char *from)
 }
 
 static inline bool
-same_keys(const DpLayout *layout, const DpBoundState *state, const char *from, const DpUnitGroup *group)
+same_keys(const DpGroupSums *sums, const DpBoundState *state, const char *from, const AddedGroup *group)
 {
-	if (group->null_keys != (dp_rank(from) & DP_RANK_NULLS))
+	const DpLayout *layout = &sums->shape->layout;
+
+	if (group->nulls != (dp_rank(from) & DP_RANK_NULLS))
 		return false;
 	for (int i = 0; i < layout->nkeys; i++)
 	{
 		uint64		word = dp_entry_word(layout, from, i);
-		uint64		held = dp_unit_group_words(group)[i];
+		uint64		held = group_words(sums, group)[i];
 
 		if (!(layout->by_reference & (1 << i)))
 		{
@@ -144,10 +166,44 @@ same_keys(const DpLayout *layout, const DpBoundState *state, const char *from, c
 	return true;
 }
 
+/* Returns a new group, without values, of the keys of the entry. */
+static AddedGroup *
+new_group(DpGroupSums *sums, const DpBoundState *state, const char *from, uint64 hash)
+{
+	const DpLayout *layout = &sums->shape->layout;
+	Size		size = group_size(layout);
+	Size		at = size;
+	AddedGroup *group;
+
+	for (int i = 0; i < layout->nkeys; i++)
+		if (layout->by_reference & (1 << i))
+			size += MAXALIGN(DP_KEYREF_LEN(dp_entry_word(layout, from, i)));
+	group = MemoryContextAlloc(sums->groups, size);
+	group->hash = hash;
+	group->nulls = dp_rank(from) & DP_RANK_NULLS;
+	memset(group->value, 0, sizeof(int64) * layout->nvalues);
+	for (int i = 0; i < layout->nkeys; i++)
+	{
+		uint64		word = dp_entry_word(layout, from, i);
+		uint32		len = layout->by_reference & (1 << i) ? DP_KEYREF_LEN(word) : 0;
+
+		if (len > 0)
+		{
+			memcpy((char *) group + at, (const char *) state + DP_KEYREF_OFFSET(word), len);
+			word = DP_KEYREF(at, len);
+			at += MAXALIGN(len);
+		}
+		group_words(sums, group)[i] = word;
+	}
+	sums->ngroups++;
+	sums->bytes += size;
+	return group;
+}
+
 /*
  * Adds a unit's groups.  Returns false, and does nothing, where there is no
- * room, or never will be: the caller is to dp_group_sums_take what is there,
- * and if that is nothing, to let the state leave by itself.
+ * room, or never will be: the caller is to have what is there leave, by
+ * dp_group_sums_next, and if that is nothing, to let the state leave by itself.
  */
 bool
 dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
@@ -160,8 +216,8 @@ dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
 		learn_shape(sums, state);
 	layout = &sums->shape->layout;
 	if (sums->useless || sums->nunits >= MOST_UNITS ||
-		sums->nentries + state->nentries > BUCKETS / 2 ||
-		sums->bytes + state->nentries * dp_entry_fixed_size(layout) + VARSIZE(state) > sums->limit)
+		sums->ngroups + state->nentries > BUCKETS / 2 ||
+		sums->bytes + state->nentries * group_size(layout) + VARSIZE(state) > sums->limit)
 		return false;
 
 	if (!dp_layout_fits(layout, state))
@@ -170,63 +226,62 @@ dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
 	for (int n = 0; n < state->nentries; n++, from += entry_size)
 	{
 		uint64		hash = hash_keys(sums, state, from);
-		Bucket	   *bucket = &sums->buckets[hash & (BUCKETS - 1)];
-		int64		values[DP_MAX_VALUES];
+		AddedGroup **bucket = &sums->buckets[hash & (BUCKETS - 1)];
 
-		while (bucket->group != NULL &&
-			   (bucket->hash != hash || !same_keys(layout, state, from, bucket->group)))
+		while (*bucket != NULL && ((*bucket)->hash != hash || !same_keys(sums, state, from, *bucket)))
 			if (++bucket == sums->buckets + BUCKETS)
 				bucket = sums->buckets;
-		if (bucket->group == NULL)
-		{
-			MemoryContext old = MemoryContextSwitchTo(sums->context);
-
-			bucket->hash = hash;
-			bucket->group = dp_bound_entry(state, n, sums->spec, layout);
-			sums->nentries++;
-			sums->bytes += MAXALIGN(VARSIZE(bucket->group));
-			MemoryContextSwitchTo(old);
-			continue;
-		}
-		dp_bound_values(from, sums->spec, layout, values);
+		if (*bucket == NULL)
+			*bucket = new_group(sums, state, from, hash);
 		for (int i = 0; i < layout->nvalues; i++)
-			bucket->group->value[i] += values[i];
+			(*bucket)->value[i] += dp_clamped_value(layout, from, sums->spec, i);
 	}
 	sums->nunits++;
 	sums->nadded += state->nentries;
 	return true;
 }
 
-/* Returns what was added up and begins anew; NULL if that is nothing.  The result lives until the next call. */
-DpBoundState *
-dp_group_sums_take(DpGroupSums *sums)
+/* Begins anew, with no groups. */
+static void
+forget_groups(DpGroupSums *sums)
 {
-	Size		at = DP_GROUP_SUMS_HEADER;
-	DpBoundState *state;
-
-	if (sums->nentries == 0)
-		return NULL;
-	MemoryContextReset(sums->taken);
-	state = MemoryContextAllocZero(sums->taken, at + sums->bytes);
-	SET_VARSIZE(state, at + sums->bytes);
-	state->group_sums = true;
-	state->nkeys = sums->shape->layout.nkeys;
-	state->nvalues = sums->shape->layout.nvalues;
-	state->sums = sums->shape->layout.sums;
-	state->nentries = sums->nentries;
-	for (int i = 0; i < BUCKETS; i++)
-	{
-		DpUnitGroup *group = sums->buckets[i].group;
-
-		if (group == NULL)
-			continue;
-		memcpy((char *) state + at, group, VARSIZE(group));
-		at += MAXALIGN(VARSIZE(group));
-		pfree(group);
-	}
+	MemoryContextReset(sums->groups);
 	memset(sums->buckets, 0, sizeof(sums->buckets));
-	sums->useless = sums->nadded < 2 * sums->nentries;
-	sums->nentries = sums->nunits = sums->nadded = 0;
+	sums->useless = sums->nadded < 2 * sums->ngroups;
+	sums->ngroups = sums->nunits = sums->nadded = sums->left = 0;
 	sums->bytes = 0;
-	return state;
+}
+
+/*
+ * Sets the columns of the row that the next group is, which lives until the
+ * next call.  Returns false when all have left; then others may be added.
+ */
+bool
+dp_group_sums_next(DpGroupSums *sums, const DpRowColumn *columns, int ncolumns, Datum *values, bool *isnull)
+{
+	const AddedGroup *group = NULL;
+
+	while (sums->left < BUCKETS && group == NULL)
+		group = sums->buckets[sums->left++];
+	if (group == NULL)
+	{
+		forget_groups(sums);
+		return false;
+	}
+	for (int c = 0; c < ncolumns; c++)
+	{
+		int			i = columns[c].i;
+		uint64		word;
+
+		isnull[c] = columns[c].kind == DP_COLUMN_KEY && (group->nulls & (UINT64CONST(1) << i)) != 0;
+		if (columns[c].kind != DP_COLUMN_KEY)
+		{
+			values[c] = Int64GetDatum(group->value[i]);
+			continue;
+		}
+		word = group_words(sums, group)[i];
+		values[c] = sums->shape->layout.by_reference & (1 << i) ?
+			PointerGetDatum((const char *) group + DP_KEYREF_OFFSET(word)) : (Datum) word;
+	}
+	return true;
 }

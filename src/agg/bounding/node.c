@@ -3,16 +3,17 @@
  * node.c
  *	  The plan node that aggregates with bound_unit: gather.c as a custom scan.
  *
- * plan.c puts the node where an Agg would be; its child is the Agg's.  A row of
- * it is a state with its unit, as nodeAgg would return it.  Its scan tuple has the
- * columns of the child and, behind them, the state: so that the planner finds
- * the arguments of bound_unit, which read a row of the child, and the call
- * itself, which the rows that leave are made of, in one list (custom_scan_tlist).
+ * plan.c puts the node where an Agg and a ProjectSet over it would be; its child is the Agg's.
+ * A row of it is a group that a unit keeps, with the unit, as the two
+ * would return it, or what several units add up to in a group.  Its scan tuple has the
+ * columns of the child and, behind them, the columns of rows: so that the planner finds
+ * the arguments of bound_unit, which read a row of the child, and the calls
+ * of bound_key and so on, which the rows that leave are made of, in one list (custom_scan_tlist).
  *
  * Invariants:
  *	- the transition function is called as nodeAgg calls it, with the types,
  *	  collations and privileges of the same Aggref, but with this node as its
- *	  context;
+ *	  context; columns of rows are checked as their functions would;
  *	- nothing is evaluated before the first row is asked for: EXPLAIN starts the
  *	  node without parameters;
  *	- a rescan begins anew, and what was gathered before is given back at once,
@@ -50,32 +51,11 @@ typedef struct DpBoundingState
 	FmgrInfo	transition;
 	ExprState **argument;		/* of the Aggref's arguments, those that are
 								 * neither columns nor constants */
+	int			ncolumns;
+	DpRowColumn *columns;		/* of rows, at the end of the scan tuple */
 	bool		adds_up;
 	DpBounding	bounding;
 } DpBoundingState;
-
-/* Returns the unit and its state, projected like a group of nodeAgg. */
-static TupleTableSlot *
-emit(DpBoundingState *node, uint64 unit, bool unit_isnull, DpBoundState *state)
-{
-	ScanState  *ss = &node->caller.css.ss;
-	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
-	int			natts = slot->tts_tupleDescriptor->natts;
-	AttrNumber	unit_attno = node->bounding.input.unit_attno;
-
-	ResetExprContext(ss->ps.ps_ExprContext);
-	ExecClearTuple(slot);
-	memset(slot->tts_isnull, true, natts * sizeof(bool));
-	slot->tts_values[unit_attno - 1] = (Datum) unit;
-	slot->tts_isnull[unit_attno - 1] = unit_isnull;
-	slot->tts_values[natts - 1] = PointerGetDatum(state);
-	slot->tts_isnull[natts - 1] = false;
-	ExecStoreVirtualTuple(slot);
-	if (ss->ps.ps_ProjInfo == NULL)
-		return slot;
-	ss->ps.ps_ExprContext->ecxt_scantuple = slot;
-	return ExecProject(ss->ps.ps_ProjInfo);
-}
 
 /* Returns the state of the next unit, gathering waiting partitions on the way; NULL at the end. */
 static DpBoundState *
@@ -242,6 +222,34 @@ read_scan(DpBounding *bounding)
 		bounding->input.scan = (ScanState *) outer;
 }
 
+/* Fails unless states of the spec have the columns of rows, as their functions would with the first state. */
+static void
+check_columns(DpBoundingState *node)
+{
+	const DpBoundSpec *spec = node->bounding.spec;
+	CustomScan *plan = (CustomScan *) node->caller.css.ss.ps.plan;
+	List	   *args = arguments(node);
+	int			first = list_length(plan->custom_scan_tlist) - node->ncolumns;
+	DpLayout	layout = {.nkeys = spec->nkeys, .nvalues = spec->nvalues};
+
+	/* bound_unit itself refuses them, with the first row */
+	if (list_length(args) < 1 + spec->nkeys + spec->nvalues)
+		return;
+	for (int i = 0; i < spec->nvalues; i++)
+		layout.codes[i] = dp_spec_codes(spec, i);
+	for (int c = 0; c < node->ncolumns; c++)
+	{
+		Node	   *expr = (Node *) ((TargetEntry *) list_nth(plan->custom_scan_tlist, first + c))->expr;
+
+		dp_check_row_column(&layout, node->columns[c]);
+		/* keys are followed by values alone */
+		if (node->columns[c].kind == DP_COLUMN_KEY)
+			dp_check_row_key(node->columns[c].i,
+							 exprType(list_nth(args, list_length(args) - spec->nvalues - spec->nkeys + node->columns[c].i)),
+							 exprType(expr));
+	}
+}
+
 /* Makes ready to gather, now that parameters are known. */
 static void
 start(DpBoundingState *node)
@@ -254,6 +262,7 @@ start(DpBoundingState *node)
 	AttrNumber	unit = list_nth_int(plan->custom_private, DP_BOUNDING_UNIT);
 
 	read_spec(node);
+	check_columns(node);
 	bounding->input.unit_attno = bounding->input.first_attno = bounding->input.last_attno = unit;
 	bounding->record.unit_typlen =
 		TupleDescAttr(node->caller.css.ss.ss_ScanTupleSlot->tts_tupleDescriptor, unit - 1)->attlen;
@@ -288,33 +297,99 @@ discard(DpBounding *bounding)
  * ------------------------------------------------------------------------
  */
 
-static TupleTableSlot *
-next_row(DpBoundingState *node)
+/*
+ * Has the state at hand add up with others, or leave after those that it finds
+ * no room beside.  Returns false when it is to leave as it is.
+ */
+static bool
+add_up(DpOutput *output)
 {
-	DpBounding *bounding = &node->bounding;
-	DpOutput   *output = &bounding->output;
-	DpBoundState *state;
-
-	if (output->state == NULL)
-		output->state = next_state(bounding);
-	if (output->sums != NULL)
+	if (dp_group_sums_add(output->sums, output->state))
+		output->state = NULL;
+	else if (!dp_group_sums_is_empty(output->sums))
+		output->sums_leave = true;
+	else
 	{
-		DpBoundState *sums;
-
-		while (output->state != NULL && dp_group_sums_add(output->sums, output->state))
-			output->state = next_state(bounding);
-		sums = dp_group_sums_take(output->sums);
-		if (sums != NULL)
-			return emit(node, 0, true, sums);
 		if (dp_group_sums_useless(output->sums))
 		{
 			dp_group_sums_free(output->sums);
 			output->sums = NULL;
 		}
+		return false;
 	}
-	state = output->state;
-	output->state = NULL;
-	return state != NULL ? emit(node, output->state_unit, output->state_isnull, state) : NULL;
+	return true;
+}
+
+/* Sets the columns of the next row and tells its unit, NULL if it is that of several; returns false at the end. */
+static bool
+next_row(DpBoundingState *node, Datum *values, bool *isnull, NullableDatum *unit)
+{
+	DpBounding *bounding = &node->bounding;
+	DpOutput   *output = &bounding->output;
+	MemoryContext old;
+
+	unit->isnull = true;
+	for (;;)
+	{
+		if (output->sums_leave)
+		{
+			if (dp_group_sums_next(output->sums, node->columns, node->ncolumns, values, isnull))
+				return true;
+			output->sums_leave = false;
+		}
+		if (output->state == NULL)
+		{
+			output->state = next_state(bounding);
+			output->group = 0;
+		}
+		if (output->state == NULL)
+		{
+			if (output->sums == NULL || dp_group_sums_is_empty(output->sums))
+				return false;
+			output->sums_leave = true;
+			continue;
+		}
+		if (output->sums != NULL && output->group == 0 && add_up(output))
+			continue;
+		if (output->group < output->state->nentries)
+			break;
+		output->state = NULL;
+	}
+	if (output->group == 0)
+		dp_learn_layout(&output->layout, output->state);
+	old = MemoryContextSwitchTo(node->caller.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	for (int c = 0; c < node->ncolumns; c++)
+		values[c] = dp_entry_column(output->state, &output->layout, output->group, bounding->spec,
+									node->columns[c], &isnull[c]);
+	MemoryContextSwitchTo(old);
+	output->group++;
+	unit->value = (Datum) output->state_unit;
+	unit->isnull = output->state_isnull;
+	return true;
+}
+
+/* Returns the next row, projected; what it points to lives until the next call. */
+static TupleTableSlot *
+emit(DpBoundingState *node)
+{
+	ScanState  *ss = &node->caller.css.ss;
+	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
+	int			columns = slot->tts_tupleDescriptor->natts - node->ncolumns;
+	AttrNumber	unit_attno = node->bounding.input.unit_attno;
+	NullableDatum unit = {0};
+
+	ResetExprContext(ss->ps.ps_ExprContext);
+	ExecClearTuple(slot);
+	if (!next_row(node, slot->tts_values + columns, slot->tts_isnull + columns, &unit))
+		return NULL;
+	memset(slot->tts_isnull, true, columns * sizeof(bool));
+	slot->tts_values[unit_attno - 1] = unit.value;
+	slot->tts_isnull[unit_attno - 1] = unit.isnull;
+	ExecStoreVirtualTuple(slot);
+	if (ss->ps.ps_ProjInfo == NULL)
+		return slot;
+	ss->ps.ps_ExprContext->ecxt_scantuple = slot;
+	return ExecProject(ss->ps.ps_ProjInfo);
 }
 
 static TupleTableSlot *
@@ -331,7 +406,7 @@ bounding_exec(CustomScanState *css)
 		start(node);
 		dp_gather_input(bounding);
 	}
-	slot = next_row(node);
+	slot = emit(node);
 	if (slot == NULL)
 	{
 		discard(bounding);
@@ -351,6 +426,28 @@ check_execute(Oid funcid, Oid role, ObjectType kind)
 	if (!dp_may_execute(funcid, role))
 		aclcheck_error(ACLCHECK_NO_PRIV, kind, get_func_name(funcid));
 	InvokeFunctionExecuteHook(funcid);
+}
+
+/* Reads the columns of rows, checking privileges of their functions as ProjectSet does. */
+static void
+begin_columns(DpBoundingState *node)
+{
+	CustomScan *plan = (CustomScan *) node->caller.css.ss.ps.plan;
+	int			n = (list_length(plan->custom_private) - DP_BOUNDING_COLUMNS) / 2;
+	int			first = list_length(plan->custom_scan_tlist) - n;
+
+	node->ncolumns = n;
+	node->columns = palloc(n * sizeof(DpRowColumn));
+	for (int c = 0; c < n; c++)
+	{
+		TargetEntry *tle = list_nth_node(TargetEntry, plan->custom_scan_tlist, first + c);
+		FuncExpr   *call = castNode(FuncExpr, tle->expr);
+
+		check_execute(call->funcid, GetUserId(), OBJECT_FUNCTION);
+		node->caller.aggref = lsecond_node(Aggref, call->args);
+		node->columns[c].kind = list_nth_int(plan->custom_private, DP_BOUNDING_COLUMNS + 2 * c);
+		node->columns[c].i = list_nth_int(plan->custom_private, DP_BOUNDING_COLUMNS + 2 * c + 1);
+	}
 }
 
 /* Looks up the transition function, checking privileges as nodeAgg does. */
@@ -399,7 +496,6 @@ bounding_begin(CustomScanState *css, EState *estate, int eflags)
 	outer = ExecInitNode(linitial(plan->custom_plans), estate, eflags & ~EXEC_FLAG_REWIND);
 	css->custom_ps = list_make1(outer);
 	node->adds_up = list_nth_int(plan->custom_private, DP_BOUNDING_ADDS_UP) != 0;
-	node->caller.aggref = castNode(Aggref, ((TargetEntry *) llast(plan->custom_scan_tlist))->expr);
 	node->bounding.outer = outer;
 
 	/*
@@ -407,6 +503,7 @@ bounding_begin(CustomScanState *css, EState *estate, int eflags)
 	 * still
 	 */
 	node->bounding.row = CreateExprContext(estate);
+	begin_columns(node);
 	begin_transition(node);
 
 	/*

@@ -11,28 +11,33 @@
  *	  one process and several has been made by then, by the wrong cost, and
  *	  references to columns are settled, so that all of them had to be mended;
  *	- create_upper_paths_hook, which is what FDWs push aggregates down by and what is
- *	  done here.  It is called when grouped_rel has all of PostgreSQL's own
- *	  paths, whose estimate of groups is used, and before the cheapest is chosen.
+ *	  done here.
  *
- * What the hook sees.  bound_entries, which returns a set, has been split off:
- * grouped_rel->reltarget has the Aggref of bound_unit as the parser left it, whole,
- * and the unit.  The paths of input_rel return the unit and the plain columns that the arguments
+ * The node returns what a ProjectSet over an Agg would: a row of keys, values and
+ * codes for each group that a unit keeps.  So its path is one of the level's final
+ * paths (UPPERREL_FINAL).  When the hook is called for these, those of PostgreSQL are
+ * there, whose estimates are used, and the level above has chosen none yet.
+ * The path's input is the cheapest one of the level's FROM and WHERE, which is
+ * found by the tables that it joins, and already returns what grouping reads.
+ *
+ * What the hook sees.  The final target has the calls of bound_key, bound_value and so on,
+ * each with the Aggref of bound_unit inside, as the parser left them, and
+ * the unit.  The paths below return the unit and the plain columns that the arguments
  * read.  The child keeps that list, or all columns of its table, and custom_scan_tlist
- * is the child's list with the Aggref behind it.  set_customscan_references() then
+ * is the child's list with the calls behind it.  set_customscan_references() then
  * makes Vars of that list (INDEX_VAR) out of the arguments, in custom_exprs, and
- * out of the Aggref and the unit in the target list: whatever matches an
- * entry by equal(), as above an Agg.  The Aggref in custom_scan_tlist is never
- * evaluated, like one in a fdw_scan_tlist; node.c reads its call from there.
+ * out of the calls and the unit in the target list: whatever matches an
+ * entry by equal(), as above an Agg.  The calls in custom_scan_tlist are never
+ * evaluated, like those in a fdw_scan_tlist; node.c reads them there.
  *
  * Who gets the node: any query with a bound_spec that is a constant or a
  * parameter.  Only a release and superusers (make_bound_spec, in tests) have one.
  *
  * Invariants:
- *	- a query has the same groups and states by this node as by an Agg, bit for
+ *	- a query has the same rows by this node as by an Agg, bit for
  *	  bit: choosing is about time alone;
- *	- states leave added up (group_sums.c) only where bound_entries, with the same
- *	  spec, is all that reads them, nothing reads the unit, and the level above
- *	  only sums up entries of equal keys, so that it cannot tell.
+ *	- rows of equal keys leave added up (group_sums.c) only where nothing reads the unit
+ *	  and the level above only sums up the values of equal keys, so that it cannot tell.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,9 +52,11 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
@@ -71,16 +78,25 @@
 
 static create_upper_paths_hook_type prev_create_upper_paths = NULL;
 
-/* Tells whether a function is ours, and this one; looks nothing up of PostgreSQL's own, and loads no other library. */
-static bool
-is_function(Oid funcid, PGFunction function)
+/* one level's grouping by the unit with bound_unit, and the columns of its rows */
+typedef struct BoundCall
+{
+	PathTarget *target;			/* the columns and the unit */
+	Aggref	   *aggref;
+	List	   *calls;			/* of the columns' functions */
+	List	   *columns;		/* kind and number of each, in turn */
+} BoundCall;
+
+/* Returns the C function of ours; NULL of another's.  Looks nothing up of PostgreSQL's own, and loads no other library. */
+static PGFunction
+own_function(Oid funcid)
 {
 	FmgrInfo	info;
 
 	if (funcid < FirstNormalObjectId || !dp_is_own(ProcedureRelationId, funcid))
-		return false;
+		return NULL;
 	fmgr_info(funcid, &info);
-	return info.fn_addr == function;
+	return info.fn_addr;
 }
 
 static bool
@@ -96,7 +112,7 @@ is_transition(Oid aggregate, PGFunction function)
 		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
 	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
 	ReleaseSysCache(tuple);
-	return is_function(transition, function);
+	return own_function(transition) == function;
 }
 
 static Node *
@@ -125,27 +141,71 @@ can_store(const Aggref *aggref)
 	return stored <= DP_MAX_STORED;
 }
 
-/* Returns the call of bound_unit that the target has beside the grouping column, and nothing else; else NULL. */
-static Aggref *
-find_call(const PathTarget *target, Index unit_ref)
+static bool
+is_bound_unit(const Aggref *aggref)
 {
-	Aggref	   *aggref = NULL;
-	ListCell   *lc;
-	int			i = 0;
+	return aggref->aggsplit == AGGSPLIT_SIMPLE && aggref->aggfilter == NULL &&
+		aggref->aggorder == NIL && aggref->aggdistinct == NIL && list_length(aggref->args) >= 2 &&
+		can_store(aggref) && is_transition(aggref->aggfnoid, dp_bound_unit);
+}
 
+/* Tells whether expr is a column of rows of units, and which, and of what call of bound_unit. */
+static bool
+is_row_column(Expr *expr, DpRowColumn *column, Aggref **aggref)
+{
+	FuncExpr   *call = (FuncExpr *) expr;
+	PGFunction	function;
+	Const	   *i;
+
+	if (!IsA(expr, FuncExpr) || !call->funcretset || list_length(call->args) < 2 || !IsA(lsecond(call->args), Aggref))
+		return false;
+	*aggref = lsecond(call->args);
+	function = own_function(call->funcid);
+	if (function == dp_bound_key)
+		column->kind = DP_COLUMN_KEY;
+	else if (function == dp_bound_value)
+		column->kind = DP_COLUMN_VALUE;
+	else if (function == dp_bound_codes)
+		column->kind = DP_COLUMN_CODES;
+	else if (function == dp_bound_distinct_codes)
+		column->kind = DP_COLUMN_DISTINCT_CODES;
+	else
+		return false;
+	if (column->kind == DP_COLUMN_VALUE && !equal(lthird(call->args), argument(*aggref, 0)))
+		return false;
+	i = linitial(call->args);
+	if (!IsA(i, Const) || i->constisnull)
+		return false;
+	column->i = DatumGetInt32(i->constvalue);
+	return true;
+}
+
+/* Describes what the target has beside the unit; false where that is something else than columns of rows of one bound_unit. */
+static bool
+find_call(PathTarget *target, Index unit_ref, BoundCall *found)
+{
+	ListCell   *lc;
+
+	memset(found, 0, sizeof(BoundCall));
+	found->target = target;
 	foreach(lc, target->exprs)
 	{
-		if (IsA(lfirst(lc), Aggref) && aggref == NULL)
-			aggref = lfirst(lc);
-		else if (get_pathtarget_sortgroupref(target, i) != unit_ref)
-			return NULL;
-		i++;
+		DpRowColumn column;
+		Aggref	   *aggref;
+
+		if (get_pathtarget_sortgroupref(target, foreach_current_index(lc)) == unit_ref)
+			continue;
+		if (!is_row_column(lfirst(lc), &column, &aggref))
+			return false;
+		if (found->aggref == NULL && !is_bound_unit(aggref))
+			return false;
+		if (found->aggref != NULL && !equal(found->aggref, aggref))
+			return false;
+		found->aggref = aggref;
+		found->calls = lappend(found->calls, lfirst(lc));
+		found->columns = lappend_int(lappend_int(found->columns, column.kind), column.i);
 	}
-	if (aggref == NULL || aggref->aggsplit != AGGSPLIT_SIMPLE || aggref->aggfilter != NULL ||
-		aggref->aggorder != NIL || aggref->aggdistinct != NIL || list_length(aggref->args) < 2 ||
-		!can_store(aggref) || !is_transition(aggref->aggfnoid, dp_bound_unit))
-		return NULL;
-	return aggref;
+	return found->aggref != NULL;
 }
 
 /* Tells whether units are told apart by the bits of a word, as GROUP BY does it. */
@@ -160,54 +220,69 @@ is_word(Node *unit, const SortGroupClause *clause)
 		lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr == clause->eqop;
 }
 
-/* Tells whether something else than entry_key and entry_sum reads an entry, or how many there are. */
 static bool
-reads_entries(Node *node, void *context)
+is_column(const Node *node, const List *kinds, DpColumnKind kind)
+{
+	const Var  *var = (const Var *) node;
+
+	return IsA(node, Var) && var->varlevelsup == 0 && var->varattno > 0 && var->varattno <= list_length(kinds) &&
+		list_nth_int(kinds, var->varattno - 1) == (int) kind;
+}
+
+/* Tells whether an expression over the rows can tell equal keys' rows from their sum: context has the kinds of columns. */
+static bool
+tells_rows(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, FuncExpr) && is_function(((FuncExpr *) node)->funcid, dp_entry_key))
-		return false;
 	if (IsA(node, Aggref))
-		return !is_transition(((Aggref *) node)->aggfnoid, dp_entry_sum) || ((Aggref *) node)->aggfilter != NULL ||
-			((Aggref *) node)->aggdistinct != NIL;
+	{
+		Aggref	   *aggref = (Aggref *) node;
+
+		return !is_transition(aggref->aggfnoid, dp_steps_sum) || aggref->aggfilter != NULL || aggref->aggdistinct != NIL ||
+			!is_column(argument(aggref, 0), context, DP_COLUMN_VALUE);
+	}
 	if (IsA(node, Var))
-		return true;
-	return expression_tree_walker(node, reads_entries, context);
+		return !is_column(node, context, DP_COLUMN_KEY);
+	return expression_tree_walker(node, tells_rows, context);
 }
 
 /*
- * Tells whether the query is the usual one: its only column are the entries of
- * the states, and the level above sums them up by their keys.
+ * Tells whether the query is the usual one: its only columns are keys and
+ * values, and the level above, of which it is all that FROM has, sums up
+ * values by keys.
  */
 static bool
 adds_up(PlannerInfo *root)
 {
-	Query	   *parse = root->parse;
 	PlannerInfo *above = root->parent_root;
 	Query	   *outer = above != NULL ? above->parse : NULL;
-	bool		found = false;
+	List	   *kinds = NIL;
+	RangeTblRef *ref;
 	ListCell   *lc;
 
-	if (parse->sortClause != NIL || parse->distinctClause != NIL || parse->hasWindowFuncs || parse->limitCount != NULL ||
-		parse->limitOffset != NULL || outer == NULL || !outer->hasAggs || outer->havingQual != NULL ||
-		outer->groupingSets != NIL || outer->jointree->quals != NULL || list_length(outer->jointree->fromlist) != 1 ||
-		!IsA(linitial(outer->jointree->fromlist), RangeTblRef) || reads_entries((Node *) above->processed_tlist, NULL))
+	if (outer == NULL || !outer->hasAggs || outer->havingQual != NULL || outer->groupingSets != NIL ||
+		outer->jointree->quals != NULL || list_length(outer->jointree->fromlist) != 1)
+		return false;
+	/* subqueries in expressions are planned before there are arrays of tables */
+	ref = linitial(outer->jointree->fromlist);
+	if (!IsA(ref, RangeTblRef) || above->simple_rte_array == NULL ||
+		above->simple_rte_array[ref->rtindex]->rtekind != RTE_SUBQUERY || above->simple_rte_array[ref->rtindex]->inh)
 		return false;
 	foreach(lc, root->processed_tlist)
 	{
 		TargetEntry *tle = lfirst(lc);
-		FuncExpr   *entries = (FuncExpr *) tle->expr;
+		DpRowColumn column;
+		Aggref	   *aggref;
 
 		if (tle->resjunk)
 			continue;
-		if (found || !IsA(entries, FuncExpr) || list_length(entries->args) != 2 ||
-			!IsA(linitial(entries->args), Aggref) || !is_function(entries->funcid, dp_bound_entries) ||
-			!equal(lsecond(entries->args), argument((Aggref *) linitial(entries->args), 0)))
+		if (!is_row_column(tle->expr, &column, &aggref))
 			return false;
-		found = true;
+		kinds = lappend_int(kinds, column.kind);
 	}
-	return found;
+	return !contain_volatile_functions((Node *) above->processed_tlist) &&
+		!tells_rows((Node *) above->processed_tlist, kinds);
 }
 
 /* Returns the bytes that rows take while they are set aside, by estimate. */
@@ -222,21 +297,23 @@ record_bytes(const Aggref *aggref, double rows)
 	return width * rows;
 }
 
+/* What the node costs that makes so many rows of so many units. */
 static void
-cost_bounding(PlannerInfo *root, Path *path, const Path *input, const Aggref *aggref, double groups)
+cost_bounding(PlannerInfo *root, Path *path, const Path *input, const Aggref *aggref, double units, double rows)
 {
 	double		memory = (double) work_mem * hash_mem_multiplier * 1024.0;
 	double		bytes = record_bytes(aggref, input->rows);
 	QualCost	args;
 
 	cost_qual_eval_node(&args, (Node *) aggref->args, root);
-	path->rows = groups;
+	path->rows = rows;
 	path->startup_cost = input->total_cost + args.startup +
 		(args.per_tuple + ROW_OPERATORS * cpu_operator_cost) * input->rows;
 	/* records are written once and read once, unless memory is very short */
 	if (bytes > memory)
 		path->startup_cost += 2 * seq_page_cost * bytes / BLCKSZ;
-	path->total_cost = path->startup_cost + cpu_tuple_cost * groups;
+	/* as an Agg and a ProjectSet have it */
+	path->total_cost = path->startup_cost + cpu_tuple_cost * units + cpu_tuple_cost / 2 * Max(rows - units, 0);
 	dp_path_count_disabled(path, input, enable_hashagg);
 }
 
@@ -277,8 +354,10 @@ plan_bounding(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 {
 	CustomScan *scan = makeNode(CustomScan);
 	Plan	   *child = linitial(custom_plans);
-	Aggref	   *aggref = linitial(path->custom_private);
+	List	   *calls = linitial(path->custom_private);
 	Node	   *unit = lsecond(path->custom_private);
+	List	   *settings = lthird(path->custom_private);
+	Aggref	   *aggref = lsecond(linitial_node(FuncExpr, calls)->args);
 	TargetEntry *column;
 	ListCell   *lc;
 
@@ -293,12 +372,13 @@ plan_bounding(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
 										  makeTargetEntry(copyObject(tle->expr), tle->resno, NULL, false));
 	}
-	scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-									  makeTargetEntry((Expr *) copyObject(aggref),
-													  list_length(child->targetlist) + 1, NULL, false));
+	foreach(lc, calls)
+		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
+										  makeTargetEntry(copyObject(lfirst(lc)),
+														  list_length(scan->custom_scan_tlist) + 1, NULL, false));
 	foreach(lc, aggref->args)
 		scan->custom_exprs = lappend(scan->custom_exprs, copyObject(((TargetEntry *) lfirst(lc))->expr));
-	scan->custom_private = list_make2_int(column->resno, intVal(lthird(path->custom_private)));
+	scan->custom_private = list_concat_copy(list_make1_int(column->resno), settings);
 	scan->custom_plans = custom_plans;
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.scanrelid = 0;
@@ -312,52 +392,151 @@ static const CustomPathMethods bounding_path_methods = {
 	.PlanCustomPath = plan_bounding
 };
 
-/* Adds the path where the level groups by one unit with bound_unit alone. */
-static void
-add_bounding(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
+/* Returns a path of the final target over input, which groups by the unit; NULL if the node cannot. */
+static Path *
+bounding_path(PlannerInfo *root, RelOptInfo *final_rel, Path *input, const BoundCall *call,
+			  const SortGroupClause *clause, double units, double rows)
 {
-	List	   *clauses = DP_GROUP_CLAUSE(root);
-	Path	   *input = input_rel->cheapest_total_path;
-	SortGroupClause *clause;
-	Aggref	   *aggref;
-	Node	   *unit = NULL;
 	CustomPath *path;
+	Node	   *unit = NULL;
 
-	if (list_length(clauses) != 1 || grouped_rel->pathlist == NIL || input == NULL || input->param_info != NULL)
-		return;
-	clause = linitial_node(SortGroupClause, clauses);
-	aggref = find_call(grouped_rel->reltarget, clause->tleSortGroupRef);
-	if (aggref == NULL)
-		return;
 	for (int i = 0; i < list_length(input->pathtarget->exprs); i++)
 		if (get_pathtarget_sortgroupref(input->pathtarget, i) == clause->tleSortGroupRef)
 			unit = list_nth(input->pathtarget->exprs, i);
-	if (unit == NULL || !is_word(unit, clause))
-		return;
+	if (input->param_info != NULL || unit == NULL || !is_word(unit, clause))
+		return NULL;
 
 	path = makeNode(CustomPath);
 	path->path.pathtype = T_CustomScan;
-	path->path.parent = grouped_rel;
-	path->path.pathtarget = grouped_rel->reltarget;
-	path->path.parallel_safe = grouped_rel->consider_parallel && input->parallel_safe;
+	path->path.parent = final_rel;
+	path->path.pathtarget = call->target;
+	path->path.parallel_safe = final_rel->consider_parallel && input->parallel_safe;
 	path->flags = DP_CUSTOMPATH_PROJECTION;
 	path->custom_paths = list_make1(input);
-	path->custom_private = list_make3(aggref, unit, makeInteger(adds_up(root)));
+	/* in the order of DpBoundingPrivate, but for the unit's column */
+	path->custom_private = list_make3(call->calls, unit, list_concat_copy(list_make1_int(adds_up(root)), call->columns));
 	path->methods = &bounding_path_methods;
-	cost_bounding(root, &path->path, input, aggref, ((Path *) linitial(grouped_rel->pathlist))->rows);
-	add_path(grouped_rel, &path->path);
+	cost_bounding(root, &path->path, input, call->aggref, units, rows);
+	return &path->path;
+}
+
+/* Returns what the level's FROM and WHERE are planned as; NULL where that is nothing. */
+static RelOptInfo *
+scan_join_rel(PlannerInfo *root)
+{
+	Relids		relids = DP_ALL_RELIDS(root);
+	int			one;
+
+	if (bms_get_singleton_member(relids, &one))
+		return find_base_rel(root, one);
+	return bms_is_empty(relids) ? NULL : find_join_rel(root, relids);
+}
+
+/* Returns the upper rel of these paths for grouping the rows of these tables; NULL if nobody has made one. */
+static RelOptInfo *
+grouped_rel_of(PlannerInfo *root, Relids relids)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->upper_rels[UPPERREL_GROUP_AGG])
+	{
+		RelOptInfo *rel = lfirst(lc);
+
+		if (bms_equal(rel->relids, relids))
+			return rel;
+	}
+	return NULL;
+}
+
+/*
+ * Returns a path that bounds each partition by itself, where PostgreSQL has found that none shares
+ * units with others: then it has grouped each by itself.  Otherwise NULL.
+ */
+static Path *
+partitionwise_path(PlannerInfo *root, RelOptInfo *final_rel, RelOptInfo *input_rel, PathTarget *target,
+				   const SortGroupClause *clause, double rows_of_unit)
+{
+	List	   *paths = NIL;
+	Path	   *append;
+	int			i = -1;
+
+	while ((i = bms_next_member(input_rel->live_parts, i)) >= 0)
+	{
+		RelOptInfo *child = input_rel->part_rels[i];
+		RelOptInfo *grouped = grouped_rel_of(root, child->relids);
+		PathTarget *child_target;
+		AppendRelInfo **infos;
+		int			ninfos;
+		BoundCall	call;
+		Path	   *path = NULL;
+		double		units;
+
+		if (IS_DUMMY_REL(child))
+			continue;
+		if (grouped == NULL || grouped->pathlist == NIL || child->cheapest_total_path == NULL)
+			return NULL;
+		infos = find_appinfos_by_relids(root, child->relids, &ninfos);
+		child_target = copy_pathtarget(target);
+		child_target->exprs = (List *) adjust_appendrel_attrs(root, (Node *) target->exprs, ninfos, infos);
+		units = ((Path *) linitial(grouped->pathlist))->rows;
+		if (find_call(child_target, clause->tleSortGroupRef, &call))
+			path = bounding_path(root, final_rel, child->cheapest_total_path, &call, clause, units, units * rows_of_unit);
+		if (path == NULL)
+			return NULL;
+		paths = lappend(paths, path);
+	}
+	if (paths == NIL)
+		return NULL;
+	append = (Path *) create_append_path(root, final_rel, paths, NIL, NIL, NULL, 0, false, -1);
+	append->pathtarget = target;
+	return append;
+}
+
+/* Adds paths where the level groups by one unit with bound_unit alone, and returns rows of its groups. */
+static void
+add_bounding(PlannerInfo *root, RelOptInfo *final_rel)
+{
+	List	   *clauses = DP_GROUP_CLAUSE(root);
+	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
+	RelOptInfo *input_rel;
+	SortGroupClause *clause;
+	BoundCall	call;
+	ProjectSetPath *sets;
+	Path	   *whole;
+	Path	   *parts = NULL;
+
+	if (list_length(clauses) != 1 || final_rel->pathlist == NIL || !IsA(linitial(final_rel->pathlist), ProjectSetPath))
+		return;
+	sets = linitial(final_rel->pathlist);
+	clause = linitial_node(SortGroupClause, clauses);
+	input_rel = scan_join_rel(root);
+	if (input_rel == NULL || input_rel->cheapest_total_path == NULL || !find_call(target, clause->tleSortGroupRef, &call))
+		return;
+	whole = bounding_path(root, final_rel, input_rel->cheapest_total_path, &call, clause,
+						  sets->subpath->rows, sets->path.rows);
+	if (whole != NULL && enable_partitionwise_aggregate && IS_PARTITIONED_REL(input_rel))
+		parts = partitionwise_path(root, final_rel, input_rel, target, clause, sets->path.rows / sets->subpath->rows);
+	/* these free paths that cost more */
+	if (whole != NULL)
+		add_path(final_rel, whole);
+	if (parts != NULL)
+		add_path(final_rel, parts);
 }
 
 static void
 bounding_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 					 RelOptInfo *input_rel, RelOptInfo *output_rel, void *extra)
 {
+	Query	   *parse = root->parse;
+
 	if (prev_create_upper_paths)
 		prev_create_upper_paths(root, stage, input_rel, output_rel, extra);
 	/* what most queries have to pass is cheap */
-	if (stage == UPPERREL_GROUP_AGG && dp_guc_bounding_node && root->parse->hasAggs && root->parse->groupingSets == NIL &&
-		root->parse->havingQual == NULL)
-		add_bounding(root, input_rel, output_rel);
+	if (stage == UPPERREL_FINAL && dp_guc_bounding_node && parse->hasTargetSRFs && parse->hasAggs &&
+		parse->commandType == CMD_SELECT && parse->groupingSets == NIL && parse->havingQual == NULL &&
+		parse->sortClause == NIL && parse->distinctClause == NIL && !parse->hasWindowFuncs &&
+		parse->limitCount == NULL && parse->limitOffset == NULL && parse->rowMarks == NIL)
+		add_bounding(root, output_rel);
 }
 
 void

@@ -36,7 +36,7 @@
  * the header; the bytes of keys by reference lie between state->bytes and the
  * end, each aligned, those of dropped keys being garbage until the state is
  * rebuilt; the free space is in between.  All words are aligned, because
- * types bound_state and bound_entry are of double alignment and plain storage.
+ * type bound_state is of double alignment and plain storage.
  *
  * A state is changed in place.  When it must grow, a larger one is made in
  * CurrentMemoryContext: the executor copies that into the aggregate's memory

@@ -13,6 +13,7 @@
 #include "access/detoast.h"
 #include "fmgr.h"
 #include "nodes/execnodes.h"
+#include "utils/array.h"
 
 #include "agg/agg.h"
 #include "base/compat.h"
@@ -80,15 +81,11 @@ typedef struct DpBoundState
 	uint16		by_reference;	/* bit i: key i is */
 	uint16		narrow;			/* bit i: key i is by value and takes 4 bytes */
 	uint16		entry_words;	/* entries' size in words of 8 bytes */
-	uint8		nkeys:7;
-	uint8		group_sums:1;	/* what many units add up to: group_sums.c */
+	uint8		nkeys;
 	uint8		nvalues:7;
 	uint8		has_codes:1;	/* DpCodeSpecs follow the key types */
 	DpKeyType	key[FLEXIBLE_ARRAY_MEMBER];
 } DpBoundState;
-
-/* group sums have whole DpUnitGroups, aligned, from here on, and no key types */
-#define DP_GROUP_SUMS_HEADER MAXALIGN(offsetof(DpBoundState, key))
 
 /*
  * How value i is kept as codes: not, or up to DP_CODES_MOST of them; as a set
@@ -125,21 +122,20 @@ typedef struct DpLayout
 	DpCodeSpec	codes[DP_MAX_VALUES];
 } DpLayout;
 
-/*
- * SQL type dp_cdp.bound_entry: one group of one unit, values clamped; or such
- * values of several units in one group, added up.  Followed by nvalues int64
- * (steps; codes: a DP_KEYREF), nkeys words, nkeys type OIDs (aligned), nvalues
- * code specs (aligned) if it has codes, the keys' bytes, and the codes.
- */
-typedef struct DpUnitGroup
+/* what a column of the rows of units is; of its key or value i */
+typedef enum DpColumnKind
 {
-	int32		vl_len_;
-	uint16		null_keys;
-	uint8		nkeys;
-	uint8		nvalues:7;
-	uint8		has_codes:1;
-	int64		value[FLEXIBLE_ARRAY_MEMBER];
-} DpUnitGroup;
+	DP_COLUMN_KEY,
+	DP_COLUMN_VALUE,			/* bigint: clamped, in steps */
+	DP_COLUMN_CODES,			/* integer[] */
+	DP_COLUMN_DISTINCT_CODES	/* bigint[] */
+} DpColumnKind;
+
+typedef struct DpRowColumn
+{
+	DpColumnKind kind;
+	int			i;
+} DpRowColumn;
 
 /* bit i of a rank: key i is NULL; the rest is the top of the keyed hash */
 #define DP_RANK_NULLS UINT64CONST(0xFFFF)
@@ -228,6 +224,9 @@ extern DpCodeSpec dp_spec_codes(const DpBoundSpec *spec, int i);
 DP_NORETURN extern void dp_bound_spec_missing(void);
 
 
+/* exact/vector.c: returns the codes in an array, int32 or int64 by its type, and how many in *n */
+extern const void *dp_array_of_codes(const ArrayType *codes, int *n);
+
 /* codes.c: codes in entries */
 extern Size dp_codes_size(DpCodeSpec code_spec);
 extern void dp_codes_add(const DpBoundState *state, char *entry, uint32 at,
@@ -237,16 +236,13 @@ extern int	dp_codes_count(const char *codes, DpCodeSpec code_spec);
 extern void dp_codes_read(const DpBoundState *state, const char *entry, uint32 at,
 						  DpCodeSpec code_spec, void *result);
 
-/* entry.c: one group of a state, checked to be of the spec before */
-extern void dp_bound_check_spec(const DpBoundState *state, const DpBoundSpec *spec);
-extern DpUnitGroup *dp_bound_entry(const DpBoundState *state, int n, const DpBoundSpec *spec,
-								   const DpLayout *layout);
-extern void dp_bound_values(const char *from, const DpBoundSpec *spec, const DpLayout *layout,
-							int64 *values);
-
-/* Return a group's codes of value i, and how many in *n. */
-extern const int32 *dp_entry_codes(const DpUnitGroup *group, int i, int *n);
-extern const int64 *dp_entry_distinct_codes(const DpUnitGroup *group, int i, int *n);
+/* entry.c: the groups of a state as rows */
+extern int64 dp_clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i);
+extern Datum dp_entry_column(const DpBoundState *state, const DpLayout *layout, int n, const DpBoundSpec *spec,
+							 DpRowColumn column, bool *isnull);
+extern void dp_check_row_column(const DpLayout *layout, DpRowColumn column);
+extern void dp_check_row_key(int i, Oid stored, Oid wanted);
+extern void dp_learn_layout(DpLayout *layout, const DpBoundState *state);
 
 static inline Size
 dp_state_header_size(int nkeys, int nvalues, bool has_codes)
@@ -275,27 +271,6 @@ dp_entry_size(const DpBoundState *state)
 	return (Size) state->entry_words * sizeof(uint64);
 }
 
-/* Return where a DpUnitGroup keeps its keys, as words (values or DP_KEYREFs), and their types. */
-static inline uint64 *
-dp_unit_group_words(const DpUnitGroup *group)
-{
-	return (uint64 *) &group->value[group->nvalues];
-}
-
-static inline Oid *
-dp_unit_group_types(const DpUnitGroup *group)
-{
-	return (Oid *) (dp_unit_group_words(group) + group->nkeys);
-}
-
-/* Returns the bytes before the code specs and the keys' bytes. */
-static inline Size
-dp_entry_fixed_size(const DpLayout *layout)
-{
-	return offsetof(DpUnitGroup, value) + sizeof(int64) * (layout->nvalues + layout->nkeys) +
-		MAXALIGN(sizeof(Oid) * layout->nkeys);
-}
-
 static inline uint64
 dp_rank(const char *entry)
 {
@@ -308,7 +283,7 @@ dp_layout_fits(const DpLayout *layout, const DpBoundState *state)
 {
 	return layout->nkeys == state->nkeys && layout->nvalues == state->nvalues &&
 		layout->by_reference == state->by_reference && layout->narrow == state->narrow &&
-		layout->sums == state->sums && layout->has_codes == state->has_codes && !state->group_sums &&
+		layout->sums == state->sums && layout->has_codes == state->has_codes &&
 		(!state->has_codes || memcmp(layout->codes, dp_state_code_specs(state),
 									 state->nvalues * sizeof(DpCodeSpec)) == 0);
 }

@@ -16,7 +16,7 @@
  *	  and independent from unit to unit;
  *	- rows whose keys are too long for a state are left out; see state.c;
  *	- values are gathered unclamped (a row at most 2^64 steps, a count
- *	  saturates) and clamped only by bound_entries: clamping partial sums
+ *	  saturates) and clamped only by bound_value: clamping partial sums
  *	  would depend on the order of rows.
  *
  * The transition function runs once per row: no allocation, except when the

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * distinct.c
- *	  Type exact_distinct: the set of codes that units' entries have; and
- *	  the codes of values.
+ *	  Type exact_distinct: the set of codes that units keep; and the codes of
+ *	  values.
  *
  * Invariants: a state holds each code once, so the size of the set depends on
  * what codes there were alone (the order of places does not come out).  Values
@@ -33,6 +33,7 @@
 #include "executor/tuptable.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -43,7 +44,7 @@
 #include "base/compat.h"
 #include "base/errors.h"
 
-PG_FUNCTION_INFO_V1(dp_entry_distinct);
+PG_FUNCTION_INFO_V1(dp_codes_distinct);
 PG_FUNCTION_INFO_V1(dp_distinct_count);
 PG_FUNCTION_INFO_V1(dp_code);
 
@@ -311,9 +312,9 @@ add_code(FunctionCallInfo fcinfo, DpExactDistinct **pset, uint64 code)
 	(*pset)->used++;
 }
 
-/* The transition of entry_distinct: (exact_distinct, bound_entry, i); not strict. */
+/* The transition of codes_distinct: (exact_distinct, codes); not strict. */
 Datum
-dp_entry_distinct(PG_FUNCTION_ARGS)
+dp_codes_distinct(PG_FUNCTION_ARGS)
 {
 	DpExactDistinct *set = dp_state_in_place(fcinfo);
 	const int64 *codes;
@@ -321,16 +322,15 @@ dp_entry_distinct(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		set = new_set(SMALLEST_SET);
-	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
+	if (PG_ARGISNULL(1))
 		PG_RETURN_POINTER(set);
-	codes = dp_entry_distinct_codes((const DpUnitGroup *) PG_GETARG_POINTER(1),
-									PG_GETARG_INT32(2), &n);
+	codes = dp_array_of_codes(PG_GETARG_ARRAYTYPE_P(1), &n);
 	for (int i = 0; i < n; i++)
 		add_code(fcinfo, &set, codes[i]);
 	PG_RETURN_POINTER(set);
 }
 
-/* The final function of entry_distinct, strict; may be called again for the same state. */
+/* The final function of codes_distinct, strict; may be called again for the same state. */
 Datum
 dp_distinct_count(PG_FUNCTION_ARGS)
 {

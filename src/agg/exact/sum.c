@@ -5,7 +5,7 @@
  *
  * Invariants:
  *	- a state is the sum of the rows' steps, an integer; each row adds
- *	  at most 2^62 in magnitude, so 2^64 rows do not overflow 128 bits, and
+ *	  at most 2^63 in magnitude, so 2^64 rows do not overflow 128 bits, and
  *	  the sum does not depend on order, plan or number of workers;
  *	- nothing of a state can be read or written in SQL but through functions
  *	  that nobody has been granted: no text form, no binary form, no cast.
@@ -37,6 +37,7 @@ PG_FUNCTION_INFO_V1(dp_exact_sum_float4);
 PG_FUNCTION_INFO_V1(dp_exact_sum_float8);
 PG_FUNCTION_INFO_V1(dp_exact_sum_numeric);
 PG_FUNCTION_INFO_V1(dp_exact_sum_combine);
+PG_FUNCTION_INFO_V1(dp_steps_sum);
 
 Datum
 dp_state_in(PG_FUNCTION_ARGS)
@@ -165,5 +166,15 @@ dp_exact_sum_combine(PG_FUNCTION_ARGS)
 	const DpExactSum *other = (const DpExactSum *) PG_GETARG_POINTER(1);
 
 	dp_exact_sum_set(sum, dp_exact_sum_get(sum) + dp_exact_sum_get(other));
+	PG_RETURN_POINTER(sum);
+}
+
+/* The transition of steps_sum: (exact_sum, steps); strict.  The steps of a unit are clamped already. */
+Datum
+dp_steps_sum(PG_FUNCTION_ARGS)
+{
+	DpExactSum *sum = dp_state_in_place(fcinfo);
+
+	dp_exact_sum_set(sum, dp_exact_sum_get(sum) + PG_GETARG_INT64(1));
 	PG_RETURN_POINTER(sum);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * vector.c
- *	  Type exact_vector: histograms of codes, of rows or of units' entries.
+ *	  Type exact_vector: histograms of codes, of rows or of what units keep.
  *
  * Invariants: a state is the number of codes of each bin, an integer; it
  * depends on the multiset of input alone.  A code counts in exactly one bin,
@@ -17,12 +17,13 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/array.h"
 
 #include "agg/bounding/state.h"
 #include "base/compat.h"
 
 PG_FUNCTION_INFO_V1(dp_exact_histogram);
-PG_FUNCTION_INFO_V1(dp_entry_histogram);
+PG_FUNCTION_INFO_V1(dp_codes_histogram);
 PG_FUNCTION_INFO_V1(dp_exact_vector_combine);
 
 /* Returns the state, made if there is none. */
@@ -69,18 +70,29 @@ dp_exact_histogram(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(vector);
 }
 
-/* The transition of entry_histogram: (exact_vector, bound_entry, i, bins). */
+const void *
+dp_array_of_codes(const ArrayType *codes, int *n)
+{
+	if (ARR_HASNULL(codes))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("an array of codes must not contain NULL")));
+	*n = ArrayGetNItems(ARR_NDIM(codes), ARR_DIMS(codes));
+	return ARR_DATA_PTR(codes);
+}
+
+/* The transition of codes_histogram: (exact_vector, codes, bins). */
 Datum
-dp_entry_histogram(PG_FUNCTION_ARGS)
+dp_codes_histogram(PG_FUNCTION_ARGS)
 {
 	DpExactVector *vector = dp_state_in_place(fcinfo);
 	const int32 *codes;
 	int			n;
 
-	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
+	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		return dp_state_unchanged(fcinfo);
-	vector = counted_vector(fcinfo, vector, PG_GETARG_INT32(3));
-	codes = dp_entry_codes((const DpUnitGroup *) PG_GETARG_POINTER(1), PG_GETARG_INT32(2), &n);
+	vector = counted_vector(fcinfo, vector, PG_GETARG_INT32(2));
+	codes = dp_array_of_codes(PG_GETARG_ARRAYTYPE_P(1), &n);
 	for (int i = 0; i < n; i++)
 		count_code(vector, codes[i]);
 	PG_RETURN_POINTER(vector);

@@ -154,3 +154,50 @@ REVOKE EXECUTE ON FUNCTION
 -- what a row costs PostgreSQL's own aggregation with it, beside which the bounding node's cost is set
 ALTER FUNCTION dp_cdp.bound_unit_add(dp_cdp.bound_state, dp_cdp.bound_spec, VARIADIC "any") COST 50;
 
+-- Bounded contributions of units are rows of keys, values and codes instead of values of a type of their own.
+DROP AGGREGATE dp_cdp.entry_sum(dp_cdp.bound_entry, integer);
+DROP AGGREGATE dp_cdp.entry_histogram(dp_cdp.bound_entry, integer, integer);
+DROP AGGREGATE dp_cdp.entry_distinct(dp_cdp.bound_entry, integer);
+DROP FUNCTION dp_cdp.entry_sum_add(dp_cdp.exact_sum, dp_cdp.bound_entry, integer);
+DROP FUNCTION dp_cdp.entry_histogram_add(dp_cdp.exact_vector, dp_cdp.bound_entry, integer, integer);
+DROP FUNCTION dp_cdp.entry_distinct_add(dp_cdp.exact_distinct, dp_cdp.bound_entry, integer);
+DROP FUNCTION dp_cdp.entry_key(dp_cdp.bound_entry, integer, anyelement);
+DROP FUNCTION dp_cdp.entry_value(dp_cdp.bound_entry, integer);
+DROP FUNCTION dp_cdp.entry_codes(dp_cdp.bound_entry, integer);
+DROP FUNCTION dp_cdp.bound_entries(dp_cdp.bound_state, dp_cdp.bound_spec);
+-- in and out go with the type; PostgreSQL knows that each needs the other
+DROP TYPE dp_cdp.bound_entry CASCADE;
+CREATE FUNCTION dp_cdp.bound_key(integer, dp_cdp.bound_state, anyelement) RETURNS SETOF anyelement
+	AS 'MODULE_PATHNAME', 'dp_bound_key' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 3;
+CREATE FUNCTION dp_cdp.bound_value(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF bigint
+	AS 'MODULE_PATHNAME', 'dp_bound_value' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
+CREATE FUNCTION dp_cdp.bound_codes(integer, dp_cdp.bound_state) RETURNS SETOF integer[]
+	AS 'MODULE_PATHNAME', 'dp_bound_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
+CREATE FUNCTION dp_cdp.bound_distinct_codes(integer, dp_cdp.bound_state) RETURNS SETOF bigint[]
+	AS 'MODULE_PATHNAME', 'dp_bound_distinct_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
+CREATE FUNCTION dp_cdp.steps_sum_add(dp_cdp.exact_sum, bigint) RETURNS dp_cdp.exact_sum
+	AS 'MODULE_PATHNAME', 'dp_steps_sum' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.steps_sum(bigint) (
+	SFUNC = dp_cdp.steps_sum_add, STYPE = dp_cdp.exact_sum, SSPACE = 32, INITCOND = '0',
+	COMBINEFUNC = dp_cdp.exact_sum_combine, PARALLEL = SAFE
+);
+CREATE FUNCTION dp_cdp.codes_histogram_add(dp_cdp.exact_vector, integer[], integer)
+	RETURNS dp_cdp.exact_vector
+	AS 'MODULE_PATHNAME', 'dp_codes_histogram' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.codes_histogram(codes integer[], bins integer) (
+	SFUNC = dp_cdp.codes_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192,
+	COMBINEFUNC = dp_cdp.exact_vector_combine, PARALLEL = SAFE
+);
+CREATE FUNCTION dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[])
+	RETURNS dp_cdp.exact_distinct
+	AS 'MODULE_PATHNAME', 'dp_codes_distinct' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE AGGREGATE dp_cdp.codes_distinct(codes bigint[]) (
+	SFUNC = dp_cdp.codes_distinct_add, STYPE = dp_cdp.exact_distinct, SSPACE = 4096,
+	FINALFUNC = dp_cdp.distinct_count, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
+);
+REVOKE EXECUTE ON FUNCTION
+	dp_cdp.steps_sum_add(dp_cdp.exact_sum, bigint),
+	dp_cdp.codes_histogram_add(dp_cdp.exact_vector, integer[], integer),
+	dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[])
+	FROM PUBLIC;
+

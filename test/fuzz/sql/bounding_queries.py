@@ -59,27 +59,31 @@ class Query:
 # ---------------------------------------------------------------------------
 
 class Entries:
-    """SQL of the level that groups by the unit, and of the level above that reads what units keep."""
+    """SQL of the level that groups by the unit, and of the level above that reads what units keep: columns k0 ... and v0 ..."""
 
     def level(self, q, spec, place, columns='', more=()):
         unit = ', '.join('t.' + u for u in q.unit)
         call = 'dp_cdp.bound_unit(%s)' % ', '.join(
             [spec] + ['t.' + q.unit[-1]] * q.told + [k.sql for k in q.keys] + [v.sql for v in q.values])
-        return 'SELECT %sdp_cdp.bound_entries(%s, %s) AS e FROM %s GROUP BY %s' % (columns, call, spec, q.source(place, more), unit)
+        kept = ['dp_cdp.bound_key(%d, %s, NULL::%s) AS k%d' % (i, call, k.type, i) for i, k in enumerate(q.keys)]
+        for i, v in enumerate(q.values):
+            kept.append({'codes': 'dp_cdp.bound_codes(%d, %s)', 'distinct': 'dp_cdp.bound_distinct_codes(%d, %s)'}.get(
+                v.kind, 'dp_cdp.bound_value(%%d, %%s, %s)' % spec.replace('%', '%%')) % (i, call) + ' AS v%d' % i)
+        return 'SELECT %s%s FROM %s GROUP BY %s' % (columns, ', '.join(kept), q.source(place, more), unit)
 
     def key(self, q, i):
-        return 'dp_cdp.entry_key(e, %d, NULL::%s)' % (i, q.keys[i].type)
+        return 'k%d' % i
 
     def value(self, q, i):
-        return 'dp_cdp.entry_%s(e, %d)' % ('codes' if q.values[i].kind in ('codes', 'distinct') else 'value', i)
+        return 'v%d' % i
 
     def total(self, q, i):
         kind = q.values[i].kind
         if kind == 'codes':
-            return 'dp_cdp.vector_counts(dp_cdp.entry_histogram(e, %d, %d))' % (i, BINS)
+            return 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%d, %d))' % (i, BINS)
         if kind == 'distinct':
-            return 'dp_cdp.entry_distinct(e, %d)' % i
-        return "dp_cdp.exact_sum_value(dp_cdp.entry_sum(e, %d), dp_cdp.make_grid(0, 1000, 'int'))" % i
+            return 'dp_cdp.codes_distinct(v%d)' % i
+        return "dp_cdp.exact_sum_value(dp_cdp.steps_sum(v%d), dp_cdp.make_grid(0, 1000, 'int'))" % i
 
 
 def statement(q, place, units, entries, spec=None):
