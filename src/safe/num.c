@@ -348,6 +348,20 @@ numeric_is_beyond(Numeric a, DpNumericConst limit)
 }
 
 /*
+ * Tells whether a is stored in the short form, whose weight has 7 bits: so it is
+ * less than 10^256, or it is none.  Nearly all numbers are.  numeric.c's own name
+ * for these bits is NUMERIC_SHORT; they cannot change without breaking pg_upgrade.
+ */
+static inline bool
+numeric_is_short(Numeric a)
+{
+	uint16		header;
+
+	memcpy(&header, VARDATA_ANY(a), sizeof(header));
+	return (header & 0xC000) == 0x8000;
+}
+
+/*
  * Tells whether a has about a thousand digits or more.  Multiplying or
  * dividing the longest numbers takes 0.1 s, and a query might do so hundreds
  * of times for the one row that it wants to recognize.
@@ -355,14 +369,14 @@ numeric_is_beyond(Numeric a, DpNumericConst limit)
 static bool
 numeric_is_long(Numeric a)
 {
-	return VARSIZE_ANY(a) > 512 || numeric_is_beyond(a, DP_NUM_LONG);
+	return VARSIZE_ANY(a) > 512 || (!numeric_is_short(a) && numeric_is_beyond(a, DP_NUM_LONG));
 }
 
 /* Tells whether a is so large that rounding it up might overflow. */
 static bool
 numeric_is_huge(Numeric a)
 {
-	return numeric_is_beyond(a, DP_NUM_HUGE);
+	return !numeric_is_short(a) && numeric_is_beyond(a, DP_NUM_HUGE);
 }
 
 #define DP_TRY_NUMERIC(op, builtin, refused) \
