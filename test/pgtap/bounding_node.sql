@@ -8,11 +8,16 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 
--- units of all types by value, keys and values of each kind; 6,000 units with 1 to 19 rows, some of nobody
+CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+-- units of all types, keys and values of each kind; 6,000 units with 1 to 19 rows, some of nobody
 CREATE TABLE visit AS
 	SELECT nullif(p, 0) AS i4, nullif(p, 0)::smallint AS i2, nullif(p, 0)::bigint * 10000000000 AS i8,
 		date '2000-01-01' + nullif(p, 0) AS d, timestamptz '2000-01-01' + nullif(p, 0) * interval '1 s' AS ts,
 		p % 2 = 0 AS b, nullif(p, 0)::text AS t, gen_random_uuid() AS noise,
+		md5(nullif(p, 0)::text)::uuid AS u, rpad(nullif(p, 0)::text, 4 + h % 3)::char(9) AS label,
+		(CASE WHEN h % 2 = 0 THEN 'Ab' ELSE 'aB' END || nullif(p, 0)) COLLATE caseless AS ci, nullif(p, 0)::float8 * (h % 2 - 0.5) / abs(h % 2 - 0.5) * (p - 3000) AS f,
+		nullif(p, 0) * (ARRAY[1, 1.0, 1.00])[1 + h % 3] AS nu, nullif(p, 0) * CASE WHEN h % 2 = 0 THEN interval '24 h' ELSE interval '1 day' END AS span,
+		to_jsonb(nullif(p, 0)) AS doc,
 		nullif(h % 13, 12) AS k, substr('abcdefghijk', 1 + h % 7, 1 + h % 3) AS word, (h % 5)::numeric / 2 AS n,
 		h % 1000 AS x, (h % 1000)::float8 / 7 AS y, (h % 1000)::numeric / 3 AS z, h % 3 = 0 AS flag
 	FROM generate_series(1, 60000) g, LATERAL (SELECT hashint4(g) & 65535 AS h, (hashint4(g * 7) & 65535) % 6000 * (1 + (g & 1)) / 2 AS p) s;
@@ -56,7 +61,7 @@ CREATE FUNCTION row_columns(f form, unit text) RETURNS text LANGUAGE sql AS $$
 	SELECT concat_ws(', ', (SELECT string_agg(format('dp_cdp.bound_key(%s, %s, NULL::%s) AS k%s', i - 1, b, t, i - 1), ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)),
 		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%3$s, %1$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%3$s, %1$s)'
 			ELSE 'dp_cdp.bound_value(%3$s, %1$s, %2$s)' END || ' AS v%3$s', b, f.spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i)))
-	FROM format('dp_cdp.bound_unit(%s, %s, %s)', f.spec, unit, concat_ws(', ', f.keys, f.vals)) b $$;
+	FROM format('dp_cdp.bound_unit(%s, %s, %s)', f.spec, regexp_replace(unit, '.*, ', ''), concat_ws(', ', f.keys, f.vals)) b $$;
 -- with the unit beside each row, which keeps units apart
 CREATE FUNCTION apart(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT %1$s AS unit, %2$s FROM %3$s GROUP BY %1$s', unit, row_columns(f, unit), source) $$;
@@ -83,13 +88,14 @@ BEGIN
 END $$;
 
 -- the node's answer for each amount of memory beside nodeAgg's, which sorts
-CREATE FUNCTION same(f form, unit text, source text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+CREATE FUNCTION same(f form, unit text, source text, ways int[] DEFAULT '{1,2}') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	statements text[] := ARRAY[together(f, unit, source), apart(f, unit, source)];
 	expected text;
 	m text;
+	i int;
 BEGIN
-	FOR i IN 1 .. 2 LOOP
+	FOREACH i IN ARRAY ways LOOP
 		PERFORM set_config('enable_hashagg', 'off', true), set_config('enable_sort', 'on', true), set_config('work_mem', '64MB', true);
 		IF plan_of(statements[i]) ~ 'DpBounding' THEN
 			RETURN NEXT fail(format('%s by %s of %s: nodeAgg groups where hashing is off', f.name, unit, source));
@@ -113,6 +119,17 @@ SELECT same(f, 'i4', 'visit') FROM form f;
 SELECT same(f, unit, 'visit') FROM form f, unnest('{i2,i8,d,ts,b}'::text[]) unit WHERE f.name = 'count' OR f.name = 'sums' AND unit <> 'b';
 SELECT same(f, 'i4', source) FROM form f, unnest(ARRAY['visit_dropped', 'empty', '(SELECT * FROM visit ORDER BY noise OFFSET 0) v',
 	'visit WHERE x < 500', 'visit WHERE x < 500 AND i4 IS NOT NULL']) source WHERE f.name IN ('count', 'computed', 'long keys');
+-- units of types that have no words: by bytes, by operators, and of several columns, some of them NULL
+SELECT same(f, unit, 'visit') FROM form f, unnest('{t,u,doc,"b, i2, t"}'::text[]) unit
+	WHERE f.name = 'count' OR f.name IN ('sums', 'codes', 'codes and values') AND unit IN ('t', 'u');
+-- which of the forms of equal values stands for the unit is not told
+SELECT same(f, unit, 'visit', '{1}') FROM form f, unnest('{label,ci,f,nu,span,"label, i4"}'::text[]) unit
+	WHERE f.name = 'count' OR f.name IN ('sums', 'codes') AND unit = 'nu';
+-- in processes together
+SET max_parallel_workers_per_gather = 2;
+SELECT same(f, unit, 'visit', '{1}') FROM form f, unnest('{i4,t,nu,"b, i2, t"}'::text[]) unit WHERE f.name IN ('count', 'sums', 'codes', 'long keys');
+SELECT matches(plan_of(together(f, 'i4', 'visit')), 'Gather.*Parallel Custom Scan \(DpBounding\)', 'workers gather together') FROM form f WHERE name = 'count';
+SET max_parallel_workers_per_gather = 0;
 -- plans below the node
 SET enable_seqscan = off;
 SELECT same(f, 'i4', 'visit WHERE i4 BETWEEN 100 AND 2000') FROM form f WHERE f.name IN ('count', 'sums', 'long keys');
@@ -134,9 +151,8 @@ SELECT set_config(name, 'off', false) FROM pg_settings WHERE name IN ('force_par
 
 -- what is nodeAgg's
 SELECT unalike(plan_of(statement), '%DpBounding%', description) FROM (SELECT form.*::form AS f FROM form WHERE name = 'count') s,
-	LATERAL (VALUES (apart(f, 't', 'visit'), 'units of text'),
-		(apart(f, 'i4', 'visit') || ' HAVING count(*) > 1', 'HAVING'),
-		(apart(f, 'i4', 'visit') || ', b', 'two grouping columns'),
+	LATERAL (VALUES (apart(f, 'i4', 'visit') || ' HAVING count(*) > 1', 'HAVING'),
+		(replace(apart(f, 'i4', 'visit'), ', true)', ', k > (SELECT count(*) FROM empty e WHERE e.k = visit.k))'), 'a subplan in an argument'),
 		(replace(apart(f, 'i4', 'visit'), 'SELECT i4', 'SELECT max(x), i4'), 'another aggregate'),
 		(replace(apart(f, 'i4', 'visit'), 'true)', 'true ORDER BY x)'), 'an order of arguments'),
 		(replace(apart(f, 'i4', 'visit'), ' AS v0', ' + 1 AS v0'), 'something computed of a row'),

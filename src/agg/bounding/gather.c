@@ -5,26 +5,26 @@
  *
  * With millions of units the executor's hash aggregation waits for memory:
  * each row of a random unit misses the caches at the bucket, the group's
- * tuple, its array of states and the state.  Where a query has bound_unit alone
- * by one column of a type that is its own bits, the planner may have it run
- * by this file instead (plan.c, node.c); anything else, and every partial
- * aggregation, is nodeAgg's.
+ * tuple, its array of states and the state.  So the planner may have a query that
+ * has bound_unit alone run by this file instead (plan.c, node.c).
  *
  * Units go into a table that the caches hold (units.c), in a first pass
  * over the input (input.c).  Once it is full, rows of units that it does
  * not know are set aside as short records, in partitions by their unit's hash;
- * each of these is gathered by itself later, in the same way.
+ * each of these is gathered by itself later, in the same way.  Where several processes
+ * share the input, each has such a table for the first pass, whose states are set
+ * aside in the end, too; then each process takes whole partitions (share.c).
  *
  * Invariants:
- *	- all rows of a unit are gathered in one state: a pass either has the unit
- *	  in its table before it sets rows of it aside, or sets all of them aside,
- *	  in one partition.  Hence states are what any other order and grouping of
- *	  rows would make them (see state.c);
+ *	- what leaves for a unit is the state of all its rows: a pass has the unit
+ *	  in its table before it sets rows of it aside, or sets all that it has of
+ *	  the unit aside, rows and state, in one partition.  Hence states are what any
+ *	  other order and grouping of rows would make them (see state.c);
  *	- memory stays below work_mem * hash_mem_multiplier as far as a limit on
  *	  the number of groups can see to it (nodeAgg's own rule): no unit enters a
  *	  full table, and records that do not fit go to temporary files;
- *	- each pass takes some units, at least, out of its partition (MIN_UNITS), and hashes
- *	  of different units differ (dp_mix is a bijection), so partitions end.
+ *	- each pass takes some units, at least, out of its partition (MIN_UNITS), and one
+ *	  whose hashes have no bits left takes all, so partitions end.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,51 +42,110 @@
 #define FETCH_BUCKET 8
 #define FETCH_STATE 4
 
-/* Calls the transition function with the arguments that are set. */
-static inline void
-advance(DpBounding *bounding, int64 bucket, uint64 unit, bool unit_isnull)
+/* Keeps a state that is new, or larger: it is in the memory of the row. */
+static void
+keep_state(DpBounding *bounding, int64 bucket, const DpBoundState *state)
 {
-	FunctionCallInfo fcinfo = bounding->fcinfo;
 	DpBoundState *old = bounding->table.state_of[bucket];
+
+	bounding->table.state_of[bucket] = MemoryContextAllocHuge(bounding->table.states, VARSIZE(state));
+	memcpy(bounding->table.state_of[bucket], state, VARSIZE(state));
+	if (old != NULL)
+		pfree(old);
+}
+
+static inline void
+note_last_rank(DpBounding *bounding, int64 bucket)
+{
+	bounding->table.buckets[bucket].last_rank = dp_bound_last_rank(bounding->table.state_of[bucket]) >> 32;
+}
+
+static pg_noinline DpBoundState *
+new_state(DpBounding *bounding, int64 bucket)
+{
+	MemoryContext old = MemoryContextSwitchTo(bounding->table.states);
+	DpBoundState *state = dp_bound_state_new(&bounding->shape, bounding->spec->max_groups, bounding->row.salt);
+
+	MemoryContextSwitchTo(old);
+	bounding->table.state_of[bucket] = state;
+	return state;
+}
+
+/* Adds the row at hand to its unit's state. */
+static inline void
+advance(DpBounding *bounding, int64 bucket)
+{
+	DpRow	   *row = &bounding->row;
+	DpBoundState *state = bounding->table.state_of[bucket];
+	char	   *entry;
+
+	/* most of the time goes into waiting for the state */
+	__builtin_prefetch((char *) state + 64);
+	if (state == NULL)
+		state = new_state(bounding, bucket);
+	if (!row->has_rank && !dp_rank_row(bounding))
+		return;
+	entry = dp_bound_state_entry(&state, &bounding->shape, row->rank, row->ranked);
+	if (entry != NULL)
+		dp_take_fields(&bounding->fields, row->field, row->isnull, state, entry);
+	if (unlikely(state != bounding->table.state_of[bucket]))
+		keep_state(bounding, bucket, state);
+	if (bounding->shape.layout.nkeys > 0)
+		note_last_rank(bounding, bucket);
+}
+
+/* Gathers or sets aside the row at hand; bucket is what dp_find_unit returned for its unit. */
+static inline void
+gather_row(DpBounding *bounding, int64 bucket)
+{
+	if (bucket < 0)
+		bucket = dp_enter_unit(bounding);
+	if (bucket < 0)
+	{
+		DpPartition *p = dp_partition_of(bounding, bounding->row.hash);
+
+		if (bounding->pass.bits == 0)
+			bucket = dp_enter_hot_unit(bounding, p);
+		if (bucket < 0)
+		{
+			dp_set_aside(bounding, p);
+			return;
+		}
+	}
+	advance(bounding, bucket);
+}
+
+void
+dp_gather_row(DpBounding *bounding, int64 bucket)
+{
+	gather_row(bounding, bucket);
+}
+
+/* Gathers a state of the row's unit, which came in a record, or sets it aside. */
+static void
+gather_state(DpBounding *bounding, const char *record, const DpBoundState *other)
+{
+	int64		bucket = dp_find_unit(bounding);
 	DpBoundState *state;
 
-	fcinfo->args[0].value = PointerGetDatum(old);
-	fcinfo->args[0].isnull = old == NULL;
-	if (bounding->unit_argno > 0)
-	{
-		fcinfo->args[bounding->unit_argno].value = (Datum) unit;
-		fcinfo->args[bounding->unit_argno].isnull = unit_isnull;
-	}
-	fcinfo->isnull = false;
-	state = (DpBoundState *) DatumGetPointer(dp_bound_unit(fcinfo));
-	if (unlikely(state != old))
-	{
-		/* it is in the memory of the row, as for nodeAgg */
-		bounding->table.state_of[bucket] = MemoryContextAlloc(bounding->table.states, VARSIZE(state));
-		memcpy(bounding->table.state_of[bucket], state, VARSIZE(state));
-		if (old != NULL)
-			pfree(old);
-	}
-	if (bounding->input.nkeys > 0 && !unit_isnull)
-		bounding->table.buckets[bucket].last_rank = dp_bound_last_rank(bounding->table.state_of[bucket]) >> 32;
-}
-
-static inline void
-gather_row(DpBounding *bounding, int64 bucket, uint64 unit, bool unit_isnull, uint64 hash)
-{
 	if (bucket < 0)
-		bucket = dp_enter_unit(bounding, unit, hash);
+		bucket = dp_enter_unit(bounding);
 	if (bucket < 0)
-		dp_set_aside(bounding, unit, unit_isnull, hash);
+	{
+		dp_pass_state_on(bounding, record, other);
+		return;
+	}
+	state = bounding->table.state_of[bucket];
+	if (state == NULL)
+		keep_state(bounding, bucket, other);
 	else
-		advance(bounding, bucket, unit, unit_isnull);
-}
-
-/* Gathers or sets aside the row whose arguments are set; bucket is what dp_find_unit returned for its unit. */
-void
-dp_gather_row(DpBounding *bounding, int64 bucket, uint64 unit, bool unit_isnull, uint64 hash)
-{
-	gather_row(bounding, bucket, unit, unit_isnull, hash);
+	{
+		dp_bound_merge(&state, other, &bounding->shape);
+		if (state != bounding->table.state_of[bucket])
+			keep_state(bounding, bucket, state);
+	}
+	if (bounding->shape.layout.nkeys > 0)
+		note_last_rank(bounding, bucket);
 }
 
 /*
@@ -118,6 +177,21 @@ start_states(DpBounding *bounding)
 	bounding->table.keeps_states = keep > 0;
 }
 
+/* Returns how many bits of the hash tell partitions apart, where "bits" of them are used up. */
+int
+dp_partition_bits(Size limit, int bits)
+{
+	/* a partition takes a chunk and a file, half of the memory for all */
+	Size		share = limit / 2 / (DP_CHUNK_SIZE + BLCKSZ);
+	int			result = 2;
+
+	if (bits > 0)
+		share = Min(share, DP_MAX_PARTITIONS) / 16;
+	while (2 << result <= Min(share, DP_MAX_PARTITIONS))
+		result++;
+	return result;
+}
+
 /*
  * Begins a pass over units whose hashes have their first bits in common: with
  * an empty table, which may take table_limit bytes, and nothing set aside.
@@ -125,17 +199,11 @@ start_states(DpBounding *bounding)
 void
 dp_begin_pass(DpBounding *bounding, int bits, Size table_limit)
 {
-	/* a partition takes a chunk and a file, half of the memory for all */
-	Size		share = bounding->limit / 2 / (DP_CHUNK_SIZE + BLCKSZ);
-	int			partition_bits = 2;
 	uint64		nbuckets;
+	int			most = bits == 0 && bounding->share != NULL ? dp_share_bits(bounding) : dp_partition_bits(bounding->limit, bits);
 
-	if (bits > 0)
-		share = Min(share, DP_MAX_PARTITIONS) / 16;
-	while (2 << partition_bits <= Min(share, DP_MAX_PARTITIONS))
-		partition_bits++;
-	/* where no bits are left there is but one unit in each partition */
-	bounding->pass.partition_bits = Min(partition_bits, 63 - bits);
+	/* where no bits are left there is but one hash in each partition */
+	bounding->pass.partition_bits = Min(most, 63 - bits);
 	bounding->table.limit = bounding->pass.partition_bits < 1 ? SIZE_MAX : table_limit;
 	bounding->pass.partition_bits = Max(bounding->pass.partition_bits, 1);
 
@@ -152,16 +220,30 @@ dp_begin_pass(DpBounding *bounding, int bits, Size table_limit)
 	dp_start_table(bounding, nbuckets);
 }
 
-/* Ends a pass: the rows that were set aside wait, the table is to be emitted. */
-void
-dp_end_pass(DpBounding *bounding)
+/* Sets states aside that are not the whole: of late units or, where others gather too, of all. */
+static void
+set_states_aside(DpBounding *bounding, bool all)
+{
+	DpUnitTable *table = &bounding->table;
+
+	if (!all && table->nlate == 0)
+		return;
+	for (uint64 at = 0; at <= table->nbuckets; at++)
+	{
+		if (table->state_of[at] == NULL || (!all && !table->buckets[at].late))
+			continue;
+		dp_set_state_aside(bounding, at);
+		table->state_of[at] = NULL;
+		if (at < table->nbuckets)
+			table->nunits--;
+	}
+}
+
+/* Lets the partitions of a pass wait for passes of their own. */
+static void
+keep_partitions(DpBounding *bounding)
 {
 	bool		files = false;
-
-	bounding->use.memory = Max(bounding->use.memory, dp_bounding_memory(bounding));
-	bounding->use.disk = Max(bounding->use.disk, bounding->pass.written);
-	bounding->use.passes++;
-	bounding->use.units += bounding->table.nunits;
 
 	for (int i = 0; i < 1 << bounding->pass.partition_bits; i++)
 		files |= bounding->pass.partitions[i].file != NULL;
@@ -172,16 +254,34 @@ dp_end_pass(DpBounding *bounding)
 	}
 	for (int i = 0; i < 1 << bounding->pass.partition_bits; i++)
 	{
+		DpPartition *from = &bounding->pass.partitions[i];
 		DpPartition *p;
 
-		if (bounding->pass.partitions[i].file == NULL && bounding->pass.partitions[i].chunks == NULL)
+		if (from->file == NULL && from->rows == NULL && from->states == NULL)
 			continue;
 		p = MemoryContextAlloc(bounding->context, sizeof(DpPartition));
-		*p = bounding->pass.partitions[i];
+		*p = *from;
 		p->bits = bounding->pass.bits + bounding->pass.partition_bits;
 		p->next = bounding->pass.waiting;
 		bounding->pass.waiting = p;
 	}
+}
+
+/* Ends a pass: what was set aside waits, the table is to be emitted. */
+void
+dp_end_pass(DpBounding *bounding)
+{
+	bool		shared = bounding->share != NULL && bounding->pass.bits == 0;
+
+	set_states_aside(bounding, shared);
+	bounding->use.memory = Max(bounding->use.memory, dp_bounding_memory(bounding));
+	if (shared)
+		dp_share_publish(bounding);
+	else
+		keep_partitions(bounding);
+	bounding->use.disk = Max(bounding->use.disk, bounding->pass.written);
+	bounding->use.passes += shared ? 0 : 1;
+	bounding->use.units += bounding->table.nunits;
 	memset(bounding->pass.partitions, 0, sizeof(bounding->pass.partitions));
 	bounding->output.emitting = true;
 	bounding->output.emitted = 0;
@@ -193,78 +293,136 @@ fetch_ahead(const DpBounding *bounding, const DpChunk *chunk, Size at)
 {
 	Size		near = at + FETCH_STATE * bounding->record.size;
 	Size		far = at + FETCH_BUCKET * bounding->record.size;
+	uint64		mask = bounding->table.nbuckets - 1;
 	uint64		bucket;
-	uint64		unit;
 
 	if (far >= chunk->used)
 		return;
-	unit = dp_record_unit(bounding, chunk->data + far);
-	bucket = dp_unit_hash(unit, bounding->spec) & (bounding->table.nbuckets - 1);
+	bucket = dp_record_hash(bounding, chunk->data + far) & mask;
 	__builtin_prefetch(&bounding->table.buckets[bucket]);
 	__builtin_prefetch(&bounding->table.state_of[bucket]);
-	unit = dp_record_unit(bounding, chunk->data + near);
 	/* not looked for any further: it is there, or somewhere near */
-	__builtin_prefetch(bounding->table.state_of[dp_unit_hash(unit, bounding->spec) & (bounding->table.nbuckets - 1)]);
+	bucket = dp_record_hash(bounding, chunk->data + near) & mask;
+	__builtin_prefetch(bounding->table.state_of[bucket]);
+	if (bounding->table.image_of != NULL)
+		__builtin_prefetch(bounding->table.image_of[bucket]);
 }
 
+/* Gathers all records of a chunk. */
 static void
 gather_chunk(DpBounding *bounding, DpChunk *chunk)
 {
-	ExprContext *econtext = bounding->row;
+	ExprContext *econtext = bounding->input.econtext;
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	Size		at = 0;
 
 	CHECK_FOR_INTERRUPTS();
 	while (at < chunk->used)
 	{
-		int64		bucket;
-		uint64		hash;
-		uint64		unit;
-		bool		unit_isnull;
+		char	   *record = chunk->data + at;
 
-		if (!bounding->record.by_reference)
-			fetch_ahead(bounding, chunk, at);
-		at += dp_read_record(bounding, chunk->data + at, &unit, &unit_isnull);
-		hash = dp_unit_hash(unit, bounding->spec);
-		bucket = dp_find_unit(bounding, unit, unit_isnull, hash);
-		if (!dp_is_left_out(bounding, bucket, hash, NULL))
-			gather_row(bounding, bucket, unit, unit_isnull, hash);
+		if (unlikely(chunk->states))
+		{
+			const DpBoundState *state;
+
+			at += dp_read_state_record(bounding, record, &state);
+			gather_state(bounding, record, state);
+		}
+		else
+		{
+			int64		bucket;
+
+			if (!bounding->record.varies)
+				fetch_ahead(bounding, chunk, at);
+			at += dp_read_record(bounding, record);
+			bucket = dp_find_unit(bounding);
+			if (!dp_is_left_out(bounding, bucket))
+				gather_row(bounding, bucket);
+		}
 		dp_reset_row_memory(econtext);
 	}
 	MemoryContextSwitchTo(old);
 }
 
-/* Runs a later pass, over the rows of a waiting partition. */
-void
-dp_gather_partition(DpBounding *bounding)
+static void
+gather_chunks(DpBounding *bounding, DpChunk *chunks)
 {
-	DpPartition *p = bounding->pass.waiting;
-	DpChunk    *chunk;
-	Size		others;
-
-	bounding->pass.waiting = p->next;
-	others = MemoryContextMemAllocated(bounding->context, false) - dp_table_memory(bounding);
-	dp_begin_pass(bounding, p->bits, (bounding->limit - Min(others, bounding->limit * 3 / 4)) / 4 * 3);
-
-	if (p->file != NULL)
+	while (chunks != NULL)
 	{
-		if (BufFileSeek(p->file, 0, 0, SEEK_SET) != 0)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not rewind temporary file of a private query")));
-		while ((chunk = dp_read_chunk(bounding, p->file)) != NULL)
-		{
-			gather_chunk(bounding, chunk);
-			dp_free_chunk(bounding, chunk);
-		}
-		BufFileClose(p->file);
+		DpChunk    *next = chunks->next;
+
+		gather_chunk(bounding, chunks);
+		dp_free_chunk(bounding, chunks);
+		chunks = next;
 	}
-	while ((chunk = p->chunks) != NULL)
+}
+
+/* Gathers all records of a file, and closes it. */
+static void
+gather_file(DpBounding *bounding, BufFile *file)
+{
+	DpChunk    *chunk;
+
+	if (BufFileSeek(file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind temporary file of a private query")));
+	while ((chunk = dp_read_chunk(bounding, file)) != NULL)
 	{
-		p->chunks = chunk->next;
 		gather_chunk(bounding, chunk);
 		dp_free_chunk(bounding, chunk);
 	}
-	pfree(p);
+	BufFileClose(file);
+}
+
+/* Gathers all records of a partition that processes share, and that this one took. */
+static void
+gather_shared(DpBounding *bounding, int partition)
+{
+	DpChunk    *chunk;
+
+	for (int i = 0;; i++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(bounding->context);
+		BufFile    *file = dp_share_open_file(bounding, partition, i);
+
+		MemoryContextSwitchTo(old);
+		if (file == NULL)
+			break;
+		gather_file(bounding, file);
+	}
+	while ((chunk = dp_share_take_chunk(bounding, partition)) != NULL)
+	{
+		gather_chunk(bounding, chunk);
+		dp_free_chunk(bounding, chunk);
+	}
+}
+
+/* Runs a later pass, over the records of a waiting partition; returns false when there is none. */
+bool
+dp_gather_partition(DpBounding *bounding)
+{
+	DpPartition *p = bounding->pass.waiting;
+	int			shared = -1;
+	Size		others;
+
+	if (p != NULL)
+		bounding->pass.waiting = p->next;
+	else if (bounding->share == NULL || (shared = dp_share_next_partition(bounding)) < 0)
+		return false;
+	others = MemoryContextMemAllocated(bounding->context, false) - dp_table_memory(bounding) + dp_share_waiting(bounding);
+	dp_begin_pass(bounding, p != NULL ? p->bits : dp_share_bits(bounding),
+				  (bounding->limit - Min(others, bounding->limit * 3 / 4)) / 4 * 3);
+	if (p == NULL)
+		gather_shared(bounding, shared);
+	else
+	{
+		if (p->file != NULL)
+			gather_file(bounding, p->file);
+		gather_chunks(bounding, p->states);
+		gather_chunks(bounding, p->rows);
+		pfree(p);
+	}
 	dp_end_pass(bounding);
+	return true;
 }

@@ -13,51 +13,79 @@
 #include "executor/executor.h"
 #include "nodes/extensible.h"
 #include "storage/buffile.h"
+#include "utils/dsa.h"
 
-#include "agg/bounding/state.h"
+#include "agg/bounding/fields.h"
+#include "agg/bounding/row.h"
 
 /* records' memory is handled in such pieces, which are also what is written */
 #define DP_CHUNK_SIZE 16384
 
-#define DP_MAX_PARTITIONS 256
+#define DP_MAX_PARTITION_BITS 8
+#define DP_MAX_PARTITIONS (1 << DP_MAX_PARTITION_BITS)
 
-/* the most arguments that a record stores: it has 32 bits for NULLs */
-#define DP_MAX_STORED 31
-
-/* an argument of bound_unit that changes from row to row and is not the unit */
-typedef struct DpStoredArg
+/* how units are told apart: by a word, or by an image of bytes (unit_key.c) */
+typedef struct DpUnitFormat
 {
-	int			argno;			/* number among the arguments of the
-								 * transition function */
-	AttrNumber	attno;			/* column of the input row; 0: see expr */
-	ExprState  *expr;
-	int16		typlen;
-	bool		typbyval;
-	bool		is_key;
-	uint16		offset;			/* in a record; by reference: of the length */
-} DpStoredArg;
+	int			ncolumns;
+	bool		is_word;		/* one column, whose bits are its equality */
+	bool		is_plain;		/* one column, equal when its bytes are: the
+								 * image is these bytes */
+	int			salt;			/* column that ranks start from; -1: none */
+	AttrNumber *attno;			/* in the input's rows */
+	DpKeyInfo  *info;
+} DpUnitFormat;
+
+/* the bytes that a unit is told by, where a word does not do */
+typedef struct DpUnitImage
+{
+	uint32		len;
+	char		data[FLEXIBLE_ARRAY_MEMBER] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+} DpUnitImage;
+
+/* the row at hand */
+typedef struct DpRow
+{
+	uint64		unit;			/* the word, or the hash */
+	uint64		hash;
+	uint64		salt;			/* ranks of its keys start from it */
+	bool		unit_isnull;	/* one column alone; of several each may be */
+	DpKey	   *unit_key;		/* of each column; NULL where the unit is a
+								 * word */
+	uint64	   *unit_hash;		/* of each column */
+	bool		has_rank;		/* rank and ranked are those of key */
+	uint64		rank;
+	NullableDatum key[DP_MAX_KEYS];
+	DpKey		ranked[DP_MAX_KEYS];
+	int64		field[DP_MAX_FIELDS];	/* see fields.c */
+	bool		isnull[DP_MAX_FIELDS];
+} DpRow;
 
 /*
- * A record: bits of NULLs (bit 0: the unit), the unit, which takes 4 or 8 bytes
- * like each argument by value, the arguments or, by reference, their lengths
- * (4 bytes), and the bytes of the latter.
+ * Records lie in chunks, rows in some and states of units in others.  A chunk
+ * of the pass that processes share is in their shared memory.
  */
-#define DP_RECORD_UNIT sizeof(uint32)
-
 typedef struct DpChunk
 {
-	struct DpChunk *next;
+	struct DpChunk *next;		/* while one process alone has it */
+	dsa_pointer next_shared;	/* when it is passed on */
+	dsa_pointer self;			/* invalid: not in shared memory */
 	uint32		used;
 	uint32		size;			/* bytes in data */
-	char		data[FLEXIBLE_ARRAY_MEMBER];	/* aligned */
+	bool		states;
+	char		data[FLEXIBLE_ARRAY_MEMBER] pg_attribute_aligned(MAXIMUM_ALIGNOF);
 } DpChunk;
 
 typedef struct DpPartition
 {
-	DpChunk    *chunks;			/* the last one first; in no file yet */
+	DpChunk    *rows;			/* the last one first; in no file yet */
+	DpChunk    *states;
 	BufFile    *file;
 	struct DpPartition *next;	/* in the list of waiting ones */
 	int			bits;			/* bits of the hash that all its units share */
+	uint32		hot_count;		/* of rows of one unit that were set aside,
+								 * more than of all others: units.c */
+	uint64		hot_unit;
 } DpPartition;
 
 typedef struct DpBucket
@@ -67,6 +95,7 @@ typedef struct DpBucket
 								 * group that the state keeps; the largest
 								 * number as long as it takes more groups */
 	bool		taken;
+	bool		late;			/* rows of the unit were set aside before */
 } DpBucket;
 
 /* how many rows a test has seen and dropped since the order was chosen */
@@ -78,32 +107,36 @@ typedef struct DpDropped
 
 typedef struct DpGroupSums DpGroupSums;
 
-/* where rows come from, and what is read of them before their arguments are set */
+/* where rows come from, and what is read of them before their values are computed */
 typedef struct DpInput
 {
+	PlanState  *outer;
+	ExprContext *econtext;		/* expressions over one row of it */
 	ScanState  *scan;			/* of the input, which is read here with its
 								 * condition; NULL: through the executor */
 	bool		rank_first;		/* then the condition */
 	DpDropped	by_rank;
 	DpDropped	by_qual;
-	AttrNumber	unit_attno;
 	AttrNumber	first_attno;	/* the last column that is read in every row */
 	AttrNumber	last_attno;		/* the last that is read at all */
-	int			nkeys;			/* 0 also where ranks cannot be told here */
-	int16		key_typlen[DP_MAX_KEYS];
 	AttrNumber	key_attno[DP_MAX_KEYS]; /* 0: computed */
+	ExprState  *key_expr[DP_MAX_KEYS];
 	bool		keys_are_columns;	/* none is computed */
 } DpInput;
 
-/* the format of rows that are set aside */
+/* the format of rows that are set aside: records.c */
 typedef struct DpRecordFormat
 {
-	int16		unit_typlen;
-	int			nstored;
-	DpStoredArg stored[DP_MAX_STORED];
-	bool		by_reference;	/* some stored argument is */
-	Size		key_bytes;		/* that a row's keys by reference may take */
-	uint32		size;			/* without the bytes by reference */
+	bool		varies;			/* in size */
+	uint16		nulls;			/* words of them, of 32 bits */
+	uint16		unit;			/* where the unit is */
+	uint16		unit_width;		/* of a word */
+	uint16		image;			/* where its image is, or its length */
+	uint16		image_width;	/* of one that is as long as all; 0: varies */
+	uint16		key[DP_MAX_KEYS];	/* a word, or the length of what is by
+									 * reference */
+	uint16		key_width[DP_MAX_KEYS];
+	uint32		size;			/* without bytes by reference */
 } DpRecordFormat;
 
 /* the units of a pass, and their states */
@@ -114,8 +147,10 @@ typedef struct DpUnitTable
 	Size		limit;
 	DpBucket   *buckets;		/* nbuckets, and one for rows without unit */
 	DpBoundState **state_of;	/* for each bucket; NULL: none */
+	DpUnitImage **image_of;		/* the same; NULL where units are words */
 	uint64		nbuckets;		/* a power of two */
 	uint64		nunits;
+	uint64		nlate;
 	bool		full;			/* no further unit enters the table */
 } DpUnitTable;
 
@@ -128,6 +163,7 @@ typedef struct DpPass
 	int			partition_bits;
 	DpPartition *waiting;
 	DpChunk    *spare;
+	Size		shared;			/* bytes in chunks of shared memory */
 	uint64		written;		/* bytes, by all passes */
 } DpPass;
 
@@ -148,36 +184,66 @@ typedef struct DpOutput
 	bool		ended;			/* all have left, and nothing is held any more */
 	bool		emitting;
 	uint64		emitted;		/* buckets that are done with */
-	DpBoundState *state;		/* the one whose groups leave next, and its
-								 * unit */
-	uint64		state_unit;
-	bool		state_isnull;
+	DpBoundState *state;		/* the one whose groups leave next */
+	uint64		bucket;			/* of it */
 	int			group;			/* the next one of it to leave */
 	DpLayout	layout;			/* of states; zeros: no one has left */
 	DpGroupSums *sums;			/* NULL: states leave as they are */
 	bool		sums_leave;		/* before anything else does */
 } DpOutput;
 
+typedef struct DpShare DpShare;
+
 typedef struct DpBounding
 {
-	PlanState  *outer;			/* where rows come from */
-	ExprContext *row;			/* expressions over one row of it */
-	FunctionCallInfo fcinfo;	/* of the transition function */
-	int			unit_argno;		/* of the transition function; 0: none */
 	const DpBoundSpec *spec;
+	DpShape		shape;
+	Size		key_bytes;		/* that a row's keys by reference may take */
+	uint64		no_salt;		/* of units whose salt is not their own */
 	MemoryContext context;		/* owns all memory below */
 	Size		limit;			/* bytes that context may have */
+	DpUnitFormat unit;
+	DpFields	fields;
 	DpInput		input;
 	DpRecordFormat record;
+	DpRow		row;
 	DpUnitTable table;
 	DpPass		pass;
 	DpOutput	output;
 	DpBoundingUse use;
+	DpShare    *share;			/* NULL: this process gathers alone */
+	dsa_area   *dsa;			/* of share */
 } DpBounding;
 
+/* arguments.c */
+extern void dp_read_arguments(DpBounding *bounding, PlanState *node, List *args, List *units, TupleDesc desc);
+
+/* unit_key.c */
+extern void dp_read_unit_key(DpBounding *bounding, const TupleTableSlot *slot);
+extern Size dp_unit_image_size(const DpBounding *bounding);
+extern void dp_write_unit_image(const DpBounding *bounding, char *image);
+extern void dp_read_unit_image(DpBounding *bounding, char *image, uint32 len);
+extern bool dp_is_image_of_row(const DpBounding *bounding, DpUnitImage *image);
+
+/* Returns the partition of a pass for units of this hash. */
+static inline DpPartition *
+dp_partition_of(DpBounding *bounding, uint64 hash)
+{
+	return &bounding->pass.partitions[(hash << bounding->pass.bits) >> (64 - bounding->pass.partition_bits)];
+}
+
+extern void dp_unit_values(const DpBounding *bounding, uint64 bucket, Datum *values, bool *isnull);
+
 /* records.c */
-extern void dp_set_aside(DpBounding *bounding, uint64 unit, bool unit_isnull, uint64 hash);
-extern Size dp_read_record(DpBounding *bounding, char *record, uint64 *unit, bool *unit_isnull);
+extern void dp_plan_records(DpBounding *bounding);
+extern void dp_set_aside(DpBounding *bounding, DpPartition *p);
+extern void dp_set_state_aside(DpBounding *bounding, uint64 bucket);
+extern Size dp_read_record(DpBounding *bounding, char *record);
+extern Size dp_read_state_record(DpBounding *bounding, char *record, const DpBoundState **state);
+extern void dp_pass_state_on(DpBounding *bounding, const char *record, const DpBoundState *state);
+
+/* chunks.c */
+extern char *dp_chunk_room(DpBounding *bounding, DpChunk **chunks, Size size, bool states);
 extern void dp_write_partitions(DpBounding *bounding);
 extern DpChunk *dp_read_chunk(DpBounding *bounding, BufFile *file);
 extern void dp_free_chunk(DpBounding *bounding, DpChunk *chunk);
@@ -186,16 +252,35 @@ extern void dp_close_files(DpBounding *bounding);
 
 /* units.c */
 extern void dp_start_table(DpBounding *bounding, uint64 nbuckets);
-extern int64 dp_enter_unit(DpBounding *bounding, uint64 unit, uint64 hash);
+extern int64 dp_enter_unit(DpBounding *bounding);
+extern int64 dp_enter_hot_unit(DpBounding *bounding, DpPartition *p);
 
 /* input.c */
 extern void dp_gather_input(DpBounding *bounding);
 
 /* gather.c */
+extern int	dp_partition_bits(Size limit, int bits);
 extern void dp_begin_pass(DpBounding *bounding, int bits, Size table_limit);
-extern void dp_gather_row(DpBounding *bounding, int64 bucket, uint64 unit, bool unit_isnull, uint64 hash);
+extern void dp_gather_row(DpBounding *bounding, int64 bucket);
 extern void dp_end_pass(DpBounding *bounding);
-extern void dp_gather_partition(DpBounding *bounding);
+extern bool dp_gather_partition(DpBounding *bounding);
+
+/* share.c: what processes share that gather together */
+extern Size dp_share_size(int participants);
+extern void dp_share_init(DpShare *share, int participants, int partition_bits, dsm_segment *segment);
+extern void dp_share_reset(DpShare *share, dsa_area *dsa);
+extern void dp_share_attach(DpShare *share);
+extern bool dp_share_enter(DpBounding *bounding);
+extern int	dp_share_bits(const DpBounding *bounding);
+extern BufFile *dp_share_create_file(DpBounding *bounding, int partition);
+extern void dp_share_publish(DpBounding *bounding);
+extern int	dp_share_next_partition(DpBounding *bounding);
+extern Size dp_share_waiting(const DpBounding *bounding);
+extern void dp_share_freed(DpBounding *bounding, Size size);
+extern BufFile *dp_share_open_file(DpBounding *bounding, int partition, int i);
+extern DpChunk *dp_share_take_chunk(DpBounding *bounding, int partition);
+extern void dp_share_report(DpShare *share, const DpBoundingUse *use);
+extern void dp_share_collect(const DpShare *share, DpBoundingUse *use);
 
 /* group_sums.c */
 extern DpGroupSums *dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent);
@@ -216,11 +301,11 @@ extern Datum dp_steps_sum(PG_FUNCTION_ARGS);
 /* what plan.c hands to node.c in custom_private, in this order */
 typedef enum DpBoundingPrivate
 {
-	DP_BOUNDING_UNIT,			/* the unit's column among those of the scan
-								 * tuple, from 1 */
+	DP_BOUNDING_UNITS,			/* list of the unit's columns among those of
+								 * the scan tuple, from 1 */
 	DP_BOUNDING_ADDS_UP,		/* may rows leave added up: group_sums.c */
-	DP_BOUNDING_COLUMNS			/* kind and number of each column of rows, the
-								 * last ones of the scan tuple */
+	DP_BOUNDING_COLUMNS			/* list of kind and number of each column of
+								 * rows, the last ones of the scan tuple */
 } DpBoundingPrivate;
 
 #define DP_BOUNDING_NODE "DpBounding"
@@ -228,22 +313,7 @@ typedef enum DpBoundingPrivate
 /* node.c */
 extern const CustomScanMethods dp_bounding_scan_methods;
 
-static inline uint64
-dp_record_unit(const DpBounding *bounding, const char *record)
-{
-	int32		narrow;
-	uint64		unit;
-
-	if (bounding->record.unit_typlen > (int) sizeof(int32))
-	{
-		memcpy(&unit, record + DP_RECORD_UNIT, sizeof(unit));
-		return unit;
-	}
-	memcpy(&narrow, record + DP_RECORD_UNIT, sizeof(narrow));
-	return (uint64) (int64) narrow;
-}
-
-#define DP_BUCKET_MEMORY (sizeof(DpBucket) + sizeof(DpBoundState *))
+#define DP_BUCKET_MEMORY (sizeof(DpBucket) + sizeof(DpBoundState *) + sizeof(DpUnitImage *))
 
 static inline Size
 dp_table_memory(const DpBounding *bounding)
@@ -254,55 +324,79 @@ dp_table_memory(const DpBounding *bounding)
 static inline Size
 dp_bounding_memory(const DpBounding *bounding)
 {
-	return MemoryContextMemAllocated(bounding->context, true);
+	return MemoryContextMemAllocated(bounding->context, true) + bounding->pass.shared;
 }
 
-/* Returns the unit's bucket; -1 when it is not in the table. */
+static inline uint64
+dp_bucket_hash(const DpBounding *bounding, const DpBucket *bucket)
+{
+	return bounding->unit.is_word ? dp_unit_hash(bucket->unit, bounding->spec) : bucket->unit;
+}
+
+/* Returns the hash of a record's unit. */
+static inline uint64
+dp_record_hash(const DpBounding *bounding, const char *record)
+{
+	int32		narrow;
+	uint64		unit;
+
+	if (bounding->record.unit_width > sizeof(int32))
+	{
+		memcpy(&unit, record + bounding->record.unit, sizeof(unit));
+		return bounding->unit.is_word ? dp_unit_hash(unit, bounding->spec) : unit;
+	}
+	memcpy(&narrow, record + bounding->record.unit, sizeof(narrow));
+	return dp_unit_hash((uint64) (int64) narrow, bounding->spec);
+}
+
+/* Returns the bucket of the row's unit; -1 when it is not in the table. */
 static inline int64
-dp_find_unit(const DpBounding *bounding, uint64 unit, bool unit_isnull, uint64 hash)
+dp_find_unit(DpBounding *bounding)
 {
 	const DpBucket *buckets = bounding->table.buckets;
 	uint64		mask = bounding->table.nbuckets - 1;
-	uint64		at = hash & mask;
+	uint64		unit = bounding->row.unit;
+	uint64		at = bounding->row.hash & mask;
 
-	if (unlikely(unit_isnull))
+	if (unlikely(bounding->row.unit_isnull))
 		return bounding->table.nbuckets;
 	while (buckets[at].taken)
 	{
-		if (buckets[at].unit == unit)
+		if (buckets[at].unit == unit &&
+			(bounding->unit.is_word || dp_is_image_of_row(bounding, bounding->table.image_of[at])))
 			return at;
 		at = (at + 1) & mask;
 	}
 	return -1;
 }
 
+/* Computes the rank of the row's group; false where its keys are too long, and the row is in none. */
+static inline bool
+dp_rank_row(DpBounding *bounding)
+{
+	DpRow	   *row = &bounding->row;
+
+	row->has_rank = true;
+	return dp_rank_keys(&bounding->shape, row->key, row->salt, bounding->key_bytes, bounding->spec->seed[1],
+						row->ranked, &row->rank);
+}
+
 /*
- * Tells whether bound_unit would leave out the row, because the unit has as
+ * Tells whether the unit's state would leave out the row, because it has as
  * many groups as it may have and the row's group comes after all of them.  It
  * looks at the upper half of ranks alone, not at the state, which is seldom in
- * a cache.  Keys come from slot or, when that is NULL, from the arguments that
- * are set.
+ * a cache.
  */
 static inline bool
-dp_is_left_out(const DpBounding *bounding, int64 bucket, uint64 hash, const TupleTableSlot *slot)
+dp_is_left_out(DpBounding *bounding, int64 bucket)
 {
-	const NullableDatum *args = &bounding->fcinfo->args[bounding->unit_argno + 1];
-	uint64		rank;
+	uint32		last;
 
-	if (bucket < 0 || bounding->table.buckets[bucket].last_rank == PG_UINT32_MAX)
+	if (bucket < 0 || (last = bounding->table.buckets[bucket].last_rank) == PG_UINT32_MAX)
 		return false;
-	rank = dp_unit_salt(hash, bounding->spec);
-	for (int i = 0; i < bounding->input.nkeys; i++)
-	{
-		int			at = slot != NULL ? bounding->input.key_attno[i] - 1 : i;
-
-		if (unlikely(slot != NULL ? slot->tts_isnull[at] : args[at].isnull))
-			rank = dp_rank_null(rank);
-		else
-			rank = dp_rank_word(rank, dp_key_word(slot != NULL ? slot->tts_values[at] : args[at].value,
-												  bounding->input.key_typlen[i]));
-	}
-	return (uint32) (rank >> 32) > bounding->table.buckets[bucket].last_rank;
+	if (!bounding->row.has_rank && !dp_rank_row(bounding))
+		return true;
+	return (uint32) (bounding->row.rank >> 32) > last;
 }
 
 /* Resets econtext where there is something to reset, which is rare. */

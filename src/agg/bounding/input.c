@@ -33,16 +33,15 @@
 
 /* Returns the next row of the input, NULL at its end; a scan's row is still to be tested by passes_qual. */
 static inline TupleTableSlot *
-next_row(DpBounding *bounding)
+next_row(DpInput *input)
 {
-	ScanState  *scan = bounding->input.scan;
 	TupleTableSlot *slot;
 
-	if (scan == NULL)
-		return ExecProcNode(bounding->outer);
+	if (input->scan == NULL)
+		return ExecProcNode(input->outer);
 	CHECK_FOR_INTERRUPTS();
-	slot = scan->ss_ScanTupleSlot;
-	return table_scan_getnextslot(scan->ss_currentScanDesc, ForwardScanDirection, slot) ? slot : NULL;
+	slot = input->scan->ss_ScanTupleSlot;
+	return table_scan_getnextslot(input->scan->ss_currentScanDesc, ForwardScanDirection, slot) ? slot : NULL;
 }
 
 static inline bool
@@ -62,9 +61,9 @@ passes_qual(DpInput *input, TupleTableSlot *slot)
 }
 
 static inline bool
-passes_rank(DpBounding *bounding, int64 bucket, uint64 hash, const TupleTableSlot *slot)
+passes_rank(DpBounding *bounding, int64 bucket)
 {
-	bool		passes = !dp_is_left_out(bounding, bucket, hash, slot);
+	bool		passes = !dp_is_left_out(bounding, bucket);
 
 	bounding->input.by_rank.tested++;
 	bounding->input.by_rank.dropped += !passes;
@@ -87,47 +86,108 @@ choose_order(DpInput *input)
 	memset(&input->by_rank, 0, sizeof(DpDropped));
 }
 
-/* Sets the arguments that records store from the input's row. */
 static inline void
-set_arguments(DpBounding *bounding, TupleTableSlot *slot)
+read_unit(DpBounding *bounding, const TupleTableSlot *slot)
 {
-	slot_getsomeattrs(slot, bounding->input.last_attno);
-	bounding->row->ecxt_scantuple = slot;
-	for (int i = 0; i < bounding->record.nstored; i++)
-	{
-		DpStoredArg *arg = &bounding->record.stored[i];
-		NullableDatum *value = &bounding->fcinfo->args[arg->argno];
+	const DpUnitFormat *unit = &bounding->unit;
+	DpRow	   *row = &bounding->row;
+	int			at;
 
-		if (arg->attno > 0)
-		{
-			value->value = slot->tts_values[arg->attno - 1];
-			value->isnull = slot->tts_isnull[arg->attno - 1];
-		}
-		else
-			value->value = ExecEvalExpr(arg->expr, bounding->row, &value->isnull);
+	if (!unit->is_word)
+	{
+		dp_read_unit_key(bounding, slot);
+		return;
+	}
+	at = unit->attno[0] - 1;
+	row->unit_isnull = slot->tts_isnull[at];
+	row->unit = row->unit_isnull ? 0 : dp_key_word(slot->tts_values[at], unit->info[0].typlen);
+	row->hash = dp_unit_hash(row->unit, bounding->spec);
+	row->salt = unit->salt < 0 || row->unit_isnull ? bounding->no_salt : dp_unit_salt(row->hash, bounding->spec);
+}
+
+static inline void
+read_keys(DpBounding *bounding, const TupleTableSlot *slot)
+{
+	NullableDatum *key = bounding->row.key;
+
+	for (int i = 0; i < bounding->shape.layout.nkeys; i++)
+	{
+		int			at = bounding->input.key_attno[i] - 1;
+
+		key[i].value = slot->tts_values[at];
+		key[i].isnull = slot->tts_isnull[at];
 	}
 }
 
-/* Runs the first pass, over the rows of the outer plan. */
+/* Computes keys, some of which are no columns; in the memory of the row. */
+static void
+compute_keys(DpBounding *bounding, TupleTableSlot *slot)
+{
+	DpInput    *input = &bounding->input;
+	NullableDatum *key = bounding->row.key;
+
+	input->econtext->ecxt_scantuple = slot;
+	for (int i = 0; i < bounding->shape.layout.nkeys; i++)
+		key[i].value = ExecEvalExpr(input->key_expr[i], input->econtext, &key[i].isnull);
+}
+
+/* Gathers a row of the input, unless its condition or its rank leave it out. */
+static inline void
+gather_input_row(DpBounding *bounding, TupleTableSlot *slot)
+{
+	DpInput    *input = &bounding->input;
+	DpRow	   *row = &bounding->row;
+	int64		bucket;
+
+	slot_getsomeattrs(slot, input->first_attno);
+	read_unit(bounding, slot);
+	row->has_rank = false;
+	bucket = dp_find_unit(bounding);
+	if (input->keys_are_columns)
+	{
+		read_keys(bounding, slot);
+		if (!passes_rank(bounding, bucket))
+			return;
+	}
+	if (input->rank_first && !passes_qual(input, slot))
+		return;
+	slot_getsomeattrs(slot, input->last_attno);
+	if (!input->keys_are_columns)
+	{
+		compute_keys(bounding, slot);
+		if (dp_is_left_out(bounding, bucket))
+			return;
+	}
+	dp_compute_fields(&bounding->fields, slot, input->econtext, row->field, row->isnull);
+	dp_gather_row(bounding, bucket);
+}
+
+static void
+start_scan(DpBounding *bounding)
+{
+	ScanState  *scan = bounding->input.scan;
+
+	if (scan != NULL && scan->ss_currentScanDesc == NULL)
+		scan->ss_currentScanDesc = table_beginscan(scan->ss_currentRelation, bounding->input.outer->state->es_snapshot,
+												   0, NULL);
+}
+
+/* Runs the first pass, over the rows of the outer plan: this process's share of them. */
 void
 dp_gather_input(DpBounding *bounding)
 {
 	DpInput    *input = &bounding->input;
-	ExprContext *econtext = bounding->row;
+	ExprContext *econtext = input->econtext;
 	TupleTableSlot *slot;
 	uint32		nrows = 0;
 
+	if (bounding->share != NULL && !dp_share_enter(bounding))
+		return;
 	dp_begin_pass(bounding, 0, Min(FIRST_TABLE, bounding->limit / 4));
-	if (input->scan != NULL && input->scan->ss_currentScanDesc == NULL)
-		input->scan->ss_currentScanDesc = table_beginscan(input->scan->ss_currentRelation,
-														  bounding->outer->state->es_snapshot, 0, NULL);
-	while (slot = next_row(bounding), !TupIsNull(slot))
+	start_scan(bounding);
+	while (slot = next_row(input), !TupIsNull(slot))
 	{
 		MemoryContext old;
-		int64		bucket;
-		uint64		hash;
-		uint64		unit;
-		bool		unit_isnull;
 
 		if (input->scan != NULL)
 		{
@@ -136,20 +196,8 @@ dp_gather_input(DpBounding *bounding)
 			if (!input->rank_first && !passes_qual(input, slot))
 				continue;
 		}
-		slot_getsomeattrs(slot, input->first_attno);
-		unit_isnull = slot->tts_isnull[input->unit_attno - 1];
-		unit = unit_isnull ? 0 : dp_key_word(slot->tts_values[input->unit_attno - 1], bounding->record.unit_typlen);
-		hash = dp_unit_hash(unit, bounding->spec);
-		bucket = dp_find_unit(bounding, unit, unit_isnull, hash);
-		if (input->keys_are_columns && !passes_rank(bounding, bucket, hash, slot))
-			continue;
-		if (input->rank_first && !passes_qual(input, slot))
-			continue;
-
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		set_arguments(bounding, slot);
-		if (input->keys_are_columns || !dp_is_left_out(bounding, bucket, hash, NULL))
-			dp_gather_row(bounding, bucket, unit, unit_isnull, hash);
+		gather_input_row(bounding, slot);
 		MemoryContextSwitchTo(old);
 		dp_reset_row_memory(econtext);
 	}

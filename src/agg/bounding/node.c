@@ -11,9 +11,8 @@
  * of bound_key and so on, which the rows that leave are made of, in one list (custom_scan_tlist).
  *
  * Invariants:
- *	- the transition function is called as nodeAgg calls it, with the types,
- *	  collations and privileges of the same Aggref, but with this node as its
- *	  context; columns of rows are checked as their functions would;
+ *	- privileges are checked as nodeAgg and ProjectSet check them, and columns of
+ *	  rows as their functions would;
  *	- nothing is evaluated before the first row is asked for: EXPLAIN starts the
  *	  node without parameters;
  *	- a rescan begins anew, and what was gathered before is given back at once,
@@ -25,19 +24,16 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "catalog/objectaccess.h"
-#include "catalog/pg_aggregate.h"
-#include "catalog/pg_proc.h"
 #include "commands/explain.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_agg.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/ruleutils.h"
-#include "utils/syscache.h"
 
 #include "agg/bounding/gather.h"
 #include "base/compat.h"
@@ -47,10 +43,7 @@
 
 typedef struct DpBoundingState
 {
-	DpBoundingCaller caller;
-	FmgrInfo	transition;
-	ExprState **argument;		/* of the Aggref's arguments, those that are
-								 * neither columns nor constants */
+	CustomScanState css;
 	int			ncolumns;
 	DpRowColumn *columns;		/* of rows, at the end of the scan tuple */
 	bool		adds_up;
@@ -81,15 +74,13 @@ next_state(DpBounding *bounding)
 			}
 			if (table->state_of[at] != NULL)
 			{
-				output->state_isnull = at == table->nbuckets;
-				output->state_unit = output->state_isnull ? 0 : table->buckets[at].unit;
+				output->bucket = at;
 				return table->state_of[at];
 			}
 		}
 		output->emitting = false;
-		if (bounding->pass.waiting == NULL)
+		if (!dp_gather_partition(bounding))
 			return NULL;
-		dp_gather_partition(bounding);
 	}
 }
 
@@ -98,128 +89,14 @@ next_state(DpBounding *bounding)
  * ------------------------------------------------------------------------
  */
 
-/* Returns the column of the child that the argument is; 0: it is computed. */
-static AttrNumber
-input_column(Node *expr)
+/* Returns the bytes that a process may use. */
+static Size
+memory_limit(void)
 {
-	Var		   *var = (Var *) expr;
+	Size		limit = Min((double) work_mem * hash_mem_multiplier * 1024.0, (double) SIZE_MAX / 2);
 
-	return IsA(expr, Var) && var->varno == INDEX_VAR && var->varattno > 0 ? var->varattno : 0;
-}
-
-static List *
-arguments(DpBoundingState *node)
-{
-	return ((CustomScan *) node->caller.css.ss.ps.plan)->custom_exprs;
-}
-
-/*
- * Sets the spec, which is the same for all rows.  Without one nodeAgg fails at
- * the first row.
- */
-static void
-read_spec(DpBoundingState *node)
-{
-	DpBounding *bounding = &node->bounding;
-	NullableDatum *value = &bounding->fcinfo->args[1];
-
-	value->value = ExecEvalExpr(node->argument[0], bounding->row, &value->isnull);
-	if (value->isnull)
-		dp_bound_spec_missing();
-	bounding->spec = (DpBoundSpec *) DatumGetPointer(value->value);
-	bounding->record.key_bytes = dp_key_bytes_limit(bounding->spec->max_groups);
-}
-
-/* Finds out what each argument of bound_unit is, and where a record stores it. */
-static void
-read_arguments(DpBoundingState *node)
-{
-	DpBounding *bounding = &node->bounding;
-	DpRecordFormat *record = &bounding->record;
-	List	   *args = arguments(node);
-
-	/* bound_unit takes: spec, unit or not, keys, values */
-	int			first_key = list_length(args) > 1 + bounding->spec->nkeys + bounding->spec->nvalues ? 3 : 2;
-	Size		at = DP_RECORD_UNIT + (record->unit_typlen > (int) sizeof(int32) ? sizeof(uint64) : sizeof(int32));
-
-	for (int i = 1; i < list_length(args); i++)
-	{
-		Node	   *expr = list_nth(args, i);
-		int			argno = i + 1;
-		DpStoredArg *arg;
-
-		if (IsA(expr, Const))
-		{
-			bounding->fcinfo->args[argno].value = ((Const *) expr)->constvalue;
-			bounding->fcinfo->args[argno].isnull = ((Const *) expr)->constisnull;
-			continue;
-		}
-		if (bounding->unit_argno == 0 && input_column(expr) == bounding->input.unit_attno)
-		{
-			bounding->unit_argno = argno;
-			continue;
-		}
-		if (record->nstored == DP_MAX_STORED)
-			elog(ERROR, "bound_unit has too many arguments for node " DP_BOUNDING_NODE);
-		arg = &record->stored[record->nstored++];
-		arg->argno = argno;
-		arg->is_key = argno >= first_key && argno < first_key + bounding->spec->nkeys;
-		arg->attno = input_column(expr);
-		arg->expr = node->argument[i];
-		bounding->input.last_attno = Max(bounding->input.last_attno, arg->attno);
-		get_typlenbyval(exprType(expr), &arg->typlen, &arg->typbyval);
-		record->by_reference |= !arg->typbyval;
-		arg->offset = at;
-		at += arg->typbyval && arg->typlen > (int) sizeof(int32) ? sizeof(Datum) : sizeof(int32);
-	}
-	record->size = record->by_reference ? MAXALIGN(at) : INTALIGN(at);
-}
-
-/* Finds the keys of a row, where all are by value, so that ranks can be told without the state. */
-static void
-read_keys(DpBoundingState *node)
-{
-	DpBounding *bounding = &node->bounding;
-	DpInput    *input = &bounding->input;
-	List	   *args = arguments(node);
-	int			nkeys = bounding->spec->nkeys;
-
-	if (bounding->unit_argno != 2 || nkeys < 0 || nkeys > DP_MAX_KEYS ||
-		list_length(args) != bounding->unit_argno + nkeys + bounding->spec->nvalues)
-		return;
-	for (int i = 0; i < nkeys; i++)
-	{
-		Node	   *key = list_nth(args, bounding->unit_argno + i);
-		DpKeyInfo	info;
-
-		if (!dp_key_info_init(&info, exprType(key), exprCollation(key), CurrentMemoryContext) ||
-			info.class != DP_KEY_WORD)
-			return;
-		input->key_typlen[i] = info.typlen;
-		input->key_attno[i] = input_column(key);
-	}
-	input->nkeys = nkeys;
-	input->keys_are_columns = true;
-	for (int i = 0; i < nkeys; i++)
-	{
-		input->keys_are_columns &= input->key_attno[i] > 0;
-		input->first_attno = Max(input->first_attno, input->key_attno[i]);
-	}
-}
-
-/*
- * Reads a sequential scan itself, by input.c, so that rows which their rank
- * leaves out need not be tested.  Not where the scan counts its rows, or would return
- * other rows than those of its table as they are.
- */
-static void
-read_scan(DpBounding *bounding)
-{
-	PlanState  *outer = bounding->outer;
-
-	if (IsA(outer, SeqScanState) && !outer->plan->parallel_aware && outer->ps_ProjInfo == NULL &&
-		outer->instrument == NULL && outer->chgParam == NULL && outer->state->es_epq_active == NULL)
-		bounding->input.scan = (ScanState *) outer;
+	/* leave some for the rest of the query */
+	return limit - limit / 16;
 }
 
 /* Fails unless states of the spec have the columns of rows, as their functions would with the first state. */
@@ -227,8 +104,8 @@ static void
 check_columns(DpBoundingState *node)
 {
 	const DpBoundSpec *spec = node->bounding.spec;
-	CustomScan *plan = (CustomScan *) node->caller.css.ss.ps.plan;
-	List	   *args = arguments(node);
+	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
+	List	   *args = plan->custom_exprs;
 	int			first = list_length(plan->custom_scan_tlist) - node->ncolumns;
 	DpLayout	layout = {.nkeys = spec->nkeys, .nvalues = spec->nvalues};
 
@@ -255,24 +132,18 @@ static void
 start(DpBoundingState *node)
 {
 	DpBounding *bounding = &node->bounding;
-	CustomScan *plan = (CustomScan *) node->caller.css.ss.ps.plan;
-	EState	   *estate = node->caller.css.ss.ps.state;
-	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
-	Size		limit = Min((double) work_mem * hash_mem_multiplier * 1024.0, (double) SIZE_MAX / 2);
-	AttrNumber	unit = list_nth_int(plan->custom_private, DP_BOUNDING_UNIT);
+	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
+	EState	   *estate = node->css.ss.ps.state;
+	MemoryContext old;
 
-	read_spec(node);
-	check_columns(node);
-	bounding->input.unit_attno = bounding->input.first_attno = bounding->input.last_attno = unit;
-	bounding->record.unit_typlen =
-		TupleDescAttr(node->caller.css.ss.ss_ScanTupleSlot->tts_tupleDescriptor, unit - 1)->attlen;
-	read_arguments(node);
-	read_keys(node);
-	read_scan(bounding);
 	bounding->context = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp rows of units",
 											  ALLOCSET_DEFAULT_SIZES);
-	/* leave some for the rest of the query */
-	bounding->limit = limit - limit / 16;
+	bounding->limit = memory_limit();
+	old = MemoryContextSwitchTo(bounding->context);
+	dp_read_arguments(bounding, &node->css.ss.ps, plan->custom_exprs,
+					  list_nth(plan->custom_private, DP_BOUNDING_UNITS),
+					  ExecGetResultType(bounding->input.outer));
+	check_columns(node);
 	if (node->adds_up)
 		bounding->output.sums = dp_group_sums_create(bounding->spec, bounding->limit / 8, bounding->context);
 	bounding->output.started = true;
@@ -283,10 +154,12 @@ start(DpBoundingState *node)
 static void
 discard(DpBounding *bounding)
 {
-	DpBounding	fresh = {.outer = bounding->outer, .row = bounding->row, .fcinfo = bounding->fcinfo, .use = bounding->use};
+	DpBounding	fresh = {.use = bounding->use, .share = bounding->share, .dsa = bounding->dsa};
 
 	if (bounding->context == NULL)
 		return;
+	fresh.input.outer = bounding->input.outer;
+	fresh.input.econtext = bounding->input.econtext;
 	dp_close_files(bounding);
 	MemoryContextDelete(bounding->context);
 	*bounding = fresh;
@@ -320,15 +193,15 @@ add_up(DpOutput *output)
 	return true;
 }
 
-/* Sets the columns of the next row and tells its unit, NULL if it is that of several; returns false at the end. */
+/* Sets the columns of the next row, and whether it is of one unit, that of the bucket; returns false at the end. */
 static bool
-next_row(DpBoundingState *node, Datum *values, bool *isnull, NullableDatum *unit)
+next_row(DpBoundingState *node, Datum *values, bool *isnull, bool *of_one)
 {
 	DpBounding *bounding = &node->bounding;
 	DpOutput   *output = &bounding->output;
 	MemoryContext old;
 
-	unit->isnull = true;
+	*of_one = false;
 	for (;;)
 	{
 		if (output->sums_leave)
@@ -357,14 +230,13 @@ next_row(DpBoundingState *node, Datum *values, bool *isnull, NullableDatum *unit
 	}
 	if (output->group == 0)
 		dp_learn_layout(&output->layout, output->state);
-	old = MemoryContextSwitchTo(node->caller.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
+	old = MemoryContextSwitchTo(node->css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 	for (int c = 0; c < node->ncolumns; c++)
 		values[c] = dp_entry_column(output->state, &output->layout, output->group, bounding->spec,
 									node->columns[c], &isnull[c]);
 	MemoryContextSwitchTo(old);
 	output->group++;
-	unit->value = (Datum) output->state_unit;
-	unit->isnull = output->state_isnull;
+	*of_one = true;
 	return true;
 }
 
@@ -372,19 +244,23 @@ next_row(DpBoundingState *node, Datum *values, bool *isnull, NullableDatum *unit
 static TupleTableSlot *
 emit(DpBoundingState *node)
 {
-	ScanState  *ss = &node->caller.css.ss;
+	ScanState  *ss = &node->css.ss;
 	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
 	int			columns = slot->tts_tupleDescriptor->natts - node->ncolumns;
-	AttrNumber	unit_attno = node->bounding.input.unit_attno;
-	NullableDatum unit = {0};
+	bool		of_one;
 
 	ResetExprContext(ss->ps.ps_ExprContext);
 	ExecClearTuple(slot);
-	if (!next_row(node, slot->tts_values + columns, slot->tts_isnull + columns, &unit))
+	if (!next_row(node, slot->tts_values + columns, slot->tts_isnull + columns, &of_one))
 		return NULL;
 	memset(slot->tts_isnull, true, columns * sizeof(bool));
-	slot->tts_values[unit_attno - 1] = unit.value;
-	slot->tts_isnull[unit_attno - 1] = unit.isnull;
+	if (of_one)
+	{
+		MemoryContext old = MemoryContextSwitchTo(ss->ps.ps_ExprContext->ecxt_per_tuple_memory);
+
+		dp_unit_values(&node->bounding, node->bounding.output.bucket, slot->tts_values, slot->tts_isnull);
+		MemoryContextSwitchTo(old);
+	}
 	ExecStoreVirtualTuple(slot);
 	if (ss->ps.ps_ProjInfo == NULL)
 		return slot;
@@ -428,12 +304,13 @@ check_execute(Oid funcid, Oid role, ObjectType kind)
 	InvokeFunctionExecuteHook(funcid);
 }
 
-/* Reads the columns of rows, checking privileges of their functions as ProjectSet does. */
+/* Reads the columns of rows, checking privileges as nodeAgg and ProjectSet do. */
 static void
 begin_columns(DpBoundingState *node)
 {
-	CustomScan *plan = (CustomScan *) node->caller.css.ss.ps.plan;
-	int			n = (list_length(plan->custom_private) - DP_BOUNDING_COLUMNS) / 2;
+	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
+	List	   *columns = list_nth(plan->custom_private, DP_BOUNDING_COLUMNS);
+	int			n = list_length(columns) / 2;
 	int			first = list_length(plan->custom_scan_tlist) - n;
 
 	node->ncolumns = n;
@@ -444,43 +321,11 @@ begin_columns(DpBoundingState *node)
 		FuncExpr   *call = castNode(FuncExpr, tle->expr);
 
 		check_execute(call->funcid, GetUserId(), OBJECT_FUNCTION);
-		node->caller.aggref = lsecond_node(Aggref, call->args);
-		node->columns[c].kind = list_nth_int(plan->custom_private, DP_BOUNDING_COLUMNS + 2 * c);
-		node->columns[c].i = list_nth_int(plan->custom_private, DP_BOUNDING_COLUMNS + 2 * c + 1);
+		if (c == 0)
+			check_execute(lsecond_node(Aggref, call->args)->aggfnoid, GetUserId(), OBJECT_AGGREGATE);
+		node->columns[c].kind = list_nth_int(columns, 2 * c);
+		node->columns[c].i = list_nth_int(columns, 2 * c + 1);
 	}
-}
-
-/* Looks up the transition function, checking privileges as nodeAgg does. */
-static void
-begin_transition(DpBoundingState *node)
-{
-	Aggref	   *aggref = node->caller.aggref;
-	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
-	Oid			transfn;
-	Oid			owner;
-	Oid			types[FUNC_MAX_ARGS];
-	int			nargs = get_aggregate_argtypes(aggref, types);
-	Expr	   *expr;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for aggregate %u", aggref->aggfnoid);
-	transfn = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
-	ReleaseSysCache(tuple);
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(aggref->aggfnoid));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", aggref->aggfnoid);
-	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
-	ReleaseSysCache(tuple);
-
-	check_execute(aggref->aggfnoid, GetUserId(), OBJECT_AGGREGATE);
-	check_execute(transfn, owner, OBJECT_FUNCTION);
-	build_aggregate_transfn_expr(types, nargs, 0, aggref->aggvariadic, aggref->aggtranstype,
-								 aggref->inputcollid, transfn, InvalidOid, &expr, NULL);
-	fmgr_info(transfn, &node->transition);
-	fmgr_info_set_expr((Node *) expr, &node->transition);
-	node->bounding.fcinfo = palloc0(SizeForFunctionCallInfo(nargs + 1));
-	InitFunctionCallInfoData(*node->bounding.fcinfo, &node->transition, nargs + 1,
-							 aggref->inputcollid, (Node *) node, NULL);
 }
 
 static void
@@ -489,22 +334,19 @@ bounding_begin(CustomScanState *css, EState *estate, int eflags)
 	DpBoundingState *node = (DpBoundingState *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	PlanState  *outer;
-	int			i = 0;
-	ListCell   *lc;
 
 	/* a rescan gathers anew, and needs no cheap rescan of the child */
 	outer = ExecInitNode(linitial(plan->custom_plans), estate, eflags & ~EXEC_FLAG_REWIND);
 	css->custom_ps = list_make1(outer);
-	node->adds_up = list_nth_int(plan->custom_private, DP_BOUNDING_ADDS_UP) != 0;
-	node->bounding.outer = outer;
+	node->adds_up = intVal(list_nth(plan->custom_private, DP_BOUNDING_ADDS_UP)) != 0;
+	node->bounding.input.outer = outer;
 
 	/*
 	 * rows that leave are projected while one of the child may be needed
 	 * still
 	 */
-	node->bounding.row = CreateExprContext(estate);
+	node->bounding.input.econtext = CreateExprContext(estate);
 	begin_columns(node);
-	begin_transition(node);
 
 	/*
 	 * arguments read rows as the child returns them; the projection of rows
@@ -512,13 +354,6 @@ bounding_begin(CustomScanState *css, EState *estate, int eflags)
 	 */
 	css->ss.ps.scanopsset = true;
 	css->ss.ps.scanops = ExecGetResultSlotOps(outer, &css->ss.ps.scanopsfixed);
-	node->argument = palloc0(sizeof(ExprState *) * list_length(plan->custom_exprs));
-	foreach(lc, plan->custom_exprs)
-	{
-		if (i == 0 || (!IsA(lfirst(lc), Const) && input_column(lfirst(lc)) == 0))
-			node->argument[i] = ExecInitExpr(lfirst(lc), &css->ss.ps);
-		i++;
-	}
 }
 
 static void
@@ -527,18 +362,18 @@ bounding_end(CustomScanState *css)
 	DpBoundingState *node = (DpBoundingState *) css;
 
 	discard(&node->bounding);
-	ExecEndNode(node->bounding.outer);
+	ExecEndNode(node->bounding.input.outer);
 }
 
 static void
 bounding_rescan(CustomScanState *css)
 {
 	DpBoundingState *node = (DpBoundingState *) css;
-	PlanState  *outer = node->bounding.outer;
+	PlanState  *outer = node->bounding.input.outer;
 
 	discard(&node->bounding);
 	node->bounding.output.ended = false;
-	ReScanExprContext(node->bounding.row);
+	ReScanExprContext(node->bounding.input.econtext);
 	if (css->ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(outer, css->ss.ps.chgParam);
 	/* otherwise its first row rescans it */
@@ -553,11 +388,17 @@ bounding_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	DpBoundingState *node = (DpBoundingState *) css;
 	CustomScan *plan = (CustomScan *) css->ss.ps.plan;
 	const DpBoundingUse *use = &node->bounding.use;
-	int			unit = list_nth_int(plan->custom_private, DP_BOUNDING_UNIT);
-	Node	   *expr = (Node *) ((TargetEntry *) list_nth(plan->custom_scan_tlist, unit - 1))->expr;
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, (Plan *) plan, ancestors);
+	List	   *keys = NIL;
+	ListCell   *lc;
 
-	ExplainPropertyText("Group Key", deparse_expression(expr, context, list_length(es->rtable) > 1, false), es);
+	foreach(lc, (List *) list_nth(plan->custom_private, DP_BOUNDING_UNITS))
+	{
+		TargetEntry *unit = list_nth(plan->custom_scan_tlist, lfirst_int(lc) - 1);
+
+		keys = lappend(keys, deparse_expression((Node *) unit->expr, context, list_length(es->rtable) > 1, false));
+	}
+	ExplainPropertyList("Group Key", keys, es);
 	if (!es->analyze || use->passes == 0)
 		return;
 	if (es->format != EXPLAIN_FORMAT_TEXT)
@@ -576,12 +417,80 @@ bounding_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	appendStringInfoChar(es->str, '\n');
 }
 
+/* ------------------------------------------------------------------------
+ * Parallel workers
+ * ------------------------------------------------------------------------
+ */
+
+static Size
+bounding_estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
+{
+	return dp_share_size(pcxt->nworkers + 1);
+}
+
+static void
+bounding_initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	DpBoundingState *node = (DpBoundingState *) css;
+
+	/* without a segment there are no workers, either */
+	if (pcxt->seg == NULL)
+		return;
+	dp_share_init(coordinate, pcxt->nworkers + 1, dp_partition_bits(memory_limit(), 0), pcxt->seg);
+	node->bounding.share = coordinate;
+	node->bounding.dsa = css->ss.ps.state->es_query_dsa;
+}
+
+static void
+bounding_reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	DpBoundingState *node = (DpBoundingState *) css;
+
+	discard(&node->bounding);
+	if (node->bounding.share != NULL)
+		dp_share_reset(node->bounding.share, node->bounding.dsa);
+}
+
+static void
+bounding_initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
+{
+	DpBoundingState *node = (DpBoundingState *) css;
+
+	dp_share_attach(coordinate);
+	node->bounding.share = coordinate;
+	node->bounding.dsa = css->ss.ps.state->es_query_dsa;
+}
+
+/* Lets go of shared memory, which ends before the node does. */
+static void
+bounding_shutdown(CustomScanState *css)
+{
+	DpBoundingState *node = (DpBoundingState *) css;
+	DpShare    *share = node->bounding.share;
+
+	if (share == NULL)
+		return;
+	discard(&node->bounding);
+	node->bounding.output.ended = true;
+	if (IsParallelWorker())
+		dp_share_report(share, &node->bounding.use);
+	else
+		dp_share_collect(share, &node->bounding.use);
+	node->bounding.share = NULL;
+	node->bounding.dsa = NULL;
+}
+
 static const CustomExecMethods bounding_exec_methods = {
 	.CustomName = DP_BOUNDING_NODE,
 	.BeginCustomScan = bounding_begin,
 	.ExecCustomScan = bounding_exec,
 	.EndCustomScan = bounding_end,
 	.ReScanCustomScan = bounding_rescan,
+	.EstimateDSMCustomScan = bounding_estimate_dsm,
+	.InitializeDSMCustomScan = bounding_initialize_dsm,
+	.ReInitializeDSMCustomScan = bounding_reinitialize_dsm,
+	.InitializeWorkerCustomScan = bounding_initialize_worker,
+	.ShutdownCustomScan = bounding_shutdown,
 	.ExplainCustomScan = bounding_explain
 };
 
@@ -590,7 +499,7 @@ create_state(CustomScan *plan)
 {
 	DpBoundingState *node = (DpBoundingState *) newNode(sizeof(DpBoundingState), T_CustomScanState);
 
-	node->caller.css.methods = &bounding_exec_methods;
+	node->css.methods = &bounding_exec_methods;
 	return (Node *) node;
 }
 

@@ -53,6 +53,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -121,24 +122,15 @@ argument(const Aggref *aggref, int i)
 	return (Node *) list_nth_node(TargetEntry, aggref->args, i)->expr;
 }
 
-/* Tells whether records can hold the arguments: see DpRecordFormat. */
+/* Tells whether arguments.c can read the arguments: later than others of its node, so none has a subplan. */
 static bool
-can_store(const Aggref *aggref)
+can_read(const Aggref *aggref)
 {
 	Node	   *spec = argument(aggref, 0);
-	int			stored = 0;
 
-	if (!(IsA(spec, Param) && ((Param *) spec)->paramkind == PARAM_EXTERN) &&
-		!(IsA(spec, Const) && !((Const *) spec)->constisnull))
-		return false;
-	for (int i = 1; i < list_length(aggref->args); i++)
-	{
-		if (get_typlen(exprType(argument(aggref, i))) == -2)
-			return false;
-		stored += !IsA(argument(aggref, i), Const);
-	}
-	/* one may be the unit, which does not count */
-	return stored <= DP_MAX_STORED;
+	return ((IsA(spec, Param) && ((Param *) spec)->paramkind == PARAM_EXTERN) ||
+			(IsA(spec, Const) && !((Const *) spec)->constisnull)) &&
+		!contain_subplans((Node *) aggref->args);
 }
 
 static bool
@@ -146,7 +138,7 @@ is_bound_unit(const Aggref *aggref)
 {
 	return aggref->aggsplit == AGGSPLIT_SIMPLE && aggref->aggfilter == NULL &&
 		aggref->aggorder == NIL && aggref->aggdistinct == NIL && list_length(aggref->args) >= 2 &&
-		can_store(aggref) && is_transition(aggref->aggfnoid, dp_bound_unit);
+		can_read(aggref) && is_transition(aggref->aggfnoid, dp_bound_unit);
 }
 
 /* Tells whether expr is a column of rows of units, and which, and of what call of bound_unit. */
@@ -180,9 +172,9 @@ is_row_column(Expr *expr, DpRowColumn *column, Aggref **aggref)
 	return true;
 }
 
-/* Describes what the target has beside the unit; false where that is something else than columns of rows of one bound_unit. */
+/* Describes what the target has beside the units; false where that is something else than columns of rows of one bound_unit. */
 static bool
-find_call(PathTarget *target, Index unit_ref, BoundCall *found)
+find_call(PlannerInfo *root, PathTarget *target, BoundCall *found)
 {
 	ListCell   *lc;
 
@@ -193,7 +185,7 @@ find_call(PathTarget *target, Index unit_ref, BoundCall *found)
 		DpRowColumn column;
 		Aggref	   *aggref;
 
-		if (get_pathtarget_sortgroupref(target, foreach_current_index(lc)) == unit_ref)
+		if (get_sortgroupref_clause_noerr(get_pathtarget_sortgroupref(target, foreach_current_index(lc)), DP_GROUP_CLAUSE(root)) != NULL)
 			continue;
 		if (!is_row_column(lfirst(lc), &column, &aggref))
 			return false;
@@ -208,16 +200,28 @@ find_call(PathTarget *target, Index unit_ref, BoundCall *found)
 	return found->aggref != NULL;
 }
 
-/* Tells whether units are told apart by the bits of a word, as GROUP BY does it. */
-static bool
-is_word(Node *unit, const SortGroupClause *clause)
+/* Returns the columns of the input by which the level groups, if unit_key.c tells them apart as GROUP BY does; else NIL. */
+static List *
+find_units(PlannerInfo *root, const PathTarget *input)
 {
-	Oid			type = exprType(unit);
-	DpKeyInfo	info;
+	List	   *units = NIL;
+	ListCell   *lc;
 
-	return dp_key_info_init(&info, type, exprCollation(unit), CurrentMemoryContext) &&
-		info.class == DP_KEY_WORD &&
-		lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr == clause->eqop;
+	foreach(lc, DP_GROUP_CLAUSE(root))
+	{
+		SortGroupClause *clause = lfirst(lc);
+		Node	   *unit = NULL;
+		DpKeyInfo	info;
+
+		for (int i = 0; i < list_length(input->exprs); i++)
+			if (get_pathtarget_sortgroupref(input, i) == clause->tleSortGroupRef)
+				unit = list_nth(input->exprs, i);
+		if (unit == NULL || !dp_key_info_init(&info, exprType(unit), exprCollation(unit), CurrentMemoryContext) ||
+			lookup_type_cache(exprType(unit), TYPECACHE_EQ_OPR)->eq_opr != clause->eqop)
+			return NIL;
+		units = lappend(units, unit);
+	}
+	return units;
 }
 
 static bool
@@ -289,7 +293,7 @@ adds_up(PlannerInfo *root)
 static double
 record_bytes(const Aggref *aggref, double rows)
 {
-	double		width = DP_RECORD_UNIT + sizeof(uint64);
+	double		width = sizeof(uint32) + sizeof(uint64);
 
 	for (int i = 1; i < list_length(aggref->args); i++)
 		if (!IsA(argument(aggref, i), Const))
@@ -355,16 +359,20 @@ plan_bounding(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	CustomScan *scan = makeNode(CustomScan);
 	Plan	   *child = linitial(custom_plans);
 	List	   *calls = linitial(path->custom_private);
-	Node	   *unit = lsecond(path->custom_private);
-	List	   *settings = lthird(path->custom_private);
+	List	   *settings = list_copy_tail(path->custom_private, 2);
 	Aggref	   *aggref = lsecond(linitial_node(FuncExpr, calls)->args);
-	TargetEntry *column;
+	List	   *units = NIL;
 	ListCell   *lc;
 
 	omit_projection(root, child);
-	column = tlist_member((Expr *) unit, child->targetlist);
-	if (column == NULL)
-		elog(ERROR, "the unit is not a column of the plan below " DP_BOUNDING_NODE);
+	foreach(lc, (List *) lsecond(path->custom_private))
+	{
+		TargetEntry *column = tlist_member(lfirst(lc), child->targetlist);
+
+		if (column == NULL)
+			elog(ERROR, "the unit is not a column of the plan below " DP_BOUNDING_NODE);
+		units = lappend_int(units, column->resno);
+	}
 	foreach(lc, child->targetlist)
 	{
 		TargetEntry *tle = lfirst(lc);
@@ -378,7 +386,7 @@ plan_bounding(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 														  list_length(scan->custom_scan_tlist) + 1, NULL, false));
 	foreach(lc, aggref->args)
 		scan->custom_exprs = lappend(scan->custom_exprs, copyObject(((TargetEntry *) lfirst(lc))->expr));
-	scan->custom_private = list_concat_copy(list_make1_int(column->resno), settings);
+	scan->custom_private = lcons(units, settings);
 	scan->custom_plans = custom_plans;
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.scanrelid = 0;
@@ -392,18 +400,31 @@ static const CustomPathMethods bounding_path_methods = {
 	.PlanCustomPath = plan_bounding
 };
 
-/* Returns a path of the final target over input, which groups by the unit; NULL if the node cannot. */
+/* Returns how many processes a path's rows are divided among, as PostgreSQL estimates it: the leader has other work. */
+static double
+parallel_divisor(const Path *path)
+{
+	double		divisor = path->parallel_workers;
+
+	if (divisor == 0)
+		return 1;
+	if (parallel_leader_participation)
+		divisor += Max(1.0 - 0.3 * path->parallel_workers, 0);
+	return divisor;
+}
+
+/*
+ * Returns a path of the final target over input, which groups by the unit; NULL if the node cannot.
+ * A partial input makes it partial, too: each group leaves one of the processes.
+ */
 static Path *
-bounding_path(PlannerInfo *root, RelOptInfo *final_rel, Path *input, const BoundCall *call,
-			  const SortGroupClause *clause, double units, double rows)
+bounding_path(PlannerInfo *root, RelOptInfo *final_rel, Path *input, const BoundCall *call, double units, double rows)
 {
 	CustomPath *path;
-	Node	   *unit = NULL;
+	List	   *unit = find_units(root, input->pathtarget);
+	double		divisor = parallel_divisor(input);
 
-	for (int i = 0; i < list_length(input->pathtarget->exprs); i++)
-		if (get_pathtarget_sortgroupref(input->pathtarget, i) == clause->tleSortGroupRef)
-			unit = list_nth(input->pathtarget->exprs, i);
-	if (input->param_info != NULL || unit == NULL || !is_word(unit, clause))
+	if (input->param_info != NULL || unit == NIL)
 		return NULL;
 
 	path = makeNode(CustomPath);
@@ -411,12 +432,14 @@ bounding_path(PlannerInfo *root, RelOptInfo *final_rel, Path *input, const Bound
 	path->path.parent = final_rel;
 	path->path.pathtarget = call->target;
 	path->path.parallel_safe = final_rel->consider_parallel && input->parallel_safe;
+	path->path.parallel_workers = input->parallel_workers;
+	path->path.parallel_aware = input->parallel_workers > 0;
 	path->flags = DP_CUSTOMPATH_PROJECTION;
 	path->custom_paths = list_make1(input);
-	/* in the order of DpBoundingPrivate, but for the unit's column */
-	path->custom_private = list_make3(call->calls, unit, list_concat_copy(list_make1_int(adds_up(root)), call->columns));
+	/* in the order of DpBoundingPrivate, but for the unit's columns */
+	path->custom_private = list_make4(call->calls, unit, makeInteger(adds_up(root)), call->columns);
 	path->methods = &bounding_path_methods;
-	cost_bounding(root, &path->path, input, call->aggref, units, rows);
+	cost_bounding(root, &path->path, input, call->aggref, clamp_row_est(units / divisor), clamp_row_est(rows / divisor));
 	return &path->path;
 }
 
@@ -454,7 +477,7 @@ grouped_rel_of(PlannerInfo *root, Relids relids)
  */
 static Path *
 partitionwise_path(PlannerInfo *root, RelOptInfo *final_rel, RelOptInfo *input_rel, PathTarget *target,
-				   const SortGroupClause *clause, double rows_of_unit)
+				   double rows_of_unit)
 {
 	List	   *paths = NIL;
 	Path	   *append;
@@ -479,8 +502,8 @@ partitionwise_path(PlannerInfo *root, RelOptInfo *final_rel, RelOptInfo *input_r
 		child_target = copy_pathtarget(target);
 		child_target->exprs = (List *) adjust_appendrel_attrs(root, (Node *) target->exprs, ninfos, infos);
 		units = ((Path *) linitial(grouped->pathlist))->rows;
-		if (find_call(child_target, clause->tleSortGroupRef, &call))
-			path = bounding_path(root, final_rel, child->cheapest_total_path, &call, clause, units, units * rows_of_unit);
+		if (find_call(root, child_target, &call))
+			path = bounding_path(root, final_rel, child->cheapest_total_path, &call, units, units * rows_of_unit);
 		if (path == NULL)
 			return NULL;
 		paths = lappend(paths, path);
@@ -492,35 +515,41 @@ partitionwise_path(PlannerInfo *root, RelOptInfo *final_rel, RelOptInfo *input_r
 	return append;
 }
 
-/* Adds paths where the level groups by one unit with bound_unit alone, and returns rows of its groups. */
+/* Adds paths where the level groups by the unit with bound_unit alone, and returns rows of its groups. */
 static void
 add_bounding(PlannerInfo *root, RelOptInfo *final_rel)
 {
-	List	   *clauses = DP_GROUP_CLAUSE(root);
 	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
 	RelOptInfo *input_rel;
-	SortGroupClause *clause;
 	BoundCall	call;
 	ProjectSetPath *sets;
+	double		units;
+	double		rows;
 	Path	   *whole;
 	Path	   *parts = NULL;
+	Path	   *partial = NULL;
 
-	if (list_length(clauses) != 1 || final_rel->pathlist == NIL || !IsA(linitial(final_rel->pathlist), ProjectSetPath))
+	if (DP_GROUP_CLAUSE(root) == NIL || final_rel->pathlist == NIL || !IsA(linitial(final_rel->pathlist), ProjectSetPath))
 		return;
 	sets = linitial(final_rel->pathlist);
-	clause = linitial_node(SortGroupClause, clauses);
+	units = sets->subpath->rows;
+	rows = sets->path.rows;
 	input_rel = scan_join_rel(root);
-	if (input_rel == NULL || input_rel->cheapest_total_path == NULL || !find_call(target, clause->tleSortGroupRef, &call))
+	if (input_rel == NULL || input_rel->cheapest_total_path == NULL || !find_call(root, target, &call))
 		return;
-	whole = bounding_path(root, final_rel, input_rel->cheapest_total_path, &call, clause,
-						  sets->subpath->rows, sets->path.rows);
-	if (whole != NULL && enable_partitionwise_aggregate && IS_PARTITIONED_REL(input_rel))
-		parts = partitionwise_path(root, final_rel, input_rel, target, clause, sets->path.rows / sets->subpath->rows);
+	whole = bounding_path(root, final_rel, input_rel->cheapest_total_path, &call, units, rows);
+	if (whole == NULL)
+		return;
+	if (enable_partitionwise_aggregate && IS_PARTITIONED_REL(input_rel))
+		parts = partitionwise_path(root, final_rel, input_rel, target, rows / units);
+	if (final_rel->consider_parallel && input_rel->partial_pathlist != NIL)
+		partial = bounding_path(root, final_rel, linitial(input_rel->partial_pathlist), &call, units, rows);
 	/* these free paths that cost more */
-	if (whole != NULL)
-		add_path(final_rel, whole);
+	add_path(final_rel, whole);
 	if (parts != NULL)
 		add_path(final_rel, parts);
+	if (partial != NULL)
+		add_partial_path(final_rel, partial);
 }
 
 static void

@@ -1,301 +1,349 @@
 /*-------------------------------------------------------------------------
  *
  * records.c
- *	  Rows of units that are set aside: short records, in memory and in files.
+ *	  Rows, and states of units, that are set aside: short records.
  *
- * Invariants:
- *	- records lie in chunks, whole.  A chunk is larger than what memory contexts
- *	  keep for themselves when it is freed, so the limit holds for what the
- *	  process has;
- *	- a record is short, whatever the row is: keys that are too long for a state
- *	  leave it out before they are fetched, and values by reference are numerics;
- *	- a partition's chunks go to its file when memory is short, all partitions'
- *	  at once: files are written in pieces as large as memory allows.
+ * A row's record has, in this order: bits of NULLs (bit 0: the unit; then keys
+ * and fields), its size where records vary in it, the unit, keys, fields, and
+ * the bytes of what is by reference, each aligned.  A unit is a word of 4 or 8
+ * bytes; or its hash, its salt where that is another, and its image or the
+ * image's length.  A state's record is a StateRecord, the image and the state.
+ *
+ * Invariants: a record holds all that the row gives to its unit, and nothing else
+ * of it; keys that are too long for a state leave the row out before they are
+ * fetched.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "utils/datum.h"
-#include "utils/memutils.h"
 
 #include "agg/bounding/gather.h"
 
-static DpChunk *
-new_chunk(DpBounding *bounding, Size data)
+typedef struct StateRecord
 {
-	Size		size = Max(DP_CHUNK_SIZE, offsetof(DpChunk, data) + data);
-	DpChunk    *chunk = bounding->pass.spare;
+	uint64		unit;			/* word or hash */
+	uint32		image;			/* its bytes */
+	bool		isnull;
+} StateRecord;
 
-	if (chunk != NULL && size == DP_CHUNK_SIZE)
-		bounding->pass.spare = chunk->next;
-	else
-	{
-		chunk = MemoryContextAllocHuge(bounding->context, size);
-		chunk->size = size - offsetof(DpChunk, data);
-	}
-	chunk->next = NULL;
-	chunk->used = 0;
-	return chunk;
-}
+/* ------------------------------------------------------------------------
+ * The format
+ * ------------------------------------------------------------------------
+ */
 
+/* Decides where things are in a record, for the units, keys and fields that are known by now. */
 void
-dp_free_chunk(DpBounding *bounding, DpChunk *chunk)
+dp_plan_records(DpBounding *bounding)
 {
-	Size		size = chunk->size + offsetof(DpChunk, data);
+	DpRecordFormat *format = &bounding->record;
+	const DpUnitFormat *unit = &bounding->unit;
+	const DpShape *shape = &bounding->shape;
+	DpFields   *fields = &bounding->fields;
+	Size		at;
 
-	if (size == DP_CHUNK_SIZE)
+	format->nulls = (1 + shape->layout.nkeys + fields->nfields + 31) / 32;
+	format->unit_width = unit->is_word && unit->info[0].typlen <= (int) sizeof(int32) ? sizeof(int32) : sizeof(int64);
+	format->image_width = unit->is_plain && unit->info[0].class == DP_KEY_FIXED ? unit->info[0].typlen : 0;
+	format->varies = !unit->is_word && format->image_width == 0;
+	for (int i = 0; i < shape->layout.nkeys; i++)
+		format->varies |= !shape->key[i].typbyval;
+
+	at = format->nulls * sizeof(uint32) + (format->varies ? sizeof(uint32) : 0);
+	format->unit = at;
+	at += format->unit_width;
+	if (!unit->is_word)
 	{
-		chunk->next = bounding->pass.spare;
-		bounding->pass.spare = chunk;
-		return;
+		if (unit->ncolumns > 1 && unit->salt >= 0)
+			at += sizeof(uint64);
+		format->image = at;
+		at += format->image_width > 0 ? format->image_width : sizeof(uint32);
 	}
-	pfree(chunk);
-}
-
-void
-dp_free_spare_chunks(DpBounding *bounding)
-{
-	while (bounding->pass.spare != NULL)
+	for (int i = 0; i < shape->layout.nkeys; i++)
 	{
-		DpChunk    *chunk = bounding->pass.spare;
+		const DpKeyInfo *key = &shape->key[i];
 
-		bounding->pass.spare = chunk->next;
-		pfree(chunk);
+		format->key_width[i] = key->typbyval && key->typlen > (int) sizeof(int32) ? sizeof(int64) : sizeof(int32);
+		format->key[i] = at;
+		at += format->key_width[i];
 	}
-}
-
-static void
-write_partition(DpBounding *bounding, DpPartition *p)
-{
-	if (p->chunks != NULL && p->file == NULL)
+	for (int i = 0; i < fields->nfields; i++)
 	{
-		MemoryContext old = MemoryContextSwitchTo(bounding->context);
-
-		PrepareTempTablespaces();
-		p->file = BufFileCreateTemp(false);
-		MemoryContextSwitchTo(old);
+		fields->field[i].at = at;
+		at += fields->field[i].width;
 	}
-	while (p->chunks != NULL)
-	{
-		DpChunk    *chunk = p->chunks;
-
-		BufFileWrite(p->file, &chunk->used, sizeof(chunk->used));
-		BufFileWrite(p->file, chunk->data, chunk->used);
-		bounding->pass.written += chunk->used;
-		p->chunks = chunk->next;
-		dp_free_chunk(bounding, chunk);
-	}
+	format->size = format->varies ? MAXALIGN(at) : INTALIGN(at);
 }
 
-/* Writes all records of the pass to files. */
-void
-dp_write_partitions(DpBounding *bounding)
-{
-	CHECK_FOR_INTERRUPTS();
-	for (int i = 0; i < 1 << bounding->pass.partition_bits; i++)
-		write_partition(bounding, &bounding->pass.partitions[i]);
-}
+/* ------------------------------------------------------------------------
+ * Rows
+ * ------------------------------------------------------------------------
+ */
 
-/* Closes the files of rows that no pass will read any more. */
-void
-dp_close_files(DpBounding *bounding)
-{
-	for (int i = 0; i < DP_MAX_PARTITIONS; i++)
-		if (bounding->pass.partitions[i].file != NULL)
-			BufFileClose(bounding->pass.partitions[i].file);
-	for (DpPartition *p = bounding->pass.waiting; p != NULL; p = p->next)
-		if (p->file != NULL)
-			BufFileClose(p->file);
-}
-
-/* Gives a partition a chunk with room for a record of size bytes. */
-static pg_noinline void
-add_chunk(DpBounding *bounding, DpPartition *p, Size size)
-{
-	DpChunk    *chunk;
-
-	/* the first pass leaves room for the later ones */
-	Size		limit = bounding->pass.bits > 0 ? bounding->limit : bounding->limit / 4 * 3;
-
-	if (bounding->pass.spare == NULL && dp_bounding_memory(bounding) + Max(size, DP_CHUNK_SIZE) > limit)
-		dp_write_partitions(bounding);
-	chunk = new_chunk(bounding, size);
-	chunk->next = p->chunks;
-	p->chunks = chunk;
-}
-
-/* Tells whether bound_unit takes the row, or leaves it out because its keys are too long. */
-static bool
-keys_fit(const DpBounding *bounding)
-{
-	const DpRecordFormat *format = &bounding->record;
-	Size		bytes = 0;
-
-	for (int i = 0; i < format->nstored; i++)
-	{
-		const DpStoredArg *arg = &format->stored[i];
-		const NullableDatum *value = &bounding->fcinfo->args[arg->argno];
-
-		if (arg->is_key && !arg->typbyval && !value->isnull)
-			bytes += dp_key_bytes(value->value, arg->typlen);
-	}
-	return bytes <= format->key_bytes;
-}
-
-/* Returns the size of the record for the arguments of the call; fetches values by reference. */
+/* Returns the size of the record for the row; fetches keys by reference.  0: the row is left out. */
 static inline Size
 record_size(DpBounding *bounding)
 {
-	const DpRecordFormat *format = &bounding->record;
-	Size		size = format->size;
+	DpRow	   *row = &bounding->row;
+	Size		size = bounding->record.size;
 
-	if (!format->by_reference)
+	if (!bounding->record.varies)
 		return size;
-	for (int i = 0; i < format->nstored; i++)
+	if (!bounding->unit.is_word && bounding->record.image_width == 0)
+		size += MAXALIGN(dp_unit_image_size(bounding));
+	if (bounding->shape.layout.by_reference == 0)
+		return size;
+	/* the rank fetches keys, and knows whether they are too long */
+	if (!row->has_rank && !dp_rank_row(bounding))
+		return 0;
+	for (int i = 0; i < bounding->shape.layout.nkeys; i++)
 	{
-		const DpStoredArg *arg = &format->stored[i];
-		NullableDatum *value = &bounding->fcinfo->args[arg->argno];
+		const DpKeyInfo *info = &bounding->shape.key[i];
 
-		if (arg->typbyval || value->isnull)
+		if (info->typbyval || row->key[i].isnull)
 			continue;
-		if (arg->typlen == -1)
-			value->value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value->value));
-		size += MAXALIGN(datumGetSize(value->value, false, arg->typlen));
+		row->key[i].value = row->ranked[i].datum;
+		size += MAXALIGN(datumGetSize(row->key[i].value, false, info->typlen));
 	}
 	return size;
 }
 
 static inline void
-write_record_unit(const DpBounding *bounding, char *record, uint64 unit)
+put_word(char *to, int64 word, int width)
 {
-	int32		narrow = (int32) unit;
+	int32		narrow = (int32) word;
 
-	if (bounding->record.unit_typlen > (int) sizeof(int32))
-		memcpy(record + DP_RECORD_UNIT, &unit, sizeof(unit));
+	if (width > (int) sizeof(int32))
+		memcpy(to, &word, sizeof(word));
 	else
-		memcpy(record + DP_RECORD_UNIT, &narrow, sizeof(narrow));
+		memcpy(to, &narrow, sizeof(narrow));
 }
 
-/* Writes the unit and the arguments of the call to a record of record_size() bytes. */
-static inline void
-write_record(const DpBounding *bounding, char *record, uint64 unit, bool unit_isnull)
+static inline int64
+get_word(const char *from, int width)
+{
+	int64		word;
+	int32		narrow;
+
+	if (width > (int) sizeof(int32))
+	{
+		memcpy(&word, from, sizeof(word));
+		return word;
+	}
+	memcpy(&narrow, from, sizeof(narrow));
+	return narrow;
+}
+
+/* Writes the unit; returns where the bytes after its own go. */
+static inline char *
+write_unit(const DpBounding *bounding, char *record, char *bytes)
 {
 	const DpRecordFormat *format = &bounding->record;
-	const NullableDatum *args = bounding->fcinfo->args;
-	uint32		nulls = unit_isnull ? 1 : 0;
-	char	   *bytes = record + format->size;
+	const DpRow *row = &bounding->row;
+	uint32		len;
 
-	write_record_unit(bounding, record, unit);
-	for (int i = 0; i < format->nstored; i++)
+	put_word(record + format->unit, (int64) row->unit, format->unit_width);
+	if (bounding->unit.is_word)
+		return bytes;
+	if (bounding->unit.ncolumns > 1 && bounding->unit.salt >= 0)
+		memcpy(record + format->unit + sizeof(uint64), &row->salt, sizeof(uint64));
+	if (format->image_width > 0)
 	{
-		const DpStoredArg *arg = &format->stored[i];
-		Datum		value = args[arg->argno].value;
+		dp_write_unit_image(bounding, record + format->image);
+		return bytes;
+	}
+	len = dp_unit_image_size(bounding);
+	memcpy(record + format->image, &len, sizeof(len));
+	dp_write_unit_image(bounding, bytes);
+	return bytes + MAXALIGN(len);
+}
 
-		if (args[arg->argno].isnull)
-		{
-			nulls |= (uint32) 2 << i;
-			if (!arg->typbyval)
-				memset(record + arg->offset, 0, sizeof(uint32));
-		}
-		else if (!arg->typbyval)
-		{
-			uint32		len = datumGetSize(value, false, arg->typlen);
+static inline void
+write_record(const DpBounding *bounding, char *record, Size size)
+{
+	const DpRecordFormat *format = &bounding->record;
+	const DpLayout *layout = &bounding->shape.layout;
+	const DpFields *fields = &bounding->fields;
+	const DpRow *row = &bounding->row;
+	uint32	   *nulls = (uint32 *) record;
+	char	   *bytes = record + format->size;
+	int			bit = 1;
 
-			memcpy(record + arg->offset, &len, sizeof(uint32));
+	memset(nulls, 0, format->nulls * sizeof(uint32));
+	nulls[0] = row->unit_isnull ? 1 : 0;
+	if (format->varies)
+		nulls[format->nulls] = (uint32) size;
+	bytes = write_unit(bounding, record, bytes);
+	for (int i = 0; i < layout->nkeys; i++, bit++)
+	{
+		Datum		value = row->key[i].value;
+
+		if (row->key[i].isnull)
+			nulls[bit / 32] |= UINT32_C(1) << (bit % 32);
+		else if (layout->by_reference & (1 << i))
+		{
+			uint32		len = datumGetSize(value, false, bounding->shape.key[i].typlen);
+
+			memcpy(record + format->key[i], &len, sizeof(len));
 			memcpy(bytes, DatumGetPointer(value), len);
 			bytes += MAXALIGN(len);
 		}
-		else if (arg->typlen <= (int) sizeof(int32))
-		{
-			int32		word = (int32) value;
-
-			memcpy(record + arg->offset, &word, sizeof(word));
-		}
 		else
-			memcpy(record + arg->offset, &value, sizeof(value));
+			put_word(record + format->key[i], (int64) value, format->key_width[i]);
 	}
-	memcpy(record, &nulls, sizeof(nulls));
+	for (int i = 0; i < fields->nfields; i++, bit++)
+	{
+		if (row->isnull[i])
+			nulls[bit / 32] |= UINT32_C(1) << (bit % 32);
+		else if (fields->field[i].width > 0)
+			put_word(record + fields->field[i].at, row->field[i], fields->field[i].width);
+	}
 }
 
-/* Sets the row aside whose arguments are those of the call, in its unit's partition. */
+/* Sets the row at hand aside, in its unit's partition. */
 void
-dp_set_aside(DpBounding *bounding, uint64 unit, bool unit_isnull, uint64 hash)
+dp_set_aside(DpBounding *bounding, DpPartition *p)
 {
-	DpPass	   *pass = &bounding->pass;
-	DpPartition *p = &pass->partitions[(hash << pass->bits) >> (64 - pass->partition_bits)];
-	Size		size;
-	char	   *record;
+	Size		size = record_size(bounding);
 
-	if (bounding->record.by_reference && !keys_fit(bounding))
-		return;
-	size = record_size(bounding);
-	if (p->chunks == NULL || p->chunks->size - p->chunks->used < size)
-		add_chunk(bounding, p, size);
-	record = p->chunks->data + p->chunks->used;
-	p->chunks->used += size;
-	write_record(bounding, record, unit, unit_isnull);
+	if (size > 0)
+		write_record(bounding, dp_chunk_room(bounding, &p->rows, size, false), size);
 }
 
-/* Sets the unit and the arguments of the call from a record, as write_record wrote it; returns its size. */
-Size
-dp_read_record(DpBounding *bounding, char *record, uint64 *unit, bool *unit_isnull)
+static inline void
+read_unit(DpBounding *bounding, char *record, char **bytes)
 {
 	const DpRecordFormat *format = &bounding->record;
-	NullableDatum *args = bounding->fcinfo->args;
-	uint32		nulls;
-	char	   *bytes = record + format->size;
+	DpRow	   *row = &bounding->row;
+	uint32		len;
 
-	*unit = dp_record_unit(bounding, record);
-	memcpy(&nulls, record, sizeof(nulls));
-	*unit_isnull = (nulls & 1) != 0;
-	for (int i = 0; i < format->nstored; i++)
+	row->unit = (uint64) get_word(record + format->unit, format->unit_width);
+	if (bounding->unit.is_word)
 	{
-		const DpStoredArg *arg = &format->stored[i];
-		NullableDatum *to = &args[arg->argno];
+		row->hash = dp_unit_hash(row->unit, bounding->spec);
+		row->salt = bounding->unit.salt < 0 ? bounding->no_salt : dp_unit_salt(row->hash, bounding->spec);
+		return;
+	}
+	row->hash = row->unit;
+	if (bounding->unit.salt < 0)
+		row->salt = bounding->no_salt;
+	else if (bounding->unit.ncolumns > 1)
+		memcpy(&row->salt, record + format->unit + sizeof(uint64), sizeof(uint64));
+	else
+		row->salt = dp_unit_salt(row->hash, bounding->spec);
+	if (format->image_width > 0)
+	{
+		dp_read_unit_image(bounding, record + format->image, format->image_width);
+		return;
+	}
+	memcpy(&len, record + format->image, sizeof(len));
+	dp_read_unit_image(bounding, *bytes, len);
+	*bytes += MAXALIGN(len);
+}
 
-		to->isnull = (nulls & ((uint32) 2 << i)) != 0;
-		if (!arg->typbyval)
+/* Sets the row at hand from a record, of which it goes on pointing to the bytes; returns the record's size. */
+Size
+dp_read_record(DpBounding *bounding, char *record)
+{
+	const DpRecordFormat *format = &bounding->record;
+	const DpLayout *layout = &bounding->shape.layout;
+	const DpFields *fields = &bounding->fields;
+	DpRow	   *row = &bounding->row;
+	const uint32 *nulls = (const uint32 *) record;
+	char	   *bytes = record + format->size;
+	int			bit = 1;
+
+	row->unit_isnull = (nulls[0] & 1) != 0;
+	row->has_rank = false;
+	read_unit(bounding, record, &bytes);
+	for (int i = 0; i < layout->nkeys; i++, bit++)
+	{
+		row->key[i].isnull = (nulls[bit / 32] & (UINT32_C(1) << (bit % 32))) != 0;
+		if (row->key[i].isnull)
+			continue;
+		if (layout->by_reference & (1 << i))
 		{
 			uint32		len;
 
-			memcpy(&len, record + arg->offset, sizeof(len));
-			to->value = PointerGetDatum(bytes);
+			memcpy(&len, record + format->key[i], sizeof(len));
+			row->key[i].value = PointerGetDatum(bytes);
 			bytes += MAXALIGN(len);
 		}
-		else if (arg->typlen <= (int) sizeof(int32))
-		{
-			int32		word;
-
-			memcpy(&word, record + arg->offset, sizeof(word));
-			to->value = (Datum) word;
-		}
 		else
-			memcpy(&to->value, record + arg->offset, sizeof(Datum));
+			row->key[i].value = (Datum) get_word(record + format->key[i], format->key_width[i]);
 	}
-	return bytes - record;
+	for (int i = 0; i < fields->nfields; i++, bit++)
+	{
+		row->isnull[i] = (nulls[bit / 32] & (UINT32_C(1) << (bit % 32))) != 0;
+		if (!row->isnull[i] && fields->field[i].width > 0)
+			row->field[i] = get_word(record + fields->field[i].at, fields->field[i].width);
+	}
+	return format->varies ? nulls[format->nulls] : format->size;
 }
 
-/* Returns the next chunk of the file; NULL at its end. */
-DpChunk *
-dp_read_chunk(DpBounding *bounding, BufFile *file)
-{
-	uint32		used;
-	DpChunk    *chunk;
-	size_t		n = BufFileRead(file, &used, sizeof(used));
+/* ------------------------------------------------------------------------
+ * States
+ * ------------------------------------------------------------------------
+ */
 
-	if (n == 0)
-		return NULL;
-	if (n == sizeof(used))
-	{
-		chunk = new_chunk(bounding, used);
-		chunk->used = used;
-		if (BufFileRead(file, chunk->data, used) == used)
-			return chunk;
-	}
-	ereport(ERROR,
-			(errcode_for_file_access(),
-			 errmsg("could not read from temporary file of a private query")));
+static void
+set_state_aside(DpBounding *bounding, const StateRecord *head, uint64 hash, const char *image, const DpBoundState *state)
+{
+	DpPartition *p = dp_partition_of(bounding, hash);
+	char	   *record = dp_chunk_room(bounding, &p->states,
+									   MAXALIGN(sizeof(StateRecord)) + MAXALIGN(head->image) + MAXALIGN(VARSIZE(state)),
+									   true);
+
+	memcpy(record, head, sizeof(StateRecord));
+	record += MAXALIGN(sizeof(StateRecord));
+	if (head->image > 0)
+		memcpy(record, image, head->image);
+	memcpy(record + MAXALIGN(head->image), state, VARSIZE(state));
+}
+
+/* Sets the state of a bucket aside, to be merged with what other rows of the unit come to. */
+void
+dp_set_state_aside(DpBounding *bounding, uint64 bucket)
+{
+	const DpUnitTable *table = &bounding->table;
+	const DpUnitImage *image = bounding->unit.is_word ? NULL : table->image_of[bucket];
+	StateRecord head = {.unit = table->buckets[bucket].unit, .isnull = bucket == table->nbuckets};
+
+	if (image != NULL)
+		head.image = image->len;
+	set_state_aside(bounding, &head, head.isnull ? 0 : dp_bucket_hash(bounding, &table->buckets[bucket]),
+					image != NULL ? image->data : NULL, table->state_of[bucket]);
+}
+
+/*
+ * Sets the row's unit and *state from a state's record, which they go on
+ * pointing to; returns the record's size.
+ */
+Size
+dp_read_state_record(DpBounding *bounding, char *record, const DpBoundState **state)
+{
+	StateRecord head;
+	DpRow	   *row = &bounding->row;
+	char	   *image = record + MAXALIGN(sizeof(StateRecord));
+
+	memcpy(&head, record, sizeof(head));
+	row->unit = head.unit;
+	row->unit_isnull = head.isnull;
+	row->hash = bounding->unit.is_word ? dp_unit_hash(head.unit, bounding->spec) : head.unit;
+	if (!bounding->unit.is_word)
+		dp_read_unit_image(bounding, image, head.image);
+	*state = (const DpBoundState *) (image + MAXALIGN(head.image));
+	return MAXALIGN(sizeof(StateRecord)) + MAXALIGN(head.image) + MAXALIGN(VARSIZE(*state));
+}
+
+/* Sets a state that came in a record aside again: its unit is the row's. */
+void
+dp_pass_state_on(DpBounding *bounding, const char *record, const DpBoundState *state)
+{
+	StateRecord head;
+
+	memcpy(&head, record, sizeof(head));
+	set_state_aside(bounding, &head, bounding->row.hash, record + MAXALIGN(sizeof(StateRecord)), state);
 }

@@ -25,13 +25,6 @@ DP_NORETURN extern void dp_state_misplaced(void);
 /* exact/sum.c: returns the state argument unchanged, NULL or not, for a row without a value */
 extern Datum dp_state_unchanged(FunctionCallInfo fcinfo);
 
-/* how a plan node of node.c begins: the context of the transition function that it calls */
-typedef struct DpBoundingCaller
-{
-	CustomScanState css;
-	Aggref	   *aggref;			/* the call that it computes */
-} DpBoundingCaller;
-
 /*
  * Returns the state argument, which the caller may change in place; raises an
  * error unless called by the executor's aggregates, which own their state.
@@ -39,13 +32,9 @@ typedef struct DpBoundingCaller
 static inline void *
 dp_state_in_place(FunctionCallInfo fcinfo)
 {
-	/*
-	 * AggCheckCallContext, inlined: this runs once per row.  A custom scan
-	 * that calls aggregates is node.c's.
-	 */
+	/* AggCheckCallContext, inlined: this runs once per row */
 	if (unlikely(fcinfo->context == NULL ||
-				 !(IsA(fcinfo->context, AggState) || IsA(fcinfo->context, CustomScanState) ||
-				   IsA(fcinfo->context, WindowAggState))))
+				 !(IsA(fcinfo->context, AggState) || IsA(fcinfo->context, WindowAggState))))
 		dp_state_misplaced();
 	return PG_GETARG_POINTER(0);
 }
@@ -223,6 +212,8 @@ extern uint64 dp_bound_state_load(const DpBoundState *state, int i, const DpShap
 extern DpCodeSpec dp_spec_codes(const DpBoundSpec *spec, int i);
 DP_NORETURN extern void dp_bound_spec_missing(void);
 
+/* unit.c: merges the second state of a unit into the first, which it may replace */
+extern void dp_bound_merge(DpBoundState **pstate, const DpBoundState *other, DpShape *shape);
 
 /* exact/vector.c: returns the codes in an array, int32 or int64 by its type, and how many in *n */
 extern const void *dp_array_of_codes(const ArrayType *codes, int *n);

@@ -15,7 +15,7 @@
  *	  of the unit's own rows would do); it makes the choice of groups unbiased
  *	  and independent from unit to unit;
  *	- rows whose keys are too long for a state are left out; see state.c;
- *	- values are gathered unclamped (a row at most 2^64 steps, a count
+ *	- values are gathered unclamped (a row at most 2^62 steps, a count
  *	  saturates) and clamped only by bound_value: clamping partial sums
  *	  would depend on the order of rows.
  *
@@ -33,16 +33,12 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "agg/bounding/state.h"
-#include "agg/exact/grid.h"
+#include "agg/bounding/row.h"
 #include "base/compat.h"
 #include "base/errors.h"
 
 PG_FUNCTION_INFO_V1(dp_bound_unit);
 PG_FUNCTION_INFO_V1(dp_bound_combine);
-
-/* where ranks start when the unit is not among the arguments */
-#define NO_UNIT UINT64CONST(0x9e3779b97f4a7c15)
 
 /* the aggregate's arguments, looked up once per execution */
 typedef struct BoundCall
@@ -64,8 +60,7 @@ typedef struct BoundCall
 static Oid
 argument_collation(FunctionCallInfo fcinfo, int argno)
 {
-	Aggref	   *aggref = IsA(fcinfo->context, CustomScanState) ?
-	((DpBoundingCaller *) fcinfo->context)->aggref : AggGetAggref(fcinfo);
+	Aggref	   *aggref = AggGetAggref(fcinfo);
 
 	/* argument 0 is the state */
 	if (aggref != NULL && list_length(aggref->args) >= argno)
@@ -77,6 +72,15 @@ argument_collation(FunctionCallInfo fcinfo, int argno)
 	return PG_GET_COLLATION();
 }
 
+void
+dp_refuse_key_type(Oid type)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 errmsg("cannot group by values of type %s: the type has no hash function; cast them to text or numeric",
+					format_type_be(type))));
+}
+
 static void
 key_argument(FunctionCallInfo fcinfo, int argno, DpKeyInfo *info)
 {
@@ -84,10 +88,7 @@ key_argument(FunctionCallInfo fcinfo, int argno, DpKeyInfo *info)
 
 	if (!OidIsValid(type) ||
 		!dp_key_info_init(info, type, argument_collation(fcinfo, argno), fcinfo->flinfo->fn_mcxt))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("cannot group by values of type %s: the type has no hash function; cast them to text or numeric",
-						format_type_be(type))));
+		dp_refuse_key_type(type);
 }
 
 /* Returns how value i is kept as codes; 0 when it is not. */
@@ -103,24 +104,65 @@ dp_spec_codes(const DpBoundSpec *spec, int i)
 	return most | (spec->value[i].kind == DP_VALUE_DISTINCT ? DP_CODES_SET : 0);
 }
 
-static BoundCall *
-bound_call_init(FunctionCallInfo fcinfo, const DpBoundSpec *spec)
+/* Tells whether value i can be of this type, or of a domain over it. */
+bool
+dp_unit_takes(const DpBoundSpec *spec, int i, Oid type)
 {
-	BoundCall  *call;
-	int			narguments;
+	Oid			base = getBaseType(type);
+
+	switch ((DpValueKind) spec->value[i].kind)
+	{
+		case DP_VALUE_COUNT:
+		case DP_VALUE_UNITS:
+		case DP_VALUE_ROWS:
+			return base == BOOLOID;
+		case DP_VALUE_SUM:
+			return base == INT2OID || base == INT4OID || base == INT8OID ||
+				base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID;
+		case DP_VALUE_SCALED:
+			return base == INT4OID && spec->value[i].grid.exponent == 0;
+		case DP_VALUE_CODES:
+			return base == INT4OID;
+		case DP_VALUE_DISTINCT:
+			return base == INT8OID;
+	}
+	return false;
+}
+
+void
+dp_unit_shape(DpShape *shape, const DpBoundSpec *spec)
+{
 	uint64		sums = 0;
 	DpCodeSpec	codes[DP_MAX_VALUES] = {0};
 
+	for (int i = 0; i < spec->nvalues; i++)
+	{
+		codes[i] = dp_spec_codes(spec, i);
+		if (spec->value[i].kind == DP_VALUE_SUM || spec->value[i].kind == DP_VALUE_SCALED)
+			sums |= UINT64CONST(1) << i;
+	}
+	dp_shape_init(shape, spec->nkeys, spec->nvalues, sums, codes);
+}
+
+void
+dp_check_bound_call(const DpBoundSpec *spec, int narguments)
+{
 	if (spec->nkeys < 0 || spec->nkeys > DP_MAX_KEYS ||
 		spec->nvalues < 0 || spec->nvalues > DP_MAX_VALUES || spec->max_groups < 1 ||
 		VARSIZE(spec) < offsetof(DpBoundSpec, value) + spec->nvalues * sizeof(spec->value[0]))
 		elog(ERROR, "invalid bound_spec");
-
-	narguments = PG_NARGS() - 2;
 	if (narguments != spec->nkeys + spec->nvalues &&
 		narguments != 1 + spec->nkeys + spec->nvalues)
 		elog(ERROR, "bound_unit takes %d keys and %d values", spec->nkeys, spec->nvalues);
+}
 
+static BoundCall *
+bound_call_init(FunctionCallInfo fcinfo, const DpBoundSpec *spec)
+{
+	BoundCall  *call;
+	int			narguments = PG_NARGS() - 2;
+
+	dp_check_bound_call(spec, narguments);
 	call = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(BoundCall));
 	call->has_unit = narguments > spec->nkeys + spec->nvalues;
 	call->first_key = call->has_unit ? 3 : 2;
@@ -132,39 +174,13 @@ bound_call_init(FunctionCallInfo fcinfo, const DpBoundSpec *spec)
 
 	for (int i = 0; i < spec->nvalues; i++)
 	{
-		Oid			type = getBaseType(get_fn_expr_argtype(fcinfo->flinfo,
-														   call->first_key + spec->nkeys + i));
-		bool		fits = false;
+		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, call->first_key + spec->nkeys + i);
 
-		call->input[i] = type;
-		switch ((DpValueKind) spec->value[i].kind)
-		{
-			case DP_VALUE_COUNT:
-			case DP_VALUE_UNITS:
-			case DP_VALUE_ROWS:
-				fits = type == BOOLOID;
-				break;
-			case DP_VALUE_SUM:
-				sums |= UINT64CONST(1) << i;
-				fits = type == INT2OID || type == INT4OID || type == INT8OID ||
-					type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
-				break;
-			case DP_VALUE_SCALED:
-				sums |= UINT64CONST(1) << i;
-				fits = type == INT4OID && spec->value[i].grid.exponent == 0;
-				break;
-			case DP_VALUE_CODES:
-			case DP_VALUE_DISTINCT:
-				codes[i] = dp_spec_codes(spec, i);
-				call->input[i] = InvalidOid;
-				fits = type == (codes[i] & DP_CODES_SET ? INT8OID : INT4OID);
-				break;
-		}
-		if (!fits)
+		if (!dp_unit_takes(spec, i, type))
 			elog(ERROR, "bound_unit cannot take value %d from type %s", i, format_type_be(type));
+		call->input[i] = dp_spec_codes(spec, i) != 0 ? InvalidOid : getBaseType(type);
 	}
-
-	dp_shape_init(&call->shape, spec->nkeys, spec->nvalues, sums, codes);
+	dp_unit_shape(&call->shape, spec);
 	call->key_bytes = dp_key_bytes_limit(spec->max_groups);
 	fcinfo->flinfo->fn_extra = call;
 	return call;
@@ -174,7 +190,7 @@ bound_call_init(FunctionCallInfo fcinfo, const DpBoundSpec *spec)
 static pg_noinline DpBoundState *
 new_state(FunctionCallInfo fcinfo, BoundCall *call, const DpBoundSpec *spec)
 {
-	uint64		salt = NO_UNIT;
+	uint64		salt = DP_NO_UNIT;
 
 	if (call->has_unit && !PG_ARGISNULL(2))
 	{
@@ -193,64 +209,6 @@ dp_bound_spec_missing(void)
 			 errmsg("dp_cdp.bound_unit needs a bound_spec: only queries of the extension itself can make one")));
 }
 
-/* 2^33 times the larger bound or more; rows' sum then never overflows */
-#define ROW_LIMIT ((dp_i128) 1 << 64)
-
-static inline dp_i128
-limited_row(dp_i128 n)
-{
-	return Min(Max(n, -ROW_LIMIT), ROW_LIMIT);
-}
-
-static inline bool
-sum_steps(Oid input, Datum x, const DpGrid *grid, dp_i128 *n)
-{
-	switch (input)
-	{
-		case INT2OID:
-			*n = dp_steps_int(DatumGetInt16(x), grid);
-			return true;
-		case INT4OID:
-			*n = dp_steps_int(DatumGetInt32(x), grid);
-			return true;
-		case INT8OID:
-			*n = dp_steps_int(DatumGetInt64(x), grid);
-			return true;
-		case FLOAT4OID:
-			if (!dp_steps_float8(DatumGetFloat4(x), grid, n))
-				return false;
-			break;
-		case FLOAT8OID:
-			if (!dp_steps_float8(DatumGetFloat8(x), grid, n))
-				return false;
-			break;
-		default:
-			if (!dp_steps_numeric(x, grid->exponent, n))
-				return false;
-			break;
-	}
-	*n = limited_row(*n);
-	return true;
-}
-
-/* Adds n to a sum; 2^62 rows fit, and nobody reads as many. */
-static inline void
-add_to_sum(char *value, dp_i128 n)
-{
-	DpExactSum *sum = (DpExactSum *) value;
-
-	dp_exact_sum_set(sum, dp_sum_is_none(sum) ? n : dp_exact_sum_get(sum) + n);
-}
-
-static inline void
-add_to_count(char *value, uint32 n)
-{
-	uint32	   *count = (uint32 *) value;
-
-	if (unlikely(__builtin_add_overflow(*count, n, count)))
-		*count = PG_UINT32_MAX;
-}
-
 /*
  * The transition of bound_unit: (state, spec, [unit,] keys ..., values ...).
  * Not strict, as keys may be NULL; a NULL key is a key of its own, NULL values
@@ -266,8 +224,6 @@ dp_bound_unit(PG_FUNCTION_ARGS)
 	const DpLayout *layout;
 	NullableDatum *arg;
 	uint64		rank;
-	uint64		nulls = 0;
-	Size		bytes = 0;
 	char	   *entry;
 
 	/* most of the time goes into waiting for the state */
@@ -283,31 +239,9 @@ dp_bound_unit(PG_FUNCTION_ARGS)
 		state = new_state(fcinfo, call, spec);
 
 	arg = &fcinfo->args[call->first_key];
-	rank = state->salt;
-	for (int i = 0; i < layout->nkeys; i++, arg++)
-	{
-		DpKeyInfo  *info = &call->shape.key[i];
-
-		if (arg->isnull)
-		{
-			keys[i].isnull = true;
-			nulls |= UINT64CONST(1) << i;
-			rank = dp_rank_null(rank);
-		}
-		else if (likely(info->class == DP_KEY_WORD))
-		{
-			keys[i].isnull = false;
-			keys[i].word = dp_key_word(arg->value, info->typlen);
-			rank = dp_rank_word(rank, keys[i].word);
-		}
-		else
-		{
-			if (!info->typbyval && (bytes += dp_key_bytes(arg->value, info->typlen)) > call->key_bytes)
-				PG_RETURN_POINTER(state);
-			rank = dp_rank_word(rank, dp_key_hash(info, arg->value, &keys[i], spec->seed[1]));
-		}
-	}
-	rank = dp_rank_finish(rank, nulls);
+	if (!dp_rank_keys(&call->shape, arg, state->salt, call->key_bytes, spec->seed[1], keys, &rank))
+		PG_RETURN_POINTER(state);
+	arg += layout->nkeys;
 
 	entry = dp_bound_state_entry(&state, &call->shape, rank, keys);
 	if (entry == NULL)
@@ -315,18 +249,18 @@ dp_bound_unit(PG_FUNCTION_ARGS)
 
 	for (int i = 0; i < layout->nvalues; i++, arg++)
 	{
-		dp_i128		n;
+		int64		n;
 
 		if (arg->isnull)
 			continue;
 		if (call->input[i] == BOOLOID)
-			add_to_count(entry + layout->value[i], DatumGetBool(arg->value) ? 1 : 0);
+			dp_add_to_count(entry + layout->value[i], DatumGetBool(arg->value) ? 1 : 0);
 		else if (unlikely(call->input[i] == InvalidOid))
 			dp_codes_add(state, entry, layout->value[i], layout->codes[i],
 						 layout->codes[i] & DP_CODES_SET ? DatumGetInt64(arg->value)
 						 : DatumGetInt32(arg->value));
-		else if (sum_steps(call->input[i], arg->value, &spec->value[i].grid, &n))
-			add_to_sum(entry + layout->value[i], n);
+		else if (dp_row_steps(call->input[i], arg->value, &spec->value[i].grid, &n))
+			dp_add_to_sum(entry + layout->value[i], n);
 	}
 	PG_RETURN_POINTER(state);
 }
@@ -344,31 +278,20 @@ same_unit(const DpShape *shape, const DpBoundState *a, const DpBoundState *b)
 		memcmp(a->key, b->key, a->nkeys * sizeof(DpKeyType)) == 0;
 }
 
-/*
- * Merges the second state into the first: union, equal keys' partials added,
- * the smallest max_groups kept.  Strict: the executor takes the first partial
- * state as it is.
- */
-Datum
-dp_bound_combine(PG_FUNCTION_ARGS)
+void
+dp_bound_merge(DpBoundState **pstate, const DpBoundState *other, DpShape *shape)
 {
-	DpBoundState *state = dp_state_in_place(fcinfo);
-	const DpBoundState *other = (const DpBoundState *) PG_GETARG_POINTER(1);
-	DpShape    *shape = fcinfo->flinfo->fn_extra;
-	const DpLayout *layout;
+	const DpLayout *layout = &shape->layout;
 	DpKey		keys[DP_MAX_KEYS];
 
-	if (shape == NULL)
-		fcinfo->flinfo->fn_extra = shape = dp_shape_of(state, fcinfo->flinfo->fn_mcxt);
-	layout = &shape->layout;
-	if (!same_unit(shape, state, other))
+	if (!same_unit(shape, *pstate, other))
 		elog(ERROR, "partial states of different units cannot be combined");
 
 	for (int n = 0; n < other->nentries; n++)
 	{
 		const char *from = dp_state_entries(other) + n * dp_entry_size(other);
 		uint64		rank = dp_bound_state_load(other, n, shape, keys);
-		char	   *to = dp_bound_state_entry(&state, shape, rank, keys);
+		char	   *to = dp_bound_state_entry(pstate, shape, rank, keys);
 
 		if (to == NULL)
 			break;				/* the next ones are larger still */
@@ -382,16 +305,32 @@ dp_bound_combine(PG_FUNCTION_ARGS)
 				const DpExactSum *sum = (const DpExactSum *) (from + at);
 
 				if (!dp_sum_is_none(sum))
-					add_to_sum(to + at, dp_exact_sum_get(sum));
+					dp_add_to_sum(to + at, dp_exact_sum_get(sum));
 			}
 			else if (layout->codes[i] != 0)
 				dp_codes_merge(to + at, from + at, layout->codes[i]);
 			else
-				add_to_count(to + at, *(const uint32 *) (from + at));
+				dp_add_to_count(to + at, *(const uint32 *) (from + at));
 		}
 		if ((n & 0xFF) == 0)
 			CHECK_FOR_INTERRUPTS();
 	}
+}
+
+/*
+ * Merges the second state into the first: union, equal keys' partials added,
+ * the smallest max_groups kept.  Strict: the executor takes the first partial
+ * state as it is.
+ */
+Datum
+dp_bound_combine(PG_FUNCTION_ARGS)
+{
+	DpBoundState *state = dp_state_in_place(fcinfo);
+	const DpBoundState *other = (const DpBoundState *) PG_GETARG_POINTER(1);
+
+	if (fcinfo->flinfo->fn_extra == NULL)
+		fcinfo->flinfo->fn_extra = dp_shape_of(state, fcinfo->flinfo->fn_mcxt);
+	dp_bound_merge(&state, other, fcinfo->flinfo->fn_extra);
 	PG_RETURN_POINTER(state);
 }
 

@@ -12,8 +12,10 @@
  *	  clear and to go through.  It is never 1, so probing ends;
  *	- a bucket that is taken has a state, except while its first row is on the
  *	  way to bound_unit; buckets are never freed before the pass ends;
- *	- buckets and states together stay below bounding->table.limit from MIN_UNITS
- *	  units on, and while the table grows.
+ *	- buckets, images and states together stay below bounding->table.limit from MIN_UNITS
+ *	  units on, and while the table grows; hot units may exceed it by as much again;
+ *	- a unit that enters the table after rows of it were set aside is marked as
+ *	  late: its state is not the whole, and is set aside itself when the pass ends.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,76 +29,95 @@
 /* at least that many units enter any table, so that partitions become smaller */
 #define MIN_UNITS 64
 
+/* how many rows more of one unit than of all others in its partition make it hot, and how many units may be */
+#define HOT_ROWS 64
+#define MAX_HOT_UNITS 256
+
 /* smaller tables stay in a core's second cache even if most buckets are free */
 #define SPARSE_BUCKETS 32768
 
+static void *
+make_array(DpBounding *bounding, uint64 n, Size size)
+{
+	return MemoryContextAllocExtended(bounding->context, n * size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
 /* Makes nbuckets free buckets for units, and one for the unit that is NULL after them. */
 static void
-make_buckets(DpBounding *bounding, uint64 nbuckets)
+make_buckets(DpUnitTable *table, DpBounding *bounding, uint64 nbuckets)
 {
-	bounding->table.buckets = MemoryContextAllocExtended(bounding->context, (nbuckets + 1) * sizeof(DpBucket),
-														 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	bounding->table.state_of = MemoryContextAllocExtended(bounding->context, (nbuckets + 1) * sizeof(DpBoundState *),
-														  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	bounding->table.nbuckets = nbuckets;
+	table->buckets = make_array(bounding, nbuckets + 1, sizeof(DpBucket));
+	table->state_of = make_array(bounding, nbuckets + 1, sizeof(DpBoundState *));
+	table->image_of = bounding->unit.is_word ? NULL : make_array(bounding, nbuckets + 1, sizeof(DpUnitImage *));
+	table->nbuckets = nbuckets;
+}
+
+static void
+free_buckets(const DpUnitTable *table)
+{
+	pfree(table->buckets);
+	pfree(table->state_of);
+	if (table->image_of != NULL)
+		pfree(table->image_of);
 }
 
 /* Makes the table empty, with nbuckets buckets. */
 void
 dp_start_table(DpBounding *bounding, uint64 nbuckets)
 {
-	if (bounding->table.nbuckets == nbuckets)
+	DpUnitTable *table = &bounding->table;
+
+	if (table->nbuckets == nbuckets)
 	{
-		memset(bounding->table.buckets, 0, (nbuckets + 1) * sizeof(DpBucket));
-		memset(bounding->table.state_of, 0, (nbuckets + 1) * sizeof(DpBoundState *));
+		memset(table->buckets, 0, (nbuckets + 1) * sizeof(DpBucket));
+		memset(table->state_of, 0, (nbuckets + 1) * sizeof(DpBoundState *));
 	}
 	else
 	{
-		if (bounding->table.buckets != NULL)
-		{
-			pfree(bounding->table.buckets);
-			pfree(bounding->table.state_of);
-		}
-		make_buckets(bounding, nbuckets);
+		if (table->buckets != NULL)
+			free_buckets(table);
+		make_buckets(table, bounding, nbuckets);
 	}
-	bounding->table.nunits = 0;
-	bounding->table.buckets[nbuckets].last_rank = PG_UINT32_MAX;
-	bounding->table.full = false;
+	table->nunits = 0;
+	table->nlate = 0;
+	table->buckets[nbuckets].last_rank = PG_UINT32_MAX;
+	table->full = false;
 }
 
 /* Returns the bucket for a unit that is not in the table. */
 static inline uint64
-free_bucket(const DpBounding *bounding, uint64 hash)
+free_bucket(const DpUnitTable *table, uint64 hash)
 {
-	uint64		mask = bounding->table.nbuckets - 1;
+	uint64		mask = table->nbuckets - 1;
 	uint64		at = hash & mask;
 
-	while (bounding->table.buckets[at].taken)
+	while (table->buckets[at].taken)
 		at = (at + 1) & mask;
 	return at;
+}
+
+static inline void
+move_bucket(const DpUnitTable *from, uint64 i, DpUnitTable *to, uint64 at)
+{
+	to->buckets[at] = from->buckets[i];
+	to->state_of[at] = from->state_of[i];
+	if (to->image_of != NULL)
+		to->image_of[at] = from->image_of[i];
 }
 
 static void
 grow_table(DpBounding *bounding)
 {
-	DpBucket   *buckets = bounding->table.buckets;
-	DpBoundState **state_of = bounding->table.state_of;
-	uint64		n = bounding->table.nbuckets;
+	DpUnitTable *table = &bounding->table;
+	DpUnitTable old = *table;
 
 	CHECK_FOR_INTERRUPTS();
-	make_buckets(bounding, n * 2);
-	for (uint64 i = 0; i < n; i++)
-		if (buckets[i].taken)
-		{
-			uint64		at = free_bucket(bounding, dp_unit_hash(buckets[i].unit, bounding->spec));
-
-			bounding->table.buckets[at] = buckets[i];
-			bounding->table.state_of[at] = state_of[i];
-		}
-	bounding->table.buckets[bounding->table.nbuckets] = buckets[n];
-	bounding->table.state_of[bounding->table.nbuckets] = state_of[n];
-	pfree(buckets);
-	pfree(state_of);
+	make_buckets(table, bounding, old.nbuckets * 2);
+	for (uint64 i = 0; i < old.nbuckets; i++)
+		if (old.buckets[i].taken)
+			move_bucket(&old, i, table, free_bucket(table, dp_bucket_hash(bounding, &old.buckets[i])));
+	move_bucket(&old, old.nbuckets, table, table->nbuckets);
+	free_buckets(&old);
 }
 
 /* Returns how many of four buckets may be taken. */
@@ -127,12 +148,34 @@ has_room(DpBounding *bounding)
 	return MemoryContextMemAllocated(bounding->table.states, false) + table <= bounding->table.limit;
 }
 
-/* Returns a bucket without a state for a unit that is not in the table; -1 when its rows are to be set aside. */
-int64
-dp_enter_unit(DpBounding *bounding, uint64 unit, uint64 hash)
+/* Gives the row's unit, which is not in the table, a bucket without a state. */
+static int64
+take_bucket(DpBounding *bounding)
 {
-	uint64		at;
+	DpUnitTable *table = &bounding->table;
+	uint64		at = free_bucket(table, bounding->row.hash);
 
+	table->buckets[at].unit = bounding->row.unit;
+	table->buckets[at].last_rank = PG_UINT32_MAX;
+	table->buckets[at].taken = true;
+	table->buckets[at].late = false;
+	table->nunits++;
+	if (table->image_of != NULL)
+	{
+		Size		size = dp_unit_image_size(bounding);
+		DpUnitImage *image = MemoryContextAllocHuge(table->states, offsetof(DpUnitImage, data) + size);
+
+		image->len = size;
+		dp_write_unit_image(bounding, image->data);
+		table->image_of[at] = image;
+	}
+	return at;
+}
+
+/* Returns a bucket without a state for the row's unit, which is not in the table; -1 when its rows are to be set aside. */
+int64
+dp_enter_unit(DpBounding *bounding)
+{
 	if (bounding->table.full)
 		return -1;
 	if (!has_room(bounding))
@@ -140,10 +183,35 @@ dp_enter_unit(DpBounding *bounding, uint64 unit, uint64 hash)
 		bounding->table.full = true;
 		return -1;
 	}
-	at = free_bucket(bounding, hash);
-	bounding->table.buckets[at].unit = unit;
-	bounding->table.buckets[at].last_rank = PG_UINT32_MAX;
-	bounding->table.buckets[at].taken = true;
-	bounding->table.nunits++;
+	return take_bucket(bounding);
+}
+
+/*
+ * Returns a bucket for the row's unit, of which rows were set aside, when it
+ * has had far more of them than the others in its partition; else -1.  So that a
+ * unit which has a large part of all rows need not be gathered by one process,
+ * later: what comes after the first few rows is mostly left out by its rank.
+ * (Boyer and Moore's majority vote, in each partition.)
+ */
+int64
+dp_enter_hot_unit(DpBounding *bounding, DpPartition *p)
+{
+	DpUnitTable *table = &bounding->table;
+	int64		at;
+
+	if (p->hot_count == 0)
+		p->hot_unit = bounding->row.unit;
+	else if (p->hot_unit != bounding->row.unit)
+	{
+		p->hot_count--;
+		return -1;
+	}
+	if (++p->hot_count < HOT_ROWS || table->nlate >= MAX_HOT_UNITS || table->nunits >= table->nbuckets / 4 * 3 ||
+		MemoryContextMemAllocated(table->states, false) > table->limit)
+		return -1;
+	p->hot_count = 0;
+	at = take_bucket(bounding);
+	table->buckets[at].late = true;
+	table->nlate++;
 	return at;
 }

@@ -15,7 +15,7 @@
  *
  * Two limits: a row by itself is clamped to the grid's bounds; a row of a
  * unit that is still being added up is limited to +-2^94 steps here, and to
- * 2^64 in bounding/unit.c so that any number of rows fits into 128 bits; only
+ * 2^62 in bounding/row.h so that any number of rows fits into 128 bits; only
  * the unit's sum is clamped.
  *
  * Private to src/agg.

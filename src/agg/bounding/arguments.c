@@ -1,0 +1,134 @@
+/*-------------------------------------------------------------------------
+ *
+ * arguments.c
+ *	  What the arguments of bound_unit are in rows of the input.
+ *
+ * They are: the spec, the unit or not, keys, values.  How many of each there are
+ * is known with the spec, when the first row is asked for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+
+#include "agg/bounding/gather.h"
+
+/* Reads the spec, which is the same for all rows. */
+static void
+read_spec(DpBounding *bounding, PlanState *node, List *args)
+{
+	bool		isnull;
+	Datum		spec = ExecEvalExpr(ExecInitExpr(linitial(args), node), bounding->input.econtext, &isnull);
+
+	if (isnull)
+		dp_bound_spec_missing();
+	bounding->spec = (const DpBoundSpec *) DatumGetPointer(spec);
+	dp_check_bound_call(bounding->spec, list_length(args) - 1);
+	bounding->key_bytes = dp_key_bytes_limit(bounding->spec->max_groups);
+	bounding->no_salt = dp_unit_salt(dp_unit_hash(DP_NO_UNIT, bounding->spec), bounding->spec);
+}
+
+/*
+ * Reads how units are told apart: by the columns "units" of the input.  The
+ * argument is one of these, from which ranks start; NULL: there is none.
+ */
+static void
+read_units(DpBounding *bounding, List *units, const Expr *argument, TupleDesc desc)
+{
+	DpUnitFormat *unit = &bounding->unit;
+	int			n = list_length(units);
+
+	unit->ncolumns = n;
+	unit->attno = palloc0(sizeof(AttrNumber) * n);
+	unit->info = palloc0(sizeof(DpKeyInfo) * n);
+	bounding->row.unit_key = palloc0(sizeof(DpKey) * n);
+	bounding->row.unit_hash = palloc0(sizeof(uint64) * n);
+	unit->salt = -1;
+	for (int i = 0; i < n; i++)
+	{
+		AttrNumber	attno = list_nth_int(units, i);
+		Form_pg_attribute att = TupleDescAttr(desc, attno - 1);
+
+		unit->attno[i] = attno;
+		if (!dp_key_info_init(&unit->info[i], att->atttypid, att->attcollation, CurrentMemoryContext))
+			dp_refuse_key_type(att->atttypid);
+		if (argument != NULL && dp_input_column(argument) == attno)
+			unit->salt = i;
+		bounding->input.first_attno = Max(bounding->input.first_attno, attno);
+	}
+	if (argument != NULL && unit->salt < 0)
+		elog(ERROR, "the unit of bound_unit is not what rows are grouped by");
+	unit->is_word = n == 1 && unit->info[0].class == DP_KEY_WORD;
+	unit->is_plain = n == 1 && (unit->info[0].class == DP_KEY_BYTES || unit->info[0].class == DP_KEY_FIXED);
+}
+
+static void
+read_keys(DpBounding *bounding, PlanState *node, List *args, int first)
+{
+	DpInput    *input = &bounding->input;
+
+	input->keys_are_columns = bounding->spec->nkeys > 0;
+	for (int i = 0; i < bounding->spec->nkeys; i++)
+	{
+		Expr	   *key = list_nth(args, first + i);
+		Oid			type = exprType((Node *) key);
+
+		if (!dp_key_info_init(&bounding->shape.key[i], type, exprCollation((Node *) key), CurrentMemoryContext))
+			dp_refuse_key_type(type);
+		input->key_attno[i] = dp_input_column(key);
+		input->key_expr[i] = ExecInitExpr(key, node);
+		input->keys_are_columns &= input->key_attno[i] > 0;
+		input->last_attno = Max(input->last_attno, input->key_attno[i]);
+	}
+	if (input->keys_are_columns)
+		input->first_attno = Max(input->first_attno, input->last_attno);
+}
+
+/*
+ * Reads a sequential scan itself, by input.c, so that rows which their rank
+ * leaves out need not be tested.  Not where the scan counts its rows, or would return
+ * other rows than those of its table as they are.
+ */
+static void
+read_scan(DpInput *input)
+{
+	PlanState  *outer = input->outer;
+
+	if (IsA(outer, SeqScanState) && outer->ps_ProjInfo == NULL &&
+		outer->instrument == NULL && outer->chgParam == NULL && outer->state->es_epq_active == NULL)
+		input->scan = (ScanState *) outer;
+}
+
+/*
+ * Makes bounding ready for rows of its input, of type desc: args are the arguments of
+ * bound_unit, units the columns that rows are grouped by.
+ */
+void
+dp_read_arguments(DpBounding *bounding, PlanState *node, List *args, List *units, TupleDesc desc)
+{
+	int			nvalues;
+	int			first_key;
+	List	   *values;
+
+	read_spec(bounding, node, args);
+	nvalues = bounding->spec->nvalues;
+	first_key = list_length(args) - bounding->spec->nkeys - nvalues;
+	read_units(bounding, units, first_key > 1 ? lsecond(args) : NULL, desc);
+	read_keys(bounding, node, args, first_key);
+	for (int i = 0; i < nvalues; i++)
+	{
+		Oid			type = exprType(list_nth(args, first_key + bounding->spec->nkeys + i));
+
+		if (!dp_unit_takes(bounding->spec, i, type))
+			elog(ERROR, "bound_unit cannot take value %d from type %s", i, format_type_be(type));
+	}
+	dp_unit_shape(&bounding->shape, bounding->spec);
+	values = list_copy_tail(args, list_length(args) - nvalues);
+	dp_fields_init(&bounding->fields, bounding->spec, &bounding->shape.layout, values,
+				   node, bounding->input.econtext, desc);
+	bounding->input.last_attno = Max(bounding->input.last_attno, bounding->fields.last_attno);
+	dp_plan_records(bounding);
+	read_scan(&bounding->input);
+}

@@ -1,0 +1,217 @@
+/*-------------------------------------------------------------------------
+ *
+ * chunks.c
+ *	  Memory and files for records that are set aside.
+ *
+ * Invariants:
+ *	- records lie in chunks, whole.  A chunk is larger than what memory contexts
+ *	  keep for themselves when it is freed, so the limit holds for what the
+ *	  process has;
+ *	- a partition's chunks go to its file when memory is short, all partitions'
+ *	  at once: files are written in pieces as large as memory allows;
+ *	- chunks and files of the first pass are shared where processes gather
+ *	  together; all others are the process's own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "agg/bounding/gather.h"
+
+/* what precedes a chunk's data in a file */
+typedef struct ChunkHeader
+{
+	uint32		used;
+	uint32		states;
+} ChunkHeader;
+
+static inline bool
+is_shared_pass(const DpBounding *bounding)
+{
+	return bounding->share != NULL && bounding->pass.bits == 0;
+}
+
+static DpChunk *
+new_chunk(DpBounding *bounding, Size data)
+{
+	Size		size = Max(DP_CHUNK_SIZE, offsetof(DpChunk, data) + data);
+	DpChunk    *chunk = bounding->pass.spare;
+
+	if (is_shared_pass(bounding))
+	{
+		dsa_pointer self = dsa_allocate_extended(bounding->dsa, size, DSA_ALLOC_HUGE);
+
+		chunk = dsa_get_address(bounding->dsa, self);
+		chunk->self = self;
+		chunk->size = size - offsetof(DpChunk, data);
+		bounding->pass.shared += size;
+	}
+	else if (chunk != NULL && size == DP_CHUNK_SIZE)
+		bounding->pass.spare = chunk->next;
+	else
+	{
+		chunk = MemoryContextAllocHuge(bounding->context, size);
+		chunk->self = InvalidDsaPointer;
+		chunk->size = size - offsetof(DpChunk, data);
+	}
+	chunk->next = NULL;
+	chunk->next_shared = InvalidDsaPointer;
+	chunk->used = 0;
+	chunk->states = false;
+	return chunk;
+}
+
+void
+dp_free_chunk(DpBounding *bounding, DpChunk *chunk)
+{
+	Size		size = chunk->size + offsetof(DpChunk, data);
+
+	if (DsaPointerIsValid(chunk->self))
+	{
+		if (is_shared_pass(bounding))
+			bounding->pass.shared -= size;
+		else
+			dp_share_freed(bounding, size);
+		dsa_free(bounding->dsa, chunk->self);
+		return;
+	}
+	if (size == DP_CHUNK_SIZE)
+	{
+		chunk->next = bounding->pass.spare;
+		bounding->pass.spare = chunk;
+		return;
+	}
+	pfree(chunk);
+}
+
+void
+dp_free_spare_chunks(DpBounding *bounding)
+{
+	while (bounding->pass.spare != NULL)
+	{
+		DpChunk    *chunk = bounding->pass.spare;
+
+		bounding->pass.spare = chunk->next;
+		pfree(chunk);
+	}
+}
+
+static void
+write_chunks(DpBounding *bounding, BufFile *file, DpChunk **chunks)
+{
+	while (*chunks != NULL)
+	{
+		DpChunk    *chunk = *chunks;
+		ChunkHeader header = {.used = chunk->used, .states = chunk->states};
+
+		BufFileWrite(file, &header, sizeof(header));
+		BufFileWrite(file, chunk->data, chunk->used);
+		bounding->pass.written += chunk->used;
+		*chunks = chunk->next;
+		dp_free_chunk(bounding, chunk);
+	}
+}
+
+static void
+write_partition(DpBounding *bounding, int i)
+{
+	DpPartition *p = &bounding->pass.partitions[i];
+
+	if (p->rows == NULL && p->states == NULL)
+		return;
+	if (p->file == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(bounding->context);
+
+		if (is_shared_pass(bounding))
+			p->file = dp_share_create_file(bounding, i);
+		else
+		{
+			PrepareTempTablespaces();
+			p->file = BufFileCreateTemp(false);
+		}
+		MemoryContextSwitchTo(old);
+	}
+	write_chunks(bounding, p->file, &p->rows);
+	write_chunks(bounding, p->file, &p->states);
+}
+
+/* Writes all records of the pass to files. */
+void
+dp_write_partitions(DpBounding *bounding)
+{
+	CHECK_FOR_INTERRUPTS();
+	for (int i = 0; i < 1 << bounding->pass.partition_bits; i++)
+		write_partition(bounding, i);
+}
+
+/* Closes the files of records that no pass will read any more. */
+void
+dp_close_files(DpBounding *bounding)
+{
+	for (int i = 0; i < DP_MAX_PARTITIONS; i++)
+		if (bounding->pass.partitions[i].file != NULL)
+			BufFileClose(bounding->pass.partitions[i].file);
+	for (DpPartition *p = bounding->pass.waiting; p != NULL; p = p->next)
+		if (p->file != NULL)
+			BufFileClose(p->file);
+}
+
+/* Gives a list of chunks one with room for a record of size bytes. */
+static pg_noinline void
+add_chunk(DpBounding *bounding, DpChunk **chunks, Size size, bool states)
+{
+	DpChunk    *chunk;
+
+	/* the first pass leaves room for the later ones */
+	Size		limit = bounding->pass.bits > 0 ? bounding->limit : bounding->limit / 4 * 3;
+
+	CHECK_FOR_INTERRUPTS();
+	if ((bounding->pass.spare == NULL || is_shared_pass(bounding)) &&
+		dp_bounding_memory(bounding) + Max(size, DP_CHUNK_SIZE) > limit)
+		dp_write_partitions(bounding);
+	chunk = new_chunk(bounding, size);
+	chunk->states = states;
+	chunk->next = *chunks;
+	*chunks = chunk;
+}
+
+/* Returns room for a record of size bytes in a list of chunks, taken; a multiple of what records are aligned to. */
+char *
+dp_chunk_room(DpBounding *bounding, DpChunk **chunks, Size size, bool states)
+{
+	char	   *record;
+
+	if (unlikely(*chunks == NULL || (*chunks)->size - (*chunks)->used < size))
+		add_chunk(bounding, chunks, size, states);
+	record = (*chunks)->data + (*chunks)->used;
+	(*chunks)->used += size;
+	return record;
+}
+
+/* Returns the next chunk of the file; NULL at its end. */
+DpChunk *
+dp_read_chunk(DpBounding *bounding, BufFile *file)
+{
+	ChunkHeader header;
+	DpChunk    *chunk;
+	size_t		n = BufFileRead(file, &header, sizeof(header));
+
+	if (n == 0)
+		return NULL;
+	if (n == sizeof(header))
+	{
+		chunk = new_chunk(bounding, header.used);
+		chunk->used = header.used;
+		chunk->states = header.states != 0;
+		if (BufFileRead(file, chunk->data, header.used) == header.used)
+			return chunk;
+	}
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not read from temporary file of a private query")));
+}

@@ -1,0 +1,163 @@
+# Bounding by several processes together: the same answers whatever their number and
+# memory, and nothing that is lost or left when one of them fails, is stopped or never starts.
+
+use strict;
+use warnings;
+
+use LedgerTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = ledger_node('main');
+ledger_database($node, 'test');
+$node->append_conf('postgresql.conf', <<'EOC');
+max_parallel_workers = 16
+parallel_setup_cost = 0
+parallel_tuple_cost = 0
+min_parallel_table_scan_size = 0
+hash_mem_multiplier = 1
+EOC
+$node->reload;
+
+# 30,000 units with a row or several; one that has half of all rows, from where the first tables are full on
+$node->safe_psql('test', <<'EOC');
+CREATE TABLE crowd AS SELECT CASE WHEN g > 60000 AND g % 3 < 2 THEN 77 ELSE hashint4(g) & 32767 END AS unit,
+		'unit ' || CASE WHEN g > 60000 AND g % 3 < 2 THEN 77 ELSE hashint4(g) & 32767 END AS named, g % 12 AS k, g AS x
+	FROM generate_series(1, 240000) g;
+CREATE TABLE crowd_by_k (LIKE crowd) PARTITION BY LIST (k);
+CREATE TABLE crowd_low PARTITION OF crowd_by_k FOR VALUES IN (0, 1, 2, 3, 4);
+CREATE TABLE crowd_high PARTITION OF crowd_by_k DEFAULT;
+INSERT INTO crowd_by_k TABLE crowd;
+ANALYZE;
+EOC
+
+# an inner query with a fixed seed: what each group has of a count and a sum
+sub inner_query
+{
+	my ($from, $unit, $sum) = @_;
+	my $spec = "dp_cdp.make_bound_spec(1, 3, '{11,12}', '{count,sum}', ARRAY[dp_cdp.make_grid(0, 4, 'int'), dp_cdp.make_grid(0, 500000, 'int')])";
+	my $call = "dp_cdp.bound_unit($spec, $unit, k, true, $sum)";
+
+	return "SELECT k, dp_cdp.exact_sum_value(dp_cdp.steps_sum(n), dp_cdp.make_grid(0, 4, 'int')) AS n,"
+	  . " dp_cdp.exact_sum_value(dp_cdp.steps_sum(s), dp_cdp.make_grid(0, 500000, 'int')) AS s"
+	  . " FROM (SELECT dp_cdp.bound_key(0, $call, NULL::int) AS k, dp_cdp.bound_value(0, $call, $spec) AS n,"
+	  . " dp_cdp.bound_value(1, $call, $spec) AS s FROM $from GROUP BY $unit) units GROUP BY k ORDER BY k";
+}
+
+sub settings
+{
+	my (%set) = @_;
+
+	return join '', map { "SET $_ = $set{$_}; " } sort keys %set;
+}
+
+my %parallel = (max_parallel_workers_per_gather => 2, work_mem => "'64kB'");
+my $counts = inner_query('crowd', 'unit', 'x');
+
+sub plan_of
+{
+	my ($sql, %set) = @_;
+
+	return $node->safe_psql('test', settings(%set) . "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $sql");
+}
+
+sub files
+{
+	return $node->safe_psql('test', 'SELECT count(*) FROM pg_ls_tmpdir()');
+}
+
+# ---------------------------------------------------------------------------
+# the same answers
+# ---------------------------------------------------------------------------
+
+foreach my $query ([ 'integers', $counts ], [ 'text', inner_query('crowd', 'named', 'x') ],
+	[ 'partitions', inner_query('crowd_by_k', 'unit', 'x') ],
+	[ 'a join', inner_query('crowd JOIN (SELECT DISTINCT k AS j FROM crowd) d ON j = k', 'unit', 'x') ])
+{
+	my ($what, $sql) = @$query;
+	my $expected = $node->safe_psql('test', settings(max_parallel_workers_per_gather => 0, 'dp_cdp.bounding_node' => 'off') . $sql);
+
+	foreach my $workers (0, 1, 2, 4)
+	{
+		foreach my $memory ('64kB', '64MB')
+		{
+			my %set = (max_parallel_workers_per_gather => $workers, work_mem => "'$memory'",
+				parallel_leader_participation => $workers == 4 ? 'off' : 'on');
+
+			is($node->safe_psql('test', settings(%set) . $sql), $expected, "$what, $workers workers, $memory");
+		}
+	}
+}
+my $plan = plan_of($counts, %parallel);
+like($plan, qr/Parallel Custom Scan \(DpBounding\)/, 'workers bound together');
+like($plan, qr/Workers Launched: 2/, 'and are there');
+like($plan, qr/Units: (\d+)  Batches: \d+  Memory Usage: \d+kB  Disk Usage: \d+kB/, 'what they took');
+my ($units) = $plan =~ /Units: (\d+)/;
+is($units, $node->safe_psql('test', 'SELECT count(DISTINCT unit) FROM crowd'), 'each unit once');
+is($node->safe_psql('test', settings(%parallel, max_parallel_workers => 0) . $counts),
+	$node->safe_psql('test', settings(max_parallel_workers_per_gather => 0) . $counts), 'no worker is to be had');
+like(plan_of($counts, %parallel, max_parallel_workers => 0), qr/Workers Launched: 0/, 'really none');
+
+# run again and again, with other rows: what is shared is made empty in between
+my $again = "SELECT i, count(*), sum(n), sum(s) FROM generate_series(0, 3) i LEFT JOIN ("
+  . inner_query('crowd', 'unit', 'x') . ") q ON q.k > i GROUP BY i ORDER BY i";
+my %nested = (%parallel, enable_material => 'off', enable_hashjoin => 'off', enable_mergejoin => 'off', enable_memoize => 'off');
+like(plan_of($again, %nested), qr/Nested Loop.*Gather.*Workers Launched.*DpBounding\) \(actual rows=\S+ loops=1[02]/s, 'Gather is run four times');
+is($node->safe_psql('test', settings(%nested) . $again),
+	$node->safe_psql('test', settings(max_parallel_workers_per_gather => 0) . $again), 'with the same answers');
+is(files(), 0, 'no files are left');
+
+# ---------------------------------------------------------------------------
+# errors
+# ---------------------------------------------------------------------------
+
+my $bad = inner_query('crowd', 'unit', 'x / (x - 200000)');
+my ($status, $out, $err) = $node->psql('test', settings(%parallel) . $bad);
+like($err, qr/division by zero/, 'an error while rows are read');
+is(files(), 0, 'leaves no files');
+($status, $out, $err) = $node->psql('test', settings(%parallel, temp_file_limit => "'100kB'", parallel_leader_participation => 'off') . $counts);
+like($err, qr/temporary file size exceeds/, 'temp_file_limit');
+is(files(), 0, 'leaves no files, either');
+
+# at every stage
+my $stopped = 0;
+my $expected = $node->safe_psql('test', $counts);
+for (my $ms = 2; $ms <= 400; $ms = int($ms * 1.25) + 1)
+{
+	($status, $out, $err) = $node->psql('test', settings(%parallel) . "SET statement_timeout = $ms; $counts");
+	if ($err ne '')
+	{
+		$stopped++;
+		like($err, qr/^psql:<stdin>:\d+: ERROR:  canceling statement due to statement timeout/, "stopped after $ms ms");
+	}
+	else
+	{
+		is($out, $expected, "not stopped after $ms ms");
+	}
+}
+cmp_ok($stopped, '>=', 5, "stopped $stopped times");
+is(files(), 0, 'no files are left');
+
+# a worker that is terminated while others wait for it, and while it waits for the leader
+$node->safe_psql('test', <<'EOC');
+CREATE FUNCTION dawdle(x int, leader int, leaders boolean) RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+BEGIN
+	IF (pg_backend_pid() = leader) = leaders THEN PERFORM pg_sleep(CASE WHEN leaders THEN 0.05 ELSE 0.0005 END); END IF;
+	RETURN x;
+END $$;
+EOC
+my $workers = "FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND query LIKE '%dawdle%'";
+foreach my $leaders ('false', 'true')
+{
+	my $query = inner_query('crowd', 'unit', "dawdle(x, :pid, $leaders)");
+	my $run = background($node, 'test', settings(%parallel) . "SELECT pg_backend_pid() AS pid \\gset\n$query;");
+
+	ok($node->poll_query_until('test', "SELECT count(*) = 2 $workers"), "two workers, the leader is slow: $leaders");
+	ok($node->poll_query_until('test', "SELECT count(*) = 2 $workers AND wait_event_type = 'Extension'"), 'they wait for it') if $leaders eq 'true';
+	$node->safe_psql('test', "SELECT pg_terminate_backend(pid) $workers LIMIT 1");
+	like(finish($run), qr/terminating (connection|background worker)|lost connection to parallel worker/, 'the query ends with it');
+	ok($node->poll_query_until('test', "SELECT count(*) = 0 $workers"), 'the other worker, too');
+	is(files(), 0, 'no files are left');
+}
+
+done_testing();
