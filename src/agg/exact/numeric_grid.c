@@ -201,6 +201,27 @@ is_short(const Digits *x, int *fraction_digits, uint64 *digits)
 	return true;
 }
 
+/* Returns n / BASE^groups, and whether that leaves a rest: divisors that the compiler knows become multiplications. */
+static inline uint64
+short_quotient(uint64 n, int groups, bool *rest)
+{
+	switch (groups)
+	{
+		case 0:
+			*rest = false;
+			return n;
+		case 1:
+			*rest = n % UINT64CONST(10000) != 0;
+			return n / UINT64CONST(10000);
+		case 2:
+			*rest = n % UINT64CONST(100000000) != 0;
+			return n / UINT64CONST(100000000);
+		default:
+			*rest = n % power_of_base[groups] != 0;
+			return n / power_of_base[groups];
+	}
+}
+
 /*
  * Sets *n to x / 2^exponent, rounded half to even and limited to +-DP_ROW_LIMIT.  False
  * for NaN.  Never fails, whatever the value; monotone.
@@ -257,10 +278,7 @@ dp_steps_numeric(Datum datum, int exponent, dp_i128 *n)
 		dp_u128		scaled = (dp_u128) digits << shift;
 
 		if (scaled <= PG_UINT64_MAX)
-		{
-			twice = (uint64) scaled / divisor;
-			rest = (uint64) scaled % divisor != 0;
-		}
+			twice = short_quotient((uint64) scaled, fraction_digits, &rest);
 		else
 		{
 			twice = scaled / divisor;
