@@ -292,7 +292,7 @@ class Fuzz:
     def too_little(self):
         """what was hardly tried at all"""
         c = self.counts
-        wanted = {'node': 0.12, 'workers': 0.2, 'partial states': 0.05, 'Append': 0.05, 'joins': 0.03}
+        wanted = {'node': 0.3, 'node in workers': 0.08, 'workers': 0.2, 'partial states': 0.05, 'Append': 0.05, 'joins': 0.03}
         return [name for name, share in wanted.items() if c['plans'] >= 300 and c[name] < share * c['plans']] + \
             (['in batches'] if c['explained'] >= 40 and c['in batches'] == 0 else [])
 
