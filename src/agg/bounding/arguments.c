@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 
 #include "agg/bounding/gather.h"
@@ -84,6 +85,11 @@ read_keys(DpBounding *bounding, PlanState *node, List *args, int first)
 	}
 	if (input->keys_are_columns)
 		input->first_attno = Max(input->first_attno, input->last_attno);
+	input->may_rank_first = input->keys_are_columns;
+	for (int i = 0; i < bounding->spec->nkeys; i++)
+		input->may_rank_first &= bounding->shape.key[i].class == DP_KEY_WORD;
+	for (int i = 0; i < bounding->unit.ncolumns; i++)
+		input->may_rank_first &= bounding->unit.info[i].class != DP_KEY_GENERIC;
 }
 
 /*
@@ -97,6 +103,7 @@ read_scan(DpInput *input)
 	PlanState  *outer = input->outer;
 
 	if (IsA(outer, SeqScanState) && outer->ps_ProjInfo == NULL &&
+		!contain_volatile_functions((Node *) outer->plan->qual) &&
 		outer->instrument == NULL && outer->chgParam == NULL && outer->state->es_epq_active == NULL)
 		input->scan = (ScanState *) outer;
 }

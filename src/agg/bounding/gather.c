@@ -38,6 +38,9 @@
 
 #define FIRST_BUCKETS 1024
 
+/* memory of states that stays from partition to partition; far below the largest block that a context may have */
+#define MOST_KEPT ((Size) 256 * 1024 * 1024)
+
 /* prefetch distance, in records, for a bucket and for a state */
 #define FETCH_BUCKET 8
 #define FETCH_STATE 4
@@ -160,7 +163,7 @@ start_states(DpBounding *bounding)
 	Size		limit = first ? bounding->table.limit : bounding->limit;
 	Size		used = first ? 0 : MemoryContextMemAllocated(bounding->table.states, false);
 	Size		block = ALLOCSET_DEFAULT_INITSIZE;
-	Size		keep = bounding->pass.bits > 0 && used <= bounding->table.limit / 4 ? MAXALIGN(used) : 0;
+	Size		keep = bounding->pass.bits > 0 && used <= Min(bounding->table.limit / 4, MOST_KEPT) ? MAXALIGN(used) : 0;
 
 	if (bounding->pass.bits > 0 && (keep == 0 || bounding->table.keeps_states))
 	{
@@ -287,25 +290,53 @@ dp_end_pass(DpBounding *bounding)
 	bounding->output.emitted = 0;
 }
 
-/* Fetches bucket and state for records further on in the chunk; all records must be of one size. */
-static inline void
-fetch_ahead(const DpBounding *bounding, const DpChunk *chunk, Size at)
+/* Returns where the record after the one at "at" is. */
+static inline Size
+next_record(const DpBounding *bounding, const DpChunk *chunk, Size at)
 {
-	Size		near = at + FETCH_STATE * bounding->record.size;
-	Size		far = at + FETCH_BUCKET * bounding->record.size;
+	const DpRecordFormat *format = &bounding->record;
+
+	return at + (format->varies ? ((const uint32 *) (chunk->data + at))[format->nulls] : format->size);
+}
+
+/* where the caches are told to look, further on in a chunk of rows */
+typedef struct Ahead
+{
+	Size		state;
+	Size		bucket;
+} Ahead;
+
+static inline void
+start_ahead(const DpBounding *bounding, const DpChunk *chunk, Ahead *ahead)
+{
+	ahead->bucket = 0;
+	for (int i = 0; i < FETCH_BUCKET && ahead->bucket < chunk->used; i++)
+	{
+		if (i == FETCH_STATE)
+			ahead->state = ahead->bucket;
+		ahead->bucket = next_record(bounding, chunk, ahead->bucket);
+	}
+}
+
+/* Fetches the bucket of one record further on, and the state of one that is nearer. */
+static inline void
+fetch_ahead(const DpBounding *bounding, const DpChunk *chunk, Ahead *ahead)
+{
 	uint64		mask = bounding->table.nbuckets - 1;
 	uint64		bucket;
 
-	if (far >= chunk->used)
+	if (ahead->bucket >= chunk->used)
 		return;
-	bucket = dp_record_hash(bounding, chunk->data + far) & mask;
+	bucket = dp_record_hash(bounding, chunk->data + ahead->bucket) & mask;
 	__builtin_prefetch(&bounding->table.buckets[bucket]);
 	__builtin_prefetch(&bounding->table.state_of[bucket]);
+	ahead->bucket = next_record(bounding, chunk, ahead->bucket);
 	/* not looked for any further: it is there, or somewhere near */
-	bucket = dp_record_hash(bounding, chunk->data + near) & mask;
+	bucket = dp_record_hash(bounding, chunk->data + ahead->state) & mask;
 	__builtin_prefetch(bounding->table.state_of[bucket]);
 	if (bounding->table.image_of != NULL)
 		__builtin_prefetch(bounding->table.image_of[bucket]);
+	ahead->state = next_record(bounding, chunk, ahead->state);
 }
 
 /* Gathers all records of a chunk. */
@@ -315,8 +346,11 @@ gather_chunk(DpBounding *bounding, DpChunk *chunk)
 	ExprContext *econtext = bounding->input.econtext;
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	Size		at = 0;
+	Ahead		ahead = {0, 0};
 
 	CHECK_FOR_INTERRUPTS();
+	if (!chunk->states)
+		start_ahead(bounding, chunk, &ahead);
 	while (at < chunk->used)
 	{
 		char	   *record = chunk->data + at;
@@ -332,8 +366,7 @@ gather_chunk(DpBounding *bounding, DpChunk *chunk)
 		{
 			int64		bucket;
 
-			if (!bounding->record.varies)
-				fetch_ahead(bounding, chunk, at);
+			fetch_ahead(bounding, chunk, &ahead);
 			at += dp_read_record(bounding, record);
 			bucket = dp_find_unit(bounding);
 			if (!dp_is_left_out(bounding, bucket))

@@ -114,6 +114,7 @@ typedef struct DpInput
 	ExprContext *econtext;		/* expressions over one row of it */
 	ScanState  *scan;			/* of the input, which is read here with its
 								 * condition; NULL: through the executor */
+	bool		may_rank_first; /* ranks are told without functions of types */
 	bool		rank_first;		/* then the condition */
 	DpDropped	by_rank;
 	DpDropped	by_qual;
@@ -280,7 +281,7 @@ extern void dp_share_freed(DpBounding *bounding, Size size);
 extern BufFile *dp_share_open_file(DpBounding *bounding, int partition, int i);
 extern DpChunk *dp_share_take_chunk(DpBounding *bounding, int partition);
 extern void dp_share_report(DpShare *share, const DpBoundingUse *use);
-extern void dp_share_collect(const DpShare *share, DpBoundingUse *use);
+extern void dp_share_collect(DpShare *share, DpBoundingUse *use);
 
 /* group_sums.c */
 extern DpGroupSums *dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent);

@@ -49,7 +49,7 @@ struct DpGroupSums
 	Size		limit;			/* for bytes, below */
 	DpShape    *shape;			/* NULL: no state was met */
 	int			nunits;
-	int			nadded;			/* entries that were added */
+	int64		nadded;			/* entries that were added */
 	int			ngroups;		/* groups that they are in */
 	Size		bytes;
 	int			left;			/* buckets whose groups have left */

@@ -11,8 +11,10 @@
  *	- the state of a unit sees the rows that pass the condition, and of these
  *	  only such are left out as bound_unit would leave out, so the order of the
  *	  two tests changes nothing but the time;
- *	- only columns are read of a row that has not passed the condition: keys
- *	  that are computed are computed after it;
+ *	- only columns are read of a row that has not passed the condition, and they are compared as
+ *	  words and bytes: keys that are computed are computed after it, and functions of types called;
+ *	- what is computed of a row that the rank leaves out is not computed: so arguments must not
+ *	  fail, or do anything (the guard's cannot, and volatile ones are nodeAgg's);
  *	- snapshot, locks and permissions are those of the plan, which was started as ever.
  *
  *-------------------------------------------------------------------------
@@ -79,7 +81,7 @@ static void
 choose_order(DpInput *input)
 {
 	if (input->by_qual.tested > 0)
-		input->rank_first = input->keys_are_columns &&
+		input->rank_first = input->may_rank_first &&
 			(uint64) input->by_rank.dropped * input->by_qual.tested >
 			(uint64) input->by_qual.dropped * input->by_rank.tested;
 	memset(&input->by_qual, 0, sizeof(DpDropped));

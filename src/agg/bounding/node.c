@@ -160,6 +160,8 @@ discard(DpBounding *bounding)
 		return;
 	fresh.input.outer = bounding->input.outer;
 	fresh.input.econtext = bounding->input.econtext;
+	/* while the expressions are there */
+	ReScanExprContext(fresh.input.econtext);
 	dp_close_files(bounding);
 	MemoryContextDelete(bounding->context);
 	*bounding = fresh;
@@ -373,7 +375,6 @@ bounding_rescan(CustomScanState *css)
 
 	discard(&node->bounding);
 	node->bounding.output.ended = false;
-	ReScanExprContext(node->bounding.input.econtext);
 	if (css->ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(outer, css->ss.ps.chgParam);
 	/* otherwise its first row rescans it */
@@ -447,8 +448,10 @@ bounding_reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coo
 	DpBoundingState *node = (DpBoundingState *) css;
 
 	discard(&node->bounding);
-	if (node->bounding.share != NULL)
-		dp_share_reset(node->bounding.share, node->bounding.dsa);
+	if (node->bounding.share == NULL)
+		return;
+	dp_share_collect(node->bounding.share, &node->bounding.use);
+	dp_share_reset(node->bounding.share, node->bounding.dsa);
 }
 
 static void

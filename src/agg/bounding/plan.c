@@ -122,7 +122,10 @@ argument(const Aggref *aggref, int i)
 	return (Node *) list_nth_node(TargetEntry, aggref->args, i)->expr;
 }
 
-/* Tells whether arguments.c can read the arguments: later than others of its node, so none has a subplan. */
+/*
+ * Tells whether arguments.c can read the arguments: later than others of its node, so none has a
+ * subplan.  Nor one that is volatile: rows that the rank leaves out are not computed.
+ */
 static bool
 can_read(const Aggref *aggref)
 {
@@ -130,7 +133,7 @@ can_read(const Aggref *aggref)
 
 	return ((IsA(spec, Param) && ((Param *) spec)->paramkind == PARAM_EXTERN) ||
 			(IsA(spec, Const) && !((Const *) spec)->constisnull)) &&
-		!contain_subplans((Node *) aggref->args);
+		!contain_subplans((Node *) aggref->args) && !contain_volatile_functions((Node *) aggref->args);
 }
 
 static bool

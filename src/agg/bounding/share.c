@@ -270,9 +270,9 @@ dp_share_report(DpShare *share, const DpBoundingUse *use)
 	share->use[ParallelWorkerNumber + 1] = *use;
 }
 
-/* Adds what all others used to the leader's own. */
+/* Adds what all others used to the leader's own, once. */
 void
-dp_share_collect(const DpShare *share, DpBoundingUse *use)
+dp_share_collect(DpShare *share, DpBoundingUse *use)
 {
 	for (int i = 1; i < share->participants; i++)
 	{
@@ -281,4 +281,5 @@ dp_share_collect(const DpShare *share, DpBoundingUse *use)
 		use->passes += share->use[i].passes;
 		use->units += share->use[i].units;
 	}
+	memset(share->use, 0, share->participants * sizeof(DpBoundingUse));
 }

@@ -103,6 +103,11 @@ dp_unit_image_size(const DpBounding *bounding)
 		if (!key->isnull)
 			size += MAXALIGN(column_bytes(&unit->info[i], key, &data));
 	}
+	/* a value has at most 1 GB; records tell lengths in 32 bits */
+	if (unlikely(size > 2 * MaxAllocSize))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a privacy unit has too many bytes; let it have fewer columns")));
 	return size;
 }
 
