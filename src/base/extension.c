@@ -27,6 +27,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
@@ -308,6 +309,17 @@ dp_is_own(Oid classid, Oid objid)
 		return false;
 	remember(classid, objid, before);
 	return true;
+}
+
+PGFunction
+dp_own_c_function(Oid funcid)
+{
+	FmgrInfo	info;
+
+	if (funcid < FirstNormalObjectId || !dp_is_own(ProcedureRelationId, funcid))
+		return NULL;
+	fmgr_info(funcid, &info);
+	return info.fn_addr;
 }
 
 Oid

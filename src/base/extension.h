@@ -8,6 +8,8 @@
 #ifndef DP_EXTENSION_H
 #define DP_EXTENSION_H
 
+#include "fmgr.h"
+
 /* true when CREATE EXTENSION dp_cdp was run in this database; cheap */
 extern bool dp_extension_installed(void);
 
@@ -31,6 +33,12 @@ extern void dp_check_version(void);
 
 /* tells whether an object is a member of the extension; cheap once it was */
 extern bool dp_is_own(Oid classid, Oid objid);
+
+/*
+ * the C function behind a function of the extension; NULL of any other.  Looks
+ * nothing up of PostgreSQL's own, and loads no other library.
+ */
+extern PGFunction dp_own_c_function(Oid funcid);
 
 /*
  * Members of the extension by their names.  An object of that name which is

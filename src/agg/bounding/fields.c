@@ -204,14 +204,7 @@ project_expressions(Reader *reader, TupleDesc input)
 static bool
 is_function(const Expr *expr, PGFunction function)
 {
-	FmgrInfo	info;
-	Oid			funcid;
-
-	if (!IsA(expr, FuncExpr) || (funcid = ((const FuncExpr *) expr)->funcid) < FirstNormalObjectId ||
-		!dp_is_own(ProcedureRelationId, funcid))
-		return false;
-	fmgr_info(funcid, &info);
-	return info.fn_addr == function;
+	return IsA(expr, FuncExpr) && dp_own_c_function(((const FuncExpr *) expr)->funcid) == function;
 }
 
 /* Tells whether the expression is centered(x, range) or bin(x, range), with one range for all rows. */

@@ -88,18 +88,6 @@ typedef struct BoundCall
 	List	   *columns;		/* kind and number of each, in turn */
 } BoundCall;
 
-/* Returns the C function of ours; NULL of another's.  Looks nothing up of PostgreSQL's own, and loads no other library. */
-static PGFunction
-own_function(Oid funcid)
-{
-	FmgrInfo	info;
-
-	if (funcid < FirstNormalObjectId || !dp_is_own(ProcedureRelationId, funcid))
-		return NULL;
-	fmgr_info(funcid, &info);
-	return info.fn_addr;
-}
-
 static bool
 is_transition(Oid aggregate, PGFunction function)
 {
@@ -113,7 +101,7 @@ is_transition(Oid aggregate, PGFunction function)
 		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
 	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
 	ReleaseSysCache(tuple);
-	return own_function(transition) == function;
+	return dp_own_c_function(transition) == function;
 }
 
 static Node *
@@ -155,7 +143,7 @@ is_row_column(Expr *expr, DpRowColumn *column, Aggref **aggref)
 	if (!IsA(expr, FuncExpr) || !call->funcretset || list_length(call->args) < 2 || !IsA(lsecond(call->args), Aggref))
 		return false;
 	*aggref = lsecond(call->args);
-	function = own_function(call->funcid);
+	function = dp_own_c_function(call->funcid);
 	if (function == dp_bound_key)
 		column->kind = DP_COLUMN_KEY;
 	else if (function == dp_bound_value)
