@@ -149,6 +149,31 @@ SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_para
 SELECT same(f, 'i4', 'visit') FROM form f WHERE f.name IN ('count', 'sums');
 SELECT set_config(name, 'off', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');
 
+-- arithmetic of numeric: numbers of few digits, of many, and none
+CREATE TABLE amount AS
+	SELECT h % 700 AS i4, h % 3 AS k, h % 4 > 0 AS flag, v[1 + h % n] AS a, v[1 + h / n % n] AS b, v[1 + (hashint4(h) & 65535) % n] AS c,
+		(h % 999 - 500)::smallint AS i2, h * 30011 - 1000000000 AS i4x, h * 140737488355327 AS i8
+	FROM generate_series(1, 40000) g, LATERAL (SELECT hashint4(g) & 65535 AS h) s,
+		LATERAL (SELECT ARRAY[0, 1, -1, 0.01, -0.05, 105000.00, 99999999.9999, 9999999999999999, 0.0001, 0.00000001, -0.0000000000000001, 0.00000000000000001, 12345678.00000001, 10000, 100000000,
+			1234567890123456.7890, 4503599627370496.5, 9007199254740993, -9223372036854775808, 9223372036854775807, 1e20, -1e40, 1e300, 1e-300, 0.5, 1.5, 2.5, -2.5, 0.00048828125, 1000.00048828125,
+			123.450000, 0.0, 49, 999.999, 1e15, 1e16 - 1, ('1.' || repeat('0', 70))::numeric, ('3.25' || repeat('0', 300))::numeric, 1 / 3.0, 'NaN', 'Infinity', '-Infinity', NULL] AS v) w,
+		LATERAL (SELECT array_length(v, 1) AS n) z;
+CREATE TABLE short_amount AS SELECT a.* FROM amount a, generate_series(1, 8) WHERE abs(a) < 1e5 AND abs(b) < 1e5 AND abs(c) < 1e5 AND scale(a) <= 4 AND scale(b) <= 4 AND scale(c) <= 4;
+ANALYZE;
+CREATE TABLE arithmetic (vals text);
+INSERT INTO arithmetic VALUES ('a'), ('a + b'), ('a - b'), ('a * b'), ('-a'), ('a * (1 - b)'), ('a * (1 - b) * (1 + c)'), ('(a + b) * (a - b) - c * c'), ('a + i2'), ('c * i4x'), ('i8 - b'), ('a * 0.1 * 0.01 * 0.001'),
+	('a + 1e30'), ('a / 7'), ('dp_cdp.try_add(a, dp_cdp.try_multiply(b, c))'), ('dp_cdp.try_subtract(a, b)'), ('dp_cdp.try_divide(a, b) + c'), ('CASE WHEN flag THEN a * b END'), ('round(a, 2) + b'), ('CASE WHEN abs(a) < 1e30 THEN a::numeric(40, 2) END + b');
+INSERT INTO form SELECT 'arithmetic ' || vals, 'k', '{int}', format('%1$s, %1$s, NULLIF(%1$s, ''NaN'') IS NOT NULL, (%1$s) IS NOT NULL, dp_cdp.centered(%1$s, %2$s), dp_cdp.bin(%1$s, %2$s)', vals, $$dp_cdp.make_range(-1000, 150000, 1000, 0)$$),
+	$$dp_cdp.make_bound_spec(1, 3, '{31,32}', '{sum,sum,count,rows,scaled,codes}', ARRAY[dp_cdp.make_grid(-200000, 1e6, 'numeric'), dp_cdp.make_grid(-1e-6, 1e-7, 'numeric'), dp_cdp.make_grid(0, 400, 'int'),
+		dp_cdp.make_grid(0, 400, 'bigint'), dp_cdp.make_scaled_grid(400), dp_cdp.make_grid(0, 9, 'int')], '{0,0,0,0,3,0}')$$ FROM arithmetic;
+SELECT same(f, 'i4', 'amount') FROM form f WHERE name LIKE 'arithmetic %';
+-- where every number has few digits, and one by one
+SELECT same(f, 'i4', 'short_amount', '{1}') FROM form f WHERE name LIKE 'arithmetic %';
+SELECT same(f, 'u', '(SELECT *, row_number() OVER () AS u FROM amount) s', '{1}') FROM form f WHERE name IN ('arithmetic a * (1 - b) * (1 + c)', 'arithmetic (a + b) * (a - b) - c * c', 'arithmetic a');
+SELECT same(f, 'i4', 'amount', '{1}') FROM (SELECT name, keys, types, 'a + b, a * (1 - b), a * (1 - b) * (1 + c), a * b, dp_cdp.centered(a * b, dp_cdp.make_range(0, 1e6, 8, 0)), a IS NOT NULL, b IS NOT NULL', 
+	$$dp_cdp.make_bound_spec(1, 3, '{33,34}', '{sum,sum,sum,sum,scaled,rows,count}', ARRAY[dp_cdp.make_grid(-1e5, 1e6, 'numeric'), dp_cdp.make_grid(-1, 1e12, 'numeric'), dp_cdp.make_grid(-1e5, 1e6, 'numeric'),
+		dp_cdp.make_grid(-1e5, 1e20, 'numeric'), dp_cdp.make_scaled_grid(400), dp_cdp.make_grid(0, 400, 'bigint'), dp_cdp.make_grid(0, 400, 'int')], '{0,0,0,0,5,0,0}')$$ FROM form WHERE name = 'count') AS q, LATERAL (SELECT q::form AS f) s;
+
 -- what is nodeAgg's
 SELECT unalike(plan_of(statement), '%DpBounding%', description) FROM (SELECT form.*::form AS f FROM form WHERE name = 'count') s,
 	LATERAL (VALUES (apart(f, 'i4', 'visit') || ' HAVING count(*) > 1', 'HAVING'),

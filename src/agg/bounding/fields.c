@@ -32,7 +32,6 @@
 #include "access/transam.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
@@ -41,160 +40,10 @@
 #include "agg/bounding/fields.h"
 #include "base/extension.h"
 
+extern Datum dp_bin_numeric(PG_FUNCTION_ARGS);
+extern Datum dp_centered_numeric(PG_FUNCTION_ARGS);
 extern Datum dp_chebyshev(PG_FUNCTION_ARGS);
 extern Datum dp_product(PG_FUNCTION_ARGS);
-
-typedef struct Reader
-{
-	DpFields   *fields;
-	PlanState  *node;
-	ExprContext *econtext;
-} Reader;
-
-/* Returns the column of the input that the expression is; 0: it is computed. */
-AttrNumber
-dp_input_column(const Expr *expr)
-{
-	const Var  *var = (const Var *) expr;
-
-	return IsA(expr, Var) && var->varno == INDEX_VAR && var->varattno > 0 ? var->varattno : 0;
-}
-
-/* ------------------------------------------------------------------------
- * Expressions
- * ------------------------------------------------------------------------
- */
-
-/* Returns the number of the expression, which is added unless it is there; filter: see DpExpression. */
-static int
-add_expression(Reader *reader, Expr *expr, int filter)
-{
-	DpFields   *fields = reader->fields;
-	DpExpression *added;
-
-	if (!contain_volatile_functions((Node *) expr))
-		for (int i = 0; i < fields->nexprs; i++)
-			if (fields->expr[i].filter == filter && equal(fields->expr[i].expr, expr))
-				return i;
-	if (fields->nexprs == DP_MAX_EXPRESSIONS)
-		elog(ERROR, "bound_unit has too many arguments");
-	added = &fields->expr[fields->nexprs];
-	added->expr = expr;
-	added->filter = filter;
-	added->projected = -1;
-	added->attno = dp_input_column(expr);
-	if (added->attno > 0)
-		fields->last_attno = Max(fields->last_attno, added->attno);
-	else if (filter >= 0)
-		added->state = ExecInitExpr(expr, reader->node);
-	return fields->nexprs++;
-}
-
-static inline bool
-is_projected(const DpExpression *expr)
-{
-	return expr->attno == 0 && expr->filter < 0;
-}
-
-/* the search for expressions within others */
-typedef struct Within
-{
-	DpFields   *fields;
-	int			whole;			/* number of the expression that is searched */
-	bool		found;
-} Within;
-
-/* Replaces parts that are projected expressions themselves by what the first projection has of them. */
-static Node *
-replace_parts(Node *node, void *context)
-{
-	Within	   *within = context;
-	DpFields   *fields = within->fields;
-
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, OpExpr) || IsA(node, FuncExpr))
-		for (int i = 0; i < fields->nexprs; i++)
-		{
-			DpExpression *part = &fields->expr[i];
-
-			if (i == within->whole || !is_projected(part) || !equal(node, part->expr) ||
-				contain_volatile_functions(node))
-				continue;
-			within->found = part->is_part = true;
-			return (Node *) makeVar(INNER_VAR, i + 1, exprType(node), exprTypmod(node), exprCollation(node), 0);
-		}
-	return expression_tree_mutator(node, replace_parts, context);
-}
-
-static ProjectionInfo *
-project(Reader *reader, List *targets, TupleDesc input)
-{
-	if (targets == NIL)
-		return NULL;
-	return ExecBuildProjectionInfo(targets, reader->econtext,
-								   MakeSingleTupleTableSlot(ExecTypeFromTL(targets), &TTSOpsVirtual),
-								   reader->node, input);
-}
-
-static void
-add_target(List **targets, DpExpression *expr, Expr *computed)
-{
-	expr->projected = list_length(*targets);
-	*targets = lappend(*targets, makeTargetEntry(computed, list_length(*targets) + 1, NULL, false));
-}
-
-/* Sets the columns of the first projection where replace_parts has put the numbers of expressions. */
-static bool
-number_parts(Node *node, void *context)
-{
-	DpFields   *fields = context;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var) && ((Var *) node)->varno == INNER_VAR)
-	{
-		((Var *) node)->varattno = fields->expr[((Var *) node)->varattno - 1].projected + 1;
-		return false;
-	}
-	return expression_tree_walker(node, number_parts, context);
-}
-
-/*
- * Has two projections compute all expressions that every row needs: the first those
- * that are parts of others, like a price with discount of that with tax.
- */
-static void
-project_expressions(Reader *reader, TupleDesc input)
-{
-	DpFields   *fields = reader->fields;
-	Expr	  **rest = palloc0(sizeof(Expr *) * Max(fields->nexprs, 1));
-	List	   *parts = NIL;
-	List	   *wholes = NIL;
-
-	for (int i = 0; i < fields->nexprs; i++)
-	{
-		Within		within = {fields, i, false};
-
-		if (!is_projected(&fields->expr[i]))
-			continue;
-		rest[i] = (Expr *) replace_parts((Node *) fields->expr[i].expr, &within);
-		fields->expr[i].has_parts = within.found;
-	}
-	for (int i = 0; i < fields->nexprs; i++)
-		if (is_projected(&fields->expr[i]) && fields->expr[i].is_part)
-			add_target(&parts, &fields->expr[i], fields->expr[i].expr);
-	for (int i = 0; i < fields->nexprs; i++)
-	{
-		if (!is_projected(&fields->expr[i]) || fields->expr[i].is_part)
-			continue;
-		if (fields->expr[i].has_parts)
-			number_parts((Node *) rest[i], fields);
-		add_target(&wholes, &fields->expr[i], rest[i]);
-	}
-	fields->parts = project(reader, parts, input);
-	fields->projection = project(reader, wholes, input);
-}
 
 /* ------------------------------------------------------------------------
  * Columns
@@ -243,7 +92,7 @@ same_field(const DpField *a, const DpField *b)
 }
 
 static int
-add_field(Reader *reader, const DpField *field)
+add_field(DpFieldReader *reader, const DpField *field)
 {
 	DpFields   *fields = reader->fields;
 
@@ -262,29 +111,30 @@ expression_type(const Expr *expr)
 }
 
 static int
-add_steps(Reader *reader, Expr *x, int filter, const DpGrid *grid)
+add_steps(DpFieldReader *reader, Expr *x, int filter, const DpGrid *grid)
 {
 	DpField		field = {.kind = DP_FIELD_STEPS, .type = expression_type(x), .grid = *grid};
 
-	field.expr = add_expression(reader, x, filter);
+	field.expr = dp_add_expression(reader, x, filter);
+	field.takes_decimals = grid->exponent >= DP_DECIMAL_MIN_EXPONENT && grid->exponent <= DP_DECIMAL_MAX_EXPONENT;
 	field.width = (field.type == INT2OID || field.type == INT4OID) && grid->exponent == 0
 		? sizeof(int32) : sizeof(int64);
 	return add_field(reader, &field);
 }
 
 static int
-add_code(Reader *reader, Expr *x, int filter)
+add_code(DpFieldReader *reader, Expr *x, int filter)
 {
 	DpField		field = {.kind = DP_FIELD_CODE, .type = expression_type(x)};
 
-	field.expr = add_expression(reader, x, filter);
+	field.expr = dp_add_expression(reader, x, filter);
 	field.width = field.type == INT8OID ? sizeof(int64) : sizeof(int32);
 	return add_field(reader, &field);
 }
 
 /* Adds the result of an expression of type int4, which is centered(x, range) or bin(x, range) as a rule. */
 static int
-add_int4(Reader *reader, Expr *expr, int filter)
+add_int4(DpFieldReader *reader, Expr *expr, int filter)
 {
 	DpField		field = {.kind = DP_FIELD_CALL, .width = sizeof(int32)};
 	FuncExpr   *function = (FuncExpr *) expr;
@@ -304,7 +154,10 @@ add_int4(Reader *reader, Expr *expr, int filter)
 	field.call = palloc0(SizeForFunctionCallInfo(2));
 	InitFunctionCallInfoData(*field.call, info, 2, function->inputcollid, NULL, NULL);
 	field.call->args[1] = range;
-	field.expr = add_expression(reader, linitial(function->args), filter);
+	field.range = (const DpRange *) DatumGetPointer(range.value);
+	field.is_bin = is_function(expr, dp_bin_numeric);
+	field.takes_decimals = field.is_bin || is_function(expr, dp_centered_numeric);
+	field.expr = dp_add_expression(reader, linitial(function->args), filter);
 	return add_field(reader, &field);
 }
 
@@ -340,10 +193,10 @@ without_nan(Expr *expr)
 
 /* Adds whether a row has a value of an expression: where a field says so anyway, that one. */
 static int
-add_presence(Reader *reader, Expr *expr, int filter)
+add_presence(DpFieldReader *reader, Expr *expr, int filter)
 {
 	DpFields   *fields = reader->fields;
-	DpField		field = {.kind = DP_FIELD_VALUE};
+	DpField		field = {.kind = DP_FIELD_VALUE, .takes_decimals = true};
 	Expr	   *number = without_nan(expr);
 
 	if (is_ranged(expr))
@@ -352,7 +205,7 @@ add_presence(Reader *reader, Expr *expr, int filter)
 	if (number != NULL)
 		expr = number;
 	field.type = expression_type(expr);
-	field.expr = add_expression(reader, expr, filter);
+	field.expr = dp_add_expression(reader, expr, filter);
 	/* steps and calls are NULL for NaN, too */
 	if (field.skips_nan || !has_nan(field.type))
 		for (int i = 0; i < fields->nfields; i++)
@@ -363,11 +216,11 @@ add_presence(Reader *reader, Expr *expr, int filter)
 }
 
 static int
-add_truth(Reader *reader, Expr *expr)
+add_truth(DpFieldReader *reader, Expr *expr)
 {
 	DpField		field = {.kind = DP_FIELD_TRUE, .type = BOOLOID};
 
-	field.expr = add_expression(reader, expr, -1);
+	field.expr = dp_add_expression(reader, expr, -1);
 	return add_field(reader, &field);
 }
 
@@ -378,7 +231,7 @@ add_truth(Reader *reader, Expr *expr)
 
 /* Returns x of CASE WHEN filter THEN x END, and the filter's number; else the expression itself, and -1. */
 static Expr *
-read_filter(Reader *reader, Expr *expr, int *filter)
+read_filter(DpFieldReader *reader, Expr *expr, int *filter)
 {
 	CaseExpr   *cases = (CaseExpr *) expr;
 	CaseWhen   *when;
@@ -391,7 +244,7 @@ read_filter(Reader *reader, Expr *expr, int *filter)
 	when = linitial(cases->args);
 	if (contain_volatile_functions((Node *) expr))
 		return expr;
-	*filter = add_expression(reader, when->expr, -1);
+	*filter = dp_add_expression(reader, when->expr, -1);
 	return when->result;
 }
 
@@ -403,7 +256,7 @@ is_presence(const Expr *expr)
 }
 
 static void
-read_count(Reader *reader, Expr *expr, DpTaken *taken)
+read_count(DpFieldReader *reader, Expr *expr, DpTaken *taken)
 {
 	BoolExpr   *both = (BoolExpr *) expr;
 
@@ -416,13 +269,13 @@ read_count(Reader *reader, Expr *expr, DpTaken *taken)
 	else if (IsA(expr, BoolExpr) && both->boolop == AND_EXPR && list_length(both->args) == 2 &&
 			 is_presence(lsecond(both->args)) && !contain_volatile_functions((Node *) expr))
 		taken->field = add_presence(reader, ((NullTest *) lsecond(both->args))->arg,
-									add_expression(reader, linitial(both->args), -1));
+									dp_add_expression(reader, linitial(both->args), -1));
 	else
 		taken->field = add_truth(reader, expr);
 }
 
 static void
-read_scaled(Reader *reader, Expr *expr, DpTaken *taken)
+read_scaled(DpFieldReader *reader, Expr *expr, DpTaken *taken)
 {
 	int			filter;
 	Expr	   *x = read_filter(reader, expr, &filter);
@@ -444,7 +297,7 @@ read_scaled(Reader *reader, Expr *expr, DpTaken *taken)
 }
 
 static void
-read_value(Reader *reader, const DpBoundSpec *spec, int i, Expr *expr, DpTaken *taken)
+read_value(DpFieldReader *reader, const DpBoundSpec *spec, int i, Expr *expr, DpTaken *taken)
 {
 	int			filter;
 	Expr	   *x;
@@ -474,6 +327,30 @@ read_value(Reader *reader, const DpBoundSpec *spec, int i, Expr *expr, DpTaken *
 	}
 }
 
+/* Has numeric expressions computed as decimals where all fields can take them. */
+static void
+take_decimals(DpFields *fields)
+{
+	for (int i = 0; i < fields->nexprs; i++)
+	{
+		bool		all = true;
+		bool		as_double = false;
+
+		for (int f = 0; f < fields->nfields; f++)
+			if (fields->field[f].expr == i)
+			{
+				all &= fields->field[f].takes_decimals;
+				as_double |= fields->field[f].kind == DP_FIELD_CALL;
+			}
+		if (!all)
+			continue;
+		fields->expr[i].decimal = dp_decimals_add(&fields->decimals, fields->expr[i].expr);
+		if (fields->expr[i].decimal >= 0)
+			fields->decimals.as_double[fields->expr[i].decimal] |= as_double;
+	}
+	fields->last_attno = Max(fields->last_attno, fields->decimals.last_attno);
+}
+
 /*
  * Reads the values' arguments, which must be of types that bound_unit takes; they are
  * computed by the node in econtext.  Parameters are known by now.
@@ -482,7 +359,7 @@ void
 dp_fields_init(DpFields *fields, const DpBoundSpec *spec, const DpLayout *layout, List *values,
 			   PlanState *node, ExprContext *econtext, TupleDesc input)
 {
-	Reader		reader = {fields, node, econtext};
+	DpFieldReader reader = {fields, node, econtext};
 
 	memset(fields, 0, sizeof(DpFields));
 	fields->expr = palloc0(sizeof(DpExpression) * DP_MAX_EXPRESSIONS);
@@ -500,7 +377,8 @@ dp_fields_init(DpFields *fields, const DpBoundSpec *spec, const DpLayout *layout
 			fields->taken[i].at = layout->value[i];
 			read_value(&reader, spec, i, list_nth(values, i), &fields->taken[i]);
 		}
-	project_expressions(&reader, input);
+	take_decimals(fields);
+	dp_project_expressions(&reader, input);
 }
 
 /* ------------------------------------------------------------------------
@@ -511,8 +389,6 @@ dp_fields_init(DpFields *fields, const DpBoundSpec *spec, const DpLayout *layout
 static inline bool
 compute_field(DpField *field, const DpExpression *expr, int64 *value)
 {
-	if (expr->isnull)
-		return false;
 	switch (field->kind)
 	{
 		case DP_FIELD_TRUE:
@@ -534,42 +410,34 @@ compute_field(DpField *field, const DpExpression *expr, int64 *value)
 	return false;
 }
 
+/* The same as compute_field(), of an expression that is a decimal. */
+static inline bool
+compute_decimal_field(const DpField *field, const DpDecimals *decimals, int i, int64 *value)
+{
+	if (field->kind == DP_FIELD_STEPS)
+		*value = dp_limited_row(dp_decimal_steps(decimals->value[i], field->grid.exponent));
+	else if (field->kind == DP_FIELD_CALL)
+		*value = field->is_bin ? dp_find_bin(decimals->real[i], field->range) : dp_center(decimals->real[i], field->range);
+	return true;
+}
+
 /* Computes the fields of a row of the input, in econtext's memory for rows. */
 void
 dp_compute_fields(DpFields *fields, TupleTableSlot *slot, ExprContext *econtext, int64 *value, bool *isnull)
 {
-	TupleTableSlot *parts = NULL;
-	TupleTableSlot *projected = NULL;
+	bool		decimals;
 
-	econtext->ecxt_scantuple = slot;
 	slot_getsomeattrs(slot, fields->last_attno);
-	if (fields->parts != NULL)
-		econtext->ecxt_innertuple = parts = ExecProject(fields->parts);
-	if (fields->projection != NULL)
-		projected = ExecProject(fields->projection);
-	for (int i = 0; i < fields->nexprs; i++)
-	{
-		DpExpression *expr = &fields->expr[i];
-
-		expr->isnull = true;
-		if (expr->filter >= 0 &&
-			(fields->expr[expr->filter].isnull || !DatumGetBool(fields->expr[expr->filter].value)))
-			continue;
-		if (expr->attno > 0)
-		{
-			expr->value = slot->tts_values[expr->attno - 1];
-			expr->isnull = slot->tts_isnull[expr->attno - 1];
-		}
-		else if (expr->projected >= 0)
-		{
-			const TupleTableSlot *from = expr->is_part ? parts : projected;
-
-			expr->value = from->tts_values[expr->projected];
-			expr->isnull = from->tts_isnull[expr->projected];
-		}
-		else
-			expr->value = ExecEvalExpr(expr->state, econtext, &expr->isnull);
-	}
+	decimals = fields->decimals.nsteps > 0 && dp_compute_decimals(&fields->decimals, slot);
+	dp_compute_expressions(fields, slot, econtext, decimals);
 	for (int i = 0; i < fields->nfields; i++)
-		isnull[i] = !compute_field(&fields->field[i], &fields->expr[fields->field[i].expr], &value[i]);
+	{
+		DpField    *field = &fields->field[i];
+		const DpExpression *expr = &fields->expr[field->expr];
+
+		isnull[i] = expr->isnull ||
+			!(decimals && expr->decimal >= 0
+			  ? compute_decimal_field(field, &fields->decimals, expr->decimal, &value[i])
+			  : compute_field(field, expr, &value[i]));
+	}
 }

@@ -12,6 +12,7 @@
 
 #include "executor/executor.h"
 
+#include "agg/bounding/decimals.h"
 #include "agg/bounding/row.h"
 
 /* what a field has of its expression; it is NULL where a row gives nothing */
@@ -35,9 +36,26 @@ typedef struct DpField
 	DpGrid		grid;			/* DP_FIELD_STEPS */
 	const FuncExpr *function;	/* DP_FIELD_CALL */
 	FunctionCallInfo call;		/* of it; the second argument is set */
+	const DpRange *range;		/* that argument */
+	bool		is_bin;
+	bool		takes_decimals; /* it can be computed of one */
 	uint16		width;			/* bytes in a record: 0, 4 or 8 */
 	uint16		at;				/* in a record */
 } DpField;
+
+/* where a projection has an expression */
+typedef struct DpPlace
+{
+	int			column;			/* -1: nowhere */
+	bool		is_part;		/* of others, so in the first projection */
+} DpPlace;
+
+/* two projections, of which the second reads what the first has computed; NULL: nothing to compute */
+typedef struct DpProjections
+{
+	ProjectionInfo *parts;
+	ProjectionInfo *wholes;
+} DpProjections;
 
 /* an expression over a row of the input */
 typedef struct DpExpression
@@ -46,9 +64,9 @@ typedef struct DpExpression
 	AttrNumber	attno;			/* column of the input; 0: computed */
 	int			filter;			/* number of the expression that must be true,
 								 * else this one is not computed; -1: none */
-	int			projected;		/* column of a projection; -1: none */
-	bool		is_part;		/* of others, so in the first projection */
-	bool		has_parts;
+	int			decimal;		/* number of the step that comes to it; -1:
+								 * none */
+	DpPlace		place[2];		/* see DpFields.projections */
 	ExprState  *state;			/* computed by itself: has a filter */
 	Datum		value;			/* of the row at hand */
 	bool		isnull;
@@ -87,18 +105,30 @@ typedef struct DpFields
 	DpExpression *expr;
 	DpField    *field;
 	DpTaken    *taken;			/* for each value */
-	ProjectionInfo *parts;		/* of expressions that are parts of others;
-								 * NULL: none */
-	ProjectionInfo *projection; /* of all others that are computed for each
-								 * row; NULL: none */
+	DpDecimals	decimals;
+	DpProjections projections[2];	/* of what is computed for each row: all;
+									 * what is no decimal */
 	AttrNumber	last_attno;		/* the last column of the input that is read */
 } DpFields;
+
+/* what expressions are made of, while they are read */
+typedef struct DpFieldReader
+{
+	DpFields   *fields;
+	PlanState  *node;
+	ExprContext *econtext;
+} DpFieldReader;
 
 extern void dp_fields_init(DpFields *fields, const DpBoundSpec *spec, const DpLayout *layout, List *values,
 						   PlanState *node, ExprContext *econtext, TupleDesc input);
 extern void dp_compute_fields(DpFields *fields, TupleTableSlot *slot, ExprContext *econtext,
 							  int64 *value, bool *isnull);
+
+/* expressions.c */
 extern AttrNumber dp_input_column(const Expr *expr);
+extern int	dp_add_expression(DpFieldReader *reader, Expr *expr, int filter);
+extern void dp_project_expressions(DpFieldReader *reader, TupleDesc input);
+extern void dp_compute_expressions(DpFields *fields, TupleTableSlot *slot, ExprContext *econtext, bool decimals);
 
 /* Adds what the fields hold to an entry of the unit's state. */
 static inline void

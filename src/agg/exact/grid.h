@@ -118,6 +118,9 @@ dp_steps_float8(double x, const DpGrid *grid, dp_i128 *n)
 /* range.c: the same for ranges without a scale */
 extern int32 dp_center_extreme(double x, const DpRange *range);
 
+/* range.c: returns the bin of x, not NaN */
+extern int32 dp_find_bin(double x, const DpRange *range);
+
 /* Returns where x, not NaN, is between the bounds: -DP_CENTERED_ONE .. DP_CENTERED_ONE; never falls in x. */
 static inline int32
 dp_center(double x, const DpRange *range)

@@ -27,9 +27,10 @@
 #include "fmgr.h"
 #include "utils/float.h"
 
+#include "agg/exact/decimal.h"
 #include "agg/exact/grid.h"
 
-#define BASE 10000
+#define BASE DP_DECIMAL_BASE
 #define LOG2_BASE 13.287712379549449
 
 /* integer digits after the range test, and fraction digits of the largest scale, 16383 */
@@ -43,14 +44,6 @@ typedef struct Digits
 	int			ndigits;
 	const char *digits;			/* 16 bits each, maybe unaligned */
 } Digits;
-
-static const uint64 power_of_base[] = {
-	UINT64CONST(1),
-	UINT64CONST(10000),
-	UINT64CONST(100000000),
-	UINT64CONST(1000000000000),
-	UINT64CONST(10000000000000000)
-};
 
 static inline int
 digit(const Digits *x, int i)
@@ -183,43 +176,68 @@ read_digits(const struct varlena *value, Digits *x)
 	return FINITE;
 }
 
-/*
- * Tells whether x is the usual case: at most four digits and none beyond the
- * fourth decimal group, so that |x| is digits / BASE^k with digits < 2^54.
- */
-static inline bool
-is_short(const Digits *x, int *fraction_digits, uint64 *digits)
-{
-	int			n = Max(x->ndigits - 1 - x->weight, 0);
-
-	if (x->weight + 1 + n > 4 || n > 4)
-		return false;
-	*digits = 0;
-	for (int i = 0; i < x->weight + 1 + n; i++)
-		*digits = *digits * BASE + digit(x, i);
-	*fraction_digits = n;
-	return true;
-}
-
-/* Returns n / BASE^groups, and whether that leaves a rest: divisors that the compiler knows become multiplications. */
+/* Returns n / DP_DECIMAL_BASE^groups, and the rest: divisors that the compiler knows become multiplications. */
 static inline uint64
-short_quotient(uint64 n, int groups, bool *rest)
+quotient(uint64 n, int groups, uint64 *rest)
 {
+	uint64		result;
+
 	switch (groups)
 	{
 		case 0:
-			*rest = false;
-			return n;
+			result = n;
+			break;
 		case 1:
-			*rest = n % UINT64CONST(10000) != 0;
-			return n / UINT64CONST(10000);
+			result = n / dp_decimal_power(1);
+			break;
 		case 2:
-			*rest = n % UINT64CONST(100000000) != 0;
-			return n / UINT64CONST(100000000);
+			result = n / dp_decimal_power(2);
+			break;
+		case 3:
+			result = n / dp_decimal_power(3);
+			break;
 		default:
-			*rest = n % power_of_base[groups] != 0;
-			return n / power_of_base[groups];
+			result = n / dp_decimal_power(4);
+			break;
 	}
+	*rest = n - result * dp_decimal_power(groups);
+	return result;
+}
+
+/* Returns half of "twice", rounded half to even and limited to DP_ROW_LIMIT; rest: twice is the floor of something. */
+static inline dp_i128
+round_half(dp_u128 twice, bool rest)
+{
+	dp_u128		steps = twice >> 1;
+
+	if ((twice & 1) != 0 && (rest || (steps & 1) != 0))
+		steps++;
+	return (dp_i128) Min(steps, (dp_u128) DP_ROW_LIMIT);
+}
+
+/* The exponent is one of DP_DECIMAL_MIN_EXPONENT .. DP_DECIMAL_MAX_EXPONENT. */
+dp_i128
+dp_decimal_steps(DpDecimal x, int exponent)
+{
+	/* by how many bits a rest may be shifted at once */
+	static const int bits_of[DP_DECIMAL_GROUPS + 1] = {63, 50, 37, 24, 10};
+	uint64		rest;
+	dp_u128		twice;
+	dp_i128		steps;
+	int			shift = 1 - exponent;	/* one bit more than a step, for
+										 * rounding */
+
+	twice = quotient(x.n < 0 ? -(uint64) x.n : (uint64) x.n, x.groups, &rest);
+	while (shift > 0 && rest != 0)
+	{
+		int			bits = Min(shift, bits_of[x.groups]);
+		uint64		more = quotient(rest << bits, x.groups, &rest);
+
+		twice = (twice << bits) + more;
+		shift -= bits;
+	}
+	steps = round_half(twice << shift, rest != 0);
+	return x.n < 0 ? -steps : steps;
 }
 
 /*
@@ -229,17 +247,21 @@ short_quotient(uint64 n, int groups, bool *rest)
 bool
 dp_steps_numeric(Datum datum, int exponent, dp_i128 *n)
 {
-	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
+	struct varlena *value;
+	DpDecimal	decimal;
 	Digits		x;
-	int			shift = 1 - exponent;	/* one bit more than a step, for
-										 * rounding */
 	dp_u128		twice;
-	dp_u128		steps;
+	dp_i128		steps;
 	bool		rest;
-	int			fraction_digits;
-	uint64		digits;
 	double		magnitude;
 
+	if (exponent >= DP_DECIMAL_MIN_EXPONENT && exponent <= DP_DECIMAL_MAX_EXPONENT &&
+		dp_decimal_read(datum, &decimal))
+	{
+		*n = dp_decimal_steps(decimal, exponent);
+		return true;
+	}
+	value = PG_DETOAST_DATUM_PACKED(datum);
 	switch (read_digits(value, &x))
 	{
 		case FINITE:
@@ -272,28 +294,9 @@ dp_steps_numeric(Datum datum, int exponent, dp_i128 *n)
 		return true;
 	}
 
-	if (shift >= 0 && shift <= 64 && is_short(&x, &fraction_digits, &digits))
-	{
-		uint64		divisor = power_of_base[fraction_digits];
-		dp_u128		scaled = (dp_u128) digits << shift;
-
-		if (scaled <= PG_UINT64_MAX)
-			twice = short_quotient((uint64) scaled, fraction_digits, &rest);
-		else
-		{
-			twice = scaled / divisor;
-			rest = twice * divisor != scaled;
-		}
-	}
-	else
-		twice = scaled_floor(&x, shift, &rest);
-
-	steps = twice >> 1;
-	if ((twice & 1) != 0 && (rest || (steps & 1) != 0))
-		steps++;
-	if (steps > (dp_u128) DP_ROW_LIMIT)
-		steps = DP_ROW_LIMIT;
-	*n = x.negative ? -(dp_i128) steps : (dp_i128) steps;
+	twice = scaled_floor(&x, 1 - exponent, &rest);
+	steps = round_half(twice, rest);
+	*n = x.negative ? -steps : steps;
 	return true;
 }
 
@@ -305,12 +308,14 @@ dp_steps_numeric(Datum datum, int exponent, dp_i128 *n)
 double
 dp_double_numeric(Datum datum)
 {
-	struct varlena *value = PG_DETOAST_DATUM_PACKED(datum);
+	struct varlena *value;
+	DpDecimal	decimal;
 	Digits		x;
-	int			fraction_digits;
-	uint64		digits;
 	double		result;
 
+	if (dp_decimal_read(datum, &decimal) && dp_decimal_double(decimal, &result))
+		return result;
+	value = PG_DETOAST_DATUM_PACKED(datum);
 	switch (read_digits(value, &x))
 	{
 		case FINITE:
@@ -325,10 +330,7 @@ dp_double_numeric(Datum datum)
 	if (x.ndigits == 0)
 		return 0;
 
-	/* both are doubles, so the quotient is rounded once */
-	if (is_short(&x, &fraction_digits, &digits) && digits <= UINT64CONST(1) << 53)
-		result = (double) digits / (double) power_of_base[fraction_digits];
-	else if ((x.weight + 1) * LOG2_BASE < -1080)
+	if ((x.weight + 1) * LOG2_BASE < -1080)
 		return 0;
 	else if (x.weight * LOG2_BASE > 1030)
 		result = get_float8_infinity();

@@ -143,8 +143,8 @@ linear_bin(double x, const DpRange *range)
 	return bin < range->bins ? (int32) bin : range->bins - 1;
 }
 
-static int32
-find_bin(double x, const DpRange *range)
+int32
+dp_find_bin(double x, const DpRange *range)
 {
 	switch (range->kind)
 	{
@@ -192,7 +192,7 @@ dp_##function##_##type(PG_FUNCTION_ARGS) \
 StaticAssertDecl(true, "")
 
 #define centered_value dp_center
-#define bin_value find_bin
+#define bin_value dp_find_bin
 
 RANGE_FUNCTION(centered, int2, (double), PG_GETARG_INT16);
 RANGE_FUNCTION(centered, int4, (double), PG_GETARG_INT32);
