@@ -122,6 +122,9 @@ SELECT same(f, 'i4', source) FROM form f, unnest(ARRAY['visit_dropped', 'empty',
 -- units of types that have no words: by bytes, by operators, and of several columns, some of them NULL
 SELECT same(f, unit, 'visit') FROM form f, unnest('{t,u,doc,"b, i2, t"}'::text[]) unit
 	WHERE f.name = 'count' OR f.name IN ('sums', 'codes', 'codes and values') AND unit IN ('t', 'u');
+-- a unit that is a constant, as in a subquery
+SELECT same(f, unit, '(SELECT NULL::int AS nobody, ''all''::text AS everybody, visit.* FROM visit) v') FROM form f, unnest('{nobody,everybody,"everybody, i4"}'::text[]) unit
+	WHERE f.name = 'sums';
 -- which of the forms of equal values stands for the unit is not told
 SELECT same(f, unit, 'visit', '{1}') FROM form f, unnest('{label,ci,f,nu,span,"label, i4"}'::text[]) unit
 	WHERE f.name = 'count' OR f.name IN ('sums', 'codes') AND unit = 'nu';
@@ -179,6 +182,7 @@ SELECT unalike(plan_of(statement), '%DpBounding%', description) FROM (SELECT for
 	LATERAL (VALUES (apart(f, 'i4', 'visit') || ' HAVING count(*) > 1', 'HAVING'),
 		(replace(apart(f, 'i4', 'visit'), ', true)', ', k > (SELECT count(*) FROM empty e WHERE e.k = visit.k))'), 'a subplan in an argument'),
 		(replace(apart(f, 'i4', 'visit'), 'SELECT i4', 'SELECT max(x), i4'), 'another aggregate'),
+		(replace(apart(f, 'i4', 'visit'), ', i4, ', ', i8, '), 'a unit by which rows are not grouped'),
 		(replace(apart(f, 'i4', 'visit'), 'true)', 'true ORDER BY x)'), 'an order of arguments'),
 		(replace(apart(f, 'i4', 'visit'), ' AS v0', ' + 1 AS v0'), 'something computed of a row'),
 		(replace(apart(f, 'i4', 'visit'), ' AS v0', ' AS v0, generate_series(1, 2)'), 'another set'),
@@ -191,6 +195,9 @@ PREPARE no_spec (dp_cdp.bound_spec) AS SELECT dp_cdp.bound_key(0, dp_cdp.bound_u
 SET plan_cache_mode = force_generic_plan;
 SELECT matches(plan_of('EXECUTE no_spec (NULL)'), 'DpBounding', 'a spec that is a parameter');
 SELECT throws_ok('EXECUTE no_spec (NULL)', '0A000', NULL, 'no spec, at execution');
+PREPARE not_the_unit (dp_cdp.bound_spec) AS SELECT dp_cdp.bound_key(0, dp_cdp.bound_unit($1, i8, k, true), NULL::int) FROM visit GROUP BY i4;
+SELECT throws_ok(format('EXECUTE not_the_unit (%s)', spec), 'XX000', 'the unit of bound_unit is not what rows are grouped by',
+	'a unit by which rows are not grouped, and a generic plan') FROM form WHERE name = 'count';
 RESET plan_cache_mode;
 -- columns that states do not have: the same errors
 SELECT throws_ok(format(replace('SELECT * FROM (SELECT %2$s FROM visit GROUP BY i4) q', '%2$s', c), f.spec, b), 'XX000', message, message)
@@ -273,6 +280,31 @@ SELECT throws_ok(replace(:'statement', 'x, y', 'x / nullif(least(x, 999), 999), 
 SELECT is(files(), 0::bigint, 'leaves no files');
 SELECT is(count(*), 5::bigint, 'LIMIT') FROM (SELECT runs('SELECT * FROM (' || :'statement' || ') s LIMIT 5') AS r) s, regexp_matches(r, '\(\d*,', 'g');
 SELECT is(files(), 0::bigint, 'and no files are left');
+
+-- thousands of runs in one statement take no more memory than a few, compiled expressions neither
+CREATE TABLE few AS SELECT * FROM visit WHERE i4 < 10;
+ANALYZE few;
+SET enable_sort = off;
+SELECT format('SELECT count(*) FROM generate_series(1, 10000) i, LATERAL (%s) q', apart(f, 'i4', 'few WHERE x % 2 = i % 2')) AS often FROM form f WHERE name = 'computed' \gset
+CREATE FUNCTION peak() RETURNS int LANGUAGE sql AS $$
+	SELECT (regexp_match(pg_read_file('/proc/' || pg_backend_pid() || '/status'), 'VmHWM:\s*(\d+)'))[1]::int $$;
+SET jit_above_cost = 0;
+CREATE TABLE grown (jit text, before int, after int);
+SET jit = off;
+SELECT runs(replace(:'often', '10000', '10')) \g /dev/null
+INSERT INTO grown SELECT 'off', peak(), 0;
+SELECT runs(:'often') \g /dev/null
+UPDATE grown SET after = peak() WHERE jit = 'off';
+SET jit = on;
+SELECT runs(replace(:'often', '10000', '10')) \g /dev/null
+INSERT INTO grown SELECT 'on', peak(), 0;
+SELECT runs(:'often') \g /dev/null
+UPDATE grown SET after = peak() WHERE jit = 'on';
+RESET jit;
+RESET jit_above_cost;
+SELECT matches(plan_of(:'often'), 'Nested Loop.*DpBounding', 'ten thousand runs');
+RESET enable_sort;
+SELECT cmp_ok(after - before, '<', 8192, format('jit %s: kB more than at first', jit)) FROM grown;
 RESET work_mem;
 
 SELECT * FROM finish();

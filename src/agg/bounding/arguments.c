@@ -6,12 +6,15 @@
  * They are: the spec, the unit or not, keys, values.  How many of each there are
  * is known with the spec, when the first row is asked for.
  *
+ * Invariant: what is read here depends on the plan and on the statement's parameters
+ * alone, which are the same for all runs of the node.  So it is read once: rescans would compile
+ * expressions again, and where jit is on that code stays until the query ends.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 
 #include "agg/bounding/gather.h"
@@ -32,11 +35,11 @@ read_spec(DpBounding *bounding, PlanState *node, List *args)
 }
 
 /*
- * Reads how units are told apart: by the columns "units" of the input.  The
- * argument is one of these, from which ranks start; NULL: there is none.
+ * Reads how units are told apart: by the columns "units" of the input.  Ranks
+ * start from the column "argument" of these; -1: they start alike.
  */
 static void
-read_units(DpBounding *bounding, List *units, const Expr *argument, TupleDesc desc)
+read_units(DpBounding *bounding, List *units, int argument, TupleDesc desc)
 {
 	DpUnitFormat *unit = &bounding->unit;
 	int			n = list_length(units);
@@ -46,7 +49,7 @@ read_units(DpBounding *bounding, List *units, const Expr *argument, TupleDesc de
 	unit->info = palloc0(sizeof(DpKeyInfo) * n);
 	bounding->row.unit_key = palloc0(sizeof(DpKey) * n);
 	bounding->row.unit_hash = palloc0(sizeof(uint64) * n);
-	unit->salt = -1;
+	unit->salt = argument;
 	for (int i = 0; i < n; i++)
 	{
 		AttrNumber	attno = list_nth_int(units, i);
@@ -55,12 +58,8 @@ read_units(DpBounding *bounding, List *units, const Expr *argument, TupleDesc de
 		unit->attno[i] = attno;
 		if (!dp_key_info_init(&unit->info[i], att->atttypid, att->attcollation, CurrentMemoryContext))
 			dp_refuse_key_type(att->atttypid);
-		if (argument != NULL && dp_input_column(argument) == attno)
-			unit->salt = i;
 		bounding->input.first_attno = Max(bounding->input.first_attno, attno);
 	}
-	if (argument != NULL && unit->salt < 0)
-		elog(ERROR, "the unit of bound_unit is not what rows are grouped by");
 	unit->is_word = n == 1 && unit->info[0].class == DP_KEY_WORD;
 	unit->is_plain = n == 1 && (unit->info[0].class == DP_KEY_BYTES || unit->info[0].class == DP_KEY_FIXED);
 }
@@ -93,27 +92,11 @@ read_keys(DpBounding *bounding, PlanState *node, List *args, int first)
 }
 
 /*
- * Reads a sequential scan itself, by input.c, so that rows which their rank
- * leaves out need not be tested.  Not where the scan counts its rows, or would return
- * other rows than those of its table as they are.
- */
-static void
-read_scan(DpInput *input)
-{
-	PlanState  *outer = input->outer;
-
-	if (IsA(outer, SeqScanState) && outer->ps_ProjInfo == NULL &&
-		!contain_volatile_functions((Node *) outer->plan->qual) &&
-		outer->instrument == NULL && outer->chgParam == NULL && outer->state->es_epq_active == NULL)
-		input->scan = (ScanState *) outer;
-}
-
-/*
  * Makes bounding ready for rows of its input, of type desc: args are the arguments of
- * bound_unit, units the columns that rows are grouped by.
+ * bound_unit, units the columns that rows are grouped by, of which the first argument is that number.
  */
 void
-dp_read_arguments(DpBounding *bounding, PlanState *node, List *args, List *units, TupleDesc desc)
+dp_read_arguments(DpBounding *bounding, PlanState *node, List *args, List *units, int unit_argument, TupleDesc desc)
 {
 	int			nvalues;
 	int			first_key;
@@ -122,7 +105,9 @@ dp_read_arguments(DpBounding *bounding, PlanState *node, List *args, List *units
 	read_spec(bounding, node, args);
 	nvalues = bounding->spec->nvalues;
 	first_key = list_length(args) - bounding->spec->nkeys - nvalues;
-	read_units(bounding, units, first_key > 1 ? lsecond(args) : NULL, desc);
+	if (first_key > 1 && unit_argument < 0)
+		elog(ERROR, "the unit of bound_unit is not what rows are grouped by");
+	read_units(bounding, units, first_key > 1 ? unit_argument : -1, desc);
 	read_keys(bounding, node, args, first_key);
 	for (int i = 0; i < nvalues; i++)
 	{
@@ -137,5 +122,4 @@ dp_read_arguments(DpBounding *bounding, PlanState *node, List *args, List *units
 				   node, bounding->input.econtext, desc);
 	bounding->input.last_attno = Max(bounding->input.last_attno, bounding->fields.last_attno);
 	dp_plan_records(bounding);
-	read_scan(&bounding->input);
 }

@@ -197,27 +197,33 @@ typedef struct DpShare DpShare;
 
 typedef struct DpBounding
 {
+	/* what arguments.c reads, once for all runs */
+	MemoryContext arguments;	/* owns its memory; NULL: not read yet */
 	const DpBoundSpec *spec;
 	DpShape		shape;
 	Size		key_bytes;		/* that a row's keys by reference may take */
 	uint64		no_salt;		/* of units whose salt is not their own */
-	MemoryContext context;		/* owns all memory below */
-	Size		limit;			/* bytes that context may have */
 	DpUnitFormat unit;
 	DpFields	fields;
 	DpInput		input;
 	DpRecordFormat record;
 	DpRow		row;
+
+	/* the run that is under way */
+	MemoryContext context;		/* owns all memory below; NULL: none is */
+	Size		limit;			/* bytes that context may have */
 	DpUnitTable table;
 	DpPass		pass;
 	DpOutput	output;
+
 	DpBoundingUse use;
 	DpShare    *share;			/* NULL: this process gathers alone */
 	dsa_area   *dsa;			/* of share */
 } DpBounding;
 
 /* arguments.c */
-extern void dp_read_arguments(DpBounding *bounding, PlanState *node, List *args, List *units, TupleDesc desc);
+extern void dp_read_arguments(DpBounding *bounding, PlanState *node, List *args, List *units, int unit_argument,
+							  TupleDesc desc);
 
 /* unit_key.c */
 extern void dp_read_unit_key(DpBounding *bounding, const TupleTableSlot *slot);
@@ -304,6 +310,8 @@ typedef enum DpBoundingPrivate
 {
 	DP_BOUNDING_UNITS,			/* list of the unit's columns among those of
 								 * the scan tuple, from 1 */
+	DP_BOUNDING_UNIT_ARGUMENT,	/* which of these bound_unit has as its
+								 * argument, if any, from 0; -1: none */
 	DP_BOUNDING_ADDS_UP,		/* may rows leave added up: group_sums.c */
 	DP_BOUNDING_COLUMNS			/* list of kind and number of each column of
 								 * rows, the last ones of the scan tuple */

@@ -24,6 +24,7 @@
 #include "access/tableam.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 
 #include "agg/bounding/gather.h"
 
@@ -164,14 +165,25 @@ gather_input_row(DpBounding *bounding, TupleTableSlot *slot)
 	dp_gather_row(bounding, bucket);
 }
 
+/*
+ * Takes over a sequential scan, so that rows which their rank leaves out need not
+ * be tested.  Not where the scan counts its rows, is to begin anew with other parameters, or
+ * would return other rows than those of its table as they are.
+ */
 static void
-start_scan(DpBounding *bounding)
+start_scan(DpInput *input)
 {
-	ScanState  *scan = bounding->input.scan;
+	PlanState  *outer = input->outer;
+	ScanState  *scan = (ScanState *) outer;
 
-	if (scan != NULL && scan->ss_currentScanDesc == NULL)
-		scan->ss_currentScanDesc = table_beginscan(scan->ss_currentRelation, bounding->input.outer->state->es_snapshot,
-												   0, NULL);
+	input->scan = NULL;
+	input->rank_first = false;
+	if (!IsA(outer, SeqScanState) || outer->ps_ProjInfo != NULL || contain_volatile_functions((Node *) outer->plan->qual) ||
+		outer->instrument != NULL || outer->chgParam != NULL || outer->state->es_epq_active != NULL)
+		return;
+	input->scan = scan;
+	if (scan->ss_currentScanDesc == NULL)
+		scan->ss_currentScanDesc = table_beginscan(scan->ss_currentRelation, outer->state->es_snapshot, 0, NULL);
 }
 
 /* Runs the first pass, over the rows of the outer plan: this process's share of them. */
@@ -186,7 +198,7 @@ dp_gather_input(DpBounding *bounding)
 	if (bounding->share != NULL && !dp_share_enter(bounding))
 		return;
 	dp_begin_pass(bounding, 0, Min(FIRST_TABLE, bounding->limit / 4));
-	start_scan(bounding);
+	start_scan(input);
 	while (slot = next_row(input), !TupIsNull(slot))
 	{
 		MemoryContext old;

@@ -127,44 +127,54 @@ check_columns(DpBoundingState *node)
 	}
 }
 
-/* Makes ready to gather, now that parameters are known. */
+/* Reads the arguments of bound_unit, now that parameters are known. */
+static void
+read_arguments(DpBoundingState *node)
+{
+	DpBounding *bounding = &node->bounding;
+	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
+	MemoryContext old;
+
+	bounding->arguments = AllocSetContextCreate(node->css.ss.ps.state->es_query_cxt, "dp_cdp arguments of bound_unit",
+												ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(bounding->arguments);
+	dp_read_arguments(bounding, &node->css.ss.ps, plan->custom_exprs,
+					  list_nth(plan->custom_private, DP_BOUNDING_UNITS),
+					  intVal(list_nth(plan->custom_private, DP_BOUNDING_UNIT_ARGUMENT)),
+					  ExecGetResultType(bounding->input.outer));
+	check_columns(node);
+	MemoryContextSwitchTo(old);
+}
+
+/* Makes ready to gather. */
 static void
 start(DpBoundingState *node)
 {
 	DpBounding *bounding = &node->bounding;
-	CustomScan *plan = (CustomScan *) node->css.ss.ps.plan;
-	EState	   *estate = node->css.ss.ps.state;
-	MemoryContext old;
 
-	bounding->context = AllocSetContextCreate(estate->es_query_cxt, "dp_cdp rows of units",
+	if (bounding->arguments == NULL)
+		read_arguments(node);
+	bounding->context = AllocSetContextCreate(node->css.ss.ps.state->es_query_cxt, "dp_cdp rows of units",
 											  ALLOCSET_DEFAULT_SIZES);
 	bounding->limit = memory_limit();
-	old = MemoryContextSwitchTo(bounding->context);
-	dp_read_arguments(bounding, &node->css.ss.ps, plan->custom_exprs,
-					  list_nth(plan->custom_private, DP_BOUNDING_UNITS),
-					  ExecGetResultType(bounding->input.outer));
-	check_columns(node);
 	if (node->adds_up)
 		bounding->output.sums = dp_group_sums_create(bounding->spec, bounding->limit / 8, bounding->context);
 	bounding->output.started = true;
-	MemoryContextSwitchTo(old);
 }
 
 /* Gives back all that was gathered; the next row asked for begins anew. */
 static void
 discard(DpBounding *bounding)
 {
-	DpBounding	fresh = {.use = bounding->use, .share = bounding->share, .dsa = bounding->dsa};
-
 	if (bounding->context == NULL)
 		return;
-	fresh.input.outer = bounding->input.outer;
-	fresh.input.econtext = bounding->input.econtext;
-	/* while the expressions are there */
-	ReScanExprContext(fresh.input.econtext);
+	ReScanExprContext(bounding->input.econtext);
 	dp_close_files(bounding);
 	MemoryContextDelete(bounding->context);
-	*bounding = fresh;
+	bounding->context = NULL;
+	memset(&bounding->table, 0, sizeof(bounding->table));
+	memset(&bounding->pass, 0, sizeof(bounding->pass));
+	memset(&bounding->output, 0, sizeof(bounding->output));
 }
 
 /* ------------------------------------------------------------------------

@@ -215,6 +215,31 @@ find_units(PlannerInfo *root, const PathTarget *input)
 	return units;
 }
 
+/* Returns which of the units the first argument after the spec is, from 0; -1: none. */
+static int
+unit_argument(const Aggref *aggref, List *units)
+{
+	ListCell   *lc;
+
+	foreach(lc, units)
+		if (equal(lfirst(lc), argument(aggref, 1)))
+			return foreach_current_index(lc);
+	return -1;
+}
+
+/* Tells whether no unit is among the arguments, as far as is known: a spec that is a parameter says so when it runs. */
+static bool
+may_have_no_unit(const Aggref *aggref)
+{
+	const Const *spec = (Const *) argument(aggref, 0);
+	const DpBoundSpec *bound;
+
+	if (!IsA(spec, Const))
+		return true;
+	bound = (const DpBoundSpec *) DatumGetPointer(spec->constvalue);
+	return list_length(aggref->args) == 1 + bound->nkeys + bound->nvalues;
+}
+
 static bool
 is_column(const Node *node, const List *kinds, DpColumnKind kind)
 {
@@ -413,9 +438,11 @@ bounding_path(PlannerInfo *root, RelOptInfo *final_rel, Path *input, const Bound
 {
 	CustomPath *path;
 	List	   *unit = find_units(root, input->pathtarget);
+	int			argument = unit_argument(call->aggref, unit);
 	double		divisor = parallel_divisor(input);
 
-	if (input->param_info != NULL || unit == NIL)
+	/* ranks that start from something else would start anew in each row */
+	if (input->param_info != NULL || unit == NIL || (argument < 0 && !may_have_no_unit(call->aggref)))
 		return NULL;
 
 	path = makeNode(CustomPath);
@@ -428,7 +455,7 @@ bounding_path(PlannerInfo *root, RelOptInfo *final_rel, Path *input, const Bound
 	path->flags = DP_CUSTOMPATH_PROJECTION;
 	path->custom_paths = list_make1(input);
 	/* in the order of DpBoundingPrivate, but for the unit's columns */
-	path->custom_private = list_make4(call->calls, unit, makeInteger(adds_up(root)), call->columns);
+	path->custom_private = list_make5(call->calls, unit, makeInteger(argument), makeInteger(adds_up(root)), call->columns);
 	path->methods = &bounding_path_methods;
 	cost_bounding(root, &path->path, input, call->aggref, clamp_row_est(units / divisor), clamp_row_est(rows / divisor));
 	return &path->path;
