@@ -44,6 +44,14 @@ sub inner_query
 	  . " dp_cdp.bound_value(1, $call, $spec) AS s FROM $from GROUP BY $unit) units GROUP BY k ORDER BY k";
 }
 
+# the rows of units by themselves
+sub rows_of_units
+{
+	my $spec = "dp_cdp.make_bound_spec(1, 3, '{11,12}', '{count}', ARRAY[dp_cdp.make_grid(0, 4, 'int')])";
+
+	return "SELECT dp_cdp.bound_value(0, dp_cdp.bound_unit($spec, unit, k, true), $spec) FROM crowd GROUP BY unit";
+}
+
 sub settings
 {
 	my (%set) = @_;
@@ -94,6 +102,8 @@ like($plan, qr/Workers Launched: 2/, 'and are there');
 like($plan, qr/Units: (\d+)  Batches: \d+  Memory Usage: \d+kB  Disk Usage: \d+kB/, 'what they took');
 my ($units) = $plan =~ /Units: (\d+)/;
 is($units, $node->safe_psql('test', 'SELECT count(DISTINCT unit) FROM crowd'), 'each unit once');
+like(plan_of('SELECT * FROM (' . rows_of_units() . ') r LIMIT 1', %parallel, parallel_leader_participation => 'off'),
+	qr/Limit .*Gather.*Workers Launched: [12]\n.*DpBounding.*Units: \d+  Batches: [1-9]/s, 'what workers took that a LIMIT has stopped');
 is($node->safe_psql('test', settings(%parallel, max_parallel_workers => 0) . $counts),
 	$node->safe_psql('test', settings(max_parallel_workers_per_gather => 0) . $counts), 'no worker is to be had');
 like(plan_of($counts, %parallel, max_parallel_workers => 0), qr/Workers Launched: 0/, 'really none');

@@ -47,6 +47,10 @@ typedef struct DpBoundingState
 	int			ncolumns;
 	DpRowColumn *columns;		/* of rows, at the end of the scan tuple */
 	bool		adds_up;
+	dsm_segment *segment;		/* of workers, in the leader; NULL: there are
+								 * none */
+	DpShare    *reports;		/* in it: what workers say that they took */
+	MemoryContextCallback forget;	/* calls forget_segment */
 	DpBounding	bounding;
 } DpBoundingState;
 
@@ -433,6 +437,29 @@ bounding_explain(CustomScanState *css, List *ancestors, ExplainState *es)
  * ------------------------------------------------------------------------
  */
 
+/*
+ * The segment goes, in the leader: all workers have ended, and said what they
+ * took.  Where a LIMIT ends the query early this node is shut down while they still run.
+ */
+static void
+collect_use(dsm_segment *segment, Datum arg)
+{
+	DpBoundingState *node = (DpBoundingState *) DatumGetPointer(arg);
+
+	dp_share_collect(node->reports, &node->bounding.use);
+	node->segment = NULL;
+}
+
+/* The node's memory goes. */
+static void
+forget_segment(void *arg)
+{
+	DpBoundingState *node = arg;
+
+	if (node->segment != NULL)
+		cancel_on_dsm_detach(node->segment, collect_use, PointerGetDatum(node));
+}
+
 static Size
 bounding_estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
 {
@@ -448,8 +475,16 @@ bounding_initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coord
 	if (pcxt->seg == NULL)
 		return;
 	dp_share_init(coordinate, pcxt->nworkers + 1, dp_partition_bits(memory_limit(), 0), pcxt->seg);
-	node->bounding.share = coordinate;
+	node->bounding.share = node->reports = coordinate;
 	node->bounding.dsa = css->ss.ps.state->es_query_dsa;
+	if (node->forget.func == NULL)
+	{
+		node->forget.func = forget_segment;
+		node->forget.arg = node;
+		MemoryContextRegisterResetCallback(css->ss.ps.state->es_query_cxt, &node->forget);
+	}
+	node->segment = pcxt->seg;
+	on_dsm_detach(pcxt->seg, collect_use, PointerGetDatum(node));
 }
 
 static void
@@ -487,8 +522,6 @@ bounding_shutdown(CustomScanState *css)
 	node->bounding.output.ended = true;
 	if (IsParallelWorker())
 		dp_share_report(share, &node->bounding.use);
-	else
-		dp_share_collect(share, &node->bounding.use);
 	node->bounding.share = NULL;
 	node->bounding.dsa = NULL;
 }
