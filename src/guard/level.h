@@ -79,6 +79,8 @@ typedef struct DpLevel
 	List	   *conditions;		/* conjuncts of WHERE and of inner joins, as
 								 * the query has them */
 	DpInnerParts parts;
+	List	   *names;			/* of from, for dp_expression_text; NIL: not
+								 * needed yet */
 	List	   *key_exprs;		/* as the query has them */
 	List	   *outputs;		/* keys, Aggrefs and calls of dp_noise_stddev,
 								 * at levelsup 0 */

@@ -55,7 +55,6 @@ without_implicit_casts(Node *node, void *context)
 char *
 dp_expression_text(DpLevel *level, Node *expr)
 {
-	PlannedStmt *names = makeNode(PlannedStmt);
 	bool		several = bms_membership(level->from.entries) == BMS_MULTIPLE;
 	char	   *text;
 
@@ -64,11 +63,16 @@ dp_expression_text(DpLevel *level, Node *expr)
 		return IsA(expr, Aggref)
 			? psprintf("%s(...)", get_func_name(((Aggref *) expr)->aggfnoid))
 			: pstrdup("...");
-	names->rtable = level->from.query->rtable;
-	text = deparse_expression(without_implicit_casts(expr, NULL),
-							  deparse_context_for_plan_tree(names, select_rtable_names_for_explain(names->rtable,
-																								   level->from.entries)),
-							  several, false);
+	/* it is told of every column of every table, which may be many */
+	if (level->names == NIL)
+	{
+		PlannedStmt *from = makeNode(PlannedStmt);
+
+		from->rtable = level->from.query->rtable;
+		level->names = deparse_context_for_plan_tree(from, select_rtable_names_for_explain(from->rtable,
+																						   level->from.entries));
+	}
+	text = deparse_expression(without_implicit_casts(expr, NULL), level->names, several, false);
 
 	if (strlen(text) > 200)
 		strcpy(text +pg_mbcliplen(text, strlen(text), 196), "...");
