@@ -52,6 +52,8 @@
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -205,10 +207,59 @@ check_operator(TrustContext *c, Oid opno, Node *node)
 	check_object(c, ProcedureRelationId, get_opcode(opno), node);
 }
 
+/* A type's default operator class, which PostgreSQL looks for among all of pg_opclass. */
+typedef struct DefaultClass
+{
+	struct
+	{
+		Oid			type;
+		Oid			method;
+	}			key;			/* of the hash */
+	Oid			opclass;		/* InvalidOid: it has none */
+} DefaultClass;
+
+static HTAB *default_classes = NULL;
+
+static void
+forget_default_classes(Datum arg, int cacheid, uint32 hashvalue)
+{
+	if (default_classes != NULL)
+		hash_destroy(default_classes);
+	default_classes = NULL;
+}
+
+/* GetDefaultOpClass, remembered until an operator class or a cast changes. */
+static Oid
+default_class(Oid type, Oid method)
+{
+	static bool registered = false;
+	DefaultClass class = {{type, method}};
+	DefaultClass *found = default_classes ? hash_search(default_classes, &class.key, HASH_FIND, NULL) : NULL;
+
+	if (found != NULL)
+		return found->opclass;
+	if (!registered)
+	{
+		CacheRegisterSyscacheCallback(CLAOID, forget_default_classes, (Datum) 0);
+		CacheRegisterSyscacheCallback(CASTSOURCETARGET, forget_default_classes, (Datum) 0);
+		registered = true;
+	}
+	class.opclass = GetDefaultOpClass(type, method);
+	if (default_classes == NULL)
+	{
+		HASHCTL		ctl = {.keysize = sizeof(class.key), .entrysize = sizeof(DefaultClass)};
+
+		default_classes = hash_create("dp_cdp default operator classes", 64, &ctl, HASH_ELEM | HASH_BLOBS);
+	}
+	found = hash_search(default_classes, &class.key, HASH_ENTER, NULL);
+	*found = class;
+	return found->opclass;
+}
+
 static void
 check_default_class(TrustContext *c, Oid type, Oid method, Node *node)
 {
-	Oid			opclass = GetDefaultOpClass(type, method);
+	Oid			opclass = default_class(type, method);
 
 	if (!OidIsValid(opclass))
 		return;
