@@ -13,13 +13,15 @@
  * the unit's clamped total in each of them:
  *
  *	 SELECT key0, dp_cdp.steps_sum(v0)
- *	 FROM (SELECT dp_cdp.bound_key(0, bound, NULL::type) AS key0, dp_cdp.bound_value(0, bound, $spec) AS v0
- *		   FROM ... WHERE ... AND unit IS NOT NULL GROUP BY unit) units
+ *	 FROM (SELECT dp_cdp.bound_key(0, state, NULL::type) AS key0, dp_cdp.bound_value(0, state, $spec) AS v0
+ *		   FROM (SELECT dp_cdp.bound_unit($spec, unit, keys, values) AS state
+ *				 FROM ... WHERE ... AND unit IS NOT NULL GROUP BY unit) units) kept
  *	 GROUP BY key0
  *
- * where bound is dp_cdp.bound_unit($spec, unit, keys, values), the same call in each
- * column: the executor runs it once.  Functions of sets, of which the
- * subquery has one row for each group that a unit keeps.
+ * bound_key and so on are functions of sets: of a unit's state "kept" has one row for each
+ * group that the unit keeps.  They are on a level of their own so that bound_unit is there
+ * once: with a copy of the call in each column, what is planned would grow with
+ * the square of the number of values.
  *
  * $grid and $spec are external parameters that the release node supplies.
  * Rows whose keys are not among the declared ones are left out before the
@@ -151,7 +153,7 @@ static Expr *
 make_membership(Expr *key, DpReleaseKey *declared, int param)
 {
 	Expr	   *in = domain_size(declared) > DP_LISTED_KEYS ? make_set_membership(key, declared, param)
-		: make_list_membership(key, declared);
+	: make_list_membership(key, declared);
 	NullTest   *isnull;
 
 	if (!declared->null_key)
@@ -342,25 +344,21 @@ unit_value(PartCursor *c)
 	}
 }
 
+/* Makes the call of a function of a unit's state, of which a column of the groups that units keep is made. */
 static Expr *
-make_index(int i)
+kept_column(const char *function, int i, Expr *last, Oid result, Oid collation)
 {
-	return (Expr *) makeConst(INT4OID, -1, InvalidOid, 4, Int32GetDatum(i), false, true);
-}
-
-/* Makes the call of a function of bound_unit's result, of which a column of the rows of units is made. */
-static Expr *
-unit_column(const char *function, List *args, Oid result, Oid collation)
-{
-	Oid			types[3];
+	Oid			types[] = {INT4OID, dp_own_type("bound_state"), InvalidOid};
+	List	   *args = list_make2(makeConst(INT4OID, -1, InvalidOid, 4, Int32GetDatum(i), false, true),
+								  makeVar(1, 1, types[1], -1, InvalidOid, 0));
 	FuncExpr   *call;
-	ListCell   *lc;
 
-	foreach(lc, args)
-		types[foreach_current_index(lc)] = exprType(lfirst(lc));
-	/* of any type */
-	if (strcmp(function, "bound_key") == 0)
-		types[2] = ANYELEMENTOID;
+	if (last != NULL)
+	{
+		args = lappend(args, last);
+		/* bound_key's is of any type */
+		types[2] = IsA(last, Const) ? ANYELEMENTOID : exprType((Node *) last);
+	}
 	call = makeFuncExpr(dp_own_routine(function, list_length(args), types), result, args,
 						collation, collation, COERCE_EXPLICIT_CALL);
 	call->funcretset = true;
@@ -369,26 +367,24 @@ unit_column(const char *function, List *args, Oid result, Oid collation)
 
 /* Returns the column of key i of the groups that units keep. */
 static Expr *
-key_column(Aggref *bound, int i, DpReleaseKey *key)
+key_column(int i, DpReleaseKey *key)
 {
-	return unit_column("bound_key",
-					   list_make3(make_index(i), copyObject(bound), makeNullConst(key->type, key->typmod, key->collation)),
+	return kept_column("bound_key", i, (Expr *) makeNullConst(key->type, key->typmod, key->collation),
 					   key->type, key->collation);
 }
 
 /* Returns the column of part i of the groups that units keep. */
 static Expr *
-part_column(DpRelease *release, PartCursor *c, int i, Aggref *bound)
+part_column(DpRelease *release, PartCursor *c, int i)
 {
 	switch (part_kind(c))
 	{
 		case DP_VALUE_CODES:
-			return unit_column("bound_codes", list_make2(make_index(i), copyObject(bound)), INT4ARRAYOID, InvalidOid);
+			return kept_column("bound_codes", i, NULL, INT4ARRAYOID, InvalidOid);
 		case DP_VALUE_DISTINCT:
-			return unit_column("bound_distinct_codes", list_make2(make_index(i), copyObject(bound)), INT8ARRAYOID, InvalidOid);
+			return kept_column("bound_distinct_codes", i, NULL, INT8ARRAYOID, InvalidOid);
 		default:
-			return unit_column("bound_value",
-							   list_make3(make_index(i), copyObject(bound), dp_make_param(release->first_param, dp_own_type("bound_spec"))),
+			return kept_column("bound_value", i, (Expr *) dp_make_param(release->first_param, dp_own_type("bound_spec")),
 							   INT8OID, InvalidOid);
 	}
 }
@@ -472,32 +468,42 @@ bound_unit_call(DpRelease *release, Expr *unit, DpInnerParts *parts)
 	return make_aggregate(dp_own_routine("bound_unit", 2, types), dp_own_type("bound_state"), args, NULL);
 }
 
-/* Makes a subquery with a row for each group that a unit keeps: keys, and a column for each part. */
-static RangeTblEntry *
-units_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
+/* Returns a query that selects from a subquery, which has this name. */
+static Query *
+select_from(Query *subquery, const char *name)
 {
-	Query	   *query = from->query;
-	Aggref	   *bound = bound_unit_call(release, llast(from->unit.exprs), parts);
-	PartCursor	c = START_PARTS(parts);
+	Query	   *query = makeNode(Query);
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+	RangeTblRef *ref = makeNode(RangeTblRef);
 	ListCell   *lc;
-	RangeTblEntry *rte;
 
-	query->hasAggs = true;
-	query->hasTargetSRFs = true;
-	foreach(lc, release->keys)
-		add_target(query, key_column(bound, foreach_current_index(lc), lfirst(lc)));
-	for (int i = 0; next_part(&c, release); i++)
-		add_target(query, part_column(release, &c, i, bound));
-
-	rte = makeNode(RangeTblEntry);
 	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = query;
-	rte->alias = makeAlias("units", NIL);
-	rte->eref = makeAlias("units", NIL);
-	foreach(lc, query->targetList)
+	rte->subquery = subquery;
+	rte->alias = makeAlias(name, NIL);
+	rte->eref = makeAlias(name, NIL);
+	foreach(lc, subquery->targetList)
+		if (!lfirst_node(TargetEntry, lc)->resjunk)
 		rte->eref->colnames = lappend(rte->eref->colnames, makeString(lfirst_node(TargetEntry, lc)->resname));
 	rte->inFromCl = true;
+	ref->rtindex = 1;
 
+	query->commandType = CMD_SELECT;
+	query->querySource = QSRC_ORIGINAL;
+	query->canSetTag = true;
+	query->rtable = list_make1(rte);
+	query->jointree = makeFromExpr(list_make1(ref), NULL);
+	return query;
+}
+
+/* Returns the query of units' states, one row for each. */
+static Query *
+states_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
+{
+	Query	   *query = from->query;
+	ListCell   *lc;
+
+	query->hasAggs = true;
+	add_target(query, (Expr *) bound_unit_call(release, llast(from->unit.exprs), parts));
 	foreach(lc, from->unit.exprs)
 	{
 		TargetEntry *tle;
@@ -507,33 +513,40 @@ units_subquery(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 		tle->resjunk = true;
 		group_by(query, tle, false);
 	}
-	return rte;
+	return query;
+}
+
+/* Returns the query of the groups that units keep, one row for each: keys, and a column for each part. */
+static Query *
+kept_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
+{
+	Query	   *query = select_from(states_query(release, from, parts), "units");
+	PartCursor	c = START_PARTS(parts);
+	ListCell   *lc;
+
+	query->hasTargetSRFs = true;
+	foreach(lc, release->keys)
+		add_target(query, key_column(foreach_current_index(lc), lfirst(lc)));
+	for (int i = 0; next_part(&c, release); i++)
+		add_target(query, part_column(release, &c, i));
+	return query;
 }
 
 static Query *
 unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 {
-	Query	   *query = makeNode(Query);
-	RangeTblRef *ref = makeNode(RangeTblRef);
-	RangeTblEntry *units = units_subquery(release, from, parts);
+	Query	   *kept = kept_query(release, from, parts);
+	Query	   *query = select_from(kept, "kept");
 	PartCursor	c = START_PARTS(parts);
 	int			nkeys = list_length(release->keys);
 	ListCell   *lc;
 
-	query->commandType = CMD_SELECT;
-	query->querySource = QSRC_ORIGINAL;
-	query->canSetTag = true;
 	query->hasAggs = true;
-	query->rtable = list_make1(units);
-	ref->rtindex = 1;
-	query->jointree = makeFromExpr(list_make1(ref), NULL);
-	foreach(lc, units->subquery->targetList)
+	foreach(lc, kept->targetList)
 	{
 		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		Expr	   *column = (Expr *) makeVarFromTargetEntry(1, tle);
 
-		if (tle->resjunk)
-			continue;
 		if (tle->resno <= nkeys)
 		{
 			add_target(query, column);
@@ -571,7 +584,7 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 
 		if (k->domain && !is_every_boolean(k) && (release->has_unit || undeclared))
 			add_condition(from->query, make_membership(lfirst(key), k,
-														 dp_key_param(release, foreach_current_index(declared))));
+													   dp_key_param(release, foreach_current_index(declared))));
 	}
 	dp_make_groups_canonical(from->query);
 	return release->has_unit ? unit_query(release, from, parts, undeclared)

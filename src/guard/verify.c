@@ -159,10 +159,11 @@ verify_entry(DpVerify *v, Index rti, RangeTblEntry *rte)
 		dp_require(rte->rtekind == RTE_RELATION || rte->rtekind == RTE_JOIN || rte->rtekind == RTE_RESULT,
 				   "a range table entry that nothing reads", rte);
 	else if (rte->rtekind == RTE_SUBQUERY)
-		verify_query(v, rte->subquery, v->place == DP_PLACE_ENTRIES ? DP_PLACE_BOUNDING : DP_PLACE_SOURCE);
+		verify_query(v, rte->subquery,
+					 v->place == DP_PLACE_ENTRIES ? DP_PLACE_KEPT : v->place == DP_PLACE_KEPT ? DP_PLACE_BOUNDING : DP_PLACE_SOURCE);
 	else
 	{
-		dp_require(v->place != DP_PLACE_ENTRIES, "a range table entry above units", rte);
+		dp_require(!dp_is_above_units(v->place), "a range table entry above units", rte);
 		if (rte->rtekind == RTE_RELATION)
 			verify_relation(v, rte);
 		else
@@ -187,16 +188,22 @@ verify_query_parts(Query *query, DpPlace place)
 	rest.commandType = CMD_UNKNOWN;
 	rest.querySource = 0;
 	rest.canSetTag = false;
-	rest.hasAggs = false;
 	rest.rtable = NIL;
 	dp_forget_permissions(&rest);
 	rest.jointree = NULL;
 	rest.targetList = NIL;
-	rest.groupClause = NIL;
 	if (place == DP_PLACE_SOURCE)
 		rest.havingQual = NULL;
-	if (place == DP_PLACE_BOUNDING)
+	if (place == DP_PLACE_KEPT)
 		rest.hasTargetSRFs = false;
+	else
+	{
+		rest.hasAggs = false;
+		rest.groupClause = NIL;
+	}
+	/* each row of the level below once, and all of them */
+	dp_require(!dp_is_above_units(place) || (list_length(query->rtable) == 1 && query->jointree->quals == NULL),
+			   "more than a subquery above units", query);
 	/* undeclared keys are released in their order */
 	if (place == DP_PLACE_ROWS || place == DP_PLACE_ENTRIES)
 		rest.sortClause = NIL;

@@ -16,10 +16,18 @@ typedef enum DpPlace
 	DP_PLACE_SOURCE = 0x01,		/* a subquery over protected rows */
 	DP_PLACE_ROWS = 0x02,		/* the whole: each row is a unit */
 	DP_PLACE_BOUNDING = 0x04,	/* the rows of each unit are bounded */
-	DP_PLACE_ENTRIES = 0x08		/* over those: what units keep */
+	DP_PLACE_KEPT = 0x08,		/* over those: the groups that units keep */
+	DP_PLACE_ENTRIES = 0x10		/* over these: what all units keep, added up */
 } DpPlace;
 
 #define DP_PLACE_RAW (DP_PLACE_SOURCE | DP_PLACE_ROWS | DP_PLACE_BOUNDING)
+
+/* Tells whether a Query of that place reads nothing but the one below it, which has to do with bounded units alone. */
+static inline bool
+dp_is_above_units(DpPlace place)
+{
+	return (place & (DP_PLACE_KEPT | DP_PLACE_ENTRIES)) != 0;
+}
 
 /* one Query under work */
 typedef struct DpVerify

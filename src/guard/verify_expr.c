@@ -72,10 +72,10 @@ static const struct
 	{"moment_u2", DP_PLACE_ROWS},
 	{"moment_tu", DP_PLACE_ROWS},
 	{"bound_unit", DP_PLACE_BOUNDING},
-	{"bound_key", DP_PLACE_BOUNDING},
-	{"bound_value", DP_PLACE_BOUNDING},
-	{"bound_codes", DP_PLACE_BOUNDING},
-	{"bound_distinct_codes", DP_PLACE_BOUNDING},
+	{"bound_key", DP_PLACE_KEPT},
+	{"bound_value", DP_PLACE_KEPT},
+	{"bound_codes", DP_PLACE_KEPT},
+	{"bound_distinct_codes", DP_PLACE_KEPT},
 	{"steps_sum", DP_PLACE_ENTRIES},
 	{"codes_histogram", DP_PLACE_ENTRIES},
 	{"codes_distinct", DP_PLACE_ENTRIES},
@@ -309,12 +309,13 @@ verify_var(DpVerify *v, Var *var, bool is_target)
 	}
 	dp_require(OidIsValid(type) && type == var->vartype, "a column of another type", var);
 
-	/*
-	 * row units that a subquery hands up, and the one column of
-	 * DP_PLACE_BOUNDING
-	 */
-	dp_require(dp_type_is_allowed(type) || (is_target && type == TIDOID) || v->place == DP_PLACE_ENTRIES,
-			   "a column of this type", var);
+	/* states are read and not handed up, and what is kept is added up */
+	if (v->place == DP_PLACE_KEPT)
+		dp_require(!is_target && type == dp_own_type("bound_state"), "a column beside states", var);
+	else
+		/* row units that a subquery hands up */
+		dp_require(dp_type_is_allowed(type) || (is_target && type == TIDOID) || v->place == DP_PLACE_ENTRIES,
+				   "a column of this type", var);
 }
 
 static void
@@ -327,7 +328,7 @@ verify_param(DpVerify *v, Param *param)
 		dp_require(param->paramid < first + dp_release_params_count(v->release),
 				   "a parameter of another query", param);
 	else
-		dp_require(is_readable_type(param->paramtype, v->array) && v->place != DP_PLACE_ENTRIES,
+		dp_require(is_readable_type(param->paramtype, v->array) && !dp_is_above_units(v->place),
 				   "a parameter of this type", param);
 }
 

@@ -57,21 +57,24 @@ INSERT INTO form VALUES
 
 -- columns of rows of units: k0 .. and v0 ..
 CREATE FUNCTION kinds(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT regexp_split_to_array((regexp_match(f.spec, '\{([a-z,]+)\}'))[1], ',') $$;
-CREATE FUNCTION row_columns(f form, unit text) RETURNS text LANGUAGE sql AS $$
-	SELECT concat_ws(', ', (SELECT string_agg(format('dp_cdp.bound_key(%s, %s, NULL::%s) AS k%s', i - 1, b, t, i - 1), ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)),
-		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%3$s, %1$s)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%3$s, %1$s)'
-			ELSE 'dp_cdp.bound_value(%3$s, %1$s, %2$s)' END || ' AS v%3$s', b, f.spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i)))
-	FROM format('dp_cdp.bound_unit(%s, %s, %s)', f.spec, regexp_replace(unit, '.*, ', ''), concat_ws(', ', f.keys, f.vals)) b $$;
+CREATE FUNCTION row_columns(f form) RETURNS text LANGUAGE sql AS $$
+	SELECT concat_ws(', ', (SELECT string_agg(format('dp_cdp.bound_key(%s, state, NULL::%s) AS k%s', i - 1, t, i - 1), ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)),
+		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%2$s, state)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%2$s, state)'
+			ELSE 'dp_cdp.bound_value(%2$s, state, %1$s)' END || ' AS v%2$s', f.spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i))) $$;
+CREATE FUNCTION states(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
+	SELECT format('dp_cdp.bound_unit(%s, %s, %s) AS state FROM %s GROUP BY %s', f.spec, regexp_replace(unit, '.*, ', ''), concat_ws(', ', f.keys, f.vals), source, unit) $$;
 -- with the unit beside each row, which keeps units apart
 CREATE FUNCTION apart(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
-	SELECT format('SELECT %1$s AS unit, %2$s FROM %3$s GROUP BY %1$s', unit, row_columns(f, unit), source) $$;
+	SELECT format('SELECT %s, %s FROM (SELECT %s, %s) units', string_agg(name, ', ' ORDER BY i), row_columns(f), string_agg(u || ' AS ' || name, ', ' ORDER BY i), states(f, unit, source))
+	FROM regexp_split_to_table(unit, ', ') WITH ORDINALITY s (u, i), concat('unit', nullif(i, 1)) name $$;
+CREATE FUNCTION kept(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$ SELECT format('SELECT %s FROM (SELECT %s) units', row_columns(f), states(f, unit, source)) $$;
 -- as the inner query of a release has it, with what is in the exact states
 CREATE FUNCTION keys(f form) RETURNS text LANGUAGE sql AS $$ SELECT string_agg('k' || i - 1, ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i) $$;
 CREATE FUNCTION together(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
-	SELECT format('SELECT %s FROM (SELECT %s FROM %s GROUP BY %s) units', concat_ws(', ', keys(f),
+	SELECT format('SELECT %s FROM (%s) kept', concat_ws(', ', keys(f),
 		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%s, 1000))' WHEN 'distinct' THEN 'dp_cdp.codes_distinct(v%s)'
 			ELSE 'dp_cdp.exact_sum_value(dp_cdp.steps_sum(v%s), dp_cdp.make_grid(0, 1000, ''int''))' END, i - 1), ', ' ORDER BY i)
-			FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i))), row_columns(f, unit), source, unit) || coalesce(' GROUP BY ' || keys(f), '') $$;
+			FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i))), kept(f, unit, source)) || coalesce(' GROUP BY ' || keys(f), '') $$;
 
 CREATE FUNCTION plan_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE line text; result text := '';
@@ -179,35 +182,44 @@ SELECT same(f, 'i4', 'amount', '{1}') FROM (SELECT name, keys, types, 'a + b, a 
 
 -- what is nodeAgg's
 SELECT unalike(plan_of(statement), '%DpBounding%', description) FROM (SELECT form.*::form AS f FROM form WHERE name = 'count') s,
-	LATERAL (VALUES (apart(f, 'i4', 'visit') || ' HAVING count(*) > 1', 'HAVING'),
-		(replace(apart(f, 'i4', 'visit'), ', true)', ', k > (SELECT count(*) FROM empty e WHERE e.k = visit.k))'), 'a subplan in an argument'),
-		(replace(apart(f, 'i4', 'visit'), 'SELECT i4', 'SELECT max(x), i4'), 'another aggregate'),
-		(replace(apart(f, 'i4', 'visit'), ', i4, ', ', i8, '), 'a unit by which rows are not grouped'),
-		(replace(apart(f, 'i4', 'visit'), 'true)', 'true ORDER BY x)'), 'an order of arguments'),
-		(replace(apart(f, 'i4', 'visit'), ' AS v0', ' + 1 AS v0'), 'something computed of a row'),
-		(replace(apart(f, 'i4', 'visit'), ' AS v0', ' AS v0, generate_series(1, 2)'), 'another set'),
-		(replace(apart(f, 'i4', 'visit'), format('true), %s)', (f).spec), format('flag), %s)', (f).spec)), 'two calls of bound_unit'),
-		(replace(apart(f, 'i4', 'visit'), format('true), %s)', (f).spec), format('true), %s)', replace((f).spec, '11,', '10,'))), 'two specs'),
-		(apart(f, 'i4', 'visit') || ' ORDER BY i4', 'an order'), (apart(f, 'i4', 'visit') || ' LIMIT 1', 'LIMIT'),
-		('SELECT DISTINCT' || substr(apart(f, 'i4', 'visit'), 7), 'DISTINCT')) v (statement, description);
+	LATERAL (SELECT apart(f, 'i4', 'visit') AS a, (f).spec) a,
+	LATERAL (VALUES (replace(a, 'GROUP BY i4', 'GROUP BY i4 HAVING count(*) > 1'), 'HAVING'),
+		(replace(a, ', true)', ', k > (SELECT count(*) FROM empty e WHERE e.k = visit.k))'), 'a subplan in an argument'),
+		(replace(replace(a, 'SELECT unit', 'SELECT largest, unit'), 'SELECT i4', 'SELECT max(x) AS largest, i4'), 'another aggregate'),
+		(replace(a, ', i4, ', ', i8, '), 'a unit by which rows are not grouped'),
+		(replace(a, 'true)', 'true ORDER BY x)'), 'an order of arguments'),
+		(replace(a, 'true)', 'true) FILTER (WHERE flag)'), 'a filter'),
+		(replace(a, ' AS v0', ' + 1 AS v0'), 'something computed of a row'),
+		(replace(a, ' AS v0', ' AS v0, generate_series(1, 2)'), 'another set'),
+		(replace(replace(a, '(0, state, dp_cdp', '(0, other, dp_cdp'), ' FROM visit', format(', dp_cdp.bound_unit(%s, i4, k, flag) AS other FROM visit', spec)), 'two calls of bound_unit'),
+		(replace(a, '(0, state, ' || spec, '(0, state, ' || replace(spec, '11,', '10,')), 'two specs'),
+		(a || ' WHERE state IS NOT NULL', 'a condition of states'), (a || ' JOIN person ON i4 = unit', 'a join above'),
+		(replace(a, ' FROM (', ', state IS NULL FROM ('), 'a state itself'),
+		(replace(a, ' FROM (', ', (SELECT max(area) FROM person p WHERE p.i4 = unit) FROM ('), 'a subquery beside rows'),
+		(a || ' ORDER BY unit', 'an order'), (a || ' LIMIT 1', 'LIMIT'), (replace(a, 'i4) units', 'i4 LIMIT 1) units'), 'LIMIT of units'),
+		('SELECT DISTINCT' || substr(a, 7), 'DISTINCT'),
+		(replace(a, 'GROUP BY i4', 'GROUP BY ROLLUP (i4)'), 'sets of units'),
+		(format('SELECT i4, %s FROM visit GROUP BY i4', replace(row_columns(f), 'state', format('dp_cdp.bound_unit(%s, i4, k, true)', spec))), 'one level'),
+		(replace(a, 'AS state', 'AS state, generate_series(1, 2)'), 'a set below')) v (statement, description);
+SELECT matches(plan_of(apart(f, 'i4', 'visit') || ' WHERE unit < 100'), 'DpBounding.*i4 < 100', 'a condition of units goes below') FROM form f WHERE name = 'count';
 SELECT throws_ok('SELECT dp_cdp.bound_unit(NULL, i4, k, true) FROM visit GROUP BY i4', '0A000', NULL, 'no spec');
-PREPARE no_spec (dp_cdp.bound_spec) AS SELECT dp_cdp.bound_key(0, dp_cdp.bound_unit($1, i4, k, true), NULL::int) FROM visit GROUP BY i4;
+PREPARE no_spec (dp_cdp.bound_spec) AS SELECT dp_cdp.bound_key(0, state, NULL::int) FROM (SELECT dp_cdp.bound_unit($1, i4, k, true) AS state FROM visit GROUP BY i4) units;
 SET plan_cache_mode = force_generic_plan;
 SELECT matches(plan_of('EXECUTE no_spec (NULL)'), 'DpBounding', 'a spec that is a parameter');
 SELECT throws_ok('EXECUTE no_spec (NULL)', '0A000', NULL, 'no spec, at execution');
-PREPARE not_the_unit (dp_cdp.bound_spec) AS SELECT dp_cdp.bound_key(0, dp_cdp.bound_unit($1, i8, k, true), NULL::int) FROM visit GROUP BY i4;
+PREPARE not_the_unit (dp_cdp.bound_spec) AS SELECT dp_cdp.bound_key(0, state, NULL::int) FROM (SELECT dp_cdp.bound_unit($1, i8, k, true) AS state FROM visit GROUP BY i4) units;
 SELECT throws_ok(format('EXECUTE not_the_unit (%s)', spec), 'XX000', 'the unit of bound_unit is not what rows are grouped by',
 	'a unit by which rows are not grouped, and a generic plan') FROM form WHERE name = 'count';
 RESET plan_cache_mode;
 -- columns that states do not have: the same errors
-SELECT throws_ok(format(replace('SELECT * FROM (SELECT %2$s FROM visit GROUP BY i4) q', '%2$s', c), f.spec, b), 'XX000', message, message)
-	FROM (SELECT f, spec, format('dp_cdp.bound_unit(%s, i4, %s, %s)', spec, f.keys, vals) AS b FROM form f WHERE name = 'codes and values') f,
-	LATERAL (VALUES ('dp_cdp.bound_key(2, %2$s, NULL::text)', 'bound_state has no key 2'), ('dp_cdp.bound_key(-1, %2$s, NULL::text)', 'bound_state has no key -1'),
-		('dp_cdp.bound_key(0, %2$s, NULL::int)', 'key 0 of bound_state is of type text'), ('dp_cdp.bound_key(1, %2$s, NULL::text)', 'key 1 of bound_state is of type numeric'),
-		('dp_cdp.bound_value(4, %2$s, %1$s)', 'bound_state has no value 4'), ('dp_cdp.bound_value(-1, %2$s, %1$s)', 'bound_state has no value -1'),
-		('dp_cdp.bound_value(0, %2$s, %1$s)', 'bound_state has no value 0'), ('dp_cdp.bound_value(2, %2$s, %1$s)', 'bound_state has no value 2'),
-		('dp_cdp.bound_codes(1, %2$s)', 'bound_state has no codes 1'), ('dp_cdp.bound_codes(2, %2$s)', 'bound_state has no codes 2'),
-		('dp_cdp.bound_distinct_codes(0, %2$s)', 'bound_state has no distinct codes 0')) c (c, message);
+SELECT throws_ok(format('SELECT * FROM (SELECT %s FROM (SELECT %s) units) q', replace(c, 'SPEC', spec), states(f, 'i4', 'visit')), 'XX000', message, message)
+	FROM (SELECT form.*::form AS f, spec FROM form WHERE name = 'codes and values') s (f, spec),
+	LATERAL (VALUES ('dp_cdp.bound_key(2, state, NULL::text)', 'bound_state has no key 2'), ('dp_cdp.bound_key(-1, state, NULL::text)', 'bound_state has no key -1'),
+		('dp_cdp.bound_key(0, state, NULL::int)', 'key 0 of bound_state is of type text'), ('dp_cdp.bound_key(1, state, NULL::text)', 'key 1 of bound_state is of type numeric'),
+		('dp_cdp.bound_value(4, state, SPEC)', 'bound_state has no value 4'), ('dp_cdp.bound_value(-1, state, SPEC)', 'bound_state has no value -1'),
+		('dp_cdp.bound_value(0, state, SPEC)', 'bound_state has no value 0'), ('dp_cdp.bound_value(2, state, SPEC)', 'bound_state has no value 2'),
+		('dp_cdp.bound_codes(1, state)', 'bound_state has no codes 1'), ('dp_cdp.bound_codes(2, state)', 'bound_state has no codes 2'),
+		('dp_cdp.bound_distinct_codes(0, state)', 'bound_state has no distinct codes 0')) c (c, message);
 
 -- Rows leave added up, and only where what reads them cannot tell.
 CREATE FUNCTION node_rows(statement text) RETURNS bigint[] LANGUAGE plpgsql AS $$
@@ -220,7 +232,7 @@ BEGIN
 END $$;
 SELECT cmp_ok((node_rows(together(f, 'i4', 'visit')))[1], '<', 500::bigint, name || ' leave added up') FROM form f WHERE name IN ('count', 'no keys', 'sums', 'text keys', 'many values');
 SELECT cmp_ok((node_rows(together(f, 'i4', 'visit')))[1], '>', 6000::bigint, name || ' leave as they are') FROM form f WHERE name IN ('codes', 'long keys', 'many groups');
-CREATE TABLE telling AS SELECT description, format(statement, u) AS statement, adds FROM form f, format('(SELECT %s FROM visit GROUP BY i4) u', row_columns(f, 'i4')) u,
+CREATE TABLE telling AS SELECT description, format(statement, u) AS statement, adds FROM form f, format('(%s) u', kept(f, 'i4', 'visit')) u,
 	LATERAL (VALUES (true, 'sums', 'SELECT sum_of(v0), k0 FROM %s GROUP BY k0'), (true, 'a function of keys', 'SELECT k0 / 2, sum_of(v0), sum_of(v1) FROM %s GROUP BY k0 / 2'),
 		(true, 'no key', 'SELECT sum_of(v2) FROM %s'), (true, 'an order above', 'SELECT k1, k0, sum_of(v0) FROM %s GROUP BY k1, k0 ORDER BY k1, 2, sum_of(v0) LIMIT 7'),
 		(false, 'how many rows', 'SELECT k0, count(*), sum_of(v0) FROM %s GROUP BY k0'), (false, 'the largest', 'SELECT max(v0), sum_of(v0) FROM %s'),

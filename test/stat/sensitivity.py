@@ -62,21 +62,22 @@ def contributions(name, grouped, m, groups, seed):
                          CASE WHEN u IS NOT NULL THEN t END, CASE WHEN u IS NOT NULL THEN dp_cdp.chebyshev(t) END,
                          CASE WHEN t IS NOT NULL THEN u END, dp_cdp.product(t, u),
                          dp_cdp.bin(x, $3), dp_cdp.bin(x, $4), dp_cdp.code(x))""".format(k="k," if grouped else "")
-    columns = (["dp_cdp.bound_key(0, %s, NULL::int) AS k0" % bound] if grouped else []) + \
-        ["dp_cdp.bound_value(%d, %s, $1) AS v%d" % (i, bound, i) for i in range(5)] + \
-        ["dp_cdp.bound_codes(%d, %s) AS v%d" % (i, bound, i) for i in (5, 6)] + ["dp_cdp.bound_distinct_codes(7, %s) AS v7" % bound]
+    columns = (["dp_cdp.bound_key(0, state, NULL::int) AS k0"] if grouped else []) + \
+        ["dp_cdp.bound_value(%d, state, $1) AS v%d" % (i, i) for i in range(5)] + \
+        ["dp_cdp.bound_codes(%d, state) AS v%d" % (i, i) for i in (5, 6)] + ["dp_cdp.bound_distinct_codes(7, state) AS v7"]
     rows = psql("""
         PREPARE entries(dp_cdp.bound_spec, dp_cdp.range, dp_cdp.range, dp_cdp.range) AS
             SELECT id, unit, {key}, array_to_string(ARRAY[v0, v1, v2, v3, v4], ','), array_to_string(v5, ','),
                    array_to_string(v6, ','), array_to_string(v7, ',')
             FROM (SELECT id, unit, {columns}
-                  FROM (SELECT *, dp_cdp.centered(x, $2) AS t, dp_cdp.centered(y, $2) AS u FROM {n}) s GROUP BY id, unit) s;
+                  FROM (SELECT id, unit, {bound} AS state
+                        FROM (SELECT *, dp_cdp.centered(x, $2) AS t, dp_cdp.centered(y, $2) AS u FROM {n}) s GROUP BY id, unit) s) s;
         EXECUTE entries(
             dp_cdp.make_bound_spec({nkeys}, {groups}, ARRAY[{seed}, 4711], '{{rows,scaled,scaled,scaled,scaled,codes,codes,distinct}}',
                 ARRAY[dp_cdp.make_grid(0, {m}, 'int')] || array_fill(dp_cdp.make_scaled_grid({m}), ARRAY[4])
                 || array_fill(dp_cdp.make_grid(0, {codes}, 'int'), ARRAY[3]), '{{0,0,0,0,0,0,0,0}}'),
             dp_cdp.make_range(-1, 1, 1, 0), dp_cdp.make_range(-1, 1, {bins}, 0), dp_cdp.make_range(-1, 1, 4096, 0))
-        """.format(n=name, key="k0" if grouped else "0", columns=", ".join(columns),
+        """.format(n=name, key="k0" if grouped else "0", columns=", ".join(columns), bound=bound,
                    nkeys=int(grouped), groups=groups, seed=seed, m=m, codes=min(m, 256), bins=BINS))
     result = {}
 

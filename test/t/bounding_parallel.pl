@@ -40,8 +40,8 @@ sub inner_query
 
 	return "SELECT k, dp_cdp.exact_sum_value(dp_cdp.steps_sum(n), dp_cdp.make_grid(0, 4, 'int')) AS n,"
 	  . " dp_cdp.exact_sum_value(dp_cdp.steps_sum(s), dp_cdp.make_grid(0, 500000, 'int')) AS s"
-	  . " FROM (SELECT dp_cdp.bound_key(0, $call, NULL::int) AS k, dp_cdp.bound_value(0, $call, $spec) AS n,"
-	  . " dp_cdp.bound_value(1, $call, $spec) AS s FROM $from GROUP BY $unit) units GROUP BY k ORDER BY k";
+	  . " FROM (SELECT dp_cdp.bound_key(0, state, NULL::int) AS k, dp_cdp.bound_value(0, state, $spec) AS n,"
+	  . " dp_cdp.bound_value(1, state, $spec) AS s FROM (SELECT $call AS state FROM $from GROUP BY $unit) units) kept GROUP BY k ORDER BY k";
 }
 
 # the rows of units by themselves
@@ -49,7 +49,7 @@ sub rows_of_units
 {
 	my $spec = "dp_cdp.make_bound_spec(1, 3, '{11,12}', '{count}', ARRAY[dp_cdp.make_grid(0, 4, 'int')])";
 
-	return "SELECT dp_cdp.bound_value(0, dp_cdp.bound_unit($spec, unit, k, true), $spec) FROM crowd GROUP BY unit";
+	return "SELECT dp_cdp.bound_value(0, state, $spec) FROM (SELECT dp_cdp.bound_unit($spec, unit, k, true) AS state FROM crowd GROUP BY unit) units";
 }
 
 sub settings

@@ -6,9 +6,7 @@
  * Each column of these rows is a function that returns a set, of the state of
  * one unit: bound_key, bound_value, bound_codes, bound_distinct_codes.  In a target list they
  * run in lockstep, so that the i-th results of all of them belong to the i-th
- * group.  The node of node.c returns such rows by itself.  The number of the key or
- * value comes before the state, so that the planner, which compares columns of a
- * target list with each other, need not compare the calls of bound_unit in them.
+ * group.  The node of node.c returns such rows by itself.
  *
  * Invariants: this is where a unit's values are clamped, to the bounds of the
  * spec's grids, and they leave a state in no other way.  At most

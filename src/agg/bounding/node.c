@@ -6,7 +6,7 @@
  * plan.c puts the node where an Agg and a ProjectSet over it would be; its child is the Agg's.
  * A row of it is a group that a unit keeps, with the unit, as the two
  * would return it, or what several units add up to in a group.  Its scan tuple has the
- * columns of the child and, behind them, the columns of rows: so that the planner finds
+ * columns of the child, a state, which is always NULL, and the columns of rows: so that the planner finds
  * the arguments of bound_unit, which read a row of the child, and the calls
  * of bound_key and so on, which the rows that leave are made of, in one list (custom_scan_tlist).
  *
@@ -331,14 +331,14 @@ begin_columns(DpBoundingState *node)
 
 	node->ncolumns = n;
 	node->columns = palloc(n * sizeof(DpRowColumn));
+	check_execute(castNode(Aggref, list_nth_node(TargetEntry, plan->custom_scan_tlist, first - 1)->expr)->aggfnoid,
+				  GetUserId(), OBJECT_AGGREGATE);
 	for (int c = 0; c < n; c++)
 	{
 		TargetEntry *tle = list_nth_node(TargetEntry, plan->custom_scan_tlist, first + c);
 		FuncExpr   *call = castNode(FuncExpr, tle->expr);
 
 		check_execute(call->funcid, GetUserId(), OBJECT_FUNCTION);
-		if (c == 0)
-			check_execute(lsecond_node(Aggref, call->args)->aggfnoid, GetUserId(), OBJECT_AGGREGATE);
 		node->columns[c].kind = list_nth_int(columns, 2 * c);
 		node->columns[c].i = list_nth_int(columns, 2 * c + 1);
 	}

@@ -13,31 +13,34 @@
  *	- create_upper_paths_hook, which is what FDWs push aggregates down by and what is
  *	  done here.
  *
- * The node returns what a ProjectSet over an Agg would: a row of keys, values and
- * codes for each group that a unit keeps.  So its path is one of the level's final
- * paths (UPPERREL_FINAL).  When the hook is called for these, those of PostgreSQL are
- * there, whose estimates are used, and the level above has chosen none yet.
- * The path's input is the cheapest one of the level's FROM and WHERE, which is
- * found by the tables that it joins, and already returns what grouping reads.
+ * Two levels of a query become the node: one that groups by the unit and returns
+ * bound_unit's state of each, and the one above it, which takes states apart into rows
+ * of keys, values and codes, one for each group that a unit keeps:
  *
- * What the hook sees.  The final target has the calls of bound_key, bound_value and so on,
- * each with the Aggref of bound_unit inside, as the parser left them, and
- * the unit.  The paths below return the unit and the plain columns that the arguments
- * read.  The child keeps that list, or all columns of its table, and custom_scan_tlist
- * is the child's list with the calls behind it.  set_customscan_references() then
- * makes Vars of that list (INDEX_VAR) out of the arguments, in custom_exprs, and
- * out of the calls and the unit in the target list: whatever matches an
- * entry by equal(), as above an Agg.  The calls in custom_scan_tlist are never
- * evaluated, like those in a fdw_scan_tlist; node.c reads them there.
+ *	SELECT bound_key(0, state, NULL::type), bound_value(0, state, spec) ...
+ *	FROM (SELECT bound_unit(spec, unit, keys, values) AS state FROM ... GROUP BY unit) units
  *
- * Who gets the node: any query with a bound_spec that is a constant or a
- * parameter.  Only a release and superusers (make_bound_spec, in tests) have one.
+ * (with bound_unit in each column of a single level, what is planned would grow with the
+ * square of the number of columns).  PostgreSQL's own plan is a ProjectSet over a SubqueryScan,
+ * which goes as it does nothing, over an Agg.  Here the node is planned in the lower level, where
+ * its input is, the cheapest path of that level's FROM and WHERE, found by the tables that it
+ * joins.  But it returns the rows of the upper one, and a SubqueryScan that does nothing, either,
+ * is the path of the upper level (UPPERREL_FINAL).  When the hook is called for this,
+ * PostgreSQL's paths are there, whose estimates are used, and the level above them has chosen
+ * none yet.  The lower level gets no path: those there return states.
+ *
+ * What the node's plan is made of.  The paths below return the unit and the plain columns that
+ * the arguments of bound_unit read.  The child keeps that list, or all columns of its table, and
+ * custom_scan_tlist is the child's list, then bound_unit, then the calls of bound_key and so on, which
+ * refer to it.  set_customscan_references() makes Vars of that list (INDEX_VAR) out of
+ * the arguments, in custom_exprs, and out of the calls and the unit in the target list: whatever
+ * matches an entry by equal(), as above an Agg.  bound_unit and the calls in
+ * custom_scan_tlist are never evaluated, like those in a fdw_scan_tlist; node.c reads them there, and
+ * EXPLAIN shows them.
  *
  * Invariants:
  *	- a query has the same rows by this node as by an Agg, bit for
- *	  bit: choosing is about time alone;
- *	- rows of equal keys leave added up (group_sums.c) only where nothing reads the unit
- *	  and the level above only sums up the values of equal keys, so that it cannot tell.
+ *	  bit: choosing is about time alone.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,15 +48,10 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
-#include "access/transam.h"
-#include "catalog/pg_aggregate.h"
-#include "catalog/pg_proc.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
-#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -62,10 +60,9 @@
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "agg/bounding/gather.h"
+#include "agg/bounding/asked.h"
 #include "base/extension.h"
 #include "base/settings.h"
 
@@ -78,118 +75,6 @@
 #define ROW_OPERATORS 14
 
 static create_upper_paths_hook_type prev_create_upper_paths = NULL;
-
-/* one level's grouping by the unit with bound_unit, and the columns of its rows */
-typedef struct BoundCall
-{
-	PathTarget *target;			/* the columns and the unit */
-	Aggref	   *aggref;
-	List	   *calls;			/* of the columns' functions */
-	List	   *columns;		/* kind and number of each, in turn */
-} BoundCall;
-
-static bool
-is_transition(Oid aggregate, PGFunction function)
-{
-	HeapTuple	tuple;
-	Oid			transition;
-
-	if (aggregate < FirstNormalObjectId || !dp_is_own(ProcedureRelationId, aggregate))
-		return false;
-	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
-	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
-	ReleaseSysCache(tuple);
-	return dp_own_c_function(transition) == function;
-}
-
-static Node *
-argument(const Aggref *aggref, int i)
-{
-	return (Node *) list_nth_node(TargetEntry, aggref->args, i)->expr;
-}
-
-/*
- * Tells whether arguments.c can read the arguments: later than others of its node, so none has a
- * subplan.  Nor one that is volatile: rows that the rank leaves out are not computed.
- */
-static bool
-can_read(const Aggref *aggref)
-{
-	Node	   *spec = argument(aggref, 0);
-
-	return ((IsA(spec, Param) && ((Param *) spec)->paramkind == PARAM_EXTERN) ||
-			(IsA(spec, Const) && !((Const *) spec)->constisnull)) &&
-		!contain_subplans((Node *) aggref->args) && !contain_volatile_functions((Node *) aggref->args);
-}
-
-static bool
-is_bound_unit(const Aggref *aggref)
-{
-	return aggref->aggsplit == AGGSPLIT_SIMPLE && aggref->aggfilter == NULL &&
-		aggref->aggorder == NIL && aggref->aggdistinct == NIL && list_length(aggref->args) >= 2 &&
-		can_read(aggref) && is_transition(aggref->aggfnoid, dp_bound_unit);
-}
-
-/* Tells whether expr is a column of rows of units, and which, and of what call of bound_unit. */
-static bool
-is_row_column(Expr *expr, DpRowColumn *column, Aggref **aggref)
-{
-	FuncExpr   *call = (FuncExpr *) expr;
-	PGFunction	function;
-	Const	   *i;
-
-	if (!IsA(expr, FuncExpr) || !call->funcretset || list_length(call->args) < 2 || !IsA(lsecond(call->args), Aggref))
-		return false;
-	*aggref = lsecond(call->args);
-	function = dp_own_c_function(call->funcid);
-	if (function == dp_bound_key)
-		column->kind = DP_COLUMN_KEY;
-	else if (function == dp_bound_value)
-		column->kind = DP_COLUMN_VALUE;
-	else if (function == dp_bound_codes)
-		column->kind = DP_COLUMN_CODES;
-	else if (function == dp_bound_distinct_codes)
-		column->kind = DP_COLUMN_DISTINCT_CODES;
-	else
-		return false;
-	if (column->kind == DP_COLUMN_VALUE && !equal(lthird(call->args), argument(*aggref, 0)))
-		return false;
-	i = linitial(call->args);
-	if (!IsA(i, Const) || i->constisnull)
-		return false;
-	column->i = DatumGetInt32(i->constvalue);
-	return true;
-}
-
-/* Describes what the target has beside the units; false where that is something else than columns of rows of one bound_unit. */
-static bool
-find_call(PlannerInfo *root, PathTarget *target, BoundCall *found)
-{
-	ListCell   *lc;
-
-	memset(found, 0, sizeof(BoundCall));
-	found->target = target;
-	foreach(lc, target->exprs)
-	{
-		DpRowColumn column;
-		Aggref	   *aggref;
-
-		if (get_sortgroupref_clause_noerr(get_pathtarget_sortgroupref(target, foreach_current_index(lc)), DP_GROUP_CLAUSE(root)) != NULL)
-			continue;
-		if (!is_row_column(lfirst(lc), &column, &aggref))
-			return false;
-		if (found->aggref == NULL && !is_bound_unit(aggref))
-			return false;
-		if (found->aggref != NULL && !equal(found->aggref, aggref))
-			return false;
-		found->aggref = aggref;
-		found->calls = lappend(found->calls, lfirst(lc));
-		found->columns = lappend_int(lappend_int(found->columns, column.kind), column.i);
-	}
-	return found->aggref != NULL;
-}
 
 /* Returns the columns of the input by which the level groups, if unit_key.c tells them apart as GROUP BY does; else NIL. */
 static List *
@@ -222,7 +107,7 @@ unit_argument(const Aggref *aggref, List *units)
 	ListCell   *lc;
 
 	foreach(lc, units)
-		if (equal(lfirst(lc), argument(aggref, 1)))
+		if (equal(lfirst(lc), dp_asked_argument(aggref, 1)))
 			return foreach_current_index(lc);
 	return -1;
 }
@@ -231,78 +116,13 @@ unit_argument(const Aggref *aggref, List *units)
 static bool
 may_have_no_unit(const Aggref *aggref)
 {
-	const Const *spec = (Const *) argument(aggref, 0);
+	const Const *spec = (Const *) dp_asked_argument(aggref, 0);
 	const DpBoundSpec *bound;
 
 	if (!IsA(spec, Const))
 		return true;
 	bound = (const DpBoundSpec *) DatumGetPointer(spec->constvalue);
 	return list_length(aggref->args) == 1 + bound->nkeys + bound->nvalues;
-}
-
-static bool
-is_column(const Node *node, const List *kinds, DpColumnKind kind)
-{
-	const Var  *var = (const Var *) node;
-
-	return IsA(node, Var) && var->varlevelsup == 0 && var->varattno > 0 && var->varattno <= list_length(kinds) &&
-		list_nth_int(kinds, var->varattno - 1) == (int) kind;
-}
-
-/* Tells whether an expression over the rows can tell equal keys' rows from their sum: context has the kinds of columns. */
-static bool
-tells_rows(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Aggref))
-	{
-		Aggref	   *aggref = (Aggref *) node;
-
-		return !is_transition(aggref->aggfnoid, dp_steps_sum) || aggref->aggfilter != NULL || aggref->aggdistinct != NIL ||
-			!is_column(argument(aggref, 0), context, DP_COLUMN_VALUE);
-	}
-	if (IsA(node, Var))
-		return !is_column(node, context, DP_COLUMN_KEY);
-	return expression_tree_walker(node, tells_rows, context);
-}
-
-/*
- * Tells whether the query is the usual one: its only columns are keys and
- * values, and the level above, of which it is all that FROM has, sums up
- * values by keys.
- */
-static bool
-adds_up(PlannerInfo *root)
-{
-	PlannerInfo *above = root->parent_root;
-	Query	   *outer = above != NULL ? above->parse : NULL;
-	List	   *kinds = NIL;
-	RangeTblRef *ref;
-	ListCell   *lc;
-
-	if (outer == NULL || !outer->hasAggs || outer->havingQual != NULL || outer->groupingSets != NIL ||
-		outer->jointree->quals != NULL || list_length(outer->jointree->fromlist) != 1)
-		return false;
-	/* subqueries in expressions are planned before there are arrays of tables */
-	ref = linitial(outer->jointree->fromlist);
-	if (!IsA(ref, RangeTblRef) || above->simple_rte_array == NULL ||
-		above->simple_rte_array[ref->rtindex]->rtekind != RTE_SUBQUERY || above->simple_rte_array[ref->rtindex]->inh)
-		return false;
-	foreach(lc, root->processed_tlist)
-	{
-		TargetEntry *tle = lfirst(lc);
-		DpRowColumn column;
-		Aggref	   *aggref;
-
-		if (tle->resjunk)
-			continue;
-		if (!is_row_column(tle->expr, &column, &aggref))
-			return false;
-		kinds = lappend_int(kinds, column.kind);
-	}
-	return !contain_volatile_functions((Node *) above->processed_tlist) &&
-		!tells_rows((Node *) above->processed_tlist, kinds);
 }
 
 /* Returns the bytes that rows take while they are set aside, by estimate. */
@@ -312,8 +132,8 @@ record_bytes(const Aggref *aggref, double rows)
 	double		width = sizeof(uint32) + sizeof(uint64);
 
 	for (int i = 1; i < list_length(aggref->args); i++)
-		if (!IsA(argument(aggref, i), Const))
-			width += get_typavgwidth(exprType(argument(aggref, i)), exprTypmod(argument(aggref, i)));
+		if (!IsA(dp_asked_argument(aggref, i), Const))
+			width += get_typavgwidth(exprType(dp_asked_argument(aggref, i)), exprTypmod(dp_asked_argument(aggref, i)));
 	return width * rows;
 }
 
@@ -324,6 +144,7 @@ cost_bounding(PlannerInfo *root, Path *path, const Path *input, const Aggref *ag
 	double		memory = (double) work_mem * hash_mem_multiplier * 1024.0;
 	double		bytes = record_bytes(aggref, input->rows);
 	QualCost	args;
+	ListCell   *lc;
 
 	cost_qual_eval_node(&args, (Node *) aggref->args, root);
 	path->rows = rows;
@@ -332,6 +153,9 @@ cost_bounding(PlannerInfo *root, Path *path, const Path *input, const Aggref *ag
 	/* records are written once and read once, unless memory is very short */
 	if (bytes > memory)
 		path->startup_cost += 2 * seq_page_cost * bytes / BLCKSZ;
+	/* as SS_charge_for_initplans() has it, which was there already */
+	foreach(lc, root->init_plans)
+		path->startup_cost += ((SubPlan *) lfirst(lc))->startup_cost + ((SubPlan *) lfirst(lc))->per_call_cost;
 	/* as an Agg and a ProjectSet have it */
 	path->total_cost = path->startup_cost + cpu_tuple_cost * units + cpu_tuple_cost / 2 * Max(rows - units, 0);
 	dp_path_count_disabled(path, input, enable_hashagg);
@@ -368,46 +192,70 @@ omit_projection(PlannerInfo *root, Plan *plan)
 		plan->targetlist = physical;
 }
 
+/* Returns the columns of the child that the units are. */
+static List *
+find_columns(List *units, const Plan *child)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, units)
+	{
+		TargetEntry *column = tlist_member(lfirst(lc), child->targetlist);
+
+		if (column == NULL)
+			elog(ERROR, "the unit is not a column of the plan below " DP_BOUNDING_NODE);
+		columns = lappend_int(columns, column->resno);
+	}
+	return columns;
+}
+
+static void
+add_scan_column(CustomScan *scan, void *expr)
+{
+	scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
+									  makeTargetEntry(expr, list_length(scan->custom_scan_tlist) + 1, NULL, false));
+}
+
 static Plan *
 plan_bounding(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 			  List *tlist, List *clauses, List *custom_plans)
 {
 	CustomScan *scan = makeNode(CustomScan);
 	Plan	   *child = linitial(custom_plans);
-	List	   *calls = linitial(path->custom_private);
-	List	   *settings = list_copy_tail(path->custom_private, 2);
-	Aggref	   *aggref = lsecond(linitial_node(FuncExpr, calls)->args);
-	List	   *units = NIL;
+	Aggref	   *aggref = linitial(path->custom_private);
+	Var		   *state;
 	ListCell   *lc;
 
 	omit_projection(root, child);
-	foreach(lc, (List *) lsecond(path->custom_private))
-	{
-		TargetEntry *column = tlist_member(lfirst(lc), child->targetlist);
-
-		if (column == NULL)
-			elog(ERROR, "the unit is not a column of the plan below " DP_BOUNDING_NODE);
-		units = lappend_int(units, column->resno);
-	}
 	foreach(lc, child->targetlist)
+		add_scan_column(scan, copyObject(((TargetEntry *) lfirst(lc))->expr));
+	add_scan_column(scan, aggref);
+	state = makeVarFromTargetEntry(INDEX_VAR, llast(scan->custom_scan_tlist));
+	foreach(lc, tlist)
 	{
-		TargetEntry *tle = lfirst(lc);
+		TargetEntry *column = lfirst(lc);
 
-		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-										  makeTargetEntry(copyObject(tle->expr), tle->resno, NULL, false));
+		/* no unit is a set */
+		if (!IsA(column->expr, FuncExpr) || !((FuncExpr *) column->expr)->funcretset)
+			continue;
+		add_scan_column(scan, dp_call_of_state((FuncExpr *) column->expr, state));
+		column->expr = ((TargetEntry *) llast(scan->custom_scan_tlist))->expr;
 	}
-	foreach(lc, calls)
-		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-										  makeTargetEntry(copyObject(lfirst(lc)),
-														  list_length(scan->custom_scan_tlist) + 1, NULL, false));
 	foreach(lc, aggref->args)
 		scan->custom_exprs = lappend(scan->custom_exprs, copyObject(((TargetEntry *) lfirst(lc))->expr));
-	scan->custom_private = lcons(units, settings);
+	scan->custom_private = lcons(find_columns(lsecond(path->custom_private), child), list_copy_tail(path->custom_private, 2));
 	scan->custom_plans = custom_plans;
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.scanrelid = 0;
 	scan->flags = path->flags;
 	scan->methods = &dp_bounding_scan_methods;
+
+	/*
+	 * Of the level's paths this one has been chosen: it returns other columns
+	 * than the others, and PostgreSQL is about to name what its plan returns.
+	 */
+	root->processed_tlist = tlist;
 	return &scan->scan.plan;
 }
 
@@ -429,36 +277,73 @@ parallel_divisor(const Path *path)
 	return divisor;
 }
 
+static PathTarget *
+make_target(List *exprs, const PathTarget *like)
+{
+	PathTarget *target = makeNode(PathTarget);
+
+	target->exprs = exprs;
+	target->cost = like->cost;
+	target->width = like->width;
+	return target;
+}
+
 /*
- * Returns a path of the final target over input, which groups by the unit; NULL if the node cannot.
+ * Returns a path of the rows over input; NULL if the node cannot group it by the unit.
  * A partial input makes it partial, too: each group leaves one of the processes.
  */
 static Path *
-bounding_path(PlannerInfo *root, RelOptInfo *final_rel, Path *input, const BoundCall *call, double units, double rows)
+bounding_path(const DpAskedRows *rows, Path *input, PathTarget *target, double nunits, double nrows)
 {
+	PlannerInfo *root = rows->units;
+	RelOptInfo *rel = fetch_upper_rel(root, UPPERREL_FINAL, NULL);
 	CustomPath *path;
 	List	   *unit = find_units(root, input->pathtarget);
-	int			argument = unit_argument(call->aggref, unit);
+	int			argument = unit_argument(rows->aggref, unit);
 	double		divisor = parallel_divisor(input);
 
 	/* ranks that start from something else would start anew in each row */
-	if (input->param_info != NULL || unit == NIL || (argument < 0 && !may_have_no_unit(call->aggref)))
+	if (input->param_info != NULL || unit == NIL || (argument < 0 && !may_have_no_unit(rows->aggref)))
 		return NULL;
 
 	path = makeNode(CustomPath);
 	path->path.pathtype = T_CustomScan;
-	path->path.parent = final_rel;
-	path->path.pathtarget = call->target;
-	path->path.parallel_safe = final_rel->consider_parallel && input->parallel_safe;
+	path->path.parent = rel;
+	path->path.pathtarget = target;
+	path->path.parallel_safe = rel->consider_parallel && input->parallel_safe;
 	path->path.parallel_workers = input->parallel_workers;
 	path->path.parallel_aware = input->parallel_workers > 0;
 	path->flags = DP_CUSTOMPATH_PROJECTION;
 	path->custom_paths = list_make1(input);
-	/* in the order of DpBoundingPrivate, but for the unit's columns */
-	path->custom_private = list_make5(call->calls, unit, makeInteger(argument), makeInteger(adds_up(root)), call->columns);
+	/* then those of DpBoundingPrivate, but for the unit's columns */
+	path->custom_private = list_make5(rows->aggref, unit, makeInteger(argument), makeInteger(rows->adds_up), rows->columns);
 	path->methods = &bounding_path_methods;
-	cost_bounding(root, &path->path, input, call->aggref, clamp_row_est(units / divisor), clamp_row_est(rows / divisor));
+	cost_bounding(root, &path->path, input, rows->aggref, clamp_row_est(nunits / divisor), clamp_row_est(nrows / divisor));
 	return &path->path;
+}
+
+/* Returns the path of the level above, whose rows are those of path, a path of the level that groups by the unit. */
+static Path *
+path_above(PlannerInfo *root, const DpAskedRows *rows, Path *path)
+{
+	SubqueryScanPath *scan = makeNode(SubqueryScanPath);
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rows->exprs)
+		columns = lappend(columns, makeVar(rows->rti, foreach_current_index(lc) + 1, exprType(lfirst(lc)),
+										   exprTypmod(lfirst(lc)), exprCollation(lfirst(lc)), 0));
+	scan->path.pathtype = T_SubqueryScan;
+	scan->path.parent = find_base_rel(root, rows->rti);
+	scan->path.pathtarget = make_target(columns, path->pathtarget);
+	scan->path.parallel_safe = scan->path.parent->consider_parallel && path->parallel_safe;
+	scan->path.parallel_workers = path->parallel_workers;
+	scan->path.rows = path->rows;
+	scan->path.startup_cost = path->startup_cost;
+	scan->path.total_cost = path->total_cost;
+	dp_path_count_disabled(&scan->path, path, true);
+	scan->subpath = path;
+	return &scan->path;
 }
 
 /* Returns what the level's FROM and WHERE are planned as; NULL where that is nothing. */
@@ -494,9 +379,9 @@ grouped_rel_of(PlannerInfo *root, Relids relids)
  * units with others: then it has grouped each by itself.  Otherwise NULL.
  */
 static Path *
-partitionwise_path(PlannerInfo *root, RelOptInfo *final_rel, RelOptInfo *input_rel, PathTarget *target,
-				   double rows_of_unit)
+partitionwise_path(const DpAskedRows *rows, RelOptInfo *input_rel, PathTarget *target, double rows_of_unit)
 {
+	PlannerInfo *root = rows->units;
 	List	   *paths = NIL;
 	Path	   *append;
 	int			i = -1;
@@ -505,11 +390,10 @@ partitionwise_path(PlannerInfo *root, RelOptInfo *final_rel, RelOptInfo *input_r
 	{
 		RelOptInfo *child = input_rel->part_rels[i];
 		RelOptInfo *grouped = grouped_rel_of(root, child->relids);
-		PathTarget *child_target;
 		AppendRelInfo **infos;
 		int			ninfos;
-		BoundCall	call;
-		Path	   *path = NULL;
+		DpAskedRows	part = *rows;
+		Path	   *path;
 		double		units;
 
 		if (IS_DUMMY_REL(child))
@@ -517,72 +401,95 @@ partitionwise_path(PlannerInfo *root, RelOptInfo *final_rel, RelOptInfo *input_r
 		if (grouped == NULL || grouped->pathlist == NIL || child->cheapest_total_path == NULL)
 			return NULL;
 		infos = find_appinfos_by_relids(root, child->relids, &ninfos);
-		child_target = copy_pathtarget(target);
-		child_target->exprs = (List *) adjust_appendrel_attrs(root, (Node *) target->exprs, ninfos, infos);
+		part.aggref = (Aggref *) adjust_appendrel_attrs(root, (Node *) rows->aggref, ninfos, infos);
+		part.exprs = (List *) adjust_appendrel_attrs(root, (Node *) rows->exprs, ninfos, infos);
 		units = ((Path *) linitial(grouped->pathlist))->rows;
-		if (find_call(root, child_target, &call))
-			path = bounding_path(root, final_rel, child->cheapest_total_path, &call, units, units * rows_of_unit);
+		path = bounding_path(&part, child->cheapest_total_path, make_target(part.exprs, target), units, units * rows_of_unit);
 		if (path == NULL)
 			return NULL;
 		paths = lappend(paths, path);
 	}
 	if (paths == NIL)
 		return NULL;
-	append = (Path *) create_append_path(root, final_rel, paths, NIL, NIL, NULL, 0, false, -1);
+	append = (Path *) create_append_path(root, fetch_upper_rel(root, UPPERREL_FINAL, NULL), paths,
+										 NIL, NIL, NULL, 0, false, -1);
 	append->pathtarget = target;
 	return append;
 }
 
-/* Adds paths where the level groups by the unit with bound_unit alone, and returns rows of its groups. */
+/* Tells whether a level has no clauses beside FROM, WHERE and GROUP BY. */
+static bool
+has_no_more(const Query *query)
+{
+	return query->commandType == CMD_SELECT && query->groupingSets == NIL && query->havingQual == NULL &&
+		query->sortClause == NIL && query->distinctClause == NIL && !query->hasWindowFuncs &&
+		query->limitCount == NULL && query->limitOffset == NULL && query->rowMarks == NIL && query->setOperations == NULL;
+}
+
+/* Tells whether all that a level reads is a level below that groups by what may be the unit. */
+static bool
+reads_groups(const RelOptInfo *rel)
+{
+	const Query *query = rel != NULL && rel->rtekind == RTE_SUBQUERY && rel->subroot != NULL ? rel->subroot->parse : NULL;
+
+	return query != NULL && rel->baserestrictinfo == NIL &&
+		query->groupClause != NIL && query->hasAggs && !query->hasTargetSRFs && has_no_more(query);
+}
+
+/* Adds paths where the level takes states of bound_unit apart, of a level that groups by the unit. */
 static void
 add_bounding(PlannerInfo *root, RelOptInfo *final_rel)
 {
-	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
+	RelOptInfo *units_rel = scan_join_rel(root);
+	DpAskedRows	rows = {0};
 	RelOptInfo *input_rel;
-	BoundCall	call;
 	ProjectSetPath *sets;
-	double		units;
-	double		rows;
+	PathTarget *target;
+	double		nunits;
+	double		nrows;
 	Path	   *whole;
 	Path	   *parts = NULL;
 	Path	   *partial = NULL;
 
-	if (DP_GROUP_CLAUSE(root) == NIL || final_rel->pathlist == NIL || !IsA(linitial(final_rel->pathlist), ProjectSetPath))
+	if (!reads_groups(units_rel) || final_rel->pathlist == NIL || !IsA(linitial(final_rel->pathlist), ProjectSetPath))
 		return;
+	rows.units = units_rel->subroot;
+	rows.rti = units_rel->relid;
+	input_rel = scan_join_rel(rows.units);
+	if (input_rel == NULL || input_rel->cheapest_total_path == NULL ||
+		!dp_read_asked_rows(root->upper_targets[UPPERREL_FINAL], &rows))
+		return;
+	rows.adds_up = dp_asked_rows_add_up(root, &rows);
+	target = make_target(rows.exprs, root->upper_targets[UPPERREL_FINAL]);
 	sets = linitial(final_rel->pathlist);
-	units = sets->subpath->rows;
-	rows = sets->path.rows;
-	input_rel = scan_join_rel(root);
-	if (input_rel == NULL || input_rel->cheapest_total_path == NULL || !find_call(root, target, &call))
-		return;
-	whole = bounding_path(root, final_rel, input_rel->cheapest_total_path, &call, units, rows);
+	nunits = sets->subpath->rows;
+	nrows = sets->path.rows;
+	whole = bounding_path(&rows, input_rel->cheapest_total_path, target, nunits, nrows);
 	if (whole == NULL)
 		return;
 	if (enable_partitionwise_aggregate && IS_PARTITIONED_REL(input_rel))
-		parts = partitionwise_path(root, final_rel, input_rel, target, rows / units);
+		parts = partitionwise_path(&rows, input_rel, target, nrows / Max(nunits, 1));
 	if (final_rel->consider_parallel && input_rel->partial_pathlist != NIL)
-		partial = bounding_path(root, final_rel, linitial(input_rel->partial_pathlist), &call, units, rows);
+		partial = bounding_path(&rows, linitial(input_rel->partial_pathlist), target, nunits, nrows);
 	/* these free paths that cost more */
-	add_path(final_rel, whole);
+	add_path(final_rel, path_above(root, &rows, whole));
 	if (parts != NULL)
-		add_path(final_rel, parts);
-	if (partial != NULL)
-		add_partial_path(final_rel, partial);
+		add_path(final_rel, path_above(root, &rows, parts));
+	if (partial != NULL && partial->parallel_safe)
+		add_partial_path(final_rel, path_above(root, &rows, partial));
 }
 
 static void
 bounding_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 					 RelOptInfo *input_rel, RelOptInfo *output_rel, void *extra)
 {
-	Query	   *parse = root->parse;
+	const Query *query = root->parse;
 
 	if (prev_create_upper_paths)
 		prev_create_upper_paths(root, stage, input_rel, output_rel, extra);
 	/* what most queries have to pass is cheap */
-	if (stage == UPPERREL_FINAL && dp_guc_bounding_node && parse->hasTargetSRFs && parse->hasAggs &&
-		parse->commandType == CMD_SELECT && parse->groupingSets == NIL && parse->havingQual == NULL &&
-		parse->sortClause == NIL && parse->distinctClause == NIL && !parse->hasWindowFuncs &&
-		parse->limitCount == NULL && parse->limitOffset == NULL && parse->rowMarks == NIL)
+	if (stage == UPPERREL_FINAL && dp_guc_bounding_node && query->hasTargetSRFs && !query->hasAggs &&
+		query->groupClause == NIL && has_no_more(query))
 		add_bounding(root, output_rel);
 }
 

@@ -59,17 +59,18 @@ class Query:
 # ---------------------------------------------------------------------------
 
 class Entries:
-    """SQL of the level that groups by the unit, and of the level above that reads what units keep: columns k0 ... and v0 ..."""
+    """SQL of the levels that group by the unit and take states apart, and of what the level above reads: columns k0 ... and v0 ..."""
 
-    def level(self, q, spec, place, columns='', more=()):
-        unit = ', '.join('t.' + u for u in q.unit)
-        call = 'dp_cdp.bound_unit(%s)' % ', '.join(
-            [spec] + ['t.' + q.unit[-1]] * q.told + [k.sql for k in q.keys] + [v.sql for v in q.values])
-        kept = ['dp_cdp.bound_key(%d, %s, NULL::%s) AS k%d' % (i, call, k.type, i) for i, k in enumerate(q.keys)]
+    def level(self, q, spec, place, with_unit=False, more=()):
+        unit = ['t.' + u for u in q.unit]
+        call = 'dp_cdp.bound_unit(%s)' % ', '.join([spec] + unit[-1:] * q.told + [k.sql for k in q.keys] + [v.sql for v in q.values])
+        kept = ['unit%d' % i for i in range(len(unit) * with_unit)]
+        kept += ['dp_cdp.bound_key(%d, state, NULL::%s) AS k%d' % (i, k.type, i) for i, k in enumerate(q.keys)]
         for i, v in enumerate(q.values):
-            kept.append({'codes': 'dp_cdp.bound_codes(%d, %s)', 'distinct': 'dp_cdp.bound_distinct_codes(%d, %s)'}.get(
-                v.kind, 'dp_cdp.bound_value(%%d, %%s, %s)' % spec.replace('%', '%%')) % (i, call) + ' AS v%d' % i)
-        return 'SELECT %s%s FROM %s GROUP BY %s' % (columns, ', '.join(kept), q.source(place, more), unit)
+            kept.append({'codes': 'dp_cdp.bound_codes(%d, state)', 'distinct': 'dp_cdp.bound_distinct_codes(%d, state)'}.get(
+                v.kind, 'dp_cdp.bound_value(%%d, state, %s)' % spec.replace('%', '%%')) % i + ' AS v%d' % i)
+        return 'SELECT %s FROM (SELECT %s%s AS state FROM %s GROUP BY %s) states' % (
+            ', '.join(kept), ''.join('%s AS unit%d, ' % (u, i) for i, u in enumerate(unit)) * with_unit, call, q.source(place, more), ', '.join(unit))
 
     def key(self, q, i):
         return 'k%d' % i
@@ -95,13 +96,12 @@ def statement(q, place, units, entries, spec=None):
     if q.form == 'together':
         columns = groups + [entries.total(q, i) for i in range(len(q.values))]
         return 'SELECT %s FROM (%s) units%s' % (', '.join(columns), entries.level(q, spec, place), ' GROUP BY ' + ', '.join(groups) if groups else '')
-    of_unit = ''.join('t.%s AS unit%d, ' % (u, i) for i, u in enumerate(q.unit))
     columns = [u.replace('{u}', 'unit%d' % i) for i, u in enumerate(units)] + \
         [k + '::text COLLATE "C"' for k in keys] + [entries.value(q, i) for i in range(len(q.values))]
     if q.form == 'apart':
-        return 'SELECT %s FROM (%s) units' % (', '.join(columns), entries.level(q, spec, place, of_unit))
+        return 'SELECT %s FROM (%s) units' % (', '.join(columns), entries.level(q, spec, place, True))
     return """SELECT i, n, rows FROM generate_series(1, 3) i, LATERAL (SELECT count(*) AS n, md5(string_agg(r::text, ',' ORDER BY r::text COLLATE "C")) AS rows FROM
-    (SELECT %s FROM (%s) units) r) l""" % (', '.join(columns), entries.level(q, spec, place, of_unit, ['t.h % 2 = i % 2']))
+    (SELECT %s FROM (%s) units) r) l""" % (', '.join(columns), entries.level(q, spec, place, True, ['t.h % 2 = i % 2']))
 
 
 def twin(q):

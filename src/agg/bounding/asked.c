@@ -1,0 +1,224 @@
+/*-------------------------------------------------------------------------
+ *
+ * asked.c
+ *	  What a query asks of bound_unit, and whether the node can return it.
+ *
+ * Who gets the node: any query with a bound_spec that is a constant or a
+ * parameter.  Only a release and superusers (make_bound_spec, in tests) have one.
+ *
+ * Invariants:
+ *	- nothing is taken for an answer of the node's that it could not give: each column
+ *	  of the rows is a key, value or codes of one call of bound_unit, or of the unit;
+ *	- rows of equal keys leave added up (group_sums.c) only where nothing reads the unit
+ *	  and the level above only sums up the values of equal keys, so that it cannot tell.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_proc.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/syscache.h"
+
+#include "agg/bounding/asked.h"
+#include "base/compat.h"
+#include "base/extension.h"
+
+static bool
+is_transition(Oid aggregate, PGFunction function)
+{
+	HeapTuple	tuple;
+	Oid			transition;
+
+	if (aggregate < FirstNormalObjectId || !dp_is_own(ProcedureRelationId, aggregate))
+		return false;
+	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
+	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
+	ReleaseSysCache(tuple);
+	return dp_own_c_function(transition) == function;
+}
+
+/*
+ * Tells whether arguments.c can read the arguments: later than others of its node, so none has a
+ * subplan.  Nor one that is volatile: rows that the rank leaves out are not computed.
+ */
+static bool
+can_read(const Aggref *aggref)
+{
+	Node	   *spec = dp_asked_argument(aggref, 0);
+
+	return ((IsA(spec, Param) && ((Param *) spec)->paramkind == PARAM_EXTERN) ||
+			(IsA(spec, Const) && !((Const *) spec)->constisnull)) &&
+		!contain_subplans((Node *) aggref->args) && !contain_volatile_functions((Node *) aggref->args);
+}
+
+static bool
+is_bound_unit(const Aggref *aggref)
+{
+	return aggref->aggsplit == AGGSPLIT_SIMPLE && aggref->aggfilter == NULL &&
+		aggref->aggorder == NIL && aggref->aggdistinct == NIL && list_length(aggref->args) >= 2 &&
+		can_read(aggref) && is_transition(aggref->aggfnoid, dp_bound_unit);
+}
+
+/* Tells whether call is a column of rows of groups, and which, of the state that entry rti of FROM has as *state. */
+static bool
+is_row_column(const FuncExpr *call, Index rti, DpRowColumn *column, AttrNumber *state)
+{
+	PGFunction	function;
+	const Const *i;
+	const Var  *var;
+
+	if (!IsA(call, FuncExpr) || !call->funcretset || list_length(call->args) < 2)
+		return false;
+	i = linitial(call->args);
+	var = lsecond(call->args);
+	if (!IsA(i, Const) || i->constisnull || !IsA(var, Var) || var->varno != rti || var->varlevelsup != 0)
+		return false;
+	function = dp_own_c_function(call->funcid);
+	if (function == dp_bound_key)
+		column->kind = DP_COLUMN_KEY;
+	else if (function == dp_bound_value)
+		column->kind = DP_COLUMN_VALUE;
+	else if (function == dp_bound_codes)
+		column->kind = DP_COLUMN_CODES;
+	else if (function == dp_bound_distinct_codes)
+		column->kind = DP_COLUMN_DISTINCT_CODES;
+	else
+		return false;
+	column->i = DatumGetInt32(i->constvalue);
+	*state = var->varattno;
+	return true;
+}
+
+/* Returns the call of a function of a state with another expression for the state. */
+FuncExpr *
+dp_call_of_state(const FuncExpr *call, void *state)
+{
+	FuncExpr   *other = makeNode(FuncExpr);
+
+	memcpy(other, call, sizeof(FuncExpr));
+	other->args = list_copy(call->args);
+	lsecond(other->args) = state;
+	return other;
+}
+
+/* Adds a call to the rows' columns; false where the node cannot return it. */
+static bool
+add_call(DpAskedRows *rows, const FuncExpr *call)
+{
+	DpRowColumn column;
+	AttrNumber	attno;
+	TargetEntry *state;
+
+	if (!is_row_column(call, rows->rti, &column, &attno))
+		return false;
+	state = get_tle_by_resno(rows->units->processed_tlist, attno);
+	if (state == NULL || !IsA(state->expr, Aggref) || (rows->aggref != NULL && rows->aggref != (Aggref *) state->expr))
+		return false;
+	if (rows->aggref == NULL && !is_bound_unit((Aggref *) state->expr))
+		return false;
+	rows->aggref = (Aggref *) state->expr;
+	if (column.kind == DP_COLUMN_VALUE && !equal(lthird(call->args), dp_asked_argument(rows->aggref, 0)))
+		return false;
+	/* a column of the level above means nothing in this one */
+	rows->exprs = lappend(rows->exprs, dp_call_of_state(call, makeNullConst(rows->aggref->aggtype, -1, InvalidOid)));
+	rows->columns = lappend_int(lappend_int(rows->columns, column.kind), column.i);
+	return true;
+}
+
+/* Adds a column of the unit to the rows' columns; false where var is none. */
+static bool
+add_unit(DpAskedRows *rows, const Var *var)
+{
+	TargetEntry *unit = NULL;
+
+	if (IsA(var, Var) && var->varno == rows->rti && var->varlevelsup == 0)
+		unit = get_tle_by_resno(rows->units->processed_tlist, var->varattno);
+	if (unit == NULL || get_sortgroupref_clause_noerr(unit->ressortgroupref, DP_GROUP_CLAUSE(rows->units)) == NULL)
+		return false;
+	rows->exprs = lappend(rows->exprs, unit->expr);
+	return true;
+}
+
+/* Reads what the level asks for; false where that is something else than columns of rows of one bound_unit, and its unit. */
+bool
+dp_read_asked_rows(const PathTarget *target, DpAskedRows *rows)
+{
+	ListCell   *lc;
+
+	foreach(lc, target->exprs)
+	{
+		/* what nobody reads has become a constant */
+		if (IsA(lfirst(lc), Const))
+			rows->exprs = lappend(rows->exprs, lfirst(lc));
+		else if (!add_unit(rows, lfirst(lc)) && !add_call(rows, lfirst(lc)))
+			return false;
+	}
+	return rows->aggref != NULL;
+}
+
+static bool
+is_column(const Node *node, const List *kinds, DpColumnKind kind)
+{
+	const Var  *var = (const Var *) node;
+
+	return IsA(node, Var) && var->varlevelsup == 0 && var->varattno > 0 && var->varattno <= list_length(kinds) &&
+		list_nth_int(kinds, var->varattno - 1) == (int) kind;
+}
+
+/* Tells whether an expression over the rows can tell equal keys' rows from their sum: context has the kinds of columns. */
+static bool
+tells_rows(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+	{
+		Aggref	   *aggref = (Aggref *) node;
+
+		return !is_transition(aggref->aggfnoid, dp_steps_sum) || aggref->aggfilter != NULL || aggref->aggdistinct != NIL ||
+			!is_column(dp_asked_argument(aggref, 0), context, DP_COLUMN_VALUE);
+	}
+	if (IsA(node, Var))
+		return !is_column(node, context, DP_COLUMN_KEY);
+	return expression_tree_walker(node, tells_rows, context);
+}
+
+/*
+ * Tells whether the query is the usual one: the only columns of the rows are keys and
+ * values, and the level above them, of which they are all that FROM has, sums up
+ * values by keys.
+ */
+bool
+dp_asked_rows_add_up(const PlannerInfo *root, const DpAskedRows *rows)
+{
+	PlannerInfo *above = root->parent_root;
+	Query	   *outer = above != NULL ? above->parse : NULL;
+	List	   *kinds = NIL;
+	RangeTblRef *ref;
+
+	if (outer == NULL || !outer->hasAggs || outer->havingQual != NULL || outer->groupingSets != NIL ||
+		outer->jointree->quals != NULL || list_length(outer->jointree->fromlist) != 1)
+		return false;
+	/* subqueries in expressions are planned before there are arrays of tables */
+	ref = linitial(outer->jointree->fromlist);
+	if (!IsA(ref, RangeTblRef) || above->simple_rte_array == NULL ||
+		above->simple_rte_array[ref->rtindex]->rtekind != RTE_SUBQUERY || above->simple_rte_array[ref->rtindex]->inh)
+		return false;
+	if (list_length(rows->columns) != 2 * list_length(rows->exprs))
+		return false;
+	for (int i = 0; i < list_length(rows->exprs); i++)
+		kinds = lappend_int(kinds, list_nth_int(rows->columns, 2 * i));
+	return !contain_volatile_functions((Node *) above->processed_tlist) &&
+		!tells_rows((Node *) above->processed_tlist, kinds);
+}

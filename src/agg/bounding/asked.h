@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * asked.h
+ *	  What a query asks of bound_unit.
+ *
+ * Private to src/agg.  See asked.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_ASKED_H
+#define DP_ASKED_H
+
+#include "nodes/pathnodes.h"
+
+#include "agg/bounding/gather.h"
+
+/* rows of the groups that units keep, as one level asks for them of the one below it */
+typedef struct DpAskedRows
+{
+	PlannerInfo *units;			/* the level that groups by the unit */
+	Index		rti;			/* of it in the level above */
+	bool		adds_up;		/* may rows of equal keys leave as one */
+	List	   *exprs;			/* the rows' columns: calls of functions of
+								 * its state, and columns of the unit */
+	Aggref	   *aggref;			/* bound_unit */
+	List	   *columns;		/* kind and number of each call, in turn */
+} DpAskedRows;
+
+extern bool dp_read_asked_rows(const PathTarget *target, DpAskedRows *rows);
+extern bool dp_asked_rows_add_up(const PlannerInfo *root, const DpAskedRows *rows);
+extern FuncExpr *dp_call_of_state(const FuncExpr *call, void *state);
+
+/* Returns an argument of bound_unit, from 0: the spec, the unit or not, keys, values. */
+static inline Node *
+dp_asked_argument(const Aggref *aggref, int i)
+{
+	return (Node *) list_nth_node(TargetEntry, aggref->args, i)->expr;
+}
+
+#endif							/* DP_ASKED_H */
