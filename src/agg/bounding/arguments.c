@@ -61,6 +61,7 @@ read_units(DpBounding *bounding, List *units, int argument, TupleDesc desc)
 		bounding->input.first_attno = Max(bounding->input.first_attno, attno);
 	}
 	unit->is_word = n == 1 && unit->info[0].class == DP_KEY_WORD;
+	bounding->input.may_unit_first = bounding->input.unit_first = unit->is_word;
 	unit->is_plain = n == 1 && (unit->info[0].class == DP_KEY_BYTES || unit->info[0].class == DP_KEY_FIXED);
 }
 

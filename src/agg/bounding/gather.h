@@ -116,6 +116,9 @@ typedef struct DpInput
 								 * condition; NULL: through the executor */
 	bool		may_rank_first; /* ranks are told without functions of types */
 	bool		rank_first;		/* then the condition */
+	bool		may_unit_first; /* the unit is read without them */
+	bool		unit_first;		/* before the condition */
+	bool		fields_first;	/* before the unit is looked for */
 	DpDropped	by_rank;
 	DpDropped	by_qual;
 	AttrNumber	first_attno;	/* the last column that is read in every row */
@@ -356,6 +359,13 @@ dp_record_hash(const DpBounding *bounding, const char *record)
 	}
 	memcpy(&narrow, record + bounding->record.unit, sizeof(narrow));
 	return dp_unit_hash((uint64) (int64) narrow, bounding->spec);
+}
+
+/* Has the bucket fetched where the row's unit is, if it is in the table. */
+static inline void
+dp_fetch_unit(const DpBounding *bounding)
+{
+	__builtin_prefetch(&bounding->table.buckets[bounding->row.hash & (bounding->table.nbuckets - 1)]);
 }
 
 /* Returns the bucket of the row's unit; -1 when it is not in the table. */

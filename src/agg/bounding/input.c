@@ -13,7 +13,7 @@
  *	  two tests changes nothing but the time;
  *	- only columns are read of a row that has not passed the condition, and they are compared as
  *	  words and bytes: keys that are computed are computed after it, and functions of types called;
- *	- what is computed of a row that the rank leaves out is not computed: so arguments must not
+ *	- what is computed of a row that the rank leaves out may not be computed: so arguments must not
  *	  fail, or do anything (the guard's cannot, and volatile ones are nodeAgg's);
  *	- snapshot, locks and permissions are those of the plan, which was started as ever.
  *
@@ -76,7 +76,8 @@ passes_rank(DpBounding *bounding, int64 bucket)
 /*
  * Runs first whichever of the two filters, WHERE or rank, has rejected the
  * larger share of rows since the last choice.  The rank rejects no row at first
- * and most rows later when units have many groups.
+ * and most rows later when units have many groups.  What most rows need anyway is computed
+ * while the unit's bucket is on its way to the first cache.
  */
 static void
 choose_order(DpInput *input)
@@ -85,6 +86,8 @@ choose_order(DpInput *input)
 		input->rank_first = input->may_rank_first &&
 			(uint64) input->by_rank.dropped * input->by_qual.tested >
 			(uint64) input->by_qual.dropped * input->by_rank.tested;
+	input->unit_first = input->may_unit_first && input->by_qual.dropped <= input->by_qual.tested / 2;
+	input->fields_first = !input->rank_first && input->by_rank.dropped <= input->by_rank.tested / 8;
 	memset(&input->by_qual, 0, sizeof(DpDropped));
 	memset(&input->by_rank, 0, sizeof(DpDropped));
 }
@@ -134,34 +137,50 @@ compute_keys(DpBounding *bounding, TupleTableSlot *slot)
 		key[i].value = ExecEvalExpr(input->key_expr[i], input->econtext, &key[i].isnull);
 }
 
-/* Gathers a row of the input, unless its condition or its rank leave it out. */
+/*
+ * Reads the unit of a row, and has its bucket fetched: that is seldom in the first cache, and
+ * until it is asked for there is something to compute.
+ */
+static inline void
+start_row(DpBounding *bounding, TupleTableSlot *slot)
+{
+	slot_getsomeattrs(slot, bounding->input.first_attno);
+	read_unit(bounding, slot);
+	bounding->row.has_rank = false;
+	dp_fetch_unit(bounding);
+}
+
+static inline void
+read_fields(DpBounding *bounding, TupleTableSlot *slot)
+{
+	slot_getsomeattrs(slot, bounding->input.last_attno);
+	dp_compute_fields(&bounding->fields, slot, bounding->input.econtext, bounding->row.field, bounding->row.isnull);
+}
+
+/* Gathers a row of the input, of which the unit is read, unless its condition or its rank leave it out. */
 static inline void
 gather_input_row(DpBounding *bounding, TupleTableSlot *slot)
 {
 	DpInput    *input = &bounding->input;
-	DpRow	   *row = &bounding->row;
+	bool		fields_first = input->fields_first;
 	int64		bucket;
 
-	slot_getsomeattrs(slot, input->first_attno);
-	read_unit(bounding, slot);
-	row->has_rank = false;
-	bucket = dp_find_unit(bounding);
 	if (input->keys_are_columns)
-	{
 		read_keys(bounding, slot);
-		if (!passes_rank(bounding, bucket))
-			return;
+	else
+	{
+		slot_getsomeattrs(slot, input->last_attno);
+		compute_keys(bounding, slot);
 	}
+	if (fields_first)
+		read_fields(bounding, slot);
+	bucket = dp_find_unit(bounding);
+	if (!passes_rank(bounding, bucket))
+		return;
 	if (input->rank_first && !passes_qual(input, slot))
 		return;
-	slot_getsomeattrs(slot, input->last_attno);
-	if (!input->keys_are_columns)
-	{
-		compute_keys(bounding, slot);
-		if (dp_is_left_out(bounding, bucket))
-			return;
-	}
-	dp_compute_fields(&bounding->fields, slot, input->econtext, row->field, row->isnull);
+	if (!fields_first)
+		read_fields(bounding, slot);
 	dp_gather_row(bounding, bucket);
 }
 
@@ -203,14 +222,18 @@ dp_gather_input(DpBounding *bounding)
 	{
 		MemoryContext old;
 
-		if (input->scan != NULL)
-		{
-			if (++nrows % CHOOSE_AFTER == 0)
-				choose_order(input);
-			if (!input->rank_first && !passes_qual(input, slot))
-				continue;
-		}
+		bool		unit_first;
+
+		if (++nrows % CHOOSE_AFTER == 0)
+			choose_order(input);
+		unit_first = input->unit_first;
+		if (unit_first)
+			start_row(bounding, slot);
+		if (input->scan != NULL && !input->rank_first && !passes_qual(input, slot))
+			continue;
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		if (!unit_first)
+			start_row(bounding, slot);
 		gather_input_row(bounding, slot);
 		MemoryContextSwitchTo(old);
 		dp_reset_row_memory(econtext);
