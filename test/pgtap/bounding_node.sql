@@ -293,6 +293,30 @@ SELECT is(files(), 0::bigint, 'leaves no files');
 SELECT is(count(*), 5::bigint, 'LIMIT') FROM (SELECT runs('SELECT * FROM (' || :'statement' || ') s LIMIT 5') AS r) s, regexp_matches(r, '\(\d*,', 'g');
 SELECT is(files(), 0::bigint, 'and no files are left');
 
+-- memory is limited, whatever units are and whatever they have; twice hash_mem_multiplier where states have grown
+CREATE FUNCTION memory_of(statement text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE line text; result int;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) ' || statement LOOP
+		result := coalesce((regexp_match(line, 'Memory Usage: (\d+)kB  Disk'))[1]::int, result);
+	END LOOP;
+	RETURN result;
+END $$;
+CREATE TABLE long_unit AS SELECT repeat(md5((g % 200)::text), 4000) AS u, g % 5 AS k FROM generate_series(1, 400) g;
+CREATE TABLE busy AS SELECT nullif(g % 200, 0) AS u, g / 200 AS k, g AS x FROM generate_series(0, 59999) g;
+ANALYZE long_unit, busy;
+CREATE TABLE sized AS SELECT * FROM (VALUES ('long units', 2000, apart((SELECT f FROM form f WHERE name = 'count'), 'u', 'long_unit')),
+	('units with many groups, one of them nobody''s', 6000, (SELECT apart(('', 'k', '{int}', string_agg('x + ' || i, ', '),
+		format('dp_cdp.make_bound_spec(1, 300, ''{31,32}'', ''{%s}'', ARRAY[%s])', string_agg('sum', ','), string_agg('dp_cdp.make_grid(0, 90000, ''int'')', ', ')))::form, 'u', 'busy')
+		FROM generate_series(1, 40) i))) s (name, kb, statement);
+SET enable_sort = off;
+SELECT cmp_ok(memory_of(statement), '<', kb, name || ': kB') FROM sized;
+CREATE TABLE sized_answers AS SELECT name, digest(statement) AS answer FROM sized;
+SET dp_cdp.bounding_node = off;
+SELECT is(answer, digest(statement), name) FROM sized JOIN sized_answers USING (name);
+RESET dp_cdp.bounding_node;
+RESET enable_sort;
+
 -- thousands of runs in one statement take no more memory than a few, compiled expressions neither
 CREATE TABLE few AS SELECT * FROM visit WHERE i4 < 10;
 ANALYZE few;

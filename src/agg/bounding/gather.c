@@ -21,10 +21,11 @@
  *	  the unit aside, rows and state, in one partition.  Hence states are what any
  *	  other order and grouping of rows would make them (see state.c);
  *	- memory stays below work_mem * hash_mem_multiplier as far as a limit on
- *	  the number of groups can see to it (nodeAgg's own rule): no unit enters a
- *	  full table, and records that do not fit go to temporary files;
- *	- each pass takes some units, at least, out of its partition (MIN_UNITS), and one
- *	  whose hashes have no bits left takes all, so partitions end.
+ *	  the number of units can see to it: no unit enters a
+ *	  full table, and records that do not fit go to temporary files.  States that grow to twice as
+ *	  much once they are there are set aside, too, unless there is but one;
+ *	- each pass takes some units, at least, out of its partition (MIN_UNITS), or sets
+ *	  all aside, and one whose hashes have no bits left takes all, so partitions end.
  *
  *-------------------------------------------------------------------------
  */
@@ -55,6 +56,37 @@ keep_state(DpBounding *bounding, int64 bucket, const DpBoundState *state)
 	memcpy(bounding->table.state_of[bucket], state, VARSIZE(state));
 	if (old != NULL)
 		pfree(old);
+}
+
+/*
+ * Empties the table, because states have grown too much for memory: they are set aside, and so are
+ * all rows that follow.
+ */
+static pg_noinline void
+give_up_table(DpBounding *bounding)
+{
+	DpUnitTable *table = &bounding->table;
+
+	bounding->use.memory = Max(bounding->use.memory, dp_bounding_memory(bounding));
+	for (uint64 at = 0; at <= table->nbuckets; at++)
+		if (table->state_of[at] != NULL)
+			dp_set_state_aside(bounding, at);
+	MemoryContextReset(table->states);
+	dp_start_table(bounding, table->nbuckets);
+	table->full = true;
+	/* rows without unit go on having their bucket */
+	table->buckets[table->nbuckets].late = true;
+	table->nlate = 1;
+}
+
+/* After a state has grown. */
+static inline void
+check_memory(DpBounding *bounding)
+{
+	DpUnitTable *table = &bounding->table;
+
+	if (MemoryContextMemAllocated(table->states, false) > 2 * bounding->limit && table->nunits > 1 && table->limit != SIZE_MAX)
+		give_up_table(bounding);
 }
 
 static inline void
@@ -92,8 +124,13 @@ advance(DpBounding *bounding, int64 bucket)
 	if (entry != NULL)
 		dp_take_fields(&bounding->fields, row->field, row->isnull, state, entry);
 	if (unlikely(state != bounding->table.state_of[bucket]))
+	{
 		keep_state(bounding, bucket, state);
-	if (bounding->shape.layout.nkeys > 0)
+		if (bounding->shape.layout.nkeys > 0)
+			note_last_rank(bounding, bucket);
+		check_memory(bounding);
+	}
+	else if (bounding->shape.layout.nkeys > 0)
 		note_last_rank(bounding, bucket);
 }
 
@@ -149,6 +186,7 @@ gather_state(DpBounding *bounding, const char *record, const DpBoundState *other
 	}
 	if (bounding->shape.layout.nkeys > 0)
 		note_last_rank(bounding, bucket);
+	check_memory(bounding);
 }
 
 /*

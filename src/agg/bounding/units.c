@@ -12,8 +12,9 @@
  *	  clear and to go through.  It is never 1, so probing ends;
  *	- a bucket that is taken has a state, except while its first row is on the
  *	  way to bound_unit; buckets are never freed before the pass ends;
- *	- buckets, images and states together stay below bounding->table.limit from MIN_UNITS
- *	  units on, and while the table grows; hot units may exceed it by as much again;
+ *	- buckets, images and states together stay below bounding->table.limit but for MIN_UNITS
+ *	  units or MIN_MEMORY, and for one unit, while units enter and while the table grows; hot units may
+ *	  exceed it by as much again;
  *	- a unit that enters the table after rows of it were set aside is marked as
  *	  late: its state is not the whole, and is set aside itself when the pass ends.
  *
@@ -26,8 +27,9 @@
 
 #include "agg/bounding/gather.h"
 
-/* at least that many units enter any table, so that partitions become smaller */
+/* at least that many units enter any table, so that partitions become smaller, or as many as take so many bytes */
 #define MIN_UNITS 64
+#define MIN_MEMORY ((Size) 256 * 1024)
 
 /* how many rows more of one unit than of all others in its partition make it hot, and how many units may be */
 #define HOT_ROWS 64
@@ -135,7 +137,8 @@ has_room(DpBounding *bounding)
 {
 	Size		table = dp_table_memory(bounding);
 
-	if (bounding->table.nunits < MIN_UNITS)
+	if (bounding->table.nunits < MIN_UNITS &&
+		(bounding->table.nunits == 0 || MemoryContextMemAllocated(bounding->table.states, false) < MIN_MEMORY))
 		return true;
 	/* old and new buckets are there at once */
 	if (bounding->table.nunits >= bounding->table.nbuckets / 4 * most_quarters(bounding))
