@@ -273,8 +273,26 @@ verify_row_unit(DpVerify *v, Var *var)
 			   "a system column", var);
 }
 
+/* Tells whether a column of a query's FROM is the privacy unit, or handed up as that. */
+static bool
+is_unit(Query *query, const Var *var)
+{
+	RangeTblEntry *rte = rt_fetch(var->varno, query->rtable);
+	const DpTable *table;
+
+	if (rte->rtekind == RTE_SUBQUERY)
+	{
+		TargetEntry *tle = get_tle_by_resno(rte->subquery->targetList, var->varattno);
+
+		return tle != NULL && IsA(tle->expr, Var) && is_unit(rte->subquery, (Var *) tle->expr);
+	}
+	table = rte->rtekind == RTE_RELATION ? dp_policy_table(rte->relid) : NULL;
+	return table != NULL && table->has_unit && get_attnum(rte->relid, table->unit) == var->varattno;
+}
+
+/* is_whole: nothing is computed of the column, but whether it is NULL */
 static void
-verify_var(DpVerify *v, Var *var, bool is_target)
+verify_var(DpVerify *v, Var *var, bool is_target, bool is_whole)
 {
 	RangeTblEntry *rte;
 	TargetEntry *tle;
@@ -313,8 +331,9 @@ verify_var(DpVerify *v, Var *var, bool is_target)
 	if (v->place == DP_PLACE_KEPT)
 		dp_require(!is_target && type == dp_own_type("bound_state"), "a column beside states", var);
 	else
-		/* row units that a subquery hands up */
-		dp_require(dp_type_is_allowed(type) || (is_target && type == TIDOID) || v->place == DP_PLACE_ENTRIES,
+		/* row units that a subquery hands up, and units of any type */
+		dp_require(dp_type_is_allowed(type) || (is_target && type == TIDOID) || v->place == DP_PLACE_ENTRIES ||
+				   (is_whole && is_unit(v->query, var)),
 				   "a column of this type", var);
 }
 
@@ -353,12 +372,14 @@ dp_verify_expr(Node *node, DpVerify *v)
 		case T_TargetEntry:
 			if (IsA(((TargetEntry *) node)->expr, Var))
 			{
-				verify_var(v, (Var *) ((TargetEntry *) node)->expr, !v->in_aggregate || v->place == DP_PLACE_BOUNDING);
+				bool		is_target = !v->in_aggregate || v->place == DP_PLACE_BOUNDING;
+
+				verify_var(v, (Var *) ((TargetEntry *) node)->expr, is_target, is_target);
 				return false;
 			}
 			break;
 		case T_Var:
-			verify_var(v, (Var *) node, false);
+			verify_var(v, (Var *) node, false, false);
 			return false;
 		case T_Const:
 			dp_require(is_readable_type(((Const *) node)->consttype, v->array), "a constant of this type", node);
@@ -388,7 +409,10 @@ dp_verify_expr(Node *node, DpVerify *v)
 			return false;
 		case T_NullTest:
 			dp_require(!((NullTest *) node)->argisrow, "a test of a row", node);
-			break;
+			if (!IsA(((NullTest *) node)->arg, Var))
+				break;
+			verify_var(v, (Var *) ((NullTest *) node)->arg, false, true);
+			return false;
 		case T_RelabelType:
 			dp_require(is_readable_type(((RelabelType *) node)->resulttype, v->array), "a cast to this type", node);
 			break;
