@@ -232,6 +232,16 @@ BEGIN
 END $$;
 SELECT cmp_ok((node_rows(together(f, 'i4', 'visit')))[1], '<', 500::bigint, name || ' leave added up') FROM form f WHERE name IN ('count', 'no keys', 'sums', 'text keys', 'many values');
 SELECT cmp_ok((node_rows(together(f, 'i4', 'visit')))[1], '>', 6000::bigint, name || ' leave as they are') FROM form f WHERE name IN ('codes', 'long keys', 'many groups');
+-- and are estimated so
+CREATE FUNCTION estimated_rows(statement text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN ' || statement LOOP
+		IF line ~ 'DpBounding' THEN RETURN (regexp_match(line, 'rows=(\d+)'))[1]; END IF;
+	END LOOP;
+END $$;
+SELECT cmp_ok(estimated_rows(together(f, 'i4', 'visit')), '<', 500::bigint, name || ' are estimated to leave added up') FROM form f WHERE name IN ('count', 'no keys', 'sums', 'text keys', 'many values');
+SELECT cmp_ok(estimated_rows(together(f, 'i4', 'visit')), '>', 6000::bigint, name || ' are estimated to leave as they are') FROM form f WHERE name IN ('codes', 'long keys', 'many groups', 'computed');
 CREATE TABLE telling AS SELECT description, format(statement, u) AS statement, adds FROM form f, format('(%s) u', kept(f, 'i4', 'visit')) u,
 	LATERAL (VALUES (true, 'sums', 'SELECT sum_of(v0), k0 FROM %s GROUP BY k0'), (true, 'a function of keys', 'SELECT k0 / 2, sum_of(v0), sum_of(v1) FROM %s GROUP BY k0 / 2'),
 		(true, 'no key', 'SELECT sum_of(v2) FROM %s'), (true, 'an order above', 'SELECT k1, k0, sum_of(v0) FROM %s GROUP BY k1, k0 ORDER BY k1, 2, sum_of(v0) LIMIT 7'),

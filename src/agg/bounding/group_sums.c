@@ -82,6 +82,13 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 	return sums;
 }
 
+/* Returns how many groups of so many keys and values may be added up at once. */
+double
+dp_group_sums_most(int nkeys, int nvalues)
+{
+	return Min(BUCKETS / 2, (double) MOST_BYTES / (offsetof(AddedGroup, value) + sizeof(int64) * (nkeys + nvalues)));
+}
+
 void
 dp_group_sums_free(DpGroupSums *sums)
 {

@@ -60,6 +60,7 @@
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
 #include "agg/bounding/asked.h"
@@ -137,17 +138,52 @@ record_bytes(const Aggref *aggref, double rows)
 	return width * rows;
 }
 
-/* What the node costs that makes so many rows of so many units. */
-static void
-cost_bounding(PlannerInfo *root, Path *path, const Path *input, const Aggref *aggref, double units, double rows)
+/*
+ * Returns how many of the rows that units keep leave a process: where they are added
+ * up, hardly more than one for each group, if there are not too many of these.  The level above
+ * knows no distribution of keys: it takes 200 values of each for granted, and as many groups as
+ * these make, if there are rows enough.  So this decides what grouping there is estimated to cost.
+ */
+static double
+rows_that_leave(const DpAskedRows *rows, const Path *input, double kept)
 {
+	int			nargs = list_length(rows->aggref->args);
+	int			ncolumns = list_length(rows->columns) / 2;
+	List	   *keys = NIL;
+	double		groups = 1;
+	EstimationInfo estimation = {0};
+	DpKeyInfo	info;
+
+	if (!rows->adds_up || ncolumns >= nargs)
+		return kept;
+	for (int c = 0; c < ncolumns; c++)
+		if (list_nth_int(rows->columns, 2 * c) == DP_COLUMN_KEY)
+			keys = lappend(keys, dp_asked_argument(rows->aggref, nargs - ncolumns + list_length(keys)));
+	for (int i = 0; i < list_length(keys); i++)
+		if (!dp_key_info_init(&info, exprType(list_nth(keys, i)), exprCollation(list_nth(keys, i)), CurrentMemoryContext) ||
+			info.class == DP_KEY_GENERIC)
+			return kept;
+	if (keys != NIL)
+		groups = estimate_num_groups(rows->units, keys, input->rows, NULL, &estimation);
+	/* if it was but a guess, too many rows to be sorted do more harm than too few */
+	if ((estimation.flags & SELFLAG_USED_DEFAULT) != 0)
+		return kept;
+	return groups <= dp_group_sums_most(list_length(keys), ncolumns - list_length(keys)) ? Min(groups, kept) : kept;
+}
+
+/* What the node costs that makes so many rows of so many units, before they are added up. */
+static void
+cost_bounding(const DpAskedRows *rows, Path *path, const Path *input, double units, double kept)
+{
+	PlannerInfo *root = rows->units;
+	const Aggref *aggref = rows->aggref;
 	double		memory = (double) work_mem * hash_mem_multiplier * 1024.0;
 	double		bytes = record_bytes(aggref, input->rows);
 	QualCost	args;
 	ListCell   *lc;
 
 	cost_qual_eval_node(&args, (Node *) aggref->args, root);
-	path->rows = rows;
+	path->rows = rows_that_leave(rows, input, kept);
 	path->startup_cost = input->total_cost + args.startup +
 		(args.per_tuple + ROW_OPERATORS * cpu_operator_cost) * input->rows;
 	/* records are written once and read once, unless memory is very short */
@@ -157,7 +193,7 @@ cost_bounding(PlannerInfo *root, Path *path, const Path *input, const Aggref *ag
 	foreach(lc, root->init_plans)
 		path->startup_cost += ((SubPlan *) lfirst(lc))->startup_cost + ((SubPlan *) lfirst(lc))->per_call_cost;
 	/* as an Agg and a ProjectSet have it */
-	path->total_cost = path->startup_cost + cpu_tuple_cost * units + cpu_tuple_cost / 2 * Max(rows - units, 0);
+	path->total_cost = path->startup_cost + cpu_tuple_cost * units + cpu_tuple_cost / 2 * Max(kept - units, 0);
 	dp_path_count_disabled(path, input, enable_hashagg);
 }
 
@@ -318,7 +354,7 @@ bounding_path(const DpAskedRows *rows, Path *input, PathTarget *target, double n
 	/* then those of DpBoundingPrivate, but for the unit's columns */
 	path->custom_private = list_make5(rows->aggref, unit, makeInteger(argument), makeInteger(rows->adds_up), rows->columns);
 	path->methods = &bounding_path_methods;
-	cost_bounding(root, &path->path, input, rows->aggref, clamp_row_est(nunits / divisor), clamp_row_est(nrows / divisor));
+	cost_bounding(rows, &path->path, input, clamp_row_est(nunits / divisor), clamp_row_est(nrows / divisor));
 	return &path->path;
 }
 
