@@ -10,6 +10,10 @@ cancelled or out of temporary space may fail, and must leave nothing.
 
 What differs is made smaller, and printed as a script.
 
+Then an analyst asks for releases of the same tables, by the guard, the price and the
+noise, whose random bits are pinned (bounding_releases.py): their answers must be
+equal, too.
+
 Environment: PGHOST and so on, a superuser and a scratch database; FUZZ_SECONDS
 (60) or FUZZ_EPISODES, FUZZ_SEED (random), FUZZ_EPISODE (this one alone), FUZZ_WORKER ("0/2").
 """
@@ -24,6 +28,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from bounding_queries import REFERENCE, Entries, Plan, random_plan, random_query, statement, twin
+from bounding_releases import SETUP, Releases, pin_server
 from bounding_tables import COMMON, TYPES, random_table
 from wire import Connection, Lost
 
@@ -34,6 +39,7 @@ EPISODE = int(os.environ.get('FUZZ_EPISODE') or 0)
 WORKER, WORKERS = map(int, os.environ.get('FUZZ_WORKER', '0/1').split('/'))
 VERBOSE = bool(os.environ.get('FUZZ_VERBOSE'))
 QUERIES, PLANS = 6, 6           # of an episode, of a query
+RELEASES = 3                    # of an episode
 SHRINK_SECONDS = 60
 FINDINGS = 3                    # after so many it ends
 
@@ -47,8 +53,10 @@ class Fuzz:
         self.counts = collections.Counter()
         self.found = 0
         self.entries = Entries()
+        pinned = pin_server()
         self.connect()
         self.connection.query('CREATE EXTENSION IF NOT EXISTS dp_cdp')
+        self.releases = Releases(self.connection, self.counts, pinned)
         self.connection.query(COMMON)       # which may be there from an earlier run
         names = self.connection.query("SELECT name FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query')").rows
         self.force = names[0][0]
@@ -139,10 +147,22 @@ class Fuzz:
                 return
             if VERBOSE:
                 print('%d: %.2f s %s %s' % (n, time.time() - begin, table, q))
+        self.release(n, table)
         left = self.connection.query("SELECT count(*) FROM pg_ls_tmpdir()").rows[0][0]
         if left != '0':
             self.finding(n, '%s temporary files are left' % left, table, None, None)
         self.counts['episodes'] += 1
+
+    def release(self, n, table):
+        # a sequence of their own: with releases or without, an episode has the same queries
+        rng = random.Random('%d %d releases' % (SEED, n))
+        if self.releases.protect(table):
+            for _ in range(RELEASES):
+                differs = self.releases.release(rng, table, PLANS)
+                if differs:
+                    self.finding(n, 'releases differ: ' + differs, table, None, None)
+                    break
+        self.releases.unprotect(table)
 
     def query(self, n, table, q, plans):
         try:
@@ -294,7 +314,9 @@ class Fuzz:
         c = self.counts
         wanted = {'node': 0.3, 'node in workers': 0.08, 'workers': 0.2, 'partial states': 0.05, 'Append': 0.05, 'joins': 0.03}
         return [name for name, share in wanted.items() if c['plans'] >= 300 and c[name] < share * c['plans']] + \
-            (['in batches'] if c['explained'] >= 40 and c['in batches'] == 0 else [])
+            (['in batches'] if c['explained'] >= 40 and c['in batches'] == 0 else []) + \
+            [name for name in ('releases by the node', 'releases by workers') if c['explained releases'] >= 40 and c[name] < 0.1 * c['explained releases']] + \
+            (['answered releases'] if c['releases'] >= 40 and c['refused releases'] > 0.5 * c['releases'] else [])
 
 
 def with_(item, name, value):
