@@ -37,7 +37,6 @@
 
 #include "agg/bounding/gather.h"
 
-#define FIRST_BUCKETS 1024
 
 /* memory of states that stays from partition to partition; far below the largest block that a context may have */
 #define MOST_KEPT ((Size) 256 * 1024 * 1024)
@@ -58,12 +57,9 @@ keep_state(DpBounding *bounding, int64 bucket, const DpBoundState *state)
 		pfree(old);
 }
 
-/*
- * Empties the table, because states have grown too much for memory: they are set aside, and so are
- * all rows that follow.
- */
-static pg_noinline void
-give_up_table(DpBounding *bounding)
+/* Empties the table: its states are set aside, and so are all rows that follow, but those of hot units. */
+void
+dp_give_up_table(DpBounding *bounding)
 {
 	DpUnitTable *table = &bounding->table;
 
@@ -72,21 +68,21 @@ give_up_table(DpBounding *bounding)
 		if (table->state_of[at] != NULL)
 			dp_set_state_aside(bounding, at);
 	MemoryContextReset(table->states);
-	dp_start_table(bounding, table->nbuckets);
+	dp_start_table(bounding, FIRST_BUCKETS);
 	table->full = true;
 	/* rows without unit go on having their bucket */
 	table->buckets[table->nbuckets].late = true;
 	table->nlate = 1;
 }
 
-/* After a state has grown. */
+/* Sets states aside that have grown too much for memory; after one has grown. */
 static inline void
 check_memory(DpBounding *bounding)
 {
 	DpUnitTable *table = &bounding->table;
 
 	if (MemoryContextMemAllocated(table->states, false) > 2 * bounding->limit && table->nunits > 1 && table->limit != SIZE_MAX)
-		give_up_table(bounding);
+		dp_give_up_table(bounding);
 }
 
 static inline void

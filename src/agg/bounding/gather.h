@@ -18,6 +18,9 @@
 #include "agg/bounding/fields.h"
 #include "agg/bounding/row.h"
 
+/* buckets of the first table, to begin with, and of one that is given up */
+#define FIRST_BUCKETS 1024
+
 /* records' memory is handled in such pieces, which are also what is written */
 #define DP_CHUNK_SIZE 16384
 
@@ -119,6 +122,9 @@ typedef struct DpInput
 	bool		may_unit_first; /* the unit is read without them */
 	bool		unit_first;		/* before the condition */
 	bool		fields_first;	/* before the unit is looked for */
+	uint32		looked;			/* for the units of so many rows */
+	uint32		found;			/* so many of them were in the table */
+	uint64		full_rows;		/* since the table is full */
 	DpDropped	by_rank;
 	DpDropped	by_qual;
 	AttrNumber	first_attno;	/* the last column that is read in every row */
@@ -271,6 +277,7 @@ extern void dp_gather_input(DpBounding *bounding);
 /* gather.c */
 extern int	dp_partition_bits(Size limit, int bits);
 extern void dp_begin_pass(DpBounding *bounding, int bits, Size table_limit);
+extern void dp_give_up_table(DpBounding *bounding);
 extern void dp_gather_row(DpBounding *bounding, int64 bucket);
 extern void dp_end_pass(DpBounding *bounding);
 extern bool dp_gather_partition(DpBounding *bounding);

@@ -31,8 +31,14 @@
 /* bytes that the first table may take: its buckets, a part of it, stay in a core's second cache */
 #define FIRST_TABLE ((Size) 3 * 1024 * 1024)
 
-/* after how many rows of a scan the order of tests is chosen anew */
+/* after how many rows the order of tests is chosen anew */
 #define CHOOSE_AFTER 1024
+
+/* a full table is of use if it has the unit of one row of so many */
+#define USEFUL_TABLE 16
+
+/* setting a state aside and merging it takes as long as looking for the units of so many rows */
+#define ROWS_OF_STATE 64
 
 /* Returns the next row of the input, NULL at its end; a scan's row is still to be tested by passes_qual. */
 static inline TupleTableSlot *
@@ -90,6 +96,29 @@ choose_order(DpInput *input)
 	input->fields_first = !input->rank_first && input->by_rank.dropped <= input->by_rank.tested / 8;
 	memset(&input->by_qual, 0, sizeof(DpDropped));
 	memset(&input->by_rank, 0, sizeof(DpDropped));
+}
+
+/*
+ * Gives up a table that is full of units of which hardly any rows follow, where each row
+ * waits for a bucket in vain.  Its states are to be set aside anyway where processes gather
+ * together; else there must have been so many rows that this does not count.
+ */
+static void
+check_table(DpBounding *bounding)
+{
+	DpInput    *input = &bounding->input;
+	const DpUnitTable *table = &bounding->table;
+
+	if (input->looked < CHOOSE_AFTER)
+		return;
+	if (table->full && table->nunits > 0)
+	{
+		input->full_rows += input->looked;
+		if (input->found < input->looked / USEFUL_TABLE &&
+			(bounding->share != NULL || input->full_rows >= table->nunits * ROWS_OF_STATE))
+			dp_give_up_table(bounding);
+	}
+	input->looked = input->found = 0;
 }
 
 static inline void
@@ -175,6 +204,8 @@ gather_input_row(DpBounding *bounding, TupleTableSlot *slot)
 	if (fields_first)
 		read_fields(bounding, slot);
 	bucket = dp_find_unit(bounding);
+	input->looked++;
+	input->found += bucket >= 0;
 	if (!passes_rank(bounding, bucket))
 		return;
 	if (input->rank_first && !passes_qual(input, slot))
@@ -225,7 +256,10 @@ dp_gather_input(DpBounding *bounding)
 		bool		unit_first;
 
 		if (++nrows % CHOOSE_AFTER == 0)
+		{
 			choose_order(input);
+			check_table(bounding);
+		}
 		unit_first = input->unit_first;
 		if (unit_first)
 			start_row(bounding, slot);
