@@ -242,6 +242,10 @@ BEGIN
 END $$;
 SELECT cmp_ok(estimated_rows(together(f, 'i4', 'visit')), '<', 500::bigint, name || ' are estimated to leave added up') FROM form f WHERE name IN ('count', 'no keys', 'sums', 'text keys', 'many values');
 SELECT cmp_ok(estimated_rows(together(f, 'i4', 'visit')), '>', 6000::bigint, name || ' are estimated to leave as they are') FROM form f WHERE name IN ('codes', 'long keys', 'many groups', 'computed');
+SET work_mem = '64kB';
+SELECT cmp_ok(estimated_rows(together(f, 'i4', 'visit')), '>', 6000::bigint, 'so are those that there is no room to add up') FROM form f WHERE name = 'count';
+SELECT cmp_ok((node_rows(together(f, 'i4', 'visit')))[1], '>', 6000::bigint, 'which leave as they are') FROM form f WHERE name = 'count';
+RESET work_mem;
 CREATE TABLE telling AS SELECT description, format(statement, u) AS statement, adds FROM form f, format('(%s) u', kept(f, 'i4', 'visit')) u,
 	LATERAL (VALUES (true, 'sums', 'SELECT sum_of(v0), k0 FROM %s GROUP BY k0'), (true, 'a function of keys', 'SELECT k0 / 2, sum_of(v0), sum_of(v1) FROM %s GROUP BY k0 / 2'),
 		(true, 'no key', 'SELECT sum_of(v2) FROM %s'), (true, 'an order above', 'SELECT k1, k0, sum_of(v0) FROM %s GROUP BY k1, k0 ORDER BY k1, 2, sum_of(v0) LIMIT 7'),

@@ -300,12 +300,13 @@ extern void dp_share_report(DpShare *share, const DpBoundingUse *use);
 extern void dp_share_collect(DpShare *share, DpBoundingUse *use);
 
 /* group_sums.c */
+#define DP_GROUP_SUMS_LIMIT(limit) ((limit) / 8)
 extern DpGroupSums *dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent);
 extern bool dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state);
 extern bool dp_group_sums_is_empty(const DpGroupSums *sums);
 extern bool dp_group_sums_useless(const DpGroupSums *sums);
 extern bool dp_group_sums_next(DpGroupSums *sums, const DpRowColumn *columns, int ncolumns, Datum *values, bool *isnull);
-extern double dp_group_sums_most(int nkeys, int nvalues);
+extern double dp_group_sums_most(Size limit, int nkeys, int nvalues);
 extern void dp_group_sums_free(DpGroupSums *sums);
 
 /* unit.c, entry.c, exact/sum.c: told by their addresses */
@@ -331,6 +332,7 @@ typedef enum DpBoundingPrivate
 #define DP_BOUNDING_NODE "DpBounding"
 
 /* node.c */
+extern Size dp_bounding_limit(void);
 extern const CustomScanMethods dp_bounding_scan_methods;
 
 #define DP_BUCKET_MEMORY (sizeof(DpBucket) + sizeof(DpBoundState *) + sizeof(DpUnitImage *))

@@ -82,11 +82,13 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 	return sums;
 }
 
-/* Returns how many groups of so many keys and values may be added up at once. */
+/* Returns how many groups of so many keys and values are added up at once in a table of at most limit bytes. */
 double
-dp_group_sums_most(int nkeys, int nvalues)
+dp_group_sums_most(Size limit, int nkeys, int nvalues)
 {
-	return Min(BUCKETS / 2, (double) MOST_BYTES / (offsetof(AddedGroup, value) + sizeof(int64) * (nkeys + nvalues)));
+	Size		bytes = limit < sizeof(DpGroupSums) ? 0 : Min(limit - sizeof(DpGroupSums), MOST_BYTES);
+
+	return Min(BUCKETS / 2, (double) bytes / (offsetof(AddedGroup, value) + sizeof(int64) * (nkeys + nvalues)));
 }
 
 void

@@ -94,8 +94,8 @@ next_state(DpBounding *bounding)
  */
 
 /* Returns the bytes that a process may use. */
-static Size
-memory_limit(void)
+Size
+dp_bounding_limit(void)
 {
 	Size		limit = Min((double) work_mem * hash_mem_multiplier * 1024.0, (double) SIZE_MAX / 2);
 
@@ -160,9 +160,9 @@ start(DpBoundingState *node)
 		read_arguments(node);
 	bounding->context = AllocSetContextCreate(node->css.ss.ps.state->es_query_cxt, "dp_cdp rows of units",
 											  ALLOCSET_DEFAULT_SIZES);
-	bounding->limit = memory_limit();
+	bounding->limit = dp_bounding_limit();
 	if (node->adds_up)
-		bounding->output.sums = dp_group_sums_create(bounding->spec, bounding->limit / 8, bounding->context);
+		bounding->output.sums = dp_group_sums_create(bounding->spec, DP_GROUP_SUMS_LIMIT(bounding->limit), bounding->context);
 	bounding->output.started = true;
 }
 
@@ -474,7 +474,7 @@ bounding_initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coord
 	/* without a segment there are no workers, either */
 	if (pcxt->seg == NULL)
 		return;
-	dp_share_init(coordinate, pcxt->nworkers + 1, dp_partition_bits(memory_limit(), 0), pcxt->seg);
+	dp_share_init(coordinate, pcxt->nworkers + 1, dp_partition_bits(dp_bounding_limit(), 0), pcxt->seg);
 	node->bounding.share = node->reports = coordinate;
 	node->bounding.dsa = css->ss.ps.state->es_query_dsa;
 	if (node->forget.func == NULL)

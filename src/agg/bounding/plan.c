@@ -168,7 +168,8 @@ rows_that_leave(const DpAskedRows *rows, const Path *input, double kept)
 	/* if it was but a guess, too many rows to be sorted do more harm than too few */
 	if ((estimation.flags & SELFLAG_USED_DEFAULT) != 0)
 		return kept;
-	return groups <= dp_group_sums_most(list_length(keys), ncolumns - list_length(keys)) ? Min(groups, kept) : kept;
+	return groups > dp_group_sums_most(DP_GROUP_SUMS_LIMIT(dp_bounding_limit()), list_length(keys), ncolumns - list_length(keys))
+		? kept : Min(groups, kept);
 }
 
 /* What the node costs that makes so many rows of so many units, before they are added up. */
