@@ -144,7 +144,9 @@ add_unit(DpAskedRows *rows, const Var *var)
 
 	if (IsA(var, Var) && var->varno == rows->rti && var->varlevelsup == 0)
 		unit = get_tle_by_resno(rows->units->processed_tlist, var->varattno);
-	if (unit == NULL || get_sortgroupref_clause_noerr(unit->ressortgroupref, DP_GROUP_CLAUSE(rows->units)) == NULL)
+	/* from 16 on what is constant is none of what is grouped by */
+	if (unit == NULL || (!IsA(unit->expr, Const) &&
+						 get_sortgroupref_clause_noerr(unit->ressortgroupref, DP_GROUP_CLAUSE(rows->units)) == NULL))
 		return false;
 	rows->exprs = lappend(rows->exprs, unit->expr);
 	return true;
