@@ -360,17 +360,18 @@ what_was_paid(DpRun *run, int failures, int most)
 /*
  * Gives up what a failed inner plan holds and the end of the transaction would
  * release, before its error waits: locks, and parallel workers, which would go
- * on reading, and whose own errors would come up instead of ours.
+ * on reading, and whose own errors would come up instead of ours.  In the order of the end of a
+ * transaction: what is waited for may lie in memory that is shared with workers, and goes with them.
  */
 static void
 stop_reading(void)
 {
 	LWLockReleaseAll();
-	AtEOSubXact_Parallel(false, GetCurrentSubTransactionId());
 	dp_forget_reads();
-	ConditionVariableCancelSleep();
 	UnlockBuffers();
+	ConditionVariableCancelSleep();
 	LockErrorCleanup();
+	AtEOSubXact_Parallel(false, GetCurrentSubTransactionId());
 }
 
 static void fail(DpRun *run, DpLedgerWatch *watch, ErrorData *error) __attribute__((noreturn));

@@ -170,4 +170,36 @@ foreach my $leaders ('false', 'true')
 	is(files(), 0, 'no files are left');
 }
 
+# ---------------------------------------------------------------------------
+# an analyst's query
+# ---------------------------------------------------------------------------
+
+$node->safe_psql('test', <<'EOC');
+CREATE ROLE ana LOGIN;
+CREATE FUNCTION slow_worker(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+	IF (SELECT backend_type FROM pg_stat_activity WHERE pid = pg_backend_pid()) = 'parallel worker' THEN PERFORM pg_sleep(0.01); END IF;
+	RETURN x;
+END $$;
+SELECT dp_cdp.create_dataset('d', max_groups => 3, max_rows => 5, max_failures => 100), dp_cdp.set_budget('d', 'ana', rho => 10);
+CREATE TABLE few AS SELECT * FROM crowd WHERE x <= 2000;
+ANALYZE few;
+SELECT dp_cdp.protect_table('few', 'd', 'unit'), dp_cdp.allow_function('slow_worker(int)');
+ALTER SYSTEM SET max_parallel_workers_per_gather = 2;
+SELECT pg_reload_conf();
+EOC
+
+# is cancelled while it waits for workers that still read, in a condition variable in their memory
+my $started = value($node, 'test', 'SELECT pg_postmaster_start_time()');
+my $asked = background($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) FROM few WHERE slow_worker(x) > 0;');
+my $waits = "FROM pg_stat_activity WHERE backend_type = 'client backend' AND wait_event_type = 'Extension' AND query LIKE '%slow_worker%' AND pid <> pg_backend_pid()";
+ok($node->poll_query_until('test', "SELECT count(*) = 1 $waits"), 'the leader of a private query waits for workers');
+$node->safe_psql('test', "SELECT pg_cancel_backend(pid) $waits");
+like(finish($asked), qr/canceling private query; what it was charged \(rho \S+\) stays charged/, 'and is cancelled');
+is(value($node, 'test', 'SELECT pg_postmaster_start_time()'), $started, 'the server stands');
+ok($node->poll_query_until('test', "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker'"), 'workers have ended');
+unlike(slurp_file($node->logfile), qr/was terminated by signal/, 'no process crashed');
+is(value($node, 'test', "SELECT count(*) FROM dp_cdp.releases WHERE failed"), 1, 'charged as a failure, once');
+is(files(), 0, 'no files are left');
+
 done_testing();
