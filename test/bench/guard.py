@@ -204,15 +204,21 @@ def instructions():
 # Planning of releases
 # ---------------------------------------------------------------------------
 
+def many(aggregate, n):
+    return "SELECT %s FROM p" % ", ".join(aggregate.replace("#", str(i)) for i in range(n))
+
+
 def release_planning():
     plain = "SELECT count(*) FROM p WHERE x < 5"
     joined = JOIN.replace("j0.", "p.").replace("j0,", "p,")
-    cases = [("1 table", plain, 1.0), ("%d tables" % TABLES, joined, 2.0)]
+    cases = [("1 table", plain, plain.replace("count(*)", "dp_count(*)"), 1.0),
+             ("%d tables" % TABLES, joined, joined.replace("count(*)", "dp_count(*)"), 2.0),
+             ("8 averages", many("avg(x + #)", 8), many("dp_avg(x + #, 0, 10)", 8), 1.0),
+             ("60 sums", many("sum(x + #)", 60), many("dp_sum(x + #, 0, 10)", 60), 6.0)]
     print("\n### Planning of a release: %d times EXPLAIN by analyst and owner in turn, medians in ms\n" % PLANS)
     markdown("query", "plain", "private", "min", "ratio", "max", "more", "target", "")
-    for name, query, target in cases:
+    for name, query, private, target in cases:
         owner, analyst = (Session("postgres", "-h", HOME, "-p", str(PORTS["with"]), "-U", user) for user in ("postgres", "analyst"))
-        private = query.replace("count(*)", "dp_count(*)")
         times = []
         try:
             for _ in range(PLANS + 1):
