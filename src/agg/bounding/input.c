@@ -28,8 +28,12 @@
 
 #include "agg/bounding/gather.h"
 
-/* bytes that the first table may take: its buckets, a part of it, stay in a core's second cache */
+/*
+ * bytes that the first table may take: its buckets, a part of it, stay in a core's second cache.  Those of
+ * processes that gather together are smaller, as their states have to be set aside and merged.
+ */
 #define FIRST_TABLE ((Size) 3 * 1024 * 1024)
+#define FIRST_SHARED_TABLE ((Size) 1024 * 1024)
 
 /* after how many rows the order of tests is chosen anew */
 #define CHOOSE_AFTER 1024
@@ -247,7 +251,7 @@ dp_gather_input(DpBounding *bounding)
 
 	if (bounding->share != NULL && !dp_share_enter(bounding))
 		return;
-	dp_begin_pass(bounding, 0, Min(FIRST_TABLE, bounding->limit / 4));
+	dp_begin_pass(bounding, 0, Min(bounding->share != NULL ? FIRST_SHARED_TABLE : FIRST_TABLE, bounding->limit / 4));
 	start_scan(input);
 	while (slot = next_row(input), !TupIsNull(slot))
 	{

@@ -391,10 +391,13 @@ insert_entry(DpBoundState **pstate, DpShape *shape, int at, uint64 rank, const D
 		*pstate = state = rebuild(state, layout, more);
 
 	entry = dp_state_entries(state) + at * entry_size;
-	memmove(entry + entry_size, entry, (state->nentries - at) * entry_size);
+	if (at < state->nentries)
+		memmove(entry + entry_size, entry, (state->nentries - at) * entry_size);
 	state->nentries++;
 
-	memset(entry, 0, entry_size);
+	/* a few words, and one state after the other: a call would take longer */
+	for (int i = 0; i < state->entry_words; i++)
+		((uint64 *) entry)[i] = 0;
 	*(uint64 *) entry = rank;
 	for (int i = 0; i < layout->nkeys; i++)
 		if (!keys[i].isnull)
