@@ -22,6 +22,8 @@
 
 #include "agg/bounding/gather.h"
 
+#define LARGEST_CHUNK ((Size) 256 * 1024)
+
 /* what precedes a chunk's data in a file */
 typedef struct ChunkHeader
 {
@@ -161,20 +163,38 @@ dp_close_files(DpBounding *bounding)
 			BufFileClose(p->file);
 }
 
+/*
+ * Returns how long the next chunk of a list should be.  In shared memory processes wait for each other to take or
+ * free one, so long lists get longer ones, up to an eighth of a partition's part of memory.
+ */
+static Size
+next_size(const DpBounding *bounding, const DpChunk *last)
+{
+	Size		most = Min(bounding->limit >> (bounding->pass.partition_bits + 3), LARGEST_CHUNK);
+	Size		size = DP_CHUNK_SIZE;
+
+	if (!is_shared_pass(bounding) || last == NULL)
+		return size;
+	while (size * 2 <= Min(most, 2 * (last->size + offsetof(DpChunk, data))))
+		size *= 2;
+	return size;
+}
+
 /* Gives a list of chunks one with room for a record of size bytes. */
 static pg_noinline void
 add_chunk(DpBounding *bounding, DpChunk **chunks, Size size, bool states)
 {
 	DpChunk    *chunk;
+	Size		whole = Max(offsetof(DpChunk, data) + size, next_size(bounding, *chunks));
 
 	/* the first pass leaves room for the later ones */
 	Size		limit = bounding->pass.bits > 0 ? bounding->limit : bounding->limit / 4 * 3;
 
 	CHECK_FOR_INTERRUPTS();
 	if ((bounding->pass.spare == NULL || is_shared_pass(bounding)) &&
-		dp_bounding_memory(bounding) + Max(size, DP_CHUNK_SIZE) > limit)
+		dp_bounding_memory(bounding) + whole > limit)
 		dp_write_partitions(bounding);
-	chunk = new_chunk(bounding, size);
+	chunk = new_chunk(bounding, whole - offsetof(DpChunk, data));
 	chunk->states = states;
 	chunk->next = *chunks;
 	*chunks = chunk;
