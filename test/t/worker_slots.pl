@@ -187,7 +187,7 @@ is(value($node, 'postgres', q{SELECT count(*) FROM pg_stat_activity WHERE backen
 $node->psql('test', q{SELECT dp_count(*) > 0 FROM visits}, extra_params => [ '-U', 'ana' ]);
 is(balance($node, 'test', 'clinic', 'ana'), '0.04', 'a debit starts one');
 ok($node->poll_query_until('postgres', "SELECT ($workers) = 0"), 'which leaves');
-unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/FATAL:  (?!the database system|database \d+ does not exist|terminating (connection|background worker "parallel worker)|sorry)/,
+unlike(PostgreSQL::Test::Utils::slurp_file($node->logfile), qr/FATAL:  (?!the database system|database \d+ does not exist|terminating (connection|autovacuum process|background worker "parallel worker)|sorry)/,
 	'nobody dies');
 
 $node->stop;
