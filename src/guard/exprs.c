@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * exprs.c
- *	  Small expressions, made and taken apart.
+ *	  Small expressions, made and taken apart, and entries of FROM.
  *
  *-------------------------------------------------------------------------
  */
@@ -97,4 +97,25 @@ dp_strip_labels(Node *node)
 		else
 			return node;
 	}
+}
+
+RangeTblEntry *
+dp_subquery_entry(Query *query, const char *name)
+{
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+
+		if (!tle->resjunk)
+			names = lappend(names, makeString(pstrdup(tle->resname)));
+	}
+	rte->rtekind = RTE_SUBQUERY;
+	rte->subquery = query;
+	rte->eref = makeAlias(name, names);
+	rte->inFromCl = true;
+	return rte;
 }

@@ -136,22 +136,6 @@ make_select(List *rtable)
 }
 
 static RangeTblEntry *
-subquery_entry(Query *query, const char *name)
-{
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
-	List	   *names = NIL;
-	ListCell   *lc;
-
-	foreach(lc, query->targetList)
-		names = lappend(names, makeString(pstrdup(((TargetEntry *) lfirst(lc))->resname)));
-	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = query;
-	rte->eref = makeAlias(name, names);
-	rte->inFromCl = true;
-	return rte;
-}
-
-static RangeTblEntry *
 rows_of_set(DpLevel *level, List *outputs)
 {
 	Query	   *query = make_select(list_make1(dp_released_rows(level->release)));
@@ -168,7 +152,7 @@ rows_of_set(DpLevel *level, List *outputs)
 									makeTargetEntry(set_output(level, lfirst(lc)), number,
 													psprintf("c%d", number), false));
 	}
-	return subquery_entry(query, "set");
+	return dp_subquery_entry(query, "set");
 }
 
 static SetOperationStmt *
@@ -226,5 +210,5 @@ dp_union_of_sets(Query *query, List *levels, List **from, List **columns)
 																   exprCollation(expr), 0),
 												  number, psprintf("c%d", number), false));
 	}
-	return subquery_entry(all, "sets");
+	return dp_subquery_entry(all, "sets");
 }

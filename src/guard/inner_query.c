@@ -473,24 +473,14 @@ static Query *
 select_from(Query *subquery, const char *name)
 {
 	Query	   *query = makeNode(Query);
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	RangeTblRef *ref = makeNode(RangeTblRef);
-	ListCell   *lc;
 
-	rte->rtekind = RTE_SUBQUERY;
-	rte->subquery = subquery;
-	rte->alias = makeAlias(name, NIL);
-	rte->eref = makeAlias(name, NIL);
-	foreach(lc, subquery->targetList)
-		if (!lfirst_node(TargetEntry, lc)->resjunk)
-		rte->eref->colnames = lappend(rte->eref->colnames, makeString(lfirst_node(TargetEntry, lc)->resname));
-	rte->inFromCl = true;
 	ref->rtindex = 1;
 
 	query->commandType = CMD_SELECT;
 	query->querySource = QSRC_ORIGINAL;
 	query->canSetTag = true;
-	query->rtable = list_make1(rte);
+	query->rtable = list_make1(dp_subquery_entry(subquery, name));
 	query->jointree = makeFromExpr(list_make1(ref), NULL);
 	return query;
 }

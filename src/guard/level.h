@@ -129,6 +129,9 @@ extern Expr *dp_nan_to_null(Expr *value);
 
 extern Expr *dp_is_not_null(Expr *arg);
 
+/* Makes an entry of FROM, of this name, of which the columns are those of the query that are not junk. */
+extern RangeTblEntry *dp_subquery_entry(Query *query, const char *name);
+
 /* Returns what is inside of casts that change nothing but the type's name. */
 extern Node *dp_strip_relabel(Node *node);
 

@@ -9,9 +9,8 @@
  * function finds its arguments once, when an expression is compiled, instead of
  * for each row: paramCompile in the leader, and by ExecutorStart's hook in
  * parallel workers, who know these parameters by a flag.  That matters where rows are
- * units, and each row passes through PostgreSQL's Agg: with a step of the interpreter
- * for each, over 1e6 rows, a sum of floating point takes 7 % more time, an average
- * 9 %, four sums 20 %.  Constants would be such steps, too.  The node that bounds
+ * units, and each row passes through PostgreSQL's Agg: a step of the interpreter
+ * for each can be measured there.  Constants would be such steps, too.  The node that bounds
  * units reads its spec once, by whatever way.
  *
  *-------------------------------------------------------------------------

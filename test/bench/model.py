@@ -84,8 +84,8 @@ def measure():
     cost["start"] = max(slope(starts), 0)
     # enough rows for each process to have all groups
     make(100000, 10000)
-    gathered = [(1, workers, ask("k1000", workers)[1] - ask("k100", workers)[1]) for workers in (1, 3, 7)]
-    cost["group"] = max(slope([((workers + 1) * 900, ms) for _, workers, ms in gathered]), 0)
+    more = [(p * 900, ask("k1000", p - 1)[1] - ask("k100", p - 1)[1]) for p in (2, 4, 8)]
+    cost["group"] = max(slope(more), 0)
     units = ROWS // 10
     make(ROWS // 2, units)
     half = ask()[0]

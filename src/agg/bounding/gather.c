@@ -37,6 +37,8 @@
 
 #include "agg/bounding/gather.h"
 
+/* buckets of the first table, to begin with, and of one that is given up */
+#define FIRST_BUCKETS 1024
 
 /* memory of states that stays from partition to partition; far below the largest block that a context may have */
 #define MOST_KEPT ((Size) 256 * 1024 * 1024)

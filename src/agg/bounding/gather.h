@@ -18,9 +18,6 @@
 #include "agg/bounding/fields.h"
 #include "agg/bounding/row.h"
 
-/* buckets of the first table, to begin with, and of one that is given up */
-#define FIRST_BUCKETS 1024
-
 /* records' memory is handled in such pieces, which are also what is written */
 #define DP_CHUNK_SIZE 16384
 

@@ -232,6 +232,8 @@ start_scan(DpInput *input)
 
 	input->scan = NULL;
 	input->rank_first = false;
+	input->looked = input->found = 0;
+	input->full_rows = 0;
 	if (!IsA(outer, SeqScanState) || outer->ps_ProjInfo != NULL || contain_volatile_functions((Node *) outer->plan->qual) ||
 		outer->instrument != NULL || outer->chgParam != NULL || outer->state->es_epq_active != NULL)
 		return;
@@ -256,7 +258,6 @@ dp_gather_input(DpBounding *bounding)
 	while (slot = next_row(input), !TupIsNull(slot))
 	{
 		MemoryContext old;
-
 		bool		unit_first;
 
 		if (++nrows % CHOOSE_AFTER == 0)
