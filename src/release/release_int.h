@@ -127,6 +127,13 @@ extern const CustomScanMethods dp_release_scan_methods;
 extern void dp_release_exec_init(void);
 
 /*
+ * arguments.c: dp_settle_arguments evaluates the arguments of an aggregate with
+ * the statement's parameters; ZC004 for bad ones.  The parts of the column are
+ * there already.
+ */
+extern void dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate);
+
+/*
  * price.c: evaluates bounds with the statement's parameters and settles
  * price and noise.  prices: an amount of rho for each column; NULL: by the
  * settings.  ZC004 for bad arguments and settings, ZC002 for too many states.
