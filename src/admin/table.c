@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * table.c
- *	  protect_table, unprotect_table, set_bounds, drop_bounds: policies of
- *	  tables, kept in security labels.
+ *	  protect_table, unprotect_table: policies of tables, kept in security
+ *	  labels.
  *
  * Invariants:
  *	- a table comes under protection only by somebody who owns both the table
  *	  and the dataset: protecting publishes noisy answers about it to the roles
  *	  that have a budget.
- *	- taking the protection away, and bounds and keys, are up to the owner of
- *	  the dataset.  Without protection only those may read the table who hold
+ *	- taking the protection away is up to the owner of the dataset, as bounds
+ *	  and keys are.  Without protection only those may read the table who hold
  *	  SELECT.
  *	- a table that moves to another dataset keeps bounds and keys, and whoever
  *	  moves it owns both datasets: its people get another budget.
@@ -17,8 +17,6 @@
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
-
-#include <math.h>
 
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -28,9 +26,7 @@
 #include "storage/lmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
-#include "utils/numeric.h"
 #include "utils/syscache.h"
 
 #include "admin/admin.h"
@@ -41,8 +37,6 @@
 
 PG_FUNCTION_INFO_V1(dp_protect_table);
 PG_FUNCTION_INFO_V1(dp_unprotect_table);
-PG_FUNCTION_INFO_V1(dp_set_bounds);
-PG_FUNCTION_INFO_V1(dp_drop_bounds);
 PG_FUNCTION_INFO_V1(dp_dataset_of);
 
 /* ------------------------------------------------------------------------
@@ -374,90 +368,4 @@ dp_dataset_of(PG_FUNCTION_ARGS)
 	if (table == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(dp_policy_dataset(table->dataset)->name));
-}
-
-/* ------------------------------------------------------------------------
- * Bounds
- * ------------------------------------------------------------------------
- */
-
-static void
-check_bound(Numeric bound, const char *parameter)
-{
-	if (numeric_is_nan(bound) || numeric_is_inf(bound) ||
-		isinf(DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-												 NumericGetDatum(bound)))))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s must be a finite number", parameter)));
-}
-
-static void
-check_bounds_type(Oid relid, AttrNumber attnum, Oid type)
-{
-	if (!dp_type_has_bounds(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("column \"%s\" has type %s: only smallint, integer, bigint, real, double precision and numeric columns have bounds",
-						get_attname(relid, attnum, false), format_type_be(type))));
-}
-
-/* set_bounds("table", "column", lower, upper) */
-Datum
-dp_set_bounds(PG_FUNCTION_ARGS)
-{
-	Oid			relid = dp_admin_table(fcinfo);
-	AttrNumber	attnum;
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
-	DpLabel    *label;
-
-	dp_admin_require_policy_owner(relid);
-	dp_admin_lock_table(relid);
-	attnum = dp_admin_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
-	check_bounds_type(relid, attnum, type);
-	if (PG_ARGISNULL(2) || PG_ARGISNULL(3))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("lower and upper must both be given: call dp_cdp.drop_bounds to remove bounds")));
-
-	label = dp_admin_column_label(relid, attnum);
-	label->has_bounds = true;
-	label->lower = PG_GETARG_NUMERIC(2);
-	label->upper = PG_GETARG_NUMERIC(3);
-	check_bound(label->lower, "lower");
-	check_bound(label->upper, "upper");
-	if (!DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(label->lower),
-										  NumericGetDatum(label->upper))))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("lower must be less than upper")));
-	dp_label_put(relid, attnum, label);
-	PG_RETURN_VOID();
-}
-
-/* drop_bounds("table", "column") */
-Datum
-dp_drop_bounds(PG_FUNCTION_ARGS)
-{
-	Oid			relid = dp_admin_table(fcinfo);
-	AttrNumber	attnum;
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
-	DpLabel    *label;
-
-	dp_admin_require_policy_owner(relid);
-	dp_admin_lock_table(relid);
-	attnum = dp_admin_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
-	label = dp_admin_column_label(relid, attnum);
-	if (!label->has_bounds)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("column \"%s\" of table \"%s\" has no bounds: see dp_cdp.protected for those there are",
-						get_attname(relid, attnum, false), get_rel_name(relid))));
-	label->has_bounds = false;
-	dp_label_put(relid, attnum, label);
-	PG_RETURN_VOID();
 }
