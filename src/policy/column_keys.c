@@ -393,6 +393,9 @@ column_policy(Oid relid, AttrNumber attnum, bool with_keys, Oid reader, int64 ro
 		column->has_bounds = true;
 		column->lower = label->lower;
 		column->upper = label->upper;
+		column->has_totals = label->has_totals;
+		column->total_lower = label->total_lower;
+		column->total_upper = label->total_upper;
 	}
 
 	if (!with_keys || attnum < 0)
@@ -455,6 +458,12 @@ dp_policy_bounds(Oid relid, AttrNumber attnum)
 	{
 		result->lower = DatumGetNumericCopy(NumericGetDatum(column->lower));
 		result->upper = DatumGetNumericCopy(NumericGetDatum(column->upper));
+	}
+	result->has_totals = column->has_totals;
+	if (result->has_totals)
+	{
+		result->total_lower = DatumGetNumericCopy(NumericGetDatum(column->total_lower));
+		result->total_upper = DatumGetNumericCopy(NumericGetDatum(column->total_upper));
 	}
 	MemoryContextDelete(scratch);
 	return result;

@@ -4,7 +4,7 @@
  *	  Security labels as the catalogue of table policies.
  *
  * On a table:	 {"dataset": "clinic", "unit": true}
- * On a column:	 {"unit": true, "lower": 0, "upper": 1000, "keys": ["a", null]}
+ * On a column:	 {"unit": true, "lower": 0, "upper": 1000, "total_lower": 0, "total_upper": 3000, "keys": ["a", null]}
  * On a function: see function_labels.c
  * On a role:	 {ana}, the names that it had; see base/role_names.c
  *
@@ -105,6 +105,41 @@ parse_keys(JsonbContainer *array, DpLabel *label, const char *text)
 	}
 }
 
+/* Sets the number that a label says under this name; returns false where the name is none of a number's. */
+static bool
+parse_number(DpLabel *label, const char *name, Numeric value)
+{
+	Numeric    *to = strcmp(name, "lower") == 0 ? &label->lower
+		: strcmp(name, "upper") == 0 ? &label->upper
+		: strcmp(name, "total_lower") == 0 ? &label->total_lower
+		: strcmp(name, "total_upper") == 0 ? &label->total_upper : NULL;
+
+	if (to != NULL)
+		*to = value;
+	return to != NULL;
+}
+
+static bool
+less(Numeric a, Numeric b)
+{
+	return DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(a), NumericGetDatum(b)));
+}
+
+/* Bounds come in pairs, in order; totals are limits of bounded values, and 0 is one of them. */
+static void
+check_bounds(DpLabel *label, const char *text)
+{
+	Numeric		zero = int64_to_numeric(0);
+
+	label->has_bounds = label->lower != NULL;
+	label->has_totals = label->total_lower != NULL;
+	if ((label->upper != NULL) != label->has_bounds || (label->total_upper != NULL) != label->has_totals ||
+		(label->has_bounds && !less(label->lower, label->upper)) ||
+		(label->has_totals && (!label->has_bounds || !less(label->total_lower, label->total_upper) ||
+							   less(zero, label->total_lower) || less(label->total_upper, zero))))
+		bad_label(text);
+}
+
 /* Parses a label; ZC004 when text is no label for a table (or column). */
 static DpLabel *
 label_parse(const char *text, bool is_column)
@@ -113,8 +148,6 @@ label_parse(const char *text, bool is_column)
 	Datum		json;
 	JsonbIterator *it;
 	JsonbValue	v;
-	bool		has_lower = false;
-	bool		has_upper = false;
 
 	if (!dp_try_input(text, JSONBOID, -1, &json))
 		bad_label(text);
@@ -135,16 +168,8 @@ label_parse(const char *text, bool is_column)
 				bad_label(text);
 			label->dataset = pnstrdup(v.val.string.val, v.val.string.len);
 		}
-		else if (is_column && strcmp(name, "lower") == 0 && v.type == jbvNumeric)
-		{
-			label->lower = v.val.numeric;
-			has_lower = true;
-		}
-		else if (is_column && strcmp(name, "upper") == 0 && v.type == jbvNumeric)
-		{
-			label->upper = v.val.numeric;
-			has_upper = true;
-		}
+		else if (is_column && v.type == jbvNumeric && parse_number(label, name, v.val.numeric))
+			continue;
 		else if (is_column && strcmp(name, "keys") == 0 && v.type == jbvBinary)
 			parse_keys(v.val.binary.data, label, text);
 		else
@@ -153,14 +178,8 @@ label_parse(const char *text, bool is_column)
 
 	if (is_column)
 	{
-		label->has_bounds = has_lower && has_upper;
-		if (has_lower != has_upper ||
-			!(label->unit || label->has_bounds || label->has_keys))
-			bad_label(text);
-		if (label->has_bounds &&
-			!DatumGetBool(DirectFunctionCall2(numeric_lt,
-											  NumericGetDatum(label->lower),
-											  NumericGetDatum(label->upper))))
+		check_bounds(label, text);
+		if (!(label->unit || label->has_bounds || label->has_keys))
 			bad_label(text);
 	}
 	else if (label->dataset == NULL)
@@ -200,6 +219,9 @@ label_format(const DpLabel *label)
 						 numeric_text(label->lower), numeric_text(label->upper));
 		separator = ", ";
 	}
+	if (label->has_totals)
+		appendStringInfo(&s, "%s\"total_lower\": %s, \"total_upper\": %s", separator,
+						 numeric_text(label->total_lower), numeric_text(label->total_upper));
 	if (label->has_keys)
 	{
 		appendStringInfo(&s, "%s\"keys\": [", separator);

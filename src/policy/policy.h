@@ -61,8 +61,11 @@ typedef struct DpTable
 typedef struct DpColumn
 {
 	bool		has_bounds;
-	Numeric		lower;
+	Numeric		lower;			/* of a row's value */
 	Numeric		upper;
+	bool		has_totals;		/* only with bounds */
+	Numeric		total_lower;	/* of a unit's total in a group; 0 is within */
+	Numeric		total_upper;
 	bool		has_keys;		/* declared keys: set_keys, else enum,
 								 * boolean, foreign key to an unprotected
 								 * table */

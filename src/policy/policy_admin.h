@@ -13,7 +13,7 @@
 
 /*
  * One security label, parsed.  On a table: dataset and unit (whether a column
- * bears the unit).  On a column: unit, bounds, keys.
+ * bears the unit).  On a column: unit, bounds, totals, keys.
  */
 typedef struct DpLabel
 {
@@ -21,8 +21,11 @@ typedef struct DpLabel
 	char	   *dataset;
 	bool		unit;
 	bool		has_bounds;
-	Numeric		lower;
+	Numeric		lower;			/* of a row's value */
 	Numeric		upper;
+	bool		has_totals;		/* only with bounds */
+	Numeric		total_lower;	/* of a unit's total in a group; 0 is within */
+	Numeric		total_upper;
 	bool		has_keys;
 	int			nkeys;
 	char	  **keys;			/* text of the column's base type; NULL: the
