@@ -30,33 +30,81 @@
  */
 
 static void
-check_subquery(DpSplitContext *cxt, Query *sub)
+check_set_operations(DpSplitContext *cxt, Query *sub, int where)
 {
-	int			where = exprLocation((Node *) sub->targetList);
-
 	if (sub->setOperations)
 		dp_refuse_at(where, errmsg("UNION, INTERSECT and EXCEPT of protected rows are not releasable; "
 								   "release each side and combine the released rows"));
+}
+
+static void
+check_limit(DpSplitContext *cxt, Query *sub, int where)
+{
 	if (sub->limitCount || sub->limitOffset)
 		dp_refuse_at(where, errmsg("LIMIT and OFFSET on protected rows are not releasable: which rows remain depends on all others; "
 								   "filter with WHERE"));
+}
+
+static void
+check_windows(DpSplitContext *cxt, Query *sub, int where)
+{
 	if (sub->hasWindowFuncs)
 		dp_refuse_at(where, errmsg("window functions over protected rows are not releasable; "
 								   "apply them to released rows"));
+}
+
+static void
+check_distinct_on(DpSplitContext *cxt, Query *sub, int where)
+{
 	if (sub->hasDistinctOn)
 		dp_refuse_at(where, errmsg("DISTINCT ON over protected rows is not releasable; "
 								   "group by the privacy unit and use min or max"));
+}
+
+static void
+check_targets(DpSplitContext *cxt, Query *sub, int where)
+{
 	if (sub->hasTargetSRFs)
 		dp_refuse_at(where, errmsg("functions that return sets are not releasable over protected rows; "
 								   "join a table instead"));
+}
+
+static void
+check_grouping_sets(DpSplitContext *cxt, Query *sub, int where)
+{
 	if (sub->groupingSets)
 		dp_refuse_at(where, errmsg("GROUPING SETS, ROLLUP and CUBE are possible at the level of private aggregates only"));
+}
+
+static void
+check_changes(DpSplitContext *cxt, Query *sub, int where)
+{
 	if (sub->rowMarks)
 		dp_refuse_at(where, errmsg("FOR UPDATE and FOR SHARE are not possible on protected tables; leave the clause out"));
 	if (sub->hasModifyingCTE || sub->hasRecursive)
 		dp_refuse_at(where, errmsg("a subquery over protected rows cannot contain WITH RECURSIVE or a WITH clause that modifies data"));
+}
+
+static void
+check_distinct_aggregates(DpSplitContext *cxt, Query *sub, int where)
+{
 	if (sub->distinctClause && (sub->groupClause || sub->hasAggs))
 		dp_refuse_at(where, errmsg("DISTINCT and aggregates together are not releasable in a subquery over protected rows; leave DISTINCT out"));
+}
+
+static void
+check_subquery(DpSplitContext *cxt, Query *sub)
+{
+	int			where = exprLocation((Node *) sub->targetList);
+
+	check_set_operations(cxt, sub, where);
+	check_limit(cxt, sub, where);
+	check_windows(cxt, sub, where);
+	check_distinct_on(cxt, sub, where);
+	check_targets(cxt, sub, where);
+	check_grouping_sets(cxt, sub, where);
+	check_changes(cxt, sub, where);
+	check_distinct_aggregates(cxt, sub, where);
 }
 
 /* Blanks the columns that nobody reads: they need not pass the allow-list. */
