@@ -26,17 +26,12 @@
  */
 #include "postgres.h"
 
-#include "access/stratnum.h"
-#include "access/transam.h"
-#include "catalog/pg_proc.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 /* the rows of a part of the join tree */
 typedef struct JoinSide
@@ -61,50 +56,6 @@ static JoinSide *analyse(JoinContext *c, Node *node);
  * Conditions
  * ------------------------------------------------------------------------
  */
-
-/*
- * Tells whether the operator is the equality of the Var's own type, by which
- * units are told apart: the equality of another type, to which it was
- * relabelled, might take several units for one (character ignores trailing
- * spaces, text does not).
- */
-static bool
-is_equality_of(Oid opno, Node *var)
-{
-	Oid			opfamily = lookup_type_cache(exprType(var), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-
-	return OidIsValid(opfamily) && get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber;
-}
-
-/* Tells whether condition is an equality, in the sense of GROUP BY, of one Var of these with one of those. */
-static bool
-equates(Node *condition, List *these, List *those)
-{
-	OpExpr	   *op = (OpExpr *) condition;
-	Node	   *left,
-			   *right;
-
-	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 ||
-		op->opno >= FirstGenbkiObjectId || op_volatile(op->opno) != PROVOLATILE_IMMUTABLE)
-		return false;
-	left = dp_strip_relabel(linitial(op->args));
-	right = dp_strip_relabel(lsecond(op->args));
-	if (!is_equality_of(op->opno, left) || !is_equality_of(op->opno, right))
-		return false;
-	return (list_member(these, left) && list_member(those, right)) ||
-		(list_member(these, right) && list_member(those, left));
-}
-
-static bool
-any_equates(List *conditions, List *these, List *those)
-{
-	ListCell   *lc;
-
-	foreach(lc, conditions)
-		if (equates(lfirst(lc), these, those))
-		return true;
-	return false;
-}
 
 static bool
 rels_walker(Node *node, Bitmapset **rels)
@@ -233,7 +184,7 @@ connect_private(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 
 			if (!side->is_private || bms_is_subset(side->rels, joined->rels))
 				continue;
-			if (joined->rels != NULL && !any_equates(conditions, joined->unit.vars, side->unit.vars))
+			if (joined->rels != NULL && !dp_same_unit(conditions, &joined->unit, &side->unit))
 				continue;
 			if (joined->rels == NULL)
 				joined->unit.exprs = side->unit.exprs;
@@ -353,7 +304,7 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 
 	if (inner->is_private)
 	{
-		if (!any_equates(conditions, outer->unit.vars, inner->unit.vars))
+		if (!dp_same_unit(conditions, &outer->unit, &inner->unit))
 			refuse_unconnected(c, outer, inner, conditions);
 	}
 	else if (!any_connects(conditions, outer->rels, inner->rels))

@@ -94,6 +94,14 @@ extern bool dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owne
 extern void dp_make_prefetch(DpRelease *release, Query *query, Index rti, const Bitmapset *columns);
 
 /* ------------------------------------------------------------------------
+ * same_unit.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether rows that satisfy all of the conditions have, on both sides, the same privacy unit. */
+extern bool dp_same_unit(List *conditions, const DpRowUnit *a, const DpRowUnit *b);
+
+/* ------------------------------------------------------------------------
  * joins.c
  * ------------------------------------------------------------------------
  */
