@@ -57,10 +57,8 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_clause.h"
 #include "parser/parse_oper.h"
-#include "utils/array.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 static Aggref *
 make_aggregate(Oid funcid, Oid result, List *args, Expr *filter)
@@ -111,58 +109,6 @@ group_by(Query *query, TargetEntry *tle, bool sort)
 	query->groupClause = lappend(query->groupClause, clause);
 	if (sort)
 		query->sortClause = lappend(query->sortClause, copyObject(clause));
-}
-
-static int
-domain_size(DpReleaseKey *key)
-{
-	ArrayType  *domain = DatumGetArrayTypeP(key->domain->constvalue);
-
-	return ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain));
-}
-
-/* Makes a test whether the key is in a list that is the parameter of this number. */
-static Expr *
-make_set_membership(Expr *key, DpReleaseKey *declared, int param)
-{
-	Oid			args[] = {ANYELEMENTOID, dp_own_type("key_set")};
-
-	return (Expr *) makeFuncExpr(dp_own_routine("is_declared", 2, args), BOOLOID,
-								 list_make2(copyObject(key), dp_make_param(param, args[1])),
-								 InvalidOid, declared->collation, COERCE_EXPLICIT_CALL);
-}
-
-static Expr *
-make_list_membership(Expr *key, DpReleaseKey *declared)
-{
-	ScalarArrayOpExpr *in = makeNode(ScalarArrayOpExpr);
-	TypeCacheEntry *type = lookup_type_cache(declared->type, TYPECACHE_EQ_OPR);
-
-	in->opno = type->eq_opr;
-	in->opfuncid = get_opcode(type->eq_opr);
-	in->useOr = true;
-	in->inputcollid = declared->collation;
-	/* varchar's equality is text's */
-	in->args = list_make2(copyObject(key), copyObject(declared->domain));
-	in->location = -1;
-	return (Expr *) in;
-}
-
-/* Makes key IN (declared keys), with NULL where that is declared, too. */
-static Expr *
-make_membership(Expr *key, DpReleaseKey *declared, int param)
-{
-	Expr	   *in = domain_size(declared) > DP_LISTED_KEYS ? make_set_membership(key, declared, param)
-	: make_list_membership(key, declared);
-	NullTest   *isnull;
-
-	if (!declared->null_key)
-		return in;
-	isnull = makeNode(NullTest);
-	isnull->arg = copyObject(key);
-	isnull->nulltesttype = IS_NULL;
-	isnull->location = -1;
-	return makeBoolExpr(OR_EXPR, list_make2(in, isnull), -1);
 }
 
 static Expr *
@@ -548,13 +494,6 @@ unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 	return query;
 }
 
-/* Tells whether false, true and NULL are declared: no row has another key. */
-static bool
-is_every_boolean(DpReleaseKey *key)
-{
-	return key->type == BOOLOID && key->null_key && domain_size(key) == 2;
-}
-
 Query *
 dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
@@ -570,11 +509,11 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 
 	forboth(declared, release->keys, key, parts->keys)
 	{
-		DpReleaseKey *k = lfirst(declared);
+		Expr	   *test = dp_make_membership(lfirst(key), lfirst(declared),
+											  dp_key_param(release, foreach_current_index(declared)));
 
-		if (k->domain && !is_every_boolean(k) && (release->has_unit || undeclared))
-			add_condition(from->query, make_membership(lfirst(key), k,
-													   dp_key_param(release, foreach_current_index(declared))));
+		if (test != NULL && (release->has_unit || undeclared))
+			add_condition(from->query, test);
 	}
 	dp_make_groups_canonical(from->query);
 	return release->has_unit ? unit_query(release, from, parts, undeclared)

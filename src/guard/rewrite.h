@@ -39,12 +39,19 @@ extern void dp_check_change(DpSplitContext *cxt, Query *query);
 extern void dp_check_copy_from(Oid relid, List *attnames);
 
 /* ------------------------------------------------------------------------
- * inner_query.c, verify.c, trusted.c: what runs on protected rows
+ * inner_query.c, membership.c, verify.c, trusted.c: what runs on protected rows
  * ------------------------------------------------------------------------
  */
 
 /* Builds the inner query of one release; from->query becomes part of it. */
 extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts);
+
+/*
+ * Makes a test whether key is among the declared ones, with NULL where that is
+ * declared, too; NULL where every value is.  param: the number of the parameter
+ * that a long list is.
+ */
+extern Expr *dp_make_membership(Expr *key, DpReleaseKey *declared, int param);
 
 /* Refuses the finished inner query, as a bug, if anything is in it that is not listed. */
 extern void dp_verify_inner(DpLevel *level);

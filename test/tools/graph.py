@@ -53,7 +53,7 @@ C_LIBRARY = re.compile(r"^(alloca|assert|ctype|errno|float|inttypes|limits|math|
 FLOORS = [
     ("hooks", "hooks.c"),
     ("split", "split.c"),
-    ("rewrite", "rewrite.h changes.c empty_results.c grouping.c inner_query.c outer_query.c trusted.c verify*"),
+    ("rewrite", "rewrite.h changes.c empty_results.c grouping.c inner_query.c membership.c outer_query.c trusted.c verify*"),
     ("describe/", "describe/*"),
     ("read/", "read/*"),
     ("level", "guard.h level.h aggregates.c collect.c exprs.c protected.c"),
