@@ -1,0 +1,322 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_statement.c
+ *	  Plans a statement that names a protected table: splits it, then plans
+ *	  what is computed beforehand, the inner queries and what is left.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "base/compat.h"
+#include "base/errors.h"
+#include "base/extension.h"
+#include "guard/plan_statement.h"
+#include "guard/rewrite.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/planner.h"
+#include "policy/policy.h"
+#include "utils/lsyscache.h"
+
+static planner_hook_type prev_planner = NULL;
+
+/* the statement whose prefetch is about to be planned */
+static DpSplitContext *around_prefetch = NULL;
+
+bool		dp_explain_shows_memory = false;
+
+static PlannedStmt *guard_planner(Query *parse, const char *query_string, int cursorOptions,
+								  ParamListInfo boundParams);
+
+static PlannedStmt *
+next_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+{
+	if (prev_planner)
+		return prev_planner(parse, query_string, cursorOptions, boundParams);
+	return standard_planner(parse, query_string, cursorOptions, boundParams);
+}
+
+static bool
+max_param_walker(Node *node, int *max)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
+		*max = Max(*max, ((Param *) node)->paramid);
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, max_param_walker, max, 0);
+	return expression_tree_walker(node, max_param_walker, max);
+}
+
+/* finds the tuplestore of a name that a query reads */
+typedef struct TuplestoreContext
+{
+	const char *name;
+	RangeTblEntry *found;
+} TuplestoreContext;
+
+static bool
+tuplestore_walker(Node *node, TuplestoreContext *c)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		if (rte->rtekind == RTE_NAMEDTUPLESTORE && strcmp(rte->enrname, c->name) == 0)
+			c->found = rte;
+		return c->found != NULL;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, tuplestore_walker, c, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, tuplestore_walker, c);
+}
+
+static RangeTblEntry *
+find_tuplestore(Query *query, const char *name)
+{
+	TuplestoreContext c = {.name = name};
+
+	tuplestore_walker((Node *) query, &c);
+	return c.found;
+}
+
+bool
+dp_is_inner_entry(RangeTblEntry *rte)
+{
+	return rte->enrname != NULL && strcmp(rte->enrname, DP_INNER_MARK) == 0;
+}
+
+/*
+ * Refuses a prefetch that reads protected tables: what protected rows are
+ * joined with must not itself depend on such rows,
+ * other than by what was released: not even for roles that may read them, whose
+ * releases are private, too.
+ */
+static void
+check_prefetch(PlannedStmt *plan)
+{
+	ListCell   *lc;
+
+	if (plan->commandType != CMD_SELECT || plan->hasModifyingCTE)
+		elog(ERROR, "what a private query joins with modifies data");
+	foreach(lc, plan->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+		Oid			relid = dp_is_protected(rte) ? rte->relid : dp_table_of_sequence(rte);
+
+		if (OidIsValid(relid) && !dp_is_inner_entry(rte))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("private aggregates cannot be joined with what is computed exactly from protected table \"%s\"; "
+							"use private aggregates there, too", get_rel_name(relid))));
+	}
+}
+
+/* Plans a prefetch: its declared keys are held together with those of the statement around it. */
+static PlannedStmt *
+plan_prefetch(DpSplitContext *cxt, Query *query, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+{
+	PlannedStmt *plan;
+
+	around_prefetch = cxt;
+	PG_TRY();
+	{
+		plan = guard_planner(query, query_string, cursorOptions, boundParams);
+	}
+	PG_FINALLY();
+	{
+		around_prefetch = NULL;
+	}
+	PG_END_TRY();
+	return plan;
+}
+
+/* Plans the prefetches of the release: queries like any other of who asks. */
+static void
+plan_prefetches(DpSplitContext *cxt, DpRelease *release, const char *query_string, int cursorOptions,
+				ParamListInfo boundParams)
+{
+	ListCell   *lc;
+
+	foreach(lc, release->prefetches)
+	{
+		DpPrefetch *prefetch = lfirst(lc);
+		RangeTblEntry *rte = find_tuplestore(release->inner_query, prefetch->name);
+
+		prefetch->plan = plan_prefetch(cxt, prefetch->query, query_string,
+									   (cursorOptions & CURSOR_OPT_CUSTOM_PLAN) | CURSOR_OPT_PARALLEL_OK,
+									   boundParams);
+		prefetch->query = NULL;
+		check_prefetch(prefetch->plan);
+		if (rte != NULL)
+			rte->enrtuples = prefetch->plan->planTree->plan_rows;
+	}
+}
+
+/* Plans the inner query as its owner; an error shows nothing of the data. */
+static void
+plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	int			options = cursorOptions & CURSOR_OPT_CUSTOM_PLAN;
+	DpSandbox	box;
+
+	dp_stack_check_query(release->inner_query);
+	dp_sandbox_begin(&box, dp_relation_owner(release->relid), DP_STACK_TO_PLAN);
+	dp_release_plan_begin(NIL);
+	PG_TRY();
+	{
+		release->inner = next_planner(release->inner_query, "private query",
+									  options | CURSOR_OPT_PARALLEL_OK, boundParams);
+		release->inner_query = NULL;
+	}
+	PG_CATCH();
+	{
+		dp_release_plan_end();
+		dp_sandbox_end(&box);
+		dp_sandbox_rethrow(caller, "nothing was charged for it");
+	}
+	PG_END_TRY();
+	dp_release_plan_end();
+	dp_sandbox_end(&box);
+	dp_record_plan(release);
+}
+
+static PlannedStmt *
+plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+{
+	DpSplitContext cxt = {.source_text = query_string};
+	PlannedStmt *result;
+	ListCell   *lc;
+	DpSplitContext *around = around_prefetch;
+	volatile bool declared = false;
+
+	if (!dp_extension_installed())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("the query reads a table that is protected by dp_cdp, but the extension is not installed here; "
+						"run CREATE EXTENSION dp_cdp")));
+	cxt.next_param = boundParams ? boundParams->numParams : 0;
+	max_param_walker((Node *) parse, &cxt.next_param);
+	cxt.next_param++;
+	/* for this query alone, not for what it may plan */
+	around_prefetch = NULL;
+	if (around != NULL)
+	{
+		cxt.keys = around->keys;
+		cxt.key_memory = around->key_memory;
+	}
+
+	dp_split_query(parse, &cxt);
+	if (cxt.releases == NIL)
+	{
+		result = next_planner(parse, query_string, cursorOptions, boundParams);
+		/* it was left alone because of who asks */
+		result->dependsOnRole = true;
+		return result;
+	}
+
+	foreach(lc, cxt.releases)
+	{
+		ListCell   *key;
+
+		if (dp_explain_shows_memory && !dp_release_is_readable(lfirst(lc)))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("EXPLAIN (MEMORY) of private aggregates needs SELECT on the protected table; leave the option out"),
+					 errdetail("The memory that planning takes depends on statistics of protected rows.")));
+		plan_prefetches(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
+		plan_inner(lfirst(lc), cursorOptions, boundParams);
+		foreach(key, ((DpRelease *) lfirst(lc))->keys)
+			declared = declared || ((DpReleaseKey *) lfirst(key))->domain != NULL;
+	}
+
+	foreach(lc, cxt.releases)
+		((DpRelease *) lfirst(lc))->key_memory = cxt.key_memory;
+	if (around != NULL)
+	{
+		around->keys = cxt.keys;
+		around->key_memory = cxt.key_memory;
+	}
+
+	dp_release_plan_begin(cxt.releases);
+	PG_TRY();
+	{
+		result = next_planner(parse, query_string, cursorOptions & ~CURSOR_OPT_PARALLEL_OK, boundParams);
+	}
+	PG_FINALLY();
+	{
+		dp_release_plan_end();
+	}
+	PG_END_TRY();
+	dp_release_adopt_inner(result, cxt.releases);
+
+	/*
+	 * the outer plan has it checked who may read a public table; its owner
+	 * need not
+	 */
+	foreach(lc, cxt.releases)
+		dp_check_only_marked(((DpRelease *) lfirst(lc))->inner, DP_INNER_MARK);
+
+	/*
+	 * keys that a referenced table or an enum declares may change without
+	 * notice
+	 */
+	result->transientPlan = result->transientPlan || declared;
+	return result;
+}
+
+/* Plans a query that names a protected table; the audit hears of it if that is refused. */
+static PlannedStmt *
+plan_and_note(Query *parse, Oid table, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+{
+	static int	depth = 0;		/* a prefetch is part of the statement */
+	int			save_depth = depth;
+	MemoryContext caller = CurrentMemoryContext;
+	DpRefusedStatement statement;
+	PlannedStmt *result;
+
+	if (depth > 0)
+		return plan_guarded(parse, query_string, cursorOptions, boundParams);
+	dp_refused_prepare(&statement, table, query_string, parse->stmt_location, parse->stmt_len);
+	PG_TRY();
+	{
+		depth++;
+		result = plan_guarded(parse, query_string, cursorOptions, boundParams);
+		depth = save_depth;
+	}
+	PG_CATCH();
+	{
+		depth = save_depth;
+		dp_refused_note(&statement, caller);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	return result;
+}
+
+static PlannedStmt *
+guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+{
+	if (IsTransactionState())
+	{
+		Oid			table = dp_query_touches_protected(parse);
+
+		/* it stops at the first protected table, and may not have met what is held */
+		if (unlikely(OidIsValid(table) || dp_policy_any_held()))
+			dp_refuse_held(parse);
+		if (OidIsValid(table))
+			return plan_and_note(parse, table, query_string, cursorOptions, boundParams);
+	}
+	return next_planner(parse, query_string, cursorOptions, boundParams);
+}
+
+void
+dp_planner_init(void)
+{
+	prev_planner = planner_hook;
+	planner_hook = guard_planner;
+}
