@@ -498,8 +498,7 @@ Query *
 dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
 	bool		undeclared = release->selection >= 0;
-	ListCell   *declared,
-			   *key,
+	ListCell   *key,
 			   *unit;
 
 	/* such rows belong to nobody */
@@ -507,12 +506,12 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 		if (!dp_is_never_null(from->query, lfirst(unit)))
 		add_condition(from->query, dp_is_not_null(copyObject(lfirst(unit))));
 
-	forboth(declared, release->keys, key, parts->keys)
+	foreach(key, release->has_unit || undeclared ? parts->keys : NIL)
 	{
-		Expr	   *test = dp_make_membership(lfirst(key), lfirst(declared),
-											  dp_key_param(release, foreach_current_index(declared)));
+		DpKeySet   *set = dp_key_set_of(release, foreach_current_index(key));
+		Expr	   *test = set ? dp_make_membership(release, lfirst(key), set->domain, set->null_key) : NULL;
 
-		if (test != NULL && (release->has_unit || undeclared))
+		if (test != NULL)
 			add_condition(from->query, test);
 	}
 	dp_make_groups_canonical(from->query);

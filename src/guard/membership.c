@@ -19,61 +19,57 @@
 #include "utils/typcache.h"
 
 static int
-domain_size(DpReleaseKey *key)
+list_size(Const *list)
 {
-	ArrayType  *domain = DatumGetArrayTypeP(key->domain->constvalue);
+	ArrayType  *array = DatumGetArrayTypeP(list->constvalue);
 
-	return ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain));
+	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 }
 
-/* Makes a test whether the key is in a list that is the parameter of this number. */
+/* Makes a test whether the value is in a list that is a parameter. */
 static Expr *
-make_set_membership(Expr *key, DpReleaseKey *declared, int param)
+make_set_membership(DpRelease *release, Expr *value, Const *list)
 {
 	Oid			args[] = {ANYELEMENTOID, dp_own_type("key_set")};
+	int			param = dp_list_param(release, list_length(release->lists));
 
+	release->lists = lappend(release->lists, list);
 	return (Expr *) makeFuncExpr(dp_own_routine("is_declared", 2, args), BOOLOID,
-								 list_make2(copyObject(key), dp_make_param(param, args[1])),
-								 InvalidOid, declared->collation, COERCE_EXPLICIT_CALL);
+								 list_make2(copyObject(value), dp_make_param(param, args[1])),
+								 InvalidOid, list->constcollid, COERCE_EXPLICIT_CALL);
 }
 
 static Expr *
-make_list_membership(Expr *key, DpReleaseKey *declared)
+make_list_membership(Expr *value, Const *list)
 {
 	ScalarArrayOpExpr *in = makeNode(ScalarArrayOpExpr);
-	TypeCacheEntry *type = lookup_type_cache(declared->type, TYPECACHE_EQ_OPR);
+	TypeCacheEntry *type = lookup_type_cache(get_element_type(list->consttype), TYPECACHE_EQ_OPR);
 
 	in->opno = type->eq_opr;
 	in->opfuncid = get_opcode(type->eq_opr);
 	in->useOr = true;
-	in->inputcollid = declared->collation;
+	in->inputcollid = list->constcollid;
 	/* varchar's equality is text's */
-	in->args = list_make2(copyObject(key), copyObject(declared->domain));
+	in->args = list_make2(copyObject(value), copyObject(list));
 	in->location = -1;
 	return (Expr *) in;
 }
 
-/* Tells whether false, true and NULL are declared: no row has another key. */
-static bool
-is_every_boolean(DpReleaseKey *key)
-{
-	return key->type == BOOLOID && key->null_key && domain_size(key) == 2;
-}
-
 Expr *
-dp_make_membership(Expr *key, DpReleaseKey *declared, int param)
+dp_make_membership(DpRelease *release, Expr *value, Const *list, bool null_listed)
 {
 	Expr	   *in;
 	NullTest   *isnull;
 
-	if (declared->domain == NULL || is_every_boolean(declared))
+	/* false, true and NULL: no row has another value */
+	if (list->consttype == BOOLARRAYOID && null_listed && list_size(list) == 2)
 		return NULL;
-	in = domain_size(declared) > DP_LISTED_KEYS ? make_set_membership(key, declared, param)
-		: make_list_membership(key, declared);
-	if (!declared->null_key)
+	in = list_size(list) > DP_LISTED_KEYS ? make_set_membership(release, value, list)
+		: make_list_membership(value, list);
+	if (!null_listed)
 		return in;
 	isnull = makeNode(NullTest);
-	isnull->arg = copyObject(key);
+	isnull->arg = copyObject(value);
 	isnull->nulltesttype = IS_NULL;
 	isnull->location = -1;
 	return makeBoolExpr(OR_EXPR, list_make2(in, isnull), -1);

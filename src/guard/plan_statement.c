@@ -189,7 +189,7 @@ static PlannedStmt *
 plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
 	DpSplitContext cxt = {.source_text = query_string};
-	PlannedStmt *result;
+	PlannedStmt *volatile result;
 	ListCell   *lc;
 	DpSplitContext *around = around_prefetch;
 	volatile bool declared = false;
@@ -221,8 +221,6 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 
 	foreach(lc, cxt.releases)
 	{
-		ListCell   *key;
-
 		if (dp_explain_shows_memory && !dp_release_is_readable(lfirst(lc)))
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
@@ -230,8 +228,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 					 errdetail("The memory that planning takes depends on statistics of protected rows.")));
 		plan_prefetches(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
 		plan_inner(lfirst(lc), cursorOptions, boundParams);
-		foreach(key, ((DpRelease *) lfirst(lc))->keys)
-			declared = declared || ((DpReleaseKey *) lfirst(key))->domain != NULL;
+		declared = declared || ((DpRelease *) lfirst(lc))->key_sets != NIL;
 	}
 
 	foreach(lc, cxt.releases)

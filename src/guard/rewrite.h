@@ -47,11 +47,11 @@ extern void dp_check_copy_from(Oid relid, List *attnames);
 extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts);
 
 /*
- * Makes a test whether key is among the declared ones, with NULL where that is
- * declared, too; NULL where every value is.  param: the number of the parameter
- * that a long list is.
+ * Makes a test whether value is in a list, an array, or is NULL where that is
+ * listed, too; returns NULL where every value is.  A long list becomes a
+ * parameter of the release.
  */
-extern Expr *dp_make_membership(Expr *key, DpReleaseKey *declared, int param);
+extern Expr *dp_make_membership(DpRelease *release, Expr *value, Const *list, bool null_listed);
 
 /* Refuses the finished inner query, as a bug, if anything is in it that is not listed. */
 extern void dp_verify_inner(DpLevel *level);

@@ -116,8 +116,8 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	if (list_length(release->keys) > DP_MAX_KEYS || dp_release_parts(release) > DP_MAX_VALUES)
 		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates by %d keys; split it",
 								DP_MAX_VALUES, DP_MAX_KEYS));
-	cxt->next_param += dp_release_params_count(release);
 	release->inner_query = dp_build_inner_query(release, &level->from, &level->parts);
+	cxt->next_param += dp_release_params_count(release);
 	dp_verify_inner(level);
 	dp_check_trusted(level);
 	cxt->releases = lappend(cxt->releases, release);

@@ -154,15 +154,9 @@ dp_release_params(DpPricedRelease *priced, ParamListInfo list)
 	if (priced->release->has_unit)
 		set_param(&params[priced->release->first_param - 1], make_bound_spec(priced),
 				  dp_own_type("bound_spec"));
-	foreach(lc, priced->release->keys)
-	{
-		DpReleaseKey *key = lfirst(lc);
-
-		/* short ones are in the query, and need none */
-		if (key->domain != NULL)
-			set_param(&params[dp_key_param(priced->release, foreach_current_index(lc)) - 1],
-					  key->domain->constvalue, dp_own_type("key_set"));
-	}
+	foreach(lc, priced->release->lists)
+		set_param(&params[dp_list_param(priced->release, foreach_current_index(lc)) - 1],
+				  lfirst_node(Const, lc)->constvalue, dp_own_type("key_set"));
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
 		DpPricedColumn *column = &priced->columns[i];

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * key_table.c
- *	  Declared keys: the product of the grouping columns' domains.
+ *	  Declared keys: the product of a release's key sets.
  *
- * Positions run over the product in canonical order, the last column fastest.
- * Each column's domain is looked up in a hash table of the type's own
+ * Positions run over the product, each set in its own, canonical order, the
+ * last one fastest.  Values are looked up in a hash table of the type's own
  * equality, so 1.0 finds the declared 1.
  *
  *-------------------------------------------------------------------------
@@ -21,6 +21,7 @@
 
 typedef struct KeyDomain
 {
+	int			key;			/* place among the release's keys */
 	int64		size;			/* with the NULL key */
 	bool		null_key;
 	Datum	   *values;			/* without it */
@@ -29,13 +30,13 @@ typedef struct KeyDomain
 
 struct DpKeyTable
 {
-	int			nkeys;
+	int			ndomains;
 	int64		size;
 	KeyDomain  *domains;
 };
 
 static void
-build_domain(KeyDomain *domain, DpReleaseKey *key)
+build_domain(KeyDomain *domain, const DpKeySet *set, const DpReleaseKey *key)
 {
 	int16		typlen;
 	bool		typbyval;
@@ -43,24 +44,25 @@ build_domain(KeyDomain *domain, DpReleaseKey *key)
 	int			n;
 
 	get_typlenbyvalalign(key->type, &typlen, &typbyval, &typalign);
-	deconstruct_array(DatumGetArrayTypeP(key->domain->constvalue), key->type,
+	deconstruct_array(DatumGetArrayTypeP(set->domain->constvalue), key->type,
 					  typlen, typbyval, typalign, &domain->values, NULL, &n);
-	domain->null_key = key->null_key;
-	domain->size = n + (key->null_key ? 1 : 0);
+	domain->key = linitial_int(set->keys);
+	domain->null_key = set->null_key;
+	domain->size = n + (set->null_key ? 1 : 0);
 	domain->index = dp_key_index_create(key->type, key->collation, domain->values, n, CurrentMemoryContext);
 }
 
 int64
-dp_declared_groups(List *keys)
+dp_declared_groups(const DpRelease *release)
 {
 	int64		groups = 1;
 	ListCell   *lc;
 
-	foreach(lc, keys)
+	foreach(lc, release->key_sets)
 	{
-		DpReleaseKey *key = lfirst(lc);
-		ArrayType  *domain = DatumGetArrayTypeP(key->domain->constvalue);
-		int64		size = ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain)) + (key->null_key ? 1 : 0);
+		DpKeySet   *set = lfirst(lc);
+		ArrayType  *domain = DatumGetArrayTypeP(set->domain->constvalue);
+		int64		size = ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain)) + (set->null_key ? 1 : 0);
 
 		if (size > DP_MAX_DECLARED_GROUPS / Max(groups, 1))
 			ereport(ERROR,
@@ -73,15 +75,16 @@ dp_declared_groups(List *keys)
 }
 
 Size
-dp_longest_keys(List *keys)
+dp_longest_keys(const DpRelease *release)
 {
 	Size		sum = 0;
 	ListCell   *lc;
 
-	foreach(lc, keys)
+	foreach(lc, release->key_sets)
 	{
-		DpReleaseKey *key = lfirst(lc);
-		ArrayType  *domain = DatumGetArrayTypeP(key->domain->constvalue);
+		DpKeySet   *set = lfirst(lc);
+		DpReleaseKey *key = list_nth(release->keys, linitial_int(set->keys));
+		ArrayType  *domain = DatumGetArrayTypeP(set->domain->constvalue);
 		Size		longest = 0;
 		int16		typlen;
 		bool		typbyval;
@@ -106,20 +109,22 @@ dp_longest_keys(List *keys)
 	return sum;
 }
 
-/* Makes the table of all groups of keys that have passed dp_declared_groups. */
+/* The groups have passed dp_declared_groups. */
 DpKeyTable *
-dp_key_table_create(List *keys)
+dp_key_table_create(const DpRelease *release)
 {
 	DpKeyTable *table = palloc0(sizeof(DpKeyTable));
 	ListCell   *lc;
 	int			i = 0;
 
-	table->nkeys = list_length(keys);
-	table->domains = palloc0(sizeof(KeyDomain) * Max(table->nkeys, 1));
+	table->ndomains = list_length(release->key_sets);
+	table->domains = palloc0(sizeof(KeyDomain) * Max(table->ndomains, 1));
 	table->size = 1;
-	foreach(lc, keys)
+	foreach(lc, release->key_sets)
 	{
-		build_domain(&table->domains[i], lfirst(lc));
+		DpKeySet   *set = lfirst(lc);
+
+		build_domain(&table->domains[i], set, list_nth(release->keys, linitial_int(set->keys)));
 		table->size *= table->domains[i].size;
 		i++;
 	}
@@ -137,12 +142,12 @@ dp_key_table_find(DpKeyTable *table, Datum *values, bool *nulls)
 {
 	int64		position = 0;
 
-	for (int i = 0; i < table->nkeys; i++)
+	for (int i = 0; i < table->ndomains; i++)
 	{
 		KeyDomain  *domain = &table->domains[i];
 		int64		p;
 
-		if (nulls[i])
+		if (nulls[domain->key])
 		{
 			if (!domain->null_key)
 				return -1;
@@ -150,7 +155,7 @@ dp_key_table_find(DpKeyTable *table, Datum *values, bool *nulls)
 		}
 		else
 		{
-			p = dp_key_index_find(domain->index, values[i]);
+			p = dp_key_index_find(domain->index, values[domain->key]);
 			if (p < 0)
 				return -1;
 		}
@@ -162,13 +167,13 @@ dp_key_table_find(DpKeyTable *table, Datum *values, bool *nulls)
 void
 dp_key_table_get(DpKeyTable *table, int64 position, Datum *values, bool *nulls)
 {
-	for (int i = table->nkeys - 1; i >= 0; i--)
+	for (int i = table->ndomains - 1; i >= 0; i--)
 	{
 		KeyDomain  *domain = &table->domains[i];
 		int64		p = position % domain->size;
 
 		position /= domain->size;
-		nulls[i] = domain->null_key && p == domain->size - 1;
-		values[i] = nulls[i] ? (Datum) 0 : domain->values[p];
+		nulls[domain->key] = domain->null_key && p == domain->size - 1;
+		values[domain->key] = nulls[domain->key] ? (Datum) 0 : domain->values[p];
 	}
 }

@@ -14,6 +14,27 @@
 #include "release/release.h"
 #include "release/release_int.h"
 
+/* Copies the lists; what is the domain of a set is there once. */
+static List *
+copy_lists(const DpRelease *new, const DpRelease *old)
+{
+	List	   *lists = NIL;
+	ListCell   *list,
+			   *from,
+			   *to;
+
+	foreach(list, old->lists)
+	{
+		Const	   *copy = NULL;
+
+		forboth(from, old->key_sets, to, new->key_sets)
+			if (((DpKeySet *) lfirst(from))->domain == lfirst(list))
+			copy = ((DpKeySet *) lfirst(to))->domain;
+		lists = lappend(lists, copy != NULL ? copy : copyObject(lfirst(list)));
+	}
+	return lists;
+}
+
 static void
 copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 {
@@ -27,6 +48,8 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->one_group = o->one_group;
 	n->has_unit = o->has_unit;
 	n->keys = copyObject(o->keys);
+	n->key_sets = copyObject(o->key_sets);
+	n->lists = copy_lists(n, o);
 	n->key_memory = o->key_memory;
 	n->columns = copyObject(o->columns);
 	n->expressions = copyObject(o->expressions);
@@ -50,6 +73,15 @@ copy_key(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->typmod = o->typmod;
 	n->collation = o->collation;
 	n->label = pstrdup(o->label);
+}
+
+static void
+copy_key_set(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
+{
+	DpKeySet   *n = (DpKeySet *) newnode;
+	const DpKeySet *o = (const DpKeySet *) oldnode;
+
+	n->keys = list_copy(o->keys);
 	n->domain = copyObject(o->domain);
 	n->null_key = o->null_key;
 }
@@ -118,6 +150,7 @@ read_refused(ExtensibleNode *node)
 
 RELEASE_NODE_METHODS(release_methods, DP_RELEASE_NODE, DpRelease, copy_release);
 RELEASE_NODE_METHODS(key_methods, DP_RELEASE_KEY_NODE, DpReleaseKey, copy_key);
+RELEASE_NODE_METHODS(key_set_methods, DP_KEY_SET_NODE, DpKeySet, copy_key_set);
 RELEASE_NODE_METHODS(column_methods, DP_RELEASE_COLUMN_NODE, DpReleaseColumn, copy_column);
 RELEASE_NODE_METHODS(prefetch_methods, DP_PREFETCH_NODE, DpPrefetch, copy_prefetch);
 
@@ -126,6 +159,7 @@ dp_release_register_nodes(void)
 {
 	RegisterExtensibleNodeMethods(&release_methods);
 	RegisterExtensibleNodeMethods(&key_methods);
+	RegisterExtensibleNodeMethods(&key_set_methods);
 	RegisterExtensibleNodeMethods(&column_methods);
 	RegisterExtensibleNodeMethods(&prefetch_methods);
 }
@@ -147,6 +181,15 @@ dp_make_release_key(void)
 
 	k->node.extnodename = DP_RELEASE_KEY_NODE;
 	return k;
+}
+
+DpKeySet *
+dp_make_key_set(void)
+{
+	DpKeySet   *s = (DpKeySet *) newNode(sizeof(DpKeySet), T_ExtensibleNode);
+
+	s->node.extnodename = DP_KEY_SET_NODE;
+	return s;
 }
 
 DpReleaseColumn *

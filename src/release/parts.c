@@ -60,13 +60,24 @@ dp_release_parts(const DpRelease *release)
 }
 
 int
-dp_key_param(const DpRelease *release, int key)
+dp_list_param(const DpRelease *release, int list)
 {
-	return release->first_param + 1 + list_length(release->columns) * DP_COLUMN_PARAMS + key;
+	return release->first_param + 1 + list_length(release->columns) * DP_COLUMN_PARAMS + list;
 }
 
 int
 dp_release_params_count(const DpRelease *release)
 {
-	return 1 + list_length(release->columns) * DP_COLUMN_PARAMS + list_length(release->keys);
+	return 1 + list_length(release->columns) * DP_COLUMN_PARAMS + list_length(release->lists);
+}
+
+DpKeySet *
+dp_key_set_of(const DpRelease *release, int key)
+{
+	ListCell   *lc;
+
+	foreach(lc, release->key_sets)
+		if (list_member_int(((DpKeySet *) lfirst(lc))->keys, key))
+		return lfirst(lc);
+	return NULL;
 }

@@ -95,18 +95,15 @@ estimate_rows(DpRelease *release)
 	double		rows = 1;
 	ListCell   *lc;
 
-	foreach(lc, release->keys)
-	{
-		DpReleaseKey *key = lfirst(lc);
-
-		if (key->domain)
-		{
-			ArrayType  *domain = DatumGetArrayTypeP(key->domain->constvalue);
-
-			rows *= ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain)) + (key->null_key ? 1 : 0);
-		}
-		else
+	for (int i = 0; i < list_length(release->keys); i++)
+		if (dp_key_set_of(release, i) == NULL)
 			rows *= 100;
+	foreach(lc, release->key_sets)
+	{
+		DpKeySet   *set = lfirst(lc);
+		ArrayType  *domain = DatumGetArrayTypeP(set->domain->constvalue);
+
+		rows *= ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain)) + (set->null_key ? 1 : 0);
 	}
 	return clamp_row_est(Min(rows, 1e7));
 }

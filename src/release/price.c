@@ -189,7 +189,7 @@ check_key_bytes(DpPricedRelease *priced)
 
 	if (!priced->release->has_unit || priced->nkeys == 0 || priced->release->one_group)
 		return;
-	longest = dp_longest_keys(priced->release->keys);
+	longest = dp_longest_keys(priced->release);
 	if (longest > most)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
@@ -216,7 +216,7 @@ settle_contribution(DpPricedRelease *priced)
 	if (release->selection >= 0)
 		return 1;
 	/* nobody can be in more groups than there are */
-	groups = dp_declared_groups(release->keys);
+	groups = dp_declared_groups(release);
 	priced->max_groups = Max(Min(priced->max_groups, groups), 1);
 	check_key_bytes(priced);
 	return groups;

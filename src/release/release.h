@@ -23,6 +23,7 @@
 
 #define DP_RELEASE_NODE			"DpRelease"
 #define DP_RELEASE_KEY_NODE		"DpReleaseKey"
+#define DP_KEY_SET_NODE			"DpKeySet"
 #define DP_RELEASE_COLUMN_NODE	"DpReleaseColumn"
 #define DP_PREFETCH_NODE		"DpPrefetch"
 
@@ -34,14 +35,20 @@ typedef struct DpReleaseKey
 	int32		typmod;
 	Oid			collation;
 	char	   *label;			/* in the words of the query */
-
-	/*
-	 * Array of the declared keys in canonical order, or NULL when the keys
-	 * are not declared and have to pass the threshold.
-	 */
-	Const	   *domain;
-	bool		null_key;		/* declared: NULL is a key, too (the last one) */
 } DpReleaseKey;
+
+/*
+ * Keys that are declared together.  Groups of a release are the product of its
+ * sets; a key that is in none is undeclared, and has to pass the threshold.
+ */
+typedef struct DpKeySet
+{
+	ExtensibleNode node;
+	List	   *keys;			/* ints: places among the release's keys */
+	Const	   *domain;			/* of one key: array of its values in canonical
+								 * order */
+	bool		null_key;		/* NULL is a key, too (the last one) */
+} DpKeySet;
 
 typedef struct DpRelease DpRelease;
 
@@ -102,12 +109,15 @@ typedef struct DpReleaseColumn
 
 /*
  * parts.c: a release's own parameters.  After the bound_spec and those of the
- * columns comes one for each key: a long list of its declared values, as a
- * key_set.  dp_release_params_count returns how many numbers they take,
- * dp_key_param that of a key.
+ * columns comes one for each long list of values, as a key_set.
+ * dp_release_params_count returns how many numbers they take, dp_list_param
+ * that of a list.
  */
 extern int	dp_release_params_count(const DpRelease *release);
-extern int	dp_key_param(const DpRelease *release, int key);
+extern int	dp_list_param(const DpRelease *release, int list);
+
+/* parts.c: returns the set that a key is in; NULL: it is undeclared */
+extern DpKeySet *dp_key_set_of(const DpRelease *release, int key);
 
 /* a list of more declared values than this is a parameter, see agg/exact/key_set.c */
 #define DP_LISTED_KEYS 100
@@ -163,6 +173,10 @@ struct DpRelease
 	bool		has_unit;		/* contributions of units are bounded; false:
 								 * every row is a unit */
 	List	   *keys;			/* DpReleaseKey */
+	List	   *key_sets;		/* DpKeySet */
+	List	   *lists;			/* Const: arrays that rows' values are looked
+								 * up in, each a parameter; a set's domain may
+								 * be one */
 	int64		key_memory;		/* what declared keys take, in bytes: of all
 								 * releases of the statement */
 	List	   *columns;		/* DpReleaseColumn */
@@ -176,7 +190,7 @@ struct DpRelease
 	/*
 	 * External parameters of the inner plan that the node supplies:
 	 * first_param is the bound_spec (when contributions are bounded), those
-	 * of the columns follow, then those of the keys.
+	 * of the columns follow, then those of the lists.
 	 */
 	int			first_param;
 	List	   *prefetches;		/* DpPrefetch */
@@ -259,6 +273,7 @@ extern Oid	dp_relation_owner(Oid relid);
 /* Return new, empty nodes. */
 extern DpRelease *dp_make_release(void);
 extern DpReleaseKey *dp_make_release_key(void);
+extern DpKeySet *dp_make_key_set(void);
 extern DpReleaseColumn *dp_make_release_column(void);
 extern DpPrefetch *dp_make_release_prefetch(void);
 

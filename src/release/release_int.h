@@ -211,12 +211,13 @@ extern void dp_release_params(DpPricedRelease *priced, ParamListInfo params);
 typedef struct DpKeyTable DpKeyTable;
 
 /* dp_declared_groups returns how many groups declared keys span; ZC002 for more than DP_MAX_DECLARED_GROUPS */
-extern int64 dp_declared_groups(List *keys);
+extern int64 dp_declared_groups(const DpRelease *release);
 
 /* dp_longest_keys returns the bytes that the longest declared keys by reference take together, as bounding counts them */
-extern Size dp_longest_keys(List *keys);
+extern Size dp_longest_keys(const DpRelease *release);
 
-extern DpKeyTable *dp_key_table_create(List *keys);
+/* dp_key_table_create makes the table of all groups of a release whose keys are all declared */
+extern DpKeyTable *dp_key_table_create(const DpRelease *release);
 extern int64 dp_key_table_size(DpKeyTable *table);
 
 /* dp_key_table_find returns the position of a group, -1 when a key is not declared */

@@ -107,6 +107,7 @@ dp_add_keys(DpLevel *level)
 		TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), query->targetList);
 		Node	   *expr = (Node *) tle->expr;
 		DpReleaseKey *key = dp_make_release_key();
+		DpKeySet   *set;
 
 		if (list_member(level->key_exprs, expr))
 			continue;
@@ -120,8 +121,13 @@ dp_add_keys(DpLevel *level)
 		key->typmod = exprTypmod(expr);
 		key->collation = exprCollation(expr);
 		key->label = dp_expression_text(level, expr);
-		dp_declare_key_values(level, key, expr);
-		if (key->domain == NULL && dp_is_unit(level, expr))
+		set = dp_declare_key_values(level, key, expr);
+		if (set != NULL)
+		{
+			set->keys = list_make1_int(list_length(level->release->keys));
+			level->release->key_sets = lappend(level->release->key_sets, set);
+		}
+		else if (dp_is_unit(level, expr))
 			dp_refuse_at(exprLocation(expr),
 						 errmsg("grouping by the privacy unit \"%s\" would show one person in each group; "
 								"aggregate over such a subquery instead, as in "
@@ -167,7 +173,7 @@ dp_add_key_selection(DpLevel *level)
 	int			i = 0;
 
 	foreach(lc, release->keys)
-		if (((DpReleaseKey *) lfirst(lc))->domain == NULL)
+		if (dp_key_set_of(release, foreach_current_index(lc)) == NULL)
 		undeclared = true;
 	if (!undeclared)
 		return;

@@ -366,7 +366,7 @@ count_values(const DpKeyValues *keys)
 		cxt->key_memory += dp_key_memory(keys->values[i], keys->typbyval, keys->typlen);
 }
 
-void
+DpKeySet *
 dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr)
 {
 	TypeCacheEntry *type = lookup_type_cache(key->type, TYPECACHE_EQ_OPR | TYPECACHE_CMP_PROC |
@@ -374,11 +374,12 @@ dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr)
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext scratch;
 	DpKeyValues keys;
+	DpKeySet   *set = NULL;
 	bool		known;
 
 	/* release/ looks values up by their hash */
 	if (!OidIsValid(type->eq_opr) || !OidIsValid(type->cmp_proc) || !OidIsValid(type->hash_proc))
-		return;
+		return NULL;
 	scratch = AllocSetContextCreate(caller, "dp_cdp declared keys", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(scratch);
 	known = collect_values(level, key, expr, &keys);
@@ -386,9 +387,11 @@ dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr)
 	if (known)
 	{
 		dp_key_values_restrict(&keys, expr, level);
-		key->domain = array_const(&keys);
-		key->null_key = keys.null_key;
+		set = dp_make_key_set();
+		set->domain = array_const(&keys);
+		set->null_key = keys.null_key;
 		count_values(&keys);
 	}
 	MemoryContextDelete(scratch);
+	return set;
 }

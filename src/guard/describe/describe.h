@@ -51,10 +51,11 @@ extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
  */
 
 /*
- * Fills domain and null_key of a key, whose expression is expr and good for
- * one, if its possible values are known without looking at protected rows.
+ * Returns the set of the possible values of a key, whose expression is expr
+ * and good for one, if they are known without looking at protected rows; else
+ * NULL.
  */
-extern void dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr);
+extern DpKeySet *dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr);
 
 /* ------------------------------------------------------------------------
  * value_bounds.c
