@@ -7,6 +7,7 @@ use warnings;
 use LedgerTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use Time::HiRes;
 
 my $node = ledger_node('main');
 ledger_database($node, 'test');
@@ -202,5 +203,36 @@ ok($node->poll_query_until('test', "SELECT count(*) = 0 FROM pg_stat_activity WH
 unlike(slurp_file($node->logfile), qr/was terminated by signal/, 'no process crashed');
 is(value($node, 'test', "SELECT count(*) FROM dp_cdp.releases WHERE failed"), 1, 'charged as a failure, once');
 is(files(), 0, 'no files are left');
+
+# Its leader or a worker is terminated at many moments: before workers start, while they read, while the leader waits for
+# them, while groups leave.  Each costs what it was debited, once; the server stands.
+my $private = "FROM pg_stat_activity WHERE (query LIKE '%slow_worker%' OR backend_type = 'parallel worker') AND pid <> pg_backend_pid()";
+my %ended = (leader => 0, worker => 0);
+for (my ($ms, $i) = (1, 0); $i < 24; $ms = int($ms * 1.3) + 1, $i++)
+{
+	my $whom = $i % 2 ? 'worker' : 'leader';
+	my $type = $i % 2 ? 'parallel worker' : 'client backend';
+	my $run = background($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) FROM few WHERE slow_worker(x) > 0 AND x < 500;');
+
+	# it may have ended before it is seen
+	foreach (1 .. 20)
+	{
+		last if value($node, 'test', "SELECT count(*) $private AND backend_type = '$type'") > 0;
+	}
+	Time::HiRes::usleep(1000 * $ms);
+	$node->safe_psql('test', "SELECT pg_terminate_backend(pid) $private AND backend_type = '$type' ORDER BY pid LIMIT 1");
+	my $error = finish($run);
+	next if $error eq '';
+	$ended{$whom}++;
+	like($error, qr/terminating connection due to administrator command|server closed the connection|private query failed|parallel worker/,
+		"a $whom is terminated after $ms ms");
+}
+cmp_ok($ended{$_}, '>=', 4, "${_}s that were terminated: $ended{$_}") foreach sort keys %ended;
+ok($node->poll_query_until('test', "SELECT count(*) = 0 $private"), 'all have ended');
+is(value($node, 'test', 'SELECT pg_postmaster_start_time()'), $started, 'the server stands');
+unlike(slurp_file($node->logfile), qr/was terminated by signal/, 'no process crashed');
+is(files(), 0, 'no files are left');
+is(value($node, 'test', "SELECT (SELECT rho_spent FROM dp_cdp.budgets) = (SELECT sum(rho) FROM dp_cdp.releases WHERE kind = 'granted')"), 't', 'what was granted is what was charged');
+is(value($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) BETWEEN -1e6 AND 1e6 FROM few'), 't', 'the next query is answered');
 
 done_testing();
