@@ -24,6 +24,9 @@
 
 #define LARGEST_CHUNK ((Size) 256 * 1024)
 
+/* bytes that Linux maps around one that is read (fault_around_bytes) */
+#define PAGES_AROUND ((Size) 64 * 1024)
+
 /* what precedes a chunk's data in a file */
 typedef struct ChunkHeader
 {
@@ -37,6 +40,18 @@ is_shared_pass(const DpBounding *bounding)
 	return bounding->share != NULL && bounding->pass.bits == 0;
 }
 
+/*
+ * Has pages of shared memory mapped, by reading: the system maps several around one that is read, but only one that is
+ * written, and to ask it for each is a good part of what setting rows aside costs.
+ */
+static void
+map_pages(const char *data, Size size)
+{
+	for (Size at = 0; at < size; at += PAGES_AROUND)
+		(void) *(volatile const char *) (data + at);
+	(void) *(volatile const char *) (data + size - 1);
+}
+
 static DpChunk *
 new_chunk(DpBounding *bounding, Size data)
 {
@@ -48,6 +63,7 @@ new_chunk(DpBounding *bounding, Size data)
 		dsa_pointer self = dsa_allocate_extended(bounding->dsa, size, DSA_ALLOC_HUGE);
 
 		chunk = dsa_get_address(bounding->dsa, self);
+		map_pages((char *) chunk, size);
 		chunk->self = self;
 		chunk->size = size - offsetof(DpChunk, data);
 		bounding->pass.shared += size;
