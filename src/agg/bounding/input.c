@@ -30,7 +30,7 @@
 
 /*
  * bytes that the first table may take: its buckets, a part of it, stay in a core's second cache.  Those of
- * processes that gather together are smaller, as their states have to be set aside and merged.
+ * processes that gather together are smaller at first, as their states have to be set aside and merged.
  */
 #define FIRST_TABLE ((Size) 3 * 1024 * 1024)
 #define FIRST_SHARED_TABLE ((Size) 1024 * 1024)
@@ -38,8 +38,9 @@
 /* after how many rows the order of tests is chosen anew */
 #define CHOOSE_AFTER 1024
 
-/* a full table is of use if it has the unit of one row of so many */
+/* a full table is of use if it has the unit of one row of so many; a shared one is worth more memory if of one of so many */
 #define USEFUL_TABLE 16
+#define WORTHY_TABLE 8
 
 /* setting a state aside and merging it takes as long as looking for the units of so many rows */
 #define ROWS_OF_STATE 64
@@ -55,6 +56,13 @@ next_row(DpInput *input)
 	CHECK_FOR_INTERRUPTS();
 	slot = input->scan->ss_ScanTupleSlot;
 	return table_scan_getnextslot(input->scan->ss_currentScanDesc, ForwardScanDirection, slot) ? slot : NULL;
+}
+
+/* Returns how many bytes the first table may take, at first where processes gather together, or in the end. */
+static Size
+first_table_limit(const DpBounding *bounding, bool at_first)
+{
+	return Min(bounding->share != NULL && at_first ? FIRST_SHARED_TABLE : FIRST_TABLE, bounding->limit / 4);
 }
 
 static inline bool
@@ -105,13 +113,14 @@ choose_order(DpInput *input)
 /*
  * Gives up a table that is full of units of which hardly any rows follow, where each row
  * waits for a bucket in vain.  Its states are to be set aside anyway where processes gather
- * together; else there must have been so many rows that this does not count.
+ * together; else there must have been so many rows that this does not count.  There one that has the units of many
+ * rows grows, too: units that enter it late do no harm, as all its states are set aside.
  */
 static void
 check_table(DpBounding *bounding)
 {
 	DpInput    *input = &bounding->input;
-	const DpUnitTable *table = &bounding->table;
+	DpUnitTable *table = &bounding->table;
 
 	if (input->looked < CHOOSE_AFTER)
 		return;
@@ -121,6 +130,12 @@ check_table(DpBounding *bounding)
 		if (input->found < input->looked / USEFUL_TABLE &&
 			(bounding->share != NULL || input->full_rows >= table->nunits * ROWS_OF_STATE))
 			dp_give_up_table(bounding);
+		else if (bounding->share != NULL && input->found >= input->looked / WORTHY_TABLE &&
+				 table->limit < first_table_limit(bounding, false))
+		{
+			table->limit = first_table_limit(bounding, false);
+			table->full = false;
+		}
 	}
 	input->looked = input->found = 0;
 }
@@ -212,6 +227,8 @@ gather_input_row(DpBounding *bounding, TupleTableSlot *slot)
 	input->found += bucket >= 0;
 	if (!passes_rank(bounding, bucket))
 		return;
+	if (bucket >= 0)
+		__builtin_prefetch(bounding->table.state_of[bucket]);
 	if (input->rank_first && !passes_qual(input, slot))
 		return;
 	if (!fields_first)
@@ -253,7 +270,7 @@ dp_gather_input(DpBounding *bounding)
 
 	if (bounding->share != NULL && !dp_share_enter(bounding))
 		return;
-	dp_begin_pass(bounding, 0, Min(bounding->share != NULL ? FIRST_SHARED_TABLE : FIRST_TABLE, bounding->limit / 4));
+	dp_begin_pass(bounding, 0, first_table_limit(bounding, true));
 	start_scan(input);
 	while (slot = next_row(input), !TupIsNull(slot))
 	{
