@@ -201,6 +201,17 @@ SELECT try($$SELECT dp_cdp.set_bounds('visits', 'cost', 1, 1.0)$$);
 SELECT try($$SELECT dp_cdp.set_bounds('visits', 'cost', 'NaN', 1)$$);
 SELECT try($$SELECT dp_cdp.set_bounds('visits', 'cost', 0, 'Infinity')$$);
 SELECT try($$SELECT dp_cdp.set_bounds('visits', 'cost', '-1e400', 0)$$);
+SELECT try($$SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1, total_upper => 1)$$);
+SELECT try($$SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1, total_lower => 0)$$);
+SELECT try($$SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1, 3, 2)$$);
+SELECT try($$SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1, 0, 0.0)$$);
+SELECT try($$SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1, 1, 2)$$);
+SELECT try($$SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1, -2, -1)$$);
+SELECT try($$SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1, 'NaN', 2)$$);
+SELECT try($$SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1, 0, 'Infinity')$$);
+SELECT try($$SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1, '-1e400', 0)$$);
+SELECT try($$SELECT dp_cdp.set_bounds('visits', 'cost', NULL, NULL, 0, 2)$$);
+SELECT try($$SELECT dp_cdp.set_bounds('visits', 'dept', 0, 1, 0, 2)$$);
 SELECT try($$SELECT dp_cdp.drop_bounds('visits', 'cost')$$);
 SELECT try($$SELECT dp_cdp.drop_bounds('other', 'patient')$$);
 

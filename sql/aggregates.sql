@@ -213,7 +213,14 @@ SELECT dp_avg(i + 1) FROM answers;
 SELECT dp_median(y) FROM (SELECT i + 1 AS y FROM answers) q;
 -- and what the query itself says: constants, branches of CASE, booleans as numbers; sigma is a hundredth of the sensitivity
 SELECT noise('SELECT sum(1), sum(CASE WHEN flag THEN 3 ELSE -1.5 END), sum(-2::float8), sum(flag::int), sum(CASE WHEN flag THEN i ELSE 4 END) FROM answers');
-SELECT noise('SELECT sum(1), sum(CASE WHEN code = 1 THEN 3 END), sum(CASE WHEN code = 1 THEN x ELSE 0 END), sum(greatest(x, 0)) FROM visits');
+SELECT noise('SELECT sum(1), sum(CASE WHEN code = 1 THEN 3 END), sum(CASE WHEN code = 1 THEN x ELSE 0 END), sum(greatest(x, 0)), sum(CASE WHEN code = 1 THEN x ELSE 14 END) FROM visits');
+-- what a unit adds up to is max_rows times that, or less, where it is said; where each row is a unit, the row
+SELECT noise('SELECT dp_sum(x, 0, 10, 0, 20), dp_sum(x, -1, 10, -3, 1e9), dp_sum(y, 5, 20, 0, 50), dp_clipped_totals(x), dp_clipped_totals(y, 0, 20, 0, 30) FROM visits');
+SELECT noise('SELECT dept, dp_sum(x, 0, 10, 0, 20), dp_clipped_totals(x, 0, 10) FROM visits GROUP BY dept');
+SELECT noise('SELECT dept, dp_sum(x, 0, 10, 0, 20), dp_clipped_totals(x, 0, 10) FROM visits2 GROUP BY dept');
+SELECT noise('SELECT dp_sum(i, 0, 10, 0, 4), dp_sum(i, 2, 10, -1, 4), dp_clipped_totals(i, 0, 10, 0, 4) FROM answers');
+SELECT pg_typeof(dp_sum(s, 0, 9, 0, 5)) AS s, pg_typeof(dp_sum(i, 0, 9, 0, 5.5)) AS i, pg_typeof(dp_sum(b, 0::float8, 9, 0, 5)) AS b, pg_typeof(dp_sum(r, 0, 9, 0, 5)) AS r,
+	pg_typeof(dp_sum(f, '0', '9', '0', '5')) AS f, pg_typeof(dp_sum(n, '0'::text, '9'::text, '0'::text, '5'::text)) AS n, pg_typeof(dp_clipped_totals(i, 0, 9)) AS clipped FROM answers;
 SET dp_cdp.max_rows = 3;
 SELECT noise('SELECT sum(1), sum(z), dp_sum((code = 1)::int) FROM (SELECT CASE WHEN code = 1 THEN -1 ELSE 1 END AS z, code FROM visits) q');
 RESET dp_cdp.max_rows;
@@ -226,7 +233,6 @@ RESET SESSION AUTHORIZATION;
 SELECT known() AS exact;
 SET SESSION AUTHORIZATION regress_dp_analyst;
 SELECT sum(0) FROM answers;
-SELECT dp_sum(CASE WHEN code = 1 THEN x ELSE 4 END) FROM visits;
 SELECT avg(CASE WHEN flag THEN 'NaN'::float8 ELSE 0 END) FROM answers;
 SELECT avg(CASE WHEN flag THEN id ELSE 0 END) FROM answers;
 PREPARE given(int) AS SELECT sum(CASE WHEN flag THEN $1 ELSE 0 END) FROM answers;

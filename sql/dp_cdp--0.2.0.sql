@@ -335,6 +335,8 @@ CREATE FUNCTION dp_cdp.bound_codes(integer, dp_cdp.bound_state) RETURNS SETOF in
 	AS 'MODULE_PATHNAME', 'dp_bound_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
 CREATE FUNCTION dp_cdp.bound_distinct_codes(integer, dp_cdp.bound_state) RETURNS SETOF bigint[]
 	AS 'MODULE_PATHNAME', 'dp_bound_distinct_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
+CREATE FUNCTION dp_cdp.bound_cut(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF integer[]
+	AS 'MODULE_PATHNAME', 'dp_bound_cut' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
 CREATE FUNCTION dp_cdp.steps_sum_add(dp_cdp.exact_sum, bigint) RETURNS dp_cdp.exact_sum
 	AS 'MODULE_PATHNAME', 'dp_steps_sum' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE AGGREGATE dp_cdp.steps_sum(bigint) (
@@ -600,7 +602,7 @@ CREATE AGGREGATE dp_cdp.unit_min(double precision) (
 CREATE FUNCTION dp_cdp.make_grid(lower numeric, upper numeric, input regtype) RETURNS dp_cdp.grid
 	AS 'MODULE_PATHNAME', 'dp_make_grid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.make_bound_spec(nkeys integer, max_groups integer, seed bigint[],
-		kinds text[], grids dp_cdp.grid[], rows integer[] DEFAULT '{}') RETURNS dp_cdp.bound_spec
+		kinds text[], grids dp_cdp.grid[], rows integer[] DEFAULT '{}', limits bigint[] DEFAULT '{}') RETURNS dp_cdp.bound_spec
 	AS 'MODULE_PATHNAME', 'dp_make_bound_spec' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.grid_parts(dp_cdp.grid, OUT lower bigint, OUT upper bigint, OUT exponent integer)
 	AS 'MODULE_PATHNAME', 'dp_grid_parts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -617,7 +619,7 @@ CREATE FUNCTION dp_cdp.vector_counts(dp_cdp.exact_vector) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'dp_vector_counts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- Not revoked: is_declared, exact_sum, moment_n .. moment_tu, exact_histogram, bound_unit, bound_key, bound_value, bound_codes,
--- bound_distinct_codes, steps_sum, codes_histogram, codes_distinct, distinct_count,
+-- bound_distinct_codes, bound_cut, steps_sum, codes_histogram, codes_distinct, distinct_count,
 -- centered, bin, chebyshev, product, code, unit_sum .. unit_min, greater_of, less_of.  The inner query runs with the
 -- rights of the table's owner, who may be any role; a grid, range, key_set or
 -- bound_spec to call them with is nobody's to make.  chebyshev, product,
@@ -667,7 +669,7 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.exact_float_stddev_pop(dp_cdp.exact_float),
 	dp_cdp.exact_float_stddev_samp(dp_cdp.exact_float),
 	dp_cdp.make_grid(numeric, numeric, regtype),
-	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[]),
+	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[], bigint[]),
 	dp_cdp.make_range(double precision, double precision, integer, integer),
 	dp_cdp.make_scaled_grid(bigint),
 	dp_cdp.vector_counts(dp_cdp.exact_vector),
@@ -751,11 +753,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
 COMMENT ON FUNCTION dp_cdp.unprotect_table(regclass) IS
 	'removes the policy of a table: only who holds SELECT may read it then';
 
-CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower numeric, upper numeric) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower numeric, upper numeric,
+		total_lower numeric DEFAULT NULL, total_upper numeric DEFAULT NULL) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
-COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric) IS
-	'declares bounds of a column, to which values (with a unit column: totals of a unit) are clamped in sums';
+COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric, numeric, numeric) IS
+	'declares bounds of a column, to which each row''s value is clamped; total_lower and total_upper: what the values of a unit add up to in a group, NULL: max_rows times the bounds';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_bounds("table" regclass, "column" name) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -1910,151 +1913,6 @@ CREATE AGGREGATE @extschema@.dp_count("any") (
 );
 COMMENT ON AGGREGATE @extschema@.dp_count("any") IS
 	'noisy number of rows where the argument is not NULL; with DISTINCT: of values, of which a privacy unit supports at most max_rows, or of units';
-CREATE AGGREGATE @extschema@.dp_sum(smallint) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(smallint) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
-CREATE AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(smallint, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, text, text) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(integer) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(integer) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
-CREATE AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(integer, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(integer, text, text) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(bigint) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(bigint) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
-CREATE AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(bigint, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, text, text) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(real) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(real) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
-CREATE AGGREGATE @extschema@.dp_sum(real, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(real, numeric, numeric) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(real, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(real, double precision, double precision) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(real, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(real, text, text) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(double precision) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
-CREATE AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(double precision, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, text, text) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(numeric) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to the bounds that were declared with dp_cdp.set_bounds';
-CREATE AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-CREATE AGGREGATE @extschema@.dp_sum(numeric, text, text) (
-	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
-	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
-);
-COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, text, text) IS
-	'noisy sum; the total of a privacy unit in a group is clamped to lower (2nd argument) .. upper (3rd argument)';
-
 -- averages and spreads; their bounds are those of a row's value
 CREATE FUNCTION dp_cdp.unreleased_floats(dp_cdp.unreleased) RETURNS double precision[]
 	AS 'MODULE_PATHNAME', 'dp_unreleased_final' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -2474,47 +2332,6 @@ CREATE FUNCTION dp_cdp.margin(stddev double precision, confidence double precisi
 	AS 'MODULE_PATHNAME', 'dp_normal_margin' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cdp.margin(double precision, double precision) IS
 	'half the width of the interval that holds a normal deviate with this confidence';
-
--- The price and the error of a query, before and after it ran.
-
-CREATE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text, OUT dataset text, OUT "group" text,
-		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
-		OUT rho numeric, OUT delta numeric, OUT formula text) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'dp_preview_columns' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_cdp.preview_columns(text) IS
-	'what each private aggregate of a query would cost, and how noisy it would be; dp_cdp.preview has the totals, too';
-CREATE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, name text, dataset text,
-		sensitivity double precision, stddev double precision, margin double precision, rho numeric, delta numeric,
-		formula text)
-	LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
-BEGIN ATOMIC
-	WITH c AS MATERIALIZED (
-		SELECT p.* FROM dp_cdp.preview_columns(preview.query) WITH ORDINALITY
-			AS p(aggregate, dataset, "group", sensitivity, stddev, margin, rho, delta, formula, n)
-	), t AS MATERIALIZED (
-		SELECT c.dataset, sum(c.rho) AS rho, sum(c.delta) AS delta FROM c GROUP BY c.dataset
-	), l AS (
-		SELECT 1 AS part, c.n, CASE WHEN c.rho IS NULL THEN 'expression' ELSE 'aggregate' END AS item, c.aggregate AS name, c.dataset, c.sensitivity, c.stddev, c.margin, c.rho, c.delta, c.formula
-			FROM c
-		UNION ALL
-		SELECT 2, 0, 'total', NULL, t.dataset, NULL, NULL, NULL, t.rho, t.delta, NULL FROM t
-		UNION ALL
-		SELECT 3, 0, 'remains', b.role::text, b.dataset, NULL, NULL, NULL,
-				b.rho_limit - b.rho_spent - t.rho, b.delta_limit - b.delta_spent - t.delta, NULL
-			FROM t JOIN dp_cdp.budgets b ON b.dataset = t.dataset
-			WHERE dp_cdp.role_pays(session_user::regrole, b.role) OR dp_cdp.role_pays(current_user::regrole, b.role)
-	)
-	SELECT l.item, l.name, l.dataset, l.sensitivity, l.stddev, l.margin, trim_scale(l.rho), trim_scale(l.delta), l.formula
-		FROM l ORDER BY l.part, l.n, l.dataset, l.name;
-END;
-COMMENT ON FUNCTION dp_cdp.preview(text) IS
-	'what a query would cost, how noisy each private aggregate would be (stddev, and margin: half of a 95 % interval; NULL where they depend on the answer; then the formula of the margin of arithmetic), and what would remain of each budget; nothing is executed or charged';
-CREATE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset text, OUT "group" text,
-		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
-		OUT rho numeric, OUT delta numeric) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'dp_last_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_cdp.last_release() IS
-	'price and error of each private aggregate that this session released last; for single groups where the error differs';
 
 -- =========================================================================
 -- 8. Variants of built-in functions that cannot fail (src/safe)
@@ -5013,3 +4830,360 @@ COMMENT ON VIEW dp_cdp.held_names IS
 	'for owners of datasets: names under which tables were protected, and what bears them now; held until that is protected or the name released';
 
 GRANT SELECT ON dp_cdp.held_names TO PUBLIC;
+-- =========================================================================
+-- 14. Sums over units
+-- =========================================================================
+
+CREATE OR REPLACE FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any", "any") RETURNS dp_cdp.unreleased
+	AS 'MODULE_PATHNAME', 'dp_unreleased_trans' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+REVOKE EXECUTE ON FUNCTION dp_cdp.unreleased_step(dp_cdp.unreleased, "any", "any", "any", "any", "any") FROM PUBLIC;
+
+-- Bounds are of a row's value; a unit's total in a group is limited, too.
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint) IS
+	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, numeric, numeric, numeric, numeric) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, double precision, double precision, double precision, double precision) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, text, text) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(smallint, text, text, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(smallint, text, text, text, text) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer) IS
+	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer, numeric, numeric) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer, numeric, numeric, numeric, numeric) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer, double precision, double precision) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer, double precision, double precision, double precision, double precision) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer, text, text) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(integer, text, text, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(integer, text, text, text, text) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint) IS
+	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, numeric, numeric, numeric, numeric) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, double precision, double precision, double precision, double precision) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, text, text) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(bigint, text, text, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_bigint, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(bigint, text, text, text, text) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real) IS
+	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real, numeric, numeric) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real, numeric, numeric, numeric, numeric) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real, double precision, double precision) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real, double precision, double precision, double precision, double precision) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real, text, text) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(real, text, text, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(real, text, text, text, text) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision) IS
+	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, numeric, numeric, numeric, numeric) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, double precision, double precision, double precision, double precision) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, text, text) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(double precision, text, text, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(double precision, text, text, text, text) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric) IS
+	'noisy sum; each value is clamped to the bounds of set_bounds, and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, numeric, numeric, numeric, numeric) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, double precision, double precision, double precision, double precision) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, text, text) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the totals of set_bounds, or max_rows times the bounds';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_sum(numeric, text, text, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_numeric, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_sum(numeric, text, text, text, text) IS
+	'noisy sum; each value is clamped to lower (2nd argument) .. upper (3rd argument), and the total of a privacy unit in a group to the 4th .. 5th argument';
+
+-- how much the limits of totals cut off
+CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any") (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any") IS
+	'noisy share of the totals of privacy units, one in each group, that dp_sum cuts';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any", numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any", numeric, numeric) IS
+	'noisy share of the totals of privacy units, one in each group, that dp_sum with the same arguments cuts';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any", numeric, numeric, numeric, numeric) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any", numeric, numeric, numeric, numeric) IS
+	'noisy share of the totals of privacy units, one in each group, that dp_sum with the same arguments cuts';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any", double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any", double precision, double precision) IS
+	'noisy share of the totals of privacy units, one in each group, that dp_sum with the same arguments cuts';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any", double precision, double precision, double precision, double precision) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any", double precision, double precision, double precision, double precision) IS
+	'noisy share of the totals of privacy units, one in each group, that dp_sum with the same arguments cuts';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any", text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any", text, text) IS
+	'noisy share of the totals of privacy units, one in each group, that dp_sum with the same arguments cuts';
+CREATE OR REPLACE AGGREGATE @extschema@.dp_clipped_totals("any", text, text, text, text) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_float, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_clipped_totals("any", text, text, text, text) IS
+	'noisy share of the totals of privacy units, one in each group, that dp_sum with the same arguments cuts';
+
+-- =========================================================================
+-- 15. The price and the error of a query, before and after it ran (src/release/report.c)
+-- =========================================================================
+
+CREATE OR REPLACE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text, OUT dataset text, OUT "group" text,
+		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
+		OUT rho numeric, OUT delta numeric, OUT formula text,
+		OUT row_lower double precision, OUT row_upper double precision, OUT total_lower double precision, OUT total_upper double precision) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'dp_preview_columns' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_cdp.preview_columns(text) IS
+	'what each private aggregate of a query would cost, and how noisy it would be; dp_cdp.preview has the totals, too';
+CREATE OR REPLACE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, name text, dataset text,
+		sensitivity double precision, stddev double precision, margin double precision, rho numeric, delta numeric,
+		formula text, row_lower double precision, row_upper double precision,
+		total_lower double precision, total_upper double precision)
+	LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+BEGIN ATOMIC
+	WITH c AS MATERIALIZED (
+		SELECT p.* FROM dp_cdp.preview_columns(preview.query) WITH ORDINALITY
+			AS p(aggregate, dataset, "group", sensitivity, stddev, margin, rho, delta, formula,
+				row_lower, row_upper, total_lower, total_upper, n)
+	), t AS MATERIALIZED (
+		SELECT c.dataset, sum(c.rho) AS rho, sum(c.delta) AS delta FROM c GROUP BY c.dataset
+	), l AS (
+		SELECT 1 AS part, c.n, CASE WHEN c.rho IS NULL THEN 'expression' ELSE 'aggregate' END AS item, c.aggregate AS name, c.dataset, c.sensitivity, c.stddev, c.margin, c.rho, c.delta, c.formula,
+				c.row_lower, c.row_upper, c.total_lower, c.total_upper
+			FROM c
+		UNION ALL
+		SELECT 2, 0, 'total', NULL, t.dataset, NULL, NULL, NULL, t.rho, t.delta, NULL,
+				NULL, NULL, NULL, NULL FROM t
+		UNION ALL
+		SELECT 3, 0, 'remains', b.role::text, b.dataset, NULL, NULL, NULL,
+				b.rho_limit - b.rho_spent - t.rho, b.delta_limit - b.delta_spent - t.delta, NULL,
+				NULL, NULL, NULL, NULL
+			FROM t JOIN dp_cdp.budgets b ON b.dataset = t.dataset
+			WHERE dp_cdp.role_pays(session_user::regrole, b.role) OR dp_cdp.role_pays(current_user::regrole, b.role)
+	)
+	SELECT l.item, l.name, l.dataset, l.sensitivity, l.stddev, l.margin, trim_scale(l.rho), trim_scale(l.delta), l.formula,
+			l.row_lower, l.row_upper, l.total_lower, l.total_upper
+		FROM l ORDER BY l.part, l.n, l.dataset, l.name;
+END;
+COMMENT ON FUNCTION dp_cdp.preview(text) IS
+	'what a query would cost, how noisy each private aggregate would be (stddev, and margin: half of a 95 % interval; NULL where they depend on the answer; then the formula of the margin of arithmetic), what rows and the totals of units are clamped to, and what would remain of each budget; nothing is executed or charged';
+CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset text, OUT "group" text,
+		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
+		OUT rho numeric, OUT delta numeric,
+		OUT row_lower double precision, OUT row_upper double precision, OUT total_lower double precision, OUT total_upper double precision) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'dp_last_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_cdp.last_release() IS
+	'price and error of each private aggregate that this session released last; for single groups where the error differs';
+

@@ -261,6 +261,20 @@ PREPARE no_keys(dp_cdp.bound_spec) AS
 	  FROM visits WHERE unit < 3 GROUP BY unit ORDER BY 1;
 EXECUTE no_keys(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{count}', ARRAY[dp_cdp.make_grid(0, 7, 'int')]));
 
+-- rows of a sum have limits of their own, and a total may be asked for its place alone, before it is clamped
+PREPARE limited(dp_cdp.bound_spec) AS
+	SELECT unit, v, c FROM (SELECT unit, dp_cdp.bound_value(0, b, $1) AS v, dp_cdp.bound_cut(1, b, $1) AS c
+		FROM (SELECT unit, dp_cdp.bound_unit($1, unit, x, x) AS b
+			FROM (VALUES (1, 5), (1, 100), (2, -7), (2, NULL), (3, NULL), (4, 2), (5, 100), (5, 100), (5, 100)) v (unit, x) GROUP BY unit) s) s ORDER BY unit;
+EXECUTE limited(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum,cut}', array_fill(dp_cdp.make_grid(-10, 25, 'int'), ARRAY[2]), limits => '{0,10,0,10}'));
+EXECUTE limited(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum,cut}', array_fill(dp_cdp.make_grid(-10, 25, 'int'), ARRAY[2]), limits => '{-50,10,-20,-11}'));
+EXECUTE limited(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum,cut}', array_fill(dp_cdp.make_grid(-10, 25, 'int'), ARRAY[2])));
+-- a limit beyond the type of the values
+EXECUTE limited(dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum,cut}', array_fill(dp_cdp.make_grid(0, 4e9, 'int'), ARRAY[2]), limits => '{3000000000,4000000000,-4000000000,-3000000000}'));
+SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[dp_cdp.make_grid(0, 1, 'int')], limits => '{1,0}');
+SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[dp_cdp.make_grid(0, 1, 'int')], limits => '{1}');
+SELECT dp_cdp.make_bound_spec(0, 1, '{1,2}', '{sum}', ARRAY[dp_cdp.make_grid(0, 1, 'int')], limits => '{0,9223372036854775807}');
+
 -- keys are equal when GROUP BY says so; what is shown does not depend on the order
 CREATE FUNCTION keys_of(key_type regtype, max_groups int, VARIADIC vals text[]) RETURNS TABLE (key text, n bigint)
 	LANGUAGE plpgsql AS $$
@@ -420,6 +434,7 @@ SELECT dp_cdp.bound_key(1, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), NULL:
 SELECT dp_cdp.bound_key(NULL, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), NULL::text) FROM visits;
 SELECT dp_cdp.bound_value(0, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), dp_cdp.make_bound_spec(1, 1, '{1,2}', '{}', '{}')) FROM visits;
 SELECT dp_cdp.bound_value(4, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), spec(1)) FROM visits;
+SELECT dp_cdp.bound_cut(0, dp_cdp.bound_unit(spec(1), k, true, ok, ok, x), spec(1)) FROM visits;
 SELECT dp_cdp.bound_key(0, NULL, NULL::int), dp_cdp.bound_value(0, NULL, spec(1)), dp_cdp.bound_codes(0, NULL);
 SELECT dp_cdp.steps_sum_add('0', 1);
 

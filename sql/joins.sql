@@ -34,7 +34,7 @@ SELECT dp_cdp.protect_table('patients', 'joins', unit => 'patient');
 SELECT dp_cdp.protect_table('visits', 'joins', unit => 'patient');
 SELECT dp_cdp.protect_table('events', 'joins');
 SELECT dp_cdp.protect_table('persons', 'joins_2', unit => 'patient');
-SELECT dp_cdp.set_bounds('visits', 'cost', 0, 6);
+SELECT dp_cdp.set_bounds('visits', 'cost', 0, 6, 0, 6);
 SELECT dp_cdp.set_bounds('events', 'x', 0, 5);
 SELECT dp_cdp.set_keys('visits', 'ward', ARRAY['w1', 'w2', 'w3', 'w4']);
 SELECT dp_cdp.set_keys('patients', 'zip', ARRAY['z0', 'z1', 'z2', 'z3']);

@@ -119,11 +119,11 @@ SELECT id, dp_count(*) FROM answers GROUP BY id;
 SELECT code, dept, dp_count(*) FROM answers GROUP BY code, dept;
 SELECT code, dp_count(*) FROM answers WHERE false GROUP BY code;
 -- units: rows of nobody are left out, contributions are bounded
-SELECT dp_count(*), dp_count(DISTINCT patient), round(dp_sum(cost)) AS cost FROM visits;
+SELECT dp_count(*), dp_count(DISTINCT patient), round(dp_sum(cost), -1) AS cost FROM visits;
 SELECT dept, dp_count(*), dp_count(DISTINCT patient) FROM visits GROUP BY dept;
 SELECT code, dp_count(DISTINCT patient) FROM visits GROUP BY code;
 SET dp_cdp.max_rows = 2;
-SELECT dp_count(*), dp_count(*) FILTER (WHERE urgent) AS urgent, round(dp_sum(cost, 0, 7)) AS cost FROM visits;
+SELECT dp_count(*), dp_count(*) FILTER (WHERE urgent) AS urgent, round(dp_sum(cost, 0, 7, 0, 7)) AS cost FROM visits;
 RESET dp_cdp.max_rows;
 SET dp_cdp.max_groups = 1;
 SELECT sum(n) FROM (SELECT id % 5 < 2, dp_count(DISTINCT patient) FROM visits GROUP BY 1) s (k, n);

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * bounds.c
- *	  set_bounds, drop_bounds: between which values a column's are, in its
- *	  security label.
+ *	  set_bounds, drop_bounds: between which values a column's are, and what
+ *	  they add up to for a unit, in its security label.
  *
- * Invariants: they are up to the owner of the dataset; both are finite, and the lower one is less.
+ * Invariants: they are up to the owner of the dataset; all are finite, lower
+ * ones are less than upper ones, and limits of totals have 0 between them.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,15 +25,24 @@
 PG_FUNCTION_INFO_V1(dp_set_bounds);
 PG_FUNCTION_INFO_V1(dp_drop_bounds);
 
-static void
-check_bound(Numeric bound, const char *parameter)
+static Numeric
+bound_argument(FunctionCallInfo fcinfo, int argno, const char *parameter)
 {
+	Numeric		bound = PG_GETARG_NUMERIC(argno);
+
 	if (numeric_is_nan(bound) || numeric_is_inf(bound) ||
 		isinf(DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
 												 NumericGetDatum(bound)))))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("%s must be a finite number", parameter)));
+	return bound;
+}
+
+static bool
+less(Numeric a, Numeric b)
+{
+	return DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(a), NumericGetDatum(b)));
 }
 
 static void
@@ -45,7 +55,33 @@ check_bounds_type(Oid relid, AttrNumber attnum, Oid type)
 						get_attname(relid, attnum, false), format_type_be(type))));
 }
 
-/* set_bounds("table", "column", lower, upper) */
+/* Reads the limits of a unit's total, of which 0 must be one, since a unit may have no rows. */
+static void
+read_totals(FunctionCallInfo fcinfo, DpLabel *label)
+{
+	Numeric		zero = int64_to_numeric(0);
+
+	label->has_totals = !PG_ARGISNULL(4) || !PG_ARGISNULL(5);
+	if (!label->has_totals)
+		return;
+	if (PG_ARGISNULL(4) || PG_ARGISNULL(5))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("total_lower and total_upper must both be given, or neither: where no value is below 0, total_lower is 0")));
+	label->total_lower = bound_argument(fcinfo, 4, "total_lower");
+	label->total_upper = bound_argument(fcinfo, 5, "total_upper");
+	if (!less(label->total_lower, label->total_upper))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("total_lower must be less than total_upper")));
+	if (less(zero, label->total_lower) || less(label->total_upper, zero))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("%s 0, because 0 is a unit's total where it has no rows",
+						less(zero, label->total_lower) ? "total_lower must be at most" : "total_upper must be at least")));
+}
+
+/* set_bounds("table", "column", lower, upper, total_lower, total_upper) */
 Datum
 dp_set_bounds(PG_FUNCTION_ARGS)
 {
@@ -67,15 +103,13 @@ dp_set_bounds(PG_FUNCTION_ARGS)
 
 	label = dp_admin_column_label(relid, attnum);
 	label->has_bounds = true;
-	label->lower = PG_GETARG_NUMERIC(2);
-	label->upper = PG_GETARG_NUMERIC(3);
-	check_bound(label->lower, "lower");
-	check_bound(label->upper, "upper");
-	if (!DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(label->lower),
-										  NumericGetDatum(label->upper))))
+	label->lower = bound_argument(fcinfo, 2, "lower");
+	label->upper = bound_argument(fcinfo, 3, "upper");
+	if (!less(label->lower, label->upper))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("lower must be less than upper")));
+	read_totals(fcinfo, label);
 	dp_label_put(relid, attnum, label);
 	PG_RETURN_VOID();
 }
@@ -101,6 +135,7 @@ dp_drop_bounds(PG_FUNCTION_ARGS)
 				 errmsg("column \"%s\" of table \"%s\" has no bounds: see dp_cdp.protected for those there are",
 						get_attname(relid, attnum, false), get_rel_name(relid))));
 	label->has_bounds = false;
+	label->has_totals = false;
 	dp_label_put(relid, attnum, label);
 	PG_RETURN_VOID();
 }

@@ -47,6 +47,19 @@ typedef struct DpGrid
  */
 extern void dp_grid_from_numeric(Numeric lower, Numeric upper, Oid input_type, DpGrid *grid);
 
+/* What a row of a unit counts for at least and at most, in steps of a grid. */
+typedef struct DpRowLimits
+{
+	int64		lower;
+	int64		upper;
+} DpRowLimits;
+
+/*
+ * Sets the limits of a row with bounds lower < upper, which rounds as the grid of
+ * the totals does; ZC004 where they leave nothing but 0.
+ */
+extern void dp_grid_row_limits(Numeric lower, Numeric upper, Oid input_type, const DpGrid *grid, DpRowLimits *limits);
+
 /* Returns n steps as a Datum of result_type (int8, float4, float8 or numeric); never NaN, saturating for int8. */
 extern Datum dp_grid_value(dp_i128 n, const DpGrid *grid, Oid result_type);
 
@@ -78,7 +91,8 @@ typedef enum DpValueKind
 	DP_VALUE_COUNT,				/* argument boolean: the row counts when true;
 								 * clamped to grid.upper = max_rows */
 	DP_VALUE_UNITS,				/* argument boolean: 1 when any row is true */
-	DP_VALUE_SUM,				/* argument numeric type: sum clamped to the
+	DP_VALUE_SUM,				/* argument numeric type: sum of rows, each
+								 * within the row limits, clamped to the
 								 * grid's bounds; 0 when all are NULL */
 	DP_VALUE_ROWS,				/* like DP_VALUE_COUNT; SCALED values name one */
 	DP_VALUE_SCALED,			/* argument int4 within +-DP_CENTERED_ONE: the
@@ -88,8 +102,10 @@ typedef enum DpValueKind
 								 * the grid's bounds */
 	DP_VALUE_CODES,				/* argument int4 >= 0: at most grid.upper of
 								 * them, a multiset */
-	DP_VALUE_DISTINCT			/* argument int8, any: at most grid.upper
+	DP_VALUE_DISTINCT,			/* argument int8, any: at most grid.upper
 								 * different ones, a set */
+	DP_VALUE_CUT				/* like DP_VALUE_SUM; not the sum, but whether
+								 * it is below, within or above the bounds */
 } DpValueKind;
 
 #define DP_MAX_VALUES 64
@@ -122,20 +138,22 @@ typedef struct DpBoundSpec
 		int32		rows;		/* DP_VALUE_SCALED: index of the DP_VALUE_ROWS
 								 * that counts its rows; otherwise 0 */
 		DpGrid		grid;
+		DpRowLimits row;		/* DP_VALUE_SUM, DP_VALUE_CUT; else as wide as
+								 * can be */
 	}			value[FLEXIBLE_ARRAY_MEMBER];
 } DpBoundSpec;
 
 /*
  * Makes a palloc'd spec, also a Datum of type dp_cdp.bound_spec by
  * PointerGetDatum.  grids[i] must be a count's grid (dp_grid_for_count) for
- * all kinds but DP_VALUE_SUM and DP_VALUE_SCALED, and dp_grid_for_scaled for
+ * all kinds but DP_VALUE_SUM, DP_VALUE_CUT and DP_VALUE_SCALED, and dp_grid_for_scaled for
  * the latter.  rows[i] is read for DP_VALUE_SCALED alone; NULL when there is
- * none.
+ * none.  limits[i] is read for DP_VALUE_SUM and DP_VALUE_CUT; NULL: no row is limited.
  */
 extern DpBoundSpec *dp_bound_spec_make(int nkeys, int nvalues, int max_groups,
 									   const uint64 seed[2],
 									   const DpValueKind *kinds, const DpGrid *grids,
-									   const int *rows);
+									   const int *rows, const DpRowLimits *limits);
 
 /*
  * Tells whether bound_unit can tell values of this type apart by hash.  A type
@@ -228,7 +246,9 @@ typedef struct DpExactVector
  *	 bound_value(i int, bound_state, bound_spec) -> SETOF bigint      state, with one result
  *	 bound_codes(i int, bound_state) -> SETOF integer[]               for each kept group, in
  *	 bound_distinct_codes(i int, bound_state) -> SETOF bigint[]       the same order: key i (from
- *			0; the 3rd argument is a NULL of its type), the clamped value i in steps, codes i.
+ *	 bound_cut(i int, bound_state, bound_spec) -> SETOF integer[]
+ *			0; the 3rd argument is a NULL of its type), the clamped value i in steps, codes i, and
+ *			where the total i is: {0} below its bounds, {1} within, {2} above, {} without a value.
  *			In one target list over the same bound_unit they are the columns of its rows.
  *	 steps_sum(bigint) -> exact_sum               aggregate: sum of clamped values.  No input: 0.
  *	 codes_histogram(integer[], bins int) -> exact_vector   aggregate: how many

@@ -117,7 +117,8 @@ static const DpAggregate dp_aggregates[] = {
 	VECTOR("dp_max", DP_ANSWER_MAX),
 	VECTOR("dp_histogram", DP_ANSWER_HISTOGRAM),
 	VECTOR("dp_bounds", DP_ANSWER_BOUNDS),
-	VECTOR("dp_clipped", DP_ANSWER_CLIPPED)
+	VECTOR("dp_clipped", DP_ANSWER_CLIPPED),
+	{DP_ANSWER_CLIPPED_TOTALS, DP_VALUE_CUT, 0, 1, false, "dp_clipped_totals"}
 };
 
 static const DpAggregate *

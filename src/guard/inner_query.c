@@ -242,6 +242,8 @@ row_aggregate(DpRelease *release, PartCursor *c)
 										   filter);
 		case DP_VALUE_DISTINCT:
 			return count_distinct(value, filter);
+		case DP_VALUE_CUT:
+			break;				/* a row's total is the row: dp_add_aggregate */
 	}
 	elog(ERROR, "unexpected kind %d", (int) part_kind(c));
 }
@@ -319,6 +321,12 @@ key_column(int i, DpReleaseKey *key)
 					   key->type, key->collation);
 }
 
+static Expr *
+spec_param(DpRelease *release)
+{
+	return (Expr *) dp_make_param(release->first_param, dp_own_type("bound_spec"));
+}
+
 /* Returns the column of part i of the groups that units keep. */
 static Expr *
 part_column(DpRelease *release, PartCursor *c, int i)
@@ -329,9 +337,10 @@ part_column(DpRelease *release, PartCursor *c, int i)
 			return kept_column("bound_codes", i, NULL, INT4ARRAYOID, InvalidOid);
 		case DP_VALUE_DISTINCT:
 			return kept_column("bound_distinct_codes", i, NULL, INT8ARRAYOID, InvalidOid);
+		case DP_VALUE_CUT:
+			return kept_column("bound_cut", i, spec_param(release), INT4ARRAYOID, InvalidOid);
 		default:
-			return kept_column("bound_value", i, (Expr *) dp_make_param(release->first_param, dp_own_type("bound_spec")),
-							   INT8OID, InvalidOid);
+			return kept_column("bound_value", i, spec_param(release), INT8OID, InvalidOid);
 	}
 }
 
@@ -344,6 +353,7 @@ column_aggregate(DpRelease *release, PartCursor *c, Expr *column)
 	switch (part_kind(c))
 	{
 		case DP_VALUE_CODES:
+		case DP_VALUE_CUT:
 			return (Expr *) make_aggregate(dp_own_routine("codes_histogram", 2, args),
 										   dp_own_type("exact_vector"),
 										   list_make2(column, part_param(c, release, DP_PARAM_BINS, INT4OID)), NULL);

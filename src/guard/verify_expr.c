@@ -76,6 +76,7 @@ static const struct
 	{"bound_value", DP_PLACE_KEPT},
 	{"bound_codes", DP_PLACE_KEPT},
 	{"bound_distinct_codes", DP_PLACE_KEPT},
+	{"bound_cut", DP_PLACE_KEPT},
 	{"steps_sum", DP_PLACE_ENTRIES},
 	{"codes_histogram", DP_PLACE_ENTRIES},
 	{"codes_distinct", DP_PLACE_ENTRIES},

@@ -284,6 +284,7 @@ dp_release_answer(DpPricedColumn *column, const dp_i128 *state, DpAnswerError *e
 			add_noise_to_counts(column, state + part->offset, part->width);
 			return bounds_answer(column, error);
 		case DP_ANSWER_CLIPPED:
+		case DP_ANSWER_CLIPPED_TOTALS:
 			add_noise_to_counts(column, state + part->offset, part->width);
 			dp_clipped_share(column->work->noisy, column->sigma, &error->value, &error->stddev);
 			return Float8GetDatum(error->value);

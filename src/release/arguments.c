@@ -7,6 +7,11 @@
  * with the rights of whoever asks, before the debit: what is wrong with them
  * costs nothing.
  *
+ * Bounds are those of a row's value.  What a unit adds up to in a group is limited
+ * to max_rows times them, with 0 for a unit without rows, and to the totals that
+ * are declared or written, whichever is tighter; the sensitivity of a sum is that of its totals, which
+ * are enforced (agg/bounding/entry.c), whatever rows are clamped to.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -140,22 +145,121 @@ times(Numeric value, int factor)
 											   NumericGetDatum(int64_to_numeric(factor))));
 }
 
-static void
-settle_grid(DpReleaseColumn *desc, int max_rows, DpGrid *grid, EState *estate)
+static bool
+less(Numeric a, Numeric b)
 {
+	return DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(a), NumericGetDatum(b)));
+}
+
+static bool
+is_finite(Numeric value)
+{
+	return !numeric_is_nan(value) && !numeric_is_inf(value);
+}
+
+/* Evaluates the limits of a unit's total that are declared or written, of which 0 is one. */
+static void
+written_totals(DpReleaseColumn *desc, EState *estate, Numeric *lower, Numeric *upper)
+{
+	Numeric		zero = int64_to_numeric(0);
+
+	*lower = numeric_bound(desc->total_lower, desc, estate);
+	*upper = numeric_bound(desc->total_upper, desc, estate);
+	check_finite(is_finite(*lower) && is_finite(*upper), desc);
+	if (!less(*lower, *upper))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the lower limit of a unit's total in %s must be less than the upper one", desc->label)));
+	if (less(zero, *lower) || less(*upper, zero))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the limits of a unit's total in %s must have 0 between them, which is the total of a unit without rows; write %s",
+						desc->label, less(zero, *lower) ? "0 as the lower one" : "0 as the upper one")));
+}
+
+/* Narrows [lower, upper] to what is within the limits of a unit's total; ZC004 where that is one number. */
+static void
+narrow(DpReleaseColumn *desc, Numeric low, Numeric high, Numeric *lower, Numeric *upper)
+{
+	if (less(*lower, low))
+		*lower = low;
+	if (less(high, *lower))
+		*lower = high;
+	if (less(high, *upper))
+		*upper = high;
+	if (less(*upper, low))
+		*upper = low;
+	if (!less(*lower, *upper))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("no two totals of a unit in %s are within both its bounds and the limits of totals; widen either",
+						desc->label)));
+}
+
+static double
+as_double(Numeric value)
+{
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value)));
+}
+
+static DpLimits
+limits_of(Numeric lower, Numeric upper)
+{
+	DpLimits	limits = {true, as_double(lower), as_double(upper)};
+
+	return limits;
+}
+
+/* Settles the grid of a unit's total, and the limits of a row on it. */
+static void
+settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate)
+{
+	DpReleaseColumn *desc = column->desc;
+	DpPricedPart *part = &column->parts[0];
 	Numeric		lower = numeric_bound(desc->lower, desc, estate);
 	Numeric		upper = numeric_bound(desc->upper, desc, estate);
+	Numeric		zero = int64_to_numeric(0);
+	Numeric		low = lower;
+	Numeric		high = upper;
+	Numeric		most_low,
+				most_high;
 
-	if (desc->bounds_of_rows)
+	check_finite(is_finite(lower) && is_finite(upper), desc);
+	check_order(less(lower, upper), desc);
+	if (priced->release->has_unit)
 	{
-		lower = times(lower, max_rows);
-		upper = times(upper, max_rows);
+		low = less(lower, zero) ? times(lower, priced->max_rows) : zero;
+		high = less(zero, upper) ? times(upper, priced->max_rows) : zero;
 	}
-	check_finite(!numeric_is_nan(lower) && !numeric_is_inf(lower) &&
-				 !numeric_is_nan(upper) && !numeric_is_inf(upper), desc);
-	check_order(DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(lower), NumericGetDatum(upper))),
-				desc);
-	dp_grid_from_numeric(lower, upper, desc->input_type, grid);
+	most_low = low;
+	most_high = high;
+	if (desc->total_lower != NULL)
+	{
+		Numeric		total_lower,
+					total_upper;
+
+		written_totals(desc, estate, &total_lower, &total_upper);
+		narrow(desc, total_lower, total_upper, &low, &high);
+	}
+	column->rows = limits_of(lower, upper);
+	column->totals = limits_of(low, high);
+	if (priced->release->has_unit && (isinf(column->totals.lower) || isinf(column->totals.upper)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("a unit's total in %s, %d rows within the bounds, may exceed the range of double precision; narrow the bounds, or write limits of the total",
+						desc->label, priced->max_rows)));
+	dp_grid_from_numeric(low, high, desc->input_type, &part->grid);
+	part->row.lower = part->grid.lower;
+	part->row.upper = part->grid.upper;
+	if (!priced->release->has_unit)
+		return;
+	dp_grid_row_limits(lower, upper, desc->input_type, &part->grid, &part->row);
+	/* max_rows rows at a bound are not too many by a rounded step */
+	if (!less(most_low, low))
+		part->grid.lower = Min(part->row.lower, 0) * priced->max_rows;
+	if (!less(high, most_high))
+		part->grid.upper = Max(part->row.upper, 0) * priced->max_rows;
+	column->totals_by_rows = !less(most_low, low) && !less(high, most_high);
 }
 
 static void
@@ -231,6 +335,41 @@ settle_bins(DpReleaseColumn *desc, EState *estate)
 	return DatumGetInt32(value);
 }
 
+/* Settles the bounds of the first argument. */
+static void
+settle_values(DpPricedColumn *column, int bins, DpRangeKind kind, EState *estate)
+{
+	DpReleaseColumn *desc = column->desc;
+	Oid			type = exprType((Node *) desc->lower);
+	DpRange    *range = column->range;
+
+	settle_range(desc, desc->lower, desc->upper, bins, kind, range, estate);
+	column->rows.known = type != DATEOID && type != TIMESTAMPOID && type != TIMESTAMPTZOID;
+	column->rows.lower = range->lower;
+	column->rows.upper = range->upper;
+}
+
+/* Settles which rows are cut, where each is a unit: its total is itself. */
+static void
+settle_clipped(DpPricedColumn *column, EState *estate)
+{
+	DpReleaseColumn *desc = column->desc;
+
+	settle_values(column, DP_CUT_BINS, DP_RANGE_OUTSIDE, estate);
+	if (desc->total_lower != NULL)
+	{
+		Numeric		lower = numeric_bound(desc->lower, desc, estate);
+		Numeric		upper = numeric_bound(desc->upper, desc, estate);
+		Numeric		total_lower,
+					total_upper;
+
+		written_totals(desc, estate, &total_lower, &total_upper);
+		narrow(desc, total_lower, total_upper, &lower, &upper);
+		column->totals = limits_of(lower, upper);
+		dp_range_make(column->totals.lower, column->totals.upper, DP_CUT_BINS, DP_RANGE_OUTSIDE, column->range);
+	}
+}
+
 void
 dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate)
 {
@@ -241,10 +380,10 @@ dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EStat
 	{
 		case DP_ANSWER_SUM:
 			if (desc->kind == DP_VALUE_SUM)
-				settle_grid(desc, priced->max_rows, &column->parts[0].grid, estate);
+				settle_sum(column, priced, estate);
 			break;
 		case DP_ANSWER_MOMENTS:
-			settle_range(desc, desc->lower, desc->upper, 1, DP_RANGE_LINEAR, &range[0], estate);
+			settle_values(column, 1, DP_RANGE_LINEAR, estate);
 			if (desc->lower2)
 				settle_range(desc, desc->lower2, desc->upper2, 1, DP_RANGE_LINEAR, &range[1], estate);
 			break;
@@ -253,17 +392,19 @@ dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EStat
 			/* FALLTHROUGH */
 		case DP_ANSWER_MIN:
 		case DP_ANSWER_MAX:
-			settle_range(desc, desc->lower, desc->upper, DP_QUANTILE_LEAVES, DP_RANGE_LINEAR, range, estate);
+			settle_values(column, DP_QUANTILE_LEAVES, DP_RANGE_LINEAR, estate);
 			break;
 		case DP_ANSWER_HISTOGRAM:
-			settle_range(desc, desc->lower, desc->upper, settle_bins(desc, estate), DP_RANGE_LINEAR,
-						 range, estate);
+			settle_values(column, settle_bins(desc, estate), DP_RANGE_LINEAR, estate);
 			break;
 		case DP_ANSWER_BOUNDS:
 			settle_range(desc, NULL, NULL, DP_LOG_BINS, DP_RANGE_LOGARITHMIC, range, estate);
 			break;
 		case DP_ANSWER_CLIPPED:
-			settle_range(desc, desc->lower, desc->upper, 3, DP_RANGE_OUTSIDE, range, estate);
+			settle_clipped(column, estate);
+			break;
+		case DP_ANSWER_CLIPPED_TOTALS:
+			settle_sum(column, priced, estate);
 			break;
 	}
 }

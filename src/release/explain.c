@@ -57,6 +57,7 @@ dp_parameters_known(const DpRelease *release, EState *estate)
 		List	   *written = list_make5(column->lower, column->upper, column->lower2, column->upper2, column->detail);
 		ListCell   *expr;
 
+		written = lappend(lappend(written, column->total_lower), column->total_upper);
 		foreach(expr, written)
 			if (lfirst(expr) && !IsA(lfirst(expr), Const))
 			return false;
@@ -148,6 +149,17 @@ explain_inner(QueryDesc *inner, ExplainState *es)
 	ExplainCloseGroup("Inner Plan", "Inner Plan", true, es);
 }
 
+/* Returns what a line says of the limits of a sum's rows and totals; "" of other columns. */
+static char *
+limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
+{
+	if (!column->totals.known || !priced->release->has_unit)
+		return "";
+	return psprintf("  rows within %.12g .. %.12g, a unit's total within %.12g .. %.12g%s",
+					column->rows.lower, column->rows.upper, column->totals.lower, column->totals.upper,
+					column->totals_by_rows ? psprintf(" (max_rows %d)", priced->max_rows) : "");
+}
+
 void
 dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -184,8 +196,9 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		if (es->verbose && !dp_error_varies(column->desc))
 			more = psprintf("%s margin=%.6g", more, column->sigma * dp_normal_tail_inverse(0.025));
 		lines = lappend(lines,
-						psprintf("%s  (sigma=%.6g rho=%s%s)%s", column->desc->label,
+						psprintf("%s  (sigma=%.6g rho=%s%s)%s%s", column->desc->label,
 								 column->sigma, format_amount(column->rho, DP_RHO_ONE), more,
+								 limits_text(priced, column),
 								 i == release->selection ? "  selects keys" : ""));
 	}
 	explain_list("Release", "Releases", lines, es);

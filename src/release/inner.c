@@ -153,7 +153,7 @@ read_state(ReleaseReceiver *receiver, TupleTableSlot *slot, dp_i128 *state)
 
 			if (slot->tts_isnull[att])
 				continue;
-			if (part->desc.kind == DP_VALUE_CODES)
+			if (part->desc.kind == DP_VALUE_CODES || part->desc.kind == DP_VALUE_CUT)
 				read_vector(value, state + part->offset, part->width);
 			else if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == INT8OID)
 				state[part->offset] = DatumGetInt64(value);

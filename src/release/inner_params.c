@@ -62,6 +62,7 @@ make_bound_spec(DpPricedRelease *priced)
 	DpValueKind *kinds = palloc(Max(priced->nparts, 1) * sizeof(DpValueKind));
 	DpGrid	   *grids = palloc(Max(priced->nparts, 1) * sizeof(DpGrid));
 	int		   *rows = palloc0(Max(priced->nparts, 1) * sizeof(int));
+	DpRowLimits *limits = palloc0(Max(priced->nparts, 1) * sizeof(DpRowLimits));
 	uint64		seed[2];
 	int			n = 0;
 
@@ -74,11 +75,13 @@ make_bound_spec(DpPricedRelease *priced)
 		{
 			kinds[n] = priced->columns[i].parts[j].desc.kind;
 			grids[n] = priced->columns[i].parts[j].grid;
+			limits[n] = priced->columns[i].parts[j].row;
 			/* moments: the count of rows is the column's first part */
 			rows[n] = kinds[n] == DP_VALUE_SCALED ? first : 0;
 		}
 	}
-	return PointerGetDatum(dp_bound_spec_make(priced->nkeys, n, priced->max_groups, seed, kinds, grids, rows));
+	return PointerGetDatum(dp_bound_spec_make(priced->nkeys, n, priced->max_groups, seed, kinds, grids, rows,
+											  limits));
 }
 
 static bool
@@ -164,6 +167,8 @@ dp_release_params(DpPricedRelease *priced, ParamListInfo list)
 		DpPricedPart *last = &column->parts[column->nparts - 1];
 
 		set_param(&own[DP_PARAM_GRID], dp_grid_datum(&last->grid), grid);
+		if (last->desc.kind == DP_VALUE_CUT)
+			set_param(&own[DP_PARAM_BINS], Int32GetDatum(last->width), INT4OID);
 		if (last->desc.kind != DP_VALUE_SCALED && last->desc.kind != DP_VALUE_CODES)
 			continue;
 		set_param(&own[DP_PARAM_RANGE], dp_range_datum(&column->range[0]), range);

@@ -103,7 +103,8 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->upper = copyObject(o->upper);
 	n->lower2 = copyObject(o->lower2);
 	n->upper2 = copyObject(o->upper2);
-	n->bounds_of_rows = o->bounds_of_rows;
+	n->total_lower = copyObject(o->total_lower);
+	n->total_upper = copyObject(o->total_upper);
 	n->detail = copyObject(o->detail);
 	n->first_param = o->first_param;
 	n->with_error = o->with_error;

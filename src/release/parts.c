@@ -43,6 +43,9 @@ dp_column_parts(const DpReleaseColumn *column, DpPart *parts)
 		case DP_ANSWER_CLIPPED:
 			parts[0].kind = DP_VALUE_CODES;
 			return 1;
+		case DP_ANSWER_CLIPPED_TOTALS:
+			parts[0].kind = DP_VALUE_CUT;
+			return 1;
 	}
 	elog(ERROR, "unexpected answer %d", (int) column->answer);
 }

@@ -10,13 +10,15 @@
  * Squared L2 sensitivity of the vector of one column over all groups, with a
  * unit in at most k groups and its value in each of them in [lower, upper]
  * or 0 (the unit may be filtered out), M = max(|lower|, |upper|),
+ * (of a sum: the limits of a unit's total, arguments.c),
  * U = max(upper, 0), L = min(lower, 0):
  *	 add or remove a unit: k M^2;
  *	 replace a unit, grouped: k max(2 M^2, (U - L)^2), because its old and new
  *	 groups may coincide or not; not grouped: (U - L)^2.
  * The vector of a histogram of at most m rows of a unit in each group: k m^2
  * for adding or removing one (all m rows in one bin), 2 k m^2 for replacing
- * one (in two different bins).  A column's rho is split among its parts, and
+ * one (in two different bins).  So with m = 1 for where a unit's total is, which
+ * is one code in each group.  A column's rho is split among its parts, and
  * that of a tree of counts among its levels, each a histogram by itself.
  * The Gaussian mechanism with sigma^2 = sens2 / (2 rho) is rho-zCDP (Bun and
  * Steinke 2016, Proposition 1.6; discrete: Canonne, Kamath, Steinke 2020,
@@ -84,6 +86,10 @@ measure_part(DpPricedColumn *column, DpPricedPart *part, const DpPricedRelease *
 			break;
 		case DP_VALUE_SUM:
 			break;
+		case DP_VALUE_CUT:
+			part->width = DP_CUT_BINS;
+			part->sens2 = squared_vector_sensitivity(1, priced->max_groups, neighbors);
+			return;
 		case DP_VALUE_SCALED:
 			dp_grid_for_scaled(priced->max_rows, &part->grid);
 			break;

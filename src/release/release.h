@@ -63,7 +63,8 @@ typedef enum DpAnswer
 	DP_ANSWER_MAX,
 	DP_ANSWER_HISTOGRAM,
 	DP_ANSWER_BOUNDS,
-	DP_ANSWER_CLIPPED
+	DP_ANSWER_CLIPPED,
+	DP_ANSWER_CLIPPED_TOTALS	/* of units' totals, not of rows */
 } DpAnswer;
 
 /* one aggregate, or the count of units of a private key selection */
@@ -73,22 +74,23 @@ typedef struct DpReleaseColumn
 	DpAnswer	answer;
 	DpValueKind kind;			/* DP_ANSWER_SUM: what is added up */
 	dp_statistic statistic;		/* DP_ANSWER_MOMENTS: which */
-	Oid			input_type;		/* DP_VALUE_SUM: type of the summed expression */
+	Oid			input_type;		/* sums, totals: type of the summed expression */
 	Oid			result_type;
 	char	   *label;			/* "dp_sum(cost)" */
 	int			location;		/* in the query's text, -1 if unknown */
 
 	/*
-	 * Bounds of the first argument and, with two, of the second: expressions
-	 * without Vars of type numeric, float8, text, or a date or time type.
-	 * They are evaluated once, before the debit.
+	 * Bounds of a row's value of the first argument and, with two, of the
+	 * second: expressions without Vars of type numeric, float8, text, or a
+	 * date or time type.  They are evaluated once, before the debit.
 	 */
 	Expr	   *lower;
 	Expr	   *upper;
 	Expr	   *lower2;
 	Expr	   *upper2;
-	bool		bounds_of_rows; /* DP_VALUE_SUM: a row's bounds, max_rows
-								 * times as wide for what a unit adds up to */
+	Expr	   *total_lower;	/* sums, totals: limits of a unit's total in a
+								 * group; NULL: max_rows times the bounds */
+	Expr	   *total_upper;
 	Expr	   *detail;			/* quantiles: float8 or float8[]; histogram:
 								 * int4, how many bins */
 

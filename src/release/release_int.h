@@ -23,6 +23,7 @@ typedef struct DpPricedPart
 	DpPart		desc;
 	DpGrid		grid;			/* the range of a unit's sum; counts: lower 0,
 								 * upper 1 or max_rows, exponent 0 */
+	DpRowLimits row;			/* sums, totals: of a row, in steps of it */
 	int			width;			/* states in a group: 1, or how many bins */
 	int			offset;			/* position among all states of a group */
 	dp_u128		sens2;			/* squared L2 sensitivity, in steps of the
@@ -33,6 +34,14 @@ typedef struct DpPricedPart
 								 * SCALED: rows at their bound */
 } DpPricedPart;
 
+/* between which numbers something is held, as it was written, for EXPLAIN and reports */
+typedef struct DpLimits
+{
+	bool		known;
+	double		lower;
+	double		upper;
+} DpLimits;
+
 /* a column with its bounds, price and noise, fixed before the debit */
 typedef struct DpPricedColumn
 {
@@ -40,6 +49,9 @@ typedef struct DpPricedColumn
 	int			nparts;
 	DpPricedPart *parts;
 	DpRange		range[2];		/* bounds of the arguments */
+	DpLimits	rows;			/* of the first argument, unless it is a date */
+	DpLimits	totals;			/* sums, totals: of a unit */
+	bool		totals_by_rows; /* they are max_rows times those of rows */
 	int			nquantiles;
 	double	   *quantiles;
 	int64		rho;
@@ -121,6 +133,7 @@ extern void dp_release_register_nodes(void);
 
 /* exec.c */
 extern DpRelease *dp_release_of_state(CustomScanState *node);
+
 /* NULL under EXPLAIN without ANALYZE */
 extern DpRun *dp_run_of_state(CustomScanState *node);
 extern const CustomScanMethods dp_release_scan_methods;
@@ -202,6 +215,9 @@ extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
 /* inner_params.c: dp_release_params sets the parameters of the inner plan that are the release's own */
 extern void dp_release_params_init(void);
 extern void dp_release_params(DpPricedRelease *priced, ParamListInfo params);
+
+/* below, within and above the limits of a unit's total */
+#define DP_CUT_BINS 3
 
 /* the most quantiles of one aggregate, and the most bins of dp_histogram */
 #define DP_MAX_QUANTILES 1000

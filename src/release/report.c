@@ -38,7 +38,8 @@
 /* groups of which the errors are remembered; a session's memory is not for more */
 #define MAX_GROUPS 10000
 
-#define REPORT_COLUMNS 8		/* without the formula, which only previews have */
+#define REPORT_COLUMNS 12		/* without the formula, which only previews have */
+#define FORMULA_COLUMN 8
 
 /* one line of a report */
 typedef struct ReportLine
@@ -52,6 +53,8 @@ typedef struct ReportLine
 	int64		delta;			/* for the release, at its first line */
 	bool		is_expression;	/* computed from answers, and free */
 	char	   *formula;		/* margin of an expression, where that depends on answers */
+	DpLimits	rows;			/* what a row's value is clamped to */
+	DpLimits	totals;			/* what a unit's total is */
 } ReportLine;
 
 /* the report of the last release, and to which role: a session may go on as another */
@@ -87,6 +90,8 @@ column_line(const DpPricedRelease *priced, int i)
 	line->stddev = dp_error_varies(column->desc) ? -1 : column->sigma;
 	line->rho = column->rho;
 	line->delta = i == 0 ? priced->delta : 0;
+	line->rows = column->rows;
+	line->totals = column->totals;
 	return line;
 }
 
@@ -99,10 +104,19 @@ release_lines(List *lines, const DpPricedRelease *priced)
 }
 
 static void
+put_limits(const DpLimits *limits, Datum *values, bool *nulls)
+{
+	values[0] = Float8GetDatum(limits->lower);
+	values[1] = Float8GetDatum(limits->upper);
+	nulls[0] = nulls[1] = !limits->known;
+}
+
+static void
 put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 {
 	Datum		values[REPORT_COLUMNS + 1];
 	bool		nulls[REPORT_COLUMNS + 1] = {false};
+	int			limits = FORMULA_COLUMN + (desc->natts > REPORT_COLUMNS ? 1 : 0);
 
 	values[0] = CStringGetTextDatum(line->aggregate);
 	values[1] = CStringGetTextDatum(line->dataset);
@@ -117,8 +131,13 @@ put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 	nulls[6] = nulls[7] = line->group != NULL || line->is_expression;
 	values[6] = nulls[6] ? (Datum) 0 : NumericGetDatum(dp_amount_numeric(line->rho, DP_RHO_SCALE));
 	values[7] = nulls[7] ? (Datum) 0 : NumericGetDatum(dp_amount_numeric(line->delta, DP_DELTA_SCALE));
-	nulls[8] = line->formula == NULL;
-	values[8] = nulls[8] ? (Datum) 0 : CStringGetTextDatum(line->formula);
+	if (desc->natts > REPORT_COLUMNS)
+	{
+		nulls[FORMULA_COLUMN] = line->formula == NULL;
+		values[FORMULA_COLUMN] = line->formula == NULL ? (Datum) 0 : CStringGetTextDatum(line->formula);
+	}
+	put_limits(&line->rows, &values[limits], &nulls[limits]);
+	put_limits(&line->totals, &values[limits + 2], &nulls[limits + 2]);
 	tuplestore_putvalues(store, desc, values, nulls);
 }
 

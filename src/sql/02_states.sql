@@ -174,6 +174,8 @@ CREATE FUNCTION dp_cdp.bound_codes(integer, dp_cdp.bound_state) RETURNS SETOF in
 	AS 'MODULE_PATHNAME', 'dp_bound_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
 CREATE FUNCTION dp_cdp.bound_distinct_codes(integer, dp_cdp.bound_state) RETURNS SETOF bigint[]
 	AS 'MODULE_PATHNAME', 'dp_bound_distinct_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
+CREATE FUNCTION dp_cdp.bound_cut(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF integer[]
+	AS 'MODULE_PATHNAME', 'dp_bound_cut' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
 CREATE FUNCTION dp_cdp.steps_sum_add(dp_cdp.exact_sum, bigint) RETURNS dp_cdp.exact_sum
 	AS 'MODULE_PATHNAME', 'dp_steps_sum' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE AGGREGATE dp_cdp.steps_sum(bigint) (
@@ -439,7 +441,7 @@ CREATE AGGREGATE dp_cdp.unit_min(double precision) (
 CREATE FUNCTION dp_cdp.make_grid(lower numeric, upper numeric, input regtype) RETURNS dp_cdp.grid
 	AS 'MODULE_PATHNAME', 'dp_make_grid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.make_bound_spec(nkeys integer, max_groups integer, seed bigint[],
-		kinds text[], grids dp_cdp.grid[], rows integer[] DEFAULT '{}') RETURNS dp_cdp.bound_spec
+		kinds text[], grids dp_cdp.grid[], rows integer[] DEFAULT '{}', limits bigint[] DEFAULT '{}') RETURNS dp_cdp.bound_spec
 	AS 'MODULE_PATHNAME', 'dp_make_bound_spec' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.grid_parts(dp_cdp.grid, OUT lower bigint, OUT upper bigint, OUT exponent integer)
 	AS 'MODULE_PATHNAME', 'dp_grid_parts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -456,7 +458,7 @@ CREATE FUNCTION dp_cdp.vector_counts(dp_cdp.exact_vector) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'dp_vector_counts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- Not revoked: is_declared, exact_sum, moment_n .. moment_tu, exact_histogram, bound_unit, bound_key, bound_value, bound_codes,
--- bound_distinct_codes, steps_sum, codes_histogram, codes_distinct, distinct_count,
+-- bound_distinct_codes, bound_cut, steps_sum, codes_histogram, codes_distinct, distinct_count,
 -- centered, bin, chebyshev, product, code, unit_sum .. unit_min, greater_of, less_of.  The inner query runs with the
 -- rights of the table's owner, who may be any role; a grid, range, key_set or
 -- bound_spec to call them with is nobody's to make.  chebyshev, product,
@@ -506,7 +508,7 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.exact_float_stddev_pop(dp_cdp.exact_float),
 	dp_cdp.exact_float_stddev_samp(dp_cdp.exact_float),
 	dp_cdp.make_grid(numeric, numeric, regtype),
-	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[]),
+	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[], bigint[]),
 	dp_cdp.make_range(double precision, double precision, integer, integer),
 	dp_cdp.make_scaled_grid(bigint),
 	dp_cdp.vector_counts(dp_cdp.exact_vector),

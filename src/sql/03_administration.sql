@@ -73,11 +73,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
 COMMENT ON FUNCTION dp_cdp.unprotect_table(regclass) IS
 	'removes the policy of a table: only who holds SELECT may read it then';
 
-CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower numeric, upper numeric) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower numeric, upper numeric,
+		total_lower numeric DEFAULT NULL, total_upper numeric DEFAULT NULL) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_set_bounds';
-COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric) IS
-	'declares bounds of a column, to which values (with a unit column: totals of a unit) are clamped in sums';
+COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric, numeric, numeric) IS
+	'declares bounds of a column, to which each row''s value is clamped; total_lower and total_upper: what the values of a unit add up to in a group, NULL: max_rows times the bounds';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_bounds("table" regclass, "column" name) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

@@ -50,7 +50,7 @@ SELECT dp_cdp.set_keys('wide', 'k', (SELECT array_agg(DISTINCT k) FROM wide)), d
 	dp_cdp.set_bounds('wide', 'x', 0, 1), dp_cdp.set_keys('deep', 'k', ARRAY[0, 1, 2]), dp_cdp.set_keys('full_groups', 'k', ARRAY[0, 1, 2, 3, 4]),
 	dp_cdp.set_bounds('full_groups', 'late', 0, 1),
 	dp_cdp.set_keys('long', 'k', (SELECT array_agg(DISTINCT k) FROM long));
-SELECT dp_cdp.set_keys('many', 'k', ARRAY[0, 1, 2]), dp_cdp.set_bounds('many', 'x', 0, 5);
+SELECT dp_cdp.set_keys('many', 'k', ARRAY[0, 1, 2]), dp_cdp.set_bounds('many', 'x', 0, 5, 0, 5);
 RESET SESSION AUTHORIZATION;
 ANALYZE;
 
@@ -106,8 +106,8 @@ SELECT same('by_i4', 'SELECT round(@count(*)) AS a, round(@count(x) FILTER (WHER
 SELECT same('by_i4', 'SELECT word, k, round(@sum(z) * 2) + 0 AS a FROM @t WHERE x <> 1 GROUP BY word, k',
 			'SELECT word, k, round(sum(z) * 2) AS a FROM @t WHERE i4 IS NOT NULL AND x <> 1 GROUP BY word, k', 'two keys');
 -- each person has 30 rows in one group, of which 8 count
-SELECT same('many', 'SELECT k, round(@count(*)) AS a, round(@sum(x)::numeric) AS b FROM @t GROUP BY k',
-			'SELECT k, 8000::float8 AS a, 5000::numeric AS b FROM @t GROUP BY k', 'rows beyond max_rows', '8');
+SELECT same('many', 'SELECT k, round(@count(*)) AS a, round(@sum(x)::numeric) AS b, round(@sum(x, 0, 1, 0, 9)::numeric) AS c FROM @t GROUP BY k',
+			'SELECT k, 8000::float8 AS a, 5000::numeric AS b, 8000::numeric AS c FROM @t GROUP BY k', 'rows beyond max_rows', '8');
 -- 8 groups of each person, of which 3 count, whichever
 SELECT set_config('dp_cdp.max_groups', '3', false);
 SELECT same('by_' || c, 'SELECT round(sum(a)) AS a FROM (SELECT k, @count(*) AS a FROM @t GROUP BY k) s',

@@ -52,6 +52,9 @@ INSERT INTO form VALUES
 		dp_cdp.make_grid(-5, 100, 'float8'), dp_cdp.make_grid(0, 300, 'numeric'), dp_cdp.make_grid(0, 900, 'int'), dp_cdp.make_grid(-900, 900, 'int'), dp_cdp.make_grid(0, 3, 'int')])$$),
 	('codes and values', 'word, n', '{text,numeric}', 'x, flag, x::bigint, x', $$dp_cdp.make_bound_spec(2, 3, '{29,30}', '{codes,count,distinct,sum}',
 		ARRAY[dp_cdp.make_grid(0, 2, 'int'), dp_cdp.make_grid(0, 3, 'int'), dp_cdp.make_grid(0, 3, 'int'), dp_cdp.make_grid(0, 900, 'int')])$$),
+	('rows with limits', 'k', '{int}', 'x, y, z, x, z', $$dp_cdp.make_bound_spec(1, 3, '{31,32}', '{sum,sum,sum,cut,cut}',
+		ARRAY[dp_cdp.make_grid(0, 900, 'int'), dp_cdp.make_grid(-5, 100, 'float8'), dp_cdp.make_grid(0, 300, 'numeric'), dp_cdp.make_grid(0, 900, 'int'), dp_cdp.make_grid(0, 300, 'numeric')],
+		limits => '{100,200,0,1000000000,-5,2000000000,100,400,0,1000000000}')$$),
 	('codes', 'k', '{int}', 'x, x::bigint', $$dp_cdp.make_bound_spec(1, 3, '{21,22}', '{codes,distinct}',
 		ARRAY[dp_cdp.make_grid(0, 3, 'int'), dp_cdp.make_grid(0, 4, 'int')])$$);
 
@@ -60,6 +63,7 @@ CREATE FUNCTION kinds(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT regexp_sp
 CREATE FUNCTION row_columns(f form) RETURNS text LANGUAGE sql AS $$
 	SELECT concat_ws(', ', (SELECT string_agg(format('dp_cdp.bound_key(%s, state, NULL::%s) AS k%s', i - 1, t, i - 1), ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i)),
 		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.bound_codes(%2$s, state)' WHEN 'distinct' THEN 'dp_cdp.bound_distinct_codes(%2$s, state)'
+			WHEN 'cut' THEN 'dp_cdp.bound_cut(%2$s, state, %1$s)'
 			ELSE 'dp_cdp.bound_value(%2$s, state, %1$s)' END || ' AS v%2$s', f.spec, i - 1), ', ' ORDER BY i) FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i))) $$;
 CREATE FUNCTION states(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
 	SELECT format('dp_cdp.bound_unit(%s, %s, %s) AS state FROM %s GROUP BY %s', f.spec, regexp_replace(unit, '.*, ', ''), concat_ws(', ', f.keys, f.vals), source, unit) $$;
@@ -72,7 +76,7 @@ CREATE FUNCTION kept(f form, unit text, source text) RETURNS text LANGUAGE sql A
 CREATE FUNCTION keys(f form) RETURNS text LANGUAGE sql AS $$ SELECT string_agg('k' || i - 1, ', ' ORDER BY i) FROM unnest(f.types) WITH ORDINALITY u (t, i) $$;
 CREATE FUNCTION together(f form, unit text, source text) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT %s FROM (%s) kept', concat_ws(', ', keys(f),
-		(SELECT string_agg(format(CASE kind WHEN 'codes' THEN 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%s, 1000))' WHEN 'distinct' THEN 'dp_cdp.codes_distinct(v%s)'
+		(SELECT string_agg(format(CASE WHEN kind IN ('codes', 'cut') THEN 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%s, 1000))' WHEN kind = 'distinct' THEN 'dp_cdp.codes_distinct(v%s)'
 			ELSE 'dp_cdp.exact_sum_value(dp_cdp.steps_sum(v%s), dp_cdp.make_grid(0, 1000, ''int''))' END, i - 1), ', ' ORDER BY i)
 			FROM unnest(kinds(f)) WITH ORDINALITY u (kind, i))), kept(f, unit, source)) || coalesce(' GROUP BY ' || keys(f), '') $$;
 
@@ -220,6 +224,7 @@ SELECT throws_ok(format('SELECT * FROM (SELECT %s FROM (SELECT %s) units) q', re
 		('dp_cdp.bound_value(4, state, SPEC)', 'bound_state has no value 4'), ('dp_cdp.bound_value(-1, state, SPEC)', 'bound_state has no value -1'),
 		('dp_cdp.bound_value(0, state, SPEC)', 'bound_state has no value 0'), ('dp_cdp.bound_value(2, state, SPEC)', 'bound_state has no value 2'),
 		('dp_cdp.bound_codes(1, state)', 'bound_state has no codes 1'), ('dp_cdp.bound_codes(2, state)', 'bound_state has no codes 2'),
+		('dp_cdp.bound_cut(0, state, SPEC)', 'bound_state has no total 0'), ('dp_cdp.bound_cut(1, state, SPEC)', 'bound_state has no total 1'),
 		('dp_cdp.bound_distinct_codes(0, state)', 'bound_state has no distinct codes 0')) c (c, message);
 
 -- Rows leave added up, and only where what reads them cannot tell.

@@ -34,7 +34,7 @@ $node->safe_psql('clinic', q{
 	SELECT dp_cdp.protect_table('"the lab"."visits, all"', 'it''s "clinic"', unit => 'who''s');
 	SELECT dp_cdp.protect_table('parts', 'other', unit => 'patient');
 	SELECT dp_cdp.protect_table('parent', 'other');
-	SELECT dp_cdp.set_bounds('"the lab"."visits, all"', 'cost', -0.125, 1e9);
+	SELECT dp_cdp.set_bounds('"the lab"."visits, all"', 'cost', -0.125, 1e9, -1, 2.50);
 	SELECT dp_cdp.set_keys('"the lab"."visits, all"', 'note', ARRAY['it''s', 'a "b" \ c', NULL, '']);
 	SELECT dp_cdp.set_budget('it''s "clinic"', 'ana', rho => 1);
 	SELECT dp_cdp.set_budget('other', 'ana', epsilon => 2, delta => 1e-6, period => '1 month');

@@ -88,6 +88,9 @@ SELECT dp_cdp.create_dataset('clinic', rho => 5, default_rho => 0.5);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 10);
 SELECT dp_cdp.set_keys('visits', 'dept', '{a,b}'::text[]);
+CREATE TABLE readings (value float8);
+SELECT dp_cdp.protect_table('readings', 'clinic');
+SELECT dp_cdp.set_bounds('readings', 'value', 0, 1);
 SELECT dp_cdp.set_budget('clinic', 'ana', rho => 2, period => '1 year');
 SELECT dp_cdp.set_budget('clinic', 'bob', epsilon => 1, delta => 1e-6);
 EOC
@@ -130,7 +133,11 @@ EOC
 	is($node->safe_psql('restored', $releases), $before[1], 'with its audit');
 	is($node->safe_psql('test', $budgets), $before[0], 'nothing was spent');
 
-	$node->safe_psql('test', 'ALTER EXTENSION dp_cdp UPDATE');
+	my ($updated_rc, $updated_out, $notices) = $node->psql('test', "ALTER EXTENSION dp_cdp UPDATE");
+	is($updated_rc, 0, "$version: the update");
+	# of a table of which each row is a unit bounds have meant a row all along
+	like($notices, qr/\A\S+ WARNING:  bounds 0 \.\. 10 of column cost of visits limit the value of a row now, [^\n]*\nHINT:  [^\n]*set_bounds\('visits', 'cost', lower, upper, 0, 10\) with the bounds of a row\.\s*\z/,
+		'names columns whose bounds mean something else');
 	is($node->safe_psql('test', 'SELECT dp_cdp.library_version() = extversion FROM pg_extension WHERE extname = $$dp_cdp$$'),
 		't', "$version: updated");
 	is($node->safe_psql('test', $budgets), $before[0], 'the same balances');

@@ -93,6 +93,8 @@ is_row_column(const FuncExpr *call, Index rti, DpRowColumn *column, AttrNumber *
 		column->kind = DP_COLUMN_CODES;
 	else if (function == dp_bound_distinct_codes)
 		column->kind = DP_COLUMN_DISTINCT_CODES;
+	else if (function == dp_bound_cut)
+		column->kind = DP_COLUMN_CUT;
 	else
 		return false;
 	column->i = DatumGetInt32(i->constvalue);
@@ -128,7 +130,8 @@ add_call(DpAskedRows *rows, const FuncExpr *call)
 	if (rows->aggref == NULL && !is_bound_unit((Aggref *) state->expr))
 		return false;
 	rows->aggref = (Aggref *) state->expr;
-	if (column.kind == DP_COLUMN_VALUE && !equal(lthird(call->args), dp_asked_argument(rows->aggref, 0)))
+	if ((column.kind == DP_COLUMN_VALUE || column.kind == DP_COLUMN_CUT) &&
+		!equal(lthird(call->args), dp_asked_argument(rows->aggref, 0)))
 		return false;
 	/* a column of the level above means nothing in this one */
 	rows->exprs = lappend(rows->exprs, dp_call_of_state(call, makeNullConst(rows->aggref->aggtype, -1, InvalidOid)));

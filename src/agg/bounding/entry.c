@@ -4,14 +4,15 @@
  *	  The groups a unit kept, one by one, as rows: keys, clamped values and codes.
  *
  * Each column of these rows is a function that returns a set, of the state of
- * one unit: bound_key, bound_value, bound_codes, bound_distinct_codes.  In a target list they
+ * one unit: bound_key, bound_value, bound_codes, bound_distinct_codes, bound_cut.  In a target list they
  * run in lockstep, so that the i-th results of all of them belong to the i-th
  * group.  The node of node.c returns such rows by itself.
  *
  * Invariants: this is where a unit's values are clamped, to the bounds of the
  * spec's grids, and they leave a state in no other way.  At most
  * max_groups rows per state, no two with equal keys.  Codes come out as
- * they are, at most as many as the spec's grid allows (see codes.c).
+ * they are, at most as many as the spec's grid allows (see codes.c).  Of a total
+ * that is asked for its place alone, one code comes out, or none.
  *
  * Scaling.  A unit of n > m rows in a group counts as m rows: its count is m,
  * and its sum S of centered values becomes S m / n, rounded toward zero.
@@ -39,6 +40,7 @@ PG_FUNCTION_INFO_V1(dp_bound_key);
 PG_FUNCTION_INFO_V1(dp_bound_value);
 PG_FUNCTION_INFO_V1(dp_bound_codes);
 PG_FUNCTION_INFO_V1(dp_bound_distinct_codes);
+PG_FUNCTION_INFO_V1(dp_bound_cut);
 
 /* ------------------------------------------------------------------------
  * One group
@@ -68,14 +70,14 @@ dp_clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *sp
 	DpValueKind kind = spec->value[i].kind;
 	uint32		count;
 
-	if (kind == DP_VALUE_SUM || kind == DP_VALUE_SCALED)
+	if (dp_value_is_sum(spec, i))
 	{
 		const DpExactSum *sum = (const DpExactSum *) value;
 		int			rows = spec->value[i].rows;
 
 		if (dp_sum_is_none(sum))
 			return 0;
-		if (likely(kind == DP_VALUE_SUM))
+		if (likely(kind != DP_VALUE_SCALED))
 			return dp_clamp_wide(dp_exact_sum_get(sum), grid);
 		return scaled_value(sum, *(const uint32 *) (from + layout->value[rows]),
 							Max(spec->value[rows].grid.upper, 0), grid);
@@ -109,6 +111,20 @@ entry_codes(const DpBoundState *state, const DpLayout *layout, const char *from,
 	return PointerGetDatum(codes);
 }
 
+/* Returns where the total i of the entry is, before it is clamped: {0} below its bounds, {1} within, {2} above; {}: no value. */
+static Datum
+entry_cut(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i)
+{
+	const DpExactSum *sum = (const DpExactSum *) (from + layout->value[i]);
+	const DpGrid *grid = &spec->value[i].grid;
+	Datum		code;
+
+	if (dp_sum_is_none(sum))
+		return PointerGetDatum(construct_empty_array(INT4OID));
+	code = Int32GetDatum(dp_exact_sum_get(sum) < grid->lower ? 0 : dp_exact_sum_get(sum) > grid->upper ? 2 : 1);
+	return PointerGetDatum(construct_array(&code, 1, INT4OID, sizeof(int32), true, TYPALIGN_INT));
+}
+
 /*
  * Returns a column of the row that the state's entry n is.  A key by reference
  * points into the state; codes are in CurrentMemoryContext.  dp_check_row_column has accepted the column.
@@ -136,6 +152,8 @@ dp_entry_column(const DpBoundState *state, const DpLayout *layout, int n, const 
 		case DP_COLUMN_CODES:
 		case DP_COLUMN_DISTINCT_CODES:
 			return entry_codes(state, layout, from, column.i);
+		case DP_COLUMN_CUT:
+			return entry_cut(layout, from, spec, column.i);
 	}
 	elog(ERROR, "unexpected column %d of rows of units", (int) column.kind);
 }
@@ -163,6 +181,10 @@ dp_check_row_column(const DpLayout *layout, DpRowColumn column)
 		case DP_COLUMN_DISTINCT_CODES:
 			if (i < 0 || i >= layout->nvalues || !(layout->codes[i] & DP_CODES_SET))
 				elog(ERROR, "bound_state has no distinct codes %d", i);
+			return;
+		case DP_COLUMN_CUT:
+			if (i < 0 || i >= layout->nvalues || (layout->sums & (UINT64CONST(1) << i)) == 0)
+				elog(ERROR, "bound_state has no total %d", i);
 			return;
 	}
 }
@@ -246,9 +268,8 @@ check_spec(const DpLayout *layout, const DpBoundSpec *spec, int i)
 	{
 		int			kind = spec->value[i].kind;
 		int			rows = spec->value[i].rows;
-		bool		is_sum = kind == DP_VALUE_SUM || kind == DP_VALUE_SCALED;
 
-		same = is_sum == ((layout->sums & (UINT64CONST(1) << i)) != 0) && dp_spec_codes(spec, i) == 0;
+		same = dp_value_is_sum(spec, i) == ((layout->sums & (UINT64CONST(1) << i)) != 0) && dp_spec_codes(spec, i) == 0;
 		if (kind == DP_VALUE_SCALED)
 			same = same && rows >= 0 && rows < spec->nvalues && spec->value[rows].kind == DP_VALUE_ROWS &&
 				(layout->sums & (UINT64CONST(1) << rows)) == 0 && layout->codes[rows] == 0;
@@ -325,4 +346,14 @@ dp_bound_distinct_codes(PG_FUNCTION_ARGS)
 	DpRowColumn column = {DP_COLUMN_DISTINCT_CODES, PG_GETARG_INT32(0)};
 
 	return next_of_set(fcinfo, (const DpBoundState *) PG_GETARG_POINTER(1), NULL, column);
+}
+
+/* bound_cut(i, bound_state, bound_spec) -> SETOF integer[] returns where the totals i are, of each group.  Strict. */
+Datum
+dp_bound_cut(PG_FUNCTION_ARGS)
+{
+	DpRowColumn column = {DP_COLUMN_CUT, PG_GETARG_INT32(0)};
+
+	return next_of_set(fcinfo, (const DpBoundState *) PG_GETARG_POINTER(1),
+					   (const DpBoundSpec *) PG_GETARG_POINTER(2), column);
 }

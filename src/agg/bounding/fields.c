@@ -80,7 +80,8 @@ same_field(const DpField *a, const DpField *b)
 	switch (a->kind)
 	{
 		case DP_FIELD_STEPS:
-			return memcmp(&a->grid, &b->grid, sizeof(DpGrid)) == 0;
+			return memcmp(&a->grid, &b->grid, sizeof(DpGrid)) == 0 &&
+				memcmp(&a->limits, &b->limits, sizeof(DpRowLimits)) == 0;
 		case DP_FIELD_CALL:
 			return a->function->funcid == b->function->funcid &&
 				equal(lsecond(a->function->args), lsecond(b->function->args));
@@ -110,15 +111,19 @@ expression_type(const Expr *expr)
 	return getBaseType(exprType((const Node *) expr));
 }
 
+/* Adds value i of the spec, in steps. */
 static int
-add_steps(DpFieldReader *reader, Expr *x, int filter, const DpGrid *grid)
+add_steps(DpFieldReader *reader, const DpBoundSpec *spec, int i, Expr *x, int filter)
 {
-	DpField		field = {.kind = DP_FIELD_STEPS, .type = expression_type(x), .grid = *grid};
+	const DpGrid *grid = &spec->value[i].grid;
+	const DpRowLimits *limits = &spec->value[i].row;
+	DpField		field = {.kind = DP_FIELD_STEPS, .type = expression_type(x), .grid = *grid, .limits = *limits};
 
 	field.expr = dp_add_expression(reader, x, filter);
 	field.takes_decimals = grid->exponent >= DP_DECIMAL_MIN_EXPONENT && grid->exponent <= DP_DECIMAL_MAX_EXPONENT;
-	field.width = (field.type == INT2OID || field.type == INT4OID) && grid->exponent == 0
-		? sizeof(int32) : sizeof(int64);
+	/* a limit that is taken for a value may be beyond the type's range */
+	field.width = (field.type == INT2OID || field.type == INT4OID) && grid->exponent == 0 &&
+		limits->lower <= PG_INT32_MAX && limits->upper >= PG_INT32_MIN ? sizeof(int32) : sizeof(int64);
 	return add_field(reader, &field);
 }
 
@@ -310,9 +315,10 @@ read_value(DpFieldReader *reader, const DpBoundSpec *spec, int i, Expr *expr, Dp
 			read_count(reader, expr, taken);
 			break;
 		case DP_VALUE_SUM:
+		case DP_VALUE_CUT:
 			x = read_filter(reader, expr, &filter);
 			taken->take = DP_TAKE_SUM;
-			taken->field = add_steps(reader, x, filter, &spec->value[i].grid);
+			taken->field = add_steps(reader, spec, i, x, filter);
 			break;
 		case DP_VALUE_SCALED:
 			read_scaled(reader, expr, taken);
@@ -396,7 +402,7 @@ compute_field(DpField *field, const DpExpression *expr, int64 *value)
 		case DP_FIELD_VALUE:
 			return !field->skips_nan || !is_nan(field->type, expr->value);
 		case DP_FIELD_STEPS:
-			return dp_row_steps(field->type, expr->value, &field->grid, value);
+			return dp_row_steps(field->type, expr->value, &field->grid, &field->limits, value);
 		case DP_FIELD_CALL:
 			field->call->args[0].value = expr->value;
 			field->call->args[0].isnull = false;
@@ -415,7 +421,7 @@ static inline bool
 compute_decimal_field(const DpField *field, const DpDecimals *decimals, int i, int64 *value)
 {
 	if (field->kind == DP_FIELD_STEPS)
-		*value = dp_limited_row(dp_decimal_steps(decimals->value[i], field->grid.exponent));
+		*value = dp_limited_row(dp_decimal_steps(decimals->value[i], field->grid.exponent), &field->limits);
 	else if (field->kind == DP_FIELD_CALL)
 		*value = field->is_bin ? dp_find_bin(decimals->real[i], field->range) : dp_center(decimals->real[i], field->range);
 	return true;

@@ -34,6 +34,7 @@ typedef struct DpField
 	Oid			type;			/* base type of the expression */
 	bool		skips_nan;		/* DP_FIELD_VALUE */
 	DpGrid		grid;			/* DP_FIELD_STEPS */
+	DpRowLimits limits;			/* DP_FIELD_STEPS */
 	const FuncExpr *function;	/* DP_FIELD_CALL */
 	FunctionCallInfo call;		/* of it; the second argument is set */
 	const DpRange *range;		/* that argument */

@@ -311,6 +311,7 @@ extern Datum dp_bound_unit(PG_FUNCTION_ARGS);
 extern Datum dp_bound_key(PG_FUNCTION_ARGS);
 extern Datum dp_bound_value(PG_FUNCTION_ARGS);
 extern Datum dp_bound_codes(PG_FUNCTION_ARGS);
+extern Datum dp_bound_cut(PG_FUNCTION_ARGS);
 extern Datum dp_bound_distinct_codes(PG_FUNCTION_ARGS);
 extern Datum dp_steps_sum(PG_FUNCTION_ARGS);
 

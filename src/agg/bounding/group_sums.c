@@ -68,7 +68,7 @@ dp_group_sums_create(const DpBoundSpec *spec, Size limit, MemoryContext parent)
 	{
 		const DpGrid *grid = &spec->value[i].grid;
 
-		if (dp_spec_codes(spec, i) != 0 || grid->upper > MOST_VALUE || grid->lower < -MOST_VALUE)
+		if (dp_spec_codes(spec, i) != 0 || spec->value[i].kind == DP_VALUE_CUT || grid->upper > MOST_VALUE || grid->lower < -MOST_VALUE)
 			return NULL;
 	}
 	if (limit < sizeof(DpGroupSums))

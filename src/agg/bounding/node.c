@@ -117,7 +117,11 @@ check_columns(DpBoundingState *node)
 	if (list_length(args) < 1 + spec->nkeys + spec->nvalues)
 		return;
 	for (int i = 0; i < spec->nvalues; i++)
+	{
 		layout.codes[i] = dp_spec_codes(spec, i);
+		if (dp_value_is_sum(spec, i))
+			layout.sums |= UINT64CONST(1) << i;
+	}
 	for (int c = 0; c < node->ncolumns; c++)
 	{
 		Node	   *expr = (Node *) ((TargetEntry *) list_nth(plan->custom_scan_tlist, first + c))->expr;

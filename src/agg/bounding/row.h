@@ -17,24 +17,18 @@
 #include "agg/bounding/state.h"
 #include "agg/exact/grid.h"
 
-/*
- * A row counts for at most so many steps, 2^30 times the larger bound or more:
- * it has room in 64 bits, and the sum of any number of rows in 128.
- */
-#define DP_UNIT_ROW_LIMIT ((int64) 1 << 62)
-
 /* where ranks start when the unit is not among the arguments, or NULL */
 #define DP_NO_UNIT UINT64CONST(0x9e3779b97f4a7c15)
 
 static inline int64
-dp_limited_row(dp_i128 n)
+dp_limited_row(dp_i128 n, const DpRowLimits *limits)
 {
-	return (int64) Min(Max(n, -(dp_i128) DP_UNIT_ROW_LIMIT), (dp_i128) DP_UNIT_ROW_LIMIT);
+	return (int64) Min(Max(n, (dp_i128) limits->lower), (dp_i128) limits->upper);
 }
 
-/* Sets *n to the steps of a value of this base type, limited; returns false for NaN. */
+/* Sets *n to the steps of a value of this base type, within the limits; returns false for NaN. */
 static inline bool
-dp_row_steps(Oid type, Datum x, const DpGrid *grid, int64 *n)
+dp_row_steps(Oid type, Datum x, const DpGrid *grid, const DpRowLimits *limits, int64 *n)
 {
 	dp_i128		wide;
 
@@ -62,7 +56,7 @@ dp_row_steps(Oid type, Datum x, const DpGrid *grid, int64 *n)
 				return false;
 			break;
 	}
-	*n = dp_limited_row(wide);
+	*n = dp_limited_row(wide, limits);
 	return true;
 }
 

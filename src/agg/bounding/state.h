@@ -117,7 +117,8 @@ typedef enum DpColumnKind
 	DP_COLUMN_KEY,
 	DP_COLUMN_VALUE,			/* bigint: clamped, in steps */
 	DP_COLUMN_CODES,			/* integer[] */
-	DP_COLUMN_DISTINCT_CODES	/* bigint[] */
+	DP_COLUMN_DISTINCT_CODES,	/* bigint[] */
+	DP_COLUMN_CUT				/* integer[]: where the total is */
 } DpColumnKind;
 
 typedef struct DpRowColumn
@@ -226,6 +227,15 @@ extern void dp_codes_merge(char *to, const char *from, DpCodeSpec code_spec);
 extern int	dp_codes_count(const char *codes, DpCodeSpec code_spec);
 extern void dp_codes_read(const DpBoundState *state, const char *entry, uint32 at,
 						  DpCodeSpec code_spec, void *result);
+
+/* Tells whether value i is kept as the sum of what rows give to it. */
+static inline bool
+dp_value_is_sum(const DpBoundSpec *spec, int i)
+{
+	int			kind = spec->value[i].kind;
+
+	return kind == DP_VALUE_SUM || kind == DP_VALUE_SCALED || kind == DP_VALUE_CUT;
+}
 
 /* entry.c: the groups of a state as rows */
 extern int64 dp_clamped_value(const DpLayout *layout, const char *from, const DpBoundSpec *spec, int i);

@@ -15,9 +15,9 @@
  *	  of the unit's own rows would do); it makes the choice of groups unbiased
  *	  and independent from unit to unit;
  *	- rows whose keys are too long for a state are left out; see state.c;
- *	- values are gathered unclamped (a row at most 2^62 steps, a count
- *	  saturates) and clamped only by bound_value: clamping partial sums
- *	  would depend on the order of rows.
+ *	- a row's value is clamped to the bounds of a row, which is a function of
+ *	  that row alone; what is gathered of the rows is not (a count saturates),
+ *	  but by bound_value: clamping partial sums would depend on the order of rows.
  *
  * The transition function runs once per row: no allocation, except when the
  * state grows or a key's type allocates in its own functions.
@@ -117,6 +117,7 @@ dp_unit_takes(const DpBoundSpec *spec, int i, Oid type)
 		case DP_VALUE_ROWS:
 			return base == BOOLOID;
 		case DP_VALUE_SUM:
+		case DP_VALUE_CUT:
 			return base == INT2OID || base == INT4OID || base == INT8OID ||
 				base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID;
 		case DP_VALUE_SCALED:
@@ -138,7 +139,7 @@ dp_unit_shape(DpShape *shape, const DpBoundSpec *spec)
 	for (int i = 0; i < spec->nvalues; i++)
 	{
 		codes[i] = dp_spec_codes(spec, i);
-		if (spec->value[i].kind == DP_VALUE_SUM || spec->value[i].kind == DP_VALUE_SCALED)
+		if (dp_value_is_sum(spec, i))
 			sums |= UINT64CONST(1) << i;
 	}
 	dp_shape_init(shape, spec->nkeys, spec->nvalues, sums, codes);
@@ -259,7 +260,7 @@ dp_bound_unit(PG_FUNCTION_ARGS)
 			dp_codes_add(state, entry, layout->value[i], layout->codes[i],
 						 layout->codes[i] & DP_CODES_SET ? DatumGetInt64(arg->value)
 						 : DatumGetInt32(arg->value));
-		else if (dp_row_steps(call->input[i], arg->value, &spec->value[i].grid, &n))
+		else if (dp_row_steps(call->input[i], arg->value, &spec->value[i].grid, &spec->value[i].row, &n))
 			dp_add_to_sum(entry + layout->value[i], n);
 	}
 	PG_RETURN_POINTER(state);
@@ -339,12 +340,14 @@ static bool
 spec_value_is_valid(const DpBoundSpec *spec, int i)
 {
 	const DpGrid *grid = &spec->value[i].grid;
+	const DpRowLimits *row = &spec->value[i].row;
 	int			rows = spec->value[i].rows;
 
 	switch ((DpValueKind) spec->value[i].kind)
 	{
 		case DP_VALUE_SUM:
-			return true;
+		case DP_VALUE_CUT:
+			return row->lower <= row->upper && row->lower >= -DP_UNIT_ROW_LIMIT && row->upper <= DP_UNIT_ROW_LIMIT;
 		case DP_VALUE_SCALED:
 			return rows >= 0 && rows < spec->nvalues && spec->value[rows].kind == DP_VALUE_ROWS &&
 				grid->exponent == 0;
@@ -361,7 +364,8 @@ spec_value_is_valid(const DpBoundSpec *spec, int i)
 
 DpBoundSpec *
 dp_bound_spec_make(int nkeys, int nvalues, int max_groups, const uint64 seed[2],
-				   const DpValueKind *kinds, const DpGrid *grids, const int *rows)
+				   const DpValueKind *kinds, const DpGrid *grids, const int *rows,
+				   const DpRowLimits *limits)
 {
 	DpBoundSpec *spec;
 	Size		size = offsetof(DpBoundSpec, value) + nvalues * sizeof(spec->value[0]);
@@ -384,6 +388,10 @@ dp_bound_spec_make(int nkeys, int nvalues, int max_groups, const uint64 seed[2],
 		spec->value[i].grid = grids[i];
 		if (kinds[i] == DP_VALUE_SCALED && rows != NULL)
 			spec->value[i].rows = rows[i];
+		spec->value[i].row.lower = -DP_UNIT_ROW_LIMIT;
+		spec->value[i].row.upper = DP_UNIT_ROW_LIMIT;
+		if ((kinds[i] == DP_VALUE_SUM || kinds[i] == DP_VALUE_CUT) && limits != NULL)
+			spec->value[i].row = limits[i];
 	}
 	for (int i = 0; i < nvalues; i++)
 		if (!spec_value_is_valid(spec, i))

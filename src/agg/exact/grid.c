@@ -93,6 +93,30 @@ bound_steps(Numeric bound, int exponent)
 	return (int64) n;
 }
 
+/* Returns bound / 2^exponent, half to even, limited: a row's bounds may be wider than its unit's. */
+static int64
+row_steps(Numeric bound, int exponent)
+{
+	dp_i128		n;
+
+	if (!dp_steps_numeric(NumericGetDatum(bound), exponent, &n))
+		elog(ERROR, "bound is not a number");
+	return dp_limited_steps(n);
+}
+
+/* Moves bounds of integers inwards to whole numbers. */
+static void
+whole_numbers(Numeric *lower, Numeric *upper)
+{
+	*lower = DatumGetNumeric(DirectFunctionCall1(numeric_ceil, NumericGetDatum(*lower)));
+	*upper = DatumGetNumeric(DirectFunctionCall1(numeric_floor, NumericGetDatum(*upper)));
+	if (DatumGetBool(DirectFunctionCall2(numeric_gt, NumericGetDatum(*lower),
+										 NumericGetDatum(*upper))))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("no whole number lies between the bounds: widen them or cast the column to numeric")));
+}
+
 static double
 bound_magnitude(Numeric bound)
 {
@@ -151,13 +175,7 @@ dp_grid_from_numeric(Numeric lower, Numeric upper, Oid input_type, DpGrid *grid)
 	if (is_integer_type(input_type) && magnitude <= 0x1p32)
 	{
 		grid->exponent = 0;
-		lower = DatumGetNumeric(DirectFunctionCall1(numeric_ceil, NumericGetDatum(lower)));
-		upper = DatumGetNumeric(DirectFunctionCall1(numeric_floor, NumericGetDatum(upper)));
-		if (DatumGetBool(DirectFunctionCall2(numeric_gt, NumericGetDatum(lower),
-											 NumericGetDatum(upper))))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("no whole number lies between the bounds: widen them or cast the column to numeric")));
+		whole_numbers(&lower, &upper);
 	}
 
 	grid->scale = ldexp(1.0, -grid->exponent);
@@ -168,6 +186,19 @@ dp_grid_from_numeric(Numeric lower, Numeric upper, Oid input_type, DpGrid *grid)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("the bounds leave no value but 0: widen them")));
+}
+
+void
+dp_grid_row_limits(Numeric lower, Numeric upper, Oid input_type, const DpGrid *grid, DpRowLimits *limits)
+{
+	if (is_integer_type(getBaseType(input_type)) && grid->exponent == 0)
+		whole_numbers(&lower, &upper);
+	limits->lower = row_steps(lower, grid->exponent);
+	limits->upper = row_steps(upper, grid->exponent);
+	if (limits->lower == 0 && limits->upper == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the bounds of a row leave no value but 0 beside those of a unit's total: widen them, narrow the total, or lower dp_cdp.max_rows")));
 }
 
 /* Makes the grid of a count that one unit may contribute up to "most" to; most >= 1. */

@@ -13,10 +13,10 @@
  *	- no input raises an error or overflows: ranges are tested before any
  *	  conversion to an integer type.
  *
- * Two limits: a row by itself is clamped to the grid's bounds; a row of a
- * unit that is still being added up is limited to +-2^94 steps here, and to
- * 2^62 in bounding/row.h so that any number of rows fits into 128 bits; only
- * the unit's sum is clamped.
+ * Two limits: a row that is a unit by itself is clamped to the grid's bounds; a
+ * row of a unit that is still being added up is limited to +-2^94 steps here, and
+ * in bounding/row.h to its own bounds, at most 2^62, so that any number of
+ * rows fits into 128 bits; then the unit's sum is clamped to the grid's.
  *
  * Private to src/agg.
  *
@@ -32,6 +32,15 @@
 
 /* the largest value of one row before its unit's sum is clamped */
 #define DP_ROW_LIMIT ((dp_i128) 1 << 94)
+
+/* A row of a unit counts for at most so many steps: it has room in 64 bits, and the sum of any number of rows in 128. */
+#define DP_UNIT_ROW_LIMIT ((int64) 1 << 62)
+
+static inline int64
+dp_limited_steps(dp_i128 n)
+{
+	return (int64) Min(Max(n, -(dp_i128) DP_UNIT_ROW_LIMIT), (dp_i128) DP_UNIT_ROW_LIMIT);
+}
 
 /* Convert the slow cases, in grid.c and numeric_grid.c; results are limited to +-DP_ROW_LIMIT. */
 extern dp_i128 dp_steps_shifted_int(int64 x, int exponent);

@@ -70,15 +70,18 @@ kind_from_text(const char *name)
 		return DP_VALUE_CODES;
 	if (strcmp(name, "distinct") == 0)
 		return DP_VALUE_DISTINCT;
+	if (strcmp(name, "cut") == 0)
+		return DP_VALUE_CUT;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("\"%s\" is no kind of value: use count, units, sum, rows, scaled, codes or distinct", name)));
+			 errmsg("\"%s\" is no kind of value: use count, units, sum, rows, scaled, codes, distinct or cut", name)));
 	return DP_VALUE_COUNT;		/* keep compilers quiet */
 }
 
 /*
  * make_bound_spec(nkeys int, max_groups int, seed bigint[2], kinds text[],
- * grids grid[], rows int[]) returns a spec.
+ * grids grid[], rows int[], limits bigint[]) returns a spec; limits: two for
+ * each value, the least and the most steps of a row.
  */
 Datum
 dp_make_bound_spec(PG_FUNCTION_ARGS)
@@ -92,6 +95,9 @@ dp_make_bound_spec(PG_FUNCTION_ARGS)
 	Datum	   *row_datums;
 	int			nrows;
 	int			rows[DP_MAX_VALUES];
+	Datum	   *limit_datums;
+	int			nlimits;
+	DpRowLimits limits[DP_MAX_VALUES];
 	uint64		seed[2];
 	DpValueKind kinds[DP_MAX_VALUES];
 	DpGrid		grids[DP_MAX_VALUES];
@@ -105,7 +111,10 @@ dp_make_bound_spec(PG_FUNCTION_ARGS)
 					  &grid_datums, NULL, &ngrids);
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(5), INT4OID, 4, true, TYPALIGN_INT,
 					  &row_datums, NULL, &nrows);
-	if (nseeds != 2 || nkinds != ngrids || nkinds > DP_MAX_VALUES || (nrows != 0 && nrows != nkinds))
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(6), INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+					  &limit_datums, NULL, &nlimits);
+	if (nseeds != 2 || nkinds != ngrids || nkinds > DP_MAX_VALUES || (nrows != 0 && nrows != nkinds) ||
+		(nlimits != 0 && nlimits != 2 * nkinds))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a bound_spec needs two seeds, and as many kinds as grids, at most %d",
@@ -118,9 +127,11 @@ dp_make_bound_spec(PG_FUNCTION_ARGS)
 		kinds[i] = kind_from_text(TextDatumGetCString(names[i]));
 		grids[i] = *(const DpGrid *) DatumGetPointer(grid_datums[i]);
 		rows[i] = nrows > 0 ? DatumGetInt32(row_datums[i]) : 0;
+		limits[i].lower = nlimits > 0 ? DatumGetInt64(limit_datums[2 * i]) : 0;
+		limits[i].upper = nlimits > 0 ? DatumGetInt64(limit_datums[2 * i + 1]) : 0;
 	}
 	PG_RETURN_POINTER(dp_bound_spec_make(PG_GETARG_INT32(0), nkinds, PG_GETARG_INT32(1),
-										 seed, kinds, grids, rows));
+										 seed, kinds, grids, rows, nlimits > 0 ? limits : NULL));
 }
 
 /* grid_parts(grid, OUT lower bigint, OUT upper bigint, OUT exponent int) shows a grid. */

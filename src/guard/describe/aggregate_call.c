@@ -7,7 +7,8 @@
  * Arguments stand in this order: what is read from rows (two for covariance
  * and regression), a quantile, bounds (two for each argument that is read),
  * the number of bins.  Bounds may be left out where the owner has declared
- * those of the column, or where the query says them itself.
+ * those of the column, or where the query says them itself.  Those of a sum may
+ * be followed by the limits of a unit's total.
  *
  * Invariant: bounds, quantiles and numbers of bins are constants or
  * parameters; what is read from rows has passed the allow-list.
@@ -40,6 +41,7 @@ typedef struct AggregateCall
 	List	   *read;			/* Node: what is read from rows, as the query
 								 * has it */
 	List	   *bounds;			/* Node: as given; NIL: known ones */
+	List	   *totals;			/* Node: as given; NIL: declared ones, or none */
 	Node	   *filter;			/* in its safe form */
 } AggregateCall;
 
@@ -79,6 +81,13 @@ with_bounds(AggregateCall *c)
 	return text.data;
 }
 
+/* Tells whether the aggregate limits what a unit adds up to. */
+static bool
+has_totals(AggregateCall *c)
+{
+	return c->kind->kind == DP_VALUE_SUM || c->kind->kind == DP_VALUE_CUT;
+}
+
 /* Sorts the arguments of the call into read, bounds and the column's detail. */
 static void
 sort_arguments(AggregateCall *c)
@@ -114,6 +123,11 @@ sort_arguments(AggregateCall *c)
 		c->column->detail = constant_argument(c, llast(rest), "the number of bins");
 		rest = list_delete_last(rest);
 	}
+	if (has_totals(c) && list_length(rest) == 4)
+	{
+		c->totals = list_copy_tail(rest, 2);
+		rest = list_truncate(rest, 2);
+	}
 	if (rest != NIL && list_length(rest) != 2 * c->kind->nvalues)
 		dp_refuse_at(c->agg->location, errmsg("%s takes other arguments; write %s", c->column->label, with_bounds(c)));
 	c->bounds = rest;
@@ -130,9 +144,8 @@ declared_bounds(AggregateCall *c, Node *value, Expr **lower, Expr **upper)
 {
 	DpSplitContext *cxt = c->cxt;
 	DpKnownBounds bounds;
-	bool		is_sum = c->kind->answer == DP_ANSWER_SUM;
 
-	if (!dp_find_bounds(c->level, value, is_sum, &bounds))
+	if (!dp_find_bounds(c->level, value, &bounds))
 	{
 		if (bounds.undeclared)
 			ereport(ERROR,
@@ -146,7 +159,25 @@ declared_bounds(AggregateCall *c, Node *value, Expr **lower, Expr **upper)
 	}
 	*lower = numeric_constant(bounds.lower);
 	*upper = numeric_constant(bounds.upper);
-	c->column->bounds_of_rows = bounds.of_rows;
+}
+
+/* Sets the limits of a unit's total: those that are written, else those of the column. */
+static void
+set_totals(AggregateCall *c)
+{
+	DpReleaseColumn *column = c->column;
+	DpKnownBounds bounds;
+
+	if (c->totals != NIL)
+	{
+		column->total_lower = constant_argument(c, linitial(c->totals), "the limits of a unit's total");
+		column->total_upper = constant_argument(c, lsecond(c->totals), "the limits of a unit's total");
+	}
+	else if (dp_find_bounds(c->level, linitial(c->read), &bounds) && bounds.has_totals)
+	{
+		column->total_lower = numeric_constant(bounds.total_lower);
+		column->total_upper = numeric_constant(bounds.total_upper);
+	}
 }
 
 static void
@@ -154,6 +185,8 @@ set_bounds(AggregateCall *c)
 {
 	DpReleaseColumn *column = c->column;
 
+	if (has_totals(c))
+		set_totals(c);
 	if (c->bounds == NIL)
 	{
 		declared_bounds(c, linitial(c->read), &column->lower, &column->upper);
@@ -320,6 +353,19 @@ count_or_sum_values(AggregateCall *c)
 	return list_make1(code);
 }
 
+/* Where a unit has one row, its total is that. */
+static List *
+total_values(AggregateCall *c)
+{
+	check_types(c, false);
+	c->column->input_type = exprType(linitial(c->read));
+	set_bounds(c);
+	if (c->level->release->has_unit)
+		return list_make1(safe(c, linitial(c->read)));
+	c->column->answer = DP_ANSWER_CLIPPED;
+	return list_make1(call("bin", INT4OID, list_make2(safe(c, linitial(c->read)), range_param(c, DP_PARAM_RANGE))));
+}
+
 static List *
 vector_values(AggregateCall *c)
 {
@@ -373,6 +419,9 @@ dp_add_aggregate(DpLevel *level, Aggref *agg)
 			check_types(&c, false);
 			set_bounds(&c);
 			values = moment_values(&c);
+			break;
+		case DP_ANSWER_CLIPPED_TOTALS:
+			values = total_values(&c);
 			break;
 		default:
 			values = vector_values(&c);

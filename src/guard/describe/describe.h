@@ -65,20 +65,21 @@ extern DpKeySet *dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *
 /* bounds of an argument that the query leaves out */
 typedef struct DpKnownBounds
 {
-	Numeric		lower;
+	Numeric		lower;			/* of a row's value */
 	Numeric		upper;
-	bool		of_rows;		/* of a sum: of each row's value, not of a
-								 * unit's total */
-	bool		has_column;		/* declared bounds are among them */
-	bool		has_constant;	/* a constant other than 0 is */
-	bool		chosen;			/* not every row has the value of the one
-								 * column */
+	bool		has_totals;		/* limits of a unit's total are declared */
+	Numeric		total_lower;
+	Numeric		total_upper;
+	Oid			relid;			/* the column whose bounds they are */
+	AttrNumber	attnum;
+	bool		has_others;		/* bounds of another column, or a constant
+								 * other than 0, are among them */
 	bool		undeclared;		/* a protected column has no bounds */
 	bool		declarable;		/* the owner could declare them */
 } DpKnownBounds;
 
 /* Finds the bounds of value; returns false if they are not known. */
-extern bool dp_find_bounds(DpLevel *level, Node *value, bool is_sum, DpKnownBounds *b);
+extern bool dp_find_bounds(DpLevel *level, Node *value, DpKnownBounds *b);
 
 /* Tells whether type is one of int2 to int8, float4, float8 and numeric. */
 extern bool dp_is_number(Oid type);

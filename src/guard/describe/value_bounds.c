@@ -8,6 +8,9 @@
  * values and ones that are too wide cost noise; neither costs privacy, since
  * values are clamped to whatever bounds come out.
  *
+ * Limits of a unit's total go with a column, also where only some of its rows
+ * have a value (CASE, as WHERE); of several columns, or beside constants, none are known.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -76,7 +79,7 @@ include_constant(DpKnownBounds *b, Oid type, Datum value)
 	if (numeric_is_nan(number) || numeric_is_inf(number))
 		return false;
 	include(b, number);
-	b->has_constant |= less(number, int64_to_numeric(0)) || less(int64_to_numeric(0), number);
+	b->has_others |= less(number, int64_to_numeric(0)) || less(int64_to_numeric(0), number);
 	return true;
 }
 
@@ -115,7 +118,12 @@ include_column(DpKnownBounds *b, Query *query, Var *var)
 			return false;
 		include(b, policy->lower);
 		include(b, policy->upper);
-		b->has_column = true;
+		b->has_others |= OidIsValid(b->relid) && (b->relid != origin.relid || b->attnum != origin.attnum);
+		b->relid = origin.relid;
+		b->attnum = origin.attnum;
+		b->has_totals = policy->has_totals;
+		b->total_lower = policy->total_lower;
+		b->total_upper = policy->total_upper;
 		return true;
 	}
 	rte = rt_fetch(var->varno, query->rtable);
@@ -155,20 +163,16 @@ include_values(DpKnownBounds *b, Query *query, Node *expr)
 				CaseExpr   *cases = (CaseExpr *) expr;
 				ListCell   *lc;
 
-				b->chosen = true;
 				foreach(lc, cases->args)
 					if (!include_values(b, query, (Node *) lfirst_node(CaseWhen, lc)->result))
 					return false;
 				return cases->defresult == NULL || include_values(b, query, (Node *) cases->defresult);
 			}
 		case T_CoalesceExpr:
-			b->chosen = true;
 			return include_all(b, query, ((CoalesceExpr *) expr)->args);
 		case T_MinMaxExpr:
-			b->chosen = true;
 			return include_all(b, query, ((MinMaxExpr *) expr)->args);
 		case T_NullIfExpr:
-			b->chosen = true;
 			return include_values(b, query, linitial(((NullIfExpr *) expr)->args));
 		default:
 			return false;
@@ -176,22 +180,13 @@ include_values(DpKnownBounds *b, Query *query, Node *expr)
 }
 
 bool
-dp_find_bounds(DpLevel *level, Node *value, bool is_sum, DpKnownBounds *b)
+dp_find_bounds(DpLevel *level, Node *value, DpKnownBounds *b)
 {
-	bool		of_units = is_sum && level->release->has_unit;
-
 	memset(b, 0, sizeof(DpKnownBounds));
 	if (!include_values(b, level->from.query, value) || b->lower == NULL)
 		return false;
-
-	/*
-	 * declared bounds are those of a unit's total in sums, what is written is
-	 * a row's value
-	 */
-	if (of_units && b->has_column && b->has_constant)
-		return false;
-	b->of_rows = of_units && !b->has_column;
-	if ((of_units && b->chosen) || !less(b->lower, b->upper))
+	if (!less(b->lower, b->upper))
 		include(b, int64_to_numeric(0));
+	b->has_totals &= !b->has_others;
 	return less(b->lower, b->upper);
 }

@@ -175,6 +175,8 @@ CREATE FUNCTION dp_cdp.bound_codes(integer, dp_cdp.bound_state) RETURNS SETOF in
 	AS 'MODULE_PATHNAME', 'dp_bound_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
 CREATE FUNCTION dp_cdp.bound_distinct_codes(integer, dp_cdp.bound_state) RETURNS SETOF bigint[]
 	AS 'MODULE_PATHNAME', 'dp_bound_distinct_codes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
+CREATE FUNCTION dp_cdp.bound_cut(integer, dp_cdp.bound_state, dp_cdp.bound_spec) RETURNS SETOF integer[]
+	AS 'MODULE_PATHNAME', 'dp_bound_cut' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 3;
 CREATE FUNCTION dp_cdp.steps_sum_add(dp_cdp.exact_sum, bigint) RETURNS dp_cdp.exact_sum
 	AS 'MODULE_PATHNAME', 'dp_steps_sum' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE AGGREGATE dp_cdp.steps_sum(bigint) (
@@ -201,3 +203,43 @@ REVOKE EXECUTE ON FUNCTION
 	dp_cdp.codes_distinct_add(dp_cdp.exact_distinct, bigint[])
 	FROM PUBLIC;
 
+-- Bounds are of a row's value everywhere, and a unit's total has limits of its own.
+DROP FUNCTION dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[]);
+CREATE FUNCTION dp_cdp.make_bound_spec(nkeys integer, max_groups integer, seed bigint[],
+		kinds text[], grids dp_cdp.grid[], rows integer[] DEFAULT '{}', limits bigint[] DEFAULT '{}') RETURNS dp_cdp.bound_spec
+	AS 'MODULE_PATHNAME', 'dp_make_bound_spec' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+REVOKE EXECUTE ON FUNCTION
+	dp_cdp.make_bound_spec(integer, integer, bigint[], text[], dp_cdp.grid[], integer[], bigint[])
+	FROM PUBLIC;
+DROP FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric);
+DROP FUNCTION dp_cdp.preview(text);
+DROP FUNCTION dp_cdp.preview_columns(text);
+DROP FUNCTION dp_cdp.last_release();
+-- Bounds that were meant for the total of a unit would go on as bounds of a row: no sum is cut any more, and noise is
+-- max_rows times as large.  Which is right only the owner can know.  (Notices of scripts are not shown.)
+DO $$
+DECLARE
+	bounds record;
+BEGIN
+	FOR bounds IN
+		SELECT c.oid::regclass AS "table", a.attname AS "column",
+				(s.label ->> 'lower')::numeric AS lower, (s.label ->> 'upper')::numeric AS upper
+			FROM (SELECT objoid, objsubid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
+					FROM pg_catalog.pg_seclabel
+					WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass) s
+				JOIN (SELECT objoid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
+					FROM pg_catalog.pg_seclabel
+					WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass AND objsubid = 0) t
+					ON t.objoid = s.objoid AND t.label ? 'unit'
+				JOIN pg_catalog.pg_class c ON c.oid = s.objoid
+				JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = s.objsubid
+			WHERE s.objsubid > 0 AND s.label ? 'lower'
+			ORDER BY 1::text, 2
+	LOOP
+		RAISE WARNING 'bounds % .. % of column % of % limit the value of a row now, and no longer what a privacy unit adds to a sum: its sums are not cut any more, and have max_rows times the noise',
+				bounds.lower, bounds.upper, pg_catalog.quote_ident(bounds."column"), bounds."table"
+			USING HINT = pg_catalog.format('Where they were meant for a unit''s total, call dp_cdp.set_bounds(%L, %L, lower, upper, %s, %s) with the bounds of a row.',
+				bounds."table", bounds."column", least(bounds.lower, 0), greatest(bounds.upper, 0));
+	END LOOP;
+END;
+$$;
