@@ -88,8 +88,12 @@ SELECT dp_count(*) IS NULL FROM visit WHERE overlay(ward PLACING 'x' FROM 97 - a
 --# inside the aggregates
 --@ absent: out of range|division|^NaN|^-?Infinity|overflow
 --@ attack
-SELECT dp_sum(cost::float8 * 1e304, -1e308, 1e308) IS NULL FROM visit;
+SELECT dp_sum(cost::float8 * 1e304, -1e307, 1e307) IS NULL FROM visit;
 --> ok 1
+SELECT dp_sum(cost::float8 * 1e304, -1e308, 1e308, -1e308, 1e308) IS NULL FROM visit;
+--> ok 1
+SELECT dp_sum(cost::float8 * 1e304, -1e308, 1e308) IS NULL FROM visit;
+--> ZC004
 SELECT dp_sum(1, 1.0 / (age - 97), 1) FROM visit;
 --> ZC002 | 42803
 SELECT dp_sum(age, age, 97) FROM visit;

@@ -13,7 +13,7 @@ SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM visit JOIN amp USING (patient))
 --> ZC002 | ok 5000
 SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM visit v, ana.amp a WHERE a.patient = v.patient) q;
 --> ZC002 | ok 5000
-SELECT n < 25 FROM (SELECT dp_sum(1, 0, 5) AS n FROM ana.amp a RIGHT JOIN visit v USING (patient) WHERE a.g IS NOT NULL) q;
+SELECT n < 25 FROM (SELECT dp_sum(1, 0, 5, 0, 5) AS n FROM ana.amp a RIGHT JOIN visit v USING (patient) WHERE a.g IS NOT NULL) q;
 --> ZC002 | ok 5000
 SELECT n < 25 FROM (SELECT dp_count(DISTINCT v.patient) AS n FROM visit v JOIN amp a ON v.patient = a.patient) q;
 --> ZC002 | ok 5000
@@ -168,7 +168,7 @@ SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM patient p LEFT JOIN (SELECT pat
 --> ZC002 | ok 5000
 SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM ana.amp a LEFT JOIN (SELECT patient, count(*) AS c FROM visit GROUP BY patient) s ON s.patient = a.g AND s.c > 12) q;
 --> ZC002 | ok 5000
-SELECT n < 25 FROM (SELECT dp_sum(c, 0, 5) AS n FROM (SELECT patient, sum(age) AS c FROM visit GROUP BY patient, ward) s WHERE patient = 42) q;
+SELECT n < 25 FROM (SELECT dp_sum(c, 0, 5, 0, 5) AS n FROM (SELECT patient, sum(age) AS c FROM visit GROUP BY patient, ward) s WHERE patient = 42) q;
 --> ZC002 | ok 5000
 SELECT dp_count(*) FROM (SELECT g AS patient, count(*) FROM visit JOIN ana.amp USING (patient) GROUP BY g) s;
 --> ZC002
@@ -358,6 +358,10 @@ SELECT n < 1500 FROM (SELECT dp_sum(cost) AS n FROM visit WHERE patient = 42) q;
 SELECT n < 1500 FROM (SELECT dp_sum(cost, 0, 1000) AS n FROM visit WHERE patient = 42) q;
 --> ok 5000
 SELECT n < 25 FROM (SELECT dp_sum(1000000, 0, 5) AS n FROM visit WHERE patient = 42) q;
+--> ok 5000
+SELECT n < 25 FROM (SELECT dp_sum(1000000, 0, 5, 0, 1e18) AS n FROM visit WHERE patient = 42) q;
+--> ok 5000
+SELECT n < 25 FROM (SELECT dp_sum(1000000, 0, 1e15, 0, 5) AS n FROM visit WHERE patient = 42) q;
 --> ok 5000
 SET dp_cdp.max_rows = 100000;
 SET dp_cdp.rho = 0.01;

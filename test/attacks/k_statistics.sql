@@ -24,6 +24,14 @@ SELECT dp_histogram(cost, 0, age::numeric, 3) FROM visit;
 --> ZC002
 SELECT dp_clipped(cost, 0, age::numeric) FROM visit;
 --> ZC002
+SELECT dp_sum(cost, 0, 1000, 0, cost) FROM visit;
+--> ZC002
+SELECT dp_sum(cost, 0, 1000, 0, (SELECT max(v.cost) FROM visit v)) FROM visit;
+--> ZC002
+SELECT dp_clipped_totals(cost, 0, 1000, 0, age::numeric) FROM visit;
+--> ZC002
+SELECT dp_sum(cost, 0, 1000, -random(), 1) FROM visit;
+--> ZC002
 SELECT g, (SELECT dp_avg(cost, 0, g) FROM visit) FROM generate_series(1, 3) g;
 --> ZC002
 SELECT a IS NULL FROM generate_series(1, 3) g, LATERAL (SELECT dp_max(cost, 0::numeric, g::numeric) AS a FROM visit) s;
@@ -151,8 +159,8 @@ SELECT dp_bounds(CASE WHEN age = 97 THEN 'Infinity'::float8 WHEN age = 96 THEN '
 --# nothing to measure is noise, not NULL and no error
 --@ absent: ^t$|t\||\|t
 --@ attack
-SELECT dp_avg(cost) IS NULL, dp_max(cost) IS NULL, dp_median(cost) IS NULL, dp_histogram(cost, 3) IS NULL, dp_clipped(cost) IS NULL, dp_variance(cost) IS NULL, dp_correlation(age, cost) IS NULL, dp_regr_slope(age, cost) IS NULL FROM visit WHERE patient = -1;
---> ok 8
+SELECT dp_avg(cost) IS NULL, dp_max(cost) IS NULL, dp_median(cost) IS NULL, dp_histogram(cost, 3) IS NULL, dp_clipped(cost) IS NULL, dp_variance(cost) IS NULL, dp_correlation(age, cost) IS NULL, dp_regr_slope(age, cost) IS NULL, dp_clipped_totals(cost) IS NULL FROM visit WHERE patient = -1;
+--> ok 9
 SELECT avg(cost) IS NULL, min(cost) IS NULL, stddev(age) IS NULL, percentile_cont(0.5) WITHIN GROUP (ORDER BY age) IS NULL, corr(age, cost) IS NULL, count(DISTINCT ward) IS NULL FROM visit WHERE false;
 --> ok 6
 SELECT avg(cost) IS NULL, min(cost) IS NULL FROM visit WHERE cost IS NULL;
@@ -213,6 +221,12 @@ SELECT a < 500 FROM (SELECT dp_quantile(CASE WHEN v.patient = 42 THEN 1000 ELSE 
 SELECT a[2] < 25 FROM (SELECT dp_histogram(CASE WHEN v.patient = 42 THEN 1000 ELSE 0 END, 0, 1000, 2) AS a FROM visit v LEFT JOIN ana.amp a ON a.patient = v.patient) s;
 --> ZC002 | ok 5000
 SELECT a < 0.05 FROM (SELECT dp_clipped(CASE WHEN v.patient = 42 THEN 1000 ELSE 0 END, 0, 999) AS a FROM visit v LEFT JOIN ana.amp a ON a.patient = v.patient) s;
+--> ZC002 | ok 5000
+SELECT a < 0.05 FROM (SELECT dp_clipped_totals(CASE WHEN v.patient = 42 THEN 1000 ELSE 0 END, 0, 1000, 0, 999) AS a FROM visit v LEFT JOIN ana.amp a ON a.patient = v.patient) s;
+--> ZC002 | ok 5000
+SELECT a < 25000 FROM (SELECT dp_sum(CASE WHEN v.patient = 42 THEN 1000 ELSE 0 END, 0, 1000) AS a FROM visit v LEFT JOIN ana.amp a ON a.patient = v.patient) s;
+--> ZC002 | ok 5000
+SELECT a < 2500 FROM (SELECT dp_sum(CASE WHEN v.patient = 42 THEN 1000 ELSE 0 END, 0, 1000, 0, 1000) AS a FROM visit v LEFT JOIN ana.amp a ON a.patient = v.patient) s;
 --> ZC002 | ok 5000
 SELECT a < 25 FROM (SELECT dp_count(DISTINCT a.g) AS a FROM visit v LEFT JOIN ana.amp a ON a.patient = v.patient) s;
 --> ZC002 | ok 5000
@@ -283,6 +297,8 @@ SELECT (dp_bounds(cost))[2] > 1 FROM visit GROUP BY ward HAVING (dp_bounds(cost)
 --> ok 2
 SELECT dp_bounds(cost), dp_bounds(age), dp_clipped(cost, 0, 1000), dp_clipped(cost) FROM visit WHERE patient = 42;
 --> ok 3..4
+SELECT dp_clipped_totals(cost, 0, 1000) IS NULL, dp_clipped_totals(cost, 0, 1000, 0, 3000) IS NULL FROM visit WHERE patient = 42;
+--> ok 2
 SELECT dp_sum(cost, 0, (SELECT (dp_bounds(cost))[2] FROM visit)::numeric) FROM visit;
 --> ZC002
 SELECT dp_bounds(ward) FROM visit;

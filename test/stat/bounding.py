@@ -105,10 +105,13 @@ def busy_units(tap, neighbors):
               each=(UNITS * 2 * 3 / GROUPS, 2, UNITS))
     t.grouped("count of units", "dp_count(DISTINCT u)", (0, 1), 3, UNITS * 3,
               each=(UNITS * 3 / GROUPS, 1, UNITS))
-    t.grouped("sum, clamped", "dp_sum(x, -5, 11)", (-5, 11), 3, UNITS * 3 * 11,
+    t.grouped("sum, clamped", "dp_sum(x, -5, 11, -5, 11)", (-5, 11), 3, UNITS * 3 * 11,
               each=(UNITS * 11 * 3 / GROUPS, 11, UNITS))
-    t.grouped("sum, clamped from below", "dp_sum(-x, -7, 3)", (-7, 3), 3, UNITS * 3 * -7)
-    t.grouped("sum within its bounds", "dp_sum(x, 0, 100)", (0, 100), 3, UNITS * 3 * 12)
+    t.grouped("sum, clamped from below", "dp_sum(-x, -7, 3, -7, 3)", (-7, 3), 3, UNITS * 3 * -7)
+    t.grouped("sum within its bounds", "dp_sum(x, 0, 100)", (0, 200), 3, UNITS * 3 * 12)
+    t.grouped("sum of as many rows as max_rows, at their bound", "dp_sum(x, 0, 3)", (0, 6), 3, UNITS * 3 * 6)
+    t.grouped("sum of clamped rows", "dp_sum(x, 1, 3)", (0, 12), 3, UNITS * 3 * 9, settings="SET dp_cdp.max_rows = 4")
+    t.grouped("sum of rows clamped from below", "dp_sum(x, 5, 7)", (0, 28), 3, UNITS * 3 * 15, settings="SET dp_cdp.max_rows = 4")
     t.grouped("one group", "dp_count(*)", (0, 2), 1, UNITS * 2, settings="SET dp_cdp.max_groups = 1",
               each=(UNITS * 2 / GROUPS, 2, UNITS))
     t.grouped("ten groups, four rows", "dp_count(*)", (0, 4), 10, UNITS * 10 * 3,
@@ -120,7 +123,8 @@ def busy_units(tap, neighbors):
 
     t.ungrouped("count", "dp_count(*)", (0, 2), UNITS * 2)
     t.ungrouped("count of units", "dp_count(DISTINCT u)", (0, 1), UNITS)
-    t.ungrouped("sum, clamped", "dp_sum(x, -5, 11)", (-5, 11), UNITS * 11)
+    t.ungrouped("sum, clamped", "dp_sum(x, -5, 11)", (-10, 22), UNITS * 22)
+    t.ungrouped("sum, clamped to totals", "dp_sum(x, -5, 11, -5, 11)", (-5, 11), UNITS * 11)
     t.ungrouped("many rows", "dp_count(*)", (0, 100), UNITS * 3 * GROUPS,
                 settings="SET dp_cdp.max_rows = 100")
 
@@ -137,9 +141,10 @@ def mixed_units(tap, neighbors):
 
     t.grouped("count", "dp_count(*)", (0, 2), 3, UNITS + 3 * 2, each=(UNITS / 6 + 1, 2, 1))
     t.grouped("count of units", "dp_count(DISTINCT u)", (0, 1), 3, UNITS + 3, each=(UNITS / 6 + .5, 1, 1))
-    t.grouped("sum", "dp_sum(x, 0, 50)", (0, 50), 3, UNITS + 3 * 50)
+    t.grouped("sum", "dp_sum(x, 0, 50)", (0, 100), 3, UNITS + 3 * 100)
+    t.grouped("sum, totals", "dp_sum(x, 0, 50, 0, 60)", (0, 60), 3, UNITS + 3 * 60)
     t.ungrouped("count", "dp_count(*)", (0, 2), UNITS + 2)
-    t.ungrouped("sum", "dp_sum(x, 0, 50)", (0, 50), UNITS + 50)
+    t.ungrouped("sum", "dp_sum(x, 0, 50)", (0, 100), UNITS + 100)
 
 
 def main():

@@ -31,7 +31,8 @@ SHAPES = int(os.environ.get("NEIGHBOURS_SHAPES", "300"))
 RHO = 6000
 MAX_ROWS = 3
 MAX_GROUPS = 2                   # where groups are few
-LOWER, UPPER = -2, 3             # of sums
+LOWER, UPPER = -2, 3             # of units' totals
+ROW_LOWER, ROW_UPPER = -1, 2     # of their rows
 PER_ROLE = 5                     # shapes that one role's budget pays for
 UNITS = list(range(1, 8))
 MOST_KEYS = 4                    # values of a key, with NULL
@@ -283,8 +284,10 @@ class Shape:
         summand = pick()
         filtered = pick()
         aggregates = [("dp_count(*)", "least(count(*), %d)" % MAX_ROWS),
-                      ("dp_sum(%s, %d, %d)" % (summand, LOWER, UPPER),
-                       "greatest(%d, least(%d, coalesce(sum(%s), 0)))" % (LOWER, UPPER, summand)),
+                      # rows are clamped, and what a unit adds up to
+                      ("dp_sum(%s, %d, %d, %d, %d)" % (summand, ROW_LOWER, ROW_UPPER, LOWER, UPPER),
+                       "greatest(%d, least(%d, coalesce(sum(greatest(%d, least(%d, %s))) FILTER (WHERE %s IS NOT NULL), 0)))"
+                       % (LOWER, UPPER, ROW_LOWER, ROW_UPPER, summand, summand)),
                       ("dp_count(%s) FILTER (WHERE %s > 0)" % (summand, filtered),
                        "least(count(%s) FILTER (WHERE %s > 0), %d)" % (summand, filtered, MAX_ROWS))]
         if not row_unit:

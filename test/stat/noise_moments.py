@@ -22,7 +22,7 @@ MAX_GROUPS = 2
 MAX_ROWS = 3
 UNITS = 12
 
-# column, its SQL, bounds of one unit's contribution, grid unit (0: too fine to be seen)
+# column, its SQL, bounds of a row, grid unit (0: too fine to be seen)
 INT_BOUNDS = (-3, 10)
 FLOAT_BOUNDS = (-2.5, 1.5)
 NUMERIC_BOUNDS = (1, 4)         # a unit that is absent contributes 0 all the same
@@ -31,8 +31,10 @@ COLUMNS = [
     ("count of a column", "dp_count(i)", None, 1),
     ("sum of integers", "dp_sum(i)", INT_BOUNDS, 1),
     ("sum of floats", "dp_sum(f, -2.5, 1.5)", FLOAT_BOUNDS, 0),
-    ("sum of numerics", "dp_sum(n, 1, 4)", NUMERIC_BOUNDS, 0),
+    ("sum of numerics", "dp_sum(n, 1, 4, 0, 7)", NUMERIC_BOUNDS, 0),
 ]
+# of a unit; the others' are max_rows times those of its rows, and 0
+TOTALS = {NUMERIC_BOUNDS: (0, 7)}
 UNIT_COUNT = ("count of units", "dp_count(DISTINCT u)", None, 1)
 TYPES = ["bigint", "bigint", "bigint", "float8", "numeric", "bigint"]
 
@@ -74,17 +76,21 @@ def clamp(value, bounds):
     return min(max(value, bounds[0]), bounds[1])
 
 
+def total_bounds(bounds, unit_mode):
+    """What a unit adds up to."""
+    return TOTALS.get(bounds, (min(bounds[0], 0) * MAX_ROWS, max(bounds[1], 0) * MAX_ROWS)) if unit_mode else bounds
+
+
 def truth(rows, column, unit_mode, grouped):
     """The true clamped values: by key, or at key None."""
-    position = {"dp_sum(i)": 2, "dp_count(i)": 2, "dp_sum(f, -2.5, 1.5)": 3, "dp_sum(n, 1, 4)": 4}
+    position = {"dp_sum(i)": 2, "dp_count(i)": 2, "dp_sum(f, -2.5, 1.5)": 3, "dp_sum(n, 1, 4, 0, 7)": 4}
     name, sql, bounds, _ = column
     parts = {}
     for index, row in enumerate(rows):
         value = number(row[position[sql]]) if sql in position else 1
         if value is None:
             continue
-        if bounds is None:
-            value = 1
+        value = 1 if bounds is None else clamp(value, bounds)
         key = (row[1] if grouped else None, row[0] if unit_mode else index)
         parts[key] = parts.get(key, 0) + value
     result = dict.fromkeys(range(1, KEYS + 1) if grouped else [None], 0.0)
@@ -92,7 +98,7 @@ def truth(rows, column, unit_mode, grouped):
         if bounds is None:
             value = min(value, 1 if name == UNIT_COUNT[0] else MAX_ROWS if unit_mode else 1)
         else:
-            value = clamp(value, bounds)
+            value = clamp(value, total_bounds(bounds, unit_mode))
         result[group] += float(value)
     return result
 
@@ -101,6 +107,8 @@ def noise_of(column, rho, unit_mode, grouped, neighbors):
     name, _, bounds, unit = column
     if bounds is None:
         bounds = (0, MAX_ROWS if unit_mode and name != UNIT_COUNT[0] else 1)
+    else:
+        bounds = total_bounds(bounds, unit_mode)
     groups = MAX_GROUPS if unit_mode and grouped else 1
     return Noise(sensitivity2(*bounds, groups, grouped, neighbors) / (2 * rho), unit)
 

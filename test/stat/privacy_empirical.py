@@ -98,17 +98,19 @@ def shapes():
               groups_ratio(MAX_ROWS, count_noise, base), sharp=False),
         Shape("sum of a heavy unit's totals in groups", add, True,
               by_group("dp_sum(x, -5, 10)", "{t}"), few, [], heavy, weigh(*ones)),
+        Shape("sum of a heavy unit's totals, limited", add, True,
+              by_group("dp_sum(x, -5, 10, -5, 15)", "{t}"), few, [], heavy, weigh(*ones)),
         Shape("count of units", add, True, array("dp_count(DISTINCT u)", "{t}"), few, [], heavy, weigh(1)),
         Shape("filtered count of a unit's rows", add, True,
               array("dp_count(*) FILTER (WHERE x > 3)", "{t} WHERE g < 9"), few, [], heavy, weigh(1)),
         Shape("sum of floats over units", add, True,
-              array("dp_sum(x / 7.0::float8, -1.5, 0.7)", "{t}"), few, [],
+              array("dp_sum(x / 7.0::float8, -1.5, 0.7, -1.5, 0.7)", "{t}"), few, [],
               [(99, 1, -1000)], weigh(-1)),
         # two columns, each at half of rho: equally informative in units of their sigma
         Shape("count and sum together", add, True,
               "SELECT ARRAY[n::float8, s::float8] AS v FROM (SELECT dp_count(*) AS n,"
               " dp_sum(x, 0, 10) AS s FROM {t}) r", few, [], heavy,
-              weigh(1 / MAX_ROWS, 1 / 10), columns=2),
+              weigh(1 / MAX_ROWS, 1 / (10 * MAX_ROWS)), columns=2),
 
         Shape("filtered row count", replace, False, array("dp_count(*)", "{t} WHERE x > 0"),
               few, low, one, weigh(1)),

@@ -238,10 +238,10 @@ def restaurant(tap):
 
     columns = ("visits", "visitors", "money")
     exact = truths("""
-        SELECT sum(least(visits, 2)), count(*), sum(least(money, 30))
-        FROM (SELECT count(*) AS visits, sum("Money spent (euros)") AS money
+        SELECT sum(least(visits, 2)), count(*), sum(least(money, 60))
+        FROM (SELECT count(*) AS visits, sum(least("Money spent (euros)", 30)) AS money
               FROM restaurant_week GROUP BY "VisitorId") x""", 0, columns)
-    predictions = {key: Prediction(value, noise_of(((0, 2), (0, 1), (0, 30))[columns.index(key[1])], 1, False))
+    predictions = {key: Prediction(value, noise_of(((0, 2), (0, 1), (0, 60))[columns.index(key[1])], 1, False))
                    for key, value in exact.items()}
     check(tap, "restaurant, whole week, at most two visits", """
         SELECT dp_count(*), dp_count(DISTINCT "VisitorId"), dp_sum("Money spent (euros)")

@@ -25,6 +25,8 @@ BINS = 4
 
 # scaled parts by their place in the spec; 0 counts their rows
 SCALED = {"t": 1, "2 t^2 - 1": 2, "u": 3, "t u": 4}
+# limits of a unit's total that are tighter than those of its rows
+TOTALS = (-0.5, 0.75)
 
 
 def create(name, neighbors, rows, groups):
@@ -49,10 +51,11 @@ def create(name, neighbors, rows, groups):
 
 
 def claims(name, grouped):
-    """Squared sensitivities that the release claims: of the rows of an average, a histogram, distinct values."""
+    """Squared sensitivities that the release claims: of the rows of an average, a histogram, distinct values, sums, their totals."""
     rows = psql("SELECT sensitivity * sensitivity FROM dp_cdp.preview('SELECT dp_avg(x, -1, 1), dp_histogram(x, -1, 1, %d),"
-                " dp_median(x, -1, 1), dp_count(DISTINCT x) FROM %s %s') WHERE item = 'aggregate'"
-                % (BINS, name, "GROUP BY k" if grouped else ""), ANALYST)
+                " dp_median(x, -1, 1), dp_count(DISTINCT x), dp_sum(x, -1, 1), dp_sum(x, -1, 1, %r, %r), dp_clipped_totals(x, -1, 1)"
+                " FROM %s %s') WHERE item = 'aggregate'"
+                % (BINS, *TOTALS, name, "GROUP BY k" if grouped else ""), ANALYST)
     return [float(row[0]) for row in rows]
 
 
@@ -61,24 +64,34 @@ def contributions(name, grouped, m, groups, seed):
     bound = """dp_cdp.bound_unit($1, unit, {k} t IS NOT NULL AND u IS NOT NULL,
                          CASE WHEN u IS NOT NULL THEN t END, CASE WHEN u IS NOT NULL THEN dp_cdp.chebyshev(t) END,
                          CASE WHEN t IS NOT NULL THEN u END, dp_cdp.product(t, u),
-                         dp_cdp.bin(x, $3), dp_cdp.bin(x, $4), dp_cdp.code(x))""".format(k="k," if grouped else "")
+                         dp_cdp.bin(x, $3), dp_cdp.bin(x, $4), dp_cdp.code(x), x, x, x)""".format(k="k," if grouped else "")
     columns = (["dp_cdp.bound_key(0, state, NULL::int) AS k0"] if grouped else []) + \
         ["dp_cdp.bound_value(%d, state, $1) AS v%d" % (i, i) for i in range(5)] + \
-        ["dp_cdp.bound_codes(%d, state) AS v%d" % (i, i) for i in (5, 6)] + ["dp_cdp.bound_distinct_codes(7, state) AS v7"]
+        ["dp_cdp.bound_codes(%d, state) AS v%d" % (i, i) for i in (5, 6)] + ["dp_cdp.bound_distinct_codes(7, state) AS v7"] + \
+        ["dp_cdp.bound_value(%d, state, $1) AS v%d" % (i, i) for i in (8, 9)] + ["dp_cdp.bound_cut(10, state, $1) AS v10"]
+    grid = "dp_cdp.make_grid(-%d, %d, 'float8')" % (m, m)
+    total_grid = "dp_cdp.make_grid(%r, %r, 'float8')" % TOTALS
+    # a row is within -1 .. 1
+    limits, total_limits = ("ARRAY[-%d, %d]::bigint[]" % (2 ** -int(row[0]), 2 ** -int(row[0]))
+                            for row in psql("SELECT (dp_cdp.grid_parts(g)).exponent FROM unnest(ARRAY[%s, %s]) g" % (grid, total_grid)))
     rows = psql("""
-        PREPARE entries(dp_cdp.bound_spec, dp_cdp.range, dp_cdp.range, dp_cdp.range) AS
+        PREPARE entries(dp_cdp.bound_spec, dp_cdp.range, dp_cdp.range, dp_cdp.range, dp_cdp.grid, dp_cdp.grid) AS
             SELECT id, unit, {key}, array_to_string(ARRAY[v0, v1, v2, v3, v4], ','), array_to_string(v5, ','),
-                   array_to_string(v6, ','), array_to_string(v7, ',')
+                   array_to_string(v6, ','), array_to_string(v7, ','), v8 * 2::float8 ^ (dp_cdp.grid_parts($5)).exponent,
+                   v9 * 2::float8 ^ (dp_cdp.grid_parts($6)).exponent, array_to_string(v10, ',')
             FROM (SELECT id, unit, {columns}
                   FROM (SELECT id, unit, {bound} AS state
                         FROM (SELECT *, dp_cdp.centered(x, $2) AS t, dp_cdp.centered(y, $2) AS u FROM {n}) s GROUP BY id, unit) s) s;
         EXECUTE entries(
-            dp_cdp.make_bound_spec({nkeys}, {groups}, ARRAY[{seed}, 4711], '{{rows,scaled,scaled,scaled,scaled,codes,codes,distinct}}',
+            dp_cdp.make_bound_spec({nkeys}, {groups}, ARRAY[{seed}, 4711], '{{rows,scaled,scaled,scaled,scaled,codes,codes,distinct,sum,sum,cut}}',
                 ARRAY[dp_cdp.make_grid(0, {m}, 'int')] || array_fill(dp_cdp.make_scaled_grid({m}), ARRAY[4])
-                || array_fill(dp_cdp.make_grid(0, {codes}, 'int'), ARRAY[3]), '{{0,0,0,0,0,0,0,0}}'),
-            dp_cdp.make_range(-1, 1, 1, 0), dp_cdp.make_range(-1, 1, {bins}, 0), dp_cdp.make_range(-1, 1, 4096, 0))
+                || array_fill(dp_cdp.make_grid(0, {codes}, 'int'), ARRAY[3])
+                || ARRAY[{grid}, {total_grid}, {grid}], '{{0,0,0,0,0,0,0,0,0,0,0}}',
+                array_fill(0::bigint, ARRAY[16]) || {limits} || {total_limits} || {limits}),
+            dp_cdp.make_range(-1, 1, 1, 0), dp_cdp.make_range(-1, 1, {bins}, 0), dp_cdp.make_range(-1, 1, 4096, 0), {grid}, {total_grid})
         """.format(n=name, key="k0" if grouped else "0", columns=", ".join(columns), bound=bound,
-                   nkeys=int(grouped), groups=groups, seed=seed, m=m, codes=min(m, 256), bins=BINS))
+                   nkeys=int(grouped), groups=groups, seed=seed, m=m, codes=min(m, 256), bins=BINS,
+                   grid=grid, total_grid=total_grid, limits=limits, total_limits=total_limits))
     result = {}
 
     def codes(text):
@@ -90,12 +103,13 @@ def contributions(name, grouped, m, groups, seed):
             vector[value] = vector.get(value, 0) + 1
         return vector
 
-    for table, unit, key, values, bins, leaves, distinct in rows:
+    for table, unit, key, values, bins, leaves, distinct, total, limited, cut in rows:
         leaves = codes(leaves)
         parts = {"rows": {0: 0}}
         for i, value in enumerate(values.split(",")):
             parts[("rows", *SCALED)[i]] = {0: int(value) / (ONE if i else 1)}
         parts["histogram"] = counts(codes(bins))
+        parts["sum"], parts["limited sum"], parts["cut"] = {0: float(total)}, {0: float(limited)}, counts(codes(cut))
         for level, width in (("leaves", 1), ("middle nodes", 16), ("upper nodes", 256)):
             parts[level] = counts(leaf // width for leaf in leaves)
         result.setdefault((table, unit), {})[key] = (parts, set(codes(distinct)))
@@ -127,9 +141,10 @@ def distinct(units, without, instead=None):
 def states(tap, name, neighbors, grouped, m, groups):
     k = groups if grouped else 1
     where = "%s, %s, %d rows of a unit in %d groups" % (neighbors, "grouped" if grouped else "not grouped", m, k)
-    rows, histogram, tree, values = claims(name, grouped)
+    rows, histogram, tree, values, total, limited, cut = claims(name, grouped)
     scaled = sensitivity2(-m, m, k, grouped, neighbors)
-    limits = {"rows": rows, "histogram": histogram, "leaves": tree, "middle nodes": tree, "upper nodes": tree, "distinct": values}
+    limits = {"rows": rows, "histogram": histogram, "leaves": tree, "middle nodes": tree, "upper nodes": tree, "distinct": values,
+              "sum": total, "limited sum": limited, "cut": cut}
     limits.update((part, scaled) for part in SCALED)
     tap.ok(abs(rows - sensitivity2(0, m, k, grouped, neighbors)) < 1e-6 * rows, where + ": what is claimed for a count")
     most = dict.fromkeys(limits, 0.0)
@@ -161,7 +176,7 @@ def states(tap, name, neighbors, grouped, m, groups):
         tap.ok(most[part] <= limit * (1 + 1e-9), "%s: %s changes by at most the sensitivity" % (where, part),
                "%.6g, claimed %.6g" % (math.sqrt(most[part]), math.sqrt(limit)))
     # where the tables have the extremes
-    for part in ("rows", "t", "2 t^2 - 1", "u", "t u", "histogram", "upper nodes", "distinct"):
+    for part in ("rows", "t", "2 t^2 - 1", "u", "t u", "histogram", "upper nodes", "distinct", "sum", "limited sum", "cut"):
         share = most[part] / limits[part]
         # of two units in other groups, or both in the same: not both are in the tables
         enough = 0.49 if neighbors == "replace_one" and grouped else 0.999

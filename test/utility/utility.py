@@ -124,7 +124,7 @@ def restaurant():
         SELECT dp_cdp.set_budget('restaurant', '{ANALYST}', rho => 1000000);""")
     table_of("Restaurant: 2,850 visits of 1,360 visitors in a week, the visitor is the unit, max_rows = 6", "restaurant_week", [
         simple("dp_count(*)", "count(*)"),
-        simple("dp_sum(euros, 0, 300)", "sum(euros)"),
+        simple("dp_sum(euros, 0, 120, 0, 300)", "sum(euros)"),
         simple("dp_avg(euros, 0, 120)", "avg(euros)"),
         simple("dp_variance(euros, 0, 120)", "variance(euros)"),
         simple("dp_stddev(euros, 0, 120)", "stddev(euros)"),
@@ -147,7 +147,7 @@ def clinic():
     table_of("The demo's clinic (generated): 100,005 visits of 20,000 patients, the patient is the unit, max_rows = 20;"
              "\npatients have up to hundreds of visits, so that bounding leaves rows out", "visits", [
                  simple("dp_count(*)", "count(*)"),
-                 simple("dp_sum(cost, 0, 2000)", "sum(cost)"),
+                 simple("dp_sum(cost, 0, 500, 0, 2000)", "sum(cost)"),
                  simple("dp_avg(cost, 0, 500)", "avg(cost)"),
                  simple("dp_variance(cost, 0, 500)", "variance(cost)"),
                  simple("dp_stddev(cost, 0, 500)", "stddev(cost)"),

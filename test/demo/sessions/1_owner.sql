@@ -4,8 +4,8 @@ SELECT dp_cdp.create_dataset('clinic', rho => 10, delta => 1e-5,
                              default_rho => 0.01, max_groups => 5, max_rows => 20);
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient_id');
 
--- What a patient costs in all, within one group, counts between 0 and 1000.
-SELECT dp_cdp.set_bounds('visits', 'cost', 0, 1000);
+-- A visit costs between 0 and 500; what a patient costs in all, within one group, counts up to 1000.
+SELECT dp_cdp.set_bounds('visits', 'cost', 0, 500, total_lower => 0, total_upper => 1000);
 
 -- The departments are public knowledge; radiology has just opened.
 SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['cardiology', 'neurology', 'orthopedics',

@@ -11,6 +11,7 @@ SUM_TYPES = {'vi': ('int', -200, 800), 'v2': ('smallint', -1000, 2000), 'v8': ('
              'vf': ('float8', -20, 80), 'vn': ('numeric', 0, 140), 'vq': ('numeric', 0, 10000)}
 BINS = 20
 ALL_GROUPS = 30000     # no fewer than a table has rows
+NO_LIMITS = (-2 ** 62, 2 ** 62)
 
 
 @dataclasses.dataclass
@@ -28,6 +29,7 @@ class Value:
     grid: str = "dp_cdp.make_grid(0, 4, 'int')"
     rows: int = 0               # of a scaled value: which value counts its rows
     bounds: tuple = None        # where the same can be had from plain SQL
+    limits: tuple = NO_LIMITS   # of a row, in steps of the grid
 
 
 @dataclasses.dataclass
@@ -44,10 +46,13 @@ class Query:
     direct: bool                # grouped by keys rather than by their text, where that is the same
 
     def spec(self):
-        scaled = any(v.kind == 'scaled' for v in self.values)
+        more = ''
+        if any(v.kind == 'scaled' for v in self.values):
+            more += ", rows => '{%s}'" % ','.join(str(v.rows) for v in self.values)
+        if any(v.limits != NO_LIMITS for v in self.values):
+            more += ", limits => '{%s}'" % ','.join('%d,%d' % v.limits for v in self.values)
         return "dp_cdp.make_bound_spec(%d, %d, '{%d,%d}', '{%s}', ARRAY[%s]%s)" % (
-            len(self.keys), self.groups, *self.seed, ','.join(v.kind for v in self.values),
-            ', '.join(v.grid for v in self.values), ", '{%s}'" % ','.join(str(v.rows) for v in self.values) if scaled else '')
+            len(self.keys), self.groups, *self.seed, ','.join(v.kind for v in self.values), ', '.join(v.grid for v in self.values), more)
 
     def source(self, place, more=()):
         where = self.where + list(more)
@@ -68,7 +73,7 @@ class Entries:
         kept += ['dp_cdp.bound_key(%d, state, NULL::%s) AS k%d' % (i, k.type, i) for i, k in enumerate(q.keys)]
         for i, v in enumerate(q.values):
             kept.append({'codes': 'dp_cdp.bound_codes(%d, state)', 'distinct': 'dp_cdp.bound_distinct_codes(%d, state)'}.get(
-                v.kind, 'dp_cdp.bound_value(%%d, state, %s)' % spec.replace('%', '%%')) % i + ' AS v%d' % i)
+                v.kind, 'dp_cdp.bound_%s(%%d, state, %s)' % ('cut' if v.kind == 'cut' else 'value', spec.replace('%', '%%'))) % i + ' AS v%d' % i)
         return 'SELECT %s FROM (SELECT %s%s AS state FROM %s GROUP BY %s) states' % (
             ', '.join(kept), ''.join('%s AS unit%d, ' % (u, i) for i, u in enumerate(unit)) * with_unit, call, q.source(place, more), ', '.join(unit))
 
@@ -80,7 +85,7 @@ class Entries:
 
     def total(self, q, i):
         kind = q.values[i].kind
-        if kind == 'codes':
+        if kind in ('codes', 'cut'):
             return 'dp_cdp.vector_counts(dp_cdp.codes_histogram(v%d, %d))' % (i, BINS)
         if kind == 'distinct':
             return 'dp_cdp.codes_distinct(v%d)' % i
@@ -109,7 +114,8 @@ def twin(q):
     if q.form != 'together' or q.groups < ALL_GROUPS or any(v.bounds is None for v in q.values) or any(not k.exact or not k.short for k in q.keys):
         return None
     inner = ', '.join(['%s AS k%d' % (k.sql, i) for i, k in enumerate(q.keys)] +
-                      [('sum(%s)' if v.kind == 'sum' else 'count(*) FILTER (WHERE %s)') % v.sql + ' AS v%d' % i for i, v in enumerate(q.values)])
+                      [('sum(CASE WHEN {0} < {1} THEN {1} WHEN {0} > {2} THEN {2} ELSE {0} END)' if v.kind == 'sum' else 'count(*) FILTER (WHERE {0})').format(
+                          '(%s)' % v.sql, *v.limits) + ' AS v%d' % i for i, v in enumerate(q.values)])
     keys = ['k%d' % i for i in range(len(q.keys))]
     unit = ', '.join('t.' + u for u in q.unit)
     outer = [k if q.direct else k + '::text' for k in keys] + [
@@ -147,7 +153,11 @@ def random_sum(rng):
     elif shape < 0.35:
         high = 10 ** rng.choice([9, 12, 15])
     whole = kind in ('int', 'smallint', 'bigint') and high <= 2 ** 31
-    return Value('sum', filtered(rng, sql), "dp_cdp.make_grid(%d, %d, '%s')" % (low, high, kind), bounds=(low, high) if whole else None)
+    # steps of whole numbers are 1, of others what the grid has
+    limits = NO_LIMITS if rng.random() < 0.3 else rng.choice([(0, 100), (-50, 50), (10, 300), (-3000000000, -1), (3000000000, 4000000000)]) if whole else \
+        rng.choice([(0, 2 ** 31), (-2 ** 20, 2 ** 28), (5, 2 ** 30), (-2 ** 40, 0)])
+    value = Value('sum', filtered(rng, sql), "dp_cdp.make_grid(%d, %d, '%s')" % (low, high, kind), bounds=(low, high) if whole else None, limits=limits)
+    return dataclasses.replace(value, kind='cut', bounds=None) if rng.random() < 0.15 else value
 
 
 def random_values(rng):

@@ -44,8 +44,10 @@ def pin_server():
 
 def random_aggregate(rng):
     column = rng.choice(list(SUM_TYPES))
-    bounds = '%d, %d' % SUM_TYPES[column][1:]
-    sql = rng.choice(['dp_count(*)', 'dp_count(*)', 'dp_count(%s)', 'dp_sum(%s, {b})', 'dp_sum(%s, {b})', 'dp_avg(%s, {b})', 'dp_var_pop(%s, {b})',
+    low, high = SUM_TYPES[column][1:]
+    bounds = '%d, %d' % (low, high)
+    totals = '%s, %d, %d' % (bounds, min(low, 0) * rng.choice([1, 2, 50]), high * rng.choice([1, 3, 50]))
+    sql = rng.choice(['dp_count(*)', 'dp_count(*)', 'dp_count(%s)', 'dp_sum(%s, {b})', 'dp_sum(%s, {t})', 'dp_clipped_totals(%s, {b})', 'dp_clipped_totals(%s, {t})', 'dp_avg(%s, {b})', 'dp_var_pop(%s, {b})',
                       'dp_count(DISTINCT %s)', 'dp_median(%s, {b})', 'dp_histogram(%s, {b}, 8)', 'dp_count(DISTINCT t.u)'])
     if rng.random() < 0.1:
         sql = 'dp_sum(vq * (1 - t.h::numeric / 2000), 0, 10000)'
@@ -53,7 +55,7 @@ def random_aggregate(rng):
         sql = ', '.join('dp_sum(vi, %d, %d)' % (-i, 900 + i) for i in range(30))
     elif rng.random() < 0.2:
         sql += ' FILTER (WHERE %s)' % rng.choice(CONDITIONS)
-    return sql.replace('%s', column).replace('{b}', bounds)
+    return sql.replace('%s', column).replace('{b}', bounds).replace('{t}', totals)
 
 
 def random_release(rng, table):

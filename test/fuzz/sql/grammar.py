@@ -74,11 +74,11 @@ class Grammar(Sources):
                 noise = change = bound
                 if what == c.ref and self.chance(0.25):
                     private = '%s(%s)' % (self.rng.choice(['dp_sum', 'sum']), what)
-                    noise = max(bound, 60)
-                    if bound > 20:
+                    noise = max(bound, 60 * rows)
+                    if most > 20:
                         t = 'unsure'
                 else:
-                    private = 'dp_sum(%s, %s, %s)' % (what, -bound, bound)
+                    private = 'dp_sum(%s, %s, %s%s)' % (what, -most, most, self.rng.choice(['', '', ', %s, %s' % (-bound, bound)]))
                 exact = 'sum(%s)' % what
         if self.chance(0.18):
             f = ' FILTER (WHERE %s)' % self.condition(source, 1)

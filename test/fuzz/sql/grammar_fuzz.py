@@ -216,8 +216,8 @@ class Episode:
 
         def bound(m):
             parameters.extend([m[2], m[3]])
-            return '%s $%d, $%d)' % (m[1], len(parameters) - 1, len(parameters))
-        asked = re.sub(r'(dp_sum\([a-z0-9.+* ()]+,) (-\d+), (\d+)\)', bound, q) if self.rng.random() < 0.5 else q
+            return '%s $%d, $%d%s)' % (m[1], len(parameters) - 1, len(parameters), m[4])
+        asked = re.sub(r'(dp_sum\([a-z0-9.+* ()]+,) (-\d+), (\d+)(|, -\d+, \d+)\)', bound, q) if self.rng.random() < 0.5 else q
         a = self.analyst.extended(asked, parameters, self.rng.choice([0, 0, 1, 2]))
         if a.error:
             self.findings.error(a.code(), a.text(), asked, self.context(), ('ZC001',) if self.poor else ())

@@ -244,7 +244,7 @@ class Hostile(Grammar):
             c = self.rng.choice([c for c in source.columns if c.type in NUMBERS] or source.columns)
             text = self.rng.choice(['dp_avg(%s, 0, 5)', 'dp_median(%s, 0, 5)', 'dp_min(%s, 0, 5)', 'dp_max(%s, 0, 5)', 'dp_variance(%s, 0, 5)',
                                     'dp_stddev(%s, -1, 1)', 'dp_histogram(%s, 0, 5, 3)', 'dp_count(DISTINCT %s)', 'dp_quantile(%s, 0.1, 0, 5)',
-                                    'dp_sum(%s, -1e16, 1e16)', 'dp_sum(%s, 0, 1)', 'avg(%s)', 'count(DISTINCT %s)']) % c.ref
+                                    'dp_sum(%s, -1e16, 1e16)', 'dp_sum(%s, 0, 1, 0, 3)', 'dp_sum(%s, -1e-9, 1e9, -1e300, 1e300)', 'dp_clipped_totals(%s, 0, 5)', 'dp_clipped_totals(%s, -1, 5, -1, 9)', 'dp_sum(%s, 0, 1)', 'avg(%s)', 'count(DISTINCT %s)']) % c.ref
             return text, 'count(*)', 'other', 1, False, source.rows if text.endswith(', 0, 1)') else None
         if r < 0.2 and source.columns:
             e = self.hot(source)
@@ -252,5 +252,5 @@ class Hostile(Grammar):
             return 'dp_count(*) FILTER (WHERE %s)' % e, 'count(*)', 'int', 1, False, source.rows
         if r < 0.23:
             e = self.hot(source)
-            return 'dp_sum(CASE WHEN %s THEN 1 ELSE 0 END, 0, %d)' % (e, source.rows), 'count(*)', 'int', 1, False, source.rows
+            return 'dp_sum(CASE WHEN %s THEN 1 ELSE 0 END, 0, 1)' % e, 'count(*)', 'int', 1, False, source.rows
         return super().aggregate(source, groups)
