@@ -75,6 +75,15 @@ dp_append_range_table(PlannedStmt *outer, PlannedStmt *inner)
 #endif
 }
 
+/* the Var is of the inner side of the outer join that is this entry; 0: of none */
+static inline void
+dp_set_nulled_by(Var *var, int join)
+{
+#if PG_VERSION_NUM >= 160000
+	var->varnullingrels = join != 0 ? bms_make_singleton(join) : NULL;
+#endif
+}
+
 /* query reads rte with the rights of owner, who must hold SELECT */
 static inline void
 dp_set_read_permission(Query *query, RangeTblEntry *rte, Oid owner)

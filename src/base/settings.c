@@ -36,6 +36,8 @@ bool		dp_guc_standard_aggregates = true;
 bool		dp_guc_notice_copies = true;
 int			dp_guc_worker_idle_timeout = 0;
 int			dp_guc_release_memory = 256 * 1024;
+int			dp_guc_max_public_rows = 1000000;
+int			dp_guc_max_public_time = 30000;
 bool		dp_guc_bounding_node = true;
 double		dp_guc_target = 0;
 bool		dp_guc_target_is_relative = false;
@@ -225,6 +227,22 @@ dp_guc_init(void)
 							&dp_guc_release_memory,
 							256 * 1024, 64, MAX_KILOBYTES,
 							PGC_SUSET, GUC_UNIT_KB,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("dp_cdp.max_public_rows",
+							"Rows that a release may read beforehand of what is not protected, and groups that it may find there.",
+							"Of each subquery or table that it has to hold, and of the groups of keys that these allow.",
+							&dp_guc_max_public_rows,
+							1000000, 1, INT_MAX,
+							PGC_SUSET, 0,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("dp_cdp.max_public_time",
+							"Time that each of them may take before the release is paid for.",
+							"0 means any time.",
+							&dp_guc_max_public_time,
+							30000, 0, INT_MAX,
+							PGC_SUSET, GUC_UNIT_MS,
 							NULL, NULL, NULL);
 
 	DefineCustomBoolVariable("dp_cdp.bounding_node",

@@ -48,6 +48,10 @@ extern int	dp_guc_worker_idle_timeout;
 /* a superuser's: what a release may hold while it reads rows, in kB */
 extern int	dp_guc_release_memory;
 
+/* a superuser's: how many rows a public input of a release may have, and how many ms it may take (0: any) */
+extern int	dp_guc_max_public_rows;
+extern int	dp_guc_max_public_time;
+
 /* a superuser's, like enable_hashagg: the planner may group by units with a node of ours */
 extern bool dp_guc_bounding_node;
 

@@ -388,6 +388,8 @@ add_condition(Query *query, Expr *condition)
 {
 	FromExpr   *from = query->jointree;
 
+	if (condition == NULL)
+		return;
 	from->quals = from->quals ? (Node *) makeBoolExpr(AND_EXPR, list_make2(from->quals, condition), -1)
 		: (Node *) condition;
 }
@@ -519,10 +521,16 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	foreach(key, release->has_unit || undeclared ? parts->keys : NIL)
 	{
 		DpKeySet   *set = dp_key_set_of(release, foreach_current_index(key));
-		Expr	   *test = set ? dp_make_membership(release, lfirst(key), set->domain, set->null_key) : NULL;
 
-		if (test != NULL)
-			add_condition(from->query, test);
+		if (set != NULL && set->domain != NULL)
+			add_condition(from->query, dp_make_membership(release, lfirst(key), set->domain, set->null_key));
+	}
+	foreach(key, release->has_unit || undeclared ? parts->listed : NIL)
+	{
+		DpListedValue *listed = lfirst(key);
+
+		add_condition(from->query, dp_make_membership(release, (Expr *) listed->column, listed->list,
+													  listed->null_listed));
 	}
 	dp_make_groups_canonical(from->query);
 	return release->has_unit ? unit_query(release, from, parts, undeclared)

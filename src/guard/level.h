@@ -54,6 +54,14 @@ typedef struct DpFrom
 	DpRowUnit	unit;
 } DpFrom;
 
+/* a column of DpFrom whose rows are held to declared values */
+typedef struct DpListedValue
+{
+	Var		   *column;
+	Const	   *list;			/* an array without NULLs */
+	bool		null_listed;
+} DpListedValue;
+
 /* expressions of one release over DpFrom, in their safe form */
 typedef struct DpInnerParts
 {
@@ -62,6 +70,7 @@ typedef struct DpInnerParts
 								 * what counts (NULL: every row), else the
 								 * value */
 	List	   *filters;		/* Expr or NULL, of each column */
+	List	   *listed;			/* DpListedValue, beside the keys */
 } DpInnerParts;
 
 /* the level under work */

@@ -15,6 +15,7 @@
 #include "guard/plan_statement.h"
 #include "guard/rewrite.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
 #include "policy/policy.h"
 #include "utils/lsyscache.h"
@@ -145,7 +146,10 @@ plan_prefetches(DpSplitContext *cxt, DpRelease *release, const char *query_strin
 	{
 		DpPrefetch *prefetch = lfirst(lc);
 		RangeTblEntry *rte = find_tuplestore(release->inner_query, prefetch->name);
+		ListCell   *set;
 
+		prefetch->releases = OidIsValid(dp_query_touches_protected(prefetch->query));
+		prefetch->is_pure = !prefetch->releases && !contain_volatile_functions((Node *) prefetch->query);
 		prefetch->plan = plan_prefetch(cxt, prefetch->query, query_string,
 									   (cursorOptions & CURSOR_OPT_CUSTOM_PLAN) | CURSOR_OPT_PARALLEL_OK,
 									   boundParams);
@@ -153,6 +157,47 @@ plan_prefetches(DpSplitContext *cxt, DpRelease *release, const char *query_strin
 		check_prefetch(prefetch->plan);
 		if (rte != NULL)
 			rte->enrtuples = prefetch->plan->planTree->plan_rows;
+		foreach(set, release->key_sets)
+		{
+			Query	   *tuples = ((DpKeySet *) lfirst(set))->query;
+
+			rte = tuples ? find_tuplestore(tuples, prefetch->name) : NULL;
+			if (rte != NULL)
+				rte->enrtuples = prefetch->plan->planTree->plan_rows;
+		}
+	}
+}
+
+/* Notes whether what is computed before the release has parameters, which EXPLAIN may not know. */
+static void
+note_params(DpRelease *release)
+{
+	int			max = 0;
+	ListCell   *lc;
+
+	foreach(lc, release->prefetches)
+		max_param_walker((Node *) ((DpPrefetch *) lfirst(lc))->query, &max);
+	foreach(lc, release->key_sets)
+		max_param_walker((Node *) ((DpKeySet *) lfirst(lc))->query, &max);
+	release->needs_params = max > 0;
+}
+
+/* Plans the queries of the release's key sets, in the same way: they read public tables and prefetches. */
+static void
+plan_key_sets(DpSplitContext *cxt, DpRelease *release, const char *query_string, int cursorOptions,
+			  ParamListInfo boundParams)
+{
+	ListCell   *lc;
+
+	foreach(lc, release->key_sets)
+	{
+		DpKeySet   *set = lfirst(lc);
+
+		if (set->query == NULL)
+			continue;
+		set->plan = plan_prefetch(cxt, set->query, query_string, cursorOptions & CURSOR_OPT_CUSTOM_PLAN, boundParams);
+		set->query = NULL;
+		check_prefetch(set->plan);
 	}
 }
 
@@ -226,7 +271,9 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
 					 errmsg("EXPLAIN (MEMORY) of private aggregates needs SELECT on the protected table; leave the option out"),
 					 errdetail("The memory that planning takes depends on statistics of protected rows.")));
+		note_params(lfirst(lc));
 		plan_prefetches(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
+		plan_key_sets(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
 		plan_inner(lfirst(lc), cursorOptions, boundParams);
 		declared = declared || ((DpRelease *) lfirst(lc))->key_sets != NIL;
 	}

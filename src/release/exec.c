@@ -137,8 +137,8 @@ run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpCharge *charged)
 
 	trial.pilot = dp_pilot_create(run->release, usual);
 	/* a price that is too low fails here, before anything is paid */
-	dp_price_release(run->release, root, dp_pilot_floors(trial.pilot));
-	trial.priced = dp_price_release(run->release, root, dp_pilot_prices(trial.pilot));
+	dp_price_release(run->release, root, dp_pilot_floors(trial.pilot), run->tuples);
+	trial.priced = dp_price_release(run->release, root, dp_pilot_prices(trial.pilot), run->tuples);
 	item = dp_priced_debit(trial.priced);
 	item->aggregates = dp_pilot_label(item->aggregates);
 	trial.payer = GetUserId();
@@ -186,6 +186,29 @@ check_parameters(ParamListInfo params, int releases)
 }
 
 /*
+ * Computes the rows that inner plans join with, and the tuples of keys, by
+ * which prices are settled anew.
+ */
+static void
+read_public_inputs(List *runs, List *releases, EState *root)
+{
+	ListCell   *lc,
+			   *priced;
+
+	forboth(lc, runs, priced, releases)
+	{
+		DpRun	   *run = lfirst(lc);
+
+		/* declared keys alone are public, and read nothing else */
+		if (run->release->columns != NIL || dp_has_key_tuples(run->release))
+			dp_run_prefetches(run);
+		run->tuples = dp_find_key_tuples(run->release, root, run->prefetched);
+		if (run->tuples != NULL)
+			lfirst(priced) = dp_price_release(run->release, root, NULL, run->tuples);
+	}
+}
+
+/*
  * Debits everything the statement may release and has not paid yet.  Whatever
  * can fail for a reason of the query's own comes before: prices and bounds,
  * then the rows that inner plans join with, and the start of their executors.
@@ -214,11 +237,8 @@ pay_statement(EState *root)
 	dp_stack_check(64 * 1024);
 	check_parameters(root->es_param_list_info, list_length(unpaid));
 	foreach(run, unpaid)
-		releases = lappend(releases, dp_price_release(((DpRun *) lfirst(run))->release, root, NULL));
-	foreach(run, unpaid)
-	/* declared keys alone are public */
-		if (((DpRun *) lfirst(run))->release->columns != NIL)
-		dp_run_prefetches(lfirst(run));
+		releases = lappend(releases, dp_price_release(((DpRun *) lfirst(run))->release, root, NULL, dp_tuples_later));
+	read_public_inputs(unpaid, releases, root);
 	/* the asker's code has run for the last time before rows are read */
 	forboth(run, unpaid, priced, releases)
 		dp_hold_objects(((DpRun *) lfirst(run))->release, ((DpPricedRelease *) lfirst(priced))->dataset->owner, false);
@@ -227,7 +247,8 @@ pay_statement(EState *root)
 		DpRelease  *release = ((DpRun *) lfirst(run))->release;
 
 		if (dp_target_needs_pilot(release))
-			lfirst(priced) = dp_price_release(release, root, run_pilot(lfirst(run), lfirst(priced), root, &charged));
+			lfirst(priced) = dp_price_release(release, root, run_pilot(lfirst(run), lfirst(priced), root, &charged),
+											((DpRun *) lfirst(run))->tuples);
 	}
 	forboth(run, unpaid, priced, releases)
 	{

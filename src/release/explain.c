@@ -166,6 +166,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	DpRelease  *release = dp_release_of_state(node);
 	EState	   *estate = node->ss.ps.state;
 	DpPricedRelease *priced;
+	DpKeyTuples **tuples;
 	DpDataset  *dataset;
 	int64		rho;
 	List	   *lines = NIL;
@@ -179,11 +180,16 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	 */
 	if (!dp_parameters_known(release, estate) || !ActiveSnapshotSet())
 		return;
-	priced = dp_price_release(release, estate, NULL);
+	if (dp_run_of_state(node) != NULL && dp_run_of_state(node)->priced != NULL)
+		tuples = dp_run_of_state(node)->tuples;
+	else
+		tuples = dp_find_key_tuples_early(release, estate);
+	priced = dp_price_release(release, estate, NULL, tuples);
 	dataset = priced->dataset;
 	rho = priced->rho;
 	if (priced->groups)
-		ExplainPropertyText("Groups", priced->groups, es);
+		ExplainPropertyText("Groups", tuples == NULL && dp_has_key_tuples(release)
+							? psprintf("%s  (known when it runs)", priced->groups) : priced->groups, es);
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
 		DpPricedColumn *column = &priced->columns[i];

@@ -239,7 +239,7 @@ create_receiver(DpRun *run, const DpPricedRelease *priced, TupleDesc desc)
 	receiver->nulls = palloc0(sizeof(bool) * Max(desc->natts, 1));
 	receiver->state = palloc0(sizeof(dp_i128) * Max(priced->width, 1));
 	if (priced->release->selection < 0 && priced->nkeys > 0)
-		receiver->keys = dp_key_table_create(priced->release);
+		receiver->keys = dp_key_table_create(priced->release, priced->tuples);
 	return receiver;
 }
 

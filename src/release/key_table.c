@@ -14,6 +14,7 @@
 #include "base/errors.h"
 #include "base/key_index.h"
 #include "base/sizes.h"
+#include "base/tuple_index.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/array.h"
@@ -26,6 +27,12 @@ typedef struct KeyDomain
 	bool		null_key;
 	Datum	   *values;			/* without it */
 	DpKeyIndex *index;
+	/* of several keys, or found by a query: those above are not set, but size */
+	const DpKeyTuples *tuples;
+	int		   *keys;
+	DpTupleIndex *tuple_index;
+	Datum	   *sought;			/* room for one tuple */
+	bool	   *sought_nulls;
 } KeyDomain;
 
 struct DpKeyTable
@@ -52,8 +59,76 @@ build_domain(KeyDomain *domain, const DpKeySet *set, const DpReleaseKey *key)
 	domain->index = dp_key_index_create(key->type, key->collation, domain->values, n, CurrentMemoryContext);
 }
 
+static void
+build_tuples(KeyDomain *domain, const DpKeySet *set, const DpRelease *release, const DpKeyTuples *tuples)
+{
+	Oid		   *types = palloc(tuples->nkeys * sizeof(Oid));
+	Oid		   *collations = palloc(tuples->nkeys * sizeof(Oid));
+
+	domain->tuples = tuples;
+	domain->size = tuples->n;
+	domain->keys = palloc(tuples->nkeys * sizeof(int));
+	domain->sought = palloc(tuples->nkeys * sizeof(Datum));
+	domain->sought_nulls = palloc(tuples->nkeys * sizeof(bool));
+	for (int i = 0; i < tuples->nkeys; i++)
+	{
+		const DpReleaseKey *key;
+
+		domain->keys[i] = list_nth_int(set->keys, i);
+		key = list_nth(release->keys, domain->keys[i]);
+		types[i] = key->type;
+		collations[i] = key->collation;
+	}
+	/* as many as dp_declared_groups allows */
+	domain->tuple_index = dp_tuple_index_create(tuples->nkeys, types, collations, tuples->values, tuples->nulls,
+												(int) tuples->n);
+}
+
+/* Returns the place of the keys' values in a set, -1 if they are not in it. */
+static int64
+find_in_domain(KeyDomain *domain, Datum *values, bool *nulls)
+{
+	if (domain->tuples != NULL)
+	{
+		for (int i = 0; i < domain->tuples->nkeys; i++)
+		{
+			domain->sought[i] = values[domain->keys[i]];
+			domain->sought_nulls[i] = nulls[domain->keys[i]];
+		}
+		return dp_tuple_index_find(domain->tuple_index, domain->sought, domain->sought_nulls);
+	}
+	if (nulls[domain->key])
+		return domain->null_key ? domain->size - 1 : -1;
+	return dp_key_index_find(domain->index, values[domain->key]);
+}
+
+/* Sets the keys' values to those at a place of a set. */
+static void
+get_of_domain(const KeyDomain *domain, int64 place, Datum *values, bool *nulls)
+{
+	if (domain->tuples != NULL)
+	{
+		for (int i = 0; i < domain->tuples->nkeys; i++)
+		{
+			values[domain->keys[i]] = domain->tuples->values[place * domain->tuples->nkeys + i];
+			nulls[domain->keys[i]] = domain->tuples->nulls[place * domain->tuples->nkeys + i];
+		}
+		return;
+	}
+	nulls[domain->key] = domain->null_key && place == domain->size - 1;
+	values[domain->key] = nulls[domain->key] ? (Datum) 0 : domain->values[place];
+}
+
+static int64
+set_size(const DpKeySet *set)
+{
+	ArrayType  *domain = DatumGetArrayTypeP(set->domain->constvalue);
+
+	return ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain)) + (set->null_key ? 1 : 0);
+}
+
 int64
-dp_declared_groups(const DpRelease *release)
+dp_declared_groups(const DpRelease *release, DpKeyTuples **tuples)
 {
 	int64		groups = 1;
 	ListCell   *lc;
@@ -61,9 +136,11 @@ dp_declared_groups(const DpRelease *release)
 	foreach(lc, release->key_sets)
 	{
 		DpKeySet   *set = lfirst(lc);
-		ArrayType  *domain = DatumGetArrayTypeP(set->domain->constvalue);
-		int64		size = ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain)) + (set->null_key ? 1 : 0);
+		int64		size;
 
+		if (set->domain == NULL && tuples == NULL)
+			return -1;
+		size = set->domain ? set_size(set) : tuples[foreach_current_index(lc)]->n;
 		if (size > DP_MAX_DECLARED_GROUPS / Max(groups, 1))
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_NOT_RELEASABLE),
@@ -75,7 +152,7 @@ dp_declared_groups(const DpRelease *release)
 }
 
 Size
-dp_longest_keys(const DpRelease *release)
+dp_longest_keys(const DpRelease *release, DpKeyTuples **tuples)
 {
 	Size		sum = 0;
 	ListCell   *lc;
@@ -84,7 +161,6 @@ dp_longest_keys(const DpRelease *release)
 	{
 		DpKeySet   *set = lfirst(lc);
 		DpReleaseKey *key = list_nth(release->keys, linitial_int(set->keys));
-		ArrayType  *domain = DatumGetArrayTypeP(set->domain->constvalue);
 		Size		longest = 0;
 		int16		typlen;
 		bool		typbyval;
@@ -92,6 +168,11 @@ dp_longest_keys(const DpRelease *release)
 		Datum	   *values;
 		int			n;
 
+		if (set->domain == NULL)
+		{
+			sum += tuples[foreach_current_index(lc)]->longest;
+			continue;
+		}
 		get_typlenbyvalalign(key->type, &typlen, &typbyval, &typalign);
 		if (typbyval)
 			continue;
@@ -100,7 +181,7 @@ dp_longest_keys(const DpRelease *release)
 			sum += MAXALIGN(typlen);
 			continue;
 		}
-		deconstruct_array(domain, key->type, typlen, typbyval, typalign, &values, NULL, &n);
+		deconstruct_array(DatumGetArrayTypeP(set->domain->constvalue), key->type, typlen, typbyval, typalign, &values, NULL, &n);
 		for (int i = 0; i < n; i++)
 			longest = Max(longest, MAXALIGN(dp_value_bytes(values[i]) + VARHDRSZ));
 		pfree(values);
@@ -111,7 +192,7 @@ dp_longest_keys(const DpRelease *release)
 
 /* The groups have passed dp_declared_groups. */
 DpKeyTable *
-dp_key_table_create(const DpRelease *release)
+dp_key_table_create(const DpRelease *release, DpKeyTuples **tuples)
 {
 	DpKeyTable *table = palloc0(sizeof(DpKeyTable));
 	ListCell   *lc;
@@ -124,7 +205,10 @@ dp_key_table_create(const DpRelease *release)
 	{
 		DpKeySet   *set = lfirst(lc);
 
-		build_domain(&table->domains[i], set, list_nth(release->keys, linitial_int(set->keys)));
+		if (set->domain != NULL)
+			build_domain(&table->domains[i], set, list_nth(release->keys, linitial_int(set->keys)));
+		else
+			build_tuples(&table->domains[i], set, release, tuples[i]);
 		table->size *= table->domains[i].size;
 		i++;
 	}
@@ -145,20 +229,10 @@ dp_key_table_find(DpKeyTable *table, Datum *values, bool *nulls)
 	for (int i = 0; i < table->ndomains; i++)
 	{
 		KeyDomain  *domain = &table->domains[i];
-		int64		p;
+		int64		p = find_in_domain(domain, values, nulls);
 
-		if (nulls[domain->key])
-		{
-			if (!domain->null_key)
-				return -1;
-			p = domain->size - 1;
-		}
-		else
-		{
-			p = dp_key_index_find(domain->index, values[domain->key]);
-			if (p < 0)
-				return -1;
-		}
+		if (p < 0)
+			return -1;
 		position = position * domain->size + p;
 	}
 	return position;
@@ -170,10 +244,8 @@ dp_key_table_get(DpKeyTable *table, int64 position, Datum *values, bool *nulls)
 	for (int i = table->ndomains - 1; i >= 0; i--)
 	{
 		KeyDomain  *domain = &table->domains[i];
-		int64		p = position % domain->size;
 
+		get_of_domain(domain, position % domain->size, values, nulls);
 		position /= domain->size;
-		nulls[domain->key] = domain->null_key && p == domain->size - 1;
-		values[domain->key] = nulls[domain->key] ? (Datum) 0 : domain->values[p];
 	}
 }

@@ -77,6 +77,8 @@ dp_settle_memory(DpPricedRelease *priced, int64 declared)
 {
 	/* at most 10 million groups of 64 columns of 10,000 states: no overflow */
 	priced->memory = declared * priced->width * (int64) sizeof(dp_i128) + priced->release->key_memory;
+	for (int i = 0; priced->tuples && i < list_length(priced->release->key_sets); i++)
+		priced->memory += priced->tuples[i] ? priced->tuples[i]->memory : 0;
 	if (priced->memory > dp_allowed_memory(priced->dataset))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),

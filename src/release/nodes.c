@@ -56,6 +56,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->selection = o->selection;
 	n->first_param = o->first_param;
 	n->prefetches = copyObject(o->prefetches);
+	n->needs_params = o->needs_params;
 	n->object_classes = list_copy(o->object_classes);
 	n->object_ids = list_copy(o->object_ids);
 	n->object_versions = list_copy(o->object_versions);
@@ -84,6 +85,8 @@ copy_key_set(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->keys = list_copy(o->keys);
 	n->domain = copyObject(o->domain);
 	n->null_key = o->null_key;
+	n->query = copyObject(o->query);
+	n->plan = copyObject(o->plan);
 }
 
 static void
@@ -120,6 +123,8 @@ copy_prefetch(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->name = pstrdup(o->name);
 	n->query = copyObject(o->query);
 	n->plan = copyObject(o->plan);
+	n->releases = o->releases;
+	n->is_pure = o->is_pure;
 }
 
 static bool

@@ -101,8 +101,14 @@ estimate_rows(DpRelease *release)
 	foreach(lc, release->key_sets)
 	{
 		DpKeySet   *set = lfirst(lc);
-		ArrayType  *domain = DatumGetArrayTypeP(set->domain->constvalue);
+		ArrayType  *domain;
 
+		if (set->domain == NULL)
+		{
+			rows *= set->plan->planTree->plan_rows;
+			continue;
+		}
+		domain = DatumGetArrayTypeP(set->domain->constvalue);
 		rows *= ArrayGetNItems(ARR_NDIM(domain), ARR_DIMS(domain)) + (set->null_key ? 1 : 0);
 	}
 	return clamp_row_est(Min(rows, 1e7));
@@ -195,11 +201,15 @@ dp_release_adopt_inner(PlannedStmt *outer, List *releases)
 	foreach(lc, releases)
 	{
 		DpRelease  *release = lfirst(lc);
-		ListCell   *prefetch;
+		ListCell   *prefetch,
+				   *set;
 
 		adopt_plan(outer, release->inner);
 		foreach(prefetch, release->prefetches)
 			adopt_plan(outer, ((DpPrefetch *) lfirst(prefetch))->plan);
+		foreach(set, release->key_sets)
+			if (((DpKeySet *) lfirst(set))->plan != NULL)
+			adopt_plan(outer, ((DpKeySet *) lfirst(set))->plan);
 	}
 	outer->dependsOnRole = true;
 }

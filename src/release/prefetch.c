@@ -9,6 +9,8 @@
  *	 sandbox.  An error is the statement's own and costs nothing.
  * - The inner run finds the rows in memory or in temporary files.  Nothing of
  *	 the tables that they come from is read any more, hence they are detoasted.
+ * - They are as many, and take as long, as the administrator allows
+ *	 (public_input.c).
  * - No value of theirs is longer than DP_MAX_TEXT.  A tuple of the inner run may
  *	 hold many, of several prefetches, if a protected row is met.
  *
@@ -19,14 +21,12 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/sizes.h"
-#include "executor/executor.h"
 #include "executor/tstoreReceiver.h"
 #include "miscadmin.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/memutils.h"
 #include "utils/queryenvironment.h"
-#include "utils/snapmgr.h"
 
 /* stores rows whose values are short */
 typedef struct ShortReceiver
@@ -80,21 +80,13 @@ run_prefetch(DpPrefetch *prefetch, EState *estate)
 	Tuplestorestate *store = tuplestore_begin_heap(false, false, work_mem);
 	ShortReceiver receiver = {{receive_short, start_short, stop_short, destroy_short, DestNone},
 	CreateTuplestoreDestReceiver()};
-	QueryDesc  *desc;
 
 	SetTuplestoreDestReceiverParams(receiver.store, store, CurrentMemoryContext, true, NULL, NULL);
-	PushActiveSnapshot(estate->es_snapshot);
-	desc = CreateQueryDesc(prefetch->plan, estate->es_sourceText, estate->es_snapshot, InvalidSnapshot,
-						   &receiver.pub, estate->es_param_list_info, estate->es_queryEnv, 0);
-	ExecutorStart(desc, 0);
+	/* a release takes as long as it takes, once it has paid */
+	rows->md.tupdesc = dp_run_public_input(prefetch->plan, estate, estate->es_queryEnv, &receiver.pub,
+										   !prefetch->releases);
 	rows->md.name = prefetch->name;
 	rows->md.enrtype = ENR_NAMED_TUPLESTORE;
-	rows->md.tupdesc = CreateTupleDescCopy(desc->tupDesc);
-	DP_EXECUTOR_RUN(desc);
-	ExecutorFinish(desc);
-	ExecutorEnd(desc);
-	FreeQueryDesc(desc);
-	PopActiveSnapshot();
 	receiver.pub.rDestroy(&receiver.pub);
 
 	rows->md.enrtuples = tuplestore_tuple_count(store);
@@ -114,8 +106,11 @@ dp_run_prefetches(DpRun *run)
 												  ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(run->prefetch_context);
 	run->prefetched = create_queryEnv();
-	foreach(lc, run->release->prefetches)
-		register_ENR(run->prefetched, run_prefetch(lfirst(lc), run->root));
+	/* what may be refused for its size comes before what pays */
+	for (int releases = 0; releases <= 1; releases++)
+		foreach(lc, run->release->prefetches)
+			if (((DpPrefetch *) lfirst(lc))->releases == releases)
+				register_ENR(run->prefetched, run_prefetch(lfirst(lc), run->root));
 	MemoryContextSwitchTo(old);
 }
 

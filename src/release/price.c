@@ -195,7 +195,7 @@ check_key_bytes(DpPricedRelease *priced)
 
 	if (!priced->release->has_unit || priced->nkeys == 0 || priced->release->one_group)
 		return;
-	longest = dp_longest_keys(priced->release);
+	longest = dp_longest_keys(priced->release, priced->tuples);
 	if (longest > most)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
@@ -220,9 +220,23 @@ settle_contribution(DpPricedRelease *priced)
 			priced->max_groups = dp_guc_max_groups > 0 ? dp_guc_max_groups : priced->dataset->max_groups;
 	}
 	if (release->selection >= 0)
+	{
+		priced->tuples = NULL;
 		return 1;
+	}
 	/* nobody can be in more groups than there are */
-	groups = dp_declared_groups(release);
+	if (priced->tuples == dp_tuples_later)
+	{
+		priced->tuples = NULL;
+		if (dp_has_key_tuples(release))
+		{
+			priced->max_groups = 1;
+			return 0;
+		}
+	}
+	groups = dp_declared_groups(release, priced->tuples);
+	if (groups < 0)
+		return 0;
 	priced->max_groups = Max(Min(priced->max_groups, groups), 1);
 	check_key_bytes(priced);
 	return groups;
@@ -288,13 +302,14 @@ audit_texts(DpPricedRelease *priced)
 }
 
 DpPricedRelease *
-dp_price_release(DpRelease *release, EState *estate, const int64 *prices)
+dp_price_release(DpRelease *release, EState *estate, const int64 *prices, DpKeyTuples **tuples)
 {
 	DpPricedRelease *priced = palloc0(sizeof(DpPricedRelease));
 	int64		declared;
 
 	priced->release = release;
 	priced->dataset = dp_policy_dataset(release->dataset);
+	priced->tuples = tuples;
 	priced->nkeys = list_length(release->keys);
 	priced->ncolumns = list_length(release->columns);
 	priced->columns = palloc0(sizeof(DpPricedColumn) * priced->ncolumns);

@@ -48,6 +48,13 @@ typedef struct DpKeySet
 	Const	   *domain;			/* of one key: array of its values in canonical
 								 * order */
 	bool		null_key;		/* NULL is a key, too (the last one) */
+
+	/*
+	 * Without domain: of these keys the tuples that a query returns, in their
+	 * order.  It reads public tables and what is prefetched, before the debit.
+	 */
+	Query	   *query;			/* until it is planned, then NULL */
+	PlannedStmt *plan;
 } DpKeySet;
 
 typedef struct DpRelease DpRelease;
@@ -152,6 +159,9 @@ typedef struct DpPrefetch
 	char	   *name;
 	Query	   *query;			/* until it is planned, then NULL */
 	PlannedStmt *plan;
+	bool		releases;		/* it pays for releases of its own */
+	bool		is_pure;		/* EXPLAIN may run it: it neither pays nor calls
+								 * volatile functions */
 } DpPrefetch;
 
 /*
@@ -196,6 +206,8 @@ struct DpRelease
 	 */
 	int			first_param;
 	List	   *prefetches;		/* DpPrefetch */
+	bool		needs_params;	/* prefetches or key sets have parameters of
+								 * the statement */
 
 	/*
 	 * objects.c: what the inner plan is made of, as it was when that was

@@ -70,6 +70,7 @@ typedef struct DpPricedRelease
 	DpPricedColumn *columns;
 	int			nparts;			/* in all columns together */
 	int			width;			/* states in a group */
+	struct DpKeyTuples **tuples;	/* by key set; NULL: not known yet, or none */
 	int64		memory;			/* that groups of declared keys take, in bytes */
 	int			max_groups;		/* 1 unless a unit may be in several groups */
 	int			max_rows;
@@ -122,6 +123,7 @@ typedef struct DpRun
 	QueryEnvironment *prefetched;	/* for the inner plan; NULL: none, or not
 									 * needed any more */
 	MemoryContext prefetch_context;
+	struct DpKeyTuples **tuples;	/* key_sets.c; NULL: none */
 	DpInner    *inner;			/* started and not run yet, or kept for
 								 * EXPLAIN */
 	Tuplestorestate *rows;
@@ -150,9 +152,11 @@ extern void dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *p
  * price.c: evaluates bounds with the statement's parameters and settles
  * price and noise.  prices: an amount of rho for each column; NULL: by the
  * settings.  ZC004 for bad arguments and settings, ZC002 for too many states.
+ * tuples: of key sets; NULL: not known.
  * Spends nothing.  dp_priced_debit makes the item that the ledger debits.
  */
-extern DpPricedRelease *dp_price_release(DpRelease *release, EState *estate, const int64 *prices);
+extern DpPricedRelease *dp_price_release(DpRelease *release, EState *estate, const int64 *prices,
+										 struct DpKeyTuples **tuples);
 
 extern struct DpDebitItem *dp_priced_debit(DpPricedRelease *priced);
 
@@ -223,17 +227,56 @@ extern void dp_release_params(DpPricedRelease *priced, ParamListInfo params);
 #define DP_MAX_QUANTILES 1000
 #define DP_MAX_HISTOGRAM 10000
 
+/* the keys of a set, as a query has found them */
+typedef struct DpKeyTuples
+{
+	int			nkeys;
+	int64		n;
+	Datum	   *values;			/* n times nkeys */
+	bool	   *nulls;
+	int64		memory;			/* what they take, in bytes */
+	Size		longest;		/* bytes by reference of the longest tuple */
+} DpKeyTuples;
+
+/*
+ * key_sets.c: dp_find_key_tuples runs the queries of a release's key sets, env
+ * being what was prefetched, and returns their tuples by set (NULL for one with
+ * a domain); NULL if no set has a query.  dp_find_key_tuples_early does so where
+ * nothing is executed, NULL if that would take more than reading.
+ * dp_has_key_tuples tells whether there is such a set.  dp_tuples_later stands
+ * for tuples that are yet to be found, for a price that says what would fail
+ * for any of them.
+ */
+extern DpKeyTuples **dp_find_key_tuples(const DpRelease *release, EState *estate, QueryEnvironment *env);
+extern DpKeyTuples *dp_tuples_later[];
+extern DpKeyTuples **dp_find_key_tuples_early(DpRelease *release, EState *estate);
+extern bool dp_has_key_tuples(const DpRelease *release);
+
+/*
+ * public_input.c: runs the plan of a public input, at most
+ * dp_cdp.max_public_rows of whose rows go to dest, and returns their columns;
+ * timed: in at most dp_cdp.max_public_time.
+ */
+extern TupleDesc dp_run_public_input(PlannedStmt *plan, EState *estate, QueryEnvironment *env, DestReceiver *dest,
+									 bool timed);
+
+/* sandbox.c: sets, in a nested level of settings, those by which values are written and times are split as where rows are read */
+extern void dp_pin_meanings(void);
+
 /* key_table.c: declared keys as a table of groups, by position in canonical order */
 typedef struct DpKeyTable DpKeyTable;
 
-/* dp_declared_groups returns how many groups declared keys span; ZC002 for more than DP_MAX_DECLARED_GROUPS */
-extern int64 dp_declared_groups(const DpRelease *release);
+/*
+ * dp_declared_groups returns how many groups declared keys span, -1 where that
+ * is not known; ZC002 for more than DP_MAX_DECLARED_GROUPS
+ */
+extern int64 dp_declared_groups(const DpRelease *release, DpKeyTuples **tuples);
 
 /* dp_longest_keys returns the bytes that the longest declared keys by reference take together, as bounding counts them */
-extern Size dp_longest_keys(const DpRelease *release);
+extern Size dp_longest_keys(const DpRelease *release, DpKeyTuples **tuples);
 
 /* dp_key_table_create makes the table of all groups of a release whose keys are all declared */
-extern DpKeyTable *dp_key_table_create(const DpRelease *release);
+extern DpKeyTable *dp_key_table_create(const DpRelease *release, DpKeyTuples **tuples);
 extern int64 dp_key_table_size(DpKeyTable *table);
 
 /* dp_key_table_find returns the position of a group, -1 when a key is not declared */

@@ -343,7 +343,8 @@ find_releases(PlanState *state, FindContext *c)
 			c->names = lappend(c->names, makeString(release->name));
 			c->priced = list_concat(c->priced, dp_price_prefetches(release, c->estate));
 			if (dp_parameters_known(release, c->estate))
-				c->priced = lappend(c->priced, dp_price_release(release, c->estate, NULL));
+				c->priced = lappend(c->priced, dp_price_release(release, c->estate, NULL,
+																		  dp_find_key_tuples_early(release, c->estate)));
 		}
 	}
 	return planstate_tree_walker(state, find_releases, c);

@@ -21,6 +21,7 @@
 #include "base/errors.h"
 #include "miscadmin.h"
 #include "release/release.h"
+#include "release/release_int.h"
 #include "utils/guc.h"
 
 /* settings that an analyst could use to see more or to change a meaning */
@@ -116,10 +117,24 @@ static const struct
 	{"citus.max_intermediate_result_size", "-1"},
 };
 
+/* those of them by which an expression may mean something else */
+static const char *const meanings[] = {
+	"TimeZone", "DateStyle", "IntervalStyle", "bytea_output", "extra_float_digits"
+};
+
 static void
 pin_setting(const char *name, const char *value)
 {
 	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
+void
+dp_pin_meanings(void)
+{
+	for (int i = 0; i < lengthof(meanings); i++)
+		for (int j = 0; j < lengthof(pinned_settings); j++)
+			if (strcmp(meanings[i], pinned_settings[j].name) == 0)
+				pin_setting(pinned_settings[j].name, pinned_settings[j].value);
 }
 
 void

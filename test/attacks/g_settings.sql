@@ -11,6 +11,10 @@ SELECT set_config('dp_cdp.bypass', 'on', false);
 --> 42602 | 42704
 SET dp_cdp.standard_aggregates = off;
 --> 42501
+SET dp_cdp.max_public_rows = 2000000000;
+--> 42501
+SET dp_cdp.max_public_time = 0;
+--> 42501
 ALTER ROLE ana SET dp_cdp.standard_aggregates = off;
 --> 42501
 ALTER ROLE ana SET dp_cdp.rho = '1e9';

@@ -197,8 +197,8 @@ SELECT is(c.aggregates, '{first look: dp_avg(cost),dp_count(*),dp_avg(cost)}', '
 SELECT is(array_length(c.aggregates, 1), 4, 'grouping sets: a look for each')
 	FROM charged('SELECT dept, dp_count(*) FROM people GROUP BY ROLLUP (dept)', '5%') c;
 SELECT unnest(ARRAY[
-	is(c.aggregates, '{"first look: dp_count(*), key selection","dp_count(*), key selection"}', 'a join with VALUES'),
-	is(c.rho[1], 0.011, '... its look')])
+	is(c.aggregates, '{first look: dp_count(*),dp_count(*)}', 'a join with VALUES'),
+	is(c.rho[1], 0.001, '... its look')])
 	FROM charged('SELECT v.k, dp_count(*) FROM people JOIN (VALUES (''a'', 1), (''b'', 2), (''b'', 3)) v(dept, k) USING (dept) GROUP BY v.k', '5%') c;
 SELECT unnest(ARRAY[
 	is(array_agg(split_part(trim(q, '()'), ',', 1)), '{1,2,3}', 'a join with VALUES: both runs find the rows'),

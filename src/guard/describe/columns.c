@@ -95,6 +95,46 @@ undetermined_walker(Node *node, DpFrom *from)
 	return expression_tree_walker(node, undetermined_walker, from);
 }
 
+static int
+compare_sets(const ListCell *a, const ListCell *b)
+{
+	return linitial_int(((DpKeySet *) lfirst(a))->keys) - linitial_int(((DpKeySet *) lfirst(b))->keys);
+}
+
+/* Finds the sets of all keys: by what the public inputs of the level allow, and what that leaves, each key by itself. */
+static void
+declare_keys(DpLevel *level)
+{
+	DpSplitContext *cxt = level->cxt;
+	DpRelease  *release = level->release;
+	ListCell   *lc;
+
+	dp_shadow_keys(level);
+	foreach(lc, level->key_exprs)
+	{
+		Node	   *expr = lfirst(lc);
+		int			i = foreach_current_index(lc);
+		DpReleaseKey *key = list_nth(release->keys, i);
+		DpKeySet   *set;
+
+		if (dp_key_set_of(release, i) != NULL)
+			continue;
+		set = dp_declare_key_values(level, key, expr);
+		if (set != NULL)
+		{
+			set->keys = list_make1_int(i);
+			release->key_sets = lappend(release->key_sets, set);
+		}
+		else if (dp_is_unit(level, expr))
+			dp_refuse_at(exprLocation(expr),
+						 errmsg("grouping by the privacy unit \"%s\" would show one person in each group; "
+								"aggregate over such a subquery instead, as in "
+								"SELECT dp_count(*) FROM (SELECT %s ... GROUP BY %s) q",
+								key->label, key->label, key->label));
+	}
+	list_sort(release->key_sets, compare_sets);
+}
+
 void
 dp_add_keys(DpLevel *level)
 {
@@ -107,7 +147,6 @@ dp_add_keys(DpLevel *level)
 		TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), query->targetList);
 		Node	   *expr = (Node *) tle->expr;
 		DpReleaseKey *key = dp_make_release_key();
-		DpKeySet   *set;
 
 		if (list_member(level->key_exprs, expr))
 			continue;
@@ -121,24 +160,13 @@ dp_add_keys(DpLevel *level)
 		key->typmod = exprTypmod(expr);
 		key->collation = exprCollation(expr);
 		key->label = dp_expression_text(level, expr);
-		set = dp_declare_key_values(level, key, expr);
-		if (set != NULL)
-		{
-			set->keys = list_make1_int(list_length(level->release->keys));
-			level->release->key_sets = lappend(level->release->key_sets, set);
-		}
-		else if (dp_is_unit(level, expr))
-			dp_refuse_at(exprLocation(expr),
-						 errmsg("grouping by the privacy unit \"%s\" would show one person in each group; "
-								"aggregate over such a subquery instead, as in "
-								"SELECT dp_count(*) FROM (SELECT %s ... GROUP BY %s) q",
-								key->label, key->label, key->label));
 		level->key_exprs = lappend(level->key_exprs, expr);
 		level->release->keys = lappend(level->release->keys, key);
 		level->parts.keys = lappend(level->parts.keys,
 									dp_canonical_key(dp_make_safe(expr, &level->allow)));
 		level->release->one_group &= !undetermined_walker(expr, &level->from);
 	}
+	declare_keys(level);
 }
 
 /* ------------------------------------------------------------------------

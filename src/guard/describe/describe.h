@@ -58,6 +58,14 @@ extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
 extern DpKeySet *dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr);
 
 /* ------------------------------------------------------------------------
+ * shadow_query.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Adds the sets of keys whose tuples the public inputs of the level tell. */
+extern void dp_shadow_keys(DpLevel *level);
+
+/* ------------------------------------------------------------------------
  * value_bounds.c
  * ------------------------------------------------------------------------
  */

@@ -5,21 +5,30 @@
  *
  * Invariant: what is said to be a table's column has the value of that
  * column in some row of the table, or is NULL where an outer join found no
- * row.  A name says nothing: aliases may be called anything.
+ * row.  A name says nothing: aliases may be called anything.  That an outer
+ * join finds a row is believed of foreign keys alone that PostgreSQL enforces.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "access/stratnum.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "base/compat.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
 
 CommonTableExpr *
 dp_find_cte(DpScope *scope, RangeTblEntry *rte, DpScope **owner)
@@ -45,9 +54,9 @@ dp_find_cte(DpScope *scope, RangeTblEntry *rte, DpScope **owner)
 	return NULL;
 }
 
-/* Tells whether a join below node may replace rows of entry rti by NULLs; found: the entry is below node. */
+/* Tells whether a join of query below node may replace rows of entry rti by NULLs; found: the entry is below node. */
 static bool
-is_nulled(Node *node, Index rti, bool *found)
+is_nulled(Query *query, Node *node, Index rti, bool *found)
 {
 	if (IsA(node, RangeTblRef))
 	{
@@ -60,7 +69,7 @@ is_nulled(Node *node, Index rti, bool *found)
 
 		foreach(lc, ((FromExpr *) node)->fromlist)
 		{
-			bool		nulled = is_nulled(lfirst(lc), rti, found);
+			bool		nulled = is_nulled(query, lfirst(lc), rti, found);
 
 			if (*found)
 				return nulled;
@@ -69,13 +78,14 @@ is_nulled(Node *node, Index rti, bool *found)
 	else if (IsA(node, JoinExpr))
 	{
 		JoinExpr   *join = (JoinExpr *) node;
-		bool		nulled = is_nulled(join->larg, rti, found);
+		bool		nulled = is_nulled(query, join->larg, rti, found);
 
 		if (*found)
 			return nulled || join->jointype == JOIN_RIGHT || join->jointype == JOIN_FULL;
-		nulled = is_nulled(join->rarg, rti, found);
+		nulled = is_nulled(query, join->rarg, rti, found);
 		if (*found)
-			return nulled || join->jointype == JOIN_LEFT || join->jointype == JOIN_FULL;
+			return nulled || join->jointype == JOIN_FULL ||
+				(join->jointype == JOIN_LEFT && !dp_join_always_matches(query, join));
 	}
 	return false;
 }
@@ -136,7 +146,7 @@ dp_trace_column(Query *query, DpScope *scope, Node *expr, DpColumnOrigin *origin
 			expr = dp_group_expression(rte, var);
 			return expr && dp_trace_column(query, scope, expr, origin);
 	}
-	if (traced && is_nulled((Node *) query->jointree, var->varno, &found))
+	if (traced && is_nulled(query, (Node *) query->jointree, var->varno, &found))
 		origin->may_be_null = true;
 	return traced;
 }
@@ -165,4 +175,122 @@ dp_is_never_null(Query *query, Node *expr)
 		table_close(rel, NoLock);
 	}
 	return result;
+}
+
+/* ------------------------------------------------------------------------
+ * Joins along foreign keys
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+is_validated(Oid constraint)
+{
+	HeapTuple	tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(constraint));
+	bool		validated;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	validated = ((Form_pg_constraint) GETSTRUCT(tuple))->convalidated &&
+		!((Form_pg_constraint) GETSTRUCT(tuple))->condeferrable;
+	ReleaseSysCache(tuple);
+	return validated;
+}
+
+/* Returns the two columns that a condition equates by the equality of their type, the first of entry rti. */
+static bool
+equated_columns(Node *condition, Index rti, Var **inner, Var **outer)
+{
+	OpExpr	   *op = (OpExpr *) condition;
+	Node	   *left,
+			   *right;
+	Oid			opfamily;
+
+	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 || op->opno >= FirstGenbkiObjectId)
+		return false;
+	left = dp_strip_relabel(linitial(op->args));
+	right = dp_strip_relabel(lsecond(op->args));
+	if (!IsA(left, Var) || !IsA(right, Var) || exprType(left) != exprType(right))
+		return false;
+	opfamily = lookup_type_cache(exprType(left), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	if (!OidIsValid(opfamily) || get_op_opfamily_strategy(op->opno, opfamily) != BTEqualStrategyNumber)
+		return false;
+	*inner = (Var *) (((Var *) left)->varno == rti ? left : right);
+	*outer = (Var *) (((Var *) left)->varno == rti ? right : left);
+	return (*inner)->varno == rti && (*outer)->varno != rti;
+}
+
+/* Tells whether each condition equates one column of the key, and all columns are equated. */
+static bool
+matches_key(const ForeignKeyCacheInfo *key, Query *query, List *conditions, Index rti, Index outer_rti)
+{
+	Bitmapset  *found = NULL;
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+	{
+		Var		   *inner,
+				   *outer;
+		bool		matched = false;
+
+		if (!equated_columns(lfirst(lc), rti, &inner, &outer) || outer->varno != outer_rti)
+			return false;
+		for (int i = 0; i < key->nkeys; i++)
+		{
+			if (key->conkey[i] != outer->varattno || key->confkey[i] != inner->varattno)
+				continue;
+			found = bms_add_member(found, i);
+			matched = true;
+		}
+		if (!matched || !dp_is_never_null(query, (Node *) outer))
+			return false;
+	}
+	return bms_num_members(found) == key->nkeys;
+}
+
+/* Returns the entry that the outer columns of the conditions are of; 0: there is none such. */
+static Index
+outer_entry(List *conditions, Index rti)
+{
+	Var		   *inner,
+			   *outer;
+
+	if (conditions == NIL || !equated_columns(linitial(conditions), rti, &inner, &outer))
+		return 0;
+	return outer->varno;
+}
+
+bool
+dp_join_always_matches(Query *query, JoinExpr *join)
+{
+	List	   *conditions = make_ands_implicit((Expr *) join->quals);
+	Index		rti,
+				outer_rti;
+	RangeTblEntry *inner,
+			   *outer;
+	Relation	rel;
+	bool		found = false;
+	ListCell   *lc;
+
+	if (join->jointype != JOIN_LEFT || !IsA(join->rarg, RangeTblRef))
+		return false;
+	rti = ((RangeTblRef *) join->rarg)->rtindex;
+	outer_rti = outer_entry(conditions, rti);
+	if (outer_rti == 0)
+		return false;
+	inner = rt_fetch(rti, query->rtable);
+	outer = rt_fetch(outer_rti, query->rtable);
+	/* rows of children need not refer to anything */
+	if (inner->rtekind != RTE_RELATION || outer->rtekind != RTE_RELATION || inner->tablesample != NULL ||
+		inner->securityQuals != NIL || (!inner->inh && has_subclass(inner->relid)) || has_subclass(outer->relid))
+		return false;
+	rel = table_open(outer->relid, AccessShareLock);
+	foreach(lc, RelationGetFKeyList(rel))
+	{
+		ForeignKeyCacheInfo *key = lfirst(lc);
+
+		found |= key->confrelid == inner->relid && is_validated(key->conoid) &&
+			matches_key(key, query, conditions, rti, outer_rti);
+	}
+	table_close(rel, NoLock);
+	return found;
 }

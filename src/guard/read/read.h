@@ -40,6 +40,12 @@ extern bool dp_trace_column(Query *query, DpScope *scope, Node *expr, DpColumnOr
 extern bool dp_is_never_null(Query *query, Node *expr);
 
 /*
+ * Tells whether each row of the outer side of a left join of
+ * query has a match, by a foreign key over columns that are NOT NULL.
+ */
+extern bool dp_join_always_matches(Query *query, JoinExpr *join);
+
+/*
  * Returns the WITH query that an entry of level scope names, and in owner the
  * level that it belongs to; NULL for recursive ones and those that change data.
  */

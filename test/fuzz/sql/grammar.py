@@ -27,6 +27,7 @@ class Level:
         self.charged = ()               # releases of one aggregate each: what they may be; (): not known
         self.sure, self.fragile, self.near_miss = True, False, False
         self.soft = None                # a looser comparison: see Episode.soft_difference
+        self.allowed = None             # the query of all keys that may be groups
         self.single = True              # one release, of which each row is fetched
         # for comparisons of two databases, where rows are as they were released:
         self.plain = False
@@ -237,6 +238,11 @@ class Grammar(Sources):
         out.exact = 'SELECT %s%s FROM (%s) x%s' % (
             distinct, ', '.join('%s AS c%d' % (fill(o[0], *names), i) for i, o in enumerate(outputs)), inner,
             ' WHERE ' + fill(having, *names) if having else '')
+        if s.dimension and not sets and all(k[0] in s.dimension[1] for k in keys):
+            # no group but those of rows that satisfy the conditions on the dimension
+            own = [c for c in where if not re.search(r'\b%s\.' % re.escape(s.unit.split('.')[0] if s.unit else '-'), c)]
+            out.allowed = 'SELECT DISTINCT %s FROM %s%s' % (
+                ', '.join(s.dimension[1][k[0]] for k in keys), s.dimension[0], ' WHERE ' + ' AND '.join(own) if own else '') if keys else None
         out.columns = [(o[1], o[2]) for o in outputs]
         out.plain = not having and not distinct
         out.keys = [i for i, o in enumerate(outputs) if o[0] == '{g}' or o[0].startswith('{k')]
@@ -296,7 +302,7 @@ class Grammar(Sources):
                 out.header = ''
             return self.ordered(out)
         a = self.query(depth - 1)
-        a.single, a.soft = False, None
+        a.single, a.soft, a.allowed = False, None, None
         name = self.name('q')
         # a name for each output column, in both forms alike
         cols = ['c%d' % i for i in range(len(a.columns))]

@@ -83,6 +83,7 @@ class Source:
         self.text, self.columns, self.unit, self.rows = text, columns, unit, rows
         self.sure, self.where, self.header, self.public = True, [], '', False
         self.per_unit = False
+        self.dimension = None           # of an inner join with a public table: its text, and what its columns are called
 
 
 class Sources:
@@ -312,6 +313,10 @@ class Sources:
         s = Source(text, a.columns + public, a.unit, a.rows * most)
         s.where = where
         s.sure = kind in ('JOIN', 'LEFT JOIN') and a.unit is not None
+        if kind == 'JOIN' and table in PUBLIC:
+            s.dimension = item, {c.ref: c.ref for c in public}
+            if key is not None and on == '%s = %s' % (key.ref, public[0].ref):
+                s.dimension[1][key.ref] = public[0].ref
         return s
 
     # ------------------------------------------------------------------

@@ -1,0 +1,495 @@
+/*-------------------------------------------------------------------------
+ *
+ * known_values.c
+ *	  What protected columns, and expressions over them, can be in the shadow
+ *	  of a level.
+ *
+ * In rows that satisfy its conditions a protected column is
+ * - a public expression that an equality of WHERE or of an inner join names,
+ * - one of the values that the policy declares; rows of other values are left
+ *	 out,
+ * - one of the values of a list that it is compared with,
+ * - an expression without columns that it is equal to.
+ *
+ * Invariant: where values that are equal may be written differently (1.0,
+ * 1.00), what would tell the spellings apart is not known.  A value that
+ * stands for a column has the form that the column's type gives it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "access/transam.h"
+#include "base/compat.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type_d.h"
+#include "guard/describe/describe.h"
+#include "guard/describe/key_values.h"
+#include "guard/describe/shadow.h"
+#include "guard/read/read.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/array.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+/* ------------------------------------------------------------------------
+ * What an expression reads
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+private_walker(Node *node, DpShadow *s)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return dp_shadow_item(s, ((Var *) node)->varno)->is_private;
+	return expression_tree_walker(node, private_walker, s);
+}
+
+/* Tells whether an expression reads protected columns. */
+static bool
+reads_private(DpShadow *s, Node *node)
+{
+	return private_walker(node, s);
+}
+
+/* ------------------------------------------------------------------------
+ * Equalities
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Tells whether condition is an equality that holds only where both sides,
+ * which are of one type, are the same value in the sense of GROUP BY.
+ */
+static bool
+is_equality(Node *condition, Node **left, Node **right)
+{
+	OpExpr	   *op = (OpExpr *) condition;
+	Oid			opfamily;
+
+	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 || op->opno >= FirstGenbkiObjectId ||
+		op_volatile(op->opno) != PROVOLATILE_IMMUTABLE ||
+		(OidIsValid(op->inputcollid) && !get_collation_isdeterministic(op->inputcollid)))
+		return false;
+	*left = dp_strip_labels(linitial(op->args));
+	*right = dp_strip_labels(lsecond(op->args));
+	if (exprType(*left) != exprType(*right))
+		return false;
+	opfamily = lookup_type_cache(exprType(*left), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	return OidIsValid(opfamily) && get_op_opfamily_strategy(op->opno, opfamily) == BTEqualStrategyNumber;
+}
+
+static DpShadowClass *
+class_of(DpShadow *s, Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->classes)
+		if (list_member(((DpShadowClass *) lfirst(lc))->members, expr))
+		return lfirst(lc);
+	return NULL;
+}
+
+static DpShadowClass *
+make_class(DpShadow *s, Node *expr)
+{
+	DpShadowClass *class = class_of(s, expr);
+
+	if (class == NULL)
+	{
+		class = palloc0(sizeof(DpShadowClass));
+		class->members = list_make1(expr);
+		s->classes = lappend(s->classes, class);
+	}
+	return class;
+}
+
+void
+dp_shadow_equate(DpShadow *s)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+		DpShadowClass *a,
+				   *b;
+		Node	   *left,
+				   *right;
+
+		/* rows without a match do not satisfy an outer join's */
+		if (!bms_is_empty(condition->joins) || !is_equality(condition->expr, &left, &right))
+			continue;
+		a = make_class(s, left);
+		b = make_class(s, right);
+		if (a == b)
+			continue;
+		a->members = list_concat(a->members, b->members);
+		s->classes = list_delete_ptr(s->classes, b);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Forms of a value
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether equal values of the expression may be different bytes. */
+static bool
+has_forms(Node *expr)
+{
+	return IsA(dp_canonical_key((Node *) makeNullConst(exprType(expr), exprTypmod(expr), exprCollation(expr))),
+			   FuncExpr);
+}
+
+/*
+ * Returns value as a column with this typmod has it.  Other values are equal
+ * to none of the column's: *fits, unless it is NULL, is the condition that it
+ * is not such a one.
+ */
+static Node *
+fit_value(Node *value, Node *column, Node **fits)
+{
+	int32		typmod = exprTypmod(column);
+	Oid			type = exprType(column);
+	Oid			equality;
+	Node	   *fitted;
+
+	*fits = NULL;
+	if (typmod < (int32) VARHDRSZ || exprTypmod(value) == typmod)
+		return value;
+	if (type == NUMERICOID)
+	{
+		fitted = (Node *) makeFuncExpr(F_ROUND_NUMERIC_INT4, type,
+									   list_make2(value, makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+																   Int32GetDatum(dp_numeric_scale(typmod)), false, true)),
+									   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+		equality = F_NUMERIC_EQ;
+	}
+	else if (type == BPCHAROID)
+	{
+		fitted = (Node *) makeFuncExpr(F_BPCHAR_BPCHAR_INT4_BOOL, type,
+									   list_make3(value,
+												  makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(typmod), false, true),
+												  makeBoolConst(true, false)),
+									   exprCollation(value), exprCollation(value), COERCE_EXPLICIT_CALL);
+		equality = F_BPCHAREQ;
+	}
+	else
+		return value;
+	*fits = (Node *) makeFuncExpr(equality, BOOLOID, list_make2(copyObject(fitted), copyObject(value)),
+								  InvalidOid, exprCollation(value), COERCE_EXPLICIT_CALL);
+	return fitted;
+}
+
+/* ------------------------------------------------------------------------
+ * Lists
+ * ------------------------------------------------------------------------
+ */
+
+static DpShadowItem *
+find_list(DpShadow *s, Node *column)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->items)
+	{
+		DpShadowItem *item = lfirst(lc);
+
+		if (item->column != NULL && equal(item->column, column))
+			return item;
+	}
+	return NULL;
+}
+
+static DpShadowItem *
+add_list(DpShadow *s, Var *column, Expr *values)
+{
+	DpShadowItem *item = dp_shadow_add_item(s);
+	int			join = -1;
+
+	item->column = column;
+	item->values = values;
+	item->joins = dp_shadow_item(s, column->varno)->joins;
+	while ((join = bms_next_member(item->joins, join)) >= 0)
+	{
+		DpShadowJoin *j = list_nth(s->joins, join - 1);
+
+		/* not every row has a match */
+		j->items = bms_add_member(j->items, item->number);
+		j->is_whole = false;
+	}
+	return item;
+}
+
+static Const *
+array_of(Oid type, Oid collation, Datum *values, bool *nulls, int n)
+{
+	int			lower = 1;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+
+	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
+	return makeConst(get_array_type(type), -1, collation, -1,
+					 PointerGetDatum(n == 0 ? construct_empty_array(type)
+									 : construct_md_array(values, nulls, 1, &n, &lower, type, typlen, typbyval, typalign)),
+					 false, false);
+}
+
+/* Makes a list of the values that the policy declares for a column; NULL: there are none. */
+static DpShadowItem *
+declared_list(DpShadow *s, Var *column)
+{
+	Var		   *var = dp_shadow_level_var(s, column);
+	DpSplitContext *cxt = s->level->cxt;
+	DpColumnOrigin origin;
+	DpShadowItem *item;
+	DpColumn   *policy;
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+
+	if (var == NULL || !dp_trace_column(s->level->from.query, NULL, (Node *) var, &origin) || !origin.is_protected)
+		return NULL;
+	policy = dp_policy_column(origin.relid, origin.attnum, GetUserId(),
+							  dp_allowed_memory(s->level->dataset) - cxt->key_memory);
+	if (!policy->has_keys || policy->keytype != column->vartype || policy->nkeys > DP_MAX_DECLARED_KEYS)
+		return NULL;
+	n = policy->nkeys;
+	values = palloc((n + 1) * sizeof(Datum));
+	nulls = palloc0((n + 1) * sizeof(bool));
+	memcpy(values, policy->keys, n * sizeof(Datum));
+	/* NULL is the last one */
+	if (n > 0 && policy->key_nulls[n - 1])
+		n--;
+	nulls[n] = true;
+	values[n] = (Datum) 0;
+	item = add_list(s, column, NULL);
+	item->listed = palloc0(sizeof(DpListedValue));
+	item->listed->column = var;
+	item->listed->null_listed = n < policy->nkeys || origin.may_be_null;
+	item->listed->list = array_of(column->vartype, column->varcollid, values, nulls, n);
+	/* NULL has no group of its own, but an expression may make another value of it */
+	item->hides_null = n == policy->nkeys;
+	item->values = item->hides_null && dp_is_never_null(s->level->from.query, (Node *) var)
+		? (Expr *) item->listed->list
+		: (Expr *) array_of(column->vartype, column->varcollid, values, nulls, n + 1);
+	item->nlisted = n;
+	for (int i = 0; i < n; i++)
+		item->memory += dp_key_memory(policy->keys[i], get_typbyval(column->vartype), get_typlen(column->vartype));
+	cxt->keys += n;
+	cxt->key_memory += item->memory;
+	return item;
+}
+
+static bool
+any_column_walker(Node *node, void *context)
+{
+	return node != NULL && (IsA(node, Var) || expression_tree_walker(node, any_column_walker, context));
+}
+
+/* Makes a list of the array that a column is compared with by = ANY, in whose type its values are. */
+static DpShadowItem *
+compared_list(DpShadow *s, Var *column)
+{
+	Oid			opfamily = lookup_type_cache(column->vartype, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	ListCell   *lc;
+
+	foreach(lc, s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+		ScalarArrayOpExpr *in = (ScalarArrayOpExpr *) condition->expr;
+		Node	   *array;
+
+		if (!IsA(in, ScalarArrayOpExpr) || !bms_is_empty(condition->joins) || !in->useOr || !OidIsValid(opfamily) ||
+			get_op_opfamily_strategy(in->opno, opfamily) != BTEqualStrategyNumber ||
+			(OidIsValid(in->inputcollid) && !get_collation_isdeterministic(in->inputcollid)) ||
+			!equal(dp_strip_labels(linitial(in->args)), column))
+			continue;
+		array = dp_strip_relabel(lsecond(in->args));
+		if (any_column_walker(array, NULL) || has_forms((Node *) column) ||
+			getBaseType(get_element_type(exprType(array))) != exprType(linitial(in->args)))
+			continue;
+		return add_list(s, column, (Expr *) array);
+	}
+	return NULL;
+}
+
+static Node *
+list_var(DpShadowItem *item)
+{
+	Oid			type = get_element_type(exprType((Node *) item->values));
+	Node	   *var = (Node *) makeVar(item->number, 1, type, -1, item->column->varcollid, 0);
+
+	/* a varchar column's list may be of text */
+	if (type != item->column->vartype)
+		return (Node *) makeRelabelType((Expr *) var, item->column->vartype, -1, item->column->varcollid,
+										COERCE_IMPLICIT_CAST);
+	return var;
+}
+
+/* ------------------------------------------------------------------------
+ * Values
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct ResolveContext
+{
+	DpShadow   *s;
+	bool		with_lists;
+	bool		unknown;
+	Bitmapset  *items;			/* what is read */
+	bool		form_matters;	/* an argument of what may tell spellings
+								 * apart */
+} ResolveContext;
+
+/* Returns the member of its class that expr is known by: a public one, or else, constant, one without columns. */
+static Node *
+known_member(DpShadow *s, Node *expr, bool constant)
+{
+	DpShadowClass *class = class_of(s, expr);
+	ListCell   *lc;
+
+	foreach(lc, class ? class->members : NIL)
+	{
+		Node	   *member = lfirst(lc);
+
+		if (!reads_private(s, member) && any_column_walker(member, NULL) != constant)
+			return member;
+	}
+	return NULL;
+}
+
+/* Returns what a protected expression is known to be, but for its form; NULL: it is not known as a whole. */
+static Node *
+known_value(DpShadow *s, Node *expr, bool with_lists)
+{
+	Node	   *value = known_member(s, expr, false);
+	Node	   *fits = NULL;
+	DpShadowItem *list;
+
+	if (value == NULL && IsA(expr, Var))
+	{
+		list = find_list(s, expr);
+		if (list == NULL && with_lists)
+			list = declared_list(s, (Var *) expr);
+		if (list == NULL && with_lists && known_member(s, expr, true) == NULL)
+			list = compared_list(s, (Var *) expr);
+		if (list != NULL)
+			return list_var(list);
+	}
+	if (value == NULL)
+		value = known_member(s, expr, true);
+	if (value == NULL)
+		return NULL;
+	value = fit_value(copyObject(value), expr, &fits);
+	if (fits != NULL && !list_member(s->fits, fits))
+	{
+		DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
+
+		s->fits = lappend(s->fits, fits);
+		condition->expr = fits;
+		s->conditions = lappend(s->conditions, condition);
+	}
+	return value;
+}
+
+/* Tells whether a node compares its arguments by the order of their type, or for NULL: it takes all spellings for the same. */
+static bool
+compares_values(Node *node, Node *arg)
+{
+	Oid			opno;
+	Oid			opfamily;
+
+	if (IsA(node, NullTest))
+		return true;
+	if (IsA(node, ScalarArrayOpExpr))
+		opno = ((ScalarArrayOpExpr *) node)->opno;
+	else if (IsA(node, OpExpr) || IsA(node, DistinctExpr))
+		opno = ((OpExpr *) node)->opno;
+	else
+		return false;
+	opfamily = lookup_type_cache(exprType(arg), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	/* <> is the negator of = */
+	return get_op_opfamily_strategy(opno, opfamily) != 0 ||
+		(OidIsValid(get_negator(opno)) && get_op_opfamily_strategy(get_negator(opno), opfamily) != 0);
+}
+
+/* Tells whether a protected expression, labels aside, is known as a whole, with a form that may be another. */
+static bool
+is_formed(ResolveContext *c, Node *arg)
+{
+	arg = dp_strip_labels(arg);
+	return reads_private(c->s, arg) && has_forms(arg) && known_value(c->s, arg, c->with_lists) != NULL;
+}
+
+static Node *
+resolve_mutator(Node *node, ResolveContext *c)
+{
+	Node	   *value;
+	Node	   *result;
+	bool		outer = c->form_matters;
+
+	if (node == NULL)
+		return NULL;
+	check_stack_depth();
+	/* walkers do not know of CaseWhen by itself */
+	if (IsA(node, Var) || (!IsA(node, CaseWhen) && !IsA(node, List) && reads_private(c->s, node)))
+	{
+		if (IsA(node, Var) && !dp_shadow_item(c->s, ((Var *) node)->varno)->is_private)
+		{
+			c->items = bms_add_member(c->items, ((Var *) node)->varno);
+			return copyObject(node);
+		}
+		value = known_value(c->s, node, c->with_lists);
+		if (value != NULL)
+		{
+			c->unknown |= c->form_matters && has_forms(node);
+			c->items = bms_add_members(c->items, pull_varnos(NULL, value));
+			return value;
+		}
+		if (IsA(node, Var))
+		{
+			c->unknown = true;
+			return node;
+		}
+	}
+	c->form_matters = !IsA(node, RelabelType) && !IsA(node, CollateExpr) && !IsA(node, BoolExpr);
+	if (c->form_matters && (IsA(node, OpExpr) || IsA(node, DistinctExpr) || IsA(node, NullTest) ||
+							IsA(node, ScalarArrayOpExpr)))
+	{
+		Node	   *first = IsA(node, NullTest) ? (Node *) ((NullTest *) node)->arg
+			: IsA(node, ScalarArrayOpExpr) ? linitial(((ScalarArrayOpExpr *) node)->args)
+			: linitial(((OpExpr *) node)->args);
+		Node	   *second = IsA(node, NullTest) || IsA(node, ScalarArrayOpExpr) ? NULL : llast(((OpExpr *) node)->args);
+
+		/* both sides are such, or do not read what has forms */
+		if (compares_values(node, dp_strip_labels(first)) &&
+			(is_formed(c, first) || !reads_private(c->s, first)) &&
+			(second == NULL || is_formed(c, second) || !reads_private(c->s, second)))
+			c->form_matters = false;
+	}
+	result = expression_tree_mutator(node, resolve_mutator, c);
+	c->form_matters = outer;
+	return result;
+}
+
+Node *
+dp_shadow_resolve(DpShadow *s, Node *expr, bool with_lists, Bitmapset **items)
+{
+	ResolveContext c = {.s = s, .with_lists = with_lists};
+	Node	   *resolved = resolve_mutator(expr, &c);
+
+	if (c.unknown)
+		return NULL;
+	*items = bms_add_members(*items, c.items);
+	return resolved;
+}

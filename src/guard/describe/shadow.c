@@ -1,0 +1,384 @@
+/*-------------------------------------------------------------------------
+ *
+ * shadow.c
+ *	  What a level reads and asks, as far as its public inputs tell.
+ *
+ * The shadow of a level is a query over public tables, rows that are computed
+ * beforehand, parameters and lists of the policy.  It reads nothing protected,
+ * and returns every tuple of keys that the level can return, for every content
+ * of protected tables: groups of other keys have no row.  It is the level's
+ * own query with everything left out that needs protected rows:
+ *
+ * - subqueries over protected rows are pulled up; that they are grouped or
+ *	 filtered by aggregates is left out,
+ * - tables that the asker may not read himself count as protected,
+ * - protected columns are what they are equal to, or a list of the policy
+ *	 (known_values.c); conditions that need more are left out,
+ * - an outer join has, for every row, a row without a match beside all others,
+ *	 unless all that it asks is known (shadow_query.c).
+ *
+ * Invariant: leaving out may only add tuples.  A condition is left out as a
+ * whole, or a conjunct of it where no negation stands around it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "guard/describe/shadow.h"
+#include "guard/read/read.h"
+#include "guard/vet/vet.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/acl.h"
+
+/* what the entries of one query are in the shadow, by their number there */
+typedef struct DpEntryMap
+{
+	Index	   *items;			/* 0: a subquery that was pulled up */
+	List	  **targets;		/* its columns; NULL: an unknown one */
+} DpEntryMap;
+
+typedef struct NameContext
+{
+	DpShadow   *s;
+	DpEntryMap   *map;
+	bool		unknown;
+} NameContext;
+
+static void add_query(DpShadow *s, Query *query, Bitmapset *joins, DpEntryMap *map);
+
+DpShadowItem *
+dp_shadow_item(const DpShadow *s, int number)
+{
+	return list_nth(s->items, number - 1);
+}
+
+DpShadowItem *
+dp_shadow_add_item(DpShadow *s)
+{
+	DpShadowItem *item = palloc0(sizeof(DpShadowItem));
+
+	s->items = lappend(s->items, item);
+	item->number = list_length(s->items);
+	return item;
+}
+
+Bitmapset *
+dp_shadow_included(const DpShadow *s)
+{
+	Bitmapset  *items = NULL;
+	ListCell   *lc;
+
+	foreach(lc, s->items)
+		if (((DpShadowItem *) lfirst(lc))->is_included)
+		items = bms_add_member(items, foreach_current_index(lc) + 1);
+	return items;
+}
+
+/* ------------------------------------------------------------------------
+ * Names
+ * ------------------------------------------------------------------------
+ */
+
+static Node *
+name_mutator(Node *node, NameContext *c)
+{
+	if (node == NULL)
+		return NULL;
+	check_stack_depth();
+	if (IsA(node, Var))
+	{
+		Var		   *var = copyObject((Var *) node);
+		List	   *targets = c->map->targets[var->varno];
+
+		if (var->varlevelsup != 0 || var->varattno <= 0)
+			c->unknown = true;
+		else if (c->map->items[var->varno] != 0)
+		{
+			var->varno = c->map->items[var->varno];
+			dp_set_nulled_by(var, 0);
+		}
+		else if (var->varattno > list_length(targets) || list_nth(targets, var->varattno - 1) == NULL)
+			c->unknown = true;
+		else
+			return copyObject(list_nth(targets, var->varattno - 1));
+		return (Node *) var;
+	}
+	if (IsA(node, Aggref) || IsA(node, GroupingFunc) || IsA(node, WindowFunc) || IsA(node, SubLink))
+	{
+		c->unknown = true;
+		return node;
+	}
+	return expression_tree_mutator(node, name_mutator, c);
+}
+
+static Node *
+name_in(DpShadow *s, DpEntryMap *map, Node *expr)
+{
+	NameContext c = {s, map, false};
+	Node	   *named = name_mutator(expr, &c);
+
+	return c.unknown ? NULL : named;
+}
+
+/* ------------------------------------------------------------------------
+ * Conditions
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Returns what is left of a condition without its unknown conjuncts; NULL:
+ * nothing.  Clears *whole where something is missing.
+ */
+static Node *
+known_part(DpShadow *s, DpEntryMap *map, Node *condition, bool *whole)
+{
+	Node	   *named = name_in(s, map, condition);
+	List	   *args = NIL;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (named != NULL)
+		return named;
+	*whole = false;
+	if (!is_andclause(condition) && !is_orclause(condition))
+		return NULL;
+	foreach(lc, ((BoolExpr *) condition)->args)
+	{
+		Node	   *part = known_part(s, map, lfirst(lc), whole);
+
+		if (part != NULL)
+			args = lappend(args, part);
+		else if (is_orclause(condition))
+			return NULL;
+	}
+	return args == NIL ? NULL : (Node *) makeBoolExpr(((BoolExpr *) condition)->boolop, args, -1);
+}
+
+static void
+add_conditions(DpShadow *s, DpEntryMap *map, Node *quals, Bitmapset *joins)
+{
+	ListCell   *lc,
+			   *part;
+
+	foreach(lc, make_ands_implicit((Expr *) quals))
+	{
+		bool		whole = true;
+		Node	   *known = known_part(s, map, lfirst(lc), &whole);
+		int			join = -1;
+
+		while (!whole && (join = bms_next_member(joins, join)) >= 0)
+			((DpShadowJoin *) list_nth(s->joins, join - 1))->is_whole = false;
+		foreach(part, make_ands_implicit((Expr *) known))
+		{
+			DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
+
+			condition->expr = lfirst(part);
+			condition->joins = joins;
+			s->conditions = lappend(s->conditions, condition);
+		}
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Entries
+ * ------------------------------------------------------------------------
+ */
+
+/* Names the columns of a subquery that was pulled up; where it may have no row, only plain columns are NULL then. */
+static List *
+subquery_targets(DpShadow *s, Query *sub, DpEntryMap *map, Bitmapset *joins)
+{
+	List	   *targets = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sub->targetList)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+		Node	   *named = name_in(s, map, (Node *) tle->expr);
+
+		if (named != NULL && !bms_is_empty(joins) && !IsA(named, Var))
+			named = NULL;
+		targets = lappend(targets, named);
+	}
+	return targets;
+}
+
+/*
+ * Tells whether the asker may read a table that a view reads for him: the view
+ * does not show all of it.
+ */
+static bool
+is_readable(Query *query, RangeTblEntry *rte)
+{
+	Oid			reader = dp_check_as_user(query, rte);
+
+	return !OidIsValid(reader) || reader == GetUserId() ||
+		pg_class_aclcheck(rte->relid, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
+static void
+add_entry(DpShadow *s, Query *query, Index rti, Bitmapset *joins, DpEntryMap *map)
+{
+	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	DpShadowItem *item;
+	int			join = -1;
+
+	if (rte->rtekind == RTE_SUBQUERY)
+	{
+		DpEntryMap	inner = {0};
+
+		add_query(s, rte->subquery, joins, &inner);
+		map->targets[rti] = subquery_targets(s, rte->subquery, &inner, joins);
+		return;
+	}
+	item = dp_shadow_add_item(s);
+	item->rte = rte;
+	item->query = query;
+	item->is_private = rte->rtekind == RTE_RELATION && (dp_is_protected(rte) || !is_readable(query, rte));
+	item->joins = joins;
+	map->items[rti] = item->number;
+	while ((join = bms_next_member(joins, join)) >= 0)
+	{
+		DpShadowJoin *j = list_nth(s->joins, join - 1);
+
+		j->items = bms_add_member(j->items, item->number);
+	}
+}
+
+static Bitmapset *
+add_join(DpShadow *s, Bitmapset *joins)
+{
+	DpShadowJoin *join = palloc0(sizeof(DpShadowJoin));
+
+	join->is_whole = true;
+	s->joins = lappend(s->joins, join);
+	return bms_add_member(bms_copy(joins), list_length(s->joins));
+}
+
+static void
+add_tree(DpShadow *s, Query *query, Node *node, Bitmapset *joins, DpEntryMap *map)
+{
+	check_stack_depth();
+	if (IsA(node, RangeTblRef))
+		add_entry(s, query, ((RangeTblRef *) node)->rtindex, joins, map);
+	else if (IsA(node, FromExpr))
+	{
+		ListCell   *lc;
+
+		foreach(lc, ((FromExpr *) node)->fromlist)
+			add_tree(s, query, lfirst(lc), joins, map);
+		add_conditions(s, map, ((FromExpr *) node)->quals, joins);
+	}
+	else
+	{
+		JoinExpr   *join = castNode(JoinExpr, node);
+		bool		nulls_left = join->jointype == JOIN_RIGHT || join->jointype == JOIN_FULL;
+		bool		nulls_right = join->jointype == JOIN_LEFT || join->jointype == JOIN_FULL;
+		Bitmapset  *left = joins;
+		Bitmapset  *right = joins;
+
+		if (nulls_right && !dp_join_always_matches(query, join))
+			right = add_join(s, joins);
+		if (nulls_left)
+			left = add_join(s, joins);
+		/* what is matched comes before what may be missing */
+		if (join->jointype == JOIN_RIGHT)
+		{
+			add_tree(s, query, join->rarg, right, map);
+			add_tree(s, query, join->larg, left, map);
+		}
+		else
+		{
+			add_tree(s, query, join->larg, left, map);
+			add_tree(s, query, join->rarg, right, map);
+		}
+		add_conditions(s, map, join->quals, bms_union(left, right));
+	}
+}
+
+static void
+add_query(DpShadow *s, Query *query, Bitmapset *joins, DpEntryMap *map)
+{
+	int			n = list_length(query->rtable) + 1;
+
+	map->items = palloc0(n * sizeof(Index));
+	map->targets = palloc0(n * sizeof(List *));
+	add_tree(s, query, (Node *) query->jointree, joins, map);
+}
+
+/* ------------------------------------------------------------------------
+ * Entry points
+ * ------------------------------------------------------------------------
+ */
+
+/* Notes, for each column of a protected entry of the level, what the shadow names it. */
+static void
+note_outputs(DpShadow *s, DpEntryMap *map)
+{
+	int			rti = -1;
+
+	while ((rti = bms_next_member(s->level->from.entries, rti)) >= 0)
+	{
+		RangeTblEntry *rte = rt_fetch(rti, s->level->from.query->rtable);
+		List	   *targets = map->targets[rti];
+		ListCell   *lc;
+
+		if (rte->rtekind != RTE_SUBQUERY)
+			continue;
+		foreach(lc, targets)
+		{
+			Node	   *target = lfirst(lc);
+
+			if (target != NULL && IsA(target, Var))
+				s->outputs = lappend(lappend(s->outputs,
+											 makeVar(rti, foreach_current_index(lc) + 1, exprType(target),
+													 exprTypmod(target), exprCollation(target), 0)),
+									 target);
+		}
+	}
+}
+
+DpShadow *
+dp_shadow_start(DpLevel *level)
+{
+	DpShadow   *s = palloc0(sizeof(DpShadow));
+	DpEntryMap   *map = palloc0(sizeof(DpEntryMap));
+
+	s->level = level;
+	s->entries = map;
+	add_query(s, level->from.query, NULL, map);
+	note_outputs(s, map);
+	return s;
+}
+
+Node *
+dp_shadow_name(DpShadow *s, Node *expr)
+{
+	return name_in(s, s->entries, expr);
+}
+
+Var *
+dp_shadow_level_var(DpShadow *s, Var *column)
+{
+	DpEntryMap   *map = s->entries;
+	int			rti = -1;
+	ListCell   *lc;
+
+	while ((rti = bms_next_member(s->level->from.entries, rti)) >= 0)
+		if (map->items[rti] == column->varno)
+		{
+			Var		   *var = copyObject(column);
+
+			var->varno = rti;
+			return var;
+		}
+	for (lc = list_head(s->outputs); lc != NULL; lc = lnext(s->outputs, lnext(s->outputs, lc)))
+		if (equal(lfirst(lnext(s->outputs, lc)), column))
+			return lfirst(lc);
+	return NULL;
+}

@@ -1,0 +1,107 @@
+/*-------------------------------------------------------------------------
+ *
+ * shadow.h
+ *	  What the public inputs of a level allow: the query of its keys' tuples.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_SHADOW_H
+#define DP_SHADOW_H
+
+#include "guard/level.h"
+
+/*
+ * An entry of the level, or of a subquery over protected rows in it; or a
+ * list of values that stands for a protected column.  They have numbers from
+ * 1 on, by which Vars of the shadow's expressions name them.
+ */
+typedef struct DpShadowItem
+{
+	RangeTblEntry *rte;			/* NULL: a list */
+	Query	   *query;			/* whose entry it is */
+	bool		is_private;
+	bool		is_included;
+	Bitmapset  *joins;			/* outer joins that may have no row of it */
+	Index		number;
+	int			part;			/* items of other parts are not connected */
+
+	/* of a list */
+	Var		   *column;			/* what it stands for, as the shadow names it */
+	Expr	   *values;			/* an array, in which NULL may be */
+	DpListedValue *listed;		/* it is declared; rows are held to it where
+								 * it is a key */
+	bool		hides_null;		/* NULL is among the values and not declared */
+	bool		is_key;			/* a key is just that */
+	int			nlisted;		/* so many keys, */
+	int64		memory;			/* and what they take, in bytes */
+
+	/* where it is in the query of its part */
+	Index		rti;
+	Index		join_rti;		/* of the outer join that it is appended by */
+} DpShadowItem;
+
+/* an outer join: by number, from 1 on */
+typedef struct DpShadowJoin
+{
+	Bitmapset  *items;			/* that it may have no row of */
+	bool		is_whole;		/* all of its conditions are in the shadow */
+	Index		rti;			/* of the entry that says whether it has */
+} DpShadowJoin;
+
+/* a conjunct of WHERE or of a join's condition */
+typedef struct DpShadowCondition
+{
+	Node	   *expr;
+	Node	   *resolved;		/* over public columns and lists; NULL: unknown */
+	Bitmapset  *joins;			/* outer joins that it belongs to */
+	Bitmapset  *items;			/* that it reads, resolved */
+	bool		is_included;
+} DpShadowCondition;
+
+/* expressions of which at least one has a known value, and that are equal in all rows */
+typedef struct DpShadowClass
+{
+	List	   *members;
+} DpShadowClass;
+
+typedef struct DpShadow
+{
+	DpLevel    *level;
+	struct DpEntryMap *entries; /* what the level's entries are here */
+	List	   *items;			/* DpShadowItem */
+	List	   *joins;			/* DpShadowJoin */
+	List	   *conditions;		/* DpShadowCondition */
+	List	   *classes;		/* DpShadowClass */
+	List	   *outputs;		/* Vars of the level's entries and, each after
+								 * it, what the shadow names it */
+	List	   *fits;			/* Exprs: conditions that come with values of
+								 * classes */
+} DpShadow;
+
+/* shadow.c: collects what the level reads, and its conditions */
+extern DpShadow *dp_shadow_start(DpLevel *level);
+
+/* shadow.c: returns an expression of the level as the shadow names its columns; NULL: part of it is an aggregate or the like */
+extern Node *dp_shadow_name(DpShadow *s, Node *expr);
+
+/* shadow.c: returns the level's Var that is a protected column; NULL: none is just that */
+extern Var *dp_shadow_level_var(DpShadow *s, Var *column);
+
+extern DpShadowItem *dp_shadow_item(const DpShadow *s, int number);
+extern DpShadowItem *dp_shadow_add_item(DpShadow *s);
+extern Bitmapset *dp_shadow_included(const DpShadow *s);
+
+/*
+ * known_values.c: returns expr over public columns, lists and constants alone,
+ * NULL where it is not known.  with_lists: lists may be made for it, else they
+ * are used where they are.  Adds to items what it reads.
+ */
+extern Node *dp_shadow_resolve(DpShadow *s, Node *expr, bool with_lists, Bitmapset **items);
+
+/* known_values.c: finds the classes of what conditions equate */
+extern void dp_shadow_equate(DpShadow *s);
+
+/* shadow_query.c: makes the query of one part; keys: its key expressions, resolved */
+extern Query *dp_shadow_query(DpShadow *s, int part, List *keys);
+
+#endif							/* DP_SHADOW_H */

@@ -1,0 +1,366 @@
+/*-------------------------------------------------------------------------
+ *
+ * shadow_keys.c
+ *	  Which sets the keys of a level are in, by what its public inputs allow.
+ *
+ * Keys are in one set if an item of the shadow, or a condition, connects them.
+ * Items come into the shadow because a key reads them, or because a condition
+ * joins them to such: one of which there is at most one row, or a small table.
+ * Larger ones are left out: that some row of them exists is not asked, as it
+ * could take longer than the query itself.
+ *
+ * A key that is one column with a list, or constant, on which nothing but
+ * constants act, needs no query (declared_keys.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "base/compat.h"
+#include "guard/describe/describe.h"
+#include "guard/describe/shadow.h"
+#include "guard/read/read.h"
+#include "guard/vet/vet.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+/* a table that may have several rows for one of another is asked if it has no more than so many */
+#define SMALL_TABLE 100000
+/* as many rows as are taken for those of a page where nobody has counted */
+#define ROWS_OF_PAGE 60
+/* of all such tables together, one row of each */
+#define SMALL_PRODUCT 1e6
+
+/* one key of the level */
+typedef struct ShadowKey
+{
+	Node	   *expr;			/* resolved; NULL: not known */
+	Bitmapset  *items;
+	bool		is_bare;		/* one column of a list, as it is */
+} ShadowKey;
+
+/* ------------------------------------------------------------------------
+ * What belongs to the shadow
+ * ------------------------------------------------------------------------
+ */
+
+static double
+table_rows(Oid relid)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	double		rows = rel->rd_rel->reltuples;
+
+	if (rows < 0)
+		rows = RELKIND_HAS_STORAGE(rel->rd_rel->relkind) ? (double) RelationGetNumberOfBlocks(rel) * ROWS_OF_PAGE
+			: SMALL_TABLE + 1;
+	table_close(rel, NoLock);
+	return rows;
+}
+
+static List *
+resolved_conditions(DpShadow *s)
+{
+	List	   *list = NIL;
+	ListCell   *lc;
+
+	foreach(lc, s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+
+		if (condition->resolved != NULL && bms_is_empty(condition->joins))
+			list = lappend(list, condition->resolved);
+	}
+	return list;
+}
+
+/* Tells whether an item may come into the shadow for a condition's sake; product: of the sizes of those that repeat rows. */
+static bool
+may_include(DpShadow *s, DpShadowItem *item, double *product)
+{
+	double		rows;
+
+	if (item->is_private || item->rte == NULL)
+		return false;
+	if (item->rte->rtekind != RTE_RELATION ||
+		dp_at_most_one_row(item->rte->relid, item->number, resolved_conditions(s), dp_shadow_included(s)))
+		return true;
+	rows = table_rows(item->rte->relid);
+	if (rows > SMALL_TABLE || rows * *product > SMALL_PRODUCT)
+		return false;
+	*product *= Max(rows, 1);
+	return true;
+}
+
+static void
+merge_parts(DpShadow *s, Bitmapset *items)
+{
+	int			part = bms_next_member(items, -1);
+	int			i = -1;
+	ListCell   *lc;
+
+	if (part < 0)
+		return;
+	part = dp_shadow_item(s, part)->part;
+	while ((i = bms_next_member(items, i)) >= 0)
+	{
+		int			other = dp_shadow_item(s, i)->part;
+
+		foreach(lc, s->items)
+			if (((DpShadowItem *) lfirst(lc))->part == other)
+			((DpShadowItem *) lfirst(lc))->part = part;
+	}
+}
+
+/* Includes items, with those that come and go with them in one outer join. */
+static void
+include_items(DpShadow *s, Bitmapset *items)
+{
+	int			i = -1;
+
+	while ((i = bms_next_member(items, i)) >= 0)
+		dp_shadow_item(s, i)->is_included = true;
+	merge_parts(s, items);
+}
+
+/* Includes a condition if it reads what is included, and what may be; returns whether it did. */
+static bool
+include_condition(DpShadow *s, DpShadowCondition *condition, double *product)
+{
+	Bitmapset  *included = dp_shadow_included(s);
+	Bitmapset  *missing = bms_difference(condition->items, included);
+	int			i = -1;
+
+	if (condition->is_included || condition->resolved == NULL)
+		return false;
+	/* what may be missing asks nothing of the rest */
+	while ((i = bms_next_member(condition->joins, i)) >= 0)
+		if (!bms_overlap(((DpShadowJoin *) list_nth(s->joins, i - 1))->items, included))
+			return false;
+	i = -1;
+	if (!bms_is_empty(condition->items) && !bms_overlap(condition->items, included))
+		return false;
+	while ((i = bms_next_member(missing, i)) >= 0)
+		if (!may_include(s, dp_shadow_item(s, i), product))
+			return false;
+	condition->is_included = true;
+	include_items(s, condition->items);
+	return true;
+}
+
+/* The items of an outer join are NULL together. */
+static void
+merge_joins(DpShadow *s)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->joins)
+		merge_parts(s, bms_intersect(((DpShadowJoin *) lfirst(lc))->items, dp_shadow_included(s)));
+}
+
+static void
+find_parts(DpShadow *s, ShadowKey *keys, int nkeys)
+{
+	double		product = 1;
+	bool		progress = true;
+	ListCell   *lc;
+
+	foreach(lc, s->items)
+		((DpShadowItem *) lfirst(lc))->part = foreach_current_index(lc) + 1;
+	for (int i = 0; i < nkeys; i++)
+		if (keys[i].expr != NULL)
+			include_items(s, keys[i].items);
+	/* values of classes may bring more */
+	for (int i = 0; i < list_length(s->conditions); i++)
+	{
+		DpShadowCondition *condition = list_nth(s->conditions, i);
+
+		condition->resolved = contain_volatile_functions(condition->expr) ? NULL
+			: dp_shadow_resolve(s, condition->expr, false, &condition->items);
+	}
+	while (progress)
+	{
+		progress = false;
+		foreach(lc, s->conditions)
+			progress |= include_condition(s, lfirst(lc), &product);
+	}
+	merge_joins(s);
+	foreach(lc, s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+		int			join = -1;
+
+		while (!condition->is_included && (join = bms_next_member(condition->joins, join)) >= 0)
+			((DpShadowJoin *) list_nth(s->joins, join - 1))->is_whole = false;
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Sets
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+param_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) || IsA(node, SQLValueFunction))
+		return true;
+	return expression_tree_walker(node, param_walker, context);
+}
+
+/*
+ * Tells whether a list at planning does as well (declared_keys.c): of one
+ * column, or constant, on which nothing but constants act.
+ */
+static bool
+is_plain(DpShadow *s, const ShadowKey *key, int part)
+{
+	ListCell   *lc;
+
+	if (!key->is_bare || bms_membership(key->items) == BMS_MULTIPLE || param_walker(key->expr, NULL))
+		return false;
+	foreach(lc, s->items)
+	{
+		DpShadowItem *item = lfirst(lc);
+
+		if (item->is_included && item->part == part && (item->rte != NULL || param_walker((Node *) item->values, NULL)))
+			return false;
+	}
+	foreach(lc, s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+		int			first = bms_next_member(condition->items, -1);
+
+		if (condition->is_included && (first < 0 || dp_shadow_item(s, first)->part == part) &&
+			param_walker(condition->resolved, NULL))
+			return false;
+	}
+	return true;
+}
+
+/* Resolves key i of the level, in the form in which rows have it. */
+static void
+resolve_key(DpShadow *s, ShadowKey *key, Node *expr)
+{
+	Node	   *safe = dp_make_safe(expr, &s->level->allow);
+	Node	   *canonical = dp_canonical_key(safe);
+	Node	   *named = dp_shadow_name(s, safe);
+
+	if (named == NULL || contain_volatile_functions(named))
+		return;
+	key->is_bare = !dp_is_unfoldable(named, NULL) || IsA(dp_strip_labels(named), Var);
+	key->expr = dp_shadow_resolve(s, named, true, &key->items);
+	if (key->expr != NULL && IsA(dp_strip_labels(named), Var) && bms_membership(key->items) == BMS_SINGLETON)
+		dp_shadow_item(s, bms_singleton_member(key->items))->is_key = true;
+	if (key->expr == NULL || canonical == safe)
+		return;
+	canonical = copyObject(canonical);
+	linitial(castNode(FuncExpr, canonical)->args) = key->expr;
+	key->expr = canonical;
+}
+
+static int
+part_of(DpShadow *s, const ShadowKey *key)
+{
+	int			first = bms_next_member(key->items, -1);
+
+	return first < 0 ? 0 : dp_shadow_item(s, first)->part;
+}
+
+/* Notes which declared values rows are held to: where the column is a key of the part. */
+static void
+list_values(DpShadow *s, int part)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->items)
+	{
+		DpShadowItem *item = lfirst(lc);
+
+		if (item->is_included && item->part == part && item->listed != NULL && item->is_key)
+			s->level->parts.listed = lappend(s->level->parts.listed, item->listed);
+	}
+}
+
+/* Gives back what the lists of a part take, as they are not held. */
+static void
+forget_lists(DpShadow *s, int part)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->items)
+	{
+		DpShadowItem *item = lfirst(lc);
+
+		if (item->part != part || item->listed == NULL)
+			continue;
+		s->level->cxt->keys -= item->nlisted;
+		s->level->cxt->key_memory -= item->memory;
+	}
+}
+
+/* Tells whether level has anything that lists at planning do not know of. */
+static bool
+is_worth_it(DpLevel *level)
+{
+	int			rti = -1;
+
+	if (list_length(level->key_exprs) != 1 || !IsA(dp_strip_labels(linitial(level->key_exprs)), Var) ||
+		param_walker((Node *) level->conditions, NULL))
+		return true;
+	while ((rti = bms_next_member(level->from.entries, rti)) >= 0)
+	{
+		RangeTblEntry *rte = list_nth(level->from.query->rtable, rti - 1);
+
+		if (rte->rtekind != RTE_RELATION || !dp_is_protected(rte))
+			return true;
+	}
+	return false;
+}
+
+void
+dp_shadow_keys(DpLevel *level)
+{
+	DpShadow   *s;
+	int			nkeys = list_length(level->key_exprs);
+	ShadowKey  *keys = palloc0(sizeof(ShadowKey) * Max(nkeys, 1));
+
+	if (nkeys == 0 || !is_worth_it(level))
+		return;
+	s = dp_shadow_start(level);
+	dp_shadow_equate(s);
+	for (int i = 0; i < nkeys; i++)
+		resolve_key(s, &keys[i], list_nth(level->key_exprs, i));
+	find_parts(s, keys, nkeys);
+	for (int i = 0; i < nkeys; i++)
+	{
+		int			part = part_of(s, &keys[i]);
+		List	   *exprs = NIL;
+		DpKeySet   *set;
+
+		if (keys[i].expr == NULL || dp_key_set_of(level->release, i) != NULL)
+			continue;
+		set = dp_make_key_set();
+		for (int j = i; j < nkeys; j++)
+		{
+			if (keys[j].expr == NULL || (j != i && (part == 0 || part_of(s, &keys[j]) != part)))
+				continue;
+			set->keys = lappend_int(set->keys, j);
+			exprs = lappend(exprs, keys[j].expr);
+		}
+		if (list_length(exprs) == 1 && is_plain(s, &keys[i], part))
+		{
+			forget_lists(s, part);
+			continue;
+		}
+		set->query = dp_shadow_query(s, part, exprs);
+		level->release->key_sets = lappend(level->release->key_sets, set);
+		if (part != 0)
+			list_values(s, part);
+	}
+}

@@ -1,0 +1,321 @@
+/*-------------------------------------------------------------------------
+ *
+ * shadow_query.c
+ *	  The query that finds the tuples of one set of keys.
+ *
+ * An outer join all of whose conditions are known, and whose inner side is one
+ * table, is itself in the query.  Of any other a list of false and true says
+ * whether a row has a match: with false, all of its inner side is NULL.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "catalog/pg_type_d.h"
+#include "guard/describe/shadow.h"
+#include "guard/level.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_oper.h"
+#include "utils/array.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+/* ------------------------------------------------------------------------
+ * The query of one part
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct PartQuery
+{
+	DpShadow   *s;
+	int			part;
+	Query	   *query;
+	Index		inside;			/* the item whose own join's condition is
+								 * made; 0: none */
+} PartQuery;
+
+static Index
+add_rte(Query *query, RangeTblEntry *rte)
+{
+	query->rtable = lappend(query->rtable, rte);
+	return list_length(query->rtable);
+}
+
+static Node *
+make_ref(Index rti)
+{
+	RangeTblRef *ref = makeNode(RangeTblRef);
+
+	ref->rtindex = rti;
+	return (Node *) ref;
+}
+
+/* Makes an entry of the elements of an array. */
+static RangeTblEntry *
+unnest_entry(Expr *array, Oid collation)
+{
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+	RangeTblFunction *function = makeNode(RangeTblFunction);
+	FuncExpr   *call = makeFuncExpr(F_UNNEST_ANYARRAY, get_element_type(exprType((Node *) array)), list_make1(array),
+									collation, collation, COERCE_EXPLICIT_CALL);
+
+	call->funcretset = true;
+	function->funcexpr = (Node *) call;
+	function->funccolcount = 1;
+	rte->rtekind = RTE_FUNCTION;
+	rte->functions = list_make1(function);
+	rte->eref = makeAlias("list", list_make1(makeString("value")));
+	rte->inFromCl = true;
+	return rte;
+}
+
+static Node *
+renumber(Node *node, PartQuery *p)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var		   *var = copyObject((Var *) node);
+		DpShadowItem *item = dp_shadow_item(p->s, var->varno);
+
+		var->varno = item->rti;
+		dp_set_nulled_by(var, p->inside == item->number ? 0 : item->join_rti);
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, renumber, p);
+}
+
+static void
+add_item(PartQuery *p, DpShadowItem *item)
+{
+	RangeTblEntry *rte;
+
+	if (item->rte == NULL)
+		rte = unnest_entry(copyObject(item->values), item->column->varcollid);
+	else
+	{
+		rte = copyObject(item->rte);
+		rte->inFromCl = true;
+		dp_take_permissions(p->query, rte, item->query);
+	}
+	item->rti = add_rte(p->query, rte);
+}
+
+/* Returns what says that a row of these outer joins has a match; NIL: they are in the query themselves. */
+static List *
+matches(PartQuery *p, Bitmapset *joins)
+{
+	List	   *list = NIL;
+	int			i = -1;
+
+	while ((i = bms_next_member(joins, i)) >= 0)
+	{
+		DpShadowJoin *join = list_nth(p->s->joins, i - 1);
+
+		if (!join->is_whole && join->rti != 0)
+			list = lappend(list, makeVar(join->rti, 1, BOOLOID, -1, InvalidOid, 0));
+	}
+	return list;
+}
+
+/* Returns the included conditions of outer joins that an item stands in and whose items come before it. */
+static List *
+conditions_of_item(PartQuery *p, DpShadowItem *item)
+{
+	List	   *list = NIL;
+	ListCell   *lc;
+
+	p->inside = item->number;
+	foreach(lc, p->s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+		bool		is_ready = true;
+		int			i = -1;
+
+		if (!condition->is_included || bms_is_empty(condition->joins) || !bms_equal(condition->joins, item->joins))
+			continue;
+		while ((i = bms_next_member(condition->items, i)) >= 0)
+			is_ready &= dp_shadow_item(p->s, i)->rti != 0;
+		if (is_ready)
+			list = lappend(list, renumber(condition->resolved, p));
+	}
+	p->inside = 0;
+	return list;
+}
+
+/* Joins an item that may have no row. */
+static Node *
+append_item(PartQuery *p, Node *tree, DpShadowItem *item)
+{
+	JoinExpr   *join = makeNode(JoinExpr);
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+
+	add_item(p, item);
+	join->jointype = JOIN_LEFT;
+	join->larg = tree;
+	join->rarg = make_ref(item->rti);
+	join->quals = (Node *) make_ands_explicit(list_concat(matches(p, item->joins), conditions_of_item(p, item)));
+	rte->rtekind = RTE_JOIN;
+	rte->jointype = JOIN_LEFT;
+	rte->eref = makeAlias("unnamed_join", NIL);
+	join->rtindex = item->join_rti = add_rte(p->query, rte);
+	return (Node *) join;
+}
+
+static bool
+is_of_part(PartQuery *p, DpShadowItem *item)
+{
+	return item->is_included && !item->is_private && item->part == p->part;
+}
+
+/* An outer join is in the query itself if its inner side is one table, of which everything is known. */
+static void
+settle_joins(PartQuery *p, List **refs)
+{
+	ListCell   *lc;
+
+	foreach(lc, p->s->joins)
+	{
+		DpShadowJoin *join = lfirst(lc);
+		int			item = bms_next_member(bms_intersect(join->items, dp_shadow_included(p->s)), -1);
+
+		join->rti = 0;
+		if (item < 0 || !is_of_part(p, dp_shadow_item(p->s, item)))
+			continue;
+		join->is_whole &= bms_membership(join->items) == BMS_SINGLETON &&
+			bms_membership(dp_shadow_item(p->s, item)->joins) == BMS_SINGLETON;
+		if (!join->is_whole)
+		{
+			Datum		values[] = {BoolGetDatum(false), BoolGetDatum(true)};
+			Const	   *both = makeConst(BOOLARRAYOID, -1, InvalidOid, -1,
+										 PointerGetDatum(construct_array(values, 2, BOOLOID, 1, true, TYPALIGN_CHAR)),
+										 false, false);
+
+			join->rti = add_rte(p->query, unnest_entry((Expr *) both, InvalidOid));
+			*refs = lappend(*refs, make_ref(join->rti));
+		}
+	}
+}
+
+/*
+ * Returns the conditions that NULL is no key where it is not declared, but
+ * keys that are made of it are, if they are not NULL.
+ */
+static List *
+hide_nulls(PartQuery *p, List *keys)
+{
+	List	   *quals = NIL;
+	ListCell   *lc,
+			   *key;
+
+	foreach(lc, p->s->items)
+	{
+		DpShadowItem *item = lfirst(lc);
+		Expr	   *value;
+		List	   *unless;
+		List	   *any;
+
+		if (!is_of_part(p, item) || item->listed == NULL || !item->hides_null)
+			continue;
+		value = (Expr *) makeVar(item->rti, 1, item->column->vartype, -1, item->column->varcollid, 0);
+		dp_set_nulled_by((Var *) value, item->join_rti);
+		any = list_make1(dp_is_not_null(value));
+		unless = matches(p, item->joins);
+		if (unless != NIL)
+			any = lappend(any, make_notclause(make_ands_explicit(unless)));
+		foreach(key, item->is_key ? NIL : keys)
+			if (bms_is_member(item->number, pull_varnos(NULL, lfirst(key))))
+			any = lappend(any, dp_is_not_null((Expr *) renumber(lfirst(key), p)));
+		quals = lappend(quals, list_length(any) == 1 ? linitial(any) : (void *) makeBoolExpr(OR_EXPR, any, -1));
+	}
+	return quals;
+}
+
+static FromExpr *
+make_from(PartQuery *p, List *keys)
+{
+	List	   *refs = NIL;
+	List	   *quals;
+	Node	   *tree;
+	ListCell   *lc;
+
+	foreach(lc, p->s->items)
+	{
+		DpShadowItem *item = lfirst(lc);
+
+		item->rti = item->join_rti = 0;
+	}
+	settle_joins(p, &refs);
+	foreach(lc, p->s->items)
+	{
+		DpShadowItem *item = lfirst(lc);
+
+		if (!is_of_part(p, item) || !bms_is_empty(item->joins))
+			continue;
+		add_item(p, item);
+		refs = lappend(refs, make_ref(item->rti));
+	}
+	tree = (Node *) makeFromExpr(refs, NULL);
+	/* lists first: tables may be joined on what they stand for */
+	for (int tables = 0; tables <= 1; tables++)
+		foreach(lc, p->s->items)
+	{
+		DpShadowItem *item = lfirst(lc);
+
+		if (is_of_part(p, item) && !bms_is_empty(item->joins) && (item->rte != NULL) == tables)
+			tree = append_item(p, tree, item);
+	}
+	quals = hide_nulls(p, keys);
+	foreach(lc, p->s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+		List	   *unless = matches(p, condition->joins);
+		int			first = bms_next_member(condition->items, -1);
+
+		if (!condition->is_included || (first >= 0 && dp_shadow_item(p->s, first)->part != p->part))
+			continue;
+		if (bms_is_empty(condition->joins))
+			quals = lappend(quals, renumber(condition->resolved, p));
+		else if (unless != NIL && first >= 0)
+			quals = lappend(quals, makeBoolExpr(OR_EXPR,
+												list_make2(make_notclause(make_ands_explicit(unless)),
+														   renumber(condition->resolved, p)), -1));
+	}
+	if (IsA(tree, FromExpr))
+	{
+		((FromExpr *) tree)->quals = quals ? (Node *) make_ands_explicit(quals) : NULL;
+		return (FromExpr *) tree;
+	}
+	return makeFromExpr(list_make1(tree), quals ? (Node *) make_ands_explicit(quals) : NULL);
+}
+
+Query *
+dp_shadow_query(DpShadow *s, int part, List *keys)
+{
+	Query	   *query = dp_new_select();
+	PartQuery	p = {s, part, query, 0};
+	ListCell   *lc;
+
+	query->jointree = make_from(&p, keys);
+	foreach(lc, keys)
+	{
+		SortGroupClause *clause = makeNode(SortGroupClause);
+		TargetEntry *tle = makeTargetEntry((Expr *) renumber(lfirst(lc), &p), foreach_current_index(lc) + 1,
+										   psprintf("k%d", foreach_current_index(lc) + 1), false);
+		bool		hashable;
+
+		clause->tleSortGroupRef = tle->ressortgroupref = tle->resno;
+		get_sort_group_operators(exprType(lfirst(lc)), true, true, false,
+								 &clause->sortop, &clause->eqop, NULL, &hashable);
+		clause->hashable = hashable;
+		query->targetList = lappend(query->targetList, tle);
+		query->distinctClause = lappend(query->distinctClause, clause);
+		query->sortClause = lappend(query->sortClause, copyObject(clause));
+	}
+	return query;
+}

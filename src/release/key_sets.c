@@ -1,0 +1,169 @@
+/*-------------------------------------------------------------------------
+ *
+ * key_sets.c
+ *	  The tuples of keys that the public inputs of a query allow.
+ *
+ * Invariants:
+ * - Tuples are a function of public tables, parameters, the policy and what
+ *	 was released before, as the statement's snapshot has them: the same for
+ *	 every content of protected tables.
+ * - They are found before the debit, under the settings under which rows are
+ *	 read, so that an expression has the same value here and there.
+ * - What they take is counted like declared keys (memory.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/sizes.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "utils/datum.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+DpKeyTuples *dp_tuples_later[1];
+
+typedef struct TupleReceiver
+{
+	DestReceiver pub;
+	DpKeyTuples *tuples;
+	const DpDataset *dataset;
+	int64		size;
+	int64		before;			/* what is held beside, in bytes */
+	MemoryContext context;
+} TupleReceiver;
+
+static bool
+receive_tuple(TupleTableSlot *slot, DestReceiver *self)
+{
+	TupleReceiver *receiver = (TupleReceiver *) self;
+	DpKeyTuples *tuples = receiver->tuples;
+	MemoryContext old = MemoryContextSwitchTo(receiver->context);
+	Size		length = 0;
+
+	slot_getallattrs(slot);
+	if (tuples->n >= receiver->size)
+	{
+		receiver->size *= 2;
+		tuples->values = repalloc_huge(tuples->values, receiver->size * tuples->nkeys * sizeof(Datum));
+		tuples->nulls = repalloc_huge(tuples->nulls, receiver->size * tuples->nkeys * sizeof(bool));
+	}
+	for (int i = 0; i < tuples->nkeys; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(slot->tts_tupleDescriptor, i);
+		Datum		value = slot->tts_values[i];
+		int64		place = tuples->n * tuples->nkeys + i;
+
+		tuples->nulls[place] = slot->tts_isnull[i];
+		tuples->values[place] = (Datum) 0;
+		tuples->memory += DP_KEY_MEMORY;
+		if (slot->tts_isnull[i])
+			continue;
+		value = att->attlen == -1 ? PointerGetDatum(PG_DETOAST_DATUM_COPY(value))
+			: datumCopy(value, att->attbyval, att->attlen);
+		tuples->values[place] = value;
+		tuples->memory += dp_key_memory(value, att->attbyval, att->attlen) - DP_KEY_MEMORY;
+		if (!att->attbyval)
+			length += MAXALIGN(att->attlen > 0 ? att->attlen : dp_value_bytes(value) + VARHDRSZ);
+	}
+	tuples->n++;
+	tuples->longest = Max(tuples->longest, length);
+	MemoryContextSwitchTo(old);
+	if (receiver->before + tuples->memory > dp_allowed_memory(receiver->dataset))
+		dp_refuse_keys(receiver->dataset, tuples->n);
+	return true;
+}
+
+static void
+ignore_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+}
+
+static void
+ignore(DestReceiver *self)
+{
+}
+
+static DpKeyTuples *
+find_tuples(const DpKeySet *set, EState *estate, QueryEnvironment *env, const DpDataset *dataset, int64 before)
+{
+	TupleReceiver receiver = {{receive_tuple, ignore_startup, ignore, ignore, DestNone}};
+	int			level;
+
+	receiver.tuples = palloc0(sizeof(DpKeyTuples));
+	receiver.tuples->nkeys = list_length(set->keys);
+	receiver.size = 16;
+	receiver.tuples->values = palloc(receiver.size * receiver.tuples->nkeys * sizeof(Datum));
+	receiver.tuples->nulls = palloc(receiver.size * receiver.tuples->nkeys * sizeof(bool));
+	receiver.dataset = dataset;
+	receiver.before = before;
+	receiver.context = CurrentMemoryContext;
+	level = NewGUCNestLevel();
+	dp_pin_meanings();
+	(void) dp_run_public_input(set->plan, estate, env, &receiver.pub, true);
+	AtEOXact_GUC(true, level);
+	return receiver.tuples;
+}
+
+bool
+dp_has_key_tuples(const DpRelease *release)
+{
+	ListCell   *lc;
+
+	/* what is selected needs no list */
+	if (release->selection >= 0)
+		return false;
+	foreach(lc, release->key_sets)
+		if (((DpKeySet *) lfirst(lc))->plan != NULL)
+		return true;
+	return false;
+}
+
+DpKeyTuples **
+dp_find_key_tuples(const DpRelease *release, EState *estate, QueryEnvironment *env)
+{
+	DpKeyTuples **tuples;
+	DpDataset  *dataset;
+	int64		held = release->key_memory;
+	ListCell   *lc;
+
+	if (!dp_has_key_tuples(release))
+		return NULL;
+	dataset = dp_policy_dataset(release->dataset);
+	tuples = palloc0(list_length(release->key_sets) * sizeof(DpKeyTuples *));
+	foreach(lc, release->key_sets)
+	{
+		DpKeySet   *set = lfirst(lc);
+		int			i = foreach_current_index(lc);
+
+		if (set->plan == NULL)
+			continue;
+		tuples[i] = find_tuples(set, estate, env, dataset, held);
+		held += tuples[i]->memory;
+	}
+	return tuples;
+}
+
+DpKeyTuples **
+dp_find_key_tuples_early(DpRelease *release, EState *estate)
+{
+	DpRun		run = {.root = estate, .release = release};
+	DpKeyTuples **tuples;
+	ListCell   *lc;
+
+	if (!dp_has_key_tuples(release))
+		return NULL;
+	foreach(lc, release->prefetches)
+		if (!((DpPrefetch *) lfirst(lc))->is_pure)
+		return NULL;
+	if (estate->es_param_list_info == NULL && release->needs_params)
+		return NULL;
+	dp_run_prefetches(&run);
+	tuples = dp_find_key_tuples(release, estate, run.prefetched);
+	dp_end_prefetches(&run);
+	return tuples;
+}

@@ -1,0 +1,252 @@
+-- Groups of a private query are those that the query's own public inputs
+-- allow: public tables with their conditions, parameters, lists of the policy,
+-- released rows.  The noise is too small to be seen, and every group that can
+-- have rows has some, so that answers are compared with the owner's plain SQL.
+
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+GRANT CREATE ON SCHEMA public TO owner1, analyst1;
+
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE depts (dept text PRIMARY KEY, building text NOT NULL, floor int);
+INSERT INTO depts VALUES ('a', 'north', 1), ('b', 'north', 2), ('c', 'south', 1), ('d', 'south', NULL), ('e', 'empty', 9);
+CREATE TABLE days (day date PRIMARY KEY, year int, month int, month_name text);
+INSERT INTO days SELECT d, extract(year FROM d), extract(month FROM d), to_char(d, 'Mon')
+	FROM generate_series('2024-01-01'::date, '2025-12-31', '1 day') d;
+CREATE TABLE kinds (kind int PRIMARY KEY, label varchar(10), lowest numeric(6,2));
+INSERT INTO kinds VALUES (1, 'one', 0.5), (2, 'two', 1), (3, 'three', 1.5);
+
+CREATE TABLE visits (id int PRIMARY KEY, patient int NOT NULL, dept text NOT NULL REFERENCES depts, kind int REFERENCES kinds,
+	day date NOT NULL, channel text, diagnosis text, cost numeric(6,2), at timestamp NOT NULL);
+INSERT INTO visits SELECT i, i, substr('abcd', 1 + i % 4, 1), CASE WHEN i % 7 > 0 THEN 1 + i % 3 END,
+	date '2024-01-01' + i % 731, (ARRAY['web', 'shop', 'phone'])[1 + i % 3], 'd' || i % 9, (i % 4) / 2.0,
+	timestamp '2024-01-01' + i * interval '1 hour'
+	FROM generate_series(1, 8772) i;
+CREATE TABLE patients (patient int PRIMARY KEY, region text NOT NULL, born int);
+INSERT INTO patients SELECT i, (ARRAY['x', 'y'])[1 + i % 2], i % 3 FROM generate_series(1, 8772) i;
+SELECT dp_cdp.create_dataset('clinic', default_rho => 5000, max_rows => 4, max_groups => 4);
+SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
+SELECT dp_cdp.protect_table('patients', 'clinic', 'patient');
+SELECT dp_cdp.set_keys('visits', 'channel', ARRAY['web', 'shop', 'phone']);
+SELECT dp_cdp.set_keys('visits', 'cost', ARRAY[0, 0.5, 1, 1.5]);
+SELECT dp_cdp.set_keys('patients', 'region', ARRAY['x', 'y']);
+SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000);
+ALTER TABLE visits ADD FOREIGN KEY (patient) REFERENCES patients;
+GRANT SELECT ON depts, days, kinds TO analyst1;
+CREATE VIEW located AS SELECT v.*, d.building, d.floor FROM visits v JOIN depts d USING (dept);
+GRANT SELECT ON located TO analyst1;
+RESET SESSION AUTHORIZATION;
+SET SESSION AUTHORIZATION analyst1;
+CREATE TABLE mine (dept text, note text);
+GRANT SELECT ON mine TO owner1;
+INSERT INTO mine VALUES ('a', 'p'), ('a', 'q'), ('c', 'r'), (NULL, 's');
+RESET SESSION AUTHORIZATION;
+
+\ir analyst.psql
+
+-- the rows of a statement, as a role gets them
+CREATE FUNCTION rows_for(role text, statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	EXECUTE format('SET SESSION AUTHORIZATION %I', role);
+	BEGIN
+		EXECUTE format('SELECT coalesce(string_agg(q::text, '' '' ORDER BY q::text), ''none'') FROM (%s) q', statement) INTO answer;
+	EXCEPTION WHEN OTHERS THEN
+		answer := SQLSTATE || ' ' || SQLERRM;
+	END;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	RETURN answer;
+END $$;
+
+CREATE FUNCTION as_written(statement text, about text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	before float8 := (SELECT sum(delta_spent) FROM dp_cdp.budget WHERE role = 'analyst1'::regrole);
+BEGIN
+	RETURN NEXT is(rows_for('analyst1', statement), rows_for('owner1', statement), about);
+	RETURN NEXT is((SELECT sum(delta_spent) FROM dp_cdp.budget WHERE role = 'analyst1'::regrole)::float8, before,
+		'... without a selection of keys: ' || about);
+END $$;
+
+-- the same of a prepared statement, whose plan does not know the parameters
+CREATE FUNCTION prepared(types text, statement text, VARIADIC arguments text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	SET LOCAL plan_cache_mode = force_generic_plan;
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	BEGIN
+		EXECUTE format('PREPARE asked (%s) AS SELECT coalesce(string_agg(q::text, '' '' ORDER BY q::text), ''none'') FROM (%s) q',
+					   types, statement);
+		EXECUTE format('EXECUTE asked (%s)', array_to_string(arguments, ', ')) INTO answer;
+		EXECUTE 'DEALLOCATE asked';
+	EXCEPTION WHEN OTHERS THEN
+		answer := SQLSTATE || ' ' || SQLERRM;
+	END;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	RETURN answer;
+END $$;
+
+-- how a refused query ends, and what it cost
+CREATE FUNCTION failed(statement text) RETURNS text LANGUAGE sql
+	AS $$ SELECT failure || ' for ' || cost FROM run_as_analyst(statement) $$;
+
+SELECT no_plan();
+
+-- ------------------------------------------------------------------------
+-- conditions on public tables
+-- ------------------------------------------------------------------------
+
+SELECT as_written($$SELECT d.dept, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building = 'north' GROUP BY d.dept$$,
+	'a condition on another column of the dimension');
+SELECT as_written($$SELECT v.dept, count(*) FROM visits v JOIN depts d ON d.dept = v.dept WHERE d.building = 'north' GROUP BY v.dept$$,
+	'... with the protected column as the key');
+SELECT as_written($$SELECT d.building, d.floor, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building <> 'empty' GROUP BY 1, 2$$,
+	'columns of one public row stay together');
+SELECT as_written($$SELECT year, month, month_name, count(*) FROM visits JOIN days USING (day) GROUP BY 1, 2, 3$$,
+	'parts of one date');
+SELECT as_written($$SELECT days.day, count(*) FROM visits JOIN days USING (day) WHERE year = 2025 AND month = 3 GROUP BY 1$$,
+	'a filter on a date dimension');
+SELECT as_written($$SELECT v.day, count(*) FROM visits v JOIN days d ON v.day = d.day WHERE d.day BETWEEN '2024-02-01' AND '2024-02-29' GROUP BY 1$$,
+	'a range of a date dimension');
+SELECT as_written($$SELECT upper(building), floor + 1, count(*) FROM visits v JOIN depts d USING (dept) WHERE floor IS NOT NULL AND building <> 'empty' GROUP BY 1, 2$$,
+	'expressions over public columns');
+SELECT as_written($$SELECT building, channel, count(*) FROM located WHERE building <> 'empty' AND NOT (building = 'north' AND channel = 'web') GROUP BY 1, 2$$,
+	'a condition over a public column of a view and a declared one');
+SELECT as_written($$SELECT q.b, count(*) FROM (SELECT patient, d.building AS b, count(*) AS n FROM visits v JOIN depts d USING (dept) WHERE d.floor = 1 GROUP BY 1, 2) q GROUP BY 1$$,
+	'a subquery that groups by the unit');
+SELECT as_written($$SELECT k.label, d.building, count(*) FROM visits v JOIN depts d USING (dept) JOIN kinds k USING (kind) WHERE d.building IN ('north', 'south') GROUP BY 1, 2$$,
+	'two dimensions');
+SELECT as_written($$SELECT note, count(*) FROM visits v JOIN mine m USING (dept) WHERE note > 'p' AND note < 's' GROUP BY 1$$,
+	'a table of the analyst');
+SELECT as_written($$SELECT v.dept, count(*) FROM visits v JOIN mine m ON m.dept = v.dept GROUP BY 1$$,
+	'... which limits the groups');
+SELECT as_written($$SELECT v.dept, note, count(*) FROM visits v JOIN (VALUES ('a', 'p'), ('b', 'q')) m (dept, note) ON m.dept = v.dept GROUP BY 1, 2$$,
+	'VALUES');
+SELECT as_written($$SELECT a.dept, count(*) FROM visits v JOIN depts a ON a.dept = v.dept JOIN depts b ON b.building = a.building WHERE b.floor = 2 GROUP BY 1$$,
+	'a small table of several rows for one');
+SELECT as_written($$SELECT cost, count(*) FROM visits JOIN kinds ON cost = lowest GROUP BY cost$$,
+	'the form of a value is that of the column');
+
+-- ------------------------------------------------------------------------
+-- lists and expressions over them
+-- ------------------------------------------------------------------------
+
+SELECT as_written($$SELECT channel, region, count(*) FROM visits JOIN patients USING (patient) WHERE (channel, region) <> ('web', 'x') GROUP BY 1, 2$$,
+	'a condition over two declared keys');
+SELECT as_written($$SELECT channel, region, count(*) FROM visits JOIN patients USING (patient) WHERE channel = 'web' AND region = 'x' OR channel = 'shop' AND region = 'y' GROUP BY 1, 2$$,
+	'pairs of declared keys');
+SELECT as_written($$SELECT CASE WHEN channel IN ('web', 'phone') THEN 'remote' ELSE channel END, count(*) FROM visits GROUP BY 1$$,
+	'CASE over a declared key');
+SELECT as_written($$SELECT coalesce(nullif(channel, 'web'), 'none'), count(*) FROM visits GROUP BY 1$$,
+	'coalesce over a declared key');
+SELECT as_written($$SELECT channel || '-' || length(channel)::text, count(*) FROM visits WHERE channel <> 'shop' GROUP BY 1$$,
+	'text of a declared key');
+
+-- ------------------------------------------------------------------------
+-- parameters
+-- ------------------------------------------------------------------------
+
+SELECT is(prepared('text', 'SELECT channel, count(*) FROM visits WHERE channel = $1 GROUP BY 1', $$'web'$$), '(web,2924)', 'an equality');
+SELECT is(prepared('text', 'SELECT channel, count(*) FROM visits WHERE channel = $1 GROUP BY 1', $$NULL$$), 'none', '... with NULL');
+SELECT is(prepared('text, text', 'SELECT channel, count(*) FROM visits WHERE channel IN ($1, $2) GROUP BY 1', $$'web'$$, $$'shop'$$),
+	'(shop,2924) (web,2924)', 'a list');
+SELECT is(prepared('text[]', 'SELECT diagnosis, count(*) FROM visits WHERE diagnosis = ANY ($1) GROUP BY 1', $$'{d1,d2,d1,NULL}'$$),
+	'(d1,975) (d2,975)', 'an array that declares keys');
+SELECT is(prepared('text', 'SELECT diagnosis, count(*) FROM visits WHERE diagnosis = $1 GROUP BY 1', $$'d1'$$), '(d1,975)',
+	'a parameter declares a key');
+SELECT is(prepared('text', 'SELECT d.dept, count(*) FROM visits v JOIN depts d USING (dept) WHERE building = $1 GROUP BY 1', $$'south'$$),
+	'(c,2193) (d,2193)', 'of a public table');
+SELECT is(prepared('int', 'SELECT channel, count(*) FROM visits WHERE $1 > 0 GROUP BY 1', '0'), 'none', 'a condition on nothing else');
+
+-- ------------------------------------------------------------------------
+-- released rows
+-- ------------------------------------------------------------------------
+
+SELECT as_written($$SELECT channel, region, count(*) FROM visits JOIN patients USING (patient) JOIN
+	(SELECT channel, count(*) AS n FROM visits WHERE channel <> 'web' GROUP BY 1 ORDER BY 1 LIMIT 1) t USING (channel) GROUP BY 1, 2$$,
+	'a join with the first of released rows');
+SELECT as_written($$SELECT v.diagnosis, count(*) FROM visits v JOIN
+	(SELECT diagnosis, count(*) AS n FROM visits WHERE diagnosis IN ('d1', 'd2', 'd3') GROUP BY 1 ORDER BY 1 LIMIT 2) t
+	ON v.diagnosis = t.diagnosis GROUP BY 1$$, '... of undeclared keys');
+SELECT as_written($$SELECT v.channel, count(*) FROM visits v JOIN
+	(SELECT channel, count(*) AS n FROM visits GROUP BY 1 ORDER BY 1 LIMIT 2) t
+	ON v.channel IS NOT DISTINCT FROM t.channel GROUP BY 1$$, '... by IS NOT DISTINCT FROM');
+
+-- ------------------------------------------------------------------------
+-- NULL only where it can occur
+-- ------------------------------------------------------------------------
+
+SELECT as_written($$SELECT d.building, count(*) FROM visits v LEFT JOIN depts d USING (dept) WHERE d.building <> 'empty' OR d.building IS NULL GROUP BY 1$$,
+	'a foreign key that is NOT NULL');
+SELECT as_written($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k USING (kind) GROUP BY 1$$,
+	'one that may be NULL');
+SELECT as_written($$SELECT v.kind, k.label, count(*) FROM visits v LEFT JOIN kinds k USING (kind) GROUP BY 1, 2$$,
+	'... with its own column as a key');
+SELECT as_written($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k USING (kind) WHERE k.lowest > 0.7 GROUP BY 1$$,
+	'... and a condition that NULL does not satisfy');
+SELECT as_written($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k ON k.kind = v.kind AND k.lowest > 0.7 GROUP BY 1$$,
+	'... and one of the join');
+SELECT as_written($$SELECT p.region, count(*) FROM visits v LEFT JOIN patients p ON p.patient = v.patient GROUP BY 1$$,
+	'a foreign key to a protected table');
+SELECT as_written($$SELECT extract(dow FROM at), count(*) FROM visits GROUP BY 1$$, 'extract of a column that is NOT NULL');
+SELECT as_written($$SELECT id > 100, count(*) FROM visits GROUP BY 1$$, 'a comparison of a column that is NOT NULL');
+
+-- ------------------------------------------------------------------------
+-- limits
+-- ------------------------------------------------------------------------
+
+SET dp_cdp.max_public_rows = 20;
+SELECT is(failed('SELECT day, count(*) FROM visits JOIN days USING (day) GROUP BY 1'),
+	'ZC002 this query reads more than 20 public rows or groups that it would have to hold before it is paid for; filter them, or ask the administrator to raise dp_cdp.max_public_rows for 0',
+	'more groups than are allowed');
+SELECT is(failed('SELECT count(*) FROM visits JOIN (SELECT day FROM days) d USING (day)'),
+	'ZC002 this query reads more than 20 public rows or groups that it would have to hold before it is paid for; filter them, or ask the administrator to raise dp_cdp.max_public_rows for 0',
+	'more rows than are allowed');
+SELECT as_written($$SELECT d.dept, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building = 'north' GROUP BY d.dept$$, 'as many as are allowed');
+RESET dp_cdp.max_public_rows;
+SET dp_cdp.max_public_time = 100;
+SELECT is(failed('SELECT count(*) FROM visits JOIN (SELECT a.day FROM days a, days b, days c WHERE a.year + b.year + c.year < 0) d USING (day)'),
+	'ZC002 the public rows and groups of this query took longer than 100 ms to find; filter them, or ask the administrator to raise dp_cdp.max_public_time for 0',
+	'longer than is allowed');
+RESET dp_cdp.max_public_time;
+
+-- ------------------------------------------------------------------------
+-- EXPLAIN
+-- ------------------------------------------------------------------------
+
+CREATE FUNCTION groups_line(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	found text;
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	FOR line IN EXECUTE 'EXPLAIN ' || statement LOOP
+		IF line ~ 'Groups:' THEN
+			found := trim(line);
+		END IF;
+	END LOOP;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	RETURN found;
+END $$;
+
+SELECT is(groups_line('SELECT d.dept, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building = ''north'' GROUP BY d.dept'),
+	'Groups: d.dept', 'EXPLAIN finds the groups');
+SELECT is(groups_line('SELECT channel, region, count(*) FROM visits JOIN patients USING (patient) JOIN
+	(SELECT channel, count(*) AS n FROM visits GROUP BY 1 ORDER BY 1 LIMIT 1) t USING (channel) GROUP BY 1, 2'),
+	'Groups: visits.channel, patients.region  (known when it runs)', '... unless they depend on what is released');
+
+-- ------------------------------------------------------------------------
+-- what a view shows to whom
+-- ------------------------------------------------------------------------
+
+REVOKE SELECT ON depts FROM analyst1;
+CREATE TABLE deltas AS SELECT delta_spent FROM dp_cdp.budget WHERE role = 'analyst1'::regrole;
+SELECT is(rows_for('analyst1', 'SELECT building, count(*) FROM located WHERE building <> $$empty$$ GROUP BY 1'), '(north,4386) (south,4386)',
+	'a table behind a view that the asker may not read');
+SELECT isnt((SELECT delta_spent FROM dp_cdp.budget WHERE role = 'analyst1'::regrole), (SELECT delta_spent FROM deltas), '... declares no keys');
+
+SELECT * FROM finish();
