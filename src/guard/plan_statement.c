@@ -210,7 +210,7 @@ plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 	DpSandbox	box;
 
 	dp_stack_check_query(release->inner_query);
-	dp_sandbox_begin(&box, dp_relation_owner(release->relid), DP_STACK_TO_PLAN);
+	dp_sandbox_begin(&box, dp_relation_owner(release->relid), DP_STACK_TO_PLAN, NULL);
 	dp_release_plan_begin(NIL);
 	PG_TRY();
 	{

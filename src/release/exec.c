@@ -29,6 +29,7 @@
 #include "policy/policy.h"
 #include "release/release.h"
 #include "release/release_int.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -202,7 +203,9 @@ read_public_inputs(List *runs, List *releases, EState *root)
 		/* declared keys alone are public, and read nothing else */
 		if (run->release->columns != NIL || dp_has_key_tuples(run->release))
 			dp_run_prefetches(run);
-		run->tuples = dp_find_key_tuples(run->release, root, run->prefetched);
+		/* it may be set between two fetches */
+		run->timezone = pstrdup(GetConfigOption("TimeZone", false, false));
+		run->tuples = dp_find_key_tuples(run->release, root, run->prefetched, run->timezone);
 		if (run->tuples != NULL)
 			lfirst(priced) = dp_price_release(run->release, root, NULL, run->tuples);
 	}

@@ -286,7 +286,7 @@ start_plan(DpRun *run, DpPricedRelease *priced, ReleaseReceiver *receiver, EStat
 	List	   *save_range_table = inner_range_table;
 	DpSandbox	box;
 
-	dp_sandbox_begin(&box, dp_relation_owner(run->release->relid), DP_STACK_TO_RUN);
+	dp_sandbox_begin(&box, dp_relation_owner(run->release->relid), DP_STACK_TO_RUN, run->timezone);
 	PG_TRY();
 	{
 		desc = CreateQueryDesc(dp_lock_predicates(plan, estate->es_snapshot), "private query",
@@ -414,7 +414,7 @@ run_on_rows(DpRun *run, DpInner *inner, EState *estate)
 
 	if (run->pilot)
 		item->aggregates = dp_pilot_label(item->aggregates);
-	dp_sandbox_begin(&box, owner, DP_STACK_TO_RUN);
+	dp_sandbox_begin(&box, owner, DP_STACK_TO_RUN, run->timezone);
 	dp_ledger_watch_begin(&watch, item, run->payer);
 	PG_TRY();
 	{
@@ -520,7 +520,7 @@ dp_end_inner(DpRun *run)
 		return;
 	if (inner->plan != NULL)
 	{
-		dp_sandbox_begin(&box, dp_relation_owner(run->release->relid), DP_STACK_TO_RUN);
+		dp_sandbox_begin(&box, dp_relation_owner(run->release->relid), DP_STACK_TO_RUN, run->timezone);
 		PG_TRY();
 		{
 			if (!inner->finished)

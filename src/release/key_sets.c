@@ -89,7 +89,8 @@ ignore(DestReceiver *self)
 }
 
 static DpKeyTuples *
-find_tuples(const DpKeySet *set, EState *estate, QueryEnvironment *env, const DpDataset *dataset, int64 before)
+find_tuples(const DpKeySet *set, EState *estate, QueryEnvironment *env, const char *timezone,
+			const DpDataset *dataset, int64 before)
 {
 	TupleReceiver receiver = {{receive_tuple, ignore_startup, ignore, ignore, DestNone}};
 	int			level;
@@ -103,7 +104,7 @@ find_tuples(const DpKeySet *set, EState *estate, QueryEnvironment *env, const Dp
 	receiver.before = before;
 	receiver.context = CurrentMemoryContext;
 	level = NewGUCNestLevel();
-	dp_pin_meanings();
+	dp_pin_meanings(timezone);
 	(void) dp_run_public_input(set->plan, estate, env, &receiver.pub, true);
 	AtEOXact_GUC(true, level);
 	return receiver.tuples;
@@ -124,7 +125,7 @@ dp_has_key_tuples(const DpRelease *release)
 }
 
 DpKeyTuples **
-dp_find_key_tuples(const DpRelease *release, EState *estate, QueryEnvironment *env)
+dp_find_key_tuples(const DpRelease *release, EState *estate, QueryEnvironment *env, const char *timezone)
 {
 	DpKeyTuples **tuples;
 	DpDataset  *dataset;
@@ -142,7 +143,7 @@ dp_find_key_tuples(const DpRelease *release, EState *estate, QueryEnvironment *e
 
 		if (set->plan == NULL)
 			continue;
-		tuples[i] = find_tuples(set, estate, env, dataset, held);
+		tuples[i] = find_tuples(set, estate, env, timezone, dataset, held);
 		held += tuples[i]->memory;
 	}
 	return tuples;
@@ -163,7 +164,7 @@ dp_find_key_tuples_early(DpRelease *release, EState *estate)
 	if (estate->es_param_list_info == NULL && release->needs_params)
 		return NULL;
 	dp_run_prefetches(&run);
-	tuples = dp_find_key_tuples(release, estate, run.prefetched);
+	tuples = dp_find_key_tuples(release, estate, run.prefetched, GetConfigOption("TimeZone", false, false));
 	dp_end_prefetches(&run);
 	return tuples;
 }

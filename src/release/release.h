@@ -308,9 +308,10 @@ typedef struct DpSandbox
 
 /*
  * Begin and end a sandbox with the rights of owner. stack: DP_STACK_TO_PLAN or
- * DP_STACK_TO_RUN; ZC002 when there is less, see dp_stack_check.
+ * DP_STACK_TO_RUN; ZC002 when there is less, see dp_stack_check.  timezone: the
+ * asker's; NULL: UTC.
  */
-extern void dp_sandbox_begin(DpSandbox *box, Oid owner, int stack);
+extern void dp_sandbox_begin(DpSandbox *box, Oid owner, int stack, const char *timezone);
 extern void dp_sandbox_end(DpSandbox *box);
 
 /*

@@ -124,6 +124,7 @@ typedef struct DpRun
 									 * needed any more */
 	MemoryContext prefetch_context;
 	struct DpKeyTuples **tuples;	/* key_sets.c; NULL: none */
+	const char *timezone;		/* the asker's when it was priced */
 	DpInner    *inner;			/* started and not run yet, or kept for
 								 * EXPLAIN */
 	Tuplestorestate *rows;
@@ -247,7 +248,8 @@ typedef struct DpKeyTuples
  * for tuples that are yet to be found, for a price that says what would fail
  * for any of them.
  */
-extern DpKeyTuples **dp_find_key_tuples(const DpRelease *release, EState *estate, QueryEnvironment *env);
+extern DpKeyTuples **dp_find_key_tuples(const DpRelease *release, EState *estate, QueryEnvironment *env,
+										const char *timezone);
 extern DpKeyTuples *dp_tuples_later[];
 extern DpKeyTuples **dp_find_key_tuples_early(DpRelease *release, EState *estate);
 extern bool dp_has_key_tuples(const DpRelease *release);
@@ -261,7 +263,7 @@ extern TupleDesc dp_run_public_input(PlannedStmt *plan, EState *estate, QueryEnv
 									 bool timed);
 
 /* sandbox.c: sets, in a nested level of settings, those by which values are written and times are split as where rows are read */
-extern void dp_pin_meanings(void);
+extern void dp_pin_meanings(const char *timezone);
 
 /* key_table.c: declared keys as a table of groups, by position in canonical order */
 typedef struct DpKeyTable DpKeyTable;

@@ -119,7 +119,7 @@ static const struct
 
 /* those of them by which an expression may mean something else */
 static const char *const meanings[] = {
-	"TimeZone", "DateStyle", "IntervalStyle", "bytea_output", "extra_float_digits"
+	"DateStyle", "IntervalStyle", "bytea_output", "extra_float_digits"
 };
 
 static void
@@ -129,8 +129,9 @@ pin_setting(const char *name, const char *value)
 }
 
 void
-dp_pin_meanings(void)
+dp_pin_meanings(const char *timezone)
 {
+	pin_setting("TimeZone", timezone);
 	for (int i = 0; i < lengthof(meanings); i++)
 		for (int j = 0; j < lengthof(pinned_settings); j++)
 			if (strcmp(meanings[i], pinned_settings[j].name) == 0)
@@ -138,7 +139,7 @@ dp_pin_meanings(void)
 }
 
 void
-dp_sandbox_begin(DpSandbox *box, Oid owner, int stack)
+dp_sandbox_begin(DpSandbox *box, Oid owner, int stack, const char *timezone)
 {
 	char		depth[32];
 
@@ -149,6 +150,8 @@ dp_sandbox_begin(DpSandbox *box, Oid owner, int stack)
 	box->save_nestlevel = NewGUCNestLevel();
 	for (int i = 0; i < lengthof(pinned_settings); i++)
 		pin_setting(pinned_settings[i].name, pinned_settings[i].value);
+	if (timezone != NULL)
+		pin_setting("TimeZone", timezone);
 	for (int i = 0; i < lengthof(limited_settings); i++)
 	{
 		if (atoi(GetConfigOption(limited_settings[i].name, false, false)) > limited_settings[i].most)

@@ -20,10 +20,10 @@ CREATE TABLE kinds (kind int PRIMARY KEY, label varchar(10), lowest numeric(6,2)
 INSERT INTO kinds VALUES (1, 'one', 0.5), (2, 'two', 1), (3, 'three', 1.5);
 
 CREATE TABLE visits (id int PRIMARY KEY, patient int NOT NULL, dept text NOT NULL REFERENCES depts, kind int REFERENCES kinds,
-	day date NOT NULL, channel text, diagnosis text, cost numeric(6,2), at timestamp NOT NULL);
+	day date NOT NULL, channel text, diagnosis text, cost numeric(6,2), at timestamp NOT NULL, seen timestamptz NOT NULL);
 INSERT INTO visits SELECT i, i, substr('abcd', 1 + i % 4, 1), CASE WHEN i % 7 > 0 THEN 1 + i % 3 END,
 	date '2024-01-01' + i % 731, (ARRAY['web', 'shop', 'phone'])[1 + i % 3], 'd' || i % 9, (i % 4) / 2.0,
-	timestamp '2024-01-01' + i * interval '1 hour'
+	timestamp '2024-01-01' + i * interval '1 hour', timestamptz '2024-01-01 00:10 UTC' + i * interval '61 minutes'
 	FROM generate_series(1, 8772) i;
 CREATE TABLE patients (patient int PRIMARY KEY, region text NOT NULL, born int);
 INSERT INTO patients SELECT i, (ARRAY['x', 'y'])[1 + i % 2], i % 3 FROM generate_series(1, 8772) i;
@@ -194,6 +194,18 @@ SELECT as_written($$SELECT p.region, count(*) FROM visits v LEFT JOIN patients p
 	'a foreign key to a protected table');
 SELECT as_written($$SELECT extract(dow FROM at), count(*) FROM visits GROUP BY 1$$, 'extract of a column that is NOT NULL');
 SELECT as_written($$SELECT id > 100, count(*) FROM visits GROUP BY 1$$, 'a comparison of a column that is NOT NULL');
+
+-- ------------------------------------------------------------------------
+-- the session's time zone
+-- ------------------------------------------------------------------------
+
+SET TimeZone = 'America/New_York';
+SELECT as_written($$SELECT extract(hour FROM seen), count(*) FROM visits GROUP BY 1$$, 'hours of a session in New York');
+SET TimeZone = 'Asia/Kolkata';
+SELECT as_written($$SELECT d.year, d.month, count(*) FROM visits v JOIN days d ON d.day = v.seen::date WHERE d.year = 2024 AND d.month < 4 GROUP BY 1, 2$$,
+	'days of one in Kolkata');
+SELECT as_written($$SELECT channel, count(*) FROM visits WHERE seen >= date '2024-03-01' GROUP BY 1$$, 'its midnight');
+RESET TimeZone;
 
 -- ------------------------------------------------------------------------
 -- limits
