@@ -52,6 +52,9 @@ typedef struct DpFrom
 	Bitmapset  *entries;		/* of the range table, whose columns may be
 								 * read */
 	DpRowUnit	unit;
+	bool		is_level;		/* it is the level's own, not a subquery's */
+	Bitmapset  *matched;		/* protected entries in which a public row may
+								 * have no match; such rows are left out */
 } DpFrom;
 
 /* a column of DpFrom whose rows are held to declared values */

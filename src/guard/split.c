@@ -110,6 +110,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	dp_collect_aggregates(query, collected);
 	foreach(lc, collected->aggs)
 		dp_add_aggregate(level, lfirst(lc));
+	dp_check_outer_groups(level, collected->aggs);
 	dp_number_outputs(level, collected->aggs, dp_collect_error_functions(query));
 	dp_describe_expressions(cxt, level, collected->take_standard);
 	dp_add_key_selection(level);

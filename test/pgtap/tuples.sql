@@ -30,6 +30,7 @@ INSERT INTO patients SELECT i, (ARRAY['x', 'y'])[1 + i % 2], i % 3 FROM generate
 SELECT dp_cdp.create_dataset('clinic', default_rho => 5000, max_rows => 4, max_groups => 4);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
 SELECT dp_cdp.protect_table('patients', 'clinic', 'patient');
+SELECT dp_cdp.set_bounds('visits', 'kind', 0, 3);
 SELECT dp_cdp.set_keys('visits', 'channel', ARRAY['web', 'shop', 'phone']);
 SELECT dp_cdp.set_keys('visits', 'cost', ARRAY[0, 0.5, 1, 1.5]);
 SELECT dp_cdp.set_keys('patients', 'region', ARRAY['x', 'y']);
@@ -206,6 +207,29 @@ SELECT as_written($$SELECT d.year, d.month, count(*) FROM visits v JOIN days d O
 	'days of one in Kolkata');
 SELECT as_written($$SELECT channel, count(*) FROM visits WHERE seen >= date '2024-03-01' GROUP BY 1$$, 'its midnight');
 RESET TimeZone;
+
+-- ------------------------------------------------------------------------
+-- public rows without a match
+-- ------------------------------------------------------------------------
+
+SELECT as_written($$SELECT d.dept, count(v.id), coalesce(sum(v.kind), 0) FROM depts d LEFT JOIN visits v ON v.dept = d.dept GROUP BY 1$$,
+	'a public table on the left');
+SELECT as_written($$SELECT d.dept, count(v.id) FROM visits v RIGHT JOIN depts d ON v.dept = d.dept AND v.kind = 1 WHERE d.building <> 'south' GROUP BY 1$$,
+	'... with conditions');
+SELECT as_written($$SELECT d.building, d.dept, count(DISTINCT v.patient) FROM depts d LEFT JOIN visits v USING (dept) LEFT JOIN patients p ON p.patient = v.patient GROUP BY 1, 2$$,
+	'... and more tables');
+SELECT as_written($$SELECT s::date, count(v.id) FROM (SELECT d.day::timestamp AS s FROM days d WHERE year = 2024 AND month = 2) q LEFT JOIN visits v ON v.day = s::date GROUP BY 1$$,
+	'a spine of dates');
+SELECT as_written($$SELECT count(v.id) FROM depts d LEFT JOIN visits v ON v.dept = d.dept$$, 'no groups');
+SELECT is(failed(q), 'ZC002 ' || message || ' for 0', q) FROM (VALUES
+	('SELECT d.dept, count(*) FROM depts d LEFT JOIN visits v ON v.dept = d.dept GROUP BY 1',
+	 'count(*) takes account of rows without a match in protected table "v", which belong to nobody; give it a column of "v", or use an inner join'),
+	('SELECT d.dept, sum(CASE WHEN v.kind = 1 THEN 1 ELSE 2 END) FROM depts d LEFT JOIN visits v ON v.dept = d.dept GROUP BY 1',
+	 'sum(...) takes account of rows without a match in protected table "v", which belong to nobody; give it a column of "v", or use an inner join'),
+	('SELECT v.channel, count(v.id) FROM depts d LEFT JOIN visits v ON v.dept = d.dept GROUP BY 1',
+	 'rows without a match in protected table "v" belong to nobody, so that "v.channel" cannot be a group of theirs; group by columns of the public side alone, or use an inner join'),
+	('SELECT d.dept, count(v.id) FROM depts d LEFT JOIN visits v ON v.dept = d.dept WHERE v.kind IS NULL GROUP BY 1',
+	 'this condition may hold for rows without a match in protected table "v", which belong to nobody; move it to the join''s ON')) q (q, message);
 
 -- ------------------------------------------------------------------------
 -- limits

@@ -66,6 +66,14 @@ extern DpKeySet *dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *
 extern void dp_shadow_keys(DpLevel *level);
 
 /* ------------------------------------------------------------------------
+ * outer_groups.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Refuses, ZC002, what would tell of public rows without a match among protected ones, but as groups without rows. */
+extern void dp_check_outer_groups(DpLevel *level, List *aggs);
+
+/* ------------------------------------------------------------------------
  * value_bounds.c
  * ------------------------------------------------------------------------
  */

@@ -11,8 +11,9 @@
  * - Left joins with protected entries on both sides: the condition must
  *	 contain the equality of units.  The unit is that of the left side; the
  *	 right side is of the same unit, or NULL.
- * - An outer join with a protected entry on the nullable side alone would have
- *	 rows that belong to nobody, and is refused.
+ * - An outer join with a protected entry on the nullable side alone has rows
+ *	 that belong to nobody.  It is refused in a subquery; in a level these rows
+ *	 are left out, and must be nothing but groups without rows.
  *
  * Public entries may repeat rows.  Contributions are bounded after the join,
  * so that this does no harm; where each unit has one row (or each row is a
@@ -48,6 +49,7 @@ typedef struct JoinContext
 	Query	   *query;
 	DpFromItem *items;
 	int			where;			/* the level is, in the query's text */
+	DpFrom	   *from;
 } JoinContext;
 
 static JoinSide *analyse(JoinContext *c, Node *node);
@@ -276,6 +278,27 @@ analyse_inner(JoinContext *c, Node *node)
  * ------------------------------------------------------------------------
  */
 
+/*
+ * Joins public rows with protected ones that may not match them.  Rows of the
+ * unit NULL are left out of the level, so that for it the join is an inner one;
+ * which groups it has is another question (describe/outer_groups.c).
+ */
+static JoinSide *
+match_public(JoinContext *c, JoinSide *outer, JoinSide *inner, List *conditions)
+{
+	JoinSide   *joined = palloc0(sizeof(JoinSide));
+	Oid			relid = outer->entry ? c->items[outer->entry].relid : InvalidOid;
+
+	if (!any_connects(conditions, outer->rels, inner->rels))
+		refuse_cross_join(c, outer, conditions);
+	joined->rels = bms_union(outer->rels, inner->rels);
+	joined->is_private = true;
+	joined->unit = inner->unit;
+	joined->unit.may_repeat |= !OidIsValid(relid) || !dp_at_most_one_row(relid, outer->entry, conditions, inner->rels);
+	c->from->matched = bms_add_members(c->from->matched, inner->rels);
+	return joined;
+}
+
 static JoinSide *
 analyse_outer(JoinContext *c, JoinExpr *join)
 {
@@ -296,6 +319,9 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 					 errmsg("FULL JOIN with protected table \"%s\" is not releasable, because rows without a match may belong to nobody; "
 							"use an inner join, or a left join from the protected side",
 							side_name(c, outer->is_private ? outer : inner)));
+	/* where each row is a unit, no column says whether there is one */
+	if (!outer->is_private && c->from->is_level && inner->unit.vars != NIL)
+		return match_public(c, outer, inner, conditions);
 	if (!outer->is_private)
 		dp_refuse_at(location_of(c, conditions),
 					 errmsg("rows of \"%s\" without a match in protected table \"%s\" belong to nobody; "
@@ -348,7 +374,7 @@ analyse(JoinContext *c, Node *node)
 void
 dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpFromItem *items, int where)
 {
-	JoinContext c = {cxt, from->query, items, where};
+	JoinContext c = {cxt, from->query, items, where, from};
 	JoinSide   *all = analyse(&c, (Node *) from->query->jointree);
 
 	Assert(all->is_private);

@@ -339,6 +339,7 @@ dp_read_source(DpLevel *level, DpScope *scope, bool even_if_readable)
 	query->jointree = copyObject(outer->jointree);
 	query->cteList = outer->cteList;
 	level->from.query = query;
+	level->from.is_level = true;
 	level->conditions = conditions_of((Node *) outer->jointree);
 	dp_read_level(&s, &inner, &level->from, &level->allow, (Node *) read);
 	query->cteList = NIL;
