@@ -17,7 +17,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from grammar import RHO, Grammar
-from oracle import Findings, Ledger, differ, differ_softly
+from oracle import Findings, Ledger, differ, differ_softly, not_allowed
 from wire import Connection, Leak, Lost
 
 SECONDS = float(os.environ.get('FUZZ_SECONDS', '300'))
@@ -305,6 +305,10 @@ class Episode:
                     sum(c[1] for c in charges), ' or '.join(map(str, q.charged))), statement)
         if q.fragile:
             return
+        f.counts['with a dimension'] += bool(q.allowed)
+        other = not_allowed(rows, q, self.owner)
+        if other:
+            f.add('a group that is not allowed', other, statement + ['-- allowed:', q.allowed])
         if q.soft:
             f.counts['compared softly'] += 1
             if self.soft_difference(rows, q) and not any(

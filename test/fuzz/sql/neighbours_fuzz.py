@@ -28,7 +28,7 @@ sys.path.insert(0, HERE)
 from grammar import Level
 from grammar_fuzz import PLANNER, PRIVACY
 from hostile import Hostile
-from oracle import differ, differ_softly, number
+from oracle import differ, differ_softly, not_allowed, number
 from pairs import DIFFERENCES, Looking, Pair, plainly
 from scenarios import LARGE, OWN, Scenarios, Step
 from wire import Lost
@@ -383,15 +383,10 @@ class Neighbours:
             self.counts['twin failed'] += 1
             return
         self.counts['compared with plain SQL'] += 1
-        if q.allowed and len(q.keys) and q.plain:
-            allowed = owner.query(exactly(q.allowed))
-            if not allowed.error and len(allowed.rows[0] if allowed.rows else q.keys) == len(q.keys):
-                self.counts['compared with its dimension'] += 1
-                tuples = {tuple(r) for r in allowed.rows}
-                others = [r for r in answer.rows if tuple(r[i] for i in q.keys) not in tuples]
-                if others:
-                    self.find('a group that is not allowed', str(others[0]), pair, settings, steps + [Step('-- allowed: ' + q.allowed)],
-                              where, 'conditions exclude it')
+        other = not_allowed(answer.rows, q, owner)
+        if other:
+            self.find('a group that is not allowed', other, pair, settings, steps + [Step('-- allowed: ' + q.allowed)], where,
+                      'conditions exclude it')
         for _ in range(3):
             difference = (differ_softly(answer.rows, exact[0].rows, exact[1].rows[0], q) if q.soft
                           else differ(answer.rows, exact[0].rows, q.columns))

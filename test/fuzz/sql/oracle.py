@@ -147,6 +147,17 @@ def differ_softly(private, exact, empty, q):
     return 'missing group %s' % missing[0] if missing else None
 
 
+def not_allowed(rows, q, owner):
+    """None, or a group whose keys the conditions on a joined dimension exclude"""
+    if not (q.allowed and q.keys and q.plain):
+        return None
+    allowed = owner.query(q.allowed)
+    if allowed.error or any(len(r) != len(q.keys) for r in allowed.rows):
+        return None
+    tuples = {tuple(r) for r in allowed.rows}
+    return next((str(r) for r in rows if tuple(r[i] for i in q.keys) not in tuples), None)
+
+
 class Ledger:
     """balances against the audit"""
 
