@@ -90,6 +90,7 @@ typedef struct DpLevel
 	int			where;			/* location that the level is known by */
 	List	   *conditions;		/* conjuncts of WHERE and of inner joins, as
 								 * the query has them */
+	List	   *policies;		/* of columns, see dp_level_policy */
 	DpInnerParts parts;
 	List	   *names;			/* of from, for dp_expression_text; NIL: not
 								 * needed yet */

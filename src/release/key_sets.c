@@ -34,6 +34,7 @@ typedef struct TupleReceiver
 	const DpDataset *dataset;
 	int64		size;
 	int64		before;			/* what is held beside, in bytes */
+	bool		free;			/* nothing has been charged */
 	MemoryContext context;
 } TupleReceiver;
 
@@ -74,7 +75,7 @@ receive_tuple(TupleTableSlot *slot, DestReceiver *self)
 	tuples->longest = Max(tuples->longest, length);
 	MemoryContextSwitchTo(old);
 	if (receiver->before + tuples->memory > dp_allowed_memory(receiver->dataset))
-		dp_refuse_keys(receiver->dataset, tuples->n);
+		dp_refuse_keys(receiver->dataset, tuples->n, receiver->free);
 	return true;
 }
 
@@ -89,9 +90,10 @@ ignore(DestReceiver *self)
 }
 
 static DpKeyTuples *
-find_tuples(const DpKeySet *set, EState *estate, QueryEnvironment *env, const char *timezone,
+find_tuples(const DpRelease *release, const DpKeySet *set, EState *estate, QueryEnvironment *env, const char *timezone,
 			const DpDataset *dataset, int64 before)
 {
+	ListCell   *lc;
 	TupleReceiver receiver = {{receive_tuple, ignore_startup, ignore, ignore, DestNone}};
 	int			level;
 
@@ -102,6 +104,9 @@ find_tuples(const DpKeySet *set, EState *estate, QueryEnvironment *env, const ch
 	receiver.tuples->nulls = palloc(receiver.size * receiver.tuples->nkeys * sizeof(bool));
 	receiver.dataset = dataset;
 	receiver.before = before;
+	receiver.free = true;
+	foreach(lc, release->prefetches)
+		receiver.free &= !((DpPrefetch *) lfirst(lc))->releases;
 	receiver.context = CurrentMemoryContext;
 	level = NewGUCNestLevel();
 	dp_pin_meanings(timezone);
@@ -143,7 +148,7 @@ dp_find_key_tuples(const DpRelease *release, EState *estate, QueryEnvironment *e
 
 		if (set->plan == NULL)
 			continue;
-		tuples[i] = find_tuples(set, estate, env, timezone, dataset, held);
+		tuples[i] = find_tuples(release, set, estate, env, timezone, dataset, held);
 		held += tuples[i]->memory;
 	}
 	return tuples;

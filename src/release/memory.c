@@ -62,14 +62,14 @@ what_is_allowed(const DpDataset *dataset, const char *instead)
 }
 
 void
-dp_refuse_keys(const DpDataset *dataset, int64 keys)
+dp_refuse_keys(const DpDataset *dataset, int64 keys, bool free)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
 			 errmsg("this query holds more than " INT64_FORMAT " declared keys, which take more than %s, and %s",
 					keys, dp_memory_text(dp_allowed_memory(dataset)),
 					what_is_allowed(dataset, "group by columns of fewer keys, or list fewer")),
-			 errdetail("Nothing was charged.")));
+			 free ? errdetail("Nothing was charged.") : 0));
 }
 
 void

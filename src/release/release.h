@@ -263,10 +263,10 @@ extern void dp_refused_note(const DpRefusedStatement *statement, MemoryContext c
 /*
  * memory.c: dp_allowed_memory returns what a statement with releases from the
  * dataset may hold, in bytes; dp_refuse_keys refuses, ZC002, so many declared
- * keys, which take more.
+ * keys, which take more; free: nothing has been charged.
  */
 extern int64 dp_allowed_memory(const DpDataset *dataset);
-extern void dp_refuse_keys(const DpDataset *dataset, int64 keys) __attribute__((noreturn));
+extern void dp_refuse_keys(const DpDataset *dataset, int64 keys, bool free) __attribute__((noreturn));
 
 /*
  * objects.c: types, collations, functions, operators and relations that the

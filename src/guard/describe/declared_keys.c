@@ -62,6 +62,40 @@ public_column(DpLevel *level, Var *var, DpColumnOrigin *origin, int64 room)
 	return dp_policy_public_column(origin->relid, origin->attnum, origin->inherit, reader, room);
 }
 
+/* a column's policy that was asked for */
+typedef struct KnownPolicy
+{
+	Oid			relid;
+	AttrNumber	attnum;
+	int64		room;
+	DpColumn   *column;
+} KnownPolicy;
+
+DpColumn *
+dp_level_policy(DpLevel *level, Oid relid, AttrNumber attnum, int64 room)
+{
+	MemoryContext old;
+	KnownPolicy *known;
+	ListCell   *lc;
+
+	foreach(lc, level->policies)
+	{
+		known = lfirst(lc);
+		if (known->relid == relid && known->attnum == attnum && known->room == room)
+			return known->column;
+	}
+	/* lists of values are collected in a context of their own */
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(level));
+	known = palloc(sizeof(KnownPolicy));
+	known->relid = relid;
+	known->attnum = attnum;
+	known->room = room;
+	known->column = dp_policy_column(relid, attnum, GetUserId(), room);
+	level->policies = lappend(level->policies, known);
+	MemoryContextSwitchTo(old);
+	return known->column;
+}
+
 static bool
 add_column(DpLevel *level, Var *var, DpKeyValues *keys)
 {
@@ -75,7 +109,7 @@ add_column(DpLevel *level, Var *var, DpKeyValues *keys)
 		 * who asks, not a view's owner: what the view shows is not what the
 		 * key refers to
 		 */
-		column = dp_policy_column(origin.relid, origin.attnum, GetUserId(), room);
+		column = dp_level_policy(level, origin.relid, origin.attnum, room);
 	else
 		column = public_column(level, var, &origin, room);
 	/* conditions may tell of fewer */

@@ -57,6 +57,9 @@ extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
  */
 extern DpKeySet *dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr);
 
+/* Returns the policy of a column of a protected table, for who asks, read once for the level. */
+extern DpColumn *dp_level_policy(DpLevel *level, Oid relid, AttrNumber attnum, int64 room);
+
 /* ------------------------------------------------------------------------
  * shadow_query.c
  * ------------------------------------------------------------------------

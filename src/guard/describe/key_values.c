@@ -44,7 +44,7 @@ dp_key_values_start(DpKeyValues *keys, DpReleaseKey *key, DpLevel *level)
 void
 dp_key_values_refuse(const DpKeyValues *keys, int64 n)
 {
-	dp_refuse_keys(keys->level->dataset, keys->level->cxt->keys + keys->n + n);
+	dp_refuse_keys(keys->level->dataset, keys->level->cxt->keys + keys->n + n, true);
 }
 
 /*

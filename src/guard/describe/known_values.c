@@ -244,7 +244,7 @@ array_of(Oid type, Oid collation, Datum *values, bool *nulls, int n)
 					 false, false);
 }
 
-/* Makes a list of the values that the policy declares for a column; NULL: there are none. */
+/* Makes a list of the values that the policy declares for a column, to be filled where it is used; NULL: there are none. */
 static DpShadowItem *
 declared_list(DpShadow *s, Var *column)
 {
@@ -253,41 +253,54 @@ declared_list(DpShadow *s, Var *column)
 	DpColumnOrigin origin;
 	DpShadowItem *item;
 	DpColumn   *policy;
-	Datum	   *values;
-	bool	   *nulls;
-	int			n;
 
 	if (var == NULL || !dp_trace_column(s->level->from.query, NULL, (Node *) var, &origin) || !origin.is_protected)
 		return NULL;
-	policy = dp_policy_column(origin.relid, origin.attnum, GetUserId(),
-							  dp_allowed_memory(s->level->dataset) - cxt->key_memory);
+	policy = dp_level_policy(s->level, origin.relid, origin.attnum,
+							 dp_allowed_memory(s->level->dataset) - cxt->key_memory);
 	if (!policy->has_keys || policy->keytype != column->vartype || policy->nkeys > DP_MAX_DECLARED_KEYS)
 		return NULL;
-	n = policy->nkeys;
-	values = palloc((n + 1) * sizeof(Datum));
-	nulls = palloc0((n + 1) * sizeof(bool));
-	memcpy(values, policy->keys, n * sizeof(Datum));
-	/* NULL is the last one */
-	if (n > 0 && policy->key_nulls[n - 1])
-		n--;
-	nulls[n] = true;
-	values[n] = (Datum) 0;
 	item = add_list(s, column, NULL);
+	item->policy = policy;
 	item->listed = palloc0(sizeof(DpListedValue));
 	item->listed->column = var;
-	item->listed->null_listed = n < policy->nkeys || origin.may_be_null;
-	item->listed->list = array_of(column->vartype, column->varcollid, values, nulls, n);
-	/* NULL has no group of its own, but an expression may make another value of it */
-	item->hides_null = n == policy->nkeys;
-	item->values = item->hides_null && dp_is_never_null(s->level->from.query, (Node *) var)
-		? (Expr *) item->listed->list
-		: (Expr *) array_of(column->vartype, column->varcollid, values, nulls, n + 1);
-	item->nlisted = n;
-	for (int i = 0; i < n; i++)
-		item->memory += dp_key_memory(policy->keys[i], get_typbyval(column->vartype), get_typlen(column->vartype));
-	cxt->keys += n;
-	cxt->key_memory += item->memory;
+	/* NULL is the last one */
+	item->hides_null = policy->nkeys == 0 || !policy->key_nulls[policy->nkeys - 1];
+	item->listed->null_listed = !item->hides_null || origin.may_be_null;
 	return item;
+}
+
+void
+dp_shadow_fill_list(DpShadow *s, DpShadowItem *item)
+{
+	DpColumn   *policy = item->policy;
+	DpSplitContext *cxt = s->level->cxt;
+	Oid			type = item->column->vartype;
+	Oid			collation = item->column->varcollid;
+	int			n;
+	Datum	   *values;
+	bool	   *nulls;
+
+	if (item->values != NULL)
+		return;
+	n = policy->nkeys - (item->hides_null ? 0 : 1);
+	values = palloc_extended((n + 1) * sizeof(Datum), MCXT_ALLOC_HUGE);
+	nulls = palloc0(n + 1);
+	memcpy(values, policy->keys, n * sizeof(Datum));
+	values[n] = (Datum) 0;
+	nulls[n] = true;
+	item->listed->list = array_of(type, collation, values, nulls, n);
+	/* NULL has no group of its own, but an expression may make another value of it */
+	item->values = item->hides_null && dp_is_never_null(s->level->from.query, (Node *) item->listed->column)
+		? (Expr *) item->listed->list
+		: (Expr *) array_of(type, collation, values, nulls, n + 1);
+	cxt->keys += n;
+	for (int i = 0; i < n; i++)
+		cxt->key_memory += dp_key_memory(values[i], get_typbyval(type), get_typlen(type));
+	if (cxt->key_memory > dp_allowed_memory(s->level->dataset))
+		dp_refuse_keys(s->level->dataset, cxt->keys, true);
+	pfree(values);
+	pfree(nulls);
 }
 
 static bool
@@ -326,7 +339,7 @@ compared_list(DpShadow *s, Var *column)
 static Node *
 list_var(DpShadowItem *item)
 {
-	Oid			type = get_element_type(exprType((Node *) item->values));
+	Oid			type = item->policy ? item->column->vartype : get_element_type(exprType((Node *) item->values));
 	Node	   *var = (Node *) makeVar(item->number, 1, type, -1, item->column->varcollid, 0);
 
 	/* a varchar column's list may be of text */

@@ -27,14 +27,13 @@ typedef struct DpShadowItem
 
 	/* of a list */
 	Var		   *column;			/* what it stands for, as the shadow names it */
-	Expr	   *values;			/* an array, in which NULL may be */
+	Expr	   *values;			/* an array, in which NULL may be; NULL: not
+								 * filled yet */
+	DpColumn   *policy;			/* that declares it, or NULL */
 	DpListedValue *listed;		/* it is declared; rows are held to it where
 								 * it is a key */
 	bool		hides_null;		/* NULL is among the values and not declared */
 	bool		is_key;			/* a key is just that */
-	int			nlisted;		/* so many keys, */
-	int64		memory;			/* and what they take, in bytes */
-
 	/* where it is in the query of its part */
 	Index		rti;
 	Index		join_rti;		/* of the outer join that it is appended by */
@@ -97,6 +96,9 @@ extern Bitmapset *dp_shadow_included(const DpShadow *s);
  * are used where they are.  Adds to items what it reads.
  */
 extern Node *dp_shadow_resolve(DpShadow *s, Node *expr, bool with_lists, Bitmapset **items);
+
+/* known_values.c: fills a list that the policy declares; ZC002 where there is no room for it */
+extern void dp_shadow_fill_list(DpShadow *s, DpShadowItem *item);
 
 /* known_values.c: finds the classes of what conditions equate */
 extern void dp_shadow_equate(DpShadow *s);

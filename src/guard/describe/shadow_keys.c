@@ -287,23 +287,6 @@ list_values(DpShadow *s, int part)
 	}
 }
 
-/* Gives back what the lists of a part take, as they are not held. */
-static void
-forget_lists(DpShadow *s, int part)
-{
-	ListCell   *lc;
-
-	foreach(lc, s->items)
-	{
-		DpShadowItem *item = lfirst(lc);
-
-		if (item->part != part || item->listed == NULL)
-			continue;
-		s->level->cxt->keys -= item->nlisted;
-		s->level->cxt->key_memory -= item->memory;
-	}
-}
-
 /* Tells whether level has anything that lists at planning do not know of. */
 static bool
 is_worth_it(DpLevel *level)
@@ -354,10 +337,7 @@ dp_shadow_keys(DpLevel *level)
 			exprs = lappend(exprs, keys[j].expr);
 		}
 		if (list_length(exprs) == 1 && is_plain(s, &keys[i], part))
-		{
-			forget_lists(s, part);
 			continue;
-		}
 		set->query = dp_shadow_query(s, part, exprs);
 		level->release->key_sets = lappend(level->release->key_sets, set);
 		if (part != 0)

@@ -96,6 +96,8 @@ add_item(PartQuery *p, DpShadowItem *item)
 	RangeTblEntry *rte;
 
 	if (item->rte == NULL)
+		dp_shadow_fill_list(p->s, item);
+	if (item->rte == NULL)
 		rte = unnest_entry(copyObject(item->values), item->column->varcollid);
 	else
 	{
