@@ -84,6 +84,7 @@ class Source:
         self.sure, self.where, self.header, self.public = True, [], '', False
         self.per_unit = False
         self.dimension = None           # of an inner join with a public table: its text, and what its columns are called
+        self.preferred = None           # columns that most keys are of
 
 
 class Sources:
@@ -130,8 +131,10 @@ class Sources:
             return self.joined()
         if r < 0.9:
             return self.join_protected()
-        if r < 0.995:
+        if r < 0.95:
             return self.join_public()
+        if r < 0.995:
+            return self.with_dimension()
         alias = self.name('p')
         table = self.rng.choice(list(PUBLIC))
         s = Source('%s %s' % (table, alias), [Column('%s.%s' % (alias, n), c) for n, c in PUBLIC[table].items()], None, 1)
@@ -319,6 +322,26 @@ class Sources:
                 s.dimension[1][key.ref] = public[0].ref
         return s
 
+    def with_dimension(self):
+        """an inner join along a key, most groups of which are the public table's, or a left join of its rows"""
+        a, _, _ = self.table(('visits', 'v_visits'))
+        table, column = self.rng.choice([('pub.sites', '.site'), ('pub.depts', '.dept')])
+        alias = self.name('p')
+        item = '%s %s' % (table, alias)
+        public = [Column('%s.%s' % (alias, n), c) for n, c in PUBLIC[table].items()]
+        key = next(c for c in a.columns if c.ref.endswith(column))
+        for c in public + [key]:
+            c.restricted = True
+        on = '%s = %s' % (key.ref, public[0].ref)
+        kind = self.rng.choice(['JOIN', 'JOIN', 'JOIN', 'LEFT JOIN'])
+        s = Source('%s %s %s ON %s' % (item, kind, a.text, on), a.columns + public, a.unit, a.rows * (2 if table == 'pub.depts' else 1))
+        s.preferred = public + [key] if kind == 'JOIN' else public
+        s.where = [self.condition(Source('', public, None, 1), 1) for _ in range(self.rng.randrange(3))]
+        s.sure = kind == 'JOIN'
+        if kind == 'JOIN':
+            s.dimension = item, dict([(c.ref, c.ref) for c in public] + [(key.ref, public[0].ref)])
+        return s
+
     # ------------------------------------------------------------------
     # Expressions over protected rows
     # ------------------------------------------------------------------
@@ -361,7 +384,7 @@ class Sources:
         (expression, declared keys or None, sure, type); of expressions it is
         not known here whether they count as declared
         """
-        c = self.rng.choice(source.columns)
+        c = self.rng.choice(source.preferred if source.preferred and self.chance(0.85) else source.columns)
         r = self.rng.random()
         if r < 0.72:
             return c.ref, c.keys, not c.restricted, c.type
