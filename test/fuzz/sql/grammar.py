@@ -44,11 +44,11 @@ class Grammar(Sources):
     # ------------------------------------------------------------------
 
     def aggregate(self, source, groups):
-        """(private, exact, type, tolerance, sure, by how much a unit changes one group)"""
+        """(private, exact, type, tolerance, sure, by how much a unit changes one group: None, or that and what a row may be)"""
         rows = source.rows
         r = self.rng.random()
         c = self.rng.choice(source.columns)
-        noise = change = rows
+        noise = change = most_of_row = rows
         if r < 0.3:
             private = exact = self.rng.choice(['dp_count', 'dp_count', 'count']) + '(*)'
             exact, t = 'count(*)', 'int'
@@ -72,10 +72,11 @@ class Grammar(Sources):
                     what = what % c.ref
                 t = 'int' if c.type == 'int' or what.startswith('CASE') else 'float'
                 bound = most * rows
-                noise = change = bound
+                noise = change = most_of_row = bound
                 if what == c.ref and self.chance(0.25):
                     private = '%s(%s)' % (self.rng.choice(['dp_sum', 'sum']), what)
-                    noise = max(bound, 60 * rows)
+                    # the bounds that are declared are wider
+                    noise, most_of_row = max(bound, 60 * rows), max(bound, 60)
                     if most > 20:
                         t = 'unsure'
                 else:
@@ -89,7 +90,7 @@ class Grammar(Sources):
         if t == 'int':
             # integers come out exact where noise is practically never 1
             tolerance = 0 if sigma < 0.11 else math.ceil(tolerance)
-        return private, exact, 'int' if t == 'unsure' else t, tolerance, t != 'unsure', change
+        return private, exact, 'int' if t == 'unsure' else t, tolerance, t != 'unsure', (change, most_of_row)
 
     def bad_aggregate(self, source):
         c = self.rng.choice(source.columns)

@@ -100,6 +100,7 @@ def too_far(q, a, b, factor, declared):
     for i, change in q.changes.items():
         if change is None:
             continue
+        change, most_of_row = change if isinstance(change, tuple) else (change, change)
         x, y = values(a, i), values(b, i)
         if len(x) < len(a) or len(y) < len(b):
             return None             # keys that are not all shown
@@ -109,7 +110,7 @@ def too_far(q, a, b, factor, declared):
         common = [(k, x[k], y[k]) for k in x if k in y and x[k] is not None and y[k] is not None]
         distance = math.sqrt(sum((v - w) ** 2 for _, v, w in common))
         # what one row may be is at most what the aggregate's bounds say, and these are times max_rows
-        sigma = change * q.rows * math.sqrt(q.kept / (2 * RHO))
+        sigma = most_of_row * q.rows * math.sqrt(q.kept / (2 * RHO))
         noise = 0 if sigma < 0.05 and q.columns[i][0] == 'int' else sigma * (math.sqrt(2 * len(common)) + 12)
         limit = factor * math.sqrt(q.kept * q.sets) * change + noise
         if distance > limit * (1 + 1e-9):
