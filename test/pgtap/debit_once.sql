@@ -666,7 +666,7 @@ DECLARE
 	wanted text[];
 BEGIN
 	FOREACH wanted SLICE 1 IN ARRAY ARRAY[['synchronize_seqscans', 'off'], ['default_text_search_config', 'pg_catalog.simple'],
-		['default_tablespace', ''], ['TimeZone', 'UTC'], ['track_counts', 'off'], ['jit', 'off'], ['search_path', 'pg_catalog, pg_temp']] LOOP
+		['default_tablespace', ''], ['TimeZone', 'Asia/Tokyo'], ['track_counts', 'off'], ['jit', 'off'], ['search_path', 'pg_catalog, pg_temp']] LOOP
 		IF current_setting(wanted[1]) <> wanted[2] THEN
 			RAISE EXCEPTION '% is %', wanted[1], current_setting(wanted[1]);
 		END IF;
