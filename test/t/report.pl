@@ -84,12 +84,13 @@ FROM generate_series(1, $rows) i JOIN pg_roles r ON r.rolname = 'role_' || (i::b
 EOC
 $node->safe_psql('clinic', 'ANALYZE dp_cdp.release_log');
 my $took = page('many', 'many');
-cmp_ok($took, '<', 30 + $rows / 10_000, "a report of 500 roles, three years and $rows rows");
+# far more than it takes, on machines that do other things too: only what grows faster than its rows is found
+cmp_ok($took, '<', 150 + $rows / 5_000, "a report of 500 roles, three years and $rows rows");
 my $begun = time;
 is($node->safe_psql('clinic', "SELECT count(*), count(o::text) FROM dp_cdp.overview o WHERE dataset = 'many'"), '501|501', 'an overview of 500 roles');
 $took = time - $begun;
 note(sprintf('overview: %.2f s', $took));
-cmp_ok($took, '<', 10 + $rows / 50_000, 'in time');
+cmp_ok($took, '<', 60 + $rows / 10_000, 'in time');
 is($node->safe_psql('clinic', "SELECT (dp_cdp.report_data('many') #>> '{totals,rho}')::numeric = (SELECT sum(rho) FROM dp_cdp.release_log WHERE dataset = 'many' AND granted)"),
 	't', 'its sum is the log\'s');
 
