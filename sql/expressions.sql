@@ -95,6 +95,7 @@ SELECT e, condition(e) FROM unnest(ARRAY[
 	'extract(year FROM d) = 2020', 'extract(hour FROM ts) > 3', 'extract(epoch FROM tz) > 3', 'extract(dow FROM tz) = 1', 'extract(minute FROM tm) > 3', 'extract(epoch FROM iv) > 3',
 	'date_part(''year'', d) = 2020', 'date_part(''isoyear'', tz) = 2020', 'date_trunc(''month'', d) > ''2020-01-01''', 'date_trunc(''millennium'', ts) > ''2020-01-01''',
 	'date_trunc(''week'', tz) > ''2020-01-01''', 'date_trunc(''day'', tz, ''Europe/Berlin'') > ''2020-01-01''', 'tz AT TIME ZONE ''Europe/Berlin'' > ''2020-01-01''', 'ts AT TIME ZONE ''UTC'' > ''2020-01-01''',
+	'age(ts) > ''1 day''', 'age(tz) > ''1 day''', 'make_date(i, 2, 29) IS NOT NULL', 'to_timestamp(f) > now()', 'date_bin(''15 minutes'', ts, ''2020-01-01'') > ''2020-01-01''', 'date_bin(''7 days'', tz, ''2020-01-06'') > ''2020-01-01''',
 	'to_char(ts, ''YYYY-MM'') = ''2020-01''', 'to_char(d, ''YYYY"Q"Q'') = ''2020Q1''', 'isfinite(ts)',
 	'd >= to_date(''2020-01-01'', ''YYYY-MM-DD'')', 'tz >= to_timestamp(''2020-01-01 00:00:00.000000'', ''YYYY-MM-DD HH24:MI:SS.US'')', 'd > make_date(2020, 1, 1)', 'tz > now() - make_interval(days => 7)', 'd > ''2020-01-01''::text::date'
 ]) AS e;
@@ -104,7 +105,8 @@ SELECT e, condition(e) FROM unnest(ARRAY[
 	't LIKE ''a%''', 't LIKE ''a\%''', 't NOT LIKE ''%_''', 't ILIKE ''A%''', 'v LIKE ''a%''', 'c LIKE ''a%''', 'nm LIKE ''a%''', 't LIKE ''a#%'' ESCAPE ''#''', 't SIMILAR TO ''a''',
 	'length(t) > 3', 'char_length(v) > 3', 'lower(t) = ''a''', 'upper(v) = ''A''', 'initcap(t) = ''A''', 'trim(t) = ''a''', 'ltrim(t, ''0'') = ''a''', 'left(t, 2) = ''a''', 'right(t, -2) = ''a''',
 	'substring(t FROM 1 FOR 96 - i) = ''a''', 'substr(t, 2) = ''a''', 'position(''a'' IN t) > 0', 'strpos(t, v) > 0', 'starts_with(t, ''a'')', 't || v = ''aa''', 'reverse(t) = ''a''',
-	'replace(t, ''a'', ''b'') = ''b''', 'split_part(t, ''-'', 1) = ''a''', 'split_part(t, ''-'', i) = ''a''', 't COLLATE "C" < v COLLATE "C"', 't COLLATE "POSIX" > ''a''', 't < nc'
+	'replace(t, ''a'', ''b'') = ''b''', 'split_part(t, ''-'', 1) = ''a''', 'split_part(t, ''-'', i) = ''a''',
+	't || i = ''a1''', 'd || t = ''x''', 'm || t = ''''', 'concat(t, v, i, n, u, d, ts, m, ''x'', NULL) = ''''', 'concat_ws('', '', t, v, i) = ''''', 'concat_ws(NULL, t, v) IS NULL', 'concat_ws('''', i) = ''1''', 't COLLATE "C" < v COLLATE "C"', 't COLLATE "POSIX" > ''a''', 't < nc'
 ]) AS e;
 
 -- constants: errors of theirs come before anything is charged
@@ -139,9 +141,9 @@ SELECT e, condition(e) FROM unnest(ARRAY[
 	'pg_sleep(1) IS NOT NULL', 'pg_notify(''c'', t) IS NOT NULL', 'pg_cancel_backend(1)', 'pg_create_restore_point(t || ''points'') IS NOT NULL', 'set_config(''a.b'', t, false) = ''''',
 	'query_to_xml(t, true, false, '''') IS NULL', 'pg_read_file(t) = ''''', 'nextval(''pg_class'') > 0', 'random() > f', 'clock_timestamp() > tz', 'lo_import(t) = 0',
 	't ~ ''a''', 't ~* ''a''', 't !~ ''a''', 'regexp_replace(t, ''a'', ''b'') = ''''', 'substring(t FROM ''a'') = ''a''', 't LIKE ''a\''', 't LIKE v', 't LIKE ANY (ARRAY[''a%''])',
-	'repeat(t, i) = ''''', 'lpad(t, i) = ''''', 'chr(97 - i) = ''a''', 'md5(md5(t)) = ''''', 'format(''%s'', t) = ''''', 'concat(t, v) = ''''', 't || i = ''''', 'decode(t, ''hex'') = ''''', 'encode(t::bytea, ''hex'') = ''''',
+	'repeat(t, i) = ''''', 'lpad(t, i) = ''''', 'chr(97 - i) = ''a''', 'md5(md5(t)) = ''''', 'format(''%s'', t) = ''''', 'concat(t, f) = ''''', 'concat(c) = ''''', 'concat(VARIADIC a) = ''''', 'concat_ws(t, v, v) = ''''', 't || tz = ''''', 't || j = ''''', 'decode(t, ''hex'') = ''''', 'encode(t::bytea, ''hex'') = ''''',
 	'to_number(t, ''9'') > 0', 'to_date(t, ''YYYY'') > ''2020-01-01''', 'to_char(n, ''999'') = ''''', 'to_char(ts, ''TMMonth'') = ''''', 'to_char(ts, t) = ''''', 'date_trunc(t, ts) IS NOT NULL', 'date_trunc(''foo'', ts) IS NOT NULL',
-	'extract(foo FROM ts) > 0', 'extract(hour FROM d) > 0', 'date_part(t, ts) > 0', 'ts AT TIME ZONE t IS NOT NULL', 'ts AT TIME ZONE ''Nowhere/Nix'' IS NOT NULL', 'age(ts) > ''1 day''', 'overlay(t placing ''a'' from i) = ''''',
+	'extract(foo FROM ts) > 0', 'extract(hour FROM d) > 0', 'date_part(t, ts) > 0', 'ts AT TIME ZONE t IS NOT NULL', 'ts AT TIME ZONE ''Nowhere/Nix'' IS NOT NULL', 'date_bin(''1 month'', ts, ts) IS NULL', 'date_bin(''0 days'', tz, ''2020-01-01'') IS NULL', 'date_bin(iv, ts, ''2020-01-01'') IS NULL', 'overlay(t placing ''a'' from i) = ''''',
 	't::uuid IS NOT NULL', 't::regclass IS NOT NULL', 't::jsonb IS NOT NULL', 't::bool', 'ts::text = ''''', 't::inet IS NOT NULL', 't::zip IS NOT NULL', 't::varchar(100000) = ''a''', '1::text::varchar(3)::zip = t',
 	'power(n, n) > 0', 'ln(n) > 0', 'exp(n) > 0', 'factorial(i) > 0', 'i << 40 > 0', 'iv * 2 > ''1 day''', 'iv + iv > ''1 day''',
 	'j ->> ''a'' = ''b''', 'j = ''{}''', 'a[1] = 1', 'i = ANY (a)', 'a = ''{1}''', 'z = ''x''', 'rg @> i', 'nc < np', 'nc || np = ''a''', 'nc IN (np)', 'greatest(nc, np) = ''a''',

@@ -77,6 +77,10 @@ INSERT INTO constant
 	FROM (VALUES ('date_trunc', 3), ('timezone', 1)) AS f (name, arg),
 		unnest('{UTC,Europe/Berlin,America/New_York,Pacific/Kiritimati,FOO+23,<X>-23}'::text[]) AS zone;
 INSERT INTO constant
+	SELECT 'date_bin', 1, stride FROM unnest('{1 microsecond,15 minutes,1 day 3 hours,7 days,36525 days}'::text[]) AS stride;
+INSERT INTO constant
+	SELECT 'date_bin', 3, origin FROM unnest('{2000-01-01,1883-11-18 12:00,2020-03-29 02:30}'::text[]) AS origin;
+INSERT INTO constant
 	SELECT 'to_char', 2, format
 	FROM unnest(ARRAY['YYYY-MM', 'YYYY-MM-DD"T"HH24:MI:SS.US', 'IYYY-IW ID', 'Q', 'Mon DD, YYYY HH12:MI AM', 'DDD D WW IDDD MS Day Month MONTH month DY dy Dy day DAY mon MON YY HH PM']) AS format;
 

@@ -206,3 +206,12 @@ dp_format_is_good(const char *format, int len)
 	}
 	return true;
 }
+
+bool
+dp_stride_is_good(const Interval *stride, int64 *length)
+{
+	if (dp_interval_is_infinite(stride) || stride->month != 0)
+		return false;
+	return !__builtin_mul_overflow((int64) stride->day, USECS_PER_DAY, length) &&
+		!__builtin_add_overflow(*length, stride->time, length) && *length > 0;
+}

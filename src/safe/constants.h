@@ -12,6 +12,8 @@
 #ifndef DP_CONSTANTS_H
 #define DP_CONSTANTS_H
 
+#include "datatype/timestamp.h"
+
 /* Knows the fields of extract and date_part that type has; the name in any case. */
 extern bool dp_field_is_good(const char *name, int len, Oid type);
 
@@ -23,6 +25,9 @@ extern bool dp_zone_is_good(const char *name, int len);
 
 /* Tells whether no string can make the pattern of LIKE fail. */
 extern bool dp_like_is_good(const char *pattern, int len);
+
+/* Tells whether date_bin takes a stride: of days and time alone, longer than 0; sets *length to its microseconds. */
+extern bool dp_stride_is_good(const Interval *stride, int64 *length);
 
 /* Tells whether every part of a template of to_char is known to succeed for every timestamp. */
 extern bool dp_format_is_good(const char *format, int len);

@@ -17,6 +17,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "datatype/timestamp.h"
@@ -263,6 +265,105 @@ StaticAssertDecl(true, "")
 
 DP_TRY_AGE(age_timestamp, timestamp_age);
 DP_TRY_AGE(age_timestamptz, timestamptz_age);
+
+/* of one timestamp: since midnight of the current day */
+PG_FUNCTION_INFO_V1(dp_try_age_of_timestamp);
+Datum
+dp_try_age_of_timestamp(PG_FUNCTION_ARGS)
+{
+	Timestamp	t = PG_GETARG_TIMESTAMP(0);
+
+	if (TIMESTAMP_NOT_FINITE(t) || !is_inner(t))
+		PG_RETURN_NULL();
+	return DirectFunctionCall2(timestamp_age, DirectFunctionCall1(date_timestamp, DateADTGetDatum(GetSQLCurrentDate())),
+							   TimestampGetDatum(t));
+}
+
+PG_FUNCTION_INFO_V1(dp_try_age_of_timestamptz);
+Datum
+dp_try_age_of_timestamptz(PG_FUNCTION_ARGS)
+{
+	TimestampTz t = PG_GETARG_TIMESTAMPTZ(0);
+
+	if (TIMESTAMP_NOT_FINITE(t) || !is_inner(t))
+		PG_RETURN_NULL();
+	return DirectFunctionCall2(timestamptz_age, DirectFunctionCall1(date_timestamptz, DateADTGetDatum(GetSQLCurrentDate())),
+							   TimestampTzGetDatum(t));
+}
+
+/* ------------------------------------------------------------------------
+ * Dates and timestamps that are made of numbers
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether the calendar has the day: years from 4713 BC, which is -4713, on, but none that is 0. */
+static bool
+is_day(int year, int month, int day)
+{
+	int			astronomical = year < 0 ? year + 1 : year;
+
+	if (year == 0 || year < -4713 || year > DATE_END_JULIAN / 365 || month < 1 || month > MONTHS_PER_YEAR || day < 1)
+		return false;
+	return day <= day_tab[isleap(astronomical)][month - 1] && IS_VALID_JULIAN(astronomical, month, day) &&
+		IS_VALID_DATE(date2j(astronomical, month, day) - POSTGRES_EPOCH_JDATE);
+}
+
+PG_FUNCTION_INFO_V1(dp_try_make_date);
+Datum
+dp_try_make_date(PG_FUNCTION_ARGS)
+{
+	if (!is_day(PG_GETARG_INT32(0), PG_GETARG_INT32(1), PG_GETARG_INT32(2)))
+		PG_RETURN_NULL();
+	return make_date(fcinfo);
+}
+
+/* of seconds since 1970 */
+PG_FUNCTION_INFO_V1(dp_try_to_timestamp);
+Datum
+dp_try_to_timestamp(PG_FUNCTION_ARGS)
+{
+	const double epoch = (double) (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * SECS_PER_DAY;
+	double		seconds = PG_GETARG_FLOAT8(0);
+	double		at = (seconds - epoch) * USECS_PER_SEC;
+
+	if (isnan(seconds) || (!isinf(seconds) && (at < (double) (MIN_TIMESTAMP + DP_EDGE) || at > (double) (END_TIMESTAMP - DP_EDGE))))
+		PG_RETURN_NULL();
+	return float8_timestamptz(fcinfo);
+}
+
+/*
+ * Tells whether a bin of so long a stride from origin on holds t.  The built-ins of older
+ * versions let differences and results wrap around.
+ */
+static bool
+has_bin(const Interval *stride, Timestamp t, Timestamp origin)
+{
+	int64		length;
+	int64		distance;
+
+	if (TIMESTAMP_NOT_FINITE(origin) || !dp_stride_is_good(stride, &length))
+		return false;
+	if (TIMESTAMP_NOT_FINITE(t))
+		return true;
+	if (!is_inner(t) || __builtin_sub_overflow(t, origin, &distance))
+		return false;
+	/* the bin begins at most a stride before t */
+	return t - (MIN_TIMESTAMP + DP_EDGE) > length;
+}
+
+#define DP_TRY_BIN(name, builtin) \
+PG_FUNCTION_INFO_V1(dp_try_##name); \
+Datum \
+dp_try_##name(PG_FUNCTION_ARGS) \
+{ \
+	if (!has_bin(PG_GETARG_INTERVAL_P(0), PG_GETARG_TIMESTAMP(1), PG_GETARG_TIMESTAMP(2))) \
+		PG_RETURN_NULL(); \
+	return builtin(fcinfo); \
+} \
+StaticAssertDecl(true, "")
+
+DP_TRY_BIN(date_bin_timestamp, timestamp_bin);
+DP_TRY_BIN(date_bin_timestamptz, timestamptz_bin);
 
 /* ------------------------------------------------------------------------
  * Fields

@@ -114,6 +114,7 @@ typedef enum DpConstantCheck
 	DP_CHECK_TRUNC,				/* a precision of date_trunc */
 	DP_CHECK_ZONE,				/* a time zone */
 	DP_CHECK_FORMAT,			/* a template of to_char for timestamps */
+	DP_CHECK_STRIDE,			/* a stride of date_bin */
 	DP_CHECK_LENGTH				/* of a cast: a length, and that it is
 								 * explicit, and truncates */
 } DpConstantCheck;

@@ -19,9 +19,12 @@
 #include "mb/pg_wchar.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/parse_coerce.h"
 #include "safe/constants.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 /*
  * Refuses to fold case in some encodings: it goes through the C library's wide
@@ -57,6 +60,7 @@ constant_problem(DpConstantCheck check, Oid argtype, Oid type, Datum value)
 {
 	const char *bytes;
 	int			len;
+	int64		length;
 
 	if (check == DP_CHECK_NONE)
 		return NULL;
@@ -66,6 +70,9 @@ constant_problem(DpConstantCheck check, Oid argtype, Oid type, Datum value)
 			return DatumGetBool(value) ? NULL : "write an explicit cast";
 		return DatumGetInt32(value) <= DP_MAX_CONST_BYTES + VARHDRSZ ? NULL : "choose a shorter length";
 	}
+	if (check == DP_CHECK_STRIDE)
+		return type != INTERVALOID || dp_stride_is_good(DatumGetIntervalP(value), &length) ? NULL :
+			"the stride must be longer than 0 and have days, hours, minutes and seconds alone; use date_trunc for months";
 	if (type != TEXTOID)
 		return NULL;
 	bytes = VARDATA_ANY(DatumGetPointer(value));
@@ -154,12 +161,105 @@ vet_arguments(DpVet *vet, Node *node, const DpAllowed *allowed, List *args)
 	return vetted;
 }
 
+/* ------------------------------------------------------------------------
+ * Concatenation
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns arg as text, as a cast writes it. */
+static Node *
+as_text(Node *arg)
+{
+	return coerce_to_target_type(NULL, arg, exprType(arg), TEXTOID, -1, COERCION_EXPLICIT, COERCE_EXPLICIT_CAST,
+								 exprLocation(arg));
+}
+
+static Node *
+concatenation(Node *left, Node *right, Node *like, Oid inputcollid)
+{
+	return (Node *) call_of(F_TEXTCAT, like, inputcollid, list_make2(left, right));
+}
+
+/* Returns arg as concat writes it, "" for NULL; not types that it writes otherwise than a cast does. */
+static Node *
+part_of_concat(DpVet *vet, Node *node, Oid funcid, Node *arg, Oid collation)
+{
+	CoalesceExpr *coalesce = makeNode(CoalesceExpr);
+	Oid			type = getBaseType(exprType(arg));
+
+	if (type == BPCHAROID || type == BOOLOID)
+		dp_refuse_function(vet, node, funcid, psprintf("cast its argument of type %s to text", format_type_be(type)));
+	coalesce->coalescetype = TEXTOID;
+	coalesce->coalescecollid = collation;
+	coalesce->args = list_make2(as_text(arg), makeConst(TEXTOID, -1, collation, -1, CStringGetTextDatum(""), false, false));
+	coalesce->location = exprLocation(arg);
+	return (Node *) coalesce;
+}
+
+/* Returns concat_ws(separator, arguments): each with the separator before it, less the first separator. */
+static Node *
+joined(DpVet *vet, FuncExpr *call, Oid collation)
+{
+	Node	   *separator = linitial(call->args);
+	Node	   *all = NULL;
+	Node	   *start;
+
+	if (dp_reads_columns(separator, NULL))
+		dp_refuse_function(vet, (Node *) call, call->funcid, "its argument number 1 must be a constant");
+	for (int i = 1; i < list_length(call->args); i++)
+	{
+		Node	   *arg = list_nth(call->args, i);
+		CoalesceExpr *part = (CoalesceExpr *) part_of_concat(vet, (Node *) call, call->funcid, arg, collation);
+
+		linitial(part->args) = concatenation(copyObject(separator), linitial(part->args), (Node *) call, call->inputcollid);
+		all = all == NULL ? (Node *) part : concatenation(all, (Node *) part, (Node *) call, call->inputcollid);
+	}
+	start = (Node *) makeFuncExpr(F_INT4PL, INT4OID,
+								  list_make2(makeFuncExpr(F_LENGTH_TEXT, INT4OID, list_make1(copyObject(separator)), InvalidOid,
+														  call->inputcollid, COERCE_EXPLICIT_CALL),
+											 makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(1), false, true)),
+								  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	return (Node *) call_of(F_SUBSTR_TEXT_INT4, (Node *) call, call->inputcollid, list_make2(all, start));
+}
+
+/*
+ * Returns text || anything, concat and concat_ws in words of text || text and casts, to
+ * be checked in turn; NULL for any other function.
+ */
+static Node *
+in_words_of_text(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List *args)
+{
+	Node	   *all = NULL;
+	ListCell   *lc;
+
+	if (funcid == F_TEXTANYCAT || funcid == F_ANYTEXTCAT)
+		return concatenation(as_text(linitial(args)), as_text(lsecond(args)), node, inputcollid);
+	if ((funcid != F_CONCAT && funcid != F_CONCAT_WS) || ((FuncExpr *) node)->funcvariadic)
+		return NULL;
+	if (funcid == F_CONCAT_WS && list_length(args) > 1)
+		return joined(vet, (FuncExpr *) node, exprCollation(node));
+	if (funcid == F_CONCAT_WS)
+		return NULL;
+	foreach(lc, args)
+	{
+		Node	   *part = part_of_concat(vet, node, funcid, lfirst(lc), exprCollation(node));
+
+		all = all == NULL ? part : concatenation(all, part, node, inputcollid);
+	}
+	return all;
+}
+
 Node *
 dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 {
 	const DpAllowed *allowed = dp_allowed_function(funcid);
 
+	Node	   *words;
+
 	dp_vet_operator(vet, node);
+	words = in_words_of_text(vet, node, funcid, inputcollid, *args);
+	if (words != NULL)
+		return dp_vet(words, vet);
 	if (allowed == NULL)
 	{
 		if (IsA(node, FuncExpr) && dp_vet_added(vet, (FuncExpr *) node, args))

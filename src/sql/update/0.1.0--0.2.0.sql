@@ -243,3 +243,18 @@ BEGIN
 	END LOOP;
 END;
 $$;
+
+
+-- more functions that may run on rows
+CREATE FUNCTION dp_cdp.try_age(timestamp) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_try_age_of_timestamp' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_age(timestamptz) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_try_age_of_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_make_date(year int, month int, day int) RETURNS date
+	AS 'MODULE_PATHNAME', 'dp_try_make_date' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_to_timestamp(float8) RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'dp_try_to_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_date_bin(interval, timestamp, timestamp) RETURNS timestamp
+	AS 'MODULE_PATHNAME', 'dp_try_date_bin_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_date_bin(interval, timestamptz, timestamptz) RETURNS timestamptz
+	AS 'MODULE_PATHNAME', 'dp_try_date_bin_timestamptz' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
