@@ -169,7 +169,7 @@ SELECT dp_count(*), dp_sum(n, 0, 6), dp_sum(dearest, 0, 6) FROM (SELECT patient,
 SELECT n, count(*) FROM (SELECT patient, count(*) AS n FROM visits WHERE cost > 0 GROUP BY patient) q WHERE n IN (2, 3, 4) GROUP BY n;
 SELECT dp_count(*) FROM (SELECT patient FROM visits GROUP BY patient HAVING sum(cost) > 4) q;
 SELECT zip, dp_sum(cost, 0, 6) FROM totals JOIN patients USING (patient) GROUP BY zip;
-WITH q AS (SELECT patient, ward, count(*) AS n FROM visits GROUP BY patient, ward) SELECT w.floor, dp_count(*), dp_sum(n, 0, 5) FROM q JOIN wards w USING (ward) GROUP BY 1;
+WITH q AS (SELECT patient, ward, count(*) AS n FROM visits GROUP BY patient, ward) SELECT w.floor, dp_count(*), dp_sum(n, 0, 5, 0, 5) FROM q JOIN wards w USING (ward) GROUP BY 1;
 SELECT dp_count(*), dp_sum(wards, 0, 6) FROM (SELECT p.patient, count(DISTINCT w.ward) AS wards
 	FROM patients p JOIN visits v ON v.patient = p.patient LEFT JOIN wards w ON w.ward = v.ward GROUP BY p.patient) q;
 SELECT dp_count(*) FROM (SELECT DISTINCT patient FROM visits) q;
