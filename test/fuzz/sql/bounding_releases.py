@@ -96,6 +96,7 @@ class Releases:
     def ask(self, role, settings, number, sql):
         """what the role is answered on a connection of its own"""
         c = Connection(role)
+        c.look = lambda kind, body: None        # digits of noise may be those of a canary of the other fuzzers
         path = None
         try:
             path = os.path.join(self.numbers, c.query('SELECT pg_backend_pid()').rows[0][0])
