@@ -81,7 +81,11 @@ SELECT dp_count(*) IS NULL FROM visit WHERE split_part(ward, 'e', age - 97) = 'x
 SELECT dp_count(*) IS NULL FROM visit WHERE decode(ward, 'hex') IS NULL OR convert_from(ward::bytea, ward) IS NULL;
 --> ZC002
 SELECT dp_count(*) IS NULL FROM visit WHERE make_date(2000, 109 - age, 1) IS NULL;
+--> ok 1
+SELECT dp_count(*) IS NULL FROM visit WHERE date_bin(age * interval '1 day', at, '2020-01-01') IS NULL OR make_time(121 - age, 0, 0) IS NULL;
 --> ZC002
+SELECT dp_count(*) IS NULL FROM visit WHERE to_timestamp(cost::float8 * 1e300) IS NULL OR age(at) > '1 year' OR ward || age = 'x';
+--> ok 1
 SELECT dp_count(*) IS NULL FROM visit WHERE overlay(ward PLACING 'x' FROM 97 - age) IS NULL OR translate(ward, 'z', ward) = '';
 --> ZC002
 

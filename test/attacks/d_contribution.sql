@@ -300,8 +300,8 @@ SELECT ana.weight('SELECT dp_count(DISTINCT patient) FROM ana.w') = 5 AND ana.we
 --> ok
 SELECT ana.weight('SELECT dp_count(DISTINCT patient + 0) FROM visit') = 5;
 --> ok
-SELECT dp_count(DISTINCT patient || '') FROM visit;
---> ZC002
+SELECT ana.weight('SELECT dp_count(DISTINCT patient || '''') FROM visit') = 5;
+--> ok
 SELECT dp_count(DISTINCT patient) > 0 FROM (SELECT patient FROM visit) s;
 --> ok 1
 SET dp_cdp.rho = 50;
