@@ -473,6 +473,21 @@ reads_groups(const RelOptInfo *rel)
 		query->groupClause != NIL && query->hasAggs && !query->hasTargetSRFs && has_no_more(query);
 }
 
+/*
+ * Adds a partial path to a finished level.  Not by add_partial_path(), which frees partial paths that cost more: Gather
+ * paths of the level, which were made before, read them.
+ */
+static void
+add_finished_partial_path(RelOptInfo *rel, Path *path)
+{
+	int			at = 0;
+
+	while (at < list_length(rel->partial_pathlist) &&
+		   ((Path *) list_nth(rel->partial_pathlist, at))->total_cost <= path->total_cost)
+		at++;
+	rel->partial_pathlist = list_insert_nth(rel->partial_pathlist, at, path);
+}
+
 /* Adds paths where the level takes states of bound_unit apart, of a level that groups by the unit. */
 static void
 add_bounding(PlannerInfo *root, RelOptInfo *final_rel)
@@ -508,12 +523,12 @@ add_bounding(PlannerInfo *root, RelOptInfo *final_rel)
 		parts = partitionwise_path(&rows, input_rel, target, nrows / Max(nunits, 1));
 	if (final_rel->consider_parallel && input_rel->partial_pathlist != NIL)
 		partial = bounding_path(&rows, linitial(input_rel->partial_pathlist), target, nunits, nrows);
-	/* these free paths that cost more */
+	/* this frees paths that cost more, which no other reads */
 	add_path(final_rel, path_above(root, &rows, whole));
 	if (parts != NULL)
 		add_path(final_rel, path_above(root, &rows, parts));
 	if (partial != NULL && partial->parallel_safe)
-		add_partial_path(final_rel, path_above(root, &rows, partial));
+		add_finished_partial_path(final_rel, path_above(root, &rows, partial));
 }
 
 static void
