@@ -45,11 +45,14 @@ dp_initdb "$dir" "$bench/bench.conf" && dp_start "$dir" || exit 1
 rc=$?
 [[ $rc == 0 ]] || grep -E 'LOG:|FATAL:|PANIC:' "$dir/log" | grep -v 'temporary file:' | sort -u -k4 | tail -n 10
 
-# debits per second, calls of calculators, the guard, more processors: scripts of their own
-for script in ledger.sh ledger.py calculators.py guard.py model.py
+# debits per second, calls of calculators, the guard, more processors, whole schemas: scripts of their own
+for script in ledger.sh ledger.py calculators.py guard.py model.py schemas.py
 do
 	name=${script%.*}
-	[[ -f $bench/$script && ${BENCH_ONLY:-$name} == *$name* ]] || continue
+	only=${BENCH_ONLY:-$name}
+	# a schema by its own name
+	[[ $name != schemas || ! -f $bench/$only/queries.sql ]] || only=$name
+	[[ -f $bench/$script && $only == *$name* ]] || continue
 	echo
 	echo "\`BENCH_ONLY=$name make bench\`:"
 	interpreter=bash
