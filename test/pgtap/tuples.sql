@@ -191,6 +191,8 @@ SELECT as_written($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k USI
 	'... and a condition that NULL does not satisfy');
 SELECT as_written($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k ON k.kind = v.kind AND k.lowest > 0.7 GROUP BY 1$$,
 	'... and one of the join');
+SELECT as_written($$SELECT CASE WHEN d.dept IS NULL THEN 'nowhere' ELSE d.building END, count(*) FROM (SELECT patient, 'none such' AS place FROM visits) v
+	LEFT JOIN depts d ON d.dept = v.place GROUP BY 1$$, 'a table that is joined to what is written alone, where nothing matches');
 SELECT as_written($$SELECT p.region, count(*) FROM visits v LEFT JOIN patients p ON p.patient = v.patient GROUP BY 1$$,
 	'a foreign key to a protected table');
 SELECT as_written($$SELECT extract(dow FROM at), count(*) FROM visits GROUP BY 1$$, 'extract of a column that is NOT NULL');

@@ -175,6 +175,18 @@ is_of_part(PartQuery *p, DpShadowItem *item)
 	return item->is_included && !item->is_private && item->part == p->part;
 }
 
+/* Adds a list of false and true, or of true alone: a table of two rows, or one; returns its number. */
+static int
+add_booleans(PartQuery *p, bool both)
+{
+	Datum		values[] = {BoolGetDatum(true), BoolGetDatum(false)};
+	Const	   *list = makeConst(BOOLARRAYOID, -1, InvalidOid, -1,
+								 PointerGetDatum(construct_array(values, both ? 2 : 1, BOOLOID, 1, true, TYPALIGN_CHAR)),
+								 false, false);
+
+	return add_rte(p->query, unnest_entry((Expr *) list, InvalidOid));
+}
+
 /* An outer join is in the query itself if its inner side is one table, of which everything is known. */
 static void
 settle_joins(PartQuery *p, List **refs)
@@ -193,12 +205,7 @@ settle_joins(PartQuery *p, List **refs)
 			bms_membership(dp_shadow_item(p->s, item)->joins) == BMS_SINGLETON;
 		if (!join->is_whole)
 		{
-			Datum		values[] = {BoolGetDatum(false), BoolGetDatum(true)};
-			Const	   *both = makeConst(BOOLARRAYOID, -1, InvalidOid, -1,
-										 PointerGetDatum(construct_array(values, 2, BOOLOID, 1, true, TYPALIGN_CHAR)),
-										 false, false);
-
-			join->rti = add_rte(p->query, unnest_entry((Expr *) both, InvalidOid));
+			join->rti = add_booleans(p, true);
 			*refs = lappend(*refs, make_ref(join->rti));
 		}
 	}
@@ -262,6 +269,9 @@ make_from(PartQuery *p, List *keys)
 		add_item(p, item);
 		refs = lappend(refs, make_ref(item->rti));
 	}
+	/* outer joins need a row that they can be joined to */
+	if (refs == NIL)
+		refs = list_make1(make_ref(add_booleans(p, false)));
 	tree = (Node *) makeFromExpr(refs, NULL);
 	/* lists first: tables may be joined on what they stand for */
 	for (int tables = 0; tables <= 1; tables++)
