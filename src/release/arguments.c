@@ -34,8 +34,8 @@
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
-static Datum
-evaluate(Expr *expr, EState *estate, bool *isnull)
+Datum
+dp_evaluate(Expr *expr, EState *estate, bool *isnull)
 {
 	ExprState  *state = ExecInitExprWithParams(expr, estate->es_param_list_info);
 
@@ -46,7 +46,7 @@ static Datum
 evaluate_bound(Expr *expr, DpReleaseColumn *desc, EState *estate)
 {
 	bool		isnull;
-	Datum		value = evaluate(expr, estate, &isnull);
+	Datum		value = dp_evaluate(expr, estate, &isnull);
 
 	if (isnull)
 		ereport(ERROR,
@@ -157,6 +157,67 @@ is_finite(Numeric value)
 	return !numeric_is_nan(value) && !numeric_is_inf(value);
 }
 
+static double
+as_double(Numeric value)
+{
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value)));
+}
+
+static DpLimits
+limits_of(Numeric lower, Numeric upper)
+{
+	DpLimits	limits = {true, as_double(lower), as_double(upper)};
+
+	return limits;
+}
+
+/* ------------------------------------------------------------------------
+ * Bounds that are not written
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns the interval of an argument; ZC004 where its parameters leave it without one. */
+static DpInterval
+derived_interval(const DpBound *derived, DpReleaseColumn *desc, const DpPricedRelease *priced, EState *estate)
+{
+	DpIntervalInputs inputs = {estate, priced->unit_rows};
+	DpInterval	interval = dp_interval(derived, &inputs);
+
+	if (interval.state == DP_INTERVAL_NONE)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("%s needs bounds%s; write them as the arguments of the aggregate, lower and upper",
+						desc->label, dp_bound_problem(interval.why))));
+	dp_interval_open(&interval);
+	return interval;
+}
+
+/* Returns the bounds of a row's value, for a sum: those that are written, else those that follow. */
+static DpInterval
+row_bounds(DpReleaseColumn *desc, const DpPricedRelease *priced, EState *estate)
+{
+	DpInterval	bounds = {DP_INTERVAL_KNOWN};
+
+	if (desc->lower == NULL)
+		return derived_interval(desc->derived, desc, priced, estate);
+	if (desc->derived != NULL)
+	{
+		DpIntervalInputs inputs = {estate, priced->unit_rows};
+
+		/* for totals alone */
+		bounds = dp_interval(desc->derived, &inputs);
+		bounds.has_totals &= bounds.state == DP_INTERVAL_KNOWN;
+	}
+	bounds.lower = numeric_bound(desc->lower, desc, estate);
+	bounds.upper = numeric_bound(desc->upper, desc, estate);
+	return bounds;
+}
+
+/* ------------------------------------------------------------------------
+ * Sums
+ * ------------------------------------------------------------------------
+ */
+
 /* Evaluates the limits of a unit's total that are declared or written, of which 0 is one. */
 static void
 written_totals(DpReleaseColumn *desc, EState *estate, Numeric *lower, Numeric *upper)
@@ -196,28 +257,15 @@ narrow(DpReleaseColumn *desc, Numeric low, Numeric high, Numeric *lower, Numeric
 						desc->label)));
 }
 
-static double
-as_double(Numeric value)
-{
-	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(value)));
-}
-
-static DpLimits
-limits_of(Numeric lower, Numeric upper)
-{
-	DpLimits	limits = {true, as_double(lower), as_double(upper)};
-
-	return limits;
-}
-
 /* Settles the grid of a unit's total, and the limits of a row on it. */
 static void
 settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate)
 {
 	DpReleaseColumn *desc = column->desc;
 	DpPricedPart *part = &column->parts[0];
-	Numeric		lower = numeric_bound(desc->lower, desc, estate);
-	Numeric		upper = numeric_bound(desc->upper, desc, estate);
+	DpInterval	row = row_bounds(desc, priced, estate);
+	Numeric		lower = row.lower;
+	Numeric		upper = row.upper;
 	Numeric		zero = int64_to_numeric(0);
 	Numeric		low = lower;
 	Numeric		high = upper;
@@ -241,6 +289,8 @@ settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate
 		written_totals(desc, estate, &total_lower, &total_upper);
 		narrow(desc, total_lower, total_upper, &low, &high);
 	}
+	else if (row.has_totals && less(row.total_lower, row.total_upper))
+		narrow(desc, row.total_lower, row.total_upper, &low, &high);
 	column->rows = limits_of(lower, upper);
 	column->totals = limits_of(low, high);
 	if (priced->release->has_unit && (isinf(column->totals.lower) || isinf(column->totals.upper)))
@@ -262,14 +312,22 @@ settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate
 	column->totals_by_rows = !less(most_low, low) && !less(high, most_high);
 }
 
+/* Sets a range between bounds that are written, or follow from derived; without either it has none. */
 static void
-settle_range(DpReleaseColumn *desc, Expr *lower, Expr *upper, int bins, DpRangeKind kind,
-			 DpRange *range, EState *estate)
+settle_range(DpReleaseColumn *desc, Expr *lower, Expr *upper, const DpBound *derived, int bins, DpRangeKind kind,
+			 const DpPricedRelease *priced, DpRange *range, EState *estate)
 {
 	double		low = 0,
 				high = 1;
 
-	if (lower != NULL)
+	if (lower == NULL && derived != NULL)
+	{
+		DpInterval	interval = derived_interval(derived, desc, priced, estate);
+
+		low = as_double(interval.lower);
+		high = as_double(interval.upper);
+	}
+	else if (lower != NULL)
 	{
 		low = double_bound(lower, desc, estate);
 		high = double_bound(upper, desc, estate);
@@ -293,7 +351,7 @@ settle_quantiles(DpPricedColumn *column, EState *estate)
 {
 	DpReleaseColumn *desc = column->desc;
 	bool		isnull;
-	Datum		value = evaluate(desc->detail, estate, &isnull);
+	Datum		value = dp_evaluate(desc->detail, estate, &isnull);
 
 	if (isnull)
 		bad_quantile(desc);
@@ -326,7 +384,7 @@ static int
 settle_bins(DpReleaseColumn *desc, EState *estate)
 {
 	bool		isnull;
-	Datum		value = evaluate(desc->detail, estate, &isnull);
+	Datum		value = dp_evaluate(desc->detail, estate, &isnull);
 
 	if (isnull || DatumGetInt32(value) < 1 || DatumGetInt32(value) > DP_MAX_HISTOGRAM)
 		ereport(ERROR,
@@ -337,13 +395,13 @@ settle_bins(DpReleaseColumn *desc, EState *estate)
 
 /* Settles the bounds of the first argument. */
 static void
-settle_values(DpPricedColumn *column, int bins, DpRangeKind kind, EState *estate)
+settle_values(DpPricedColumn *column, int bins, DpRangeKind kind, const DpPricedRelease *priced, EState *estate)
 {
 	DpReleaseColumn *desc = column->desc;
-	Oid			type = exprType((Node *) desc->lower);
+	Oid			type = desc->lower ? exprType((Node *) desc->lower) : NUMERICOID;
 	DpRange    *range = column->range;
 
-	settle_range(desc, desc->lower, desc->upper, bins, kind, range, estate);
+	settle_range(desc, desc->lower, desc->upper, desc->derived, bins, kind, priced, range, estate);
 	column->rows.known = type != DATEOID && type != TIMESTAMPOID && type != TIMESTAMPTZOID;
 	column->rows.lower = range->lower;
 	column->rows.upper = range->upper;
@@ -351,23 +409,25 @@ settle_values(DpPricedColumn *column, int bins, DpRangeKind kind, EState *estate
 
 /* Settles which rows are cut, where each is a unit: its total is itself. */
 static void
-settle_clipped(DpPricedColumn *column, EState *estate)
+settle_clipped(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate)
 {
 	DpReleaseColumn *desc = column->desc;
+	DpInterval	row;
 
-	settle_values(column, DP_CUT_BINS, DP_RANGE_OUTSIDE, estate);
+	settle_values(column, DP_CUT_BINS, DP_RANGE_OUTSIDE, priced, estate);
+	if (desc->total_lower == NULL && desc->derived == NULL)
+		return;
+	row = row_bounds(desc, priced, estate);
 	if (desc->total_lower != NULL)
 	{
-		Numeric		lower = numeric_bound(desc->lower, desc, estate);
-		Numeric		upper = numeric_bound(desc->upper, desc, estate);
-		Numeric		total_lower,
-					total_upper;
-
-		written_totals(desc, estate, &total_lower, &total_upper);
-		narrow(desc, total_lower, total_upper, &lower, &upper);
-		column->totals = limits_of(lower, upper);
-		dp_range_make(column->totals.lower, column->totals.upper, DP_CUT_BINS, DP_RANGE_OUTSIDE, column->range);
+		written_totals(desc, estate, &row.total_lower, &row.total_upper);
+		row.has_totals = true;
 	}
+	if (!row.has_totals || !less(row.total_lower, row.total_upper))
+		return;
+	narrow(desc, row.total_lower, row.total_upper, &row.lower, &row.upper);
+	column->totals = limits_of(row.lower, row.upper);
+	dp_range_make(column->totals.lower, column->totals.upper, DP_CUT_BINS, DP_RANGE_OUTSIDE, column->range);
 }
 
 void
@@ -383,25 +443,25 @@ dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EStat
 				settle_sum(column, priced, estate);
 			break;
 		case DP_ANSWER_MOMENTS:
-			settle_values(column, 1, DP_RANGE_LINEAR, estate);
-			if (desc->lower2)
-				settle_range(desc, desc->lower2, desc->upper2, 1, DP_RANGE_LINEAR, &range[1], estate);
+			settle_values(column, 1, DP_RANGE_LINEAR, priced, estate);
+			if (desc->lower2 || desc->derived2)
+				settle_range(desc, desc->lower2, desc->upper2, desc->derived2, 1, DP_RANGE_LINEAR, priced, &range[1], estate);
 			break;
 		case DP_ANSWER_QUANTILE:
 			settle_quantiles(column, estate);
 			/* FALLTHROUGH */
 		case DP_ANSWER_MIN:
 		case DP_ANSWER_MAX:
-			settle_values(column, DP_QUANTILE_LEAVES, DP_RANGE_LINEAR, estate);
+			settle_values(column, DP_QUANTILE_LEAVES, DP_RANGE_LINEAR, priced, estate);
 			break;
 		case DP_ANSWER_HISTOGRAM:
-			settle_values(column, settle_bins(desc, estate), DP_RANGE_LINEAR, estate);
+			settle_values(column, settle_bins(desc, estate), DP_RANGE_LINEAR, priced, estate);
 			break;
 		case DP_ANSWER_BOUNDS:
-			settle_range(desc, NULL, NULL, DP_LOG_BINS, DP_RANGE_LOGARITHMIC, range, estate);
+			settle_range(desc, NULL, NULL, NULL, DP_LOG_BINS, DP_RANGE_LOGARITHMIC, priced, range, estate);
 			break;
 		case DP_ANSWER_CLIPPED:
-			settle_clipped(column, estate);
+			settle_clipped(column, priced, estate);
 			break;
 		case DP_ANSWER_CLIPPED_TOTALS:
 			settle_sum(column, priced, estate);

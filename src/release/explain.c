@@ -61,6 +61,9 @@ dp_parameters_known(const DpRelease *release, EState *estate)
 		foreach(expr, written)
 			if (lfirst(expr) && !IsA(lfirst(expr), Const))
 			return false;
+		if ((column->derived && dp_bound_has_params(column->derived)) ||
+			(column->derived2 && dp_bound_has_params(column->derived2)))
+			return false;
 	}
 	return true;
 }
@@ -149,15 +152,28 @@ explain_inner(QueryDesc *inner, ExplainState *es)
 	ExplainCloseGroup("Inner Plan", "Inner Plan", true, es);
 }
 
-/* Returns what a line says of the limits of a sum's rows and totals; "" of other columns. */
+/* Returns what follows bounds that depend on how many rows of a unit count. */
+static char *
+rows_text(const DpPricedRelease *priced, const DpPricedColumn *column, bool depends)
+{
+	const DpBound *derived = column->desc->lower == NULL ? column->desc->derived : NULL;
+
+	depends |= derived && (dp_bound_has(derived, DP_BOUND_ROWS) || dp_bound_has(derived, DP_BOUND_TOTAL));
+	return depends ? psprintf(" (max_rows %d)", priced->unit_rows) : "";
+}
+
+/* Returns what a line says of the limits of a sum's rows and totals, and of bounds that nobody has written; "" of others. */
 static char *
 limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
-	if (!column->totals.known || !priced->release->has_unit)
-		return "";
-	return psprintf("  rows within %.12g .. %.12g, a unit's total within %.12g .. %.12g%s",
-					column->rows.lower, column->rows.upper, column->totals.lower, column->totals.upper,
-					column->totals_by_rows ? psprintf(" (max_rows %d)", priced->max_rows) : "");
+	if (column->totals.known && priced->release->has_unit)
+		return psprintf("  rows within %.12g .. %.12g, a unit's total within %.12g .. %.12g%s",
+						column->rows.lower, column->rows.upper, column->totals.lower, column->totals.upper,
+						rows_text(priced, column, column->totals_by_rows));
+	if (column->rows.known && column->desc->shows_bounds)
+		return psprintf("  values within %.12g .. %.12g%s", column->rows.lower, column->rows.upper,
+						rows_text(priced, column, false));
+	return "";
 }
 
 void

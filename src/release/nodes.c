@@ -108,10 +108,33 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->upper2 = copyObject(o->upper2);
 	n->total_lower = copyObject(o->total_lower);
 	n->total_upper = copyObject(o->total_upper);
+	n->derived = copyObject(o->derived);
+	n->derived2 = copyObject(o->derived2);
+	n->shows_bounds = o->shows_bounds;
 	n->detail = copyObject(o->detail);
 	n->first_param = o->first_param;
 	n->with_error = o->with_error;
 	n->hidden = o->hidden;
+}
+
+static void
+copy_bound(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
+{
+	DpBound    *n = (DpBound *) newnode;
+	const DpBound *o = (const DpBound *) oldnode;
+
+	n->op = o->op;
+	n->args = copyObject(o->args);
+	n->type = o->type;
+	n->typmod = o->typmod;
+	n->value = copyObject(o->value);
+	n->lower = copyObject(o->lower);
+	n->upper = copyObject(o->upper);
+	n->total_lower = copyObject(o->total_lower);
+	n->total_upper = copyObject(o->total_upper);
+	n->gap = o->gap;
+	n->declarable = o->declarable;
+	n->text = o->text ? pstrdup(o->text) : NULL;
 }
 
 static void
@@ -158,6 +181,7 @@ RELEASE_NODE_METHODS(release_methods, DP_RELEASE_NODE, DpRelease, copy_release);
 RELEASE_NODE_METHODS(key_methods, DP_RELEASE_KEY_NODE, DpReleaseKey, copy_key);
 RELEASE_NODE_METHODS(key_set_methods, DP_KEY_SET_NODE, DpKeySet, copy_key_set);
 RELEASE_NODE_METHODS(column_methods, DP_RELEASE_COLUMN_NODE, DpReleaseColumn, copy_column);
+RELEASE_NODE_METHODS(bound_methods, DP_BOUND_NODE, DpBound, copy_bound);
 RELEASE_NODE_METHODS(prefetch_methods, DP_PREFETCH_NODE, DpPrefetch, copy_prefetch);
 
 void
@@ -167,6 +191,7 @@ dp_release_register_nodes(void)
 	RegisterExtensibleNodeMethods(&key_methods);
 	RegisterExtensibleNodeMethods(&key_set_methods);
 	RegisterExtensibleNodeMethods(&column_methods);
+	RegisterExtensibleNodeMethods(&bound_methods);
 	RegisterExtensibleNodeMethods(&prefetch_methods);
 }
 

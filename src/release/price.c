@@ -213,9 +213,10 @@ settle_contribution(DpPricedRelease *priced)
 
 	priced->max_groups = 1;
 	priced->max_rows = 1;
+	priced->unit_rows = dp_guc_max_rows > 0 ? dp_guc_max_rows : priced->dataset->max_rows;
 	if (release->has_unit)
 	{
-		priced->max_rows = dp_guc_max_rows > 0 ? dp_guc_max_rows : priced->dataset->max_rows;
+		priced->max_rows = priced->unit_rows;
 		if (priced->nkeys > 0 && !release->one_group)
 			priced->max_groups = dp_guc_max_groups > 0 ? dp_guc_max_groups : priced->dataset->max_groups;
 	}

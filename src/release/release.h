@@ -20,6 +20,7 @@
 #include "nodes/params.h"
 #include "nodes/plannodes.h"
 #include "policy/policy.h"
+#include "release/interval.h"
 
 #define DP_RELEASE_NODE			"DpRelease"
 #define DP_RELEASE_KEY_NODE		"DpReleaseKey"
@@ -98,6 +99,15 @@ typedef struct DpReleaseColumn
 	Expr	   *total_lower;	/* sums, totals: limits of a unit's total in a
 								 * group; NULL: max_rows times the bounds */
 	Expr	   *total_upper;
+
+	/*
+	 * What bounds that are not written follow from, where that is known only
+	 * when the release is priced; and limits of totals.
+	 */
+	DpBound    *derived;
+	DpBound    *derived2;
+	bool		shows_bounds;	/* EXPLAIN: the query says none, nor one
+								 * column */
 	Expr	   *detail;			/* quantiles: float8 or float8[]; histogram:
 								 * int4, how many bins */
 

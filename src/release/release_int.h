@@ -74,6 +74,7 @@ typedef struct DpPricedRelease
 	int64		memory;			/* that groups of declared keys take, in bytes */
 	int			max_groups;		/* 1 unless a unit may be in several groups */
 	int			max_rows;
+	int			unit_rows;		/* that count of a unit where it is more than a row */
 	int64		column_rho;		/* price of a column without a target */
 	int64		rho;			/* for all columns together */
 	int64		delta;			/* 0 unless keys are selected */
@@ -148,6 +149,9 @@ extern void dp_release_exec_init(void);
  * there already.
  */
 extern void dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate);
+
+/* arguments.c: evaluates an expression without columns */
+extern Datum dp_evaluate(Expr *expr, EState *estate, bool *isnull);
 
 /*
  * price.c: evaluates bounds with the statement's parameters and settles

@@ -197,7 +197,7 @@ SELECT refused(s, '^ZC002 ', d) FROM (VALUES
 	('SELECT dp_sum(m, 0, 1) FROM (SELECT DISTINCT ON (patient) patient, w AS m FROM visits) q', 'DISTINCT ON')
 	) AS v (s, d);
 -- no exact aggregate of what was aggregated
-SELECT refused('SELECT max(m) FROM (SELECT patient, max(w) AS m FROM visits GROUP BY patient) q', '^ZC002 ', 'an exact aggregate above');
+SELECT refused('SELECT max(m) FROM (SELECT patient, max(w) AS m FROM visits GROUP BY patient) q', '^ZC004 max\(m\) needs bounds, and column w has none', 'an aggregate above, as private as any, needs bounds');
 SELECT refused('SELECT m FROM (SELECT patient, max(w) AS m FROM visits GROUP BY patient) q', '^ZC002 ', 'no aggregate above');
 SELECT refused('SELECT patient, max(w) FROM visits GROUP BY patient', '^ZC002 ', 'no level above');
 

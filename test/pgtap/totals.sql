@@ -176,7 +176,7 @@ SELECT refused('SELECT dp_avg(cost, 0, 500, 0, 700) FROM visits', '^42883 ', 'to
 SELECT refused('SELECT dp_sum(dept, 0, 500, 0, 700) FROM visits', '^42883 ', 'totals of no number');
 SELECT refused('SELECT dp_clipped_totals(dept, 0, 500, 0, 700) FROM visits', '^ZC002 .*give it numbers', 'nor what is cut');
 SELECT refused('SELECT dp_clipped_totals(DISTINCT cost) FROM visits', '^ZC002 .*DISTINCT', 'nor of distinct values');
-SELECT refused('SELECT dp_clipped_totals(cost * 2) FROM visits', '^ZC002 .*needs bounds: write dp_clipped_totals\(expression, lower, upper\)', 'which needs bounds as sums do');
+SELECT refused('SELECT dp_clipped_totals(length(dept)) FROM visits', '^ZC002 .*needs bounds, .*write dp_clipped_totals\(length\(dept\), lower, upper\)', 'which needs bounds as sums do');
 -- what it recommends
 SELECT near('SELECT dp_clipped_totals(cost * 2, 0, 1000, 0, 1400) FROM visits', (SELECT avg((s > 700)::int) FROM (SELECT sum(cost) AS s FROM visits GROUP BY patient_id) q),
 			0.01, 'and has them');

@@ -73,7 +73,11 @@ with_bounds(AggregateCall *c)
 	initStringInfo(&text);
 	appendStringInfo(&text, "%s(", c->kind->name);
 	foreach(lc, c->read)
-		appendStringInfo(&text, "%s, ", IsA(lfirst(lc), Var) ? dp_expression_text(c->level, lfirst(lc)) : "expression");
+	{
+		const char *read = dp_expression_text(c->level, lfirst(lc));
+
+		appendStringInfo(&text, "%s, ", strlen(read) <= 100 ? read : "expression");
+	}
 	if (c->kind->answer == DP_ANSWER_QUANTILE && !c->kind->is_median)
 		appendStringInfoString(&text, "0.5, ");
 	appendStringInfoString(&text, list_length(c->read) == 2 ? "lower, upper, lower, upper" : "lower, upper");
@@ -139,59 +143,85 @@ numeric_constant(Numeric value)
 	return (Expr *) makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(value), false, false);
 }
 
+/* Refuses an argument of which no bounds are known, because of a part of it, or of itself. */
 static void
-declared_bounds(AggregateCall *c, Node *value, Expr **lower, Expr **upper)
+refuse_bounds(AggregateCall *c, Node *value, const DpBound *why, bool is_itself)
 {
 	DpSplitContext *cxt = c->cxt;
-	DpKnownBounds bounds;
+	const char *problem = is_itself && why->gap == DP_GAP_UNDECLARED ? "" : dp_bound_problem(why);
 
-	if (!dp_find_bounds(c->level, value, &bounds))
-	{
-		if (bounds.undeclared)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 bounds.declarable
-					 ? errmsg("%s needs bounds: write %s, or let the owner declare them with dp_cdp.set_bounds",
-							  c->column->label, with_bounds(c))
-					 : errmsg("%s needs bounds: write %s", c->column->label, with_bounds(c)),
-					 dp_error_position(cxt->source_text, c->agg->location)));
-		dp_refuse_at(c->agg->location, errmsg("%s needs bounds: write %s", c->column->label, with_bounds(c)));
-	}
-	*lower = numeric_constant(bounds.lower);
-	*upper = numeric_constant(bounds.upper);
+	/* what may not run on rows needs no bounds */
+	(void) dp_make_safe(value, &c->level->allow);
+	if (why->gap == DP_GAP_UNDECLARED)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 why->declarable
+				 ? errmsg("%s needs bounds%s: write %s, or let the owner declare them with dp_cdp.set_bounds",
+						  c->column->label, problem, with_bounds(c))
+				 : errmsg("%s needs bounds%s: write %s", c->column->label, problem, with_bounds(c)),
+				 dp_error_position(cxt->source_text, c->agg->location)));
+	dp_refuse_at(c->agg->location, errmsg("%s needs bounds%s%s write %s", c->column->label, problem,
+										  why->gap == DP_GAP_DENOMINATOR ? ", or" : ":", with_bounds(c)));
 }
 
-/* Sets the limits of a unit's total: those that are written, else those of the column. */
+/*
+ * Sets lower and upper, where they are known here, else *derived, from which they
+ * follow when the release is priced.
+ */
 static void
-set_totals(AggregateCall *c)
+known_bounds(AggregateCall *c, Node *value, DpBound *bound, Expr **lower, Expr **upper, DpBound **derived)
+{
+	DpInterval	interval = dp_interval(bound, NULL);
+
+	if (interval.state == DP_INTERVAL_NONE)
+		refuse_bounds(c, value, interval.why, interval.why == bound);
+	c->column->shows_bounds |= bound->op != DP_BOUND_DECLARED;
+	if (interval.state == DP_INTERVAL_LATER)
+	{
+		*derived = bound;
+		return;
+	}
+	dp_interval_open(&interval);
+	*lower = numeric_constant(interval.lower);
+	*upper = numeric_constant(interval.upper);
+}
+
+/* Sets the limits of a unit's total: those that are written, else those of the columns. */
+static void
+set_totals(AggregateCall *c, DpBound *bound)
 {
 	DpReleaseColumn *column = c->column;
-	DpKnownBounds bounds;
 
 	if (c->totals != NIL)
 	{
 		column->total_lower = constant_argument(c, linitial(c->totals), "the limits of a unit's total");
 		column->total_upper = constant_argument(c, lsecond(c->totals), "the limits of a unit's total");
 	}
-	else if (dp_find_bounds(c->level, linitial(c->read), &bounds) && bounds.has_totals)
+	else if (bound->op == DP_BOUND_DECLARED && bound->total_lower != NULL)
 	{
-		column->total_lower = numeric_constant(bounds.total_lower);
-		column->total_upper = numeric_constant(bounds.total_upper);
+		column->total_lower = bound->total_lower;
+		column->total_upper = bound->total_upper;
 	}
+	else if (dp_bound_has_totals(bound))
+		column->derived = bound;
 }
 
 static void
 set_bounds(AggregateCall *c)
 {
 	DpReleaseColumn *column = c->column;
+	DpBound    *first = NULL;
 
+	if (c->bounds == NIL || has_totals(c))
+		first = dp_bound_of_value(c->level, linitial(c->read));
 	if (has_totals(c))
-		set_totals(c);
+		set_totals(c, first);
 	if (c->bounds == NIL)
 	{
-		declared_bounds(c, linitial(c->read), &column->lower, &column->upper);
+		known_bounds(c, linitial(c->read), first, &column->lower, &column->upper, &column->derived);
 		if (list_length(c->read) == 2)
-			declared_bounds(c, lsecond(c->read), &column->lower2, &column->upper2);
+			known_bounds(c, lsecond(c->read), dp_bound_of_value(c->level, lsecond(c->read)),
+						 &column->lower2, &column->upper2, &column->derived2);
 		return;
 	}
 	column->lower = constant_argument(c, linitial(c->bounds), "the bounds");

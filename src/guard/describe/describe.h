@@ -81,24 +81,8 @@ extern void dp_check_outer_groups(DpLevel *level, List *aggs);
  * ------------------------------------------------------------------------
  */
 
-/* bounds of an argument that the query leaves out */
-typedef struct DpKnownBounds
-{
-	Numeric		lower;			/* of a row's value */
-	Numeric		upper;
-	bool		has_totals;		/* limits of a unit's total are declared */
-	Numeric		total_lower;
-	Numeric		total_upper;
-	Oid			relid;			/* the column whose bounds they are */
-	AttrNumber	attnum;
-	bool		has_others;		/* bounds of another column, or a constant
-								 * other than 0, are among them */
-	bool		undeclared;		/* a protected column has no bounds */
-	bool		declarable;		/* the owner could declare them */
-} DpKnownBounds;
-
-/* Finds the bounds of value; returns false if they are not known. */
-extern bool dp_find_bounds(DpLevel *level, Node *value, DpKnownBounds *b);
+/* Returns what the bounds of value follow from. */
+extern DpBound *dp_bound_of_value(DpLevel *level, Node *value);
 
 /* Tells whether type is one of int2 to int8, float4, float8 and numeric. */
 extern bool dp_is_number(Oid type);

@@ -1,0 +1,229 @@
+-- Bounds that nobody has written follow from those of columns, from constants and parameters and from max_rows.
+-- Whatever they are, answers are those of plain SQL where no value is cut.
+\set ON_ERROR_STOP 0
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+\ir analyst.psql
+GRANT CREATE ON SCHEMA public TO owner1, analyst1;
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.create_dataset('shop', max_groups => 3, max_rows => 10);
+SELECT dp_cdp.create_dataset('persons');
+SELECT dp_cdp.set_budget(d, 'analyst1', rho => 1e6) FROM unnest('{shop,persons}'::text[]) d;
+-- 1000 customers with 1 to 8 orders
+CREATE TABLE orders AS SELECT c AS customer, (ARRAY['web', 'app'])[1 + o % 2] AS channel, (1 + (c * 7 + o * 13) % 400)::numeric(10, 2) AS amount,
+	((c + o) % 20)::numeric AS discount, 1 + (c + o) % 5 AS quantity, (c * o) % 3 AS parts, (c % 50 + o) / 10.0::float8 AS weight,
+	(c % 2 = 0) AS gift, (c % 10 - 5)::int AS change, c % 7 AS unknown, 'n' || c AS note
+	FROM generate_series(1, 1000) c, generate_series(1, 1 + c % 8) o;
+CREATE TABLE person AS SELECT c AS id, c % 90 AS age, (c % 90)::float8 AS points FROM generate_series(1, 1000) c;
+SELECT dp_cdp.protect_table('orders', 'shop', 'customer'), dp_cdp.protect_table('person', 'persons');
+SELECT dp_cdp.set_keys('orders', 'channel', '{web,app}'::text[]),
+	dp_cdp.set_bounds('orders', 'amount', 0, 400), dp_cdp.set_bounds('orders', 'discount', 0, 20), dp_cdp.set_bounds('orders', 'quantity', 1, 5),
+	dp_cdp.set_bounds('orders', 'parts', 0, 2), dp_cdp.set_bounds('orders', 'weight', 0, 10), dp_cdp.set_bounds('orders', 'change', -5, 5),
+	dp_cdp.set_bounds('person', 'age', 0, 90), dp_cdp.set_bounds('person', 'points', 0, 90);
+CREATE VIEW net AS SELECT customer, channel, amount - discount AS net, amount * quantity AS value FROM orders;
+GRANT SELECT ON net TO analyst1;
+RESET SESSION AUTHORIZATION;
+ANALYZE;
+
+-- the bounds of the first aggregate, as the analyst sees them
+CREATE FUNCTION bounds(expression text, source text DEFAULT 'orders', aggregate text DEFAULT 'dp_avg') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	SET SESSION AUTHORIZATION analyst1;
+	BEGIN
+		SELECT round(row_lower::numeric, 6)::float8 || ' .. ' || round(row_upper::numeric, 6)::float8 INTO result
+			FROM dp_cdp.preview(format('SELECT %s(%s) FROM %s', aggregate, expression, source)) WHERE item = 'aggregate' LIMIT 1;
+	EXCEPTION WHEN OTHERS THEN
+		result := SQLSTATE || ' ' || SQLERRM;
+	END;
+	RESET SESSION AUTHORIZATION;
+	RETURN result;
+END $$;
+CREATE FUNCTION totals(expression text, source text DEFAULT 'orders') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	SET SESSION AUTHORIZATION analyst1;
+	SELECT round(total_lower::numeric, 6)::float8 || ' .. ' || round(total_upper::numeric, 6)::float8 INTO result
+		FROM dp_cdp.preview(format('SELECT dp_sum(%s) FROM %s', expression, source)) WHERE item = 'aggregate' LIMIT 1;
+	RESET SESSION AUTHORIZATION;
+	RETURN result;
+END $$;
+-- one number as the analyst gets it, with hardly any noise
+CREATE FUNCTION answer(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	result float8;
+BEGIN
+	PERFORM set_config('dp_cdp.rho', '1e4', true);
+	SET SESSION AUTHORIZATION analyst1;
+	EXECUTE query INTO result;
+	RESET SESSION AUTHORIZATION;
+	RETURN result;
+END $$;
+CREATE FUNCTION near(query text, tolerance float8, description text, truth text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	expected float8;
+	got float8 := answer(query);
+BEGIN
+	EXECUTE coalesce(truth, query) INTO expected;
+	RETURN ok(abs(got - expected) <= tolerance, format('%s: %s is %s', description, got, expected));
+END $$;
+CREATE FUNCTION refused(query text, message text, description text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	ended record;
+BEGIN
+	SELECT * INTO ended FROM run_as_analyst(query);
+	RETURN NEXT matches(coalesce(ended.failure, 'answered'), message, description);
+	RETURN NEXT is(ended.cost, 0::bigint, description || ': not charged');
+END $$;
+
+SELECT * FROM no_plan();
+
+-- what follows from what
+SELECT is(bounds(e), expected, e) FROM (VALUES
+	('amount', '0 .. 400'), ('amount - discount', '-20 .. 400'), ('amount + discount', '0 .. 420'), ('amount * quantity', '0 .. 2000'),
+	('change * quantity', '-25 .. 25'), ('-amount', '-400 .. 0'), ('+amount', '0 .. 400'), ('amount * 1.19', '0 .. 476'), ('1 - discount / 100', '0.8 .. 1'),
+	('amount * (1 - discount / 100)', '0 .. 400'), ('amount / 100', '0 .. 4'), ('amount / quantity', '0 .. 400'), ('quantity / 2', '0 .. 2'),
+	('amount / -4', '-100 .. 0'), ('100 / quantity', '20 .. 100'), ('100.0 / quantity', '20 .. 100'),
+	-- where a denominator is 0 the value is NULL
+	('amount / parts', '0 .. 400'), ('amount / nullif(parts, 0)', '0 .. 400'), ('quantity / change', '-5 .. 5'), ('1 / amount', '0.0025 .. 100'),
+	('amount / greatest(weight, 0.5)', '0 .. 800'), ('nullif(parts, 0)', '1 .. 2'), ('nullif(parts, 2)', '0 .. 2'),
+	('amount::int % 7', '0 .. 6'), ('change % 3', '-2 .. 2'), ('mod(quantity, 100)', '0 .. 5'), ('amount % 7', '0 .. 6.99'),
+	('abs(change)', '0 .. 5'), ('abs(change - 10)', '5 .. 15'), ('@ change', '0 .. 5'), ('sign(change)', '-1 .. 1'),
+	('round(weight)', '0 .. 10'), ('round(amount / 7, 1)', '0 .. 57.1'), ('floor(weight / 3)', '0 .. 3'), ('ceil(weight / 3)', '0 .. 4'), ('trunc(amount / 7)', '0 .. 57'),
+	('sqrt(amount)', '0 .. 20'), ('sqrt(weight + 6)', '2.44949 .. 4'), ('exp(discount::float8 / 20)', '1 .. 2.718282'), ('ln(amount::float8 + 1)', '0 .. 5.993961'), ('log(quantity)', '0 .. 0.69897'),
+	('power(weight, 2)', '0 .. 100'), ('change ^ 2', '0 .. 25'), ('change ^ 3', '-125 .. 125'), ('weight ^ 0.5', '0 .. 3.162278'),
+	('least(amount, 50)', '0 .. 50'), ('greatest(amount, 50)', '50 .. 400'), ('greatest(amount, weight)', '0 .. 400'), ('least(amount, weight)', '0 .. 400'),
+	('greatest(change, 0)', '0 .. 5'), ('greatest(NULL, change, 0)', '0 .. 5'),
+	('CASE WHEN gift THEN amount ELSE 0 END', '0 .. 400'), ('CASE WHEN gift THEN amount * 2 WHEN note = ''n'' THEN -discount END', '-20 .. 800'),
+	('coalesce(amount, -1)', '-1 .. 400'), ('coalesce(amount / nullif(parts, 0), 1000)', '0 .. 1000'), ('gift::int * 3', '0 .. 3'),
+	('amount::int', '0 .. 400'), ('(amount / 3)::numeric(10, 1)', '0 .. 133.3'), ('(amount * 1e6)::int', '0 .. 400000000'), ('(amount * 1e9)::int', '0 .. 2147483647'),
+	('amount::float8 / 3', '0 .. 133.333333'), ('amount::text::numeric', 'ZC002 dp_avg(((amount)::text)::numeric) needs bounds, and none follow from ((amount)::text)::numeric: write dp_avg(((amount)::text)::numeric, lower, upper)'),
+	('width_bucket(amount, 0, 400, 8)', '0 .. 9'), ('3', '0 .. 3'), ('-3', '-3 .. 0'), ('0', '0 .. 1'), ('NULL::int', '0 .. 1'), ('quantity * NULL::int', '0 .. 1'),
+	('amount * pi()::numeric', '0 .. 1256.637061')) AS v (e, expected);
+
+-- subqueries and views
+SELECT is(bounds(e, s), expected, e || ' of ' || s) FROM (VALUES
+	('net', 'net', '-20 .. 400'), ('value / 2', 'net', '0 .. 1000'),
+	('y', '(SELECT amount + 1 AS y FROM orders) q', '1 .. 401'), ('y * y', '(SELECT x + 1 AS y FROM (SELECT change - 1 AS x FROM orders) p) q', '-25 .. 25'),
+	-- of each customer
+	('n', '(SELECT customer, count(*) AS n FROM orders GROUP BY 1) q', '0 .. 10'), ('n', '(SELECT customer, count(DISTINCT quantity) AS n FROM orders GROUP BY 1) q', '0 .. 10'),
+	('n + 1', '(SELECT customer, count(note) AS n FROM orders GROUP BY 1) q', '1 .. 11'),
+	('s', '(SELECT customer, sum(amount) AS s FROM orders GROUP BY 1) q', '0 .. 4000'), ('s', '(SELECT customer, sum(change) AS s FROM orders GROUP BY 1) q', '-50 .. 50'),
+	('s', '(SELECT customer, sum(quantity) AS s FROM orders GROUP BY 1) q', '0 .. 50'), ('s', '(SELECT customer, sum(weight) AS s FROM orders GROUP BY 1) q', '0 .. 100'),
+	('s', '(SELECT customer, sum(amount * quantity) AS s FROM orders GROUP BY 1) q', '0 .. 20000'),
+	('a', '(SELECT customer, avg(amount) AS a FROM orders GROUP BY 1) q', '0 .. 400'), ('a', '(SELECT customer, avg(weight) AS a FROM orders GROUP BY 1) q', '0 .. 10'),
+	('a', '(SELECT customer, min(amount) AS a FROM orders GROUP BY 1) q', '0 .. 400'), ('a', '(SELECT customer, max(quantity) AS a FROM orders GROUP BY 1) q', '1 .. 5'),
+	('b - a', '(SELECT customer, min(amount) AS a, max(amount) AS b FROM orders GROUP BY 1) q', '-400 .. 400'),
+	('b::int', '(SELECT customer, bool_or(gift) AS b FROM orders GROUP BY 1) q', '0 .. 1'),
+	('d', '(SELECT customer, stddev(amount) AS d FROM orders GROUP BY 1) q', '0 .. 400'), ('d', '(SELECT customer, variance(change) AS d FROM orders GROUP BY 1) q', '0 .. 100'),
+	('s / n', '(SELECT customer, sum(amount) AS s, count(*) AS n FROM orders GROUP BY 1) q', '0 .. 4000'),
+	('s / nullif(n, 0)', '(SELECT customer, sum(amount) FILTER (WHERE gift) AS s, count(*) FILTER (WHERE gift) AS n FROM orders GROUP BY 1) q', '0 .. 4000'),
+	('coalesce(n, 0)', '(SELECT customer, count(*) AS n FROM orders GROUP BY 1) q', '0 .. 10'),
+	('m', '(SELECT customer, max(n) AS m FROM (SELECT customer, channel, count(*) AS n FROM orders GROUP BY 1, 2) p GROUP BY 1) q', '0 .. 10'),
+	('n', '(SELECT customer, channel, count(*) AS n FROM orders GROUP BY 1, 2) q', '0 .. 10')) AS v (e, s, expected);
+SET dp_cdp.max_rows = 3;
+SELECT is(bounds('n', '(SELECT customer, count(*) AS n FROM orders GROUP BY 1) q'), '0 .. 3', 'dp_cdp.max_rows says how many rows of a unit count');
+RESET dp_cdp.max_rows;
+
+-- totals
+SELECT is(totals('amount * 2'), '0 .. 8000', 'without limits of totals: max_rows times the bounds');
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.set_bounds('orders', 'amount', 0, 400, total_lower => 0, total_upper => 1000), dp_cdp.set_bounds('orders', 'change', -5, 5, total_lower => -10, total_upper => 20);
+RESET SESSION AUTHORIZATION;
+SELECT is(totals(e, s), expected, 'a total of ' || e) FROM (VALUES
+	('amount', 'orders', '0 .. 1000'), ('amount * 1.19', 'orders', '0 .. 1190'), ('-amount', 'orders', '-1000 .. 0'), ('amount / 100', 'orders', '0 .. 10'), ('amount * quantity', 'orders', '0 .. 5000'),
+	('amount / quantity', 'orders', '0 .. 1000'), ('amount / nullif(parts, 0)', 'orders', '0 .. 1000'), ('amount * (1 - discount / 100)', 'orders', '0 .. 1000'), ('amount * -0.5', 'orders', '-500 .. 0'),
+	('amount * change', 'orders', '-5000 .. 5000'), ('amount - discount', 'orders', '-200 .. 1000'), ('amount + 1', 'orders', '0 .. 1010'), ('change * 2', 'orders', '-20 .. 40'), ('change * -2', 'orders', '-40 .. 20'),
+	('change * quantity', 'orders', '-250 .. 250'), ('amount - change', 'orders', '-20 .. 1010'), ('CASE WHEN gift THEN amount ELSE 0 END', 'orders', '0 .. 1000'),
+	('CASE WHEN gift THEN amount * 2 ELSE amount END', 'orders', '0 .. 3000'), ('coalesce(amount, 0)', 'orders', '0 .. 1000'), ('amount::float8', 'orders', '0 .. 1000'), ('abs(amount)', 'orders', '0 .. 1000'),
+	('CASE WHEN gift THEN amount ELSE 500 END', 'orders', '0 .. 5000'), ('amount * 0', 'orders', '0 .. 10'), ('net', 'net', '-200 .. 1000')) AS v (e, s, expected);
+SELECT is(bounds('s', '(SELECT customer, sum(amount) AS s FROM orders GROUP BY 1) q'), '0 .. 1000', 'a total of one customer');
+SELECT near('SELECT dp_sum(amount * 1.19, 0, 476) FROM orders', 20, 'also where bounds are written',
+			'SELECT sum(least(s, 1190)) FROM (SELECT sum(amount * 1.19) AS s FROM orders GROUP BY customer) q');
+SELECT near('SELECT dp_sum(amount * 1.19, 0, 476, 0, 5000) FROM orders', 100, 'but not where totals are', 'SELECT sum(amount * 1.19) FROM orders');
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.drop_bounds('orders', 'amount'), dp_cdp.set_bounds('orders', 'amount', 0, 400), dp_cdp.set_bounds('orders', 'change', -5, 5);
+RESET SESSION AUTHORIZATION;
+
+-- answers
+SELECT near(q, tolerance, q) FROM (VALUES
+	('SELECT sum(amount - discount) FROM orders', 200), ('SELECT sum(amount * quantity) FROM orders', 1000), ('SELECT avg(amount / quantity) FROM orders', 0.5),
+	('SELECT sum(-amount) FROM orders', 200), ('SELECT sum(amount * 1.19) FROM orders', 200), ('SELECT sum(amount / 100) FROM orders', 2), ('SELECT sum(CASE WHEN gift THEN amount * quantity ELSE 0 END) FROM orders', 1000),
+	('SELECT avg(n) FROM (SELECT customer, count(*) AS n FROM orders GROUP BY 1) q', 0.05), ('SELECT avg(s) FROM (SELECT customer, sum(amount) AS s FROM orders GROUP BY 1) q', 10),
+	('SELECT sum(s) FROM (SELECT customer, sum(amount) AS s FROM orders GROUP BY 1) q', 200), ('SELECT sum(s) FILTER (WHERE s > 500) / sum(s) FROM (SELECT customer, sum(amount) AS s FROM orders GROUP BY 1) q', 0.001),
+	('SELECT avg(net) FROM net', 0.5), ('SELECT sum(value) FROM net WHERE channel = ''web''', 1000), ('SELECT avg(abs(change)) FROM orders', 0.01), ('SELECT stddev(amount * quantity) FROM orders', 5),
+	('SELECT max(n) FROM (SELECT customer, count(*) AS n FROM orders GROUP BY 1) q', 1), ('SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s) FROM (SELECT customer, sum(amount) AS s FROM orders GROUP BY 1) q', 40),
+	('SELECT corr(amount * quantity, quantity - 1) FROM orders', 0.01), ('SELECT avg(age * 2 + points) FROM person', 0.1), ('SELECT sum(age - 45) FROM person', 5)) AS v (q, tolerance);
+SET dp_cdp.max_rows = 3;
+SELECT near('SELECT avg(n) FROM (SELECT customer, count(*) AS n FROM orders GROUP BY 1) q', 0.05, 'values above max_rows count as that',
+			'SELECT avg(least(n, 3)) FROM (SELECT customer, count(*) AS n FROM orders GROUP BY 1) q');
+RESET dp_cdp.max_rows;
+
+-- parameters, of generic plans, too
+SET plan_cache_mode = force_generic_plan;
+SET SESSION AUTHORIZATION analyst1;
+PREPARE scaled(numeric) AS SELECT sum(amount * $1) FROM orders;
+PREPARE part(float8) AS SELECT avg(weight / $1) FROM orders;
+PREPARE inner_part(int) AS SELECT avg(s) FROM (SELECT customer, sum(quantity * $1) AS s FROM orders GROUP BY 1) q;
+PREPARE either(int) AS SELECT sum(CASE WHEN gift THEN $1 ELSE 0 END) FROM orders;
+RESET SESSION AUTHORIZATION;
+SELECT near('EXECUTE scaled(2)', 400, 'a factor', 'SELECT sum(amount * 2) FROM orders');
+SELECT near('EXECUTE scaled(-0.5)', 100, 'another', 'SELECT sum(amount * -0.5) FROM orders');
+SELECT near('EXECUTE scaled(0)', 5, 'none', 'SELECT 0');
+SELECT near('EXECUTE part(2)', 0.1, 'a denominator', 'SELECT avg(weight / 2) FROM orders');
+SELECT near('EXECUTE inner_part(3)', 1, 'below', 'SELECT avg(s) FROM (SELECT sum(quantity * 3) AS s FROM orders GROUP BY customer) q');
+SELECT near('EXECUTE either(7)', 10, 'a branch', 'SELECT sum(CASE WHEN gift THEN 7 ELSE 0 END) FROM orders');
+SELECT ok(answer('EXECUTE scaled(NULL)') BETWEEN -5 AND 5, 'NULL: there is no value');
+SELECT ok(answer('EXECUTE scaled(''NaN'')') BETWEEN -5 AND 5, 'NaN is none, either');
+SELECT ok(answer('EXECUTE part(0)') IS NOT NULL, 'nor is what is divided by 0');
+SELECT refused('EXECUTE part(''Infinity'')', '^ZC004 avg\(.*\) needs bounds, .*too large, or not finite; write them', 'infinity');
+SELECT refused('EXECUTE scaled(1e300)', '^ZC004 sum\(.*\) needs bounds, .*too large', 'a factor that is too large');
+RESET plan_cache_mode;
+
+-- what has none, and the remedy of each message
+SELECT refused('SELECT avg(unknown) FROM orders', '^ZC004 avg\(unknown\) needs bounds: write dp_avg\(unknown, lower, upper\), or let the owner declare them with dp_cdp.set_bounds$', 'a column without bounds');
+SELECT refused('SELECT avg(amount * unknown) FROM orders', '^ZC004 avg\(.*\) needs bounds, and column unknown has none: write dp_avg\(\(amount \* unknown\), lower, upper\), or let the owner declare them with dp_cdp.set_bounds$', 'within an expression');
+SELECT near('SELECT dp_avg((amount * unknown), 0, 2400) FROM orders', 5, 'written', 'SELECT avg(amount * unknown) FROM orders');
+SELECT refused('SELECT avg(s) FROM (SELECT customer, sum(unknown) AS s FROM orders GROUP BY 1) q', '^ZC004 avg\(s\) needs bounds.*column unknown has none', 'below');
+SELECT near('SELECT dp_avg(s, 0, 60) FROM (SELECT customer, sum(unknown) AS s FROM orders GROUP BY 1) q', 1, 'written below', 'SELECT avg(s) FROM (SELECT customer, sum(unknown) AS s FROM orders GROUP BY 1) q');
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.set_bounds('orders', 'unknown', 0, 6);
+RESET SESSION AUTHORIZATION;
+SELECT near('SELECT avg(amount * unknown) FROM orders', 5, 'declared');
+SELECT refused('SELECT avg(amount / weight) FROM orders', '^ZC002 avg\(.*\) needs bounds, as weight may be 0 or as near to it as can be: divide by greatest\(weight, its least value\), or write dp_avg\(.*, lower, upper\)$', 'a denominator near 0');
+SELECT near('SELECT avg(quantity / greatest(weight, 0.5)) FROM orders', 0.05, 'its least value');
+SELECT near('SELECT dp_avg((quantity / weight), 0, 10) FROM orders', 0.05, 'bounds of the quotient', 'SELECT avg(least(quantity / weight, 10)) FROM orders');
+SELECT refused('SELECT avg(s) FROM (SELECT quantity / weight AS s FROM orders) q', '^ZC002 avg\(s\) needs bounds, as a denominator may be 0 .*: divide by the greatest\(\) of it and its least value, or write dp_avg\(s, lower, upper\)$', 'a denominator below');
+SELECT refused('SELECT sum(length(note)) FROM orders', '^ZC002 sum\(length\(note\)\) needs bounds, and none follow from length\(note\): write dp_sum\(length\(note\), lower, upper\)$', 'a function that tells none');
+SELECT near('SELECT dp_sum(length(note), 0, 5) FROM orders', 5, 'bounds of what it returns', 'SELECT sum(length(note)) FROM orders');
+SELECT refused('SELECT sum(power(weight, change)) FROM orders', '^ZC002 .*needs bounds, and none follow from power', 'a power by a column');
+SELECT refused('SELECT sum(amount * 1e300) FROM orders', '^ZC002 .*needs bounds, .*too large, or not finite', 'too large');
+SELECT refused('SELECT sum(CASE WHEN gift THEN ''Infinity'' ELSE weight END) FROM orders', '^ZC002 .*needs bounds, .*not finite', 'an infinite constant');
+SELECT refused('SELECT sum(1 / 0) FROM orders', '^(ZC002|22012) ', 'a constant that fails');
+-- a name that stands for more and more
+SELECT refused(format('SELECT sum(x%s) FROM %s', 16, (SELECT string_agg('(SELECT customer' || CASE WHEN i = 0 THEN '' ELSE '' END || format(', x%s + x%s AS x%s FROM ', i - 1, i - 1, i), '' ORDER BY i DESC)
+	FROM generate_series(1, 16) i) || '(SELECT customer, change AS x0 FROM orders) q0' || (SELECT string_agg(format(') q%s', i), '' ORDER BY i) FROM generate_series(1, 16) i)),
+	'^ZC002 .*needs bounds', 'an expression that has grown too large');
+
+-- EXPLAIN
+CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	SET SESSION AUTHORIZATION analyst1;
+	FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
+		RETURN NEXT line;
+	END LOOP;
+	RESET SESSION AUTHORIZATION;
+END $$;
+SELECT matches((SELECT string_agg(l, ' ') FROM explained('SELECT avg(amount - discount) FROM orders') l), 'values within -20 \.\. 400', 'EXPLAIN shows bounds that follow');
+SELECT matches((SELECT string_agg(l, ' ') FROM explained('SELECT avg(n) FROM (SELECT customer, count(*) AS n FROM orders GROUP BY 1) q') l), 'values within 0 \.\. 10 \(max_rows 10\)', 'and what they depend on');
+SELECT matches((SELECT string_agg(l, ' ') FROM explained('SELECT sum(amount * 2) FROM orders') l), 'rows within 0 \.\. 800, a unit''s total within 0 \.\. 8000 \(max_rows 10\)', 'of sums, with totals');
+SELECT doesnt_match((SELECT string_agg(l, ' ') FROM explained('SELECT avg(amount) FROM orders') l), 'within', 'a column''s own are known');
+
+SELECT * FROM finish();
