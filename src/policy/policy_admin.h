@@ -46,14 +46,16 @@ extern void dp_label_put(Oid relid, AttrNumber attnum, const DpLabel *label);
 /* relids of all tables labelled as members of a dataset; NULL: of any */
 extern List *dp_label_tables(const char *dataset);
 
+/* tells every session to forget what it knows and has planned about a table */
+extern void dp_policy_invalidate(Oid relid);
+
+/* protectable.c */
+
 /*
  * ZC004 when the relation cannot be protected: wrong kind, or an ancestor or
  * descendant other than itself bears a label.
  */
 extern void dp_check_protectable(Oid relid);
-
-/* tells every session to forget what it knows and has planned about a table */
-extern void dp_policy_invalidate(Oid relid);
 
 /* moves.c */
 
