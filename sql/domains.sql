@@ -84,7 +84,7 @@ SET SESSION AUTHORIZATION regress_dp_analyst;
 -- --------------------------------------------------------------------------
 
 SELECT keys('dept'), keys('maybe'), keys('mood'), keys('urgent'), keys('flag');
-SELECT keys('code'), keys('n2'), keys('i'), keys('id'), keys('short');
+SELECT keys('code'), keys('n2'), keys('i'), keys('id + 0'), keys('short');
 SELECT keys('code::text'), keys('dept COLLATE "C"'), keys('upper(dept)');
 
 -- --------------------------------------------------------------------------

@@ -741,11 +741,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DE
 COMMENT ON FUNCTION dp_cdp.drop_dataset(text, boolean) IS
 	'drops a dataset that protects no table, with its budgets; erase_spent when some of them was spent';
 
-CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_protect_table';
-COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name) IS
-	'puts a table and its children under the policy of a dataset; unit is the column that names the person, NULL: each row';
+COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text) IS
+	'puts a table and its children under the policy of a dataset; unit is the column that names the person, NULL: each row; through: the columns of a foreign key to the protected rows that rows of this table belong with';
 
 CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -789,6 +789,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.dataset_of("table" regclass) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_dataset_of';
 COMMENT ON FUNCTION dp_cdp.dataset_of(regclass) IS
 	'the dataset that protects a table, by its own policy or that of a table it is a partition or child of; NULL: none';
+
+CREATE OR REPLACE FUNCTION dp_cdp.through_problem("table" regclass) RETURNS text
+	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED
+	AS 'MODULE_PATHNAME', 'dp_through_problem';
+COMMENT ON FUNCTION dp_cdp.through_problem(regclass) IS
+	'why nothing is released from a table whose rows belong to people through a foreign key: it is gone, not validated, or leads to no protected row; NULL: nothing is wrong';
 
 CREATE OR REPLACE FUNCTION dp_cdp.set_budget(
 	dataset text,
@@ -1828,7 +1834,8 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 	SELECT l.objoid::regclass AS "table",
 		l.label ->> 'dataset' AS dataset,
 		columns.unit,
-		columns.columns
+		columns.columns,
+		columns.through
 	FROM (SELECT objoid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
 			FROM pg_catalog.pg_seclabel
 			WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass AND objsubid = 0) l
@@ -1836,8 +1843,9 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 		LEFT JOIN dp_cdp.dataset d ON d.name = l.label ->> 'dataset'
 		CROSS JOIN LATERAL (
 			SELECT (array_agg(a.attname) FILTER (WHERE s.label ? 'unit'))[1] AS unit,
-				jsonb_object_agg(a.attname, s.label - 'unit')
-					FILTER (WHERE s.label - 'unit' <> '{}') AS columns
+				jsonb_object_agg(a.attname, s.label - '{unit,through}'::text[])
+					FILTER (WHERE s.label - '{unit,through}'::text[] <> '{}') AS columns,
+				string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE s.label ? 'through') AS through
 			FROM (SELECT objsubid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
 					FROM pg_catalog.pg_seclabel
 					WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass
@@ -1849,7 +1857,7 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 		OR EXISTS (SELECT FROM dp_cdp.budget b
 			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.protected IS
-	'protected tables one owns or has a budget for: dataset, privacy unit (NULL: each row), bounds and declared keys of columns';
+	'protected tables one owns or has a budget for: dataset, privacy unit, bounds and declared keys of columns; through: columns of the foreign key that leads to the unit (both NULL: each row is one)';
 
 GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.protected TO PUBLIC;
 
@@ -3070,7 +3078,8 @@ BEGIN
 			FROM pg_seclabel
 			WHERE provider = 'dp_cdp' AND classoid = 'pg_class'::regclass) l
 	), tops AS (
-		SELECT l.label ->> 'dataset' AS dataset, l.relid, coalesce((l.label ->> 'unit')::boolean, false) AS has_unit
+		SELECT l.label ->> 'dataset' AS dataset, l.relid, coalesce((l.label ->> 'unit')::boolean, false) AS has_unit,
+			coalesce((l.label ->> 'through')::int, 0) AS nthrough
 		FROM labels l
 		WHERE l.objsubid = 0
 			AND (super OR EXISTS (SELECT FROM datasets d WHERE d.dataset = l.label ->> 'dataset'))
@@ -3203,6 +3212,26 @@ BEGIN
 			JOIN grantees g ON g.dataset = o.dataset AND g.grantee = r.grantee
 		WHERE (r.nspname, r.relname, o.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
 		GROUP BY r.relid, g.whom, r.nspname, r.relname
+	),
+	-- ---------------------------------------------------------------------
+	-- tables without a policy whose rows are people's by a foreign key
+	-- ---------------------------------------------------------------------
+	keys AS MATERIALIZED (
+		SELECT f.oid, f.conrelid, f.confrelid FROM pg_constraint f
+		WHERE f.contype = 'f' AND f.convalidated AND f.conparentid = 0 AND f.conrelid <> f.confrelid
+			AND f.conrelid NOT IN (SELECT l.relid FROM labels l WHERE l.objsubid = 0)
+			AND f.conrelid NOT IN (SELECT c.relid FROM covered c)
+	), referencing AS (
+		SELECT c.dataset, k.conrelid AS relid, k.oid AS key FROM covered c JOIN keys k ON k.confrelid = c.relid
+		UNION
+		SELECT r.dataset, k.conrelid, k.oid FROM referencing r JOIN keys k ON k.confrelid = r.relid
+	), dependants AS (
+		SELECT r.dataset, r.relid, min(r.key) AS key,
+			(SELECT string_agg(DISTINCT g.whom, ', ' ORDER BY g.whom) FROM readable d
+				JOIN grantees g ON g.dataset = r.dataset AND g.grantee = d.grantee WHERE d.relid = r.relid) AS readers
+		FROM referencing r JOIN pg_class k ON k.oid = r.relid JOIN pg_namespace n ON n.oid = k.relnamespace
+		WHERE (n.nspname, k.relname, r.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
+		GROUP BY r.dataset, r.relid
 	),
 	-- ---------------------------------------------------------------------
 	-- findings
@@ -3495,6 +3524,23 @@ BEGIN
 		FROM tops t
 		WHERE (SELECT count(*) FROM labels l JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.objsubid AND NOT a.attisdropped
 				WHERE l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'unit') <> t.has_unit::int
+			OR (SELECT count(*) FROM labels l JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.objsubid AND NOT a.attisdropped
+				WHERE l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'through') <> t.nthrough
+		UNION ALL
+		SELECT 'warning', t.relid::regclass::text,
+			format('its rows belong to people through a foreign key, and nothing is released from it: %s', p.problem),
+			'mend the foreign key, or call dp_cdp.unprotect_table and dp_cdp.protect_table again'
+		FROM tops t CROSS JOIN LATERAL (SELECT dp_cdp.through_problem(t.relid) AS problem) p
+		WHERE t.nthrough > 0 AND p.problem IS NOT NULL
+		UNION ALL
+		SELECT CASE WHEN d.readers IS NULL THEN 'warning' ELSE 'critical' END, d.relid::regclass::text,
+			format('references table %s, so that its rows are people''s, too, but is not protected%s', f.confrelid::regclass,
+				', and may be read by ' || d.readers),
+			format('SELECT dp_cdp.protect_table(%1$L, %2$L, through => %3$L), or SELECT dp_cdp.release_name(%1$L, %2$L)',
+				d.relid::regclass, d.dataset, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY c.i)
+					FROM unnest(f.conkey) WITH ORDINALITY AS c (attnum, i)
+						JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = c.attnum))
+		FROM dependants d JOIN pg_constraint f ON f.oid = d.key
 		UNION ALL
 		SELECT 'warning', c.relid::regclass::text,
 			format('is covered by several policies (%s): nothing is released from it', string_agg(c.top::regclass::text, ', ')),

@@ -115,7 +115,7 @@ SELECT dept, dp_count(*) FROM answers WHERE false GROUP BY dept;
 -- keys that are selected: in order, by the number of units
 SELECT code, dp_count(*) FROM answers GROUP BY code;
 SELECT code, dp_sum(i) FROM answers GROUP BY code;
-SELECT id, dp_count(*) FROM answers GROUP BY id;
+SELECT id + 0 AS id, dp_count(*) FROM answers GROUP BY 1;
 SELECT code, dept, dp_count(*) FROM answers GROUP BY code, dept;
 SELECT code, dp_count(*) FROM answers WHERE false GROUP BY code;
 -- units: rows of nobody are left out, contributions are bounded

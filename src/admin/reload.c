@@ -99,6 +99,12 @@ require_same_columns(Oid old, Oid new)
 	}
 }
 
+static int
+compare_names(const ListCell *a, const ListCell *b)
+{
+	return strcmp(lfirst(a), lfirst(b));
+}
+
 static bool
 has_row_security(Oid relid)
 {
@@ -110,12 +116,16 @@ has_row_security(Oid relid)
 	return result;
 }
 
-/* Returns the name of the column that bears the unit, "" for row units. */
+/*
+ * Returns the name of the column that bears the unit, "" for row units;
+ * "through a, b" for columns that reference what does.
+ */
 static const char *
 unit_name(Oid relid, const DpLabel *label)
 {
 	const char *name = "";
 	int			nunits = 0;
+	List	   *through = NIL;
 	ListCell   *lc;
 
 	foreach(lc, dp_label_list(relid))
@@ -127,8 +137,14 @@ unit_name(Oid relid, const DpLabel *label)
 			name = get_attname(relid, column->attnum, false);
 			nunits++;
 		}
+		if (column->attnum > 0 && column->through)
+			through = lappend(through, get_attname(relid, column->attnum, false));
 	}
-	if (nunits != (label->unit ? 1 : 0))
+	list_sort(through, compare_names);
+	foreach(lc, through)
+		name = psprintf("%s%s%s", foreach_current_index(lc) > 0 ? name : "through ",
+						foreach_current_index(lc) > 0 ? ", " : "", quote_identifier(lfirst(lc)));
+	if (nunits != (label->unit ? 1 : 0) || list_length(through) != label->through)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("the policy of table \"%s\" is damaged: call dp_cdp.unprotect_table and dp_cdp.protect_table for it",
@@ -181,6 +197,31 @@ report_lost_keys(Oid old, Oid new)
 		ereport(NOTICE,
 				(errmsg("table \"%s\" lacks foreign keys that declare keys of columns of table \"%s\", which queries select privately without them: %s",
 						get_rel_name(new), get_rel_name(old), columns)));
+}
+
+/* Tells what becomes of foreign keys through which rows belong to people. */
+static void
+report_through(Oid old, Oid new, char *dataset)
+{
+	const DpTable *table = dp_policy_table(old);
+	List	   *children = dp_policy_children(old, dataset);
+	DpParent	parent;
+	ListCell   *lc;
+
+	if (table != NULL && table->nthrough > 0)
+	{
+		DpTable		copy = *table;
+		DpParentProblem problem = dp_find_parent(new, dataset, copy.nthrough, copy.through, &parent);
+
+		if (problem != DP_PARENT_OK)
+			ereport(WARNING,
+					(errmsg("rows of table \"%s\" are to belong to people through (%s), but %s: nothing is released from it until that is mended",
+							get_rel_name(new), dp_policy_through(&copy), dp_parent_complaint(problem, new))));
+	}
+	foreach(lc, children)
+		ereport(NOTICE,
+				(errmsg("rows of table \"%s\" belong to people through its foreign key to table \"%s\", not to \"%s\": let the key reference \"%s\" before \"%s\" is dropped",
+						get_rel_name(lfirst_oid(lc)), get_rel_name(old), get_rel_name(new), get_rel_name(new), get_rel_name(old))));
 }
 
 /* ------------------------------------------------------------------------
@@ -251,6 +292,7 @@ dp_replace_table(PG_FUNCTION_ARGS)
 	dp_policy_name_settled(new, label->dataset);
 	dp_policy_name_passes(old, new, label->dataset);
 	report_lost_keys(old, new);
+	report_through(old, new, label->dataset);
 	dp_admin_report_readers(new);
 	dp_admin_end(&context);
 	PG_RETURN_VOID();

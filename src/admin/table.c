@@ -18,6 +18,8 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -28,6 +30,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
+#include "utils/varlena.h"
 
 #include "admin/admin.h"
 #include "base/compat.h"
@@ -38,6 +41,7 @@
 PG_FUNCTION_INFO_V1(dp_protect_table);
 PG_FUNCTION_INFO_V1(dp_unprotect_table);
 PG_FUNCTION_INFO_V1(dp_dataset_of);
+PG_FUNCTION_INFO_V1(dp_through_problem);
 
 /* ------------------------------------------------------------------------
  * Arguments
@@ -210,14 +214,121 @@ unit_column(FunctionCallInfo fcinfo, Oid relid)
 	return unit;
 }
 
-/* Refuses to protect a table anew whose label names another unit.  unit 0: each row is a unit. */
-static void
-check_same_unit(Oid relid, const DpLabel *old, AttrNumber unit)
+/* whose the rows of a table are to be */
+typedef struct UnitArgument
 {
-	bool		has_unit = unit != InvalidAttrNumber;
-	DpLabel    *old_unit = has_unit ? dp_label_get(relid, unit) : NULL;
+	AttrNumber	unit;			/* the column that names the unit; 0: none */
+	DpTable		through;		/* nthrough and through: columns that
+								 * reference what has one */
+	AttrNumber	columns[INDEX_MAX_KEYS];	/* these, by number */
+} UnitArgument;
 
-	if (old->unit != has_unit || (has_unit && !(old_unit && old_unit->unit)))
+/* Reads argument 3: columns of a foreign key. */
+static void
+read_through(FunctionCallInfo fcinfo, Oid relid, UnitArgument *argument)
+{
+	char	   *given = text_to_cstring(PG_GETARG_TEXT_PP(3));
+	DpTable    *through = &argument->through;
+	List	   *names;
+	ListCell   *lc;
+
+	if (!PG_ARGISNULL(2))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("unit and through exclude each other: give through where the rows of a table belong to whom a foreign key leads to")));
+	if (!SplitIdentifierString(given, ',', &names) || names == NIL || list_length(names) > INDEX_MAX_KEYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("\"through\" must name the columns of a foreign key, such as 'order_id' or 'order_id, line'")));
+	foreach(lc, names)
+	{
+		AttrNumber	attnum = get_attnum(relid, lfirst(lc));
+
+		if (attnum <= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("table \"%s\" has no column \"%s\": name one of its columns",
+							get_rel_name(relid), (char *) lfirst(lc))));
+		for (int i = 0; i < through->nthrough; i++)
+			if (argument->columns[i] == attnum)
+				ereport(ERROR,
+						(errcode(ERRCODE_DP_BAD_PARAMETER),
+						 errmsg("\"through\" names column \"%s\" twice", (char *) lfirst(lc))));
+		argument->columns[through->nthrough] = attnum;
+		strlcpy(through->through[through->nthrough++], lfirst(lc), NAMEDATALEN);
+	}
+}
+
+static Oid
+table_owner(Oid relid)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	Oid			owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
+}
+
+/* Refuses columns that are no foreign key to rows of the dataset that belong to people. */
+static void
+check_through(Oid relid, const char *dataset, UnitArgument *argument)
+{
+	DpParent	parent;
+	DpParentProblem problem = dp_find_parent(relid, dataset, argument->through.nthrough, argument->through.through, &parent);
+	Oid			at = relid;
+	int			length;
+
+	if (problem == DP_PARENT_OK)
+	{
+		if (table_owner(parent.parent) != table_owner(relid))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("tables \"%s\" and \"%s\" belong to different owners; give them one owner with ALTER TABLE ... OWNER TO",
+							get_rel_name(relid), get_rel_name(parent.parent))));
+		problem = dp_policy_chain(parent.parent, &length, &at);
+		if (problem == DP_PARENT_OK && length >= DP_MAX_PARENTS)
+			problem = DP_PARENT_CIRCLE;
+	}
+	if (problem != DP_PARENT_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("rows of table \"%s\" cannot belong to people through (%s): %s; "
+						"it takes a validated foreign key on just these columns, to a table that is protected in dataset \"%s\"",
+						get_rel_name(relid), dp_policy_through(&argument->through), dp_parent_complaint(problem, at), dataset)));
+}
+
+/* Tells of tables whose rows belong to people through one that has left their dataset. */
+static void
+report_children(Oid relid, List *children)
+{
+	ListCell   *lc;
+
+	foreach(lc, children)
+		ereport(WARNING,
+				(errmsg("rows of table \"%s\" belong to people through table \"%s\": nothing is released from it until it is protected in the same dataset",
+						get_rel_name(lfirst_oid(lc)), get_rel_name(relid))));
+}
+
+/* Refuses to protect a table anew whose label names another unit. */
+static void
+check_same_unit(Oid relid, const DpLabel *old, const UnitArgument *argument)
+{
+	AttrNumber	unit = argument->unit;
+	bool		has_unit = unit != InvalidAttrNumber;
+	DpLabel    *label = has_unit ? dp_label_get(relid, unit) : NULL;
+	bool		same = old->unit == has_unit && (!has_unit || (label && label->unit)) &&
+		old->through == argument->through.nthrough;
+
+	for (int i = 0; same && i < argument->through.nthrough; i++)
+	{
+		label = dp_label_get(relid, argument->columns[i]);
+		same = label && label->through;
+	}
+	if (!same)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("table \"%s\" is already protected with another privacy unit: call dp_cdp.unprotect_table first",
@@ -226,21 +337,24 @@ check_same_unit(Oid relid, const DpLabel *old, AttrNumber unit)
 
 /* Labels table and unit, in place of leftovers: labels of columns whose table's was removed by hand. */
 static void
-write_policy(Oid relid, List *leftovers, char *dataset, AttrNumber unit)
+write_policy(Oid relid, List *leftovers, char *dataset, const UnitArgument *argument)
 {
 	DpLabel		label = {0};
-	DpLabel		unit_label = {0};
+	DpLabel		unit_label = {.unit = true};
+	DpLabel		through_label = {.through = 1};
 	ListCell   *lc;
 
 	foreach(lc, leftovers)
 		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
 
 	label.dataset = dataset;
-	label.unit = unit != InvalidAttrNumber;
+	label.unit = argument->unit != InvalidAttrNumber;
+	label.through = argument->through.nthrough;
 	dp_label_put(relid, 0, &label);
-	unit_label.unit = true;
 	if (label.unit)
-		dp_label_put(relid, unit, &unit_label);
+		dp_label_put(relid, argument->unit, &unit_label);
+	for (int i = 0; i < label.through; i++)
+		dp_label_put(relid, argument->columns[i], &through_label);
 }
 
 /* Moves a protected table to another dataset of the same owner, with bounds and keys. */
@@ -248,6 +362,7 @@ static void
 move_policy(Oid relid, DpLabel *label, char *dataset, Oid user)
 {
 	char	   *old = label->dataset;
+	List	   *children = dp_policy_children(relid, old);
 
 	/* without its dataset, after a restore, the table's owner decides */
 	if (OidIsValid(dp_dataset_owner(old)))
@@ -258,17 +373,18 @@ move_policy(Oid relid, DpLabel *label, char *dataset, Oid user)
 	ereport(NOTICE,
 			(errmsg("table \"%s\" moved from dataset \"%s\" to \"%s\" with its bounds and keys: what was spent on its people stays in \"%s\", and the budgets of \"%s\" come on top of it",
 					get_rel_name(relid), old, dataset, old, dataset)));
+	report_children(relid, children);
 }
 
 /*
- * protect_table("table", dataset, unit)
+ * protect_table("table", dataset, unit, through)
  */
 Datum
 dp_protect_table(PG_FUNCTION_ARGS)
 {
 	Oid			relid = dp_admin_table(fcinfo);
 	char	   *dataset = dp_admin_dataset_name(fcinfo, 1);
-	AttrNumber	unit = InvalidAttrNumber;
+	UnitArgument argument = {0};
 	Oid			user = GetUserId();
 	DpAdminContext context;
 	List	   *labels;
@@ -276,20 +392,24 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	dp_admin_require_table_owner(relid);
 	dp_admin_lock_table(relid);
 	dp_check_protectable(relid);
-	if (!PG_ARGISNULL(2))
-		unit = unit_column(fcinfo, relid);
+	if (!PG_ARGISNULL(3))
+		read_through(fcinfo, relid, &argument);
+	else if (!PG_ARGISNULL(2))
+		argument.unit = unit_column(fcinfo, relid);
 
 	dp_admin_begin(&context);
 	(void) dp_admin_dataset(dataset, user, DP_LOCK_REFERENCE);
+	if (argument.through.nthrough > 0)
+		check_through(relid, dataset, &argument);
 	labels = dp_label_list(relid);
 	if (labels != NIL && ((DpLabel *) linitial(labels))->attnum == 0)
 	{
-		check_same_unit(relid, linitial(labels), unit);
+		check_same_unit(relid, linitial(labels), &argument);
 		if (strcmp(((DpLabel *) linitial(labels))->dataset, dataset) != 0)
 			move_policy(relid, linitial(labels), dataset, user);
 	}
 	else
-		write_policy(relid, labels, dataset, unit);
+		write_policy(relid, labels, dataset, &argument);
 	dp_policy_name_settled(relid, dataset);
 	dp_admin_report_readers(relid);
 	dp_admin_end(&context);
@@ -340,16 +460,19 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 {
 	Oid			relid = dp_admin_table(fcinfo);
 	DpLabel    *label;
+	List	   *children;
 	ListCell   *lc;
 
 	label = dp_admin_table_label(relid);
 	if (OidIsValid(dp_dataset_owner(label->dataset)) || !dp_owns_table(relid, GetUserId()))
 		dp_admin_require_policy_owner(relid);
 	dp_admin_lock_table(relid);
+	children = dp_policy_children(relid, label->dataset);
 	foreach(lc, dp_label_list(relid))
 		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
 	dp_policy_name_settled(relid, label->dataset);
 	report_opened(relid);
+	report_children(relid, children);
 	PG_RETURN_VOID();
 }
 
@@ -368,4 +491,28 @@ dp_dataset_of(PG_FUNCTION_ARGS)
 	if (table == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(dp_policy_dataset(table->dataset)->name));
+}
+
+/*
+ * through_problem("table"): why the rows of a table belong to nobody; NULL
+ * where they do not belong to people through a foreign key, or all is well.
+ */
+Datum
+dp_through_problem(PG_FUNCTION_ARGS)
+{
+	Oid			relid = PG_GETARG_OID(0);
+	const DpTable *table;
+	DpParentProblem problem;
+	int			length;
+	Oid			at;
+
+	if (!dp_preloaded)
+		dp_admin_not_loaded();
+	table = dp_policy_table(relid);
+	if (table == NULL || table->nthrough == 0)
+		PG_RETURN_NULL();
+	problem = dp_policy_chain(relid, &length, &at);
+	if (problem == DP_PARENT_OK)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(dp_parent_complaint(problem, at)));
 }

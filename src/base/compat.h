@@ -42,6 +42,13 @@
 #define DP_GROUP_CLAUSE(root) ((root)->parse->groupClause)
 #endif
 
+/* whether a constraint is checked at all; NOT ENFORCED is new in 18 */
+#if PG_VERSION_NUM >= 180000
+#define dp_is_enforced_constraint(form) ((form)->conenforced)
+#else
+#define dp_is_enforced_constraint(form) true
+#endif
+
 /* the relids of a level's whole FROM (from 16 on with those of its outer joins) */
 #if PG_VERSION_NUM >= 160000
 #define DP_ALL_RELIDS(root) ((root)->all_query_rels)
@@ -81,6 +88,17 @@ dp_set_nulled_by(Var *var, int join)
 {
 #if PG_VERSION_NUM >= 160000
 	var->varnullingrels = join != 0 ? bms_make_singleton(join) : NULL;
+#endif
+}
+
+/* returns a copy of an expression over entries of which an outer join, entry join, may have made NULLs */
+static inline Node *
+dp_nulled_by(Node *node, const Bitmapset *entries, int join)
+{
+#if PG_VERSION_NUM >= 160000
+	return add_nulling_relids(node, entries, bms_make_singleton(join));
+#else
+	return copyObject(node);
 #endif
 }
 

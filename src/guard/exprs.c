@@ -85,6 +85,54 @@ dp_strip_relabel(Node *node)
 	return node;
 }
 
+/* Returns the column that expr is, as itself or as one of its domain's base type: compared by its own equality. */
+static Var *
+own_column(Node *expr)
+{
+	RelabelType *relabel = (RelabelType *) expr;
+
+	if (IsA(expr, RelabelType) && relabel->resulttype == getBaseType(exprType((Node *) relabel->arg)) &&
+		relabel->resultcollid == exprCollation((Node *) relabel->arg))
+		expr = (Node *) relabel->arg;
+	return IsA(expr, Var) && ((Var *) expr)->varlevelsup == 0 ? (Var *) expr : NULL;
+}
+
+bool
+dp_names_column(List *vars, Node *expr)
+{
+	Var		   *column = own_column(expr);
+	ListCell   *lc;
+
+	if (column == NULL)
+		return false;
+	foreach(lc, vars)
+	{
+		Var		   *var = lfirst_node(Var, lc);
+
+		if (var->varno == column->varno && var->varattno == column->varattno)
+			return true;
+	}
+	return false;
+}
+
+bool
+dp_columns_among(List *vars, List *exprs)
+{
+	ListCell   *lc,
+			   *expr;
+
+	foreach(lc, vars)
+	{
+		bool		found = false;
+
+		foreach(expr, exprs)
+			found |= dp_names_column(list_make1(lfirst(lc)), lfirst(expr));
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
 Node *
 dp_strip_labels(Node *node)
 {

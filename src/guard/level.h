@@ -26,13 +26,33 @@ typedef struct DpScope
 	struct DpScope *outer;
 } DpScope;
 
+/*
+ * Columns that name the unit of a row: what they equal is the key of one row of
+ * a protected table, and its unit is theirs.  A row in which one of them is
+ * NULL, or to which there is no such row, is nobody's.
+ */
+typedef struct DpToken
+{
+	Oid			parent;			/* the table; InvalidOid: the columns are the
+								 * unit itself */
+	Oid			index;			/* that makes its key unique */
+	List	   *key;			/* int: its columns, ascending */
+	List	   *vars;			/* Vars, in that order */
+} DpToken;
+
 /* whose the rows of a query, an entry or a join are */
 typedef struct DpRowUnit
 {
 	List	   *exprs;			/* Exprs that name a row's privacy unit: one
-								 * Var, or a table's tableoid and ctid */
+								 * Var, or a table's tableoid and ctid; NIL:
+								 * it is named by tokens alone, and the tables
+								 * that these lead to are still to be joined */
 	List	   *vars;			/* Vars that equal the unit (and are not NULL
 								 * where it is not); NIL for row units */
+	List	   *tokens;			/* DpToken: what names the unit beside vars */
+	List	   *or_null;		/* DpToken: these are so where they are not
+								 * NULL.  Of rows that an outer join may have
+								 * replaced, keys of which a row may have none */
 	bool		one_row;		/* a unit has at most one row, but for ... */
 	bool		may_repeat;		/* ... joins, which may repeat it */
 	Bitmapset  *determined;		/* entries whose columns are the same in all
@@ -55,6 +75,7 @@ typedef struct DpFrom
 	bool		is_level;		/* it is the level's own, not a subquery's */
 	Bitmapset  *matched;		/* protected entries in which a public row may
 								 * have no match; such rows are left out */
+	List	   *unique_keys;	/* Oids of indexes that unit rests on */
 } DpFrom;
 
 /* a column of DpFrom whose rows are held to declared values */
@@ -147,6 +168,12 @@ extern RangeTblEntry *dp_subquery_entry(Query *query, const char *name);
 
 /* Returns what is inside of casts that change nothing but the type's name. */
 extern Node *dp_strip_relabel(Node *node);
+
+/* Tells whether expr is one of vars, of levelsup 0, of its type or, where that is a domain, of its base type. */
+extern bool dp_names_column(List *vars, Node *expr);
+
+/* Tells whether all of vars are among the expressions. */
+extern bool dp_columns_among(List *vars, List *exprs);
 
 /* Returns what is inside of those casts and of COLLATE. */
 extern Node *dp_strip_labels(Node *node);

@@ -21,6 +21,7 @@
 #include "guard/rewrite.h"
 #include "guard/verify.h"
 #include "miscadmin.h"
+#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 
 static void verify_query(DpVerify *outer, Query *query, DpPlace place);
@@ -211,6 +212,21 @@ verify_query_parts(Query *query, DpPlace place)
 	pfree(nothing);
 }
 
+/* Requires that rows are bounded by nothing but columns that bear the unit. */
+static void
+verify_units(Query *query)
+{
+	ListCell   *lc;
+
+	dp_require(query->groupClause != NIL, "a bounding of all rows", query);
+	foreach(lc, query->groupClause)
+	{
+		Expr	   *unit = get_sortgroupclause_tle(lfirst(lc), query->targetList)->expr;
+
+		dp_require(IsA(unit, Var) && dp_is_unit_column(query, (Var *) unit), "a unit that is none", unit);
+	}
+}
+
 static void
 verify_query(DpVerify *outer, Query *query, DpPlace place)
 {
@@ -228,6 +244,8 @@ verify_query(DpVerify *outer, Query *query, DpPlace place)
 	dp_verify_expr(query->havingQual, &v);
 	dp_verify_sort_clauses(query->groupClause);
 	dp_verify_sort_clauses(query->sortClause);
+	if (place == DP_PLACE_BOUNDING)
+		verify_units(query);
 	if (place == DP_PLACE_SOURCE)
 		dp_require(dp_groups_are_canonical(query), "a choice among equal values", query);
 

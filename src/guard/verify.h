@@ -52,6 +52,9 @@ extern void dp_unverified(const char *what, Node *node) __attribute__((noreturn)
 /* Verifies an expression of the query; a tree walker that returns false. */
 extern bool dp_verify_expr(Node *node, DpVerify *v);
 
+/* Tells whether a column of a query's FROM is the privacy unit, or handed up as that. */
+extern bool dp_is_unit_column(Query *query, const Var *var);
+
 /* Verifies the operators of GROUP BY, ORDER BY and DISTINCT. */
 extern void dp_verify_sort_clauses(List *clauses);
 

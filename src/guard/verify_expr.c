@@ -269,14 +269,13 @@ verify_row_unit(DpVerify *v, Var *var)
 	RangeTblEntry *rte = rt_fetch(var->varno, v->query->rtable);
 	const DpTable *table = rte->rtekind == RTE_RELATION ? dp_policy_table(rte->relid) : NULL;
 
-	dp_require(table != NULL && !table->has_unit && (v->place & (DP_PLACE_SOURCE | DP_PLACE_BOUNDING)) != 0 &&
+	dp_require(table != NULL && !table->has_unit && table->nthrough == 0 && (v->place & (DP_PLACE_SOURCE | DP_PLACE_BOUNDING)) != 0 &&
 			   (var->varattno == TableOidAttributeNumber || var->varattno == SelfItemPointerAttributeNumber),
 			   "a system column", var);
 }
 
-/* Tells whether a column of a query's FROM is the privacy unit, or handed up as that. */
-static bool
-is_unit(Query *query, const Var *var)
+bool
+dp_is_unit_column(Query *query, const Var *var)
 {
 	RangeTblEntry *rte = rt_fetch(var->varno, query->rtable);
 	const DpTable *table;
@@ -284,11 +283,18 @@ is_unit(Query *query, const Var *var)
 	if (rte->rtekind == RTE_SUBQUERY)
 	{
 		TargetEntry *tle = get_tle_by_resno(rte->subquery->targetList, var->varattno);
+		Node	   *column = tle ? (Node *) tle->expr : NULL;
 
-		return tle != NULL && IsA(tle->expr, Var) && is_unit(rte->subquery, (Var *) tle->expr);
+		/* of equal units those are in the same group that are written alike, too */
+		if (column != NULL && IsA(column, FuncExpr) && list_length(((FuncExpr *) column)->args) == 1 &&
+			equal(column, dp_canonical_key(linitial(((FuncExpr *) column)->args))))
+			column = linitial(((FuncExpr *) column)->args);
+		return column != NULL && IsA(column, Var) && dp_is_unit_column(rte->subquery, (Var *) column);
 	}
 	table = rte->rtekind == RTE_RELATION ? dp_policy_table(rte->relid) : NULL;
-	return table != NULL && table->has_unit && get_attnum(rte->relid, table->unit) == var->varattno;
+	if (table == NULL || table->nthrough > 0)
+		return false;
+	return table->has_unit ? get_attnum(rte->relid, table->unit) == var->varattno : var->varattno < 0;
 }
 
 /* is_whole: nothing is computed of the column, but whether it is NULL */
@@ -334,7 +340,7 @@ verify_var(DpVerify *v, Var *var, bool is_target, bool is_whole)
 	else
 		/* row units that a subquery hands up, and units of any type */
 		dp_require(dp_type_is_allowed(type) || (is_target && type == TIDOID) || v->place == DP_PLACE_ENTRIES ||
-				   (is_whole && is_unit(v->query, var)),
+				   (is_whole && dp_is_unit_column(v->query, var)),
 				   "a column of this type", var);
 }
 

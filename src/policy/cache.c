@@ -208,6 +208,15 @@ toast_owner(Oid relid)
 	return result;
 }
 
+/* Makes the policy one from which nothing is released. */
+static void
+contradict(DpTable *table)
+{
+	table->dataset[0] = '\0';
+	table->unit[0] = '\0';
+	table->nthrough = 0;
+}
+
 /* Fills in the policy that relid's own labels declare; false if they declare none. */
 static bool
 policy_from_labels(Oid relid, DpTable *table)
@@ -216,6 +225,7 @@ policy_from_labels(Oid relid, DpTable *table)
 	DpLabel    *own;
 	ListCell   *lc;
 	int			nunits = 0;
+	int			nthrough = 0;
 
 	if (labels == NIL)
 		return false;
@@ -231,22 +241,24 @@ policy_from_labels(Oid relid, DpTable *table)
 	{
 		DpLabel    *label = lfirst(lc);
 
-		if (label->unit)
+		if (label->unit || label->through)
 		{
 			char	   *name = get_attname(relid, label->attnum, true);
 
 			if (name == NULL)
 				continue;
-			strlcpy(table->unit, name, NAMEDATALEN);
-			nunits++;
+			if (label->unit)
+				nunits++;
+			else if (nthrough < INDEX_MAX_KEYS)
+				strlcpy(table->through[nthrough++], name, NAMEDATALEN);
+			if (label->unit)
+				strlcpy(table->unit, name, NAMEDATALEN);
 		}
 	}
 
-	if (nunits != (own->unit ? 1 : 0))
-	{
-		table->dataset[0] = '\0';
-		table->unit[0] = '\0';
-	}
+	table->nthrough = nthrough;
+	if (nunits != (own->unit ? 1 : 0) || nthrough != own->through)
+		contradict(table);
 	return true;
 }
 
@@ -274,11 +286,8 @@ policy_from_other(Oid relid, Oid other, DpTable *table)
 		table->relid = relid;
 	}
 	else if (table->labelled != source->labelled)
-	{
 		/* two policies contradict each other */
-		table->dataset[0] = '\0';
-		table->unit[0] = '\0';
-	}
+		contradict(table);
 }
 
 static void

@@ -7,7 +7,8 @@
  *	- dropping the extension (or its tables by any other road) is refused while
  *	  the ledger holds anything.  The hook hears of the extension only after
  *	  its members are gone, hence each table is asked as it goes.
- *	- the column that bears the privacy unit is not dropped alone.
+ *	- a column that bears the privacy unit, or references what does, is not
+ *	  dropped alone.
  *	- a role that owns a dataset or has a budget here is not dropped: its OID
  *	  would be free for another role to take.
  *	- a role that is renamed, in whatever database, keeps its former name in a
@@ -180,6 +181,11 @@ drop_column(Oid relid, AttrNumber attnum)
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				 errmsg("column \"%s\" is the privacy unit of table \"%s\" and cannot be dropped: call dp_cdp.unprotect_table first",
 						get_attname(relid, attnum, false), get_rel_name(relid))));
+	if (label != NULL && label->through && dp_label_get(relid, 0) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("rows of table \"%s\" belong to people through column \"%s\", which cannot be dropped: call dp_cdp.unprotect_table first",
+						get_rel_name(relid), get_attname(relid, attnum, false))));
 }
 
 static void

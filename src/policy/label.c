@@ -4,13 +4,15 @@
  *	  Security labels as the catalogue of table policies.
  *
  * On a table:	 {"dataset": "clinic", "unit": true}
+ *				 {"dataset": "clinic", "through": 1}
  * On a column:	 {"unit": true, "lower": 0, "upper": 1000, "total_lower": 0, "total_upper": 3000, "keys": ["a", null]}
+ *				 {"through": true}
  * On a function: see function_labels.c
  * On a role:	 {ana}, the names that it had; see base/role_names.c
  *
- * "unit" on the table says that one of its columns bears the unit.  Without
- * it a table whose unit column went away would silently turn into one where
- * each row is a unit.
+ * "unit" on the table says that one of its columns bears the unit, "through"
+ * how many of them reference a row that has one.  Without it a table whose
+ * unit column went away would silently turn into one where each row is a unit.
  *
  * Invariants:
  *	- on every path of inheritance at most one relation bears a table label,
@@ -80,6 +82,12 @@ value_is_true(const JsonbValue *v, const char *text)
 	if (v->type != jbvBool || !v->val.boolean)
 		bad_label(text);
 	return true;
+}
+
+static char *
+numeric_text(Numeric n)
+{
+	return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(n)));
 }
 
 static void
@@ -161,6 +169,16 @@ label_parse(const char *text, bool is_column)
 		JsonbIteratorNext(&it, &v, true);
 		if (strcmp(name, "unit") == 0)
 			label->unit = value_is_true(&v, text);
+		else if (is_column && strcmp(name, "through") == 0)
+			label->through = value_is_true(&v, text);
+		else if (strcmp(name, "through") == 0 && v.type == jbvNumeric)
+		{
+			char	   *end;
+
+			label->through = strtol(numeric_text(v.val.numeric), &end, 10);
+			if (*end != '\0' || label->through < 1 || label->through > INDEX_MAX_KEYS)
+				bad_label(text);
+		}
 		else if (!is_column && strcmp(name, "dataset") == 0)
 		{
 			if (v.type != jbvString || v.val.string.len == 0 ||
@@ -179,18 +197,14 @@ label_parse(const char *text, bool is_column)
 	if (is_column)
 	{
 		check_bounds(label, text);
-		if (!(label->unit || label->has_bounds || label->has_keys))
+		if (!(label->unit || label->through || label->has_bounds || label->has_keys))
 			bad_label(text);
 	}
 	else if (label->dataset == NULL)
 		bad_label(text);
+	if (label->unit && label->through)
+		bad_label(text);
 	return label;
-}
-
-static char *
-numeric_text(Numeric n)
-{
-	return DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(n)));
 }
 
 /* Returns the text of a label, NULL when there is nothing to say. */
@@ -211,6 +225,11 @@ label_format(const DpLabel *label)
 	if (label->unit)
 	{
 		appendStringInfo(&s, "%s\"unit\": true", separator);
+		separator = ", ";
+	}
+	if (label->through)
+	{
+		appendStringInfo(&s, label->dataset ? "%s\"through\": %d" : "%s\"through\": true", separator, label->through);
 		separator = ", ";
 	}
 	if (label->has_bounds)
@@ -395,7 +414,7 @@ relabel_table(Oid relid, const char *text)
 		return;
 	require_dataset_owner(new->dataset);
 	if (old != NULL &&
-		(strcmp(old->dataset, new->dataset) != 0 || old->unit != new->unit))
+		(strcmp(old->dataset, new->dataset) != 0 || old->unit != new->unit || old->through != new->through))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("table \"%s\" is already protected: call dp_cdp.unprotect_table first",
@@ -403,22 +422,32 @@ relabel_table(Oid relid, const char *text)
 }
 
 /*
- * Does a table's label say that a column bears the unit, and none does?  So it
- * is while a dump is restored, and nothing is released from it until one does.
+ * Does a table's label say that a column bears the unit, or references what
+ * does, and fewer do?  So it is while a dump is restored, and nothing is
+ * released from it until they do.
  */
 static bool
-awaits_unit(Oid relid, const DpLabel *table)
+awaits_unit(Oid relid, const DpLabel *table, const DpLabel *new)
 {
+	int			missing = new->unit ? table->unit : table->through;
 	ListCell   *lc;
 
 	foreach(lc, dp_label_list(relid))
 	{
 		DpLabel    *label = lfirst(lc);
 
-		if (label->attnum != 0 && label->unit)
-			return false;
+		if (label->attnum != 0)
+			missing -= new->unit ? label->unit : label->through;
 	}
-	return table->unit;
+	return missing > 0;
+}
+
+/* Tells whether two labels of a column, which may be missing, say the same of units. */
+static bool
+same_unit(const DpLabel *a, const DpLabel *b)
+{
+	return (a != NULL && a->unit) == (b != NULL && b->unit) &&
+		(a != NULL && a->through) == (b != NULL && b->through);
 }
 
 static void
@@ -451,8 +480,9 @@ relabel_column(Oid relid, AttrNumber attnum, const char *text)
 						get_rel_name(relid))));
 	}
 	require_dataset_owner(table->dataset);
-	if ((old != NULL && old->unit) != (new != NULL && new->unit) &&
-		(new == NULL || !new->unit || !awaits_unit(relid, table) || dp_is_virtual_column(relid, attnum)))
+	if (!same_unit(old, new) &&
+		(new == NULL || !(new->unit || new->through) || (old != NULL && (old->unit || old->through)) ||
+		 !awaits_unit(relid, table, new) || dp_is_virtual_column(relid, attnum)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("the privacy unit of table \"%s\" cannot be changed by SECURITY LABEL: call dp_cdp.unprotect_table and dp_cdp.protect_table",

@@ -53,8 +53,11 @@ typedef struct DpTable
 	Oid			labelled;		/* the relation that bears the label: relid or
 								 * an ancestor */
 	char		dataset[NAMEDATALEN];
-	bool		has_unit;		/* false: each row is a unit */
+	bool		has_unit;		/* false: each row is a unit, unless ... */
 	char		unit[NAMEDATALEN];	/* column name of the unit, else "" */
+	int			nthrough;		/* ... > 0: a row belongs to whom the row
+								 * belongs to that these columns reference */
+	char		through[INDEX_MAX_KEYS][NAMEDATALEN];
 } DpTable;
 
 /* policy of one column; palloc'd by dp_policy_column */
@@ -77,6 +80,33 @@ typedef struct DpColumn
 	int			nkeys;
 	Oid			keytype;
 } DpColumn;
+
+/* so many tables may lie between a row and whom it belongs to */
+#define DP_MAX_PARENTS 16
+
+/* the foreign key by which a table's rows belong to whom those of another belong to */
+typedef struct DpParent
+{
+	Oid			parent;			/* the referenced table */
+	Oid			index;			/* that makes its key unique */
+	int			n;
+	AttrNumber	child[INDEX_MAX_KEYS];	/* columns of the referencing table */
+	AttrNumber	key[INDEX_MAX_KEYS];	/* what they reference, ascending */
+} DpParent;
+
+/* why a table's rows belong to nobody */
+typedef enum DpParentProblem
+{
+	DP_PARENT_OK,
+	DP_PARENT_NO_KEY,
+	DP_PARENT_NOT_VALID,
+	DP_PARENT_UNPROTECTED,
+	DP_PARENT_OTHER_DATASET,
+	DP_PARENT_AMBIGUOUS,
+	DP_PARENT_TYPES,
+	DP_PARENT_INHERITED,
+	DP_PARENT_CIRCLE
+} DpParentProblem;
 
 /* settings of one dataset, read afresh by every call of dp_policy_dataset */
 typedef struct DpDataset
@@ -108,6 +138,33 @@ extern void dp_policy_init(void);
  * dp_policy_dataset refuses.
  */
 extern const DpTable *dp_policy_table(Oid relid);
+
+/* ------------------------------------------------------------------------
+ * through.c: tables whose rows belong to people through a foreign key
+ * ------------------------------------------------------------------------
+ */
+
+/* Finds the foreign key of a protected table with nthrough > 0; parent is filled where it is DP_PARENT_OK. */
+extern DpParentProblem dp_policy_parent(Oid relid, DpParent *parent);
+
+/* The same for columns that nothing declares yet, for rows of dataset. */
+extern DpParentProblem dp_find_parent(Oid relid, const char *dataset, int n, char (*columns)[NAMEDATALEN],
+									  DpParent *parent);
+
+/*
+ * Counts the tables between the rows of relid and what names their units: 0
+ * for one that needs no foreign key.  at: the table with the problem.
+ */
+extern DpParentProblem dp_policy_chain(Oid relid, int *length, Oid *at);
+
+/* Returns the problem in words, after "but"; at: the table that has it. */
+extern char *dp_parent_complaint(DpParentProblem problem, Oid at);
+
+/* Returns the columns as they stand in messages: a, b */
+extern char *dp_policy_through(const DpTable *table);
+
+/* Returns the tables of a dataset whose rows belong to people through a table: a List of Oids. */
+extern List *dp_policy_children(Oid relid, const char *dataset);
 
 /*
  * Tells whether a relation is not protected, but bears a name under which a

@@ -12,14 +12,16 @@
 #include "policy/policy.h"
 
 /*
- * One security label, parsed.  On a table: dataset and unit (whether a column
- * bears the unit).  On a column: unit, bounds, totals, keys.
+ * One security label, parsed.  On a table: dataset, and unit (whether a column
+ * bears the unit) or through (how many columns reference what does).  On a
+ * column: unit or through, bounds, totals, keys.
  */
 typedef struct DpLabel
 {
 	AttrNumber	attnum;			/* 0: the table itself */
 	char	   *dataset;
 	bool		unit;
+	int			through;		/* columns of the foreign key; of a column: 1 */
 	bool		has_bounds;
 	Numeric		lower;			/* of a row's value */
 	Numeric		upper;

@@ -244,7 +244,10 @@ pay_statement(EState *root)
 	read_public_inputs(unpaid, releases, root);
 	/* the asker's code has run for the last time before rows are read */
 	forboth(run, unpaid, priced, releases)
+	{
 		dp_hold_objects(((DpRun *) lfirst(run))->release, ((DpPricedRelease *) lfirst(priced))->dataset->owner, false);
+		dp_check_unique_keys(((DpRun *) lfirst(run))->release, root->es_snapshot);
+	}
 	forboth(run, unpaid, priced, releases)
 	{
 		DpRelease  *release = ((DpRun *) lfirst(run))->release;

@@ -45,6 +45,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->dataset = pstrdup(o->dataset);
 	n->relid = o->relid;
 	n->relids = list_copy(o->relids);
+	n->unique_keys = list_copy(o->unique_keys);
 	n->one_group = o->one_group;
 	n->has_unit = o->has_unit;
 	n->keys = copyObject(o->keys);

@@ -26,13 +26,17 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/table.h"
 #include "access/transam.h"
+#include "access/xact.h"
 #include "base/errors.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_enum.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
@@ -43,10 +47,12 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
+#include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 /* plans of this session may depend on objects of which PostgreSQL's plan cache hears nothing */
@@ -101,6 +107,20 @@ hash_labels(uint32 hash, Oid type)
 	return hash;
 }
 
+/* Adds the foreign key through which a table's rows belong to people to a hash. */
+static uint32
+hash_parent(uint32 hash, Oid relid)
+{
+	DpParent	parent = {0};
+	DpParentProblem problem = dp_policy_parent(relid, &parent);
+
+	hash = hash_more(hash, &problem, sizeof(problem));
+	hash = hash_more(hash, &parent.parent, sizeof(Oid));
+	hash = hash_more(hash, &parent.index, sizeof(Oid));
+	hash = hash_more(hash, parent.child, sizeof(parent.child));
+	return hash_more(hash, parent.key, sizeof(parent.key));
+}
+
 /* Hashes parts of the row of pg_class: ANALYZE and GRANT change the rest, too. */
 static bool
 relation_version(Oid relid, Oid *owner, uint32 *version)
@@ -129,6 +149,8 @@ relation_version(Oid relid, Oid *owner, uint32 *version)
 	{
 		hash = hash_more(hash, table->dataset, strlen(table->dataset));
 		hash = hash_more(hash, table->unit, strlen(table->unit));
+		if (table->nthrough > 0)
+			hash = hash_parent(hash, relid);
 	}
 	relation_close(rel, NoLock);
 	*version = hash;
@@ -290,6 +312,69 @@ dp_hold_objects(DpRelease *release, Oid dataset_owner, bool charged)
 					  "no more rows were read and what it was charged stays charged: ask again")
 			 : errmsg("a table, type, collation or function that the private query uses was dropped or changed since it was planned; "
 					  "nothing was charged for it: ask again")));
+}
+
+/* ------------------------------------------------------------------------
+ * Unique keys
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Tells whether snapshot sees what the maker of a catalogue row saw: rows that
+ * were deleted before are gone for it, too.
+ */
+static bool
+is_seen(HeapTuple tuple, Snapshot snapshot)
+{
+	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
+
+	if (!TransactionIdIsNormal(xmin))
+		return true;
+	if (TransactionIdIsCurrentTransactionId(xmin))
+		return !IsolationUsesXactSnapshot() && HeapTupleHeaderGetCmin(tuple->t_data) < snapshot->curcid;
+	return !XidInMVCCSnapshot(xmin, snapshot);
+}
+
+/* Tells so of an index, as a part of a partitioned one, too. */
+static bool
+index_is_seen(Oid indexid, Snapshot snapshot)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(indexid));
+	Relation	inherits;
+	ScanKeyData key;
+	SysScanDesc scan;
+	bool		seen = HeapTupleIsValid(tuple) && is_seen(tuple, snapshot);
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	inherits = table_open(InheritsRelationId, AccessShareLock);
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(indexid));
+	scan = systable_beginscan(inherits, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		seen = seen && is_seen(tuple, snapshot);
+	systable_endscan(scan);
+	table_close(inherits, AccessShareLock);
+	return seen;
+}
+
+/*
+ * A unique index says nothing of rows that were deleted so that it could be
+ * made, and which an older snapshot still sees: two of them may have the same
+ * key and belong to different units.
+ */
+void
+dp_check_unique_keys(DpRelease *release, Snapshot snapshot)
+{
+	ListCell   *lc,
+			   *part;
+
+	foreach(lc, release->unique_keys)
+		foreach(part, find_all_inheritors(lfirst_oid(lc), NoLock, NULL))
+			if (!index_is_seen(lfirst_oid(part), snapshot))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("the unique key that tells whose rows are whose is newer than what this transaction sees; "
+							"nothing was charged: ask again in a new transaction")));
 }
 
 /*

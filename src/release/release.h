@@ -190,6 +190,8 @@ struct DpRelease
 	Oid			relid;			/* the first protected table: rows are read
 								 * with its owner's rights */
 	List	   *relids;			/* all protected tables */
+	List	   *unique_keys;	/* Oids of unique indexes that tell whose rows
+								 * are whose */
 	bool		one_group;		/* the keys of a unit are the same in all its
 								 * rows */
 	bool		has_unit;		/* contributions of units are bounded; false:

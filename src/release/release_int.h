@@ -174,6 +174,9 @@ extern void dp_end_prefetches(DpRun *run);
  * any of it is gone or changed; charged says that the debit has been made.
  */
 extern void dp_hold_objects(DpRelease *release, Oid dataset_owner, bool charged);
+
+/* ZC002 if what makes rows of one key one row is younger than a snapshot. */
+extern void dp_check_unique_keys(DpRelease *release, Snapshot snapshot);
 extern void dp_objects_init(void);
 
 /*

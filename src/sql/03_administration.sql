@@ -61,11 +61,11 @@ CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DE
 COMMENT ON FUNCTION dp_cdp.drop_dataset(text, boolean) IS
 	'drops a dataset that protects no table, with its budgets; erase_spent when some of them was spent';
 
-CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_protect_table';
-COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name) IS
-	'puts a table and its children under the policy of a dataset; unit is the column that names the person, NULL: each row';
+COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text) IS
+	'puts a table and its children under the policy of a dataset; unit is the column that names the person, NULL: each row; through: the columns of a foreign key to the protected rows that rows of this table belong with';
 
 CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -109,6 +109,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.dataset_of("table" regclass) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_dataset_of';
 COMMENT ON FUNCTION dp_cdp.dataset_of(regclass) IS
 	'the dataset that protects a table, by its own policy or that of a table it is a partition or child of; NULL: none';
+
+CREATE OR REPLACE FUNCTION dp_cdp.through_problem("table" regclass) RETURNS text
+	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED
+	AS 'MODULE_PATHNAME', 'dp_through_problem';
+COMMENT ON FUNCTION dp_cdp.through_problem(regclass) IS
+	'why nothing is released from a table whose rows belong to people through a foreign key: it is gone, not validated, or leads to no protected row; NULL: nothing is wrong';
 
 CREATE OR REPLACE FUNCTION dp_cdp.set_budget(
 	dataset text,

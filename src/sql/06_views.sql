@@ -126,7 +126,8 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 	SELECT l.objoid::regclass AS "table",
 		l.label ->> 'dataset' AS dataset,
 		columns.unit,
-		columns.columns
+		columns.columns,
+		columns.through
 	FROM (SELECT objoid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
 			FROM pg_catalog.pg_seclabel
 			WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass AND objsubid = 0) l
@@ -134,8 +135,9 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 		LEFT JOIN dp_cdp.dataset d ON d.name = l.label ->> 'dataset'
 		CROSS JOIN LATERAL (
 			SELECT (array_agg(a.attname) FILTER (WHERE s.label ? 'unit'))[1] AS unit,
-				jsonb_object_agg(a.attname, s.label - 'unit')
-					FILTER (WHERE s.label - 'unit' <> '{}') AS columns
+				jsonb_object_agg(a.attname, s.label - '{unit,through}'::text[])
+					FILTER (WHERE s.label - '{unit,through}'::text[] <> '{}') AS columns,
+				string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE s.label ? 'through') AS through
 			FROM (SELECT objsubid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
 					FROM pg_catalog.pg_seclabel
 					WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass
@@ -147,7 +149,7 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 		OR EXISTS (SELECT FROM dp_cdp.budget b
 			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.protected IS
-	'protected tables one owns or has a budget for: dataset, privacy unit (NULL: each row), bounds and declared keys of columns';
+	'protected tables one owns or has a budget for: dataset, privacy unit, bounds and declared keys of columns; through: columns of the foreign key that leads to the unit (both NULL: each row is one)';
 
 GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.protected TO PUBLIC;
 

@@ -274,7 +274,8 @@ BEGIN
 			FROM pg_seclabel
 			WHERE provider = 'dp_cdp' AND classoid = 'pg_class'::regclass) l
 	), tops AS (
-		SELECT l.label ->> 'dataset' AS dataset, l.relid, coalesce((l.label ->> 'unit')::boolean, false) AS has_unit
+		SELECT l.label ->> 'dataset' AS dataset, l.relid, coalesce((l.label ->> 'unit')::boolean, false) AS has_unit,
+			coalesce((l.label ->> 'through')::int, 0) AS nthrough
 		FROM labels l
 		WHERE l.objsubid = 0
 			AND (super OR EXISTS (SELECT FROM datasets d WHERE d.dataset = l.label ->> 'dataset'))
@@ -407,6 +408,26 @@ BEGIN
 			JOIN grantees g ON g.dataset = o.dataset AND g.grantee = r.grantee
 		WHERE (r.nspname, r.relname, o.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
 		GROUP BY r.relid, g.whom, r.nspname, r.relname
+	),
+	-- ---------------------------------------------------------------------
+	-- tables without a policy whose rows are people's by a foreign key
+	-- ---------------------------------------------------------------------
+	keys AS MATERIALIZED (
+		SELECT f.oid, f.conrelid, f.confrelid FROM pg_constraint f
+		WHERE f.contype = 'f' AND f.convalidated AND f.conparentid = 0 AND f.conrelid <> f.confrelid
+			AND f.conrelid NOT IN (SELECT l.relid FROM labels l WHERE l.objsubid = 0)
+			AND f.conrelid NOT IN (SELECT c.relid FROM covered c)
+	), referencing AS (
+		SELECT c.dataset, k.conrelid AS relid, k.oid AS key FROM covered c JOIN keys k ON k.confrelid = c.relid
+		UNION
+		SELECT r.dataset, k.conrelid, k.oid FROM referencing r JOIN keys k ON k.confrelid = r.relid
+	), dependants AS (
+		SELECT r.dataset, r.relid, min(r.key) AS key,
+			(SELECT string_agg(DISTINCT g.whom, ', ' ORDER BY g.whom) FROM readable d
+				JOIN grantees g ON g.dataset = r.dataset AND g.grantee = d.grantee WHERE d.relid = r.relid) AS readers
+		FROM referencing r JOIN pg_class k ON k.oid = r.relid JOIN pg_namespace n ON n.oid = k.relnamespace
+		WHERE (n.nspname, k.relname, r.dataset) NOT IN (SELECT h.schema, h.name, h.dataset FROM dp_cdp.held_names h WHERE h.released)
+		GROUP BY r.dataset, r.relid
 	),
 	-- ---------------------------------------------------------------------
 	-- findings
@@ -699,6 +720,23 @@ BEGIN
 		FROM tops t
 		WHERE (SELECT count(*) FROM labels l JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.objsubid AND NOT a.attisdropped
 				WHERE l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'unit') <> t.has_unit::int
+			OR (SELECT count(*) FROM labels l JOIN pg_attribute a ON a.attrelid = l.relid AND a.attnum = l.objsubid AND NOT a.attisdropped
+				WHERE l.relid = t.relid AND l.objsubid > 0 AND l.label ? 'through') <> t.nthrough
+		UNION ALL
+		SELECT 'warning', t.relid::regclass::text,
+			format('its rows belong to people through a foreign key, and nothing is released from it: %s', p.problem),
+			'mend the foreign key, or call dp_cdp.unprotect_table and dp_cdp.protect_table again'
+		FROM tops t CROSS JOIN LATERAL (SELECT dp_cdp.through_problem(t.relid) AS problem) p
+		WHERE t.nthrough > 0 AND p.problem IS NOT NULL
+		UNION ALL
+		SELECT CASE WHEN d.readers IS NULL THEN 'warning' ELSE 'critical' END, d.relid::regclass::text,
+			format('references table %s, so that its rows are people''s, too, but is not protected%s', f.confrelid::regclass,
+				', and may be read by ' || d.readers),
+			format('SELECT dp_cdp.protect_table(%1$L, %2$L, through => %3$L), or SELECT dp_cdp.release_name(%1$L, %2$L)',
+				d.relid::regclass, d.dataset, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY c.i)
+					FROM unnest(f.conkey) WITH ORDINALITY AS c (attnum, i)
+						JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = c.attnum))
+		FROM dependants d JOIN pg_constraint f ON f.oid = d.key
 		UNION ALL
 		SELECT 'warning', c.relid::regclass::text,
 			format('is covered by several policies (%s): nothing is released from it', string_agg(c.top::regclass::text, ', ')),

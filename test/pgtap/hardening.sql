@@ -276,7 +276,8 @@ SELECT CASE WHEN current_setting('server_version_num')::int < 160000 THEN
 	ELSE pass('CREATEROLE is tame from 16 on') || E'\n' || pass('so is what it creates') END;
 
 -- other relations
-SELECT provoked('CREATE TABLE lab.referrals (id int REFERENCES lab.visits); GRANT INSERT ON lab.referrals TO ana',
+SELECT provoked('CREATE TABLE lab.referrals (id int REFERENCES lab.visits); GRANT INSERT ON lab.referrals TO ana;
+	SELECT dp_cdp.release_name(''lab.referrals'', ''clinic'')',
 	'warning', 'lab.referrals', 'foreign key referrals_id_fkey');
 SELECT provoked('CREATE SCHEMA own AUTHORIZATION ana; CREATE TYPE own.mood AS ENUM (''a''); ALTER TYPE own.mood OWNER TO ana; GRANT USAGE ON SCHEMA own TO dba;
 	ALTER TABLE lab.visits ADD m own.mood', 'warning', 'lab.visits', 'own.mood, of its column m, belongs to ana', 'ALTER TYPE own.mood OWNER TO dba');

@@ -26,6 +26,8 @@ $node->safe_psql('clinic', q{
 	INSERT INTO "the lab"."visits, all" SELECT i, 'a', i, 'f', 'x' FROM generate_series(1, 10) i;
 	CREATE TABLE parts (patient int, year int) PARTITION BY LIST (year);
 	CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
+	CREATE TABLE courses (id int PRIMARY KEY, patient int, UNIQUE (id, patient));
+	CREATE TABLE "course, days" (patient int, "id" int, day date, FOREIGN KEY ("id", patient) REFERENCES courses (id, patient));
 	CREATE TABLE parent (id int);
 	CREATE TABLE child (more int) INHERITS (parent);
 	SELECT dp_cdp.create_dataset('it''s "clinic"', rho => 5, delta => 1e-7, default_rho => 0.03, max_rho => 0.5,
@@ -34,6 +36,8 @@ $node->safe_psql('clinic', q{
 	SELECT dp_cdp.protect_table('"the lab"."visits, all"', 'it''s "clinic"', unit => 'who''s');
 	SELECT dp_cdp.protect_table('parts', 'other', unit => 'patient');
 	SELECT dp_cdp.protect_table('parent', 'other');
+	SELECT dp_cdp.protect_table('courses', 'other', unit => 'patient');
+	SELECT dp_cdp.protect_table('"course, days"', 'other', through => 'patient, id');
 	SELECT dp_cdp.set_bounds('"the lab"."visits, all"', 'cost', -0.125, 1e9, -1, 2.50);
 	SELECT dp_cdp.set_keys('"the lab"."visits, all"', 'note', ARRAY['it''s', 'a "b" \ c', NULL, '']);
 	SELECT dp_cdp.set_budget('it''s "clinic"', 'ana', rho => 1);
@@ -63,6 +67,7 @@ my $state = q{
 	SELECT * FROM dp_cdp.budgets ORDER BY dataset, role::text;
 	SELECT * FROM dp_cdp.protected ORDER BY "table"::text;
 	SELECT * FROM dp_cdp.releases ORDER BY id;
+	SELECT dp_cdp.through_problem('"course, days"');
 	SELECT c, dp_cdp.dataset_of(c::regclass) FROM unnest(ARRAY['"the lab"."visits, all"', 'parts', 'parts_1', 'parent', 'child']) c;
 	SELECT a, dp_cdp.declared_keys('"the lab"."visits, all"', a) FROM unnest(ARRAY['dept', 'sex', 'note', 'cost']) a;
 	SELECT count(*) FROM "the lab"."visits, all";

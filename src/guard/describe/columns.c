@@ -82,7 +82,7 @@ dp_expression_text(DpLevel *level, Node *expr)
 bool
 dp_is_unit(DpLevel *level, Node *expr)
 {
-	return list_member(level->from.unit.vars, expr);
+	return dp_names_column(level->from.unit.vars, expr);
 }
 
 static bool
@@ -135,6 +135,32 @@ declare_keys(DpLevel *level)
 	list_sort(release->key_sets, compare_sets);
 }
 
+/* Refuses keys that together are a key of protected rows: each group would be one person's. */
+static void
+refuse_single_rows(DpLevel *level)
+{
+	DpSplitContext *cxt = level->cxt;
+	ListCell   *lc,
+			   *expr,
+			   *key;
+
+	foreach(lc, level->from.unit.tokens)
+	{
+		List	   *vars = ((DpToken *) lfirst(lc))->vars;
+
+		if (!dp_columns_among(vars, level->key_exprs))
+			continue;
+		forboth(expr, level->key_exprs, key, level->release->keys)
+			if (dp_names_column(vars, lfirst(expr)) && dp_key_set_of(level->release, foreach_current_index(expr)) == NULL)
+			dp_refuse_at(exprLocation(lfirst(expr)),
+						 errmsg("grouping by \"%s\" would show rows of one person in each group; "
+								"aggregate over such a subquery instead, as in "
+								"SELECT dp_count(*) FROM (SELECT %s ... GROUP BY %s) q",
+								((DpReleaseKey *) lfirst(key))->label, ((DpReleaseKey *) lfirst(key))->label,
+								((DpReleaseKey *) lfirst(key))->label));
+	}
+}
+
 void
 dp_add_keys(DpLevel *level)
 {
@@ -167,6 +193,7 @@ dp_add_keys(DpLevel *level)
 		level->release->one_group &= !undetermined_walker(expr, &level->from);
 	}
 	declare_keys(level);
+	refuse_single_rows(level);
 }
 
 /* ------------------------------------------------------------------------

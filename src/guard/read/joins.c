@@ -7,10 +7,15 @@
  * a unit only if all its protected parts do:
  *
  * - Inner joins: every protected entry must be connected with the others by
- *	 equalities of privacy units.  All units are then equal and not NULL.
+ *	 equalities of what names their units, which are units themselves or keys
+ *	 that lead to one row of a protected table (same_unit.c).  All units are
+ *	 then equal.
  * - Left joins with protected entries on both sides: the condition must
- *	 contain the equality of units.  The unit is that of the left side; the
- *	 right side is of the same unit, or NULL.
+ *	 contain such equalities.  The unit is that of the left side; the right
+ *	 side is of the same unit, or NULL: what names its unit connects further
+ *	 sides, by equalities that no NULL satisfies, and nothing else.  But where
+ *	 the condition is just the key by which a row of the left side belongs to
+ *	 somebody, a row without a match is nobody's, and the right side names the unit.
  * - An outer join with a protected entry on the nullable side alone has rows
  *	 that belong to nobody.  It is refused in a subquery; in a level these rows
  *	 are left out, and must be nothing but groups without rows.
@@ -27,12 +32,16 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
+#include "catalog/pg_class.h"
 #include "guard/read/read.h"
+#include "lib/stringinfo.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 
 /* the rows of a part of the join tree */
 typedef struct JoinSide
@@ -50,6 +59,7 @@ typedef struct JoinContext
 	DpFromItem *items;
 	int			where;			/* the level is, in the query's text */
 	DpFrom	   *from;
+	List	   *unique_keys;	/* Oids of indexes that connections rest on */
 } JoinContext;
 
 static JoinSide *analyse(JoinContext *c, Node *node);
@@ -110,13 +120,65 @@ location_of(JoinContext *c, List *conditions)
 }
 
 static const char *
+column_name(JoinContext *c, Var *var)
+{
+	RangeTblEntry *rte = rt_fetch(var->varno, c->query->rtable);
+
+	return psprintf("%s.%s", quote_identifier(rte->eref->aliasname),
+					quote_identifier(get_rte_attribute_name(rte, var->varattno)));
+}
+
+static const char *
 unit_name(JoinContext *c, JoinSide *side)
 {
-	Var		   *var = linitial_node(Var, side->unit.vars);
+	return column_name(c, linitial_node(Var, side->unit.vars));
+}
 
-	return psprintf("%s.%s", quote_identifier(side_name(c, side)),
-					quote_identifier(get_rte_attribute_name(rt_fetch(var->varno, c->query->rtable),
-															var->varattno)));
+/* Returns the equality of keys by which both sides would lead to one row; NULL if none would. */
+static const char *
+token_equality(JoinContext *c, JoinSide *a, JoinSide *b)
+{
+	ListCell   *left,
+			   *right,
+			   *x,
+			   *y;
+
+	foreach(left, list_concat_copy(a->unit.tokens, a->unit.or_null))
+		foreach(right, list_concat_copy(b->unit.tokens, b->unit.or_null))
+		{
+			DpToken    *these = lfirst(left);
+			DpToken    *those = lfirst(right);
+			StringInfoData text;
+
+			if (!OidIsValid(these->parent) || these->parent != those->parent || !equal(these->key, those->key))
+				continue;
+			initStringInfo(&text);
+			forboth(x, these->vars, y, those->vars)
+				appendStringInfo(&text, "%s%s = %s", text.len > 0 ? " AND " : "",
+								 column_name(c, lfirst_node(Var, x)), column_name(c, lfirst_node(Var, y)));
+			return text.data;
+		}
+	return NULL;
+}
+
+/* Refuses a join of which one side's unit is not named by a column of it. */
+static void
+refuse_untold(JoinContext *c, JoinSide *a, JoinSide *b, List *conditions)
+{
+	DpSplitContext *cxt = c->cxt;
+	const char *equality = token_equality(c, a, b);
+	JoinSide   *through = a->unit.exprs == NIL ? a : b->unit.exprs == NIL ? b : NULL;
+
+	if (equality != NULL)
+		dp_refuse_at(location_of(c, conditions),
+					 errmsg("protected tables \"%s\" and \"%s\" can be joined only on the key that tells whose rows are whose; add %s to the join's condition",
+							side_name(c, a), side_name(c, b), equality));
+	if (through != NULL)
+		dp_refuse_at(location_of(c, conditions),
+					 errmsg("rows of protected table \"%s\" belong to whom those of \"%s\" belong to; join that table, too, between it and \"%s\"",
+							side_name(c, through),
+							get_rel_name(((DpToken *) linitial(through->unit.tokens))->parent),
+							side_name(c, through == a ? b : a)));
 }
 
 static void
@@ -124,6 +186,8 @@ refuse_unconnected(JoinContext *c, JoinSide *a, JoinSide *b, List *conditions)
 {
 	DpSplitContext *cxt = c->cxt;
 
+	if (a->unit.vars == NIL || b->unit.vars == NIL)
+		refuse_untold(c, a, b, conditions);
 	if (a->unit.vars == NIL || b->unit.vars == NIL)
 		dp_refuse_at(location_of(c, conditions),
 					 errmsg("each row of protected table \"%s\" is a privacy unit by itself; "
@@ -170,7 +234,31 @@ collect_inner(Node *node, List **parts, List **conditions)
 		*parts = lappend(*parts, node);
 }
 
-/* Joins all private sides to joined: equalities of units must connect them. */
+/* Adds what names the same unit. */
+static void
+add_names(DpRowUnit *unit, const DpRowUnit *same)
+{
+	if (unit->exprs == NIL)
+		unit->exprs = same->exprs;
+	unit->vars = list_concat_copy(unit->vars, same->vars);
+	unit->tokens = list_concat_copy(unit->tokens, same->tokens);
+	unit->or_null = list_concat_copy(unit->or_null, same->or_null);
+}
+
+/* Adds the rows of a side that is of the same unit. */
+static void
+add_private(JoinSide *joined, JoinSide *side)
+{
+	DpRowUnit  *unit = &joined->unit;
+
+	add_names(unit, &side->unit);
+	joined->rels = bms_add_members(joined->rels, side->rels);
+	unit->may_repeat |= side->unit.may_repeat;
+	unit->one_row &= side->unit.one_row;
+	unit->determined = bms_add_members(unit->determined, side->unit.determined);
+}
+
+/* Joins all private sides to joined: equalities of what names their units must connect them. */
 static void
 connect_private(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 {
@@ -186,15 +274,9 @@ connect_private(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 
 			if (!side->is_private || bms_is_subset(side->rels, joined->rels))
 				continue;
-			if (joined->rels != NULL && !dp_same_unit(conditions, &joined->unit, &side->unit))
+			if (joined->rels != NULL && !dp_same_unit(conditions, &joined->unit, &side->unit, &c->unique_keys))
 				continue;
-			if (joined->rels == NULL)
-				joined->unit.exprs = side->unit.exprs;
-			joined->rels = bms_add_members(joined->rels, side->rels);
-			joined->unit.vars = list_concat_copy(joined->unit.vars, side->unit.vars);
-			joined->unit.may_repeat |= side->unit.may_repeat;
-			joined->unit.one_row &= side->unit.one_row;
-			joined->unit.determined = bms_add_members(joined->unit.determined, side->unit.determined);
+			add_private(joined, side);
 			progress = true;
 		}
 	}
@@ -278,13 +360,43 @@ analyse_inner(JoinContext *c, Node *node)
  * ------------------------------------------------------------------------
  */
 
+static List *
+nulled_tokens(List *tokens, const JoinSide *side, int join)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, tokens)
+	{
+		DpToken    *token = palloc(sizeof(DpToken));
+
+		*token = *(DpToken *) lfirst(lc);
+		token->vars = (List *) dp_nulled_by((Node *) token->vars, side->rels, join);
+		result = lappend(result, token);
+	}
+	return result;
+}
+
+/* Returns a side's unit as it is above entry join, an outer join of which it is the nullable side. */
+static DpRowUnit
+nulled_unit(const JoinSide *side, int join)
+{
+	DpRowUnit	unit = side->unit;
+
+	unit.exprs = (List *) dp_nulled_by((Node *) unit.exprs, side->rels, join);
+	unit.vars = (List *) dp_nulled_by((Node *) unit.vars, side->rels, join);
+	unit.tokens = nulled_tokens(unit.tokens, side, join);
+	unit.or_null = nulled_tokens(unit.or_null, side, join);
+	return unit;
+}
+
 /*
  * Joins public rows with protected ones that may not match them.  Rows of the
  * unit NULL are left out of the level, so that for it the join is an inner one;
  * which groups it has is another question (describe/outer_groups.c).
  */
 static JoinSide *
-match_public(JoinContext *c, JoinSide *outer, JoinSide *inner, List *conditions)
+match_public(JoinContext *c, JoinSide *outer, JoinSide *inner, List *conditions, int join)
 {
 	JoinSide   *joined = palloc0(sizeof(JoinSide));
 	Oid			relid = outer->entry ? c->items[outer->entry].relid : InvalidOid;
@@ -293,10 +405,39 @@ match_public(JoinContext *c, JoinSide *outer, JoinSide *inner, List *conditions)
 		refuse_cross_join(c, outer, conditions);
 	joined->rels = bms_union(outer->rels, inner->rels);
 	joined->is_private = true;
-	joined->unit = inner->unit;
+	joined->unit = nulled_unit(inner, join);
 	joined->unit.may_repeat |= !OidIsValid(relid) || !dp_at_most_one_row(relid, outer->entry, conditions, inner->rels);
 	c->from->matched = bms_add_members(c->from->matched, inner->rels);
 	return joined;
+}
+
+/*
+ * Tells whether a join's condition is just that a row of the left side, outer,
+ * references one of the right side, which is a whole table: what has no match
+ * there is nobody's.
+ */
+static bool
+is_key_alone(JoinContext *c, JoinSide *outer, JoinSide *inner, List *conditions)
+{
+	RangeTblEntry *rte = inner->entry ? rt_fetch(inner->entry, c->query->rtable) : NULL;
+	ListCell   *lc;
+
+	if (rte == NULL || rte->rtekind != RTE_RELATION || (rte->relkind == RELKIND_PARTITIONED_TABLE && !rte->inh))
+		return false;
+	/* where each row is a unit, no column says whether there is one */
+	if (inner->unit.vars == NIL && inner->unit.exprs != NIL)
+		return false;
+	foreach(lc, outer->unit.tokens)
+	{
+		DpToken    *token = lfirst(lc);
+
+		if (token->parent != rte->relid || list_length(token->vars) != list_length(conditions) ||
+			!dp_same_row(conditions, token, inner->unit.tokens))
+			continue;
+		c->unique_keys = list_append_unique_oid(c->unique_keys, token->index);
+		return true;
+	}
+	return false;
 }
 
 static JoinSide *
@@ -309,6 +450,7 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 	JoinSide   *joined = palloc0(sizeof(JoinSide));
 	List	   *conditions = make_ands_implicit((Expr *) join->quals);
 	Oid			relid = inner->entry ? c->items[inner->entry].relid : InvalidOid;
+	DpRowUnit	names;
 	bool		repeats = false;
 
 	joined->rels = bms_union(outer->rels, inner->rels);
@@ -320,8 +462,8 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 							"use an inner join, or a left join from the protected side",
 							side_name(c, outer->is_private ? outer : inner)));
 	/* where each row is a unit, no column says whether there is one */
-	if (!outer->is_private && c->from->is_level && inner->unit.vars != NIL)
-		return match_public(c, outer, inner, conditions);
+	if (!outer->is_private && c->from->is_level && (inner->unit.vars != NIL || inner->unit.exprs == NIL))
+		return match_public(c, outer, inner, conditions, join->rtindex);
 	if (!outer->is_private)
 		dp_refuse_at(location_of(c, conditions),
 					 errmsg("rows of \"%s\" without a match in protected table \"%s\" belong to nobody; "
@@ -330,7 +472,7 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 
 	if (inner->is_private)
 	{
-		if (!dp_same_unit(conditions, &outer->unit, &inner->unit))
+		if (!dp_same_unit(conditions, &outer->unit, &inner->unit, &c->unique_keys))
 			refuse_unconnected(c, outer, inner, conditions);
 	}
 	else if (!any_connects(conditions, outer->rels, inner->rels))
@@ -344,8 +486,17 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 	 * inner side
 	 */
 	joined->unit = outer->unit;
-	joined->unit.may_repeat |= repeats || inner->unit.may_repeat;
-	joined->unit.one_row &= !inner->is_private || inner->unit.one_row;
+	joined->unit.may_repeat |= repeats;
+	if (!inner->is_private)
+		return joined;
+	names = nulled_unit(inner, join->rtindex);
+	joined->unit.may_repeat |= names.may_repeat;
+	joined->unit.one_row &= names.one_row;
+	if (is_key_alone(c, outer, inner, conditions))
+		add_names(&joined->unit, &names);
+	else
+		joined->unit.or_null = list_concat_copy(outer->unit.or_null,
+												list_concat_copy(dp_unit_names(&names), names.or_null));
 	return joined;
 }
 
@@ -379,4 +530,5 @@ dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpFromItem *items, int where
 
 	Assert(all->is_private);
 	from->unit = all->unit;
+	from->unique_keys = c.unique_keys;
 }

@@ -112,28 +112,53 @@ dp_reads_rows(DpScope *scope, bool even_if_readable, RangeTblEntry **base)
 	return found;
 }
 
-/* Tells whether one of the group keys is, by its origin, a unit column of a protected table. */
+/* Tells whether columns, which origins holds, are all of a key that leads to one row. */
+static bool
+are_a_key(List *origins, Oid relid)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	foreach(lc, origins)
+		if (((DpColumnOrigin *) lfirst(lc))->relid == relid)
+		columns = lappend_int(columns, ((DpColumnOrigin *) lfirst(lc))->attnum);
+	foreach(lc, dp_table_keys(relid))
+		if (list_difference_int(lfirst(lc), columns) == NIL)
+		return true;
+	return false;
+}
+
+/*
+ * Tells whether group keys are, by their origin, a unit column of a protected
+ * table, or a key that leads to one protected row.
+ */
 static bool
 groups_by_unit(DpScope *scope)
 {
 	Query	   *query = scope->query;
 	List	   *clauses = query->groupClause ? query->groupClause : query->distinctClause;
+	List	   *origins = NIL;
 	ListCell   *lc;
 
 	foreach(lc, clauses)
 	{
-		DpColumnOrigin origin;
+		DpColumnOrigin *origin = palloc(sizeof(DpColumnOrigin));
 		const DpTable *table;
 
 		if (!dp_trace_column(query, scope,
 							 (Node *) get_sortgroupclause_tle(lfirst(lc), query->targetList)->expr,
-							 &origin) ||
-			!origin.is_protected)
+							 origin) ||
+			!origin->is_protected)
 			continue;
-		table = dp_policy_table(origin.relid);
-		if (table->has_unit && get_attnum(origin.relid, table->unit) == origin.attnum)
+		table = dp_policy_table(origin->relid);
+		if (table->has_unit && get_attnum(origin->relid, table->unit) == origin->attnum)
 			return true;
+		if (!origin->may_be_null)
+			origins = lappend(origins, origin);
 	}
+	foreach(lc, origins)
+		if (are_a_key(origins, ((DpColumnOrigin *) lfirst(lc))->relid))
+		return true;
 	return false;
 }
 

@@ -104,8 +104,20 @@ extern void dp_make_prefetch(DpRelease *release, Query *query, Index rti, const 
  * ------------------------------------------------------------------------
  */
 
-/* Tells whether rows that satisfy all of the conditions have, on both sides, the same privacy unit. */
-extern bool dp_same_unit(List *conditions, const DpRowUnit *a, const DpRowUnit *b);
+/*
+ * Tells whether rows that satisfy all of the conditions have, on both sides,
+ * the same privacy unit.  Adds to unique_keys the indexes by which this is so.
+ */
+extern bool dp_same_unit(List *conditions, const DpRowUnit *a, const DpRowUnit *b, List **unique_keys);
+
+/* Tells whether the conditions make a token and one of others lead to the same row, by columns that are not NULL. */
+extern bool dp_same_row(List *conditions, const DpToken *token, List *others);
+
+/* Returns vars and tokens of a unit as DpTokens. */
+extern List *dp_unit_names(const DpRowUnit *unit);
+
+/* Tells whether columns contain all that one of its names is made of; unique_keys: as above. */
+extern bool dp_names_unit(const DpRowUnit *unit, List *columns, List **unique_keys);
 
 /* ------------------------------------------------------------------------
  * joins.c
@@ -150,6 +162,38 @@ extern void dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowCont
 /* Reads a subquery over protected tables, entry rti of query, and fills item. */
 extern void dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions,
 							 DpFromItem *item);
+
+/* ------------------------------------------------------------------------
+ * tokens.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Makes a Var of a table's column. */
+extern Var *dp_table_var(Index rti, Oid relid, AttrNumber attnum);
+
+/*
+ * Fills tokens and or_null of entry rti, a protected table: first the row that
+ * its foreign key leads to, if its rows belong to people through one, then the
+ * row itself by each of its unique keys.  ZC004 when the foreign key is gone.
+ */
+extern void dp_table_tokens(DpSource *s, Index rti, Oid relid, DpRowUnit *unit);
+
+/* Returns what those tokens are made of: Lists of ints, numbers of columns of the table itself. */
+extern List *dp_table_keys(Oid relid);
+
+/* Returns the one of tokens that leads to the unit by the fewest tables. */
+extern DpToken *dp_nearest_token(List *tokens);
+
+/* ------------------------------------------------------------------------
+ * protected_table.c, parents.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Reads entry rti of query, a protected table, with its owner's rights, and fills item. */
+extern void dp_read_protected(DpSource *s, Query *query, Index rti, DpFromItem *item);
+
+/* Joins the tables to which the tokens of from lead, until its unit has an expression that names it. */
+extern void dp_join_parents(DpSource *s, DpFrom *from);
 
 /* ------------------------------------------------------------------------
  * with_query.c

@@ -72,7 +72,7 @@ rebuild_read(DpSource *s, RangeTblEntry *rte)
 		case RTE_RELATION:
 			keep_relation(new, rte);
 			new->inh = rte->inh;
-			/* read_protected's mark */
+			/* dp_read_protected's mark */
 			if (dp_is_protected(rte))
 				new->enrname = rte->enrname;
 			break;

@@ -3,9 +3,19 @@
  * same_unit.c
  *	  Whether conditions make two sets of rows the same privacy unit's.
  *
- * Invariant: what is said to be of one unit is so for any content of the
- * tables, by an equality that tells units apart as GROUP BY does.  What is not
- * understood connects nothing.
+ * Rows are known to be one unit's by their units being equal, or by both
+ * leading to one row of a protected table (a token): the key that they equal
+ * is unique there, so that equal tokens are one row, which has one unit.  All
+ * tokens of a row lead to the same unit, or all to nobody: a foreign key that
+ * is NULL, and one whose row is missing, are nobody's whichever way they are
+ * asked.  A key of the row's own table is a token only where it is never NULL.
+ *
+ * Invariants:
+ * - What is said to be of one unit is so for any content of the tables, by an
+ *	 equality that tells units apart as GROUP BY does.
+ * - What an outer join may have replaced by NULLs names no unit; it connects
+ *	 by equalities alone, which no NULL satisfies.
+ * - What is not understood connects nothing.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,37 +38,150 @@
 static bool
 is_equality_of(Oid opno, Node *var)
 {
-	Oid			opfamily = lookup_type_cache(exprType(var), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	Oid			opfamily = lookup_type_cache(getBaseType(exprType(var)), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 
 	return OidIsValid(opfamily) && get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber;
 }
 
-/* Tells whether condition is an equality, in the sense of GROUP BY, of one Var of these with one of those. */
-static bool
-equates(Node *condition, List *these, List *those)
+/* Returns the arguments of an equality; or_null: also of one that takes two NULLs for equal. */
+static List *
+equality_args(Node *condition, bool or_null, Oid *opno)
 {
 	OpExpr	   *op = (OpExpr *) condition;
+
+	if (or_null && IsA(condition, BoolExpr) && ((BoolExpr *) condition)->boolop == NOT_EXPR &&
+		IsA(linitial(((BoolExpr *) condition)->args), DistinctExpr))
+		op = linitial(((BoolExpr *) condition)->args);
+	else if (!IsA(condition, OpExpr))
+		return NIL;
+	if (list_length(op->args) != 2 || op->opno >= FirstGenbkiObjectId || op_volatile(op->opno) != PROVOLATILE_IMMUTABLE)
+		return NIL;
+	*opno = op->opno;
+	return op->args;
+}
+
+/* Tells whether condition is an equality, in the sense of GROUP BY, of one Var of these with one of those. */
+static bool
+equates(Node *condition, List *these, List *those, bool or_null)
+{
+	Oid			opno;
+	List	   *args = equality_args(condition, or_null, &opno);
 	Node	   *left,
 			   *right;
 
-	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 ||
-		op->opno >= FirstGenbkiObjectId || op_volatile(op->opno) != PROVOLATILE_IMMUTABLE)
+	if (args == NIL)
 		return false;
-	left = dp_strip_relabel(linitial(op->args));
-	right = dp_strip_relabel(lsecond(op->args));
-	if (!is_equality_of(op->opno, left) || !is_equality_of(op->opno, right))
+	left = dp_strip_relabel(linitial(args));
+	right = dp_strip_relabel(lsecond(args));
+	if (!is_equality_of(opno, left) || !is_equality_of(opno, right))
 		return false;
-	return (list_member(these, left) && list_member(those, right)) ||
-		(list_member(these, right) && list_member(those, left));
+	return (dp_names_column(these, left) && dp_names_column(those, right)) ||
+		(dp_names_column(these, right) && dp_names_column(those, left));
 }
 
-bool
-dp_same_unit(List *conditions, const DpRowUnit *a, const DpRowUnit *b)
+static bool
+any_equates(List *conditions, List *these, List *those, bool or_null)
 {
 	ListCell   *lc;
 
 	foreach(lc, conditions)
-		if (equates(lfirst(lc), a->vars, b->vars))
+		if (equates(lfirst(lc), these, those, or_null))
 		return true;
+	return false;
+}
+
+/* Tells whether two tokens lead to the same row. */
+static bool
+same_token(List *conditions, const DpToken *a, const DpToken *b, bool or_null)
+{
+	ListCell   *these,
+			   *those;
+
+	if (a->parent != b->parent || !equal(a->key, b->key))
+		return false;
+	if (!OidIsValid(a->parent))
+		return any_equates(conditions, a->vars, b->vars, or_null);
+	forboth(these, a->vars, those, b->vars)
+		if (!any_equates(conditions, list_make1(lfirst(these)), list_make1(lfirst(those)), or_null))
+		return false;
+	return true;
+}
+
+static bool
+any_same_token(List *conditions, List *these, List *those, bool or_null, List **unique_keys)
+{
+	ListCell   *a,
+			   *b;
+
+	foreach(a, these)
+		foreach(b, those)
+		{
+			DpToken    *left = lfirst(a);
+			DpToken    *right = lfirst(b);
+
+			if (!same_token(conditions, left, right, or_null))
+				continue;
+			if (OidIsValid(left->parent))
+			{
+				*unique_keys = list_append_unique_oid(*unique_keys, left->index);
+				*unique_keys = list_append_unique_oid(*unique_keys, right->index);
+			}
+			return true;
+		}
+	return false;
+}
+
+List *
+dp_unit_names(const DpRowUnit *unit)
+{
+	DpToken    *vars;
+
+	if (unit->vars == NIL)
+		return unit->tokens;
+	vars = palloc0(sizeof(DpToken));
+	vars->vars = unit->vars;
+	return lcons(vars, list_copy(unit->tokens));
+}
+
+bool
+dp_same_row(List *conditions, const DpToken *token, List *others)
+{
+	ListCell   *lc;
+
+	foreach(lc, others)
+		if (OidIsValid(token->parent) && same_token(conditions, token, lfirst(lc), false))
+		return true;
+	return false;
+}
+
+bool
+dp_same_unit(List *conditions, const DpRowUnit *a, const DpRowUnit *b, List **unique_keys)
+{
+	List	   *these = dp_unit_names(a);
+	List	   *those = dp_unit_names(b);
+
+	return any_same_token(conditions, these, those, true, unique_keys) ||
+		any_same_token(conditions, a->or_null, those, false, unique_keys) ||
+		any_same_token(conditions, these, b->or_null, false, unique_keys) ||
+		any_same_token(conditions, a->or_null, b->or_null, false, unique_keys);
+}
+
+bool
+dp_names_unit(const DpRowUnit *unit, List *columns, List **unique_keys)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+		if (dp_names_column(unit->vars, lfirst(lc)))
+		return true;
+	foreach(lc, unit->tokens)
+	{
+		DpToken    *token = lfirst(lc);
+
+		if (!dp_columns_among(token->vars, columns))
+			continue;
+		*unique_keys = list_append_unique_oid(*unique_keys, token->index);
+		return true;
+	}
 	return false;
 }

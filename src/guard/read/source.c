@@ -18,6 +18,8 @@
  * - Every expression of the result has passed the allow-list and is safe.
  * - Each subquery over protected tables hands up what names the privacy unit
  *	 of its rows, whether it was asked to or not.
+ * - A row of a table that is protected through a foreign key is read only where
+ *	 whom it belongs to is read beside it (parents.c).
  * - The privileges that a view or a public table asks for are still checked,
  *	 as who asks.
  *
@@ -80,124 +82,6 @@ prefetch_entry(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expre
 	dp_make_prefetch(s->level->release, query, rti, dp_columns_read(query, rti, expressions));
 }
 
-static void
-check_protected(DpSource *s, RangeTblEntry *rte)
-{
-	DpSplitContext *cxt = s->cxt;
-	int			where = s->level->where;
-	DpRelease  *release = s->level->release;
-	const DpTable *table = dp_policy_table(rte->relid);
-	const char *name = get_rel_name(rte->relid);
-
-	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_PARTITIONED_TABLE)
-		dp_refuse_at(where, errmsg("\"%s\" is neither a table nor a partitioned table", name));
-	if (rte->tablesample)
-		dp_refuse_at(where, errmsg("TABLESAMPLE is not releasable over protected tables; leave the clause out"));
-	if (release->relids == NIL)
-	{
-		release->dataset = pstrdup(table->dataset);
-		release->relid = rte->relid;
-		s->level->table = name;
-		s->level->allow.run_as = dp_relation_owner(rte->relid);
-		s->level->dataset = dp_policy_dataset(table->dataset);
-	}
-	else
-	{
-		Oid			owner = dp_relation_owner(rte->relid);
-
-		if (strcmp(release->dataset, table->dataset) != 0)
-			dp_refuse_at(where, errmsg("tables \"%s\" and \"%s\" belong to different datasets; ask for private aggregates of each, and join the released rows",
-									   s->level->table, name));
-
-		/*
-		 * the inner query runs as the owner; whose code it could run must not
-		 * depend on the order
-		 */
-		if (owner != s->level->allow.run_as)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("protected tables \"%s\" and \"%s\" belong to different owners and cannot be joined; "
-							"give them one owner with ALTER TABLE ... OWNER TO",
-							s->level->table, name),
-					 dp_error_position(cxt->source_text, where)));
-	}
-
-	/*
-	 * before anything is read or planned in the owner's name; who may read
-	 * the rows learns nothing
-	 */
-	if (!dp_may_read(rte->relid))
-		dp_check_payer(release->dataset);
-	release->relids = list_append_unique_oid(release->relids, rte->relid);
-}
-
-static Var *
-table_var(Index rti, Oid relid, AttrNumber attnum)
-{
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
-
-	get_atttypetypmodcoll(relid, attnum, &type, &typmod, &collation);
-	return makeVar(rti, attnum, type, typmod, collation, 0);
-}
-
-/* Tells whether no two rows of the table have the same unit. */
-static bool
-is_unique(Oid relid, Var *unit)
-{
-	Oid			eq = lookup_type_cache(unit->vartype, TYPECACHE_EQ_OPR)->eq_opr;
-	Oid			left,
-				right;
-	Expr	   *column = (Expr *) copyObject(unit);
-	Expr	   *same;
-
-	if (!OidIsValid(eq))
-		return false;
-	op_input_types(eq, &left, &right);
-	if (left != unit->vartype)
-		column = (Expr *) makeRelabelType(column, left, -1, unit->varcollid, COERCE_IMPLICIT_CAST);
-	same = make_opclause(eq, BOOLOID, false, column, (Expr *) makeNullConst(right, -1, unit->varcollid),
-						 InvalidOid, unit->varcollid);
-	set_opfuncid((OpExpr *) same);
-	return dp_at_most_one_row(relid, unit->varno, list_make1(same), NULL);
-}
-
-static void
-read_protected(DpSource *s, Query *query, Index rti, DpFromItem *item)
-{
-	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
-	const DpTable *table;
-
-	check_protected(s, rte);
-	table = dp_policy_table(rte->relid);
-	item->is_private = true;
-	if (table->has_unit)
-	{
-		AttrNumber	unit = get_attnum(rte->relid, table->unit);
-
-		if (unit <= 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("the privacy unit of table \"%s\" is missing; "
-							"its owner must protect it anew with dp_cdp.protect_table",
-							get_rel_name(rte->relid))));
-		item->unit.exprs = list_make1(table_var(rti, rte->relid, unit));
-		item->unit.vars = item->unit.exprs;
-		item->unit.one_row = is_unique(rte->relid, linitial(item->unit.exprs));
-	}
-	else
-	{
-		item->unit.one_row = true;
-		item->unit.exprs = list_make2(makeVar(rti, TableOidAttributeNumber, OIDOID, -1, InvalidOid, 0),
-									  makeVar(rti, SelfItemPointerAttributeNumber, TIDOID, -1, InvalidOid, 0));
-	}
-	rte->securityQuals = NIL;
-	rte->lateral = false;
-	rte->enrname = pstrdup(DP_INNER_MARK);
-	dp_set_read_permission(query, rte, dp_relation_owner(rte->relid));
-}
-
 /* ------------------------------------------------------------------------
  * One level
  * ------------------------------------------------------------------------
@@ -225,7 +109,7 @@ read_join_tree(DpSource *s, DpScope *scope, DpFrom *from, Node *node, Node *expr
 
 		from->entries = bms_add_member(from->entries, rti);
 		if (rte->rtekind == RTE_RELATION && dp_is_protected(rte))
-			read_protected(s, from->query, rti, &items[rti]);
+			dp_read_protected(s, from->query, rti, &items[rti]);
 		else if (dp_entry_yields_rows(scope, rte, s->even_if_readable))
 			dp_read_subquery(s, scope, from->query, rti, expressions, &items[rti]);
 	}
@@ -276,6 +160,7 @@ dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow, 
 	conditions.unit_aggregates = false;
 	from->query->jointree = castNode(FromExpr, dp_rebuild_join_tree((Node *) from->query->jointree, &conditions));
 	dp_analyse_joins(s->cxt, from, items, s->level->where);
+	s->level->release->unique_keys = list_concat_unique_oid(s->level->release->unique_keys, from->unique_keys);
 }
 
 /*
@@ -286,11 +171,14 @@ static void
 check_row_units(DpLevel *level)
 {
 	DpSplitContext *cxt = level->cxt;
+	List	   *tables = NIL;
 	ListCell   *lc;
 
-	if (level->from.unit.vars != NIL || !level->from.unit.may_repeat)
+	if (level->from.unit.vars != NIL || (level->from.unit.one_row && !level->from.unit.may_repeat))
 		return;
-	foreach(lc, find_all_inheritors(level->release->relid, AccessShareLock, NULL))
+	foreach(lc, level->release->relids)
+		tables = list_concat_unique_oid(tables, find_all_inheritors(lfirst_oid(lc), AccessShareLock, NULL));
+	foreach(lc, tables)
 		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
 		dp_refuse_at(level->where,
 					 errmsg("rows of protected table \"%s\" are partly in foreign table \"%s\" and cannot be joined with what may repeat them; "
@@ -343,6 +231,7 @@ dp_read_source(DpLevel *level, DpScope *scope, bool even_if_readable)
 	level->conditions = conditions_of((Node *) outer->jointree);
 	dp_read_level(&s, &inner, &level->from, &level->allow, (Node *) read);
 	query->cteList = NIL;
+	dp_join_parents(&s, &level->from);
 	check_row_units(level);
 	level->release->has_unit = !level->from.unit.one_row || level->from.unit.may_repeat;
 }

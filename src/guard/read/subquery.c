@@ -7,7 +7,7 @@
  * Invariants:
  * - Only what is read of a subquery is computed, and it has passed the
  *	 allow-list.
- * - A subquery that aggregates does so by privacy unit.
+ * - A subquery that aggregates does so by privacy unit, or by what is finer.
  * - Each hands up what names the privacy unit of its rows, whether it was
  *	 asked to or not.
  *
@@ -147,11 +147,71 @@ output_var(Index rti, TargetEntry *tle)
 				   exprCollation((Node *) tle->expr), 0);
 }
 
+/* Returns those of a token's columns, in terms of entry rti, that targets show; NIL where all are wanted and not all are there. */
+static List *
+shown_vars(List *targets, Index rti, List *vars, bool all)
+{
+	List	   *result = NIL;
+	ListCell   *lc,
+			   *target;
+
+	foreach(lc, vars)
+	{
+		bool		found = false;
+
+		foreach(target, targets)
+		{
+			TargetEntry *tle = lfirst(target);
+
+			if (found || !dp_names_column(list_make1(lfirst(lc)), (Node *) tle->expr))
+				continue;
+			result = lappend(result, output_var(rti, tle));
+			found = true;
+		}
+		if (all && !found)
+			return NIL;
+	}
+	return result;
+}
+
+/* Returns tokens in terms of entry rti, as far as targets show them. */
+static List *
+shown_tokens(List *targets, Index rti, List *tokens)
+{
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, tokens)
+	{
+		DpToken    *token = palloc(sizeof(DpToken));
+
+		*token = *(DpToken *) lfirst(lc);
+		token->vars = shown_vars(targets, rti, token->vars, OidIsValid(token->parent));
+		if (token->vars != NIL)
+			result = lappend(result, token);
+	}
+	return result;
+}
+
+/* Adds a column for what is a Var, named as the table's column, for messages. */
+static TargetEntry *
+add_column(RangeTblEntry *rte, List **shown, Expr *column)
+{
+	Var		   *var = castNode(Var, dp_strip_relabel((Node *) column));
+	char	   *name = get_rte_attribute_name(rt_fetch(var->varno, rte->subquery->rtable), var->varattno);
+	TargetEntry *tle = makeTargetEntry(copyObject(column), list_length(*shown) + 1, pstrdup(name), false);
+
+	*shown = lappend(*shown, tle);
+	rte->eref->colnames = lappend(rte->eref->colnames, makeString(tle->resname));
+	return tle;
+}
+
 /* Adds columns that name the unit, before the hidden ones, and fills item->unit with them. */
 static void
 hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, DpFromItem *item)
 {
 	Query	   *sub = rte->subquery;
+	DpToken    *nearest = from->unit.exprs == NIL ? dp_nearest_token(from->unit.tokens) : NULL;
 	List	   *shown = NIL;
 	List	   *hidden = NIL;
 	ListCell   *lc;
@@ -165,24 +225,24 @@ hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, 
 		else
 		{
 			shown = lappend(shown, tle);
-			if (list_member(from->unit.vars, tle->expr))
+			if (dp_names_column(from->unit.vars, (Node *) tle->expr))
 				item->unit.vars = lappend(item->unit.vars, output_var(rti, tle));
 		}
 	}
-	/* named as the table's column, for messages */
 	foreach(lc, from->unit.exprs)
 	{
-		Var		   *unit = lfirst_node(Var, lc);
-		char	   *name = get_rte_attribute_name(rt_fetch(unit->varno, sub->rtable), unit->varattno);
-		TargetEntry *tle = makeTargetEntry((Expr *) copyObject(unit), list_length(shown) + 1,
-										   pstrdup(name), false);
+		TargetEntry *tle = add_column(rte, &shown, lfirst(lc));
 
-		shown = lappend(shown, tle);
-		rte->eref->colnames = lappend(rte->eref->colnames, makeString(tle->resname));
 		item->unit.exprs = lappend(item->unit.exprs, output_var(rti, tle));
 		if (from->unit.vars != NIL)
 			item->unit.vars = lappend(item->unit.vars, output_var(rti, tle));
 	}
+	/* the tables that this leads to are joined above */
+	if (nearest != NULL && shown_vars(shown, rti, nearest->vars, true) == NIL)
+		foreach(lc, nearest->vars)
+			(void) add_column(rte, &shown, lfirst(lc));
+	item->unit.tokens = shown_tokens(shown, rti, from->unit.tokens);
+	item->unit.or_null = shown_tokens(shown, rti, from->unit.or_null);
 	foreach(lc, hidden)
 	{
 		TargetEntry *tle = lfirst(lc);
@@ -196,6 +256,7 @@ hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, 
 static void
 check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from)
 {
+	List	   *columns = NIL;
 	ListCell   *lc;
 
 	foreach(lc, sub->groupClause)
@@ -203,10 +264,16 @@ check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from)
 		SortGroupClause *clause = lfirst(lc);
 
 		/* another equality might take several units for one */
-		if (clause->eqop < FirstGenbkiObjectId &&
-			list_member(from->unit.vars, get_sortgroupclause_tle(clause, sub->targetList)->expr))
-			return;
+		if (clause->eqop < FirstGenbkiObjectId)
+			columns = lappend(columns, get_sortgroupclause_tle(clause, sub->targetList)->expr);
 	}
+
+	/*
+	 * rows with the same key of one row are one unit's; those in which it is
+	 * NULL are nobody's, all of them, and disappear above
+	 */
+	if (dp_names_unit(&from->unit, columns, &from->unique_keys))
+		return;
 	dp_refuse_at(exprLocation((Node *) sub->targetList),
 				 errmsg("a subquery below private aggregates can aggregate protected rows only by privacy unit; "
 						"add the unit to its GROUP BY"));
@@ -218,7 +285,7 @@ groups_by_nothing_else(Query *sub, DpFrom *from)
 	ListCell   *lc;
 
 	foreach(lc, sub->groupClause)
-		if (!list_member(from->unit.vars, get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr))
+		if (!dp_names_column(from->unit.vars, (Node *) get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr))
 		return false;
 	return true;
 }
@@ -256,6 +323,7 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 	dp_read_level(s, &inner, &from, &allow, (Node *) read);
 	if (allow.unit_aggregates)
 		check_grouping(s->cxt, sub, &from);
+	s->level->release->unique_keys = list_concat_unique_oid(s->level->release->unique_keys, from.unique_keys);
 	rte->subquery = sub = dp_rebuild_subquery(s->cxt, sub, &allow);
 	dp_allow_subquery_keys(sub, &allow);
 	hand_up_units(s->cxt, rte, rti, &from, item);

@@ -113,6 +113,7 @@ CREATE TABLE dp_cdp.role_alias (
 
 -- what a release may hold
 ALTER TABLE dp_cdp.dataset ADD COLUMN release_memory int;
+DROP FUNCTION dp_cdp.protect_table(regclass, text, name);
 DROP FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval);
 DROP FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval);
 

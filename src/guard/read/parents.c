@@ -1,0 +1,143 @@
+/*-------------------------------------------------------------------------
+ *
+ * parents.c
+ *	  Joins the tables to which rows belong to people through.
+ *
+ * A row of a table that is protected through a foreign key belongs to whom the
+ * row belongs to that the key references.  As long as joins and groups are
+ * judged, that row is known by its key alone (a token, see same_unit.c).  Only
+ * where nothing that the query reads itself names the unit, the tables are
+ * joined that the tokens lead to: with inner joins above all that the query has
+ * written, so that a row of nobody disappears, and no other row does or is
+ * repeated.
+ *
+ * Invariants:
+ * - The tables are read with their owner's rights, and are judged as if the
+ *	 query had named them.
+ * - The only condition that is added is the equality of a foreign key.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "access/table.h"
+#include "base/compat.h"
+#include "catalog/pg_am_d.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_relation.h"
+#include "policy/policy.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+/* Adds a table to the range table, and to the join tree above all that is there; returns its number. */
+static Index
+add_parent(Query *query, Oid relid)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	ParseState *pstate = make_parsestate(NULL);
+	/* the key references no rows of children by INHERITS */
+	bool		inherit = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
+	RangeTblEntry *rte = addRangeTableEntryForRelation(pstate, rel, AccessShareLock, NULL, inherit, true)->p_rte;
+	RangeTblRef *ref = makeNode(RangeTblRef);
+
+	table_close(rel, NoLock);
+	free_parsestate(pstate);
+	query->rtable = lappend(query->rtable, rte);
+	ref->rtindex = list_length(query->rtable);
+	query->jointree->fromlist = lappend(query->jointree->fromlist, ref);
+	return ref->rtindex;
+}
+
+/* Returns the type by which values of a type are compared, and in family what its comparison belongs to. */
+static Oid
+compared_as(Oid type, Oid *family)
+{
+	Oid			opclass = GetDefaultOpClass(getBaseType(type), BTREE_AM_OID);
+
+	*family = OidIsValid(opclass) ? get_opclass_family(opclass) : InvalidOid;
+	return OidIsValid(opclass) ? get_opclass_input_type(opclass) : InvalidOid;
+}
+
+/* Returns var as an argument of an operator of this type. */
+static Expr *
+as_argument(Var *var, Oid type)
+{
+	if (type == var->vartype || IsPolymorphicType(type))
+		return copyObject((Expr *) var);
+	return (Expr *) makeRelabelType(copyObject((Expr *) var), type, -1, var->varcollid, COERCE_IMPLICIT_CAST);
+}
+
+/* Makes the equality of a column of the key with what a token has of it; NULL if their types have none. */
+static Expr *
+key_equality(Var *key, Var *value)
+{
+	Oid			family[2];
+	Oid			types[] = {compared_as(key->vartype, &family[0]), compared_as(value->vartype, &family[1])};
+	Oid			op = OidIsValid(family[0]) && family[0] == family[1] ?
+		get_opfamily_member(family[0], types[0], types[1], BTEqualStrategyNumber) : InvalidOid;
+	Expr	   *equality;
+
+	if (!OidIsValid(op))
+		return NULL;
+	equality = make_opclause(op, BOOLOID, false, as_argument(key, types[0]), as_argument(value, types[1]),
+							 InvalidOid, key->varcollid);
+	set_opfuncid((OpExpr *) equality);
+	return equality;
+}
+
+/* Adds the condition that a token leads to the row of entry rti. */
+static void
+add_condition(DpSource *s, Query *query, Index rti, const DpToken *token)
+{
+	DpAllowContext allow = {.rtable = query->rtable,.source_text = s->cxt->source_text,.run_as = s->level->allow.run_as};
+	FromExpr   *from = query->jointree;
+	ListCell   *column,
+			   *var;
+
+	forboth(column, token->key, var, token->vars)
+	{
+		Expr	   *equality = key_equality(dp_table_var(rti, token->parent, lfirst_int(column)), lfirst_node(Var, var));
+		DpSplitContext *cxt = s->cxt;
+
+		if (equality == NULL)
+			dp_refuse_at(s->level->where, errmsg("columns of type %s cannot be compared with the key of table \"%s\"",
+												 format_type_be(lfirst_node(Var, var)->vartype), get_rel_name(token->parent)));
+		equality = (Expr *) dp_make_safe((Node *) equality, &allow);
+		from->quals = from->quals ? (Node *) make_and_qual(from->quals, (Node *) equality) : (Node *) equality;
+	}
+}
+
+void
+dp_join_parents(DpSource *s, DpFrom *from)
+{
+	DpToken    *token = dp_nearest_token(from->unit.tokens);
+
+	for (int n = 0; from->unit.exprs == NIL; n++)
+	{
+		DpFromItem	item = {0};
+		Index		rti;
+
+		if (token == NULL || n > DP_MAX_PARENTS)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("rows of table \"%s\" belong to nobody, because %s; "
+							"its owner must mend that, or call dp_cdp.unprotect_table",
+							s->level->table, dp_parent_complaint(DP_PARENT_CIRCLE, s->level->release->relid)),
+					 dp_error_position(s->cxt->source_text, s->level->where)));
+		rti = add_parent(from->query, token->parent);
+		dp_read_protected(s, from->query, rti, &item);
+		add_condition(s, from->query, rti, token);
+		s->level->release->unique_keys = list_append_unique_oid(s->level->release->unique_keys, token->index);
+		from->unit.exprs = item.unit.exprs;
+		from->unit.vars = item.unit.vars;
+		token = linitial(item.unit.tokens ? item.unit.tokens : list_make1(NULL));
+	}
+}

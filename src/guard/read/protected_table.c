@@ -1,0 +1,134 @@
+/*-------------------------------------------------------------------------
+ *
+ * protected_table.c
+ *	  A protected table as an entry of an inner query.
+ *
+ * Invariants:
+ * - All protected tables of a release are of one dataset and one owner, with
+ *	 whose rights they are read.
+ * - Whoever asks may read each of them, or could pay, before anything of it is
+ *	 looked at.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "base/compat.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+#include "policy/policy.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+static void
+check_protected(DpSource *s, RangeTblEntry *rte)
+{
+	DpSplitContext *cxt = s->cxt;
+	int			where = s->level->where;
+	DpRelease  *release = s->level->release;
+	const DpTable *table = dp_policy_table(rte->relid);
+	const char *name = get_rel_name(rte->relid);
+
+	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_PARTITIONED_TABLE)
+		dp_refuse_at(where, errmsg("\"%s\" is neither a table nor a partitioned table", name));
+	if (rte->tablesample)
+		dp_refuse_at(where, errmsg("TABLESAMPLE is not releasable over protected tables; leave the clause out"));
+	if (release->relids == NIL)
+	{
+		release->dataset = pstrdup(table->dataset);
+		release->relid = rte->relid;
+		s->level->table = name;
+		s->level->allow.run_as = dp_relation_owner(rte->relid);
+		s->level->dataset = dp_policy_dataset(table->dataset);
+	}
+	else
+	{
+		Oid			owner = dp_relation_owner(rte->relid);
+
+		if (strcmp(release->dataset, table->dataset) != 0)
+			dp_refuse_at(where, errmsg("tables \"%s\" and \"%s\" belong to different datasets; ask for private aggregates of each, and join the released rows",
+									   s->level->table, name));
+
+		/*
+		 * the inner query runs as the owner; whose code it could run must not
+		 * depend on the order
+		 */
+		if (owner != s->level->allow.run_as)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("protected tables \"%s\" and \"%s\" belong to different owners and cannot be joined; "
+							"give them one owner with ALTER TABLE ... OWNER TO",
+							s->level->table, name),
+					 dp_error_position(cxt->source_text, where)));
+	}
+
+	/*
+	 * before anything is read or planned in the owner's name; who may read
+	 * the rows learns nothing
+	 */
+	if (!dp_may_read(rte->relid))
+		dp_check_payer(release->dataset);
+	release->relids = list_append_unique_oid(release->relids, rte->relid);
+}
+
+/* Tells whether no two rows of the table have the same unit. */
+static bool
+is_unique(Oid relid, Var *unit)
+{
+	Oid			eq = lookup_type_cache(unit->vartype, TYPECACHE_EQ_OPR)->eq_opr;
+	Oid			left,
+				right;
+	Expr	   *column = (Expr *) copyObject(unit);
+	Expr	   *same;
+
+	if (!OidIsValid(eq))
+		return false;
+	op_input_types(eq, &left, &right);
+	if (left != unit->vartype)
+		column = (Expr *) makeRelabelType(column, left, -1, unit->varcollid, COERCE_IMPLICIT_CAST);
+	same = make_opclause(eq, BOOLOID, false, column, (Expr *) makeNullConst(right, -1, unit->varcollid),
+						 InvalidOid, unit->varcollid);
+	set_opfuncid((OpExpr *) same);
+	return dp_at_most_one_row(relid, unit->varno, list_make1(same), NULL);
+}
+
+void
+dp_read_protected(DpSource *s, Query *query, Index rti, DpFromItem *item)
+{
+	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	const DpTable *table;
+
+	check_protected(s, rte);
+	table = dp_policy_table(rte->relid);
+	item->is_private = true;
+	if (table->has_unit)
+	{
+		AttrNumber	unit = get_attnum(rte->relid, table->unit);
+
+		if (unit <= 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("the privacy unit of table \"%s\" is missing; "
+							"its owner must protect it anew with dp_cdp.protect_table",
+							get_rel_name(rte->relid))));
+		item->unit.exprs = list_make1(dp_table_var(rti, rte->relid, unit));
+		item->unit.vars = item->unit.exprs;
+		item->unit.one_row = is_unique(rte->relid, linitial(item->unit.exprs));
+	}
+	else if (table->nthrough == 0)
+	{
+		item->unit.one_row = true;
+		item->unit.exprs = list_make2(makeVar(rti, TableOidAttributeNumber, OIDOID, -1, InvalidOid, 0),
+									  makeVar(rti, SelfItemPointerAttributeNumber, TIDOID, -1, InvalidOid, 0));
+	}
+	dp_table_tokens(s, rti, rte->relid, &item->unit);
+	rte->securityQuals = NIL;
+	rte->lateral = false;
+	rte->enrname = pstrdup(DP_INNER_MARK);
+	dp_set_read_permission(query, rte, dp_relation_owner(rte->relid));
+}
