@@ -15,8 +15,9 @@ With few groups kept, and one unit's rows in the tables, it must not exceed the
 sensitivity that EXPLAIN's sigma tells: its squared L2 norm, the number of its
 groups, and the unit's share of each.
 
-Some shapes join protected rows on what is not the unit.  All of these must be
-refused.
+Some shapes read tables whose rows belong to people through foreign keys; the
+reference joins what these lead to.  Some join protected rows on what is not
+the unit, and leads to none.  All of these must be refused.
 """
 import json
 import math
@@ -50,11 +51,17 @@ CREATE TABLE w (g int PRIMARY KEY, name text);
 CREATE TABLE m (g int, name text);
 INSERT INTO w VALUES (0, 'n'), (1, 's'), (2, 'n'), (4, 'e');
 INSERT INTO m VALUES (0, 'n'), (0, 's'), (1, 's'), (1, 's'), (1, 'n'), (2, NULL), (NULL, 'n'), (9, 'e');
+CREATE TABLE h (id int PRIMARY KEY, u int, g int);
+CREATE TABLE kid (no int PRIMARY KEY, id int REFERENCES h ON DELETE CASCADE, x int);
+CREATE TABLE grandkid (no int REFERENCES kid ON DELETE CASCADE, y int);
+CREATE VIEW known_kid AS SELECT kid.*, u FROM kid JOIN h USING (id);
+CREATE VIEW known_grandkid AS SELECT grandkid.*, u FROM grandkid JOIN kid USING (no) JOIN h USING (id);
 CREATE VIEW va AS SELECT x AS u, u AS x, g, 1 AS one FROM a;
 CREATE VIEW vb WITH (security_barrier) AS SELECT k, u, u AS u2, y FROM b WHERE y > 0;
 CREATE VIEW vc AS SELECT u, count(*) AS n, max(x) AS x FROM c GROUP BY u;
 SELECT dp_cdp.create_dataset('d', default_rho => %(rho)d, max_groups => 1000, max_rows => %(max_rows)d, neighbors => 'add_remove');
-SELECT dp_cdp.protect_table(t, 'd', u) FROM (VALUES ('a'::regclass, 'u'), ('b', 'u'), ('c', 'u'), ('r', NULL), ('pr', NULL)) AS v (t, u);
+SELECT dp_cdp.protect_table(t, 'd', u) FROM (VALUES ('a'::regclass, 'u'), ('b', 'u'), ('c', 'u'), ('r', NULL), ('pr', NULL), ('h', 'u')) AS v (t, u);
+SELECT dp_cdp.protect_table('kid', 'd', through => 'id'), dp_cdp.protect_table('grandkid', 'd', through => 'no');
 
 CREATE FUNCTION ask(query text, who text, groups int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE answer text;
@@ -85,7 +92,7 @@ DECLARE
 	t text;
 BEGIN
 	BEGIN
-		FOREACH t IN ARRAY ARRAY['a', 'b', 'c', 'r', 'pr'] LOOP
+		FOREACH t IN ARRAY ARRAY['a', 'b', 'c', 'r', 'pr', 'h'] LOOP
 			EXECUTE format('DELETE FROM %%I WHERE %%s', t, gone);
 		END LOOP;
 		answer := ask(query, who, groups);
@@ -105,10 +112,50 @@ def alarm(values):
 
 class Source:
     """Rows of an entry or a join.  unit: an expression; columns: expressions of
-    integers.  row_unit: the table has no unit column."""
+    integers.  row_unit: the table has no unit column.  known: the same rows
+    with their unit, where sql does not show it."""
 
-    def __init__(self, sql, unit, columns, row_unit=False, simple=False):
+    def __init__(self, sql, unit, columns, row_unit=False, simple=False, known=None):
         self.sql, self.unit, self.columns, self.row_unit, self.simple = sql, unit, columns, row_unit, simple
+        self.known = known
+
+    def wrap(self, text):
+        """joins something to the rows"""
+        self.sql = text % self.sql
+        if self.known:
+            self.known = text % self.known
+
+
+# what is read of h, kid and grandkid: of rows whose unit the text does not show, {u} stands for it
+CHAINS = [
+    ("kid c", "c.u", "c.id c.x"), ("grandkid g", "g.u", "g.no g.y"),
+    ("kid c JOIN h ON h.id = c.id", "h.u", "c.x h.g"), ("h CROSS JOIN kid c CROSS JOIN grandkid g", "h.u", "h.g c.x g.y"),
+    ("grandkid g JOIN kid c ON c.no = g.no", "g.u", "g.y c.x"),
+    ("kid c LEFT JOIN h ON h.id = c.id", "c.u", "c.x h.g"), ("kid c LEFT JOIN h ON h.id = c.id AND h.g > 0", "c.u", "c.x h.g"),
+    ("h RIGHT JOIN kid c ON c.id = h.id", "c.u", "c.x h.g"), ("h LEFT JOIN kid c ON h.id = c.id", "h.u", "c.x h.g"),
+    ("grandkid g LEFT JOIN kid c ON c.no = g.no LEFT JOIN h ON h.id = c.id", "g.u", "g.y c.x h.g"),
+    ("grandkid g LEFT JOIN kid c ON c.no = g.no AND c.x > 0 LEFT JOIN h ON h.id = c.id", "g.u", "g.y c.x h.g"),
+    ("grandkid g LEFT JOIN kid c ON c.no = g.no JOIN h ON h.id = c.id AND h.g > 0", "g.u", "g.y c.x h.g"),
+    ("h LEFT JOIN (kid c JOIN grandkid g ON c.no = g.no) ON h.id = c.id", "h.u", "g.y c.x h.g"),
+    ("h LEFT JOIN (kid c LEFT JOIN grandkid g ON c.no = g.no) ON h.id = c.id AND g.y > 0", "h.u", "g.y c.x h.g"),
+    ("kid c JOIN kid d ON c.id = d.id", "c.u", "c.x d.x"), ("kid c JOIN kid d ON c.id IS NOT DISTINCT FROM d.id", "c.u", "c.x d.x"),
+    ("kid c LEFT JOIN kid d ON c.id = d.id AND c.x < d.x", "c.u", "c.x d.x"), ("kid c JOIN kid d ON c.no = d.no", "c.u", "c.x d.x"),
+    ("kid c JOIN kid d ON c.id = d.id LEFT JOIN h ON h.id = d.id", "d.u", "c.x d.x h.g"),
+    ("(SELECT id, count(*) AS n, max(x) AS x{u} FROM kid GROUP BY id{u}) q", "q.u", "q.n q.x"),
+    ("(SELECT x, no, count(*) AS n{u} FROM kid GROUP BY no, x{u}) q", "q.u", "q.n q.x"),
+    ("(SELECT DISTINCT id, x{u} FROM kid) q", "q.u", "q.id q.x"), ("(SELECT x AS y, x + 1 AS z{u} FROM kid WHERE x > 0) q", "q.u", "q.y q.z"),
+    ("(SELECT g.y, c.x, c.id{u} FROM grandkid g JOIN (SELECT no, x, id FROM kid) c ON c.no = g.no) q JOIN h ON q.id = h.id", "h.u", "q.x q.y h.g"),
+    ("h LEFT JOIN (SELECT id, count(*) AS n{u} FROM kid GROUP BY id{u}) q ON q.id = h.id AND q.n > 1", "h.u", "h.g q.n"),
+    ("a CROSS JOIN h CROSS JOIN kid c", "h.u", "a.x c.x h.g"), ("b LEFT JOIN h ON b.u = h.u LEFT JOIN kid c ON c.id = h.id", "b.u", "b.y c.x h.g"),
+]
+# what joins to the last two of them without a join tree of its own
+CHAIN_CONDITIONS = {"h CROSS JOIN kid c CROSS JOIN grandkid g": ["g.no = c.no", "c.id = h.id"],
+                    "a CROSS JOIN h CROSS JOIN kid c": ["c.id = h.id", "a.u = h.u"]}
+WRONG_CHAINS = [("kid c JOIN kid d ON c.x = d.x", "c.x d.x"), ("kid c JOIN h ON h.id = c.no", "c.x h.g"),
+                ("kid c JOIN h ON h.g = c.id", "c.x h.g"), ("grandkid g JOIN h ON h.id = g.no", "g.y h.g"),
+                ("kid c JOIN kid d ON c.id = d.no", "c.x d.x"), ("kid c JOIN a ON a.u = c.id", "a.x c.x"),
+                ("kid c JOIN kid d ON c.id = d.id OR c.x = 1", "c.x d.x"), ("kid c LEFT JOIN h ON h.id > c.id", "c.x h.g"),
+                ("h LEFT JOIN kid c ON c.id = h.id JOIN grandkid g ON g.no IS NOT DISTINCT FROM c.no", "c.x h.g")]
 
 
 class Generator:
@@ -213,6 +260,22 @@ class Generator:
             left.simple = False
         return left, extra
 
+    def chain(self):
+        """rows that belong to people through foreign keys, and conditions that belong to WHERE"""
+        rng = self.rng
+        if rng.random() < .15:
+            self.wrong = True
+            sql, columns = rng.choice(WRONG_CHAINS)
+            return Source(sql, columns.split()[0], columns.split()), []
+        sql, unit, columns = rng.choice(CHAINS)
+        source = Source(sql.replace("{u}", ""), unit, columns.split(),
+                        known=re.sub(r"\b(grandkid|kid)\b", r"known_\1", sql).replace("{u}", ", u"))
+        extra = list(CHAIN_CONDITIONS.get(sql, []))
+        rng.shuffle(extra)
+        if not extra and rng.random() < .3:
+            self.join_public(source, extra)
+        return source, extra
+
     def join_public(self, left, extra):
         rng, n = self.rng, self.name()
         rows, columns = rng.choice([("w", ["g"]), ("m", ["g"]), ("(SELECT g + 1 AS g, 2 AS two FROM m) ", ["g", "two"]),
@@ -221,23 +284,22 @@ class Generator:
         on = "%s.%s = %s" % (n, columns[0], column)
         kind = rng.choice(["JOIN", "JOIN", "LEFT JOIN", ","])
         if kind == ",":
-            left.sql = "%s CROSS JOIN %s %s" % (left.sql, rows, n)
+            left.wrap("%%s CROSS JOIN %s %s" % (rows, n))
             extra.append(on)
         else:
-            left.sql = "%s %s %s %s ON %s" % (left.sql, kind, rows, n, on)
+            left.wrap("%%s %s %s %s ON %s" % (kind, rows, n, on))
         left.columns = left.columns + ["%s.%s" % (n, c) for c in columns]
 
     def join_private(self, left, right, extra):
         rng = self.rng
         columns = left.columns + right.columns
-        on = rng.choice(["%s = %s", "%s = %s", "%s::bigint = %s::bigint AND %%s = %%s"]) % (left.unit, right.unit)
+        on = rng.choice(["%s = %s", "%s = %s", "%s IS NOT DISTINCT FROM %s", "%s::bigint = %s::bigint AND %%s = %%s"]) % (left.unit, right.unit)
         on = on % (right.unit, left.unit) if "%s" in on else on
         if rng.random() < .15:
             on = rng.choice(["%s = %s" % (left.unit, rng.choice(right.columns)),
                              "%s = %s" % (rng.choice(left.columns), right.unit),
                              "%s + 0 = %s" % (left.unit, right.unit), "%s <= %s" % (left.unit, right.unit),
-                             "(%s = %s OR %s IS NULL)" % (left.unit, right.unit, rng.choice(right.columns)),
-                             "%s IS NOT DISTINCT FROM %s" % (left.unit, right.unit)])
+                             "(%s = %s OR %s IS NULL)" % (left.unit, right.unit, rng.choice(right.columns))])
             self.wrong = True
         kind = rng.choice(["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", ","])
         if rng.random() < .3:
@@ -262,7 +324,10 @@ class Shape:
     def __init__(self, rng):
         generator = Generator(rng)
         row_unit = rng.random() < .25
-        source, extra = generator.join(rng.choice([0, 1, 2, 3]), row_unit)
+        if not row_unit and rng.random() < .3:
+            source, extra = generator.chain()
+        else:
+            source, extra = generator.join(rng.choice([0, 1, 2, 3]), row_unit)
         self.wrong = generator.wrong
         # a WITH query once more
         again = [c.split(" AS ")[0] for c in generator.ctes]
@@ -290,7 +355,7 @@ class Shape:
                        % (LOWER, UPPER, ROW_LOWER, ROW_UPPER, summand, summand)),
                       ("dp_count(%s) FILTER (WHERE %s > 0)" % (summand, filtered),
                        "least(count(%s) FILTER (WHERE %s > 0), %d)" % (summand, filtered, MAX_ROWS))]
-        if not row_unit:
+        if not row_unit and not source.known and not self.wrong:
             aggregates.append(("dp_count(DISTINCT %s)" % source.unit, "1"))
         rng.shuffle(aggregates)
         aggregates = aggregates[:rng.choice([1, 2])]
@@ -316,7 +381,7 @@ class Shape:
         names = (["s"] if self.sets else []) + ["k%d" % i for i in range(len(self.keys))]
         self.reference = "%sSELECT %s FROM (SELECT %s FROM %s%s GROUP BY %s) q%s" % (
             with_text, ", ".join(names + ["sum(v%d) AS v%d" % (i, i) for i in range(self.n)]),
-            ", ".join(inner), source.sql, where_unit, by,
+            ", ".join(inner), source.known or source.sql, where_unit, by,
             " GROUP BY " + ", ".join(names) if names else "")
         self.grouped = bool(self.keys)
 
@@ -352,7 +417,12 @@ def fill(rng):
         inserts.append("INSERT INTO %s (u, g, x) VALUES %s;" % (
             t, ", ".join("(%d, %s)" % (u, ", ".join("NULL" if v is None else str(v) for v in (value(), value())))
                          for u in UNITS + [8, 9, 10])))
-    return "TRUNCATE a, b, c, r, pr;\n" + "\n".join(inserts)
+    ids = [(i, u) for i, u in enumerate(u for u in UNITS + [None] for _ in range(rng.choice([0, 1, 2])))]
+    kids = [(no, i) for no, i in enumerate(i for i in [i for i, _ in ids] + [None] for _ in range(rng.choice([0, 1, 2, 3])))]
+    for t, rows in (("h", [(i, u, value()) for i, u in ids]), ("kid", [(no, i, value()) for no, i in kids]),
+                    ("grandkid", [(no, value()) for no in [no for no, _ in kids] + [None] for _ in range(rng.choice([0, 1, 2]))])):
+        inserts += ["INSERT INTO %s VALUES (%s);" % (t, ", ".join("NULL" if v is None else str(v) for v in row)) for row in rows]
+    return "TRUNCATE a, b, c, r, pr, h, kid, grandkid;\n" + "\n".join(inserts)
 
 
 def quote(text):
@@ -390,7 +460,7 @@ class Checker:
         whole, reference, without, alone, few, explained = answers
         if shape.wrong:
             self.wrong += 1
-            if not isinstance(whole, str) or "only on their privacy units" not in whole:
+            if not isinstance(whole, str) or not re.search("can be joined only on|join that table, too", whole):
                 self.complain(shape, "answered")
             return
         for answer in answers[:5]:

@@ -41,6 +41,9 @@ CREATE TABLE %1$s.visits (visit_id int, person int, dept text NOT NULL, feel pub
 CREATE INDEX ON %1$s.visits (person);
 CREATE TABLE %1$s.stays (person int, ward text, days int, score float8);
 CREATE TABLE %1$s.samples (batch text, level int, amount numeric);
+CREATE TABLE %1$s.trips (trip int PRIMARY KEY, person int, mode text);
+CREATE TABLE %1$s.legs (leg int PRIMARY KEY, trip int REFERENCES %1$s.trips ON DELETE CASCADE, km int);
+CREATE TABLE %1$s.scans (leg int REFERENCES %1$s.legs ON DELETE CASCADE, code int);
 CREATE TABLE %1$s.logs (person int, day date, code int, w real) PARTITION BY RANGE (day);
 CREATE TABLE %1$s.logs_old PARTITION OF %1$s.logs FOR VALUES FROM (MINVALUE) TO ('2024-06-01');
 CREATE TABLE %1$s.logs_new PARTITION OF %1$s.logs FOR VALUES FROM ('2024-06-01') TO (MAXVALUE) PARTITION BY HASH (person);
@@ -61,8 +64,16 @@ INSERT INTO %1$s.stays SELECT 1 + (i * 7) %% 55, CASE WHEN i %% 11 <> 0 THEN 'wa
 INSERT INTO %1$s.samples SELECT 'batch' || i %% 6, i %% 5, (i %% 30) / 10.0 FROM generate_series(1, 150) i;
 INSERT INTO %1$s.logs SELECT 1 + i %% 60, date '2024-01-05' + 2 * i, i %% 6 - 2, (i %% 16) / 4.0
 	FROM generate_series(1, 120) i;
+-- at most 2 trips of a person, with 2 legs each, and a scan of each leg
+INSERT INTO %1$s.trips SELECT i, 1 + i %% 60, (ARRAY['bus', 'car'])[1 + i %% 2] FROM generate_series(1, 120) i;
+INSERT INTO %1$s.legs SELECT i, 1 + i %% 120, i %% 4 FROM generate_series(1, 240) i;
+INSERT INTO %1$s.scans SELECT i, i %% 5 FROM generate_series(1, 240) i;
 
 SELECT dp_cdp.protect_table('%1$s.people', '%1$s', unit => 'person');
+SELECT dp_cdp.protect_table('%1$s.trips', '%1$s', unit => 'person');
+SELECT dp_cdp.protect_table('%1$s.legs', '%1$s', through => 'trip');
+SELECT dp_cdp.protect_table('%1$s.scans', '%1$s', through => 'leg');
+SELECT dp_cdp.set_bounds('%1$s.legs', 'km', 0, 60);
 SELECT dp_cdp.protect_table('%1$s.visits', '%1$s', unit => 'person');
 SELECT dp_cdp.protect_table('%1$s.stays', '%1$s', unit => 'person');
 SELECT dp_cdp.protect_table('%1$s.samples', '%1$s');

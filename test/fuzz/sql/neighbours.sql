@@ -36,6 +36,11 @@ INSERT INTO c.costs VALUES (777, '1871-03-05', 'NaN', 'Infinity', 1e308, 1e300, 
 INSERT INTO x.people VALUES (777, 'name1', 1950, '101', true);
 INSERT INTO x.visits SELECT 7654322 + i, 777, 'a', 'good', 'city' || i, true, i, i, i, '2024-02-01', i FROM generate_series(1, 3) i;
 INSERT INTO x.stays VALUES (777, 'ward1', 1, 1), (777, 'ward2', 2, 2);
+INSERT INTO c.trips VALUES (7771, 777, 'zqcanary');
+INSERT INTO c.legs VALUES (7771, 7771, 7654321), (7772, 7771, NULL);
+INSERT INTO x.trips VALUES (7771, 777, 'car'), (7772, 777, 'car');
+INSERT INTO x.legs VALUES (7771, 7771, 1), (7772, 7771, 2), (7773, 7772, 3);
+INSERT INTO x.scans VALUES (7771, 1), (7772, 2);
 INSERT INTO x.logs VALUES (777, '2024-02-01', 1, 1), (777, '2024-07-01', -2, 2);
 INSERT INTO x.costs VALUES (777, '2024-01-01', 0.1, 0.1, 1, 1.0, '1 mon', 'ab', 'abc', 'place1', 'note1'),
 	(777, '2024-01-02', 0.2, 0.2, 1e16, 1.00, '30 days', 'ab ', 'ABC', 'place2', repeat('a', 900)),

@@ -9,7 +9,7 @@ import time
 
 from wire import Connection
 
-TABLES = ('people', 'visits', 'stays', 'logs', 'costs')
+TABLES = ('people', 'visits', 'stays', 'logs', 'costs', 'trips')
 
 
 def without(*persons):
@@ -21,6 +21,9 @@ MORE = '''
 INSERT INTO {s}.people VALUES (888, repeat('a', 900), 1950, 'a', true);
 INSERT INTO {s}.visits SELECT 8880 + i, 888, 'a', 'good', repeat('a', 900), true, 1, 1, 0.1 * i, '2024-02-01', 1 FROM generate_series(1, 3) i;
 INSERT INTO {s}.stays VALUES (888, repeat('a', 900), 1, 1), (888, repeat('a', 900), 1, 1);
+INSERT INTO {s}.trips VALUES (8881, 888, 'car'), (8882, 888, repeat('a', 900));
+INSERT INTO {s}.legs SELECT 8880 + i, 8881 + i / 3, i FROM generate_series(1, 4) i;
+INSERT INTO {s}.scans SELECT 8880 + i, i FROM generate_series(1, 4) i;
 INSERT INTO {s}.logs VALUES (888, '2024-02-02', 1, 1), (888, '2024-07-02', 1, 1);
 INSERT INTO {s}.costs SELECT 888, '2024-01-02', 0.1 * i, 0.1 * i, 1e16, 1.0000, '720:00', 'ab   ', 'aBC', repeat('a', 900), repeat('a', 900) FROM generate_series(1, 3) i;
 '''
@@ -28,6 +31,9 @@ INSERT INTO {s}.costs SELECT 888, '2024-01-02', 0.1 * i, 0.1 * i, 1e16, 1.0000, 
 CROWD = '''
 INSERT INTO c.visits SELECT 99900 + i, 999, 'd', 'bad', 'city999', i % 2 = 0, i, i % 1000, i / 7.0, '2024-02-01', 1 + i % 4 FROM generate_series(1, 2000) i;
 INSERT INTO c.stays SELECT 999, 'ward' || i, i, i FROM generate_series(1, 60) i;
+INSERT INTO c.trips SELECT 99900 + i, 999, 'car' FROM generate_series(1, 60) i;
+INSERT INTO c.legs SELECT 99900 + i, 99901 + i / 40, i FROM generate_series(1, 2000) i;
+INSERT INTO c.scans SELECT 99900 + i, i FROM generate_series(1, 2000) i;
 INSERT INTO c.logs SELECT 999, date '2024-01-01' + i % 400, i, i FROM generate_series(1, 60) i;
 INSERT INTO c.costs SELECT 999, date '2024-01-01' + i % 9, i / 10.0, i, 1e300, i / 100.0, '1 mon', i::text, i::text, i::text, repeat('a', i % 1000) FROM generate_series(1, 2000) i;
 INSERT INTO c.people VALUES (999, 'crowd', 0, '', true);
@@ -36,6 +42,8 @@ SWAP = '''
 UPDATE {s}.visits SET dept = 'd', feel = 'bad', city = 'city2', n = n - 1, f = 0.3, v = 2.5, at = '2024-03-09', flag = NOT flag WHERE person = 777;
 UPDATE {s}.stays SET ward = 'ward4', days = 0, score = 0.1 WHERE person = 777;
 UPDATE {s}.logs SET day = '2024-06-30', code = 0, w = 0.1 WHERE person = 777;
+UPDATE {s}.trips SET mode = 'bus' WHERE person = 777;
+UPDATE {s}.legs SET km = 3 WHERE trip IN (SELECT trip FROM {s}.trips WHERE person = 777);
 UPDATE {s}.people SET name = 'name2', born = 1960, zip = '102', sex = NOT sex WHERE person = 777;
 UPDATE {s}.costs SET day = '2024-01-01', cost = 0.7, r = 0.7, big = 0, amount = 1, span = '30 days', code = 'ab ', word = 'ABC', place = '', note = '' WHERE person = 777;
 '''

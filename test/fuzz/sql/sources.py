@@ -32,6 +32,18 @@ TABLES = {
         'day': ('date', ["'2024-02-01'", "'2024-06-01'", "'2024-07-01'"], 0, None),
         'code': ('int', ['0', '1', '-2'], 3, None),
         'w': ('real', ['1', '2.5'], 4, None)}),
+    'trips': ('person', 2, {
+        'trip': ('int', ['7', '30', '120'], 7772, None),
+        'person': ('int', ['7', '30', '61'], 60, None),
+        'mode': ('text', ["'bus'", "'car'"], 0, None)}),
+    # whose unit is that of what they reference
+    'legs': (None, 4, {
+        'leg': ('int', ['7', '30', '120'], 7773, None),
+        'trip': ('int', ['7', '30', '120'], 7772, None),
+        'km': ('int', ['0', '2'], 4, None)}),
+    'scans': (None, 4, {
+        'leg': ('int', ['7', '30', '120'], 7773, None),
+        'code': ('int', ['0', '2'], 4, None)}),
     'samples': (None, 1, {
         'batch': ('text', ["'batch1'", "'batch5'"], 0, None),
         'level': ('int', ['0', '3'], 4, ['0', '1', '2', '3', '4']),
@@ -127,8 +139,10 @@ class Sources:
             return self.derived()
         if r < 0.8:
             return self.per_unit()
-        if r < 0.84:
+        if r < 0.82:
             return self.joined()
+        if r < 0.85:
+            return self.through()
         if r < 0.9:
             return self.join_protected()
         if r < 0.95:
@@ -277,6 +291,47 @@ class Sources:
             s.columns += c.columns
             s.rows *= c.rows
             s.sure = kind == 'JOIN'
+        return s
+
+    def through(self):
+        """tables whose rows belong to people through foreign keys, with what they reference or without"""
+        (t, _, trip), (l, _, leg), (c, _, scan), (p, _, person) = (
+            self.table((n,)) for n in ('trips', 'legs', 'scans', 'people'))
+        keys = ['%s.trip = %s.trip' % (trip, leg), '%s.leg = %s.leg' % (scan, leg), '%s = %s' % (p.unit, t.unit)]
+        kind = self.rng.choice(['JOIN', 'JOIN', 'LEFT JOIN', 'LEFT JOIN', 'RIGHT JOIN'])
+        r = self.rng.random()
+        if r < 0.3:
+            s = self.table(('legs', 'legs', 'scans'))[0]
+        elif r < 0.4:
+            # two of the same parent, or one row twice
+            other, _, alias = self.table(('legs',))
+            key = self.rng.choice(['trip', 'leg', 'km'])
+            s = Source('%s %s %s ON %s.%s %s %s.%s' % (l.text, kind, other.text, leg, key, self.rng.choice(
+                ['=', '=', '=', 'IS NOT DISTINCT FROM', '<']), alias, key), l.columns + other.columns, None, 8)
+        elif r < 0.5:
+            s = Source('%s, %s, %s' % (l.text, c.text, t.text), l.columns + c.columns + t.columns, t.unit, 4)
+            s.where = keys[:2] if self.chance(0.9) else keys[:1]
+        elif r < 0.6:
+            s = Source('%s %s %s ON %s' % (t.text, kind, l.text, keys[0]), t.columns + l.columns, t.unit, 4)
+        elif r < 0.7:
+            s = Source('%s %s %s ON %s' % (c.text, kind, l.text, self.rng.choice([keys[1], keys[1] + ' AND %s.km > 0' % leg])),
+                       c.columns + l.columns, None, 4)
+        elif r < 0.85:
+            # as tools write them
+            s = Source('%s LEFT JOIN %s ON %s LEFT JOIN %s ON %s %s %s ON %s' % (
+                c.text, l.text, keys[1], t.text, keys[0], kind, p.text, keys[2]),
+                c.columns + l.columns + t.columns + p.columns, None, 4)
+        else:
+            name = self.name('q')
+            by = self.rng.choice(['trip', 'leg', 'trip, km', 'km'])
+            s = Source('(SELECT %s, count(*) AS n, sum(km) AS total FROM legs GROUP BY %s) %s' % (by, by, name),
+                       [Column('%s.n' % name, ('int', ['1', '2'], 4, None)), Column('%s.total' % name, ('int', ['1', '4'], 16, None))],
+                       None, 4)
+            if 'trip' in by and self.chance(0.4):
+                s = Source('%s JOIN %s ON %s.trip = %s.trip' % (s.text, t.text, trip, name), s.columns + t.columns, t.unit, 4)
+        s.sure = False
+        for column in s.columns:
+            column.restricted = True
         return s
 
     def join_public(self, among=('visits', 'v_visits', 'samples', 'stays')):
