@@ -28,6 +28,20 @@ typedef struct ReplaceContext
 	int			sublevels;
 } ReplaceContext;
 
+/* Makes a column of what was released that is of a domain, if the expression in its place is; keys are released without. */
+static Node *
+released_column(ReplaceContext *c, AttrNumber column, Node *node)
+{
+	int32		typmod = exprTypmod(node);
+	Oid			type = getBaseTypeAndTypmod(exprType(node), &typmod);
+	Var		   *var = makeVar(c->released, column, type, typmod, exprCollation(node), c->sublevels);
+
+	if (type == exprType(node))
+		return (Node *) var;
+	return (Node *) makeRelabelType((Expr *) var, exprType(node), exprTypmod(node), exprCollation(node),
+									COERCE_IMPLICIT_CAST);
+}
+
 static Node *
 replace_mutator(Node *node, ReplaceContext *c)
 {
@@ -50,8 +64,7 @@ replace_mutator(Node *node, ReplaceContext *c)
 			IncrementVarSublevelsUp(from, c->sublevels, 0);
 		}
 		if (equal(from, node))
-			return (Node *) makeVar(c->released, lfirst_int(column), exprType(node), exprTypmod(node),
-									exprCollation(node), c->sublevels);
+			return released_column(c, lfirst_int(column), node);
 	}
 
 	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == c->sublevels)

@@ -297,9 +297,9 @@ dp_is_unit_column(Query *query, const Var *var)
 	return table->has_unit ? get_attnum(rte->relid, table->unit) == var->varattno : var->varattno < 0;
 }
 
-/* is_whole: nothing is computed of the column, but whether it is NULL */
+/* is_whole: nothing is computed of the column, but whether it is NULL; as: the type as which it is read */
 static void
-verify_var(DpVerify *v, Var *var, bool is_target, bool is_whole)
+verify_var(DpVerify *v, Var *var, bool is_target, bool is_whole, Oid as)
 {
 	RangeTblEntry *rte;
 	TargetEntry *tle;
@@ -339,7 +339,7 @@ verify_var(DpVerify *v, Var *var, bool is_target, bool is_whole)
 		dp_require(!is_target && type == dp_own_type("bound_state"), "a column beside states", var);
 	else
 		/* row units that a subquery hands up, and units of any type */
-		dp_require(dp_type_is_allowed(type) || (is_target && type == TIDOID) || v->place == DP_PLACE_ENTRIES ||
+		dp_require(dp_type_is_allowed(as) || (is_target && type == TIDOID) || v->place == DP_PLACE_ENTRIES ||
 				   (is_whole && dp_is_unit_column(v->query, var)),
 				   "a column of this type", var);
 }
@@ -381,12 +381,12 @@ dp_verify_expr(Node *node, DpVerify *v)
 			{
 				bool		is_target = !v->in_aggregate || v->place == DP_PLACE_BOUNDING;
 
-				verify_var(v, (Var *) ((TargetEntry *) node)->expr, is_target, is_target);
+				verify_var(v, (Var *) ((TargetEntry *) node)->expr, is_target, is_target, exprType((Node *) ((TargetEntry *) node)->expr));
 				return false;
 			}
 			break;
 		case T_Var:
-			verify_var(v, (Var *) node, false, false);
+			verify_var(v, (Var *) node, false, false, exprType(node));
 			return false;
 		case T_Const:
 			dp_require(is_readable_type(((Const *) node)->consttype, v->array), "a constant of this type", node);
@@ -418,11 +418,15 @@ dp_verify_expr(Node *node, DpVerify *v)
 			dp_require(!((NullTest *) node)->argisrow, "a test of a row", node);
 			if (!IsA(((NullTest *) node)->arg, Var))
 				break;
-			verify_var(v, (Var *) ((NullTest *) node)->arg, false, true);
+			verify_var(v, (Var *) ((NullTest *) node)->arg, false, true, exprType((Node *) ((NullTest *) node)->arg));
 			return false;
 		case T_RelabelType:
 			dp_require(is_readable_type(((RelabelType *) node)->resulttype, v->array), "a cast to this type", node);
-			break;
+			if (!IsA(((RelabelType *) node)->arg, Var))
+				break;
+			verify_var(v, (Var *) ((RelabelType *) node)->arg, false, false,
+					   getBaseType(exprType((Node *) ((RelabelType *) node)->arg)));
+			return false;
 		case T_ArrayExpr:
 			dp_require(v->array && is_readable_type(((ArrayExpr *) node)->element_typeid, false), "an array", node);
 			break;

@@ -32,5 +32,6 @@ SELECT format('CALL make(%L, %L, %L)', type, expression, 'of ' || type) FROM for
 -- of 12 rows of a unit 4 count, in each group 4; of 8 rows 4
 SELECT is(answers('of ' || type), '400 100 0:400,1:400,2:400 400', 'units of type ' || type) FROM form;
 SELECT throws_ok(format('SELECT dp_count(*) FROM %1$I WHERE u = u', 'of ' || type), 'ZC002', NULL, 'reading units of type ' || type)
-	FROM form WHERE type <> 'int';
+	FROM form WHERE type NOT IN ('int', 'patient');
+SELECT lives_ok('SELECT dp_count(*) FROM "of patient" WHERE u = u', 'reading units of a domain over int');
 SELECT * FROM finish();

@@ -247,7 +247,7 @@ check_types(AggregateCall *c, bool dates)
 
 	foreach(lc, c->read)
 	{
-		Oid			type = exprType(lfirst(lc));
+		Oid			type = getBaseType(exprType(lfirst(lc)));
 
 		if (!dp_is_number(type) && !(dates && is_date(type)))
 			dp_refuse_at(c->agg->location,
@@ -358,7 +358,7 @@ count_or_sum_values(AggregateCall *c)
 	if (column->kind == DP_VALUE_SUM)
 	{
 		check_types(c, false);
-		column->input_type = exprType(arg);
+		column->input_type = getBaseType(exprType(arg));
 		set_bounds(c);
 		return list_make1(safe(c, arg));
 	}
@@ -373,7 +373,7 @@ count_or_sum_values(AggregateCall *c)
 	}
 	column->kind = DP_VALUE_DISTINCT;
 	dp_allow_group_key(arg, &c->level->allow);
-	if (!dp_code_supported(exprType(arg)))
+	if (!dp_code_supported(getBaseType(exprType(arg))))
 		dp_refuse_at(c->agg->location,
 					 errmsg("distinct values of type %s cannot be counted; cast them to text or numeric",
 							format_type_be(exprType(arg))));
@@ -388,7 +388,7 @@ static List *
 total_values(AggregateCall *c)
 {
 	check_types(c, false);
-	c->column->input_type = exprType(linitial(c->read));
+	c->column->input_type = getBaseType(exprType(linitial(c->read)));
 	set_bounds(c);
 	if (c->level->release->has_unit)
 		return list_make1(safe(c, linitial(c->read)));
@@ -424,7 +424,7 @@ dp_add_aggregate(DpLevel *level, Aggref *agg)
 	c.column->answer = c.kind->answer;
 	c.column->label = dp_expression_text(level, (Node *) agg);
 	c.column->location = agg->location;
-	c.column->result_type = agg->aggtype;
+	c.column->result_type = getBaseType(agg->aggtype);
 	if (AGGKIND_IS_ORDERED_SET(agg->aggkind))
 	{
 		if (get_opcode(((SortGroupClause *) linitial(agg->aggorder))->sortop) != F_FLOAT8LT)

@@ -177,13 +177,13 @@ dp_add_keys(DpLevel *level)
 		if (list_member(level->key_exprs, expr))
 			continue;
 		dp_allow_group_key(expr, &level->allow);
-		key->type = exprType(expr);
+		key->typmod = exprTypmod(expr);
+		key->type = getBaseTypeAndTypmod(exprType(expr), &key->typmod);
 		/* the inner query would find out at its first row, if there is one */
 		if (level->release->has_unit && !dp_bound_key_supported(key->type))
 			dp_refuse_at(exprLocation(expr),
 						 errmsg("values of type %s cannot be group keys of a private query over privacy units; group by another column",
 								format_type_be(key->type)));
-		key->typmod = exprTypmod(expr);
 		key->collation = exprCollation(expr);
 		key->label = dp_expression_text(level, expr);
 		level->key_exprs = lappend(level->key_exprs, expr);

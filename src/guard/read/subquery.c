@@ -240,7 +240,7 @@ hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, 
 	/* the tables that this leads to are joined above */
 	if (nearest != NULL && shown_vars(shown, rti, nearest->vars, true) == NIL)
 		foreach(lc, nearest->vars)
-			(void) add_column(rte, &shown, lfirst(lc));
+			(void) add_column(rte, &shown, dp_as_base_type(lfirst(lc)));
 	item->unit.tokens = shown_tokens(shown, rti, from->unit.tokens);
 	item->unit.or_null = shown_tokens(shown, rti, from->unit.or_null);
 	foreach(lc, hidden)

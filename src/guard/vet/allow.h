@@ -88,6 +88,9 @@ extern bool dp_groups_are_canonical(Query *sub);
 
 /* Tell whether values of this type may be read at all, and whether they may be keys. */
 extern bool dp_type_is_allowed(Oid type);
+
+/* Relabels what is of a domain as its base type: the value is the same, and no constraint is checked. */
+extern Expr *dp_as_base_type(Expr *expr);
 extern bool dp_type_is_key(Oid type);
 
 /*

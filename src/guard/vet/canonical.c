@@ -62,6 +62,17 @@ dp_type_is_allowed(Oid type)
 	}
 }
 
+Expr *
+dp_as_base_type(Expr *expr)
+{
+	int32		typmod = exprTypmod((Node *) expr);
+	Oid			base = getBaseTypeAndTypmod(exprType((Node *) expr), &typmod);
+
+	if (base == exprType((Node *) expr))
+		return expr;
+	return (Expr *) makeRelabelType(expr, base, typmod, exprCollation((Node *) expr), COERCE_IMPLICIT_CAST);
+}
+
 bool
 dp_type_is_key(Oid type)
 {

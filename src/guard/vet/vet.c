@@ -43,6 +43,27 @@ vet_list(List *list, DpVet *vet)
 	return result;
 }
 
+/*
+ * Returns a copy of a column as one of the base type, if its type is a domain.
+ * What a subquery computes is of no domain any more, but for its unit.
+ */
+static Node *
+without_domain(const DpAllowContext *cxt, Var *var)
+{
+	Var		   *copy = copyObject(var);
+	RangeTblEntry *rte = cxt && var->varno <= list_length(cxt->rtable) ? rt_fetch(var->varno, cxt->rtable) : NULL;
+	TargetEntry *tle;
+
+	if (rte != NULL && rte->rtekind == RTE_SUBQUERY &&
+		(tle = get_tle_by_resno(rte->subquery->targetList, var->varattno)) != NULL &&
+		exprType((Node *) tle->expr) == getBaseType(var->vartype))
+	{
+		copy->vartype = exprType((Node *) tle->expr);
+		copy->vartypmod = exprTypmod((Node *) tle->expr);
+	}
+	return (Node *) dp_as_base_type((Expr *) copy);
+}
+
 static Node *
 vet_var(DpVet *vet, Var *var)
 {
@@ -67,20 +88,18 @@ vet_var(DpVet *vet, Var *var)
 					  psprintf("virtual generated column \"%s\"", get_rte_attribute_name(rte, var->varattno)),
 					  "write its expression, or let the owner make it STORED");
 	}
-	if (!dp_type_is_allowed(var->vartype) && cxt && var->varno <= list_length(cxt->rtable))
+	if (!dp_type_is_allowed(getBaseType(var->vartype)) && cxt && var->varno <= list_length(cxt->rtable))
 	{
 		RangeTblEntry *rte = rt_fetch(var->varno, cxt->rtable);
 
 		dp_refuse(vet, (Node *) var,
 				  psprintf("column \"%s\" of type %s", get_rte_attribute_name(rte, var->varattno),
 						   format_type_be(var->vartype)),
-				  get_typtype(var->vartype) == TYPTYPE_DOMAIN ?
-				  "its owner can give it the domain's base type" :
 				  "only built-in scalar types and enums can be read");
 	}
-	dp_vet_type(vet, (Node *) var, var->vartype);
+	dp_vet_type(vet, (Node *) var, getBaseType(var->vartype));
 	dp_vet_collation(vet, (Node *) var, var->varcollid);
-	return (Node *) copyObject(var);
+	return without_domain(cxt, var);
 }
 
 /* Vets the array of an IN list or of = ANY, whose values must be known before the first row. */
@@ -370,6 +389,10 @@ vet_relabel(DpVet *vet, RelabelType *relabel)
 	dp_vet_type(vet, (Node *) relabel, copy->resulttype);
 	dp_vet_collation(vet, (Node *) relabel, copy->resultcollid);
 	copy->arg = (Expr *) dp_vet((Node *) copy->arg, vet);
+	/* a column of a domain comes with the same cast */
+	if (IsA(relabel->arg, Var) && IsA(copy->arg, RelabelType) &&
+		((RelabelType *) copy->arg)->resulttype == copy->resulttype)
+		copy->arg = ((RelabelType *) copy->arg)->arg;
 	return (Node *) copy;
 }
 
@@ -501,7 +524,7 @@ dp_make_safe(Node *expr, const DpAllowContext *cxt)
 void
 dp_allow_group_key(Node *expr, const DpAllowContext *cxt)
 {
-	Oid			type = exprType(expr);
+	Oid			type = getBaseType(exprType(expr));
 
 	(void) dp_make_safe(expr, cxt);
 	if (!dp_type_is_key(type))
