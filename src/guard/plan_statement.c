@@ -75,13 +75,15 @@ tuplestore_walker(Node *node, TuplestoreContext *c)
 	return expression_tree_walker(node, tuplestore_walker, c);
 }
 
-static RangeTblEntry *
-find_tuplestore(Query *query, const char *name)
+/* Tells a query, which may be NULL, how many rows are expected in the tuplestore of a name. */
+static void
+expect_rows(Query *query, const char *name, double rows)
 {
 	TuplestoreContext c = {.name = name};
 
 	tuplestore_walker((Node *) query, &c);
-	return c.found;
+	if (c.found != NULL)
+		c.found->enrtuples = rows;
 }
 
 bool
@@ -145,7 +147,7 @@ plan_prefetches(DpSplitContext *cxt, DpRelease *release, const char *query_strin
 	foreach(lc, release->prefetches)
 	{
 		DpPrefetch *prefetch = lfirst(lc);
-		RangeTblEntry *rte = find_tuplestore(release->inner_query, prefetch->name);
+		double		rows;
 		ListCell   *set;
 
 		prefetch->releases = OidIsValid(dp_query_touches_protected(prefetch->query));
@@ -155,17 +157,26 @@ plan_prefetches(DpSplitContext *cxt, DpRelease *release, const char *query_strin
 									   boundParams);
 		prefetch->query = NULL;
 		check_prefetch(prefetch->plan);
-		if (rte != NULL)
-			rte->enrtuples = prefetch->plan->planTree->plan_rows;
+		rows = prefetch->plan->planTree->plan_rows;
+		expect_rows(release->inner_query, prefetch->name, rows);
 		foreach(set, release->key_sets)
-		{
-			Query	   *tuples = ((DpKeySet *) lfirst(set))->query;
-
-			rte = tuples ? find_tuplestore(tuples, prefetch->name) : NULL;
-			if (rte != NULL)
-				rte->enrtuples = prefetch->plan->planTree->plan_rows;
-		}
+			expect_rows(((DpKeySet *) lfirst(set))->query, prefetch->name, rows);
 	}
+}
+
+/* Returns the queries of who asks that run before the release: its prefetches, and those that find its keys. */
+static List *
+public_queries(DpRelease *release)
+{
+	List	   *queries = NIL;
+	ListCell   *lc;
+
+	foreach(lc, release->prefetches)
+		queries = lappend(queries, ((DpPrefetch *) lfirst(lc))->query);
+	foreach(lc, release->key_sets)
+		if (((DpKeySet *) lfirst(lc))->query != NULL)
+		queries = lappend(queries, ((DpKeySet *) lfirst(lc))->query);
+	return queries;
 }
 
 /* Notes whether what is computed before the release has parameters, which EXPLAIN may not know. */
@@ -175,10 +186,8 @@ note_params(DpRelease *release)
 	int			max = 0;
 	ListCell   *lc;
 
-	foreach(lc, release->prefetches)
-		max_param_walker((Node *) ((DpPrefetch *) lfirst(lc))->query, &max);
-	foreach(lc, release->key_sets)
-		max_param_walker((Node *) ((DpKeySet *) lfirst(lc))->query, &max);
+	foreach(lc, public_queries(release))
+		max_param_walker(lfirst(lc), &max);
 	release->needs_params = max > 0;
 }
 
