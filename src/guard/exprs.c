@@ -9,6 +9,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "guard/level.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
@@ -75,6 +76,23 @@ dp_nan_to_null(Expr *value)
 	nullif->args = list_make2(value, constant);
 	nullif->location = -1;
 	return (Expr *) nullif;
+}
+
+List *
+dp_conjuncts(Node *condition)
+{
+	List	   *list = NIL;
+	ListCell   *lc;
+
+	check_stack_depth();
+	foreach(lc, make_ands_implicit((Expr *) condition))
+	{
+		if (is_andclause(lfirst(lc)))
+			list = list_concat(list, dp_conjuncts(lfirst(lc)));
+		else
+			list = lappend(list, lfirst(lc));
+	}
+	return list;
 }
 
 Node *

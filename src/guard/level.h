@@ -166,6 +166,9 @@ extern Expr *dp_is_not_null(Expr *arg);
 /* Makes an entry of FROM, of this name, of which the columns are those of the query that are not junk. */
 extern RangeTblEntry *dp_subquery_entry(Query *query, const char *name);
 
+/* Returns what a condition, which may be NULL, asks all of: its conjuncts at any depth. */
+extern List *dp_conjuncts(Node *condition);
+
 /* Returns what is inside of casts that change nothing but the type's name. */
 extern Node *dp_strip_relabel(Node *node);
 

@@ -132,6 +132,15 @@ SELECT as_written($$SELECT a.dept, count(*) FROM visits v JOIN depts a ON a.dept
 SELECT as_written($$SELECT cost, count(*) FROM visits JOIN kinds ON cost = lowest GROUP BY cost$$,
 	'the form of a value is that of the column');
 
+SELECT as_written($$SELECT channel, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building = 'nowhere' GROUP BY 1$$,
+	'a public table without rows, of which no key is');
+SELECT as_written($$SELECT channel, cost, count(*) FROM visits v JOIN depts d USING (dept) JOIN kinds k USING (kind) WHERE d.building = k.label GROUP BY 1, 2$$,
+	'two of them, which have no rows together');
+SELECT as_written($$SELECT channel, count(*) FROM visits v LEFT JOIN kinds k USING (kind) WHERE k.label = 'four' GROUP BY 1$$,
+	'... of an outer join, with a condition above it');
+SELECT as_written($$SELECT d.floor, count(*) FROM visits v JOIN depts d ON d.dept = v.dept AND d.floor <= v.id WHERE d.building <> 'empty' GROUP BY 1$$,
+	'a comparison with what is not known leaves no NULL');
+
 -- ------------------------------------------------------------------------
 -- lists and expressions over them
 -- ------------------------------------------------------------------------
@@ -140,6 +149,12 @@ SELECT as_written($$SELECT channel, region, count(*) FROM visits JOIN patients U
 	'a condition over two declared keys');
 SELECT as_written($$SELECT channel, region, count(*) FROM visits JOIN patients USING (patient) WHERE channel = 'web' AND region = 'x' OR channel = 'shop' AND region = 'y' GROUP BY 1, 2$$,
 	'pairs of declared keys');
+SELECT as_written($$SELECT channel, count(*) FROM visits WHERE (channel = 'web' AND id > 5) OR (channel = 'shop' AND kind = 2) GROUP BY 1$$,
+	'what is known of either side of OR');
+SELECT as_written($$SELECT channel, cost, count(*) FROM visits WHERE (channel <> 'web' OR cost > 0) AND (coalesce(channel, 'shop') = 'shop' AND upper(channel) = 'SHOP') GROUP BY 1, 2$$,
+	'expressions of a declared key that equal constants');
+SELECT as_written($$SELECT channel = 'shop', cost, count(*) FROM visits WHERE (NOT (cost <> 1) AND (channel, cost) = ('shop', 1)) GROUP BY 1, 2$$,
+	'conditions in parentheses');
 SELECT as_written($$SELECT CASE WHEN channel IN ('web', 'phone') THEN 'remote' ELSE channel END, count(*) FROM visits GROUP BY 1$$,
 	'CASE over a declared key');
 SELECT as_written($$SELECT coalesce(nullif(channel, 'web'), 'none'), count(*) FROM visits GROUP BY 1$$,
@@ -183,6 +198,10 @@ SELECT as_written($$SELECT v.channel, count(*) FROM visits v JOIN
 
 SELECT as_written($$SELECT d.building, count(*) FROM visits v LEFT JOIN depts d USING (dept) WHERE d.building <> 'empty' OR d.building IS NULL GROUP BY 1$$,
 	'a foreign key that is NOT NULL');
+SELECT as_written($$SELECT d.building, count(*) FROM depts d RIGHT JOIN visits v USING (dept) WHERE d.building <> 'empty' OR d.building IS NULL GROUP BY 1$$,
+	'... and a join the other way round');
+SELECT as_written($$SELECT channel, count(*) FROM visits v LEFT JOIN kinds k USING (kind) JOIN kinds l ON l.kind = k.kind + 1 WHERE l.label = 'four' GROUP BY 1$$,
+	'an outer join that a join above makes an inner one');
 SELECT as_written($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k USING (kind) GROUP BY 1$$,
 	'one that may be NULL');
 SELECT as_written($$SELECT v.kind, k.label, count(*) FROM visits v LEFT JOIN kinds k USING (kind) GROUP BY 1, 2$$,

@@ -444,37 +444,63 @@ is_formed(ResolveContext *c, Node *arg)
 	return reads_private(c->s, arg) && has_forms(arg) && known_value(c->s, arg, c->with_lists) != NULL;
 }
 
+static Node *resolve_parts(Node *node, ResolveContext *c);
+
+/* Resolves an expression as a whole: what the conditions say that it is; NULL: nothing. */
+static Node *
+resolve_whole(Node *node, ResolveContext *c)
+{
+	Node	   *value = known_value(c->s, node, c->with_lists);
+
+	if (value == NULL)
+		return NULL;
+	c->unknown |= c->form_matters && has_forms(node);
+	c->items = bms_add_members(c->items, pull_varnos(NULL, value));
+	return value;
+}
+
 static Node *
 resolve_mutator(Node *node, ResolveContext *c)
 {
+	ResolveContext parts = *c;
 	Node	   *value;
-	Node	   *result;
-	bool		outer = c->form_matters;
 
 	if (node == NULL)
 		return NULL;
 	check_stack_depth();
-	/* walkers do not know of CaseWhen by itself */
-	if (IsA(node, Var) || (!IsA(node, CaseWhen) && !IsA(node, List) && reads_private(c->s, node)))
+	if (IsA(node, Var))
 	{
-		if (IsA(node, Var) && !dp_shadow_item(c->s, ((Var *) node)->varno)->is_private)
+		if (!dp_shadow_item(c->s, ((Var *) node)->varno)->is_private)
 		{
 			c->items = bms_add_member(c->items, ((Var *) node)->varno);
 			return copyObject(node);
 		}
-		value = known_value(c->s, node, c->with_lists);
-		if (value != NULL)
-		{
-			c->unknown |= c->form_matters && has_forms(node);
-			c->items = bms_add_members(c->items, pull_varnos(NULL, value));
-			return value;
-		}
-		if (IsA(node, Var))
-		{
-			c->unknown = true;
-			return node;
-		}
+		value = resolve_whole(node, c);
+		c->unknown |= value == NULL;
+		return value ? value : node;
 	}
+	/* an equality would say nothing of itself if both sides were taken for one another */
+	parts.unknown = false;
+	value = resolve_parts(node, &parts);
+	if (parts.unknown)
+	{
+		/* walkers do not know of CaseWhen by itself */
+		Node	   *whole = IsA(node, CaseWhen) || IsA(node, List) || !reads_private(c->s, node) ? NULL
+			: resolve_whole(node, c);
+
+		c->unknown |= whole == NULL;
+		return whole ? whole : value;
+	}
+	c->items = bms_add_members(c->items, parts.items);
+	return value;
+}
+
+static Node *
+resolve_parts(Node *node, ResolveContext *c)
+{
+	Node	   *result;
+	bool		outer = c->form_matters;
+
 	c->form_matters = !IsA(node, RelabelType) && !IsA(node, CollateExpr) && !IsA(node, BoolExpr);
 	if (c->form_matters && (IsA(node, OpExpr) || IsA(node, DistinctExpr) || IsA(node, NullTest) ||
 							IsA(node, ScalarArrayOpExpr)))

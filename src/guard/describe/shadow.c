@@ -15,7 +15,8 @@
  * - protected columns are what they are equal to, or a list of the policy
  *	 (known_values.c); conditions that need more are left out,
  * - an outer join has, for every row, a row without a match beside all others,
- *	 unless all that it asks is known (shadow_query.c).
+ *	 unless all that it asks is known (shadow_query.c), or what is asked above
+ *	 it holds for no row without a match.
  *
  * Invariant: leaving out may only add tuples.  A condition is left out as a
  * whole, or a conjunct of it where no negation stands around it.
@@ -31,6 +32,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/acl.h"
@@ -44,8 +46,7 @@ typedef struct DpEntryMap
 
 typedef struct NameContext
 {
-	DpShadow   *s;
-	DpEntryMap   *map;
+	DpEntryMap *map;
 	bool		unknown;
 } NameContext;
 
@@ -117,9 +118,9 @@ name_mutator(Node *node, NameContext *c)
 }
 
 static Node *
-name_in(DpShadow *s, DpEntryMap *map, Node *expr)
+name_in(DpEntryMap *map, Node *expr)
 {
-	NameContext c = {s, map, false};
+	NameContext c = {map, false};
 	Node	   *named = name_mutator(expr, &c);
 
 	return c.unknown ? NULL : named;
@@ -135,9 +136,9 @@ name_in(DpShadow *s, DpEntryMap *map, Node *expr)
  * nothing.  Clears *whole where something is missing.
  */
 static Node *
-known_part(DpShadow *s, DpEntryMap *map, Node *condition, bool *whole)
+known_part(DpEntryMap *map, Node *condition, bool *whole)
 {
-	Node	   *named = name_in(s, map, condition);
+	Node	   *named = name_in(map, condition);
 	List	   *args = NIL;
 	ListCell   *lc;
 
@@ -149,7 +150,7 @@ known_part(DpShadow *s, DpEntryMap *map, Node *condition, bool *whole)
 		return NULL;
 	foreach(lc, ((BoolExpr *) condition)->args)
 	{
-		Node	   *part = known_part(s, map, lfirst(lc), whole);
+		Node	   *part = known_part(map, lfirst(lc), whole);
 
 		if (part != NULL)
 			args = lappend(args, part);
@@ -165,15 +166,15 @@ add_conditions(DpShadow *s, DpEntryMap *map, Node *quals, Bitmapset *joins)
 	ListCell   *lc,
 			   *part;
 
-	foreach(lc, make_ands_implicit((Expr *) quals))
+	foreach(lc, dp_conjuncts(quals))
 	{
 		bool		whole = true;
-		Node	   *known = known_part(s, map, lfirst(lc), &whole);
+		Node	   *known = known_part(map, lfirst(lc), &whole);
 		int			join = -1;
 
 		while (!whole && (join = bms_next_member(joins, join)) >= 0)
 			((DpShadowJoin *) list_nth(s->joins, join - 1))->is_whole = false;
-		foreach(part, make_ands_implicit((Expr *) known))
+		foreach(part, dp_conjuncts(known))
 		{
 			DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
 
@@ -191,7 +192,7 @@ add_conditions(DpShadow *s, DpEntryMap *map, Node *quals, Bitmapset *joins)
 
 /* Names the columns of a subquery that was pulled up; where it may have no row, only plain columns are NULL then. */
 static List *
-subquery_targets(DpShadow *s, Query *sub, DpEntryMap *map, Bitmapset *joins)
+subquery_targets(Query *sub, DpEntryMap *map, Bitmapset *joins)
 {
 	List	   *targets = NIL;
 	ListCell   *lc;
@@ -199,7 +200,7 @@ subquery_targets(DpShadow *s, Query *sub, DpEntryMap *map, Bitmapset *joins)
 	foreach(lc, sub->targetList)
 	{
 		TargetEntry *tle = lfirst_node(TargetEntry, lc);
-		Node	   *named = name_in(s, map, (Node *) tle->expr);
+		Node	   *named = name_in(map, (Node *) tle->expr);
 
 		if (named != NULL && !bms_is_empty(joins) && !IsA(named, Var))
 			named = NULL;
@@ -233,7 +234,7 @@ add_entry(DpShadow *s, Query *query, Index rti, Bitmapset *joins, DpEntryMap *ma
 		DpEntryMap	inner = {0};
 
 		add_query(s, rte->subquery, joins, &inner);
-		map->targets[rti] = subquery_targets(s, rte->subquery, &inner, joins);
+		map->targets[rti] = subquery_targets(rte->subquery, &inner, joins);
 		return;
 	}
 	item = dp_shadow_add_item(s);
@@ -260,8 +261,31 @@ add_join(DpShadow *s, Bitmapset *joins)
 	return bms_add_member(bms_copy(joins), list_length(s->joins));
 }
 
+static bool
+entries_walker(Node *node, Bitmapset **entries)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblRef))
+		*entries = bms_add_member(*entries, ((RangeTblRef *) node)->rtindex);
+	return IsA(node, Query) ? false : expression_tree_walker(node, entries_walker, entries);
+}
+
+static Bitmapset *
+entries_of(Node *tree)
+{
+	Bitmapset  *entries = NULL;
+
+	entries_walker(tree, &entries);
+	return entries;
+}
+
+/*
+ * Adds a join tree.  strict: entries of the query of which a row without any
+ * does not satisfy what is asked above; outer joins that may miss them are inner ones.
+ */
 static void
-add_tree(DpShadow *s, Query *query, Node *node, Bitmapset *joins, DpEntryMap *map)
+add_tree(DpShadow *s, Query *query, Node *node, Bitmapset *joins, Relids strict, DpEntryMap *map)
 {
 	check_stack_depth();
 	if (IsA(node, RangeTblRef))
@@ -270,32 +294,36 @@ add_tree(DpShadow *s, Query *query, Node *node, Bitmapset *joins, DpEntryMap *ma
 	{
 		ListCell   *lc;
 
+		strict = bms_union(strict, find_nonnullable_rels(((FromExpr *) node)->quals));
 		foreach(lc, ((FromExpr *) node)->fromlist)
-			add_tree(s, query, lfirst(lc), joins, map);
+			add_tree(s, query, lfirst(lc), joins, strict, map);
 		add_conditions(s, map, ((FromExpr *) node)->quals, joins);
 	}
 	else
 	{
 		JoinExpr   *join = castNode(JoinExpr, node);
-		bool		nulls_left = join->jointype == JOIN_RIGHT || join->jointype == JOIN_FULL;
-		bool		nulls_right = join->jointype == JOIN_LEFT || join->jointype == JOIN_FULL;
+		bool		nulls_left = (join->jointype == JOIN_RIGHT || join->jointype == JOIN_FULL) &&
+		!bms_overlap(strict, entries_of(join->larg));
+		bool		nulls_right = (join->jointype == JOIN_LEFT || join->jointype == JOIN_FULL) &&
+		!bms_overlap(strict, entries_of(join->rarg));
+		Relids		own = bms_union(strict, find_nonnullable_rels(join->quals));
 		Bitmapset  *left = joins;
 		Bitmapset  *right = joins;
 
 		if (nulls_right && !dp_join_always_matches(query, join))
 			right = add_join(s, joins);
-		if (nulls_left)
+		if (nulls_left && !dp_join_always_matches(query, join))
 			left = add_join(s, joins);
 		/* what is matched comes before what may be missing */
 		if (join->jointype == JOIN_RIGHT)
 		{
-			add_tree(s, query, join->rarg, right, map);
-			add_tree(s, query, join->larg, left, map);
+			add_tree(s, query, join->rarg, right, nulls_left ? strict : own, map);
+			add_tree(s, query, join->larg, left, own, map);
 		}
 		else
 		{
-			add_tree(s, query, join->larg, left, map);
-			add_tree(s, query, join->rarg, right, map);
+			add_tree(s, query, join->larg, left, nulls_right ? strict : own, map);
+			add_tree(s, query, join->rarg, right, nulls_left ? strict : own, map);
 		}
 		add_conditions(s, map, join->quals, bms_union(left, right));
 	}
@@ -308,7 +336,7 @@ add_query(DpShadow *s, Query *query, Bitmapset *joins, DpEntryMap *map)
 
 	map->items = palloc0(n * sizeof(Index));
 	map->targets = palloc0(n * sizeof(List *));
-	add_tree(s, query, (Node *) query->jointree, joins, map);
+	add_tree(s, query, (Node *) query->jointree, joins, NULL, map);
 }
 
 /* ------------------------------------------------------------------------
@@ -347,7 +375,7 @@ DpShadow *
 dp_shadow_start(DpLevel *level)
 {
 	DpShadow   *s = palloc0(sizeof(DpShadow));
-	DpEntryMap   *map = palloc0(sizeof(DpEntryMap));
+	DpEntryMap *map = palloc0(sizeof(DpEntryMap));
 
 	s->level = level;
 	s->entries = map;
@@ -359,13 +387,13 @@ dp_shadow_start(DpLevel *level)
 Node *
 dp_shadow_name(DpShadow *s, Node *expr)
 {
-	return name_in(s, s->entries, expr);
+	return name_in(s->entries, expr);
 }
 
 Var *
 dp_shadow_level_var(DpShadow *s, Var *column)
 {
-	DpEntryMap   *map = s->entries;
+	DpEntryMap *map = s->entries;
 	int			rti = -1;
 	ListCell   *lc;
 

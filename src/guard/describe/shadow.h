@@ -54,6 +54,7 @@ typedef struct DpShadowCondition
 	Node	   *resolved;		/* over public columns and lists; NULL: unknown */
 	Bitmapset  *joins;			/* outer joins that it belongs to */
 	Bitmapset  *items;			/* that it reads, resolved */
+	bool		is_whole;		/* resolved says all that expr says */
 	bool		is_included;
 } DpShadowCondition;
 

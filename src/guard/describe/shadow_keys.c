@@ -26,6 +26,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 /* a table that may have several rows for one of another is asked if it has no more than so many */
@@ -151,6 +152,83 @@ include_condition(DpShadow *s, DpShadowCondition *condition, double *product)
 	return true;
 }
 
+/* Includes conditions until no other may be. */
+static void
+include_conditions(DpShadow *s, double *product)
+{
+	bool		progress = true;
+	ListCell   *lc;
+
+	while (progress)
+	{
+		progress = false;
+		foreach(lc, s->conditions)
+			progress |= include_condition(s, lfirst(lc), product);
+	}
+}
+
+/* Tells whether a known condition connects an item with what is included. */
+static bool
+is_connected(DpShadow *s, DpShadowItem *item, Bitmapset *included)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+
+		if (condition->resolved != NULL && bms_is_member(item->number, condition->items) &&
+			bms_overlap(condition->items, included))
+			return true;
+	}
+	return false;
+}
+
+/* Tells whether rows need one of an item: it is in no outer join, or a condition above that reads it. */
+static bool
+is_asked_for(DpShadow *s, DpShadowItem *item)
+{
+	ListCell   *lc;
+
+	if (bms_is_empty(item->joins))
+		return true;
+	foreach(lc, s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+
+		if (condition->resolved != NULL && bms_is_empty(condition->joins) && bms_is_member(item->number, condition->items))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Includes what no key is connected with, if it is small: where it has no row,
+ * there is no group.
+ */
+static void
+include_others(DpShadow *s, double *product)
+{
+	Bitmapset  *included = dp_shadow_included(s);
+	ListCell   *lc;
+
+	foreach(lc, s->items)
+	{
+		DpShadowItem *item = lfirst(lc);
+		double		rows;
+
+		if (item->is_included || item->is_private || item->rte == NULL || !is_asked_for(s, item) ||
+			is_connected(s, item, included))
+			continue;
+		rows = item->rte->rtekind == RTE_RELATION ? table_rows(item->rte->relid) : 1;
+		if (rows > SMALL_TABLE || rows * *product > SMALL_PRODUCT)
+			continue;
+		*product *= Max(rows, 1);
+		item->is_included = true;
+	}
+	include_conditions(s, product);
+}
+
 /* The items of an outer join are NULL together. */
 static void
 merge_joins(DpShadow *s)
@@ -161,11 +239,69 @@ merge_joins(DpShadow *s)
 		merge_parts(s, bms_intersect(((DpShadowJoin *) lfirst(lc))->items, dp_shadow_included(s)));
 }
 
+/*
+ * Resolves a condition as far as it is known: of a conjunction also a part of
+ * it, inside of OR, too.  NULL: nothing is.  Clears *whole where something is
+ * left out.
+ */
+static Node *
+known_part(DpShadow *s, Node *condition, Bitmapset **items, bool *whole)
+{
+	Bitmapset  *read = NULL;
+	Node	   *resolved = dp_shadow_resolve(s, condition, false, &read);
+	List	   *args = NIL;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (resolved == NULL)
+	{
+		*whole = false;
+		if (!is_andclause(condition) && !is_orclause(condition))
+			return NULL;
+		foreach(lc, ((BoolExpr *) condition)->args)
+		{
+			Node	   *part = known_part(s, lfirst(lc), &read, whole);
+
+			if (part != NULL)
+				args = lappend(args, part);
+			else if (is_orclause(condition))
+				return NULL;
+		}
+		if (args == NIL)
+			return NULL;
+		resolved = (Node *) makeBoolExpr(((BoolExpr *) condition)->boolop, args, -1);
+	}
+	*items = bms_add_members(*items, read);
+	return resolved;
+}
+
+/* A comparison with something unknown tells that the known side of it is not NULL. */
+static void
+exclude_nulls(DpShadow *s, const DpShadowCondition *condition)
+{
+	ListCell   *lc;
+
+	if (!IsA(condition->expr, OpExpr) || !op_strict(((OpExpr *) condition->expr)->opno) ||
+		contain_volatile_functions(condition->expr))
+		return;
+	foreach(lc, ((OpExpr *) condition->expr)->args)
+	{
+		Bitmapset  *items = NULL;
+		DpShadowCondition *not_null;
+
+		if (dp_shadow_resolve(s, lfirst(lc), false, &items) == NULL || bms_is_empty(items))
+			continue;
+		not_null = palloc0(sizeof(DpShadowCondition));
+		not_null->expr = (Node *) dp_is_not_null(lfirst(lc));
+		not_null->joins = condition->joins;
+		s->conditions = lappend(s->conditions, not_null);
+	}
+}
+
 static void
 find_parts(DpShadow *s, ShadowKey *keys, int nkeys)
 {
 	double		product = 1;
-	bool		progress = true;
 	ListCell   *lc;
 
 	foreach(lc, s->items)
@@ -178,22 +314,21 @@ find_parts(DpShadow *s, ShadowKey *keys, int nkeys)
 	{
 		DpShadowCondition *condition = list_nth(s->conditions, i);
 
+		condition->is_whole = true;
 		condition->resolved = contain_volatile_functions(condition->expr) ? NULL
-			: dp_shadow_resolve(s, condition->expr, false, &condition->items);
+			: known_part(s, condition->expr, &condition->items, &condition->is_whole);
+		if (condition->resolved == NULL)
+			exclude_nulls(s, condition);
 	}
-	while (progress)
-	{
-		progress = false;
-		foreach(lc, s->conditions)
-			progress |= include_condition(s, lfirst(lc), &product);
-	}
+	include_conditions(s, &product);
+	include_others(s, &product);
 	merge_joins(s);
 	foreach(lc, s->conditions)
 	{
 		DpShadowCondition *condition = lfirst(lc);
 		int			join = -1;
 
-		while (!condition->is_included && (join = bms_next_member(condition->joins, join)) >= 0)
+		while (!(condition->is_included && condition->is_whole) && (join = bms_next_member(condition->joins, join)) >= 0)
 			((DpShadowJoin *) list_nth(s->joins, join - 1))->is_whole = false;
 	}
 }
@@ -306,9 +441,47 @@ is_worth_it(DpLevel *level)
 	return false;
 }
 
+/* Returns the conditions that what no key is of has a row: an EXISTS for each part. */
+static List *
+find_existence(DpShadow *s, const ShadowKey *keys, int nkeys)
+{
+	Bitmapset  *parts = NULL;
+	List	   *list = NIL;
+	ListCell   *lc;
+
+	for (int i = 0; i < nkeys; i++)
+		parts = bms_add_member(parts, part_of(s, &keys[i]));
+	foreach(lc, s->items)
+	{
+		DpShadowItem *item = lfirst(lc);
+		SubLink    *exists;
+
+		if (!item->is_included || bms_is_member(item->part, parts))
+			continue;
+		parts = bms_add_member(parts, item->part);
+		exists = makeNode(SubLink);
+		exists->subLinkType = EXISTS_SUBLINK;
+		exists->subselect = (Node *) dp_shadow_query(s, item->part, NIL);
+		exists->location = -1;
+		list = lappend(list, exists);
+	}
+	return list;
+}
+
+/* Adds such conditions to a query. */
+static void
+add_existence(Query *query, List *exists)
+{
+	if (exists == NIL)
+		return;
+	query->jointree->quals = make_and_qual(query->jointree->quals, (Node *) make_ands_explicit(exists));
+	query->hasSubLinks = true;
+}
+
 void
 dp_shadow_keys(DpLevel *level)
 {
+	List	   *exists;
 	DpShadow   *s;
 	int			nkeys = list_length(level->key_exprs);
 	ShadowKey  *keys = palloc0(sizeof(ShadowKey) * Max(nkeys, 1));
@@ -320,6 +493,7 @@ dp_shadow_keys(DpLevel *level)
 	for (int i = 0; i < nkeys; i++)
 		resolve_key(s, &keys[i], list_nth(level->key_exprs, i));
 	find_parts(s, keys, nkeys);
+	exists = find_existence(s, keys, nkeys);
 	for (int i = 0; i < nkeys; i++)
 	{
 		int			part = part_of(s, &keys[i]);
@@ -336,9 +510,11 @@ dp_shadow_keys(DpLevel *level)
 			set->keys = lappend_int(set->keys, j);
 			exprs = lappend(exprs, keys[j].expr);
 		}
-		if (list_length(exprs) == 1 && is_plain(s, &keys[i], part))
+		if (list_length(exprs) == 1 && exists == NIL && is_plain(s, &keys[i], part))
 			continue;
 		set->query = dp_shadow_query(s, part, exprs);
+		add_existence(set->query, exists);
+		exists = NIL;
 		level->release->key_sets = lappend(level->release->key_sets, set);
 		if (part != 0)
 			list_values(s, part);

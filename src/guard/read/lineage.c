@@ -81,7 +81,8 @@ is_nulled(Query *query, Node *node, Index rti, bool *found)
 		bool		nulled = is_nulled(query, join->larg, rti, found);
 
 		if (*found)
-			return nulled || join->jointype == JOIN_RIGHT || join->jointype == JOIN_FULL;
+			return nulled || join->jointype == JOIN_FULL ||
+				(join->jointype == JOIN_RIGHT && !dp_join_always_matches(query, join));
 		nulled = is_nulled(query, join->rarg, rti, found);
 		if (*found)
 			return nulled || join->jointype == JOIN_FULL ||
@@ -263,6 +264,7 @@ bool
 dp_join_always_matches(Query *query, JoinExpr *join)
 {
 	List	   *conditions = make_ands_implicit((Expr *) join->quals);
+	Node	   *side = join->jointype == JOIN_RIGHT ? join->larg : join->rarg;
 	Index		rti,
 				outer_rti;
 	RangeTblEntry *inner,
@@ -271,9 +273,9 @@ dp_join_always_matches(Query *query, JoinExpr *join)
 	bool		found = false;
 	ListCell   *lc;
 
-	if (join->jointype != JOIN_LEFT || !IsA(join->rarg, RangeTblRef))
+	if ((join->jointype != JOIN_LEFT && join->jointype != JOIN_RIGHT) || !IsA(side, RangeTblRef))
 		return false;
-	rti = ((RangeTblRef *) join->rarg)->rtindex;
+	rti = ((RangeTblRef *) side)->rtindex;
 	outer_rti = outer_entry(conditions, rti);
 	if (outer_rti == 0)
 		return false;

@@ -40,7 +40,7 @@ extern bool dp_trace_column(Query *query, DpScope *scope, Node *expr, DpColumnOr
 extern bool dp_is_never_null(Query *query, Node *expr);
 
 /*
- * Tells whether each row of the outer side of a left join of
+ * Tells whether each row of the outer side of a left or right join of
  * query has a match, by a foreign key over columns that are NOT NULL.
  */
 extern bool dp_join_always_matches(Query *query, JoinExpr *join);

@@ -210,7 +210,7 @@ conditions_of(Node *node)
 			quals = ((JoinExpr *) node)->quals;
 		}
 	}
-	return list_concat(conditions, make_ands_implicit((Expr *) quals));
+	return list_concat(conditions, dp_conjuncts(quals));
 }
 
 void
