@@ -28,9 +28,10 @@ sys.path.insert(0, HERE)
 from grammar import Level
 from grammar_fuzz import PLANNER, PRIVACY
 from hostile import Hostile
-from oracle import differ, differ_softly, not_allowed, number
+from oracle import differ, differ_softly, not_allowed, not_possible, number
 from pairs import DIFFERENCES, Looking, Pair, plainly
 from scenarios import LARGE, OWN, Scenarios, Step
+from shapes import RHO as RHO_OF_SHAPES, Shapes
 from wire import Lost
 
 SECONDS = float(os.environ.get('FUZZ_SECONDS') or 300)
@@ -40,6 +41,7 @@ EPISODE = int(os.environ.get('FUZZ_EPISODE') or 0)
 HEAVY = bool(os.environ.get('FUZZ_HEAVY'))
 PAIRS = os.environ.get('FUZZ_PAIRS', '').split() or [p for p in DIFFERENCES if p not in LARGE]
 WORKER, WORKERS = map(int, os.environ.get('FUZZ_WORKER', '0/1').split('/'))
+SHAPES = float(os.environ.get('FUZZ_SHAPES') or 0.1)    # of the statements, whose groups are compared with plain SQL's
 SLOW = float(os.environ.get('FUZZ_SLOW') or 0)        # statements that take longer are shown
 SCENARIOS = 50                  # of an episode
 RHO = 200000.0                  # of one aggregate, where answers are compared
@@ -140,7 +142,7 @@ class Neighbours:
         self.force = 'debug_parallel_query' if self.version >= 160000 else 'force_parallel_mode'
         Pair.must(self.admin, 'DROP DATABASE IF EXISTS n_template')
         Pair.must(self.admin, 'CREATE DATABASE n_template')
-        for f in ('fixture.sql', 'neighbours.sql'):
+        for f in ('fixture.sql', 'neighbours.sql', 'shapes.sql'):
             subprocess.run(['psql', '-X', '-q', '-d', self.template, '-f', os.path.join(HERE, f)], check=True, stdout=subprocess.DEVNULL)
 
     def pair(self, name):
@@ -311,10 +313,16 @@ class Neighbours:
         try:
             for _ in range(SCENARIOS):
                 way, compare = scenarios.choose(), rng.random() < 0.7
-                q = self.question(grammar, way, tiny, hostility)
+                shaped = rng.random() < SHAPES
+                if shaped:
+                    way = 'shape' if self.exact or way in Scenarios.STACK + Scenarios.VANISHING else way
+                    q, grammar.of_owner = Shapes(rng, 'x' if self.exact else 'c').shape(), True
+                else:
+                    q = self.question(grammar, way, tiny, hostility)
                 steps = getattr(scenarios, way)(q)
                 if self.exact:
-                    steps = [Step('SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d' % (q.rows, q.rows))] + steps
+                    steps = [Step('RESET TimeZone; SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d; SET dp_cdp.rho = %s' % (
+                        q.rows, q.rows, RHO_OF_SHAPES if shaped else RHO))] + steps
                 answers, charges = self.once(pair, both, steps)
                 self.count(way, steps, answers[0])
                 if any(a.code() == '57014' for side in answers for a in side):
@@ -324,6 +332,12 @@ class Neighbours:
                 results = self.compare(pair, steps, answers, charges)
                 if any(r[1] for r in results):
                     self.confirm(pair, role, settings, steps, results, where)
+                    if not pair.even():
+                        both, owner = self.begin(pair, role, settings), None
+                elif self.exact and shaped and not answers[0][-1].error:
+                    owner = owner or self.begin(pair, 'fuzz_owner', settings[:2])[0]
+                    self.groups(pair, both, owner, settings, steps, answers[0][-1], any(float(c[4]) for c in charges[0]), where)
+                    pair.charges()
                     if not pair.even():
                         both, owner = self.begin(pair, role, settings), None
                 elif (self.exact and way == 'plain' and (q.sure or q.soft) and not q.fragile and grammar.of_owner and not answers[0][-1].error
@@ -398,6 +412,30 @@ class Neighbours:
         self.find('different from plain SQL', difference, pair, settings, steps + [Step('-- exact: ' + asked[0])], where,
                   'plain SQL says something else')
 
+    def groups(self, pair, both, owner, settings, steps, answer, selected, where):
+        """the first database's rows, and what plain SQL says that they are and can be"""
+        q = steps[-1].q
+        asked = [s for s in ('SET TimeZone = \'%s\'' % (q.zone or 'UTC'), 'SET search_path = x, public', q.exact,
+                             'SET search_path = y, public', q.possible) if s]
+        exact = owner.query('; '.join(asked[:3]))
+        possible = owner.query('; '.join(asked[3:])) if q.possible and not selected else None
+        owner.query('SET search_path = x, public; RESET TimeZone')
+        if exact.error or possible and possible.error:
+            self.counts['twin failed'] += 1
+            if os.environ.get('FUZZ_VERBOSE'):
+                print('twin: %s\n  %s' % ((exact.error or possible.error)['M'], q.exact), flush=True)
+            return
+        self.counts['compared with plain SQL'] += 1
+        self.counts['groups compared'] += 1
+        self.counts['keys selected'] += selected
+        for _ in range(3):
+            wrong = not_possible(answer.rows, exact.rows, possible and possible.rows, q, selected)
+            if wrong is None:
+                return
+            answer = self.ask(both, steps)[0][-1]
+        self.find('groups', wrong, pair, settings, steps + [Step('-- exact: ' + q.exact), Step('-- possible: ' + q.possible)], where,
+                  wrong.split(':')[0] + re.sub(r'\w+', '', q.private)[:8])
+
     def compare_refusals(self):
         """the audits of the pairs that are left"""
         for pair in self.pairs.values():
@@ -420,10 +458,12 @@ class Neighbours:
 
     def report(self, seconds):
         c = self.counts
-        print('%d statements in %d s (%d a second): %d answered, %d refused (%d %% answered); distances checked %d, compared with plain SQL %d; '
+        print('%d statements in %d s (%d a second): %d answered, %d refused (%d %% answered); distances checked %d, compared with plain SQL %d, '
+              'groups %d, of which selected %d; '
               'differed, but not again %d, timed out %d' % (
                   c['statements'], seconds, c['statements'] / max(seconds, 1), c['answered'], c['refused'],
                   100 * c['answered'] / max(c['answered'] + c['refused'], 1), c['distances'], c['compared with plain SQL'],
+                  c['groups compared'], c['keys selected'],
                   c['differed, but not again'], c['timed out']), flush=True)
 
 

@@ -158,6 +158,40 @@ def not_allowed(rows, q, owner):
     return next((str(r) for r in rows if tuple(r[i] for i in q.keys) not in tuples), None)
 
 
+def plain_key(row, n):
+    """equal numbers may be written differently"""
+    return tuple(number(v) if number(v) is not None else v for v in row[:n])
+
+
+def not_possible(rows, exact, possible, q, selected):
+    """
+    None, or what is wrong with the groups of an answer: exact are plain SQL's
+    rows, the number of units behind them; possible all keys that can be, or
+    None; selected: groups of few units are left out
+    """
+    n = len(q.keys)
+    wanted = {plain_key(r, n): r for r in exact}
+    found = {plain_key(r, n): r for r in rows}
+    if len(found) < len(rows):
+        return 'a group twice: %s' % rows
+    for key, r in wanted.items():
+        if key not in found and not (selected and int(r[-1]) < 3):
+            return 'missing group: %s of %s' % (r, sorted(found.values(), key=str)[:20])
+        if key in found and not q.distinct and number(found[key][n]) != number(r[n]):
+            return 'another count: %s instead of %s' % (found[key], r)
+    extra = [found[k] for k in found if k not in wanted]
+    if selected and extra:
+        return 'selected group: %s, which plain SQL does not have' % extra[0]
+    if not q.distinct:
+        for r in extra:
+            if number(r[n]) != 0:
+                return 'a count of an empty group: %s' % r
+    if possible is None:
+        return None
+    can = {plain_key(r, n) for r in possible}
+    return next(('impossible group: %s' % found[k] for k in found if k not in can and not (q.loose_nulls and None in k)), None)
+
+
 class Ledger:
     """balances against the audit"""
 

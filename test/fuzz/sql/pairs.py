@@ -9,7 +9,7 @@ import time
 
 from wire import Connection
 
-TABLES = ('people', 'visits', 'stays', 'logs', 'costs', 'trips')
+TABLES = ('people', 'visits', 'stays', 'logs', 'costs', 'trips', 'sales', 'buyers')
 
 
 def without(*persons):
@@ -26,6 +26,9 @@ INSERT INTO {s}.legs SELECT 8880 + i, 8881 + i / 3, i FROM generate_series(1, 4)
 INSERT INTO {s}.scans SELECT 8880 + i, i FROM generate_series(1, 4) i;
 INSERT INTO {s}.logs VALUES (888, '2024-02-02', 1, 1), (888, '2024-07-02', 1, 1);
 INSERT INTO {s}.costs SELECT 888, '2024-01-02', 0.1 * i, 0.1 * i, 1e16, 1.0000, '720:00', 'ab   ', 'aBC', repeat('a', 900), repeat('a', 900) FROM generate_series(1, 3) i;
+INSERT INTO {s}.buyers VALUES (888, 'west', NULL, NULL);
+INSERT INTO {s}.sales VALUES (888, 2, 'saw', 'phone', 2, 1.5, false, '2024-04-01', 'k3', '2024-03-31 02:30 UTC', NULL, NULL),
+	(888, 2, NULL, NULL, 2, 0.5, NULL, '2024-03-31', 'k1', '2024-04-01 23:59 UTC', 0, true);
 '''
 # so many that plans, pages and statistics differ
 CROWD = '''
@@ -46,6 +49,8 @@ UPDATE {s}.trips SET mode = 'bus' WHERE person = 777;
 UPDATE {s}.legs SET km = 3 WHERE trip IN (SELECT trip FROM {s}.trips WHERE person = 777);
 UPDATE {s}.people SET name = 'name2', born = 1960, zip = '102', sex = NOT sex WHERE person = 777;
 UPDATE {s}.costs SET day = '2024-01-01', cost = 0.7, r = 0.7, big = 0, amount = 1, span = '30 days', code = 'ab ', word = 'ABC', place = '', note = '' WHERE person = 777;
+UPDATE {s}.sales SET shop = 2, item = 'bolt', channel = NULL, grade = 3, cost = 0.5, paid = NULL, day = '2024-03-31', code = 'k3', n = NULL WHERE person = 777;
+UPDATE {s}.buyers SET region = 'west', home = NULL, age = NULL WHERE person = 777;
 '''
 CHANGE = '''
 UPDATE {s}.visits SET dept = 'd', feel = 'good', city = repeat('a', 900), n = 0, f = 'NaN', v = 0, flag = NOT flag

@@ -81,6 +81,14 @@ class Scenarios:
     def plain(self, q):
         return [Step(q.private, 'keys', q)]
 
+    def shape(self, q):
+        """with its parameters and zone"""
+        out = [Step("SET TimeZone = '%s'; DEALLOCATE ALL" % (q.zone or 'UTC'))]
+        if q.prepared and self.rng.random() < 0.7:
+            out.append(Step("SET plan_cache_mode = '%s'" % self.rng.choice(['force_generic_plan', 'force_custom_plan'])))
+            return out + [Step(q.prepared[0], 'exact', q), Step(q.prepared[1], 'keys', q)]
+        return out + [Step(q.private, 'keys', q)]
+
     def explain(self, q):
         rng = self.rng
         if rng.random() < 0.2:

@@ -1,0 +1,455 @@
+"""Queries whose groups their own public inputs tell: joins with public tables,
+conditions over keys, parameters, lists, released rows, zones.
+
+Each is written three times: as an analyst writes it; as the owner asks the
+same rows in plain SQL; and as the owner asks schema y, which has every row
+that can be.  The answer must have all rows of the second, and beside them no
+group that the third has not.  Conditions that read what is neither a key nor
+public are left out of the third: they may tell nothing about groups.
+"""
+import re
+
+from grammar import Level
+
+RHO = 1e6                       # noise is hardly ever 1
+TEXT, INT, NUM, BOOL, DAY = 'text', 'int', 'numeric', 'boolean', 'date'
+SHOPS = {'shop': (INT, ['1', '2', '3']), 'town': (TEXT, ["'north'", "'south'"]), 'size': (INT, ['1', '2']),
+         'opened': (DAY, ["'2024-03-30'", "'2024-03-31'", "'2024-04-01'"])}
+ITEMS = {'item': (TEXT, ["'nut'", "'bolt'", "'saw'"]), 'kind': (TEXT, ["'small'"]), 'price': (NUM, ['0.5', '1.5', '2.250']),
+         'parent': (TEXT, ["'nut'"])}
+DATES = {'day': (DAY, ["'2024-03-30'", "'2024-04-01'", "'2024-04-02'"]), 'month': (INT, ['3', '4']), 'name': (TEXT, ["'Mar'", "'Apr'"]),
+         'weekend': (BOOL, ['true', 'false'])}
+OFFERS = {'shop': (INT, ['1', '2', '3']), 'item': (TEXT, ["'nut'", "'saw'"]), 'note': (TEXT, ["'p'", "'q'", "'r'"])}
+PUBLIC = {'pub.shops': SHOPS, 'pub.items': ITEMS, 'pub.dates': DATES, 'pub.offers': OFFERS}
+SALES = {'shop': SHOPS['shop'], 'item': ITEMS['item'], 'channel': (TEXT, ["'web'", "'shop'", "'phone'"]), 'grade': (INT, ['1', '2', '3']),
+         'cost': (NUM, ['0.5', '1.50']), 'paid': (BOOL, ['true', 'false']), 'day': DATES['day'], 'code': (TEXT, ["'k1'", "'k2'", "'k3'"])}
+BUYERS = {'region': (TEXT, ["'east'", "'west'"]), 'home': SHOPS['shop']}
+# which columns of a protected table may be those of a public one
+JOINS = [('shop', 'pub.shops', 'shop'), ('shop', 'pub.shops', 'shop'), ('item', 'pub.items', 'item'), ('day', 'pub.dates', 'day'),
+         ('shop', 'pub.offers', 'shop'), ('item', 'pub.offers', 'item'), ('item', 'pub.items', 'parent'), ('day', 'pub.shops', 'opened'),
+         ('cost', 'pub.items', 'price'), ('grade', 'pub.shops', 'size'), ('home', 'pub.shops', 'shop'), ('seen', 'pub.dates', 'day')]
+ZONES = ['UTC', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Kiritimati', 'Europe/Berlin']
+
+
+class Col:
+    def __init__(self, ref, of, known=False, nullable=True):
+        self.ref, (self.type, self.literals) = ref, of
+        self.known = known              # public, or equal to what is
+        self.nullable = nullable
+
+
+class Shape:
+    """what a query reads"""
+
+    def __init__(self):
+        self.items = []                 # of FROM: (text before, text) with {t: ...} for conditions
+        self.text = ''
+        self.columns = []
+        self.raw = []                   # columns that nothing is known of
+        self.person = None
+        self.rows = 2
+        self.where = []                 # (text, columns)
+        self.header = []
+        self.outer = False              # a public side without matches
+        self.loose = False              # a subquery's conditions may be left out
+        self.loose_nulls = False        # NULL may be a group where each row has a match
+        self.by_day = False             # joined by the day of a time, of which other keys may be
+        self.fragile = False            # released rows, whose order noise decides where they are equal
+
+
+class Shapes:
+    def __init__(self, rng, schema):
+        self.rng, self.schema, self.serial = rng, schema, 0
+        self.parameters = []            # (type, value)
+
+    def chance(self, p):
+        return self.rng.random() < p
+
+    def name(self, prefix):
+        self.serial += 1
+        return '%s%d' % (prefix, self.serial)
+
+    # ------------------------------------------------------------------
+    # Literals and conditions
+    # ------------------------------------------------------------------
+
+    def lit(self, col, value=None):
+        value = value or self.rng.choice(col.literals)
+        if not self.with_parameters or not self.chance(0.4):
+            return value if self.chance(0.9) or col.type == NUM else '%s::%s' % (value, col.type)
+        self.parameters.append((col.type, value if self.chance(0.95) else 'NULL'))
+        return '{p%d}' % (len(self.parameters) - 1)
+
+    def simple(self, c):
+        """a condition on one column"""
+        rng, ref = self.rng, c.ref
+        r = rng.random()
+        if c.type == BOOL and r < 0.5:
+            return rng.choice(['%s', 'NOT %s', '%s IS TRUE', '%s IS NOT FALSE', '%s IS UNKNOWN', 'coalesce(%s, false)', '(%s) = true']) % ref
+        if r < 0.3:
+            return '%s %s %s' % (ref, rng.choice(['=', '=', '<>']), self.lit(c))
+        if r < 0.42:
+            return '%s %s %s' % (ref, rng.choice(['<', '<=', '>', '>=']), self.lit(c))
+        if r < 0.54:
+            return '%s %s (%s)' % (ref, rng.choice(['IN', 'NOT IN']), ', '.join(self.lit(c) for _ in range(rng.randrange(1, 4))))
+        if r < 0.6:
+            return '%s %s (ARRAY[%s]::%s[])' % (ref, rng.choice(['= ANY', '<> ALL', '= ALL', '< ANY']),
+                                                ', '.join(rng.sample(c.literals, rng.randrange(1, len(c.literals) + 1)) + (['NULL'] if self.chance(0.2) else [])), c.type)
+        if r < 0.68:
+            return '%s IS %sNULL' % (ref, rng.choice(['', 'NOT ']))
+        if r < 0.76:
+            return '%s IS %sDISTINCT FROM %s' % (ref, rng.choice(['', 'NOT ']), rng.choice([self.lit(c), 'NULL']))
+        if r < 0.82:
+            return '%s %sBETWEEN %s AND %s' % (ref, rng.choice(['', 'NOT ']), self.lit(c), self.lit(c))
+        if r < 0.88:
+            return 'coalesce(%s, %s) = %s' % (ref, self.lit(c), self.lit(c))
+        if r < 0.93:
+            return 'CASE WHEN %s = %s THEN %s ELSE %s END' % (ref, self.lit(c), rng.choice(['true', 'false', 'NULL']), rng.choice(['true', '%s IS NULL' % ref]))
+        if c.type == TEXT:
+            return rng.choice(["%s LIKE '%%%%o%%%%'", "upper(%s) > 'N'", 'length(%s) > 3', "%s || 'x' <> 'webx'", "left(%s, 1) = 's'", "%s NOT LIKE 'n%%%%'"]) % ref
+        if c.type in (INT, NUM):
+            return rng.choice(['%s + 1 > 2', '%s * 2 = 2', '-%s < -1', 'abs(%s) <> 2', '%s::numeric > 1.2', 'nullif(%s, 1) IS NULL', "%s::text = '1'"]) % ref
+        if c.type == DAY:
+            return rng.choice(['extract(day FROM %s) < 3', "%s + 1 > '2024-04-01'", "date_trunc('month', %s) = '2024-04-01'", "%s - '2024-03-30' < 2"]) % ref
+        return '%s IS NOT NULL' % ref
+
+    def condition(self, columns, depth=2):
+        """(text, columns that it reads)"""
+        rng = self.rng
+        r = rng.random()
+        if depth and r < 0.34:
+            a, b = self.condition(columns, depth - 1), self.condition(columns, depth - 1)
+            return '(%s %s %s)' % (a[0], rng.choice(['AND', 'OR', 'OR']), b[0]), a[1] + b[1]
+        if depth and r < 0.42:
+            a = self.condition(columns, depth - 1)
+            return 'NOT (%s)' % a[0], a[1]
+        c = rng.choice(columns)
+        others = [o for o in columns if o.type == c.type and o.ref != c.ref]
+        if others and r < 0.52:
+            o = rng.choice(others)
+            return '%s %s %s' % (c.ref, rng.choice(['=', '=', '<>', '<', '>=', 'IS DISTINCT FROM', 'IS NOT DISTINCT FROM']), o.ref), [c, o]
+        if len(columns) > 1 and r < 0.6:
+            a, b = rng.sample(columns, 2)
+            pairs = ['(%s, %s)' % (self.lit(a), self.lit(b)) for _ in range(rng.randrange(1, 3))]
+            return '(%s, %s) %s' % (a.ref, b.ref, rng.choice(['IN (%s)' % ', '.join(pairs), '= ' + pairs[0], '<> ' + pairs[0]])), [a, b]
+        return self.simple(c), [c]
+
+    # ------------------------------------------------------------------
+    # FROM
+    # ------------------------------------------------------------------
+
+    def base(self):
+        rng = self.rng
+        s = Shape()
+        r = rng.random()
+        table = 'sales' if r < 0.5 else 'buyers' if r < 0.56 else 'both' if r < 0.72 else 'v_sales' if r < 0.78 else 'v_paid' if r < 0.82 else 'sub'
+        if table == 'sub':
+            return self.subquery()
+        if table == 'both':
+            a, b = self.name('s'), self.name('b')
+            kind = rng.choice(['JOIN', 'JOIN', 'LEFT JOIN'])
+            s.text = rng.choice(['sales {a} {k} buyers {b} ON {b}.person = {a}.person', 'sales {a} {k} buyers {b} USING (person)',
+                                 'buyers {b} JOIN sales {a} ON {a}.person = {b}.person', 'sales {a} CROSS JOIN buyers {b}']).format(a=a, b=b, k=kind)
+            if 'CROSS' in s.text:
+                s.where.append(('%s.person = %s.person' % (a, b), None))
+            s.columns = [Col('%s.%s' % (a, n), c) for n, c in SALES.items()] + [Col('%s.%s' % (b, n), c) for n, c in BUYERS.items()]
+        else:
+            a = self.name('s')
+            s.text = '%s %s' % (table, a)
+            s.columns = [Col('%s.%s' % (a, n), c) for n, c in (BUYERS if table == 'buyers' else SALES).items()]
+            if table == 'v_sales':
+                s.columns += [Col('%s.%s' % (a, n), SHOPS[n], True) for n in ('town', 'size')]
+                next(c for c in s.columns if c.ref == a + '.shop').known = True
+        s.person = a + '.person'
+        s.raw = [Col(a + '.age', (INT, ['20', '40']))] if table == 'buyers' else [Col(a + '.n', (INT, ['0', '1', '2']))]
+        s.seen = None if table == 'buyers' else a + '.seen'
+        s.coin = None if table == 'buyers' else a + '.coin'
+        return s
+
+    def subquery(self):
+        """one that filters, or one row for each unit and key"""
+        rng = self.rng
+        inner = self.base()
+        if self.chance(0.5):
+            inner = self.join(inner)
+        name = self.name('q')
+        keep = rng.sample(inner.columns, min(len(inner.columns), rng.randrange(2, 5)))
+        by_unit = self.chance(0.35)
+        where = list(inner.where)
+        if self.chance(0.4):
+            where.append(self.condition(keep, 1))
+        s = Shape()
+        s.header, s.by_day, s.loose_nulls = inner.header, inner.by_day, inner.loose_nulls
+        outputs = ['%s AS person' % inner.person]
+        for i, c in enumerate(keep):
+            expr = c.ref
+            # values that are the subquery's own
+            if c.type == TEXT and self.chance(0.1):
+                s.loose = True
+                expr = rng.choice(["coalesce(%s, 'none')", 'upper(%s)', "CASE WHEN %s = 'web' THEN 'x' END"]) % c.ref
+            outputs.append('%s AS d%d' % (expr, i))
+            s.columns.append(Col('%s.d%d' % (name, i), (c.type, c.literals), c.known))
+        s.seen = s.coin = None
+        if by_unit:
+            outputs.append('count(*) AS n')
+            s.raw = [Col(name + '.n', (INT, ['1', '2']))]
+        else:
+            s.raw = [Col(name + '.' + inner.raw[0].ref.split('.')[1], (INT, ['0', '1', '2']))]
+            outputs.append('%s AS %s' % (inner.raw[0].ref, inner.raw[0].ref.split('.')[1]))
+            if inner.seen:
+                outputs.append('%s AS seen' % inner.seen)
+                s.seen = name + '.seen'
+            if inner.coin:
+                outputs.append('%s AS coin' % inner.coin)
+                s.coin = name + '.coin'
+        text = 'SELECT %s FROM %s' % (', '.join(outputs), inner.text)
+        # what the subquery's conditions read that is no key stays in: y has all rows
+        if where:
+            text += ' WHERE ' + ' AND '.join(w[0] for w in where)
+        if by_unit:
+            text += ' GROUP BY ' + ', '.join([inner.person] + [c.ref if o.startswith(c.ref) else str(i + 2) for i, (c, o) in enumerate(zip(keep, outputs[1:]))])
+            if self.chance(0.3):
+                text += ' HAVING count(*) > 0'
+        s.rows = inner.rows
+        s.person = name + '.person'
+        s.loose |= inner.loose or any(w[1] and not all(c.known for c in w[1]) for w in where)
+        if self.chance(0.4):
+            s.header = s.header + ['%s AS %s(%s)' % (name, rng.choice(['', '', 'MATERIALIZED ']), text)]
+            s.text = name
+        else:
+            s.text = '(%s) %s' % (text, name)
+        return s
+
+    def public(self, table):
+        """an entry of a public table: text, its name, its columns, how many of them are joined"""
+        rng = self.rng
+        name = self.name('p')
+        columns = PUBLIC[table]
+        r = rng.random()
+        if r < 0.6:
+            return '%s %s' % (table, name), name, columns, None
+        where = ''
+        if self.chance(0.7):
+            where = ' WHERE ' + self.condition([Col(n, c) for n, c in columns.items()], 1)[0]
+        text = 'SELECT %s FROM %s%s' % (rng.choice(['*', ', '.join(columns)]), table, where)
+        if r < 0.8:
+            return '(%s) %s' % (text, name), name, columns, None
+        return name, name, columns, '%s AS (%s)' % (name, text)
+
+    def join(self, s):
+        """a public table, a list, or released rows, on the right"""
+        rng = self.rng
+        r = rng.random()
+        fits = [j for j in JOINS if any(c.ref.endswith('.' + j[0]) for c in s.columns) or j[0] == 'seen' and s.seen]
+        if r < 0.1:
+            return self.released(s)
+        if r < 0.18:
+            return self.values(s)
+        if not fits or r < 0.24:
+            return self.theta(s)
+        column, table, other = rng.choice(fits)
+        text, name, columns, header = self.public(table)
+        if header:
+            s.header = s.header + [header]
+        key = None if column == 'seen' else next(c for c in s.columns if c.ref.endswith('.' + column))
+        ref = s.seen + '::date' if key is None else key.ref
+        on, flip = ref, self.chance(0.3)
+        on = '%s.%s = %s' % (name, other, on) if flip else '%s = %s.%s' % (on, name, other)
+        if self.chance(0.1):
+            on = '%s IS NOT DISTINCT FROM %s.%s' % (ref, name, other)
+            s.loose = True
+        public = [Col('%s.%s' % (name, n), c, True) for n, c in columns.items()]
+        kind = rng.choice(['JOIN', 'JOIN', 'JOIN', 'LEFT JOIN', 'LEFT JOIN', 'RIGHT', 'FULL'])
+        if table == 'pub.offers' or other in ('parent', 'size'):
+            s.rows *= 2
+        more = ''
+        if self.chance(0.35):
+            # of a LEFT JOIN, what nothing is known of may hold or not
+            if kind == 'LEFT JOIN' and s.coin and self.chance(0.4):
+                more = ' AND {u:%s:%s}' % (self.simple(rng.choice(s.raw)), s.coin)
+            else:
+                more = ' AND ' + self.condition(public + ([key] if key is not None and kind == 'JOIN' else []), 1)[0]
+        if kind == 'JOIN' and key is not None and 'DISTINCT' not in on:
+            key.known = True
+        alone = re.fullmatch(r'\w+ \w+', s.text)
+        if kind == 'RIGHT':
+            s.text = ('%s RIGHT JOIN %s ON %s%s' % (text, s.text, on, more) if alone
+                      else '%s LEFT JOIN %s ON %s%s' % (s.text, text, on, more))
+        elif kind == 'FULL' and alone and not s.where:
+            # rows of the public side without a match are groups without rows
+            s.text = '%s LEFT JOIN %s ON %s%s' % (text, s.text, on, more)
+            s.outer = True
+            s.columns = public
+            s.seen = None
+            return s
+        elif kind == 'JOIN' and self.chance(0.2):
+            s.text = ('%s, %s' % (text, s.text)) if alone else '%s CROSS JOIN %s' % (s.text, text)
+            s.where.append((on, None))
+            if more:
+                s.where.append((more[5:], None))
+        else:
+            s.text = '%s %s %s ON %s%s' % (s.text, 'LEFT JOIN' if kind == 'FULL' else kind, text, on, more)
+        s.columns = s.columns + public
+        s.by_day |= column == 'seen'
+        # that rows which are computed beforehand are all of a table is not known
+        s.loose_nulls |= kind != 'JOIN' and (not text.startswith(table) or more != '')
+        return s
+
+    def theta(self, s):
+        """a join on no equality"""
+        text, name, columns, header = self.public(self.rng.choice(['pub.shops', 'pub.items', 'pub.dates']))
+        if header:
+            s.header = s.header + [header]
+        public = [Col('%s.%s' % (name, n), c, True) for n, c in columns.items()]
+        s.rows *= 4
+        a, b = self.rng.choice([(a, b) for a in s.columns for b in public if a.type == b.type] or [(s.columns[0], public[0])])
+        on = '%s %s %s' % (a.ref, self.rng.choice(['<=', '<>', '>']), b.ref) if a.type == b.type else 'true'
+        s.text = '%s JOIN %s ON true' % (s.text, text)
+        s.where.append((on, [a, b]))
+        s.columns = s.columns + public
+        return s
+
+    def values(self, s):
+        rng = self.rng
+        name = self.name('v')
+        c = rng.choice(s.columns)
+        rows = rng.sample(c.literals, rng.randrange(1, len(c.literals) + 1))
+        text = "(VALUES %s) %s (a, b)" % (', '.join("(%s::%s, '%s')" % (v, c.type, 'uvw'[i]) for i, v in enumerate(rows)), name)
+        kind = rng.choice(['JOIN', 'JOIN', 'LEFT JOIN'])
+        s.text = '%s %s %s ON %s = %s.a' % (s.text, kind, text, c.ref, name)
+        if kind == 'JOIN':
+            c.known = True
+        s.columns = s.columns + [Col(name + '.a', (c.type, c.literals), True), Col(name + '.b', (TEXT, ["'u'", "'v'"]), True)]
+        return s
+
+    def released(self, s):
+        """the first of released rows"""
+        rng = self.rng
+        name = self.name('t')
+        c = rng.choice(s.columns)
+        column = c.ref.split('.')[1]
+        if column not in SALES:
+            return self.theta(s)
+        order = rng.choice(['1', '1 DESC', 'n DESC, 1', 'n, 1 DESC'])
+        text = "(SELECT %s AS k, count(*) AS n FROM {s}.sales%s GROUP BY 1 ORDER BY %s LIMIT %d) %s" % (
+            column, ' WHERE %s' % self.simple(Col(column, SALES[column])) if self.chance(0.3) else '', order, rng.randrange(1, 3), name)
+        on = '%s = %s.k' if self.chance(0.7) else '%s IS NOT DISTINCT FROM %s.k'
+        kind = rng.choice(['JOIN', 'JOIN', 'JOIN', 'LEFT JOIN'])
+        s.text = '%s %s %s ON %s' % (s.text, kind, text, on % (c.ref, name))
+        if kind == 'JOIN' and ' = ' in on:
+            c.known = True
+        s.columns = s.columns + [Col(name + '.k', (c.type, c.literals), True)]
+        s.fragile = True
+        return s
+
+    # ------------------------------------------------------------------
+    # Keys
+    # ------------------------------------------------------------------
+
+    def key(self, s):
+        """(expression, columns)"""
+        rng = self.rng
+        c = rng.choice(s.columns)
+        r = rng.random()
+        if s.seen and r < 0.06:
+            return rng.choice(['extract(hour FROM %s)', 'extract(dow FROM %s)', "date_part('isodow', %s)", 'extract(dow FROM %s)::int']) % s.seen, []
+        if r < 0.66:
+            return c.ref, [c]
+        if r < 0.72:
+            return 'coalesce(%s, %s)' % (c.ref, self.lit(c, c.literals[-1])), [c]
+        if r < 0.78:
+            return rng.choice(['%s IS NULL', '%s = {0}', 'CASE WHEN %s = {0} THEN 1 ELSE 2 END', 'CASE %s WHEN {0} THEN NULL ELSE true END']).format(
+                rng.choice(c.literals)) % c.ref, [c]
+        if c.type == TEXT:
+            o = rng.choice([o for o in s.columns if o.type == TEXT])
+            return rng.choice([("upper(%s)" % c.ref, [c]), ('left(%s, 1)' % c.ref, [c]), ("%s || '/' || %s" % (c.ref, o.ref), [c, o]),
+                               ('nullif(%s, %s)' % (c.ref, rng.choice(c.literals)), [c]), ('coalesce(%s, %s)' % (c.ref, o.ref), [c, o]),
+                               ('concat(%s, %s)' % (c.ref, o.ref), [c, o])])
+        if c.type in (INT, NUM):
+            return rng.choice(['%s + 1', '-%s', 'greatest(%s, 2)', '%s::int', 'width_bucket(%s, 1, 3, 2)']) % c.ref, [c]
+        if c.type == DAY:
+            return rng.choice(['extract(month FROM %s)', '%s + 1', "date_trunc('month', %s)", "to_char(%s, 'Mon')"]) % c.ref, [c]
+        return 'NOT %s' % c.ref, [c]
+
+    # ------------------------------------------------------------------
+    # The query
+    # ------------------------------------------------------------------
+
+    def shape(self):
+        rng = self.rng
+        self.parameters = []
+        self.with_parameters = self.chance(0.3)
+        s = self.base()
+        for _ in range(rng.choice([0, 1, 1, 1, 2, 2])):
+            if not s.outer:
+                s = self.join(s)
+        keys = []
+        for _ in range(rng.choice([1, 1, 1, 2, 2, 3])):
+            k = self.key(s)
+            if k[0] not in [x[0] for x in keys]:
+                keys.append(k)
+        for _ in range(rng.choice([0, 0, 1, 1, 2])):
+            mixed = s.columns + (s.raw if self.chance(0.15) and not s.outer else [])
+            focus = [c for k in keys for c in k[1]] if self.chance(0.6) else mixed
+            s.where.append(self.condition(focus or mixed, 2))
+        return self.written(s, keys)
+
+    def written(self, s, keys):
+        rng = self.rng
+        known = {c.ref for k in keys for c in k[1]} | {c.ref for c in s.columns if c.known}
+        told = [w for w in s.where if w[1] is None or all(c.ref in known for c in w[1])]
+        out = Level()
+        out.sure, out.near_miss, out.single = False, False, True
+        out.rows, out.kept = s.rows, s.rows
+        count = 'count(%s)' % s.person if s.outer else 'count(*)'
+        aggregate = rng.choice([count, count, count, 'count(DISTINCT %s)' % s.person])
+        if self.chance(0.1):
+            aggregate += ' FILTER (WHERE %s)' % self.condition(s.columns, 1)[0]
+        texts = [k[0] for k in keys]
+        grouped = ', '.join(texts)
+        extra = []
+        if len(keys) > 1 and self.chance(0.1):
+            grouped = rng.choice(['ROLLUP (%s)', 'CUBE (%s)', 'GROUPING SETS ((%s), ())']) % grouped
+            extra = ['grouping(%s)' % ', '.join(texts)]
+        having = ' HAVING %s > 1.5' % count if self.chance(0.06) else ''
+        out.plain = not having and not s.fragile
+        distinct = self.chance(0.06) and not extra and not having and not s.outer
+        header = 'WITH %s ' % ', '.join(s.header) if s.header else ''
+
+        def query(outputs, where, grouping):
+            return '%sSELECT %s FROM %s%s%s' % (header, outputs, s.text, ' WHERE ' + ' AND '.join(w[0] for w in where) if where else '', grouping)
+        if extra:
+            # in a set of some keys the others are columns like any
+            told = [w for w in s.where if w[1] is None or all(c.known for c in w[1])]
+        names = ', '.join('%s AS c%d' % (t, i) for i, t in enumerate(texts + extra))
+        group = ' GROUP BY ' + grouped
+        n = len(texts) + len(extra)
+        if distinct:
+            private = query('DISTINCT ' + names, s.where, '')
+            exact = query('%s, count(DISTINCT %s) AS u' % (names, s.person), s.where, group)
+        else:
+            private = query('%s, %s AS n' % (names, aggregate), s.where, group + having)
+            exact = query('%s, %s AS n, count(DISTINCT %s) AS u' % (names, aggregate, s.person), s.where, group + having)
+        possible = '' if s.loose or s.by_day and any('.seen' in t for t in texts) else query(names, told, group)
+        self.finish(out, private, exact, possible)
+        out.fragile, out.distinct, out.loose_nulls = s.fragile, distinct, s.loose_nulls
+        out.keys = list(range(n))
+        out.columns = [('key', 0)] * n + ([] if distinct else [('int', 0)])
+        out.zone = rng.choice(ZONES) if 'seen' in private or 'date_trunc' in private else None
+        return out
+
+    def finish(self, out, private, exact, possible):
+        def fill(text, parameters, coin):
+            text = text.replace('{s}', self.schema)
+            text = re.sub(r'\{u:(.*?):([\w.]+)\}', (lambda m: m[2]) if coin else (lambda m: m[1]), text)
+            for i, p in reversed(list(enumerate(parameters))):
+                text = text.replace('{p%d}' % i, p)
+            return text
+        literal = ['%s::%s' % (value, kind) for kind, value in self.parameters]
+        out.exact = fill(exact, literal, False)
+        out.possible = fill(possible, literal, True)
+        out.private = fill(private, literal, False)
+        out.prepared = None
+        if self.parameters:
+            out.prepared = ('PREPARE shaped (%s) AS %s' % (', '.join(t for t, _ in self.parameters), fill(private, ['$%d' % (i + 1) for i in range(len(self.parameters))], False)),
+                            'EXECUTE shaped (%s)' % ', '.join(v for _, v in self.parameters))
