@@ -372,7 +372,7 @@ is_plain(DpShadow *s, const ShadowKey *key, int part)
 		int			first = bms_next_member(condition->items, -1);
 
 		if (condition->is_included && (first < 0 || dp_shadow_item(s, first)->part == part) &&
-			param_walker(condition->resolved, NULL))
+			(!condition->is_whole || param_walker(condition->resolved, NULL)))
 			return false;
 	}
 	return true;
@@ -427,9 +427,14 @@ static bool
 is_worth_it(DpLevel *level)
 {
 	int			rti = -1;
+	ListCell   *lc;
 
 	if (list_length(level->key_exprs) != 1 || !IsA(dp_strip_labels(linitial(level->key_exprs)), Var) ||
 		param_walker((Node *) level->conditions, NULL))
+		return true;
+	/* of which parts may be known */
+	foreach(lc, level->conditions)
+		if (is_orclause(lfirst(lc)))
 		return true;
 	while ((rti = bms_next_member(level->from.entries, rti)) >= 0)
 	{
