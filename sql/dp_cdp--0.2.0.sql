@@ -760,6 +760,28 @@ CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lo
 COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, numeric, numeric, numeric, numeric) IS
 	'declares bounds of a column, to which each row''s value is clamped; total_lower and total_upper: what the values of a unit add up to in a group, NULL: max_rows times the bounds';
 
+-- numbers without quotes are numeric, literals in quotes text
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower text, upper text) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_set_bounds';
+COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, text, text) IS
+	'declares bounds of a column, written as values of its type: numbers, dates or timestamps';
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower date, upper date) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_set_bounds';
+COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, date, date) IS
+	'declares bounds of a column of dates or timestamps';
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower timestamp, upper timestamp) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_set_bounds';
+COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, timestamp, timestamp) IS
+	'declares bounds of a column of dates or timestamps';
+CREATE OR REPLACE FUNCTION dp_cdp.set_bounds("table" regclass, "column" name, lower timestamptz, upper timestamptz) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_set_bounds';
+COMMENT ON FUNCTION dp_cdp.set_bounds(regclass, name, timestamptz, timestamptz) IS
+	'declares bounds of a column of dates or timestamps';
+
 CREATE OR REPLACE FUNCTION dp_cdp.drop_bounds("table" regclass, "column" name) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_bounds';

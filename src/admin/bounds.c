@@ -4,6 +4,11 @@
  *	  set_bounds, drop_bounds: between which values a column's are, and what
  *	  they add up to for a unit, in its security label.
  *
+ * set_bounds has forms for numbers, for dates and timestamps, and for texts,
+ * which are what the column's type makes of them: so that
+ * numbers that are written without quotes, and dates that are written in quotes,
+ * need no casts.
+ *
  * Invariants: they are up to the owner of the dataset; all are finite, lower
  * ones are less than upper ones, and limits of totals have 0 between them.
  *
@@ -13,29 +18,58 @@
 
 #include <math.h>
 
+#include "catalog/pg_type_d.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
 #include "utils/fmgrprotos.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
+#include "utils/timestamp.h"
 
 #include "admin/admin.h"
 #include "base/errors.h"
+#include "base/input.h"
 
 PG_FUNCTION_INFO_V1(dp_set_bounds);
 PG_FUNCTION_INFO_V1(dp_drop_bounds);
+
+/* Tells by which of its forms the function is called. */
+static Oid
+argument_type(Oid funcid, int argno)
+{
+	int			nargs;
+	Oid		   *types;
+
+	(void) get_func_signature(funcid, &types, &nargs);
+	return types[argno];
+}
+
+static void
+refuse_not_finite(const char *parameter)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("%s must be a finite number", parameter)));
+}
+
+static bool
+is_finite(Numeric bound)
+{
+	return !numeric_is_nan(bound) && !numeric_is_inf(bound) &&
+		!isinf(DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(bound))));
+}
 
 static Numeric
 bound_argument(FunctionCallInfo fcinfo, int argno, const char *parameter)
 {
 	Numeric		bound = PG_GETARG_NUMERIC(argno);
 
-	if (numeric_is_nan(bound) || numeric_is_inf(bound) ||
-		isinf(DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-												 NumericGetDatum(bound)))))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("%s must be a finite number", parameter)));
+	if (!is_finite(bound))
+		refuse_not_finite(parameter);
 	return bound;
 }
 
@@ -51,7 +85,7 @@ check_bounds_type(Oid relid, AttrNumber attnum, Oid type)
 	if (!dp_type_has_bounds(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("column \"%s\" has type %s: only smallint, integer, bigint, real, double precision and numeric columns have bounds",
+				 errmsg("column \"%s\" has type %s: only smallint, integer, bigint, real, double precision, numeric, date and timestamp columns have bounds",
 						get_attname(relid, attnum, false), format_type_be(type))));
 }
 
@@ -81,11 +115,117 @@ read_totals(FunctionCallInfo fcinfo, DpLabel *label)
 						less(zero, label->total_lower) ? "total_lower must be at most" : "total_upper must be at least")));
 }
 
-/* set_bounds("table", "column", lower, upper, total_lower, total_upper) */
+/* ------------------------------------------------------------------------
+ * Dates and times
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns an argument that is a date or time as one of the column's type, by PostgreSQL's own casts. */
+static Datum
+cast_time(Datum value, Oid from, Oid to)
+{
+	if (from == to)
+		return value;
+	switch (from)
+	{
+		case DATEOID:
+			return DirectFunctionCall1(to == TIMESTAMPOID ? date_timestamp : date_timestamptz, value);
+		case TIMESTAMPOID:
+			return DirectFunctionCall1(to == DATEOID ? timestamp_date : timestamp_timestamptz, value);
+		default:
+			return DirectFunctionCall1(to == DATEOID ? timestamptz_date : timestamptz_timestamp, value);
+	}
+}
+
+/* Reads a bound of a column of a time type; *time: to compare it by. */
+static char *
+time_argument(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid from, Oid type, int64 *time)
+{
+	Datum		value = PG_GETARG_DATUM(argno);
+	char		buffer[MAXDATELEN + 1];
+	int			utc = 0;
+
+	if (from != TEXTOID)
+		value = cast_time(value, from, type);
+	else if (!dp_try_input(TextDatumGetCString(value), type, -1, &value))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("%s \"%s\" is no %s: write it as in '2024-12-31'",
+						parameter, text_to_cstring(PG_GETARG_TEXT_PP(argno)), format_type_be(type))));
+	*time = type == DATEOID ? DatumGetDateADT(value) : DatumGetTimestamp(value);
+	if (type == DATEOID ? DATE_NOT_FINITE(*time) : TIMESTAMP_NOT_FINITE(*time))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("%s must be a finite %s", parameter, format_type_be(type))));
+	return pstrdup(JsonEncodeDateTime(buffer, value, type, type == TIMESTAMPTZOID ? &utc : NULL));
+}
+
+static void
+set_times(FunctionCallInfo fcinfo, DpLabel *label, Oid from, Oid type)
+{
+	int64		first;
+	int64		last;
+
+	label->first = time_argument(fcinfo, 2, "lower", from, type, &first);
+	label->last = time_argument(fcinfo, 3, "upper", from, type, &last);
+	if (first >= last)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("lower must be less than upper")));
+}
+
+/* ------------------------------------------------------------------------
+ * Functions
+ * ------------------------------------------------------------------------
+ */
+
+static Numeric
+number_argument(FunctionCallInfo fcinfo, int argno, const char *parameter, Oid from)
+{
+	Datum		value;
+
+	if (from == NUMERICOID)
+		return bound_argument(fcinfo, argno, parameter);
+	if (!dp_try_input(text_to_cstring(PG_GETARG_TEXT_PP(argno)), NUMERICOID, -1, &value) ||
+		!is_finite(DatumGetNumeric(value)))
+		refuse_not_finite(parameter);
+	return DatumGetNumeric(value);
+}
+
+static void
+set_numbers(FunctionCallInfo fcinfo, DpLabel *label, Oid from)
+{
+	label->has_bounds = true;
+	label->lower = number_argument(fcinfo, 2, "lower", from);
+	label->upper = number_argument(fcinfo, 3, "upper", from);
+	if (!less(label->lower, label->upper))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("lower must be less than upper")));
+	if (from == NUMERICOID)
+		read_totals(fcinfo, label);
+}
+
+/* Refuses numbers as bounds of dates, and dates as bounds of numbers. */
+static void
+check_argument_type(Oid relid, AttrNumber attnum, Oid from, Oid type)
+{
+	if (from == TEXTOID || (from == NUMERICOID) != dp_type_is_time(type))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("column \"%s\" has type %s: %s",
+					get_attname(relid, attnum, false), format_type_be(type),
+					from == NUMERICOID ? "its bounds are written as in '2024-01-01', '2024-12-31', and it has no totals"
+					: "its bounds are numbers")));
+}
+
+/* set_bounds("table", "column", lower, upper [, total_lower, total_upper]), of numbers, times or texts */
 Datum
 dp_set_bounds(PG_FUNCTION_ARGS)
 {
 	Oid			relid = dp_admin_table(fcinfo);
+	Oid			from = argument_type(fcinfo->flinfo->fn_oid, 2);
 	AttrNumber	attnum;
 	Oid			type;
 	int32		typmod;
@@ -100,16 +240,15 @@ dp_set_bounds(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("lower and upper must both be given: call dp_cdp.drop_bounds to remove bounds")));
+	check_argument_type(relid, attnum, from, type);
 
 	label = dp_admin_column_label(relid, attnum);
-	label->has_bounds = true;
-	label->lower = bound_argument(fcinfo, 2, "lower");
-	label->upper = bound_argument(fcinfo, 3, "upper");
-	if (!less(label->lower, label->upper))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("lower must be less than upper")));
-	read_totals(fcinfo, label);
+	label->has_bounds = label->has_totals = false;
+	label->first = label->last = NULL;
+	if (dp_type_is_time(type))
+		set_times(fcinfo, label, from, getBaseType(type));
+	else
+		set_numbers(fcinfo, label, from);
 	dp_label_put(relid, attnum, label);
 	PG_RETURN_VOID();
 }
@@ -129,13 +268,13 @@ dp_drop_bounds(PG_FUNCTION_ARGS)
 	dp_admin_lock_table(relid);
 	attnum = dp_admin_column(fcinfo, 1, "column", relid, &type, &typmod, &collation);
 	label = dp_admin_column_label(relid, attnum);
-	if (!label->has_bounds)
+	if (!label->has_bounds && label->first == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("column \"%s\" of table \"%s\" has no bounds: see dp_cdp.protected for those there are",
 						get_attname(relid, attnum, false), get_rel_name(relid))));
-	label->has_bounds = false;
-	label->has_totals = false;
+	label->has_bounds = label->has_totals = false;
+	label->first = label->last = NULL;
 	dp_label_put(relid, attnum, label);
 	PG_RETURN_VOID();
 }

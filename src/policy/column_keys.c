@@ -42,6 +42,7 @@
 #include "parser/parse_coerce.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
@@ -50,10 +51,12 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 #include "utils/typcache.h"
 
 #include "base/compat.h"
 #include "base/errors.h"
+#include "base/input.h"
 #include "policy/policy_int.h"
 
 /* ------------------------------------------------------------------------
@@ -369,6 +372,30 @@ make_column(Oid relid, AttrNumber attnum, int64 room, DpColumnInfo *info, NameDa
 	return column;
 }
 
+/* Reads a finite date or time, in days or microseconds; false if text is none. */
+static bool
+read_time(const char *text, Oid type, int64 *time)
+{
+	Datum		value;
+
+	if (!dp_try_input(text, type, -1, &value))
+		return false;
+	*time = type == DATEOID ? DatumGetDateADT(value) : DatumGetTimestamp(value);
+	return type == DATEOID ? !DATE_NOT_FINITE(*time) : !TIMESTAMP_NOT_FINITE(*time);
+}
+
+/*
+ * Sets bounds of dates and times, if what the label says is such: the type of
+ * a column may have been altered.
+ */
+static void
+set_times(DpColumn *column, const DpColumnInfo *info, const DpLabel *label)
+{
+	column->has_times = label->first != NULL && dp_type_is_time(info->type) &&
+		read_time(label->first, info->type, &column->first) && read_time(label->last, info->type, &column->last) &&
+		column->first < column->last;
+}
+
 static DpColumn *
 column_policy(Oid relid, AttrNumber attnum, bool with_keys, Oid reader, int64 room)
 {
@@ -397,6 +424,8 @@ column_policy(Oid relid, AttrNumber attnum, bool with_keys, Oid reader, int64 ro
 		column->total_lower = label->total_lower;
 		column->total_upper = label->total_upper;
 	}
+	if (label != NULL)
+		set_times(column, &info, label);
 
 	if (!with_keys || attnum < 0)
 		return column;
@@ -424,10 +453,20 @@ dp_policy_column(Oid relid, AttrNumber attnum, Oid reader, int64 room)
 }
 
 bool
+dp_type_is_time(Oid type)
+{
+	type = getBaseType(type);
+	return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+}
+
+bool
 dp_type_has_bounds(Oid type)
 {
 	switch (getBaseType(type))
 	{
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
 		case INT2OID:
 		case INT4OID:
 		case INT8OID:
@@ -459,6 +498,9 @@ dp_policy_bounds(Oid relid, AttrNumber attnum)
 		result->lower = DatumGetNumericCopy(NumericGetDatum(column->lower));
 		result->upper = DatumGetNumericCopy(NumericGetDatum(column->upper));
 	}
+	result->has_times = column->has_times;
+	result->first = column->first;
+	result->last = column->last;
 	result->has_totals = column->has_totals;
 	if (result->has_totals)
 	{

@@ -7,6 +7,7 @@
  *				 {"dataset": "clinic", "through": 1}
  * On a column:	 {"unit": true, "lower": 0, "upper": 1000, "total_lower": 0, "total_upper": 3000, "keys": ["a", null]}
  *				 {"through": true}
+ *				 {"lower": "2024-01-01", "upper": "2024-12-31"}
  * On a function: see function_labels.c
  * On a role:	 {ana}, the names that it had; see base/role_names.c
  *
@@ -127,6 +128,18 @@ parse_number(DpLabel *label, const char *name, Numeric value)
 	return to != NULL;
 }
 
+/* The same for what is written as text, bounds of dates and times. */
+static bool
+parse_time(DpLabel *label, const char *name, const JsonbValue *v)
+{
+	char	  **to = strcmp(name, "lower") == 0 ? &label->first
+		: strcmp(name, "upper") == 0 ? &label->last : NULL;
+
+	if (to != NULL)
+		*to = pnstrdup(v->val.string.val, v->val.string.len);
+	return to != NULL;
+}
+
 static bool
 less(Numeric a, Numeric b)
 {
@@ -139,9 +152,16 @@ check_bounds(DpLabel *label, const char *text)
 {
 	Numeric		zero = int64_to_numeric(0);
 
+	Datum		first;
+	Datum		last;
+
+	if (label->first != NULL && label->last != NULL &&
+		(!dp_try_input(label->first, TIMESTAMPTZOID, -1, &first) || !dp_try_input(label->last, TIMESTAMPTZOID, -1, &last)))
+		bad_label(text);
 	label->has_bounds = label->lower != NULL;
 	label->has_totals = label->total_lower != NULL;
-	if ((label->upper != NULL) != label->has_bounds || (label->total_upper != NULL) != label->has_totals ||
+	if ((label->first != NULL) != (label->last != NULL) || (label->first != NULL && label->has_bounds) ||
+		(label->upper != NULL) != label->has_bounds || (label->total_upper != NULL) != label->has_totals ||
 		(label->has_bounds && !less(label->lower, label->upper)) ||
 		(label->has_totals && (!label->has_bounds || !less(label->total_lower, label->total_upper) ||
 							   less(zero, label->total_lower) || less(label->total_upper, zero))))
@@ -188,6 +208,8 @@ label_parse(const char *text, bool is_column)
 		}
 		else if (is_column && v.type == jbvNumeric && parse_number(label, name, v.val.numeric))
 			continue;
+		else if (is_column && v.type == jbvString && parse_time(label, name, &v))
+			continue;
 		else if (is_column && strcmp(name, "keys") == 0 && v.type == jbvBinary)
 			parse_keys(v.val.binary.data, label, text);
 		else
@@ -197,7 +219,7 @@ label_parse(const char *text, bool is_column)
 	if (is_column)
 	{
 		check_bounds(label, text);
-		if (!(label->unit || label->through || label->has_bounds || label->has_keys))
+		if (!(label->unit || label->through || label->has_bounds || label->first != NULL || label->has_keys))
 			bad_label(text);
 	}
 	else if (label->dataset == NULL)
@@ -241,6 +263,14 @@ label_format(const DpLabel *label)
 	if (label->has_totals)
 		appendStringInfo(&s, "%s\"total_lower\": %s, \"total_upper\": %s", separator,
 						 numeric_text(label->total_lower), numeric_text(label->total_upper));
+	if (label->first != NULL)
+	{
+		appendStringInfo(&s, "%s\"lower\": ", separator);
+		escape_json(&s, label->first);
+		appendStringInfoString(&s, ", \"upper\": ");
+		escape_json(&s, label->last);
+		separator = ", ";
+	}
 	if (label->has_keys)
 	{
 		appendStringInfo(&s, "%s\"keys\": [", separator);

@@ -69,6 +69,10 @@ typedef struct DpColumn
 	bool		has_totals;		/* only with bounds */
 	Numeric		total_lower;	/* of a unit's total in a group; 0 is within */
 	Numeric		total_upper;
+	bool		has_times;		/* bounds of a date, in days, or of a
+								 * timestamp, in microseconds, of keytype */
+	int64		first;
+	int64		last;
 	bool		has_keys;		/* declared keys: set_keys, else enum,
 								 * boolean, foreign key to an unprotected
 								 * table */
@@ -196,6 +200,9 @@ extern DpColumn *dp_policy_bounds(Oid relid, AttrNumber attnum);
 
 /* Tells whether columns of the type, or of a domain over it, can have declared bounds. */
 extern bool dp_type_has_bounds(Oid type);
+
+/* Tells whether these are dates, or timestamps with or without time zone. */
+extern bool dp_type_is_time(Oid type);
 
 /*
  * Keys of a column of a table that is not protected: the values that reader

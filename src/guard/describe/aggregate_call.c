@@ -212,6 +212,9 @@ set_bounds(AggregateCall *c)
 	DpReleaseColumn *column = c->column;
 	DpBound    *first = NULL;
 
+	if (c->bounds == NIL &&
+		dp_find_time_bounds(c->level, linitial(c->read), (Const **) &column->lower, (Const **) &column->upper))
+		return;
 	if (c->bounds == NIL || has_totals(c))
 		first = dp_bound_of_value(c->level, linitial(c->read));
 	if (has_totals(c))

@@ -28,7 +28,7 @@ extern void dp_add_key_selection(DpLevel *level);
 /* Numbers the outputs.  stddevs: FuncExprs dp_noise_stddev(aggregate). */
 extern void dp_number_outputs(DpLevel *level, List *aggs, List *stddevs);
 
-/* Returns the text of an expression over what the level reads, for messages, the audit and EXPLAIN. */
+/* expression_text.c: returns the text of an expression over what the level reads, for messages, the audit and EXPLAIN. */
 extern char *dp_expression_text(DpLevel *level, Node *expr);
 
 /* Returns the number, from 0, of the release's column that an aggregate of the level is. */
@@ -83,6 +83,12 @@ extern void dp_check_outer_groups(DpLevel *level, List *aggs);
 
 /* Returns what the bounds of value follow from. */
 extern DpBound *dp_bound_of_value(DpLevel *level, Node *value);
+
+/* time_bounds.c: finds the declared bounds of a column that is a date or timestamp; returns false if it has none */
+extern bool dp_find_time_bounds(DpLevel *level, Node *value, Const **first, Const **last);
+
+/* time_bounds.c: makes a date of days, or a timestamp of microseconds */
+extern Const *dp_time_const(Oid type, int64 value);
 
 /* Tells whether type is one of int2 to int8, float4, float8 and numeric. */
 extern bool dp_is_number(Oid type);
