@@ -2798,6 +2798,15 @@ CREATE FUNCTION dp_cdp.canonical(float8) RETURNS float8
 CREATE FUNCTION dp_cdp.canonical(bpchar) RETURNS bpchar
 	AS 'MODULE_PATHNAME', 'dp_canonical_bpchar' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+-- Points of time from the 1st argument to the 2nd, both among them, so many microseconds (of dates, days' worth) apart,
+-- and NULL, if asked for: they stand for a column where keys are made of it.
+CREATE FUNCTION dp_cdp.time_points(date, date, bigint, boolean) RETURNS SETOF date
+	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.time_points(timestamp, timestamp, bigint, boolean) RETURNS SETOF timestamp
+	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.time_points(timestamptz, timestamptz, bigint, boolean) RETURNS SETOF timestamptz
+	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+
 -- What may be used on rows of protected tables, and how it is treated there:
 -- as it stands, replaced by its total variant, with constants only, added by
 -- a superuser, or, "per unit", as an aggregate in a subquery that groups by the

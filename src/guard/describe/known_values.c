@@ -209,8 +209,8 @@ find_list(DpShadow *s, Node *column)
 	return NULL;
 }
 
-static DpShadowItem *
-add_list(DpShadow *s, Var *column, Expr *values)
+DpShadowItem *
+dp_shadow_add_list(DpShadow *s, Var *column, Expr *values)
 {
 	DpShadowItem *item = dp_shadow_add_item(s);
 	int			join = -1;
@@ -260,7 +260,7 @@ declared_list(DpShadow *s, Var *column)
 							 dp_allowed_memory(s->level->dataset) - cxt->key_memory);
 	if (!policy->has_keys || policy->keytype != column->vartype || policy->nkeys > DP_MAX_DECLARED_KEYS)
 		return NULL;
-	item = add_list(s, column, NULL);
+	item = dp_shadow_add_list(s, column, NULL);
 	item->policy = policy;
 	item->listed = palloc0(sizeof(DpListedValue));
 	item->listed->column = var;
@@ -331,7 +331,7 @@ compared_list(DpShadow *s, Var *column)
 		if (any_column_walker(array, NULL) || has_forms((Node *) column) ||
 			getBaseType(get_element_type(exprType(array))) != exprType(linitial(in->args)))
 			continue;
-		return add_list(s, column, (Expr *) array);
+		return dp_shadow_add_list(s, column, (Expr *) array);
 	}
 	return NULL;
 }
@@ -339,7 +339,7 @@ compared_list(DpShadow *s, Var *column)
 static Node *
 list_var(DpShadowItem *item)
 {
-	Oid			type = item->policy ? item->column->vartype : get_element_type(exprType((Node *) item->values));
+	Oid			type = item->policy || item->is_series ? item->column->vartype : get_element_type(exprType((Node *) item->values));
 	Node	   *var = (Node *) makeVar(item->number, 1, type, -1, item->column->varcollid, 0);
 
 	/* a varchar column's list may be of text */

@@ -34,6 +34,7 @@ typedef struct DpShadowItem
 								 * it is a key */
 	bool		hides_null;		/* NULL is among the values and not declared */
 	bool		is_key;			/* a key is just that */
+	bool		is_series;		/* values is a function that returns rows */
 	/* where it is in the query of its part */
 	Index		rti;
 	Index		join_rti;		/* of the outer join that it is appended by */
@@ -55,6 +56,8 @@ typedef struct DpShadowCondition
 	Bitmapset  *joins;			/* outer joins that it belongs to */
 	Bitmapset  *items;			/* that it reads, resolved */
 	bool		is_whole;		/* resolved says all that expr says */
+	bool		splits_cells;	/* points do not tell whether it holds for all
+								 * that they stand for */
 	bool		is_included;
 } DpShadowCondition;
 
@@ -100,6 +103,18 @@ extern Node *dp_shadow_resolve(DpShadow *s, Node *expr, bool with_lists, Bitmaps
 
 /* known_values.c: fills a list that the policy declares; ZC002 where there is no room for it */
 extern void dp_shadow_fill_list(DpShadow *s, DpShadowItem *item);
+
+/* known_values.c: makes a list of values, an array or a function that returns rows, that stands for a column */
+extern DpShadowItem *dp_shadow_add_list(DpShadow *s, Var *column, Expr *values);
+
+/*
+ * buckets.c: makes lists of points for the dates and timestamps that keys, in
+ * their safe form and not known without, read
+ */
+extern void dp_shadow_add_points(DpShadow *s, List *keys);
+
+/* buckets.c: limits public columns that are equal to the day, or another unit, of a protected one to the range of that */
+extern void dp_shadow_bound_buckets(DpShadow *s);
 
 /* known_values.c: finds the classes of what conditions equate */
 extern void dp_shadow_equate(DpShadow *s);

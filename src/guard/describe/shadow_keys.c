@@ -39,6 +39,10 @@
 /* one key of the level */
 typedef struct ShadowKey
 {
+	Node	   *named;			/* in its safe form; NULL: part of it cannot
+								 * be known */
+	Node	   *canonical;		/* a call that its resolved form is put into,
+								 * or NULL */
 	Node	   *expr;			/* resolved; NULL: not known */
 	Bitmapset  *items;
 	bool		is_bare;		/* one column of a list, as it is */
@@ -315,7 +319,7 @@ find_parts(DpShadow *s, ShadowKey *keys, int nkeys)
 		DpShadowCondition *condition = list_nth(s->conditions, i);
 
 		condition->is_whole = true;
-		condition->resolved = contain_volatile_functions(condition->expr) ? NULL
+		condition->resolved = condition->splits_cells || contain_volatile_functions(condition->expr) ? NULL
 			: known_part(s, condition->expr, &condition->items, &condition->is_whole);
 		if (condition->resolved == NULL)
 			exclude_nulls(s, condition);
@@ -363,7 +367,8 @@ is_plain(DpShadow *s, const ShadowKey *key, int part)
 	{
 		DpShadowItem *item = lfirst(lc);
 
-		if (item->is_included && item->part == part && (item->rte != NULL || param_walker((Node *) item->values, NULL)))
+		if (item->is_included && item->part == part &&
+			(item->rte != NULL || item->is_series || param_walker((Node *) item->values, NULL)))
 			return false;
 	}
 	foreach(lc, s->conditions)
@@ -378,25 +383,56 @@ is_plain(DpShadow *s, const ShadowKey *key, int part)
 	return true;
 }
 
-/* Resolves key i of the level, in the form in which rows have it. */
+/* Names a key of the level, in the form in which rows have it. */
 static void
-resolve_key(DpShadow *s, ShadowKey *key, Node *expr)
+name_key(DpShadow *s, ShadowKey *key, Node *expr)
 {
 	Node	   *safe = dp_make_safe(expr, &s->level->allow);
 	Node	   *canonical = dp_canonical_key(safe);
-	Node	   *named = dp_shadow_name(s, safe);
 
-	if (named == NULL || contain_volatile_functions(named))
+	key->named = dp_shadow_name(s, safe);
+	if (key->named != NULL && contain_volatile_functions(key->named))
+		key->named = NULL;
+	key->canonical = canonical == safe ? NULL : canonical;
+}
+
+static void
+resolve_key(DpShadow *s, ShadowKey *key)
+{
+	Node	   *named = key->named;
+	Node	   *canonical;
+
+	if (named == NULL || key->expr != NULL)
 		return;
 	key->is_bare = !dp_is_unfoldable(named, NULL) || IsA(dp_strip_labels(named), Var);
 	key->expr = dp_shadow_resolve(s, named, true, &key->items);
 	if (key->expr != NULL && IsA(dp_strip_labels(named), Var) && bms_membership(key->items) == BMS_SINGLETON)
 		dp_shadow_item(s, bms_singleton_member(key->items))->is_key = true;
-	if (key->expr == NULL || canonical == safe)
+	if (key->expr == NULL || key->canonical == NULL)
 		return;
-	canonical = copyObject(canonical);
+	canonical = copyObject(key->canonical);
 	linitial(castNode(FuncExpr, canonical)->args) = key->expr;
 	key->expr = canonical;
+}
+
+/* Resolves the keys of the level: what is not known by itself may be at points of time. */
+static void
+resolve_keys(DpShadow *s, ShadowKey *keys, int nkeys)
+{
+	List	   *unknown = NIL;
+
+	for (int i = 0; i < nkeys; i++)
+	{
+		name_key(s, &keys[i], list_nth(s->level->key_exprs, i));
+		resolve_key(s, &keys[i]);
+		if (keys[i].named != NULL && keys[i].expr == NULL)
+			unknown = lappend(unknown, keys[i].named);
+	}
+	if (unknown == NIL)
+		return;
+	dp_shadow_add_points(s, unknown);
+	for (int i = 0; i < nkeys; i++)
+		resolve_key(s, &keys[i]);
 }
 
 static int
@@ -495,8 +531,8 @@ dp_shadow_keys(DpLevel *level)
 		return;
 	s = dp_shadow_start(level);
 	dp_shadow_equate(s);
-	for (int i = 0; i < nkeys; i++)
-		resolve_key(s, &keys[i], list_nth(level->key_exprs, i));
+	dp_shadow_bound_buckets(s);
+	resolve_keys(s, keys, nkeys);
 	find_parts(s, keys, nkeys);
 	exists = find_existence(s, keys, nkeys);
 	for (int i = 0; i < nkeys; i++)

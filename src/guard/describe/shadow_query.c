@@ -54,16 +54,13 @@ make_ref(Index rti)
 	return (Node *) ref;
 }
 
-/* Makes an entry of the elements of an array. */
+/* Makes an entry of the rows of a function. */
 static RangeTblEntry *
-unnest_entry(Expr *array, Oid collation)
+function_entry(FuncExpr *call)
 {
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	RangeTblFunction *function = makeNode(RangeTblFunction);
-	FuncExpr   *call = makeFuncExpr(F_UNNEST_ANYARRAY, get_element_type(exprType((Node *) array)), list_make1(array),
-									collation, collation, COERCE_EXPLICIT_CALL);
 
-	call->funcretset = true;
 	function->funcexpr = (Node *) call;
 	function->funccolcount = 1;
 	rte->rtekind = RTE_FUNCTION;
@@ -71,6 +68,17 @@ unnest_entry(Expr *array, Oid collation)
 	rte->eref = makeAlias("list", list_make1(makeString("value")));
 	rte->inFromCl = true;
 	return rte;
+}
+
+/* Makes an entry of the elements of an array. */
+static RangeTblEntry *
+unnest_entry(Expr *array, Oid collation)
+{
+	FuncExpr   *call = makeFuncExpr(F_UNNEST_ANYARRAY, get_element_type(exprType((Node *) array)), list_make1(array),
+									collation, collation, COERCE_EXPLICIT_CALL);
+
+	call->funcretset = true;
+	return function_entry(call);
 }
 
 static Node *
@@ -97,7 +105,9 @@ add_item(PartQuery *p, DpShadowItem *item)
 
 	if (item->rte == NULL)
 		dp_shadow_fill_list(p->s, item);
-	if (item->rte == NULL)
+	if (item->is_series)
+		rte = function_entry(copyObject((FuncExpr *) item->values));
+	else if (item->rte == NULL)
 		rte = unnest_entry(copyObject(item->values), item->column->varcollid);
 	else
 	{

@@ -1,0 +1,289 @@
+/*-------------------------------------------------------------------------
+ *
+ * buckets.c
+ *	  Points of time that stand for a protected date or timestamp in the
+ *	  shadow of a level.
+ *
+ * date_trunc('month', at) is known if it is known which months there are: those
+ * of a range that conditions give (at >= '2024-01-01' AND at < now()), or that
+ * the owner has declared.  Points of the range, so close that each stretch of time
+ * on which keys and conditions are constant has one (time_cells.c), are a
+ * list like any other: keys and conditions are evaluated on them.  What
+ * depends on month, weekday and time of the day alone needs no range.
+ *
+ * Invariants:
+ * - points depend on the text of the query, parameters, the clock and the
+ *	 policy, never on rows,
+ * - the ends of the range are points, and a condition that may differ within
+ *	 a cell, but for those that are the range, is not asked of points.
+ *
+ * A column that is a date has a point for each day, on which all conditions
+ * can be asked.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "base/extension.h"
+#include "catalog/pg_type_d.h"
+#include "guard/describe/describe.h"
+#include "guard/describe/shadow.h"
+#include "guard/describe/time_cells.h"
+#include "guard/describe/time_ranges.h"
+#include "guard/read/read.h"
+#include "guard/vet/vet.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
+#include "utils/timestamp.h"
+
+/* a list of more points, if it is known beforehand, takes longer than keys are worth that can be selected */
+#define MAX_POINTS 100000
+
+/* ------------------------------------------------------------------------
+ * Parts of a date that come again
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Sets a range that has every value of the keys: a week in which no clock is
+ * set, where only weekdays and times count; a leap year of 53 weeks; or all
+ * calendars that there are.
+ */
+static bool
+use_period(const DpTimeCells *cells, Oid type, DpTimeRange *range)
+{
+	int			first = date2j(2024, 1, 8) - POSTGRES_EPOCH_JDATE;
+	int			last = first + 8;
+
+	if (cells->has_years)
+		return false;
+	if (cells->has_months)
+	{
+		bool		mixed = cells->fields > 1;
+
+		first = date2j(mixed ? 2000 : 2020, 1, 1) - POSTGRES_EPOCH_JDATE;
+		last = date2j(mixed ? 2028 : 2021, 1, 1) - POSTGRES_EPOCH_JDATE - 1;
+	}
+	range->first = type == DATEOID ? (Expr *) dp_time_const(type, first) : (Expr *) dp_time_const(type, first * USECS_PER_DAY);
+	range->last = type == DATEOID ? (Expr *) dp_time_const(type, last) : (Expr *) dp_time_const(type, last * USECS_PER_DAY);
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Points
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether there are more points than are worth it, as far as that is known now. */
+static bool
+is_too_long(const DpTimeRange *range, Oid type, int64 step)
+{
+	Const	   *first;
+	Const	   *last;
+	double		length;
+
+	if (dp_is_unfoldable((Node *) range->first, NULL) || dp_is_unfoldable((Node *) range->last, NULL))
+		return false;
+	first = dp_fold((Node *) range->first);
+	last = dp_fold((Node *) range->last);
+	if (first->constisnull || last->constisnull)
+		return false;
+	if (type == DATEOID)
+		length = (double) DatumGetDateADT(last->constvalue) - DatumGetDateADT(first->constvalue);
+	else
+		length = ((double) DatumGetTimestamp(last->constvalue) - DatumGetTimestamp(first->constvalue)) / step;
+	return length > MAX_POINTS;
+}
+
+static DpShadowItem *
+add_points(DpShadow *s, Var *column, const DpTimeRange *range, int64 step)
+{
+	Oid			types[] = {column->vartype, column->vartype, INT8OID, BOOLOID};
+	Var		   *var = dp_shadow_level_var(s, column);
+	bool		with_null = !range->from_conditions &&
+	(var == NULL || !dp_is_never_null(s->level->from.query, (Node *) var));
+	DpShadowItem *points;
+	FuncExpr   *call;
+
+	call = makeFuncExpr(dp_own_routine("time_points", lengthof(types), types), column->vartype,
+						list_make4(range->first, range->last,
+								   makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(step), false, FLOAT8PASSBYVAL),
+								   makeBoolConst(with_null, false)),
+						InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	call->funcretset = true;
+	points = dp_shadow_add_list(s, column, (Expr *) call);
+	points->is_series = true;
+	return points;
+}
+
+/* Puts the list that stands for a column into its place. */
+static Node *
+put_points(Node *node, DpShadowItem *points)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && equal(node, points->column))
+	{
+		Var		   *var = copyObject((Var *) node);
+
+		var->varno = points->number;
+		var->varattno = 1;
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, put_points, points);
+}
+
+/* one column while its points are looked for */
+typedef struct PointSearch
+{
+	DpShadow   *s;
+	Var		   *column;
+	DpTimeCells cells;			/* of keys, and of conditions that are asked */
+	DpTimeRange	range;
+	List	   *asked;			/* DpShadowConditions to be asked of points */
+	List	   *others;			/* those that read the column, too */
+} PointSearch;
+
+/* Adds a condition to those that are asked, if the cells remain known. */
+static bool
+ask_condition(PointSearch *p, DpShadowCondition *condition)
+{
+	DpTimeCells more = p->cells;
+
+	more.parts = list_copy(p->cells.parts);
+	dp_time_cells_add(&more, condition->expr);
+	if (p->column->vartype != DATEOID && (more.fails || dp_time_cells_step(&more) == 0))
+		return false;
+	p->cells = more;
+	p->asked = lappend(p->asked, condition);
+	return true;
+}
+
+/* Finds a range in the conditions, and which of them can be asked of its points. */
+static void
+find_range(PointSearch *p)
+{
+	ListCell   *lc;
+
+	foreach(lc, p->s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+		bool		exact = false;
+
+		if (!dp_reads_column(condition->expr, p->column))
+			continue;
+		if (bms_is_empty(condition->joins))
+		{
+			bool		narrows = dp_narrow_time(&p->range, p->column, condition->expr, &exact) ||
+			dp_narrow_to_year(&p->range, p->column, condition->expr);
+
+			if (narrows && exact)
+			{
+				p->asked = lappend(p->asked, condition);
+				continue;
+			}
+			if (ask_condition(p, condition))
+				continue;
+		}
+		p->others = lappend(p->others, condition);
+	}
+	dp_use_declared_range(p->s, p->column, &p->range);
+}
+
+/* The same where no range is known: only what comes again can be asked. */
+static bool
+find_period(PointSearch *p, const DpTimeCells *of_keys)
+{
+	ListCell   *lc;
+
+	p->cells = *of_keys;
+	p->asked = p->others = NIL;
+	if (of_keys->fails || of_keys->has_years)
+		return false;
+	foreach(lc, p->s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+		DpTimeCells own = {p->column};
+
+		if (!dp_reads_column(condition->expr, p->column))
+			continue;
+		dp_time_cells_add(&own, condition->expr);
+		if (!bms_is_empty(condition->joins) || own.fails || own.has_years || !ask_condition(p, condition))
+			p->others = lappend(p->others, condition);
+	}
+	return use_period(&p->cells, p->column->vartype, &p->range);
+}
+
+/* Finds the points of one column for the keys that read it. */
+static void
+find_points(DpShadow *s, Var *column, List *keys)
+{
+	PointSearch p = {s, column, {column}};
+	DpTimeCells of_keys;
+	DpShadowItem *points;
+	int64		step;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+		if (dp_reads_column(lfirst(lc), column))
+		dp_time_cells_add(&p.cells, lfirst(lc));
+	if (p.cells.fails && column->vartype != DATEOID)
+		return;
+	of_keys = p.cells;
+	of_keys.parts = list_copy(p.cells.parts);
+	find_range(&p);
+	if ((p.range.first == NULL || p.range.last == NULL) && !find_period(&p, &of_keys))
+		return;
+	step = column->vartype == DATEOID ? USECS_PER_DAY : dp_time_cells_step(&p.cells);
+	if (step == 0 || is_too_long(&p.range, column->vartype, step))
+		return;
+	points = add_points(s, column, &p.range, step);
+	foreach(lc, p.asked)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+
+		/* points are asked even where the column is known to equal something else */
+		condition->expr = put_points(condition->expr, points);
+	}
+	foreach(lc, p.others)
+		((DpShadowCondition *) lfirst(lc))->splits_cells = true;
+}
+
+/* ------------------------------------------------------------------------
+ * Entry point
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+time_column_walker(Node *node, List **columns)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		if (dp_is_time_expr((Expr *) node))
+			*columns = list_append_unique(*columns, node);
+		return false;
+	}
+	return expression_tree_walker(node, time_column_walker, columns);
+}
+
+void
+dp_shadow_add_points(DpShadow *s, List *keys)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	time_column_walker((Node *) keys, &columns);
+	foreach(lc, columns)
+	{
+		Var		   *column = lfirst(lc);
+		Bitmapset  *items = NULL;
+
+		if (dp_shadow_item(s, column->varno)->is_private && dp_shadow_resolve(s, (Node *) column, true, &items) == NULL)
+			find_points(s, column, keys);
+	}
+}

@@ -1,0 +1,553 @@
+/*-------------------------------------------------------------------------
+ *
+ * time_cells.c
+ *	  On which stretches of time, cells, expressions over a date or timestamp
+ *	  are constant.
+ *
+ * Boundaries are not computed: that would repeat all that PostgreSQL knows of
+ * calendars and time zones.  What is found out is how far apart points may
+ * be so that each cell has one: half of the shortest cell of a unit, whatever
+ * clocks are set forward or back in some zone.
+ *
+ * Two divisions make cells of their own where boundaries of one are within
+ * cells of the other.  Units of the calendar nest (weeks and months in days,
+ * days in hours), if they are of the same zone and not shifted by parts of a
+ * day.  Otherwise all boundaries must lie on a grid: zones differ by quarters
+ * of an hour since 1972.
+ *
+ * Invariant: what is not understood fails.  Cells that are taken for finer
+ * than they are cost time, never groups.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "base/extension.h"
+#include "catalog/pg_namespace_d.h"
+#include "catalog/pg_type_d.h"
+#include "guard/describe/time_cells.h"
+#include "guard/level.h"
+#include "guard/vet/vet.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#define QUARTER_HOUR (15 * USECS_PER_MINUTE)
+
+/* one way in which the axis is divided */
+typedef struct CellPart
+{
+	DpTimeUnit	unit;
+	int64		width;			/* of bins, in microseconds */
+	int64		shift;			/* of time, within a day; or a bin's origin */
+	bool		shifts_days;	/* by days, or by months */
+	bool		shifts_months;
+	const char *zone;			/* that is written; NULL: the session's, or none */
+} CellPart;
+
+/* ------------------------------------------------------------------------
+ * Names of functions
+ * ------------------------------------------------------------------------
+ */
+
+const char *
+dp_builtin_name(const FuncExpr *call)
+{
+	Oid			schema = get_func_namespace(call->funcid);
+	const char *name;
+
+	if (schema != PG_CATALOG_NAMESPACE && schema != dp_internal_schema())
+		return NULL;
+	name = get_func_name(call->funcid);
+	if (schema == PG_CATALOG_NAMESPACE)
+		return name;
+	return strncmp(name, "try_", 4) == 0 ? name + 4 : NULL;
+}
+
+static bool
+is_call(Node *node, const char *name, int nargs)
+{
+	const char *called = IsA(node, FuncExpr) ? dp_builtin_name((FuncExpr *) node) : NULL;
+
+	return called != NULL && strcmp(called, name) == 0 && list_length(((FuncExpr *) node)->args) == nargs;
+}
+
+static Node *
+argument(Node *call, int n)
+{
+	return list_nth(((FuncExpr *) call)->args, n);
+}
+
+/* Returns a constant argument that is not NULL; NULL: it is none. */
+static Const *
+constant_of(Node *node)
+{
+	Const	   *constant = dp_is_unfoldable(node, NULL) ? NULL : dp_fold(node);
+
+	return constant == NULL || constant->constisnull ? NULL : constant;
+}
+
+static const char *
+text_of(Node *node)
+{
+	Const	   *constant = constant_of(node);
+
+	return constant != NULL && constant->consttype == TEXTOID ? TextDatumGetCString(constant->constvalue) : NULL;
+}
+
+static bool
+reads_walker(Node *node, Var *column)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return equal(node, column);
+	return expression_tree_walker(node, reads_walker, column);
+}
+
+/* ------------------------------------------------------------------------
+ * The column, moved
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+shift_by(CellPart *part, Node *by)
+{
+	Const	   *constant = constant_of(by);
+	Interval   *interval;
+
+	if (constant == NULL)
+		return false;
+	if (constant->consttype == INT4OID)
+	{
+		part->shifts_days = true;
+		return true;
+	}
+	if (constant->consttype != INTERVALOID)
+		return false;
+	interval = DatumGetIntervalP(constant->constvalue);
+	part->shifts_months |= interval->month != 0;
+	part->shifts_days |= interval->day != 0 || interval->month != 0 || interval->time >= USECS_PER_DAY ||
+		interval->time <= -USECS_PER_DAY;
+	part->shift += interval->time % USECS_PER_DAY;
+	return true;
+}
+
+/* Tells whether node is the column but for shifts, zones and casts that lose nothing. */
+static bool
+is_moved(Node *node, Var *column, CellPart *part)
+{
+	check_stack_depth();
+	node = dp_strip_labels(node);
+	if (IsA(node, Var))
+		return equal(node, column);
+	if (is_call(node, "timestamp", 1) || is_call(node, "timestamptz", 1))
+		return is_moved(argument(node, 0), column, part);
+	if (is_call(node, "add", 2))
+		return (is_moved(argument(node, 0), column, part) && shift_by(part, argument(node, 1))) ||
+			(is_moved(argument(node, 1), column, part) && shift_by(part, argument(node, 0)));
+	if (is_call(node, "subtract", 2))
+		return is_moved(argument(node, 0), column, part) && shift_by(part, argument(node, 1));
+	if (is_call(node, "timezone", 2))
+	{
+		const char *zone = text_of(argument(node, 0));
+
+		if (zone == NULL || part->zone != NULL)
+			return false;
+		part->zone = zone;
+		return is_moved(argument(node, 1), column, part);
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------------
+ * Units
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct FieldUnit
+{
+	const char *name;
+	DpTimeUnit	unit;
+	bool		has_years;
+} FieldUnit;
+
+/* fields of extract; date_trunc keeps all that is coarser */
+static const FieldUnit field_units[] = {
+	{"minute", DP_UNIT_MINUTE, false}, {"hour", DP_UNIT_HOUR, false},
+	{"day", DP_UNIT_DAY, false}, {"dow", DP_UNIT_DAY, false}, {"isodow", DP_UNIT_DAY, false}, {"doy", DP_UNIT_DAY, false},
+	{"week", DP_UNIT_WEEK, false}, {"isoyear", DP_UNIT_WEEK, true}, {"month", DP_UNIT_MONTH, false},
+	{"quarter", DP_UNIT_QUARTER, false}, {"year", DP_UNIT_YEAR, true}, {"decade", DP_UNIT_YEAR, true},
+	{"century", DP_UNIT_YEAR, true}, {"millennium", DP_UNIT_YEAR, true}
+};
+
+static const FieldUnit *
+field_unit(const char *name)
+{
+	for (int i = 0; name != NULL && i < lengthof(field_units); i++)
+		if (pg_strcasecmp(name, field_units[i].name) == 0)
+			return &field_units[i];
+	return NULL;
+}
+
+static void
+add_part(DpTimeCells *cells, CellPart *part)
+{
+	CellPart   *copy = palloc(sizeof(CellPart));
+
+	memcpy(copy, part, sizeof(CellPart));
+	cells->parts = lappend(cells->parts, copy);
+}
+
+static void
+note_field(DpTimeCells *cells, const char *name, const FieldUnit *field)
+{
+	if (field->unit < DP_UNIT_DAY)
+		return;
+	cells->fields++;
+	cells->has_years |= field->has_years;
+	cells->has_months |= pg_strcasecmp(name, "dow") != 0 && pg_strcasecmp(name, "isodow") != 0;
+}
+
+static bool
+add_extract(DpTimeCells *cells, FuncExpr *call)
+{
+	CellPart	part = {0};
+	const char *name = text_of(linitial(call->args));
+	const FieldUnit *field = field_unit(name);
+
+	if (field == NULL || !is_moved(lsecond(call->args), cells->column, &part))
+		return false;
+	part.unit = field->unit;
+	note_field(cells, name, field);
+	add_part(cells, &part);
+	return true;
+}
+
+static bool
+add_trunc(DpTimeCells *cells, FuncExpr *call)
+{
+	CellPart	part = {0};
+	const char *name = text_of(linitial(call->args));
+	const FieldUnit *field = field_unit(name);
+
+	if (list_length(call->args) == 3 && (part.zone = text_of(lthird(call->args))) == NULL)
+		return false;
+	if (name != NULL && pg_strcasecmp(name, "second") == 0)
+		part.unit = DP_UNIT_SECOND;
+	else if (field != NULL)
+		part.unit = field->unit;
+	else
+		return false;
+	if (!is_moved(lsecond(call->args), cells->column, &part))
+		return false;
+	cells->has_years = true;
+	add_part(cells, &part);
+	return true;
+}
+
+/* what a template of to_char may have; others are text */
+static const struct
+{
+	const char *name;
+	DpTimeUnit	unit;
+	bool		has_years;
+	bool		is_weekday;
+}			template_units[] = {
+	{"A.D.", DP_UNIT_YEAR, true}, {"A.M.", DP_UNIT_HOUR}, {"AD", DP_UNIT_YEAR, true}, {"AM", DP_UNIT_HOUR},
+	{"B.C.", DP_UNIT_YEAR, true}, {"BC", DP_UNIT_YEAR, true}, {"CC", DP_UNIT_YEAR, true},
+	{"DAY", DP_UNIT_DAY, false, true}, {"DDD", DP_UNIT_DAY}, {"DD", DP_UNIT_DAY}, {"DY", DP_UNIT_DAY, false, true},
+	{"D", DP_UNIT_DAY, false, true}, {"FF", DP_UNIT_BIN}, {"FM", DP_UNIT_YEAR, false, true}, {"FX", DP_UNIT_YEAR, false, true},
+	{"HH24", DP_UNIT_HOUR}, {"HH12", DP_UNIT_HOUR}, {"HH", DP_UNIT_HOUR}, {"IDDD", DP_UNIT_DAY}, {"ID", DP_UNIT_DAY, false, true},
+	{"IW", DP_UNIT_WEEK}, {"I", DP_UNIT_WEEK, true}, {"J", DP_UNIT_DAY, true}, {"MI", DP_UNIT_MINUTE}, {"MM", DP_UNIT_MONTH},
+	{"MONTH", DP_UNIT_MONTH}, {"MON", DP_UNIT_MONTH}, {"MS", DP_UNIT_BIN}, {"OF", DP_UNIT_HOUR}, {"P.M.", DP_UNIT_HOUR},
+	{"PM", DP_UNIT_HOUR}, {"Q", DP_UNIT_QUARTER}, {"RM", DP_UNIT_MONTH}, {"SS", DP_UNIT_SECOND}, {"TH", DP_UNIT_YEAR, false, true},
+	{"TM", DP_UNIT_YEAR, false, true}, {"TZ", DP_UNIT_HOUR}, {"US", DP_UNIT_BIN}, {"WW", DP_UNIT_DAY}, {"W", DP_UNIT_DAY},
+	{"Y", DP_UNIT_YEAR, true}
+};
+
+/* Returns the number of what a template begins with: the longest; -1: text. */
+static int
+template_unit(const char *format)
+{
+	int			found = -1;
+
+	for (int i = 0; i < lengthof(template_units); i++)
+	{
+		const char *name = template_units[i].name;
+
+		if (pg_strncasecmp(format, name, strlen(name)) == 0 &&
+			(found < 0 || strlen(name) > strlen(template_units[found].name)))
+			found = i;
+	}
+	return found;
+}
+
+/* Text that is taken for a unit makes cells finer than they need be. */
+static bool
+add_to_char(DpTimeCells *cells, FuncExpr *call)
+{
+	CellPart	part = {DP_UNIT_YEAR};
+	const char *format = text_of(lsecond(call->args));
+
+	if (format == NULL || !is_moved(linitial(call->args), cells->column, &part))
+		return false;
+	while (*format)
+	{
+		int			i = template_unit(format);
+
+		if (i < 0)
+		{
+			format++;
+			continue;
+		}
+		/* fractions of a second */
+		if (template_units[i].unit == DP_UNIT_BIN)
+			return false;
+		part.unit = Min(part.unit, template_units[i].unit);
+		cells->has_years |= template_units[i].has_years;
+		if (template_units[i].unit >= DP_UNIT_DAY && !(template_units[i].is_weekday && template_units[i].unit == DP_UNIT_YEAR))
+		{
+			cells->has_months |= !template_units[i].is_weekday;
+			cells->fields++;
+		}
+		format += strlen(template_units[i].name);
+	}
+	add_part(cells, &part);
+	return true;
+}
+
+static bool
+add_bin(DpTimeCells *cells, FuncExpr *call)
+{
+	CellPart	part = {DP_UNIT_BIN};
+	Const	   *width = constant_of(linitial(call->args));
+	Const	   *origin = constant_of(lthird(call->args));
+	Interval   *interval;
+
+	if (width == NULL || origin == NULL || !is_moved(lsecond(call->args), cells->column, &part))
+		return false;
+	interval = DatumGetIntervalP(width->constvalue);
+	part.width = interval->day * USECS_PER_DAY + interval->time;
+	if (interval->month != 0 || part.width <= 0 || TIMESTAMP_NOT_FINITE(DatumGetTimestamp(origin->constvalue)))
+		return false;
+	part.shift += DatumGetTimestamp(origin->constvalue) % part.width;
+	cells->has_years = true;
+	add_part(cells, &part);
+	return true;
+}
+
+/* Tells whether node is the column's epoch, in whole seconds or not, but for casts. */
+static bool
+is_epoch(Node *node, Var *column, CellPart *part)
+{
+	const char *field;
+
+	node = dp_strip_labels(node);
+	if (is_call(node, "int8", 1) || is_call(node, "int4", 1) || is_call(node, "numeric", 1) || is_call(node, "float8", 1) ||
+		is_call(node, "floor", 1) || is_call(node, "trunc", 1))
+		return is_epoch(argument(node, 0), column, part);
+	if (!is_call(node, "extract", 2) && !is_call(node, "date_part", 2))
+		return false;
+	field = text_of(argument(node, 0));
+	return field != NULL && pg_strcasecmp(field, "epoch") == 0 && is_moved(argument(node, 1), column, part);
+}
+
+/* Returns a whole number of seconds; 0: it is none. */
+static int64
+seconds_of(Node *node)
+{
+	Const	   *constant = constant_of(node);
+	Oid			output;
+	bool		varlena;
+	char	   *text;
+	char	   *end;
+	long		seconds;
+
+	if (constant == NULL || (constant->consttype != INT4OID && constant->consttype != INT8OID &&
+							 constant->consttype != NUMERICOID && constant->consttype != FLOAT8OID))
+		return 0;
+	getTypeOutputInfo(constant->consttype, &output, &varlena);
+	text = OidOutputFunctionCall(output, constant->constvalue);
+	seconds = strtol(text, &end, 10);
+	while (*end == '.' || *end == '0')
+		end++;
+	return *end == '\0' && seconds > 0 && seconds <= 100 * (long) SECS_PER_DAY * 365 ? seconds : 0;
+}
+
+/* floor(epoch / n), or a division of whole numbers */
+static bool
+add_division(DpTimeCells *cells, Node *node)
+{
+	CellPart	part = {DP_UNIT_BIN};
+	Node	   *division = node;
+	bool		is_floor = is_call(node, "floor", 1) || is_call(node, "trunc", 1);
+
+	if (is_floor)
+		division = dp_strip_labels(argument(node, 0));
+	if (!is_call(division, "divide", 2) || !is_epoch(argument(division, 0), cells->column, &part))
+		return false;
+	if (!is_floor && exprType(division) != INT8OID && exprType(division) != INT4OID)
+		return false;
+	part.width = seconds_of(argument(division, 1)) * USECS_PER_SEC;
+	/* casts to whole numbers round */
+	part.shift += exprType(division) == INT8OID || exprType(division) == INT4OID ? USECS_PER_SEC / 2 : 0;
+	if (part.width == 0)
+		return false;
+	cells->has_years = true;
+	add_part(cells, &part);
+	return true;
+}
+
+static bool
+add_call(DpTimeCells *cells, Node *node)
+{
+	CellPart	part = {DP_UNIT_DAY};
+
+	if (!IsA(node, FuncExpr))
+		return false;
+	if (is_call(node, "extract", 2) || is_call(node, "date_part", 2))
+		return add_extract(cells, (FuncExpr *) node);
+	if (is_call(node, "date_trunc", 2) || is_call(node, "date_trunc", 3))
+		return add_trunc(cells, (FuncExpr *) node);
+	if (is_call(node, "to_char", 2))
+		return add_to_char(cells, (FuncExpr *) node);
+	if (is_call(node, "date_bin", 3))
+		return add_bin(cells, (FuncExpr *) node);
+	if (is_call(node, "date", 1) && is_moved(argument(node, 0), cells->column, &part))
+	{
+		cells->has_years = true;
+		add_part(cells, &part);
+		return true;
+	}
+	return add_division(cells, node);
+}
+
+static bool
+cells_walker(Node *node, DpTimeCells *cells)
+{
+	if (node == NULL)
+		return false;
+	check_stack_depth();
+	if (!reads_walker(node, cells->column))
+		return false;
+	if (IsA(node, NullTest) && IsA(dp_strip_labels((Node *) ((NullTest *) node)->arg), Var))
+		return false;
+	if (IsA(node, Var))
+		cells->fails = true;
+	else if (!add_call(cells, node))
+		return expression_tree_walker(node, cells_walker, cells);
+	return cells->fails;
+}
+
+void
+dp_time_cells_add(DpTimeCells *cells, Node *expr)
+{
+	cells_walker(expr, cells);
+}
+
+/* ------------------------------------------------------------------------
+ * Cells of all together
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns half of the shortest cell. */
+static int64
+half_cell(const CellPart *part)
+{
+	switch (part->unit)
+	{
+		case DP_UNIT_BIN:
+			return part->width / 2;
+		case DP_UNIT_SECOND:
+			return USECS_PER_SEC / 2;
+		case DP_UNIT_MINUTE:
+			return USECS_PER_MINUTE / 2;
+		case DP_UNIT_HOUR:
+			return QUARTER_HOUR;
+		case DP_UNIT_DAY:
+			return USECS_PER_DAY / 2;
+		case DP_UNIT_WEEK:
+			return part->shifts_months ? USECS_PER_DAY / 2 : 3 * USECS_PER_DAY;
+		case DP_UNIT_MONTH:
+			return part->shifts_months ? USECS_PER_DAY / 2 : 14 * USECS_PER_DAY;
+		case DP_UNIT_QUARTER:
+			return part->shifts_months ? USECS_PER_DAY / 2 : 45 * USECS_PER_DAY;
+		case DP_UNIT_YEAR:
+			return part->shifts_months ? USECS_PER_DAY / 2 : 180 * USECS_PER_DAY;
+	}
+	return 0;
+}
+
+static int64
+common_divisor(int64 a, int64 b)
+{
+	a = a < 0 ? -a : a;
+	b = b < 0 ? -b : b;
+	while (b != 0)
+	{
+		int64		rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static bool
+is_same_part(const CellPart *a, const CellPart *b)
+{
+	return a->unit == b->unit && a->width == b->width && a->shift == b->shift && !a->shifts_days && !b->shifts_days &&
+		(a->zone == b->zone || (a->zone && b->zone && strcmp(a->zone, b->zone) == 0));
+}
+
+/* Tells whether boundaries of both are those of days, or of units within, of one zone. */
+static bool
+is_nested(const CellPart *a, const CellPart *b)
+{
+	return a->unit != DP_UNIT_BIN && b->unit != DP_UNIT_BIN && a->shift == b->shift &&
+		(a->zone == b->zone || (a->zone && b->zone && strcmp(a->zone, b->zone) == 0));
+}
+
+int64
+dp_time_cells_step(const DpTimeCells *cells)
+{
+	CellPart   *first;
+	int64		step = PG_INT64_MAX;
+	int64		grid = QUARTER_HOUR;
+	bool		same = true;
+	bool		nested = true;
+	ListCell   *lc;
+
+	if (cells->fails || cells->parts == NIL)
+		return 0;
+	first = linitial(cells->parts);
+	foreach(lc, cells->parts)
+	{
+		CellPart   *part = lfirst(lc);
+
+		step = Min(step, half_cell(part));
+		same &= part == first || is_same_part(part, first);
+		nested &= is_nested(part, first);
+		grid = common_divisor(grid, part->width);
+		grid = common_divisor(grid, part->shift);
+	}
+	if (same)
+		return step;
+	/* weeks, and days that are shifted, do not nest with months */
+	if (nested)
+		foreach(lc, cells->parts)
+	{
+		CellPart   *part = lfirst(lc);
+
+		if (part->unit == DP_UNIT_WEEK || part->shifts_days)
+			step = Min(step, USECS_PER_DAY / 2);
+	}
+	else
+		step = Min(step, grid / 2);
+	return step >= USECS_PER_SEC / 4 ? step : 0;
+}

@@ -1,0 +1,50 @@
+/*-------------------------------------------------------------------------
+ *
+ * time_cells.h
+ *	  On which stretches of time expressions over a date or timestamp are
+ *	  constant.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_TIME_CELLS_H
+#define DP_TIME_CELLS_H
+
+#include "nodes/primnodes.h"
+
+/* units of time, finest first; those of one day or more are aligned at midnight */
+typedef enum DpTimeUnit
+{
+	DP_UNIT_BIN,				/* of a width of its own */
+	DP_UNIT_SECOND,
+	DP_UNIT_MINUTE,
+	DP_UNIT_HOUR,
+	DP_UNIT_DAY,
+	DP_UNIT_WEEK,
+	DP_UNIT_MONTH,
+	DP_UNIT_QUARTER,
+	DP_UNIT_YEAR
+} DpTimeUnit;
+
+/* what expressions do to one column; zero-initialize, but for column */
+typedef struct DpTimeCells
+{
+	Var		   *column;
+	List	   *parts;			/* how the axis is divided; see time_cells.c */
+	bool		fails;			/* an expression tells single moments apart */
+	bool		has_years;		/* one depends on more than month, day, weekday
+								 * and time of the day */
+	bool		has_months;		/* one depends on month or day of the year */
+	int			fields;			/* how many expressions depend on a part of
+								 * the date */
+} DpTimeCells;
+
+/* Adds what expr, in its safe form, tells of the column. */
+extern void dp_time_cells_add(DpTimeCells *cells, Node *expr);
+
+/* Returns how far points may be apart, in microseconds, that every cell has one; 0: that is not known. */
+extern int64 dp_time_cells_step(const DpTimeCells *cells);
+
+/* Returns the name of the built-in function that a safe form calls; NULL: it is no such. */
+extern const char *dp_builtin_name(const FuncExpr *call);
+
+#endif							/* DP_TIME_CELLS_H */
