@@ -303,7 +303,7 @@ SELECT dp_count(DISTINCT cash) FROM answers;
 SELECT avg(span) FROM answers;
 SELECT max(t) FROM answers;
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY span) FROM answers;
-SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY f) FROM answers;
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY t) FROM answers;
 SELECT mode() WITHIN GROUP (ORDER BY i) FROM answers;
 SELECT regr_count(f, i) FROM answers;
 -- bounds
@@ -344,7 +344,7 @@ SELECT dp_quantile(i, '{{0.5},{0.6}}'::float8[]) FROM answers;
 SELECT dp_quantile(i, '{0.5,1.1}'::float8[]) FROM answers;
 SELECT dp_quantile(i, f) FROM answers;
 SELECT percentile_cont(1.5) WITHIN GROUP (ORDER BY f) FROM answers;
-SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY f DESC) FROM answers;
+SELECT percentile_cont(1.5) WITHIN GROUP (ORDER BY f DESC) FROM answers;
 PREPARE many(float8[]) AS SELECT cardinality(dp_quantile(i, $1)) FROM answers;
 EXECUTE many(array_fill(0.5, ARRAY[1001]));
 DEALLOCATE many;

@@ -205,7 +205,6 @@ SELECT min(id) FROM answers;
 SELECT dept, round(avg(n), 1) FROM answers GROUP BY dept;
 SELECT dp_count(*), max(i) FROM answers;
 SELECT array_agg(id ORDER BY n) FILTER (WHERE dept = 'a') FROM answers;
-SELECT percentile_disc(1.0) WITHIN GROUP (ORDER BY i) FROM answers;
 
 -- changes
 INSERT INTO answers (id) VALUES (1);

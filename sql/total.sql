@@ -40,6 +40,9 @@ INSERT INTO sample
 		('timestamp', ARRAY['2000-01-01', '2020-02-29 12:34:56.789012', '2020-03-29 02:30', '2021-10-31 02:30', '1999-12-31 23:59:59.999999', '0001-01-01', '0001-12-31 BC', '3999-06-30 BC', '280000-01-01']),
 		('timestamptz', ARRAY['2000-01-01 00:00+00', '2020-02-29 12:34:56.789012+00', '2020-03-29 02:30+01', '2021-10-31 02:30+02', '1883-11-18 12:00+00', '0001-01-01 00:00+00', '3999-06-30 00:00+00 BC', '280000-01-01 00:00+00']),
 		('interval', ARRAY['0', '1 microsecond', '-1 day', '1 month', '13 months 40 days 25 hours', '-1000 years', '10000 years', '-7 days', '400 years']),
+		('jsonb', ARRAY['{}', '[]', 'null', '1', '"a"', 'true', '{"a": 1, "b": null, "": "x"}', '{"a": {"a": [1, "2", {"b": -1e400}]}, "0": "null"}',
+			'[null, "a", [1, [2, [3]]], {"a": "\u00e4\n\""}]', '{"a": "' || repeat('x', 700) || '", "b": [' || repeat('[', 500) || repeat(']', 500) || ']}']),
+		('text[]', ARRAY['{}', '{a}', '{NULL}', '{a,NULL}', '{a,a,2,b}', '{0}', '{-1,a}', '{2,1,1,0}', '{3,a}', '{a,99999999999}', '{b,0,0,0}']),
 		('total_mood', ARRAY['sad', 'happy'])
 	) AS t (type, list), unnest(t.list) AS v (value);
 INSERT INTO sample
@@ -124,6 +127,8 @@ DECLARE
 	expected text;
 	got text;
 	raised boolean;
+	-- a list of arguments is one array here
+	many boolean := (SELECT provariadic <> 0 FROM pg_proc WHERE oid = f);
 	a record;
 BEGIN
 	calls := 0; far_nulls := 0;
@@ -140,7 +145,8 @@ BEGIN
 		END IF;
 		BEGIN
 			raised := false;
-			EXECUTE format('SELECT %s(%s)::text', builtin, a.args) INTO expected;
+			EXECUTE format('SELECT %s(%s)::text', builtin, CASE WHEN many THEN replace(a.args, '::jsonb, ', '::jsonb, VARIADIC ') ELSE a.args END)
+				INTO expected;
 		EXCEPTION WHEN OTHERS THEN
 			raised := true;
 			expected := NULL;
@@ -221,7 +227,8 @@ BEGIN
 END $$;
 CREATE TEMP TABLE widened AS
 	SELECT total, width, w.* FROM (SELECT DISTINCT total FROM listed WHERE total IS NOT NULL
-			AND (SELECT proargtypes::oid[] && '{text,bpchar,varchar}'::regtype[]::oid[] FROM pg_proc WHERE oid = total)) l,
+			AND (SELECT proargtypes::oid[] && '{text,bpchar,varchar}'::regtype[]::oid[] AND proargtypes[0] <> 'jsonb'::regtype
+				FROM pg_proc WHERE oid = total)) l,
 		unnest('{524286,-524286,524289,16777218}'::int[]) width, pg_temp.wide(total, width) w;
 SELECT * FROM widened WHERE longest > 524288 OR offence IS NOT NULL;
 SELECT count(*) > 200 AS calls, count(*) FILTER (WHERE longest > 500000) > 10 AS long FROM widened;
@@ -234,6 +241,10 @@ SELECT octet_length(dp_cdp.try_concat(repeat('a', 524287), 'b')) AS concat, dp_c
 	dp_cdp.try_starts_with(repeat('a', 1000000), 'aa') AS starts_with, dp_cdp.try_starts_with(repeat('a', 1000000), 'b') AS not,
 	dp_cdp.try_varchar(repeat('a', 1000000), 9, true) AS varchar, dp_cdp.try_bpchar(repeat('a', 1000000)::bpchar, 9, true) AS bpchar,
 	dp_cdp.canonical(repeat('a', 524289)::bpchar) AS canonical;
+SELECT octet_length(dp_cdp.try_json_text(jsonb_build_object('a', repeat('x', 524288)), 'a')) AS text,
+	dp_cdp.try_json_text(jsonb_build_array(repeat('x', 524289)), 0) AS longer,
+	octet_length(dp_cdp.try_json(jsonb_build_object('a', repeat('x', 1000000)), 'a')::text) AS json,
+	dp_cdp.try_json(jsonb_build_object('a', repeat('x', 16777216)), 'a') AS longer;
 
 -- casts by way of text have no built-in function to be listed under, and unit_min and unit_max stand before what is inside of them
 SELECT DISTINCT t.oid::regprocedure FROM pg_proc t

@@ -169,6 +169,8 @@ standard_name(Oid funcid)
 			return "dp_max";
 		case F_PERCENTILE_CONT_FLOAT8_FLOAT8:
 		case F_PERCENTILE_CONT__FLOAT8_FLOAT8:
+		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
+		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
 			return "dp_quantile";
 		case F_COVAR_SAMP:
 			return "dp_covar_samp";

@@ -40,6 +40,7 @@ typedef struct DpVerify
 	bool		in_aggregate;
 	bool		no_columns;
 	bool		array;			/* in the list of IN */
+	bool		in_json;		/* what a function of jsonb looks into */
 	Oid			case_type;		/* of the innermost CASE's argument */
 } DpVerify;
 

@@ -297,6 +297,14 @@ dp_is_unit_column(Query *query, const Var *var)
 	return table->has_unit ? get_attnum(rte->relid, table->unit) == var->varattno : var->varattno < 0;
 }
 
+/* Tells whether the query is a subquery that compares no values of its rows with one another. */
+static bool
+hands_up_rows(DpVerify *v)
+{
+	return v->place == DP_PLACE_SOURCE && v->query->groupClause == NIL && v->query->distinctClause == NIL &&
+		v->query->sortClause == NIL && !v->query->hasAggs;
+}
+
 /* is_whole: nothing is computed of the column, but whether it is NULL; as: the type as which it is read */
 static void
 verify_var(DpVerify *v, Var *var, bool is_target, bool is_whole, Oid as)
@@ -340,6 +348,7 @@ verify_var(DpVerify *v, Var *var, bool is_target, bool is_whole, Oid as)
 	else
 		/* row units that a subquery hands up, and units of any type */
 		dp_require(dp_type_is_allowed(as) || (is_target && type == TIDOID) || v->place == DP_PLACE_ENTRIES ||
+				   (type == JSONBOID && (v->in_json || (is_target && hands_up_rows(v)))) ||
 				   (is_whole && dp_is_unit_column(v->query, var)),
 				   "a column of this type", var);
 }
@@ -356,6 +365,36 @@ verify_param(DpVerify *v, Param *param)
 	else
 		dp_require(is_readable_type(param->paramtype, v->array) && !dp_is_above_units(v->place),
 				   "a parameter of this type", param);
+}
+
+static bool
+reads_json(List *args)
+{
+	return args != NIL && exprType(linitial(args)) == JSONBOID;
+}
+
+/* Verifies the arguments of a function that looks into jsonb: a column, or what another has found in one. */
+static void
+verify_json(DpVerify *v, List *args)
+{
+	Node	   *value = linitial(args);
+	DpVerify	inner = *v;
+
+	check_stack_depth();
+	inner.in_json = true;
+	if (IsA(value, Var))
+		verify_var(&inner, (Var *) value, false, false, JSONBOID);
+	else
+	{
+		FuncExpr   *call = (FuncExpr *) value;
+
+		dp_require(IsA(call, FuncExpr) && !call->funcvariadic && reads_json(call->args), "a value of jsonb", value);
+		verify_function(v, call->funcid, call->args, call->funcretset, value);
+		verify_json(v, call->args);
+	}
+	inner.in_json = false;
+	inner.array = inner.no_columns = true;
+	dp_verify_expr((Node *) list_copy_tail(args, 1), &inner);
 }
 
 bool
@@ -400,7 +439,11 @@ dp_verify_expr(Node *node, DpVerify *v)
 		case T_FuncExpr:
 			dp_require(!((FuncExpr *) node)->funcvariadic, "a function of any number of arguments", node);
 			verify_function(v, ((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args, ((FuncExpr *) node)->funcretset, node);
-			break;
+			dp_require(((FuncExpr *) node)->funcresulttype != JSONBOID, "a value of jsonb", node);
+			if (!reads_json(((FuncExpr *) node)->args))
+				break;
+			verify_json(v, ((FuncExpr *) node)->args);
+			return false;
 		case T_OpExpr:
 		case T_DistinctExpr:
 		case T_NullIfExpr:

@@ -376,8 +376,12 @@ settle_quantiles(DpPricedColumn *column, EState *estate)
 			column->quantiles[i] = nulls[i] ? -1 : DatumGetFloat8(values[i]);
 	}
 	for (int i = 0; i < column->nquantiles; i++)
+	{
 		if (!(column->quantiles[i] >= 0 && column->quantiles[i] <= 1))
 			bad_quantile(desc);
+		if (desc->descending)
+			column->quantiles[i] = 1 - column->quantiles[i];
+	}
 }
 
 static int

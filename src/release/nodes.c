@@ -113,6 +113,7 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->derived2 = copyObject(o->derived2);
 	n->shows_bounds = o->shows_bounds;
 	n->detail = copyObject(o->detail);
+	n->descending = o->descending;
 	n->first_param = o->first_param;
 	n->with_error = o->with_error;
 	n->hidden = o->hidden;

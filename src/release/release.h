@@ -110,6 +110,7 @@ typedef struct DpReleaseColumn
 								 * column */
 	Expr	   *detail;			/* quantiles: float8 or float8[]; histogram:
 								 * int4, how many bins */
+	bool		descending;		/* quantiles: counted from the largest value */
 
 	/* external parameters of the inner plan, see DP_PARAM_* */
 	int			first_param;

@@ -425,6 +425,20 @@ CREATE FUNCTION dp_cdp.try_summand(bpchar) RETURNS bpchar
 CREATE FUNCTION dp_cdp.try_summand_squared(numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME', 'dp_try_summand_squared_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+-- looking into jsonb
+CREATE FUNCTION dp_cdp.try_json(jsonb, text) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'dp_try_json_field' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_json_text(jsonb, text) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_json_field_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_json(jsonb, int) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'dp_try_json_element' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_json_text(jsonb, int) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_json_element_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_json(jsonb, text[]) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'dp_try_json_path' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_json_text(jsonb, text[]) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_try_json_path_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
 -- one representation of equal group keys
 CREATE FUNCTION dp_cdp.canonical(float4) RETURNS float4
 	AS 'MODULE_PATHNAME', 'dp_canonical_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

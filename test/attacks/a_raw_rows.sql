@@ -172,9 +172,9 @@ SELECT sum(DISTINCT cost), avg(DISTINCT cost) FROM visit;
 SELECT percent_rank(97) WITHIN GROUP (ORDER BY age), cume_dist(97) WITHIN GROUP (ORDER BY age), dense_rank(97) WITHIN GROUP (ORDER BY age) FROM visit;
 --> ZC002
 SELECT percentile_disc(ARRAY[0, 1]) WITHIN GROUP (ORDER BY cost) FROM visit;
---> ZC002
+--> ok 1
 SELECT percentile_cont(0.0) WITHIN GROUP (ORDER BY cost DESC) FROM visit;
---> ZC002
+--> ok 1
 SELECT percentile_cont(1.0) WITHIN GROUP (ORDER BY at - timestamptz '2024-01-01') FROM visit;
 --> ZC002
 SELECT dp_count(*), string_agg(cost::text, ',') FROM visit;

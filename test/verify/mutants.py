@@ -65,7 +65,7 @@ MUTANTS = {
                        ('src/guard/read/source.c', 'check_row_units(level);\n\tlevel', 'level->from.unit.one_row = false;\n\tlevel')],
                       'SELECT dp_count(*) FROM item'),
     # clauses that pass
-    'limit': ([('src/guard/read/subquery.c', 'if (sub->limitCount || sub->limitOffset)', 'if (false)'),
+    'limit': ([('src/guard/read/subquery.c', 'if (keeps_all_rows(sub->limitCount, false) && keeps_all_rows(sub->limitOffset, true))\n\t\tsub->limitCount = sub->limitOffset = NULL;\n\telse', 'if (false)'),
                ('src/guard/read/rebuild.c', 'sub->commandType != CMD_SELECT || has_other_parts(sub)', 'false'),
                ('src/guard/read/rebuild.c', 'new->jointree = sub->jointree;', 'new->jointree = sub->jointree; new->limitCount = sub->limitCount;')],
               'SELECT dp_count(*) FROM (SELECT * FROM visit LIMIT 1) q'),

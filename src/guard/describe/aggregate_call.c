@@ -17,6 +17,7 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "base/compat.h"
 #include "base/extension.h"
 #include "catalog/pg_aggregate.h"
@@ -29,6 +30,10 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+/* the code of a NULL among the fields of a row; no value's but by chance, as any two values' */
+#define NULL_FIELD INT64CONST(0x5bd1e9955bd1e995)
 
 /* one aggregate under work */
 typedef struct AggregateCall
@@ -348,14 +353,54 @@ moment_values(AggregateCall *c)
 	return values;
 }
 
+/* Returns the code of a value by which it is told from others: a hash, NULL for NULL. */
+static Expr *
+code_of(AggregateCall *c, Node *value)
+{
+	DpSplitContext *cxt = c->cxt;
+	Oid			any = ANYELEMENTOID;
+
+	dp_allow_group_key(value, &c->level->allow);
+	if (!dp_code_supported(getBaseType(exprType(value))))
+		dp_refuse_at(c->agg->location,
+					 errmsg("distinct values of type %s cannot be counted; cast them to text or numeric",
+							format_type_be(exprType(value))));
+	return (Expr *) makeFuncExpr(dp_own_function("code", 1, &any, INT8OID), INT8OID,
+								 list_make1(dp_nan_to_null((Expr *) safe(c, value))),
+								 InvalidOid, exprCollation(value), COERCE_EXPLICIT_CALL);
+}
+
+/*
+ * Returns the code of a row, which is never NULL: NULL is a value of its fields.
+ * Each field is mixed into the hash of those before it, so that (1, 2) is not (2, 1).
+ */
+static Expr *
+code_of_row(AggregateCall *c, RowExpr *row)
+{
+	Oid			any = ANYELEMENTOID;
+	Oid			code = dp_own_function("code", 1, &any, INT8OID);
+	Const	   *null = makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(NULL_FIELD), false, FLOAT8PASSBYVAL);
+	Expr	   *all = (Expr *) copyObject(null);
+	ListCell   *lc;
+
+	foreach(lc, row->args)
+	{
+		CoalesceExpr *field = makeNode(CoalesceExpr);
+
+		field->coalescetype = INT8OID;
+		field->args = list_make2(code_of(c, lfirst(lc)), copyObject(null));
+		field->location = -1;
+		all = (Expr *) makeFuncExpr(code, INT8OID, list_make1(all), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+		all = (Expr *) makeFuncExpr(F_INT8XOR, INT8OID, list_make2(all, field), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	}
+	return all;
+}
+
 static List *
 count_or_sum_values(AggregateCall *c)
 {
-	DpSplitContext *cxt = c->cxt;
 	DpReleaseColumn *column = c->column;
 	Node	   *arg = c->read ? linitial(c->read) : NULL;
-	Oid			any = ANYELEMENTOID;
-	FuncExpr   *code;
 
 	column->kind = c->kind->kind;
 	if (column->kind == DP_VALUE_SUM)
@@ -375,15 +420,9 @@ count_or_sum_values(AggregateCall *c)
 		return list_make1(NULL);
 	}
 	column->kind = DP_VALUE_DISTINCT;
-	dp_allow_group_key(arg, &c->level->allow);
-	if (!dp_code_supported(getBaseType(exprType(arg))))
-		dp_refuse_at(c->agg->location,
-					 errmsg("distinct values of type %s cannot be counted; cast them to text or numeric",
-							format_type_be(exprType(arg))));
-	code = makeFuncExpr(dp_own_function("code", 1, &any, INT8OID), INT8OID,
-						list_make1(dp_nan_to_null((Expr *) safe(c, arg))),
-						InvalidOid, exprCollation(arg), COERCE_EXPLICIT_CALL);
-	return list_make1(code);
+	if (IsA(arg, RowExpr) && ((RowExpr *) arg)->args != NIL)
+		return list_make1(code_of_row(c, (RowExpr *) arg));
+	return list_make1(code_of(c, arg));
 }
 
 /* Where a unit has one row, its total is that. */
@@ -408,6 +447,21 @@ vector_values(AggregateCall *c)
 	return list_make1(call("bin", INT4OID, list_make2(safe(c, linitial(c->read)), range_param(c, DP_PARAM_RANGE))));
 }
 
+/* Tells whether values are in the reverse of their type's own order; refuses any other order. */
+static bool
+is_descending(AggregateCall *c, Oid sortop)
+{
+	DpSplitContext *cxt = c->cxt;
+	Oid			opfamily,
+				type;
+	int16		strategy;
+
+	if (!get_ordering_op_properties(sortop, &opfamily, &type, &strategy) ||
+		opfamily != lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf)
+		dp_refuse_at(c->agg->location, errmsg("%s sorts by an order of its own; leave USING out", c->column->label));
+	return strategy == BTGreaterStrategyNumber;
+}
+
 /* Tells whether values that occur again change nothing. */
 static bool
 ignores_repetition(const DpAggregate *kind)
@@ -429,11 +483,7 @@ dp_add_aggregate(DpLevel *level, Aggref *agg)
 	c.column->location = agg->location;
 	c.column->result_type = getBaseType(agg->aggtype);
 	if (AGGKIND_IS_ORDERED_SET(agg->aggkind))
-	{
-		if (get_opcode(((SortGroupClause *) linitial(agg->aggorder))->sortop) != F_FLOAT8LT)
-			dp_refuse_at(agg->location, errmsg("%s must be in ascending order; leave DESC out and ask for 1 - q",
-											   c.column->label));
-	}
+		c.column->descending = is_descending(&c, ((SortGroupClause *) linitial(agg->aggorder))->sortop);
 	else if (agg->aggorder)
 		dp_refuse_at(agg->location, errmsg("ORDER BY inside %s is not possible; leave it out", c.column->label));
 	if (agg->aggdistinct && !ignores_repetition(c.kind) &&

@@ -29,10 +29,11 @@ dp_refers_outside(DpScope *scope, RangeTblEntry *rte)
 
 	if (rte->lateral)
 		return true;
-	if (rte->rtekind == RTE_VALUES)
+	if (rte->rtekind != RTE_SUBQUERY)
 	{
-		for (; scope != NULL; scope = scope->outer)
-			if (contain_vars_of_level((Node *) rte->values_lists, up++))
+		for (; scope != NULL; scope = scope->outer, up++)
+			if (contain_vars_of_level((Node *) rte->values_lists, up) ||
+				contain_vars_of_level((Node *) rte->functions, up))
 				return true;
 		return false;
 	}

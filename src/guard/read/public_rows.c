@@ -108,7 +108,7 @@ select_columns(Query *query, Index rti, const Bitmapset *columns)
 	select->rtable = list_make1(rte);
 	select->jointree = makeFromExpr(list_make1(ref), NULL);
 	select->hasSubLinks = checkExprHasSubLink((Node *) rte->securityQuals) ||
-		checkExprHasSubLink((Node *) rte->values_lists);
+		checkExprHasSubLink((Node *) rte->values_lists) || checkExprHasSubLink((Node *) rte->functions);
 	select->hasRowSecurity = rte->securityQuals != NIL;
 	foreach(lc, dp_entry_columns(rte, 1))
 	{

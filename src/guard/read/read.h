@@ -203,8 +203,8 @@ extern void dp_join_parents(DpSource *s, DpFrom *from);
 /* Turns a reference to a WITH query into a subquery of its own; beforehand: it is to be prefetched. */
 extern void dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand);
 
-/* Does so, in a subquery that is computed beforehand, with all references to WITH queries outside of it. */
-extern void dp_inline_ctes_of(DpSource *s, DpScope *scope, Query *subquery);
+/* Does so, in an expression or a subquery that is computed beforehand, with all references to WITH queries outside of it. */
+extern void dp_inline_ctes_of(DpSource *s, DpScope *scope, Node *node);
 
 /* Clears cte if nothing names it any more; returns false then. */
 extern bool dp_keep_cte(Query *query, CommonTableExpr *cte);

@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -244,6 +245,7 @@ Query *
 dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow)
 {
 	Query	   *new = dp_new_select();
+	bool		keeps_rows = sub->groupClause == NIL && sub->distinctClause == NIL && !sub->hasAggs;
 	ListCell   *lc;
 
 	if (sub->commandType != CMD_SELECT || has_other_parts(sub))
@@ -258,7 +260,10 @@ dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow
 		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		Expr	   *expr = tle->expr;
 
-		expr = (Expr *) dp_make_safe((Node *) expr, allow);
+		if (IsA(expr, Var) && ((Var *) expr)->vartype == JSONBOID && keeps_rows)
+			expr = (Expr *) dp_hand_up_json((Var *) expr, allow);
+		else
+			expr = (Expr *) dp_make_safe((Node *) expr, allow);
 		new->targetList = lappend(new->targetList, makeTargetEntry(expr, tle->resno, tle->resname, tle->resjunk));
 		((TargetEntry *) llast(new->targetList))->ressortgroupref = tle->ressortgroupref;
 	}

@@ -64,8 +64,8 @@ prefetch_entry(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expre
 			break;
 		case RTE_SUBQUERY:
 		case RTE_VALUES:
-			break;
 		case RTE_FUNCTION:
+			break;
 		case RTE_TABLEFUNC:
 			dp_refuse_entry(s, rte, "function", "store its rows in a temporary table first");
 			break;
@@ -76,8 +76,9 @@ prefetch_entry(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expre
 	{
 		if (dp_refers_outside(scope, rte))
 			dp_refuse_entry(s, rte, "LATERAL or correlated subquery", "write a join condition instead");
-		if (rte->rtekind == RTE_SUBQUERY)
-			dp_inline_ctes_of(s, scope, rte->subquery);
+		dp_inline_ctes_of(s, scope, (Node *) rte->subquery);
+		dp_inline_ctes_of(s, scope, (Node *) rte->values_lists);
+		dp_inline_ctes_of(s, scope, (Node *) rte->functions);
 	}
 	dp_make_prefetch(s->level->release, query, rti, dp_columns_read(query, rti, expressions));
 }

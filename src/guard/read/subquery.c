@@ -21,8 +21,10 @@
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
 
 /* ------------------------------------------------------------------------
  * Subqueries
@@ -37,10 +39,26 @@ check_set_operations(DpSplitContext *cxt, Query *sub, int where)
 								   "release each side and combine the released rows"));
 }
 
+/* Tells whether LIMIT or OFFSET is a constant that leaves no row out: LIMIT ALL, OFFSET 0. */
+static bool
+keeps_all_rows(Node *limit, bool is_offset)
+{
+	Const	   *value;
+
+	if (limit == NULL)
+		return true;
+	if (checkExprHasSubLink(limit))
+		return false;
+	value = (Const *) eval_const_expressions(NULL, copyObject(limit));
+	return IsA(value, Const) && (value->constisnull || (is_offset && DatumGetInt64(value->constvalue) == 0));
+}
+
 static void
 check_limit(DpSplitContext *cxt, Query *sub, int where)
 {
-	if (sub->limitCount || sub->limitOffset)
+	if (keeps_all_rows(sub->limitCount, false) && keeps_all_rows(sub->limitOffset, true))
+		sub->limitCount = sub->limitOffset = NULL;
+	else
 		dp_refuse_at(where, errmsg("LIMIT and OFFSET on protected rows are not releasable: which rows remain depends on all others; "
 								   "filter with WHERE"));
 }

@@ -85,11 +85,11 @@ inline_walker(Node *node, InlineContext *c)
 }
 
 void
-dp_inline_ctes_of(DpSource *s, DpScope *scope, Query *subquery)
+dp_inline_ctes_of(DpSource *s, DpScope *scope, Node *node)
 {
 	InlineContext c = {s, scope, 0};
 
-	inline_walker((Node *) subquery, &c);
+	inline_walker(node, &c);
 }
 
 /* ------------------------------------------------------------------------

@@ -144,6 +144,7 @@ vet_arguments(DpVet *vet, Node *node, const DpAllowed *allowed, List *args)
 	{
 		int			i = foreach_current_index(lc);
 		bool		is_constant = (allowed->constants & (1 << i)) != 0;
+		bool		is_array = is_constant && type_is_array(exprType(lfirst(lc)));
 		bool		outer = vet->no_columns;
 
 		if (is_constant)
@@ -153,9 +154,12 @@ vet_arguments(DpVet *vet, Node *node, const DpAllowed *allowed, List *args)
 								   psprintf("its argument number %d must be a constant", i + 1));
 			vet->no_columns = true;
 		}
-		vetted = lappend(vetted, dp_vet(lfirst(lc), vet));
+		vet->takes_json = exprType(lfirst(lc)) == JSONBOID && (IsA(lfirst(lc), Var) || is_opclause(lfirst(lc)) ||
+															 is_funcclause(lfirst(lc)));
+		vetted = lappend(vetted, is_array ? dp_vet_array(vet, node, lfirst(lc)) : dp_vet(lfirst(lc), vet));
+		vet->takes_json = false;
 		vet->no_columns = outer;
-		if (is_constant)
+		if (is_constant && !is_array)
 			check_constant_argument(vet, node, allowed, args, i, llast(vetted));
 	}
 	return vetted;

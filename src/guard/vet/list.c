@@ -18,7 +18,8 @@
  * Not listed, on purpose: regular expressions (time, errors), anything that
  * formats by settings (to_char of numbers, casts through text), repeat, lpad
  * and rpad (memory), hash functions (slow when nested), anything on arrays,
- * ranges, json, xml, text search, and object identifiers.
+ * ranges, json but for what takes jsonb apart, xml, text search, and object
+ * identifiers.
  *
  *-------------------------------------------------------------------------
  */
@@ -210,6 +211,11 @@ static const DpAllowed dp_allowed[] = {
 	DP_TRY_CONST(TO_CHAR_TIMESTAMP_TEXT, "to_char", DP_ARG(1), FORMAT),
 	DP_TRY_CONST(TO_CHAR_TIMESTAMPTZ_TEXT, "to_char", DP_ARG(1), FORMAT),
 
+	/* jsonb: a column of it is read so, and in no other way */
+	DP_TRY_CONST(JSONB_OBJECT_FIELD, "json", DP_ARG(1), NONE), DP_TRY_CONST(JSONB_OBJECT_FIELD_TEXT, "json_text", DP_ARG(1), NONE),
+	DP_TRY_CONST(JSONB_ARRAY_ELEMENT, "json", DP_ARG(1), NONE), DP_TRY_CONST(JSONB_ARRAY_ELEMENT_TEXT, "json_text", DP_ARG(1), NONE),
+	DP_TRY_CONST(JSONB_EXTRACT_PATH, "json", DP_ARG(1), NONE), DP_TRY_CONST(JSONB_EXTRACT_PATH_TEXT, "json_text", DP_ARG(1), NONE),
+
 	/*
 	 * of constants: how tools write dates; evaluated when the query is
 	 * checked
@@ -298,6 +304,9 @@ static const struct
 	{F_BPCHARICREGEXEQ, "use ILIKE with a constant pattern"},
 	{F_REGEXP_REPLACE_TEXT_TEXT_TEXT, "use replace(string, from, to)"},
 	{F_SUBSTRING_TEXT_TEXT, "use substring(string, start, length) or split_part"},
+	{F_JSONB_CONTAINS, "compare a part of it, for example column ->> 'name' = 'value'"},
+	{F_JSONB_EXISTS, "write column ->> 'name' IS NOT NULL"},
+	{F_JSONB_EQ, "compare parts, for example column ->> 'name' = 'value'"},
 	{F_LN_NUMERIC, "cast the argument to double precision"},
 	{F_LOG_NUMERIC, "cast the argument to double precision"},
 	{F_LOG10_NUMERIC, "cast the argument to double precision"},

@@ -64,10 +64,21 @@ without_domain(const DpAllowContext *cxt, Var *var)
 	return (Node *) dp_as_base_type((Expr *) copy);
 }
 
+/* Tells whether the node at hand, of this type, is what a function of jsonb looks into; what is below it is not. */
+static bool
+is_json(DpVet *vet, Oid type)
+{
+	bool		taken = vet->takes_json;
+
+	vet->takes_json = false;
+	return taken && type == JSONBOID;
+}
+
 static Node *
 vet_var(DpVet *vet, Var *var)
 {
 	const DpAllowContext *cxt = vet->cxt;
+	bool		json = is_json(vet, var->vartype);
 
 	if (vet->no_columns)
 		dp_refuse(vet, (Node *) var, "a column in place of a constant", NULL);
@@ -88,6 +99,8 @@ vet_var(DpVet *vet, Var *var)
 					  psprintf("virtual generated column \"%s\"", get_rte_attribute_name(rte, var->varattno)),
 					  "write its expression, or let the owner make it STORED");
 	}
+	if (json)
+		return (Node *) copyObject(var);
 	if (!dp_type_is_allowed(getBaseType(var->vartype)) && cxt && var->varno <= list_length(cxt->rtable))
 	{
 		RangeTblEntry *rte = rt_fetch(var->varno, cxt->rtable);
@@ -95,6 +108,8 @@ vet_var(DpVet *vet, Var *var)
 		dp_refuse(vet, (Node *) var,
 				  psprintf("column \"%s\" of type %s", get_rte_attribute_name(rte, var->varattno),
 						   format_type_be(var->vartype)),
+				  var->vartype == JSONBOID ? "read a part of it as text, for example with ->> 'name'" :
+				  var->vartype == JSONOID ? "its owner can give it type jsonb, of which parts can be read with ->> 'name'" :
 				  "only built-in scalar types and enums can be read");
 	}
 	dp_vet_type(vet, (Node *) var, getBaseType(var->vartype));
@@ -103,8 +118,8 @@ vet_var(DpVet *vet, Var *var)
 }
 
 /* Vets the array of an IN list or of = ANY, whose values must be known before the first row. */
-static Node *
-vet_array(DpVet *vet, Node *node, Node *array)
+Node *
+dp_vet_array(DpVet *vet, Node *node, Node *array)
 {
 	Oid			element = get_base_element_type(exprType(array));
 
@@ -138,14 +153,14 @@ vet_array(DpVet *vet, Node *node, Node *array)
 	{
 		RelabelType *copy = copyObject((RelabelType *) array);
 
-		copy->arg = (Expr *) vet_array(vet, node, (Node *) copy->arg);
+		copy->arg = (Expr *) dp_vet_array(vet, node, (Node *) copy->arg);
 		return (Node *) copy;
 	}
 	if (IsA(array, ArrayCoerceExpr) && dp_array_cast_is_relabel((ArrayCoerceExpr *) array))
 	{
 		ArrayCoerceExpr *copy = copyObject((ArrayCoerceExpr *) array);
 
-		copy->arg = (Expr *) vet_array(vet, node, (Node *) copy->arg);
+		copy->arg = (Expr *) dp_vet_array(vet, node, (Node *) copy->arg);
 		return (Node *) copy;
 	}
 	if (IsA(array, Param) && ((Param *) array)->paramkind == PARAM_EXTERN)
@@ -253,14 +268,16 @@ static Node *
 vet_function(DpVet *vet, FuncExpr *call)
 {
 	FuncExpr   *copy = copyObject(call);
+	bool		json = is_json(vet, copy->funcresulttype);
 	Node	   *safe;
 
 	if (copy->funcretset)
 		dp_refuse_function(vet, (Node *) call, copy->funcid, "use functions that return one value");
-	if (copy->funcvariadic)
+	if (copy->funcvariadic && copy->funcid != F_JSONB_EXTRACT_PATH && copy->funcid != F_JSONB_EXTRACT_PATH_TEXT)
 		dp_refuse_function(vet, (Node *) call, copy->funcid, NULL);
 	safe = dp_vet_call(vet, (Node *) call, copy->funcid, copy->inputcollid, &copy->args);
-	dp_vet_type(vet, (Node *) call, copy->funcresulttype);
+	if (!json)
+		dp_vet_type(vet, (Node *) call, copy->funcresulttype);
 	dp_vet_collation(vet, (Node *) call, copy->funccollid);
 	return safe ? safe : (Node *) copy;
 }
@@ -269,11 +286,13 @@ static Node *
 vet_operator(DpVet *vet, OpExpr *op)
 {
 	OpExpr	   *copy = copyObject(op);
+	bool		json = is_json(vet, copy->opresulttype);
 	Node	   *safe;
 
 	set_opfuncid(copy);
 	safe = dp_vet_call(vet, (Node *) op, copy->opfuncid, copy->inputcollid, &copy->args);
-	dp_vet_type(vet, (Node *) op, copy->opresulttype);
+	if (!json)
+		dp_vet_type(vet, (Node *) op, copy->opresulttype);
 	dp_vet_collation(vet, (Node *) op, copy->opcollid);
 	return safe ? safe : (Node *) copy;
 }
@@ -300,7 +319,7 @@ vet_array_comparison(DpVet *vet, ScalarArrayOpExpr *op)
 	set_sa_opfuncid(copy);
 	vet_comparison(vet, (Node *) op, copy->opfuncid, copy->args, copy->inputcollid);
 	copy->args = list_make2(dp_vet(linitial(copy->args), vet),
-							vet_array(vet, (Node *) op, lsecond(copy->args)));
+							dp_vet_array(vet, (Node *) op, lsecond(copy->args)));
 	return (Node *) copy;
 }
 
@@ -436,7 +455,7 @@ dp_vet(Node *node, DpVet *vet)
 
 	if (!IsA(node, Const) && !IsA(node, CaseTestExpr) && !dp_is_unfoldable(node, NULL))
 	{
-		/* arrays are for vet_array */
+		/* arrays are for dp_vet_array */
 		dp_vet_type(vet, node, exprType(node));
 		(void) dp_refuse_failing(node, vet);
 		node = (Node *) dp_fold(node);
@@ -519,6 +538,14 @@ dp_make_safe(Node *expr, const DpAllowContext *cxt)
 		dp_refuse(&vet, expr, psprintf("an expression of more than %d parts", DP_MAX_EXPR_NODES),
 				  "write it shorter, long lists as = ANY ('{...}')");
 	return dp_vet(expr, &vet);
+}
+
+Node *
+dp_hand_up_json(Var *column, const DpAllowContext *cxt)
+{
+	DpVet		vet = {cxt, false, InvalidOid, true};
+
+	return dp_vet((Node *) column, &vet);
 }
 
 void

@@ -20,10 +20,15 @@ typedef struct DpVet
 	bool		no_columns;		/* inside an argument that must be a constant */
 	Oid			case_type;		/* of the innermost CASE's argument;
 								 * InvalidOid: none */
+	bool		takes_json;		/* the node at hand is what a function of
+								 * jsonb looks into */
 } DpVet;
 
 /* Vets an expression; returns a new tree, in its safe form (vet.c). */
 extern Node *dp_vet(Node *node, DpVet *vet);
+
+/* Vets an array of constants, argument of node. */
+extern Node *dp_vet_array(DpVet *vet, Node *node, Node *array);
 
 /* ------------------------------------------------------------------------
  * checks.c: messages, types, collations, operators, constants

@@ -24,6 +24,10 @@ COSTS = ('person', 3, {
     'place': ('text', ["'place1'", "'place3'"], 0, None),
     'note': ('text', ["'note1'", "'note7'"], 0, None)})
 TABLES['costs'] = COSTS
+# parts of column props of table costs
+PROPS = [("(%s.props ->> 'k')", ('text', ["'v1'", "'v2'"], 0, None)), ("(%s.props -> 'n' ->> 0)", ('text', ["'0'", "'1'"], 0, None)),
+         ("(%s.props #>> '{o,a}')::int", ('int', ['1', '2'], 1e9, None)), ("(%s.props -> 'n' -> 1 ->> 'a')", ('text', ["'a'"], 0, None)),
+         ("(%s.props #> '{o}' ->> 'a')", ('text', ["'3'"], 0, None)), ("length(%s.props ->> 'o')", ('int', ['8'], 1e9, None))]
 # persons have higher numbers here than the grammar's sums allow for
 for _, _, columns in TABLES.values():
     for name in ('person', 'who'):
@@ -160,7 +164,13 @@ class Hostile(Grammar):
     # ------------------------------------------------------------------
 
     def table(self, among=('visits', 'visits', 'visits', 'people', 'stays', 'logs', 'samples', 'costs', 'costs')):
-        return super().table(among)
+        source, table, alias = super().table(among)
+        if table == 'costs' and self.chance(0.4):
+            # the column itself is refused, but in a subquery that hands it up
+            parts = [(e % alias, c) for e, c in self.rng.sample(PROPS, 2)] + [(alias + '.props', ('json', ['NULL'], 0, None))] * self.chance(0.1)
+            source.columns += [Column(e, c) for e, c in parts]
+            source.sure = False
+        return source, table, alias
 
     def source(self):
         if self.chance(0.2):
@@ -244,7 +254,10 @@ class Hostile(Grammar):
             c = self.rng.choice([c for c in source.columns if c.type in NUMBERS] or source.columns)
             text = self.rng.choice(['dp_avg(%s, 0, 5)', 'dp_median(%s, 0, 5)', 'dp_min(%s, 0, 5)', 'dp_max(%s, 0, 5)', 'dp_variance(%s, 0, 5)',
                                     'dp_stddev(%s, -1, 1)', 'dp_histogram(%s, 0, 5, 3)', 'dp_count(DISTINCT %s)', 'dp_quantile(%s, 0.1, 0, 5)',
-                                    'dp_sum(%s, -1e16, 1e16)', 'dp_sum(%s, 0, 1, 0, 3)', 'dp_sum(%s, -1e-9, 1e9, -1e300, 1e300)', 'dp_clipped_totals(%s, 0, 5)', 'dp_clipped_totals(%s, -1, 5, -1, 9)', 'dp_sum(%s, 0, 1)', 'avg(%s)', 'count(DISTINCT %s)']) % c.ref
+                                    'dp_sum(%s, -1e16, 1e16)', 'dp_sum(%s, 0, 1, 0, 3)', 'dp_sum(%s, -1e-9, 1e9, -1e300, 1e300)', 'dp_clipped_totals(%s, 0, 5)', 'dp_clipped_totals(%s, -1, 5, -1, 9)', 'dp_sum(%s, 0, 1)', 'avg(%s)', 'count(DISTINCT %s)',
+                                    'percentile_disc(0.3) WITHIN GROUP (ORDER BY %s DESC)', 'percentile_disc(ARRAY[0, 1]) WITHIN GROUP (ORDER BY %s)',
+                                    'count(DISTINCT (%s, 1))', 'count(DISTINCT ROW(NULL::text, %s))'])
+            text %= c.ref
             return text, 'count(*)', 'other', 1, False, source.rows if text.endswith(', 0, 1)') else None
         if r < 0.2 and source.columns:
             e = self.hot(source)

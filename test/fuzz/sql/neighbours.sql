@@ -15,12 +15,13 @@ CREATE COLLATION pub.words (provider = icu, locale = 'de');
 
 SELECT format($$
 CREATE TABLE %1$s.costs (person int, day date, cost float8, r real, big float8, amount numeric, span interval,
-	code bpchar, word text COLLATE pub.nocase, place text COLLATE pub.words, note text);
+	code bpchar, word text COLLATE pub.nocase, place text COLLATE pub.words, note text, props jsonb);
 -- three rows each, of two days, in an order of their own
 INSERT INTO %1$s.costs SELECT p, date '2024-01-01' + (i + p) %% 2, (ARRAY[0.1, 0.2, 0.3])[1 + (i * (1 + p %% 2) + p) %% 3],
 	(ARRAY[0.1, 0.2, 0.3])[1 + (i + p) %% 3], (ARRAY[1e16, 1, -1e16])[1 + (i + p) %% 3], (ARRAY[1.0, 1.00, 1.000])[1 + (i + p) %% 3],
 	(ARRAY['1 mon', '30 days', '720:00'])[1 + (i + p) %% 3]::interval, (ARRAY['ab', 'ab ', 'ab  '])[1 + (i + p) %% 3],
-	(ARRAY['abc', 'ABC', 'Abc'])[1 + (i + p) %% 3], 'place' || (i + p) %% 5, 'note' || p %% 40
+	(ARRAY['abc', 'ABC', 'Abc'])[1 + (i + p) %% 3], 'place' || (i + p) %% 5, 'note' || p %% 40,
+	jsonb_build_object('k', 'v' || p %% 4, 'n', jsonb_build_array(i %% 3, p %% 5), 'o', jsonb_build_object('a', p %% 7))
 	FROM generate_series(1, 240) p, generate_series(1, 3) i ORDER BY (p * 7 + i * 131) %% 720;
 SELECT dp_cdp.protect_table('%1$s.costs', '%1$s', unit => 'person');
 SELECT dp_cdp.set_bounds('%1$s.costs', 'cost', 0, 60);
@@ -30,9 +31,12 @@ $$, schema) FROM unnest(ARRAY['c', 'x']) AS schema
 -- the same for all rows of a day of visits
 UPDATE c.costs SET big = 1e308 WHERE person = 5;
 
-INSERT INTO c.costs VALUES (777, '1871-03-05', 'NaN', 'Infinity', 1e308, 1e300, '178000000 years', 'zqcanary', 'zqcanary', 'zqcanary', repeat('a', 900)),
-	(777, '2024-01-01', 0.3, -3e38, -1e308, 1.00000000, '-178000000 years', '', '', '', repeat('a', 900)),
-	(101, 'infinity', '-Infinity', 'NaN', 'NaN', 'NaN', '0', NULL, 'AbC', NULL, NULL), (101, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO c.costs VALUES (777, '1871-03-05', 'NaN', 'Infinity', 1e308, 1e300, '178000000 years', 'zqcanary', 'zqcanary', 'zqcanary', repeat('a', 900),
+		'{"k": "zqcanary", "n": "zqcanary", "zqcanary": 1}'),
+	(777, '2024-01-01', 0.3, -3e38, -1e308, 1.00000000, '-178000000 years', '', '', '', repeat('a', 900),
+		('{"n": ' || repeat('[', 1000) || repeat(']', 1000) || ', "o": {"a": 1e300}, "k": "' || repeat('a', 900) || '"}')::jsonb),
+	(101, 'infinity', '-Infinity', 'NaN', 'NaN', 'NaN', '0', NULL, 'AbC', NULL, NULL, '[null, [], "a"]'),
+	(101, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'null');
 INSERT INTO x.people VALUES (777, 'name1', 1950, '101', true);
 INSERT INTO x.visits SELECT 7654322 + i, 777, 'a', 'good', 'city' || i, true, i, i, i, '2024-02-01', i FROM generate_series(1, 3) i;
 INSERT INTO x.stays VALUES (777, 'ward1', 1, 1), (777, 'ward2', 2, 2);

@@ -25,7 +25,7 @@ INSERT INTO {s}.trips VALUES (8881, 888, 'car'), (8882, 888, repeat('a', 900));
 INSERT INTO {s}.legs SELECT 8880 + i, 8881 + i / 3, i FROM generate_series(1, 4) i;
 INSERT INTO {s}.scans SELECT 8880 + i, i FROM generate_series(1, 4) i;
 INSERT INTO {s}.logs VALUES (888, '2024-02-02', 1, 1), (888, '2024-07-02', 1, 1);
-INSERT INTO {s}.costs SELECT 888, '2024-01-02', 0.1 * i, 0.1 * i, 1e16, 1.0000, '720:00', 'ab   ', 'aBC', repeat('a', 900), repeat('a', 900) FROM generate_series(1, 3) i;
+INSERT INTO {s}.costs SELECT 888, '2024-01-02', 0.1 * i, 0.1 * i, 1e16, 1.0000, '720:00', 'ab   ', 'aBC', repeat('a', 900), repeat('a', 900), ('[[' || i || ']]')::jsonb FROM generate_series(1, 3) i;
 INSERT INTO {s}.buyers VALUES (888, 'west', NULL, NULL);
 INSERT INTO {s}.sales VALUES (888, 2, 'saw', 'phone', 2, 1.5, false, '2024-04-01', 'k3', '2024-03-31 02:30 UTC', NULL, NULL),
 	(888, 2, NULL, NULL, 2, 0.5, NULL, '2024-03-31', 'k1', '2024-04-01 23:59 UTC', 0, true);
@@ -48,19 +48,19 @@ UPDATE {s}.logs SET day = '2024-06-30', code = 0, w = 0.1 WHERE person = 777;
 UPDATE {s}.trips SET mode = 'bus' WHERE person = 777;
 UPDATE {s}.legs SET km = 3 WHERE trip IN (SELECT trip FROM {s}.trips WHERE person = 777);
 UPDATE {s}.people SET name = 'name2', born = 1960, zip = '102', sex = NOT sex WHERE person = 777;
-UPDATE {s}.costs SET day = '2024-01-01', cost = 0.7, r = 0.7, big = 0, amount = 1, span = '30 days', code = 'ab ', word = 'ABC', place = '', note = '' WHERE person = 777;
+UPDATE {s}.costs SET day = '2024-01-01', cost = 0.7, r = 0.7, big = 0, amount = 1, span = '30 days', code = 'ab ', word = 'ABC', place = '', note = '', props = '{{"k": null}}' WHERE person = 777;
 UPDATE {s}.sales SET shop = 2, item = 'bolt', channel = NULL, grade = 3, cost = 0.5, paid = NULL, day = '2024-03-31', code = 'k3', n = NULL WHERE person = 777;
 UPDATE {s}.buyers SET region = 'west', home = NULL, age = NULL WHERE person = 777;
 '''
 CHANGE = '''
 UPDATE {s}.visits SET dept = 'd', feel = 'good', city = repeat('a', 900), n = 0, f = 'NaN', v = 0, flag = NOT flag
 	WHERE ctid = (SELECT min(ctid) FROM {s}.visits WHERE person = 30);
-UPDATE {s}.costs SET day = '2024-01-02', cost = 'NaN', big = 'Infinity', amount = 1.0000000000, code = 'ab      ', note = repeat('a', 900)
+UPDATE {s}.costs SET day = '2024-01-02', cost = 'NaN', big = 'Infinity', amount = 1.0000000000, code = 'ab      ', note = repeat('a', 900), props = '"a"'
 	WHERE ctid = (SELECT min(ctid) FROM {s}.costs WHERE person = 30);
 '''
 # 6 rows of 200 MB in 14 kB each
 HEAVY = '''
-INSERT INTO c.costs SELECT 888, '2024-01-01', i, i, i, i, '1 mon', 'ab', 'abc', 'place' || i, i || repeat('a', 200000000) FROM generate_series(1, 6) i;
+INSERT INTO c.costs SELECT 888, '2024-01-01', i, i, i, i, '1 mon', 'ab', 'abc', 'place' || i, i || repeat('a', 200000000), jsonb_build_object('k', repeat(i || 'a', 20000000)) FROM generate_series(1, 6) i;
 '''
 # as many distinct values as one set holds, and one more
 MANY = """

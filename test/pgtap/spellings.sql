@@ -1,0 +1,144 @@
+-- What is written in other words than those of the private aggregates, and
+-- means something that can be released: its answers are those of the owner's
+-- plain SQL, as the noise is too small to be seen.  And refusals that write
+-- out what to ask instead: that is run as it stands in the message.
+
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+GRANT CREATE ON SCHEMA public TO owner1;
+
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE orders (id int PRIMARY KEY, customer int NOT NULL, status text NOT NULL, channel text, quantity int NOT NULL, amount numeric NOT NULL,
+	day date NOT NULL, active boolean NOT NULL, props jsonb, raw json);
+INSERT INTO orders SELECT i, i, (ARRAY['paid', 'open', 'returned'])[1 + i % 3], CASE WHEN i % 4 > 0 THEN (ARRAY['web', 'app'])[1 + i % 2] END,
+	i % 6, i % 101, date '2025-01-01' + i % 10, i % 5 > 0,
+	CASE WHEN i % 11 > 0 THEN jsonb_build_object('device', (ARRAY['ios', 'android', 'web'])[1 + i % 3], 'v', i % 4,
+		'os', jsonb_build_object('name', 'x' || i % 2, 'tags', jsonb_build_array('a', i % 2, NULL))) END, '{"a": 1}'
+	FROM generate_series(1, 6000) i;
+SELECT dp_cdp.create_dataset('shop', default_rho => 2000, max_rows => 1, max_groups => 1);
+SELECT dp_cdp.protect_table('orders', 'shop', 'customer');
+SELECT dp_cdp.set_bounds('orders', 'quantity', 0, 8), dp_cdp.set_bounds('orders', 'amount', 0, 100);
+SELECT dp_cdp.set_keys('orders', 'status', ARRAY['paid', 'open', 'returned']);
+SELECT dp_cdp.set_budget('shop', 'analyst1', rho => 1000000, delta => 0.9);
+CREATE VIEW v_orders AS SELECT o.*, status || '!' AS loud FROM orders o;
+GRANT SELECT ON v_orders TO analyst1;
+RESET SESSION AUTHORIZATION;
+
+CREATE FUNCTION rows_for(role text, statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	EXECUTE format('SET SESSION AUTHORIZATION %I', role);
+	BEGIN
+		EXECUTE format('SELECT coalesce(string_agg(q::text, '' '' ORDER BY q::text), ''none'') FROM (%s) q', statement) INTO answer;
+	EXCEPTION WHEN OTHERS THEN
+		answer := SQLSTATE || ' ' || SQLERRM;
+	END;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	RETURN answer;
+END $$;
+
+CREATE FUNCTION as_written(statement text, about text) RETURNS text LANGUAGE sql
+	AS $$ SELECT is(rows_for('analyst1', statement), rows_for('owner1', statement), about) $$;
+
+-- refused for nothing, and what the message says to write is answered
+CREATE FUNCTION taught(statement text, about text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	spent numeric := (SELECT sum(rho_spent) FROM dp_cdp.budgets);
+	message text := rows_for('analyst1', statement);
+	remedy text := substring(message FROM 'for example (SELECT .*)$');
+BEGIN
+	RETURN NEXT matches(message, '^ZC002 .*for example SELECT', about || ' is refused');
+	RETURN NEXT is((SELECT sum(rho_spent) FROM dp_cdp.budgets), spent, '... for nothing');
+	RETURN NEXT is(rows_for('analyst1', remedy), rows_for('owner1', remedy), '... with what is answered: ' || coalesce(remedy, message));
+END $$;
+
+SELECT no_plan();
+
+-- ------------------------------------------------------------------------
+-- quantiles
+-- ------------------------------------------------------------------------
+
+SELECT as_written('SELECT percentile_disc(0.4) WITHIN GROUP (ORDER BY quantity) FROM orders', 'percentile_disc');
+SELECT as_written('SELECT percentile_disc(ARRAY[0.1, 0.4, 0.9]) WITHIN GROUP (ORDER BY quantity DESC) FROM orders', '... of several, from the largest');
+SELECT as_written('SELECT status, percentile_disc(0.2) WITHIN GROUP (ORDER BY quantity DESC) FROM orders GROUP BY 1', '... by groups');
+SELECT as_written('SELECT round(percentile_cont(0.2) WITHIN GROUP (ORDER BY quantity DESC)) AS p FROM orders', 'percentile_cont from the largest');
+SELECT matches(rows_for('analyst1', 'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY status) FROM orders'),
+	'^ZC002 .*values of type text; give it numbers', '... of text');
+SELECT matches(rows_for('analyst1', 'SELECT percentile_disc(''NaN''::float8) WITHIN GROUP (ORDER BY quantity DESC) FROM orders'),
+	'^ZC004 .*is not a number from 0 to 1', '... NaN');
+SELECT matches(rows_for('analyst1', 'SELECT percentile_disc(NULL::float8) WITHIN GROUP (ORDER BY quantity) FROM orders'),
+	'^ZC004 .*is not a number from 0 to 1', '... NULL');
+
+-- ------------------------------------------------------------------------
+-- distinct rows of values
+-- ------------------------------------------------------------------------
+
+SELECT as_written('SELECT count(DISTINCT (status, channel)) FROM orders', 'distinct pairs, with NULL');
+SELECT as_written('SELECT count(DISTINCT (channel, status)), count(DISTINCT (quantity, quantity)), count(DISTINCT ROW(channel)), count(DISTINCT channel) FROM orders',
+	'... in other orders, of the same, of one');
+SELECT as_written('SELECT count(DISTINCT (quantity, amount)), count(DISTINCT (amount, quantity)) FROM orders', '... which are not symmetric');
+SELECT matches(rows_for('analyst1', 'SELECT count(DISTINCT (status, raw)) FROM orders'), '^ZC002', '... not of json');
+
+-- ------------------------------------------------------------------------
+-- functions in FROM, and limits that limit nothing
+-- ------------------------------------------------------------------------
+
+SELECT as_written('SELECT g, count(*) FROM orders JOIN generate_series(1, 3) g ON g = quantity GROUP BY 1', 'a series');
+SELECT as_written('SELECT d::date, count(o.id) FROM generate_series(timestamp ''2025-01-01'', ''2025-01-04'', ''1 day'') d
+	LEFT JOIN orders o ON o.day = d::date GROUP BY 1', 'a spine of dates');
+SELECT as_written('SELECT c, n, count(*) FROM orders JOIN unnest(ARRAY[''paid'', ''open'']) WITH ORDINALITY u (c, n) ON c = status GROUP BY 1, 2',
+	'an array with ordinality');
+SELECT as_written('SELECT count(*) FROM orders JOIN ROWS FROM (generate_series(1, 2), generate_series(3, 5)) AS r (a, b) ON quantity = b', 'ROWS FROM');
+SELECT as_written('WITH n AS (SELECT 3 AS top) SELECT g, count(*) FROM orders JOIN generate_series(1, (SELECT top FROM n)) g ON g = quantity GROUP BY 1',
+	'... whose argument reads a WITH query');
+SELECT as_written('WITH n AS (SELECT 3 AS top) SELECT v, count(*) FROM orders JOIN (VALUES (1), ((SELECT top FROM n))) q (v) ON v = quantity GROUP BY 1',
+	'... and VALUES that do');
+SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM orders, generate_series(1, quantity) g'), '^ZC002 .*LATERAL', '... not of a protected column');
+SELECT as_written('SELECT count(*) FROM (SELECT * FROM orders OFFSET 0) q', 'OFFSET 0');
+SELECT as_written('SELECT count(*) FROM (SELECT * FROM orders LIMIT ALL OFFSET 0::bigint) q', 'LIMIT ALL');
+SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM (SELECT * FROM orders LIMIT ALL OFFSET 1) q'), '^ZC002 LIMIT and OFFSET', 'OFFSET 1');
+SELECT matches(rows_for('analyst1', 'SELECT count(*) FROM (SELECT * FROM orders LIMIT 0) q'), '^ZC002 LIMIT and OFFSET|^\(0\)$', 'LIMIT 0');
+
+-- ------------------------------------------------------------------------
+-- parts of jsonb
+-- ------------------------------------------------------------------------
+
+SELECT as_written('SELECT count(*) FROM orders WHERE props ->> ''device'' = ''ios''', 'a part');
+SELECT as_written('SELECT count(*) FROM orders WHERE props -> ''os'' ->> ''name'' = ''x1'' AND props #>> ''{os,tags,0}'' = ''a''', 'parts of parts');
+SELECT as_written('SELECT count(*) FROM orders WHERE (props -> ''os'' -> ''tags'' ->> 1)::int = 1 AND props -> ''os'' -> ''tags'' ->> -1 IS NULL',
+	'... of arrays, from both ends');
+SELECT as_written('SELECT count(*) FROM orders WHERE props #> ''{os}'' ->> ''name'' = ''x0''', '... by path');
+SELECT as_written('SELECT count(*) FROM orders WHERE jsonb_extract_path_text(props, ''os'', ''name'') = ''x0''', '... as a function');
+SELECT as_written('SELECT count(*) FROM orders WHERE props ->> ''none'' IS NULL', '... that is not there');
+SELECT is(rows_for('analyst1', 'SELECT dp_sum((props ->> ''v'')::int, 0, 3) FROM orders'), rows_for('owner1', 'SELECT sum((props ->> ''v'')::int) FROM orders'),
+	'a number in it');
+SELECT as_written('SELECT props ->> ''device'', count(*) FROM orders WHERE props ->> ''device'' IN (''ios'', ''web'') GROUP BY 1', '... a key, with a list');
+SELECT as_written('SELECT props ->> ''device'', count(*) FROM orders GROUP BY 1', '... a key that is selected, and its NULL');
+SELECT as_written('SELECT count(*) FROM v_orders WHERE props ->> ''device'' = ''ios'' AND loud = ''paid!''', 'through a view');
+SELECT as_written('SELECT count(*) FROM (SELECT p FROM (SELECT props AS p, customer FROM orders) a) b WHERE p ->> ''device'' = ''ios''', 'through subqueries');
+SELECT matches(rows_for('analyst1', statement), '^ZC002 .*(jsonb?|parts?)', statement)
+	FROM unnest(ARRAY['SELECT count(props) FROM orders', 'SELECT props, count(*) FROM orders GROUP BY 1',
+		'SELECT props -> ''os'', count(*) FROM orders GROUP BY 1', 'SELECT count(*) FROM orders WHERE props -> ''v'' = ''1''',
+		'SELECT count(*) FROM orders WHERE props @> ''{"device": "ios"}''', 'SELECT count(*) FROM orders WHERE props ? ''device''',
+		'SELECT count(*) FROM orders WHERE raw ->> ''a'' = ''1''', 'SELECT count(*) FROM orders WHERE props ->> status IS NULL',
+		'SELECT count(*) FROM (SELECT DISTINCT props FROM orders) q', 'SELECT count(*) FROM (SELECT customer, props FROM orders GROUP BY 1, 2) q',
+		'SELECT count(*) FROM orders WHERE coalesce(props, ''{}'') ->> ''device'' = ''ios''',
+		'SELECT count(*) FROM v_orders a JOIN v_orders b ON a.customer = b.customer AND a.props = b.props',
+		'SELECT p, count(*) FROM (SELECT props AS p FROM orders) q GROUP BY 1']) AS statement;
+
+-- ------------------------------------------------------------------------
+-- refusals that teach
+-- ------------------------------------------------------------------------
+
+SELECT taught('SELECT min(status) FROM orders', 'min of text');
+SELECT taught('SELECT max(o.status), count(*) FROM orders o', 'max of text');
+SELECT taught('SELECT array_agg(status) FROM orders', 'array_agg');
+SELECT taught('SELECT string_agg(status, '','') FROM orders', 'string_agg');
+SELECT taught('SELECT mode() WITHIN GROUP (ORDER BY status) FROM orders', 'mode');
+SELECT taught('SELECT bool_and(active) FROM orders', 'bool_and');
+
+SELECT * FROM finish();
