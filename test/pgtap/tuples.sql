@@ -200,6 +200,8 @@ SELECT as_written($$SELECT d.building, count(*) FROM visits v LEFT JOIN depts d 
 	'a foreign key that is NOT NULL');
 SELECT as_written($$SELECT d.building, count(*) FROM depts d RIGHT JOIN visits v USING (dept) WHERE d.building <> 'empty' OR d.building IS NULL GROUP BY 1$$,
 	'... and a join the other way round');
+SELECT as_written($$SELECT d.building, count(*) FROM (SELECT patient, dept AS place FROM visits WHERE id > 3) v LEFT JOIN depts d ON d.dept = v.place
+	WHERE d.building IS DISTINCT FROM 'empty' GROUP BY 1$$, '... and a subquery');
 SELECT as_written($$SELECT channel, count(*) FROM visits v LEFT JOIN kinds k USING (kind) JOIN kinds l ON l.kind = k.kind + 1 WHERE l.label = 'four' GROUP BY 1$$,
 	'an outer join that a join above makes an inner one');
 SELECT as_written($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k USING (kind) GROUP BY 1$$,

@@ -225,6 +225,7 @@ static bool
 matches_key(const ForeignKeyCacheInfo *key, Query *query, List *conditions, Index rti, Index outer_rti)
 {
 	Bitmapset  *found = NULL;
+	DpColumnOrigin origin;
 	ListCell   *lc;
 
 	foreach(lc, conditions)
@@ -233,11 +234,12 @@ matches_key(const ForeignKeyCacheInfo *key, Query *query, List *conditions, Inde
 				   *outer;
 		bool		matched = false;
 
-		if (!equated_columns(lfirst(lc), rti, &inner, &outer) || outer->varno != outer_rti)
+		if (!equated_columns(lfirst(lc), rti, &inner, &outer) || outer->varno != outer_rti ||
+			!dp_trace_column(query, NULL, (Node *) outer, &origin) || origin.relid != key->conrelid)
 			return false;
 		for (int i = 0; i < key->nkeys; i++)
 		{
-			if (key->conkey[i] != outer->varattno || key->confkey[i] != inner->varattno)
+			if (key->conkey[i] != origin.attnum || key->confkey[i] != inner->varattno)
 				continue;
 			found = bms_add_member(found, i);
 			matched = true;
@@ -248,15 +250,26 @@ matches_key(const ForeignKeyCacheInfo *key, Query *query, List *conditions, Inde
 	return bms_num_members(found) == key->nkeys;
 }
 
-/* Returns the entry that the outer columns of the conditions are of; 0: there is none such. */
+/*
+ * Returns the entry that the outer columns of the conditions are of, and the table
+ * that they come from; 0: there is none such.  Several columns of a subquery
+ * may be of several rows.
+ */
 static Index
-outer_entry(List *conditions, Index rti)
+outer_entry(Query *query, List *conditions, Index rti, Oid *relid)
 {
 	Var		   *inner,
 			   *outer;
+	DpColumnOrigin origin;
+	RangeTblEntry *rte;
 
 	if (conditions == NIL || !equated_columns(linitial(conditions), rti, &inner, &outer))
 		return 0;
+	rte = rt_fetch(outer->varno, query->rtable);
+	if ((rte->rtekind != RTE_RELATION && (rte->rtekind != RTE_SUBQUERY || list_length(conditions) > 1)) ||
+		!dp_trace_column(query, NULL, (Node *) outer, &origin))
+		return 0;
+	*relid = origin.relid;
 	return outer->varno;
 }
 
@@ -267,8 +280,8 @@ dp_join_always_matches(Query *query, JoinExpr *join)
 	Node	   *side = join->jointype == JOIN_RIGHT ? join->larg : join->rarg;
 	Index		rti,
 				outer_rti;
-	RangeTblEntry *inner,
-			   *outer;
+	RangeTblEntry *inner;
+	Oid			relid;
 	Relation	rel;
 	bool		found = false;
 	ListCell   *lc;
@@ -276,16 +289,15 @@ dp_join_always_matches(Query *query, JoinExpr *join)
 	if ((join->jointype != JOIN_LEFT && join->jointype != JOIN_RIGHT) || !IsA(side, RangeTblRef))
 		return false;
 	rti = ((RangeTblRef *) side)->rtindex;
-	outer_rti = outer_entry(conditions, rti);
+	outer_rti = outer_entry(query, conditions, rti, &relid);
 	if (outer_rti == 0)
 		return false;
 	inner = rt_fetch(rti, query->rtable);
-	outer = rt_fetch(outer_rti, query->rtable);
 	/* rows of children need not refer to anything */
-	if (inner->rtekind != RTE_RELATION || outer->rtekind != RTE_RELATION || inner->tablesample != NULL ||
-		inner->securityQuals != NIL || (!inner->inh && has_subclass(inner->relid)) || has_subclass(outer->relid))
+	if (inner->rtekind != RTE_RELATION || inner->tablesample != NULL ||
+		inner->securityQuals != NIL || (!inner->inh && has_subclass(inner->relid)) || has_subclass(relid))
 		return false;
-	rel = table_open(outer->relid, AccessShareLock);
+	rel = table_open(relid, AccessShareLock);
 	foreach(lc, RelationGetFKeyList(rel))
 	{
 		ForeignKeyCacheInfo *key = lfirst(lc);
