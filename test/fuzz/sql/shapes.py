@@ -28,6 +28,12 @@ BUYERS = {'region': (TEXT, ["'east'", "'west'"]), 'home': SHOPS['shop']}
 JOINS = [('shop', 'pub.shops', 'shop'), ('shop', 'pub.shops', 'shop'), ('item', 'pub.items', 'item'), ('day', 'pub.dates', 'day'),
          ('shop', 'pub.offers', 'shop'), ('item', 'pub.offers', 'item'), ('item', 'pub.items', 'parent'), ('day', 'pub.shops', 'opened'),
          ('cost', 'pub.items', 'price'), ('grade', 'pub.shops', 'size'), ('home', 'pub.shops', 'shop'), ('seen', 'pub.dates', 'day')]
+TIMES = {'hour': ["'2024-03-30 22:00'", "'2024-03-31 01:30'", "'2024-03-31 12:15'"], 'day': ["'2024-03-28'", "'2024-03-30 12:00'", "'2024-04-02'", "'2024-04-04 23:59'"]}
+BUCKETS = {'hour': ["date_trunc('hour', {})", "to_char({}, 'YYYY-MM-DD HH24')", "date_bin('2 hours', {}, '2024-01-01 00:30')", 'floor(extract(epoch FROM {}) / 5400)',
+                    "date_trunc('hour', {} AT TIME ZONE 'Asia/Kolkata')", "extract(hour FROM {})", "date_trunc('hour', {}) - interval '1 day'"],
+           'day': ["date_trunc('day', {})", '{}::date', "to_char({}, 'YYYY-MM-DD')", "date_trunc('week', {} + interval '1 day') - interval '1 day'", "date_trunc('month', {})",
+                   '{}::date - extract(dow FROM {})::int', "date_trunc('day', {}, 'America/New_York')", "({} AT TIME ZONE 'Asia/Kolkata')::date",
+                   "extract(day FROM {})", "CASE WHEN extract(isodow FROM {}) > 5 THEN 'off' ELSE to_char({}, 'Dy') END", "date_trunc('day', {} - interval '6 hours')", "extract(month FROM {}) || '/' || extract(day FROM {})"]}
 ZONES = ['UTC', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Kiritimati', 'Europe/Berlin']
 
 
@@ -52,6 +58,8 @@ class Shape:
         self.header = []
         self.outer = False              # a public side without matches
         self.loose = False              # a subquery's conditions may be left out
+        self.unit_of_time = None        # of buckets, of a range that conditions give
+        self.by_time = False
         self.loose_nulls = False        # NULL may be a group where each row has a match
         self.by_day = False             # joined by the day of a time, of which other keys may be
         self.fragile = False            # released rows, whose order noise decides where they are equal
@@ -330,7 +338,8 @@ class Shapes:
         column = c.ref.split('.')[1]
         if column not in SALES:
             return self.theta(s)
-        order = rng.choice(['1', '1 DESC', 'n DESC, 1', 'n, 1 DESC'])
+        # where noise decides which are the first, it decides what comes of them
+        order = rng.choice(['1', '1 DESC'] + ['n DESC, 1', 'n, 1 DESC'] * (self.schema == 'x'))
         text = "(SELECT %s AS k, count(*) AS n FROM {s}.sales%s GROUP BY 1 ORDER BY %s LIMIT %d) %s" % (
             column, ' WHERE %s' % self.simple(Col(column, SALES[column])) if self.chance(0.3) else '', order, rng.randrange(1, 3), name)
         on = '%s = %s.k' if self.chance(0.7) else '%s IS NOT DISTINCT FROM %s.k'
@@ -351,8 +360,11 @@ class Shapes:
         rng = self.rng
         c = rng.choice(s.columns)
         r = rng.random()
+        if s.seen and s.unit_of_time and r < 0.5:
+            s.by_time = True
+            return rng.choice(BUCKETS[s.unit_of_time]).replace('{}', s.seen), [Col(s.seen, (INT, []))]
         if s.seen and r < 0.06:
-            return rng.choice(['extract(hour FROM %s)', 'extract(dow FROM %s)', "date_part('isodow', %s)", 'extract(dow FROM %s)::int']) % s.seen, []
+            return rng.choice(['extract(hour FROM %s)', 'extract(dow FROM %s)', "date_part('isodow', %s)", 'extract(dow FROM %s)::int']) % s.seen, [Col(s.seen, (INT, []))]
         if r < 0.66:
             return c.ref, [c]
         if r < 0.72:
@@ -371,6 +383,23 @@ class Shapes:
             return rng.choice(['extract(month FROM %s)', '%s + 1', "date_trunc('month', %s)", "to_char(%s, 'Mon')"]) % c.ref, [c]
         return 'NOT %s' % c.ref, [c]
 
+    def add_range(self, s):
+        """conditions between which moments a time is"""
+        rng = self.rng
+        s.unit_of_time = rng.choice(['hour', 'day'])
+        a, b = sorted(rng.sample(TIMES[s.unit_of_time], 2))
+        col = Col(s.seen, ('timestamptz', [a, b]))
+        form = rng.choice(['{0} >= {1} AND {0} < {2}', '{0} BETWEEN {1} AND {2}', '{1} < {0} AND {0} <= {2}', '{0}::date >= {1} AND {0} <= {2}',
+                           '{0} > {1} AND {0}::date <= {2}', "date_trunc('day', {0}) BETWEEN {1} AND {2}", '{0}::date = {1}'])
+        if '::date' in form:
+            a, b = a[:11] + "'", b[:11] + "'"
+            col = Col(s.seen, ('date', [a, b]))
+        s.where.append((form.format(s.seen, self.lit(col, a), self.lit(col, b)), [col]))
+        # of the last moment alone there are not all rows
+        s.loose |= s.by_day or '<= {2}' in form and '::date <=' not in form or form.startswith('{0} BETWEEN')
+        if self.chance(0.3):
+            s.where.append((rng.choice(['extract(isodow FROM {}) < 6', 'extract(hour FROM {}) BETWEEN 6 AND 20', "{}::date <> '2024-03-31'", "date_trunc('hour', {}) < '2024-03-31 06:00'"]).format(s.seen), [col]))
+
     # ------------------------------------------------------------------
     # The query
     # ------------------------------------------------------------------
@@ -383,6 +412,8 @@ class Shapes:
         for _ in range(rng.choice([0, 1, 1, 1, 2, 2])):
             if not s.outer:
                 s = self.join(s)
+        if s.seen and not s.outer and self.chance(0.3):
+            self.add_range(s)
         keys = []
         for _ in range(rng.choice([1, 1, 1, 2, 2, 3])):
             k = self.key(s)
@@ -390,7 +421,7 @@ class Shapes:
                 keys.append(k)
         for _ in range(rng.choice([0, 0, 1, 1, 2])):
             mixed = s.columns + (s.raw if self.chance(0.15) and not s.outer else [])
-            focus = [c for k in keys for c in k[1]] if self.chance(0.6) else mixed
+            focus = [c for k in keys for c in k[1] if c.literals] if self.chance(0.6) else mixed
             s.where.append(self.condition(focus or mixed, 2))
         return self.written(s, keys)
 
@@ -430,12 +461,12 @@ class Shapes:
         else:
             private = query('%s, %s AS n' % (names, aggregate), s.where, group + having)
             exact = query('%s, %s AS n, count(DISTINCT %s) AS u' % (names, aggregate, s.person), s.where, group + having)
-        possible = '' if s.loose or s.by_day and any('.seen' in t for t in texts) else query(names, told, group)
+        possible = '' if s.loose or s.by_day and any('.seen' in t for t in texts) or s.by_time and s.rows > 2 else query(names, told, group)
         self.finish(out, private, exact, possible)
         out.fragile, out.distinct, out.loose_nulls = s.fragile, distinct, s.loose_nulls
         out.keys = list(range(n))
         out.columns = [('key', 0)] * n + ([] if distinct else [('int', 0)])
-        out.zone = rng.choice(ZONES) if 'seen' in private or 'date_trunc' in private else None
+        out.zone = rng.choice(ZONES) if '.seen' in private or 'date_trunc' in private else None
         return out
 
     def finish(self, out, private, exact, possible):
