@@ -45,6 +45,12 @@ SELECT dp_count(*) FROM dose d LEFT JOIN stay s ON s.stay = d.stay AND s.ward = 
 --> ZC002
 SELECT dp_count(*) FROM patient p LEFT JOIN stay s USING (patient) LEFT JOIN stay t ON t.room IS NOT DISTINCT FROM s.room;
 --> ZC002
+SELECT dp_count(*) FROM stay s JOIN stay t ON t.room IS NOT DISTINCT FROM s.room;
+--> ZC002
+SELECT dp_count(*) IS NULL FROM stay s JOIN stay t ON t.room = s.room;
+--> ok 1
+SELECT dp_sum(n, 0, 5) FROM (SELECT room, count(*) AS n FROM stay GROUP BY room) q;
+--> ZC002
 SELECT dp_count(*) FROM dose d JOIN visit v ON v.id = d.stay;
 --> ZC002
 SELECT dp_count(*) FROM dose d JOIN patient p ON p.patient = d.stay;
