@@ -101,7 +101,7 @@ SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM visit v JOIN visit w USING (pat
 --> ZC002 | ok 5000
 SELECT dp_count(*) FROM visit v JOIN later l USING (patient);
 --> ZC002 | 42501
-SELECT dp_count(*) FROM visit v WHERE EXISTS (SELECT FROM patient p WHERE p.patient = v.patient);
+SELECT dp_count(*) FROM visit v WHERE EXISTS (SELECT FROM patient p WHERE p.zip = v.ward);
 --> ZC002
 
 --# units that are equal only by appearance

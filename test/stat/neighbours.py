@@ -146,15 +146,28 @@ CHAINS = [
     ("(SELECT DISTINCT id, x{u} FROM kid) q", "q.u", "q.id q.x"), ("(SELECT x AS y, x + 1 AS z{u} FROM kid WHERE x > 0) q", "q.u", "q.y q.z"),
     ("(SELECT g.y, c.x, c.id{u} FROM grandkid g JOIN (SELECT no, x, id FROM kid) c ON c.no = g.no) q JOIN h ON q.id = h.id", "h.u", "q.x q.y h.g"),
     ("h LEFT JOIN (SELECT id, count(*) AS n{u} FROM kid GROUP BY id{u}) q ON q.id = h.id AND q.n > 1", "h.u", "h.g q.n"),
+    ("h p", "p.u", "p.g"), ("h q", "q.u", "q.g"), ("kid k", "k.u", "k.x k.id"), ("kid l", "l.u", "l.x"), ("a s", "s.u", "s.g s.x"), ("b t", "t.u", "t.k t.y"),
+    ("kid m LEFT JOIN h o ON o.id = m.id", "m.u", "m.x o.g"), ("a v", "v.u", "v.g v.x"),
     ("a CROSS JOIN h CROSS JOIN kid c", "h.u", "a.x c.x h.g"), ("b LEFT JOIN h ON b.u = h.u LEFT JOIN kid c ON c.id = h.id", "b.u", "b.y c.x h.g"),
 ]
-# what joins to the last two of them without a join tree of its own
+# what belongs to WHERE of some of them
 CHAIN_CONDITIONS = {"h CROSS JOIN kid c CROSS JOIN grandkid g": ["g.no = c.no", "c.id = h.id"],
-                    "a CROSS JOIN h CROSS JOIN kid c": ["c.id = h.id", "a.u = h.u"]}
+                    "a CROSS JOIN h CROSS JOIN kid c": ["c.id = h.id", "a.u = h.u"],
+                    "h p": ["EXISTS (SELECT FROM kid c WHERE c.id = p.id AND c.x > 0)"],
+                    "h q": ["NOT EXISTS (SELECT 1 FROM kid c LEFT JOIN grandkid g ON g.no = c.no WHERE q.id = c.id AND g.y > 0)", "q.id IN (SELECT id FROM kid)"],
+                    "kid k": ["EXISTS (SELECT FROM grandkid g WHERE g.no = k.no AND k.x > 0)", "k.id NOT IN (0)"],
+                    "kid l": ["l.id IN (SELECT id FROM kid GROUP BY id HAVING count(*) > 1)", "NOT EXISTS (SELECT FROM grandkid g WHERE g.no = l.no AND g.y < 1)"],
+                    "a s": ["EXISTS (SELECT FROM b WHERE b.u = s.u AND b.y > 0)", "NOT EXISTS (SELECT FROM w WHERE w.g = s.x AND w.name = 'n')"],
+                    "b t": ["t.u IN (SELECT u FROM h WHERE EXISTS (SELECT FROM kid c WHERE c.id = h.id))", "t.y IN (SELECT g FROM m)"],
+                    "kid m LEFT JOIN h o ON o.id = m.id": ["NOT EXISTS (SELECT FROM kid c WHERE c.id = o.id AND c.x > 1)"],
+                    "a v": ["NOT EXISTS (SELECT FROM b WHERE b.u = v.u AND v.x > 0)", "(v.u, v.g) IN (SELECT u, g FROM a WHERE x > 0)"]}
 WRONG_CHAINS = [("kid c JOIN kid d ON c.x = d.x", "c.x d.x"), ("kid c JOIN h ON h.id = c.no", "c.x h.g"),
                 ("kid c JOIN h ON h.g = c.id", "c.x h.g"), ("grandkid g JOIN h ON h.id = g.no", "g.y h.g"),
                 ("kid c JOIN kid d ON c.id = d.no", "c.x d.x"), ("kid c JOIN a ON a.u = c.id", "a.x c.x"),
                 ("kid c JOIN kid d ON c.id = d.id OR c.x = 1", "c.x d.x"), ("kid c LEFT JOIN h ON h.id > c.id", "c.x h.g"),
+                ("(SELECT * FROM kid c WHERE EXISTS (SELECT FROM kid d WHERE d.x = c.id)) c", "c.x"),
+                ("(SELECT * FROM h WHERE NOT EXISTS (SELECT FROM a WHERE a.x = h.g)) h", "h.g"),
+                ("(SELECT * FROM h WHERE g IN (SELECT x FROM kid)) h", "h.g"), ("(SELECT * FROM h WHERE g IN (SELECT id FROM kid)) h", "h.g"),
                 ("h LEFT JOIN kid c ON c.id = h.id JOIN grandkid g ON g.no IS NOT DISTINCT FROM c.no", "c.x h.g")]
 
 
@@ -460,7 +473,7 @@ class Checker:
         whole, reference, without, alone, few, explained = answers
         if shape.wrong:
             self.wrong += 1
-            if not isinstance(whole, str) or not re.search("can be joined only on|join that table, too", whole):
+            if not isinstance(whole, str) or not re.search("can be joined only on|join that table, too|a subquery cannot be used", whole):
                 self.complain(shape, "answered")
             return
         for answer in answers[:5]:

@@ -164,6 +164,17 @@ extern void dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rt
 							 DpFromItem *item);
 
 /* ------------------------------------------------------------------------
+ * sublinks.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Puts joins in the place of conditions with subqueries in a level's WHERE, in
+ * place, as far as that is possible.  scope: that of query.
+ */
+extern void dp_join_sublinks(DpSource *s, DpScope *scope, Query *query);
+
+/* ------------------------------------------------------------------------
  * tokens.c
  * ------------------------------------------------------------------------
  */

@@ -211,7 +211,11 @@ conditions_of(Node *node)
 			quals = ((JoinExpr *) node)->quals;
 		}
 	}
-	return list_concat(conditions, dp_conjuncts(quals));
+	/* those with subqueries become joins, or are refused */
+	foreach(lc, dp_conjuncts(quals))
+		if (!checkExprHasSubLink(lfirst(lc)))
+		conditions = lappend(conditions, lfirst(lc));
+	return conditions;
 }
 
 void
@@ -230,6 +234,7 @@ dp_read_source(DpLevel *level, DpScope *scope, bool even_if_readable)
 	level->from.query = query;
 	level->from.is_level = true;
 	level->conditions = conditions_of((Node *) outer->jointree);
+	dp_join_sublinks(&s, &inner, query);
 	dp_read_level(&s, &inner, &level->from, &level->allow, (Node *) read);
 	query->cteList = NIL;
 	dp_join_parents(&s, &level->from);

@@ -334,6 +334,7 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 		sub->distinctClause = NIL;
 	}
 	prune_targets(sub, columns);
+	dp_join_sublinks(s, &inner, sub);
 
 	allow.unit_aggregates = sub->groupClause != NIL || sub->hasAggs || sub->havingQual != NULL;
 	from.query = sub;

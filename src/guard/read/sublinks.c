@@ -1,0 +1,382 @@
+/*-------------------------------------------------------------------------
+ *
+ * sublinks.c
+ *	  EXISTS, NOT EXISTS and IN over subqueries, as joins.
+ *
+ * Where a level's WHERE has such a condition as a conjunct by itself, it is
+ * written as a join with a subquery, which is then read and judged as any
+ * other (subquery.c, joins.c):
+ *
+ *	 EXISTS (SELECT FROM r WHERE r.k = t.k AND ...)
+ *	   FROM t, (SELECT k FROM r WHERE ... GROUP BY k) q WHERE t.k = q.k
+ *	 NOT EXISTS (...)
+ *	   FROM t LEFT JOIN (...) q ON t.k = q.k WHERE q.k IS NULL
+ *	 x IN (SELECT k FROM r WHERE ...)
+ *	   as EXISTS with the condition k = x
+ *
+ * Invariants:
+ * - A row of the level finds at most one row of the subquery, so that it is
+ *	 neither lost nor repeated: all that is compared is what it groups by, by
+ *	 the equality by which it groups.
+ * - Rows of protected tables are grouped by what names their unit; values of
+ *	 other people's rows are not selected in passing, which would be a release.
+ * - What is not understood stays where it is, and is refused there (vet.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "access/transam.h"
+#include "base/compat.h"
+#include "catalog/pg_proc.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_oper.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+/* what a subquery is compared by */
+typedef struct Comparison
+{
+	List	   *keys;			/* expressions of the subquery */
+	List	   *equalities;		/* OpExprs of the level around it: of each key, whose place is ... */
+	List	   *places;			/* ... this argument (int) */
+	List	   *conditions;		/* of the level alone */
+} Comparison;
+
+/* ------------------------------------------------------------------------
+ * What is compared
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether an operator is the equality by which values like key are grouped. */
+static bool
+groups_by(Oid opno, Node *key)
+{
+	Oid			opfamily = lookup_type_cache(getBaseType(exprType(key)), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+
+	return opno < FirstGenbkiObjectId && OidIsValid(opfamily) && op_volatile(opno) == PROVOLATILE_IMMUTABLE &&
+		get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber;
+}
+
+/* Adds an equality of key, its argument number place; false if it is none. */
+static bool
+add_key(Comparison *c, OpExpr *equality, int place, Node *key)
+{
+	if (list_length(equality->args) != 2 || !groups_by(equality->opno, key) || checkExprHasSubLink(key))
+		return false;
+	c->keys = lappend(c->keys, key);
+	c->equalities = lappend(c->equalities, equality);
+	c->places = lappend_int(c->places, place);
+	return true;
+}
+
+/* Takes a condition that names columns of the level around the subquery out of it; false if that cannot be. */
+static bool
+take_condition(Comparison *c, Node *condition)
+{
+	OpExpr	   *op = (OpExpr *) condition;
+
+	if (checkExprHasSubLink(condition))
+		return false;
+	if (!contain_vars_of_level(condition, 0))
+	{
+		condition = copyObject(condition);
+		IncrementVarSublevelsUp(condition, -1, 1);
+		c->conditions = lappend(c->conditions, condition);
+		return true;
+	}
+	if (!IsA(condition, OpExpr) || list_length(op->args) != 2)
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		Node	   *key = list_nth(op->args, i);
+		Node	   *other = list_nth(op->args, 1 - i);
+		OpExpr	   *equality;
+
+		if (contain_vars_of_level(key, 1) || contain_vars_of_level(other, 0))
+			continue;
+		/* the key's place will be taken */
+		equality = copyObject(op);
+		lfirst(list_nth_cell(equality->args, i)) = makeNullConst(exprType(key), -1, exprCollation(key));
+		IncrementVarSublevelsUp((Node *) equality, -1, 1);
+		return add_key(c, equality, i, key);
+	}
+	return false;
+}
+
+/* Leaves the subquery the conditions that are its own. */
+static bool
+take_conditions(Comparison *c, Query *sub)
+{
+	List	   *own = NIL;
+	ListCell   *lc;
+
+	foreach(lc, make_ands_implicit((Expr *) sub->jointree->quals))
+	{
+		if (!contain_vars_of_level(lfirst(lc), 1))
+			own = lappend(own, lfirst(lc));
+		else if (!take_condition(c, lfirst(lc)))
+			return false;
+	}
+	sub->jointree->quals = own ? (Node *) make_ands_explicit(own) : NULL;
+	return true;
+}
+
+/* Returns the column of the subquery that an argument of the test stands for; NULL if it is more than that. */
+static Node *
+tested_column(Node *arg, Query *sub)
+{
+	Param	   *param = (Param *) arg;
+	TargetEntry *tle;
+	RelabelType *copy;
+
+	if (IsA(arg, RelabelType))
+	{
+		copy = copyObject((RelabelType *) arg);
+		copy->arg = (Expr *) tested_column((Node *) copy->arg, sub);
+		return copy->arg ? (Node *) copy : NULL;
+	}
+	if (!IsA(arg, Param) || param->paramkind != PARAM_SUBLINK)
+		return NULL;
+	tle = get_tle_by_resno(sub->targetList, param->paramid);
+	return tle && !tle->resjunk ? (Node *) tle->expr : NULL;
+}
+
+/* Takes apart x IN (SELECT ...), of several columns also. */
+static bool
+take_test(Comparison *c, Node *test, Query *sub)
+{
+	ListCell   *lc;
+
+	foreach(lc, make_ands_implicit((Expr *) test))
+	{
+		OpExpr	   *equality = lfirst(lc);
+		Node	   *column;
+
+		if (!IsA(equality, OpExpr) || list_length(equality->args) != 2 || checkExprHasSubLink(linitial(equality->args)))
+			return false;
+		column = tested_column(lsecond(equality->args), sub);
+		if (column == NULL || !add_key(c, copyObject(equality), 1, column))
+			return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * The subquery
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether a LIMIT leaves at least one row. */
+static bool
+is_positive(Node *limit)
+{
+	Const	   *constant = limit ? (Const *) eval_const_expressions(NULL, limit) : NULL;
+
+	return limit == NULL || (IsA(constant, Const) && !constant->constisnull && DatumGetInt64(constant->constvalue) > 0);
+}
+
+/* Tells whether a subquery filters and joins rows and does nothing else; what orders them does not matter. */
+static bool
+only_reads(Query *sub, bool exists)
+{
+	return sub->commandType == CMD_SELECT && !sub->hasAggs && sub->groupClause == NIL && sub->groupingSets == NIL &&
+		sub->havingQual == NULL && sub->setOperations == NULL && !sub->hasWindowFuncs && !sub->hasTargetSRFs &&
+		!sub->hasDistinctOn && sub->limitOffset == NULL && (exists ? is_positive(sub->limitCount) : sub->limitCount == NULL) &&
+		sub->rowMarks == NIL && !sub->hasModifyingCTE && !sub->hasRecursive && sub->jointree->fromlist != NIL;
+}
+
+/* Makes SELECT FROM (sub), and the tests of its columns those of the new level's. */
+static Query *
+wrap(Query *sub)
+{
+	Query	   *query = dp_new_select();
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	ListCell   *lc;
+
+	IncrementVarSublevelsUp((Node *) sub, 1, 1);
+	query->rtable = list_make1(dp_subquery_entry(sub, "rows"));
+	ref->rtindex = 1;
+	query->jointree = makeFromExpr(list_make1(ref), NULL);
+	foreach(lc, sub->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+		Var		   *var = makeVar(1, tle->resno, exprType((Node *) tle->expr), exprTypmod((Node *) tle->expr),
+								  exprCollation((Node *) tle->expr), 0);
+
+		if (!tle->resjunk)
+			query->targetList = lappend(query->targetList, makeTargetEntry((Expr *) var, tle->resno, tle->resname, false));
+	}
+	return query;
+}
+
+/* Lets the subquery have one row for all rows with the same keys. */
+static void
+group_by_keys(Query *sub, List *keys)
+{
+	ListCell   *lc;
+
+	sub->targetList = NIL;
+	sub->distinctClause = NIL;
+	sub->sortClause = NIL;
+	sub->limitCount = NULL;
+	foreach(lc, keys)
+	{
+		int			n = foreach_current_index(lc) + 1;
+		TargetEntry *tle = makeTargetEntry(lfirst(lc), n, psprintf("k%d", n), false);
+		SortGroupClause *clause = makeNode(SortGroupClause);
+
+		tle->ressortgroupref = clause->tleSortGroupRef = n;
+		get_sort_group_operators(exprType(lfirst(lc)), false, true, false, &clause->sortop, &clause->eqop, NULL,
+								 &clause->hashable);
+		sub->targetList = lappend(sub->targetList, tle);
+		sub->groupClause = lappend(sub->groupClause, clause);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * The level
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns what compares entry rti, of these keys, with the level around it. */
+static List *
+join_conditions(Comparison *c, Index rti)
+{
+	List	   *conditions = list_copy(c->conditions);
+	ListCell   *key,
+			   *equality,
+			   *place;
+
+	forthree(key, c->keys, equality, c->equalities, place, c->places)
+	{
+		Var		   *var = makeVar(rti, foreach_current_index(key) + 1, exprType(lfirst(key)), exprTypmod(lfirst(key)),
+								  exprCollation(lfirst(key)), 0);
+
+		lfirst(list_nth_cell(((OpExpr *) lfirst(equality))->args, lfirst_int(place))) = var;
+		conditions = lappend(conditions, lfirst(equality));
+	}
+	return conditions;
+}
+
+static void
+join_inner(Query *query, Index rti, List *conditions)
+{
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	FromExpr   *from = query->jointree;
+
+	ref->rtindex = rti;
+	from->fromlist = lappend(from->fromlist, ref);
+	from->quals = (Node *) make_ands_explicit(list_concat(make_ands_implicit((Expr *) from->quals), conditions));
+}
+
+static void
+join_left(Query *query, Index rti, Var *key, List *conditions)
+{
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+	JoinExpr   *join = makeNode(JoinExpr);
+	NullTest   *missing = makeNode(NullTest);
+
+	rte->rtekind = RTE_JOIN;
+	rte->jointype = JOIN_LEFT;
+	rte->eref = makeAlias("unnamed_join", NIL);
+	rte->inFromCl = true;
+	query->rtable = lappend(query->rtable, rte);
+	ref->rtindex = rti;
+	join->jointype = JOIN_LEFT;
+	join->rtindex = list_length(query->rtable);
+	join->larg = (Node *) query->jointree;
+	join->rarg = (Node *) ref;
+	join->quals = (Node *) make_ands_explicit(conditions);
+	dp_set_nulled_by(key, join->rtindex);
+	missing->arg = (Expr *) key;
+	missing->nulltesttype = IS_NULL;
+	missing->location = -1;
+	query->jointree = makeFromExpr(list_make1(join), (Node *) missing);
+}
+
+/* Puts a join in the place of a conjunct of query; false if it stays. */
+static bool
+join_sublink(DpSource *s, DpScope *scope, Query *query, SubLink *link, bool negated)
+{
+	bool		exists = link->subLinkType == EXISTS_SUBLINK;
+	Query	   *sub = copyObject((Query *) link->subselect);
+	Comparison	c = {0};
+	RangeTblEntry *rte;
+	RangeTblEntry *base;
+	DpScope		inner = {sub, scope};
+	bool		reads_rows;
+	List	   *conditions;
+	Index		rti;
+
+	if (!(exists || (link->subLinkType == ANY_SUBLINK && !negated)) || contain_volatile_functions((Node *) sub))
+		return false;
+	reads_rows = only_reads(sub, exists) && dp_reads_rows(&inner, s->even_if_readable, &base) != 0;
+	if (!only_reads(sub, exists))
+	{
+		if (exists || sub->commandType != CMD_SELECT || contain_vars_of_level((Node *) sub, 1))
+			return false;
+		sub = wrap(sub);
+	}
+	dp_flatten_level(sub);
+	if ((!exists && !take_test(&c, link->testexpr, sub)) || !take_conditions(&c, sub) || c.keys == NIL)
+		return false;
+	group_by_keys(sub, c.keys);
+	if (contain_vars_of_level((Node *) sub, 1))
+		return false;
+	rte = dp_subquery_entry(sub, exists ? "exists" : "in");
+	if (reads_rows && !dp_entry_yields_rows(scope, rte, s->even_if_readable))
+		return false;
+	query->rtable = lappend(query->rtable, rte);
+	rti = list_length(query->rtable);
+	conditions = join_conditions(&c, rti);
+	if (negated)
+		join_left(query, rti, makeVar(rti, 1, exprType(linitial(c.keys)), exprTypmod(linitial(c.keys)),
+									  exprCollation(linitial(c.keys)), 0), conditions);
+	else
+		join_inner(query, rti, conditions);
+	return true;
+}
+
+static SubLink *
+sublink_of(Node *conjunct, bool *negated)
+{
+	*negated = is_notclause(conjunct);
+	if (*negated)
+		conjunct = (Node *) get_notclausearg((Expr *) conjunct);
+	return IsA(conjunct, SubLink) ? (SubLink *) conjunct : NULL;
+}
+
+void
+dp_join_sublinks(DpSource *s, DpScope *scope, Query *query)
+{
+	List	   *conjuncts;
+	List	   *rest = NIL;
+	ListCell   *lc;
+	bool		negated;
+
+	if (query->jointree == NULL || query->jointree->quals == NULL || !checkExprHasSubLink(query->jointree->quals))
+		return;
+	conjuncts = make_ands_implicit((Expr *) query->jointree->quals);
+	query->jointree->quals = NULL;
+	/* those that stay, then those by which rows are found, and last those by which none is */
+	foreach(lc, conjuncts)
+		if (sublink_of(lfirst(lc), &negated) == NULL)
+		rest = lappend(rest, lfirst(lc));
+	query->jointree->quals = rest ? (Node *) make_ands_explicit(rest) : NULL;
+	for (int turn = 0; turn < 2; turn++)
+		foreach(lc, conjuncts)
+		{
+			SubLink    *link = sublink_of(lfirst(lc), &negated);
+
+			if (link != NULL && negated == (turn == 1) && !join_sublink(s, scope, query, link, negated))
+				query->jointree->quals = (Node *) make_ands_explicit(lappend(make_ands_implicit((Expr *) query->jointree->quals), lfirst(lc)));
+		}
+}

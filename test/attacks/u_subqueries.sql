@@ -1,0 +1,70 @@
+-- Conditions with subqueries: what they read must be rows of the same person,
+-- public, or released, and no row may be repeated or chosen by others' rows.
+
+--# other people's rows
+--@ absent: ^f
+--@ attack
+SELECT dp_count(*) IS NOT NULL FROM visit v WHERE EXISTS (SELECT FROM patient p WHERE p.patient = v.patient);
+--> ok 1
+SELECT dp_count(*) FROM visit v WHERE EXISTS (SELECT FROM visit w WHERE w.ward = 'zebra');
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE EXISTS (SELECT FROM visit w WHERE w.ward = v.ward AND w.age = 97);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE NOT EXISTS (SELECT FROM visit w WHERE w.age > v.age);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE NOT EXISTS (SELECT FROM visit w WHERE w.patient = v.patient + 1);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.ward IN (SELECT ward FROM visit WHERE age = 97);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.age IN (SELECT patient FROM patient WHERE name = 'Quux');
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.patient IN (SELECT patient FROM patient ORDER BY name LIMIT 1);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE (v.patient, 1) IN (SELECT patient, row_number() OVER (ORDER BY name) FROM patient);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.patient IN (SELECT patient FROM patient UNION SELECT 1);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.patient = ANY (SELECT patient FROM patient TABLESAMPLE bernoulli (50));
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.patient > ALL (SELECT patient FROM patient);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.patient < ANY (SELECT patient FROM patient);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.patient NOT IN (SELECT patient FROM patient WHERE name = 'Quux');
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.age = (SELECT max(age) FROM visit);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.age = 97 OR EXISTS (SELECT FROM patient p WHERE p.patient = v.patient);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE EXISTS (SELECT FROM lab l WHERE l.patient = v.patient);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.patient::bpchar IN (SELECT patient::bpchar FROM patient);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE EXISTS (SELECT FROM patient p WHERE p.patient = v.patient AND 1 / (p.patient - 42) IS NOT NULL AND pg_sleep(1) IS NOT NULL);
+--> ZC002
+
+--# a row counts once, however many rows are found, and errors tell nothing
+--@ absent: ^f
+--@ attack
+SET dp_cdp.rho = 50;
+SELECT n < 10 FROM (SELECT dp_count(*) AS n FROM visit v WHERE patient = 42 AND EXISTS (SELECT FROM visit w WHERE w.patient = v.patient)) q;
+--> ok 5000
+SELECT n < 3 FROM (SELECT dp_count(*) AS n FROM patient v WHERE patient = 42 AND patient IN (SELECT patient FROM visit)) q;
+--> ok 5000
+SELECT n < 2 FROM (SELECT dp_count(*) AS n FROM patient v WHERE patient = 42 AND NOT EXISTS (SELECT FROM visit w WHERE w.patient = v.patient AND 1 / (w.age - 97) < 5)) q;
+--> ok 5000
+
+--# what is computed before, with the asker's rights
+--@ only: noselect hardened
+--@ absent: Quux|zebra|spy 97
+--@ attack
+CREATE FUNCTION ana.spy(int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'spy %', $1; RETURN $1; END $$;
+CREATE TABLE ana.t AS SELECT g AS age FROM generate_series(1, 5) g;
+SELECT dp_count(*) IS NULL FROM visit WHERE age IN (SELECT ana.spy(age) FROM ana.t);
+--> ok 1 | ZC002
+SELECT dp_count(*) IS NULL FROM visit v WHERE EXISTS (SELECT FROM ana.t WHERE t.age = ana.spy(v.age));
+--> ZC002
+SELECT dp_count(*) IS NULL FROM visit v WHERE EXISTS (SELECT FROM ana.t WHERE ana.spy(t.age) = v.age);
+--> ok 1 | ZC002
+SELECT dp_count(*) IS NULL FROM visit v WHERE ward IN (SELECT name FROM patient);
+--> ZC002

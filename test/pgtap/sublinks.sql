@@ -1,0 +1,102 @@
+-- EXISTS, NOT EXISTS and IN over subqueries, at negligible noise beside plain SQL.
+
+\set ON_ERROR_STOP 0
+SET client_min_messages = error;
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+GRANT CREATE ON SCHEMA public TO owner1;
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.create_dataset('shop', default_rho => 6000, max_groups => 4, max_rows => 8, delta => 0.01);
+SELECT dp_cdp.set_budget('shop', 'analyst1', rho => 1e6, delta => 0.01);
+CREATE TABLE customers (cust int PRIMARY KEY, segment text NOT NULL, email varchar(20));
+INSERT INTO customers SELECT i, (ARRAY['a', 'b', 'c'])[i % 3 + 1], 'm' || i FROM generate_series(1, 40) i;
+CREATE TABLE orders (id int PRIMARY KEY, cust int REFERENCES customers, amount int NOT NULL, region text);
+INSERT INTO orders SELECT i, CASE WHEN i % 11 <> 0 THEN i % 25 + 1 END, i % 13, (ARRAY['n', 's', NULL])[i % 3 + 1] FROM generate_series(1, 70) i;
+CREATE TABLE lines (id int PRIMARY KEY, oid bigint REFERENCES orders, qty int NOT NULL);
+INSERT INTO lines SELECT i, CASE WHEN i % 17 <> 0 THEN i % 50 + 1 END, i % 7 FROM generate_series(1, 120) i;
+CREATE TABLE visits (cust int, day int);
+INSERT INTO visits SELECT nullif(i % 30, 0), i % 9 FROM generate_series(1, 60) i;
+CREATE TABLE regions (region text PRIMARY KEY, zone text, pop int);
+INSERT INTO regions VALUES ('n', 'cold', 1), ('e', 'cold', 2), ('s', 'warm', 3);
+CREATE TABLE holidays (day int, name text);
+INSERT INTO holidays VALUES (1, 'x'), (1, 'y'), (4, 'x'), (NULL, 'z');
+SELECT dp_cdp.protect_table('customers', 'shop', 'cust'), dp_cdp.protect_table('orders', 'shop', 'cust'),
+	dp_cdp.protect_table('lines', 'shop', through => 'oid'), dp_cdp.protect_table('visits', 'shop', 'cust');
+SELECT dp_cdp.set_keys('customers', 'segment', ARRAY['a', 'b', 'c']), dp_cdp.set_keys('orders', 'region', ARRAY['n', 's', NULL]);
+CREATE VIEW large AS SELECT * FROM orders o WHERE EXISTS (SELECT FROM lines l WHERE l.oid = o.id AND qty > 3);
+GRANT SELECT ON regions, holidays, large TO analyst1;
+RESET SESSION AUTHORIZATION;
+\i test/pgtap/analyst.psql
+\i test/pgtap/same.psql
+SELECT no_plan();
+
+-- rows of the same person
+SELECT same(q, q) FROM unnest(ARRAY[
+	'SELECT count(*) AS n FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cust)',
+	'SELECT segment, count(*) AS n FROM customers c WHERE EXISTS (SELECT * FROM orders o WHERE c.cust = o.cust AND o.amount > 5 LIMIT 1) GROUP BY 1 ORDER BY 1',
+	'SELECT count(*) AS n FROM customers c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cust)',
+	'SELECT count(*) AS n FROM customers c WHERE segment <> ''a'' AND NOT EXISTS (SELECT 1 FROM orders o WHERE o.cust = c.cust AND amount > 7) AND EXISTS (SELECT FROM visits v WHERE v.cust = c.cust)',
+	'SELECT count(*) AS n FROM customers WHERE cust IN (SELECT cust FROM orders WHERE amount > 9)',
+	'SELECT count(*) AS n FROM customers WHERE cust IN (SELECT cust FROM orders GROUP BY cust HAVING count(*) > 2)',
+	'SELECT count(*) AS n FROM customers c WHERE c.cust IN (SELECT o.cust FROM orders o JOIN visits v ON v.cust = o.cust WHERE v.day = 3 OR o.amount = 2)',
+	'SELECT count(*) AS n FROM customers c WHERE EXISTS (SELECT FROM orders o JOIN lines l ON l.oid = o.id WHERE o.cust = c.cust AND l.qty > 4)',
+	'SELECT count(*) AS n FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.cust = c.cust AND EXISTS (SELECT FROM lines l WHERE l.oid = o.id AND l.qty > 4))',
+	'SELECT count(*) AS n FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.cust = c.cust AND NOT EXISTS (SELECT FROM lines l WHERE l.oid = o.id))',
+	'SELECT region, count(*) AS n FROM orders o JOIN customers c ON c.cust = o.cust WHERE EXISTS (SELECT FROM visits v WHERE v.cust = o.cust AND v.day > 5) GROUP BY region ORDER BY 1',
+	'SELECT count(*) AS n FROM (SELECT c.cust, count(*) AS k FROM customers c JOIN visits v USING (cust) WHERE NOT EXISTS (SELECT FROM orders o WHERE o.cust = c.cust) GROUP BY c.cust) q WHERE k > 1'
+	]) AS q;
+-- along a key; rows of nobody do not count
+SELECT same(q, q, replace(q, 'FROM orders o WHERE', 'FROM orders o WHERE cust IS NOT NULL AND')) FROM unnest(ARRAY[
+	'SELECT count(*) AS n FROM orders o WHERE EXISTS (SELECT * FROM lines l WHERE l.oid = o.id AND l.qty < 3)',
+	'SELECT count(*) AS n FROM orders o WHERE NOT EXISTS (SELECT * FROM lines l WHERE l.oid = o.id AND l.qty < 3)',
+	'SELECT count(*) AS n FROM orders o WHERE o.id IN (SELECT oid FROM lines GROUP BY oid HAVING sum(qty) > 7)',
+	'SELECT count(*) AS n FROM orders o WHERE o.amount > 3 AND EXISTS (SELECT FROM lines l WHERE l.oid = o.id AND o.amount > 5)'
+	]) AS q;
+SELECT same('SELECT count(*) AS n FROM lines l WHERE l.oid IN (SELECT id FROM orders WHERE amount > 6)', 'a child of such a parent',
+	'SELECT count(*) AS n FROM lines l JOIN orders o ON o.id = l.oid WHERE amount > 6 AND cust IS NOT NULL');
+SELECT same('SELECT count(*) AS n FROM large', 'below a view', 'SELECT count(*) AS n FROM large WHERE cust IS NOT NULL');
+-- public rows
+SELECT same(q, q, replace(q, 'FROM orders o WHERE', 'FROM orders o WHERE cust IS NOT NULL AND')) FROM unnest(ARRAY[
+	'SELECT count(*) AS n FROM orders o WHERE region IN (SELECT region FROM regions WHERE zone = ''cold'')',
+	'SELECT count(*) AS n FROM orders o WHERE EXISTS (SELECT FROM regions r WHERE r.region = o.region AND pop > 2)',
+	'SELECT count(*) AS n FROM orders o WHERE NOT EXISTS (SELECT FROM regions r WHERE r.region = o.region AND pop > 2)',
+	'SELECT count(*) AS n FROM orders o WHERE region IN (SELECT max(region) FROM regions GROUP BY zone)',
+	'SELECT count(*) AS n FROM orders o WHERE region IN (SELECT region FROM regions ORDER BY pop LIMIT 1)',
+	'SELECT count(*) AS n FROM orders o WHERE region IN (SELECT ''n'' UNION SELECT ''e'')',
+	'SELECT count(*) AS n FROM orders o WHERE (region, amount) IN (SELECT region, pop FROM regions)',
+	'SELECT count(*) AS n FROM orders o WHERE amount IN (SELECT g FROM generate_series(1, 4) g)'
+	]) AS q;
+SELECT same(q, q, replace(q, 'FROM visits v WHERE', 'FROM visits v WHERE cust IS NOT NULL AND')) FROM unnest(ARRAY[
+	'SELECT count(*) AS n FROM visits v WHERE day IN (SELECT day FROM holidays)', 'SELECT count(*) AS n FROM visits v WHERE EXISTS (SELECT FROM holidays h WHERE h.day = v.day AND name = ''x'')',
+	'SELECT count(*) AS n FROM visits v WHERE NOT EXISTS (SELECT FROM holidays h WHERE h.day = v.day)',
+	'WITH h AS (SELECT day FROM holidays WHERE name = ''x'') SELECT count(*) AS n FROM visits v WHERE day IN (SELECT day FROM h)',
+	'WITH h AS (SELECT day FROM holidays WHERE name = ''x'') SELECT count(*) AS n FROM visits v WHERE day IN (SELECT day FROM h LIMIT 5)'
+	]) AS q;
+-- released rows
+SELECT same('SELECT segment, count(*) AS n FROM customers WHERE segment IN (SELECT segment FROM customers GROUP BY segment ORDER BY count(*) DESC, 1 LIMIT 1) GROUP BY 1',
+	'the groups that a release says are largest');
+
+-- other people's rows, and what is not understood
+SELECT matches(asked(q), '^ZC002', q) FROM unnest(ARRAY[
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.amount = c.cust)',
+	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM orders p WHERE p.region = o.region AND p.amount > o.amount)',
+	'SELECT count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM orders p WHERE p.region = o.region AND p.amount > 11)',
+	'SELECT count(*) FROM orders o WHERE region IN (SELECT region FROM orders WHERE amount > 11)',
+	'SELECT count(*) FROM orders o WHERE amount IN (SELECT cust FROM customers)',
+	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM orders p WHERE p.amount > 11)',
+	'SELECT count(*) FROM orders o WHERE cust NOT IN (SELECT cust FROM visits)',
+	'SELECT count(*) FROM orders o WHERE region NOT IN (SELECT region FROM regions)',
+	'SELECT count(*) FROM customers c WHERE segment = ''a'' OR EXISTS (SELECT FROM orders o WHERE o.cust = c.cust)',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.cust = c.cust LIMIT 0)',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.cust = c.cust OFFSET 3)',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.cust = c.cust GROUP BY o.cust HAVING count(*) > 2)',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.cust >= c.cust)',
+	'SELECT count(*) FROM customers c WHERE c.cust IN (SELECT o.cust FROM orders o ORDER BY amount LIMIT 3)',
+	'SELECT count(*) FROM customers c WHERE c.cust IN (SELECT o.cust FROM orders o UNION SELECT v.cust FROM visits v)',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT random() FROM orders o WHERE o.cust = c.cust AND random() < 0.5)',
+	'SELECT count(*) FROM customers c WHERE email::char(20) IN (SELECT email::char(20) FROM customers)',
+	'SELECT count(*) FROM customers c WHERE 1 / (c.cust - 3) > 0 AND EXISTS (SELECT 1 / (amount - 1) FROM orders o WHERE o.amount = c.cust)'
+	]) AS q;
+
+SELECT * FROM finish();
