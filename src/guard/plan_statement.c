@@ -159,12 +159,12 @@ plan_prefetches(DpSplitContext *cxt, DpRelease *release, const char *query_strin
 		check_prefetch(prefetch->plan);
 		rows = prefetch->plan->planTree->plan_rows;
 		expect_rows(release->inner_query, prefetch->name, rows);
-		foreach(set, release->key_sets)
+		foreach(set, dp_public_sets(release))
 			expect_rows(((DpKeySet *) lfirst(set))->query, prefetch->name, rows);
 	}
 }
 
-/* Returns the queries of who asks that run before the release: its prefetches, and those that find its keys. */
+/* Returns the queries of who asks that run before the release: its prefetches, and those that find its keys and ranges. */
 static List *
 public_queries(DpRelease *release)
 {
@@ -173,7 +173,7 @@ public_queries(DpRelease *release)
 
 	foreach(lc, release->prefetches)
 		queries = lappend(queries, ((DpPrefetch *) lfirst(lc))->query);
-	foreach(lc, release->key_sets)
+	foreach(lc, dp_public_sets(release))
 		if (((DpKeySet *) lfirst(lc))->query != NULL)
 		queries = lappend(queries, ((DpKeySet *) lfirst(lc))->query);
 	return queries;
@@ -191,14 +191,14 @@ note_params(DpRelease *release)
 	release->needs_params = max > 0;
 }
 
-/* Plans the queries of the release's key sets, in the same way: they read public tables and prefetches. */
+/* Plans the queries of the release's key sets and ranges, in the same way: they read public tables and prefetches. */
 static void
 plan_key_sets(DpSplitContext *cxt, DpRelease *release, const char *query_string, int cursorOptions,
 			  ParamListInfo boundParams)
 {
 	ListCell   *lc;
 
-	foreach(lc, release->key_sets)
+	foreach(lc, dp_public_sets(release))
 	{
 		DpKeySet   *set = lfirst(lc);
 
@@ -284,7 +284,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 		plan_prefetches(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
 		plan_key_sets(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
 		plan_inner(lfirst(lc), cursorOptions, boundParams);
-		declared = declared || ((DpRelease *) lfirst(lc))->key_sets != NIL;
+		declared = declared || dp_public_sets(lfirst(lc)) != NIL;
 	}
 
 	foreach(lc, cxt.releases)

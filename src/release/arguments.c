@@ -176,11 +176,15 @@ limits_of(Numeric lower, Numeric upper)
  * ------------------------------------------------------------------------
  */
 
-/* Returns the interval of an argument; ZC004 where its parameters leave it without one. */
+/*
+ * Returns the interval of an argument; ZC004 where its parameters, or public
+ * columns, leave it without one.  Where these are not known yet, it is any.
+ */
 static DpInterval
-derived_interval(const DpBound *derived, DpReleaseColumn *desc, const DpPricedRelease *priced, EState *estate)
+derived_interval(const DpBound *derived, DpPricedColumn *column, const DpPricedRelease *priced, EState *estate)
 {
-	DpIntervalInputs inputs = {estate, priced->unit_rows};
+	DpReleaseColumn *desc = column->desc;
+	DpIntervalInputs inputs = {estate, priced->unit_rows, priced->ranges};
 	DpInterval	interval = dp_interval(derived, &inputs);
 
 	if (interval.state == DP_INTERVAL_NONE)
@@ -188,21 +192,29 @@ derived_interval(const DpBound *derived, DpReleaseColumn *desc, const DpPricedRe
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("%s needs bounds%s; write them as the arguments of the aggregate, lower and upper",
 						desc->label, dp_bound_problem(interval.why))));
+	if (interval.state == DP_INTERVAL_LATER)
+	{
+		column->later = true;
+		interval.state = DP_INTERVAL_KNOWN;
+		interval.lower = int64_to_numeric(-1);
+		interval.upper = int64_to_numeric(1);
+	}
 	dp_interval_open(&interval);
 	return interval;
 }
 
 /* Returns the bounds of a row's value, for a sum: those that are written, else those that follow. */
 static DpInterval
-row_bounds(DpReleaseColumn *desc, const DpPricedRelease *priced, EState *estate)
+row_bounds(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate)
 {
+	DpReleaseColumn *desc = column->desc;
 	DpInterval	bounds = {DP_INTERVAL_KNOWN};
 
 	if (desc->lower == NULL)
-		return derived_interval(desc->derived, desc, priced, estate);
+		return derived_interval(desc->derived, column, priced, estate);
 	if (desc->derived != NULL)
 	{
-		DpIntervalInputs inputs = {estate, priced->unit_rows};
+		DpIntervalInputs inputs = {estate, priced->unit_rows, priced->ranges};
 
 		/* for totals alone */
 		bounds = dp_interval(desc->derived, &inputs);
@@ -263,7 +275,7 @@ settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate
 {
 	DpReleaseColumn *desc = column->desc;
 	DpPricedPart *part = &column->parts[0];
-	DpInterval	row = row_bounds(desc, priced, estate);
+	DpInterval	row = row_bounds(column, priced, estate);
 	Numeric		lower = row.lower;
 	Numeric		upper = row.upper;
 	Numeric		zero = int64_to_numeric(0);
@@ -314,15 +326,16 @@ settle_sum(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate
 
 /* Sets a range between bounds that are written, or follow from derived; without either it has none. */
 static void
-settle_range(DpReleaseColumn *desc, Expr *lower, Expr *upper, const DpBound *derived, int bins, DpRangeKind kind,
+settle_range(DpPricedColumn *column, Expr *lower, Expr *upper, const DpBound *derived, int bins, DpRangeKind kind,
 			 const DpPricedRelease *priced, DpRange *range, EState *estate)
 {
+	DpReleaseColumn *desc = column->desc;
 	double		low = 0,
 				high = 1;
 
 	if (lower == NULL && derived != NULL)
 	{
-		DpInterval	interval = derived_interval(derived, desc, priced, estate);
+		DpInterval	interval = derived_interval(derived, column, priced, estate);
 
 		low = as_double(interval.lower);
 		high = as_double(interval.upper);
@@ -405,7 +418,7 @@ settle_values(DpPricedColumn *column, int bins, DpRangeKind kind, const DpPriced
 	Oid			type = desc->lower ? exprType((Node *) desc->lower) : NUMERICOID;
 	DpRange    *range = column->range;
 
-	settle_range(desc, desc->lower, desc->upper, desc->derived, bins, kind, priced, range, estate);
+	settle_range(column, desc->lower, desc->upper, desc->derived, bins, kind, priced, range, estate);
 	column->rows.known = type != DATEOID && type != TIMESTAMPOID && type != TIMESTAMPTZOID;
 	column->rows.lower = range->lower;
 	column->rows.upper = range->upper;
@@ -421,7 +434,7 @@ settle_clipped(DpPricedColumn *column, const DpPricedRelease *priced, EState *es
 	settle_values(column, DP_CUT_BINS, DP_RANGE_OUTSIDE, priced, estate);
 	if (desc->total_lower == NULL && desc->derived == NULL)
 		return;
-	row = row_bounds(desc, priced, estate);
+	row = row_bounds(column, priced, estate);
 	if (desc->total_lower != NULL)
 	{
 		written_totals(desc, estate, &row.total_lower, &row.total_upper);
@@ -449,7 +462,7 @@ dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EStat
 		case DP_ANSWER_MOMENTS:
 			settle_values(column, 1, DP_RANGE_LINEAR, priced, estate);
 			if (desc->lower2 || desc->derived2)
-				settle_range(desc, desc->lower2, desc->upper2, desc->derived2, 1, DP_RANGE_LINEAR, priced, &range[1], estate);
+				settle_range(column, desc->lower2, desc->upper2, desc->derived2, 1, DP_RANGE_LINEAR, priced, &range[1], estate);
 			break;
 		case DP_ANSWER_QUANTILE:
 			settle_quantiles(column, estate);
@@ -462,7 +475,7 @@ dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EStat
 			settle_values(column, settle_bins(desc, estate), DP_RANGE_LINEAR, priced, estate);
 			break;
 		case DP_ANSWER_BOUNDS:
-			settle_range(desc, NULL, NULL, NULL, DP_LOG_BINS, DP_RANGE_LOGARITHMIC, priced, range, estate);
+			settle_range(column, NULL, NULL, NULL, DP_LOG_BINS, DP_RANGE_LOGARITHMIC, priced, range, estate);
 			break;
 		case DP_ANSWER_CLIPPED:
 			settle_clipped(column, priced, estate);

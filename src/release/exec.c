@@ -201,7 +201,7 @@ read_public_inputs(List *runs, List *releases, EState *root)
 		DpRun	   *run = lfirst(lc);
 
 		/* declared keys alone are public, and read nothing else */
-		if (run->release->columns != NIL || dp_has_key_tuples(run->release))
+		if (run->release->columns != NIL || dp_has_public_queries(run->release))
 			dp_run_prefetches(run);
 		/* it may be set between two fetches */
 		run->timezone = pstrdup(GetConfigOption("TimeZone", false, false));

@@ -166,6 +166,8 @@ rows_text(const DpPricedRelease *priced, const DpPricedColumn *column, bool depe
 static char *
 limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
+	if (column->later)
+		return "  values within what public columns hold";
 	if (column->totals.known && priced->release->has_unit)
 		return psprintf("  rows within %.12g .. %.12g, a unit's total within %.12g .. %.12g%s",
 						column->rows.lower, column->rows.upper, column->totals.lower, column->totals.upper,
@@ -218,8 +220,9 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		if (es->verbose && !dp_error_varies(column->desc))
 			more = psprintf("%s margin=%.6g", more, column->sigma * dp_normal_tail_inverse(0.025));
 		lines = lappend(lines,
-						psprintf("%s  (sigma=%.6g rho=%s%s)%s%s", column->desc->label,
-								 column->sigma, format_amount(column->rho, DP_RHO_ONE), more,
+						psprintf("%s  (%s rho=%s%s)%s%s", column->desc->label,
+								 column->later ? "sigma known when it runs," : psprintf("sigma=%.6g", column->sigma),
+								 format_amount(column->rho, DP_RHO_ONE), column->later ? "" : more,
 								 limits_text(priced, column),
 								 i == release->selection ? "  selects keys" : ""));
 	}

@@ -8,7 +8,7 @@
  * query is planned, with what is known then, and again when it is priced.
  *
  * Invariant: nothing here depends on protected rows: what intervals are made of
- * is constants, parameters, the policy and max_rows.  One that is too narrow
+ * is constants, parameters, the policy, public columns and max_rows.  One that is too narrow
  * clamps values and one that is too wide costs noise; neither costs privacy,
  * since values are clamped to whatever bounds come out.
  *
@@ -102,15 +102,46 @@ of_value(const DpBound *bound, const DpIntervalInputs *inputs)
 	return isnull ? interval_of_state(DP_INTERVAL_EMPTY) : of_number(bound, bound->type, value);
 }
 
+static Numeric
+grain_of_column(const DpBound *bound)
+{
+	if (type_is_integer(bound->type))
+		return num_of_int(1);
+	if (bound->type == NUMERICOID && bound->typmod >= (int32) VARHDRSZ)
+		return num_grain(dp_numeric_scale(bound->typmod));
+	return NULL;
+}
+
+/* A public column, as it is when the release is priced; NaN is its greatest value. */
+static DpInterval
+of_range(const DpBound *bound, const DpIntervalInputs *inputs)
+{
+	DpKeyTuples *found;
+	DpInterval	result;
+	DpInterval	greatest;
+
+	if (inputs == NULL || inputs->ranges == NULL)
+		return interval_of_state(DP_INTERVAL_LATER);
+	found = inputs->ranges[bound->range];
+	if (found->nulls[0])
+		return interval_of_state(DP_INTERVAL_EMPTY);
+	result = of_number(bound, bound->type, found->values[0]);
+	greatest = of_number(bound, bound->type, found->values[1]);
+	if (result.state != DP_INTERVAL_KNOWN || greatest.state != DP_INTERVAL_KNOWN)
+		return interval_none(bound);
+	dp_interval_include(&result, greatest.lower);
+	dp_interval_include(&result, greatest.upper);
+	result.grain = grain_of_column(bound);
+	result.never_null = false;
+	return result;
+}
+
 static DpInterval
 of_column(const DpBound *bound)
 {
 	DpInterval	result = interval_between(of_const(bound->lower), of_const(bound->upper));
 
-	if (type_is_integer(bound->type))
-		result.grain = num_of_int(1);
-	else if (bound->type == NUMERICOID && bound->typmod >= (int32) VARHDRSZ)
-		result.grain = num_grain(dp_numeric_scale(bound->typmod));
+	result.grain = grain_of_column(bound);
 	if (bound->total_lower != NULL)
 		dp_interval_set_totals(&result, of_const(bound->total_lower), of_const(bound->total_upper));
 	return result;
@@ -252,6 +283,8 @@ apply(const DpBound *bound, const DpInterval *args, int n, const DpIntervalInput
 			return of_value(bound, inputs);
 		case DP_BOUND_DECLARED:
 			return of_column(bound);
+		case DP_BOUND_RANGE:
+			return of_range(bound, inputs);
 		case DP_BOUND_ROWS:
 		case DP_BOUND_TOTAL:
 			return of_unit_rows(bound, args, inputs);

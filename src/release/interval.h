@@ -20,6 +20,7 @@ typedef enum DpBoundOp
 	DP_BOUND_NONE,				/* nothing is known, for a reason */
 	DP_BOUND_VALUE,				/* an expression without columns */
 	DP_BOUND_DECLARED,			/* a column whose bounds are declared */
+	DP_BOUND_RANGE,				/* a public column */
 	DP_BOUND_ROWS,				/* how many of a unit's rows */
 	DP_BOUND_TOTAL,				/* what they add up to */
 	DP_BOUND_SAME,				/* the argument, in another type */
@@ -71,6 +72,7 @@ typedef struct DpBound
 	Expr	   *upper;
 	Expr	   *total_lower;	/* of a unit's total; may be NULL */
 	Expr	   *total_upper;
+	int			range;			/* RANGE: which of the release's */
 	DpBoundGap	gap;			/* NONE: why; others: what it would be */
 	bool		declarable;		/* UNDECLARED: the owner could declare them */
 	char	   *text;			/* of what has none, for messages; NULL: unknown */
@@ -104,6 +106,8 @@ typedef struct DpIntervalInputs
 {
 	EState	   *estate;
 	int			max_rows;		/* that count of a unit */
+	struct DpKeyTuples **ranges;	/* the least and the greatest of public
+									 * columns; NULL: not known yet */
 } DpIntervalInputs;
 
 extern DpBound *dp_make_bound(DpBoundOp op, List *args, Oid type, int32 typmod);

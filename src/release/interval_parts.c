@@ -42,14 +42,21 @@ dp_interval_intersect(DpInterval *interval, Numeric lower, Numeric upper)
 		interval->state = DP_INTERVAL_EMPTY;
 }
 
-/* Widens by what a computation may be off. */
-void
-dp_interval_widen(DpInterval *interval, const char *rounding)
+static void
+widen(Numeric *lower, Numeric *upper, const char *rounding)
 {
 	Numeric		share = num_of_text(rounding);
 
-	interval->lower = num_call2(numeric_sub, interval->lower, num_times(num_call(numeric_abs, interval->lower), share));
-	interval->upper = num_call2(numeric_add, interval->upper, num_times(num_call(numeric_abs, interval->upper), share));
+	*lower = num_call2(numeric_sub, *lower, num_times(num_call(numeric_abs, *lower), share));
+	*upper = num_call2(numeric_add, *upper, num_times(num_call(numeric_abs, *upper), share));
+}
+
+void
+dp_interval_widen(DpInterval *interval, const char *rounding)
+{
+	widen(&interval->lower, &interval->upper, rounding);
+	if (interval->has_totals)
+		widen(&interval->total_lower, &interval->total_upper, rounding);
 }
 
 void

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * key_sets.c
- *	  The tuples of keys that the public inputs of a query allow.
+ *	  The tuples of keys that the public inputs of a query allow, and the ranges
+ *	  of public columns.
  *
  * Invariants:
  * - Tuples are a function of public tables, parameters, the policy and what
@@ -98,7 +99,7 @@ find_tuples(const DpRelease *release, const DpKeySet *set, EState *estate, Query
 	int			level;
 
 	receiver.tuples = palloc0(sizeof(DpKeyTuples));
-	receiver.tuples->nkeys = list_length(set->keys);
+	receiver.tuples->nkeys = set->keys ? list_length(set->keys) : 2;
 	receiver.size = 16;
 	receiver.tuples->values = palloc(receiver.size * receiver.tuples->nkeys * sizeof(Datum));
 	receiver.tuples->nulls = palloc(receiver.size * receiver.tuples->nkeys * sizeof(bool));
@@ -129,6 +130,12 @@ dp_has_key_tuples(const DpRelease *release)
 	return false;
 }
 
+bool
+dp_has_public_queries(const DpRelease *release)
+{
+	return release->ranges != NIL || dp_has_key_tuples(release);
+}
+
 DpKeyTuples **
 dp_find_key_tuples(const DpRelease *release, EState *estate, QueryEnvironment *env, const char *timezone)
 {
@@ -137,16 +144,17 @@ dp_find_key_tuples(const DpRelease *release, EState *estate, QueryEnvironment *e
 	int64		held = release->key_memory;
 	ListCell   *lc;
 
-	if (!dp_has_key_tuples(release))
+	if (!dp_has_public_queries(release))
 		return NULL;
 	dataset = dp_policy_dataset(release->dataset);
-	tuples = palloc0(list_length(release->key_sets) * sizeof(DpKeyTuples *));
-	foreach(lc, release->key_sets)
+	tuples = palloc0(list_length(dp_public_sets(release)) * sizeof(DpKeyTuples *));
+	foreach(lc, dp_public_sets(release))
 	{
 		DpKeySet   *set = lfirst(lc);
 		int			i = foreach_current_index(lc);
 
-		if (set->plan == NULL)
+		/* what is selected needs no list */
+		if (set->plan == NULL || (set->keys != NIL && release->selection >= 0))
 			continue;
 		tuples[i] = find_tuples(release, set, estate, env, timezone, dataset, held);
 		held += tuples[i]->memory;
@@ -161,7 +169,7 @@ dp_find_key_tuples_early(DpRelease *release, EState *estate)
 	DpKeyTuples **tuples;
 	ListCell   *lc;
 
-	if (!dp_has_key_tuples(release))
+	if (!dp_has_public_queries(release))
 		return NULL;
 	foreach(lc, release->prefetches)
 		if (!((DpPrefetch *) lfirst(lc))->is_pure)

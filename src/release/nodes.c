@@ -50,6 +50,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->has_unit = o->has_unit;
 	n->keys = copyObject(o->keys);
 	n->key_sets = copyObject(o->key_sets);
+	n->ranges = copyObject(o->ranges);
 	n->lists = copy_lists(n, o);
 	n->key_memory = o->key_memory;
 	n->columns = copyObject(o->columns);
@@ -134,6 +135,7 @@ copy_bound(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->upper = copyObject(o->upper);
 	n->total_lower = copyObject(o->total_lower);
 	n->total_upper = copyObject(o->total_upper);
+	n->range = o->range;
 	n->gap = o->gap;
 	n->declarable = o->declarable;
 	n->text = o->text ? pstrdup(o->text) : NULL;

@@ -74,6 +74,12 @@ dp_release_params_count(const DpRelease *release)
 	return 1 + list_length(release->columns) * DP_COLUMN_PARAMS + list_length(release->lists);
 }
 
+List *
+dp_public_sets(const DpRelease *release)
+{
+	return list_concat_copy(release->key_sets, release->ranges);
+}
+
 DpKeySet *
 dp_key_set_of(const DpRelease *release, int key)
 {

@@ -207,7 +207,7 @@ dp_release_adopt_inner(PlannedStmt *outer, List *releases)
 		adopt_plan(outer, release->inner);
 		foreach(prefetch, release->prefetches)
 			adopt_plan(outer, ((DpPrefetch *) lfirst(prefetch))->plan);
-		foreach(set, release->key_sets)
+		foreach(set, dp_public_sets(release))
 			if (((DpKeySet *) lfirst(set))->plan != NULL)
 			adopt_plan(outer, ((DpKeySet *) lfirst(set))->plan);
 	}

@@ -311,6 +311,8 @@ dp_price_release(DpRelease *release, EState *estate, const int64 *prices, DpKeyT
 	priced->release = release;
 	priced->dataset = dp_policy_dataset(release->dataset);
 	priced->tuples = tuples;
+	if (tuples != NULL && tuples != dp_tuples_later)
+		priced->ranges = tuples + list_length(release->key_sets);
 	priced->nkeys = list_length(release->keys);
 	priced->ncolumns = list_length(release->columns);
 	priced->columns = palloc0(sizeof(DpPricedColumn) * priced->ncolumns);

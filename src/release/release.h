@@ -58,6 +58,11 @@ typedef struct DpKeySet
 	PlannedStmt *plan;
 } DpKeySet;
 
+/*
+ * A range is such a set without keys, whose query returns one row: the least and
+ * the greatest value of a public column.
+ */
+
 typedef struct DpRelease DpRelease;
 
 /* how an answer is made of the noisy parts of a column */
@@ -136,6 +141,9 @@ typedef struct DpReleaseColumn
 extern int	dp_release_params_count(const DpRelease *release);
 extern int	dp_list_param(const DpRelease *release, int list);
 
+/* parts.c: returns the key sets, then the ranges, of a release */
+extern List *dp_public_sets(const DpRelease *release);
+
 /* parts.c: returns the set that a key is in; NULL: it is undeclared */
 extern DpKeySet *dp_key_set_of(const DpRelease *release, int key);
 
@@ -199,6 +207,8 @@ struct DpRelease
 								 * every row is a unit */
 	List	   *keys;			/* DpReleaseKey */
 	List	   *key_sets;		/* DpKeySet */
+	List	   *ranges;			/* DpKeySet: of public columns, from which
+								 * bounds follow */
 	List	   *lists;			/* Const: arrays that rows' values are looked
 								 * up in, each a parameter; a set's domain may
 								 * be one */

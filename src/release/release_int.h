@@ -51,6 +51,7 @@ typedef struct DpPricedColumn
 	DpRange		range[2];		/* bounds of the arguments */
 	DpLimits	rows;			/* of the first argument, unless it is a date */
 	DpLimits	totals;			/* sums, totals: of a unit */
+	bool		later;			/* bounds are known when it runs */
 	bool		totals_by_rows; /* they are max_rows times those of rows */
 	int			nquantiles;
 	double	   *quantiles;
@@ -71,6 +72,8 @@ typedef struct DpPricedRelease
 	int			nparts;			/* in all columns together */
 	int			width;			/* states in a group */
 	struct DpKeyTuples **tuples;	/* by key set; NULL: not known yet, or none */
+	struct DpKeyTuples **ranges;	/* in their order; NULL: not known yet, or
+									 * none */
 	int64		memory;			/* that groups of declared keys take, in bytes */
 	int			max_groups;		/* 1 unless a unit may be in several groups */
 	int			max_rows;
@@ -251,7 +254,8 @@ typedef struct DpKeyTuples
  * being what was prefetched, and returns their tuples by set (NULL for one with
  * a domain); NULL if no set has a query.  dp_find_key_tuples_early does so where
  * nothing is executed, NULL if that would take more than reading.
- * dp_has_key_tuples tells whether there is such a set.  dp_tuples_later stands
+ * dp_has_key_tuples tells whether there is such a set, dp_has_public_queries
+ * whether there is one or a range; tuples of ranges are behind those of key sets.  dp_tuples_later stands
  * for tuples that are yet to be found, for a price that says what would fail
  * for any of them.
  */
@@ -260,6 +264,7 @@ extern DpKeyTuples **dp_find_key_tuples(const DpRelease *release, EState *estate
 extern DpKeyTuples *dp_tuples_later[];
 extern DpKeyTuples **dp_find_key_tuples_early(DpRelease *release, EState *estate);
 extern bool dp_has_key_tuples(const DpRelease *release);
+extern bool dp_has_public_queries(const DpRelease *release);
 
 /*
  * public_input.c: runs the plan of a public input, at most

@@ -87,11 +87,14 @@ column_line(const DpPricedRelease *priced, int i)
 	line->dataset = pstrdup(priced->release->dataset);
 	line->aggregate = pstrdup(column->desc->label);
 	line->sensitivity = dp_column_sensitivity(column);
-	line->stddev = dp_error_varies(column->desc) ? -1 : column->sigma;
+	line->stddev = dp_error_varies(column->desc) || column->later ? -1 : column->sigma;
 	line->rho = column->rho;
 	line->delta = i == 0 ? priced->delta : 0;
-	line->rows = column->rows;
-	line->totals = column->totals;
+	if (!column->later)
+	{
+		line->rows = column->rows;
+		line->totals = column->totals;
+	}
 	return line;
 }
 

@@ -59,6 +59,17 @@ def claims(name, grouped):
     return [float(row[0]) for row in rows]
 
 
+def derived(tap, name, grouped):
+    """Bounds that follow from those of columns claim what the same bounds, written, do; limits of totals go through factors."""
+    pairs = [("dp_sum(x * 3)", "dp_sum(x * 3, -3, 3)"), ("dp_sum(x - y)", "dp_sum(x - y, -2, 2)"), ("dp_sum(-x / 2)", "dp_sum(-x / 2, -0.5, 0.5)"),
+             ("dp_sum(abs(x))", "dp_sum(abs(x), 0, 1)"), ("dp_sum(r * 2)", "dp_sum(r * 2, 0, 80, 0, 100)"),
+             ("dp_histogram(x * y, 4)", "dp_histogram(x * y, -1, 1, 4)"), ("dp_clipped_totals(x * 3)", "dp_clipped_totals(x * 3, -3, 3)")]
+    for mine, written in pairs:
+        claimed = [float(row[0]) for row in psql("SELECT sensitivity FROM dp_cdp.preview('SELECT %s, %s FROM %s %s') WHERE item = 'aggregate'"
+                                                 % (mine, written, name, "GROUP BY k" if grouped else ""), ANALYST)]
+        tap.ok(abs(claimed[0] - claimed[1]) <= 1e-6 * claimed[1], "%s claims what %s does" % (mine, written), claimed)
+
+
 def contributions(name, grouped, m, groups, seed):
     """(id, unit) -> (group -> (scaled, counts of bins, counts of upper nodes of the tree), group -> set of codes)"""
     bound = """dp_cdp.bound_unit($1, unit, {k} t IS NOT NULL AND u IS NOT NULL,
@@ -227,7 +238,10 @@ def main():
         for m, groups in ((1, 1), (3, 2), (7, 3)):
             name = "small_%s_%d" % (neighbors, m)
             create(name, neighbors, m, groups)
+            for column, bounds in (("x", "-1, 1"), ("y", "-1, 1"), ("r", "0, 40, 0, 50")):
+                psql("SELECT dp_cdp.set_bounds('%s', '%s', %s)" % (name, column, bounds))
             for grouped in (False, True):
+                derived(tap, name, grouped)
                 states(tap, name, neighbors, grouped, m, groups)
             if m == 3:
                 releases(tap, name, neighbors, m)

@@ -69,6 +69,17 @@ extern DpColumn *dp_level_policy(DpLevel *level, Oid relid, AttrNumber attnum, i
 extern void dp_shadow_keys(DpLevel *level);
 
 /* ------------------------------------------------------------------------
+ * shadow_range.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Returns the query of the least and the greatest value of a public column of query,
+ * which is the level's or below it; NULL where the asker may not know.
+ */
+extern Query *dp_shadow_range(DpLevel *level, Query *query, Var *column);
+
+/* ------------------------------------------------------------------------
  * outer_groups.c
  * ------------------------------------------------------------------------
  */

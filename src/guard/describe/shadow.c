@@ -213,8 +213,8 @@ subquery_targets(Query *sub, DpEntryMap *map, Bitmapset *joins)
  * Tells whether the asker may read a table that a view reads for him: the view
  * does not show all of it.
  */
-static bool
-is_readable(Query *query, RangeTblEntry *rte)
+bool
+dp_shadow_may_read(Query *query, RangeTblEntry *rte)
 {
 	Oid			reader = dp_check_as_user(query, rte);
 
@@ -240,7 +240,7 @@ add_entry(DpShadow *s, Query *query, Index rti, Bitmapset *joins, DpEntryMap *ma
 	item = dp_shadow_add_item(s);
 	item->rte = rte;
 	item->query = query;
-	item->is_private = rte->rtekind == RTE_RELATION && (dp_is_protected(rte) || !is_readable(query, rte));
+	item->is_private = rte->rtekind == RTE_RELATION && (dp_is_protected(rte) || !dp_shadow_may_read(query, rte));
 	item->joins = joins;
 	map->items[rti] = item->number;
 	while ((join = bms_next_member(joins, join)) >= 0)

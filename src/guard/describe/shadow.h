@@ -119,6 +119,15 @@ extern void dp_shadow_bound_buckets(DpShadow *s);
 /* known_values.c: finds the classes of what conditions equate */
 extern void dp_shadow_equate(DpShadow *s);
 
+/* shadow.c: tells whether the asker may read a table of a query that may read it for somebody else */
+extern bool dp_shadow_may_read(Query *query, RangeTblEntry *rte);
+
+/*
+ * shadow_keys.c: finds what belongs to the shadow, in parts that nothing
+ * connects.  read: Bitmapsets of the items that expressions read.
+ */
+extern void dp_shadow_find_parts(DpShadow *s, List *read);
+
 /* shadow_query.c: makes the query of one part; keys: its key expressions, resolved */
 extern Query *dp_shadow_query(DpShadow *s, int part, List *keys);
 

@@ -302,17 +302,16 @@ exclude_nulls(DpShadow *s, const DpShadowCondition *condition)
 	}
 }
 
-static void
-find_parts(DpShadow *s, ShadowKey *keys, int nkeys)
+void
+dp_shadow_find_parts(DpShadow *s, List *read)
 {
 	double		product = 1;
 	ListCell   *lc;
 
 	foreach(lc, s->items)
 		((DpShadowItem *) lfirst(lc))->part = foreach_current_index(lc) + 1;
-	for (int i = 0; i < nkeys; i++)
-		if (keys[i].expr != NULL)
-			include_items(s, keys[i].items);
+	foreach(lc, read)
+		include_items(s, lfirst(lc));
 	/* values of classes may bring more */
 	for (int i = 0; i < list_length(s->conditions); i++)
 	{
@@ -526,6 +525,7 @@ dp_shadow_keys(DpLevel *level)
 	DpShadow   *s;
 	int			nkeys = list_length(level->key_exprs);
 	ShadowKey  *keys = palloc0(sizeof(ShadowKey) * Max(nkeys, 1));
+	List	   *read = NIL;
 
 	if (nkeys == 0 || !is_worth_it(level))
 		return;
@@ -533,7 +533,10 @@ dp_shadow_keys(DpLevel *level)
 	dp_shadow_equate(s);
 	dp_shadow_bound_buckets(s);
 	resolve_keys(s, keys, nkeys);
-	find_parts(s, keys, nkeys);
+	for (int i = 0; i < nkeys; i++)
+		if (keys[i].expr != NULL)
+			read = lappend(read, keys[i].items);
+	dp_shadow_find_parts(s, read);
 	exists = find_existence(s, keys, nkeys);
 	for (int i = 0; i < nkeys; i++)
 	{

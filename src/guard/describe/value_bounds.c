@@ -27,7 +27,10 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "parser/scansup.h"
 #include "utils/builtins.h"
+#include "utils/datetime.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
 /* a column of a subquery is taken for what it is computed from, each time that it is named */
@@ -245,6 +248,33 @@ declared_bound(BoundContext *c, Query *query, Var *var, const DpColumnOrigin *or
 	return bound;
 }
 
+/* A public column: its range is found when the query runs, before it is priced. */
+static DpBound *
+range_bound(BoundContext *c, Query *query, Var *var)
+{
+	DpBound    *bound;
+	DpKeySet   *range;
+	Query	   *values = dp_is_number(var->vartype) ? dp_shadow_range(c->level, query, var) : NULL;
+	List	   *ranges = c->level->release->ranges;
+	ListCell   *lc;
+
+	if (values == NULL)
+		return no_bound(c, query, (Node *) var, DP_GAP_EXPRESSION);
+	bound = bound_of(c, (Node *) var, DP_BOUND_RANGE, NIL);
+	bound->text = short_text(c, query, (Node *) var);
+	foreach(lc, ranges)
+	{
+		bound->range = foreach_current_index(lc);
+		if (equal(((DpKeySet *) lfirst(lc))->query, values))
+			return bound;
+	}
+	bound->range = list_length(ranges);
+	range = dp_make_key_set();
+	range->query = values;
+	c->level->release->ranges = lappend(ranges, range);
+	return bound;
+}
+
 static DpBound *
 column_bound(BoundContext *c, Query *query, Var *var)
 {
@@ -254,10 +284,16 @@ column_bound(BoundContext *c, Query *query, Var *var)
 
 	if (var->varlevelsup != 0 || var->varattno <= 0)
 		return no_bound(c, query, (Node *) var, DP_GAP_EXPRESSION);
-	if (dp_trace_column(query, NULL, (Node *) var, &origin))
-		return origin.is_protected ? declared_bound(c, query, var, &origin)
-			: no_bound(c, query, (Node *) var, DP_GAP_EXPRESSION);
 	rte = rt_fetch(var->varno, query->rtable);
+	if (rte->rtekind == RTE_NAMEDTUPLESTORE)
+		return range_bound(c, query, var);
+	if (dp_trace_column(query, NULL, (Node *) var, &origin))
+	{
+		if (origin.is_protected)
+			return declared_bound(c, query, var, &origin);
+		if (rte->rtekind == RTE_RELATION)
+			return range_bound(c, query, var);
+	}
 	if (rte->rtekind != RTE_SUBQUERY || rte->subquery->setOperations || rte->subquery->groupingSets)
 		return no_bound(c, query, (Node *) var, DP_GAP_EXPRESSION);
 	tle = get_tle_by_resno(rte->subquery->targetList, var->varattno);
@@ -282,6 +318,55 @@ bucket_bound(BoundContext *c, Query *query, Node *expr, List *args)
 	return bound_of(c, expr, DP_BOUND_HULL, list_make2(constant_bound(c, 0), most));
 }
 
+/* between what a field of a date or time is, with a scale that says what it is a multiple of */
+static const struct
+{
+	int			field;
+	const char *lowest;
+	const char *highest;
+}			field_ranges[] = {
+	{DTK_MICROSEC, "0", "60000000"}, {DTK_MILLISEC, "0.000", "60000.000"}, {DTK_SECOND, "0.000000", "60.000000"},
+	{DTK_MINUTE, "0", "59"}, {DTK_HOUR, "0", "24"}, {DTK_DAY, "1", "31"}, {DTK_MONTH, "1", "12"}, {DTK_QUARTER, "1", "4"},
+	{DTK_WEEK, "1", "53"}, {DTK_DOW, "0", "6"}, {DTK_ISODOW, "1", "7"}, {DTK_DOY, "1", "366"}
+};
+
+static DpBound *
+number_bound(BoundContext *c, const char *text)
+{
+	Datum		value = DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	Expr	   *constant = numeric_constant(DatumGetNumeric(value));
+	DpBound    *bound = bound_of(c, (Node *) constant, DP_BOUND_VALUE, NIL);
+
+	bound->value = constant;
+	return bound;
+}
+
+/* A field of a date or time, by extract or date_part. */
+static DpBound *
+field_bound(BoundContext *c, Query *query, Node *expr, List *args)
+{
+	Const	   *name = (Const *) linitial(args);
+	Oid			source = exprType(lsecond(args));
+	char	   *field;
+	int			found;
+	int			kind;
+
+	if (!IsA(name, Const) || name->constisnull || name->consttype != TEXTOID || source == INTERVALOID)
+		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
+	field = downcase_identifier(TextDatumGetCString(name->constvalue), strlen(TextDatumGetCString(name->constvalue)),
+								false, true);
+	kind = DecodeUnits(0, field, &found);
+	if (kind == UNKNOWN_FIELD)
+		kind = DecodeSpecial(0, field, &found);
+	if (kind != UNITS)
+		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
+	for (int i = 0; i < lengthof(field_ranges); i++)
+		if (field_ranges[i].field == found)
+			return bound_of(c, expr, DP_BOUND_HULL, list_make2(number_bound(c, field_ranges[i].lowest),
+															   number_bound(c, field_ranges[i].highest)));
+	return no_bound(c, query, expr, DP_GAP_EXPRESSION);
+}
+
 static DpBound *
 function_bound(BoundContext *c, Query *query, Node *expr, Oid funcid, List *args)
 {
@@ -289,6 +374,10 @@ function_bound(BoundContext *c, Query *query, Node *expr, Oid funcid, List *args
 	DpBound    *bound;
 	ListCell   *lc;
 
+	const char *name = safe_name(funcid);
+
+	if (name != NULL && (strcmp(name, "try_extract") == 0 || strcmp(name, "try_date_part") == 0))
+		return field_bound(c, query, expr, args);
 	if (funcid == F_INT4_BOOL)
 		return bound_of(c, expr, DP_BOUND_HULL, list_make2(constant_bound(c, 0), constant_bound(c, 1)));
 	if (!find_function(funcid, &op) || !dp_is_number(exprType(expr)))

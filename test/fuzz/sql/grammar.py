@@ -64,20 +64,30 @@ class Grammar(Sources):
                 private, exact, t = 'dp_count(*)', 'count(*)', 'int'
             else:
                 c = self.rng.choice(numbers)
-                what, most = c.ref, c.most
-                if r > 0.8:
-                    what, most = self.rng.choice([
-                        ('%s + 1', most + 1), ('%s * 2', most * 2), ('-%s', most), ('coalesce(%s, 1)', max(most, 1)),
-                        ('CASE WHEN %s > 1 THEN 1 ELSE 0 END', 1), ('nullif(%s, 1)', most)])
-                    what = what % c.ref
-                t = 'int' if c.type == 'int' or what.startswith('CASE') else 'float'
+                # bounds that are declared are within -60 and 60, and so are public values; those of d0 + 1 follow
+                what, most, widest = c.ref, c.most, 61
+                other = self.rng.choice([o for o in numbers if o.type == 'int'] or [c])
+                if r > 0.75:
+                    what, most, widest = self.rng.choice([
+                        ('{0} + 1', most + 1, 62), ('{0} * 2', most * 2, 122), ('-{0}', most, 61), ('coalesce({0}, 1)', max(most, 1), 61),
+                        ('CASE WHEN {0} > 1 THEN 1 ELSE 0 END', 1, 1), ('nullif({0}, 1)', most, 61),
+                        ('{0} - 1', most + 1, 62), ('{0} * {1}', most * other.most, 61 * 61), ('{0} / 2', most, 61), ('abs({0} - {1})', most + other.most, 122),
+                        ('{0} / nullif({1}, 0)', most, 61), ('greatest({0}, {1}, 1)', max(most, other.most, 1), 61), ('least({0}, 2)', max(most, 2), 61),
+                        ('CASE WHEN {0} > 1 THEN {0} * 3 ELSE {1} END', max(most * 3, other.most), 183)])
+                    if '{1}' in what and other.type != 'int':
+                        what, most, widest = '-{0}', c.most, 61
+                    what = what.format(c.ref, other.ref)
+                t = 'int' if c.type == 'int' or what.startswith('CASE WHEN {0} > 1 THEN 1'.format(c.ref)) else 'float'
+                if ' / ' in what:
+                    t = 'float' if c.type != 'int' or other.type != 'int' else 'int'
                 bound = most * rows
                 noise = change = most_of_row = bound
-                if what == c.ref and self.chance(0.25):
+                if self.chance(0.25 if what == c.ref else 0.4):
                     private = '%s(%s)' % (self.rng.choice(['dp_sum', 'sum']), what)
-                    # the bounds that are declared are wider
-                    noise, most_of_row = max(bound, 60 * rows), max(bound, 60)
-                    if most > 20:
+                    # the bounds that are declared, or follow, are wider
+                    noise, most_of_row = max(bound, widest * rows), max(bound, widest)
+                    # of an aggregate of a unit they are max_rows times those of a row
+                    if max(c.most, other.most) > 20 or source.per_unit:
                         t = 'unsure'
                 else:
                     private = 'dp_sum(%s, %s, %s%s)' % (what, -most, most, self.rng.choice(['', '', ', %s, %s' % (-bound, bound)]))
