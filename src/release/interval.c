@@ -21,6 +21,8 @@
 #include "release/interval_int.h"
 #include "release/release.h"
 #include "release/release_int.h"
+#include "utils/date.h"
+#include "utils/timestamp.h"
 
 /* nothing beyond is a bound */
 #define LARGEST "1e300"
@@ -62,6 +64,17 @@ of_number(const DpBound *bound, Oid type, Datum value)
 			break;
 		case FLOAT8OID:
 			n = DatumGetNumeric(DirectFunctionCall1(float8_numeric, value));
+			break;
+		case DATEOID:
+			if (DATE_NOT_FINITE(DatumGetDateADT(value)))
+				return interval_none(bound);
+			n = num_of_int(DatumGetDateADT(value));
+			break;
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			if (TIMESTAMP_NOT_FINITE(DatumGetTimestamp(value)))
+				return interval_none(bound);
+			n = num_of_int(DatumGetTimestamp(value));
 			break;
 		default:
 			n = DatumGetNumericCopy(value);
@@ -295,6 +308,12 @@ apply(const DpBound *bound, const DpInterval *args, int n, const DpIntervalInput
 		case DP_BOUND_LEAST:
 		case DP_BOUND_GREATEST:
 			return extreme(args, n, bound->op == DP_BOUND_LEAST, inputs);
+		case DP_BOUND_TIME:
+		case DP_BOUND_EPOCH:
+		case DP_BOUND_DAYS:
+		case DP_BOUND_YEAR:
+		case DP_BOUND_AGE:
+			return dp_interval_of_time(bound, &args[0]);
 		default:
 			return dp_interval_compute(bound, args, n, inputs);
 	}

@@ -47,6 +47,11 @@ typedef enum DpBoundOp
 	DP_BOUND_LOG,
 	DP_BOUND_POWER,
 	DP_BOUND_MEAN,				/* of several values of the argument */
+	DP_BOUND_TIME,				/* a date or timestamp, as another type of these */
+	DP_BOUND_EPOCH,				/* seconds, of one or of a difference */
+	DP_BOUND_DAYS,				/* whole days of a difference */
+	DP_BOUND_YEAR,				/* of a date or timestamp */
+	DP_BOUND_AGE,				/* years of a difference */
 	DP_BOUND_SPREAD				/* from 0 to the distance of the bounds */
 } DpBoundOp;
 
@@ -65,9 +70,11 @@ typedef struct DpBound
 	ExtensibleNode node;
 	DpBoundOp	op;
 	List	   *args;			/* DpBound */
-	Oid			type;			/* of the value: a number */
+	Oid			type;			/* of the value: a number; a date, in days;
+								 * timestamps and their differences, in
+								 * microseconds */
 	int32		typmod;
-	Expr	   *value;			/* VALUE: without columns, a number */
+	Expr	   *value;			/* VALUE: without columns */
 	Expr	   *lower;			/* DECLARED: numeric Consts */
 	Expr	   *upper;
 	Expr	   *total_lower;	/* of a unit's total; may be NULL */

@@ -173,6 +173,9 @@ extern void dp_interval_scale_totals(DpInterval *result, const DpInterval *x, co
 /* interval_math.c: rounds to whole numbers, halves to either side */
 extern DpInterval dp_interval_rounded(const DpInterval *a);
 
+/* interval_times.c: applies an operation on a date, timestamp or difference of timestamps */
+extern DpInterval dp_interval_of_time(const DpBound *bound, const DpInterval *a);
+
 /* interval_math.c: applies an operation to intervals that are known */
 extern DpInterval dp_interval_compute(const DpBound *bound, const DpInterval *args, int n,
 									  const DpIntervalInputs *inputs);

@@ -15,7 +15,7 @@ SELECT dp_cdp.set_budget(d, 'analyst1', rho => 1e6) FROM unnest('{shop,persons}'
 -- 1000 customers with 1 to 8 orders
 CREATE TABLE orders AS SELECT c AS customer, (ARRAY['web', 'app'])[1 + o % 2] AS channel, (1 + (c * 7 + o * 13) % 400)::numeric(10, 2) AS amount,
 	((c + o) % 20)::numeric AS discount, 1 + (c + o) % 5 AS quantity, (c * o) % 3 AS parts, (c % 50 + o) / 10.0::float8 AS weight,
-	(c % 2 = 0) AS gift, (c % 10 - 5)::int AS change, c % 7 AS unknown, 'n' || c AS note, timestamp '2026-01-01' + c * interval '1 day 1 second' AS bought
+	(c % 2 = 0) AS gift, (c % 10 - 5)::int AS change, c % 7 AS unknown, 'n' || c AS note, ('c' || c)::varchar(8) AS code, timestamp '2026-01-01' + c * interval '1 day 1 second' AS bought
 	FROM generate_series(1, 1000) c, generate_series(1, 1 + c % 8) o;
 CREATE TABLE person AS SELECT c AS id, c % 90 AS age, (c % 90)::float8 AS points FROM generate_series(1, 1000) c;
 SELECT dp_cdp.protect_table('orders', 'shop', 'customer'), dp_cdp.protect_table('person', 'persons');
@@ -103,7 +103,7 @@ SELECT is(bounds(e), expected, e) FROM (VALUES
 	('coalesce(amount, -1)', '-1 .. 400'), ('coalesce(amount / nullif(parts, 0), 1000)', '0 .. 1000'), ('gift::int * 3', '0 .. 3'),
 	('amount::int', '0 .. 400'), ('(amount / 3)::numeric(10, 1)', '0 .. 133.3'), ('(amount * 1e6)::int', '0 .. 400000000'), ('(amount * 1e9)::int', '0 .. 2147483647'),
 	('amount::float8 / 3', '0 .. 133.333333'), ('amount::text::numeric', 'ZC002 dp_avg(((amount)::text)::numeric) needs bounds, and none follow from ((amount)::text)::numeric: write dp_avg(((amount)::text)::numeric, lower, upper)'),
-	('extract(month FROM bought)', '1 .. 12'), ('date_part(''dow'', bought)', '0 .. 6'), ('extract(second FROM bought) / 60', '0 .. 1'), ('extract(hour FROM bought) + 1', '1 .. 25'),
+	('length(code)', '0 .. 8'), ('extract(month FROM bought)', '1 .. 12'), ('date_part(''dow'', bought)', '0 .. 6'), ('extract(second FROM bought) / 60', '0 .. 1'), ('extract(hour FROM bought) + 1', '1 .. 25'),
 	('width_bucket(amount, 0, 400, 8)', '0 .. 9'), ('3', '0 .. 3'), ('-3', '-3 .. 0'), ('0', '0 .. 1'), ('NULL::int', '0 .. 1'), ('quantity * NULL::int', '0 .. 1'),
 	('amount * pi()::numeric', '0 .. 1256.637061')) AS v (e, expected);
 
@@ -190,10 +190,12 @@ RESET plan_cache_mode;
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE rates (channel text PRIMARY KEY, rate numeric(4, 2), fee int, region text, odd float8);
 INSERT INTO rates VALUES ('web', 1.5, 3, 'north', 1), ('app', 0.5, -2, 'south', 'NaN'), ('shop', 9, 40, 'south', 2), ('phone', NULL, NULL, 'east', 'Infinity');
+CREATE TABLE eras (channel text PRIMARY KEY, since date, till timestamp);
+INSERT INTO eras VALUES ('web', '2020-03-01', '2020-03-02 12:00'), ('app', '2021-02-28', '2021-03-01'), ('shop', '2023-12-31', '2024-01-01'), ('phone', NULL, NULL);
 CREATE TABLE secret_rates AS SELECT * FROM rates;
 CREATE VIEW rated AS SELECT o.*, s.rate AS secret_rate FROM orders o JOIN secret_rates s USING (channel);
 CREATE VIEW priced AS SELECT o.*, r.rate, r.region FROM orders o JOIN rates r USING (channel);
-GRANT SELECT ON rates, rated, priced TO analyst1;
+GRANT SELECT ON rates, rated, priced, eras TO analyst1;
 RESET SESSION AUTHORIZATION;
 SELECT is(bounds(e, s), expected, e || ' of ' || s) FROM (VALUES
 	('amount * rate', 'orders JOIN rates USING (channel)', '0 .. 3600'), ('rate', 'orders JOIN rates USING (channel)', '0.5 .. 9'),
@@ -204,6 +206,13 @@ SELECT is(bounds(e, s), expected, e || ' of ' || s) FROM (VALUES
 	('s', '(SELECT customer, sum(amount * rate) AS s FROM orders JOIN rates USING (channel) GROUP BY 1) q', '0 .. 36000'),
 	('amount * m', 'orders JOIN (SELECT channel, max(rate) AS m FROM rates GROUP BY 1) q USING (channel)', '0 .. 3600'),
 	('amount * f', 'orders JOIN (VALUES (''web'', 2), (''app'', 3)) v (c, f) ON c = channel WHERE f = 3', '0 .. 1200')) AS v (e, s, expected);
+SELECT is(bounds(e, 'orders JOIN eras USING (channel)'), expected, e) FROM (VALUES
+	('since - date ''2020-01-01''', '60 .. 1460'), ('extract(year FROM since)', '2020 .. 2023'), ('extract(epoch FROM since)', '1583020800 .. 1703980800'),
+	('extract(epoch FROM (till - since)) / 86400', '-1398.5 .. 1401'), ('extract(day FROM till - since)', '-1398 .. 1401'), ('date_part(''year'', age(till, since))', '-3 .. 3'),
+	('since + 7 - since', '-1393 .. 1407'), ('till::date - since', '-1399 .. 1401'), ('extract(year FROM till::timestamptz)', '2020 .. 2024'),
+	('extract(year FROM greatest(since, till::date)) - 2000', '20 .. 24'), ('extract(epoch FROM (till AT TIME ZONE ''Asia/Tokyo'') - till::timestamptz)', '-121089600 .. 121089600')) AS v (e, expected);
+SELECT matches(bounds('since', 'orders JOIN eras USING (channel)', 'dp_max'), '^ZC002 .*needs bounds', 'bounds of dates are written as dates');
+SELECT near('SELECT avg(till::date - since) FROM orders JOIN eras USING (channel)', 1, 'an average of days');
 SELECT matches(bounds('secret_rate', 'rated'), '^ZC002 .*needs bounds, and its parts tell none', 'what a view reads of a table that is not the asker''s');
 SELECT refused('SELECT avg(odd) FROM orders JOIN rates USING (channel)', '^ZC004 .*needs bounds, .*not finite; write them', 'public values that are not finite');
 SELECT near('SELECT sum(amount * rate) FROM orders JOIN rates USING (channel)', 2500, 'of public columns');
@@ -221,6 +230,18 @@ UPDATE rates SET rate = 3 WHERE channel = 'web';
 RESET SESSION AUTHORIZATION;
 SELECT near('EXECUTE by_region(''north'')', 800, 'as they are when it runs', 'SELECT sum(amount * rate) FROM orders JOIN rates USING (channel) WHERE region = ''north''');
 RESET plan_cache_mode;
+
+-- dates and times, of which the message names set_bounds
+SELECT refused('SELECT avg(extract(epoch FROM bought - timestamp ''2026-01-01'') / 86400) FROM orders',
+			   '^ZC004 avg\(.*\) needs bounds, and column bought has none: write dp_avg\(.*, lower, upper\), or let the owner declare them with dp_cdp.set_bounds$', 'a timestamp without bounds');
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.set_bounds('orders', 'bought', '2026-01-01', '2029-01-01');
+RESET SESSION AUTHORIZATION;
+SELECT is(bounds(e), expected, e) FROM (VALUES
+	('extract(epoch FROM bought - timestamp ''2026-01-01'') / 86400', '0 .. 1096'), ('bought::date - date ''2026-01-01''', '0 .. 1096'), ('extract(year FROM bought)', '2026 .. 2029'),
+	('extract(day FROM timestamp ''2029-01-01'' - bought)', '0 .. 1096')) AS v (e, expected);
+SELECT near('SELECT avg(extract(epoch FROM bought - timestamp ''2026-01-01'') / 86400) FROM orders', 1, 'declared');
+SELECT near('SELECT avg(d) FROM (SELECT customer, max(bought)::date - min(bought)::date AS d FROM orders GROUP BY 1) q', 1, 'of each customer');
 
 -- what has none, and the remedy of each message
 SELECT refused('SELECT avg(unknown) FROM orders', '^ZC004 avg\(unknown\) needs bounds: write dp_avg\(unknown, lower, upper\), or let the owner declare them with dp_cdp.set_bounds$', 'a column without bounds');
@@ -261,6 +282,9 @@ END $$;
 SELECT matches((SELECT string_agg(l, ' ') FROM explained('SELECT avg(amount - discount) FROM orders') l), 'values within -20 \.\. 400', 'EXPLAIN shows bounds that follow');
 SELECT matches((SELECT string_agg(l, ' ') FROM explained('SELECT avg(n) FROM (SELECT customer, count(*) AS n FROM orders GROUP BY 1) q') l), 'values within 0 \.\. 10 \(max_rows 10\)', 'and what they depend on');
 SELECT matches((SELECT string_agg(l, ' ') FROM explained('SELECT sum(amount * 2) FROM orders') l), 'rows within 0 \.\. 800, a unit''s total within 0 \.\. 8000 \(max_rows 10\)', 'of sums, with totals');
+SELECT matches((SELECT string_agg(l, ' ') FROM explained('SELECT avg(amount * rate) FROM orders JOIN rates USING (channel) WHERE region = ''north''') l), 'values within 0 \.\. 1200', 'of public columns');
+SELECT matches((SELECT string_agg(l, ' ') FROM explained('SELECT avg(amount / n) FROM orders JOIN (SELECT channel, count(*) AS n FROM orders GROUP BY channel) q USING (channel)') l),
+			   'sigma known when it runs, rho=[0-9.e-]+\)  values within what public columns hold', 'but not of what is yet to be released');
 SELECT doesnt_match((SELECT string_agg(l, ' ') FROM explained('SELECT avg(amount) FROM orders') l), 'within', 'a column''s own are known');
 
 SELECT * FROM finish();

@@ -101,6 +101,13 @@ extern bool dp_find_time_bounds(DpLevel *level, Node *value, Const **first, Cons
 /* time_bounds.c: makes a date of days, or a timestamp of microseconds */
 extern Const *dp_time_const(Oid type, int64 value);
 
+/*
+ * bound_functions.c: tells which operation on bounds a function is, if it is one;
+ * and returns the name of its safe variant, if it has or is one; else NULL
+ */
+extern bool dp_bound_function(Oid funcid, DpBoundOp *op);
+extern const char *dp_bound_function_name(Oid funcid);
+
 /* Tells whether type is one of int2 to int8, float4, float8 and numeric. */
 extern bool dp_is_number(Oid type);
 

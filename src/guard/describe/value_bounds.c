@@ -16,8 +16,6 @@
 
 #include "access/transam.h"
 #include "base/compat.h"
-#include "base/extension.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
 #include "guard/read/read.h"
@@ -51,87 +49,11 @@ dp_is_number(Oid type)
 		type == FLOAT4OID || type == FLOAT8OID || type == NUMERICOID;
 }
 
-/* ------------------------------------------------------------------------
- * Functions
- * ------------------------------------------------------------------------
- */
-
-/* of which bounds follow in another way than by an operation */
-#define WIDTH_BUCKET	DP_BOUND_HULL
-
-/* those that have a safe variant, by its name */
-static const struct
-{
-	const char *name;
-	DpBoundOp	op;
-}			safe_functions[] = {
-	{"try_add", DP_BOUND_ADD}, {"try_subtract", DP_BOUND_SUBTRACT},
-	{"try_multiply", DP_BOUND_MULTIPLY}, {"try_divide", DP_BOUND_DIVIDE}, {"try_mod", DP_BOUND_MOD},
-	{"try_negate", DP_BOUND_NEGATE}, {"try_abs", DP_BOUND_ABS},
-	{"try_sqrt", DP_BOUND_SQRT}, {"try_ln", DP_BOUND_LN}, {"try_log", DP_BOUND_LOG}, {"try_exp", DP_BOUND_EXP},
-	{"try_power", DP_BOUND_POWER},
-	{"try_ceil", DP_BOUND_CEIL}, {"try_floor", DP_BOUND_FLOOR}, {"try_round", DP_BOUND_ROUND},
-	{"try_int2", DP_BOUND_SAME}, {"try_int4", DP_BOUND_SAME}, {"try_int8", DP_BOUND_SAME},
-	{"try_float4", DP_BOUND_SAME}, {"try_float8", DP_BOUND_SAME}, {"try_numeric", DP_BOUND_SAME},
-	{"try_summand", DP_BOUND_SAME}, {"try_summand_squared", DP_BOUND_SAME},
-	{"try_width_bucket", WIDTH_BUCKET}
-};
-
-/* those that run as they stand */
-static const struct
-{
-	Oid			funcid;
-	DpBoundOp	op;
-}			plain_functions[] = {
-	{F_INT2UP, DP_BOUND_SAME}, {F_INT4UP, DP_BOUND_SAME}, {F_INT8UP, DP_BOUND_SAME},
-	{F_FLOAT4UP, DP_BOUND_SAME}, {F_FLOAT8UP, DP_BOUND_SAME}, {F_NUMERIC_UPLUS, DP_BOUND_SAME},
-	{F_FLOAT4UM, DP_BOUND_NEGATE}, {F_FLOAT8UM, DP_BOUND_NEGATE}, {F_NUMERIC_UMINUS, DP_BOUND_NEGATE},
-	{F_FLOAT4ABS, DP_BOUND_ABS}, {F_FLOAT8ABS, DP_BOUND_ABS}, {F_ABS_FLOAT4, DP_BOUND_ABS},
-	{F_ABS_FLOAT8, DP_BOUND_ABS}, {F_NUMERIC_ABS, DP_BOUND_ABS}, {F_ABS_NUMERIC, DP_BOUND_ABS},
-	{F_CEIL_FLOAT8, DP_BOUND_CEIL}, {F_CEILING_FLOAT8, DP_BOUND_CEIL}, {F_FLOOR_FLOAT8, DP_BOUND_FLOOR},
-	{F_ROUND_FLOAT8, DP_BOUND_ROUND}, {F_TRUNC_FLOAT8, DP_BOUND_TRUNC},
-	{F_TRUNC_NUMERIC, DP_BOUND_TRUNC}, {F_TRUNC_NUMERIC_INT4, DP_BOUND_TRUNC},
-	{F_SIGN_FLOAT8, DP_BOUND_SIGN}, {F_SIGN_NUMERIC, DP_BOUND_SIGN},
-	{F_CBRT, DP_BOUND_CBRT}, {F_DCBRT, DP_BOUND_CBRT}, {F_TRIM_SCALE, DP_BOUND_SAME},
-	{F_INT4_INT2, DP_BOUND_SAME}, {F_INT8_INT2, DP_BOUND_SAME}, {F_INT8_INT4, DP_BOUND_SAME},
-	{F_FLOAT4_INT2, DP_BOUND_SAME}, {F_FLOAT4_INT4, DP_BOUND_SAME}, {F_FLOAT4_INT8, DP_BOUND_SAME},
-	{F_FLOAT8_INT2, DP_BOUND_SAME}, {F_FLOAT8_INT4, DP_BOUND_SAME}, {F_FLOAT8_INT8, DP_BOUND_SAME},
-	{F_FLOAT8_FLOAT4, DP_BOUND_SAME},
-	{F_NUMERIC_INT2, DP_BOUND_SAME}, {F_NUMERIC_INT4, DP_BOUND_SAME}, {F_NUMERIC_INT8, DP_BOUND_SAME},
-	{F_NUMERIC_FLOAT4, DP_BOUND_SAME}, {F_NUMERIC_FLOAT8, DP_BOUND_SAME}
-};
-
-/* Returns the name of a function's safe variant, if it has or is one; else NULL. */
-static const char *
-safe_name(Oid funcid)
-{
-	const DpAllowed *allowed = dp_allowed_function(funcid);
-
-	if (allowed != NULL)
-		return allowed->safe;
-	if (dp_is_own(ProcedureRelationId, funcid) && get_func_namespace(funcid) == dp_internal_schema())
-		return get_func_name(funcid);
-	return NULL;
-}
-
+/* Tells whether values of a type are numbers, or dates and times, which are taken for days and microseconds. */
 static bool
-find_function(Oid funcid, DpBoundOp *op)
+is_measurable(Oid type)
 {
-	const char *name = safe_name(funcid);
-
-	for (int i = 0; name != NULL && i < lengthof(safe_functions); i++)
-		if (strcmp(safe_functions[i].name, name) == 0)
-		{
-			*op = safe_functions[i].op;
-			return true;
-		}
-	for (int i = 0; name == NULL && i < lengthof(plain_functions); i++)
-		if (plain_functions[i].funcid == funcid)
-		{
-			*op = plain_functions[i].op;
-			return true;
-		}
-	return false;
+	return dp_is_number(type) || type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
 }
 
 /* ------------------------------------------------------------------------
@@ -205,7 +127,7 @@ value_bound(BoundContext *c, Query *query, Node *expr)
 {
 	DpBound    *bound;
 
-	if (!dp_is_number(exprType(expr)) || contain_volatile_functions(expr))
+	if (!is_measurable(exprType(expr)) || contain_volatile_functions(expr))
 		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
 	bound = bound_of(c, expr, DP_BOUND_VALUE, NIL);
 	bound->value = dp_is_unfoldable(expr, NULL) ? expression_planner((Expr *) copyObject(expr)) : (Expr *) dp_fold(expr);
@@ -227,8 +149,16 @@ static DpBound *
 declared_bound(BoundContext *c, Query *query, Var *var, const DpColumnOrigin *origin)
 {
 	DpColumn   *policy = dp_policy_bounds(origin->relid, origin->attnum);
+	bool		has_times = policy->has_times && getBaseType(policy->keytype) == getBaseType(var->vartype);
 	DpBound    *bound;
 
+	if (has_times)
+	{
+		bound = bound_of(c, (Node *) var, DP_BOUND_DECLARED, NIL);
+		bound->lower = numeric_constant(int64_to_numeric(policy->first));
+		bound->upper = numeric_constant(int64_to_numeric(policy->last));
+		return bound;
+	}
 	if (!policy->has_bounds)
 	{
 		bound = no_bound(c, query, (Node *) var, DP_GAP_UNDECLARED);
@@ -254,7 +184,7 @@ range_bound(BoundContext *c, Query *query, Var *var)
 {
 	DpBound    *bound;
 	DpKeySet   *range;
-	Query	   *values = dp_is_number(var->vartype) ? dp_shadow_range(c->level, query, var) : NULL;
+	Query	   *values = is_measurable(var->vartype) ? dp_shadow_range(c->level, query, var) : NULL;
 	List	   *ranges = c->level->release->ranges;
 	ListCell   *lc;
 
@@ -318,6 +248,19 @@ bucket_bound(BoundContext *c, Query *query, Node *expr, List *args)
 	return bound_of(c, expr, DP_BOUND_HULL, list_make2(constant_bound(c, 0), most));
 }
 
+/* The length of a column of limited length. */
+static DpBound *
+length_bound(BoundContext *c, Query *query, Node *expr, Node *arg)
+{
+	Node	   *column = dp_strip_labels(arg);
+	Oid			type = exprType(column);
+
+	if ((type != VARCHAROID && type != BPCHAROID) || exprTypmod(column) < (int32) VARHDRSZ)
+		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
+	return bound_of(c, expr, DP_BOUND_HULL, list_make2(constant_bound(c, 0),
+													   constant_bound(c, exprTypmod(column) - VARHDRSZ)));
+}
+
 /* between what a field of a date or time is, with a scale that says what it is a multiple of */
 static const struct
 {
@@ -341,30 +284,66 @@ number_bound(BoundContext *c, const char *text)
 	return bound;
 }
 
-/* A field of a date or time, by extract or date_part. */
+/* Returns which field of extract or date_part a constant names; -1: none. */
+static int
+field_of(Const *name)
+{
+	char	   *word;
+	int			kind;
+	int			field;
+
+	if (!IsA(name, Const) || name->constisnull || name->consttype != TEXTOID)
+		return -1;
+	word = TextDatumGetCString(name->constvalue);
+	word = downcase_identifier(word, strlen(word), false, true);
+	kind = DecodeUnits(0, word, &field);
+	if (kind == UNKNOWN_FIELD)
+		kind = DecodeSpecial(0, word, &field);
+	return kind == UNITS || (kind == RESERV && field == DTK_EPOCH) ? field : -1;
+}
+
+/* A field of age(a, b) is years at most: months are of different lengths. */
+static DpBound *
+age_bound(BoundContext *c, Query *query, Node *expr, FuncExpr *age)
+{
+	DpBound    *difference;
+
+	if (list_length(age->args) != 2)
+		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
+	difference = dp_make_bound(DP_BOUND_SUBTRACT, build_all(c, query, age->args), INTERVALOID, -1);
+	return bound_of(c, expr, DP_BOUND_AGE, list_make1(difference));
+}
+
+/* A field of a date, a time or the difference of two. */
 static DpBound *
 field_bound(BoundContext *c, Query *query, Node *expr, List *args)
 {
-	Const	   *name = (Const *) linitial(args);
-	Oid			source = exprType(lsecond(args));
-	char	   *field;
-	int			found;
-	int			kind;
+	Node	   *source = lsecond(args);
+	bool		is_interval = exprType(source) == INTERVALOID;
+	int			field = field_of(linitial(args));
+	const char *name = IsA(source, FuncExpr) ? dp_bound_function_name(((FuncExpr *) source)->funcid) : NULL;
 
-	if (!IsA(name, Const) || name->constisnull || name->consttype != TEXTOID || source == INTERVALOID)
-		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
-	field = downcase_identifier(TextDatumGetCString(name->constvalue), strlen(TextDatumGetCString(name->constvalue)),
-								false, true);
-	kind = DecodeUnits(0, field, &found);
-	if (kind == UNKNOWN_FIELD)
-		kind = DecodeSpecial(0, field, &found);
-	if (kind != UNITS)
-		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
-	for (int i = 0; i < lengthof(field_ranges); i++)
-		if (field_ranges[i].field == found)
+	if (is_interval && name != NULL && strcmp(name, "try_age") == 0)
+		return field == DTK_YEAR ? age_bound(c, query, expr, (FuncExpr *) source)
+			: no_bound(c, query, expr, DP_GAP_EXPRESSION);
+	if (field == DTK_EPOCH)
+		return bound_of(c, expr, DP_BOUND_EPOCH, list_make1(build(c, query, source)));
+	if (field == DTK_DAY && is_interval)
+		return bound_of(c, expr, DP_BOUND_DAYS, list_make1(build(c, query, source)));
+	if (field == DTK_YEAR && !is_interval)
+		return bound_of(c, expr, DP_BOUND_YEAR, list_make1(build(c, query, source)));
+	for (int i = 0; !is_interval && i < lengthof(field_ranges); i++)
+		if (field_ranges[i].field == field)
 			return bound_of(c, expr, DP_BOUND_HULL, list_make2(number_bound(c, field_ranges[i].lowest),
 															   number_bound(c, field_ranges[i].highest)));
 	return no_bound(c, query, expr, DP_GAP_EXPRESSION);
+}
+
+/* Tells whether two timestamps are subtracted, so that the interval has days and microseconds, and no months. */
+static bool
+is_difference(Node *expr, DpBoundOp op, List *args)
+{
+	return exprType(expr) == INTERVALOID && op == DP_BOUND_SUBTRACT && exprType(lsecond(args)) != INTERVALOID;
 }
 
 static DpBound *
@@ -374,21 +353,26 @@ function_bound(BoundContext *c, Query *query, Node *expr, Oid funcid, List *args
 	DpBound    *bound;
 	ListCell   *lc;
 
-	const char *name = safe_name(funcid);
+	const char *name = dp_bound_function_name(funcid);
 
 	if (name != NULL && (strcmp(name, "try_extract") == 0 || strcmp(name, "try_date_part") == 0))
 		return field_bound(c, query, expr, args);
+	if (name != NULL && strcmp(name, "try_width_bucket") == 0)
+		return bucket_bound(c, query, expr, args);
+	if (name != NULL && strcmp(name, "try_length") == 0)
+		return length_bound(c, query, expr, linitial(args));
+	/* the zone is the first argument */
+	if (name != NULL && strcmp(name, "try_timezone") == 0)
+		return bound_of(c, expr, DP_BOUND_TIME, list_make1(build(c, query, lsecond(args))));
 	if (funcid == F_INT4_BOOL)
 		return bound_of(c, expr, DP_BOUND_HULL, list_make2(constant_bound(c, 0), constant_bound(c, 1)));
-	if (!find_function(funcid, &op) || !dp_is_number(exprType(expr)))
+	if (!dp_bound_function(funcid, &op) || !(is_measurable(exprType(expr)) || is_difference(expr, op, args)))
 		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
 	foreach(lc, args)
-		if (!dp_is_number(exprType(lfirst(lc))))
+		if (!is_measurable(exprType(lfirst(lc))))
 		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
-	if (op == WIDTH_BUCKET)
-		return bucket_bound(c, query, expr, args);
 	/* a cast's other arguments are its type's */
-	if (op == DP_BOUND_SAME)
+	if (op == DP_BOUND_SAME || op == DP_BOUND_TIME)
 		args = list_make1(linitial(args));
 	bound = bound_of(c, expr, op, build_all(c, query, args));
 	if (op == DP_BOUND_DIVIDE)
@@ -440,8 +424,8 @@ aggregate_bound(BoundContext *c, Query *query, Aggref *agg)
 		name += 5;
 	if (strcmp(name, "count") == 0)
 		return bound_of(c, (Node *) agg, DP_BOUND_ROWS, NIL);
-	if (list_length(agg->args) != 1 || !dp_is_number(agg->aggtype) ||
-		!dp_is_number(exprType((Node *) linitial_node(TargetEntry, agg->args)->expr)))
+	if (list_length(agg->args) != 1 || !is_measurable(agg->aggtype) ||
+		!is_measurable(exprType((Node *) linitial_node(TargetEntry, agg->args)->expr)))
 		return no_bound(c, query, (Node *) agg, DP_GAP_EXPRESSION);
 	arg = build(c, query, (Node *) linitial_node(TargetEntry, agg->args)->expr);
 	if (strcmp(name, "sum") == 0)
@@ -496,6 +480,9 @@ DpBound *
 dp_bound_of_value(DpLevel *level, Node *value)
 {
 	BoundContext c = {level, 0};
+	DpBound    *bound = build(&c, level->from.query, value);
 
-	return build(&c, level->from.query, value);
+	/* others are written as dates or times */
+	return dp_is_number(exprType(value)) || bound->op == DP_BOUND_NONE ? bound
+		: no_bound(&c, level->from.query, value, DP_GAP_EXPRESSION);
 }

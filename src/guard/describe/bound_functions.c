@@ -1,0 +1,93 @@
+/*-------------------------------------------------------------------------
+ *
+ * bound_functions.c
+ *	  Which operation on bounds a function is.
+ *
+ * Of a function that may run on rows (guard/vet/list.c), or its safe variant: of
+ * what subqueries compute only that is left.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "base/extension.h"
+#include "catalog/pg_proc.h"
+#include "guard/describe/describe.h"
+#include "guard/vet/vet.h"
+#include "utils/lsyscache.h"
+
+/* those that have a safe variant, by its name */
+static const struct
+{
+	const char *name;
+	DpBoundOp	op;
+}			safe_functions[] = {
+	{"try_add", DP_BOUND_ADD}, {"try_subtract", DP_BOUND_SUBTRACT},
+	{"try_multiply", DP_BOUND_MULTIPLY}, {"try_divide", DP_BOUND_DIVIDE}, {"try_mod", DP_BOUND_MOD},
+	{"try_negate", DP_BOUND_NEGATE}, {"try_abs", DP_BOUND_ABS},
+	{"try_sqrt", DP_BOUND_SQRT}, {"try_ln", DP_BOUND_LN}, {"try_log", DP_BOUND_LOG}, {"try_exp", DP_BOUND_EXP},
+	{"try_power", DP_BOUND_POWER},
+	{"try_ceil", DP_BOUND_CEIL}, {"try_floor", DP_BOUND_FLOOR}, {"try_round", DP_BOUND_ROUND},
+	{"try_int2", DP_BOUND_SAME}, {"try_int4", DP_BOUND_SAME}, {"try_int8", DP_BOUND_SAME},
+	{"try_float4", DP_BOUND_SAME}, {"try_float8", DP_BOUND_SAME}, {"try_numeric", DP_BOUND_SAME},
+	{"try_summand", DP_BOUND_SAME}, {"try_summand_squared", DP_BOUND_SAME},
+	{"try_timestamp", DP_BOUND_TIME}, {"try_timestamptz", DP_BOUND_TIME}, {"try_date", DP_BOUND_TIME}
+};
+
+/* those that run as they stand */
+static const struct
+{
+	Oid			funcid;
+	DpBoundOp	op;
+}			plain_functions[] = {
+	{F_INT2UP, DP_BOUND_SAME}, {F_INT4UP, DP_BOUND_SAME}, {F_INT8UP, DP_BOUND_SAME},
+	{F_FLOAT4UP, DP_BOUND_SAME}, {F_FLOAT8UP, DP_BOUND_SAME}, {F_NUMERIC_UPLUS, DP_BOUND_SAME},
+	{F_FLOAT4UM, DP_BOUND_NEGATE}, {F_FLOAT8UM, DP_BOUND_NEGATE}, {F_NUMERIC_UMINUS, DP_BOUND_NEGATE},
+	{F_FLOAT4ABS, DP_BOUND_ABS}, {F_FLOAT8ABS, DP_BOUND_ABS}, {F_ABS_FLOAT4, DP_BOUND_ABS},
+	{F_ABS_FLOAT8, DP_BOUND_ABS}, {F_NUMERIC_ABS, DP_BOUND_ABS}, {F_ABS_NUMERIC, DP_BOUND_ABS},
+	{F_CEIL_FLOAT8, DP_BOUND_CEIL}, {F_CEILING_FLOAT8, DP_BOUND_CEIL}, {F_FLOOR_FLOAT8, DP_BOUND_FLOOR},
+	{F_ROUND_FLOAT8, DP_BOUND_ROUND}, {F_TRUNC_FLOAT8, DP_BOUND_TRUNC},
+	{F_TRUNC_NUMERIC, DP_BOUND_TRUNC}, {F_TRUNC_NUMERIC_INT4, DP_BOUND_TRUNC},
+	{F_SIGN_FLOAT8, DP_BOUND_SIGN}, {F_SIGN_NUMERIC, DP_BOUND_SIGN},
+	{F_CBRT, DP_BOUND_CBRT}, {F_DCBRT, DP_BOUND_CBRT}, {F_TRIM_SCALE, DP_BOUND_SAME},
+	{F_INT4_INT2, DP_BOUND_SAME}, {F_INT8_INT2, DP_BOUND_SAME}, {F_INT8_INT4, DP_BOUND_SAME},
+	{F_FLOAT4_INT2, DP_BOUND_SAME}, {F_FLOAT4_INT4, DP_BOUND_SAME}, {F_FLOAT4_INT8, DP_BOUND_SAME},
+	{F_FLOAT8_INT2, DP_BOUND_SAME}, {F_FLOAT8_INT4, DP_BOUND_SAME}, {F_FLOAT8_INT8, DP_BOUND_SAME},
+	{F_FLOAT8_FLOAT4, DP_BOUND_SAME},
+	{F_NUMERIC_INT2, DP_BOUND_SAME}, {F_NUMERIC_INT4, DP_BOUND_SAME}, {F_NUMERIC_INT8, DP_BOUND_SAME},
+	{F_NUMERIC_FLOAT4, DP_BOUND_SAME}, {F_NUMERIC_FLOAT8, DP_BOUND_SAME},
+	{F_DATE_TIMESTAMP, DP_BOUND_TIME}
+};
+
+const char *
+dp_bound_function_name(Oid funcid)
+{
+	const DpAllowed *allowed = dp_allowed_function(funcid);
+
+	if (allowed != NULL)
+		return allowed->safe;
+	if (dp_is_own(ProcedureRelationId, funcid) && get_func_namespace(funcid) == dp_internal_schema())
+		return get_func_name(funcid);
+	return NULL;
+}
+
+bool
+dp_bound_function(Oid funcid, DpBoundOp *op)
+{
+	const char *name = dp_bound_function_name(funcid);
+
+	for (int i = 0; name != NULL && i < lengthof(safe_functions); i++)
+		if (strcmp(safe_functions[i].name, name) == 0)
+		{
+			*op = safe_functions[i].op;
+			return true;
+		}
+	for (int i = 0; name == NULL && i < lengthof(plain_functions); i++)
+		if (plain_functions[i].funcid == funcid)
+		{
+			*op = plain_functions[i].op;
+			return true;
+		}
+	return false;
+}
