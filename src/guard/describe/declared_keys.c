@@ -62,40 +62,6 @@ public_column(DpLevel *level, Var *var, DpColumnOrigin *origin, int64 room)
 	return dp_policy_public_column(origin->relid, origin->attnum, origin->inherit, reader, room);
 }
 
-/* a column's policy that was asked for */
-typedef struct KnownPolicy
-{
-	Oid			relid;
-	AttrNumber	attnum;
-	int64		room;
-	DpColumn   *column;
-} KnownPolicy;
-
-DpColumn *
-dp_level_policy(DpLevel *level, Oid relid, AttrNumber attnum, int64 room)
-{
-	MemoryContext old;
-	KnownPolicy *known;
-	ListCell   *lc;
-
-	foreach(lc, level->policies)
-	{
-		known = lfirst(lc);
-		if (known->relid == relid && known->attnum == attnum && known->room == room)
-			return known->column;
-	}
-	/* lists of values are collected in a context of their own */
-	old = MemoryContextSwitchTo(GetMemoryChunkContext(level));
-	known = palloc(sizeof(KnownPolicy));
-	known->relid = relid;
-	known->attnum = attnum;
-	known->room = room;
-	known->column = dp_policy_column(relid, attnum, GetUserId(), room);
-	level->policies = lappend(level->policies, known);
-	MemoryContextSwitchTo(old);
-	return known->column;
-}
-
 static bool
 add_column(DpLevel *level, Var *var, DpKeyValues *keys)
 {
@@ -277,7 +243,7 @@ add_width_buckets(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
 	if (count == NULL || DatumGetInt32(count->constvalue) < 1)
 		return false;
 	last = (int64) DatumGetInt32(count->constvalue) + 1;
-	interval = dp_interval(dp_bound_of_value(level, linitial(call->args)), NULL);
+	interval = dp_planned_interval(level, linitial(call->args));
 	if (low != NULL && high != NULL && is_less(low, high) && interval.state == DP_INTERVAL_KNOWN)
 	{
 		first += !is_less(interval.lower, low);

@@ -57,7 +57,7 @@ extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
  */
 extern DpKeySet *dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr);
 
-/* Returns the policy of a column of a protected table, for who asks, read once for the level. */
+/* level_policy.c: returns the policy of a column of a protected table, for who asks, read once for the level. */
 extern DpColumn *dp_level_policy(DpLevel *level, Oid relid, AttrNumber attnum, int64 room);
 
 /* ------------------------------------------------------------------------
@@ -94,6 +94,9 @@ extern void dp_check_outer_groups(DpLevel *level, List *aggs);
 
 /* Returns what the bounds of value follow from. */
 extern DpBound *dp_bound_of_value(DpLevel *level, Node *value);
+
+/* Returns the interval of value, as far as it is known while the query is planned. */
+extern DpInterval dp_planned_interval(DpLevel *level, Node *value);
 
 /* time_bounds.c: finds the declared bounds of a column that is a date or timestamp; returns false if it has none */
 extern bool dp_find_time_bounds(DpLevel *level, Node *value, Const **first, Const **last);

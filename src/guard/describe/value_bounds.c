@@ -38,6 +38,7 @@ typedef struct BoundContext
 {
 	DpLevel    *level;
 	int			nodes;
+	bool		is_planned;		/* what is known later is of no use */
 } BoundContext;
 
 static DpBound *build(BoundContext *c, Query *query, Node *expr);
@@ -184,7 +185,7 @@ range_bound(BoundContext *c, Query *query, Var *var)
 {
 	DpBound    *bound;
 	DpKeySet   *range;
-	Query	   *values = is_measurable(var->vartype) ? dp_shadow_range(c->level, query, var) : NULL;
+	Query	   *values = is_measurable(var->vartype) && !c->is_planned ? dp_shadow_range(c->level, query, var) : NULL;
 	List	   *ranges = c->level->release->ranges;
 	ListCell   *lc;
 
@@ -485,4 +486,12 @@ dp_bound_of_value(DpLevel *level, Node *value)
 	/* others are written as dates or times */
 	return dp_is_number(exprType(value)) || bound->op == DP_BOUND_NONE ? bound
 		: no_bound(&c, level->from.query, value, DP_GAP_EXPRESSION);
+}
+
+DpInterval
+dp_planned_interval(DpLevel *level, Node *value)
+{
+	BoundContext c = {level, 0, true};
+
+	return dp_interval(build(&c, level->from.query, value), NULL);
 }
