@@ -76,6 +76,8 @@ typedef struct DpFrom
 	Bitmapset  *matched;		/* protected entries in which a public row may
 								 * have no match; such rows are left out */
 	List	   *unique_keys;	/* Oids of indexes that unit rests on */
+	Bitmapset  *once;			/* entries of which each row of the others
+								 * finds at most one (sublinks.c) */
 } DpFrom;
 
 /* a column of DpFrom whose rows are held to declared values */

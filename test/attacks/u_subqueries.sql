@@ -32,7 +32,13 @@ SELECT dp_count(*) FROM visit v WHERE v.patient < ANY (SELECT patient FROM patie
 --> ZC002
 SELECT dp_count(*) FROM visit v WHERE v.patient NOT IN (SELECT patient FROM patient WHERE name = 'Quux');
 --> ZC002
-SELECT dp_count(*) FROM visit v WHERE v.age = (SELECT max(age) FROM visit);
+SELECT dp_count(*) IS NOT NULL FROM visit v WHERE v.age = (SELECT dp_max(age) FROM visit);
+--> ok 2
+SELECT dp_count(*) FROM visit v WHERE v.age = (SELECT age FROM visit);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.age = (SELECT age FROM visit ORDER BY age DESC LIMIT 1);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.age = (SELECT max(age) FROM visit w WHERE w.ward = v.ward);
 --> ZC002
 SELECT dp_count(*) FROM visit v WHERE v.age = 97 OR EXISTS (SELECT FROM patient p WHERE p.patient = v.patient);
 --> ZC002

@@ -30,6 +30,12 @@ RESET SESSION AUTHORIZATION;
 \i test/pgtap/analyst.psql
 \i test/pgtap/same.psql
 SELECT no_plan();
+CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	RETURN QUERY EXECUTE 'EXPLAIN ' || query;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+END $$;
 
 -- rows of the same person
 SELECT same(q, q) FROM unnest(ARRAY[
@@ -73,6 +79,18 @@ SELECT same(q, q, replace(q, 'FROM visits v WHERE', 'FROM visits v WHERE cust IS
 	'WITH h AS (SELECT day FROM holidays WHERE name = ''x'') SELECT count(*) AS n FROM visits v WHERE day IN (SELECT day FROM h)',
 	'WITH h AS (SELECT day FROM holidays WHERE name = ''x'') SELECT count(*) AS n FROM visits v WHERE day IN (SELECT day FROM h LIMIT 5)'
 	]) AS q;
+-- where there is one row of a unit, whether it has others costs no noise
+SELECT is((SELECT string_agg(substring(line FROM 'sigma=[0-9.]+'), '') FROM explained($$SELECT dp_count(*) FROM customers c WHERE segment IN (SELECT 'a')
+	AND EXISTS (SELECT FROM orders o WHERE o.cust = c.cust) AND NOT EXISTS (SELECT FROM regions r WHERE r.region = c.email)$$) AS line),
+	(SELECT string_agg(substring(line FROM 'sigma=[0-9.]+'), '') FROM explained('SELECT dp_count(*) FROM customers') AS line), 'a row is not repeated');
+-- one value, which is computed before
+SELECT same(q, q, replace(q, 'FROM orders o WHERE', 'FROM orders o WHERE cust IS NOT NULL AND')) FROM unnest(ARRAY[
+	'SELECT count(*) AS n FROM orders o WHERE amount > (SELECT max(pop) FROM regions)',
+	'SELECT count(*) AS n FROM orders o WHERE amount BETWEEN (SELECT min(pop) FROM regions) AND 2 * (SELECT max(day) FROM holidays)',
+	'SELECT count(*) AS n FROM orders o WHERE amount > (SELECT max(pop) FROM regions WHERE zone = ''none'')',
+	'SELECT region, count(*) AS n FROM orders o WHERE (region >= (SELECT max(region) FROM regions) OR amount = 3) GROUP BY 1 ORDER BY 1'
+	]) AS q;
+SELECT same('SELECT count(*) AS n FROM customers WHERE cust > (SELECT count(*) FROM customers WHERE segment = ''a'')', 'a released value');
 -- released rows
 SELECT same('SELECT segment, count(*) AS n FROM customers WHERE segment IN (SELECT segment FROM customers GROUP BY segment ORDER BY count(*) DESC, 1 LIMIT 1) GROUP BY 1',
 	'the groups that a release says are largest');

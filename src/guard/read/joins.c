@@ -289,6 +289,16 @@ connect_private(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 	}
 }
 
+/* Tells whether each row of known entries finds at most one of a public side. */
+static bool
+finds_one(JoinContext *c, JoinSide *side, List *conditions, Bitmapset *known)
+{
+	Oid			relid = side->entry ? c->items[side->entry].relid : InvalidOid;
+
+	return (side->entry && bms_is_member(side->entry, c->from->once)) ||
+		(OidIsValid(relid) && dp_at_most_one_row(relid, side->entry, conditions, known));
+}
+
 /* Joins the public sides to joined, first the ones that do not repeat rows. */
 static void
 connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
@@ -303,7 +313,6 @@ connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 		foreach(lc, sides)
 		{
 			JoinSide   *side = lfirst(lc);
-			Oid			relid = side->entry ? c->items[side->entry].relid : InvalidOid;
 
 			if (side->is_private || bms_is_subset(side->rels, joined->rels))
 				continue;
@@ -311,7 +320,7 @@ connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 			if (unique || !any_connects(conditions, joined->rels, side->rels))
 				continue;
 			next = side;
-			unique = OidIsValid(relid) && dp_at_most_one_row(relid, side->entry, conditions, joined->rels);
+			unique = finds_one(c, side, conditions, joined->rels);
 		}
 		if (left == NULL)
 			return;
@@ -320,7 +329,8 @@ connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 		joined->rels = bms_add_members(joined->rels, next->rels);
 		joined->unit.may_repeat |= !unique;
 		/* all rows of a unit are joined with one row */
-		if (unique && dp_at_most_one_row(c->items[next->entry].relid, next->entry, conditions, joined->unit.determined))
+		if (unique && OidIsValid(c->items[next->entry].relid) &&
+			dp_at_most_one_row(c->items[next->entry].relid, next->entry, conditions, joined->unit.determined))
 			joined->unit.determined = bms_add_members(joined->unit.determined, next->rels);
 	}
 }
@@ -449,7 +459,6 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 	JoinSide   *inner = analyse(c, right ? join->larg : join->rarg);
 	JoinSide   *joined = palloc0(sizeof(JoinSide));
 	List	   *conditions = make_ands_implicit((Expr *) join->quals);
-	Oid			relid = inner->entry ? c->items[inner->entry].relid : InvalidOid;
 	DpRowUnit	names;
 	bool		repeats = false;
 
@@ -478,7 +487,7 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 	else if (!any_connects(conditions, outer->rels, inner->rels))
 		refuse_cross_join(c, inner, conditions);
 	else
-		repeats = !OidIsValid(relid) || !dp_at_most_one_row(relid, inner->entry, conditions, outer->rels);
+		repeats = !finds_one(c, inner, conditions, outer->rels);
 	joined->is_private = true;
 
 	/*

@@ -169,10 +169,10 @@ extern void dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rt
  */
 
 /*
- * Puts joins in the place of conditions with subqueries in a level's WHERE, in
- * place, as far as that is possible.  scope: that of query.
+ * Puts joins in the place of conditions with subqueries in the WHERE of
+ * from->query, in place, as far as that is possible.  scope: that of the query.
  */
-extern void dp_join_sublinks(DpSource *s, DpScope *scope, Query *query);
+extern void dp_join_sublinks(DpSource *s, DpScope *scope, DpFrom *from);
 
 /* ------------------------------------------------------------------------
  * tokens.c

@@ -13,6 +13,10 @@
  *	   FROM t LEFT JOIN (...) q ON t.k = q.k WHERE q.k IS NULL
  *	 x IN (SELECT k FROM r WHERE ...)
  *	   as EXISTS with the condition k = x
+ *	 t.x > (SELECT avg(x) FROM r)
+ *	   FROM t, (SELECT avg(x) AS v FROM r) q WHERE t.x > q.v
+ *	   where the subquery reads public rows, or is a release, which is made
+ *	   beforehand
  *
  * Invariants:
  * - A row of the level finds at most one row of the subquery, so that it is
@@ -48,6 +52,13 @@ typedef struct Comparison
 	List	   *places;			/* ... this argument (int) */
 	List	   *conditions;		/* of the level alone */
 } Comparison;
+
+/* what subqueries of one row have become */
+typedef struct ScalarContext
+{
+	DpFrom	   *from;
+	List	   *added;			/* int: entries */
+} ScalarContext;
 
 /* ------------------------------------------------------------------------
  * What is compared
@@ -117,7 +128,7 @@ take_conditions(Comparison *c, Query *sub)
 	List	   *own = NIL;
 	ListCell   *lc;
 
-	foreach(lc, make_ands_implicit((Expr *) sub->jointree->quals))
+	foreach(lc, dp_conjuncts(sub->jointree->quals))
 	{
 		if (!contain_vars_of_level(lfirst(lc), 1))
 			own = lappend(own, lfirst(lc));
@@ -190,6 +201,16 @@ only_reads(Query *sub, bool exists)
 		sub->havingQual == NULL && sub->setOperations == NULL && !sub->hasWindowFuncs && !sub->hasTargetSRFs &&
 		!sub->hasDistinctOn && sub->limitOffset == NULL && (exists ? is_positive(sub->limitCount) : sub->limitCount == NULL) &&
 		sub->rowMarks == NIL && !sub->hasModifyingCTE && !sub->hasRecursive && sub->jointree->fromlist != NIL;
+}
+
+/* Tells whether a subquery has one row, of one column, whatever there is to read. */
+static bool
+has_one_row(Query *sub)
+{
+	return sub->commandType == CMD_SELECT && sub->hasAggs && sub->groupClause == NIL && sub->groupingSets == NIL &&
+		sub->havingQual == NULL && sub->setOperations == NULL && !sub->hasTargetSRFs && sub->limitOffset == NULL &&
+		sub->limitCount == NULL && sub->rowMarks == NIL && !sub->hasModifyingCTE && !sub->hasRecursive &&
+		list_length(sub->targetList) == 1;
 }
 
 /* Makes SELECT FROM (sub), and the tests of its columns those of the new level's. */
@@ -273,7 +294,8 @@ join_inner(Query *query, Index rti, List *conditions)
 
 	ref->rtindex = rti;
 	from->fromlist = lappend(from->fromlist, ref);
-	from->quals = (Node *) make_ands_explicit(list_concat(make_ands_implicit((Expr *) from->quals), conditions));
+	conditions = list_concat(dp_conjuncts(from->quals), conditions);
+	from->quals = conditions ? (Node *) make_ands_explicit(conditions) : NULL;
 }
 
 static void
@@ -302,10 +324,11 @@ join_left(Query *query, Index rti, Var *key, List *conditions)
 	query->jointree = makeFromExpr(list_make1(join), (Node *) missing);
 }
 
-/* Puts a join in the place of a conjunct of query; false if it stays. */
+/* Puts a join in the place of a conjunct of from->query; false if it stays. */
 static bool
-join_sublink(DpSource *s, DpScope *scope, Query *query, SubLink *link, bool negated)
+join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool negated)
 {
+	Query	   *query = from->query;
 	bool		exists = link->subLinkType == EXISTS_SUBLINK;
 	Query	   *sub = copyObject((Query *) link->subselect);
 	Comparison	c = {0};
@@ -336,6 +359,7 @@ join_sublink(DpSource *s, DpScope *scope, Query *query, SubLink *link, bool nega
 		return false;
 	query->rtable = lappend(query->rtable, rte);
 	rti = list_length(query->rtable);
+	from->once = bms_add_member(from->once, rti);
 	conditions = join_conditions(&c, rti);
 	if (negated)
 		join_left(query, rti, makeVar(rti, 1, exprType(linitial(c.keys)), exprTypmod(linitial(c.keys)),
@@ -354,29 +378,77 @@ sublink_of(Node *conjunct, bool *negated)
 	return IsA(conjunct, SubLink) ? (SubLink *) conjunct : NULL;
 }
 
-void
-dp_join_sublinks(DpSource *s, DpScope *scope, Query *query)
+/* A sublink whose value is that of a subquery of one row, which is computed beforehand. */
+static Node *
+scalar_mutator(Node *node, ScalarContext *c)
 {
+	SubLink    *link = (SubLink *) node;
+	TargetEntry *tle;
+	Query	   *sub;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, SubLink))
+		return expression_tree_mutator(node, scalar_mutator, c);
+	sub = (Query *) link->subselect;
+	if (link->subLinkType != EXPR_SUBLINK || !has_one_row(sub) || contain_vars_of_level(node, 0) ||
+		contain_vars_of_level((Node *) sub, 1))
+		return node;
+	sub = copyObject(sub);
+	tle = linitial(sub->targetList);
+	c->from->query->rtable = lappend(c->from->query->rtable, dp_subquery_entry(sub, "scalar"));
+	c->added = lappend_int(c->added, list_length(c->from->query->rtable));
+	return (Node *) makeVar(llast_int(c->added), 1, exprType((Node *) tle->expr), exprTypmod((Node *) tle->expr),
+							exprCollation((Node *) tle->expr), 0);
+}
+
+/* Returns a conjunct with columns of joined subqueries in the place of those that have one row. */
+static Node *
+join_scalars(DpFrom *from, Node *conjunct)
+{
+	ScalarContext c = {from, NIL};
+	ListCell   *lc;
+
+	/* of a condition that names no row the subquery would be joined with nothing */
+	if (!checkExprHasSubLink(conjunct) || !contain_vars_of_level(conjunct, 0))
+		return conjunct;
+	conjunct = scalar_mutator(conjunct, &c);
+	foreach(lc, c.added)
+	{
+		join_inner(from->query, lfirst_int(lc), NIL);
+		from->once = bms_add_member(from->once, lfirst_int(lc));
+	}
+	return conjunct;
+}
+
+static void
+add_conjunct(Query *query, Node *conjunct)
+{
+	query->jointree->quals = (Node *) make_ands_explicit(lappend(dp_conjuncts(query->jointree->quals), conjunct));
+}
+
+void
+dp_join_sublinks(DpSource *s, DpScope *scope, DpFrom *from)
+{
+	Query	   *query = from->query;
 	List	   *conjuncts;
-	List	   *rest = NIL;
 	ListCell   *lc;
 	bool		negated;
 
 	if (query->jointree == NULL || query->jointree->quals == NULL || !checkExprHasSubLink(query->jointree->quals))
 		return;
-	conjuncts = make_ands_implicit((Expr *) query->jointree->quals);
+	conjuncts = dp_conjuncts(query->jointree->quals);
 	query->jointree->quals = NULL;
 	/* those that stay, then those by which rows are found, and last those by which none is */
 	foreach(lc, conjuncts)
 		if (sublink_of(lfirst(lc), &negated) == NULL)
-		rest = lappend(rest, lfirst(lc));
-	query->jointree->quals = rest ? (Node *) make_ands_explicit(rest) : NULL;
+		add_conjunct(query, join_scalars(from, lfirst(lc)));
 	for (int turn = 0; turn < 2; turn++)
 		foreach(lc, conjuncts)
 		{
 			SubLink    *link = sublink_of(lfirst(lc), &negated);
 
-			if (link != NULL && negated == (turn == 1) && !join_sublink(s, scope, query, link, negated))
-				query->jointree->quals = (Node *) make_ands_explicit(lappend(make_ands_implicit((Expr *) query->jointree->quals), lfirst(lc)));
+			if (link != NULL && negated == (turn == 1) && !join_sublink(s, scope, from, link, negated))
+				add_conjunct(query, lfirst(lc));
 		}
 }

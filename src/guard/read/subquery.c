@@ -334,10 +334,9 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 		sub->distinctClause = NIL;
 	}
 	prune_targets(sub, columns);
-	dp_join_sublinks(s, &inner, sub);
-
 	allow.unit_aggregates = sub->groupClause != NIL || sub->hasAggs || sub->havingQual != NULL;
 	from.query = sub;
+	dp_join_sublinks(s, &inner, &from);
 	read = list_make2(sub->targetList, sub->havingQual);
 	dp_read_level(s, &inner, &from, &allow, (Node *) read);
 	if (allow.unit_aggregates)
