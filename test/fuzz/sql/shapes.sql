@@ -39,7 +39,8 @@ CREATE TEMP TABLE every AS
 		generate_series('2024-03-30'::date, '2024-04-02', '1 day') day,
 		unnest(ARRAY['east', 'west']) region, unnest(ARRAY[1, 2, 3, NULL]) home, generate_series(1, 2) again;
 INSERT INTO y.buyers SELECT person, region, home, 20 * floor(4 * random()) FROM every;
-INSERT INTO y.sales SELECT person, shop, item, channel, grade, cost, paid, day, (ARRAY['k1', 'k2', 'k3', NULL])[1 + floor(4 * random())::int],
+INSERT INTO y.sales SELECT person, shop, item, CASE WHEN random() < 0.1 THEN (ARRAY['nut', 'bolt', 'saw', 'north', 'small'])[1 + floor(5 * random())::int] ELSE channel END,
+	grade, cost, paid, day, (ARRAY['k1', 'k2', 'k3', NULL])[1 + floor(4 * random())::int],
 	timestamptz '2024-03-27 00:00 UTC' + floor(random() * 11 * 24 * 60) * interval '1 minute', floor(4 * random()), random() < 0.5
 	FROM every;
 
@@ -48,7 +49,8 @@ SELECT format($$
 INSERT INTO %1$s.buyers SELECT * FROM y.buyers WHERE person <= 150;
 INSERT INTO %1$s.buyers VALUES (777, 'east', 1, 40);
 INSERT INTO %1$s.sales SELECT person %% 150 + 1, shop, item, channel, grade, cost, paid, day, code, seen, n, coin
-	FROM (SELECT row_number() OVER () AS person, y.* FROM y.sales y WHERE cost < 2 AND code IS NOT NULL LIMIT 280) y
+	FROM (SELECT row_number() OVER () AS person, y.* FROM y.sales y WHERE cost < 2 AND code IS NOT NULL
+		AND (channel IS NULL OR channel IN ('web', 'shop', 'phone')) LIMIT 280) y
 		(person, old, shop, item, channel, grade, cost, paid, day, code, seen, n, coin);
 INSERT INTO %1$s.sales VALUES (777, 1, 'nut', 'web', 1, 1.5, true, '2024-03-30', 'k1', '2024-03-30 12:00', 1, true),
 	(777, 3, NULL, NULL, 3, 0.5, NULL, '2024-04-02', 'k2', '2024-03-31 01:30 UTC', 2, false);
