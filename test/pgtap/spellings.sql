@@ -20,6 +20,11 @@ INSERT INTO orders SELECT i, i, (ARRAY['paid', 'open', 'returned'])[1 + i % 3], 
 	FROM generate_series(1, 6000) i;
 SELECT dp_cdp.create_dataset('shop', default_rho => 2000, max_rows => 1, max_groups => 1);
 SELECT dp_cdp.protect_table('orders', 'shop', 'customer');
+CREATE TABLE words (customer int PRIMARY KEY, word text NOT NULL);
+SELECT setseed(0.1);
+INSERT INTO words SELECT i, (SELECT coalesce(string_agg(substr(E'ab.$^*%_\\\n', 1 + floor(random() * 10)::int + 0 * g, 1), ''), '') FROM generate_series(1, i % 7) g)
+	FROM generate_series(1, 3000) i;
+SELECT dp_cdp.protect_table('words', 'shop', 'customer');
 SELECT dp_cdp.set_bounds('orders', 'quantity', 0, 8), dp_cdp.set_bounds('orders', 'amount', 0, 100);
 SELECT dp_cdp.set_keys('orders', 'status', ARRAY['paid', 'open', 'returned']);
 SELECT dp_cdp.set_budget('shop', 'analyst1', rho => 1000000, delta => 0.9);
@@ -129,6 +134,27 @@ SELECT matches(rows_for('analyst1', statement), '^ZC002 .*(jsonb?|parts?)', stat
 		'SELECT count(*) FROM orders WHERE coalesce(props, ''{}'') ->> ''device'' = ''ios''',
 		'SELECT count(*) FROM v_orders a JOIN v_orders b ON a.customer = b.customer AND a.props = b.props',
 		'SELECT p, count(*) FROM (SELECT props AS p FROM orders) q GROUP BY 1']) AS statement;
+
+-- ------------------------------------------------------------------------
+-- regular expressions
+-- ------------------------------------------------------------------------
+
+SELECT as_written('SELECT count(*) FROM words WHERE word ~ ''^a''', 'a beginning');
+SELECT as_written('SELECT count(*) FROM words WHERE word !~ ''a.*b$''', 'no end');
+-- random ones: answered as plain SQL answers them, or refused
+SELECT setseed(0.2);
+CREATE TABLE patterns AS SELECT i, (SELECT coalesce(string_agg((ARRAY['a', 'b', '.', '.*', '^', '$', '\.', '\$', '%', '_', '\\', '.', 'a', '*', '\n'])[1 + floor(random() * 15)::int + 0 * g], ''), '')
+	FROM generate_series(1, 1 + i % 5) g) AS pattern FROM generate_series(1, 90) i;
+CREATE TABLE tried AS SELECT pattern, rows_for('analyst1', format('SELECT count(*) FROM words WHERE word ~ %L', pattern)) AS private,
+	rows_for('owner1', format('SELECT count(*) FROM words WHERE word ~ %L', pattern)) AS plain FROM patterns;
+SELECT is((SELECT string_agg(format('%s: %s %s', pattern, private, plain), ', ') FROM tried WHERE private <> plain AND private !~ '^ZC002'), NULL,
+	'none is answered otherwise');
+SELECT cmp_ok((SELECT count(DISTINCT private) FROM tried WHERE private !~ '^ZC002')::int, '>', 15, '... of those that are answered');
+SELECT is((SELECT count(*)::int FROM tried WHERE private ~ '^ZC002' AND pattern ~ '^\^?(a|b|%|_|\.|\\\.)*\$?$'), 0, '... which all are that are simple');
+SELECT matches(rows_for('analyst1', statement), '^ZC002 .*use a constant of plain characters', statement)
+	FROM unnest(ARRAY['SELECT count(*) FROM words WHERE word ~ ''a+''', 'SELECT count(*) FROM words WHERE word ~ ''a|b''',
+		'SELECT count(*) FROM words WHERE word !~ ''[ab]''', 'SELECT count(*) FROM words WHERE word ~ ''\d''', 'SELECT count(*) FROM words WHERE word ~ ''a.*?b''',
+		'SELECT count(*) FROM words WHERE word ~ word', 'SELECT count(*) FROM words WHERE word ~ ''(?i)a''']) AS statement;
 
 -- ------------------------------------------------------------------------
 -- refusals that teach

@@ -12,6 +12,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "base/compat.h"
 #include "base/extension.h"
 #include "catalog/pg_type_d.h"
@@ -226,16 +228,89 @@ joined(DpVet *vet, FuncExpr *call, Oid collation)
 	return (Node *) call_of(F_SUBSTR_TEXT_INT4, (Node *) call, call->inputcollid, list_make2(all, start));
 }
 
+/* ------------------------------------------------------------------------
+ * Regular expressions
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+is_quantifier(char c)
+{
+	return c != '\0' && strchr("*+?{", c) != NULL;
+}
+
 /*
- * Returns text || anything, concat and concat_ws in words of text || text and casts, to
- * be checked in turn; NULL for any other function.
+ * Returns the pattern of LIKE that means what a regular expression of plain
+ * characters, ^ at its start, $ at its end, . and .* does; NULL for any other.
+ */
+static char *
+like_of_regex(const char *regex)
+{
+	StringInfoData like;
+	bool		from_start = *regex == '^';
+
+	initStringInfo(&like);
+	if (!from_start)
+		appendStringInfoChar(&like, '%');
+	for (regex += from_start; *regex != '\0' && strcmp(regex, "$") != 0; regex++)
+	{
+		bool		any = *regex == '.';
+
+		if (any && regex[1] == '*' && !is_quantifier(regex[2]))
+		{
+			appendStringInfoChar(&like, '%');
+			regex++;
+			continue;
+		}
+		if (*regex == '\\')
+		{
+			regex++;
+			if (IS_HIGHBIT_SET(*regex) || !ispunct((unsigned char) *regex))
+				return NULL;
+		}
+		else if (strchr("[](){}*+?|^$", *regex) != NULL)
+			return NULL;
+		if (is_quantifier(regex[1]))
+			return NULL;
+		if (any)
+			appendStringInfoChar(&like, '_');
+		else
+			appendStringInfo(&like, strchr("%_\\", *regex) != NULL ? "\\%c" : "%c", *regex);
+	}
+	if (*regex == '\0')
+		appendStringInfoChar(&like, '%');
+	return like.data;
+}
+
+/* Returns a test of a regular expression in words of LIKE; NULL where they do not do. */
+static Node *
+in_words_of_like(Node *node, Oid funcid, Oid inputcollid, List *args)
+{
+	Const	   *regex = lsecond(args);
+	char	   *like;
+
+	if (!IsA(regex, Const) || regex->constisnull)
+		return NULL;
+	like = like_of_regex(TextDatumGetCString(regex->constvalue));
+	if (like == NULL)
+		return NULL;
+	regex = copyObject(regex);
+	regex->constvalue = CStringGetTextDatum(like);
+	return (Node *) call_of(funcid == F_TEXTREGEXEQ ? F_TEXTLIKE : F_TEXTNLIKE, node, inputcollid, list_make2(linitial(args), regex));
+}
+
+/*
+ * Returns text || anything, concat and concat_ws in words of text || text and casts, and
+ * simple regular expressions in words of LIKE, to be checked in turn; NULL for any other function.
  */
 static Node *
-in_words_of_text(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List *args)
+in_other_words(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List *args)
 {
 	Node	   *all = NULL;
 	ListCell   *lc;
 
+	if (funcid == F_TEXTREGEXEQ || funcid == F_TEXTREGEXNE)
+		return in_words_of_like(node, funcid, inputcollid, args);
 	if (funcid == F_TEXTANYCAT || funcid == F_ANYTEXTCAT)
 		return concatenation(as_text(linitial(args)), as_text(lsecond(args)), node, inputcollid);
 	if ((funcid != F_CONCAT && funcid != F_CONCAT_WS) || ((FuncExpr *) node)->funcvariadic)
@@ -261,7 +336,7 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 	Node	   *words;
 
 	dp_vet_operator(vet, node);
-	words = in_words_of_text(vet, node, funcid, inputcollid, *args);
+	words = in_other_words(vet, node, funcid, inputcollid, *args);
 	if (words != NULL)
 		return dp_vet(words, vet);
 	if (allowed == NULL)
