@@ -65,8 +65,11 @@ is_measurable(Oid type)
 static DpBound *
 bound_of(BoundContext *c, Node *expr, DpBoundOp op, List *args)
 {
+	int32		typmod = exprTypmod(expr);
+	Oid			type = getBaseTypeAndTypmod(exprType(expr), &typmod);
+
 	c->nodes++;
-	return dp_make_bound(op, args, exprType(expr), exprTypmod(expr));
+	return dp_make_bound(op, args, type, typmod);
 }
 
 /* Returns the text of an expression of the level, if it is short; of others names are not known here. */
@@ -484,7 +487,7 @@ dp_bound_of_value(DpLevel *level, Node *value)
 	DpBound    *bound = build(&c, level->from.query, value);
 
 	/* others are written as dates or times */
-	return dp_is_number(exprType(value)) || bound->op == DP_BOUND_NONE ? bound
+	return dp_is_number(getBaseType(exprType(value))) || bound->op == DP_BOUND_NONE ? bound
 		: no_bound(&c, level->from.query, value, DP_GAP_EXPRESSION);
 }
 
