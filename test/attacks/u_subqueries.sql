@@ -31,7 +31,7 @@ SELECT dp_count(*) FROM visit v WHERE v.patient > ALL (SELECT patient FROM patie
 SELECT dp_count(*) FROM visit v WHERE v.patient < ANY (SELECT patient FROM patient);
 --> ZC002
 SELECT dp_count(*) FROM visit v WHERE v.patient NOT IN (SELECT patient FROM patient WHERE name = 'Quux');
---> ZC002
+--> ok 1
 SELECT dp_count(*) IS NOT NULL FROM visit v WHERE v.age = (SELECT dp_max(age) FROM visit);
 --> ok 2
 SELECT dp_count(*) FROM visit v WHERE v.age = (SELECT age FROM visit);

@@ -18,6 +18,11 @@
  *	   where the subquery reads public rows, or is a release, which is made
  *	   beforehand
  *
+ *	 x NOT IN (SELECT k FROM r WHERE ...), where k is never NULL
+ *	   as NOT EXISTS, of rows whose x is not NULL
+ *	 t.x > (SELECT avg(x) FROM r WHERE r.k = t.k)
+ *	   FROM t LEFT JOIN (SELECT k, avg(x) AS v FROM r GROUP BY k) q ON t.k = q.k WHERE t.x > q.v
+ *
  * Invariants:
  * - A row of the level finds at most one row of the subquery, so that it is
  *	 neither lost nor repeated: all that is compared is what it groups by, by
@@ -34,6 +39,7 @@
 #include "access/transam.h"
 #include "base/compat.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -41,6 +47,7 @@
 #include "optimizer/optimizer.h"
 #include "parser/parse_oper.h"
 #include "parser/parsetree.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -56,6 +63,8 @@ typedef struct Comparison
 /* what subqueries of one row have become */
 typedef struct ScalarContext
 {
+	DpSource   *s;
+	DpScope    *scope;
 	DpFrom	   *from;
 	List	   *added;			/* int: entries */
 } ScalarContext;
@@ -298,13 +307,13 @@ join_inner(Query *query, Index rti, List *conditions)
 	from->quals = conditions ? (Node *) make_ands_explicit(conditions) : NULL;
 }
 
-static void
-join_left(Query *query, Index rti, Var *key, List *conditions)
+/* Joins entry rti to all that the level reads; returns the number of the join. */
+static int
+join_left(Query *query, Index rti, List *conditions)
 {
 	RangeTblRef *ref = makeNode(RangeTblRef);
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	JoinExpr   *join = makeNode(JoinExpr);
-	NullTest   *missing = makeNode(NullTest);
 
 	rte->rtekind = RTE_JOIN;
 	rte->jointype = JOIN_LEFT;
@@ -317,11 +326,47 @@ join_left(Query *query, Index rti, Var *key, List *conditions)
 	join->larg = (Node *) query->jointree;
 	join->rarg = (Node *) ref;
 	join->quals = (Node *) make_ands_explicit(conditions);
-	dp_set_nulled_by(key, join->rtindex);
-	missing->arg = (Expr *) key;
-	missing->nulltesttype = IS_NULL;
-	missing->location = -1;
-	query->jointree = makeFromExpr(list_make1(join), (Node *) missing);
+	query->jointree = makeFromExpr(list_make1(join), NULL);
+	return join->rtindex;
+}
+
+static Var *
+column_of(Index rti, int n, Node *expr)
+{
+	return makeVar(rti, n, exprType(expr), exprTypmod(expr), exprCollation(expr), 0);
+}
+
+static Node *
+null_test(Expr *arg, NullTestType type)
+{
+	NullTest   *test = makeNode(NullTest);
+
+	test->arg = arg;
+	test->nulltesttype = type;
+	test->location = -1;
+	return (Node *) test;
+}
+
+static void
+add_conjunct(Query *query, Node *conjunct)
+{
+	query->jointree->quals = (Node *) make_ands_explicit(lappend(dp_conjuncts(query->jointree->quals), conjunct));
+}
+
+/* Tells whether a column of a subquery is never NULL, by its table or by a condition. */
+static bool
+is_never_null(Query *sub, Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, dp_conjuncts(sub->jointree->quals))
+	{
+		NullTest   *test = lfirst(lc);
+
+		if (IsA(test, NullTest) && test->nulltesttype == IS_NOT_NULL && equal(test->arg, expr))
+			return true;
+	}
+	return IsA(expr, Var) && dp_is_never_null(sub, expr);
 }
 
 /* Puts a join in the place of a conjunct of from->query; false if it stays. */
@@ -339,7 +384,7 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 	List	   *conditions;
 	Index		rti;
 
-	if (!(exists || (link->subLinkType == ANY_SUBLINK && !negated)) || contain_volatile_functions((Node *) sub))
+	if ((!exists && link->subLinkType != ANY_SUBLINK) || contain_volatile_functions((Node *) sub))
 		return false;
 	reads_rows = only_reads(sub, exists) && dp_reads_rows(&inner, s->even_if_readable, &base) != 0;
 	if (!only_reads(sub, exists))
@@ -349,7 +394,12 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 		sub = wrap(sub);
 	}
 	dp_flatten_level(sub);
-	if ((!exists && !take_test(&c, link->testexpr, sub)) || !take_conditions(&c, sub) || c.keys == NIL)
+	if (!exists && !take_test(&c, link->testexpr, sub))
+		return false;
+	/* a NULL among many would leave nothing */
+	if (!exists && negated && (list_length(c.keys) != 1 || !is_never_null(sub, linitial(c.keys))))
+		return false;
+	if (!take_conditions(&c, sub) || c.keys == NIL)
 		return false;
 	group_by_keys(sub, c.keys);
 	if (contain_vars_of_level((Node *) sub, 1))
@@ -361,11 +411,17 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 	rti = list_length(query->rtable);
 	from->once = bms_add_member(from->once, rti);
 	conditions = join_conditions(&c, rti);
-	if (negated)
-		join_left(query, rti, makeVar(rti, 1, exprType(linitial(c.keys)), exprTypmod(linitial(c.keys)),
-									  exprCollation(linitial(c.keys)), 0), conditions);
-	else
+	if (!negated)
 		join_inner(query, rti, conditions);
+	else
+	{
+		Var		   *key = column_of(rti, 1, linitial(c.keys));
+
+		dp_set_nulled_by(key, join_left(query, rti, conditions));
+		add_conjunct(query, null_test((Expr *) key, IS_NULL));
+		if (!exists)
+			add_conjunct(query, null_test(copyObject(linitial(((OpExpr *) linitial(c.equalities))->args)), IS_NOT_NULL));
+	}
 	return true;
 }
 
@@ -376,6 +432,80 @@ sublink_of(Node *conjunct, bool *negated)
 	if (*negated)
 		conjunct = (Node *) get_notclausearg((Expr *) conjunct);
 	return IsA(conjunct, SubLink) ? (SubLink *) conjunct : NULL;
+}
+
+static bool
+is_count(Node *expr)
+{
+	return IsA(expr, Aggref) && (((Aggref *) expr)->aggfnoid == F_COUNT_ || ((Aggref *) expr)->aggfnoid == F_COUNT_ANY);
+}
+
+/* Returns the expression with NULL for its aggregates but count, which is never NULL. */
+static Node *
+without_aggregates(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Aggref) && !is_count(node))
+		return (Node *) makeNullConst(exprType(node), exprTypmod(node), exprCollation(node));
+	return expression_tree_mutator(node, without_aggregates, context);
+}
+
+/* Returns the aggregate of the rows that a row of the level is compared with, NULL or 0 where there are none; NULL: it stays. */
+static Node *
+join_aggregate(ScalarContext *sc, SubLink *link)
+{
+	Query	   *query = sc->from->query;
+	Query	   *sub = copyObject((Query *) link->subselect);
+	Expr	   *value = linitial_node(TargetEntry, sub->targetList)->expr;
+	DpScope		inner = {sub, sc->scope};
+	Comparison	c = {0};
+	RangeTblEntry *base;
+	RangeTblEntry *rte;
+	bool		reads_rows;
+	Var		   *var;
+
+	if ((!is_count((Node *) value) && contain_nonstrict_functions(without_aggregates((Node *) value, NULL))) ||
+		contain_volatile_functions((Node *) sub))
+		return NULL;
+	reads_rows = dp_reads_rows(&inner, sc->s->even_if_readable, &base) != 0;
+	dp_flatten_level(sub);
+	value = linitial_node(TargetEntry, sub->targetList)->expr;
+	if (!take_conditions(&c, sub) || c.keys == NIL)
+		return NULL;
+	group_by_keys(sub, c.keys);
+	sub->targetList = lappend(sub->targetList, makeTargetEntry(value, list_length(c.keys) + 1, pstrdup("value"), false));
+	rte = dp_subquery_entry(sub, "aggregate");
+	if (contain_vars_of_level((Node *) sub, 1) || (reads_rows && !dp_entry_yields_rows(sc->scope, rte, sc->s->even_if_readable)))
+		return NULL;
+	query->rtable = lappend(query->rtable, rte);
+	sc->from->once = bms_add_member(sc->from->once, list_length(query->rtable));
+	var = column_of(list_length(query->rtable), list_length(c.keys) + 1, (Node *) value);
+	dp_set_nulled_by(var, join_left(query, var->varno, join_conditions(&c, var->varno)));
+	if (is_count((Node *) value))
+	{
+		CoalesceExpr *count = makeNode(CoalesceExpr);
+
+		count->coalescetype = INT8OID;
+		count->args = list_make2(var, makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL));
+		count->location = link->location;
+		return (Node *) count;
+	}
+	return (Node *) var;
+}
+
+/* Returns SELECT of a sublink's value: one row, and an error where there are more. */
+static Query *
+one_row_of(SubLink *link)
+{
+	Query	   *row = dp_new_select();
+
+	link = copyObject(link);
+	IncrementVarSublevelsUp(link->subselect, 1, 1);
+	row->jointree = makeFromExpr(NIL, NULL);
+	row->hasSubLinks = true;
+	row->targetList = list_make1(makeTargetEntry((Expr *) link, 1, pstrdup("value"), false));
+	return row;
 }
 
 /* A sublink whose value is that of a subquery of one row, which is computed beforehand. */
@@ -391,10 +521,15 @@ scalar_mutator(Node *node, ScalarContext *c)
 	if (!IsA(node, SubLink))
 		return expression_tree_mutator(node, scalar_mutator, c);
 	sub = (Query *) link->subselect;
-	if (link->subLinkType != EXPR_SUBLINK || !has_one_row(sub) || contain_vars_of_level(node, 0) ||
-		contain_vars_of_level((Node *) sub, 1))
+	if (link->subLinkType != EXPR_SUBLINK)
 		return node;
-	sub = copyObject(sub);
+	if (contain_vars_of_level((Node *) sub, 1))
+	{
+		Node	   *value = has_one_row(sub) ? join_aggregate(c, link) : NULL;
+
+		return value != NULL ? value : node;
+	}
+	sub = has_one_row(sub) ? copyObject(sub) : one_row_of(link);
 	tle = linitial(sub->targetList);
 	c->from->query->rtable = lappend(c->from->query->rtable, dp_subquery_entry(sub, "scalar"));
 	c->added = lappend_int(c->added, list_length(c->from->query->rtable));
@@ -404,9 +539,9 @@ scalar_mutator(Node *node, ScalarContext *c)
 
 /* Returns a conjunct with columns of joined subqueries in the place of those that have one row. */
 static Node *
-join_scalars(DpFrom *from, Node *conjunct)
+join_scalars(DpSource *s, DpScope *scope, DpFrom *from, Node *conjunct)
 {
-	ScalarContext c = {from, NIL};
+	ScalarContext c = {s, scope, from, NIL};
 	ListCell   *lc;
 
 	/* of a condition that names no row the subquery would be joined with nothing */
@@ -419,12 +554,6 @@ join_scalars(DpFrom *from, Node *conjunct)
 		from->once = bms_add_member(from->once, lfirst_int(lc));
 	}
 	return conjunct;
-}
-
-static void
-add_conjunct(Query *query, Node *conjunct)
-{
-	query->jointree->quals = (Node *) make_ands_explicit(lappend(dp_conjuncts(query->jointree->quals), conjunct));
 }
 
 void
@@ -442,7 +571,7 @@ dp_join_sublinks(DpSource *s, DpScope *scope, DpFrom *from)
 	/* those that stay, then those by which rows are found, and last those by which none is */
 	foreach(lc, conjuncts)
 		if (sublink_of(lfirst(lc), &negated) == NULL)
-		add_conjunct(query, join_scalars(from, lfirst(lc)));
+		add_conjunct(query, join_scalars(s, scope, from, lfirst(lc)));
 	for (int turn = 0; turn < 2; turn++)
 		foreach(lc, conjuncts)
 		{

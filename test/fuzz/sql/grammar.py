@@ -13,7 +13,7 @@ import itertools
 import math
 import re
 
-from sources import NUMBERS, Sources
+from sources import NUMBERS, TABLES, Sources
 
 RHO = 200000.0   # of one aggregate, where answers are compared
 
@@ -102,6 +102,21 @@ class Grammar(Sources):
             tolerance = 0 if sigma < 0.11 else math.ceil(tolerance)
         return private, exact, 'int' if t == 'unsure' else t, tolerance, t != 'unsure', (change, most_of_row)
 
+    def sublink(self, unit):
+        """a condition on other rows of the same unit, or on public ones"""
+        z = self.name('z')
+        table = self.rng.choice(['people', 'visits', 'stays', 'logs'])
+        name, column = self.rng.choice(sorted((n, c) for n, c in TABLES[table][2].items() if c[1]))
+        inner = '%s.%s %s %s' % (z, name, self.rng.choice(['=', '<>']), self.rng.choice(column[1]))
+        form = self.rng.choice([
+            '{u} IN (SELECT {z}.person FROM {t} {z} WHERE {c})', 'EXISTS (SELECT 1 FROM {t} {z} WHERE {z}.person = {u} AND {c})',
+            'EXISTS (SELECT FROM {t} {z} WHERE {c} AND {u} = {z}.person LIMIT 1)', 'NOT EXISTS (SELECT * FROM {t} {z} WHERE {z}.person = {u} AND {c})',
+            '{u} NOT IN (SELECT {z}.person FROM {t} {z} WHERE {c} AND {z}.person IS NOT NULL)',
+            '(SELECT count(*) FROM {t} {z} WHERE {z}.person = {u} AND {c}) %s' % self.rng.choice(['> 1', '= 0', '<= 2']),
+            '{u} IN (SELECT {z}.person FROM {t} {z} WHERE {c} GROUP BY 1 HAVING count(*) > 1)',
+            '{u} > (SELECT min({z}.site) FROM pub.sites {z})', '{u} NOT IN (SELECT {z}.site FROM pub.sites {z})'])
+        return form.format(u=unit, z=z, t=table, c=inner)
+
     def bad_aggregate(self, source):
         c = self.rng.choice(source.columns)
         return self.rng.choice([
@@ -128,6 +143,8 @@ class Grammar(Sources):
         where = list(s.where)
         if self.chance(self.conditions):
             where.append(self.condition(s, 2))
+        if s.unit and self.chance(0.08):
+            where.append(self.sublink(s.unit))
         for c in s.columns:
             # conditions of joins are in the text
             c.restrict(where + [s.text])

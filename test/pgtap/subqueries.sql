@@ -1,0 +1,130 @@
+-- Subqueries in WHERE: those that compare privacy units, or read nothing
+-- protected, are answered as plain SQL answers them; the noise is too small to
+-- be seen.  Others are refused, for nothing.
+
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+GRANT CREATE ON SCHEMA public TO owner1;
+
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE shops (shop int PRIMARY KEY, city text NOT NULL, closed date);
+INSERT INTO shops VALUES (1, 'north', NULL), (2, 'north', '2024-01-01'), (3, 'south', NULL), (4, 'south', NULL);
+CREATE TABLE customers (customer int PRIMARY KEY, region text NOT NULL, born int);
+INSERT INTO customers SELECT i, (ARRAY['x', 'y'])[1 + i % 2], CASE WHEN i % 5 > 0 THEN 1950 + i % 50 END FROM generate_series(1, 2000) i;
+CREATE TABLE orders (id int PRIMARY KEY, customer int NOT NULL REFERENCES customers, shop int REFERENCES shops, amount int NOT NULL, rate numeric NOT NULL, kind text);
+INSERT INTO orders SELECT i, 1 + i * 7 % 1500, 1 + i % 4, i % 90, i % 3 + 0.50, CASE WHEN i % 6 > 0 THEN (ARRAY['p', 'q'])[1 + i % 2] END
+	FROM generate_series(1, 4500) i;
+CREATE TABLE events (customer int NOT NULL, kind text NOT NULL, amount bigint NOT NULL);
+INSERT INTO events SELECT 1 + i % 1100, (ARRAY['view', 'buy', 'leave'])[1 + i / 1100 % 3], i % 70 FROM generate_series(1, 3000) i;
+CREATE TABLE lines (id int PRIMARY KEY, "order" int NOT NULL REFERENCES orders, n int NOT NULL);
+INSERT INTO lines SELECT i, 1 + i % 4000, i % 7 FROM generate_series(1, 6000) i;
+SELECT dp_cdp.create_dataset('shop', default_rho => 5000, max_rows => 6, max_groups => 4);
+SELECT dp_cdp.protect_table(t, 'shop', 'customer') FROM unnest('{customers,orders,events}'::regclass[]) t;
+SELECT dp_cdp.protect_table('lines', 'shop', through => '"order"');
+SELECT dp_cdp.set_keys('customers', 'region', ARRAY['x', 'y']);
+SELECT dp_cdp.set_bounds('orders', 'amount', 0, 100);
+SELECT dp_cdp.set_budget('shop', 'analyst1', rho => 1000000);
+GRANT SELECT ON shops TO analyst1;
+RESET SESSION AUTHORIZATION;
+
+CREATE FUNCTION rows_for(role text, statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	EXECUTE format('SET SESSION AUTHORIZATION %I', role);
+	BEGIN
+		EXECUTE format('SELECT coalesce(string_agg(q::text, '' '' ORDER BY q::text), ''none'') FROM (%s) q', statement) INTO answer;
+	EXCEPTION WHEN OTHERS THEN
+		answer := SQLSTATE || ' ' || SQLERRM;
+	END;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	RETURN answer;
+END $$;
+
+CREATE FUNCTION as_written(statement text) RETURNS text LANGUAGE sql
+	AS $$ SELECT is(rows_for('analyst1', statement), rows_for('owner1', statement), statement) $$;
+
+CREATE FUNCTION refused(statement text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	spent numeric := (SELECT sum(rho_spent) FROM dp_cdp.budgets);
+BEGIN
+	RETURN NEXT matches(rows_for('analyst1', statement), '^ZC002', statement);
+	RETURN NEXT is((SELECT sum(rho_spent) FROM dp_cdp.budgets), spent, '... for nothing');
+END $$;
+
+SELECT no_plan();
+
+-- of the same unit
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM orders WHERE customer IN (SELECT customer FROM customers WHERE region = ''x'')',
+	'SELECT count(*) FROM orders WHERE customer = ANY (SELECT customer FROM customers WHERE region = ''x'')',
+	'SELECT count(*) FROM orders WHERE (customer, kind) IN (SELECT customer, ''p'' FROM customers)',
+	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM customers c WHERE c.customer = o.customer AND region = ''x'')',
+	'SELECT region, count(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE c.customer = o.customer AND amount > 30 LIMIT 1) GROUP BY 1',
+	'SELECT region, count(*) FROM customers c WHERE EXISTS (SELECT o.* FROM orders o JOIN events e USING (customer) WHERE customer = c.customer AND e.kind = ''buy'') GROUP BY 1',
+	'SELECT region, count(*) FROM customers c WHERE NOT EXISTS (SELECT FROM orders o WHERE c.customer = o.customer) GROUP BY 1',
+	'SELECT count(*) FROM customers WHERE customer NOT IN (SELECT customer FROM orders WHERE amount > 50)',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE c.customer = o.customer) AND EXISTS (SELECT FROM events e WHERE e.customer = c.customer AND kind = ''buy'')
+		AND NOT EXISTS (SELECT FROM events e WHERE e.customer = c.customer AND kind = ''leave'')',
+	'SELECT count(*) FROM customers c, orders o WHERE c.customer = o.customer AND region = ''y'' AND NOT EXISTS (SELECT FROM events e WHERE e.customer = o.customer)
+		AND EXISTS (SELECT FROM orders i WHERE i.customer = c.customer AND i.amount > 80)',
+	'SELECT count(*) FROM customers c JOIN orders o USING (customer) WHERE NOT EXISTS (SELECT FROM events e WHERE e.customer = c.customer AND e.amount = o.amount)',
+	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM events e WHERE e.customer = o.customer AND e.amount = o.amount)',
+	'SELECT count(*) FROM orders WHERE customer IN (SELECT customer FROM events GROUP BY 1 HAVING count(*) > 2)',
+	'SELECT count(*) FROM orders WHERE customer IN (SELECT DISTINCT customer FROM events WHERE customer IN (SELECT customer FROM customers WHERE born > 1980))',
+	'SELECT count(*) FROM (SELECT customer, count(*) AS n FROM orders WHERE customer IN (SELECT customer FROM events) GROUP BY 1) q WHERE n > 2',
+	'WITH some AS (SELECT customer FROM customers WHERE region = ''x'') SELECT count(*) FROM orders WHERE customer IN (SELECT customer FROM some)',
+	'SELECT count(*) FROM orders o WHERE customer IN (SELECT customer FROM events e WHERE e.amount = o.amount)']) AS statement;
+
+-- along a key
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM lines l WHERE l."order" = o.id AND n > 4)',
+	'SELECT count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM lines l WHERE l."order" = o.id)',
+	'SELECT count(*) FROM orders o WHERE id IN (SELECT "order" FROM lines WHERE n = 3)',
+	'SELECT count(*) FROM lines l WHERE EXISTS (SELECT FROM orders o WHERE l."order" = o.id AND amount > 30)']) AS statement;
+
+-- aggregates of the same unit
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT region, count(*) FROM customers c WHERE (SELECT count(*) FROM orders o WHERE o.customer = c.customer) > 2 GROUP BY 1',
+	'SELECT region, count(*) FROM customers c WHERE (SELECT count(*) FROM orders o WHERE o.customer = c.customer) = 0 GROUP BY 1',
+	'SELECT count(*) FROM customers c WHERE (SELECT sum(amount) FROM orders o WHERE o.customer = c.customer) > 150',
+	'SELECT count(*) FROM customers c WHERE (SELECT max(amount) FROM orders o WHERE o.customer = c.customer) IS NULL',
+	'SELECT count(*) FROM orders o WHERE amount > (SELECT 0.5 * avg(amount) FROM orders i WHERE i.customer = o.customer)',
+	'SELECT count(*) FROM orders o WHERE amount > (SELECT 2 * max(n) FROM lines l WHERE l."order" = o.id)']) AS statement;
+
+-- public and released rows
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM orders WHERE shop IN (SELECT shop FROM shops WHERE city = ''north'')',
+	'SELECT shop, count(*) FROM orders WHERE shop IN (SELECT shop FROM shops WHERE city = ''north'') GROUP BY 1',
+	'SELECT count(*) FROM orders WHERE shop NOT IN (SELECT shop FROM shops WHERE city = ''north'')',
+	'SELECT count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM shops s WHERE s.shop = o.shop AND closed IS NULL)',
+	'SELECT count(*) FROM orders WHERE rate IN (SELECT v FROM (VALUES (0.5), (0.50), (1.500)) q (v))',
+	'SELECT count(*) FROM orders WHERE shop IN (SELECT shop FROM shops ORDER BY shop DESC LIMIT 2)',
+	'SELECT count(*) FROM orders WHERE amount > (SELECT 10 * avg(shop) FROM shops)',
+	'SELECT count(*) FROM orders WHERE amount BETWEEN (SELECT min(shop) FROM shops) AND 10 * (SELECT max(shop) FROM shops)',
+	'WITH m AS (SELECT 10 * max(shop) AS top FROM shops) SELECT count(*) FROM orders WHERE amount > (SELECT top FROM m)',
+	'SELECT count(*) FROM orders WHERE kind IN (SELECT kind FROM (SELECT kind, count(*) AS n FROM orders WHERE kind IN (''p'', ''q'') GROUP BY 1) q ORDER BY n DESC, kind LIMIT 1)',
+	'SELECT count(*) FROM orders WHERE amount * 4000 < (SELECT count(*) FROM orders)']) AS statement;
+SELECT is(rows_for('analyst1', 'SELECT count(*) FROM orders WHERE shop > (SELECT shop FROM shops)'),
+	'21000 more than one row returned by a subquery used as an expression; nothing was charged for the private query', 'more than one row, before anything is paid for');
+
+-- what means something else
+SELECT refused(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM orders WHERE kind IN (SELECT kind FROM events)',
+	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM events e WHERE e.amount = o.amount)',
+	'SELECT count(*) FROM orders WHERE EXISTS (SELECT FROM events)',
+	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM events e WHERE e.customer <> o.customer)',
+	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM events e WHERE e.customer = o.customer OR o.amount = 1)',
+	'SELECT count(*) FROM orders o WHERE amount > 3 OR customer IN (SELECT customer FROM events)',
+	'SELECT count(*) FROM customers WHERE born NOT IN (SELECT amount FROM orders)',
+	'SELECT count(*) FROM customers WHERE customer NOT IN (SELECT born FROM customers)',
+	'SELECT count(*) FROM orders o WHERE (SELECT count(*) FROM events e WHERE e.amount = o.amount) > 2',
+	'SELECT count(*) FROM orders o WHERE (SELECT coalesce(sum(amount), 7) FROM events e WHERE e.customer = o.customer) > 2',
+	'SELECT count(*) FROM orders o WHERE (SELECT amount FROM events e WHERE e.customer = o.customer LIMIT 1) > 2',
+	'SELECT count(*) FROM orders o WHERE customer IN (SELECT customer FROM events e ORDER BY amount LIMIT 5)',
+	'SELECT count((SELECT 1 FROM events e WHERE e.customer = o.customer)) FROM orders o']) AS statement;
+
+SELECT * FROM finish();
