@@ -17,7 +17,6 @@
  */
 #include "postgres.h"
 
-#include "access/stratnum.h"
 #include "base/compat.h"
 #include "base/extension.h"
 #include "catalog/pg_aggregate.h"
@@ -452,14 +451,15 @@ static bool
 is_descending(AggregateCall *c, Oid sortop)
 {
 	DpSplitContext *cxt = c->cxt;
-	Oid			opfamily,
-				type;
-	int16		strategy;
+	TypeCacheEntry *own;
+	Oid			type,
+				right;
 
-	if (!get_ordering_op_properties(sortop, &opfamily, &type, &strategy) ||
-		opfamily != lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf)
+	op_input_types(sortop, &type, &right);
+	own = lookup_type_cache(type, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	if (sortop != own->lt_opr && sortop != own->gt_opr)
 		dp_refuse_at(c->agg->location, errmsg("%s sorts by an order of its own; leave USING out", c->column->label));
-	return strategy == BTGreaterStrategyNumber;
+	return sortop == own->gt_opr;
 }
 
 /* Tells whether values that occur again change nothing. */
