@@ -194,7 +194,7 @@ refuse_node(DpVet *vet, Node *node)
 		case T_SubLink:
 		case T_SubPlan:
 		case T_AlternativeSubPlan:
-			dp_refuse(vet, node, "a subquery", "join the table instead");
+			dp_refuse(vet, node, "a subquery", "make it a condition of WHERE by itself, EXISTS or IN, that compares the privacy unit");
 			break;
 		case T_Aggref:
 		case T_GroupingFunc:
