@@ -410,8 +410,9 @@ nullif_bound(BoundContext *c, Query *query, NullIfExpr *expr)
 {
 	DpBound    *value = build(c, query, linitial(expr->args));
 
+	/* of what is in the same bounds, but may be NULL */
 	if (column_walker(lsecond(expr->args), NULL) || !dp_is_number(exprType(lsecond(expr->args))))
-		return value;
+		return bound_of(c, (Node *) expr, DP_BOUND_HULL, list_make1(value));
 	return bound_of(c, (Node *) expr, DP_BOUND_NULLIF, list_make2(value, build(c, query, lsecond(expr->args))));
 }
 
