@@ -25,23 +25,7 @@ GRANT SELECT ON days TO analyst1;
 RESET SESSION AUTHORIZATION;
 
 \ir analyst.psql
-
-CREATE FUNCTION rows_for(role text, statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	answer text;
-BEGIN
-	EXECUTE format('SET SESSION AUTHORIZATION %I', role);
-	BEGIN
-		EXECUTE format('SELECT coalesce(string_agg(q::text, '' '' ORDER BY q::text), ''none'') FROM (%s) q', statement) INTO answer;
-	EXCEPTION WHEN OTHERS THEN
-		answer := SQLSTATE || ' ' || SQLERRM;
-	END;
-	EXECUTE 'RESET SESSION AUTHORIZATION';
-	RETURN answer;
-END $$;
-
-CREATE FUNCTION selected() RETURNS float8 LANGUAGE sql
-	AS $$ SELECT sum(delta_spent)::float8 FROM dp_cdp.budget WHERE role = 'analyst1'::regrole $$;
+\ir same.psql
 
 -- the groups of an expression over a column, and plain SQL's over every second
 CREATE FUNCTION same_buckets(expression text, col text, first text, last text) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -56,14 +40,6 @@ BEGIN
 		rows_for('owner1', format('SELECT DISTINCT %s AS k FROM generate_series(%L::%s, %L::%3$s - interval ''1 second'', ''1 second'') c',
 								  replace(expression, '{}', 'c'), first, kind, last)), about);
 	RETURN NEXT is(selected(), before, '... without a selection: ' || about);
-END $$;
-
-CREATE FUNCTION as_written(statement text, about text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	before float8 := selected();
-BEGIN
-	RETURN NEXT is(rows_for('analyst1', statement), rows_for('owner1', statement), about);
-	RETURN NEXT is(selected(), before, '... without a selection of keys: ' || about);
 END $$;
 
 CREATE FUNCTION prepared(types text, statement text, VARIADIC arguments text[]) RETURNS text LANGUAGE plpgsql AS $$
@@ -123,32 +99,32 @@ SELECT in_zone('Pacific/Apia', '2011-12-29 20:00:00', '2011-12-31 04:00:00');
 -- ranges
 -- ------------------------------------------------------------------------
 
-SELECT as_written($$SELECT date_trunc('month', at), count(*) FROM events WHERE at >= '2024-02-10' AND at < '2024-05-03' GROUP BY 1$$, 'months');
-SELECT as_written($$SELECT date_trunc('month', at), kind, count(*) FROM events WHERE at BETWEEN '2024-02-10' AND '2024-05-03' GROUP BY 1, 2$$, '... with another key');
-SELECT as_written($$SELECT date_trunc('month', at) AS m, to_char(at, 'Mon') AS n, count(*) FROM events WHERE at >= '2024-02-10' AND at < '2024-05-03' GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT date_trunc('month', at), count(*) FROM events WHERE at >= '2024-02-10' AND at < '2024-05-03' GROUP BY 1$$, 'months');
+SELECT as_declared($$SELECT date_trunc('month', at), kind, count(*) FROM events WHERE at BETWEEN '2024-02-10' AND '2024-05-03' GROUP BY 1, 2$$, '... with another key');
+SELECT as_declared($$SELECT date_trunc('month', at) AS m, to_char(at, 'Mon') AS n, count(*) FROM events WHERE at >= '2024-02-10' AND at < '2024-05-03' GROUP BY 1, 2$$,
 	'two keys of one column stay together');
-SELECT as_written($$SELECT at::date, count(*) FROM events WHERE at::date BETWEEN '2024-02-10' AND '2024-02-20' GROUP BY 1$$, 'a range of days');
-SELECT as_written($$SELECT at::date, count(*) FROM events WHERE at::date = '2024-02-10' GROUP BY 1$$, 'one day');
-SELECT as_written($$SELECT extract(month FROM at), count(*) FROM events WHERE extract(year FROM at) = 2024 GROUP BY 1$$, 'a year');
-SELECT as_written($$SELECT date_trunc('quarter', at), count(*) FROM events WHERE date_trunc('year', at) = '2024-01-01' GROUP BY 1$$, 'a year that is cut');
-SELECT as_written($$SELECT date_trunc('day', at), count(*) FROM events WHERE at >= timestamp '2024-03-01' + interval '1 day' AND at < date '2024-03-05' GROUP BY 1$$,
+SELECT as_declared($$SELECT at::date, count(*) FROM events WHERE at::date BETWEEN '2024-02-10' AND '2024-02-20' GROUP BY 1$$, 'a range of days');
+SELECT as_declared($$SELECT at::date, count(*) FROM events WHERE at::date = '2024-02-10' GROUP BY 1$$, 'one day');
+SELECT as_declared($$SELECT extract(month FROM at), count(*) FROM events WHERE extract(year FROM at) = 2024 GROUP BY 1$$, 'a year');
+SELECT as_declared($$SELECT date_trunc('quarter', at), count(*) FROM events WHERE date_trunc('year', at) = '2024-01-01' GROUP BY 1$$, 'a year that is cut');
+SELECT as_declared($$SELECT date_trunc('day', at), count(*) FROM events WHERE at >= timestamp '2024-03-01' + interval '1 day' AND at < date '2024-03-05' GROUP BY 1$$,
 	'arithmetic of constants');
-SELECT as_written($$SELECT date_trunc('day', at), count(*) FROM events WHERE at >= '2024-03-01' AND at < '2024-03-20' AND extract(isodow FROM at) < 6 GROUP BY 1$$,
+SELECT as_declared($$SELECT date_trunc('day', at), count(*) FROM events WHERE at >= '2024-03-01' AND at < '2024-03-20' AND extract(isodow FROM at) < 6 GROUP BY 1$$,
 	'a condition on the weekday');
-SELECT as_written($$SELECT date_trunc('day', at), kind, count(*) FROM events WHERE at >= '2024-03-01' AND at < '2024-03-10' AND (kind = 'a' OR at::date = '2024-03-04') GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT date_trunc('day', at), kind, count(*) FROM events WHERE at >= '2024-03-01' AND at < '2024-03-10' AND (kind = 'a' OR at::date = '2024-03-04') GROUP BY 1, 2$$,
 	'a condition on another column, too');
-SELECT as_written($$SELECT extract(dow FROM at), extract(hour FROM at), count(*) FROM events GROUP BY 1, 2$$, 'weekdays and hours, of all times');
-SELECT as_written($$SELECT to_char(at, 'Dy'), count(*) FROM events GROUP BY 1$$, 'names of weekdays');
-SELECT as_written($$SELECT extract(month FROM at)::int, to_char(at, 'Mon'), count(*) FROM events GROUP BY 1, 2$$, 'months and their names');
-SELECT as_written($$SELECT CASE WHEN mod(extract(dow FROM at)::int + 1, 7) < 2 THEN 'weekend' ELSE 'work' END, count(*) FROM events GROUP BY 1$$, 'arithmetic of weekdays');
-SELECT as_written($$SELECT date_trunc('month', maybe), count(*) FROM events WHERE maybe >= '2024-06-01' AND maybe < '2024-09-01' GROUP BY 1$$,
+SELECT as_declared($$SELECT extract(dow FROM at), extract(hour FROM at), count(*) FROM events GROUP BY 1, 2$$, 'weekdays and hours, of all times');
+SELECT as_declared($$SELECT to_char(at, 'Dy'), count(*) FROM events GROUP BY 1$$, 'names of weekdays');
+SELECT as_declared($$SELECT extract(month FROM at)::int, to_char(at, 'Mon'), count(*) FROM events GROUP BY 1, 2$$, 'months and their names');
+SELECT as_declared($$SELECT CASE WHEN mod(extract(dow FROM at)::int + 1, 7) < 2 THEN 'weekend' ELSE 'work' END, count(*) FROM events GROUP BY 1$$, 'arithmetic of weekdays');
+SELECT as_declared($$SELECT date_trunc('month', maybe), count(*) FROM events WHERE maybe >= '2024-06-01' AND maybe < '2024-09-01' GROUP BY 1$$,
 	'a condition leaves no NULL');
-SELECT as_written($$SELECT extract(month FROM maybe), count(*) FROM events WHERE maybe IS NOT NULL AND extract(month FROM maybe) IN (6, 7, 8, 9, 10, 11, 12, 1) GROUP BY 1$$,
+SELECT as_declared($$SELECT extract(month FROM maybe), count(*) FROM events WHERE maybe IS NOT NULL AND extract(month FROM maybe) IN (6, 7, 8, 9, 10, 11, 12, 1) GROUP BY 1$$,
 	'... of any kind');
-SELECT as_written($$SELECT date_trunc('week', day), count(*) FROM events WHERE day >= '2024-03-01' AND day < '2024-04-01' GROUP BY 1$$, 'weeks of dates');
-SELECT as_written($$SELECT d.holiday, date_trunc('month', at), count(*) FROM events e JOIN days d ON d.day = e.at::date WHERE at >= '2024-02-01' AND at < '2024-05-01' GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT date_trunc('week', day), count(*) FROM events WHERE day >= '2024-03-01' AND day < '2024-04-01' GROUP BY 1$$, 'weeks of dates');
+SELECT as_declared($$SELECT d.holiday, date_trunc('month', at), count(*) FROM events e JOIN days d ON d.day = e.at::date WHERE at >= '2024-02-01' AND at < '2024-05-01' GROUP BY 1, 2$$,
 	'a dimension that is joined by the day');
-SELECT as_written($$SELECT d.year, count(*) FROM events e JOIN days d ON d.day = e.at::date WHERE at >= '2024-02-01' AND at < '2024-05-01' GROUP BY 1$$,
+SELECT as_declared($$SELECT d.year, count(*) FROM events e JOIN days d ON d.day = e.at::date WHERE at >= '2024-02-01' AND at < '2024-05-01' GROUP BY 1$$,
 	'... which the range limits');
 
 SELECT is(prepared('timestamp, timestamp', $$SELECT date_trunc('month', at), count(*) FROM events WHERE at BETWEEN $1 AND $2 GROUP BY 1$$, $$'2024-02-01'$$, $$'2024-03-31 12:00'$$),
@@ -196,9 +172,9 @@ SELECT is(columns -> 'seen', '{"lower": "2024-01-01T00:00:00+00:00", "upper": "2
 	FROM dp_cdp.protected WHERE "table" = 'events'::regclass;
 RESET SESSION AUTHORIZATION;
 
-SELECT as_written($$SELECT date_trunc('month', at), count(*) FROM events GROUP BY 1$$, 'months of declared bounds');
-SELECT as_written($$SELECT date_trunc('month', at), count(*) FROM events WHERE at >= '2024-10-01' GROUP BY 1$$, '... and one end');
-SELECT as_written($$SELECT date_trunc('quarter', day), count(*) FROM events GROUP BY 1$$, 'quarters of dates');
+SELECT as_declared($$SELECT date_trunc('month', at), count(*) FROM events GROUP BY 1$$, 'months of declared bounds');
+SELECT as_declared($$SELECT date_trunc('month', at), count(*) FROM events WHERE at >= '2024-10-01' GROUP BY 1$$, '... and one end');
+SELECT as_declared($$SELECT date_trunc('quarter', day), count(*) FROM events GROUP BY 1$$, 'quarters of dates');
 SELECT is(rows_for('analyst1', $$SELECT abs(extract(epoch FROM min(at) - '2024-01-01')) < 86400 * 9, abs(extract(epoch FROM max(at) - '2024-12-29')) < 86400 * 9 FROM events$$),
 	'(t,t)', 'the first and the last');
 SELECT is(rows_for('analyst1', $$SELECT abs(min(day) - date '2024-01-01') < 9, abs(max(day) - date '2024-12-30') < 9 FROM events$$), '(t,t)', '... date');

@@ -32,22 +32,7 @@ CREATE VIEW v_orders AS SELECT o.*, status || '!' AS loud FROM orders o;
 GRANT SELECT ON v_orders TO analyst1;
 RESET SESSION AUTHORIZATION;
 
-CREATE FUNCTION rows_for(role text, statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	answer text;
-BEGIN
-	EXECUTE format('SET SESSION AUTHORIZATION %I', role);
-	BEGIN
-		EXECUTE format('SELECT coalesce(string_agg(q::text, '' '' ORDER BY q::text), ''none'') FROM (%s) q', statement) INTO answer;
-	EXCEPTION WHEN OTHERS THEN
-		answer := SQLSTATE || ' ' || SQLERRM;
-	END;
-	EXECUTE 'RESET SESSION AUTHORIZATION';
-	RETURN answer;
-END $$;
-
-CREATE FUNCTION as_written(statement text, about text) RETURNS text LANGUAGE sql
-	AS $$ SELECT is(rows_for('analyst1', statement), rows_for('owner1', statement), about) $$;
+\ir same.psql
 
 -- refused for nothing, and what the message says to write is answered
 CREATE FUNCTION taught(statement text, about text) RETURNS SETOF text LANGUAGE plpgsql AS $$

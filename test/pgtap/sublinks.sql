@@ -27,8 +27,8 @@ SELECT dp_cdp.set_keys('customers', 'segment', ARRAY['a', 'b', 'c']), dp_cdp.set
 CREATE VIEW large AS SELECT * FROM orders o WHERE EXISTS (SELECT FROM lines l WHERE l.oid = o.id AND qty > 3);
 GRANT SELECT ON regions, holidays, large TO analyst1;
 RESET SESSION AUTHORIZATION;
-\i test/pgtap/analyst.psql
-\i test/pgtap/same.psql
+\ir analyst.psql
+\ir same.psql
 SELECT no_plan();
 CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN

@@ -30,22 +30,7 @@ SELECT dp_cdp.set_budget('shop', 'analyst1', rho => 1000000);
 GRANT SELECT ON shops TO analyst1;
 RESET SESSION AUTHORIZATION;
 
-CREATE FUNCTION rows_for(role text, statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	answer text;
-BEGIN
-	EXECUTE format('SET SESSION AUTHORIZATION %I', role);
-	BEGIN
-		EXECUTE format('SELECT coalesce(string_agg(q::text, '' '' ORDER BY q::text), ''none'') FROM (%s) q', statement) INTO answer;
-	EXCEPTION WHEN OTHERS THEN
-		answer := SQLSTATE || ' ' || SQLERRM;
-	END;
-	EXECUTE 'RESET SESSION AUTHORIZATION';
-	RETURN answer;
-END $$;
-
-CREATE FUNCTION as_written(statement text) RETURNS text LANGUAGE sql
-	AS $$ SELECT is(rows_for('analyst1', statement), rows_for('owner1', statement), statement) $$;
+\ir same.psql
 
 CREATE FUNCTION refused(statement text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

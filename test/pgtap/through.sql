@@ -41,8 +41,8 @@ CREATE VIEW bare AS SELECT qty AS n, product AS p FROM lines;
 GRANT SELECT ON facts, bare TO analyst1;
 RESET SESSION AUTHORIZATION;
 
-\i test/pgtap/analyst.psql
-\i test/pgtap/same.psql
+\ir analyst.psql
+\ir same.psql
 
 -- rows that belong to somebody
 CREATE VIEW somebodys AS

@@ -47,30 +47,7 @@ INSERT INTO mine VALUES ('a', 'p'), ('a', 'q'), ('c', 'r'), (NULL, 's');
 RESET SESSION AUTHORIZATION;
 
 \ir analyst.psql
-
--- the rows of a statement, as a role gets them
-CREATE FUNCTION rows_for(role text, statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	answer text;
-BEGIN
-	EXECUTE format('SET SESSION AUTHORIZATION %I', role);
-	BEGIN
-		EXECUTE format('SELECT coalesce(string_agg(q::text, '' '' ORDER BY q::text), ''none'') FROM (%s) q', statement) INTO answer;
-	EXCEPTION WHEN OTHERS THEN
-		answer := SQLSTATE || ' ' || SQLERRM;
-	END;
-	EXECUTE 'RESET SESSION AUTHORIZATION';
-	RETURN answer;
-END $$;
-
-CREATE FUNCTION as_written(statement text, about text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	before float8 := (SELECT sum(delta_spent) FROM dp_cdp.budget WHERE role = 'analyst1'::regrole);
-BEGIN
-	RETURN NEXT is(rows_for('analyst1', statement), rows_for('owner1', statement), about);
-	RETURN NEXT is((SELECT sum(delta_spent) FROM dp_cdp.budget WHERE role = 'analyst1'::regrole)::float8, before,
-		'... without a selection of keys: ' || about);
-END $$;
+\ir same.psql
 
 -- the same of a prepared statement, whose plan does not know the parameters
 CREATE FUNCTION prepared(types text, statement text, VARIADIC arguments text[]) RETURNS text LANGUAGE plpgsql AS $$
@@ -101,65 +78,65 @@ SELECT no_plan();
 -- conditions on public tables
 -- ------------------------------------------------------------------------
 
-SELECT as_written($$SELECT d.dept, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building = 'north' GROUP BY d.dept$$,
+SELECT as_declared($$SELECT d.dept, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building = 'north' GROUP BY d.dept$$,
 	'a condition on another column of the dimension');
-SELECT as_written($$SELECT v.dept, count(*) FROM visits v JOIN depts d ON d.dept = v.dept WHERE d.building = 'north' GROUP BY v.dept$$,
+SELECT as_declared($$SELECT v.dept, count(*) FROM visits v JOIN depts d ON d.dept = v.dept WHERE d.building = 'north' GROUP BY v.dept$$,
 	'... with the protected column as the key');
-SELECT as_written($$SELECT d.building, d.floor, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building <> 'empty' GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT d.building, d.floor, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building <> 'empty' GROUP BY 1, 2$$,
 	'columns of one public row stay together');
-SELECT as_written($$SELECT year, month, month_name, count(*) FROM visits JOIN days USING (day) GROUP BY 1, 2, 3$$,
+SELECT as_declared($$SELECT year, month, month_name, count(*) FROM visits JOIN days USING (day) GROUP BY 1, 2, 3$$,
 	'parts of one date');
-SELECT as_written($$SELECT days.day, count(*) FROM visits JOIN days USING (day) WHERE year = 2025 AND month = 3 GROUP BY 1$$,
+SELECT as_declared($$SELECT days.day, count(*) FROM visits JOIN days USING (day) WHERE year = 2025 AND month = 3 GROUP BY 1$$,
 	'a filter on a date dimension');
-SELECT as_written($$SELECT v.day, count(*) FROM visits v JOIN days d ON v.day = d.day WHERE d.day BETWEEN '2024-02-01' AND '2024-02-29' GROUP BY 1$$,
+SELECT as_declared($$SELECT v.day, count(*) FROM visits v JOIN days d ON v.day = d.day WHERE d.day BETWEEN '2024-02-01' AND '2024-02-29' GROUP BY 1$$,
 	'a range of a date dimension');
-SELECT as_written($$SELECT upper(building), floor + 1, count(*) FROM visits v JOIN depts d USING (dept) WHERE floor IS NOT NULL AND building <> 'empty' GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT upper(building), floor + 1, count(*) FROM visits v JOIN depts d USING (dept) WHERE floor IS NOT NULL AND building <> 'empty' GROUP BY 1, 2$$,
 	'expressions over public columns');
-SELECT as_written($$SELECT building, channel, count(*) FROM located WHERE building <> 'empty' AND NOT (building = 'north' AND channel = 'web') GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT building, channel, count(*) FROM located WHERE building <> 'empty' AND NOT (building = 'north' AND channel = 'web') GROUP BY 1, 2$$,
 	'a condition over a public column of a view and a declared one');
-SELECT as_written($$SELECT q.b, count(*) FROM (SELECT patient, d.building AS b, count(*) AS n FROM visits v JOIN depts d USING (dept) WHERE d.floor = 1 GROUP BY 1, 2) q GROUP BY 1$$,
+SELECT as_declared($$SELECT q.b, count(*) FROM (SELECT patient, d.building AS b, count(*) AS n FROM visits v JOIN depts d USING (dept) WHERE d.floor = 1 GROUP BY 1, 2) q GROUP BY 1$$,
 	'a subquery that groups by the unit');
-SELECT as_written($$SELECT k.label, d.building, count(*) FROM visits v JOIN depts d USING (dept) JOIN kinds k USING (kind) WHERE d.building IN ('north', 'south') GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT k.label, d.building, count(*) FROM visits v JOIN depts d USING (dept) JOIN kinds k USING (kind) WHERE d.building IN ('north', 'south') GROUP BY 1, 2$$,
 	'two dimensions');
-SELECT as_written($$SELECT note, count(*) FROM visits v JOIN mine m USING (dept) WHERE note > 'p' AND note < 's' GROUP BY 1$$,
+SELECT as_declared($$SELECT note, count(*) FROM visits v JOIN mine m USING (dept) WHERE note > 'p' AND note < 's' GROUP BY 1$$,
 	'a table of the analyst');
-SELECT as_written($$SELECT v.dept, count(*) FROM visits v JOIN mine m ON m.dept = v.dept GROUP BY 1$$,
+SELECT as_declared($$SELECT v.dept, count(*) FROM visits v JOIN mine m ON m.dept = v.dept GROUP BY 1$$,
 	'... which limits the groups');
-SELECT as_written($$SELECT v.dept, note, count(*) FROM visits v JOIN (VALUES ('a', 'p'), ('b', 'q')) m (dept, note) ON m.dept = v.dept GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT v.dept, note, count(*) FROM visits v JOIN (VALUES ('a', 'p'), ('b', 'q')) m (dept, note) ON m.dept = v.dept GROUP BY 1, 2$$,
 	'VALUES');
-SELECT as_written($$SELECT a.dept, count(*) FROM visits v JOIN depts a ON a.dept = v.dept JOIN depts b ON b.building = a.building WHERE b.floor = 2 GROUP BY 1$$,
+SELECT as_declared($$SELECT a.dept, count(*) FROM visits v JOIN depts a ON a.dept = v.dept JOIN depts b ON b.building = a.building WHERE b.floor = 2 GROUP BY 1$$,
 	'a small table of several rows for one');
-SELECT as_written($$SELECT cost, count(*) FROM visits JOIN kinds ON cost = lowest GROUP BY cost$$,
+SELECT as_declared($$SELECT cost, count(*) FROM visits JOIN kinds ON cost = lowest GROUP BY cost$$,
 	'the form of a value is that of the column');
 
-SELECT as_written($$SELECT channel, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building = 'nowhere' GROUP BY 1$$,
+SELECT as_declared($$SELECT channel, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building = 'nowhere' GROUP BY 1$$,
 	'a public table without rows, of which no key is');
-SELECT as_written($$SELECT channel, cost, count(*) FROM visits v JOIN depts d USING (dept) JOIN kinds k USING (kind) WHERE d.building = k.label GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT channel, cost, count(*) FROM visits v JOIN depts d USING (dept) JOIN kinds k USING (kind) WHERE d.building = k.label GROUP BY 1, 2$$,
 	'two of them, which have no rows together');
-SELECT as_written($$SELECT channel, count(*) FROM visits v LEFT JOIN kinds k USING (kind) WHERE k.label = 'four' GROUP BY 1$$,
+SELECT as_declared($$SELECT channel, count(*) FROM visits v LEFT JOIN kinds k USING (kind) WHERE k.label = 'four' GROUP BY 1$$,
 	'... of an outer join, with a condition above it');
-SELECT as_written($$SELECT d.floor, count(*) FROM visits v JOIN depts d ON d.dept = v.dept AND d.floor <= v.id WHERE d.building <> 'empty' GROUP BY 1$$,
+SELECT as_declared($$SELECT d.floor, count(*) FROM visits v JOIN depts d ON d.dept = v.dept AND d.floor <= v.id WHERE d.building <> 'empty' GROUP BY 1$$,
 	'a comparison with what is not known leaves no NULL');
 
 -- ------------------------------------------------------------------------
 -- lists and expressions over them
 -- ------------------------------------------------------------------------
 
-SELECT as_written($$SELECT channel, region, count(*) FROM visits JOIN patients USING (patient) WHERE (channel, region) <> ('web', 'x') GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT channel, region, count(*) FROM visits JOIN patients USING (patient) WHERE (channel, region) <> ('web', 'x') GROUP BY 1, 2$$,
 	'a condition over two declared keys');
-SELECT as_written($$SELECT channel, region, count(*) FROM visits JOIN patients USING (patient) WHERE channel = 'web' AND region = 'x' OR channel = 'shop' AND region = 'y' GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT channel, region, count(*) FROM visits JOIN patients USING (patient) WHERE channel = 'web' AND region = 'x' OR channel = 'shop' AND region = 'y' GROUP BY 1, 2$$,
 	'pairs of declared keys');
-SELECT as_written($$SELECT channel, count(*) FROM visits WHERE (channel = 'web' AND id > 5) OR (channel = 'shop' AND kind = 2) GROUP BY 1$$,
+SELECT as_declared($$SELECT channel, count(*) FROM visits WHERE (channel = 'web' AND id > 5) OR (channel = 'shop' AND kind = 2) GROUP BY 1$$,
 	'what is known of either side of OR');
-SELECT as_written($$SELECT channel, cost, count(*) FROM visits WHERE (channel <> 'web' OR cost > 0) AND (coalesce(channel, 'shop') = 'shop' AND upper(channel) = 'SHOP') GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT channel, cost, count(*) FROM visits WHERE (channel <> 'web' OR cost > 0) AND (coalesce(channel, 'shop') = 'shop' AND upper(channel) = 'SHOP') GROUP BY 1, 2$$,
 	'expressions of a declared key that equal constants');
-SELECT as_written($$SELECT channel = 'shop', cost, count(*) FROM visits WHERE (NOT (cost <> 1) AND (channel, cost) = ('shop', 1)) GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT channel = 'shop', cost, count(*) FROM visits WHERE (NOT (cost <> 1) AND (channel, cost) = ('shop', 1)) GROUP BY 1, 2$$,
 	'conditions in parentheses');
-SELECT as_written($$SELECT CASE WHEN channel IN ('web', 'phone') THEN 'remote' ELSE channel END, count(*) FROM visits GROUP BY 1$$,
+SELECT as_declared($$SELECT CASE WHEN channel IN ('web', 'phone') THEN 'remote' ELSE channel END, count(*) FROM visits GROUP BY 1$$,
 	'CASE over a declared key');
-SELECT as_written($$SELECT coalesce(nullif(channel, 'web'), 'none'), count(*) FROM visits GROUP BY 1$$,
+SELECT as_declared($$SELECT coalesce(nullif(channel, 'web'), 'none'), count(*) FROM visits GROUP BY 1$$,
 	'coalesce over a declared key');
-SELECT as_written($$SELECT channel || '-' || length(channel)::text, count(*) FROM visits WHERE channel <> 'shop' GROUP BY 1$$,
+SELECT as_declared($$SELECT channel || '-' || length(channel)::text, count(*) FROM visits WHERE channel <> 'shop' GROUP BY 1$$,
 	'text of a declared key');
 
 -- ------------------------------------------------------------------------
@@ -182,13 +159,13 @@ SELECT is(prepared('int', 'SELECT channel, count(*) FROM visits WHERE $1 > 0 GRO
 -- released rows
 -- ------------------------------------------------------------------------
 
-SELECT as_written($$SELECT channel, region, count(*) FROM visits JOIN patients USING (patient) JOIN
+SELECT as_declared($$SELECT channel, region, count(*) FROM visits JOIN patients USING (patient) JOIN
 	(SELECT channel, count(*) AS n FROM visits WHERE channel <> 'web' GROUP BY 1 ORDER BY 1 LIMIT 1) t USING (channel) GROUP BY 1, 2$$,
 	'a join with the first of released rows');
-SELECT as_written($$SELECT v.diagnosis, count(*) FROM visits v JOIN
+SELECT as_declared($$SELECT v.diagnosis, count(*) FROM visits v JOIN
 	(SELECT diagnosis, count(*) AS n FROM visits WHERE diagnosis IN ('d1', 'd2', 'd3') GROUP BY 1 ORDER BY 1 LIMIT 2) t
 	ON v.diagnosis = t.diagnosis GROUP BY 1$$, '... of undeclared keys');
-SELECT as_written($$SELECT v.channel, count(*) FROM visits v JOIN
+SELECT as_declared($$SELECT v.channel, count(*) FROM visits v JOIN
 	(SELECT channel, count(*) AS n FROM visits GROUP BY 1 ORDER BY 1 LIMIT 2) t
 	ON v.channel IS NOT DISTINCT FROM t.channel GROUP BY 1$$, '... by IS NOT DISTINCT FROM');
 
@@ -196,54 +173,54 @@ SELECT as_written($$SELECT v.channel, count(*) FROM visits v JOIN
 -- NULL only where it can occur
 -- ------------------------------------------------------------------------
 
-SELECT as_written($$SELECT d.building, count(*) FROM visits v LEFT JOIN depts d USING (dept) WHERE d.building <> 'empty' OR d.building IS NULL GROUP BY 1$$,
+SELECT as_declared($$SELECT d.building, count(*) FROM visits v LEFT JOIN depts d USING (dept) WHERE d.building <> 'empty' OR d.building IS NULL GROUP BY 1$$,
 	'a foreign key that is NOT NULL');
-SELECT as_written($$SELECT d.building, count(*) FROM depts d RIGHT JOIN visits v USING (dept) WHERE d.building <> 'empty' OR d.building IS NULL GROUP BY 1$$,
+SELECT as_declared($$SELECT d.building, count(*) FROM depts d RIGHT JOIN visits v USING (dept) WHERE d.building <> 'empty' OR d.building IS NULL GROUP BY 1$$,
 	'... and a join the other way round');
-SELECT as_written($$SELECT d.building, count(*) FROM (SELECT patient, dept AS place FROM visits WHERE id > 3) v LEFT JOIN depts d ON d.dept = v.place
+SELECT as_declared($$SELECT d.building, count(*) FROM (SELECT patient, dept AS place FROM visits WHERE id > 3) v LEFT JOIN depts d ON d.dept = v.place
 	WHERE d.building IS DISTINCT FROM 'empty' GROUP BY 1$$, '... and a subquery');
-SELECT as_written($$SELECT channel, count(*) FROM visits v LEFT JOIN kinds k USING (kind) JOIN kinds l ON l.kind = k.kind + 1 WHERE l.label = 'four' GROUP BY 1$$,
+SELECT as_declared($$SELECT channel, count(*) FROM visits v LEFT JOIN kinds k USING (kind) JOIN kinds l ON l.kind = k.kind + 1 WHERE l.label = 'four' GROUP BY 1$$,
 	'an outer join that a join above makes an inner one');
-SELECT as_written($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k USING (kind) GROUP BY 1$$,
+SELECT as_declared($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k USING (kind) GROUP BY 1$$,
 	'one that may be NULL');
-SELECT as_written($$SELECT v.kind, k.label, count(*) FROM visits v LEFT JOIN kinds k USING (kind) GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT v.kind, k.label, count(*) FROM visits v LEFT JOIN kinds k USING (kind) GROUP BY 1, 2$$,
 	'... with its own column as a key');
-SELECT as_written($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k USING (kind) WHERE k.lowest > 0.7 GROUP BY 1$$,
+SELECT as_declared($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k USING (kind) WHERE k.lowest > 0.7 GROUP BY 1$$,
 	'... and a condition that NULL does not satisfy');
-SELECT as_written($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k ON k.kind = v.kind AND k.lowest > 0.7 GROUP BY 1$$,
+SELECT as_declared($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k ON k.kind = v.kind AND k.lowest > 0.7 GROUP BY 1$$,
 	'... and one of the join');
-SELECT as_written($$SELECT CASE WHEN d.dept IS NULL THEN 'nowhere' ELSE d.building END, count(*) FROM (SELECT patient, 'none such' AS place FROM visits) v
+SELECT as_declared($$SELECT CASE WHEN d.dept IS NULL THEN 'nowhere' ELSE d.building END, count(*) FROM (SELECT patient, 'none such' AS place FROM visits) v
 	LEFT JOIN depts d ON d.dept = v.place GROUP BY 1$$, 'a table that is joined to what is written alone, where nothing matches');
-SELECT as_written($$SELECT p.region, count(*) FROM visits v LEFT JOIN patients p ON p.patient = v.patient GROUP BY 1$$,
+SELECT as_declared($$SELECT p.region, count(*) FROM visits v LEFT JOIN patients p ON p.patient = v.patient GROUP BY 1$$,
 	'a foreign key to a protected table');
-SELECT as_written($$SELECT extract(dow FROM at), count(*) FROM visits GROUP BY 1$$, 'extract of a column that is NOT NULL');
-SELECT as_written($$SELECT id > 100, count(*) FROM visits GROUP BY 1$$, 'a comparison of a column that is NOT NULL');
+SELECT as_declared($$SELECT extract(dow FROM at), count(*) FROM visits GROUP BY 1$$, 'extract of a column that is NOT NULL');
+SELECT as_declared($$SELECT id > 100, count(*) FROM visits GROUP BY 1$$, 'a comparison of a column that is NOT NULL');
 
 -- ------------------------------------------------------------------------
 -- the session's time zone
 -- ------------------------------------------------------------------------
 
 SET TimeZone = 'America/New_York';
-SELECT as_written($$SELECT extract(hour FROM seen), count(*) FROM visits GROUP BY 1$$, 'hours of a session in New York');
+SELECT as_declared($$SELECT extract(hour FROM seen), count(*) FROM visits GROUP BY 1$$, 'hours of a session in New York');
 SET TimeZone = 'Asia/Kolkata';
-SELECT as_written($$SELECT d.year, d.month, count(*) FROM visits v JOIN days d ON d.day = v.seen::date WHERE d.year = 2024 AND d.month < 4 GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT d.year, d.month, count(*) FROM visits v JOIN days d ON d.day = v.seen::date WHERE d.year = 2024 AND d.month < 4 GROUP BY 1, 2$$,
 	'days of one in Kolkata');
-SELECT as_written($$SELECT channel, count(*) FROM visits WHERE seen >= date '2024-03-01' GROUP BY 1$$, 'its midnight');
+SELECT as_declared($$SELECT channel, count(*) FROM visits WHERE seen >= date '2024-03-01' GROUP BY 1$$, 'its midnight');
 RESET TimeZone;
 
 -- ------------------------------------------------------------------------
 -- public rows without a match
 -- ------------------------------------------------------------------------
 
-SELECT as_written($$SELECT d.dept, count(v.id), coalesce(sum(v.kind), 0) FROM depts d LEFT JOIN visits v ON v.dept = d.dept GROUP BY 1$$,
+SELECT as_declared($$SELECT d.dept, count(v.id), coalesce(sum(v.kind), 0) FROM depts d LEFT JOIN visits v ON v.dept = d.dept GROUP BY 1$$,
 	'a public table on the left');
-SELECT as_written($$SELECT d.dept, count(v.id) FROM visits v RIGHT JOIN depts d ON v.dept = d.dept AND v.kind = 1 WHERE d.building <> 'south' GROUP BY 1$$,
+SELECT as_declared($$SELECT d.dept, count(v.id) FROM visits v RIGHT JOIN depts d ON v.dept = d.dept AND v.kind = 1 WHERE d.building <> 'south' GROUP BY 1$$,
 	'... with conditions');
-SELECT as_written($$SELECT d.building, d.dept, count(DISTINCT v.patient) FROM depts d LEFT JOIN visits v USING (dept) LEFT JOIN patients p ON p.patient = v.patient GROUP BY 1, 2$$,
+SELECT as_declared($$SELECT d.building, d.dept, count(DISTINCT v.patient) FROM depts d LEFT JOIN visits v USING (dept) LEFT JOIN patients p ON p.patient = v.patient GROUP BY 1, 2$$,
 	'... and more tables');
-SELECT as_written($$SELECT s::date, count(v.id) FROM (SELECT d.day::timestamp AS s FROM days d WHERE year = 2024 AND month = 2) q LEFT JOIN visits v ON v.day = s::date GROUP BY 1$$,
+SELECT as_declared($$SELECT s::date, count(v.id) FROM (SELECT d.day::timestamp AS s FROM days d WHERE year = 2024 AND month = 2) q LEFT JOIN visits v ON v.day = s::date GROUP BY 1$$,
 	'a spine of dates');
-SELECT as_written($$SELECT count(v.id) FROM depts d LEFT JOIN visits v ON v.dept = d.dept$$, 'no groups');
+SELECT as_declared($$SELECT count(v.id) FROM depts d LEFT JOIN visits v ON v.dept = d.dept$$, 'no groups');
 SELECT is(failed(q), 'ZC002 ' || message || ' for 0', q) FROM (VALUES
 	('SELECT d.dept, count(*) FROM depts d LEFT JOIN visits v ON v.dept = d.dept GROUP BY 1',
 	 'count(*) takes account of rows without a match in protected table "v", which belong to nobody; give it a column of "v", or use an inner join'),
@@ -265,7 +242,7 @@ SELECT is(failed('SELECT day, count(*) FROM visits JOIN days USING (day) GROUP B
 SELECT is(failed('SELECT count(*) FROM visits JOIN (SELECT day FROM days) d USING (day)'),
 	'ZC002 this query reads more than 20 public rows or groups that it would have to hold before it is paid for; filter them, or ask the administrator to raise dp_cdp.max_public_rows for 0',
 	'more rows than are allowed');
-SELECT as_written($$SELECT d.dept, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building = 'north' GROUP BY d.dept$$, 'as many as are allowed');
+SELECT as_declared($$SELECT d.dept, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building = 'north' GROUP BY d.dept$$, 'as many as are allowed');
 RESET dp_cdp.max_public_rows;
 SET dp_cdp.max_public_time = 100;
 SELECT is(failed('SELECT count(*) FROM visits JOIN (SELECT a.day FROM days a, days b, days c WHERE a.year + b.year + c.year < 0) d USING (day)'),

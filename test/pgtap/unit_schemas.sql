@@ -82,8 +82,8 @@ RESET SESSION AUTHORIZATION;
 CREATE DOMAIN foreign_text AS text;
 ALTER DOMAIN foreign_text OWNER TO other1;
 
-\i test/pgtap/analyst.psql
-\i test/pgtap/same.psql
+\ir analyst.psql
+\ir same.psql
 SELECT no_plan();
 
 -- ------------------------------------------------------------------------
