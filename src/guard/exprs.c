@@ -7,11 +7,15 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
+#include "access/transam.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
 #include "guard/level.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/parse_oper.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
@@ -184,4 +188,36 @@ dp_subquery_entry(Query *query, const char *name)
 	rte->eref = makeAlias(name, names);
 	rte->inFromCl = true;
 	return rte;
+}
+
+Var *
+dp_output_var(Index rti, AttrNumber attno, Node *shown)
+{
+	return makeVar(rti, attno, exprType(shown), exprTypmod(shown), exprCollation(shown), 0);
+}
+
+void
+dp_add_conjunct(Query *query, Node *condition)
+{
+	query->jointree->quals = (Node *) make_ands_explicit(lappend(dp_conjuncts(query->jointree->quals), condition));
+}
+
+SortGroupClause *
+dp_group_clause(TargetEntry *tle)
+{
+	SortGroupClause *clause = makeNode(SortGroupClause);
+
+	tle->ressortgroupref = clause->tleSortGroupRef = tle->resno;
+	get_sort_group_operators(exprType((Node *) tle->expr), false, true, false, &clause->sortop, &clause->eqop, NULL,
+							 &clause->hashable);
+	return clause;
+}
+
+bool
+dp_groups_by(Oid opno, Node *key)
+{
+	Oid			opfamily = lookup_type_cache(getBaseType(exprType(key)), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+
+	return opno < FirstGenbkiObjectId && OidIsValid(opfamily) && op_volatile(opno) == PROVOLATILE_IMMUTABLE &&
+		get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber;
 }

@@ -168,6 +168,21 @@ extern Expr *dp_is_not_null(Expr *arg);
 /* Makes an entry of FROM, of this name, of which the columns are those of the query that are not junk. */
 extern RangeTblEntry *dp_subquery_entry(Query *query, const char *name);
 
+/* Makes a Var of an entry's column that shows an expression. */
+extern Var *dp_output_var(Index rti, AttrNumber attno, Node *shown);
+
+/* Adds a condition to the WHERE of a query, whose WHERE may be empty. */
+extern void dp_add_conjunct(Query *query, Node *condition);
+
+/*
+ * Makes tle a group key, by its type's own equality, and returns the clause; its
+ * number becomes its reference, so that all of a query's are to be made in this way.
+ */
+extern SortGroupClause *dp_group_clause(TargetEntry *tle);
+
+/* Tells whether an operator is the equality by which values like key are grouped. */
+extern bool dp_groups_by(Oid opno, Node *key);
+
 /* Returns what a condition, which may be NULL, asks all of: its conjuncts at any depth. */
 extern List *dp_conjuncts(Node *condition);
 

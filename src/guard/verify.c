@@ -46,7 +46,8 @@ verify_join_tree(DpVerify *v, Node *node)
 		JoinExpr   *join = (JoinExpr *) node;
 
 		dp_require(join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT ||
-				   join->jointype == JOIN_RIGHT || join->jointype == JOIN_FULL, "a join of another kind", node);
+				   join->jointype == JOIN_RIGHT || join->jointype == JOIN_FULL ||
+				   join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI, "a join of another kind", node);
 		dp_require(!join->isNatural && join->usingClause == NIL && join->alias == NULL && join->join_using_alias == NULL,
 				   "a join with other parts", node);
 		verify_join_tree(v, join->larg);

@@ -40,7 +40,19 @@ SELECT dp_count(*) FROM visit v WHERE v.age = (SELECT age FROM visit ORDER BY ag
 --> ZC002
 SELECT dp_count(*) FROM visit v WHERE v.age = (SELECT max(age) FROM visit w WHERE w.ward = v.ward);
 --> ZC002
-SELECT dp_count(*) FROM visit v WHERE v.age = 97 OR EXISTS (SELECT FROM patient p WHERE p.patient = v.patient);
+SELECT dp_count(*) FROM visit v WHERE v.age = 97 OR EXISTS (SELECT FROM patient p WHERE p.patient <> v.patient);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.age = 97 OR EXISTS (SELECT FROM patient p WHERE p.name = 'Quux');
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE EXISTS (SELECT FROM visit w WHERE w.patient = v.patient OR w.age > v.age);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE NOT EXISTS (SELECT FROM visit w WHERE w.patient <= v.patient);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE v.age > ANY (SELECT w.age FROM visit w);
+--> ZC002
+SELECT dp_count(*) FROM visit v WHERE EXISTS (SELECT FROM visit w WHERE w.patient = v.patient AND 1 / (w.age - v.age) > 0);
+--> ok 1
+SELECT dp_count(*) FROM visit v WHERE EXISTS (SELECT FROM visit w WHERE w.patient = v.patient AND w::text > '');
 --> ZC002
 SELECT dp_count(*) FROM visit v WHERE EXISTS (SELECT FROM lab l WHERE l.patient = v.patient);
 --> ZC002

@@ -64,6 +64,26 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'WITH some AS (SELECT customer FROM customers WHERE region = ''x'') SELECT count(*) FROM orders WHERE customer IN (SELECT customer FROM some)',
 	'SELECT count(*) FROM orders o WHERE customer IN (SELECT customer FROM events e WHERE e.amount = o.amount)']) AS statement;
 
+-- compared by more than equality
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM orders p WHERE p.customer = o.customer AND p.amount > o.amount)',
+	'SELECT count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM orders p WHERE p.customer = o.customer AND p.amount > o.amount AND p.id <> o.id)',
+	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM events e WHERE e.customer = o.customer AND e.kind || o.kind = ''buyp'')',
+	'SELECT count(*) FROM orders o WHERE amount > ANY (SELECT amount FROM events e WHERE e.customer = o.customer)',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND NOT EXISTS (SELECT FROM lines l WHERE l."order" = o.id AND l.n <> 3))',
+	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM shops s WHERE s.shop < o.shop AND s.shop > o.shop - 2)']) AS statement;
+
+-- within other conditions
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM orders o WHERE amount > 60 OR customer IN (SELECT customer FROM events)',
+	'SELECT count(*) FROM orders o WHERE amount > 60 OR EXISTS (SELECT FROM lines l WHERE l."order" = o.id AND n > 4)',
+	'SELECT count(*) FROM orders o WHERE NOT (amount > 60 OR EXISTS (SELECT FROM lines l WHERE l."order" = o.id AND n > 4))',
+	'SELECT region, count(*) FROM customers c WHERE CASE WHEN born < 1980 THEN EXISTS (SELECT FROM events e WHERE e.customer = c.customer) ELSE born IS NULL END GROUP BY 1',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM events e WHERE e.customer = c.customer) = (region = ''x'')',
+	'SELECT count(*) FROM customers c WHERE NOT (region = ''x'' OR customer IN (SELECT customer FROM orders))',
+	'SELECT count(*) FROM orders WHERE kind = ''q'' OR shop IN (SELECT shop FROM shops WHERE city = ''north'')',
+	'SELECT count(*) FROM orders o, customers c WHERE (amount > 60 OR EXISTS (SELECT FROM lines l WHERE l."order" = o.id)) AND o.customer = c.customer']) AS statement;
+
 -- along a key
 SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM lines l WHERE l."order" = o.id AND n > 4)',
@@ -102,8 +122,9 @@ SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM events e WHERE e.amount = o.amount)',
 	'SELECT count(*) FROM orders WHERE EXISTS (SELECT FROM events)',
 	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM events e WHERE e.customer <> o.customer)',
+	'SELECT count(*) FROM orders o WHERE amount > 60 OR EXISTS (SELECT FROM events e WHERE e.customer > o.customer)',
+	'SELECT count(*) FROM orders o WHERE NOT (amount > 60 OR shop IN (SELECT shop FROM shops))',
 	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM events e WHERE e.customer = o.customer OR o.amount = 1)',
-	'SELECT count(*) FROM orders o WHERE amount > 3 OR customer IN (SELECT customer FROM events)',
 	'SELECT count(*) FROM customers WHERE born NOT IN (SELECT amount FROM orders)',
 	'SELECT count(*) FROM customers WHERE customer NOT IN (SELECT born FROM customers)',
 	'SELECT count(*) FROM orders o WHERE (SELECT count(*) FROM events e WHERE e.amount = o.amount) > 2',

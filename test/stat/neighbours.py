@@ -153,11 +153,12 @@ CHAINS = [
 # what belongs to WHERE of some of them
 CHAIN_CONDITIONS = {"h CROSS JOIN kid c CROSS JOIN grandkid g": ["g.no = c.no", "c.id = h.id"],
                     "a CROSS JOIN h CROSS JOIN kid c": ["c.id = h.id", "a.u = h.u"],
-                    "h p": ["EXISTS (SELECT FROM kid c WHERE c.id = p.id AND c.x > 0)"],
+                    "h p": ["EXISTS (SELECT FROM kid c WHERE c.id = p.id AND c.x > 0)", "(p.g > 1 OR NOT EXISTS (SELECT FROM kid c WHERE c.id = p.id))"],
                     "h q": ["NOT EXISTS (SELECT 1 FROM kid c LEFT JOIN grandkid g ON g.no = c.no WHERE q.id = c.id AND g.y > 0)", "q.id IN (SELECT id FROM kid)"],
                     "kid k": ["EXISTS (SELECT FROM grandkid g WHERE g.no = k.no AND k.x > 0)", "k.id NOT IN (0)"],
                     "kid l": ["l.id IN (SELECT id FROM kid GROUP BY id HAVING count(*) > 1)", "NOT EXISTS (SELECT FROM grandkid g WHERE g.no = l.no AND g.y < 1)"],
-                    "a s": ["EXISTS (SELECT FROM b WHERE b.u = s.u AND b.y > 0)", "NOT EXISTS (SELECT FROM w WHERE w.g = s.x AND w.name = 'n')"],
+                    "a s": ["EXISTS (SELECT FROM b WHERE b.u = s.u AND b.y > s.x)", "NOT EXISTS (SELECT FROM b WHERE b.u = s.u AND b.y < s.x)",
+                            "CASE WHEN s.u IN (SELECT u FROM b WHERE y > 0) THEN s.x > 0 ELSE EXISTS (SELECT FROM w WHERE w.g = s.x) END", "NOT EXISTS (SELECT FROM w WHERE w.g = s.x AND w.name = 'n')"],
                     "b t": ["t.u IN (SELECT u FROM h WHERE EXISTS (SELECT FROM kid c WHERE c.id = h.id))", "t.y IN (SELECT g FROM m)"],
                     "kid m LEFT JOIN h o ON o.id = m.id": ["NOT EXISTS (SELECT FROM kid c WHERE c.id = o.id AND c.x > 1)"],
                     "a v": ["NOT EXISTS (SELECT FROM b WHERE b.u = v.u AND v.x > 0)", "(v.u, v.g) IN (SELECT u, g FROM a WHERE x > 0)"]}

@@ -25,6 +25,9 @@
  * unit by itself), bounding can be left out if each public entry has at most
  * one row for every row that it is joined with.
  *
+ * - Semi joins and anti joins (sublinks.c): as left joins, whose right side is
+ *	 neither shown nor repeats rows.
+ *
  * An entry that no condition connects with the rest (a cross join) would
  * repeat every row for nothing, and is refused.
  *
@@ -163,7 +166,7 @@ token_equality(JoinContext *c, JoinSide *a, JoinSide *b)
 
 /* Refuses a join of which one side's unit is not named by a column of it. */
 static void
-refuse_untold(JoinContext *c, JoinSide *a, JoinSide *b, List *conditions)
+refuse_untold(JoinContext *c, JoinSide *a, JoinSide *b, List *conditions, const char *place)
 {
 	DpSplitContext *cxt = c->cxt;
 	const char *equality = token_equality(c, a, b);
@@ -171,8 +174,8 @@ refuse_untold(JoinContext *c, JoinSide *a, JoinSide *b, List *conditions)
 
 	if (equality != NULL)
 		dp_refuse_at(location_of(c, conditions),
-					 errmsg("protected tables \"%s\" and \"%s\" can be joined only on the key that tells whose rows are whose; add %s to the join's condition",
-							side_name(c, a), side_name(c, b), equality));
+					 errmsg("protected tables \"%s\" and \"%s\" can be joined only on the key that tells whose rows are whose; add %s to %s",
+							side_name(c, a), side_name(c, b), equality, place));
 	if (through != NULL)
 		dp_refuse_at(location_of(c, conditions),
 					 errmsg("rows of protected table \"%s\" belong to whom those of \"%s\" belong to; join that table, too, between it and \"%s\"",
@@ -181,21 +184,22 @@ refuse_untold(JoinContext *c, JoinSide *a, JoinSide *b, List *conditions)
 							side_name(c, through == a ? b : a)));
 }
 
+/* place: where the equality that is missing would be written */
 static void
-refuse_unconnected(JoinContext *c, JoinSide *a, JoinSide *b, List *conditions)
+refuse_unconnected(JoinContext *c, JoinSide *a, JoinSide *b, List *conditions, const char *place)
 {
 	DpSplitContext *cxt = c->cxt;
 
 	if (a->unit.vars == NIL || b->unit.vars == NIL)
-		refuse_untold(c, a, b, conditions);
+		refuse_untold(c, a, b, conditions, place);
 	if (a->unit.vars == NIL || b->unit.vars == NIL)
 		dp_refuse_at(location_of(c, conditions),
 					 errmsg("each row of protected table \"%s\" is a privacy unit by itself; "
 							"join it with tables that are not protected, not with \"%s\"",
 							side_name(c, a->unit.vars ? b : a), side_name(c, a->unit.vars ? a : b)));
 	dp_refuse_at(location_of(c, conditions),
-				 errmsg("protected tables \"%s\" and \"%s\" can be joined only on their privacy units; add %s = %s to the join's condition",
-						side_name(c, a), side_name(c, b), unit_name(c, a), unit_name(c, b)));
+				 errmsg("protected tables \"%s\" and \"%s\" can be joined only on their privacy units; add %s = %s to %s",
+						side_name(c, a), side_name(c, b), unit_name(c, a), unit_name(c, b), place));
 }
 
 static void
@@ -285,7 +289,7 @@ connect_private(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 		JoinSide   *side = lfirst(lc);
 
 		if (side->is_private && !bms_is_subset(side->rels, joined->rels))
-			refuse_unconnected(c, joined, side, conditions);
+			refuse_unconnected(c, joined, side, conditions, "the join's condition");
 	}
 }
 
@@ -482,7 +486,7 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 	if (inner->is_private)
 	{
 		if (!dp_same_unit(conditions, &outer->unit, &inner->unit, &c->unique_keys))
-			refuse_unconnected(c, outer, inner, conditions);
+			refuse_unconnected(c, outer, inner, conditions, "the join's condition");
 	}
 	else if (!any_connects(conditions, outer->rels, inner->rels))
 		refuse_cross_join(c, inner, conditions);
@@ -509,6 +513,22 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 	return joined;
 }
 
+/* Leaves out rows of one side by whether they have a match in the other. */
+static JoinSide *
+analyse_filter(JoinContext *c, JoinExpr *join)
+{
+	JoinSide   *outer = analyse(c, join->larg);
+	JoinSide   *inner = analyse(c, join->rarg);
+	List	   *conditions = make_ands_implicit((Expr *) join->quals);
+
+	Assert(outer->is_private);
+	if (inner->is_private && !dp_same_unit(conditions, &outer->unit, &inner->unit, &c->unique_keys))
+		refuse_unconnected(c, outer, inner, conditions, "the subquery's WHERE");
+	if (!any_connects(conditions, outer->rels, inner->rels))
+		refuse_cross_join(c, inner, conditions);
+	return outer;
+}
+
 static JoinSide *
 analyse(JoinContext *c, Node *node)
 {
@@ -526,6 +546,8 @@ analyse(JoinContext *c, Node *node)
 		side->entry = rti;
 		return side;
 	}
+	if (IsA(node, JoinExpr) && (((JoinExpr *) node)->jointype == JOIN_SEMI || ((JoinExpr *) node)->jointype == JOIN_ANTI))
+		return analyse_filter(c, (JoinExpr *) node);
 	if (IsA(node, JoinExpr) && ((JoinExpr *) node)->jointype != JOIN_INNER)
 		return analyse_outer(c, (JoinExpr *) node);
 	return analyse_inner(c, node);

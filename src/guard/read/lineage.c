@@ -178,6 +178,21 @@ dp_is_never_null(Query *query, Node *expr)
 	return result;
 }
 
+bool
+dp_shows_no_null(Query *query, Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, dp_conjuncts(query->jointree->quals))
+	{
+		NullTest   *test = lfirst(lc);
+
+		if (IsA(test, NullTest) && test->nulltesttype == IS_NOT_NULL && equal(test->arg, expr))
+			return true;
+	}
+	return IsA(expr, Var) && dp_is_never_null(query, expr);
+}
+
 /* ------------------------------------------------------------------------
  * Joins along foreign keys
  * ------------------------------------------------------------------------

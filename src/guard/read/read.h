@@ -39,6 +39,9 @@ extern bool dp_trace_column(Query *query, DpScope *scope, Node *expr, DpColumnOr
 /* Tells whether expr is a column that is NOT NULL; a plan notices when it no longer is. */
 extern bool dp_is_never_null(Query *query, Node *expr);
 
+/* Tells so of an expression that a query shows, also by its WHERE. */
+extern bool dp_shows_no_null(Query *query, Node *expr);
+
 /*
  * Tells whether each row of the outer side of a left or right join of
  * query has a match, by a foreign key over columns that are NOT NULL.
@@ -164,7 +167,7 @@ extern void dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rt
 							 DpFromItem *item);
 
 /* ------------------------------------------------------------------------
- * sublinks.c
+ * sublinks.c, sublink_values.c
  * ------------------------------------------------------------------------
  */
 
@@ -173,6 +176,21 @@ extern void dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rt
  * from->query, in place, as far as that is possible.  scope: that of the query.
  */
 extern void dp_join_sublinks(DpSource *s, DpScope *scope, DpFrom *from);
+
+/*
+ * Returns the condition, a conjunct of that WHERE, with columns of subqueries in
+ * the place of those that it contains; these are joined, as far as that is possible.
+ */
+extern Node *dp_join_sublink_values(DpSource *s, DpScope *scope, DpFrom *from, Node *condition);
+
+/* Returns the name of what a subquery reads first, for messages about both. */
+extern const char *dp_first_name(Query *sub);
+
+/*
+ * Tells whether a subquery filters and joins rows and does nothing else; what
+ * orders them does not matter.  exists: nor does how many there are.
+ */
+extern bool dp_only_reads(Query *sub, bool exists);
 
 /* ------------------------------------------------------------------------
  * tokens.c

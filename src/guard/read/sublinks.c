@@ -1,190 +1,130 @@
 /*-------------------------------------------------------------------------
  *
  * sublinks.c
- *	  EXISTS, NOT EXISTS and IN over subqueries, as joins.
+ *	  EXISTS, NOT EXISTS, IN and NOT IN over subqueries, as joins.
  *
- * Where a level's WHERE has such a condition as a conjunct by itself, it is
- * written as a join with a subquery, which is then read and judged as any
- * other (subquery.c, joins.c):
+ * A conjunct of a level's WHERE that is such a condition becomes a join with
+ * the subquery, as PostgreSQL's planner itself writes it. The subquery is then
+ * read and judged as any other (subquery.c, joins.c):
  *
  *	 EXISTS (SELECT FROM r WHERE r.k = t.k AND ...)
- *	   FROM t, (SELECT k FROM r WHERE ... GROUP BY k) q WHERE t.k = q.k
+ *	   t SEMI JOIN (SELECT k FROM r WHERE ...) q ON q.k = t.k
  *	 NOT EXISTS (...)
- *	   FROM t LEFT JOIN (...) q ON t.k = q.k WHERE q.k IS NULL
+ *	   t ANTI JOIN (...) q ON q.k = t.k
  *	 x IN (SELECT k FROM r WHERE ...)
- *	   as EXISTS with the condition k = x
- *	 t.x > (SELECT avg(x) FROM r)
- *	   FROM t, (SELECT avg(x) AS v FROM r) q WHERE t.x > q.v
- *	   where the subquery reads public rows, or is a release, which is made
- *	   beforehand
- *
+ *	   t SEMI JOIN (...) q ON x = q.k
  *	 x NOT IN (SELECT k FROM r WHERE ...), where k is never NULL
- *	   as NOT EXISTS, of rows whose x is not NULL
- *	 t.x > (SELECT avg(x) FROM r WHERE r.k = t.k)
- *	   FROM t LEFT JOIN (SELECT k, avg(x) AS v FROM r GROUP BY k) q ON t.k = q.k WHERE t.x > q.v
+ *	   t ANTI JOIN (...) q ON x = q.k WHERE x IS NOT NULL
+ *
+ * Where subqueries stand elsewhere, and those of one value, are in
+ * sublink_values.c.
  *
  * Invariants:
- * - A row of the level finds at most one row of the subquery, so that it is
- *	 neither lost nor repeated: all that is compared is what it groups by, by
- *	 the equality by which it groups.
- * - Rows of protected tables are grouped by what names their unit; values of
- *	 other people's rows are not selected in passing, which would be a release.
+ * - Such a join leaves rows out and does nothing else: none is repeated, and
+ *	 no column of the subquery can be named above it.
+ * - Which rows of a protected table a row is compared with is for joins.c to
+ *	 judge: those of the same unit.
  * - What is not understood stays where it is, and is refused there (vet.c).
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/stratnum.h"
-#include "access/transam.h"
 #include "base/compat.h"
-#include "catalog/pg_proc.h"
-#include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse_oper.h"
+#include "optimizer/tlist.h"
+#include "parser/parse_relation.h"
 #include "parser/parsetree.h"
-#include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
-/* what a subquery is compared by */
-typedef struct Comparison
+/* a subquery on its way to become an entry of the level around it */
+typedef struct PullUp
 {
-	List	   *keys;			/* expressions of the subquery */
-	List	   *equalities;		/* OpExprs of the level around it: of each key, whose place is ... */
-	List	   *places;			/* ... this argument (int) */
-	List	   *conditions;		/* of the level alone */
-} Comparison;
-
-/* what subqueries of one row have become */
-typedef struct ScalarContext
-{
-	DpSource   *s;
-	DpScope    *scope;
-	DpFrom	   *from;
-	List	   *added;			/* int: entries */
-} ScalarContext;
+	Query	   *sub;
+	Index		rti;			/* the entry's number */
+	List	   *targets;		/* TargetEntries: what is read of it */
+} PullUp;
 
 /* ------------------------------------------------------------------------
- * What is compared
+ * What becomes of conditions
  * ------------------------------------------------------------------------
  */
 
-/* Tells whether an operator is the equality by which values like key are grouped. */
-static bool
-groups_by(Oid opno, Node *key)
+/* Returns the column of the entry that shows an expression of the subquery. */
+static Node *
+column_for(PullUp *p, Node *expr)
 {
-	Oid			opfamily = lookup_type_cache(getBaseType(exprType(key)), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	TargetEntry *tle = tlist_member((Expr *) expr, p->targets);
+	Var		   *var = (Var *) expr;
 
-	return opno < FirstGenbkiObjectId && OidIsValid(opfamily) && op_volatile(opno) == PROVOLATILE_IMMUTABLE &&
-		get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber;
-}
-
-/* Adds an equality of key, its argument number place; false if it is none. */
-static bool
-add_key(Comparison *c, OpExpr *equality, int place, Node *key)
-{
-	if (list_length(equality->args) != 2 || !groups_by(equality->opno, key) || checkExprHasSubLink(key))
-		return false;
-	c->keys = lappend(c->keys, key);
-	c->equalities = lappend(c->equalities, equality);
-	c->places = lappend_int(c->places, place);
-	return true;
-}
-
-/* Takes a condition that names columns of the level around the subquery out of it; false if that cannot be. */
-static bool
-take_condition(Comparison *c, Node *condition)
-{
-	OpExpr	   *op = (OpExpr *) condition;
-
-	if (checkExprHasSubLink(condition))
-		return false;
-	if (!contain_vars_of_level(condition, 0))
+	if (tle == NULL)
 	{
-		condition = copyObject(condition);
-		IncrementVarSublevelsUp(condition, -1, 1);
-		c->conditions = lappend(c->conditions, condition);
-		return true;
-	}
-	if (!IsA(condition, OpExpr) || list_length(op->args) != 2)
-		return false;
-	for (int i = 0; i < 2; i++)
-	{
-		Node	   *key = list_nth(op->args, i);
-		Node	   *other = list_nth(op->args, 1 - i);
-		OpExpr	   *equality;
+		int			n = list_length(p->targets) + 1;
+		char	   *name = psprintf("k%d", n);
 
-		if (contain_vars_of_level(key, 1) || contain_vars_of_level(other, 0))
-			continue;
-		/* the key's place will be taken */
-		equality = copyObject(op);
-		lfirst(list_nth_cell(equality->args, i)) = makeNullConst(exprType(key), -1, exprCollation(key));
-		IncrementVarSublevelsUp((Node *) equality, -1, 1);
-		return add_key(c, equality, i, key);
+		/* messages speak of units by their names */
+		if (IsA(var, Var) && var->varattno > 0)
+			name = get_rte_attribute_name(rt_fetch(var->varno, p->sub->rtable), var->varattno);
+		tle = makeTargetEntry((Expr *) expr, n, pstrdup(name), false);
+		p->targets = lappend(p->targets, tle);
 	}
-	return false;
+	return (Node *) dp_output_var(p->rti, tle->resno, expr);
 }
 
-/* Leaves the subquery the conditions that are its own. */
+/* Lets a condition of the subquery's WHERE speak of the level around it, and of columns of the entry. */
+static Node *
+outward_mutator(Node *node, PullUp *p)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+
+		if (var->varlevelsup == 0)
+			return column_for(p, (Node *) var);
+		var = copyObject(var);
+		var->varlevelsup--;
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, outward_mutator, p);
+}
+
+/* Puts columns of the entry in the place of those that x IN (SELECT ...) compares with. */
+static Node *
+test_mutator(Node *node, PullUp *p)
+{
+	Param	   *param = (Param *) node;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Param) && param->paramkind == PARAM_SUBLINK)
+		return column_for(p, (Node *) get_tle_by_resno(p->sub->targetList, param->paramid)->expr);
+	return expression_tree_mutator(node, test_mutator, p);
+}
+
+/* Takes the conditions out of the subquery that speak of the level around it; false if that cannot be. */
 static bool
-take_conditions(Comparison *c, Query *sub)
+take_conditions(PullUp *p, List **conditions)
 {
 	List	   *own = NIL;
 	ListCell   *lc;
 
-	foreach(lc, dp_conjuncts(sub->jointree->quals))
+	foreach(lc, dp_conjuncts(p->sub->jointree->quals))
 	{
-		if (!contain_vars_of_level(lfirst(lc), 1))
-			own = lappend(own, lfirst(lc));
-		else if (!take_condition(c, lfirst(lc)))
+		Node	   *condition = lfirst(lc);
+
+		if (!contain_vars_of_level(condition, 1))
+			own = lappend(own, condition);
+		else if (checkExprHasSubLink(condition))
 			return false;
+		else
+			*conditions = lappend(*conditions, outward_mutator(condition, p));
 	}
-	sub->jointree->quals = own ? (Node *) make_ands_explicit(own) : NULL;
-	return true;
-}
-
-/* Returns the column of the subquery that an argument of the test stands for; NULL if it is more than that. */
-static Node *
-tested_column(Node *arg, Query *sub)
-{
-	Param	   *param = (Param *) arg;
-	TargetEntry *tle;
-	RelabelType *copy;
-
-	if (IsA(arg, RelabelType))
-	{
-		copy = copyObject((RelabelType *) arg);
-		copy->arg = (Expr *) tested_column((Node *) copy->arg, sub);
-		return copy->arg ? (Node *) copy : NULL;
-	}
-	if (!IsA(arg, Param) || param->paramkind != PARAM_SUBLINK)
-		return NULL;
-	tle = get_tle_by_resno(sub->targetList, param->paramid);
-	return tle && !tle->resjunk ? (Node *) tle->expr : NULL;
-}
-
-/* Takes apart x IN (SELECT ...), of several columns also. */
-static bool
-take_test(Comparison *c, Node *test, Query *sub)
-{
-	ListCell   *lc;
-
-	foreach(lc, make_ands_implicit((Expr *) test))
-	{
-		OpExpr	   *equality = lfirst(lc);
-		Node	   *column;
-
-		if (!IsA(equality, OpExpr) || list_length(equality->args) != 2 || checkExprHasSubLink(linitial(equality->args)))
-			return false;
-		column = tested_column(lsecond(equality->args), sub);
-		if (column == NULL || !add_key(c, copyObject(equality), 1, column))
-			return false;
-	}
+	p->sub->jointree->quals = own ? (Node *) make_ands_explicit(own) : NULL;
 	return true;
 }
 
@@ -193,81 +133,46 @@ take_test(Comparison *c, Node *test, Query *sub)
  * ------------------------------------------------------------------------
  */
 
-/* Tells whether a LIMIT leaves at least one row. */
+/* Tells whether a condition asks of the entry just that a column of it is equal to something. */
 static bool
-is_positive(Node *limit)
+is_equality(PullUp *p, Node *condition)
 {
-	Const	   *constant = limit ? (Const *) eval_const_expressions(NULL, limit) : NULL;
+	OpExpr	   *op = (OpExpr *) condition;
 
-	return limit == NULL || (IsA(constant, Const) && !constant->constisnull && DatumGetInt64(constant->constvalue) > 0);
-}
-
-/* Tells whether a subquery filters and joins rows and does nothing else; what orders them does not matter. */
-static bool
-only_reads(Query *sub, bool exists)
-{
-	return sub->commandType == CMD_SELECT && !sub->hasAggs && sub->groupClause == NIL && sub->groupingSets == NIL &&
-		sub->havingQual == NULL && sub->setOperations == NULL && !sub->hasWindowFuncs && !sub->hasTargetSRFs &&
-		!sub->hasDistinctOn && sub->limitOffset == NULL && (exists ? is_positive(sub->limitCount) : sub->limitCount == NULL) &&
-		sub->rowMarks == NIL && !sub->hasModifyingCTE && !sub->hasRecursive && sub->jointree->fromlist != NIL;
-}
-
-/* Tells whether a subquery has one row, of one column, whatever there is to read. */
-static bool
-has_one_row(Query *sub)
-{
-	return sub->commandType == CMD_SELECT && sub->hasAggs && sub->groupClause == NIL && sub->groupingSets == NIL &&
-		sub->havingQual == NULL && sub->setOperations == NULL && !sub->hasTargetSRFs && sub->limitOffset == NULL &&
-		sub->limitCount == NULL && sub->rowMarks == NIL && !sub->hasModifyingCTE && !sub->hasRecursive &&
-		list_length(sub->targetList) == 1;
-}
-
-/* Makes SELECT FROM (sub), and the tests of its columns those of the new level's. */
-static Query *
-wrap(Query *sub)
-{
-	Query	   *query = dp_new_select();
-	RangeTblRef *ref = makeNode(RangeTblRef);
-	ListCell   *lc;
-
-	IncrementVarSublevelsUp((Node *) sub, 1, 1);
-	query->rtable = list_make1(dp_subquery_entry(sub, "rows"));
-	ref->rtindex = 1;
-	query->jointree = makeFromExpr(list_make1(ref), NULL);
-	foreach(lc, sub->targetList)
+	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
+		return false;
+	for (int i = 0; i < 2; i++)
 	{
-		TargetEntry *tle = lfirst(lc);
-		Var		   *var = makeVar(1, tle->resno, exprType((Node *) tle->expr), exprTypmod((Node *) tle->expr),
-								  exprCollation((Node *) tle->expr), 0);
+		Node	   *column = list_nth(op->args, i);
+		Node	   *stripped = dp_strip_relabel(column);
 
-		if (!tle->resjunk)
-			query->targetList = lappend(query->targetList, makeTargetEntry((Expr *) var, tle->resno, tle->resname, false));
+		if (IsA(stripped, Var) && ((Var *) stripped)->varno == p->rti)
+			return dp_groups_by(op->opno, column) && op->inputcollid == exprCollation(column);
 	}
-	return query;
+	return false;
 }
 
-/* Lets the subquery have one row for all rows with the same keys. */
+/* Leaves the subquery nothing but columns. */
 static void
-group_by_keys(Query *sub, List *keys)
+show_targets(PullUp *p)
+{
+	p->sub->targetList = p->targets;
+	p->sub->distinctClause = NIL;
+	p->sub->sortClause = NIL;
+	p->sub->limitCount = NULL;
+}
+
+/* Has public rows, which are computed beforehand, computed once each, where equal ones compare alike. */
+static void
+show_once(PullUp *p, List *conditions)
 {
 	ListCell   *lc;
 
-	sub->targetList = NIL;
-	sub->distinctClause = NIL;
-	sub->sortClause = NIL;
-	sub->limitCount = NULL;
-	foreach(lc, keys)
-	{
-		int			n = foreach_current_index(lc) + 1;
-		TargetEntry *tle = makeTargetEntry(lfirst(lc), n, psprintf("k%d", n), false);
-		SortGroupClause *clause = makeNode(SortGroupClause);
-
-		tle->ressortgroupref = clause->tleSortGroupRef = n;
-		get_sort_group_operators(exprType(lfirst(lc)), false, true, false, &clause->sortop, &clause->eqop, NULL,
-								 &clause->hashable);
-		sub->targetList = lappend(sub->targetList, tle);
-		sub->groupClause = lappend(sub->groupClause, clause);
-	}
+	foreach(lc, conditions)
+		if (!is_equality(p, lfirst(lc)))
+		return;
+	foreach(lc, p->targets)
+		p->sub->distinctClause = lappend(p->sub->distinctClause, dp_group_clause(lfirst(lc)));
 }
 
 /* ------------------------------------------------------------------------
@@ -275,98 +180,30 @@ group_by_keys(Query *sub, List *keys)
  * ------------------------------------------------------------------------
  */
 
-/* Returns what compares entry rti, of these keys, with the level around it. */
-static List *
-join_conditions(Comparison *c, Index rti)
-{
-	List	   *conditions = list_copy(c->conditions);
-	ListCell   *key,
-			   *equality,
-			   *place;
-
-	forthree(key, c->keys, equality, c->equalities, place, c->places)
-	{
-		Var		   *var = makeVar(rti, foreach_current_index(key) + 1, exprType(lfirst(key)), exprTypmod(lfirst(key)),
-								  exprCollation(lfirst(key)), 0);
-
-		lfirst(list_nth_cell(((OpExpr *) lfirst(equality))->args, lfirst_int(place))) = var;
-		conditions = lappend(conditions, lfirst(equality));
-	}
-	return conditions;
-}
-
+/* Joins entry rti to all that the level reads. */
 static void
-join_inner(Query *query, Index rti, List *conditions)
+join_entry(Query *query, JoinType type, Index rti, List *conditions)
 {
 	RangeTblRef *ref = makeNode(RangeTblRef);
-	FromExpr   *from = query->jointree;
-
-	ref->rtindex = rti;
-	from->fromlist = lappend(from->fromlist, ref);
-	conditions = list_concat(dp_conjuncts(from->quals), conditions);
-	from->quals = conditions ? (Node *) make_ands_explicit(conditions) : NULL;
-}
-
-/* Joins entry rti to all that the level reads; returns the number of the join. */
-static int
-join_left(Query *query, Index rti, List *conditions)
-{
-	RangeTblRef *ref = makeNode(RangeTblRef);
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	JoinExpr   *join = makeNode(JoinExpr);
 
-	rte->rtekind = RTE_JOIN;
-	rte->jointype = JOIN_LEFT;
-	rte->eref = makeAlias("unnamed_join", NIL);
-	rte->inFromCl = true;
-	query->rtable = lappend(query->rtable, rte);
 	ref->rtindex = rti;
-	join->jointype = JOIN_LEFT;
-	join->rtindex = list_length(query->rtable);
+	join->jointype = type;
 	join->larg = (Node *) query->jointree;
 	join->rarg = (Node *) ref;
 	join->quals = (Node *) make_ands_explicit(conditions);
 	query->jointree = makeFromExpr(list_make1(join), NULL);
-	return join->rtindex;
 }
 
-static Var *
-column_of(Index rti, int n, Node *expr)
-{
-	return makeVar(rti, n, exprType(expr), exprTypmod(expr), exprCollation(expr), 0);
-}
-
+/* Returns x of x NOT IN (SELECT k ...), where k is never NULL, so that NULL comes of x alone; else NULL. */
 static Node *
-null_test(Expr *arg, NullTestType type)
+refutable_argument(SubLink *link, Query *sub)
 {
-	NullTest   *test = makeNode(NullTest);
+	OpExpr	   *test = (OpExpr *) link->testexpr;
+	Node	   *k = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
 
-	test->arg = arg;
-	test->nulltesttype = type;
-	test->location = -1;
-	return (Node *) test;
-}
-
-static void
-add_conjunct(Query *query, Node *conjunct)
-{
-	query->jointree->quals = (Node *) make_ands_explicit(lappend(dp_conjuncts(query->jointree->quals), conjunct));
-}
-
-/* Tells whether a column of a subquery is never NULL, by its table or by a condition. */
-static bool
-is_never_null(Query *sub, Node *expr)
-{
-	ListCell   *lc;
-
-	foreach(lc, dp_conjuncts(sub->jointree->quals))
-	{
-		NullTest   *test = lfirst(lc);
-
-		if (IsA(test, NullTest) && test->nulltesttype == IS_NOT_NULL && equal(test->arg, expr))
-			return true;
-	}
-	return IsA(expr, Var) && dp_is_never_null(sub, expr);
+	return IsA(test, OpExpr) && list_length(test->args) == 2 && dp_groups_by(test->opno, k) &&
+		IsA(dp_strip_relabel(lsecond(test->args)), Param) && dp_shows_no_null(sub, k) ? linitial(test->args) : NULL;
 }
 
 /* Puts a join in the place of a conjunct of from->query; false if it stays. */
@@ -375,53 +212,44 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 {
 	Query	   *query = from->query;
 	bool		exists = link->subLinkType == EXISTS_SUBLINK;
-	Query	   *sub = copyObject((Query *) link->subselect);
-	Comparison	c = {0};
-	RangeTblEntry *rte;
+	PullUp		p = {copyObject((Query *) link->subselect), list_length(query->rtable) + 1};
+	DpScope		inner = {p.sub, scope};
 	RangeTblEntry *base;
-	DpScope		inner = {sub, scope};
-	bool		reads_rows;
-	List	   *conditions;
-	Index		rti;
+	List	   *conditions = NIL;
+	Node	   *argument = NULL;
 
-	if ((!exists && link->subLinkType != ANY_SUBLINK) || contain_volatile_functions((Node *) sub))
+	if ((!exists && link->subLinkType != ANY_SUBLINK) || contain_volatile_functions((Node *) p.sub) ||
+		checkExprHasSubLink(link->testexpr))
 		return false;
-	reads_rows = only_reads(sub, exists) && dp_reads_rows(&inner, s->even_if_readable, &base) != 0;
-	if (!only_reads(sub, exists))
+	if (dp_only_reads(p.sub, exists))
 	{
-		if (exists || sub->commandType != CMD_SELECT || contain_vars_of_level((Node *) sub, 1))
+		bool		is_public = dp_reads_rows(&inner, s->even_if_readable, &base) == 0;
+
+		dp_flatten_level(p.sub);
+		if (!exists)
+			conditions = make_ands_implicit((Expr *) test_mutator(link->testexpr, &p));
+		if (!exists && negated && (argument = refutable_argument(link, p.sub)) == NULL)
 			return false;
-		sub = wrap(sub);
+		if (!take_conditions(&p, &conditions) || p.targets == NIL)
+			return false;
+		show_targets(&p);
+		if (is_public)
+			show_once(&p, conditions);
 	}
-	dp_flatten_level(sub);
-	if (!exists && !take_test(&c, link->testexpr, sub))
-		return false;
-	/* a NULL among many would leave nothing */
-	if (!exists && negated && (list_length(c.keys) != 1 || !is_never_null(sub, linitial(c.keys))))
-		return false;
-	if (!take_conditions(&c, sub) || c.keys == NIL)
-		return false;
-	group_by_keys(sub, c.keys);
-	if (contain_vars_of_level((Node *) sub, 1))
-		return false;
-	rte = dp_subquery_entry(sub, exists ? "exists" : "in");
-	if (reads_rows && !dp_entry_yields_rows(scope, rte, s->even_if_readable))
-		return false;
-	query->rtable = lappend(query->rtable, rte);
-	rti = list_length(query->rtable);
-	from->once = bms_add_member(from->once, rti);
-	conditions = join_conditions(&c, rti);
-	if (!negated)
-		join_inner(query, rti, conditions);
 	else
 	{
-		Var		   *key = column_of(rti, 1, linitial(c.keys));
-
-		dp_set_nulled_by(key, join_left(query, rti, conditions));
-		add_conjunct(query, null_test((Expr *) key, IS_NULL));
-		if (!exists)
-			add_conjunct(query, null_test(copyObject(linitial(((OpExpr *) linitial(c.equalities))->args)), IS_NOT_NULL));
+		/* compared with whatever the subquery makes of its rows */
+		if (exists || negated || p.sub->commandType != CMD_SELECT)
+			return false;
+		p.targets = copyObject(p.sub->targetList);
+		conditions = make_ands_implicit((Expr *) test_mutator(link->testexpr, &p));
 	}
+	if (contain_vars_of_level((Node *) p.sub, 1))
+		return false;
+	query->rtable = lappend(query->rtable, dp_subquery_entry(p.sub, dp_first_name(p.sub)));
+	join_entry(query, negated ? JOIN_ANTI : JOIN_SEMI, p.rti, conditions);
+	if (argument)
+		dp_add_conjunct(query, (Node *) dp_is_not_null(copyObject((Expr *) argument)));
 	return true;
 }
 
@@ -432,128 +260,6 @@ sublink_of(Node *conjunct, bool *negated)
 	if (*negated)
 		conjunct = (Node *) get_notclausearg((Expr *) conjunct);
 	return IsA(conjunct, SubLink) ? (SubLink *) conjunct : NULL;
-}
-
-static bool
-is_count(Node *expr)
-{
-	return IsA(expr, Aggref) && (((Aggref *) expr)->aggfnoid == F_COUNT_ || ((Aggref *) expr)->aggfnoid == F_COUNT_ANY);
-}
-
-/* Returns the expression with NULL for its aggregates but count, which is never NULL. */
-static Node *
-without_aggregates(Node *node, void *context)
-{
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Aggref) && !is_count(node))
-		return (Node *) makeNullConst(exprType(node), exprTypmod(node), exprCollation(node));
-	return expression_tree_mutator(node, without_aggregates, context);
-}
-
-/* Returns the aggregate of the rows that a row of the level is compared with, NULL or 0 where there are none; NULL: it stays. */
-static Node *
-join_aggregate(ScalarContext *sc, SubLink *link)
-{
-	Query	   *query = sc->from->query;
-	Query	   *sub = copyObject((Query *) link->subselect);
-	Expr	   *value = linitial_node(TargetEntry, sub->targetList)->expr;
-	DpScope		inner = {sub, sc->scope};
-	Comparison	c = {0};
-	RangeTblEntry *base;
-	RangeTblEntry *rte;
-	bool		reads_rows;
-	Var		   *var;
-
-	if ((!is_count((Node *) value) && contain_nonstrict_functions(without_aggregates((Node *) value, NULL))) ||
-		contain_volatile_functions((Node *) sub))
-		return NULL;
-	reads_rows = dp_reads_rows(&inner, sc->s->even_if_readable, &base) != 0;
-	dp_flatten_level(sub);
-	value = linitial_node(TargetEntry, sub->targetList)->expr;
-	if (!take_conditions(&c, sub) || c.keys == NIL)
-		return NULL;
-	group_by_keys(sub, c.keys);
-	sub->targetList = lappend(sub->targetList, makeTargetEntry(value, list_length(c.keys) + 1, pstrdup("value"), false));
-	rte = dp_subquery_entry(sub, "aggregate");
-	if (contain_vars_of_level((Node *) sub, 1) || (reads_rows && !dp_entry_yields_rows(sc->scope, rte, sc->s->even_if_readable)))
-		return NULL;
-	query->rtable = lappend(query->rtable, rte);
-	sc->from->once = bms_add_member(sc->from->once, list_length(query->rtable));
-	var = column_of(list_length(query->rtable), list_length(c.keys) + 1, (Node *) value);
-	dp_set_nulled_by(var, join_left(query, var->varno, join_conditions(&c, var->varno)));
-	if (is_count((Node *) value))
-	{
-		CoalesceExpr *count = makeNode(CoalesceExpr);
-
-		count->coalescetype = INT8OID;
-		count->args = list_make2(var, makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL));
-		count->location = link->location;
-		return (Node *) count;
-	}
-	return (Node *) var;
-}
-
-/* Returns SELECT of a sublink's value: one row, and an error where there are more. */
-static Query *
-one_row_of(SubLink *link)
-{
-	Query	   *row = dp_new_select();
-
-	link = copyObject(link);
-	IncrementVarSublevelsUp(link->subselect, 1, 1);
-	row->jointree = makeFromExpr(NIL, NULL);
-	row->hasSubLinks = true;
-	row->targetList = list_make1(makeTargetEntry((Expr *) link, 1, pstrdup("value"), false));
-	return row;
-}
-
-/* A sublink whose value is that of a subquery of one row, which is computed beforehand. */
-static Node *
-scalar_mutator(Node *node, ScalarContext *c)
-{
-	SubLink    *link = (SubLink *) node;
-	TargetEntry *tle;
-	Query	   *sub;
-
-	if (node == NULL)
-		return NULL;
-	if (!IsA(node, SubLink))
-		return expression_tree_mutator(node, scalar_mutator, c);
-	sub = (Query *) link->subselect;
-	if (link->subLinkType != EXPR_SUBLINK)
-		return node;
-	if (contain_vars_of_level((Node *) sub, 1))
-	{
-		Node	   *value = has_one_row(sub) ? join_aggregate(c, link) : NULL;
-
-		return value != NULL ? value : node;
-	}
-	sub = has_one_row(sub) ? copyObject(sub) : one_row_of(link);
-	tle = linitial(sub->targetList);
-	c->from->query->rtable = lappend(c->from->query->rtable, dp_subquery_entry(sub, "scalar"));
-	c->added = lappend_int(c->added, list_length(c->from->query->rtable));
-	return (Node *) makeVar(llast_int(c->added), 1, exprType((Node *) tle->expr), exprTypmod((Node *) tle->expr),
-							exprCollation((Node *) tle->expr), 0);
-}
-
-/* Returns a conjunct with columns of joined subqueries in the place of those that have one row. */
-static Node *
-join_scalars(DpSource *s, DpScope *scope, DpFrom *from, Node *conjunct)
-{
-	ScalarContext c = {s, scope, from, NIL};
-	ListCell   *lc;
-
-	/* of a condition that names no row the subquery would be joined with nothing */
-	if (!checkExprHasSubLink(conjunct) || !contain_vars_of_level(conjunct, 0))
-		return conjunct;
-	conjunct = scalar_mutator(conjunct, &c);
-	foreach(lc, c.added)
-	{
-		join_inner(from->query, lfirst_int(lc), NIL);
-		from->once = bms_add_member(from->once, lfirst_int(lc));
-	}
-	return conjunct;
 }
 
 void
@@ -568,16 +274,18 @@ dp_join_sublinks(DpSource *s, DpScope *scope, DpFrom *from)
 		return;
 	conjuncts = dp_conjuncts(query->jointree->quals);
 	query->jointree->quals = NULL;
-	/* those that stay, then those by which rows are found, and last those by which none is */
+	/* first those that connect entries, then those that name columns of what is joined for them */
 	foreach(lc, conjuncts)
-		if (sublink_of(lfirst(lc), &negated) == NULL)
-		add_conjunct(query, join_scalars(s, scope, from, lfirst(lc)));
-	for (int turn = 0; turn < 2; turn++)
-		foreach(lc, conjuncts)
-		{
-			SubLink    *link = sublink_of(lfirst(lc), &negated);
+		if (!checkExprHasSubLink(lfirst(lc)))
+		dp_add_conjunct(query, lfirst(lc));
+	foreach(lc, conjuncts)
+		if (checkExprHasSubLink(lfirst(lc)) && sublink_of(lfirst(lc), &negated) == NULL)
+		dp_add_conjunct(query, dp_join_sublink_values(s, scope, from, lfirst(lc)));
+	foreach(lc, conjuncts)
+	{
+		SubLink    *link = sublink_of(lfirst(lc), &negated);
 
-			if (link != NULL && negated == (turn == 1) && !join_sublink(s, scope, from, link, negated))
-				add_conjunct(query, lfirst(lc));
-		}
+		if (link != NULL && !join_sublink(s, scope, from, link, negated))
+			dp_add_conjunct(query, lfirst(lc));
+	}
 }

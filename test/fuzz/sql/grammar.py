@@ -112,6 +112,12 @@ class Grammar(Sources):
             '{u} IN (SELECT {z}.person FROM {t} {z} WHERE {c})', 'EXISTS (SELECT 1 FROM {t} {z} WHERE {z}.person = {u} AND {c})',
             'EXISTS (SELECT FROM {t} {z} WHERE {c} AND {u} = {z}.person LIMIT 1)', 'NOT EXISTS (SELECT * FROM {t} {z} WHERE {z}.person = {u} AND {c})',
             '{u} NOT IN (SELECT {z}.person FROM {t} {z} WHERE {c} AND {z}.person IS NOT NULL)',
+            'EXISTS (SELECT FROM {t} {z} WHERE {z}.person = {u} AND {z}.person + 1 > {u} AND {c})',
+            'NOT EXISTS (SELECT FROM {t} {z}, pub.sites {z}b WHERE {z}.person = {u} AND {z}b.site > {u} AND {c})',
+            '({u} > 30 OR EXISTS (SELECT FROM {t} {z} WHERE {z}.person = {u} AND {c}))',
+            'NOT ({u} > 30 AND NOT EXISTS (SELECT FROM {t} {z} WHERE {z}.person = {u} AND {c}))',
+            '({u} < 10 OR {u} IN (SELECT {z}.person FROM {t} {z} WHERE {c}))',
+            'CASE WHEN {u} IN (SELECT {z}.site FROM pub.sites {z}) THEN {u} > 3 ELSE EXISTS (SELECT FROM {t} {z} WHERE {z}.person = {u}) END',
             '(SELECT count(*) FROM {t} {z} WHERE {z}.person = {u} AND {c}) %s' % self.rng.choice(['> 1', '= 0', '<= 2']),
             '{u} IN (SELECT {z}.person FROM {t} {z} WHERE {c} GROUP BY 1 HAVING count(*) > 1)',
             '{u} > (SELECT min({z}.site) FROM pub.sites {z})', '{u} NOT IN (SELECT {z}.site FROM pub.sites {z})'])
