@@ -174,7 +174,7 @@ dp_release_params(DpPricedRelease *priced, ParamListInfo list)
 		set_param(&own[DP_PARAM_RANGE], dp_range_datum(&column->range[0]), range);
 		if (last->desc.kind == DP_VALUE_CODES)
 			set_param(&own[DP_PARAM_BINS], Int32GetDatum(column->range[0].bins), INT4OID);
-		else if (column->desc->lower2)
+		else if (column->desc->lower2 || column->desc->derived2)
 			set_param(&own[DP_PARAM_RANGE2], dp_range_datum(&column->range[1]), range);
 	}
 }

@@ -159,7 +159,7 @@ SELECT near(q, tolerance, q) FROM (VALUES
 	('SELECT sum(s) FROM (SELECT customer, sum(amount) AS s FROM orders GROUP BY 1) q', 200), ('SELECT sum(s) FILTER (WHERE s > 500) / sum(s) FROM (SELECT customer, sum(amount) AS s FROM orders GROUP BY 1) q', 0.001),
 	('SELECT avg(net) FROM net', 0.5), ('SELECT sum(value) FROM net WHERE channel = ''web''', 1000), ('SELECT avg(abs(change)) FROM orders', 0.01), ('SELECT stddev(amount * quantity) FROM orders', 5),
 	('SELECT max(n) FROM (SELECT customer, count(*) AS n FROM orders GROUP BY 1) q', 1), ('SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY s) FROM (SELECT customer, sum(amount) AS s FROM orders GROUP BY 1) q', 40),
-	('SELECT corr(amount * quantity, quantity - 1) FROM orders', 0.01), ('SELECT avg(age * 2 + points) FROM person', 0.1), ('SELECT sum(age - 45) FROM person', 5)) AS v (q, tolerance);
+	('SELECT corr(amount * quantity, quantity - 1) FROM orders', 0.01), ('SELECT corr(s, n::float8) FROM (SELECT customer, max(weight) AS s, count(*) AS n FROM orders GROUP BY customer) q', 0.01), ('SELECT avg(age * 2 + points) FROM person', 0.1), ('SELECT sum(age - 45) FROM person', 5)) AS v (q, tolerance);
 SET dp_cdp.max_rows = 3;
 SELECT near('SELECT avg(n) FROM (SELECT customer, count(*) AS n FROM orders GROUP BY 1) q', 0.05, 'values above max_rows count as that',
 			'SELECT avg(least(n, 3)) FROM (SELECT customer, count(*) AS n FROM orders GROUP BY 1) q');
