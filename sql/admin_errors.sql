@@ -72,6 +72,8 @@ SELECT try($$SELECT dp_cdp.create_dataset('c', answer_step => '1 day -23:30')$$)
 SELECT try($$SELECT dp_cdp.create_dataset('c', answer_step => '1 month')$$);
 SELECT try($$SELECT dp_cdp.create_dataset('c', release_memory => 0)$$);
 SELECT try($$SELECT dp_cdp.create_dataset('c', release_memory => 63)$$);
+SELECT try($$SELECT dp_cdp.create_dataset('c', find_bounds => 1.5)$$);
+SELECT try($$SELECT dp_cdp.create_dataset('c', find_bounds => 'NaN')$$);
 SELECT try($$SELECT dp_cdp.create_dataset('c', default_delta => 1e-3)$$);
 SELECT try($$SELECT dp_cdp.create_dataset('c', default_delta => 0)$$);
 SELECT count(*) FROM dp_cdp.datasets;

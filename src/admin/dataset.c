@@ -218,7 +218,18 @@ release_memory(int kilobytes, bool may_remove)
 	return kilobytes;
 }
 
-/* Reads min_rho, max_failures, answer_step and release_memory, which begin at argument "first". */
+/* Checks what finding bounds may cost, as a share of the price of an aggregate. */
+static double
+find_bounds(double share)
+{
+	if (!(share >= 0 && share <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("find_bounds is a share of the price of an aggregate and must be between 0 and 1, such as 0.1; 0 turns it off")));
+	return share;
+}
+
+/* Reads min_rho, max_failures, answer_step, release_memory and find_bounds, which begin at argument "first". */
 static void
 read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *row)
 {
@@ -230,6 +241,8 @@ read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *r
 		row->answer_step = answer_step(PG_GETARG_INTERVAL_P(first + 2), may_remove);
 	if (!PG_ARGISNULL(first + 3))
 		row->release_memory = release_memory(PG_GETARG_INT32(first + 3), may_remove);
+	if (!PG_ARGISNULL(first + 4))
+		row->find_bounds = find_bounds(PG_GETARG_FLOAT8(first + 4));
 
 	if (row->min_rho > row->default_rho)
 		ereport(ERROR,
@@ -296,7 +309,7 @@ read_settings(FunctionCallInfo fcinfo, DpDatasetRow *row)
 				 errmsg("default_delta must not exceed delta: raise delta or lower default_delta")));
 }
 
-#define NUM_SETTINGS 14
+#define NUM_SETTINGS 15
 
 static void
 settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nulls)
@@ -341,6 +354,10 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 	values[13] = Int32GetDatum(row->release_memory);
 	if (row->release_memory == 0)
 		nulls[13] = 'n';
+	types[14] = FLOAT8OID;
+	values[14] = Float8GetDatum(row->find_bounds);
+	if (row->find_bounds == 0)
+		nulls[14] = 'n';
 }
 
 /* ------------------------------------------------------------------------
@@ -351,7 +368,7 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 /*
  * create_dataset(name, rho, delta, default_rho, max_rho, max_groups, max_rows,
  *				  neighbors, default_delta, min_rho, max_failures, answer_step,
- *				  release_memory)
+ *				  release_memory, find_bounds)
  *
  * The caller becomes the owner.  NULL stands for the default everywhere.
  */
@@ -418,8 +435,8 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	dp_admin_number_balances();
 	created = dp_admin_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
 							   " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
-							   " min_rho, max_failures, answer_step, release_memory)"
-							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+							   " min_rho, max_failures, answer_step, release_memory, find_bounds)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
 							   " ON CONFLICT DO NOTHING",
 							   NUM_SETTINGS, types, values, nulls, false);
 	if (created == 0)
@@ -433,10 +450,10 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 
 /*
  * alter_dataset(name, ...as create_dataset..., new_owner, min_rho, max_failures,
- *				 answer_step, release_memory)
+ *				 answer_step, release_memory, find_bounds)
  *
  * NULL leaves a setting as it is; rho or max_rho => 'Infinity',
- * answer_step => '0' and release_memory => 0 remove it.
+ * answer_step => '0', release_memory => 0 and find_bounds => 0 remove it.
  */
 Datum
 dp_alter_dataset(PG_FUNCTION_ARGS)
@@ -473,7 +490,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 					 " rho_limit = $3, delta_limit = $4,"
 					 " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
 					 " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
-					 " answer_step = $13, release_memory = $14 WHERE name = $1",
+					 " answer_step = $13, release_memory = $14, find_bounds = $15 WHERE name = $1",
 					 NUM_SETTINGS, types, values, nulls, true);
 	dp_admin_end(&context);
 

@@ -41,6 +41,7 @@ static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 	[DP_DATASET_OWNER_NAME] = "owner_name",
 	[DP_DATASET_LEDGER_ID] = "ledger_id",
 	[DP_DATASET_RELEASE_MEMORY] = "release_memory",
+	[DP_DATASET_FIND_BOUNDS] = "find_bounds",
 };
 
 AttrNumber
@@ -114,8 +115,11 @@ dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 	bool		no_limit;
 	Datum		step = get_column(tuple, desc, DP_DATASET_ANSWER_STEP, &isnull);
 	Datum		memory = get_column(tuple, desc, DP_DATASET_RELEASE_MEMORY, &no_limit);
+	bool		not_found;
+	Datum		share = get_column(tuple, desc, DP_DATASET_FIND_BOUNDS, &not_found);
 
 	row->release_memory = no_limit ? 0 : DatumGetInt32(memory);
+	row->find_bounds = not_found ? 0 : DatumGetFloat8(share);
 	row->answer_step = NULL;
 	if (!isnull)
 	{

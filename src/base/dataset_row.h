@@ -33,6 +33,7 @@ typedef enum DpDatasetColumn
 	DP_DATASET_OWNER_NAME,
 	DP_DATASET_LEDGER_ID,
 	DP_DATASET_RELEASE_MEMORY,
+	DP_DATASET_FIND_BOUNDS,
 	DP_DATASET_NCOLUMNS
 } DpDatasetColumn;
 
@@ -51,6 +52,8 @@ typedef struct DpDatasetRow
 	int			max_failures;
 	Interval   *answer_step;	/* NULL: none */
 	int			release_memory; /* kB; 0: the server's */
+	double		find_bounds;	/* share of an aggregate's price; 0: they are
+								 * not found */
 	/* dp_read_dataset_limits */
 	bool		has_rho_limit;
 	int64		rho_limit;

@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "utils/builtins.h"
 #include "utils/guc.h"
 
 #include "base/compat.h"
@@ -22,6 +23,9 @@
 
 /* the most that can be asked of one release, in whole rho */
 #define MAX_RHO			((double) (DP_RHO_MAX / DP_RHO_ONE))
+
+/* what "on" means for dp_cdp.find_bounds */
+#define DP_USUAL_BOUNDS_SHARE 0.1
 
 /* of a statement's text in the audit, as in ledger/ledger.h */
 #define MAX_QUERY_BYTES 2048
@@ -42,6 +46,8 @@ bool		dp_guc_bounding_node = true;
 double		dp_guc_target = 0;
 bool		dp_guc_target_is_relative = false;
 static char *target_text = NULL;
+double		dp_guc_find_bounds = -1;
+static char *find_bounds_text = NULL;
 int			dp_guc_log_query_bytes = MAX_QUERY_BYTES;
 int			dp_guc_max_debits = 0;
 int			dp_guc_max_refusals = 0;
@@ -122,6 +128,34 @@ assign_target_setting(const char *newval, void *extra)
 	dp_guc_target_is_relative = ((double *) extra)[1] != 0;
 }
 
+/* Accepts off, on, or a share from 0 to 1; empty: the dataset's default. */
+static bool
+check_find_bounds_setting(char **newval, void **extra, GucSource source)
+{
+	double		share = -1;
+	bool		on;
+	char	   *end;
+
+	if (**newval == '\0')
+		return keep_extra(&share, sizeof(share), extra);
+	share = strtod(*newval, &end);
+	if ((end == *newval || *end != '\0') && parse_bool(*newval, &on))
+		share = on ? DP_USUAL_BOUNDS_SHARE : 0;
+	else if (end == *newval || *end != '\0' || !(share >= 0 && share <= 1))
+	{
+		GUC_check_errcode(ERRCODE_DP_BAD_PARAMETER);
+		GUC_check_errmsg("dp_cdp.find_bounds must be on, off, or which share of an aggregate's price it may cost, such as 0.1; RESET it for the dataset's default");
+		return false;
+	}
+	return keep_extra(&share, sizeof(share), extra);
+}
+
+static void
+assign_find_bounds_setting(const char *newval, void *extra)
+{
+	dp_guc_find_bounds = *(double *) extra;
+}
+
 void
 dp_guc_init(void)
 {
@@ -164,6 +198,14 @@ dp_guc_init(void)
 							   "",
 							   PGC_USERSET, 0,
 							   check_target_setting, assign_target_setting, NULL);
+
+	DefineCustomStringVariable("dp_cdp.find_bounds",
+							   "Finds the bounds of values, where nobody knows them, privately first.",
+							   "on, off, or which share of an aggregate's price that costs for each expression (on: 0.1). RESET takes the default of the dataset.",
+							   &find_bounds_text,
+							   "",
+							   PGC_USERSET, 0,
+							   check_find_bounds_setting, assign_find_bounds_setting, NULL);
 
 	DefineCustomBoolVariable("dp_cdp.standard_aggregates",
 							 "Takes count and sum over protected tables for dp_count and dp_sum.",

@@ -27,6 +27,12 @@ extern int	dp_guc_max_rows;
 extern double dp_guc_target;
 extern bool dp_guc_target_is_relative;
 
+/*
+ * what finding the bounds of one expression first costs, as a share of the
+ * price of an aggregate; 0: they are not found; < 0: the dataset's default
+ */
+extern double dp_guc_find_bounds;
+
 /* a superuser's: count and sum are taken for dp_count and dp_sum */
 extern bool dp_guc_standard_aggregates;
 

@@ -115,6 +115,8 @@ typedef struct DpLevel
 								 * the query has them */
 	List	   *policies;		/* of columns, see dp_level_policy */
 	DpInnerParts parts;
+	struct DpLevel *finder;		/* whose release finds bounds first; NULL: none */
+	List	   *found;			/* of a finder: Nodes, as the query has them */
 	List	   *names;			/* of from, for dp_expression_text; NIL: not
 								 * needed yet */
 	List	   *key_exprs;		/* as the query has them */

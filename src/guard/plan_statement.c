@@ -159,6 +159,8 @@ plan_prefetches(DpSplitContext *cxt, DpRelease *release, const char *query_strin
 		check_prefetch(prefetch->plan);
 		rows = prefetch->plan->planTree->plan_rows;
 		expect_rows(release->inner_query, prefetch->name, rows);
+		if (release->finder != NULL)
+			expect_rows(release->finder->inner_query, prefetch->name, rows);
 		foreach(set, dp_public_sets(release))
 			expect_rows(((DpKeySet *) lfirst(set))->query, prefetch->name, rows);
 	}
@@ -284,6 +286,8 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 		plan_prefetches(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
 		plan_key_sets(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
 		plan_inner(lfirst(lc), cursorOptions, boundParams);
+		if (((DpRelease *) lfirst(lc))->finder != NULL)
+			plan_inner(((DpRelease *) lfirst(lc))->finder, cursorOptions, boundParams);
 		declared = declared || dp_public_sets(lfirst(lc)) != NIL;
 	}
 
@@ -312,7 +316,13 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	 * need not
 	 */
 	foreach(lc, cxt.releases)
-		dp_check_only_marked(((DpRelease *) lfirst(lc))->inner, DP_INNER_MARK);
+	{
+		DpRelease  *release = lfirst(lc);
+
+		dp_check_only_marked(release->inner, DP_INNER_MARK);
+		if (release->finder != NULL)
+			dp_check_only_marked(release->finder->inner, DP_INNER_MARK);
+	}
 
 	/*
 	 * keys that a referenced table or an enum declares may change without

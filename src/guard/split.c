@@ -131,6 +131,27 @@ refuse_exact(DpSplitContext *cxt, Query *query, Aggref *agg, const char *table)
 						get_func_name(agg->aggfnoid), table, instead_of_exact(query, agg, table)));
 }
 
+/* Builds the query that finds bounds first, over the same rows; the level's own has not been built yet. */
+static void
+build_finder(DpLevel *level)
+{
+	DpLevel    *finder = level->finder;
+	DpRelease  *release;
+
+	if (finder == NULL)
+		return;
+	release = finder->release;
+	finder->from = level->from;
+	finder->from.query = copyObject(level->from.query);
+	/* it reads what the level has prefetched */
+	release->prefetches = level->release->prefetches;
+	release->inner_query = dp_build_inner_query(release, &finder->from, &finder->parts);
+	dp_verify_inner(finder);
+	dp_check_trusted(finder);
+	release->prefetches = NIL;
+	level->release->finder = release;
+}
+
 /* Describes and builds the release of a level without grouping sets; query itself stays as it is. */
 static DpLevel *
 release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, bool even_if_readable)
@@ -164,6 +185,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	if (list_length(release->keys) > DP_MAX_KEYS || dp_release_parts(release) > DP_MAX_VALUES)
 		dp_refuse_at(-1, errmsg("a query releases at most %d private aggregates by %d keys; split it",
 								DP_MAX_VALUES, DP_MAX_KEYS));
+	build_finder(level);
 	release->inner_query = dp_build_inner_query(release, &level->from, &level->parts);
 	cxt->next_param += dp_release_params_count(release);
 	dp_verify_inner(level);

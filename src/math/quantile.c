@@ -412,33 +412,39 @@ dp_log_edge(int i)
 }
 
 double
-dp_bounds_threshold(double sigma)
+dp_bounds_threshold(double sigma, int bins)
 {
 	/*
 	 * P[X >= m] <= Q((m - 1/2) / sigma) for the discrete Gaussian and m >
 	 * sigma, see calibrate.c
 	 */
-	return 0.5 + finite_count(sigma) * dp_normal_tail_inverse(DP_BOUNDS_ERROR / DP_LOG_BINS);
+	return 0.5 + finite_count(sigma) * dp_normal_tail_inverse(DP_BOUNDS_ERROR / bins);
+}
+
+bool
+dp_bounds_outermost(const double *counts, int bins, double sigma, int *first, int *last)
+{
+	double		threshold = dp_bounds_threshold(sigma, bins);
+
+	*first = *last = -1;
+	for (int i = 0; i < bins; i++)
+		if (counts[i] > threshold)
+		{
+			if (*first < 0)
+				*first = i;
+			*last = i;
+		}
+	return *first >= 0;
 }
 
 bool
 dp_bounds_pick(const double *counts, double sigma, double *lower, double *upper)
 {
-	double		threshold = dp_bounds_threshold(sigma);
-	int			first = -1,
-				last = -1;
-	int			i;
+	int			first,
+				last;
 
-	for (i = 0; i < DP_LOG_BINS; i++)
-		if (counts[i] > threshold)
-		{
-			if (first < 0)
-				first = i;
-			last = i;
-		}
-	if (first < 0)
+	if (!dp_bounds_outermost(counts, DP_LOG_BINS, sigma, &first, &last))
 		return false;
-
 	*lower = first == LOG_MIDDLE && last > first ? 0 : dp_log_edge(first);
 	*upper = last == LOG_MIDDLE && last > first ? 0 : dp_log_edge(last + 1);
 	return true;

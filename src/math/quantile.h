@@ -106,7 +106,10 @@ extern double dp_log_edge(int i);
  */
 #define DP_BOUNDS_ERROR	1e-6
 extern bool dp_bounds_pick(const double *counts, double sigma, double *lower, double *upper);
-extern double dp_bounds_threshold(double sigma);
+extern double dp_bounds_threshold(double sigma, int bins);
+
+/* Sets the first and the last of so many bins whose count is above the threshold; false if none is. */
+extern bool dp_bounds_outermost(const double *counts, int bins, double sigma, int *first, int *last);
 
 /*
  * Sets the share of values outside the bounds, from noisy counts below, inside

@@ -100,6 +100,7 @@ read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 	dp_read_dataset_settings(tuple, desc, &row);
 	dataset->answer_step = row.answer_step ? row.answer_step->time : 0;
 	dataset->release_memory = row.release_memory;
+	dataset->find_bounds = row.find_bounds;
 	dataset->owner = row.owner;
 	dataset->default_rho = row.default_rho;
 	dataset->max_rho = row.max_rho;

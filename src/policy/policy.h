@@ -127,6 +127,8 @@ typedef struct DpDataset
 	int64		answer_step;	/* microseconds; 0: none */
 	int			max_failures;	/* of a budget in a day */
 	int			release_memory; /* kB; 0: the server's setting alone */
+	double		find_bounds;	/* share of an aggregate's price that finding
+								 * bounds may cost; 0: they are not found */
 } DpDataset;
 
 /* the share of default_rho that min_rho is where nobody has set it */

@@ -24,14 +24,18 @@
 #include "executor/executor.h"
 #include "fmgr.h"
 #include "math/quantile.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/datum.h"
 #include "utils/float.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 Datum
@@ -184,7 +188,7 @@ static DpInterval
 derived_interval(const DpBound *derived, DpPricedColumn *column, const DpPricedRelease *priced, EState *estate)
 {
 	DpReleaseColumn *desc = column->desc;
-	DpIntervalInputs inputs = {estate, priced->unit_rows, priced->ranges};
+	DpIntervalInputs inputs = {estate, priced->unit_rows, priced->ranges, priced->found};
 	DpInterval	interval = dp_interval(derived, &inputs);
 
 	if (interval.state == DP_INTERVAL_NONE)
@@ -214,7 +218,7 @@ row_bounds(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate
 		return derived_interval(desc->derived, column, priced, estate);
 	if (desc->derived != NULL)
 	{
-		DpIntervalInputs inputs = {estate, priced->unit_rows, priced->ranges};
+		DpIntervalInputs inputs = {estate, priced->unit_rows, priced->ranges, priced->found};
 
 		/* for totals alone */
 		bounds = dp_interval(desc->derived, &inputs);
@@ -415,7 +419,7 @@ static void
 settle_values(DpPricedColumn *column, int bins, DpRangeKind kind, const DpPricedRelease *priced, EState *estate)
 {
 	DpReleaseColumn *desc = column->desc;
-	Oid			type = desc->lower ? exprType((Node *) desc->lower) : NUMERICOID;
+	Oid			type = desc->lower ? exprType((Node *) desc->lower) : desc->derived ? desc->derived->type : NUMERICOID;
 	DpRange    *range = column->range;
 
 	settle_range(column, desc->lower, desc->upper, desc->derived, bins, kind, priced, range, estate);
@@ -447,6 +451,65 @@ settle_clipped(DpPricedColumn *column, const DpPricedRelease *priced, EState *es
 	dp_range_make(column->totals.lower, column->totals.upper, DP_CUT_BINS, DP_RANGE_OUTSIDE, column->range);
 }
 
+/* ------------------------------------------------------------------------
+ * Bounds that are found first
+ * ------------------------------------------------------------------------
+ */
+
+bool
+dp_finds_bounds(const DpReleaseColumn *column)
+{
+	return (column->derived != NULL && dp_bound_has(column->derived, DP_BOUND_FOUND)) ||
+		(column->derived2 != NULL && dp_bound_has(column->derived2, DP_BOUND_FOUND));
+}
+
+/* Returns an expression without columns, which may be NULL, as a constant. */
+static Expr *
+fixed(Expr *expr, EState *estate)
+{
+	Datum		value;
+	bool		isnull;
+	int16		len;
+	bool		byval;
+
+	if (expr == NULL || IsA(expr, Const))
+		return expr;
+	value = dp_evaluate(expr, estate, &isnull);
+	get_typlenbyval(exprType((Node *) expr), &len, &byval);
+	return (Expr *) makeConst(exprType((Node *) expr), -1, exprCollation((Node *) expr), len,
+							  isnull ? (Datum) 0 : datumCopy(value, byval, len), isnull, byval);
+}
+
+static void
+fix_bound(DpBound *bound, EState *estate)
+{
+	ListCell   *lc;
+
+	check_stack_depth();
+	bound->value = fixed(bound->value, estate);
+	foreach(lc, bound->args)
+		fix_bound(lfirst(lc), estate);
+}
+
+DpReleaseColumn *
+dp_fix_arguments(const DpReleaseColumn *column, EState *estate)
+{
+	DpReleaseColumn *copy = copyObject((DpReleaseColumn *) column);
+
+	copy->lower = fixed(copy->lower, estate);
+	copy->upper = fixed(copy->upper, estate);
+	copy->lower2 = fixed(copy->lower2, estate);
+	copy->upper2 = fixed(copy->upper2, estate);
+	copy->total_lower = fixed(copy->total_lower, estate);
+	copy->total_upper = fixed(copy->total_upper, estate);
+	copy->detail = fixed(copy->detail, estate);
+	if (copy->derived != NULL)
+		fix_bound(copy->derived, estate);
+	if (copy->derived2 != NULL)
+		fix_bound(copy->derived2, estate);
+	return copy;
+}
+
 void
 dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate)
 {
@@ -475,7 +538,7 @@ dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EStat
 			settle_values(column, settle_bins(desc, estate), DP_RANGE_LINEAR, priced, estate);
 			break;
 		case DP_ANSWER_BOUNDS:
-			settle_range(column, NULL, NULL, NULL, DP_LOG_BINS, DP_RANGE_LOGARITHMIC, priced, range, estate);
+			dp_finder_range(desc->input_type, range);
 			break;
 		case DP_ANSWER_CLIPPED:
 			settle_clipped(column, priced, estate);

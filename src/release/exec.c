@@ -137,6 +137,7 @@ run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpCharge *charged)
 	DpDebitItem *item;
 
 	trial.pilot = dp_pilot_create(run->release, usual);
+	trial.is_hidden = true;
 	/* a price that is too low fails here, before anything is paid */
 	dp_price_release(run->release, root, dp_pilot_floors(trial.pilot), run->tuples);
 	trial.priced = dp_price_release(run->release, root, dp_pilot_prices(trial.pilot), run->tuples);
@@ -150,6 +151,38 @@ run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpCharge *charged)
 	trial.charged = run->charged = *charged;
 	dp_run_inner(&trial, root);
 	return dp_pilot_settle(trial.pilot, usual);
+}
+
+/* Starts what finds bounds for a run, before its debit. */
+static void
+start_finder(DpRun *run, DpPricedRelease *priced, EState *root)
+{
+	DpRun	   *finder = palloc(sizeof(DpRun));
+
+	*finder = *run;
+	finder->release = priced->finder->release;
+	finder->priced = priced->finder;
+	finder->tuples = NULL;
+	finder->is_hidden = true;
+	finder->desc = dp_finder_desc(finder->release);
+	dp_start_inner(finder, finder->priced, root);
+	run->finder = finder;
+}
+
+/* Finds the bounds for a run, which are paid for, and starts its inner plan with these. */
+static void
+run_finder(DpRun *run, EState *root)
+{
+	DpRun	   *finder = run->finder;
+
+	finder->charged = run->charged;
+	finder->payer = run->payer;
+	dp_run_inner(finder, root);
+	run->priced->found = dp_read_found(finder);
+	tuplestore_end(finder->rows);
+	finder->rows = NULL;
+	dp_settle_found(run->priced, root);
+	dp_start_inner(run, run->priced, root);
 }
 
 /*
@@ -245,8 +278,13 @@ pay_statement(EState *root)
 	/* the asker's code has run for the last time before rows are read */
 	forboth(run, unpaid, priced, releases)
 	{
-		dp_hold_objects(((DpRun *) lfirst(run))->release, ((DpPricedRelease *) lfirst(priced))->dataset->owner, false);
-		dp_check_unique_keys(((DpRun *) lfirst(run))->release, root->es_snapshot);
+		DpRelease  *release = ((DpRun *) lfirst(run))->release;
+		Oid			owner = ((DpPricedRelease *) lfirst(priced))->dataset->owner;
+
+		dp_hold_objects(release, owner, false);
+		if (release->finder != NULL)
+			dp_hold_objects(release->finder, owner, false);
+		dp_check_unique_keys(release, root->es_snapshot);
 	}
 	forboth(run, unpaid, priced, releases)
 	{
@@ -260,10 +298,21 @@ pay_statement(EState *root)
 	{
 		((DpRun *) lfirst(run))->charged = charged;
 		dp_start_inner(lfirst(run), lfirst(priced), root);
+		if (((DpPricedRelease *) lfirst(priced))->finder == NULL)
+			continue;
+		/* it can be started, and will be when it has bounds */
+		dp_end_inner(lfirst(run));
+		start_finder(lfirst(run), lfirst(priced), root);
 	}
 	foreach(priced, releases)
-		if (((DpPricedRelease *) lfirst(priced))->ncolumns > 0)
-		items = lappend(items, dp_priced_debit(lfirst(priced)));
+	{
+		DpPricedRelease *release = lfirst(priced);
+
+		if (release->finder != NULL)
+			items = lappend(items, dp_priced_debit(release->finder));
+		if (release->ncolumns > 0)
+			items = lappend(items, dp_priced_debit(release));
+	}
 	if (items != NIL)
 		debit(items, root);
 	foreach(item, items)
@@ -273,8 +322,12 @@ pay_statement(EState *root)
 		((DpRun *) lfirst(run))->charged = charged;
 		((DpRun *) lfirst(run))->priced = lfirst(priced);
 		((DpRun *) lfirst(run))->payer = GetUserId();
-		dp_report_release(lfirst(priced), run == list_head(unpaid));
 	}
+	foreach(run, unpaid)
+		if (((DpRun *) lfirst(run))->finder != NULL)
+		run_finder(lfirst(run), root);
+	foreach(priced, releases)
+		dp_report_release(lfirst(priced), priced == list_head(releases));
 	MemoryContextSwitchTo(old);
 }
 

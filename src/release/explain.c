@@ -166,8 +166,10 @@ rows_text(const DpPricedRelease *priced, const DpPricedColumn *column, bool depe
 static char *
 limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 {
+	if (priced->release->is_finder)
+		return "  found first";
 	if (column->later)
-		return "  values within what public columns hold";
+		return column->found_first ? "  values within bounds that are found first" : "  values within what public columns hold";
 	if (column->totals.known && priced->release->has_unit)
 		return psprintf("  rows within %.12g .. %.12g, a unit's total within %.12g .. %.12g%s",
 						column->rows.lower, column->rows.upper, column->totals.lower, column->totals.upper,
@@ -176,6 +178,32 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 		return psprintf("  values within %.12g .. %.12g%s", column->rows.lower, column->rows.upper,
 						rows_text(priced, column, false));
 	return "";
+}
+
+/* Returns a line on each column. */
+static List *
+column_lines(const DpPricedRelease *priced, ExplainState *es)
+{
+	List	   *lines = NIL;
+
+	for (int i = 0; i < priced->ncolumns; i++)
+	{
+		DpPricedColumn *column = &priced->columns[i];
+		char	   *more = "";
+
+		/* the margin is half of a 95 % interval */
+		if (es->verbose)
+			more = psprintf(" sensitivity=%.6g", dp_column_sensitivity(column));
+		if (es->verbose && !dp_error_varies(column->desc))
+			more = psprintf("%s margin=%.6g", more, column->sigma * dp_normal_tail_inverse(0.025));
+		lines = lappend(lines,
+						psprintf("%s  (%s rho=%s%s)%s%s", column->desc->label,
+								 column->later ? "sigma known when it runs," : psprintf("sigma=%.6g", column->sigma),
+								 format_amount(column->rho, DP_RHO_ONE), column->later ? "" : more,
+								 limits_text(priced, column),
+								 i == priced->release->selection ? "  selects keys" : ""));
+	}
+	return lines;
 }
 
 void
@@ -203,36 +231,26 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	else
 		tuples = dp_find_key_tuples_early(release, estate);
 	priced = dp_price_release(release, estate, NULL, tuples);
+	if (dp_run_of_state(node) != NULL && dp_run_of_state(node)->priced != NULL && priced->finder != NULL)
+	{
+		priced->found = dp_run_of_state(node)->priced->found;
+		dp_settle_found(priced, estate);
+	}
 	dataset = priced->dataset;
-	rho = priced->rho;
+	rho = dp_total_rho(priced);
 	if (priced->groups)
 		ExplainPropertyText("Groups", tuples == NULL && dp_has_key_tuples(release)
 							? psprintf("%s  (known when it runs)", priced->groups) : priced->groups, es);
-	for (int i = 0; i < priced->ncolumns; i++)
-	{
-		DpPricedColumn *column = &priced->columns[i];
-
-		char	   *more = "";
-
-		/* the margin is half of a 95 % interval */
-		if (es->verbose)
-			more = psprintf(" sensitivity=%.6g", dp_column_sensitivity(column));
-		if (es->verbose && !dp_error_varies(column->desc))
-			more = psprintf("%s margin=%.6g", more, column->sigma * dp_normal_tail_inverse(0.025));
-		lines = lappend(lines,
-						psprintf("%s  (%s rho=%s%s)%s%s", column->desc->label,
-								 column->later ? "sigma known when it runs," : psprintf("sigma=%.6g", column->sigma),
-								 format_amount(column->rho, DP_RHO_ONE), column->later ? "" : more,
-								 limits_text(priced, column),
-								 i == release->selection ? "  selects keys" : ""));
-	}
+	if (priced->finder != NULL)
+		lines = column_lines(priced->finder, es);
+	lines = list_concat(lines, column_lines(priced, es));
 	explain_list("Release", "Releases", lines, es);
 	if (dp_target_needs_pilot(release))
 		ExplainPropertyText("Target Error", "prices are settled after a first look; those shown are the usual ones", es);
 	/* small ones are of no interest */
 	if (priced->memory >= 1024 * 1024)
 		ExplainPropertyText("Memory", psprintf("%s for declared groups", dp_memory_text(priced->memory)), es);
-	ExplainPropertyText("Rho", format_amount(priced->rho, DP_RHO_ONE), es);
+	ExplainPropertyText("Rho", format_amount(rho, DP_RHO_ONE), es);
 	if (priced->delta > 0)
 	{
 		ExplainPropertyText("Delta", format_amount(priced->delta, DP_DELTA_ONE), es);
@@ -242,7 +260,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	foreach(lc, dp_price_prefetches(release, estate))
 	{
 		priced = lfirst(lc);
-		lines = lappend(lines, psprintf("%s  (rho=%s)", priced->aggregates, format_amount(priced->rho, DP_RHO_ONE)));
+		lines = lappend(lines, psprintf("%s  (rho=%s)", priced->aggregates, format_amount(dp_total_rho(priced), DP_RHO_ONE)));
 	}
 	if (lines != NIL)
 		explain_list("Released Before", "Released Before", lines, es);

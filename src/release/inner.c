@@ -114,7 +114,7 @@ release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 		receiver->nulls[out] = error.isnull;
 		if (receiver->run->pilot)
 			dp_pilot_add(receiver->run->pilot, i, error.value, error.stddev);
-		else
+		else if (!receiver->run->is_hidden)
 			dp_report_group(priced, i, receiver->values, receiver->nulls, error.stddev);
 		if (column->desc->with_error)
 		{
@@ -451,7 +451,7 @@ dp_start_inner(DpRun *run, DpPricedRelease *priced, EState *estate)
 	MemoryContextSwitchTo(inner->context);
 	inner->receiver = create_receiver(run, priced, run->desc);
 	/* es_instrument alone is no sign of it: auto_explain sets it for every statement */
-	inner->explained = dp_explain_analyze_depth > 0 && estate->es_instrument != 0 && run->pilot == NULL &&
+	inner->explained = dp_explain_analyze_depth > 0 && estate->es_instrument != 0 && !run->is_hidden &&
 		dp_release_is_readable(run->release);
 	if (priced->ncolumns > 0)
 		inner->plan = start_plan(run, priced, inner->receiver, estate, inner->explained ? estate->es_instrument : 0);
@@ -497,7 +497,7 @@ dp_run_inner(DpRun *run, EState *estate)
 		tuplestore_end(run->rows);
 		run->rows = NULL;
 	}
-	else
+	else if (!run->is_hidden)
 	{
 		if (!inner->explained)
 			dp_end_prefetches(run);

@@ -149,6 +149,19 @@ of_range(const DpBound *bound, const DpIntervalInputs *inputs)
 	return result;
 }
 
+/* What has been paid for; found_bounds.c. */
+static DpInterval
+of_found(const DpBound *bound, const DpIntervalInputs *inputs)
+{
+	DpInterval	result;
+
+	if (inputs == NULL || inputs->found == NULL)
+		return interval_of_state(DP_INTERVAL_LATER);
+	result = inputs->found[bound->range];
+	result.grain = grain_of_column(bound);
+	return result;
+}
+
 static DpInterval
 of_column(const DpBound *bound)
 {
@@ -298,6 +311,8 @@ apply(const DpBound *bound, const DpInterval *args, int n, const DpIntervalInput
 			return of_column(bound);
 		case DP_BOUND_RANGE:
 			return of_range(bound, inputs);
+		case DP_BOUND_FOUND:
+			return of_found(bound, inputs);
 		case DP_BOUND_ROWS:
 		case DP_BOUND_TOTAL:
 			return of_unit_rows(bound, args, inputs);
@@ -335,7 +350,7 @@ finish(DpInterval *result, const DpBound *bound)
 		return;
 	result->lower = short_of_places(result->lower);
 	result->upper = short_of_places(result->upper);
-	if (bound->op != DP_BOUND_VALUE && bound->op != DP_BOUND_DECLARED)
+	if (bound->op != DP_BOUND_VALUE && bound->op != DP_BOUND_DECLARED && bound->op != DP_BOUND_FOUND)
 		dp_interval_widen_for(result, bound->type);
 	hold_to_type(result, bound->type);
 	if (type_is_float(bound->type) && result->grain != NULL && num_less(result->grain, num_of_int(1)))

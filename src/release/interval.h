@@ -21,6 +21,7 @@ typedef enum DpBoundOp
 	DP_BOUND_VALUE,				/* an expression without columns */
 	DP_BOUND_DECLARED,			/* a column whose bounds are declared */
 	DP_BOUND_RANGE,				/* a public column */
+	DP_BOUND_FOUND,				/* found privately before the release */
 	DP_BOUND_ROWS,				/* how many of a unit's rows */
 	DP_BOUND_TOTAL,				/* what they add up to */
 	DP_BOUND_SAME,				/* the argument, in another type */
@@ -79,7 +80,8 @@ typedef struct DpBound
 	Expr	   *upper;
 	Expr	   *total_lower;	/* of a unit's total; may be NULL */
 	Expr	   *total_upper;
-	int			range;			/* RANGE: which of the release's */
+	int			range;			/* RANGE: which of the release's; FOUND: which
+								 * column of its finder */
 	DpBoundGap	gap;			/* NONE: why; others: what it would be */
 	bool		declarable;		/* UNDECLARED: the owner could declare them */
 	char	   *text;			/* of what has none, for messages; NULL: unknown */
@@ -115,6 +117,8 @@ typedef struct DpIntervalInputs
 	int			max_rows;		/* that count of a unit */
 	struct DpKeyTuples **ranges;	/* the least and the greatest of public
 									 * columns; NULL: not known yet */
+	const DpInterval *found;	/* by columns of the finder; NULL: not known
+								 * yet */
 } DpIntervalInputs;
 
 extern DpBound *dp_make_bound(DpBoundOp op, List *args, Oid type, int32 typmod);

@@ -56,6 +56,8 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->columns = copyObject(o->columns);
 	n->expressions = copyObject(o->expressions);
 	n->selection = o->selection;
+	n->finder = copyObject(o->finder);
+	n->is_finder = o->is_finder;
 	n->first_param = o->first_param;
 	n->prefetches = copyObject(o->prefetches);
 	n->needs_params = o->needs_params;

@@ -205,6 +205,8 @@ dp_release_adopt_inner(PlannedStmt *outer, List *releases)
 				   *set;
 
 		adopt_plan(outer, release->inner);
+		if (release->finder != NULL)
+			adopt_plan(outer, release->finder->inner);
 		foreach(prefetch, release->prefetches)
 			adopt_plan(outer, ((DpPrefetch *) lfirst(prefetch))->plan);
 		foreach(set, dp_public_sets(release))

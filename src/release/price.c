@@ -28,6 +28,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "base/amounts.h"
 #include "base/errors.h"
 #include "base/noise.h"
@@ -128,14 +130,33 @@ calibrate_part(DpPricedColumn *column, DpPricedPart *part, int64 rho)
 	part->sigma = dp_variance_sigma(&part->variance) * part_step(part);
 }
 
+/* Settles the noise of a column whose price is known. */
+static void
+settle_noise(DpPricedColumn *column)
+{
+	DpAnswer	answer = column->desc->answer;
+	int			weights = 0;
+
+	for (int i = 0; i < column->nparts; i++)
+		weights += column->parts[i].desc.weight;
+	if (answer == DP_ANSWER_QUANTILE || answer == DP_ANSWER_MIN || answer == DP_ANSWER_MAX)
+		weights *= DP_QUANTILE_LEVELS;
+	/* rounded down: all shares together are at most the price */
+	for (int i = 0; i < column->nparts; i++)
+		calibrate_part(column, &column->parts[i],
+					   (int64) ((dp_u128) column->rho * column->parts[i].desc.weight / weights));
+	column->sigma = column->parts[0].sigma;
+}
+
 /* Settles one column; price is an amount of rho, or 0 for that of the settings. */
 static void
 settle_column(DpPricedColumn *column, DpPricedRelease *priced, EState *estate, int64 price)
 {
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
-	DpAnswer	answer = column->desc->answer;
-	int			weights = 0;
 
+	column->found_first = dp_finds_bounds(column->desc);
+	if (column->found_first)
+		column->desc = dp_fix_arguments(column->desc, estate);
 	column->nparts = dp_column_parts(column->desc, parts);
 	column->parts = palloc0(column->nparts * sizeof(DpPricedPart));
 	dp_settle_arguments(column, priced, estate);
@@ -147,20 +168,31 @@ settle_column(DpPricedColumn *column, DpPricedRelease *priced, EState *estate, i
 		measure_part(column, part, priced);
 		part->offset = priced->width;
 		priced->width += part->width;
-		weights += parts[i].weight;
 	}
 	if (price == 0)
 		price = dp_target_price(priced, column->desc, column->parts[0].sens2, part_step(&column->parts[0]),
 								priced->column_rho);
 	column->rho = price > 0 ? price : priced->column_rho;
-	if (answer == DP_ANSWER_QUANTILE || answer == DP_ANSWER_MIN || answer == DP_ANSWER_MAX)
-		weights *= DP_QUANTILE_LEVELS;
-	/* rounded down: all shares together are at most the price */
-	for (int i = 0; i < column->nparts; i++)
-		calibrate_part(column, &column->parts[i], (int64) ((dp_u128) column->rho * parts[i].weight / weights));
+	settle_noise(column);
 	priced->nparts += column->nparts;
-	column->sigma = column->parts[0].sigma;
 	dp_prepare_answer(column);
+}
+
+void
+dp_settle_found(DpPricedRelease *priced, EState *estate)
+{
+	for (int i = 0; i < priced->ncolumns; i++)
+	{
+		DpPricedColumn *column = &priced->columns[i];
+
+		if (!column->found_first)
+			continue;
+		column->later = false;
+		dp_settle_arguments(column, priced, estate);
+		for (int j = 0; j < column->nparts; j++)
+			measure_part(column, &column->parts[j], priced);
+		settle_noise(column);
+	}
 }
 
 /* Returns what a column costs by the settings, as an amount of rho; ZC004 beyond the limits of the dataset. */
@@ -214,7 +246,7 @@ settle_contribution(DpPricedRelease *priced)
 	priced->max_groups = 1;
 	priced->max_rows = 1;
 	priced->unit_rows = dp_guc_max_rows > 0 ? dp_guc_max_rows : priced->dataset->max_rows;
-	if (release->has_unit)
+	if (release->has_unit && !release->is_finder)
 	{
 		priced->max_rows = priced->unit_rows;
 		if (priced->nkeys > 0 && !release->one_group)
@@ -292,7 +324,12 @@ audit_texts(DpPricedRelease *priced)
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
 		appendStringInfo(&aggregates, "%s%s", i > 0 ? ", " : "", priced->columns[i].desc->label);
-		appendStringInfo(&sigmas, "%s%.6g", i > 0 ? ", " : "", priced->columns[i].sigma);
+		appendStringInfoString(&sigmas, i > 0 ? ", " : "");
+		/* of a sum it follows from bounds that are found after the debit */
+		if (priced->columns[i].found_first && priced->columns[i].parts[0].desc.kind == DP_VALUE_SUM)
+			appendStringInfoString(&sigmas, "by bounds");
+		else
+			appendStringInfo(&sigmas, "%.6g", priced->columns[i].sigma);
 	}
 	foreach(lc, priced->release->keys)
 		appendStringInfo(&groups, "%s%s", groups.len > 0 ? ", " : "",
@@ -300,6 +337,51 @@ audit_texts(DpPricedRelease *priced)
 	priced->aggregates = aggregates.data;
 	priced->groups = groups.len > 0 ? groups.data : NULL;
 	priced->sigmas = sigmas.data;
+}
+
+/* Refuses, ZC004, noise that could not be represented with bounds that may be found. */
+static void
+check_found(DpPricedRelease *priced, EState *estate)
+{
+	List	   *columns = priced->release->finder->columns;
+	DpInterval *found = palloc(list_length(columns) * sizeof(DpInterval));
+	ListCell   *lc;
+
+	priced->found = found;
+	foreach(lc, columns)
+		found[foreach_current_index(lc)] = dp_widest_found(((DpReleaseColumn *) lfirst(lc))->input_type);
+	dp_settle_found(priced, estate);
+	foreach(lc, columns)
+		found[foreach_current_index(lc)] = dp_found_nothing(((DpReleaseColumn *) lfirst(lc))->input_type);
+	dp_settle_found(priced, estate);
+	priced->found = NULL;
+	dp_settle_found(priced, estate);
+}
+
+/* Settles what finding bounds for a release costs; ZC004 where it is off, or a target of accuracy is set. */
+static void
+price_finder(DpPricedRelease *priced, EState *estate)
+{
+	DpRelease  *finder = priced->release->finder;
+	const char *wanted = ((DpReleaseColumn *) linitial(finder->columns))->label;
+	double		share = dp_bounds_share(priced->dataset);
+	int			n = list_length(finder->columns);
+	int64	   *prices = palloc(n * sizeof(int64));
+
+	if (share == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("this query was planned to find %s first, and dp_cdp.find_bounds has been turned off; SET dp_cdp.find_bounds = on, or prepare the query again with bounds",
+						wanted)));
+	if (dp_guc_target > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("prices that follow from dp_cdp.target_error need %s before anything is charged; write them into the query, or RESET dp_cdp.target_error",
+						wanted)));
+	for (int i = 0; i < n; i++)
+		prices[i] = Max((int64) rint(Min(share, 1) * (double) priced->column_rho), priced->dataset->min_rho);
+	priced->finder = dp_price_release(finder, estate, prices, NULL);
+	check_found(priced, estate);
 }
 
 DpPricedRelease *
@@ -321,8 +403,17 @@ dp_price_release(DpRelease *release, EState *estate, const int64 *prices, DpKeyT
 	settle_columns(priced, declared, prices, estate);
 	if (release->selection >= 0)
 		settle_selection(priced);
+	if (release->finder != NULL)
+		price_finder(priced, estate);
 	audit_texts(priced);
 	return priced;
+}
+
+int64
+dp_total_rho(const DpPricedRelease *priced)
+{
+	/* the price of a release is at most DP_RHO_MAX: no overflow */
+	return priced->rho + (priced->finder ? priced->finder->rho : 0);
 }
 
 /* Names the protected tables of a release, for the audit. */

@@ -87,7 +87,8 @@ typedef struct DpReleaseColumn
 	DpAnswer	answer;
 	DpValueKind kind;			/* DP_ANSWER_SUM: what is added up */
 	dp_statistic statistic;		/* DP_ANSWER_MOMENTS: which */
-	Oid			input_type;		/* sums, totals: type of the summed expression */
+	Oid			input_type;		/* sums, totals: type of the summed
+								 * expression; of a finder: of the values */
 	Oid			result_type;
 	char	   *label;			/* "dp_sum(cost)" */
 	int			location;		/* in the query's text, -1 if unknown */
@@ -223,6 +224,13 @@ struct DpRelease
 								 * keys are declared, or none */
 
 	/*
+	 * found_bounds.c: the release that finds bounds before this one, over the
+	 * same rows; NULL: none
+	 */
+	DpRelease  *finder;
+	bool		is_finder;		/* it is one */
+
+	/*
 	 * External parameters of the inner plan that the node supplies:
 	 * first_param is the bound_spec (when contributions are bounded), those
 	 * of the columns follow, then those of the lists.
@@ -300,6 +308,12 @@ extern bool dp_owner_is_trusted(Oid owner, Oid run_as, Oid dataset_owner);
 extern Oid	dp_object_owner(Oid classid, Oid objid);
 extern void dp_record_object(DpRelease *release, Oid classid, Oid objid);
 extern void dp_record_plan(DpRelease *release);
+
+/*
+ * found_bounds.c: returns which share of the price of an aggregate finding the
+ * bounds of an expression costs, for who asks; 0: they are not found
+ */
+extern double dp_bounds_share(const DpDataset *dataset);
 
 /* Returns a new name for the RTE of a release, palloc'd. */
 extern char *dp_release_new_name(void);

@@ -52,6 +52,7 @@ typedef struct DpPricedColumn
 	DpLimits	rows;			/* of the first argument, unless it is a date */
 	DpLimits	totals;			/* sums, totals: of a unit */
 	bool		later;			/* bounds are known when it runs */
+	bool		found_first;	/* that is, after they have been found */
 	bool		totals_by_rows; /* they are max_rows times those of rows */
 	int			nquantiles;
 	double	   *quantiles;
@@ -74,6 +75,8 @@ typedef struct DpPricedRelease
 	struct DpKeyTuples **tuples;	/* by key set; NULL: not known yet, or none */
 	struct DpKeyTuples **ranges;	/* in their order; NULL: not known yet, or
 									 * none */
+	struct DpPricedRelease *finder; /* NULL: no bounds are to be found */
+	const DpInterval *found;	/* by its columns; NULL: not known yet */
 	int64		memory;			/* that groups of declared keys take, in bytes */
 	int			max_groups;		/* 1 unless a unit may be in several groups */
 	int			max_rows;
@@ -122,8 +125,9 @@ typedef struct DpRun
 								 * another when rows are read */
 	DpCharge	charged;		/* for the whole statement until it is read,
 								 * its pilots too */
-	struct DpPilot *pilot;		/* set: a pilot runs, whose answers are not
-								 * shown */
+	bool		is_hidden;		/* its answers are not shown */
+	struct DpPilot *pilot;		/* set: a pilot runs, which is hidden */
+	struct DpRun *finder;		/* hidden: finds bounds first; NULL: none */
 	QueryEnvironment *prefetched;	/* for the inner plan; NULL: none, or not
 									 * needed any more */
 	MemoryContext prefetch_context;
@@ -153,6 +157,15 @@ extern void dp_release_exec_init(void);
  */
 extern void dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EState *estate);
 
+/*
+ * arguments.c: returns a copy of a column whose arguments are constants, of
+ * values that they have now, so that settling it again evaluates nothing.
+ */
+extern DpReleaseColumn *dp_fix_arguments(const DpReleaseColumn *column, EState *estate);
+
+/* arguments.c: tells whether bounds of a column are to be found first. */
+extern bool dp_finds_bounds(const DpReleaseColumn *column);
+
 /* arguments.c: evaluates an expression without columns */
 extern Datum dp_evaluate(Expr *expr, EState *estate, bool *isnull);
 
@@ -167,6 +180,32 @@ extern DpPricedRelease *dp_price_release(DpRelease *release, EState *estate, con
 										 struct DpKeyTuples **tuples);
 
 extern struct DpDebitItem *dp_priced_debit(DpPricedRelease *priced);
+
+/*
+ * price.c: settles anew what follows from priced->found; no price, and nothing
+ * of the asker's is evaluated.
+ */
+extern void dp_settle_found(DpPricedRelease *priced, EState *estate);
+
+/* price.c: returns what a release costs together with the finding of bounds. */
+extern int64 dp_total_rho(const DpPricedRelease *priced);
+
+/*
+ * found_bounds.c: dp_widest_found returns the widest bounds that can be found,
+ * dp_found_nothing those that are taken where none are.  dp_finder_desc returns
+ * the row type of a finder, dp_read_found the bounds by its columns when it has
+ * run, and writes them into the columns.
+ */
+extern DpInterval dp_widest_found(Oid type);
+extern DpInterval dp_found_nothing(Oid type);
+extern TupleDesc dp_finder_desc(const DpRelease *finder);
+extern DpInterval *dp_read_found(DpRun *finder);
+
+/* found_bounds.c: sets the range of a finder's bins; a histogram of logarithms, or of dates */
+extern void dp_finder_range(Oid type, DpRange *range);
+
+/* found_bounds.c: sets the bounds that hold what noisy counts tell of; false if they tell nothing */
+extern bool dp_pick_bounds(const DpRange *range, const double *counts, double sigma, double *lower, double *upper);
 
 /* prefetch.c: dp_run_prefetches computes the rows that the inner plan joins with, dp_end_prefetches frees them */
 extern void dp_run_prefetches(DpRun *run);

@@ -87,7 +87,7 @@ column_line(const DpPricedRelease *priced, int i)
 	line->dataset = pstrdup(priced->release->dataset);
 	line->aggregate = pstrdup(column->desc->label);
 	line->sensitivity = dp_column_sensitivity(column);
-	line->stddev = dp_error_varies(column->desc) || column->later ? -1 : column->sigma;
+	line->stddev = (dp_error_varies(column->desc) && !priced->release->is_finder) || column->later ? -1 : column->sigma;
 	line->rho = column->rho;
 	line->delta = i == 0 ? priced->delta : 0;
 	if (!column->later)
@@ -101,6 +101,8 @@ column_line(const DpPricedRelease *priced, int i)
 static List *
 release_lines(List *lines, const DpPricedRelease *priced)
 {
+	if (priced->finder != NULL)
+		lines = release_lines(lines, priced->finder);
 	for (int i = 0; i < priced->ncolumns; i++)
 		lines = lappend(lines, column_line(priced, i));
 	return lines;

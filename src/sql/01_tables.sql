@@ -38,7 +38,8 @@ CREATE TABLE dp_cdp.dataset (
 	adopted			text,					-- the stamp under which its owner has adopted it
 	owner_name		text,
 	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq'),	-- of the cap
-	release_memory	int						-- kB; NULL: the server's setting alone
+	release_memory	int,					-- kB; NULL: the server's setting alone
+	find_bounds		float8					-- share of an aggregate's price; NULL: bounds are not found
 );
 
 CREATE TABLE dp_cdp.budget (

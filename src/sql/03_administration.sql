@@ -24,15 +24,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT 20,
 	answer_step interval DEFAULT NULL,
-	release_memory int DEFAULT NULL
+	release_memory int DEFAULT NULL,
+	find_bounds float8 DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8) IS
 	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -48,12 +49,13 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	min_rho float8 DEFAULT NULL,
 	max_failures int DEFAULT NULL,
 	answer_step interval DEFAULT NULL,
-	release_memory int DEFAULT NULL
+	release_memory int DEFAULT NULL,
+	find_bounds float8 DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int) IS
-	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step or a release_memory of 0 removes it';
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8) IS
+	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory or a find_bounds of 0 removes it';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

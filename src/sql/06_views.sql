@@ -113,7 +113,8 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.max_failures,
 		d.answer_step,
 		d.owner_name,
-		d.release_memory
+		d.release_memory,
+		d.find_bounds
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er

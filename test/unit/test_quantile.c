@@ -611,7 +611,7 @@ test_bounds(void)
 	const double sigma = 10;
 	const double wide = 1.5 * sigma;
 	const int	draws = ROUNDS(40000);
-	double		z = (dp_bounds_threshold(sigma) - 0.5) / sigma;
+	double		z = (dp_bounds_threshold(sigma, DP_LOG_BINS) - 0.5) / sigma;
 	double		rate;
 	int			hits = 0,
 				r,
@@ -619,7 +619,7 @@ test_bounds(void)
 
 	state = 6;
 	check(fabs(DP_LOG_BINS * dp_normal_tail(z) / DP_BOUNDS_ERROR - 1) < 1e-9, "the stated rate");
-	check(dp_bounds_threshold(0) == 0.5, "threshold without noise");
+	check(dp_bounds_threshold(0, DP_LOG_BINS) == 0.5, "threshold without noise");
 	for (r = 0; r < draws; r++)
 	{
 		for (i = 0; i < DP_LOG_BINS; i++)
@@ -628,7 +628,7 @@ test_bounds(void)
 			hits++;
 	}
 	/* an integer exceeds the threshold from its ceiling on */
-	rate = -expm1(DP_LOG_BINS * log1p(-dp_normal_tail((floor(dp_bounds_threshold(sigma)) + 0.5) / wide)));
+	rate = -expm1(DP_LOG_BINS * log1p(-dp_normal_tail((floor(dp_bounds_threshold(sigma, DP_LOG_BINS)) + 0.5) / wide)));
 	check(fabs(hits - draws * rate) < 5 * sqrt(draws * rate), "%d false positives, %g expected", hits, draws * rate);
 
 	/* and noise as stated does not */

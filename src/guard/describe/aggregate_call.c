@@ -19,6 +19,7 @@
 
 #include "base/compat.h"
 #include "base/extension.h"
+#include "base/settings.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "guard/describe/describe.h"
@@ -147,6 +148,14 @@ numeric_constant(Numeric value)
 	return (Expr *) makeConst(NUMERICOID, -1, InvalidOid, -1, NumericGetDatum(value), false, false);
 }
 
+/* Adds the hint that bounds can be found; with a target of accuracy they cannot. */
+static int
+hint_to_find(void)
+{
+	return dp_guc_target > 0 ? 0 :
+		errhint("SET dp_cdp.find_bounds = on has them found privately first, for a tenth of the price of an aggregate.");
+}
+
 /* Refuses an argument of which no bounds are known, because of a part of it, or of itself. */
 static void
 refuse_bounds(AggregateCall *c, Node *value, const DpBound *why, bool is_itself)
@@ -163,9 +172,12 @@ refuse_bounds(AggregateCall *c, Node *value, const DpBound *why, bool is_itself)
 				 ? errmsg("%s needs bounds%s: write %s, or let the owner declare them with dp_cdp.set_bounds",
 						  c->column->label, problem, with_bounds(c))
 				 : errmsg("%s needs bounds%s: write %s", c->column->label, problem, with_bounds(c)),
+				 hint_to_find(),
 				 dp_error_position(cxt->source_text, c->agg->location)));
-	dp_refuse_at(c->agg->location, errmsg("%s needs bounds%s%s write %s", c->column->label, problem,
-										  why->gap == DP_GAP_DENOMINATOR ? ", or" : ":", with_bounds(c)));
+	dp_refuse_at(c->agg->location,
+				 errmsg("%s needs bounds%s%s write %s", c->column->label, problem,
+						why->gap == DP_GAP_DENOMINATOR ? ", or" : ":", with_bounds(c)),
+				 hint_to_find());
 }
 
 /*
@@ -178,7 +190,13 @@ known_bounds(AggregateCall *c, Node *value, DpBound *bound, Expr **lower, Expr *
 	DpInterval	interval = dp_interval(bound, NULL);
 
 	if (interval.state == DP_INTERVAL_NONE)
-		refuse_bounds(c, value, interval.why, interval.why == bound);
+	{
+		*derived = dp_find_bounds(c->level, value);
+		if (*derived == NULL)
+			refuse_bounds(c, value, interval.why, interval.why == bound);
+		c->column->shows_bounds = true;
+		return;
+	}
 	c->column->shows_bounds |= bound->op != DP_BOUND_DECLARED;
 	if (interval.state == DP_INTERVAL_LATER)
 	{

@@ -111,6 +111,12 @@ extern Const *dp_time_const(Oid type, int64 value);
 extern bool dp_bound_function(Oid funcid, DpBoundOp *op);
 extern const char *dp_bound_function_name(Oid funcid);
 
+/*
+ * found_bounds.c: returns bounds of value that are found when the query runs, before its
+ * release; NULL where who asks has not turned that on.
+ */
+extern DpBound *dp_find_bounds(DpLevel *level, Node *value);
+
 /* Tells whether type is one of int2 to int8, float4, float8 and numeric. */
 extern bool dp_is_number(Oid type);
 

@@ -113,6 +113,11 @@ CREATE TABLE dp_cdp.role_alias (
 
 -- what a release may hold
 ALTER TABLE dp_cdp.dataset ADD COLUMN release_memory int;
+
+-- bounds that are found privately
+ALTER TABLE dp_cdp.dataset ADD COLUMN find_bounds float8;
+
+-- more arguments
 DROP FUNCTION dp_cdp.protect_table(regclass, text, name);
 DROP FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval);
 DROP FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval);

@@ -1,0 +1,98 @@
+/*-------------------------------------------------------------------------
+ *
+ * found_bounds.c
+ *	  Arguments whose bounds a release of their own finds first.
+ *
+ * Where dp_cdp.find_bounds is on, an argument that has no bounds gets a column
+ * in the finder of the level's release: a histogram of its values, over the
+ * rows of the level and without keys or filters.  It is one column, however many
+ * aggregates of the level have the argument.  release/found_bounds.c has the
+ * rest.
+ *
+ * Invariant: what runs on rows has passed the allow-list, as the argument itself.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/extension.h"
+#include "catalog/pg_type_d.h"
+#include "guard/describe/describe.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+
+/* Adds the finder of a level, whose rows are known; the query of it is built later, over a copy of them. */
+static DpLevel *
+add_finder(DpLevel *level)
+{
+	DpLevel    *finder = palloc0(sizeof(DpLevel));
+	DpRelease  *release = dp_make_release();
+
+	*finder = *level;
+	memset(&finder->parts, 0, sizeof(DpInnerParts));
+	finder->key_exprs = NIL;
+	finder->release = release;
+	release->name = dp_release_new_name();
+	release->dataset = level->release->dataset;
+	release->relid = level->release->relid;
+	release->relids = level->release->relids;
+	release->unique_keys = level->release->unique_keys;
+	release->has_unit = level->release->has_unit;
+	release->one_group = true;
+	release->is_finder = true;
+	/* a plan of its own has parameters of its own */
+	release->first_param = level->release->first_param;
+	return finder;
+}
+
+/* Adds the column of a value to the finder. */
+static void
+add_value(DpLevel *finder, Node *value)
+{
+	DpReleaseColumn *column = dp_make_release_column();
+	const char *text = dp_expression_text(finder, value);
+	Expr	   *range = dp_make_param(finder->release->first_param + 1 +
+									  list_length(finder->release->columns) * DP_COLUMN_PARAMS + DP_PARAM_RANGE,
+									  dp_own_type("range"));
+	Node	   *safe = dp_make_safe(value, &finder->allow);
+	Oid			types[] = {exprType(safe), exprType((Node *) range)};
+
+	column->answer = DP_ANSWER_BOUNDS;
+	column->input_type = getBaseType(exprType(value));
+	column->result_type = FLOAT8ARRAYOID;
+	column->label = psprintf("bounds of %s", text);
+	column->location = exprLocation(value);
+	finder->found = lappend(finder->found, value);
+	dp_add_column(finder, column,
+				  list_make1(makeFuncExpr(dp_own_function("bin", 2, types, INT4OID), INT4OID, list_make2(safe, range),
+										  InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL)),
+				  NULL);
+}
+
+DpBound *
+dp_find_bounds(DpLevel *level, Node *value)
+{
+	DpSplitContext *cxt = level->cxt;
+	DpBound    *bound;
+	int			at = 0;
+	ListCell   *lc;
+
+	if (dp_bounds_share(level->dataset) == 0)
+		return NULL;
+	if (level->finder == NULL)
+		level->finder = add_finder(level);
+	foreach(lc, level->finder->found)
+	{
+		if (equal(lfirst(lc), value))
+			break;
+		at++;
+	}
+	if (at == DP_MAX_VALUES)
+		dp_refuse_at(exprLocation(value), errmsg("a query finds the bounds of at most %d expressions; split it", DP_MAX_VALUES));
+	if (lc == NULL)
+		add_value(level->finder, value);
+	bound = dp_make_bound(DP_BOUND_FOUND, NIL, getBaseType(exprType(value)), -1);
+	bound->range = at;
+	return bound;
+}

@@ -1,0 +1,221 @@
+/*-------------------------------------------------------------------------
+ *
+ * found_bounds.c
+ *	  Bounds that nobody knows, found privately before a release:
+ *	  dp_cdp.find_bounds.
+ *
+ * The guard has added a release to the release, its finder: over the same
+ * rows, without keys, one histogram for each expression that has no bounds.
+ * It is debited together with the release, and runs first.  Bounds are
+ * the outermost bins whose noisy count is above a threshold, which noise
+ * reaches in any of the empty ones with probability below DP_BOUNDS_ERROR
+ * (math/quantile.h).  Then the release is settled anew with these, at its price.
+ *
+ * Bins of numbers end at powers of two, those of dates and times are a
+ * twelfth of a year.  Only one row of each unit counts, so that the histogram
+ * of each expression has L2 sensitivity 1 (adding or removing a unit) or sqrt(2)
+ * (replacing one): price.c, with m = 1 and k = 1.  More rows of a unit
+ * would raise the counts of bins by no more than the noise.
+ *
+ * Invariants:
+ * - All prices are known, and debited, before the first row is read; they do
+ *	 not depend on what is found.
+ * - After the debit nothing of the asker's is evaluated: arguments are
+ *	 constants by then (dp_fix_arguments).
+ * - What is found is a function of noisy counts that were paid for, and
+ *	 finding nothing is no error: there are bounds for that, too.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/tupdesc.h"
+#include "base/settings.h"
+#include "executor/tuptable.h"
+#include "math/quantile.h"
+#include "release/interval_int.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "utils/array.h"
+#include "utils/date.h"
+#include "utils/datetime.h"
+#include "utils/timestamp.h"
+
+/* dates beyond are in the outermost bins; whole centuries, so that a year is 365.2425 days */
+#define FIRST_YEAR		1800
+#define END_YEAR		2200
+#define DATE_BINS		((END_YEAR - FIRST_YEAR) * 12)
+
+double
+dp_bounds_share(const DpDataset *dataset)
+{
+	return dp_guc_find_bounds >= 0 ? dp_guc_find_bounds : dataset->find_bounds;
+}
+
+/* ------------------------------------------------------------------------
+ * Bins
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+is_time(Oid type)
+{
+	return type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID;
+}
+
+static double
+day_of(Oid type)
+{
+	return type == DATEOID ? 1 : (double) USECS_PER_DAY;
+}
+
+void
+dp_finder_range(Oid type, DpRange *range)
+{
+	if (is_time(type))
+		dp_range_make(day_of(type) * (date2j(FIRST_YEAR, 1, 1) - POSTGRES_EPOCH_JDATE),
+					  day_of(type) * (date2j(END_YEAR, 1, 1) - POSTGRES_EPOCH_JDATE),
+					  DATE_BINS, DP_RANGE_LINEAR, range);
+	else
+		dp_range_make(0, 1, DP_LOG_BINS, DP_RANGE_LOGARITHMIC, range);
+}
+
+bool
+dp_pick_bounds(const DpRange *range, const double *counts, double sigma, double *lower, double *upper)
+{
+	double		width = (range->upper - range->lower) / range->bins;
+	int			first,
+				last;
+
+	if (range->kind == DP_RANGE_LOGARITHMIC)
+		return dp_bounds_pick(counts, sigma, lower, upper);
+	if (!dp_bounds_outermost(counts, range->bins, sigma, &first, &last))
+		return false;
+	*lower = range->lower + first * width;
+	*upper = range->lower + (last + 1) * width;
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Intervals
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns an edge of a bin, exactly: it is a power of two, 0, or a whole number. */
+static Numeric
+num_of_edge(double edge)
+{
+	return num_of_text(psprintf("%.32f", edge));
+}
+
+/* Returns the interval between two edges, widened to whole numbers of integers and to whole days of times. */
+static DpInterval
+interval_of_edges(double lower, double upper, Oid type)
+{
+	double		unit = is_time(type) ? day_of(type) : 1;
+
+	if (is_time(type) || type_is_integer(type))
+	{
+		lower = floor(lower / unit) * unit;
+		upper = ceil(upper / unit) * unit;
+	}
+	return interval_between(num_of_edge(lower), num_of_edge(upper));
+}
+
+/* Returns the interval where no bin is above the threshold: it cuts numbers, but not dates. */
+DpInterval
+dp_found_nothing(Oid type)
+{
+	DpRange		range;
+
+	dp_finder_range(type, &range);
+	return is_time(type) ? interval_of_edges(range.lower, range.upper, type) : interval_of_edges(0, 1, type);
+}
+
+DpInterval
+dp_widest_found(Oid type)
+{
+	return is_time(type) ? dp_found_nothing(type)
+		: interval_of_edges(dp_log_edge(0), dp_log_edge(DP_LOG_BINS), type);
+}
+
+/* ------------------------------------------------------------------------
+ * Answers
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns the row type of a finder: lower and upper of each column. */
+TupleDesc
+dp_finder_desc(const DpRelease *finder)
+{
+	TupleDesc	desc = CreateTemplateTupleDesc(list_length(finder->columns));
+
+	for (int i = 0; i < desc->natts; i++)
+		TupleDescInitEntry(desc, i + 1, NULL, FLOAT8ARRAYOID, -1, 0);
+	return desc;
+}
+
+/* Returns the text of an edge of dates or times, which is a day. */
+static char *
+day_text(double edge, Oid type)
+{
+	char		text[MAXDATELEN + 1];
+	struct pg_tm tm = {0};
+
+	j2date((int) (edge / day_of(type)) + POSTGRES_EPOCH_JDATE, &tm.tm_year, &tm.tm_mon, &tm.tm_mday);
+	EncodeDateOnly(&tm, USE_ISO_DATES, text);
+	return pstrdup(text);
+}
+
+/* Writes what was found into the finder's column, for reports. */
+static void
+note_found(DpPricedColumn *column, const DpInterval *interval, bool is_found)
+{
+	DpReleaseColumn *desc = palloc(sizeof(DpReleaseColumn));
+	double		lower = num_to_double(interval->lower);
+	double		upper = num_to_double(interval->upper);
+	Oid			type = column->desc->input_type;
+
+	*desc = *column->desc;
+	column->desc = desc;
+	if (!is_found)
+		desc->label = psprintf("%s: none found", desc->label);
+	else if (is_time(type))
+		desc->label = psprintf("%s: %s .. %s", desc->label, day_text(lower, type), day_text(upper, type));
+	column->rows.known = !is_time(type);
+	column->rows.lower = lower;
+	column->rows.upper = upper;
+}
+
+/* Returns the intervals that a finder, which has run, has found. */
+DpInterval *
+dp_read_found(DpRun *finder)
+{
+	int			n = finder->priced->ncolumns;
+	DpInterval *found = palloc(n * sizeof(DpInterval));
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(finder->desc, &TTSOpsMinimalTuple);
+
+	tuplestore_rescan(finder->rows);
+	if (!tuplestore_gettupleslot(finder->rows, true, false, slot))
+		elog(ERROR, "no bounds were released");
+	slot_getallattrs(slot);
+	for (int i = 0; i < n; i++)
+	{
+		DpPricedColumn *column = &finder->priced->columns[i];
+		Oid			type = column->desc->input_type;
+		float8	   *bounds;
+
+		if (slot->tts_isnull[i])
+			found[i] = dp_found_nothing(type);
+		else
+		{
+			bounds = (float8 *) ARR_DATA_PTR(DatumGetArrayTypeP(slot->tts_values[i]));
+			found[i] = interval_of_edges(bounds[0], bounds[1], type);
+		}
+		note_found(column, &found[i], !slot->tts_isnull[i]);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	return found;
+}
