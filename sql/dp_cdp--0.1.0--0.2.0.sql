@@ -934,6 +934,54 @@ GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.protect
 -- What PostgreSQL grants to PUBLIC and tells how many rows a table has, or a
 -- query met; and ways to leave traces.  See src/guard/HARDENING.md.
 
+CREATE OR REPLACE FUNCTION dp_cdp.closed_class(function name) RETURNS text
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_closed_class';
+COMMENT ON FUNCTION dp_cdp.closed_class(name) IS
+	'why dp_cdp.harden() closes the functions of PostgreSQL''s of that name: statistics, sizes or traces; NULL: it does not';
+
+-- What queries call instead of functions, and of columns of pg_class, that
+-- harden() has closed for who asks.  By hand they tell the same.
+CREATE OR REPLACE FUNCTION dp_cdp.told_reltuples(relation oid, reltuples real) RETURNS real
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_reltuples';
+COMMENT ON FUNCTION dp_cdp.told_reltuples(oid, real) IS
+	'reltuples of a relation whose rows the caller may count, else -1';
+CREATE OR REPLACE FUNCTION dp_cdp.told_relpages(relation oid, relpages integer) RETURNS integer
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relpages';
+COMMENT ON FUNCTION dp_cdp.told_relpages(oid, integer) IS
+	'relpages of a relation whose rows the caller may count, else 0';
+CREATE OR REPLACE FUNCTION dp_cdp.told_live_tuples(relation oid) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_live_tuples';
+COMMENT ON FUNCTION dp_cdp.told_live_tuples(oid) IS
+	'pg_stat_get_live_tuples of a relation whose rows the caller may count, else NULL';
+CREATE OR REPLACE FUNCTION dp_cdp.told_relation_size(relation regclass) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relation_size';
+COMMENT ON FUNCTION dp_cdp.told_relation_size(regclass) IS
+	'pg_relation_size of a relation whose rows the caller may count, else NULL';
+CREATE OR REPLACE FUNCTION dp_cdp.told_relation_size(relation regclass, fork text) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_relation_size';
+COMMENT ON FUNCTION dp_cdp.told_relation_size(regclass, text) IS
+	'pg_relation_size of a fork of a relation whose rows the caller may count, else NULL';
+CREATE OR REPLACE FUNCTION dp_cdp.told_table_size(relation regclass) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_table_size';
+COMMENT ON FUNCTION dp_cdp.told_table_size(regclass) IS
+	'pg_table_size of a relation whose rows the caller may count, else NULL';
+CREATE OR REPLACE FUNCTION dp_cdp.told_total_relation_size(relation regclass) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_total_relation_size';
+COMMENT ON FUNCTION dp_cdp.told_total_relation_size(regclass) IS
+	'pg_total_relation_size of a relation whose rows the caller may count, else NULL';
+CREATE OR REPLACE FUNCTION dp_cdp.told_indexes_size(relation regclass) RETURNS bigint
+	LANGUAGE C STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'dp_told_indexes_size';
+COMMENT ON FUNCTION dp_cdp.told_indexes_size(regclass) IS
+	'pg_indexes_size of a relation whose rows the caller may count, else NULL';
+CREATE OR REPLACE FUNCTION dp_cdp.masked(of_type anyelement, VARIADIC arguments "any") RETURNS anyelement
+	LANGUAGE C STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'dp_masked';
+COMMENT ON FUNCTION dp_cdp.masked(anyelement, "any") IS
+	'NULL of a type; stands for a function that dp_cdp.harden() has closed';
+CREATE OR REPLACE FUNCTION dp_cdp.masked_rows(of_type anyelement, VARIADIC arguments "any") RETURNS SETOF anyelement
+	LANGUAGE C STABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'dp_masked_rows';
+COMMENT ON FUNCTION dp_cdp.masked_rows(anyelement, "any") IS
+	'no rows of a type; stands for a function that dp_cdp.harden() has closed';
+
 -- Each privilege that harden() has an opinion on.  Monitors get what PUBLIC
 -- loses, but for what writes.
 CREATE OR REPLACE FUNCTION dp_cdp.hardening(OUT object text, OUT name text, OUT class text, OUT oid oid,
@@ -952,17 +1000,7 @@ WITH extensions AS (
 ), functions AS (
 	SELECT p.oid, p.proname, p.proowner, p.proacl,
 		CASE WHEN e.class IS NOT NULL THEN e.class
-			WHEN p.proname ~ '^pg_stat_get_(xact_)?(live_tuples|dead_tuples|tuples_|numscans|blocks_|mod_since|ins_since|lastscan|last_|(total_)?(auto)?(vacuum|analyze)_)'
-				OR p.proname ~ '^pg_stat_get_(db_tuples_|db_blocks_|db_temp_|db_blk_|db_parallel_workers_|buf_|bgwriter_buf_|checkpointer_buf|wal$|io$|slru$|progress_info$|backend_io$|backend_wal$)'
-				OR p.proname = 'pg_get_aios' THEN 'statistics'
-			WHEN p.proname IN ('pg_relation_size', 'pg_table_size', 'pg_total_relation_size', 'pg_indexes_size',
-							   'pg_database_size', 'pg_tablespace_size', 'pg_sequence_last_value', 'pg_get_sequence_data',
-							   'pg_current_wal_lsn', 'pg_current_wal_insert_lsn', 'pg_current_wal_flush_lsn',
-							   'pg_last_wal_receive_lsn', 'pg_last_wal_replay_lsn', 'pg_get_replication_slots',
-							   'pg_control_checkpoint', 'pg_control_recovery',
-							   'pg_get_wal_summarizer_state', 'pg_available_wal_summaries', 'pg_wal_summary_contents') THEN 'sizes'
-			WHEN p.proname IN ('currtid2', 'pg_logical_emit_message', 'lo_create', 'lo_creat', 'lo_from_bytea', 'lo_put',
-							   'lowrite', 'lo_truncate', 'lo_truncate64', 'lo_unlink') THEN 'traces'
+			ELSE dp_cdp.closed_class(p.proname)
 		END AS class
 	FROM pg_proc p LEFT JOIN extensions e ON e.classid = 'pg_proc'::regclass AND e.objid = p.oid
 	WHERE p.prokind = 'f' AND (p.pronamespace = 'pg_catalog'::regnamespace OR e.objid IS NOT NULL)

@@ -373,6 +373,27 @@ dp_is_selected(Query *query, RangeTblEntry *rte)
 #endif
 }
 
+/* numbers of the columns that SELECT is checked on, offset by FirstLowInvalidHeapAttributeNumber */
+static inline Bitmapset *
+dp_selected_columns(Query *query, RangeTblEntry *rte)
+{
+#if PG_VERSION_NUM >= 160000
+	return getRTEPermissionInfo(query->rteperminfos, rte)->selectedCols;
+#else
+	return rte->selectedCols;
+#endif
+}
+
+static inline void
+dp_set_selected_columns(Query *query, RangeTblEntry *rte, Bitmapset *columns)
+{
+#if PG_VERSION_NUM >= 160000
+	getRTEPermissionInfo(query->rteperminfos, rte)->selectedCols = columns;
+#else
+	rte->selectedCols = columns;
+#endif
+}
+
 /* numbers of the columns that an INSERT names, offset by FirstLowInvalidHeapAttributeNumber */
 static inline Bitmapset *
 dp_inserted_columns(Query *query, RangeTblEntry *rte)

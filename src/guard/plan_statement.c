@@ -12,6 +12,7 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "guard/mask.h"
 #include "guard/plan_statement.h"
 #include "guard/rewrite.h"
 #include "nodes/nodeFuncs.h"
@@ -36,6 +37,17 @@ next_planner(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	if (prev_planner)
 		return prev_planner(parse, query_string, cursorOptions, boundParams);
 	return standard_planner(parse, query_string, cursorOptions, boundParams);
+}
+
+/* Plans a query of who asks, without what harden() has taken from him. */
+static PlannedStmt *
+plan_masked(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+{
+	bool		depends = dp_extension_installed() && dp_mask_query(parse);
+	PlannedStmt *result = next_planner(parse, query_string, cursorOptions, boundParams);
+
+	result->dependsOnRole = result->dependsOnRole || depends;
+	return result;
 }
 
 static bool
@@ -269,7 +281,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	dp_split_query(parse, &cxt);
 	if (cxt.releases == NIL)
 	{
-		result = next_planner(parse, query_string, cursorOptions, boundParams);
+		result = plan_masked(parse, query_string, cursorOptions, boundParams);
 		/* it was left alone because of who asks */
 		result->dependsOnRole = true;
 		return result;
@@ -302,7 +314,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	dp_release_plan_begin(cxt.releases);
 	PG_TRY();
 	{
-		result = next_planner(parse, query_string, cursorOptions & ~CURSOR_OPT_PARALLEL_OK, boundParams);
+		result = plan_masked(parse, query_string, cursorOptions & ~CURSOR_OPT_PARALLEL_OK, boundParams);
 	}
 	PG_FINALLY();
 	{
@@ -373,6 +385,7 @@ guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamLi
 			dp_refuse_held(parse);
 		if (OidIsValid(table))
 			return plan_and_note(parse, table, query_string, cursorOptions, boundParams);
+		return plan_masked(parse, query_string, cursorOptions, boundParams);
 	}
 	return next_planner(parse, query_string, cursorOptions, boundParams);
 }

@@ -65,13 +65,13 @@ BEGIN;
 SELECT dp_count(*) IS NULL FROM visit WHERE patient = 42;
 --> ok 1
 SELECT relname, seq_scan, seq_tup_read, idx_scan, idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname IN ('visit', 'patient');
---> hardened: 42501; ok
+--> ok
 ROLLBACK;
 BEGIN;
 SELECT dp_count(*) IS NULL FROM visit JOIN patient USING (patient) WHERE patient = 42;
 --> ok 1 | ZC002
 SELECT pg_stat_get_xact_tuples_fetched('visit'::regclass), pg_stat_get_xact_tuples_returned('visit_patient'::regclass), pg_stat_get_xact_numscans('visit_patient'::regclass);
---> hardened: 42501; ok
+--> ok
 ROLLBACK;
 
 --# locks of the transaction
@@ -111,57 +111,113 @@ ROLLBACK;
 
 --# cumulative counters
 --@ only: hardened
---@ absent: \b400\d\b
+--@ absent: \b400\d\b|found
 --@ attack
-SELECT relname, n_live_tup, n_tup_ins, seq_tup_read, idx_tup_fetch FROM pg_stat_user_tables;
---> 42501
-SELECT * FROM pg_stat_all_indexes;
---> 42501
-SELECT * FROM pg_statio_all_tables;
---> 42501
-SELECT tup_returned, tup_fetched, blks_hit, temp_files FROM pg_stat_database;
---> 42501
-SELECT buffers_alloc FROM pg_stat_bgwriter;
---> 42501
-SELECT * FROM pg_stat_wal;
---> 42501
-SELECT * FROM pg_stat_slru;
---> 42501
-SELECT pg_stat_get_live_tuples('visit'::regclass), pg_stat_get_mod_since_analyze('visit'::regclass);
---> 42501
+SELECT relname, n_live_tup, n_tup_ins, seq_tup_read, idx_tup_fetch FROM pg_stat_user_tables WHERE relname <> 'ward';
+--> ok
+SELECT * FROM pg_stat_all_indexes WHERE relname ~ '^(visit|patient|part|kid)';
+--> ok
+SELECT * FROM pg_statio_all_tables WHERE relname ~ '^(visit|patient|part|kid)';
+--> ok
+SELECT 'found' FROM pg_stat_all_tables WHERE relname = 'visit' AND num_nonnulls(n_live_tup, n_tup_ins, seq_scan, seq_tup_read, idx_scan, n_mod_since_analyze, last_analyze, analyze_count) > 0;
+--> ok
+SELECT 'found' FROM pg_stat_database WHERE num_nonnulls(tup_returned, tup_fetched, blks_hit, temp_files, temp_bytes) > 0;
+--> ok
+SELECT 'found' FROM pg_stat_bgwriter WHERE buffers_alloc IS NOT NULL;
+--> ok
+SELECT 'found' FROM pg_stat_wal WHERE wal_records IS NOT NULL;
+--> ok
+SELECT 'found' FROM pg_stat_slru;
+--> ok
+SELECT 'found' FROM (SELECT pg_stat_get_live_tuples('visit'::regclass) AS a, pg_stat_get_mod_since_analyze('visit'::regclass) AS b) s WHERE num_nonnulls(a, b) > 0;
+--> ok
 SELECT * FROM pg_stat_progress_vacuum;
---> 42501
+--> ok
 SELECT rows, shared_blks_hit FROM stats.pg_stat_statements;
 --> 42501
 SELECT * FROM stats.pg_stat_statements(true);
 --> 42501
 
---# sizes and positions
+--# an index of a public table, looked up for each protected row
 --@ only: hardened
+--@ absent: ^[1-9]|\|[1-9]
 --@ attack
-SELECT reltuples FROM pg_class WHERE relname = 'visit';
+SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off;
+SELECT dp_count(*) IS NULL FROM visit JOIN ward USING (ward);
+--> ok 1
+SELECT idx_scan, idx_tup_fetch, seq_scan, seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'ward';
+--> ok
+SELECT sum(idx_scan), sum(idx_tup_read) FROM pg_stat_user_indexes;
+--> ok
+
+--# sizes and positions, by every road
+--@ only: hardened
+--@ absent: found|\b400\d\b
+--@ attack
+SELECT 'found' FROM pg_class WHERE relname ~ '^(visit|patient|part|kid|budget)' AND (reltuples <> -1 OR relpages <> 0 OR relallvisible <> 0);
+--> ok
+SELECT reltuples, relpages FROM pg_class WHERE relname = 'visit';
+--> ok
+SELECT c FROM pg_class c WHERE relname = 'visit';
+--> ok
+SELECT to_jsonb(c), c.*, c.ctid IS NULL FROM pg_class c WHERE relname = 'visit';
 --> 42501
-SELECT relpages, relallvisible FROM pg_class;
+COPY (SELECT * FROM pg_class WHERE relname = 'visit') TO STDOUT;
+--> ok
+DO $$ DECLARE size bigint := pg_relation_size('visit'); r record; BEGIN SELECT * INTO r FROM pg_class WHERE relname = 'visit'; RAISE NOTICE '% %', coalesce(size::text, 'none'), r.reltuples; IF size IS NOT NULL THEN RAISE NOTICE 'found'; END IF; END $$;
+--> ok
+BEGIN;
+DECLARE c CURSOR FOR SELECT reltuples, pg_table_size(oid) FROM pg_class WHERE relname = 'visit';
+FETCH ALL FROM c;
+--> ok
+ROLLBACK;
+PREPARE p (bigint) AS SELECT 'found' FROM pg_class WHERE relname = 'visit' AND (reltuples > $1 OR pg_relation_size(oid) > $1);
+EXECUTE p (0);
+--> ok
+EXECUTE p (pg_relation_size('visit'));
 --> 42501
-SELECT c FROM pg_class c;
+EXPLAIN (VERBOSE) SELECT * FROM pg_class WHERE reltuples = 17;
+--> ok
+EXPLAIN ANALYZE SELECT 'x' FROM pg_class WHERE relname = 'visit' AND reltuples > 0;
+--> ok
+SELECT 'found' FROM pg_class WHERE relname = 'visit' AND 1 / (CASE WHEN reltuples > 0 THEN 0 ELSE 1 END) = 0;
+--> ok
+CREATE FUNCTION ana.cheap(real) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$ BEGIN IF $1 > 1000 THEN RAISE NOTICE 'found %', $1; END IF; RETURN true; END $$;
+SELECT count(*) FROM pg_class WHERE ana.cheap(reltuples);
+--> ok
+CREATE VIEW ana.all_of_it AS SELECT * FROM pg_class;
+SELECT 'found' FROM ana.all_of_it WHERE relname = 'visit' AND (ana.cheap(reltuples) IS NULL OR reltuples > 0);
+--> ok
+CREATE FUNCTION ana.inlined() RETURNS SETOF real LANGUAGE sql STABLE AS $$ SELECT reltuples FROM pg_class WHERE relname = 'visit' $$;
+SELECT * FROM ana.inlined();
 --> 42501
-SELECT pg_relation_size('visit');
+CREATE TABLE ana.d (x int, size bigint DEFAULT pg_relation_size('visit'));
+INSERT INTO ana.d VALUES (1) RETURNING coalesce(size::text, 'none');
+--> ok
+COPY ana.d (x) FROM STDIN;
+1
+\.
 --> 42501
-SELECT pg_total_relation_size('visit'), pg_table_size('visit'), pg_indexes_size('visit');
+CREATE PROCEDURE ana.p(bigint) LANGUAGE plpgsql AS $$ BEGIN END $$;
+CALL ana.p(pg_relation_size('visit'));
 --> 42501
-SELECT pg_database_size(current_database());
---> 42501
-SELECT pg_current_wal_lsn();
---> 42501
-SELECT pg_current_wal_insert_lsn();
---> 42501
-SELECT pg_last_wal_replay_lsn();
---> 42501
-SELECT pg_last_wal_receive_lsn();
---> 42501
-SELECT * FROM pg_control_checkpoint();
---> 42501
+CREATE TABLE ana.c AS SELECT * FROM pg_class; SELECT 'found' FROM ana.c WHERE relname = 'visit' AND reltuples > 0;
+--> ok
+SELECT 'found' WHERE pg_relation_size('visit') > 0 OR pg_total_relation_size('visit') > 0 OR pg_table_size('visit') > 0 OR pg_indexes_size('visit') > 0;
+--> ok
+SELECT 'found' WHERE pg_database_size(current_database()) > 0 OR pg_tablespace_size('pg_default') > 0;
+--> ok
+SELECT 'found' WHERE num_nonnulls(pg_current_wal_lsn(), pg_current_wal_insert_lsn(), pg_last_wal_replay_lsn(), pg_last_wal_receive_lsn()) > 0;
+--> ok
+SELECT 'found' FROM pg_control_checkpoint() WHERE checkpoint_lsn IS NOT NULL;
+--> ok
 SELECT * FROM pg_replication_slots;
+--> ok
+SELECT 'found' FROM pg_sequences WHERE last_value IS NOT NULL;
+--> ok
+SELECT dp_cdp.told_reltuples('visit'::regclass, 1), dp_cdp.told_relation_size('visit');
+--> ok
+SELECT reltuples FROM pg_class WHERE relname = 'visit' FOR UPDATE;
 --> 42501
 SELECT pg_prewarm('visit');
 --> 42501

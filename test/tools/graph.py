@@ -52,6 +52,7 @@ C_LIBRARY = re.compile(r"^(alloca|assert|ctype|errno|float|inttypes|limits|math|
 # its own floor and of those below.  Patterns are of paths below src/guard/.
 FLOORS = [
     ("hooks", "hooks.c plan_statement*"),
+    ("mask", "mask*"),
     ("split", "split.c"),
     ("rewrite", "rewrite.h changes.c empty_results.c grouping.c inner_query.c membership.c outer_query.c trusted.c verify*"),
     ("describe/", "describe/*"),

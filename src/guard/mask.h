@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * mask.h
+ *	  What stands in queries for numbers of rows that dp_cdp.harden() closes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_MASK_H
+#define DP_MASK_H
+
+#include "nodes/parsenodes.h"
+
+/*
+ * mask.c: changes a query in place, at all of its levels, so that it does not
+ * read what current_user may not.  Returns whether it names anything of that
+ * kind, and so whether its plan is that role's alone.
+ */
+extern bool dp_mask_query(Query *query);
+
+/* mask_class.c: the same for the entries of one level that read pg_class */
+extern bool dp_mask_pg_class(Query *query);
+
+#endif							/* DP_MASK_H */
