@@ -285,8 +285,7 @@ WITH r AS (SELECT ward, random() AS x FROM wards) SELECT dp_count(*) FROM visits
 -- subqueries over protected rows
 SELECT dp_count(*) FROM (SELECT * FROM visits LIMIT 10) q;
 SELECT dp_count(*) FROM (SELECT * FROM visits ORDER BY id OFFSET 10) q;
-SELECT dp_count(*) FROM (SELECT *, row_number() OVER (PARTITION BY patient ORDER BY id) FROM visits) q WHERE row_number = 1;
-SELECT dp_count(*) FROM (SELECT DISTINCT ON (patient) * FROM visits) q;
+SELECT dp_count(*) FROM (SELECT *, row_number() OVER (ORDER BY id) FROM visits) q WHERE row_number = 1;
 SELECT dp_count(*) FROM (SELECT patient, generate_series(1, cost) FROM visits) q;
 SELECT dp_count(*) FROM (SELECT patient FROM visits UNION ALL SELECT patient FROM patients) q;
 SELECT dp_count(*) FROM (SELECT * FROM visits FOR UPDATE) q;

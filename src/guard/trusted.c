@@ -442,12 +442,18 @@ trust_walker(Node *node, TrustContext *c)
 	if (IsA(node, Query))
 	{
 		Query	   *query = (Query *) node;
+		ListCell   *lc;
 
 		check_stack_depth();
 		c->queries = lcons(query, c->queries);
 		check_clauses(c, query->groupClause);
 		check_clauses(c, query->sortClause);
 		check_clauses(c, query->distinctClause);
+		foreach(lc, query->windowClause)
+		{
+			check_clauses(c, lfirst_node(WindowClause, lc)->partitionClause);
+			check_clauses(c, lfirst_node(WindowClause, lc)->orderClause);
+		}
 		query_tree_walker(query, trust_walker, c, QTW_EXAMINE_RTES_BEFORE | QTW_IGNORE_JOINALIASES);
 		c->queries = list_delete_first(c->queries);
 		return false;

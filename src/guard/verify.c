@@ -195,7 +195,16 @@ verify_query_parts(Query *query, DpPlace place)
 	rest.jointree = NULL;
 	rest.targetList = NIL;
 	if (place == DP_PLACE_SOURCE)
+	{
 		rest.havingQual = NULL;
+		rest.windowClause = NIL;
+		rest.hasWindowFuncs = false;
+		rest.distinctClause = NIL;
+		rest.hasDistinctOn = false;
+		/* it chooses rows, and nothing else in a subquery does */
+		if (query->hasDistinctOn)
+			rest.sortClause = NIL;
+	}
 	if (place == DP_PLACE_KEPT)
 		rest.hasTargetSRFs = false;
 	else
@@ -245,6 +254,7 @@ verify_query(DpVerify *outer, Query *query, DpPlace place)
 	dp_verify_expr(query->havingQual, &v);
 	dp_verify_sort_clauses(query->groupClause);
 	dp_verify_sort_clauses(query->sortClause);
+	dp_verify_windows(&v);
 	if (place == DP_PLACE_BOUNDING)
 		verify_units(query);
 	if (place == DP_PLACE_SOURCE)

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * verify.h
- *	  What the two files of the last gate share.
+ *	  What the files of the last gate share.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,6 +38,7 @@ typedef struct DpVerify
 	DpPlace		place;			/* that it is */
 	Bitmapset  *entries;		/* its entries that are in the join tree */
 	bool		in_aggregate;
+	bool		in_window;		/* in an argument of a window function */
 	bool		no_columns;
 	bool		array;			/* in the list of IN */
 	bool		in_json;		/* what a function of jsonb looks into */
@@ -58,5 +59,8 @@ extern bool dp_is_unit_column(Query *query, const Var *var);
 
 /* Verifies the operators of GROUP BY, ORDER BY and DISTINCT. */
 extern void dp_verify_sort_clauses(List *clauses);
+
+/* Verifies windows and DISTINCT ON of the query, but for the functions' arguments (verify_windows.c). */
+extern void dp_verify_windows(DpVerify *v);
 
 #endif							/* DP_VERIFY_H */

@@ -203,6 +203,8 @@ verify_function(DpVerify *v, Oid funcid, List *args, bool returns_set, Node *nod
 	else if (funcid >= FirstNormalObjectId && dp_function_is_added(funcid))
 		dp_require(dp_added_problem(funcid) == NULL && !returns_set && (v->place & DP_PLACE_RAW) != 0,
 				   "an added function that has changed", node);
+	else if (dp_is_image_function(funcid))
+		dp_require(v->place == DP_PLACE_SOURCE && (v->query->hasWindowFuncs || v->query->hasDistinctOn), "an image of a value", node);
 	else
 	{
 		OwnFunction own = funcid >= FirstGenbkiObjectId ? own_function(funcid) : (OwnFunction) {0};
@@ -230,36 +232,50 @@ dp_verify_sort_clauses(List *clauses)
 				   "an operator that is not built in", lfirst(lc));
 }
 
+/* Verifies an aggregate of a unit's rows that PostgreSQL has, with its first argument. */
 static void
-verify_aggregate(DpVerify *v, Aggref *agg)
+verify_unit_aggregate(Oid aggfnoid, Expr *argument, bool distinct, Node *node)
 {
 	const DpUnitAggregate *list;
 	const DpUnitAggregate *listed = NULL;
 	int			count;
 
+	list = dp_unit_aggregates(&count);
+	for (int i = 0; i < count && listed == NULL; i++)
+		if (list[i].aggfnoid == aggfnoid)
+			listed = &list[i];
+	dp_require(listed != NULL && listed->own == NULL, "an aggregate that is not listed", node);
+	dp_require(!listed->of_set || !distinct, "a choice among equal values", node);
+	dp_require(listed->summand == NULL ||
+			   (IsA(argument, FuncExpr) && ((FuncExpr *) argument)->funcid == dp_unit_aggregate_safe(listed)),
+			   "an aggregate that is not total", node);
+}
+
+static void
+verify_aggregate(DpVerify *v, Aggref *agg)
+{
 	dp_require(v->query->hasAggs && !v->in_aggregate && agg->agglevelsup == 0 && agg->aggkind == AGGKIND_NORMAL &&
 			   agg->aggsplit == AGGSPLIT_SIMPLE && !agg->aggvariadic && agg->aggorder == NIL && agg->aggdirectargs == NIL,
 			   "an aggregate of another form", agg);
 	dp_verify_sort_clauses(agg->aggdistinct);
 	if (v->place == DP_PLACE_SOURCE && agg->aggfnoid < FirstGenbkiObjectId)
-	{
-		list = dp_unit_aggregates(&count);
-		for (int i = 0; i < count && listed == NULL; i++)
-			if (list[i].aggfnoid == agg->aggfnoid)
-				listed = &list[i];
-		dp_require(listed != NULL && listed->own == NULL, "an aggregate that is not listed", agg);
-		dp_require(!listed->of_set || agg->aggdistinct == NIL, "a choice among equal values", agg);
-		if (listed->summand)
-		{
-			FuncExpr   *arg = (FuncExpr *) linitial_node(TargetEntry, agg->args)->expr;
-
-			dp_require(IsA(arg, FuncExpr) &&
-					   arg->funcid == dp_unit_aggregate_safe(listed),
-					   "an aggregate that is not total", agg);
-		}
-	}
+		verify_unit_aggregate(agg->aggfnoid, agg->args ? linitial_node(TargetEntry, agg->args)->expr : NULL,
+							  agg->aggdistinct != NIL, (Node *) agg);
 	else if (v->place != DP_PLACE_ROWS || (agg->aggfnoid != F_COUNT_ && agg->aggfnoid != F_COUNT_ANY))
 		dp_require((own_function(agg->aggfnoid).places & v->place) != 0, "an aggregate that is not listed", agg);
+}
+
+static void
+verify_window_function(DpVerify *v, WindowFunc *function)
+{
+	dp_require(v->place == DP_PLACE_SOURCE && v->query->hasWindowFuncs && !v->in_aggregate && !v->in_window,
+			   "a window function", function);
+	dp_require(dp_window_kind(function) != DP_WINDOW_UNKNOWN && (function->winagg || function->aggfilter == NULL),
+			   "a window function that is not listed", function);
+	if (function->winagg && function->winfnoid < FirstGenbkiObjectId)
+		verify_unit_aggregate(function->winfnoid, function->args ? linitial(function->args) : NULL, false, (Node *) function);
+	else if (function->winagg)
+		dp_require((own_function(function->winfnoid).places & v->place) != 0, "an aggregate that is not listed", function);
 }
 
 /* Verifies a column that names a unit where each row is one. */
@@ -498,6 +514,11 @@ dp_verify_expr(Node *node, DpVerify *v)
 			inner.in_aggregate = true;
 			dp_verify_expr((Node *) ((Aggref *) node)->args, &inner);
 			return dp_verify_expr((Node *) ((Aggref *) node)->aggfilter, &inner);
+		case T_WindowFunc:
+			verify_window_function(v, (WindowFunc *) node);
+			inner.in_window = true;
+			dp_verify_expr((Node *) ((WindowFunc *) node)->args, &inner);
+			return dp_verify_expr((Node *) ((WindowFunc *) node)->aggfilter, &inner);
 		default:
 			dp_unverified("an expression that is not listed", node);
 	}

@@ -293,9 +293,9 @@ SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING c
 --> ZC002
 SELECT dp_count(*) FROM (SELECT patient FROM durations GROUP BY patient HAVING sum(iv) > '1 day') q;
 --> ZC002
-SELECT dp_count(*) FROM (SELECT patient, first_value(x) OVER (PARTITION BY patient) AS x FROM durations) q WHERE x > 1;
+SELECT dp_count(*) FROM (SELECT patient, first_value(x) OVER (PARTITION BY patient % 2) AS x FROM durations) q WHERE x > 1;
 --> ZC002
-SELECT dp_count(*) FROM (SELECT DISTINCT ON (patient) patient, x FROM durations) q WHERE x > 1;
+SELECT dp_count(*) FROM (SELECT DISTINCT ON (x) patient, x FROM durations) q WHERE x > 1;
 --> ZC002
 SELECT dp_count(*) FROM (SELECT patient, x FROM durations LIMIT 10) q WHERE x > 1;
 --> ZC002

@@ -107,6 +107,42 @@ WHERE NOT (function = 'count()'::regprocedure AND how <> '')
 \gset
 SELECT expect('sum(f8 * 0.1) FILTER (WHERE k > 3)', 'dp_cdp.unit_sum(f8 * 0.1) FILTER (WHERE k > 3)');
 
+-- Windows and DISTINCT ON: rows that ORDER BY takes for equal, rows that are written differently, and rows that are the
+-- same in all that is read; exact: with what decides between them.
+CREATE FUNCTION expect_of(value text, windows text, exact text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	n int;
+BEGIN
+	INSERT INTO asked (call) VALUES (windows) RETURNING id INTO n;
+	EXECUTE format('CREATE TABLE expected_%s AS SELECT patient, %s AS v FROM (SELECT %s) w GROUP BY patient', n, value, exact);
+	EXECUTE format('GRANT SELECT ON expected_%s TO analyst1', n);
+	UPDATE asked SET statement = format('SELECT dp_count(*) FROM (SELECT patient, %s AS v FROM (SELECT %s) w GROUP BY patient) q
+		JOIN expected_%s e ON e.patient = q.patient AND q.v IS NOT DISTINCT FROM e.v', value, windows, n) WHERE id = n;
+END $$;
+
+SELECT expect_of(value, format(windows, ''), replace(format(windows, exact), 'sum(f8)', 'dp_cdp.unit_sum(f8)')) FROM (VALUES
+	('sum(r) FILTER (WHERE scale(n) = 1)', 'patient, n, row_number() OVER (PARTITION BY patient ORDER BY e%s) AS r FROM rows', ', numeric_send(n)'),
+	('sum(r) FILTER (WHERE octet_length(c) = 2)', 'patient, c, ntile(7) OVER (PARTITION BY patient ORDER BY e%s) AS r FROM rows', ', c::text COLLATE "C", octet_length(c)'),
+	('sum(r) FILTER (WHERE extract(month FROM iv) = 1)', 'patient, iv, row_number() OVER (PARTITION BY patient ORDER BY iv%s) AS r FROM rows', ', interval_send(iv)'),
+	('sum(scale(m))', 'patient, lag(n, 2) OVER (PARTITION BY patient ORDER BY e%s) AS m FROM rows', ', numeric_send(n)'),
+	('count(*) FILTER (WHERE m > t)', 'patient, t, lead(t) OVER (PARTITION BY patient ORDER BY e%s) AS m FROM rows', ', t COLLATE "C"'),
+	('max(scale(m))', 'patient, first_value(n) OVER (PARTITION BY patient ORDER BY n%s) AS m FROM rows', ', scale(n)'),
+	('max(scale(m))', 'patient, last_value(n) OVER (PARTITION BY patient ORDER BY n%s RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS m FROM rows', ', scale(n)'),
+	('sum(octet_length(m))', 'patient, nth_value(c, 3) OVER (PARTITION BY patient ORDER BY e%s ROWS BETWEEN 5 PRECEDING AND 1 FOLLOWING) AS m FROM rows', ', c::text COLLATE "C", octet_length(c)'),
+	('sum(m)', 'patient, sum(n) OVER (PARTITION BY patient ORDER BY e%s ROWS BETWEEN 4 PRECEDING AND CURRENT ROW EXCLUDE CURRENT ROW) AS m FROM rows', ', numeric_send(n)'),
+	('max(scale(m))', 'patient, avg(n) OVER (PARTITION BY patient ORDER BY e%s ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS m FROM rows', ', numeric_send(n)'),
+	('sum(scale(m))', 'patient, max(n) OVER (PARTITION BY patient ORDER BY e%s ROWS 3 PRECEDING) AS m FROM (SELECT patient, e, n + k AS n FROM rows) i', ', numeric_send(n)'),
+	('sum(a * b)', 'patient, row_number() OVER (PARTITION BY patient ORDER BY e%1$s) AS a, row_number() OVER (PARTITION BY patient ORDER BY e DESC%1$s) AS b FROM rows', ', k'),
+	('sum(a * b - c)', 'patient, row_number() OVER (PARTITION BY patient ORDER BY t%1$s) AS a, row_number() OVER (PARTITION BY patient, e ORDER BY t DESC%1$s) AS b,
+		count(*) OVER (PARTITION BY patient ORDER BY ok DESC%1$s ROWS UNBOUNDED PRECEDING) AS c FROM rows', ', t COLLATE "C", e, ok, k'),
+	('count(*) FILTER (WHERE m > 0.1)', 'patient, sum(f8) OVER (PARTITION BY patient ORDER BY e%s ROWS 3 PRECEDING) AS m FROM rows', ', float8send(f8)'),
+	('sum(scale(n))', '* FROM (SELECT DISTINCT ON (patient) patient, n FROM rows ORDER BY patient, e%s) d', ', numeric_send(n)')
+	) AS v (value, windows, exact);
+SELECT expect_of('sum(a * octet_length(c))',
+	'* FROM (SELECT DISTINCT ON (patient, e) patient, c, row_number() OVER (PARTITION BY patient ORDER BY c) AS a FROM rows ORDER BY patient DESC, e, ok) d',
+	'* FROM (SELECT DISTINCT ON (patient, e) patient, c, row_number() OVER (PARTITION BY patient ORDER BY c, octet_length(c), e, ok) AS a FROM rows
+		ORDER BY patient DESC, e, ok, c::text COLLATE "C", octet_length(c), a) d');
+
 -- every listed aggregate is asked for
 CREATE FUNCTION missing() RETURNS SETOF text LANGUAGE sql AS $$
 	SELECT function::text FROM dp_cdp.allowed_functions() JOIN pg_proc ON oid = function

@@ -182,7 +182,7 @@ SELECT refused_target(a, m) FROM (VALUES
 	('date_trunc(max(dept), max(ts))', 'function .*date_trunc.* must be a constant'),
 	('date_trunc(count(*)::text, max(ts))', 'an aggregate in place of a constant'),
 	('(3 = ANY (ARRAY[count(*), 2]))', 'an aggregate in place of a constant'),
-	('sum(max(w)) OVER ()', 'window functions'),
+	('sum(max(w)) OVER ()', 'a window over protected rows .*add the unit to its PARTITION BY'),
 	('max(w) + (SELECT 1)', 'a subquery')
 	) AS v (a, m);
 SELECT refused(s, '^ZC002 ', d) FROM (VALUES
@@ -194,7 +194,7 @@ SELECT refused(s, '^ZC002 ', d) FROM (VALUES
 	('SELECT dp_sum(m, 0, 1) FROM (SELECT max(x) AS m FROM one_each GROUP BY id) q', 'of a table without a unit'),
 	('SELECT dp_sum(c, 0, 1) FROM (SELECT m, count(*) AS c FROM (SELECT patient, max(w) AS m FROM visits GROUP BY patient) a GROUP BY m) b', 'again, not by the unit'),
 	('SELECT dp_sum(m, 0, 1) FROM (SELECT patient, max(w) AS m FROM visits GROUP BY patient LIMIT 10) q', 'LIMIT'),
-	('SELECT dp_sum(m, 0, 1) FROM (SELECT DISTINCT ON (patient) patient, w AS m FROM visits) q', 'DISTINCT ON')
+	('SELECT dp_sum(m, 0, 1) FROM (SELECT DISTINCT ON (dept) patient, w AS m FROM visits) q', 'DISTINCT ON')
 	) AS v (s, d);
 -- no exact aggregate of what was aggregated
 SELECT refused('SELECT max(m) FROM (SELECT patient, max(w) AS m FROM visits GROUP BY patient) q', '^ZC004 max\(m\) needs bounds, and column w has none', 'an aggregate above, as private as any, needs bounds');

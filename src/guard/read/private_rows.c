@@ -182,7 +182,7 @@ query_yields_rows(DpScope *scope, RowSearch *search)
 	}
 	if (join_tree_reads(scope, (Node *) query->jointree, search) == 0)
 		return false;
-	if (query->hasAggs || query->groupClause || query->groupingSets || query->distinctClause)
+	if (query->hasAggs || query->groupClause || query->groupingSets || (query->distinctClause && !query->hasDistinctOn))
 		return !dp_aggregates_privately(query) && groups_by_unit(scope);
 	return true;
 }

@@ -239,6 +239,59 @@ extern void dp_inline_ctes_of(DpSource *s, DpScope *scope, Node *node);
 extern bool dp_keep_cte(Query *query, CommonTableExpr *cte);
 
 /* ------------------------------------------------------------------------
+ * windows.c: windows and DISTINCT ON of a subquery
+ * ------------------------------------------------------------------------
+ */
+
+/* Forgets the windows that no column which is read, among columns, needs. */
+extern void dp_prune_windows(Query *sub, const Bitmapset *columns);
+
+/* Tells whether a target is what a window or DISTINCT ON parts or orders rows by. */
+extern bool dp_windows_need(Query *sub, TargetEntry *tle);
+
+/* Makes a query with DISTINCT, in place, one that groups by the columns of a subquery with its windows. */
+extern void dp_group_windows(Query *sub);
+
+/* Numbers rows in a subquery below, in place, if functions of several orders must see equal rows in one order. */
+extern void dp_number_rows(Query *sub);
+
+/* Refuses windows and DISTINCT ON that could be of more than one unit's rows. */
+extern void dp_check_windows(DpSplitContext *cxt, Query *sub, DpFrom *from);
+
+/* Gives new, which sub has become but for them, its windows. */
+extern void dp_rebuild_windows(DpSplitContext *cxt, Query *sub, Query *new, const DpAllowContext *allow);
+
+/* Gives it, after its windows, the DISTINCT ON of sub, if that has one. */
+extern void dp_rebuild_distinct_on(DpSplitContext *cxt, Query *sub, Query *new);
+
+/* ------------------------------------------------------------------------
+ * window_order.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Copies clauses of PARTITION BY, ORDER BY or DISTINCT ON over the targets of
+ * new.  Refuses other orders than those of each type.
+ */
+extern List *dp_rebuild_order(DpSplitContext *cxt, List *clauses, Query *new);
+
+/*
+ * Adds to an order, and to the targets of new, images of values until rows of one
+ * part that it takes for equal are the same in all of them.
+ */
+extern List *dp_complete_order(DpSplitContext *cxt, Query *new, List *values, List *partition, List *order);
+
+/* Gives copy, of which the order is rebuilt, the frame of window. */
+extern void dp_rebuild_frame(DpSplitContext *cxt, Query *new, WindowClause *window, WindowClause *copy,
+							 const DpAllowContext *allow);
+
+/*
+ * Returns the options of the frame that a function has in a window whose order
+ * is completed.  Refuses those that would mean something else there.
+ */
+extern int	dp_frame_of_rows(DpSplitContext *cxt, WindowFunc *function, WindowClause *window);
+
+/* ------------------------------------------------------------------------
  * rebuild.c
  * ------------------------------------------------------------------------
  */
@@ -255,7 +308,7 @@ extern void dp_rebuild_entries(DpSource *s, Query *query, const Bitmapset *entri
 /* Makes a new tree, its conditions vetted and in their safe form. */
 extern Node *dp_rebuild_join_tree(Node *node, const DpAllowContext *allow);
 
-/* Makes a new query over the range table and join tree of sub; all else is vetted and made safe. */
+/* Makes a new query over the range table and join tree of sub; all else is vetted and made safe, but windows and DISTINCT ON. */
 extern Query *dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow);
 
 /* ------------------------------------------------------------------------

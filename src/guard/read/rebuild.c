@@ -223,6 +223,12 @@ has_other_parts(Query *sub)
 	rest.groupClause = NIL;
 	rest.havingQual = NULL;
 	rest.hasAggs = false;
+	rest.windowClause = NIL;
+	rest.hasWindowFuncs = false;
+	/* DISTINCT is GROUP BY by now, and ORDER BY is for DISTINCT ON */
+	rest.distinctClause = NIL;
+	rest.sortClause = NIL;
+	rest.hasDistinctOn = false;
 	/* says nothing of rows */
 	rest.querySource = QSRC_ORIGINAL;
 	rest.queryId = 0;
@@ -251,7 +257,7 @@ dp_rebuild_subquery(DpSplitContext *cxt, Query *sub, const DpAllowContext *allow
 	if (sub->commandType != CMD_SELECT || has_other_parts(sub))
 		dp_refuse_at(exprLocation((Node *) sub->targetList),
 					 errmsg("a subquery over protected rows has a clause that is not releasable; "
-							"leave all out but SELECT, FROM, WHERE, GROUP BY and HAVING"));
+							"leave all out but SELECT, FROM, WHERE, GROUP BY, HAVING, WINDOW and DISTINCT"));
 	new->rtable = sub->rtable;
 	dp_move_permissions(new, sub);
 	new->jointree = sub->jointree;

@@ -158,7 +158,7 @@ dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowContext *allow, 
 	allow->source_text = s->cxt->source_text;
 	allow->run_as = s->level->allow.run_as;
 	conditions = *allow;
-	conditions.unit_aggregates = false;
+	conditions.unit_aggregates = conditions.windows = false;
 	from->query->jointree = castNode(FromExpr, dp_rebuild_join_tree((Node *) from->query->jointree, &conditions));
 	dp_analyse_joins(s->cxt, from, items, s->level->where);
 	s->level->release->unique_keys = list_concat_unique_oid(s->level->release->unique_keys, from->unique_keys);

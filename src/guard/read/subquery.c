@@ -64,22 +64,6 @@ check_limit(DpSplitContext *cxt, Query *sub, int where)
 }
 
 static void
-check_windows(DpSplitContext *cxt, Query *sub, int where)
-{
-	if (sub->hasWindowFuncs)
-		dp_refuse_at(where, errmsg("window functions over protected rows are not releasable; "
-								   "apply them to released rows"));
-}
-
-static void
-check_distinct_on(DpSplitContext *cxt, Query *sub, int where)
-{
-	if (sub->hasDistinctOn)
-		dp_refuse_at(where, errmsg("DISTINCT ON over protected rows is not releasable; "
-								   "group by the privacy unit and use min or max"));
-}
-
-static void
 check_targets(DpSplitContext *cxt, Query *sub, int where)
 {
 	if (sub->hasTargetSRFs)
@@ -106,7 +90,7 @@ check_changes(DpSplitContext *cxt, Query *sub, int where)
 static void
 check_distinct_aggregates(DpSplitContext *cxt, Query *sub, int where)
 {
-	if (sub->distinctClause && (sub->groupClause || sub->hasAggs))
+	if (sub->distinctClause && !sub->hasDistinctOn && (sub->groupClause || sub->hasAggs))
 		dp_refuse_at(where, errmsg("DISTINCT and aggregates together are not releasable in a subquery over protected rows; leave DISTINCT out"));
 }
 
@@ -117,8 +101,6 @@ check_subquery(DpSplitContext *cxt, Query *sub)
 
 	check_set_operations(cxt, sub, where);
 	check_limit(cxt, sub, where);
-	check_windows(cxt, sub, where);
-	check_distinct_on(cxt, sub, where);
 	check_targets(cxt, sub, where);
 	check_grouping_sets(cxt, sub, where);
 	check_changes(cxt, sub, where);
@@ -132,17 +114,14 @@ prune_targets(Query *sub, const Bitmapset *columns)
 	List	   *kept = NIL;
 	ListCell   *lc;
 
-	sub->sortClause = NIL;
-
-	/*
-	 * frame offsets would be evaluated when the inner query is planned, with
-	 * its owner's rights
-	 */
-	sub->windowClause = NIL;
+	if (!sub->hasDistinctOn)
+		sub->sortClause = NIL;
+	dp_prune_windows(sub, columns);
 	foreach(lc, sub->targetList)
 	{
 		TargetEntry *tle = lfirst(lc);
-		bool		is_key = get_sortgroupref_clause_noerr(tle->ressortgroupref, sub->groupClause) != NULL;
+		bool		is_key = get_sortgroupref_clause_noerr(tle->ressortgroupref, sub->groupClause) != NULL ||
+			dp_windows_need(sub, tle);
 
 		if (!is_key)
 		{
@@ -297,12 +276,13 @@ check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from)
 						"add the unit to its GROUP BY"));
 }
 
+/* Tells whether there is one row for each of what names a unit. */
 static bool
-groups_by_nothing_else(Query *sub, DpFrom *from)
+groups_by_nothing_else(Query *sub, List *clauses, DpFrom *from)
 {
 	ListCell   *lc;
 
-	foreach(lc, sub->groupClause)
+	foreach(lc, clauses)
 		if (!dp_names_column(from->unit.vars, (Node *) get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr))
 		return false;
 	return true;
@@ -314,6 +294,7 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	Bitmapset  *columns = dp_columns_read(query, rti, expressions);
 	Query	   *sub;
+	Query	   *written;
 	DpFrom		from = {0};
 	DpAllowContext allow = {0};
 	List	   *read;
@@ -328,30 +309,43 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 	inner.outer = scope;
 	dp_flatten_level(sub);
 	check_subquery(s->cxt, sub);
-	if (sub->distinctClause)
+	if (sub->distinctClause && !sub->hasDistinctOn && sub->hasWindowFuncs)
+		dp_group_windows(sub);
+	if (sub->distinctClause && !sub->hasDistinctOn)
 	{
 		sub->groupClause = sub->distinctClause;
 		sub->distinctClause = NIL;
 	}
 	prune_targets(sub, columns);
+	dp_number_rows(sub);
 	allow.unit_aggregates = sub->groupClause != NIL || sub->hasAggs || sub->havingQual != NULL;
+	allow.windows = sub->hasWindowFuncs;
 	from.query = sub;
 	dp_join_sublinks(s, &inner, &from);
 	read = list_make2(sub->targetList, sub->havingQual);
 	dp_read_level(s, &inner, &from, &allow, (Node *) read);
 	if (allow.unit_aggregates)
 		check_grouping(s->cxt, sub, &from);
+	dp_check_windows(s->cxt, sub, &from);
 	s->level->release->unique_keys = list_concat_unique_oid(s->level->release->unique_keys, from.unique_keys);
+	written = sub;
 	rte->subquery = sub = dp_rebuild_subquery(s->cxt, sub, &allow);
 	dp_allow_subquery_keys(sub, &allow);
 	hand_up_units(s->cxt, rte, rti, &from, item);
+	dp_rebuild_windows(s->cxt, written, sub, &allow);
+	dp_rebuild_distinct_on(s->cxt, written, sub);
 	item->is_private = true;
 
 	/*
-	 * an aggregation by the unit alone leaves one row of a unit; joins inside
-	 * may have repeated it otherwise
+	 * an aggregation by the unit alone leaves one row of a unit, as does
+	 * DISTINCT ON; joins inside may have repeated it otherwise
 	 */
-	item->unit.one_row = allow.unit_aggregates ? groups_by_nothing_else(sub, &from) :
-		from.unit.one_row && !from.unit.may_repeat;
-	item->unit.may_repeat = !allow.unit_aggregates && from.unit.may_repeat;
+	if (sub->hasDistinctOn && groups_by_nothing_else(sub, sub->distinctClause, &from))
+		item->unit.one_row = true;
+	else
+	{
+		item->unit.one_row = allow.unit_aggregates ? groups_by_nothing_else(sub, sub->groupClause, &from) :
+			from.unit.one_row && !from.unit.may_repeat;
+		item->unit.may_repeat = !allow.unit_aggregates && from.unit.may_repeat;
+	}
 }

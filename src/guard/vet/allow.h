@@ -40,6 +40,8 @@ typedef struct DpAllowContext
 								 * rtable */
 	bool		unit_aggregates;	/* aggregates of this level are accepted,
 									 * too: it groups by the privacy unit */
+	bool		windows;		/* and window functions, over the rows of one
+								 * unit */
 } DpAllowContext;
 
 /*
@@ -176,6 +178,57 @@ extern const DpUnitAggregate *dp_unit_aggregates(int *count);
 
 /* Returns the function summand or the aggregate own of one; InvalidOid if it has neither. */
 extern Oid	dp_unit_aggregate_safe(const DpUnitAggregate *allowed);
+
+/* ------------------------------------------------------------------------
+ * row_order.c: what rows are put in order by, where that shows
+ * ------------------------------------------------------------------------
+ */
+
+typedef enum DpWindowKind
+{
+	DP_WINDOW_UNKNOWN,
+	DP_WINDOW_OF_PEERS,			/* the same for all rows that ORDER BY takes
+								 * for equal */
+	DP_WINDOW_OF_ROWS,			/* of single rows, whatever the frame */
+	DP_WINDOW_OF_FRAME,			/* of a single row of the frame */
+	DP_WINDOW_AGGREGATE			/* of all rows of the frame */
+} DpWindowKind;
+
+/* Returns what a window function looks at; DP_WINDOW_UNKNOWN: it is not listed. */
+extern DpWindowKind dp_window_kind(const WindowFunc *function);
+
+/* Tells whether its result depends on the order of rows that ORDER BY takes for equal. */
+extern bool dp_window_needs_order(const WindowFunc *function, const WindowClause *window);
+
+/* Tells whether a frame with these options goes from the first row of a partition to the last. */
+extern bool dp_frame_is_all(int options);
+
+/* Returns the window functions of an expression or target list, themselves. */
+extern List *dp_window_functions(Node *node);
+
+/* Returns the window of that number, NULL if there is none. */
+extern WindowClause *dp_window_of(List *windows, Index number);
+
+/*
+ * Returns what the targets of a query are computed from, each once: columns,
+ * what is found in jsonb, keys of GROUP BY, aggregates.
+ */
+extern List *dp_row_values(Query *query);
+
+/* Returns the columns of a query's result that are not constant. */
+extern List *dp_shown_values(Query *query);
+
+/*
+ * Returns an expression that has an order of its type's own and is equal for
+ * two values only if nothing tells them apart; NULL where there is none.
+ */
+extern Expr *dp_row_image(Expr *value);
+
+/* Tells whether a function that the allow-list need not have makes images. */
+extern bool dp_is_image_function(Oid funcid);
+
+/* Returns one of values whose image neither partition nor order have; NULL: they have all. */
+extern Expr *dp_unordered_value(Query *query, List *values, List *partition, List *order);
 
 /*
  * added.c: returns why a function that a superuser adds cannot run on raw

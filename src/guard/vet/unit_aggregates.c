@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * unit_aggregates.c
- *	  The aggregates that a subquery which groups by the privacy unit may
- *	  compute, exactly, on the rows of one unit.
+ *	  The aggregates and window functions that a subquery may compute, exactly,
+ *	  on the rows of one unit: where it groups by the privacy unit, or where a
+ *	  window's PARTITION BY names that.
  *
  * Curated by hand, like the functions in list.c, and for the same
  * reason: such an aggregate runs on raw rows, and an error would be an exact
@@ -28,6 +29,10 @@
  * sql/unit_aggregates.sql sweeps the whole list for both, over orders, plans
  * and parallel workers.
  *
+ * In a window, aggregates are the same, over the rows of a frame. Of window
+ * functions, ntile and nth_value raise an error for numbers below 1: constants
+ * are refused here, and parameters are taken for NULL.
+ *
  * Not listed, on purpose: sums of money and interval (they overflow), what
  * makes arrays, strings or documents (memory), ordered sets, and aggregates
  * that anybody but PostgreSQL wrote.
@@ -40,7 +45,9 @@
 #include "base/compat.h"
 #include "base/extension.h"
 #include "catalog/pg_aggregate_d.h"
+#include "catalog/pg_operator_d.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_type_d.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -177,17 +184,14 @@ vet_argument(DpVet *vet, Aggref *agg, const DpUnitAggregate *allowed, Expr *expr
 	return (Expr *) call;
 }
 
-Node *
-dp_vet_unit_aggregate(DpVet *vet, Aggref *agg)
+/* Vets an aggregate, whose arguments are read in another context. */
+static Aggref *
+vet_aggregate(DpVet *vet, Aggref *agg, const DpAllowContext *rows)
 {
 	const DpUnitAggregate *allowed = find_unit_aggregate(agg->aggfnoid);
-	DpAllowContext rows = *vet->cxt;
-	DpVet		inner = {&rows, false, InvalidOid};
+	DpVet		inner = {rows, false, InvalidOid};
 	Aggref	   *copy;
 	ListCell   *lc;
-
-	/* within, there are rows and no aggregates */
-	rows.unit_aggregates = false;
 
 	if (vet->no_columns)
 		dp_refuse(vet, (Node *) agg, "an aggregate in place of a constant", NULL);
@@ -226,5 +230,130 @@ dp_vet_unit_aggregate(DpVet *vet, Aggref *agg)
 	if (allowed->own)
 		copy->aggfnoid = dp_unit_aggregate_safe(allowed);
 	copy->aggfilter = (Expr *) dp_vet((Node *) copy->aggfilter, &inner);
+	return copy;
+}
+
+Node *
+dp_vet_unit_aggregate(DpVet *vet, Aggref *agg)
+{
+	DpAllowContext rows = *vet->cxt;
+
+	/* within, there are rows, and neither aggregates nor windows */
+	rows.unit_aggregates = rows.windows = false;
+	return (Node *) vet_aggregate(vet, agg, &rows);
+}
+
+/* ------------------------------------------------------------------------
+ * Window functions
+ * ------------------------------------------------------------------------
+ */
+
+/* Vets an aggregate over a window as one over rows. */
+static void
+vet_window_aggregate(DpVet *vet, WindowFunc *function, const DpAllowContext *rows)
+{
+	Aggref	   *agg = makeNode(Aggref);
+	ListCell   *lc;
+
+	agg->aggfnoid = function->winfnoid;
+	agg->aggtype = function->wintype;
+	agg->aggcollid = function->wincollid;
+	agg->inputcollid = function->inputcollid;
+	agg->aggstar = function->winstar;
+	agg->aggkind = AGGKIND_NORMAL;
+	agg->aggfilter = function->aggfilter;
+	agg->location = function->location;
+	foreach(lc, function->args)
+		agg->args = lappend(agg->args, makeTargetEntry(lfirst(lc), foreach_current_index(lc) + 1, NULL, false));
+	agg = vet_aggregate(vet, agg, rows);
+	function->winfnoid = agg->aggfnoid;
+	function->aggfilter = agg->aggfilter;
+	function->args = NIL;
+	foreach(lc, agg->args)
+		function->args = lappend(function->args, lfirst_node(TargetEntry, lc)->expr);
+}
+
+/* Returns a number that must be above 0, an argument of function: NULL where a parameter is not. */
+static Node *
+positive(DpVet *vet, WindowFunc *function, Node *number)
+{
+	CaseExpr   *positives = makeNode(CaseExpr);
+	CaseWhen   *when = makeNode(CaseWhen);
+	Const	   *zero = makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true);
+
+	if (IsA(number, Const))
+	{
+		if (((Const *) number)->constisnull || DatumGetInt32(((Const *) number)->constvalue) < 1)
+			dp_refuse_function(vet, (Node *) function, function->winfnoid, "write a number of at least 1");
+		return number;
+	}
+	when->expr = make_opclause(Int4LessOperator, BOOLOID, false, (Expr *) zero, (Expr *) number, InvalidOid, InvalidOid);
+	set_opfuncid((OpExpr *) when->expr);
+	when->result = copyObject((Expr *) number);
+	when->location = -1;
+	positives->casetype = INT4OID;
+	positives->args = list_make1(when);
+	positives->defresult = (Expr *) makeNullConst(INT4OID, -1, InvalidOid);
+	positives->location = -1;
+	return (Node *) positives;
+}
+
+/* Vets the arguments of a function that is no aggregate: a value, how many rows, another value. */
+static List *
+vet_window_arguments(DpVet *vet, WindowFunc *function, const DpAllowContext *rows)
+{
+	DpVet		inner = {rows, false, InvalidOid};
+	int			count = function->winfnoid == F_NTILE ? 0 : 1;
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, function->args)
+	{
+		bool		is_count = foreach_current_index(lc) == count;
+		Node	   *arg;
+
+		if (is_count && dp_reads_columns(lfirst(lc), NULL))
+			dp_refuse(vet, (Node *) function, "a window function with a column for the number of rows", "write a number");
+		inner.no_columns = is_count;
+		arg = dp_vet(lfirst(lc), &inner);
+		if (is_count && (function->winfnoid == F_NTILE || function->winfnoid == F_NTH_VALUE))
+			arg = positive(vet, function, arg);
+		result = lappend(result, arg);
+	}
+	return result;
+}
+
+Node *
+dp_vet_window_function(DpVet *vet, WindowFunc *function)
+{
+	DpAllowContext rows = *vet->cxt;
+	WindowFunc *copy = makeNode(WindowFunc);
+
+	rows.windows = false;
+	if (vet->no_columns)
+		dp_refuse(vet, (Node *) function, "a window function in place of a constant", NULL);
+	if (dp_window_kind(function) == DP_WINDOW_UNKNOWN)
+		dp_refuse_function(vet, (Node *) function, function->winfnoid,
+						   "use row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead, first_value, last_value, nth_value "
+						   "or an aggregate");
+	if (!function->winagg)
+	{
+		dp_vet_type(vet, (Node *) function, function->wintype);
+		dp_vet_collation(vet, (Node *) function, function->wincollid);
+	}
+	copy->winfnoid = function->winfnoid;
+	copy->wintype = function->wintype;
+	copy->wincollid = function->wincollid;
+	copy->inputcollid = function->inputcollid;
+	copy->args = copyObject(function->args);
+	copy->aggfilter = copyObject(function->aggfilter);
+	copy->winref = function->winref;
+	copy->winstar = function->winstar;
+	copy->winagg = function->winagg;
+	copy->location = function->location;
+	if (function->winagg)
+		vet_window_aggregate(vet, copy, &rows);
+	else
+		copy->args = vet_window_arguments(vet, copy, &rows);
 	return (Node *) copy;
 }

@@ -442,6 +442,14 @@ vet_aggregate(DpVet *vet, Aggref *agg)
 	return dp_vet_unit_aggregate(vet, agg);
 }
 
+static Node *
+vet_window(DpVet *vet, WindowFunc *function)
+{
+	if (vet->cxt == NULL || !vet->cxt->windows)
+		refuse_node(vet, (Node *) function);
+	return dp_vet_window_function(vet, function);
+}
+
 Node *
 dp_vet(Node *node, DpVet *vet)
 {
@@ -502,6 +510,8 @@ dp_vet(Node *node, DpVet *vet)
 			return vet_value_function(vet, (SQLValueFunction *) node);
 		case T_Aggref:
 			return vet_aggregate(vet, (Aggref *) node);
+		case T_WindowFunc:
+			return vet_window(vet, (WindowFunc *) node);
 		default:
 			refuse_node(vet, node);
 	}

@@ -90,4 +90,7 @@ extern Node *dp_vet_io(DpVet *vet, CoerceViaIO *io);
  */
 extern Node *dp_vet_unit_aggregate(DpVet *vet, Aggref *agg);
 
+/* Vets a window function and returns its safe form; only where the context accepts windows. */
+extern Node *dp_vet_window_function(DpVet *vet, WindowFunc *function);
+
 #endif							/* DP_VET_H */

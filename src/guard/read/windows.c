@@ -1,0 +1,448 @@
+/*-------------------------------------------------------------------------
+ *
+ * windows.c
+ *	  Windows and DISTINCT ON in a subquery over protected rows.
+ *
+ * Invariants:
+ * - The rows of a window, and those of which DISTINCT ON chooses one, are one
+ *	 privacy unit's, or nobody's, which disappear above.
+ * - What comes out is a function of the multiset of those rows.  Functions of
+ *	 peers, and aggregates whose frame has all peers of a row or none, are so
+ *	 as they stand.  All others see a copy of their window that is ordered by
+ *	 the images of all values that the level reads (vet/row_order.c), after
+ *	 what the query orders by.
+ * - Two such windows with orders of their own must see rows that are the same
+ *	 in everything in one order: first() by time and last() by time would pair
+ *	 the numbers of twins this way or that.  Where a level has two, its rows
+ *	 are numbered in a subquery below, and the number is one more value.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "base/compat.h"
+#include "catalog/pg_type_d.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parse_clause.h"
+#include "parser/parse_relation.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/fmgroids.h"
+
+/* ------------------------------------------------------------------------
+ * Which windows are there
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether a clause of the list sorts by the target of that number. */
+static bool
+sorts_by(List *clauses, Index ref)
+{
+	return ref != 0 && get_sortgroupref_clause_noerr(ref, clauses) != NULL;
+}
+
+bool
+dp_windows_need(Query *sub, TargetEntry *tle)
+{
+	Index		ref = tle->ressortgroupref;
+	ListCell   *lc;
+
+	if (sub->hasDistinctOn && (sorts_by(sub->distinctClause, ref) || sorts_by(sub->sortClause, ref)))
+		return true;
+	foreach(lc, sub->windowClause)
+		if (sorts_by(((WindowClause *) lfirst(lc))->partitionClause, ref) || sorts_by(((WindowClause *) lfirst(lc))->orderClause, ref))
+		return true;
+	return false;
+}
+
+void
+dp_prune_windows(Query *sub, const Bitmapset *columns)
+{
+	List	   *kept = NIL;
+	ListCell   *lc,
+			   *window;
+
+	foreach(window, sub->windowClause)
+	{
+		bool		is_named = false;
+
+		foreach(lc, sub->targetList)
+		{
+			TargetEntry *tle = lfirst_node(TargetEntry, lc);
+			bool		is_read = (!tle->resjunk && bms_is_member(tle->resno, columns)) ||
+				(sub->hasDistinctOn && dp_windows_need(sub, tle));
+			ListCell   *function;
+
+			if (is_read)
+				foreach(function, dp_window_functions((Node *) tle->expr))
+					is_named |= ((WindowFunc *) lfirst(function))->winref == ((WindowClause *) lfirst(window))->winref;
+		}
+		if (is_named)
+			kept = lappend(kept, lfirst(window));
+	}
+	sub->windowClause = kept;
+	sub->hasWindowFuncs = kept != NIL;
+}
+
+/* ------------------------------------------------------------------------
+ * Subqueries below
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Moves all that the query reads into a subquery, the query's only entry, with
+ * nothing yet that it selects; the query keeps its target list as it is.
+ */
+static Query *
+push_down(Query *sub)
+{
+	Query	   *below = makeNode(Query);
+	RangeTblRef *ref = makeNode(RangeTblRef);
+
+	memcpy(below, sub, sizeof(Query));
+	below->targetList = NIL;
+	below->windowClause = NIL;
+	below->distinctClause = below->sortClause = NIL;
+	below->hasWindowFuncs = below->hasDistinctOn = false;
+	sub->rtable = NIL;
+	dp_forget_permissions(sub);
+	sub->cteList = NIL;
+	sub->hasSubLinks = false;
+	sub->havingQual = NULL;
+	ref->rtindex = 1;
+	sub->jointree = makeFromExpr(list_make1(ref), NULL);
+	return below;
+}
+
+/* Makes the subquery that was taken out of it the query's entry. */
+static void
+put_below(Query *sub, Query *below)
+{
+	IncrementVarSublevelsUp((Node *) below, 1, 1);
+	sub->rtable = list_make1(dp_subquery_entry(below, "rows"));
+}
+
+static Expr *
+column_of(TargetEntry *tle)
+{
+	return (Expr *) makeVar(1, tle->resno, exprType((Node *) tle->expr), exprTypmod((Node *) tle->expr),
+							exprCollation((Node *) tle->expr), 0);
+}
+
+void
+dp_group_windows(Query *sub)
+{
+	Query	   *below;
+	List	   *targets = sub->targetList;
+	List	   *windows = sub->windowClause;
+	ListCell   *lc;
+
+	sub->groupClause = sub->distinctClause;
+	below = push_down(sub);
+	below->groupClause = NIL;
+	below->targetList = targets;
+	below->windowClause = windows;
+	below->hasWindowFuncs = true;
+	sub->targetList = NIL;
+	sub->windowClause = NIL;
+	sub->distinctClause = NIL;
+	sub->hasWindowFuncs = false;
+	foreach(lc, targets)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+		TargetEntry *key;
+
+		if (tle->resjunk)
+			continue;
+		key = makeTargetEntry(column_of(tle), tle->resno, tle->resname, false);
+		key->ressortgroupref = tle->ressortgroupref;
+		sub->targetList = lappend(sub->targetList, key);
+	}
+	put_below(sub, below);
+}
+
+/* Returns the windows that must be ordered in full, of those that order or part rows in different ways the first ones. */
+static List *
+windows_in_order(Query *sub)
+{
+	List	   *windows = NIL;
+	ListCell   *lc,
+			   *other;
+
+	foreach(lc, dp_window_functions((Node *) sub->targetList))
+	{
+		WindowClause *window = dp_window_of(sub->windowClause, ((WindowFunc *) lfirst(lc))->winref);
+		bool		known = false;
+
+		if (window == NULL || !dp_window_needs_order(lfirst(lc), window))
+			continue;
+		foreach(other, windows)
+			known |= equal(((WindowClause *) lfirst(other))->partitionClause, window->partitionClause) &&
+				equal(((WindowClause *) lfirst(other))->orderClause, window->orderClause);
+		if (!known)
+			windows = lappend(windows, window);
+	}
+	return windows;
+}
+
+typedef struct ColumnContext
+{
+	List	   *values;
+	List	   *columns;		/* TargetEntry, as many */
+} ColumnContext;
+
+/* Puts columns of the subquery below in the place of values. */
+static Node *
+column_mutator(Node *node, ColumnContext *c)
+{
+	ListCell   *value,
+			   *column;
+
+	if (node == NULL)
+		return NULL;
+	forboth(value, c->values, column, c->columns)
+		if (equal(node, lfirst(value)))
+		return (Node *) column_of(lfirst(column));
+	return expression_tree_mutator(node, column_mutator, c);
+}
+
+static const char *
+value_name(Query *query, Expr *value)
+{
+	Var		   *var = (Var *) value;
+
+	return IsA(value, Var) ? get_rte_attribute_name(rt_fetch(var->varno, query->rtable), var->varattno) : "value";
+}
+
+/* Adds SELECT values, row_number() OVER (PARTITION BY what the window has), which is ordered by all values later. */
+static void
+number_rows(Query *below, Query *sub, List *values, WindowClause *partition)
+{
+	WindowFunc *number = makeNode(WindowFunc);
+	WindowClause *window = makeNode(WindowClause);
+	ListCell   *lc;
+
+	foreach(lc, values)
+		below->targetList = lappend(below->targetList,
+									makeTargetEntry(copyObject(lfirst(lc)), list_length(below->targetList) + 1,
+													pstrdup(value_name(below, lfirst(lc))), false));
+	number->winfnoid = F_ROW_NUMBER;
+	number->wintype = INT8OID;
+	number->winref = window->winref = 1;
+	number->location = -1;
+	below->targetList = lappend(below->targetList, makeTargetEntry((Expr *) number, list_length(below->targetList) + 1,
+																   pstrdup("row_number"), false));
+	window->frameOptions = FRAMEOPTION_DEFAULTS;
+	foreach(lc, partition->partitionClause)
+	{
+		SortGroupClause *clause = copyObject(lfirst_node(SortGroupClause, lc));
+		Expr	   *expr = copyObject(get_sortgroupclause_tle(clause, sub->targetList)->expr);
+		TargetEntry *tle = makeTargetEntry(expr, list_length(below->targetList) + 1, NULL, true);
+
+		clause->tleSortGroupRef = assignSortGroupRef(tle, below->targetList);
+		below->targetList = lappend(below->targetList, tle);
+		window->partitionClause = lappend(window->partitionClause, clause);
+	}
+	below->windowClause = list_make1(window);
+	below->hasWindowFuncs = true;
+}
+
+void
+dp_number_rows(Query *sub)
+{
+	List	   *windows = windows_in_order(sub);
+	ColumnContext c = {0};
+	Query	   *below;
+	TargetEntry *number;
+
+	/* the rows of GROUP BY have keys of their own */
+	if (list_length(windows) < 2 || sub->groupClause != NIL || sub->hasAggs || checkExprHasSubLink((Node *) sub->targetList))
+		return;
+	c.values = dp_row_values(sub);
+	below = push_down(sub);
+	number_rows(below, sub, c.values, linitial(windows));
+	c.columns = list_copy_head(below->targetList, list_length(c.values));
+	number = list_nth(below->targetList, list_length(c.values));
+	sub->targetList = (List *) column_mutator((Node *) sub->targetList, &c);
+	sub->targetList = lappend(sub->targetList, makeTargetEntry(column_of(number), list_length(sub->targetList) + 1, NULL, true));
+	put_below(sub, below);
+}
+
+/* ------------------------------------------------------------------------
+ * Whose rows
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether rows that clauses take for equal are one unit's. */
+static bool
+names_unit(Query *sub, List *clauses, DpFrom *from)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	/* another equality might take several units for one */
+	foreach(lc, clauses)
+		if (((SortGroupClause *) lfirst(lc))->eqop < FirstGenbkiObjectId)
+		columns = lappend(columns, get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr);
+	return dp_names_unit(&from->unit, columns, &from->unique_keys);
+}
+
+void
+dp_check_windows(DpSplitContext *cxt, Query *sub, DpFrom *from)
+{
+	bool		row_units = from->unit.vars == NIL && from->unit.exprs != NIL;
+	int			where = exprLocation((Node *) sub->targetList);
+	List	   *functions = dp_window_functions((Node *) sub->targetList);
+	ListCell   *lc;
+
+	if (row_units && (sub->hasWindowFuncs || sub->hasDistinctOn))
+		dp_refuse_at(functions ? exprLocation(linitial(functions)) : where,
+					 errmsg("window functions and DISTINCT ON over rows that are privacy units by themselves are not releasable; "
+							"apply them to released rows"));
+	foreach(lc, sub->windowClause)
+	{
+		ListCell   *function;
+
+		if (names_unit(sub, ((WindowClause *) lfirst(lc))->partitionClause, from))
+			continue;
+		foreach(function, functions)
+			if (((WindowFunc *) lfirst(function))->winref == ((WindowClause *) lfirst(lc))->winref)
+			where = ((WindowFunc *) lfirst(function))->location;
+		dp_refuse_at(where, errmsg("a window over protected rows must be of one privacy unit's rows; "
+								   "add the unit to its PARTITION BY, or apply the function to released rows"));
+	}
+	if (sub->hasDistinctOn && !names_unit(sub, sub->distinctClause, from))
+		dp_refuse_at(where, errmsg("DISTINCT ON over protected rows must choose among one privacy unit's rows; "
+								   "add the unit to it"));
+}
+
+/* ------------------------------------------------------------------------
+ * Windows
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns a window of new without a frame, with a number of its own where number is 0. */
+static WindowClause *
+rebuild_window(DpSplitContext *cxt, Query *new, WindowClause *window, Index number)
+{
+	WindowClause *copy = makeNode(WindowClause);
+	ListCell   *lc;
+
+	copy->winref = number;
+	copy->partitionClause = dp_rebuild_order(cxt, window->partitionClause, new);
+	copy->orderClause = dp_rebuild_order(cxt, window->orderClause, new);
+	foreach(lc, number == 0 ? new->windowClause : NIL)
+		copy->winref = Max(copy->winref, ((WindowClause *) lfirst(lc))->winref);
+	if (number == 0)
+		copy->winref++;
+	new->windowClause = lappend(new->windowClause, copy);
+	return copy;
+}
+
+/* Returns the window for a function that needs an order: one for each frame. */
+static WindowClause *
+window_of_rows(DpSplitContext *cxt, Query *new, WindowFunc *function, WindowClause *window, List *values, List **made,
+			   const DpAllowContext *allow)
+{
+	int			options = dp_frame_of_rows(cxt, function, window);
+	WindowClause *copy;
+	ListCell   *lc;
+
+	foreach(lc, *made)
+		if (((WindowClause *) lfirst(lc))->frameOptions == options)
+		return lfirst(lc);
+	copy = rebuild_window(cxt, new, window, 0);
+	if (options & FRAMEOPTION_ROWS)
+		dp_rebuild_frame(cxt, new, window, copy, allow);
+	copy->frameOptions = options;
+	copy->orderClause = dp_complete_order(cxt, new, values, copy->partitionClause, copy->orderClause);
+	*made = lappend(*made, copy);
+	return copy;
+}
+
+/* Numbers the windows from 1 on, as the planner wants them. */
+static void
+number_windows(Query *new)
+{
+	ListCell   *lc;
+
+	foreach(lc, dp_window_functions((Node *) new->targetList))
+	{
+		WindowFunc *function = lfirst(lc);
+
+		for (int i = 0; i < list_length(new->windowClause); i++)
+			if (list_nth_node(WindowClause, new->windowClause, i)->winref == function->winref)
+			{
+				function->winref = i + 1;
+				break;
+			}
+	}
+	foreach(lc, new->windowClause)
+		lfirst_node(WindowClause, lc)->winref = foreach_current_index(lc) + 1;
+}
+
+void
+dp_rebuild_windows(DpSplitContext *cxt, Query *sub, Query *new, const DpAllowContext *allow)
+{
+	List	   *values = dp_row_values(new);
+	List	   *functions = dp_window_functions((Node *) new->targetList);
+	List	   *made;
+	ListCell   *lc,
+			   *function;
+
+	/* these keep their numbers */
+	foreach(lc, sub->windowClause)
+		foreach(function, functions)
+		{
+			WindowClause *window = lfirst_node(WindowClause, lc);
+			WindowFunc *f = lfirst(function);
+
+			if (f->winref != window->winref || dp_window_needs_order(f, window))
+				continue;
+			dp_rebuild_frame(cxt, new, window, rebuild_window(cxt, new, window, window->winref), allow);
+			break;
+		}
+	foreach(lc, sub->windowClause)
+	{
+		made = NIL;
+		foreach(function, functions)
+		{
+			WindowClause *window = lfirst_node(WindowClause, lc);
+			WindowFunc *f = lfirst(function);
+
+			if (f->winref != window->winref || !dp_window_needs_order(f, window))
+				continue;
+			f->winref = window_of_rows(cxt, new, f, window, values, &made, allow)->winref;
+			functions = foreach_delete_current(functions, function);
+		}
+	}
+	number_windows(new);
+	new->hasWindowFuncs = new->windowClause != NIL;
+}
+
+/* ------------------------------------------------------------------------
+ * DISTINCT ON
+ * ------------------------------------------------------------------------
+ */
+
+void
+dp_rebuild_distinct_on(DpSplitContext *cxt, Query *sub, Query *new)
+{
+	ListCell   *lc;
+
+	if (!sub->hasDistinctOn)
+		return;
+	new->hasDistinctOn = true;
+	new->distinctClause = dp_rebuild_order(cxt, sub->distinctClause, new);
+	new->sortClause = list_copy(new->distinctClause);
+	foreach(lc, sub->sortClause)
+		if (!sorts_by(new->distinctClause, ((SortGroupClause *) lfirst(lc))->tleSortGroupRef))
+		new->sortClause = list_concat(new->sortClause, dp_rebuild_order(cxt, list_make1(lfirst(lc)), new));
+	/* two that are the same in all columns are one */
+	new->sortClause = dp_complete_order(cxt, new, dp_shown_values(new), NIL, new->sortClause);
+}

@@ -1,0 +1,192 @@
+/*-------------------------------------------------------------------------
+ *
+ * verify_windows.c
+ *	  The last gate: windows and DISTINCT ON of a finished inner query.
+ *
+ * Invariants:
+ * - Both stand in subqueries alone, and are of one unit's rows: what they part
+ *	 rows by has the column that bears the unit, or a key that leads to one
+ *	 protected row.
+ * - Where the order of rows shows that are equal otherwise, the order has the
+ *	 images of all that is read.
+ * - Frames end at constants, and are measured by PostgreSQL's functions for
+ *	 numbers, dates and timestamps.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "guard/read/read.h"
+#include "guard/verify.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+
+/* Tells whether columns, which are int, are all of a key of the table that leads to one unit. */
+static bool
+lead_to_a_unit(Oid relid, List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, dp_table_keys(relid))
+		if (list_difference_int(lfirst(lc), columns) == NIL)
+		return true;
+	return false;
+}
+
+/* Tells whether rows with the same expressions are one unit's. */
+static bool
+bears_unit(Query *query, List *exprs)
+{
+	List	   *relids = NIL;
+	ListCell   *lc,
+			   *rel;
+
+	foreach(lc, exprs)
+	{
+		Node	   *expr = lfirst(lc);
+		DpColumnOrigin origin;
+
+		/* a group key has one form */
+		if (IsA(expr, FuncExpr) && list_length(((FuncExpr *) expr)->args) == 1 &&
+			equal(expr, dp_canonical_key(linitial(((FuncExpr *) expr)->args))))
+			expr = linitial(((FuncExpr *) expr)->args);
+		expr = dp_strip_relabel(expr);
+		if (!IsA(expr, Var))
+			continue;
+		if (dp_is_unit_column(query, (Var *) expr))
+			return ((Var *) expr)->varattno > 0;
+		if (dp_trace_column(query, NULL, expr, &origin) && origin.is_protected)
+			relids = list_append_unique_oid(relids, origin.relid);
+	}
+	foreach(rel, relids)
+	{
+		List	   *columns = NIL;
+
+		foreach(lc, exprs)
+		{
+			DpColumnOrigin origin;
+
+			if (dp_trace_column(query, NULL, dp_strip_relabel(lfirst(lc)), &origin) && origin.relid == lfirst_oid(rel))
+				columns = lappend_int(columns, origin.attnum);
+		}
+		if (lead_to_a_unit(lfirst_oid(rel), columns))
+			return true;
+	}
+	return false;
+}
+
+static bool
+measures_range(Oid funcid)
+{
+	switch (funcid)
+	{
+		case F_IN_RANGE_INT8_INT8_INT8_BOOL_BOOL:
+		case F_IN_RANGE_INT4_INT4_INT8_BOOL_BOOL:
+		case F_IN_RANGE_INT4_INT4_INT4_BOOL_BOOL:
+		case F_IN_RANGE_INT4_INT4_INT2_BOOL_BOOL:
+		case F_IN_RANGE_INT2_INT2_INT8_BOOL_BOOL:
+		case F_IN_RANGE_INT2_INT2_INT4_BOOL_BOOL:
+		case F_IN_RANGE_INT2_INT2_INT2_BOOL_BOOL:
+		case F_IN_RANGE_FLOAT8_FLOAT8_FLOAT8_BOOL_BOOL:
+		case F_IN_RANGE_FLOAT4_FLOAT4_FLOAT8_BOOL_BOOL:
+		case F_IN_RANGE_NUMERIC_NUMERIC_NUMERIC_BOOL_BOOL:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* of these the sum may be out of range, unless the column was held to a range before */
+static bool
+measures_times(Oid funcid)
+{
+	return funcid == F_IN_RANGE_DATE_DATE_INTERVAL_BOOL_BOOL ||
+		funcid == F_IN_RANGE_TIMESTAMP_TIMESTAMP_INTERVAL_BOOL_BOOL ||
+		funcid == F_IN_RANGE_TIMESTAMPTZ_TIMESTAMPTZ_INTERVAL_BOOL_BOOL;
+}
+
+static void
+verify_border(Query *query, WindowClause *window, Node *offset, Oid funcid)
+{
+	dp_require(offset == NULL || (IsA(offset, Const) && !((Const *) offset)->constisnull), "an offset that is not constant", offset);
+	if (offset == NULL || !(window->frameOptions & FRAMEOPTION_RANGE))
+	{
+		dp_require(!OidIsValid(funcid) || measures_range(funcid) || measures_times(funcid), "a frame of another form", window);
+		return;
+	}
+	dp_require(list_length(window->orderClause) == 1, "a frame of another form", window);
+	dp_require(measures_range(funcid) ||
+			   (measures_times(funcid) &&
+				IsA(get_sortgroupclause_expr(linitial(window->orderClause), query->targetList), CaseExpr)),
+			   "a frame that is not total", window);
+}
+
+static void
+verify_window_parts(WindowClause *window)
+{
+	WindowClause rest;
+	WindowClause *nothing = makeNode(WindowClause);
+
+	memcpy(&rest, window, sizeof(WindowClause));
+	rest.partitionClause = rest.orderClause = NIL;
+	rest.frameOptions = 0;
+	rest.startOffset = rest.endOffset = NULL;
+	rest.startInRangeFunc = rest.endInRangeFunc = InvalidOid;
+	rest.inRangeColl = InvalidOid;
+	rest.inRangeAsc = rest.inRangeNullsFirst = false;
+	rest.winref = 0;
+	dp_require(memcmp(&rest, nothing, sizeof(WindowClause)) == 0, "a window with other parts", window);
+	pfree(nothing);
+}
+
+/* Verifies the windows of a query, and that each of its functions has one that is in order. */
+static void
+verify_windows(DpVerify *v)
+{
+	Query	   *query = v->query;
+	List	   *values = dp_row_values(query);
+	ListCell   *lc;
+
+	foreach(lc, query->windowClause)
+	{
+		WindowClause *window = lfirst_node(WindowClause, lc);
+
+		verify_window_parts(window);
+		dp_verify_sort_clauses(window->partitionClause);
+		dp_verify_sort_clauses(window->orderClause);
+		dp_require(bears_unit(query, get_sortgrouplist_exprs(window->partitionClause, query->targetList)),
+				   "a window of several units", window);
+		verify_border(query, window, window->startOffset, window->startInRangeFunc);
+		verify_border(query, window, window->endOffset, window->endInRangeFunc);
+	}
+	foreach(lc, dp_window_functions((Node *) query->targetList))
+	{
+		WindowFunc *function = lfirst(lc);
+		WindowClause *window = dp_window_of(query->windowClause, function->winref);
+
+		dp_require(window != NULL, "a function of no window", function);
+		dp_require(!dp_window_needs_order(function, window) ||
+				   dp_unordered_value(query, values, window->partitionClause, window->orderClause) == NULL,
+				   "an order of rows that is not theirs", function);
+	}
+}
+
+void
+dp_verify_windows(DpVerify *v)
+{
+	Query	   *query = v->query;
+
+	dp_require(query->hasWindowFuncs == (query->windowClause != NIL) && query->hasDistinctOn == (query->distinctClause != NIL) &&
+			   (v->place == DP_PLACE_SOURCE || (!query->hasWindowFuncs && !query->hasDistinctOn)),
+			   "a window that is not expected", query);
+	verify_windows(v);
+	if (!query->hasDistinctOn)
+		return;
+	dp_verify_sort_clauses(query->distinctClause);
+	dp_require(bears_unit(query, get_sortgrouplist_exprs(query->distinctClause, query->targetList)), "a choice among several units", query);
+	dp_require(dp_unordered_value(query, dp_shown_values(query), query->distinctClause, query->sortClause) == NULL,
+			   "a choice among equal rows", query);
+}

@@ -1,0 +1,262 @@
+/*-------------------------------------------------------------------------
+ *
+ * row_order.c
+ *	  What rows of a subquery are put in order by, where the order of rows
+ *	  that ORDER BY takes for equal would show.
+ *
+ * Invariant: two rows that no image tells apart are the same in all that the
+ * subquery reads of them.  So whichever of them comes first, the rows of the
+ * result are the same: row_number() gives both numbers, lag() both values.
+ *
+ * PostgreSQL sorts equal rows as they come, in an order that is everybody's:
+ * that of a scan, of a hash table, of a merge of files.  A window whose
+ * functions depend on it is therefore ordered by the images of all that is
+ * read, after what the query orders by.  These are keys of the sort that the
+ * window is computed from, so that no plan can leave them out.
+ *
+ * The image of a value has an order of its type's own in which only values are
+ * equal that no function can tell apart.  Numbers that are equal may be
+ * written differently (1.0 and 1.00, 0 and -0), as may intervals: theirs is
+ * what would be sent to a client.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_collation_d.h"
+#include "catalog/pg_type_d.h"
+#include "guard/vet/allow.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+/* ------------------------------------------------------------------------
+ * Values
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct ValueContext
+{
+	List	   *keys;			/* of GROUP BY, which are values as they are */
+	List	   *values;
+} ValueContext;
+
+/* Tells whether node is what a function has found in jsonb, of another type. */
+static bool
+looks_into_json(Node *node)
+{
+	List	   *args = IsA(node, FuncExpr) ? ((FuncExpr *) node)->args : IsA(node, OpExpr) ? ((OpExpr *) node)->args : NIL;
+
+	return args != NIL && exprType(linitial(args)) == JSONBOID && exprType(node) != JSONBOID;
+}
+
+/* Tells whether a column is a unit of a type that nothing reads, handed up. */
+static bool
+is_unread(Node *node)
+{
+	return IsA(node, Var) && exprType(node) != JSONBOID && !dp_type_is_allowed(getBaseType(exprType(node)));
+}
+
+static bool
+value_walker(Node *node, ValueContext *c)
+{
+	if (node == NULL || IsA(node, SubLink) || is_unread(node))
+		return false;
+	check_stack_depth();
+	if (IsA(node, Var) || IsA(node, Aggref) || looks_into_json(node) || list_member(c->keys, node))
+	{
+		c->values = list_append_unique(c->values, node);
+		return false;
+	}
+	return expression_tree_walker(node, value_walker, c);
+}
+
+List *
+dp_row_values(Query *query)
+{
+	ValueContext c = {get_sortgrouplist_exprs(query->groupClause, query->targetList), NIL};
+
+	value_walker((Node *) query->targetList, &c);
+	return c.values;
+}
+
+List *
+dp_shown_values(Query *query)
+{
+	List	   *values = NIL;
+	ListCell   *lc;
+
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+
+		if (!tle->resjunk && !IsA(tle->expr, Const) && !is_unread((Node *) tle->expr))
+			values = lappend(values, tle->expr);
+	}
+	return values;
+}
+
+/* ------------------------------------------------------------------------
+ * Images
+ * ------------------------------------------------------------------------
+ */
+
+static Oid
+image_function(Oid type)
+{
+	switch (type)
+	{
+		case FLOAT4OID:
+			return F_FLOAT4SEND;
+		case FLOAT8OID:
+			return F_FLOAT8SEND;
+		case NUMERICOID:
+			return F_NUMERIC_SEND;
+		case INTERVALOID:
+			return F_INTERVAL_SEND;
+		default:
+			return InvalidOid;
+	}
+}
+
+bool
+dp_is_image_function(Oid funcid)
+{
+	return funcid == F_FLOAT4SEND || funcid == F_FLOAT8SEND || funcid == F_NUMERIC_SEND || funcid == F_INTERVAL_SEND;
+}
+
+Expr *
+dp_row_image(Expr *value)
+{
+	Oid			type;
+	CollateExpr *bytes;
+
+	value = dp_as_base_type(copyObject(value));
+	type = exprType((Node *) value);
+	if (!dp_type_is_allowed(type))
+		return NULL;
+	if (OidIsValid(image_function(type)))
+		return (Expr *) makeFuncExpr(image_function(type), BYTEAOID, list_make1(value), InvalidOid, InvalidOid,
+									 COERCE_EXPLICIT_CALL);
+	/* without what its own order leaves out: blanks at the end */
+	if (type == BPCHAROID)
+		return (Expr *) makeRelabelType(value, TEXTOID, -1, C_COLLATION_OID, COERCE_IMPLICIT_CAST);
+	if (!type_is_collatable(type) || exprCollation((Node *) value) == C_COLLATION_OID)
+		return value;
+	bytes = makeNode(CollateExpr);
+	bytes->arg = value;
+	bytes->collOid = C_COLLATION_OID;
+	bytes->location = -1;
+	return (Expr *) bytes;
+}
+
+/* Tells whether an expression is among those that clauses sort by. */
+static bool
+is_sorted_by(Query *query, List *clauses, Expr *expr)
+{
+	return list_member(get_sortgrouplist_exprs(clauses, query->targetList), expr);
+}
+
+Expr *
+dp_unordered_value(Query *query, List *values, List *partition, List *order)
+{
+	ListCell   *lc;
+
+	foreach(lc, values)
+	{
+		Expr	   *image = dp_row_image(lfirst(lc));
+
+		if (image == NULL || (!is_sorted_by(query, partition, image) && !is_sorted_by(query, order, image)))
+			return lfirst(lc);
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------
+ * Window functions
+ * ------------------------------------------------------------------------
+ */
+
+static const struct
+{
+	Oid			funcid;
+	DpWindowKind kind;
+}			window_functions[] = {
+	{F_RANK_, DP_WINDOW_OF_PEERS}, {F_DENSE_RANK_, DP_WINDOW_OF_PEERS},
+	{F_PERCENT_RANK_, DP_WINDOW_OF_PEERS}, {F_CUME_DIST_, DP_WINDOW_OF_PEERS},
+	{F_ROW_NUMBER, DP_WINDOW_OF_ROWS}, {F_NTILE, DP_WINDOW_OF_ROWS},
+	{F_LAG_ANYELEMENT, DP_WINDOW_OF_ROWS}, {F_LAG_ANYELEMENT_INT4, DP_WINDOW_OF_ROWS},
+	{F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, DP_WINDOW_OF_ROWS},
+	{F_LEAD_ANYELEMENT, DP_WINDOW_OF_ROWS}, {F_LEAD_ANYELEMENT_INT4, DP_WINDOW_OF_ROWS},
+	{F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE, DP_WINDOW_OF_ROWS},
+	{F_FIRST_VALUE, DP_WINDOW_OF_FRAME}, {F_LAST_VALUE, DP_WINDOW_OF_FRAME}, {F_NTH_VALUE, DP_WINDOW_OF_FRAME}
+};
+
+DpWindowKind
+dp_window_kind(const WindowFunc *function)
+{
+	if (function->winagg)
+		return DP_WINDOW_AGGREGATE;
+	for (int i = 0; i < lengthof(window_functions); i++)
+		if (window_functions[i].funcid == function->winfnoid)
+			return window_functions[i].kind;
+	return DP_WINDOW_UNKNOWN;
+}
+
+bool
+dp_frame_is_all(int options)
+{
+	return (options & FRAMEOPTION_START_UNBOUNDED_PRECEDING) && (options & FRAMEOPTION_END_UNBOUNDED_FOLLOWING);
+}
+
+bool
+dp_window_needs_order(const WindowFunc *function, const WindowClause *window)
+{
+	switch (dp_window_kind(function))
+	{
+		case DP_WINDOW_OF_PEERS:
+			return false;
+		case DP_WINDOW_AGGREGATE:
+			/* other frames begin and end with all peers of a row, or with none */
+			return (window->frameOptions & FRAMEOPTION_ROWS) && !dp_frame_is_all(window->frameOptions);
+		default:
+			return true;
+	}
+}
+
+static bool
+function_walker(Node *node, List **functions)
+{
+	if (node == NULL || IsA(node, SubLink))
+		return false;
+	if (IsA(node, WindowFunc))
+	{
+		*functions = lappend(*functions, node);
+		return false;
+	}
+	return expression_tree_walker(node, function_walker, functions);
+}
+
+List *
+dp_window_functions(Node *node)
+{
+	List	   *functions = NIL;
+
+	function_walker(node, &functions);
+	return functions;
+}
+
+WindowClause *
+dp_window_of(List *windows, Index number)
+{
+	ListCell   *lc;
+
+	foreach(lc, windows)
+		if (lfirst_node(WindowClause, lc)->winref == number)
+			return lfirst(lc);
+	return NULL;
+}
