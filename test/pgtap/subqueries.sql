@@ -84,6 +84,23 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders WHERE kind = ''q'' OR shop IN (SELECT shop FROM shops WHERE city = ''north'')',
 	'SELECT count(*) FROM orders o, customers c WHERE (amount > 60 OR EXISTS (SELECT FROM lines l WHERE l."order" = o.id)) AND o.customer = c.customer']) AS statement;
 
+-- groups are those that the conditions allow
+SELECT as_declared(statement, statement) FROM unnest(ARRAY[
+	'SELECT shop, count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM shops s WHERE s.shop = o.shop AND city = ''north'') AND shop IS NOT NULL GROUP BY 1',
+	'SELECT shop, count(*) FROM orders o WHERE shop NOT IN (SELECT shop FROM shops WHERE city = ''north'') GROUP BY 1',
+	'SELECT shop, count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM shops s WHERE s.shop = o.shop AND amount > 5) AND shop IS NOT NULL GROUP BY 1',
+	'SELECT shop, count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM shops s WHERE s.shop > o.shop) AND shop IS NOT NULL GROUP BY 1',
+	'SELECT city, count(*) FROM orders o JOIN shops USING (shop) WHERE NOT EXISTS (SELECT FROM shops s WHERE s.shop = o.shop AND s.city = ''north'') GROUP BY 1',
+	'SELECT shop, count(*) FROM orders o WHERE NOT EXISTS (SELECT FROM events e WHERE e.customer = o.customer AND e.amount > o.amount) AND shop IS NOT NULL GROUP BY 1',
+	'SELECT shop, count(*) FROM orders o WHERE EXISTS (SELECT FROM shops s WHERE s.shop = o.shop AND city = ''north'' AND amount > 5) GROUP BY 1',
+	'SELECT shop, count(*) FROM orders o WHERE shop = 4 OR shop IN (SELECT shop FROM shops WHERE city = ''north'') GROUP BY 1']) AS statement;
+SELECT is(rows_for('analyst1', 'SELECT shop, region, count(*) FROM orders o JOIN customers c USING (customer)
+	WHERE NOT EXISTS (SELECT FROM shops s WHERE s.shop = o.shop AND city = ''north'' AND region = ''x'') AND shop IS NOT NULL GROUP BY 1, 2'),
+	'(1,y,1125) (2,y,0) (3,x,0) (3,y,1125) (4,x,1125) (4,y,0)', 'groups that can have rows, by keys that are compared with each other');
+SELECT is(rows_for('analyst1', 'SELECT city, region, count(*) FROM orders o JOIN customers c USING (customer)
+	LEFT JOIN shops s ON s.shop = o.shop AND region = ''x'' GROUP BY 1, 2'),
+	'(,x,0) (,y,2250) (north,x,1125) (south,x,1125)', 'so those of a left join');
+
 -- along a key
 SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM lines l WHERE l."order" = o.id AND n > 4)',

@@ -271,6 +271,8 @@ entries_walker(Node *node, Bitmapset **entries)
 	return IsA(node, Query) ? false : expression_tree_walker(node, entries_walker, entries);
 }
 
+static void add_tree(DpShadow *s, Query *query, Node *node, Bitmapset *joins, Relids strict, DpEntryMap *map);
+
 static Bitmapset *
 entries_of(Node *tree)
 {
@@ -278,6 +280,50 @@ entries_of(Node *tree)
 
 	entries_walker(tree, &entries);
 	return entries;
+}
+
+/* Returns a column of the right side of an anti join that is not NULL where there is a match; NULL: none is known. */
+static Var *
+matched_column(JoinExpr *join)
+{
+	ListCell   *lc,
+			   *arg;
+
+	foreach(lc, dp_conjuncts(join->quals))
+	{
+		OpExpr	   *op = lfirst(lc);
+
+		if (!IsA(op, OpExpr) || !op_strict(op->opno))
+			continue;
+		foreach(arg, op->args)
+		{
+			Var		   *var = (Var *) dp_strip_relabel(lfirst(arg));
+
+			if (IsA(var, Var) && bms_is_member(var->varno, entries_of(join->rarg)))
+				return var;
+		}
+	}
+	return NULL;
+}
+
+/* Adds an anti join: an outer join of whose rows those without a match stay. */
+static void
+add_anti_join(DpShadow *s, Query *query, JoinExpr *join, Bitmapset *joins, Relids strict, DpEntryMap *map)
+{
+	Var		   *column = matched_column(join);
+	Bitmapset  *right;
+	NullTest   *no_match;
+
+	add_tree(s, query, join->larg, joins, strict, map);
+	if (column == NULL)
+		return;
+	right = add_join(s, joins);
+	((DpShadowJoin *) llast(s->joins))->is_anti = true;
+	add_tree(s, query, join->rarg, right, find_nonnullable_rels(join->quals), map);
+	add_conditions(s, map, join->quals, right);
+	no_match = castNode(NullTest, dp_is_not_null((Expr *) copyObject(column)));
+	no_match->nulltesttype = IS_NULL;
+	add_conditions(s, map, (Node *) no_match, joins);
 }
 
 /*
@@ -299,6 +345,8 @@ add_tree(DpShadow *s, Query *query, Node *node, Bitmapset *joins, Relids strict,
 			add_tree(s, query, lfirst(lc), joins, strict, map);
 		add_conditions(s, map, ((FromExpr *) node)->quals, joins);
 	}
+	else if (castNode(JoinExpr, node)->jointype == JOIN_ANTI)
+		add_anti_join(s, query, (JoinExpr *) node, joins, strict, map);
 	else
 	{
 		JoinExpr   *join = castNode(JoinExpr, node);

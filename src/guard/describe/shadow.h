@@ -45,6 +45,7 @@ typedef struct DpShadowJoin
 {
 	Bitmapset  *items;			/* that it may have no row of */
 	bool		is_whole;		/* all of its conditions are in the shadow */
+	bool		is_anti;		/* rows with a match are left out */
 	Index		rti;			/* of the entry that says whether it has */
 } DpShadowJoin;
 

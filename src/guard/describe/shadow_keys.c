@@ -143,8 +143,12 @@ include_condition(DpShadow *s, DpShadowCondition *condition, double *product)
 		return false;
 	/* what may be missing asks nothing of the rest */
 	while ((i = bms_next_member(condition->joins, i)) >= 0)
-		if (!bms_overlap(((DpShadowJoin *) list_nth(s->joins, i - 1))->items, included))
+	{
+		DpShadowJoin *join = list_nth(s->joins, i - 1);
+
+		if (!join->is_anti && !bms_overlap(join->items, included))
 			return false;
+	}
 	i = -1;
 	if (!bms_is_empty(condition->items) && !bms_overlap(condition->items, included))
 		return false;
@@ -233,14 +237,28 @@ include_others(DpShadow *s, double *product)
 	include_conditions(s, product);
 }
 
-/* The items of an outer join are NULL together. */
+/* The items of an outer join are NULL together, and whether they are depends on all of its conditions. */
 static void
 merge_joins(DpShadow *s)
 {
-	ListCell   *lc;
+	ListCell   *lc,
+			   *condition;
 
 	foreach(lc, s->joins)
-		merge_parts(s, bms_intersect(((DpShadowJoin *) lfirst(lc))->items, dp_shadow_included(s)));
+	{
+		Bitmapset  *items = bms_intersect(((DpShadowJoin *) lfirst(lc))->items, dp_shadow_included(s));
+
+		if (bms_is_empty(items))
+			continue;
+		foreach(condition, s->conditions)
+		{
+			DpShadowCondition *c = lfirst(condition);
+
+			if (c->is_included && bms_is_member(foreach_current_index(lc) + 1, c->joins))
+				items = bms_add_members(items, c->items);
+		}
+		merge_parts(s, items);
+	}
 }
 
 /*
