@@ -19,15 +19,26 @@ OWN = ["DROP TYPE IF EXISTS own.shade CASCADE", "DROP COLLATION IF EXISTS own.or
        "ALTER TYPE own.shade ADD VALUE 'aa' BEFORE 'b'", "CREATE COLLATION own.order1 (provider = icu, locale = 'sv')",
        'CREATE DOMAIN own.positive AS int CHECK (VALUE > 0)']
 THINGS = ['TYPE own.shade', 'COLLATION own.order1', 'DOMAIN own.positive', 'TYPE own.shade CASCADE']
+# not the session's own relations
+OTHERS = " relnamespace::regnamespace::text !~ '^(own|pg_)'"
 CATALOGS = [
     'SELECT relname, relnatts, relhasindex, relkind, relhassubclass FROM pg_class WHERE relnamespace = current_schema::regnamespace ORDER BY 1',
-    'SELECT relname, reltuples, relpages FROM pg_class', "SELECT * FROM pg_stats WHERE schemaname NOT IN ('pg_catalog', 'information_schema')", 'SELECT count(*) FROM pg_stats_ext',
-    'SELECT count(*) FROM pg_stats_ext_exprs', 'SELECT * FROM pg_stat_user_tables', 'SELECT * FROM pg_stat_xact_user_tables',
-    'SELECT * FROM pg_statio_user_tables', 'SELECT * FROM pg_stat_user_indexes',
+    # numbers of rows, which harden() hides; not of what the session itself makes, whose OIDs and counters are the server's and the clock's
+    "SELECT relname, reltuples, relpages, relallvisible FROM pg_class WHERE" + OTHERS, "SELECT (c).reltuples, to_json(c) ->> 'relpages' FROM pg_class c WHERE" + OTHERS,
+    "SELECT relname, pg_relation_size(oid), pg_table_size(oid), pg_indexes_size(oid), pg_stat_get_live_tuples(oid) FROM pg_class c WHERE" + OTHERS,
+    "SELECT c.relname, i.relname, i.reltuples AS cardinality, i.relpages AS pages FROM pg_class c JOIN pg_index x ON x.indrelid = c.oid LEFT JOIN pg_class i ON i.oid = x.indexrelid WHERE c." + OTHERS.strip(),
+    "EXPLAIN (VERBOSE) SELECT relname FROM pg_class WHERE reltuples > 100 OR pg_relation_size(oid) > 100",
+    "SELECT own.safely('SELECT pg_relation_size(''visits'') FROM pg_class')", "SELECT count(*) FROM pg_class WHERE relname = 'visits' AND reltuples > 300",
+    "SELECT * FROM pg_stats WHERE schemaname NOT IN ('pg_catalog', 'information_schema')", 'SELECT count(*) FROM pg_stats_ext',
+    'SELECT count(*) FROM pg_stats_ext_exprs',
+    "SELECT relname, n_live_tup, n_tup_ins, seq_scan, seq_tup_read, idx_scan, idx_tup_fetch, n_mod_since_analyze, last_analyze, analyze_count FROM pg_stat_user_tables WHERE schemaname !~ '^(own|pg_)'",
+    "SELECT relname, seq_scan, seq_tup_read, idx_scan, idx_tup_fetch, n_tup_ins FROM pg_stat_xact_user_tables WHERE schemaname !~ '^(own|pg_)'",
+    "SELECT relname, heap_blks_read, heap_blks_hit, idx_blks_read, toast_blks_read FROM pg_statio_user_tables WHERE schemaname !~ '^(own|pg_)'",
+    "SELECT indexrelname, idx_scan, idx_tup_read, idx_tup_fetch FROM pg_stat_user_indexes WHERE schemaname !~ '^(own|pg_)'",
     "SELECT pg_stat_get_live_tuples('visits'::regclass)", "SELECT pg_stat_get_xact_tuples_returned('visits'::regclass)",
     "SELECT pg_stat_get_xact_numscans('visits'::regclass)", "SELECT pg_relation_size('visits')", "SELECT pg_total_relation_size('costs')",
     "SELECT pg_stat_get_tuples_returned('costs'::regclass)", "SELECT pg_stat_get_mod_since_analyze('costs'::regclass)",
-    'SELECT pg_database_size(current_database())', 'SELECT * FROM pg_stat_database', 'SELECT funcname, calls FROM pg_stat_xact_user_functions ORDER BY 1',
+    'SELECT pg_database_size(current_database())', 'SELECT blks_read, blks_hit, tup_returned, tup_fetched, tup_inserted, temp_files, temp_bytes FROM pg_stat_database', 'SELECT wal_records, wal_bytes FROM pg_stat_wal', 'SELECT * FROM pg_replication_slots', 'SELECT funcname, calls FROM pg_stat_xact_user_functions ORDER BY 1',
     'SELECT dataset, role, rho_limit, rho_spent, rho_remaining, delta_spent, epsilon_spent FROM dp_cdp.budgets ORDER BY 1, 2',
     'SELECT * FROM dp_cdp.datasets ORDER BY 1', 'SELECT * FROM dp_cdp.protected ORDER BY 1',
     "SELECT aggregates, groups, rho, delta, sigma, granted, kind, reason, query, tables, hash FROM dp_cdp.releases WHERE kind = 'granted' ORDER BY id DESC LIMIT 5",
