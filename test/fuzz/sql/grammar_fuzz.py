@@ -42,6 +42,7 @@ PRIVACY = [
     'dp_cdp.delta = -1', 'dp_cdp.max_groups = 1', 'dp_cdp.max_groups = 2147483647', 'dp_cdp.max_groups = 100', 'dp_cdp.max_groups = -1',
     'dp_cdp.max_rows = 1', 'dp_cdp.max_rows = 1000000', 'dp_cdp.max_rows = 99999999999', 'dp_cdp.standard_aggregates = off',
     'dp_cdp.nonsense = 1', 'dp_cdp.rho TO DEFAULT', 'dp_cdp.max_groups TO DEFAULT',
+    'dp_cdp.find_bounds = on', 'dp_cdp.find_bounds = 1', 'dp_cdp.find_bounds = 1e-9', 'dp_cdp.find_bounds = 2', 'dp_cdp.find_bounds TO DEFAULT',
 ]
 # beside queries of private aggregates; {q} is one, {t} a protected table, {c} a column that each has
 AROUND = [

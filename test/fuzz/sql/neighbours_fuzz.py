@@ -130,6 +130,23 @@ def exactly(sql):
     return FLOATS.sub(lambda m: 'dp_cdp.unit_' + {'variance': 'var_samp', 'stddev': 'stddev_samp'}.get(m[1], m[1]), sql)
 
 
+def without_bounds(rng, private):
+    """the query with sums, and other aggregates in their place, whose bounds are to be found"""
+    at = 0
+    while (at := private.find('dp_sum(', at)) >= 0:
+        end, depth = at + len('dp_sum'), 0
+        while end < len(private):
+            depth += {'(': 1, ')': -1}.get(private[end], 0)
+            end += 1
+            if depth == 0:
+                break
+        name = rng.choice(['dp_sum', 'dp_sum', 'dp_avg', 'dp_median', 'dp_max', 'dp_stddev'])
+        bare = re.sub(r'(, *-?[\d.]+){2,4}\)$', ')', private[at + len('dp_sum'):end])
+        private = private[:at] + name + bare + private[end:]
+        at += len(name)
+    return private
+
+
 class Neighbours:
     def __init__(self):
         self.admin = Looking('postgres', 'postgres')
@@ -303,6 +320,12 @@ class Neighbours:
             settings.append(Step('SET dp_cdp.rho = %s' % RHO))
         elif rng.random() < 0.3:
             settings.append(Step('SET ' + rng.choice(PRIVACY)))
+        # beside rng, so that seeds go on finding what they found
+        finds = random.Random('bounds %d/%d' % (SEED, n))
+        if self.exact or finds.random() < 0.7:
+            finds = None
+        else:
+            settings.append(Step('SET dp_cdp.find_bounds = %s' % finds.choice(['on', 'on', '0.5'])))
         if role == 'fuzz_analyst' and rng.random() < 0.3:
             settings += [Step(s) for s in OWN]
         grammar = Hostile(rng, pair.person, tiny, HEAVY)
@@ -319,6 +342,8 @@ class Neighbours:
                     q, grammar.of_owner = Shapes(rng, 'x' if self.exact else 'c').shape(), True
                 else:
                     q = self.question(grammar, way, tiny, hostility)
+                    if finds and finds.random() < 0.7:
+                        q.private = without_bounds(finds, q.private)
                 steps = getattr(scenarios, way)(q)
                 if self.exact:
                     steps = [Step('RESET TimeZone; SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d; SET dp_cdp.rho = %s' % (
