@@ -266,8 +266,45 @@ SELECT is((failure, cost)::text, (NULL::text, 32000)::text, 'two releases of a s
 CREATE FUNCTION cheaper(x int) RETURNS int LANGUAGE plpgsql STABLE AS
 	$$ BEGIN PERFORM set_config('dp_cdp.rho', '0.5', true), set_config('test.calls', (coalesce(nullif(current_setting('test.calls', true), ''), '0')::int + 1)::text, false); RETURN x; END $$;
 SELECT is((failure, cost)::text, (NULL::text, 11000)::text, 'priced once') FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on; SELECT dp_histogram(amount, cheaper(3)) FROM orders$$);
+-- what fails while rows are read has been paid for, both parts of it
+CREATE FUNCTION fussy(x numeric) RETURNS numeric LANGUAGE plpgsql IMMUTABLE AS
+	$$ BEGIN IF x = 77 THEN RAISE EXCEPTION 'secret 77'; END IF; RETURN x; END $$;
+SELECT dp_cdp.allow_function('fussy(numeric)');
+SELECT is((failure, cost)::text, ('ZC002 private query failed while it read protected rows; what it was charged (rho 0.011) stays charged, and it counts as failure 1 of at most 20 in a day; the cause is in the server''s log'::text, 11000)::text,
+	'an error while bounds are found') FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on; SELECT sum(fussy(amount)) FROM orders$$);
+SELECT is(string_agg(kind || ' ' || aggregates, '; ' ORDER BY id), 'granted bounds of fussy(amount); granted sum(fussy(amount)); failed bounds of fussy(amount)', 'it is the first that failed')
+	FROM (SELECT * FROM dp_cdp.releases ORDER BY id DESC LIMIT 3) r;
+-- in a serializable transaction, with workers, on a table of domains
+CREATE DOMAIN euros AS numeric CHECK (VALUE > -1000);
 SET SESSION AUTHORIZATION owner1;
-SELECT dp_cdp.set_budget('shop', 'analyst1', rho => (SELECT rho_spent + 0.0105 FROM dp_cdp.budgets WHERE dataset = 'shop')::float8);
+CREATE TABLE bills AS SELECT c AS customer, (c % 500)::numeric::euros AS amount FROM generate_series(1, 20000) c;
+SELECT dp_cdp.protect_table('bills', 'shop', 'customer');
+RESET SESSION AUTHORIZATION;
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT near('SELECT dp_avg(amount) FROM bills', 0.2, 'SELECT avg(amount) FROM bills', 'a domain, with workers');
+RESET max_parallel_workers_per_gather;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT near('SELECT dp_avg(amount) FROM bills', 0.2, 'SELECT avg(amount) FROM bills', 'serializable');
+SELECT is(string_agg(DISTINCT locktype || ' ' || mode, ', '), 'relation SIReadLock', 'one lock for all') FROM pg_locks WHERE mode = 'SIReadLock' AND relation = 'bills'::regclass;
+COMMIT;
+-- who may read the table sees its plan, and what was found
+SELECT dp_cdp.set_budget('shop', 'owner1', rho => 10);
+SET SESSION AUTHORIZATION owner1;
+SET dp_cdp.find_bounds = on;
+CREATE FUNCTION shown(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY EXECUTE query; END $$;
+SELECT is(string_agg(substring(shown FROM 'bounds of amount.*|dp_avg.*within.*|Inner Plan:'), '; '),
+	'bounds of amount  (sigma=22.3607 rho=0.001)  found first; dp_avg(amount)  (sigma=100 rho=0.01)  values within 16 .. 512; Inner Plan:', 'EXPLAIN ANALYZE')
+	FROM shown('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT dp_avg(amount) FROM orders');
+RESET dp_cdp.find_bounds;
+RESET SESSION AUTHORIZATION;
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.set_budget('shop', 'analyst1', rho => (SELECT rho_spent + 0.0105 FROM dp_cdp.budgets WHERE dataset = 'shop' AND role = 'analyst1'::regrole)::float8);
 RESET SESSION AUTHORIZATION;
 SELECT is((left(failure, 5), cost)::text, ('ZC001', 0)::text, 'a budget for one of the two pays for none') FROM run_as_analyst('SET LOCAL dp_cdp.find_bounds = on; SELECT sum(amount) FROM orders');
 SELECT is((failure, cost)::text, (NULL::text, 10000)::text, '... but for the release alone') FROM run_as_analyst('SELECT dp_sum(amount, 0, 500) FROM orders');
