@@ -107,6 +107,16 @@ SELECT same(format('SELECT count(*) FROM (SELECT customer, %1$s, lag(%1$s) OVER 
 	format('SELECT count(*) FROM (SELECT customer, %1$s, lag(%1$s) OVER (PARTITION BY customer ORDER BY channel, %1$s) p FROM orders WHERE customer > 0) q WHERE p > %1$s', c))
 FROM unnest('{day,amount,status,code,ordered_at}'::text[]) c;
 
+-- the value of another row has its column's keys, and NULL; bounds follow
+SELECT as_declared('SELECT p, count(*) FROM (SELECT customer, lag(channel) OVER (PARTITION BY customer ORDER BY id) p FROM orders WHERE customer > 0) q GROUP BY 1', 'lag');
+SELECT as_declared('SELECT f, channel, count(*) FROM (SELECT customer, channel, first_value(channel) OVER (PARTITION BY customer ORDER BY id) f FROM orders WHERE customer > 0) q GROUP BY 1, 2 HAVING count(*) > 10', 'first_value');
+SELECT as_declared('SELECT n, count(*) FROM (SELECT customer, row_number() OVER (PARTITION BY customer ORDER BY id) n FROM orders WHERE customer > 0) q WHERE n BETWEEN 1 AND 3 GROUP BY 1', 'row_number');
+SELECT unalike(asked(format('SELECT sum(v) FROM (SELECT %s AS v FROM orders WINDOW w AS (PARTITION BY customer ORDER BY id)) q', f)), 'ZC%', 'bounds of ' || f) FROM unnest(ARRAY[
+	'row_number() OVER w', 'rank() OVER w', 'dense_rank() OVER w', 'percent_rank() OVER w', 'cume_dist() OVER w', 'ntile(3) OVER w', 'lag(amount) OVER w', 'lead(amount, 2, -5) OVER w',
+	'first_value(amount) OVER w', 'nth_value(amount, 2) OVER (w ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)', 'count(*) OVER w', 'sum(amount) OVER w', 'avg(amount) OVER w', 'max(amount) OVER w',
+	'stddev(amount) OVER w', 'amount - lag(amount, 1, 0) OVER w']) f;
+SELECT matches(asked('SELECT sum(v) FROM (SELECT lag(weight) OVER (PARTITION BY customer ORDER BY id) AS v FROM orders) q'), '^ZC004 .*weight', 'no bounds follow from a column that has none');
+
 -- what is refused is refused for nothing, and says what to write
 CREATE FUNCTION refused(statement text, message text) RETURNS text LANGUAGE sql
 	AS $$ SELECT matches(asked(statement), '^ZC002 .*' || message, statement) $$;

@@ -15,7 +15,7 @@ With few groups kept, and one unit's rows in the tables, it must not exceed the
 sensitivity that EXPLAIN's sigma tells: its squared L2 norm, the number of its
 groups, and the unit's share of each.
 
-Some shapes read tables whose rows belong to people through foreign keys; the
+Windows order rows by all of their columns, or look at peers together.  Some shapes read tables whose rows belong to people through foreign keys; the
 reference joins what these lead to.  Some join protected rows on what is not
 the unit, and leads to none.  All of these must be refused.
 """
@@ -207,7 +207,7 @@ class Generator:
         rng = self.rng
         inner, extra = self.join(depth - 1, row_unit)
         n = self.name()
-        kind = rng.choice(["project", "project", "distinct", "group", "group"])
+        kind = rng.choice(["project", "project", "distinct", "group", "group", "window", "window", "first"])
         if row_unit:
             kind = "project"
         names = ["u", "x", "g", "k", "z"]
@@ -236,12 +236,17 @@ class Generator:
         else:
             for output in names[:2]:
                 column = rng.choice(inner.columns)
-                outputs.append((rng.choice([column, column, column + " + 1", "5", "greatest(%s, 1)" % column]), output))
+                outputs.append((self.window(inner) if kind == "window" and rng.random() < .7 else
+                                rng.choice([column, column, column + " + 1", "5", "greatest(%s, 1)" % column]), output))
                 columns.append(output)
             if rng.random() < .3:
                 outputs.append((inner.unit, names[3]))
             rng.shuffle(outputs)
-        sql = "SELECT %s%s FROM %s%s%s" % ("DISTINCT " if kind == "distinct" else "",
+        if kind == "first":
+            by = [inner.unit] + [c for c in inner.columns if rng.random() < .2]
+            group = " ORDER BY %s" % ", ".join(by + inner.columns)
+        sql = "SELECT %s%s FROM %s%s%s" % ("DISTINCT " if kind == "distinct" else
+                                           "DISTINCT ON (%s) " % ", ".join(by) if kind == "first" else "",
                                            ", ".join("%s AS %s" % o for o in outputs), inner.sql,
                                            self.where(inner, extra), group)
         if rng.random() < .3:
@@ -254,6 +259,21 @@ class Generator:
                         inner.row_unit, True)
         source.cte = sql if not sql.startswith("(") else None
         return source
+
+    def window(self, inner):
+        """A window function over the rows of one unit; rows that its order takes for equal are the same."""
+        rng = self.rng
+        one, two = rng.choice(inner.columns), rng.choice(inner.columns)
+        part = ", ".join([inner.unit] + ([rng.choice(inner.columns)] if rng.random() < .2 else []))
+        order = ", ".join(rng.sample(inner.columns, len(inner.columns)) if rng.random() < .5 else inner.columns)
+        form = rng.choice(["row_number() OVER ({rows})", "lag({one}) OVER ({rows})", "lead({one}, 2, 0) OVER ({rows})", "ntile(2) OVER ({rows})",
+                           "first_value({one}) OVER ({rows})", "last_value({one}) OVER ({rows} ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+                           "sum({one}) OVER ({rows} ROWS 1 PRECEDING)", "count(*) OVER ({rows} ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING)",
+                           "rank() OVER ({peers})", "dense_rank() OVER ({peers})", "sum({one}) OVER ({peers})", "max({one}) OVER ({part})",
+                           "count({one}) FILTER (WHERE {two} > 0) OVER ({peers} DESC)", "count(*) OVER ({peers} GROUPS 1 PRECEDING)",
+                           "min({one}) OVER ({peers} RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW)"])
+        part = "PARTITION BY " + part
+        return "(%s)::int" % form.format(one=one, part=part, two=two, rows="%s ORDER BY %s" % (part, order), peers="%s ORDER BY %s" % (part, two))
 
     def entry(self, depth, row_unit):
         if depth > 0 and self.rng.random() < .55:

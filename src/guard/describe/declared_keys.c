@@ -62,6 +62,34 @@ public_column(DpLevel *level, Var *var, DpColumnOrigin *origin, int64 room)
 	return dp_policy_public_column(origin->relid, origin->attnum, origin->inherit, reader, room);
 }
 
+/*
+ * Traces a column that has the value which another row of the unit has in a
+ * table's column, or NULL: lag() of it, its first_value() and so on.
+ */
+static bool
+trace_taken(Query *query, Var *var, DpColumnOrigin *origin)
+{
+	RangeTblEntry *rte = rt_fetch(var->varno, query->rtable);
+	TargetEntry *tle = rte->rtekind == RTE_SUBQUERY && var->varattno > 0 ? get_tle_by_resno(rte->subquery->targetList, var->varattno) : NULL;
+	WindowFunc *function = tle ? (WindowFunc *) tle->expr : NULL;
+	Var		   *column;
+
+	check_stack_depth();
+	if (function == NULL || tle->resjunk || rte->subquery->setOperations)
+		return false;
+	if (IsA(function, Var))
+		return trace_taken(rte->subquery, (Var *) function, origin);
+	/* a third argument is another value */
+	if (!IsA(function, WindowFunc) || function->winagg || function->winfnoid == F_NTILE || function->args == NIL ||
+		list_length(function->args) > 2 || !IsA(linitial(function->args), Var))
+		return false;
+	column = linitial(function->args);
+	if (!dp_trace_column(rte->subquery, NULL, (Node *) column, origin) && !trace_taken(rte->subquery, column, origin))
+		return false;
+	origin->may_be_null = true;
+	return origin->is_protected;
+}
+
 static bool
 add_column(DpLevel *level, Var *var, DpKeyValues *keys)
 {
@@ -69,7 +97,8 @@ add_column(DpLevel *level, Var *var, DpKeyValues *keys)
 	DpColumn   *column;
 	int64		room = keys->room - keys->memory;
 
-	if (dp_trace_column(level->from.query, NULL, (Node *) var, &origin) && origin.is_protected)
+	if ((dp_trace_column(level->from.query, NULL, (Node *) var, &origin) || trace_taken(level->from.query, var, &origin)) &&
+		origin.is_protected)
 
 		/*
 		 * who asks, not a view's owner: what the view shows is not what the

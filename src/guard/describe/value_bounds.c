@@ -24,6 +24,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "parser/scansup.h"
 #include "utils/builtins.h"
@@ -416,35 +417,73 @@ nullif_bound(BoundContext *c, Query *query, NullIfExpr *expr)
 	return bound_of(c, (Node *) expr, DP_BOUND_NULLIF, list_make2(value, build(c, query, lsecond(expr->args))));
 }
 
-/* An aggregate of the rows of one unit, by PostgreSQL's own functions or those that run in their place. */
+/*
+ * An aggregate of the rows of one unit, node, by PostgreSQL's own function or one that runs in its place;
+ * args: Exprs.
+ */
 static DpBound *
-aggregate_bound(BoundContext *c, Query *query, Aggref *agg)
+aggregate_bound(BoundContext *c, Query *query, Node *node, Oid aggfnoid, List *args)
 {
-	char	   *name = get_func_name(agg->aggfnoid);
+	char	   *name = get_func_name(aggfnoid);
 	DpBound    *arg;
 
-	if (name == NULL || (agg->aggfnoid >= FirstGenbkiObjectId && strncmp(name, "unit_", 5) != 0))
-		return no_bound(c, query, (Node *) agg, DP_GAP_EXPRESSION);
+	if (name == NULL || (aggfnoid >= FirstGenbkiObjectId && strncmp(name, "unit_", 5) != 0))
+		return no_bound(c, query, node, DP_GAP_EXPRESSION);
 	if (strncmp(name, "unit_", 5) == 0)
 		name += 5;
 	if (strcmp(name, "count") == 0)
-		return bound_of(c, (Node *) agg, DP_BOUND_ROWS, NIL);
-	if (list_length(agg->args) != 1 || !is_measurable(agg->aggtype) ||
-		!is_measurable(exprType((Node *) linitial_node(TargetEntry, agg->args)->expr)))
-		return no_bound(c, query, (Node *) agg, DP_GAP_EXPRESSION);
-	arg = build(c, query, (Node *) linitial_node(TargetEntry, agg->args)->expr);
+		return bound_of(c, node, DP_BOUND_ROWS, NIL);
+	if (list_length(args) != 1 || !is_measurable(exprType(node)) || !is_measurable(exprType(linitial(args))))
+		return no_bound(c, query, node, DP_GAP_EXPRESSION);
+	arg = build(c, query, linitial(args));
 	if (strcmp(name, "sum") == 0)
-		return bound_of(c, (Node *) agg, DP_BOUND_TOTAL, list_make1(arg));
+		return bound_of(c, node, DP_BOUND_TOTAL, list_make1(arg));
 	if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0)
-		return bound_of(c, (Node *) agg, DP_BOUND_HULL, list_make1(arg));
+		return bound_of(c, node, DP_BOUND_HULL, list_make1(arg));
 	if (strcmp(name, "avg") == 0)
-		return bound_of(c, (Node *) agg, DP_BOUND_MEAN, list_make1(arg));
-	arg = bound_of(c, (Node *) agg, DP_BOUND_SPREAD, list_make1(arg));
+		return bound_of(c, node, DP_BOUND_MEAN, list_make1(arg));
+	arg = bound_of(c, node, DP_BOUND_SPREAD, list_make1(arg));
 	if (strncmp(name, "stddev", 6) == 0)
 		return arg;
 	if (strncmp(name, "var", 3) == 0)
-		return bound_of(c, (Node *) agg, DP_BOUND_MULTIPLY, list_make2(arg, copyObject(arg)));
-	return no_bound(c, query, (Node *) agg, DP_GAP_EXPRESSION);
+		return bound_of(c, node, DP_BOUND_MULTIPLY, list_make2(arg, copyObject(arg)));
+	return no_bound(c, query, node, DP_GAP_EXPRESSION);
+}
+
+/* A function of a window of one unit's rows: ranks are among these, and values are those of some row. */
+static DpBound *
+window_bound(BoundContext *c, Query *query, WindowFunc *function)
+{
+	Node	   *node = (Node *) function;
+
+	if (function->winagg)
+		return aggregate_bound(c, query, node, function->winfnoid, function->args);
+	switch (function->winfnoid)
+	{
+		case F_ROW_NUMBER:
+		case F_RANK_:
+		case F_DENSE_RANK_:
+			return bound_of(c, node, DP_BOUND_ROWS, NIL);
+		case F_PERCENT_RANK_:
+		case F_CUME_DIST_:
+			return bound_of(c, node, DP_BOUND_HULL, list_make2(constant_bound(c, 0), constant_bound(c, 1)));
+		case F_NTILE:
+			return bound_of(c, node, DP_BOUND_HULL, list_make2(constant_bound(c, 1), build(c, query, linitial(function->args))));
+		case F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE:
+		case F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE:
+			return bound_of(c, node, DP_BOUND_HULL, list_make2(build(c, query, linitial(function->args)),
+															   build(c, query, lthird(function->args))));
+		case F_LAG_ANYELEMENT:
+		case F_LAG_ANYELEMENT_INT4:
+		case F_LEAD_ANYELEMENT:
+		case F_LEAD_ANYELEMENT_INT4:
+		case F_FIRST_VALUE:
+		case F_LAST_VALUE:
+		case F_NTH_VALUE:
+			return bound_of(c, node, DP_BOUND_HULL, list_make1(build(c, query, linitial(function->args))));
+		default:
+			return no_bound(c, query, node, DP_GAP_EXPRESSION);
+	}
 }
 
 static DpBound *
@@ -475,7 +514,9 @@ build(BoundContext *c, Query *query, Node *expr)
 		case T_NullIfExpr:
 			return nullif_bound(c, query, (NullIfExpr *) expr);
 		case T_Aggref:
-			return aggregate_bound(c, query, (Aggref *) expr);
+			return aggregate_bound(c, query, expr, ((Aggref *) expr)->aggfnoid, get_tlist_exprs(((Aggref *) expr)->args, true));
+		case T_WindowFunc:
+			return window_bound(c, query, (WindowFunc *) expr);
 		default:
 			return no_bound(c, query, expr, DP_GAP_EXPRESSION);
 	}

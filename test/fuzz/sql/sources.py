@@ -137,8 +137,10 @@ class Sources:
             return self.table(('v_visits', 'v_words', 'v_pair'))[0]
         if r < 0.74:
             return self.derived()
-        if r < 0.8:
+        if r < 0.78:
             return self.per_unit()
+        if r < 0.8:
+            return self.windowed()
         if r < 0.82:
             return self.joined()
         if r < 0.85:
@@ -241,6 +243,36 @@ class Sources:
         if self.chance(0.2):
             query += ' HAVING count(*) > 1'
         s = Source('(%s) %s' % (query, name), columns, name + '.person', 1)
+        s.per_unit = True
+        return s
+
+    def windowed(self):
+        """a window over the rows of each unit, or the first of them; rows that the order takes for equal are the same"""
+        inner, _, _ = self.table(('visits', 'people', 'stays', 'logs'))
+        name = self.name('w')
+        c, d = self.rng.choice(inner.columns), self.rng.choice([c for c in inner.columns if c.type == 'int'])
+        part = 'PARTITION BY %s' % inner.unit
+        rows = '%s ORDER BY %s' % (part, ', '.join(o.ref for o in self.rng.sample(inner.columns, len(inner.columns))))
+        peers = '%s ORDER BY %s' % (part, c.ref)
+        number = ('int', ['0', '1', '2'], max(inner.rows, d.most), None)
+        outputs, columns = ['%s AS person' % inner.unit], [Column(name + '.person', TABLES['people'][2]['person'])]
+        for i in range(self.rng.randrange(1, 4)):
+            form, column = self.rng.choice([
+                ('row_number() OVER ({rows})', number), ('rank() OVER ({peers})', number), ('ntile(2) OVER ({rows})', number),
+                ('count(*) OVER ({peers})', number), ('sum({d}) OVER ({rows} ROWS 1 PRECEDING)', ('int', ['0', '1'], 2 * d.most, None)),
+                ('lag({c}) OVER ({rows})', None), ('first_value({c}) OVER ({rows})', None), ('lead({c}, 2) OVER ({rows} DESC)', None),
+                ('last_value({c}) OVER ({rows} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)', None), ('{c}', None)])
+            outputs.append('%s AS g%d' % (form.format(c=c.ref, d=d.ref, rows=rows, peers=peers), i))
+            columns.append(Column('%s.g%d' % (name, i), column or (c.type, c.literals, c.most, None)))
+            columns[-1].restricted = True
+        where = ' WHERE ' + self.condition(inner, 1) if self.chance(0.3) else ''
+        query = 'SELECT %s FROM %s%s' % (', '.join(outputs), inner.text, where)
+        most = inner.rows
+        if self.chance(0.2):
+            query = 'SELECT DISTINCT ON (%s) %s ORDER BY %s' % (inner.unit, query[len('SELECT '):], ', '.join(
+                [inner.unit] + [o.ref for o in inner.columns] + [str(i + 1) for i in range(1, len(outputs))]))
+            most = 1
+        s = Source('(%s) %s' % (query, name), columns, name + '.person', most)
         s.per_unit = True
         return s
 
