@@ -261,6 +261,45 @@ SELECT CASE WHEN abs(a.n - b.n) > 4 THEN 'the counts tell ' || abs(a.n - b.n) EN
 --@ teardown
 DROP TABLE with_all, without_one;
 
+--# which of equal rows a window takes first
+--@ absent: counts tell
+--@ setup
+CREATE TABLE public.with_all (patient int, pid numeric, day int, f8 float8, f4 real, n numeric, c bpchar, iv interval);
+INSERT INTO with_all
+	SELECT p, CASE WHEN hashint4(k * 7919 + p) % 2 = 0 THEN p::numeric(10,1) ELSE p::numeric(10,2) END, k, (k % 3 + 1) / 10.0, (k % 3 + 1) / 10.0,
+		(ARRAY[1.0, 1.00, 1.000])[k % 3 + 1], (ARRAY['a', 'a ', 'a  '])[k % 3 + 1]::bpchar,
+		(ARRAY['1 month', '30 days', '720:00']::interval[])[k % 3 + 1]
+	FROM generate_series(1, 3000) g (p), generate_series(1, 3) h (k) ORDER BY hashint4(g.p * 31 + h.k), g.p, h.k;
+CREATE TABLE public.without_one AS SELECT * FROM with_all WHERE patient <> 17;
+ALTER TABLE with_all OWNER TO boss; ALTER TABLE without_one OWNER TO boss;
+ANALYZE with_all; ANALYZE without_one;
+SET SESSION AUTHORIZATION boss;
+SELECT dp_cdp.protect_table(t, 'clinic', unit => 'patient') FROM unnest('{with_all,without_one}'::regclass[]) t;
+--@ attack
+SET dp_cdp.rho = 100;
+WITH a AS (SELECT dp_count(*) AS n FROM (SELECT f8, row_number() OVER (PARTITION BY patient ORDER BY n) AS r FROM with_all) q WHERE r = 1 AND f8 > 0.25),
+	b AS (SELECT dp_count(*) AS n FROM (SELECT f8, row_number() OVER (PARTITION BY patient ORDER BY n) AS r FROM without_one) q WHERE r = 1 AND f8 > 0.25)
+SELECT CASE WHEN abs(a.n - b.n) > 4 THEN 'the counts tell ' || abs(a.n - b.n) END FROM a, b;
+--> ok 20000
+WITH a AS (SELECT dp_count(*) AS n FROM (SELECT scale(n) AS s, lag(n) OVER (PARTITION BY patient ORDER BY n) AS p FROM with_all) q WHERE s > scale(p)),
+	b AS (SELECT dp_count(*) AS n FROM (SELECT scale(n) AS s, lag(n) OVER (PARTITION BY patient ORDER BY n) AS p FROM without_one) q WHERE s > scale(p))
+SELECT CASE WHEN abs(a.n - b.n) > 4 THEN 'the counts tell ' || abs(a.n - b.n) END FROM a, b;
+--> ok 20000
+WITH a AS (SELECT dp_count(*) AS n FROM (SELECT DISTINCT ON (patient) patient, c FROM with_all ORDER BY patient, c) q WHERE octet_length(c) = 1),
+	b AS (SELECT dp_count(*) AS n FROM (SELECT DISTINCT ON (patient) patient, c FROM without_one ORDER BY patient, c) q WHERE octet_length(c) = 1)
+SELECT CASE WHEN abs(a.n - b.n) > 4 THEN 'the counts tell ' || abs(a.n - b.n) END FROM a, b;
+--> ok 20000
+WITH a AS (SELECT dp_count(*) AS n FROM (SELECT row_number() OVER (PARTITION BY patient ORDER BY n) AS a, row_number() OVER (PARTITION BY patient ORDER BY n DESC) AS b FROM with_all) q WHERE a = b),
+	b AS (SELECT dp_count(*) AS n FROM (SELECT row_number() OVER (PARTITION BY patient ORDER BY n) AS a, row_number() OVER (PARTITION BY patient ORDER BY n DESC) AS b FROM without_one) q WHERE a = b)
+SELECT CASE WHEN abs(a.n - b.n) > 4 THEN 'the counts tell ' || abs(a.n - b.n) END FROM a, b;
+--> ok 20000
+WITH a AS (SELECT dp_count(*) AS n FROM (SELECT sum(day) OVER (PARTITION BY patient ORDER BY iv ROWS 1 PRECEDING) AS d FROM with_all) q WHERE d = 4),
+	b AS (SELECT dp_count(*) AS n FROM (SELECT sum(day) OVER (PARTITION BY patient ORDER BY iv ROWS 1 PRECEDING) AS d FROM without_one) q WHERE d = 4)
+SELECT CASE WHEN abs(a.n - b.n) > 4 THEN 'the counts tell ' || abs(a.n - b.n) END FROM a, b;
+--> ok 20000
+--@ teardown
+DROP TABLE with_all, without_one;
+
 --# what has no one form, or is chosen by order, is refused
 --@ setup
 CREATE COLLATION public.loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);

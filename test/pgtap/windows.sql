@@ -28,7 +28,7 @@ CREATE TABLE channels (channel text PRIMARY KEY, kind text NOT NULL);
 INSERT INTO channels VALUES ('web', 'far'), ('shop', 'near'), ('phone', 'far');
 GRANT SELECT ON channels TO analyst1;
 
-SELECT dp_cdp.create_dataset('shop', default_rho => 10000, max_groups => 4, max_rows => 6);
+SELECT dp_cdp.create_dataset('shop', default_rho => 7000, max_groups => 4, max_rows => 6);
 SELECT dp_cdp.protect_table('customers', 'shop', 'customer');
 SELECT dp_cdp.protect_table('orders', 'shop', 'customer');
 SELECT dp_cdp.protect_table('lines', 'shop', through => 'id');
@@ -159,6 +159,29 @@ SELECT refused(statement, message) FROM (VALUES
 	('SELECT customer, row_number() OVER (PARTITION BY customer ORDER BY id) FROM orders', ''),
 	('SELECT DISTINCT ON (customer) * FROM orders ORDER BY customer, id', '')
 	) AS statements(statement, message);
+
+SET dp_cdp.rho = 1500;
+
+-- no row raises an error: the ends of all types that a frame is measured in
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE extremes (customer int, i2 int2, i4 int4, i8 int8, f4 float4, f8 float8, n numeric, d date, ts timestamp, tsz timestamptz);
+INSERT INTO extremes SELECT 1, 32767, 2147483647, 9223372036854775807, 'Infinity', 'Infinity', 'Infinity', 'infinity', 'infinity', 'infinity';
+INSERT INTO extremes SELECT 1, -32768, -2147483648, -9223372036854775808, '-Infinity', '-Infinity', '-Infinity', '-infinity', '-infinity', '-infinity';
+INSERT INTO extremes SELECT 1, 0, 0, 0, 'NaN', 'NaN', 'NaN', '5874897-12-31', '294276-12-31 23:59:59.999999', '294276-12-31 23:59:59.999999+00';
+INSERT INTO extremes SELECT 1, 1, 1, 1, 3e38, 1.7e308, 9.9e1000, '4714-11-24 BC', '4714-11-24 00:00:00 BC', '4714-11-24 00:00:00+00 BC';
+INSERT INTO extremes SELECT 1, NULL, NULL, NULL, NULL, NULL, NULL, '2024-02-29', '2024-02-29', '2024-02-29';
+INSERT INTO extremes SELECT 2, i2, i4, i8, f4, f8, n, d, ts, tsz FROM extremes;
+SELECT dp_cdp.protect_table('extremes', 'shop', 'customer');
+RESET SESSION AUTHORIZATION;
+SELECT is(asked(format('SELECT count(*) FROM (SELECT count(*) OVER (PARTITION BY customer ORDER BY %s %s RANGE BETWEEN %L %s AND %L FOLLOWING) AS v FROM extremes) q WHERE v >= 0', c, way, o, side, o)),
+	'[{"count":10}]', format('%s %s, %s, %s', c, way, side, o))
+FROM (VALUES ('i2', 32767), ('i4', 2147483647), ('i8', 2147483647), ('f4', 1), ('f8', 1), ('n', 1)) AS numbers(c, o), unnest('{ASC,DESC}'::text[]) way, unnest('{PRECEDING,FOLLOWING}'::text[]) side;
+SELECT is(asked(format('SELECT count(*) FROM (SELECT count(*) OVER (PARTITION BY customer ORDER BY %s %s RANGE BETWEEN %L %s AND %L FOLLOWING) AS v FROM extremes) q WHERE v >= 0', c, way, o, side, o)),
+	'[{"count":10}]', format('%s %s, %s, %s', c, way, side, o))
+FROM unnest('{d,ts,tsz}'::text[]) c, unnest('{1000 years,1000 years 366000 days 8000000 hours}'::text[]) o, unnest('{ASC,DESC}'::text[]) way, unnest('{PRECEDING,FOLLOWING}'::text[]) side;
+SELECT is(asked('SELECT count(*) FROM (SELECT sum(i8) OVER w s, sum(n) OVER w, avg(f8) OVER w, stddev(n) OVER w v, lag(d, 2147483647) OVER w, lag(d, -2147483647) OVER w, nth_value(f4, 2147483647) OVER w l,
+	sum(f4) OVER (PARTITION BY customer ORDER BY n DESC ROWS BETWEEN 1 FOLLOWING AND 2147483647 FOLLOWING) f, sum(i8) OVER (PARTITION BY customer ORDER BY i4 GROUPS BETWEEN 2147483647 PRECEDING AND 2147483647 PRECEDING)
+	FROM extremes WINDOW w AS (PARTITION BY customer ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) q WHERE s IS NOT NULL OR v > 0 OR l > 0 OR f > 0'), '[{"count":10}]', 'sums of extremes');
 
 -- parameters: how many rows away; for PostgreSQL's errors there is NULL; frames need constants
 CREATE FUNCTION asked_with(statement text, parameter int) RETURNS text LANGUAGE plpgsql AS $$
