@@ -262,6 +262,8 @@ SELECT is((failure, cost)::text, ('ZC004 prices that follow from dp_cdp.target_e
 	'no target of accuracy') FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on; SET LOCAL dp_cdp.target_error = '5%'; SELECT dp_avg(amount) FROM orders$$);
 SELECT is((failure, cost)::text, (NULL::text, 32000)::text, 'two releases of a statement') FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on;
 	SELECT (SELECT sum(amount) FROM orders), (SELECT max(age) FROM person), (SELECT count(*) FROM orders)$$);
+SELECT is((failure, cost)::text, (NULL::text, 22000)::text, 'grouping sets find their own') FROM run_as_analyst($$SET LOCAL dp_cdp.find_bounds = on;
+	SELECT channel, sum(amount) FROM orders GROUP BY ROLLUP (channel)$$);
 -- a function that changes what it costs while it is priced
 CREATE FUNCTION cheaper(x int) RETURNS int LANGUAGE plpgsql STABLE AS
 	$$ BEGIN PERFORM set_config('dp_cdp.rho', '0.5', true), set_config('test.calls', (coalesce(nullif(current_setting('test.calls', true), ''), '0')::int + 1)::text, false); RETURN x; END $$;
