@@ -64,6 +64,13 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'WITH some AS (SELECT customer FROM customers WHERE region = ''x'') SELECT count(*) FROM orders WHERE customer IN (SELECT customer FROM some)',
 	'SELECT count(*) FROM orders o WHERE customer IN (SELECT customer FROM events e WHERE e.amount = o.amount)']) AS statement;
 
+-- NULL is not among nothing
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM customers WHERE born NOT IN (SELECT shop FROM shops WHERE city = ''none'')',
+	'SELECT count(*) FROM customers WHERE born NOT IN (SELECT 1950 + shop FROM shops WHERE closed IS NULL AND 1950 + shop IS NOT NULL)',
+	'SELECT region, count(*) FROM customers c WHERE born NOT IN (SELECT shop FROM shops WHERE region = ''x'') GROUP BY 1',
+	'SELECT count(*) FROM customers c WHERE born NOT IN (SELECT amount FROM events e WHERE e.customer = c.customer AND amount > 60)']) AS statement;
+
 -- compared by more than equality
 SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM orders p WHERE p.customer = o.customer AND p.amount > o.amount)',

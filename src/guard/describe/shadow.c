@@ -282,31 +282,22 @@ entries_of(Node *tree)
 	return entries;
 }
 
-/* Returns a column of the right side of an anti join that is not NULL where there is a match; NULL: none is known. */
+/* Returns a column of the right side that an anti join compares by, which is not NULL where there is a match; NULL: there is none. */
 static Var *
 matched_column(JoinExpr *join)
 {
-	ListCell   *lc,
-			   *arg;
+	ListCell   *lc;
 
-	foreach(lc, dp_conjuncts(join->quals))
-	{
-		OpExpr	   *op = lfirst(lc);
-
-		if (!IsA(op, OpExpr) || !op_strict(op->opno))
-			continue;
-		foreach(arg, op->args)
-		{
-			Var		   *var = (Var *) dp_strip_relabel(lfirst(arg));
-
-			if (IsA(var, Var) && bms_is_member(var->varno, entries_of(join->rarg)))
-				return var;
-		}
-	}
+	foreach(lc, pull_var_clause(join->quals, 0))
+		if (bms_is_member(lfirst_node(Var, lc)->varno, entries_of(join->rarg)))
+		return lfirst(lc);
 	return NULL;
 }
 
-/* Adds an anti join: an outer join of whose rows those without a match stay. */
+/*
+ * Adds an anti join: an outer join of whose rows those without a match stay.
+ * Matches by a column that is NULL, if there are any, stay, too.
+ */
 static void
 add_anti_join(DpShadow *s, Query *query, JoinExpr *join, Bitmapset *joins, Relids strict, DpEntryMap *map)
 {

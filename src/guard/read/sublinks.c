@@ -14,7 +14,8 @@
  *	 x IN (SELECT k FROM r WHERE ...)
  *	   t SEMI JOIN (...) q ON x = q.k
  *	 x NOT IN (SELECT k FROM r WHERE ...), where k is never NULL
- *	   t ANTI JOIN (...) q ON x = q.k WHERE x IS NOT NULL
+ *	   t ANTI JOIN (...) q ON (x = q.k) IS NOT FALSE, or x = q.k where NULL is
+ *	   no value of x, or makes the row nobody's
  *
  * Where subqueries stand elsewhere, and those of one value, are in
  * sublink_values.c.
@@ -195,15 +196,27 @@ join_entry(Query *query, JoinType type, Index rti, List *conditions)
 	query->jointree = makeFromExpr(list_make1(join), NULL);
 }
 
-/* Returns x of x NOT IN (SELECT k ...), where k is never NULL, so that NULL comes of x alone; else NULL. */
-static Node *
-refutable_argument(SubLink *link, Query *sub)
+/* Tells whether x NOT IN (SELECT k ...) compares by equality with what is never NULL, so that NULL comes of x alone. */
+static bool
+is_refutable(SubLink *link, Query *sub)
 {
 	OpExpr	   *test = (OpExpr *) link->testexpr;
 	Node	   *k = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
 
 	return IsA(test, OpExpr) && list_length(test->args) == 2 && dp_groups_by(test->opno, k) &&
-		IsA(dp_strip_relabel(lsecond(test->args)), Param) && dp_shows_no_null(sub, k) ? linitial(test->args) : NULL;
+		IsA(dp_strip_relabel(lsecond(test->args)), Param) && dp_shows_no_null(sub, k);
+}
+
+/* Lets a NULL be found by any row: x NOT IN (SELECT ...) is true of it only where there is none. */
+static Node *
+not_false(Node *test)
+{
+	BooleanTest *result = makeNode(BooleanTest);
+
+	result->arg = (Expr *) test;
+	result->booltesttype = IS_NOT_FALSE;
+	result->location = -1;
+	return (Node *) result;
 }
 
 /* Puts a join in the place of a conjunct of from->query; false if it stays. */
@@ -216,22 +229,25 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 	DpScope		inner = {p.sub, scope};
 	RangeTblEntry *base;
 	List	   *conditions = NIL;
-	Node	   *argument = NULL;
+	bool		is_public;
 
 	if ((!exists && link->subLinkType != ANY_SUBLINK) || contain_volatile_functions((Node *) p.sub) ||
 		checkExprHasSubLink(link->testexpr))
 		return false;
 	if (dp_only_reads(p.sub, exists))
 	{
-		bool		is_public = dp_reads_rows(&inner, s->even_if_readable, &base) == 0;
-
+		is_public = dp_reads_rows(&inner, s->even_if_readable, &base) == 0;
 		dp_flatten_level(p.sub);
+		if (!exists && negated && !is_refutable(link, p.sub))
+			return false;
 		if (!exists)
 			conditions = make_ands_implicit((Expr *) test_mutator(link->testexpr, &p));
-		if (!exists && negated && (argument = refutable_argument(link, p.sub)) == NULL)
-			return false;
 		if (!take_conditions(&p, &conditions) || p.targets == NIL)
 			return false;
+		/* by an equality alone rows of other tables are of one unit, so that a row without it is nobody's */
+		if (!exists && negated && (is_public || list_length(conditions) > 1) &&
+			!dp_shows_no_null(query, linitial(castNode(OpExpr, linitial(conditions))->args)))
+			linitial(conditions) = not_false(linitial(conditions));
 		show_targets(&p);
 		if (is_public)
 			show_once(&p, conditions);
@@ -248,8 +264,6 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 		return false;
 	query->rtable = lappend(query->rtable, dp_subquery_entry(p.sub, dp_first_name(p.sub)));
 	join_entry(query, negated ? JOIN_ANTI : JOIN_SEMI, p.rti, conditions);
-	if (argument)
-		dp_add_conjunct(query, (Node *) dp_is_not_null(copyObject((Expr *) argument)));
 	return true;
 }
 

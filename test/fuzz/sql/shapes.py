@@ -142,6 +142,26 @@ class Shapes:
             return '(%s, %s) %s' % (a.ref, b.ref, rng.choice(['IN (%s)' % ', '.join(pairs), '= ' + pairs[0], '<> ' + pairs[0]])), [a, b]
         return self.simple(c), [c]
 
+    def sublink(self, columns):
+        """a condition on public rows; (text, columns that it reads)"""
+        rng, z = self.rng, self.name('z')
+        pairs = [(c, table, key) for table, key in [('pub.shops', 'shop'), ('pub.items', 'item'), ('pub.dates', 'day'), ('pub.offers', 'shop'), ('pub.shops', 'size')]
+                 for c in columns if c.type == PUBLIC[table][key][0]]
+        if not pairs:
+            return None
+        c, table, key = rng.choice(pairs)
+        read = [c]
+        inner = self.condition([Col('%s.%s' % (z, n), of) for n, of in PUBLIC[table].items()], 1)[0]
+        forms = ['EXISTS (SELECT FROM {t} {z} WHERE {z}.{k} = {c} AND {i})', 'NOT EXISTS (SELECT FROM {t} {z} WHERE {i} AND {c} = {z}.{k})',
+                 'NOT EXISTS (SELECT FROM {t} {z} WHERE {i} AND {c} > {z}.{k})', '{c} IN (SELECT {z}.{k} FROM {t} {z} WHERE {i})',
+                 "({c} IS NULL OR EXISTS (SELECT FROM {t} {z} WHERE {z}.{k} = {c} AND {i}))"]
+        if key not in ('size',) and table != 'pub.offers':
+            forms.append('{c} NOT IN (SELECT {z}.{k} FROM {t} {z} WHERE {i})')
+        if self.chance(0.3):
+            more = self.condition(columns, 1)
+            inner, read = '%s AND %s' % (inner, more[0]), read + more[1]
+        return rng.choice(forms).format(t=table, z=z, k=key, c=c.ref, i=inner), read
+
     # ------------------------------------------------------------------
     # FROM
     # ------------------------------------------------------------------
@@ -422,7 +442,7 @@ class Shapes:
         for _ in range(rng.choice([0, 0, 1, 1, 2])):
             mixed = s.columns + (s.raw if self.chance(0.15) and not s.outer else [])
             focus = [c for k in keys for c in k[1] if c.literals] if self.chance(0.6) else mixed
-            s.where.append(self.condition(focus or mixed, 2))
+            s.where.append((self.sublink(focus or mixed) if self.chance(0.15) and not s.outer else None) or self.condition(focus or mixed, 2))
         return self.written(s, keys)
 
     def written(self, s, keys):
