@@ -8,7 +8,7 @@
  *	 rows by has the column that bears the unit, or a key that leads to one
  *	 protected row.
  * - Where the order of rows shows that are equal otherwise, the order has the
- *	 images of all that is read.
+ *	 images of all that is read, and two orders have a number of each row.
  * - Frames end at constants, and are measured by PostgreSQL's functions for
  *	 numbers, dates and timestamps.
  *
@@ -22,6 +22,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 
 /* Tells whether columns, which are int, are all of a key of the table that leads to one unit. */
@@ -142,12 +143,33 @@ verify_window_parts(WindowClause *window)
 	pfree(nothing);
 }
 
+/* Tells whether rows that are the same in all that their tables hold are told apart: by a number, or as groups. */
+static bool
+tells_rows_apart(Query *query, List *values)
+{
+	ListCell   *lc;
+
+	if (query->groupClause != NIL || query->hasAggs)
+		return true;
+	foreach(lc, values)
+	{
+		Var		   *var = lfirst(lc);
+		RangeTblEntry *rte = IsA(var, Var) ? rt_fetch(var->varno, query->rtable) : NULL;
+		TargetEntry *tle = rte && rte->rtekind == RTE_SUBQUERY ? get_tle_by_resno(rte->subquery->targetList, var->varattno) : NULL;
+
+		if (tle != NULL && IsA(tle->expr, WindowFunc) && ((WindowFunc *) tle->expr)->winfnoid == F_ROW_NUMBER)
+			return true;
+	}
+	return false;
+}
+
 /* Verifies the windows of a query, and that each of its functions has one that is in order. */
 static void
 verify_windows(DpVerify *v)
 {
 	Query	   *query = v->query;
 	List	   *values = dp_row_values(query);
+	WindowClause *first = NULL;
 	ListCell   *lc;
 
 	foreach(lc, query->windowClause)
@@ -168,9 +190,14 @@ verify_windows(DpVerify *v)
 		WindowClause *window = dp_window_of(query->windowClause, function->winref);
 
 		dp_require(window != NULL, "a function of no window", function);
-		dp_require(!dp_window_needs_order(function, window) ||
-				   dp_unordered_value(query, values, window->partitionClause, window->orderClause) == NULL,
+		if (!dp_window_needs_order(function, window))
+			continue;
+		dp_require(dp_unordered_value(query, values, window->partitionClause, window->orderClause) == NULL,
 				   "an order of rows that is not theirs", function);
+		if (first == NULL)
+			first = window;
+		dp_require((equal(window->partitionClause, first->partitionClause) && equal(window->orderClause, first->orderClause)) ||
+				   tells_rows_apart(query, values), "two orders of equal rows", function);
 	}
 }
 

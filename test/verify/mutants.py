@@ -71,6 +71,8 @@ MUTANTS = {
                                    'SELECT dp_count(*) FROM (SELECT DISTINCT ON (ward) ward, patient FROM visit ORDER BY ward, name) q WHERE patient = 1'),
     'order of equal rows': ([('src/guard/read/window_order.c', 'while ((value = dp_unordered_value(new, values, partition, order)) != NULL)', 'while (false)')],
                             'SELECT dp_count(*) FROM (SELECT name, lag(name) OVER (PARTITION BY patient ORDER BY ward) AS n FROM visit) q WHERE n < name'),
+    'two orders of twins': ([('src/guard/read/windows.c', 'if (list_length(windows) < 2 ||', 'if (true ||')],
+                            'SELECT dp_count(*) FROM (SELECT row_number() OVER (PARTITION BY patient ORDER BY ward) AS a, row_number() OVER (PARTITION BY patient ORDER BY ward DESC) AS b FROM visit) q WHERE a = b'),
     'offset of a frame': ([('src/guard/read/window_order.c', 'if (!is_offset((Const *) safe))', 'if (false)')],
                           'SELECT dp_count(*) FROM (SELECT count(*) OVER (PARTITION BY patient ORDER BY name ROWS NULL PRECEDING) AS n FROM visit) q WHERE n > 1'),
     'frame of dates': ([('src/guard/read/window_order.c', 'if (type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID)', 'if (false)')],
