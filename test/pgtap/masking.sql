@@ -118,6 +118,35 @@ SELECT told('SELECT c.reltuples, dp_count(*) IS NULL AS n FROM visits v JOIN pg_
 	'[{"reltuples":-1,"n":false}]', 'joined with protected rows, whose owner may know');
 SELECT matches(asked('SELECT dp_count(*) FROM visits WHERE id > pg_relation_size(''visits'')'), '^ZC002', 'not on protected rows');
 
+-- statements that write, rules of one's own, rows as arguments
+SET SESSION AUTHORIZATION analyst1;
+CREATE TABLE kept (n text PRIMARY KEY, r real, s bigint);
+INSERT INTO kept VALUES ('visits'), ('depts');
+CREATE VIEW as_invoker WITH (security_invoker = true) AS SELECT * FROM pg_class;
+CREATE VIEW as_barrier WITH (security_barrier = true) AS SELECT * FROM pg_class;
+CREATE FUNCTION of_row(pg_class) RETURNS real LANGUAGE sql AS 'SELECT $1.reltuples';
+CREATE TABLE by_policy (x int);
+INSERT INTO by_policy VALUES (1), (2);
+ALTER TABLE by_policy ENABLE ROW LEVEL SECURITY;
+ALTER TABLE by_policy FORCE ROW LEVEL SECURITY;
+CREATE POLICY of_size ON by_policy USING (x < 2 OR pg_relation_size('visits') > 0 OR (SELECT reltuples > 0 FROM pg_class WHERE relname = 'visits'));
+CREATE TABLE by_check (x int CHECK (pg_relation_size('visits') > 0));
+UPDATE kept SET r = c.reltuples, s = sign(pg_relation_size(c.oid)) FROM pg_class c WHERE c.relname = n AND c.relpages >= 0;
+SELECT results_eq('SELECT n, r, s FROM kept ORDER BY n', $$ VALUES ('depts', 3::real, 1::bigint), ('visits', -1, NULL) $$, 'UPDATE');
+MERGE INTO kept USING pg_class c ON c.relname = n WHEN MATCHED AND c.reltuples < 0 THEN UPDATE SET r = c.reltuples + 1000 WHEN MATCHED THEN DELETE;
+SELECT results_eq('SELECT n, r FROM kept', $$ VALUES ('visits', 999::real) $$, 'MERGE');
+INSERT INTO kept VALUES ('visits') ON CONFLICT (n) DO UPDATE SET r = (SELECT reltuples FROM pg_class WHERE relname = 'visits'), s = pg_database_size(current_database());
+SELECT results_eq('SELECT n, r, s FROM kept', $$ VALUES ('visits', (-1)::real, NULL::bigint) $$, 'ON CONFLICT');
+SELECT throws_ok('INSERT INTO by_check VALUES (1)', '42501', NULL, 'a constraint of one''s own is evaluated without the planner');
+RESET SESSION AUTHORIZATION;
+SELECT told('SELECT reltuples FROM as_invoker WHERE relname = ''visits''', '[{"reltuples":-1}]', 'a view with rights of who asks');
+SELECT told('SELECT reltuples, (b).relpages FROM as_barrier b WHERE relname = ''visits'' AND reltuples < 0', '[{"reltuples":-1,"relpages":0}]', 'a view that is a barrier');
+SELECT told('SELECT of_row(c) FROM pg_class c WHERE relname = ''visits''', '[{"of_row":-1}]', 'a function of a row');
+SELECT told('SELECT * FROM by_policy', '[{"x":1}]', 'a policy of one''s own');
+
+DROP VIEW as_invoker, as_barrier;
+DROP TABLE kept, by_policy, by_check;
+
 -- what is not masked is refused
 SELECT matches(asked(q), '^42501', 'refused: ' || q) FROM unnest(ARRAY[
 	'SELECT c, c.xmin FROM pg_class c', 'SELECT reltuples FROM pg_class FOR UPDATE', 'SELECT lo_create(0)', 'SELECT pg_logical_emit_message(false, ''a'', ''b'')',
@@ -244,6 +273,7 @@ INSERT INTO road VALUES ('SELECT * FROM own_view'), ('SELECT * FROM sizes_for_al
 	('SELECT * FROM pg_class'), ('SELECT c FROM pg_class c'), ('SELECT oid, pg_table_size(oid), pg_indexes_size(oid) FROM pg_class');
 CREATE TABLE answer (query text, before text, now text);
 ANALYZE;
+SELECT pg_stat_force_next_flush() \g /dev/null
 INSERT INTO answer SELECT query, asked(query) FROM road;
 
 -- one person more, with a thousand rows; and what queries do to a public table
