@@ -146,7 +146,7 @@ class Shapes:
         """a condition on public rows; (text, columns that it reads)"""
         rng, z = self.rng, self.name('z')
         pairs = [(c, table, key) for table, key in [('pub.shops', 'shop'), ('pub.items', 'item'), ('pub.dates', 'day'), ('pub.offers', 'shop'), ('pub.shops', 'size')]
-                 for c in columns if c.type == PUBLIC[table][key][0]]
+                 for c in columns if c.type == PUBLIC[table][key][0] and c.ref.split('.')[-1] in ('shop', 'item', 'day', 'home', 'grade')]
         if not pairs:
             return None
         c, table, key = rng.choice(pairs)
