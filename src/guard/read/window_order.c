@@ -55,13 +55,15 @@ dp_rebuild_order(DpSplitContext *cxt, List *clauses, Query *new)
 	foreach(lc, clauses)
 	{
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		SortGroupClause *copy = makeNode(SortGroupClause);
+		/* from 18 on, it knows its direction, too */
+		SortGroupClause *copy = copyObject(clause);
 		Node	   *expr = get_sortgroupclause_expr(clause, new->targetList);
 		Oid			less,
+					equal_op,
 					greater;
 
-		get_sort_group_operators(exprType(expr), true, true, false, &less, &copy->eqop, &greater, &copy->hashable);
-		if (clause->eqop != copy->eqop || (clause->sortop != less && clause->sortop != greater))
+		get_sort_group_operators(exprType(expr), true, true, false, &less, &equal_op, &greater, &copy->hashable);
+		if (clause->eqop != equal_op || (clause->sortop != less && clause->sortop != greater))
 			dp_refuse_at(exprLocation(expr),
 						 errmsg("windows and DISTINCT ON over protected rows cannot order by an operator that is not the type's own; "
 								"leave ORDER BY ... USING out"));
@@ -69,9 +71,6 @@ dp_rebuild_order(DpSplitContext *cxt, List *clauses, Query *new)
 			dp_refuse_at(exprLocation(expr),
 						 errmsg("windows and DISTINCT ON over protected rows cannot order by a string without a definite collation; "
 								"add COLLATE \"C\""));
-		copy->tleSortGroupRef = clause->tleSortGroupRef;
-		copy->sortop = clause->sortop;
-		copy->nulls_first = clause->nulls_first;
 		result = lappend(result, copy);
 	}
 	return result;
