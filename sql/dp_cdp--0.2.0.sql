@@ -2945,7 +2945,7 @@ WITH extensions AS (
 	UNION ALL
 	-- planner's and vacuum's counters are in pg_class itself
 	SELECT 'TABLE pg_catalog.pg_class', 'pg_class', 'planner', a.attrelid, 'SELECT', a.attname::text,
-		a.attname NOT IN ('reltuples', 'relpages', 'relallvisible', 'relallfrozen'), a.attacl
+		a.attname NOT IN ('reltuples', 'relpages', 'relallvisible', 'relallfrozen', 'relfrozenxid', 'relminmxid'), a.attacl
 	FROM pg_attribute a WHERE a.attrelid = 'pg_class'::regclass AND NOT a.attisdropped
 ), grants AS (
 	SELECT o.*,

@@ -45,6 +45,8 @@ static const AttrNumber closed_columns[] = {
 #ifdef Anum_pg_class_relallfrozen
 	Anum_pg_class_relallfrozen,
 #endif
+	Anum_pg_class_relfrozenxid,
+	Anum_pg_class_relminmxid,
 };
 
 #define MEMBER(attnum) ((attnum) - FirstLowInvalidHeapAttributeNumber)
@@ -77,10 +79,11 @@ masked_column(Var *column)
 		function = "told_relpages";
 	else
 		/*
-		 * foreign keys that reference a table lock its rows, so that how many
-		 * pages are all frozen tells of those tables' rows
+		 * Foreign keys that reference a table lock its rows, so that how many
+		 * pages are all frozen, and who wrote the oldest row that is not,
+		 * tell of those tables' rows.  A number of pages or a transaction.
 		 */
-		return (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true);
+		return (Expr *) makeConst(column->vartype, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true);
 	oid = makeVar(column->varno, Anum_pg_class_oid, OIDOID, -1, InvalidOid, 0);
 	return (Expr *) makeFuncExpr(dp_own_routine(function, 2, types), column->vartype, list_make2(oid, column),
 								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);

@@ -50,6 +50,10 @@ static const ClosedName names[] = {
 	{STATISTICS, "pg_stat_get_progress_info"},
 	{STATISTICS, "pg_stat_get_backend_io"},
 	{STATISTICS, "pg_stat_get_backend_wal"},
+	{STATISTICS, "pg_stat_get_archiver"},
+	{STATISTICS, "pg_stat_get_recovery_prefetch"},
+	{STATISTICS, "pg_stat_get_replication_slot"},
+	{STATISTICS, "pg_stat_get_subscription"},
 	{STATISTICS, "pg_get_aios"},
 	{SIZES, "pg_relation_size", "told_relation_size"},
 	{SIZES, "pg_table_size", "told_table_size"},
@@ -89,7 +93,10 @@ static const char *const beginnings[] = {
 	"vacuum_", "autovacuum_", "analyze_", "autoanalyze_",
 	"total_vacuum_", "total_autovacuum_", "total_analyze_", "total_autoanalyze_",
 	"db_tuples_", "db_blocks_", "db_temp_", "db_blk_", "db_parallel_workers_",
-	"buf_", "bgwriter_buf_", "checkpointer_buf"
+	"buf_", "bgwriter_buf_", "bgwriter_maxwritten_", "bgwriter_requested_", "checkpointer_buf", "checkpointer_num_requested",
+	"checkpointer_slru",
+	/* an owner's trigger is called once for each row */
+	"function_", "xact_function_"
 };
 
 /* Returns what is known of a name; class NULL: it is not closed. */

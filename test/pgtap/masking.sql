@@ -81,10 +81,28 @@ SELECT told(format('SELECT pg_relation_size(t) AS a, pg_relation_size(t, ''main'
 SELECT told('SELECT pg_database_size(current_database()) AS a, pg_database_size(1::oid) AS b, pg_tablespace_size(''pg_default'') AS c, pg_current_wal_lsn() AS d,
 	(pg_control_checkpoint()).redo_lsn AS e, pg_sequence_last_value(''visits_id_seq''::regclass) AS f',
 	'[{"a":null,"b":null,"c":null,"d":null,"e":null,"f":null}]', 'what tells of no one relation is NULL');
+-- of the transaction that wrote the oldest row, of calls of triggers
+SELECT told('SELECT relfrozenxid, relminmxid FROM pg_class WHERE relname IN (''visits'', ''depts'')', E'[{"relfrozenxid":"0","relminmxid":"0"}, \n {"relfrozenxid":"0","relminmxid":"0"}]',
+	'who wrote the oldest row is not told');
+SET track_functions = 'all';
+CREATE FUNCTION of_trigger() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TRIGGER each BEFORE UPDATE ON visits FOR EACH ROW EXECUTE FUNCTION of_trigger();
+UPDATE visits SET note = note WHERE id <= 3;
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT is(pg_stat_get_function_calls('of_trigger'::regproc), 3::bigint, 'a trigger is called once for each row');
+SELECT told('SELECT pg_stat_get_function_calls(''of_trigger''::regproc) AS a, pg_stat_get_xact_function_calls(''of_trigger''::regproc) AS b,
+	(SELECT count(*) FROM pg_stat_user_functions) AS c', '[{"a":null,"b":null,"c":0}]', 'calls of functions are not told');
+RESET track_functions;
+DROP TRIGGER each ON visits;
 SELECT told('SELECT count(*) FROM pg_stat_progress_analyze', '[{"count":0}]', 'no rows of what returns some');
 SELECT told('SELECT count(*) FROM pg_replication_slots', '[{"count":0}]');
 SELECT told('SELECT tup_returned, blks_hit, temp_bytes, temp_files FROM pg_stat_database WHERE datname = current_database()',
 	'[{"tup_returned":null,"blks_hit":null,"temp_bytes":null,"temp_files":null}]');
+SELECT told('SELECT count(*) FROM pg_stat_get_progress_info(cmdtype => ''ANALYZE'')', '[{"count":0}]', 'arguments by name');
+SELECT told('SELECT count(*) FROM (SELECT pg_stat_get_progress_info(cmdtype => ''ANALYZE'')) s', '[{"count":0}]');
+SELECT told('SELECT archived_count, last_archived_wal FROM pg_stat_archiver', '[{"archived_count":null,"last_archived_wal":null}]');
+SELECT told('SELECT checkpoints_req, maxwritten_clean FROM pg_stat_bgwriter', '[{"checkpoints_req":null,"maxwritten_clean":null}]') WHERE current_setting('server_version_num')::int < 170000;
+SELECT told('SELECT count(*) FROM pg_stat_replication_slots', '[{"count":0}]');
 SELECT told('SELECT last_value FROM pg_sequences', '[{"last_value":null}' || repeat(E', \n {"last_value":null}', (SELECT count(*) - 1 FROM pg_sequences)::int) || ']');
 
 -- ------------------------------------------------------------------------
