@@ -21,7 +21,10 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_statistic_ext_data.h"
 #include "commands/defrem.h"
+#include "guard/mask.h"
 #include "guard/plan_statement.h"
 #include "guard/rewrite.h"
 #include "miscadmin.h"
@@ -32,6 +35,9 @@
 #include "policy/policy.h"
 #include "tcop/utility.h"
 #include "utils/lsyscache.h"
+
+/* an EXPLAIN is being executed by a role from which harden() has taken numbers of rows */
+static bool is_explain_closed = false;
 
 static ExecutorCheckPerms_hook_type prev_check_perms = NULL;
 static ProcessUtility_hook_type prev_process_utility = NULL;
@@ -44,6 +50,19 @@ refuse_rows(Oid relid)
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
 			 errmsg("permission denied for rows of protected table \"%s\"; ask for private aggregates, such as dp_count(*)",
 					get_rel_name(relid))));
+}
+
+/*
+ * Refuses to explain what reads the planner's statistics, also by a view that
+ * shows only what who asks may know: their rows and pages are counted, and
+ * ANALYZE of a protected table changes both.
+ */
+static void
+refuse_explain(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("EXPLAIN would show how many statistics the planner has of all tables; run the query without EXPLAIN")));
 }
 
 /*
@@ -102,6 +121,12 @@ guard_check_perms(DP_CHECK_PERMS_ARGS)
 
 		if (rte->rtekind != RTE_RELATION || !DP_RTE_IS_READ(rte) || dp_is_inner_entry(rte))
 			continue;
+		if (is_explain_closed && (rte->relid == StatisticRelationId || rte->relid == StatisticExtDataRelationId))
+		{
+			if (ereport_on_violation)
+				refuse_explain();
+			return false;
+		}
 		table = dp_table_of_sequence(rte);
 		if (!OidIsValid(table) && dp_policy_table(rte->relid) != NULL)
 			table = rte->relid;
@@ -210,6 +235,7 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 	bool		analyze = explain_option(pstmt->utilityStmt, "analyze");
 	int			save_depth = dp_explain_analyze_depth;
 	bool		save_memory = dp_explain_shows_memory;
+	bool		save_closed = is_explain_closed;
 
 	if (IsBinaryUpgrade && IsA(pstmt->utilityStmt, GrantStmt) &&
 		is_about_former_functions((GrantStmt *) pstmt->utilityStmt))
@@ -220,6 +246,8 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 		check_trigger((CreateTrigStmt *) pstmt->utilityStmt);
 	if (analyze)
 		dp_explain_analyze_depth++;
+	if (IsA(pstmt->utilityStmt, ExplainStmt) && !dp_may_know_rows())
+		is_explain_closed = true;
 	if (explain_option(pstmt->utilityStmt, "memory"))
 		dp_explain_shows_memory = true;
 	PG_TRY();
@@ -233,6 +261,7 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 	{
 		dp_explain_analyze_depth = save_depth;
 		dp_explain_shows_memory = save_memory;
+		is_explain_closed = save_closed;
 	}
 	PG_END_TRY();
 	dp_report_taken_names();

@@ -20,4 +20,7 @@ extern bool dp_mask_query(Query *query);
 /* mask_class.c: the same for the entries of one level that read pg_class */
 extern bool dp_mask_pg_class(Query *query);
 
+/* mask_class.c: returns whether current_user may read pg_class.reltuples */
+extern bool dp_may_know_rows(void);
+
 #endif							/* DP_MASK_H */

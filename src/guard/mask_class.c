@@ -65,6 +65,13 @@ closed_among(const Bitmapset *selected, Oid user)
 	return result;
 }
 
+bool
+dp_may_know_rows(void)
+{
+	return pg_class_aclcheck(RelationRelationId, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck(RelationRelationId, Anum_pg_class_reltuples, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
 /* Returns what stands for a closed column. */
 static Expr *
 masked_column(Var *column)

@@ -165,6 +165,18 @@ SELECT told('SELECT * FROM by_policy', '[{"x":1}]', 'a policy of one''s own');
 DROP VIEW as_invoker, as_barrier;
 DROP TABLE kept, by_policy, by_check;
 
+-- EXPLAIN counts rows and pages of statistics, of which ANALYZE of a protected table writes some
+SELECT told('SELECT count(*) > 0 AS x FROM pg_stats', '[{"x":true}]', 'the statistics that one may see');
+SET SESSION AUTHORIZATION analyst1;
+SELECT throws_like(q, 'EXPLAIN would show how many statistics%', 'refused: ' || q) FROM unnest(ARRAY['EXPLAIN SELECT * FROM pg_stats', 'EXPLAIN (ANALYZE, BUFFERS) SELECT count(*) FROM pg_stats',
+	'EXPLAIN SELECT * FROM pg_stats_ext', 'EXPLAIN ANALYZE SELECT query_to_xml(''SELECT 1 FROM pg_stats LIMIT 1'', true, true, '''')']) q;
+PREPARE of_statistics AS SELECT count(*) > 0 FROM pg_stats;
+SELECT results_eq('EXECUTE of_statistics', 'VALUES (true)', 'a plan that is kept');
+SELECT throws_like('EXPLAIN EXECUTE of_statistics', 'EXPLAIN would show how many statistics%', 'is not explained');
+SELECT results_eq('EXECUTE of_statistics', 'VALUES (true)', 'after a refusal');
+RESET SESSION AUTHORIZATION;
+SELECT lives_ok('EXPLAIN SELECT * FROM pg_stats', 'whoever may know may explain');
+
 -- what is not masked is refused
 SELECT matches(asked(q), '^42501', 'refused: ' || q) FROM unnest(ARRAY[
 	'SELECT c, c.xmin FROM pg_class c', 'SELECT reltuples FROM pg_class FOR UPDATE', 'SELECT lo_create(0)', 'SELECT pg_logical_emit_message(false, ''a'', ''b'')',
