@@ -221,3 +221,11 @@ dp_groups_by(Oid opno, Node *key)
 	return opno < FirstGenbkiObjectId && OidIsValid(opfamily) && op_volatile(opno) == PROVOLATILE_IMMUTABLE &&
 		get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber;
 }
+
+Expr *
+dp_as_argument(Var *var, Oid type)
+{
+	if (type == var->vartype || IsPolymorphicType(type))
+		return copyObject((Expr *) var);
+	return (Expr *) makeRelabelType(copyObject((Expr *) var), type, -1, var->varcollid, COERCE_IMPLICIT_CAST);
+}

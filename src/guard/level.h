@@ -188,6 +188,9 @@ extern bool dp_groups_by(Oid opno, Node *key);
 /* Returns what a condition, which may be NULL, asks all of: its conjuncts at any depth. */
 extern List *dp_conjuncts(Node *condition);
 
+/* Returns var as an argument of an operator whose input is of this type. */
+extern Expr *dp_as_argument(Var *var, Oid type);
+
 /* Returns what is inside of casts that change nothing but the type's name. */
 extern Node *dp_strip_relabel(Node *node);
 

@@ -396,6 +396,7 @@ check_expression(TrustContext *c, Node *node)
 		case T_FromExpr:
 		case T_JoinExpr:
 		case T_SortGroupClause:
+		case T_SetOperationStmt:
 			return;
 		default:
 			break;

@@ -81,6 +81,55 @@ verify_conditions(DpVerify *v, Node *node)
 	}
 }
 
+/* Verifies the operands of a UNION ALL: entries, of which each row is one of the query's. */
+static void
+verify_operands(DpVerify *v, Node *node, SetOperationStmt *top)
+{
+	SetOperationStmt *op = (SetOperationStmt *) node;
+	RangeTblEntry *rte;
+
+	check_stack_depth();
+	if (IsA(node, SetOperationStmt))
+	{
+		dp_require(op->op == SETOP_UNION && op->all && op->groupClauses == NIL && equal(op->colTypes, top->colTypes) &&
+				   equal(op->colTypmods, top->colTypmods) && equal(op->colCollations, top->colCollations),
+				   "a set operation of another kind", node);
+		verify_operands(v, op->larg, top);
+		verify_operands(v, op->rarg, top);
+		return;
+	}
+	dp_require(IsA(node, RangeTblRef) && !bms_is_member(((RangeTblRef *) node)->rtindex, v->entries) &&
+			   ((RangeTblRef *) node)->rtindex <= list_length(v->query->rtable), "an operand", node);
+	rte = rt_fetch(((RangeTblRef *) node)->rtindex, v->query->rtable);
+	dp_require(rte->rtekind == RTE_SUBQUERY && tlist_same_datatypes(rte->subquery->targetList, top->colTypes, true) &&
+			   tlist_same_collations(rte->subquery->targetList, top->colCollations, true), "an operand of other columns", rte);
+	v->entries = bms_add_member(v->entries, ((RangeTblRef *) node)->rtindex);
+}
+
+/* Verifies a query that has set operations: it shows the columns of its operands, and has nothing else. */
+static void
+verify_union(DpVerify *v)
+{
+	Query	   *query = v->query;
+	SetOperationStmt *top = (SetOperationStmt *) query->setOperations;
+	ListCell   *lc;
+
+	dp_require(IsA(top, SetOperationStmt), "a set operation", top);
+	dp_require(query->jointree->fromlist == NIL && query->jointree->quals == NULL && query->havingQual == NULL &&
+			   !query->hasAggs && query->groupClause == NIL && query->windowClause == NIL && query->distinctClause == NIL,
+			   "a set operation with other parts", query);
+	verify_operands(v, (Node *) top, top);
+	dp_require(tlist_same_datatypes(query->targetList, top->colTypes, false) &&
+			   tlist_same_collations(query->targetList, top->colCollations, false), "a set operation of other columns", query);
+	foreach(lc, query->targetList)
+	{
+		Var		   *var = (Var *) ((TargetEntry *) lfirst(lc))->expr;
+
+		dp_require(IsA(var, Var) && bms_is_member(var->varno, v->entries) && var->varlevelsup == 0 &&
+				   var->varattno == foreach_current_index(lc) + 1, "a column of a set operation", var);
+	}
+}
+
 static void
 verify_relation(DpVerify *v, RangeTblEntry *rte)
 {
@@ -204,6 +253,7 @@ verify_query_parts(Query *query, DpPlace place)
 		/* it chooses rows, and nothing else in a subquery does */
 		if (query->hasDistinctOn)
 			rest.sortClause = NIL;
+		rest.setOperations = NULL;
 	}
 	if (place == DP_PLACE_KEPT)
 		rest.hasTargetSRFs = false;
@@ -247,6 +297,8 @@ verify_query(DpVerify *outer, Query *query, DpPlace place)
 	dp_require(query != NULL && IsA(query, Query), "no query", query);
 	verify_query_parts(query, place);
 	verify_join_tree(&v, (Node *) query->jointree);
+	if (query->setOperations)
+		verify_union(&v);
 	foreach(lc, query->rtable)
 		verify_entry(&v, foreach_current_index(lc) + 1, lfirst_node(RangeTblEntry, lc));
 	verify_conditions(&v, (Node *) query->jointree);

@@ -23,6 +23,7 @@
 #include "catalog/pg_language_d.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
+#include "guard/read/read.h"
 #include "guard/verify.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
@@ -290,6 +291,22 @@ verify_row_unit(DpVerify *v, Var *var)
 			   "a system column", var);
 }
 
+/* Tells whether a column of a UNION ALL bears the unit in each of its operands. */
+static bool
+is_unit_of_operands(Query *query, AttrNumber column)
+{
+	ListCell   *lc;
+
+	foreach(lc, dp_operands(query))
+	{
+		Var			var = {.varno = lfirst_int(lc),.varattno = column};
+
+		if (!dp_is_unit_column(query, &var))
+			return false;
+	}
+	return true;
+}
+
 bool
 dp_is_unit_column(Query *query, const Var *var)
 {
@@ -301,6 +318,12 @@ dp_is_unit_column(Query *query, const Var *var)
 		TargetEntry *tle = get_tle_by_resno(rte->subquery->targetList, var->varattno);
 		Node	   *column = tle ? (Node *) tle->expr : NULL;
 
+		if (rte->subquery->setOperations)
+			return is_unit_of_operands(rte->subquery, var->varattno);
+		/* operands of a set operation have it without its domain */
+		if (column != NULL && IsA(column, RelabelType) &&
+			exprType(column) == getBaseType(exprType((Node *) ((RelabelType *) column)->arg)))
+			column = (Node *) ((RelabelType *) column)->arg;
 		/* of equal units those are in the same group that are written alike, too */
 		if (column != NULL && IsA(column, FuncExpr) && list_length(((FuncExpr *) column)->args) == 1 &&
 			equal(column, dp_canonical_key(linitial(((FuncExpr *) column)->args))))

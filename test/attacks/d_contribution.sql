@@ -247,10 +247,10 @@ SELECT dp_count(*) FROM (SELECT row_number() OVER (ORDER BY id) AS r, * FROM vis
 --> ZC002
 SELECT dp_count(*) FROM (SELECT DISTINCT ON (ward) * FROM visit ORDER BY ward, at) s;
 --> ZC002
-SELECT dp_count(*) FROM (SELECT * FROM visit UNION ALL SELECT * FROM visit) s;
---> ZC002
-SELECT dp_count(*) FROM (SELECT patient FROM visit EXCEPT SELECT 42) s;
---> ZC002
+SELECT dp_count(*) IS NULL FROM (SELECT * FROM visit UNION ALL SELECT * FROM visit) s;
+--> ok 1
+SELECT dp_count(*) IS NULL FROM (SELECT patient FROM visit EXCEPT SELECT 42) s;
+--> ok 1
 SELECT dp_count(*) FROM (SELECT patient FROM visit INTERSECT ALL SELECT patient FROM patient) s;
 --> ZC002
 SELECT dp_count(*) FROM visit TABLESAMPLE SYSTEM (10) REPEATABLE (1);
@@ -562,7 +562,7 @@ SELECT n < 25 FROM (SELECT dp_count(*) AS n FROM visit v FULL JOIN visit w ON v.
 --@ attack
 SELECT dp_count(*) IS NULL FROM visit v JOIN (SELECT dp_count(*) AS n FROM visit) q ON q.n > v.age;
 --> ZC002 | ok 2
-SELECT dp_count(*) IS NULL FROM visit v JOIN (SELECT ward, dp_count(*) AS n FROM visit GROUP BY ward) q USING (ward);
+SELECT dp_count(*) IS NULL FROM visit v JOIN (SELECT ward, dp_count(*) AS n FROM visit GROUP BY ward) q USING (ward) WHERE n > -1e9;
 --> ZC002 | ok 3
 CREATE FUNCTION ana.asks() RETURNS SETOF int LANGUAGE plpgsql AS $$ BEGIN PERFORM dp_count(*) FROM visit; PERFORM set_config('dp_cdp.rho', '0.05', false); RETURN NEXT 42; END $$;
 CREATE VIEW ana.asks AS SELECT a AS patient FROM ana.asks() a;

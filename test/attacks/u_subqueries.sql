@@ -86,3 +86,59 @@ SELECT dp_count(*) IS NULL FROM visit v WHERE EXISTS (SELECT FROM ana.t WHERE an
 --> ok 1 | ZC002
 SELECT dp_count(*) IS NULL FROM visit v WHERE ward IN (SELECT name FROM patient);
 --> ZC002
+
+--# unions of rows
+--@ absent: ^f
+--@ attack
+SELECT dp_count(*) IS NOT NULL FROM (SELECT patient FROM visit UNION ALL SELECT patient FROM part) u;
+--> ok 1
+SELECT dp_count(*) FROM (SELECT ward FROM visit UNION SELECT w FROM part) u;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT age FROM visit EXCEPT SELECT y FROM part) u;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT age FROM visit INTERSECT SELECT 97) u;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT patient, age FROM visit UNION SELECT y, patient FROM part) u;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT patient FROM visit UNION ALL SELECT 42) u;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT patient FROM visit UNION ALL SELECT patient FROM lab) u;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT patient FROM visit UNION ALL SELECT id FROM single) u;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT patient, 1 AS n FROM visit UNION ALL SELECT patient, row_number() OVER (ORDER BY w) FROM part) u WHERE n < 3;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT patient FROM visit UNION ALL (SELECT patient FROM part ORDER BY w LIMIT 1)) u;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT patient FROM visit UNION ALL SELECT patient FROM part TABLESAMPLE bernoulli (50)) u;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT patient FROM visit UNION ALL SELECT patient FROM part WHERE 1 / (patient - 42) > 0) u;
+--> ok 1
+SELECT dp_count(*) FROM (SELECT patient, cost FROM visit UNION ALL SELECT patient, 10 / (patient - 42) FROM part) u WHERE cost > 1;
+--> ok 1
+SELECT dp_count(*) FROM (SELECT at FROM visit UNION ALL SELECT CASE WHEN w = 'zebra' THEN 'infinity'::date ELSE '2024-01-01'::date + patient END FROM part) u WHERE at IS NOT NULL;
+--> ok 1
+SELECT dp_count(*) FROM (SELECT patient, ward FROM visit UNION ALL SELECT patient, pg_sleep(0)::text FROM part) u WHERE ward > '';
+--> ZC002
+SELECT dp_count(*) FROM (SELECT patient FROM visit UNION ALL SELECT patient FROM part) u JOIN visit v ON v.age = u.patient;
+--> ZC002
+SELECT patient FROM visit UNION ALL SELECT patient FROM part;
+--> ZC002
+SELECT ward FROM visit EXCEPT SELECT ward FROM ward;
+--> ZC002
+WITH RECURSIVE r AS (SELECT patient, 1 AS n FROM visit UNION ALL SELECT patient, n + 1 FROM r WHERE n < 3) SELECT dp_count(*) FROM r;
+--> ZC002
+
+--# a person is bounded over all that is put together
+--@ only: noselect
+--@ absent: ^f
+--@ attack
+SET dp_cdp.rho = 50;
+-- 400 patients with 10 rows each, of which 5 count, and not 10, 15 or 20
+SELECT n BETWEEN 1990 AND 2010 FROM (SELECT dp_count(*) AS n FROM (SELECT id FROM visit UNION ALL SELECT id FROM visit) u) s;
+--> ok 5000
+SELECT n BETWEEN 1990 AND 2010 FROM (SELECT dp_count(*) AS n FROM (SELECT age FROM visit UNION ALL SELECT patient FROM patient UNION ALL SELECT y FROM part WHERE patient > 0) u) s;
+--> ok 5000
+-- each row of single is a unit
+SELECT n BETWEEN 790 AND 814 FROM (SELECT dp_count(*) AS n FROM (SELECT id FROM single UNION ALL SELECT nothing FROM single) u) s;
+--> ok 5000

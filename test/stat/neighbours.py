@@ -148,6 +148,12 @@ CHAINS = [
     ("h LEFT JOIN (SELECT id, count(*) AS n{u} FROM kid GROUP BY id{u}) q ON q.id = h.id AND q.n > 1", "h.u", "h.g q.n"),
     ("h p", "p.u", "p.g"), ("h q", "q.u", "q.g"), ("kid k", "k.u", "k.x k.id"), ("kid l", "l.u", "l.x"), ("a s", "s.u", "s.g s.x"), ("b t", "t.u", "t.k t.y"),
     ("kid m LEFT JOIN h o ON o.id = m.id", "m.u", "m.x o.g"), ("a v", "v.u", "v.g v.x"),
+    ("(SELECT g, x{u} FROM a UNION ALL SELECT k, y{u} FROM b) q", "q.u", "q.g q.x"), ("(SELECT x{u} FROM a UNION ALL SELECT x{u} FROM a UNION ALL SELECT g{u} FROM h) q", "q.u", "q.x"),
+    ("(SELECT id, x{u} FROM kid UNION ALL SELECT y, no{u} FROM grandkid) q", "q.u", "q.id q.x"), ("(SELECT x, 1 AS one{u} FROM kid WHERE x > 0 UNION ALL SELECT g, 2{u} FROM h) q", "q.u", "q.x q.one"),
+    ("(SELECT u, g FROM a UNION SELECT u, k FROM b) q", "q.u", "q.g"), ("(SELECT u FROM a UNION (SELECT u FROM b EXCEPT SELECT u FROM h)) q", "q.u", "q.u"),
+    ("(SELECT u, count(*)::int AS n FROM a GROUP BY u UNION ALL SELECT u, max(y) FROM b GROUP BY u) q", "q.u", "q.n"), ("(SELECT u FROM a INTERSECT SELECT u FROM b UNION ALL SELECT u FROM h) q", "q.u", "q.u"),
+    ("(SELECT u, count(*) AS n FROM (SELECT u FROM a UNION ALL SELECT u FROM b) v GROUP BY u) q", "q.u", "q.n"), ("(SELECT id, x{u} FROM kid UNION ALL SELECT id, x{u} FROM kid) q JOIN h ON h.id = q.id", "h.u", "q.x h.g"),
+    ("h LEFT JOIN (SELECT u, x FROM a UNION ALL SELECT u, y FROM b) q ON h.u = q.u", "h.u", "h.g q.x"),
     ("a CROSS JOIN h CROSS JOIN kid c", "h.u", "a.x c.x h.g"), ("b LEFT JOIN h ON b.u = h.u LEFT JOIN kid c ON c.id = h.id", "b.u", "b.y c.x h.g"),
 ]
 # what belongs to WHERE of some of them
@@ -169,6 +175,10 @@ WRONG_CHAINS = [("kid c JOIN kid d ON c.x = d.x", "c.x d.x"), ("kid c JOIN h ON 
                 ("(SELECT * FROM kid c WHERE EXISTS (SELECT FROM kid d WHERE d.x = c.id)) c", "c.x"),
                 ("(SELECT * FROM h WHERE NOT EXISTS (SELECT FROM a WHERE a.x = h.g)) h", "h.g"),
                 ("(SELECT * FROM h WHERE g IN (SELECT x FROM kid)) h", "h.g"), ("(SELECT * FROM h WHERE g IN (SELECT id FROM kid)) h", "h.g"),
+                ("(SELECT g FROM a UNION SELECT k FROM b) q", "q.g"), ("(SELECT g, x FROM a EXCEPT SELECT k, y FROM b) q", "q.g q.x"), ("(SELECT x FROM a UNION ALL SELECT x FROM r) q", "q.x"),
+                ("(SELECT x FROM a UNION ALL SELECT g FROM w) q", "q.x"), ("(SELECT x FROM kid UNION ALL SELECT 1) q", "q.x"), ("(SELECT u, x FROM a UNION SELECT y, u FROM b) q", "q.u q.x"),
+                ("(SELECT x FROM a UNION ALL SELECT y FROM b LIMIT 3) q", "q.x"), ("(SELECT u, x FROM a UNION ALL SELECT y, k FROM b) q JOIN h ON h.u = q.u", "q.x h.g"),
+                ("(SELECT x, count(*)::int AS n FROM a GROUP BY x UNION ALL SELECT y, k FROM b) q", "q.x q.n"), ("(SELECT x FROM a UNION ALL SELECT x FROM c) q", "q.x"),
                 ("h LEFT JOIN kid c ON c.id = h.id JOIN grandkid g ON g.no IS NOT DISTINCT FROM c.no", "c.x h.g")]
 
 
@@ -275,7 +285,25 @@ class Generator:
         part = "PARTITION BY " + part
         return "(%s)::int" % form.format(one=one, part=part, two=two, rows="%s ORDER BY %s" % (part, order), peers="%s ORDER BY %s" % (part, two))
 
+    def union(self, row_unit):
+        """Rows of two tables, or of one table twice, under other names."""
+        rng, n = self.rng, self.name()
+        # rows of several tables may have the same u, and are units of their own
+        first = rng.choice(["r", "pr"]) if row_unit else None
+        arms = []
+        for _ in range(rng.choice([2, 2, 3])):
+            t, unit, columns = (first, "u", ["g", "x"]) if row_unit else rng.choice(
+                [("a", "u", ["g", "x"]), ("b", "u", ["k", "y"]), ("va", "x", ["u", "g"]), ("vb", "u2", ["k", "y"]), ("h", "u", ["g", "id"])])
+            rng.shuffle(columns)
+            arm = Source(t, unit, columns)
+            arms.append("SELECT %s AS u, %s AS g, %s AS x FROM %s%s" % (
+                unit, columns[0], rng.choice([columns[1], columns[1] + " + 1", "3"]), t, self.where(arm)))
+        sql = (" UNION " if not row_unit and rng.random() < .3 else " UNION ALL ").join(arms)
+        return Source("(%s) %s" % (sql, n), n + ".u", [n + ".g", n + ".x"], row_unit, True)
+
     def entry(self, depth, row_unit):
+        if self.rng.random() < .12:
+            return self.union(row_unit)
         if depth > 0 and self.rng.random() < .55:
             return self.subquery(depth, row_unit)
         return self.table(row_unit)
@@ -494,7 +522,7 @@ class Checker:
         whole, reference, without, alone, few, explained = answers
         if shape.wrong:
             self.wrong += 1
-            if not isinstance(whole, str) or not re.search("can be joined only on|join that table, too|a subquery cannot be used", whole):
+            if not isinstance(whole, str) or not re.search("can be joined only on|join that table, too|a subquery cannot be used|UNION|LIMIT and OFFSET|privacy units", whole):
                 self.complain(shape, "answered")
             return
         for answer in answers[:5]:

@@ -90,13 +90,75 @@ trace_taken(Query *query, Var *var, DpColumnOrigin *origin)
 	return origin->is_protected;
 }
 
+/* Adds the keys that are declared for a column of this type. */
+static bool
+add_policy(DpColumn *column, Oid type, DpKeyValues *keys)
+{
+	/* conditions may tell of fewer */
+	if (column->too_large && column->keytype == type)
+		keys->beyond = keys->n + column->nkeys;
+	if (!column->has_keys || column->keytype != type)
+		return false;
+	for (int i = 0; i < column->nkeys; i++)
+	{
+		if (column->key_nulls[i])
+			keys->null_key = true;
+		else
+			dp_key_values_add(keys, column->keys[i]);
+	}
+	return true;
+}
+
+/* Adds the values that a column, which comes from a set operation, has in one of its operands. */
+static bool
+add_operand(DpLevel *level, DpColumnSource *source, DpKeyValues *keys)
+{
+	DpColumnOrigin origin;
+	DpColumn   *column;
+	Const	   *constant;
+
+	if (!dp_is_unfoldable(source->expr, NULL))
+	{
+		constant = dp_fold(source->expr);
+		if (constant->constisnull)
+			keys->null_key = true;
+		else
+			dp_key_values_add(keys, constant->constvalue);
+	}
+	else
+	{
+		if (!dp_trace_column(source->scope->query, source->scope, source->expr, &origin) || !origin.is_protected)
+			return false;
+		column = dp_level_policy(level, origin.relid, origin.attnum, keys->room - keys->memory);
+		if (!add_policy(column, exprType(source->expr), keys))
+			return false;
+		keys->null_key |= origin.may_be_null;
+	}
+	keys->null_key |= source->may_be_null;
+	return true;
+}
+
+static bool
+add_operands(DpLevel *level, List *sources, Oid type, DpKeyValues *keys)
+{
+	ListCell   *lc;
+
+	foreach(lc, sources)
+		if (exprType(((DpColumnSource *) lfirst(lc))->expr) != type || !add_operand(level, lfirst(lc), keys))
+		return false;
+	return sources != NIL;
+}
+
 static bool
 add_column(DpLevel *level, Var *var, DpKeyValues *keys)
 {
+	List	   *sources = dp_column_sources(level->from.query, NULL, (Node *) var);
 	DpColumnOrigin origin;
 	DpColumn   *column;
 	int64		room = keys->room - keys->memory;
 
+	if (sources != NIL)
+		return add_operands(level, sources, var->vartype, keys);
 	if ((dp_trace_column(level->from.query, NULL, (Node *) var, &origin) || trace_taken(level->from.query, var, &origin)) &&
 		origin.is_protected)
 
@@ -107,18 +169,8 @@ add_column(DpLevel *level, Var *var, DpKeyValues *keys)
 		column = dp_level_policy(level, origin.relid, origin.attnum, room);
 	else
 		column = public_column(level, var, &origin, room);
-	/* conditions may tell of fewer */
-	if (column != NULL && column->too_large && column->keytype == var->vartype)
-		keys->beyond = keys->n + column->nkeys;
-	if (column == NULL || !column->has_keys || column->keytype != var->vartype)
+	if (column == NULL || !add_policy(column, var->vartype, keys))
 		return false;
-	for (int i = 0; i < column->nkeys; i++)
-	{
-		if (column->key_nulls[i])
-			keys->null_key = true;
-		else
-			dp_key_values_add(keys, column->keys[i]);
-	}
 	if (origin.may_be_null)
 		keys->null_key = true;
 	return true;

@@ -229,7 +229,7 @@ add_entry(DpShadow *s, Query *query, Index rti, Bitmapset *joins, DpEntryMap *ma
 	DpShadowItem *item;
 	int			join = -1;
 
-	if (rte->rtekind == RTE_SUBQUERY)
+	if (rte->rtekind == RTE_SUBQUERY && rte->subquery->setOperations == NULL)
 	{
 		DpEntryMap	inner = {0};
 
@@ -240,7 +240,9 @@ add_entry(DpShadow *s, Query *query, Index rti, Bitmapset *joins, DpEntryMap *ma
 	item = dp_shadow_add_item(s);
 	item->rte = rte;
 	item->query = query;
-	item->is_private = rte->rtekind == RTE_RELATION && (dp_is_protected(rte) || !dp_shadow_may_read(query, rte));
+	/* rows of a UNION ALL are protected, as those of a table are, whatever its operands join */
+	item->is_private = rte->rtekind == RTE_SUBQUERY ||
+		(rte->rtekind == RTE_RELATION && (dp_is_protected(rte) || !dp_shadow_may_read(query, rte)));
 	item->joins = joins;
 	map->items[rti] = item->number;
 	while ((join = bms_next_member(joins, join)) >= 0)

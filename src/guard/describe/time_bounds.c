@@ -25,21 +25,47 @@ dp_time_const(Oid type, int64 value)
 	return makeConst(type, -1, InvalidOid, sizeof(Timestamp), TimestampGetDatum(value), false, FLOAT8PASSBYVAL);
 }
 
-bool
-dp_find_time_bounds(DpLevel *level, Node *value, Const **first, Const **last)
+static bool
+bounds_of_column(DpScope *scope, Node *value, Oid type, int64 *first, int64 *last)
 {
 	DpColumnOrigin origin;
 	DpColumn   *policy;
-	Oid			type = getBaseType(exprType(value));
 
-	value = dp_strip_labels(value);
-	if (!dp_type_is_time(type) || !IsA(value, Var) || !dp_trace_column(level->from.query, NULL, value, &origin) ||
-		!origin.is_protected)
+	if (!IsA(value, Var) || getBaseType(exprType(value)) != type ||
+		!dp_trace_column(scope->query, scope, value, &origin) || !origin.is_protected)
 		return false;
 	policy = dp_policy_bounds(origin.relid, origin.attnum);
 	if (!policy->has_times || getBaseType(policy->keytype) != type)
 		return false;
-	*first = dp_time_const(type, policy->first);
-	*last = dp_time_const(type, policy->last);
+	*first = Min(*first, policy->first);
+	*last = Max(*last, policy->last);
+	return true;
+}
+
+bool
+dp_find_time_bounds(DpLevel *level, Node *value, Const **first, Const **last)
+{
+	Oid			type = getBaseType(exprType(value));
+	DpScope		scope = {level->from.query};
+	List	   *sources;
+	int64		least = PG_INT64_MAX;
+	int64		greatest = PG_INT64_MIN;
+	ListCell   *lc;
+
+	value = dp_strip_labels(value);
+	if (!dp_type_is_time(type) || !IsA(value, Var))
+		return false;
+	sources = dp_column_sources(scope.query, &scope, value);
+	if (sources == NIL && !bounds_of_column(&scope, value, type, &least, &greatest))
+		return false;
+	foreach(lc, sources)
+	{
+		DpColumnSource *source = lfirst(lc);
+
+		if (!bounds_of_column(source->scope, source->expr, type, &least, &greatest))
+			return false;
+	}
+	*first = dp_time_const(type, least);
+	*last = dp_time_const(type, greatest);
 	return true;
 }

@@ -210,6 +210,23 @@ range_bound(BoundContext *c, Query *query, Var *var)
 	return bound;
 }
 
+/* A column of a UNION ALL: each row has it of one of the operands. */
+static DpBound *
+operands_bound(BoundContext *c, Query *sub, Var *var)
+{
+	List	   *bounds = NIL;
+	ListCell   *lc;
+
+	foreach(lc, dp_operands(sub))
+	{
+		Query	   *operand = rt_fetch(lfirst_int(lc), sub->rtable)->subquery;
+		TargetEntry *tle = get_tle_by_resno(operand->targetList, var->varattno);
+
+		bounds = lappend(bounds, build(c, operand, (Node *) tle->expr));
+	}
+	return bound_of(c, (Node *) var, DP_BOUND_HULL, bounds);
+}
+
 static DpBound *
 column_bound(BoundContext *c, Query *query, Var *var)
 {
@@ -229,7 +246,9 @@ column_bound(BoundContext *c, Query *query, Var *var)
 		if (rte->rtekind == RTE_RELATION)
 			return range_bound(c, query, var);
 	}
-	if (rte->rtekind != RTE_SUBQUERY || rte->subquery->setOperations || rte->subquery->groupingSets)
+	if (rte->rtekind == RTE_SUBQUERY && rte->subquery->setOperations)
+		return operands_bound(c, rte->subquery, var);
+	if (rte->rtekind != RTE_SUBQUERY || rte->subquery->groupingSets)
 		return no_bound(c, query, (Node *) var, DP_GAP_EXPRESSION);
 	tle = get_tle_by_resno(rte->subquery->targetList, var->varattno);
 	if (tle == NULL)

@@ -152,6 +152,151 @@ dp_trace_column(Query *query, DpScope *scope, Node *expr, DpColumnOrigin *origin
 	return traced;
 }
 
+/* ------------------------------------------------------------------------
+ * Columns of set operations
+ * ------------------------------------------------------------------------
+ */
+
+/* WITH queries that are named twice, in each of many levels, would never end */
+#define MOST_SOURCES 1000
+
+static bool add_sources(DpScope *scope, Node *expr, bool may_be_null, bool *found, List **sources);
+
+static DpScope *
+make_scope(Query *query, DpScope *outer)
+{
+	DpScope    *scope = palloc(sizeof(DpScope));
+
+	scope->query = query;
+	scope->outer = outer;
+	return scope;
+}
+
+/* Adds what a column is in the operands whose rows the operation has. */
+static bool
+add_operands(DpScope *scope, Node *operand, AttrNumber attno, bool may_be_null, bool *found, List **sources)
+{
+	SetOperationStmt *op = (SetOperationStmt *) operand;
+	Query	   *sub;
+	TargetEntry *tle;
+
+	check_stack_depth();
+	if (IsA(operand, SetOperationStmt))
+		return add_operands(scope, op->larg, attno, may_be_null, found, sources) &&
+			(op->op != SETOP_UNION || add_operands(scope, op->rarg, attno, may_be_null, found, sources));
+	sub = rt_fetch(((RangeTblRef *) operand)->rtindex, scope->query->rtable)->subquery;
+	tle = sub->setOperations || sub->groupingSets ? NULL : get_tle_by_resno(sub->targetList, attno);
+	return tle != NULL && add_sources(make_scope(sub, scope), (Node *) tle->expr, may_be_null, found, sources);
+}
+
+/* Adds what an expression of the scope's query is; false where that is not known. */
+static bool
+add_sources(DpScope *scope, Node *expr, bool may_be_null, bool *found, List **sources)
+{
+	Var		   *var = (Var *) expr;
+	RangeTblEntry *rte = IsA(expr, Var) && var->varlevelsup == 0 && var->varattno > 0 ?
+		rt_fetch(var->varno, scope->query->rtable) : NULL;
+	Query	   *sub = rte != NULL ? rte->subquery : NULL;
+	DpScope    *outer = scope;
+	DpColumnSource *source;
+	TargetEntry *tle;
+	bool		entry_found = false;
+
+	check_stack_depth();
+	if (rte != NULL && rte->rtekind == RTE_JOIN)
+		return add_sources(scope, list_nth(rte->joinaliasvars, var->varattno - 1), may_be_null, found, sources);
+	if (rte != NULL && dp_group_expression(rte, var) != NULL)
+		return add_sources(scope, dp_group_expression(rte, var), may_be_null, found, sources);
+	if (rte != NULL && rte->rtekind == RTE_CTE)
+	{
+		CommonTableExpr *cte = dp_find_cte(scope, rte, &outer);
+
+		if (cte == NULL)
+			return false;
+		sub = (Query *) cte->ctequery;
+	}
+	if (sub == NULL)
+	{
+		if (list_length(*sources) >= MOST_SOURCES)
+			return false;
+		source = palloc(sizeof(DpColumnSource));
+		source->scope = scope;
+		source->expr = expr;
+		source->may_be_null = may_be_null;
+		*sources = lappend(*sources, source);
+		return true;
+	}
+	may_be_null |= is_nulled(scope->query, (Node *) scope->query->jointree, var->varno, &entry_found);
+	if (sub->setOperations)
+	{
+		*found = true;
+		return add_operands(make_scope(sub, outer), sub->setOperations, var->varattno, may_be_null, found, sources);
+	}
+	tle = sub->groupingSets ? NULL : get_tle_by_resno(sub->targetList, var->varattno);
+	return tle != NULL && !tle->resjunk &&
+		add_sources(make_scope(sub, outer), (Node *) tle->expr, may_be_null, found, sources);
+}
+
+List *
+dp_column_sources(Query *query, DpScope *scope, Node *expr)
+{
+	List	   *sources = NIL;
+	bool		found = false;
+
+	if (!IsA(expr, Var) || ((Var *) expr)->varno > list_length(query->rtable) ||
+		!add_sources(make_scope(query, scope ? scope->outer : NULL), expr, false, &found, &sources) || !found)
+		return NIL;
+	return sources;
+}
+
+static bool
+traces_to_unit(DpScope *scope, Node *expr)
+{
+	DpColumnOrigin origin;
+	const DpTable *table;
+
+	if (!dp_trace_column(scope->query, scope, expr, &origin) || !origin.is_protected)
+		return false;
+	table = dp_policy_table(origin.relid);
+	return table->has_unit && get_attnum(origin.relid, table->unit) == origin.attnum;
+}
+
+bool
+dp_is_unit_origin(DpScope *scope, Node *expr)
+{
+	List	   *sources = dp_column_sources(scope->query, scope, expr);
+	ListCell   *lc;
+
+	if (sources == NIL)
+		return traces_to_unit(scope, expr);
+	foreach(lc, sources)
+	{
+		DpColumnSource *source = lfirst(lc);
+
+		if (!traces_to_unit(source->scope, source->expr))
+			return false;
+	}
+	return true;
+}
+
+/* Tells whether a column is NULL in no operand of the set operation that it comes from. */
+static bool
+is_never_null_in(List *sources)
+{
+	ListCell   *lc;
+
+	foreach(lc, sources)
+	{
+		DpColumnSource *source = lfirst(lc);
+
+		if (source->may_be_null ||
+			!(IsA(source->expr, Const) ? !((Const *) source->expr)->constisnull
+			  : dp_is_never_null(source->scope->query, source->expr)))
+			return false;
+	}
+	return sources != NIL;
+}
+
 bool
 dp_is_never_null(Query *query, Node *expr)
 {
@@ -161,7 +306,9 @@ dp_is_never_null(Query *query, Node *expr)
 	bool		result = true;
 	ListCell   *lc;
 
-	if (!dp_trace_column(query, NULL, expr, &origin) || origin.may_be_null)
+	if (!dp_trace_column(query, NULL, expr, &origin))
+		return is_never_null_in(dp_column_sources(query, NULL, expr));
+	if (origin.may_be_null)
 		return false;
 	name = get_attname(origin.relid, origin.attnum, false);
 	tables = origin.inherit ? find_all_inheritors(origin.relid, AccessShareLock, NULL)

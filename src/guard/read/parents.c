@@ -66,15 +66,6 @@ compared_as(Oid type, Oid *family)
 	return OidIsValid(opclass) ? get_opclass_input_type(opclass) : InvalidOid;
 }
 
-/* Returns var as an argument of an operator of this type. */
-static Expr *
-as_argument(Var *var, Oid type)
-{
-	if (type == var->vartype || IsPolymorphicType(type))
-		return copyObject((Expr *) var);
-	return (Expr *) makeRelabelType(copyObject((Expr *) var), type, -1, var->varcollid, COERCE_IMPLICIT_CAST);
-}
-
 /* Makes the equality of a column of the key with what a token has of it; NULL if their types have none. */
 static Expr *
 key_equality(Var *key, Var *value)
@@ -87,7 +78,7 @@ key_equality(Var *key, Var *value)
 
 	if (!OidIsValid(op))
 		return NULL;
-	equality = make_opclause(op, BOOLOID, false, as_argument(key, types[0]), as_argument(value, types[1]),
+	equality = make_opclause(op, BOOLOID, false, dp_as_argument(key, types[0]), dp_as_argument(value, types[1]),
 							 InvalidOid, key->varcollid);
 	set_opfuncid((OpExpr *) equality);
 	return equality;

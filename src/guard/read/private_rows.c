@@ -143,17 +143,11 @@ groups_by_unit(DpScope *scope)
 	foreach(lc, clauses)
 	{
 		DpColumnOrigin *origin = palloc(sizeof(DpColumnOrigin));
-		const DpTable *table;
+		Node	   *expr = (Node *) get_sortgroupclause_tle(lfirst(lc), query->targetList)->expr;
 
-		if (!dp_trace_column(query, scope,
-							 (Node *) get_sortgroupclause_tle(lfirst(lc), query->targetList)->expr,
-							 origin) ||
-			!origin->is_protected)
-			continue;
-		table = dp_policy_table(origin->relid);
-		if (table->has_unit && get_attnum(origin->relid, table->unit) == origin->attnum)
+		if (dp_is_unit_origin(scope, expr))
 			return true;
-		if (!origin->may_be_null)
+		if (dp_trace_column(query, scope, expr, origin) && origin->is_protected && !origin->may_be_null)
 			origins = lappend(origins, origin);
 	}
 	foreach(lc, origins)

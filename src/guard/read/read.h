@@ -36,6 +36,25 @@ typedef struct DpColumnOrigin
  */
 extern bool dp_trace_column(Query *query, DpScope *scope, Node *expr, DpColumnOrigin *origin);
 
+/* what a column of a UNION ALL, or of a query over one, is in one of its operands */
+typedef struct DpColumnSource
+{
+	struct DpScope *scope;		/* whose query the expression is of */
+	Node	   *expr;
+	bool		may_be_null;	/* also where the expression is not: by an outer
+								 * join above */
+} DpColumnSource;
+
+/*
+ * Returns what a Var of level query is in each operand of the set operation that
+ * it comes from (DpColumnSource), where each row has the value that it has in one of
+ * them; NIL: it comes from none.  scope: as above.
+ */
+extern List *dp_column_sources(Query *query, struct DpScope *scope, Node *expr);
+
+/* Tells whether expr is the unit column of a protected table, in all operands if it comes from several. */
+extern bool dp_is_unit_origin(struct DpScope *scope, Node *expr);
+
 /* Tells whether expr is a column that is NOT NULL; a plan notices when it no longer is. */
 extern bool dp_is_never_null(Query *query, Node *expr);
 
@@ -165,6 +184,33 @@ extern void dp_read_level(DpSource *s, DpScope *scope, DpFrom *from, DpAllowCont
 /* Reads a subquery over protected tables, entry rti of query, and fills item. */
 extern void dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions,
 							 DpFromItem *item);
+
+/* ------------------------------------------------------------------------
+ * set_operations.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Returns the query that scope's, a set operation over protected rows, means: a
+ * UNION ALL, or one without set operations.  ZC002 where there is none.
+ */
+extern Query *dp_write_out_operation(DpSplitContext *cxt, DpScope *scope);
+
+/* Returns the entries, ints, that are the operands of a UNION ALL. */
+extern List *dp_operands(Query *sub);
+
+/*
+ * Makes the operands of scope's query, a UNION ALL, ready to be read, and returns
+ * which columns are to be read of all of them.  ZC002 for one without protected rows.
+ */
+extern const Bitmapset *dp_prepare_operands(DpSource *s, DpScope *scope, const Bitmapset *columns);
+
+/*
+ * Puts a new UNION ALL of its operands, which were read, in the place of entry
+ * rti of the query above, and fills item.  items: those of the operands.  ZC002 for
+ * units, or columns, of different types.
+ */
+extern void dp_rebuild_union(DpSource *s, RangeTblEntry *rte, Index rti, DpFromItem *items, DpFromItem *item);
 
 /* ------------------------------------------------------------------------
  * sublinks.c, sublink_values.c

@@ -25,19 +25,12 @@
 #include "parser/parse_relation.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/lsyscache.h"
 
 /* ------------------------------------------------------------------------
  * Subqueries
  * ------------------------------------------------------------------------
  */
-
-static void
-check_set_operations(DpSplitContext *cxt, Query *sub, int where)
-{
-	if (sub->setOperations)
-		dp_refuse_at(where, errmsg("UNION, INTERSECT and EXCEPT of protected rows are not releasable; "
-								   "release each side and combine the released rows"));
-}
 
 /* Tells whether LIMIT or OFFSET is a constant that leaves no row out: LIMIT ALL, OFFSET 0. */
 static bool
@@ -99,7 +92,6 @@ check_subquery(DpSplitContext *cxt, Query *sub)
 {
 	int			where = exprLocation((Node *) sub->targetList);
 
-	check_set_operations(cxt, sub, where);
 	check_limit(cxt, sub, where);
 	check_targets(cxt, sub, where);
 	check_grouping_sets(cxt, sub, where);
@@ -251,7 +243,7 @@ hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, 
 }
 
 static void
-check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from)
+check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from, bool is_operation)
 {
 	List	   *columns = NIL;
 	ListCell   *lc;
@@ -271,6 +263,10 @@ check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from)
 	 */
 	if (dp_names_unit(&from->unit, columns, &from->unique_keys))
 		return;
+	if (is_operation)
+		dp_refuse_at(exprLocation((Node *) sub->targetList),
+					 errmsg("UNION, EXCEPT and INTERSECT of protected rows compare rows of different persons unless each SELECT shows the privacy unit; "
+							"add the unit to each, or write UNION ALL"));
 	dp_refuse_at(exprLocation((Node *) sub->targetList),
 				 errmsg("a subquery below private aggregates can aggregate protected rows only by privacy unit; "
 						"add the unit to its GROUP BY"));
@@ -288,23 +284,60 @@ groups_by_nothing_else(Query *sub, List *clauses, DpFrom *from)
 	return true;
 }
 
-void
-dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions, DpFromItem *item)
+static void read_entry(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bitmapset *columns,
+					   bool is_operand, DpFromItem *item);
+
+/* Reads a UNION ALL, each of its operands by itself. */
+static void
+read_union(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bitmapset *columns, DpFromItem *item)
 {
-	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
-	Bitmapset  *columns = dp_columns_read(query, rti, expressions);
-	Query	   *sub;
+	DpFromItem *items = palloc0(sizeof(DpFromItem) * (list_length(rte->subquery->rtable) + 1));
+	DpScope		inner = {rte->subquery, scope};
+	ListCell   *lc;
+
+	check_subquery(s->cxt, rte->subquery);
+	columns = dp_prepare_operands(s, &inner, columns);
+	foreach(lc, dp_operands(rte->subquery))
+		read_entry(s, &inner, rt_fetch(lfirst_int(lc), rte->subquery->rtable), lfirst_int(lc), columns, true,
+				   &items[lfirst_int(lc)]);
+	dp_rebuild_union(s, rte, rti, items, item);
+}
+
+/* Joins the tables to which rows of an operand belong to people through: units are compared with those of others. */
+static void
+join_parents(DpSource *s, DpFrom *from, DpAllowContext *allow)
+{
+	DpSplitContext *cxt = s->cxt;
+
+	if (from->unit.exprs == NIL && allow->unit_aggregates)
+		dp_refuse_at(exprLocation((Node *) from->query->targetList),
+					 errmsg("a SELECT of a UNION can group rows of \"%s\" by a column of the privacy unit only; join the table that has it",
+							get_rel_name(((DpToken *) linitial(from->unit.tokens))->parent)));
+	dp_join_parents(s, from);
+}
+
+/* Reads entry rti, a subquery; columns: the numbers of those that are read. */
+static void
+read_entry(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bitmapset *columns,
+		   bool is_operand, DpFromItem *item)
+{
+	Query	   *sub = rte->subquery;
+	DpScope		operation = {sub, scope};
 	Query	   *written;
+	bool		is_operation = sub->setOperations != NULL;
 	DpFrom		from = {0};
 	DpAllowContext allow = {0};
 	List	   *read;
 	DpScope		inner;
 
-	if (rte->rtekind == RTE_CTE)
-		dp_inline_cte(s, scope, rte, false);
-	if (dp_refers_outside(scope, rte))
-		dp_refuse_entry(s, rte, "LATERAL or correlated subquery", "write a join condition instead");
-	sub = rte->subquery;
+	check_stack_depth();
+	if (is_operation)
+		rte->subquery = sub = dp_write_out_operation(s->cxt, &operation);
+	if (sub->setOperations)
+	{
+		read_union(s, scope, rte, rti, columns, item);
+		return;
+	}
 	inner.query = sub;
 	inner.outer = scope;
 	dp_flatten_level(sub);
@@ -325,8 +358,10 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 	read = list_make2(sub->targetList, sub->havingQual);
 	dp_read_level(s, &inner, &from, &allow, (Node *) read);
 	if (allow.unit_aggregates)
-		check_grouping(s->cxt, sub, &from);
+		check_grouping(s->cxt, sub, &from, is_operation);
 	dp_check_windows(s->cxt, sub, &from);
+	if (is_operand)
+		join_parents(s, &from, &allow);
 	s->level->release->unique_keys = list_concat_unique_oid(s->level->release->unique_keys, from.unique_keys);
 	written = sub;
 	rte->subquery = sub = dp_rebuild_subquery(s->cxt, sub, &allow);
@@ -348,4 +383,17 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 			from.unit.one_row && !from.unit.may_repeat;
 		item->unit.may_repeat = !allow.unit_aggregates && from.unit.may_repeat;
 	}
+}
+
+void
+dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions, DpFromItem *item)
+{
+	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	Bitmapset  *columns = dp_columns_read(query, rti, expressions);
+
+	if (rte->rtekind == RTE_CTE)
+		dp_inline_cte(s, scope, rte, false);
+	if (dp_refers_outside(scope, rte))
+		dp_refuse_entry(s, rte, "LATERAL or correlated subquery", "write a join condition instead");
+	read_entry(s, scope, rte, rti, columns, false, item);
 }

@@ -135,7 +135,9 @@ class Sources:
             return self.table()[0]
         if r < 0.6:
             return self.table(('v_visits', 'v_words', 'v_pair'))[0]
-        if r < 0.74:
+        if r < 0.65:
+            return self.union()
+        if r < 0.75:
             return self.derived()
         if r < 0.78:
             return self.per_unit()
@@ -188,6 +190,40 @@ class Sources:
         else:
             s = Source('%s(%s) %s' % ('LATERAL ' if self.chance(0.1) else '', query, name), columns, unit, inner.rows)
         s.sure = sure
+        return s
+
+    def union(self):
+        """rows of two tables, or of one twice, as one"""
+        rng = self.rng
+        (a, _, _), (b, _, _) = (self.table(('visits', 'people', 'stays', 'logs')) for _ in range(2))
+        name = self.name('u')
+        pairs = [(x, y) for x in a.columns for y in b.columns if x.type == y.type and a.unit != x.ref and b.unit != y.ref]
+        pairs = rng.sample(pairs, min(len(pairs), rng.choice([1, 2, 3])))
+        first, second, columns = ['%s AS person' % a.unit], [b.unit], [Column(name + '.person', TABLES['people'][2]['person'])]
+        for i, (x, y) in enumerate(pairs):
+            first.append('%s AS e%d' % (x.ref, i))
+            second.append(y.ref)
+            keys = x.keys + [k for k in y.keys if k not in x.keys] if x.keys and y.keys else None
+            columns.append(Column('%s.e%d' % (name, i), (x.type, x.literals, max(x.most, y.most), keys)))
+        if self.chance(0.4):
+            first.append("'one' AS label")
+            second.append("'two'")
+            columns.append(Column(name + '.label', ('text', ["'one'", "'two'", "'three'"], 0, ["'one'", "'two'"])))
+        r = rng.random()
+        hidden = r < 0.2
+        if hidden:
+            first, second, columns = first[1:] or ['1 AS one'], second[1:] or ['2'], columns[1:] or [
+                Column(name + '.one', ('int', ['1', '2'], 2, ['1', '2']))]
+        arms = []
+        for source, outputs in ((a, first), (b, second)):
+            arms.append('SELECT %s FROM %s%s' % (', '.join(outputs), source.text,
+                                                 ' WHERE ' + self.condition(source, 1) if self.chance(0.3) else ''))
+        op = 'UNION ALL' if r < 0.75 else rng.choice(['UNION', 'UNION', 'EXCEPT', 'INTERSECT', 'EXCEPT ALL'])
+        s = Source('(%s %s %s) %s' % (arms[0], op, arms[1], name), columns, None if hidden else name + '.person', a.rows + b.rows)
+        for c in columns:
+            # which rows there are is told by conditions, and by what is left out
+            c.restricted = True
+        s.sure = op in ('UNION ALL', 'UNION') and not hidden
         return s
 
     def joined(self):
