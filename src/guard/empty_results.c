@@ -4,35 +4,52 @@
  *	  Queries that cannot return a row: how tools learn the columns.
  *
  * SELECT * FROM t WHERE 0 = 1, or LIMIT 0, asks for names and types, which
- * are in the catalogue for everybody.  The protected table is replaced by a
- * subquery without rows, so that the answer depends on no row and is free.
+ * are in the catalogue.  Such a level becomes a SELECT of NULLs without rows,
+ * that reads nothing, so that the answer depends on no row and is free.  That
+ * there is no row is told by the text of the query alone: by LIMIT and by
+ * conditions that are constants, of the level or of what it reads.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/table.h"
 #include "base/compat.h"
-#include "catalog/pg_type.h"
+#include "guard/read/read.h"
 #include "guard/rewrite.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 #include "policy/policy.h"
-#include "rewrite/rewriteManip.h"
-#include "utils/rel.h"
 
-/* Tells whether the condition is false or NULL whatever the rows are. */
-static bool
-is_never_true(Node *quals)
+/* WITH queries that were looked at, each once, however many references lead to it */
+typedef struct Looked
 {
-	Node	   *folded;
+	List	   *full;
+	List	   *empty;
+	List	   *readable;
+} Looked;
 
-	if (quals == NULL || checkExprHasSubLink(quals))
-		return false;
-	folded = eval_const_expressions(NULL, copyObject(quals));
-	return IsA(folded, Const) &&
-		(((Const *) folded)->constisnull || !DatumGetBool(((Const *) folded)->constvalue));
+static bool returns_no_row(Looked *l, DpScope *scope);
+
+/* Tells whether one of the condition's conjuncts is false or NULL whatever the rows are. */
+static bool
+is_never_true(Node *condition)
+{
+	ListCell   *lc;
+
+	foreach(lc, dp_conjuncts(condition))
+	{
+		Const	   *folded;
+
+		if (checkExprHasSubLink(lfirst(lc)))
+			continue;
+		folded = (Const *) eval_const_expressions(NULL, copyObject(lfirst(lc)));
+		if (IsA(folded, Const) && (folded->constisnull || !DatumGetBool(folded->constvalue)))
+			return true;
+	}
+	return false;
 }
 
 static bool
@@ -46,92 +63,199 @@ is_limited_to_nothing(Query *query)
 	return IsA(limit, Const) && !limit->constisnull && DatumGetInt64(limit->constvalue) == 0;
 }
 
-typedef struct OddColumnContext
-{
-	Index		rti;
-	int			sublevels;
-} OddColumnContext;
-
-/* Finds whole rows and system columns of the entry, which a subquery does not have. */
 static bool
-odd_column_walker(Node *node, OddColumnContext *c)
+entry_has_no_row(Looked *l, DpScope *scope, RangeTblEntry *rte)
+{
+	if (rte->rtekind == RTE_SUBQUERY)
+	{
+		DpScope		inner = {rte->subquery, scope};
+
+		return returns_no_row(l, &inner);
+	}
+	if (rte->rtekind == RTE_CTE)
+	{
+		DpScope    *owner;
+		CommonTableExpr *cte = dp_find_cte(scope, rte, &owner);
+		DpScope		inner = {cte ? (Query *) cte->ctequery : NULL, cte ? owner : NULL};
+
+		if (cte == NULL || list_member_ptr(l->full, cte))
+			return false;
+		if (list_member_ptr(l->empty, cte))
+			return true;
+		if (returns_no_row(l, &inner))
+		{
+			l->empty = lappend(l->empty, cte);
+			return true;
+		}
+		l->full = lappend(l->full, cte);
+	}
+	return false;
+}
+
+static bool
+join_tree_has_no_row(Looked *l, DpScope *scope, Node *node)
+{
+	JoinExpr   *join = (JoinExpr *) node;
+	bool		left,
+				right;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblRef))
+		return entry_has_no_row(l, scope, rt_fetch(((RangeTblRef *) node)->rtindex, scope->query->rtable));
+	if (IsA(node, FromExpr))
+	{
+		ListCell   *lc;
+
+		foreach(lc, ((FromExpr *) node)->fromlist)
+			if (join_tree_has_no_row(l, scope, lfirst(lc)))
+			return true;
+		return is_never_true(((FromExpr *) node)->quals);
+	}
+	left = join_tree_has_no_row(l, scope, join->larg);
+	right = join_tree_has_no_row(l, scope, join->rarg);
+	switch (join->jointype)
+	{
+		case JOIN_INNER:
+			return left || right || is_never_true(join->quals);
+		case JOIN_LEFT:
+			return left;
+		case JOIN_RIGHT:
+			return right;
+		default:
+			return left && right;
+	}
+}
+
+/* Tells whether the operands of UNION and the like leave no row. */
+static bool
+set_operation_has_no_row(Looked *l, DpScope *scope, Node *node)
+{
+	SetOperationStmt *op = (SetOperationStmt *) node;
+	bool		left,
+				right;
+
+	if (IsA(node, RangeTblRef))
+		return entry_has_no_row(l, scope, rt_fetch(((RangeTblRef *) node)->rtindex, scope->query->rtable));
+	left = set_operation_has_no_row(l, scope, op->larg);
+	right = set_operation_has_no_row(l, scope, op->rarg);
+	return op->op == SETOP_UNION ? left && right : left || (op->op == SETOP_INTERSECT && right);
+}
+
+static bool
+returns_no_row(Looked *l, DpScope *scope)
+{
+	Query	   *query = scope->query;
+
+	check_stack_depth();
+	if (query->commandType != CMD_SELECT || query->rowMarks != NIL || query->hasModifyingCTE || query->hasRecursive)
+		return false;
+	if (is_limited_to_nothing(query))
+		return true;
+	if (query->setOperations)
+		return set_operation_has_no_row(l, scope, query->setOperations);
+	if (is_never_true(query->havingQual))
+		return true;
+
+	/* of no rows, aggregates make one where there is no key; a grouping set may be without */
+	if (query->groupingSets != NIL || (query->groupClause == NIL && (query->hasAggs || query->havingQual != NULL)))
+		return false;
+	return join_tree_has_no_row(l, scope, (Node *) query->jointree);
+}
+
+/* Finds a table of the query, at any depth, that the calling roles may not read. */
+static bool
+unreadable_walker(Node *node, Oid *relid)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, Var))
+	if (IsA(node, RangeTblEntry))
 	{
-		Var		   *var = (Var *) node;
+		RangeTblEntry *rte = (RangeTblEntry *) node;
 
-		return var->varno == c->rti && var->varlevelsup == c->sublevels && var->varattno <= 0;
+		if (rte->rtekind != RTE_RELATION || !dp_is_protected(rte) || dp_may_read(rte->relid))
+			return false;
+		*relid = rte->relid;
+		return true;
 	}
 	if (IsA(node, Query))
-	{
-		bool		found;
-
-		c->sublevels++;
-		found = query_tree_walker((Query *) node, odd_column_walker, c, 0);
-		c->sublevels--;
-		return found;
-	}
-	return expression_tree_walker(node, odd_column_walker, c);
+		return query_tree_walker((Query *) node, unreadable_walker, relid, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, unreadable_walker, relid);
 }
 
-/* Makes SELECT NULL::type of each column WHERE false. */
-static Query *
-empty_subquery(Oid relid)
+/* Finds such a table also in the WITH queries that the level names. */
+static bool
+reads_unreadable(Looked *l, DpScope *scope, Oid *relid)
 {
-	Query	   *query = makeNode(Query);
-	Relation	rel = table_open(relid, NoLock);
-	TupleDesc	desc = RelationGetDescr(rel);
-
-	query->commandType = CMD_SELECT;
-	query->querySource = QSRC_ORIGINAL;
-	query->canSetTag = true;
-	query->jointree = makeFromExpr(NIL, makeBoolConst(false, false));
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		Const	   *null = att->attisdropped ? makeNullConst(INT4OID, -1, InvalidOid)
-		: makeNullConst(att->atttypid, att->atttypmod, att->attcollation);
-
-		query->targetList = lappend(query->targetList,
-									makeTargetEntry((Expr *) null, i + 1,
-													pstrdup(NameStr(att->attname)), false));
-	}
-	table_close(rel, NoLock);
-	return query;
-}
-
-static void
-blank(Query *query)
-{
-	Index		rti = 0;
 	ListCell   *lc;
 
+	if (unreadable_walker((Node *) scope->query, relid))
+		return true;
+	foreach(lc, scope->query->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+		DpScope    *owner;
+		CommonTableExpr *cte = rte->rtekind == RTE_CTE ? dp_find_cte(scope, rte, &owner) : NULL;
+		DpScope		inner = {cte ? (Query *) cte->ctequery : NULL, cte ? owner : NULL};
+
+		if (cte == NULL || list_member_ptr(l->readable, cte))
+			continue;
+		if (reads_unreadable(l, &inner, relid))
+			return true;
+		l->readable = lappend(l->readable, cte);
+	}
+	return false;
+}
+
+/* Makes the query one of NULLs without rows; of its entries tables and views stay, for their privileges. */
+static void
+make_empty(Query *query)
+{
+	List	   *targets = NIL;
+	ListCell   *lc;
+
+	dp_flatten_group_keys(query);
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+		Node	   *expr = (Node *) tle->expr;
+
+		if (tle->resjunk)
+			continue;
+		tle->expr = (Expr *) makeNullConst(exprType(expr), exprTypmod(expr), exprCollation(expr));
+		tle->ressortgroupref = 0;
+		targets = lappend(targets, tle);
+	}
+	query->targetList = targets;
 	foreach(lc, query->rtable)
 	{
 		RangeTblEntry *rte = lfirst(lc);
-		OddColumnContext c = {++rti, 0};
-		Query	   *subquery;
 
-		if (rte->rtekind == RTE_SUBQUERY && !rte->subquery->hasAggs)
-			blank(rte->subquery);
-		if (!dp_is_protected(rte) || rti == query->resultRelation || dp_may_read(rte->relid) ||
-			query_tree_walker(query, odd_column_walker, &c, 0))
-			continue;
-		subquery = empty_subquery(rte->relid);
-		dp_clear_rte(rte);
-		rte->rtekind = RTE_SUBQUERY;
-		rte->subquery = subquery;
+		if (rte->rtekind != RTE_RELATION || dp_is_protected(rte))
+			dp_clear_rte(rte);
 		rte->tablesample = NULL;
 	}
+	query->jointree = makeFromExpr(NIL, makeBoolConst(false, false));
+	query->setOperations = NULL;
+	query->havingQual = NULL;
+	query->groupClause = query->groupingSets = NIL;
+	query->distinctClause = query->sortClause = query->windowClause = NIL;
+	query->limitCount = query->limitOffset = NULL;
+	query->limitOption = LIMIT_OPTION_COUNT;
+	query->groupDistinct = false;
+	query->hasAggs = query->hasWindowFuncs = query->hasTargetSRFs = query->hasDistinctOn = false;
+	query->hasSubLinks = query->cteList != NIL;
 }
 
 void
-dp_answer_without_rows(Query *query)
+dp_answer_without_rows(DpScope *scope)
 {
-	if (query->commandType == CMD_SELECT && !query->hasAggs && query->rowMarks == NIL &&
-		query->setOperations == NULL && query->jointree != NULL &&
-		(is_limited_to_nothing(query) || is_never_true(query->jointree->quals)))
-		blank(query);
+	Looked		l = {NIL};
+	Oid			relid;
+
+	if (!returns_no_row(&l, scope) || !reads_unreadable(&l, scope, &relid))
+		return;
+	/* not a plan for everybody, though nothing is read */
+	dp_check_payer(dp_policy_table(relid)->dataset);
+	make_empty(scope->query);
 }

@@ -22,15 +22,23 @@
 extern void dp_split_query(Query *query, DpSplitContext *cxt);
 
 /* ------------------------------------------------------------------------
- * empty_results.c, changes.c: statements that release nothing
+ * empty_results.c, unread_columns.c, changes.c: what is not released
  * ------------------------------------------------------------------------
  */
 
 /*
- * Replaces, where the query cannot return a row, protected tables that the
- * calling roles may not read by subqueries without rows.
+ * Makes a level that cannot return a row, and that names protected tables which
+ * the calling roles may not read, a query that reads nothing.  ZC001 where no
+ * budget of theirs could pay for anything.
  */
-extern void dp_answer_without_rows(Query *query);
+extern void dp_answer_without_rows(DpScope *scope);
+
+/*
+ * Leaves out of the subqueries in FROM of the level what nobody reads, so that
+ * it is not paid for; of a WITH query of the level, when all that names it was split.
+ */
+extern void dp_leave_out_unread(DpScope *scope);
+extern void dp_leave_out_unread_of_cte(DpScope *scope, CommonTableExpr *cte);
 
 /* Refuses, ZC002, a change of a protected table that would tell of its rows who may not read them. */
 extern void dp_check_change(DpSplitContext *cxt, Query *query);

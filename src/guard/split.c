@@ -361,6 +361,7 @@ process_ctes(DpSplitContext *cxt, Query *query)
 
 		if (!dp_keep_cte(query, cte))
 			continue;
+		dp_leave_out_unread_of_cte(cxt->scope, cte);
 		split_walker(cte->ctequery, cxt);
 		/* one release, however often the CTE is referenced */
 		if (list_length(cxt->releases) > before)
@@ -384,8 +385,9 @@ split_walker(Node *node, void *context)
 		if (query->commandType == CMD_UTILITY)
 			return false;
 		cxt->scope = &scope;
-		dp_answer_without_rows(query);
+		dp_answer_without_rows(&scope);
 		process_level(cxt);
+		dp_leave_out_unread(&scope);
 		query_tree_walker(query, split_walker, context, QTW_IGNORE_CTE_SUBQUERIES);
 		process_ctes(cxt, query);
 		cxt->scope = scope.outer;

@@ -179,7 +179,7 @@ INSERT INTO patient VALUES (1000, 'leaver', '1');
 CREATE TABLE ana.loot (d text);
 CREATE TABLE ana.trap (x int REFERENCES patient ON DELETE CASCADE);
 CREATE FUNCTION ana.t() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO ana.loot SELECT format('%s %s %s', current_user, session_user, string_agg(cost::text, ',')) FROM public.visit WHERE age = 97; RETURN OLD; EXCEPTION WHEN OTHERS THEN INSERT INTO ana.loot VALUES (SQLSTATE); RETURN OLD; END $$;
-CREATE FUNCTION ana.u() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO ana.loot SELECT format('%s %s private', current_user, session_user) FROM (SELECT max(cost) AS m FROM public.visit) s; RETURN OLD; END $$;
+CREATE FUNCTION ana.u() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO ana.loot SELECT format('%s %s private', current_user, session_user) FROM (SELECT max(cost) AS m FROM public.visit) s WHERE m IS NOT NULL; RETURN OLD; END $$;
 CREATE TRIGGER t BEFORE DELETE ON ana.trap FOR EACH ROW EXECUTE FUNCTION ana.t();
 CREATE TRIGGER u BEFORE DELETE ON ana.trap FOR EACH ROW EXECUTE FUNCTION ana.u();
 --@ attack postgres

@@ -102,10 +102,10 @@ SELECT count(*) = 1 FROM pg_prepared_statements WHERE name = 'p';
 --@ attack
 SET dp_cdp.rho = 50;
 SELECT array_agg(ward) = array_agg(ward ORDER BY ward COLLATE "C") FROM (SELECT ward, dp_count(*) FROM visit WHERE age <> 97 GROUP BY ward) s;
+--> ok 5000
+SELECT array_agg(age) = array_agg(age ORDER BY age) FROM (SELECT age, dp_count(*) AS n FROM visit GROUP BY age) s WHERE n IS NOT NULL;
 --> ok 10000
-SELECT array_agg(age) = array_agg(age ORDER BY age) FROM (SELECT age, dp_count(*) FROM visit GROUP BY age) s;
---> ok 10000
-SELECT array_agg(y) = array_agg(y ORDER BY y) FROM (SELECT y, dp_count(DISTINCT patient) FROM part GROUP BY y) s;
+SELECT array_agg(y) = array_agg(y ORDER BY y) FROM (SELECT y, dp_count(DISTINCT patient) AS n FROM part GROUP BY y) s WHERE n IS NOT NULL;
 --> ok 5000
 
 --# the spelling of a key is not that of a row

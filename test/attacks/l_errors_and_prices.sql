@@ -240,7 +240,7 @@ SELECT array_agg(n) FROM (SELECT ward, dp_avg(cost) AS n FROM visit GROUP BY war
 --> ok 10000
 SELECT bool_and("group" <> 'zebra') FROM dp_cdp.last_release() WHERE "group" IS NOT NULL;
 --> ok
-SELECT count(*) IS NULL FROM (SELECT age, dp_max(cost) FROM visit WHERE age > 96 GROUP BY age) s \g /dev/null
+SELECT count(m) IS NULL FROM (SELECT age, dp_max(cost) AS m FROM visit WHERE age > 96 GROUP BY age) s \g /dev/null
 --> ok 10000
 SELECT count(*) = 0 FROM dp_cdp.last_release() WHERE "group" = '97';
 --> ok
@@ -310,7 +310,7 @@ EXPLAIN SELECT dp_avg(cost) FROM visit;
 --> ok
 SELECT count(*) FROM dp_cdp.preview('SELECT dp_avg(cost), dp_count(*) FROM visit');
 --> ok
-SELECT 1 / (0 * dp_count(*)) FROM visit;
+SELECT 1 % (0 * dp_count(*)) FROM visit;
 --> 22012 0.1..100.1
 SELECT dp_count(*) FROM visit WHERE (SELECT dp_count(*) FROM visit) > 1000;
 --> ZC002

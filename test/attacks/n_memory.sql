@@ -12,17 +12,17 @@ INSERT INTO note SELECT 42, repeat(chr(96 + i), 250000000), 'short', 1 FROM gene
 SELECT dp_cdp.protect_table('note', 'clinic', unit => 'patient');
 RESET SESSION AUTHORIZATION;
 --@ attack
-SELECT count(*) FROM (SELECT body, dp_count(*) FROM note GROUP BY body) q;
+SELECT count(c) FROM (SELECT body, dp_count(*) AS c FROM note GROUP BY body) q;
 --> ok 2
 SET enable_hashagg = off;
-SELECT count(*) FROM (SELECT body, dp_count(*) FROM note GROUP BY body) q;
+SELECT count(c) FROM (SELECT body, dp_count(*) AS c FROM note GROUP BY body) q;
 --> ok 2
 RESET enable_hashagg;
-SELECT count(*) FROM (SELECT body, other, dp_sum(n, 0, 1) FROM note GROUP BY body, other) q;
+SELECT count(c) FROM (SELECT body, other, dp_sum(n, 0, 1) AS c FROM note GROUP BY body, other) q;
 --> ok 2
 SET work_mem = '64kB';
 SET dp_cdp.max_groups = 1;
-SELECT count(*) FROM (SELECT body, dp_count(*) FROM note GROUP BY body) q;
+SELECT count(c) FROM (SELECT body, dp_count(*) AS c FROM note GROUP BY body) q;
 --> ok 2
 --@ teardown
 SELECT dp_cdp.unprotect_table('note');

@@ -179,7 +179,7 @@ SELECT dp_count(*) IS NULL FROM mooded, (SELECT ana.drops() AS one) s WHERE age 
 ALTER TYPE ana.mood OWNER TO boss;
 --> ok
 --@ attack
-SELECT count(*) FROM (SELECT m, dp_count(*) IS NULL FROM mooded GROUP BY m) s;
+SELECT count(n) FROM (SELECT m, dp_count(*) IS NULL AS n FROM mooded GROUP BY m) s;
 --> ok 1
 --@ teardown
 SET ROLE boss; SELECT dp_cdp.unprotect_table('mooded'); DROP TABLE mooded;

@@ -80,7 +80,7 @@ SELECT 'wrong' FROM (SELECT code FROM stay GROUP BY code) s HAVING count(*) <> 0
 --@ attack bob
 SELECT 'wrong' FROM (SELECT code FROM stay GROUP BY code) s HAVING count(*) <> 3;
 --> ok
-SELECT 'wrong' FROM (SELECT code, dp_count(*) FROM stay GROUP BY code) s HAVING count(*) <> 3;
+SELECT 'wrong' FROM (SELECT code, dp_count(*) AS n FROM stay GROUP BY code) s HAVING count(n) <> 3;
 --> ok bob:1
 PREPARE p AS SELECT 'wrong' FROM (SELECT code FROM stay GROUP BY code) s HAVING count(*) <> 3;
 EXECUTE p;

@@ -93,7 +93,7 @@ SELECT stay FROM dose ORDER BY stay LIMIT 1;
 --> ZC002
 SELECT max(n) FROM (SELECT stay, count(*) AS n FROM dose GROUP BY stay) q;
 --> ZC002 | ok 1
-SELECT 'wrong' FROM (SELECT stay + 0, dp_count(*) FROM dose GROUP BY 1) q;
+SELECT 'wrong' FROM (SELECT stay + 0, dp_count(*) AS n FROM dose GROUP BY 1) q WHERE n IS NOT NULL;
 --> ok 2
 SELECT 'wrong' FROM (SELECT dp_count(DISTINCT stay) AS n FROM dose) q WHERE n IS NULL;
 --> ok 1

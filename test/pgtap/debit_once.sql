@@ -191,13 +191,13 @@ SELECT costs($$ DO 'BEGIN FOR i IN 1..3 LOOP EXECUTE ''SELECT dp_count(*) FROM v
 -- Post-processing is free
 -- --------------------------------------------------------------------------
 
-SELECT costs($$ WITH root AS (SELECT dept, dp_count(*) FROM visits GROUP BY dept) SELECT count(*) AS rows FROM root $$, 1, 'count(*) around a release');
-SELECT costs($$ SELECT count(*) FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept) s $$, 1, '... as a subquery');
-SELECT costs($$ SELECT dept FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept) s $$, 1, 'only the keys of a release');
+SELECT costs($$ WITH root AS (SELECT dept, dp_count(*) FROM visits GROUP BY dept) SELECT count(*) AS rows FROM root $$, 0, 'count(*) around declared keys');
+SELECT costs($$ SELECT count(*) FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept) s $$, 0, '... as a subquery');
+SELECT costs($$ SELECT dept FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept) s $$, 0, 'only the declared keys of a release');
 SELECT costs($$ SELECT count(*) FROM (SELECT ward, dp_count(*) FROM undeclared GROUP BY ward) s $$, 1, 'count(*) of selected keys');
 SELECT costs($$ SELECT ward FROM (SELECT ward, dp_count(*) FROM undeclared GROUP BY ward) s $$, 1, 'only the keys, selected');
 SELECT holds($$ SELECT array_agg(dept ORDER BY dept) = '{a,b,c,z}' FROM (SELECT dept, dp_count(*) FROM visits GROUP BY dept) s $$,
-	1, 'all declared keys appear');
+	0, 'all declared keys appear');
 SELECT costs('SELECT DISTINCT dp_count(*) FROM visits GROUP BY dept', 1, 'DISTINCT');
 SELECT costs('SELECT DISTINCT ON (dp_count(*)) dept FROM visits GROUP BY dept ORDER BY dp_count(*), dept', 1, 'DISTINCT ON');
 SELECT holds($$ SELECT count(*) = 4 AND max(total) = sum(n) FROM (
@@ -220,7 +220,7 @@ SELECT costs('TABLE nothing UNION ALL SELECT floor(n)::int FROM (SELECT dp_sum(c
 SELECT holds('SELECT bool_and(g = 0) FROM (SELECT dept, grouping(dept) AS g, dp_count(*) FROM visits GROUP BY dept) s', 1, 'GROUPING of a plain GROUP BY');
 
 -- errors after the release
-SELECT fails('SELECT 1 / (dp_count(*) * 0) FROM visits', '22012', 1, 'an error in post-processing does not refund');
+SELECT fails('SELECT 1 % (dp_count(*) * 0) FROM visits', '22012', 1, 'an error in post-processing does not refund');
 SELECT fails($$ SELECT CAST('x' || dp_count(*) AS int) FROM visits $$, '22P02', 1, 'nor does a failed cast');
 SELECT fails('SELECT dp_sum(cost, 5, 5) FROM visits', 'ZC004', 0, 'bad bounds are found before the debit');
 SELECT fails('SELECT dp_count(*), 1/0 FROM visits', '22012', 0, 'an error of the planner is free');
@@ -238,11 +238,11 @@ SELECT costs('UPDATE depts SET floor = n % 100 FROM (SELECT dept, dp_count(*) AS
 SELECT costs('DELETE FROM nothing USING (SELECT dp_count(*) AS n FROM visits) r WHERE r.n % 100 = x', 1, 'DELETE ... USING');
 SELECT costs('MERGE INTO depts d USING (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) r ON r.dept = d.dept WHEN MATCHED THEN UPDATE SET floor = r.n % 100', 1, 'MERGE') WHERE current_setting('server_version_num')::int >= 150000;
 SELECT costs('WITH r AS (SELECT dp_count(*) AS n FROM visits), i AS (INSERT INTO nothing SELECT n % 100 FROM r RETURNING x) SELECT * FROM i, r', 1, 'a WITH clause that modifies data beside a release');
-SELECT costs('SELECT d.* FROM depts d, (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) r WHERE d.dept = r.dept FOR UPDATE OF d', 1, 'FOR UPDATE of another table');
+SELECT costs('SELECT d.* FROM depts d, (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) r WHERE d.dept = r.dept AND n IS NOT NULL FOR UPDATE OF d', 1, 'FOR UPDATE of another table');
 
 SELECT costs('CREATE VIEW by_dept AS SELECT dept, dp_count(*) AS n, dp_sum(cost) AS total FROM visits GROUP BY dept', 0, 'CREATE VIEW is free');
 SELECT costs('SELECT * FROM by_dept', 2, 'a view of the analyst');
-SELECT costs('SELECT dept, n FROM by_dept', 2, 'a view is released as a whole');
+SELECT costs('SELECT dept, n FROM by_dept', 1, '... of which two columns are read');
 SELECT costs('SELECT * FROM by_dept a JOIN by_dept b USING (dept)', 4, 'a view named twice is released twice');
 SELECT costs('CREATE MATERIALIZED VIEW by_dept_kept AS SELECT * FROM by_dept', 2, 'CREATE MATERIALIZED VIEW');
 SELECT costs('REFRESH MATERIALIZED VIEW by_dept_kept', 2, 'REFRESH MATERIALIZED VIEW');
@@ -269,7 +269,7 @@ CREATE FUNCTION f_plpgsql(lowest int, bound numeric, unused int DEFAULT 0) RETUR
 CREATE FUNCTION f_for() RETURNS int LANGUAGE plpgsql AS
 	'DECLARE r record; n int := 0; BEGIN FOR r IN SELECT dept, dp_count(*) FROM visits GROUP BY dept LOOP n := n + 1; END LOOP; RETURN n; END';
 CREATE FUNCTION f_caught() RETURNS int LANGUAGE plpgsql AS
-	'BEGIN PERFORM 1 / (n * 0) FROM (SELECT dp_count(*) AS n FROM visits) r; RETURN 0; EXCEPTION WHEN division_by_zero THEN RETURN 1; END';
+	'BEGIN PERFORM 1 % (n * 0) FROM (SELECT dp_count(*) AS n FROM visits) r; RETURN 0; EXCEPTION WHEN division_by_zero THEN RETURN 1; END';
 CREATE FUNCTION f_refcursor(c refcursor) RETURNS refcursor LANGUAGE plpgsql AS
 	'BEGIN OPEN c SCROLL FOR SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept; RETURN c; END';
 RESET SESSION AUTHORIZATION;
@@ -346,7 +346,7 @@ SELECT dp_cdp.set_keys('changing', 'k', ARRAY['a', 'b']);
 SELECT dp_cdp.set_bounds('changing', 'x', 0, 1);
 SET SESSION AUTHORIZATION analyst1;
 SET plan_cache_mode = force_generic_plan;
-PREPARE cached AS SELECT string_agg(k, ' ' ORDER BY k) AS keys FROM (SELECT k, dp_sum(x) FROM changing GROUP BY k) s;
+PREPARE cached AS SELECT string_agg(k, ' ' ORDER BY k) AS keys FROM (SELECT k, dp_sum(x) AS x FROM changing GROUP BY k) s WHERE x IS NOT NULL;
 EXECUTE cached \gset one_
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.set_keys('changing', 'k', ARRAY['c']);
@@ -369,7 +369,7 @@ RESET plan_cache_mode;
 RESET SESSION AUTHORIZATION;
 SELECT paid(2, 'a cached plan before and after a change of keys');
 SELECT is(:'one_keys' || ', ' || :'two_keys' || ', ' || :'three_state' || ', ' || :'four_state',
-	'a b, c, ZC004, 42501', 'cached plans follow keys, bounds and protection');
+	'a b, c, ZC004, ZC002', 'cached plans follow keys, bounds and protection');
 
 -- --------------------------------------------------------------------------
 -- Cursors

@@ -29,6 +29,7 @@ class Level:
         self.soft = None                # a looser comparison: see Episode.soft_difference
         self.allowed = None             # the query of all keys that may be groups
         self.single = True              # one release, of which each row is fetched
+        self.may_be_free = False        # declared keys may be all that is read of it
         # for comparisons of two databases, where rows are as they were released:
         self.plain = False
         self.keys = []                  # which columns are keys
@@ -171,6 +172,9 @@ class Grammar(Sources):
         # so may a level of one row for each unit be
         if s.unit in [k[0] for k in keys]:
             out.sure = False
+        # without rows by its text there are no groups, of declared keys neither
+        if keys and 'NOT true' in ' '.join(where + [s.text, s.header]):
+            out.sure, out.may_be_free = False, True
         soft = out.sure and bool(keys)
         out.sure = out.sure and all(k[2] for k in keys)
 
@@ -349,6 +353,8 @@ class Grammar(Sources):
             i = rng.choice(numbers) if numbers else None
             form = 'SELECT count(*) AS c0%s FROM ({0}) %s' % (', sum(c%d) AS c1, max(c%d) AS c2' % (i, i) if numbers else '', name)
             columns = [('int', 0)] + ([(a.columns[i][0], a.columns[i][1] * 200)] * 2 if numbers else [])
+            # what is not read is not charged
+            a.charged, a.may_be_free = (), True
         elif r < 0.78:
             hint = rng.choice(['', 'MATERIALIZED ', 'NOT MATERIALIZED '])
             if rng.random() < 0.5:
@@ -360,6 +366,7 @@ class Grammar(Sources):
                 columns = [('int', 0)] if 'count' in form else a.columns[:1]
                 a.sure = False if hint == 'NOT MATERIALIZED ' else a.sure
                 a.fragile = a.fragile or a.columns[0][1] > 0
+                a.may_be_free = True
             a.charged = ()
         elif r < 0.86:
             b = self.query(depth - 1)
@@ -369,6 +376,7 @@ class Grammar(Sources):
             a.sure = a.sure and b.sure and a.rows == b.rows
             a.rows = max(a.rows, b.rows)
             a.near_miss = a.near_miss or b.near_miss
+            a.may_be_free = True
             # PostgreSQL's own error, where a key is neither text nor a number
             form = 'SELECT c0::text AS c0 FROM ({0}) l %s SELECT c0::text FROM ({1}) r' % op
             a.private, a.exact = form.format(a.private, b.private), form.format(a.exact, b.exact)
@@ -381,7 +389,7 @@ class Grammar(Sources):
             form = form.replace('%s', name)
             columns = [('int' if 'count' in form else 'key', 0)]
             a.fragile = a.fragile or a.columns[0][1] > 0
-            a.charged = ()
+            a.charged, a.may_be_free = (), True
         elif r < 0.95:
             form = 'SELECT s.region AS c0, %s.* FROM pub.sites s %s ({0}) %s ON true' % (name, rng.choice(['JOIN', 'LEFT JOIN', 'LEFT JOIN LATERAL']), name)
             # the released row's names come after one of the same name

@@ -292,7 +292,7 @@ class Episode:
             return
         f.counts['answered'] += 1
         statement = [self.context(), 'max_rows %d' % q.rows, q.private]
-        if rows and not charges and not q.near_miss and not re.search(r'EXISTS|LIMIT 0', q.private):
+        if rows and not charges and not q.near_miss and not q.may_be_free and not re.search(r'EXISTS|LIMIT 0', q.private):
             f.add('price', 'answered without a charge (%s)' % how.__name__, statement + [str(rows)[:300]])
         if not self.exact:
             return

@@ -1,0 +1,139 @@
+-- What tells nothing of rows is free: how many declared groups there are, their
+-- keys, queries without rows.  What is not read of a release is not charged.
+-- Prices are in those of one aggregate (rho 1e-6).
+
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+CREATE ROLE stranger LOGIN;
+GRANT CREATE ON SCHEMA public TO owner1, analyst1;
+
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text, ward text, flag boolean NOT NULL, n numeric, at date);
+INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), 'w' || i % 7, i % 2 = 0, i % 10, date '2025-01-01' + i % 50
+	FROM generate_series(1, 3000) i;
+CREATE TABLE depts (dept text PRIMARY KEY, building text NOT NULL);
+INSERT INTO depts VALUES ('a', 'north'), ('b', 'north'), ('c', 'south'), ('d', 'south');
+SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6);
+SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
+SELECT dp_cdp.set_bounds('visits', 'n', 0, 10);
+SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['a', 'b', 'c', 'd']);
+SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1);
+GRANT SELECT ON depts TO analyst1;
+CREATE VIEW by_dept AS SELECT dept, flag, n FROM visits;
+GRANT SELECT ON by_dept TO analyst1;
+RESET SESSION AUTHORIZATION;
+
+\ir analyst.psql
+
+-- the rows, the price in aggregates and in rows of the log, whether EXPLAIN speaks of an amount of rho
+CREATE FUNCTION answered(statement text, price int, wanted text, about text DEFAULT NULL) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	log bigint := (SELECT count(*) FROM dp_cdp.release_log);
+	before bigint := spent();
+	answer text;
+	line text;
+	r record;
+	charged boolean := false;
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	BEGIN
+		FOR r IN EXECUTE statement LOOP
+			answer := concat_ws(' ', answer, r::text);
+		END LOOP;
+		answer := coalesce(answer, 'none');
+		FOR line IN EXECUTE 'EXPLAIN (COSTS off) ' || statement LOOP
+			charged := charged OR (line ~ 'Rho: ' AND line !~ 'Rho: 0$');
+		END LOOP;
+	EXCEPTION WHEN OTHERS THEN
+		answer := SQLSTATE || ' ' || SQLERRM;
+	END;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	RETURN NEXT CASE WHEN wanted IS NULL THEN matches(answer, '^(?!ZC|42)', coalesce(about, statement))
+		ELSE is(answer, wanted, coalesce(about, statement)) END;
+	RETURN NEXT is(format('%s %s %s', spent() - before, (SELECT count(*) FROM dp_cdp.release_log) - log, charged),
+		format('%s %s %s', price, sign(price), price > 0), '... price, rows of the log, EXPLAIN');
+END $$;
+
+CREATE FUNCTION free(statement text, wanted text DEFAULT 'none') RETURNS SETOF text LANGUAGE sql
+	AS $$ SELECT answered(statement, 0, wanted) $$;
+
+SELECT no_plan();
+
+-- how many groups
+SELECT free(statement, '(4)') FROM unnest(ARRAY[
+	'SELECT count(*) FROM (SELECT dept, count(*) FROM visits GROUP BY dept) t',
+	'WITH root AS (SELECT dept, count(*) AS n FROM visits GROUP BY dept) SELECT COUNT(*) AS rows FROM root',
+	'WITH root AS MATERIALIZED (SELECT dept, count(*) AS n FROM visits GROUP BY dept) SELECT COUNT(*) FROM root',
+	'WITH root AS (SELECT dept, dp_sum(n) AS n FROM visits GROUP BY dept), more AS (SELECT *, n + 1 AS m FROM root) SELECT COUNT(*) FROM more',
+	'SELECT count(*) FROM (SELECT dept, count(*) AS n FROM visits GROUP BY dept ORDER BY n DESC) t',
+	'SELECT count(*) FROM (SELECT dept, count(*) AS n FROM visits GROUP BY dept ORDER BY n DESC LIMIT 100) t',
+	'SELECT count(*) FROM (SELECT s.*, rank() OVER (ORDER BY n) FROM (SELECT dept, sum(n) AS n, avg(n) FROM visits GROUP BY dept) s ORDER BY 2 LIMIT 50) t',
+	'SELECT count(DISTINCT dept) FROM (SELECT dept, count(*) AS n FROM visits GROUP BY dept) t',
+	'SELECT count(*) FROM (SELECT dept FROM by_dept GROUP BY 1) t',
+	'SELECT count(*) FROM (SELECT DISTINCT dept FROM visits) t']) AS statement;
+SELECT free('SELECT count(*) FROM (SELECT dept, flag, count(*) FROM visits GROUP BY 1, 2) t', '(8)');
+SELECT free('SELECT count(*) FROM (SELECT dept, count(*) AS n FROM visits GROUP BY dept ORDER BY n DESC LIMIT 3) t', '(3)');
+SELECT free('SELECT count(*) FROM (SELECT date_trunc(''week'', at), count(*) FROM visits WHERE at >= ''2025-01-06'' AND at < ''2025-01-20'' GROUP BY 1) t', '(2)');
+SELECT free('SELECT count(*) FROM (SELECT building, sum(n) FROM visits JOIN depts USING (dept) WHERE dept <> ''d'' GROUP BY 1) t', '(2)');
+SELECT free('SELECT count(*) FROM (SELECT dept, count(*) FROM visits WHERE dept = ''a'' GROUP BY 1) t', '(1)');
+SELECT free('SELECT count(*) FROM (SELECT count(*), sum(n) FROM visits WHERE n > 3) t', '(1)');
+SELECT free('WITH root AS (SELECT count(*) FROM visits) SELECT COUNT(*) AS rows FROM root', '(1)');
+-- what has to be drawn is paid for
+SELECT answered('SELECT count(*) FROM (SELECT ward, count(*) FROM visits GROUP BY ward) t', 1, NULL, 'keys that are selected are charged');
+SELECT answered('SELECT count(*) FROM (SELECT dept, count(*) AS n FROM visits GROUP BY dept HAVING count(*) > 10) t', 1, NULL, 'so is HAVING');
+SELECT answered('SELECT count(*) FROM (SELECT dept, count(*) AS n FROM visits GROUP BY dept) t WHERE n > 10', 1, NULL, '... and a condition above');
+SELECT answered('SELECT count(*) FROM (SELECT count(*) AS n FROM visits HAVING count(*) > 0) t', 1, NULL, '... of one group, too');
+SELECT answered('SELECT count(n) FROM (SELECT dept, count(*) AS n FROM visits GROUP BY dept) t', 1, NULL, 'a count that reads the values');
+SELECT answered('SELECT count(t) FROM (SELECT dept, count(*) AS n FROM visits GROUP BY dept) t', 1, NULL, '... or whole rows');
+SELECT answered('SELECT count(*) FROM (SELECT DISTINCT dept, count(*) AS n FROM visits GROUP BY dept) t', 1, NULL, '... or is of distinct ones');
+SELECT answered('SELECT count(*) FROM (SELECT dept, count(*) AS n FROM visits GROUP BY dept ORDER BY n FETCH FIRST 2 ROWS WITH TIES) t', 1, NULL, '... or of ties');
+SELECT answered('SELECT count(*) FROM (SELECT dept, generate_series(1, greatest(1, least(3, count(*)))) FROM visits GROUP BY dept) t', 1, NULL, '... or of sets');
+SELECT answered('SELECT n FROM (SELECT dept, count(*) AS n, sum(n), avg(n), stddev(n) FROM visits GROUP BY dept) t', 1, NULL, 'of many aggregates those that are read are charged');
+SELECT answered('SELECT dept, (SELECT t.n) FROM (SELECT dept, sum(n) AS n, avg(n) FROM visits GROUP BY dept) t', 1, NULL, '... also in sublinks');
+SELECT answered('WITH t AS (SELECT dept, sum(n) AS s, avg(n) AS a, count(*) AS c FROM visits GROUP BY dept) SELECT x.s, y.a FROM t x JOIN t y USING (dept)', 2, NULL, '... of a WITH query those that any reference reads');
+
+-- the keys alone
+SELECT free(statement, '(a) (b) (c) (d)') FROM unnest(ARRAY[
+	'SELECT dept FROM (SELECT dept, count(*) FROM visits GROUP BY dept) t',
+	'SELECT dept FROM visits GROUP BY 1',
+	'SELECT DISTINCT dept FROM visits WHERE n > 3',
+	'SELECT DISTINCT dept FROM (SELECT dept, sum(n) FROM visits GROUP BY dept) t ORDER BY 1',
+	'SELECT t.dept FROM (SELECT dept, count(*) FROM visits GROUP BY dept) t JOIN depts d USING (dept)']) AS statement;
+SELECT answered('SELECT dept FROM (SELECT dept, count(*) AS n FROM visits GROUP BY dept) t ORDER BY n', 1, NULL, 'their order by an answer is charged');
+SELECT answered('SELECT dept FROM (SELECT dept, count(*) AS n FROM visits GROUP BY dept ORDER BY n) t', 1, NULL, '... where it stands below, too');
+
+-- no rows
+SELECT free(statement) FROM unnest(ARRAY[
+	'SELECT 1 FROM visits LIMIT 0', 'SELECT * FROM visits FETCH FIRST 0 ROWS ONLY', 'SELECT * FROM visits WHERE false',
+	'SELECT TRUE AS "_" FROM visits WHERE 1 <> 1 LIMIT 0', 'SELECT * FROM visits WHERE n > 3 AND 1 = 0', 'SELECT * FROM visits WHERE NULL',
+	'SELECT * FROM visits WHERE 1 = 0 ORDER BY id LIMIT 10', 'SELECT * FROM (SELECT * FROM visits) q LIMIT 0', 'SELECT * FROM (SELECT * FROM visits LIMIT 0) q',
+	'SELECT * FROM (SELECT * FROM visits WHERE 1 = 0) q ORDER BY id LIMIT 100', 'SELECT * FROM (SELECT * FROM by_dept) q WHERE 1 = 0',
+	'WITH q AS (SELECT * FROM visits) SELECT * FROM q LIMIT 0', 'WITH q AS (SELECT * FROM visits WHERE 1 = 0) SELECT * FROM q ORDER BY 1',
+	'WITH q AS MATERIALIZED (SELECT * FROM visits LIMIT 0), r AS (SELECT * FROM q) SELECT * FROM r',
+	'SELECT v FROM visits v LIMIT 0', 'SELECT v.ctid, v.* FROM visits v LIMIT 0', 'SELECT *, row_number() OVER (ORDER BY id) FROM visits LIMIT 0',
+	'SELECT * FROM visits UNION ALL SELECT * FROM visits LIMIT 0', 'SELECT v.* FROM visits v JOIN depts USING (dept) WHERE false',
+	'SELECT * FROM depts d LEFT JOIN visits v ON v.dept = d.dept WHERE 1 = 0', 'SELECT * FROM visits v JOIN visits w ON false',
+	'SELECT * FROM visits v WHERE 1 = 0 AND EXISTS (SELECT FROM visits w WHERE w.id > v.id)', 'SELECT (SELECT max(n) FROM visits) FROM visits LIMIT 0',
+	'SELECT min(dept), array_agg(id) FROM visits LIMIT 0', 'SELECT dept, count(*) FROM visits GROUP BY 1 ORDER BY 2 LIMIT 0',
+	'SELECT dept, count(*) FROM visits GROUP BY 1 HAVING false', 'SELECT dept, count(*) FROM visits WHERE 1 = 0 GROUP BY 1',
+	'SELECT ward, count(*) FROM visits WHERE 1 = 0 GROUP BY 1', 'SELECT * FROM (SELECT ward, count(*) FROM visits GROUP BY 1) q LIMIT 0',
+	'WITH q AS (SELECT dept, count(*) FROM visits GROUP BY 1) SELECT * FROM q WHERE 1 = 0']) AS statement;
+SELECT is(run_as_analyst('CREATE TABLE probed AS SELECT dept AS d, avg(n) AS mean, v.id::text FROM visits v GROUP BY v.dept, v.id LIMIT 0')::text, '(,0)', 'names and types are there');
+SELECT is((SELECT string_agg(attname || ' ' || atttypid::regtype, ', ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'probed'::regclass AND attnum > 0),
+	'd text, mean numeric, id text', '... of a query with aggregates');
+SELECT answered('SELECT count(*) FROM visits WHERE 1 = 0', 1, NULL, 'a count of no rows is a row, and paid for');
+SELECT answered('SELECT count(*) FROM (SELECT * FROM visits WHERE 1 = 0) q', 1, NULL, '... of a subquery, too');
+SELECT matches((run_as_analyst('SELECT * FROM depts d LEFT JOIN (SELECT * FROM visits LIMIT 0) v USING (dept)')).failure, '^ZC002', 'the left side has rows');
+SELECT matches((run_as_analyst('SELECT * FROM visits LIMIT 0 FOR UPDATE')).failure, '^ZC002', 'locking is no probe');
+
+-- for nobody but those who hold a budget
+SET SESSION AUTHORIZATION stranger;
+SELECT throws_ok('SELECT * FROM visits LIMIT 0', 'ZC001', NULL, 'a probe of a stranger');
+SELECT throws_ok('SELECT count(*) FROM (SELECT count(*) FROM visits) q', 'ZC001', NULL, '... and a count of one group');
+SELECT throws_ok('SELECT count(*) FROM (SELECT dept, count(*) FROM visits GROUP BY 1) q', 'ZC001', NULL, '... and of several');
+RESET SESSION AUTHORIZATION;
+
+SELECT * FROM finish();
