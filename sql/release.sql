@@ -180,7 +180,7 @@ SELECT * FROM ONLY answers;
 SELECT DISTINCT dept FROM answers;
 SELECT dept FROM answers GROUP BY dept;
 SELECT a FROM answers a;
-SELECT EXISTS (SELECT FROM answers WHERE id = 1);
+SELECT EXISTS (SELECT FROM answers WHERE id = 1) IS NULL AS noise;
 SELECT x IN (SELECT id FROM answers), ARRAY(SELECT id FROM answers) FROM unprotected;
 WITH a AS (SELECT * FROM answers) SELECT count(*) FROM a;
 SELECT * FROM unprotected, LATERAL (SELECT id FROM answers WHERE id = x) l;

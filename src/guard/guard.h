@@ -29,6 +29,7 @@ typedef struct DpSplitContext
 								 * a prefetch */
 	int64		key_memory;		/* what they take, in bytes */
 	struct DpScope *scope;		/* the level under work and those around it */
+	Node	   *below_exists;	/* the subquery of the last EXISTS */
 } DpSplitContext;
 
 /* ------------------------------------------------------------------------

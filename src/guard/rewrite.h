@@ -22,7 +22,7 @@
 extern void dp_split_query(Query *query, DpSplitContext *cxt);
 
 /* ------------------------------------------------------------------------
- * empty_results.c, unread_columns.c, changes.c: what is not released
+ * empty_results.c, unread_columns.c, existence.c, changes.c: what is not released
  * ------------------------------------------------------------------------
  */
 
@@ -39,6 +39,13 @@ extern void dp_answer_without_rows(DpScope *scope);
  */
 extern void dp_leave_out_unread(DpScope *scope);
 extern void dp_leave_out_unread_of_cte(DpScope *scope, CommonTableExpr *cte);
+
+/*
+ * Puts a comparison of a count with its noise in the place of a level that asks
+ * whether there is a row.  below_exists: it stands below EXISTS.  Returns false
+ * where the level asks for anything else.
+ */
+extern bool dp_ask_whether_rows(Query *query, bool below_exists);
 
 /* Refuses, ZC002, a change of a protected table that would tell of its rows who may not read them. */
 extern void dp_check_change(DpSplitContext *cxt, Query *query);

@@ -342,6 +342,9 @@ process_level(DpSplitContext *cxt)
 			dp_refuse_at(collected.first->location, errmsg("private aggregates can be used in SELECT only"));
 		refuse_raw(cxt, rti, base, &collected);
 	}
+	if (collected.first == NULL && collected.other == NULL && collected.take_standard &&
+		dp_ask_whether_rows(query, (Node *) query == cxt->below_exists))
+		dp_collect_aggregates(query, &collected);
 	if (collected.first != NULL || (unreadable != 0 && selects_keys(query)))
 		split_level(cxt, rti, &collected, even_if_readable);
 	else
@@ -393,6 +396,8 @@ split_walker(Node *node, void *context)
 		cxt->scope = scope.outer;
 		return false;
 	}
+	if (IsA(node, SubLink) && ((SubLink *) node)->subLinkType == EXISTS_SUBLINK)
+		cxt->below_exists = ((SubLink *) node)->subselect;
 	return expression_tree_walker(node, split_walker, context);
 }
 

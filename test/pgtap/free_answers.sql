@@ -136,4 +136,29 @@ SELECT throws_ok('SELECT count(*) FROM (SELECT count(*) FROM visits) q', 'ZC001'
 SELECT throws_ok('SELECT count(*) FROM (SELECT dept, count(*) FROM visits GROUP BY 1) q', 'ZC001', NULL, '... and of several');
 RESET SESSION AUTHORIZATION;
 
+-- whether there are rows: a count that is compared with its noise
+SELECT answered('SELECT EXISTS (SELECT 1 FROM visits WHERE visits.dept = ''a'') AS x', 1, NULL);
+SELECT answered('SELECT 1 AS a FROM visits WHERE dept = ''a'' LIMIT 1', 1, NULL);
+CREATE FUNCTION sharp(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	t text;
+	r record;
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	SET LOCAL dp_cdp.rho = 0.01;
+	FOR r IN EXECUTE statement LOOP
+		t := concat_ws(' ', t, r::text);
+	END LOOP;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	RETURN t;
+END $$;
+SELECT is(sharp(statement), wanted, statement) FROM (VALUES
+	('SELECT EXISTS (SELECT 1 FROM visits WHERE n > 3) AS x', '(t)'), ('SELECT NOT EXISTS (SELECT * FROM visits v WHERE n > 3 ORDER BY id LIMIT 1)', '(f)'),
+	('SELECT 1 AS a FROM visits WHERE flag LIMIT 1', '(1)'), ('SELECT dept FROM depts WHERE EXISTS (SELECT FROM visits WHERE flag) ORDER BY 1', '(a) (b) (c) (d)'),
+	('SELECT count(*) > dp_margin(count(*), 0.99) FROM visits WHERE n > 3', '(t)')) AS v (statement, wanted);
+SELECT matches((run_as_analyst(statement)).failure, '^ZC002', statement) FROM unnest(ARRAY[
+	'SELECT 1 FROM visits LIMIT 1', 'SELECT 1 FROM visits WHERE flag LIMIT 2', 'SELECT 1 FROM visits WHERE flag', 'SELECT dept FROM visits WHERE flag LIMIT 1',
+	'SELECT 1 FROM visits WHERE flag ORDER BY id LIMIT 1', 'SELECT EXISTS (SELECT 1 FROM visits)', 'SELECT EXISTS (SELECT 1 FROM visits WHERE flag OFFSET 5)',
+	'SELECT dept FROM depts d WHERE EXISTS (SELECT FROM visits v WHERE v.dept = d.dept)']) AS statement;
+
 SELECT * FROM finish();
