@@ -405,5 +405,7 @@ void
 dp_split_query(Query *query, DpSplitContext *cxt)
 {
 	split_walker((Node *) query, cxt);
+	if (cxt->releases != NIL)
+		dp_null_zero_divisors(query);
 	dp_refuse_error_functions(query, cxt);
 }

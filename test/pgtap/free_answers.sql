@@ -161,4 +161,11 @@ SELECT matches((run_as_analyst(statement)).failure, '^ZC002', statement) FROM un
 	'SELECT 1 FROM visits WHERE flag ORDER BY id LIMIT 1', 'SELECT EXISTS (SELECT 1 FROM visits)', 'SELECT EXISTS (SELECT 1 FROM visits WHERE flag OFFSET 5)',
 	'SELECT dept FROM depts d WHERE EXISTS (SELECT FROM visits v WHERE v.dept = d.dept)']) AS statement;
 
+-- quotients of what was paid for do not fail
+SELECT answered('SELECT dept, sum(n) / (0 * count(*)) FROM visits GROUP BY 1', 2, '(a,) (b,) (c,) (d,)', 'NULL where a divisor is 0');
+SELECT answered('SELECT dept, s / c AS q FROM (SELECT dept, sum(n) AS s, 0 * count(*) AS c FROM visits GROUP BY 1) q', 2, '(a,) (b,) (c,) (d,)', '... also above');
+SELECT answered('SELECT 1.0 / (SELECT 0 * count(*) FROM visits) AS q', 1, '()', '... and around a sublink');
+SELECT answered('SELECT (0 * count(*)) / 7 AS q FROM visits', 1, '(0)', 'others are what they were');
+SELECT answered('SELECT count(*) / 0 AS q FROM visits', 1, '()', 'also where it is written so');
+
 SELECT * FROM finish();

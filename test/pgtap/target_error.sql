@@ -210,7 +210,7 @@ SELECT is(c.aggregates, '{first look: dp_count(*),dp_count(*),first look: dp_sum
 	FROM charged('SELECT dp_sum(p.cost) FROM people p JOIN (SELECT dept FROM people GROUP BY dept HAVING dp_count(*) > 1000) r ON r.dept = p.dept', '5%') c;
 SELECT is(array_length(c.aggregates, 1), 2, 'a subquery in a nested loop')
 	FROM charged('SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_material = off;
-		SELECT count(*) FROM generate_series(1, 50) g LEFT JOIN (SELECT dept, dp_count(*) AS n FROM people GROUP BY dept) r ON g > 0', '5%') c;
+		SELECT sum(r.n) FROM generate_series(1, 50) g LEFT JOIN (SELECT dept, dp_count(*) AS n FROM people GROUP BY dept) r ON g > 0', '5%') c;
 SELECT is(array_length(c.aggregates, 1), 12, 'six executions of a prepared statement')
 	FROM charged('PREPARE p AS SELECT dp_count(*) FROM visits; EXECUTE p; EXECUTE p; EXECUTE p; EXECUTE p; EXECUTE p; EXECUTE p; DEALLOCATE p', '5%') c;
 SELECT is(array_length(c.aggregates, 1), 2, 'bounds as parameters, generic plan')
