@@ -152,4 +152,9 @@ SELECT taught('SELECT string_agg(status, '','') FROM orders', 'string_agg');
 SELECT taught('SELECT mode() WITHIN GROUP (ORDER BY status) FROM orders', 'mode');
 SELECT taught('SELECT bool_and(active) FROM orders', 'bool_and');
 
+SELECT taught('SELECT sum(DISTINCT quantity) FROM orders', 'a sum of distinct values');
+SELECT matches(rows_for('analyst1', 'SELECT s, (SELECT count(*) FROM orders o WHERE o.status = s) AS n FROM unnest(ARRAY[''paid'', ''open'']) s'),
+	'^ZC002 .*; group by what it is compared with in a subquery of FROM, and join the released rows by that', 'a count for each public row');
+SELECT as_written('SELECT s, n FROM unnest(ARRAY[''paid'', ''open'']) s LEFT JOIN (SELECT status AS s, count(*) AS n FROM orders GROUP BY 1) q USING (s)', '... as that says');
+
 SELECT * FROM finish();

@@ -506,7 +506,8 @@ dp_add_aggregate(DpLevel *level, Aggref *agg)
 		dp_refuse_at(agg->location, errmsg("ORDER BY inside %s is not possible; leave it out", c.column->label));
 	if (agg->aggdistinct && !ignores_repetition(c.kind) &&
 		!(c.kind->answer == DP_ANSWER_SUM && c.kind->kind == DP_VALUE_COUNT))
-		dp_refuse_at(agg->location, errmsg("DISTINCT inside %s is not releasable; leave it out", c.kind->name));
+		dp_refuse_at(agg->location, errmsg("DISTINCT inside %s is not releasable; aggregate the values of released groups, for example SELECT sum(k) FROM (SELECT %s AS k, count(*) AS n FROM %s GROUP BY 1) AS q",
+											c.kind->name, dp_expression_text(level, (Node *) linitial_node(TargetEntry, agg->args)->expr), quote_identifier(level->table)));
 	if (agg->aggfilter)
 		c.filter = safe(&c, (Node *) agg->aggfilter);
 	sort_arguments(&c);

@@ -83,7 +83,8 @@ vet_var(DpVet *vet, Var *var)
 	if (vet->no_columns)
 		dp_refuse(vet, (Node *) var, "a column in place of a constant", NULL);
 	if (var->varlevelsup != 0)
-		dp_refuse(vet, (Node *) var, "a column of an outer query", "join the table instead");
+		dp_refuse(vet, (Node *) var, "a column of an outer query",
+				  "group by what it is compared with in a subquery of FROM, and join the released rows by that");
 	if (var->varattno == 0)
 		dp_refuse(vet, (Node *) var, "a whole row", "name its columns");
 	if (var->varattno < 0)
@@ -250,7 +251,7 @@ static Node *
 vet_param(DpVet *vet, Param *param)
 {
 	if (param->paramkind != PARAM_EXTERN)
-		dp_refuse(vet, (Node *) param, "the result of a subquery", "join the table instead");
+		dp_refuse(vet, (Node *) param, "the result of a subquery", "let FROM compute it, and join its rows");
 	dp_vet_type(vet, (Node *) param, param->paramtype);
 	dp_vet_collation(vet, (Node *) param, param->paramcollid);
 	return copyObject((Node *) param);
