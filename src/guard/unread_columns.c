@@ -182,6 +182,14 @@ make_one_row(DpScope *scope)
 	return true;
 }
 
+static bool
+grouping_walker(Node *node, void *context)
+{
+	if (node == NULL || IsA(node, Query))
+		return false;
+	return IsA(node, GroupingFunc) || expression_tree_walker(node, grouping_walker, context);
+}
+
 /* Leaves out of a query, a subquery of another, what is not among columns. */
 static void
 leave_out(DpScope *scope, const Bitmapset *columns)
@@ -199,6 +207,9 @@ leave_out(DpScope *scope, const Bitmapset *columns)
 	if (bms_is_empty(columns) && !query->hasDistinctOn && query->limitOption == LIMIT_OPTION_COUNT)
 		sort = NIL;
 	targets = kept_targets(query, sort, columns, &windows);
+	/* a selection of keys has no sets to tell of */
+	if (grouping_walker((Node *) targets, NULL))
+		return;
 	has_aggregates = contain_aggs_of_level((Node *) targets, 0) || contain_aggs_of_level(query->havingQual, 0);
 	/* they are what makes it one row, or one more */
 	if (query->hasAggs && !has_aggregates && (query->groupClause == NIL || query->groupingSets != NIL) &&

@@ -6,7 +6,8 @@
  * A noisy count may be 0, and is so often in groups without rows: sum(x) /
  * count(*) would fail after it was paid for, and all groups would be lost for
  * one.  So in a statement with releases x / y is written as x / nullif(y, 0),
- * which is what it is on protected rows, too, unless y is a constant that is not 0.
+ * which is what it is on protected rows, too, unless y is a constant that is not 0,
+ * or x is a constant and y 0.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,6 +19,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
@@ -86,6 +88,12 @@ null_for_zero(Node *divisor)
 }
 
 static bool
+folds_to_constant(Node *expr)
+{
+	return !checkExprHasSubLink(expr) && IsA(eval_const_expressions(NULL, copyObject(expr)), Const);
+}
+
+static bool
 divisor_walker(Node *node, void *context)
 {
 	if (node == NULL)
@@ -102,8 +110,10 @@ divisor_walker(Node *node, void *context)
 		{
 			Node	   *divisor = null_for_zero(lsecond(op->args));
 			Const	   *folded = (Const *) eval_const_expressions(NULL, copyObject(divisor));
+			bool		is_constant = IsA(folded, Const);
 
-			if (!IsA(folded, Const) || folded->constisnull)
+			/* of constants, a quotient by 0 fails before anything is paid for */
+			if (!is_constant || (folded->constisnull && !folds_to_constant(linitial(op->args))))
 				lsecond(op->args) = divisor;
 		}
 	}
