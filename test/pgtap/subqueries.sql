@@ -157,4 +157,17 @@ SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o WHERE customer IN (SELECT customer FROM events e ORDER BY amount LIMIT 5)',
 	'SELECT count((SELECT 1 FROM events e WHERE e.customer = o.customer)) FROM orders o']) AS statement;
 
+-- what to write in their place, and that it is answered
+SELECT matches(asked(statement), '^ZC002 .*' || message, statement) FROM (VALUES
+	('SELECT count(*) FROM orders WHERE amount IN (SELECT max(amount) FROM orders GROUP BY customer)', 'compare orders.customer, too: .orders.customer, .... IN .SELECT orders.customer, ....'),
+	('SELECT count(*) FROM orders WHERE amount IN (SELECT amount FROM orders)', 'give it another name in the subquery'),
+	('SELECT count(*) FROM orders o WHERE amount IN (SELECT amount FROM events)', 'add o.customer = events.customer to the subquery''s WHERE'),
+	('SELECT count(*) FROM orders WHERE amount NOT IN (SELECT born FROM customers)', 'write EXISTS or NOT EXISTS'),
+	('SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer = c.customer GROUP BY kind)', 'join a subquery that groups by the unit'),
+	('SELECT count(*) FROM customers c WHERE (SELECT amount FROM orders o WHERE o.customer = c.customer LIMIT 1) > 2', 'join a subquery that groups by the privacy unit, or has DISTINCT ON it')
+	) AS statements(statement, message);
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM orders WHERE customer > 0 AND (orders.customer, amount) IN (SELECT orders.customer, max(amount) FROM orders GROUP BY customer)',
+	'SELECT count(*) FROM orders WHERE customer > 0 AND amount IN (SELECT amount FROM orders o WHERE o.customer = orders.customer)']) AS statement;
+
 SELECT * FROM finish();

@@ -122,10 +122,10 @@ CREATE FUNCTION refused(statement text, message text) RETURNS text LANGUAGE sql
 	AS $$ SELECT matches(asked(statement), '^ZC002 .*' || message, statement) $$;
 
 SELECT refused(format('SELECT count(*) FROM (SELECT *, %s AS v FROM orders) q WHERE v IS NOT NULL', f), message) FROM (VALUES
-	('row_number() OVER (ORDER BY id)', 'add the unit to its PARTITION BY'),
-	('row_number() OVER (PARTITION BY channel ORDER BY id)', 'add the unit to its PARTITION BY'),
-	('count(*) OVER ()', 'add the unit to its PARTITION BY'),
-	('sum(amount) OVER (PARTITION BY customer % 10)', 'add the unit to its PARTITION BY'),
+	('row_number() OVER (ORDER BY id)', 'add the unit .* to its PARTITION BY'),
+	('row_number() OVER (PARTITION BY channel ORDER BY id)', 'add the unit .* to its PARTITION BY'),
+	('count(*) OVER ()', 'add the unit .* to its PARTITION BY'),
+	('sum(amount) OVER (PARTITION BY customer % 10)', 'add the unit .* to its PARTITION BY'),
 	('ntile(0) OVER (PARTITION BY customer ORDER BY id)', 'a number of at least 1'),
 	('ntile(NULL) OVER (PARTITION BY customer ORDER BY id)', 'a number of at least 1'),
 	('ntile(amount) OVER (PARTITION BY customer ORDER BY id)', 'write a number'),
@@ -152,10 +152,11 @@ SELECT refused(format('SELECT count(*) FROM (SELECT *, %s AS v FROM orders) q WH
 	) AS windows(f, message);
 SELECT refused(statement, message) FROM (VALUES
 	('SELECT count(*) FROM (SELECT doc, row_number() OVER (PARTITION BY customer ORDER BY day) n FROM orders) q WHERE doc ->> ''n'' = ''1'' AND n = 1', 'read a part of it as text'),
-	('SELECT count(*) FROM (SELECT DISTINCT ON (channel) * FROM orders ORDER BY channel, id) q', 'add the unit to it'),
+	('SELECT count(*) FROM (SELECT DISTINCT ON (channel) * FROM orders ORDER BY channel, id) q', 'add the unit .* to it'),
 	('SELECT count(*) FROM (SELECT value, row_number() OVER (ORDER BY value) n FROM readings) q WHERE n < 10', 'apply them to released rows'),
 	('SELECT count(*) FROM (SELECT DISTINCT ON (value) * FROM readings) q', 'apply them to released rows'),
-	('SELECT count(*) FROM (SELECT c.region, row_number() OVER (PARTITION BY c.region ORDER BY o.id) n FROM customers c JOIN orders o USING (customer)) q WHERE n = 1', 'add the unit to its PARTITION BY'),
+	('SELECT count(*) FROM (SELECT c.region, row_number() OVER (PARTITION BY c.region ORDER BY o.id) n FROM customers c JOIN orders o USING (customer)) q WHERE n = 1', 'add the unit .* to its PARTITION BY'),
+	('SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY o.customer ORDER BY o.id) n FROM customers c LEFT JOIN orders o ON o.customer = c.customer) q WHERE n = 1', 'add the unit .c.customer. to its PARTITION BY'),
 	('SELECT customer, row_number() OVER (PARTITION BY customer ORDER BY id) FROM orders', ''),
 	('SELECT DISTINCT ON (customer) * FROM orders ORDER BY customer, id', '')
 	) AS statements(statement, message);

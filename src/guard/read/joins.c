@@ -122,10 +122,10 @@ location_of(JoinContext *c, List *conditions)
 	return location >= 0 ? location : c->where;
 }
 
-static const char *
-column_name(JoinContext *c, Var *var)
+const char *
+dp_column_name(Query *query, Var *var)
 {
-	RangeTblEntry *rte = rt_fetch(var->varno, c->query->rtable);
+	RangeTblEntry *rte = rt_fetch(var->varno, query->rtable);
 
 	return psprintf("%s.%s", quote_identifier(rte->eref->aliasname),
 					quote_identifier(get_rte_attribute_name(rte, var->varattno)));
@@ -134,7 +134,7 @@ column_name(JoinContext *c, Var *var)
 static const char *
 unit_name(JoinContext *c, JoinSide *side)
 {
-	return column_name(c, linitial_node(Var, side->unit.vars));
+	return dp_column_name(c->query, linitial_node(Var, side->unit.vars));
 }
 
 /* Returns the equality of keys by which both sides would lead to one row; NULL if none would. */
@@ -158,7 +158,7 @@ token_equality(JoinContext *c, JoinSide *a, JoinSide *b)
 			initStringInfo(&text);
 			forboth(x, these->vars, y, those->vars)
 				appendStringInfo(&text, "%s%s = %s", text.len > 0 ? " AND " : "",
-								 column_name(c, lfirst_node(Var, x)), column_name(c, lfirst_node(Var, y)));
+								 dp_column_name(c->query, lfirst_node(Var, x)), dp_column_name(c->query, lfirst_node(Var, y)));
 			return text.data;
 		}
 	return NULL;
@@ -182,6 +182,37 @@ refuse_untold(JoinContext *c, JoinSide *a, JoinSide *b, List *conditions, const 
 							side_name(c, through),
 							get_rel_name(((DpToken *) linitial(through->unit.tokens))->parent),
 							side_name(c, through == a ? b : a)));
+}
+
+/* Tells whether a side is a subquery that has more than columns of its rows, so that they cannot be compared inside of it. */
+static bool
+is_computed(JoinContext *c, JoinSide *side)
+{
+	RangeTblEntry *rte = rt_fetch(bms_next_member(side->rels, -1), c->query->rtable);
+
+	return rte->rtekind == RTE_SUBQUERY && !dp_only_reads(rte->subquery, false);
+}
+
+/* Refuses x IN (SELECT y ...) that compares no units, with what can be written in its place. */
+static void
+refuse_filter(JoinContext *c, JoinSide *outer, JoinSide *inner, List *conditions)
+{
+	DpSplitContext *cxt = c->cxt;
+	const char *unit;
+
+	if (outer->unit.vars == NIL || inner->unit.vars == NIL)
+		return;
+	unit = unit_name(c, outer);
+	if (is_computed(c, inner))
+		dp_refuse_at(location_of(c, conditions),
+					 errmsg("protected tables \"%s\" and \"%s\" can be joined only on their privacy units; "
+							"compare %s, too: (%s, ...) IN (SELECT %s, ...)",
+							side_name(c, outer), side_name(c, inner), unit, unit, unit_name(c, inner)));
+	if (strcmp(side_name(c, outer), side_name(c, inner)) == 0)
+		dp_refuse_at(location_of(c, conditions),
+					 errmsg("protected table \"%s\" can be joined with itself only on its privacy unit; "
+							"give it another name in the subquery, and add to the subquery's WHERE that both have the same %s",
+							side_name(c, outer), unit));
 }
 
 /* place: where the equality that is missing would be written */
@@ -523,7 +554,10 @@ analyse_filter(JoinContext *c, JoinExpr *join)
 
 	Assert(outer->is_private);
 	if (inner->is_private && !dp_same_unit(conditions, &outer->unit, &inner->unit, &c->unique_keys))
+	{
+		refuse_filter(c, outer, inner, conditions);
 		refuse_unconnected(c, outer, inner, conditions, "the subquery's WHERE");
+	}
 	if (!any_connects(conditions, outer->rels, inner->rels))
 		refuse_cross_join(c, inner, conditions);
 	return outer;

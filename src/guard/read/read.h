@@ -146,6 +146,9 @@ extern bool dp_names_unit(const DpRowUnit *unit, List *columns, List **unique_ke
  * ------------------------------------------------------------------------
  */
 
+/* Returns a column's name as messages write it, with that of its entry. */
+extern const char *dp_column_name(Query *query, Var *var);
+
 /* one entry of the join tree, by its number in the range table */
 typedef struct DpFromItem
 {

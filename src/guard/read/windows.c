@@ -292,6 +292,13 @@ names_unit(Query *sub, List *clauses, DpFrom *from)
 	return dp_names_unit(&from->unit, columns, &from->unique_keys);
 }
 
+/* Returns " (column)" where a column names the unit. */
+static const char *
+unit_in_brackets(Query *sub, DpFrom *from)
+{
+	return from->unit.vars ? psprintf(" (%s)", dp_column_name(sub, linitial_node(Var, from->unit.vars))) : "";
+}
+
 void
 dp_check_windows(DpSplitContext *cxt, Query *sub, DpFrom *from)
 {
@@ -314,11 +321,12 @@ dp_check_windows(DpSplitContext *cxt, Query *sub, DpFrom *from)
 			if (((WindowFunc *) lfirst(function))->winref == ((WindowClause *) lfirst(lc))->winref)
 			where = ((WindowFunc *) lfirst(function))->location;
 		dp_refuse_at(where, errmsg("a window over protected rows must be of one privacy unit's rows; "
-								   "add the unit to its PARTITION BY, or apply the function to released rows"));
+								   "add the unit%s to its PARTITION BY, or apply the function to released rows",
+								   unit_in_brackets(sub, from)));
 	}
 	if (sub->hasDistinctOn && !names_unit(sub, sub->distinctClause, from))
 		dp_refuse_at(where, errmsg("DISTINCT ON over protected rows must choose among one privacy unit's rows; "
-								   "add the unit to it"));
+								   "add the unit%s to it", unit_in_brackets(sub, from)));
 }
 
 /* ------------------------------------------------------------------------

@@ -184,6 +184,22 @@ vet_comparison(DpVet *vet, Node *node, Oid funcid, List *args, Oid inputcollid)
 	dp_vet_input_collation(vet, node, args, inputcollid);
 }
 
+/* Returns what to write in the place of a subquery that did not become a join. */
+static const char *
+instead_of_subquery(Node *node)
+{
+	switch (IsA(node, SubLink) ? ((SubLink *) node)->subLinkType : EXISTS_SUBLINK)
+	{
+		case EXISTS_SUBLINK:
+			return "make it a condition of WHERE by itself that compares the privacy unit, or join a subquery that groups by the unit";
+		case ANY_SUBLINK:
+		case ALL_SUBLINK:
+			return "write EXISTS or NOT EXISTS, a condition of WHERE by itself that compares the privacy unit, or join a subquery that groups by the unit";
+		default:
+			return "join a subquery that groups by the privacy unit, or has DISTINCT ON it";
+	}
+}
+
 static void refuse_node(DpVet *vet, Node *node) __attribute__((noreturn));
 
 /* Refuses a node of a type that is not accepted. */
@@ -195,7 +211,7 @@ refuse_node(DpVet *vet, Node *node)
 		case T_SubLink:
 		case T_SubPlan:
 		case T_AlternativeSubPlan:
-			dp_refuse(vet, node, "a subquery", "make it a condition of WHERE by itself, EXISTS or IN, that compares the privacy unit");
+			dp_refuse(vet, node, "a subquery", instead_of_subquery(node));
 			break;
 		case T_Aggref:
 		case T_GroupingFunc:
