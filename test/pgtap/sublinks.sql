@@ -95,6 +95,10 @@ SELECT same('SELECT count(*) AS n FROM customers WHERE cust > (SELECT count(*) F
 SELECT same('SELECT segment, count(*) AS n FROM customers WHERE segment IN (SELECT segment FROM customers GROUP BY segment ORDER BY count(*) DESC, 1 LIMIT 1) GROUP BY 1',
 	'the groups that a release says are largest');
 
+-- rows of nobody are left out, so that their NULLs are among nothing
+SELECT same('SELECT count(*) AS n FROM customers WHERE cust NOT IN (SELECT cust FROM visits WHERE day > 3)', 'NOT IN of a unit that may be NULL',
+	'SELECT count(*) AS n FROM customers WHERE cust NOT IN (SELECT cust FROM visits WHERE day > 3 AND cust IS NOT NULL)');
+
 -- other people's rows, and what is not understood
 SELECT matches(asked(q), '^ZC002', q) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.amount = c.cust)',
@@ -103,7 +107,7 @@ SELECT matches(asked(q), '^ZC002', q) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o WHERE region IN (SELECT region FROM orders WHERE amount > 11)',
 	'SELECT count(*) FROM orders o WHERE amount IN (SELECT cust FROM customers)',
 	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM orders p WHERE p.amount > 11)',
-	'SELECT count(*) FROM orders o WHERE cust NOT IN (SELECT cust FROM visits)',
+	'SELECT count(*) FROM orders o WHERE amount NOT IN (SELECT amount FROM orders)',
 	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.cust = c.cust LIMIT 0)',
 	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.cust = c.cust OFFSET 3)',
 	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.cust = c.cust GROUP BY o.cust HAVING count(*) > 2)',

@@ -196,15 +196,19 @@ join_entry(Query *query, JoinType type, Index rti, List *conditions)
 	query->jointree = makeFromExpr(list_make1(join), NULL);
 }
 
-/* Tells whether x NOT IN (SELECT k ...) compares by equality with what is never NULL, so that NULL comes of x alone. */
+/*
+ * Tells whether x NOT IN (SELECT k ...) compares by equality with what is never
+ * NULL, so that NULL comes of x alone.  Rows whose unit is NULL are nobody's.
+ */
 static bool
-is_refutable(SubLink *link, Query *sub)
+is_refutable(SubLink *link, DpScope *scope)
 {
+	Query	   *sub = scope->query;
 	OpExpr	   *test = (OpExpr *) link->testexpr;
 	Node	   *k = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
 
 	return IsA(test, OpExpr) && list_length(test->args) == 2 && dp_groups_by(test->opno, k) &&
-		IsA(dp_strip_relabel(lsecond(test->args)), Param) && dp_shows_no_null(sub, k);
+		IsA(dp_strip_relabel(lsecond(test->args)), Param) && (dp_shows_no_null(sub, k) || dp_is_unit_origin(scope, k));
 }
 
 /* Lets a NULL be found by any row: x NOT IN (SELECT ...) is true of it only where there is none. */
@@ -238,7 +242,7 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 	{
 		is_public = dp_reads_rows(&inner, s->even_if_readable, &base) == 0;
 		dp_flatten_level(p.sub);
-		if (!exists && negated && !is_refutable(link, p.sub))
+		if (!exists && negated && !is_refutable(link, &inner))
 			return false;
 		if (!exists)
 			conditions = make_ands_implicit((Expr *) test_mutator(link->testexpr, &p));
