@@ -52,7 +52,7 @@ my @as_ana = (extra_params => [ '-U', 'ana' ], on_error_stop => 0);
 sub ask
 {
 	my ($sql, %opt) = @_;
-	my $what = $opt{explain} ? "EXPLAIN $sql" : "SELECT count(*) FROM ($sql) x";
+	my $what = $opt{explain} ? "EXPLAIN $sql" : "SELECT count(x) FROM ($sql) x";
 	my ($rc, $out, $err) = $node->psql('test', <<EOC, @as_ana);
 \\set VERBOSITY verbose
 @{[ $opt{settings} // '' ]}

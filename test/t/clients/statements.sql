@@ -20,17 +20,17 @@ SELECT dp_count(*) FILTER (WHERE flag) AS flagged, dp_count(*) AS n FROM visits 
 SELECT dept AS dept, count(*) AS count FROM (SELECT * FROM visits WHERE id > 5) AS virtual_table GROUP BY dept ORDER BY count DESC LIMIT 1000;
 -- 1 rho, 0 keys, 4 rows: rows of a release, with a limit
 SELECT * FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) AS virtual_table LIMIT 1000;
--- 1 rho, 0 keys, 1 rows: Evidence counts the rows before every query
+-- 0 rho, 0 keys, 1 rows: Evidence counts the rows before every query
 WITH root AS (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) SELECT COUNT(*) AS rows FROM root;
 -- 1 rho, 1 keys, 1 rows: Evidence counts groups whose keys are not public
 WITH root AS (SELECT ward, dp_count(DISTINCT patient) AS n FROM visits GROUP BY ward) SELECT COUNT(*) AS rows FROM root;
--- 1 rho, 0 keys, 1 rows: knex counts before it pages
+-- 0 rho, 0 keys, 1 rows: knex counts before it pages
 select count(*) as "count" from (select "dept", dp_count(*) as "n" from "visits" group by "dept") as "t1" limit 1;
 -- 1 rho, 0 keys, 2 rows: a page
 select "dept", dp_count(*) as "n" from "visits" group by "dept" order by "dept" asc limit 2 offset 2;
 -- 1 rho, 0 keys, 1 rows: sequelize's findAndCountAll
 SELECT count(*) AS "count" FROM "visits" AS "visit" WHERE "visit"."id" > 10;
--- 1 rho, 0 keys, 4 rows: keys out of a release
+-- 0 rho, 0 keys, 4 rows: keys out of a release
 SELECT dept FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) AS q;
 -- 1 rho, 1 keys, any rows: a filter box
 SELECT ward FROM visits GROUP BY 1 ORDER BY 1;
