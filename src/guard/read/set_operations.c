@@ -243,7 +243,7 @@ add_existence(DpScope *scope, Query *query, Query *other, SetOperationStmt *op)
 			   *clause;
 
 	IncrementVarSublevelsUp((Node *) other, 1, 1);
-	rows->rtable = list_make1(dp_subquery_entry(other, "operation"));
+	rows->rtable = list_make1(dp_subquery_entry(other, "other"));
 	ref->rtindex = 1;
 	forboth(lc, query->targetList, clause, op->groupClauses)
 	{
