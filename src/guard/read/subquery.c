@@ -129,13 +129,6 @@ prune_targets(Query *sub, const Bitmapset *columns)
 	sub->targetList = kept;
 }
 
-static Var *
-output_var(Index rti, TargetEntry *tle)
-{
-	return makeVar(rti, tle->resno, exprType((Node *) tle->expr), exprTypmod((Node *) tle->expr),
-				   exprCollation((Node *) tle->expr), 0);
-}
-
 /* Returns those of a token's columns, in terms of entry rti, that targets show; NIL where all are wanted and not all are there. */
 static List *
 shown_vars(List *targets, Index rti, List *vars, bool all)
@@ -154,7 +147,7 @@ shown_vars(List *targets, Index rti, List *vars, bool all)
 
 			if (found || !dp_names_column(list_make1(lfirst(lc)), (Node *) tle->expr))
 				continue;
-			result = lappend(result, output_var(rti, tle));
+			result = lappend(result, dp_output_var(rti, tle->resno, (Node *) tle->expr));
 			found = true;
 		}
 		if (all && !found)
@@ -215,16 +208,16 @@ hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, 
 		{
 			shown = lappend(shown, tle);
 			if (dp_names_column(from->unit.vars, (Node *) tle->expr))
-				item->unit.vars = lappend(item->unit.vars, output_var(rti, tle));
+				item->unit.vars = lappend(item->unit.vars, dp_output_var(rti, tle->resno, (Node *) tle->expr));
 		}
 	}
 	foreach(lc, from->unit.exprs)
 	{
 		TargetEntry *tle = add_column(rte, &shown, lfirst(lc));
 
-		item->unit.exprs = lappend(item->unit.exprs, output_var(rti, tle));
+		item->unit.exprs = lappend(item->unit.exprs, dp_output_var(rti, tle->resno, (Node *) tle->expr));
 		if (from->unit.vars != NIL)
-			item->unit.vars = lappend(item->unit.vars, output_var(rti, tle));
+			item->unit.vars = lappend(item->unit.vars, dp_output_var(rti, tle->resno, (Node *) tle->expr));
 	}
 	/* the tables that this leads to are joined above */
 	if (nearest != NULL && shown_vars(shown, rti, nearest->vars, true) == NIL)
