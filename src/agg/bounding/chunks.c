@@ -4,7 +4,7 @@
  *	  Memory and files for records that are set aside.
  *
  * Invariants:
- *	- records lie in chunks, whole.  A chunk is larger than what memory contexts
+ *	- records lie in chunks, whole.  A process's own chunk is larger than what memory contexts
  *	  keep for themselves when it is freed, so the limit holds for what the
  *	  process has;
  *	- a partition's chunks go to its file when memory is short, all partitions'
@@ -22,6 +22,11 @@
 
 #include "agg/bounding/gather.h"
 
+/*
+ * The first and the largest of a list in shared memory.  Where few rows are set aside, most of what whole chunks
+ * take would be pages that the system clears, maps and takes back for nothing.
+ */
+#define FIRST_SHARED_CHUNK ((Size) 2048)
 #define LARGEST_CHUNK ((Size) 256 * 1024)
 
 /* bytes that Linux maps around one that is read (fault_around_bytes) */
@@ -55,7 +60,7 @@ map_pages(const char *data, Size size)
 static DpChunk *
 new_chunk(DpBounding *bounding, Size data)
 {
-	Size		size = Max(DP_CHUNK_SIZE, offsetof(DpChunk, data) + data);
+	Size		size = Max(is_shared_pass(bounding) ? 0 : DP_CHUNK_SIZE, offsetof(DpChunk, data) + data);
 	DpChunk    *chunk = bounding->pass.spare;
 
 	if (is_shared_pass(bounding))
@@ -187,11 +192,13 @@ static Size
 next_size(const DpBounding *bounding, const DpChunk *last)
 {
 	Size		most = Min(bounding->limit >> (bounding->pass.partition_bits + 3), LARGEST_CHUNK);
-	Size		size = DP_CHUNK_SIZE;
+	Size		size = FIRST_SHARED_CHUNK;
 
-	if (!is_shared_pass(bounding) || last == NULL)
+	if (!is_shared_pass(bounding))
+		return DP_CHUNK_SIZE;
+	if (last == NULL)
 		return size;
-	while (size * 2 <= Min(most, 2 * (last->size + offsetof(DpChunk, data))))
+	while (size * 2 <= Min(Max(most, DP_CHUNK_SIZE), 2 * (last->size + offsetof(DpChunk, data))))
 		size *= 2;
 	return size;
 }
