@@ -40,6 +40,10 @@
 /* buckets of the first table, to begin with, and of one that is given up */
 #define FIRST_BUCKETS 1024
 
+/* of one of a later pass: at least twice as many as units enter any table; and how many units more than before are expected */
+#define LEAST_BUCKETS 256
+#define MORE_UNITS 16
+
 /* memory of states that stays from partition to partition; far below the largest block that a context may have */
 #define MOST_KEPT ((Size) 256 * 1024 * 1024)
 
@@ -232,11 +236,32 @@ dp_partition_bits(Size limit, int bits)
 }
 
 /*
+ * Returns with how many buckets to begin a pass over so many bytes of records.  A partition has no
+ * more units than records, and about as many as the one before it, of which the table still is.
+ */
+static uint64
+buckets_to_begin(const DpBounding *bounding, Size bytes)
+{
+	const DpUnitTable *table = &bounding->table;
+	uint64		units = bytes / bounding->record.size;
+	uint64		result = LEAST_BUCKETS;
+
+	if (bounding->pass.bits > 0)
+		units = Min(units, table->nunits / 4 * 5 + MORE_UNITS);
+	else
+		units = Min(units, Max(table->nbuckets, FIRST_BUCKETS) / 4 * 3);
+	while (result / 4 * 3 < units && result * 2 * DP_BUCKET_MEMORY <= table->limit / 4)
+		result *= 2;
+	return result;
+}
+
+/*
  * Begins a pass over units whose hashes have their first bits in common: with
- * an empty table, which may take table_limit bytes, and nothing set aside.
+ * an empty table, which may take table_limit bytes, and nothing set aside.  Its records
+ * have at most so many bytes, of which those of rows count.
  */
 void
-dp_begin_pass(DpBounding *bounding, int bits, Size table_limit)
+dp_begin_pass(DpBounding *bounding, int bits, Size table_limit, Size bytes)
 {
 	uint64		nbuckets;
 	int			most = bits == 0 && bounding->share != NULL ? dp_share_bits(bounding) : dp_partition_bits(bounding->limit, bits);
@@ -247,15 +272,12 @@ dp_begin_pass(DpBounding *bounding, int bits, Size table_limit)
 	bounding->pass.partition_bits = Max(bounding->pass.partition_bits, 1);
 
 	/*
-	 * pass.bits is still that of the previous pass: start_states() tells by
-	 * it whether this is the first
+	 * pass.bits is still that of the previous pass: these tell by it whether
+	 * that was the first
 	 */
 	start_states(bounding);
+	nbuckets = bits > 0 ? buckets_to_begin(bounding, bytes) : FIRST_BUCKETS;
 	bounding->pass.bits = bits;
-	/* the partitions before are a good guess */
-	nbuckets = Max(bounding->table.nbuckets, FIRST_BUCKETS);
-	while (nbuckets > FIRST_BUCKETS && nbuckets * DP_BUCKET_MEMORY > bounding->table.limit / 4)
-		nbuckets /= 2;
 	dp_start_table(bounding, nbuckets);
 }
 
@@ -467,6 +489,16 @@ gather_shared(DpBounding *bounding, int partition)
 	}
 }
 
+static Size
+bytes_of(const DpChunk *chunks)
+{
+	Size		bytes = 0;
+
+	for (; chunks != NULL; chunks = chunks->next)
+		bytes += chunks->used;
+	return bytes;
+}
+
 /* Runs a later pass, over the records of a waiting partition; returns false when there is none. */
 bool
 dp_gather_partition(DpBounding *bounding)
@@ -474,14 +506,19 @@ dp_gather_partition(DpBounding *bounding)
 	DpPartition *p = bounding->pass.waiting;
 	int			shared = -1;
 	Size		others;
+	Size		bytes;
 
 	if (p != NULL)
 		bounding->pass.waiting = p->next;
 	else if (bounding->share == NULL || (shared = dp_share_next_partition(bounding)) < 0)
 		return false;
 	others = MemoryContextMemAllocated(bounding->context, false) - dp_table_memory(bounding) + dp_share_waiting(bounding);
+	if (p == NULL)
+		bytes = dp_share_bytes(bounding, shared);
+	else
+		bytes = p->file != NULL ? SIZE_MAX : bytes_of(p->rows) + bytes_of(p->states);
 	dp_begin_pass(bounding, p != NULL ? p->bits : dp_share_bits(bounding),
-				  (bounding->limit - Min(others, bounding->limit * 3 / 4)) / 4 * 3);
+				  (bounding->limit - Min(others, bounding->limit * 3 / 4)) / 4 * 3, bytes);
 	if (p == NULL)
 		gather_shared(bounding, shared);
 	else

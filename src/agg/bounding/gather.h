@@ -273,7 +273,7 @@ extern void dp_gather_input(DpBounding *bounding);
 
 /* gather.c */
 extern int	dp_partition_bits(Size limit, int bits);
-extern void dp_begin_pass(DpBounding *bounding, int bits, Size table_limit);
+extern void dp_begin_pass(DpBounding *bounding, int bits, Size table_limit, Size bytes);
 extern void dp_give_up_table(DpBounding *bounding);
 extern void dp_gather_row(DpBounding *bounding, int64 bucket);
 extern void dp_end_pass(DpBounding *bounding);
@@ -292,6 +292,7 @@ extern int	dp_share_next_partition(DpBounding *bounding);
 extern Size dp_share_waiting(const DpBounding *bounding);
 extern void dp_share_freed(DpBounding *bounding, Size size);
 extern BufFile *dp_share_open_file(DpBounding *bounding, int partition, int i);
+extern Size dp_share_bytes(const DpBounding *bounding, int partition);
 extern DpChunk *dp_share_take_chunk(DpBounding *bounding, int partition);
 extern void dp_share_report(DpShare *share, const DpBoundingUse *use);
 extern void dp_share_collect(DpShare *share, DpBoundingUse *use);

@@ -270,7 +270,7 @@ dp_gather_input(DpBounding *bounding)
 
 	if (bounding->share != NULL && !dp_share_enter(bounding))
 		return;
-	dp_begin_pass(bounding, 0, first_table_limit(bounding, true));
+	dp_begin_pass(bounding, 0, first_table_limit(bounding, true), SIZE_MAX);
 	start_scan(input);
 	while (slot = next_row(input), !TupIsNull(slot))
 	{

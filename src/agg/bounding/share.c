@@ -244,6 +244,26 @@ dp_share_open_file(DpBounding *bounding, int partition, int i)
 	return BufFileOpenFileSet(&share->files.fs, name, O_RDONLY, false);
 }
 
+/* Returns the bytes of records in a partition that this process took; SIZE_MAX where some are in files. */
+Size
+dp_share_bytes(const DpBounding *bounding, int partition)
+{
+	const DpShare *share = bounding->share;
+	dsa_pointer next = share->chunks[partition];
+	Size		bytes = 0;
+
+	if (share->nfiles[partition] > 0)
+		return SIZE_MAX;
+	while (DsaPointerIsValid(next))
+	{
+		const DpChunk *chunk = dsa_get_address(bounding->dsa, next);
+
+		bytes += chunk->used;
+		next = chunk->next_shared;
+	}
+	return bytes;
+}
+
 /* Takes a chunk of a partition that this process took; NULL when there is none left. */
 DpChunk *
 dp_share_take_chunk(DpBounding *bounding, int partition)
