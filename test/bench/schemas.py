@@ -6,8 +6,8 @@ psql's variable scale, protect.sql protects what is people's (dataset bench, rol
 
     @@ NAME KIND
 
-followed by a query; KIND is A (is to be answered), R (names single persons: is to be refused), P (reads no person) or E
-(either).  The owner asks each query plainly, the analyst privately: is it answered, with the same rows but for noise, and how
+followed by a query; KIND is A (is to be answered), T (the same, but its groups are those that enough people share, or that can
+occur, and not all that plain SQL has), R (names single persons: is to be refused), P (reads no person) or E (either).  The owner asks each query plainly, the analyst privately: is it answered, with the same rows but for noise, and how
 much longer does it take, with 0 workers and with 2?  Little noise tells keys from others, and sums over all groups.
 
 SCHEMA_SCALE (1), SCHEMA_TURNS (5) and SCHEMA_SECONDS (20, after which a query gets no more than 3 turns) say how much.
@@ -28,7 +28,7 @@ TURNS = int(os.environ.get("SCHEMA_TURNS", "5"))
 SECONDS = float(os.environ.get("SCHEMA_SECONDS", "20"))
 WORKERS = (0, 2)
 MEAN, MOST = 1.15, 1.5
-WANTED = {"A": "answered", "R": "refused", "P": "answered"}
+WANTED = {"A": "answered", "T": "answered", "R": "refused", "P": "answered"}
 
 
 def psql(database, *arguments, role=None):
@@ -48,7 +48,7 @@ def must(database, *arguments):
 
 def queries(schema):
     with open(os.path.join(HERE, schema, "queries.sql"), encoding="utf-8") as file:
-        return re.findall(r"^@@ (\S+) ([AREP])\n(.*?)(?=^@@ |\Z)", file.read(), re.S | re.M)
+        return re.findall(r"^@@ (\S+) ([ATREP])\n(.*?)(?=^@@ |\Z)", file.read(), re.S | re.M)
 
 
 def make(schema):
@@ -142,7 +142,7 @@ def report(schema):
             cells += [f"{plain:.4g}", f"{private:.4g}", f"{ratio:.2f}"]
         if kind in WANTED:
             wanted += 1
-            right += is_so == WANTED[kind] and (is_so == "refused" or not remark)
+            right += is_so == WANTED[kind] and (is_so == "refused" or kind == "T" or not remark)
         print(f"  {name} ({kind}): {is_so} {cells} {remark}", file=sys.stderr, flush=True)
         table([name, kind, is_so, *cells, remark.replace("|", "/")])
     print(f"\n{right} of {wanted} queries are answered or refused as they should be.\n")
