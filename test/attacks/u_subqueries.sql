@@ -126,6 +126,10 @@ SELECT patient FROM visit UNION ALL SELECT patient FROM part;
 --> ZC002
 SELECT ward FROM visit EXCEPT SELECT ward FROM ward;
 --> ZC002
+SELECT dp_count(*) FROM (SELECT ward FROM ward EXCEPT SELECT ward FROM visit) u;
+--> ZC002
+SELECT dp_count(*) FROM (SELECT 42 INTERSECT SELECT patient FROM visit) u;
+--> ZC002
 WITH RECURSIVE r AS (SELECT patient, 1 AS n FROM visit UNION ALL SELECT patient, n + 1 FROM r WHERE n < 3) SELECT dp_count(*) FROM r;
 --> ZC002
 

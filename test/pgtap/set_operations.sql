@@ -157,11 +157,19 @@ SELECT refused(statement, 'UNION, EXCEPT and INTERSECT of protected rows compare
 	'SELECT count(*) FROM (SELECT kind FROM orders UNION SELECT kind FROM events) u',
 	'SELECT count(*) FROM (SELECT customer FROM orders UNION SELECT amount FROM orders) u',
 	'SELECT count(*) FROM (SELECT n FROM notes UNION SELECT n FROM notes) u']) AS statement;
-SELECT refused(statement, 'a SELECT of a UNION of protected rows has rows that belong to nobody') FROM unnest(ARRAY[
+SELECT refused(statement, 'a SELECT of a UNION, EXCEPT or INTERSECT of protected rows has rows that belong to nobody') FROM unnest(ARRAY[
+	'SELECT count(*) FROM (SELECT shop FROM shops EXCEPT SELECT shop FROM orders) u',
+	'SELECT count(*) FROM (SELECT city FROM shops INTERSECT SELECT kind FROM orders) u',
+	'SELECT count(*) FROM (SELECT 1 EXCEPT SELECT customer FROM orders GROUP BY customer) u',
+	'SELECT count(*) FROM ((SELECT shop FROM shops EXCEPT SELECT shop FROM orders) EXCEPT SELECT customer FROM customers) u',
+	'SELECT count(*) FROM (WITH a AS (SELECT shop FROM shops) SELECT shop FROM a EXCEPT SELECT shop FROM orders) u',
+	'SELECT count(*) FROM (SELECT region FROM (SELECT region, count(*) FROM customers GROUP BY 1 LIMIT 0) l EXCEPT SELECT kind FROM orders) u',
 	'SELECT count(*) FROM (SELECT customer FROM orders UNION ALL SELECT 1) u',
 	'SELECT count(*) FROM (SELECT shop FROM orders UNION ALL SELECT shop FROM shops) u',
 	'SELECT count(*) FROM (SELECT customer FROM orders UNION ALL SELECT count(*) FROM events) u',
 	'SELECT count(*) FROM (SELECT kind FROM orders GROUP BY 1 UNION ALL SELECT kind FROM events) u']) AS statement;
+-- as the message says
+SELECT as_written('SELECT count(*) FROM (SELECT shop FROM shops EXCEPT SELECT shop FROM (SELECT shop FROM orders GROUP BY shop) r) u');
 SELECT refused('SELECT count(*) FROM (SELECT customer FROM orders UNION ALL SELECT n FROM notes) u', 'rows that are privacy units by themselves');
 SELECT refused('SELECT count(*) FROM (SELECT amount FROM orders UNION ALL SELECT n FROM calls) u', 'the privacy units of the SELECTs of a UNION are of the types integer and text');
 SELECT refused('SELECT count(*) FROM (SELECT customer FROM orders UNION ALL SELECT customer FROM others) u', 'tables "orders" and "others" belong to different datasets');

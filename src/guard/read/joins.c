@@ -552,7 +552,8 @@ analyse_filter(JoinContext *c, JoinExpr *join)
 	JoinSide   *inner = analyse(c, join->rarg);
 	List	   *conditions = make_ands_implicit((Expr *) join->quals);
 
-	Assert(outer->is_private);
+	if (!outer->is_private)
+		elog(ERROR, "a semi join leaves out rows that are not protected");
 	if (inner->is_private && !dp_same_unit(conditions, &outer->unit, &inner->unit, &c->unique_keys))
 	{
 		refuse_filter(c, outer, inner, conditions);
@@ -593,7 +594,8 @@ dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpFromItem *items, int where
 	JoinContext c = {cxt, from->query, items, where, from};
 	JoinSide   *all = analyse(&c, (Node *) from->query->jointree);
 
-	Assert(all->is_private);
+	if (!all->is_private)
+		elog(ERROR, "a level of protected rows reads none");
 	from->unit = all->unit;
 	from->unique_keys = c.unique_keys;
 }

@@ -197,7 +197,7 @@ extern void dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rt
  * Returns the query that scope's, a set operation over protected rows, means: a
  * UNION ALL, or one without set operations.  ZC002 where there is none.
  */
-extern Query *dp_write_out_operation(DpSplitContext *cxt, DpScope *scope);
+extern Query *dp_write_out_operation(DpSource *s, DpScope *scope);
 
 /* Returns the entries, ints, that are the operands of a UNION ALL. */
 extern List *dp_operands(Query *sub);

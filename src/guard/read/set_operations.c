@@ -295,10 +295,24 @@ keep_all(Node *node)
 	keep_all(op->rarg);
 }
 
-Query *
-dp_write_out_operation(DpSplitContext *cxt, DpScope *scope)
+/* Refuses an operand whose rows are not protected ones. */
+static void
+require_rows(DpSource *s, DpScope *scope, RangeTblEntry *rte)
 {
+	DpSplitContext *cxt = s->cxt;
+
+	if (!dp_entry_yields_rows(scope, rte, s->even_if_readable))
+		dp_refuse_at(exprLocation((Node *) rte->subquery->targetList),
+					 errmsg("a SELECT of a UNION, EXCEPT or INTERSECT of protected rows has rows that belong to nobody; "
+							"release the protected rows in a query of their own, and combine the released rows"));
+}
+
+Query *
+dp_write_out_operation(DpSource *s, DpScope *scope)
+{
+	DpSplitContext *cxt = s->cxt;
 	Query	   *sub = scope->query;
+	DpScope		inner = {NULL, scope->outer};
 	SetOperationStmt *op = (SetOperationStmt *) sub->setOperations;
 	List	   *targets = sub->targetList;
 	Query	   *query;
@@ -322,6 +336,9 @@ dp_write_out_operation(DpSplitContext *cxt, DpScope *scope)
 					 errmsg("EXCEPT ALL and INTERSECT ALL of protected rows are not releasable; leave ALL out"));
 	query = select_distinct(typed_operand(cxt, sub, op->larg, op), op, targets);
 	query->cteList = sub->cteList;
+	inner.query = query;
+	/* those of the second only tell which rows stay */
+	require_rows(s, &inner, linitial(query->rtable));
 	add_existence(scope->outer, query, typed_operand(cxt, sub, op->rarg, op), op);
 	return query;
 }
@@ -350,7 +367,6 @@ dp_operands(Query *sub)
 const Bitmapset *
 dp_prepare_operands(DpSource *s, DpScope *scope, const Bitmapset *columns)
 {
-	DpSplitContext *cxt = s->cxt;
 	Query	   *sub = scope->query;
 	SetOperationStmt *op = castNode(SetOperationStmt, sub->setOperations);
 	bool		keeps_rows = true;
@@ -362,10 +378,7 @@ dp_prepare_operands(DpSource *s, DpScope *scope, const Bitmapset *columns)
 		RangeTblEntry *rte = rt_fetch(lfirst_int(lc), sub->rtable);
 		Query	   *operand = rte->subquery;
 
-		if (!dp_entry_yields_rows(scope, rte, s->even_if_readable))
-			dp_refuse_at(exprLocation((Node *) operand->targetList),
-						 errmsg("a SELECT of a UNION of protected rows has rows that belong to nobody; "
-								"release the protected rows in a query of their own, and combine the released rows"));
+		require_rows(s, scope, rte);
 		keeps_rows &= operand->setOperations == NULL && operand->groupClause == NIL && operand->distinctClause == NIL;
 		cast_columns(operand, op);
 	}

@@ -325,7 +325,7 @@ read_entry(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bit
 
 	check_stack_depth();
 	if (is_operation)
-		rte->subquery = sub = dp_write_out_operation(s->cxt, &operation);
+		rte->subquery = sub = dp_write_out_operation(s, &operation);
 	if (sub->setOperations)
 	{
 		read_union(s, scope, rte, rti, columns, item);
