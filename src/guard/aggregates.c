@@ -117,6 +117,7 @@ static const DpAggregate dp_aggregates[] = {
 	VECTOR("dp_max", DP_ANSWER_MAX),
 	VECTOR("dp_histogram", DP_ANSWER_HISTOGRAM),
 	VECTOR("dp_bounds", DP_ANSWER_BOUNDS),
+	VECTOR("dp_mode", DP_ANSWER_MODE),
 	VECTOR("dp_clipped", DP_ANSWER_CLIPPED),
 	{DP_ANSWER_CLIPPED_TOTALS, DP_VALUE_CUT, 0, 1, false, "dp_clipped_totals"}
 };
@@ -172,6 +173,8 @@ standard_name(Oid funcid)
 		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
 		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
 			return "dp_quantile";
+		case F_MODE:
+			return "dp_mode";
 		case F_COVAR_SAMP:
 			return "dp_covar_samp";
 		case F_COVAR_POP:

@@ -14,17 +14,8 @@
 #include "catalog/pg_type_d.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
-#include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
-
-static int
-list_size(Const *list)
-{
-	ArrayType  *array = DatumGetArrayTypeP(list->constvalue);
-
-	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-}
 
 /* Makes a test whether the value is in a list that is a parameter. */
 static Expr *
@@ -62,9 +53,9 @@ dp_make_membership(DpRelease *release, Expr *value, Const *list, bool null_liste
 	NullTest   *isnull;
 
 	/* false, true and NULL: no row has another value */
-	if (list->consttype == BOOLARRAYOID && null_listed && list_size(list) == 2)
+	if (list->consttype == BOOLARRAYOID && null_listed && dp_list_size(list) == 2)
 		return NULL;
-	in = list_size(list) > DP_LISTED_KEYS ? make_set_membership(release, value, list)
+	in = dp_list_size(list) > DP_LISTED_KEYS ? make_set_membership(release, value, list)
 		: make_list_membership(value, list);
 	if (!null_listed)
 		return in;

@@ -78,59 +78,6 @@ check_shape(DpSplitContext *cxt, Query *query, int where)
  * ------------------------------------------------------------------------
  */
 
-/* Returns the column that an aggregate is asked of; NULL: it is no column. */
-static const char *
-column_of(Query *query, Aggref *agg)
-{
-	Var		   *var = agg->args != NIL ? (Var *) linitial_node(TargetEntry, agg->args)->expr : NULL;
-
-	if (var == NULL || !IsA(var, Var) || var->varlevelsup != 0)
-		return NULL;
-	return quote_identifier(get_rte_attribute_name(rt_fetch(var->varno, query->rtable), var->varattno));
-}
-
-/* Returns what to write instead of an aggregate that gives values of rows away: the same of released groups. */
-static const char *
-instead_of_exact(Query *query, Aggref *agg, const char *table)
-{
-	const char *call = get_func_name(agg->aggfnoid);
-	const char *value = column_of(query, agg);
-
-	table = quote_identifier(table);
-	switch (value != NULL ? agg->aggfnoid : InvalidOid)
-	{
-		case F_MIN_TEXT:
-		case F_MAX_TEXT:
-		case F_MIN_BPCHAR:
-		case F_MAX_BPCHAR:
-			return psprintf("take it of released groups, for example SELECT %s(k) FROM (SELECT %s AS k, count(*) AS n FROM %s GROUP BY 1) AS q",
-							call, value, table);
-		case F_ARRAY_AGG_ANYNONARRAY:
-			return psprintf("take it of released groups, for example SELECT array_agg(k ORDER BY k) FROM (SELECT %s AS k, count(*) AS n FROM %s GROUP BY 1) AS q",
-							value, table);
-		case F_STRING_AGG_TEXT_TEXT:
-			return psprintf("take it of released groups, for example SELECT string_agg(k, ', ' ORDER BY k) FROM (SELECT %s AS k, count(*) AS n FROM %s GROUP BY 1) AS q",
-							value, table);
-		case F_MODE:
-			return psprintf("take the largest of released groups, for example SELECT %s, count(*) FROM %s GROUP BY 1 ORDER BY 2 DESC LIMIT 1",
-							value, table);
-		case F_BOOL_AND:
-		case F_BOOL_OR:
-		case F_EVERY:
-			return psprintf("count rows, for example SELECT count(*) FILTER (WHERE %s) FROM %s", value, table);
-		default:
-			return "use dp_count, dp_sum, dp_avg or another private aggregate";
-	}
-}
-
-static void
-refuse_exact(DpSplitContext *cxt, Query *query, Aggref *agg, const char *table)
-{
-	dp_refuse_at(agg->location,
-				 errmsg("%s is exact and cannot be released over protected table \"%s\"; %s",
-						get_func_name(agg->aggfnoid), table, instead_of_exact(query, agg, table)));
-}
-
 /* Builds the query that finds bounds first, over the same rows; the level's own has not been built yet. */
 static void
 build_finder(DpLevel *level)
@@ -170,7 +117,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	dp_read_source(level, &scope, even_if_readable);
 	release->one_group = true;
 	if (collected->other != NULL)
-		refuse_exact(cxt, query, collected->other, level->table);
+		dp_refuse_exact(level, collected->other);
 
 	dp_add_keys(level);
 	/* flattening has changed the aggregates, too */
@@ -246,14 +193,12 @@ split_level(DpSplitContext *cxt, Index rti, DpCollected *collected, bool even_if
 }
 
 static void
-refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base, DpCollected *collected)
+refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 {
 	Query	   *query = cxt->scope->query;
 	const char *name = get_rel_name(base->relid);
 	RangeTblEntry *named = rt_fetch(rti, query->rtable);
 
-	if (collected->other != NULL)
-		refuse_exact(cxt, query, collected->other, name);
 	if (named->rtekind != RTE_RELATION && query->commandType == CMD_SELECT)
 		dp_refuse_at(level_location(query, rti),
 					 errmsg("permission denied for rows of protected table \"%s\", which \"%s\" reads; "
@@ -340,15 +285,15 @@ process_level(DpSplitContext *cxt)
 	{
 		if (collected.first != NULL)
 			dp_refuse_at(collected.first->location, errmsg("private aggregates can be used in SELECT only"));
-		refuse_raw(cxt, rti, base, &collected);
+		refuse_raw(cxt, rti, base);
 	}
 	if (collected.first == NULL && collected.other == NULL && collected.take_standard &&
 		dp_ask_whether_rows(query, (Node *) query == cxt->below_exists))
 		dp_collect_aggregates(query, &collected);
-	if (collected.first != NULL || (unreadable != 0 && selects_keys(query)))
+	if (collected.first != NULL || collected.other != NULL || (unreadable != 0 && selects_keys(query)))
 		split_level(cxt, rti, &collected, even_if_readable);
 	else
-		refuse_raw(cxt, rti, base, &collected);
+		refuse_raw(cxt, rti, base);
 }
 
 static bool split_walker(Node *node, void *context);

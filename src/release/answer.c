@@ -240,6 +240,32 @@ histogram_answer(DpPricedColumn *column, DpAnswerError *error)
 	return array_datum(values, bins, INT8OID);
 }
 
+/* Returns the value of the largest noisy count; NULL where no value can occur. */
+static Datum
+mode_answer(DpPricedColumn *column, DpAnswerError *error)
+{
+	const DpReleaseColumn *desc = column->desc;
+	ArrayType  *array = DatumGetArrayTypeP(desc->values->constvalue);
+	const double *counts = column->work->noisy;
+	int16		len;
+	bool		byval;
+	char		align;
+	Datum	   *values;
+	int			n;
+	int			best = 0;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &len, &byval, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), len, byval, align, &values, NULL, &n);
+	error->stddev = column->sigma;
+	error->isnull = n == 0;
+	if (n == 0)
+		return (Datum) 0;
+	for (int i = 1; i < n; i++)
+		if (desc->descending ? counts[i] >= counts[best] : counts[i] > counts[best])
+			best = i;
+	return values[best];
+}
+
 static Datum
 bounds_answer(DpPricedColumn *column, DpAnswerError *error)
 {
@@ -283,6 +309,9 @@ dp_release_answer(DpPricedColumn *column, const dp_i128 *state, DpAnswerError *e
 		case DP_ANSWER_BOUNDS:
 			add_noise_to_counts(column, state + part->offset, part->width);
 			return bounds_answer(column, error);
+		case DP_ANSWER_MODE:
+			add_noise_to_counts(column, state + part->offset, part->width);
+			return mode_answer(column, error);
 		case DP_ANSWER_CLIPPED:
 		case DP_ANSWER_CLIPPED_TOTALS:
 			add_noise_to_counts(column, state + part->offset, part->width);

@@ -414,6 +414,15 @@ settle_bins(DpReleaseColumn *desc, EState *estate)
 	return DatumGetInt32(value);
 }
 
+/* Settles how many values a mode may be: a bin for each. */
+static void
+settle_mode(DpPricedColumn *column)
+{
+	int			n = Max(dp_list_size(column->desc->values), 1);
+
+	dp_range_make(0, n, n, DP_RANGE_LINEAR, column->range);
+}
+
 /* Settles the bounds of the first argument. */
 static void
 settle_values(DpPricedColumn *column, int bins, DpRangeKind kind, const DpPricedRelease *priced, EState *estate)
@@ -539,6 +548,9 @@ dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EStat
 			break;
 		case DP_ANSWER_BOUNDS:
 			dp_finder_range(desc->input_type, range);
+			break;
+		case DP_ANSWER_MODE:
+			settle_mode(column);
 			break;
 		case DP_ANSWER_CLIPPED:
 			settle_clipped(column, priced, estate);

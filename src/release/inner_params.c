@@ -166,7 +166,10 @@ dp_release_params(DpPricedRelease *priced, ParamListInfo list)
 		ParamExternData *own = &params[column->desc->first_param - 1];
 		DpPricedPart *last = &column->parts[column->nparts - 1];
 
-		set_param(&own[DP_PARAM_GRID], dp_grid_datum(&last->grid), grid);
+		if (column->desc->values != NULL)
+			set_param(&own[DP_PARAM_VALUES], column->desc->values->constvalue, dp_own_type("key_set"));
+		else
+			set_param(&own[DP_PARAM_GRID], dp_grid_datum(&last->grid), grid);
 		if (last->desc.kind == DP_VALUE_CUT)
 			set_param(&own[DP_PARAM_BINS], Int32GetDatum(last->width), INT4OID);
 		if (last->desc.kind != DP_VALUE_SCALED && last->desc.kind != DP_VALUE_CODES)

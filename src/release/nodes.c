@@ -117,6 +117,7 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->shows_bounds = o->shows_bounds;
 	n->detail = copyObject(o->detail);
 	n->descending = o->descending;
+	n->values = copyObject(o->values);
 	n->first_param = o->first_param;
 	n->with_error = o->with_error;
 	n->hidden = o->hidden;

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "release/release.h"
+#include "utils/array.h"
 
 int
 dp_column_parts(const DpReleaseColumn *column, DpPart *parts)
@@ -41,6 +42,7 @@ dp_column_parts(const DpReleaseColumn *column, DpPart *parts)
 		case DP_ANSWER_HISTOGRAM:
 		case DP_ANSWER_BOUNDS:
 		case DP_ANSWER_CLIPPED:
+		case DP_ANSWER_MODE:
 			parts[0].kind = DP_VALUE_CODES;
 			return 1;
 		case DP_ANSWER_CLIPPED_TOTALS:
@@ -60,6 +62,14 @@ dp_release_parts(const DpRelease *release)
 	foreach(lc, release->columns)
 		n += dp_column_parts(lfirst(lc), parts);
 	return n;
+}
+
+int
+dp_list_size(const Const *list)
+{
+	ArrayType  *array = DatumGetArrayTypeP(list->constvalue);
+
+	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 }
 
 int

@@ -60,7 +60,7 @@ margin_factor(void)
 	return dp_normal_tail_inverse(0.025);
 }
 
-/* Tells whether the target speaks of this column: not of bounds of values, nor, as a share, of a date. */
+/* Tells whether the target speaks of this column: not of bounds of values, which value is most frequent, nor, as a share, of a date. */
 static bool
 has_target(const DpReleaseColumn *column)
 {
@@ -70,7 +70,7 @@ has_target(const DpReleaseColumn *column)
 		type = column->result_type;
 	if (dp_guc_target_is_relative && (type == DATEOID || type == TIMESTAMPOID || type == TIMESTAMPTZOID))
 		return false;
-	return !column->hidden && column->answer != DP_ANSWER_BOUNDS;
+	return !column->hidden && column->answer != DP_ANSWER_BOUNDS && column->answer != DP_ANSWER_MODE;
 }
 
 static bool

@@ -77,8 +77,12 @@ typedef enum DpAnswer
 	DP_ANSWER_HISTOGRAM,
 	DP_ANSWER_BOUNDS,
 	DP_ANSWER_CLIPPED,
-	DP_ANSWER_CLIPPED_TOTALS	/* of units' totals, not of rows */
+	DP_ANSWER_CLIPPED_TOTALS,	/* of units' totals, not of rows */
+	DP_ANSWER_MODE
 } DpAnswer;
+
+/* the most bins of dp_histogram, and values of a mode */
+#define DP_MAX_HISTOGRAM 10000
 
 /* one aggregate, or the count of units of a private key selection */
 typedef struct DpReleaseColumn
@@ -116,7 +120,10 @@ typedef struct DpReleaseColumn
 								 * column */
 	Expr	   *detail;			/* quantiles: float8 or float8[]; histogram:
 								 * int4, how many bins */
-	bool		descending;		/* quantiles: counted from the largest value */
+	bool		descending;		/* quantiles: counted from the largest value;
+								 * mode: of equal counts the last value */
+	Const	   *values;			/* mode: array of the values that it may be,
+								 * in their order */
 
 	/* external parameters of the inner plan, see DP_PARAM_* */
 	int			first_param;
@@ -127,6 +134,7 @@ typedef struct DpReleaseColumn
 
 /* parameters of a column, after its first_param */
 #define DP_PARAM_GRID		0	/* sums, moments: the grid of a row's value */
+#define DP_PARAM_VALUES		0	/* mode: the values that are counted */
 #define DP_PARAM_RANGE		1	/* moments, vectors: the bounds of the first
 								 * argument */
 #define DP_PARAM_RANGE2		2	/* moments: the bounds of the second */
@@ -141,6 +149,9 @@ typedef struct DpReleaseColumn
  */
 extern int	dp_release_params_count(const DpRelease *release);
 extern int	dp_list_param(const DpRelease *release, int list);
+
+/* parts.c: returns how many values a list has, which is an array */
+extern int	dp_list_size(const Const *list);
 
 /* parts.c: returns the key sets, then the ranges, of a release */
 extern List *dp_public_sets(const DpRelease *release);

@@ -273,9 +273,8 @@ extern void dp_release_params(DpPricedRelease *priced, ParamListInfo params);
 /* below, within and above the limits of a unit's total */
 #define DP_CUT_BINS 3
 
-/* the most quantiles of one aggregate, and the most bins of dp_histogram */
+/* the most quantiles of one aggregate */
 #define DP_MAX_QUANTILES 1000
-#define DP_MAX_HISTOGRAM 10000
 
 /* the keys of a set, as a query has found them */
 typedef struct DpKeyTuples

@@ -111,6 +111,8 @@ CREATE FUNCTION dp_cdp.is_declared_support(internal) RETURNS internal
 CREATE FUNCTION dp_cdp.is_declared(anyelement, dp_cdp.key_set) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_is_declared' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT dp_cdp.is_declared_support;
+CREATE FUNCTION dp_cdp.key_place(anyelement, dp_cdp.key_set) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_key_place' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
 -- Sums of rows
 
@@ -457,7 +459,7 @@ CREATE FUNCTION dp_cdp.make_scaled_grid(most bigint) RETURNS dp_cdp.grid
 CREATE FUNCTION dp_cdp.vector_counts(dp_cdp.exact_vector) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'dp_vector_counts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
--- Not revoked: is_declared, exact_sum, moment_n .. moment_tu, exact_histogram, bound_unit, bound_key, bound_value, bound_codes,
+-- Not revoked: is_declared, key_place, exact_sum, moment_n .. moment_tu, exact_histogram, bound_unit, bound_key, bound_value, bound_codes,
 -- bound_distinct_codes, bound_cut, steps_sum, codes_histogram, codes_distinct, distinct_count,
 -- centered, bin, chebyshev, product, code, unit_sum .. unit_min, greater_of, less_of.  The inner query runs with the
 -- rights of the table's owner, who may be any role; a grid, range, key_set or

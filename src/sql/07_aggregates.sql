@@ -457,6 +457,12 @@ CREATE AGGREGATE @extschema@.dp_clipped(anycompatible, anycompatible, anycompati
 );
 COMMENT ON AGGREGATE @extschema@.dp_clipped(anycompatible, anycompatible, anycompatible) IS
 	'noisy share of rows outside of lower (2nd argument) .. upper (3rd argument)';
+CREATE AGGREGATE @extschema@.dp_mode(anyelement) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_mode(anyelement) IS
+	'most frequent value, by noisy counts; one of the declared keys';
 CREATE AGGREGATE @extschema@.dp_bounds("any") (
 	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
 	FINALFUNC = dp_cdp.unreleased_floats, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE

@@ -56,6 +56,19 @@ SELECT as_written('SELECT percentile_disc(0.4) WITHIN GROUP (ORDER BY quantity) 
 SELECT as_written('SELECT percentile_disc(ARRAY[0.1, 0.4, 0.9]) WITHIN GROUP (ORDER BY quantity DESC) FROM orders', '... of several, from the largest');
 SELECT as_written('SELECT status, percentile_disc(0.2) WITHIN GROUP (ORDER BY quantity DESC) FROM orders GROUP BY 1', '... by groups');
 SELECT as_written('SELECT round(percentile_cont(0.2) WITHIN GROUP (ORDER BY quantity DESC)) AS p FROM orders', 'percentile_cont from the largest');
+SELECT as_written('SELECT mode() WITHIN GROUP (ORDER BY status) FROM orders WHERE amount < 80 AND id > 2', 'the mode of declared keys');
+SELECT as_written('SELECT active, mode() WITHIN GROUP (ORDER BY status DESC) FROM orders GROUP BY 1', '... by groups');
+SELECT as_written('SELECT status, mode() WITHIN GROUP (ORDER BY active) FROM orders GROUP BY 1', '... of a boolean');
+SELECT as_written('SELECT mode() WITHIN GROUP (ORDER BY quantity) FROM orders WHERE quantity BETWEEN 2 AND 5 AND id % 7 < quantity', '... of values that a condition lists');
+SELECT as_written('SELECT mode() WITHIN GROUP (ORDER BY extract(dow FROM day)) FROM orders', '... of what has few values');
+SELECT as_written('SELECT mode() WITHIN GROUP (ORDER BY channel) FILTER (WHERE id % 4 > 1) FROM orders WHERE channel IN (''app'', ''web'')', '... with a filter');
+SELECT as_written('SELECT mode() WITHIN GROUP (ORDER BY status) FROM orders WHERE status = ''x'' ', '... of values that do not occur');
+SELECT as_written('SELECT mode() WITHIN GROUP (ORDER BY CASE WHEN amount > 60 THEN ''high'' WHEN amount > 5 THEN NULL ELSE ''low'' END) FROM orders', '... not counting NULL');
+SELECT as_written('SELECT mode() WITHIN GROUP (ORDER BY status) FROM v_orders WHERE loud <> ''paid!''  AND id > 2', '... of a view');
+SELECT as_written('SELECT mode() WITHIN GROUP (ORDER BY w DESC) FROM (SELECT customer, amount > 10 AS w FROM orders) q', '... of a subquery''s column');
+SELECT is(rows_for('analyst1', 'SELECT dp_mode(status), dp_mode(active), dp_margin(dp_mode(status)) < 1 FROM orders WHERE status IN (''open'', ''paid'') AND id % 3 > 0 AND id > 1'), '(open,t,t)', 'dp_mode');
+SELECT matches(rows_for('analyst1', 'SELECT dp_mode(props) FROM orders'), '^ZC002 .*->> ''name''', '... of a type without an order');
+
 SELECT matches(rows_for('analyst1', 'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY status) FROM orders'),
 	'^ZC002 .*values of type text; give it numbers', '... of text');
 SELECT matches(rows_for('analyst1', 'SELECT percentile_disc(''NaN''::float8) WITHIN GROUP (ORDER BY quantity DESC) FROM orders'),
@@ -149,10 +162,19 @@ SELECT taught('SELECT min(status) FROM orders', 'min of text');
 SELECT taught('SELECT max(o.status), count(*) FROM orders o', 'max of text');
 SELECT taught('SELECT array_agg(status) FROM orders', 'array_agg');
 SELECT taught('SELECT string_agg(status, '','') FROM orders', 'string_agg');
-SELECT taught('SELECT mode() WITHIN GROUP (ORDER BY status) FROM orders', 'mode');
+SELECT taught('SELECT mode() WITHIN GROUP (ORDER BY quantity / 4) FROM orders', 'mode without declared keys');
+SELECT taught('SELECT mode() WITHIN GROUP (ORDER BY customer) FROM orders', 'mode of the unit');
 SELECT taught('SELECT bool_and(active) FROM orders', 'bool_and');
 
 SELECT taught('SELECT sum(DISTINCT quantity) FROM orders', 'a sum of distinct values');
+SELECT taught('SELECT ' || call || ' FROM orders', call) FROM unnest(ARRAY['avg(DISTINCT quantity * 2)', 'stddev(DISTINCT amount)', 'sum(DISTINCT customer)',
+	'array_agg(customer)', 'array_agg(id)', 'json_agg(status)', 'jsonb_agg(DISTINCT upper(status))', 'string_agg(DISTINCT status || ''x'', '','')', 'min(upper(status))',
+	'bool_or(amount > 50)', 'every(active AND quantity > 2)', 'regr_count(amount, quantity)']) AS call;
+SELECT matches(rows_for('analyst1', 'SELECT ' || call || ' FROM orders AS o'), 'for example SELECT', call) FROM unnest(ARRAY['regr_avgx(amount, quantity)', 'regr_avgy(amount, quantity)', 'regr_r2(amount, quantity)', 'regr_sxx(amount, quantity)',
+	'avg(age(day, date ''2025-01-01''))', 'bit_and(quantity)', 'json_agg(o)']) AS call;
+SELECT taught('SELECT min(o.status), count(*) FROM v_orders o', 'in a view');
+SELECT taught('SELECT array_agg(loud) FROM v_orders', '... by its name');
+SELECT matches(rows_for('analyst1', 'SELECT array_agg(DISTINCT o.status) FROM orders o JOIN words w USING (customer)'), 'SELECT o.status AS k, count\(\*\) AS n FROM \.\.\. GROUP BY', 'not more of FROM than a name');
 SELECT matches(rows_for('analyst1', 'SELECT s, (SELECT count(*) FROM orders o WHERE o.status = s) AS n FROM unnest(ARRAY[''paid'', ''open'']) s'),
 	'^ZC002 .*; group by what it is compared with in a subquery of FROM, and join the released rows by that', 'a count for each public row');
 SELECT as_written('SELECT s, n FROM unnest(ARRAY[''paid'', ''open'']) s LEFT JOIN (SELECT status AS s, count(*) AS n FROM orders GROUP BY 1) q USING (s)', '... as that says');

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * key_set.c
- *	  Type key_set: a long list of declared keys; and whether a key is in it.
+ *	  Type key_set: a long list of declared keys; whether a key is in it, and where.
  *
  * "key = ANY (list)" with a constant list costs the planner 300 bytes for
  * each value and each partition of the table, for its estimate alone, and
@@ -28,6 +28,7 @@
 #include "base/key_index.h"
 
 PG_FUNCTION_INFO_V1(dp_is_declared);
+PG_FUNCTION_INFO_V1(dp_key_place);
 PG_FUNCTION_INFO_V1(dp_is_declared_support);
 
 typedef struct KeySet
@@ -95,15 +96,33 @@ find_set(const ArrayType *keys, Oid collation, MemoryContext run)
 	return set;
 }
 
-/* is_declared(key, keys) tells whether a key is in a set. */
-Datum
-dp_is_declared(PG_FUNCTION_ARGS)
+/* Returns the place of the first argument in the set that is the second; -1: it is not in it. */
+static int64
+find_place(FunctionCallInfo fcinfo)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 
 	if (flinfo->fn_extra == NULL)
 		flinfo->fn_extra = find_set((const ArrayType *) PG_GETARG_POINTER(1), PG_GET_COLLATION(), flinfo->fn_mcxt);
-	PG_RETURN_BOOL(dp_key_index_find(((KeySet *) flinfo->fn_extra)->index, PG_GETARG_DATUM(0)) >= 0);
+	return dp_key_index_find(((KeySet *) flinfo->fn_extra)->index, PG_GETARG_DATUM(0));
+}
+
+/* is_declared(key, keys) tells whether a key is in a set. */
+Datum
+dp_is_declared(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(find_place(fcinfo) >= 0);
+}
+
+/* key_place(key, keys) returns the place of a key in a set, from 0 on; NULL: it is not in it. */
+Datum
+dp_key_place(PG_FUNCTION_ARGS)
+{
+	int64		place = find_place(fcinfo);
+
+	if (place < 0)
+		PG_RETURN_NULL();
+	PG_RETURN_INT32((int32) place);
 }
 
 /* Tells the planner that nearly all rows have declared keys; what is listed in the query has a condition of its own. */

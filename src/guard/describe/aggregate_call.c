@@ -455,6 +455,35 @@ total_values(AggregateCall *c)
 	return list_make1(call("bin", INT4OID, list_make2(safe(c, linitial(c->read)), range_param(c, DP_PARAM_RANGE))));
 }
 
+/* Returns the place of the value among those that it may have, of which the most frequent one is the mode. */
+static List *
+mode_values(AggregateCall *c)
+{
+	DpSplitContext *cxt = c->cxt;
+	DpReleaseColumn *column = c->column;
+	Node	   *value = linitial(c->read);
+	DpReleaseKey *key = dp_make_key(c->level, value);
+	DpKeySet   *set = dp_declare_key_values(c->level, key, value);
+	Oid			types[] = {ANYELEMENTOID, dp_own_type("key_set")};
+
+	if (set == NULL && dp_names_one_person(c->level, value))
+		dp_refuse_at(c->agg->location,
+					 errmsg("%s would name one person; count persons, or values, for example SELECT count(DISTINCT %s) FROM %s",
+							column->label, key->label, dp_example_from(c->level)));
+	if (set == NULL || dp_list_size(set->domain) > DP_MAX_HISTOGRAM)
+		dp_refuse_at(c->agg->location,
+					 errmsg("%s needs declared keys, at most %d; take the largest of released groups, for example "
+							"SELECT %s, count(*) FROM %s GROUP BY 1 ORDER BY 2 DESC LIMIT 1",
+							column->label, DP_MAX_HISTOGRAM, key->label, dp_example_from(c->level)));
+	column->values = set->domain;
+	return list_make1(makeFuncExpr(dp_own_routine("key_place", 2, types), INT4OID,
+								   list_make2(dp_canonical_key(safe(c, value)),
+											  dp_make_param(c->level->release->first_param + 1 +
+															list_length(c->level->release->columns) * DP_COLUMN_PARAMS +
+															DP_PARAM_VALUES, types[1])),
+								   InvalidOid, key->collation, COERCE_EXPLICIT_CALL));
+}
+
 static List *
 vector_values(AggregateCall *c)
 {
@@ -506,8 +535,7 @@ dp_add_aggregate(DpLevel *level, Aggref *agg)
 		dp_refuse_at(agg->location, errmsg("ORDER BY inside %s is not possible; leave it out", c.column->label));
 	if (agg->aggdistinct && !ignores_repetition(c.kind) &&
 		!(c.kind->answer == DP_ANSWER_SUM && c.kind->kind == DP_VALUE_COUNT))
-		dp_refuse_at(agg->location, errmsg("DISTINCT inside %s is not releasable; aggregate the values of released groups, for example SELECT sum(k) FROM (SELECT %s AS k, count(*) AS n FROM %s GROUP BY 1) AS q",
-											c.kind->name, dp_expression_text(level, (Node *) linitial_node(TargetEntry, agg->args)->expr), quote_identifier(level->table)));
+		dp_refuse_distinct(level, agg);
 	if (agg->aggfilter)
 		c.filter = safe(&c, (Node *) agg->aggfilter);
 	sort_arguments(&c);
@@ -524,6 +552,9 @@ dp_add_aggregate(DpLevel *level, Aggref *agg)
 			break;
 		case DP_ANSWER_CLIPPED_TOTALS:
 			values = total_values(&c);
+			break;
+		case DP_ANSWER_MODE:
+			values = mode_values(&c);
 			break;
 		default:
 			values = vector_values(&c);

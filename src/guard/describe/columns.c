@@ -108,6 +108,19 @@ refuse_single_rows(DpLevel *level)
 	}
 }
 
+DpReleaseKey *
+dp_make_key(DpLevel *level, Node *expr)
+{
+	DpReleaseKey *key = dp_make_release_key();
+
+	dp_allow_group_key(expr, &level->allow);
+	key->typmod = exprTypmod(expr);
+	key->type = getBaseTypeAndTypmod(exprType(expr), &key->typmod);
+	key->collation = exprCollation(expr);
+	key->label = dp_expression_text(level, expr);
+	return key;
+}
+
 void
 dp_add_keys(DpLevel *level)
 {
@@ -119,20 +132,16 @@ dp_add_keys(DpLevel *level)
 	{
 		TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), query->targetList);
 		Node	   *expr = (Node *) tle->expr;
-		DpReleaseKey *key = dp_make_release_key();
+		DpReleaseKey *key;
 
 		if (list_member(level->key_exprs, expr))
 			continue;
-		dp_allow_group_key(expr, &level->allow);
-		key->typmod = exprTypmod(expr);
-		key->type = getBaseTypeAndTypmod(exprType(expr), &key->typmod);
+		key = dp_make_key(level, expr);
 		/* the inner query would find out at its first row, if there is one */
 		if (level->release->has_unit && !dp_bound_key_supported(key->type))
 			dp_refuse_at(exprLocation(expr),
 						 errmsg("values of type %s cannot be group keys of a private query over privacy units; group by another column",
 								format_type_be(key->type)));
-		key->collation = exprCollation(expr);
-		key->label = dp_expression_text(level, expr);
 		level->key_exprs = lappend(level->key_exprs, expr);
 		level->release->keys = lappend(level->release->keys, key);
 		level->parts.keys = lappend(level->parts.keys,

@@ -16,6 +16,9 @@
  * ------------------------------------------------------------------------
  */
 
+/* Describes expr as a key; refuses, ZC002, what cannot be one. */
+extern DpReleaseKey *dp_make_key(DpLevel *level, Node *expr);
+
 /* Adds the keys of GROUP BY. */
 extern void dp_add_keys(DpLevel *level);
 
@@ -44,6 +47,21 @@ extern bool dp_is_unit(DpLevel *level, Node *expr);
 
 /* Adds the column that one private aggregate is. */
 extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
+
+/* ------------------------------------------------------------------------
+ * instead.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns what follows FROM in a query that a message writes out: the level's table or view, or "...". */
+extern const char *dp_example_from(DpLevel *level);
+
+/* Tells whether a value tells rows of one person from all others, so that it can be no group. */
+extern bool dp_names_one_person(DpLevel *level, Node *expr);
+
+/* Refuse, ZC002, an aggregate that is no private one, and one of distinct values. */
+extern void dp_refuse_exact(DpLevel *level, Aggref *agg) __attribute__((noreturn));
+extern void dp_refuse_distinct(DpLevel *level, Aggref *agg) __attribute__((noreturn));
 
 /* ------------------------------------------------------------------------
  * declared_keys.c

@@ -153,6 +153,8 @@ CREATE FUNCTION dp_cdp.is_declared_support(internal) RETURNS internal
 CREATE FUNCTION dp_cdp.is_declared(anyelement, dp_cdp.key_set) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'dp_is_declared' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
 	SUPPORT dp_cdp.is_declared_support;
+CREATE FUNCTION dp_cdp.key_place(anyelement, dp_cdp.key_set) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_key_place' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 REVOKE EXECUTE ON FUNCTION
 	dp_cdp.key_set_in(cstring), dp_cdp.key_set_out(dp_cdp.key_set), dp_cdp.is_declared_support(internal)
 	FROM PUBLIC;
@@ -282,3 +284,11 @@ CREATE FUNCTION dp_cdp.try_json(jsonb, text[]) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_path' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_json_text(jsonb, text[]) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_json_path_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- the mode, of declared keys
+CREATE AGGREGATE @extschema@.dp_mode(anyelement) (
+	SFUNC = dp_cdp.unreleased_step, STYPE = dp_cdp.unreleased, INITCOND = '',
+	FINALFUNC = dp_cdp.unreleased_same, FINALFUNC_EXTRA, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = UNSAFE
+);
+COMMENT ON AGGREGATE @extschema@.dp_mode(anyelement) IS
+	'most frequent value, by noisy counts; one of the declared keys';

@@ -256,6 +256,7 @@ class Hostile(Grammar):
                                     'dp_stddev(%s, -1, 1)', 'dp_histogram(%s, 0, 5, 3)', 'dp_count(DISTINCT %s)', 'dp_quantile(%s, 0.1, 0, 5)',
                                     'dp_sum(%s, -1e16, 1e16)', 'dp_sum(%s, 0, 1, 0, 3)', 'dp_sum(%s, -1e-9, 1e9, -1e300, 1e300)', 'dp_clipped_totals(%s, 0, 5)', 'dp_clipped_totals(%s, -1, 5, -1, 9)', 'dp_sum(%s, 0, 1)', 'avg(%s)', 'count(DISTINCT %s)',
                                     'percentile_disc(0.3) WITHIN GROUP (ORDER BY %s DESC)', 'percentile_disc(ARRAY[0, 1]) WITHIN GROUP (ORDER BY %s)',
+                                    'mode() WITHIN GROUP (ORDER BY %s)', 'mode() WITHIN GROUP (ORDER BY %s > 1 DESC)', 'dp_mode(%s)',
                                     'count(DISTINCT (%s, 1))', 'count(DISTINCT ROW(NULL::text, %s))'])
             text %= c.ref
             return text, 'count(*)', 'other', 1, False, source.rows if text.endswith(', 0, 1)') else None

@@ -1,0 +1,258 @@
+/*-------------------------------------------------------------------------
+ *
+ * instead.c
+ *	  What to write instead of an aggregate that is refused.
+ *
+ * Invariants:
+ * - What a message writes out can be typed in as it stands, and is answered
+ *	 where the policy has what the aggregates in it need.
+ * - It follows from the query's text, the catalogue and the policy alone.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "guard/describe/describe.h"
+#include "lib/stringinfo.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* a longer expression is not repeated */
+#define LONGEST_VALUE 100
+
+/* what the values of an aggregate's first argument must be, that its place can be taken */
+typedef enum NeededType
+{
+	ANY_TYPE,
+	GROUP_KEY,					/* values are groups of the query to write */
+	LENGTH_OF_TIME
+} NeededType;
+
+/*
+ * PostgreSQL's aggregates, and queries of the same meaning.  %v is the first
+ * argument, %w the second, %f what the query reads.
+ */
+static const struct
+{
+	const char *name;
+	NeededType	needs;
+	const char *hint;
+	const char *query;
+}			instead_of[] =
+{
+#define OF_GROUPS "take it of released groups"
+#define GROUPS "FROM (SELECT %v AS k, count(*) AS n FROM %f GROUP BY 1) AS q"
+	{"min", GROUP_KEY, OF_GROUPS, "SELECT min(k) " GROUPS},
+	{"max", GROUP_KEY, OF_GROUPS, "SELECT max(k) " GROUPS},
+	{"any_value", GROUP_KEY, OF_GROUPS, "SELECT any_value(k) " GROUPS},
+	{"array_agg", GROUP_KEY, OF_GROUPS, "SELECT array_agg(k ORDER BY k) " GROUPS},
+	{"string_agg", GROUP_KEY, OF_GROUPS, "SELECT string_agg(k, ', ' ORDER BY k) " GROUPS},
+	{"json_agg", GROUP_KEY, OF_GROUPS, "SELECT json_agg(k ORDER BY k) " GROUPS},
+	{"jsonb_agg", GROUP_KEY, OF_GROUPS, "SELECT jsonb_agg(k ORDER BY k) " GROUPS},
+#define COUNT_ROWS "count rows"
+#define COUNT_WHERE "SELECT count(*) FILTER (WHERE %v) FROM %f"
+	{"bool_and", ANY_TYPE, COUNT_ROWS, COUNT_WHERE},
+	{"bool_or", ANY_TYPE, COUNT_ROWS, COUNT_WHERE},
+	{"every", ANY_TYPE, COUNT_ROWS, COUNT_WHERE},
+#define IN_SECONDS "compute it in seconds"
+	{"sum", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => sum(extract(epoch FROM %v))) FROM %f"},
+	{"avg", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => avg(extract(epoch FROM %v))) FROM %f"},
+	{"min", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => min(extract(epoch FROM %v))) FROM %f"},
+	{"max", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => max(extract(epoch FROM %v))) FROM %f"},
+	{"percentile_cont", LENGTH_OF_TIME, IN_SECONDS, "SELECT make_interval(secs => percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM %v))) FROM %f"},
+#define OTHERS "write it by others"
+#define BOTH "FILTER (WHERE %v IS NOT NULL AND %w IS NOT NULL)"
+	{"regr_count", ANY_TYPE, COUNT_ROWS, "SELECT count(*) " BOTH " FROM %f"},
+	{"regr_r2", ANY_TYPE, OTHERS, "SELECT power(corr(%v, %w), 2) FROM %f"},
+	{"regr_avgx", ANY_TYPE, OTHERS, "SELECT avg(%w) FILTER (WHERE %v IS NOT NULL) FROM %f"},
+	{"regr_avgy", ANY_TYPE, OTHERS, "SELECT avg(%v) FILTER (WHERE %w IS NOT NULL) FROM %f"},
+	{"regr_sxx", ANY_TYPE, OTHERS, "SELECT count(*) " BOTH " * var_pop(%w) FILTER (WHERE %v IS NOT NULL) FROM %f"},
+	{"regr_syy", ANY_TYPE, OTHERS, "SELECT count(*) " BOTH " * var_pop(%v) FILTER (WHERE %w IS NOT NULL) FROM %f"},
+	{"regr_sxy", ANY_TYPE, OTHERS, "SELECT count(*) " BOTH " * covar_pop(%v, %w) FROM %f"}
+};
+
+/* ------------------------------------------------------------------------
+ * What the query reads
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns the name of a table or view, as a query has to write it. */
+static const char *
+relation_name(Oid relid)
+{
+	return quote_qualified_identifier(RelationIsVisible(relid) ? NULL : get_namespace_name(get_rel_namespace(relid)),
+									  get_rel_name(relid));
+}
+
+const char *
+dp_example_from(DpLevel *level)
+{
+	Query	   *query = level->query;
+	RangeTblEntry *rte;
+	Oid			relid;
+
+	if (list_length(query->jointree->fromlist) != 1 || !IsA(linitial(query->jointree->fromlist), RangeTblRef))
+		return "...";
+	rte = rt_fetch(linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex, query->rtable);
+	relid = rte->relid;
+	/* a view, of which nothing but its name may be left */
+	if (rte->rtekind == RTE_SUBQUERY && rte->alias == NULL && !OidIsValid(relid))
+		relid = RelnameGetRelid(rte->eref->aliasname);
+	if ((rte->rtekind != RTE_RELATION && rte->rtekind != RTE_SUBQUERY) || !OidIsValid(relid) || query->cteList != NIL)
+		return "...";
+	return rte->alias == NULL ? relation_name(relid)
+		: psprintf("%s AS %s", relation_name(relid), quote_identifier(rte->alias->aliasname));
+}
+
+/* ------------------------------------------------------------------------
+ * Aggregates
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+may_be_key(Oid type)
+{
+	char		category = get_element_type(type) ? TYPCATEGORY_ARRAY : TYPCATEGORY_INVALID;
+	bool		preferred;
+
+	type = getBaseType(type);
+	get_type_category_preferred(type, &category, &preferred);
+	return type != CASHOID && type != TIMETZOID &&
+		(category == TYPCATEGORY_NUMERIC || category == TYPCATEGORY_STRING || category == TYPCATEGORY_DATETIME ||
+		 category == TYPCATEGORY_BOOLEAN || category == TYPCATEGORY_ENUM || type == UUIDOID);
+}
+
+static bool
+has_type(Node *value, NeededType needed)
+{
+	Oid			type = exprType(value);
+
+	return needed == GROUP_KEY ? may_be_key(type) : needed != LENGTH_OF_TIME || getBaseType(type) == INTERVALOID;
+}
+
+bool
+dp_names_one_person(DpLevel *level, Node *expr)
+{
+	ListCell   *lc;
+
+	if (dp_is_unit(level, expr))
+		return true;
+	foreach(lc, level->from.unit.tokens)
+		if (dp_columns_among(((DpToken *) lfirst(lc))->vars, list_make1(expr)))
+		return true;
+	return false;
+}
+
+/* Puts the arguments, and what is read, into a query that has places for them. */
+static char *
+fill_in(const char *query, const char *first, const char *second, const char *from)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (const char *p = query; *p; p++)
+		if (*p != '%')
+			appendStringInfoChar(&text, *p);
+		else
+		{
+			p++;
+			appendStringInfoString(&text, *p == 'v' ? first : *p == 'w' ? second : from);
+		}
+	return text.data;
+}
+
+/* Returns argument n of an aggregate, from 0 on, among those that are no more than its order; NULL: it has fewer. */
+static Node *
+nth_argument(Aggref *agg, int n)
+{
+	ListCell   *lc;
+
+	foreach(lc, agg->args)
+		if (!lfirst_node(TargetEntry, lc)->resjunk && n-- == 0)
+		return (Node *) lfirst_node(TargetEntry, lc)->expr;
+	return NULL;
+}
+
+/* Returns how a message writes an argument; NULL: it would not be what the query has. */
+static const char *
+argument_text(DpLevel *level, Node *value)
+{
+	const char *text = value ? dp_expression_text(level, value) : "";
+
+	return strlen(text) <= LONGEST_VALUE && strcmp(text, "...") != 0 ? text : NULL;
+}
+
+/* Returns what to write instead of an aggregate that cannot be released. */
+static const char *
+instead_of_exact(DpLevel *level, Aggref *agg)
+{
+	const char *name = get_func_name(agg->aggfnoid);
+	const char *from = dp_example_from(level);
+	Node	   *value = nth_argument(agg, 0);
+	const char *first = value ? argument_text(level, value) : NULL;
+	const char *second = argument_text(level, nth_argument(agg, 1));
+
+	for (int i = 0; first && second && agg->aggfnoid < FirstNormalObjectId && i < lengthof(instead_of); i++)
+	{
+		if (strcmp(instead_of[i].name, name) != 0 || !has_type(value, instead_of[i].needs))
+			continue;
+		/* what may not run on rows is refused for that */
+		(void) dp_make_safe(value, &level->allow);
+		if (instead_of[i].needs == GROUP_KEY && dp_names_one_person(level, value))
+			return psprintf("count persons, or values, for example SELECT count(DISTINCT %s) FROM %s", first, from);
+		return psprintf("%s, for example %s", instead_of[i].hint, fill_in(instead_of[i].query, first, second, from));
+	}
+	return psprintf("use dp_count, dp_sum, dp_avg or another private aggregate, for example SELECT dp_count(*) FROM %s", from);
+}
+
+void
+dp_refuse_exact(DpLevel *level, Aggref *agg)
+{
+	DpSplitContext *cxt = level->cxt;
+
+	dp_refuse_at(agg->location,
+				 errmsg("%s is exact and cannot be released over protected table \"%s\"; %s",
+						get_func_name(agg->aggfnoid), level->table, instead_of_exact(level, agg)));
+}
+
+/* Returns the standard aggregate of one argument that a call is, or stands for, with k as its argument; NULL: it is another. */
+static const char *
+of_distinct(const char *name)
+{
+	static const char *const same[] = {"sum", "avg", "variance", "var_samp", "var_pop", "stddev", "stddev_samp", "stddev_pop"};
+
+	if (strncmp(name, "dp_", 3) == 0)
+		name += 3;
+	for (int i = 0; i < lengthof(same); i++)
+		if (strcmp(name, same[i]) == 0)
+			return psprintf("%s(k)", name);
+	return strcmp(name, "median") == 0 ? "percentile_cont(0.5) WITHIN GROUP (ORDER BY k)" : NULL;
+}
+
+void
+dp_refuse_distinct(DpLevel *level, Aggref *agg)
+{
+	DpSplitContext *cxt = level->cxt;
+	const char *name = get_func_name(agg->aggfnoid);
+	const char *instead = of_distinct(name);
+	Node	   *value = nth_argument(agg, 0);
+	const char *text = argument_text(level, value);
+
+	if (instead == NULL || text == NULL || !may_be_key(exprType(value)))
+		dp_refuse_at(agg->location, errmsg("DISTINCT inside %s is not releasable; leave it out", name));
+	(void) dp_make_safe(value, &level->allow);
+	if (dp_names_one_person(level, value))
+		dp_refuse_at(agg->location,
+					 errmsg("DISTINCT inside %s would take each person's value; count them, for example SELECT count(DISTINCT %s) FROM %s",
+							name, text, dp_example_from(level)));
+	dp_refuse_at(agg->location,
+				 errmsg("DISTINCT inside %s is not releasable; aggregate the values of released groups, for example "
+						"SELECT %s FROM (SELECT %s AS k, count(*) AS n FROM %s GROUP BY 1) AS q",
+						name, instead, text, dp_example_from(level)));
+}
