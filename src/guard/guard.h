@@ -33,6 +33,19 @@ typedef struct DpSplitContext
 } DpSplitContext;
 
 /* ------------------------------------------------------------------------
+ * inline.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Returns a copy of a query with calls of SQL functions replaced by what PostgreSQL
+ * inlines for them; NULL: it has none.  table: a protected table that query names;
+ * where it is InvalidOid, it is set to one that functions in FROM read, and NULL is
+ * returned if there is none.  depends is set to what plans of it depend on, PlanInvalItems.
+ */
+extern Query *dp_inline_functions(Query *query, Oid *table, List **depends);
+
+/* ------------------------------------------------------------------------
  * protected.c
  * ------------------------------------------------------------------------
  */

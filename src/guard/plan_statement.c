@@ -379,12 +379,22 @@ guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamLi
 	if (IsTransactionState())
 	{
 		Oid			table = dp_query_touches_protected(parse);
+		List	   *depends = NIL;
+		Query	   *inlined = NULL;
 
 		/* it stops at the first protected table, and may not have met what is held */
 		if (unlikely(OidIsValid(table) || dp_policy_any_held()))
 			dp_refuse_held(parse);
+		if (OidIsValid(table) || dp_extension_installed())
+			inlined = dp_inline_functions(parse, &table, &depends);
 		if (OidIsValid(table))
-			return plan_and_note(parse, table, query_string, cursorOptions, boundParams);
+		{
+			PlannedStmt *result = plan_and_note(inlined ? inlined : parse, table, query_string, cursorOptions, boundParams);
+
+			result->dependsOnRole |= inlined != NULL;
+			result->invalItems = list_concat(result->invalItems, depends);
+			return result;
+		}
 		return plan_masked(parse, query_string, cursorOptions, boundParams);
 	}
 	return next_planner(parse, query_string, cursorOptions, boundParams);

@@ -175,6 +175,9 @@ dp_vet_added(DpVet *vet, FuncExpr *call, List **args)
 		if (obstacle_of((Form_pg_proc) GETSTRUCT(tuple)) == NULL)
 			dp_refuse_function(vet, (Node *) call, call->funcid,
 							   "a superuser can add it with dp_cdp.allow_function");
+		if (is_procedural((Form_pg_proc) GETSTRUCT(tuple)))
+			dp_refuse_function(vet, (Node *) call, call->funcid,
+							   "write its expression into the query, or make it a function LANGUAGE sql IMMUTABLE of one expression");
 		ReleaseSysCache(tuple);
 		return false;
 	}

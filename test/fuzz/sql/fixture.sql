@@ -22,6 +22,7 @@ CREATE SCHEMA pub;
 CREATE TYPE pub.mood AS ENUM ('bad', 'fair', 'good');
 CREATE TABLE pub.sites (site int PRIMARY KEY, region text, beds int);
 INSERT INTO pub.sites VALUES (1, 'north', 10), (2, 'north', 20), (3, 'south', 30), (4, 'west', NULL);
+CREATE FUNCTION pub.twice(anyelement) RETURNS anyelement IMMUTABLE LANGUAGE sql AS 'SELECT $1 * 2';
 CREATE TABLE pub.depts (dept text, floor int);
 INSERT INTO pub.depts VALUES ('a', 1), ('b', 2), ('c', 2), ('c', 3), ('e', 5);
 

@@ -70,7 +70,7 @@ class Grammar(Sources):
                 other = self.rng.choice([o for o in numbers if o.type == 'int'] or [c])
                 if r > 0.75:
                     what, most, widest = self.rng.choice([
-                        ('{0} + 1', most + 1, 62), ('{0} * 2', most * 2, 122), ('-{0}', most, 61), ('coalesce({0}, 1)', max(most, 1), 61),
+                        ('{0} + 1', most + 1, 62), ('{0} * 2', most * 2, 122), ('pub.twice({0})', most * 2, 122), ('-{0}', most, 61), ('coalesce({0}, 1)', max(most, 1), 61),
                         ('CASE WHEN {0} > 1 THEN 1 ELSE 0 END', 1, 1), ('nullif({0}, 1)', most, 61),
                         ('{0} - 1', most + 1, 62), ('{0} * {1}', most * other.most, 61 * 61), ('{0} / 2', most, 61), ('abs({0} - {1})', most + other.most, 122),
                         ('{0} / nullif({1}, 0)', most, 61), ('greatest({0}, {1}, 1)', max(most, other.most, 1), 61), ('least({0}, 2)', max(most, 2), 61),
