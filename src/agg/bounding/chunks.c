@@ -146,6 +146,7 @@ write_partition(DpBounding *bounding, int i)
 
 	if (p->rows == NULL && p->states == NULL)
 		return;
+	dp_close_rows(p);
 	if (p->file == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(bounding->context);
@@ -204,7 +205,7 @@ next_size(const DpBounding *bounding, const DpChunk *last)
 }
 
 /* Gives a list of chunks one with room for a record of size bytes. */
-static pg_noinline void
+static void
 add_chunk(DpBounding *bounding, DpChunk **chunks, Size size, bool states)
 {
 	DpChunk    *chunk;
@@ -223,16 +224,26 @@ add_chunk(DpBounding *bounding, DpChunk **chunks, Size size, bool states)
 	*chunks = chunk;
 }
 
-/* Returns room for a record of size bytes in a list of chunks, taken; a multiple of what records are aligned to. */
+/* Gives a partition room for a row's record of size bytes. */
+void
+dp_add_row_chunk(DpBounding *bounding, DpPartition *p, Size size)
+{
+	dp_close_rows(p);
+	add_chunk(bounding, &p->rows, size, false);
+	p->room = p->rows->data;
+	p->room_end = p->room + p->rows->size;
+}
+
+/* Returns room for a state's record of size bytes in a partition, taken; a multiple of what records are aligned to. */
 char *
-dp_chunk_room(DpBounding *bounding, DpChunk **chunks, Size size, bool states)
+dp_state_room(DpBounding *bounding, DpPartition *p, Size size)
 {
 	char	   *record;
 
-	if (unlikely(*chunks == NULL || (*chunks)->size - (*chunks)->used < size))
-		add_chunk(bounding, chunks, size, states);
-	record = (*chunks)->data + (*chunks)->used;
-	(*chunks)->used += size;
+	if (unlikely(p->states == NULL || p->states->size - p->states->used < size))
+		add_chunk(bounding, &p->states, size, true);
+	record = p->states->data + p->states->used;
+	p->states->used += size;
 	return record;
 }
 

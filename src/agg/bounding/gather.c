@@ -318,6 +318,7 @@ keep_partitions(DpBounding *bounding)
 		DpPartition *from = &bounding->pass.partitions[i];
 		DpPartition *p;
 
+		dp_close_rows(from);
 		if (from->file == NULL && from->rows == NULL && from->states == NULL)
 			continue;
 		p = MemoryContextAlloc(bounding->context, sizeof(DpPartition));

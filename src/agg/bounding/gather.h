@@ -79,6 +79,9 @@ typedef struct DpChunk
 typedef struct DpPartition
 {
 	DpChunk    *rows;			/* the last one first; in no file yet */
+	char	   *room;			/* in the last one of them, which does not
+								 * know yet how much of it is used */
+	char	   *room_end;
 	DpChunk    *states;
 	BufFile    *file;
 	struct DpPartition *next;	/* in the list of waiting ones */
@@ -256,7 +259,8 @@ extern Size dp_read_state_record(DpBounding *bounding, char *record, const DpBou
 extern void dp_pass_state_on(DpBounding *bounding, const char *record, const DpBoundState *state);
 
 /* chunks.c */
-extern char *dp_chunk_room(DpBounding *bounding, DpChunk **chunks, Size size, bool states);
+extern void dp_add_row_chunk(DpBounding *bounding, DpPartition *p, Size size);
+extern char *dp_state_room(DpBounding *bounding, DpPartition *p, Size size);
 extern void dp_write_partitions(DpBounding *bounding);
 extern DpChunk *dp_read_chunk(DpBounding *bounding, BufFile *file);
 extern void dp_free_chunk(DpBounding *bounding, DpChunk *chunk);
@@ -346,6 +350,15 @@ static inline Size
 dp_bounding_memory(const DpBounding *bounding)
 {
 	return MemoryContextMemAllocated(bounding->context, true) + bounding->pass.shared;
+}
+
+/* Has the last chunk of a partition's rows know how much of it is used; no further one enters it. */
+static inline void
+dp_close_rows(DpPartition *p)
+{
+	if (p->room != NULL)
+		p->rows->used = p->room - p->rows->data;
+	p->room = p->room_end = NULL;
 }
 
 static inline uint64

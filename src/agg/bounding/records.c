@@ -207,9 +207,16 @@ void
 dp_set_aside(DpBounding *bounding, DpPartition *p)
 {
 	Size		size = record_size(bounding);
+	char	   *record;
 
-	if (size > 0)
-		write_record(bounding, dp_chunk_room(bounding, &p->rows, size, false), size);
+	if (size == 0)
+		return;
+	/* a partition's room is beside what else is known of it: its last chunk lies elsewhere, in no cache */
+	if (unlikely((Size) (p->room_end - p->room) < size))
+		dp_add_row_chunk(bounding, p, size);
+	record = p->room;
+	p->room += size;
+	write_record(bounding, record, size);
 }
 
 static inline void
@@ -292,9 +299,8 @@ static void
 set_state_aside(DpBounding *bounding, const StateRecord *head, uint64 hash, const char *image, const DpBoundState *state)
 {
 	DpPartition *p = dp_partition_of(bounding, hash);
-	char	   *record = dp_chunk_room(bounding, &p->states,
-									   MAXALIGN(sizeof(StateRecord)) + MAXALIGN(head->image) + MAXALIGN(VARSIZE(state)),
-									   true);
+	char	   *record = dp_state_room(bounding, p,
+									   MAXALIGN(sizeof(StateRecord)) + MAXALIGN(head->image) + MAXALIGN(VARSIZE(state)));
 
 	memcpy(record, head, sizeof(StateRecord));
 	record += MAXALIGN(sizeof(StateRecord));

@@ -177,6 +177,7 @@ dp_share_publish(DpBounding *bounding)
 	{
 		DpPartition *p = &bounding->pass.partitions[i];
 
+		dp_close_rows(p);
 		publish_chunks(share, i, p->rows);
 		publish_chunks(share, i, p->states);
 		p->rows = p->states = NULL;
