@@ -25,12 +25,15 @@ INSERT INTO visits SELECT i, i, substr('abcd', 1 + i % 4, 1), CASE WHEN i % 7 > 
 	date '2024-01-01' + i % 731, (ARRAY['web', 'shop', 'phone'])[1 + i % 3], 'd' || i % 9, (i % 4) / 2.0,
 	timestamp '2024-01-01' + i * interval '1 hour', timestamptz '2024-01-01 00:10 UTC' + i * interval '61 minutes'
 	FROM generate_series(1, 8772) i;
+ALTER TABLE visits ADD code varchar(3);
+UPDATE visits SET code = 'k' || id % 3;
 CREATE TABLE patients (patient int PRIMARY KEY, region text NOT NULL, born int);
 INSERT INTO patients SELECT i, (ARRAY['x', 'y'])[1 + i % 2], i % 3 FROM generate_series(1, 8772) i;
 SELECT dp_cdp.create_dataset('clinic', default_rho => 5000, max_rows => 4, max_groups => 4);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
 SELECT dp_cdp.protect_table('patients', 'clinic', 'patient');
 SELECT dp_cdp.set_bounds('visits', 'kind', 0, 3);
+SELECT dp_cdp.set_keys('visits', 'code', ARRAY['k0', 'k1', 'k2']);
 SELECT dp_cdp.set_keys('visits', 'channel', ARRAY['web', 'shop', 'phone']);
 SELECT dp_cdp.set_keys('visits', 'cost', ARRAY[0, 0.5, 1, 1.5]);
 SELECT dp_cdp.set_keys('patients', 'region', ARRAY['x', 'y']);
@@ -109,6 +112,10 @@ SELECT as_declared($$SELECT a.dept, count(*) FROM visits v JOIN depts a ON a.dep
 SELECT as_declared($$SELECT cost, count(*) FROM visits JOIN kinds ON cost = lowest GROUP BY cost$$,
 	'the form of a value is that of the column');
 
+SELECT as_declared($$SELECT code, note, count(*) FROM visits JOIN (VALUES ('k1'::text, 'p'), ('k2', 'q'), ('k1222', 'r')) m (c, note) ON code = c WHERE note <> 'q' GROUP BY 1, 2$$,
+	'... of varchar, which is equal to text, and no longer than it may be');
+SELECT as_declared($$SELECT c, count(*) FROM visits JOIN (VALUES ('k1'::text), ('k2')) m (c) ON code = c WHERE code > 'k1' GROUP BY 1$$,
+	'... and compared by another condition');
 SELECT as_declared($$SELECT channel, count(*) FROM visits v JOIN depts d USING (dept) WHERE d.building = 'nowhere' GROUP BY 1$$,
 	'a public table without rows, of which no key is');
 SELECT as_declared($$SELECT channel, cost, count(*) FROM visits v JOIN depts d USING (dept) JOIN kinds k USING (kind) WHERE d.building = k.label GROUP BY 1, 2$$,
@@ -128,6 +135,8 @@ SELECT as_declared($$SELECT channel, region, count(*) FROM visits JOIN patients 
 	'pairs of declared keys');
 SELECT as_declared($$SELECT channel, count(*) FROM visits WHERE (channel = 'web' AND id > 5) OR (channel = 'shop' AND kind = 2) GROUP BY 1$$,
 	'what is known of either side of OR');
+SELECT as_declared($$SELECT v.kind, region, count(*) FROM visits v JOIN patients USING (patient) WHERE v.kind::text = '2' GROUP BY 1, 2$$, 'a cast to text');
+SELECT as_declared($$SELECT code, count(*) FROM visits WHERE substr(code, 2)::int = 1 GROUP BY 1$$, '... and from text');
 SELECT as_declared($$SELECT channel, cost, count(*) FROM visits WHERE (channel <> 'web' OR cost > 0) AND (coalesce(channel, 'shop') = 'shop' AND upper(channel) = 'SHOP') GROUP BY 1, 2$$,
 	'expressions of a declared key that equal constants');
 SELECT as_declared($$SELECT channel = 'shop', cost, count(*) FROM visits WHERE (NOT (cost <> 1) AND (channel, cost) = ('shop', 1)) GROUP BY 1, 2$$,
@@ -187,6 +196,14 @@ SELECT as_declared($$SELECT v.kind, k.label, count(*) FROM visits v LEFT JOIN ki
 	'... with its own column as a key');
 SELECT as_declared($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k USING (kind) WHERE k.lowest > 0.7 GROUP BY 1$$,
 	'... and a condition that NULL does not satisfy');
+SELECT as_declared($$SELECT d.building, count(*) FROM visits v LEFT JOIN depts d ON d.dept = v.dept AND d.dept < 'e' WHERE v.dept < 'e' GROUP BY 1$$,
+	'... where the join asks more than the key, which is so of every row');
+SELECT as_declared($$SELECT d.building, count(*) FROM depts d RIGHT JOIN visits v ON d.dept = v.dept AND d.floor = 1 WHERE coalesce(d.building, '') <> 'empty' GROUP BY 1$$,
+	'... or of some');
+SELECT as_declared($$SELECT a.building, b.building, count(*) FROM visits v LEFT JOIN depts a ON a.dept = v.dept AND a.floor = 1 LEFT JOIN depts b ON b.dept = v.dept AND b.floor > 1
+	WHERE v.dept IN ('a', 'b', 'c', 'd') GROUP BY 1, 2$$, '... or of one of two joins');
+SELECT as_declared($$SELECT d.building, count(*) FROM visits v JOIN depts d USING (dept) LEFT JOIN kinds k ON k.kind = d.floor AND k.kind < 0 WHERE coalesce(k.kind, 2) = 1 GROUP BY 1$$,
+	'a condition on a row that an outer join never finds');
 SELECT as_declared($$SELECT k.label, count(*) FROM visits v LEFT JOIN kinds k ON k.kind = v.kind AND k.lowest > 0.7 GROUP BY 1$$,
 	'... and one of the join');
 SELECT as_declared($$SELECT CASE WHEN d.dept IS NULL THEN 'nowhere' ELSE d.building END, count(*) FROM (SELECT patient, 'none such' AS place FROM visits) v

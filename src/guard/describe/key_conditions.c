@@ -27,6 +27,7 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/parse_coerce.h"
 #include "utils/array.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
@@ -335,6 +336,15 @@ typedef struct FormContext
 	Oid			type;
 } FormContext;
 
+/* Tells whether values of the type are written and read as settings say. */
+static bool
+follows_settings(Oid type)
+{
+	TYPCATEGORY category = TypeCategory(getBaseType(type));
+
+	return category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_TIMESPAN;
+}
+
 /*
  * Tells whether the value of an expression may depend on the form of the key,
  * which stands in it as a Param, or on settings, which are others when rows
@@ -349,7 +359,8 @@ sees_form(Node *node, FormContext *c)
 	if (node == NULL)
 		return false;
 	check_stack_depth();
-	if (IsA(node, CoerceViaIO))
+	if (IsA(node, CoerceViaIO) && (c->has_forms || follows_settings(exprType(node)) ||
+								   follows_settings(exprType((Node *) ((CoerceViaIO *) node)->arg))))
 		return reads_param(node, NULL);
 	if (!c->has_forms)
 		return expression_tree_walker(node, sees_form, c);

@@ -64,6 +64,13 @@ reads_private(DpShadow *s, Node *node)
  * ------------------------------------------------------------------------
  */
 
+/* Tells whether equal values of the types, one of which may be varchar, are the same bytes or the same type's. */
+static bool
+is_one_type(Oid a, Oid b)
+{
+	return a == b || ((a == TEXTOID || a == VARCHAROID) && (b == TEXTOID || b == VARCHAROID));
+}
+
 /*
  * Tells whether condition is an equality that holds only where both sides,
  * which are of one type, are the same value in the sense of GROUP BY.
@@ -80,7 +87,7 @@ is_equality(Node *condition, Node **left, Node **right)
 		return false;
 	*left = dp_strip_labels(linitial(op->args));
 	*right = dp_strip_labels(lsecond(op->args));
-	if (exprType(*left) != exprType(*right))
+	if (!is_one_type(exprType(*left), exprType(*right)))
 		return false;
 	opfamily = lookup_type_cache(exprType(*left), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 	return OidIsValid(opfamily) && get_op_opfamily_strategy(op->opno, opfamily) == BTEqualStrategyNumber;
@@ -181,6 +188,15 @@ fit_value(Node *value, Node *column, Node **fits)
 												  makeBoolConst(true, false)),
 									   exprCollation(value), exprCollation(value), COERCE_EXPLICIT_CALL);
 		equality = F_BPCHAREQ;
+	}
+	else if (type == VARCHAROID)
+	{
+		fitted = (Node *) makeFuncExpr(F_VARCHAR_VARCHAR_INT4_BOOL, type,
+									   list_make3(value,
+												  makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(typmod), false, true),
+												  makeBoolConst(true, false)),
+									   exprCollation(value), exprCollation(value), COERCE_EXPLICIT_CALL);
+		equality = F_TEXTEQ;
 	}
 	else
 		return value;
@@ -403,7 +419,10 @@ known_value(DpShadow *s, Node *expr, bool with_lists)
 		value = known_member(s, expr, true);
 	if (value == NULL)
 		return NULL;
-	value = fit_value(copyObject(value), expr, &fits);
+	value = copyObject(value);
+	if (exprType(value) != exprType(expr))
+		value = (Node *) makeRelabelType((Expr *) value, exprType(expr), -1, exprCollation(expr), COERCE_IMPLICIT_CAST);
+	value = fit_value(value, expr, &fits);
 	if (fits != NULL && !list_member(s->fits, fits))
 	{
 		DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));

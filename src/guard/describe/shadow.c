@@ -35,6 +35,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/acl.h"
 
 /* what the entries of one query are in the shadow, by their number there */
@@ -320,6 +321,43 @@ add_anti_join(DpShadow *s, Query *query, JoinExpr *join, Bitmapset *joins, Relid
 }
 
 /*
+ * Adds another row of the table that an outer join along a foreign key reads,
+ * which is there for each protected row: where the join asks more than the key,
+ * only the row that the key leads to may fail it.
+ */
+static void
+add_referenced(DpShadow *s, Query *query, JoinExpr *join, DpEntryMap *map)
+{
+	Node	   *side = join->jointype == JOIN_RIGHT ? join->larg : join->rarg;
+	JoinExpr	along = *join;
+	ListCell   *lc;
+
+	foreach(lc, dp_conjuncts(join->quals))
+	{
+		DpShadowItem *item;
+		DpShadowItem *row;
+		DpShadowCondition *condition;
+		int			other;
+
+		along.quals = lfirst(lc);
+		if (!dp_join_always_matches(query, &along))
+			continue;
+		item = dp_shadow_item(s, map->items[castNode(RangeTblRef, side)->rtindex]);
+		condition = palloc0(sizeof(DpShadowCondition));
+		condition->expr = copyObject(name_in(map, lfirst(lc)));
+		other = condition->expr ? bms_next_member(bms_del_member(pull_varnos(NULL, condition->expr), item->number), -1) : -1;
+		if (item->is_private || other < 0 || !dp_shadow_item(s, other)->is_private)
+			continue;
+		row = dp_shadow_add_item(s);
+		row->rte = item->rte;
+		row->query = item->query;
+		ChangeVarNodes(condition->expr, item->number, row->number, 0);
+		s->conditions = lappend(s->conditions, condition);
+		return;
+	}
+}
+
+/*
  * Adds a join tree.  strict: entries of the query of which a row without any
  * does not satisfy what is asked above; outer joins that may miss them are inner ones.
  */
@@ -367,6 +405,8 @@ add_tree(DpShadow *s, Query *query, Node *node, Bitmapset *joins, Relids strict,
 			add_tree(s, query, join->rarg, right, nulls_left ? strict : own, map);
 		}
 		add_conditions(s, map, join->quals, bms_union(left, right));
+		if (bms_is_empty(joins) && join->jointype != JOIN_FULL && bms_membership(bms_union(left, right)) == BMS_SINGLETON)
+			add_referenced(s, query, join, map);
 	}
 }
 

@@ -131,6 +131,35 @@ include_items(DpShadow *s, Bitmapset *items)
 	merge_parts(s, items);
 }
 
+/* Tells whether a known condition connects an item with what is included. */
+static bool
+is_connected(DpShadow *s, DpShadowItem *item, Bitmapset *included)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+
+		if (condition->resolved != NULL && bms_is_member(item->number, condition->items) &&
+			bms_overlap(condition->items, included))
+			return true;
+	}
+	return false;
+}
+
+/* Tells whether a condition, of WHERE, reads what outer joins connect with what is included. */
+static bool
+asks_of_joined(DpShadow *s, const DpShadowCondition *condition, Bitmapset *included)
+{
+	int			i = -1;
+
+	while ((i = bms_next_member(bms_is_empty(condition->joins) ? condition->items : NULL, i)) >= 0)
+		if (!bms_is_empty(dp_shadow_item(s, i)->joins) && is_connected(s, dp_shadow_item(s, i), included))
+			return true;
+	return false;
+}
+
 /* Includes a condition if it reads what is included, and what may be; returns whether it did. */
 static bool
 include_condition(DpShadow *s, DpShadowCondition *condition, double *product)
@@ -150,7 +179,8 @@ include_condition(DpShadow *s, DpShadowCondition *condition, double *product)
 			return false;
 	}
 	i = -1;
-	if (!bms_is_empty(condition->items) && !bms_overlap(condition->items, included))
+	if (!bms_is_empty(condition->items) && !bms_overlap(condition->items, included) &&
+		!asks_of_joined(s, condition, included))
 		return false;
 	while ((i = bms_next_member(missing, i)) >= 0)
 		if (!may_include(s, dp_shadow_item(s, i), product))
@@ -173,23 +203,6 @@ include_conditions(DpShadow *s, double *product)
 		foreach(lc, s->conditions)
 			progress |= include_condition(s, lfirst(lc), product);
 	}
-}
-
-/* Tells whether a known condition connects an item with what is included. */
-static bool
-is_connected(DpShadow *s, DpShadowItem *item, Bitmapset *included)
-{
-	ListCell   *lc;
-
-	foreach(lc, s->conditions)
-	{
-		DpShadowCondition *condition = lfirst(lc);
-
-		if (condition->resolved != NULL && bms_is_member(item->number, condition->items) &&
-			bms_overlap(condition->items, included))
-			return true;
-	}
-	return false;
 }
 
 /* Tells whether rows need one of an item: it is in no outer join, or a condition above that reads it. */

@@ -176,7 +176,7 @@ class Grammar(Sources):
         if keys and 'NOT true' in ' '.join(where + [s.text, s.header]):
             out.sure, out.may_be_free = False, True
         soft = out.sure and bool(keys)
-        out.sure = out.sure and all(k[2] for k in keys)
+        out.sure = out.sure and all(k[2] for k in keys) and not (keys and any(c.public and c.is_named_in(where) for c in s.columns))
 
         if self.chance(0.07):
             out.near_miss, out.sure, soft = True, False, False

@@ -459,7 +459,8 @@ class Shapes:
         texts = [k[0] for k in keys]
         grouped = ', '.join(texts)
         extra = []
-        if len(keys) > 1 and self.chance(0.1):
+        # a cast of an integer to itself is the same key, and a set with it the same as one without
+        if len(keys) > 1 and len({t.replace('::int', '') for t in texts}) == len(texts) and self.chance(0.1):
             grouped = rng.choice(['ROLLUP (%s)', 'CUBE (%s)', 'GROUPING SETS ((%s), ())']) % grouped
             extra = ['grouping(%s)' % ', '.join(texts)]
         having = ' HAVING %s > 1.5' % count if self.chance(0.06) else ''

@@ -38,7 +38,8 @@ CREATE TEMP TABLE every AS
 		generate_series(1, 3) grade, unnest(ARRAY[0.5, 1.5, 2.25, 3.75]) cost, unnest(ARRAY[true, false, NULL]) paid,
 		generate_series('2024-03-30'::date, '2024-04-02', '1 day') day,
 		unnest(ARRAY['east', 'west']) region, unnest(ARRAY[1, 2, 3, NULL]) home, generate_series(1, 2) again;
-INSERT INTO y.buyers SELECT person, region, home, 20 * floor(4 * random()) FROM every;
+INSERT INTO y.buyers SELECT person, CASE WHEN random() < 0.1 THEN (ARRAY['p', 'nut', 'north', 'small'])[1 + floor(4 * random())::int] ELSE region END,
+	home, 20 * floor(4 * random()) FROM every;
 INSERT INTO y.sales SELECT person, shop, item, CASE WHEN random() < 0.1 THEN (ARRAY['nut', 'bolt', 'saw', 'north', 'small'])[1 + floor(5 * random())::int] ELSE channel END,
 	grade, cost, paid, day, (ARRAY['k1', 'k2', 'k3', NULL])[1 + floor(4 * random())::int],
 	timestamptz '2024-03-27 00:00 UTC' + floor(random() * 11 * 24 * 60) * interval '1 minute', floor(4 * random()), random() < 0.5
@@ -46,7 +47,7 @@ INSERT INTO y.sales SELECT person, shop, item, CASE WHEN random() < 0.1 THEN (AR
 
 -- at most 2 rows of a person
 SELECT format($$
-INSERT INTO %1$s.buyers SELECT * FROM y.buyers WHERE person <= 150;
+INSERT INTO %1$s.buyers SELECT person, CASE WHEN region IN ('east', 'west') THEN region ELSE 'west' END, home, age FROM y.buyers WHERE person <= 150;
 INSERT INTO %1$s.buyers VALUES (777, 'east', 1, 40);
 INSERT INTO %1$s.sales SELECT person %% 150 + 1, shop, item, channel, grade, cost, paid, day, code, seen, n, coin
 	FROM (SELECT row_number() OVER () AS person, y.* FROM y.sales y WHERE cost < 2 AND code IS NOT NULL

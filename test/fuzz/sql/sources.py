@@ -82,9 +82,13 @@ class Column:
         self.ref = ref
         self.type, self.literals, self.most, self.keys = column
         self.restricted = False         # something else than keys may tell which values there are
+        self.public = False             # of a public table, so that conditions on it may leave no group at all
+
+    def is_named_in(self, conditions):
+        return any(re.search(re.escape(self.ref) + r'\b', c) for c in conditions)
 
     def restrict(self, conditions):
-        if any(re.search(re.escape(self.ref) + r'\b', c) for c in conditions):
+        if self.is_named_in(conditions):
             self.restricted = True
 
 
@@ -434,6 +438,8 @@ class Sources:
             text, where = '%s %s %s ON %s' % (a.text, kind, item, on), []
         for c in public + (a.columns if kind in ('RIGHT JOIN', 'FULL JOIN') else []):
             c.restricted = True
+        for c in public:
+            c.public = True
         for c in a.columns:
             c.restrict([on])
         s = Source(text, a.columns + public, a.unit, a.rows * most)
@@ -455,6 +461,8 @@ class Sources:
         key = next(c for c in a.columns if c.ref.endswith(column))
         for c in public + [key]:
             c.restricted = True
+        for c in public:
+            c.public = True
         on = '%s = %s' % (key.ref, public[0].ref)
         kind = self.rng.choice(['JOIN', 'JOIN', 'JOIN', 'LEFT JOIN'])
         s = Source('%s %s %s ON %s' % (item, kind, a.text, on), a.columns + public, a.unit, a.rows * (2 if table == 'pub.depts' else 1))
