@@ -1,13 +1,17 @@
 /*-------------------------------------------------------------------------
  *
- * zero_divisors.c
- *	  Quotients in statements that release.
+ * failing_calls.c
+ *	  Functions that fail for some numbers, in statements that release.
  *
- * A noisy count may be 0, and is so often in groups without rows: sum(x) /
- * count(*) would fail after it was paid for, and all groups would be lost for
- * one.  So in a statement with releases x / y is written as x / nullif(y, 0),
- * which is what it is on protected rows, too, unless y is a constant that is not 0,
- * or x is a constant and y 0.
+ * A noisy count may be 0 or below, and often is in groups without rows:
+ * sum(x) / count(*) or ln(count(*)) would fail after it was paid for, and all
+ * groups would be lost for one.  So in a statement with releases the value is
+ * NULL there, as it is on protected rows:
+ * - x / y, x % y, mod and div are of nullif(y, 0), unless y is a constant that is
+ *	 not 0, or x is a constant and y 0;
+ * - ln and log of numeric are of nullif(greatest(x, 0), 0);
+ * - sqrt, power, exp, ln and log of double precision, width_bucket and casts to
+ *	 integers become the variants that are called on protected rows.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,6 +20,7 @@
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "guard/rewrite.h"
+#include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -46,6 +51,15 @@ is_division(Oid funcid)
 		case F_FLOAT84DIV:
 		case F_NUMERIC_DIV:
 		case F_INTERVAL_DIV:
+		case F_INT2MOD:
+		case F_INT4MOD:
+		case F_INT8MOD:
+		case F_NUMERIC_MOD:
+		case F_MOD_INT2_INT2:
+		case F_MOD_INT4_INT4:
+		case F_MOD_INT8_INT8:
+		case F_MOD_NUMERIC_NUMERIC:
+		case F_DIV:
 			return true;
 		default:
 			return false;
@@ -93,36 +107,94 @@ folds_to_constant(Node *expr)
 	return !checkExprHasSubLink(expr) && IsA(eval_const_expressions(NULL, copyObject(expr)), Const);
 }
 
+/* Divides by NULL where the last of the arguments is 0. */
+static void
+divide_safely(List *args)
+{
+	Node	   *divisor = null_for_zero(lsecond(args));
+	Const	   *folded = (Const *) eval_const_expressions(NULL, copyObject(divisor));
+	bool		is_constant = IsA(folded, Const);
+
+	/* of constants, a quotient by 0 fails before anything is paid for */
+	if (!is_constant || (folded->constisnull && !folds_to_constant(linitial(args))))
+		lsecond(args) = divisor;
+}
+
+/* Returns a number, NULL where it is not above 0. */
+static Node *
+null_unless_positive(Node *number)
+{
+	MinMaxExpr *greatest = makeNode(MinMaxExpr);
+
+	greatest->minmaxtype = exprType(number);
+	greatest->op = IS_GREATEST;
+	greatest->args = list_make2(number, zero_of(exprType(number)));
+	greatest->location = exprLocation(number);
+	return null_for_zero((Node *) greatest);
+}
+
+/* Tells whether a function of the list fails for numbers that noise is likely to make. */
 static bool
-divisor_walker(Node *node, void *context)
+is_replaced(const DpAllowed *allowed)
+{
+	static const char *const names[] = {"sqrt", "power", "exp", "ln", "log", "width_bucket", "int2", "int4", "int8"};
+
+	if (allowed == NULL || allowed->safe == NULL || strncmp(allowed->safe, "try_", 4) != 0)
+		return false;
+	for (int i = 0; i < lengthof(names); i++)
+		if (strcmp(allowed->safe + 4, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Tells whether arguments are constants, with which a function fails before anything is paid for. */
+static bool
+are_constant(List *args)
+{
+	ListCell   *lc;
+
+	foreach(lc, args)
+		if (!folds_to_constant(lfirst(lc)))
+		return false;
+	return true;
+}
+
+static void
+call_safely(FuncExpr *call)
+{
+	/* an INSERT must not store NULL for what its column cannot hold */
+	if (call->funcformat == COERCE_IMPLICIT_CAST || are_constant(call->args))
+		return;
+	if (is_division(call->funcid))
+		divide_safely(call->args);
+	else if (call->funcid == F_LN_NUMERIC || call->funcid == F_LOG_NUMERIC || call->funcid == F_LOG10_NUMERIC)
+		linitial(call->args) = null_unless_positive(linitial(call->args));
+	else if (is_replaced(dp_allowed_function(call->funcid)))
+		call->funcid = dp_safe_variant(dp_allowed_function(call->funcid));
+}
+
+static bool
+call_walker(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
 	check_stack_depth();
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, divisor_walker, context, 0);
+		return query_tree_walker((Query *) node, call_walker, context, 0);
 	if (IsA(node, OpExpr))
 	{
-		OpExpr	   *op = (OpExpr *) node;
-
-		set_opfuncid(op);
-		if (is_division(op->opfuncid))
-		{
-			Node	   *divisor = null_for_zero(lsecond(op->args));
-			Const	   *folded = (Const *) eval_const_expressions(NULL, copyObject(divisor));
-			bool		is_constant = IsA(folded, Const);
-
-			/* of constants, a quotient by 0 fails before anything is paid for */
-			if (!is_constant || (folded->constisnull && !folds_to_constant(linitial(op->args))))
-				lsecond(op->args) = divisor;
-		}
+		set_opfuncid((OpExpr *) node);
+		if (is_division(((OpExpr *) node)->opfuncid))
+			divide_safely(((OpExpr *) node)->args);
 	}
-	return expression_tree_walker(node, divisor_walker, context);
+	if (IsA(node, FuncExpr))
+		call_safely((FuncExpr *) node);
+	return expression_tree_walker(node, call_walker, context);
 }
 
 void
-dp_null_zero_divisors(Query *query)
+dp_null_failing_calls(Query *query)
 {
 	if (query->commandType == CMD_SELECT || query->commandType == CMD_INSERT)
-		divisor_walker((Node *) query, NULL);
+		call_walker((Node *) query, NULL);
 }

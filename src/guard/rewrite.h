@@ -93,8 +93,8 @@ extern RangeTblEntry *dp_released_rows(DpRelease *release);
 extern void dp_rewrite_outer(DpSplitContext *cxt, Query *query, RangeTblEntry *released,
 							 List *from, List *columns);
 
-/* Makes quotients in a statement that releases NULL where their divisor is 0, in place (zero_divisors.c). */
-extern void dp_null_zero_divisors(Query *query);
+/* Makes quotients, logarithms and the like in a statement that releases NULL where they are not defined, in place (failing_calls.c). */
+extern void dp_null_failing_calls(Query *query);
 
 /* Keeps the planner from pulling the query up and from pushing conditions into it. */
 extern void dp_keep_apart(Query *query);

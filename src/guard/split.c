@@ -351,6 +351,6 @@ dp_split_query(Query *query, DpSplitContext *cxt)
 {
 	split_walker((Node *) query, cxt);
 	if (cxt->releases != NIL)
-		dp_null_zero_divisors(query);
+		dp_null_failing_calls(query);
 	dp_refuse_error_functions(query, cxt);
 }

@@ -132,13 +132,13 @@ SELECT n = 0 AND m = 0 AND o = 0 AND p = 0 AND q = 0 AND r = 0 FROM (SELECT dp_c
 
 --# outer errors come after the debit, and give nothing back
 --@ attack
-SELECT 1 % (0 * dp_count(*)) FROM visit;
+SELECT money '1' / (0 * dp_count(*)) FROM visit;
 --> 22012 1
 SELECT dp_count(*) FROM visit HAVING (0 * dp_count(*))::text::date IS NULL;
 --> 22008 1
-DO $$ BEGIN BEGIN PERFORM 1 % (0 * dp_count(*)) FROM visit; EXCEPTION WHEN OTHERS THEN NULL; END; END $$;
+DO $$ BEGIN BEGIN PERFORM money '1' / (0 * dp_count(*)) FROM visit; EXCEPTION WHEN OTHERS THEN NULL; END; END $$;
 --> standby: any; ok 1
-SELECT (dp_count(*) * 1e30)::int FROM visit;
+SELECT (dp_count(*) * 1e30)::money FROM visit;
 --> 22003 1
 
 --# errors of planning tell nothing

@@ -121,7 +121,7 @@ BEGIN; DECLARE c CURSOR FOR SELECT dp_count(*) FROM visit; CLOSE c; COMMIT;
 BEGIN; DECLARE c CURSOR FOR SELECT dp_count(*) IS NULL FROM visit; SAVEPOINT s; FETCH c; ROLLBACK TO s;
 --> standby: any; ok 1
 COMMIT;
-BEGIN; DECLARE c CURSOR FOR SELECT 1 % (dp_count(*) * 0) FROM visit; SAVEPOINT s;
+BEGIN; DECLARE c CURSOR FOR SELECT money '1' / (dp_count(*) * 0) FROM visit; SAVEPOINT s;
 FETCH c;
 --> 22012 1
 ROLLBACK TO s;

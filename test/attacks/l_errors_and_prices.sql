@@ -310,7 +310,7 @@ EXPLAIN SELECT dp_avg(cost) FROM visit;
 --> ok
 SELECT count(*) FROM dp_cdp.preview('SELECT dp_avg(cost), dp_count(*) FROM visit');
 --> ok
-SELECT 1 % (0 * dp_count(*)) FROM visit;
+SELECT money '1' / (0 * dp_count(*)) FROM visit;
 --> 22012 0.1..100.1
 SELECT dp_count(*) FROM visit WHERE (SELECT dp_count(*) FROM visit) > 1000;
 --> ZC002
