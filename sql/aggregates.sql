@@ -382,8 +382,8 @@ SELECT dp_margin(dp_count(*), 'NaN') FROM answers;
 SELECT dp_margin(avg(i), -0.5) FROM answers;
 SELECT dp_noise_stddev(1);
 -- sizes
-SELECT string_agg(format('dp_correlation(x, y) FILTER (WHERE x > %s)', g), ', ') AS ten FROM generate_series(1, 10) g \gset
-SELECT :ten, dp_count(*) AS a, dp_sum(x) AS b, dp_sum(y) AS c, dp_count(x) AS d, dp_count(y) AS e FROM visits;
+SELECT string_agg(format('dp_correlation(x, y) FILTER (WHERE x > %s)', g), ', ') AS many FROM generate_series(1, 15) g \gset
+SELECT :many, dp_count(*) AS a, dp_sum(x) AS b, dp_sum(y) AS c, dp_count(x) AS d, dp_count(y) AS e, dp_sum(x + 1) AS f FROM visits GROUP BY dept;
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION regress_dp_owner;
 SELECT dp_cdp.set_keys('answers', 'id', (SELECT array_agg(g) FROM generate_series(1, 16385) g));

@@ -108,8 +108,15 @@ typedef enum DpValueKind
 								 * it is below, within or above the bounds */
 } DpValueKind;
 
-#define DP_MAX_VALUES 64
+/*
+ * The most values of a group, and its keys among them: bound_unit takes each as
+ * an argument, beside its state, a spec and the unit, and PostgreSQL's functions
+ * take no more than FUNC_MAX_ARGS.
+ */
+#define DP_MAX_VALUES 96
 #define DP_MAX_KEYS 16
+
+StaticAssertDecl(DP_MAX_VALUES + 3 <= FUNC_MAX_ARGS, "bound_unit has too many arguments");
 
 /* Returns how many bytes the keys by reference of a row may take together, where a unit may be in so many groups. */
 extern Size dp_most_key_bytes(int max_groups);

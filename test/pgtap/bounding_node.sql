@@ -57,6 +57,12 @@ INSERT INTO form VALUES
 		limits => '{100,200,0,1000000000,-5,2000000000,100,400,0,1000000000}')$$),
 	('codes', 'k', '{int}', 'x, x::bigint', $$dp_cdp.make_bound_spec(1, 3, '{21,22}', '{codes,distinct}',
 		ARRAY[dp_cdp.make_grid(0, 3, 'int'), dp_cdp.make_grid(0, 4, 'int')])$$);
+-- as many as there can be, of three kinds
+INSERT INTO form
+	SELECT 'most values', 'k', '{int}', string_agg(CASE kind WHEN 'count' THEN 'x % ' || i || ' = 0' WHEN 'distinct' THEN 'x::bigint' ELSE 'x + ' || i END, ', ' ORDER BY i),
+		format($$dp_cdp.make_bound_spec(1, 3, '{33,34}', '{%s}', ARRAY[%s])$$, string_agg(kind, ',' ORDER BY i),
+			string_agg(format('dp_cdp.make_grid(0, %s, ''int'')', CASE kind WHEN 'sum' THEN 900 ELSE 3 END), ', ' ORDER BY i))
+	FROM (SELECT i, CASE WHEN i % 3 = 0 THEN 'count' WHEN i % 31 = 1 THEN 'distinct' ELSE 'sum' END AS kind FROM generate_series(1, 95) i) v;
 
 -- columns of rows of units: k0 .. and v0 ..
 CREATE FUNCTION kinds(f form) RETURNS text[] LANGUAGE sql AS $$ SELECT regexp_split_to_array((regexp_match(f.spec, '\{([a-z,]+)\}'))[1], ',') $$;

@@ -183,7 +183,7 @@ dp_check_row_column(const DpLayout *layout, DpRowColumn column)
 				elog(ERROR, "bound_state has no distinct codes %d", i);
 			return;
 		case DP_COLUMN_CUT:
-			if (i < 0 || i >= layout->nvalues || (layout->sums & (UINT64CONST(1) << i)) == 0)
+			if (i < 0 || i >= layout->nvalues || !dp_is_sum(layout->sums, i))
 				elog(ERROR, "bound_state has no total %d", i);
 			return;
 	}
@@ -201,10 +201,13 @@ dp_check_row_key(int i, Oid stored, Oid wanted)
 void
 dp_learn_layout(DpLayout *layout, const DpBoundState *state)
 {
+	uint64		sums[DP_SUMS_WORDS];
+
 	if (layout->entry_size != 0 && dp_layout_fits(layout, state))
 		return;
+	dp_state_sums(state, sums);
 	dp_layout_init(layout, state->nkeys, state->nvalues, state->by_reference,
-				   state->narrow, state->sums, dp_state_code_specs(state));
+				   state->narrow, sums, dp_state_code_specs(state));
 }
 
 /* ------------------------------------------------------------------------
@@ -269,10 +272,10 @@ check_spec(const DpLayout *layout, const DpBoundSpec *spec, int i)
 		int			kind = spec->value[i].kind;
 		int			rows = spec->value[i].rows;
 
-		same = dp_value_is_sum(spec, i) == ((layout->sums & (UINT64CONST(1) << i)) != 0) && dp_spec_codes(spec, i) == 0;
+		same = dp_value_is_sum(spec, i) == dp_is_sum(layout->sums, i) && dp_spec_codes(spec, i) == 0;
 		if (kind == DP_VALUE_SCALED)
 			same = same && rows >= 0 && rows < spec->nvalues && spec->value[rows].kind == DP_VALUE_ROWS &&
-				(layout->sums & (UINT64CONST(1) << rows)) == 0 && layout->codes[rows] == 0;
+				!dp_is_sum(layout->sums, rows) && layout->codes[rows] == 0;
 	}
 	if (!same)
 		elog(ERROR, "bound_state was made for another bound_spec");

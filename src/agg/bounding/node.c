@@ -120,7 +120,7 @@ check_columns(DpBoundingState *node)
 	{
 		layout.codes[i] = dp_spec_codes(spec, i);
 		if (dp_value_is_sum(spec, i))
-			layout.sums |= UINT64CONST(1) << i;
+			dp_set_sum(layout.sums, i);
 	}
 	for (int c = 0; c < node->ncolumns; c++)
 	{

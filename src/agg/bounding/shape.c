@@ -90,7 +90,7 @@ dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context
 
 void
 dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
-			   uint16 by_reference, uint16 narrow, uint64 sums, const DpCodeSpec *codes)
+			   uint16 by_reference, uint16 narrow, const uint64 *sums, const DpCodeSpec *codes)
 {
 	Size		at = sizeof(uint64);
 
@@ -99,7 +99,7 @@ dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
 	layout->nvalues = nvalues;
 	layout->by_reference = by_reference;
 	layout->narrow = narrow;
-	layout->sums = sums;
+	memcpy(layout->sums, sums, sizeof(layout->sums));
 	for (int i = 0; codes && i < nvalues; i++)
 	{
 		layout->codes[i] = codes[i];
@@ -113,7 +113,7 @@ dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
 			at += sizeof(uint64);
 		}
 	for (int i = 0; i < nvalues; i++)
-		if (sums & (UINT64CONST(1) << i))
+		if (dp_is_sum(sums, i))
 		{
 			layout->value[i] = at;
 			at += sizeof(DpExactSum);
@@ -130,7 +130,7 @@ dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
 			at += sizeof(int32);
 		}
 	for (int i = 0; i < nvalues; i++)
-		if (!(sums & (UINT64CONST(1) << i)) && !(layout->codes[i] & DP_CODES_SET))
+		if (!dp_is_sum(sums, i) && !(layout->codes[i] & DP_CODES_SET))
 		{
 			layout->value[i] = at;
 			at += layout->codes[i] ? dp_codes_size(layout->codes[i]) : sizeof(uint32);
@@ -140,7 +140,7 @@ dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
 
 /* Makes the layout for shape->key, which the caller has filled in. */
 void
-dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums, const DpCodeSpec *codes)
+dp_shape_init(DpShape *shape, int nkeys, int nvalues, const uint64 *sums, const DpCodeSpec *codes)
 {
 	uint16		by_reference = 0;
 	uint16		narrow = 0;
@@ -161,15 +161,27 @@ dp_most_key_bytes(int max_groups)
 	return dp_key_bytes_limit(max_groups);
 }
 
+/* Writes which values of the state are sums. */
+void
+dp_state_sums(const DpBoundState *state, uint64 *sums)
+{
+	memset(sums, 0, DP_SUMS_WORDS * sizeof(uint64));
+	sums[0] = state->sums;
+	if (state->nvalues > 64)
+		memcpy(sums + 1, dp_state_more_sums(state), (DP_SUMS_WORDS - 1) * sizeof(uint64));
+}
+
 /* Returns the shape of a state; all states of an aggregate have the same. */
 DpShape *
 dp_shape_of(const DpBoundState *state, MemoryContext context)
 {
 	DpShape    *shape = MemoryContextAllocZero(context, sizeof(DpShape));
+	uint64		sums[DP_SUMS_WORDS];
 
+	dp_state_sums(state, sums);
 	for (int i = 0; i < state->nkeys; i++)
 		if (!dp_key_info_init(&shape->key[i], state->key[i].type, state->key[i].collation, context))
 			elog(ERROR, "type %u has no hash function", state->key[i].type);
-	dp_shape_init(shape, state->nkeys, state->nvalues, state->sums, dp_state_code_specs(state));
+	dp_shape_init(shape, state->nkeys, state->nvalues, sums, dp_state_code_specs(state));
 	return shape;
 }

@@ -276,7 +276,7 @@ dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt)
 	SET_VARSIZE(state, size);
 	state->bytes = size;
 	state->salt = salt;
-	state->sums = layout->sums;
+	state->sums = layout->sums[0];
 	state->max_groups = max_groups;
 	state->by_reference = layout->by_reference;
 	state->narrow = layout->narrow;
@@ -291,6 +291,8 @@ dp_bound_state_new(const DpShape *shape, int max_groups, uint64 salt)
 	state->has_codes = layout->has_codes;
 	if (layout->has_codes)
 		memcpy(dp_state_code_specs(state), layout->codes, layout->nvalues * sizeof(DpCodeSpec));
+	if (layout->nvalues > 64)
+		memcpy(dp_state_more_sums(state), &layout->sums[1], (DP_SUMS_WORDS - 1) * sizeof(uint64));
 	return state;
 }
 
@@ -403,7 +405,7 @@ insert_entry(DpBoundState **pstate, DpShape *shape, int at, uint64 rank, const D
 		if (!keys[i].isnull)
 			dp_set_entry_word(layout, entry, i, store_key(state, &shape->key[i], &keys[i]));
 	for (int i = 0; i < layout->nvalues; i++)
-		if (layout->sums & (UINT64CONST(1) << i))
+		if (dp_is_sum(layout->sums, i))
 			((DpExactSum *) (entry + layout->value[i]))->hi = DP_NO_SUM_HI;
 	return entry;
 }

@@ -52,7 +52,7 @@ typedef struct DpKeyType
  * SQL type dp_cdp.bound_state: a varlena, double alignment, storage plain
  * (never packed or toasted, so that it may be used where it lies).
  *
- *		header | key types [| code specs] | entries, ascending ->   free   <- keys' bytes |
+ *		header | key types [| code specs] [| more sums] | entries, ascending ->   free   <- keys' bytes |
  *
  * The keys' bytes at the end are of keys by reference.  What an entry looks
  * like is told by DpLayout.
@@ -64,7 +64,7 @@ typedef struct DpBoundState
 								 * the state when there are none */
 	uint64		salt;			/* the unit's; hashes of its keys start from
 								 * it */
-	uint64		sums;			/* bit i: value i is a sum */
+	uint64		sums;			/* bit i: value i is a sum, for the first 64 */
 	int32		nentries;
 	int32		max_groups;
 	uint16		by_reference;	/* bit i: key i is */
@@ -86,6 +86,21 @@ typedef uint16 DpCodeSpec;
 #define DP_CODES_SET	0x8000
 #define DP_CODES_MOST(code_spec) ((code_spec) & 0x7FFF)
 
+/* Which values are sums, a bit for each.  States of up to 64 values, nearly all, have one word of them. */
+#define DP_SUMS_WORDS ((DP_MAX_VALUES + 63) / 64)
+
+static inline bool
+dp_is_sum(const uint64 *sums, int i)
+{
+	return (sums[i / 64] & (UINT64CONST(1) << (i % 64))) != 0;
+}
+
+static inline void
+dp_set_sum(uint64 *sums, int i)
+{
+	sums[i / 64] |= UINT64CONST(1) << (i % 64);
+}
+
 /*
  * Where things are in an entry, from its start.  Rank first, then the words
  * of 8 bytes, then those of 4: with millions of units, time goes into cache
@@ -103,7 +118,7 @@ typedef struct DpLayout
 	uint16		nvalues;
 	uint16		by_reference;
 	uint16		narrow;
-	uint64		sums;
+	uint64		sums[DP_SUMS_WORDS];
 	bool		has_codes;
 	uint32		entry_size;
 	uint16		key[DP_MAX_KEYS];
@@ -195,9 +210,10 @@ dp_key_bytes_limit(int max_groups)
 extern bool dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context);
 
 extern void dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
-						   uint16 by_reference, uint16 narrow, uint64 sums,
+						   uint16 by_reference, uint16 narrow, const uint64 *sums,
 						   const DpCodeSpec *codes);
-extern void dp_shape_init(DpShape *shape, int nkeys, int nvalues, uint64 sums,
+extern void dp_state_sums(const DpBoundState *state, uint64 *sums);
+extern void dp_shape_init(DpShape *shape, int nkeys, int nvalues, const uint64 *sums,
 						  const DpCodeSpec *codes);
 extern DpShape *dp_shape_of(const DpBoundState *state, MemoryContext context);
 
@@ -250,13 +266,22 @@ dp_state_header_size(int nkeys, int nvalues, bool has_codes)
 {
 	Size		size = offsetof(DpBoundState, key) + nkeys * sizeof(DpKeyType);
 
-	return likely(!has_codes) ? size : size + MAXALIGN(nvalues * sizeof(DpCodeSpec));
+	if (unlikely(has_codes))
+		size += MAXALIGN(nvalues * sizeof(DpCodeSpec));
+	return likely(nvalues <= 64) ? size : size + (DP_SUMS_WORDS - 1) * sizeof(uint64);
 }
 
 static inline char *
 dp_state_entries(const DpBoundState *state)
 {
 	return (char *) state + dp_state_header_size(state->nkeys, state->nvalues, state->has_codes);
+}
+
+/* Returns which of the values after the first 64 are sums; only where there are such values. */
+static inline uint64 *
+dp_state_more_sums(const DpBoundState *state)
+{
+	return (uint64 *) dp_state_entries(state) - (DP_SUMS_WORDS - 1);
 }
 
 /* Returns NULL when there are none. */
@@ -284,7 +309,9 @@ dp_layout_fits(const DpLayout *layout, const DpBoundState *state)
 {
 	return layout->nkeys == state->nkeys && layout->nvalues == state->nvalues &&
 		layout->by_reference == state->by_reference && layout->narrow == state->narrow &&
-		layout->sums == state->sums && layout->has_codes == state->has_codes &&
+		layout->sums[0] == state->sums && layout->has_codes == state->has_codes &&
+		(likely(state->nvalues <= 64) ||
+		 memcmp(&layout->sums[1], dp_state_more_sums(state), (DP_SUMS_WORDS - 1) * sizeof(uint64)) == 0) &&
 		(!state->has_codes || memcmp(layout->codes, dp_state_code_specs(state),
 									 state->nvalues * sizeof(DpCodeSpec)) == 0);
 }

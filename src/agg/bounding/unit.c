@@ -133,14 +133,14 @@ dp_unit_takes(const DpBoundSpec *spec, int i, Oid type)
 void
 dp_unit_shape(DpShape *shape, const DpBoundSpec *spec)
 {
-	uint64		sums = 0;
+	uint64		sums[DP_SUMS_WORDS] = {0};
 	DpCodeSpec	codes[DP_MAX_VALUES] = {0};
 
 	for (int i = 0; i < spec->nvalues; i++)
 	{
 		codes[i] = dp_spec_codes(spec, i);
 		if (dp_value_is_sum(spec, i))
-			sums |= UINT64CONST(1) << i;
+			dp_set_sum(sums, i);
 	}
 	dp_shape_init(shape, spec->nkeys, spec->nvalues, sums, codes);
 }
@@ -301,7 +301,7 @@ dp_bound_merge(DpBoundState **pstate, const DpBoundState *other, DpShape *shape)
 		{
 			int			at = layout->value[i];
 
-			if (layout->sums & (UINT64CONST(1) << i))
+			if (dp_is_sum(layout->sums, i))
 			{
 				const DpExactSum *sum = (const DpExactSum *) (from + at);
 
