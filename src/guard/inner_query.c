@@ -523,14 +523,14 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 		DpKeySet   *set = dp_key_set_of(release, foreach_current_index(key));
 
 		if (set != NULL && set->domain != NULL)
-			add_condition(from->query, dp_make_membership(release, lfirst(key), set->domain, set->null_key));
+			add_condition(from->query, dp_make_membership(release, from->query, lfirst(key), set->domain, set->null_key));
 	}
 	foreach(key, release->has_unit || undeclared ? parts->listed : NIL)
 	{
 		DpListedValue *listed = lfirst(key);
 
-		add_condition(from->query, dp_make_membership(release, (Expr *) listed->column, listed->list,
-													  listed->null_listed));
+		add_condition(from->query, dp_make_membership(release, from->query, (Expr *) listed->column,
+													  listed->list, listed->null_listed));
 	}
 	dp_make_groups_canonical(from->query);
 	return release->has_unit ? unit_query(release, from, parts, undeclared)

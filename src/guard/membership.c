@@ -14,8 +14,34 @@
 #include "catalog/pg_type_d.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
+
+/* Tells whether a condition reads the variable and is no join of several entries. */
+static bool
+restricts_walker(Node *node, void *var)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, OpExpr) && bms_membership(pull_varnos(NULL, node)) == BMS_MULTIPLE)
+		return false;
+	return equal(node, var) || expression_tree_walker(node, restricts_walker, var);
+}
+
+/* Tells whether conditions of the query restrict what the value is made of. */
+static bool
+is_restricted(Query *query, Expr *value)
+{
+	List	   *vars = pull_var_clause((Node *) value, 0);
+	ListCell   *lc;
+
+	foreach(lc, vars)
+		if (restricts_walker((Node *) query->jointree, lfirst(lc)))
+			return true;
+	return false;
+}
 
 /* Makes a test whether the value is in a list that is a parameter. */
 static Expr *
@@ -47,7 +73,7 @@ make_list_membership(Expr *value, Const *list)
 }
 
 Expr *
-dp_make_membership(DpRelease *release, Expr *value, Const *list, bool null_listed)
+dp_make_membership(DpRelease *release, Query *query, Expr *value, Const *list, bool null_listed)
 {
 	Expr	   *in;
 	NullTest   *isnull;
@@ -55,7 +81,8 @@ dp_make_membership(DpRelease *release, Expr *value, Const *list, bool null_liste
 	/* false, true and NULL: no row has another value */
 	if (list->consttype == BOOLARRAYOID && null_listed && dp_list_size(list) == 2)
 		return NULL;
-	in = dp_list_size(list) > DP_LISTED_KEYS ? make_set_membership(release, value, list)
+	/* the planner would take a list beside such conditions for one more of them, and expect next to no rows */
+	in = dp_list_size(list) > DP_LISTED_KEYS || is_restricted(query, value) ? make_set_membership(release, value, list)
 		: make_list_membership(value, list);
 	if (!null_listed)
 		return in;

@@ -63,10 +63,10 @@ extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerPart
 
 /*
  * Makes a test whether value is in a list, an array, or is NULL where that is
- * listed, too; returns NULL where every value is.  A long list becomes a
- * parameter of the release.
+ * listed, too; returns NULL where every value is.  A list becomes a parameter of
+ * the release where it is long, or conditions of the query restrict the value.
  */
-extern Expr *dp_make_membership(DpRelease *release, Expr *value, Const *list, bool null_listed);
+extern Expr *dp_make_membership(DpRelease *release, Query *query, Expr *value, Const *list, bool null_listed);
 
 /* Refuses the finished inner query, as a bug, if anything is in it that is not listed. */
 extern void dp_verify_inner(DpLevel *level);

@@ -55,6 +55,8 @@ unlike($alone, qr/Gather|Parallel/, 'in one process');
 like(inner_plan(2, $counts), $together, 'two workers');
 like(inner_plan(2, 'SELECT k, dp_count(*) FROM visits WHERE v < 3 GROUP BY k'), $together, 'a condition that few rows pass');
 like(inner_plan(2, 'SELECT k, dp_count(*) FROM visits_named GROUP BY k'), $together, 'units of text');
+like(inner_plan(0, 'SELECT k, dp_count(*) FROM visits WHERE k IN (3, 5) GROUP BY k'), qr/Seq Scan on visits .* rows=(9|10|11)\d{3} /,
+	'a condition on a key, which the test whether it is declared does not repeat');
 like(inner_plan(2, 'SELECT dp_count(*) FROM visits v JOIN persons p USING (unit) WHERE area = 1'), $together, 'a join');
 
 # what it took: to who may read the rows and to the server's log, not to others
