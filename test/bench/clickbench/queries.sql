@@ -1,5 +1,5 @@
 -- The queries of ClickBench.  A: an answer; T: an answer, whose groups are those that enough visitors share or that can occur;
--- R: rows of single visitors.
+-- R: rows of single visitors, or the least of addresses, which is one of them.
 @@ Q1 A
 SELECT COUNT(*) FROM hits
 @@ Q2 A
@@ -43,9 +43,9 @@ SELECT UserID, extract(minute FROM EventTime) AS m, SearchPhrase, COUNT(*) FROM 
 SELECT UserID FROM hits WHERE UserID = 435090932899640449
 @@ Q21 A
 SELECT COUNT(*) FROM hits WHERE URL LIKE '%google%'
-@@ Q22 A
+@@ Q22 R
 SELECT SearchPhrase, MIN(URL), COUNT(*) AS c FROM hits WHERE URL LIKE '%google%' AND SearchPhrase <> '' GROUP BY SearchPhrase ORDER BY c DESC LIMIT 10
-@@ Q23 A
+@@ Q23 R
 SELECT SearchPhrase, MIN(URL), MIN(Title), COUNT(*) AS c, COUNT(DISTINCT UserID) FROM hits
 WHERE Title LIKE '%Google%' AND URL NOT LIKE '%.google.%' AND SearchPhrase <> '' GROUP BY SearchPhrase ORDER BY c DESC LIMIT 10
 @@ Q24 R
@@ -58,7 +58,7 @@ SELECT SearchPhrase FROM hits WHERE SearchPhrase <> '' ORDER BY SearchPhrase LIM
 SELECT SearchPhrase FROM hits WHERE SearchPhrase <> '' ORDER BY EventTime, SearchPhrase LIMIT 10
 @@ Q28 A
 SELECT CounterID, AVG(length(URL)) AS l, COUNT(*) AS c FROM hits WHERE URL <> '' GROUP BY CounterID HAVING COUNT(*) > 100000 ORDER BY l DESC LIMIT 25
-@@ Q29 A
+@@ Q29 R
 SELECT REGEXP_REPLACE(Referer, '^https?://(?:www\.)?([^/]+)/.*$', '\1') AS k, AVG(length(Referer)) AS l, COUNT(*) AS c, MIN(Referer) FROM hits
 WHERE Referer <> '' GROUP BY k HAVING COUNT(*) > 100000 ORDER BY l DESC LIMIT 25
 @@ Q30 A
