@@ -1,4 +1,5 @@
--- The queries of the Star Schema Benchmark, revision 3.  A: an answer.
+-- The queries of the Star Schema Benchmark, revision 3.  A: an answer; T: an answer, whose groups are all that can occur:
+-- which nations of customers are in a region is known to nobody but to their rows, and at small scales not every brand is sold in a year.
 @@ Q1.1 A
 select sum(lo_extendedprice * lo_discount) as revenue from lineorder, date
 where lo_orderdate = d_datekey and d_year = 1993 and lo_discount between 1 and 3 and lo_quantity < 25
@@ -20,11 +21,11 @@ group by d_year, p_brand1 order by d_year, p_brand1
 select sum(lo_revenue), d_year, p_brand1 from lineorder, date, part, supplier
 where lo_orderdate = d_datekey and lo_partkey = p_partkey and lo_suppkey = s_suppkey and p_brand1 = 'MFGR#2239' and s_region = 'EUROPE'
 group by d_year, p_brand1 order by d_year, p_brand1
-@@ Q3.1 A
+@@ Q3.1 T
 select c_nation, s_nation, d_year, sum(lo_revenue) as revenue from customer, lineorder, supplier, date
 where lo_custkey = c_custkey and lo_suppkey = s_suppkey and lo_orderdate = d_datekey and c_region = 'ASIA' and s_region = 'ASIA' and d_year >= 1992 and d_year <= 1997
 group by c_nation, s_nation, d_year order by d_year asc, revenue desc
-@@ Q3.2 A
+@@ Q3.2 T
 select c_city, s_city, d_year, sum(lo_revenue) as revenue from customer, lineorder, supplier, date
 where lo_custkey = c_custkey and lo_suppkey = s_suppkey and lo_orderdate = d_datekey and c_nation = 'UNITED STATES' and s_nation = 'UNITED STATES'
 	and d_year >= 1992 and d_year <= 1997
@@ -34,12 +35,12 @@ select c_city, s_city, d_year, sum(lo_revenue) as revenue from customer, lineord
 where lo_custkey = c_custkey and lo_suppkey = s_suppkey and lo_orderdate = d_datekey and (c_city = 'UNITED KI1' or c_city = 'UNITED KI5')
 	and (s_city = 'UNITED KI1' or s_city = 'UNITED KI5') and d_year >= 1992 and d_year <= 1997
 group by c_city, s_city, d_year order by d_year asc, revenue desc
-@@ Q3.4 A
+@@ Q3.4 T
 select c_city, s_city, d_year, sum(lo_revenue) as revenue from customer, lineorder, supplier, date
 where lo_custkey = c_custkey and lo_suppkey = s_suppkey and lo_orderdate = d_datekey and (c_city = 'UNITED KI1' or c_city = 'UNITED KI5')
 	and (s_city = 'UNITED KI1' or s_city = 'UNITED KI5') and d_yearmonth = 'Dec1997'
 group by c_city, s_city, d_year order by d_year asc, revenue desc
-@@ Q4.1 A
+@@ Q4.1 T
 select d_year, c_nation, sum(lo_revenue - lo_supplycost) as profit from date, customer, supplier, part, lineorder
 where lo_custkey = c_custkey and lo_suppkey = s_suppkey and lo_partkey = p_partkey and lo_orderdate = d_datekey
 	and c_region = 'AMERICA' and s_region = 'AMERICA' and (p_mfgr = 'MFGR#1' or p_mfgr = 'MFGR#2')
@@ -49,7 +50,7 @@ select d_year, s_nation, p_category, sum(lo_revenue - lo_supplycost) as profit f
 where lo_custkey = c_custkey and lo_suppkey = s_suppkey and lo_partkey = p_partkey and lo_orderdate = d_datekey
 	and c_region = 'AMERICA' and s_region = 'AMERICA' and (d_year = 1997 or d_year = 1998) and (p_mfgr = 'MFGR#1' or p_mfgr = 'MFGR#2')
 group by d_year, s_nation, p_category order by d_year, s_nation, p_category
-@@ Q4.3 A
+@@ Q4.3 T
 select d_year, s_city, p_brand1, sum(lo_revenue - lo_supplycost) as profit from date, customer, supplier, part, lineorder
 where lo_custkey = c_custkey and lo_suppkey = s_suppkey and lo_partkey = p_partkey and lo_orderdate = d_datekey
 	and s_nation = 'UNITED STATES' and (d_year = 1997 or d_year = 1998) and p_category = 'MFGR#14'
