@@ -198,12 +198,15 @@ refuse_raw(DpSplitContext *cxt, Index rti, RangeTblEntry *base)
 	Query	   *query = cxt->scope->query;
 	const char *name = get_rel_name(base->relid);
 	RangeTblEntry *named = rt_fetch(rti, query->rtable);
+	const char *from = dp_example_from(query);
 
 	if (named->rtekind != RTE_RELATION && query->commandType == CMD_SELECT)
 		dp_refuse_at(level_location(query, rti),
 					 errmsg("permission denied for rows of protected table \"%s\", which \"%s\" reads; "
-							"ask for private aggregates over \"%s\", such as dp_count(*)", name,
-							named->eref->aliasname, named->eref->aliasname));
+							"ask for private aggregates over \"%s\", such as %s%s", name,
+							named->eref->aliasname, named->eref->aliasname,
+							strcmp(from, "...") != 0 ? "SELECT dp_count(*) FROM " : "dp_count(*)",
+							strcmp(from, "...") != 0 ? from : ""));
 	dp_refuse_at(level_location(query, rti),
 				 errmsg("permission denied for rows of protected table \"%s\"; "
 						"ask for private aggregates, such as SELECT dp_count(*) FROM %s", name,

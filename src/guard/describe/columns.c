@@ -76,10 +76,25 @@ declare_keys(DpLevel *level)
 			dp_refuse_at(exprLocation(expr),
 						 errmsg("grouping by the privacy unit \"%s\" would show one person in each group; "
 								"aggregate over such a subquery instead, as in "
-								"SELECT dp_count(*) FROM (SELECT %s ... GROUP BY %s) q",
-								key->label, key->label, key->label));
+								"SELECT dp_count(*) FROM (SELECT %s FROM %s GROUP BY 1) AS q",
+								key->label, key->label, dp_example_from(level->query)));
 	}
 	list_sort(release->key_sets, compare_sets);
+}
+
+/* Returns the keys of GROUP BY that are among vars, as the query has them. */
+static const char *
+labels_among(DpLevel *level, List *vars)
+{
+	StringInfoData text;
+	ListCell   *expr,
+			   *key;
+
+	initStringInfo(&text);
+	forboth(expr, level->key_exprs, key, level->release->keys)
+		if (dp_names_column(vars, lfirst(expr)))
+		appendStringInfo(&text, "%s%s", text.len > 0 ? ", " : "", ((DpReleaseKey *) lfirst(key))->label);
+	return text.data;
 }
 
 /* Refuses keys that together are a key of protected rows: each group would be one person's. */
@@ -102,9 +117,9 @@ refuse_single_rows(DpLevel *level)
 			dp_refuse_at(exprLocation(lfirst(expr)),
 						 errmsg("grouping by \"%s\" would show rows of one person in each group; "
 								"aggregate over such a subquery instead, as in "
-								"SELECT dp_count(*) FROM (SELECT %s ... GROUP BY %s) q",
-								((DpReleaseKey *) lfirst(key))->label, ((DpReleaseKey *) lfirst(key))->label,
-								((DpReleaseKey *) lfirst(key))->label));
+								"SELECT dp_count(*) FROM (SELECT %s FROM %s GROUP BY %s) AS q",
+								((DpReleaseKey *) lfirst(key))->label, labels_among(level, vars),
+								dp_example_from(level->query), labels_among(level, vars)));
 	}
 }
 

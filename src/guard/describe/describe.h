@@ -34,6 +34,12 @@ extern void dp_number_outputs(DpLevel *level, List *aggs, List *stddevs);
 /* expression_text.c: returns the text of an expression over what the level reads, for messages, the audit and EXPLAIN. */
 extern char *dp_expression_text(DpLevel *level, Node *expr);
 
+/*
+ * expression_text.c: returns what follows FROM in a query that a message writes out: the
+ * table or view that query reads, or "...".
+ */
+extern const char *dp_example_from(Query *query);
+
 /* Returns the number, from 0, of the release's column that an aggregate of the level is. */
 extern int	dp_column_of(DpLevel *level, Node *agg);
 
@@ -52,9 +58,6 @@ extern void dp_add_aggregate(DpLevel *level, Aggref *agg);
  * instead.c
  * ------------------------------------------------------------------------
  */
-
-/* Returns what follows FROM in a query that a message writes out: the level's table or view, or "...". */
-extern const char *dp_example_from(DpLevel *level);
 
 /* Tells whether a value tells rows of one person from all others, so that it can be no group. */
 extern bool dp_names_one_person(DpLevel *level, Node *expr);

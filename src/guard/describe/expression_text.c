@@ -2,18 +2,21 @@
  *
  * expression_text.c
  *	  How an expression over what a level reads is written, for messages, the
- *	  audit and EXPLAIN.
+ *	  audit and EXPLAIN; and what it reads, for messages.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "catalog/namespace.h"
 #include "guard/describe/describe.h"
 #include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
@@ -65,4 +68,31 @@ dp_expression_text(DpLevel *level, Node *expr)
 	if (strlen(text) > 200)
 		strcpy(text +pg_mbcliplen(text, strlen(text), 196), "...");
 	return text;
+}
+
+/* Returns the name of a table or view, as a query has to write it. */
+static const char *
+relation_name(Oid relid)
+{
+	return quote_qualified_identifier(RelationIsVisible(relid) ? NULL : get_namespace_name(get_rel_namespace(relid)),
+									  get_rel_name(relid));
+}
+
+const char *
+dp_example_from(Query *query)
+{
+	RangeTblEntry *rte;
+	Oid			relid;
+
+	if (list_length(query->jointree->fromlist) != 1 || !IsA(linitial(query->jointree->fromlist), RangeTblRef))
+		return "...";
+	rte = rt_fetch(linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex, query->rtable);
+	relid = rte->relid;
+	/* a view, of which nothing but its name may be left */
+	if (rte->rtekind == RTE_SUBQUERY && rte->alias == NULL && !OidIsValid(relid))
+		relid = RelnameGetRelid(rte->eref->aliasname);
+	if ((rte->rtekind != RTE_RELATION && rte->rtekind != RTE_SUBQUERY) || !OidIsValid(relid) || query->cteList != NIL)
+		return "...";
+	return rte->alias == NULL ? relation_name(relid)
+		: psprintf("%s AS %s", relation_name(relid), quote_identifier(rte->alias->aliasname));
 }

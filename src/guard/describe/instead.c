@@ -13,14 +13,10 @@
 #include "postgres.h"
 
 #include "access/transam.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "guard/describe/describe.h"
 #include "lib/stringinfo.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parsetree.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 /* a longer expression is not repeated */
@@ -76,39 +72,6 @@ static const struct
 	{"regr_syy", ANY_TYPE, OTHERS, "SELECT count(*) " BOTH " * var_pop(%v) FILTER (WHERE %w IS NOT NULL) FROM %f"},
 	{"regr_sxy", ANY_TYPE, OTHERS, "SELECT count(*) " BOTH " * covar_pop(%v, %w) FROM %f"}
 };
-
-/* ------------------------------------------------------------------------
- * What the query reads
- * ------------------------------------------------------------------------
- */
-
-/* Returns the name of a table or view, as a query has to write it. */
-static const char *
-relation_name(Oid relid)
-{
-	return quote_qualified_identifier(RelationIsVisible(relid) ? NULL : get_namespace_name(get_rel_namespace(relid)),
-									  get_rel_name(relid));
-}
-
-const char *
-dp_example_from(DpLevel *level)
-{
-	Query	   *query = level->query;
-	RangeTblEntry *rte;
-	Oid			relid;
-
-	if (list_length(query->jointree->fromlist) != 1 || !IsA(linitial(query->jointree->fromlist), RangeTblRef))
-		return "...";
-	rte = rt_fetch(linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex, query->rtable);
-	relid = rte->relid;
-	/* a view, of which nothing but its name may be left */
-	if (rte->rtekind == RTE_SUBQUERY && rte->alias == NULL && !OidIsValid(relid))
-		relid = RelnameGetRelid(rte->eref->aliasname);
-	if ((rte->rtekind != RTE_RELATION && rte->rtekind != RTE_SUBQUERY) || !OidIsValid(relid) || query->cteList != NIL)
-		return "...";
-	return rte->alias == NULL ? relation_name(relid)
-		: psprintf("%s AS %s", relation_name(relid), quote_identifier(rte->alias->aliasname));
-}
 
 /* ------------------------------------------------------------------------
  * Aggregates
@@ -193,7 +156,7 @@ static const char *
 instead_of_exact(DpLevel *level, Aggref *agg)
 {
 	const char *name = get_func_name(agg->aggfnoid);
-	const char *from = dp_example_from(level);
+	const char *from = dp_example_from(level->query);
 	Node	   *value = nth_argument(agg, 0);
 	const char *first = value ? argument_text(level, value) : NULL;
 	const char *second = argument_text(level, nth_argument(agg, 1));
@@ -250,9 +213,9 @@ dp_refuse_distinct(DpLevel *level, Aggref *agg)
 	if (dp_names_one_person(level, value))
 		dp_refuse_at(agg->location,
 					 errmsg("DISTINCT inside %s would take each person's value; count them, for example SELECT count(DISTINCT %s) FROM %s",
-							name, text, dp_example_from(level)));
+							name, text, dp_example_from(level->query)));
 	dp_refuse_at(agg->location,
 				 errmsg("DISTINCT inside %s is not releasable; aggregate the values of released groups, for example "
 						"SELECT %s FROM (SELECT %s AS k, count(*) AS n FROM %s GROUP BY 1) AS q",
-						name, instead, text, dp_example_from(level)));
+						name, instead, text, dp_example_from(level->query)));
 }

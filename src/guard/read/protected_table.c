@@ -37,7 +37,7 @@ check_protected(DpSource *s, RangeTblEntry *rte)
 	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_PARTITIONED_TABLE)
 		dp_refuse_at(where, errmsg("\"%s\" is neither a table nor a partitioned table", name));
 	if (rte->tablesample)
-		dp_refuse_at(where, errmsg("TABLESAMPLE is not releasable over protected tables; leave the clause out"));
+		dp_refuse_at(where, errmsg("TABLESAMPLE is not releasable over protected tables, because the rows that it takes depend on all others; leave the clause out"));
 	if (release->relids == NIL)
 	{
 		release->dataset = pstrdup(table->dataset);

@@ -52,6 +52,11 @@ typedef struct DpColumnSource
  */
 extern List *dp_column_sources(Query *query, struct DpScope *scope, Node *expr);
 
+/* what to write in place of a function that makes several rows of one */
+#define DP_INSTEAD_OF_SETS \
+	"join one of constants on a condition, as in JOIN generate_series(1, 100) AS g (n) ON g.n <= column, " \
+	"or write UNION ALL of a SELECT for each value"
+
 /* Tells whether expr is the unit column of a protected table, in all operands if it comes from several. */
 extern bool dp_is_unit_origin(struct DpScope *scope, Node *expr);
 

@@ -60,8 +60,7 @@ static void
 check_targets(DpSplitContext *cxt, Query *sub, int where)
 {
 	if (sub->hasTargetSRFs)
-		dp_refuse_at(where, errmsg("functions that return sets are not releasable over protected rows; "
-								   "join a table instead"));
+		dp_refuse_at(where, errmsg("functions that return sets are not releasable over protected rows; %s", DP_INSTEAD_OF_SETS));
 }
 
 static void

@@ -346,7 +346,7 @@ dp_vet_call(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List **args)
 		dp_refuse_function(vet, node, funcid, NULL);
 	}
 	if (allowed->constants_only)
-		dp_refuse_function(vet, node, funcid, "only constants can be converted so");
+		dp_refuse_function(vet, node, funcid, "only constants can be converted so; cast columns, for example column::date");
 
 	dp_vet_input_collation(vet, node, *args, inputcollid);
 	if (allowed->folds)

@@ -126,6 +126,7 @@ dp_vet_type(DpVet *vet, Node *node, Oid type)
 	if (!dp_type_is_allowed(type))
 		dp_refuse(vet, node, psprintf("a value of type %s", format_type_be(type)),
 				  get_typtype(type) == TYPTYPE_DOMAIN ? "the owner can give the column the domain's base type" :
+				  type == JSONBOID ? "read a part of it as text, for example with ->> 'name'" :
 				  "only built-in scalar types and enums can be read");
 }
 

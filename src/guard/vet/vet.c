@@ -235,7 +235,7 @@ refuse_node(DpVet *vet, Node *node)
 		case T_ArrayExpr:
 		case T_ArrayCoerceExpr:
 		case T_SubscriptingRef:
-			dp_refuse(vet, node, "an array", "use an IN list of constants");
+			dp_refuse(vet, node, "an array", "use an IN list of constants, or split_part(string, delimiter, n) for a part of a string");
 			break;
 		case T_XmlExpr:
 			dp_refuse(vet, node, "an XML expression", NULL);

@@ -1,0 +1,145 @@
+-- What refusals say to write instead: each is refused for nothing, and what its
+-- message names is answered, as plain SQL answers it, when it is typed in.
+
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+GRANT CREATE ON SCHEMA public TO owner1;
+
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE shops (shop int PRIMARY KEY, city text NOT NULL);
+INSERT INTO shops VALUES (1, 'north'), (2, 'north'), (3, 'south'), (4, 'south');
+CREATE TABLE customers (customer int PRIMARY KEY, region text NOT NULL);
+INSERT INTO customers SELECT i, (ARRAY['x', 'y'])[1 + i % 2] FROM generate_series(1, 2000) i;
+CREATE TABLE orders (id int PRIMARY KEY, customer int NOT NULL, shop int NOT NULL REFERENCES shops, status text NOT NULL, note text, quantity int NOT NULL,
+	amount numeric NOT NULL, change int, day date NOT NULL, at timestamptz NOT NULL, active boolean NOT NULL, props jsonb, raw json);
+INSERT INTO orders SELECT i, 1 + i * 7 % 1500, 1 + i % 4, (ARRAY['paid', 'open', 'returned'])[1 + i % 3], CASE WHEN i % 4 > 0 THEN 'a' || i % 3 END, i % 6, i % 101, i % 9,
+	date '2025-01-01' + i % 10, timestamptz '2025-01-01 12:00 UTC' + i % 10 * interval '1 day', i % 5 > 0,
+	jsonb_build_object('device', (ARRAY['ios', 'android', 'web'])[1 + i % 3]), '{"a": 1}' FROM generate_series(1, 4500) i;
+CREATE TABLE events (customer int NOT NULL, kind text NOT NULL);
+INSERT INTO events SELECT 1 + i % 1100, (ARRAY['view', 'buy', 'leave'])[1 + i / 1100 % 3] FROM generate_series(1, 3000) i;
+CREATE TABLE readings (value int NOT NULL);
+INSERT INTO readings SELECT i % 10 FROM generate_series(1, 3000) i;
+CREATE TABLE staff (person int PRIMARY KEY, status text);
+INSERT INTO staff SELECT i, 'open' FROM generate_series(1, 500) i;
+SELECT dp_cdp.create_dataset('shop', default_rho => 6000, max_rows => 16, max_groups => 4);
+SELECT dp_cdp.create_dataset('staff', default_rho => 5000);
+SELECT dp_cdp.protect_table(t, 'shop', 'customer') FROM unnest('{customers,orders,events}'::regclass[]) t;
+SELECT dp_cdp.protect_table('readings', 'shop'), dp_cdp.protect_table('staff', 'staff', 'person');
+SELECT dp_cdp.set_keys('orders', 'status', ARRAY['paid', 'open', 'returned']), dp_cdp.set_keys('customers', 'region', ARRAY['x', 'y']),
+	dp_cdp.set_keys('staff', 'status', ARRAY['open']), dp_cdp.set_keys('events', 'kind', ARRAY['view', 'buy', 'leave']);
+SELECT dp_cdp.set_bounds('orders', 'quantity', 0, 5), dp_cdp.set_bounds('orders', 'amount', 0, 100), dp_cdp.set_bounds('readings', 'value', 0, 10);
+SELECT dp_cdp.set_budget(d, 'analyst1', rho => 1000000, delta => 0.9) FROM unnest(ARRAY['shop', 'staff']) d;
+CREATE DOMAIN word AS text;
+CREATE VIEW paid AS SELECT * FROM orders WHERE status = 'paid';
+GRANT SELECT ON shops, paid TO analyst1;
+RESET SESSION AUTHORIZATION;
+
+\ir same.psql
+\ir taught.psql
+
+SELECT no_plan();
+
+-- ------------------------------------------------------------------------
+-- queries that messages write out
+-- ------------------------------------------------------------------------
+
+SELECT taught(statement) FROM unnest(ARRAY[
+	'SELECT * FROM orders', 'SELECT status FROM orders LIMIT 3', 'SELECT * FROM paid', 'SELECT note FROM orders ORDER BY at DESC LIMIT 1',
+	'SELECT customer, count(*) FROM orders GROUP BY 1', 'SELECT id, sum(amount) FROM orders GROUP BY id', 'SELECT customer FROM customers GROUP BY 1', 'SELECT DISTINCT customer FROM orders AS o',
+	'SELECT min(status) FROM orders', 'SELECT array_agg(DISTINCT status) FROM orders WHERE amount > 3', 'SELECT string_agg(DISTINCT upper(status), '','') FROM orders',
+	'SELECT json_agg(status) FROM orders', 'SELECT json_agg(o) FROM orders o', 'SELECT sum(DISTINCT quantity) FROM orders', 'SELECT bool_and(active) FROM orders', 'SELECT regr_count(amount, quantity) FROM orders']) AS statement;
+
+-- ------------------------------------------------------------------------
+-- words that messages name
+-- ------------------------------------------------------------------------
+
+SELECT mended(statement, says, remedy) FROM (VALUES
+	('SELECT count(*) FROM orders WHERE note ~ ''a+''', 'LIKE', 'SELECT count(*) FROM orders WHERE note LIKE ''%a%'''),
+	('SELECT count(*) FROM orders WHERE note ~* ''A[0-9]''', 'ILIKE', 'SELECT count(*) FROM orders WHERE note ILIKE ''A%'''),
+	('SELECT count(*) FROM orders WHERE regexp_replace(note, ''a'', ''b'') = ''b1''', 'replace(string, from, to)', 'SELECT count(*) FROM orders WHERE replace(note, ''a'', ''b'') = ''b1'''),
+	('SELECT count(*) FROM orders WHERE substring(note FROM ''a(.)'') = ''1''', 'substring(string, start, length) or split_part', 'SELECT count(*) FROM orders WHERE substring(note, 2, 1) = ''1'' AND split_part(note, ''a'', 2) = ''1'''),
+	('SELECT count(*) FROM orders WHERE props @> ''{"device": "ios"}''', 'column ->> ''name'' = ''value''', 'SELECT count(*) FROM orders WHERE props ->> ''device'' = ''ios'''),
+	('SELECT count(*) FROM orders WHERE props ? ''device''', 'column ->> ''name'' IS NOT NULL', 'SELECT count(*) FROM orders WHERE props ->> ''device'' IS NOT NULL'),
+	('SELECT count(*) FROM orders WHERE props = ''{}''', 'column ->> ''name'' = ''value''', 'SELECT count(*) FROM orders WHERE props ->> ''device'' = ''ios'''),
+	('SELECT count(DISTINCT props) FROM orders', '->> ''name''', 'SELECT count(DISTINCT props ->> ''device'') FROM orders'),
+	('SELECT count(*) FROM orders WHERE ln(amount + 1) > 2', 'cast the argument to double precision', 'SELECT count(*) FROM orders WHERE ln((amount + 1)::double precision) > 2'),
+	('SELECT count(*) FROM orders WHERE power(amount, 2) > 200', 'cast the arguments to double precision', 'SELECT count(*) FROM orders WHERE power(amount::double precision, 2::double precision) > 200'),
+	('SELECT count(*) FROM orders WHERE log(2, amount + 1) > 2', 'divide two ln() of double precision', 'SELECT count(*) FROM orders WHERE ln((amount + 1)::double precision) / ln(2::double precision) > 2'),
+	('SELECT count(*) FROM orders WHERE to_char(quantity, ''9'') = '' 1''', 'cast to text', 'SELECT count(*) FROM orders WHERE quantity::text = ''1'''),
+	('SELECT count(*) FROM orders WHERE at < clock_timestamp()', 'use now()', 'SELECT count(*) FROM orders WHERE at < now()'),
+	('SELECT md5(status), count(*) FROM orders GROUP BY 1', 'left(column, n)', 'SELECT left(status, 2), count(*) FROM orders GROUP BY 1'),
+	('SELECT count(*) FROM orders WHERE (status, quantity) < (''open'', 3)', 'compare column by column', 'SELECT count(*) FROM orders WHERE status < ''open'' OR status = ''open'' AND quantity < 3'),
+	('SELECT count(*) FROM orders WHERE ARRAY[status] <@ ARRAY[''open'', ''paid'']', 'IN list of constants', 'SELECT count(*) FROM orders WHERE status IN (''open'', ''paid'')'),
+	('SELECT count(*) FROM orders WHERE status::word = ''open''', 'cast to the domain''s base type', 'SELECT count(*) FROM orders WHERE status::text = ''open'''),
+	('SELECT count(*) FROM orders WHERE note = current_user', 'write it as a constant', 'SELECT count(*) FROM orders WHERE note = ''a1'''),
+	('SELECT age(day), count(*) FROM orders GROUP BY 1', 'group by extract(epoch from ...)', 'SELECT count(DISTINCT extract(epoch from age(day, date ''2025-01-01''))) FROM orders'),
+	('SELECT count(*) FROM orders WHERE day + quantity * interval ''1 day'' > ''2025-01-05''', 'day + n', 'SELECT count(*) FROM orders WHERE day + quantity > ''2025-01-05'''),
+	('SELECT count(*) FROM orders WHERE day + make_interval(days => quantity) > ''2025-01-05''', 'day + n', 'SELECT count(*) FROM orders WHERE day + quantity > ''2025-01-05'''),
+	('SELECT count(*) FROM orders WHERE int4range(1, 5) @> quantity', 'column >= 1 AND column < 5', 'SELECT count(*) FROM orders WHERE quantity >= 1 AND quantity < 5'),
+	('SELECT props -> ''device'', count(*) FROM orders GROUP BY 1', '->> ''name''', 'SELECT count(DISTINCT props ->> ''device'') FROM orders'),
+	('SELECT sum((props -> ''device'')::int) FROM orders', '(column ->> ''name'')::integer', 'SELECT count((props ->> ''number'')::integer) FROM orders'),
+	('SELECT count(*) FROM orders WHERE to_tsvector(note) @@ to_tsquery(''a1'')', 'LIKE or ILIKE with a constant pattern', 'SELECT count(*) FROM orders WHERE note ILIKE ''%a1%'''),
+	('SELECT count(*) FROM orders WHERE note SIMILAR TO ''a(1|2)''', 'LIKE', 'SELECT count(*) FROM orders WHERE note LIKE ''a1'' OR note LIKE ''a2'''),
+	('SELECT count(*) FROM orders WHERE to_number(note, ''9'') = 1', 'cast it to numeric', 'SELECT count(*) FROM orders WHERE substr(note, 2)::numeric = 1'),
+	('SELECT count(*) FROM orders WHERE to_date(note, ''YYYY'') > ''2025-01-01''', 'column::date', 'SELECT count(*) FROM orders WHERE (''2025-01-1'' || substr(note, 2))::date > ''2025-01-01'''),
+	('SELECT count(*) FROM orders WHERE translate(note, ''a'', ''b'') = ''b1''', 'replace(string, from, to)', 'SELECT count(*) FROM orders WHERE replace(note, ''a'', ''b'') = ''b1'''),
+	('SELECT count(*) FROM orders WHERE format(''%s'', note) = ''a1''', 'concat or ||', 'SELECT count(*) FROM orders WHERE concat(note, ''x'') = ''a1x'' AND note || ''x'' = ''a1x'''),
+	('SELECT count(*) FROM orders WHERE num_nulls(note, change) = 1', 'IS NULL', 'SELECT count(*) FROM orders WHERE note IS NULL'),
+	('SELECT count(*) FROM orders WHERE (string_to_array(note, ''1''))[1] = ''a''', 'split_part(string, delimiter, n)', 'SELECT count(*) FROM orders WHERE split_part(note, ''1'', 1) = ''a'''),
+	('SELECT count(*) FROM orders WHERE ''a1'' = ANY (string_to_array(note, '',''))', '', 'SELECT count(*) FROM orders WHERE note = ''a1'''),
+	('SELECT count(*) FROM orders WHERE date_trunc(''epoch'', at) > ''2025-01-02''', 'truncate to year', 'SELECT count(*) FROM orders WHERE date_trunc(''day'', at) > ''2025-01-02'''),
+	('SELECT count(*) FROM orders WHERE date_bin(''1 month'', at, ''2025-01-01'') > ''2025-01-02''', 'date_trunc for months', 'SELECT count(*) FROM orders WHERE date_trunc(''month'', at) > ''2024-01-02'''),
+	('SELECT count(*) FROM orders WHERE to_char(day, ''RM'') = ''I''', 'YYYY, MM, DD', 'SELECT count(*) FROM orders WHERE to_char(day, ''MM'') = ''01'''),
+	('SELECT count(*) FROM orders WHERE at AT TIME ZONE interval ''1 hour'' > ''2025-01-03''', '''Europe/Berlin''', 'SELECT count(*) FROM orders WHERE at AT TIME ZONE ''Europe/Berlin'' > ''2025-01-03'''),
+	('SELECT count(*) FROM orders WHERE note LIKE ''a\''', 'end the pattern with something else', 'SELECT count(*) FROM orders WHERE note LIKE ''a\\'''),
+	('SELECT count(*) FROM orders WHERE note LIKE status', 'must be a constant', 'SELECT count(*) FROM orders WHERE note LIKE ''a1'''),
+
+	('SELECT count(*) FROM (SELECT * FROM orders LIMIT 10) q', 'filter with WHERE', 'SELECT count(*) FROM (SELECT * FROM orders WHERE id <= 10) q'),
+	('SELECT count(*) FROM (SELECT status, generate_series(1, quantity) FROM orders) q', 'JOIN generate_series(1, 100) AS g (n) ON g.n <= column', 'SELECT count(*) FROM orders JOIN generate_series(1, 100) AS g (n) ON g.n <= quantity'),
+	('SELECT avg(n) FROM (SELECT customer, status, count(*) AS n FROM orders GROUP BY ROLLUP (1, 2)) q', 'at the level of private aggregates', 'SELECT status, count(*) FROM orders GROUP BY ROLLUP (1)'),
+	('SELECT count(*) FROM (SELECT * FROM orders FOR UPDATE) q', 'leave the clause out', 'SELECT count(*) FROM (SELECT * FROM orders) q'),
+	('SELECT count(*) FROM (SELECT DISTINCT customer, count(*) FROM orders GROUP BY 1) q', 'leave DISTINCT out', 'SELECT count(*) FROM (SELECT customer, count(*) FROM orders GROUP BY 1) q'),
+	('SELECT count(*) FROM (SELECT status FROM orders UNION SELECT kind FROM events) q', 'add the unit to each', 'SELECT count(*) FROM (SELECT customer, status FROM orders UNION SELECT customer, kind FROM events) q'),
+	('SELECT count(*) FROM (SELECT status FROM orders UNION SELECT kind FROM events) q', 'write UNION ALL', 'SELECT count(*) FROM (SELECT status FROM orders UNION ALL SELECT kind FROM events) q'),
+	('SELECT dp_avg(n, 0, 9) FROM (SELECT status, count(*) AS n FROM orders GROUP BY 1) q', 'groups them by the privacy unit', 'SELECT round(avg(n), 1) FROM (SELECT customer, status, count(*) AS n FROM orders GROUP BY 1, 2) q'),
+	('SELECT count(*) FROM (SELECT customer, status FROM orders EXCEPT ALL SELECT customer, kind FROM events) q', 'leave ALL out', 'SELECT count(*) FROM (SELECT customer, status FROM orders EXCEPT SELECT customer, kind FROM events) q'),
+	('SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY id) AS r FROM orders) q WHERE r < 3', 'PARTITION BY', 'SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY customer ORDER BY id) AS r FROM orders) q WHERE r < 3'),
+	('SELECT count(*) FROM (SELECT DISTINCT ON (status) * FROM orders ORDER BY status, id) q', 'add the unit', 'SELECT count(*) FROM (SELECT DISTINCT ON (customer, status) * FROM orders ORDER BY customer, status, id) q'),
+	('SELECT count(*) FROM (SELECT rank() OVER (PARTITION BY value) AS r FROM readings) q WHERE r > 1', 'apply them to released rows', 'SELECT value, rank() OVER (ORDER BY value) FROM (SELECT value, count(*) AS n FROM readings WHERE value BETWEEN 0 AND 9 GROUP BY 1) q'),
+	('SELECT count(*) FROM (SELECT first_value(quantity) OVER (PARTITION BY customer ORDER BY day GROUPS 1 PRECEDING) AS r FROM orders) q WHERE r > 2', 'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING',
+		'SELECT count(*) FROM (SELECT first_value(quantity) OVER (PARTITION BY customer ORDER BY day, id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS r FROM orders) q WHERE r > 2'),
+	('SELECT count(*) FROM orders TABLESAMPLE SYSTEM (10)', 'leave the clause out', 'SELECT count(*) FROM orders'),
+	('SELECT count(*) FROM orders JOIN staff ON customer = person', 'join the released rows', 'SELECT o.status, o.n, s.n FROM (SELECT status, count(*) AS n FROM orders GROUP BY 1) o JOIN (SELECT status, count(*) AS n FROM staff GROUP BY 1) s USING (status)'),
+	('SELECT count(*) FROM orders o JOIN events e ON o.status = e.kind', 'add o.customer = e.customer', 'SELECT count(*) FROM orders o JOIN events e ON o.status = e.kind AND o.customer = e.customer'),
+	('SELECT count(*) FROM orders a JOIN orders b ON a.day = b.day', 'a.customer = b.customer', 'SELECT count(*) FROM orders a JOIN orders b ON a.day = b.day AND a.customer = b.customer AND a.id < b.id WHERE a.customer > 3'),
+	('SELECT count(*) FROM orders CROSS JOIN shops', 'ON columns of both sides', 'SELECT count(*) FROM orders JOIN shops ON orders.shop = shops.shop'),
+	('SELECT count(*) FROM orders FULL JOIN shops USING (shop)', 'use an inner join', 'SELECT count(*) FROM orders JOIN shops USING (shop)'),
+	('SELECT count(*) FROM orders FULL JOIN shops USING (shop)', 'a left join from the protected side', 'SELECT count(*) FROM orders LEFT JOIN shops USING (shop)'),
+	('SELECT city, count(*) FROM shops LEFT JOIN orders USING (shop) GROUP BY 1', 'give it a column of "orders"', 'SELECT city, count(orders.id) FROM shops LEFT JOIN orders USING (shop) GROUP BY 1'),
+	('SELECT status, count(id) FROM shops LEFT JOIN orders USING (shop) GROUP BY 1', 'use an inner join', 'SELECT status, count(id) FROM shops JOIN orders USING (shop) GROUP BY 1'),
+	('SELECT city, count(id) FROM shops LEFT JOIN orders USING (shop) WHERE quantity IS NULL OR quantity > 2 GROUP BY 1', 'move it to the join''s ON', 'SELECT city, count(id) FROM shops LEFT JOIN orders ON shops.shop = orders.shop AND (quantity IS NULL OR quantity > 2) GROUP BY 1'),
+	('WITH RECURSIVE r AS (SELECT 1 AS shop UNION ALL SELECT shop + 1 FROM r WHERE shop < 3) SELECT count(*) FROM orders JOIN r USING (shop)', '', 'SELECT count(*) FROM orders JOIN (VALUES (1), (2), (3)) AS r (shop) USING (shop)'),
+	('SELECT count(*) FROM orders o, LATERAL jsonb_object_keys(o.props) k', '', 'SELECT count(*) FROM orders WHERE props ->> ''device'' IS NOT NULL'),
+	('SELECT count(*) FROM orders o, LATERAL generate_series(1, o.quantity) k', 'JOIN generate_series(1, 100) AS g (n) ON g.n <= column', 'SELECT count(*) FROM orders JOIN generate_series(1, 100) AS g (n) ON g.n <= quantity'),
+
+	('SELECT sum(quantity / (amount - 50.25)) FROM orders', 'divide by greatest(', 'SELECT round(sum(quantity / greatest(amount - 50.25, 1)) / 1e4, 1) AS s FROM orders'),
+	('SELECT dp_median(status) FROM orders', 'give it numbers, dates or timestamps', 'SELECT percentile_disc(0.4) WITHIN GROUP (ORDER BY quantity) FROM orders'),
+	('SELECT dp_count(note ORDER BY note) FROM orders', 'leave it out', 'SELECT count(note) FROM orders'),
+	('SELECT corr(DISTINCT amount, quantity) FROM orders', 'leave it out', 'SELECT round(corr(amount, quantity)::numeric, 1) FROM orders'),
+	('SELECT dp_count(*) OVER () FROM orders', 'release them with GROUP BY in a subquery', 'SELECT n, sum(n) OVER () FROM (SELECT status, count(*) AS n FROM orders GROUP BY status) q'),
+	('SELECT status FROM orders GROUP BY ROLLUP (status)', 'add dp_count(*)', 'SELECT status, count(*) FROM orders GROUP BY ROLLUP (status)'),
+	('SELECT percentile_cont(1.5) WITHIN GROUP (ORDER BY amount) FROM orders', '0.5 for the median', 'SELECT round(percentile_cont(0.5) WITHIN GROUP (ORDER BY amount)) FROM orders'),
+	('SELECT dp_sum(amount, 5, 5) FROM orders', 'less than', 'SELECT round(sum(amount), -3) FROM orders')
+	) AS v (statement, says, remedy);
+
+SELECT mended('SELECT avg(change) FROM orders', 'dp_avg(change, lower, upper)', 'SELECT round(dp_avg(change, 0, 8)::numeric, 1) FROM orders', 'SELECT round(avg(change), 1) FROM orders');
+SELECT mended('SELECT avg(change) FROM orders', 'dp_cdp.set_bounds', 'SELECT count(*) FROM orders');
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.set_bounds('orders', 'change', 0, 8);
+RESET SESSION AUTHORIZATION;
+SELECT is(rows_for('analyst1', 'SELECT round(avg(change), 1) FROM orders'), rows_for('owner1', 'SELECT round(avg(change), 1) FROM orders'), '... which the owner can call');
+
+SELECT * FROM finish();
