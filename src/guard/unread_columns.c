@@ -30,76 +30,6 @@
 #include "rewrite/rewriteManip.h"
 
 /* ------------------------------------------------------------------------
- * What is read
- * ------------------------------------------------------------------------
- */
-
-typedef struct ReadContext
-{
-	Query	   *query;
-	Index		rti;
-	int			sublevels;
-	bool		whole;			/* all of the row */
-	Bitmapset  *columns;
-} ReadContext;
-
-static bool
-read_walker(Node *node, ReadContext *c)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-	{
-		Var		   *var = (Var *) node;
-		RangeTblEntry *rte;
-
-		if (var->varlevelsup != c->sublevels)
-			return false;
-		rte = rt_fetch(var->varno, c->query->rtable);
-		if (rte->rtekind == RTE_JOIN)
-		{
-			int			sublevels = c->sublevels;
-
-			if (var->varattno <= 0)
-				c->whole = true;
-			else
-			{
-				c->sublevels = 0;
-				read_walker(list_nth(rte->joinaliasvars, var->varattno - 1), c);
-				c->sublevels = sublevels;
-			}
-		}
-		else if (var->varno == c->rti && var->varattno <= 0)
-			c->whole = true;
-		else if (var->varno == c->rti)
-			c->columns = bms_add_member(c->columns, var->varattno);
-		return false;
-	}
-	if (IsA(node, Query))
-	{
-		c->sublevels++;
-		query_tree_walker((Query *) node, read_walker, c, QTW_IGNORE_JOINALIASES);
-		c->sublevels--;
-		return false;
-	}
-	return expression_tree_walker(node, read_walker, c);
-}
-
-/* Adds the columns of entry rti that the query reads, and what is in it; returns false for whole rows. */
-static bool
-add_columns_read(Query *query, Index rti, Bitmapset **columns)
-{
-	ReadContext c = {.query = query, .rti = rti, .columns = *columns};
-
-	/* operands of UNION and the like are read by their places */
-	if (query->setOperations)
-		return false;
-	query_tree_walker(query, read_walker, &c, QTW_IGNORE_JOINALIASES);
-	*columns = c.columns;
-	return !c.whole;
-}
-
-/* ------------------------------------------------------------------------
  * What is left out
  * ------------------------------------------------------------------------
  */
@@ -236,7 +166,7 @@ dp_leave_out_unread(DpScope *scope)
 		Bitmapset  *columns = NULL;
 
 		rti++;
-		if (rte->rtekind == RTE_SUBQUERY && add_columns_read(query, rti, &columns))
+		if (rte->rtekind == RTE_SUBQUERY && dp_add_columns_read(query, rti, &columns))
 			leave_out(&inner, columns);
 	}
 }
@@ -246,47 +176,12 @@ dp_leave_out_unread(DpScope *scope)
  * ------------------------------------------------------------------------
  */
 
-typedef struct ReferenceContext
-{
-	const char *name;
-	int			sublevels;
-	Bitmapset  *columns;
-} ReferenceContext;
-
-/* Finds references that read whole rows; adds to columns what others read. */
-static bool
-reference_walker(Node *node, ReferenceContext *c)
-{
-	Query	   *query = (Query *) node;
-	Index		rti = 0;
-	bool		whole;
-	ListCell   *lc;
-
-	if (node == NULL)
-		return false;
-	if (!IsA(node, Query))
-		return expression_tree_walker(node, reference_walker, c);
-	foreach(lc, query->rtable)
-	{
-		RangeTblEntry *rte = lfirst(lc);
-
-		rti++;
-		if (rte->rtekind == RTE_CTE && rte->ctelevelsup == c->sublevels && strcmp(rte->ctename, c->name) == 0 &&
-			!add_columns_read(query, rti, &c->columns))
-			return true;
-	}
-	c->sublevels++;
-	whole = query_tree_walker(query, reference_walker, c, 0);
-	c->sublevels--;
-	return whole;
-}
-
 void
 dp_leave_out_unread_of_cte(DpScope *scope, CommonTableExpr *cte)
 {
 	DpScope		inner = {(Query *) cte->ctequery, scope};
-	ReferenceContext c = {cte->ctename};
+	Bitmapset  *columns = NULL;
 
-	if (!reference_walker((Node *) scope->query, &c))
-		leave_out(&inner, c.columns);
+	if (dp_add_columns_of_cte(scope, cte, &columns))
+		leave_out(&inner, columns);
 }

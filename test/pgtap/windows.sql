@@ -184,6 +184,19 @@ SELECT is(asked('SELECT count(*) FROM (SELECT sum(i8) OVER w s, sum(n) OVER w, a
 	sum(f4) OVER (PARTITION BY customer ORDER BY n DESC ROWS BETWEEN 1 FOLLOWING AND 2147483647 FOLLOWING) f, sum(i8) OVER (PARTITION BY customer ORDER BY i4 GROUPS BETWEEN 2147483647 PRECEDING AND 2147483647 PRECEDING)
 	FROM extremes WINDOW w AS (PARTITION BY customer ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)) q WHERE s IS NOT NULL OR v > 0 OR l > 0 OR f > 0'), '[{"count":10}]', 'sums of extremes');
 
+-- a row of a WITH query has one number, whatever its references read
+SELECT same(statement, statement) FROM unnest(ARRAY[
+	'WITH w AS (SELECT customer, channel, amount, row_number() OVER (PARTITION BY customer ORDER BY customer) c FROM orders)
+	SELECT count(*) FROM w a JOIN w b ON a.customer = b.customer AND a.c = b.c WHERE a.channel = ''web'' AND b.amount > 40',
+	'WITH w AS (SELECT *, row_number() OVER (PARTITION BY customer ORDER BY day - day) c FROM orders)
+	SELECT count(*) FROM w a JOIN w b USING (customer, c) WHERE a.channel = ''web'' AND b.amount > 40',
+	'WITH w AS (SELECT customer, channel, amount, row_number() OVER (PARTITION BY customer ORDER BY customer) c FROM orders), v AS (SELECT * FROM w)
+	SELECT count(*) FROM v a JOIN v b ON a.customer = b.customer AND a.c = b.c WHERE a.channel = ''web'' AND b.amount > 40',
+	'WITH w AS (SELECT customer, channel, amount, row_number() OVER (PARTITION BY customer ORDER BY customer) c FROM orders)
+	SELECT count(*) FROM w a WHERE a.channel = ''web'' AND EXISTS (SELECT FROM w b WHERE a.customer = b.customer AND a.c = b.c AND b.amount > 40)',
+	'WITH w AS (SELECT customer, channel, amount, row_number() OVER (PARTITION BY customer ORDER BY customer) c FROM orders)
+	SELECT count(*) FROM w a JOIN customers USING (customer) JOIN (SELECT customer, c FROM w WHERE amount > 40) b USING (customer, c) WHERE a.channel = ''web''']) AS statement;
+
 -- parameters: how many rows away; for PostgreSQL's errors there is NULL; frames need constants
 CREATE FUNCTION asked_with(statement text, parameter int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -12,6 +12,7 @@
 #include "guard/read/read.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
 
 void
 dp_flatten_level(Query *query)
@@ -97,4 +98,119 @@ dp_columns_read(Query *query, Index rti, Node *expressions)
 		if (i + FirstLowInvalidHeapAttributeNumber > 0)
 			columns = bms_add_member(columns, i + FirstLowInvalidHeapAttributeNumber);
 	return columns;
+}
+
+/* ------------------------------------------------------------------------
+ * What whole queries read
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct ReadContext
+{
+	Query	   *query;
+	Index		rti;
+	int			sublevels;
+	bool		whole;			/* all of the row */
+	Bitmapset  *columns;
+} ReadContext;
+
+static bool
+read_walker(Node *node, ReadContext *c)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+		RangeTblEntry *rte;
+
+		if (var->varlevelsup != c->sublevels)
+			return false;
+		rte = rt_fetch(var->varno, c->query->rtable);
+		if (rte->rtekind == RTE_JOIN)
+		{
+			int			sublevels = c->sublevels;
+
+			if (var->varattno <= 0)
+				c->whole = true;
+			else
+			{
+				c->sublevels = 0;
+				read_walker(list_nth(rte->joinaliasvars, var->varattno - 1), c);
+				c->sublevels = sublevels;
+			}
+		}
+		else if (var->varno == c->rti && var->varattno <= 0)
+			c->whole = true;
+		else if (var->varno == c->rti)
+			c->columns = bms_add_member(c->columns, var->varattno);
+		return false;
+	}
+	if (IsA(node, Query))
+	{
+		c->sublevels++;
+		query_tree_walker((Query *) node, read_walker, c, QTW_IGNORE_JOINALIASES);
+		c->sublevels--;
+		return false;
+	}
+	return expression_tree_walker(node, read_walker, c);
+}
+
+bool
+dp_add_columns_read(Query *query, Index rti, Bitmapset **columns)
+{
+	ReadContext c = {.query = query, .rti = rti, .columns = *columns};
+
+	/* operands of UNION and the like are read by their places */
+	if (query->setOperations)
+		return false;
+	query_tree_walker(query, read_walker, &c, QTW_IGNORE_JOINALIASES);
+	*columns = c.columns;
+	return !c.whole;
+}
+
+typedef struct ReferenceContext
+{
+	const char *name;
+	int			sublevels;
+	Bitmapset  *columns;
+} ReferenceContext;
+
+/* Finds references that read whole rows; adds to columns what others read. */
+static bool
+reference_walker(Node *node, ReferenceContext *c)
+{
+	Query	   *query = (Query *) node;
+	Index		rti = 0;
+	bool		whole;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, reference_walker, c);
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		rti++;
+		if (rte->rtekind == RTE_CTE && rte->ctelevelsup == c->sublevels && strcmp(rte->ctename, c->name) == 0 &&
+			!dp_add_columns_read(query, rti, &c->columns))
+			return true;
+	}
+	c->sublevels++;
+	whole = query_tree_walker(query, reference_walker, c, 0);
+	c->sublevels--;
+	return whole;
+}
+
+bool
+dp_add_columns_of_cte(DpScope *owner, CommonTableExpr *cte, Bitmapset **columns)
+{
+	ReferenceContext c = {cte->ctename, 0, *columns};
+
+	if (reference_walker((Node *) owner->query, &c))
+		return false;
+	*columns = c.columns;
+	return true;
 }

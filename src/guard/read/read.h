@@ -180,6 +180,7 @@ typedef struct DpSource
 	DpLevel    *level;
 	bool		even_if_readable;
 	List	   *inlined;		/* CommonTableExpr, once for each copy */
+	List	   *copied;			/* DpCopiedQuery: what all copies have */
 } DpSource;
 
 /* Fills level->from, allow, table and what the release knows about them. */
@@ -283,6 +284,12 @@ extern void dp_join_parents(DpSource *s, DpFrom *from);
  * ------------------------------------------------------------------------
  */
 
+/*
+ * Returns the columns of a WITH query that a copy of it has for a reference that
+ * reads columns: where rows are put in order, those that any reference reads.
+ */
+extern const Bitmapset *dp_columns_of_copy(DpSource *s, DpScope *scope, RangeTblEntry *rte, const Bitmapset *columns);
+
 /* Turns a reference to a WITH query into a subquery of its own; beforehand: it is to be prefetched. */
 extern void dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand);
 
@@ -378,6 +385,12 @@ extern bool dp_refers_outside(DpScope *scope, RangeTblEntry *rte);
 
 /* Returns the numbers of the columns of entry rti that the join tree and expressions read. */
 extern Bitmapset *dp_columns_read(Query *query, Index rti, Node *expressions);
+
+/* Adds the columns of entry rti that the query reads, and what is in it; returns false for whole rows. */
+extern bool dp_add_columns_read(Query *query, Index rti, Bitmapset **columns);
+
+/* Adds the columns of a WITH query of owner that any reference to it reads; returns false for whole rows. */
+extern bool dp_add_columns_of_cte(DpScope *owner, CommonTableExpr *cte, Bitmapset **columns);
 
 /* Raises ZC002.  what: a noun phrase; remedy: a sentence without capital and stop. */
 extern void dp_refuse_entry(DpSource *s, RangeTblEntry *rte, const char *what, const char *remedy);

@@ -381,10 +381,13 @@ void
 dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expressions, DpFromItem *item)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
-	Bitmapset  *columns = dp_columns_read(query, rti, expressions);
+	const Bitmapset *columns = dp_columns_read(query, rti, expressions);
 
 	if (rte->rtekind == RTE_CTE)
+	{
+		columns = dp_columns_of_copy(s, scope, rte, columns);
 		dp_inline_cte(s, scope, rte, false);
+	}
 	if (dp_refers_outside(scope, rte))
 		dp_refuse_entry(s, rte, "LATERAL or correlated subquery", "write a join condition instead");
 	read_entry(s, scope, rte, rti, columns, false, item);

@@ -23,6 +23,66 @@
 /* the most copies in one level: references to WITH queries may double at every step */
 #define DP_MAX_CTE_COPIES 200
 
+/* a WITH query and the columns that all of its copies in a level have */
+typedef struct DpCopiedQuery
+{
+	CommonTableExpr *cte;
+	Bitmapset  *columns;
+} DpCopiedQuery;
+
+/* Tells whether rows are put in order anywhere in a query: by windows, or by DISTINCT ON. */
+static bool
+orders_rows(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+	{
+		check_stack_depth();
+		return ((Query *) node)->hasWindowFuncs || ((Query *) node)->hasDistinctOn ||
+			query_tree_walker((Query *) node, orders_rows, context, 0);
+	}
+	return expression_tree_walker(node, orders_rows, context);
+}
+
+static Bitmapset *
+all_columns(Query *query)
+{
+	Bitmapset  *columns = NULL;
+	ListCell   *lc;
+
+	foreach(lc, query->targetList)
+		if (!lfirst_node(TargetEntry, lc)->resjunk)
+		columns = bms_add_member(columns, lfirst_node(TargetEntry, lc)->resno);
+	return columns;
+}
+
+/*
+ * Equal rows are ordered by all that a copy has of them, so that copies of one
+ * WITH query, of which SQL makes one, have the same columns: a row has one
+ * number.  References are looked for before the first of them becomes a copy.
+ */
+const Bitmapset *
+dp_columns_of_copy(DpSource *s, DpScope *scope, RangeTblEntry *rte, const Bitmapset *columns)
+{
+	DpScope    *owner;
+	CommonTableExpr *cte = dp_find_cte(scope, rte, &owner);
+	DpCopiedQuery *copied;
+	ListCell   *lc;
+
+	if (cte == NULL || cte->cterefcount < 2)
+		return columns;
+	foreach(lc, s->copied)
+		if (((DpCopiedQuery *) lfirst(lc))->cte == cte)
+		return bms_union(columns, ((DpCopiedQuery *) lfirst(lc))->columns);
+	copied = palloc0(sizeof(DpCopiedQuery));
+	copied->cte = cte;
+	if (orders_rows((Node *) owner->query, NULL) && !dp_add_columns_of_cte(owner, cte, &copied->columns))
+		copied->columns = all_columns((Query *) cte->ctequery);
+	s->copied = lappend(s->copied, copied);
+	return bms_union(columns, copied->columns);
+}
+
 void
 dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand)
 {
