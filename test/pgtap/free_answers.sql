@@ -170,10 +170,10 @@ SELECT answered('SELECT count(*) / 0 AS q FROM visits', 1, '()', 'also where it 
 -- nor do other functions that are not defined for numbers that noise makes
 SELECT answered(statement, 1, '()', statement) FROM unnest(ARRAY[
 	'SELECT 10 % (0 * count(*)) AS q FROM visits', 'SELECT mod(10, 0 * count(*)) AS q FROM visits', 'SELECT mod(10.5, 0 * count(*)) AS q FROM visits',
-	'SELECT div(10.5, 0 * count(*)) AS q FROM visits', 'SELECT ln(0 * count(*)) AS q FROM visits', 'SELECT ln(-count(*)::numeric) AS q FROM visits',
+	'SELECT div(10.5, 0 * count(*)) AS q FROM visits', 'SELECT ln(0 * count(*)) AS q FROM visits', 'SELECT ln(-1.5 - abs(count(*))) AS q FROM visits',
 	'SELECT log(0 * count(*)) AS q FROM visits', 'SELECT log(0.0 * count(*)) AS q FROM visits', 'SELECT sqrt(-1 - abs(count(*))) AS q FROM visits',
 	'SELECT sqrt(-1.5 - abs(count(*))) AS q FROM visits', 'SELECT power(-2 - abs(count(*)), 0.5::float8) AS q FROM visits', 'SELECT exp(1000 * (1 + abs(count(*)))) AS q FROM visits',
-	'SELECT width_bucket(count(*), 0, 0 * count(*), 3) AS q FROM visits', 'SELECT (count(*) * 1e18)::int AS q FROM visits',
+	'SELECT width_bucket(count(*), 0, 0 * count(*), 3) AS q FROM visits', 'SELECT ((1 + abs(count(*))) * 1e18)::int AS q FROM visits',
 	'SELECT q FROM (SELECT sqrt(c) AS q FROM (SELECT -1 - abs(count(*)) AS c FROM visits) v) w']) AS statement;
 SELECT answered('SELECT dept, mod(7, 2) AS a, sqrt(4) AS b, round(ln(exp(1 + 0 * count(*)))) AS c FROM visits GROUP BY 1', 1, '(a,1,2,1) (b,1,2,1) (c,1,2,1) (d,1,2,1)', 'what is defined is what it was');
 
