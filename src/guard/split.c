@@ -101,7 +101,7 @@ build_finder(DpLevel *level)
 
 /* Describes and builds the release of a level without grouping sets; query itself stays as it is. */
 static DpLevel *
-release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, bool even_if_readable)
+release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const Bitmapset *once, bool even_if_readable)
 {
 	DpLevel    *level = palloc0(sizeof(DpLevel));
 	DpRelease  *release = dp_make_release();
@@ -111,6 +111,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	level->cxt = cxt;
 	level->query = query;
 	level->where = where;
+	level->from.once = bms_copy(once);
 	level->release = release;
 	release->name = dp_release_new_name();
 	release->first_param = cxt->next_param;
@@ -142,7 +143,8 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 }
 
 static List *
-release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, bool even_if_readable, List *sets)
+release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const Bitmapset *once, bool even_if_readable,
+			 List *sets)
 {
 	List	   *levels = NIL;
 	ListCell   *lc;
@@ -156,7 +158,7 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 			if (equal(list_nth(sets, i), lfirst(lc)))
 				level = list_nth(levels, i);
 		if (level == NULL)
-			level = release_level(cxt, dp_with_grouping_set(query, lfirst(lc)), where, collected, even_if_readable);
+			level = release_level(cxt, dp_with_grouping_set(query, lfirst(lc)), where, collected, once, even_if_readable);
 		levels = lappend(levels, level);
 	}
 	return levels;
@@ -167,23 +169,26 @@ split_level(DpSplitContext *cxt, Index rti, DpCollected *collected, bool even_if
 {
 	Query	   *query = cxt->scope->query;
 	int			where = level_location(query, rti);
+	DpSource	source = {.cxt = cxt,.even_if_readable = even_if_readable};
+	DpFrom		read = {.query = query};
 	RangeTblEntry *released;
 	List	   *from;
 	List	   *columns;
 
 	check_shape(cxt, query, where);
 	dp_flatten_level(query);
+	dp_join_sublinks_of_values(&source, cxt->scope, &read);
 	dp_expand_error_functions(cxt, query, collected->take_standard);
 	if (query->groupingSets)
 	{
 		List	   *sets = dp_grouping_sets(cxt, query);
 
-		released = dp_union_of_sets(query, release_sets(cxt, query, where, collected, even_if_readable, sets),
+		released = dp_union_of_sets(query, release_sets(cxt, query, where, collected, read.once, even_if_readable, sets),
 									&from, &columns);
 	}
 	else
 	{
-		DpLevel    *level = release_level(cxt, query, where, collected, even_if_readable);
+		DpLevel    *level = release_level(cxt, query, where, collected, read.once, even_if_readable);
 
 		released = dp_released_rows(level->release);
 		from = level->outputs;

@@ -80,6 +80,11 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND NOT EXISTS (SELECT FROM lines l WHERE l."order" = o.id AND l.n <> 3))',
 	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM shops s WHERE s.shop < o.shop AND s.shop > o.shop - 2)']) AS statement;
 
+-- not in groups
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM customers WHERE customer NOT IN (SELECT customer FROM events GROUP BY 1 HAVING count(*) > 2)',
+	'SELECT region, count(*) FROM customers c WHERE customer NOT IN (SELECT DISTINCT customer FROM orders WHERE amount > 20) GROUP BY 1']) AS statement;
+
 -- within other conditions
 SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o WHERE amount > 60 OR customer IN (SELECT customer FROM events)',
@@ -124,6 +129,52 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o WHERE amount > (SELECT 0.5 * avg(amount) FROM orders i WHERE i.customer = o.customer)',
 	'SELECT count(*) FROM orders o WHERE amount > (SELECT 2 * max(n) FROM lines l WHERE l."order" = o.id)']) AS statement;
 
+-- in aggregates, their filters, and group keys
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FILTER (WHERE EXISTS (SELECT 1 FROM events e WHERE e.customer = c.customer AND e.kind = ''buy'')) FROM customers c',
+	'SELECT region, count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM events e WHERE e.customer = c.customer)), count(*) FROM customers c GROUP BY 1',
+	'SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM orders o WHERE o.customer = c.customer) AND NOT EXISTS (SELECT FROM events e WHERE e.customer = c.customer)),
+		count(*) FILTER (WHERE customer IN (SELECT customer FROM events GROUP BY 1 HAVING count(*) > 2)) FROM customers c',
+	'SELECT sum(CASE WHEN EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.customer) THEN 1 ELSE 0 END) FROM customers c',
+	'SELECT round(avg((SELECT count(*) FROM orders o WHERE o.customer = c.customer)), 2) FROM customers c',
+	'SELECT region, round(avg((SELECT count(*) FROM orders o WHERE o.customer = c.customer AND amount > 40)), 2) AS n FROM customers c
+		WHERE EXISTS (SELECT FROM events e WHERE e.customer = c.customer) GROUP BY 1
+		HAVING avg((SELECT count(*) FROM orders o WHERE o.customer = c.customer AND amount > 40)) > 1',
+	'SELECT round(sum((SELECT sum(amount) FROM orders o WHERE o.customer = c.customer)), -3) FROM customers c',
+	'SELECT round(sum(amount - (SELECT min(shop) FROM shops)), -3) FROM orders',
+	'SELECT count(*) FILTER (WHERE amount > (SELECT 10 * avg(shop) FROM shops)) FROM orders',
+	'SELECT count(*) FILTER (WHERE shop IN (SELECT shop FROM shops WHERE city = ''north'')), count(*) FILTER (WHERE EXISTS (SELECT FROM shops WHERE city = ''none'')) FROM orders',
+	'SELECT count(*) FILTER (WHERE amount > (SELECT avg(amount) FROM orders i WHERE i.customer = o.customer)) FROM orders o',
+	'SELECT city, count(*) FILTER (WHERE EXISTS (SELECT FROM lines l WHERE l."order" = o.id AND n > 4)) FROM orders o JOIN shops USING (shop) GROUP BY city',
+	'SELECT s.city, count(o.id) FILTER (WHERE EXISTS (SELECT FROM events e WHERE e.customer = o.customer)) FROM shops s LEFT JOIN orders o USING (shop) GROUP BY 1',
+	'SELECT (SELECT count(*) FROM orders o WHERE o.customer = c.customer) AS n, count(*) FROM customers c GROUP BY 1',
+	'SELECT region, EXISTS (SELECT FROM orders o WHERE o.customer = c.customer)::int, count(*) FROM customers c GROUP BY region, EXISTS (SELECT FROM orders o WHERE o.customer = c.customer)::int']) AS statement;
+SELECT as_declared(statement, statement) FROM unnest(ARRAY[
+	'SELECT EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.customer AND amount > 20) AS buyer, count(*) FROM customers c GROUP BY 1',
+	'SELECT customer NOT IN (SELECT customer FROM events) AS k, region, count(*) FROM customers GROUP BY 1, 2',
+	'SELECT CASE WHEN EXISTS (SELECT FROM events e WHERE e.customer = c.customer) THEN ''active'' ELSE ''idle'' END AS k, region, count(*) FROM customers c GROUP BY ROLLUP (1, 2)',
+	'SELECT GROUPING(CASE WHEN EXISTS (SELECT FROM shops WHERE city = ''north'') THEN 1 END > 0, amount > 30) AS g, CASE WHEN EXISTS (SELECT FROM shops WHERE city = ''north'') THEN 1 END > 0, amount > 30, count(*)
+		FROM orders GROUP BY CUBE (CASE WHEN EXISTS (SELECT FROM shops WHERE city = ''north'') THEN 1 END > 0, amount > 30)',
+	'SELECT buyer, region, count(*) FROM (SELECT region, EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND amount > 20) AS buyer FROM customers c) q GROUP BY 1, 2']) AS statement;
+-- in what subqueries show
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT round(avg(n), 2) FROM (SELECT c.customer, (SELECT count(*) FROM orders o WHERE o.customer = c.customer) AS n FROM customers c) q',
+	'WITH s AS (SELECT customer, region, (SELECT count(*) FROM orders o WHERE o.customer = c.customer) AS n,
+		(SELECT max(amount) FROM orders o WHERE o.customer = c.customer) AS m FROM customers c) SELECT region, count(*) FILTER (WHERE n > 2 AND m > 50) FROM s GROUP BY 1',
+	'SELECT round(avg(k), 2) FROM (SELECT customer, count(*) FILTER (WHERE EXISTS (SELECT FROM lines l WHERE l."order" = o.id)) AS k FROM orders o GROUP BY 1) q',
+	'SELECT count(*) FROM (SELECT o.customer, EXISTS (SELECT FROM lines l WHERE l."order" = o.id) AS has, row_number() OVER (PARTITION BY o.customer ORDER BY amount) AS r FROM orders o) q
+		WHERE r = 1 AND has']) AS statement;
+-- what aggregates are of no rows, and what stands around them
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM customers c WHERE (SELECT coalesce(sum(amount), 7) FROM events e WHERE e.customer = c.customer) = 7',
+	'SELECT count(*) FROM orders o WHERE (SELECT coalesce(sum(amount), 7) - o.amount FROM events e WHERE e.customer = o.customer) > 2',
+	'SELECT count(*) FROM customers c WHERE (SELECT count(*) + coalesce(max(amount), 0) FROM events e WHERE e.customer = c.customer) = 0',
+	'SELECT count(*) FROM orders o WHERE amount IN (SELECT max(amount) FROM orders i WHERE i.customer = o.customer)',
+	'SELECT count(*) FROM orders o WHERE amount NOT IN (SELECT max(amount) FROM orders i WHERE i.customer = o.customer)']) AS statement;
+-- by another collation than that by which the subquery would group, several of its rows match one
+CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+SELECT refused('SELECT count(*) FROM orders o WHERE amount > 80 OR EXISTS (SELECT FROM shops s WHERE s.city = o.kind COLLATE blind)');
+
 -- public and released rows
 SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders WHERE shop IN (SELECT shop FROM shops WHERE city = ''north'')',
@@ -133,6 +184,9 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders WHERE rate IN (SELECT v FROM (VALUES (0.5), (0.50), (1.500)) q (v))',
 	'SELECT count(*) FROM orders WHERE shop IN (SELECT shop FROM shops ORDER BY shop DESC LIMIT 2)',
 	'SELECT count(*) FROM orders WHERE amount > (SELECT 10 * avg(shop) FROM shops)',
+	'SELECT count(*) FROM orders WHERE amount > 60 AND EXISTS (SELECT FROM shops WHERE city = ''north'')',
+	'SELECT shop, count(*) FROM orders WHERE shop IS NOT NULL AND EXISTS (SELECT FROM shops WHERE city = ''none'') GROUP BY 1',
+	'SELECT count(*) FROM orders WHERE (SELECT max(shop) FROM shops) > 3',
 	'SELECT count(*) FROM orders WHERE amount BETWEEN (SELECT min(shop) FROM shops) AND 10 * (SELECT max(shop) FROM shops)',
 	'WITH m AS (SELECT 10 * max(shop) AS top FROM shops) SELECT count(*) FROM orders WHERE amount > (SELECT top FROM m)',
 	'SELECT count(*) FROM orders WHERE kind IN (SELECT kind FROM (SELECT kind, count(*) AS n FROM orders WHERE kind IN (''p'', ''q'') GROUP BY 1) q ORDER BY n DESC, kind LIMIT 1)',
@@ -152,7 +206,9 @@ SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers WHERE born NOT IN (SELECT amount FROM orders)',
 	'SELECT count(*) FROM customers WHERE customer NOT IN (SELECT born FROM customers)',
 	'SELECT count(*) FROM orders o WHERE (SELECT count(*) FROM events e WHERE e.amount = o.amount) > 2',
-	'SELECT count(*) FROM orders o WHERE (SELECT coalesce(sum(amount), 7) FROM events e WHERE e.customer = o.customer) > 2',
+	'SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM events)) FROM orders',
+	'SELECT sum((SELECT count(*) FROM events e WHERE e.amount = o.amount)) FROM orders o',
+	'SELECT EXISTS (SELECT FROM events e WHERE e.customer <> o.customer), count(*) FROM orders o GROUP BY 1',
 	'SELECT count(*) FROM orders o WHERE (SELECT amount FROM events e WHERE e.customer = o.customer LIMIT 1) > 2',
 	'SELECT count(*) FROM orders o WHERE customer IN (SELECT customer FROM events e ORDER BY amount LIMIT 5)',
 	'SELECT count((SELECT 1 FROM events e WHERE e.customer = o.customer)) FROM orders o']) AS statement;

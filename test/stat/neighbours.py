@@ -382,6 +382,14 @@ KEYS = ["{0} > 1", "{0} > 0 AND {1} > 0", "CASE WHEN {0} < 1 THEN 'lo' WHEN {0} 
         "width_bucket({0}::float8, 0, 4, 1)", "coalesce({0} = {1}, false)"]
 
 
+# integers that are made of other rows of the unit {u}, or of public ones
+SUBQUERIES = ["(SELECT count(*)::int FROM b z WHERE z.u = {u} AND z.y > 0)", "(SELECT max(z.x) FROM a z WHERE z.u = {u})",
+              "(CASE WHEN EXISTS (SELECT FROM b z WHERE z.u = {u} AND z.k > 0) THEN 1 ELSE 0 END)", "(CASE WHEN {u} IN (SELECT u FROM a z WHERE z.x > 0) THEN 2 END)",
+              "(SELECT coalesce(sum(z.y), -1)::int FROM b z WHERE z.u = {u})", "(SELECT min(z.g) FROM w z)::int", "(SELECT count(*)::int FROM m z WHERE z.g = {u})",
+              "(CASE WHEN NOT EXISTS (SELECT FROM c z WHERE z.u = {u} AND EXISTS (SELECT FROM a y WHERE y.u = z.u AND y.x > 0)) THEN 3 END)",
+              "(CASE WHEN EXISTS (SELECT FROM w z WHERE z.name = 'n') THEN 1 END)", "(SELECT max(z.n) FROM vc z WHERE z.u = {u})::int"]
+
+
 class Shape:
     def __init__(self, rng):
         generator = Generator(rng)
@@ -399,7 +407,8 @@ class Shape:
             unit = source.unit.split(".")[1]
             source = Source("%s JOIN %s %s ON %s = %s.%s" % (source.sql, source.cte, n, source.unit, n, unit),
                             source.unit, source.columns)
-        pick = lambda: rng.choice(source.columns)
+        own = [] if row_unit or source.known or self.wrong else [s.format(u=source.unit) for s in SUBQUERIES]
+        pick = lambda: rng.choice(own if own and rng.random() < .12 else source.columns)
         self.keys = []
         for _ in range(rng.choice([0, 1, 1, 2])):
             key = rng.choice(KEYS).format(pick(), pick())

@@ -352,7 +352,9 @@ connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 			if (side->is_private || bms_is_subset(side->rels, joined->rels))
 				continue;
 			left = side;
-			if (unique || !any_connects(conditions, joined->rels, side->rels))
+			/* a subquery of one value needs no condition */
+			if (unique || !(any_connects(conditions, joined->rels, side->rels) ||
+							(side->entry && bms_is_member(side->entry, c->from->once))))
 				continue;
 			next = side;
 			unique = finds_one(c, side, conditions, joined->rels);

@@ -25,6 +25,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -237,16 +238,26 @@ add_sources(DpScope *scope, Node *expr, bool may_be_null, bool *found, List **so
 		add_sources(make_scope(sub, outer), (Node *) tle->expr, may_be_null, found, sources);
 }
 
+/* Returns what a Var of level query is, in each operand of a set operation if it comes from one, which sets found. */
+static List *
+sources_of(Query *query, DpScope *scope, Node *expr, bool *found)
+{
+	List	   *sources = NIL;
+
+	*found = false;
+	if (!IsA(expr, Var) || ((Var *) expr)->varno > list_length(query->rtable) ||
+		!add_sources(make_scope(query, scope ? scope->outer : NULL), expr, false, found, &sources))
+		return NIL;
+	return sources;
+}
+
 List *
 dp_column_sources(Query *query, DpScope *scope, Node *expr)
 {
-	List	   *sources = NIL;
-	bool		found = false;
+	bool		found;
+	List	   *sources = sources_of(query, scope, expr, &found);
 
-	if (!IsA(expr, Var) || ((Var *) expr)->varno > list_length(query->rtable) ||
-		!add_sources(make_scope(query, scope ? scope->outer : NULL), expr, false, &found, &sources) || !found)
-		return NIL;
-	return sources;
+	return found ? sources : NIL;
 }
 
 static bool
@@ -279,10 +290,32 @@ dp_is_unit_origin(DpScope *scope, Node *expr)
 	return true;
 }
 
-/* Tells whether a column is NULL in no operand of the set operation that it comes from. */
+/* Tells whether an expression is a constant, a test or a count, which has a value whatever it reads. */
 static bool
-is_never_null_in(List *sources)
+has_value(Node *expr)
 {
+	switch (nodeTag(expr))
+	{
+		case T_Const:
+			return !((Const *) expr)->constisnull;
+		case T_NullTest:
+		case T_BooleanTest:
+			return true;
+		case T_BoolExpr:
+			return is_notclause(expr) && has_value((Node *) get_notclausearg((Expr *) expr));
+		case T_Aggref:
+			return ((Aggref *) expr)->aggfnoid == F_COUNT_ || ((Aggref *) expr)->aggfnoid == F_COUNT_ANY;
+		default:
+			return false;
+	}
+}
+
+/* Tells whether a column is NULL in none of those that it comes from. */
+static bool
+is_never_null_in(Query *query, Node *expr)
+{
+	bool		found;
+	List	   *sources = sources_of(query, NULL, expr, &found);
 	ListCell   *lc;
 
 	foreach(lc, sources)
@@ -290,8 +323,8 @@ is_never_null_in(List *sources)
 		DpColumnSource *source = lfirst(lc);
 
 		if (source->may_be_null ||
-			!(IsA(source->expr, Const) ? !((Const *) source->expr)->constisnull
-			  : dp_is_never_null(source->scope->query, source->expr)))
+			!(has_value(source->expr) ||
+			  (IsA(source->expr, Var) && source->scope->query != query && dp_is_never_null(source->scope->query, source->expr))))
 			return false;
 	}
 	return sources != NIL;
@@ -307,7 +340,7 @@ dp_is_never_null(Query *query, Node *expr)
 	ListCell   *lc;
 
 	if (!dp_trace_column(query, NULL, expr, &origin))
-		return is_never_null_in(dp_column_sources(query, NULL, expr));
+		return is_never_null_in(query, expr);
 	if (origin.may_be_null)
 		return false;
 	name = get_attname(origin.relid, origin.attnum, false);

@@ -222,9 +222,60 @@ extern const Bitmapset *dp_prepare_operands(DpSource *s, DpScope *scope, const B
 extern void dp_rebuild_union(DpSource *s, RangeTblEntry *rte, Index rti, DpFromItem *items, DpFromItem *item);
 
 /* ------------------------------------------------------------------------
- * sublinks.c, sublink_values.c
+ * comparisons.c
  * ------------------------------------------------------------------------
  */
+
+/* what the rows of a subquery are compared with */
+typedef struct DpComparison
+{
+	List	   *keys;			/* expressions of the subquery */
+	List	   *equalities;		/* OpExprs of the level around it: of each key, whose place is ... */
+	List	   *places;			/* ... this argument (int) */
+	List	   *conditions;		/* of the level alone */
+} DpComparison;
+
+/* Adds an equality of key, its argument number place; false if it is none by which that is grouped. */
+extern bool dp_add_key(DpComparison *c, OpExpr *equality, int place, Node *key);
+
+/* Leaves the WHERE of a subquery, in place, the conditions that are its own, and adds the others; false if that cannot be. */
+extern bool dp_take_conditions(DpComparison *c, Query *sub);
+
+/* Makes a subquery, in place, one of a row for all rows with the same keys; it shows these and then columns. */
+extern void dp_group_by_keys(Query *sub, const DpComparison *c, List *columns);
+
+/* Lets a subquery show one column more. */
+extern void dp_show_column(Query *sub, Node *column);
+
+/* Joins entry rti, which is such a subquery, to all that the level reads; returns the number of the join. */
+extern int	dp_join_compared(Query *query, Index rti, const DpComparison *c);
+
+/* Finds the aggregates that a subquery's value is made of; false if it is not made of these and of the level around alone. */
+extern bool dp_compared_columns(Node *value, List **columns);
+
+/* Returns that value as the level has it, where these are columns of entry rti and may be NULL by a join. */
+extern Node *dp_compared_value(Node *value, const DpComparison *compared, List *columns, Index rti, int join);
+
+/* ------------------------------------------------------------------------
+ * sublinks.c, sublink_values.c, sublink_places.c
+ * ------------------------------------------------------------------------
+ */
+
+/* a query whose subqueries become columns; zero-initialize, but for the first three */
+typedef struct DpSublinks
+{
+	DpSource   *s;
+	DpScope    *scope;
+	DpFrom	   *from;
+	bool		truth;			/* what is looked at asks only whether it is true */
+	List	   *known;			/* what has become of subqueries */
+	List	   *groups;			/* of them, as they were joined */
+	List	   *keys;			/* group keys with subqueries, as they were ... */
+	List	   *key_values;		/* ... and have become */
+} DpSublinks;
+
+/* Returns node with columns in the place of the subqueries that it contains, which are joined, as far as that is possible. */
+extern Node *dp_replace_sublinks(Node *node, DpSublinks *v);
 
 /*
  * Puts joins in the place of conditions with subqueries in the WHERE of
@@ -237,6 +288,13 @@ extern void dp_join_sublinks(DpSource *s, DpScope *scope, DpFrom *from);
  * the place of those that it contains; these are joined, as far as that is possible.
  */
 extern Node *dp_join_sublink_values(DpSource *s, DpScope *scope, DpFrom *from, Node *condition);
+
+/*
+ * Puts columns of subqueries, which are joined to from->query, in the place of
+ * those in its select list and HAVING that are computed of its rows, as far as
+ * that is possible: all of them, or those in aggregates and group keys.
+ */
+extern void dp_join_sublinks_of_values(DpSource *s, DpScope *scope, DpFrom *from);
 
 /* Returns the name of what a subquery reads first, for messages about both. */
 extern const char *dp_first_name(Query *sub);

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * sublink_values.c
- *	  Subqueries in conditions that are more than a subquery, as joins.
+ *	  Subqueries in expressions that are computed of rows, as joins.
+ *	  Where those stand is in sublink_places.c.
  *
  *	 t.x > (SELECT avg(x) FROM r)
  *	   FROM t, (SELECT avg(x) AS v FROM r) q WHERE t.x > q.v
@@ -13,13 +14,15 @@
  *	   FROM t LEFT JOIN (SELECT k FROM r GROUP BY k) q ON t.k = q.k WHERE t.x = 1 OR q.k IS NOT NULL
  *	 t.x = 1 OR t.y IN (SELECT k FROM r)
  *	   as EXISTS with the condition k = t.y, where NULL means the same as false
+ *	 count(*) FILTER (WHERE EXISTS (...)), sum((SELECT ...)), GROUP BY EXISTS (...)
+ *	   in the same ways
  *
  * Invariants:
- * - A row of the level finds at most one row of the subquery, so that it is
- *	 neither lost nor repeated: all that is compared is what it groups by, by
- *	 the equality by which it groups.
+ * - A row of the level finds at most one row of the subquery (comparisons.c).
  * - Rows of protected tables are grouped by what names their unit; values of
  *	 other people's rows are not selected in passing, which would be a release.
+ * - Where there is no row, aggregates are what they are of no rows, and the
+ *	 expression around them is computed of that.
  * - What is not understood stays where it is, and is refused there (vet.c).
  *
  *-------------------------------------------------------------------------
@@ -36,92 +39,23 @@
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 
-/* what a subquery is compared by */
-typedef struct Comparison
+/* a subquery that has become a column */
+typedef struct KnownValue
 {
-	List	   *keys;			/* expressions of the subquery */
-	List	   *equalities;		/* OpExprs of the level around it: of each key, whose place is ... */
-	List	   *places;			/* ... this argument (int) */
-	List	   *conditions;		/* of the level alone */
-} Comparison;
+	SubLink    *link;
+	bool		truth;
+	Node	   *value;
+} KnownValue;
 
-/* a condition whose subqueries become columns */
-typedef struct ValueContext
+/* a subquery that was joined */
+typedef struct Groups
 {
-	DpSource   *s;
-	DpScope    *scope;
-	DpFrom	   *from;
-	bool		truth;			/* what is looked at asks only whether it is true */
-} ValueContext;
-
-/* ------------------------------------------------------------------------
- * What is compared
- * ------------------------------------------------------------------------
- */
-
-/* Adds an equality of key, its argument number place; false if it is none. */
-static bool
-add_key(Comparison *c, OpExpr *equality, int place, Node *key)
-{
-	if (list_length(equality->args) != 2 || !dp_groups_by(equality->opno, key) || checkExprHasSubLink(key))
-		return false;
-	c->keys = lappend(c->keys, key);
-	c->equalities = lappend(c->equalities, equality);
-	c->places = lappend_int(c->places, place);
-	return true;
-}
-
-/* Takes a condition that names columns of the level around the subquery out of it; false if that cannot be. */
-static bool
-take_condition(Comparison *c, Node *condition)
-{
-	OpExpr	   *op = (OpExpr *) condition;
-
-	if (checkExprHasSubLink(condition))
-		return false;
-	if (!contain_vars_of_level(condition, 0))
-	{
-		condition = copyObject(condition);
-		IncrementVarSublevelsUp(condition, -1, 1);
-		c->conditions = lappend(c->conditions, condition);
-		return true;
-	}
-	if (!IsA(condition, OpExpr) || list_length(op->args) != 2)
-		return false;
-	for (int i = 0; i < 2; i++)
-	{
-		Node	   *key = list_nth(op->args, i);
-		Node	   *other = list_nth(op->args, 1 - i);
-		OpExpr	   *equality;
-
-		if (contain_vars_of_level(key, 1) || contain_vars_of_level(other, 0))
-			continue;
-		/* the key's place will be taken */
-		equality = copyObject(op);
-		lfirst(list_nth_cell(equality->args, i)) = makeNullConst(exprType(key), -1, exprCollation(key));
-		IncrementVarSublevelsUp((Node *) equality, -1, 1);
-		return add_key(c, equality, i, key);
-	}
-	return false;
-}
-
-/* Leaves the subquery the conditions that are its own. */
-static bool
-take_conditions(Comparison *c, Query *sub)
-{
-	List	   *own = NIL;
-	ListCell   *lc;
-
-	foreach(lc, dp_conjuncts(sub->jointree->quals))
-	{
-		if (!contain_vars_of_level(lfirst(lc), 1))
-			own = lappend(own, lfirst(lc));
-		else if (!take_condition(c, lfirst(lc)))
-			return false;
-	}
-	sub->jointree->quals = own ? (Node *) make_ands_explicit(own) : NULL;
-	return true;
-}
+	Query	   *sub;			/* as it was, but for what it shows */
+	DpComparison compared;
+	List	   *columns;		/* what it shows beside its keys */
+	Index		rti;
+	int			join;
+} Groups;
 
 /* Returns the column of the subquery that an argument of the test stands for; NULL if it is more than that. */
 static Node *
@@ -145,7 +79,7 @@ tested_column(Node *arg, Query *sub)
 
 /* Takes apart x IN (SELECT ...), of several columns also. */
 static bool
-take_test(Comparison *c, Node *test, Query *sub)
+take_test(DpComparison *c, Node *test, Query *sub)
 {
 	ListCell   *lc;
 
@@ -157,7 +91,7 @@ take_test(Comparison *c, Node *test, Query *sub)
 		if (!IsA(equality, OpExpr) || list_length(equality->args) != 2 || checkExprHasSubLink(linitial(equality->args)))
 			return false;
 		column = tested_column(lsecond(equality->args), sub);
-		if (column == NULL || !add_key(c, copyObject(equality), 1, column))
+		if (column == NULL || !dp_add_key(c, copyObject(equality), 1, column))
 			return false;
 	}
 	return true;
@@ -226,49 +160,10 @@ wrap(Query *sub)
 	return query;
 }
 
-/* Lets the subquery have one row for all rows with the same keys. */
-static void
-group_by_keys(Query *sub, List *keys)
-{
-	ListCell   *lc;
-
-	sub->targetList = NIL;
-	sub->distinctClause = NIL;
-	sub->sortClause = NIL;
-	sub->limitCount = NULL;
-	foreach(lc, keys)
-	{
-		int			n = foreach_current_index(lc) + 1;
-		TargetEntry *tle = makeTargetEntry(lfirst(lc), n, psprintf("k%d", n), false);
-
-		sub->targetList = lappend(sub->targetList, tle);
-		sub->groupClause = lappend(sub->groupClause, dp_group_clause(tle));
-	}
-}
-
 /* ------------------------------------------------------------------------
  * The level
  * ------------------------------------------------------------------------
  */
-
-/* Returns what compares entry rti, of these keys, with the level around it. */
-static List *
-join_conditions(Comparison *c, Index rti)
-{
-	List	   *conditions = list_copy(c->conditions);
-	ListCell   *key,
-			   *equality,
-			   *place;
-
-	forthree(key, c->keys, equality, c->equalities, place, c->places)
-	{
-		Var		   *column = dp_output_var(rti, foreach_current_index(key) + 1, lfirst(key));
-
-		lfirst(list_nth_cell(((OpExpr *) lfirst(equality))->args, lfirst_int(place))) = column;
-		conditions = lappend(conditions, lfirst(equality));
-	}
-	return conditions;
-}
 
 static void
 join_inner(Query *query, Index rti)
@@ -279,123 +174,148 @@ join_inner(Query *query, Index rti)
 	query->jointree->fromlist = lappend(query->jointree->fromlist, ref);
 }
 
-/* Joins entry rti to all that the level reads; returns the number of the join. */
-static int
-join_left(Query *query, Index rti, List *conditions)
+/* Returns what of a subquery says which rows there are. */
+static Query *
+rows_of(Query *sub)
 {
-	RangeTblRef *ref = makeNode(RangeTblRef);
-	RangeTblEntry *rte = makeNode(RangeTblEntry);
-	JoinExpr   *join = makeNode(JoinExpr);
+	Query	   *rows = copyObject(sub);
 
-	rte->rtekind = RTE_JOIN;
-	rte->jointype = JOIN_LEFT;
-	rte->eref = makeAlias("unnamed_join", NIL);
-	rte->inFromCl = true;
-	query->rtable = lappend(query->rtable, rte);
-	ref->rtindex = rti;
-	join->jointype = JOIN_LEFT;
-	join->rtindex = list_length(query->rtable);
-	join->larg = (Node *) query->jointree;
-	join->rarg = (Node *) ref;
-	join->quals = (Node *) make_ands_explicit(conditions);
-	query->jointree = makeFromExpr(list_make1(join), NULL);
-	return join->rtindex;
+	rows->targetList = NIL;
+	rows->distinctClause = NIL;
+	rows->sortClause = NIL;
+	rows->limitCount = NULL;
+	rows->hasAggs = false;
+	return rows;
 }
 
+/* Returns the groups of the same rows, by the same keys, that were joined before; NULL: none were. */
+static Groups *
+joined_before(DpSublinks *v, Query *rows, const DpComparison *c)
+{
+	ListCell   *lc;
+
+	foreach(lc, v->groups)
+	{
+		Groups	   *groups = lfirst(lc);
+
+		if (equal(groups->sub, rows) && equal(groups->compared.keys, c->keys) && equal(groups->compared.equalities, c->equalities) &&
+			equal(groups->compared.places, c->places) && equal(groups->compared.conditions, c->conditions))
+			return groups;
+	}
+	return NULL;
+}
+
+/* Lets groups that were joined show more columns. */
+static void
+add_columns(DpSublinks *v, Groups *groups, List *columns)
+{
+	RangeTblEntry *rte = rt_fetch(groups->rti, v->from->query->rtable);
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		if (list_member(groups->columns, lfirst(lc)))
+			continue;
+		groups->columns = lappend(groups->columns, lfirst(lc));
+		dp_show_column(rte->subquery, lfirst(lc));
+		rte->subquery->hasAggs = true;
+		rte->eref->colnames = lappend(rte->eref->colnames, makeString(llast_node(TargetEntry, rte->subquery->targetList)->resname));
+	}
+}
+
+/*
+ * Tells whether the groups of rows may be joined: those of protected rows are
+ * one unit's each, or, where the level is public, a release.
+ */
 static bool
-is_count(Node *expr)
+may_be_joined(DpSublinks *v, Query *rows, RangeTblEntry *rte)
 {
-	return IsA(expr, Aggref) && (((Aggref *) expr)->aggfnoid == F_COUNT_ || ((Aggref *) expr)->aggfnoid == F_COUNT_ANY);
-}
+	DpScope		inner = {rows, v->scope};
+	RangeTblEntry *base;
 
-/* Returns the expression with NULL for its aggregates but count, which is never NULL. */
-static Node *
-without_aggregates(Node *node, void *context)
-{
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Aggref) && !is_count(node))
-		return (Node *) makeNullConst(exprType(node), exprTypmod(node), exprCollation(node));
-	return expression_tree_mutator(node, without_aggregates, context);
+	if (contain_vars_of_level((Node *) rte->subquery, 1))
+		return false;
+	return dp_reads_rows(&inner, v->s->even_if_readable, &base) == 0 || dp_entry_yields_rows(v->scope, rte, v->s->even_if_readable);
 }
 
 /*
  * Joins a subquery, of one row for all rows with the same keys, to all that the
- * level reads.  Returns its value, or its first key, NULL where there is no
- * such row; NULL: it stays.
+ * level reads; columns: what it shows beside them.  NULL: it stays.
  */
-static Var *
-join_groups(ValueContext *v, Query *sub, Comparison *c, Expr *value)
+static Groups *
+join_groups(DpSublinks *v, Query *sub, DpComparison *c, List *columns)
 {
 	Query	   *query = v->from->query;
-	DpScope		inner = {sub, v->scope};
-	RangeTblEntry *base;
-	bool		reads_rows = dp_reads_rows(&inner, v->s->even_if_readable, &base) != 0;
+	Query	   *rows = rows_of(sub);
+	Groups	   *groups = joined_before(v, rows, c);
 	RangeTblEntry *rte;
-	TargetEntry *shown;
-	Var		   *var;
 
+	if (groups != NULL)
+	{
+		add_columns(v, groups, columns);
+		return groups;
+	}
 	if (c->keys == NIL)
 		return NULL;
-	group_by_keys(sub, c->keys);
-	shown = value ? makeTargetEntry(value, list_length(c->keys) + 1, pstrdup("value"), false) : linitial(sub->targetList);
-	if (value)
-		sub->targetList = lappend(sub->targetList, shown);
+	dp_group_by_keys(sub, c, columns);
 	rte = dp_subquery_entry(sub, dp_first_name(sub));
-	if (contain_vars_of_level((Node *) sub, 1) || (reads_rows && !dp_entry_yields_rows(v->scope, rte, v->s->even_if_readable)))
+	if (!may_be_joined(v, rows, rte))
 		return NULL;
+	groups = palloc(sizeof(Groups));
+	groups->sub = rows;
+	groups->compared = *c;
+	/* those of the join get the entry's columns */
+	groups->compared.equalities = copyObject(c->equalities);
+	groups->columns = list_copy(columns);
 	query->rtable = lappend(query->rtable, rte);
-	v->from->once = bms_add_member(v->from->once, list_length(query->rtable));
-	var = dp_output_var(list_length(query->rtable), shown->resno, (Node *) shown->expr);
-	dp_set_nulled_by(var, join_left(query, var->varno, join_conditions(c, var->varno)));
-	return var;
+	groups->rti = list_length(query->rtable);
+	v->from->once = bms_add_member(v->from->once, groups->rti);
+	groups->join = dp_join_compared(query, groups->rti, c);
+	v->groups = lappend(v->groups, groups);
+	return groups;
 }
 
-/* Returns the aggregate of the rows that a row of the level is compared with, NULL or 0 where there are none; NULL: it stays. */
+/* Returns the aggregates of the rows that a row of the level is compared with, in their expression; NULL: it stays. */
 static Node *
-join_aggregate(ValueContext *v, SubLink *link)
+join_aggregate(DpSublinks *v, SubLink *link)
 {
 	Query	   *sub = copyObject((Query *) link->subselect);
-	Node	   *value = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
-	CoalesceExpr *count;
-	Comparison	c = {0};
-	Var		   *var;
+	DpComparison c = {0};
+	List	   *columns;
+	Node	   *value;
+	Groups	   *groups;
 
-	if (!is_count(value) && contain_nonstrict_functions(without_aggregates(value, NULL)))
-		return NULL;
 	dp_flatten_level(sub);
 	value = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
-	if (!take_conditions(&c, sub))
+	if (!dp_compared_columns(value, &columns) || !dp_take_conditions(&c, sub))
 		return NULL;
-	var = join_groups(v, sub, &c, (Expr *) value);
-	if (var == NULL || !is_count(value))
-		return (Node *) var;
-	count = makeNode(CoalesceExpr);
-	count->coalescetype = INT8OID;
-	count->args = list_make2(var, makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL));
-	count->location = link->location;
-	return (Node *) count;
+	groups = join_groups(v, sub, &c, columns);
+	return groups ? dp_compared_value(value, &c, groups->columns, groups->rti, groups->join) : NULL;
 }
 
 /* Tells whether x IN (SELECT k ...) is true or false, never NULL. */
 static bool
-is_two_valued(ValueContext *v, Comparison *c, Query *sub)
+is_two_valued(DpSublinks *v, DpComparison *c, Query *sub)
 {
 	OpExpr	   *equality = linitial(c->equalities);
+	Node	   *k = linitial(c->keys);
 	Node	   *x = linitial(equality->args);
+	DpScope		inner = {sub, v->scope};
 
-	return list_length(c->keys) == 1 && dp_shows_no_null(sub, linitial(c->keys)) && IsA(x, Var) &&
-		dp_is_never_null(v->from->query, x);
+	/* rows whose unit is NULL are nobody's */
+	return list_length(c->keys) == 1 && (dp_shows_no_null(sub, k) || dp_is_unit_origin(&inner, k)) && IsA(x, Var) &&
+		(dp_is_never_null(v->from->query, x) || dp_is_unit_origin(v->scope, x));
 }
 
 /* Returns whether there is a row that a row of the level is compared with; NULL: it stays. */
 static Node *
-join_test(ValueContext *v, SubLink *link)
+join_test(DpSublinks *v, SubLink *link)
 {
 	bool		exists = link->subLinkType == EXISTS_SUBLINK;
 	Query	   *sub = copyObject((Query *) link->subselect);
-	Comparison	c = {0};
-	Var		   *var;
+	DpComparison c = {0};
+	Var		   *key;
+	Groups	   *groups;
 
 	if (!exists && link->subLinkType != ANY_SUBLINK)
 		return NULL;
@@ -408,10 +328,14 @@ join_test(ValueContext *v, SubLink *link)
 	dp_flatten_level(sub);
 	if (!exists && (!take_test(&c, link->testexpr, sub) || !(v->truth || is_two_valued(v, &c, sub))))
 		return NULL;
-	if (!take_conditions(&c, sub))
+	if (!dp_take_conditions(&c, sub))
 		return NULL;
-	var = join_groups(v, sub, &c, NULL);
-	return var ? (Node *) dp_is_not_null((Expr *) var) : NULL;
+	groups = join_groups(v, sub, &c, NIL);
+	if (groups == NULL)
+		return NULL;
+	key = dp_output_var(groups->rti, 1, linitial(c.keys));
+	dp_set_nulled_by(key, groups->join);
+	return (Node *) dp_is_not_null((Expr *) key);
 }
 
 /* Returns SELECT of a sublink's value: one row, and an error where there are more. */
@@ -428,15 +352,15 @@ one_row_of(SubLink *link)
 	return row;
 }
 
-/* Returns the one value of a subquery that does not depend on the level; it is joined without a condition. */
+/* Returns the one value of a subquery, or of EXISTS, that does not depend on the level; it is joined without a condition. */
 static Node *
-join_value(ValueContext *v, SubLink *link)
+join_value(DpSublinks *v, SubLink *link)
 {
 	Query	   *sub = (Query *) link->subselect;
 	TargetEntry *tle;
 	Index		rti = list_length(v->from->query->rtable) + 1;
 
-	sub = has_one_row(sub) ? copyObject(sub) : one_row_of(link);
+	sub = link->subLinkType == EXPR_SUBLINK && has_one_row(sub) ? copyObject(sub) : one_row_of(link);
 	tle = linitial(sub->targetList);
 	v->from->query->rtable = lappend(v->from->query->rtable, dp_subquery_entry(sub, "scalar"));
 	v->from->once = bms_add_member(v->from->once, rti);
@@ -444,13 +368,40 @@ join_value(ValueContext *v, SubLink *link)
 	return (Node *) dp_output_var(rti, 1, (Node *) tle->expr);
 }
 
+/* Puts a value in the place of the one column of a subquery in a test. */
 static Node *
-join_sublink(ValueContext *v, SubLink *link)
+test_mutator(Node *node, Node *value)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_SUBLINK)
+		return copyObject(value);
+	return expression_tree_mutator(node, test_mutator, value);
+}
+
+/* Returns x = v for x IN (SELECT v), where there is one v; NULL: it stays. */
+static Node *
+join_compared_aggregate(DpSublinks *v, SubLink *link)
+{
+	Node	   *value = checkExprHasSubLink(link->testexpr) ? NULL : join_aggregate(v, link);
+
+	return value ? test_mutator(link->testexpr, value) : NULL;
+}
+
+static Node *
+join_sublink(DpSublinks *v, SubLink *link)
 {
 	Query	   *sub = (Query *) link->subselect;
+	DpScope		inner = {sub, v->scope};
+	RangeTblEntry *base;
 
 	if (contain_volatile_functions((Node *) sub))
 		return NULL;
+	if (link->subLinkType == EXISTS_SUBLINK && !contain_vars_of_level((Node *) sub, 1) &&
+		dp_reads_rows(&inner, v->s->even_if_readable, &base) == 0)
+		return join_value(v, link);
+	if (link->subLinkType == ANY_SUBLINK && has_one_row(sub) && contain_vars_of_level((Node *) sub, 1))
+		return join_compared_aggregate(v, link);
 	if (link->subLinkType != EXPR_SUBLINK)
 		return join_test(v, link);
 	if (contain_vars_of_level((Node *) sub, 1))
@@ -458,8 +409,44 @@ join_sublink(ValueContext *v, SubLink *link)
 	return join_value(v, link);
 }
 
+/* Returns what a subquery that was met before has become; NULL: none was. */
 static Node *
-value_mutator(Node *node, ValueContext *v)
+known_value(DpSublinks *v, SubLink *link)
+{
+	ListCell   *lc;
+
+	foreach(lc, v->known)
+	{
+		KnownValue *known = lfirst(lc);
+
+		if (known->truth == v->truth && equal(known->link, link))
+			return copyObject(known->value);
+	}
+	return NULL;
+}
+
+/* Returns what becomes of a subquery, which is itself where it stays. */
+static Node *
+replace_sublink(DpSublinks *v, SubLink *link)
+{
+	Node	   *value = known_value(v, link);
+	KnownValue *known;
+
+	if (value != NULL)
+		return value;
+	value = join_sublink(v, link);
+	if (value == NULL)
+		return (Node *) link;
+	known = palloc(sizeof(KnownValue));
+	known->link = link;
+	known->truth = v->truth;
+	known->value = value;
+	v->known = lappend(v->known, known);
+	return copyObject(value);
+}
+
+Node *
+dp_replace_sublinks(Node *node, DpSublinks *v)
 {
 	bool		truth = v->truth;
 	Node	   *result;
@@ -467,36 +454,22 @@ value_mutator(Node *node, ValueContext *v)
 	if (node == NULL)
 		return NULL;
 	if (IsA(node, SubLink))
-	{
-		result = join_sublink(v, (SubLink *) node);
-		return result ? result : node;
-	}
+		return replace_sublink(v, (SubLink *) node);
 	if (IsA(node, CaseWhen))
 	{
 		CaseWhen   *when = copyObject((CaseWhen *) node);
 
 		v->truth = true;
-		when->expr = (Expr *) value_mutator((Node *) when->expr, v);
+		when->expr = (Expr *) dp_replace_sublinks((Node *) when->expr, v);
 		v->truth = false;
-		when->result = (Expr *) value_mutator((Node *) when->result, v);
+		when->result = (Expr *) dp_replace_sublinks((Node *) when->result, v);
 		result = (Node *) when;
 	}
 	else
 	{
 		v->truth = truth && (IsA(node, List) || (IsA(node, BoolExpr) && ((BoolExpr *) node)->boolop != NOT_EXPR));
-		result = expression_tree_mutator(node, value_mutator, v);
+		result = expression_tree_mutator(node, dp_replace_sublinks, v);
 	}
 	v->truth = truth;
 	return result;
-}
-
-Node *
-dp_join_sublink_values(DpSource *s, DpScope *scope, DpFrom *from, Node *condition)
-{
-	ValueContext v = {s, scope, from, true};
-
-	/* of a condition that names no row the subquery would be joined with nothing */
-	if (!contain_vars_of_level(condition, 0))
-		return condition;
-	return value_mutator(condition, &v);
 }

@@ -304,6 +304,6 @@ dp_join_sublinks(DpSource *s, DpScope *scope, DpFrom *from)
 		SubLink    *link = sublink_of(lfirst(lc), &negated);
 
 		if (link != NULL && !join_sublink(s, scope, from, link, negated))
-			dp_add_conjunct(query, lfirst(lc));
+			dp_add_conjunct(query, dp_join_sublink_values(s, scope, from, lfirst(lc)));
 	}
 }

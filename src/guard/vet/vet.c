@@ -191,10 +191,10 @@ instead_of_subquery(Node *node)
 	switch (IsA(node, SubLink) ? ((SubLink *) node)->subLinkType : EXISTS_SUBLINK)
 	{
 		case EXISTS_SUBLINK:
-			return "make it a condition of WHERE by itself that compares the privacy unit, or join a subquery that groups by the unit";
+			return "let it compare the privacy unit by equality, or join a subquery that groups by the unit";
 		case ANY_SUBLINK:
 		case ALL_SUBLINK:
-			return "write EXISTS or NOT EXISTS, a condition of WHERE by itself that compares the privacy unit, or join a subquery that groups by the unit";
+			return "write EXISTS or NOT EXISTS that compares the privacy unit by equality, or join a subquery that groups by the unit";
 		default:
 			return "join a subquery that groups by the privacy unit, or has DISTINCT ON it";
 	}

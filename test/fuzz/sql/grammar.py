@@ -74,7 +74,8 @@ class Grammar(Sources):
                         ('CASE WHEN {0} > 1 THEN 1 ELSE 0 END', 1, 1), ('nullif({0}, 1)', most, 61),
                         ('{0} - 1', most + 1, 62), ('{0} * {1}', most * other.most, 61 * 61), ('{0} / 2', most, 61), ('abs({0} - {1})', most + other.most, 122),
                         ('{0} / nullif({1}, 0)', most, 61), ('greatest({0}, {1}, 1)', max(most, other.most, 1), 61), ('least({0}, 2)', max(most, 2), 61),
-                        ('CASE WHEN {0} > 1 THEN {0} * 3 ELSE {1} END', max(most * 3, other.most), 183)])
+                        ('CASE WHEN {0} > 1 THEN {0} * 3 ELSE {1} END', max(most * 3, other.most), 183)] +
+                        ([('CASE WHEN %s THEN {0} ELSE 1 END' % self.sublink(source.unit), max(most, 1), 61)] if source.unit else []))
                     if '{1}' in what and other.type != 'int':
                         what, most, widest = '-{0}', c.most, 61
                     what = what.format(c.ref, other.ref)
@@ -94,7 +95,7 @@ class Grammar(Sources):
                     private = 'dp_sum(%s, %s, %s%s)' % (what, -most, most, self.rng.choice(['', '', ', %s, %s' % (-bound, bound)]))
                 exact = 'sum(%s)' % what
         if self.chance(0.18):
-            f = ' FILTER (WHERE %s)' % self.condition(source, 1)
+            f = ' FILTER (WHERE %s)' % (self.sublink(source.unit) if source.unit and self.chance(0.25) else self.condition(source, 1))
             private, exact = private + f, exact + f
         sigma = noise * math.sqrt((groups if groups else 1) / (2 * RHO))
         tolerance = 8 * sigma + 1e-6
@@ -123,6 +124,10 @@ class Grammar(Sources):
             '{u} IN (SELECT {z}.person FROM {t} {z} WHERE {c} GROUP BY 1 HAVING count(*) > 1)',
             '{u} > (SELECT min({z}.site) FROM pub.sites {z})', '{u} NOT IN (SELECT {z}.site FROM pub.sites {z})'])
         return form.format(u=unit, z=z, t=table, c=inner)
+
+    def sublink_key(self, unit):
+        """a key that is made of other rows of the same unit"""
+        return self.rng.choice(['(%s)', "CASE WHEN %s THEN 'in' ELSE 'out' END", '(%s)::int']) % self.sublink(unit), None, False, 'text'
 
     def bad_aggregate(self, source):
         c = self.rng.choice(source.columns)
@@ -157,7 +162,7 @@ class Grammar(Sources):
             c.restrict(where + [s.text])
         keys = []
         for _ in range(rng.choice([0, 0, 0, 1, 1, 1, 1, 2, 2, 3])):
-            k = self.key(s)
+            k = self.sublink_key(s.unit) if s.unit and self.chance(0.05) else self.key(s)
             if k[0] not in [x[0] for x in keys]:
                 keys.append(k)
         aggregates = []

@@ -1,0 +1,269 @@
+/*-------------------------------------------------------------------------
+ *
+ * comparisons.c
+ *	  Subqueries that are compared with the level around them, as groups that
+ *	  are joined to it.
+ *
+ *	 (SELECT max(x) FROM r WHERE r.k = t.k AND r.x > 1)
+ *	   t LEFT JOIN (SELECT k, ... FROM r WHERE r.x > 1 GROUP BY k) q ON q.k = t.k
+ *
+ * Invariants:
+ * - A row of the level finds at most one row of the subquery, so that it is
+ *	 neither lost nor repeated: all that is compared is what the subquery groups
+ *	 by, by the equality, and in the collation, by which it groups.
+ * - Conditions of the level alone become part of the join's, which may leave
+ *	 out the match, but not the row.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "catalog/pg_type_d.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteManip.h"
+
+/* ------------------------------------------------------------------------
+ * What is compared
+ * ------------------------------------------------------------------------
+ */
+
+bool
+dp_add_key(DpComparison *c, OpExpr *equality, int place, Node *key)
+{
+	if (list_length(equality->args) != 2 || !dp_groups_by(equality->opno, key) || checkExprHasSubLink(key) ||
+		equality->inputcollid != exprCollation(key))
+		return false;
+	c->keys = lappend(c->keys, key);
+	c->equalities = lappend(c->equalities, equality);
+	c->places = lappend_int(c->places, place);
+	return true;
+}
+
+/* Takes a condition that names columns of the level around the subquery out of it; false if that cannot be. */
+static bool
+take_condition(DpComparison *c, Node *condition)
+{
+	OpExpr	   *op = (OpExpr *) condition;
+
+	if (checkExprHasSubLink(condition))
+		return false;
+	if (!contain_vars_of_level(condition, 0))
+	{
+		condition = copyObject(condition);
+		IncrementVarSublevelsUp(condition, -1, 1);
+		c->conditions = lappend(c->conditions, condition);
+		return true;
+	}
+	if (!IsA(condition, OpExpr) || list_length(op->args) != 2)
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		Node	   *key = list_nth(op->args, i);
+		Node	   *other = list_nth(op->args, 1 - i);
+		OpExpr	   *equality;
+
+		if (contain_vars_of_level(key, 1) || contain_vars_of_level(other, 0))
+			continue;
+		/* the key's place will be taken */
+		equality = copyObject(op);
+		lfirst(list_nth_cell(equality->args, i)) = makeNullConst(exprType(key), -1, exprCollation(key));
+		IncrementVarSublevelsUp((Node *) equality, -1, 1);
+		return dp_add_key(c, equality, i, key);
+	}
+	return false;
+}
+
+bool
+dp_take_conditions(DpComparison *c, Query *sub)
+{
+	List	   *own = NIL;
+	ListCell   *lc;
+
+	foreach(lc, dp_conjuncts(sub->jointree->quals))
+	{
+		if (!contain_vars_of_level(lfirst(lc), 1))
+			own = lappend(own, lfirst(lc));
+		else if (!take_condition(c, lfirst(lc)))
+			return false;
+	}
+	sub->jointree->quals = own ? (Node *) make_ands_explicit(own) : NULL;
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Groups, and the join
+ * ------------------------------------------------------------------------
+ */
+
+void
+dp_group_by_keys(Query *sub, const DpComparison *c, List *columns)
+{
+	ListCell   *lc;
+
+	sub->targetList = NIL;
+	sub->distinctClause = NIL;
+	sub->sortClause = NIL;
+	sub->limitCount = NULL;
+	foreach(lc, c->keys)
+	{
+		int			n = foreach_current_index(lc) + 1;
+		TargetEntry *tle = makeTargetEntry(lfirst(lc), n, psprintf("k%d", n), false);
+
+		sub->targetList = lappend(sub->targetList, tle);
+		sub->groupClause = lappend(sub->groupClause, dp_group_clause(tle));
+	}
+	foreach(lc, columns)
+		dp_show_column(sub, lfirst(lc));
+}
+
+void
+dp_show_column(Query *sub, Node *column)
+{
+	int			n = list_length(sub->targetList) + 1;
+
+	sub->targetList = lappend(sub->targetList, makeTargetEntry((Expr *) column, n, psprintf("value%d", n), false));
+}
+
+/* Returns what compares entry rti, of these keys, with the level around it. */
+static List *
+join_conditions(const DpComparison *c, Index rti)
+{
+	List	   *conditions = list_copy(c->conditions);
+	ListCell   *key,
+			   *equality,
+			   *place;
+
+	forthree(key, c->keys, equality, c->equalities, place, c->places)
+	{
+		Var		   *column = dp_output_var(rti, foreach_current_index(key) + 1, lfirst(key));
+
+		lfirst(list_nth_cell(((OpExpr *) lfirst(equality))->args, lfirst_int(place))) = column;
+		conditions = lappend(conditions, lfirst(equality));
+	}
+	return conditions;
+}
+
+int
+dp_join_compared(Query *query, Index rti, const DpComparison *c)
+{
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	RangeTblEntry *rte = makeNode(RangeTblEntry);
+	JoinExpr   *join = makeNode(JoinExpr);
+
+	rte->rtekind = RTE_JOIN;
+	rte->jointype = JOIN_LEFT;
+	rte->eref = makeAlias("unnamed_join", NIL);
+	rte->inFromCl = true;
+	query->rtable = lappend(query->rtable, rte);
+	ref->rtindex = rti;
+	join->jointype = JOIN_LEFT;
+	join->rtindex = list_length(query->rtable);
+	join->larg = (Node *) query->jointree;
+	join->rarg = (Node *) ref;
+	join->quals = (Node *) make_ands_explicit(join_conditions(c, rti));
+	query->jointree = makeFromExpr(list_make1(join), NULL);
+	return join->rtindex;
+}
+
+/* ------------------------------------------------------------------------
+ * The value
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct ColumnContext
+{
+	const DpComparison *compared;
+	List	   *columns;
+	Index		rti;
+	int			join;
+} ColumnContext;
+
+/* Tells whether a node is what the subquery computes of all of its rows. */
+static bool
+is_column(Node *node)
+{
+	return (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == 0) ||
+		(IsA(node, FuncExpr) && dp_find_error_function(((FuncExpr *) node)->funcid) != DP_ERROR_FUNCTION_NONE);
+}
+
+static bool
+column_walker(Node *node, List **columns)
+{
+	if (node == NULL)
+		return false;
+	if (is_column(node))
+	{
+		*columns = list_append_unique(*columns, node);
+		return false;
+	}
+	return expression_tree_walker(node, column_walker, columns);
+}
+
+bool
+dp_compared_columns(Node *value, List **columns)
+{
+	*columns = NIL;
+	if (checkExprHasSubLink(value) || contain_aggs_of_level(value, 1) || contain_windowfuncs(value))
+		return false;
+	column_walker(value, columns);
+	return true;
+}
+
+static bool
+is_count(Node *column)
+{
+	const DpAggregate *aggregate = IsA(column, Aggref) ? dp_find_aggregate(((Aggref *) column)->aggfnoid, true) : NULL;
+
+	return aggregate != NULL && aggregate->answer == DP_ANSWER_SUM && aggregate->kind == DP_VALUE_COUNT;
+}
+
+/* Returns a column of the entry: of no rows, counts are 0 and other aggregates NULL. */
+static Node *
+column_value(ColumnContext *c, Node *column, int n)
+{
+	Var		   *var = dp_output_var(c->rti, list_length(c->compared->keys) + n + 1, column);
+	CoalesceExpr *count;
+
+	dp_set_nulled_by(var, c->join);
+	if (!is_count(column))
+		return (Node *) var;
+	count = makeNode(CoalesceExpr);
+	count->coalescetype = INT8OID;
+	count->args = list_make2(var, makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL));
+	count->location = exprLocation(column);
+	return (Node *) count;
+}
+
+static Node *
+value_mutator(Node *node, ColumnContext *c)
+{
+	ListCell   *lc;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup > 0)
+	{
+		Var		   *var = copyObject((Var *) node);
+
+		var->varlevelsup--;
+		return (Node *) var;
+	}
+	if (is_column(node))
+		foreach(lc, c->columns)
+			if (equal(lfirst(lc), node))
+				return column_value(c, node, foreach_current_index(lc));
+	return expression_tree_mutator(node, value_mutator, c);
+}
+
+Node *
+dp_compared_value(Node *value, const DpComparison *compared, List *columns, Index rti, int join)
+{
+	ColumnContext c = {compared, columns, rti, join};
+
+	return value_mutator(value, &c);
+}
