@@ -277,6 +277,18 @@ dp_forget_permissions(Query *query)
 #endif
 }
 
+/* forgets which columns of an entry of query are read, as far as privileges go */
+static inline void
+dp_forget_columns(Query *query, RangeTblEntry *rte)
+{
+#if PG_VERSION_NUM >= 160000
+	if (rte->perminfoindex != 0)
+		getRTEPermissionInfo(query->rteperminfos, rte)->selectedCols = NULL;
+#else
+	rte->selectedCols = NULL;
+#endif
+}
+
 /* copies the privileges to be checked for an entry to one that takes its place */
 static inline void
 dp_keep_permissions(RangeTblEntry *to, RangeTblEntry *from)

@@ -342,6 +342,7 @@ split_walker(Node *node, void *context)
 			return false;
 		cxt->scope = &scope;
 		dp_answer_without_rows(&scope);
+		dp_join_released_values(cxt, &scope);
 		process_level(cxt);
 		dp_leave_out_unread(&scope);
 		query_tree_walker(query, split_walker, context, QTW_IGNORE_CTE_SUBQUERIES);

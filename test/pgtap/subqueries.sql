@@ -194,6 +194,33 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 SELECT is(rows_for('analyst1', 'SELECT count(*) FROM orders WHERE shop > (SELECT shop FROM shops)'),
 	'21000 more than one row returned by a subquery used as an expression; nothing was charged for the private query', 'more than one row, before anything is paid for');
 
+-- a release for each public row
+SELECT as_declared(statement, statement) FROM unnest(ARRAY[
+	'SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) FROM shops s',
+	'SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop AND amount > 50), (SELECT sum(amount) > 20000 FROM orders o WHERE s.shop = o.shop AND amount > 50),
+		(SELECT round(avg(amount)) FROM orders o WHERE s.shop = o.shop), (SELECT max(amount) FROM orders o WHERE s.shop = o.shop) > 50 FROM shops s WHERE city = ''north''',
+	'SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop + 2), (SELECT sum(amount) > 40000 FROM orders o WHERE o.shop = s.shop + 2) FROM shops s',
+	'SELECT r, (SELECT count(*) FROM orders o JOIN customers c USING (customer) WHERE c.region = r) FROM (VALUES (''x''), (''y''), (''z''), (NULL)) v (r)',
+	'SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop AND s.city = ''north'') FROM shops s',
+	'SELECT city, (SELECT round(100.0 * count(*) FILTER (WHERE amount > 50) / count(*)) FROM orders o WHERE o.shop = s.shop) FROM shops s',
+	'SELECT city, sum((SELECT count(*) FROM orders o WHERE o.shop = s.shop)) FROM shops s GROUP BY 1 HAVING max((SELECT count(*) FROM orders o WHERE o.shop = s.shop)) > 10',
+	'SELECT city FROM shops s WHERE closed IS NULL AND (SELECT count(*) FROM orders o WHERE o.shop = s.shop AND amount > 60) > 10',
+	'SELECT sum(n) FROM (SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) AS n FROM shops s) q',
+	'SELECT c, (SELECT count(DISTINCT customer) FROM orders o JOIN shops USING (shop) WHERE city = c) AS n FROM (SELECT DISTINCT city AS c FROM shops) x ORDER BY n, c']) AS statement;
+SELECT as_written('SELECT k, (SELECT count(*) FROM orders o WHERE o.kind = k) FROM (VALUES (''p''), (''q''), (''z'')) v (k)', '... by keys that are selected');
+-- one release of each aggregate, whatever the number of rows
+CREATE FUNCTION price(statement text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+	before numeric := (SELECT sum(rho_spent) FROM dp_cdp.budgets);
+	answer text := rows_for('analyst1', statement);
+BEGIN
+	RETURN CASE WHEN answer !~ '^[0-9A-Z]{5} ' THEN (SELECT sum(rho_spent) FROM dp_cdp.budgets) - before END;
+END $$;
+SELECT is(price('SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) FROM shops s'), 5000.0, 'one charge');
+SELECT is(price('SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) > 5, (SELECT count(*) + sum(amount) FROM orders o WHERE o.shop = s.shop) FROM shops s'), 10000.0,
+	'... of each aggregate');
+SELECT is(price('SELECT city FROM (SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) AS n FROM shops s) q'), 0.0, '... of what is read');
+
 -- what means something else
 SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders WHERE kind IN (SELECT kind FROM events)',
@@ -206,6 +233,10 @@ SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers WHERE born NOT IN (SELECT amount FROM orders)',
 	'SELECT count(*) FROM customers WHERE customer NOT IN (SELECT born FROM customers)',
 	'SELECT count(*) FROM orders o WHERE (SELECT count(*) FROM events e WHERE e.amount = o.amount) > 2',
+	'SELECT city, (SELECT count(*) FROM orders o WHERE o.shop > s.shop) FROM shops s',
+	'SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop OR s.city = ''north'') FROM shops s',
+	'SELECT city, (SELECT amount FROM orders o WHERE o.shop = s.shop) FROM shops s',
+	'SELECT g, (SELECT count(*) FROM orders o WHERE o.customer = g) FROM generate_series(1, 3) g',
 	'SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM events)) FROM orders',
 	'SELECT sum((SELECT count(*) FROM events e WHERE e.amount = o.amount)) FROM orders o',
 	'SELECT EXISTS (SELECT FROM events e WHERE e.customer <> o.customer), count(*) FROM orders o GROUP BY 1',

@@ -267,6 +267,7 @@ typedef struct DpSublinks
 	DpSource   *s;
 	DpScope    *scope;
 	DpFrom	   *from;
+	bool		releases;		/* the query is public, and they are releases */
 	bool		truth;			/* what is looked at asks only whether it is true */
 	List	   *known;			/* what has become of subqueries */
 	List	   *groups;			/* of them, as they were joined */
@@ -295,6 +296,14 @@ extern Node *dp_join_sublink_values(DpSource *s, DpScope *scope, DpFrom *from, N
  * that is possible: all of them, or those in aggregates and group keys.
  */
 extern void dp_join_sublinks_of_values(DpSource *s, DpScope *scope, DpFrom *from);
+
+/*
+ * Does so with what a public level asks of protected rows for each of its own rows
+ * (SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) FROM shops s),
+ * in its WHERE, too: it becomes a release by what is compared.  What is compared by
+ * more than equality stays, and is refused where it is split.
+ */
+extern void dp_join_released_values(DpSplitContext *cxt, DpScope *scope);
 
 /* Returns the name of what a subquery reads first, for messages about both. */
 extern const char *dp_first_name(Query *sub);

@@ -5,6 +5,9 @@
  *	  (sublink_values.c).
  *
  *	 SELECT EXISTS (...), count(*) FILTER (WHERE EXISTS (...)), sum((SELECT ...)) ... GROUP BY 1
+ *	 SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) FROM shops s
+ *	   where orders is protected and shops is not: a release of its own, as
+ *	   FROM shops s LEFT JOIN (SELECT shop, count(*) FROM orders GROUP BY shop) q ON q.shop = s.shop
  *
  * Invariants:
  * - In a query that aggregates, these are subqueries in its aggregates and group
@@ -133,6 +136,31 @@ dp_join_sublinks_of_values(DpSource *s, DpScope *scope, DpFrom *from)
 	/* those are for dp_join_sublinks */
 	conditions = take_conditions(query);
 	replace_in_values(&v);
+	foreach(lc, conditions)
+		dp_add_conjunct(query, lfirst(lc));
+}
+
+void
+dp_join_released_values(DpSplitContext *cxt, DpScope *scope)
+{
+	Query	   *query = scope->query;
+	DpSource	s = {.cxt = cxt};
+	DpFrom		from = {.query = query};
+	DpSublinks	v = {&s, scope, &from,.releases = true};
+	RangeTblEntry *base;
+	List	   *conditions;
+	ListCell   *lc;
+
+	if (query->commandType != CMD_SELECT || !query->hasSubLinks || query->setOperations != NULL ||
+		query->jointree->fromlist == NIL || dp_reads_rows(scope, dp_aggregates_privately(query), &base) != 0)
+		return;
+	conditions = take_conditions(query);
+	replace_in_values(&v);
+	foreach(lc, conditions)
+	{
+		v.truth = true;
+		lfirst(lc) = dp_replace_sublinks(lfirst(lc), &v);
+	}
 	foreach(lc, conditions)
 		dp_add_conjunct(query, lfirst(lc));
 }

@@ -179,12 +179,17 @@ static Query *
 rows_of(Query *sub)
 {
 	Query	   *rows = copyObject(sub);
+	ListCell   *lc;
 
 	rows->targetList = NIL;
 	rows->distinctClause = NIL;
 	rows->sortClause = NIL;
 	rows->limitCount = NULL;
 	rows->hasAggs = false;
+	/* columns of protected tables are read as their owner; those of others keep telling what is to be checked */
+	foreach(lc, rows->rtable)
+		if (((RangeTblEntry *) lfirst(lc))->rtekind == RTE_RELATION && dp_is_protected(lfirst(lc)))
+		dp_forget_columns(rows, lfirst(lc));
 	return rows;
 }
 
@@ -235,6 +240,8 @@ may_be_joined(DpSublinks *v, Query *rows, RangeTblEntry *rte)
 
 	if (contain_vars_of_level((Node *) rte->subquery, 1))
 		return false;
+	if (v->releases)
+		return dp_reads_rows(&inner, dp_aggregates_privately(rte->subquery), &base) != 0 && !dp_entry_yields_rows(v->scope, rte, true);
 	return dp_reads_rows(&inner, v->s->even_if_readable, &base) == 0 || dp_entry_yields_rows(v->scope, rte, v->s->even_if_readable);
 }
 
@@ -397,6 +404,9 @@ join_sublink(DpSublinks *v, SubLink *link)
 
 	if (contain_volatile_functions((Node *) sub))
 		return NULL;
+	/* what names no column of the level is released as it stands */
+	if (v->releases)
+		return link->subLinkType == EXPR_SUBLINK && has_one_row(sub) && contain_vars_of_level((Node *) sub, 1) ? join_aggregate(v, link) : NULL;
 	if (link->subLinkType == EXISTS_SUBLINK && !contain_vars_of_level((Node *) sub, 1) &&
 		dp_reads_rows(&inner, v->s->even_if_readable, &base) == 0)
 		return join_value(v, link);

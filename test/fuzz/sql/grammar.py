@@ -333,8 +333,30 @@ class Grammar(Sources):
     # Around levels
     # ------------------------------------------------------------------
 
+    def for_each(self):
+        """a release for each public row"""
+        rng, out = self.rng, Level()
+        z, s = self.name('z'), self.name('s')
+        column, of = rng.choice(sorted((n, c) for n, c in TABLES['visits'][2].items() if n != 'site'))
+        aggregate = rng.choice(['count(*)', 'dp_count(*)', 'count(DISTINCT %s.person)' % z, 'count(%s.%s)' % (z, column)])
+        where = [rng.choice(['%s.site = %s.site' % (z, s), '%s.site = %s.site' % (s, z), '%s.site = %s.site + 1' % (z, s)])]
+        if self.chance(0.5):
+            where.append('%s.%s %s %s' % (z, column, rng.choice(['=', '<>']), rng.choice(of[1])))
+        if self.chance(0.2):
+            where.append('%s.beds > 10' % s)
+        rng.shuffle(where)
+        form = 'SELECT %s.site AS c0, (SELECT {0} FROM visits %s WHERE %s) AS c1 FROM pub.sites %s%s' % (
+            s, z, '{1}', s, rng.choice(['', '', ' WHERE %s.beds > 10' % s]))
+        out.private = form.format(aggregate, ' AND '.join(where))
+        out.exact = form.format(aggregate.replace('dp_', ''), ' AND '.join(where + ['%s.person IS NOT NULL' % z]))
+        out.rows = out.kept = 3
+        out.columns, out.charged = [('key', 0), ('int', 0)], (1,)
+        return out
+
     def query(self, depth=2):
         rng = self.rng
+        if self.chance(0.03):
+            return self.ordered(self.for_each())
         r = rng.random()
         if r < 0.5 or depth == 0:
             out = self.level()
