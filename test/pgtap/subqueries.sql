@@ -2,43 +2,7 @@
 -- protected, are answered as plain SQL answers them; the noise is too small to
 -- be seen.  Others are refused, for nothing.
 
-SET client_min_messages = error;
-
-CREATE ROLE owner1 LOGIN;
-CREATE ROLE analyst1 LOGIN;
-GRANT CREATE ON SCHEMA public TO owner1;
-
-GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
-SET SESSION AUTHORIZATION owner1;
-CREATE TABLE shops (shop int PRIMARY KEY, city text NOT NULL, closed date);
-INSERT INTO shops VALUES (1, 'north', NULL), (2, 'north', '2024-01-01'), (3, 'south', NULL), (4, 'south', NULL);
-CREATE TABLE customers (customer int PRIMARY KEY, region text NOT NULL, born int);
-INSERT INTO customers SELECT i, (ARRAY['x', 'y'])[1 + i % 2], CASE WHEN i % 5 > 0 THEN 1950 + i % 50 END FROM generate_series(1, 2000) i;
-CREATE TABLE orders (id int PRIMARY KEY, customer int NOT NULL REFERENCES customers, shop int REFERENCES shops, amount int NOT NULL, rate numeric NOT NULL, kind text);
-INSERT INTO orders SELECT i, 1 + i * 7 % 1500, 1 + i % 4, i % 90, i % 3 + 0.50, CASE WHEN i % 6 > 0 THEN (ARRAY['p', 'q'])[1 + i % 2] END
-	FROM generate_series(1, 4500) i;
-CREATE TABLE events (customer int NOT NULL, kind text NOT NULL, amount bigint NOT NULL);
-INSERT INTO events SELECT 1 + i % 1100, (ARRAY['view', 'buy', 'leave'])[1 + i / 1100 % 3], i % 70 FROM generate_series(1, 3000) i;
-CREATE TABLE lines (id int PRIMARY KEY, "order" int NOT NULL REFERENCES orders, n int NOT NULL);
-INSERT INTO lines SELECT i, 1 + i % 4000, i % 7 FROM generate_series(1, 6000) i;
-SELECT dp_cdp.create_dataset('shop', default_rho => 5000, max_rows => 6, max_groups => 4);
-SELECT dp_cdp.protect_table(t, 'shop', 'customer') FROM unnest('{customers,orders,events}'::regclass[]) t;
-SELECT dp_cdp.protect_table('lines', 'shop', through => '"order"');
-SELECT dp_cdp.set_keys('customers', 'region', ARRAY['x', 'y']);
-SELECT dp_cdp.set_bounds('orders', 'amount', 0, 100);
-SELECT dp_cdp.set_budget('shop', 'analyst1', rho => 1000000);
-GRANT SELECT ON shops TO analyst1;
-RESET SESSION AUTHORIZATION;
-
-\ir same.psql
-
-CREATE FUNCTION refused(statement text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	spent numeric := (SELECT sum(rho_spent) FROM dp_cdp.budgets);
-BEGIN
-	RETURN NEXT matches(rows_for('analyst1', statement), '^ZC002', statement);
-	RETURN NEXT is((SELECT sum(rho_spent) FROM dp_cdp.budgets), spent, '... for nothing');
-END $$;
+\ir shop.psql
 
 SELECT no_plan();
 
@@ -84,6 +48,31 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers WHERE customer NOT IN (SELECT customer FROM events GROUP BY 1 HAVING count(*) > 2)',
 	'SELECT region, count(*) FROM customers c WHERE customer NOT IN (SELECT DISTINCT customer FROM orders WHERE amount > 20) GROUP BY 1']) AS statement;
+
+-- of groups of rows, of their first, and two levels further out
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer = c.customer GROUP BY o.customer HAVING count(*) > 2)',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.customer GROUP BY kind HAVING count(*) > 1)',
+	'SELECT count(*) FROM customers c WHERE NOT EXISTS (SELECT FROM orders o WHERE o.customer = c.customer GROUP BY shop HAVING sum(amount) > 80)',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer = c.customer HAVING count(*) = 0)',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer = c.customer HAVING count(*) > 2 AND max(amount) > 50)',
+	'SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM orders o WHERE o.customer = c.customer HAVING count(*) > 2 AND max(amount) > 50)) FROM customers c',
+	'SELECT region, count(*) FILTER (WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer = c.customer GROUP BY kind HAVING count(*) > 1)) FROM customers c GROUP BY 1',
+	'SELECT count(*) FROM orders o WHERE shop IN (SELECT shop FROM orders i WHERE i.customer = o.customer GROUP BY shop HAVING count(*) > 1)',
+	'SELECT count(*) FROM customers c WHERE born IN (SELECT DISTINCT 1950 + amount FROM orders o WHERE o.customer = c.customer)',
+	'SELECT count(*) FROM customers c WHERE (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 1) > 40',
+	'SELECT count(*) FROM customers c WHERE (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id DESC LIMIT 1) > 40',
+	'SELECT round(avg((SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 1))) FROM customers c',
+	'SELECT count(*) FROM orders o WHERE o.id = (SELECT id FROM orders i WHERE i.customer = o.customer ORDER BY amount DESC, id LIMIT 1)',
+	'SELECT count(*) FROM orders o WHERE o.id IN (SELECT id FROM orders i WHERE i.customer = o.customer ORDER BY amount DESC, id LIMIT 1)',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND EXISTS (SELECT FROM events e WHERE e.customer = c.customer AND e.amount > o.amount))',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND NOT EXISTS (SELECT FROM events e WHERE e.customer = c.customer AND e.amount = o.amount))',
+	'SELECT count(*) FROM customers c WHERE NOT EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND amount > (SELECT avg(amount) FROM events e WHERE e.customer = c.customer))',
+	'SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND amount > (SELECT avg(amount) FROM events e WHERE e.customer = c.customer))) FROM customers c',
+	'SELECT count(*) FROM customers c WHERE (SELECT count(*) FROM orders o WHERE o.customer = c.customer AND EXISTS (SELECT FROM events e WHERE e.customer = c.customer AND e.kind = ''buy'')) > 1',
+	'SELECT count(*) FROM customers WHERE customer NOT IN (SELECT customer FROM orders GROUP BY 1 HAVING count(*) > 2)',
+	'SELECT count(*) FROM orders o WHERE shop = (SELECT shop FROM shops s WHERE s.shop >= 2 AND s.shop = o.shop LIMIT 1)',
+	'SELECT (SELECT kind FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 1) AS first, count(*) FROM customers c GROUP BY 1']) AS statement;
 
 -- within other conditions
 SELECT as_written(statement) FROM unnest(ARRAY[
@@ -240,8 +229,12 @@ SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FILTER (WHERE EXISTS (SELECT FROM events)) FROM orders',
 	'SELECT sum((SELECT count(*) FROM events e WHERE e.amount = o.amount)) FROM orders o',
 	'SELECT EXISTS (SELECT FROM events e WHERE e.customer <> o.customer), count(*) FROM orders o GROUP BY 1',
-	'SELECT count(*) FROM orders o WHERE (SELECT amount FROM events e WHERE e.customer = o.customer LIMIT 1) > 2',
 	'SELECT count(*) FROM orders o WHERE customer IN (SELECT customer FROM events e ORDER BY amount LIMIT 5)',
+	'SELECT count(*) FROM orders o WHERE amount > (SELECT amount FROM events e WHERE e.kind = o.kind LIMIT 1)',
+	'SELECT city, (SELECT amount FROM orders o WHERE o.shop = s.shop LIMIT 1) FROM shops s',
+	'SELECT count(*) FROM orders o WHERE (SELECT amount FROM events e WHERE e.customer = o.customer OFFSET 1 LIMIT 1) > 2',
+	'SELECT count(*) FROM orders o WHERE (SELECT amount FROM events e WHERE e.customer = o.customer ORDER BY amount FETCH FIRST ROW WITH TIES) > 2',
+	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM events e WHERE e.customer > o.customer HAVING count(*) > 2)',
 	'SELECT count((SELECT 1 FROM events e WHERE e.customer = o.customer)) FROM orders o']) AS statement;
 
 -- what to write in their place, and that it is answered
@@ -250,8 +243,8 @@ SELECT matches(asked(statement), '^ZC002 .*' || message, statement) FROM (VALUES
 	('SELECT count(*) FROM orders WHERE amount IN (SELECT amount FROM orders)', 'give it another name in the subquery'),
 	('SELECT count(*) FROM orders o WHERE amount IN (SELECT amount FROM events)', 'add o.customer = events.customer to the subquery''s WHERE'),
 	('SELECT count(*) FROM orders WHERE amount NOT IN (SELECT born FROM customers)', 'write EXISTS or NOT EXISTS'),
-	('SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer = c.customer GROUP BY kind)', 'join a subquery that groups by the unit'),
-	('SELECT count(*) FROM customers c WHERE (SELECT amount FROM orders o WHERE o.customer = c.customer LIMIT 1) > 2', 'join a subquery that groups by the privacy unit, or has DISTINCT ON it')
+	('SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer >= c.customer GROUP BY kind)', 'let it compare the privacy unit by equality, or join a subquery that groups by the unit'),
+	('SELECT count(*) FROM customers c WHERE (SELECT amount FROM orders o WHERE o.customer = c.customer LIMIT 2) > 2', 'join a subquery that groups by the privacy unit, or has DISTINCT ON it')
 	) AS statements(statement, message);
 SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders WHERE customer > 0 AND (orders.customer, amount) IN (SELECT orders.customer, max(amount) FROM orders GROUP BY customer)',

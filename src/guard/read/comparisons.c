@@ -131,7 +131,7 @@ dp_show_column(Query *sub, Node *column)
 
 /* Returns what compares entry rti, of these keys, with the level around it. */
 static List *
-join_conditions(const DpComparison *c, Index rti)
+join_conditions(const DpComparison *c, Index rti, int first)
 {
 	List	   *conditions = list_copy(c->conditions);
 	ListCell   *key,
@@ -140,7 +140,7 @@ join_conditions(const DpComparison *c, Index rti)
 
 	forthree(key, c->keys, equality, c->equalities, place, c->places)
 	{
-		Var		   *column = dp_output_var(rti, foreach_current_index(key) + 1, lfirst(key));
+		Var		   *column = dp_output_var(rti, first + foreach_current_index(key), lfirst(key));
 
 		lfirst(list_nth_cell(((OpExpr *) lfirst(equality))->args, lfirst_int(place))) = column;
 		conditions = lappend(conditions, lfirst(equality));
@@ -149,7 +149,7 @@ join_conditions(const DpComparison *c, Index rti)
 }
 
 int
-dp_join_compared(Query *query, Index rti, const DpComparison *c)
+dp_join_compared(Query *query, Index rti, int first, const DpComparison *c)
 {
 	RangeTblRef *ref = makeNode(RangeTblRef);
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
@@ -165,7 +165,7 @@ dp_join_compared(Query *query, Index rti, const DpComparison *c)
 	join->rtindex = list_length(query->rtable);
 	join->larg = (Node *) query->jointree;
 	join->rarg = (Node *) ref;
-	join->quals = (Node *) make_ands_explicit(join_conditions(c, rti));
+	join->quals = (Node *) make_ands_explicit(join_conditions(c, rti, first));
 	query->jointree = makeFromExpr(list_make1(join), NULL);
 	return join->rtindex;
 }

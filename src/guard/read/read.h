@@ -222,6 +222,35 @@ extern const Bitmapset *dp_prepare_operands(DpSource *s, DpScope *scope, const B
 extern void dp_rebuild_union(DpSource *s, RangeTblEntry *rte, Index rti, DpFromItem *items, DpFromItem *item);
 
 /* ------------------------------------------------------------------------
+ * subquery_kinds.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns the name of what a subquery reads first, for messages about both. */
+extern const char *dp_first_name(Query *sub);
+
+/*
+ * Tells whether a subquery filters and joins rows and does nothing else; what
+ * orders them does not matter.  exists: nor does how many there are.
+ */
+extern bool dp_only_reads(Query *sub, bool exists);
+
+/* Tells whether a LIMIT, which may be NULL, leaves at least one row. */
+extern bool dp_leaves_a_row(Node *limit);
+
+/* Tells whether a subquery aggregates, and has one row, whatever there is to read. */
+extern bool dp_has_one_row(Query *sub);
+
+/* Tells whether it groups rows, or leaves out those that are the same, and does nothing that must come after it. */
+extern bool dp_groups_rows(Query *sub);
+
+/* Tells whether it reads rows and shows the first of them. */
+extern bool dp_takes_first(Query *sub);
+
+/* Tells whether it computes something of the row at hand alone. */
+extern bool dp_is_expressions(Query *sub);
+
+/* ------------------------------------------------------------------------
  * comparisons.c
  * ------------------------------------------------------------------------
  */
@@ -247,14 +276,47 @@ extern void dp_group_by_keys(Query *sub, const DpComparison *c, List *columns);
 /* Lets a subquery show one column more. */
 extern void dp_show_column(Query *sub, Node *column);
 
-/* Joins entry rti, which is such a subquery, to all that the level reads; returns the number of the join. */
-extern int	dp_join_compared(Query *query, Index rti, const DpComparison *c);
+/*
+ * Joins entry rti, which is such a subquery and shows its keys from column first
+ * on, to all that the level reads; returns the number of the join.
+ */
+extern int	dp_join_compared(Query *query, Index rti, int first, const DpComparison *c);
 
 /* Finds the aggregates that a subquery's value is made of; false if it is not made of these and of the level around alone. */
 extern bool dp_compared_columns(Node *value, List **columns);
 
 /* Returns that value as the level has it, where these are columns of entry rti and may be NULL by a join. */
 extern Node *dp_compared_value(Node *value, const DpComparison *compared, List *columns, Index rti, int join);
+
+/* ------------------------------------------------------------------------
+ * lifting.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Lets subqueries in the WHERE of sub, in place, name columns of it instead of those that it compares them with. */
+extern void dp_bring_near(Query *sub);
+
+/* Lets such a subquery show, in place, the first row of each of these keys, and the keys; returns their targets. */
+extern List *dp_first_of_keys(Query *sub, List *keys);
+
+/*
+ * Returns a query that only reads (dp_only_reads) and means what a subquery
+ * means that groups rows, or takes the first of them; the subquery is part of it.
+ * One that names no level around it may be any.  NULL: there is none.
+ */
+extern Query *dp_lifted(Query *sub);
+
+/* ------------------------------------------------------------------------
+ * lateral.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Writes the LATERAL subqueries of scope's query, of which no Var is a join's, without
+ * LATERAL, in place, as far as that is possible.  releases: the query is public,
+ * and those alone that release protected rows.
+ */
+extern void dp_write_out_laterals(DpScope *scope, bool releases);
 
 /* ------------------------------------------------------------------------
  * sublinks.c, sublink_values.c, sublink_places.c
@@ -304,15 +366,6 @@ extern void dp_join_sublinks_of_values(DpSource *s, DpScope *scope, DpFrom *from
  * more than equality stays, and is refused where it is split.
  */
 extern void dp_join_released_values(DpSplitContext *cxt, DpScope *scope);
-
-/* Returns the name of what a subquery reads first, for messages about both. */
-extern const char *dp_first_name(Query *sub);
-
-/*
- * Tells whether a subquery filters and joins rows and does nothing else; what
- * orders them does not matter.  exists: nor does how many there are.
- */
-extern bool dp_only_reads(Query *sub, bool exists);
 
 /* ------------------------------------------------------------------------
  * tokens.c

@@ -102,62 +102,11 @@ take_test(DpComparison *c, Node *test, Query *sub)
  * ------------------------------------------------------------------------
  */
 
-const char *
-dp_first_name(Query *sub)
-{
-	return sub->rtable ? linitial_node(RangeTblEntry, sub->rtable)->eref->aliasname : "subquery";
-}
-
-/* Tells whether a LIMIT leaves at least one row. */
-static bool
-is_positive(Node *limit)
-{
-	Const	   *constant = limit ? (Const *) eval_const_expressions(NULL, limit) : NULL;
-
-	return limit == NULL || (IsA(constant, Const) && !constant->constisnull && DatumGetInt64(constant->constvalue) > 0);
-}
-
-bool
-dp_only_reads(Query *sub, bool exists)
-{
-	return sub->commandType == CMD_SELECT && !sub->hasAggs && sub->groupClause == NIL && sub->groupingSets == NIL &&
-		sub->havingQual == NULL && sub->setOperations == NULL && !sub->hasWindowFuncs && !sub->hasTargetSRFs &&
-		!sub->hasDistinctOn && sub->limitOffset == NULL && (exists ? is_positive(sub->limitCount) : sub->limitCount == NULL) &&
-		sub->rowMarks == NIL && !sub->hasModifyingCTE && !sub->hasRecursive && sub->jointree->fromlist != NIL;
-}
-
-/* Tells whether a subquery has one row, of one column, whatever there is to read. */
+/* Tells whether it shows one column. */
 static bool
 has_one_row(Query *sub)
 {
-	return sub->commandType == CMD_SELECT && sub->hasAggs && sub->groupClause == NIL && sub->groupingSets == NIL &&
-		sub->havingQual == NULL && sub->setOperations == NULL && !sub->hasTargetSRFs && sub->limitOffset == NULL &&
-		sub->limitCount == NULL && sub->rowMarks == NIL && !sub->hasModifyingCTE && !sub->hasRecursive &&
-		list_length(sub->targetList) == 1;
-}
-
-/* Makes SELECT FROM (sub), and the tests of its columns those of the new level's. */
-static Query *
-wrap(Query *sub)
-{
-	Query	   *query = dp_new_select();
-	RangeTblRef *ref = makeNode(RangeTblRef);
-	ListCell   *lc;
-
-	IncrementVarSublevelsUp((Node *) sub, 1, 1);
-	query->rtable = list_make1(dp_subquery_entry(sub, "rows"));
-	ref->rtindex = 1;
-	query->jointree = makeFromExpr(list_make1(ref), NULL);
-	foreach(lc, sub->targetList)
-	{
-		TargetEntry *tle = lfirst(lc);
-
-		if (!tle->resjunk)
-			query->targetList = lappend(query->targetList,
-										makeTargetEntry((Expr *) dp_output_var(1, tle->resno, (Node *) tle->expr),
-														tle->resno, tle->resname, false));
-	}
-	return query;
+	return dp_has_one_row(sub) && list_length(sub->targetList) == 1;
 }
 
 /* ------------------------------------------------------------------------
@@ -245,6 +194,18 @@ may_be_joined(DpSublinks *v, Query *rows, RangeTblEntry *rte)
 	return dp_reads_rows(&inner, v->s->even_if_readable, &base) == 0 || dp_entry_yields_rows(v->scope, rte, v->s->even_if_readable);
 }
 
+/* Joins an entry, of one row for all rows with the same keys, the first of which has this number, to all that the level reads. */
+static void
+join_entry(DpSublinks *v, RangeTblEntry *rte, DpComparison *c, int first, Index *rti, int *join)
+{
+	Query	   *query = v->from->query;
+
+	query->rtable = lappend(query->rtable, rte);
+	*rti = list_length(query->rtable);
+	v->from->once = bms_add_member(v->from->once, *rti);
+	*join = dp_join_compared(query, *rti, first, c);
+}
+
 /*
  * Joins a subquery, of one row for all rows with the same keys, to all that the
  * level reads; columns: what it shows beside them.  NULL: it stays.
@@ -252,7 +213,6 @@ may_be_joined(DpSublinks *v, Query *rows, RangeTblEntry *rte)
 static Groups *
 join_groups(DpSublinks *v, Query *sub, DpComparison *c, List *columns)
 {
-	Query	   *query = v->from->query;
 	Query	   *rows = rows_of(sub);
 	Groups	   *groups = joined_before(v, rows, c);
 	RangeTblEntry *rte;
@@ -274,10 +234,7 @@ join_groups(DpSublinks *v, Query *sub, DpComparison *c, List *columns)
 	/* those of the join get the entry's columns */
 	groups->compared.equalities = copyObject(c->equalities);
 	groups->columns = list_copy(columns);
-	query->rtable = lappend(query->rtable, rte);
-	groups->rti = list_length(query->rtable);
-	v->from->once = bms_add_member(v->from->once, groups->rti);
-	groups->join = dp_join_compared(query, groups->rti, c);
+	join_entry(v, rte, c, 1, &groups->rti, &groups->join);
 	v->groups = lappend(v->groups, groups);
 	return groups;
 }
@@ -293,11 +250,69 @@ join_aggregate(DpSublinks *v, SubLink *link)
 	Groups	   *groups;
 
 	dp_flatten_level(sub);
+	dp_bring_near(sub);
 	value = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
 	if (!dp_compared_columns(value, &columns) || !dp_take_conditions(&c, sub))
 		return NULL;
 	groups = join_groups(v, sub, &c, columns);
 	return groups ? dp_compared_value(value, &c, groups->columns, groups->rti, groups->join) : NULL;
+}
+
+/* Returns whether aggregates of the rows that a row of the level is compared with satisfy HAVING; NULL: it stays. */
+static Node *
+join_having(DpSublinks *v, SubLink *link)
+{
+	Query	   *sub = copyObject((Query *) link->subselect);
+	BooleanTest *test;
+	Node	   *value;
+
+	link = copyObject(link);
+	link->subLinkType = EXPR_SUBLINK;
+	link->subselect = (Node *) sub;
+	sub->targetList = list_make1(makeTargetEntry((Expr *) sub->havingQual, 1, pstrdup("having"), false));
+	sub->havingQual = NULL;
+	sub->sortClause = NIL;
+	sub->distinctClause = NIL;
+	sub->limitCount = NULL;
+	sub->hasAggs = contain_aggs_of_level((Node *) sub->targetList, 0);
+	value = has_one_row(sub) ? join_aggregate(v, link) : NULL;
+	if (value == NULL)
+		return NULL;
+	test = makeNode(BooleanTest);
+	test->arg = (Expr *) value;
+	test->booltesttype = IS_TRUE;
+	test->location = link->location;
+	return (Node *) test;
+}
+
+/* Returns what the first of the rows shows that a row of the level is compared with, NULL if there is none; NULL: it stays. */
+static Node *
+join_first(DpSublinks *v, SubLink *link)
+{
+	Query	   *sub = copyObject((Query *) link->subselect);
+	DpComparison c = {0};
+	RangeTblEntry *rte;
+	Query	   *rows;
+	TargetEntry *shown;
+	List	   *keys;
+	Var		   *value;
+	Index		rti;
+	int			join;
+
+	dp_flatten_level(sub);
+	dp_bring_near(sub);
+	if (!dp_take_conditions(&c, sub) || c.keys == NIL)
+		return NULL;
+	rows = rows_of(sub);
+	keys = dp_first_of_keys(sub, c.keys);
+	shown = linitial(sub->targetList);
+	rte = dp_subquery_entry(sub, dp_first_name(sub));
+	if (!may_be_joined(v, rows, rte))
+		return NULL;
+	join_entry(v, rte, &c, linitial_node(TargetEntry, keys)->resno, &rti, &join);
+	value = dp_output_var(rti, shown->resno, (Node *) shown->expr);
+	dp_set_nulled_by(value, join);
+	return (Node *) value;
 }
 
 /* Tells whether x IN (SELECT k ...) is true or false, never NULL. */
@@ -328,11 +343,14 @@ join_test(DpSublinks *v, SubLink *link)
 		return NULL;
 	if (!dp_only_reads(sub, exists))
 	{
-		if (exists || sub->commandType != CMD_SELECT || contain_vars_of_level((Node *) sub, 1))
+		if (sub->commandType != CMD_SELECT)
 			return NULL;
-		sub = wrap(sub);
+		sub = dp_lifted(sub);
+		if (sub == NULL)
+			return NULL;
 	}
 	dp_flatten_level(sub);
+	dp_bring_near(sub);
 	if (!exists && (!take_test(&c, link->testexpr, sub) || !(v->truth || is_two_valued(v, &c, sub))))
 		return NULL;
 	if (!dp_take_conditions(&c, sub))
@@ -412,10 +430,12 @@ join_sublink(DpSublinks *v, SubLink *link)
 		return join_value(v, link);
 	if (link->subLinkType == ANY_SUBLINK && has_one_row(sub) && contain_vars_of_level((Node *) sub, 1))
 		return join_compared_aggregate(v, link);
+	if (link->subLinkType == EXISTS_SUBLINK && sub->havingQual != NULL && sub->groupClause == NIL && sub->groupingSets == NIL)
+		return dp_leaves_a_row(sub->limitCount) ? join_having(v, link) : NULL;
 	if (link->subLinkType != EXPR_SUBLINK)
 		return join_test(v, link);
 	if (contain_vars_of_level((Node *) sub, 1))
-		return has_one_row(sub) ? join_aggregate(v, link) : NULL;
+		return has_one_row(sub) ? join_aggregate(v, link) : dp_takes_first(sub) ? join_first(v, link) : NULL;
 	return join_value(v, link);
 }
 

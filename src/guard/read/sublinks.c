@@ -238,10 +238,17 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 	if ((!exists && link->subLinkType != ANY_SUBLINK) || contain_volatile_functions((Node *) p.sub) ||
 		checkExprHasSubLink(link->testexpr))
 		return false;
+	if (!dp_only_reads(p.sub, exists) && (exists || negated || contain_vars_of_level((Node *) p.sub, 1)))
+	{
+		p.sub = inner.query = dp_lifted(p.sub);
+		if (p.sub == NULL)
+			return false;
+	}
 	if (dp_only_reads(p.sub, exists))
 	{
 		is_public = dp_reads_rows(&inner, s->even_if_readable, &base) == 0;
 		dp_flatten_level(p.sub);
+		dp_bring_near(p.sub);
 		if (!exists && negated && !is_refutable(link, &inner))
 			return false;
 		if (!exists)
@@ -259,7 +266,7 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 	else
 	{
 		/* compared with whatever the subquery makes of its rows */
-		if (exists || negated || p.sub->commandType != CMD_SELECT)
+		if (p.sub->commandType != CMD_SELECT)
 			return false;
 		p.targets = copyObject(p.sub->targetList);
 		conditions = make_ands_implicit((Expr *) test_mutator(link->testexpr, &p));

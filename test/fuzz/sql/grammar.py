@@ -122,8 +122,12 @@ class Grammar(Sources):
             'CASE WHEN {u} IN (SELECT {z}.site FROM pub.sites {z}) THEN {u} > 3 ELSE EXISTS (SELECT FROM {t} {z} WHERE {z}.person = {u}) END',
             '(SELECT count(*) FROM {t} {z} WHERE {z}.person = {u} AND {c}) %s' % self.rng.choice(['> 1', '= 0', '<= 2']),
             '{u} IN (SELECT {z}.person FROM {t} {z} WHERE {c} GROUP BY 1 HAVING count(*) > 1)',
+            '{u} NOT IN (SELECT {z}.person FROM {t} {z} WHERE {c} AND {z}.person IS NOT NULL GROUP BY 1 HAVING count(*) > 1)',
+            'EXISTS (SELECT FROM {t} {z} WHERE {z}.person = {u} AND {c} GROUP BY {z}.{n} HAVING count(*) > 1)', 'EXISTS (SELECT FROM {t} {z} WHERE {u} = {z}.person HAVING count(*) < 2)',
+            '(SELECT count(*) FROM {t} {z} WHERE {z}.person = {u} AND EXISTS (SELECT FROM people {z}b WHERE {z}b.person = {u} AND {z}b.born > 1960)) > 0',
+            '(SELECT {z}.{n} FROM {t} {z} WHERE {z}.person = {u} ORDER BY {z}.{n} LIMIT 1) IS NOT NULL',
             '{u} > (SELECT min({z}.site) FROM pub.sites {z})', '{u} NOT IN (SELECT {z}.site FROM pub.sites {z})'])
-        return form.format(u=unit, z=z, t=table, c=inner)
+        return form.format(u=unit, z=z, t=table, c=inner, n=name)
 
     def sublink_key(self, unit):
         """a key that is made of other rows of the same unit"""

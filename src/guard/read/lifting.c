@@ -1,0 +1,309 @@
+/*-------------------------------------------------------------------------
+ *
+ * lifting.c
+ *	  Subqueries that make something of the rows that they compare, written as
+ *	  ones that make the same of all rows and are compared then.
+ *
+ *	 (SELECT g FROM r WHERE r.k = t.k GROUP BY g HAVING count(*) > 2)
+ *	   (SELECT g FROM (SELECT g, k FROM r GROUP BY g, k HAVING count(*) > 2) q WHERE q.k = t.k)
+ *	 (SELECT x FROM r WHERE r.k = t.k ORDER BY y LIMIT 1)
+ *	   (SELECT x FROM (SELECT DISTINCT ON (k) x, k FROM r ORDER BY k, y) q WHERE q.k = t.k)
+ *	 r.k = t.k AND EXISTS (SELECT FROM s WHERE s.k = t.k)
+ *	   r.k = t.k AND EXISTS (SELECT FROM s WHERE s.k = r.k)
+ *
+ * Invariants:
+ * - What is compared is what is grouped by, in addition, by the same equality
+ *	 (comparisons.c), so that the rows which a row of the level is compared with
+ *	 are whole groups.
+ * - A column is put in the place of another only where values that are equal are the same.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "catalog/pg_type_d.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parse_clause.h"
+#include "parser/parse_oper.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/lsyscache.h"
+
+/* ------------------------------------------------------------------------
+ * Levels further out
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct NearContext
+{
+	List	   *far;			/* Vars of the level around the subquery ... */
+	List	   *near;			/* ... and those of the subquery that equal them */
+	int			sublevels;
+} NearContext;
+
+/* Tells whether equal values of a type are the same, in any collation that rows are compared in. */
+static bool
+equal_is_same(Var *var)
+{
+	switch (var->vartype)
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case OIDOID:
+		case UUIDOID:
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return true;
+		case TEXTOID:
+		case VARCHAROID:
+			return get_collation_isdeterministic(var->varcollid);
+		default:
+			return false;
+	}
+}
+
+/* Notes the columns of a condition that is an equality of one of the subquery's and one of the level's around it. */
+static void
+note_equality(NearContext *c, Node *condition)
+{
+	OpExpr	   *op = (OpExpr *) condition;
+
+	if (!IsA(op, OpExpr) || list_length(op->args) != 2)
+		return;
+	for (int i = 0; i < 2; i++)
+	{
+		Var		   *near = (Var *) dp_strip_relabel(list_nth(op->args, i));
+		Var		   *far = (Var *) dp_strip_relabel(list_nth(op->args, 1 - i));
+
+		if (!IsA(near, Var) || !IsA(far, Var) || near->varlevelsup != 0 || far->varlevelsup != 1 || near->vartype != far->vartype ||
+			near->varcollid != far->varcollid || op->inputcollid != near->varcollid || !dp_groups_by(op->opno, (Node *) near) ||
+			!equal_is_same(near))
+			continue;
+		c->far = lappend(c->far, far);
+		c->near = lappend(c->near, near);
+	}
+}
+
+static Node *
+near_mutator(Node *node, NearContext *c)
+{
+	ListCell   *far,
+			   *near;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == c->sublevels + 1)
+	{
+		Var		   *var = (Var *) node;
+
+		forboth(far, c->far, near, c->near)
+		{
+			Var		   *same;
+
+			if (((Var *) lfirst(far))->varno != var->varno || ((Var *) lfirst(far))->varattno != var->varattno)
+				continue;
+			same = copyObject((Var *) lfirst(near));
+			same->varlevelsup = c->sublevels;
+			return (Node *) same;
+		}
+		return node;
+	}
+	if (IsA(node, Query))
+	{
+		Query	   *query;
+
+		c->sublevels++;
+		query = query_tree_mutator((Query *) node, near_mutator, c, 0);
+		c->sublevels--;
+		return (Node *) query;
+	}
+	return expression_tree_mutator(node, near_mutator, c);
+}
+
+void
+dp_bring_near(Query *sub)
+{
+	NearContext c = {0};
+	List	   *conditions = dp_conjuncts(sub->jointree->quals);
+	ListCell   *lc;
+
+	foreach(lc, conditions)
+		note_equality(&c, lfirst(lc));
+	if (c.far == NIL)
+		return;
+	foreach(lc, conditions)
+		if (checkExprHasSubLink(lfirst(lc)))
+		lfirst(lc) = near_mutator(lfirst(lc), &c);
+	sub->jointree->quals = (Node *) make_ands_explicit(conditions);
+}
+
+/* ------------------------------------------------------------------------
+ * Groups and first rows
+ * ------------------------------------------------------------------------
+ */
+
+/* Makes a clause for a target that may have one already. */
+static SortGroupClause *
+clause_for(TargetEntry *tle, List *targets)
+{
+	SortGroupClause *clause = makeNode(SortGroupClause);
+
+	clause->tleSortGroupRef = assignSortGroupRef(tle, targets);
+	get_sort_group_operators(exprType((Node *) tle->expr), false, true, false, &clause->sortop, &clause->eqop, NULL, &clause->hashable);
+	return clause;
+}
+
+/* Adds the keys to what a subquery shows, before what it only computes; returns their targets. */
+static List *
+show_keys(Query *sub, List *keys)
+{
+	List	   *shown = NIL;
+	List	   *hidden = NIL;
+	List	   *added = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sub->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+
+		if (tle->resjunk)
+			hidden = lappend(hidden, tle);
+		else
+			shown = lappend(shown, tle);
+	}
+	foreach(lc, keys)
+	{
+		int			n = list_length(shown) + 1;
+
+		added = lappend(added, makeTargetEntry(lfirst(lc), n, psprintf("k%d", n), false));
+		shown = lappend(shown, llast(added));
+	}
+	foreach(lc, hidden)
+	{
+		TargetEntry *tle = lfirst(lc);
+
+		tle->resno = list_length(shown) + 1;
+		shown = lappend(shown, tle);
+	}
+	sub->targetList = shown;
+	return added;
+}
+
+List *
+dp_first_of_keys(Query *sub, List *keys)
+{
+	List	   *added = show_keys(sub, keys);
+	List	   *order = NIL;
+	ListCell   *lc;
+
+	foreach(lc, added)
+		order = lappend(order, clause_for(lfirst(lc), sub->targetList));
+	sub->distinctClause = copyObject(order);
+	sub->hasDistinctOn = true;
+	foreach(lc, sub->sortClause)
+	{
+		bool		found = false;
+		ListCell   *key;
+
+		foreach(key, order)
+			found |= ((SortGroupClause *) lfirst(key))->tleSortGroupRef == ((SortGroupClause *) lfirst(lc))->tleSortGroupRef;
+		if (!found)
+			order = lappend(order, lfirst(lc));
+	}
+	sub->sortClause = order;
+	sub->limitCount = NULL;
+	return added;
+}
+
+/* Lets a subquery group by keys, too; returns their targets. */
+static List *
+group_by_more(Query *sub, List *keys)
+{
+	List	   *added = show_keys(sub, keys);
+	ListCell   *lc;
+
+	foreach(lc, added)
+	{
+		SortGroupClause *clause = clause_for(lfirst(lc), sub->targetList);
+
+		if (sub->groupClause)
+			sub->groupClause = lappend(sub->groupClause, clause);
+		else
+			sub->distinctClause = lappend(sub->distinctClause, clause);
+	}
+	sub->sortClause = NIL;
+	return added;
+}
+
+static int
+count_shown(Query *sub)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, sub->targetList)
+		n += !((TargetEntry *) lfirst(lc))->resjunk;
+	return n;
+}
+
+Query *
+dp_lifted(Query *sub)
+{
+	Query	   *query = dp_new_select();
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	int			nshown = count_shown(sub);
+	DpComparison c = {0};
+	List	   *added;
+	ListCell   *key,
+			   *equality,
+			   *place;
+
+	if (contain_vars_of_level((Node *) sub, 1))
+	{
+		bool		first = dp_takes_first(sub);
+
+		if (!first && !dp_groups_rows(sub))
+			return NULL;
+		dp_flatten_level(sub);
+		dp_bring_near(sub);
+		if (!dp_take_conditions(&c, sub) || c.keys == NIL || contain_vars_of_level((Node *) sub, 1))
+			return NULL;
+		added = first ? dp_first_of_keys(sub, c.keys) : group_by_more(sub, c.keys);
+	}
+	else
+		added = NIL;
+
+	IncrementVarSublevelsUp((Node *) sub, 1, 1);
+	query->rtable = list_make1(dp_subquery_entry(sub, dp_first_name(sub)));
+	ref->rtindex = 1;
+	query->jointree = makeFromExpr(list_make1(ref), NULL);
+	for (int i = 0; i < nshown; i++)
+	{
+		TargetEntry *tle = list_nth(sub->targetList, i);
+
+		query->targetList = lappend(query->targetList,
+									makeTargetEntry((Expr *) dp_output_var(1, tle->resno, (Node *) tle->expr), tle->resno, tle->resname, false));
+	}
+	/* what is compared is of the level around */
+	foreach(key, c.conditions)
+	{
+		IncrementVarSublevelsUp(lfirst(key), 1, 0);
+		dp_add_conjunct(query, lfirst(key));
+	}
+	forthree(key, added, equality, c.equalities, place, c.places)
+	{
+		TargetEntry *tle = lfirst(key);
+
+		IncrementVarSublevelsUp(lfirst(equality), 1, 0);
+		lfirst(list_nth_cell(((OpExpr *) lfirst(equality))->args, lfirst_int(place))) = dp_output_var(1, tle->resno, (Node *) tle->expr);
+		dp_add_conjunct(query, lfirst(equality));
+	}
+	return query;
+}
