@@ -177,6 +177,7 @@ split_level(DpSplitContext *cxt, Index rti, DpCollected *collected, bool even_if
 
 	check_shape(cxt, query, where);
 	dp_flatten_level(query);
+	dp_write_out_laterals(cxt->scope, false);
 	dp_join_sublinks_of_values(&source, cxt->scope, &read);
 	dp_expand_error_functions(cxt, query, collected->take_standard);
 	if (query->groupingSets)

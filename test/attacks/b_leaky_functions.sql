@@ -254,7 +254,7 @@ SELECT dp_count(*) FROM visit WHERE to_jsonb(ward) ? 'a' OR json_build_object(wa
 SELECT dp_count(*) FROM visit WHERE to_tsvector(ward) @@ 'a';
 --> ZC002
 SELECT dp_count(*) FROM visit, LATERAL (SELECT age AS a) l;
---> ZC002
+--> ok 1
 SELECT dp_count(*) FROM visit, unnest(ARRAY[age]) u;
 --> ZC002
 SELECT dp_count(*) FROM visit WHERE grouping(age) = 0;

@@ -277,7 +277,7 @@ SELECT dp_count(*) FROM visit WHERE cost = (SELECT max(w.cost) FROM visit w WHER
 SELECT dp_count(*) FROM visit v WHERE ctid = '(0,1)' OR xmin::text = '1' OR tableoid = 1;
 --> ZC002
 SELECT dp_count(*) FROM visit WHERE (SELECT dp_count(*) FROM visit) > 1000;
---> ZC002
+--> ok 2
 SELECT (SELECT dp_count(v.age) FROM ward LIMIT 1) FROM visit v;
 --> ok 1 | ZC002
 SELECT dp_count(*) FROM visit v WHERE v = (SELECT w FROM visit w LIMIT 1);

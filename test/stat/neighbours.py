@@ -387,7 +387,21 @@ SUBQUERIES = ["(SELECT count(*)::int FROM b z WHERE z.u = {u} AND z.y > 0)", "(S
               "(CASE WHEN EXISTS (SELECT FROM b z WHERE z.u = {u} AND z.k > 0) THEN 1 ELSE 0 END)", "(CASE WHEN {u} IN (SELECT u FROM a z WHERE z.x > 0) THEN 2 END)",
               "(SELECT coalesce(sum(z.y), -1)::int FROM b z WHERE z.u = {u})", "(SELECT min(z.g) FROM w z)::int", "(SELECT count(*)::int FROM m z WHERE z.g = {u})",
               "(CASE WHEN NOT EXISTS (SELECT FROM c z WHERE z.u = {u} AND EXISTS (SELECT FROM a y WHERE y.u = z.u AND y.x > 0)) THEN 3 END)",
+              "(SELECT z.x FROM a z WHERE z.u = {u} ORDER BY z.x NULLS FIRST LIMIT 1)", "(CASE WHEN EXISTS (SELECT FROM b z WHERE z.u = {u} GROUP BY z.k HAVING count(*) > 1) THEN 1 END)",
+              "(CASE WHEN EXISTS (SELECT FROM b z WHERE z.u = {u} AND z.y > (SELECT min(y.x) FROM a y WHERE y.u = z.u)) THEN 2 ELSE 0 END)",
+              "(CASE WHEN EXISTS (SELECT FROM b z WHERE z.u = {u} HAVING count(*) <> 1) THEN 1 ELSE 3 END)", "(CASE WHEN {u} NOT IN (SELECT y.u FROM a y WHERE y.u IS NOT NULL GROUP BY 1 HAVING max(y.x) > 1) THEN 1 END)",
               "(CASE WHEN EXISTS (SELECT FROM w z WHERE z.name = 'n') THEN 1 END)", "(SELECT max(z.n) FROM vc z WHERE z.u = {u})::int"]
+
+
+# what is joined for each row of the unit {u}, with its columns
+LATERALS = [("CROSS JOIN LATERAL (SELECT count(*)::int AS n, max(z.y) AS m FROM b z WHERE z.u = {u}) l", "l.n l.m"),
+            ("CROSS JOIN LATERAL (SELECT {c} + 1 AS n, coalesce({c}, 2) AS m) l", "l.n l.m"),
+            ("CROSS JOIN LATERAL (SELECT z.k, z.y FROM b z WHERE z.u = {u} AND z.y > 0) l", "l.k l.y"),
+            ("CROSS JOIN LATERAL (SELECT z.k, z.y FROM b z WHERE z.u = {u} ORDER BY z.y, z.k LIMIT 1) l", "l.k l.y"),
+            ("CROSS JOIN LATERAL (SELECT z.k, count(*)::int AS n FROM b z WHERE z.u = {u} GROUP BY z.k) l", "l.k l.n"),
+            ("LEFT JOIN LATERAL (SELECT DISTINCT z.k FROM b z WHERE z.u = {u}) l ON l.k > 0", "l.k"),
+            ("LEFT JOIN LATERAL (SELECT z.g, z.x FROM a z WHERE z.u = {u} ORDER BY z.x DESC, z.g LIMIT 1) l ON true", "l.g l.x"),
+            ("LEFT JOIN LATERAL (SELECT count(*)::int AS n FROM a z WHERE z.u = {u} AND z.x > 0) l ON true", "l.n")]
 
 
 class Shape:
@@ -399,6 +413,10 @@ class Shape:
         else:
             source, extra = generator.join(rng.choice([0, 1, 2, 3]), row_unit)
         self.wrong = generator.wrong
+        if not (row_unit or source.known or self.wrong or source.simple) and rng.random() < .15:
+            text, columns = rng.choice(LATERALS[:-3] if extra else LATERALS)
+            source.wrap("%s " + text.format(u=source.unit, c=rng.choice(source.columns)))
+            source.columns = source.columns + columns.split()
         # a WITH query once more
         again = [c.split(" AS ")[0] for c in generator.ctes]
         self.again = bool(again) and not row_unit and rng.random() < .3 and hasattr(source, "cte") and source.cte

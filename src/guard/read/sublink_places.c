@@ -151,8 +151,11 @@ dp_join_released_values(DpSplitContext *cxt, DpScope *scope)
 	List	   *conditions;
 	ListCell   *lc;
 
-	if (query->commandType != CMD_SELECT || !query->hasSubLinks || query->setOperations != NULL ||
+	if (query->commandType != CMD_SELECT || query->setOperations != NULL ||
 		query->jointree->fromlist == NIL || dp_reads_rows(scope, dp_aggregates_privately(query), &base) != 0)
+		return;
+	dp_write_out_laterals(scope, true);
+	if (!query->hasSubLinks)
 		return;
 	conditions = take_conditions(query);
 	replace_in_values(&v);

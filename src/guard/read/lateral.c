@@ -1,0 +1,492 @@
+/*-------------------------------------------------------------------------
+ *
+ * lateral.c
+ *	  LATERAL subqueries, written without it.
+ *
+ *	 FROM t, LATERAL (SELECT t.x + 1 AS y) q
+ *	   FROM t, with t.x + 1 in the place of q.y
+ *	 FROM t, LATERAL (SELECT count(*) AS n FROM r WHERE r.k = t.k) q
+ *	   FROM t, with (SELECT count(*) FROM r WHERE r.k = t.k) in the place of q.n (sublink_values.c)
+ *	 FROM t LEFT JOIN LATERAL (SELECT x FROM r WHERE r.k = t.k) q ON true
+ *	   FROM t LEFT JOIN (SELECT x, k FROM r) q ON q.k = t.k
+ *	   as are subqueries that group rows, or take the first of them (lifting.c)
+ *
+ * Invariants:
+ * - A subquery that has one row, whatever it reads, neither leaves out nor
+ *	 repeats rows, where its join has no condition or is an inner one.
+ * - A condition moves to the join that its subquery is the right side of, and
+ *	 only where that reads all that the condition names.
+ * - What is not understood stays where it is, and is refused there (source.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+
+/* where an entry stands in the join tree */
+typedef struct Place
+{
+	FromExpr   *from;			/* among others in this FROM ... */
+	JoinExpr   *join;			/* ... or as the right side of this join */
+	Node	  **link;			/* what points to the join */
+	bool		inner;			/* no outer join above may replace its columns by NULL */
+} Place;
+
+/* ------------------------------------------------------------------------
+ * The join tree
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+is_entry(Node *node, Index rti)
+{
+	return IsA(node, RangeTblRef) && ((RangeTblRef *) node)->rtindex == rti;
+}
+
+/* Finds entry rti below *link. */
+static bool
+find_place(Node **link, Index rti, bool inner, Place *place)
+{
+	ListCell   *lc;
+
+	if (IsA(*link, FromExpr))
+	{
+		FromExpr   *from = (FromExpr *) *link;
+
+		foreach(lc, from->fromlist)
+		{
+			if (is_entry(lfirst(lc), rti))
+			{
+				place->from = from;
+				place->inner = inner;
+				return true;
+			}
+			if (find_place((Node **) &lfirst(lc), rti, inner, place))
+				return true;
+		}
+	}
+	else if (IsA(*link, JoinExpr))
+	{
+		JoinExpr   *join = (JoinExpr *) *link;
+
+		if (is_entry(join->rarg, rti) && (join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT))
+		{
+			place->join = join;
+			place->link = link;
+			place->inner = inner;
+			return true;
+		}
+		return find_place(&join->larg, rti, inner && (join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT), place) ||
+			find_place(&join->rarg, rti, inner && (join->jointype == JOIN_INNER || join->jointype == JOIN_RIGHT), place);
+	}
+	return false;
+}
+
+static Bitmapset *
+rels_below(Node *node)
+{
+	Bitmapset  *rels = NULL;
+	ListCell   *lc;
+
+	if (IsA(node, RangeTblRef))
+		return bms_make_singleton(((RangeTblRef *) node)->rtindex);
+	if (IsA(node, JoinExpr))
+	{
+		JoinExpr   *join = (JoinExpr *) node;
+
+		rels = bms_union(rels_below(join->larg), rels_below(join->rarg));
+		/* from 16 on, what it may replace by NULL names it */
+		return join->rtindex ? bms_add_member(rels, join->rtindex) : rels;
+	}
+	foreach(lc, ((FromExpr *) node)->fromlist)
+		rels = bms_add_members(rels, rels_below(lfirst(lc)));
+	return rels;
+}
+
+/* Tells whether conditions name nothing but what the place reads. */
+static bool
+may_stand_at(Place *place, List *conditions)
+{
+	Bitmapset  *rels = rels_below(place->join ? (Node *) place->join : (Node *) place->from);
+
+	return bms_is_subset(pull_varnos(NULL, (Node *) conditions), rels) && !contain_vars_of_level((Node *) conditions, 1);
+}
+
+static bool
+is_true(Node *quals)
+{
+	return quals == NULL || (IsA(quals, Const) && !((Const *) quals)->constisnull && DatumGetBool(((Const *) quals)->constvalue));
+}
+
+/* Takes the entry, which has one row, out of the join tree; false if that cannot be. */
+static bool
+take_out(Query *query, Index rti, Place *place)
+{
+	ListCell   *lc;
+
+	if (!place->inner)
+		return false;
+	if (place->from)
+	{
+		if (list_length(place->from->fromlist) == 1)
+			return false;
+		foreach(lc, place->from->fromlist)
+			if (is_entry(lfirst(lc), rti))
+			place->from->fromlist = foreach_delete_current(place->from->fromlist, lc);
+		return true;
+	}
+	if (!is_true(place->join->quals) && place->join->jointype != JOIN_INNER)
+		return false;
+	*place->link = place->join->larg;
+	/* the planner would look for its join */
+	if (place->join->rtindex != 0)
+		dp_clear_rte(rt_fetch(place->join->rtindex, query->rtable));
+	/* where subqueries are looked for */
+	if (!is_true(place->join->quals))
+		dp_add_conjunct(query, place->join->quals);
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Columns
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct ColumnContext
+{
+	Index		rti;
+	List	   *values;			/* Nodes, what is in the place of each column */
+	int			sublevels;
+	bool		whole;			/* some of what is named is no column */
+} ColumnContext;
+
+static bool
+whole_walker(Node *node, ColumnContext *c)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		c->whole |= ((Var *) node)->varno == c->rti && ((Var *) node)->varlevelsup == c->sublevels && ((Var *) node)->varattno <= 0;
+		return false;
+	}
+	if (IsA(node, Query))
+	{
+		c->sublevels++;
+		query_tree_walker((Query *) node, whole_walker, c, 0);
+		c->sublevels--;
+		return false;
+	}
+	return expression_tree_walker(node, whole_walker, c);
+}
+
+static Node *
+column_mutator(Node *node, ColumnContext *c)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+		Node	   *value;
+
+		/* other columns are those that conditions name */
+		if (var->varno != c->rti || var->varlevelsup != c->sublevels || var->varattno > list_length(c->values))
+			return node;
+		value = copyObject(list_nth(c->values, var->varattno - 1));
+		IncrementVarSublevelsUp(value, c->sublevels, 0);
+		return value;
+	}
+	if (IsA(node, Query))
+	{
+		Query	   *query;
+
+		c->sublevels++;
+		query = query_tree_mutator((Query *) node, column_mutator, c, 0);
+		c->sublevels--;
+		return (Node *) query;
+	}
+	return expression_tree_mutator(node, column_mutator, c);
+}
+
+/* Puts values in the place of the columns of entry rti, wherever the query names them. */
+static void
+replace_columns(Query *query, Index rti, List *values)
+{
+	ColumnContext c = {rti, values};
+	ListCell   *lc;
+
+	query->targetList = (List *) column_mutator((Node *) query->targetList, &c);
+	query->havingQual = column_mutator(query->havingQual, &c);
+	query->jointree = (FromExpr *) column_mutator((Node *) query->jointree, &c);
+	c.sublevels = 1;
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if (rte->rtekind == RTE_SUBQUERY && rte->lateral)
+			rte->subquery = query_tree_mutator(rte->subquery, column_mutator, &c, 0);
+	}
+	query->hasSubLinks |= checkExprHasSubLink((Node *) values);
+}
+
+/* Tells whether entry rti is named otherwise than by its columns, or where these cannot be replaced. */
+static bool
+names_whole_row(Query *query, Index rti)
+{
+	ColumnContext c = {rti};
+
+	(void) query_tree_walker(query, whole_walker, &c, QTW_IGNORE_RT_SUBQUERIES);
+	c.sublevels = 1;
+	for (int i = 1; i <= list_length(query->rtable); i++)
+	{
+		RangeTblEntry *rte = rt_fetch(i, query->rtable);
+
+		if (rte->rtekind == RTE_SUBQUERY && rte->lateral)
+			(void) query_tree_walker(rte->subquery, whole_walker, &c, 0);
+		/* columns are not replaced there */
+		c.whole |= bms_is_member(rti, pull_varnos(NULL, (Node *) rte->functions)) ||
+			bms_is_member(rti, pull_varnos(NULL, (Node *) rte->values_lists)) ||
+			bms_is_member(rti, pull_varnos(NULL, (Node *) rte->tablefunc)) ||
+			bms_is_member(rti, pull_varnos(NULL, (Node *) rte->tablesample));
+	}
+	return c.whole;
+}
+
+/* ------------------------------------------------------------------------
+ * Kinds of subqueries
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns what stands for each column of a subquery that has one row; NIL: it may have another number of them. */
+static List *
+values_of(Query *sub)
+{
+	bool		expressions = dp_is_expressions(sub);
+	List	   *values = NIL;
+	ListCell   *lc;
+
+	if (!expressions && !dp_has_one_row(sub))
+		return NIL;
+	foreach(lc, sub->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+		SubLink    *link;
+
+		if (tle->resjunk)
+			continue;
+		if (expressions)
+		{
+			Node	   *value = (Node *) copyObject(tle->expr);
+
+			IncrementVarSublevelsUp(value, -1, 1);
+			values = lappend(values, value);
+			continue;
+		}
+		link = makeNode(SubLink);
+		link->subLinkType = EXPR_SUBLINK;
+		link->subselect = copyObject((Node *) sub);
+		((Query *) link->subselect)->targetList = list_make1(makeTargetEntry(copyObject(tle->expr), 1, tle->resname, false));
+		((Query *) link->subselect)->sortClause = NIL;
+		((Query *) link->subselect)->distinctClause = NIL;
+		link->location = -1;
+		values = lappend(values, link);
+	}
+	return values;
+}
+
+typedef struct OutwardContext
+{
+	RangeTblEntry *rte;
+	Index		rti;
+} OutwardContext;
+
+/* Returns the column of the entry that shows a column of its subquery. */
+static Node *
+column_for(OutwardContext *c, Var *var)
+{
+	Query	   *sub = c->rte->subquery;
+	ListCell   *lc;
+	TargetEntry *added;
+	List	   *shown = NIL;
+	List	   *hidden = NIL;
+
+	foreach(lc, sub->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+
+		if (!tle->resjunk && equal(tle->expr, var))
+			return (Node *) dp_output_var(c->rti, tle->resno, (Node *) var);
+		if (tle->resjunk)
+			hidden = lappend(hidden, tle);
+		else
+			shown = lappend(shown, tle);
+	}
+	added = makeTargetEntry((Expr *) copyObject(var), list_length(shown) + 1,
+							get_rte_attribute_name(rt_fetch(var->varno, sub->rtable), var->varattno), false);
+	foreach(lc, hidden)
+		((TargetEntry *) lfirst(lc))->resno++;
+	sub->targetList = list_concat(lappend(shown, added), hidden);
+	c->rte->eref->colnames = lappend(c->rte->eref->colnames, makeString(added->resname));
+	return (Node *) dp_output_var(c->rti, added->resno, (Node *) var);
+}
+
+/* Lets an expression of the subquery speak of the level around it. */
+static Node *
+outward_mutator(Node *node, OutwardContext *c)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var		   *var = copyObject((Var *) node);
+
+		if (var->varlevelsup == 0)
+			return column_for(c, var);
+		var->varlevelsup--;
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, outward_mutator, c);
+}
+
+/* Makes an entry that only reads one that names nothing around it; false, and nothing has changed, if that cannot be. */
+static bool
+move_conditions(Query *query, Index rti, Place *place)
+{
+	RangeTblEntry *rte = copyObject(rt_fetch(rti, query->rtable));
+	Query	   *sub = rte->subquery;
+	OutwardContext c = {rte, rti};
+	List	   *own = NIL;
+	List	   *moved = NIL;
+	List	   *values = NIL;
+	bool		computes = false;
+	int			nshown = list_length(rte->eref->colnames);
+	ListCell   *lc;
+
+	foreach(lc, dp_conjuncts(sub->jointree->quals))
+	{
+		if (!contain_vars_of_level(lfirst(lc), 1))
+			own = lappend(own, lfirst(lc));
+		else if (checkExprHasSubLink(lfirst(lc)))
+			return false;
+		else
+			moved = lappend(moved, outward_mutator(lfirst(lc), &c));
+	}
+	sub->jointree->quals = own ? (Node *) make_ands_explicit(own) : NULL;
+	for (int i = 0; i < nshown; i++)
+	{
+		TargetEntry *tle = list_nth(sub->targetList, i);
+
+		if (!contain_vars_of_level((Node *) tle->expr, 1))
+		{
+			values = lappend(values, dp_output_var(rti, i + 1, (Node *) tle->expr));
+			continue;
+		}
+		/* where there is no row, the expression would be NULL */
+		if (checkExprHasSubLink((Node *) tle->expr) || !place->inner || (place->join && place->join->jointype != JOIN_INNER))
+			return false;
+		values = lappend(values, outward_mutator((Node *) tle->expr, &c));
+		computes = true;
+	}
+	foreach(lc, sub->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+
+		if (contain_vars_of_level((Node *) tle->expr, 1))
+			tle->expr = (Expr *) makeNullConst(exprType((Node *) tle->expr), exprTypmod((Node *) tle->expr), exprCollation((Node *) tle->expr));
+	}
+	/* what orders rows does not matter where all of them are read */
+	sub->sortClause = NIL;
+	if (contain_vars_of_level((Node *) sub, 1) || !may_stand_at(place, list_concat_copy(moved, computes ? values : NIL)))
+		return false;
+	rte->lateral = false;
+	lfirst(list_nth_cell(query->rtable, rti - 1)) = rte;
+	if (place->join)
+		place->join->quals = (Node *) make_ands_explicit(list_concat(is_true(place->join->quals) ? NIL : dp_conjuncts(place->join->quals), moved));
+	else
+		place->from->quals = (Node *) make_ands_explicit(list_concat(dp_conjuncts(place->from->quals), moved));
+	if (computes)
+		replace_columns(query, rti, values);
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * A level
+ * ------------------------------------------------------------------------
+ */
+
+static void
+write_out(Query *query, Index rti)
+{
+	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	Place		place = {0};
+	List	   *values;
+	Query	   *lifted;
+
+	if (!contain_vars_of_level((Node *) rte->subquery, 1) && !dp_is_expressions(rte->subquery))
+	{
+		rte->lateral = false;
+		return;
+	}
+	if (contain_volatile_functions((Node *) rte->subquery) || names_whole_row(query, rti) ||
+		!find_place((Node **) &query->jointree, rti, true, &place))
+		return;
+	values = values_of(rte->subquery);
+	if (values != NIL)
+	{
+		if (!take_out(query, rti, &place))
+			return;
+		replace_columns(query, rti, values);
+		rte->lateral = false;
+		dp_clear_rte(rte);
+		return;
+	}
+	if (!dp_only_reads(rte->subquery, false) || rte->subquery->distinctClause != NIL)
+	{
+		lifted = dp_lifted(copyObject(rte->subquery));
+		if (lifted == NULL)
+			return;
+		rte->subquery = lifted;
+	}
+	dp_flatten_level(rte->subquery);
+	dp_bring_near(rte->subquery);
+	(void) move_conditions(query, rti, &place);
+}
+
+/* Tells whether a subquery is a release for each row of the level, which is public. */
+static bool
+is_release(DpScope *scope, Query *sub)
+{
+	DpScope		inner = {sub, scope};
+	RangeTblEntry *base;
+
+	return dp_has_one_row(sub) && contain_vars_of_level((Node *) sub, 1) && dp_reads_rows(&inner, dp_aggregates_privately(sub), &base) != 0;
+}
+
+void
+dp_write_out_laterals(DpScope *scope, bool releases)
+{
+	Query	   *query = scope->query;
+
+	if (query->rowMarks != NIL)
+		return;
+	for (int i = 1; i <= list_length(query->rtable); i++)
+	{
+		RangeTblEntry *rte = rt_fetch(i, query->rtable);
+
+		if (rte->rtekind != RTE_SUBQUERY || !rte->lateral || (releases && !is_release(scope, rte->subquery)))
+			continue;
+		if (releases)
+			dp_flatten_level(query);
+		write_out(query, i);
+	}
+}

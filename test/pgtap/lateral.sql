@@ -1,0 +1,58 @@
+-- LATERAL subqueries over rows of the same person, public rows and the row at
+-- hand, and releases for each public row, beside plain SQL.
+
+\ir shop.psql
+
+SELECT no_plan();
+
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT round(avg(q.n), 2) FROM customers c, LATERAL (SELECT count(*) n FROM orders o WHERE o.customer = c.customer) q',
+	'SELECT region, count(*) FROM customers c CROSS JOIN LATERAL (SELECT count(*) AS n, max(amount) AS m FROM orders o WHERE o.customer = c.customer) q WHERE q.n > 2 AND q.m > 50 GROUP BY 1',
+	'SELECT q.n > 2, count(*) FROM customers c LEFT JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.customer = c.customer) q ON true GROUP BY 1',
+	'SELECT count(*) FROM customers c JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.customer = c.customer) q ON q.n > 2',
+	'SELECT count(*) FROM customers c, LATERAL (SELECT * FROM orders o WHERE o.customer = c.customer AND amount > 30) q',
+	'SELECT count(*), count(q.id) FROM customers c LEFT JOIN LATERAL (SELECT o.id FROM orders o WHERE o.customer = c.customer AND amount > 30) q ON true',
+	'SELECT q.kind, count(*) FROM customers c CROSS JOIN LATERAL (SELECT kind, amount FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 1) q GROUP BY 1',
+	'SELECT count(*), count(q.amount) FROM customers c LEFT JOIN LATERAL (SELECT kind, amount FROM orders o WHERE o.customer = c.customer ORDER BY id DESC LIMIT 1) q ON true WHERE q.amount > 20 OR q.amount IS NULL',
+	'SELECT q.y % 2, count(*) FROM orders o CROSS JOIN LATERAL (SELECT o.amount + 1 AS y) q GROUP BY 1',
+	'SELECT q.y, count(*) FROM orders o CROSS JOIN LATERAL (SELECT CASE WHEN o.amount > 50 THEN ''big'' ELSE ''small'' END AS y) q GROUP BY 1',
+	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (SELECT o.amount + 1 AS y) q CROSS JOIN LATERAL (SELECT q.y * 2 AS z) r WHERE r.z > 100',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT kind, count(*) AS n FROM orders o WHERE o.customer = c.customer GROUP BY kind) q WHERE q.n > 1',
+	'SELECT s2.city, count(*) FROM orders o CROSS JOIN LATERAL (SELECT city FROM shops s WHERE s.shop = o.shop LIMIT 1) s2 GROUP BY 1',
+	'SELECT s2.city, count(*) FROM orders o CROSS JOIN LATERAL (SELECT city FROM shops s WHERE s.shop = o.shop) s2 GROUP BY 1',
+	'SELECT count(*) FROM (SELECT c.customer, q.n FROM customers c CROSS JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.customer = c.customer) q) x WHERE n > 2',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT o.amount - c.born AS d FROM orders o WHERE o.customer = c.customer) q WHERE d < -1900',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT DISTINCT kind FROM orders o WHERE o.customer = c.customer) q',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT 1 AS one) q',
+	'SELECT count(*) FROM customers c JOIN LATERAL (SELECT customer, kind FROM orders) q ON q.customer = c.customer',
+	'SELECT count(DISTINCT c.customer) FROM customers c LEFT JOIN orders o USING (customer) CROSS JOIN LATERAL (SELECT coalesce(o.amount, 0) AS a) q WHERE a = 0',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT kind, amount FROM orders o WHERE o.customer = c.customer AND EXISTS (SELECT FROM events e WHERE e.customer = c.customer AND e.amount > o.amount) ORDER BY id LIMIT 1) q WHERE q.amount > 10',
+	'SELECT city, count(*) FROM shops s CROSS JOIN LATERAL (SELECT customer FROM orders o WHERE o.shop = s.shop) q GROUP BY 1',
+	'SELECT s.city, count(q.customer) FROM shops s LEFT JOIN LATERAL (SELECT customer FROM orders o WHERE o.shop = s.shop AND amount > 88) q ON true GROUP BY 1',
+	'SELECT q.n, count(*) FROM orders o CROSS JOIN LATERAL (SELECT count(*) AS n FROM lines l WHERE l."order" = o.id) q GROUP BY 1',
+	'SELECT sum(t.s) > 50000 FROM customers c CROSS JOIN LATERAL (SELECT sum(amount) AS s FROM orders o WHERE o.customer = c.customer) t']) AS statement;
+
+-- a release for each public row
+SELECT as_declared(statement, statement) FROM unnest(ARRAY[
+	'SELECT city, q.n FROM shops s CROSS JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.shop = s.shop) q',
+	'SELECT city, q.n, q.m FROM shops s LEFT JOIN LATERAL (SELECT count(*) AS n, round(avg(amount)) AS m FROM orders o WHERE o.shop = s.shop AND amount > 10) q ON true ORDER BY q.n']) AS statement;
+
+-- what may have several rows of one person, or of several, and what is NULL where an outer join has no row
+SELECT refused(statement) FROM unnest(ARRAY[
+	'SELECT city, q.n FROM shops s CROSS JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.shop < s.shop) q',
+	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x)',
+	'SELECT count(*) FROM orders o CROSS JOIN LATERAL generate_series(1, o.shop) g',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 2) q',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.amount = c.born LIMIT 1) q',
+	'SELECT count(*) FROM customers c LEFT JOIN (orders o CROSS JOIN LATERAL (SELECT o.amount + 1 AS y) q) ON o.customer = c.customer WHERE q.y IS NULL',
+	'SELECT count(*) FROM customers c LEFT JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.customer = c.customer) q ON c.region = ''x'' WHERE q.n IS NULL',
+	'SELECT q, count(*) FROM customers c CROSS JOIN LATERAL (SELECT c.born + 1 AS y) q GROUP BY 1']) AS statement;
+SELECT refused(statement) FROM unnest(ARRAY[
+	'SELECT g, q.n FROM shops s CROSS JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.shop = s.shop) q CROSS JOIN LATERAL generate_series(1, q.n) g',
+	'SELECT q FROM shops s CROSS JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.shop = s.shop) q']) AS statement;
+-- what can be written in their place
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM customers c JOIN (SELECT customer, amount, row_number() OVER (PARTITION BY customer ORDER BY id) AS n FROM orders) q ON q.customer = c.customer AND q.n <= 2',
+	'SELECT count(*) FROM (SELECT customer, amount AS x FROM orders UNION ALL SELECT customer, shop FROM orders) v']) AS statement;
+
+SELECT * FROM finish();
