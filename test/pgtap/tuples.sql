@@ -97,6 +97,12 @@ SELECT as_declared($$SELECT upper(building), floor + 1, count(*) FROM visits v J
 	'expressions over public columns');
 SELECT as_declared($$SELECT building, channel, count(*) FROM located WHERE building <> 'empty' AND NOT (building = 'north' AND channel = 'web') GROUP BY 1, 2$$,
 	'a condition over a public column of a view and a declared one');
+SELECT as_declared($$SELECT channel, count(*) FROM (SELECT * FROM visits WHERE channel = 'web') q GROUP BY 1$$,
+	'the only key, and all that limits it stands in a subquery');
+SELECT as_declared($$WITH some AS (SELECT * FROM visits WHERE channel <> 'web') SELECT channel, avg(kind) FROM (SELECT * FROM some) q WHERE channel <> 'shop' GROUP BY 1$$,
+	'... in one below another');
+SELECT as_declared($$SELECT channel, n, count(*) FROM (SELECT patient, channel, count(*) AS n FROM visits WHERE channel IN ('web', 'shop') GROUP BY 1, 2) q WHERE n = 1 GROUP BY 1, 2$$,
+	'... in one of groups');
 SELECT as_declared($$SELECT q.b, count(*) FROM (SELECT patient, d.building AS b, count(*) AS n FROM visits v JOIN depts d USING (dept) WHERE d.floor = 1 GROUP BY 1, 2) q GROUP BY 1$$,
 	'a subquery that groups by the unit');
 SELECT as_declared($$SELECT k.label, d.building, count(*) FROM visits v JOIN depts d USING (dept) JOIN kinds k USING (kind) WHERE d.building IN ('north', 'south') GROUP BY 1, 2$$,

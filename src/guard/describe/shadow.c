@@ -181,6 +181,7 @@ add_conditions(DpShadow *s, DpEntryMap *map, Node *quals, Bitmapset *joins)
 
 			condition->expr = lfirst(part);
 			condition->joins = joins;
+			condition->is_below = map != s->entries;
 			s->conditions = lappend(s->conditions, condition);
 		}
 	}

@@ -59,6 +59,8 @@ typedef struct DpShadowCondition
 	bool		is_whole;		/* resolved says all that expr says */
 	bool		splits_cells;	/* points do not tell whether it holds for all
 								 * that they stand for */
+	bool		is_below;		/* of a subquery, which the level's own lists
+								 * do not know */
 	bool		is_included;
 } DpShadowCondition;
 

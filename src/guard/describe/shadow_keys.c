@@ -407,7 +407,7 @@ is_plain(DpShadow *s, const ShadowKey *key, int part)
 		int			first = bms_next_member(condition->items, -1);
 
 		if (condition->is_included && (first < 0 || dp_shadow_item(s, first)->part == part) &&
-			(!condition->is_whole || param_walker(condition->resolved, NULL)))
+			(condition->is_below || !condition->is_whole || param_walker(condition->resolved, NULL)))
 			return false;
 	}
 	return true;
