@@ -295,7 +295,7 @@ SET SESSION AUTHORIZATION reader;
 EXECUTE later_reader \gset later_
 \set state_later :LAST_ERROR_SQLSTATE
 RESET SESSION AUTHORIZATION;
-SELECT is(:'state_later'::text, 'ZC002', 'a statement prepared before row-level security was enabled');
+SELECT is(:'state_later'::text, 'ZC001', 'a statement prepared before row-level security was enabled');
 \set VERBOSITY default
 \set ON_ERROR_STOP 1
 
