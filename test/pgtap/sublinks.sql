@@ -101,6 +101,9 @@ SELECT same('SELECT segment, count(*) AS n FROM customers WHERE segment IN (SELE
 SELECT same('SELECT count(*) AS n FROM customers WHERE cust NOT IN (SELECT cust FROM visits WHERE day > 3)', 'NOT IN of a unit that may be NULL',
 	'SELECT count(*) AS n FROM customers WHERE cust NOT IN (SELECT cust FROM visits WHERE day > 3 AND cust IS NOT NULL)');
 
+SELECT same('SELECT count(*) AS n FROM (SELECT c.cust, o.cust AS x FROM customers c LEFT JOIN orders o ON o.cust = c.cust
+	INTERSECT SELECT c.cust, e.cust FROM customers c LEFT JOIN orders e ON e.cust = c.cust AND e.amount = 3) q', 'INTERSECT of a unit that an outer join makes NULL');
+
 -- other people's rows, and what is not understood
 SELECT matches(asked(q), '^ZC002', q) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.amount = c.cust)',
@@ -110,6 +113,10 @@ SELECT matches(asked(q), '^ZC002', q) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o WHERE amount IN (SELECT cust FROM customers)',
 	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM orders p WHERE p.amount > 11)',
 	'SELECT count(*) FROM orders o WHERE amount NOT IN (SELECT amount FROM orders)',
+	-- the unit of a row that an outer join found none for is named elsewhere, and this one is NULL
+	'SELECT count(*) FROM customers c LEFT JOIN orders o ON o.cust = c.cust WHERE o.cust NOT IN (SELECT cust FROM visits WHERE day > 3)',
+	'SELECT count(*) FILTER (WHERE NOT o.cust IN (SELECT cust FROM visits WHERE day > 3)) FROM customers c LEFT JOIN orders o ON o.cust = c.cust',
+	'SELECT count(*) FROM customers WHERE cust NOT IN (SELECT o.cust FROM customers d LEFT JOIN orders o ON o.cust = d.cust)',
 	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.cust = c.cust LIMIT 0)',
 	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.cust = c.cust OFFSET 3)',
 	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.cust >= c.cust)',

@@ -261,33 +261,53 @@ dp_column_sources(Query *query, DpScope *scope, Node *expr)
 }
 
 static bool
-traces_to_unit(DpScope *scope, Node *expr)
+traces_to_unit(DpScope *scope, Node *expr, bool *may_be_null)
 {
 	DpColumnOrigin origin;
 	const DpTable *table;
 
 	if (!dp_trace_column(scope->query, scope, expr, &origin) || !origin.is_protected)
 		return false;
+	*may_be_null |= origin.may_be_null;
 	table = dp_policy_table(origin.relid);
 	return table->has_unit && get_attnum(origin.relid, table->unit) == origin.attnum;
+}
+
+/* Sets *may_be_null where an outer join may have made it NULL. */
+static bool
+is_unit_origin(DpScope *scope, Node *expr, bool *may_be_null)
+{
+	List	   *sources = dp_column_sources(scope->query, scope, expr);
+	ListCell   *lc;
+
+	*may_be_null = false;
+	if (sources == NIL)
+		return traces_to_unit(scope, expr, may_be_null);
+	foreach(lc, sources)
+	{
+		DpColumnSource *source = lfirst(lc);
+
+		*may_be_null |= source->may_be_null;
+		if (!traces_to_unit(source->scope, source->expr, may_be_null))
+			return false;
+	}
+	return true;
 }
 
 bool
 dp_is_unit_origin(DpScope *scope, Node *expr)
 {
-	List	   *sources = dp_column_sources(scope->query, scope, expr);
-	ListCell   *lc;
+	bool		may_be_null;
 
-	if (sources == NIL)
-		return traces_to_unit(scope, expr);
-	foreach(lc, sources)
-	{
-		DpColumnSource *source = lfirst(lc);
+	return is_unit_origin(scope, expr, &may_be_null);
+}
 
-		if (!traces_to_unit(source->scope, source->expr))
-			return false;
-	}
-	return true;
+bool
+dp_is_unit_of_rows(DpScope *scope, Node *expr)
+{
+	bool		may_be_null;
+
+	return is_unit_origin(scope, expr, &may_be_null) && !may_be_null;
 }
 
 /* Tells whether an expression is a constant, a test or a count, which has a value whatever it reads. */

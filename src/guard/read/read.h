@@ -60,6 +60,12 @@ extern List *dp_column_sources(Query *query, struct DpScope *scope, Node *expr);
 /* Tells whether expr is the unit column of a protected table, in all operands if it comes from several. */
 extern bool dp_is_unit_origin(struct DpScope *scope, Node *expr);
 
+/*
+ * Tells so where no outer join may have made it NULL: rows that are somebody's have a value of it.  A row
+ * that an outer join finds no match for may be somebody's, whose unit another column names.
+ */
+extern bool dp_is_unit_of_rows(struct DpScope *scope, Node *expr);
+
 /* Tells whether expr is a column that is NOT NULL; a plan notices when it no longer is. */
 extern bool dp_is_never_null(Query *query, Node *expr);
 

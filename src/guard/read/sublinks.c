@@ -208,7 +208,7 @@ is_refutable(SubLink *link, DpScope *scope)
 	Node	   *k = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
 
 	return IsA(test, OpExpr) && list_length(test->args) == 2 && dp_groups_by(test->opno, k) &&
-		IsA(dp_strip_relabel(lsecond(test->args)), Param) && (dp_shows_no_null(sub, k) || dp_is_unit_origin(scope, k));
+		IsA(dp_strip_relabel(lsecond(test->args)), Param) && (dp_shows_no_null(sub, k) || dp_is_unit_of_rows(scope, k));
 }
 
 /* Lets a NULL be found by any row: x NOT IN (SELECT ...) is true of it only where there is none. */
@@ -221,6 +221,20 @@ not_false(Node *test)
 	result->booltesttype = IS_NOT_FALSE;
 	result->location = -1;
 	return (Node *) result;
+}
+
+/*
+ * Tells whether rows that are somebody's may have no value here.  By an equality alone rows of other
+ * tables are of one unit: then a row without it is nobody's, unless an outer join made it NULL.
+ */
+static bool
+may_lack(Query *query, Node *expr, bool even_if_null)
+{
+	DpColumnOrigin origin;
+
+	if (dp_shows_no_null(query, expr))
+		return false;
+	return even_if_null || !dp_trace_column(query, NULL, expr, &origin) || origin.may_be_null;
 }
 
 /* Puts a join in the place of a conjunct of from->query; false if it stays. */
@@ -255,9 +269,7 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 			conditions = make_ands_implicit((Expr *) test_mutator(link->testexpr, &p));
 		if (!take_conditions(&p, &conditions) || p.targets == NIL)
 			return false;
-		/* by an equality alone rows of other tables are of one unit, so that a row without it is nobody's */
-		if (!exists && negated && (is_public || list_length(conditions) > 1) &&
-			!dp_shows_no_null(query, linitial(castNode(OpExpr, linitial(conditions))->args)))
+		if (!exists && negated && may_lack(query, linitial(castNode(OpExpr, linitial(conditions))->args), is_public || list_length(conditions) > 1))
 			linitial(conditions) = not_false(linitial(conditions));
 		show_targets(&p);
 		if (is_public)
