@@ -55,4 +55,9 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers c JOIN (SELECT customer, amount, row_number() OVER (PARTITION BY customer ORDER BY id) AS n FROM orders) q ON q.customer = c.customer AND q.n <= 2',
 	'SELECT count(*) FROM (SELECT customer, amount AS x FROM orders UNION ALL SELECT customer, shop FROM orders) v']) AS statement;
 
+-- what is written out may double with each of them
+SELECT matches(asked('SELECT count(*) FROM customers u CROSS JOIN LATERAL (SELECT u.born AS y) q0' ||
+	(SELECT string_agg(format(' CROSS JOIN LATERAL (SELECT q%s.y + q%s.y AS y) q%s', i - 1, i - 1, i), '' ORDER BY i) FROM generate_series(1, 40) i) ||
+	' WHERE q40.y > 3'), '^ZC002 LATERAL', 'columns of columns that double 40 times');
+
 SELECT * FROM finish();

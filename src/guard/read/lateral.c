@@ -161,12 +161,37 @@ take_out(Query *query, Index rti, Place *place)
  * ------------------------------------------------------------------------
  */
 
+/*
+ * What has more parts is not put in the place of a column, nor anything in so many places: columns of such
+ * columns would grow without limit.
+ */
+#define MOST_REPEATED 200
+
+static bool
+long_walker(Node *node, int *parts)
+{
+	if (node == NULL)
+		return false;
+	if (!IsA(node, List) && ++*parts > MOST_REPEATED)
+		return true;
+	return expression_tree_walker(node, long_walker, parts);
+}
+
+static bool
+is_long(Node *expr)
+{
+	int			parts = 0;
+
+	return long_walker(expr, &parts);
+}
+
 typedef struct ColumnContext
 {
 	Index		rti;
 	List	   *values;			/* Nodes, what is in the place of each column */
 	int			sublevels;
 	bool		whole;			/* some of what is named is no column */
+	int			places;			/* where columns are named */
 } ColumnContext;
 
 static bool
@@ -176,7 +201,11 @@ whole_walker(Node *node, ColumnContext *c)
 		return false;
 	if (IsA(node, Var))
 	{
-		c->whole |= ((Var *) node)->varno == c->rti && ((Var *) node)->varlevelsup == c->sublevels && ((Var *) node)->varattno <= 0;
+		if (((Var *) node)->varno == c->rti && ((Var *) node)->varlevelsup == c->sublevels)
+		{
+			c->whole |= ((Var *) node)->varattno <= 0;
+			c->places++;
+		}
 		return false;
 	}
 	if (IsA(node, Query))
@@ -239,7 +268,7 @@ replace_columns(Query *query, Index rti, List *values)
 	query->hasSubLinks |= checkExprHasSubLink((Node *) values);
 }
 
-/* Tells whether entry rti is named otherwise than by its columns, or where these cannot be replaced. */
+/* Tells whether entry rti is named otherwise than by its columns, or where these cannot be replaced, or too often. */
 static bool
 names_whole_row(Query *query, Index rti)
 {
@@ -259,7 +288,7 @@ names_whole_row(Query *query, Index rti)
 			bms_is_member(rti, pull_varnos(NULL, (Node *) rte->tablefunc)) ||
 			bms_is_member(rti, pull_varnos(NULL, (Node *) rte->tablesample));
 	}
-	return c.whole;
+	return c.whole || c.places > MOST_REPEATED;
 }
 
 /* ------------------------------------------------------------------------
@@ -392,7 +421,7 @@ move_conditions(Query *query, Index rti, Place *place)
 			continue;
 		}
 		/* where there is no row, the expression would be NULL */
-		if (checkExprHasSubLink((Node *) tle->expr) || !place->inner || (place->join && place->join->jointype != JOIN_INNER))
+		if (checkExprHasSubLink((Node *) tle->expr) || is_long((Node *) tle->expr) || !place->inner || (place->join && place->join->jointype != JOIN_INNER))
 			return false;
 		values = lappend(values, outward_mutator((Node *) tle->expr, &c));
 		computes = true;
@@ -443,7 +472,7 @@ write_out(Query *query, Index rti)
 	values = values_of(rte->subquery);
 	if (values != NIL)
 	{
-		if (!take_out(query, rti, &place))
+		if (is_long((Node *) values) || !take_out(query, rti, &place))
 			return;
 		replace_columns(query, rti, values);
 		rte->lateral = false;
