@@ -138,7 +138,8 @@ typedef struct DpInput
 typedef struct DpRecordFormat
 {
 	bool		varies;			/* in size */
-	uint16		nulls;			/* words of them, of 32 bits */
+	uint16		nulls;			/* words of them, of 32 bits; 0: nothing is
+								 * NULL */
 	uint16		unit;			/* where the unit is */
 	uint16		unit_width;		/* of a word */
 	uint16		image;			/* where its image is, or its length */

@@ -34,6 +34,26 @@ typedef struct StateRecord
  * ------------------------------------------------------------------------
  */
 
+/* Tells whether unit and keys are columns of a scanned table that are NOT NULL, in all processes that run this plan. */
+static bool
+has_no_nulls(const DpBounding *bounding)
+{
+	const DpInput *input = &bounding->input;
+	const DpUnitFormat *unit = &bounding->unit;
+	TupleDesc	desc;
+
+	if (!IsA(input->outer, SeqScanState) || input->outer->ps_ProjInfo != NULL)
+		return false;
+	desc = RelationGetDescr(((ScanState *) input->outer)->ss_currentRelation);
+	for (int i = 0; i < unit->ncolumns; i++)
+		if (unit->attno[i] <= 0 || !dp_is_not_null_column(desc, unit->attno[i]))
+			return false;
+	for (int i = 0; i < bounding->shape.layout.nkeys; i++)
+		if (input->key_attno[i] <= 0 || !dp_is_not_null_column(desc, input->key_attno[i]))
+			return false;
+	return true;
+}
+
 /* Decides where things are in a record, for the units, keys and fields that are known by now. */
 void
 dp_plan_records(DpBounding *bounding)
@@ -45,6 +65,8 @@ dp_plan_records(DpBounding *bounding)
 	Size		at;
 
 	format->nulls = (1 + shape->layout.nkeys + fields->nfields + 31) / 32;
+	if (fields->nfields == 0 && has_no_nulls(bounding))
+		format->nulls = 0;
 	format->unit_width = unit->is_word && unit->info[0].typlen <= (int) sizeof(int32) ? sizeof(int32) : sizeof(int64);
 	format->image_width = unit->is_plain && unit->info[0].class == DP_KEY_FIXED ? unit->info[0].typlen : 0;
 	format->varies = !unit->is_word && format->image_width == 0;
@@ -171,8 +193,8 @@ write_record(const DpBounding *bounding, char *record, Size size)
 	char	   *bytes = record + format->size;
 	int			bit = 1;
 
-	memset(nulls, 0, format->nulls * sizeof(uint32));
-	nulls[0] = row->unit_isnull ? 1 : 0;
+	for (int i = 0; i < format->nulls; i++)
+		nulls[i] = i == 0 && row->unit_isnull;
 	if (format->varies)
 		nulls[format->nulls] = (uint32) size;
 	bytes = write_unit(bounding, record, bytes);
@@ -262,12 +284,12 @@ dp_read_record(DpBounding *bounding, char *record)
 	char	   *bytes = record + format->size;
 	int			bit = 1;
 
-	row->unit_isnull = (nulls[0] & 1) != 0;
+	row->unit_isnull = format->nulls > 0 && (nulls[0] & 1) != 0;
 	row->has_rank = false;
 	read_unit(bounding, record, &bytes);
 	for (int i = 0; i < layout->nkeys; i++, bit++)
 	{
-		row->key[i].isnull = (nulls[bit / 32] & (UINT32_C(1) << (bit % 32))) != 0;
+		row->key[i].isnull = format->nulls > 0 && (nulls[bit / 32] & (UINT32_C(1) << (bit % 32))) != 0;
 		if (row->key[i].isnull)
 			continue;
 		if (layout->by_reference & (1 << i))

@@ -138,6 +138,7 @@ class Table:
     keys: list              # of (name of type or 'long', how many)
     places: list
     temporary: bool
+    not_null: bool          # units and keys are, and said to be
 
     def key_type(self, i):
         return LONG_KEY if self.keys[i][0] == 'long' else TYPES[self.keys[i][0]]
@@ -147,7 +148,8 @@ class Table:
 
     def script(self):
         """SQL that makes the tables anew"""
-        nobody = 'CASE WHEN h / 7 %% %d = 0 THEN NULL ELSE {} END' % self.nulls if self.nulls else '{}'
+        nobody = 'CASE WHEN h / 7 %% %d = 0 THEN NULL ELSE {} END' % self.nulls if self.nulls and not self.not_null else '{}'
+        key = '(h2 / %d) %% %d' if self.not_null else 'nullif((h2 / %d) %% %d, 1)'
         whose = nobody.format(SKEWS[self.skew].format(units=self.units, rows=max(self.rows, 1)))
         columns, made = [], []
         for i, name in enumerate(self.unit):
@@ -155,7 +157,7 @@ class Table:
             made.append(TYPES[name].value(('p', 'p / 3')[i], 'w'))
         for i, (_, many) in enumerate(self.keys):
             columns.append('k%d %s' % (i, self.key_type(i).sql))
-            made.append(self.key_type(i).value('nullif((h2 / %d) %% %d, 1)' % (97 ** i, many + 1), 'w'))
+            made.append(self.key_type(i).value(key % (97 ** i, many + 1), 'w'))
         random = '(hashint8extended(g, %d) & 1073741823)'
         statements = ['DROP TABLE IF EXISTS %s' % ', '.join(['t', 'person'] + list(PLACES)),
                       """CREATE %s TABLE t (g int, pid bigint, h int, %s, %s)""" % (
@@ -168,6 +170,8 @@ class Table:
                       'CREATE TABLE person AS SELECT pid, (pid % 3)::int AS area FROM t WHERE pid IS NOT NULL GROUP BY pid',
                       'ALTER TABLE person ADD PRIMARY KEY (pid)']
         statements += [PLACES[p].format(third=self.rows // 3 + 1).strip().rstrip(';') for p in self.places]
+        if self.not_null:
+            statements += ['ALTER TABLE %s %s' % (t, ', '.join('ALTER %s SET NOT NULL' % c.split()[0] for c in columns)) for t in ['t'] + self.places]
         return ';\n'.join(statements + ['ANALYZE ' + ', '.join(['t', 'person'] + self.places)]) + ';\n'
 
 
@@ -191,4 +195,4 @@ def random_table(rng):
     if not TYPES[unit[0]].partitions and 't_hash' in places:
         places.remove('t_hash')
     return Table(rows, rng.choice([1, 2, 30, 300, 3000, 3000, 10000]), skew, rng.choice([0, 0, 2, 50]),
-                 rng.randrange(10 ** 6), unit, keys, places, rng.random() < 0.08)
+                 rng.randrange(10 ** 6), unit, keys, places, rng.random() < 0.08, rng.random() < 0.3)
