@@ -187,7 +187,8 @@ dp_close_files(DpBounding *bounding)
 
 /*
  * Returns how long the next chunk of a list should be.  In shared memory processes wait for each other to take or
- * free one, so long lists get longer ones, up to an eighth of a partition's part of memory.
+ * free one, so long lists get longer ones, up to an eighth of a partition's part of memory.  Half of the last one
+ * stays free as a rule, so it is no more than an eighth of a list.
  */
 static Size
 next_size(const DpBounding *bounding, const DpChunk *last)
@@ -199,7 +200,9 @@ next_size(const DpBounding *bounding, const DpChunk *last)
 		return DP_CHUNK_SIZE;
 	if (last == NULL)
 		return size;
-	while (size * 2 <= Min(Max(most, DP_CHUNK_SIZE), 2 * (last->size + offsetof(DpChunk, data))))
+	most = Min(Max(most, DP_CHUNK_SIZE), 2 * (last->size + offsetof(DpChunk, data)));
+	most = Min(most, Max(DP_CHUNK_SIZE, last->total / 8));
+	while (size * 2 <= most)
 		size *= 2;
 	return size;
 }
@@ -221,6 +224,7 @@ add_chunk(DpBounding *bounding, DpChunk **chunks, Size size, bool states)
 	chunk = new_chunk(bounding, whole - offsetof(DpChunk, data));
 	chunk->states = states;
 	chunk->next = *chunks;
+	chunk->total = whole + (chunk->next != NULL ? chunk->next->total : 0);
 	*chunks = chunk;
 }
 

@@ -72,6 +72,8 @@ typedef struct DpChunk
 	dsa_pointer self;			/* invalid: not in shared memory */
 	uint32		used;
 	uint32		size;			/* bytes in data */
+	Size		total;			/* of this one and those after it, when it
+								 * was added */
 	bool		states;
 	char		data[FLEXIBLE_ARRAY_MEMBER] pg_attribute_aligned(MAXIMUM_ALIGNOF);
 } DpChunk;
