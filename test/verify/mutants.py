@@ -79,12 +79,12 @@ MUTANTS = {
                        "SELECT dp_count(*) FROM (SELECT count(*) OVER (PARTITION BY patient ORDER BY date '2020-01-01' + patient RANGE '1 day' PRECEDING) AS n FROM visit) q WHERE n > 1"),
     'argument of a window function': ([('src/guard/vet/unit_aggregates.c', 'arg = dp_vet(lfirst(lc), &inner);', 'arg = copyObject(lfirst(lc));')],
                                       'SELECT dp_count(*) FROM (SELECT lag(1 / (patient - 42)) OVER (PARTITION BY patient ORDER BY name) AS n FROM visit) q WHERE n > 1'),
-    'unit of operands': ([('src/guard/read/set_operations.c', 'unit->exprs = lappend(unit->exprs, union_var(rti, targets, lfirst_node(Var, lc)->varattno));',
+    'unit of operands': ([('src/guard/read/union_all.c', 'unit->exprs = lappend(unit->exprs, union_var(rti, targets, lfirst_node(Var, lc)->varattno));',
                            'unit->exprs = lappend(unit->exprs, union_var(rti, targets, 1));')],
                          'SELECT dp_count(*) FROM (SELECT bill FROM bill UNION ALL SELECT price FROM item) q'),
     # what is left to the planner
     'cast of operands': ([('src/guard/read/set_operations.c', 'if (exprType((Node *) tle->expr) == type)\n\t\t\tcontinue;', 'continue;'),
-                          ('src/guard/read/set_operations.c', 'if (exprType(expr) != type)\n\t\t\t\trefuse_types', 'if (false)\n\t\t\t\trefuse_types')],
+                          ('src/guard/read/union_all.c', 'if (exprType(expr) != type)\n\t\t\t\tdp_refuse_operand_types', 'if (false)\n\t\t\t\tdp_refuse_operand_types')],
                          'SELECT dp_count(x) FROM (SELECT price + 0.5 AS x FROM item UNION ALL SELECT bill FROM bill) q'),
     # clauses that pass
     'limit': ([('src/guard/read/subquery.c', 'if (keeps_all_rows(sub->limitCount, false) && keeps_all_rows(sub->limitOffset, true))\n\t\tsub->limitCount = sub->limitOffset = NULL;\n\telse', 'if (false)'),

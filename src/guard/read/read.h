@@ -220,6 +220,17 @@ extern List *dp_operands(Query *sub);
  */
 extern const Bitmapset *dp_prepare_operands(DpSource *s, DpScope *scope, const Bitmapset *columns);
 
+/* Makes Vars of entry rti for the columns of a set operation, with the names of targets. */
+extern List *dp_operation_targets(Index rti, SetOperationStmt *op, List *targets);
+
+/* Refuses operands of which a column, a number, is of the types a and b. */
+extern void dp_refuse_operand_types(DpSplitContext *cxt, int location, int column, Oid a, Oid b);
+
+/* ------------------------------------------------------------------------
+ * union_all.c
+ * ------------------------------------------------------------------------
+ */
+
 /*
  * Puts a new UNION ALL of its operands, which were read, in the place of entry
  * rti of the query above, and fills item.  items: those of the operands.  ZC002 for

@@ -5,9 +5,8 @@
  *
  * The rows of a UNION ALL are those of its operands, each of which is read as
  * a subquery by itself (subquery.c) and hands up what names the unit of its
- * rows, in columns behind the others; here the operands are put together
- * again, as a new UNION ALL.  All other operations are written as that and
- * what is read anyway:
+ * rows, in columns behind the others; union_all.c puts them together again.
+ * All other operations are written here as that and what is read anyway:
  *
  * - A UNION B is SELECT DISTINCT of A UNION ALL B;
  * - A EXCEPT B is SELECT DISTINCT of A WHERE NOT EXISTS a row of B with the same
@@ -17,9 +16,8 @@
  * subqueries.
  *
  * Invariants:
- * - The operands' units are of one kind: the same types of columns.
- * - The same row may come from several operands, so that a unit may have more
- *	 rows than each of them lets it have.
+ * - Rows of every operand are protected ones, but for those of the second one of
+ *	 EXCEPT and INTERSECT, which only tell which rows stay.
  * - Columns of different types are cast in the operands, where casts are vetted;
  *	 nothing is left to the planner.
  *
@@ -33,7 +31,6 @@
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
-#include "policy/policy.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -84,9 +81,8 @@ first_operand(Node *node)
 	return ((RangeTblRef *) node)->rtindex;
 }
 
-/* Makes Vars of entry rti for the columns of a set operation, with the names of targets. */
-static List *
-operation_targets(Index rti, SetOperationStmt *op, List *targets)
+List *
+dp_operation_targets(Index rti, SetOperationStmt *op, List *targets)
 {
 	List	   *result = NIL;
 	ListCell   *type,
@@ -129,8 +125,8 @@ cast_columns(Query *operand, SetOperationStmt *op)
 	}
 }
 
-static void
-refuse_types(DpSplitContext *cxt, int location, int column, Oid a, Oid b)
+void
+dp_refuse_operand_types(DpSplitContext *cxt, int location, int column, Oid a, Oid b)
 {
 	dp_refuse_at(location,
 				 errmsg("column %d of a UNION of protected rows is of the types %s and %s; write a cast in each SELECT",
@@ -149,7 +145,7 @@ operand_query(Query *query, Node *operand)
 	result = dp_new_select();
 	result->setOperations = move_operands(operand, query, result);
 	result->jointree = makeFromExpr(NIL, NULL);
-	result->targetList = operation_targets(first_operand(result->setOperations), (SetOperationStmt *) operand,
+	result->targetList = dp_operation_targets(first_operand(result->setOperations), (SetOperationStmt *) operand,
 										   query->targetList);
 	/* they are one level further down */
 	foreach(lc, result->rtable)
@@ -197,7 +193,7 @@ select_distinct(Query *operand, SetOperationStmt *op, List *targets)
 	query->rtable = list_make1(dp_subquery_entry(operand, "operation"));
 	ref->rtindex = 1;
 	query->jointree = makeFromExpr(list_make1(ref), NULL);
-	query->targetList = operation_targets(1, op, targets);
+	query->targetList = dp_operation_targets(1, op, targets);
 	forboth(lc, query->targetList, clause, op->groupClauses)
 	{
 		TargetEntry *tle = lfirst(lc);
@@ -276,7 +272,7 @@ typed_operand(DpSplitContext *cxt, Query *sub, Node *node, SetOperationStmt *op)
 		Node	   *expr = (Node *) ((TargetEntry *) lfirst(lc))->expr;
 
 		if (exprType(expr) != lfirst_oid(type))
-			refuse_types(cxt, exprLocation(expr), foreach_current_index(lc) + 1, exprType(expr), lfirst_oid(type));
+			dp_refuse_operand_types(cxt, exprLocation(expr), foreach_current_index(lc) + 1, exprType(expr), lfirst_oid(type));
 	}
 	return operand;
 }
@@ -344,7 +340,7 @@ dp_write_out_operation(DpSource *s, DpScope *scope)
 }
 
 /* ------------------------------------------------------------------------
- * UNION ALL
+ * Operands of a UNION ALL
  * ------------------------------------------------------------------------
  */
 
@@ -386,235 +382,4 @@ dp_prepare_operands(DpSource *s, DpScope *scope, const Bitmapset *columns)
 		all = bms_add_member(all, i);
 	/* keys of groups stay where nobody reads them, too */
 	return keeps_rows ? columns : all;
-}
-
-/* Returns what names the unit of the rows of an operand: Exprs of its columns. */
-static List *
-unit_targets(Query *operand, const DpFromItem *item)
-{
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, item->unit.exprs)
-		result = lappend(result, get_tle_by_resno(operand->targetList, lfirst_node(Var, lc)->varattno));
-	return result;
-}
-
-/* Refuses units of different kinds. */
-static void
-check_units(DpSource *s, Query *sub, List *first, List *units, Index rti)
-{
-	DpSplitContext *cxt = s->cxt;
-	int			where = exprLocation((Node *) rt_fetch(rti, sub->rtable)->subquery->targetList);
-	ListCell   *a,
-			   *b;
-
-	if (list_length(first) != list_length(units))
-		dp_refuse_at(where >= 0 ? where : s->level->where,
-					 errmsg("rows that are privacy units by themselves cannot be in one UNION with rows of units that a column names; "
-							"release each, and combine the released rows"));
-	forboth(a, first, b, units)
-	{
-		Oid			these = exprType((Node *) ((TargetEntry *) lfirst(a))->expr);
-		Oid			those = exprType((Node *) ((TargetEntry *) lfirst(b))->expr);
-
-		if (these != those)
-			dp_refuse_at(where >= 0 ? where : s->level->where,
-						 errmsg("the privacy units of the SELECTs of a UNION are of the types %s and %s and cannot be told apart together; "
-								"release each, and combine the released rows",
-								format_type_be(these), format_type_be(those)));
-	}
-}
-
-/* Sets what the columns of the operation are, which all operands must agree upon. */
-static void
-settle_columns(DpSource *s, Query *sub, List *operands, SetOperationStmt *op)
-{
-	DpSplitContext *cxt = s->cxt;
-	List	   *first = rt_fetch(linitial_int(operands), sub->rtable)->subquery->targetList;
-	ListCell   *lc,
-			   *operand;
-
-	op->colTypes = op->colTypmods = op->colCollations = NIL;
-	foreach(lc, first)
-	{
-		TargetEntry *tle = lfirst(lc);
-		Oid			type = exprType((Node *) tle->expr);
-		int32		typmod = exprTypmod((Node *) tle->expr);
-		Oid			collation = exprCollation((Node *) tle->expr);
-
-		if (tle->resjunk)
-			break;
-		foreach(operand, operands)
-		{
-			Node	   *expr = (Node *) get_tle_by_resno(rt_fetch(lfirst_int(operand), sub->rtable)->subquery->targetList,
-														 tle->resno)->expr;
-
-			if (exprType(expr) != type)
-				refuse_types(cxt, exprLocation(expr), tle->resno, type, exprType(expr));
-			if (exprCollation(expr) != collation)
-				dp_refuse_at(exprLocation(expr),
-							 errmsg("column %d of a UNION of protected rows has several collations; write COLLATE in each SELECT",
-									tle->resno));
-			if (exprTypmod(expr) != typmod)
-				typmod = -1;
-		}
-		op->colTypes = lappend_oid(op->colTypes, type);
-		op->colTypmods = lappend_int(op->colTypmods, typmod);
-		op->colCollations = lappend_oid(op->colCollations, collation);
-	}
-}
-
-/* Makes a new tree of UNION ALL, with the columns of the model. */
-static Node *
-rebuild_tree(Node *node, const SetOperationStmt *columns)
-{
-	SetOperationStmt *new;
-	RangeTblRef *ref;
-
-	check_stack_depth();
-	if (IsA(node, RangeTblRef))
-	{
-		ref = makeNode(RangeTblRef);
-		ref->rtindex = ((RangeTblRef *) node)->rtindex;
-		return (Node *) ref;
-	}
-	new = makeNode(SetOperationStmt);
-	new->op = SETOP_UNION;
-	new->all = true;
-	new->larg = rebuild_tree(((SetOperationStmt *) node)->larg, columns);
-	new->rarg = rebuild_tree(((SetOperationStmt *) node)->rarg, columns);
-	new->colTypes = list_copy(columns->colTypes);
-	new->colTypmods = list_copy(columns->colTypmods);
-	new->colCollations = list_copy(columns->colCollations);
-	return (Node *) new;
-}
-
-static bool
-has_column(List *vars, AttrNumber column)
-{
-	ListCell   *lc;
-
-	foreach(lc, vars)
-		if (lfirst_node(Var, lc)->varattno == column)
-		return true;
-	return false;
-}
-
-/* Tells whether one of tokens is the same, by the same columns. */
-static bool
-has_token(List *tokens, const DpToken *token)
-{
-	ListCell   *lc;
-
-	foreach(lc, tokens)
-	{
-		DpToken    *other = lfirst(lc);
-		ListCell   *a,
-				   *b;
-		bool		same = other->parent == token->parent && other->index == token->index && equal(other->key, token->key) &&
-			list_length(other->vars) == list_length(token->vars);
-
-		if (same)
-			forboth(a, other->vars, b, token->vars)
-				same &= lfirst_node(Var, a)->varattno == lfirst_node(Var, b)->varattno;
-		if (same)
-			return true;
-	}
-	return false;
-}
-
-/* Returns the column of the union, entry rti of another query, that is in the place of an operand's column. */
-static Var *
-union_var(Index rti, List *targets, AttrNumber column)
-{
-	return makeVarFromTargetEntry(rti, get_tle_by_resno(targets, column));
-}
-
-/* Fills the unit of the union's rows: what names it in all operands names it. */
-static void
-fill_unit(DpFromItem *items, List *operands, List *targets, Index rti, DpRowUnit *unit)
-{
-	DpRowUnit  *first = &items[linitial_int(operands)].unit;
-	ListCell   *lc,
-			   *operand,
-			   *var;
-
-	foreach(lc, first->exprs)
-		unit->exprs = lappend(unit->exprs, union_var(rti, targets, lfirst_node(Var, lc)->varattno));
-	foreach(lc, first->vars)
-	{
-		AttrNumber	column = lfirst_node(Var, lc)->varattno;
-		bool		in_all = true;
-
-		foreach(operand, operands)
-			in_all &= has_column(items[lfirst_int(operand)].unit.vars, column);
-		if (in_all)
-			unit->vars = lappend(unit->vars, union_var(rti, targets, column));
-	}
-	foreach(lc, first->tokens)
-	{
-		DpToken    *token = palloc(sizeof(DpToken));
-		bool		in_all = true;
-
-		*token = *(DpToken *) lfirst(lc);
-		foreach(operand, operands)
-			in_all &= has_token(items[lfirst_int(operand)].unit.tokens, token);
-		if (!in_all)
-			continue;
-		token->vars = NIL;
-		foreach(var, ((DpToken *) lfirst(lc))->vars)
-			token->vars = lappend(token->vars, union_var(rti, targets, lfirst_node(Var, var)->varattno));
-		unit->tokens = lappend(unit->tokens, token);
-	}
-	unit->one_row = false;
-	unit->may_repeat = true;
-}
-
-void
-dp_rebuild_union(DpSource *s, RangeTblEntry *rte, Index rti, DpFromItem *items, DpFromItem *item)
-{
-	Query	   *sub = rte->subquery;
-	List	   *operands = dp_operands(sub);
-	SetOperationStmt *op = copyObject((SetOperationStmt *) sub->setOperations);
-	DpAllowContext allow = {.source_text = s->cxt->source_text,.run_as = s->level->allow.run_as};
-	List	   *first = unit_targets(rt_fetch(linitial_int(operands), sub->rtable)->subquery, &items[linitial_int(operands)]);
-	int			nshown = list_length(sub->targetList);
-	List	   *names = list_copy(sub->targetList);
-	List	   *targets;
-	Node	   *tree = sub->setOperations;
-	Query	   *new;
-	ListCell   *lc;
-
-	foreach(lc, operands)
-	{
-		List	   *units = unit_targets(rt_fetch(lfirst_int(lc), sub->rtable)->subquery, &items[lfirst_int(lc)]);
-		ListCell   *unit;
-
-		foreach(unit, units)
-			((TargetEntry *) lfirst(unit))->expr = dp_as_base_type(((TargetEntry *) lfirst(unit))->expr);
-		check_units(s, sub, first, units, lfirst_int(lc));
-		allow.rtindexes = bms_add_member(allow.rtindexes, lfirst_int(lc));
-	}
-	settle_columns(s, sub, operands, op);
-	foreach(lc, first)
-	{
-		TargetEntry *tle = lfirst(lc);
-
-		rte->eref->colnames = lappend(rte->eref->colnames, makeString(tle->resname));
-		names = lappend(names, makeTargetEntry(NULL, list_length(names) + 1, tle->resname, false));
-	}
-	dp_rebuild_entries(s, sub, allow.rtindexes);
-	sub->setOperations = NULL;
-	sub->sortClause = NIL;
-	sub->jointree = makeFromExpr(NIL, NULL);
-	targets = operation_targets(linitial_int(operands), op, names);
-	/* units may be of any type */
-	sub->targetList = list_copy_head(targets, nshown);
-	allow.rtable = sub->rtable;
-	rte->subquery = new = dp_rebuild_subquery(s->cxt, sub, &allow);
-	new->targetList = list_concat(new->targetList, list_copy_tail(targets, nshown));
-	new->setOperations = rebuild_tree(tree, op);
-	item->is_private = true;
-	fill_unit(items, operands, new->targetList, rti, &item->unit);
 }
