@@ -29,7 +29,7 @@
  *	 neither shown nor repeats rows.
  *
  * An entry that no condition connects with the rest (a cross join) would
- * repeat every row for nothing, and is refused.
+ * repeat every row for nothing, and is refused (all messages: join_refusals.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -37,35 +37,12 @@
 
 #include "base/compat.h"
 #include "catalog/pg_class.h"
-#include "guard/read/read.h"
-#include "lib/stringinfo.h"
+#include "guard/read/joins.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
-/* the rows of a part of the join tree */
-typedef struct JoinSide
-{
-	Bitmapset  *rels;
-	bool		is_private;
-	DpRowUnit	unit;
-	Index		entry;			/* it is this one entry; 0: a join */
-} JoinSide;
-
-typedef struct JoinContext
-{
-	DpSplitContext *cxt;
-	Query	   *query;
-	DpFromItem *items;
-	int			where;			/* the level is, in the query's text */
-	DpFrom	   *from;
-	List	   *unique_keys;	/* Oids of indexes that connections rest on */
-} JoinContext;
-
-static JoinSide *analyse(JoinContext *c, Node *node);
+static DpJoinSide *analyse(DpJoinContext *c, Node *node);
 
 /* ------------------------------------------------------------------------
  * Conditions
@@ -101,146 +78,6 @@ any_connects(List *conditions, Bitmapset *these, Bitmapset *those)
 			return true;
 	}
 	return false;
-}
-
-/* ------------------------------------------------------------------------
- * Messages
- * ------------------------------------------------------------------------
- */
-
-static const char *
-side_name(JoinContext *c, JoinSide *side)
-{
-	return rt_fetch(bms_next_member(side->rels, -1), c->query->rtable)->eref->aliasname;
-}
-
-static int
-location_of(JoinContext *c, List *conditions)
-{
-	int			location = conditions ? exprLocation(linitial(conditions)) : -1;
-
-	return location >= 0 ? location : c->where;
-}
-
-const char *
-dp_column_name(Query *query, Var *var)
-{
-	RangeTblEntry *rte = rt_fetch(var->varno, query->rtable);
-
-	return psprintf("%s.%s", quote_identifier(rte->eref->aliasname),
-					quote_identifier(get_rte_attribute_name(rte, var->varattno)));
-}
-
-static const char *
-unit_name(JoinContext *c, JoinSide *side)
-{
-	return dp_column_name(c->query, linitial_node(Var, side->unit.vars));
-}
-
-/* Returns the equality of keys by which both sides would lead to one row; NULL if none would. */
-static const char *
-token_equality(JoinContext *c, JoinSide *a, JoinSide *b)
-{
-	ListCell   *left,
-			   *right,
-			   *x,
-			   *y;
-
-	foreach(left, list_concat_copy(a->unit.tokens, a->unit.or_null))
-		foreach(right, list_concat_copy(b->unit.tokens, b->unit.or_null))
-		{
-			DpToken    *these = lfirst(left);
-			DpToken    *those = lfirst(right);
-			StringInfoData text;
-
-			if (!OidIsValid(these->parent) || these->parent != those->parent || !equal(these->key, those->key))
-				continue;
-			initStringInfo(&text);
-			forboth(x, these->vars, y, those->vars)
-				appendStringInfo(&text, "%s%s = %s", text.len > 0 ? " AND " : "",
-								 dp_column_name(c->query, lfirst_node(Var, x)), dp_column_name(c->query, lfirst_node(Var, y)));
-			return text.data;
-		}
-	return NULL;
-}
-
-/* Refuses a join of which one side's unit is not named by a column of it. */
-static void
-refuse_untold(JoinContext *c, JoinSide *a, JoinSide *b, List *conditions, const char *place)
-{
-	DpSplitContext *cxt = c->cxt;
-	const char *equality = token_equality(c, a, b);
-	JoinSide   *through = a->unit.exprs == NIL ? a : b->unit.exprs == NIL ? b : NULL;
-
-	if (equality != NULL)
-		dp_refuse_at(location_of(c, conditions),
-					 errmsg("protected tables \"%s\" and \"%s\" can be joined only on the key that tells whose rows are whose; add %s to %s",
-							side_name(c, a), side_name(c, b), equality, place));
-	if (through != NULL)
-		dp_refuse_at(location_of(c, conditions),
-					 errmsg("rows of protected table \"%s\" belong to whom those of \"%s\" belong to; join that table, too, between it and \"%s\"",
-							side_name(c, through),
-							get_rel_name(((DpToken *) linitial(through->unit.tokens))->parent),
-							side_name(c, through == a ? b : a)));
-}
-
-/* Tells whether a side is a subquery that has more than columns of its rows, so that they cannot be compared inside of it. */
-static bool
-is_computed(JoinContext *c, JoinSide *side)
-{
-	RangeTblEntry *rte = rt_fetch(bms_next_member(side->rels, -1), c->query->rtable);
-
-	return rte->rtekind == RTE_SUBQUERY && !dp_only_reads(rte->subquery, false);
-}
-
-/* Refuses x IN (SELECT y ...) that compares no units, with what can be written in its place. */
-static void
-refuse_filter(JoinContext *c, JoinSide *outer, JoinSide *inner, List *conditions)
-{
-	DpSplitContext *cxt = c->cxt;
-	const char *unit;
-
-	if (outer->unit.vars == NIL || inner->unit.vars == NIL)
-		return;
-	unit = unit_name(c, outer);
-	if (is_computed(c, inner))
-		dp_refuse_at(location_of(c, conditions),
-					 errmsg("protected tables \"%s\" and \"%s\" can be joined only on their privacy units; "
-							"compare %s, too: (%s, ...) IN (SELECT %s, ...)",
-							side_name(c, outer), side_name(c, inner), unit, unit, unit_name(c, inner)));
-	if (strcmp(side_name(c, outer), side_name(c, inner)) == 0)
-		dp_refuse_at(location_of(c, conditions),
-					 errmsg("protected table \"%s\" can be joined with itself only on its privacy unit; "
-							"give it another name in the subquery, and add to the subquery's WHERE that both have the same %s",
-							side_name(c, outer), unit));
-}
-
-/* place: where the equality that is missing would be written */
-static void
-refuse_unconnected(JoinContext *c, JoinSide *a, JoinSide *b, List *conditions, const char *place)
-{
-	DpSplitContext *cxt = c->cxt;
-
-	if (a->unit.vars == NIL || b->unit.vars == NIL)
-		refuse_untold(c, a, b, conditions, place);
-	if (a->unit.vars == NIL || b->unit.vars == NIL)
-		dp_refuse_at(location_of(c, conditions),
-					 errmsg("each row of protected table \"%s\" is a privacy unit by itself; "
-							"join it with tables that are not protected, not with \"%s\"",
-							side_name(c, a->unit.vars ? b : a), side_name(c, a->unit.vars ? a : b)));
-	dp_refuse_at(location_of(c, conditions),
-				 errmsg("protected tables \"%s\" and \"%s\" can be joined only on their privacy units; add %s = %s to %s",
-						side_name(c, a), side_name(c, b), unit_name(c, a), unit_name(c, b), place));
-}
-
-static void
-refuse_cross_join(JoinContext *c, JoinSide *side, List *conditions)
-{
-	DpSplitContext *cxt = c->cxt;
-
-	dp_refuse_at(location_of(c, conditions),
-				 errmsg("\"%s\" is joined without a condition, so that it only repeats protected rows; "
-						"join it ON columns of both sides", side_name(c, side)));
 }
 
 /* ------------------------------------------------------------------------
@@ -282,7 +119,7 @@ add_names(DpRowUnit *unit, const DpRowUnit *same)
 
 /* Adds the rows of a side that is of the same unit. */
 static void
-add_private(JoinSide *joined, JoinSide *side)
+add_private(DpJoinSide *joined, DpJoinSide *side)
 {
 	DpRowUnit  *unit = &joined->unit;
 
@@ -295,7 +132,7 @@ add_private(JoinSide *joined, JoinSide *side)
 
 /* Joins all private sides to joined: equalities of what names their units must connect them. */
 static void
-connect_private(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
+connect_private(DpJoinContext *c, DpJoinSide *joined, List *sides, List *conditions)
 {
 	bool		progress = true;
 	ListCell   *lc;
@@ -305,7 +142,7 @@ connect_private(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 		progress = false;
 		foreach(lc, sides)
 		{
-			JoinSide   *side = lfirst(lc);
+			DpJoinSide *side = lfirst(lc);
 
 			if (!side->is_private || bms_is_subset(side->rels, joined->rels))
 				continue;
@@ -317,16 +154,16 @@ connect_private(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 	}
 	foreach(lc, sides)
 	{
-		JoinSide   *side = lfirst(lc);
+		DpJoinSide *side = lfirst(lc);
 
 		if (side->is_private && !bms_is_subset(side->rels, joined->rels))
-			refuse_unconnected(c, joined, side, conditions, "the join's condition");
+			dp_refuse_unconnected(c, joined, side, conditions, "the join's condition");
 	}
 }
 
 /* Tells whether each row of known entries finds at most one of a public side. */
 static bool
-finds_one(JoinContext *c, JoinSide *side, List *conditions, Bitmapset *known)
+finds_one(DpJoinContext *c, DpJoinSide *side, List *conditions, Bitmapset *known)
 {
 	Oid			relid = side->entry ? c->items[side->entry].relid : InvalidOid;
 
@@ -336,18 +173,18 @@ finds_one(JoinContext *c, JoinSide *side, List *conditions, Bitmapset *known)
 
 /* Joins the public sides to joined, first the ones that do not repeat rows. */
 static void
-connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
+connect_public(DpJoinContext *c, DpJoinSide *joined, List *sides, List *conditions)
 {
 	for (;;)
 	{
-		JoinSide   *next = NULL;
-		JoinSide   *left = NULL;
+		DpJoinSide *next = NULL;
+		DpJoinSide *left = NULL;
 		bool		unique = false;
 		ListCell   *lc;
 
 		foreach(lc, sides)
 		{
-			JoinSide   *side = lfirst(lc);
+			DpJoinSide *side = lfirst(lc);
 
 			if (side->is_private || bms_is_subset(side->rels, joined->rels))
 				continue;
@@ -362,7 +199,7 @@ connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 		if (left == NULL)
 			return;
 		if (next == NULL)
-			refuse_cross_join(c, left, conditions);
+			dp_refuse_cross_join(c, left, conditions);
 		joined->rels = bms_add_members(joined->rels, next->rels);
 		joined->unit.may_repeat |= !unique;
 		/* all rows of a unit are joined with one row */
@@ -372,21 +209,21 @@ connect_public(JoinContext *c, JoinSide *joined, List *sides, List *conditions)
 	}
 }
 
-static JoinSide *
-analyse_inner(JoinContext *c, Node *node)
+static DpJoinSide *
+analyse_inner(DpJoinContext *c, Node *node)
 {
 	List	   *parts = NIL;
 	List	   *conditions = NIL;
 	List	   *sides = NIL;
-	JoinSide   *joined;
+	DpJoinSide *joined;
 	ListCell   *lc;
 
 	collect_inner(node, &parts, &conditions);
-	joined = palloc0(sizeof(JoinSide));
+	joined = palloc0(sizeof(DpJoinSide));
 	joined->unit.one_row = true;
 	foreach(lc, parts)
 	{
-		JoinSide   *side = analyse(c, lfirst(lc));
+		DpJoinSide *side = analyse(c, lfirst(lc));
 
 		joined->is_private |= side->is_private;
 		sides = lappend(sides, side);
@@ -394,7 +231,7 @@ analyse_inner(JoinContext *c, Node *node)
 	if (!joined->is_private)
 	{
 		foreach(lc, sides)
-			joined->rels = bms_add_members(joined->rels, ((JoinSide *) lfirst(lc))->rels);
+			joined->rels = bms_add_members(joined->rels, ((DpJoinSide *) lfirst(lc))->rels);
 		return joined;
 	}
 	connect_private(c, joined, sides, conditions);
@@ -408,7 +245,7 @@ analyse_inner(JoinContext *c, Node *node)
  */
 
 static List *
-nulled_tokens(List *tokens, const JoinSide *side, int join)
+nulled_tokens(List *tokens, const DpJoinSide *side, int join)
 {
 	List	   *result = NIL;
 	ListCell   *lc;
@@ -426,7 +263,7 @@ nulled_tokens(List *tokens, const JoinSide *side, int join)
 
 /* Returns a side's unit as it is above entry join, an outer join of which it is the nullable side. */
 static DpRowUnit
-nulled_unit(const JoinSide *side, int join)
+nulled_unit(const DpJoinSide *side, int join)
 {
 	DpRowUnit	unit = side->unit;
 
@@ -442,14 +279,14 @@ nulled_unit(const JoinSide *side, int join)
  * unit NULL are left out of the level, so that for it the join is an inner one;
  * which groups it has is another question (describe/outer_groups.c).
  */
-static JoinSide *
-match_public(JoinContext *c, JoinSide *outer, JoinSide *inner, List *conditions, int join)
+static DpJoinSide *
+match_public(DpJoinContext *c, DpJoinSide *outer, DpJoinSide *inner, List *conditions, int join)
 {
-	JoinSide   *joined = palloc0(sizeof(JoinSide));
+	DpJoinSide *joined = palloc0(sizeof(DpJoinSide));
 	Oid			relid = outer->entry ? c->items[outer->entry].relid : InvalidOid;
 
 	if (!any_connects(conditions, outer->rels, inner->rels))
-		refuse_cross_join(c, outer, conditions);
+		dp_refuse_cross_join(c, outer, conditions);
 	joined->rels = bms_union(outer->rels, inner->rels);
 	joined->is_private = true;
 	joined->unit = nulled_unit(inner, join);
@@ -464,7 +301,7 @@ match_public(JoinContext *c, JoinSide *outer, JoinSide *inner, List *conditions,
  * there is nobody's.
  */
 static bool
-is_key_alone(JoinContext *c, JoinSide *outer, JoinSide *inner, List *conditions)
+is_key_alone(DpJoinContext *c, DpJoinSide *outer, DpJoinSide *inner, List *conditions)
 {
 	RangeTblEntry *rte = inner->entry ? rt_fetch(inner->entry, c->query->rtable) : NULL;
 	ListCell   *lc;
@@ -487,14 +324,13 @@ is_key_alone(JoinContext *c, JoinSide *outer, JoinSide *inner, List *conditions)
 	return false;
 }
 
-static JoinSide *
-analyse_outer(JoinContext *c, JoinExpr *join)
+static DpJoinSide *
+analyse_outer(DpJoinContext *c, JoinExpr *join)
 {
-	DpSplitContext *cxt = c->cxt;
 	bool		right = join->jointype == JOIN_RIGHT;
-	JoinSide   *outer = analyse(c, right ? join->rarg : join->larg);
-	JoinSide   *inner = analyse(c, right ? join->larg : join->rarg);
-	JoinSide   *joined = palloc0(sizeof(JoinSide));
+	DpJoinSide *outer = analyse(c, right ? join->rarg : join->larg);
+	DpJoinSide *inner = analyse(c, right ? join->larg : join->rarg);
+	DpJoinSide *joined = palloc0(sizeof(DpJoinSide));
 	List	   *conditions = make_ands_implicit((Expr *) join->quals);
 	DpRowUnit	names;
 	bool		repeats = false;
@@ -503,26 +339,20 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 	if (!outer->is_private && !inner->is_private)
 		return joined;
 	if (join->jointype != JOIN_LEFT && join->jointype != JOIN_RIGHT)
-		dp_refuse_at(location_of(c, conditions),
-					 errmsg("FULL JOIN with protected table \"%s\" is not releasable, because rows without a match may belong to nobody; "
-							"use an inner join, or a left join from the protected side",
-							side_name(c, outer->is_private ? outer : inner)));
+		dp_refuse_full_join(c, outer, inner, conditions);
 	/* where each row is a unit, no column says whether there is one */
 	if (!outer->is_private && c->from->is_level && (inner->unit.vars != NIL || inner->unit.exprs == NIL))
 		return match_public(c, outer, inner, conditions, join->rtindex);
 	if (!outer->is_private)
-		dp_refuse_at(location_of(c, conditions),
-					 errmsg("rows of \"%s\" without a match in protected table \"%s\" belong to nobody; "
-							"use an inner join, or a left join from the protected side",
-							side_name(c, outer), side_name(c, inner)));
+		dp_refuse_nobodys_rows(c, outer, inner, conditions);
 
 	if (inner->is_private)
 	{
 		if (!dp_same_unit(conditions, &outer->unit, &inner->unit, &c->unique_keys))
-			refuse_unconnected(c, outer, inner, conditions, "the join's condition");
+			dp_refuse_unconnected(c, outer, inner, conditions, "the join's condition");
 	}
 	else if (!any_connects(conditions, outer->rels, inner->rels))
-		refuse_cross_join(c, inner, conditions);
+		dp_refuse_cross_join(c, inner, conditions);
 	else
 		repeats = !finds_one(c, inner, conditions, outer->rels);
 	joined->is_private = true;
@@ -547,31 +377,31 @@ analyse_outer(JoinContext *c, JoinExpr *join)
 }
 
 /* Leaves out rows of one side by whether they have a match in the other. */
-static JoinSide *
-analyse_filter(JoinContext *c, JoinExpr *join)
+static DpJoinSide *
+analyse_filter(DpJoinContext *c, JoinExpr *join)
 {
-	JoinSide   *outer = analyse(c, join->larg);
-	JoinSide   *inner = analyse(c, join->rarg);
+	DpJoinSide *outer = analyse(c, join->larg);
+	DpJoinSide *inner = analyse(c, join->rarg);
 	List	   *conditions = make_ands_implicit((Expr *) join->quals);
 
 	if (!outer->is_private)
 		elog(ERROR, "a semi join leaves out rows that are not protected");
 	if (inner->is_private && !dp_same_unit(conditions, &outer->unit, &inner->unit, &c->unique_keys))
 	{
-		refuse_filter(c, outer, inner, conditions);
-		refuse_unconnected(c, outer, inner, conditions, "the subquery's WHERE");
+		dp_refuse_filter(c, outer, inner, conditions);
+		dp_refuse_unconnected(c, outer, inner, conditions, "the subquery's WHERE");
 	}
 	if (!any_connects(conditions, outer->rels, inner->rels))
-		refuse_cross_join(c, inner, conditions);
+		dp_refuse_cross_join(c, inner, conditions);
 	return outer;
 }
 
-static JoinSide *
-analyse(JoinContext *c, Node *node)
+static DpJoinSide *
+analyse(DpJoinContext *c, Node *node)
 {
 	if (IsA(node, RangeTblRef))
 	{
-		JoinSide   *side = palloc0(sizeof(JoinSide));
+		DpJoinSide *side = palloc0(sizeof(DpJoinSide));
 		Index		rti = ((RangeTblRef *) node)->rtindex;
 		DpFromItem *item = &c->items[rti];
 
@@ -593,8 +423,8 @@ analyse(JoinContext *c, Node *node)
 void
 dp_analyse_joins(DpSplitContext *cxt, DpFrom *from, DpFromItem *items, int where)
 {
-	JoinContext c = {cxt, from->query, items, where, from};
-	JoinSide   *all = analyse(&c, (Node *) from->query->jointree);
+	DpJoinContext c = {cxt, from->query, items, where, from};
+	DpJoinSide *all = analyse(&c, (Node *) from->query->jointree);
 
 	if (!all->is_private)
 		elog(ERROR, "a level of protected rows reads none");

@@ -153,7 +153,7 @@ extern List *dp_unit_names(const DpRowUnit *unit);
 extern bool dp_names_unit(const DpRowUnit *unit, List *columns, List **unique_keys);
 
 /* ------------------------------------------------------------------------
- * joins.c
+ * joins.c, join_refusals.c
  * ------------------------------------------------------------------------
  */
 
