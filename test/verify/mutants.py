@@ -49,7 +49,7 @@ MUTANTS = {
                            ('src/guard/vet/calls.c', 'vet->no_columns = true;', ';')],
                           'SELECT dp_count(*) FROM visit WHERE ward ILIKE name'),
     'type': ([('src/guard/vet/checks.c', 'Oid type)\n{\n\tif (!dp_type_is_allowed(type))', 'Oid type)\n{\n\tif (false)'),
-              ('src/guard/vet/vet.c', 'if (!dp_type_is_allowed(getBaseType(var->vartype)) && cxt &&', 'if (false && cxt &&')],
+              ('src/guard/vet/raw_columns.c', 'if (!dp_type_is_allowed(getBaseType(var->vartype)) && cxt &&', 'if (false && cxt &&')],
              'SELECT dp_count(note) FROM visit'),
     'function of the analyst': ([('src/guard/vet/added.c', 'if (!dp_function_is_added(call->funcid))', 'if (false)'),
                                  ('src/guard/vet/added.c', 'problem = dp_added_problem(call->funcid);', 'problem = NULL;'), OWNERS],

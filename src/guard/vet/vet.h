@@ -31,6 +31,17 @@ extern Node *dp_vet(Node *node, DpVet *vet);
 extern Node *dp_vet_array(DpVet *vet, Node *node, Node *array);
 
 /* ------------------------------------------------------------------------
+ * raw_columns.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Vets a column of raw rows; returns it as one of its base type. */
+extern Node *dp_vet_column(DpVet *vet, Var *var);
+
+/* Tells whether the node at hand, of this type, is what a function of jsonb looks into; what is below it is not. */
+extern bool dp_takes_json(DpVet *vet, Oid type);
+
+/* ------------------------------------------------------------------------
  * checks.c: messages, types, collations, operators, constants
  * ------------------------------------------------------------------------
  */

@@ -1,0 +1,100 @@
+/*-------------------------------------------------------------------------
+ *
+ * raw_columns.c
+ *	  Columns that may be read of raw rows, and as what.
+ *
+ * Invariants:
+ *
+ * - Only columns of the level's own entries are read, by their numbers: no
+ *	 whole rows, system columns, or expressions of virtual columns.
+ * - A column has a built-in scalar type or an enum.  jsonb is read as what a
+ *	 function looks into that takes a part of it, and not otherwise.
+ * - Values of a domain are those of its base type, so that no constraint of it
+ *	 is checked, or looked up.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "catalog/pg_type_d.h"
+#include "guard/vet/vet.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/*
+ * Returns a copy of a column as one of the base type, if its type is a domain.
+ * What a subquery computes is of no domain any more, but for its unit.
+ */
+static Node *
+without_domain(const DpAllowContext *cxt, Var *var)
+{
+	Var		   *copy = copyObject(var);
+	RangeTblEntry *rte = cxt && var->varno <= list_length(cxt->rtable) ? rt_fetch(var->varno, cxt->rtable) : NULL;
+	TargetEntry *tle;
+
+	if (rte != NULL && rte->rtekind == RTE_SUBQUERY &&
+		(tle = get_tle_by_resno(rte->subquery->targetList, var->varattno)) != NULL &&
+		exprType((Node *) tle->expr) == getBaseType(var->vartype))
+	{
+		copy->vartype = exprType((Node *) tle->expr);
+		copy->vartypmod = exprTypmod((Node *) tle->expr);
+	}
+	return (Node *) dp_as_base_type((Expr *) copy);
+}
+
+bool
+dp_takes_json(DpVet *vet, Oid type)
+{
+	bool		taken = vet->takes_json;
+
+	vet->takes_json = false;
+	return taken && type == JSONBOID;
+}
+
+Node *
+dp_vet_column(DpVet *vet, Var *var)
+{
+	const DpAllowContext *cxt = vet->cxt;
+	bool		json = dp_takes_json(vet, var->vartype);
+
+	if (vet->no_columns)
+		dp_refuse(vet, (Node *) var, "a column in place of a constant", NULL);
+	if (var->varlevelsup != 0)
+		dp_refuse(vet, (Node *) var, "a column of an outer query",
+				  "group by what it is compared with in a subquery of FROM, and join the released rows by that");
+	if (var->varattno == 0)
+		dp_refuse(vet, (Node *) var, "a whole row", "name its columns");
+	if (var->varattno < 0)
+		dp_refuse(vet, (Node *) var, "a system column", NULL);
+	if (cxt && cxt->rtindexes && !bms_is_member(var->varno, cxt->rtindexes))
+		dp_refuse(vet, (Node *) var, "a column of this table or subquery", NULL);
+	if (cxt && var->varno <= list_length(cxt->rtable))
+	{
+		RangeTblEntry *rte = rt_fetch(var->varno, cxt->rtable);
+
+		if (rte->rtekind == RTE_RELATION && dp_is_virtual_column(rte->relid, var->varattno))
+			dp_refuse(vet, (Node *) var,
+					  psprintf("virtual generated column \"%s\"", get_rte_attribute_name(rte, var->varattno)),
+					  "write its expression, or let the owner make it STORED");
+	}
+	if (json)
+		return (Node *) copyObject(var);
+	if (!dp_type_is_allowed(getBaseType(var->vartype)) && cxt && var->varno <= list_length(cxt->rtable))
+	{
+		RangeTblEntry *rte = rt_fetch(var->varno, cxt->rtable);
+
+		dp_refuse(vet, (Node *) var,
+				  psprintf("column \"%s\" of type %s", get_rte_attribute_name(rte, var->varattno),
+						   format_type_be(var->vartype)),
+				  var->vartype == JSONBOID ? "read a part of it as text, for example with ->> 'name'" :
+				  var->vartype == JSONOID ? "its owner can give it type jsonb, of which parts can be read with ->> 'name'" :
+				  "only built-in scalar types and enums can be read");
+	}
+	dp_vet_type(vet, (Node *) var, getBaseType(var->vartype));
+	dp_vet_collation(vet, (Node *) var, var->varcollid);
+	return without_domain(cxt, var);
+}
