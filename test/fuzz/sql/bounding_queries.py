@@ -163,7 +163,7 @@ def random_sum(rng):
 def random_values(rng):
     """one to seven of them as a rule, seldom as many as there may be"""
     if rng.random() < 0.06:
-        many = rng.choice([20, 31, 32, 40, 64])
+        many = rng.choice([20, 31, 32, 40, 64, 65, 92])
         column = rng.choice(['vi', 'vq', 'vf', 'v8'])
         kind, low, high = SUM_TYPES[column]
         return [Value('sum', column + rng.choice(['', ' / %d' if column == 'v8' else ' + %d']).replace('%d', str(i + 1)), "dp_cdp.make_grid(%d, %d, '%s')" % (low, high, kind),

@@ -13,7 +13,8 @@ import itertools
 import math
 import re
 
-from sources import NUMBERS, TABLES, Sources
+from laterals import Laterals
+from sources import NUMBERS, TABLES
 
 RHO = 200000.0   # of one aggregate, where answers are compared
 
@@ -37,7 +38,7 @@ class Level:
         self.sets, self.kept = 1, 1     # how many releases, and groups of a unit in each
 
 
-class Grammar(Sources):
+class Grammar(Laterals):
     conditions = 0.4        # how many levels have one
 
     # ------------------------------------------------------------------
@@ -59,6 +60,9 @@ class Grammar(Sources):
         elif r < 0.52 and source.unit:
             private = '%s(DISTINCT %s)' % (self.rng.choice(['dp_count', 'count']), source.unit)
             exact, t, noise, change = 'count(DISTINCT %s)' % source.unit, 'int', 1, 1
+        elif r < 0.54:
+            exact, t = 'count(DISTINCT (%s, %s))' % (c.ref, self.rng.choice(source.columns).ref), 'int'
+            private = exact
         else:
             numbers = [c for c in source.columns if c.type in NUMBERS and c.most < 100 and c.ref != source.unit]
             if not numbers:
@@ -89,7 +93,7 @@ class Grammar(Sources):
                     # the bounds that are declared, or follow, are wider
                     noise, most_of_row = max(bound, widest * rows), max(bound, widest)
                     # of an aggregate of a unit they are max_rows times those of a row
-                    if max(c.most, other.most) > 20 or source.per_unit:
+                    if max(c.most, other.most) > 20 or source.per_unit or source.totals:
                         t = 'unsure'
                 else:
                     private = 'dp_sum(%s, %s, %s%s)' % (what, -most, most, self.rng.choice(['', '', ', %s, %s' % (-bound, bound)]))
@@ -309,7 +313,7 @@ class Grammar(Sources):
                 # where no unit can have a second row, a count of rows is one of units
                 if s.unit and s.rows == 1 and any(aggregates[i][1] == 'count(*)' for i in used):
                     out.charged += (len(used),)
-        if not out.sure:
+        if not out.sure or s.released:
             out.charged = ()
         return out
 
@@ -349,8 +353,10 @@ class Grammar(Sources):
         if self.chance(0.2):
             where.append('%s.beds > 10' % s)
         rng.shuffle(where)
-        form = 'SELECT %s.site AS c0, (SELECT {0} FROM visits %s WHERE %s) AS c1 FROM pub.sites %s%s' % (
-            s, z, '{1}', s, rng.choice(['', '', ' WHERE %s.beds > 10' % s]))
+        form = rng.choice(['SELECT {s}.site AS c0, (SELECT {{0}} FROM visits {z} WHERE {{1}}) AS c1 FROM pub.sites {s}',
+                           'SELECT {s}.site AS c0, {l}.n AS c1 FROM pub.sites {s} CROSS JOIN LATERAL (SELECT {{0}} AS n FROM visits {z} WHERE {{1}}) {l}',
+                           'SELECT {s}.site AS c0, {l}.n AS c1 FROM pub.sites {s} LEFT JOIN LATERAL (SELECT {{0}} AS n FROM visits {z} WHERE {{1}}) {l} ON true'])
+        form = form.format(s=s, z=z, l=self.name('l')) + rng.choice(['', '', ' WHERE %s.beds > 10' % s])
         out.private = form.format(aggregate, ' AND '.join(where))
         out.exact = form.format(aggregate.replace('dp_', ''), ' AND '.join(where + ['%s.person IS NOT NULL' % z]))
         out.rows = out.kept = 3

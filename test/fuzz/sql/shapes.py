@@ -273,7 +273,9 @@ class Shapes:
             return self.released(s)
         if r < 0.18:
             return self.values(s)
-        if not fits or r < 0.24:
+        if r < 0.3 and self.person_of(s):
+            return self.lateral(s)
+        if not fits or r < 0.36:
             return self.theta(s)
         column, table, other = rng.choice(fits)
         text, name, columns, header = self.public(table)
@@ -348,6 +350,68 @@ class Shapes:
         if kind == 'JOIN':
             c.known = True
         s.columns = s.columns + [Col(name + '.a', (c.type, c.literals), True), Col(name + '.b', (TEXT, ["'u'", "'v'"]), True)]
+        return s
+
+    @staticmethod
+    def person_of(s):
+        """whether a row is always somebody's"""
+        return s.person and not s.outer
+
+    def lateral(self, s):
+        """expressions of the row, rows of the same person, or public ones"""
+        rng, name, z = self.rng, self.name('l'), self.name('z')
+        c, d = rng.choice(s.columns), rng.choice(s.columns)
+        kind = rng.choice(['row', 'row', 'buyer', 'buyer', 'first', 'rows', 'distinct', 'groups', 'count', 'public', 'public', 'first public', 'released'])
+        shown, rest, join = [], '', rng.choice(['CROSS JOIN LATERAL %s', 'JOIN LATERAL %s ON true', 'LEFT JOIN LATERAL %s ON true'])
+        if kind == 'row':
+            shown = [(c.ref, c), ('coalesce(%s, %s)' % (d.ref, self.lit(d, d.literals[-1])), d)]
+        elif kind == 'released' and c.ref.split('.')[1] in SALES and c.type != NUM:
+            column = c.ref.split('.')[1]
+            shown = [('%s.k' % z, c)]
+            rest = ' FROM (SELECT %s AS k, count(*) AS n FROM {s}.sales GROUP BY 1) %s WHERE %s.k = %s' % (column, z, z, c.ref)
+            s.fragile = s.loose = True
+        elif kind in ('buyer', 'released') or not self.chance(0.7) and kind != 'count' and 'public' not in kind:
+            # one row of each person, of whom there is always one; y has all of them
+            shown = [('%s.%s' % (z, n), Col('', of)) for n, of in rng.sample(sorted(BUYERS.items()), rng.randrange(1, 3))]
+            first = self.chance(0.3)
+            # that two references are to one row is not known, nor that there always is one
+            s.loose |= join.startswith('LEFT') or any('buyers ' in text for text in [s.text] + s.header)
+            rest = ' FROM buyers %s WHERE %s.person = %s' % (z, z, s.person) + (' ORDER BY 1, %s.home LIMIT 1' % z) * first
+        elif 'public' in kind:
+            column, table, other = rng.choice([j for j in JOINS if any(c.ref.endswith('.' + j[0]) for c in s.columns)] or [('grade', 'pub.shops', 'size')])
+            key = next((c for c in s.columns if c.ref.endswith('.' + column)), None)
+            shown = [('%s.%s' % (z, n), Col('', of)) for n, of in rng.sample(sorted(PUBLIC[table].items()), rng.randrange(1, 3))]
+            rest = ' FROM %s %s WHERE %s' % (table, z, '%s.%s = %s' % (z, other, key.ref) if key else 'true')
+            if self.chance(0.3):
+                rest += ' AND ' + self.condition([Col('%s.%s' % (z, n), of) for n, of in PUBLIC[table].items()], 1)[0]
+            if kind == 'first public':
+                rest += ' ORDER BY %s LIMIT 1' % ', '.join('%s.%s' % (z, n) for n in rng.sample(sorted(PUBLIC[table]), len(PUBLIC[table])))
+                # which of several is the first is not told by the shape
+                s.loose = True
+            elif table == 'pub.offers' or other in ('parent', 'size'):
+                s.rows *= 2
+            s.loose_nulls = True
+        else:
+            # y has one row of each person
+            s.loose = True
+            columns = {n: of for n, of in SALES.items() if n not in ('cost',)}
+            shown = [('%s.%s' % (z, n), Col('', of)) for n, of in rng.sample(sorted(columns.items()), rng.randrange(1, 3))]
+            where = ['%s.person = %s' % (z, s.person)]
+            if self.chance(0.4):
+                where.append(self.simple(rng.choice([Col('%s.%s' % (z, n), of) for n, of in columns.items()])))
+            rest = ' FROM sales %s WHERE %s' % (z, ' AND '.join(where))
+            if kind == 'count':
+                shown = [(rng.choice(['count(*)', 'count(%s)', 'coalesce(max(%s), 1)', 'max(%s)']).replace('%s', z + '.grade'), Col('', (INT, ['0', '1', '2'])))]
+            elif kind == 'first':
+                rest += ' ORDER BY %s LIMIT 1' % ', '.join('%s.%s%s' % (z, n, rng.choice(['', ' DESC'])) for n in rng.sample(sorted(SALES) + ['seen', 'n', 'coin'], len(SALES) + 3))
+            elif kind == 'groups':
+                rest += ' GROUP BY ' + ', '.join(e for e, _ in shown)
+                s.rows *= 2
+            else:
+                shown = [('DISTINCT ' * (kind == 'distinct' and i == 0) + e, of) for i, (e, of) in enumerate(shown)]
+                s.rows *= 2
+        s.text = '%s %s' % (s.text, join % '(SELECT %s%s) %s' % (', '.join('%s AS d%d' % (e, i) for i, (e, _) in enumerate(shown)), rest, name))
+        s.columns = s.columns + [Col('%s.d%d' % (name, i), (of.type, of.literals), of.known and kind == 'row') for i, (_, of) in enumerate(shown)]
         return s
 
     def released(self, s):
@@ -482,7 +546,7 @@ class Shapes:
         else:
             private = query('%s, %s AS n' % (names, aggregate), s.where, group + having)
             exact = query('%s, %s AS n, count(DISTINCT %s) AS u' % (names, aggregate, s.person), s.where, group + having)
-        possible = '' if s.loose or s.by_day and any('.seen' in t for t in texts) or s.by_time and s.rows > 2 else query(names, told, group)
+        possible = '' if s.loose or s.by_day and any('.seen' in t for t in texts) or s.by_time and (s.rows > 2 or len(keys) > 2) else query(names, told, group)
         self.finish(out, private, exact, possible)
         out.fragile, out.distinct, out.loose_nulls = s.fragile, distinct, s.loose_nulls
         out.keys = list(range(n))

@@ -99,6 +99,8 @@ class Source:
         self.text, self.columns, self.unit, self.rows = text, columns, unit, rows
         self.sure, self.where, self.header, self.public = True, [], '', False
         self.per_unit = False
+        self.totals = False             # some columns are aggregates, whose bounds max_rows decides
+        self.released = False           # some columns are
         self.dimension = None           # of an inner join with a public table: its text, and what its columns are called
         self.preferred = None           # columns that most keys are of
 
@@ -230,10 +232,10 @@ class Sources:
         s.sure = op in ('UNION ALL', 'UNION') and not hidden
         return s
 
-    def joined(self):
+    def joined(self, inner=None):
         """a join inside of a subquery, which repeats rows of a table that has one for each unit"""
         r = self.rng.random()
-        inner = (self.join_protected() if r < 0.25 else self.join_public(('people', 'visits', 'stays')) if r < 0.6
+        inner = inner or (self.join_protected() if r < 0.25 else self.join_public(('people', 'visits', 'stays')) if r < 0.6
                  else self.repeated())
         name = self.name('j')
         # what a join finds nothing for is NULL, the unit, too
@@ -246,7 +248,7 @@ class Sources:
                                          ' WHERE ' + ' AND '.join(inner.where) if inner.where else '')
         unit = next((columns[i].ref for i, c in enumerate(keep) if c.ref == inner.unit), None)
         s = Source('(%s) %s' % (query, name), columns, unit, inner.rows)
-        s.sure = inner.sure
+        s.sure, s.totals, s.released = inner.sure, inner.totals, inner.released
         return s
 
     def repeated(self):
@@ -493,7 +495,7 @@ class Sources:
             return self.rng.choice(["%s LIKE '%%1'", "upper(%s) <> 'X'", "length(%s) > 3", "%s || 'x' > 'b'"]) % c.ref
         if r < 0.62 and c.type in NUMBERS:
             return self.rng.choice(['%s + 1 > 2', '%s * 2 <= 3', '%s BETWEEN 0 AND 2', '%s::numeric < 2',
-                                    'abs(%s) = 1', '10 / nullif(%s, 0) > 3']) % c.ref
+                                    'abs(%s) = 1', '10 / nullif(%s, 0) > 3', 'pub.twice(%s) > 2']) % c.ref
         if r < 0.65 and c.type == 'date':
             return self.rng.choice(['extract(month FROM %s) = 3', "date_trunc('month', %s) > '2024-02-01'",
                                     '%s + 1 > \'2024-03-01\'']) % c.ref
