@@ -59,6 +59,28 @@ like(inner_plan(0, 'SELECT k, dp_count(*) FROM visits WHERE k IN (3, 5) GROUP BY
 	'a condition on a key, which the test whether it is declared does not repeat');
 like(inner_plan(2, 'SELECT dp_count(*) FROM visits v JOIN persons p USING (unit) WHERE area = 1'), $together, 'a join');
 
+# the rows that units are found in are looked up, where they lie in the order of those that ask for them, and these are few
+$node->safe_psql('test', <<'EOC');
+CREATE TABLE orders AS SELECT i AS id, i % 1000 AS unit, repeat('x', 100) AS note FROM generate_series(1, 100000) i;
+ALTER TABLE orders ADD PRIMARY KEY (id);
+CREATE TABLE items AS SELECT i / 2 + 1 AS id, i % 10 AS place FROM generate_series(1, 190000) i;
+CREATE TABLE strewn AS SELECT * FROM items ORDER BY hashint4(id), place;
+SELECT dp_cdp.protect_table('orders', 'd', 'unit');
+DO $$ DECLARE t regclass; BEGIN
+	FOREACH t IN ARRAY '{items,strewn}'::regclass[] LOOP
+		EXECUTE format('ALTER TABLE %s ADD FOREIGN KEY (id) REFERENCES orders', t);
+		PERFORM dp_cdp.protect_table(t, 'd', through => 'id');
+	END LOOP;
+END $$;
+ANALYZE orders, items, strewn;
+EOC
+my $looked_up = qr/Nested Loop.*Index Scan using orders_pkey on orders/s;
+like(inner_plan(0, 'SELECT dp_count(*) FROM items WHERE place = 7'), $looked_up, 'lookups in order');
+like(inner_plan(2, 'SELECT dp_count(*) FROM items WHERE place = 7'), qr/Parallel Custom Scan \(DpBounding\).*Nested Loop.*Index Scan using orders_pkey/s,
+	'... in several processes');
+like(inner_plan(0, 'SELECT dp_count(*) FROM items'), qr/Hash Join/, 'too many lookups');
+like(inner_plan(0, 'SELECT dp_count(*) FROM strewn WHERE place = 7'), qr/Hash Join/, 'lookups in no order');
+
 # what it took: to who may read the rows and to the server's log, not to others
 my $asked = 'SELECT k, dp_count(*) FROM crowd GROUP BY k';
 sub explained

@@ -70,6 +70,21 @@ is_bound_unit(const Aggref *aggref)
 		can_read(aggref) && is_transition(aggref->aggfnoid, dp_bound_unit);
 }
 
+bool
+dp_bounds_units(const Query *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->targetList)
+	{
+		Aggref	   *aggref = (Aggref *) ((TargetEntry *) lfirst(lc))->expr;
+
+		if (IsA(aggref, Aggref) && is_bound_unit(aggref))
+			return true;
+	}
+	return false;
+}
+
 /* Tells whether call is a column of rows of groups, and which, of the state that entry rti of FROM has as *state. */
 static bool
 is_row_column(const FuncExpr *call, Index rti, DpRowColumn *column, AttrNumber *state)

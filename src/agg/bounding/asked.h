@@ -26,9 +26,15 @@ typedef struct DpAskedRows
 	List	   *columns;		/* kind and number of each call, in turn */
 } DpAskedRows;
 
+/* Tells whether a level groups rows by their unit with bound_unit. */
+extern bool dp_bounds_units(const Query *query);
+
 extern bool dp_read_asked_rows(const PathTarget *target, DpAskedRows *rows);
 extern bool dp_asked_rows_add_up(const PlannerInfo *root, const DpAskedRows *rows);
 extern FuncExpr *dp_call_of_state(const FuncExpr *call, void *state);
+
+/* lookups.c; called by dp_bounding_init */
+extern void dp_lookups_init(void);
 
 /* Returns an argument of bound_unit, from 0: the spec, the unit or not, keys, values. */
 static inline Node *

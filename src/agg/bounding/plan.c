@@ -551,4 +551,5 @@ dp_bounding_init(void)
 	RegisterCustomScanMethods(&dp_bounding_scan_methods);
 	prev_create_upper_paths = create_upper_paths_hook;
 	create_upper_paths_hook = bounding_upper_paths;
+	dp_lookups_init();
 }
