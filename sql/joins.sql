@@ -316,6 +316,11 @@ SELECT ward, patient FROM treated;
 SELECT w.name, (SELECT count(*) FROM visits v WHERE v.ward = w.ward) FROM wards w;
 SELECT count(DISTINCT zip) FROM visits JOIN patients USING (patient);
 SELECT p.zip, v.code, dp_count(*) FROM visits v JOIN patients p USING (patient) GROUP BY p.zip;
+-- subqueries that are put in other words
+SELECT avg(q.n) FROM patients p, LATERAL (SELECT max(cost) AS n FROM visits v WHERE v.code = p.born) q;
+SELECT dp_count(*) FROM patients p, LATERAL (SELECT v.id FROM visits v WHERE v.patient > p.patient) q;
+SELECT ward, dp_count(*), (SELECT dp_count(*) FROM patients p WHERE p.zip = v.ward) FROM visits v GROUP BY ward;
+SELECT dp_count(*) FROM (SELECT ward FROM visits UNION SELECT zip FROM patients) q;
 -- grouping sets
 SELECT ward, 1 FROM visits GROUP BY ROLLUP (ward);
 SELECT dp_count(*) FROM visits GROUP BY CUBE (ward, patient);

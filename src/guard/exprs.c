@@ -186,7 +186,8 @@ dp_subquery_entry(Query *query, const char *name)
 	rte->rtekind = RTE_SUBQUERY;
 	rte->subquery = query;
 	rte->eref = makeAlias(name, names);
-	rte->inFromCl = true;
+	/* nobody wrote it, which messages ask (read/joins.c) */
+	rte->inFromCl = false;
 	return rte;
 }
 

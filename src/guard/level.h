@@ -78,7 +78,17 @@ typedef struct DpFrom
 	List	   *unique_keys;	/* Oids of indexes that unit rests on */
 	Bitmapset  *once;			/* entries of which each row of the others
 								 * finds at most one (sublinks.c) */
+	List	   *written;		/* DpWritten: what the query says in other
+								 * words */
 } DpFrom;
+
+/* an expression over DpFrom, and what the asker wrote in its place, for messages */
+typedef struct DpWritten
+{
+	Node	   *expr;
+	Node	   *written;		/* a SubLink, or a column of a subquery that
+								 * may be an entry no more */
+} DpWritten;
 
 /* a column of DpFrom whose rows are held to declared values */
 typedef struct DpListedValue

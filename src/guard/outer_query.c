@@ -36,6 +36,7 @@ released_column(ReplaceContext *c, AttrNumber column, Node *node)
 	Oid			type = getBaseTypeAndTypmod(exprType(node), &typmod);
 	Var		   *var = makeVar(c->released, column, type, typmod, exprCollation(node), c->sublevels);
 
+	var->location = exprLocation(node);
 	if (type == exprType(node))
 		return (Node *) var;
 	return (Node *) makeRelabelType((Expr *) var, exprType(node), exprTypmod(node), exprCollation(node),

@@ -101,7 +101,7 @@ build_finder(DpLevel *level)
 
 /* Describes and builds the release of a level without grouping sets; query itself stays as it is. */
 static DpLevel *
-release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const Bitmapset *once, bool even_if_readable)
+release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable)
 {
 	DpLevel    *level = palloc0(sizeof(DpLevel));
 	DpRelease  *release = dp_make_release();
@@ -111,7 +111,8 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	level->cxt = cxt;
 	level->query = query;
 	level->where = where;
-	level->from.once = bms_copy(once);
+	level->from.once = bms_copy(read->once);
+	level->from.written = read->written;
 	level->release = release;
 	release->name = dp_release_new_name();
 	release->first_param = cxt->next_param;
@@ -143,7 +144,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 }
 
 static List *
-release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const Bitmapset *once, bool even_if_readable,
+release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable,
 			 List *sets)
 {
 	List	   *levels = NIL;
@@ -158,7 +159,7 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 			if (equal(list_nth(sets, i), lfirst(lc)))
 				level = list_nth(levels, i);
 		if (level == NULL)
-			level = release_level(cxt, dp_with_grouping_set(query, lfirst(lc)), where, collected, once, even_if_readable);
+			level = release_level(cxt, dp_with_grouping_set(query, lfirst(lc)), where, collected, read, even_if_readable);
 		levels = lappend(levels, level);
 	}
 	return levels;
@@ -177,19 +178,19 @@ split_level(DpSplitContext *cxt, Index rti, DpCollected *collected, bool even_if
 
 	check_shape(cxt, query, where);
 	dp_flatten_level(query);
-	dp_write_out_laterals(cxt->scope, false);
+	dp_write_out_laterals(cxt->scope, &read, false);
 	dp_join_sublinks_of_values(&source, cxt->scope, &read);
 	dp_expand_error_functions(cxt, query, collected->take_standard);
 	if (query->groupingSets)
 	{
 		List	   *sets = dp_grouping_sets(cxt, query);
 
-		released = dp_union_of_sets(query, release_sets(cxt, query, where, collected, read.once, even_if_readable, sets),
+		released = dp_union_of_sets(query, release_sets(cxt, query, where, collected, &read, even_if_readable, sets),
 									&from, &columns);
 	}
 	else
 	{
-		DpLevel    *level = release_level(cxt, query, where, collected, read.once, even_if_readable);
+		DpLevel    *level = release_level(cxt, query, where, collected, &read, even_if_readable);
 
 		released = dp_released_rows(level->release);
 		from = level->outputs;

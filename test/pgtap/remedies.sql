@@ -24,8 +24,8 @@ CREATE TABLE readings (value int NOT NULL);
 INSERT INTO readings SELECT i % 10 FROM generate_series(1, 3000) i;
 CREATE TABLE staff (person int PRIMARY KEY, status text);
 INSERT INTO staff SELECT i, 'open' FROM generate_series(1, 500) i;
-SELECT dp_cdp.create_dataset('shop', default_rho => 6000, max_rows => 16, max_groups => 4);
-SELECT dp_cdp.create_dataset('staff', default_rho => 5000);
+SELECT dp_cdp.create_dataset('shop', default_rho => 9500, max_rows => 16, max_groups => 3);
+SELECT dp_cdp.create_dataset('staff', default_rho => 9500);
 SELECT dp_cdp.protect_table(t, 'shop', 'customer') FROM unnest('{customers,orders,events}'::regclass[]) t;
 SELECT dp_cdp.protect_table('readings', 'shop'), dp_cdp.protect_table('staff', 'staff', 'person');
 SELECT dp_cdp.set_keys('orders', 'status', ARRAY['paid', 'open', 'returned']), dp_cdp.set_keys('customers', 'region', ARRAY['x', 'y']),
@@ -141,5 +141,30 @@ SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.set_bounds('orders', 'change', 0, 8);
 RESET SESSION AUTHORIZATION;
 SELECT is(rows_for('analyst1', 'SELECT round(avg(change), 1) FROM orders'), rows_for('owner1', 'SELECT round(avg(change), 1) FROM orders'), '... which the owner can call');
+
+-- ------------------------------------------------------------------------
+-- what is named is what was written, also where the query was put in other words
+-- ------------------------------------------------------------------------
+
+SELECT mended(statement, says, remedy, plain) FROM (VALUES
+	('SELECT count(*) FROM customers c, LATERAL (SELECT o.id FROM orders o WHERE o.customer > c.customer) q', 'c.customer = o.customer to the subquery''s WHERE',
+		'SELECT count(*) FROM customers c, LATERAL (SELECT o.id FROM orders o WHERE c.customer = o.customer) q', NULL),
+	('SELECT count(*) FROM orders o WHERE quantity = (SELECT count(*) FROM events e WHERE e.customer = o.shop)', 'o.customer = e.customer to the subquery''s WHERE',
+		'SELECT count(*) FROM orders o WHERE quantity = (SELECT count(*) FROM events e WHERE o.customer = e.customer)', NULL),
+	('SELECT count(*) FROM customers c, LATERAL (SELECT o.id FROM orders o WHERE o.quantity = c.customer ORDER BY id LIMIT 1) q', 'LIMIT 1 of a subquery',
+		'SELECT count(*) FROM customers c, LATERAL (SELECT o.id FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 1) q', NULL),
+	('SELECT count(*) FROM customers c, LATERAL (SELECT o.id FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 2) q', 'row_number() OVER (PARTITION BY',
+		'SELECT count(*) FROM customers c JOIN (SELECT customer, row_number() OVER (PARTITION BY customer ORDER BY id) AS n FROM orders) q ON q.customer = c.customer AND q.n <= 2', NULL),
+	('SELECT count(*) FROM orders o, LATERAL (VALUES (o.id), (o.shop)) v (x)', 'UNION ALL between them', 'SELECT count(*) FROM (SELECT id FROM orders UNION ALL SELECT shop FROM orders) v (x)', NULL),
+	('SELECT count(*) FROM customers c, LATERAL (SELECT o.id FROM orders o WHERE o.customer = c.customer UNION ALL SELECT 3 FROM events e WHERE e.customer = c.customer) q', 'leave LATERAL out',
+		'SELECT count(*) FROM customers c JOIN (SELECT o.customer FROM orders o UNION ALL SELECT e.customer FROM events e) q ON q.customer = c.customer', NULL),
+	('SELECT count(*) FROM (SELECT status FROM orders INTERSECT SELECT kind FROM events) q', 'add the unit to each', 'SELECT count(*) FROM (SELECT customer, status FROM orders INTERSECT SELECT customer, kind FROM events) q', NULL),
+	('SELECT sum(q.m) FROM customers c, LATERAL (SELECT max(length(note)) AS m FROM orders o WHERE o.customer = c.customer) q', 'dp_sum(q.m, lower, upper)',
+		'SELECT round(dp_sum(q.m, 0, 5), -1) AS s FROM customers c, LATERAL (SELECT max(length(note)) AS m FROM orders o WHERE o.customer = c.customer) q',
+		'SELECT round(sum(m), -1) AS s FROM (SELECT max(length(note)) AS m FROM orders GROUP BY customer) q'),
+	('SELECT sum(q.m) FROM orders o, LATERAL (SELECT o.change + o.id AS m) q', 'dp_sum(q.m, lower, upper)', 'SELECT count(q.m) FROM orders o, LATERAL (SELECT o.change + o.id AS m) q', NULL),
+	('SELECT sum((SELECT max(shop) FROM shops) * o.id) FROM orders o', 'dp_sum(((SELECT max(shops.shop) AS max FROM shops) * o.id), lower, upper)',
+		'SELECT count((SELECT max(shops.shop) AS max FROM shops) * o.id) FROM orders o', NULL)
+	) AS v (statement, says, remedy, plain);
 
 SELECT * FROM finish();

@@ -152,7 +152,7 @@ SELECT refused(format('SELECT count(*) FROM (SELECT *, %s AS v FROM orders) q WH
 	) AS windows(f, message);
 SELECT refused(statement, message) FROM (VALUES
 	('SELECT count(*) FROM (SELECT doc, row_number() OVER (PARTITION BY customer ORDER BY day) n FROM orders) q WHERE doc ->> ''n'' = ''1'' AND n = 1', 'read a part of it as text'),
-	('SELECT count(*) FROM (SELECT DISTINCT ON (channel) * FROM orders ORDER BY channel, id) q', 'add the unit .* to it'),
+	('SELECT count(*) FROM (SELECT DISTINCT ON (channel) * FROM orders ORDER BY channel, id) q', 'add the unit .* to DISTINCT ON'),
 	('SELECT count(*) FROM (SELECT value, row_number() OVER (ORDER BY value) n FROM readings) q WHERE n < 10', 'apply them to released rows'),
 	('SELECT count(*) FROM (SELECT DISTINCT ON (value) * FROM readings) q', 'apply them to released rows'),
 	('SELECT count(*) FROM (SELECT c.region, row_number() OVER (PARTITION BY c.region ORDER BY o.id) n FROM customers c JOIN orders o USING (customer)) q WHERE n = 1', 'add the unit .* to its PARTITION BY'),

@@ -43,10 +43,49 @@ without_implicit_casts(Node *node, void *context)
 	return expression_tree_mutator(node, without_implicit_casts, context);
 }
 
+/* Puts what the asker wrote in the place of what it has become, at the same place of the query's text. */
+static Node *
+as_written(Node *node, DpFrom *from)
+{
+	if (node == NULL)
+		return NULL;
+	for (int i = list_length(from->written) - 1; i >= 0; i--)
+	{
+		DpWritten  *note = list_nth(from->written, i);
+
+		/* a value that is made of columns of its own may be met but once */
+		if (equal(note->expr, node) && (IsA(note->written, SubLink) || exprLocation(note->expr) == exprLocation(node)))
+			return as_written(copyObject(note->written), from);
+	}
+	return IsA(node, SubLink) ? node : expression_tree_mutator(node, as_written, from);
+}
+
+/* Returns the entries that texts may name: without those that nobody wrote, and with those that are entries no more. */
+static Bitmapset *
+named_entries(DpFrom *from)
+{
+	Bitmapset  *entries = NULL;
+	int			rti = -1;
+	ListCell   *lc;
+
+	while ((rti = bms_next_member(from->entries, rti)) >= 0)
+	{
+		RangeTblEntry *rte = rt_fetch(rti, from->query->rtable);
+
+		if (rte->rtekind != RTE_SUBQUERY || rte->inFromCl || rte->alias)
+			entries = bms_add_member(entries, rti);
+	}
+	foreach(lc, from->written)
+		if (IsA(((DpWritten *) lfirst(lc))->written, Var))
+		entries = bms_add_member(entries, castNode(Var, ((DpWritten *) lfirst(lc))->written)->varno);
+	return entries;
+}
+
 char *
 dp_expression_text(DpLevel *level, Node *expr)
 {
-	bool		several = bms_membership(level->from.entries) == BMS_MULTIPLE;
+	Bitmapset  *entries = named_entries(&level->from);
+	bool		several = bms_membership(entries) == BMS_MULTIPLE;
 	char	   *text;
 
 	/* not releasable, and nothing that can be deparsed by itself */
@@ -60,9 +99,9 @@ dp_expression_text(DpLevel *level, Node *expr)
 		PlannedStmt *from = makeNode(PlannedStmt);
 
 		from->rtable = level->from.query->rtable;
-		level->names = deparse_context_for_plan_tree(from, select_rtable_names_for_explain(from->rtable,
-																						   level->from.entries));
+		level->names = deparse_context_for_plan_tree(from, select_rtable_names_for_explain(from->rtable, entries));
 	}
+	expr = as_written(expr, &level->from);
 	text = deparse_expression(without_implicit_casts(expr, NULL), level->names, several, false);
 
 	if (strlen(text) > 200)

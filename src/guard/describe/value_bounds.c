@@ -81,7 +81,10 @@ short_text(BoundContext *c, Query *query, Node *expr)
 
 	if (query != c->level->from.query)
 		return NULL;
-	text = dp_expression_text(c->level, expr);
+	if (IsA(expr, Var) && !rt_fetch(((Var *) expr)->varno, query->rtable)->inFromCl)
+		text = pstrdup(dp_column_name(query, (Var *) expr));
+	else
+		text = dp_expression_text(c->level, expr);
 	return strlen(text) <= 60 ? text : NULL;
 }
 

@@ -53,6 +53,51 @@ dp_refuse_entry(DpSource *s, RangeTblEntry *rte, const char *what, const char *r
 										 what, rte->eref->aliasname, remedy));
 }
 
+void
+dp_note_written(DpFrom *from, Node *expr, Node *written)
+{
+	DpWritten  *note = palloc(sizeof(DpWritten));
+
+	note->expr = copyObject(expr);
+	note->written = copyObject(written);
+	from->written = lappend(from->written, note);
+}
+
+/* Tells whether a query reads tables, other than through subqueries of its expressions. */
+static bool
+reads_tables(Query *query)
+{
+	ListCell   *lc;
+
+	check_stack_depth();
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if (rte->rtekind == RTE_RELATION || rte->rtekind == RTE_CTE || (rte->rtekind == RTE_SUBQUERY && reads_tables(rte->subquery)))
+			return true;
+	}
+	return false;
+}
+
+void
+dp_refuse_lateral(DpSource *s, RangeTblEntry *rte)
+{
+	Query	   *sub = rte->subquery;
+	const char *remedy = "leave LATERAL out, and join it ON its columns instead";
+
+	if (sub == NULL || !reads_tables(sub))
+		remedy = "write a SELECT for each of its rows, with UNION ALL between them, as a subquery of FROM without LATERAL";
+	else if (sub->limitCount || sub->limitOffset)
+		remedy = "leave LATERAL and LIMIT out: number the rows with row_number() OVER (PARTITION BY the privacy unit ORDER BY ...) AS n, "
+			"and join the subquery ON the unit and n";
+	else if (sub->hasWindowFuncs)
+		remedy = "add the privacy unit to PARTITION BY and to the columns, join the subquery ON it, and leave LATERAL out";
+	else if (sub->rowMarks)
+		remedy = "leave FOR UPDATE and FOR SHARE out";
+	dp_refuse_entry(s, rte, "LATERAL or correlated subquery", remedy);
+}
+
 typedef struct ColumnContext
 {
 	Index		rti;

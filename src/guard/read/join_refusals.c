@@ -37,11 +37,28 @@ location_of(DpJoinContext *c, List *conditions)
 	return location >= 0 ? location : c->where;
 }
 
+/* Tells whether nobody wrote an entry as it stands, so that no condition can be written over it. */
+static bool
+is_made(DpJoinContext *c, DpJoinSide *side)
+{
+	RangeTblEntry *rte = rt_fetch(bms_next_member(side->rels, -1), c->query->rtable);
+
+	return rte->rtekind == RTE_SUBQUERY && !rte->inFromCl;
+}
+
 const char *
 dp_column_name(Query *query, Var *var)
 {
 	RangeTblEntry *rte = rt_fetch(var->varno, query->rtable);
 
+	/* of an entry that nobody wrote, what it shows has a name */
+	if (rte->rtekind == RTE_SUBQUERY && !rte->inFromCl)
+	{
+		Node	   *shown = (Node *) list_nth_node(TargetEntry, rte->subquery->targetList, var->varattno - 1)->expr;
+
+		if (IsA(shown, Var) && ((Var *) shown)->varlevelsup == 0)
+			return dp_column_name(rte->subquery, (Var *) shown);
+	}
 	return psprintf("%s.%s", quote_identifier(rte->eref->aliasname),
 					quote_identifier(get_rte_attribute_name(rte, var->varattno)));
 }
@@ -119,6 +136,8 @@ dp_refuse_filter(DpJoinContext *c, DpJoinSide *outer, DpJoinSide *inner, List *c
 	DpSplitContext *cxt = c->cxt;
 	const char *unit;
 
+	if (is_made(c, outer) && strcmp(side_name(c, outer), DP_OPERAND) == 0)
+		dp_refuse_at(location_of(c, conditions), DP_REFUSE_OPERATION);
 	if (outer->unit.vars == NIL || inner->unit.vars == NIL)
 		return;
 	unit = unit_name(c, outer);
@@ -139,6 +158,8 @@ dp_refuse_unconnected(DpJoinContext *c, DpJoinSide *a, DpJoinSide *b, List *cond
 {
 	DpSplitContext *cxt = c->cxt;
 
+	if (is_made(c, a) || is_made(c, b))
+		place = "the subquery's WHERE";
 	if (a->unit.vars == NIL || b->unit.vars == NIL)
 		refuse_untold(c, a, b, conditions, place);
 	if (a->unit.vars == NIL || b->unit.vars == NIL)

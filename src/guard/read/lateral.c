@@ -268,6 +268,17 @@ replace_columns(Query *query, Index rti, List *values)
 	query->hasSubLinks |= checkExprHasSubLink((Node *) values);
 }
 
+/* Notes that these values were written as columns of entry rti. */
+static void
+note_columns(DpFrom *from, Index rti, List *values)
+{
+	ListCell   *lc;
+
+	foreach(lc, values)
+		if (!IsA(lfirst(lc), Var) && !IsA(lfirst(lc), Const))
+		dp_note_written(from, lfirst(lc), (Node *) dp_output_var(rti, foreach_current_index(lc) + 1, lfirst(lc)));
+}
+
 /* Tells whether entry rti is named otherwise than by its columns, or where these cannot be replaced, or too often. */
 static bool
 names_whole_row(Query *query, Index rti)
@@ -327,7 +338,7 @@ values_of(Query *sub)
 		((Query *) link->subselect)->targetList = list_make1(makeTargetEntry(copyObject(tle->expr), 1, tle->resname, false));
 		((Query *) link->subselect)->sortClause = NIL;
 		((Query *) link->subselect)->distinctClause = NIL;
-		link->location = -1;
+		link->location = exprLocation((Node *) tle->expr);
 		values = lappend(values, link);
 	}
 	return values;
@@ -389,7 +400,7 @@ outward_mutator(Node *node, OutwardContext *c)
 
 /* Makes an entry that only reads one that names nothing around it; false, and nothing has changed, if that cannot be. */
 static bool
-move_conditions(Query *query, Index rti, Place *place)
+move_conditions(Query *query, DpFrom *from, Index rti, Place *place)
 {
 	RangeTblEntry *rte = copyObject(rt_fetch(rti, query->rtable));
 	Query	   *sub = rte->subquery;
@@ -438,11 +449,15 @@ move_conditions(Query *query, Index rti, Place *place)
 	if (contain_vars_of_level((Node *) sub, 1) || !may_stand_at(place, list_concat_copy(moved, computes ? values : NIL)))
 		return false;
 	rte->lateral = false;
+	/* its conditions are written in it */
+	rte->inFromCl = false;
 	lfirst(list_nth_cell(query->rtable, rti - 1)) = rte;
 	if (place->join)
 		place->join->quals = (Node *) make_ands_explicit(list_concat(is_true(place->join->quals) ? NIL : dp_conjuncts(place->join->quals), moved));
 	else
 		place->from->quals = (Node *) make_ands_explicit(list_concat(dp_conjuncts(place->from->quals), moved));
+	if (computes)
+		note_columns(from, rti, values);
 	if (computes)
 		replace_columns(query, rti, values);
 	return true;
@@ -454,7 +469,7 @@ move_conditions(Query *query, Index rti, Place *place)
  */
 
 static void
-write_out(Query *query, Index rti)
+write_out(Query *query, DpFrom *from, Index rti)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	Place		place = {0};
@@ -474,6 +489,7 @@ write_out(Query *query, Index rti)
 	{
 		if (is_long((Node *) values) || !take_out(query, rti, &place))
 			return;
+		note_columns(from, rti, values);
 		replace_columns(query, rti, values);
 		rte->lateral = false;
 		dp_clear_rte(rte);
@@ -488,7 +504,7 @@ write_out(Query *query, Index rti)
 	}
 	dp_flatten_level(rte->subquery);
 	dp_bring_near(rte->subquery);
-	(void) move_conditions(query, rti, &place);
+	(void) move_conditions(query, from, rti, &place);
 }
 
 /* Tells whether a subquery is a release for each row of the level, which is public. */
@@ -502,7 +518,7 @@ is_release(DpScope *scope, Query *sub)
 }
 
 void
-dp_write_out_laterals(DpScope *scope, bool releases)
+dp_write_out_laterals(DpScope *scope, DpFrom *from, bool releases)
 {
 	Query	   *query = scope->query;
 
@@ -516,6 +532,6 @@ dp_write_out_laterals(DpScope *scope, bool releases)
 			continue;
 		if (releases)
 			dp_flatten_level(query);
-		write_out(query, i);
+		write_out(query, from, i);
 	}
 }

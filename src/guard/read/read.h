@@ -57,6 +57,12 @@ extern List *dp_column_sources(Query *query, struct DpScope *scope, Node *expr);
 	"join one of constants on a condition, as in JOIN generate_series(1, 100) AS g (n) ON g.n <= column, " \
 	"or write UNION ALL of a SELECT for each value"
 
+/* the name of entries that are SELECTs of a UNION, EXCEPT or INTERSECT, and how those are refused that show no unit */
+#define DP_OPERAND "operation"
+#define DP_REFUSE_OPERATION \
+	errmsg("UNION, EXCEPT and INTERSECT of protected rows compare rows of different persons unless each SELECT shows the privacy unit; " \
+		   "add the unit to each, or write UNION ALL in the place of UNION")
+
 /* Tells whether expr is the unit column of a protected table, in all operands if it comes from several. */
 extern bool dp_is_unit_origin(struct DpScope *scope, Node *expr);
 
@@ -331,9 +337,9 @@ extern Query *dp_lifted(Query *sub);
 /*
  * Writes the LATERAL subqueries of scope's query, of which no Var is a join's, without
  * LATERAL, in place, as far as that is possible.  releases: the query is public,
- * and those alone that release protected rows.
+ * and those alone that release protected rows.  Adds to from->written.
  */
-extern void dp_write_out_laterals(DpScope *scope, bool releases);
+extern void dp_write_out_laterals(DpScope *scope, DpFrom *from, bool releases);
 
 /* ------------------------------------------------------------------------
  * sublinks.c, sublink_values.c, sublink_places.c
@@ -531,5 +537,11 @@ extern bool dp_add_columns_of_cte(DpScope *owner, CommonTableExpr *cte, Bitmapse
 
 /* Raises ZC002.  what: a noun phrase; remedy: a sentence without capital and stop. */
 extern void dp_refuse_entry(DpSource *s, RangeTblEntry *rte, const char *what, const char *remedy);
+
+/* Notes what the asker wrote in the place of an expression, unless that is a column or a constant. */
+extern void dp_note_written(DpFrom *from, Node *expr, Node *written);
+
+/* Raises ZC002 for an entry that refers outside (dp_refers_outside). */
+extern void dp_refuse_lateral(DpSource *s, RangeTblEntry *rte);
 
 #endif							/* DP_READ_H */

@@ -171,7 +171,7 @@ separate_operands(Query *query, Node *node)
 	if (IsA(node, RangeTblRef))
 		return node;
 	ref = makeNode(RangeTblRef);
-	query->rtable = lappend(query->rtable, dp_subquery_entry(operand_query(query, node), "operation"));
+	query->rtable = lappend(query->rtable, dp_subquery_entry(operand_query(query, node), DP_OPERAND));
 	ref->rtindex = list_length(query->rtable);
 	return (Node *) ref;
 }
@@ -190,7 +190,7 @@ select_distinct(Query *operand, SetOperationStmt *op, List *targets)
 	ListCell   *lc,
 			   *clause;
 
-	query->rtable = list_make1(dp_subquery_entry(operand, "operation"));
+	query->rtable = list_make1(dp_subquery_entry(operand, DP_OPERAND));
 	ref->rtindex = 1;
 	query->jointree = makeFromExpr(list_make1(ref), NULL);
 	query->targetList = dp_operation_targets(1, op, targets);
@@ -239,7 +239,7 @@ add_existence(DpScope *scope, Query *query, Query *other, SetOperationStmt *op)
 			   *clause;
 
 	IncrementVarSublevelsUp((Node *) other, 1, 1);
-	rows->rtable = list_make1(dp_subquery_entry(other, "other"));
+	rows->rtable = list_make1(dp_subquery_entry(other, DP_OPERAND));
 	ref->rtindex = 1;
 	forboth(lc, query->targetList, clause, op->groupClauses)
 	{

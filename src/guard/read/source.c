@@ -77,7 +77,7 @@ prefetch_entry(DpSource *s, DpScope *scope, Query *query, Index rti, Node *expre
 		if (rte->rtekind == RTE_FUNCTION && dp_refers_outside(scope, rte))
 			dp_refuse_entry(s, rte, "function", DP_INSTEAD_OF_SETS);
 		if (dp_refers_outside(scope, rte))
-			dp_refuse_entry(s, rte, "LATERAL or correlated subquery", "write a join condition instead");
+			dp_refuse_lateral(s, rte);
 		dp_inline_ctes_of(s, scope, (Node *) rte->subquery);
 		dp_inline_ctes_of(s, scope, (Node *) rte->values_lists);
 		dp_inline_ctes_of(s, scope, (Node *) rte->functions);

@@ -154,7 +154,7 @@ dp_join_released_values(DpSplitContext *cxt, DpScope *scope)
 	if (query->commandType != CMD_SELECT || query->setOperations != NULL ||
 		query->jointree->fromlist == NIL || dp_reads_rows(scope, dp_aggregates_privately(query), &base) != 0)
 		return;
-	dp_write_out_laterals(scope, true);
+	dp_write_out_laterals(scope, &from, true);
 	if (!query->hasSubLinks)
 		return;
 	conditions = take_conditions(query);

@@ -472,6 +472,7 @@ replace_sublink(DpSublinks *v, SubLink *link)
 	known->truth = v->truth;
 	known->value = value;
 	v->known = lappend(v->known, known);
+	dp_note_written(v->from, value, (Node *) link);
 	return copyObject(value);
 }
 

@@ -234,6 +234,18 @@ hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, 
 	sub->targetList = shown;
 }
 
+/* Returns where the first SELECT of an operation stands. */
+static int
+location_of_first(Query *sub)
+{
+	int			location = exprLocation((Node *) sub->targetList);
+
+	check_stack_depth();
+	if (location >= 0 || sub->rtable == NIL || linitial_node(RangeTblEntry, sub->rtable)->rtekind != RTE_SUBQUERY)
+		return location;
+	return location_of_first(linitial_node(RangeTblEntry, sub->rtable)->subquery);
+}
+
 static void
 check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from, bool is_operation)
 {
@@ -256,9 +268,7 @@ check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from, bool is_operation)
 	if (dp_names_unit(&from->unit, columns, &from->unique_keys))
 		return;
 	if (is_operation)
-		dp_refuse_at(exprLocation((Node *) sub->targetList),
-					 errmsg("UNION, EXCEPT and INTERSECT of protected rows compare rows of different persons unless each SELECT shows the privacy unit; "
-							"add the unit to each, or write UNION ALL"));
+		dp_refuse_at(location_of_first(sub), DP_REFUSE_OPERATION);
 	dp_refuse_at(exprLocation((Node *) sub->targetList),
 				 errmsg("a subquery below private aggregates can aggregate protected rows only by privacy unit; "
 						"add the unit to its GROUP BY"));
@@ -343,7 +353,7 @@ read_entry(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bit
 	}
 	prune_targets(sub, columns);
 	from.query = sub;
-	dp_write_out_laterals(&inner, false);
+	dp_write_out_laterals(&inner, &from, false);
 	dp_join_sublinks_of_values(s, &inner, &from);
 	dp_number_rows(sub);
 	allow.unit_aggregates = sub->groupClause != NIL || sub->hasAggs || sub->havingQual != NULL;
@@ -391,6 +401,6 @@ dp_read_subquery(DpSource *s, DpScope *scope, Query *query, Index rti, Node *exp
 		dp_inline_cte(s, scope, rte, false);
 	}
 	if (dp_refers_outside(scope, rte))
-		dp_refuse_entry(s, rte, "LATERAL or correlated subquery", "write a join condition instead");
+		dp_refuse_lateral(s, rte);
 	read_entry(s, scope, rte, rti, columns, false, item);
 }
