@@ -299,6 +299,19 @@ SELECT is(groups_line('SELECT channel, region, count(*) FROM visits JOIN patient
 	'Groups: visits.channel, patients.region  (known when it runs)', '... unless they depend on what is released');
 
 -- ------------------------------------------------------------------------
+-- conditions on declared keys that depend on settings
+-- ------------------------------------------------------------------------
+
+SELECT dp_cdp.set_keys('visits', 'day', ARRAY['2024-02-28', '2024-02-29', '2024-03-01', '2024-03-02']::date[]);
+SET TimeZone = 'Asia/Kolkata';
+SELECT is(rows_for('analyst1', format('SELECT day, count(*) FROM visits WHERE %s GROUP BY 1', condition)), '(2024-02-28,12) (2024-02-29,12)', condition)
+FROM unnest(ARRAY['date_trunc(''month'', day) = ''2024-02-01''', 'to_char(day, ''YYYY-MM'') = ''2024-02''', 'day < timestamptz ''2024-03-01''']) AS condition;
+SELECT is(rows_for('analyst1', 'SELECT day, channel, count(*) FROM visits WHERE date_trunc(''month'', day) = ''2024-02-01'' AND channel = ''web'' GROUP BY 1, 2'),
+	(SELECT string_agg(r::text, ' ' ORDER BY r) FROM (SELECT day, channel, count(*) FROM visits WHERE day IN ('2024-02-28', '2024-02-29') AND channel = 'web' GROUP BY 1, 2) r),
+	'... with another key');
+RESET TimeZone;
+
+-- ------------------------------------------------------------------------
 -- what a view shows to whom
 -- ------------------------------------------------------------------------
 

@@ -322,11 +322,17 @@ replace_key(Node *node, Replacement *r)
 }
 
 static bool
-reads_param(Node *node, void *context)
+param_walker(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	return IsA(node, Param) || expression_tree_walker(node, reads_param, context);
+	return IsA(node, Param) || expression_tree_walker(node, param_walker, context);
+}
+
+bool
+dp_reads_param(Node *node)
+{
+	return param_walker(node, NULL);
 }
 
 typedef struct FormContext
@@ -361,7 +367,7 @@ sees_form(Node *node, FormContext *c)
 	check_stack_depth();
 	if (IsA(node, CoerceViaIO) && (c->has_forms || follows_settings(exprType(node)) ||
 								   follows_settings(exprType((Node *) ((CoerceViaIO *) node)->arg))))
-		return reads_param(node, NULL);
+		return dp_reads_param(node);
 	if (!c->has_forms)
 		return expression_tree_walker(node, sees_form, c);
 

@@ -57,4 +57,7 @@ extern bool dp_key_values_from_conditions(DpKeyValues *keys, Node *key, List *co
  */
 extern void dp_key_values_restrict(DpKeyValues *keys, Node *key, DpLevel *level);
 
+/* key_conditions.c: tells whether an expression reads a parameter */
+extern bool dp_reads_param(Node *node);
+
 #endif							/* DP_KEY_VALUES_H */

@@ -19,6 +19,7 @@
 #include "access/table.h"
 #include "base/compat.h"
 #include "guard/describe/describe.h"
+#include "guard/describe/key_values.h"
 #include "guard/describe/shadow.h"
 #include "guard/read/read.h"
 #include "guard/vet/vet.h"
@@ -372,14 +373,11 @@ dp_shadow_find_parts(DpShadow *s, List *read)
  * ------------------------------------------------------------------------
  */
 
+/* Tells whether an expression reads parameters, the clock or settings: what it is may differ from one execution to the next. */
 static bool
-param_walker(Node *node, void *context)
+is_of_execution(Node *node)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) || IsA(node, SQLValueFunction))
-		return true;
-	return expression_tree_walker(node, param_walker, context);
+	return dp_reads_param(node) || contain_mutable_functions(node);
 }
 
 /*
@@ -391,14 +389,14 @@ is_plain(DpShadow *s, const ShadowKey *key, int part)
 {
 	ListCell   *lc;
 
-	if (!key->is_bare || bms_membership(key->items) == BMS_MULTIPLE || param_walker(key->expr, NULL))
+	if (!key->is_bare || bms_membership(key->items) == BMS_MULTIPLE || is_of_execution(key->expr))
 		return false;
 	foreach(lc, s->items)
 	{
 		DpShadowItem *item = lfirst(lc);
 
 		if (item->is_included && item->part == part &&
-			(item->rte != NULL || item->is_series || param_walker((Node *) item->values, NULL)))
+			(item->rte != NULL || item->is_series || is_of_execution((Node *) item->values)))
 			return false;
 	}
 	foreach(lc, s->conditions)
@@ -407,7 +405,7 @@ is_plain(DpShadow *s, const ShadowKey *key, int part)
 		int			first = bms_next_member(condition->items, -1);
 
 		if (condition->is_included && (first < 0 || dp_shadow_item(s, first)->part == part) &&
-			(condition->is_below || !condition->is_whole || param_walker(condition->resolved, NULL)))
+			(condition->is_below || !condition->is_whole || is_of_execution(condition->resolved)))
 			return false;
 	}
 	return true;
@@ -496,7 +494,7 @@ is_worth_it(DpLevel *level)
 	ListCell   *lc;
 
 	if (list_length(level->key_exprs) != 1 || !IsA(dp_strip_labels(linitial(level->key_exprs)), Var) ||
-		param_walker((Node *) level->conditions, NULL))
+		is_of_execution((Node *) level->conditions))
 		return true;
 	/* of which parts may be known */
 	foreach(lc, level->conditions)
