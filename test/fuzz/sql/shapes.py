@@ -59,7 +59,7 @@ class Shape:
         self.outer = False              # a public side without matches
         self.loose = False              # a subquery's conditions may be left out
         self.unit_of_time = None        # of buckets, of a range that conditions give
-        self.by_time = False
+        self.by_time = self.by_clock = False
         self.loose_nulls = False        # NULL may be a group where each row has a match
         self.by_day = False             # joined by the day of a time, of which other keys may be
         self.fragile = False            # released rows, whose order noise decides where they are equal
@@ -384,6 +384,7 @@ class Shapes:
             rest = ' FROM %s %s WHERE %s' % (table, z, '%s.%s = %s' % (z, other, key.ref) if key else 'true')
             if self.chance(0.3):
                 rest += ' AND ' + self.condition([Col('%s.%s' % (z, n), of) for n, of in PUBLIC[table].items()], 1)[0]
+            s.rows *= 1 if key or kind == 'first public' else 5
             if kind == 'first public':
                 rest += ' ORDER BY %s LIMIT 1' % ', '.join('%s.%s' % (z, n) for n in rng.sample(sorted(PUBLIC[table]), len(PUBLIC[table])))
                 # which of several is the first is not told by the shape
@@ -448,6 +449,9 @@ class Shapes:
             s.by_time = True
             return rng.choice(BUCKETS[s.unit_of_time]).replace('{}', s.seen), [Col(s.seen, (INT, []))]
         if s.seen and r < 0.06:
+            # on a day on which the clock is set, y has not all hours
+            s.loose |= s.by_clock
+            s.by_clock = True
             return rng.choice(['extract(hour FROM %s)', 'extract(dow FROM %s)', "date_part('isodow', %s)", 'extract(dow FROM %s)::int']) % s.seen, [Col(s.seen, (INT, []))]
         if r < 0.66:
             return c.ref, [c]
