@@ -58,7 +58,7 @@ CREATE FUNCTION answer(query text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
 	result float8;
 BEGIN
-	PERFORM set_config('dp_cdp.rho', '1e4', true);
+	PERFORM set_config('dp_cdp.rho', '3e4', true);
 	SET SESSION AUTHORIZATION analyst1;
 	EXECUTE query INTO result;
 	RESET SESSION AUTHORIZATION;

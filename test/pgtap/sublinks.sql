@@ -7,7 +7,7 @@ CREATE ROLE analyst1 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1;
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
-SELECT dp_cdp.create_dataset('shop', default_rho => 6000, max_groups => 4, max_rows => 8, delta => 0.01);
+SELECT dp_cdp.create_dataset('shop', default_rho => 6000, max_groups => 4, max_rows => 6, delta => 0.01);
 SELECT dp_cdp.set_budget('shop', 'analyst1', rho => 1e6, delta => 0.01);
 CREATE TABLE customers (cust int PRIMARY KEY, segment text NOT NULL, email varchar(20));
 INSERT INTO customers SELECT i, (ARRAY['a', 'b', 'c'])[i % 3 + 1], 'm' || i FROM generate_series(1, 40) i;

@@ -32,7 +32,7 @@ CREATE FUNCTION answer(query text, node text DEFAULT 'on') RETURNS float8 LANGUA
 DECLARE
 	result float8;
 BEGIN
-	PERFORM set_config('dp_cdp.bounding_node', node, true), set_config('dp_cdp.rho', '1000', true);
+	PERFORM set_config('dp_cdp.bounding_node', node, true), set_config('dp_cdp.rho', '10000', true);
 	SET SESSION AUTHORIZATION analyst1;
 	EXECUTE query INTO result;
 	RESET SESSION AUTHORIZATION;

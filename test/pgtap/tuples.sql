@@ -29,7 +29,7 @@ ALTER TABLE visits ADD code varchar(3);
 UPDATE visits SET code = 'k' || id % 3;
 CREATE TABLE patients (patient int PRIMARY KEY, region text NOT NULL, born int);
 INSERT INTO patients SELECT i, (ARRAY['x', 'y'])[1 + i % 2], i % 3 FROM generate_series(1, 8772) i;
-SELECT dp_cdp.create_dataset('clinic', default_rho => 5000, max_rows => 4, max_groups => 4);
+SELECT dp_cdp.create_dataset('clinic', default_rho => 5000, max_rows => 2, max_groups => 2);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
 SELECT dp_cdp.protect_table('patients', 'clinic', 'patient');
 SELECT dp_cdp.set_bounds('visits', 'kind', 0, 3);
