@@ -351,11 +351,16 @@ find_schema(ReleasedName *r)
 											 " WHERE name = $1 AND NOT released AND ($2 IS NULL OR dataset = $2)",
 											 2, &r->types[1], &r->values[1], &r->nulls[1], false);
 
-		if (found != 1)
+		if (found == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_BAD_PARAMETER),
-					 errmsg("\"%s\" is held in %s: give its schema, too, such as 'public.visits' (dp_cdp.held_names lists names that are held)",
-							r->text, found == 0 ? "no schema" : "several schemas")));
+					 errmsg("the name \"%s\" is not held: see dp_cdp.held_names; to leave open what check_setup() finds to resemble a table, "
+							"give its schema, and that table's dataset, too", r->text)));
+		if (found > 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("\"%s\" is held in several schemas: give its schema, too, such as 'public.visits' (dp_cdp.held_names lists names that are held)",
+							r->text)));
 		r->schema = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	}
 	r->values[0] = DirectFunctionCall1(namein, CStringGetDatum(r->schema));

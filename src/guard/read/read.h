@@ -538,7 +538,7 @@ extern bool dp_add_columns_of_cte(DpScope *owner, CommonTableExpr *cte, Bitmapse
 /* Raises ZC002.  what: a noun phrase; remedy: a sentence without capital and stop. */
 extern void dp_refuse_entry(DpSource *s, RangeTblEntry *rte, const char *what, const char *remedy);
 
-/* Notes what the asker wrote in the place of an expression, unless that is a column or a constant. */
+/* Notes what the asker wrote in the place of an expression. */
 extern void dp_note_written(DpFrom *from, Node *expr, Node *written);
 
 /* Raises ZC002 for an entry that refers outside (dp_refers_outside). */
