@@ -110,23 +110,9 @@ dp_group_by_keys(Query *sub, const DpComparison *c, List *columns)
 	sub->sortClause = NIL;
 	sub->limitCount = NULL;
 	foreach(lc, c->keys)
-	{
-		int			n = foreach_current_index(lc) + 1;
-		TargetEntry *tle = makeTargetEntry(lfirst(lc), n, psprintf("k%d", n), false);
-
-		sub->targetList = lappend(sub->targetList, tle);
-		sub->groupClause = lappend(sub->groupClause, dp_group_clause(tle));
-	}
+		sub->groupClause = lappend(sub->groupClause, dp_group_clause(dp_show_column(sub, lfirst(lc), "key")));
 	foreach(lc, columns)
-		dp_show_column(sub, lfirst(lc));
-}
-
-void
-dp_show_column(Query *sub, Node *column)
-{
-	int			n = list_length(sub->targetList) + 1;
-
-	sub->targetList = lappend(sub->targetList, makeTargetEntry((Expr *) column, n, psprintf("value%d", n), false));
+		(void) dp_show_column(sub, lfirst(lc), "value");
 }
 
 /* Returns what compares entry rti, of these keys, with the level around it. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * entries.c
- *	  Entries of a level's range table, before they are read.
+ *	  Entries of a level's range table, before they are read; what they show.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,8 +10,10 @@
 #include "access/sysattr.h"
 #include "base/compat.h"
 #include "guard/read/read.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 
 void
@@ -97,6 +99,38 @@ dp_refuse_lateral(DpSource *s, RangeTblEntry *rte)
 		remedy = "leave FOR UPDATE and FOR SHARE out";
 	dp_refuse_entry(s, rte, "LATERAL or correlated subquery", remedy);
 }
+
+/* ------------------------------------------------------------------------
+ * What is shown
+ * ------------------------------------------------------------------------
+ */
+
+TargetEntry *
+dp_show_column(Query *sub, Expr *column, const char *name)
+{
+	int			nshown = count_nonjunk_tlist_entries(sub->targetList);
+	TargetEntry *tle = makeTargetEntry(column, nshown + 1, pstrdup(name), false);
+	ListCell   *lc;
+
+	for_each_from(lc, sub->targetList, nshown)
+		lfirst_node(TargetEntry, lc)->resno++;
+	sub->targetList = list_insert_nth(sub->targetList, nshown, tle);
+	return tle;
+}
+
+TargetEntry *
+dp_show_in_entry(RangeTblEntry *rte, Expr *column, const char *name)
+{
+	TargetEntry *tle = dp_show_column(rte->subquery, column, name);
+
+	rte->eref->colnames = lappend(rte->eref->colnames, makeString(tle->resname));
+	return tle;
+}
+
+/* ------------------------------------------------------------------------
+ * What expressions read
+ * ------------------------------------------------------------------------
+ */
 
 typedef struct ColumnContext
 {

@@ -355,29 +355,20 @@ static Node *
 column_for(OutwardContext *c, Var *var)
 {
 	Query	   *sub = c->rte->subquery;
+	TargetEntry *shown = NULL;
 	ListCell   *lc;
-	TargetEntry *added;
-	List	   *shown = NIL;
-	List	   *hidden = NIL;
 
 	foreach(lc, sub->targetList)
 	{
 		TargetEntry *tle = lfirst(lc);
 
 		if (!tle->resjunk && equal(tle->expr, var))
-			return (Node *) dp_output_var(c->rti, tle->resno, (Node *) var);
-		if (tle->resjunk)
-			hidden = lappend(hidden, tle);
-		else
-			shown = lappend(shown, tle);
+			shown = tle;
 	}
-	added = makeTargetEntry((Expr *) copyObject(var), list_length(shown) + 1,
-							get_rte_attribute_name(rt_fetch(var->varno, sub->rtable), var->varattno), false);
-	foreach(lc, hidden)
-		((TargetEntry *) lfirst(lc))->resno++;
-	sub->targetList = list_concat(lappend(shown, added), hidden);
-	c->rte->eref->colnames = lappend(c->rte->eref->colnames, makeString(added->resname));
-	return (Node *) dp_output_var(c->rti, added->resno, (Node *) var);
+	if (shown == NULL)
+		shown = dp_show_in_entry(c->rte, (Expr *) copyObject(var),
+								 get_rte_attribute_name(rt_fetch(var->varno, sub->rtable), var->varattno));
+	return (Node *) dp_output_var(c->rti, shown->resno, (Node *) var);
 }
 
 /* Lets an expression of the subquery speak of the level around it. */

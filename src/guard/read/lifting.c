@@ -160,39 +160,15 @@ clause_for(TargetEntry *tle, List *targets)
 	return clause;
 }
 
-/* Adds the keys to what a subquery shows, before what it only computes; returns their targets. */
+/* Lets a subquery show the keys, too; returns their targets. */
 static List *
 show_keys(Query *sub, List *keys)
 {
-	List	   *shown = NIL;
-	List	   *hidden = NIL;
 	List	   *added = NIL;
 	ListCell   *lc;
 
-	foreach(lc, sub->targetList)
-	{
-		TargetEntry *tle = lfirst(lc);
-
-		if (tle->resjunk)
-			hidden = lappend(hidden, tle);
-		else
-			shown = lappend(shown, tle);
-	}
 	foreach(lc, keys)
-	{
-		int			n = list_length(shown) + 1;
-
-		added = lappend(added, makeTargetEntry(lfirst(lc), n, psprintf("k%d", n), false));
-		shown = lappend(shown, llast(added));
-	}
-	foreach(lc, hidden)
-	{
-		TargetEntry *tle = lfirst(lc);
-
-		tle->resno = list_length(shown) + 1;
-		shown = lappend(shown, tle);
-	}
-	sub->targetList = shown;
+		added = lappend(added, dp_show_column(sub, lfirst(lc), "key"));
 	return added;
 }
 
@@ -242,23 +218,12 @@ group_by_more(Query *sub, List *keys)
 	return added;
 }
 
-static int
-count_shown(Query *sub)
-{
-	int			n = 0;
-	ListCell   *lc;
-
-	foreach(lc, sub->targetList)
-		n += !((TargetEntry *) lfirst(lc))->resjunk;
-	return n;
-}
-
 Query *
 dp_lifted(Query *sub)
 {
 	Query	   *query = dp_new_select();
 	RangeTblRef *ref = makeNode(RangeTblRef);
-	int			nshown = count_shown(sub);
+	int			nshown = count_nonjunk_tlist_entries(sub->targetList);
 	DpComparison c = {0};
 	List	   *added;
 	ListCell   *key,

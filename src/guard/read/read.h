@@ -296,9 +296,6 @@ extern bool dp_take_conditions(DpComparison *c, Query *sub);
 /* Makes a subquery, in place, one of a row for all rows with the same keys; it shows these and then columns. */
 extern void dp_group_by_keys(Query *sub, const DpComparison *c, List *columns);
 
-/* Lets a subquery show one column more. */
-extern void dp_show_column(Query *sub, Node *column);
-
 /*
  * Joins entry rti, which is such a subquery and shows its keys from column first
  * on, to all that the level reads; returns the number of the join.
@@ -525,6 +522,12 @@ extern void dp_flatten_level(Query *query);
 
 /* Tells whether an entry refers to its neighbours, or to levels around it. */
 extern bool dp_refers_outside(DpScope *scope, RangeTblEntry *rte);
+
+/* Lets a subquery show one column more, behind the others and before the hidden ones, which stand last; returns its target. */
+extern TargetEntry *dp_show_column(Query *sub, Expr *column, const char *name);
+
+/* Lets the subquery of an entry show it, and the entry name it. */
+extern TargetEntry *dp_show_in_entry(RangeTblEntry *rte, Expr *column, const char *name);
 
 /* Returns the numbers of the columns of entry rti that the join tree and expressions read. */
 extern Bitmapset *dp_columns_read(Query *query, Index rti, Node *expressions);

@@ -171,9 +171,8 @@ add_columns(DpSublinks *v, Groups *groups, List *columns)
 		if (list_member(groups->columns, lfirst(lc)))
 			continue;
 		groups->columns = lappend(groups->columns, lfirst(lc));
-		dp_show_column(rte->subquery, lfirst(lc));
+		(void) dp_show_in_entry(rte, lfirst(lc), "value");
 		rte->subquery->hasAggs = true;
-		rte->eref->colnames = lappend(rte->eref->colnames, makeString(llast_node(TargetEntry, rte->subquery->targetList)->resname));
 	}
 }
 

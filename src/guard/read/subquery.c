@@ -144,7 +144,7 @@ shown_vars(List *targets, Index rti, List *vars, bool all)
 		{
 			TargetEntry *tle = lfirst(target);
 
-			if (found || !dp_names_column(list_make1(lfirst(lc)), (Node *) tle->expr))
+			if (found || tle->resjunk || !dp_names_column(list_make1(lfirst(lc)), (Node *) tle->expr))
 				continue;
 			result = lappend(result, dp_output_var(rti, tle->resno, (Node *) tle->expr));
 			found = true;
@@ -176,62 +176,43 @@ shown_tokens(List *targets, Index rti, List *tokens)
 
 /* Adds a column for what is a Var, named as the table's column, for messages. */
 static TargetEntry *
-add_column(RangeTblEntry *rte, List **shown, Expr *column)
+add_column(RangeTblEntry *rte, Expr *column)
 {
 	Var		   *var = castNode(Var, dp_strip_relabel((Node *) column));
-	char	   *name = get_rte_attribute_name(rt_fetch(var->varno, rte->subquery->rtable), var->varattno);
-	TargetEntry *tle = makeTargetEntry(copyObject(column), list_length(*shown) + 1, pstrdup(name), false);
 
-	*shown = lappend(*shown, tle);
-	rte->eref->colnames = lappend(rte->eref->colnames, makeString(tle->resname));
-	return tle;
+	return dp_show_in_entry(rte, copyObject(column),
+							get_rte_attribute_name(rt_fetch(var->varno, rte->subquery->rtable), var->varattno));
 }
 
-/* Adds columns that name the unit, before the hidden ones, and fills item->unit with them. */
+/* Adds columns that name the unit, and fills item->unit with them. */
 static void
 hand_up_units(DpSplitContext *cxt, RangeTblEntry *rte, Index rti, DpFrom *from, DpFromItem *item)
 {
 	Query	   *sub = rte->subquery;
 	DpToken    *nearest = from->unit.exprs == NIL ? dp_nearest_token(from->unit.tokens) : NULL;
-	List	   *shown = NIL;
-	List	   *hidden = NIL;
 	ListCell   *lc;
 
 	foreach(lc, sub->targetList)
 	{
 		TargetEntry *tle = lfirst(lc);
 
-		if (tle->resjunk)
-			hidden = lappend(hidden, tle);
-		else
-		{
-			shown = lappend(shown, tle);
-			if (dp_names_column(from->unit.vars, (Node *) tle->expr))
-				item->unit.vars = lappend(item->unit.vars, dp_output_var(rti, tle->resno, (Node *) tle->expr));
-		}
+		if (!tle->resjunk && dp_names_column(from->unit.vars, (Node *) tle->expr))
+			item->unit.vars = lappend(item->unit.vars, dp_output_var(rti, tle->resno, (Node *) tle->expr));
 	}
 	foreach(lc, from->unit.exprs)
 	{
-		TargetEntry *tle = add_column(rte, &shown, lfirst(lc));
+		TargetEntry *tle = add_column(rte, lfirst(lc));
 
 		item->unit.exprs = lappend(item->unit.exprs, dp_output_var(rti, tle->resno, (Node *) tle->expr));
 		if (from->unit.vars != NIL)
 			item->unit.vars = lappend(item->unit.vars, dp_output_var(rti, tle->resno, (Node *) tle->expr));
 	}
 	/* the tables that this leads to are joined above */
-	if (nearest != NULL && shown_vars(shown, rti, nearest->vars, true) == NIL)
+	if (nearest != NULL && shown_vars(sub->targetList, rti, nearest->vars, true) == NIL)
 		foreach(lc, nearest->vars)
-			(void) add_column(rte, &shown, dp_as_base_type(lfirst(lc)));
-	item->unit.tokens = shown_tokens(shown, rti, from->unit.tokens);
-	item->unit.or_null = shown_tokens(shown, rti, from->unit.or_null);
-	foreach(lc, hidden)
-	{
-		TargetEntry *tle = lfirst(lc);
-
-		tle->resno = list_length(shown) + 1;
-		shown = lappend(shown, tle);
-	}
-	sub->targetList = shown;
+			(void) add_column(rte, dp_as_base_type(lfirst(lc)));
+	item->unit.tokens = shown_tokens(sub->targetList, rti, from->unit.tokens);
+	item->unit.or_null = shown_tokens(sub->targetList, rti, from->unit.or_null);
 }
 
 /* Returns where the first SELECT of an operation stands. */
