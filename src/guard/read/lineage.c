@@ -261,53 +261,34 @@ dp_column_sources(Query *query, DpScope *scope, Node *expr)
 }
 
 static bool
-traces_to_unit(DpScope *scope, Node *expr, bool *may_be_null)
+traces_to_unit(DpScope *scope, Node *expr, bool of_all_rows)
 {
 	DpColumnOrigin origin;
 	const DpTable *table;
 
-	if (!dp_trace_column(scope->query, scope, expr, &origin) || !origin.is_protected)
+	if (!dp_trace_column(scope->query, scope, expr, &origin) || !origin.is_protected ||
+		(of_all_rows && origin.may_be_null))
 		return false;
-	*may_be_null |= origin.may_be_null;
 	table = dp_policy_table(origin.relid);
 	return table->has_unit && get_attnum(origin.relid, table->unit) == origin.attnum;
 }
 
-/* Sets *may_be_null where an outer join may have made it NULL. */
-static bool
-is_unit_origin(DpScope *scope, Node *expr, bool *may_be_null)
+bool
+dp_is_unit_origin(DpScope *scope, Node *expr, bool of_all_rows)
 {
 	List	   *sources = dp_column_sources(scope->query, scope, expr);
 	ListCell   *lc;
 
-	*may_be_null = false;
 	if (sources == NIL)
-		return traces_to_unit(scope, expr, may_be_null);
+		return traces_to_unit(scope, expr, of_all_rows);
 	foreach(lc, sources)
 	{
 		DpColumnSource *source = lfirst(lc);
 
-		*may_be_null |= source->may_be_null;
-		if (!traces_to_unit(source->scope, source->expr, may_be_null))
+		if ((of_all_rows && source->may_be_null) || !traces_to_unit(source->scope, source->expr, of_all_rows))
 			return false;
 	}
 	return true;
-}
-
-bool
-dp_is_unit_origin(DpScope *scope, Node *expr)
-{
-	bool		may_be_null;
-
-	return is_unit_origin(scope, expr, &may_be_null);
-}
-
-bool
-dp_is_unit_of_rows(DpScope *scope, Node *expr)
-{
-	bool		may_be_null;
-
-	return is_unit_origin(scope, expr, &may_be_null) && !may_be_null;
 }
 
 /* Tells whether an expression is a constant, a test or a count, which has a value whatever it reads. */

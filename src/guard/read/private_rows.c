@@ -145,7 +145,7 @@ groups_by_unit(DpScope *scope)
 		DpColumnOrigin *origin = palloc(sizeof(DpColumnOrigin));
 		Node	   *expr = (Node *) get_sortgroupclause_tle(lfirst(lc), query->targetList)->expr;
 
-		if (dp_is_unit_origin(scope, expr))
+		if (dp_is_unit_origin(scope, expr, false))
 			return true;
 		if (dp_trace_column(query, scope, expr, origin) && origin->is_protected && !origin->may_be_null)
 			origins = lappend(origins, origin);

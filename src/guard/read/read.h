@@ -63,14 +63,12 @@ extern List *dp_column_sources(Query *query, struct DpScope *scope, Node *expr);
 	errmsg("UNION, EXCEPT and INTERSECT of protected rows compare rows of different persons unless each SELECT shows the privacy unit; " \
 		   "add the unit to each, or write UNION ALL in the place of UNION")
 
-/* Tells whether expr is the unit column of a protected table, in all operands if it comes from several. */
-extern bool dp_is_unit_origin(struct DpScope *scope, Node *expr);
-
 /*
- * Tells so where no outer join may have made it NULL: rows that are somebody's have a value of it.  A row
- * that an outer join finds no match for may be somebody's, whose unit another column names.
+ * Tells whether expr is the unit column of a protected table, in all operands if it comes from several.
+ * of_all_rows: and whether all rows that are somebody's have a value of it, as no outer join may have made
+ * it NULL.  A row that an outer join finds no match for may be somebody's, whose unit another column names.
  */
-extern bool dp_is_unit_of_rows(struct DpScope *scope, Node *expr);
+extern bool dp_is_unit_origin(struct DpScope *scope, Node *expr, bool of_all_rows);
 
 /* Tells whether expr is a column that is NOT NULL; a plan notices when it no longer is. */
 extern bool dp_is_never_null(Query *query, Node *expr);

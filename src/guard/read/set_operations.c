@@ -245,7 +245,7 @@ add_existence(DpScope *scope, Query *query, Query *other, SetOperationStmt *op)
 	{
 		TargetEntry *tle = lfirst(lc);
 		/* rows whose unit is NULL are nobody's */
-		bool		never_null = dp_is_unit_of_rows(&inner, (Node *) tle->expr) || dp_is_never_null(query, (Node *) tle->expr);
+		bool		never_null = dp_is_unit_origin(&inner, (Node *) tle->expr, true) || dp_is_never_null(query, (Node *) tle->expr);
 
 		conditions = lappend(conditions, same_value(tle, ((SortGroupClause *) lfirst(clause))->eqop, never_null));
 	}

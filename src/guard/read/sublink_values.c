@@ -324,8 +324,8 @@ is_two_valued(DpSublinks *v, DpComparison *c, Query *sub)
 	DpScope		inner = {sub, v->scope};
 
 	/* rows whose unit is NULL are nobody's */
-	return list_length(c->keys) == 1 && (dp_shows_no_null(sub, k) || dp_is_unit_of_rows(&inner, k)) && IsA(x, Var) &&
-		(dp_is_never_null(v->from->query, x) || dp_is_unit_of_rows(v->scope, x));
+	return list_length(c->keys) == 1 && (dp_shows_no_null(sub, k) || dp_is_unit_origin(&inner, k, true)) && IsA(x, Var) &&
+		(dp_is_never_null(v->from->query, x) || dp_is_unit_origin(v->scope, x, true));
 }
 
 /* Returns whether there is a row that a row of the level is compared with; NULL: it stays. */

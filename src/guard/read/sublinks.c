@@ -208,7 +208,7 @@ is_refutable(SubLink *link, DpScope *scope)
 	Node	   *k = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
 
 	return IsA(test, OpExpr) && list_length(test->args) == 2 && dp_groups_by(test->opno, k) &&
-		IsA(dp_strip_relabel(lsecond(test->args)), Param) && (dp_shows_no_null(sub, k) || dp_is_unit_of_rows(scope, k));
+		IsA(dp_strip_relabel(lsecond(test->args)), Param) && (dp_shows_no_null(sub, k) || dp_is_unit_origin(scope, k, true));
 }
 
 /* Lets a NULL be found by any row: x NOT IN (SELECT ...) is true of it only where there is none. */
