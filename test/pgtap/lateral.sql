@@ -59,5 +59,8 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 SELECT matches(asked('SELECT count(*) FROM customers u CROSS JOIN LATERAL (SELECT u.born AS y) q0' ||
 	(SELECT string_agg(format(' CROSS JOIN LATERAL (SELECT q%s.y + q%s.y AS y) q%s', i - 1, i - 1, i), '' ORDER BY i) FROM generate_series(1, 40) i) ||
 	' WHERE q40.y > 3'), '^ZC002 LATERAL', 'columns of columns that double 40 times');
+SELECT matches(asked('SELECT count(*) FROM customers u CROSS JOIN LATERAL (SELECT u.born AS y) q0' ||
+	(SELECT string_agg(format(' CROSS JOIN LATERAL (SELECT count(*) AS y FROM orders o WHERE o.customer = u.customer AND o.amount > q%s.y + q%s.y) q%s', i - 1, i - 1, i), '' ORDER BY i) FROM generate_series(1, 40) i) ||
+	' WHERE q40.y > 3'), '^ZC002 LATERAL', 'aggregates of aggregates that double 40 times');
 
 SELECT * FROM finish();

@@ -161,28 +161,28 @@ take_out(Query *query, Index rti, Place *place)
  * ------------------------------------------------------------------------
  */
 
-/*
- * What has more parts is not put in the place of a column, nor anything in so many places: columns of such
- * columns would grow without limit.
- */
-#define MOST_REPEATED 200
+/* columns of columns would grow without limit: the most parts that are written in the places of an entry's columns */
+#define MOST_WRITTEN 10000
 
 static bool
-long_walker(Node *node, int *parts)
+parts_walker(Node *node, int *parts)
 {
 	if (node == NULL)
 		return false;
-	if (!IsA(node, List) && ++*parts > MOST_REPEATED)
+	if (!IsA(node, List) && ++*parts > MOST_WRITTEN)
 		return true;
-	return expression_tree_walker(node, long_walker, parts);
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, parts_walker, parts, 0);
+	return expression_tree_walker(node, parts_walker, parts);
 }
 
+/* Tells whether values may be put in so many places. */
 static bool
-is_long(Node *expr)
+may_be_repeated(List *values, int places)
 {
 	int			parts = 0;
 
-	return long_walker(expr, &parts);
+	return !parts_walker((Node *) values, &parts) && (int64) parts * places <= MOST_WRITTEN;
 }
 
 typedef struct ColumnContext
@@ -279,9 +279,9 @@ note_columns(DpFrom *from, Index rti, List *values)
 		dp_note_written(from, lfirst(lc), (Node *) dp_output_var(rti, foreach_current_index(lc) + 1, lfirst(lc)));
 }
 
-/* Tells whether entry rti is named otherwise than by its columns, or where these cannot be replaced, or too often. */
-static bool
-names_whole_row(Query *query, Index rti)
+/* Counts the places where columns of entry rti are named; -1: it is named otherwise, or where they cannot be replaced. */
+static int
+count_places(Query *query, Index rti)
 {
 	ColumnContext c = {rti};
 
@@ -299,7 +299,7 @@ names_whole_row(Query *query, Index rti)
 			bms_is_member(rti, pull_varnos(NULL, (Node *) rte->tablefunc)) ||
 			bms_is_member(rti, pull_varnos(NULL, (Node *) rte->tablesample));
 	}
-	return c.whole || c.places > MOST_REPEATED;
+	return c.whole ? -1 : c.places;
 }
 
 /* ------------------------------------------------------------------------
@@ -391,7 +391,7 @@ outward_mutator(Node *node, OutwardContext *c)
 
 /* Makes an entry that only reads one that names nothing around it; false, and nothing has changed, if that cannot be. */
 static bool
-move_conditions(Query *query, DpFrom *from, Index rti, Place *place)
+move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 {
 	RangeTblEntry *rte = copyObject(rt_fetch(rti, query->rtable));
 	Query	   *sub = rte->subquery;
@@ -423,7 +423,7 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place)
 			continue;
 		}
 		/* where there is no row, the expression would be NULL */
-		if (checkExprHasSubLink((Node *) tle->expr) || is_long((Node *) tle->expr) || !place->inner || (place->join && place->join->jointype != JOIN_INNER))
+		if (checkExprHasSubLink((Node *) tle->expr) || !place->inner || (place->join && place->join->jointype != JOIN_INNER))
 			return false;
 		values = lappend(values, outward_mutator((Node *) tle->expr, &c));
 		computes = true;
@@ -437,7 +437,8 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place)
 	}
 	/* what orders rows does not matter where all of them are read */
 	sub->sortClause = NIL;
-	if (contain_vars_of_level((Node *) sub, 1) || !may_stand_at(place, list_concat_copy(moved, computes ? values : NIL)))
+	if (contain_vars_of_level((Node *) sub, 1) || !may_stand_at(place, list_concat_copy(moved, computes ? values : NIL)) ||
+		(computes && !may_be_repeated(values, places)))
 		return false;
 	rte->lateral = false;
 	/* its conditions are written in it */
@@ -466,19 +467,21 @@ write_out(Query *query, DpFrom *from, Index rti)
 	Place		place = {0};
 	List	   *values;
 	Query	   *lifted;
+	int			places;
 
 	if (!contain_vars_of_level((Node *) rte->subquery, 1) && !dp_is_expressions(rte->subquery))
 	{
 		rte->lateral = false;
 		return;
 	}
-	if (contain_volatile_functions((Node *) rte->subquery) || names_whole_row(query, rti) ||
+	places = count_places(query, rti);
+	if (places < 0 || contain_volatile_functions((Node *) rte->subquery) ||
 		!find_place((Node **) &query->jointree, rti, true, &place))
 		return;
 	values = values_of(rte->subquery);
 	if (values != NIL)
 	{
-		if (is_long((Node *) values) || !take_out(query, rti, &place))
+		if (!may_be_repeated(values, places) || !take_out(query, rti, &place))
 			return;
 		note_columns(from, rti, values);
 		replace_columns(query, rti, values);
@@ -495,7 +498,7 @@ write_out(Query *query, DpFrom *from, Index rti)
 	}
 	dp_flatten_level(rte->subquery);
 	dp_bring_near(rte->subquery);
-	(void) move_conditions(query, from, rti, &place);
+	(void) move_conditions(query, from, rti, &place, places);
 }
 
 /* Tells whether a subquery is a release for each row of the level, which is public. */
