@@ -236,6 +236,12 @@ SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o WHERE (SELECT amount FROM events e WHERE e.customer = o.customer ORDER BY amount FETCH FIRST ROW WITH TIES) > 2',
 	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM events e WHERE e.customer > o.customer HAVING count(*) > 2)',
 	'SELECT count((SELECT 1 FROM events e WHERE e.customer = o.customer)) FROM orders o']) AS statement;
+-- strings of no collation
+CREATE TABLE names (shop int, a text COLLATE "C", b text COLLATE "POSIX");
+GRANT SELECT ON names TO analyst1;
+SELECT matches(asked('SELECT count(*) FROM (SELECT o.*, n.a || n.b AS t FROM orders o JOIN names n USING (shop)) o
+	WHERE EXISTS (SELECT FROM (SELECT a || b AS t FROM names) c WHERE c.t = o.t AND EXISTS (SELECT FROM (SELECT a || b AS t FROM names) d WHERE d.t = o.t))'),
+	'^ZC002 a comparison of strings without a definite collation', 'no catalogue is asked for collation 0');
 
 -- what to write in their place, and that it is answered
 SELECT matches(asked(statement), '^ZC002 .*' || message, statement) FROM (VALUES

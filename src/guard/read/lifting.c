@@ -63,7 +63,7 @@ equal_is_same(Var *var)
 			return true;
 		case TEXTOID:
 		case VARCHAROID:
-			return get_collation_isdeterministic(var->varcollid);
+			return OidIsValid(var->varcollid) && get_collation_isdeterministic(var->varcollid);
 		default:
 			return false;
 	}
