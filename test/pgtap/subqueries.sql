@@ -242,6 +242,15 @@ GRANT SELECT ON names TO analyst1;
 SELECT matches(asked('SELECT count(*) FROM (SELECT o.*, n.a || n.b AS t FROM orders o JOIN names n USING (shop)) o
 	WHERE EXISTS (SELECT FROM (SELECT a || b AS t FROM names) c WHERE c.t = o.t AND EXISTS (SELECT FROM (SELECT a || b AS t FROM names) d WHERE d.t = o.t))'),
 	'^ZC002 a comparison of strings without a definite collation', 'no catalogue is asked for collation 0');
+-- what aggregates are of no rows: 0, NULL, or not known
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM orders o WHERE (SELECT count(s.closed) FROM shops s WHERE s.shop = o.shop AND s.city = ''x'') = 0',
+	'SELECT count(*) FROM orders o WHERE (SELECT regr_count(s.shop, s.shop) FROM shops s WHERE s.shop = o.shop AND s.city = ''x'') = 0',
+	'SELECT count(*) FROM orders o WHERE (SELECT string_agg(s.city, '','') FROM shops s WHERE s.shop = o.shop AND s.city = ''north'') IS NULL']) AS statement;
+CREATE AGGREGATE one_more(int) (SFUNC = int4pl, STYPE = int, INITCOND = 1);
+SELECT refused(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM orders o WHERE (SELECT rank(0) WITHIN GROUP (ORDER BY s.shop) FROM shops s WHERE s.shop = o.shop AND s.city = ''x'') = 1',
+	'SELECT count(*) FROM orders o WHERE (SELECT one_more(s.shop) FROM shops s WHERE s.shop = o.shop AND s.city = ''x'') = 1']) AS statement;
 
 -- what to write in their place, and that it is answered
 SELECT matches(asked(statement), '^ZC002 .*' || message, statement) FROM (VALUES

@@ -18,7 +18,9 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "base/compat.h"
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
@@ -26,6 +28,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/fmgroids.h"
 
 /* ------------------------------------------------------------------------
  * What is compared
@@ -178,6 +181,26 @@ is_column(Node *node)
 }
 
 static bool
+is_count(Node *column)
+{
+	const DpAggregate *aggregate = IsA(column, Aggref) ? dp_find_aggregate(((Aggref *) column)->aggfnoid, true) : NULL;
+
+	return (aggregate != NULL && aggregate->answer == DP_ANSWER_SUM && aggregate->kind == DP_VALUE_COUNT) ||
+		(IsA(column, Aggref) && ((Aggref *) column)->aggfnoid == F_REGR_COUNT);
+}
+
+/* Tells whether a column may be something else of no rows than 0, if it is a count, or NULL. */
+static bool
+may_have_value_of_no_rows(Node *column)
+{
+	Aggref	   *agg = (Aggref *) column;
+
+	return IsA(column, Aggref) && dp_find_aggregate(agg->aggfnoid, true) == NULL &&
+		(agg->aggfnoid >= FirstGenbkiObjectId || agg->aggkind == AGGKIND_HYPOTHETICAL);
+}
+
+/* Adds what is computed of all rows; returns true if there may be no saying what that is of no rows. */
+static bool
 column_walker(Node *node, List **columns)
 {
 	if (node == NULL)
@@ -185,7 +208,7 @@ column_walker(Node *node, List **columns)
 	if (is_column(node))
 	{
 		*columns = list_append_unique(*columns, node);
-		return false;
+		return may_have_value_of_no_rows(node);
 	}
 	return expression_tree_walker(node, column_walker, columns);
 }
@@ -196,16 +219,7 @@ dp_compared_columns(Node *value, List **columns)
 	*columns = NIL;
 	if (checkExprHasSubLink(value) || contain_aggs_of_level(value, 1) || contain_windowfuncs(value))
 		return false;
-	column_walker(value, columns);
-	return true;
-}
-
-static bool
-is_count(Node *column)
-{
-	const DpAggregate *aggregate = IsA(column, Aggref) ? dp_find_aggregate(((Aggref *) column)->aggfnoid, true) : NULL;
-
-	return aggregate != NULL && aggregate->answer == DP_ANSWER_SUM && aggregate->kind == DP_VALUE_COUNT;
+	return !column_walker(value, columns);
 }
 
 /* Returns a column of the entry: of no rows, counts are 0 and other aggregates NULL. */

@@ -300,7 +300,10 @@ extern void dp_group_by_keys(Query *sub, const DpComparison *c, List *columns);
  */
 extern int	dp_join_compared(Query *query, Index rti, int first, const DpComparison *c);
 
-/* Finds the aggregates that a subquery's value is made of; false if it is not made of these and of the level around alone. */
+/*
+ * Finds the aggregates that a subquery's value is made of; false if it is not made of these and of the level
+ * around alone, or what one of them is of no rows is not known.
+ */
 extern bool dp_compared_columns(Node *value, List **columns);
 
 /* Returns that value as the level has it, where these are columns of entry rti and may be NULL by a join. */
