@@ -246,6 +246,8 @@ SELECT matches(asked('SELECT count(*) FROM (SELECT o.*, n.a || n.b AS t FROM ord
 SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o WHERE (SELECT count(s.closed) FROM shops s WHERE s.shop = o.shop AND s.city = ''x'') = 0',
 	'SELECT count(*) FROM orders o WHERE (SELECT regr_count(s.shop, s.shop) FROM shops s WHERE s.shop = o.shop AND s.city = ''x'') = 0',
+	'SELECT count(*) FROM orders o WHERE (SELECT DISTINCT ON (1) count(*) FROM lines l WHERE l."order" = o.id) > 1',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT DISTINCT ON (1) 1 FROM orders o WHERE o.customer = c.customer HAVING count(*) > 1)',
 	'SELECT count(*) FROM orders o WHERE (SELECT string_agg(s.city, '','') FROM shops s WHERE s.shop = o.shop AND s.city = ''north'') IS NULL']) AS statement;
 CREATE AGGREGATE one_more(int) (SFUNC = int4pl, STYPE = int, INITCOND = 1);
 SELECT refused(statement) FROM unnest(ARRAY[

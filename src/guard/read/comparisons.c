@@ -104,14 +104,21 @@ dp_take_conditions(DpComparison *c, Query *sub)
  */
 
 void
+dp_forget_order(Query *sub)
+{
+	sub->sortClause = NIL;
+	sub->distinctClause = NIL;
+	sub->hasDistinctOn = false;
+	sub->limitCount = NULL;
+}
+
+void
 dp_group_by_keys(Query *sub, const DpComparison *c, List *columns)
 {
 	ListCell   *lc;
 
+	dp_forget_order(sub);
 	sub->targetList = NIL;
-	sub->distinctClause = NIL;
-	sub->sortClause = NIL;
-	sub->limitCount = NULL;
 	foreach(lc, c->keys)
 		sub->groupClause = lappend(sub->groupClause, dp_group_clause(dp_show_column(sub, lfirst(lc), "key")));
 	foreach(lc, columns)

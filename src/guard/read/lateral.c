@@ -336,8 +336,7 @@ values_of(Query *sub)
 		link->subLinkType = EXPR_SUBLINK;
 		link->subselect = copyObject((Node *) sub);
 		((Query *) link->subselect)->targetList = list_make1(makeTargetEntry(copyObject(tle->expr), 1, tle->resname, false));
-		((Query *) link->subselect)->sortClause = NIL;
-		((Query *) link->subselect)->distinctClause = NIL;
+		dp_forget_order((Query *) link->subselect);
 		link->location = exprLocation((Node *) tle->expr);
 		values = lappend(values, link);
 	}

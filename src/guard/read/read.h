@@ -291,6 +291,9 @@ extern bool dp_add_key(DpComparison *c, OpExpr *equality, int place, Node *key);
 /* Leaves the WHERE of a subquery, in place, the conditions that are its own, and adds the others; false if that cannot be. */
 extern bool dp_take_conditions(DpComparison *c, Query *sub);
 
+/* Forgets how rows are ordered, and how many are left of those, where there is one row or nobody counts them. */
+extern void dp_forget_order(Query *sub);
+
 /* Makes a subquery, in place, one of a row for all rows with the same keys; it shows these and then columns. */
 extern void dp_group_by_keys(Query *sub, const DpComparison *c, List *columns);
 

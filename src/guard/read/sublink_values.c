@@ -130,10 +130,8 @@ rows_of(Query *sub)
 	Query	   *rows = copyObject(sub);
 	ListCell   *lc;
 
+	dp_forget_order(rows);
 	rows->targetList = NIL;
-	rows->distinctClause = NIL;
-	rows->sortClause = NIL;
-	rows->limitCount = NULL;
 	rows->hasAggs = false;
 	/* columns of protected tables are read as their owner; those of others keep telling what is to be checked */
 	foreach(lc, rows->rtable)
@@ -268,11 +266,9 @@ join_having(DpSublinks *v, SubLink *link)
 	link = copyObject(link);
 	link->subLinkType = EXPR_SUBLINK;
 	link->subselect = (Node *) sub;
+	dp_forget_order(sub);
 	sub->targetList = list_make1(makeTargetEntry((Expr *) sub->havingQual, 1, pstrdup("having"), false));
 	sub->havingQual = NULL;
-	sub->sortClause = NIL;
-	sub->distinctClause = NIL;
-	sub->limitCount = NULL;
 	sub->hasAggs = contain_aggs_of_level((Node *) sub->targetList, 0);
 	value = has_one_row(sub) ? join_aggregate(v, link) : NULL;
 	if (value == NULL)
