@@ -19,6 +19,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -125,11 +126,8 @@ set_output(DpLevel *level, Node *expr)
 static Query *
 make_select(List *rtable)
 {
-	Query	   *query = makeNode(Query);
+	Query	   *query = dp_new_select();
 
-	query->commandType = CMD_SELECT;
-	query->querySource = QSRC_ORIGINAL;
-	query->canSetTag = true;
 	query->rtable = rtable;
 	dp_keep_apart(query);
 	return query;

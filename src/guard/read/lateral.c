@@ -495,7 +495,6 @@ write_out(Query *query, DpFrom *from, Index rti)
 			return;
 		rte->subquery = lifted;
 	}
-	dp_flatten_level(rte->subquery);
 	dp_bring_near(rte->subquery);
 	(void) move_conditions(query, from, rti, &place, places);
 }

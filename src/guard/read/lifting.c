@@ -131,9 +131,11 @@ void
 dp_bring_near(Query *sub)
 {
 	NearContext c = {0};
-	List	   *conditions = dp_conjuncts(sub->jointree->quals);
+	List	   *conditions;
 	ListCell   *lc;
 
+	dp_flatten_level(sub);
+	conditions = dp_conjuncts(sub->jointree->quals);
 	foreach(lc, conditions)
 		note_equality(&c, lfirst(lc));
 	if (c.far == NIL)
@@ -236,7 +238,6 @@ dp_lifted(Query *sub)
 
 		if (!first && !dp_groups_rows(sub))
 			return NULL;
-		dp_flatten_level(sub);
 		dp_bring_near(sub);
 		if (!dp_take_conditions(&c, sub) || c.keys == NIL || contain_vars_of_level((Node *) sub, 1))
 			return NULL;

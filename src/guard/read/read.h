@@ -317,7 +317,7 @@ extern Node *dp_compared_value(Node *value, const DpComparison *compared, List *
  * ------------------------------------------------------------------------
  */
 
-/* Lets subqueries in the WHERE of sub, in place, name columns of it instead of those that it compares them with. */
+/* Flattens sub (dp_flatten_level), and lets subqueries in its WHERE name columns of it instead of those that it compares them with. */
 extern void dp_bring_near(Query *sub);
 
 /* Lets such a subquery show, in place, the first row of each of these keys, and the keys; returns their targets. */

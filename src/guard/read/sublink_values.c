@@ -246,7 +246,6 @@ join_aggregate(DpSublinks *v, SubLink *link)
 	Node	   *value;
 	Groups	   *groups;
 
-	dp_flatten_level(sub);
 	dp_bring_near(sub);
 	value = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
 	if (!dp_compared_columns(value, &columns) || !dp_take_conditions(&c, sub))
@@ -294,7 +293,6 @@ join_first(DpSublinks *v, SubLink *link)
 	Index		rti;
 	int			join;
 
-	dp_flatten_level(sub);
 	dp_bring_near(sub);
 	if (!dp_take_conditions(&c, sub) || c.keys == NIL)
 		return NULL;
@@ -344,7 +342,6 @@ join_test(DpSublinks *v, SubLink *link)
 		if (sub == NULL)
 			return NULL;
 	}
-	dp_flatten_level(sub);
 	dp_bring_near(sub);
 	if (!exists && (!take_test(&c, link->testexpr, sub) || !(v->truth || is_two_valued(v, &c, sub))))
 		return NULL;

@@ -261,7 +261,6 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 	if (dp_only_reads(p.sub, exists))
 	{
 		is_public = dp_reads_rows(&inner, s->even_if_readable, &base) == 0;
-		dp_flatten_level(p.sub);
 		dp_bring_near(p.sub);
 		if (!exists && negated && !is_refutable(link, &inner))
 			return false;
