@@ -123,25 +123,13 @@ set_output(DpLevel *level, Node *expr)
  * ------------------------------------------------------------------------
  */
 
-static Query *
-make_select(List *rtable)
-{
-	Query	   *query = dp_new_select();
-
-	query->rtable = rtable;
-	dp_keep_apart(query);
-	return query;
-}
-
 static RangeTblEntry *
 rows_of_set(DpLevel *level, List *outputs)
 {
-	Query	   *query = make_select(list_make1(dp_released_rows(level->release)));
-	RangeTblRef *ref = makeNode(RangeTblRef);
+	Query	   *query = dp_select_from(dp_released_rows(level->release));
 	ListCell   *lc;
 
-	ref->rtindex = 1;
-	query->jointree = makeFromExpr(list_make1(ref), NULL);
+	dp_keep_apart(query);
 	foreach(lc, outputs)
 	{
 		int			number = foreach_current_index(lc) + 1;
@@ -175,10 +163,11 @@ union_all(Node *left, Node *right, List *outputs)
 RangeTblEntry *
 dp_union_of_sets(Query *query, List *levels, List **from, List **columns)
 {
-	Query	   *all = make_select(NIL);
+	Query	   *all = dp_new_select();
 	Node	   *tree = NULL;
 	ListCell   *lc;
 
+	dp_keep_apart(all);
 	*from = list_concat(group_expressions(query), dp_collect_of_level(query, grouping_level));
 	foreach(lc, levels)
 		* from = list_concat_unique(*from, ((DpLevel *) lfirst(lc))->outputs);

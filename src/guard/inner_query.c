@@ -426,23 +426,6 @@ bound_unit_call(DpRelease *release, Expr *unit, DpInnerParts *parts)
 	return make_aggregate(dp_own_routine("bound_unit", 2, types), dp_own_type("bound_state"), args, NULL);
 }
 
-/* Returns a query that selects from a subquery, which has this name. */
-static Query *
-select_from(Query *subquery, const char *name)
-{
-	Query	   *query = makeNode(Query);
-	RangeTblRef *ref = makeNode(RangeTblRef);
-
-	ref->rtindex = 1;
-
-	query->commandType = CMD_SELECT;
-	query->querySource = QSRC_ORIGINAL;
-	query->canSetTag = true;
-	query->rtable = list_make1(dp_subquery_entry(subquery, name));
-	query->jointree = makeFromExpr(list_make1(ref), NULL);
-	return query;
-}
-
 /* Returns the query of units' states, one row for each. */
 static Query *
 states_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
@@ -468,7 +451,7 @@ states_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 static Query *
 kept_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
-	Query	   *query = select_from(states_query(release, from, parts), "units");
+	Query	   *query = dp_select_from(dp_subquery_entry(states_query(release, from, parts), "units"));
 	PartCursor	c = START_PARTS(parts);
 	ListCell   *lc;
 
@@ -484,7 +467,7 @@ static Query *
 unit_query(DpRelease *release, DpFrom *from, DpInnerParts *parts, bool sort)
 {
 	Query	   *kept = kept_query(release, from, parts);
-	Query	   *query = select_from(kept, "kept");
+	Query	   *query = dp_select_from(dp_subquery_entry(kept, "kept"));
 	PartCursor	c = START_PARTS(parts);
 	int			nkeys = list_length(release->keys);
 	ListCell   *lc;

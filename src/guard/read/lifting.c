@@ -223,8 +223,7 @@ group_by_more(Query *sub, List *keys)
 Query *
 dp_lifted(Query *sub)
 {
-	Query	   *query = dp_new_select();
-	RangeTblRef *ref = makeNode(RangeTblRef);
+	Query	   *query;
 	int			nshown = count_nonjunk_tlist_entries(sub->targetList);
 	DpComparison c = {0};
 	List	   *added;
@@ -247,9 +246,7 @@ dp_lifted(Query *sub)
 		added = NIL;
 
 	IncrementVarSublevelsUp((Node *) sub, 1, 1);
-	query->rtable = list_make1(dp_subquery_entry(sub, dp_first_name(sub)));
-	ref->rtindex = 1;
-	query->jointree = makeFromExpr(list_make1(ref), NULL);
+	query = dp_select_from(dp_subquery_entry(sub, dp_first_name(sub)));
 	for (int i = 0; i < nshown; i++)
 	{
 		TargetEntry *tle = list_nth(sub->targetList, i);

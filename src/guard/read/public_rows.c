@@ -93,20 +93,13 @@ dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owner)
 static Query *
 select_columns(Query *query, Index rti, const Bitmapset *columns)
 {
-	Query	   *select = makeNode(Query);
 	RangeTblEntry *rte = copyObject(rt_fetch(rti, query->rtable));
-	RangeTblRef *ref = makeNode(RangeTblRef);
+	Query	   *select = dp_select_from(rte);
 	AttrNumber	n = 0;
 	ListCell   *lc;
 
 	dp_take_permissions(select, rte, query);
 	ChangeVarNodes((Node *) rte->securityQuals, rti, 1, 0);
-	ref->rtindex = 1;
-	select->commandType = CMD_SELECT;
-	select->querySource = QSRC_ORIGINAL;
-	select->canSetTag = true;
-	select->rtable = list_make1(rte);
-	select->jointree = makeFromExpr(list_make1(ref), NULL);
 	select->hasSubLinks = checkExprHasSubLink((Node *) rte->securityQuals) ||
 		checkExprHasSubLink((Node *) rte->values_lists) || checkExprHasSubLink((Node *) rte->functions);
 	select->hasRowSecurity = rte->securityQuals != NIL;

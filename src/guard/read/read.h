@@ -504,6 +504,9 @@ extern int	dp_frame_of_rows(DpSplitContext *cxt, WindowFunc *function, WindowCla
 /* Makes a SELECT without anything. */
 extern Query *dp_new_select(void);
 
+/* Makes a SELECT of nothing yet from one entry, its first. */
+extern Query *dp_select_from(RangeTblEntry *rte);
+
 /*
  * Puts new nodes in place of the range table's.  entries: those of the
  * join tree, each a table, a subquery or a tuplestore by now.

@@ -32,6 +32,18 @@ dp_new_select(void)
 	return query;
 }
 
+Query *
+dp_select_from(RangeTblEntry *rte)
+{
+	Query	   *query = dp_new_select();
+	RangeTblRef *ref = makeNode(RangeTblRef);
+
+	ref->rtindex = 1;
+	query->rtable = list_make1(rte);
+	query->jointree = makeFromExpr(list_make1(ref), NULL);
+	return query;
+}
+
 /* ------------------------------------------------------------------------
  * Range table
  * ------------------------------------------------------------------------

@@ -185,14 +185,10 @@ separate_operands(Query *query, Node *node)
 static Query *
 select_distinct(Query *operand, SetOperationStmt *op, List *targets)
 {
-	Query	   *query = dp_new_select();
-	RangeTblRef *ref = makeNode(RangeTblRef);
+	Query	   *query = dp_select_from(dp_subquery_entry(operand, DP_OPERAND));
 	ListCell   *lc,
 			   *clause;
 
-	query->rtable = list_make1(dp_subquery_entry(operand, DP_OPERAND));
-	ref->rtindex = 1;
-	query->jointree = makeFromExpr(list_make1(ref), NULL);
 	query->targetList = dp_operation_targets(1, op, targets);
 	forboth(lc, query->targetList, clause, op->groupClauses)
 	{
@@ -231,16 +227,13 @@ static void
 add_existence(DpScope *scope, Query *query, Query *other, SetOperationStmt *op)
 {
 	DpScope		inner = {query, scope};
-	Query	   *rows = dp_new_select();
-	RangeTblRef *ref = makeNode(RangeTblRef);
+	Query	   *rows = dp_select_from(dp_subquery_entry(other, DP_OPERAND));
 	SubLink    *exists = makeNode(SubLink);
 	List	   *conditions = NIL;
 	ListCell   *lc,
 			   *clause;
 
 	IncrementVarSublevelsUp((Node *) other, 1, 1);
-	rows->rtable = list_make1(dp_subquery_entry(other, DP_OPERAND));
-	ref->rtindex = 1;
 	forboth(lc, query->targetList, clause, op->groupClauses)
 	{
 		TargetEntry *tle = lfirst(lc);
@@ -249,7 +242,7 @@ add_existence(DpScope *scope, Query *query, Query *other, SetOperationStmt *op)
 
 		conditions = lappend(conditions, same_value(tle, ((SortGroupClause *) lfirst(clause))->eqop, never_null));
 	}
-	rows->jointree = makeFromExpr(list_make1(ref), (Node *) make_ands_explicit(conditions));
+	rows->jointree->quals = (Node *) make_ands_explicit(conditions);
 	exists->subLinkType = EXISTS_SUBLINK;
 	exists->subselect = (Node *) rows;
 	exists->location = -1;
