@@ -17,7 +17,6 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
-#include "access/transam.h"
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
@@ -209,87 +208,6 @@ constant_argument(FuncExpr *call, int n)
 	return constant == NULL || constant->constisnull ? NULL : constant;
 }
 
-static bool is_never_null(DpLevel *level, Node *expr);
-
-static bool
-reads_json(List *args)
-{
-	ListCell   *lc;
-
-	foreach(lc, args)
-		if (exprType(lfirst(lc)) == JSONOID || exprType(lfirst(lc)) == JSONBOID)
-		return true;
-	return false;
-}
-
-static bool
-all_never_null(DpLevel *level, List *exprs)
-{
-	ListCell   *lc;
-
-	foreach(lc, exprs)
-		if (!is_never_null(level, lfirst(lc)))
-		return false;
-	return true;
-}
-
-static bool
-is_case_never_null(DpLevel *level, CaseExpr *cases)
-{
-	ListCell   *lc;
-
-	foreach(lc, cases->args)
-		if (!is_never_null(level, (Node *) lfirst_node(CaseWhen, lc)->result))
-		return false;
-	return cases->defresult != NULL && is_never_null(level, (Node *) cases->defresult);
-}
-
-/*
- * Tells whether an expression is not NULL in any row: PostgreSQL's functions
- * that are strict return NULL for NULL alone, but for those that look into
- * JSON.  Infinity and the like, for which some do, have no group.
- */
-static bool
-is_never_null(DpLevel *level, Node *expr)
-{
-	ListCell   *lc;
-
-	check_stack_depth();
-	switch (nodeTag(expr))
-	{
-		case T_Const:
-			return !((Const *) expr)->constisnull;
-		case T_Var:
-			return dp_is_never_null(level->from.query, expr);
-		case T_NullTest:
-		case T_BooleanTest:
-		case T_DistinctExpr:
-		case T_SQLValueFunction:
-			return true;
-		case T_RelabelType:
-			return is_never_null(level, (Node *) ((RelabelType *) expr)->arg);
-		case T_CollateExpr:
-			return is_never_null(level, (Node *) ((CollateExpr *) expr)->arg);
-		case T_BoolExpr:
-			return all_never_null(level, ((BoolExpr *) expr)->args);
-		case T_CaseExpr:
-			return is_case_never_null(level, (CaseExpr *) expr);
-		case T_CoalesceExpr:
-			foreach(lc, ((CoalesceExpr *) expr)->args)
-				if (is_never_null(level, lfirst(lc)))
-				return true;
-			return false;
-		case T_FuncExpr:
-			return ((FuncExpr *) expr)->funcid < FirstGenbkiObjectId && func_strict(((FuncExpr *) expr)->funcid) &&
-				!reads_json(((FuncExpr *) expr)->args) && all_never_null(level, ((FuncExpr *) expr)->args);
-		case T_OpExpr:
-			return ((OpExpr *) expr)->opno < FirstGenbkiObjectId && op_strict(((OpExpr *) expr)->opno) &&
-				!reads_json(((OpExpr *) expr)->args) && all_never_null(level, ((OpExpr *) expr)->args);
-		default:
-			return false;
-	}
-}
-
 /* Returns a constant number; NULL: it is none, or not finite. */
 static Numeric
 constant_number(FuncExpr *call, int n)
@@ -330,7 +248,7 @@ add_width_buckets(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
 		first += !is_less(interval.lower, low);
 		last -= is_less(interval.upper, high);
 	}
-	keys->null_key |= !is_never_null(level, (Node *) call);
+	keys->null_key |= !dp_expression_never_null(level, (Node *) call);
 	return dp_key_values_add_range(keys, first, last);
 }
 
@@ -372,7 +290,7 @@ add_results(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
 
 		if (pg_strcasecmp(field, range->name) == 0)
 		{
-			keys->null_key |= !is_never_null(level, (Node *) call);
+			keys->null_key |= !dp_expression_never_null(level, (Node *) call);
 			return dp_key_values_add_range(keys, range->low,
 										   range->high + (strcmp(range->name, "hour") == 0 ? midnight : 0));
 		}
@@ -466,7 +384,7 @@ add_values(DpLevel *level, Node *expr, DpKeyValues *keys)
 	{
 		dp_key_values_add(keys, BoolGetDatum(false));
 		dp_key_values_add(keys, BoolGetDatum(true));
-		keys->null_key |= !is_never_null(level, expr);
+		keys->null_key |= !dp_expression_never_null(level, expr);
 		known = true;
 	}
 	return known;

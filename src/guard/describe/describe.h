@@ -67,6 +67,14 @@ extern void dp_refuse_exact(DpLevel *level, Aggref *agg) __attribute__((noreturn
 extern void dp_refuse_distinct(DpLevel *level, Aggref *agg) __attribute__((noreturn));
 
 /* ------------------------------------------------------------------------
+ * never_null.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether an expression over what the level reads is not NULL in any row. */
+extern bool dp_expression_never_null(DpLevel *level, Node *expr);
+
+/* ------------------------------------------------------------------------
  * declared_keys.c
  * ------------------------------------------------------------------------
  */

@@ -1,0 +1,97 @@
+/*-------------------------------------------------------------------------
+ *
+ * never_null.c
+ *	  Which expressions are not NULL in any row, so that NULL is no group.
+ *
+ * PostgreSQL's functions that are strict return NULL for NULL alone, but for
+ * those that look into JSON.  Infinity and the like, for which some do, have
+ * no group.
+ *
+ * Invariant: it follows from the query's text and from constraints, which a
+ * plan depends on, and never from rows.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "catalog/pg_type_d.h"
+#include "guard/describe/describe.h"
+#include "guard/read/read.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
+
+static bool
+reads_json(List *args)
+{
+	ListCell   *lc;
+
+	foreach(lc, args)
+		if (exprType(lfirst(lc)) == JSONOID || exprType(lfirst(lc)) == JSONBOID)
+		return true;
+	return false;
+}
+
+static bool
+all_never_null(DpLevel *level, List *exprs)
+{
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+		if (!dp_expression_never_null(level, lfirst(lc)))
+		return false;
+	return true;
+}
+
+static bool
+is_case_never_null(DpLevel *level, CaseExpr *cases)
+{
+	ListCell   *lc;
+
+	foreach(lc, cases->args)
+		if (!dp_expression_never_null(level, (Node *) lfirst_node(CaseWhen, lc)->result))
+		return false;
+	return cases->defresult != NULL && dp_expression_never_null(level, (Node *) cases->defresult);
+}
+
+bool
+dp_expression_never_null(DpLevel *level, Node *expr)
+{
+	ListCell   *lc;
+
+	check_stack_depth();
+	switch (nodeTag(expr))
+	{
+		case T_Const:
+			return !((Const *) expr)->constisnull;
+		case T_Var:
+			return dp_is_never_null(level->from.query, expr);
+		case T_NullTest:
+		case T_BooleanTest:
+		case T_DistinctExpr:
+		case T_SQLValueFunction:
+			return true;
+		case T_RelabelType:
+			return dp_expression_never_null(level, (Node *) ((RelabelType *) expr)->arg);
+		case T_CollateExpr:
+			return dp_expression_never_null(level, (Node *) ((CollateExpr *) expr)->arg);
+		case T_BoolExpr:
+			return all_never_null(level, ((BoolExpr *) expr)->args);
+		case T_CaseExpr:
+			return is_case_never_null(level, (CaseExpr *) expr);
+		case T_CoalesceExpr:
+			foreach(lc, ((CoalesceExpr *) expr)->args)
+				if (dp_expression_never_null(level, lfirst(lc)))
+				return true;
+			return false;
+		case T_FuncExpr:
+			return ((FuncExpr *) expr)->funcid < FirstGenbkiObjectId && func_strict(((FuncExpr *) expr)->funcid) &&
+				!reads_json(((FuncExpr *) expr)->args) && all_never_null(level, ((FuncExpr *) expr)->args);
+		case T_OpExpr:
+			return ((OpExpr *) expr)->opno < FirstGenbkiObjectId && op_strict(((OpExpr *) expr)->opno) &&
+				!reads_json(((OpExpr *) expr)->args) && all_never_null(level, ((OpExpr *) expr)->args);
+		default:
+			return false;
+	}
+}
