@@ -73,8 +73,10 @@ constrained_column(Oid relid, List *chosen)
 			read = columns_of_index(rel, index);
 		index_close(index, NoLock);
 		foreach(name, chosen)
+		{
 			if (bms_is_member(get_attnum(relid, lfirst(name)) - FirstLowInvalidHeapAttributeNumber, read))
-			found = lfirst(name);
+				found = lfirst(name);
+		}
 	}
 	table_close(rel, NoLock);
 	return found;

@@ -108,8 +108,10 @@ join_tree_has_no_row(Looked *l, DpScope *scope, Node *node)
 		ListCell   *lc;
 
 		foreach(lc, ((FromExpr *) node)->fromlist)
+		{
 			if (join_tree_has_no_row(l, scope, lfirst(lc)))
-			return true;
+				return true;
+		}
 		return is_never_true(((FromExpr *) node)->quals);
 	}
 	left = join_tree_has_no_row(l, scope, join->larg);

@@ -80,8 +80,10 @@ shows_constants(Query *query)
 	ListCell   *lc;
 
 	foreach(lc, query->targetList)
+	{
 		if (!IsA(eval_const_expressions(NULL, copyObject((Node *) ((TargetEntry *) lfirst(lc))->expr)), Const))
-		return false;
+			return false;
+	}
 	return query->targetList != NIL;
 }
 

@@ -154,8 +154,10 @@ are_constant(List *args)
 	ListCell   *lc;
 
 	foreach(lc, args)
+	{
 		if (!folds_to_constant(lfirst(lc)))
-		return false;
+			return false;
+	}
 	return true;
 }
 

@@ -52,8 +52,10 @@ dp_with_grouping_set(Query *query, List *set)
 	alone->groupDistinct = false;
 	alone->groupClause = NIL;
 	foreach(lc, query->groupClause)
+	{
 		if (list_member_int(set, ((SortGroupClause *) lfirst(lc))->tleSortGroupRef))
-		alone->groupClause = lappend(alone->groupClause, copyObject(lfirst(lc)));
+			alone->groupClause = lappend(alone->groupClause, copyObject(lfirst(lc)));
+	}
 	return alone;
 }
 
@@ -86,8 +88,10 @@ position_of(List *list, Node *node)
 	ListCell   *lc;
 
 	foreach(lc, list)
+	{
 		if (equal(lfirst(lc), node))
-		return foreach_current_index(lc);
+			return foreach_current_index(lc);
+	}
 	return -1;
 }
 

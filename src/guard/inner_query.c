@@ -498,8 +498,10 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 
 	/* such rows belong to nobody */
 	foreach(unit, from->unit.vars ? from->unit.exprs : NIL)
+	{
 		if (!dp_is_never_null(from->query, lfirst(unit)))
-		add_condition(from->query, dp_is_not_null(copyObject(lfirst(unit))));
+			add_condition(from->query, dp_is_not_null(copyObject(lfirst(unit))));
+	}
 
 	foreach(key, release->has_unit || undeclared ? parts->keys : NIL)
 	{

@@ -188,8 +188,10 @@ public_queries(DpRelease *release)
 	foreach(lc, release->prefetches)
 		queries = lappend(queries, ((DpPrefetch *) lfirst(lc))->query);
 	foreach(lc, dp_public_sets(release))
+	{
 		if (((DpKeySet *) lfirst(lc))->query != NULL)
-		queries = lappend(queries, ((DpKeySet *) lfirst(lc))->query);
+			queries = lappend(queries, ((DpKeySet *) lfirst(lc))->query);
+	}
 	return queries;
 }
 

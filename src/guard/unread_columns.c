@@ -73,8 +73,10 @@ kept_targets(Query *query, List *sort, const Bitmapset *columns, List **windows)
 	ListCell   *lc;
 
 	foreach(lc, query->targetList)
+	{
 		if (!may_be_left_out(lfirst(lc), query, sort, columns))
-		keeps_window |= contain_windowfuncs((Node *) ((TargetEntry *) lfirst(lc))->expr);
+			keeps_window |= contain_windowfuncs((Node *) ((TargetEntry *) lfirst(lc))->expr);
+	}
 	*windows = keeps_window ? query->windowClause : NIL;
 	foreach(lc, query->targetList)
 	{

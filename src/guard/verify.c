@@ -152,8 +152,10 @@ is_prefetched(DpRelease *release, const char *name)
 	ListCell   *lc;
 
 	foreach(lc, release->prefetches)
+	{
 		if (name != NULL && strcmp(((DpPrefetch *) lfirst(lc))->name, name) == 0)
-		return true;
+			return true;
+	}
 	return false;
 }
 

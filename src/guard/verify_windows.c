@@ -32,8 +32,10 @@ lead_to_a_unit(Oid relid, List *columns)
 	ListCell   *lc;
 
 	foreach(lc, dp_table_keys(relid))
+	{
 		if (list_difference_int(lfirst(lc), columns) == NIL)
-		return true;
+			return true;
+	}
 	return false;
 }
 

@@ -61,8 +61,10 @@ dp_release_is_readable(DpRelease *release)
 	ListCell   *lc;
 
 	foreach(lc, release->relids)
+	{
 		if (!dp_may_read(lfirst_oid(lc)))
-		return false;
+			return false;
+	}
 	return true;
 }
 
@@ -324,8 +326,10 @@ pay_statement(EState *root)
 		((DpRun *) lfirst(run))->payer = GetUserId();
 	}
 	foreach(run, unpaid)
+	{
 		if (((DpRun *) lfirst(run))->finder != NULL)
-		run_finder(lfirst(run), root);
+			run_finder(lfirst(run), root);
+	}
 	foreach(priced, releases)
 		dp_report_release(lfirst(priced), priced == list_head(releases));
 	MemoryContextSwitchTo(old);

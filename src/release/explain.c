@@ -59,8 +59,10 @@ dp_parameters_known(const DpRelease *release, EState *estate)
 
 		written = lappend(lappend(written, column->total_lower), column->total_upper);
 		foreach(expr, written)
+		{
 			if (lfirst(expr) && !IsA(lfirst(expr), Const))
-			return false;
+				return false;
+		}
 		if ((column->derived && dp_bound_has_params(column->derived)) ||
 			(column->derived2 && dp_bound_has_params(column->derived2)))
 			return false;

@@ -421,8 +421,10 @@ dp_bound_has(const DpBound *bound, DpBoundOp op)
 	if (bound->op == op)
 		return true;
 	foreach(lc, bound->args)
+	{
 		if (dp_bound_has(lfirst(lc), op))
-		return true;
+			return true;
+	}
 	return false;
 }
 
@@ -435,8 +437,10 @@ dp_bound_has_totals(const DpBound *bound)
 	if (bound->total_lower != NULL)
 		return true;
 	foreach(lc, bound->args)
+	{
 		if (dp_bound_has_totals(lfirst(lc)))
-		return true;
+			return true;
+	}
 	return false;
 }
 
@@ -449,8 +453,10 @@ dp_bound_has_params(const DpBound *bound)
 	if (bound->value != NULL && !IsA(bound->value, Const))
 		return true;
 	foreach(lc, bound->args)
+	{
 		if (dp_bound_has_params(lfirst(lc)))
-		return true;
+			return true;
+	}
 	return false;
 }
 

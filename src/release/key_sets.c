@@ -125,8 +125,10 @@ dp_has_key_tuples(const DpRelease *release)
 	if (release->selection >= 0)
 		return false;
 	foreach(lc, release->key_sets)
+	{
 		if (((DpKeySet *) lfirst(lc))->plan != NULL)
-		return true;
+			return true;
+	}
 	return false;
 }
 
@@ -172,8 +174,10 @@ dp_find_key_tuples_early(DpRelease *release, EState *estate)
 	if (!dp_has_public_queries(release))
 		return NULL;
 	foreach(lc, release->prefetches)
+	{
 		if (!((DpPrefetch *) lfirst(lc))->is_pure)
-		return NULL;
+			return NULL;
+	}
 	if (estate->es_param_list_info == NULL && release->needs_params)
 		return NULL;
 	dp_run_prefetches(&run);

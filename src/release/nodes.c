@@ -28,8 +28,10 @@ copy_lists(const DpRelease *new, const DpRelease *old)
 		Const	   *copy = NULL;
 
 		forboth(from, old->key_sets, to, new->key_sets)
+		{
 			if (((DpKeySet *) lfirst(from))->domain == lfirst(list))
-			copy = ((DpKeySet *) lfirst(to))->domain;
+				copy = ((DpKeySet *) lfirst(to))->domain;
+		}
 		lists = lappend(lists, copy != NULL ? copy : copyObject(lfirst(list)));
 	}
 	return lists;

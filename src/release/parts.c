@@ -96,7 +96,9 @@ dp_key_set_of(const DpRelease *release, int key)
 	ListCell   *lc;
 
 	foreach(lc, release->key_sets)
+	{
 		if (list_member_int(((DpKeySet *) lfirst(lc))->keys, key))
-		return lfirst(lc);
+			return lfirst(lc);
+	}
 	return NULL;
 }

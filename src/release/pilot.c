@@ -88,8 +88,10 @@ dp_target_needs_pilot(const DpRelease *release)
 	if (dp_guc_target <= 0)
 		return false;
 	foreach(lc, release->columns)
+	{
 		if (column_needs_pilot(lfirst(lc)))
-		return true;
+			return true;
+	}
 	return false;
 }
 

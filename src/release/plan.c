@@ -210,8 +210,10 @@ dp_release_adopt_inner(PlannedStmt *outer, List *releases)
 		foreach(prefetch, release->prefetches)
 			adopt_plan(outer, ((DpPrefetch *) lfirst(prefetch))->plan);
 		foreach(set, dp_public_sets(release))
+		{
 			if (((DpKeySet *) lfirst(set))->plan != NULL)
-			adopt_plan(outer, ((DpKeySet *) lfirst(set))->plan);
+				adopt_plan(outer, ((DpKeySet *) lfirst(set))->plan);
+		}
 	}
 	outer->dependsOnRole = true;
 }

@@ -228,8 +228,10 @@ find_points(DpShadow *s, Var *column, List *keys)
 	ListCell   *lc;
 
 	foreach(lc, keys)
+	{
 		if (dp_reads_column(lfirst(lc), column))
-		dp_time_cells_add(&p.cells, lfirst(lc));
+			dp_time_cells_add(&p.cells, lfirst(lc));
+	}
 	if (p.cells.fails && column->vartype != DATEOID)
 		return;
 	of_keys = p.cells;

@@ -92,8 +92,10 @@ labels_among(DpLevel *level, List *vars)
 
 	initStringInfo(&text);
 	forboth(expr, level->key_exprs, key, level->release->keys)
+	{
 		if (dp_names_column(vars, lfirst(expr)))
-		appendStringInfo(&text, "%s%s", text.len > 0 ? ", " : "", ((DpReleaseKey *) lfirst(key))->label);
+			appendStringInfo(&text, "%s%s", text.len > 0 ? ", " : "", ((DpReleaseKey *) lfirst(key))->label);
+	}
 	return text.data;
 }
 
@@ -113,13 +115,15 @@ refuse_single_rows(DpLevel *level)
 		if (!dp_columns_among(vars, level->key_exprs))
 			continue;
 		forboth(expr, level->key_exprs, key, level->release->keys)
+		{
 			if (dp_names_column(vars, lfirst(expr)) && dp_key_set_of(level->release, foreach_current_index(expr)) == NULL)
-			dp_refuse_at(exprLocation(lfirst(expr)),
-						 errmsg("grouping by \"%s\" would show rows of one person in each group; "
-								"aggregate over such a subquery instead, as in "
-								"SELECT dp_count(*) FROM (SELECT %s FROM %s GROUP BY %s) AS q",
-								((DpReleaseKey *) lfirst(key))->label, labels_among(level, vars),
-								dp_example_from(level->query), labels_among(level, vars)));
+				dp_refuse_at(exprLocation(lfirst(expr)),
+							 errmsg("grouping by \"%s\" would show rows of one person in each group; "
+									"aggregate over such a subquery instead, as in "
+									"SELECT dp_count(*) FROM (SELECT %s FROM %s GROUP BY %s) AS q",
+									((DpReleaseKey *) lfirst(key))->label, labels_among(level, vars),
+									dp_example_from(level->query), labels_among(level, vars)));
+		}
 	}
 }
 
@@ -199,8 +203,10 @@ dp_add_key_selection(DpLevel *level)
 	int			i = 0;
 
 	foreach(lc, release->keys)
+	{
 		if (dp_key_set_of(release, foreach_current_index(lc)) == NULL)
-		undeclared = true;
+			undeclared = true;
+	}
 	if (!undeclared)
 		return;
 	forthree(lc, release->columns, value, level->parts.values, filter, level->parts.filters)
@@ -230,8 +236,10 @@ dp_column_of(DpLevel *level, Node *agg)
 	ListCell   *lc;
 
 	foreach(lc, level->outputs)
+	{
 		if (equal(lfirst(lc), agg))
-		return foreach_current_index(lc) - list_length(level->key_exprs);
+			return foreach_current_index(lc) - list_length(level->key_exprs);
+	}
 	elog(ERROR, "an aggregate was not collected");
 }
 

@@ -143,8 +143,10 @@ add_operands(DpLevel *level, List *sources, Oid type, DpKeyValues *keys)
 	ListCell   *lc;
 
 	foreach(lc, sources)
+	{
 		if (exprType(((DpColumnSource *) lfirst(lc))->expr) != type || !add_operand(level, lfirst(lc), keys))
-		return false;
+			return false;
+	}
 	return sources != NIL;
 }
 
@@ -311,8 +313,10 @@ add_cases(DpLevel *level, CaseExpr *cases, DpKeyValues *keys)
 	ListCell   *lc;
 
 	foreach(lc, cases->args)
+	{
 		if (!add_values(level, (Node *) lfirst_node(CaseWhen, lc)->result, keys))
-		return false;
+			return false;
+	}
 	if (cases->defresult == NULL)
 	{
 		keys->null_key = true;

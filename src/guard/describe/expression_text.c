@@ -76,8 +76,10 @@ named_entries(DpFrom *from)
 			entries = bms_add_member(entries, rti);
 	}
 	foreach(lc, from->written)
+	{
 		if (IsA(((DpWritten *) lfirst(lc))->written, Var))
-		entries = bms_add_member(entries, castNode(Var, ((DpWritten *) lfirst(lc))->written)->varno);
+			entries = bms_add_member(entries, castNode(Var, ((DpWritten *) lfirst(lc))->written)->varno);
+	}
 	return entries;
 }
 

@@ -107,8 +107,10 @@ dp_names_one_person(DpLevel *level, Node *expr)
 	if (dp_is_unit(level, expr))
 		return true;
 	foreach(lc, level->from.unit.tokens)
+	{
 		if (dp_columns_among(((DpToken *) lfirst(lc))->vars, list_make1(expr)))
-		return true;
+			return true;
+	}
 	return false;
 }
 
@@ -137,8 +139,10 @@ nth_argument(Aggref *agg, int n)
 	ListCell   *lc;
 
 	foreach(lc, agg->args)
+	{
 		if (!lfirst_node(TargetEntry, lc)->resjunk && n-- == 0)
-		return (Node *) lfirst_node(TargetEntry, lc)->expr;
+			return (Node *) lfirst_node(TargetEntry, lc)->expr;
+	}
 	return NULL;
 }
 

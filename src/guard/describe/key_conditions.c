@@ -278,8 +278,10 @@ dp_key_values_from_conditions(DpKeyValues *keys, Node *key, List *conditions)
 
 	key = dp_strip_labels(key);
 	foreach(lc, conditions)
+	{
 		if (add_listed(keys, lfirst(lc), key))
-		return true;
+			return true;
+	}
 	switch (exprType(key))
 	{
 		case INT2OID:

@@ -99,8 +99,10 @@ class_of(DpShadow *s, Node *expr)
 	ListCell   *lc;
 
 	foreach(lc, s->classes)
+	{
 		if (list_member(((DpShadowClass *) lfirst(lc))->members, expr))
-		return lfirst(lc);
+			return lfirst(lc);
+	}
 	return NULL;
 }
 

@@ -28,8 +28,10 @@ reads_json(List *args)
 	ListCell   *lc;
 
 	foreach(lc, args)
+	{
 		if (exprType(lfirst(lc)) == JSONOID || exprType(lfirst(lc)) == JSONBOID)
-		return true;
+			return true;
+	}
 	return false;
 }
 
@@ -39,8 +41,10 @@ all_never_null(DpLevel *level, List *exprs)
 	ListCell   *lc;
 
 	foreach(lc, exprs)
+	{
 		if (!dp_expression_never_null(level, lfirst(lc)))
-		return false;
+			return false;
+	}
 	return true;
 }
 
@@ -50,8 +54,10 @@ is_case_never_null(DpLevel *level, CaseExpr *cases)
 	ListCell   *lc;
 
 	foreach(lc, cases->args)
+	{
 		if (!dp_expression_never_null(level, (Node *) lfirst_node(CaseWhen, lc)->result))
-		return false;
+			return false;
+	}
 	return cases->defresult != NULL && dp_expression_never_null(level, (Node *) cases->defresult);
 }
 
@@ -82,8 +88,10 @@ dp_expression_never_null(DpLevel *level, Node *expr)
 			return is_case_never_null(level, (CaseExpr *) expr);
 		case T_CoalesceExpr:
 			foreach(lc, ((CoalesceExpr *) expr)->args)
+			{
 				if (dp_expression_never_null(level, lfirst(lc)))
-				return true;
+					return true;
+			}
 			return false;
 		case T_FuncExpr:
 			return ((FuncExpr *) expr)->funcid < FirstGenbkiObjectId && func_strict(((FuncExpr *) expr)->funcid) &&

@@ -130,8 +130,10 @@ operator_sign(OpExpr *op)
 		ReleaseSysCache(tuple);
 	}
 	foreach(lc, op->args)
+	{
 		if (!dp_is_number(exprType(lfirst(lc))))
-		return '\0';
+			return '\0';
+	}
 	return sign;
 }
 
@@ -224,8 +226,10 @@ is_arithmetic(Node *expr)
 		strchr("+-*/", operator_sign((OpExpr *) expr)) == NULL)
 		return false;
 	foreach(lc, ((OpExpr *) expr)->args)
+	{
 		if (!is_arithmetic(lfirst(lc)))
-		return false;
+			return false;
+	}
 	return true;
 }
 

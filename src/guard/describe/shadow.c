@@ -76,8 +76,10 @@ dp_shadow_included(const DpShadow *s)
 	ListCell   *lc;
 
 	foreach(lc, s->items)
+	{
 		if (((DpShadowItem *) lfirst(lc))->is_included)
-		items = bms_add_member(items, foreach_current_index(lc) + 1);
+			items = bms_add_member(items, foreach_current_index(lc) + 1);
+	}
 	return items;
 }
 
@@ -293,8 +295,10 @@ matched_column(JoinExpr *join)
 	ListCell   *lc;
 
 	foreach(lc, pull_var_clause(join->quals, 0))
+	{
 		if (bms_is_member(lfirst_node(Var, lc)->varno, entries_of(join->rarg)))
-		return lfirst(lc);
+			return lfirst(lc);
+	}
 	return NULL;
 }
 

@@ -116,8 +116,10 @@ merge_parts(DpShadow *s, Bitmapset *items)
 		int			other = dp_shadow_item(s, i)->part;
 
 		foreach(lc, s->items)
+		{
 			if (((DpShadowItem *) lfirst(lc))->part == other)
-			((DpShadowItem *) lfirst(lc))->part = part;
+				((DpShadowItem *) lfirst(lc))->part = part;
+		}
 	}
 }
 
@@ -498,8 +500,10 @@ is_worth_it(DpLevel *level)
 		return true;
 	/* of which parts may be known */
 	foreach(lc, level->conditions)
+	{
 		if (is_orclause(lfirst(lc)))
-		return true;
+			return true;
+	}
 	while ((rti = bms_next_member(level->from.entries, rti)) >= 0)
 	{
 		RangeTblEntry *rte = list_nth(level->from.query->rtable, rti - 1);

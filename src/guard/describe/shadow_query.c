@@ -248,8 +248,10 @@ hide_nulls(PartQuery *p, List *keys)
 		if (unless != NIL)
 			any = lappend(any, make_notclause(make_ands_explicit(unless)));
 		foreach(key, item->is_key ? NIL : keys)
+		{
 			if (bms_is_member(item->number, pull_varnos(NULL, lfirst(key))))
-			any = lappend(any, dp_is_not_null((Expr *) renumber(lfirst(key), p)));
+				any = lappend(any, dp_is_not_null((Expr *) renumber(lfirst(key), p)));
+		}
 		quals = lappend(quals, list_length(any) == 1 ? linitial(any) : (void *) makeBoolExpr(OR_EXPR, any, -1));
 	}
 	return quals;

@@ -396,8 +396,10 @@ function_bound(BoundContext *c, Query *query, Node *expr, Oid funcid, List *args
 	if (!dp_bound_function(funcid, &op) || !(is_measurable(exprType(expr)) || is_difference(expr, op, args)))
 		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
 	foreach(lc, args)
+	{
 		if (!is_measurable(exprType(lfirst(lc))))
-		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
+			return no_bound(c, query, expr, DP_GAP_EXPRESSION);
+	}
 	/* a cast's other arguments are its type's */
 	if (op == DP_BOUND_SAME || op == DP_BOUND_TIME)
 		args = list_make1(linitial(args));

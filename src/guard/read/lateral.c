@@ -140,8 +140,10 @@ take_out(Query *query, Index rti, Place *place)
 		if (list_length(place->from->fromlist) == 1)
 			return false;
 		foreach(lc, place->from->fromlist)
+		{
 			if (is_entry(lfirst(lc), rti))
-			place->from->fromlist = foreach_delete_current(place->from->fromlist, lc);
+				place->from->fromlist = foreach_delete_current(place->from->fromlist, lc);
+		}
 		return true;
 	}
 	if (!is_true(place->join->quals) && place->join->jointype != JOIN_INNER)
@@ -275,8 +277,10 @@ note_columns(DpFrom *from, Index rti, List *values)
 	ListCell   *lc;
 
 	foreach(lc, values)
+	{
 		if (!IsA(lfirst(lc), Var) && !IsA(lfirst(lc), Const))
-		dp_note_written(from, lfirst(lc), (Node *) dp_output_var(rti, foreach_current_index(lc) + 1, lfirst(lc)));
+			dp_note_written(from, lfirst(lc), (Node *) dp_output_var(rti, foreach_current_index(lc) + 1, lfirst(lc)));
+	}
 }
 
 /* Counts the places where columns of entry rti are named; -1: it is named otherwise, or where they cannot be replaced. */

@@ -141,8 +141,10 @@ dp_bring_near(Query *sub)
 	if (c.far == NIL)
 		return;
 	foreach(lc, conditions)
+	{
 		if (checkExprHasSubLink(lfirst(lc)))
-		lfirst(lc) = near_mutator(lfirst(lc), &c);
+			lfirst(lc) = near_mutator(lfirst(lc), &c);
+	}
 	sub->jointree->quals = (Node *) make_ands_explicit(conditions);
 }
 

@@ -94,8 +94,10 @@ join_tree_reads(DpScope *scope, Node *node, RowSearch *search)
 		ListCell   *lc;
 
 		foreach(lc, ((FromExpr *) node)->fromlist)
+		{
 			if ((found = join_tree_reads(scope, lfirst(lc), search)) != 0)
-			break;
+				break;
+		}
 		return found;
 	}
 	found = join_tree_reads(scope, ((JoinExpr *) node)->larg, search);
@@ -120,11 +122,15 @@ are_a_key(List *origins, Oid relid)
 	ListCell   *lc;
 
 	foreach(lc, origins)
+	{
 		if (((DpColumnOrigin *) lfirst(lc))->relid == relid)
-		columns = lappend_int(columns, ((DpColumnOrigin *) lfirst(lc))->attnum);
+			columns = lappend_int(columns, ((DpColumnOrigin *) lfirst(lc))->attnum);
+	}
 	foreach(lc, dp_table_keys(relid))
+	{
 		if (list_difference_int(lfirst(lc), columns) == NIL)
-		return true;
+			return true;
+	}
 	return false;
 }
 
@@ -151,8 +157,10 @@ groups_by_unit(DpScope *scope)
 			origins = lappend(origins, origin);
 	}
 	foreach(lc, origins)
+	{
 		if (are_a_key(origins, ((DpColumnOrigin *) lfirst(lc))->relid))
-		return true;
+			return true;
+	}
 	return false;
 }
 
@@ -169,9 +177,11 @@ query_yields_rows(DpScope *scope, RowSearch *search)
 	if (query->setOperations)
 	{
 		foreach(lc, query->rtable)
+		{
 			if (((RangeTblEntry *) lfirst(lc))->rtekind == RTE_SUBQUERY &&
 				entry_yields_rows(scope, lfirst(lc), search))
-			return true;
+				return true;
+		}
 		return false;
 	}
 	if (join_tree_reads(scope, (Node *) query->jointree, search) == 0)

@@ -84,8 +84,10 @@ dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owner)
 	if (!rte->inh)
 		return true;
 	foreach(lc, find_all_inheritors(rte->relid, AccessShareLock, NULL))
+	{
 		if (!is_trusted_relation(lfirst_oid(lc), false, run_as, dataset_owner))
-		return false;
+			return false;
+	}
 	return true;
 }
 

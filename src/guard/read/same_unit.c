@@ -85,8 +85,10 @@ any_equates(List *conditions, List *these, List *those, bool or_null)
 	ListCell   *lc;
 
 	foreach(lc, conditions)
+	{
 		if (equates(lfirst(lc), these, those, or_null))
-		return true;
+			return true;
+	}
 	return false;
 }
 
@@ -102,8 +104,10 @@ same_token(List *conditions, const DpToken *a, const DpToken *b, bool or_null)
 	if (!OidIsValid(a->parent))
 		return any_equates(conditions, a->vars, b->vars, or_null);
 	forboth(these, a->vars, those, b->vars)
+	{
 		if (!any_equates(conditions, list_make1(lfirst(these)), list_make1(lfirst(those)), or_null))
-		return false;
+			return false;
+	}
 	return true;
 }
 
@@ -149,8 +153,10 @@ dp_same_row(List *conditions, const DpToken *token, List *others)
 	ListCell   *lc;
 
 	foreach(lc, others)
+	{
 		if (OidIsValid(token->parent) && same_token(conditions, token, lfirst(lc), false))
-		return true;
+			return true;
+	}
 	return false;
 }
 
@@ -172,8 +178,10 @@ dp_names_unit(const DpRowUnit *unit, List *columns, List **unique_keys)
 	ListCell   *lc;
 
 	foreach(lc, columns)
+	{
 		if (dp_names_column(unit->vars, lfirst(lc)))
-		return true;
+			return true;
+	}
 	foreach(lc, unit->tokens)
 	{
 		DpToken    *token = lfirst(lc);

@@ -182,11 +182,13 @@ check_row_units(DpLevel *level)
 	foreach(lc, level->release->relids)
 		tables = list_concat_unique_oid(tables, find_all_inheritors(lfirst_oid(lc), AccessShareLock, NULL));
 	foreach(lc, tables)
+	{
 		if (get_rel_relkind(lfirst_oid(lc)) == RELKIND_FOREIGN_TABLE)
-		dp_refuse_at(level->where,
-					 errmsg("rows of protected table \"%s\" are partly in foreign table \"%s\" and cannot be joined with what may repeat them; "
-							"join on all columns of a unique key of the other table",
-							level->table, get_rel_name(lfirst_oid(lc))));
+			dp_refuse_at(level->where,
+						 errmsg("rows of protected table \"%s\" are partly in foreign table \"%s\" and cannot be joined with what may repeat them; "
+								"join on all columns of a unique key of the other table",
+								level->table, get_rel_name(lfirst_oid(lc))));
+	}
 }
 
 /* Returns the conjuncts that every row of the tree satisfies. */
@@ -215,8 +217,10 @@ conditions_of(Node *node)
 	}
 	/* those with subqueries become joins, or are refused */
 	foreach(lc, dp_conjuncts(quals))
+	{
 		if (!checkExprHasSubLink(lfirst(lc)))
-		conditions = lappend(conditions, lfirst(lc));
+			conditions = lappend(conditions, lfirst(lc));
+	}
 	return conditions;
 }
 

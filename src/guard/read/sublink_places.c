@@ -66,8 +66,10 @@ aggregating_mutator(Node *node, DpSublinks *v)
 	if (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == 0)
 		return replace_in_aggregate(v, (Aggref *) node);
 	forboth(key, v->keys, value, v->key_values)
+	{
 		if (equal(lfirst(key), node))
-		return copyObject(lfirst(value));
+			return copyObject(lfirst(value));
+	}
 	return IsA(node, SubLink) ? node : expression_tree_mutator(node, aggregating_mutator, v);
 }
 

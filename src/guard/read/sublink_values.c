@@ -135,8 +135,10 @@ rows_of(Query *sub)
 	rows->hasAggs = false;
 	/* columns of protected tables are read as their owner; those of others keep telling what is to be checked */
 	foreach(lc, rows->rtable)
+	{
 		if (((RangeTblEntry *) lfirst(lc))->rtekind == RTE_RELATION && dp_is_protected(lfirst(lc)))
-		dp_forget_columns(rows, lfirst(lc));
+			dp_forget_columns(rows, lfirst(lc));
+	}
 	return rows;
 }
 

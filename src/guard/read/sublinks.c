@@ -170,8 +170,10 @@ show_once(PullUp *p, List *conditions)
 	ListCell   *lc;
 
 	foreach(lc, conditions)
+	{
 		if (!is_equality(p, lfirst(lc)))
-		return;
+			return;
+	}
 	foreach(lc, p->targets)
 		p->sub->distinctClause = lappend(p->sub->distinctClause, dp_group_clause(lfirst(lc)));
 }
@@ -312,11 +314,15 @@ dp_join_sublinks(DpSource *s, DpScope *scope, DpFrom *from)
 	query->jointree->quals = NULL;
 	/* first those that connect entries, then those that name columns of what is joined for them */
 	foreach(lc, conjuncts)
+	{
 		if (!checkExprHasSubLink(lfirst(lc)))
-		dp_add_conjunct(query, lfirst(lc));
+			dp_add_conjunct(query, lfirst(lc));
+	}
 	foreach(lc, conjuncts)
+	{
 		if (checkExprHasSubLink(lfirst(lc)) && sublink_of(lfirst(lc), &negated) == NULL)
-		dp_add_conjunct(query, dp_join_sublink_values(s, scope, from, lfirst(lc)));
+			dp_add_conjunct(query, dp_join_sublink_values(s, scope, from, lfirst(lc)));
+	}
 	foreach(lc, conjuncts)
 	{
 		SubLink    *link = sublink_of(lfirst(lc), &negated);

@@ -262,8 +262,10 @@ groups_by_nothing_else(Query *sub, List *clauses, DpFrom *from)
 	ListCell   *lc;
 
 	foreach(lc, clauses)
+	{
 		if (!dp_names_column(from->unit.vars, (Node *) get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr))
-		return false;
+			return false;
+	}
 	return true;
 }
 

@@ -145,8 +145,10 @@ has_column(List *vars, AttrNumber column)
 	ListCell   *lc;
 
 	foreach(lc, vars)
+	{
 		if (lfirst_node(Var, lc)->varattno == column)
-		return true;
+			return true;
+	}
 	return false;
 }
 

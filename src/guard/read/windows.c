@@ -55,8 +55,10 @@ dp_windows_need(Query *sub, TargetEntry *tle)
 	if (sub->hasDistinctOn && (sorts_by(sub->distinctClause, ref) || sorts_by(sub->sortClause, ref)))
 		return true;
 	foreach(lc, sub->windowClause)
+	{
 		if (sorts_by(((WindowClause *) lfirst(lc))->partitionClause, ref) || sorts_by(((WindowClause *) lfirst(lc))->orderClause, ref))
-		return true;
+			return true;
+	}
 	return false;
 }
 
@@ -206,8 +208,10 @@ column_mutator(Node *node, ColumnContext *c)
 	if (node == NULL)
 		return NULL;
 	forboth(value, c->values, column, c->columns)
+	{
 		if (equal(node, lfirst(value)))
-		return (Node *) column_of(lfirst(column));
+			return (Node *) column_of(lfirst(column));
+	}
 	return expression_tree_mutator(node, column_mutator, c);
 }
 
@@ -287,8 +291,10 @@ names_unit(Query *sub, List *clauses, DpFrom *from)
 
 	/* another equality might take several units for one */
 	foreach(lc, clauses)
+	{
 		if (((SortGroupClause *) lfirst(lc))->eqop < FirstGenbkiObjectId)
-		columns = lappend(columns, get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr);
+			columns = lappend(columns, get_sortgroupclause_tle(lfirst(lc), sub->targetList)->expr);
+	}
 	return dp_names_unit(&from->unit, columns, &from->unique_keys);
 }
 
@@ -318,8 +324,10 @@ dp_check_windows(DpSplitContext *cxt, Query *sub, DpFrom *from)
 		if (names_unit(sub, ((WindowClause *) lfirst(lc))->partitionClause, from))
 			continue;
 		foreach(function, functions)
+		{
 			if (((WindowFunc *) lfirst(function))->winref == ((WindowClause *) lfirst(lc))->winref)
-			where = ((WindowFunc *) lfirst(function))->location;
+				where = ((WindowFunc *) lfirst(function))->location;
+		}
 		dp_refuse_at(where, errmsg("a window over protected rows must be of one privacy unit's rows; "
 								   "add the unit%s to its PARTITION BY, or apply the function to released rows",
 								   unit_in_brackets(sub, from)));
@@ -363,8 +371,10 @@ window_of_rows(DpSplitContext *cxt, Query *new, WindowFunc *function, WindowClau
 	ListCell   *lc;
 
 	foreach(lc, *made)
+	{
 		if (((WindowClause *) lfirst(lc))->frameOptions == options)
-		return lfirst(lc);
+			return lfirst(lc);
+	}
 	copy = rebuild_window(cxt, new, window, 0);
 	if (options & FRAMEOPTION_ROWS)
 		dp_rebuild_frame(cxt, new, window, copy, allow);
@@ -450,8 +460,10 @@ dp_rebuild_distinct_on(DpSplitContext *cxt, Query *sub, Query *new)
 	new->distinctClause = dp_rebuild_order(cxt, sub->distinctClause, new);
 	new->sortClause = list_copy(new->distinctClause);
 	foreach(lc, sub->sortClause)
+	{
 		if (!sorts_by(new->distinctClause, ((SortGroupClause *) lfirst(lc))->tleSortGroupRef))
-		new->sortClause = list_concat(new->sortClause, dp_rebuild_order(cxt, list_make1(lfirst(lc)), new));
+			new->sortClause = list_concat(new->sortClause, dp_rebuild_order(cxt, list_make1(lfirst(lc)), new));
+	}
 	/* two that are the same in all columns are one */
 	new->sortClause = dp_complete_order(cxt, new, dp_shown_values(new), NIL, new->sortClause);
 }

@@ -52,8 +52,10 @@ all_columns(Query *query)
 	ListCell   *lc;
 
 	foreach(lc, query->targetList)
+	{
 		if (!lfirst_node(TargetEntry, lc)->resjunk)
-		columns = bms_add_member(columns, lfirst_node(TargetEntry, lc)->resno);
+			columns = bms_add_member(columns, lfirst_node(TargetEntry, lc)->resno);
+	}
 	return columns;
 }
 
@@ -73,8 +75,10 @@ dp_columns_of_copy(DpSource *s, DpScope *scope, RangeTblEntry *rte, const Bitmap
 	if (cte == NULL || cte->cterefcount < 2)
 		return columns;
 	foreach(lc, s->copied)
+	{
 		if (((DpCopiedQuery *) lfirst(lc))->cte == cte)
-		return bms_union(columns, ((DpCopiedQuery *) lfirst(lc))->columns);
+			return bms_union(columns, ((DpCopiedQuery *) lfirst(lc))->columns);
+	}
 	copied = palloc0(sizeof(DpCopiedQuery));
 	copied->cte = cte;
 	if (orders_rows((Node *) owner->query, NULL) && !dp_add_columns_of_cte(owner, cte, &copied->columns))
