@@ -10,13 +10,18 @@
  * - x / y, x % y, mod and div are of nullif(y, 0), unless y is a constant that is
  *	 not 0, or x is a constant and y 0;
  * - ln and log of numeric are of nullif(greatest(x, 0), 0);
- * - sqrt, power, exp, ln and log of double precision, width_bucket and casts to
- *	 integers become the variants that are called on protected rows.
+ * - + - *, ^ of double precision, roundings, sqrt, power, exp, ln and log of double
+ *	 precision, width_bucket, make_date and casts to smaller numbers become the
+ *	 variants that are called on protected rows;
+ * - what is cast from text to a number is text that is one;
+ * - LIMIT and OFFSET that are computed are not below 0.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "base/extension.h"
+#include "catalog/pg_collation_d.h"
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "guard/rewrite.h"
@@ -137,7 +142,8 @@ null_unless_positive(Node *number)
 static bool
 is_replaced(const DpAllowed *allowed)
 {
-	static const char *const names[] = {"sqrt", "power", "exp", "ln", "log", "width_bucket", "int2", "int4", "int8"};
+	static const char *const names[] = {"add", "subtract", "multiply", "negate", "abs", "round", "floor", "ceil", "sqrt", "power", "exp", "ln",
+	"log", "width_bucket", "int2", "int4", "int8", "float4", "numeric", "make_date"};
 
 	if (allowed == NULL || allowed->safe == NULL || strncmp(allowed->safe, "try_", 4) != 0)
 		return false;
@@ -175,6 +181,73 @@ call_safely(FuncExpr *call)
 		call->funcid = dp_safe_variant(dp_allowed_function(call->funcid));
 }
 
+/* Calls what an operator stands for in the way that does not fail; how the operator is shown stays. */
+static void
+operate_safely(OpExpr *op)
+{
+	set_opfuncid(op);
+	if (are_constant(op->args))
+		return;
+	if (is_division(op->opfuncid))
+		divide_safely(op->args);
+	else if (is_replaced(dp_allowed_function(op->opfuncid)))
+		op->opfuncid = dp_safe_variant(dp_allowed_function(op->opfuncid));
+}
+
+/* Returns the function that makes a number of a type from text, NULL from what is none; InvalidOid: of other types. */
+static Oid
+number_from_text(Oid type)
+{
+	Oid			text = TEXTOID;
+
+	switch (type)
+	{
+		case INT2OID:
+			return dp_own_function("try_int2", 1, &text, type);
+		case INT4OID:
+			return dp_own_function("try_int4", 1, &text, type);
+		case INT8OID:
+			return dp_own_function("try_int8", 1, &text, type);
+		case FLOAT8OID:
+			return dp_own_function("try_float8", 1, &text, type);
+		case NUMERICOID:
+			return dp_own_function("try_numeric", 1, &text, type);
+		default:
+			return InvalidOid;
+	}
+}
+
+/* Has text that is no number cast to one as NULL: what is cast is the text of the number that it is. */
+static void
+cast_safely(CoerceViaIO *cast)
+{
+	Oid			from = exprType((Node *) cast->arg);
+	Oid			function = from == TEXTOID || from == VARCHAROID ? number_from_text(cast->resulttype) : InvalidOid;
+	CoerceViaIO *text;
+
+	if (!OidIsValid(function) || folds_to_constant((Node *) cast->arg))
+		return;
+	text = makeNode(CoerceViaIO);
+	text->arg = (Expr *) makeFuncExpr(function, cast->resulttype,
+									  list_make1(from == TEXTOID ? cast->arg : (Expr *) makeRelabelType(cast->arg, TEXTOID, -1, exprCollation((Node *) cast->arg), COERCE_IMPLICIT_CAST)),
+									  InvalidOid, exprCollation((Node *) cast->arg), COERCE_EXPLICIT_CALL);
+	text->resulttype = TEXTOID;
+	text->resultcollid = DEFAULT_COLLATION_OID;
+	text->coerceformat = COERCE_EXPLICIT_CAST;
+	text->location = -1;
+	cast->arg = (Expr *) text;
+}
+
+/* Returns a number of rows, 0 where it is less; NULL, which is no limit, stays. */
+static Node *
+number_of_rows(Node *number)
+{
+	if (number == NULL || folds_to_constant(number))
+		return number;
+	/* strict, other than GREATEST */
+	return (Node *) makeFuncExpr(F_INT8LARGER, INT8OID, list_make2(number, zero_of(INT8OID)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
 static bool
 call_walker(Node *node, void *context)
 {
@@ -182,13 +255,17 @@ call_walker(Node *node, void *context)
 		return false;
 	check_stack_depth();
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, call_walker, context, 0);
-	if (IsA(node, OpExpr))
 	{
-		set_opfuncid((OpExpr *) node);
-		if (is_division(((OpExpr *) node)->opfuncid))
-			divide_safely(((OpExpr *) node)->args);
+		Query	   *query = (Query *) node;
+
+		query->limitCount = number_of_rows(query->limitCount);
+		query->limitOffset = number_of_rows(query->limitOffset);
+		return query_tree_walker(query, call_walker, context, 0);
 	}
+	if (IsA(node, OpExpr))
+		operate_safely((OpExpr *) node);
+	if (IsA(node, CoerceViaIO))
+		cast_safely((CoerceViaIO *) node);
 	if (IsA(node, FuncExpr))
 		call_safely((FuncExpr *) node);
 	return expression_tree_walker(node, call_walker, context);
