@@ -22,10 +22,10 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
-#include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -54,9 +54,33 @@ correlation_of(PlannerInfo *root, Node *column)
 	return result;
 }
 
-/* Returns how far the rows that ask lie in the order of the rows that a lookup finds, by the index's first column. */
+/* Tells whether a path returns its rows in the order in which those of table rti lie. */
+static bool
+keeps_order(const Path *path, Index rti)
+{
+	switch (nodeTag(path))
+	{
+		case T_Path:
+			return path->pathtype == T_SeqScan && path->parent->relid == rti;
+		case T_BitmapHeapPath:
+			return path->parent->relid == rti;
+		case T_NestPath:
+			return keeps_order(((const NestPath *) path)->jpath.outerjoinpath, rti);
+		case T_HashPath:
+			return ((const HashPath *) path)->num_batches <= 1 && keeps_order(((const HashPath *) path)->jpath.outerjoinpath, rti);
+		case T_ProjectionPath:
+			return keeps_order(((const ProjectionPath *) path)->subpath, rti);
+		default:
+			return false;
+	}
+}
+
+/*
+ * Returns how far rows of a path lie in the order of the rows that a lookup finds for them, from 0 to 1, by the index's
+ * first column.
+ */
 static double
-common_order(PlannerInfo *root, const IndexPath *lookup)
+common_order(PlannerInfo *root, const Path *asking, const IndexPath *lookup)
 {
 	ListCell   *lc;
 
@@ -64,13 +88,23 @@ common_order(PlannerInfo *root, const IndexPath *lookup)
 	{
 		IndexClause *clause = lfirst(lc);
 		OpExpr	   *op = (OpExpr *) clause->rinfo->clause;
-		bool		found_left;
+		Node	   *found,
+				   *asked;
 
 		if (clause->indexcol != 0 || !IsA(op, OpExpr) || list_length(op->args) != 2)
 			continue;
-		found_left = bms_is_member(lookup->indexinfo->rel->relid, clause->rinfo->left_relids);
-		return fabs(correlation_of(root, linitial(op->args)) * correlation_of(root, lsecond(op->args))) *
-			(found_left || bms_is_member(lookup->indexinfo->rel->relid, clause->rinfo->right_relids));
+		found = strip_implicit_coercions(linitial(op->args));
+		asked = strip_implicit_coercions(lsecond(op->args));
+		if (IsA(asked, Var) && ((Var *) asked)->varno == lookup->indexinfo->rel->relid)
+		{
+			Node	   *other = found;
+
+			found = asked;
+			asked = other;
+		}
+		if (!IsA(asked, Var) || !IsA(found, Var) || !keeps_order(asking, ((Var *) asked)->varno))
+			return 0;
+		return fabs(correlation_of(root, asked) * correlation_of(root, found));
 	}
 	return 0;
 }
@@ -112,7 +146,7 @@ static void
 add_lookups(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathExtraData *extra, Path *outer, Path *inner, bool partial)
 {
 	double		lookups = Max(outer->rows, 1);
-	double		order = common_order(root, (IndexPath *) inner);
+	double		order = common_order(root, outer, (IndexPath *) inner);
 	Relids		required = calc_nestloop_required_outer(outer->parent->relids, PATH_REQ_OUTER(outer),
 														inner->parent->relids, PATH_REQ_OUTER(inner));
 	Cost		saved = order * order * (inner->total_cost - cost_in_order(root, (IndexPath *) inner, lookups));
