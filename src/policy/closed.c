@@ -94,7 +94,7 @@ static const char *const beginnings[] = {
 	"total_vacuum_", "total_autovacuum_", "total_analyze_", "total_autoanalyze_",
 	"db_tuples_", "db_blocks_", "db_temp_", "db_blk_", "db_parallel_workers_",
 	"buf_", "bgwriter_buf_", "bgwriter_maxwritten_", "bgwriter_requested_", "checkpointer_buf", "checkpointer_num_requested",
-	"checkpointer_slru",
+	"checkpointer_slru", "checkpoint_write_", "checkpoint_sync_", "checkpointer_write_", "checkpointer_sync_",
 	/* an owner's trigger is called once for each row */
 	"function_", "xact_function_"
 };

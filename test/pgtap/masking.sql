@@ -299,7 +299,7 @@ INSERT INTO road VALUES ('SELECT * FROM own_view'), ('SELECT * FROM sizes_for_al
 	('SELECT by_explain(''SELECT reltuples FROM pg_class GROUP BY reltuples'')'), ('SELECT by_explain(''SELECT * FROM pg_class a JOIN pg_class b USING (reltuples)'')'),
 	('SELECT by_explain(''SELECT * FROM pg_class ORDER BY relpages LIMIT 1'')'), ('SELECT size_for_all(oid) FROM pg_class'),
 	('SELECT * FROM pg_stat_xact_user_tables'), ('SELECT * FROM pg_statio_user_tables'), ('SELECT * FROM pg_statio_user_indexes'), ('SELECT * FROM pg_stat_user_indexes'),
-	('SELECT * FROM pg_statio_all_sequences'), ('SELECT * FROM pg_stat_wal'), ('SELECT * FROM pg_stat_slru'), ('SELECT buffers_alloc FROM pg_stat_bgwriter'),
+	('SELECT * FROM pg_statio_all_sequences'), ('SELECT * FROM pg_stat_wal'), ('SELECT * FROM pg_stat_slru'), ('SELECT buffers_alloc FROM pg_stat_bgwriter'), ('SELECT pg_stat_get_checkpoint' || CASE WHEN current_setting('server_version_num')::int >= 170000 THEN 'er' ELSE '' END || '_write_time()'),
 	('SELECT * FROM pg_class'), ('SELECT c FROM pg_class c'), ('SELECT oid, pg_table_size(oid), pg_indexes_size(oid) FROM pg_class');
 CREATE TABLE answer (query text, before text, now text);
 ANALYZE;
