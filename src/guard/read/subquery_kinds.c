@@ -27,30 +27,35 @@ dp_leaves_a_row(Node *limit)
 	return limit == NULL || (IsA(constant, Const) && !constant->constisnull && DatumGetInt64(constant->constvalue) > 0);
 }
 
+/* Tells whether a subquery has nothing that no kind has. */
+static bool
+is_plain(Query *sub)
+{
+	return sub->commandType == CMD_SELECT && sub->groupingSets == NIL && sub->setOperations == NULL &&
+		!sub->hasTargetSRFs && sub->limitOffset == NULL && sub->rowMarks == NIL &&
+		!sub->hasModifyingCTE && !sub->hasRecursive;
+}
+
 bool
 dp_only_reads(Query *sub, bool exists)
 {
-	return sub->commandType == CMD_SELECT && !sub->hasAggs && sub->groupClause == NIL && sub->groupingSets == NIL &&
-		sub->havingQual == NULL && sub->setOperations == NULL && !sub->hasWindowFuncs && !sub->hasTargetSRFs &&
-		!sub->hasDistinctOn && sub->limitOffset == NULL && (exists ? dp_leaves_a_row(sub->limitCount) : sub->limitCount == NULL) &&
-		sub->rowMarks == NIL && !sub->hasModifyingCTE && !sub->hasRecursive && sub->jointree->fromlist != NIL;
+	return is_plain(sub) && !sub->hasAggs && sub->groupClause == NIL && sub->havingQual == NULL &&
+		!sub->hasWindowFuncs && !sub->hasDistinctOn && sub->jointree->fromlist != NIL &&
+		(exists ? dp_leaves_a_row(sub->limitCount) : sub->limitCount == NULL);
 }
 
 bool
 dp_has_one_row(Query *sub)
 {
-	return sub->commandType == CMD_SELECT && sub->hasAggs && sub->groupClause == NIL && sub->groupingSets == NIL &&
-		sub->havingQual == NULL && sub->setOperations == NULL && !sub->hasTargetSRFs && sub->limitOffset == NULL &&
-		sub->limitCount == NULL && sub->rowMarks == NIL && !sub->hasModifyingCTE && !sub->hasRecursive;
+	return is_plain(sub) && sub->hasAggs && sub->groupClause == NIL && sub->havingQual == NULL &&
+		sub->limitCount == NULL;
 }
 
 bool
 dp_groups_rows(Query *sub)
 {
-	return sub->commandType == CMD_SELECT && (sub->groupClause != NIL) != (sub->distinctClause != NIL) && !sub->hasDistinctOn &&
-		!(sub->distinctClause && sub->hasAggs) && sub->groupingSets == NIL && sub->setOperations == NULL && !sub->hasWindowFuncs &&
-		!sub->hasTargetSRFs && sub->limitOffset == NULL && sub->limitCount == NULL && sub->rowMarks == NIL &&
-		!sub->hasModifyingCTE && !sub->hasRecursive;
+	return is_plain(sub) && (sub->groupClause != NIL) != (sub->distinctClause != NIL) && !sub->hasDistinctOn &&
+		!(sub->distinctClause && sub->hasAggs) && !sub->hasWindowFuncs && sub->limitCount == NULL;
 }
 
 /* Tells whether LIMIT is 1, by its text. */
@@ -59,7 +64,8 @@ is_one(Node *limit)
 {
 	Const	   *constant = limit ? (Const *) eval_const_expressions(NULL, copyObject(limit)) : NULL;
 
-	return constant != NULL && IsA(constant, Const) && !constant->constisnull && DatumGetInt64(constant->constvalue) == 1;
+	return constant != NULL && IsA(constant, Const) && !constant->constisnull &&
+		DatumGetInt64(constant->constvalue) == 1;
 }
 
 bool
@@ -68,14 +74,14 @@ dp_takes_first(Query *sub)
 	Query		rest = *sub;
 
 	rest.limitCount = NULL;
-	return is_one(sub->limitCount) && sub->limitOption == LIMIT_OPTION_COUNT && sub->distinctClause == NIL && dp_only_reads(&rest, false);
+	return is_one(sub->limitCount) && sub->limitOption == LIMIT_OPTION_COUNT && sub->distinctClause == NIL &&
+		dp_only_reads(&rest, false);
 }
 
 bool
 dp_is_expressions(Query *sub)
 {
-	return sub->commandType == CMD_SELECT && sub->jointree->fromlist == NIL && sub->jointree->quals == NULL && !sub->hasAggs &&
-		sub->groupClause == NIL && sub->groupingSets == NIL && sub->havingQual == NULL && sub->setOperations == NULL &&
-		!sub->hasWindowFuncs && !sub->hasTargetSRFs && !sub->hasSubLinks && sub->limitCount == NULL && sub->limitOffset == NULL &&
-		sub->rowMarks == NIL && sub->cteList == NIL;
+	return is_plain(sub) && sub->jointree->fromlist == NIL && sub->jointree->quals == NULL && !sub->hasAggs &&
+		sub->groupClause == NIL && sub->havingQual == NULL && !sub->hasWindowFuncs && !sub->hasSubLinks &&
+		sub->limitCount == NULL && sub->cteList == NIL;
 }
