@@ -85,8 +85,10 @@ find_place(Node **link, Index rti, bool inner, Place *place)
 			place->inner = inner;
 			return true;
 		}
-		return find_place(&join->larg, rti, inner && (join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT), place) ||
-			find_place(&join->rarg, rti, inner && (join->jointype == JOIN_INNER || join->jointype == JOIN_RIGHT), place);
+		return find_place(&join->larg, rti,
+						  inner && (join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT), place) ||
+			find_place(&join->rarg, rti,
+					   inner && (join->jointype == JOIN_INNER || join->jointype == JOIN_RIGHT), place);
 	}
 	return false;
 }
@@ -118,13 +120,15 @@ may_stand_at(Place *place, List *conditions)
 {
 	Bitmapset  *rels = rels_below(place->join ? (Node *) place->join : (Node *) place->from);
 
-	return bms_is_subset(pull_varnos(NULL, (Node *) conditions), rels) && !contain_vars_of_level((Node *) conditions, 1);
+	return bms_is_subset(pull_varnos(NULL, (Node *) conditions), rels) &&
+		!contain_vars_of_level((Node *) conditions, 1);
 }
 
 static bool
 is_true(Node *quals)
 {
-	return quals == NULL || (IsA(quals, Const) && !((Const *) quals)->constisnull && DatumGetBool(((Const *) quals)->constvalue));
+	return quals == NULL ||
+		(IsA(quals, Const) && !((Const *) quals)->constisnull && DatumGetBool(((Const *) quals)->constvalue));
 }
 
 /* Takes the entry, which has one row, out of the join tree; false if that cannot be. */
@@ -339,7 +343,8 @@ values_of(Query *sub)
 		link = makeNode(SubLink);
 		link->subLinkType = EXPR_SUBLINK;
 		link->subselect = copyObject((Node *) sub);
-		((Query *) link->subselect)->targetList = list_make1(makeTargetEntry(copyObject(tle->expr), 1, tle->resname, false));
+		((Query *) link->subselect)->targetList =
+			list_make1(makeTargetEntry(copyObject(tle->expr), 1, tle->resname, false));
 		dp_forget_order((Query *) link->subselect);
 		link->location = exprLocation((Node *) tle->expr);
 		values = lappend(values, link);
@@ -426,7 +431,8 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 			continue;
 		}
 		/* where there is no row, the expression would be NULL */
-		if (checkExprHasSubLink((Node *) tle->expr) || !place->inner || (place->join && place->join->jointype != JOIN_INNER))
+		if (checkExprHasSubLink((Node *) tle->expr) || !place->inner ||
+			(place->join && place->join->jointype != JOIN_INNER))
 			return false;
 		values = lappend(values, outward_mutator((Node *) tle->expr, &c));
 		computes = true;
@@ -436,11 +442,13 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 		TargetEntry *tle = lfirst(lc);
 
 		if (contain_vars_of_level((Node *) tle->expr, 1))
-			tle->expr = (Expr *) makeNullConst(exprType((Node *) tle->expr), exprTypmod((Node *) tle->expr), exprCollation((Node *) tle->expr));
+			tle->expr = (Expr *) makeNullConst(exprType((Node *) tle->expr), exprTypmod((Node *) tle->expr),
+											   exprCollation((Node *) tle->expr));
 	}
 	/* what orders rows does not matter where all of them are read */
 	sub->sortClause = NIL;
-	if (contain_vars_of_level((Node *) sub, 1) || !may_stand_at(place, list_concat_copy(moved, computes ? values : NIL)) ||
+	if (contain_vars_of_level((Node *) sub, 1) ||
+		!may_stand_at(place, list_concat_copy(moved, computes ? values : NIL)) ||
 		(computes && !may_be_repeated(values, places)))
 		return false;
 	rte->lateral = false;
@@ -448,7 +456,8 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 	rte->inFromCl = false;
 	lfirst(list_nth_cell(query->rtable, rti - 1)) = rte;
 	if (place->join)
-		place->join->quals = (Node *) make_ands_explicit(list_concat(is_true(place->join->quals) ? NIL : dp_conjuncts(place->join->quals), moved));
+		place->join->quals = (Node *)
+			make_ands_explicit(list_concat(is_true(place->join->quals) ? NIL : dp_conjuncts(place->join->quals), moved));
 	else
 		place->from->quals = (Node *) make_ands_explicit(list_concat(dp_conjuncts(place->from->quals), moved));
 	if (computes)
@@ -510,7 +519,8 @@ is_release(DpScope *scope, Query *sub)
 	DpScope		inner = {sub, scope};
 	RangeTblEntry *base;
 
-	return dp_has_one_row(sub) && contain_vars_of_level((Node *) sub, 1) && dp_reads_rows(&inner, dp_aggregates_privately(sub), &base) != 0;
+	return dp_has_one_row(sub) && contain_vars_of_level((Node *) sub, 1) &&
+		dp_reads_rows(&inner, dp_aggregates_privately(sub), &base) != 0;
 }
 
 void

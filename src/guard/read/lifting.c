@@ -82,9 +82,9 @@ note_equality(NearContext *c, Node *condition)
 		Var		   *near = (Var *) dp_strip_relabel(list_nth(op->args, i));
 		Var		   *far = (Var *) dp_strip_relabel(list_nth(op->args, 1 - i));
 
-		if (!IsA(near, Var) || !IsA(far, Var) || near->varlevelsup != 0 || far->varlevelsup != 1 || near->vartype != far->vartype ||
-			near->varcollid != far->varcollid || op->inputcollid != near->varcollid || !dp_groups_by(op->opno, (Node *) near) ||
-			!equal_is_same(near))
+		if (!IsA(near, Var) || !IsA(far, Var) || near->varlevelsup != 0 || far->varlevelsup != 1 ||
+			near->vartype != far->vartype || near->varcollid != far->varcollid || op->inputcollid != near->varcollid ||
+			!dp_groups_by(op->opno, (Node *) near) || !equal_is_same(near))
 			continue;
 		c->far = lappend(c->far, far);
 		c->near = lappend(c->near, near);
@@ -160,7 +160,8 @@ clause_for(TargetEntry *tle, List *targets)
 	SortGroupClause *clause = makeNode(SortGroupClause);
 
 	clause->tleSortGroupRef = assignSortGroupRef(tle, targets);
-	get_sort_group_operators(exprType((Node *) tle->expr), false, true, false, &clause->sortop, &clause->eqop, NULL, &clause->hashable);
+	get_sort_group_operators(exprType((Node *) tle->expr), false, true, false,
+							 &clause->sortop, &clause->eqop, NULL, &clause->hashable);
 	return clause;
 }
 
@@ -193,7 +194,7 @@ dp_first_of_keys(Query *sub, List *keys)
 		ListCell   *key;
 
 		foreach(key, order)
-			found |= ((SortGroupClause *) lfirst(key))->tleSortGroupRef == ((SortGroupClause *) lfirst(lc))->tleSortGroupRef;
+			found |= lfirst_node(SortGroupClause, key)->tleSortGroupRef == lfirst_node(SortGroupClause, lc)->tleSortGroupRef;
 		if (!found)
 			order = lappend(order, lfirst(lc));
 	}
@@ -254,7 +255,8 @@ dp_lifted(Query *sub)
 		TargetEntry *tle = list_nth(sub->targetList, i);
 
 		query->targetList = lappend(query->targetList,
-									makeTargetEntry((Expr *) dp_output_var(1, tle->resno, (Node *) tle->expr), tle->resno, tle->resname, false));
+									makeTargetEntry((Expr *) dp_output_var(1, tle->resno, (Node *) tle->expr),
+													tle->resno, tle->resname, false));
 	}
 	/* what is compared is of the level around */
 	foreach(key, c.conditions)
@@ -267,7 +269,8 @@ dp_lifted(Query *sub)
 		TargetEntry *tle = lfirst(key);
 
 		IncrementVarSublevelsUp(lfirst(equality), 1, 0);
-		lfirst(list_nth_cell(((OpExpr *) lfirst(equality))->args, lfirst_int(place))) = dp_output_var(1, tle->resno, (Node *) tle->expr);
+		lfirst(list_nth_cell(((OpExpr *) lfirst(equality))->args, lfirst_int(place))) =
+			dp_output_var(1, tle->resno, (Node *) tle->expr);
 		dp_add_conjunct(query, lfirst(equality));
 	}
 	return query;

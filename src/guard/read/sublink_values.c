@@ -152,7 +152,8 @@ joined_before(DpSublinks *v, Query *rows, const DpComparison *c)
 	{
 		Groups	   *groups = lfirst(lc);
 
-		if (equal(groups->sub, rows) && equal(groups->compared.keys, c->keys) && equal(groups->compared.equalities, c->equalities) &&
+		if (equal(groups->sub, rows) && equal(groups->compared.keys, c->keys) &&
+			equal(groups->compared.equalities, c->equalities) &&
 			equal(groups->compared.places, c->places) && equal(groups->compared.conditions, c->conditions))
 			return groups;
 	}
@@ -189,8 +190,10 @@ may_be_joined(DpSublinks *v, Query *rows, RangeTblEntry *rte)
 	if (contain_vars_of_level((Node *) rte->subquery, 1))
 		return false;
 	if (v->releases)
-		return dp_reads_rows(&inner, dp_aggregates_privately(rte->subquery), &base) != 0 && !dp_entry_yields_rows(v->scope, rte, true);
-	return dp_reads_rows(&inner, v->s->even_if_readable, &base) == 0 || dp_entry_yields_rows(v->scope, rte, v->s->even_if_readable);
+		return dp_reads_rows(&inner, dp_aggregates_privately(rte->subquery), &base) != 0 &&
+			!dp_entry_yields_rows(v->scope, rte, true);
+	return dp_reads_rows(&inner, v->s->even_if_readable, &base) == 0 ||
+		dp_entry_yields_rows(v->scope, rte, v->s->even_if_readable);
 }
 
 /* Joins an entry, of one row for all rows with the same keys, the first of which has this number, to all that the level reads. */
@@ -418,13 +421,15 @@ join_sublink(DpSublinks *v, SubLink *link)
 		return NULL;
 	/* what names no column of the level is released as it stands */
 	if (v->releases)
-		return link->subLinkType == EXPR_SUBLINK && has_one_row(sub) && contain_vars_of_level((Node *) sub, 1) ? join_aggregate(v, link) : NULL;
+		return link->subLinkType == EXPR_SUBLINK && has_one_row(sub) && contain_vars_of_level((Node *) sub, 1)
+			? join_aggregate(v, link) : NULL;
 	if (link->subLinkType == EXISTS_SUBLINK && !contain_vars_of_level((Node *) sub, 1) &&
 		dp_reads_rows(&inner, v->s->even_if_readable, &base) == 0)
 		return join_value(v, link);
 	if (link->subLinkType == ANY_SUBLINK && has_one_row(sub) && contain_vars_of_level((Node *) sub, 1))
 		return join_compared_aggregate(v, link);
-	if (link->subLinkType == EXISTS_SUBLINK && sub->havingQual != NULL && sub->groupClause == NIL && sub->groupingSets == NIL)
+	if (link->subLinkType == EXISTS_SUBLINK && sub->havingQual != NULL && sub->groupClause == NIL &&
+		sub->groupingSets == NIL)
 		return dp_leaves_a_row(sub->limitCount) ? join_having(v, link) : NULL;
 	if (link->subLinkType != EXPR_SUBLINK)
 		return join_test(v, link);

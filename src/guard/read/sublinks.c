@@ -270,7 +270,9 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 			conditions = make_ands_implicit((Expr *) test_mutator(link->testexpr, &p));
 		if (!take_conditions(&p, &conditions) || p.targets == NIL)
 			return false;
-		if (!exists && negated && may_lack(query, linitial(castNode(OpExpr, linitial(conditions))->args), is_public || list_length(conditions) > 1))
+		if (!exists && negated &&
+			may_lack(query, linitial(castNode(OpExpr, linitial(conditions))->args),
+					 is_public || list_length(conditions) > 1))
 			linitial(conditions) = not_false(linitial(conditions));
 		show_targets(&p);
 		if (is_public)
