@@ -298,6 +298,12 @@ SELECT is(groups_line('SELECT channel, region, count(*) FROM visits JOIN patient
 	(SELECT channel, count(*) AS n FROM visits GROUP BY 1 ORDER BY 1 LIMIT 1) t USING (channel) GROUP BY 1, 2'),
 	'Groups: visits.channel, patients.region  (known when it runs)', '... unless they depend on what is released');
 
+SELECT is(rows_for('analyst1', 'SELECT count(*), count(*) FILTER (WHERE x <> y) FROM (SELECT a.dept AS x, b.dept AS y, count(*) AS n FROM visits v
+	LEFT JOIN depts a ON a.dept = lower(v.diagnosis) LEFT JOIN depts b ON lower(v.diagnosis) = b.dept GROUP BY 1, 2) q'), '(16,0)',
+	'outer joins by the same protected expression match the same key, or none');
+SELECT is(rows_for('analyst1', 'SELECT count(*), count(*) FILTER (WHERE x <> y) FROM (SELECT a.dept AS x, b.dept AS y, count(*) AS n FROM visits v
+	LEFT JOIN depts a ON a.dept = lower(v.diagnosis) LEFT JOIN depts b ON upper(v.diagnosis) = b.dept GROUP BY 1, 2) q'), '(36,20)', '... by others any');
+
 -- ------------------------------------------------------------------------
 -- conditions on declared keys that depend on settings
 -- ------------------------------------------------------------------------

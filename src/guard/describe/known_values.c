@@ -71,12 +71,8 @@ is_one_type(Oid a, Oid b)
 	return a == b || ((a == TEXTOID || a == VARCHAROID) && (b == TEXTOID || b == VARCHAROID));
 }
 
-/*
- * Tells whether condition is an equality that holds only where both sides,
- * which are of one type, are the same value in the sense of GROUP BY.
- */
-static bool
-is_equality(Node *condition, Node **left, Node **right)
+bool
+dp_shadow_is_equality(Node *condition, Node **left, Node **right)
 {
 	OpExpr	   *op = (OpExpr *) condition;
 	Oid			opfamily;
@@ -134,7 +130,7 @@ dp_shadow_equate(DpShadow *s)
 				   *right;
 
 		/* rows without a match do not satisfy an outer join's */
-		if (!bms_is_empty(condition->joins) || !is_equality(condition->expr, &left, &right))
+		if (!bms_is_empty(condition->joins) || !dp_shadow_is_equality(condition->expr, &left, &right))
 			continue;
 		a = make_class(s, left);
 		b = make_class(s, right);

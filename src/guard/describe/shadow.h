@@ -61,6 +61,8 @@ typedef struct DpShadowCondition
 								 * that they stand for */
 	bool		is_below;		/* of a subquery, which the level's own lists
 								 * do not know */
+	bool		follows;		/* from others: asked only of what is there
+								 * without it */
 	bool		is_included;
 } DpShadowCondition;
 
@@ -121,6 +123,15 @@ extern void dp_shadow_bound_buckets(DpShadow *s);
 
 /* known_values.c: finds the classes of what conditions equate */
 extern void dp_shadow_equate(DpShadow *s);
+
+/*
+ * known_values.c: tells whether condition is an equality that holds only where
+ * both sides, which are of one type, are the same value in the sense of GROUP BY
+ */
+extern bool dp_shadow_is_equality(Node *condition, Node **left, Node **right);
+
+/* outer_matches.c: adds what outer joins that compare with the same protected expression tell of each other's rows */
+extern void dp_shadow_relate_matches(DpShadow *s);
 
 /* shadow.c: tells whether the asker may read a table of a query that may read it for somebody else */
 extern bool dp_shadow_may_read(Query *query, RangeTblEntry *rte);

@@ -144,7 +144,7 @@ is_connected(DpShadow *s, DpShadowItem *item, Bitmapset *included)
 	{
 		DpShadowCondition *condition = lfirst(lc);
 
-		if (condition->resolved != NULL && bms_is_member(item->number, condition->items) &&
+		if (condition->resolved != NULL && !condition->follows && bms_is_member(item->number, condition->items) &&
 			bms_overlap(condition->items, included))
 			return true;
 	}
@@ -171,7 +171,7 @@ include_condition(DpShadow *s, DpShadowCondition *condition, double *product)
 	Bitmapset  *missing = bms_difference(condition->items, included);
 	int			i = -1;
 
-	if (condition->is_included || condition->resolved == NULL)
+	if (condition->is_included || condition->resolved == NULL || (condition->follows && !bms_is_empty(missing)))
 		return false;
 	/* what may be missing asks nothing of the rest */
 	while ((i = bms_next_member(condition->joins, i)) >= 0)
@@ -220,7 +220,8 @@ is_asked_for(DpShadow *s, DpShadowItem *item)
 	{
 		DpShadowCondition *condition = lfirst(lc);
 
-		if (condition->resolved != NULL && bms_is_empty(condition->joins) && bms_is_member(item->number, condition->items))
+		if (condition->resolved != NULL && !condition->follows && bms_is_empty(condition->joins) &&
+			bms_is_member(item->number, condition->items))
 			return true;
 	}
 	return false;
@@ -564,6 +565,7 @@ dp_shadow_keys(DpLevel *level)
 		return;
 	s = dp_shadow_start(level);
 	dp_shadow_equate(s);
+	dp_shadow_relate_matches(s);
 	dp_shadow_bound_buckets(s);
 	resolve_keys(s, keys, nkeys);
 	for (int i = 0; i < nkeys; i++)

@@ -1,0 +1,111 @@
+/*-------------------------------------------------------------------------
+ *
+ * outer_matches.c
+ *	  What outer joins tell of each other's rows.
+ *
+ *	   FROM t LEFT JOIN a ON a.day = t.at::date LEFT JOIN b ON b.day = t.at::date
+ *
+ * What t.at is need not be known: a row has a match in a and in b of the same
+ * day, or of one of them none.
+ *
+ * Invariant: what is added follows from the conditions of the joins.  It makes
+ * nothing be read that is not read without it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "guard/describe/shadow.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+
+/* a column of what an outer join may have no row of, and what it is equal to where there is one */
+typedef struct Match
+{
+	OpExpr	   *equality;
+	Var		   *column;
+	Node	   *other;
+} Match;
+
+/* Tells whether side is a public column of which there is no row unless the condition holds. */
+static bool
+is_matched_column(DpShadow *s, const DpShadowCondition *condition, Node *side)
+{
+	DpShadowItem *item;
+
+	if (!IsA(side, Var))
+		return false;
+	item = dp_shadow_item(s, ((Var *) side)->varno);
+	return !item->is_private && bms_is_subset(condition->joins, item->joins);
+}
+
+/* Returns the match that a condition of an outer join asks for; false: it is no such condition. */
+static bool
+get_match(DpShadow *s, const DpShadowCondition *condition, Match *match)
+{
+	Node	   *left,
+			   *right;
+	int			join = -1;
+
+	if (bms_is_empty(condition->joins) || !dp_shadow_is_equality(condition->expr, &left, &right) ||
+		contain_volatile_functions(condition->expr))
+		return false;
+	while ((join = bms_next_member(condition->joins, join)) >= 0)
+		if (((DpShadowJoin *) list_nth(s->joins, join - 1))->is_anti)
+			return false;
+	if (!is_matched_column(s, condition, left))
+	{
+		Node	   *swap = left;
+
+		left = right;
+		right = swap;
+	}
+	/* the operator takes the column as it is */
+	if (!is_matched_column(s, condition, left) ||
+		exprType(linitial(((OpExpr *) condition->expr)->args)) != exprType(left) ||
+		exprType(lsecond(((OpExpr *) condition->expr)->args)) != exprType(left))
+		return false;
+	match->equality = (OpExpr *) condition->expr;
+	match->column = (Var *) left;
+	match->other = right;
+	return true;
+}
+
+/* Adds that both have the same value, or one of them no row. */
+static void
+add_relation(DpShadow *s, const Match *a, const Match *b)
+{
+	DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
+	OpExpr	   *same = copyObject(a->equality);
+	List	   *any;
+
+	same->args = list_make2(copyObject(a->column), copyObject(b->column));
+	any = list_make1(same);
+	any = lappend(any, makeBoolExpr(NOT_EXPR, list_make1(dp_is_not_null((Expr *) copyObject(a->column))), -1));
+	any = lappend(any, makeBoolExpr(NOT_EXPR, list_make1(dp_is_not_null((Expr *) copyObject(b->column))), -1));
+	condition->expr = (Node *) makeBoolExpr(OR_EXPR, any, -1);
+	condition->follows = true;
+	s->conditions = lappend(s->conditions, condition);
+}
+
+void
+dp_shadow_relate_matches(DpShadow *s)
+{
+	int			n = list_length(s->conditions);
+	Match		a,
+				b;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (!get_match(s, list_nth(s->conditions, i), &a))
+			continue;
+		for (int j = 0; j < i; j++)
+			if (get_match(s, list_nth(s->conditions, j), &b) && a.column->varno != b.column->varno &&
+				a.column->vartype == b.column->vartype && a.column->varcollid == b.column->varcollid &&
+				a.equality->opno == b.equality->opno && equal(a.other, b.other))
+				add_relation(s, &a, &b);
+	}
+}
