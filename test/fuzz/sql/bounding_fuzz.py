@@ -190,9 +190,18 @@ class Fuzz:
             self.counts['plans'] += 1
             if answer[6:11] in plan.may_fail and answer.startswith('error'):
                 self.counts['cut off'] += 1
+            elif self.is_slow_anyway(table, q, plan, answer):
+                self.counts['slow without the node'] += 1
             elif answer != expected:
                 self.differs(n, table, q, plan, expected, answer)
                 return
+
+    def is_slow_anyway(self, table, q, plan, answer):
+        """whether a plan takes too long for what PostgreSQL has below the node: workers started for each row of a nested loop"""
+        if not answer.startswith('error 57014'):
+            return False
+        without = Plan(plan.place, {**plan.settings, 'dp_cdp.bounding_node': 'off'}, plan.parameter)
+        return self.answer(table, q, without).startswith('error 57014')
 
     # ------------------------------------------------------------------
     # Findings

@@ -42,6 +42,7 @@ class Col:
         self.ref, (self.type, self.literals) = ref, of
         self.known = known              # public, or equal to what is
         self.nullable = nullable
+        self.made = False               # an expression of other columns
 
 
 class Shape:
@@ -240,7 +241,7 @@ class Shapes:
                 text += ' HAVING count(*) > 0'
         s.rows = inner.rows
         s.person = name + '.person'
-        s.loose |= inner.loose or any(w[1] and not all(c.known for c in w[1]) for w in where)
+        s.loose |= inner.loose or any(c.made for c in keep) or any(w[1] and not all(c.known for c in w[1]) for w in where)
         if self.chance(0.4):
             s.header = s.header + ['%s AS %s(%s)' % (name, rng.choice(['', '', 'MATERIALIZED ']), text)]
             s.text = name
@@ -413,6 +414,7 @@ class Shapes:
                 s.rows *= 2
         s.text = '%s %s' % (s.text, join % '(SELECT %s%s) %s' % (', '.join('%s AS d%d' % (e, i) for i, (e, _) in enumerate(shown)), rest, name))
         s.columns = s.columns + [Col('%s.d%d' % (name, i), (of.type, of.literals), of.known and kind == 'row') for i, (_, of) in enumerate(shown)]
+        s.columns[-1].made = kind == 'row'
         return s
 
     def released(self, s):
@@ -550,7 +552,7 @@ class Shapes:
         else:
             private = query('%s, %s AS n' % (names, aggregate), s.where, group + having)
             exact = query('%s, %s AS n, count(DISTINCT %s) AS u' % (names, aggregate, s.person), s.where, group + having)
-        possible = '' if s.loose or s.by_day and any('.seen' in t for t in texts) or s.by_time and (s.rows > 2 or len(keys) > 2) else query(names, told, group)
+        possible = '' if s.loose or s.by_day and any('.seen' in t for t in texts) or s.by_time and (s.rows > 2 or len(keys) > 2) or s.loose_nulls and any(k[0] != k[1][0].ref for k in keys) else query(names, told, group)
         self.finish(out, private, exact, possible)
         out.fragile, out.distinct, out.loose_nulls = s.fragile, distinct, s.loose_nulls
         out.keys = list(range(n))
