@@ -83,7 +83,7 @@ SELECT count(*) FROM ward WHERE floor < (SELECT max(age) FROM visit);
 SELECT floor FROM ward LIMIT (SELECT greatest(count(*) FILTER (WHERE false), 0) * 0 + 1 FROM visit);
 --> ok 1
 SELECT floor FROM ward LIMIT (SELECT -1 - greatest(count(*) FILTER (WHERE false), 0) FROM visit);
---> 2201W 1
+--> ok 1
 SELECT 42 = ANY (SELECT min(patient) FROM visit);
 --> ZC004
 SELECT 42 = ANY (SELECT dp_min(patient, 0, 500) FROM visit);
