@@ -221,7 +221,7 @@ SELECT holds('SELECT bool_and(g = 0) FROM (SELECT dept, grouping(dept) AS g, dp_
 
 -- errors after the release
 SELECT fails('SELECT money ''1'' / (dp_count(*) * 0) FROM visits', '22012', 1, 'an error in post-processing does not refund');
-SELECT fails($$ SELECT CAST('x' || dp_count(*) AS int) FROM visits $$, '22P02', 1, 'nor does a failed cast');
+SELECT fails($$ SELECT CAST('x' || dp_count(*) AS date) FROM visits $$, '22007', 1, 'nor does a failed cast');
 SELECT fails('SELECT dp_sum(cost, 5, 5) FROM visits', 'ZC004', 0, 'bad bounds are found before the debit');
 SELECT fails('SELECT dp_count(*), 1/0 FROM visits', '22012', 0, 'an error of the planner is free');
 
