@@ -23,10 +23,11 @@
 #include "agg/bounding/gather.h"
 
 /*
- * The first and the largest of a list in shared memory.  Where few rows are set aside, most of what whole chunks
+ * The first of a list in shared memory, what makes waiting for one rare, and the largest.  Where few rows are set aside, most of what whole chunks
  * take would be pages that the system clears, maps and takes back for nothing.
  */
 #define FIRST_SHARED_CHUNK ((Size) 2048)
+#define LONG_SHARED_CHUNK ((Size) 64 * 1024)
 #define LARGEST_CHUNK ((Size) 256 * 1024)
 
 /* bytes that Linux maps around one that is read (fault_around_bytes) */
@@ -188,7 +189,7 @@ dp_close_files(DpBounding *bounding)
 /*
  * Returns how long the next chunk of a list should be.  In shared memory processes wait for each other to take or
  * free one, so long lists get longer ones, up to an eighth of a partition's part of memory.  Half of the last one
- * stays free as a rule, so it is no more than an eighth of a list.
+ * stays free as a rule, so above what makes waiting rare it is no more than an eighth of a list.
  */
 static Size
 next_size(const DpBounding *bounding, const DpChunk *last)
@@ -201,7 +202,7 @@ next_size(const DpBounding *bounding, const DpChunk *last)
 	if (last == NULL)
 		return size;
 	most = Min(Max(most, DP_CHUNK_SIZE), 2 * (last->size + offsetof(DpChunk, data)));
-	most = Min(most, Max(DP_CHUNK_SIZE, last->total / 8));
+	most = Min(most, Max(LONG_SHARED_CHUNK, last->total / 8));
 	while (size * 2 <= most)
 		size *= 2;
 	return size;
