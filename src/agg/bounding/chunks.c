@@ -23,8 +23,8 @@
 #include "agg/bounding/gather.h"
 
 /*
- * The first of a list in shared memory, what makes waiting for one rare, and the largest.  Where few rows are set aside, most of what whole chunks
- * take would be pages that the system clears, maps and takes back for nothing.
+ * The first of a list in shared memory, what makes waiting for one rare, and the largest.  Where few rows are set
+ * aside, most of what whole chunks take would be pages that the system clears, maps and takes back for nothing.
  */
 #define FIRST_SHARED_CHUNK ((Size) 2048)
 #define LONG_SHARED_CHUNK ((Size) 64 * 1024)
