@@ -81,15 +81,15 @@ def same_rows(plain, private):
 
 
 def verdict(schema, query):
-    good, plain, err = psql(schema, "-c", query)
-    if not good:
-        raise RuntimeError(err)
     good, private, err = psql(schema, "-c", query, role="analyst")
     if not good:
         state = re.search(r"ERROR:  (\w{5}):", err)
         if state is None or not state[1].startswith("ZC"):
             return "ERROR: " + err.split("\n")[0], err
         return "refused", err.split("\n")[0]
+    good, plain, err = psql(schema, "-c", query)
+    if not good:
+        raise RuntimeError(err)
     plain, private = rows_of(plain), rows_of(private)
     if len(plain) != len(private):
         return "answered", f"{len(private)} rows, plainly {len(plain)}"
