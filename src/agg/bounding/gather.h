@@ -140,6 +140,8 @@ typedef struct DpInput
 typedef struct DpRecordFormat
 {
 	bool		varies;			/* in size */
+	uint16		align;			/* what its size, and that of each of its bytes by
+								 * reference, is a multiple of */
 	uint16		nulls;			/* words of them, of 32 bits; 0: nothing is
 								 * NULL */
 	uint16		unit;			/* where the unit is */

@@ -5,7 +5,7 @@
  *
  * A row's record has, in this order: bits of NULLs (bit 0: the unit; then keys
  * and fields), its size where records vary in it, the unit, keys, fields, and
- * the bytes of what is by reference, each aligned.  A unit is a word of 4 or 8
+ * the bytes of what is by reference, each aligned as the strictest of them asks.  A unit is a word of 4 or 8
  * bytes; or its hash, its salt where that is another, and its image or the
  * image's length.  A state's record is a StateRecord, the image and the state.
  *
@@ -70,8 +70,13 @@ dp_plan_records(DpBounding *bounding)
 	format->unit_width = unit->is_word && unit->info[0].typlen <= (int) sizeof(int32) ? sizeof(int32) : sizeof(int64);
 	format->image_width = unit->is_plain && unit->info[0].class == DP_KEY_FIXED ? unit->info[0].typlen : 0;
 	format->varies = !unit->is_word && format->image_width == 0;
+	format->align = format->varies ? MAXIMUM_ALIGNOF : ALIGNOF_INT;
 	for (int i = 0; i < shape->layout.nkeys; i++)
+	{
 		format->varies |= !shape->key[i].typbyval;
+		if (!shape->key[i].typbyval && shape->key[i].typalign == TYPALIGN_DOUBLE)
+			format->align = MAXIMUM_ALIGNOF;
+	}
 
 	at = format->nulls * sizeof(uint32) + (format->varies ? sizeof(uint32) : 0);
 	format->unit = at;
@@ -96,7 +101,7 @@ dp_plan_records(DpBounding *bounding)
 		fields->field[i].at = at;
 		at += fields->field[i].width;
 	}
-	format->size = format->varies ? MAXALIGN(at) : INTALIGN(at);
+	format->size = TYPEALIGN(format->align, at);
 }
 
 /* ------------------------------------------------------------------------
@@ -114,7 +119,7 @@ record_size(DpBounding *bounding)
 	if (!bounding->record.varies)
 		return size;
 	if (!bounding->unit.is_word && bounding->record.image_width == 0)
-		size += MAXALIGN(dp_unit_image_size(bounding));
+		size += TYPEALIGN(bounding->record.align, dp_unit_image_size(bounding));
 	if (bounding->shape.layout.by_reference == 0)
 		return size;
 	/* the rank fetches keys, and knows whether they are too long */
@@ -127,7 +132,7 @@ record_size(DpBounding *bounding)
 		if (info->typbyval || row->key[i].isnull)
 			continue;
 		row->key[i].value = row->ranked[i].datum;
-		size += MAXALIGN(datumGetSize(row->key[i].value, false, info->typlen));
+		size += TYPEALIGN(bounding->record.align, datumGetSize(row->key[i].value, false, info->typlen));
 	}
 	return size;
 }
@@ -179,7 +184,7 @@ write_unit(const DpBounding *bounding, char *record, char *bytes)
 	len = dp_unit_image_size(bounding);
 	memcpy(record + format->image, &len, sizeof(len));
 	dp_write_unit_image(bounding, bytes);
-	return bytes + MAXALIGN(len);
+	return bytes + TYPEALIGN(format->align, len);
 }
 
 static inline void
@@ -210,7 +215,7 @@ write_record(const DpBounding *bounding, char *record, Size size)
 
 			memcpy(record + format->key[i], &len, sizeof(len));
 			memcpy(bytes, DatumGetPointer(value), len);
-			bytes += MAXALIGN(len);
+			bytes += TYPEALIGN(format->align, len);
 		}
 		else
 			put_word(record + format->key[i], (int64) value, format->key_width[i]);
@@ -271,7 +276,7 @@ read_unit(DpBounding *bounding, char *record, char **bytes)
 	}
 	memcpy(&len, record + format->image, sizeof(len));
 	dp_read_unit_image(bounding, *bytes, len);
-	*bytes += MAXALIGN(len);
+	*bytes += TYPEALIGN(format->align, len);
 }
 
 /* Sets the row at hand from a record, of which it goes on pointing to the bytes; returns the record's size. */
@@ -300,7 +305,7 @@ dp_read_record(DpBounding *bounding, char *record)
 
 			memcpy(&len, record + format->key[i], sizeof(len));
 			row->key[i].value = PointerGetDatum(bytes);
-			bytes += MAXALIGN(len);
+			bytes += TYPEALIGN(format->align, len);
 		}
 		else
 			row->key[i].value = (Datum) get_word(record + format->key[i], format->key_width[i]);

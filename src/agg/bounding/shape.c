@@ -47,6 +47,7 @@ dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context
 	info->collation = collation;
 	info->typlen = cache->typlen;
 	info->typbyval = cache->typbyval;
+	info->typalign = cache->typalign;
 	info->class = DP_KEY_GENERIC;
 
 	switch (cache->eq_opr_finfo.fn_oid)

@@ -162,6 +162,7 @@ typedef struct DpKeyInfo
 	DpKeyClass	class;
 	int16		typlen;
 	bool		typbyval;
+	char		typalign;
 	bool		extended_hash;	/* "hash" takes a seed */
 	bool		has_order;		/* "compare" is a btree support function; else
 								 * equality */
