@@ -32,6 +32,30 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT q.n, count(*) FROM orders o CROSS JOIN LATERAL (SELECT count(*) AS n FROM lines l WHERE l."order" = o.id) q GROUP BY 1',
 	'SELECT sum(t.s) > 50000 FROM customers c CROSS JOIN LATERAL (SELECT sum(amount) AS s FROM orders o WHERE o.customer = c.customer) t']) AS statement;
 
+-- the first rows of each, and those behind
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*), sum(q.amount) > 100000 FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 2) q',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT kind, amount FROM orders o WHERE o.customer = c.customer ORDER BY amount DESC, id LIMIT 2 OFFSET 1) q WHERE q.amount > 20',
+	'SELECT count(*), count(q.amount) FROM customers c LEFT JOIN LATERAL (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id OFFSET 1) q ON true',
+	'SELECT count(*), count(q.amount) FROM customers c LEFT JOIN LATERAL (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id FETCH FIRST 3 ROWS ONLY) q ON q.amount > 20',
+	'SELECT region, count(*) FROM customers c, LATERAL (SELECT amount FROM orders o WHERE o.customer = c.customer AND amount > 10 ORDER BY id DESC LIMIT 2) q GROUP BY 1',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT ALL OFFSET 0) q',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 0) q',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.customer = c.customer LIMIT 2) q',
+	'SELECT count(*) FROM customers c WHERE (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 1 OFFSET 1) > 30',
+	'SELECT count(*) FROM orders o WHERE id IN (SELECT id FROM orders o2 WHERE o2.customer = o.customer ORDER BY id DESC LIMIT 2)',
+	'SELECT count(*), count(nullif(q.n, 3)) FROM orders o CROSS JOIN LATERAL (SELECT n FROM lines l WHERE l."order" = o.id ORDER BY id LIMIT 2) q',
+	'SELECT count(*), count(nullif(q.n, 3)) FROM orders o CROSS JOIN LATERAL (SELECT n FROM lines l WHERE l."order" = o.id ORDER BY id LIMIT 1) q',
+	'SELECT count(*) FROM lines o CROSS JOIN LATERAL (SELECT n FROM lines l WHERE l."order" = o."order" ORDER BY id LIMIT 1) q',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT n FROM lines l JOIN orders o ON l."order" = o.id WHERE o.customer = c.customer ORDER BY l.id LIMIT 2) q',
+	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (SELECT city FROM shops s WHERE s.shop = o.shop ORDER BY shop LIMIT 2) q']) AS statement;
+
+-- commas beside joins
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM orders o, shops s CROSS JOIN LATERAL (SELECT n FROM lines l WHERE l."order" = o.id AND s.shop = o.shop) q',
+	'SELECT count(*) FROM customers c, orders o CROSS JOIN LATERAL (SELECT e.amount FROM events e WHERE e.customer = c.customer AND e.amount < 30 ORDER BY e.amount DESC LIMIT 1) q WHERE o.customer = c.customer',
+	'SELECT count(*), count(z.kind) FROM customers c, orders o JOIN LATERAL (SELECT c.born + 1 AS y) q ON q.y > 3 LEFT JOIN events z ON z.customer = o.customer AND z.amount < 4 WHERE o.customer = c.customer']) AS statement;
+
 -- a release for each public row
 SELECT as_declared(statement, statement) FROM unnest(ARRAY[
 	'SELECT city, q.n FROM shops s CROSS JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.shop = s.shop) q',
@@ -42,8 +66,16 @@ SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT city, q.n FROM shops s CROSS JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.shop < s.shop) q',
 	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x)',
 	'SELECT count(*) FROM orders o CROSS JOIN LATERAL generate_series(1, o.shop) g',
-	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 2) q',
 	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.amount = c.born LIMIT 1) q',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.amount = c.born ORDER BY id LIMIT 2) q',
+	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (SELECT amount FROM orders e WHERE e.shop = o.shop ORDER BY kind LIMIT 1) q',
+	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (SELECT city FROM shops s WHERE s.shop >= o.shop ORDER BY shop LIMIT 2) q',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id FETCH FIRST 2 ROWS WITH TIES) q',
+	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT c.born) q',
+	'SELECT count(*) FROM customers c WHERE (SELECT amount FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 2) > 30',
+	-- a condition of an outer join that would name what the join does not read
+	'SELECT count(*) FROM customers c, orders o CROSS JOIN LATERAL (SELECT c.born + 1 AS y) q LEFT JOIN events z ON z.customer = o.customer AND z.amount < q.y WHERE o.customer = c.customer',
+	'SELECT count(*) FROM customers c, orders o LEFT JOIN LATERAL (SELECT e.kind FROM events e WHERE e.customer = c.customer) q ON true WHERE o.customer = c.customer',
 	'SELECT count(*) FROM customers c LEFT JOIN (orders o CROSS JOIN LATERAL (SELECT o.amount + 1 AS y) q) ON o.customer = c.customer WHERE q.y IS NULL',
 	'SELECT count(*) FROM customers c LEFT JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.customer = c.customer) q ON c.region = ''x'' WHERE q.n IS NULL',
 	'SELECT q, count(*) FROM customers c CROSS JOIN LATERAL (SELECT c.born + 1 AS y) q GROUP BY 1']) AS statement;

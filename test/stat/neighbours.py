@@ -387,7 +387,7 @@ SUBQUERIES = ["(SELECT count(*)::int FROM b z WHERE z.u = {u} AND z.y > 0)", "(S
               "(CASE WHEN EXISTS (SELECT FROM b z WHERE z.u = {u} AND z.k > 0) THEN 1 ELSE 0 END)", "(CASE WHEN {u} IN (SELECT u FROM a z WHERE z.x > 0) THEN 2 END)",
               "(SELECT coalesce(sum(z.y), -1)::int FROM b z WHERE z.u = {u})", "(SELECT min(z.g) FROM w z)::int", "(SELECT count(*)::int FROM m z WHERE z.g = {u})",
               "(CASE WHEN NOT EXISTS (SELECT FROM c z WHERE z.u = {u} AND EXISTS (SELECT FROM a y WHERE y.u = z.u AND y.x > 0)) THEN 3 END)",
-              "(SELECT z.x FROM a z WHERE z.u = {u} ORDER BY z.x NULLS FIRST LIMIT 1)", "(CASE WHEN EXISTS (SELECT FROM b z WHERE z.u = {u} GROUP BY z.k HAVING count(*) > 1) THEN 1 END)",
+              "(SELECT z.x FROM a z WHERE z.u = {u} ORDER BY z.x NULLS FIRST LIMIT 1)", "(SELECT z.x FROM a z WHERE z.u = {u} ORDER BY z.x OFFSET 1 LIMIT 1)", "(CASE WHEN EXISTS (SELECT FROM b z WHERE z.u = {u} GROUP BY z.k HAVING count(*) > 1) THEN 1 END)",
               "(CASE WHEN EXISTS (SELECT FROM b z WHERE z.u = {u} AND z.y > (SELECT min(y.x) FROM a y WHERE y.u = z.u)) THEN 2 ELSE 0 END)",
               "(CASE WHEN EXISTS (SELECT FROM b z WHERE z.u = {u} HAVING count(*) <> 1) THEN 1 ELSE 3 END)", "(CASE WHEN {u} NOT IN (SELECT y.u FROM a y WHERE y.u IS NOT NULL GROUP BY 1 HAVING max(y.x) > 1) THEN 1 END)",
               "(CASE WHEN EXISTS (SELECT FROM w z WHERE z.name = 'n') THEN 1 END)", "(SELECT max(z.n) FROM vc z WHERE z.u = {u})::int"]
@@ -398,6 +398,8 @@ LATERALS = [("CROSS JOIN LATERAL (SELECT count(*)::int AS n, max(z.y) AS m FROM 
             ("CROSS JOIN LATERAL (SELECT {c} + 1 AS n, coalesce({c}, 2) AS m) l", "l.n l.m"),
             ("CROSS JOIN LATERAL (SELECT z.k, z.y FROM b z WHERE z.u = {u} AND z.y > 0) l", "l.k l.y"),
             ("CROSS JOIN LATERAL (SELECT z.k, z.y FROM b z WHERE z.u = {u} ORDER BY z.y, z.k LIMIT 1) l", "l.k l.y"),
+            ("CROSS JOIN LATERAL (SELECT z.k, z.y FROM b z WHERE z.u = {u} ORDER BY z.y, z.k LIMIT 2) l", "l.k l.y"),
+            ("LEFT JOIN LATERAL (SELECT z.k, z.y FROM b z WHERE z.u = {u} ORDER BY z.y DESC, z.k LIMIT 3 OFFSET 1) l ON true", "l.k l.y"),
             ("CROSS JOIN LATERAL (SELECT z.k, count(*)::int AS n FROM b z WHERE z.u = {u} GROUP BY z.k) l", "l.k l.n"),
             ("LEFT JOIN LATERAL (SELECT DISTINCT z.k FROM b z WHERE z.u = {u}) l ON l.k > 0", "l.k"),
             ("LEFT JOIN LATERAL (SELECT z.g, z.x FROM a z WHERE z.u = {u} ORDER BY z.x DESC, z.g LIMIT 1) l ON true", "l.g l.x"),

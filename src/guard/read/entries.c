@@ -88,11 +88,13 @@ dp_refuse_lateral(DpSource *s, RangeTblEntry *rte)
 	Query	   *sub = rte->subquery;
 	const char *remedy = "leave LATERAL out, and join it ON its columns instead";
 
-	if (sub == NULL || !reads_tables(sub))
+	if (sub != NULL && dp_is_expressions(sub))
+		remedy = "write its expressions themselves in the place of its columns";
+	else if (sub == NULL || !reads_tables(sub))
 		remedy = "write a SELECT for each of its rows, with UNION ALL between them, as a subquery of FROM without LATERAL";
 	else if (sub->limitCount || sub->limitOffset)
-		remedy = "leave LATERAL and LIMIT out: number the rows with row_number() OVER (PARTITION BY the privacy unit ORDER BY ...) AS n, "
-			"and join the subquery ON the unit and n";
+		remedy = "compare it by = alone, with a constant LIMIT, or leave LATERAL and LIMIT out: number the rows with row_number() OVER "
+			"(PARTITION BY the privacy unit ORDER BY ...) AS n, and join the subquery ON the unit and n";
 	else if (sub->hasWindowFuncs)
 		remedy = "add the privacy unit to PARTITION BY and to the columns, join the subquery ON it, and leave LATERAL out";
 	else if (sub->rowMarks)

@@ -15,7 +15,8 @@
  * - A subquery that has one row, whatever it reads, neither leaves out nor
  *	 repeats rows, where its join has no condition or is an inner one.
  * - A condition moves to the join that its subquery is the right side of, and
- *	 only where that reads all that the condition names.
+ *	 only where that reads all that the condition names; or above all joins,
+ *	 where none of those that are above its subquery is an outer one.
  * - What is not understood stays where it is, and is refused there (source.c).
  *
  *-------------------------------------------------------------------------
@@ -309,6 +310,28 @@ count_places(Query *query, Index rti)
 	return c.whole ? -1 : c.places;
 }
 
+/* Tells whether the condition of a join, of another one than this, names columns of entry rti. */
+static bool
+is_named_in_joins(Node *node, Index rti, JoinExpr *but)
+{
+	ColumnContext c = {rti};
+	ListCell   *lc;
+
+	if (IsA(node, JoinExpr))
+	{
+		JoinExpr   *join = (JoinExpr *) node;
+
+		if (join != but)
+			(void) whole_walker(join->quals, &c);
+		return c.places > 0 || is_named_in_joins(join->larg, rti, but) || is_named_in_joins(join->rarg, rti, but);
+	}
+	if (IsA(node, FromExpr))
+		foreach(lc, ((FromExpr *) node)->fromlist)
+			if (is_named_in_joins(lfirst(lc), rti, but))
+				return true;
+	return false;
+}
+
 /* ------------------------------------------------------------------------
  * Kinds of subqueries
  * ------------------------------------------------------------------------
@@ -407,6 +430,7 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 	List	   *moved = NIL;
 	List	   *values = NIL;
 	bool		computes = false;
+	bool		above = false;
 	int			nshown = list_length(rte->eref->colnames);
 	ListCell   *lc;
 
@@ -446,15 +470,26 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 	}
 	/* what orders rows does not matter where all of them are read */
 	sub->sortClause = NIL;
-	if (contain_vars_of_level((Node *) sub, 1) ||
-		!may_stand_at(place, list_concat_copy(moved, computes ? values : NIL)) ||
-		(computes && !may_be_repeated(values, places)))
+	if (contain_vars_of_level((Node *) sub, 1) || (computes && !may_be_repeated(values, places)))
 		return false;
+	if (computes && !may_stand_at(place, values))
+		return false;
+	if (!may_stand_at(place, moved))
+	{
+		/* those of inner joins may as well stand above all of them */
+		if (!place->inner || (place->join && place->join->jointype != JOIN_INNER) ||
+			contain_vars_of_level((Node *) moved, 1))
+			return false;
+		above = true;
+	}
 	rte->lateral = false;
 	/* its conditions are written in it */
 	rte->inFromCl = false;
 	lfirst(list_nth_cell(query->rtable, rti - 1)) = rte;
-	if (place->join)
+	if (above)
+		foreach(lc, moved)
+			dp_add_conjunct(query, lfirst(lc));
+	else if (place->join)
 		place->join->quals = (Node *)
 			make_ands_explicit(list_concat(is_true(place->join->quals) ? NIL : dp_conjuncts(place->join->quals), moved));
 	else
@@ -492,7 +527,10 @@ write_out(Query *query, DpFrom *from, Index rti)
 	values = values_of(rte->subquery);
 	if (values != NIL)
 	{
-		if (!may_be_repeated(values, places) || !take_out(query, rti, &place))
+		/* conditions of joins name what these read alone */
+		if (!may_be_repeated(values, places) ||
+			(!may_stand_at(&place, values) && is_named_in_joins((Node *) query->jointree, rti, place.join)) ||
+			!take_out(query, rti, &place))
 			return;
 		note_columns(from, rti, values);
 		replace_columns(query, rti, values);

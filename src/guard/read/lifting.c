@@ -8,6 +8,9 @@
  *	   (SELECT g FROM (SELECT g, k FROM r GROUP BY g, k HAVING count(*) > 2) q WHERE q.k = t.k)
  *	 (SELECT x FROM r WHERE r.k = t.k ORDER BY y LIMIT 1)
  *	   (SELECT x FROM (SELECT DISTINCT ON (k) x, k FROM r ORDER BY k, y) q WHERE q.k = t.k)
+ *	 (SELECT x FROM r WHERE r.k = t.k ORDER BY y LIMIT 3 OFFSET 1)
+ *	   (SELECT x FROM (SELECT x, k, row_number() OVER (PARTITION BY k ORDER BY y) AS n FROM r) q
+ *		WHERE n > 1 AND n <= 4 AND q.k = t.k)
  *	 r.k = t.k AND EXISTS (SELECT FROM s WHERE s.k = t.k)
  *	   r.k = t.k AND EXISTS (SELECT FROM s WHERE s.k = r.k)
  *
@@ -22,6 +25,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
@@ -31,6 +35,7 @@
 #include "parser/parse_clause.h"
 #include "parser/parse_oper.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 /* ------------------------------------------------------------------------
@@ -177,10 +182,10 @@ show_keys(Query *sub, List *keys)
 	return added;
 }
 
-List *
-dp_first_of_keys(Query *sub, List *keys)
+/* Makes a subquery, in place, one of DISTINCT ON keys, which are some of its targets. */
+static void
+take_first(Query *sub, List *added)
 {
-	List	   *added = show_keys(sub, keys);
 	List	   *order = NIL;
 	ListCell   *lc;
 
@@ -199,8 +204,92 @@ dp_first_of_keys(Query *sub, List *keys)
 			order = lappend(order, lfirst(lc));
 	}
 	sub->sortClause = order;
-	sub->limitCount = NULL;
-	return added;
+}
+
+/* Makes a subquery, in place, a level that reads what it was and shows the same columns. */
+static void
+read_from_below(Query *sub)
+{
+	Query	   *below = makeNode(Query);
+	Query	   *query;
+	ListCell   *lc;
+
+	memcpy(below, sub, sizeof(Query));
+	IncrementVarSublevelsUp((Node *) below, 1, 1);
+	query = dp_select_from(dp_subquery_entry(below, dp_first_name(below)));
+	foreach(lc, below->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+
+		if (!tle->resjunk)
+			query->targetList = lappend(query->targetList,
+										makeTargetEntry((Expr *) dp_output_var(1, tle->resno, (Node *) tle->expr),
+														tle->resno, tle->resname, false));
+	}
+	memcpy(sub, query, sizeof(Query));
+}
+
+static Expr *
+number_of_rows(int64 rows)
+{
+	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(rows), false, FLOAT8PASSBYVAL);
+}
+
+/* Adds the condition that one number of rows is below another. */
+static void
+compare_numbers(Query *query, Expr *less, Expr *more)
+{
+	Expr	   *condition = make_opclause(Int8LessOperator, BOOLOID, false, less, more, InvalidOid, InvalidOid);
+
+	set_opfuncid((OpExpr *) condition);
+	dp_add_conjunct(query, (Node *) condition);
+}
+
+/* Lets a subquery number its rows within keys, which are some of its targets, and leave those that are taken. */
+static void
+take_by_number(Query *sub, List *added, const DpTaken *taken)
+{
+	WindowFunc *number = makeNode(WindowFunc);
+	WindowClause *window = makeNode(WindowClause);
+	Expr	   *column;
+	ListCell   *lc;
+
+	number->winfnoid = F_ROW_NUMBER;
+	number->wintype = INT8OID;
+	number->winref = window->winref = 1;
+	/* nobody wrote it, which messages ask (windows.c) */
+	number->location = -1;
+	window->frameOptions = FRAMEOPTION_DEFAULTS;
+	foreach(lc, added)
+		window->partitionClause = lappend(window->partitionClause, clause_for(lfirst(lc), sub->targetList));
+	window->orderClause = sub->sortClause;
+	sub->sortClause = NIL;
+	sub->windowClause = list_make1(window);
+	sub->hasWindowFuncs = true;
+	(void) dp_show_column(sub, (Expr *) number, "row_number");
+	read_from_below(sub);
+	/* the number is no column of the level */
+	column = ((TargetEntry *) llast(sub->targetList))->expr;
+	sub->targetList = list_delete_last(sub->targetList);
+	if (taken->skipped > 0)
+		compare_numbers(sub, number_of_rows(taken->skipped), copyObject(column));
+	if (taken->count < PG_INT64_MAX - taken->skipped)
+		compare_numbers(sub, copyObject(column), number_of_rows(taken->skipped + taken->count + 1));
+}
+
+List *
+dp_first_of_keys(Query *sub, List *keys, const DpTaken *taken)
+{
+	List	   *added = show_keys(sub, keys);
+
+	sub->limitCount = sub->limitOffset = NULL;
+	if (taken->skipped == 0 && taken->count == 1)
+	{
+		take_first(sub, added);
+		return added;
+	}
+	take_by_number(sub, added, taken);
+	return list_copy_tail(sub->targetList, list_length(sub->targetList) - list_length(keys));
 }
 
 /* Lets a subquery group by keys, too; returns their targets. */
@@ -226,52 +315,45 @@ group_by_more(Query *sub, List *keys)
 Query *
 dp_lifted(Query *sub)
 {
-	Query	   *query;
 	int			nshown = count_nonjunk_tlist_entries(sub->targetList);
 	DpComparison c = {0};
 	List	   *added;
-	ListCell   *key,
+	List	   *shown;
+	ListCell   *lc,
 			   *equality,
 			   *place;
 
 	if (contain_vars_of_level((Node *) sub, 1))
 	{
-		bool		first = dp_takes_first(sub);
+		DpTaken		taken;
+		bool		first = dp_takes_first(sub, &taken);
 
 		if (!first && !dp_groups_rows(sub))
 			return NULL;
 		dp_bring_near(sub);
 		if (!dp_take_conditions(&c, sub) || c.keys == NIL || contain_vars_of_level((Node *) sub, 1))
 			return NULL;
-		added = first ? dp_first_of_keys(sub, c.keys) : group_by_more(sub, c.keys);
+		added = first ? dp_first_of_keys(sub, c.keys, &taken) : group_by_more(sub, c.keys);
 	}
 	else
 		added = NIL;
 
-	IncrementVarSublevelsUp((Node *) sub, 1, 1);
-	query = dp_select_from(dp_subquery_entry(sub, dp_first_name(sub)));
-	for (int i = 0; i < nshown; i++)
-	{
-		TargetEntry *tle = list_nth(sub->targetList, i);
-
-		query->targetList = lappend(query->targetList,
-									makeTargetEntry((Expr *) dp_output_var(1, tle->resno, (Node *) tle->expr),
-													tle->resno, tle->resname, false));
-	}
+	read_from_below(sub);
+	shown = sub->targetList;
+	sub->targetList = list_copy_head(shown, nshown);
 	/* what is compared is of the level around */
-	foreach(key, c.conditions)
+	foreach(lc, c.conditions)
 	{
-		IncrementVarSublevelsUp(lfirst(key), 1, 0);
-		dp_add_conjunct(query, lfirst(key));
+		IncrementVarSublevelsUp(lfirst(lc), 1, 0);
+		dp_add_conjunct(sub, lfirst(lc));
 	}
-	forthree(key, added, equality, c.equalities, place, c.places)
+	forthree(lc, added, equality, c.equalities, place, c.places)
 	{
-		TargetEntry *tle = lfirst(key);
+		TargetEntry *key = list_nth(shown, lfirst_node(TargetEntry, lc)->resno - 1);
 
 		IncrementVarSublevelsUp(lfirst(equality), 1, 0);
-		lfirst(list_nth_cell(((OpExpr *) lfirst(equality))->args, lfirst_int(place))) =
-			dp_output_var(1, tle->resno, (Node *) tle->expr);
-		dp_add_conjunct(query, lfirst(equality));
+		lfirst(list_nth_cell(((OpExpr *) lfirst(equality))->args, lfirst_int(place))) = copyObject(key->expr);
+		dp_add_conjunct(sub, lfirst(equality));
 	}
-	return query;
+	return sub;
 }

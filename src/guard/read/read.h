@@ -265,8 +265,15 @@ extern bool dp_has_one_row(Query *sub);
 /* Tells whether it groups rows, or leaves out those that are the same, and does nothing that must come after it. */
 extern bool dp_groups_rows(Query *sub);
 
-/* Tells whether it reads rows and shows the first of them. */
-extern bool dp_takes_first(Query *sub);
+/* which rows LIMIT and OFFSET leave, constants of at least 0 */
+typedef struct DpTaken
+{
+	int64		skipped;
+	int64		count;			/* of those behind; PG_INT64_MAX: all */
+} DpTaken;
+
+/* Tells whether it reads rows and shows the first of them, or those behind, and which. */
+extern bool dp_takes_first(Query *sub, DpTaken *taken);
 
 /* Tells whether it computes something of the row at hand alone. */
 extern bool dp_is_expressions(Query *sub);
@@ -320,8 +327,8 @@ extern Node *dp_compared_value(Node *value, const DpComparison *compared, List *
 /* Flattens sub (dp_flatten_level), and lets subqueries in its WHERE name columns of it instead of those that it compares them with. */
 extern void dp_bring_near(Query *sub);
 
-/* Lets such a subquery show, in place, the first row of each of these keys, and the keys; returns their targets. */
-extern List *dp_first_of_keys(Query *sub, List *keys);
+/* Lets such a subquery show, in place, the first rows of each of these keys, and the keys; returns their targets. */
+extern List *dp_first_of_keys(Query *sub, List *keys, const DpTaken *taken);
 
 /*
  * Returns a query that only reads (dp_only_reads) and means what a subquery

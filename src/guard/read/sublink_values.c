@@ -284,7 +284,7 @@ join_having(DpSublinks *v, SubLink *link)
 
 /* Returns what the first of the rows shows that a row of the level is compared with, NULL if there is none; NULL: it stays. */
 static Node *
-join_first(DpSublinks *v, SubLink *link)
+join_first(DpSublinks *v, SubLink *link, const DpTaken *taken)
 {
 	Query	   *sub = copyObject((Query *) link->subselect);
 	DpComparison c = {0};
@@ -300,7 +300,7 @@ join_first(DpSublinks *v, SubLink *link)
 	if (!dp_take_conditions(&c, sub) || c.keys == NIL)
 		return NULL;
 	rows = rows_of(sub);
-	keys = dp_first_of_keys(sub, c.keys);
+	keys = dp_first_of_keys(sub, c.keys, taken);
 	shown = linitial(sub->targetList);
 	rte = dp_subquery_entry(sub, dp_first_name(sub));
 	if (!may_be_joined(v, rows, rte))
@@ -413,6 +413,7 @@ join_sublink(DpSublinks *v, SubLink *link)
 {
 	Query	   *sub = (Query *) link->subselect;
 	DpScope		inner = {sub, v->scope};
+	DpTaken		taken;
 	RangeTblEntry *base;
 
 	if (contain_volatile_functions((Node *) sub))
@@ -432,7 +433,8 @@ join_sublink(DpSublinks *v, SubLink *link)
 	if (link->subLinkType != EXPR_SUBLINK)
 		return join_test(v, link);
 	if (contain_vars_of_level((Node *) sub, 1))
-		return has_one_row(sub) ? join_aggregate(v, link) : dp_takes_first(sub) ? join_first(v, link) : NULL;
+		return has_one_row(sub) ? join_aggregate(v, link) :
+			dp_takes_first(sub, &taken) && taken.count == 1 ? join_first(v, link, &taken) : NULL;
 	return join_value(v, link);
 }
 

@@ -12,6 +12,7 @@
 #include "guard/read/read.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "rewrite/rewriteManip.h"
 
 const char *
 dp_first_name(Query *sub)
@@ -58,24 +59,32 @@ dp_groups_rows(Query *sub)
 		!(sub->distinctClause && sub->hasAggs) && !sub->hasWindowFuncs && sub->limitCount == NULL;
 }
 
-/* Tells whether LIMIT is 1, by its text. */
-static bool
-is_one(Node *limit)
+/* Returns the number of rows that LIMIT or OFFSET says by its text, otherwise where it is left out or NULL; -1: it says none. */
+static int64
+rows_of_limit(Node *limit, int64 otherwise)
 {
-	Const	   *constant = limit ? (Const *) eval_const_expressions(NULL, copyObject(limit)) : NULL;
+	Const	   *constant;
 
-	return constant != NULL && IsA(constant, Const) && !constant->constisnull &&
-		DatumGetInt64(constant->constvalue) == 1;
+	if (limit == NULL)
+		return otherwise;
+	constant = checkExprHasSubLink(limit) ? NULL : (Const *) eval_const_expressions(NULL, copyObject(limit));
+	if (constant == NULL || !IsA(constant, Const))
+		return -1;
+	return constant->constisnull ? otherwise : DatumGetInt64(constant->constvalue);
 }
 
 bool
-dp_takes_first(Query *sub)
+dp_takes_first(Query *sub, DpTaken *taken)
 {
 	Query		rest = *sub;
 
-	rest.limitCount = NULL;
-	return is_one(sub->limitCount) && sub->limitOption == LIMIT_OPTION_COUNT && sub->distinctClause == NIL &&
-		dp_only_reads(&rest, false);
+	rest.limitCount = rest.limitOffset = NULL;
+	if (sub->limitOption != LIMIT_OPTION_COUNT || (sub->limitCount == NULL && sub->limitOffset == NULL) ||
+		sub->distinctClause != NIL || !dp_only_reads(&rest, false))
+		return false;
+	taken->skipped = rows_of_limit(sub->limitOffset, 0);
+	taken->count = rows_of_limit(sub->limitCount, PG_INT64_MAX);
+	return taken->skipped >= 0 && taken->count >= 0;
 }
 
 bool

@@ -238,7 +238,7 @@ number_rows(Query *below, Query *sub, List *values, WindowClause *partition)
 	number->winfnoid = F_ROW_NUMBER;
 	number->wintype = INT8OID;
 	number->winref = window->winref = 1;
-	number->location = -1;
+	number->location = exprLocation(linitial(dp_window_functions((Node *) sub->targetList)));
 	below->targetList = lappend(below->targetList, makeTargetEntry((Expr *) number, list_length(below->targetList) + 1,
 																   pstrdup("row_number"), false));
 	window->frameOptions = FRAMEOPTION_DEFAULTS;
@@ -320,6 +320,7 @@ dp_check_windows(DpSplitContext *cxt, Query *sub, DpFrom *from)
 	foreach(lc, sub->windowClause)
 	{
 		ListCell   *function;
+		int			select = where;
 
 		if (names_unit(sub, ((WindowClause *) lfirst(lc))->partitionClause, from))
 			continue;
@@ -328,6 +329,10 @@ dp_check_windows(DpSplitContext *cxt, Query *sub, DpFrom *from)
 			if (((WindowFunc *) lfirst(function))->winref == ((WindowClause *) lfirst(lc))->winref)
 				where = ((WindowFunc *) lfirst(function))->location;
 		}
+		/* LIMIT has become one (lifting.c) */
+		if (where < 0)
+			dp_refuse_at(select, errmsg("LIMIT and OFFSET of a subquery over protected rows must choose among one privacy unit's rows; "
+										"compare the unit%s by equality in the subquery's WHERE", unit_in_brackets(sub, from)));
 		dp_refuse_at(where, errmsg("a window over protected rows must be of one privacy unit's rows; "
 								   "add the unit%s to its PARTITION BY, or apply the function to released rows",
 								   unit_in_brackets(sub, from)));

@@ -25,7 +25,7 @@ class Laterals(Sources):
     def add_lateral(self, s):
         rng = self.rng
         name = self.name('l')
-        make = rng.choice([self.of_row, self.of_row, self.one_row, self.one_row, self.one_row, self.groups_of_unit, self.first_row, self.first_row,
+        make = rng.choice([self.of_row, self.of_row, self.one_row, self.one_row, self.one_row, self.groups_of_unit, self.first_rows, self.first_rows,
                            self.rows_of_unit, self.rows_of_unit, self.public_rows, self.public_rows, self.released_rows])
         # shown: (expression, column); rows: how many there may be for one row
         outputs, rest, rows = make(s)
@@ -120,12 +120,18 @@ class Laterals(Sources):
             rest += ' HAVING count(*) > 1'
         return keys + self.aggregates(columns, rows), rest, rows
 
-    def first_row(self, s):
+    def limit(self):
+        """which of the first rows there are, and how many"""
+        n = self.rng.choice([1, 1, 1, 2, 3])
+        return self.rng.choice([' LIMIT %d' % n] * 3 + [' FETCH FIRST %d ROWS ONLY' % n, ' LIMIT %d OFFSET 1' % n, ' OFFSET 2 LIMIT %d' % n]), n
+
+    def first_rows(self, s):
         """the first of them, by an order that tells all apart that differ"""
         columns, rest, _ = self.own(s)
         order = self.rng.sample(columns, len(columns))
-        return self.shown(columns), '%s ORDER BY %s %s' % (
-            rest, ', '.join(c.ref + self.rng.choice(['', ' DESC', ' NULLS FIRST']) for c in order), self.rng.choice(['LIMIT 1', 'LIMIT 1', 'FETCH FIRST ROW ONLY'])), 1
+        limit, rows = self.limit()
+        return self.shown(columns), '%s ORDER BY %s%s' % (
+            rest, ', '.join(c.ref + self.rng.choice(['', ' DESC', ' NULLS FIRST']) for c in order), limit), rows
 
     def rows_of_unit(self, s):
         columns, rest, rows = self.own(s, 0.25)
@@ -155,7 +161,8 @@ class Laterals(Sources):
             s.totals = True
             return self.aggregates(columns, 5), rest, 1
         if self.chance(0.25):
-            return self.shown(columns, 2), rest + ' ORDER BY %s LIMIT 1' % ', '.join(c.ref for c in rng.sample(columns, len(columns))), 1
+            limit, n = self.limit()
+            return self.shown(columns, 2), rest + ' ORDER BY ' + ', '.join(c.ref for c in rng.sample(columns, len(columns))) + limit, n
         return self.shown(columns, 2), rest, rows if op == '=' else 5
 
     def released_rows(self, s):
