@@ -399,10 +399,10 @@ LATERALS = [("CROSS JOIN LATERAL (SELECT count(*)::int AS n, max(z.y) AS m FROM 
             ("CROSS JOIN LATERAL (SELECT z.k, z.y FROM b z WHERE z.u = {u} AND z.y > 0) l", "l.k l.y"),
             ("CROSS JOIN LATERAL (SELECT z.k, z.y FROM b z WHERE z.u = {u} ORDER BY z.y, z.k LIMIT 1) l", "l.k l.y"),
             ("CROSS JOIN LATERAL (SELECT z.k, z.y FROM b z WHERE z.u = {u} ORDER BY z.y, z.k LIMIT 2) l", "l.k l.y"),
-            ("LEFT JOIN LATERAL (SELECT z.k, z.y FROM b z WHERE z.u = {u} ORDER BY z.y DESC, z.k LIMIT 3 OFFSET 1) l ON true", "l.k l.y"),
             ("CROSS JOIN LATERAL (SELECT z.k, count(*)::int AS n FROM b z WHERE z.u = {u} GROUP BY z.k) l", "l.k l.n"),
             ("LEFT JOIN LATERAL (SELECT DISTINCT z.k FROM b z WHERE z.u = {u}) l ON l.k > 0", "l.k"),
             ("LEFT JOIN LATERAL (SELECT z.g, z.x FROM a z WHERE z.u = {u} ORDER BY z.x DESC, z.g LIMIT 1) l ON true", "l.g l.x"),
+            ("LEFT JOIN LATERAL (SELECT z.k, z.y FROM b z WHERE z.u = {u} ORDER BY z.y DESC, z.k LIMIT 3 OFFSET 1) l ON true", "l.k l.y"),
             ("LEFT JOIN LATERAL (SELECT count(*)::int AS n FROM a z WHERE z.u = {u} AND z.x > 0) l ON true", "l.n")]
 
 
@@ -416,7 +416,7 @@ class Shape:
             source, extra = generator.join(rng.choice([0, 1, 2, 3]), row_unit)
         self.wrong = generator.wrong
         if not (row_unit or source.known or self.wrong or source.simple) and rng.random() < .15:
-            text, columns = rng.choice(LATERALS[:-3] if extra else LATERALS)
+            text, columns = rng.choice(LATERALS[:-4] if extra else LATERALS)
             source.wrap("%s " + text.format(u=source.unit, c=rng.choice(source.columns)))
             source.columns = source.columns + columns.split()
         # a WITH query once more
