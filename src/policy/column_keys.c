@@ -54,6 +54,7 @@
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
+#include "base/collations.h"
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/input.h"
@@ -77,7 +78,7 @@ dp_check_comparable(Oid type, Oid collation, const char *column, const char *wha
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("column \"%s\" of type %s cannot be %s, because the type has no equality that can be sorted and hashed: choose a column of another type",
 						column, format_type_be(type), what)));
-	if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+	if (!dp_is_deterministic(collation))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("column \"%s\" cannot be %s, because its collation takes different strings for equal: give it a deterministic collation",
@@ -521,7 +522,7 @@ dp_policy_public_column(Oid relid, AttrNumber attnum, bool inherit, Oid reader, 
 
 	if (attnum > 0 && !dp_is_virtual_column(relid, attnum) &&
 		is_public_column(relid, attnum, reader) &&
-		(!OidIsValid(info.collation) || get_collation_isdeterministic(info.collation)) &&
+		dp_is_deterministic(info.collation) &&
 		dp_read_column_values(relid, NameStr(name), inherit, &info, &read))
 		finish_read(column, &info, &read, read.null_found);
 	return column;

@@ -41,6 +41,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "base/collations.h"
 #include "base/compat.h"
 #include "policy/policy_int.h"
 
@@ -124,7 +125,7 @@ same_equality(Oid child, AttrNumber column, Relation index, int i)
 	for (int j = 0; j < 2; j++)
 	{
 		entry[j] = lookup_type_cache(getBaseType(type[j]), TYPECACHE_BTREE_OPFAMILY | TYPECACHE_EQ_OPR);
-		if (OidIsValid(collation[j]) && !get_collation_isdeterministic(collation[j]))
+		if (!dp_is_deterministic(collation[j]))
 			return false;
 	}
 	eq = get_opfamily_member(index->rd_opfamily[i], index->rd_opcintype[i], index->rd_opcintype[i], BTEqualStrategyNumber);

@@ -18,6 +18,7 @@
 #include "utils/typcache.h"
 
 #include "agg/bounding/state.h"
+#include "base/collations.h"
 
 bool
 dp_bound_key_supported(Oid type)
@@ -67,7 +68,7 @@ dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context
 				info->class = DP_KEY_WORD;
 			break;
 		case F_TEXTEQ:
-			if (!OidIsValid(collation) || get_collation_isdeterministic(collation))
+			if (dp_is_deterministic(collation))
 				info->class = DP_KEY_BYTES;
 			break;
 		case F_BYTEAEQ:

@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "access/stratnum.h"
+#include "base/collations.h"
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
@@ -413,7 +414,7 @@ equated_with(Node *condition, Node *key)
 
 	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 || !OidIsValid(opfamily) ||
 		get_op_opfamily_strategy(op->opno, opfamily) != BTEqualStrategyNumber ||
-		(OidIsValid(op->inputcollid) && !get_collation_isdeterministic(op->inputcollid)))
+		!dp_is_deterministic(op->inputcollid))
 		return NULL;
 	left = dp_strip_relabel(linitial(op->args));
 	right = dp_strip_relabel(lsecond(op->args));

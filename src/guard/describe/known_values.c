@@ -21,6 +21,7 @@
 
 #include "access/stratnum.h"
 #include "access/transam.h"
+#include "base/collations.h"
 #include "base/compat.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
@@ -79,7 +80,7 @@ dp_shadow_is_equality(Node *condition, Node **left, Node **right)
 
 	if (!IsA(condition, OpExpr) || list_length(op->args) != 2 || op->opno >= FirstGenbkiObjectId ||
 		op_volatile(op->opno) != PROVOLATILE_IMMUTABLE ||
-		(OidIsValid(op->inputcollid) && !get_collation_isdeterministic(op->inputcollid)))
+		!dp_is_deterministic(op->inputcollid))
 		return false;
 	*left = dp_strip_labels(linitial(op->args));
 	*right = dp_strip_labels(lsecond(op->args));
@@ -338,7 +339,7 @@ compared_list(DpShadow *s, Var *column)
 
 		if (!IsA(in, ScalarArrayOpExpr) || !bms_is_empty(condition->joins) || !in->useOr || !OidIsValid(opfamily) ||
 			get_op_opfamily_strategy(in->opno, opfamily) != BTEqualStrategyNumber ||
-			(OidIsValid(in->inputcollid) && !get_collation_isdeterministic(in->inputcollid)) ||
+			!dp_is_deterministic(in->inputcollid) ||
 			!equal(dp_strip_labels(linitial(in->args)), column))
 			continue;
 		array = dp_strip_relabel(lsecond(in->args));

@@ -15,6 +15,7 @@
 #include "access/genam.h"
 #include "access/stratnum.h"
 #include "access/table.h"
+#include "base/collations.h"
 #include "base/compat.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_class.h"
@@ -43,12 +44,6 @@ dp_table_var(Index rti, Oid relid, AttrNumber attnum)
  * ------------------------------------------------------------------------
  */
 
-static bool
-is_deterministic(Oid collation)
-{
-	return !OidIsValid(collation) || get_collation_isdeterministic(collation);
-}
-
 /* Tells whether values of the index's column are told apart as those of the table's column are. */
 static bool
 has_own_equality(Relation index, int i, Form_pg_attribute column)
@@ -57,7 +52,7 @@ has_own_equality(Relation index, int i, Form_pg_attribute column)
 										 BTEqualStrategyNumber);
 
 	return OidIsValid(eq) && eq == lookup_type_cache(getBaseType(column->atttypid), TYPECACHE_EQ_OPR)->eq_opr &&
-		is_deterministic(index->rd_indcollation[i]) && is_deterministic(column->attcollation);
+		dp_is_deterministic(index->rd_indcollation[i]) && dp_is_deterministic(column->attcollation);
 }
 
 /*

@@ -18,6 +18,7 @@
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "access/transam.h"
+#include "base/collations.h"
 #include "base/compat.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_class.h"
@@ -99,7 +100,7 @@ column_is_fixed(Relation index, int i, List *conditions, UniqueContext *cxt)
 	ListCell   *lc;
 
 	if (attnum <= 0 || index->rd_opfamily[i] >= FirstGenbkiObjectId ||
-		(OidIsValid(collation) && !get_collation_isdeterministic(collation)))
+		!dp_is_deterministic(collation))
 		return false;
 	foreach(lc, conditions)
 	{
