@@ -179,7 +179,16 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders WHERE amount BETWEEN (SELECT min(shop) FROM shops) AND 10 * (SELECT max(shop) FROM shops)',
 	'WITH m AS (SELECT 10 * max(shop) AS top FROM shops) SELECT count(*) FROM orders WHERE amount > (SELECT top FROM m)',
 	'SELECT count(*) FROM orders WHERE kind IN (SELECT kind FROM (SELECT kind, count(*) AS n FROM orders WHERE kind IN (''p'', ''q'') GROUP BY 1) q ORDER BY n DESC, kind LIMIT 1)',
-	'SELECT count(*) FROM orders WHERE amount * 4000 < (SELECT count(*) FROM orders)']) AS statement;
+	'SELECT count(*) FROM orders WHERE amount * 4000 < (SELECT count(*) FROM orders)',
+	-- a WITH query that is released on the way, and read beside that
+	'WITH t AS (SELECT customer, sum(amount) AS s FROM orders GROUP BY 1) SELECT count(*) FROM t WHERE s > (SELECT sum(s) / count(*) / 2 - 0.25 FROM t)',
+	'WITH o AS (SELECT * FROM orders), t AS (SELECT customer, sum(amount) AS s FROM o GROUP BY 1), m AS (SELECT sum(s) / count(*) - 0.25 AS mean FROM t)
+		SELECT region, count(*) FROM t JOIN m ON s > mean JOIN customers USING (customer) GROUP BY 1',
+	'WITH t AS (SELECT customer, row_number() OVER (PARTITION BY customer ORDER BY amount, shop) AS n FROM orders) SELECT count(*) FROM t WHERE n * 1000 < (SELECT count(*) FROM t WHERE n = 1)']) AS statement;
+SELECT matches(rows_for('analyst1', statement), '^ZC002 WITH query "(t|u)" would be released more than once', statement) FROM unnest(ARRAY[
+	'WITH t AS (SELECT kind, count(*) AS n FROM orders GROUP BY 1), m AS (SELECT avg(n) AS mean FROM t) SELECT count(*) FROM orders JOIN t USING (kind) JOIN m ON amount > mean',
+	'WITH u AS (SELECT customer, amount FROM orders WHERE amount > (SELECT avg(amount) FROM orders)) SELECT count(*) FROM u WHERE amount > (SELECT avg(amount) FROM u)',
+	'WITH t AS (SELECT o.customer, n FROM orders o JOIN (SELECT kind, count(*) AS n FROM orders GROUP BY 1) k USING (kind)) SELECT count(*) FROM t WHERE n > (SELECT count(*) FROM t)']) AS statement;
 SELECT is(rows_for('analyst1', 'SELECT count(*) FROM orders WHERE shop > (SELECT shop FROM shops)'),
 	'21000 more than one row returned by a subquery used as an expression; nothing was charged for the private query', 'more than one row, before anything is paid for');
 

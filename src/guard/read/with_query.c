@@ -87,6 +87,53 @@ dp_columns_of_copy(DpSource *s, DpScope *scope, RangeTblEntry *rte, const Bitmap
 	return bms_union(columns, copied->columns);
 }
 
+/*
+ * Tells whether rows of a query are those of units by nothing that is released
+ * or computed first on the way: copies of it read the same rows wherever they stand.
+ */
+static bool
+only_reads_rows(DpSource *s, DpScope *scope)
+{
+	Query	   *query = scope->query;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (query->hasSubLinks || query->setOperations)
+		return false;
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+		CommonTableExpr *cte;
+		DpScope    *owner = scope;
+		DpScope		below = {NULL, scope};
+
+		if (rte->rtekind == RTE_SUBQUERY)
+			below.query = rte->subquery;
+		else if (rte->rtekind == RTE_CTE)
+		{
+			if ((cte = dp_find_cte(scope, rte, &owner)) == NULL)
+				return false;
+			below = (DpScope) {(Query *) cte->ctequery, owner};
+		}
+		else
+			continue;
+		if (OidIsValid(dp_query_touches_protected(below.query)) &&
+			(!dp_entry_yields_rows(scope, rte, s->even_if_readable) || !only_reads_rows(s, &below)))
+			return false;
+	}
+	return true;
+}
+
+/* Tells whether a WITH query that a query computed beforehand refers to must not be copied: it is a release, or has one in it. */
+static bool
+is_released(DpSource *s, DpScope *scope, RangeTblEntry *rte, CommonTableExpr *cte, DpScope *owner)
+{
+	DpScope		of_cte = {(Query *) cte->ctequery, owner};
+
+	return OidIsValid(dp_query_touches_protected(of_cte.query)) &&
+		!(dp_entry_yields_rows(scope, rte, s->even_if_readable) && only_reads_rows(s, &of_cte));
+}
+
 void
 dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand)
 {
@@ -99,7 +146,7 @@ dp_inline_cte(DpSource *s, DpScope *scope, RangeTblEntry *rte, bool beforehand)
 		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" is recursive or changes data and cannot be joined with protected rows; "
 											 "store its rows in a temporary table first", rte->ctename));
 	again = cte->cterefcount > 1 || list_member_ptr(s->inlined, cte);
-	if (again && beforehand && OidIsValid(dp_query_touches_protected((Query *) cte->ctequery)))
+	if (again && beforehand && is_released(s, scope, rte, cte, owner))
 		dp_refuse_at(s->level->where, errmsg("WITH query \"%s\" would be released more than once, because it is joined with protected rows; "
 											 "store its rows in a temporary table first", rte->ctename));
 	if (again && contain_volatile_functions(cte->ctequery))

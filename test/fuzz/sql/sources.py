@@ -193,6 +193,11 @@ class Sources:
         if self.chance(0.4):
             s = Source(name, columns, unit, inner.rows)
             s.header = '%s AS %s(%s)' % (name, self.rng.choice(['', 'MATERIALIZED ', 'NOT MATERIALIZED ']), query)
+            if sure and self.chance(0.1):
+                # released on the way, and read beside that
+                first = self.name('s')
+                s.header = s.header.replace(name, first, 1) + ', %s AS (SELECT * FROM %s WHERE (SELECT count(*) FROM %s) > -1e9)' % (name, first, first)
+                sure = False
         else:
             s = Source('%s(%s) %s' % ('LATERAL ' if self.chance(0.1) else '', query, name), columns, unit, inner.rows)
         s.sure = sure
