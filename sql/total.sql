@@ -85,7 +85,8 @@ INSERT INTO constant
 	SELECT 'date_bin', 3, origin FROM unnest('{2000-01-01,1883-11-18 12:00,2020-03-29 02:30}'::text[]) AS origin;
 INSERT INTO constant
 	SELECT 'to_char', 2, format
-	FROM unnest(ARRAY['YYYY-MM', 'YYYY-MM-DD"T"HH24:MI:SS.US', 'IYYY-IW ID', 'Q', 'Mon DD, YYYY HH12:MI AM', 'DDD D WW IDDD MS Day Month MONTH month DY dy Dy day DAY mon MON YY HH PM']) AS format;
+	FROM unnest(ARRAY['YYYY-MM', 'YYYY-MM-DD"T"HH24:MI:SS.US', 'IYYY-IW ID', 'Q', 'Mon DD, YYYY HH12:MI AM', 'DDD D WW IDDD MS Day Month MONTH month DY dy Dy day DAY mon MON YY HH PM',
+		'FMMonth FMDay, FMDD FMHH12 fmmm q w W', 'yyyy-mm-01 hh24:mi:ss.us (iyyy/iw) [ddd d iddd ms hh12 hh ww id am pm]', '10% FMUS+FMIDDD']) AS format;
 
 -- every combination of values for a function's arguments, as literals
 CREATE FUNCTION pg_temp.combinations(f regprocedure) RETURNS TABLE (args text, far boolean) LANGUAGE plpgsql AS $$

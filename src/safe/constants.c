@@ -12,6 +12,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
@@ -83,10 +85,10 @@ static const DpField dp_truncs[] = {
  * ordinal suffixes.
  */
 static const char *const dp_format_parts[] = {
-	"IYYY", "YYYY", "HH24", "HH12", "Month", "MONTH", "month", "IDDD",
-	"Mon", "MON", "mon", "Day", "DAY", "day", "DDD",
-	"Dy", "DY", "dy", "YY", "MM", "DD", "HH", "MI", "SS", "MS", "US", "WW", "IW", "ID", "AM", "PM",
-	"Q", "D", NULL
+	"IYYY", "iyyy", "YYYY", "yyyy", "HH24", "hh24", "HH12", "hh12", "Month", "MONTH", "month", "IDDD", "iddd",
+	"Mon", "MON", "mon", "Day", "DAY", "day", "DDD", "ddd", "Dy", "DY", "dy", "YY", "yy", "MM", "mm", "DD", "dd",
+	"HH", "hh", "MI", "mi", "SS", "ss", "MS", "ms", "US", "us", "WW", "ww", "IW", "iw", "ID", "id", "AM", "am", "PM", "pm",
+	"Q", "q", "D", "d", "W", "w", NULL
 };
 
 static bool
@@ -175,7 +177,9 @@ dp_format_is_good(const char *format, int len)
 	{
 		const char *const *part;
 
-		if (strchr(" -/:.,;_", *format) != NULL)
+		/* digits and punctuation stand for themselves */
+		if (*format == ' ' || (*format >= '0' && *format <= '9') ||
+			(*format != '"' && *format != '\\' && !IS_HIGHBIT_SET(*format) && ispunct((unsigned char) *format)))
 		{
 			format++;
 			continue;
@@ -192,6 +196,9 @@ dp_format_is_good(const char *format, int len)
 				return false;
 			continue;
 		}
+		/* without padding */
+		if (end - format > 2 && (strncmp(format, "FM", 2) == 0 || strncmp(format, "fm", 2) == 0))
+			format += 2;
 		for (part = dp_format_parts; *part; part++)
 		{
 			if (strlen(*part) <= end - format && strncmp(*part, format, strlen(*part)) == 0)

@@ -71,7 +71,7 @@ INSERT INTO functions VALUES
 	($$date_trunc('minute', {}) > '2024-01-01'$$), ($$date_trunc('hour', {})$$), ($$date_trunc('day', {})$$), ($$date_trunc('week', {})$$),
 	($$date_trunc('month', {})$$), ($$date_trunc('quarter', {})$$), ($$date_trunc('year', {})$$), ($${}::date$$),
 	($$extract(hour FROM {})$$), ($$extract(day FROM {})::int$$), ($$date_part('dow', {})$$), ($$extract(week FROM {})$$), ($$extract(year FROM {})$$),
-	($$to_char({}, 'HH24')$$), ($$to_char({}, 'YYYY-MM-DD')$$), ($$to_char({}, 'Dy DD Mon')$$), ($$to_char({}, 'IYYY-IW')$$),
+	($$to_char({}, 'HH24')$$), ($$to_char({}, 'YYYY-MM-DD')$$), ($$to_char({}, 'Dy DD Mon')$$), ($$to_char({}, 'IYYY-IW')$$), ($$to_char({}, 'yyyy-mm-01')$$), ($$to_char({}, 'FMMonth FMdd, W')$$),
 	($$date_bin('15 minutes', {}, '2024-01-01')$$), ($$date_bin('7 hours', {}, '2024-01-01 03:10')$$),
 	($$floor(extract(epoch FROM {}) / 1800) * 1800$$), ($$floor(extract(epoch FROM {}))::bigint / 7200 * 7200$$),
 	($$to_timestamp(floor(extract(epoch FROM {}) / 3600) * 3600)$$),
@@ -115,6 +115,7 @@ SELECT as_declared($$SELECT date_trunc('day', at), kind, count(*) FROM events WH
 	'a condition on another column, too');
 SELECT as_declared($$SELECT extract(dow FROM at), extract(hour FROM at), count(*) FROM events GROUP BY 1, 2$$, 'weekdays and hours, of all times');
 SELECT as_declared($$SELECT to_char(at, 'Dy'), count(*) FROM events GROUP BY 1$$, 'names of weekdays');
+SELECT as_declared($$SELECT to_char(at, 'FMDay'), extract(isodow FROM at), count(*) FROM events GROUP BY 1, 2$$, '... without padding, and their numbers');
 SELECT as_declared($$SELECT extract(month FROM at)::int, to_char(at, 'Mon'), count(*) FROM events GROUP BY 1, 2$$, 'months and their names');
 SELECT as_declared($$SELECT CASE WHEN mod(extract(dow FROM at)::int + 1, 7) < 2 THEN 'weekend' ELSE 'work' END, count(*) FROM events GROUP BY 1$$, 'arithmetic of weekdays');
 SELECT as_declared($$SELECT date_trunc('month', maybe), count(*) FROM events WHERE maybe >= '2024-06-01' AND maybe < '2024-09-01' GROUP BY 1$$,

@@ -31,7 +31,7 @@ JOINS = [('shop', 'pub.shops', 'shop'), ('shop', 'pub.shops', 'shop'), ('item', 
 TIMES = {'hour': ["'2024-03-30 22:00'", "'2024-03-31 01:30'", "'2024-03-31 12:15'"], 'day': ["'2024-03-28'", "'2024-03-30 12:00'", "'2024-04-02'", "'2024-04-04 23:59'"]}
 BUCKETS = {'hour': ["date_trunc('hour', {})", "to_char({}, 'YYYY-MM-DD HH24')", "date_bin('2 hours', {}, '2024-01-01 00:30')", 'floor(extract(epoch FROM {}) / 5400)',
                     "date_trunc('hour', {} AT TIME ZONE 'Asia/Kolkata')", "extract(hour FROM {})", "date_trunc('hour', {}) - interval '1 day'"],
-           'day': ["date_trunc('day', {})", '{}::date', "to_char({}, 'YYYY-MM-DD')", "date_trunc('week', {} + interval '1 day') - interval '1 day'", "date_trunc('month', {})",
+           'day': ["date_trunc('day', {})", '{}::date', "to_char({}, 'YYYY-MM-DD')", "to_char({}, 'FMDD.mm.yyyy')", "date_trunc('week', {} + interval '1 day') - interval '1 day'", "date_trunc('month', {})",
                    '{}::date - extract(dow FROM {})::int', "date_trunc('day', {}, 'America/New_York')", "({} AT TIME ZONE 'Asia/Kolkata')::date",
                    "extract(day FROM {})", "CASE WHEN extract(isodow FROM {}) > 5 THEN 'off' ELSE to_char({}, 'Dy') END", "date_trunc('day', {} - interval '6 hours')", "extract(month FROM {}) || '/' || extract(day FROM {})"]}
 ZONES = ['UTC', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Kiritimati', 'Europe/Berlin']
@@ -470,7 +470,7 @@ class Shapes:
         if c.type in (INT, NUM):
             return rng.choice(['%s + 1', '-%s', 'greatest(%s, 2)', '%s::int', 'width_bucket(%s, 1, 3, 2)']) % c.ref, [c]
         if c.type == DAY:
-            return rng.choice(['extract(month FROM %s)', '%s + 1', "date_trunc('month', %s)", "to_char(%s, 'Mon')"]) % c.ref, [c]
+            return rng.choice(['extract(month FROM %s)', '%s + 1', "date_trunc('month', %s)", "to_char(%s, 'Mon')", "to_char(%s, 'FMMonth')"]) % c.ref, [c]
         return 'NOT %s' % c.ref, [c]
 
     def add_range(self, s):
