@@ -82,7 +82,7 @@ SELECT mended(statement, says, remedy) FROM (VALUES
 	('SELECT props -> ''device'', count(*) FROM orders GROUP BY 1', '->> ''name''', 'SELECT count(DISTINCT props ->> ''device'') FROM orders'),
 	('SELECT sum((props -> ''device'')::int) FROM orders', '(column ->> ''name'')::integer', 'SELECT count((props ->> ''number'')::integer) FROM orders'),
 	('SELECT count(*) FROM orders WHERE to_tsvector(note) @@ to_tsquery(''a1'')', 'LIKE or ILIKE with a constant pattern', 'SELECT count(*) FROM orders WHERE note ILIKE ''%a1%'''),
-	('SELECT count(*) FROM orders WHERE note SIMILAR TO ''a(1|2)''', 'LIKE', 'SELECT count(*) FROM orders WHERE note LIKE ''a1'' OR note LIKE ''a2'''),
+	('SELECT count(*) FROM orders WHERE note SIMILAR TO ''a[12]''', 'LIKE', 'SELECT count(*) FROM orders WHERE note LIKE ''a1'' OR note LIKE ''a2'''),
 	('SELECT count(*) FROM orders WHERE to_number(note, ''9'') = 1', 'cast it to numeric', 'SELECT count(*) FROM orders WHERE substr(note, 2)::numeric = 1'),
 	('SELECT count(*) FROM orders WHERE to_date(note, ''YYYY'') > ''2025-01-01''', 'column::date', 'SELECT count(*) FROM orders WHERE (''2025-01-1'' || substr(note, 2))::date > ''2025-01-01'''),
 	('SELECT count(*) FROM orders WHERE translate(note, ''a'', ''b'') = ''b1''', 'replace(string, from, to)', 'SELECT count(*) FROM orders WHERE replace(note, ''a'', ''b'') = ''b1'''),

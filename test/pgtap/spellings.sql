@@ -128,10 +128,14 @@ SELECT matches(rows_for('analyst1', statement), '^ZC002 .*(jsonb?|parts?)', stat
 
 SELECT as_written('SELECT count(*) FROM words WHERE word ~ ''^a''', 'a beginning');
 SELECT as_written('SELECT count(*) FROM words WHERE word !~ ''a.*b$''', 'no end');
+SELECT as_written('SELECT status, count(*) FROM orders WHERE channel ~ ''^(web|ap.)$'' AND status !~ ''open|retur'' GROUP BY 1', 'alternatives');
+SELECT as_written('SELECT count(*) FROM words WHERE word SIMILAR TO ''(a|b)%'' AND word NOT SIMILAR TO ''%.(_|b)''', 'SIMILAR TO');
 -- random ones: answered as plain SQL answers them, or refused
 SELECT setseed(0.2);
 CREATE TABLE patterns AS SELECT i, (SELECT coalesce(string_agg((ARRAY['a', 'b', '.', '.*', '^', '$', '\.', '\$', '%', '_', '\\', '.', 'a', '*', '\n'])[1 + floor(random() * 15)::int + 0 * g], ''), '')
 	FROM generate_series(1, 1 + i % 5) g) AS pattern FROM generate_series(1, 90) i;
+INSERT INTO patterns SELECT i, (SELECT string_agg((ARRAY['(', '(?:', ')', '|', 'a', 'b', 'a|b', '(a|.)', '(?:b|)', '^', '$', '\.', '.*', '*', '\('])[1 + floor(random() * 15)::int + 0 * g], '')
+	FROM generate_series(1, 1 + i % 6) g) AS pattern FROM generate_series(91, 300) i;
 CREATE TABLE tried AS SELECT pattern, rows_for('analyst1', format('SELECT count(*) FROM words WHERE word ~ %L', pattern)) AS private,
 	rows_for('owner1', format('SELECT count(*) FROM words WHERE word ~ %L', pattern)) AS plain FROM patterns;
 SELECT is((SELECT string_agg(format('%s: %s %s', pattern, private, plain), ', ') FROM tried WHERE private <> plain AND private !~ '^ZC002'), NULL,
@@ -139,7 +143,8 @@ SELECT is((SELECT string_agg(format('%s: %s %s', pattern, private, plain), ', ')
 SELECT cmp_ok((SELECT count(DISTINCT private) FROM tried WHERE private !~ '^ZC002')::int, '>', 15, '... of those that are answered');
 SELECT is((SELECT count(*)::int FROM tried WHERE private ~ '^ZC002' AND pattern ~ '^\^?(a|b|%|_|\.|\\\.)*\$?$'), 0, '... which all are that are simple');
 SELECT matches(rows_for('analyst1', statement), '^ZC002 .*use a constant of plain characters', statement)
-	FROM unnest(ARRAY['SELECT count(*) FROM words WHERE word ~ ''a+''', 'SELECT count(*) FROM words WHERE word ~ ''a|b''',
+	FROM unnest(ARRAY['SELECT count(*) FROM words WHERE word ~ ''a+''', 'SELECT count(*) FROM words WHERE word ~ ''(a|b)*''', 'SELECT count(*) FROM words WHERE word !~ ''(a|*b)''',
+		'SELECT count(*) FROM words WHERE word ~ ''a(?=b)''', 'SELECT count(*) FROM words WHERE word ~ ''((a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b))''',
 		'SELECT count(*) FROM words WHERE word !~ ''[ab]''', 'SELECT count(*) FROM words WHERE word ~ ''\d''', 'SELECT count(*) FROM words WHERE word ~ ''a.*?b''',
 		'SELECT count(*) FROM words WHERE word ~ word', 'SELECT count(*) FROM words WHERE word ~ ''(?i)a''']) AS statement;
 

@@ -19,6 +19,7 @@
 #include "catalog/pg_type_d.h"
 #include "guard/vet/vet.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
@@ -95,7 +96,7 @@ constant_problem(DpConstantCheck check, Oid argtype, Oid type, Datum value)
 				"write a full time zone name such as 'Europe/Berlin'";
 		case DP_CHECK_FORMAT:
 			return dp_format_is_good(bytes, len) ? NULL :
-				"use a template of YYYY, MM, DD, HH24, MI, SS, Q, WW, IYYY, IW, Mon, Dy and punctuation";
+				"use a template of YYYY, MM, DD, HH24, MI, SS, Q, WW, IYYY, IW, Mon, FMMonth, Dy, digits and punctuation";
 		default:
 			return NULL;
 	}
@@ -239,6 +240,70 @@ is_quantifier(char c)
 	return c != '\0' && strchr("*+?{", c) != NULL;
 }
 
+/* Returns the first character wanted of a regular expression that is in none of its groups, nor behind its end if it is a group's; NULL: none. */
+static const char *
+find_outside(const char *regex, char wanted)
+{
+	int			depth = 0;
+
+	for (; *regex != '\0'; regex++)
+	{
+		if (*regex == '\\' && regex[1] != '\0')
+			regex++;
+		else if (depth == 0 && *regex == wanted)
+			return regex;
+		else if (*regex == '(')
+			depth++;
+		else if (*regex == ')' && --depth < 0)
+			return NULL;
+	}
+	return NULL;
+}
+
+#define MAX_ALTERNATIVES 100
+#define MAX_TAKEN_APART 1000
+
+/*
+ * Appends to list the regular expressions without groups and | that together mean
+ * what regex does: a(b|c) is ab or ac.  Returns false for what would be too many or
+ * too long, and for brackets and groups that are repeated or capture nothing.
+ *
+ * What begins with a quantifier is no regular expression, but might become one
+ * behind what stands before the group.
+ */
+static bool
+add_alternatives(const char *regex, List **list)
+{
+	const char *bar = find_outside(regex, '|');
+	const char *open = find_outside(regex, '(');
+	const char *close;
+	const char *part;
+
+	check_stack_depth();
+	if (strchr(regex, '[') != NULL || is_quantifier(*regex) || list_length(*list) >= MAX_ALTERNATIVES ||
+		((bar != NULL || open != NULL) && strlen(regex) > MAX_TAKEN_APART))
+		return false;
+	if (bar != NULL)
+		return add_alternatives(pnstrdup(regex, bar - regex), list) && add_alternatives(bar + 1, list);
+	if (open == NULL)
+	{
+		*list = lappend(*list, pstrdup(regex));
+		return true;
+	}
+	close = find_outside(open + 1, ')');
+	if (close == NULL || is_quantifier(close[1]))
+		return false;
+	for (part = open + (strncmp(open, "(?:", 3) == 0 ? 3 : 1); part != NULL; part = bar == NULL ? NULL : bar + 1)
+	{
+		bar = find_outside(part, '|');
+		if (is_quantifier(*part) ||
+			!add_alternatives(psprintf("%.*s%.*s%s", (int) (open - regex), regex,
+									   (int) ((bar != NULL ? bar : close) - part), part, close + 1), list))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Returns the pattern of LIKE that means what a regular expression of plain
  * characters, ^ at its start, $ at its end, . and .* does; NULL for any other.
@@ -282,21 +347,35 @@ like_of_regex(const char *regex)
 	return like.data;
 }
 
-/* Returns a test of a regular expression in words of LIKE; NULL where they do not do. */
+/* Returns a test of a regular expression in words of LIKE, one for each alternative; NULL where they do not do. */
 static Node *
 in_words_of_like(Node *node, Oid funcid, Oid inputcollid, List *args)
 {
-	Const	   *regex = lsecond(args);
-	char	   *like;
+	bool		matches = funcid == F_TEXTREGEXEQ;
+	Node	   *regex = lsecond(args);
+	List	   *alternatives = NIL;
+	List	   *tests = NIL;
+	ListCell   *lc;
 
-	if (!IsA(regex, Const) || regex->constisnull)
+	if (IsA(regex, FuncExpr) && (((FuncExpr *) regex)->funcid == F_SIMILAR_TO_ESCAPE_TEXT || ((FuncExpr *) regex)->funcid == F_SIMILAR_TO_ESCAPE_TEXT_TEXT) &&
+		!dp_is_unfoldable(regex, NULL))
+		regex = (Node *) dp_fold(regex);
+	if (!IsA(regex, Const) || ((Const *) regex)->constisnull ||
+		!add_alternatives(TextDatumGetCString(((Const *) regex)->constvalue), &alternatives))
 		return NULL;
-	like = like_of_regex(TextDatumGetCString(regex->constvalue));
-	if (like == NULL)
-		return NULL;
-	regex = copyObject(regex);
-	regex->constvalue = CStringGetTextDatum(like);
-	return (Node *) call_of(funcid == F_TEXTREGEXEQ ? F_TEXTLIKE : F_TEXTNLIKE, node, inputcollid, list_make2(linitial(args), regex));
+	foreach(lc, alternatives)
+	{
+		Const	   *pattern = (Const *) copyObject(regex);
+		char	   *like = like_of_regex(lfirst(lc));
+
+		if (like == NULL)
+			return NULL;
+		pattern->constvalue = CStringGetTextDatum(like);
+		tests = lappend(tests, call_of(matches ? F_TEXTLIKE : F_TEXTNLIKE, node, inputcollid, list_make2(copyObject(linitial(args)), pattern)));
+	}
+	if (list_length(tests) == 1)
+		return linitial(tests);
+	return (Node *) makeBoolExpr(matches ? OR_EXPR : AND_EXPR, tests, exprLocation(node));
 }
 
 /*

@@ -296,8 +296,8 @@ static const struct
 	Oid			funcid;
 	const char *instead;
 }			dp_instead[] = {
-	{F_TEXTREGEXEQ, "use a constant of plain characters, ^, $, . and .*, or LIKE"},
-	{F_TEXTREGEXNE, "use a constant of plain characters, ^, $, . and .*, or NOT LIKE"},
+	{F_TEXTREGEXEQ, "use a constant of plain characters, ^, $, ., .* and (a|b), or LIKE"},
+	{F_TEXTREGEXNE, "use a constant of plain characters, ^, $, ., .* and (a|b), or NOT LIKE"},
 	{F_TEXTICREGEXEQ, "use ILIKE with a constant pattern"},
 	{F_TEXTICREGEXNE, "use NOT ILIKE with a constant pattern"},
 	{F_BPCHARREGEXEQ, "use LIKE with a constant pattern"},
