@@ -41,7 +41,7 @@ CREATE TEMP TABLE every AS
 INSERT INTO y.buyers SELECT person, CASE WHEN random() < 0.1 THEN (ARRAY['p', 'nut', 'north', 'small'])[1 + floor(4 * random())::int] ELSE region END,
 	home, 20 * floor(4 * random()) FROM every;
 INSERT INTO y.sales SELECT person, shop, item, CASE WHEN random() < 0.1 THEN (ARRAY['nut', 'bolt', 'saw', 'north', 'small'])[1 + floor(5 * random())::int] ELSE channel END,
-	CASE WHEN random() < 0.1 THEN 7 ELSE grade END, cost, paid, day, CASE WHEN random() < 0.1 THEN 'k9' ELSE (ARRAY['k1', 'k2', 'k3', NULL])[1 + floor(4 * random())::int] END,
+	CASE WHEN random() < 0.1 THEN 7 ELSE grade END, cost, paid, day, CASE WHEN random() < 0.1 THEN (ARRAY['k9', 'nut', 'bolt', 'saw'])[1 + floor(4 * random())::int] ELSE (ARRAY['k1', 'k2', 'k3', NULL])[1 + floor(4 * random())::int] END,
 	timestamptz '2024-03-27 00:00 UTC' + floor(random() * 11 * 24 * 60) * interval '1 minute', floor(4 * random()), random() < 0.5
 	FROM every;
 
@@ -50,7 +50,7 @@ SELECT format($$
 INSERT INTO %1$s.buyers SELECT person, CASE WHEN region IN ('east', 'west') THEN region ELSE 'west' END, home, age FROM y.buyers WHERE person <= 150;
 INSERT INTO %1$s.buyers VALUES (777, 'east', 1, 40);
 INSERT INTO %1$s.sales SELECT person %% 150 + 1, shop, item, channel, grade, cost, paid, day, code, seen, n, coin
-	FROM (SELECT row_number() OVER () AS person, y.* FROM y.sales y WHERE cost < 2 AND grade < 4 AND code < 'k9'
+	FROM (SELECT row_number() OVER () AS person, y.* FROM y.sales y WHERE cost < 2 AND grade < 4 AND code IN ('k1', 'k2', 'k3')
 		AND (channel IS NULL OR channel IN ('web', 'shop', 'phone')) LIMIT 280) y
 		(person, old, shop, item, channel, grade, cost, paid, day, code, seen, n, coin);
 INSERT INTO %1$s.sales VALUES (777, 1, 'nut', 'web', 1, 1.5, true, '2024-03-30', 'k1', '2024-03-30 12:00', 1, true),
