@@ -311,7 +311,10 @@ SELECT is(rows_for('analyst1', 'SELECT count(*), count(*) FILTER (WHERE x <> y) 
 SELECT dp_cdp.set_keys('visits', 'day', ARRAY['2024-02-28', '2024-02-29', '2024-03-01', '2024-03-02']::date[]);
 SET TimeZone = 'Asia/Kolkata';
 SELECT is(rows_for('analyst1', format('SELECT day, count(*) FROM visits WHERE %s GROUP BY 1', condition)), '(2024-02-28,12) (2024-02-29,12)', condition)
-FROM unnest(ARRAY['date_trunc(''month'', day) = ''2024-02-01''', 'to_char(day, ''YYYY-MM'') = ''2024-02''', 'day < timestamptz ''2024-03-01''']) AS condition;
+FROM unnest(ARRAY['date_trunc(''month'', day) = ''2024-02-01''', 'to_char(day, ''YYYY-MM'') = ''2024-02''', 'day < timestamptz ''2024-03-01''',
+	'day::text IN (''2024-02-28'', ''2024-02-29'')', 'cast(day AS varchar) LIKE ''2024-02%''', 'left(day::text, 7) = ''2024-02''',
+	'substring(day::text FROM 6 FOR 2)::int = 2', 'concat(day) < ''2024-03''', 'extract(month FROM day) = 2 AND extract(year FROM day) = 2024',
+	'date_trunc(''month'', day)::date = ''2024-02-01''']) AS condition;
 SELECT is(rows_for('analyst1', 'SELECT day, channel, count(*) FROM visits WHERE date_trunc(''month'', day) = ''2024-02-01'' AND channel = ''web'' GROUP BY 1, 2'),
 	(SELECT string_agg(r::text, ' ' ORDER BY r) FROM (SELECT day, channel, count(*) FROM visits WHERE day IN ('2024-02-28', '2024-02-29') AND channel = 'web' GROUP BY 1, 2) r),
 	'... with another key');

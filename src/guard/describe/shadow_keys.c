@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/transam.h"
 #include "base/compat.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
@@ -376,11 +377,28 @@ dp_shadow_find_parts(DpShadow *s, List *read)
  * ------------------------------------------------------------------------
  */
 
-/* Tells whether an expression reads parameters, the clock or settings: what it is may differ from one execution to the next. */
+static bool
+is_added(Oid funcid, void *context)
+{
+	return funcid >= FirstGenbkiObjectId;
+}
+
+static bool
+added_walker(Node *node, void *context)
+{
+	return node != NULL && (check_functions_in_node(node, is_added, context) || expression_tree_walker(node, added_walker, context));
+}
+
+/*
+ * Tells whether an expression is not to be evaluated while the query is planned:
+ * it reads parameters, the clock or settings, so that it may differ from one
+ * execution to the next, or calls a function that is not PostgreSQL's own, as
+ * which casts to text are written.
+ */
 static bool
 is_of_execution(Node *node)
 {
-	return dp_reads_param(node) || contain_mutable_functions(node);
+	return dp_reads_param(node) || contain_mutable_functions(node) || added_walker(node, NULL);
 }
 
 /*

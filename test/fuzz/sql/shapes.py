@@ -119,7 +119,7 @@ class Shapes:
         if c.type in (INT, NUM):
             return rng.choice(['%s + 1 > 2', '%s * 2 = 2', '-%s < -1', 'abs(%s) <> 2', '%s::numeric > 1.2', 'nullif(%s, 1) IS NULL', "%s::text = '1'"]) % ref
         if c.type == DAY:
-            return rng.choice(['extract(day FROM %s) < 3', "%s + 1 > '2024-04-01'", "date_trunc('month', %s) = '2024-04-01'", "%s - '2024-03-30' < 2"]) % ref
+            return rng.choice(["%s::text = '2024-04-01'", "left(%s::text, 7) = '2024-04'", "%s::text NOT LIKE '2024-03%%%%'", 'extract(day FROM %s) < 3', "%s + 1 > '2024-04-01'", "date_trunc('month', %s) = '2024-04-01'", "%s - '2024-03-30' < 2"]) % ref
         return '%s IS NOT NULL' % ref
 
     def condition(self, columns, depth=2):
