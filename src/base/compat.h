@@ -42,11 +42,13 @@
 #define DP_GROUP_CLAUSE(root) ((root)->parse->groupClause)
 #endif
 
-/* whether a constraint is checked at all; NOT ENFORCED is new in 18 */
+/* whether a constraint is checked at all, and whether it compares periods; NOT ENFORCED and PERIOD are new in 18 */
 #if PG_VERSION_NUM >= 180000
 #define dp_is_enforced_constraint(form) ((form)->conenforced)
+#define dp_is_temporal_constraint(form) ((form)->conperiod)
 #else
 #define dp_is_enforced_constraint(form) true
+#define dp_is_temporal_constraint(form) false
 #endif
 
 /* the relids of a level's whole FROM (from 16 on with those of its outer joins) */
@@ -142,6 +144,15 @@ dp_clear_rte(RangeTblEntry *rte)
 	rte->insertedCols = NULL;
 	rte->updatedCols = NULL;
 	rte->extraUpdatedCols = NULL;
+#endif
+}
+
+/* query takes over what must be checked for the entries that pstate has added */
+static inline void
+dp_take_added_permissions(Query *query, ParseState *pstate)
+{
+#if PG_VERSION_NUM >= 160000
+	query->rteperminfos = pstate->p_rteperminfos;
 #endif
 }
 

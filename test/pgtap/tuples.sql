@@ -132,6 +132,64 @@ SELECT as_declared($$SELECT d.floor, count(*) FROM visits v JOIN depts d ON d.de
 	'a comparison with what is not known leaves no NULL');
 
 -- ------------------------------------------------------------------------
+-- foreign keys that are compared with other columns
+-- ------------------------------------------------------------------------
+
+SELECT as_declared($$SELECT d.building, d.floor, count(*) FROM visits v JOIN depts d ON v.kind = d.floor GROUP BY 1, 2$$,
+	'a column that has values which the key cannot have');
+SELECT as_declared($$SELECT k.label, count(*) FROM visits v, kinds k WHERE v.dept = k.label GROUP BY 1$$, '... none that it can have');
+SELECT as_declared($$SELECT channel, count(*) FROM visits v JOIN kinds k ON v.dept = k.label GROUP BY 1$$, '... where no key reads either');
+SELECT as_declared($$SELECT d.floor, count(*) FROM visits v JOIN depts d USING (dept) WHERE v.kind = d.floor GROUP BY 1$$,
+	'... beside the join along another key');
+SELECT as_declared($$SELECT f, count(*) FROM (SELECT patient, kind AS k FROM visits WHERE id > 5) v JOIN (SELECT floor AS f FROM depts) d ON k = f GROUP BY 1$$,
+	'... in subqueries');
+SELECT as_declared($$SELECT channel, count(*) FROM visits v LEFT JOIN depts d ON d.floor = v.kind WHERE d.building = 'empty' GROUP BY 1$$,
+	'... in an outer join that a condition makes an inner one');
+SELECT as_declared($$SELECT d.floor, count(*) FROM visits v LEFT JOIN depts d ON d.floor = v.kind GROUP BY 1$$,
+	'... in an outer join, where a row may have no match');
+SELECT as_declared($$SELECT v.kind, d.floor, count(*) FROM visits v LEFT JOIN depts d ON d.floor = v.kind GROUP BY 1, 2$$,
+	'... beside the column itself');
+REVOKE SELECT ON kinds FROM analyst1;
+SELECT is(rows_for('analyst1', 'SELECT d.building, d.floor, count(*) FROM visits v JOIN depts d ON v.kind = d.floor GROUP BY 1, 2'),
+	'(empty,9,0) (north,1,2507) (north,2,2506) (south,1,2507)', 'a referenced table that the asker may not read tells nothing');
+GRANT SELECT ON kinds TO analyst1;
+ALTER TABLE kinds ENABLE ROW LEVEL SECURITY;
+SELECT is(rows_for('analyst1', 'SELECT d.building, d.floor, count(*) FROM visits v JOIN depts d ON v.kind = d.floor GROUP BY 1, 2'),
+	'(empty,9,0) (north,1,2507) (north,2,2506) (south,1,2507)', '... nor one of which he may read some rows');
+ALTER TABLE kinds DISABLE ROW LEVEL SECURITY;
+SET plan_cache_mode = force_generic_plan;
+SET SESSION AUTHORIZATION analyst1;
+PREPARE by_floor AS SELECT d.building, count(*) FROM visits v JOIN depts d ON v.kind = d.floor WHERE d.building > 'a' GROUP BY 1;
+CREATE TEMP TABLE before AS EXECUTE by_floor;
+RESET SESSION AUTHORIZATION;
+ALTER TABLE visits DROP CONSTRAINT visits_kind_fkey;
+SET SESSION AUTHORIZATION analyst1;
+CREATE TEMP TABLE after AS EXECUTE by_floor;
+RESET SESSION AUTHORIZATION;
+ALTER TABLE visits ADD CONSTRAINT visits_kind_fkey FOREIGN KEY (kind) REFERENCES kinds NOT VALID;
+SET SESSION AUTHORIZATION analyst1;
+CREATE TEMP TABLE doubtful AS EXECUTE by_floor;
+RESET SESSION AUTHORIZATION;
+RESET plan_cache_mode;
+SELECT is((SELECT string_agg(building, ' ' ORDER BY building) FROM before), 'north south', 'a prepared statement knows of the key');
+SELECT is((SELECT string_agg(building, ' ' ORDER BY building) FROM after), 'empty north south', '... and that it is gone');
+SELECT is((SELECT string_agg(building, ' ' ORDER BY building) FROM doubtful), 'empty north south', '... and that it has not been validated');
+ALTER TABLE visits VALIDATE CONSTRAINT visits_kind_fkey;
+
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE wards (ward int PRIMARY KEY, town text NOT NULL) PARTITION BY LIST (ward);
+CREATE TABLE wards_1 PARTITION OF wards FOR VALUES IN (1);
+CREATE TABLE wards_2 PARTITION OF wards FOR VALUES IN (2, 3);
+INSERT INTO wards VALUES (1, 'p'), (2, 'q'), (3, 'q');
+GRANT SELECT ON wards, wards_1, wards_2 TO analyst1;
+ALTER TABLE visits ADD ward int NOT NULL DEFAULT 1 REFERENCES wards;
+UPDATE visits SET ward = 1 + id % 3;
+RESET SESSION AUTHORIZATION;
+SELECT as_declared($$SELECT w.town, count(*) FROM visits v LEFT JOIN wards w USING (ward) GROUP BY 1$$, 'a key to a partitioned table');
+SELECT as_declared($$SELECT w.town, count(*) FROM visits v LEFT JOIN wards_1 w USING (ward) GROUP BY 1$$, '... of which a partition does not have all rows');
+SELECT as_declared($$SELECT d.floor, count(*) FROM visits v JOIN depts d ON v.ward = d.floor GROUP BY 1$$, '... compared with another column');
+
+-- ------------------------------------------------------------------------
 -- lists and expressions over them
 -- ------------------------------------------------------------------------
 

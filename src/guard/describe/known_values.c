@@ -396,6 +396,12 @@ known_member(DpShadow *s, Node *expr, bool constant)
 	return NULL;
 }
 
+Node *
+dp_shadow_known_by(DpShadow *s, Node *expr)
+{
+	return known_member(s, expr, false);
+}
+
 /* Returns what a protected expression is known to be, but for its form; NULL: it is not known as a whole. */
 static Node *
 known_value(DpShadow *s, Node *expr, bool with_lists)

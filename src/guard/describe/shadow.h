@@ -133,6 +133,15 @@ extern bool dp_shadow_is_equality(Node *condition, Node **left, Node **right);
 /* outer_matches.c: adds what outer joins that compare with the same protected expression tell of each other's rows */
 extern void dp_shadow_relate_matches(DpShadow *s);
 
+/*
+ * references.c: adds, where foreign keys of protected tables are compared with
+ * public columns, that the referenced rows exist
+ */
+extern void dp_shadow_follow_references(DpShadow *s);
+
+/* known_values.c: returns the public expression over columns that expr is equal to in all rows, NULL if there is none */
+extern Node *dp_shadow_known_by(DpShadow *s, Node *expr);
+
 /* shadow.c: tells whether the asker may read a table of a query that may read it for somebody else */
 extern bool dp_shadow_may_read(Query *query, RangeTblEntry *rte);
 

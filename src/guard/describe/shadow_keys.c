@@ -586,6 +586,7 @@ dp_shadow_keys(DpLevel *level)
 	dp_shadow_relate_matches(s);
 	dp_shadow_bound_buckets(s);
 	resolve_keys(s, keys, nkeys);
+	dp_shadow_follow_references(s);
 	for (int i = 0; i < nkeys; i++)
 		if (keys[i].expr != NULL)
 			read = lappend(read, keys[i].items);

@@ -379,18 +379,28 @@ dp_shows_no_null(Query *query, Node *expr)
  * ------------------------------------------------------------------------
  */
 
-static bool
-is_validated(Oid constraint)
+bool
+dp_foreign_key_holds(const ForeignKeyCacheInfo *key)
 {
-	HeapTuple	tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(constraint));
-	bool		validated;
+	HeapTuple	tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(key->conoid));
+	Form_pg_constraint form;
+	Oid			parent;
+	bool		holds;
 
 	if (!HeapTupleIsValid(tuple))
 		return false;
-	validated = ((Form_pg_constraint) GETSTRUCT(tuple))->convalidated &&
-		!((Form_pg_constraint) GETSTRUCT(tuple))->condeferrable;
+	form = (Form_pg_constraint) GETSTRUCT(tuple);
+	holds = form->convalidated && !form->condeferrable && !dp_is_temporal_constraint(form);
+	parent = form->conparentid;
 	ReleaseSysCache(tuple);
-	return validated;
+	if (!holds || !OidIsValid(parent))
+		return holds;
+	/* a key to a partitioned table is also written as one to each partition, of which only one has the row */
+	tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(parent));
+	holds = HeapTupleIsValid(tuple) && ((Form_pg_constraint) GETSTRUCT(tuple))->conrelid != key->conrelid;
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return holds;
 }
 
 /* Returns the two columns that a condition equates by the equality of their type, the first of entry rti. */
@@ -498,7 +508,7 @@ dp_join_always_matches(Query *query, JoinExpr *join)
 	{
 		ForeignKeyCacheInfo *key = lfirst(lc);
 
-		found |= key->confrelid == inner->relid && is_validated(key->conoid) &&
+		found |= key->confrelid == inner->relid && dp_foreign_key_holds(key) &&
 			matches_key(key, query, conditions, rti, outer_rti);
 	}
 	table_close(rel, NoLock);

@@ -10,6 +10,7 @@
 #define DP_READ_H
 
 #include "guard/level.h"
+#include "utils/rel.h"
 
 /* ------------------------------------------------------------------------
  * lineage.c
@@ -75,6 +76,12 @@ extern bool dp_is_never_null(Query *query, Node *expr);
 
 /* Tells so of an expression that a query shows, also by its WHERE. */
 extern bool dp_shows_no_null(Query *query, Node *expr);
+
+/*
+ * Tells whether each row has the row that a foreign key refers to, if no
+ * column of the key is NULL; a plan notices when that is no longer so.
+ */
+extern bool dp_foreign_key_holds(const ForeignKeyCacheInfo *key);
 
 /*
  * Tells whether each row of the outer side of a left or right join of

@@ -27,7 +27,9 @@ BUYERS = {'region': (TEXT, ["'east'", "'west'"]), 'home': SHOPS['shop']}
 # which columns of a protected table may be those of a public one
 JOINS = [('shop', 'pub.shops', 'shop'), ('shop', 'pub.shops', 'shop'), ('item', 'pub.items', 'item'), ('day', 'pub.dates', 'day'),
          ('shop', 'pub.offers', 'shop'), ('item', 'pub.offers', 'item'), ('item', 'pub.items', 'parent'), ('day', 'pub.shops', 'opened'),
-         ('cost', 'pub.items', 'price'), ('grade', 'pub.shops', 'size'), ('home', 'pub.shops', 'shop'), ('seen', 'pub.dates', 'day')]
+         ('cost', 'pub.items', 'price'), ('grade', 'pub.shops', 'size'), ('home', 'pub.shops', 'shop'), ('seen', 'pub.dates', 'day'),
+         # values that the column's own key does not have
+         ('item', 'pub.items', 'kind'), ('item', 'pub.shops', 'town'), ('shop', 'pub.dates', 'month')]
 TIMES = {'hour': ["'2024-03-30 22:00'", "'2024-03-31 01:30'", "'2024-03-31 12:15'"], 'day': ["'2024-03-28'", "'2024-03-30 12:00'", "'2024-04-02'", "'2024-04-04 23:59'"]}
 BUCKETS = {'hour': ["date_trunc('hour', {})", "to_char({}, 'YYYY-MM-DD HH24')", "date_bin('2 hours', {}, '2024-01-01 00:30')", 'floor(extract(epoch FROM {}) / 5400)',
                     "date_trunc('hour', {} AT TIME ZONE 'Asia/Kolkata')", "extract(hour FROM {})", "date_trunc('hour', {}) - interval '1 day'"],
@@ -291,7 +293,7 @@ class Shapes:
             s.loose = True
         public = [Col('%s.%s' % (name, n), c, True) for n, c in columns.items()]
         kind = rng.choice(['JOIN', 'JOIN', 'JOIN', 'LEFT JOIN', 'LEFT JOIN', 'RIGHT', 'FULL'])
-        if table == 'pub.offers' or other in ('parent', 'size'):
+        if table == 'pub.offers' or other in ('parent', 'size', 'kind', 'town', 'month'):
             s.rows *= 2
         more = ''
         if self.chance(0.35):

@@ -1,0 +1,207 @@
+/*-------------------------------------------------------------------------
+ *
+ * references.c
+ *	  What foreign keys of protected tables tell of public columns that they
+ *	  are compared with.
+ *
+ *	   FROM orders o JOIN offers f ON o.item = f.name GROUP BY f.name
+ *
+ * If o.item references items, there are orders of no other name than those of
+ * items: groups of other names do not come in, which is asked of items.  So it
+ * is where offers are joined by LEFT JOIN, of rows with a match.
+ *
+ * Invariants:
+ * - What is added follows from a key that PostgreSQL enforces, of all rows of
+ *	 the protected table.
+ * - A referenced table is read only where the asker may read all of it: what
+ *	 he may not see of it would take groups away that there are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "base/compat.h"
+#include "catalog/pg_inherits.h"
+#include "guard/describe/shadow.h"
+#include "guard/read/read.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+#include "policy/policy.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+static bool
+may_read_all(Relation rel)
+{
+	return dp_policy_table(RelationGetRelid(rel)) == NULL && !rel->rd_rel->relrowsecurity &&
+		pg_class_aclcheck(RelationGetRelid(rel), GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
+/* Adds a referenced table; returns NULL if the asker may not read all of it. */
+static DpShadowItem *
+add_table(DpShadow *s, Oid relid, Bitmapset *joins)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	ParseState *pstate = make_parsestate(NULL);
+	/* the key references no rows of children by INHERITS */
+	bool		inherit = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
+	DpShadowItem *item = NULL;
+	int			join = -1;
+
+	if (may_read_all(rel))
+	{
+		item = dp_shadow_add_item(s);
+		item->rte = addRangeTableEntryForRelation(pstate, rel, AccessShareLock, NULL, inherit, true)->p_rte;
+		item->query = dp_new_select();
+		dp_take_added_permissions(item->query, pstate);
+		item->joins = joins;
+		while ((join = bms_next_member(joins, join)) >= 0)
+		{
+			DpShadowJoin *j = list_nth(s->joins, join - 1);
+
+			j->items = bms_add_member(j->items, item->number);
+			j->is_whole = false;
+		}
+	}
+	table_close(rel, NoLock);
+	free_parsestate(pstate);
+	return item;
+}
+
+static Var *
+column_of(Index number, Oid relid, AttrNumber attnum)
+{
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+
+	get_atttypetypmodcoll(relid, attnum, &type, &typmod, &collation);
+	return makeVar(number, attnum, type, typmod, collation, 0);
+}
+
+/* Tells whether something is the referenced column itself, of an entry of the query. */
+static bool
+is_referenced(DpShadow *s, const ForeignKeyCacheInfo *key, int i, Node *known)
+{
+	RangeTblEntry *rte = IsA(known, Var) ? dp_shadow_item(s, ((Var *) known)->varno)->rte : NULL;
+
+	return rte != NULL && rte->rtekind == RTE_RELATION && rte->relid == key->confrelid &&
+		((Var *) known)->varattno == key->confkey[i];
+}
+
+/* Tells whether all columns of a key are known, and one of them by something else than the referenced row. */
+static bool
+is_compared(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *key)
+{
+	bool		with_other = false;
+
+	for (int i = 0; i < key->nkeys; i++)
+	{
+		Node	   *known = dp_shadow_known_by(s, (Node *) column_of(item->number, key->conrelid, key->conkey[i]));
+
+		if (known == NULL)
+			return false;
+		with_other |= !is_referenced(s, key, i, known);
+	}
+	return with_other;
+}
+
+/* Adds the condition that a row has, in one column of a key, the value of a column of its type. */
+static void
+add_condition(DpShadow *s, const DpShadowItem *row, const ForeignKeyCacheInfo *key, int i, Var *value)
+{
+	Var		   *referenced = column_of(row->number, key->confrelid, key->confkey[i]);
+	DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
+	Oid			left,
+				right;
+
+	op_input_types(key->conpfeqop[i], &left, &right);
+	condition->expr = (Node *) make_opclause(key->conpfeqop[i], BOOLOID, false, dp_as_argument(referenced, left),
+											 dp_as_argument(value, right), InvalidOid, referenced->varcollid);
+	set_opfuncid((OpExpr *) condition->expr);
+	condition->joins = row->joins;
+	s->conditions = lappend(s->conditions, condition);
+}
+
+static void
+follow_key(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *key)
+{
+	DpShadowItem *row;
+
+	if (!is_compared(s, item, key) || !dp_foreign_key_holds(key) || (row = add_table(s, key->confrelid, NULL)) == NULL)
+		return;
+	for (int i = 0; i < key->nkeys; i++)
+		add_condition(s, row, key, i, column_of(item->number, key->conrelid, key->conkey[i]));
+}
+
+/* Returns the public column that a condition of an outer join compares a column with, of which nothing is known by itself. */
+static Var *
+matched_with(DpShadow *s, const DpShadowCondition *condition, Var *column)
+{
+	Bitmapset  *items = NULL;
+	Node	   *left,
+			   *right;
+	int			join = -1;
+
+	if (bms_is_empty(condition->joins) || !dp_shadow_is_equality(condition->expr, &left, &right))
+		return NULL;
+	while ((join = bms_next_member(condition->joins, join)) >= 0)
+		if (((DpShadowJoin *) list_nth(s->joins, join - 1))->is_anti)
+			return NULL;
+	if (equal(right, column))
+	{
+		right = left;
+		left = (Node *) column;
+	}
+	if (!equal(left, column) || !IsA(right, Var) || exprType(left) != exprType(right) ||
+		dp_shadow_item(s, ((Var *) right)->varno)->is_private || dp_shadow_resolve(s, left, false, &items) != NULL)
+		return NULL;
+	return (Var *) right;
+}
+
+/* Adds the referenced rows of what outer joins compare a key of one column with. */
+static void
+follow_matches(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *key)
+{
+	Var		   *column = column_of(item->number, key->conrelid, key->conkey[0]);
+	int			n = list_length(s->conditions);
+
+	for (int i = 0; i < n; i++)
+	{
+		const DpShadowCondition *condition = list_nth(s->conditions, i);
+		Var		   *value = key->nkeys == 1 ? matched_with(s, condition, column) : NULL;
+		DpShadowItem *row;
+
+		if (value != NULL && !is_referenced(s, key, 0, (Node *) value) && dp_foreign_key_holds(key) &&
+			(row = add_table(s, key->confrelid, condition->joins)) != NULL)
+			add_condition(s, row, key, 0, value);
+	}
+}
+
+void
+dp_shadow_follow_references(DpShadow *s)
+{
+	int			n = list_length(s->items);
+
+	for (int i = 1; i <= n; i++)
+	{
+		DpShadowItem *item = dp_shadow_item(s, i);
+		Relation	rel;
+		ListCell   *lc;
+
+		/* rows of children need not refer to anything */
+		if (!item->is_private || item->rte == NULL || item->rte->rtekind != RTE_RELATION || has_subclass(item->rte->relid))
+			continue;
+		rel = table_open(item->rte->relid, AccessShareLock);
+		foreach(lc, copyObject(RelationGetFKeyList(rel)))
+		{
+			follow_key(s, item, lfirst(lc));
+			follow_matches(s, item, lfirst(lc));
+		}
+		table_close(rel, NoLock);
+	}
+}
