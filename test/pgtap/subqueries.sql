@@ -241,7 +241,6 @@ SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o WHERE customer IN (SELECT customer FROM events e ORDER BY amount LIMIT 5)',
 	'SELECT count(*) FROM orders o WHERE amount > (SELECT amount FROM events e WHERE e.kind = o.kind LIMIT 1)',
 	'SELECT city, (SELECT amount FROM orders o WHERE o.shop = s.shop LIMIT 1) FROM shops s',
-	'SELECT count(*) FROM orders o WHERE (SELECT amount FROM events e WHERE e.customer = o.customer OFFSET 1 LIMIT 1) > 2',
 	'SELECT count(*) FROM orders o WHERE (SELECT amount FROM events e WHERE e.customer = o.customer ORDER BY amount FETCH FIRST ROW WITH TIES) > 2',
 	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM events e WHERE e.customer > o.customer HAVING count(*) > 2)',
 	'SELECT count((SELECT 1 FROM events e WHERE e.customer = o.customer)) FROM orders o']) AS statement;
