@@ -214,21 +214,36 @@ dp_entry_columns(RangeTblEntry *rte, int rtindex)
 }
 
 #if PG_VERSION_NUM >= 180000
+/* a query, and how many levels below it a walk is */
+typedef struct DpGroupKeys
+{
+	Query	   *query;
+	Index		below;
+} DpGroupKeys;
+
 /* Vars of group keys have no position of their own: give them that of the key */
 static inline bool
-dp_locate_group_keys(Node *node, void *query)
+dp_locate_group_keys(Node *node, void *context)
 {
+	DpGroupKeys *keys = context;
+
 	if (node == NULL)
 		return false;
-	if (IsA(node, Var) && ((Var *) node)->varlevelsup == 0)
+	if (IsA(node, Var) && ((Var *) node)->varlevelsup == keys->below)
 	{
 		Var		   *var = (Var *) node;
-		RangeTblEntry *rte = rt_fetch(var->varno, ((Query *) query)->rtable);
+		RangeTblEntry *rte = rt_fetch(var->varno, keys->query->rtable);
 
 		if (rte->rtekind == RTE_GROUP && var->location < 0)
 			var->location = exprLocation(list_nth(rte->groupexprs, var->varattno - 1));
 	}
-	return expression_tree_walker(node, dp_locate_group_keys, query);
+	if (IsA(node, Query))
+	{
+		DpGroupKeys below = {keys->query, keys->below + 1};
+
+		return query_tree_walker((Query *) node, dp_locate_group_keys, &below, 0);
+	}
+	return expression_tree_walker(node, dp_locate_group_keys, context);
 }
 #endif
 
@@ -240,12 +255,13 @@ static inline void
 dp_flatten_group_keys(Query *query)
 {
 #if PG_VERSION_NUM >= 180000
+	DpGroupKeys keys = {query, 0};
 	ListCell   *lc;
 
 	if (!query->hasGroupRTE)
 		return;
-	dp_locate_group_keys((Node *) query->targetList, query);
-	dp_locate_group_keys(query->havingQual, query);
+	dp_locate_group_keys((Node *) query->targetList, &keys);
+	dp_locate_group_keys(query->havingQual, &keys);
 	query->targetList = (List *) flatten_group_exprs(NULL, query, (Node *) query->targetList);
 	query->havingQual = flatten_group_exprs(NULL, query, query->havingQual);
 	query->hasGroupRTE = false;
