@@ -50,6 +50,10 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT n FROM lines l JOIN orders o ON l."order" = o.id WHERE o.customer = c.customer ORDER BY l.id LIMIT 2) q',
 	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (SELECT city FROM shops s WHERE s.shop = o.shop ORDER BY shop LIMIT 2) q']) AS statement;
 
+-- columns of windows that nobody reads, before those that order others
+SELECT as_written($$SELECT count(*) FROM (SELECT customer, lead(amount) OVER (PARTITION BY customer ORDER BY shop, id) AS z, min(amount) OVER (PARTITION BY customer, id) AS k FROM orders) t
+	JOIN (VALUES (10), (20), (30)) v (x) ON v.x = t.k$$);
+
 -- commas beside joins
 SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o, shops s CROSS JOIN LATERAL (SELECT n FROM lines l WHERE l."order" = o.id AND s.shop = o.shop) q',

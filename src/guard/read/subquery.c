@@ -123,6 +123,8 @@ prune_targets(Query *sub, const Bitmapset *columns)
 				/* its own type would be looked up, and may be the asker's */
 				tle->expr = (Expr *) makeNullConst(INT4OID, -1, InvalidOid);
 		}
+		/* those behind one that is left out move up */
+		tle->resno = list_length(kept) + 1;
 		kept = lappend(kept, tle);
 	}
 	sub->targetList = kept;
