@@ -72,17 +72,6 @@ add_table(DpShadow *s, Oid relid, Bitmapset *joins)
 	return item;
 }
 
-static Var *
-column_of(Index number, Oid relid, AttrNumber attnum)
-{
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
-
-	get_atttypetypmodcoll(relid, attnum, &type, &typmod, &collation);
-	return makeVar(number, attnum, type, typmod, collation, 0);
-}
-
 /* Tells whether something is the referenced column itself, of an entry of the query. */
 static bool
 is_referenced(DpShadow *s, const ForeignKeyCacheInfo *key, int i, Node *known)
@@ -101,7 +90,7 @@ is_compared(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *ke
 
 	for (int i = 0; i < key->nkeys; i++)
 	{
-		Node	   *known = dp_shadow_known_by(s, (Node *) column_of(item->number, key->conrelid, key->conkey[i]));
+		Node	   *known = dp_shadow_known_by(s, (Node *) dp_table_var(item->number, key->conrelid, key->conkey[i]));
 
 		if (known == NULL)
 			return false;
@@ -114,7 +103,7 @@ is_compared(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *ke
 static void
 add_condition(DpShadow *s, const DpShadowItem *row, const ForeignKeyCacheInfo *key, int i, Var *value)
 {
-	Var		   *referenced = column_of(row->number, key->confrelid, key->confkey[i]);
+	Var		   *referenced = dp_table_var(row->number, key->confrelid, key->confkey[i]);
 	DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
 	Oid			left,
 				right;
@@ -135,7 +124,7 @@ follow_key(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *key
 	if (!is_compared(s, item, key) || !dp_foreign_key_holds(key) || (row = add_table(s, key->confrelid, NULL)) == NULL)
 		return;
 	for (int i = 0; i < key->nkeys; i++)
-		add_condition(s, row, key, i, column_of(item->number, key->conrelid, key->conkey[i]));
+		add_condition(s, row, key, i, dp_table_var(item->number, key->conrelid, key->conkey[i]));
 }
 
 /* Returns the public column that a condition of an outer join compares a column with, of which nothing is known by itself. */
@@ -167,7 +156,7 @@ matched_with(DpShadow *s, const DpShadowCondition *condition, Var *column)
 static void
 follow_matches(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *key)
 {
-	Var		   *column = column_of(item->number, key->conrelid, key->conkey[0]);
+	Var		   *column = dp_table_var(item->number, key->conrelid, key->conkey[0]);
 	int			n = list_length(s->conditions);
 
 	for (int i = 0; i < n; i++)
