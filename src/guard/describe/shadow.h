@@ -146,7 +146,7 @@ extern Node *dp_shadow_known_by(DpShadow *s, Node *expr);
 extern bool dp_shadow_may_read(Query *query, RangeTblEntry *rte);
 
 /*
- * shadow_keys.c: finds what belongs to the shadow, in parts that nothing
+ * shadow_parts.c: finds what belongs to the shadow, in parts that nothing
  * connects.  read: Bitmapsets of the items that expressions read.
  */
 extern void dp_shadow_find_parts(DpShadow *s, List *read);

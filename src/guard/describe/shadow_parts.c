@@ -1,0 +1,350 @@
+/*-------------------------------------------------------------------------
+ *
+ * shadow_parts.c
+ *	  Which items and conditions belong to the shadow of a level, and what
+ *	  connects them.
+ *
+ * Items come into the shadow because a key reads them, or because a condition
+ * joins them to such: one of which there is at most one row, or a small table.
+ * Larger ones are left out: that some row of them exists is not asked, as it
+ * could take longer than the query itself.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "base/compat.h"
+#include "guard/describe/shadow.h"
+#include "guard/read/read.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "storage/bufmgr.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+/* a table that may have several rows for one of another is asked if it has no more than so many */
+#define SMALL_TABLE 100000
+/* as many rows as are taken for those of a page where nobody has counted */
+#define ROWS_OF_PAGE 60
+/* of all such tables together, one row of each */
+#define SMALL_PRODUCT 1e6
+
+static double
+table_rows(Oid relid)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	double		rows = rel->rd_rel->reltuples;
+
+	if (rows < 0)
+		rows = RELKIND_HAS_STORAGE(rel->rd_rel->relkind) ? (double) RelationGetNumberOfBlocks(rel) * ROWS_OF_PAGE
+			: SMALL_TABLE + 1;
+	table_close(rel, NoLock);
+	return rows;
+}
+
+static List *
+resolved_conditions(DpShadow *s)
+{
+	List	   *list = NIL;
+	ListCell   *lc;
+
+	foreach(lc, s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+
+		if (condition->resolved != NULL && bms_is_empty(condition->joins))
+			list = lappend(list, condition->resolved);
+	}
+	return list;
+}
+
+/* Tells whether an item may come into the shadow for a condition's sake; product: of the sizes of those that repeat rows. */
+static bool
+may_include(DpShadow *s, DpShadowItem *item, double *product)
+{
+	double		rows;
+
+	if (item->is_private || item->rte == NULL)
+		return false;
+	if (item->rte->rtekind != RTE_RELATION ||
+		dp_at_most_one_row(item->rte->relid, item->number, resolved_conditions(s), dp_shadow_included(s)))
+		return true;
+	rows = table_rows(item->rte->relid);
+	if (rows > SMALL_TABLE || rows * *product > SMALL_PRODUCT)
+		return false;
+	*product *= Max(rows, 1);
+	return true;
+}
+
+static void
+merge_parts(DpShadow *s, Bitmapset *items)
+{
+	int			part = bms_next_member(items, -1);
+	int			i = -1;
+	ListCell   *lc;
+
+	if (part < 0)
+		return;
+	part = dp_shadow_item(s, part)->part;
+	while ((i = bms_next_member(items, i)) >= 0)
+	{
+		int			other = dp_shadow_item(s, i)->part;
+
+		foreach(lc, s->items)
+		{
+			if (((DpShadowItem *) lfirst(lc))->part == other)
+				((DpShadowItem *) lfirst(lc))->part = part;
+		}
+	}
+}
+
+/* Includes items, with those that come and go with them in one outer join. */
+static void
+include_items(DpShadow *s, Bitmapset *items)
+{
+	int			i = -1;
+
+	while ((i = bms_next_member(items, i)) >= 0)
+		dp_shadow_item(s, i)->is_included = true;
+	merge_parts(s, items);
+}
+
+/* Tells whether a known condition connects an item with what is included. */
+static bool
+is_connected(DpShadow *s, DpShadowItem *item, Bitmapset *included)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+
+		if (condition->resolved != NULL && !condition->follows && bms_is_member(item->number, condition->items) &&
+			bms_overlap(condition->items, included))
+			return true;
+	}
+	return false;
+}
+
+/* Tells whether a condition, of WHERE, reads what outer joins connect with what is included. */
+static bool
+asks_of_joined(DpShadow *s, const DpShadowCondition *condition, Bitmapset *included)
+{
+	int			i = -1;
+
+	while ((i = bms_next_member(bms_is_empty(condition->joins) ? condition->items : NULL, i)) >= 0)
+		if (!bms_is_empty(dp_shadow_item(s, i)->joins) && is_connected(s, dp_shadow_item(s, i), included))
+			return true;
+	return false;
+}
+
+/* Includes a condition if it reads what is included, and what may be; returns whether it did. */
+static bool
+include_condition(DpShadow *s, DpShadowCondition *condition, double *product)
+{
+	Bitmapset  *included = dp_shadow_included(s);
+	Bitmapset  *missing = bms_difference(condition->items, included);
+	int			i = -1;
+
+	if (condition->is_included || condition->resolved == NULL || (condition->follows && !bms_is_empty(missing)))
+		return false;
+	/* what may be missing asks nothing of the rest */
+	while ((i = bms_next_member(condition->joins, i)) >= 0)
+	{
+		DpShadowJoin *join = list_nth(s->joins, i - 1);
+
+		if (!join->is_anti && !bms_overlap(join->items, included))
+			return false;
+	}
+	i = -1;
+	if (!bms_is_empty(condition->items) && !bms_overlap(condition->items, included) &&
+		!asks_of_joined(s, condition, included))
+		return false;
+	while ((i = bms_next_member(missing, i)) >= 0)
+		if (!may_include(s, dp_shadow_item(s, i), product))
+			return false;
+	condition->is_included = true;
+	include_items(s, condition->items);
+	return true;
+}
+
+/* Includes conditions until no other may be. */
+static void
+include_conditions(DpShadow *s, double *product)
+{
+	bool		progress = true;
+	ListCell   *lc;
+
+	while (progress)
+	{
+		progress = false;
+		foreach(lc, s->conditions)
+			progress |= include_condition(s, lfirst(lc), product);
+	}
+}
+
+/* Tells whether rows need one of an item: it is in no outer join, or a condition above that reads it. */
+static bool
+is_asked_for(DpShadow *s, DpShadowItem *item)
+{
+	ListCell   *lc;
+
+	if (bms_is_empty(item->joins))
+		return true;
+	foreach(lc, s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+
+		if (condition->resolved != NULL && !condition->follows && bms_is_empty(condition->joins) &&
+			bms_is_member(item->number, condition->items))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Includes what no key is connected with, if it is small: where it has no row,
+ * there is no group.
+ */
+static void
+include_others(DpShadow *s, double *product)
+{
+	Bitmapset  *included = dp_shadow_included(s);
+	ListCell   *lc;
+
+	foreach(lc, s->items)
+	{
+		DpShadowItem *item = lfirst(lc);
+		double		rows;
+
+		if (item->is_included || item->is_private || item->rte == NULL || !is_asked_for(s, item) ||
+			is_connected(s, item, included))
+			continue;
+		rows = item->rte->rtekind == RTE_RELATION ? table_rows(item->rte->relid) : 1;
+		if (rows > SMALL_TABLE || rows * *product > SMALL_PRODUCT)
+			continue;
+		*product *= Max(rows, 1);
+		item->is_included = true;
+	}
+	include_conditions(s, product);
+}
+
+/* The items of an outer join are NULL together, and whether they are depends on all of its conditions. */
+static void
+merge_joins(DpShadow *s)
+{
+	ListCell   *lc,
+			   *condition;
+
+	foreach(lc, s->joins)
+	{
+		Bitmapset  *items = bms_intersect(((DpShadowJoin *) lfirst(lc))->items, dp_shadow_included(s));
+
+		if (bms_is_empty(items))
+			continue;
+		foreach(condition, s->conditions)
+		{
+			DpShadowCondition *c = lfirst(condition);
+
+			if (c->is_included && bms_is_member(foreach_current_index(lc) + 1, c->joins))
+				items = bms_add_members(items, c->items);
+		}
+		merge_parts(s, items);
+	}
+}
+
+/*
+ * Resolves a condition as far as it is known: of a conjunction also a part of
+ * it, inside of OR, too.  NULL: nothing is.  Clears *whole where something is
+ * left out.
+ */
+static Node *
+known_part(DpShadow *s, Node *condition, Bitmapset **items, bool *whole)
+{
+	Bitmapset  *read = NULL;
+	Node	   *resolved = dp_shadow_resolve(s, condition, false, &read);
+	List	   *args = NIL;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (resolved == NULL)
+	{
+		*whole = false;
+		if (!is_andclause(condition) && !is_orclause(condition))
+			return NULL;
+		foreach(lc, ((BoolExpr *) condition)->args)
+		{
+			Node	   *part = known_part(s, lfirst(lc), &read, whole);
+
+			if (part != NULL)
+				args = lappend(args, part);
+			else if (is_orclause(condition))
+				return NULL;
+		}
+		if (args == NIL)
+			return NULL;
+		resolved = (Node *) makeBoolExpr(((BoolExpr *) condition)->boolop, args, -1);
+	}
+	*items = bms_add_members(*items, read);
+	return resolved;
+}
+
+/* A comparison with something unknown tells that the known side of it is not NULL. */
+static void
+exclude_nulls(DpShadow *s, const DpShadowCondition *condition)
+{
+	ListCell   *lc;
+
+	if (!IsA(condition->expr, OpExpr) || !op_strict(((OpExpr *) condition->expr)->opno) ||
+		contain_volatile_functions(condition->expr))
+		return;
+	foreach(lc, ((OpExpr *) condition->expr)->args)
+	{
+		Bitmapset  *items = NULL;
+		DpShadowCondition *not_null;
+
+		if (dp_shadow_resolve(s, lfirst(lc), false, &items) == NULL || bms_is_empty(items))
+			continue;
+		not_null = palloc0(sizeof(DpShadowCondition));
+		not_null->expr = (Node *) dp_is_not_null(lfirst(lc));
+		not_null->joins = condition->joins;
+		s->conditions = lappend(s->conditions, not_null);
+	}
+}
+
+void
+dp_shadow_find_parts(DpShadow *s, List *read)
+{
+	double		product = 1;
+	ListCell   *lc;
+
+	foreach(lc, s->items)
+		((DpShadowItem *) lfirst(lc))->part = foreach_current_index(lc) + 1;
+	foreach(lc, read)
+		include_items(s, lfirst(lc));
+	/* values of classes may bring more */
+	for (int i = 0; i < list_length(s->conditions); i++)
+	{
+		DpShadowCondition *condition = list_nth(s->conditions, i);
+
+		condition->is_whole = true;
+		condition->resolved = condition->splits_cells || contain_volatile_functions(condition->expr) ? NULL
+			: known_part(s, condition->expr, &condition->items, &condition->is_whole);
+		if (condition->resolved == NULL)
+			exclude_nulls(s, condition);
+	}
+	include_conditions(s, &product);
+	include_others(s, &product);
+	merge_joins(s);
+	foreach(lc, s->conditions)
+	{
+		DpShadowCondition *condition = lfirst(lc);
+		int			join = -1;
+
+		while (!(condition->is_included && condition->is_whole) && (join = bms_next_member(condition->joins, join)) >= 0)
+			((DpShadowJoin *) list_nth(s->joins, join - 1))->is_whole = false;
+	}
+}
