@@ -78,6 +78,8 @@ typedef struct DpFrom
 	List	   *unique_keys;	/* Oids of indexes that unit rests on */
 	Bitmapset  *once;			/* entries of which each row of the others
 								 * finds at most one (sublinks.c) */
+	Bitmapset  *repeating;		/* public entries that are joined with all rows
+								 * of the others (unpivot.c) */
 	List	   *written;		/* DpWritten: what the query says in other
 								 * words */
 } DpFrom;

@@ -112,6 +112,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	level->query = query;
 	level->where = where;
 	level->from.once = bms_copy(read->once);
+	level->from.repeating = bms_copy(read->repeating);
 	level->from.written = read->written;
 	level->release = release;
 	release->name = dp_release_new_name();

@@ -53,6 +53,31 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 -- columns of windows that nobody reads, before those that order others
 SELECT as_written($$SELECT count(*) FROM (SELECT customer, lead(amount) OVER (PARTITION BY customer ORDER BY shop, id) AS z, min(amount) OVER (PARTITION BY customer, id) AS k FROM orders) t
 	JOIN (VALUES (10), (20), (30)) v (x) ON v.x = t.k$$);
+-- rows that are made of each: as many, and as much of one person, as of a UNION ALL
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*), count(v.x) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x)',
+	'SELECT v.x > 3, count(*) FROM orders o, LATERAL (SELECT o.amount AS x UNION ALL SELECT o.rate) v GROUP BY 1',
+	'SELECT count(*) FROM orders o, unnest(ARRAY[o.amount, o.shop]) v WHERE v > 2',
+	'SELECT count(*) FROM (SELECT o.customer, v.x FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x)) q WHERE x > 3',
+	'SELECT count(*) FROM (SELECT o.customer, max(v.x) AS m FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x) GROUP BY 1) q WHERE m > 30',
+	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (SELECT o.amount + 1 AS a) q CROSS JOIN LATERAL unnest(ARRAY[q.a, o.shop]) x WHERE x > 7',
+	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x) CROSS JOIN LATERAL (VALUES (v.x), (-v.x)) w (y) WHERE y > 7',
+	'SELECT s.city, count(*) FROM shops s CROSS JOIN LATERAL (VALUES (s.shop), (s.shop + 1)) v (x) JOIN orders o ON o.shop = v.x GROUP BY 1',
+	'SELECT count(*), count(z.kind) FROM customers c, orders o CROSS JOIN LATERAL (VALUES (c.born), (o.amount)) q (y) LEFT JOIN events z ON z.customer = o.customer AND z.amount = 3 WHERE o.customer = c.customer AND y > 40 AND o.id < 2000',
+	'SELECT count(DISTINCT o.customer) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x) WHERE x IN (SELECT shop FROM shops WHERE city = ''north'')',
+	'SELECT k, count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.kind, 1), (''z'', 2)) v (k, n) WHERE k IS NOT NULL GROUP BY k']) AS statement;
+-- what reads nothing of the row has keys that are known
+SELECT as_declared(statement, statement) FROM unnest(ARRAY[
+	'SELECT v.k, count(*), count(nullif(v.x, 3)) FROM orders o CROSS JOIN LATERAL (VALUES (''amount'', o.amount), (''shop'', o.shop)) v (k, x) GROUP BY 1',
+	'SELECT v.k, round(avg(v.x), -1) FROM orders o, LATERAL (VALUES (1, o.amount), (2, o.amount + 97)) v (k, x) WHERE v.x > 20 GROUP BY 1',
+	'SELECT n, count(*) FROM orders o, unnest(ARRAY[o.amount, o.shop, 3]) WITH ORDINALITY AS v (x, n) WHERE x > 2 GROUP BY 1',
+	'SELECT k, count(x) FROM orders o LEFT JOIN LATERAL unnest(ARRAY[''a'', ''b''], ARRAY[o.amount, o.shop, 3]) AS v (k, x) ON true GROUP BY 1',
+	'SELECT k, count(x) FROM customers c JOIN orders o USING (customer) JOIN LATERAL (VALUES (''a'', c.born), (''b'', o.amount), (''c'', customer)) AS v (k, x) ON x > 30 AND region = ''x'' GROUP BY 1',
+	'SELECT city, v.k, count(*) FROM orders o JOIN shops s USING (shop) CROSS JOIN LATERAL (VALUES (''north'', 1), (city, 2)) v (k, x) GROUP BY 1, 2',
+	'SELECT k, count(*) FROM customers c CROSS JOIN LATERAL (VALUES (c.region), (''z'')) v (k) GROUP BY k']) AS statement;
+-- of one person at most max_rows (6) of them are counted
+SELECT is(rows_for('analyst1', 'SELECT round(count(*), -2) AS n FROM customers c CROSS JOIN LATERAL (VALUES (1), (c.born), (3), (4), (5), (6), (7), (8), (9), (10), (11), (12)) v (x)'),
+	'(12000)', 'six rows of each person');
 
 -- commas beside joins
 SELECT as_written(statement) FROM unnest(ARRAY[
@@ -68,7 +93,14 @@ SELECT as_declared(statement, statement) FROM unnest(ARRAY[
 -- what may have several rows of one person, or of several, and what is NULL where an outer join has no row
 SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT city, q.n FROM shops s CROSS JOIN LATERAL (SELECT count(*) AS n FROM orders o WHERE o.shop < s.shop) q',
-	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x)',
+	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (random()::int)) v (x)',
+	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop) LIMIT 1) v (x)',
+	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (SELECT o.amount AS x UNION SELECT o.shop) v',
+	'SELECT count(*) FROM orders o LEFT JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x) ON v.x > 3',
+	'SELECT count(*) FROM customers c LEFT JOIN (orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x)) ON o.customer = c.customer WHERE v.x IS NULL',
+	'SELECT v, count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x) GROUP BY 1',
+	'SELECT count(*) FROM customers c, orders o CROSS JOIN LATERAL (VALUES (c.born), (o.amount)) q (y) LEFT JOIN events z ON z.customer = o.customer AND z.amount = q.y WHERE o.customer = c.customer',
+	'SELECT count(*) FROM orders o CROSS JOIN (VALUES (1), (2)) v (x)',
 	'SELECT count(*) FROM orders o CROSS JOIN LATERAL generate_series(1, o.shop) g',
 	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.amount = c.born LIMIT 1) q',
 	'SELECT count(*) FROM customers c CROSS JOIN LATERAL (SELECT amount FROM orders o WHERE o.amount = c.born ORDER BY id LIMIT 2) q',

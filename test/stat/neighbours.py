@@ -399,6 +399,8 @@ LATERALS = [("CROSS JOIN LATERAL (SELECT count(*)::int AS n, max(z.y) AS m FROM 
             ("CROSS JOIN LATERAL (SELECT z.k, z.y FROM b z WHERE z.u = {u} AND z.y > 0) l", "l.k l.y"),
             ("CROSS JOIN LATERAL (SELECT z.k, z.y FROM b z WHERE z.u = {u} ORDER BY z.y, z.k LIMIT 1) l", "l.k l.y"),
             ("CROSS JOIN LATERAL (SELECT z.k, z.y FROM b z WHERE z.u = {u} ORDER BY z.y, z.k LIMIT 2) l", "l.k l.y"),
+            ("CROSS JOIN LATERAL (VALUES (1, {c}), (2, {c} + 1)) l (n, m)", "l.n l.m"),
+            ("CROSS JOIN LATERAL unnest(ARRAY[{c}, {u}::int]) l (m)", "l.m"),
             ("CROSS JOIN LATERAL (SELECT z.k, count(*)::int AS n FROM b z WHERE z.u = {u} GROUP BY z.k) l", "l.k l.n"),
             ("LEFT JOIN LATERAL (SELECT DISTINCT z.k FROM b z WHERE z.u = {u}) l ON l.k > 0", "l.k"),
             ("LEFT JOIN LATERAL (SELECT z.g, z.x FROM a z WHERE z.u = {u} ORDER BY z.x DESC, z.g LIMIT 1) l ON true", "l.g l.x"),

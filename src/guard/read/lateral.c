@@ -10,6 +10,8 @@
  *	 FROM t LEFT JOIN LATERAL (SELECT x FROM r WHERE r.k = t.k) q ON true
  *	   FROM t LEFT JOIN (SELECT x, k FROM r) q ON q.k = t.k
  *	   as are subqueries that group rows, or take the first of them (lifting.c)
+ *	 FROM t, LATERAL (VALUES (t.x), (t.y)) q (z)
+ *	   FROM t, (VALUES (1), (2)) q (row), with CASE q.row ... END in the place of q.z (unpivot.c)
  *
  * Invariants:
  * - A subquery that has one row, whatever it reads, neither leaves out nor
@@ -163,176 +165,6 @@ take_out(Query *query, Index rti, Place *place)
 }
 
 /* ------------------------------------------------------------------------
- * Columns
- * ------------------------------------------------------------------------
- */
-
-/* columns of columns would grow without limit: the most parts that are written in the places of an entry's columns */
-#define MOST_WRITTEN 10000
-
-static bool
-parts_walker(Node *node, int *parts)
-{
-	if (node == NULL)
-		return false;
-	if (!IsA(node, List) && ++*parts > MOST_WRITTEN)
-		return true;
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, parts_walker, parts, 0);
-	return expression_tree_walker(node, parts_walker, parts);
-}
-
-/* Tells whether values may be put in so many places. */
-static bool
-may_be_repeated(List *values, int places)
-{
-	int			parts = 0;
-
-	return !parts_walker((Node *) values, &parts) && (int64) parts * places <= MOST_WRITTEN;
-}
-
-typedef struct ColumnContext
-{
-	Index		rti;
-	List	   *values;			/* Nodes, what is in the place of each column */
-	int			sublevels;
-	bool		whole;			/* some of what is named is no column */
-	int			places;			/* where columns are named */
-} ColumnContext;
-
-static bool
-whole_walker(Node *node, ColumnContext *c)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-	{
-		if (((Var *) node)->varno == c->rti && ((Var *) node)->varlevelsup == c->sublevels)
-		{
-			c->whole |= ((Var *) node)->varattno <= 0;
-			c->places++;
-		}
-		return false;
-	}
-	if (IsA(node, Query))
-	{
-		c->sublevels++;
-		query_tree_walker((Query *) node, whole_walker, c, 0);
-		c->sublevels--;
-		return false;
-	}
-	return expression_tree_walker(node, whole_walker, c);
-}
-
-static Node *
-column_mutator(Node *node, ColumnContext *c)
-{
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
-	{
-		Var		   *var = (Var *) node;
-		Node	   *value;
-
-		/* other columns are those that conditions name */
-		if (var->varno != c->rti || var->varlevelsup != c->sublevels || var->varattno > list_length(c->values))
-			return node;
-		value = copyObject(list_nth(c->values, var->varattno - 1));
-		IncrementVarSublevelsUp(value, c->sublevels, 0);
-		return value;
-	}
-	if (IsA(node, Query))
-	{
-		Query	   *query;
-
-		c->sublevels++;
-		query = query_tree_mutator((Query *) node, column_mutator, c, 0);
-		c->sublevels--;
-		return (Node *) query;
-	}
-	return expression_tree_mutator(node, column_mutator, c);
-}
-
-/* Puts values in the place of the columns of entry rti, wherever the query names them. */
-static void
-replace_columns(Query *query, Index rti, List *values)
-{
-	ColumnContext c = {rti, values};
-	ListCell   *lc;
-
-	query->targetList = (List *) column_mutator((Node *) query->targetList, &c);
-	query->havingQual = column_mutator(query->havingQual, &c);
-	query->jointree = (FromExpr *) column_mutator((Node *) query->jointree, &c);
-	c.sublevels = 1;
-	foreach(lc, query->rtable)
-	{
-		RangeTblEntry *rte = lfirst(lc);
-
-		if (rte->rtekind == RTE_SUBQUERY && rte->lateral)
-			rte->subquery = query_tree_mutator(rte->subquery, column_mutator, &c, 0);
-	}
-	query->hasSubLinks |= checkExprHasSubLink((Node *) values);
-}
-
-/* Notes that these values were written as columns of entry rti. */
-static void
-note_columns(DpFrom *from, Index rti, List *values)
-{
-	ListCell   *lc;
-
-	foreach(lc, values)
-	{
-		if (!IsA(lfirst(lc), Var) && !IsA(lfirst(lc), Const))
-			dp_note_written(from, lfirst(lc), (Node *) dp_output_var(rti, foreach_current_index(lc) + 1, lfirst(lc)));
-	}
-}
-
-/* Counts the places where columns of entry rti are named; -1: it is named otherwise, or where they cannot be replaced. */
-static int
-count_places(Query *query, Index rti)
-{
-	ColumnContext c = {rti};
-
-	(void) query_tree_walker(query, whole_walker, &c, QTW_IGNORE_RT_SUBQUERIES);
-	c.sublevels = 1;
-	for (int i = 1; i <= list_length(query->rtable); i++)
-	{
-		RangeTblEntry *rte = rt_fetch(i, query->rtable);
-
-		if (rte->rtekind == RTE_SUBQUERY && rte->lateral)
-			(void) query_tree_walker(rte->subquery, whole_walker, &c, 0);
-		/* columns are not replaced there */
-		c.whole |= bms_is_member(rti, pull_varnos(NULL, (Node *) rte->functions)) ||
-			bms_is_member(rti, pull_varnos(NULL, (Node *) rte->values_lists)) ||
-			bms_is_member(rti, pull_varnos(NULL, (Node *) rte->tablefunc)) ||
-			bms_is_member(rti, pull_varnos(NULL, (Node *) rte->tablesample));
-	}
-	return c.whole ? -1 : c.places;
-}
-
-/* Tells whether the condition of a join, of another one than this, names columns of entry rti. */
-static bool
-is_named_in_joins(Node *node, Index rti, JoinExpr *but)
-{
-	ColumnContext c = {rti};
-	ListCell   *lc;
-
-	if (IsA(node, JoinExpr))
-	{
-		JoinExpr   *join = (JoinExpr *) node;
-
-		if (join != but)
-			(void) whole_walker(join->quals, &c);
-		return c.places > 0 || is_named_in_joins(join->larg, rti, but) || is_named_in_joins(join->rarg, rti, but);
-	}
-	if (IsA(node, FromExpr))
-		foreach(lc, ((FromExpr *) node)->fromlist)
-			if (is_named_in_joins(lfirst(lc), rti, but))
-				return true;
-	return false;
-}
-
-/* ------------------------------------------------------------------------
  * Kinds of subqueries
  * ------------------------------------------------------------------------
  */
@@ -470,7 +302,7 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 	}
 	/* what orders rows does not matter where all of them are read */
 	sub->sortClause = NIL;
-	if (contain_vars_of_level((Node *) sub, 1) || (computes && !may_be_repeated(values, places)))
+	if (contain_vars_of_level((Node *) sub, 1) || (computes && !dp_may_be_repeated(values, places)))
 		return false;
 	if (computes && !may_stand_at(place, values))
 		return false;
@@ -495,9 +327,9 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
 	else
 		place->from->quals = (Node *) make_ands_explicit(list_concat(dp_conjuncts(place->from->quals), moved));
 	if (computes)
-		note_columns(from, rti, values);
+		dp_note_columns(from, rti, values);
 	if (computes)
-		replace_columns(query, rti, values);
+		dp_replace_columns(query, rti, values);
 	return true;
 }
 
@@ -505,6 +337,47 @@ move_conditions(Query *query, DpFrom *from, Index rti, Place *place, int places)
  * A level
  * ------------------------------------------------------------------------
  */
+
+/* Tells whether values may stand in so many places of columns of entry rti, of which no outer join makes NULL. */
+static bool
+may_replace(Query *query, Index rti, Place *place, List *values, int places, JoinExpr *but)
+{
+	/* conditions of joins name what these read alone */
+	return dp_may_be_repeated(values, places) &&
+		(may_stand_at(place, values) || !dp_is_named_in_joins((Node *) query->jointree, rti, but));
+}
+
+/* Puts public rows in the place of an entry that makes rows of each of the level's. */
+static bool
+write_rows(Query *query, DpFrom *from, Index rti)
+{
+	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	int			places = dp_count_places(query, rti);
+	Place		place = {0};
+	List	   *values;
+	RangeTblEntry *rows;
+
+	if (places < 0 || contain_volatile_functions((Node *) rte->functions) ||
+		!find_place((Node **) &query->jointree, rti, true, &place) || !place.inner)
+		return false;
+	if (place.join && place.join->jointype != JOIN_INNER && !is_true(place.join->quals))
+		return false;
+	rows = dp_unpivoted(query, rti, &values);
+	if (rows == NULL || !may_replace(query, rti, &place, values, places, NULL))
+		return false;
+	if (place.join)
+	{
+		/* there is always a row */
+		place.join->jointype = JOIN_INNER;
+		if (place.join->rtindex != 0)
+			rt_fetch(place.join->rtindex, query->rtable)->jointype = JOIN_INNER;
+	}
+	dp_note_columns(from, rti, values);
+	dp_replace_columns(query, rti, values);
+	lfirst(list_nth_cell(query->rtable, rti - 1)) = rows;
+	from->repeating = bms_add_member(from->repeating, rti);
+	return true;
+}
 
 static void
 write_out(Query *query, DpFrom *from, Index rti)
@@ -520,24 +393,23 @@ write_out(Query *query, DpFrom *from, Index rti)
 		rte->lateral = false;
 		return;
 	}
-	places = count_places(query, rti);
+	places = dp_count_places(query, rti);
 	if (places < 0 || contain_volatile_functions((Node *) rte->subquery) ||
 		!find_place((Node **) &query->jointree, rti, true, &place))
 		return;
 	values = values_of(rte->subquery);
 	if (values != NIL)
 	{
-		/* conditions of joins name what these read alone */
-		if (!may_be_repeated(values, places) ||
-			(!may_stand_at(&place, values) && is_named_in_joins((Node *) query->jointree, rti, place.join)) ||
-			!take_out(query, rti, &place))
+		if (!may_replace(query, rti, &place, values, places, place.join) || !take_out(query, rti, &place))
 			return;
-		note_columns(from, rti, values);
-		replace_columns(query, rti, values);
+		dp_note_columns(from, rti, values);
+		dp_replace_columns(query, rti, values);
 		rte->lateral = false;
 		dp_clear_rte(rte);
 		return;
 	}
+	if (write_rows(query, from, rti))
+		return;
 	if (!dp_only_reads(rte->subquery, false) || rte->subquery->distinctClause != NIL)
 	{
 		lifted = dp_lifted(copyObject(rte->subquery));
@@ -571,6 +443,8 @@ dp_write_out_laterals(DpScope *scope, DpFrom *from, bool releases)
 	{
 		RangeTblEntry *rte = rt_fetch(i, query->rtable);
 
+		if (rte->rtekind == RTE_FUNCTION && rte->lateral && !releases && contain_vars_of_level((Node *) rte->functions, 0))
+			(void) write_rows(query, from, i);
 		if (rte->rtekind != RTE_SUBQUERY || !rte->lateral || (releases && !is_release(scope, rte->subquery)))
 			continue;
 		if (releases)

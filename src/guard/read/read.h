@@ -231,6 +231,9 @@ extern List *dp_operands(Query *sub);
  */
 extern const Bitmapset *dp_prepare_operands(DpSource *s, DpScope *scope, const Bitmapset *columns);
 
+/* Makes columns below the operation, in place, of the types that they have above it; an operand that groups stays as it is. */
+extern void dp_cast_columns(Query *operand, SetOperationStmt *op);
+
 /* Makes Vars of entry rti for the columns of a set operation, with the names of targets. */
 extern List *dp_operation_targets(Index rti, SetOperationStmt *op, List *targets);
 
@@ -343,6 +346,38 @@ extern List *dp_first_of_keys(Query *sub, List *keys, const DpTaken *taken);
  * One that names no level around it may be any.  NULL: there is none.
  */
 extern Query *dp_lifted(Query *sub);
+
+/* ------------------------------------------------------------------------
+ * entry_columns.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Counts the places where columns of entry rti are named; -1: it is named otherwise, or where they cannot be replaced. */
+extern int	dp_count_places(Query *query, Index rti);
+
+/* Tells whether values may be put in so many places. */
+extern bool dp_may_be_repeated(List *values, int places);
+
+/* Tells whether the condition of a join below node, of another one than this, names columns of entry rti. */
+extern bool dp_is_named_in_joins(Node *node, Index rti, JoinExpr *but);
+
+/* Notes that these values were written as columns of entry rti. */
+extern void dp_note_columns(DpFrom *from, Index rti, List *values);
+
+/* Puts values in the place of the columns of entry rti, wherever the query names them. */
+extern void dp_replace_columns(Query *query, Index rti, List *values);
+
+/* ------------------------------------------------------------------------
+ * unpivot.c
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Returns public rows for entry rti, a subquery or function that makes rows of the
+ * expressions of one: VALUES, a UNION ALL of such, elements of arrays.  values: what
+ * then stands for each of its columns.  NULL: it is something else.
+ */
+extern RangeTblEntry *dp_unpivoted(Query *query, Index rti, List **values);
 
 /* ------------------------------------------------------------------------
  * lateral.c

@@ -100,9 +100,8 @@ dp_operation_targets(Index rti, SetOperationStmt *op, List *targets)
 	return result;
 }
 
-/* Makes columns below the operation of one type above it what they are above; an operand that groups stays as it is. */
-static void
-cast_columns(Query *operand, SetOperationStmt *op)
+void
+dp_cast_columns(Query *operand, SetOperationStmt *op)
 {
 	ListCell   *lc;
 
@@ -259,7 +258,7 @@ typed_operand(DpSplitContext *cxt, Query *sub, Node *node, SetOperationStmt *op)
 	ListCell   *lc,
 			   *type;
 
-	cast_columns(operand, op);
+	dp_cast_columns(operand, op);
 	forboth(lc, operand->targetList, type, op->colTypes)
 	{
 		Node	   *expr = (Node *) ((TargetEntry *) lfirst(lc))->expr;
@@ -369,7 +368,7 @@ dp_prepare_operands(DpSource *s, DpScope *scope, const Bitmapset *columns)
 
 		require_rows(s, scope, rte);
 		keeps_rows &= operand->setOperations == NULL && operand->groupClause == NIL && operand->distinctClause == NIL;
-		cast_columns(operand, op);
+		dp_cast_columns(operand, op);
 	}
 	for (int i = 1; i <= list_length(op->colTypes); i++)
 		all = bms_add_member(all, i);

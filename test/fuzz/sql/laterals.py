@@ -26,23 +26,24 @@ class Laterals(Sources):
         rng = self.rng
         name = self.name('l')
         make = rng.choice([self.of_row, self.of_row, self.one_row, self.one_row, self.one_row, self.groups_of_unit, self.first_rows, self.first_rows,
-                           self.rows_of_unit, self.rows_of_unit, self.public_rows, self.public_rows, self.released_rows])
+                           self.rows_of_row, self.rows_of_row, self.rows_of_unit, self.rows_of_unit, self.public_rows, self.public_rows, self.released_rows])
         # shown: (expression, column); rows: how many there may be for one row
         outputs, rest, rows = make(s)
-        columns = [Column('%s.o%d' % (name, i), column) for i, (_, column) in enumerate(outputs)]
+        columns = [Column('%s.o%d' % (name, i) if rest is not None else outputs[i][0], column) for i, (_, column) in enumerate(outputs)]
         for c in columns:
             c.restricted, c.public = True, make == self.public_rows
         joins = [('CROSS JOIN', ''), ('CROSS JOIN', ''), (',', ''), ('JOIN', ' ON true'), ('LEFT JOIN', ' ON true'), ('LEFT JOIN', ' ON true'), ('JOIN', ' ON {}')]
         # of what always has a row, a condition of an outer join is refused
-        if make not in (self.of_row, self.one_row) or self.chance(0.1):
+        if make not in (self.of_row, self.one_row, self.rows_of_row) or self.chance(0.1):
             joins.append(('LEFT JOIN', ' ON {}'))
         join, on = rng.choice(joins) if ', LATERAL' not in s.text or self.chance(0.1) else (',', '')
         if make == self.public_rows and join != 'LEFT JOIN':
             # whether there is one decides which groups there are
             for c in s.columns:
                 c.restricted = True
-        s.text = '%s%s LATERAL (SELECT %s%s) %s%s' % (
-            s.text, ',' if join == ',' else ' ' + join, ', '.join('%s AS o%d' % (e, i) for i, (e, _) in enumerate(outputs)), rest, name,
+        text = '(SELECT %s%s) %s' % (', '.join('%s AS o%d' % (e, i) for i, (e, _) in enumerate(outputs)), rest, name) if rest is not None else self.made
+        s.text = '%s%s LATERAL %s%s' % (
+            s.text, ',' if join == ',' else ' ' + join, text,
             on.replace('{}', self.condition(Source('', columns, None, rows), 1)) if on else '')
         s.columns = s.columns + columns
         s.rows *= rows
@@ -66,6 +67,25 @@ class Laterals(Sources):
         if self.chance(0.2):
             outputs.append(('(%s)' % self.condition(s, 1), ('bool', ['true', 'false'], 0, None)))
         return outputs, self.rng.choice([''] * 12 + [' WHERE true', ' LIMIT 1']), 1
+
+    def rows_of_row(self, s):
+        """several rows of the row at hand: one column of it after the other, and a name of each"""
+        rng = self.rng
+        first = rng.choice([c for c in s.columns if c.type != 'bool'] or s.columns)
+        alike = [c for c in s.columns if c.type == first.type]
+        values = [first] + rng.choices(alike, k=rng.randrange(1, 3))
+        of = (first.type, first.literals, max(c.most for c in values), None)
+        name = self.name('w')
+        if self.chance(0.3):
+            made = 'unnest(ARRAY[%s])' % ', '.join(c.ref for c in values) + ' WITH ORDINALITY %s (a, b)' % name
+            second = ('int', ['1', '2'], 3, None)
+        else:
+            second = ('text', ["'a'", "'b'"], 0, ["'a'", "'b'", "'c'"][:len(values)])
+            rows = ['%s, \'%s\'' % (c.ref, k) for c, k in zip(values, 'abc')]
+            made = '(VALUES %s) %s (a, b)' % (', '.join('(%s)' % r for r in rows), name) if self.chance(0.7) else \
+                '(%s) %s (a, b)' % (' UNION ALL '.join('SELECT ' + r for r in rows), name)
+        self.made = made
+        return [('%s.a' % name, of), ('%s.b' % name, second)], None, len(values)
 
     def own(self, s, compared=0.04):
         """rows of the same person: their columns, the text from FROM on, how many there are for one row; compared: how many with other columns of the row"""

@@ -1,0 +1,304 @@
+/*-------------------------------------------------------------------------
+ *
+ * unpivot.c
+ *	  Rows that a level makes of one of its own, as public rows that choose.
+ *
+ *	 FROM t, LATERAL (VALUES ('a', t.a), ('b', t.b)) v (k, x)
+ *	 FROM t, LATERAL (SELECT 'a' AS k, t.a AS x UNION ALL SELECT 'b', t.b) v
+ *	 FROM t, unnest(ARRAY['a', 'b'], ARRAY[t.a, t.b]) v (k, x)
+ *	   FROM t, (VALUES ('a', NULL, 1), ('b', NULL, 2)) v (k, x, row)
+ *	   with CASE WHEN v.row = 1 THEN t.a ELSE t.b END in the place of v.x
+ *
+ * Invariants:
+ * - How many rows there are is told by the text of the query.
+ * - The rows read nothing of the level around them: what does is in the CASE,
+ *	 and vetted there.
+ * - A column is one of the rows only if that is so in all of them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "guard/read/read.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/fmgroids.h"
+
+/* the most rows that one of the level becomes */
+#define MOST_ROWS 1000
+
+/* ------------------------------------------------------------------------
+ * The values
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns the columns of a function that makes rows of an array's elements, padded with NULL; NIL: it is another. */
+static List *
+columns_of_functions(RangeTblEntry *rte)
+{
+	List	   *columns = NIL;
+	int			nrows = 0;
+	ListCell   *lc;
+
+	foreach(lc, rte->functions)
+	{
+		RangeTblFunction *function = lfirst(lc);
+		FuncExpr   *call = (FuncExpr *) function->funcexpr;
+		ArrayExpr  *array;
+
+		if (!IsA(call, FuncExpr) || call->funcid != F_UNNEST_ANYARRAY || function->funccolcount != 1 ||
+			!IsA(linitial(call->args), ArrayExpr))
+			return NIL;
+		array = linitial(call->args);
+		if (array->multidims || array->elements == NIL)
+			return NIL;
+		columns = lappend(columns, copyObject(array->elements));
+		nrows = Max(nrows, list_length(array->elements));
+	}
+	foreach(lc, columns)
+	{
+		Node	   *first = linitial((List *) lfirst(lc));
+
+		while (list_length(lfirst(lc)) < nrows)
+			lfirst(lc) = lappend(lfirst(lc), makeNullConst(exprType(first), exprTypmod(first), exprCollation(first)));
+	}
+	if (rte->funcordinality)
+	{
+		List	   *numbers = NIL;
+
+		for (int i = 1; i <= nrows; i++)
+			numbers = lappend(numbers, makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(i), false, FLOAT8PASSBYVAL));
+		columns = lappend(columns, numbers);
+	}
+	return columns;
+}
+
+/* Returns the columns of VALUES, as a subquery shows them; NIL: it does something else. */
+static List *
+columns_of_values(Query *sub)
+{
+	RangeTblEntry *rte;
+	List	   *columns = NIL;
+	ListCell   *lc,
+			   *row;
+
+	if (!dp_only_reads(sub, false) || sub->distinctClause != NIL || list_length(sub->rtable) != 1 || sub->jointree->quals != NULL)
+		return NIL;
+	rte = linitial(sub->rtable);
+	if (rte->rtekind != RTE_VALUES)
+		return NIL;
+	foreach(lc, sub->targetList)
+	{
+		TargetEntry *tle = lfirst(lc);
+		Var		   *var = (Var *) tle->expr;
+		List	   *column = NIL;
+
+		if (tle->resjunk)
+			continue;
+		if (!IsA(var, Var) || var->varlevelsup != 0 || var->varattno <= 0)
+			return NIL;
+		foreach(row, rte->values_lists)
+			column = lappend(column, copyObject(list_nth((List *) lfirst(row), var->varattno - 1)));
+		columns = lappend(columns, column);
+	}
+	return columns;
+}
+
+static bool
+is_union_all(Node *operation)
+{
+	SetOperationStmt *op = (SetOperationStmt *) operation;
+
+	check_stack_depth();
+	return IsA(operation, RangeTblRef) ||
+		(op->op == SETOP_UNION && op->all && is_union_all(op->larg) && is_union_all(op->rarg));
+}
+
+/* Returns the columns of a UNION ALL of expressions; NIL: it is none. */
+static List *
+columns_of_union(Query *sub)
+{
+	SetOperationStmt *op = (SetOperationStmt *) sub->setOperations;
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	if (op == NULL || !is_union_all(sub->setOperations) || sub->limitCount != NULL || sub->limitOffset != NULL ||
+		sub->rowMarks != NIL || sub->cteList != NIL || sub->hasTargetSRFs)
+		return NIL;
+	for (int i = 1; i <= list_length(op->colTypes); i++)
+	{
+		List	   *column = NIL;
+
+		foreach(lc, dp_operands(sub))
+		{
+			Query	   *operand = rt_fetch(lfirst_int(lc), sub->rtable)->subquery;
+			Node	   *value;
+
+			if (operand == NULL || !dp_is_expressions(operand))
+				return NIL;
+			dp_cast_columns(operand, op);
+			value = (Node *) copyObject(get_tle_by_resno(operand->targetList, i)->expr);
+			/* it is in a subquery of a subquery */
+			IncrementVarSublevelsUp(value, -2, 2);
+			column = lappend(column, value);
+		}
+		columns = lappend(columns, column);
+	}
+	return columns;
+}
+
+/* ------------------------------------------------------------------------
+ * The rows
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether expressions can be computed without the level. */
+static bool
+are_public(List *column)
+{
+	return !checkExprHasSubLink((Node *) column) && !contain_var_clause((Node *) column) &&
+		!contain_vars_of_level((Node *) column, 1) && !contain_volatile_functions((Node *) column) &&
+		!contain_agg_clause((Node *) column) && !contain_windowfuncs((Node *) column);
+}
+
+/* Tells whether all values of a column have one type and one collation. */
+static bool
+are_alike(List *column)
+{
+	ListCell   *lc;
+
+	foreach(lc, column)
+	{
+		if (exprType(lfirst(lc)) != exprType(linitial(column)) || exprCollation(lfirst(lc)) != exprCollation(linitial(column)))
+			return false;
+	}
+	return true;
+}
+
+static Const *
+number_of(int row)
+{
+	return makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(row), false, true);
+}
+
+/* Returns what a column is where the number of the row, a column of entry rti, is known. */
+static Node *
+chosen(List *column, Index rti, AttrNumber number)
+{
+	CaseExpr   *cases = makeNode(CaseExpr);
+	Node	   *first = linitial(column);
+	bool		same = true;
+	int			row = 0;
+	ListCell   *lc;
+
+	foreach(lc, column)
+		same &= equal(lfirst(lc), first);
+	if (same)
+		return first;
+	cases->casetype = exprType(first);
+	cases->casecollid = exprCollation(first);
+	cases->location = exprLocation(first);
+	/* no other may be NULL than a value */
+	cases->defresult = llast(column);
+	foreach(lc, list_copy_head(column, list_length(column) - 1))
+	{
+		CaseWhen   *when = makeNode(CaseWhen);
+		Const	   *this = number_of(++row);
+
+		when->expr = make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) dp_output_var(rti, number, (Node *) this), (Expr *) this,
+								   InvalidOid, InvalidOid);
+		set_opfuncid((OpExpr *) when->expr);
+		when->result = lfirst(lc);
+		when->location = -1;
+		cases->args = lappend(cases->args, when);
+	}
+	return (Node *) cases;
+}
+
+/* Returns an entry of columns, as many as names, with the numbers of their rows behind them. */
+static RangeTblEntry *
+entry_of(RangeTblEntry *rte, List *columns)
+{
+	RangeTblEntry *new = makeNode(RangeTblEntry);
+	ListCell   *lc;
+
+	new->rtekind = RTE_VALUES;
+	new->alias = copyObject(rte->alias);
+	new->eref = copyObject(rte->eref);
+	new->eref->colnames = lappend(new->eref->colnames, makeString(pstrdup("row")));
+	for (int row = 0; row < list_length(linitial(columns)); row++)
+	{
+		List	   *values = NIL;
+
+		foreach(lc, columns)
+			values = lappend(values, list_nth((List *) lfirst(lc), row));
+		new->values_lists = lappend(new->values_lists, values);
+	}
+	foreach(lc, columns)
+	{
+		Node	   *first = linitial((List *) lfirst(lc));
+
+		new->coltypes = lappend_oid(new->coltypes, exprType(first));
+		new->coltypmods = lappend_int(new->coltypmods, -1);
+		new->colcollations = lappend_oid(new->colcollations, exprCollation(first));
+	}
+	return new;
+}
+
+RangeTblEntry *
+dp_unpivoted(Query *query, Index rti, List **values)
+{
+	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	List	   *columns = NIL;
+	List	   *rows = NIL;
+	List	   *numbers = NIL;
+	AttrNumber	number;
+	ListCell   *lc;
+
+	if (rte->rtekind == RTE_FUNCTION)
+		columns = columns_of_functions(rte);
+	else if (rte->subquery->setOperations)
+		columns = columns_of_union(rte->subquery);
+	else
+	{
+		columns = columns_of_values(rte->subquery);
+		IncrementVarSublevelsUp((Node *) columns, -1, 1);
+	}
+	if (columns == NIL || list_length(columns) != list_length(rte->eref->colnames) || list_length(linitial(columns)) > MOST_ROWS)
+		return NULL;
+	columns = (List *) dp_flatten_joins(query, (Node *) columns);
+	number = list_length(columns) + 1;
+	for (int row = 1; row <= list_length(linitial(columns)); row++)
+		numbers = lappend(numbers, number_of(row));
+	*values = NIL;
+	foreach(lc, columns)
+	{
+		List	   *column = lfirst(lc);
+		Node	   *first = linitial(column);
+
+		if (!are_alike(column))
+			return NULL;
+		if (are_public(column))
+		{
+			rows = lappend(rows, column);
+			*values = lappend(*values, dp_output_var(rti, foreach_current_index(lc) + 1, first));
+		}
+		else
+		{
+			List	   *nothing = NIL;
+
+			for (int row = 0; row < list_length(column); row++)
+				nothing = lappend(nothing, makeNullConst(exprType(first), -1, exprCollation(first)));
+			rows = lappend(rows, nothing);
+			*values = lappend(*values, chosen(column, rti, number));
+		}
+	}
+	return entry_of(rte, lappend(rows, numbers));
+}
