@@ -5,6 +5,9 @@
 
 SELECT no_plan();
 
+CREATE TYPE one_number AS (x int);
+ALTER TYPE one_number OWNER TO owner1;
+
 SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT round(avg(q.n), 2) FROM customers c, LATERAL (SELECT count(*) n FROM orders o WHERE o.customer = c.customer) q',
 	'SELECT region, count(*) FROM customers c CROSS JOIN LATERAL (SELECT count(*) AS n, max(amount) AS m FROM orders o WHERE o.customer = c.customer) q WHERE q.n > 2 AND q.m > 50 GROUP BY 1',
@@ -53,6 +56,7 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 -- columns of windows that nobody reads, before those that order others
 SELECT as_written($$SELECT count(*) FROM (SELECT customer, lead(amount) OVER (PARTITION BY customer ORDER BY shop, id) AS z, min(amount) OVER (PARTITION BY customer, id) AS k FROM orders) t
 	JOIN (VALUES (10), (20), (30)) v (x) ON v.x = t.k$$);
+
 -- rows that are made of each: as many, and as much of one person, as of a UNION ALL
 SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*), count(v.x) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x)',
@@ -65,11 +69,15 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT s.city, count(*) FROM shops s CROSS JOIN LATERAL (VALUES (s.shop), (s.shop + 1)) v (x) JOIN orders o ON o.shop = v.x GROUP BY 1',
 	'SELECT count(*), count(z.kind) FROM customers c, orders o CROSS JOIN LATERAL (VALUES (c.born), (o.amount)) q (y) LEFT JOIN events z ON z.customer = o.customer AND z.amount = 3 WHERE o.customer = c.customer AND y > 40 AND o.id < 2000',
 	'SELECT count(DISTINCT o.customer) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x) WHERE x IN (SELECT shop FROM shops WHERE city = ''north'')',
-	'SELECT k, count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.kind, 1), (''z'', 2)) v (k, n) WHERE k IS NOT NULL GROUP BY k']) AS statement;
+	'SELECT k, count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.kind, 1), (''z'', 2)) v (k, n) WHERE k IS NOT NULL GROUP BY k',
+	'SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY customer ORDER BY x) AS n, x FROM orders o, LATERAL (VALUES (amount), (shop)) v (x)) q WHERE n = 1 AND x > 1',
+	'SELECT count(*) FROM customers c, LATERAL (VALUES ((SELECT count(*) FROM orders o WHERE o.customer = c.customer)), (c.born)) v (x) WHERE x > 2']) AS statement;
 -- what reads nothing of the row has keys that are known
 SELECT as_declared(statement, statement) FROM unnest(ARRAY[
 	'SELECT v.k, count(*), count(nullif(v.x, 3)) FROM orders o CROSS JOIN LATERAL (VALUES (''amount'', o.amount), (''shop'', o.shop)) v (k, x) GROUP BY 1',
 	'SELECT v.k, round(avg(v.x), -1) FROM orders o, LATERAL (VALUES (1, o.amount), (2, o.amount + 97)) v (k, x) WHERE v.x > 10 GROUP BY 1',
+	'SELECT v.k, count(*) FROM orders o, LATERAL (VALUES (''a'', o.amount), (NULL, o.shop), (''a'', 3)) v (k, x) WHERE x > 2 GROUP BY 1',
+	'WITH q AS (SELECT o.customer, v.* FROM orders o, LATERAL (VALUES (''a'', o.amount), (''b'', o.shop)) v (k, x)) SELECT k, count(DISTINCT customer) FROM q WHERE x > 2 GROUP BY 1',
 	'SELECT n, count(*) FROM orders o, unnest(ARRAY[o.amount, o.shop, 3]) WITH ORDINALITY AS v (x, n) WHERE x > 2 GROUP BY 1',
 	'SELECT k, count(x) FROM orders o LEFT JOIN LATERAL unnest(ARRAY[''a'', ''b''], ARRAY[o.amount, o.shop, 3]) AS v (k, x) ON true GROUP BY 1',
 	'SELECT k, count(x) FROM customers c JOIN orders o USING (customer) JOIN LATERAL (VALUES (''a'', c.born), (''b'', o.amount), (''c'', customer)) AS v (k, x) ON x > 30 AND region = ''x'' GROUP BY 1',
@@ -78,6 +86,14 @@ SELECT as_declared(statement, statement) FROM unnest(ARRAY[
 -- of one person at most max_rows (6) of them are counted
 SELECT is(rows_for('analyst1', 'SELECT round(count(*), -2) AS n FROM customers c CROSS JOIN LATERAL (VALUES (1), (c.born), (3), (4), (5), (6), (7), (8), (9), (10), (11), (12)) v (x)'),
 	'(12000)', 'six rows of each person');
+-- where each row is a person, too
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE readings (id int PRIMARY KEY, low int NOT NULL);
+INSERT INTO readings SELECT i, i % 10 FROM generate_series(1, 3000) i;
+SELECT dp_cdp.protect_table('readings', 'shop');
+RESET SESSION AUTHORIZATION;
+SELECT as_written('SELECT x > 4, count(*) FROM readings CROSS JOIN LATERAL (VALUES (low), (low + 1)) v (x) GROUP BY 1');
+SELECT is(rows_for('analyst1', 'SELECT round(count(*), -2) AS n FROM readings, unnest(ARRAY[low, 1, 2, 3, 4, 5, 6, 7])'), '(18000)', 'six rows of each');
 
 -- commas beside joins
 SELECT as_written(statement) FROM unnest(ARRAY[
@@ -99,6 +115,8 @@ SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o LEFT JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x) ON v.x > 3',
 	'SELECT count(*) FROM customers c LEFT JOIN (orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x)) ON o.customer = c.customer WHERE v.x IS NULL',
 	'SELECT v, count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x) GROUP BY 1',
+	'SELECT count(*) FROM orders o, unnest(ARRAY[ROW(o.amount)::one_number]) v (x) WHERE x > 3',
+	'SELECT count(v.k) FROM orders o, unnest(ARRAY[o]) v (k)',
 	'SELECT count(*) FROM customers c, orders o CROSS JOIN LATERAL (VALUES (c.born), (o.amount)) q (y) LEFT JOIN events z ON z.customer = o.customer AND z.amount = q.y WHERE o.customer = c.customer',
 	'SELECT count(*) FROM orders o CROSS JOIN (VALUES (1), (2)) v (x)',
 	'SELECT count(*) FROM orders o CROSS JOIN LATERAL generate_series(1, o.shop) g',

@@ -151,9 +151,6 @@ dp_count_places(Query *query, Index rti)
 
 		if (rte->rtekind == RTE_SUBQUERY && rte->lateral)
 			(void) query_tree_walker(rte->subquery, whole_walker, &c, 0);
-		c.sublevels = 0;
-		(void) whole_walker((Node *) rte->functions, &c);
-		c.sublevels = 1;
 		/* columns are not replaced there */
 		c.whole |= bms_is_member(rti, pull_varnos(NULL, (Node *) rte->values_lists)) ||
 			bms_is_member(rti, pull_varnos(NULL, (Node *) rte->tablefunc)) ||

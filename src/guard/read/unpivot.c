@@ -30,6 +30,7 @@
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 /* the most rows that one of the level becomes */
 #define MOST_ROWS 1000
@@ -57,7 +58,8 @@ columns_of_functions(RangeTblEntry *rte)
 			!IsA(linitial(call->args), ArrayExpr))
 			return NIL;
 		array = linitial(call->args);
-		if (array->multidims || array->elements == NIL)
+		/* elements of a composite type would be its fields */
+		if (array->multidims || array->elements == NIL || type_is_rowtype(array->element_typeid))
 			return NIL;
 		columns = lappend(columns, copyObject(array->elements));
 		nrows = Max(nrows, list_length(array->elements));
