@@ -256,6 +256,16 @@ SELECT dp_count(*) FROM visit WHERE to_tsvector(ward) @@ 'a';
 SELECT dp_count(*) FROM visit, LATERAL (SELECT age AS a) l;
 --> ok 1
 SELECT dp_count(*) FROM visit, unnest(ARRAY[age]) u;
+--> ok 1
+SELECT dp_count(*) FROM visit, unnest(ARRAY[1 / age, (ward::int)]) u WHERE u > 0;
+--> ok 1
+SELECT dp_count(*) FROM visit, unnest(ARRAY[age] || age) u;
+--> ZC002
+SELECT dp_count(*) FROM visit, unnest(array_fill(1, ARRAY[age])) u;
+--> ZC002
+SELECT dp_count(*) FROM visit, LATERAL (VALUES (age), (ana.own(age))) u (x);
+--> ZC002 | 42883
+SELECT dp_count(*) FROM visit, LATERAL (VALUES (age), (1)) u (x) WHERE concat(VARIADIC ARRAY[ward, x::text]) = 'x';
 --> ZC002
 SELECT dp_count(*) FROM visit WHERE grouping(age) = 0;
 --> ZC002 | 42803
