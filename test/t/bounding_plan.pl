@@ -85,6 +85,44 @@ like(inner_plan(0, 'SELECT dp_count(*) FROM strewn WHERE place = 7'), qr/Hash Jo
 unlike(inner_plan(0, 'SELECT dp_count(*) FROM items JOIN codes USING (code) WHERE place = 7'), qr/Nested Loop.*Seq Scan on codes.*Index Scan using orders_pkey/s,
 	'none where another join has changed the order');
 
+# the last row looked up is kept: where the key is that of the row before, also NULL, and what else the lookup reads is, too
+$node->safe_psql('test', <<'EOC');
+SELECT dp_cdp.create_dataset('exact', max_rows => 20);
+SELECT dp_cdp.set_budget('exact', r, rho => 1000000) FROM unnest('{ana,postgres}'::regrole[]) r;
+CREATE TABLE parents (id int PRIMARY KEY, named text UNIQUE NOT NULL, least int);
+INSERT INTO parents SELECT i, 'p' || i, i % 5 FROM generate_series(1, 20000) i;
+CREATE TABLE children AS SELECT i, nullif(i / 3 % 20001, 0) AS parent, i % 5 AS amount FROM generate_series(1, 45000) i;
+CREATE TABLE called AS SELECT 'p' || parent AS named, amount FROM children;
+ALTER TABLE children ADD FOREIGN KEY (parent) REFERENCES parents;
+ALTER TABLE called ADD FOREIGN KEY (named) REFERENCES parents (named);
+SELECT dp_cdp.protect_table('parents', 'exact', 'id');
+SELECT dp_cdp.protect_table('children', 'exact', through => 'parent');
+SELECT dp_cdp.protect_table('called', 'exact', through => 'named');
+ANALYZE parents, children, called;
+EOC
+my $loops = 'SET enable_hashjoin = off; SET enable_mergejoin = off; SET max_parallel_workers_per_gather = 0; SET dp_cdp.rho = 100000;';
+foreach my $query (
+	[ 'children c WHERE amount > 0', 'parent', 'one key, with NULL' ],
+	[ 'children c WHERE i % 11 = 0', 'parent', 'no two rows of a key in turn' ],
+	[ 'children c JOIN parents p ON c.parent = p.id WHERE c.amount > p.least', 'parent', 'a condition on both' ],
+	[ 'children c LEFT JOIN parents p ON c.parent = p.id AND c.amount > p.least WHERE p.id IS NULL', 'parent', 'rows without a match' ])
+{
+	my ($from, $key, $name) = @$query;
+	my $plan = $node->safe_psql('test', "$loops EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM $from");
+	my $plain = $node->safe_psql('test', "SELECT count(*) FROM $from" . ($from =~ /c\.parent/ ? '' : ' AND parent IS NOT NULL'));
+
+	like($plan, qr/Custom Scan \(DpLastLookup\).*Lookup Key: .*$key.*Repeats: \d+\n.*Index (Only )?Scan using parents_pkey/s, "$name: plan");
+	$plain = $node->safe_psql('test', "SELECT count(*) FROM $from AND c.parent IS NOT NULL") if $from =~ /LEFT/;
+	foreach my $kept ('on', 'off')
+	{
+		is($node->safe_psql('test', "$loops SET enable_memoize = $kept; SELECT round(dp_count(*)) FROM $from", extra_params => [ '-U', 'ana' ]),
+			$plain, "$name: $kept");
+	}
+}
+my $repeats = $node->safe_psql('test', "$loops EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM children");
+like($repeats, qr/Repeats: 29999\n.*Index (Only )?Scan using parents_pkey on parents \(actual rows=\S+ loops=15001\)/s, 'three rows of a key are looked up once');
+unlike($node->safe_psql('test', "$loops EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM called"), qr/DpLastLookup/, 'not where keys are not passed by value');
+
 # what it took: to who may read the rows and to the server's log, not to others
 my $asked = 'SELECT k, dp_count(*) FROM crowd GROUP BY k';
 sub explained

@@ -10,6 +10,7 @@
 #ifndef DP_ASKED_H
 #define DP_ASKED_H
 
+#include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
 #include "agg/bounding/gather.h"
@@ -35,6 +36,10 @@ extern FuncExpr *dp_call_of_state(const FuncExpr *call, void *state);
 
 /* lookups.c; called by dp_bounding_init */
 extern void dp_lookups_init(void);
+
+/* last_lookup.c */
+extern Path *dp_last_lookup_path(IndexPath *lookup);
+extern const CustomScanMethods dp_last_lookup_methods;
 
 /* Returns an argument of bound_unit, from 0: the spec, the unit or not, keys, values. */
 static inline Node *

@@ -156,7 +156,8 @@ add_lookups(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathE
 	if (saved <= 0 || required != NULL)
 		return;
 	initial_cost_nestloop(root, &workspace, jointype, outer, inner, extra);
-	path = create_nestloop_path(root, joinrel, jointype, &workspace, extra, outer, inner, extra->restrictlist, NIL, NULL);
+	path = create_nestloop_path(root, joinrel, jointype, &workspace, extra, outer, dp_last_lookup_path((IndexPath *) inner),
+								extra->restrictlist, NIL, NULL);
 	path->jpath.path.total_cost = Max(path->jpath.path.total_cost - saved * lookups, outer->total_cost);
 	path->jpath.path.startup_cost = Min(path->jpath.path.startup_cost, path->jpath.path.total_cost);
 	if (partial)

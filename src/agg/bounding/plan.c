@@ -549,6 +549,7 @@ void
 dp_bounding_init(void)
 {
 	RegisterCustomScanMethods(&dp_bounding_scan_methods);
+	RegisterCustomScanMethods(&dp_last_lookup_methods);
 	prev_create_upper_paths = create_upper_paths_hook;
 	create_upper_paths_hook = bounding_upper_paths;
 	dp_lookups_init();
