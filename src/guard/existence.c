@@ -8,7 +8,7 @@
  * whether there are more rows than noise explains: the level becomes
  *		SELECT 1 FROM ... HAVING dp_margin(count(*)) < count(*)
  * which is a count, is charged as one, and says yes of no rows in one case of
- * forty.  Without a condition it is no question of rows, but a probe of tools
+ * forty.  Of each public row this is asked in read/sublink_values.c.  Without a condition it is no question of rows, but a probe of tools
  * whether the table can be read, and refused as such.
  *
  *-------------------------------------------------------------------------
@@ -16,51 +16,11 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "base/extension.h"
-#include "catalog/pg_aggregate.h"
-#include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse_func.h"
-#include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
-
-static Expr *
-count_rows(int location)
-{
-	Aggref	   *agg = makeNode(Aggref);
-
-	agg->aggfnoid = F_COUNT_;
-	agg->aggtype = INT8OID;
-	agg->aggstar = true;
-	agg->aggkind = AGGKIND_NORMAL;
-	agg->aggsplit = AGGSPLIT_SIMPLE;
-	agg->aggno = agg->aggtransno = -1;
-	agg->location = location;
-	return (Expr *) agg;
-}
-
-/* Makes dp_margin(count(*)) < count(*). */
-static Expr *
-make_condition(int location)
-{
-	Oid			types[] = {ANYOID, FLOAT8OID};
-	List	   *name = list_make2(makeString(get_namespace_name(dp_public_schema())), makeString("dp_margin"));
-	Expr	   *margin = (Expr *) makeFuncExpr(LookupFuncName(name, 2, types, false), FLOAT8OID,
-											   list_make2(count_rows(location),
-														  makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
-																	Float8GetDatum(0.95), false, FLOAT8PASSBYVAL)),
-											   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	Expr	   *count = (Expr *) makeFuncExpr(F_FLOAT8_INT8, FLOAT8OID, list_make1(count_rows(location)),
-											  InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
-	Expr	   *condition = make_opclause(Float8LessOperator, BOOLOID, false, margin, count, InvalidOid, InvalidOid);
-
-	set_opfuncid((OpExpr *) condition);
-	return condition;
-}
 
 /* Tells whether LIMIT leaves one row of all. */
 static bool
@@ -107,7 +67,7 @@ dp_ask_whether_rows(Query *query, bool below_exists)
 	}
 	else if (!is_limited_to_one(query) || !shows_constants(query))
 		return false;
-	query->havingQual = (Node *) make_condition(location);
+	query->havingQual = (Node *) dp_more_rows_than_noise(location);
 	query->hasAggs = true;
 	return true;
 }

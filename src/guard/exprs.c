@@ -9,15 +9,20 @@
 
 #include "access/stratnum.h"
 #include "access/transam.h"
+#include "base/extension.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_operator_d.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
 #include "guard/level.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/parse_func.h"
 #include "parser/parse_oper.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -229,4 +234,37 @@ dp_as_argument(Var *var, Oid type)
 	if (type == var->vartype || IsPolymorphicType(type))
 		return copyObject((Expr *) var);
 	return (Expr *) makeRelabelType(copyObject((Expr *) var), type, -1, var->varcollid, COERCE_IMPLICIT_CAST);
+}
+
+static Expr *
+count_rows(int location)
+{
+	Aggref	   *agg = makeNode(Aggref);
+
+	agg->aggfnoid = F_COUNT_;
+	agg->aggtype = INT8OID;
+	agg->aggstar = true;
+	agg->aggkind = AGGKIND_NORMAL;
+	agg->aggsplit = AGGSPLIT_SIMPLE;
+	agg->aggno = agg->aggtransno = -1;
+	agg->location = location;
+	return (Expr *) agg;
+}
+
+Expr *
+dp_more_rows_than_noise(int location)
+{
+	Oid			types[] = {ANYOID, FLOAT8OID};
+	List	   *name = list_make2(makeString(get_namespace_name(dp_public_schema())), makeString("dp_margin"));
+	Expr	   *margin = (Expr *) makeFuncExpr(LookupFuncName(name, 2, types, false), FLOAT8OID,
+											   list_make2(count_rows(location),
+														  makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
+																	Float8GetDatum(0.95), false, FLOAT8PASSBYVAL)),
+											   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	Expr	   *count = (Expr *) makeFuncExpr(F_FLOAT8_INT8, FLOAT8OID, list_make1(count_rows(location)),
+											  InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+	Expr	   *condition = make_opclause(Float8LessOperator, BOOLOID, false, margin, count, InvalidOid, InvalidOid);
+
+	set_opfuncid((OpExpr *) condition);
+	return condition;
 }

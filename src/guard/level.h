@@ -179,6 +179,9 @@ extern Expr *dp_nan_to_null(Expr *value);
 
 extern Expr *dp_is_not_null(Expr *arg);
 
+/* Makes dp_margin(count(*)) < count(*): there are more rows than noise explains. */
+extern Expr *dp_more_rows_than_noise(int location);
+
 /* Makes an entry of FROM, of this name, of which the columns are those of the query that are not junk. */
 extern RangeTblEntry *dp_subquery_entry(Query *query, const char *name);
 

@@ -205,6 +205,19 @@ SELECT as_declared(statement, statement) FROM unnest(ARRAY[
 	'SELECT city FROM shops s WHERE closed IS NULL AND (SELECT count(*) FROM orders o WHERE o.shop = s.shop AND amount > 60) > 10',
 	'SELECT sum(n) FROM (SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) AS n FROM shops s) q',
 	'SELECT c, (SELECT count(DISTINCT customer) FROM orders o JOIN shops USING (shop) WHERE city = c) AS n FROM (SELECT DISTINCT city AS c FROM shops) x ORDER BY n, c']) AS statement;
+-- whether there are rows: more than noise explains
+SELECT as_declared(statement, statement) FROM unnest(ARRAY[
+	'SELECT shop FROM shops s WHERE EXISTS (SELECT 1 FROM orders o WHERE o.shop = s.shop AND o.id % 4 = 1)',
+	'SELECT shop FROM shops s WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.shop = s.shop AND o.id % 4 = 1 LIMIT 1)',
+	'SELECT shop, EXISTS (SELECT FROM orders o JOIN customers c USING (customer) WHERE o.shop = s.shop AND c.region = ''x'' AND s.city = ''north'') FROM shops s',
+	'SELECT city, count(*) FILTER (WHERE EXISTS (SELECT FROM orders o WHERE o.shop = s.shop AND o.id % 4 = 1)) FROM shops s GROUP BY 1',
+	'SELECT shop FROM shops s WHERE city = ''south'' OR EXISTS (SELECT FROM orders o WHERE s.shop = o.shop AND o.id % 4 = 1)',
+	'SELECT x FROM generate_series(1, 6) x WHERE EXISTS (SELECT FROM orders o WHERE o.shop = x)',
+	'SELECT shop FROM shops s WHERE shop IN (SELECT shop FROM orders WHERE id % 4 = 1)',
+	'SELECT shop FROM shops s WHERE shop IN (SELECT o.shop FROM orders o WHERE amount > 3 AND s.city = ''north'')',
+	'SELECT shop FROM shops s WHERE EXISTS (SELECT FROM orders o WHERE o.shop = s.shop HAVING count(*) > 1000 AND avg(amount) > 44.5)',
+	'SELECT shop, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) FROM shops s WHERE EXISTS (SELECT FROM orders o WHERE o.shop = s.shop)']) AS statement;
+SELECT as_written('SELECT k, EXISTS (SELECT FROM orders o WHERE o.kind = k) FROM (VALUES (''p''), (''q''), (''z''), (NULL)) v (k)', '... by keys that are selected');
 SELECT as_written('SELECT k, (SELECT count(*) FROM orders o WHERE o.kind = k) FROM (VALUES (''p''), (''q''), (''z'')) v (k)', '... by keys that are selected');
 -- one release of each aggregate, whatever the number of rows
 CREATE FUNCTION price(statement text) RETURNS numeric LANGUAGE plpgsql AS $$
@@ -217,6 +230,8 @@ END $$;
 SELECT is(price('SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) FROM shops s'), 5000.0, 'one charge');
 SELECT is(price('SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) > 5, (SELECT count(*) + sum(amount) FROM orders o WHERE o.shop = s.shop) FROM shops s'), 10000.0,
 	'... of each aggregate');
+SELECT is(price('SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) FROM shops s WHERE EXISTS (SELECT FROM orders o WHERE o.shop = s.shop)'), 5000.0,
+	'... also where it is asked whether there are rows');
 SELECT is(price('SELECT city FROM (SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) AS n FROM shops s) q'), 0.0, '... of what is read');
 
 -- what means something else
@@ -232,6 +247,10 @@ SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers WHERE customer NOT IN (SELECT born FROM customers)',
 	'SELECT count(*) FROM orders o WHERE (SELECT count(*) FROM events e WHERE e.amount = o.amount) > 2',
 	'SELECT city, (SELECT count(*) FROM orders o WHERE o.shop > s.shop) FROM shops s',
+	'SELECT city FROM shops s WHERE EXISTS (SELECT FROM orders o WHERE o.shop > s.shop)',
+	'SELECT city FROM shops s WHERE shop NOT IN (SELECT shop FROM orders)',
+	'SELECT city, shop IN (SELECT shop FROM orders) FROM shops s',
+	'SELECT city FROM shops s WHERE EXISTS (SELECT FROM orders)',
 	'SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop OR s.city = ''north'') FROM shops s',
 	'SELECT city, (SELECT amount FROM orders o WHERE o.shop = s.shop) FROM shops s',
 	'SELECT g, (SELECT count(*) FROM orders o WHERE o.customer = g) FROM generate_series(1, 3) g',

@@ -16,6 +16,8 @@
  *	   as EXISTS with the condition k = t.y, where NULL means the same as false
  *	 count(*) FILTER (WHERE EXISTS (...)), sum((SELECT ...)), GROUP BY EXISTS (...)
  *	   in the same ways
+ *	 s.k of public rows: EXISTS (SELECT FROM t WHERE t.k = s.k), s.k IN (SELECT k FROM t), of protected rows
+ *	   FROM s LEFT JOIN (SELECT k, count(*) AS n, dp_margin(count(*)) AS m FROM t GROUP BY k) q ON s.k = q.k WHERE m < n
  *
  * Invariants:
  * - A row of the level finds at most one row of the subquery (comparisons.c).
@@ -257,12 +259,22 @@ join_aggregate(DpSublinks *v, SubLink *link)
 	return groups ? dp_compared_value(value, &c, groups->columns, groups->rti, groups->join) : NULL;
 }
 
+static Node *
+is_true(Node *value, int location)
+{
+	BooleanTest *test = makeNode(BooleanTest);
+
+	test->arg = (Expr *) value;
+	test->booltesttype = IS_TRUE;
+	test->location = location;
+	return (Node *) test;
+}
+
 /* Returns whether aggregates of the rows that a row of the level is compared with satisfy HAVING; NULL: it stays. */
 static Node *
 join_having(DpSublinks *v, SubLink *link)
 {
 	Query	   *sub = copyObject((Query *) link->subselect);
-	BooleanTest *test;
 	Node	   *value;
 
 	link = copyObject(link);
@@ -273,13 +285,7 @@ join_having(DpSublinks *v, SubLink *link)
 	sub->havingQual = NULL;
 	sub->hasAggs = contain_aggs_of_level((Node *) sub->targetList, 0);
 	value = has_one_row(sub) ? join_aggregate(v, link) : NULL;
-	if (value == NULL)
-		return NULL;
-	test = makeNode(BooleanTest);
-	test->arg = (Expr *) value;
-	test->booltesttype = IS_TRUE;
-	test->location = link->location;
-	return (Node *) test;
+	return value ? is_true(value, link->location) : NULL;
 }
 
 /* Returns what the first of the rows shows that a row of the level is compared with, NULL if there is none; NULL: it stays. */
@@ -358,6 +364,33 @@ join_test(DpSublinks *v, SubLink *link)
 	return (Node *) dp_is_not_null((Expr *) key);
 }
 
+/* Returns whether there are more rows, which are released, than noise explains that a public row is compared with; NULL: it stays. */
+static Node *
+join_released_test(DpSublinks *v, SubLink *link)
+{
+	bool		exists = link->subLinkType == EXISTS_SUBLINK;
+	Query	   *sub = copyObject((Query *) link->subselect);
+	DpScope		inner = {sub, v->scope};
+	DpComparison c = {0};
+	Node	   *condition;
+	List	   *columns;
+	Groups	   *groups;
+	RangeTblEntry *base;
+
+	/* distinct values are released as they stand */
+	if (!dp_only_reads(sub, exists) || (!exists && sub->distinctClause != NIL) || dp_reads_rows(&inner, false, &base) == 0)
+		return NULL;
+	dp_bring_near(sub);
+	if (!exists && (!take_test(&c, link->testexpr, sub) || !(v->truth || is_two_valued(v, &c, sub))))
+		return NULL;
+	condition = (Node *) dp_more_rows_than_noise(link->location);
+	if (!dp_take_conditions(&c, sub) || !dp_compared_columns(condition, &columns))
+		return NULL;
+	sub->hasAggs = true;
+	groups = join_groups(v, sub, &c, columns);
+	return groups ? is_true(dp_compared_value(condition, &c, groups->columns, groups->rti, groups->join), link->location) : NULL;
+}
+
 /* Returns SELECT of a sublink's value: one row, and an error where there are more. */
 static Query *
 one_row_of(SubLink *link)
@@ -418,10 +451,15 @@ join_sublink(DpSublinks *v, SubLink *link)
 
 	if (contain_volatile_functions((Node *) sub))
 		return NULL;
+	if (v->releases && (link->subLinkType == EXISTS_SUBLINK || link->subLinkType == ANY_SUBLINK) && sub->havingQual == NULL)
+		return link->subLinkType == ANY_SUBLINK || contain_vars_of_level((Node *) sub, 1) ? join_released_test(v, link) : NULL;
 	/* what names no column of the level is released as it stands */
-	if (v->releases)
-		return link->subLinkType == EXPR_SUBLINK && has_one_row(sub) && contain_vars_of_level((Node *) sub, 1)
-			? join_aggregate(v, link) : NULL;
+	if (v->releases && !contain_vars_of_level((Node *) sub, 1))
+		return NULL;
+	if (v->releases && link->subLinkType == EXPR_SUBLINK)
+		return has_one_row(sub) ? join_aggregate(v, link) : NULL;
+	if (v->releases && (link->subLinkType != EXISTS_SUBLINK || sub->groupClause != NIL || sub->groupingSets != NIL))
+		return NULL;
 	if (link->subLinkType == EXISTS_SUBLINK && !contain_vars_of_level((Node *) sub, 1) &&
 		dp_reads_rows(&inner, v->s->even_if_readable, &base) == 0)
 		return join_value(v, link);

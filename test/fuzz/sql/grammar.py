@@ -354,6 +354,7 @@ class Grammar(Laterals):
             where.append('%s.beds > 10' % s)
         rng.shuffle(where)
         form = rng.choice(['SELECT {s}.site AS c0, (SELECT {{0}} FROM visits {z} WHERE {{1}}) AS c1 FROM pub.sites {s}',
+                           'SELECT {s}.site AS c0, (EXISTS (SELECT FROM visits {z} WHERE {{1}}))::int AS c1 FROM pub.sites {s}',
                            'SELECT {s}.site AS c0, {l}.n AS c1 FROM pub.sites {s} CROSS JOIN LATERAL (SELECT {{0}} AS n FROM visits {z} WHERE {{1}}) {l}',
                            'SELECT {s}.site AS c0, {l}.n AS c1 FROM pub.sites {s} LEFT JOIN LATERAL (SELECT {{0}} AS n FROM visits {z} WHERE {{1}}) {l} ON true'])
         form = form.format(s=s, z=z, l=self.name('l')) + rng.choice(['', '', ' WHERE %s.beds > 10' % s])
