@@ -192,6 +192,14 @@ SELECT matches(rows_for('analyst1', statement), '^ZC002 WITH query "(t|u)" would
 SELECT is(rows_for('analyst1', 'SELECT count(*) FROM orders WHERE shop > (SELECT shop FROM shops)'),
 	'21000 more than one row returned by a subquery used as an expression; nothing was charged for the private query', 'more than one row, before anything is paid for');
 
+-- aggregates of one group, which is what is compared
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM customers c WHERE (SELECT count(o.amount) FROM orders o WHERE o.customer = c.customer GROUP BY o.customer) > 2',
+	'SELECT count(*) FROM customers c WHERE (SELECT count(*) AS c FROM orders o WHERE o.customer = c.customer AND amount > 60 GROUP BY c.customer) IS NULL',
+	'SELECT count(*) FROM customers c WHERE coalesce((SELECT count(*) + 1 FROM events e WHERE e.customer = c.customer AND e.kind = c.region GROUP BY e.kind, e.customer), 0) < 1',
+	'SELECT (SELECT count(*) FROM orders o WHERE o.customer = c.customer AND c.born > 1970 GROUP BY 1 + 1, o.customer) AS n, count(*) FROM customers c GROUP BY 1',
+	'SELECT count(*) FROM customers c WHERE (SELECT count(*) FROM orders o WHERE o.customer = c.customer) = 0 AND (SELECT count(*) FROM orders o WHERE o.customer = c.customer GROUP BY o.customer) IS NULL']) AS statement;
+
 -- a release for each public row
 SELECT as_declared(statement, statement) FROM unnest(ARRAY[
 	'SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) FROM shops s',
@@ -247,6 +255,9 @@ SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers WHERE customer NOT IN (SELECT born FROM customers)',
 	'SELECT count(*) FROM orders o WHERE (SELECT count(*) FROM events e WHERE e.amount = o.amount) > 2',
 	'SELECT city, (SELECT count(*) FROM orders o WHERE o.shop > s.shop) FROM shops s',
+	'SELECT count(*) FROM customers c WHERE (SELECT count(*) FROM orders o WHERE o.customer = c.customer GROUP BY o.kind) > 2',
+	'SELECT count(*) FROM customers c WHERE (SELECT count(*) FROM orders o WHERE o.customer = c.customer GROUP BY o.customer, o.id) > 2',
+	'SELECT count(*) FROM customers c WHERE (SELECT o.customer + count(*) FROM orders o WHERE o.customer = c.customer GROUP BY o.customer) > 2',
 	'SELECT city FROM shops s WHERE EXISTS (SELECT FROM orders o WHERE o.shop > s.shop)',
 	'SELECT city FROM shops s WHERE shop NOT IN (SELECT shop FROM orders)',
 	'SELECT city, shop IN (SELECT shop FROM orders) FROM shops s',

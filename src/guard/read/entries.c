@@ -92,6 +92,9 @@ dp_refuse_lateral(DpSource *s, RangeTblEntry *rte)
 		remedy = "write its expressions themselves in the place of its columns";
 	else if (sub == NULL || !reads_tables(sub))
 		remedy = "write a SELECT for each of its rows, with UNION ALL between them, as a subquery of FROM without LATERAL";
+	else if (sub->limitCount && sub->limitOption == LIMIT_OPTION_WITH_TIES)
+		remedy = "leave LATERAL and FETCH out: show rank() OVER (PARTITION BY the privacy unit ORDER BY ...) AS n, and join the subquery "
+			"ON the unit and n";
 	else if (sub->limitCount || sub->limitOffset)
 		remedy = "compare it by = alone, with a constant LIMIT, or leave LATERAL and LIMIT out: number the rows with row_number() OVER "
 			"(PARTITION BY the privacy unit ORDER BY ...) AS n, and join the subquery ON the unit and n";

@@ -10,6 +10,7 @@
  *	   beforehand
  *	 t.x > (SELECT avg(x) FROM r WHERE r.k = t.k)
  *	   FROM t LEFT JOIN (SELECT k, avg(x) AS v FROM r GROUP BY k) q ON t.k = q.k WHERE t.x > q.v
+ *	   where (SELECT count(*) FROM r WHERE r.k = t.k GROUP BY r.k) is the same, but NULL instead of 0
  *	 t.x = 1 OR EXISTS (SELECT FROM r WHERE r.k = t.k)
  *	   FROM t LEFT JOIN (SELECT k FROM r GROUP BY k) q ON t.k = q.k WHERE t.x = 1 OR q.k IS NOT NULL
  *	 t.x = 1 OR t.y IN (SELECT k FROM r)
@@ -37,6 +38,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 
 /* a subquery that has become a column */
@@ -107,6 +109,13 @@ static bool
 has_one_row(Query *sub)
 {
 	return dp_has_one_row(sub) && list_length(sub->targetList) == 1;
+}
+
+/* Tells whether it shows one value of each group. */
+static bool
+has_one_group(Query *sub)
+{
+	return dp_groups_rows(sub) && sub->hasAggs && sub->havingQual == NULL && count_nonjunk_tlist_entries(sub->targetList) == 1;
 }
 
 /* ------------------------------------------------------------------------
@@ -241,9 +250,57 @@ join_groups(DpSublinks *v, Query *sub, DpComparison *c, List *columns)
 	return groups;
 }
 
-/* Returns the aggregates of the rows that a row of the level is compared with, in their expression; NULL: it stays. */
+/* Tells whether an expression names columns of the subquery outside of its aggregates. */
+static bool
+names_columns(Node *node, void *context)
+{
+	if (node == NULL || (IsA(node, Aggref) && ((Aggref *) node)->agglevelsup == 0))
+		return false;
+	return (IsA(node, Var) && ((Var *) node)->varlevelsup == 0) || expression_tree_walker(node, names_columns, context);
+}
+
+/* Tells whether all that a subquery groups by is what it compares, or the same for all of its rows. */
+static bool
+groups_by_compared(Query *sub, const DpComparison *c)
+{
+	ListCell   *lc;
+
+	foreach(lc, sub->groupClause)
+	{
+		Node	   *key = get_sortgroupclause_expr(lfirst(lc), sub->targetList);
+
+		if (!list_member(c->keys, key) && (contain_vars_of_level(key, 0) || checkExprHasSubLink(key)))
+			return false;
+	}
+	return true;
+}
+
+/* Returns value where a row of the level has found a group of its own, NULL elsewhere. */
 static Node *
-join_aggregate(DpSublinks *v, SubLink *link)
+where_found(Node *value, const DpComparison *c, const Groups *groups)
+{
+	CaseExpr   *cases = makeNode(CaseExpr);
+	CaseWhen   *when = makeNode(CaseWhen);
+	Var		   *key = dp_output_var(groups->rti, 1, linitial(c->keys));
+
+	dp_set_nulled_by(key, groups->join);
+	when->expr = dp_is_not_null((Expr *) key);
+	when->result = (Expr *) value;
+	when->location = -1;
+	cases->casetype = exprType(value);
+	cases->casecollid = exprCollation(value);
+	cases->args = list_make1(when);
+	cases->defresult = (Expr *) makeNullConst(exprType(value), exprTypmod(value), exprCollation(value));
+	cases->location = exprLocation(value);
+	return (Node *) cases;
+}
+
+/*
+ * Returns the aggregates of the rows that a row of the level is compared with, in
+ * their expression; NULL: it stays.  grouped: they are one group, and NULL where there are no rows.
+ */
+static Node *
+join_aggregate(DpSublinks *v, SubLink *link, bool grouped)
 {
 	Query	   *sub = copyObject((Query *) link->subselect);
 	DpComparison c = {0};
@@ -255,8 +312,14 @@ join_aggregate(DpSublinks *v, SubLink *link)
 	value = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
 	if (!dp_compared_columns(value, &columns) || !dp_take_conditions(&c, sub))
 		return NULL;
+	if (grouped && (names_columns(value, NULL) || !groups_by_compared(sub, &c)))
+		return NULL;
+	sub->groupClause = NIL;
 	groups = join_groups(v, sub, &c, columns);
-	return groups ? dp_compared_value(value, &c, groups->columns, groups->rti, groups->join) : NULL;
+	if (groups == NULL)
+		return NULL;
+	value = dp_compared_value(value, &c, groups->columns, groups->rti, groups->join);
+	return grouped ? where_found(value, &c, groups) : value;
 }
 
 static Node *
@@ -284,7 +347,7 @@ join_having(DpSublinks *v, SubLink *link)
 	sub->targetList = list_make1(makeTargetEntry((Expr *) sub->havingQual, 1, pstrdup("having"), false));
 	sub->havingQual = NULL;
 	sub->hasAggs = contain_aggs_of_level((Node *) sub->targetList, 0);
-	value = has_one_row(sub) ? join_aggregate(v, link) : NULL;
+	value = has_one_row(sub) ? join_aggregate(v, link, false) : NULL;
 	return value ? is_true(value, link->location) : NULL;
 }
 
@@ -436,7 +499,7 @@ test_mutator(Node *node, Node *value)
 static Node *
 join_compared_aggregate(DpSublinks *v, SubLink *link)
 {
-	Node	   *value = checkExprHasSubLink(link->testexpr) ? NULL : join_aggregate(v, link);
+	Node	   *value = checkExprHasSubLink(link->testexpr) ? NULL : join_aggregate(v, link, false);
 
 	return value ? test_mutator(link->testexpr, value) : NULL;
 }
@@ -457,7 +520,7 @@ join_sublink(DpSublinks *v, SubLink *link)
 	if (v->releases && !contain_vars_of_level((Node *) sub, 1))
 		return NULL;
 	if (v->releases && link->subLinkType == EXPR_SUBLINK)
-		return has_one_row(sub) ? join_aggregate(v, link) : NULL;
+		return has_one_row(sub) || has_one_group(sub) ? join_aggregate(v, link, sub->groupClause != NIL) : NULL;
 	if (v->releases && (link->subLinkType != EXISTS_SUBLINK || sub->groupClause != NIL || sub->groupingSets != NIL))
 		return NULL;
 	if (link->subLinkType == EXISTS_SUBLINK && !contain_vars_of_level((Node *) sub, 1) &&
@@ -471,7 +534,7 @@ join_sublink(DpSublinks *v, SubLink *link)
 	if (link->subLinkType != EXPR_SUBLINK)
 		return join_test(v, link);
 	if (contain_vars_of_level((Node *) sub, 1))
-		return has_one_row(sub) ? join_aggregate(v, link) :
+		return has_one_row(sub) || has_one_group(sub) ? join_aggregate(v, link, sub->groupClause != NIL) :
 			dp_takes_first(sub, &taken) && taken.count == 1 ? join_first(v, link, &taken) : NULL;
 	return join_value(v, link);
 }

@@ -114,8 +114,9 @@ instead_of_subquery(Node *node)
 	{
 		case EXISTS_SUBLINK:
 			return "let it compare the privacy unit by equality, or join a subquery that groups by the unit";
-		case ANY_SUBLINK:
 		case ALL_SUBLINK:
+			return "write NOT EXISTS (SELECT ... WHERE its privacy unit = that of the row AND NOT the comparison)";
+		case ANY_SUBLINK:
 			return "write EXISTS or NOT EXISTS that compares the privacy unit by equality, or join a subquery that groups by the unit";
 		default:
 			return "join a subquery that groups by the privacy unit, or has DISTINCT ON it";
