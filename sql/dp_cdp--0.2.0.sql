@@ -2816,6 +2816,13 @@ CREATE FUNCTION dp_cdp.try_json(jsonb, text[]) RETURNS jsonb
 CREATE FUNCTION dp_cdp.try_json_text(jsonb, text[]) RETURNS text
 	AS 'MODULE_PATHNAME', 'dp_try_json_path_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+-- A call of a function of PostgreSQL's with released values, NULL where it fails; a value, NULL
+-- where none of a type can be made of it.  Private queries call them alone (src/safe/caught.c).
+CREATE FUNCTION dp_cdp.null_on_error(VARIADIC arguments "any") RETURNS "any"
+	AS 'MODULE_PATHNAME', 'dp_null_on_error' LANGUAGE C STABLE;
+CREATE FUNCTION dp_cdp.null_unless_valid(of_type regtype, value "any") RETURNS "any"
+	AS 'MODULE_PATHNAME', 'dp_null_unless_valid' LANGUAGE C STABLE STRICT;
+
 -- one representation of equal group keys
 CREATE FUNCTION dp_cdp.canonical(float4) RETURNS float4
 	AS 'MODULE_PATHNAME', 'dp_canonical_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

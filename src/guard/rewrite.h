@@ -96,6 +96,9 @@ extern void dp_rewrite_outer(DpSplitContext *cxt, Query *query, RangeTblEntry *r
 /* Makes quotients, logarithms and the like in a statement that releases NULL where they are not defined, in place (failing_calls.c). */
 extern void dp_null_failing_calls(Query *query);
 
+/* Raises the error of a call, of a function or an operator, whose constant arguments fail with all values of the others (mistaken_constants.c). */
+extern void dp_try_constants(Node *call);
+
 /* Keeps the planner from pulling the query up and from pushing conditions into it. */
 extern void dp_keep_apart(Query *query);
 

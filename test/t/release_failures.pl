@@ -125,7 +125,7 @@ is(logged(), 4, 'each has its row in the audit');
 reset_all();
 is(failures(), 'ana 0, eve 0, team 0', 'the owner forgets them');
 is(debit_error($node, 'test', 'ana', $good), '', 'no failure: an answer');
-like(debit_error($node, 'test', 'ana', q{SELECT money '1' / (0 * dp_count(*)) FROM visits;}), qr/22012/, 'an error of what is done with the answer');
+like(debit_error($node, 'test', 'ana', q{SELECT setseed(2 + 0 * dp_count(*)) FROM visits;}), qr/22023/, 'an error of what is done with the answer');
 like(debit_error($node, 'test', 'ana', 'SET statement_timeout = 300; SELECT dp_count(*) IS NULL, pg_sleep(600) FROM visits;'),
 	qr/57014: canceling statement due to statement timeout/, 'a timeout after the answer');
 is(debit_error($node, 'test', 'ana', 'BEGIN; DECLARE c CURSOR FOR SELECT patient % 2, dp_count(*) FROM visits GROUP BY 1; FETCH 1 FROM c; CLOSE c; SELECT dp_count(*) FROM visits LIMIT 0;'),

@@ -292,3 +292,10 @@ CREATE AGGREGATE @extschema@.dp_mode(anyelement) (
 );
 COMMENT ON AGGREGATE @extschema@.dp_mode(anyelement) IS
 	'most frequent value, by noisy counts; one of the declared keys';
+
+-- A call of a function of PostgreSQL's with released values, NULL where it fails; a value, NULL
+-- where none of a type can be made of it.  Private queries call them alone (src/safe/caught.c).
+CREATE FUNCTION dp_cdp.null_on_error(VARIADIC arguments "any") RETURNS "any"
+	AS 'MODULE_PATHNAME', 'dp_null_on_error' LANGUAGE C STABLE;
+CREATE FUNCTION dp_cdp.null_unless_valid(of_type regtype, value "any") RETURNS "any"
+	AS 'MODULE_PATHNAME', 'dp_null_unless_valid' LANGUAGE C STABLE STRICT;

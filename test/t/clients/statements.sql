@@ -62,8 +62,8 @@ SELECT dp_sum(n, 10, 0) FROM visits;
 SELECT sum(patient) FROM visits;
 -- 0 rho, 0 keys, ZC002 rows: an exact aggregate
 SELECT array_agg(n) FROM visits;
--- 1 rho, 0 keys, 22012 rows: an error over released values, which the analyst made
-SELECT money '1' / (dp_count(*) * 0) FROM visits;
+-- 1 rho, 0 keys, 22023 rows: an error over released values, which the analyst made
+SELECT setseed(2 + dp_count(*) * 0) FROM visits;
 -- 0 rho, 0 keys, ZC002 rows: row-level security without a policy: rows
 SELECT * FROM admissions;
 -- 2 rho, 0 keys, 4 rows: row-level security without a policy: aggregates
