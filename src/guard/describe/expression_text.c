@@ -14,11 +14,13 @@
 #include "mb/pg_wchar.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
+#include "utils/typcache.h"
 
 static bool
 outer_var_walker(Node *node, void *context)
@@ -30,12 +32,38 @@ outer_var_walker(Node *node, void *context)
 	return expression_tree_walker(node, outer_var_walker, context);
 }
 
+/* Returns the operator that puts values of a type in the order in which another puts those of another type. */
+static Oid
+same_order(Oid operator, Oid from, Oid to)
+{
+	TypeCacheEntry *was = lookup_type_cache(from, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	TypeCacheEntry *is = lookup_type_cache(to, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+
+	return operator == was->lt_opr ? is->lt_opr : operator == was->gt_opr ? is->gt_opr : operator;
+}
+
 /* Removes casts that nobody wrote, which would be shown among the arguments of an aggregate. */
 static Node *
 without_implicit_casts(Node *node, void *context)
 {
 	if (node == NULL)
 		return NULL;
+	if (IsA(node, Aggref) && ((Aggref *) node)->aggorder != NIL)
+	{
+		Aggref	   *result = (Aggref *) expression_tree_mutator(node, without_implicit_casts, context);
+		ListCell   *lc;
+
+		/* an order is shown as that of the type below the casts */
+		result->aggorder = copyObject(result->aggorder);
+		foreach(lc, result->aggorder)
+		{
+			SortGroupClause *clause = lfirst(lc);
+
+			clause->sortop = same_order(clause->sortop, exprType(get_sortgroupclause_expr(clause, ((Aggref *) node)->args)),
+										exprType(get_sortgroupclause_expr(clause, result->args)));
+		}
+		return (Node *) result;
+	}
 	if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat == COERCE_IMPLICIT_CAST)
 		return without_implicit_casts(linitial(((FuncExpr *) node)->args), context);
 	if (IsA(node, RelabelType) && ((RelabelType *) node)->relabelformat == COERCE_IMPLICIT_CAST)
