@@ -291,6 +291,46 @@ dp_try_age_of_timestamptz(PG_FUNCTION_ARGS)
 							   TimestampTzGetDatum(t));
 }
 
+/* Tells whether a number, without its fraction, is an int32 other than the least. */
+static inline bool
+is_int32(double x)
+{
+	return x < 2147483648.0 && x > -2147483648.0;
+}
+
+/* Multiplies where no field leaves its range; what parts of months and days make in finer fields is computed as the built-in does. */
+static Datum
+interval_times(FunctionCallInfo fcinfo, Interval *span, double factor)
+{
+	double		months = span->month * factor;
+	double		days = span->day * factor;
+	double		days_of_months;
+	double		seconds;
+
+	if (dp_interval_is_infinite(span) || isnan(factor) || isinf(factor) || !is_int32(months) || !is_int32(days))
+		PG_RETURN_NULL();
+	days_of_months = TSROUND((months - (int32) months) * DAYS_PER_MONTH);
+	seconds = TSROUND((days - (int32) days + days_of_months - (int) days_of_months) * SECS_PER_DAY);
+	if (!is_int32((double) (int32) days + (int) days_of_months + (int) (seconds / SECS_PER_DAY)) ||
+		!FLOAT8_FITS_IN_INT64(rint(span->time * factor + fmod(seconds, SECS_PER_DAY) * USECS_PER_SEC)))
+		PG_RETURN_NULL();
+	return DirectFunctionCall2(interval_mul, IntervalPGetDatum(span), Float8GetDatum(factor));
+}
+
+PG_FUNCTION_INFO_V1(dp_try_multiply_interval_float8);
+Datum
+dp_try_multiply_interval_float8(PG_FUNCTION_ARGS)
+{
+	return interval_times(fcinfo, PG_GETARG_INTERVAL_P(0), PG_GETARG_FLOAT8(1));
+}
+
+PG_FUNCTION_INFO_V1(dp_try_multiply_float8_interval);
+Datum
+dp_try_multiply_float8_interval(PG_FUNCTION_ARGS)
+{
+	return interval_times(fcinfo, PG_GETARG_INTERVAL_P(1), PG_GETARG_FLOAT8(0));
+}
+
 /* ------------------------------------------------------------------------
  * Dates and timestamps that are made of numbers
  * ------------------------------------------------------------------------

@@ -405,6 +405,10 @@ CREATE FUNCTION dp_cdp.try_date_trunc(text, timestamptz) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_date_trunc_timestamptz' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_date_trunc(text, timestamptz, text) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_date_trunc_zone' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(interval, float8) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_interval_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(float8, interval) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_float8_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_timezone(text, timestamp) RETURNS timestamptz
 	AS 'MODULE_PATHNAME', 'dp_try_timezone_timestamp' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_timezone(text, timestamptz) RETURNS timestamp

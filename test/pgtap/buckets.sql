@@ -77,6 +77,8 @@ INSERT INTO functions VALUES
 	($$to_timestamp(floor(extract(epoch FROM {}) / 3600) * 3600)$$),
 	($$date_trunc('week', {} + interval '1 day') - interval '1 day'$$), ($$date_trunc('day', {} - interval '5 hours')$$),
 	($${}::date - extract(dow FROM {})::int$$), ($$CASE WHEN extract(hour FROM {}) < 12 THEN 'am' ELSE 'pm' END$$),
+	($$date_trunc('hour', {}) + interval '5 minutes' * floor(extract(minute FROM {}) / 5)$$), ($$date_trunc('hour', {}) + floor(extract(minute FROM {}) / 20) * interval '20 minutes'$$),
+	($$floor(extract(minute FROM {})::int / 12)$$), ($$timestamp 'epoch' + interval '1 second' * floor(extract(epoch FROM {}) / 1800) * 1800$$),
 	($$extract(year FROM {}) || '-' || extract(month FROM {})$$);
 INSERT INTO functions VALUES ($$date_trunc('hour', {} AT TIME ZONE 'Asia/Kolkata')$$, '{seen}'),
 	($$({} AT TIME ZONE 'America/New_York')::date$$, '{seen}'), ($$date_trunc('day', {}, 'Australia/Lord_Howe')$$, '{seen}');

@@ -14,7 +14,7 @@ INSERT INTO shops VALUES (1, 'north'), (2, 'north'), (3, 'south'), (4, 'south');
 CREATE TABLE customers (customer int PRIMARY KEY, region text NOT NULL);
 INSERT INTO customers SELECT i, (ARRAY['x', 'y'])[1 + i % 2] FROM generate_series(1, 2000) i;
 CREATE TABLE orders (id int PRIMARY KEY, customer int NOT NULL, shop int NOT NULL REFERENCES shops, status text NOT NULL, note text, quantity int NOT NULL,
-	amount numeric NOT NULL, change int, day date NOT NULL, at timestamptz NOT NULL, active boolean NOT NULL, props jsonb, raw json);
+	amount numeric NOT NULL, change int, day date NOT NULL, at timestamptz NOT NULL, active boolean NOT NULL, props jsonb, raw json, tags text[]);
 INSERT INTO orders SELECT i, 1 + i * 7 % 1500, 1 + i % 4, (ARRAY['paid', 'open', 'returned'])[1 + i % 3], CASE WHEN i % 4 > 0 THEN 'a' || i % 3 END, i % 6, i % 101, i % 9,
 	date '2025-01-01' + i % 10, timestamptz '2025-01-01 12:00 UTC' + i % 10 * interval '1 day', i % 5 > 0,
 	jsonb_build_object('device', (ARRAY['ios', 'android', 'web'])[1 + i % 3]), '{"a": 1}' FROM generate_series(1, 4500) i;
@@ -24,9 +24,12 @@ CREATE TABLE readings (value int NOT NULL);
 INSERT INTO readings SELECT i % 10 FROM generate_series(1, 3000) i;
 CREATE TABLE staff (person int PRIMARY KEY, status text);
 INSERT INTO staff SELECT i, 'open' FROM generate_series(1, 500) i;
+UPDATE orders SET tags = ARRAY['new', 'sale'] WHERE id % 3 = 0;
+CREATE TABLE tags (customer int NOT NULL, "order" int NOT NULL, tag text NOT NULL, place bigint NOT NULL);
+INSERT INTO tags SELECT customer, id, tag, n FROM orders, unnest(tags) WITH ORDINALITY t (tag, n);
 SELECT dp_cdp.create_dataset('shop', default_rho => 9500, max_rows => 16, max_groups => 3);
 SELECT dp_cdp.create_dataset('staff', default_rho => 9500);
-SELECT dp_cdp.protect_table(t, 'shop', 'customer') FROM unnest('{customers,orders,events}'::regclass[]) t;
+SELECT dp_cdp.protect_table(t, 'shop', 'customer') FROM unnest('{customers,orders,events,tags}'::regclass[]) t;
 SELECT dp_cdp.protect_table('readings', 'shop'), dp_cdp.protect_table('staff', 'staff', 'person');
 SELECT dp_cdp.set_keys('orders', 'status', ARRAY['paid', 'open', 'returned']), dp_cdp.set_keys('customers', 'region', ARRAY['x', 'y']),
 	dp_cdp.set_keys('staff', 'status', ARRAY['open']), dp_cdp.set_keys('events', 'kind', ARRAY['view', 'buy', 'leave']);
@@ -76,7 +79,12 @@ SELECT mended(statement, says, remedy) FROM (VALUES
 	('SELECT count(*) FROM orders WHERE status::word = ''open''', 'cast to the domain''s base type', 'SELECT count(*) FROM orders WHERE status::text = ''open'''),
 	('SELECT count(*) FROM orders WHERE note = current_user', 'write it as a constant', 'SELECT count(*) FROM orders WHERE note = ''a1'''),
 	('SELECT age(day), count(*) FROM orders GROUP BY 1', 'group by extract(epoch from ...)', 'SELECT count(DISTINCT extract(epoch from age(day, date ''2025-01-01''))) FROM orders'),
-	('SELECT count(*) FROM orders WHERE day + quantity * interval ''1 day'' > ''2025-01-05''', 'day + n', 'SELECT count(*) FROM orders WHERE day + quantity > ''2025-01-05'''),
+	('SELECT count(*) FROM orders WHERE (day, interval ''2 days'') OVERLAPS (date ''2025-01-03'', interval ''1 day'')', 'day + interval ''2 days''',
+		'SELECT count(*) FROM orders WHERE (day, day + interval ''2 days'') OVERLAPS (date ''2025-01-03'', date ''2025-01-03'' + interval ''1 day'')'),
+	('SELECT count(*) FROM orders WHERE array_position(ARRAY[''paid'', ''open''], status) = 2', 'CASE column', 'SELECT count(*) FROM orders WHERE CASE status WHEN ''paid'' THEN 1 WHEN ''open'' THEN 2 END = 2'),
+	('SELECT count(*) FROM orders WHERE ''new'' = ANY (tags)', 'a row for each element', 'SELECT count(DISTINCT "order") FROM tags WHERE tag = ''new'''),
+	('SELECT count(*) FROM orders WHERE tags @> ARRAY[''new'']', 'a row for each element', 'SELECT count(DISTINCT "order") FROM tags WHERE tag = ''new'''),
+	('SELECT count(*) FROM orders WHERE array_position(tags, ''new'') = 1', 'a row for each element', 'SELECT count(*) FROM tags WHERE tag = ''new'' AND place = 1'),
 	('SELECT count(*) FROM orders WHERE day + make_interval(days => quantity) > ''2025-01-05''', 'day + n', 'SELECT count(*) FROM orders WHERE day + quantity > ''2025-01-05'''),
 	('SELECT count(*) FROM orders WHERE int4range(1, 5) @> quantity', 'column >= 1 AND column < 5', 'SELECT count(*) FROM orders WHERE quantity >= 1 AND quantity < 5'),
 	('SELECT props -> ''device'', count(*) FROM orders GROUP BY 1', '->> ''name''', 'SELECT count(DISTINCT props ->> ''device'') FROM orders'),

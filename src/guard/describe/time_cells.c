@@ -403,6 +403,36 @@ add_division(DpTimeCells *cells, Node *node)
 	return true;
 }
 
+/* floor(minute / n), of a whole number of bins in an hour: they lie on the grid in every zone */
+static bool
+add_minutes(DpTimeCells *cells, Node *node)
+{
+	CellPart	part = {DP_UNIT_BIN};
+	Node	   *division;
+	Node	   *minute;
+	const char *field;
+	int64		width;
+
+	if (!is_call(node, "floor", 1) && !is_call(node, "trunc", 1))
+		return false;
+	division = dp_strip_labels(argument(node, 0));
+	if (!is_call(division, "divide", 2))
+		return false;
+	minute = dp_strip_labels(argument(division, 0));
+	while (is_call(minute, "int4", 1) || is_call(minute, "int8", 1) || is_call(minute, "numeric", 1) || is_call(minute, "float8", 1))
+		minute = dp_strip_labels(argument(minute, 0));
+	if (!is_call(minute, "extract", 2) && !is_call(minute, "date_part", 2))
+		return false;
+	field = text_of(argument(minute, 0));
+	width = seconds_of(argument(division, 1));
+	if (field == NULL || pg_strcasecmp(field, "minute") != 0 || width == 0 || MINS_PER_HOUR % width != 0 ||
+		!is_moved(argument(minute, 1), cells->column, &part))
+		return false;
+	part.width = width * USECS_PER_MINUTE;
+	add_part(cells, &part);
+	return true;
+}
+
 static bool
 add_call(DpTimeCells *cells, Node *node)
 {
@@ -424,7 +454,7 @@ add_call(DpTimeCells *cells, Node *node)
 		add_part(cells, &part);
 		return true;
 	}
-	return add_division(cells, node);
+	return add_division(cells, node) || add_minutes(cells, node);
 }
 
 static bool

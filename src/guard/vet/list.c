@@ -188,8 +188,10 @@ static const DpAllowed dp_allowed[] = {
 	DP_TRY(INTERVAL_PL_TIMESTAMP, "add"),
 	DP_TRY(TIMESTAMPTZ_PL_INTERVAL, "add"), DP_TRY(TIMESTAMPTZ_MI_INTERVAL, "subtract"),
 	DP_TRY(INTERVAL_PL_TIMESTAMPTZ, "add"),
+	DP_TRY(INTERVAL_MUL, "multiply"), DP_TRY(MUL_D_INTERVAL, "multiply"),
 	DP_TRY(AGE_TIMESTAMP_TIMESTAMP, "age"), DP_TRY(AGE_TIMESTAMPTZ_TIMESTAMPTZ, "age"),
 	DP_TRY(AGE_TIMESTAMP, "age"), DP_TRY(AGE_TIMESTAMPTZ, "age"),
+	DP_ASIS(OVERLAPS_TIMESTAMP_TIMESTAMP_TIMESTAMP_TIMESTAMP), DP_ASIS(OVERLAPS_TIMESTAMPTZ_TIMESTAMPTZ_TIMESTAMPTZ_TIMESTAMPTZ),
 	DP_TRY(MAKE_DATE, "make_date"), DP_TRY(TO_TIMESTAMP_FLOAT8, "to_timestamp"),
 	DP_TRY_CONST(DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, "date_bin", DP_ARG(0) | DP_ARG(2), STRIDE),
 	DP_TRY_CONST(DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, "date_bin", DP_ARG(0) | DP_ARG(2), STRIDE),
@@ -290,6 +292,11 @@ dp_negated_variant(const DpAllowed *allowed)
 	return named_variant(allowed, allowed->negates);
 }
 
+/* of arrays: what is known of constants; what helps where a column is one */
+#define DP_ELEMENTS(constants) constants "; for an array column, ask the owner for a protected table with a row for each element"
+/* OVERLAPS with intervals */
+#define DP_ENDS "write the end instead of the length, for example (day, day + interval '2 days') OVERLAPS (...)"
+
 /* Functions that people reach for first, and the remedies that messages name instead. */
 static const struct
 {
@@ -319,13 +326,14 @@ static const struct
 	{F_TO_CHAR_INT4_TEXT, "format the released value outside of the aggregate, or cast to text"},
 	{F_TO_CHAR_INT8_TEXT, "format the released value outside of the aggregate, or cast to text"},
 	{F_CLOCK_TIMESTAMP, "use now()"},
-	{F_ARRAYCONTAINS, "write comparisons or an IN list of constants"},
-	{F_ARRAYCONTAINED, "write comparisons or an IN list of constants"},
-	{F_ARRAYOVERLAP, "write comparisons or an IN list of constants"},
+	{F_ARRAYCONTAINS, DP_ELEMENTS("write comparisons or an IN list of constants")},
+	{F_ARRAYCONTAINED, DP_ELEMENTS("write comparisons or an IN list of constants")},
+	{F_ARRAYOVERLAP, DP_ELEMENTS("write comparisons or an IN list of constants")},
+	{F_ARRAY_POSITION_ANYCOMPATIBLEARRAY_ANYCOMPATIBLE, DP_ELEMENTS("write CASE column WHEN 'a' THEN 1 WHEN 'b' THEN 2 END")},
+	{F_OVERLAPS_TIMESTAMP_INTERVAL_TIMESTAMP_INTERVAL, DP_ENDS}, {F_OVERLAPS_TIMESTAMP_TIMESTAMP_TIMESTAMP_INTERVAL, DP_ENDS}, {F_OVERLAPS_TIMESTAMP_INTERVAL_TIMESTAMP_TIMESTAMP, DP_ENDS},
+	{F_OVERLAPS_TIMESTAMPTZ_INTERVAL_TIMESTAMPTZ_INTERVAL, DP_ENDS}, {F_OVERLAPS_TIMESTAMPTZ_TIMESTAMPTZ_TIMESTAMPTZ_INTERVAL, DP_ENDS}, {F_OVERLAPS_TIMESTAMPTZ_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, DP_ENDS},
 	{F_RANGE_CONTAINS_ELEM, "compare with its ends, for example column >= 1 AND column < 5"},
 	{F_ELEM_CONTAINED_BY_RANGE, "compare with its ends, for example column >= 1 AND column < 5"},
-	{F_INTERVAL_MUL, "add a number of days to a date, for example day + n, or compute in seconds with extract(epoch FROM ...)"},
-	{F_MUL_D_INTERVAL, "add a number of days to a date, for example day + n, or compute in seconds with extract(epoch FROM ...)"},
 	{F_MAKE_INTERVAL, "add a number of days to a date, for example day + n, or compute in seconds with extract(epoch FROM ...)"},
 	{F_INT4_JSONB, "cast the part as text, for example (column ->> 'name')::integer"},
 	{F_INT8_JSONB, "cast the part as text, for example (column ->> 'name')::bigint"},

@@ -51,7 +51,8 @@ dp_vet_array(DpVet *vet, Node *node, Node *array)
 	dp_vet_type(vet, array, element);
 	dp_vet_collation(vet, array, exprCollation(array));
 	if (dp_reads_columns(array, NULL))
-		dp_refuse(vet, node, "a list that is not constant", "write comparisons joined by OR");
+		dp_refuse(vet, node, "a list that is not constant",
+				  IsA(strip_implicit_coercions(array), Var) ? "ask the owner for a protected table with a row for each element" : "write comparisons joined by OR");
 	if (!dp_is_unfoldable(array, NULL))
 	{
 		Const	   *con;

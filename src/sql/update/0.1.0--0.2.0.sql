@@ -299,3 +299,7 @@ CREATE FUNCTION dp_cdp.null_on_error(VARIADIC arguments "any") RETURNS "any"
 	AS 'MODULE_PATHNAME', 'dp_null_on_error' LANGUAGE C STABLE;
 CREATE FUNCTION dp_cdp.null_unless_valid(of_type regtype, value "any") RETURNS "any"
 	AS 'MODULE_PATHNAME', 'dp_null_unless_valid' LANGUAGE C STABLE STRICT;
+CREATE FUNCTION dp_cdp.try_multiply(interval, float8) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_interval_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.try_multiply(float8, interval) RETURNS interval
+	AS 'MODULE_PATHNAME', 'dp_try_multiply_float8_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
