@@ -150,7 +150,12 @@ SELECT ends('analyst1', 'RESET dp_cdp.target_error') \g /dev/null
 SELECT instead('analyst1', $$SELECT * FROM dp_cdp.preview('SELECT 1; SELECT 2')$$, 'give it a single SELECT', $$SELECT * FROM dp_cdp.preview('SELECT count(*) FROM people')$$);
 SELECT instead('analyst1', $$SELECT * FROM dp_cdp.preview('CREATE TABLE x AS SELECT count(*) FROM people')$$, 'preview the SELECT in them', $$SELECT * FROM dp_cdp.preview('SELECT count(*) FROM people')$$);
 SELECT instead('analyst1', 'EXPLAIN ANALYZE SELECT count(*) FROM people', 'use EXPLAIN without ANALYZE', 'EXPLAIN SELECT count(*) FROM people');
-SELECT refused('analyst1', 'COPY people TO ''/dev/null''', 'COPY');
+SELECT refused('analyst1', 'COPY people TO ''/dev/null''', 'COPY (SELECT dp_count(*) ...) TO');
+SELECT sum(rho_spent) AS before FROM dp_cdp.budgets \gset
+SET SESSION AUTHORIZATION analyst1;
+COPY (SELECT dp_count(*) FROM people) TO STDOUT \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT cmp_ok((SELECT sum(rho_spent) FROM dp_cdp.budgets), '>', :before, '... which is answered, and paid for');
 
 -- limits that the administrator raises
 SELECT helped('analyst1', 'SELECT count(*) FROM people JOIN generate_series(1, 3000) g ON g = person', 'ask the administrator to raise dp_cdp.max_public_rows', 'postgres', $$ALTER ROLE analyst1 SET dp_cdp.max_public_rows = 5000$$, '')
