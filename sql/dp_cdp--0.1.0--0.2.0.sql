@@ -272,6 +272,10 @@ CREATE FUNCTION dp_cdp.time_points(timestamp, timestamp, bigint, boolean) RETURN
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.time_points(timestamptz, timestamptz, bigint, boolean) RETURNS SETOF timestamptz
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.cell_of(anyelement, anyarray) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_cell_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.cells(anyarray, boolean, boolean) RETURNS integer[]
+	AS 'MODULE_PATHNAME', 'dp_cells' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_json(jsonb, text) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'dp_try_json_field' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_json_text(jsonb, text) RETURNS text

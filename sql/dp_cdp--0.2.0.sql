@@ -2844,6 +2844,13 @@ CREATE FUNCTION dp_cdp.time_points(timestamp, timestamp, bigint, boolean) RETURN
 CREATE FUNCTION dp_cdp.time_points(timestamptz, timestamptz, bigint, boolean) RETURNS SETOF timestamptz
 	AS 'MODULE_PATHNAME', 'dp_time_points' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
+-- The cells into which constants divide the values of a type: the number of the cell that a constant is; those that have
+-- values, of whole numbers only (2nd argument), and NULL (3rd).  They stand for what keys compare with these constants.
+CREATE FUNCTION dp_cdp.cell_of(anyelement, anyarray) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_cell_of' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.cells(anyarray, boolean, boolean) RETURNS integer[]
+	AS 'MODULE_PATHNAME', 'dp_cells' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
 -- What may be used on rows of protected tables, and how it is treated there:
 -- as it stands, replaced by its total variant, with constants only, added by
 -- a superuser, or, "per unit", as an aggregate in a subquery that groups by the

@@ -500,6 +500,8 @@ resolve_mutator(Node *node, ResolveContext *c)
 			return copyObject(node);
 		}
 		value = resolve_whole(node, c);
+		if (value == NULL)
+			value = dp_shadow_tell_cells(c->s, node, &c->items);
 		c->unknown |= value == NULL;
 		return value ? value : node;
 	}
@@ -512,6 +514,8 @@ resolve_mutator(Node *node, ResolveContext *c)
 		Node	   *whole = IsA(node, CaseWhen) || IsA(node, List) || !reads_private(c->s, node) ? NULL
 			: resolve_whole(node, c);
 
+		if (whole == NULL)
+			whole = dp_shadow_tell_cells(c->s, node, &c->items);
 		c->unknown |= whole == NULL;
 		return whole ? whole : value;
 	}

@@ -72,6 +72,15 @@ typedef struct DpShadowClass
 	List	   *members;
 } DpShadowClass;
 
+/* what comparisons with constants are taken for; see value_cells.c */
+typedef enum DpCellStage
+{
+	DP_CELLS_NONE,				/* they are not known */
+	DP_CELLS_OF_KEYS,			/* constants of keys are being found */
+	DP_CELLS_OF_CONDITIONS,		/* those of conditions, on the same */
+	DP_CELLS_FOUND				/* tests of lists, which are filled */
+} DpCellStage;
+
 typedef struct DpShadow
 {
 	DpLevel    *level;
@@ -84,6 +93,9 @@ typedef struct DpShadow
 								 * it, what the shadow names it */
 	List	   *fits;			/* Exprs: conditions that come with values of
 								 * classes */
+	DpCellStage cell_stage;
+	List	   *cells;			/* DpShadowCells */
+	List	   *null_tested;	/* Exprs that keys ask for NULL */
 } DpShadow;
 
 /* shadow.c: collects what the level reads, and its conditions */
@@ -138,6 +150,23 @@ extern void dp_shadow_relate_matches(DpShadow *s);
  * public columns, that the referenced rows exist
  */
 extern void dp_shadow_follow_references(DpShadow *s);
+
+/*
+ * value_cells.c: returns what a condition that is not known otherwise is in terms of
+ * lists of cells, and adds these to items; NULL: it has none.  Before they
+ * are filled it returns the condition, of which it has noted the constants.
+ */
+extern Node *dp_shadow_tell_cells(DpShadow *s, Node *node, Bitmapset **items);
+
+/* value_cells.c: adds cells of what the last key asks for NULL, if it asks for nothing else */
+extern void dp_shadow_ask_nulls(DpShadow *s);
+
+/* value_cells.c: makes the lists of cells, when all their constants are known */
+extern void dp_shadow_fill_cells(DpShadow *s);
+
+/* value_cells.c: returns the number of expressions that have cells; forgets all but the first n, and what the last key asks for NULL */
+extern int	dp_shadow_count_cells(const DpShadow *s);
+extern void dp_shadow_forget_cells(DpShadow *s, int n);
 
 /* known_values.c: returns the public expression over columns that expr is equal to in all rows, NULL if there is none */
 extern Node *dp_shadow_known_by(DpShadow *s, Node *expr);

@@ -15,6 +15,7 @@
 
 #include "access/transam.h"
 #include "base/compat.h"
+#include "guard/describe/cell_tests.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
 #include "guard/describe/shadow.h"
@@ -128,24 +129,102 @@ resolve_key(DpShadow *s, ShadowKey *key)
 	key->expr = canonical;
 }
 
-/* Resolves the keys of the level: what is not known by itself may be at points of time. */
+/* Finds the constants that divide what keys compare with them, which are not known otherwise, and puts the cells in. */
 static void
-resolve_keys(DpShadow *s, ShadowKey *keys, int nkeys)
+find_cells(DpShadow *s, ShadowKey *keys, int nkeys)
+{
+	Bitmapset  *items = NULL;
+	ListCell   *lc;
+
+	s->cell_stage = DP_CELLS_OF_KEYS;
+	for (int i = 0; i < nkeys; i++)
+	{
+		int			n = dp_shadow_count_cells(s);
+
+		if (keys[i].named == NULL || keys[i].expr != NULL)
+			continue;
+		keys[i].named = dp_write_out_cases(keys[i].named, NULL);
+		if (dp_shadow_resolve(s, keys[i].named, true, &items) == NULL)
+			dp_shadow_forget_cells(s, n);
+		else
+			dp_shadow_ask_nulls(s);
+	}
+	s->cell_stage = DP_CELLS_OF_CONDITIONS;
+	foreach(lc, dp_shadow_count_cells(s) > 0 ? list_copy(s->conditions) : NIL)
+	{
+		const DpShadowCondition *condition = lfirst(lc);
+
+		if (!condition->splits_cells && !contain_volatile_functions(condition->expr))
+			(void) dp_shadow_resolve(s, condition->expr, false, &items);
+	}
+	dp_shadow_fill_cells(s);
+	s->cell_stage = DP_CELLS_FOUND;
+}
+
+/* Adds, for each condition that is known by now, that it holds: points may stand for what it reads later. */
+static void
+keep_conditions(DpShadow *s)
+{
+	ListCell   *lc;
+
+	foreach(lc, list_copy(s->conditions))
+	{
+		const DpShadowCondition *condition = lfirst(lc);
+		Bitmapset  *items = NULL;
+		DpShadowCondition *kept;
+		Node	   *resolved;
+
+		if (condition->splits_cells || !bms_is_empty(condition->joins) || contain_volatile_functions(condition->expr))
+			continue;
+		resolved = dp_shadow_resolve(s, condition->expr, false, &items);
+		if (resolved == NULL || equal(resolved, condition->expr))
+			continue;
+		kept = palloc0(sizeof(DpShadowCondition));
+		kept->expr = resolved;
+		kept->is_below = condition->is_below;
+		s->conditions = lappend(s->conditions, kept);
+	}
+}
+
+/* Resolves all keys that are not known, as far as it is possible now; returns those that remain. */
+static List *
+resolve_each(DpShadow *s, ShadowKey *keys, int nkeys)
 {
 	List	   *unknown = NIL;
 
 	for (int i = 0; i < nkeys; i++)
 	{
-		name_key(s, &keys[i], list_nth(s->level->key_exprs, i));
 		resolve_key(s, &keys[i]);
 		if (keys[i].named != NULL && keys[i].expr == NULL)
 			unknown = lappend(unknown, keys[i].named);
 	}
+	return unknown;
+}
+
+/*
+ * Resolves the keys of the level: what is not known by itself may be at points
+ * of time, or by cells of its values; or some of it by cells, and the rest at points.
+ */
+static void
+resolve_keys(DpShadow *s, ShadowKey *keys, int nkeys)
+{
+	List	   *unknown;
+
+	for (int i = 0; i < nkeys; i++)
+		name_key(s, &keys[i], list_nth(s->level->key_exprs, i));
+	unknown = resolve_each(s, keys, nkeys);
 	if (unknown == NIL)
 		return;
 	dp_shadow_add_points(s, unknown);
-	for (int i = 0; i < nkeys; i++)
-		resolve_key(s, &keys[i]);
+	if (resolve_each(s, keys, nkeys) == NIL)
+		return;
+	find_cells(s, keys, nkeys);
+	unknown = resolve_each(s, keys, nkeys);
+	if (unknown == NIL || dp_shadow_count_cells(s) == 0)
+		return;
+	keep_conditions(s);
+	dp_shadow_add_points(s, unknown);
+	(void) resolve_each(s, keys, nkeys);
 }
 
 static int

@@ -64,6 +64,7 @@ class Shape:
         self.unit_of_time = None        # of buckets, of a range that conditions give
         self.by_time = self.by_clock = False
         self.loose_nulls = False        # NULL may be a group where each row has a match
+        self.by_cell = False            # a key compares what nothing is known of with constants
         self.by_day = False             # joined by the day of a time, of which other keys may be
         self.fragile = False            # released rows, whose order noise decides where they are equal
 
@@ -475,6 +476,43 @@ class Shapes:
             return rng.choice(['extract(month FROM %s)', '%s + 1', "date_trunc('month', %s)", "to_char(%s, 'Mon')", "to_char(%s, 'FMMonth')"]) % c.ref, [c]
         return 'NOT %s' % c.ref, [c]
 
+    def compared(self, s, ref, literals):
+        """a comparison of an undeclared column with constants"""
+        rng = self.rng
+        if literals is None:
+            return rng.choice(['%s', 'NOT %s', '%s IS TRUE', '%s IS NOT FALSE', '%s IS NULL', '%s = false', '%s <> true']) % ref
+        if literals[0].startswith("'"):
+            return rng.choice(['%s < %s', '%s >= %s', '%s < %s::timestamp', '%s >= %s::date']) % (ref, self.lit(Col(ref, ('timestamptz', literals))))
+        c = Col(ref, (INT, literals))
+        r = rng.random()
+        if r < 0.5:
+            return '%s %s %s' % (ref, rng.choice(['<', '<=', '>', '>=', '=', '<>', 'IS DISTINCT FROM', 'IS NOT DISTINCT FROM']), self.lit(c))
+        if r < 0.6:
+            return '%s %sBETWEEN %s AND %s' % (ref, rng.choice(['', 'NOT ']), self.lit(c), self.lit(c))
+        if r < 0.75:
+            return '%s %s (%s)' % (ref, rng.choice(['IN', 'NOT IN']), ', '.join([self.lit(c) for _ in range(rng.randrange(1, 4))] + ['NULL'] * self.chance(0.1)))
+        if r < 0.85:
+            return '%s IS %sNULL' % (ref, rng.choice(['', 'NOT ']))
+        return rng.choice(['%s::numeric < %s.5', '%s::bigint >= %s', '%s::numeric = %s.5', '%s > %s', '%s < ANY (ARRAY[%s, 2])', '%s > ALL (ARRAY[0, %s])']) % (ref, rng.choice(literals))
+
+    def undeclared(self, s):
+        """(column, literals) of which nothing is known; None: there is none"""
+        raw = [(c.ref, c.literals) for c in s.raw if c.ref.endswith(('.n', '.age')) and 'count(*) AS n' not in s.text + ' '.join(s.header)]
+        return self.rng.choice(raw + ([(s.coin, None)] if s.coin else []) + ([(s.seen, TIMES['day'])] if s.seen and not s.unit_of_time else []) or [None])
+
+    def cells(self, s, of):
+        """a key that is known by the constants that it compares an undeclared column with"""
+        rng = self.rng
+        s.by_cell = True
+        form = rng.choice(['CASE WHEN {} THEN 0 WHEN {} THEN 1 ELSE 2 END', "CASE WHEN {} THEN 'low' WHEN {} THEN 'high' END", '{}', 'coalesce({}, false)', '({}) IS TRUE',
+                           "CASE WHEN {} OR {} THEN 'a' ELSE 'b' END", "CASE WHEN NOT ({} AND {}) THEN 'a' WHEN {} THEN 'b' ELSE 'c' END", '({}) = ({})', 'NOT ({})',
+                           'CASE WHEN ({}) IS NULL THEN 0 WHEN {} THEN 1 END', 'CASE WHEN {} THEN 1 ELSE 0 END + CASE WHEN {} THEN 1 ELSE 0 END'])
+        while '{}' in form:
+            form = form.replace('{}', self.compared(s, *of), 1)
+        if of[1] and of[1][0].isdigit() and self.chance(0.15):
+            form = "CASE %s WHEN %s THEN 'a' WHEN %s THEN 'b'%s END" % (of[0], rng.choice(of[1]), rng.choice(of[1]), rng.choice(['', " ELSE 'c'"]))
+        return form, [Col(' ' + of[0], (INT, []))]
+
     def add_range(self, s):
         """conditions between which moments a time is"""
         rng = self.rng
@@ -511,6 +549,16 @@ class Shapes:
             k = self.key(s)
             if k[0] not in [x[0] for x in keys]:
                 keys.append(k)
+        of = self.undeclared(s) if not s.outer and self.chance(0.3) else None
+        if of:
+            for _ in range(rng.choice([1, 1, 2])):
+                keys.append(self.cells(s, of))
+            # a bucket and a comparison of one time are told each by itself
+            s.loose |= of[0] == s.seen and (s.by_day or s.by_clock)
+            if len({k[0] for k in keys}) < len(keys):
+                keys = list({k[0]: k for k in keys}.values())
+            if self.chance(0.4):
+                s.where.append((self.compared(s, *of), None))
         for _ in range(rng.choice([0, 0, 1, 1, 2])):
             mixed = s.columns + (s.raw if self.chance(0.15) and not s.outer else [])
             focus = [c for k in keys for c in k[1] if c.literals] if self.chance(0.6) else mixed
@@ -554,7 +602,7 @@ class Shapes:
         else:
             private = query('%s, %s AS n' % (names, aggregate), s.where, group + having)
             exact = query('%s, %s AS n, count(DISTINCT %s) AS u' % (names, aggregate, s.person), s.where, group + having)
-        possible = '' if s.loose or s.by_day and any('.seen' in t for t in texts) or s.by_time and (s.rows > 2 or len(keys) > 2) or s.loose_nulls and any(k[0] != k[1][0].ref for k in keys) else query(names, told, group)
+        possible = '' if s.loose or s.by_day and any('.seen' in t for t in texts) or s.by_time and (s.rows > 2 or len(keys) > 2) or s.by_cell and (s.rows > 2 or len(keys) > 3 or extra) or s.loose_nulls and any(k[0] != k[1][0].ref for k in keys) else query(names, told, group)
         self.finish(out, private, exact, possible)
         out.fragile, out.distinct, out.loose_nulls = s.fragile, distinct, s.loose_nulls
         out.keys = list(range(n))

@@ -44,6 +44,9 @@ INSERT INTO y.sales SELECT person, shop, item, CASE WHEN random() < 0.1 THEN (AR
 	CASE WHEN random() < 0.1 THEN 7 ELSE grade END, cost, paid, day, CASE WHEN random() < 0.1 THEN (ARRAY['k9', 'nut', 'bolt', 'saw'])[1 + floor(4 * random())::int] ELSE (ARRAY['k1', 'k2', 'k3', NULL])[1 + floor(4 * random())::int] END,
 	timestamptz '2024-03-27 00:00 UTC' + floor(random() * 11 * 24 * 60) * interval '1 minute', floor(4 * random()), random() < 0.5
 	FROM every;
+-- what lies beside and between the constants that keys compare undeclared columns with
+UPDATE y.sales SET n = nullif(person % 6, 5) - 1, coin = nullif((person / 6) % 3, 2)::boolean;
+UPDATE y.buyers SET age = nullif(person % 6, 5) * 10 + 10;
 
 -- at most 2 rows of a person
 SELECT format($$

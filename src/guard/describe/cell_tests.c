@@ -1,0 +1,291 @@
+/*-------------------------------------------------------------------------
+ *
+ * cell_tests.c
+ *	  Conditions that compare an expression with constants.
+ *
+ * Whatever the types of both sides are, constants are those of one type, by
+ * the order of which the expression's values are compared with them.
+ *
+ * Invariant: casts that are left out, or put around constants, change no
+ * comparison.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "base/compat.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "guard/describe/cell_tests.h"
+#include "guard/level.h"
+#include "guard/vet/vet.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
+#include "utils/array.h"
+#include "utils/date.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+/* ------------------------------------------------------------------------
+ * Comparisons
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+any_var_walker(Node *node, void *context)
+{
+	return node != NULL && (IsA(node, Var) || expression_tree_walker(node, any_var_walker, context));
+}
+
+static bool
+case_test_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, ArrayCoerceExpr))
+		return case_test_walker((Node *) ((ArrayCoerceExpr *) node)->arg, context);
+	return IsA(node, CaseTestExpr) || expression_tree_walker(node, case_test_walker, context);
+}
+
+bool
+dp_reads_case(Node *node)
+{
+	return case_test_walker(node, NULL);
+}
+
+static bool
+is_integer(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+static bool
+is_float(Oid type)
+{
+	return type == FLOAT4OID || type == FLOAT8OID;
+}
+
+static bool
+is_local_time(Oid type)
+{
+	return type == DATEOID || type == TIMESTAMPOID;
+}
+
+Node *
+dp_strip_casts(Node *node)
+{
+	node = dp_strip_labels(node);
+	if (IsA(node, FuncExpr))
+		switch (((FuncExpr *) node)->funcid)
+		{
+			case F_NUMERIC_INT2:
+			case F_NUMERIC_INT4:
+			case F_NUMERIC_INT8:
+			case F_INT4_INT2:
+			case F_INT8_INT2:
+			case F_INT8_INT4:
+			case F_FLOAT8_FLOAT4:
+				return dp_strip_casts(linitial(((FuncExpr *) node)->args));
+			default:
+				break;
+		}
+	return node;
+}
+
+/* Returns the type in which values of one type are compared with constants of another; InvalidOid: it is not known. */
+static Oid
+common_type(Oid value, Oid constant)
+{
+	if ((is_integer(value) && is_integer(constant)) || (value == NUMERICOID && constant == NUMERICOID))
+		return NUMERICOID;
+	if (is_float(value) && is_float(constant))
+		return FLOAT8OID;
+	if (value == constant)
+		return value;
+	if ((is_local_time(value) || value == TIMESTAMPTZOID) && constant == TIMESTAMPTZOID)
+		return TIMESTAMPTZOID;
+	if (value == TIMESTAMPTZOID && is_local_time(constant))
+		return TIMESTAMPTZOID;
+	return is_local_time(value) && is_local_time(constant) ? TIMESTAMPOID : InvalidOid;
+}
+
+/* Returns the operator of numbers that an operator of the type's order becomes; InvalidOid: it is none. */
+static Oid
+number_operator(Oid opno, Oid type)
+{
+	static const Oid operators[] = {InvalidOid, Int4LessOperator, 523, Int4EqualOperator, 525, 521};
+	Oid			opfamily = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	int			strategy;
+
+	if (!OidIsValid(opfamily))
+		return InvalidOid;
+	strategy = get_op_opfamily_strategy(opno, opfamily);
+	if (strategy > 0)
+		return operators[strategy];
+	/* <> is the negator of = */
+	opno = get_negator(opno);
+	return OidIsValid(opno) && get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber
+		? get_negator(Int4EqualOperator) : InvalidOid;
+}
+
+/* Tells whether an expression is known now, and is so whatever settings are later. */
+static bool
+is_known_now(Node *node)
+{
+	return !dp_is_unfoldable(node, NULL) && !contain_mutable_functions(node);
+}
+
+/* Adds a constant as one of the type; returns false if it may be none. */
+static bool
+add_constant(DpCellTest *test, Node *constant)
+{
+	Node	   *cast;
+
+	/* dates reach further than timestamps */
+	if (exprType(constant) == DATEOID && test->type != DATEOID && is_known_now(constant))
+	{
+		Const	   *date = dp_fold(constant);
+
+		if (!date->constisnull && !DATE_NOT_FINITE(DatumGetDateADT(date->constvalue)) &&
+			DatumGetDateADT(date->constvalue) >= TIMESTAMP_END_JULIAN - POSTGRES_EPOCH_JDATE - 2)
+			return false;
+	}
+	cast = exprType(constant) == test->type ? constant
+		: coerce_to_target_type(NULL, constant, exprType(constant), test->type, -1, COERCION_EXPLICIT, COERCE_IMPLICIT_CAST, -1);
+	if (cast == NULL)
+		return false;
+	test->constants = lappend(test->constants, is_known_now(cast) ? (Node *) dp_fold(cast) : copyObject(cast));
+	return true;
+}
+
+/* Adds the elements of an array; returns false if they are not known one by one. */
+static bool
+add_elements(DpCellTest *test, Node *array)
+{
+	Oid			type = get_element_type(exprType(array));
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+	Const	   *folded;
+	ListCell   *lc;
+
+	if (!is_known_now(array))
+	{
+		array = dp_strip_relabel(array);
+		if (!IsA(array, ArrayExpr) || ((ArrayExpr *) array)->multidims)
+			return false;
+		foreach(lc, ((ArrayExpr *) array)->elements)
+		{
+			if (!add_constant(test, lfirst(lc)))
+				return false;
+		}
+		return true;
+	}
+	folded = dp_fold(array);
+	if (folded->constisnull)
+		return false;
+	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
+	deconstruct_array(DatumGetArrayTypeP(folded->constvalue), type, typlen, typbyval, typalign, &values, &nulls, &n);
+	if (n > DP_MAX_CELL_CONSTANTS)
+		return false;
+	for (int i = 0; i < n; i++)
+		if (!add_constant(test, (Node *) makeConst(type, -1, get_typcollation(type), typlen, values[i], nulls[i], typbyval)))
+			return false;
+	return true;
+}
+
+bool
+dp_get_cell_test(Node *node, DpCellTest *test)
+{
+	bool		is_array = IsA(node, ScalarArrayOpExpr);
+	List	   *args;
+	Node	   *left;
+	Node	   *right;
+	Oid			opno;
+	Oid			type;
+
+	memset(test, 0, sizeof(DpCellTest));
+	if (is_array)
+	{
+		args = ((ScalarArrayOpExpr *) node)->args;
+		opno = ((ScalarArrayOpExpr *) node)->opno;
+		test->collation = ((ScalarArrayOpExpr *) node)->inputcollid;
+	}
+	else if ((IsA(node, OpExpr) || IsA(node, DistinctExpr)) && list_length(((OpExpr *) node)->args) == 2)
+	{
+		args = ((OpExpr *) node)->args;
+		opno = ((OpExpr *) node)->opno;
+		test->collation = ((OpExpr *) node)->inputcollid;
+	}
+	else
+		return false;
+	left = linitial(args);
+	right = lsecond(args);
+	if (!any_var_walker(left, NULL) && !is_array)
+	{
+		left = lsecond(args);
+		right = linitial(args);
+		opno = get_commutator(opno);
+	}
+	if (!OidIsValid(opno) || any_var_walker(right, NULL) || contain_volatile_functions(right))
+		return false;
+	type = is_array ? get_element_type(exprType(right)) : exprType(right);
+	test->opno = number_operator(opno, exprType(left));
+	test->type = OidIsValid(type) ? common_type(exprType(left), type) : InvalidOid;
+	if (!OidIsValid(test->opno) || !OidIsValid(test->type) || !OidIsValid(get_array_type(test->type)) ||
+		type_is_rowtype(test->type) || type_is_array(test->type))
+		return false;
+	test->expr = test->type == NUMERICOID || test->type == FLOAT8OID ? dp_strip_casts(left) : dp_strip_labels(left);
+	return is_array ? add_elements(test, right) : add_constant(test, right);
+}
+
+/* ------------------------------------------------------------------------
+ * CASE with an argument
+ * ------------------------------------------------------------------------
+ */
+
+static Node *
+replace_case_test(Node *node, Node *by)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, CaseTestExpr))
+		return copyObject(by);
+	/* what these compare is their own */
+	if (IsA(node, CaseExpr) || IsA(node, ArrayCoerceExpr))
+		return copyObject(node);
+	return expression_tree_mutator(node, replace_case_test, by);
+}
+
+Node *
+dp_write_out_cases(Node *node, void *context)
+{
+	Node	   *copy;
+	CaseExpr   *cases;
+	ListCell   *lc;
+
+	if (node == NULL)
+		return NULL;
+	check_stack_depth();
+	copy = expression_tree_mutator(node, dp_write_out_cases, context);
+	cases = (CaseExpr *) copy;
+	if (!IsA(copy, CaseExpr) || cases->arg == NULL || !IsA(dp_strip_labels((Node *) cases->arg), Var))
+		return copy;
+	foreach(lc, cases->args)
+	{
+		CaseWhen   *when = lfirst_node(CaseWhen, lc);
+
+		when->expr = (Expr *) replace_case_test((Node *) when->expr, (Node *) cases->arg);
+	}
+	cases->arg = NULL;
+	return copy;
+}

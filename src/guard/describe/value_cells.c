@@ -1,0 +1,513 @@
+/*-------------------------------------------------------------------------
+ *
+ * value_cells.c
+ *	  What keys can be that only compare protected values with constants.
+ *
+ *	   CASE WHEN amount < 50 THEN 'low' WHEN amount < 100 THEN 'middle' ELSE 'high' END
+ *
+ * is known without values of amount: the constants divide them into cells, on
+ * each of which all comparisons are constant.  A list of the cells' numbers
+ * (safe/value_cells.c) stands for the compared expression, and comparisons are
+ * those of numbers.  Conditions on the same expression leave out cells.  Of a
+ * condition that is no comparison, the list is that of its truth values.
+ *
+ * Invariants:
+ * - A row is in one cell of each list, by which all that is asked of the list
+ *	 has the value that it has for the row.  Lists do not know of each other,
+ *	 so that there may be more tuples than rows can have, but never fewer.
+ * - Cells are found when all constants are: first all keys are looked through,
+ *	 then the conditions, and only then anything is put in.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "base/extension.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "guard/describe/cell_tests.h"
+#include "guard/describe/describe.h"
+#include "guard/describe/shadow.h"
+#include "guard/read/read.h"
+#include "guard/vet/vet.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+
+/* the most tuples of cells, those of all lists together */
+#define MAX_TUPLES 20000
+/* the same with lists of declared values */
+#define MAX_WITH_DECLARED 1e6
+/* the most constants of one list that are known only when the query runs */
+#define MAX_EXPRESSIONS 50
+
+/* the cells of one expression */
+typedef struct DpShadowCells
+{
+	Node	   *expr;
+	Oid			type;			/* of constants; InvalidOid: it is asked for
+								 * NULL alone */
+	Oid			collation;
+	bool		is_truth;		/* a condition, whose list has truth values */
+	List	   *constants;		/* of the type, each once */
+	bool		is_known;		/* they are known now */
+	DpShadowItem *item;			/* made when all constants are known */
+	Node	   *array;			/* of the constants */
+	List	   *numbers;		/* of their cells */
+} DpShadowCells;
+
+/* ------------------------------------------------------------------------
+ * Cells of an expression
+ * ------------------------------------------------------------------------
+ */
+
+static DpShadowCells *
+find_cells(DpShadow *s, const DpCellTest *test, bool is_truth)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->cells)
+	{
+		DpShadowCells *cells = lfirst(lc);
+
+		if (cells->is_truth == is_truth && cells->type == test->type && cells->collation == test->collation &&
+			equal(cells->expr, test->expr))
+			return cells;
+	}
+	return NULL;
+}
+
+/* Returns any cells of an expression that know of its NULLs. */
+static DpShadowCells *
+find_nulls(DpShadow *s, Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->cells)
+	{
+		DpShadowCells *cells = lfirst(lc);
+
+		if (equal(cells->expr, expr))
+			return cells;
+	}
+	return NULL;
+}
+
+/* Tells whether so many constants more leave lists short enough; beside: what has them, or NULL. */
+static bool
+has_room(DpShadow *s, const DpShadowCells *to, int more)
+{
+	double		tuples = to ? 1 : 2.0 * more + 2;
+	double		declared = 1;
+	ListCell   *lc;
+
+	foreach(lc, s->cells)
+	{
+		DpShadowCells *cells = lfirst(lc);
+
+		tuples *= cells->is_truth ? 3 : 2 * (list_length(cells->constants) + (cells == to ? more : 0)) + 2;
+	}
+	foreach(lc, s->items)
+	{
+		const DpColumn *policy = ((DpShadowItem *) lfirst(lc))->policy;
+
+		declared *= policy ? policy->nkeys + 1 : 1;
+	}
+	return tuples <= MAX_TUPLES && tuples * declared <= MAX_WITH_DECLARED;
+}
+
+/* Tells whether one list may stand for an expression: where rows of outer joins are missing, only columns are surely NULL. */
+static bool
+may_have_cells(DpShadow *s, Node *expr)
+{
+	int			item = -1;
+	Bitmapset  *items = pull_varnos(NULL, expr);
+
+	while (!IsA(expr, Var) && (item = bms_next_member(items, item)) >= 0)
+		if (!bms_is_empty(dp_shadow_item(s, item)->joins))
+			return false;
+	return !contain_volatile_functions(expr);
+}
+
+/* Adds a test to the cells of its expression; returns false if it has none, or too many. */
+static bool
+add_test(DpShadow *s, const DpCellTest *test, bool is_truth)
+{
+	DpShadowCells *cells = find_cells(s, test, is_truth);
+	List	   *constants = cells ? list_difference(test->constants, cells->constants) : test->constants;
+	bool		is_known = cells == NULL || cells->is_known;
+	int			n = list_length(constants) + (cells ? list_length(cells->constants) : 0);
+	ListCell   *lc;
+
+	foreach(lc, constants)
+		is_known &= IsA(lfirst(lc), Const);
+	if ((cells == NULL && (s->cell_stage != DP_CELLS_OF_KEYS || !may_have_cells(s, test->expr))) ||
+		n > (is_known ? DP_MAX_CELL_CONSTANTS : MAX_EXPRESSIONS) || !has_room(s, cells, list_length(constants)))
+		return false;
+	if (cells == NULL)
+	{
+		cells = palloc0(sizeof(DpShadowCells));
+		cells->expr = copyObject(test->expr);
+		cells->type = test->type;
+		cells->collation = test->collation;
+		cells->is_truth = is_truth;
+		s->cells = lappend(s->cells, cells);
+	}
+	cells->is_known = is_known;
+	foreach(lc, constants)
+		cells->constants = list_append_unique(cells->constants, lfirst(lc));
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Lists
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether a column is not NULL in any row of the entry that it is of. */
+static bool
+is_never_null(DpShadow *s, Var *column)
+{
+	DpShadowItem *item = dp_shadow_item(s, column->varno);
+	Var		   *var = dp_shadow_level_var(s, column);
+	ListCell   *lc;
+
+	if (var != NULL && dp_is_never_null(s->level->from.query, (Node *) var))
+		return true;
+	foreach(lc, item->rte ? item->query->rtable : NIL)
+	{
+		if (lfirst(lc) != item->rte)
+			continue;
+		var = copyObject(column);
+		var->varno = foreach_current_index(lc) + 1;
+		return dp_is_never_null(item->query, (Node *) var);
+	}
+	return false;
+}
+
+/* Puts constants, NULL where they may be, in the place of columns. */
+static Node *
+put_constants(Node *node, DpShadow *s)
+{
+	Var		   *var = (Var *) node;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Const	   *constant = makeNullConst(var->vartype, var->vartypmod, var->varcollid);
+
+		constant->constisnull = !is_never_null(s, var);
+		return (Node *) constant;
+	}
+	return expression_tree_mutator(node, put_constants, s);
+}
+
+/* Tells whether a condition holds for no row in which the column is NULL. */
+static bool
+excludes_null(const DpShadowCondition *condition, Var *column)
+{
+	ListCell   *lc;
+
+	if (!bms_is_empty(condition->joins) || !bms_is_member(column->varno, find_nonnullable_rels(condition->expr)))
+		return false;
+	/* of the columns of its entry, that it reads this one alone */
+	foreach(lc, pull_var_clause(condition->expr, PVC_RECURSE_PLACEHOLDERS))
+	{
+		Var		   *var = lfirst(lc);
+
+		if (var->varno == column->varno && !equal(var, column))
+			return false;
+	}
+	return true;
+}
+
+static bool
+may_be_null(DpShadow *s, Node *expr)
+{
+	ListCell   *lc;
+
+	/* nobody looks at values of constants there */
+	if (dp_expression_never_null(s->level, put_constants(expr, s)))
+		return false;
+	foreach(lc, IsA(expr, Var) ? s->conditions : NIL)
+	{
+		if (excludes_null(lfirst(lc), (Var *) expr))
+			return false;
+	}
+	return true;
+}
+
+static Const *
+number_const(int number)
+{
+	return makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(number), false, true);
+}
+
+/* Returns an array, folded if all of it is known. */
+static Node *
+make_array(Oid type, Oid collation, List *elements, bool is_known)
+{
+	ArrayExpr  *array = makeNode(ArrayExpr);
+
+	array->array_typeid = get_array_type(type);
+	array->array_collid = collation;
+	array->element_typeid = type;
+	array->elements = elements;
+	array->location = -1;
+	return is_known ? (Node *) dp_fold((Node *) array) : (Node *) array;
+}
+
+/* Returns the number of the cell that a constant is. */
+static Node *
+number_of(const DpShadowCells *cells, Node *constant)
+{
+	Oid			types[] = {ANYELEMENTOID, ANYARRAYOID};
+	Node	   *call = (Node *) makeFuncExpr(dp_own_routine("cell_of", lengthof(types), types), INT4OID,
+											 list_make2(constant, cells->array), InvalidOid, cells->collation,
+											 COERCE_EXPLICIT_CALL);
+
+	return cells->is_known ? (Node *) dp_fold(call) : call;
+}
+
+/* Returns the list of cells that have values. */
+static Expr *
+cell_numbers(const DpShadowCells *cells, bool with_null)
+{
+	Oid			types[] = {ANYARRAYOID, BOOLOID, BOOLOID};
+	Oid			type = exprType(cells->expr);
+	bool		whole = type == INT2OID || type == INT4OID || type == INT8OID;
+	Node	   *call;
+
+	if (cells->is_truth)
+	{
+		List	   *values = list_make2(makeBoolConst(true, false), makeBoolConst(false, false));
+
+		return (Expr *) make_array(BOOLOID, InvalidOid, with_null ? lappend(values, makeBoolConst(false, true)) : values, true);
+	}
+	if (!OidIsValid(cells->type))
+	{
+		List	   *values = list_make1(number_const(0));
+
+		if (with_null)
+			values = lappend(values, makeNullConst(INT4OID, -1, InvalidOid));
+		return (Expr *) make_array(INT4OID, InvalidOid, values, true);
+	}
+	call = (Node *) makeFuncExpr(dp_own_routine("cells", lengthof(types), types), INT4ARRAYOID,
+								 list_make3(cells->array, makeBoolConst(whole, false), makeBoolConst(with_null, false)),
+								 InvalidOid, cells->collation, COERCE_EXPLICIT_CALL);
+	return (Expr *) (cells->is_known ? (Node *) dp_fold(call) : call);
+}
+
+/* Adds the list that stands for an expression. */
+static void
+add_list(DpShadow *s, DpShadowCells *cells)
+{
+	DpShadowItem *item = dp_shadow_add_item(s);
+	ListCell   *lc;
+	int			join = -1;
+
+	if (OidIsValid(cells->type) && !cells->is_truth)
+		cells->array = make_array(cells->type, get_typcollation(cells->type), cells->constants, cells->is_known);
+	foreach(lc, cells->constants)
+		cells->numbers = lappend(cells->numbers, number_of(cells, lfirst(lc)));
+	/* it stands for no column, but what a list is for */
+	item->column = makeVar(item->number, 1, cells->is_truth ? BOOLOID : INT4OID, -1, InvalidOid, 0);
+	item->values = cell_numbers(cells, may_be_null(s, cells->expr));
+	if (IsA(cells->expr, Var))
+		item->joins = dp_shadow_item(s, ((Var *) cells->expr)->varno)->joins;
+	while ((join = bms_next_member(item->joins, join)) >= 0)
+	{
+		DpShadowJoin *j = list_nth(s->joins, join - 1);
+
+		/* not every row has a match */
+		j->items = bms_add_member(j->items, item->number);
+		j->is_whole = false;
+	}
+	cells->item = item;
+}
+
+static Expr *
+is_null(const DpShadowCells *cells)
+{
+	NullTest   *test = castNode(NullTest, dp_is_not_null((Expr *) copyObject(cells->item->column)));
+
+	test->nulltesttype = IS_NULL;
+	return (Expr *) test;
+}
+
+/* Adds that two lists are NULL together, which stand for one expression. */
+static void
+relate_nulls(DpShadow *s, const DpShadowCells *a, const DpShadowCells *b)
+{
+	DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
+
+	condition->expr = (Node *) make_opclause(BooleanEqualOperator, BOOLOID, false, is_null(a), is_null(b), InvalidOid, InvalidOid);
+	set_opfuncid((OpExpr *) condition->expr);
+	condition->follows = true;
+	s->conditions = lappend(s->conditions, condition);
+}
+
+void
+dp_shadow_fill_cells(DpShadow *s)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->cells)
+		add_list(s, lfirst(lc));
+	foreach(lc, s->cells)
+	{
+		DpShadowCells *first = find_nulls(s, ((DpShadowCells *) lfirst(lc))->expr);
+
+		if (first != lfirst(lc))
+			relate_nulls(s, first, lfirst(lc));
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * What stands for a condition
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns the number of the cell that a constant is, from those that have been found; NULL: it has not been among them. */
+static Node *
+found_number(const DpShadowCells *cells, Node *constant)
+{
+	ListCell   *lc,
+			   *number;
+
+	forboth(lc, cells->constants, number, cells->numbers)
+	{
+		if (equal(lfirst(lc), constant))
+			return copyObject(lfirst(number));
+	}
+	return NULL;
+}
+
+/* Returns a test as one of cells' numbers. */
+static Node *
+write_test(const DpShadowCells *cells, Node *node, const DpCellTest *test)
+{
+	Expr	   *column = (Expr *) copyObject(cells->item->column);
+	List	   *numbers = NIL;
+	bool		is_known = true;
+	OpExpr	   *op;
+	ListCell   *lc;
+
+	foreach(lc, test->constants)
+	{
+		Node	   *number = found_number(cells, lfirst(lc));
+
+		if (number == NULL)
+			return NULL;
+		is_known &= IsA(number, Const);
+		numbers = lappend(numbers, number);
+	}
+	if (IsA(node, ScalarArrayOpExpr))
+	{
+		ScalarArrayOpExpr *any = makeNode(ScalarArrayOpExpr);
+
+		any->opno = test->opno;
+		set_sa_opfuncid(any);
+		any->useOr = ((ScalarArrayOpExpr *) node)->useOr;
+		any->args = list_make2(column, make_array(INT4OID, InvalidOid, numbers, is_known));
+		any->location = -1;
+		return (Node *) any;
+	}
+	op = (OpExpr *) make_opclause(test->opno, BOOLOID, false, column, linitial(numbers), InvalidOid, InvalidOid);
+	set_opfuncid(op);
+	if (IsA(node, DistinctExpr))
+		NodeSetTag(op, T_DistinctExpr);
+	return (Node *) op;
+}
+
+/* Returns a test for NULL as one of a list. */
+static Node *
+tell_null(DpShadow *s, NullTest *node)
+{
+	Node	   *expr = dp_strip_casts((Node *) node->arg);
+	DpShadowCells *cells = find_nulls(s, expr);
+	NullTest   *test;
+
+	if (s->cell_stage == DP_CELLS_OF_KEYS)
+	{
+		if (!may_have_cells(s, expr))
+			return NULL;
+		s->null_tested = list_append_unique(s->null_tested, expr);
+		return (Node *) node;
+	}
+	if (cells == NULL)
+		return NULL;
+	if (cells->item == NULL)
+		return (Node *) node;
+	test = copyObject(node);
+	test->arg = (Expr *) copyObject(cells->item->column);
+	return (Node *) test;
+}
+
+Node *
+dp_shadow_tell_cells(DpShadow *s, Node *node, Bitmapset **items)
+{
+	DpCellTest	test;
+	DpShadowCells *cells;
+	bool		is_truth;
+	Node	   *told;
+
+	if (s->cell_stage == DP_CELLS_NONE || IsA(node, CaseWhen) || IsA(node, List) || exprType(node) != BOOLOID ||
+		dp_reads_case(node))
+		return NULL;
+	if (IsA(node, NullTest) && !((NullTest *) node)->argisrow)
+	{
+		told = tell_null(s, (NullTest *) node);
+		if (told != NULL)
+			*items = bms_add_members(*items, s->cell_stage == DP_CELLS_FOUND ? pull_varnos(NULL, told) : NULL);
+		return told;
+	}
+	is_truth = !dp_get_cell_test(node, &test);
+	if (is_truth)
+	{
+		memset(&test, 0, sizeof(DpCellTest));
+		test.expr = node;
+		test.type = BOOLOID;
+	}
+	if (s->cell_stage != DP_CELLS_FOUND)
+		return add_test(s, &test, is_truth) ? node : NULL;
+	cells = find_cells(s, &test, is_truth);
+	if (cells == NULL)
+		return NULL;
+	told = is_truth ? (Node *) copyObject(cells->item->column) : write_test(cells, node, &test);
+	if (told != NULL)
+		*items = bms_add_member(*items, cells->item->number);
+	return told;
+}
+
+void
+dp_shadow_ask_nulls(DpShadow *s)
+{
+	ListCell   *lc;
+
+	foreach(lc, s->null_tested)
+	{
+		DpCellTest	test = {lfirst(lc)};
+
+		if (find_nulls(s, lfirst(lc)) == NULL)
+			(void) add_test(s, &test, false);
+	}
+	s->null_tested = NIL;
+}
+
+int
+dp_shadow_count_cells(const DpShadow *s)
+{
+	return list_length(s->cells);
+}
+
+void
+dp_shadow_forget_cells(DpShadow *s, int n)
+{
+	s->cells = list_truncate(s->cells, n);
+	s->null_tested = NIL;
+}
