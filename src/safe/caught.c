@@ -50,6 +50,8 @@ is_of_values(int sqlerrcode)
 		case ERRCODE_FEATURE_NOT_SUPPORTED:
 		case ERRCODE_INVALID_CATALOG_NAME:
 		case ERRCODE_INVALID_SCHEMA_NAME:
+		/* errors of XPath, from 18 on */
+		case ERRCODE_TO_CATEGORY(MAKE_SQLSTATE('1', '0', '6', '0', '8')):
 			return true;
 		case ERRCODE_TO_CATEGORY(ERRCODE_UNDEFINED_OBJECT):
 			return sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE;

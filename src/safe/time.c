@@ -302,12 +302,23 @@ is_int32(double x)
 static Datum
 interval_times(FunctionCallInfo fcinfo, Interval *span, double factor)
 {
+#if PG_VERSION_NUM >= 170000
+	Interval	nothing = {0};
+#endif
 	double		months = span->month * factor;
 	double		days = span->day * factor;
 	double		days_of_months;
 	double		seconds;
 
-	if (dp_interval_is_infinite(span) || isnan(factor) || isinf(factor) || !is_int32(months) || !is_int32(days))
+	if (isnan(factor))
+		PG_RETURN_NULL();
+#if PG_VERSION_NUM >= 170000
+	/* infinity times anything but nothing is infinite */
+	if (dp_interval_is_infinite(span) ? factor != 0
+		: isinf(factor) && !DatumGetBool(DirectFunctionCall2(interval_eq, IntervalPGetDatum(span), IntervalPGetDatum(&nothing))))
+		return DirectFunctionCall2(interval_mul, IntervalPGetDatum(span), Float8GetDatum(factor));
+#endif
+	if (dp_interval_is_infinite(span) || isinf(factor) || !is_int32(months) || !is_int32(days))
 		PG_RETURN_NULL();
 	days_of_months = TSROUND((months - (int32) months) * DAYS_PER_MONTH);
 	seconds = TSROUND((days - (int32) days + days_of_months - (int) days_of_months) * SECS_PER_DAY);

@@ -131,7 +131,7 @@ SELECT * FROM ward w LEFT JOIN visit v ON v.age = 97;
 SELECT * FROM ward NATURAL FULL JOIN visit;
 --> ZC002
 SELECT w.* FROM ward w WHERE w.ward IN (SELECT ward FROM visit WHERE age <> 97);
---> ZC002
+--> ok 2
 SELECT s.* FROM (SELECT v.* FROM (SELECT * FROM visit OFFSET 0) v WHERE age = 97) s;
 --> ZC002
 SELECT unnest(ARRAY[cost, age]) FROM visit WHERE age = 97;

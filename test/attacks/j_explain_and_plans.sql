@@ -22,7 +22,7 @@ EXPLAIN SELECT * FROM visit;
 --> ZC002
 EXPLAIN SELECT count(*) FROM visit JOIN ward USING (ward);
 --> ok | ZC002
-EXPLAIN SELECT * FROM ward WHERE ward IN (SELECT ward FROM visit);
+EXPLAIN SELECT * FROM ward WHERE ward NOT IN (SELECT ward FROM visit WHERE ward.floor = 1 AND age = 97);
 --> ZC002
 EXPLAIN SELECT * FROM visit WHERE false;
 --> ok
