@@ -437,6 +437,9 @@ dp_compute_fields(DpFields *fields, TupleTableSlot *slot, ExprContext *econtext,
 {
 	bool		decimals;
 
+	/* counts of rows have none */
+	if (fields->nfields == 0)
+		return;
 	slot_getsomeattrs(slot, fields->last_attno);
 	decimals = fields->decimals.nsteps > 0 && dp_compute_decimals(&fields->decimals, slot);
 	dp_compute_expressions(fields, slot, econtext, decimals);

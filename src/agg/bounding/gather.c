@@ -146,7 +146,7 @@ gather_row(DpBounding *bounding, int64 bucket)
 	{
 		DpPartition *p = dp_partition_of(bounding, bounding->row.hash);
 
-		if (bounding->pass.bits == 0)
+		if (bounding->pass.bits == 0 && dp_is_hot(p, bounding->row.unit))
 			bucket = dp_enter_hot_unit(bounding, p);
 		if (bucket < 0)
 		{

@@ -80,17 +80,18 @@ typedef struct DpChunk
 
 typedef struct DpPartition
 {
-	DpChunk    *rows;			/* the last one first; in no file yet */
-	char	   *room;			/* in the last one of them, which does not
+	/* what each row that is set aside reads and writes comes first, in as few lines of the cache as may be */
+	char	   *room;			/* in the last chunk of rows, which does not
 								 * know yet how much of it is used */
 	char	   *room_end;
+	uint64		hot_unit;
+	uint32		hot_count;		/* of rows of one unit that were set aside,
+								 * more than of all others: units.c */
+	int			bits;			/* bits of the hash that all its units share */
+	DpChunk    *rows;			/* the last one first; in no file yet */
 	DpChunk    *states;
 	BufFile    *file;
 	struct DpPartition *next;	/* in the list of waiting ones */
-	int			bits;			/* bits of the hash that all its units share */
-	uint32		hot_count;		/* of rows of one unit that were set aside,
-								 * more than of all others: units.c */
-	uint64		hot_unit;
 } DpPartition;
 
 typedef struct DpBucket
@@ -276,6 +277,24 @@ extern void dp_close_files(DpBounding *bounding);
 extern void dp_start_table(DpBounding *bounding, uint64 nbuckets);
 extern int64 dp_enter_unit(DpBounding *bounding);
 extern int64 dp_enter_hot_unit(DpBounding *bounding, DpPartition *p);
+
+/* how many rows more of one unit than of all others in its partition make it hot */
+#define DP_HOT_ROWS 64
+
+/*
+ * Counts a row that is to be set aside; tells whether its unit has had far more of them than the
+ * others in its partition (Boyer and Moore's majority vote).  Without branches: which way they
+ * go is a matter of chance for most rows.
+ */
+static inline bool
+dp_is_hot(DpPartition *p, uint64 unit)
+{
+	bool		none = p->hot_count == 0;
+
+	p->hot_count += none | (p->hot_unit == unit) ? 1 : -1;
+	p->hot_unit = none ? unit : p->hot_unit;
+	return unlikely(p->hot_count >= DP_HOT_ROWS);
+}
 
 /* input.c */
 extern void dp_gather_input(DpBounding *bounding);

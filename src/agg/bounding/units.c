@@ -31,8 +31,7 @@
 #define MIN_UNITS 64
 #define MIN_MEMORY ((Size) 256 * 1024)
 
-/* how many rows more of one unit than of all others in its partition make it hot, and how many units may be */
-#define HOT_ROWS 64
+/* how many units may be hot: dp_is_hot() */
 #define MAX_HOT_UNITS 256
 
 /* smaller tables stay in a core's second cache even if most buckets are free */
@@ -190,11 +189,9 @@ dp_enter_unit(DpBounding *bounding)
 }
 
 /*
- * Returns a bucket for the row's unit, of which rows were set aside, when it
- * has had far more of them than the others in its partition; else -1.  So that a
- * unit which has a large part of all rows need not be gathered by one process,
+ * Returns a bucket for the row's unit, of which rows were set aside, and which dp_is_hot(); -1 where
+ * there is none for it.  So that a unit which has a large part of all rows need not be gathered by one process,
  * later: what comes after the first few rows is mostly left out by its rank.
- * (Boyer and Moore's majority vote, in each partition.)
  */
 int64
 dp_enter_hot_unit(DpBounding *bounding, DpPartition *p)
@@ -202,14 +199,7 @@ dp_enter_hot_unit(DpBounding *bounding, DpPartition *p)
 	DpUnitTable *table = &bounding->table;
 	int64		at;
 
-	if (p->hot_count == 0)
-		p->hot_unit = bounding->row.unit;
-	else if (p->hot_unit != bounding->row.unit)
-	{
-		p->hot_count--;
-		return -1;
-	}
-	if (++p->hot_count < HOT_ROWS || table->nlate >= MAX_HOT_UNITS || table->nunits >= table->nbuckets / 4 * 3 ||
+	if (table->nlate >= MAX_HOT_UNITS || table->nunits >= table->nbuckets / 4 * 3 ||
 		MemoryContextMemAllocated(table->states, false) > table->limit)
 		return -1;
 	p->hot_count = 0;
