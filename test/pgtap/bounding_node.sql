@@ -132,6 +132,12 @@ SELECT same(f, 'i4', 'visit') FROM form f;
 SELECT same(f, unit, 'visit') FROM form f, unnest('{i2,i8,d,ts,b}'::text[]) unit WHERE f.name = 'count' OR f.name = 'sums' AND unit <> 'b';
 SELECT same(f, 'i4', source) FROM form f, unnest(ARRAY['visit_dropped', 'empty', '(SELECT * FROM visit ORDER BY noise OFFSET 0) v',
 	'visit WHERE x < 500', 'visit WHERE x < 500 AND i4 IS NOT NULL']) source WHERE f.name IN ('count', 'computed', 'long keys');
+-- lists of keys in the condition: near each other, far apart, with NULL, of each type, more than one, beside other conditions
+SELECT same(f, 'i4', 'visit WHERE ' || condition, '{1}') FROM form f, unnest(ARRAY['k IN (0, 1, 5, 11)', 'k IN (-3, 2, 100000)', 'k IN (3, 4, NULL)',
+	'k = ANY (ARRAY[-70000, 7, 63, 64, 65]) AND x < 500', 'k IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10) AND x IN (0, 63, 64, 128, 999) AND (flag OR y > 3)',
+	'k = ANY (''{}''::int[]) OR x = 7', 'k <> ALL (''{1,2,3}'') AND k <> 7', 'i2 IN (-1::smallint, 5::smallint, 6::smallint) OR i2 IS NULL', 'i2 = ANY (''{1,2,300}''::smallint[])',
+	'i8 = ANY (''{10000000000,20000000000,-9223372036854775808,9223372036854775807}'')', 'i8 = ANY (''{10000000000}'')', 'd = ANY (''{2000-01-02,2000-03-01,1999-01-01}'')',
+	'd = ANY (''{infinity,-infinity,2000-01-02}'')', 'k IN (1, 2) AND k IN (2, 3)', 'i2 IN (5, 6, 70000)']) condition WHERE f.name IN ('count', 'sums');
 -- units of types that have no words: by bytes, by operators, and of several columns, some of them NULL
 SELECT same(f, unit, 'visit') FROM form f, unnest('{t,u,doc,"b, i2, t"}'::text[]) unit
 	WHERE f.name = 'count' OR f.name IN ('sums', 'codes', 'codes and values') AND unit IN ('t', 'u');

@@ -123,4 +123,6 @@ dp_read_arguments(DpBounding *bounding, PlanState *node, List *args, List *units
 				   node, bounding->input.econtext, desc);
 	bounding->input.last_attno = Max(bounding->input.last_attno, bounding->fields.last_attno);
 	dp_plan_records(bounding);
+	if (IsA(bounding->input.outer, SeqScanState))
+		dp_read_condition(&bounding->input.condition, (ScanState *) bounding->input.outer);
 }

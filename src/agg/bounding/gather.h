@@ -113,6 +113,25 @@ typedef struct DpDropped
 
 typedef struct DpGroupSums DpGroupSums;
 
+/* a test whether a column is one of a list of whole numbers: members.c */
+typedef struct DpMembers
+{
+	AttrNumber	attno;
+	int16		typlen;
+	int64		least;			/* of the list */
+	uint64		span;			/* from it to the greatest */
+	uint64	   *bits;			/* for each number from the least on */
+} DpMembers;
+
+/* the condition of a scan */
+typedef struct DpCondition
+{
+	int			nmembers;
+	DpMembers  *members;
+	AttrNumber	last_attno;		/* the last column that these test */
+	ExprState  *rest;			/* NULL: nothing else */
+} DpCondition;
+
 /* where rows come from, and what is read of them before their values are computed */
 typedef struct DpInput
 {
@@ -120,6 +139,7 @@ typedef struct DpInput
 	ExprContext *econtext;		/* expressions over one row of it */
 	ScanState  *scan;			/* of the input, which is read here with its
 								 * condition; NULL: through the executor */
+	DpCondition condition;		/* of the input, where it is a scan of a table */
 	bool		may_rank_first; /* ranks are told without functions of types */
 	bool		rank_first;		/* then the condition */
 	bool		may_unit_first; /* the unit is read without them */
@@ -294,6 +314,18 @@ dp_is_hot(DpPartition *p, uint64 unit)
 	p->hot_count += none | (p->hot_unit == unit) ? 1 : -1;
 	p->hot_unit = none ? unit : p->hot_unit;
 	return unlikely(p->hot_count >= DP_HOT_ROWS);
+}
+
+/* members.c */
+extern void dp_read_condition(DpCondition *condition, ScanState *scan);
+
+static inline bool
+dp_is_member(const DpMembers *members, const TupleTableSlot *slot)
+{
+	int			at = members->attno - 1;
+	uint64		n = dp_key_word(slot->tts_values[at], members->typlen) - (uint64) members->least;
+
+	return !slot->tts_isnull[at] && n <= members->span && (members->bits[n / 64] & (UINT64CONST(1) << (n % 64))) != 0;
 }
 
 /* input.c */

@@ -68,14 +68,25 @@ first_table_limit(const DpBounding *bounding, bool at_first)
 static inline bool
 passes_qual(DpInput *input, TupleTableSlot *slot)
 {
-	ExprContext *econtext = input->scan->ps.ps_ExprContext;
-	bool		passes;
+	const DpCondition *condition = &input->condition;
+	bool		passes = true;
 
-	if (input->scan->ps.qual == NULL)
+	if (condition->nmembers > 0)
+	{
+		slot_getsomeattrs(slot, condition->last_attno);
+		for (int i = 0; i < condition->nmembers && passes; i++)
+			passes = dp_is_member(&condition->members[i], slot);
+	}
+	else if (condition->rest == NULL)
 		return true;
-	dp_reset_row_memory(econtext);
-	econtext->ecxt_scantuple = slot;
-	passes = ExecQual(input->scan->ps.qual, econtext);
+	if (passes && condition->rest != NULL)
+	{
+		ExprContext *econtext = input->scan->ps.ps_ExprContext;
+
+		dp_reset_row_memory(econtext);
+		econtext->ecxt_scantuple = slot;
+		passes = ExecQual(condition->rest, econtext);
+	}
 	input->by_qual.tested++;
 	input->by_qual.dropped += !passes;
 	return passes;
