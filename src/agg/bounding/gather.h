@@ -311,7 +311,7 @@ dp_is_hot(DpPartition *p, uint64 unit)
 {
 	bool		none = p->hot_count == 0;
 
-	p->hot_count += none | (p->hot_unit == unit) ? 1 : -1;
+	p->hot_count += (none | (p->hot_unit == unit)) ? 1 : -1;
 	p->hot_unit = none ? unit : p->hot_unit;
 	return unlikely(p->hot_count >= DP_HOT_ROWS);
 }
