@@ -13,7 +13,7 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
+#include "base/attempt.h"
 #include "catalog/pg_type_d.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
@@ -24,7 +24,6 @@
 #include "utils/date.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
-#include "utils/resowner.h"
 #include "utils/timestamp.h"
 
 #define DP_SAMPLES 5
@@ -105,31 +104,20 @@ put_samples(List *args, int number)
 	return is_tried && has_constants;
 }
 
+static void
+compute(void *context)
+{
+	Node	   *expr = context;
+
+	evaluate_expr((Expr *) expr, exprType(expr), exprTypmod(expr), exprCollation(expr));
+}
+
 /* Computes an expression without columns; returns the error if it fails because of an argument that is not allowed. */
 static ErrorData *
 mistake_in(Node *expr)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *volatile error = NULL;
+	ErrorData  *error = dp_attempt(compute, expr);
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(caller);
-	PG_TRY();
-	{
-		evaluate_expr((Expr *) expr, exprType(expr), exprTypmod(expr), exprCollation(expr));
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(caller);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(caller);
-	CurrentResourceOwner = owner;
 	if (error == NULL)
 		return NULL;
 	switch (error->sqlerrcode)

@@ -4,9 +4,7 @@
  *	  Calls of PostgreSQL's functions that are NULL where they fail.
  *
  * They stand for functions that are called with released values
- * (guard/failing_calls.c), in a query that has been paid for.  Each call runs
- * in a subtransaction, as a block with EXCEPTION would, so that whatever the
- * function held when it failed is let go.
+ * (guard/failing_calls.c), in a query that has been paid for.
  *
  * Invariants:
  *	- what is called is what the query called: by the same role, which must be
@@ -20,7 +18,7 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
+#include "base/attempt.h"
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
@@ -29,7 +27,6 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/resowner.h"
 
 typedef struct CaughtCall
 {
@@ -62,43 +59,18 @@ is_of_values(int sqlerrcode)
 	}
 }
 
-/* what is run where it may fail; returns whether the result is not NULL */
-typedef bool (*CaughtAction) (void *context, Datum *result);
-
 /* Runs an action; returns false where that fails for a value. */
 static bool
-catch_errors(CaughtAction action, void *context, Datum *result)
+succeeds(DpAttempt action, void *context)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	volatile bool has_result = false;
+	ErrorData  *error = dp_attempt(action, context);
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(caller);
-	PG_TRY();
-	{
-		has_result = action(context, result);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(caller);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(caller);
-		CurrentResourceOwner = owner;
-		if (!is_of_values(error->sqlerrcode))
-			ReThrowError(error);
-		FreeErrorData(error);
-		has_result = false;
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(caller);
-	CurrentResourceOwner = owner;
-	return has_result;
+	if (error == NULL)
+		return true;
+	if (!is_of_values(error->sqlerrcode))
+		ReThrowError(error);
+	FreeErrorData(error);
+	return false;
 }
 
 static void
@@ -142,13 +114,18 @@ describe_call(FunctionCallInfo fcinfo)
 	return call;
 }
 
-static bool
-invoke(void *context, Datum *result)
+typedef struct Invocation
 {
-	FunctionCallInfo inner = context;
+	FunctionCallInfo call;
+	Datum		result;
+} Invocation;
 
-	*result = FunctionCallInvoke(inner);
-	return !inner->isnull;
+static void
+invoke(void *context)
+{
+	Invocation *invocation = context;
+
+	invocation->result = FunctionCallInvoke(invocation->call);
 }
 
 PG_FUNCTION_INFO_V1(dp_null_on_error);
@@ -157,7 +134,7 @@ dp_null_on_error(PG_FUNCTION_ARGS)
 {
 	LOCAL_FCINFO(inner, FUNC_MAX_ARGS);
 	CaughtCall *call = fcinfo->flinfo->fn_extra;
-	Datum		result = (Datum) 0;
+	Invocation	invocation = {inner};
 
 	if (call == NULL)
 	{
@@ -176,12 +153,15 @@ dp_null_on_error(PG_FUNCTION_ARGS)
 		if (call->function.fn_strict && inner->args[i].isnull)
 			PG_RETURN_NULL();
 	}
-	if (catch_errors(invoke, inner, &result))
-		PG_RETURN_DATUM(result);
-	/* what the function keeps between calls may be half made */
-	if (!inner->isnull)
+	if (!succeeds(invoke, &invocation))
+	{
+		/* what the function keeps between calls may be half made */
 		call->function.fn_oid = InvalidOid;
-	PG_RETURN_NULL();
+		PG_RETURN_NULL();
+	}
+	if (inner->isnull)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(invocation.result);
 }
 
 typedef struct Valid
@@ -192,8 +172,8 @@ typedef struct Valid
 } Valid;
 
 /* Reads the text of a value as one of the type, or has a domain's constraints checked. */
-static bool
-read_value(void *context, Datum *result)
+static void
+read_value(void *context)
 {
 	Valid	   *v = context;
 	Oid			function;
@@ -201,18 +181,16 @@ read_value(void *context, Datum *result)
 	bool		is_varlena;
 	char	   *text;
 
-	*result = v->value;
 	if (getBaseType(v->type) == getBaseType(v->value_type))
 	{
 		domain_check(v->value, false, v->type, NULL, NULL);
-		return true;
+		return;
 	}
 	getTypeOutputInfo(v->value_type, &function, &is_varlena);
 	text = OidOutputFunctionCall(function, v->value);
 	getTypeInputInfo(v->type, &function, &ioparam);
 	OidInputFunctionCall(function, text, ioparam, -1);
 	pfree(text);
-	return true;
 }
 
 /* Returns the second argument, NULL where no value of the type can be made of it. */
@@ -221,13 +199,12 @@ Datum
 dp_null_unless_valid(PG_FUNCTION_ARGS)
 {
 	Valid		v;
-	Datum		result;
 
 	refuse_by_hand(fcinfo);
 	v.type = PG_GETARG_OID(0);
 	v.value = PG_GETARG_DATUM(1);
 	v.value_type = get_fn_expr_argtype(fcinfo->flinfo, 1);
-	if (!catch_errors(read_value, &v, &result))
+	if (!succeeds(read_value, &v))
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(result);
+	PG_RETURN_DATUM(v.value);
 }
