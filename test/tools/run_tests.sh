@@ -207,7 +207,9 @@ collect()
 	if [[ $f != 0 ]]
 	then
 		printf '%s: %d failed; its output is in %s\n' "$name" "$f" "${log#"$DP_TOP"/}"
-		awk '/^not ok/ { say = 15 } /^ok/ { say = 0 } say-- > 0' "$log" | head -n 80 | sed 's/^/    /'
+		# what a program found stands before its "not ok", and pgTAP's diagnostics after it
+		awk '/^ok/ { say = n = 0 } /^not ok/ { for (i = n > 30 ? n - 30 : 0; i < n; i++) print kept[i]; say = 15; n = 0 }
+			say-- > 0 { print; next } !/^ok/ { kept[n++] = $0 }' "$log" | cut -c1-1000 | head -n 120 | sed 's/^/    /'
 		grep -q '^not ok' "$log" || tail -n 30 "$log" | sed 's/^/    /'
 	elif [[ $s != 0 ]]
 	then

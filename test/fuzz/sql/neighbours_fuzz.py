@@ -60,6 +60,16 @@ def fields(message):
     return tuple(sorted((k, plainly(v)) for k, v in message.items()))
 
 
+def without_planning(rows):
+    """
+    EXPLAIN's rows but for the blocks that planning read: pages of catalogues,
+    among them some that were left by what sessions made and dropped, at a time
+    that differs.  What is planned of protected tables is not counted there
+    (release/sandbox.c).
+    """
+    return [r for before, r in zip([('',)] + rows, rows) if r[0] != 'Planning:' and before[0] != 'Planning:']
+
+
 def observed(step, a, newest, declared):
     """all that an analyst sees of an answer, but for noise"""
     counted = step.how in ('exact', 'bag') or step.how == 'keys' and declared and step.q.plain
@@ -68,7 +78,7 @@ def observed(step, a, newest, declared):
     types = tuple(t if t[0] <= newest else ('new',) + t[1:] for t in a.types)
     rows = None
     if step.how == 'exact' and 'ANALYZE' in step.sql:
-        rows = tuple(tuple(re.sub(r'\d+\.\d+', '?', v) for v in r) for r in a.rows)
+        rows = tuple(tuple(re.sub(r'\d+\.\d+', '?', v) for v in r) for r in without_planning(a.rows))
     elif step.how == 'exact':
         rows = tuple(tuple(plainly(v) if v else v for v in r) for r in a.rows)
     elif step.how == 'bag':
