@@ -9,6 +9,7 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 
 CREATE COLLATION caseless (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TYPE side AS ENUM ('left', 'right', 'middle');
 -- units of all types, keys and values of each kind; 6,000 units with 1 to 19 rows, some of nobody
 CREATE TABLE visit AS
 	SELECT nullif(p, 0) AS i4, nullif(p, 0)::smallint AS i2, nullif(p, 0)::bigint * 10000000000 AS i8,
@@ -19,7 +20,9 @@ CREATE TABLE visit AS
 		nullif(p, 0) * (ARRAY[1, 1.0, 1.00])[1 + h % 3] AS nu, nullif(p, 0) * CASE WHEN h % 2 = 0 THEN interval '24 h' ELSE interval '1 day' END AS span,
 		to_jsonb(nullif(p, 0)) AS doc,
 		nullif(h % 13, 12) AS k, substr('abcdefghijk', 1 + h % 7, 1 + h % 3) AS word, (h % 5)::numeric / 2 AS n,
-		h % 1000 AS x, (h % 1000)::float8 / 7 AS y, (h % 1000)::numeric / 3 AS z, h % 3 = 0 AS flag
+		h % 1000 AS x, (h % 1000)::float8 / 7 AS y, (h % 1000)::numeric / 3 AS z, h % 3 = 0 AS flag,
+		(enum_range(NULL::side))[1 + h % 4] AS side, (CASE h % 5 WHEN 4 THEN 4294967295 ELSE h % 5 END)::oid AS number,
+		chr(nullif(h % 127, 5) + 1)::"char" AS letter, time '00:00' + h % 11 * interval '1 us' AS hour
 	FROM generate_series(1, 60000) g, LATERAL (SELECT hashint4(g) & 65535 AS h, (hashint4(g * 7) & 65535) % 6000 * (1 + (g & 1)) / 2 AS p) s;
 CREATE INDEX ON visit (i4);
 CREATE TABLE person AS SELECT p AS i4, p % 3 AS area FROM generate_series(1, 6000) p;
@@ -137,7 +140,10 @@ SELECT same(f, 'i4', 'visit WHERE ' || condition, '{1}') FROM form f, unnest(ARR
 	'k = ANY (ARRAY[-70000, 7, 63, 64, 65]) AND x < 500', 'k IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10) AND x IN (0, 63, 64, 128, 999) AND (flag OR y > 3)',
 	'k = ANY (''{}''::int[]) OR x = 7', 'k <> ALL (''{1,2,3}'') AND k <> 7', 'i2 IN (-1::smallint, 5::smallint, 6::smallint) OR i2 IS NULL', 'i2 = ANY (''{1,2,300}''::smallint[])',
 	'i8 = ANY (''{10000000000,20000000000,-9223372036854775808,9223372036854775807}'')', 'i8 = ANY (''{10000000000}'')', 'd = ANY (''{2000-01-02,2000-03-01,1999-01-01}'')',
-	'd = ANY (''{infinity,-infinity,2000-01-02}'')', 'k IN (1, 2) AND k IN (2, 3)', 'i2 IN (5, 6, 70000)']) condition WHERE f.name IN ('count', 'sums');
+	'd = ANY (''{infinity,-infinity,2000-01-02}'')', 'k IN (1, 2) AND k IN (2, 3)', 'i2 IN (5, 6, 70000)',
+	'b = ANY (''{t}'')', 'b = ANY (''{t,f}'')', 'side = ANY (''{left,middle}'')', 'number = ANY (''{1,3,4294967295}'')', 'number = ANY (''{4294967294,4294967295}'')',
+	'letter = ANY (''{a,b,~}''::"char"[])', 'ts = ANY (ARRAY[''2000-01-01 00:00:07'', ''2000-01-01 00:00:07.00001'']::timestamptz[])', 'ts = ANY (''{infinity,2000-01-01 00:01:00}'')',
+	'hour = ANY (''{00:00,00:00:00.000005,24:00}'')']) condition WHERE f.name IN ('count', 'sums');
 -- units of types that have no words: by bytes, by operators, and of several columns, some of them NULL
 SELECT same(f, unit, 'visit') FROM form f, unnest('{t,u,doc,"b, i2, t"}'::text[]) unit
 	WHERE f.name = 'count' OR f.name IN ('sums', 'codes', 'codes and values') AND unit IN ('t', 'u');

@@ -71,14 +71,11 @@ passes_qual(DpInput *input, TupleTableSlot *slot)
 	const DpCondition *condition = &input->condition;
 	bool		passes = true;
 
-	if (condition->nmembers > 0)
-	{
-		slot_getsomeattrs(slot, condition->last_attno);
-		for (int i = 0; i < condition->nmembers && passes; i++)
-			passes = dp_is_member(&condition->members[i], slot);
-	}
-	else if (condition->rest == NULL)
+	if (condition->nmembers == 0 && condition->rest == NULL)
 		return true;
+	slot_getsomeattrs(slot, condition->last_attno);
+	for (int i = 0; i < condition->nmembers && passes; i++)
+		passes = dp_is_member(&condition->members[i], slot);
 	if (passes && condition->rest != NULL)
 	{
 		ExprContext *econtext = input->scan->ps.ps_ExprContext;

@@ -21,29 +21,12 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "utils/array.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "agg/bounding/gather.h"
 
 /* numbers from the least to the greatest of a list, at most: its bitmap takes 8 kB */
 #define MOST_NUMBERS 65536
-
-/* Tells whether a function compares two values of one type that are equal when their bits are. */
-static bool
-compares_words(Oid function)
-{
-	switch (function)
-	{
-		case F_INT2EQ:
-		case F_INT4EQ:
-		case F_INT8EQ:
-		case F_DATE_EQ:
-			return true;
-		default:
-			return false;
-	}
-}
 
 /* Reads the list; returns false where it is too wide, has a NULL, or nothing. */
 static bool
@@ -89,7 +72,7 @@ read_test(const Node *part, DpMembers *members)
 	const Var  *column;
 	const Const *list;
 
-	if (!IsA(part, ScalarArrayOpExpr) || !test->useOr || !compares_words(get_opcode(test->opno)))
+	if (!IsA(part, ScalarArrayOpExpr) || !test->useOr || !dp_compares_words(get_opcode(test->opno)))
 		return false;
 	column = linitial(test->args);
 	list = lsecond(test->args);

@@ -26,6 +26,28 @@ dp_bound_key_supported(Oid type)
 	return OidIsValid(lookup_type_cache(type, TYPECACHE_HASH_PROC)->hash_proc);
 }
 
+bool
+dp_compares_words(Oid function)
+{
+	switch (function)
+	{
+		case F_BOOLEQ:
+		case F_CHAREQ:
+		case F_INT2EQ:
+		case F_INT4EQ:
+		case F_INT8EQ:
+		case F_OIDEQ:
+		case F_DATE_EQ:
+		case F_TIME_EQ:
+		case F_TIMESTAMP_EQ:
+		case F_TIMESTAMPTZ_EQ:
+		case F_ENUM_EQ:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /*
  * Fills in info for keys of a type.  Equality must be the one that GROUP BY
  * will use above: the default operator of the type.  The type cache has a hash
@@ -53,20 +75,6 @@ dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context
 
 	switch (cache->eq_opr_finfo.fn_oid)
 	{
-		case F_BOOLEQ:
-		case F_CHAREQ:
-		case F_INT2EQ:
-		case F_INT4EQ:
-		case F_INT8EQ:
-		case F_OIDEQ:
-		case F_DATE_EQ:
-		case F_TIME_EQ:
-		case F_TIMESTAMP_EQ:
-		case F_TIMESTAMPTZ_EQ:
-		case F_ENUM_EQ:
-			if (cache->typbyval)
-				info->class = DP_KEY_WORD;
-			break;
 		case F_TEXTEQ:
 			if (dp_is_deterministic(collation))
 				info->class = DP_KEY_BYTES;
@@ -78,6 +86,8 @@ dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context
 			info->class = DP_KEY_FIXED;
 			break;
 		default:
+			if (cache->typbyval && dp_compares_words(cache->eq_opr_finfo.fn_oid))
+				info->class = DP_KEY_WORD;
 			break;
 	}
 

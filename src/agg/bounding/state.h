@@ -208,6 +208,11 @@ dp_key_bytes_limit(int max_groups)
 }
 
 /* shape.c */
+/*
+ * Tells whether a function compares two values of one type that are equal when their bits are, and fails
+ * for none; where the type is not passed by value, these are bits of what it points to.
+ */
+extern bool dp_compares_words(Oid function);
 extern bool dp_key_info_init(DpKeyInfo *info, Oid type, Oid collation, MemoryContext context);
 
 extern void dp_layout_init(DpLayout *layout, int nkeys, int nvalues,
