@@ -93,8 +93,23 @@ extern RangeTblEntry *dp_released_rows(DpRelease *release);
 extern void dp_rewrite_outer(DpSplitContext *cxt, Query *query, RangeTblEntry *released,
 							 List *from, List *columns);
 
-/* Makes quotients, logarithms and the like in a statement that releases NULL where they are not defined, in place (failing_calls.c). */
+/* Makes quotients, logarithms and the like in a statement that releases NULL where they are not defined, in place (failing_clauses.c). */
 extern void dp_null_failing_calls(Query *query);
+
+/* Has a node that computes a value, in place, be NULL where that fails; its arguments come first (failing_calls.c). */
+extern void dp_compute_safely(Node *node);
+
+/* Has steps of generate_series that are 0 as NULL, of which there are no rows. */
+extern void dp_step_safely(FuncExpr *call);
+
+/* Returns a number, NULL where it is not above 0. */
+extern Node *dp_null_unless_positive(Node *number);
+
+/* Makes the 0 of a number's type. */
+extern Const *dp_zero(Oid type);
+
+/* Tells whether the value is known when the statement is planned. */
+extern bool dp_folds_to_constant(Node *expr);
 
 /* Raises the error of a call, of a function or an operator, whose constant arguments fail with all values of the others (mistaken_constants.c). */
 extern void dp_try_constants(Node *call);
