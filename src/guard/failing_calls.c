@@ -39,6 +39,7 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 #include "utils/typcache.h"
 
 Const *
@@ -56,6 +57,8 @@ dp_zero(Oid type)
 		zero = NumericGetDatum(int64_to_numeric(0));
 	else if (type == INT8OID)
 		zero = Int64GetDatum(0);
+	else if (type == INTERVALOID)
+		zero = IntervalPGetDatum(palloc0(sizeof(Interval)));
 	get_typlenbyval(type, &len, &byval);
 	return makeConst(type, -1, InvalidOid, len, zero, false, byval);
 }
@@ -174,6 +177,22 @@ catch_call(FuncExpr *call)
 	call->funcid = null_on_error();
 }
 
+/* Returns a step, NULL where it is 0; 22023 for a constant that is, before anything is paid for. */
+static Node *
+safe_step(Node *step)
+{
+	Node	   *safe = null_for_zero(step);
+
+	if (!dp_folds_to_constant(step))
+		return safe;
+	if (!castNode(Const, eval_const_expressions(NULL, copyObject(step)))->constisnull &&
+		castNode(Const, evaluate_expr((Expr *) copyObject(safe), exprType(safe), -1, InvalidOid))->constisnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("step size cannot equal zero")));
+	return step;
+}
+
 void
 dp_step_safely(FuncExpr *call)
 {
@@ -184,7 +203,7 @@ dp_step_safely(FuncExpr *call)
 		case F_GENERATE_SERIES_NUMERIC_NUMERIC_NUMERIC:
 		case F_GENERATE_SERIES_TIMESTAMP_TIMESTAMP_INTERVAL:
 		case F_GENERATE_SERIES_TIMESTAMPTZ_TIMESTAMPTZ_INTERVAL:
-			lthird(call->args) = null_for_zero(lthird(call->args));
+			lthird(call->args) = safe_step(lthird(call->args));
 			break;
 		default:
 			break;
@@ -194,10 +213,10 @@ dp_step_safely(FuncExpr *call)
 static void
 call_safely(FuncExpr *call)
 {
-	if (are_constant(call->args))
-		return;
 	if (call->funcretset)
 		dp_step_safely(call);
+	else if (are_constant(call->args))
+		return;
 	else if (is_replaced(dp_allowed_function(call->funcid)))
 		call->funcid = dp_safe_variant(dp_allowed_function(call->funcid));
 	else if (is_caught(call->funcid, call->funcresulttype, list_length(call->args)))

@@ -35,6 +35,10 @@ SELECT is(rows_for('analyst1', statement), wanted, statement) FROM (VALUES
 	('SELECT (count(*) * 0 - 1)::share AS n FROM orders', '()'),
 	('SELECT (SELECT n FROM (SELECT region, count(*) AS n FROM customers GROUP BY region) q) AS n', '()'),
 	('SELECT s FROM (SELECT count(*) * 0 AS z FROM orders) q, generate_series(1, 3, z) s', 'none'),
+	('SELECT s FROM (SELECT count(*) * 0 AS z FROM orders) q, generate_series(timestamp ''2025-01-01'', ''2025-01-03'', make_interval(days => z::int)) s', 'none'),
+	('SELECT count(s), max(z) AS z FROM (SELECT count(*) * 0 AS z FROM orders) q, generate_series(timestamp ''2025-01-01'', ''2025-01-03'', interval ''1 day'') s', '(3,0)'),
+	('SELECT count(s), max(z) AS z FROM (SELECT count(*) * 0 AS z FROM orders) q, generate_series(timestamptz ''2025-01-01'', ''2025-01-03'', make_interval(days => z::int + 1)) s', '(3,0)'),
+	('SELECT count(s), max(z) AS z FROM (SELECT count(*) * 0 AS z FROM orders) q, generate_series(1.5, 3, 0.5) s', '(4,0)'),
 	('SELECT ntile(z::int) OVER () AS n, nth_value(z, z::int) OVER () AS v FROM (SELECT count(*) * 0 AS z FROM orders) q', '(,)'),
 	('SELECT count(*) OVER (ROWS BETWEEN (SELECT count(*) * 0 - 1 FROM orders) PRECEDING AND CURRENT ROW) AS n FROM shops LIMIT 1', '(1)'),
 	('SELECT json_object_agg(region, n) AS j FROM (SELECT nullif(region, ''y'') AS region, count(*) * 0 AS n FROM customers GROUP BY region) q', '("{ ""x"" : 0 }")'),
@@ -57,6 +61,11 @@ SELECT matches(asked('SELECT count(*) + 2147483647 * 2 AS n FROM orders'), '^220
 SELECT matches(asked('SELECT ' || call || ' FROM (SELECT count(*) AS n, ''a'' || count(*) AS t, date ''2025-01-01'' + (count(*) * 0)::int AS d FROM orders) q'), error, call) FROM (VALUES
 	('date_trunc(''weekday'', d)', '^22023'), ('regexp_replace(t, ''('', ''x'')', '^2201B'), ('split_part(t, '','', 0)', '^22023'), ('substring(t, 1, -1)', '^22011'),
 	('d AT TIME ZONE ''Nowhere''', '^22023')) AS v (call, error);
+
+SELECT matches(asked(statement), '^22023', statement) FROM (VALUES
+	('SELECT z, s FROM (SELECT count(*) * 0 AS z FROM orders) q, generate_series(1, 3, 0) s'),
+	('SELECT z, s FROM (SELECT count(*) * 0 AS z FROM orders) q, generate_series(date ''2025-01-01'', date ''2025-01-03'', interval ''0'') s'),
+	('SELECT z, generate_series(1, 3, 0) AS s FROM (SELECT count(*) * 0 AS z FROM orders) q')) AS v (statement);
 
 -- what is stored must be what is meant
 CREATE TABLE kept (n smallint, share share);
