@@ -151,6 +151,31 @@ is_caught(Oid funcid, Oid result, int nargs)
 	return may_fail;
 }
 
+bool
+dp_may_fail(FuncExpr *call)
+{
+	return is_replaced(dp_allowed_function(call->funcid)) ||
+		is_caught(call->funcid, call->funcresulttype, list_length(call->args));
+}
+
+bool
+dp_may_not_fit(Oid cast)
+{
+	switch (cast)
+	{
+		case F_INT4_INT8:
+			/* a number of rows beyond it is no reason to refuse columns of type integer */
+			return false;
+		case F_VARCHAR_VARCHAR_INT4_BOOL:
+		case F_BPCHAR_BPCHAR_INT4_BOOL:
+		case F_BIT_BIT_INT4_BOOL:
+		case F_VARBIT:
+			return true;
+		default:
+			return is_replaced(dp_allowed_function(cast));
+	}
+}
+
 static Oid
 null_on_error(void)
 {

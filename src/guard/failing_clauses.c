@@ -9,7 +9,11 @@
  * - arguments of ntile and nth_value and offsets of frames that are not allowed
  *	 are NULL or the nearest that is allowed, keys of JSON objects that are NULL
  *	 are left out;
- * - LIMIT and OFFSET that are computed are not below 0.
+ * - LIMIT and OFFSET that are computed are not below 0;
+ * - a function in FROM that returns one value is a subquery with that value.
+ *
+ * What is written into a column is not NULL because it does not fit: that is
+ * refused before anything is paid for, where the types tell.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,28 +24,12 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/typcache.h"
-
-/* Passes by casts that an INSERT makes by itself: it must not store NULL for what its column cannot hold. */
-static Node *
-below_assignment(Node *node)
-{
-	for (;;)
-	{
-		if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat == COERCE_IMPLICIT_CAST)
-			node = linitial(((FuncExpr *) node)->args);
-		else if (IsA(node, CoerceViaIO) && ((CoerceViaIO *) node)->coerceformat == COERCE_IMPLICIT_CAST)
-			node = (Node *) ((CoerceViaIO *) node)->arg;
-		else if (IsA(node, CoerceToDomain) && ((CoerceToDomain *) node)->coercionformat == COERCE_IMPLICIT_CAST)
-			node = (Node *) ((CoerceToDomain *) node)->arg;
-		else if (IsA(node, RelabelType) && ((RelabelType *) node)->relabelformat == COERCE_IMPLICIT_CAST)
-			node = (Node *) ((RelabelType *) node)->arg;
-		else
-			return node;
-	}
-}
 
 /* Tells whether a query has one row at most. */
 static bool
@@ -179,10 +167,164 @@ frame_safely(WindowClause *window)
 	}
 }
 
+/* Returns what an implicit cast is made of, NULL: it is none.  may_fail tells whether a value may not fit. */
+static Node *
+below_cast(Node *node, bool *may_fail)
+{
+	*may_fail = false;
+	switch (nodeTag(node))
+	{
+		case T_FuncExpr:
+			if (((FuncExpr *) node)->funcformat != COERCE_IMPLICIT_CAST)
+				return NULL;
+			*may_fail = dp_may_not_fit(((FuncExpr *) node)->funcid);
+			return linitial(((FuncExpr *) node)->args);
+		case T_CoerceToDomain:
+			if (((CoerceToDomain *) node)->coercionformat != COERCE_IMPLICIT_CAST)
+				return NULL;
+			*may_fail = DomainHasConstraints(((CoerceToDomain *) node)->resulttype);
+			return (Node *) ((CoerceToDomain *) node)->arg;
+		case T_CoerceViaIO:
+			return ((CoerceViaIO *) node)->coerceformat == COERCE_IMPLICIT_CAST ? (Node *) ((CoerceViaIO *) node)->arg : NULL;
+		case T_RelabelType:
+			return ((RelabelType *) node)->relabelformat == COERCE_IMPLICIT_CAST ? (Node *) ((RelabelType *) node)->arg : NULL;
+		default:
+			return NULL;
+	}
+}
+
+/* Tells whether a value may come from a release: it does not where it is of a table's columns alone. */
+static bool
+is_from_query(Node *node, Query *query)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubLink))
+		return true;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_MULTIEXPR;
+	if (IsA(node, Var))
+	{
+		RTEKind		kind = rt_fetch(((Var *) node)->varno, query->rtable)->rtekind;
+
+		return kind != RTE_RELATION && kind != RTE_VALUES;
+	}
+	return expression_tree_walker(node, is_from_query, query);
+}
+
 static bool call_walker(Node *node, void *context);
 
+/*
+ * Has a value that a statement writes computed safely, but for the casts to its
+ * column's type: ZC002 where one may fail, as the statement must not store NULL
+ * for what the column cannot hold.
+ */
+static void
+write_safely(Node *value, Query *query, DpSplitContext *cxt)
+{
+	Node	   *below = value;
+	Node	   *next;
+	bool		may_fail;
+
+	while ((next = below_cast(below, &may_fail)) != NULL)
+	{
+		below = next;
+		if (may_fail && is_from_query(below, query))
+		{
+			const char *type = format_type_with_typemod(exprType(value), exprTypmod(value));
+
+			dp_refuse_at(exprLocation(value),
+						 errmsg("a column of type %s may not hold what is released for it, and the query would fail after it was paid for; "
+								"write the cast, which cuts it or makes it NULL: (...)::%s", type, type));
+		}
+	}
+	call_walker(below, cxt);
+}
+
+static void
+write_columns(List *columns, Query *query, DpSplitContext *cxt)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+		write_safely((Node *) lfirst_node(TargetEntry, lc)->expr, query, cxt);
+}
+
+/* Walks through a statement that writes, but for what says which rows may be written, or identifies an index. */
+static void
+walk_change(Query *query, DpSplitContext *cxt)
+{
+	Query		rest = *query;
+	ListCell   *lc;
+
+	rest.targetList = NIL;
+	rest.withCheckOptions = NIL;
+	rest.onConflict = NULL;
+	rest.mergeActionList = NIL;
+	rest.rtable = NIL;
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+		ListCell   *row;
+		ListCell   *value;
+
+		if (query->commandType != CMD_INSERT || rte->rtekind != RTE_VALUES)
+		{
+			rest.rtable = lappend(rest.rtable, rte);
+			continue;
+		}
+		foreach(row, rte->values_lists)
+		{
+			foreach(value, lfirst_node(List, row))
+				write_safely(lfirst(value), query, cxt);
+		}
+	}
+	query_tree_walker(&rest, call_walker, cxt, 0);
+	write_columns(query->targetList, query, cxt);
+	if (query->onConflict != NULL)
+	{
+		write_columns(query->onConflict->onConflictSet, query, cxt);
+		call_walker(query->onConflict->onConflictWhere, cxt);
+	}
+	foreach(lc, query->mergeActionList)
+	{
+		MergeAction *action = lfirst_node(MergeAction, lc);
+
+		call_walker(action->qual, cxt);
+		write_columns(action->targetList, query, cxt);
+	}
+}
+
+/* Has a function in FROM that returns one value, and may fail, as a subquery, in which it may be NULL. */
+static void
+select_function(RangeTblEntry *rte)
+{
+	RangeTblFunction *function;
+	FuncExpr   *call;
+	Query	   *query;
+
+	if (rte->rtekind != RTE_FUNCTION || rte->funcordinality || list_length(rte->functions) != 1)
+		return;
+	function = linitial_node(RangeTblFunction, rte->functions);
+	call = (FuncExpr *) function->funcexpr;
+	if (!IsA(call, FuncExpr) || call->funcretset || function->funccolcount != 1 || function->funccolnames != NIL ||
+		type_is_rowtype(call->funcresulttype) || !dp_may_fail(call))
+		return;
+	IncrementVarSublevelsUp((Node *) call, 1, 0);
+	query = makeNode(Query);
+	query->commandType = CMD_SELECT;
+	query->querySource = QSRC_ORIGINAL;
+	query->canSetTag = true;
+	query->jointree = makeFromExpr(NIL, NULL);
+	query->targetList = list_make1(makeTargetEntry((Expr *) call, 1, pstrdup(strVal(linitial(rte->eref->colnames))), false));
+	query->hasSubLinks = checkExprHasSubLink((Node *) call);
+	rte->rtekind = RTE_SUBQUERY;
+	rte->subquery = query;
+	rte->functions = NIL;
+}
+
 static bool
-walk_query(Query *query, void *context)
+walk_query(Query *query, DpSplitContext *cxt)
 {
 	ListCell   *lc;
 
@@ -190,26 +332,12 @@ walk_query(Query *query, void *context)
 	query->limitOffset = number_of_rows(query->limitOffset);
 	foreach(lc, query->windowClause)
 		frame_safely(lfirst_node(WindowClause, lc));
-	if (query->commandType != CMD_INSERT)
-		return query_tree_walker(query, call_walker, context, 0);
-	foreach(lc, query->targetList)
-		call_walker(below_assignment((Node *) lfirst_node(TargetEntry, lc)->expr), context);
 	foreach(lc, query->rtable)
-	{
-		RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
-		ListCell   *row;
-		ListCell   *value;
-
-		if (rte->rtekind == RTE_SUBQUERY)
-			walk_query(rte->subquery, context);
-		foreach(row, rte->values_lists)
-		{
-			foreach(value, lfirst_node(List, row))
-				call_walker(below_assignment(lfirst(value)), context);
-		}
-	}
-	foreach(lc, query->cteList)
-		call_walker(lfirst_node(CommonTableExpr, lc)->ctequery, context);
+		select_function(lfirst_node(RangeTblEntry, lc));
+	if (query->commandType == CMD_SELECT)
+		return query_tree_walker(query, call_walker, cxt, 0);
+	if (query->commandType != CMD_UTILITY)
+		walk_change(query, cxt);
 	return false;
 }
 
@@ -256,8 +384,7 @@ call_walker(Node *node, void *context)
 }
 
 void
-dp_null_failing_calls(Query *query)
+dp_null_failing_calls(Query *query, DpSplitContext *cxt)
 {
-	if (query->commandType == CMD_SELECT || query->commandType == CMD_INSERT)
-		call_walker((Node *) query, NULL);
+	call_walker((Node *) query, cxt);
 }

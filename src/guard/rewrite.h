@@ -93,11 +93,20 @@ extern RangeTblEntry *dp_released_rows(DpRelease *release);
 extern void dp_rewrite_outer(DpSplitContext *cxt, Query *query, RangeTblEntry *released,
 							 List *from, List *columns);
 
-/* Makes quotients, logarithms and the like in a statement that releases NULL where they are not defined, in place (failing_clauses.c). */
-extern void dp_null_failing_calls(Query *query);
+/*
+ * Makes quotients, logarithms and the like in a statement that releases NULL where they are not defined, in place
+ * (failing_clauses.c).  ZC002 where a column that is written may not hold what is released for it.
+ */
+extern void dp_null_failing_calls(Query *query, DpSplitContext *cxt);
 
 /* Has a node that computes a value, in place, be NULL where that fails; its arguments come first (failing_calls.c). */
 extern void dp_compute_safely(Node *node);
+
+/* Tells whether a function of PostgreSQL's may fail for some values, and would be NULL there. */
+extern bool dp_may_fail(FuncExpr *call);
+
+/* Tells whether a cast, to a column's type or length, fails for values that may be released. */
+extern bool dp_may_not_fit(Oid cast);
 
 /* Has steps of generate_series that are 0 as NULL, of which there are no rows. */
 extern void dp_step_safely(FuncExpr *call);

@@ -363,6 +363,6 @@ dp_split_query(Query *query, DpSplitContext *cxt)
 {
 	split_walker((Node *) query, cxt);
 	if (cxt->releases != NIL)
-		dp_null_failing_calls(query);
+		dp_null_failing_calls(query, cxt);
 	dp_refuse_error_functions(query, cxt);
 }

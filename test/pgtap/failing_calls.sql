@@ -35,6 +35,8 @@ SELECT is(rows_for('analyst1', statement), wanted, statement) FROM (VALUES
 	('SELECT (count(*) * 0 - 1)::share AS n FROM orders', '()'),
 	('SELECT (SELECT n FROM (SELECT region, count(*) AS n FROM customers GROUP BY region) q) AS n', '()'),
 	('SELECT s FROM (SELECT count(*) * 0 AS z FROM orders) q, generate_series(1, 3, z) s', 'none'),
+	('SELECT l FROM (SELECT count(*) * 0 AS z FROM orders) q, ln(z::float8) l', '()'),
+	('SELECT l, d.d FROM (SELECT count(*) * 0 AS z FROM orders) q LEFT JOIN LATERAL make_date(2025, z::int, 1) AS d ON true, LATERAL ln(z::numeric + 1) AS l', '(0.0000000000000000,)'),
 	('SELECT s FROM (SELECT count(*) * 0 AS z FROM orders) q, generate_series(timestamp ''2025-01-01'', ''2025-01-03'', make_interval(days => z::int)) s', 'none'),
 	('SELECT count(s), max(z) AS z FROM (SELECT count(*) * 0 AS z FROM orders) q, generate_series(timestamp ''2025-01-01'', ''2025-01-03'', interval ''1 day'') s', '(3,0)'),
 	('SELECT count(s), max(z) AS z FROM (SELECT count(*) * 0 AS z FROM orders) q, generate_series(timestamptz ''2025-01-01'', ''2025-01-03'', make_interval(days => z::int + 1)) s', '(3,0)'),
@@ -66,16 +68,6 @@ SELECT matches(asked(statement), '^22023', statement) FROM (VALUES
 	('SELECT z, s FROM (SELECT count(*) * 0 AS z FROM orders) q, generate_series(1, 3, 0) s'),
 	('SELECT z, s FROM (SELECT count(*) * 0 AS z FROM orders) q, generate_series(date ''2025-01-01'', date ''2025-01-03'', interval ''0'') s'),
 	('SELECT z, generate_series(1, 3, 0) AS s FROM (SELECT count(*) * 0 AS z FROM orders) q')) AS v (statement);
-
--- what is stored must be what is meant
-CREATE TABLE kept (n smallint, share share);
-GRANT INSERT, SELECT ON kept TO analyst1;
-SELECT throws_ok($$ SET SESSION AUTHORIZATION analyst1; INSERT INTO kept (n) SELECT 70000 + count(*) * 0 FROM orders $$, '22003', NULL, 'a column that cannot hold it');
-RESET SESSION AUTHORIZATION;
-SELECT throws_ok($$ SET SESSION AUTHORIZATION analyst1; INSERT INTO kept (share) SELECT 2 + count(*) * 0 FROM orders $$, '23514', NULL, '... nor a domain');
-RESET SESSION AUTHORIZATION;
-SELECT lives_ok($$ SET SESSION AUTHORIZATION analyst1; INSERT INTO kept (n) SELECT 7 / (count(*) * 0) FROM orders $$, 'but what cannot be computed is NULL there, too');
-RESET SESSION AUTHORIZATION;
 
 -- nobody calls them by hand
 SELECT throws_ok($$ SELECT dp_cdp.null_on_error('lower(text)'::regprocedure, 'X'::text) $$, '0A000', NULL, 'null_on_error by hand');
