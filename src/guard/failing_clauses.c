@@ -184,6 +184,11 @@ below_cast(Node *node, bool *may_fail)
 				return NULL;
 			*may_fail = DomainHasConstraints(((CoerceToDomain *) node)->resulttype);
 			return (Node *) ((CoerceToDomain *) node)->arg;
+		case T_ArrayCoerceExpr:
+			if (((ArrayCoerceExpr *) node)->coerceformat != COERCE_IMPLICIT_CAST)
+				return NULL;
+			(void) below_cast((Node *) ((ArrayCoerceExpr *) node)->elemexpr, may_fail);
+			return (Node *) ((ArrayCoerceExpr *) node)->arg;
 		case T_CoerceViaIO:
 			return ((CoerceViaIO *) node)->coerceformat == COERCE_IMPLICIT_CAST ? (Node *) ((CoerceViaIO *) node)->arg : NULL;
 		case T_RelabelType:
@@ -205,8 +210,12 @@ is_from_query(Node *node, Query *query)
 		return ((Param *) node)->paramkind == PARAM_MULTIEXPR;
 	if (IsA(node, Var))
 	{
-		RTEKind		kind = rt_fetch(((Var *) node)->varno, query->rtable)->rtekind;
+		int			rti = ((Var *) node)->varno;
+		RTEKind		kind = rt_fetch(rti, query->rtable)->rtekind;
 
+		/* "excluded" is the row that was to be inserted */
+		if (query->onConflict != NULL && rti == query->onConflict->exclRelIndex)
+			return true;
 		return kind != RTE_RELATION && kind != RTE_VALUES;
 	}
 	return expression_tree_walker(node, is_from_query, query);

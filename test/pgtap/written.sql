@@ -8,9 +8,9 @@
 SELECT no_plan();
 
 CREATE DOMAIN share AS float8 CHECK (VALUE BETWEEN 0 AND 1);
-CREATE TABLE kept (k serial, n smallint, i int, b bigint, share share, v varchar(2), d numeric(3, 1), r real, f float8, t text, double int GENERATED ALWAYS AS (i * 2) STORED);
+CREATE TABLE kept (k serial, n smallint, i int, b bigint, share share, a smallint[], v varchar(2), d numeric(3, 1), r real, f float8, t text, double int GENERATED ALWAYS AS (i * 2) STORED);
 CREATE TABLE closed (n int);
-CREATE TABLE seen (id int, n smallint);
+CREATE TABLE seen (id int UNIQUE, n smallint);
 INSERT INTO seen VALUES (1, 1);
 GRANT INSERT, SELECT, UPDATE ON kept, seen TO analyst1;
 GRANT USAGE ON SEQUENCE kept_k_seq TO analyst1;
@@ -32,6 +32,8 @@ SELECT refused_free(statement, 'ZC002') FROM unnest(ARRAY[
 	'INSERT INTO kept (d) SELECT avg(amount) FROM orders',
 	'INSERT INTO kept (r) SELECT count(*)::float8 FROM orders',
 	'INSERT INTO kept (share) SELECT count(*)::float8 FROM orders',
+	'INSERT INTO kept (a) SELECT ARRAY[count(*)] FROM orders',
+	'INSERT INTO seen (id) SELECT count(*) FROM orders ON CONFLICT (id) DO UPDATE SET n = excluded.id',
 	'WITH w AS (INSERT INTO kept (n) SELECT count(*) FROM orders RETURNING n) SELECT n FROM w',
 	'UPDATE seen SET n = (SELECT count(*) FROM orders)',
 	'UPDATE seen SET (id, n) = (SELECT 1, count(*) FROM orders)',
@@ -47,6 +49,8 @@ SELECT written(statement) FROM unnest(ARRAY[
 	'INSERT INTO kept (d) SELECT (1000 + count(*))::numeric(3, 1) FROM orders',
 	'INSERT INTO kept (r) SELECT (1e300 + count(*) * 0)::real FROM orders',
 	'INSERT INTO kept (share) SELECT (2 + count(*))::share FROM orders',
+	'INSERT INTO kept (i, a) SELECT count(*), ARRAY[count(*)]::smallint[] FROM orders',
+	'INSERT INTO seen (id) SELECT count(*) * 0 + 1 FROM orders ON CONFLICT (id) DO UPDATE SET n = excluded.id::smallint',
 	'INSERT INTO kept (i) SELECT count(*) FROM orders',
 	'INSERT INTO kept (b, f) SELECT n, n FROM (SELECT count(*) AS n FROM orders) q',
 	'INSERT INTO kept (f, t) SELECT n, n FROM (SELECT count(*) AS n FROM orders) q',
