@@ -23,6 +23,14 @@ typedef struct DpDebitItem
 	const char *groups;			/* "dept, sex", or NULL */
 	const char *sigma;			/* "7.08, 1234.5": one per aggregate */
 	const char *tables;			/* "public.visits", or NULL */
+
+	/*
+	 * kept.h: what balances have paid already of this item (DpCredit), so that
+	 * each owes the rest; and the answers (DpKeptId) that all balances of the
+	 * payer, and the cap, have paid for with it.
+	 */
+	List	   *credits;
+	List	   *answers;
 } DpDebitItem;
 
 /* the most of a statement's text that the audit keeps, in bytes */

@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * kept.h
+ *	  Answers that are kept, and given again: what was paid for once is not
+ *	  bought twice.
+ *
+ * A *question* is a column of a release, identified by all that its exact
+ * states and their sensitivity follow from, price apart (release/question.c).
+ * An *answer* is what was drawn for a question at a price.  Answers of one
+ * question that are kept at the same time form a *ladder*, by their price: who
+ * has paid for one knows it and all that are below it, and nothing more.  So a
+ * balance owes the difference to the dearest answer that it has paid for, and
+ * all balances together know what the dearest answer tells.
+ *
+ * A ladder is made of *pieces*, each bought with fresh noise: the piece from
+ * "below" to the next one's.  An answer within a piece is the piece with more
+ * noise (math/ladder.h).
+ *
+ * Values are written and read by release/; the ledger stores their bytes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_KEPT_H
+#define DP_KEPT_H
+
+#include "datatype/timestamp.h"
+#include "nodes/pg_list.h"
+
+#define DP_QUESTION_BYTES 32
+
+/* an answer of a ladder, as a debit and what keeps values name it */
+typedef struct DpKeptId
+{
+	uint8		question[DP_QUESTION_BYTES];
+	int64		rho;			/* what a balance has paid that knows it and nothing
+								 * dearer; an amount */
+	int64		delta;			/* of a selection of keys */
+	int64		below;			/* the price of the piece's foot; 0: the first
+								 * piece */
+	TimestampTz began;			/* of the ladder: when its first piece was
+								 * bought */
+} DpKeptId;
+
+/* an answer, as it is read */
+typedef struct DpKeptAnswer
+{
+	DpKeptId	id;
+	struct varlena *values;		/* bytea; NULL: paid for, and never drawn (its
+								 * statement failed, or the server) */
+	int			npaid;
+	int64	   *paid_by;		/* numbers of the balances (ledger_id) that know
+								 * it */
+} DpKeptAnswer;
+
+/* what a balance has paid already for what an item of a debit asks */
+typedef struct DpCredit
+{
+	int64		ledger_id;
+	int64		rho;
+	int64		delta;
+} DpCredit;
+
+/*
+ * Returns the answers of a question in a dataset that are not older than
+ * since, as a List of DpKeptAnswer, the dearest first; palloc'd.  It sees what
+ * is committed now, whatever the transaction's snapshot is, and locks nothing
+ * but the table.  Privileges are the caller's business.
+ */
+extern List *dp_kept_answers(const char *dataset, const uint8 *question, TimestampTz since);
+
+/*
+ * Returns the numbers (ledger_id) of the balances of a dataset that a debit of
+ * the calling roles would touch: of their budgets, *n of them, and behind these
+ * the cap's.  As of now; palloc'd.
+ */
+extern int64 *dp_payer_balances(const char *dataset, int *n);
+
+/*
+ * Hands values over to be kept, a List of DpKeptValues, and returns when they
+ * are durable: only then may any of them be shown.  The answers have been paid
+ * for (DpDebitItem.answers).  ZC003 if that cannot be had; then nothing has
+ * been kept, and who paid may draw again.
+ */
+typedef struct DpKeptValues
+{
+	DpKeptId	id;
+	struct varlena *values;		/* bytea */
+} DpKeptValues;
+
+extern void dp_keep_values(const char *dataset, List *values);
+
+/* Notes that an answer was given again, so that others are forgotten before it; waits for nothing. */
+extern void dp_kept_used(const DpKeptId *id);
+
+/*
+ * Locks a question of this database until dp_unlock_question, or the end of the
+ * (sub)transaction, so that one process at a time buys answers of it.  Waits,
+ * with interrupts, and is seen by the detector of deadlocks.
+ */
+extern void dp_lock_question(const uint8 *question);
+extern void dp_unlock_question(const uint8 *question);
+
+#endif							/* DP_KEPT_H */
