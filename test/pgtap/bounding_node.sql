@@ -331,6 +331,36 @@ SELECT is(files(), 0::bigint, 'leaves no files');
 SELECT is(count(*), 5::bigint, 'LIMIT') FROM (SELECT runs('SELECT * FROM (' || :'statement' || ') s LIMIT 5') AS r) s, regexp_matches(r, '\(\d*,', 'g');
 SELECT is(files(), 0::bigint, 'and no files are left');
 
+-- A snapshot that is older than NOT NULL sees NULLs: a function reads with that of the cursor.
+CREATE TABLE once_null AS SELECT hashint4(g) & 16383 AS i4, 'unit ' || (hashint4(g) & 16383) AS t, nullif(g % 7, 0) AS k, nullif(substr('abcdefg', 1 + g % 5, 2), 'ab') AS word, g AS x, g % 3 > 0 AS flag
+	FROM generate_series(1, 60000) g;
+ALTER TABLE once_null ALTER i4 SET NOT NULL, ALTER t SET NOT NULL;
+ANALYZE once_null;
+CREATE FUNCTION before_not_null(node text, workers text, statement text) RETURNS text LANGUAGE plpgsql STABLE AS $$
+DECLARE result text;
+BEGIN
+	PERFORM set_config('dp_cdp.bounding_node', node, true), set_config('max_parallel_workers_per_gather', workers, true), set_config('work_mem', '64kB', true), set_config('enable_sort', node, true);
+	EXECUTE format('SELECT md5(string_agg(r::text, '','' ORDER BY r::text COLLATE "C")) || count(*) FROM (%s) r', statement) INTO result;
+	RETURN concat_ws(' ', substring(plan_of(statement), 'Parallel Custom Scan'), substring(plan_of(statement), 'DpBounding'), result);
+END $$;
+CREATE TABLE sees AS SELECT unit || ' by ' || n.keys AS description, together((f.name, n.keys, n.types, 'true', replace(f.spec, '(1,', '(' || array_length(n.types, 1) || ','))::form, unit, 'once_null') AS statement
+	FROM form f, unnest('{i4,t}'::text[]) unit, (VALUES ('k', '{int}'::text[]), ('k, word', '{int,text}')) n (keys, types) WHERE f.name = 'count';
+BEGIN;
+DECLARE before CURSOR FOR SELECT description, before_not_null('off', '0', statement) AS expected, before_not_null('on', '0', statement) AS alone, before_not_null('on', '2', statement) AS together FROM sees;
+UPDATE once_null SET k = 3 WHERE k IS NULL;
+UPDATE once_null SET word = 'zz' WHERE word IS NULL;
+ALTER TABLE once_null ALTER k SET NOT NULL, ALTER word SET NOT NULL;
+CREATE TEMP TABLE seen (description text, expected text, alone text, together text);
+DO $$
+DECLARE c refcursor := 'before'; r record;
+BEGIN
+	LOOP FETCH c INTO r; EXIT WHEN NOT FOUND; INSERT INTO seen VALUES (r.description, r.expected, r.alone, r.together); END LOOP;
+END $$;
+COMMIT;
+SELECT is(alone, 'DpBounding ' || expected, description || ': NULLs of columns that are NOT NULL by now') FROM seen;
+SELECT is(together, 'Parallel Custom Scan DpBounding ' || expected, description || ': and in processes together') FROM seen;
+SELECT isnt(digest(statement), expected, description || ': which later snapshots do not have') FROM seen JOIN sees USING (description);
+
 -- memory is limited, whatever units are and whatever they have; twice hash_mem_multiplier where states have grown
 CREATE FUNCTION memory_of(statement text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE line text; result int;

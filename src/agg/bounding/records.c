@@ -187,7 +187,8 @@ write_unit(const DpBounding *bounding, char *record, char *bytes)
 	return bytes + TYPEALIGN(format->align, len);
 }
 
-static inline void
+/* Returns false, with a part of the record written, where the row has a NULL, and records have no place for it. */
+static inline bool
 write_record(const DpBounding *bounding, char *record, Size size)
 {
 	const DpRecordFormat *format = &bounding->record;
@@ -208,7 +209,11 @@ write_record(const DpBounding *bounding, char *record, Size size)
 		Datum		value = row->key[i].value;
 
 		if (row->key[i].isnull)
+		{
+			if (unlikely(format->nulls == 0))
+				return false;
 			nulls[bit / 32] |= UINT32_C(1) << (bit % 32);
+		}
 		else if (layout->by_reference & (1 << i))
 		{
 			uint32		len = datumGetSize(value, false, bounding->shape.key[i].typlen);
@@ -227,6 +232,47 @@ write_record(const DpBounding *bounding, char *record, Size size)
 		else if (fields->field[i].width > 0)
 			put_word(record + fields->field[i].at, row->field[i], fields->field[i].width);
 	}
+	return true;
+}
+
+static void
+set_state_aside(DpBounding *bounding, const StateRecord *head, uint64 hash, const char *image, const DpBoundState *state)
+{
+	DpPartition *p = dp_partition_of(bounding, hash);
+	char	   *record = dp_state_room(bounding, p,
+									   MAXALIGN(sizeof(StateRecord)) + MAXALIGN(head->image) + MAXALIGN(VARSIZE(state)));
+
+	memcpy(record, head, sizeof(StateRecord));
+	record += MAXALIGN(sizeof(StateRecord));
+	if (head->image > 0)
+		memcpy(record, image, head->image);
+	memcpy(record + MAXALIGN(head->image), state, VARSIZE(state));
+}
+
+/*
+ * Sets the row at hand aside as what its unit's state would be, had it no other: it has a NULL where records
+ * have no place for one.
+ */
+static pg_noinline void
+set_row_aside_as_state(DpBounding *bounding)
+{
+	DpRow	   *row = &bounding->row;
+	StateRecord head = {.unit = row->unit};
+	DpBoundState *state = dp_bound_state_new(&bounding->shape, bounding->spec->max_groups, row->salt);
+	char	   *image = NULL;
+	char	   *entry;
+
+	if (!row->has_rank && !dp_rank_row(bounding))
+		return;
+	entry = dp_bound_state_entry(&state, &bounding->shape, row->rank, row->ranked);
+	dp_take_fields(&bounding->fields, row->field, row->isnull, state, entry);
+	if (!bounding->unit.is_word)
+	{
+		head.image = dp_unit_image_size(bounding);
+		image = palloc(head.image);
+		dp_write_unit_image(bounding, image);
+	}
+	set_state_aside(bounding, &head, row->hash, image, state);
 }
 
 /* Sets the row at hand aside, in its unit's partition. */
@@ -243,7 +289,12 @@ dp_set_aside(DpBounding *bounding, DpPartition *p)
 		dp_add_row_chunk(bounding, p, size);
 	record = p->room;
 	p->room += size;
-	write_record(bounding, record, size);
+	if (unlikely(!write_record(bounding, record, size)))
+	{
+		p->room = record;
+		set_row_aside_as_state(bounding);
+		return;
+	}
 	/* the partition's next record, many rows of others later, is written to memory that no cache has */
 	__builtin_prefetch(record + size + PG_CACHE_LINE_SIZE / 2, 1);
 }
@@ -323,20 +374,6 @@ dp_read_record(DpBounding *bounding, char *record)
  * States
  * ------------------------------------------------------------------------
  */
-
-static void
-set_state_aside(DpBounding *bounding, const StateRecord *head, uint64 hash, const char *image, const DpBoundState *state)
-{
-	DpPartition *p = dp_partition_of(bounding, hash);
-	char	   *record = dp_state_room(bounding, p,
-									   MAXALIGN(sizeof(StateRecord)) + MAXALIGN(head->image) + MAXALIGN(VARSIZE(state)));
-
-	memcpy(record, head, sizeof(StateRecord));
-	record += MAXALIGN(sizeof(StateRecord));
-	if (head->image > 0)
-		memcpy(record, image, head->image);
-	memcpy(record + MAXALIGN(head->image), state, VARSIZE(state));
-}
 
 /* Sets the state of a bucket aside, to be merged with what other rows of the unit come to. */
 void
