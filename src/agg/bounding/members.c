@@ -11,8 +11,8 @@
  *	- a row passes these tests and the rest of the condition if and only if it passes the condition:
  *	  they are parts of a conjunction, compare bits that are equal where the operator says so, and
  *	  no row passes whose column is NULL;
- *	- the operators fail for no value and are leakproof, so that they may come before any other
- *	  part, a security barrier's too.
+ *	- the operators fail for no value and tell nothing of it, so that they may come before any other
+ *	  part, a security barrier's too.  (All are marked LEAKPROOF but that of enums, which compares OIDs.)
  *
  *-------------------------------------------------------------------------
  */
