@@ -172,6 +172,10 @@ SET enable_partitionwise_aggregate = on;
 SELECT same(f, 'i4', 'visit_by_range') FROM form f WHERE f.name IN ('count', 'sums', 'codes', 'codes and values');
 SELECT matches(plan_of(together(f, 'i4', 'visit_by_range')), '(Custom Scan \(DpBounding\).*){3}', 'each partition is bounded by itself')
 	FROM form f WHERE name = 'count';
+-- PostgreSQL has each partition grouped by one of several processes
+SET max_parallel_workers_per_gather = 2;
+SELECT same(f, 'i4', 'visit_by_range', ARRAY[way]) FROM form f, generate_series(1, 2) way WHERE f.name = 'sums' OR f.name = 'codes' AND way = 1;
+SET max_parallel_workers_per_gather = 0;
 RESET enable_partitionwise_aggregate;
 -- within a worker; DEBUG: debug_parallel_query from 16 on
 SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query');

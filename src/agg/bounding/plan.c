@@ -474,6 +474,27 @@ reads_groups(const RelOptInfo *rel)
 }
 
 /*
+ * Returns a path of PostgreSQL's that takes states apart; NULL where there is none.  It is below a Gather where partitions
+ * are grouped each by itself, by several processes.
+ */
+static const ProjectSetPath *
+find_sets(const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		const Path *path = lfirst(lc);
+
+		if (IsA(path, GatherPath))
+			path = ((const GatherPath *) path)->subpath;
+		if (IsA(path, ProjectSetPath))
+			return (const ProjectSetPath *) path;
+	}
+	return NULL;
+}
+
+/*
  * Adds a partial path to a finished level.  Not by add_partial_path(), which frees partial paths that cost more: Gather
  * paths of the level, which were made before, read them.
  */
@@ -495,7 +516,7 @@ add_bounding(PlannerInfo *root, RelOptInfo *final_rel)
 	RelOptInfo *units_rel = scan_join_rel(root);
 	DpAskedRows	rows = {0};
 	RelOptInfo *input_rel;
-	ProjectSetPath *sets;
+	const ProjectSetPath *sets;
 	PathTarget *target;
 	double		nunits;
 	double		nrows;
@@ -503,7 +524,7 @@ add_bounding(PlannerInfo *root, RelOptInfo *final_rel)
 	Path	   *parts = NULL;
 	Path	   *partial = NULL;
 
-	if (!reads_groups(units_rel) || final_rel->pathlist == NIL || !IsA(linitial(final_rel->pathlist), ProjectSetPath))
+	if (!reads_groups(units_rel) || (sets = find_sets(final_rel)) == NULL)
 		return;
 	rows.units = units_rel->subroot;
 	rows.rti = units_rel->relid;
@@ -513,9 +534,8 @@ add_bounding(PlannerInfo *root, RelOptInfo *final_rel)
 		return;
 	rows.adds_up = dp_asked_rows_add_up(root, &rows);
 	target = make_target(rows.exprs, root->upper_targets[UPPERREL_FINAL]);
-	sets = linitial(final_rel->pathlist);
-	nunits = sets->subpath->rows;
-	nrows = sets->path.rows;
+	nunits = sets->subpath->rows * parallel_divisor(&sets->path);
+	nrows = sets->path.rows * parallel_divisor(&sets->path);
 	whole = bounding_path(&rows, input_rel->cheapest_total_path, target, nunits, nrows);
 	if (whole == NULL)
 		return;
