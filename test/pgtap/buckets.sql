@@ -125,6 +125,10 @@ SELECT as_declared($$SELECT date_trunc('month', maybe), count(*) FROM events WHE
 SELECT as_declared($$SELECT extract(month FROM maybe), count(*) FROM events WHERE maybe IS NOT NULL AND extract(month FROM maybe) IN (6, 7, 8, 9, 10, 11, 12, 1) GROUP BY 1$$,
 	'... of any kind');
 SELECT as_declared($$SELECT date_trunc('week', day), count(*) FROM events WHERE day >= '2024-03-01' AND day < '2024-04-01' GROUP BY 1$$, 'weeks of dates');
+SELECT as_declared($$SELECT day, count(*) FROM events WHERE day >= '2024-03-01' AND day < date '2024-03-01' + interval '10 days' GROUP BY 1$$, 'dates that are compared with timestamps');
+SELECT as_declared($$SELECT day, count(*) FROM events WHERE day > timestamp '2024-03-01 12:00' AND day <= timestamp '2024-03-05' GROUP BY 1$$, '... at noon and at midnight');
+SELECT as_declared($$SELECT day, count(*) FROM events WHERE timestamp '2024-03-01 12:00' <= day AND day < timestamp '2024-03-05 12:00' GROUP BY 1$$, '... on the other side');
+SELECT as_declared($$SELECT day::date, count(*) FROM events WHERE day > timestamp '2024-03-01' AND day < timestamp '2024-03-05' GROUP BY 1$$, '... and the ends are left out');
 SELECT as_declared($$SELECT d.holiday, date_trunc('month', at), count(*) FROM events e JOIN days d ON d.day = e.at::date WHERE at >= '2024-02-01' AND at < '2024-05-01' GROUP BY 1, 2$$,
 	'a dimension that is joined by the day');
 SELECT as_declared($$SELECT d.year, count(*) FROM events e JOIN days d ON d.day = e.at::date WHERE at >= '2024-02-01' AND at < '2024-05-01' GROUP BY 1$$,

@@ -31,6 +31,7 @@
 #include "utils/array.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 #include "utils/typcache.h"
 
 /* ------------------------------------------------------------------------
@@ -235,6 +236,28 @@ typedef struct Bounds
 	int64		high;
 } Bounds;
 
+/*
+ * Puts the number of a day into the place of a timestamp that a date is
+ * compared with: what is after midnight lies between that day and the next.
+ */
+static bool
+get_day(const Comparison *c, int *strategy, int64 *day)
+{
+	Timestamp	at;
+
+	if (c->type != DATEOID || c->constant->consttype != TIMESTAMPOID)
+		return false;
+	at = DatumGetTimestamp(c->constant->constvalue);
+	if (TIMESTAMP_NOT_FINITE(at))
+		return false;
+	*day = at / USECS_PER_DAY - (at % USECS_PER_DAY < 0);
+	if (at % USECS_PER_DAY != 0 && *strategy == BTGreaterEqualStrategyNumber)
+		*strategy = BTGreaterStrategyNumber;
+	if (at % USECS_PER_DAY != 0 && *strategy == BTLessStrategyNumber)
+		*strategy = BTLessEqualStrategyNumber;
+	return true;
+}
+
 /* Narrows the interval by what conditions say about the least and the greatest value of an integer or date. */
 static void
 find_bounds(List *conditions, Node *key, Bounds *bounds)
@@ -245,25 +268,29 @@ find_bounds(List *conditions, Node *key, Bounds *bounds)
 	{
 		Node	   *condition = lfirst(lc);
 		Comparison	c;
+		int			strategy;
 		int64		value;
 
 		if (is_andclause(condition))
 			find_bounds(((BoolExpr *) condition)->args, key, bounds);
-		if (!IsA(condition, OpExpr) || !is_comparison(condition, key, &c) || c.constant->constisnull ||
-			(c.constant->consttype == DATEOID) != (c.type == DATEOID) ||
-			!get_integer(c.constant->constvalue, c.constant->consttype, &value))
+		if (!IsA(condition, OpExpr) || !is_comparison(condition, key, &c) || c.constant->constisnull)
 			continue;
-		if (c.strategy == BTGreaterEqualStrategyNumber ||
-			(c.strategy == BTGreaterStrategyNumber && value < PG_INT64_MAX))
+		strategy = c.strategy;
+		if (!get_day(&c, &strategy, &value) &&
+			((c.constant->consttype == DATEOID) != (c.type == DATEOID) ||
+			 !get_integer(c.constant->constvalue, c.constant->consttype, &value)))
+			continue;
+		if (strategy == BTGreaterEqualStrategyNumber ||
+			(strategy == BTGreaterStrategyNumber && value < PG_INT64_MAX))
 		{
-			value += c.strategy == BTGreaterStrategyNumber;
+			value += strategy == BTGreaterStrategyNumber;
 			bounds->low = bounds->has_low ? Max(bounds->low, value) : value;
 			bounds->has_low = true;
 		}
-		else if (c.strategy == BTLessEqualStrategyNumber ||
-				 (c.strategy == BTLessStrategyNumber && value > PG_INT64_MIN))
+		else if (strategy == BTLessEqualStrategyNumber ||
+				 (strategy == BTLessStrategyNumber && value > PG_INT64_MIN))
 		{
-			value -= c.strategy == BTLessStrategyNumber;
+			value -= strategy == BTLessStrategyNumber;
 			bounds->high = bounds->has_high ? Min(bounds->high, value) : value;
 			bounds->has_high = true;
 		}
