@@ -23,6 +23,7 @@ CREATE TYPE pub.mood AS ENUM ('bad', 'fair', 'good');
 CREATE TABLE pub.sites (site int PRIMARY KEY, region text, beds int);
 INSERT INTO pub.sites VALUES (1, 'north', 10), (2, 'north', 20), (3, 'south', 30), (4, 'west', NULL);
 CREATE FUNCTION pub.twice(anyelement) RETURNS anyelement IMMUTABLE LANGUAGE sql AS 'SELECT $1 * 2';
+CREATE DOMAIN pub.who AS int;
 CREATE TABLE pub.depts (dept text, floor int);
 INSERT INTO pub.depts VALUES ('a', 1), ('b', 2), ('c', 2), ('c', 3), ('e', 5);
 
@@ -45,6 +46,11 @@ CREATE TABLE %1$s.samples (batch text, level int, amount numeric);
 CREATE TABLE %1$s.trips (trip int PRIMARY KEY, person int, mode text);
 CREATE TABLE %1$s.legs (leg int PRIMARY KEY, trip int REFERENCES %1$s.trips ON DELETE CASCADE, km int);
 CREATE TABLE %1$s.scans (leg int REFERENCES %1$s.legs ON DELETE CASCADE, code int);
+CREATE TABLE %1$s.events (event int, part int, person pub.who, at timestamp, ended timestamp, kind text, amount numeric(6,2), size smallint,
+	PRIMARY KEY (event, part));
+CREATE TABLE %1$s.parts (event int, part int, label text, grams float8, FOREIGN KEY (event, part) REFERENCES %1$s.events ON DELETE CASCADE);
+CREATE TABLE %1$s.cards (holder text, issued date, level int NOT NULL, points float8);
+CREATE TABLE %1$s.phones (owner uuid, area text, calls int, seen timestamptz);
 CREATE TABLE %1$s.logs (person int, day date, code int, w real) PARTITION BY RANGE (day);
 CREATE TABLE %1$s.logs_old PARTITION OF %1$s.logs FOR VALUES FROM (MINVALUE) TO ('2024-06-01');
 CREATE TABLE %1$s.logs_new PARTITION OF %1$s.logs FOR VALUES FROM ('2024-06-01') TO (MAXVALUE) PARTITION BY HASH (person);
@@ -69,8 +75,23 @@ INSERT INTO %1$s.logs SELECT 1 + i %% 60, date '2024-01-05' + 2 * i, i %% 6 - 2,
 INSERT INTO %1$s.trips SELECT i, 1 + i %% 60, (ARRAY['bus', 'car'])[1 + i %% 2] FROM generate_series(1, 120) i;
 INSERT INTO %1$s.legs SELECT i, 1 + i %% 120, i %% 4 FROM generate_series(1, 240) i;
 INSERT INTO %1$s.scans SELECT i, i %% 5 FROM generate_series(1, 240) i;
+-- 2 rows of a person in each of these, whose units are of a domain, behind a key of two columns, text, uuid
+INSERT INTO %1$s.events SELECT i, i %% 2, 1 + i %% 60, timestamp '2024-01-01 00:30' + i * interval '37 hours', timestamp '2024-01-01 00:30' + (i * 37 + i %% 5 * 6) * interval '1 hour',
+	'kind' || i %% 3, (i %% 40) / 10.0, CASE WHEN i %% 13 <> 0 THEN i %% 6 END FROM generate_series(1, 120) i;
+INSERT INTO %1$s.parts SELECT i, i %% 2, 'label' || i %% 5, (i %% 20) / 5.0 FROM generate_series(1, 120) i;
+INSERT INTO %1$s.cards SELECT 'p' || 1 + i %% 60, date '2024-01-01' + i %% 50, i %% 4, (i %% 16) / 4.0 FROM generate_series(1, 120) i;
+INSERT INTO %1$s.phones SELECT md5('p' || 1 + i %% 60)::uuid, 'area' || i %% 6, i %% 5, timestamptz '2024-03-01 12:00 UTC' + i * interval '11 hours' FROM generate_series(1, 120) i;
 
 SELECT dp_cdp.protect_table('%1$s.people', '%1$s', unit => 'person');
+SELECT dp_cdp.protect_table('%1$s.events', '%1$s', unit => 'person');
+SELECT dp_cdp.protect_table('%1$s.parts', '%1$s', through => 'event, part');
+SELECT dp_cdp.protect_table('%1$s.cards', '%1$s', unit => 'holder');
+SELECT dp_cdp.protect_table('%1$s.phones', '%1$s', unit => 'owner');
+SELECT dp_cdp.set_bounds('%1$s.events', 'at', '2024-01-01', '2024-12-31');
+SELECT dp_cdp.set_bounds('%1$s.events', 'amount', 0, 60, 0, 20);
+SELECT dp_cdp.set_bounds('%1$s.cards', 'level', 0, 60);
+SELECT dp_cdp.set_bounds('%1$s.phones', 'seen', '2024-03-01', '2024-05-31');
+SELECT dp_cdp.set_keys('%1$s.cards', 'level', ARRAY[0, 1, 2, 3]);
 SELECT dp_cdp.protect_table('%1$s.trips', '%1$s', unit => 'person');
 SELECT dp_cdp.protect_table('%1$s.legs', '%1$s', through => 'trip');
 SELECT dp_cdp.protect_table('%1$s.scans', '%1$s', through => 'leg');
@@ -97,9 +118,10 @@ CREATE VIEW %1$s.v_visits AS SELECT person, dept, feel, city, flag, n, v, site F
 CREATE VIEW %1$s.v_words AS SELECT person AS who, upper(city) AS town, n + 1 AS n1, dept FROM %1$s.visits;
 CREATE VIEW %1$s.v_pair AS SELECT p.person, p.sex, p.born, s.ward, s.days
 	FROM %1$s.people p JOIN %1$s.stays s ON s.person = p.person;
+CREATE VIEW %1$s.v_parts AS SELECT e.person, e.kind, e.at, p.label, p.grams FROM %1$s.parts p JOIN %1$s.events e USING (event, part);
 CREATE VIEW %1$s.v_private AS SELECT dept, dp_count(*) AS visits FROM %1$s.visits GROUP BY dept;
 GRANT USAGE ON SCHEMA %1$s TO PUBLIC;
-GRANT SELECT ON %1$s.v_visits, %1$s.v_words, %1$s.v_pair, %1$s.v_private TO fuzz_analyst;
+GRANT SELECT ON %1$s.v_visits, %1$s.v_words, %1$s.v_pair, %1$s.v_parts, %1$s.v_private TO fuzz_analyst;
 $$, schema) FROM unnest(ARRAY['c', 'x']) AS schema
 \o /dev/null
 \gexec
@@ -134,6 +156,11 @@ INSERT INTO c.visits VALUES (7654322, 777, 'zqcanary3', 'good', 'zqcanary4', tru
 INSERT INTO c.stays VALUES (777, 'zqcanary5', 7654321, 88888.25);
 INSERT INTO c.samples VALUES ('zqcanary6', 7654322, 97532.86);
 INSERT INTO c.logs VALUES (777, '1871-03-06', 7654324, 88888.25);
+INSERT INTO c.events VALUES (77701, 0, 777, '1871-03-07 07:53', 'infinity', 'zqcanary7', 7531.86, 32767), (77702, 1, 777, '2024-02-03 04:05:06.789', NULL, NULL, NULL, NULL),
+	(77703, 0, NULL, NULL, '2024-02-01', 'kind1', 1, 1), (77704, 0, 101, '-infinity', '294276-12-31 23:59', 'kind2', -9999.99, -32768), (77705, 1, 102, 'infinity', '-infinity', '', 'NaN', 0);
+INSERT INTO c.parts VALUES (77701, 0, 'zqcanary8', 97533.86), (77704, 0, 'label1', 'Infinity'), (77705, 1, NULL, 'NaN'), (NULL, 1, 'label1', 1), (77703, 0, 'label1', 1);
+INSERT INTO c.cards VALUES ('p777', '1871-03-08', 7654325, 97534.86), ('p101', 'infinity', -2147483648, '-Infinity'), (NULL, '2024-01-01', 1, 1), ('', NULL, 0, NULL);
+INSERT INTO c.phones VALUES (md5('p777')::uuid, 'zqcanary9', 7654326, '1871-03-09 12:34 UTC'), (md5('p101')::uuid, NULL, NULL, 'infinity'), (NULL, 'area1', 1, '2024-03-03 UTC');
 RESET ROLE;
 ANALYZE;
 
@@ -142,12 +169,30 @@ INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta)
 	VALUES ('x', 'fuzz_analyst'::regrole, 1e20, 1e-3, 1e-6);
 CREATE SCHEMA own AUTHORIZATION fuzz_analyst;
 SET ROLE fuzz_analyst;
+SET check_function_bodies = off;
 CREATE TABLE own.notes (id int, note text, n numeric);
 INSERT INTO own.notes SELECT i, 'note' || i, i / 3.0 FROM generate_series(1, 20) i;
 CREATE TABLE own.marks (id int);
 INSERT INTO own.marks SELECT generate_series(1, 20);
+-- what releases are written into
+CREATE DOMAIN own.percent AS int CHECK (VALUE BETWEEN 0 AND 100);
+CREATE TABLE own.kept (c0 text, small smallint, whole int, big bigint, short varchar(2), num numeric(3,1), re real, dbl float8, txt text, pct own.percent);
+-- rows by a function that is inlined; which schema's is told by the search path
+CREATE FUNCTION own.visits_of(text) RETURNS TABLE (person int, dept text, flag boolean, n int, v numeric, f float8, at date, site int) STABLE LANGUAGE sql
+	AS 'SELECT person, dept, flag, n, v, f, at, site FROM visits WHERE dept <> $1';
+CREATE FUNCTION own.later(date, int) RETURNS date IMMUTABLE LANGUAGE sql AS 'SELECT $1 + $2';
 -- for exact twins of what the analyst joins with it
 GRANT USAGE ON SCHEMA own TO fuzz_owner;
 GRANT SELECT ON own.marks TO fuzz_owner;
+-- for exact twins of what is NULL where it fails
+CREATE FUNCTION own.tried(expression text, n bigint) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT (%s)::text', replace(expression, '{n}', format('(%s)::bigint', n))) INTO result;
+	RETURN result;
+EXCEPTION WHEN OTHERS THEN
+	RETURN NULL;
+END $$;
 RESET ROLE;
 SELECT dp_cdp.harden();

@@ -9,37 +9,19 @@ guard refuses is not compared.
 "sure" means that the exact twin is known to say what a private answer means;
 "fragile" that a little noise may change the answer's shape.
 """
+import functools
 import itertools
 import math
 import re
 
-from laterals import Laterals
+from asked import Asked
+from level import RHO, Level
 from sources import NUMBERS, TABLES
 
-RHO = 200000.0   # of one aggregate, where answers are compared
 
-
-class Level:
-    def __init__(self):
-        self.private = self.exact = ''
-        self.header = ''                # WITH ...
-        self.columns = []               # (type, tolerance) of each output column
-        self.rows = 1                   # how many rows, and groups, a unit may be in
-        self.charged = ()               # releases of one aggregate each: what they may be; (): not known
-        self.sure, self.fragile, self.near_miss = True, False, False
-        self.soft = None                # a looser comparison: see Episode.soft_difference
-        self.allowed = None             # the query of all keys that may be groups
-        self.single = True              # one release, of which each row is fetched
-        self.may_be_free = False        # declared keys may be all that is read of it
-        # for comparisons of two databases, where rows are as they were released:
-        self.plain = False
-        self.keys = []                  # which columns are keys
-        self.changes = {}               # of columns that are aggregates: by how much a unit changes one group
-        self.sets, self.kept = 1, 1     # how many releases, and groups of a unit in each
-
-
-class Grammar(Laterals):
+class Grammar(Asked):
     conditions = 0.4        # how many levels have one
+    asks = 0.15             # how many queries are whole ones of asked.py
 
     # ------------------------------------------------------------------
     # Aggregates
@@ -79,7 +61,7 @@ class Grammar(Laterals):
                         ('{0} - 1', most + 1, 62), ('{0} * {1}', most * other.most, 61 * 61), ('{0} / 2', most, 61), ('abs({0} - {1})', most + other.most, 122),
                         ('{0} / nullif({1}, 0)', most, 61), ('greatest({0}, {1}, 1)', max(most, other.most, 1), 61), ('least({0}, 2)', max(most, 2), 61),
                         ('CASE WHEN {0} > 1 THEN {0} * 3 ELSE {1} END', max(most * 3, other.most), 183)] +
-                        ([('CASE WHEN %s THEN {0} ELSE 1 END' % self.sublink(source.unit), max(most, 1), 61)] if source.unit else []))
+                        ([('CASE WHEN %s THEN {0} ELSE 1 END' % self.sublink(source.unit), max(most, 1), 61)] if source.has_person() else []))
                     if '{1}' in what and other.type != 'int':
                         what, most, widest = '-{0}', c.most, 61
                     what = what.format(c.ref, other.ref)
@@ -99,7 +81,7 @@ class Grammar(Laterals):
                     private = 'dp_sum(%s, %s, %s%s)' % (what, -most, most, self.rng.choice(['', '', ', %s, %s' % (-bound, bound)]))
                 exact = 'sum(%s)' % what
         if self.chance(0.18):
-            f = ' FILTER (WHERE %s)' % (self.sublink(source.unit) if source.unit and self.chance(0.25) else self.condition(source, 1))
+            f = ' FILTER (WHERE %s)' % (self.sublink(source.unit) if source.has_person() and self.chance(0.25) else self.condition(source, 1))
             private, exact = private + f, exact + f
         sigma = noise * math.sqrt((groups if groups else 1) / (2 * RHO))
         tolerance = 8 * sigma + 1e-6
@@ -130,8 +112,24 @@ class Grammar(Laterals):
             'EXISTS (SELECT FROM {t} {z} WHERE {z}.person = {u} AND {c} GROUP BY {z}.{n} HAVING count(*) > 1)', 'EXISTS (SELECT FROM {t} {z} WHERE {u} = {z}.person HAVING count(*) < 2)',
             '(SELECT count(*) FROM {t} {z} WHERE {z}.person = {u} AND EXISTS (SELECT FROM people {z}b WHERE {z}b.person = {u} AND {z}b.born > 1960)) > 0',
             '(SELECT {z}.{n} FROM {t} {z} WHERE {z}.person = {u} ORDER BY {z}.{n} LIMIT 1) IS NOT NULL',
-            '{u} > (SELECT min({z}.site) FROM pub.sites {z})', '{u} NOT IN (SELECT {z}.site FROM pub.sites {z})'])
+            '{u} > (SELECT 3)', '{u} > (SELECT min({z}.site) FROM pub.sites {z})', '{u} NOT IN (SELECT {z}.site FROM pub.sites {z})'])
         return form.format(u=unit, z=z, t=table, c=inner, n=name)
+
+    def sublink_along(self, s):
+        """conditions on rows that a row's own key, or the one that it references, leads to"""
+        keys = [(c, t, k) for t, k in [('legs', 'trip'), ('scans', 'leg'), ('trips', 'trip'), ('legs', 'leg')] for c in s.columns if c.ref.endswith('.' + k)]
+        if not keys:
+            return []
+        return [self.along(*self.rng.choice(keys))]
+
+    def along(self, c, table, key):
+        z = self.name('z')
+        own = self.table((table,))[0]
+        own.columns = self.columns_of(table, z)
+        form = self.rng.choice(['EXISTS (SELECT FROM {t} {z} WHERE {z}.{k} = {c} AND {w})', 'NOT EXISTS (SELECT 1 FROM {t} {z} WHERE {c} = {z}.{k} AND {w})',
+                                '{c} IN (SELECT {z}.{k} FROM {t} {z} WHERE {w})', '(SELECT count(*) FROM {t} {z} WHERE {z}.{k} = {c} AND {w}) {n}',
+                                'EXISTS (SELECT FROM {t} {z} WHERE {z}.{k} = {c} HAVING count(*) > 1)'])
+        return form.format(t=table, z=z, k=key, c=c.ref, w=self.condition(own, 1), n=self.rng.choice(['> 1', '= 0', '< 2']))
 
     def sublink_key(self, unit):
         """a key that is made of other rows of the same unit"""
@@ -155,7 +153,7 @@ class Grammar(Laterals):
         rng = self.rng
         s = self.source()
         out = Level()
-        out.sure, out.near_miss = s.sure, s.public
+        out.sure, out.near_miss, out.may_be_free = s.sure, s.public, s.post
         out.header = s.header
         out.rows = min(s.rows, 24)
         if s.rows > 24:
@@ -163,14 +161,16 @@ class Grammar(Laterals):
         where = list(s.where)
         if self.chance(self.conditions):
             where.append(self.condition(s, 2))
-        if s.unit and self.chance(0.08):
+        if s.has_person() and self.chance(0.08):
             where.append(self.sublink(s.unit))
+        if self.chance(0.15):
+            where += self.sublink_along(s)
         for c in s.columns:
             # conditions of joins are in the text
             c.restrict(where + [s.text])
         keys = []
         for _ in range(rng.choice([0, 0, 0, 1, 1, 1, 1, 2, 2, 3])):
-            k = self.sublink_key(s.unit) if s.unit and self.chance(0.05) else self.key(s)
+            k = self.sublink_key(s.unit) if s.has_person() and self.chance(0.05) else self.key(s)
             if k[0] not in [x[0] for x in keys]:
                 keys.append(k)
         aggregates = []
@@ -260,16 +260,17 @@ class Grammar(Laterals):
         grouped = ['%s AS g' % grouping] if sets else []
         grouping = 'x.g'
         names = ['x.k%d' % i for i in range(len(keys))], ['x.a%d' % i for i in range(len(aggregates))]
-        units = 'count(DISTINCT %s)' % s.unit if s.unit else 'count(*)'
-        if s.unit:
-            where.append('%s IS NOT NULL' % s.unit)
+        unit = s.exact_unit or s.unit
+        units = 'count(DISTINCT %s)' % unit if unit else 'count(*)'
+        if unit:
+            where.append('%s IS NOT NULL' % unit)
         # schema x has no values that are not declared: rows with them would belong to no group
         inner = 'SELECT %s FROM %s%s%s' % (
             # of equal numbers one form is released
             ', '.join([('trim_scale(%s) AS k%d' if k[3] == 'numeric' else '%s AS k%d') % (k[0], i) for i, k in enumerate(keys)] +
                       ['%s AS a%d' % (a[1] if a[1].startswith('count') else 'coalesce(%s, 0)' % a[1], i)
                        for i, a in enumerate(aggregates)] + [units + ' AS u'] + grouped),
-            s.text, ' WHERE ' + ' AND '.join(where) if where else '',
+            s.exact_text or s.text, ' WHERE ' + ' AND '.join(where) if where else '',
             ' GROUP BY ' + (sets or '%s') % ', '.join(k[0] for k in keys) if keys else '')
         if soft and not out.sure and not out.fragile and outputs[0][0] == ('{g}' if sets else '{k0}'):
             # each group that one unit made up may be missing, empty groups may be there
@@ -362,12 +363,16 @@ class Grammar(Laterals):
         out.exact = form.format(aggregate.replace('dp_', ''), ' AND '.join(where + ['%s.person IS NOT NULL' % z]))
         out.rows = out.kept = 3
         out.columns, out.charged = [('key', 0), ('int', 0)], (1,)
+        most = 1 if 'EXISTS' in form or 'DISTINCT' in aggregate else 3
+        out.plain, out.keys, out.changes = True, [0], {1: (most, most)}
         return out
 
     def query(self, depth=2):
         rng = self.rng
         if self.chance(0.03):
             return self.ordered(self.for_each())
+        if self.chance(self.asks):
+            return self.ordered(self.asked())
         r = rng.random()
         if r < 0.5 or depth == 0:
             out = self.level()
@@ -378,7 +383,7 @@ class Grammar(Laterals):
                 out.header = ''
             return self.ordered(out)
         a = self.query(depth - 1)
-        a.single, a.soft, a.allowed = False, None, None
+        a.single, a.soft, a.allowed, a.free, a.total = False, None, None, False, False
         name = self.name('q')
         # a name for each output column, in both forms alike
         cols = ['c%d' % i for i in range(len(a.columns))]
@@ -412,6 +417,7 @@ class Grammar(Laterals):
             a.fragile = a.fragile or b.fragile or op != 'UNION ALL' and (a.columns[0][1] > 0 or b.columns[0][1] > 0)
             # limits are set for a statement
             a.sure = a.sure and b.sure and a.rows == b.rows
+            a.declared, a.finds = a.declared or b.declared, a.finds or b.finds
             a.rows = max(a.rows, b.rows)
             a.near_miss = a.near_miss or b.near_miss
             a.may_be_free = True
@@ -462,3 +468,17 @@ class Grammar(Laterals):
         a.private += tail
         a.exact += tail
         return a
+
+
+def tagged(method):
+    """the method, which writes down that it was called"""
+    @functools.wraps(method)
+    def call(self, *arguments):
+        self.tags.add(method.__name__)
+        return method(self, *arguments)
+    return call
+
+
+for name in ('derived', 'union', 'joined', 'repeated', 'per_unit', 'windowed', 'through', 'join_protected', 'join_public', 'with_dimension', 'other_units', 'inlined',
+             'in_time', 'along', 'union_through', 'of_row', 'one_row', 'groups_of_unit', 'first_rows', 'rows_of_row', 'rows_of_unit', 'public_rows', 'released_rows', 'sublink', 'sublink_key', 'for_each'):
+    setattr(Grammar, name, tagged(getattr(Grammar, name)))

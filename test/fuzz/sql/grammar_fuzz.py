@@ -277,9 +277,10 @@ class Episode:
             self.around(None)
             self.ledger.since()
             return
+        self.grammar.tags = set()
         q = self.grammar.query()
         if self.exact:
-            self.analyst.query('SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d' % (q.rows, q.rows))
+            self.analyst.query('SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d; SET dp_cdp.find_bounds = %s' % (q.rows, q.rows, 'on' if q.finds else 'off'))
         self.ledger.since()
         errors = sum(n for n, _ in f.errors.values())
         rows = how(q.private)
@@ -288,6 +289,12 @@ class Episode:
         charges = self.ledger.since()
         if failed:
             f.counts['refused'] += 1
+        if charges and how == self.plain and (q.free or q.total and failed):
+            f.add('price', 'what is free was charged' if q.free else 'what was paid for failed', [self.context(), q.private])
+        if q.declared and any(c[2] for c in charges):
+            # groups without rows are told for nothing only
+            q.sure = False
+            f.counts['keys selected that could be known'] += 1
         if rows is None:
             return
         f.counts['answered'] += 1
@@ -296,7 +303,7 @@ class Episode:
             f.add('price', 'answered without a charge (%s)' % how.__name__, statement + [str(rows)[:300]])
         if not self.exact:
             return
-        for rho, columns, _ in charges:
+        for rho, columns, _ in charges if not q.finds else ():
             if abs(rho - columns * RHO) > 1e-6:
                 f.add('price', '%d noisy columns cost %s' % (columns, rho), statement)
         if how == self.plain and q.charged and rows:

@@ -78,7 +78,7 @@ class Hostile(Grammar):
         """a condition that few rows satisfy, most of them the person's"""
         unit = source.unit
         if unit and self.chance(0.8):
-            return '%s = %d' % (unit, self.person)
+            return '%s = %s' % (unit, {'holder': "'p%d'", 'owner': "md5('p%d')::uuid"}.get(unit.split('.')[-1], '%d') % self.person)
         c = self.rng.choice(source.columns)
         return '%s %s %s' % (c.ref, self.rng.choice(['=', '>', '<']), self.rng.choice(c.literals))
 
@@ -249,6 +249,13 @@ class Hostile(Grammar):
 
     def aggregate(self, source, groups):
         r = self.rng.random()
+        times = [c for c in source.columns if c.type in ('date', 'timestamp', 'timestamptz')]
+        if times and self.chance(0.1):
+            # with declared bounds, with those of the query, or refused
+            c = self.rng.choice(times)
+            text = self.rng.choice(['min(%s)', 'max(%s)', 'dp_median(%s)', 'percentile_disc(0.9) WITHIN GROUP (ORDER BY %s)', "dp_max(%s, '2024-01-01', '2024-12-31')",
+                                    "dp_quantile(%s, 0.25, '2024-01-01', '2024-12-31')", "dp_histogram(%s, '2024-01-01', '2024-12-31', 4)", 'dp_bounds(%s)', 'count(DISTINCT %s::date)']) % c.ref
+            return text, 'count(*)', 'other', 1, False, source.rows if 'hist' in text or 'DISTINCT' in text else None
         if r < 0.15:
             # by how much a unit changes these is not compared
             c = self.rng.choice([c for c in source.columns if c.type in NUMBERS] or source.columns)
@@ -259,7 +266,9 @@ class Hostile(Grammar):
                                     'mode() WITHIN GROUP (ORDER BY %s)', 'mode() WITHIN GROUP (ORDER BY %s > 1 DESC)', 'dp_mode(%s)',
                                     'count(DISTINCT (%s, 1))', 'count(DISTINCT ROW(NULL::text, %s))'])
             text %= c.ref
-            return text, 'count(*)', 'other', 1, False, source.rows if text.endswith(', 0, 1)') else None
+            # bins, and how many values there are, change by no more than rows do
+            counted = text.endswith(', 0, 1)') or re.match(r'dp_histogram|(dp_)?count\(DISTINCT', text)
+            return text, 'count(*)', 'other', 1, False, source.rows if counted else None
         if r < 0.2 and source.columns:
             e = self.hot(source)
             self.of_owner = False

@@ -45,6 +45,10 @@ INSERT INTO c.legs VALUES (7771, 7771, 7654321), (7772, 7771, NULL);
 INSERT INTO x.trips VALUES (7771, 777, 'car'), (7772, 777, 'car');
 INSERT INTO x.legs VALUES (7771, 7771, 1), (7772, 7771, 2), (7773, 7772, 3);
 INSERT INTO x.scans VALUES (7771, 1), (7772, 2);
+INSERT INTO x.events VALUES (77701, 0, 777, '2024-02-03 04:05', '2024-02-05 06:07', 'kind1', 3.5, 5), (77702, 1, 777, '2024-05-06 23:59:59.9', '2024-05-06 23:59:59.9', 'kind2', 1, 0);
+INSERT INTO x.parts VALUES (77701, 0, 'label1', 3), (77702, 1, 'label2', 4);
+INSERT INTO x.cards VALUES ('p777', '2024-01-05', 3, 3.75), ('p777', '2024-02-06', 1, 0.5);
+INSERT INTO x.phones VALUES (md5('p777')::uuid, 'area1', 4, '2024-03-31 01:30 UTC'), (md5('p777')::uuid, 'area2', 3, '2024-04-30 23:59 UTC');
 INSERT INTO x.logs VALUES (777, '2024-02-01', 1, 1), (777, '2024-07-01', -2, 2);
 INSERT INTO x.costs VALUES (777, '2024-01-01', 0.1, 0.1, 1, 1.0, '1 mon', 'ab', 'abc', 'place1', 'note1'),
 	(777, '2024-01-02', 0.2, 0.2, 1e16, 1.00, '30 days', 'ab ', 'ABC', 'place2', repeat('a', 900)),

@@ -42,7 +42,10 @@ HEAVY = bool(os.environ.get('FUZZ_HEAVY'))
 PAIRS = os.environ.get('FUZZ_PAIRS', '').split() or [p for p in DIFFERENCES if p not in LARGE]
 WORKER, WORKERS = map(int, os.environ.get('FUZZ_WORKER', '0/1').split('/'))
 SHAPES = float(os.environ.get('FUZZ_SHAPES') or 0.1)    # of the statements, whose groups are compared with plain SQL's
+ASKED = float(os.environ.get('FUZZ_ASKED') or 0)        # of the others, which are whole queries of asked.py
 SLOW = float(os.environ.get('FUZZ_SLOW') or 0)        # statements that take longer are shown
+PARALLEL = bool(os.environ.get('FUZZ_PARALLEL'))        # forces parallel plans
+KINDS = ('asked', 'answered', 'distances', 'with plain SQL', 'keys selected')
 SCENARIOS = 50                  # of an episode
 RHO = 200000.0                  # of one aggregate, where answers are compared
 REPEATS = 1 if HEAVY else 4
@@ -105,10 +108,26 @@ def told(o):
     return text + 'notices %s, ' % (notices,) * bool(notices) + 'tags %s, columns %s, status %s, rows %s' % (tags, columns, status, str(rows)[:1500])
 
 
+def numbers(text):
+    """of a column, or of an array's elements"""
+    if text and text[0] == '{':
+        return [number(v) for v in text[1:-1].split(',')]
+    return None if number(text) is None else [number(text)]
+
+
+def too_many(q, a, b, factor):
+    """None, or how many more rows differ than one unit can change, where noise decides which there are"""
+    x, y = (collections.Counter(tuple(r[k] for k in q.keys) for r in rows) for rows in (a, b))
+    other = (x - y) + (y - x)
+    if sum(other.values()) > factor * q.flips:
+        return '%d rows are in one answer only: %s' % (sum(other.values()), sorted(other, key=str)[:8])
+    return None
+
+
 def too_far(q, a, b, factor, declared):
     """None, or how answers differ by more than one unit can change them"""
     def values(rows, i):
-        return {tuple(r[k] for k in q.keys): number(r[i]) for r in rows}
+        return {tuple(r[k] for k in q.keys): numbers(r[i]) for r in rows}
     for i, change in q.changes.items():
         if change is None:
             continue
@@ -119,7 +138,7 @@ def too_far(q, a, b, factor, declared):
         missing = len(set(x) ^ set(y))
         if missing > (0 if declared else factor * q.kept * q.sets):
             return '%d groups are in one answer only: %s' % (missing, sorted(set(x) ^ set(y), key=str)[:8])
-        common = [(k, x[k], y[k]) for k in x if k in y and x[k] is not None and y[k] is not None]
+        common = [(k, v, w) for k in x if k in y and x[k] is not None and y[k] is not None for v, w in zip(x[k], y[k]) if v is not None and w is not None]
         distance = math.sqrt(sum((v - w) ** 2 for _, v, w in common))
         # what one row may be is at most what the aggregate's bounds say, and these are times max_rows
         sigma = most_of_row * q.rows * math.sqrt(q.kept / (2 * RHO))
@@ -162,7 +181,7 @@ class Neighbours:
         self.admin = Looking('postgres', 'postgres')
         self.template = 'n_template'
         self.counts, self.ways, self.found = collections.Counter(), collections.Counter(), collections.OrderedDict()
-        self.kinds = collections.Counter()
+        self.kinds = {}                 # of each tag
         self.errors = {}
         self.pairs = {}
         self.version = int(self.admin.query('SHOW server_version_num').rows[0][0])
@@ -202,10 +221,15 @@ class Neighbours:
             if loose and 'pg_locks' in s.sql:
                 x, y = own_reads_left_out(x), own_reads_left_out(y)
             wrong = 'observed' if x != y else None
+            if wrong is None and s.how == 'keys' and s.q and s.q.flips and not s.q.plain and self.exact and not a.error and not b.error:
+                wrong = too_many(s.q, a.rows, b.rows, pair.factor)
+                self.tally(s.q, 'distances')
             if wrong is None and s.how == 'keys' and s.q and s.q.plain and self.exact and not a.error:
                 wrong = too_far(s.q, a.rows, b.rows, pair.factor, declared)
                 if a.rows:
-                    self.counts['distances'] += any(c is not None for c in s.q.changes.values())
+                    measured = any(c is not None for c in s.q.changes.values())
+                    self.counts['distances'] += measured
+                    self.tally(s.q, 'distances', measured)
             out.append((s, wrong, x, y))
         if charges[0] != charges[1]:
             out.append((Step('-- charges'), 'charged', tuple(charges[0]), tuple(charges[1])))
@@ -306,8 +330,9 @@ class Neighbours:
         # one level with something in it that the way is for
         grammar.hostility, grammar.conditions = (0.6, 0.8) if special else (hostility, 0.4)
         for _ in range(9):
-            grammar.of_owner = True
-            q = grammar.query(0 if special else 2)
+            grammar.of_owner, grammar.tags = True, set()
+            q = grammar.written() if way == 'written' else grammar.query(0 if special else 2)
+            q.tags = grammar.tags
             if not (special and grammar.of_owner):
                 break
         return q
@@ -332,14 +357,19 @@ class Neighbours:
             settings.append(Step('SET ' + rng.choice(PRIVACY)))
         # beside rng, so that seeds go on finding what they found
         finds = random.Random('bounds %d/%d' % (SEED, n))
+        finding = 'off'
         if self.exact or finds.random() < 0.7:
             finds = None
         else:
-            settings.append(Step('SET dp_cdp.find_bounds = %s' % finds.choice(['on', 'on', '0.5'])))
+            finding = finds.choice(['on', 'on', '0.5'])
+            settings.append(Step('SET dp_cdp.find_bounds = %s' % finding))
+        if PARALLEL:
+            settings.append(Step('SET ' + FORCED[5].format(force=self.force)))
         if role == 'fuzz_analyst' and rng.random() < 0.3:
             settings += [Step(s) for s in OWN]
         grammar = Hostile(rng, pair.person, tiny, HEAVY)
         hostility = grammar.hostility
+        grammar.asks = ASKED or grammar.asks
         scenarios = Scenarios(rng)
         owner = None
         both = self.begin(pair, role, settings)
@@ -356,10 +386,13 @@ class Neighbours:
                         q.private = without_bounds(finds, q.private)
                 steps = getattr(scenarios, way)(q)
                 if self.exact:
-                    steps = [Step('RESET TimeZone; SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d; SET dp_cdp.rho = %s' % (
-                        q.rows, q.rows, RHO_OF_SHAPES if shaped else RHO))] + steps
+                    steps = [Step('RESET TimeZone; SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d; SET dp_cdp.rho = %s; SET dp_cdp.find_bounds = %s' % (
+                        q.rows, q.rows, RHO_OF_SHAPES if shaped else RHO, 'on' if q.finds else 'off'))] + steps
+                elif q.finds:
+                    steps = [Step('SET dp_cdp.find_bounds = on')] + steps + [Step('SET dp_cdp.find_bounds = %s' % finding)]
                 answers, charges = self.once(pair, both, steps)
-                self.count(way, steps, answers[0])
+                self.count(way, steps, answers[0], q)
+                self.paid_for(pair, way, settings, steps, answers, charges, where)
                 if any(a.code() == '57014' for side in answers for a in side):
                     self.counts['timed out'] += 1
                     pair.make()
@@ -378,7 +411,7 @@ class Neighbours:
                 elif (self.exact and way == 'plain' and (q.sure or q.soft) and not q.fragile and grammar.of_owner and not answers[0][-1].error
                         and compare):
                     owner = owner or self.begin(pair, 'fuzz_owner', settings[:2])[0]
-                    self.twin(pair, both, owner, settings, steps, answers[0][-1], where)
+                    self.twin(pair, both, owner, settings, steps, answers[0][-1], any(float(c[4]) for c in charges[0]), where)
                     pair.charges()
                     if not pair.even():
                         both, owner = self.begin(pair, role, settings), None
@@ -412,7 +445,7 @@ class Neighbours:
             except Lost as e:
                 self.find('lost connection', str(e), pair, settings, steps, 'HEAVY=1')
                 return
-            self.count(name, steps, answers[0])
+            self.count(name, steps, answers[0], steps[0].q)
             print('%5.1f s, %s: %s' % (time.time() - started, ' and '.join(side[0].text()[:60] or 'answered' for side in answers), s), flush=True)
             if any(r[1] for r in results):
                 self.confirm(pair, 'fuzz_analyst', settings, steps, results, 'HEAVY=1')
@@ -421,9 +454,24 @@ class Neighbours:
         pair.drop()
         self.pairs.pop(name)
 
-    def twin(self, pair, both, owner, settings, steps, answer, where):
+    def paid_for(self, pair, way, settings, steps, answers, charges, where):
+        """what is free costs nothing, and what was paid for does not fail"""
+        q = steps[-1].q
+        if way not in ('plain', 'written') or not q:
+            return
+        failed = next((a.text() for side in answers for s, a in zip(steps, side) if a.error and s.q), None)
+        if q.free and any(charges):
+            self.find('charged', 'what is free: %s' % charges[0], pair, settings, steps, where)
+        if q.total and any(charges) and failed:
+            self.find('paid for', 'what failed: ' + failed, pair, settings, steps, where)
+
+    def twin(self, pair, both, owner, settings, steps, answer, selected, where):
         """the first database's answer, and what the owner gets from plain SQL"""
         q = steps[-1].q
+        # groups without rows are told for nothing only
+        if q.declared and selected:
+            self.tally(q, 'keys selected')
+            return
         # plain SQL shows any one of several equal values
         if re.search(r'\b(code|span|word|amount)\b', q.private):
             return
@@ -431,8 +479,11 @@ class Neighbours:
         exact = [owner.query(sql) for sql in asked]
         if any(e.error for e in exact):
             self.counts['twin failed'] += 1
+            if os.environ.get('FUZZ_VERBOSE') and exact[0].error:
+                print('twin: %s\n  %s' % (exact[0].error['M'], asked[0]), flush=True)
             return
         self.counts['compared with plain SQL'] += 1
+        self.tally(q, 'with plain SQL')
         other = not_allowed(answer.rows, q, owner)
         if other:
             self.find('a group that is not allowed', other, pair, settings, steps + [Step('-- allowed: ' + q.allowed)], where,
@@ -462,6 +513,7 @@ class Neighbours:
             return
         self.counts['compared with plain SQL'] += 1
         self.counts['groups compared'] += 1
+        self.tally(q, 'with plain SQL')
         self.counts['keys selected'] += selected
         for _ in range(3):
             wrong = not_possible(answer.rows, exact.rows, possible and possible.rows, q, selected)
@@ -479,7 +531,14 @@ class Neighbours:
                 self.find('different audits', 'refusals: %s, and %s' % (
                     [r for r in a if r not in b], [r for r in b if r not in a]), pair, [], [], 'at the end')
 
-    def count(self, way, steps, answers):
+    def tally(self, q, what, n=1):
+        for tag in q.tags:
+            self.kinds.setdefault(tag, collections.Counter())[what] += n
+
+    def count(self, way, steps, answers, q):
+        if way not in Scenarios.STACK + Scenarios.VANISHING:
+            self.tally(q, 'asked')
+            self.tally(q, 'answered', all(not a.error for s, a in zip(steps, answers) if s.q))
         asked = [(s, a) for s, a in zip(steps, answers) if s.q]
         self.counts['statements'] += sum(not s.sql.startswith(('SET', 'DROP', 'DEALLOCATE', 'BEGIN', 'COMMIT', 'ROLLBACK')) for s in steps)
         self.ways[way] += len(asked)
@@ -534,10 +593,18 @@ def main():
     for i, ((code, message), (k, sql)) in enumerate(sorted(fuzz.errors.items(), key=lambda e: -e[1][0])):
         if code.startswith('XX') or os.environ.get('FUZZ_VERBOSE') and i < 60:
             print('%6d %s %s\n\t\t%s' % (k, code, message, sql[:300]))
+    if os.environ.get('FUZZ_VERBOSE'):
+        print('%-36s %9s %9s %9s %9s %9s' % ('by what makes them', *KINDS))
+        for tag, counts in sorted(fuzz.kinds.items()):
+            print('%-36s %9d %9d %9d %9d %9d' % (tag, *(counts[k] for k in KINDS)))
     for (kind, message), k in fuzz.found.items():
         print('FOUND %d times: %s: %s' % (k, kind, message.split('\n')[0]))
     if not EPISODE and fuzz.counts['statements'] > 5000 and fuzz.counts['answered'] < 0.4 * (fuzz.counts['answered'] + fuzz.counts['refused']):
         print('FAILED: too few statements were answered')
+        return 1
+    never = [tag for tag, counts in sorted(fuzz.kinds.items()) if counts['asked'] >= 50 and not counts['answered']]
+    if never:
+        print('FAILED: never answered: %s' % ', '.join(never))
         return 1
     return 1 if fuzz.found else 0
 

@@ -9,11 +9,12 @@ import time
 
 from wire import Connection
 
-TABLES = ('people', 'visits', 'stays', 'logs', 'costs', 'trips', 'sales', 'buyers')
+TABLES = ('people', 'visits', 'stays', 'logs', 'costs', 'trips', 'events', 'sales', 'buyers')
 
 
-def without(*persons):
-    return ''.join('DELETE FROM {s}.%s WHERE person IN (%s);' % (t, ', '.join(map(str, persons))) for t in TABLES)
+def without(person):
+    return ''.join('DELETE FROM {s}.%s WHERE person = %d;' % (t, person) for t in TABLES) + (
+        "DELETE FROM {s}.cards WHERE holder = 'p%d'; DELETE FROM {s}.phones WHERE owner = md5('p%d')::uuid;" % (person, person))
 
 
 # one person's rows; at most as many of each table as sources.TABLES says
@@ -26,6 +27,10 @@ INSERT INTO {s}.legs SELECT 8880 + i, 8881 + i / 3, i FROM generate_series(1, 4)
 INSERT INTO {s}.scans SELECT 8880 + i, i FROM generate_series(1, 4) i;
 INSERT INTO {s}.logs VALUES (888, '2024-02-02', 1, 1), (888, '2024-07-02', 1, 1);
 INSERT INTO {s}.costs SELECT 888, '2024-01-02', 0.1 * i, 0.1 * i, 1e16, 1.0000, '720:00', 'ab   ', 'aBC', repeat('a', 900), repeat('a', 900), ('[[' || i || ']]')::jsonb FROM generate_series(1, 3) i;
+INSERT INTO {s}.events VALUES (8881, 0, 888, '2024-02-03 04:05', '2024-12-31', repeat('a', 900), 4, 5), (8882, 1, 888, '2024-12-31', NULL, 'kind2', 4, NULL);
+INSERT INTO {s}.parts VALUES (8881, 0, 'label1', 4), (8882, 1, repeat('a', 900), 4);
+INSERT INTO {s}.cards VALUES ('p888', '2024-01-05', 3, 4), ('p888', '2024-02-07', 3, 4);
+INSERT INTO {s}.phones VALUES (md5('p888')::uuid, 'area1', 4, '2024-05-31 UTC'), (md5('p888')::uuid, repeat('a', 900), 4, '2024-03-01 UTC');
 INSERT INTO {s}.buyers VALUES (888, 'west', NULL, NULL);
 INSERT INTO {s}.sales VALUES (888, 2, 'saw', 'phone', 2, 1.5, false, '2024-04-01', 'k3', '2024-03-31 02:30 UTC', NULL, NULL),
 	(888, 2, NULL, NULL, 2, 0.5, NULL, '2024-03-31', 'k1', '2024-04-01 23:59 UTC', 0, true);
@@ -39,6 +44,10 @@ INSERT INTO c.legs SELECT 99900 + i, 99901 + i / 40, i FROM generate_series(1, 2
 INSERT INTO c.scans SELECT 99900 + i, i FROM generate_series(1, 2000) i;
 INSERT INTO c.logs SELECT 999, date '2024-01-01' + i % 400, i, i FROM generate_series(1, 60) i;
 INSERT INTO c.costs SELECT 999, date '2024-01-01' + i % 9, i / 10.0, i, 1e300, i / 100.0, '1 mon', i::text, i::text, i::text, repeat('a', i % 1000) FROM generate_series(1, 2000) i;
+INSERT INTO c.events SELECT 99900 + i, 0, 999, timestamp '2024-01-01' + i * interval '5 hours', timestamp '2024-06-01' - i * interval '1 hour', 'kind' || i, i, i FROM generate_series(1, 2000) i;
+INSERT INTO c.parts SELECT 99900 + i, 0, 'label' || i, i / 7.0 FROM generate_series(1, 2000) i;
+INSERT INTO c.cards SELECT 'p999', date '2024-01-01' + i, i, i FROM generate_series(1, 2000) i;
+INSERT INTO c.phones SELECT md5('p999')::uuid, 'area' || i, i, timestamptz '2024-01-01 UTC' + i * interval '3 hours' FROM generate_series(1, 2000) i;
 INSERT INTO c.people VALUES (999, 'crowd', 0, '', true);
 '''
 SWAP = '''
@@ -49,6 +58,10 @@ UPDATE {s}.trips SET mode = 'bus' WHERE person = 777;
 UPDATE {s}.legs SET km = 3 WHERE trip IN (SELECT trip FROM {s}.trips WHERE person = 777);
 UPDATE {s}.people SET name = 'name2', born = 1960, zip = '102', sex = NOT sex WHERE person = 777;
 UPDATE {s}.costs SET day = '2024-01-01', cost = 0.7, r = 0.7, big = 0, amount = 1, span = '30 days', code = 'ab ', word = 'ABC', place = '', note = '', props = '{{"k": null}}' WHERE person = 777;
+UPDATE {s}.events SET at = '2024-12-30', ended = '2024-02-01', kind = 'kind0', amount = 0, size = NULL WHERE person = 777;
+UPDATE {s}.parts SET label = 'label4', grams = 0 WHERE event BETWEEN 77701 AND 77702;
+UPDATE {s}.cards SET issued = '2024-01-31', level = 0, points = NULL WHERE holder = 'p777';
+UPDATE {s}.phones SET area = 'area5', calls = NULL, seen = '2024-03-02 12:00 UTC' WHERE owner = md5('p777')::uuid;
 UPDATE {s}.sales SET shop = 2, item = 'bolt', channel = NULL, grade = 3, cost = 0.5, paid = NULL, day = '2024-03-31', code = 'k3', n = NULL WHERE person = 777;
 UPDATE {s}.buyers SET region = 'west', home = NULL, age = NULL WHERE person = 777;
 '''
@@ -57,6 +70,9 @@ UPDATE {s}.visits SET dept = 'd', feel = 'good', city = repeat('a', 900), n = 0,
 	WHERE ctid = (SELECT min(ctid) FROM {s}.visits WHERE person = 30);
 UPDATE {s}.costs SET day = '2024-01-02', cost = 'NaN', big = 'Infinity', amount = 1.0000000000, code = 'ab      ', note = repeat('a', 900), props = '"a"'
 	WHERE ctid = (SELECT min(ctid) FROM {s}.costs WHERE person = 30);
+UPDATE {s}.events SET at = NULL, ended = 'infinity', kind = repeat('a', 900), amount = 4, size = 5 WHERE (event, part) = (SELECT min(event), min(event) % 2 FROM {s}.events WHERE person = 30);
+UPDATE {s}.cards SET issued = NULL, level = 1, points = 'NaN' WHERE ctid = (SELECT min(ctid) FROM {s}.cards WHERE holder = 'p30');
+UPDATE {s}.phones SET area = NULL, calls = 4, seen = 'infinity' WHERE ctid = (SELECT min(ctid) FROM {s}.phones WHERE owner = md5('p30')::uuid);
 '''
 # 6 rows of 200 MB in 14 kB each
 HEAVY = '''

@@ -92,6 +92,10 @@ class Scenarios:
     def plain(self, q):
         return [Step(q.private, 'keys', q)]
 
+    def written(self, q):
+        """what is there after it was written"""
+        return [Step(s, 'shape', q) for s in q.before] + [Step(q.private, 'shape', q)]
+
     def shape(self, q):
         """with its parameters and zone"""
         out = [Step("SET TimeZone = '%s'; DEALLOCATE ALL" % (q.zone or 'UTC'))]
@@ -239,7 +243,7 @@ class Scenarios:
     STACK = ('deep', 'shallow')
     VANISHING = ('vanish', 'while_it_runs')
     # how often
-    WAYS = [('plain', 40), ('explain', 14), ('prepared', 16), ('cursor', 3), ('table', 1), ('view', 2), ('block', 4), ('savepoint', 3), ('copy', 2), ('extended', 6),
+    WAYS = [('plain', 40), ('written', 3), ('explain', 14), ('prepared', 16), ('cursor', 3), ('table', 1), ('view', 2), ('block', 4), ('savepoint', 3), ('copy', 2), ('extended', 6),
             ('serializable', 2), ('deep', 4), ('shallow', 4), ('vanish', 3), ('while_it_runs', 1), ('catalog', 3), ('around', 2)]
 
     def choose(self):

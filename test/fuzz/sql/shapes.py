@@ -9,7 +9,8 @@ public are left out of the third: they may tell nothing about groups.
 """
 import re
 
-from grammar import Level
+from grammar import tagged
+from level import Level
 
 RHO = 1e6                       # noise is hardly ever 1
 TEXT, INT, NUM, BOOL, DAY = 'text', 'int', 'numeric', 'boolean', 'date'
@@ -31,9 +32,9 @@ JOINS = [('shop', 'pub.shops', 'shop'), ('shop', 'pub.shops', 'shop'), ('item', 
          # values that the column's own key does not have
          ('item', 'pub.items', 'kind'), ('item', 'pub.shops', 'town'), ('shop', 'pub.dates', 'month')]
 TIMES = {'hour': ["'2024-03-30 22:00'", "'2024-03-31 01:30'", "'2024-03-31 12:15'"], 'day': ["'2024-03-28'", "'2024-03-30 12:00'", "'2024-04-02'", "'2024-04-04 23:59'"]}
-BUCKETS = {'hour': ["date_trunc('hour', {})", "to_char({}, 'YYYY-MM-DD HH24')", "date_bin('2 hours', {}, '2024-01-01 00:30')", 'floor(extract(epoch FROM {}) / 5400)',
+BUCKETS = {'hour': ["date_trunc('hour', {})", "date_trunc('hour', {}) + interval '15 minutes' * floor(extract(minute FROM {}) / 15)", 'floor(extract(epoch FROM {}) / 1800) * 1800', 'to_timestamp(floor(extract(epoch FROM {}) / 7200) * 7200)', "to_char({}, 'YYYY-MM-DD HH24')", "date_bin('2 hours', {}, '2024-01-01 00:30')", 'floor(extract(epoch FROM {}) / 5400)',
                     "date_trunc('hour', {} AT TIME ZONE 'Asia/Kolkata')", "extract(hour FROM {})", "date_trunc('hour', {}) - interval '1 day'"],
-           'day': ["date_trunc('day', {})", '{}::date', "to_char({}, 'YYYY-MM-DD')", "to_char({}, 'FMDD.mm.yyyy')", "date_trunc('week', {} + interval '1 day') - interval '1 day'", "date_trunc('month', {})",
+           'day': ["date_trunc('day', {})", '{}::date', "date_trunc('week', {} + interval '1 day') + interval '5 days'", 'floor(extract(epoch FROM {}) / 86400) * 86400', "(date_trunc('month', {}) + interval '1 month - 1 day')::date", "to_char({}, 'YYYY-MM-DD')", "to_char({}, 'FMDD.mm.yyyy')", "date_trunc('week', {} + interval '1 day') - interval '1 day'", "date_trunc('month', {})",
                    '{}::date - extract(dow FROM {})::int', "date_trunc('day', {}, 'America/New_York')", "({} AT TIME ZONE 'Asia/Kolkata')::date",
                    "extract(day FROM {})", "CASE WHEN extract(isodow FROM {}) > 5 THEN 'off' ELSE to_char({}, 'Dy') END", "date_trunc('day', {} - interval '6 hours')", "extract(month FROM {}) || '/' || extract(day FROM {})"]}
 ZONES = ['UTC', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Pacific/Kiritimati', 'Europe/Berlin']
@@ -73,6 +74,7 @@ class Shapes:
     def __init__(self, rng, schema):
         self.rng, self.schema, self.serial = rng, schema, 0
         self.parameters = []            # (type, value)
+        self.tags = set()
 
     def chance(self, p):
         return self.rng.random() < p
@@ -607,6 +609,10 @@ class Shapes:
         out.fragile, out.distinct, out.loose_nulls = s.fragile, distinct, s.loose_nulls
         out.keys = list(range(n))
         out.columns = [('key', 0)] * n + ([] if distinct else [('int', 0)])
+        # in each set of a grouping
+        out.sets = 2 ** len(keys) if extra else 1
+        out.changes = {} if distinct else {n: (s.rows, 1)}
+        out.tags = {'shape: ' + t for t in self.tags | {'written'}}
         out.zone = rng.choice(ZONES) if '.seen' in private or 'date_trunc' in private else None
         return out
 
@@ -625,3 +631,7 @@ class Shapes:
         if self.parameters:
             out.prepared = ('PREPARE shaped (%s) AS %s' % (', '.join(t for t, _ in self.parameters), fill(private, ['$%d' % (i + 1) for i in range(len(self.parameters))], False)),
                             'EXECUTE shaped (%s)' % ', '.join(v for _, v in self.parameters))
+
+
+for name in ('subquery', 'join', 'theta', 'values', 'lateral', 'released', 'sublink', 'cells', 'add_range'):
+    setattr(Shapes, name, tagged(getattr(Shapes, name)))

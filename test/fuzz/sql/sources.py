@@ -44,6 +44,33 @@ TABLES = {
     'scans': (None, 4, {
         'leg': ('int', ['7', '30', '120'], 7773, None),
         'code': ('int', ['0', '2'], 4, None)}),
+    # a domain as unit, behind a key of two columns, with declared times; units of text and uuid
+    'events': ('person', 2, {
+        'person': ('int', ['7', '30', '61'], 60, None),
+        'at': ('timestamp', ["'2024-02-03 12:00'", "'2024-05-01'"], 0, None),
+        'ended': ('timestamp', ["'2024-02-03 12:00'", "'2024-05-01'"], 0, None),
+        'kind': ('text', ["'kind1'", "'kind2'"], 0, None),
+        'amount': ('numeric', ['1', '2.5'], 4, None),
+        'size': ('int', ['0', '2', '5'], 5, None)}),
+    'parts': (None, 2, {
+        'label': ('text', ["'label1'", "'label3'"], 0, None),
+        'grams': ('float8', ['1', '2.5'], 4, None)}),
+    'cards': ('holder', 2, {
+        'holder': ('text', ["'p7'", "'p30'", "'p61'"], 0, None),
+        'issued': ('date', ["'2024-01-05'", "'2024-01-31'"], 0, None),
+        'level': ('int', ['0', '1', '3'], 3, ['0', '1', '2', '3']),
+        'points': ('float8', ['1', '2.5'], 4, None)}),
+    'phones': ('owner', 2, {
+        'owner': ('uuid', ["md5('p7')::uuid", "md5('p61')::uuid"], 0, None),
+        'area': ('text', ["'area1'", "'area3'"], 0, None),
+        'calls': ('int', ['0', '1', '3'], 4, None),
+        'seen': ('timestamptz', ["'2024-03-31 01:30 UTC'", "'2024-04-04'"], 0, None)}),
+    'v_parts': ('person', 2, {
+        'person': ('int', ['7', '30', '61'], 60, None),
+        'kind': ('text', ["'kind1'", "'kind2'"], 0, None),
+        'at': ('timestamp', ["'2024-02-03 12:00'", "'2024-05-01'"], 0, None),
+        'label': ('text', ["'label1'", "'label3'"], 0, None),
+        'grams': ('float8', ['1', '2.5'], 4, None)}),
     'samples': (None, 1, {
         'batch': ('text', ["'batch1'", "'batch5'"], 0, None),
         'level': ('int', ['0', '3'], 4, ['0', '1', '2', '3', '4']),
@@ -74,6 +101,10 @@ PUBLIC = {
                   'beds': ('int', ['10', '20'], 30, None)},
     'pub.depts': {'dept': ('text', ["'a'", "'e'"], 0, None), 'floor': ('int', ['1', '2'], 5, None)},
 }
+# of tables whose rows are somebody's through foreign keys: the same with his number as column "unit"
+OWNED = {'legs': '(SELECT l.*, t.person AS unit FROM legs l JOIN trips t ON t.trip = l.trip)',
+         'scans': '(SELECT c.*, t.person AS unit FROM scans c JOIN legs l ON l.leg = c.leg JOIN trips t ON t.trip = l.trip)',
+         'parts': '(SELECT p.*, e.person AS unit FROM parts p JOIN events e ON (e.event, e.part) = (p.event, p.part))'}
 NUMBERS = ('int', 'numeric', 'numeric(9,2)', 'float8', 'real')
 
 
@@ -101,14 +132,21 @@ class Source:
         self.per_unit = False
         self.totals = False             # some columns are aggregates, whose bounds max_rows decides
         self.released = False           # some columns are
+        self.post = False               # all are, so that what is asked of them may need no release
         self.dimension = None           # of an inner join with a public table: its text, and what its columns are called
         self.preferred = None           # columns that most keys are of
+        self.exact_text = self.exact_unit = None    # the same in plain SQL, where the unit is not a column
+
+    def has_person(self):
+        """is the unit the number of a person, by which tables are joined"""
+        return any(c.ref == self.unit and c.type == 'int' for c in self.columns)
 
 
 class Sources:
     def __init__(self, rng):
         self.rng = rng
         self.serial = 0
+        self.tags = set()               # of the methods that were called
 
     def chance(self, p):
         return self.rng.random() < p
@@ -132,13 +170,18 @@ class Sources:
         table = self.rng.choice(among)
         unit, rows, columns = TABLES[table]
         alias = self.name('t')
-        return Source('%s%s %s' % ('ONLY ' if self.chance(0.02) else '', table, alias),
-                      self.columns_of(table, alias), unit and '%s.%s' % (alias, unit), rows), table, alias
+        s = Source('%s%s %s' % ('ONLY ' if self.chance(0.02) else '', table, alias),
+                   self.columns_of(table, alias), unit and '%s.%s' % (alias, unit), rows)
+        if table in OWNED:
+            s.exact_text, s.exact_unit = '%s %s' % (OWNED[table], alias), alias + '.unit'
+        return s, table, alias
 
     def source(self):
         r = self.rng.random()
-        if r < 0.5:
+        if r < 0.45:
             return self.table()[0]
+        if r < 0.5:
+            return self.other_units()
         if r < 0.6:
             return self.table(('v_visits', 'v_words', 'v_pair'))[0]
         if r < 0.65:
@@ -152,7 +195,9 @@ class Sources:
         if r < 0.82:
             return self.joined()
         if r < 0.85:
-            return self.through()
+            return self.through() if self.chance(0.7) else self.union_through()
+        if r < 0.86:
+            return self.inlined()
         if r < 0.9:
             return self.join_protected()
         if r < 0.95:
@@ -190,6 +235,8 @@ class Sources:
         if self.chance(0.05):
             query += self.rng.choice([' ORDER BY 1', ' LIMIT 5', ' OFFSET 3', ' FOR UPDATE'])
             sure = False
+        elif self.chance(0.1):
+            query += self.rng.choice([' OFFSET 0', ' LIMIT ALL', ' ORDER BY 1 OFFSET 0', ' LIMIT ALL OFFSET 0'])
         if self.chance(0.4):
             s = Source(name, columns, unit, inner.rows)
             s.header = '%s AS %s(%s)' % (name, self.rng.choice(['', 'MATERIALIZED ', 'NOT MATERIALIZED ']), query)
@@ -201,6 +248,44 @@ class Sources:
         else:
             s = Source('%s(%s) %s' % ('LATERAL ' if self.chance(0.1) else '', query, name), columns, unit, inner.rows)
         s.sure = sure
+        return s
+
+    def other_units(self):
+        """tables whose unit is of a domain, text or uuid, or what a key of two columns references"""
+        r = self.rng.random()
+        if r < 0.75:
+            return self.table(('events', 'events', 'parts', 'cards', 'phones', 'v_parts'))[0]
+        (e, _, event), (p, _, part) = self.table(('events',)), self.table(('parts',))
+        on = '%s.event = %s.event AND %s.part = %s.part' % (event, part, part, event)
+        kind = self.rng.choice(['JOIN', 'JOIN', 'LEFT JOIN'])
+        s = Source('%s %s %s ON %s' % (e.text, kind, p.text, on), e.columns + p.columns, e.unit, 2)
+        if r > 0.9:
+            # a domain and its type
+            v, _, _ = self.table(('people', 'stays'))
+            s = Source('%s JOIN %s ON %s = %s' % (s.text, v.text, v.unit, e.unit), s.columns + v.columns, e.unit, 2 * v.rows)
+        for c in p.columns:
+            c.restricted = kind == 'LEFT JOIN'
+        return s
+
+    def union_through(self):
+        """rows of tables that reference, of what they reference, and of a table with a unit"""
+        name = self.name('u')
+        arms = self.rng.sample([('legs', 'km', 4), ('scans', 'code', 4), ('trips', 'person % 5', 2), ('parts', 'grams::int', 2), ('events', 'size', 2), ('visits', 'n', 3)], self.rng.choice([2, 2, 3]))
+        query = ' UNION ALL '.join("SELECT %s AS x, '%s' AS label FROM %s%s" % (
+            e, label, t, ' WHERE %s > 0' % e if self.chance(0.3) else '') for (t, e, _), label in zip(arms, ('one', 'two', 'three')))
+        s = Source('(%s) %s' % (query, name), [Column(name + '.x', ('int', ['0', '2'], 5, None)), Column(name + '.label', ('text', ["'one'", "'two'"], 0, None))],
+                   None, sum(rows for _, _, rows in arms))
+        s.sure = False
+        s.columns[0].restricted = s.columns[1].restricted = True
+        return s
+
+    def inlined(self):
+        """a function of the analyst that returns rows"""
+        alias = self.name('f')
+        names = ('person', 'dept', 'flag', 'n', 'v', 'f', 'at', 'site')
+        s = Source("own.visits_of('a') %s" % alias, [Column('%s.%s' % (alias, n), TABLES['visits'][2][n]) for n in names], alias + '.person', 3)
+        for c in s.columns:
+            c.restricted = True
         return s
 
     def union(self):
@@ -298,17 +383,25 @@ class Sources:
         inner, _, _ = self.table(('visits', 'people', 'stays', 'logs'))
         name = self.name('w')
         c, d = self.rng.choice(inner.columns), self.rng.choice([c for c in inner.columns if c.type == 'int'])
-        part = 'PARTITION BY %s' % inner.unit
+        part = 'PARTITION BY %s' % inner.unit + (', ' + self.rng.choice(inner.columns).ref if self.chance(0.2) else '')
         rows = '%s ORDER BY %s' % (part, ', '.join(o.ref for o in self.rng.sample(inner.columns, len(inner.columns))))
         peers = '%s ORDER BY %s' % (part, c.ref)
         number = ('int', ['0', '1', '2'], max(inner.rows, d.most), None)
         outputs, columns = ['%s AS person' % inner.unit], [Column(name + '.person', TABLES['people'][2]['person'])]
+        ties = False
         for i in range(self.rng.randrange(1, 4)):
             form, column = self.rng.choice([
                 ('row_number() OVER ({rows})', number), ('rank() OVER ({peers})', number), ('ntile(2) OVER ({rows})', number),
                 ('count(*) OVER ({peers})', number), ('sum({d}) OVER ({rows} ROWS 1 PRECEDING)', ('int', ['0', '1'], 2 * d.most, None)),
                 ('lag({c}) OVER ({rows})', None), ('first_value({c}) OVER ({rows})', None), ('lead({c}, 2) OVER ({rows} DESC)', None),
-                ('last_value({c}) OVER ({rows} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)', None), ('{c}', None)])
+                ('last_value({c}) OVER ({rows} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)', None), ('{c}', None),
+                ('dense_rank() OVER ({peers})', number), ('(percent_rank() OVER ({peers}) * 2)::int', number), ('(cume_dist() OVER ({rows}) * 2)::int', number),
+                ('nth_value({c}, 2) OVER ({rows} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)', None),
+                ('count(*) OVER (%s ORDER BY {d} RANGE BETWEEN 1 PRECEDING AND CURRENT ROW)' % part, number),
+                ('max({d}) OVER (%s)' % part, ('int', ['0', '1'], d.most, None)), ('{d} - lag({d}) OVER ({rows})', ('int', ['0', '1'], 2 * d.most, None)),
+                # equal rows are told apart here, and not by plain SQL
+                ('lag({c}) OVER ({peers})', None), ('first_value({c}) OVER (%s)' % part, None), ('row_number() OVER ({peers})', number)])
+            ties = ties or 'lag({c}) OVER ({peers}' in form or form.startswith(('row_number() OVER ({p', 'first_value({c}) OVER (%s)' % part))
             outputs.append('%s AS g%d' % (form.format(c=c.ref, d=d.ref, rows=rows, peers=peers), i))
             columns.append(Column('%s.g%d' % (name, i), column or (c.type, c.literals, c.most, None)))
             columns[-1].restricted = True
@@ -320,7 +413,7 @@ class Sources:
                 [inner.unit] + [o.ref for o in inner.columns] + [str(i + 1) for i in range(1, len(outputs))]))
             most = 1
         s = Source('(%s) %s' % (query, name), columns, name + '.person', most)
-        s.per_unit = True
+        s.per_unit, s.sure = True, not ties
         return s
 
     def join_protected(self):
@@ -406,9 +499,11 @@ class Sources:
             s = Source('(SELECT %s, count(*) AS n, sum(km) AS total FROM legs GROUP BY %s) %s' % (by, by, name),
                        [Column('%s.n' % name, ('int', ['1', '2'], 4, None)), Column('%s.total' % name, ('int', ['1', '4'], 16, None))],
                        None, 4)
+            # where each row is a group, conditions on counts are asked of released ones
+            s.post = 'trip' not in by and 'leg' not in by
             if 'trip' in by and self.chance(0.4):
                 s = Source('%s JOIN %s ON %s.trip = %s.trip' % (s.text, t.text, trip, name), s.columns + t.columns, t.unit, 4)
-        s.sure = False
+        s.sure = s.exact_text is not None
         for column in s.columns:
             column.restricted = True
         return s
@@ -484,9 +579,22 @@ class Sources:
     # Expressions over protected rows
     # ------------------------------------------------------------------
 
+    def in_time(self, source, c):
+        """a condition on when something was, and how long"""
+        rng = self.rng
+        other = rng.choice([o for o in source.columns if o.type == c.type])
+        length = rng.choice([o.ref for o in source.columns if o.type == 'int' and o.most < 1000] or ['2'])
+        return rng.choice([
+            "(%(c)s, %(o)s) OVERLAPS (%(a)s, %(b)s)", "(%(c)s, %(c)s + interval '36 hours') OVERLAPS (%(t)s %(a)s, %(t)s %(b)s)", "NOT (%(t)s %(a)s, %(t)s %(b)s) OVERLAPS (%(o)s, %(c)s)",
+            "%(c)s + interval '1 day' * %(n)s > %(a)s", "%(c)s - 1.5 * interval '10 days' <= %(b)s", "extract(year FROM age(%(c)s, '2020-02-29')) > 3",
+            "%(c)s > make_date(2024, 3, 1 + abs(%(n)s) %% 20)", "date_bin('7 days', %(c)s::timestamp, '2024-01-01') = '2024-02-05'", "own.later(%(c)s::date, 3) > %(a)s::date"]) % {
+                'c': c.ref, 'o': other.ref, 'a': rng.choice(c.literals), 'b': rng.choice(c.literals), 'n': length, 't': c.type}
+
     def condition(self, source, depth):
         c = self.rng.choice(source.columns)
         r = self.rng.random()
+        if c.type in ('date', 'timestamp', 'timestamptz') and self.chance(0.3):
+            return self.in_time(source, c)
         if depth > 0 and r < 0.3:
             return '(%s %s %s)' % (self.condition(source, depth - 1), self.rng.choice(['AND', 'OR']),
                                    self.condition(source, depth - 1))
@@ -497,7 +605,7 @@ class Sources:
         if r < 0.52 and c.type != 'bool':
             return '%s IN (%s)' % (c.ref, ', '.join(c.literals))
         if r < 0.57 and c.type == 'text':
-            return self.rng.choice(["%s LIKE '%%1'", "upper(%s) <> 'X'", "length(%s) > 3", "%s || 'x' > 'b'"]) % c.ref
+            return self.rng.choice(["%s LIKE '%%1'", "upper(%s) <> 'X'", "length(%s) > 3", "%s || 'x' > 'b'", "concat(%s, 1, NULL) < 'd'", '%s || 7 > \'a\'', "%s ~ '^(city|name|b).*1'"]) % c.ref
         if r < 0.62 and c.type in NUMBERS:
             return self.rng.choice(['%s + 1 > 2', '%s * 2 <= 3', '%s BETWEEN 0 AND 2', '%s::numeric < 2',
                                     'abs(%s) = 1', '10 / nullif(%s, 0) > 3', 'pub.twice(%s) > 2']) % c.ref
