@@ -208,6 +208,17 @@ hull(const DpInterval *args, int n, const DpIntervalInputs *inputs)
 	return result;
 }
 
+/* What conditions hold between two limits, of which one is NULL where they hold of no row. */
+static DpInterval
+within(const DpBound *bound, const DpInterval *args, const DpIntervalInputs *inputs)
+{
+	DpInterval	result = hull(args, 2, inputs);
+
+	result.grain = grain_of_column(bound);
+	result.never_null = false;
+	return result;
+}
+
 /* The least, or the greatest, of those that are not NULL. */
 static DpInterval
 extreme(const DpInterval *args, int n, bool is_least, const DpIntervalInputs *inputs)
@@ -320,6 +331,8 @@ apply(const DpBound *bound, const DpInterval *args, int n, const DpIntervalInput
 			return in_type(bound, &args[0]);
 		case DP_BOUND_HULL:
 			return hull(args, n, inputs);
+		case DP_BOUND_WITHIN:
+			return within(bound, args, inputs);
 		case DP_BOUND_LEAST:
 		case DP_BOUND_GREATEST:
 			return extreme(args, n, bound->op == DP_BOUND_LEAST, inputs);

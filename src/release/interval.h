@@ -26,6 +26,7 @@ typedef enum DpBoundOp
 	DP_BOUND_TOTAL,				/* what they add up to */
 	DP_BOUND_SAME,				/* the argument, in another type */
 	DP_BOUND_HULL,				/* one of the arguments, or NULL */
+	DP_BOUND_WITHIN,			/* from the first argument to the second */
 	DP_BOUND_LEAST,
 	DP_BOUND_GREATEST,
 	DP_BOUND_NULLIF,

@@ -268,6 +268,48 @@ SELECT refused(format('SELECT sum(x%s) FROM %s', 16, (SELECT string_agg('(SELECT
 	FROM generate_series(1, 16) i) || '(SELECT customer, change AS x0 FROM orders) q0' || (SELECT string_agg(format(') q%s', i), '' ORDER BY i) FROM generate_series(1, 16) i)),
 	'^ZC002 .*needs bounds', 'an expression that has grown too large');
 
+-- ------------------------------------------------------------------------
+-- conditions of the query
+-- ------------------------------------------------------------------------
+
+SELECT is(bounds('unknown', 'orders WHERE unknown BETWEEN 0 AND 6'), '0 .. 6', 'a condition');
+SELECT is(bounds('unknown', 'orders WHERE 7 > unknown AND unknown >= 1 AND unknown > -3 AND gift'), '1 .. 7', '... turned round, and one of several');
+SELECT is(bounds('unknown * 2', 'orders WHERE unknown IN (5, 2, 3)'), '4 .. 10', '... a list');
+SELECT is(bounds('unknown', 'orders WHERE unknown = 3'), '0 .. 3', '... one value');
+SELECT is(bounds('unknown + discount', 'orders WHERE unknown + discount BETWEEN 0 AND 9'), '0 .. 9', '... of an expression');
+SELECT is(bounds('amount', 'orders WHERE amount BETWEEN 10 AND 20'), '0 .. 400', 'what is declared comes first');
+SELECT is(bounds('u', '(SELECT unknown AS u, customer FROM orders WHERE unknown BETWEEN 1 AND 4) q'), '1 .. 4', '... of a subquery');
+SELECT is(bounds('u', '(SELECT unknown AS u, customer FROM orders) q WHERE u BETWEEN 1 AND 4'), '1 .. 4', '... of what it shows');
+SELECT is(bounds('extract(day FROM bought - timestamp ''2026-01-01'')', 'orders WHERE bought >= ''2026-01-01'' AND bought < ''2026-02-01'''), '0 .. 31', '... of times');
+SELECT is(bounds('o.unknown', 'orders o JOIN orders p ON o.customer = p.customer AND o.unknown BETWEEN 0 AND 5'), '0 .. 5', '... of an inner join');
+SELECT is(bounds('unknown) FILTER (WHERE unknown BETWEEN 2 AND 5'), '2 .. 5', '... of FILTER');
+SELECT matches(bounds(expression, source), '^ZC00[24] .*needs bounds', expression || ' of ' || source) FROM (VALUES
+	('unknown', 'orders WHERE unknown >= 0'), ('unknown', 'orders WHERE unknown BETWEEN 0 AND 5 OR gift'), ('unknown', 'orders WHERE unknown <> 4'),
+	('unknown', 'orders WHERE NOT (unknown BETWEEN 0 AND 5)'), ('unknown', 'orders WHERE unknown BETWEEN 0 AND quantity'),
+	('unknown', 'orders WHERE unknown NOT IN (1, 2)'), ('unknown', 'orders WHERE -unknown BETWEEN -5 AND 0'),
+	('p.unknown', 'orders o LEFT JOIN orders p ON o.customer = p.customer AND p.unknown BETWEEN 0 AND 5'),
+	('unknown) FILTER (WHERE gift', 'orders WHERE unknown > 0')) AS v (expression, source);
+SELECT near('SELECT avg(unknown) FROM orders WHERE unknown BETWEEN 1 AND 5', 0.05, 'answers are those of plain SQL');
+SELECT near('SELECT sum(unknown * 1.5) FROM orders WHERE unknown > 1 AND unknown < 6', 20, '... of fractions');
+SELECT near('SELECT sum(unknown / 2.0) FILTER (WHERE unknown / 2.0 BETWEEN 0.5 AND 2) FROM orders', 20, '... with a filter');
+SELECT near('SELECT avg(extract(epoch FROM bought) / 86400) FROM orders WHERE bought BETWEEN ''2026-02-01'' AND ''2026-03-01''', 0.1, '... of times');
+SELECT near('SELECT extract(epoch FROM max(bought)) / 86400 FROM orders WHERE bought >= ''2026-02-01'' AND bought < date ''2026-03-01''', 1, '... the last moment');
+SELECT near('SELECT extract(epoch FROM min(bought)) / 86400 FROM orders WHERE extract(year FROM bought) = 2027', 2, '... the first of a year');
+CREATE FUNCTION limited(low int, high int) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	result float8;
+BEGIN
+	PERFORM set_config('dp_cdp.rho', '3e4', true);
+	SET SESSION AUTHORIZATION analyst1;
+	SELECT avg(unknown) INTO result FROM orders WHERE unknown BETWEEN low AND high;
+	RESET SESSION AUTHORIZATION;
+	RETURN result;
+END $$;
+SELECT ok(abs(limited(1, 5) - (SELECT avg(unknown) FROM orders WHERE unknown BETWEEN 1 AND 5)) < 0.05, 'parameters are limits');
+SELECT ok(abs(limited(6, 6) - 6) < 0.05, '... others the next time');
+SELECT lives_ok('SELECT limited(NULL, 5)', '... also NULL, of which no row is');
+SELECT ok(limited(5, 1) BETWEEN 1 AND 5, '... and none between which a value is');
+
 -- EXPLAIN
 CREATE FUNCTION explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

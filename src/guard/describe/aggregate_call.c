@@ -23,6 +23,7 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "guard/describe/describe.h"
+#include "guard/describe/written_limits.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -237,15 +238,23 @@ set_bounds(AggregateCall *c)
 	if (c->bounds == NIL &&
 		dp_find_time_bounds(c->level, linitial(c->read), (Const **) &column->lower, (Const **) &column->upper))
 		return;
+	if (c->bounds == NIL &&
+		dp_find_written_times(c->level, linitial(c->read), (Node *) c->agg->aggfilter, &column->lower, &column->upper))
+	{
+		column->lower = constant_argument(c, (Node *) column->lower, "the bounds");
+		column->upper = constant_argument(c, (Node *) column->upper, "the bounds");
+		column->shows_bounds = true;
+		return;
+	}
 	if (c->bounds == NIL || has_totals(c))
-		first = dp_bound_of_value(c->level, linitial(c->read));
+		first = dp_bound_of_value(c->level, linitial(c->read), (Node *) c->agg->aggfilter);
 	if (has_totals(c))
 		set_totals(c, first);
 	if (c->bounds == NIL)
 	{
 		known_bounds(c, linitial(c->read), first, &column->lower, &column->upper, &column->derived);
 		if (list_length(c->read) == 2)
-			known_bounds(c, lsecond(c->read), dp_bound_of_value(c->level, lsecond(c->read)),
+			known_bounds(c, lsecond(c->read), dp_bound_of_value(c->level, lsecond(c->read), (Node *) c->agg->aggfilter),
 						 &column->lower2, &column->upper2, &column->derived2);
 		return;
 	}

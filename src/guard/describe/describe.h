@@ -121,8 +121,8 @@ extern void dp_check_outer_groups(DpLevel *level, List *aggs);
  * ------------------------------------------------------------------------
  */
 
-/* Returns what the bounds of value follow from. */
-extern DpBound *dp_bound_of_value(DpLevel *level, Node *value);
+/* Returns what the bounds of value follow from, in rows that satisfy filter, which may be NULL. */
+extern DpBound *dp_bound_of_value(DpLevel *level, Node *value, Node *filter);
 
 /* Returns the interval of value, as far as it is known while the query is planned. */
 extern DpInterval dp_planned_interval(DpLevel *level, Node *value);
@@ -139,6 +139,12 @@ extern Const *dp_time_const(Oid type, int64 value);
  */
 extern bool dp_bound_function(Oid funcid, DpBoundOp *op);
 extern const char *dp_bound_function_name(Oid funcid);
+
+/* bound_functions.c: returns which field of extract or date_part a constant names; -1: none */
+extern int	dp_bound_field(Const *name);
+
+/* bound_functions.c: finds between which numbers, as text, a field of a date or time is */
+extern bool dp_bound_field_range(int field, const char **lowest, const char **highest);
 
 /*
  * found_bounds.c: returns bounds of value that are found when the query runs, before its

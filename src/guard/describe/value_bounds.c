@@ -18,6 +18,7 @@
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/describe.h"
+#include "guard/describe/written_limits.h"
 #include "guard/read/read.h"
 #include "guard/vet/vet.h"
 #include "miscadmin.h"
@@ -26,7 +27,6 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
-#include "parser/scansup.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
 #include "utils/fmgrprotos.h"
@@ -40,6 +40,7 @@ typedef struct BoundContext
 	DpLevel    *level;
 	int			nodes;
 	bool		is_planned;		/* what is known later is of no use */
+	DpWrittenLimits limits;
 } BoundContext;
 
 static DpBound *build(BoundContext *c, Query *query, Node *expr);
@@ -288,18 +289,6 @@ length_bound(BoundContext *c, Query *query, Node *expr, Node *arg)
 													   constant_bound(c, exprTypmod(column) - VARHDRSZ)));
 }
 
-/* between what a field of a date or time is, with a scale that says what it is a multiple of */
-static const struct
-{
-	int			field;
-	const char *lowest;
-	const char *highest;
-}			field_ranges[] = {
-	{DTK_MICROSEC, "0", "60000000"}, {DTK_MILLISEC, "0.000", "60000.000"}, {DTK_SECOND, "0.000000", "60.000000"},
-	{DTK_MINUTE, "0", "59"}, {DTK_HOUR, "0", "24"}, {DTK_DAY, "1", "31"}, {DTK_MONTH, "1", "12"}, {DTK_QUARTER, "1", "4"},
-	{DTK_WEEK, "1", "53"}, {DTK_DOW, "0", "6"}, {DTK_ISODOW, "1", "7"}, {DTK_DOY, "1", "366"}
-};
-
 static DpBound *
 number_bound(BoundContext *c, const char *text)
 {
@@ -309,24 +298,6 @@ number_bound(BoundContext *c, const char *text)
 
 	bound->value = constant;
 	return bound;
-}
-
-/* Returns which field of extract or date_part a constant names; -1: none. */
-static int
-field_of(Const *name)
-{
-	char	   *word;
-	int			kind;
-	int			field;
-
-	if (!IsA(name, Const) || name->constisnull || name->consttype != TEXTOID)
-		return -1;
-	word = TextDatumGetCString(name->constvalue);
-	word = downcase_identifier(word, strlen(word), false, true);
-	kind = DecodeUnits(0, word, &field);
-	if (kind == UNKNOWN_FIELD)
-		kind = DecodeSpecial(0, word, &field);
-	return kind == UNITS || (kind == RESERV && field == DTK_EPOCH) ? field : -1;
 }
 
 /* A field of age(a, b) is years at most: months are of different lengths. */
@@ -347,7 +318,9 @@ field_bound(BoundContext *c, Query *query, Node *expr, List *args)
 {
 	Node	   *source = lsecond(args);
 	bool		is_interval = exprType(source) == INTERVALOID;
-	int			field = field_of(linitial(args));
+	int			field = dp_bound_field(linitial(args));
+	const char *lowest;
+	const char *highest;
 	const char *name = IsA(source, FuncExpr) ? dp_bound_function_name(((FuncExpr *) source)->funcid) : NULL;
 
 	if (is_interval && name != NULL && strcmp(name, "try_age") == 0)
@@ -359,10 +332,8 @@ field_bound(BoundContext *c, Query *query, Node *expr, List *args)
 		return bound_of(c, expr, DP_BOUND_DAYS, list_make1(build(c, query, source)));
 	if (field == DTK_YEAR && !is_interval)
 		return bound_of(c, expr, DP_BOUND_YEAR, list_make1(build(c, query, source)));
-	for (int i = 0; !is_interval && i < lengthof(field_ranges); i++)
-		if (field_ranges[i].field == field)
-			return bound_of(c, expr, DP_BOUND_HULL, list_make2(number_bound(c, field_ranges[i].lowest),
-															   number_bound(c, field_ranges[i].highest)));
+	if (!is_interval && dp_bound_field_range(field, &lowest, &highest))
+		return bound_of(c, expr, DP_BOUND_HULL, list_make2(number_bound(c, lowest), number_bound(c, highest)));
 	return no_bound(c, query, expr, DP_GAP_EXPRESSION);
 }
 
@@ -510,14 +481,10 @@ window_bound(BoundContext *c, Query *query, WindowFunc *function)
 	}
 }
 
+/* Returns the bound of an expression with columns, as its parts tell it. */
 static DpBound *
-build(BoundContext *c, Query *query, Node *expr)
+build_unlimited(BoundContext *c, Query *query, Node *expr)
 {
-	check_stack_depth();
-	if (c->nodes > MOST_NODES)
-		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
-	if (!column_walker(expr, NULL))
-		return value_bound(c, query, expr);
 	switch (nodeTag(expr))
 	{
 		case T_Var:
@@ -546,10 +513,60 @@ build(BoundContext *c, Query *query, Node *expr)
 	}
 }
 
-DpBound *
-dp_bound_of_value(DpLevel *level, Node *value)
+/* ------------------------------------------------------------------------
+ * Conditions
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns the bound of the least, or the greatest, of lists of constants, in the type of expr. */
+static DpBound *
+limit_bound(BoundContext *c, Query *query, Node *expr, List *lists, DpBoundOp op)
 {
-	BoundContext c = {level, 0};
+	List	   *bounds = NIL;
+	ListCell   *lc;
+
+	foreach(lc, lists)
+	{
+		List	   *constants = build_all(c, query, lfirst(lc));
+
+		/* one of several is the value */
+		bounds = lappend(bounds, list_length(constants) == 1 ? linitial(constants)
+						 : bound_of(c, linitial(lfirst(lc)), DP_BOUND_HULL, constants));
+		if (!dp_is_number(getBaseType(exprType(expr))) && exprType(linitial(lfirst(lc))) != getBaseType(exprType(expr)))
+			llast(bounds) = bound_of(c, expr, DP_BOUND_TIME, list_make1(llast(bounds)));
+	}
+	return list_length(bounds) == 1 ? linitial(bounds) : bound_of(c, expr, op, bounds);
+}
+
+/* Returns what conditions of the query hold an expression within, where nothing else tells its bounds; else bound. */
+static DpBound *
+or_written(BoundContext *c, Query *query, Node *expr, DpBound *bound)
+{
+	List	   *least;
+	List	   *most;
+
+	if (!is_measurable(getBaseType(exprType(expr))) || !dp_find_written_limits(&c->limits, query, expr, &least, &most) ||
+		dp_interval(bound, NULL).state != DP_INTERVAL_NONE)
+		return bound;
+	return bound_of(c, expr, DP_BOUND_WITHIN, list_make2(limit_bound(c, query, expr, least, DP_BOUND_GREATEST),
+														 limit_bound(c, query, expr, most, DP_BOUND_LEAST)));
+}
+
+static DpBound *
+build(BoundContext *c, Query *query, Node *expr)
+{
+	check_stack_depth();
+	if (c->nodes > MOST_NODES)
+		return no_bound(c, query, expr, DP_GAP_EXPRESSION);
+	if (!column_walker(expr, NULL))
+		return value_bound(c, query, expr);
+	return or_written(c, query, expr, build_unlimited(c, query, expr));
+}
+
+DpBound *
+dp_bound_of_value(DpLevel *level, Node *value, Node *filter)
+{
+	BoundContext c = {level, .limits = {level, filter}};
 	DpBound    *bound = build(&c, level->from.query, value);
 
 	/* others are written as dates or times */
@@ -560,7 +577,7 @@ dp_bound_of_value(DpLevel *level, Node *value)
 DpInterval
 dp_planned_interval(DpLevel *level, Node *value)
 {
-	BoundContext c = {level, 0, true};
+	BoundContext c = {level, .is_planned = true, .limits = {level}};
 
 	return dp_interval(build(&c, level->from.query, value), NULL);
 }
