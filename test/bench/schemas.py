@@ -8,7 +8,7 @@ psql's variable scale, protect.sql protects what is people's (dataset bench, rol
 
 followed by a query; KIND is A (is to be answered), T (the same, but its groups are those that enough people share, or that can
 occur, and not all that plain SQL has), R (names single persons: is to be refused), P (reads no person) or E (either).  The owner asks each query plainly, the analyst privately: is it answered, with the same rows but for noise, and how
-much longer does it take, with 0 workers and with 2?  Little noise tells keys from others, and sums over all groups.
+much longer does it take, with 0 workers and with 2?  What differs is explained by asking again (differences.py).
 
 A query that takes the owner more than two minutes is not compared: PostgreSQL's plan of it, not privacy, would be measured.
 
@@ -22,6 +22,7 @@ import subprocess
 import sys
 import time
 
+import differences
 from session import Session
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -83,22 +84,39 @@ def same_rows(plain, private):
     return True
 
 
-def verdict(schema, query):
+def explained(schema, query, plain, private):
+    """Is the difference noise, or groups that are declared or shared by too few, and in which words?"""
+    answers = [private]
+    for _ in range(differences.TIMES - 1):
+        good, out, err = psql(schema, "-c", query, "-c", "SELECT max(delta) > 0 FROM dp_cdp.last_release()", role="analyst")
+        if not good:
+            raise RuntimeError(err)
+        *rows, has_delta = rows_of(out)
+        answers.append(rows)
+    return differences.explain(plain, answers, has_delta == "t")
+
+
+def verdict(schema, query, explain=False):
+    """Whether a query is answered or refused, what is to be said of that, and whether its rows are as they should be."""
     good, private, err = psql(schema, "-c", query, role="analyst")
     if not good:
         state = re.search(r"ERROR:  (\w{5}):", err)
         if state is None or not state[1].startswith("ZC"):
-            return "ERROR: " + err.split("\n")[0], err
-        return "refused", err.split("\n")[0]
+            return "ERROR: " + err.split("\n")[0], err, False
+        return "refused", err.split("\n")[0], True
     good, plain, err = psql(schema, "-c", f"SET statement_timeout = '{PLAIN_LIMIT}s'", "-c", query)
     if not good:
         if "57014" in err:
-            return "answered", f"{NO_RATIO} of {PLAIN_LIMIT} s"
+            return "answered", f"{NO_RATIO} of {PLAIN_LIMIT} s", True
         raise RuntimeError(err)
     plain, private = rows_of(plain), rows_of(private)
-    if len(plain) != len(private):
-        return "answered", f"{len(private)} rows, plainly {len(plain)}"
-    return "answered", "" if same_rows(plain, private) else "values differ"
+    if len(plain) == len(private) and same_rows(plain, private):
+        return "answered", "", True
+    remark = "values differ" if len(plain) == len(private) else f"{len(private)} rows, plainly {len(plain)}"
+    if not explain:
+        return "answered", remark, False
+    good, why = explained(schema, query, plain, private)
+    return "answered", f"{remark}: {why}", good
 
 
 def measure(schema, query, workers):
@@ -136,7 +154,7 @@ def report(schema):
     ratios, right, wanted = {w: [] for w in WORKERS}, 0, 0
     for name, kind, query in queries(schema):
         query = query.strip()
-        is_so, remark = verdict(schema, query)
+        is_so, remark, is_right = verdict(schema, query, explain=True)
         cells = []
         for workers in WORKERS:
             if is_so != "answered" or kind == "P" or remark.startswith(NO_RATIO):
@@ -147,7 +165,7 @@ def report(schema):
             cells += [f"{plain:.4g}", f"{private:.4g}", f"{ratio:.2f}"]
         if kind in WANTED:
             wanted += 1
-            right += is_so == WANTED[kind] and (is_so == "refused" or kind == "T" or not remark)
+            right += is_so == WANTED[kind] and (kind == "T" or is_right)
         print(f"  {name} ({kind}): {is_so} {cells} {remark}", file=sys.stderr, flush=True)
         table([name, kind, is_so, *cells, remark.replace("|", "/")])
     print(f"\n{right} of {wanted} queries are answered or refused as they should be.\n")

@@ -22,7 +22,7 @@ def main():
         if schema != made:
             schemas.make(schema)
             made = schema
-        found, remark = schemas.verdict(schema, query.strip())
+        found, remark, _ = schemas.verdict(schema, query.strip())
         right = found == schemas.WANTED[kind]
         failed += not right
         print("%sok %d - %s %s is %s" % ("" if right else "not ", i, schema, name, schemas.WANTED[kind]))
