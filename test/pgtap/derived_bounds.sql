@@ -15,7 +15,8 @@ SELECT dp_cdp.set_budget(d, 'analyst1', rho => 1e6) FROM unnest('{shop,persons}'
 -- 1000 customers with 1 to 8 orders
 CREATE TABLE orders AS SELECT c AS customer, (ARRAY['web', 'app'])[1 + o % 2] AS channel, (1 + (c * 7 + o * 13) % 400)::numeric(10, 2) AS amount,
 	((c + o) % 20)::numeric AS discount, 1 + (c + o) % 5 AS quantity, (c * o) % 3 AS parts, (c % 50 + o) / 10.0::float8 AS weight,
-	(c % 2 = 0) AS gift, (c % 10 - 5)::int AS change, c % 7 AS unknown, 'n' || c AS note, ('c' || c)::varchar(8) AS code, timestamp '2026-01-01' + c * interval '1 day 1 second' AS bought
+	(c % 2 = 0) AS gift, (c % 10 - 5)::int AS change, c % 7 AS unknown, c % 7 AS stray, 'n' || c AS note, ('c' || c)::varchar(8) AS code, timestamp '2026-01-01' + c * interval '1 day 1 second' AS bought,
+	timestamp '2026-01-01' + c * interval '1 day 1 second' AS seen
 	FROM generate_series(1, 1000) c, generate_series(1, 1 + c % 8) o;
 CREATE TABLE person AS SELECT c AS id, c % 90 AS age, (c % 90)::float8 AS points FROM generate_series(1, 1000) c;
 SELECT dp_cdp.protect_table('orders', 'shop', 'customer'), dp_cdp.protect_table('person', 'persons');
@@ -272,40 +273,40 @@ SELECT refused(format('SELECT sum(x%s) FROM %s', 16, (SELECT string_agg('(SELECT
 -- conditions of the query
 -- ------------------------------------------------------------------------
 
-SELECT is(bounds('unknown', 'orders WHERE unknown BETWEEN 0 AND 6'), '0 .. 6', 'a condition');
-SELECT is(bounds('unknown', 'orders WHERE 7 > unknown AND unknown >= 1 AND unknown > -3 AND gift'), '1 .. 7', '... turned round, and one of several');
-SELECT is(bounds('unknown * 2', 'orders WHERE unknown IN (5, 2, 3)'), '4 .. 10', '... a list');
-SELECT is(bounds('unknown', 'orders WHERE unknown = 3'), '0 .. 3', '... one value');
-SELECT is(bounds('unknown + discount', 'orders WHERE unknown + discount BETWEEN 0 AND 9'), '0 .. 9', '... of an expression');
+SELECT is(bounds('stray', 'orders WHERE stray BETWEEN 0 AND 6'), '0 .. 6', 'a condition');
+SELECT is(bounds('stray', 'orders WHERE 7 > stray AND stray >= 1 AND stray > -3 AND gift'), '1 .. 7', '... turned round, and one of several');
+SELECT is(bounds('stray * 2', 'orders WHERE stray IN (5, 2, 3)'), '4 .. 10', '... a list');
+SELECT is(bounds('stray', 'orders WHERE stray = 3'), '0 .. 3', '... one value');
+SELECT is(bounds('stray + discount', 'orders WHERE stray + discount BETWEEN 0 AND 9'), '0 .. 9', '... of an expression');
 SELECT is(bounds('amount', 'orders WHERE amount BETWEEN 10 AND 20'), '0 .. 400', 'what is declared comes first');
-SELECT is(bounds('u', '(SELECT unknown AS u, customer FROM orders WHERE unknown BETWEEN 1 AND 4) q'), '1 .. 4', '... of a subquery');
-SELECT is(bounds('u', '(SELECT unknown AS u, customer FROM orders) q WHERE u BETWEEN 1 AND 4'), '1 .. 4', '... of what it shows');
-SELECT is(bounds('extract(day FROM bought - timestamp ''2026-01-01'')', 'orders WHERE bought >= ''2026-01-01'' AND bought < ''2026-02-01'''), '0 .. 31', '... of times');
-SELECT is(bounds('o.unknown', 'orders o JOIN orders p ON o.customer = p.customer AND o.unknown BETWEEN 0 AND 5'), '0 .. 5', '... of an inner join');
-SELECT is(bounds('unknown) FILTER (WHERE unknown BETWEEN 2 AND 5'), '2 .. 5', '... of FILTER');
+SELECT is(bounds('u', '(SELECT stray AS u, customer FROM orders WHERE stray BETWEEN 1 AND 4) q'), '1 .. 4', '... of a subquery');
+SELECT is(bounds('u', '(SELECT stray AS u, customer FROM orders) q WHERE u BETWEEN 1 AND 4'), '1 .. 4', '... of what it shows');
+SELECT is(bounds('extract(day FROM seen - timestamp ''2026-01-01'')', 'orders WHERE seen >= ''2026-01-01'' AND seen < ''2026-02-01'''), '0 .. 31', '... of times');
+SELECT is(bounds('o.stray', 'orders o JOIN orders p ON o.customer = p.customer AND o.stray BETWEEN 0 AND 5'), '0 .. 5', '... of an inner join');
+SELECT is(bounds('stray) FILTER (WHERE stray BETWEEN 2 AND 5'), '2 .. 5', '... of FILTER');
 SELECT matches(bounds(expression, source), '^ZC00[24] .*needs bounds', expression || ' of ' || source) FROM (VALUES
-	('unknown', 'orders WHERE unknown >= 0'), ('unknown', 'orders WHERE unknown BETWEEN 0 AND 5 OR gift'), ('unknown', 'orders WHERE unknown <> 4'),
-	('unknown', 'orders WHERE NOT (unknown BETWEEN 0 AND 5)'), ('unknown', 'orders WHERE unknown BETWEEN 0 AND quantity'),
-	('unknown', 'orders WHERE unknown NOT IN (1, 2)'), ('unknown', 'orders WHERE -unknown BETWEEN -5 AND 0'),
-	('p.unknown', 'orders o LEFT JOIN orders p ON o.customer = p.customer AND p.unknown BETWEEN 0 AND 5'),
-	('unknown) FILTER (WHERE gift', 'orders WHERE unknown > 0')) AS v (expression, source);
-SELECT near('SELECT avg(unknown) FROM orders WHERE unknown BETWEEN 1 AND 5', 0.05, 'answers are those of plain SQL');
-SELECT near('SELECT sum(unknown * 1.5) FROM orders WHERE unknown > 1 AND unknown < 6', 20, '... of fractions');
-SELECT near('SELECT sum(unknown / 2.0) FILTER (WHERE unknown / 2.0 BETWEEN 0.5 AND 2) FROM orders', 20, '... with a filter');
-SELECT near('SELECT avg(extract(epoch FROM bought) / 86400) FROM orders WHERE bought BETWEEN ''2026-02-01'' AND ''2026-03-01''', 0.1, '... of times');
-SELECT near('SELECT extract(epoch FROM max(bought)) / 86400 FROM orders WHERE bought >= ''2026-02-01'' AND bought < date ''2026-03-01''', 1, '... the last moment');
-SELECT near('SELECT extract(epoch FROM min(bought)) / 86400 FROM orders WHERE extract(year FROM bought) = 2027', 2, '... the first of a year');
+	('stray', 'orders WHERE stray >= 0'), ('stray', 'orders WHERE stray BETWEEN 0 AND 5 OR gift'), ('stray', 'orders WHERE stray <> 4'),
+	('stray', 'orders WHERE NOT (stray BETWEEN 0 AND 5)'), ('stray', 'orders WHERE stray BETWEEN 0 AND quantity'),
+	('stray', 'orders WHERE stray NOT IN (1, 2)'), ('stray', 'orders WHERE -stray BETWEEN -5 AND 0'),
+	('p.stray', 'orders o LEFT JOIN orders p ON o.customer = p.customer AND p.stray BETWEEN 0 AND 5'),
+	('stray) FILTER (WHERE gift', 'orders WHERE stray > 0')) AS v (expression, source);
+SELECT near('SELECT avg(stray) FROM orders WHERE stray BETWEEN 1 AND 5', 0.05, 'answers are those of plain SQL');
+SELECT near('SELECT sum(stray * 1.5) FROM orders WHERE stray > 1 AND stray < 6', 20, '... of fractions');
+SELECT near('SELECT sum(stray / 2.0) FILTER (WHERE stray / 2.0 BETWEEN 0.5 AND 2) FROM orders', 20, '... with a filter');
+SELECT near('SELECT avg(extract(epoch FROM seen) / 86400) FROM orders WHERE seen BETWEEN ''2026-02-01'' AND ''2026-03-01''', 0.1, '... of times');
+SELECT near('SELECT extract(epoch FROM max(seen)) / 86400 FROM orders WHERE seen >= ''2026-02-01'' AND seen < date ''2026-03-01''', 1, '... the last moment');
+SELECT near('SELECT extract(epoch FROM min(seen)) / 86400 FROM orders WHERE extract(year FROM seen) = 2027', 2, '... the first of a year');
 CREATE FUNCTION limited(low int, high int) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
 	result float8;
 BEGIN
-	PERFORM set_config('dp_cdp.rho', '3e4', true);
+	PERFORM set_config('dp_cdp.rho', '3e3', true);
 	SET SESSION AUTHORIZATION analyst1;
-	SELECT avg(unknown) INTO result FROM orders WHERE unknown BETWEEN low AND high;
+	SELECT avg(stray) INTO result FROM orders WHERE stray BETWEEN low AND high;
 	RESET SESSION AUTHORIZATION;
 	RETURN result;
 END $$;
-SELECT ok(abs(limited(1, 5) - (SELECT avg(unknown) FROM orders WHERE unknown BETWEEN 1 AND 5)) < 0.05, 'parameters are limits');
+SELECT ok(abs(limited(1, 5) - (SELECT avg(stray) FROM orders WHERE stray BETWEEN 1 AND 5)) < 0.05, 'parameters are limits');
 SELECT ok(abs(limited(6, 6) - 6) < 0.05, '... others the next time');
 SELECT lives_ok('SELECT limited(NULL, 5)', '... also NULL, of which no row is');
 SELECT ok(limited(5, 1) BETWEEN 1 AND 5, '... and none between which a value is');

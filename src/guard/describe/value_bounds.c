@@ -231,12 +231,29 @@ operands_bound(BoundContext *c, Query *sub, Var *var)
 	return bound_of(c, (Node *) var, DP_BOUND_HULL, bounds);
 }
 
+/* A column of a subquery is what this computes. */
+static DpBound *
+shown_bound(BoundContext *c, Query *query, Var *var)
+{
+	Query	   *sub = rt_fetch(var->varno, query->rtable)->subquery;
+	TargetEntry *tle;
+
+	if (sub->setOperations)
+		return operands_bound(c, sub, var);
+	tle = sub->groupingSets ? NULL : get_tle_by_resno(sub->targetList, var->varattno);
+	if (tle == NULL)
+		return no_bound(c, query, (Node *) var, DP_GAP_EXPRESSION);
+	/* an outer join may have no row of it */
+	return bound_of(c, (Node *) var, DP_BOUND_HULL, list_make1(build(c, sub, (Node *) tle->expr)));
+}
+
 static DpBound *
 column_bound(BoundContext *c, Query *query, Var *var)
 {
 	RangeTblEntry *rte;
 	DpColumnOrigin origin;
-	TargetEntry *tle;
+	DpBound    *bound;
+	DpBound    *shown;
 
 	if (var->varlevelsup != 0 || var->varattno <= 0)
 		return no_bound(c, query, (Node *) var, DP_GAP_EXPRESSION);
@@ -246,19 +263,18 @@ column_bound(BoundContext *c, Query *query, Var *var)
 	if (dp_trace_column(query, NULL, (Node *) var, &origin))
 	{
 		if (origin.is_protected)
-			return declared_bound(c, query, var, &origin);
+		{
+			bound = declared_bound(c, query, var, &origin);
+			if (bound->op != DP_BOUND_NONE || rte->rtekind != RTE_SUBQUERY)
+				return bound;
+			/* conditions on the way may tell what is not declared */
+			shown = shown_bound(c, query, var);
+			return dp_interval(shown, NULL).state == DP_INTERVAL_NONE ? bound : shown;
+		}
 		if (rte->rtekind == RTE_RELATION)
 			return range_bound(c, query, var);
 	}
-	if (rte->rtekind == RTE_SUBQUERY && rte->subquery->setOperations)
-		return operands_bound(c, rte->subquery, var);
-	if (rte->rtekind != RTE_SUBQUERY || rte->subquery->groupingSets)
-		return no_bound(c, query, (Node *) var, DP_GAP_EXPRESSION);
-	tle = get_tle_by_resno(rte->subquery->targetList, var->varattno);
-	if (tle == NULL)
-		return no_bound(c, query, (Node *) var, DP_GAP_EXPRESSION);
-	/* an outer join may have no row of it */
-	return bound_of(c, (Node *) var, DP_BOUND_HULL, list_make1(build(c, rte->subquery, (Node *) tle->expr)));
+	return rte->rtekind == RTE_SUBQUERY ? shown_bound(c, query, var) : no_bound(c, query, (Node *) var, DP_GAP_EXPRESSION);
 }
 
 /* ------------------------------------------------------------------------
