@@ -123,6 +123,18 @@ SELECT matches(rows_for('analyst1', statement), '^ZC002 .*(jsonb?|parts?)', stat
 		'SELECT p, count(*) FROM (SELECT props AS p FROM orders) q GROUP BY 1']) AS statement;
 
 -- ------------------------------------------------------------------------
+-- logarithms and powers of numeric
+-- ------------------------------------------------------------------------
+
+SELECT as_written('SELECT count(*) FROM orders WHERE ' || condition, condition) FROM unnest(ARRAY['ln(amount + 1) > 2', 'log(amount + 1) >= 1', 'log10(amount + 1) < 1.5',
+	'log(2, amount + 1) > 4', 'exp(amount / 100) > 2', 'power(amount, 2) > 200', 'pow(amount, 0.5) > 3', 'amount ^ 2 BETWEEN 100 AND 2500', 'floor(log(10, amount + 10)) = 2']) AS condition;
+SELECT as_written('SELECT floor(ln(amount + 1)) AS k, count(*) FROM orders GROUP BY 1', 'a key');
+SELECT as_written('SELECT round(avg(ln(amount + 1)), 1), round(avg(power(amount, 2)), -3), round(sum(exp(amount / 100)), -3) FROM orders', 'bounds follow');
+SELECT as_written('SELECT round(avg(x), 1) FROM (SELECT customer, ln(amount + 1) AS x FROM orders) q', '... of a subquery');
+SELECT is(rows_for('analyst1', 'SELECT count(*) FROM orders WHERE ln(amount - 1) > 0'), rows_for('owner1', 'SELECT count(*) FROM orders WHERE amount > 2'), 'what has none is NULL');
+SELECT is(rows_for('analyst1', 'SELECT count(exp(amount * 1000)) FROM orders'), rows_for('owner1', 'SELECT count(*) FROM orders WHERE amount = 0'), '... or too large for double precision');
+
+-- ------------------------------------------------------------------------
 -- regular expressions
 -- ------------------------------------------------------------------------
 

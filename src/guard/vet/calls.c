@@ -378,9 +378,55 @@ in_words_of_like(Node *node, Oid funcid, Oid inputcollid, List *args)
 	return (Node *) makeBoolExpr(matches ? OR_EXPR : AND_EXPR, tests, exprLocation(node));
 }
 
+/* ------------------------------------------------------------------------
+ * Logarithms and powers of numeric
+ * ------------------------------------------------------------------------
+ */
+
+/* what is computed in double precision in their place: in numeric, time and memory would follow from the values */
+static const struct
+{
+	Oid			funcid;
+	Oid			instead;
+}			in_double[] = {
+	{F_LN_NUMERIC, F_LN_FLOAT8}, {F_LOG_NUMERIC, F_LOG_FLOAT8}, {F_LOG10_NUMERIC, F_LOG10_FLOAT8}, {F_EXP_NUMERIC, F_EXP_FLOAT8},
+	{F_POWER_NUMERIC_NUMERIC, F_POWER_FLOAT8_FLOAT8}, {F_POW_NUMERIC_NUMERIC, F_POW_FLOAT8_FLOAT8},
+	{F_NUMERIC_POWER, F_POWER_FLOAT8_FLOAT8}
+};
+
+static Expr *
+double_call(Oid funcid, List *args)
+{
+	return (Expr *) makeFuncExpr(funcid, FLOAT8OID, args, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/* Returns the function of numeric, of 15 digits, in words of double precision; NULL for any other. */
+static Node *
+in_words_of_double(Node *node, Oid funcid, List *args)
+{
+	Expr	   *value = NULL;
+	List	   *doubles = NIL;
+	ListCell   *lc;
+
+	foreach(lc, args)
+	{
+		if (exprType(lfirst(lc)) != NUMERICOID)
+			return NULL;
+		doubles = lappend(doubles, double_call(F_FLOAT8_NUMERIC, list_make1(lfirst(lc))));
+	}
+	if (funcid == F_LOG_NUMERIC_NUMERIC)
+		value = double_call(F_FLOAT8DIV, list_make2(double_call(F_LN_FLOAT8, list_make1(lsecond(doubles))),
+													double_call(F_LN_FLOAT8, list_make1(linitial(doubles)))));
+	for (int i = 0; i < lengthof(in_double); i++)
+		if (in_double[i].funcid == funcid)
+			value = double_call(in_double[i].instead, doubles);
+	return value == NULL ? NULL : (Node *) call_of(F_NUMERIC_FLOAT8, node, InvalidOid, list_make1(value));
+}
+
 /*
- * Returns text || anything, concat and concat_ws in words of text || text and casts, and
- * simple regular expressions in words of LIKE, to be checked in turn; NULL for any other function.
+ * Returns text || anything, concat and concat_ws in words of text || text and casts,
+ * simple regular expressions in words of LIKE, and logarithms and powers of numeric in
+ * words of double precision, to be checked in turn; NULL for any other function.
  */
 static Node *
 in_other_words(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List *args)
@@ -388,6 +434,9 @@ in_other_words(DpVet *vet, Node *node, Oid funcid, Oid inputcollid, List *args)
 	Node	   *all = NULL;
 	ListCell   *lc;
 
+	all = in_words_of_double(node, funcid, args);
+	if (all != NULL)
+		return all;
 	if (funcid == F_TEXTREGEXEQ || funcid == F_TEXTREGEXNE)
 		return in_words_of_like(node, funcid, inputcollid, args);
 	if (funcid == F_TEXTANYCAT || funcid == F_ANYTEXTCAT)
