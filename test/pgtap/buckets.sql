@@ -134,6 +134,16 @@ SELECT as_declared($$SELECT d.holiday, date_trunc('month', at), count(*) FROM ev
 SELECT as_declared($$SELECT d.year, count(*) FROM events e JOIN days d ON d.day = e.at::date WHERE at >= '2024-02-01' AND at < '2024-05-01' GROUP BY 1$$,
 	'... which the range limits');
 
+SELECT as_declared($$SELECT at::date, count(*) FROM events WHERE at::text LIKE '2024-03-0%' AND at >= '2024-01-01' AND at < '2024-05-01' GROUP BY 1$$,
+	'the beginning of a moment as it is written');
+SELECT as_declared($$SELECT date_trunc('month', at), kind, count(*) FROM events WHERE at::text NOT LIKE '2024-03%' AND at >= '2024-01-01' AND at < '2024-05-01' GROUP BY 1, 2$$, '... another');
+SELECT as_declared($$SELECT at::date, count(*) FROM events WHERE at::text LIKE '2024-__-01 1%' AND at >= '2024-01-30' AND at < '2024-04-02' GROUP BY 1$$, '... with any two characters');
+SELECT as_declared($$SELECT at::date, count(*) FROM events WHERE left(at::text, 7) = '2024-02' AND at >= '2024-01-30' AND at < '2024-03-03' GROUP BY 1$$, '... taken of it');
+SELECT as_declared($$SELECT substring(at::text FROM 1 FOR 7), left(at::text, 4), count(*) FROM events WHERE at >= '2024-01-30' AND at < '2024-05-03' GROUP BY 1, 2$$, '... as a key');
+SELECT as_declared($$SELECT substr(at::text, 12, 2), count(*) FROM events WHERE at >= '2024-02-01' AND at < '2024-02-20' GROUP BY 1$$, '... the hour of it');
+SELECT is(rows_for('analyst1', $$SELECT at::date, count(*) FROM events WHERE at::text LIKE '%-02-01 0_:%' AND at >= '2024-01-31' AND at < '2024-02-03' GROUP BY 1$$),
+	'(2024-01-31,0) (2024-02-01,6) (2024-02-02,0)', '... of which nobody knows what it asks');
+
 SELECT is(prepared('timestamp, timestamp', $$SELECT date_trunc('month', at), count(*) FROM events WHERE at BETWEEN $1 AND $2 GROUP BY 1$$, $$'2024-02-01'$$, $$'2024-03-31 12:00'$$),
 	rows_for('owner1', $$SELECT date_trunc('month', at), count(*) FROM events WHERE at BETWEEN '2024-02-01' AND '2024-03-31 12:00' GROUP BY 1$$), 'parameters');
 SELECT is(prepared('date, date', $$SELECT day, count(*) FROM events WHERE day BETWEEN $1 AND $2 GROUP BY 1$$, $$'2024-02-01'$$, $$'2024-02-04'$$),

@@ -189,6 +189,24 @@ SELECT as_declared($$SELECT w.town, count(*) FROM visits v LEFT JOIN wards w USI
 SELECT as_declared($$SELECT w.town, count(*) FROM visits v LEFT JOIN wards_1 w USING (ward) GROUP BY 1$$, '... of which a partition does not have all rows');
 SELECT as_declared($$SELECT d.floor, count(*) FROM visits v JOIN depts d ON v.ward = d.floor GROUP BY 1$$, '... compared with another column');
 
+SELECT as_declared($$SELECT channel, count(*) FROM visits WHERE dept = 'zzz' GROUP BY 1$$, 'a constant that is no referenced value');
+SELECT as_declared($$SELECT channel, count(*) FROM visits WHERE dept = 'a' GROUP BY 1$$, '... that is one');
+SELECT as_declared($$SELECT dept, channel, count(*) FROM visits WHERE dept = 'zzz' GROUP BY 1, 2$$, '... of which groups are asked');
+SELECT as_declared($$SELECT channel, count(*) FROM visits WHERE dept IN ('yyy', 'zzz') GROUP BY 1$$, '... several of them');
+SELECT as_declared($$SELECT channel, count(*) FROM visits WHERE dept IN ('a', 'zzz') GROUP BY 1$$, '... one of which is a value');
+SELECT as_declared($$SELECT channel, region, count(*) FROM patients p LEFT JOIN visits v ON v.patient = p.patient WHERE v.dept = 'zzz' GROUP BY 1, 2$$,
+	'... above an outer join');
+SELECT is(rows_for('analyst1', $$SELECT channel, count(*) FROM patients p LEFT JOIN visits v ON v.patient = p.patient AND v.dept = 'zzz' GROUP BY 1$$),
+	'(,8772) (phone,0) (shop,0) (web,0)', '... within one, where rows without a match stay');
+SELECT is(prepared('text', 'SELECT channel, count(*) FROM visits WHERE dept = $1 GROUP BY 1', $$'zzz'$$), 'none', '... as a parameter');
+SELECT is(prepared('text[]', 'SELECT channel, count(*) FROM visits WHERE dept = ANY ($1) GROUP BY 1', $$'{yyy,NULL}'$$), 'none', '... in an array');
+SELECT is(prepared('text[]', 'SELECT channel, count(*) FROM visits WHERE dept = ANY ($1) GROUP BY 1', $$'{a,zzz}'$$),
+	rows_for('owner1', $$SELECT channel, count(*) FROM visits WHERE dept = 'a' GROUP BY 1$$), '... one of which is a value');
+REVOKE SELECT ON depts FROM analyst1;
+SELECT is(rows_for('analyst1', $$SELECT channel, count(*) FROM visits WHERE dept = 'zzz' GROUP BY 1$$), '(phone,0) (shop,0) (web,0)',
+	'a referenced table that the asker may not read is not asked for constants');
+GRANT SELECT ON depts TO analyst1;
+
 -- ------------------------------------------------------------------------
 -- lists and expressions over them
 -- ------------------------------------------------------------------------
@@ -211,6 +229,31 @@ SELECT as_declared($$SELECT coalesce(nullif(channel, 'web'), 'none'), count(*) F
 	'coalesce over a declared key');
 SELECT as_declared($$SELECT channel || '-' || length(channel)::text, count(*) FROM visits WHERE channel <> 'shop' GROUP BY 1$$,
 	'text of a declared key');
+SELECT is(rows_for('analyst1', $$SELECT cost, count(*) FROM visits WHERE cost IN (0.5, 1) AND round(cost) = 1 AND cost::float8 < 1 GROUP BY 1$$), '(0.50,2193)',
+	'functions of numbers that are written in several ways');
+
+-- ------------------------------------------------------------------------
+-- operands of a UNION ALL
+-- ------------------------------------------------------------------------
+
+SELECT as_declared($$SELECT sort, dept, count(*) FROM (SELECT patient, 'in' AS sort, dept FROM visits WHERE dept = 'a' UNION ALL SELECT patient, 'out', dept FROM visits WHERE dept = 'b') q GROUP BY 1, 2$$,
+	'conditions of each operand');
+SELECT as_declared($$SELECT sort, count(*) FROM (SELECT patient, 'in' AS sort, dept FROM visits WHERE dept = 'a' UNION ALL SELECT patient, 'out', dept FROM visits WHERE dept = 'b') q WHERE dept = 'b' GROUP BY 1$$,
+	'... and of what reads them');
+SELECT as_declared($$SELECT sort, place, count(*) FROM (SELECT patient, 'in' AS sort, 1 AS place FROM visits UNION ALL SELECT patient, 'out', 2 FROM patients) q GROUP BY 1, 2$$,
+	'constants of one operand stay together');
+SELECT as_declared($$SELECT channel, sort, count(*) FROM (SELECT patient, channel, 'v' AS sort FROM visits WHERE channel <> 'web' UNION ALL SELECT patient, NULL, 'p' FROM patients WHERE born = 2) q GROUP BY ROLLUP (1, 2)$$,
+	'... also in ROLLUP');
+SELECT as_declared($$SELECT d.building, sort, count(*) FROM (SELECT patient, dept, 'cheap' AS sort FROM visits WHERE cost < 1 AND dept < 'c' UNION ALL SELECT patient, dept, 'dear' FROM visits WHERE cost >= 1 AND dept IN ('c', 'd')) q
+	JOIN depts d USING (dept) GROUP BY 1, 2$$, '... joined with a public table');
+SELECT as_declared($$SELECT day, count(*) FROM (SELECT patient, day FROM visits WHERE day BETWEEN '2024-02-01' AND '2024-02-03' UNION ALL SELECT patient, at::date FROM visits WHERE at >= '2024-03-05' AND at < '2024-03-07') q GROUP BY 1$$,
+	'ranges of each operand');
+SELECT as_declared($$WITH w AS (SELECT patient, dept, 'v' AS k FROM visits UNION ALL SELECT patient, NULL, 'p' FROM patients) SELECT a.k, b.k, a.dept, count(*) FROM w a JOIN w b USING (patient)
+	WHERE a.k = 'v' AND b.k = 'p' AND a.dept = 'c' GROUP BY 1, 2, 3$$, 'two of them');
+SELECT is(prepared('text', $$SELECT sort, count(*) FROM (SELECT patient, 'in' AS sort FROM visits WHERE dept = $1 UNION ALL SELECT patient, $1 FROM visits WHERE dept = 'b') q GROUP BY 1$$, $$'zzz'$$),
+	'(zzz,2193)', '... of which a parameter excludes one');
+SELECT is(rows_for('analyst1', $$SELECT sort, dept, count(*) FROM (SELECT patient, diagnosis AS sort, dept FROM visits WHERE dept = 'a' UNION ALL SELECT patient, 'out', dept FROM visits WHERE dept = 'b') q
+	WHERE sort IN ('d1', 'out') GROUP BY 1, 2$$), '(d1,a,243) (out,a,0) (out,b,2193)', '... and lists of what reads them');
 
 -- ------------------------------------------------------------------------
 -- parameters

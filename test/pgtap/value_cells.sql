@@ -59,6 +59,35 @@ SELECT as_declared($$SELECT t, s, count(*) FROM (SELECT customer, CASE WHEN amou
 	'keys that a subquery makes');
 
 -- ------------------------------------------------------------------------
+-- tiers of what a subquery computes
+-- ------------------------------------------------------------------------
+
+SELECT as_declared($$SELECT CASE WHEN total < 100 THEN 'a' WHEN total < 250 THEN 'b' ELSE 'c' END, CASE WHEN total < 100 THEN 0 WHEN total < 250 THEN 1 ELSE 2 END, count(*)
+	FROM (SELECT customer, sum(amount) AS total FROM orders GROUP BY 1) q GROUP BY 1, 2$$, 'a tier of a unit''s total, and its place');
+SELECT as_declared($$SELECT total < 100, total >= 100, count(*) FROM (SELECT customer, sum(amount) AS total FROM orders GROUP BY 1) q GROUP BY 1, 2$$,
+	'... which is not NULL where its summands are not');
+SELECT as_declared($$SELECT tips < 1, tips >= 1, count(*) FROM (SELECT customer, sum(tip) AS tips FROM orders GROUP BY 1) q GROUP BY 1, 2$$, '... and may be where they may be');
+SELECT as_declared(format($$SELECT v < %s, v >= %s, count(*) FROM (SELECT customer, %s AS v FROM orders GROUP BY 1) q GROUP BY 1, 2$$, c, c, a), '... nor is ' || a)
+	FROM (VALUES ('min(amount)', '100'), ('max(at)', '''2025-02-01'''), ('avg(id)', '70'), ('avg(amount)', '50'), ('count(tip)', '1')) AS t(a, c);
+SELECT as_declared($$SELECT CASE WHEN total < 100 THEN 'a' WHEN total < 250 THEN 'b' ELSE 'c' END, count(*) FROM (SELECT customer, sum(amount) AS total FROM orders GROUP BY 1) q
+	WHERE total > 120 GROUP BY 1$$, 'a condition on it leaves out tiers');
+SELECT as_declared($$SELECT CASE WHEN total < 100 THEN 'a' WHEN total < 250 THEN 'b' ELSE 'c' END, count(*) FROM (SELECT customer, sum(amount) AS total FROM orders GROUP BY 1
+	HAVING sum(amount) > 120 AND count(*) < 9) q GROUP BY 1$$, '... as HAVING does');
+SELECT is(rows_for('analyst1', $$SELECT CASE WHEN n = 0 THEN 'none' WHEN n = 1 THEN 'one' WHEN n BETWEEN 2 AND 5 THEN 'few' WHEN n > 5 THEN 'many' END, count(*)
+	FROM (SELECT customer, count(*) AS n FROM orders GROUP BY 1) q GROUP BY 1$$), '(few,0) (many,0) (one,3600)', 'a number of rows is at least 1');
+SELECT is(rows_for('analyst1', $$SELECT CASE WHEN n < 0 THEN 'never' WHEN n = 0 THEN 'none' WHEN n = 1 THEN 'one' ELSE 'more' END, count(*)
+	FROM (SELECT customer, count(paid) AS n FROM orders GROUP BY 1) q GROUP BY 1$$), '(more,0) (none,1200) (one,2400)', '... of values at least 0');
+SELECT is(rows_for('analyst1', $$SELECT CASE WHEN q.n IS NULL THEN 'none' WHEN q.n < 2 THEN 'one' ELSE 'more' END, q.n IS NULL, count(*) FROM orders a
+	LEFT JOIN (SELECT customer, count(*) AS n FROM orders WHERE paid GROUP BY 1) q USING (customer) GROUP BY 1, 2$$), '(more,f,0) (none,t,2400) (one,f,1200)',
+	'a subquery that may have no row');
+SELECT is(rows_for('analyst1', $$SELECT rn = 1, CASE WHEN rn = 1 THEN 'first' ELSE 'later' END, count(*) FROM (SELECT customer, row_number() OVER (PARTITION BY customer ORDER BY at) AS rn
+	FROM orders) q GROUP BY 1, 2$$), '(f,later,0) (t,first,3600)', 'a place in an order');
+SELECT as_declared($$SELECT CASE WHEN rn = 1 THEN 'first' ELSE 'later' END, count(*) FROM (SELECT customer, row_number() OVER (PARTITION BY customer ORDER BY at) AS rn FROM orders) q
+	WHERE rn = 1 GROUP BY 1$$, '... with a condition');
+SELECT as_declared($$SELECT date_trunc('month', first), count(*) FROM (SELECT customer, min(at) AS first FROM orders GROUP BY 1) q
+	WHERE first >= '2025-01-20' AND first < '2025-04-02' GROUP BY 1$$, 'months of a unit''s first day');
+
+-- ------------------------------------------------------------------------
 -- comparisons
 -- ------------------------------------------------------------------------
 
@@ -84,6 +113,13 @@ SELECT as_declared($$SELECT CASE WHEN paid AND n < 5 THEN 'a' WHEN paid OR n > 7
 	'two columns, with AND and OR');
 SELECT as_declared($$SELECT status LIKE 'n%', CASE WHEN status LIKE 'n%' THEN 'yes' ELSE 'no' END, count(*) FROM orders GROUP BY 1, 2$$, 'a condition that is no comparison');
 SELECT as_declared($$SELECT CASE WHEN length(status) < 4 THEN 'short' ELSE 'long' END, length(status) < 4, count(*) FROM orders GROUP BY 1, 2$$, 'an expression that is compared');
+
+SELECT as_declared($$SELECT f, count(*) FROM orders WHERE f IN (0.5, 1.5) AND f::numeric = 0.5 GROUP BY 1$$, 'a listed number, cast');
+SELECT as_declared($$SELECT f, dept, count(*) FROM orders WHERE f IN (0.5, 1.5) AND round(f) = 2 GROUP BY 1, 2$$, '... rounded');
+SELECT as_declared($$SELECT CASE WHEN tip > 1 THEN 'a' ELSE 'b' END, count(*) FROM orders WHERE tip IN (0.5, 1.5, 2) AND round(tip) = 2 GROUP BY 1$$, '... and compared');
+SELECT as_declared($$SELECT round(tip), tip::int + 1, count(*) FROM orders WHERE tip IN (0.5, 1.5, 1.7) AND tip * 2 > 1 GROUP BY 1, 2$$, '... in keys');
+SELECT is(rows_for('analyst1', $$SELECT tip, count(*) FROM orders WHERE tip IN (0.5, 1.5) AND tip::text = '1.5' GROUP BY 1$$), '(0.5,0) (1.5,514)',
+	'... but as text a number may be written otherwise');
 
 -- ------------------------------------------------------------------------
 -- time
@@ -119,6 +155,29 @@ SELECT is((SELECT string_agg FROM one), '(a,f,600) (b,f,588) (b,t,12) (c,f,2388)
 SELECT is((SELECT string_agg FROM two), '(a,f,1188) (a,t,12) (c,f,2388) (c,t,12)', '... in another order');
 SELECT is((SELECT string_agg FROM same), '(a,f,1200) (c,f,2388) (c,t,12)', '... that are equal');
 SELECT is((SELECT string_agg FROM none), '(b,,1200) (c,,2388) (c,t,12)', '... one of which is NULL');
+
+SET SESSION AUTHORIZATION analyst1;
+CREATE TEMP TABLE answers(mode text, argument text, answer text);
+DO $$
+DECLARE
+	mode text;
+	argument text;
+BEGIN
+	FOREACH mode IN ARRAY ARRAY['force_custom_plan', 'force_generic_plan'] LOOP
+		PERFORM set_config('plan_cache_mode', mode, true);
+		PREPARE listed(int[]) AS SELECT string_agg(q::text, ' ' ORDER BY q::text) FROM (SELECT CASE WHEN n = ANY ($1) THEN 'in' ELSE 'out' END, n = ANY ($1), n <> ALL ($1), count(*)
+			FROM orders GROUP BY 1, 2, 3) q;
+		FOREACH argument IN ARRAY ARRAY['''{1,2}''', '''{}''', 'NULL'] LOOP
+			EXECUTE format('CREATE TEMP TABLE answer AS EXECUTE listed(%s)', argument);
+			INSERT INTO answers SELECT mode, argument, string_agg FROM answer;
+			DROP TABLE answer;
+		END LOOP;
+		DEALLOCATE listed;
+	END LOOP;
+END $$;
+RESET SESSION AUTHORIZATION;
+SELECT is(a.answer, rows_for('owner1', replace($$SELECT CASE WHEN n = ANY ($1) THEN 'in' ELSE 'out' END, n = ANY ($1), n <> ALL ($1), count(*) FROM orders GROUP BY 1, 2, 3$$, '$1', a.argument || '::int[]')),
+	format('an array %s that is a parameter, %s', a.argument, a.mode)) FROM answers a;
 
 -- ------------------------------------------------------------------------
 -- outer joins, and what is too much

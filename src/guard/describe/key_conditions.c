@@ -350,103 +350,17 @@ replace_key(Node *node, Replacement *r)
 	return expression_tree_mutator(node, replace_key, r);
 }
 
-static bool
-param_walker(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	return IsA(node, Param) || expression_tree_walker(node, param_walker, context);
-}
-
-bool
-dp_reads_param(Node *node)
-{
-	return param_walker(node, NULL);
-}
-
-typedef struct FormContext
-{
-	bool		has_forms;		/* equal values of the key may be different
-								 * bytes */
-	Oid			type;
-} FormContext;
-
-/* Tells whether values of the type are written and read as settings say. */
-static bool
-follows_settings(Oid type)
-{
-	TYPCATEGORY category = TypeCategory(getBaseType(type));
-
-	return category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_TIMESPAN;
-}
-
-/*
- * Tells whether the value of an expression may depend on the form of the key,
- * which stands in it as a Param, or on settings, which are others when rows
- * are read.
- */
-static bool
-sees_form(Node *node, FormContext *c)
-{
-	List	   *args = NIL;
-	ListCell   *lc;
-
-	if (node == NULL)
-		return false;
-	check_stack_depth();
-	if (IsA(node, CoerceViaIO) && (c->has_forms || follows_settings(exprType(node)) ||
-								   follows_settings(exprType((Node *) ((CoerceViaIO *) node)->arg))))
-		return dp_reads_param(node);
-	if (!c->has_forms)
-		return expression_tree_walker(node, sees_form, c);
-
-	switch (nodeTag(node))
-	{
-		case T_Param:
-			return true;
-		case T_OpExpr:
-		case T_DistinctExpr:
-		case T_ScalarArrayOpExpr:
-			{
-				Oid			opno = IsA(node, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) node)->opno :
-				((OpExpr *) node)->opno;
-
-				/* <> is the negator of = */
-				if (strategy_of(opno, c->type) != 0 ||
-					(OidIsValid(get_negator(opno)) && strategy_of(get_negator(opno), c->type) != 0))
-					args = IsA(node, ScalarArrayOpExpr) ? ((ScalarArrayOpExpr *) node)->args :
-						((OpExpr *) node)->args;
-				break;
-			}
-		case T_NullTest:
-			args = list_make1(((NullTest *) node)->arg);
-			break;
-		default:
-			break;
-	}
-	if (args == NIL)
-		return expression_tree_walker(node, sees_form, c);
-	foreach(lc, args)
-	{
-		Node	   *arg = dp_strip_labels(lfirst(lc));
-
-		if (!IsA(arg, Param) && sees_form(arg, c))
-			return true;
-	}
-	return false;
-}
-
 /* Returns the conditions that read only the key, over a Param in its place, as they run on rows. */
 static List *
 conditions_on_key(DpKeyValues *keys, Node *key, DpLevel *level)
 {
 	Param	   *param = makeNode(Param);
 	Node	   *null = (Node *) makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
-	FormContext form = {.type = exprType(key)};
+	bool		has_forms;
 	List	   *tests = NIL;
 	ListCell   *lc;
 
-	form.has_forms = keys->canonical != NULL || IsA(dp_canonical_key(null), FuncExpr);
+	has_forms = keys->canonical != NULL || IsA(dp_canonical_key(null), FuncExpr);
 	param->paramkind = PARAM_EXTERN;
 	param->paramid = 1;
 	param->paramtype = exprType(key);
@@ -463,7 +377,7 @@ conditions_on_key(DpKeyValues *keys, Node *key, DpLevel *level)
 			continue;
 		r.by = (Node *) param;
 		test = replace_key(lfirst(lc), &r);
-		if (!sees_form(test, &form))
+		if (!dp_sees_form(test, exprType(key), has_forms))
 			tests = lappend(tests, dp_make_safe(test, &level->allow));
 	}
 	return tests;

@@ -57,7 +57,20 @@ extern bool dp_key_values_from_conditions(DpKeyValues *keys, Node *key, List *co
  */
 extern void dp_key_values_restrict(DpKeyValues *keys, Node *key, DpLevel *level);
 
-/* key_conditions.c: tells whether an expression reads a parameter */
+/* forms.c: tells whether an expression reads a parameter */
 extern bool dp_reads_param(Node *node);
+
+/*
+ * forms.c: tells whether the value of a condition may depend on the form of a
+ * key of this type, which stands in it as a Param, or on settings, which are
+ * others when rows are read; has_forms: equal keys may be different bytes
+ */
+extern bool dp_sees_form(Node *test, Oid type, bool has_forms);
+
+/*
+ * forms.c: returns the arguments, numbers, of a call whose results are equal
+ * numbers where its arguments are; NIL: it may be another
+ */
+extern List *dp_numbers_of_call(Node *node);
 
 #endif							/* DP_KEY_VALUES_H */

@@ -343,7 +343,8 @@ compared_list(DpShadow *s, Var *column)
 			!equal(dp_strip_labels(linitial(in->args)), column))
 			continue;
 		array = dp_strip_relabel(lsecond(in->args));
-		if (any_column_walker(array, NULL) || has_forms((Node *) column) ||
+		/* of numbers it is known what depends on their form */
+		if (any_column_walker(array, NULL) || (has_forms((Node *) column) && column->vartype == BPCHAROID) ||
 			getBaseType(get_element_type(exprType(array))) != exprType(linitial(in->args)))
 			continue;
 		return dp_shadow_add_list(s, column, (Expr *) array);
@@ -400,6 +401,12 @@ Node *
 dp_shadow_known_by(DpShadow *s, Node *expr)
 {
 	return known_member(s, expr, false);
+}
+
+Node *
+dp_shadow_constant(DpShadow *s, Node *expr)
+{
+	return known_member(s, expr, true);
 }
 
 /* Returns what a protected expression is known to be, but for its form; NULL: it is not known as a whole. */
@@ -460,12 +467,29 @@ compares_values(Node *node, Node *arg)
 		(OidIsValid(get_negator(opno)) && get_op_opfamily_strategy(get_negator(opno), opfamily) != 0);
 }
 
-/* Tells whether a protected expression, labels aside, is known as a whole, with a form that may be another. */
+/*
+ * Tells whether the form of an expression, labels aside, is all that may not be
+ * known of it: it is known as a whole, or a number computed of such.
+ */
 static bool
 is_formed(ResolveContext *c, Node *arg)
 {
+	List	   *numbers;
+	ListCell   *lc;
+
+	check_stack_depth();
 	arg = dp_strip_labels(arg);
-	return reads_private(c->s, arg) && has_forms(arg) && known_value(c->s, arg, c->with_lists) != NULL;
+	if (!reads_private(c->s, arg))
+		return true;
+	if (has_forms(arg) && known_value(c->s, arg, c->with_lists) != NULL)
+		return true;
+	numbers = dp_numbers_of_call(arg);
+	foreach(lc, numbers)
+	{
+		if (has_forms(lfirst(lc)) && !is_formed(c, lfirst(lc)))
+			return false;
+	}
+	return numbers != NIL;
 }
 
 static Node *resolve_parts(Node *node, ResolveContext *c);
@@ -539,11 +563,12 @@ resolve_parts(Node *node, ResolveContext *c)
 		Node	   *second = IsA(node, NullTest) || IsA(node, ScalarArrayOpExpr) ? NULL : llast(((OpExpr *) node)->args);
 
 		/* both sides are such, or do not read what has forms */
-		if (compares_values(node, dp_strip_labels(first)) &&
-			(is_formed(c, first) || !reads_private(c->s, first)) &&
-			(second == NULL || is_formed(c, second) || !reads_private(c->s, second)))
+		if (compares_values(node, dp_strip_labels(first)) && is_formed(c, first) && (second == NULL || is_formed(c, second)))
 			c->form_matters = false;
 	}
+	/* a list of arguments is as what it is the list of; equal numbers make equal ones */
+	if (IsA(node, List) || dp_numbers_of_call(node) != NIL)
+		c->form_matters = outer;
 	result = expression_tree_mutator(node, resolve_mutator, c);
 	c->form_matters = outer;
 	return result;

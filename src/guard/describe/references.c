@@ -8,7 +8,8 @@
  *
  * If o.item references items, there are orders of no other name than those of
  * items: groups of other names do not come in, which is asked of items.  So it
- * is where offers are joined by LEFT JOIN, of rows with a match.
+ * is where offers are joined by LEFT JOIN, of rows with a match.  Where o.item
+ * is compared with constants, none of which is an item's name, there is no group.
  *
  * Invariants:
  * - What is added follows from a key that PostgreSQL enforces, of all rows of
@@ -20,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "access/table.h"
 #include "base/compat.h"
 #include "catalog/pg_inherits.h"
@@ -28,11 +30,14 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/typcache.h"
 
 static bool
 may_read_all(Relation rel)
@@ -82,6 +87,21 @@ is_referenced(DpShadow *s, const ForeignKeyCacheInfo *key, int i, Node *known)
 		((Var *) known)->varattno == key->confkey[i];
 }
 
+/* Tells whether a column is a key of the level, of which the referenced values are a list. */
+static bool
+is_key(DpShadow *s, Var *column)
+{
+	Var		   *var = dp_shadow_level_var(s, column);
+	ListCell   *lc;
+
+	foreach(lc, var ? s->level->key_exprs : NIL)
+	{
+		if (equal(dp_strip_labels(lfirst(lc)), var))
+			return true;
+	}
+	return false;
+}
+
 /* Tells whether all columns of a key are known, and one of them by something else than the referenced row. */
 static bool
 is_compared(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *key)
@@ -90,11 +110,15 @@ is_compared(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *ke
 
 	for (int i = 0; i < key->nkeys; i++)
 	{
-		Node	   *known = dp_shadow_known_by(s, (Node *) dp_table_var(item->number, key->conrelid, key->conkey[i]));
+		Var		   *column = dp_table_var(item->number, key->conrelid, key->conkey[i]);
+		Node	   *known = dp_shadow_known_by(s, (Node *) column);
 
-		if (known == NULL)
+		if (known != NULL)
+			with_other |= !is_referenced(s, key, i, known);
+		else if (dp_shadow_constant(s, (Node *) column) == NULL)
 			return false;
-		with_other |= !is_referenced(s, key, i, known);
+		else
+			with_other |= !is_key(s, column);
 	}
 	return with_other;
 }
@@ -125,6 +149,58 @@ follow_key(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *key
 		return;
 	for (int i = 0; i < key->nkeys; i++)
 		add_condition(s, row, key, i, dp_table_var(item->number, key->conrelid, key->conkey[i]));
+}
+
+/* Returns a condition that compares a column with others in its place. */
+static Node *
+compare_instead(ScalarArrayOpExpr *in, Var *column)
+{
+	ScalarArrayOpExpr *copy = copyObject(in);
+	Oid			type = exprType(linitial(in->args));
+
+	linitial(copy->args) = type == column->vartype ? (Expr *) column
+		: (Expr *) makeRelabelType((Expr *) column, type, -1, column->varcollid, COERCE_IMPLICIT_CAST);
+	return (Node *) copy;
+}
+
+/* Tells whether a condition of WHERE compares just a column with constants, by = ANY. */
+static bool
+is_listed(DpShadowCondition *condition, Var *column)
+{
+	ScalarArrayOpExpr *in = (ScalarArrayOpExpr *) condition->expr;
+	Oid			opfamily = lookup_type_cache(column->vartype, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+
+	return IsA(in, ScalarArrayOpExpr) && in->useOr && bms_is_empty(condition->joins) && OidIsValid(opfamily) &&
+		get_op_opfamily_strategy(in->opno, opfamily) == BTEqualStrategyNumber &&
+		equal(dp_strip_relabel(linitial(in->args)), column) && !contain_var_clause(lsecond(in->args)) &&
+		!contain_volatile_functions(lsecond(in->args));
+}
+
+/* Adds the referenced row of a key of one column that is compared with a list of constants. */
+static void
+follow_list(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *key)
+{
+	Var		   *column = dp_table_var(item->number, key->conrelid, key->conkey[0]);
+	int			n = list_length(s->conditions);
+
+	for (int i = 0; i < n && key->nkeys == 1; i++)
+	{
+		DpShadowCondition *condition = list_nth(s->conditions, i);
+		DpShadowItem *row;
+		DpShadowCondition *same;
+		Var		   *referenced;
+
+		if (!is_listed(condition, column) || is_key(s, column) || dp_shadow_known_by(s, (Node *) column) != NULL)
+			continue;
+		referenced = dp_table_var(1, key->confrelid, key->confkey[0]);
+		if (referenced->vartype != column->vartype || referenced->varcollid != column->varcollid || !dp_foreign_key_holds(key) ||
+			(row = add_table(s, key->confrelid, NULL)) == NULL)
+			return;
+		referenced->varno = row->number;
+		same = palloc0(sizeof(DpShadowCondition));
+		same->expr = compare_instead((ScalarArrayOpExpr *) condition->expr, referenced);
+		s->conditions = lappend(s->conditions, same);
+	}
 }
 
 /* Returns the public column that a condition of an outer join compares a column with, of which nothing is known by itself. */
@@ -190,6 +266,7 @@ dp_shadow_follow_references(DpShadow *s)
 		{
 			follow_key(s, item, lfirst(lc));
 			follow_matches(s, item, lfirst(lc));
+			follow_list(s, item, lfirst(lc));
 		}
 		table_close(rel, NoLock);
 	}

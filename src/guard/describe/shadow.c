@@ -9,8 +9,8 @@
  * of protected tables: groups of other keys have no row.  It is the level's
  * own query with everything left out that needs protected rows:
  *
- * - subqueries over protected rows are pulled up; that they are grouped or
- *	 filtered by aggregates is left out,
+ * - subqueries over protected rows are pulled up; what they compute of several
+ *	 rows is a column of which nothing is known but what it is compared with,
  * - tables that the asker may not read himself count as protected,
  * - protected columns are what they are equal to, or a list of the policy
  *	 (known_values.c); conditions that need more are left out,
@@ -25,7 +25,9 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
 #include "base/compat.h"
+#include "catalog/pg_type_d.h"
 #include "guard/describe/shadow.h"
 #include "guard/read/read.h"
 #include "guard/vet/vet.h"
@@ -37,6 +39,9 @@
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/acl.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 /* what the entries of one query are in the shadow, by their number there */
 typedef struct DpEntryMap
@@ -194,10 +199,60 @@ add_conditions(DpShadow *s, DpEntryMap *map, Node *quals, Bitmapset *joins)
  * ------------------------------------------------------------------------
  */
 
+/* Adds that counts of rows are not below 0, and those of groups not below 1, as numbers of rows are. */
+static void
+add_least(DpShadow *s, Query *sub, Node *expr, Node *column, Bitmapset *joins)
+{
+	Aggref	   *agg = (Aggref *) expr;
+	DpShadowCondition *condition;
+	int64		least = 1;
+	Oid			opno;
+
+	if (IsA(expr, Aggref) && (agg->aggfnoid == F_COUNT_ || agg->aggfnoid == F_COUNT_ANY))
+		least = sub->groupClause != NIL && sub->groupingSets == NIL && agg->aggfnoid == F_COUNT_ && agg->aggfilter == NULL;
+	else if (!IsA(expr, WindowFunc) || (((WindowFunc *) expr)->winfnoid != F_ROW_NUMBER &&
+										((WindowFunc *) expr)->winfnoid != F_RANK_ && ((WindowFunc *) expr)->winfnoid != F_DENSE_RANK_))
+		return;
+	opno = get_opfamily_member(lookup_type_cache(INT8OID, TYPECACHE_BTREE_OPFAMILY)->btree_opf, INT8OID, INT8OID,
+							   BTGreaterEqualStrategyNumber);
+	condition = palloc0(sizeof(DpShadowCondition));
+	condition->expr = (Node *) make_opclause(opno, BOOLOID, false, copyObject((Expr *) column),
+											 (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(least), false,
+																FLOAT8PASSBYVAL), InvalidOid, InvalidOid);
+	set_opfuncid((OpExpr *) condition->expr);
+	condition->joins = joins;
+	condition->is_below = true;
+	s->conditions = lappend(s->conditions, condition);
+}
+
+/*
+ * Returns a column of a subquery of which nothing else is known: an aggregate, or
+ * an expression that may be missing.  *item, which is the subquery's, is made where it is not there yet.
+ */
+static Node *
+unknown_column(DpShadow *s, Query *query, Index rti, TargetEntry *tle, Bitmapset *joins, DpShadowItem **item)
+{
+	Node	   *column;
+
+	if (*item == NULL)
+	{
+		*item = dp_shadow_add_item(s);
+		(*item)->rte = rt_fetch(rti, query->rtable);
+		(*item)->query = query;
+		(*item)->is_private = true;
+		(*item)->joins = joins;
+	}
+	column = (Node *) dp_output_var((*item)->number, tle->resno, (Node *) tle->expr);
+	add_least(s, (*item)->rte->subquery, (Node *) tle->expr, column, joins);
+	return column;
+}
+
 /* Names the columns of a subquery that was pulled up; where it may have no row, only plain columns are NULL then. */
 static List *
-subquery_targets(Query *sub, DpEntryMap *map, Bitmapset *joins)
+subquery_targets(DpShadow *s, Query *query, Index rti, DpEntryMap *map, Bitmapset *joins)
 {
+	Query	   *sub = rt_fetch(rti, query->rtable)->subquery;
+	DpShadowItem *item = NULL;
 	List	   *targets = NIL;
 	ListCell   *lc;
 
@@ -206,11 +261,61 @@ subquery_targets(Query *sub, DpEntryMap *map, Bitmapset *joins)
 		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 		Node	   *named = name_in(map, (Node *) tle->expr);
 
-		if (named != NULL && !bms_is_empty(joins) && !IsA(named, Var))
-			named = NULL;
+		if (named == NULL || (!bms_is_empty(joins) && !IsA(named, Var)))
+			named = unknown_column(s, query, rti, tle, joins, &item);
 		targets = lappend(targets, named);
 	}
 	return targets;
+}
+
+typedef struct ShownContext
+{
+	Query	   *sub;
+	List	   *targets;		/* what it shows is named */
+	bool		unknown;
+} ShownContext;
+
+/* Puts what a subquery shows in the place of the aggregates that it is. */
+static Node *
+shown_mutator(Node *node, ShownContext *c)
+{
+	ListCell   *lc,
+			   *target;
+
+	if (node == NULL)
+		return NULL;
+	check_stack_depth();
+	forboth(lc, c->sub->targetList, target, c->targets)
+	{
+		Node	   *expr = (Node *) lfirst_node(TargetEntry, lc)->expr;
+
+		if (!IsA(expr, Var) && !IsA(expr, Const) && equal(expr, node) && IsA(lfirst(target), Var))
+			return copyObject(lfirst(target));
+	}
+	c->unknown |= IsA(node, Var) || IsA(node, Aggref) || IsA(node, WindowFunc) || IsA(node, GroupingFunc) || IsA(node, SubLink);
+	return expression_tree_mutator(node, shown_mutator, c);
+}
+
+/* Adds what HAVING asks of the aggregates that a subquery shows. */
+static void
+add_having(DpShadow *s, Query *sub, List *targets, Bitmapset *joins)
+{
+	ListCell   *lc;
+
+	foreach(lc, dp_conjuncts(sub->havingQual))
+	{
+		ShownContext c = {sub, targets};
+		Node	   *named = shown_mutator(lfirst(lc), &c);
+		DpShadowCondition *condition;
+
+		if (c.unknown || contain_volatile_functions(named))
+			continue;
+		condition = palloc0(sizeof(DpShadowCondition));
+		condition->expr = named;
+		condition->joins = joins;
+		condition->is_below = true;
+		s->conditions = lappend(s->conditions, condition);
+	}
 }
 
 /*
@@ -238,7 +343,8 @@ add_entry(DpShadow *s, Query *query, Index rti, Bitmapset *joins, DpEntryMap *ma
 		DpEntryMap	inner = {0};
 
 		add_query(s, rte->subquery, joins, &inner);
-		map->targets[rti] = subquery_targets(rte->subquery, &inner, joins);
+		map->targets[rti] = subquery_targets(s, query, rti, &inner, joins);
+		add_having(s, rte->subquery, map->targets[rti], joins);
 		return;
 	}
 	item = dp_shadow_add_item(s);

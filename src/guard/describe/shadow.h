@@ -171,6 +171,9 @@ extern void dp_shadow_forget_cells(DpShadow *s, int n);
 /* known_values.c: returns the public expression over columns that expr is equal to in all rows, NULL if there is none */
 extern Node *dp_shadow_known_by(DpShadow *s, Node *expr);
 
+/* known_values.c: returns the expression without columns that expr is equal to in all rows, NULL if there is none */
+extern Node *dp_shadow_constant(DpShadow *s, Node *expr);
+
 /* shadow.c: tells whether the asker may read a table of a query that may read it for somebody else */
 extern bool dp_shadow_may_read(Query *query, RangeTblEntry *rte);
 
@@ -182,5 +185,17 @@ extern void dp_shadow_find_parts(DpShadow *s, List *read);
 
 /* shadow_query.c: makes the query of one part; keys: its key expressions, resolved */
 extern Query *dp_shadow_query(DpShadow *s, int part, List *keys);
+
+/* shadow_query.c: lets a query return distinct keys, in their order */
+extern void dp_shadow_show_keys(Query *query, List *keys);
+
+/*
+ * shadow_operands.c: returns queries that read one operand each of every UNION ALL
+ * in a query, each combination of them once; NIL: it reads none, or they are too many
+ */
+extern List *dp_shadow_operands(Query *query);
+
+/* shadow_operands.c: returns the query of what any of several such queries returns */
+extern Query *dp_shadow_union(List *queries);
 
 #endif							/* DP_SHADOW_H */

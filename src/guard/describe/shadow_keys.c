@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "access/transam.h"
 #include "base/compat.h"
 #include "guard/describe/cell_tests.h"
@@ -24,6 +25,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/rel.h"
 
 /* one key of the level */
 typedef struct ShadowKey
@@ -250,6 +252,31 @@ list_values(DpShadow *s, int part)
 	}
 }
 
+/* Tells whether conditions read a column of a protected entry by which it references others, which is not the key. */
+static bool
+asks_of_reference(List *conditions, Index rti, Oid relid, Node *key)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	bool		found = false;
+	ListCell   *lc,
+			   *var;
+
+	foreach(lc, RelationGetFKeyList(rel))
+	{
+		const ForeignKeyCacheInfo *fkey = lfirst(lc);
+
+		foreach(var, pull_var_clause((Node *) conditions, PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS | PVC_RECURSE_PLACEHOLDERS))
+		{
+			Var		   *read = lfirst(var);
+
+			for (int i = 0; i < fkey->nkeys; i++)
+				found |= read->varno == rti && read->varattno == fkey->conkey[i] && !equal(read, key);
+		}
+	}
+	table_close(rel, NoLock);
+	return found;
+}
+
 /* Tells whether level has anything that lists at planning do not know of. */
 static bool
 is_worth_it(DpLevel *level)
@@ -270,7 +297,8 @@ is_worth_it(DpLevel *level)
 	{
 		RangeTblEntry *rte = list_nth(level->from.query->rtable, rti - 1);
 
-		if (rte->rtekind != RTE_RELATION || !dp_is_protected(rte))
+		if (rte->rtekind != RTE_RELATION || !dp_is_protected(rte) ||
+			asks_of_reference(level->conditions, rti, rte->relid, dp_strip_labels(linitial(level->key_exprs))))
 			return true;
 	}
 	return false;
@@ -313,6 +341,82 @@ add_existence(Query *query, List *exists)
 	query->hasSubLinks = true;
 }
 
+/* Starts the shadow of a level, with what its keys are. */
+static DpShadow *
+start_shadow(DpLevel *level, ShadowKey *keys, int nkeys)
+{
+	DpShadow   *s = dp_shadow_start(level);
+
+	dp_shadow_equate(s);
+	dp_shadow_relate_matches(s);
+	dp_shadow_bound_buckets(s);
+	resolve_keys(s, keys, nkeys);
+	dp_shadow_follow_references(s);
+	return s;
+}
+
+/* Returns the query of all keys where the level reads from; NULL: not all are known.  Clears *plain if a list does not do as well. */
+static Query *
+query_of_operand(const DpLevel *level, Query *from, bool *plain)
+{
+	DpLevel    *one = palloc(sizeof(DpLevel));
+	int			nkeys = list_length(level->key_exprs);
+	ShadowKey  *keys = palloc0(sizeof(ShadowKey) * nkeys);
+	Bitmapset  *items = NULL;
+	List	   *exprs = NIL;
+	List	   *exists;
+	DpShadow   *s;
+	Query	   *query;
+
+	*one = *level;
+	one->from.query = from;
+	s = start_shadow(one, keys, nkeys);
+	for (int i = 0; i < nkeys; i++)
+	{
+		if (keys[i].expr == NULL)
+			return NULL;
+		items = bms_add_members(items, keys[i].items);
+		exprs = lappend(exprs, keys[i].expr);
+	}
+	dp_shadow_find_parts(s, list_make1(items));
+	exists = find_existence(s, keys, nkeys);
+	*plain &= nkeys == 1 && exists == NIL && is_plain(s, &keys[0], part_of(s, &keys[0]));
+	query = dp_shadow_query(s, bms_is_empty(items) ? 0 : dp_shadow_item(s, bms_next_member(items, -1))->part, exprs);
+	add_existence(query, exists);
+	return query;
+}
+
+/* Makes one set of all keys of a level that reads a UNION ALL; false, and nothing is made, where that is not known, or a list does as well. */
+static bool
+add_set_of_operands(DpLevel *level)
+{
+	int			nkeys = list_length(level->key_exprs);
+	List	   *queries = NIL;
+	bool		plain = true;
+	DpKeySet   *set;
+	ListCell   *lc;
+
+	for (int i = 0; i < nkeys; i++)
+		if (dp_key_set_of(level->release, i) != NULL)
+			return false;
+	foreach(lc, dp_shadow_operands(level->from.query))
+	{
+		Query	   *query = query_of_operand(level, lfirst(lc), &plain);
+
+		if (query == NULL)
+			return false;
+		queries = lappend(queries, query);
+	}
+	if (plain)
+		return false;
+	set = dp_make_key_set();
+	for (int i = 0; i < nkeys; i++)
+		set->keys = lappend_int(set->keys, i);
+	set->query = dp_shadow_union(queries);
+	level->release->key_sets = lappend(level->release->key_sets, set);
+	return true;
+}
+
 void
 dp_shadow_keys(DpLevel *level)
 {
@@ -322,14 +426,9 @@ dp_shadow_keys(DpLevel *level)
 	ShadowKey  *keys = palloc0(sizeof(ShadowKey) * Max(nkeys, 1));
 	List	   *read = NIL;
 
-	if (nkeys == 0 || !is_worth_it(level))
+	if (nkeys == 0 || !is_worth_it(level) || add_set_of_operands(level))
 		return;
-	s = dp_shadow_start(level);
-	dp_shadow_equate(s);
-	dp_shadow_relate_matches(s);
-	dp_shadow_bound_buckets(s);
-	resolve_keys(s, keys, nkeys);
-	dp_shadow_follow_references(s);
+	s = start_shadow(level, keys, nkeys);
 	for (int i = 0; i < nkeys; i++)
 		if (keys[i].expr != NULL)
 			read = lappend(read, keys[i].items);

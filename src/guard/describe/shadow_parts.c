@@ -206,8 +206,8 @@ is_asked_for(DpShadow *s, DpShadowItem *item)
 }
 
 /*
- * Includes what no key is connected with, if it is small: where it has no row,
- * there is no group.
+ * Includes what no key is connected with, if it is small or one row at most:
+ * where it has no row, there is no group.
  */
 static void
 include_others(DpShadow *s, double *product)
@@ -223,7 +223,8 @@ include_others(DpShadow *s, double *product)
 		if (item->is_included || item->is_private || item->rte == NULL || !is_asked_for(s, item) ||
 			is_connected(s, item, included))
 			continue;
-		rows = item->rte->rtekind == RTE_RELATION ? table_rows(item->rte->relid) : 1;
+		rows = item->rte->rtekind != RTE_RELATION ||
+			dp_at_most_one_row(item->rte->relid, item->number, resolved_conditions(s), included) ? 1 : table_rows(item->rte->relid);
 		if (rows > SMALL_TABLE || rows * *product > SMALL_PRODUCT)
 			continue;
 		*product *= Max(rows, 1);

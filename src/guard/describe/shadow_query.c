@@ -318,18 +318,15 @@ make_from(PartQuery *p, List *keys)
 	return makeFromExpr(list_make1(tree), quals ? (Node *) make_ands_explicit(quals) : NULL);
 }
 
-Query *
-dp_shadow_query(DpShadow *s, int part, List *keys)
+void
+dp_shadow_show_keys(Query *query, List *keys)
 {
-	Query	   *query = dp_new_select();
-	PartQuery	p = {s, part, query, 0};
 	ListCell   *lc;
 
-	query->jointree = make_from(&p, keys);
 	foreach(lc, keys)
 	{
 		SortGroupClause *clause = makeNode(SortGroupClause);
-		TargetEntry *tle = makeTargetEntry((Expr *) renumber(lfirst(lc), &p), foreach_current_index(lc) + 1,
+		TargetEntry *tle = makeTargetEntry(lfirst(lc), foreach_current_index(lc) + 1,
 										   psprintf("k%d", foreach_current_index(lc) + 1), false);
 		bool		hashable;
 
@@ -341,5 +338,15 @@ dp_shadow_query(DpShadow *s, int part, List *keys)
 		query->distinctClause = lappend(query->distinctClause, clause);
 		query->sortClause = lappend(query->sortClause, copyObject(clause));
 	}
+}
+
+Query *
+dp_shadow_query(DpShadow *s, int part, List *keys)
+{
+	Query	   *query = dp_new_select();
+	PartQuery	p = {s, part, query, 0};
+
+	query->jointree = make_from(&p, keys);
+	dp_shadow_show_keys(query, (List *) renumber((Node *) keys, &p));
 	return query;
 }

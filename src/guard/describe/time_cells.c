@@ -33,10 +33,13 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 #define QUARTER_HOUR (15 * USECS_PER_MINUTE)
+/* a moment is not written in more */
+#define MOST_CHARACTERS 128
 
 /* one way in which the axis is divided */
 typedef struct CellPart
@@ -433,11 +436,101 @@ add_minutes(DpTimeCells *cells, Node *node)
 	return true;
 }
 
+/* Returns how many characters a pattern of LIKE asks of the beginning of a text, if of nothing else; 0: it asks of more. */
+static int
+length_of_pattern(Node *node)
+{
+	const char *pattern = text_of(node);
+	int			length = pattern ? strcspn(pattern, "%\\") : 0;
+
+	return pattern && strcmp(pattern + length, "%") == 0 ? length : 0;
+}
+
+/*
+ * Returns what reads just the first characters of a text, and how many: LIKE,
+ * left, substring; NULL: it reads more.
+ */
+static Node *
+beginning_of(Node *node, int *length)
+{
+	OpExpr	   *op = (OpExpr *) node;
+	Const	   *first;
+	Const	   *count;
+
+	if (IsA(node, OpExpr) && (get_opcode(op->opno) == F_TEXTLIKE || get_opcode(op->opno) == F_TEXTNLIKE))
+	{
+		*length = length_of_pattern(lsecond(op->args));
+		return linitial(op->args);
+	}
+	if (is_call(node, "like", 2) || is_call(node, "not_like", 2))
+	{
+		*length = length_of_pattern(argument(node, 1));
+		return argument(node, 0);
+	}
+	if (is_call(node, "left", 2))
+	{
+		count = constant_of(argument(node, 1));
+		*length = count ? DatumGetInt32(count->constvalue) : 0;
+		return argument(node, 0);
+	}
+	if (!is_call(node, "substring", 3) && !is_call(node, "substr", 3))
+		return NULL;
+	first = constant_of(argument(node, 1));
+	count = constant_of(argument(node, 2));
+	*length = first == NULL || count == NULL || first->consttype != INT4OID || DatumGetInt32(first->constvalue) < 1 ||
+		DatumGetInt32(first->constvalue) > MOST_CHARACTERS || DatumGetInt32(count->constvalue) > MOST_CHARACTERS
+		? 0 : DatumGetInt32(first->constvalue) + DatumGetInt32(count->constvalue) - 1;
+	return argument(node, 0);
+}
+
+/* Returns what is written as a text; NULL: node is no such cast. */
+static Node *
+written(Node *node)
+{
+	node = dp_strip_labels(node);
+	if (is_call(node, "text", 1))
+		return dp_strip_labels(argument(node, 0));
+	return IsA(node, CoerceViaIO) ? dp_strip_labels((Node *) ((CoerceViaIO *) node)->arg) : NULL;
+}
+
+/*
+ * The first characters of a timestamp as it is written, YYYY-MM-DD HH:MI:SS: years of more digits only
+ * make them tell less.
+ */
+static bool
+add_beginning(DpTimeCells *cells, Node *node)
+{
+	static const struct
+	{
+		int			length;
+		DpTimeUnit	unit;
+	}			units[] = {{4, DP_UNIT_YEAR}, {7, DP_UNIT_MONTH}, {10, DP_UNIT_DAY}, {13, DP_UNIT_HOUR}, {16, DP_UNIT_MINUTE},
+	{19, DP_UNIT_SECOND}};
+	CellPart	part = {0};
+	int			length = 0;
+	Node	   *text = beginning_of(node, &length);
+	Node	   *time = text ? written(text) : NULL;
+
+	if (time == NULL || exprType(time) != TIMESTAMPOID || !is_moved(time, cells->column, &part))
+		return false;
+	for (int i = 0; i < lengthof(units); i++)
+		if (length > 0 && length <= units[i].length)
+		{
+			part.unit = units[i].unit;
+			cells->has_years = true;
+			add_part(cells, &part);
+			return true;
+		}
+	return false;
+}
+
 static bool
 add_call(DpTimeCells *cells, Node *node)
 {
 	CellPart	part = {DP_UNIT_DAY};
 
+	if (add_beginning(cells, node))
+		return true;
 	if (!IsA(node, FuncExpr))
 		return false;
 	if (is_call(node, "extract", 2) || is_call(node, "date_part", 2))

@@ -35,6 +35,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 /* the most tuples of cells, those of all lists together */
@@ -226,6 +227,12 @@ excludes_null(const DpShadowCondition *condition, Var *column)
 }
 
 static bool
+any_var_walker(Node *node, void *context)
+{
+	return node != NULL && (IsA(node, Var) || expression_tree_walker(node, any_var_walker, context));
+}
+
+static bool
 may_be_null(DpShadow *s, Node *expr)
 {
 	ListCell   *lc;
@@ -331,12 +338,18 @@ add_list(DpShadow *s, DpShadowCells *cells)
 }
 
 static Expr *
-is_null(const DpShadowCells *cells)
+is_null_test(Expr *value)
 {
-	NullTest   *test = castNode(NullTest, dp_is_not_null((Expr *) copyObject(cells->item->column)));
+	NullTest   *test = castNode(NullTest, dp_is_not_null(value));
 
 	test->nulltesttype = IS_NULL;
 	return (Expr *) test;
+}
+
+static Expr *
+is_null(const DpShadowCells *cells)
+{
+	return is_null_test((Expr *) copyObject(cells->item->column));
 }
 
 /* Adds that two lists are NULL together, which stand for one expression. */
@@ -351,13 +364,61 @@ relate_nulls(DpShadow *s, const DpShadowCells *a, const DpShadowCells *b)
 	s->conditions = lappend(s->conditions, condition);
 }
 
+/* Adds what an array that is known when the query runs tells of the truth of a comparison with it: it may be empty, or NULL. */
+static void
+limit_truth(DpShadow *s, const DpShadowCells *cells)
+{
+	ScalarArrayOpExpr *any = (ScalarArrayOpExpr *) cells->expr;
+	DpShadowCondition *condition;
+	CaseExpr   *cases = makeNode(CaseExpr);
+	BooleanTest *of_none = makeNode(BooleanTest);
+	Node	   *array;
+	Node	   *count;
+	Expr	   *is_empty;
+	Node	   *tests[2];
+	Expr	   *results[2];
+
+	if (!cells->is_truth || !IsA(any, ScalarArrayOpExpr) || any_var_walker((array = lsecond(any->args)), NULL) ||
+		contain_volatile_functions(array))
+		return;
+	of_none->arg = (Expr *) copyObject(cells->item->column);
+	of_none->booltesttype = any->useOr ? IS_FALSE : IS_TRUE;
+	of_none->location = -1;
+	count = (Node *) makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(copyObject(array)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	is_empty = make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) count, (Expr *) number_const(0), InvalidOid, InvalidOid);
+	set_opfuncid((OpExpr *) is_empty);
+	tests[0] = (Node *) is_null_test((Expr *) copyObject(array));
+	results[0] = is_null(cells);
+	tests[1] = (Node *) is_empty;
+	results[1] = (Expr *) of_none;
+	for (int i = 0; i < lengthof(tests); i++)
+	{
+		CaseWhen   *when = makeNode(CaseWhen);
+
+		when->expr = (Expr *) tests[i];
+		when->result = results[i];
+		when->location = -1;
+		cases->args = lappend(cases->args, when);
+	}
+	cases->casetype = BOOLOID;
+	cases->defresult = (Expr *) makeBoolConst(true, false);
+	cases->location = -1;
+	condition = palloc0(sizeof(DpShadowCondition));
+	condition->expr = (Node *) cases;
+	condition->follows = true;
+	s->conditions = lappend(s->conditions, condition);
+}
+
 void
 dp_shadow_fill_cells(DpShadow *s)
 {
 	ListCell   *lc;
 
 	foreach(lc, s->cells)
+	{
 		add_list(s, lfirst(lc));
+		limit_truth(s, lfirst(lc));
+	}
 	foreach(lc, s->cells)
 	{
 		DpShadowCells *first = find_nulls(s, ((DpShadowCells *) lfirst(lc))->expr);
@@ -448,6 +509,22 @@ tell_null(DpShadow *s, NullTest *node)
 	return (Node *) test;
 }
 
+/* Returns x = ANY (list), of which x <> ALL (list) is the negation; NULL: node is another. */
+static Node *
+negated_list(Node *node)
+{
+	ScalarArrayOpExpr *all = (ScalarArrayOpExpr *) node;
+	ScalarArrayOpExpr *any;
+
+	if (!IsA(node, ScalarArrayOpExpr) || all->useOr || !OidIsValid(get_negator(all->opno)))
+		return NULL;
+	any = copyObject(all);
+	any->opno = get_negator(all->opno);
+	any->opfuncid = get_opcode(any->opno);
+	any->useOr = true;
+	return (Node *) any;
+}
+
 Node *
 dp_shadow_tell_cells(DpShadow *s, Node *node, Bitmapset **items)
 {
@@ -467,6 +544,11 @@ dp_shadow_tell_cells(DpShadow *s, Node *node, Bitmapset **items)
 		return told;
 	}
 	is_truth = !dp_get_cell_test(node, &test);
+	if (is_truth && negated_list(node) != NULL)
+	{
+		told = dp_shadow_tell_cells(s, negated_list(node), items);
+		return told && s->cell_stage == DP_CELLS_FOUND ? (Node *) make_notclause((Expr *) told) : told;
+	}
 	if (is_truth)
 	{
 		memset(&test, 0, sizeof(DpCellTest));

@@ -17,6 +17,8 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "base/compat.h"
+#include "base/extension.h"
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_inherits.h"
 #include "guard/read/read.h"
@@ -291,9 +293,53 @@ dp_is_unit_origin(DpScope *scope, Node *expr, bool of_all_rows)
 	return true;
 }
 
-/* Tells whether an expression is a constant, a test or a count, which has a value whatever it reads. */
+/* Tells whether a function is ours and has this name. */
 static bool
-has_value(Node *expr)
+is_own(Oid funcid, const char *name)
+{
+	return get_func_namespace(funcid) == dp_internal_schema() && strcmp(get_func_name(funcid), name) == 0;
+}
+
+/* Tells whether an aggregate has a value in each group of a query: of a column without NULL, sums of which cannot overflow. */
+static bool
+has_value_of_group(Query *query, Aggref *agg)
+{
+	Node	   *arg;
+
+	if (agg->aggfnoid == F_COUNT_ || agg->aggfnoid == F_COUNT_ANY)
+		return true;
+	if (query->groupClause == NIL || query->groupingSets != NIL || agg->aggfilter != NULL || agg->aggkind != AGGKIND_NORMAL ||
+		list_length(agg->args) != 1)
+		return false;
+	arg = (Node *) linitial_node(TargetEntry, agg->args)->expr;
+	/* where nothing limits them, large summands are left out */
+	if (IsA(arg, FuncExpr) && exprTypmod(linitial(((FuncExpr *) arg)->args)) >= (int32) VARHDRSZ &&
+		is_own(((FuncExpr *) arg)->funcid, "try_summand"))
+		arg = linitial(((FuncExpr *) arg)->args);
+	if (!IsA(arg, Var) || !dp_is_never_null(query, arg))
+		return false;
+	switch (agg->aggfnoid)
+	{
+		case F_SUM_INT2:
+		case F_SUM_INT4:
+		case F_SUM_INT8:
+		case F_AVG_INT2:
+		case F_AVG_INT4:
+		case F_AVG_INT8:
+			return true;
+		case F_SUM_NUMERIC:
+		case F_AVG_NUMERIC:
+			return exprTypmod(arg) >= (int32) VARHDRSZ;
+		default:
+			if (agg->aggfnoid >= FirstGenbkiObjectId)
+				return is_own(agg->aggfnoid, "unit_min") || is_own(agg->aggfnoid, "unit_max");
+			return strcmp(get_func_name(agg->aggfnoid), "min") == 0 || strcmp(get_func_name(agg->aggfnoid), "max") == 0;
+	}
+}
+
+/* Tells whether an expression of a query is a constant, a test, a count or the like, which has a value whatever it reads. */
+static bool
+has_value(Query *query, Node *expr)
 {
 	switch (nodeTag(expr))
 	{
@@ -303,9 +349,21 @@ has_value(Node *expr)
 		case T_BooleanTest:
 			return true;
 		case T_BoolExpr:
-			return is_notclause(expr) && has_value((Node *) get_notclausearg((Expr *) expr));
+			return is_notclause(expr) && has_value(query, (Node *) get_notclausearg((Expr *) expr));
 		case T_Aggref:
-			return ((Aggref *) expr)->aggfnoid == F_COUNT_ || ((Aggref *) expr)->aggfnoid == F_COUNT_ANY;
+			return has_value_of_group(query, (Aggref *) expr);
+		case T_WindowFunc:
+			switch (((WindowFunc *) expr)->winfnoid)
+			{
+				case F_ROW_NUMBER:
+				case F_RANK_:
+				case F_DENSE_RANK_:
+				case F_COUNT_:
+				case F_COUNT_ANY:
+					return true;
+				default:
+					return false;
+			}
 		default:
 			return false;
 	}
@@ -324,7 +382,7 @@ is_never_null_in(Query *query, Node *expr)
 		DpColumnSource *source = lfirst(lc);
 
 		if (source->may_be_null ||
-			!(has_value(source->expr) ||
+			!(has_value(source->scope->query, source->expr) ||
 			  (IsA(source->expr, Var) && source->scope->query != query && dp_is_never_null(source->scope->query, source->expr))))
 			return false;
 	}

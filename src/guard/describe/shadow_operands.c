@@ -1,0 +1,150 @@
+/*-------------------------------------------------------------------------
+ *
+ * shadow_operands.c
+ *	  Levels over a UNION ALL, as one level for each of its operands.
+ *
+ *	   FROM (SELECT unit, 'new' AS k FROM orders WHERE n = 1
+ *			 UNION ALL SELECT unit, 'old' FROM orders WHERE n > 1) q
+ *
+ * A row comes from one operand, whose conditions hold for it, and whose columns
+ * its keys are made of.  So the tuples of keys are those of the level over the
+ * one, and those of the level over the other.
+ *
+ * Invariant: each row that the level can have is one of a level here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "guard/describe/shadow.h"
+#include "guard/level.h"
+#include "guard/read/read.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
+
+/* more levels take longer than what they leave out is worth */
+#define MOST_LEVELS 16
+
+/* Returns an entry of a query, or of a subquery in it, that is a UNION ALL; NULL: there is none. */
+static RangeTblEntry *
+find_union(Query *query)
+{
+	ListCell   *lc;
+
+	check_stack_depth();
+	foreach(lc, query->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+
+		if (rte->rtekind != RTE_SUBQUERY)
+			continue;
+		if (rte->subquery->setOperations != NULL)
+			return rte;
+		rte = find_union(rte->subquery);
+		if (rte != NULL)
+			return rte;
+	}
+	return NULL;
+}
+
+List *
+dp_shadow_operands(Query *query)
+{
+	List	   *waiting = list_make1(query);
+	List	   *found = NIL;
+
+	while (waiting != NIL)
+	{
+		Query	   *next = linitial(waiting);
+		RangeTblEntry *rte = find_union(next);
+		int			n = rte ? list_length(dp_operands(rte->subquery)) : 0;
+
+		waiting = list_delete_first(waiting);
+		if (rte == NULL)
+			found = lappend(found, next);
+		if (list_length(waiting) + list_length(found) + n > MOST_LEVELS)
+			return NIL;
+		for (int i = 0; i < n; i++)
+		{
+			Query	   *copy = copyObject(next);
+			Query	   *all;
+
+			rte = find_union(copy);
+			all = rte->subquery;
+			rte->subquery = rt_fetch(list_nth_int(dp_operands(all), i), all->rtable)->subquery;
+			waiting = lappend(waiting, copy);
+		}
+	}
+	return list_length(found) > 1 ? found : NIL;
+}
+
+/* Returns a tree of UNION ALL over the first n entries. */
+static Node *
+union_of(List *keys, int n)
+{
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	SetOperationStmt *op;
+	ListCell   *lc;
+
+	ref->rtindex = n;
+	if (n == 1)
+		return (Node *) ref;
+	op = makeNode(SetOperationStmt);
+	op->op = SETOP_UNION;
+	op->all = true;
+	op->larg = union_of(keys, n - 1);
+	op->rarg = (Node *) ref;
+	foreach(lc, keys)
+	{
+		Node	   *key = (Node *) lfirst_node(TargetEntry, lc)->expr;
+
+		op->colTypes = lappend_oid(op->colTypes, exprType(key));
+		op->colTypmods = lappend_int(op->colTypmods, -1);
+		op->colCollations = lappend_oid(op->colCollations, exprCollation(key));
+	}
+	return (Node *) op;
+}
+
+/* Returns what is read of the columns of an entry. */
+static List *
+read_columns(List *keys, Index rti)
+{
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
+	foreach(lc, keys)
+	{
+		TargetEntry *key = lfirst(lc);
+		Var		   *var = dp_output_var(rti, key->resno, (Node *) key->expr);
+
+		var->vartypmod = -1;
+		exprs = lappend(exprs, var);
+	}
+	return exprs;
+}
+
+Query *
+dp_shadow_union(List *queries)
+{
+	List	   *keys = linitial_node(Query, queries)->targetList;
+	Query	   *all = dp_new_select();
+	Query	   *distinct = dp_new_select();
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	ListCell   *lc;
+
+	foreach(lc, queries)
+		all->rtable = lappend(all->rtable, dp_subquery_entry(lfirst(lc), "operand"));
+	all->jointree = makeFromExpr(NIL, NULL);
+	all->setOperations = union_of(keys, list_length(queries));
+	foreach(lc, read_columns(keys, 1))
+		all->targetList = lappend(all->targetList, makeTargetEntry(lfirst(lc), list_length(all->targetList) + 1,
+																   psprintf("k%d", list_length(all->targetList) + 1), false));
+	distinct->rtable = list_make1(dp_subquery_entry(all, "tuples"));
+	ref->rtindex = 1;
+	distinct->jointree = makeFromExpr(list_make1(ref), NULL);
+	dp_shadow_show_keys(distinct, read_columns(keys, 1));
+	return distinct;
+}
