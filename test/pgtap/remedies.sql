@@ -60,6 +60,10 @@ SELECT taught(statement) FROM unnest(ARRAY[
 -- ------------------------------------------------------------------------
 
 SELECT mended(statement, says, remedy) FROM (VALUES
+	('SELECT count(*) FROM customers WHERE customer NOT IN (SELECT change FROM orders)', 'NOT EXISTS (SELECT ... WHERE its privacy unit = that of the row AND its value = what is tested)',
+	 'SELECT count(*) FROM customers c WHERE NOT EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND o.change = c.customer)'),
+	('SELECT count(*) FROM customers WHERE region = ''x'' OR region NOT IN (SELECT status FROM orders)', 'NOT EXISTS (SELECT',
+	 'SELECT count(*) FROM customers c WHERE region = ''x'' OR NOT EXISTS (SELECT FROM orders o WHERE o.customer = c.customer AND o.status = c.region)'),
 	('SELECT count(*) FROM orders WHERE note ~ ''a+''', 'LIKE', 'SELECT count(*) FROM orders WHERE note LIKE ''%a%'''),
 	('SELECT count(*) FROM orders WHERE note ~* ''A[0-9]''', 'ILIKE', 'SELECT count(*) FROM orders WHERE note ILIKE ''A%'''),
 	('SELECT count(*) FROM orders WHERE regexp_replace(note, ''a'', ''b'') = ''b1''', 'replace(string, from, to)', 'SELECT count(*) FROM orders WHERE replace(note, ''a'', ''b'') = ''b1'''),

@@ -13,9 +13,10 @@
  *	   t ANTI JOIN (...) q ON q.k = t.k
  *	 x IN (SELECT k FROM r WHERE ...)
  *	   t SEMI JOIN (...) q ON x = q.k
- *	 x NOT IN (SELECT k FROM r WHERE ...), where k is never NULL
+ *	 x NOT IN (SELECT k FROM r WHERE ...)
  *	   t ANTI JOIN (...) q ON (x = q.k) IS NOT FALSE, or x = q.k where NULL is
- *	   no value of x, or makes the row nobody's
+ *	   no value of k, and none of x, or makes the row nobody's; where nothing else is compared
+ *	   with rows of people, a NULL of anybody's would decide: it stays
  *
  * Where subqueries stand elsewhere, and those of one value, are in
  * sublink_values.c.
@@ -198,19 +199,24 @@ join_entry(Query *query, JoinType type, Index rti, List *conditions)
 	query->jointree = makeFromExpr(list_make1(join), NULL);
 }
 
-/*
- * Tells whether x NOT IN (SELECT k ...) compares by equality with what is never
- * NULL, so that NULL comes of x alone.  Rows whose unit is NULL are nobody's.
- */
+/* Tells whether x NOT IN (SELECT k ...) compares by equality with k itself. */
 static bool
-is_refutable(SubLink *link, DpScope *scope)
+is_refutable(SubLink *link, Query *sub)
 {
-	Query	   *sub = scope->query;
 	OpExpr	   *test = (OpExpr *) link->testexpr;
-	Node	   *k = (Node *) linitial_node(TargetEntry, sub->targetList)->expr;
 
-	return IsA(test, OpExpr) && list_length(test->args) == 2 && dp_groups_by(test->opno, k) &&
-		IsA(dp_strip_relabel(lsecond(test->args)), Param) && (dp_shows_no_null(sub, k) || dp_is_unit_origin(scope, k, true));
+	return IsA(test, OpExpr) && list_length(test->args) == 2 &&
+		dp_groups_by(test->opno, (Node *) linitial_node(TargetEntry, sub->targetList)->expr) &&
+		IsA(dp_strip_relabel(lsecond(test->args)), Param);
+}
+
+/* Tells whether the subquery of x NOT IN (SELECT k ...) may show NULL.  Rows whose unit is NULL are nobody's. */
+static bool
+may_show_null(DpScope *scope)
+{
+	Node	   *k = (Node *) linitial_node(TargetEntry, scope->query->targetList)->expr;
+
+	return !dp_shows_no_null(scope->query, k) && !dp_is_unit_origin(scope, k, true);
 }
 
 /* Lets a NULL be found by any row: x NOT IN (SELECT ...) is true of it only where there is none. */
@@ -250,6 +256,7 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 	RangeTblEntry *base;
 	List	   *conditions = NIL;
 	bool		is_public;
+	bool		nulls;
 
 	if ((!exists && link->subLinkType != ANY_SUBLINK) || contain_volatile_functions((Node *) p.sub) ||
 		checkExprHasSubLink(link->testexpr))
@@ -264,15 +271,18 @@ join_sublink(DpSource *s, DpScope *scope, DpFrom *from, SubLink *link, bool nega
 	{
 		is_public = dp_reads_rows(&inner, s->even_if_readable, &base) == 0;
 		dp_bring_near(p.sub);
-		if (!exists && negated && !is_refutable(link, &inner))
+		if (!exists && negated && !is_refutable(link, inner.query))
 			return false;
+		nulls = !exists && negated && may_show_null(&inner);
 		if (!exists)
 			conditions = make_ands_implicit((Expr *) test_mutator(link->testexpr, &p));
 		if (!take_conditions(&p, &conditions) || p.targets == NIL)
 			return false;
+		if (nulls && !is_public && list_length(conditions) == 1)
+			return false;
 		if (!exists && negated &&
-			may_lack(query, linitial(castNode(OpExpr, linitial(conditions))->args),
-					 is_public || list_length(conditions) > 1))
+			(nulls || may_lack(query, linitial(castNode(OpExpr, linitial(conditions))->args),
+							   is_public || list_length(conditions) > 1)))
 			linitial(conditions) = not_false(linitial(conditions));
 		show_targets(&p);
 		if (is_public)

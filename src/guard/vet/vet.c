@@ -268,7 +268,12 @@ static Node *
 vet_bool(DpVet *vet, BoolExpr *expr)
 {
 	BoolExpr   *copy = makeNode(BoolExpr);
+	SubLink    *link = linitial(expr->args);
 
+	if (expr->boolop == NOT_EXPR && IsA(link, SubLink) && link->subLinkType == ANY_SUBLINK)
+		dp_refuse(vet, (Node *) link, "NOT IN with a subquery",
+				  "a NULL of anybody's among its values would leave no row: write NOT EXISTS (SELECT ... WHERE its privacy unit = that of the row "
+				  "AND its value = what is tested)");
 	memcpy(copy, expr, sizeof(BoolExpr));
 	copy->args = vet_list(copy->args, vet);
 	return (Node *) copy;
