@@ -100,9 +100,32 @@ SELECT same('SELECT count(*) AS n FROM customers WHERE cust > (SELECT count(*) F
 SELECT same('SELECT segment, count(*) AS n FROM customers WHERE segment IN (SELECT segment FROM customers GROUP BY segment ORDER BY count(*) DESC, 1 LIMIT 1) GROUP BY 1',
 	'the groups that a release says are largest');
 
+-- conditions of joins
+SELECT same(q, q) FROM unnest(ARRAY[
+	'SELECT count(*) AS n FROM customers c JOIN orders o ON o.cust = c.cust AND o.amount > (SELECT avg(pop) FROM regions)',
+	'SELECT count(*) AS n FROM customers c JOIN orders o ON o.cust = c.cust AND EXISTS (SELECT FROM lines l WHERE l.oid = o.id AND qty > 3)',
+	'SELECT count(*) AS n FROM customers c JOIN orders o ON o.cust = c.cust AND o.region NOT IN (SELECT region FROM regions WHERE zone = ''cold'') LEFT JOIN regions r USING (region)',
+	'SELECT count(*) AS n FROM customers c JOIN orders o ON o.cust = c.cust AND o.amount = (SELECT max(p.amount) FROM orders p WHERE p.cust = c.cust)',
+	'SELECT segment, count(o.id) AS n FROM customers c LEFT JOIN orders o ON o.cust = c.cust AND o.amount > 2 * (SELECT max(pop) FROM regions) GROUP BY 1 ORDER BY 1',
+	'SELECT segment, count(o.id) AS n FROM orders o RIGHT JOIN customers c ON o.cust = c.cust AND o.amount > 2 * (SELECT max(pop) FROM regions) GROUP BY 1 ORDER BY 1',
+	'SELECT count(o.id) AS n FROM customers c LEFT JOIN orders o ON o.cust = c.cust AND o.amount > (SELECT count(*) / 10 FROM orders)',
+	'SELECT count(*) AS n, count(r.zone) AS zones FROM customers c JOIN orders o ON o.cust = c.cust LEFT JOIN regions r ON r.region = o.region AND r.pop > (SELECT avg(pop) FROM regions)',
+	'SELECT count(*) AS n FROM customers c LEFT JOIN (orders o JOIN regions r ON r.region = o.region AND r.pop < (SELECT max(pop) FROM regions)) ON o.cust = c.cust']) AS q;
+SELECT is(asked('SELECT count(*) FROM customers c LEFT JOIN orders o ON o.cust = c.cust AND o.amount > (SELECT pop FROM regions)'),
+	'21000 more than one row returned by a subquery used as an expression; nothing was charged for the private query', 'more than one value');
+
 -- rows of nobody are left out, so that their NULLs are among nothing
 SELECT same('SELECT count(*) AS n FROM customers WHERE cust NOT IN (SELECT cust FROM visits WHERE day > 3)', 'NOT IN of a unit that may be NULL',
 	'SELECT count(*) AS n FROM customers WHERE cust NOT IN (SELECT cust FROM visits WHERE day > 3 AND cust IS NOT NULL)');
+
+-- a NULL that the subquery shows leaves no row of the same person, or, of a public table, of anybody
+SELECT same(q, q) FROM unnest(ARRAY[
+	'SELECT count(*) AS n FROM customers c WHERE region NOT IN (SELECT nullif(o.region, ''y'') FROM orders o WHERE o.cust = c.cust)',
+	'SELECT count(*) AS n FROM customers c WHERE nullif(region, ''x'') NOT IN (SELECT nullif(o.region, ''y'') FROM orders o WHERE o.cust = c.cust AND o.amount > 5)',
+	'SELECT count(*) AS n FROM orders o WHERE amount NOT IN (SELECT nullif(p.amount, 3) FROM orders p WHERE p.cust = o.cust AND p.amount < 7)',
+	'SELECT count(*) AS n FROM orders o WHERE amount NOT IN (SELECT nullif(i, 4) FROM generate_series(3, 5) i)',
+	'SELECT count(*) AS n FROM orders o WHERE amount NOT IN (SELECT nullif(i, 9) FROM generate_series(3, 5) i)',
+	'SELECT count(*) AS n FROM orders o WHERE amount NOT IN (SELECT nullif(i, 4) FROM generate_series(3, 2) i)']) AS q;
 
 SELECT same('SELECT count(*) AS n FROM (SELECT c.cust, o.cust AS x FROM customers c LEFT JOIN orders o ON o.cust = c.cust
 	INTERSECT SELECT c.cust, e.cust FROM customers c LEFT JOIN orders e ON e.cust = c.cust AND e.amount = 3) q', 'INTERSECT of a unit that an outer join makes NULL');
@@ -116,6 +139,9 @@ SELECT matches(asked(q), '^ZC002', q) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o WHERE amount IN (SELECT cust FROM customers)',
 	'SELECT count(*) FROM orders o WHERE EXISTS (SELECT FROM orders p WHERE p.amount > 11)',
 	'SELECT count(*) FROM orders o WHERE amount NOT IN (SELECT amount FROM orders)',
+	'SELECT count(*) FROM customers c LEFT JOIN orders o ON o.cust = c.cust AND EXISTS (SELECT FROM lines l WHERE l.oid = o.id)',
+	'SELECT count(*) FROM customers c LEFT JOIN orders o ON o.cust = c.cust AND o.amount = (SELECT max(p.amount) FROM orders p WHERE p.cust = c.cust)',
+	'SELECT count(*) FROM customers c FULL JOIN orders o ON o.cust = c.cust AND o.amount > (SELECT avg(pop) FROM regions)',
 	-- the unit of a row that an outer join found none for is named elsewhere, and this one is NULL
 	'SELECT count(*) FROM customers c LEFT JOIN orders o ON o.cust = c.cust WHERE o.cust NOT IN (SELECT cust FROM visits WHERE day > 3)',
 	'SELECT count(*) FILTER (WHERE NOT o.cust IN (SELECT cust FROM visits WHERE day > 3)) FROM customers c LEFT JOIN orders o ON o.cust = c.cust',

@@ -224,6 +224,11 @@ SELECT as_declared(statement, statement) FROM unnest(ARRAY[
 	'SELECT shop FROM shops s WHERE shop IN (SELECT shop FROM orders WHERE id % 4 = 1)',
 	'SELECT shop FROM shops s WHERE shop IN (SELECT o.shop FROM orders o WHERE amount > 3 AND s.city = ''north'')',
 	'SELECT shop FROM shops s WHERE EXISTS (SELECT FROM orders o WHERE o.shop = s.shop HAVING count(*) > 1000 AND avg(amount) > 44.5)',
+	'SELECT shop FROM shops s WHERE EXISTS (SELECT 1 FROM orders o WHERE o.shop = s.shop GROUP BY o.shop HAVING count(*) > 1000 AND avg(amount) > 44.5)',
+	'SELECT shop FROM shops s WHERE NOT EXISTS (SELECT o.shop FROM orders o WHERE o.shop = s.shop GROUP BY o.shop HAVING avg(amount) > 44.5)',
+	'SELECT shop, EXISTS (SELECT FROM orders o WHERE o.shop = s.shop GROUP BY o.shop HAVING sum(amount) > 50000) FROM shops s',
+	'SELECT x FROM generate_series(1, 6) x WHERE EXISTS (SELECT FROM orders o WHERE o.shop = x GROUP BY o.shop HAVING count(*) < 2000)',
+	'SELECT x FROM generate_series(1, 6) x WHERE EXISTS (SELECT FROM orders o WHERE o.shop = x GROUP BY o.shop HAVING count(*) > x * 300)',
 	'SELECT shop, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) FROM shops s WHERE EXISTS (SELECT FROM orders o WHERE o.shop = s.shop)']) AS statement;
 SELECT as_written('SELECT k, EXISTS (SELECT FROM orders o WHERE o.kind = k) FROM (VALUES (''p''), (''q''), (''z''), (NULL)) v (k)', '... by keys that are selected');
 SELECT as_written('SELECT k, (SELECT count(*) FROM orders o WHERE o.kind = k) FROM (VALUES (''p''), (''q''), (''z'')) v (k)', '... by keys that are selected');
@@ -235,6 +240,10 @@ DECLARE
 BEGIN
 	RETURN CASE WHEN answer !~ '^[0-9A-Z]{5} ' THEN (SELECT sum(rho_spent) FROM dp_cdp.budgets) - before END;
 END $$;
+SELECT is(price('SELECT shop FROM shops s WHERE EXISTS (SELECT FROM orders o WHERE o.shop = s.shop GROUP BY o.shop HAVING sum(amount) > 50000)'), 5000.0,
+	'what HAVING says of a group costs what it reads');
+SELECT is(price('SELECT shop FROM shops s WHERE EXISTS (SELECT FROM orders o WHERE o.shop = s.shop GROUP BY o.shop HAVING coalesce(sum(amount), 0) < 50000)'), 10000.0,
+	'... and a count, where it may be true of no rows');
 SELECT is(price('SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) FROM shops s'), 5000.0, 'one charge');
 SELECT is(price('SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) > 5, (SELECT count(*) + sum(amount) FROM orders o WHERE o.shop = s.shop) FROM shops s'), 10000.0,
 	'... of each aggregate');
@@ -297,7 +306,7 @@ SELECT matches(asked(statement), '^ZC002 .*' || message, statement) FROM (VALUES
 	('SELECT count(*) FROM orders WHERE amount IN (SELECT max(amount) FROM orders GROUP BY customer)', 'compare orders.customer, too: .orders.customer, .... IN .SELECT orders.customer, ....'),
 	('SELECT count(*) FROM orders WHERE amount IN (SELECT amount FROM orders)', 'give it another name in the subquery'),
 	('SELECT count(*) FROM orders o WHERE amount IN (SELECT amount FROM events)', 'add o.customer = events.customer to the subquery''s WHERE'),
-	('SELECT count(*) FROM orders WHERE amount NOT IN (SELECT born FROM customers)', 'write EXISTS or NOT EXISTS'),
+	('SELECT count(*) FROM orders WHERE amount NOT IN (SELECT born FROM customers)', 'NOT IN with a subquery .* write NOT EXISTS'),
 	('SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer >= c.customer GROUP BY kind)', 'let it compare the privacy unit by equality, or join a subquery that groups by the unit'),
 	('SELECT count(*) FROM customers c WHERE (SELECT amount FROM orders o WHERE o.customer = c.customer LIMIT 2) > 2', 'join a subquery that groups by the privacy unit, or has DISTINCT ON it')
 	) AS statements(statement, message);

@@ -187,8 +187,8 @@ is_column(Node *node)
 		(IsA(node, FuncExpr) && dp_find_error_function(((FuncExpr *) node)->funcid) != DP_ERROR_FUNCTION_NONE);
 }
 
-static bool
-is_count(Node *column)
+bool
+dp_is_count(Node *column)
 {
 	const DpAggregate *aggregate = IsA(column, Aggref) ? dp_find_aggregate(((Aggref *) column)->aggfnoid, true) : NULL;
 
@@ -237,7 +237,7 @@ column_value(ColumnContext *c, Node *column, int n)
 	CoalesceExpr *count;
 
 	dp_set_nulled_by(var, c->join);
-	if (!is_count(column))
+	if (!dp_is_count(column))
 		return (Node *) var;
 	count = makeNode(CoalesceExpr);
 	count->coalescetype = INT8OID;

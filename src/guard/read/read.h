@@ -326,6 +326,9 @@ extern int	dp_join_compared(Query *query, Index rti, int first, const DpComparis
  */
 extern bool dp_compared_columns(Node *value, List **columns);
 
+/* Tells whether what a subquery computes of its rows is a number of them, 0 of none. */
+extern bool dp_is_count(Node *column);
+
 /* Returns that value as the level has it, where these are columns of entry rti and may be NULL by a join. */
 extern Node *dp_compared_value(Node *value, const DpComparison *compared, List *columns, Index rti, int join);
 
@@ -418,6 +421,9 @@ extern Node *dp_replace_sublinks(Node *node, DpSublinks *v);
  * from->query, in place, as far as that is possible.  scope: that of the query.
  */
 extern void dp_join_sublinks(DpSource *s, DpScope *scope, DpFrom *from);
+
+/* The same of those in conditions of joins, or takes these to WHERE: to be called before. */
+extern void dp_join_sublinks_of_joins(DpSource *s, DpScope *scope, DpFrom *from);
 
 /*
  * Returns the condition, a conjunct of that WHERE, with columns of subqueries in

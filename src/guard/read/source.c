@@ -240,6 +240,7 @@ dp_read_source(DpLevel *level, DpScope *scope, bool even_if_readable)
 	level->from.query = query;
 	level->from.is_level = true;
 	level->conditions = conditions_of((Node *) outer->jointree);
+	dp_join_sublinks_of_joins(&s, &inner, &level->from);
 	dp_join_sublinks(&s, &inner, &level->from);
 	dp_read_level(&s, &inner, &level->from, &level->allow, (Node *) read);
 	query->cteList = NIL;

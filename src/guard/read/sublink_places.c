@@ -8,6 +8,10 @@
  *	 SELECT city, (SELECT count(*) FROM orders o WHERE o.shop = s.shop) FROM shops s
  *	   where orders is protected and shops is not: a release of its own, as
  *	   FROM shops s LEFT JOIN (SELECT shop, count(*) FROM orders GROUP BY shop) q ON q.shop = s.shop
+ *	 t JOIN r ON r.k = t.k AND EXISTS (...)
+ *	   t JOIN r ON r.k = t.k WHERE EXISTS (...)
+ *	 t LEFT JOIN r ON r.k = t.k AND r.x > (SELECT avg(x) FROM s)
+ *	   (t, (SELECT avg(x) AS v FROM s) q) LEFT JOIN r ON r.k = t.k AND r.x > q.v
  *
  * Invariants:
  * - In a query that aggregates, these are subqueries in its aggregates and group
@@ -19,6 +23,8 @@
 #include "postgres.h"
 
 #include "guard/read/read.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
@@ -31,6 +37,92 @@ dp_join_sublink_values(DpSource *s, DpScope *scope, DpFrom *from, Node *conditio
 
 	v.truth = true;
 	return dp_replace_sublinks(condition, &v);
+}
+
+/* Tells whether an expression has subqueries, each of one value that does not depend on the level. */
+static bool
+other_sublink_walker(Node *node, bool *found)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubLink))
+	{
+		*found = true;
+		return ((SubLink *) node)->subLinkType != EXPR_SUBLINK || contain_vars_of_level(((SubLink *) node)->subselect, 1);
+	}
+	return expression_tree_walker(node, other_sublink_walker, found);
+}
+
+/* Takes the conditions with subqueries out of an inner join, for WHERE; above it rows are at most repeated, or have more columns. */
+static List *
+take_from_join(JoinExpr *join)
+{
+	List	   *kept = NIL;
+	List	   *taken = NIL;
+	ListCell   *lc;
+
+	foreach(lc, dp_conjuncts(join->quals))
+	{
+		if (checkExprHasSubLink(lfirst(lc)))
+			taken = lappend(taken, lfirst(lc));
+		else
+			kept = lappend(kept, lfirst(lc));
+	}
+	join->quals = kept ? (Node *) make_ands_explicit(kept) : NULL;
+	return taken;
+}
+
+/*
+ * Computes the subqueries in the condition of a join that are values of their
+ * own beside one of its sides, of an outer join that all of whose rows stay.
+ */
+static void
+join_beside(DpSublinks *v, JoinExpr *join)
+{
+	Query	   *query = v->from->query;
+	FromExpr   *level = query->jointree;
+	Node	  **side = join->jointype == JOIN_RIGHT ? &join->rarg : &join->larg;
+	bool		found = false;
+
+	if (other_sublink_walker(join->quals, &found) || !found)
+		return;
+	/* what is joined comes into this FROM */
+	query->jointree = makeFromExpr(list_make1(*side), NULL);
+	join->quals = dp_replace_sublinks(join->quals, v);
+	*side = (Node *) query->jointree;
+	query->jointree = level;
+}
+
+static void
+sublinks_of_joins(DpSublinks *v, Node *node, bool inner, List **taken)
+{
+	JoinExpr   *join = (JoinExpr *) node;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (IsA(node, FromExpr))
+		foreach(lc, ((FromExpr *) node)->fromlist)
+			sublinks_of_joins(v, lfirst(lc), inner, taken);
+	if (!IsA(node, JoinExpr))
+		return;
+	sublinks_of_joins(v, join->larg, inner && (join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT), taken);
+	sublinks_of_joins(v, join->rarg, inner && (join->jointype == JOIN_INNER || join->jointype == JOIN_RIGHT), taken);
+	if (join->jointype == JOIN_INNER && inner)
+		*taken = list_concat(*taken, take_from_join(join));
+	else if (join->jointype != JOIN_FULL && checkExprHasSubLink(join->quals))
+		join_beside(v, join);
+}
+
+void
+dp_join_sublinks_of_joins(DpSource *s, DpScope *scope, DpFrom *from)
+{
+	DpSublinks	v = {s, scope, from};
+	List	   *taken = NIL;
+	ListCell   *lc;
+
+	sublinks_of_joins(&v, (Node *) from->query->jointree, true, &taken);
+	foreach(lc, taken)
+		dp_add_conjunct(from->query, lfirst(lc));
 }
 
 /* Replaces subqueries in what an aggregate reads of rows. */

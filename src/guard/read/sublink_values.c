@@ -19,6 +19,8 @@
  *	   in the same ways
  *	 s.k of public rows: EXISTS (SELECT FROM t WHERE t.k = s.k), s.k IN (SELECT k FROM t), of protected rows
  *	   FROM s LEFT JOIN (SELECT k, count(*) AS n, dp_margin(count(*)) AS m FROM t GROUP BY k) q ON s.k = q.k WHERE m < n
+ *	 EXISTS (SELECT FROM t WHERE t.k = s.k GROUP BY t.k HAVING sum(x) > 5)
+ *	   FROM s LEFT JOIN (SELECT k, sum(x) AS x FROM t GROUP BY k) q ON s.k = q.k WHERE q.x > 5
  *
  * Invariants:
  * - A row of the level finds at most one row of the subquery (comparisons.c).
@@ -33,6 +35,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "catalog/pg_type_d.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -333,21 +336,70 @@ is_true(Node *value, int location)
 	return (Node *) test;
 }
 
-/* Returns whether aggregates of the rows that a row of the level is compared with satisfy HAVING; NULL: it stays. */
+/* Puts what aggregates are of no rows in their place; sets unknown where that is not known. */
 static Node *
-join_having(DpSublinks *v, SubLink *link)
+no_rows_mutator(Node *node, bool *unknown)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Aggref))
+		return (Node *) (dp_is_count(node) ? makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(0), false, FLOAT8PASSBYVAL)
+						 : makeNullConst(exprType(node), -1, exprCollation(node)));
+	*unknown |= IsA(node, Var) || IsA(node, SubLink) || IsA(node, Param);
+	return expression_tree_mutator(node, no_rows_mutator, unknown);
+}
+
+/* Tells whether HAVING may be true of no rows. */
+static bool
+may_have_no_rows(Node *having)
+{
+	bool		unknown = false;
+	Const	   *value = (Const *) eval_const_expressions(NULL, no_rows_mutator(having, &unknown));
+
+	return unknown || !IsA(value, Const) || (!value->constisnull && DatumGetBool(value->constvalue));
+}
+
+/* Returns the targets that a subquery groups by, behind a first one that it shows. */
+static List *
+grouped_by(Query *sub)
+{
+	List	   *targets = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sub->groupClause)
+	{
+		TargetEntry *tle = copyObject(get_sortgroupclause_tle(lfirst(lc), sub->targetList));
+
+		tle->resno = list_length(targets) + 2;
+		tle->resjunk = true;
+		targets = lappend(targets, tle);
+	}
+	return targets;
+}
+
+/*
+ * Returns whether aggregates of the rows that a row of the level is compared with
+ * satisfy HAVING; NULL: it stays.  grouped: there are none where there are no
+ * rows, which of a release is told by more of them than noise explains.
+ */
+static Node *
+join_having(DpSublinks *v, SubLink *link, bool grouped)
 {
 	Query	   *sub = copyObject((Query *) link->subselect);
+	Node	   *having = sub->havingQual;
 	Node	   *value;
 
 	link = copyObject(link);
 	link->subLinkType = EXPR_SUBLINK;
 	link->subselect = (Node *) sub;
+	if (grouped && may_have_no_rows(having))
+		having = make_and_qual(having, (Node *) dp_more_rows_than_noise(link->location));
 	dp_forget_order(sub);
-	sub->targetList = list_make1(makeTargetEntry((Expr *) sub->havingQual, 1, pstrdup("having"), false));
 	sub->havingQual = NULL;
+	sub->targetList = lcons(makeTargetEntry((Expr *) having, 1, pstrdup("having"), false), grouped_by(sub));
 	sub->hasAggs = contain_aggs_of_level((Node *) sub->targetList, 0);
-	value = has_one_row(sub) ? join_aggregate(v, link, false) : NULL;
+	value = grouped ? (has_one_group(sub) ? join_aggregate(v, link, true) : NULL)
+		: has_one_row(sub) ? join_aggregate(v, link, false) : NULL;
 	return value ? is_true(value, link->location) : NULL;
 }
 
@@ -521,6 +573,9 @@ join_sublink(DpSublinks *v, SubLink *link)
 		return NULL;
 	if (v->releases && link->subLinkType == EXPR_SUBLINK)
 		return has_one_row(sub) || has_one_group(sub) ? join_aggregate(v, link, sub->groupClause != NIL) : NULL;
+	if (v->releases && sub->groupClause != NIL && link->subLinkType == EXISTS_SUBLINK && sub->havingQual != NULL &&
+		sub->groupingSets == NIL)
+		return dp_leaves_a_row(sub->limitCount) ? join_having(v, link, true) : NULL;
 	if (v->releases && (link->subLinkType != EXISTS_SUBLINK || sub->groupClause != NIL || sub->groupingSets != NIL))
 		return NULL;
 	if (link->subLinkType == EXISTS_SUBLINK && !contain_vars_of_level((Node *) sub, 1) &&
@@ -530,7 +585,7 @@ join_sublink(DpSublinks *v, SubLink *link)
 		return join_compared_aggregate(v, link);
 	if (link->subLinkType == EXISTS_SUBLINK && sub->havingQual != NULL && sub->groupClause == NIL &&
 		sub->groupingSets == NIL)
-		return dp_leaves_a_row(sub->limitCount) ? join_having(v, link) : NULL;
+		return dp_leaves_a_row(sub->limitCount) ? join_having(v, link, false) : NULL;
 	if (link->subLinkType != EXPR_SUBLINK)
 		return join_test(v, link);
 	if (contain_vars_of_level((Node *) sub, 1))

@@ -343,6 +343,7 @@ read_entry(DpSource *s, DpScope *scope, RangeTblEntry *rte, Index rti, const Bit
 	dp_number_rows(sub);
 	allow.unit_aggregates = sub->groupClause != NIL || sub->hasAggs || sub->havingQual != NULL;
 	allow.windows = sub->hasWindowFuncs;
+	dp_join_sublinks_of_joins(s, &inner, &from);
 	dp_join_sublinks(s, &inner, &from);
 	read = list_make2(sub->targetList, sub->havingQual);
 	dp_read_level(s, &inner, &from, &allow, (Node *) read);
