@@ -24,6 +24,7 @@
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_statistic_ext_data.h"
 #include "commands/defrem.h"
+#include "commands/prepare.h"
 #include "guard/mask.h"
 #include "guard/plan_statement.h"
 #include "guard/rewrite.h"
@@ -35,6 +36,7 @@
 #include "policy/policy.h"
 #include "tcop/utility.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 /* an EXPLAIN is being executed by a role from which harden() has taken numbers of rows */
 static bool is_explain_closed = false;
@@ -204,6 +206,35 @@ check_trigger(CreateTrigStmt *trigger)
 						trigger->relation->relname)));
 }
 
+/* Returns the EXECUTE that a statement is, explains or stores the rows of; NULL: it is another. */
+static ExecuteStmt *
+execute_of(Node *statement)
+{
+	if (statement != NULL && IsA(statement, Query))
+		statement = ((Query *) statement)->utilityStmt;
+	if (statement == NULL)
+		return NULL;
+	if (IsA(statement, ExplainStmt))
+		return execute_of(((ExplainStmt *) statement)->query);
+	if (IsA(statement, CreateTableAsStmt))
+		return execute_of(((CreateTableAsStmt *) statement)->query);
+	return IsA(statement, ExecuteStmt) ? (ExecuteStmt *) statement : NULL;
+}
+
+/* Refuses parameters whose types have been dropped: PostgreSQL looks for these types before it looks at the plan, and fails internally. */
+static void
+check_parameters(ExecuteStmt *execute)
+{
+	PreparedStatement *prepared = FetchPreparedStatement(execute->name, false);
+
+	for (int i = 0; prepared != NULL && i < prepared->plansource->num_params; i++)
+		if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(prepared->plansource->param_types[i])))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("the type of parameter $%d of prepared statement \"%s\" does not exist any more; DEALLOCATE it, and PREPARE it with another type",
+							i + 1, execute->name)));
+}
+
 /*
  * Tells whether a GRANT or REVOKE names only functions of PostgreSQL's that
  * this version does not have any more.  harden() closes functions, pg_dump
@@ -242,6 +273,8 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 		return;
 	if (IsA(pstmt->utilityStmt, CopyStmt) && IsTransactionState())
 		check_copy((CopyStmt *) pstmt->utilityStmt, pstmt, queryString);
+	if (execute_of(pstmt->utilityStmt) != NULL && IsTransactionState())
+		check_parameters(execute_of(pstmt->utilityStmt));
 	if (IsA(pstmt->utilityStmt, CreateTrigStmt))
 		check_trigger((CreateTrigStmt *) pstmt->utilityStmt);
 	if (analyze)

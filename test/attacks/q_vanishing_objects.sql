@@ -62,6 +62,22 @@ EXECUTE hit ('a');
 SELECT count(*) FROM pg_type WHERE typname = 'mood';
 --> ok
 
+--# the type of a parameter, dropped before EXECUTE
+--@ only: noselect hardened
+--@ absent: cache lookup failed
+--@ attack
+CREATE TYPE ana.mood AS ENUM ('a', 'b');
+PREPARE plain (int, ana.mood) AS SELECT dp_count(*) IS NULL, $2 FROM visit WHERE age > $1;
+EXECUTE plain (1, 'a');
+--> ok 1
+DROP TYPE ana.mood;
+EXECUTE plain (1, 'a');
+--> 42704
+EXPLAIN EXECUTE plain (1, 'a');
+--> 42704
+CREATE TEMP TABLE kept AS EXECUTE plain (1, 'a');
+--> 42704
+
 --# a trusted type in the analyst's schema, dropped by what the query joins
 --@ only: noselect hardened
 --@ absent: while it read
