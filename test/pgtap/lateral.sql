@@ -72,6 +72,21 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT k, count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.kind, 1), (''z'', 2)) v (k, n) WHERE k IS NOT NULL GROUP BY k',
 	'SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY customer ORDER BY x) AS n, x FROM orders o, LATERAL (VALUES (amount), (shop)) v (x)) q WHERE n = 1 AND x > 1',
 	'SELECT count(*) FROM customers c, LATERAL (VALUES ((SELECT count(*) FROM orders o WHERE o.customer = c.customer)), (c.born)) v (x) WHERE x > 2']) AS statement;
+-- ... of which those that match none have one
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*), count(v.x) FROM orders o LEFT JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x) ON v.x > 3',
+	'SELECT v.k, count(*) FROM orders o LEFT JOIN LATERAL (VALUES (''a'', o.amount), (''b'', o.shop)) v (k, x) ON v.x > 3 GROUP BY 1',
+	'SELECT v.k, count(*) FROM orders o LEFT JOIN LATERAL (VALUES (''a'', o.amount), (''b'', o.shop)) v (k, x) ON v.k = ''a'' GROUP BY 1',
+	'SELECT v.k, count(*) FROM orders o LEFT JOIN LATERAL (VALUES (''a'', o.amount), (''b'', o.shop)) v (k, x) ON v.k = ''z'' GROUP BY 1',
+	'SELECT v.k, count(*), count(v.x) FROM orders o LEFT JOIN LATERAL (VALUES (''a'', o.amount), (''b'', NULL)) v (k, x) ON v.x > 3 AND o.kind = ''p'' GROUP BY 1',
+	'SELECT region, v.k, count(*) FROM customers c LEFT JOIN orders o USING (customer) LEFT JOIN LATERAL unnest(ARRAY[1, 2], ARRAY[o.amount, c.born]) v (k, x) ON v.x > 60 OR o.shop = v.k GROUP BY 1, 2',
+	'SELECT count(*), count(x) FROM (SELECT o.customer, v.x FROM orders o LEFT JOIN LATERAL (SELECT o.amount AS x UNION ALL SELECT o.shop) v ON v.x % 2 = 1) q',
+	'SELECT count(*), count(w.y) FROM orders o LEFT JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x) ON v.x > 3 LEFT JOIN LATERAL (VALUES (v.x), (-v.x)) w (y) ON w.y > 7']) AS statement;
+-- ... in a subquery, of the level around it, which it is compared with
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o, LATERAL (VALUES (o.amount), (c.customer)) v (x) WHERE o.customer = c.customer AND v.x > 700)',
+	'SELECT count(*) FROM customers c, LATERAL (SELECT max(v.x) AS m FROM orders o, LATERAL (VALUES (o.amount), (c.customer)) v (x) WHERE o.customer = c.customer) q WHERE q.m > 80',
+	'SELECT count(*) FROM customers c WHERE (SELECT count(*) FROM orders o, unnest(ARRAY[o.amount, c.customer]) x WHERE x > 40 AND o.customer = c.customer) > 2']) AS statement;
 -- what reads nothing of the row has keys that are known
 SELECT as_declared(statement, statement) FROM unnest(ARRAY[
 	'SELECT v.k, count(*), count(nullif(v.x, 3)) FROM orders o CROSS JOIN LATERAL (VALUES (''amount'', o.amount), (''shop'', o.shop)) v (k, x) GROUP BY 1',
@@ -112,7 +127,8 @@ SELECT refused(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (random()::int)) v (x)',
 	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop) LIMIT 1) v (x)',
 	'SELECT count(*) FROM orders o CROSS JOIN LATERAL (SELECT o.amount AS x UNION SELECT o.shop) v',
-	'SELECT count(*) FROM orders o LEFT JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x) ON v.x > 3',
+	'SELECT count(*) FROM orders o LEFT JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x) ON v.x IN (SELECT customer FROM events)',
+	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o, LATERAL (VALUES (o.amount), (c.born)) v (x) WHERE o.customer = c.customer AND v.x > 700)',
 	'SELECT count(*) FROM customers c LEFT JOIN (orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x)) ON o.customer = c.customer WHERE v.x IS NULL',
 	'SELECT v, count(*) FROM orders o CROSS JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x) GROUP BY 1',
 	'SELECT count(*) FROM orders o, unnest(ARRAY[ROW(o.amount)::one_number]) v (x) WHERE x > 3',

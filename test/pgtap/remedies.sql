@@ -172,7 +172,7 @@ SELECT mended(statement, says, remedy, plain) FROM (VALUES
 		'SELECT count(*) FROM customers c JOIN (SELECT customer, row_number() OVER (PARTITION BY customer ORDER BY quantity, id) AS n FROM orders) q ON q.customer = c.customer AND q.n <= 2', NULL),
 	('SELECT count(*) FROM customers c, LATERAL (SELECT o.id FROM orders o WHERE o.quantity = c.customer ORDER BY id LIMIT 2) q', 'LIMIT and OFFSET of a subquery',
 		'SELECT count(*) FROM customers c, LATERAL (SELECT o.id FROM orders o WHERE o.customer = c.customer ORDER BY id LIMIT 2) q', NULL),
-	('SELECT count(v.x) FROM orders o LEFT JOIN LATERAL (VALUES (o.quantity), (o.shop)) v (x) ON v.x > 3', 'join it ON true',
+	('SELECT count(v.x) FROM orders o LEFT JOIN LATERAL (VALUES (o.quantity), (o.shop)) v (x) ON v.x IN (SELECT shop FROM shops)', 'join it ON true',
 		'SELECT count(v.x) FILTER (WHERE v.x > 3) FROM orders o LEFT JOIN LATERAL (VALUES (o.quantity), (o.shop)) v (x) ON true', NULL),
 	('SELECT count(*) FROM orders o, LATERAL (SELECT max(x) FROM (VALUES (o.id), (o.shop)) w (x) OFFSET 1) v (x)', 'UNION ALL between them', 'SELECT count(*) FROM (SELECT id FROM orders UNION ALL SELECT shop FROM orders) v (x)', NULL),
 	('SELECT count(*) FROM customers c, LATERAL (SELECT o.id FROM orders o WHERE o.customer = c.customer UNION ALL SELECT 3 FROM events e WHERE e.customer = c.customer) q', 'leave LATERAL out',

@@ -11,7 +11,8 @@
  *	   FROM t LEFT JOIN (SELECT x, k FROM r) q ON q.k = t.k
  *	   as are subqueries that group rows, or take the first of them (lifting.c)
  *	 FROM t, LATERAL (VALUES (t.x), (t.y)) q (z)
- *	   FROM t, (VALUES (1), (2)) q (row), with CASE q.row ... END in the place of q.z (unpivot.c)
+ *	   FROM t, (VALUES (1), (2)) q (row), with CASE q.row ... END in the place of q.z (unpivot.c); LEFT JOIN ON a
+ *	   condition has one row more, for no match
  *
  * Invariants:
  * - A subquery that has one row, whatever it reads, neither leaves out nor
@@ -355,16 +356,22 @@ write_rows(Query *query, DpFrom *from, Index rti)
 	int			places = dp_count_places(query, rti);
 	Place		place = {0};
 	List	   *values;
+	Node	   *condition = NULL;
 	RangeTblEntry *rows;
 
 	if (places < 0 || contain_volatile_functions((Node *) rte->functions) ||
 		!find_place((Node **) &query->jointree, rti, true, &place) || !place.inner)
 		return false;
 	if (place.join && place.join->jointype != JOIN_INNER && !is_true(place.join->quals))
+		condition = place.join->quals;
+	if (checkExprHasSubLink(condition))
 		return false;
-	rows = dp_unpivoted(query, rti, &values);
-	if (rows == NULL || !may_replace(query, rti, &place, values, places, NULL))
+	rows = dp_unpivoted(query, rti, &condition, &values);
+	if (rows == NULL || !may_replace(query, rti, &place, values, places, condition ? place.join : NULL) ||
+		(condition && !dp_may_be_repeated(list_make1(condition), 1)))
 		return false;
+	if (condition)
+		place.join->quals = NULL;
 	if (place.join)
 	{
 		/* there is always a row */
@@ -374,6 +381,8 @@ write_rows(Query *query, DpFrom *from, Index rti)
 	}
 	dp_note_columns(from, rti, values);
 	dp_replace_columns(query, rti, values);
+	if (condition)
+		dp_add_conjunct(query, condition);
 	lfirst(list_nth_cell(query->rtable, rti - 1)) = rows;
 	from->repeating = bms_add_member(from->repeating, rti);
 	return true;

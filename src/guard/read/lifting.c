@@ -13,6 +13,8 @@
  *		WHERE n > 1 AND n <= 4 AND q.k = t.k)
  *	 r.k = t.k AND EXISTS (SELECT FROM s WHERE s.k = t.k)
  *	   r.k = t.k AND EXISTS (SELECT FROM s WHERE s.k = r.k)
+ *	 FROM r, LATERAL (VALUES (r.x), (t.k)) v WHERE r.k = t.k
+ *	   FROM r, LATERAL (VALUES (r.x), (r.k)) v WHERE r.k = t.k
  *
  * Invariants:
  * - What is compared is what is grouped by, in addition, by the same equality
@@ -132,6 +134,46 @@ near_mutator(Node *node, NearContext *c)
 	return expression_tree_mutator(node, near_mutator, c);
 }
 
+static bool
+outer_join_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, JoinExpr) && ((JoinExpr *) node)->jointype != JOIN_INNER)
+		return true;
+	return (IsA(node, FromExpr) || IsA(node, JoinExpr) || IsA(node, List)) && expression_tree_walker(node, outer_join_walker, context);
+}
+
+/* Lets what entries of LATERAL name further out be columns of entries before them, which they see where all joins are inner ones. */
+static void
+bring_near_entries(Query *sub, const NearContext *all)
+{
+	ListCell   *lc,
+			   *far,
+			   *near;
+
+	if (outer_join_walker((Node *) sub->jointree, NULL))
+		return;
+	foreach(lc, sub->rtable)
+	{
+		RangeTblEntry *rte = lfirst(lc);
+		Index		rti = foreach_current_index(lc) + 1;
+		NearContext c = {0};
+
+		forboth(far, all->far, near, all->near)
+		{
+			if (lfirst_node(Var, near)->varno >= rti)
+				continue;
+			c.far = lappend(c.far, lfirst(far));
+			c.near = lappend(c.near, lfirst(near));
+		}
+		if (rte->rtekind == RTE_SUBQUERY && rte->lateral)
+			rte->subquery = castNode(Query, near_mutator((Node *) rte->subquery, &c));
+		else if (rte->rtekind == RTE_FUNCTION && rte->lateral)
+			rte->functions = (List *) near_mutator((Node *) rte->functions, &c);
+	}
+}
+
 void
 dp_bring_near(Query *sub)
 {
@@ -151,6 +193,7 @@ dp_bring_near(Query *sub)
 			lfirst(lc) = near_mutator(lfirst(lc), &c);
 	}
 	sub->jointree->quals = (Node *) make_ands_explicit(conditions);
+	bring_near_entries(sub, &c);
 }
 
 /* ------------------------------------------------------------------------

@@ -378,9 +378,10 @@ extern void dp_replace_columns(Query *query, Index rti, List *values);
 /*
  * Returns public rows for entry rti, a subquery or function that makes rows of the
  * expressions of one: VALUES, a UNION ALL of such, elements of arrays.  values: what
- * then stands for each of its columns.  NULL: it is something else.
+ * then stands for each of its columns.  NULL: it is something else.  condition: that
+ * of a LEFT JOIN, or NULL; becomes what WHERE asks instead.
  */
-extern RangeTblEntry *dp_unpivoted(Query *query, Index rti, List **values);
+extern RangeTblEntry *dp_unpivoted(Query *query, Index rti, Node **condition, List **values);
 
 /* ------------------------------------------------------------------------
  * lateral.c

@@ -8,6 +8,10 @@
  *	 FROM t, unnest(ARRAY['a', 'b'], ARRAY[t.a, t.b]) v (k, x)
  *	   FROM t, (VALUES ('a', NULL, 1), ('b', NULL, 2)) v (k, x, row)
  *	   with CASE WHEN v.row = 1 THEN t.a ELSE t.b END in the place of v.x
+ *	 FROM t LEFT JOIN LATERAL (VALUES (t.a), (t.b)) v (x) ON v.x > 5
+ *	   FROM t, (VALUES (NULL, 1), (NULL, 2), (NULL, 3)) v (x, row)
+ *	   WHERE v.row < 3 AND v.x > 5 OR v.row = 3 AND (t.a > 5) IS NOT TRUE AND (t.b > 5) IS NOT TRUE,
+ *	   of which the last row is that of no match
  *
  * Invariants:
  * - How many rows there are is told by the text of the query.
@@ -254,14 +258,92 @@ entry_of(RangeTblEntry *rte, List *columns)
 	return new;
 }
 
+typedef struct RowContext
+{
+	Index		rti;
+	List	   *values;			/* Nodes, what is in the place of each column of the entry */
+} RowContext;
+
+static Node *
+put_values(Node *node, RowContext *c)
+{
+	Var		   *var = (Var *) node;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && var->varlevelsup == 0 && var->varno == c->rti)
+		return copyObject(list_nth(c->values, var->varattno - 1));
+	return expression_tree_mutator(node, put_values, c);
+}
+
+static Expr *
+compare_number(Index rti, AttrNumber number, Oid opno, int row)
+{
+	Const	   *this = number_of(row);
+	Expr	   *test = make_opclause(opno, BOOLOID, false, (Expr *) dp_output_var(rti, number, (Node *) this), (Expr *) this,
+									 InvalidOid, InvalidOid);
+
+	set_opfuncid((OpExpr *) test);
+	return test;
+}
+
+/* Returns the condition that a row of the columns matches none of the level's: the last one of a LEFT JOIN. */
+static Expr *
+no_match(Index rti, List *columns, Node *condition, int nrows)
+{
+	List	   *tests = list_make1(compare_number(rti, list_length(columns) + 1, Int4EqualOperator, nrows + 1));
+	ListCell   *lc;
+
+	for (int row = 0; row < nrows; row++)
+	{
+		RowContext	c = {rti, NIL};
+		BooleanTest *test = makeNode(BooleanTest);
+
+		foreach(lc, columns)
+			c.values = lappend(c.values, list_nth((List *) lfirst(lc), row));
+		test->arg = (Expr *) put_values(condition, &c);
+		test->booltesttype = IS_NOT_TRUE;
+		test->location = -1;
+		tests = lappend(tests, test);
+	}
+	return make_ands_explicit(tests);
+}
+
+/* Returns what a LEFT JOIN of rows on a condition asks, where the one behind them is that of no match. */
+static Node *
+join_condition(Index rti, List *values, Node *condition, Expr *no_match, int nrows)
+{
+	RowContext	c = {rti, values};
+	Expr	   *is_row = compare_number(rti, list_length(values) + 1, Int4LessOperator, nrows + 1);
+
+	return (Node *) make_orclause(list_make2(make_andclause(list_make2(is_row, put_values(condition, &c))), no_match));
+}
+
+/* Adds a row of NULLs to columns. */
+static void
+add_nothing(List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		Node	   *first = linitial((List *) lfirst(lc));
+
+		lfirst(lc) = lappend(lfirst(lc), makeNullConst(exprType(first), -1, exprCollation(first)));
+	}
+}
+
 RangeTblEntry *
-dp_unpivoted(Query *query, Index rti, List **values)
+dp_unpivoted(Query *query, Index rti, Node **condition, List **values)
 {
 	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
 	List	   *columns = NIL;
 	List	   *rows = NIL;
 	List	   *numbers = NIL;
 	AttrNumber	number;
+	int			nrows;
+	Node	   *quals;
+	Expr	   *nothing_found = NULL;
 	ListCell   *lc;
 
 	if (rte->rtekind == RTE_FUNCTION)
@@ -277,6 +359,13 @@ dp_unpivoted(Query *query, Index rti, List **values)
 		return NULL;
 	columns = (List *) dp_flatten_joins(query, (Node *) columns);
 	number = list_length(columns) + 1;
+	nrows = list_length(linitial(columns));
+	quals = dp_flatten_joins(query, *condition);
+	if (quals != NULL)
+	{
+		nothing_found = no_match(rti, columns, quals, nrows);
+		add_nothing(columns);
+	}
 	for (int row = 1; row <= list_length(linitial(columns)); row++)
 		numbers = lappend(numbers, number_of(row));
 	*values = NIL;
@@ -302,5 +391,7 @@ dp_unpivoted(Query *query, Index rti, List **values)
 			*values = lappend(*values, chosen(column, rti, number));
 		}
 	}
+	if (quals != NULL)
+		*condition = join_condition(rti, *values, quals, nothing_found, nrows);
 	return entry_of(rte, lappend(rows, numbers));
 }
