@@ -100,6 +100,8 @@ class Grammar(Asked):
             '{u} IN (SELECT {z}.person FROM {t} {z} WHERE {c})', 'EXISTS (SELECT 1 FROM {t} {z} WHERE {z}.person = {u} AND {c})',
             'EXISTS (SELECT FROM {t} {z} WHERE {c} AND {u} = {z}.person LIMIT 1)', 'NOT EXISTS (SELECT * FROM {t} {z} WHERE {z}.person = {u} AND {c})',
             '{u} NOT IN (SELECT {z}.person FROM {t} {z} WHERE {c} AND {z}.person IS NOT NULL)',
+            '{u} NOT IN (SELECT nullif({z}.person, 7) FROM {t} {z} WHERE {z}.person = {u} AND {c})', '{k} NOT IN (SELECT {z}.{n} FROM {t} {z} WHERE {z}.person = {u})',
+            '{u} NOT IN (SELECT nullif({z}.site, 2) FROM pub.sites {z} WHERE {z}.site > {v})',
             'EXISTS (SELECT FROM {t} {z} WHERE {z}.person = {u} AND {z}.person + 1 > {u} AND {c})',
             'NOT EXISTS (SELECT FROM {t} {z}, pub.sites {z}b WHERE {z}.person = {u} AND {z}b.site > {u} AND {c})',
             '({u} > 30 OR EXISTS (SELECT FROM {t} {z} WHERE {z}.person = {u} AND {c}))',
@@ -112,8 +114,9 @@ class Grammar(Asked):
             'EXISTS (SELECT FROM {t} {z} WHERE {z}.person = {u} AND {c} GROUP BY {z}.{n} HAVING count(*) > 1)', 'EXISTS (SELECT FROM {t} {z} WHERE {u} = {z}.person HAVING count(*) < 2)',
             '(SELECT count(*) FROM {t} {z} WHERE {z}.person = {u} AND EXISTS (SELECT FROM people {z}b WHERE {z}b.person = {u} AND {z}b.born > 1960)) > 0',
             '(SELECT {z}.{n} FROM {t} {z} WHERE {z}.person = {u} ORDER BY {z}.{n} LIMIT 1) IS NOT NULL',
-            '{u} > (SELECT 3)', '{u} > (SELECT min({z}.site) FROM pub.sites {z})', '{u} NOT IN (SELECT {z}.site FROM pub.sites {z})'])
-        return form.format(u=unit, z=z, t=table, c=inner, n=name)
+            '{u} > (SELECT 3)',
+            '{u} > (SELECT min({z}.site) FROM pub.sites {z})', '{u} NOT IN (SELECT {z}.site FROM pub.sites {z})'])
+        return form.format(u=unit, z=z, t=table, c=inner, n=name, k=self.rng.choice(column[1]), v=self.rng.randrange(1, 5))
 
     def sublink_along(self, s):
         """conditions on rows that a row's own key, or the one that it references, leads to"""
@@ -356,6 +359,7 @@ class Grammar(Asked):
         rng.shuffle(where)
         form = rng.choice(['SELECT {s}.site AS c0, (SELECT {{0}} FROM visits {z} WHERE {{1}}) AS c1 FROM pub.sites {s}',
                            'SELECT {s}.site AS c0, (EXISTS (SELECT FROM visits {z} WHERE {{1}}))::int AS c1 FROM pub.sites {s}',
+                           'SELECT {s}.site AS c0, (EXISTS (SELECT FROM visits {z} WHERE {{1}} GROUP BY {z}.site HAVING count(*) %s))::int AS c1 FROM pub.sites {s}' % rng.choice(['> 1', '> 20', '< 20', '> {s}.beds']),
                            'SELECT {s}.site AS c0, {l}.n AS c1 FROM pub.sites {s} CROSS JOIN LATERAL (SELECT {{0}} AS n FROM visits {z} WHERE {{1}}) {l}',
                            'SELECT {s}.site AS c0, {l}.n AS c1 FROM pub.sites {s} LEFT JOIN LATERAL (SELECT {{0}} AS n FROM visits {z} WHERE {{1}}) {l} ON true'])
         form = form.format(s=s, z=z, l=self.name('l')) + rng.choice(['', '', ' WHERE %s.beds > 10' % s])

@@ -34,7 +34,7 @@ class Laterals(Sources):
             c.restricted, c.public = True, make == self.public_rows
         joins = [('CROSS JOIN', ''), ('CROSS JOIN', ''), (',', ''), ('JOIN', ' ON true'), ('LEFT JOIN', ' ON true'), ('LEFT JOIN', ' ON true'), ('JOIN', ' ON {}')]
         # of what always has a row, a condition of an outer join is refused
-        if make not in (self.of_row, self.one_row, self.rows_of_row) or self.chance(0.1):
+        if make not in (self.of_row, self.one_row) or self.chance(0.1):
             joins.append(('LEFT JOIN', ' ON {}'))
         join, on = rng.choice(joins) if ', LATERAL' not in s.text or self.chance(0.1) else (',', '')
         if make == self.public_rows and join != 'LEFT JOIN':

@@ -67,6 +67,7 @@ class Shape:
         self.loose_nulls = False        # NULL may be a group where each row has a match
         self.by_cell = False            # a key compares what nothing is known of with constants
         self.by_day = False             # joined by the day of a time, of which other keys may be
+        self.told = []                  # columns that conditions of operands read
         self.fragile = False            # released rows, whose order noise decides where they are equal
 
 
@@ -161,8 +162,7 @@ class Shapes:
         forms = ['EXISTS (SELECT FROM {t} {z} WHERE {z}.{k} = {c} AND {i})', 'NOT EXISTS (SELECT FROM {t} {z} WHERE {i} AND {c} = {z}.{k})',
                  'NOT EXISTS (SELECT FROM {t} {z} WHERE {i} AND {c} > {z}.{k})', '{c} IN (SELECT {z}.{k} FROM {t} {z} WHERE {i})',
                  "({c} IS NULL OR EXISTS (SELECT FROM {t} {z} WHERE {z}.{k} = {c} AND {i}))"]
-        if key not in ('size',) and table != 'pub.offers':
-            forms.append('{c} NOT IN (SELECT {z}.{k} FROM {t} {z} WHERE {i})')
+        forms.append('{c} NOT IN (SELECT {z}.{k} FROM {t} {z} WHERE {i}%s)' % ('' if key not in ('size',) and table != 'pub.offers' else ' AND {z}.{k} IS NOT NULL'))
         if self.chance(0.3):
             more = self.condition(columns, 1)
             inner, read = '%s AND %s' % (inner, more[0]), read + more[1]
@@ -178,7 +178,7 @@ class Shapes:
         r = rng.random()
         table = 'sales' if r < 0.5 else 'buyers' if r < 0.56 else 'both' if r < 0.72 else 'v_sales' if r < 0.78 else 'v_paid' if r < 0.82 else 'sub'
         if table == 'sub':
-            return self.subquery()
+            return self.subquery() if self.chance(0.7) else self.union()
         if table == 'both':
             a, b = self.name('s'), self.name('b')
             kind = rng.choice(['JOIN', 'JOIN', 'LEFT JOIN'])
@@ -198,6 +198,31 @@ class Shapes:
         s.raw = [Col(a + '.age', (INT, ['20', '40']))] if table == 'buyers' else [Col(a + '.n', (INT, ['0', '1', '2']))]
         s.seen = None if table == 'buyers' else a + '.seen'
         s.coin = None if table == 'buyers' else a + '.coin'
+        return s
+
+    def union(self):
+        """operands with conditions and constants of their own"""
+        rng, name = self.rng, self.name('q')
+        names = rng.sample(sorted(SALES), rng.randrange(2, 4))
+        s = Shape()
+        operands = []
+        for mark in 'uvw'[:rng.choice([2, 2, 3])]:
+            a = self.name('s')
+            where = ''
+            if self.chance(0.7):
+                text, read = self.condition([Col('%s.%s' % (a, n), SALES[n]) for n in names], 1)
+                where = ' WHERE ' + text
+                s.told += [name + c.ref[len(a):] for c in read]
+            operands.append("SELECT %s.person, %s, '%s' AS o, %s.n FROM sales %s%s" % (a, ', '.join('%s.%s' % (a, n) for n in names), mark, a, a, where))
+        s.columns = [Col('%s.%s' % (name, n), SALES[n]) for n in names] + [Col(name + '.o', (TEXT, ["'u'", "'v'"]))]
+        s.raw = [Col(name + '.n', (INT, ['0', '1', '2']))]
+        s.seen = s.coin = None
+        s.person, s.rows = name + '.person', 2 * len(operands)
+        text = ' UNION ALL '.join(operands)
+        if self.chance(0.3):
+            s.header, s.text = ['%s AS (%s)' % (name, text)], name
+        else:
+            s.text = '(%s) %s' % (text, name)
         return s
 
     def subquery(self):
@@ -225,8 +250,10 @@ class Shapes:
             s.columns.append(Col('%s.d%d' % (name, i), (c.type, c.literals), c.known))
         s.seen = s.coin = None
         if by_unit:
-            outputs.append('count(*) AS n')
-            s.raw = [Col(name + '.n', (INT, ['1', '2']))]
+            # y has one row of each person, which is the least and the greatest
+            made = 'count(*)' if self.chance(0.5) else '%s(%s)' % (rng.choice(['min', 'max']), inner.raw[0].ref)
+            outputs.append('%s AS n' % made)
+            s.raw = [Col(name + '.n', (INT, ['1', '2'] if made == 'count(*)' else inner.raw[0].literals))]
         else:
             s.raw = [Col(name + '.' + inner.raw[0].ref.split('.')[1], (INT, ['0', '1', '2']))]
             outputs.append('%s AS %s' % (inner.raw[0].ref, inner.raw[0].ref.split('.')[1]))
@@ -244,6 +271,8 @@ class Shapes:
             text += ' GROUP BY ' + ', '.join([inner.person] + [c.ref if o.startswith(c.ref) else str(i + 2) for i, (c, o) in enumerate(zip(keep, outputs[1:]))])
             if self.chance(0.3):
                 text += ' HAVING count(*) > 0'
+            elif made != 'count(*)' and self.chance(0.2):
+                text += ' HAVING %s > 0' % made
         s.rows = inner.rows
         s.person = name + '.person'
         s.loose |= inner.loose or any(c.made for c in keep) or any(w[1] and not all(c.known for c in w[1]) for w in where)
@@ -569,6 +598,7 @@ class Shapes:
 
     def written(self, s, keys):
         rng = self.rng
+        s.loose |= not set(s.told) <= {c.ref for k in keys for c in k[1]}
         known = {c.ref for k in keys for c in k[1]} | {c.ref for c in s.columns if c.known}
         told = [w for w in s.where if w[1] is None or all(c.ref in known for c in w[1])]
         out = Level()

@@ -424,6 +424,9 @@ class Sources:
             on = '%s = %s' % (a.unit, b.unit)
             if self.chance(0.2):
                 on += ' AND ' + self.condition(b, 1)
+            number = next((c.ref for c in b.columns if c.type == 'int' and c.ref != b.unit), None)
+            if number and self.chance(0.15):
+                on += ' AND %s %s (SELECT %s FROM pub.sites)' % (number, self.rng.choice(['<', '>=', '<>']), self.rng.choice(['min(site)', 'avg(site)', 'max(nullif(site, 4))']))
         else:
             on = self.rng.choice(['%s = %s' % (a.columns[-1].ref, b.columns[-1].ref), 'true',
                                   '%s < %s' % (a.columns[0].ref, b.columns[0].ref)])
