@@ -336,6 +336,8 @@ RESET TimeZone;
 -- public rows without a match
 -- ------------------------------------------------------------------------
 
+SELECT as_declared($$SELECT s.d::date, count(DISTINCT v.patient) FROM generate_series('2024-03-01'::timestamp, '2024-03-05', '1 day') s (d)
+	LEFT JOIN visits v ON v.day BETWEEN s.d - interval '1 day' AND s.d GROUP BY 1$$, 'the days before each of a series');
 SELECT as_declared($$SELECT d.dept, count(v.id), coalesce(sum(v.kind), 0) FROM depts d LEFT JOIN visits v ON v.dept = d.dept GROUP BY 1$$,
 	'a public table on the left');
 SELECT as_declared($$SELECT d.dept, count(v.id) FROM visits v RIGHT JOIN depts d ON v.dept = d.dept AND v.kind = 1 WHERE d.building <> 'south' GROUP BY 1$$,

@@ -93,6 +93,33 @@ join_beside(DpSublinks *v, JoinExpr *join)
 	query->jointree = level;
 }
 
+/* Returns where a subquery in a condition is written. */
+static bool
+sublink_location(Node *node, int *location)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, SubLink))
+	{
+		*location = ((SubLink *) node)->location;
+		return true;
+	}
+	return expression_tree_walker(node, sublink_location, location);
+}
+
+/* Refuses a subquery that stays in the condition of an outer join, beside which it cannot stand. */
+static void
+refuse_in_outer_join(DpSource *s, JoinExpr *join)
+{
+	DpSplitContext *cxt = s->cxt;
+	int			where = -1;
+
+	(void) sublink_location(join->quals, &where);
+	dp_refuse_at(where >= 0 ? where : s->level->where,
+				 errmsg("a subquery in the condition of an outer join can only be a value that names no row around it; "
+						"write it in the WHERE of a subquery that is joined instead: LEFT JOIN (SELECT ... FROM ... WHERE EXISTS (...)) ... ON ..."));
+}
+
 static void
 sublinks_of_joins(DpSublinks *v, Node *node, bool inner, List **taken)
 {
@@ -110,7 +137,11 @@ sublinks_of_joins(DpSublinks *v, Node *node, bool inner, List **taken)
 	if (join->jointype == JOIN_INNER && inner)
 		*taken = list_concat(*taken, take_from_join(join));
 	else if (join->jointype != JOIN_FULL && checkExprHasSubLink(join->quals))
+	{
 		join_beside(v, join);
+		if (checkExprHasSubLink(join->quals))
+			refuse_in_outer_join(v->s, join);
+	}
 }
 
 void
