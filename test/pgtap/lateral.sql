@@ -78,7 +78,7 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT v.k, count(*) FROM orders o LEFT JOIN LATERAL (VALUES (''a'', o.amount), (''b'', o.shop)) v (k, x) ON v.x > 3 GROUP BY 1',
 	'SELECT v.k, count(*) FROM orders o LEFT JOIN LATERAL (VALUES (''a'', o.amount), (''b'', o.shop)) v (k, x) ON v.k = ''a'' GROUP BY 1',
 	'SELECT v.k, count(*) FROM orders o LEFT JOIN LATERAL (VALUES (''a'', o.amount), (''b'', o.shop)) v (k, x) ON v.k = ''z'' GROUP BY 1',
-	'SELECT v.k, count(*), count(v.x) FROM orders o LEFT JOIN LATERAL (VALUES (''a'', o.amount), (''b'', o.shop), (NULL, 9)) v (k, x) ON v.x > 3 AND o.kind = ''p'' GROUP BY 1',
+	'SELECT v.k, count(*), count(v.x) FROM orders o LEFT JOIN LATERAL (VALUES (''a'', o.amount), (''b'', o.shop), (NULL, 9)) v (k, x) ON v.x > 2 AND o.kind = ''p'' GROUP BY 1',
 	'SELECT region, v.k, count(*) FROM customers c LEFT JOIN orders o USING (customer) LEFT JOIN LATERAL unnest(ARRAY[1, 2], ARRAY[o.amount, c.born]) v (k, x) ON v.x > 60 OR o.shop = v.k GROUP BY 1, 2',
 	'SELECT count(*), count(x) FROM (SELECT o.customer, v.x FROM orders o LEFT JOIN LATERAL (SELECT o.amount AS x UNION ALL SELECT o.shop) v ON v.x % 2 = 1) q',
 	'SELECT count(*), count(w.y) FROM orders o LEFT JOIN LATERAL (VALUES (o.amount), (o.shop)) v (x) ON v.x > 3 LEFT JOIN LATERAL (VALUES (v.x), (-v.x)) w (y) ON w.y > 7']) AS statement;

@@ -120,12 +120,12 @@ SELECT same('SELECT count(*) AS n FROM customers WHERE cust NOT IN (SELECT cust 
 
 -- a NULL that the subquery shows leaves no row of the same person, or, of a public table, of anybody
 SELECT same(q, q) FROM unnest(ARRAY[
-	'SELECT count(*) AS n FROM customers c WHERE region NOT IN (SELECT nullif(o.region, ''y'') FROM orders o WHERE o.cust = c.cust)',
-	'SELECT count(*) AS n FROM customers c WHERE nullif(region, ''x'') NOT IN (SELECT nullif(o.region, ''y'') FROM orders o WHERE o.cust = c.cust AND o.amount > 5)',
-	'SELECT count(*) AS n FROM orders o WHERE amount NOT IN (SELECT nullif(p.amount, 3) FROM orders p WHERE p.cust = o.cust AND p.amount < 7)',
-	'SELECT count(*) AS n FROM orders o WHERE amount NOT IN (SELECT nullif(i, 4) FROM generate_series(3, 5) i)',
-	'SELECT count(*) AS n FROM orders o WHERE amount NOT IN (SELECT nullif(i, 9) FROM generate_series(3, 5) i)',
-	'SELECT count(*) AS n FROM orders o WHERE amount NOT IN (SELECT nullif(i, 4) FROM generate_series(3, 2) i)']) AS q;
+	'SELECT count(*) AS n FROM customers c WHERE segment NOT IN (SELECT nullif(o.region, ''n'') FROM orders o WHERE o.cust = c.cust)',
+	'SELECT count(*) AS n FROM customers c WHERE nullif(segment, ''a'') NOT IN (SELECT nullif(o.region, ''s'') FROM orders o WHERE o.cust = c.cust AND o.amount > 5)',
+	'SELECT count(*) AS n FROM orders o WHERE o.cust IS NOT NULL AND amount NOT IN (SELECT nullif(p.amount, 3) FROM orders p WHERE p.cust = o.cust AND p.amount < 7)',
+	'SELECT count(*) AS n FROM orders o WHERE cust IS NOT NULL AND amount NOT IN (SELECT nullif(i, 4) FROM generate_series(3, 5) i)',
+	'SELECT count(*) AS n FROM orders o WHERE cust IS NOT NULL AND amount NOT IN (SELECT nullif(i, 9) FROM generate_series(3, 5) i)',
+	'SELECT count(*) AS n FROM orders o WHERE cust IS NOT NULL AND amount NOT IN (SELECT nullif(i, 4) FROM generate_series(3, 2) i)']) AS q;
 
 SELECT same('SELECT count(*) AS n FROM (SELECT c.cust, o.cust AS x FROM customers c LEFT JOIN orders o ON o.cust = c.cust
 	INTERSECT SELECT c.cust, e.cust FROM customers c LEFT JOIN orders e ON e.cust = c.cust AND e.amount = 3) q', 'INTERSECT of a unit that an outer join makes NULL');

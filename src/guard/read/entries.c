@@ -91,8 +91,7 @@ dp_refuse_lateral(DpSource *s, RangeTblEntry *rte)
 	if (sub != NULL && dp_is_expressions(sub))
 		remedy = "write its expressions themselves in the place of its columns";
 	else if (sub == NULL || !reads_tables(sub))
-		remedy = "join it ON true, and write what it is to match in FILTER (WHERE ...) or CASE, or write a SELECT for each of its rows, with "
-			"UNION ALL between them, as a subquery of FROM without LATERAL";
+		remedy = "write a SELECT for each of its rows, with UNION ALL between them, as a subquery of FROM without LATERAL";
 	else if (sub->limitCount && sub->limitOption == LIMIT_OPTION_WITH_TIES)
 		remedy = "leave LATERAL and FETCH out: show rank() OVER (PARTITION BY the privacy unit ORDER BY ...) AS n, and join the subquery "
 			"ON the unit and n";

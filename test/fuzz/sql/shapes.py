@@ -275,7 +275,7 @@ class Shapes:
                 text += ' HAVING %s > 0' % made
         s.rows = inner.rows
         s.person = name + '.person'
-        s.loose |= inner.loose or any(c.made for c in keep) or any(w[1] and not all(c.known for c in w[1]) for w in where)
+        s.loose |= inner.loose or inner.told != [] or any(c.made for c in keep) or any(w[1] and not all(c.known for c in w[1]) for w in where)
         if self.chance(0.4):
             s.header = s.header + ['%s AS %s(%s)' % (name, rng.choice(['', '', 'MATERIALIZED ']), text)]
             s.text = name
