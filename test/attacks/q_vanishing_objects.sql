@@ -77,6 +77,11 @@ EXPLAIN EXECUTE plain (1, 'a');
 --> 42704
 CREATE TEMP TABLE kept AS EXECUTE plain (1, 'a');
 --> 42704
+CREATE TYPE ana.mood AS ENUM ('a', 'b');
+PREPARE named AS SELECT dp_count(*) IS NULL FROM visit WHERE CASE WHEN age = 97 THEN 'b'::ana.mood END > 'a'::ana.mood;
+DROP TYPE ana.mood;
+EXECUTE named;
+--> 42704
 
 --# a trusted type in the analyst's schema, dropped by what the query joins
 --@ only: noselect hardened

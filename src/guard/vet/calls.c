@@ -195,7 +195,7 @@ part_of_concat(DpVet *vet, Node *node, Oid funcid, Node *arg, Oid collation)
 	Oid			type = getBaseType(exprType(arg));
 
 	if (type == BPCHAROID || type == BOOLOID)
-		dp_refuse_function(vet, node, funcid, psprintf("cast its argument of type %s to text", format_type_be(type)));
+		dp_refuse_function(vet, node, funcid, psprintf("cast its argument of type %s to text", dp_type_name(type)));
 	coalesce->coalescetype = TEXTOID;
 	coalesce->coalescecollid = collation;
 	coalesce->args = list_make2(as_text(arg), makeConst(TEXTOID, -1, collation, -1, CStringGetTextDatum(""), false, false));
@@ -544,7 +544,7 @@ dp_vet_io(DpVet *vet, CoerceViaIO *io)
 	}
 	if (name == NULL)
 		dp_refuse(vet, (Node *) io,
-				  psprintf("a cast from %s to %s", format_type_be(from), format_type_be(to)),
+				  psprintf("a cast from %s to %s", dp_type_name(from), dp_type_name(to)),
 				  to_text ? "integers, numeric, uuid, date, timestamp and enums can be cast to text" :
 				  "text can be cast to integers, numeric, double precision and date, and constants to every type");
 	arg = dp_vet((Node *) io->arg, vet);

@@ -54,6 +54,17 @@ dp_error_position(const char *source_text, int location)
 	return errposition(pg_mbstrlen_with_len(source_text, location) + 1);
 }
 
+const char *
+dp_type_name(Oid type)
+{
+	/* a prepared statement is asked for when it is executed, with the types that it was written for */
+	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("a type that this statement names does not exist any more; prepare the statement again, with another type")));
+	return format_type_be(type);
+}
+
 void
 dp_refuse(DpVet *vet, Node *node, const char *what, const char *remedy)
 {
@@ -124,7 +135,7 @@ void
 dp_vet_type(DpVet *vet, Node *node, Oid type)
 {
 	if (!dp_type_is_allowed(type))
-		dp_refuse(vet, node, psprintf("a value of type %s", format_type_be(type)),
+		dp_refuse(vet, node, psprintf("a value of type %s", dp_type_name(type)),
 				  get_typtype(type) == TYPTYPE_DOMAIN ? "the owner can give the column the domain's base type" :
 				  type == JSONBOID ? "read a part of it as text, for example with ->> 'name'" :
 				  "only built-in scalar types and enums can be read");

@@ -47,7 +47,7 @@ dp_vet_array(DpVet *vet, Node *node, Node *array)
 	Oid			element = get_base_element_type(exprType(array));
 
 	if (!OidIsValid(element))
-		dp_refuse(vet, array, psprintf("a value of type %s", format_type_be(exprType(array))), "write an IN list of constants");
+		dp_refuse(vet, array, psprintf("a value of type %s", dp_type_name(exprType(array))), "write an IN list of constants");
 	dp_vet_type(vet, array, element);
 	dp_vet_collation(vet, array, exprCollation(array));
 	if (dp_reads_columns(array, NULL))
@@ -146,7 +146,7 @@ refuse_node(DpVet *vet, Node *node)
 			break;
 		case T_CoerceToDomain:
 		case T_CoerceToDomainValue:
-			dp_refuse(vet, node, psprintf("a cast to domain %s", format_type_be(exprType(node))),
+			dp_refuse(vet, node, psprintf("a cast to domain %s", dp_type_name(exprType(node))),
 					  "cast to the domain's base type");
 			break;
 		case T_RowExpr:
@@ -514,7 +514,7 @@ dp_allow_group_key(Node *expr, const DpAllowContext *cxt)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
 				 errmsg("values of type %s cannot be group keys of a private query, because equal values may print differently; %s",
-						format_type_be(type),
+						dp_type_name(type),
 						type == INTERVALOID ? "group by extract(epoch from ...) or another field" :
 						type == TIMETZOID ? "cast to time" :
 						type == CASHOID ? "cast to numeric outside of the table" :

@@ -46,6 +46,9 @@ extern bool dp_takes_json(DpVet *vet, Oid type);
  * ------------------------------------------------------------------------
  */
 
+/* Returns the name of a type, for messages; 42704 where it was dropped since the statement was prepared. */
+extern const char *dp_type_name(Oid type);
+
 /* Raises ZC002 at node.  what: a noun phrase; remedy: a sentence without capital and stop, or NULL. */
 extern void dp_refuse(DpVet *vet, Node *node, const char *what, const char *remedy) __attribute__((noreturn));
 
