@@ -117,6 +117,28 @@ ALTER TABLE dp_cdp.dataset ADD COLUMN release_memory int;
 -- bounds that are found privately
 ALTER TABLE dp_cdp.dataset ADD COLUMN find_bounds float8;
 
+-- answers that are given again
+ALTER TABLE dp_cdp.dataset ADD COLUMN reuse interval;
+ALTER TABLE dp_cdp.dataset ADD COLUMN refreshed_at timestamptz;
+ALTER TABLE dp_cdp.dataset ADD COLUMN dump_answers boolean NOT NULL DEFAULT false;
+ALTER TABLE dp_cdp.release_log ADD COLUMN kept_rho numeric;
+ALTER TABLE dp_cdp.release_log ADD COLUMN kept_delta numeric;
+CREATE TABLE dp_cdp.kept_answer (
+	dataset			text NOT NULL,
+	ledger_id		bigint NOT NULL,		-- of the dataset's cap
+	question		bytea NOT NULL CHECK (octet_length(question) = 32),
+	began			timestamptz NOT NULL,	-- when the first answer of the ladder was bought
+	rho				numeric NOT NULL,		-- what a balance has paid that knows this one and nothing dearer
+	delta			numeric NOT NULL,
+	below			numeric NOT NULL,		-- the price of the foot of its piece
+	paid_by			bigint[] NOT NULL,		-- ledger_id of each balance that has paid for it
+	answer			bytea,					-- NULL: not drawn yet, or ended
+	used_at			timestamptz NOT NULL DEFAULT clock_timestamp(),
+	ended			boolean NOT NULL DEFAULT false,	-- it is given to nobody any more
+	dumped			boolean NOT NULL DEFAULT false,
+	PRIMARY KEY (question, began, rho, delta)
+);
+
 -- more arguments
 DROP FUNCTION dp_cdp.protect_table(regclass, text, name);
 DROP FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval);
@@ -334,15 +356,17 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	max_failures int DEFAULT 20,
 	answer_step interval DEFAULT NULL,
 	release_memory int DEFAULT NULL,
-	find_bounds float8 DEFAULT NULL
+	find_bounds float8 DEFAULT NULL,
+	reuse interval DEFAULT NULL,
+	dump_answers boolean DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean) IS
 	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -359,18 +383,26 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	max_failures int DEFAULT NULL,
 	answer_step interval DEFAULT NULL,
 	release_memory int DEFAULT NULL,
-	find_bounds float8 DEFAULT NULL
+	find_bounds float8 DEFAULT NULL,
+	reuse interval DEFAULT NULL,
+	dump_answers boolean DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8) IS
-	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory or a find_bounds of 0 removes it';
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean) IS
+	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_dataset';
 COMMENT ON FUNCTION dp_cdp.drop_dataset(text, boolean) IS
 	'drops a dataset that protects no table, with its budgets; erase_spent when some of them was spent';
+
+CREATE OR REPLACE FUNCTION dp_cdp.refresh(dataset text) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_refresh';
+COMMENT ON FUNCTION dp_cdp.refresh(text) IS
+	'ends all kept answers of a dataset: what is asked from now on is computed, and paid for, anew; for its owner';
 
 CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -491,7 +523,7 @@ COMMENT ON FUNCTION dp_cdp.epsilon_spent(numeric, numeric) IS
 -- =========================================================================
 
 REVOKE ALL ON dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_stamp,
-	dp_cdp.ledger_chain, dp_cdp.pruned, dp_cdp.role_alias FROM PUBLIC;
+	dp_cdp.ledger_chain, dp_cdp.pruned, dp_cdp.role_alias, dp_cdp.kept_answer FROM PUBLIC;
 
 -- A debit updates two or three rows, always the same ones: room on their pages
 -- lets the new versions stay there, and vacuum should come often.
@@ -513,6 +545,7 @@ SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_chain', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.pruned', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.role_alias', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.kept_answer', 'WHERE dumped');
 
 -- Balances change only through the worker and the functions of this schema.
 CREATE OR REPLACE FUNCTION dp_cdp.ledger_guard() RETURNS trigger
@@ -533,6 +566,8 @@ CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_c
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.role_alias
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.kept_answer
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.budget
@@ -547,6 +582,8 @@ CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.pruned
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.role_alias
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.kept_answer
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 ALTER TABLE dp_cdp.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
@@ -554,6 +591,7 @@ ALTER TABLE dp_cdp.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAY
 ALTER TABLE dp_cdp.ledger_chain ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.pruned ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.role_alias ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.kept_answer ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
 -- Whose rows are whose, for the views.
 CREATE OR REPLACE FUNCTION dp_cdp.known_role(role oid, name text) RETURNS regrole
@@ -642,7 +680,8 @@ WITH tables AS (
 	SELECT c.oid, c.relpersistence, c.relname
 	FROM pg_class c
 	WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind = 'r'
-		AND c.relname IN ('dataset', 'budget', 'release_log', 'ledger_stamp', 'ledger_chain', 'pruned', 'role_alias')
+		AND c.relname IN ('dataset', 'budget', 'release_log', 'ledger_stamp', 'ledger_chain', 'pruned', 'role_alias',
+			'kept_answer')
 ), last AS (
 	SELECT l.id, l.hash FROM dp_cdp.release_log l WHERE l.hash IS NOT NULL ORDER BY l.id DESC LIMIT 1
 )
@@ -664,7 +703,7 @@ SELECT 'critical', format('dp_cdp.%s', t.relname), 'is UNLOGGED: a crash empties
 FROM tables t WHERE t.relpersistence <> 'p'
 UNION ALL
 SELECT 'critical', format('dp_cdp.%s', n.name), 'is missing', 'restore the database from a backup, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
-FROM unnest('{dataset,budget,release_log,ledger_stamp,ledger_chain,pruned,role_alias}'::text[]) n(name)
+FROM unnest('{dataset,budget,release_log,ledger_stamp,ledger_chain,pruned,role_alias,kept_answer}'::text[]) n(name)
 WHERE NOT EXISTS (SELECT FROM tables t WHERE t.relname = n.name)
 UNION ALL
 SELECT 'critical', 'audit', 'it does not end with the row that the ledger wrote last: rows were deleted, or put back',
@@ -857,7 +896,8 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
 		l.role_name, l.session_role_name,
 		-- it follows from the row before, and would let its guess be tried
-		CASE WHEN l.dataset = ANY (dp_cdp.my_datasets()) THEN l.hash END AS hash
+		CASE WHEN l.dataset = ANY (dp_cdp.my_datasets()) THEN l.hash END AS hash,
+		trim_scale(l.kept_rho) AS kept_rho, trim_scale(l.kept_delta) AS kept_delta
 	FROM dp_cdp.release_log l
 	WHERE l.dataset = ANY (dp_cdp.my_datasets())
 		OR (l.role = ANY (dp_cdp.my_roles()) AND dp_cdp.is_mine(l.role, l.role_name))
@@ -877,6 +917,8 @@ COMMENT ON COLUMN dp_cdp.releases.repeats IS
 	'refusals of this role and reason from released_at to last_at, within a minute, which this row stands for';
 COMMENT ON COLUMN dp_cdp.releases.hash IS
 	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(); shown to owners, NULL to others, who could try out by it what others have asked';
+COMMENT ON COLUMN dp_cdp.releases.kept_rho IS
+	'of rho what was paid for answers that are kept: who has paid for one of them knows it, and what is cheaper, alone; see dp_cdp.collusion';
 COMMENT ON COLUMN dp_cdp.releases.failed IS
 	'a release that another row shows as granted, and that failed or was cancelled while it read rows';
 
@@ -886,7 +928,7 @@ CREATE OR REPLACE VIEW dp_cdp.audit WITH (security_barrier) AS
 		l.aggregates, l.groups, l.rho, l.delta, l.sigma, l.granted, l.failed,
 		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
-		l.role_name, l.session_role_name, l.paid_by, l.hash
+		l.role_name, l.session_role_name, l.paid_by, l.hash, l.kept_rho, l.kept_delta
 	FROM dp_cdp.release_log l;
 REVOKE ALL ON dp_cdp.audit FROM PUBLIC;
 COMMENT ON VIEW dp_cdp.audit IS
@@ -912,7 +954,10 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.answer_step,
 		d.owner_name,
 		d.release_memory,
-		d.find_bounds
+		d.find_bounds,
+		d.reuse,
+		d.refreshed_at,
+		d.dump_answers
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er

@@ -44,6 +44,7 @@
 PG_FUNCTION_INFO_V1(dp_create_dataset);
 PG_FUNCTION_INFO_V1(dp_alter_dataset);
 PG_FUNCTION_INFO_V1(dp_drop_dataset);
+PG_FUNCTION_INFO_V1(dp_refresh);
 PG_FUNCTION_INFO_V1(dp_adopt_ledger);
 
 /* ------------------------------------------------------------------------
@@ -229,7 +230,27 @@ find_bounds(double share)
 	return share;
 }
 
-/* Reads min_rho, max_failures, answer_step, release_memory and find_bounds, which begin at argument "first". */
+/* answers that are older than this tell nothing of today */
+#define MAX_REUSE ((int64) 36525 * USECS_PER_DAY)
+
+/* Checks a reuse and returns its microseconds; 0: answers are not kept. */
+static int64
+reuse(const Interval *interval)
+{
+	int64		microseconds;
+
+	if (!dp_interval_microseconds(interval, &microseconds) || microseconds < 0 || microseconds > MAX_REUSE ||
+		interval->month < 0 || interval->day < 0 || interval->time < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("reuse says for how long an answer is given again and must be between 0 and 100 years, such as '1 day'; 0 turns it off")));
+	return microseconds;
+}
+
+/*
+ * Reads min_rho, max_failures, answer_step, release_memory, find_bounds, reuse and dump_answers, which begin at
+ * argument "first".
+ */
 static void
 read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *row)
 {
@@ -243,6 +264,10 @@ read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *r
 		row->release_memory = release_memory(PG_GETARG_INT32(first + 3), may_remove);
 	if (!PG_ARGISNULL(first + 4))
 		row->find_bounds = find_bounds(PG_GETARG_FLOAT8(first + 4));
+	if (!PG_ARGISNULL(first + 5))
+		row->reuse = reuse(PG_GETARG_INTERVAL_P(first + 5));
+	if (!PG_ARGISNULL(first + 6))
+		row->dump_answers = PG_GETARG_BOOL(first + 6);
 
 	if (row->min_rho > row->default_rho)
 		ereport(ERROR,
@@ -309,7 +334,18 @@ read_settings(FunctionCallInfo fcinfo, DpDatasetRow *row)
 				 errmsg("default_delta must not exceed delta: raise delta or lower default_delta")));
 }
 
-#define NUM_SETTINGS 15
+/* Returns a time in days and less, which mean the same wherever it is added. */
+static Interval *
+days_and_time(int64 microseconds)
+{
+	Interval   *interval = palloc0(sizeof(Interval));
+
+	interval->day = microseconds / USECS_PER_DAY;
+	interval->time = microseconds % USECS_PER_DAY;
+	return interval;
+}
+
+#define NUM_SETTINGS 17
 
 static void
 settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nulls)
@@ -358,6 +394,12 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 	values[14] = Float8GetDatum(row->find_bounds);
 	if (row->find_bounds == 0)
 		nulls[14] = 'n';
+	types[15] = INTERVALOID;
+	values[15] = IntervalPGetDatum(days_and_time(row->reuse));
+	if (row->reuse == 0)
+		nulls[15] = 'n';
+	types[16] = BOOLOID;
+	values[16] = BoolGetDatum(row->dump_answers);
 }
 
 /* ------------------------------------------------------------------------
@@ -368,7 +410,7 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 /*
  * create_dataset(name, rho, delta, default_rho, max_rho, max_groups, max_rows,
  *				  neighbors, default_delta, min_rho, max_failures, answer_step,
- *				  release_memory, find_bounds)
+ *				  release_memory, find_bounds, reuse, dump_answers)
  *
  * The caller becomes the owner.  NULL stands for the default everywhere.
  */
@@ -435,8 +477,8 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	dp_admin_number_balances();
 	created = dp_admin_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
 							   " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
-							   " min_rho, max_failures, answer_step, release_memory, find_bounds)"
-							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
+							   " min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, dump_answers)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)"
 							   " ON CONFLICT DO NOTHING",
 							   NUM_SETTINGS, types, values, nulls, false);
 	if (created == 0)
@@ -450,10 +492,10 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 
 /*
  * alter_dataset(name, ...as create_dataset..., new_owner, min_rho, max_failures,
- *				 answer_step, release_memory, find_bounds)
+ *				 answer_step, release_memory, find_bounds, reuse, dump_answers)
  *
  * NULL leaves a setting as it is; rho or max_rho => 'Infinity',
- * answer_step => '0', release_memory => 0 and find_bounds => 0 remove it.
+ * answer_step => '0', release_memory => 0, find_bounds => 0 and reuse => '0' remove it.
  */
 Datum
 dp_alter_dataset(PG_FUNCTION_ARGS)
@@ -490,7 +532,10 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 					 " rho_limit = $3, delta_limit = $4,"
 					 " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
 					 " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
-					 " answer_step = $13, release_memory = $14, find_bounds = $15 WHERE name = $1",
+					 " answer_step = $13, release_memory = $14, find_bounds = $15, reuse = $16, dump_answers = $17"
+					 " WHERE name = $1",
+					 NUM_SETTINGS, types, values, nulls, true);
+	dp_admin_execute("UPDATE dp_cdp.kept_answer SET dumped = $17 WHERE dataset = $1 AND dumped <> $17",
 					 NUM_SETTINGS, types, values, nulls, true);
 	dp_admin_end(&context);
 
@@ -502,7 +547,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 /*
  * drop_dataset(name, erase_spent)
  *
- * Removes the dataset and its budgets; rows of the release log stay.
+ * Removes the dataset with its budgets and answers; rows of the release log stay.
  */
 Datum
 dp_drop_dataset(PG_FUNCTION_ARGS)
@@ -537,9 +582,36 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 				 errmsg("privacy budget of dataset \"%s\" was spent, and dropping it would forget how much: call dp_cdp.drop_dataset with erase_spent => true if its data will never be released again",
 						name)));
 	dp_admin_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1", 1, types, values, NULL, true);
+	dp_admin_execute("DELETE FROM dp_cdp.kept_answer WHERE dataset = $1", 1, types, values, NULL, true);
 	dp_admin_execute("DELETE FROM dp_cdp.dataset WHERE name = $1", 1, types, values, NULL, true);
 	if (dp_admin_execute("DELETE FROM dp_cdp.held_name WHERE dataset = $1", 1, types, values, NULL, true) > 0)
 		CacheInvalidateRelcacheAll();	/* as names.c does for each name */
+	dp_admin_end(&context);
+	PG_RETURN_VOID();
+}
+
+/*
+ * refresh(dataset)
+ *
+ * Ends all answers that are kept.  Who paid for them stays, for
+ * dp_cdp.collusion().  The lock on the dataset's row keeps debits out, so that
+ * no answer which was bought before is marked as paid for behind our back.
+ */
+Datum
+dp_refresh(PG_FUNCTION_ARGS)
+{
+	char	   *name = dp_admin_dataset_name(fcinfo, 0);
+	Oid			user = GetUserId();
+	DpAdminContext context;
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(name)};
+
+	dp_admin_begin(&context);
+	(void) dp_admin_dataset(name, user, DP_LOCK_CHANGE);
+	dp_admin_execute("UPDATE dp_cdp.dataset SET refreshed_at = pg_catalog.clock_timestamp() WHERE name = $1",
+					 1, types, values, NULL, true);
+	dp_admin_execute("UPDATE dp_cdp.kept_answer SET answer = NULL, ended = true WHERE dataset = $1 AND NOT ended",
+					 1, types, values, NULL, true);
 	dp_admin_end(&context);
 	PG_RETURN_VOID();
 }

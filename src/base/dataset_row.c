@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "common/int.h"
 #include "executor/spi.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -42,6 +43,9 @@ static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 	[DP_DATASET_LEDGER_ID] = "ledger_id",
 	[DP_DATASET_RELEASE_MEMORY] = "release_memory",
 	[DP_DATASET_FIND_BOUNDS] = "find_bounds",
+	[DP_DATASET_REUSE] = "reuse",
+	[DP_DATASET_REFRESHED_AT] = "refreshed_at",
+	[DP_DATASET_DUMP_ANSWERS] = "dump_answers",
 };
 
 AttrNumber
@@ -108,6 +112,35 @@ dp_read_dataset_owner(HeapTuple tuple, TupleDesc desc)
 	return dp_known_role(owner, isnull ? NULL : TextDatumGetCString(name)) == owner ? owner : InvalidOid;
 }
 
+bool
+dp_interval_microseconds(const Interval *interval, int64 *microseconds)
+{
+	int64		days = (int64) interval->month * DAYS_PER_MONTH + interval->day;
+	int64		sum;
+
+#ifdef INTERVAL_NOT_FINITE
+	if (INTERVAL_NOT_FINITE(interval))
+		return false;
+#endif
+	return !pg_mul_s64_overflow(days, USECS_PER_DAY, &sum) &&
+		!pg_add_s64_overflow(sum, interval->time, microseconds);
+}
+
+/* Reads for how long answers are given again. */
+static void
+read_reuse(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
+{
+	bool		isnull;
+	Datum		value = get_column(tuple, desc, DP_DATASET_REUSE, &isnull);
+
+	/* a row that was put in by hand may hold anything */
+	if (isnull || !dp_interval_microseconds(DatumGetIntervalP(value), &row->reuse) || row->reuse < 0)
+		row->reuse = 0;
+	value = get_column(tuple, desc, DP_DATASET_REFRESHED_AT, &isnull);
+	row->refreshed_at = isnull ? DT_NOBEGIN : DatumGetTimestampTz(value);
+	row->dump_answers = DatumGetBool(get_not_null(tuple, desc, DP_DATASET_DUMP_ANSWERS));
+}
+
 void
 dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 {
@@ -120,6 +153,7 @@ dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 
 	row->release_memory = no_limit ? 0 : DatumGetInt32(memory);
 	row->find_bounds = not_found ? 0 : DatumGetFloat8(share);
+	read_reuse(tuple, desc, row);
 	row->answer_step = NULL;
 	if (!isnull)
 	{

@@ -34,6 +34,9 @@ typedef enum DpDatasetColumn
 	DP_DATASET_LEDGER_ID,
 	DP_DATASET_RELEASE_MEMORY,
 	DP_DATASET_FIND_BOUNDS,
+	DP_DATASET_REUSE,
+	DP_DATASET_REFRESHED_AT,
+	DP_DATASET_DUMP_ANSWERS,
 	DP_DATASET_NCOLUMNS
 } DpDatasetColumn;
 
@@ -54,12 +57,18 @@ typedef struct DpDatasetRow
 	int			release_memory; /* kB; 0: the server's */
 	double		find_bounds;	/* share of an aggregate's price; 0: they are
 								 * not found */
+	int64		reuse;			/* microseconds; 0: answers are not kept */
+	TimestampTz refreshed_at;	/* -infinity: never */
+	bool		dump_answers;
 	/* dp_read_dataset_limits */
 	bool		has_rho_limit;
 	int64		rho_limit;
 	int64		delta_limit;
 	bool		spent;			/* rho_spent or delta_spent > 0 */
 } DpDatasetRow;
+
+/* microseconds of an interval, a month as 30 days; false when it is infinite, or more than an int64 holds */
+extern bool dp_interval_microseconds(const Interval *interval, int64 *microseconds);
 
 /* number of a column; internal error when the table lacks it */
 extern AttrNumber dp_dataset_attnum(TupleDesc desc, DpDatasetColumn column);

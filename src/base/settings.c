@@ -43,6 +43,8 @@ int			dp_guc_release_memory = 256 * 1024;
 int			dp_guc_max_public_rows = 1000000;
 int			dp_guc_max_public_time = 30000;
 bool		dp_guc_bounding_node = true;
+int			dp_guc_kept_answers = 100000;
+int			dp_guc_kept_size = 256 * 1024;
 double		dp_guc_target = 0;
 bool		dp_guc_target_is_relative = false;
 static char *target_text = NULL;
@@ -285,6 +287,22 @@ dp_guc_init(void)
 							&dp_guc_max_public_time,
 							30000, 0, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("dp_cdp.kept_answers",
+							"How many answers a database keeps, to give them again.",
+							"With more than so many, those that were used least recently are forgotten.",
+							&dp_guc_kept_answers,
+							100000, 0, INT_MAX,
+							PGC_SIGHUP, 0,
+							NULL, NULL, NULL);
+
+	DefineCustomIntVariable("dp_cdp.kept_size",
+							"How much room the answers that a database keeps may take together.",
+							"With more than that, those that were used least recently are forgotten.",
+							&dp_guc_kept_size,
+							256 * 1024, 0, MAX_KILOBYTES,
+							PGC_SIGHUP, GUC_UNIT_KB,
 							NULL, NULL, NULL);
 
 	DefineCustomBoolVariable("dp_cdp.bounding_node",

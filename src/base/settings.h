@@ -58,6 +58,10 @@ extern int	dp_guc_release_memory;
 extern int	dp_guc_max_public_rows;
 extern int	dp_guc_max_public_time;
 
+/* the server's: how many answers are kept, and how many kB of them */
+extern int	dp_guc_kept_answers;
+extern int	dp_guc_kept_size;
+
 /* a superuser's, like enable_hashagg: the planner may group by units with a node of ours */
 extern bool dp_guc_bounding_node;
 

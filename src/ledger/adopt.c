@@ -177,8 +177,20 @@ advance_numbers(void)
 {
 	run("SELECT pg_catalog.setval('dp_cdp.ledger_id_seq', m.id)"
 		" FROM (SELECT greatest((SELECT max(ledger_id) FROM dp_cdp.dataset), (SELECT max(ledger_id) FROM dp_cdp.budget),"
-		"   (SELECT max(p.id) FROM dp_cdp.release_log l, unnest(l.paid_by) AS p(id))) AS id) m, dp_cdp.ledger_id_seq s"
+		"   (SELECT max(p.id) FROM dp_cdp.release_log l, unnest(l.paid_by) AS p(id)),"
+		"   (SELECT max(p.id) FROM dp_cdp.kept_answer k, unnest(k.paid_by || k.ledger_id) AS p(id))) AS id) m, dp_cdp.ledger_id_seq s"
 		" WHERE m.id > s.last_value", NULL, SPI_OK_SELECT);
+}
+
+/*
+ * Ends answers that were paid for and not drawn: where this ledger comes from
+ * they may have been drawn since, and would be drawn once more for nothing.
+ */
+static void
+end_undrawn(Adoption *adoption)
+{
+	run("UPDATE dp_cdp.kept_answer SET ended = true WHERE answer IS NULL AND NOT ended AND " ADOPTED("dataset"),
+		adoption, SPI_OK_UPDATE);
 }
 
 /* ---------------------------------------------------------------------
@@ -249,6 +261,7 @@ dp_ledger_adopt_balances(const DpSurcharge *surcharge, const char *dataset)
 	find_payers(&adoption);
 	raise_caps(&adoption);
 	raise_budgets(&adoption);
+	end_undrawn(&adoption);
 	run("UPDATE dp_cdp.dataset d SET adopted = $4 WHERE " ADOPTED("d.name") " AND d.adopted IS DISTINCT FROM $4",
 		&adoption, SPI_OK_UPDATE);
 	dp_ledger_write_end();
@@ -287,6 +300,8 @@ dp_ledger_empty(PG_FUNCTION_ARGS)
 	run("DELETE FROM ONLY dp_cdp.release_log", NULL, SPI_OK_DELETE);
 	run("DELETE FROM ONLY dp_cdp.ledger_chain", NULL, SPI_OK_DELETE);
 	run("DELETE FROM ONLY dp_cdp.pruned", NULL, SPI_OK_DELETE);
+	/* what nobody has paid for any more is given to nobody */
+	run("DELETE FROM ONLY dp_cdp.kept_answer", NULL, SPI_OK_DELETE);
 	run("UPDATE dp_cdp.budget SET rho_spent = 0, delta_spent = 0, failures = 0, failures_since = NULL", NULL, SPI_OK_UPDATE);
 	run("UPDATE dp_cdp.dataset SET rho_spent = 0, delta_spent = 0, adopted = NULL", NULL, SPI_OK_UPDATE);
 	dp_ledger_write_end();

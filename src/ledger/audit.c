@@ -3,7 +3,9 @@
  * audit.c
  *	  Rows of the audit log, in the worker's transaction.
  *
- * A debit has a row for each of its releases, granted or refused.  A release
+ * A debit has a row for each of its releases, granted or refused; of one that
+ * balances owe different amounts of, as some have paid for a kept answer
+ * before, a row for each amount.  A release
  * that failed after it was granted has another one, of rho and delta 0: what
  * it was charged stands in the first, so that the log adds up to the
  * balances.  Rows are only ever added; of refusals that are like one of the
@@ -105,7 +107,7 @@ reason_words(DpReason reason)
 /* Writes the row of one release, as far as granted and refused ones are alike. */
 static void
 write_item(DpAudit *audit, TupleTableSlot *row, const DpRequest *req, const DpWireItem *item,
-		   const char *kind, const char *reason, Datum paid_by)
+		   const char *kind, const char *reason, const DpLogRow *debited)
 {
 	DpOpenTable *log = audit->log;
 
@@ -117,9 +119,15 @@ write_item(DpAudit *audit, TupleTableSlot *row, const DpRequest *req, const DpWi
 	set_text(log, row, DP_LOG_TABLES, dp_request_string(req, item->tables));
 	set_text(log, row, DP_LOG_CLIENT, req->client);
 	set_text(log, row, DP_LOG_REASON, reason);
-	if (paid_by != (Datum) 0)
-		dp_set_column(log, row, DP_LOG_PAID_BY, paid_by);
-	end_row(audit, row, item->rho, item->delta, kind);
+	if (debited != NULL)
+		dp_set_column(log, row, DP_LOG_PAID_BY, debited->paid_by);
+	if (debited != NULL && debited->is_kept)
+	{
+		dp_set_column(log, row, DP_LOG_KEPT_RHO, NumericGetDatum(dp_amount_numeric(debited->kept_rho, DP_RHO_SCALE)));
+		dp_set_column(log, row, DP_LOG_KEPT_DELTA,
+					  NumericGetDatum(dp_amount_numeric(debited->kept_delta, DP_DELTA_SCALE)));
+	}
+	end_row(audit, row, debited ? debited->rho : item->rho, debited ? debited->delta : item->delta, kind);
 }
 
 void
@@ -128,9 +136,15 @@ dp_audit_grant(DpAudit *audit, TupleTableSlot *row, const DpBatchRequest *reques
 	const DpRequest *req = request->req;
 	bool		correction = req->kind == DP_REQUEST_CORRECTION;
 
-	for (int i = 0; i < req->nitems; i++)
-		write_item(audit, row, req, &req->items[i], correction ? "correction" : "granted",
-				   dp_request_string(req, req->reason), request->paid_by[i]);
+	ListCell   *lc;
+
+	foreach(lc, request->rows)
+	{
+		const DpLogRow *debited = lfirst(lc);
+
+		write_item(audit, row, req, &req->items[debited->item], correction ? "correction" : "granted",
+				   dp_request_string(req, req->reason), debited);
+	}
 }
 
 /* Says of a row that it stands for refusals of other kinds, too. */
@@ -151,7 +165,7 @@ dp_audit_refusal(DpAudit *audit, TupleTableSlot *row, const DpRequest *req)
 		return;
 	for (int i = 0; i < req->nitems; i++)
 	{
-		write_item(audit, row, req, &req->items[i], "refused", with_others(&key, reason), (Datum) 0);
+		write_item(audit, row, req, &req->items[i], "refused", with_others(&key, reason), NULL);
 		if (i == 0)
 			dp_repeat_begin(&key, audit->id, audit->now);
 	}

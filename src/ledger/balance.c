@@ -81,6 +81,7 @@ read_balance(DpWork *work, DpBalance *balance)
 
 		balance->adopted = work->stamp != DP_STAMP_GOOD && !isnull && dp_stamp_is_here(TextDatumGetCString(adopted));
 		balance->max_failures = DatumGetInt32(dp_column(table, balance->row, DP_CAP_MAX_FAILURES, &isnull));
+		balance->dump_answers = DatumGetBool(dp_column(table, balance->row, DP_CAP_DUMP_ANSWERS, &isnull));
 	}
 	else
 	{

@@ -45,15 +45,6 @@
 #include "base/amounts.h"
 #include "ledger/batch.h"
 
-/* the part of a request that one dataset has to hold */
-typedef struct Share
-{
-	DpLedgerDataset *dataset;
-	DpLedgerPayer *payer;
-	int128		rho;
-	int128		delta;
-} Share;
-
 /* ---------------------------------------------------------------------
  * Deciding
  * ---------------------------------------------------------------------
@@ -74,9 +65,9 @@ later(DpRequest *req, DpReason reason, const char *dataset)
 	return DP_OUTCOME_LATER;
 }
 
-/* Sums a request up by dataset, with who pays; returns the number of shares. */
+/* Finds the datasets of a request, with who pays; returns the number of shares. */
 static int
-make_shares(DpWork *work, DpRequest *req, Share *shares)
+make_shares(DpWork *work, DpRequest *req, DpShare *shares)
 {
 	int			n = 0;
 
@@ -97,21 +88,10 @@ make_shares(DpWork *work, DpRequest *req, Share *shares)
 													 &work->table[DP_T_BUDGET],
 													 work->snapshot, name);
 			shares[s].payer = dp_directory_payer(shares[s].dataset, req->role, req->other_payer);
-			shares[s].rho = 0;
-			shares[s].delta = 0;
 			n++;
 		}
-		shares[s].rho += item->rho;
-		shares[s].delta += item->delta;
 	}
 	return n;
-}
-
-/* Returns the i-th balance that a share touches: its payer's budgets, then the cap. */
-static DpRowRef *
-share_row(Share *share, int i)
-{
-	return i < share->payer->nbudgets ? share->payer->budgets[i] : &share->dataset->cap;
 }
 
 /*
@@ -123,7 +103,7 @@ count_failure(DpWork *work, DpFailure *failure)
 {
 	DpLedgerDataset *dataset = dp_directory_dataset(&work->table[DP_T_DATASET], &work->table[DP_T_BUDGET],
 													work->snapshot, failure->dataset);
-	Share		share = {dataset};
+	DpShare		share = {dataset};
 
 	/* dropped, with its budgets */
 	if (!dataset->exists)
@@ -131,7 +111,7 @@ count_failure(DpWork *work, DpFailure *failure)
 	share.payer = dp_directory_payer(dataset, failure->role, failure->session_role);
 	for (int i = 0; i <= share.payer->nbudgets; i++)
 	{
-		if (dp_get_balance(work, dataset, share_row(&share, i))->state != BALANCE_LOCKED)
+		if (dp_get_balance(work, dataset, dp_share_row(&share, i))->state != BALANCE_LOCKED)
 			return false;
 	}
 	failure->failures = 0;
@@ -163,17 +143,17 @@ has_failed_too_often(const DpBalance *balance, const DpBalance *cap, DpReply *re
  * there and locked, so that amounts may be compared.
  */
 static DpOutcome
-gather_balances(DpWork *work, DpRequest *req, Share *shares, int n)
+gather_balances(DpWork *work, DpRequest *req, DpShare *shares, int n)
 {
 	for (int s = 0; s < n; s++)
 	{
-		Share	   *share = &shares[s];
+		DpShare    *share = &shares[s];
 
 		if (!share->dataset->exists)
 			return refuse(req, DP_REASON_NO_DATASET, share->dataset->name);
 		for (int i = 0; i <= share->payer->nbudgets; i++)
 		{
-			DpBalance  *balance = dp_get_balance(work, share->dataset, share_row(share, i));
+			DpBalance  *balance = dp_get_balance(work, share->dataset, dp_share_row(share, i));
 
 			if (balance->state != BALANCE_LOCKED)
 				return later(req, balance->state == BALANCE_BUSY ? DP_REASON_BUSY : DP_REASON_NONE,
@@ -193,30 +173,32 @@ gather_balances(DpWork *work, DpRequest *req, Share *shares, int n)
  * in the reply; DP_REASON_NONE: all hold it.
  */
 static DpReason
-first_short(DpWork *work, Share *share, DpReply *reply)
+first_short(DpWork *work, DpShare *share, DpReply *reply)
 {
 	DpBalance  *cap = dp_get_balance(work, share->dataset, &share->dataset->cap);
 
-	reply->asked = share->rho;
+	reply->asked = share->rho[share->payer->nbudgets];
 	if (share->payer->nbudgets == 0)
 		return DP_REASON_NO_BUDGET;
 	for (int i = 0; i <= share->payer->nbudgets; i++)
 	{
-		DpBalance  *balance = dp_get_balance(work, share->dataset, share_row(share, i));
+		DpBalance  *balance = dp_get_balance(work, share->dataset, dp_share_row(share, i));
 
 		reply->role = balance->ref->role;
 		reply->renews = balance->renews;
 		reply->renews_at = balance->renews_at;
 		if (has_failed_too_often(balance, cap, reply))
 			return DP_REASON_FAILURES;
-		if (share->rho > balance->rho_left)
+		/* who owes nothing has to hold nothing, whatever corrections have left of it */
+		if (share->rho[i] > 0 && share->rho[i] > balance->rho_left)
 		{
+			reply->asked = share->rho[i];
 			reply->remaining = balance->rho_left;
 			return DP_REASON_RHO;
 		}
-		if (share->delta > balance->delta_left)
+		if (share->delta[i] > 0 && share->delta[i] > balance->delta_left)
 		{
-			reply->asked = share->delta;
+			reply->asked = share->delta[i];
 			reply->remaining = balance->delta_left;
 			return DP_REASON_DELTA;
 		}
@@ -225,69 +207,62 @@ first_short(DpWork *work, Share *share, DpReply *reply)
 }
 
 static void
-take(DpWork *work, Share *share)
+take(DpWork *work, DpShare *share)
 {
 	for (int i = 0; i <= share->payer->nbudgets; i++)
 	{
-		DpBalance  *balance = dp_get_balance(work, share->dataset, share_row(share, i));
+		DpBalance  *balance = dp_get_balance(work, share->dataset, dp_share_row(share, i));
 
-		balance->rho_left -= share->rho;
-		balance->rho_taken += share->rho;
-		balance->delta_left -= share->delta;
-		balance->delta_taken += share->delta;
-	}
-}
-
-/* Returns the numbers of all balances that pay for a share, as an array for the log. */
-static Datum
-payers_of(DpWork *work, Share *share)
-{
-	int			n = share->payer->nbudgets + 1;
-	Datum	   *ids = palloc(n * sizeof(Datum));
-
-	for (int i = 0; i < n; i++)
-		ids[i] = Int64GetDatum(dp_get_balance(work, share->dataset, share_row(share, i))->ledger_id);
-	return PointerGetDatum(construct_array(ids, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-}
-
-/* Notes for each release of a request who paid for it. */
-static void
-note_payers(DpWork *work, DpBatchRequest *request, Share *shares, int n)
-{
-	DpRequest  *req = request->req;
-	Datum	   *paid = palloc(n * sizeof(Datum));
-
-	request->paid_by = palloc(req->nitems * sizeof(Datum));
-	for (int s = 0; s < n; s++)
-		paid[s] = payers_of(work, &shares[s]);
-	for (int i = 0; i < req->nitems; i++)
-	{
-		for (int s = 0; s < n; s++)
-		{
-			if (strcmp(shares[s].dataset->name, dp_request_string(req, req->items[i].dataset)) == 0)
-				request->paid_by[i] = paid[s];
-		}
+		balance->rho_left -= share->rho[i];
+		balance->rho_taken += share->rho[i];
+		balance->delta_left -= share->delta[i];
+		balance->delta_taken += share->delta[i];
 	}
 }
 
 static DpOutcome decide_correction(DpWork *work, DpBatchRequest *request);
 
+/* Takes values that are to be kept; they were paid for, and change no balance. */
+static DpOutcome
+decide_keeping(DpWork *work, DpBatchRequest *request)
+{
+	DpRequest  *req = request->req;
+	const char *name = dp_request_string(req, req->items[0].dataset);
+
+	memset(&req->reply, 0, sizeof(req->reply));
+	/* whoever has gone shows them to nobody */
+	if (!dp_extra_attach(request))
+		return refuse(req, DP_REASON_ERROR, name);
+	if (dp_keep(work, request) == DP_OUTCOME_LATER)
+		return later(req, DP_REASON_BUSY, name);
+	return DP_OUTCOME_GRANT;
+}
+
 static DpOutcome
 decide(DpWork *work, DpBatchRequest *request)
 {
 	DpRequest  *req = request->req;
-	Share		shares[DP_MAX_ITEMS];
+	DpShare		shares[DP_MAX_ITEMS];
+	DpExtraItem *extra;
 	int			n;
 	DpOutcome	outcome;
 
 	if (req->kind == DP_REQUEST_CORRECTION)
 		return decide_correction(work, request);
+	if (req->kind == DP_REQUEST_KEEP)
+		return decide_keeping(work, request);
 	n = make_shares(work, req, shares);
 
 	memset(&req->reply, 0, sizeof(req->reply));
+	if (!dp_extra_attach(request))
+		return refuse(req, DP_REASON_ERROR, shares[0].dataset->name);
+	extra = dp_extra_items(request);
 	outcome = gather_balances(work, req, shares, n);
 	if (outcome != DP_OUTCOME_GRANT)
 		return outcome;
+	if (!dp_lock_answers(work, extra, req->nitems))
+		return later(req, DP_REASON_BUSY, shares[0].dataset->name);
+	dp_owe(work, request, extra, shares, n);
 	for (int s = 0; s < n; s++)
 	{
 		DpReason	reason = first_short(work, &shares[s], &req->reply);
@@ -299,7 +274,7 @@ decide(DpWork *work, DpBatchRequest *request)
 	}
 	for (int s = 0; s < n; s++)
 		take(work, &shares[s]);
-	note_payers(work, request, shares, n);
+	dp_mark_answers(work, req, extra, shares, n);
 	return DP_OUTCOME_GRANT;
 }
 
@@ -316,7 +291,8 @@ decide_correction(DpWork *work, DpBatchRequest *request)
 													work->snapshot, dp_request_string(req, req->items[0].dataset));
 	DpRowRef   *budget = NULL;
 	DpLedgerPayer payer = {.budgets = &budget};
-	Share		share = {dataset, &payer};
+	DpShare		share = {dataset, &payer};
+	DpLogRow   *row = palloc0(sizeof(DpLogRow));
 	DpOutcome	outcome;
 
 	memset(&req->reply, 0, sizeof(req->reply));
@@ -334,7 +310,7 @@ decide_correction(DpWork *work, DpBatchRequest *request)
 		return refuse(req, DP_REASON_NO_BUDGET, dataset->name);
 	for (int i = 0; i <= payer.nbudgets; i++)
 	{
-		DpBalance  *balance = dp_get_balance(work, dataset, share_row(&share, i));
+		DpBalance  *balance = dp_get_balance(work, dataset, dp_share_row(&share, i));
 
 		if (balance->rho_spent + balance->rho_taken + rho < 0)
 		{
@@ -344,9 +320,16 @@ decide_correction(DpWork *work, DpBatchRequest *request)
 			return refuse(req, DP_REASON_NOT_SPENT, dataset->name);
 		}
 	}
-	share.rho = rho;
+	/* rho is negative where something is taken back, which dp_owe knows nothing of */
+	row->item = 0;
+	row->rho = rho;
+	row->paid_by = dp_share_payers(work, &share);
+	request->rows = list_make1(row);
+	share.rho = palloc((payer.nbudgets + 1) * sizeof(int128));
+	share.delta = palloc0((payer.nbudgets + 1) * sizeof(int128));
+	for (int i = 0; i <= payer.nbudgets; i++)
+		share.rho[i] = rho;
 	take(work, &share);
-	note_payers(work, request, &share, 1);
 	return DP_OUTCOME_GRANT;
 }
 
@@ -368,7 +351,8 @@ decide_within_rate(DpWork *work, DpBatchRequest *request)
 		return refuse(req, dataset->exists ? DP_REASON_RATE : DP_REASON_NO_DATASET, name);
 	}
 	outcome = decide(work, request);
-	if (outcome != DP_OUTCOME_LATER)
+	dp_extra_detach(request);
+	if (outcome != DP_OUTCOME_LATER && req->kind != DP_REQUEST_KEEP)
 		dp_rate_count(req->session_role, outcome == DP_OUTCOME_GRANT, work->now);
 	return outcome;
 }
@@ -401,7 +385,7 @@ write_all(DpWork *work, DpBatchRequest *batch, int n, DpFailureCopy *failures, i
 	}
 	for (int i = 0; i < n; i++)
 	{
-		if (batch[i].outcome == DP_OUTCOME_GRANT)
+		if (batch[i].outcome == DP_OUTCOME_GRANT && batch[i].req->kind != DP_REQUEST_KEEP)
 			dp_audit_grant(&audit, row, &batch[i]);
 		else if (is_audited_refusal(&batch[i]))
 			dp_audit_refusal(&audit, row, batch[i].req);
@@ -415,6 +399,8 @@ write_all(DpWork *work, DpBatchRequest *batch, int n, DpFailureCopy *failures, i
 	ExecDropSingleTupleTableSlot(row);
 	dp_repeats_write(audit.log, work->estate, work->snapshot, work->now);
 	dp_chain_end(&work->table[DP_T_CHAIN], work->estate, work->snapshot);
+
+	dp_write_ladders(work);
 
 	foreach(lc, work->balances)
 	{

@@ -36,6 +36,7 @@ typedef struct DpBalance
 	TimestampTz failures_since;
 	int			max_failures;	/* of a dataset */
 	bool		adopted;		/* of a dataset: here, by its owner */
+	bool		dump_answers;	/* of a dataset */
 } DpBalance;
 
 /* a batch at work */
@@ -48,12 +49,93 @@ typedef struct DpWork
 	Snapshot	snapshot;
 	DpOpenTable table[DP_T_OPEN];
 	List	   *balances;		/* of DpBalance: all that were asked for */
+	List	   *ladders;		/* of DpLadder */
 } DpWork;
+
+/* the part of a request that one dataset has to hold */
+typedef struct DpShare
+{
+	DpLedgerDataset *dataset;
+	DpLedgerPayer *payer;
+	/* what each balance owes: the payer's budgets, then the cap */
+	int128	   *rho;
+	int128	   *delta;
+} DpShare;
+
+/* an answer of a ladder */
+typedef struct DpRung
+{
+	int64		rho;
+	int64		delta;
+	TupleTableSlot *row;		/* NULL: it is new */
+	bool		locked;
+	bool		ended;
+	bool		has_values;
+	int			npaid;
+	int64	   *paid_by;
+	bool		changed;
+	struct varlena *values;		/* to be written */
+	/* of a new one */
+	int64		below;
+	const char *dataset;
+	bool		dumped;
+} DpRung;
+
+/* all answers of a question that have one beginning */
+typedef struct DpLadder
+{
+	uint8		question[DP_QUESTION_BYTES];
+	TimestampTz began;
+	int64		cap;			/* number of the dataset's cap */
+	bool		ended;
+	List	   *rungs;
+	int64		pending_rho;	/* what the request at work has bought of it */
+	int64		pending_delta;
+} DpLadder;
 
 /* a balance, locked and read if that is possible: see its state */
 extern DpBalance *dp_get_balance(DpWork *work, DpLedgerDataset *dataset, DpRowRef *ref);
 
 /* writes what the batch has taken; first_id: of the batch's rows of the log */
 extern void dp_write_balance(DpWork *work, DpBalance *balance, int64 first_id);
+
+/* --- kept_rows.c --- */
+
+extern DpLadder *dp_get_ladder(DpWork *work, const DpKeptId *id);
+extern DpRung *dp_find_rung(DpLadder *ladder, const DpKeptId *id);
+
+/* what a balance has paid for a ladder: for the dearest rung that it has paid for */
+extern void dp_ladder_paid(const DpLadder *ladder, int64 ledger_id, int64 *rho, int64 *delta);
+extern bool dp_has_paid(const DpRung *rung, int64 ledger_id);
+
+/* before it is changed; false: others have locked it, or it is gone */
+extern bool dp_lock_rung(DpWork *work, DpRung *rung);
+extern DpRung *dp_add_rung(DpLadder *ladder, const DpKeptId *id, const char *dataset, int64 cap, bool dumped);
+extern void dp_note_payer(DpRung *rung, int64 ledger_id);
+extern void dp_write_ladders(DpWork *work);
+
+/* --- owed.c --- */
+
+/* the i-th balance that a share touches: its payer's budgets, then the cap */
+extern DpRowRef *dp_share_row(const DpShare *share, int i);
+extern DpBalance *dp_share_balance(DpWork *work, const DpShare *share, int i);
+
+/* the share of an item's dataset */
+extern DpShare *dp_share_of(DpShare *shares, int n, const DpRequest *req, int item);
+
+/* computes what each balance owes, and the rows of the log that say so; all of them are locked */
+extern void dp_owe(DpWork *work, DpBatchRequest *request, const DpExtraItem *extra, DpShare *shares, int n);
+
+/* the numbers of all balances of a share, for the log */
+extern Datum dp_share_payers(DpWork *work, DpShare *share);
+
+/* locks the answers of a debit that are there; false: others have locked one */
+extern bool dp_lock_answers(DpWork *work, const DpExtraItem *extra, int n);
+
+/* notes that all balances have paid for the answers of a debit */
+extern void dp_mark_answers(DpWork *work, const DpRequest *req, const DpExtraItem *extra, DpShare *shares, int n);
+
+/* takes values that are to be kept */
+extern DpOutcome dp_keep(DpWork *work, DpBatchRequest *request);
 
 #endif							/* DP_LEDGER_BATCH_H */

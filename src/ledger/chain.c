@@ -7,7 +7,9 @@
  * each column of chained_columns in that order, its length, a colon and its value
  * ("5:alice"), or a dash for NULL.  Values are written as PostgreSQL prints
  * them, but for times, which are microseconds since 2000-01-01 UTC, truth, t or
- * f, and arrays, which have commas between the numbers; in UTF-8.
+ * f, and arrays, which have commas between the numbers; in UTF-8.  What kept
+ * answers cost comes last, where a row has it, so that others have the hash
+ * that they always had.
  *
  * Roles are chained by name, as their OIDs mean nothing after a restore, and
  * how often a refusal was repeated is not chained, as it grows (repeats.c).
@@ -52,6 +54,7 @@ static const struct
 {
 	int			column;
 	ColumnKind	kind;
+	bool		if_any;			/* nothing for NULL: the column was added later */
 }			chained_columns[] = {
 	{DP_LOG_ID, COLUMN_INT},
 	{DP_LOG_RELEASED_AT, COLUMN_TIME},
@@ -72,6 +75,8 @@ static const struct
 	{DP_LOG_TABLES, COLUMN_TEXT},
 	{DP_LOG_CLIENT, COLUMN_TEXT},
 	{DP_LOG_PAID_BY, COLUMN_INTS},
+	{DP_LOG_KEPT_RHO, COLUMN_NUMERIC, true},
+	{DP_LOG_KEPT_DELTA, COLUMN_NUMERIC, true},
 };
 
 /* the end of the chain, as the worker remembers it */
@@ -202,7 +207,8 @@ dp_chain_hash(pg_cryptohash_ctx *context, const uint8 *before, const AttrNumber 
 	{
 		int			place = attnum[chained_columns[i].column] - 1;
 
-		append_column(&text, chained_columns[i].kind, values[place], nulls[place]);
+		if (!nulls[place] || !chained_columns[i].if_any)
+			append_column(&text, chained_columns[i].kind, values[place], nulls[place]);
 	}
 	if (pg_cryptohash_init(context) < 0 ||
 		pg_cryptohash_update(context, before, DP_HASH_BYTES) < 0 ||

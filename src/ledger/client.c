@@ -49,10 +49,28 @@ PG_FUNCTION_INFO_V1(dp_ledger_debit_by_hand);
 /* how long a process sleeps before it looks for a cancel, where others do not wake it, in ms */
 #define SLICE_MS 100
 
+/* what is asked at the moment, for messages */
+static DpRequestKind asked_kind = DP_REQUEST_DEBIT;
+
 /* ---------------------------------------------------------------------
  * Interrupts
  * ---------------------------------------------------------------------
  */
+
+/* Says that a process which waits was cancelled. */
+static void
+raise_canceled(DpRequestState state)
+{
+	if (asked_kind == DP_REQUEST_KEEP)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("canceling private query while its answer was kept; what it was charged stays charged, and the same question costs no more")));
+	ereport(ERROR,
+			(errcode(ERRCODE_QUERY_CANCELED),
+			 state != DP_REQUEST_TAKEN
+			 ? errmsg("canceling private query; this charge was not made")
+			 : errmsg("canceling private query while it was charged; no rows were read, and dp_cdp.releases tells whether the charge stands")));
+}
 
 /* Tells whether a request is the worker's, so that giving up changes its state. */
 static bool
@@ -83,11 +101,7 @@ check_interrupts(int slot)
 						  state == DP_REQUEST_PENDING ? DP_REQUEST_FREE : DP_REQUEST_ABANDONED))
 			continue;
 		QueryCancelPending = false;
-		ereport(ERROR,
-				(errcode(ERRCODE_QUERY_CANCELED),
-				 state != DP_REQUEST_TAKEN
-				 ? errmsg("canceling private query; this charge was not made")
-				 : errmsg("canceling private query while it was charged; no rows were read, and dp_cdp.releases tells whether the charge stands")));
+		raise_canceled(state);
 	}
 }
 
@@ -402,6 +416,20 @@ check_available(List *items, const DpOrder *order)
 	}
 }
 
+/* Says that answers could not be kept; reply NULL: whether they were is not known. */
+static void
+raise_not_kept(const DpReply *reply)
+{
+	const char *cause = reply == NULL ? "the privacy ledger's background worker was lost" :
+		reply->reason == DP_REASON_BUSY ? "the kept answers are being changed by somebody else" :
+		"the privacy ledger failed, the server log has the cause";
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			 errmsg("the answer could not be kept and is not shown: %s; what it was charged stays charged, and the same question costs no more: retry",
+					cause)));
+}
+
 /* Has the worker do as ordered, and returns when that is durable; else an error. */
 static void
 submit_order(List *items, DpOrder *order)
@@ -412,6 +440,7 @@ submit_order(List *items, DpOrder *order)
 	if (items == NIL)
 		return;
 	check_available(items, order);
+	asked_kind = order->kind;
 
 	slot = dp_my_proc_number();
 	Assert(slot >= 0 && slot < dp_shared->nslots);
@@ -420,9 +449,11 @@ submit_order(List *items, DpOrder *order)
 	{
 		DpRequestState state;
 		DpReply		reply;
+		dsm_segment *segment;
 
 		wait_for_slot(slot);
 		dp_write_request(&dp_shared->requests[slot], items, order);
+		segment = dp_extra_write(&dp_shared->requests[slot], items, order->values);
 
 		PG_ENSURE_ERROR_CLEANUP(give_up, Int32GetDatum(slot));
 		{
@@ -433,15 +464,22 @@ submit_order(List *items, DpOrder *order)
 
 		reply = dp_shared->requests[slot].reply;
 		give_up(0, Int32GetDatum(slot));
+		/* after an error the transaction detaches it */
+		if (segment != NULL)
+			dsm_detach(segment);
 
 		if (state == DP_REQUEST_GRANTED)
 			return;
+		if (state == DP_REQUEST_UNKNOWN && order->kind == DP_REQUEST_KEEP)
+			raise_not_kept(NULL);
 		if (state == DP_REQUEST_UNKNOWN)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 					 errmsg("the privacy ledger's background worker was lost during the debit, which may be spent; look at dp_cdp.budgets before you retry")));
 		if (reply.reason == DP_REASON_WORKER_GONE && attempt < MAX_ATTEMPTS)
 			continue;
+		if (order->kind == DP_REQUEST_KEEP)
+			raise_not_kept(&reply);
 		dp_raise_refusal(&reply);
 	}
 }
@@ -469,6 +507,26 @@ dp_ledger_correct(const char *dataset, Oid role, int64 rho, const char *reason)
 	DpDebitItem item = {.dataset = dataset, .rho = rho, .aggregates = "correction"};
 
 	submit_order(list_make1(&item), &order);
+}
+
+void
+dp_keep_values(const char *dataset, List *values)
+{
+	DpOrder		order = {.kind = DP_REQUEST_KEEP};
+	DpDebitItem item = {.dataset = dataset};
+	ListCell   *lc;
+
+	/* as they are stored, whole and with a long header */
+	foreach(lc, values)
+	{
+		DpKeptValues *value = palloc(sizeof(DpKeptValues));
+
+		*value = *(DpKeptValues *) lfirst(lc);
+		value->values = PG_DETOAST_DATUM(PointerGetDatum(value->values));
+		order.values = lappend(order.values, value);
+	}
+	if (order.values != NIL)
+		submit_order(list_make1(&item), &order);
 }
 
 /*

@@ -34,7 +34,8 @@ typedef struct DpKeptId
 	uint8		question[DP_QUESTION_BYTES];
 	int64		rho;			/* what a balance has paid that knows it and nothing
 								 * dearer; an amount */
-	int64		delta;			/* of a selection of keys */
+	int64		delta;			/* of a selection of keys; with rho it tells the
+								 * answers of a ladder apart */
 	int64		below;			/* the price of the piece's foot; 0: the first
 								 * piece */
 	TimestampTz began;			/* of the ladder: when its first piece was
@@ -61,10 +62,12 @@ typedef struct DpCredit
 } DpCredit;
 
 /*
- * Returns the answers of a question in a dataset that are not older than
- * since, as a List of DpKeptAnswer, the dearest first; palloc'd.  It sees what
- * is committed now, whatever the transaction's snapshot is, and locks nothing
- * but the table.  Privileges are the caller's business.
+ * Returns the answers of a question in a dataset that have not ended and are
+ * not older than since, as a List of DpKeptAnswer, the dearest first; palloc'd.
+ * They are one ladder, the youngest.  It sees what is committed now, whatever
+ * the transaction's snapshot is, and locks nothing but the table.  None where
+ * nothing can be debited: on a standby, and while the ledger waits for its
+ * adoption.  Privileges are the caller's business.
  */
 extern List *dp_kept_answers(const char *dataset, const uint8 *question, TimestampTz since);
 
@@ -78,8 +81,10 @@ extern int64 *dp_payer_balances(const char *dataset, int *n);
 /*
  * Hands values over to be kept, a List of DpKeptValues, and returns when they
  * are durable: only then may any of them be shown.  The answers have been paid
- * for (DpDebitItem.answers).  ZC003 if that cannot be had; then nothing has
- * been kept, and who paid may draw again.
+ * for (DpDebitItem.answers).  What has ended meanwhile, or has gone with its
+ * dataset, is not kept, and may be shown this once.  An error, ZC003 or 57014,
+ * if that cannot be had: then none of them may be shown, and who paid looks
+ * again, and draws where there are no values.
  */
 typedef struct DpKeptValues
 {
@@ -95,7 +100,8 @@ extern void dp_kept_used(const DpKeptId *id);
 /*
  * Locks a question of this database until dp_unlock_question, or the end of the
  * (sub)transaction, so that one process at a time buys answers of it.  Waits,
- * with interrupts, and is seen by the detector of deadlocks.
+ * with interrupts, and is seen by the detector of deadlocks.  It is let go
+ * under the resource owner that it was taken under, in the same run of a plan.
  */
 extern void dp_lock_question(const uint8 *question);
 extern void dp_unlock_question(const uint8 *question);

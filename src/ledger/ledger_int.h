@@ -16,9 +16,10 @@
  * or an answer, to the worker while it says TAKEN or ABANDONED; while it
  * says PENDING nobody may write to it.
  *
- * The only lock is DpShared.lock.  It protects the table of databases and
- * that of failures (failure.c), and is never held across a wait, an
- * allocation or an ereport.
+ * DpShared.lock protects the table of databases and that of failures
+ * (failure.c), DpShared.uses_lock what is noted of kept answers (kept_tend.c).
+ * Neither is held while the other is taken, nor across a wait, an allocation
+ * or an ereport.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,8 +29,10 @@
 #include "datatype/timestamp.h"
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
+#include "storage/dsm.h"
 #include "storage/lwlock.h"
 
+#include "ledger/kept.h"
 #include "ledger/ledger.h"
 #include "math/wide.h"
 
@@ -112,8 +115,12 @@ typedef struct DpWireItem
 typedef enum DpRequestKind
 {
 	DP_REQUEST_DEBIT,
-	DP_REQUEST_CORRECTION
+	DP_REQUEST_CORRECTION,
+	DP_REQUEST_KEEP				/* values of answers that were paid for */
 } DpRequestKind;
+
+/* bytes of credits and answers that fit into a slot; more are in a segment of shared memory */
+#define DP_EXTRA_SIZE 8192
 
 typedef struct DpRequest
 {
@@ -131,6 +138,10 @@ typedef struct DpRequest
 	DpReply		reply;
 	DpWireItem	items[DP_MAX_ITEMS];
 	char		strings[DP_STRINGS_SIZE];
+	/* kept_wire.c */
+	Size		extra_size;
+	dsm_handle	extra_segment;	/* DSM_HANDLE_INVALID: in extra */
+	char		extra[DP_EXTRA_SIZE] pg_attribute_aligned(8);
 } DpRequest;
 
 static inline const char *
@@ -216,6 +227,17 @@ typedef struct DpNote
 	char		query[DP_MAX_QUERY_BYTES + 1];
 } DpNote;
 
+/* a ladder of answers of which one was given again */
+#define DP_MAX_USES 1024
+
+typedef struct DpUse
+{
+	Oid			database;		/* InvalidOid: none */
+	uint8		question[DP_QUESTION_BYTES];
+	TimestampTz began;
+	TimestampTz used_at;
+} DpUse;
+
 typedef struct DpShared
 {
 	LWLock	   *lock;
@@ -232,6 +254,8 @@ typedef struct DpShared
 	int			nnotes;
 	pg_atomic_uint32 nnoted;	/* notes there are */
 	DpNote	   *notes;			/* [nnotes] */
+	LWLock	   *uses_lock;		/* protects uses */
+	DpUse		uses[DP_MAX_USES];	/* by a hash of the question */
 } DpShared;
 
 /* NULL when the library is not in shared_preload_libraries */
@@ -282,8 +306,22 @@ typedef struct DpBatchRequest
 	int			slot;
 	DpRequest  *req;
 	DpOutcome	outcome;
-	Datum	   *paid_by;		/* GRANT: of each item, the balances that paid */
+	List	   *rows;			/* GRANT: what the log is told, DpLogRow */
+	dsm_segment *segment;		/* attached; NULL: none */
 } DpBatchRequest;
+
+/* a row of the log about an item: what some of its balances were debited */
+typedef struct DpLogRow
+{
+	int			item;
+	int64		rho;
+	int64		delta;
+	bool		is_kept;		/* answers are kept; of what was debited for
+								 * them: */
+	int64		kept_rho;
+	int64		kept_delta;
+	Datum		paid_by;
+} DpLogRow;
 
 /* counts failures first, and sets "counted" where that was possible; then debits */
 extern void dp_batch_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailures);
@@ -319,11 +357,45 @@ extern bool dp_note_take(DpNote *note);
 /* forgets what was learned about the tables, as after an error */
 extern void dp_tables_forget(void);
 
+/* how often that was done, for who remembers something of them, too */
+extern uint64 dp_tables_forgotten(void);
+
 /* --- failure.c, for the worker --- */
 
 extern bool dp_failures_posted(void);
 extern int	dp_failures_take(DpFailureCopy *copies, int most);
 extern void dp_failures_settle(DpFailureCopy *copies, int n, bool single);
+
+/* --- kept_wire.c: credits, answers and values, from the asking side to the worker --- */
+
+/* what is handed over, of an item of a debit or of a request to keep values */
+typedef struct DpExtraItem
+{
+	int			ncredits;
+	const DpCredit *credits;
+	int			nanswers;
+	const DpKeptId *answers;
+} DpExtraItem;
+
+/* writes what belongs to a request into its slot, or a segment, which the caller detaches when it is answered */
+extern dsm_segment *dp_extra_write(DpRequest *req, List *items, List *values);
+
+/* attaches what a request has; false: who asked has gone.  The batch detaches it. */
+extern bool dp_extra_attach(DpBatchRequest *request);
+extern void dp_extra_detach(DpBatchRequest *request);
+
+/* of each item of a debit, palloc'd; what they point to is in shared memory */
+extern DpExtraItem *dp_extra_items(const DpBatchRequest *request);
+
+/* List of DpKeptValues; values are in shared memory */
+extern List *dp_extra_values(const DpBatchRequest *request);
+
+/* --- kept_tend.c: what the worker does to answers that nobody waits for --- */
+
+/* counts what a batch has added: answers that have values, and their bytes */
+extern void dp_kept_count(int64 answers, int64 bytes);
+extern bool dp_kept_due(void);
+extern void dp_kept_tend(void);
 
 /* --- request.c --- */
 
@@ -337,6 +409,7 @@ typedef struct DpOrder
 	bool		is_for;			/* on behalf of role, not of the caller */
 	Oid			role;
 	const char *reason;			/* of a correction */
+	List	   *values;			/* to be kept, DpKeptValues */
 	const char *query;			/* the statement, not terminated; NULL: none */
 	int			query_length;
 } DpOrder;

@@ -51,7 +51,7 @@ dp_ledger_admin_begin(DpLedgerAdmin *admin, const char *function)
 
 	/* no debit between sums and what is made of them */
 	if (SPI_execute("LOCK TABLE dp_cdp.ledger_stamp, dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log,"
-					" dp_cdp.ledger_chain IN SHARE ROW EXCLUSIVE MODE", false, 0) != SPI_OK_UTILITY)
+					" dp_cdp.ledger_chain, dp_cdp.kept_answer IN SHARE ROW EXCLUSIVE MODE", false, 0) != SPI_OK_UTILITY)
 		elog(ERROR, "could not lock the ledger");
 }
 

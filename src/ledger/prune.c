@@ -86,6 +86,7 @@ write_checkpoints(Oid *types, Datum *values, const char *nulls)
 {
 	run("WITH old AS (SELECT l.* FROM dp_cdp.release_log l WHERE" OLD_ROWS "),"
 		" sums AS (SELECT p.id, sum(l.rho) AS rho, sum(l.delta) AS delta,"
+		"   sum(l.kept_rho) AS kept_rho, sum(l.kept_delta) AS kept_delta,"
 		"   max(CASE WHEN l.kind = 'checkpoint' THEN coalesce(l.last_at, l.released_at) ELSE l.released_at END) AS last_at"
 		"   FROM old l CROSS JOIN LATERAL unnest(l.paid_by) AS p(id)"
 		"     JOIN " BALANCES " b ON b.ledger_id = p.id AND l.id >= b.spent_since GROUP BY p.id),"
@@ -93,16 +94,26 @@ write_checkpoints(Oid *types, Datum *values, const char *nulls)
 		" digest AS (SELECT encode(sha256(convert_to(coalesce(string_agg(format('%s-%s:%s', first_id, last_id,"
 		"   encode(hash, 'hex')), ',' ORDER BY first_id), ''), 'UTF8')), 'hex') AS hex FROM dp_cdp.pruned)"
 		" INSERT INTO dp_cdp.release_log (dataset, role, session_role, application, aggregates, rho, delta,"
-		"   granted, kind, reason, role_name, session_role_name, paid_by, last_at)"
+		"   granted, kind, reason, role_name, session_role_name, paid_by, last_at, kept_rho, kept_delta)"
 		" SELECT c.dataset, coalesce(b.role, 0), coalesce(b.role, 0), '', 'checkpoint', coalesce(s.rho, 0),"
 		"   coalesce(s.delta, 0), false, 'checkpoint', format('rows of this dataset before id %s: %s; pruned stretches: %s',"
 		"     $1, c.n, d.hex), b.role_name, b.role_name, CASE WHEN s.id IS NOT NULL THEN ARRAY[s.id] END,"
-		"   coalesce(s.last_at, $3)"
+		"   coalesce(s.last_at, $3), s.kept_rho, s.kept_delta"
 		" FROM digest d, counts c LEFT JOIN " BALANCES " b"
 		"   ON b.dataset = c.dataset AND (b.role = 0 OR EXISTS (SELECT FROM sums x WHERE x.id = b.ledger_id))"
 		"   LEFT JOIN sums s ON s.id = b.ledger_id"
 		" ORDER BY c.dataset COLLATE \"C\", b.ledger_id",
 		3, types, values, nulls);
+}
+
+/* Forgets who paid for answers that began before the time and have ended; the rows of the log say what. */
+static void
+forget_answers(Oid *types, Datum *values, const char *nulls)
+{
+	dp_ledger_write_begin();
+	run("DELETE FROM dp_cdp.kept_answer k WHERE k.ended AND k.began < $3 AND ($2 IS NULL OR k.dataset = ANY ($2))",
+		3, types, values, nulls);
+	dp_ledger_write_end();
 }
 
 /* Prunes rows before an id, of the datasets in values[1]; returns how many. */
@@ -112,6 +123,7 @@ prune(Oid *types, Datum *values, const char *nulls)
 	int64		last;
 	int64		pruned;
 
+	forget_answers(types, values, nulls);
 	run("SELECT max(id) FROM dp_cdp.release_log", 0, NULL, NULL, NULL);
 	last = first_int64();
 	run("SELECT count(*) FROM dp_cdp.release_log l WHERE" OLD_ROWS, 2, types, values, nulls);

@@ -57,7 +57,7 @@ static void
 request_shared_memory(void)
 {
 	RequestAddinShmemSpace(shared_size());
-	RequestNamedLWLockTranche(DP_TRANCHE, 1);
+	RequestNamedLWLockTranche(DP_TRANCHE, 2);
 }
 
 DP_DEFINE_SHMEM_REQUEST(install_request, request_shared_memory);
@@ -77,7 +77,8 @@ startup_shared_memory(void)
 		char	   *at = (char *) dp_shared;
 
 		MemSet(at, 0, shared_size());
-		dp_shared->lock = &GetNamedLWLockTranche(DP_TRANCHE)->lock;
+		dp_shared->lock = &GetNamedLWLockTranche(DP_TRANCHE)[0].lock;
+		dp_shared->uses_lock = &GetNamedLWLockTranche(DP_TRANCHE)[1].lock;
 		ConditionVariableInit(&dp_shared->changed);
 		dp_shared->nslots = dp_max_backends();
 		dp_shared->nentries = entry_count();

@@ -58,12 +58,19 @@ static const DpDatasetColumn dataset_columns[] = {
 	[DP_BALANCE_LEDGER_ID] = DP_DATASET_LEDGER_ID,
 	[DP_CAP_MAX_FAILURES] = DP_DATASET_MAX_FAILURES,
 	[DP_CAP_ADOPTED] = DP_DATASET_ADOPTED,
+	[DP_CAP_DUMP_ANSWERS] = DP_DATASET_DUMP_ANSWERS,
 };
 
 const char *const dp_log_columns[DP_LOG_NCOLS] = {
 	"id", "released_at", "dataset", "role", "session_role", "application",
 	"aggregates", "groups", "rho", "delta", "sigma", "granted", "failed", "kind", "reason", "query",
-	"tables", "client", "repeats", "last_at", "role_name", "session_role_name", "paid_by", "hash"
+	"tables", "client", "repeats", "last_at", "role_name", "session_role_name", "paid_by", "hash",
+	"kept_rho", "kept_delta"
+};
+
+const char *const dp_kept_columns[DP_KEPT_NCOLS] = {
+	"dataset", "ledger_id", "question", "began", "rho", "delta",
+	"below", "paid_by", "answer", "used_at", "ended", "dumped"
 };
 
 static const char *const column_names[DP_T_OPEN][MAX_COLS] = {
@@ -75,7 +82,18 @@ static const char *const column_names[DP_T_OPEN][MAX_COLS] = {
 };
 
 static const char *const table_names[DP_T_COUNT] = {"dataset", "budget", "release_log", "ledger_chain",
-	"ledger_stamp", "role_alias"};
+	"kept_answer", "ledger_stamp", "role_alias"};
+
+/* NULL: the table has no more columns that are of interest here */
+static const char *
+column_name(DpTableNo t, int i)
+{
+	if (t == DP_T_LOG)
+		return dp_log_columns[i];
+	if (t == DP_T_KEPT)
+		return i < DP_KEPT_NCOLS ? dp_kept_columns[i] : NULL;
+	return column_names[t][i];
+}
 
 /* places of the tables and of their columns */
 static struct
@@ -96,6 +114,8 @@ static struct
 	HTAB	   *payers;			/* of DpLedgerPayer */
 }			directory;
 
+static uint64 times_forgotten = 0;
+
 /* ---------------------------------------------------------------------
  * Forgetting
  * ---------------------------------------------------------------------
@@ -107,7 +127,14 @@ dp_tables_forget(void)
 	known.valid = false;
 	known.stamp = DP_STAMP_MISSING;
 	directory.valid = false;
+	times_forgotten++;
 	dp_chain_forget();
+}
+
+uint64
+dp_tables_forgotten(void)
+{
+	return times_forgotten;
 }
 
 static void
@@ -211,6 +238,12 @@ dp_tables_owner(void)
 	return owner;
 }
 
+const char *
+dp_table_name(DpTableNo t)
+{
+	return table_names[t];
+}
+
 void
 dp_table_open(DpOpenTable *table, DpTableNo t)
 {
@@ -224,7 +257,7 @@ dp_table_open(DpOpenTable *table, DpTableNo t)
 	}
 	for (int i = 0; i < MAX_COLS; i++)
 	{
-		const char *name = t == DP_T_LOG ? dp_log_columns[i] : column_names[t][i];
+		const char *name = column_name(t, i);
 
 		if (name == NULL)
 			break;

@@ -17,8 +17,8 @@
 
 typedef enum DpTableNo
 {
-	DP_T_DATASET, DP_T_BUDGET, DP_T_LOG, DP_T_CHAIN, DP_T_STAMP, DP_T_ALIAS, DP_T_COUNT,
-	DP_T_OPEN = DP_T_CHAIN + 1	/* those that a batch opens come first */
+	DP_T_DATASET, DP_T_BUDGET, DP_T_LOG, DP_T_CHAIN, DP_T_KEPT, DP_T_STAMP, DP_T_ALIAS, DP_T_COUNT,
+	DP_T_OPEN = DP_T_KEPT + 1	/* those that a batch opens come first */
 } DpTableNo;
 
 /* the first six columns of both tables of balances mean the same */
@@ -28,7 +28,7 @@ enum
 	DP_BALANCE_DELTA_LIMIT, DP_BALANCE_DELTA_SPENT, DP_BALANCE_LEDGER_ID,
 	DP_BUDGET_ROLE, DP_BUDGET_PERIOD, DP_BUDGET_RENEWS_AT,
 	DP_BUDGET_FAILURES, DP_BUDGET_FAILURES_SINCE, DP_BUDGET_ROLE_NAME, DP_BUDGET_SPENT_SINCE,
-	DP_CAP_MAX_FAILURES = DP_BALANCE_LEDGER_ID + 1, DP_CAP_ADOPTED
+	DP_CAP_MAX_FAILURES = DP_BALANCE_LEDGER_ID + 1, DP_CAP_ADOPTED, DP_CAP_DUMP_ANSWERS
 };
 enum
 {
@@ -37,11 +37,19 @@ enum
 	DP_LOG_SIGMA, DP_LOG_GRANTED, DP_LOG_FAILED,
 	DP_LOG_KIND, DP_LOG_REASON, DP_LOG_QUERY, DP_LOG_TABLES, DP_LOG_CLIENT, DP_LOG_REPEATS,
 	DP_LOG_LAST_AT, DP_LOG_ROLE_NAME, DP_LOG_SESSION_ROLE_NAME, DP_LOG_PAID_BY, DP_LOG_HASH,
+	DP_LOG_KEPT_RHO, DP_LOG_KEPT_DELTA,
 	DP_LOG_NCOLS
 };
 enum
 {
 	DP_CHAIN_ONE, DP_CHAIN_ID, DP_CHAIN_HASH, DP_CHAIN_FIRST_ID, DP_CHAIN_NCOLS
+};
+
+enum
+{
+	DP_KEPT_DATASET, DP_KEPT_LEDGER_ID, DP_KEPT_QUESTION, DP_KEPT_BEGAN, DP_KEPT_RHO, DP_KEPT_DELTA,
+	DP_KEPT_BELOW, DP_KEPT_PAID_BY, DP_KEPT_ANSWER, DP_KEPT_USED_AT, DP_KEPT_ENDED, DP_KEPT_DUMPED,
+	DP_KEPT_NCOLS
 };
 
 /* a table during a batch */
@@ -124,7 +132,11 @@ extern void dp_table_open(DpOpenTable *table, DpTableNo t);
 extern void dp_table_close(DpOpenTable *table);
 extern Oid	dp_tables_log_sequence(void);
 
-/* names of the log's columns, by their numbers above */
+/* a table's name in schema dp_cdp */
+extern const char *dp_table_name(DpTableNo t);
+
+/* names of columns, by their numbers above */
+extern const char *const dp_kept_columns[DP_KEPT_NCOLS];
 extern const char *const dp_log_columns[DP_LOG_NCOLS];
 
 /*

@@ -94,6 +94,8 @@ take_pending(int most)
 		request->slot = i;
 		request->req = &dp_shared->requests[i];
 		request->outcome = DP_OUTCOME_LATER;
+		request->rows = NIL;
+		request->segment = NULL;
 		batch_size++;
 	}
 }
@@ -439,6 +441,30 @@ debit_batch(void)
 		answer_batch();
 }
 
+/* Does to kept answers what nobody waits for, in a transaction of its own. */
+static void
+tend_kept(void)
+{
+	PG_TRY();
+	{
+		SetCurrentStatementStartTimestamp();
+		StartTransactionCommand();
+		dp_kept_tend();
+		CommitTransactionCommand();
+	}
+	PG_CATCH();
+	{
+		HOLD_INTERRUPTS();
+		EmitErrorReport();
+		AbortCurrentTransaction();
+		FlushErrorState();
+		dp_tables_forget();
+		RESUME_INTERRUPTS();
+	}
+	PG_END_TRY();
+	pgstat_report_stat(false);
+}
+
 /* Takes what is there and answers it; false: there was nothing. */
 static bool
 work_once(void)
@@ -511,7 +537,7 @@ dp_ledger_worker_main(Datum main_arg)
 		if (work_once())
 		{
 			idle_since = my_entry->used_at = GetCurrentTimestamp();
-			if (!any_busy && !dp_audit_due())
+			if (!any_busy && !dp_audit_due() && !dp_kept_due())
 				continue;
 		}
 		else
@@ -519,6 +545,8 @@ dp_ledger_worker_main(Datum main_arg)
 			any_busy = false;
 			sleep = look_around(idle_since);
 		}
+		if (dp_kept_due())
+			tend_kept();
 		sleep = Max(1, Min(sleep, dp_audit_timeout()));
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, sleep, dp_wait_event());
 	}

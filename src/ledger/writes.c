@@ -95,6 +95,8 @@ remedy(const char *table)
 		return "it holds the chain of hashes together; see dp_cdp.check_ledger()";
 	if (strcmp(table, "role_alias") == 0)
 		return "use dp_cdp.adopt_role()";
+	if (strcmp(table, "kept_answer") == 0)
+		return "use dp_cdp.refresh()";
 	if (strcmp(table, "ledger_stamp") == 0)
 		return "use dp_cdp.adopt_ledger()";
 	return "use the functions of schema dp_cdp";
@@ -162,6 +164,8 @@ check_amounts(HeapTuple row, TupleDesc desc, const char *table)
 	/* of the log, where corrections may be negative */
 	check_amount(row, desc, table, "rho", true);
 	check_amount(row, desc, table, "delta", true);
+	check_amount(row, desc, table, "kept_rho", true);
+	check_amount(row, desc, table, "kept_delta", true);
 }
 
 /*
@@ -238,6 +242,9 @@ dp_ledger_guard(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("table dp_cdp.%s cannot be changed directly; %s", table, remedy(table))));
 
+	/* the worker remembers how many answers are kept; what it does itself it knows */
+	if (strcmp(table, "kept_answer") == 0 && MyBgworkerEntry == NULL)
+		CacheInvalidateRelcache(trigger->tg_relation);
 	/* the worker remembers the head of the chain, whom a name means, and whose a budget is */
 	if (strcmp(table, "ledger_chain") == 0 || strcmp(table, "role_alias") == 0 || strcmp(table, "budget") == 0)
 		CacheInvalidateRelcache(trigger->tg_relation);

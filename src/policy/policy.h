@@ -17,6 +17,7 @@
 #define DP_POLICY_H
 
 #include "access/attnum.h"
+#include "datatype/timestamp.h"
 #include "nodes/parsenodes.h"
 #include "nodes/pg_list.h"
 #include "nodes/primnodes.h"
@@ -129,6 +130,10 @@ typedef struct DpDataset
 	int			release_memory; /* kB; 0: the server's setting alone */
 	double		find_bounds;	/* share of an aggregate's price that finding
 								 * bounds may cost; 0: they are not found */
+	int64		reuse;			/* microseconds for which an answer is given
+								 * again; 0: never */
+	TimestampTz refreshed_at;	/* answers that are older have ended; -infinity */
+	bool		dump_answers;
 } DpDataset;
 
 /* the share of default_rho that min_rho is where nobody has set it */

@@ -39,7 +39,10 @@ CREATE TABLE dp_cdp.dataset (
 	owner_name		text,
 	ledger_id		bigint NOT NULL DEFAULT nextval('dp_cdp.ledger_id_seq'),	-- of the cap
 	release_memory	int,					-- kB; NULL: the server's setting alone
-	find_bounds		float8					-- share of an aggregate's price; NULL: bounds are not found
+	find_bounds		float8,					-- share of an aggregate's price; NULL: bounds are not found
+	reuse			interval,				-- for so long answers are given again, days and less; NULL: never
+	refreshed_at	timestamptz,			-- when its owner has ended all answers that there were
+	dump_answers	boolean NOT NULL DEFAULT false
 );
 
 CREATE TABLE dp_cdp.budget (
@@ -89,7 +92,9 @@ CREATE TABLE dp_cdp.release_log (
 	role_name		text,
 	session_role_name	text,
 	paid_by			bigint[],				-- ledger_id of each balance that was debited
-	hash			bytea					-- of this row and the hash of the one before; NULL: from elsewhere
+	hash			bytea,					-- of this row and the hash of the one before; NULL: from elsewhere
+	kept_rho		numeric,				-- of rho what kept answers tell, see kept_answer; NULL: nothing
+	kept_delta		numeric
 );
 CREATE INDEX release_log_role ON dp_cdp.release_log (role);
 CREATE INDEX release_log_session_role ON dp_cdp.release_log (session_role) WHERE session_role <> role;
@@ -106,6 +111,24 @@ CREATE TABLE dp_cdp.pruned (
 	first_id		bigint PRIMARY KEY,		-- rows from here ...
 	last_id			bigint NOT NULL,		-- ... to here are pruned
 	hash			bytea NOT NULL			-- of the last of them
+);
+
+-- Answers that were paid for, see src/ledger/kept.h.  Those of one question and
+-- one beginning are a ladder; who has paid is kept when the answer is not.
+CREATE TABLE dp_cdp.kept_answer (
+	dataset			text NOT NULL,
+	ledger_id		bigint NOT NULL,		-- of the dataset's cap
+	question		bytea NOT NULL CHECK (octet_length(question) = 32),
+	began			timestamptz NOT NULL,	-- when the first answer of the ladder was bought
+	rho				numeric NOT NULL,		-- what a balance has paid that knows this one and nothing dearer
+	delta			numeric NOT NULL,
+	below			numeric NOT NULL,		-- the price of the foot of its piece
+	paid_by			bigint[] NOT NULL,		-- ledger_id of each balance that has paid for it
+	answer			bytea,					-- NULL: not drawn yet, or ended
+	used_at			timestamptz NOT NULL DEFAULT clock_timestamp(),
+	ended			boolean NOT NULL DEFAULT false,	-- it is given to nobody any more
+	dumped			boolean NOT NULL DEFAULT false,
+	PRIMARY KEY (question, began, rho, delta)
 );
 
 -- Whom rows of the log mean that came from another server.

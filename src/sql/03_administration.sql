@@ -25,15 +25,17 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	max_failures int DEFAULT 20,
 	answer_step interval DEFAULT NULL,
 	release_memory int DEFAULT NULL,
-	find_bounds float8 DEFAULT NULL
+	find_bounds float8 DEFAULT NULL,
+	reuse interval DEFAULT NULL,
+	dump_answers boolean DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean) IS
 	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -50,18 +52,26 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	max_failures int DEFAULT NULL,
 	answer_step interval DEFAULT NULL,
 	release_memory int DEFAULT NULL,
-	find_bounds float8 DEFAULT NULL
+	find_bounds float8 DEFAULT NULL,
+	reuse interval DEFAULT NULL,
+	dump_answers boolean DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8) IS
-	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory or a find_bounds of 0 removes it';
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean) IS
+	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_drop_dataset';
 COMMENT ON FUNCTION dp_cdp.drop_dataset(text, boolean) IS
 	'drops a dataset that protects no table, with its budgets; erase_spent when some of them was spent';
+
+CREATE OR REPLACE FUNCTION dp_cdp.refresh(dataset text) RETURNS void
+	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_refresh';
+COMMENT ON FUNCTION dp_cdp.refresh(text) IS
+	'ends all kept answers of a dataset: what is asked from now on is computed, and paid for, anew; for its owner';
 
 CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

@@ -3,7 +3,7 @@
 -- =========================================================================
 
 REVOKE ALL ON dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_stamp,
-	dp_cdp.ledger_chain, dp_cdp.pruned, dp_cdp.role_alias FROM PUBLIC;
+	dp_cdp.ledger_chain, dp_cdp.pruned, dp_cdp.role_alias, dp_cdp.kept_answer FROM PUBLIC;
 
 -- A debit updates two or three rows, always the same ones: room on their pages
 -- lets the new versions stay there, and vacuum should come often.
@@ -25,6 +25,7 @@ SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_chain', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.pruned', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.role_alias', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.kept_answer', 'WHERE dumped');
 
 -- Balances change only through the worker and the functions of this schema.
 CREATE OR REPLACE FUNCTION dp_cdp.ledger_guard() RETURNS trigger
@@ -45,6 +46,8 @@ CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_c
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.role_alias
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.kept_answer
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.budget
@@ -59,6 +62,8 @@ CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.pruned
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.role_alias
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.kept_answer
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 ALTER TABLE dp_cdp.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
@@ -66,6 +71,7 @@ ALTER TABLE dp_cdp.ledger_stamp ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAY
 ALTER TABLE dp_cdp.ledger_chain ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.pruned ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.role_alias ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.kept_answer ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
 -- Whose rows are whose, for the views.
 CREATE OR REPLACE FUNCTION dp_cdp.known_role(role oid, name text) RETURNS regrole
@@ -154,7 +160,8 @@ WITH tables AS (
 	SELECT c.oid, c.relpersistence, c.relname
 	FROM pg_class c
 	WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind = 'r'
-		AND c.relname IN ('dataset', 'budget', 'release_log', 'ledger_stamp', 'ledger_chain', 'pruned', 'role_alias')
+		AND c.relname IN ('dataset', 'budget', 'release_log', 'ledger_stamp', 'ledger_chain', 'pruned', 'role_alias',
+			'kept_answer')
 ), last AS (
 	SELECT l.id, l.hash FROM dp_cdp.release_log l WHERE l.hash IS NOT NULL ORDER BY l.id DESC LIMIT 1
 )
@@ -176,7 +183,7 @@ SELECT 'critical', format('dp_cdp.%s', t.relname), 'is UNLOGGED: a crash empties
 FROM tables t WHERE t.relpersistence <> 'p'
 UNION ALL
 SELECT 'critical', format('dp_cdp.%s', n.name), 'is missing', 'restore the database from a backup, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
-FROM unnest('{dataset,budget,release_log,ledger_stamp,ledger_chain,pruned,role_alias}'::text[]) n(name)
+FROM unnest('{dataset,budget,release_log,ledger_stamp,ledger_chain,pruned,role_alias,kept_answer}'::text[]) n(name)
 WHERE NOT EXISTS (SELECT FROM tables t WHERE t.relname = n.name)
 UNION ALL
 SELECT 'critical', 'audit', 'it does not end with the row that the ledger wrote last: rows were deleted, or put back',

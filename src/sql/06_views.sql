@@ -59,7 +59,8 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
 		l.role_name, l.session_role_name,
 		-- it follows from the row before, and would let its guess be tried
-		CASE WHEN l.dataset = ANY (dp_cdp.my_datasets()) THEN l.hash END AS hash
+		CASE WHEN l.dataset = ANY (dp_cdp.my_datasets()) THEN l.hash END AS hash,
+		trim_scale(l.kept_rho) AS kept_rho, trim_scale(l.kept_delta) AS kept_delta
 	FROM dp_cdp.release_log l
 	WHERE l.dataset = ANY (dp_cdp.my_datasets())
 		OR (l.role = ANY (dp_cdp.my_roles()) AND dp_cdp.is_mine(l.role, l.role_name))
@@ -79,6 +80,8 @@ COMMENT ON COLUMN dp_cdp.releases.repeats IS
 	'refusals of this role and reason from released_at to last_at, within a minute, which this row stands for';
 COMMENT ON COLUMN dp_cdp.releases.hash IS
 	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(); shown to owners, NULL to others, who could try out by it what others have asked';
+COMMENT ON COLUMN dp_cdp.releases.kept_rho IS
+	'of rho what was paid for answers that are kept: who has paid for one of them knows it, and what is cheaper, alone; see dp_cdp.collusion';
 COMMENT ON COLUMN dp_cdp.releases.failed IS
 	'a release that another row shows as granted, and that failed or was cancelled while it read rows';
 
@@ -88,7 +91,7 @@ CREATE OR REPLACE VIEW dp_cdp.audit WITH (security_barrier) AS
 		l.aggregates, l.groups, l.rho, l.delta, l.sigma, l.granted, l.failed,
 		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
-		l.role_name, l.session_role_name, l.paid_by, l.hash
+		l.role_name, l.session_role_name, l.paid_by, l.hash, l.kept_rho, l.kept_delta
 	FROM dp_cdp.release_log l;
 REVOKE ALL ON dp_cdp.audit FROM PUBLIC;
 COMMENT ON VIEW dp_cdp.audit IS
@@ -114,7 +117,10 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.answer_step,
 		d.owner_name,
 		d.release_memory,
-		d.find_bounds
+		d.find_bounds,
+		d.reuse,
+		d.refreshed_at,
+		d.dump_answers
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er

@@ -154,6 +154,12 @@ mkdir -p "$work/in"
 [[ -z $modules ]] || { cp -R "$modules" "$work/in/node_modules" && export NODE_PATH=$work/in/node_modules; }
 cp -R "$DP_TOP/sql" "$DP_TOP/expected" "$DP_TOP/test" "$DP_TOP/docs" "$DP_TOP/README.md" "$work/in/" 2>/dev/null
 mkdir -p "$work/in/sql" "$work/in/expected"
+# what lets a test call the ledger's C functions from SQL
+if [[ -n $(chosen t "$DP_TOP/test/t/ledger_kept.pl") ]]
+then
+	"${CC:-cc}" -shared -fPIC -O1 -Wall -Werror -I"$DP_TOP/src" -I"$("$DP_PG_CONFIG" --includedir-server)" \
+		-o "$work/in/kept_test.so" "$DP_TOP/test/kept/kept_test.c" && export KEPT_TEST=$work/in/kept_test.so
+fi
 give "$work/in"
 
 export DP_TOP DP_BIN DP_TREE

@@ -117,6 +117,28 @@ ALTER TABLE dp_cdp.dataset ADD COLUMN release_memory int;
 -- bounds that are found privately
 ALTER TABLE dp_cdp.dataset ADD COLUMN find_bounds float8;
 
+-- answers that are given again
+ALTER TABLE dp_cdp.dataset ADD COLUMN reuse interval;
+ALTER TABLE dp_cdp.dataset ADD COLUMN refreshed_at timestamptz;
+ALTER TABLE dp_cdp.dataset ADD COLUMN dump_answers boolean NOT NULL DEFAULT false;
+ALTER TABLE dp_cdp.release_log ADD COLUMN kept_rho numeric;
+ALTER TABLE dp_cdp.release_log ADD COLUMN kept_delta numeric;
+CREATE TABLE dp_cdp.kept_answer (
+	dataset			text NOT NULL,
+	ledger_id		bigint NOT NULL,		-- of the dataset's cap
+	question		bytea NOT NULL CHECK (octet_length(question) = 32),
+	began			timestamptz NOT NULL,	-- when the first answer of the ladder was bought
+	rho				numeric NOT NULL,		-- what a balance has paid that knows this one and nothing dearer
+	delta			numeric NOT NULL,
+	below			numeric NOT NULL,		-- the price of the foot of its piece
+	paid_by			bigint[] NOT NULL,		-- ledger_id of each balance that has paid for it
+	answer			bytea,					-- NULL: not drawn yet, or ended
+	used_at			timestamptz NOT NULL DEFAULT clock_timestamp(),
+	ended			boolean NOT NULL DEFAULT false,	-- it is given to nobody any more
+	dumped			boolean NOT NULL DEFAULT false,
+	PRIMARY KEY (question, began, rho, delta)
+);
+
 -- more arguments
 DROP FUNCTION dp_cdp.protect_table(regclass, text, name);
 DROP FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval);
