@@ -87,7 +87,7 @@ CREATE TABLE dp_cdp.release_log (
 	query			text,					-- the statement, or its beginning
 	tables			text,
 	client			text,					-- address
-	repeats			int NOT NULL DEFAULT 1,	-- refusals of this kind until last_at, which this row stands for
+	repeats			int NOT NULL DEFAULT 1,	-- refusals of this kind until last_at, which this row stands for; 0: a release has a row before it
 	last_at			timestamptz,
 	role_name		text,
 	session_role_name	text,
@@ -1680,6 +1680,13 @@ REVOKE ALL ON FUNCTION dp_cdp.logged_balances() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.logged_balances() IS
 	'each balance (role NULL: the dataset''s cap) beside what the rows of the audit add up to';
 
+CREATE OR REPLACE FUNCTION dp_cdp.collusion(roles regrole[])
+	RETURNS TABLE(dataset text, rho numeric, delta numeric, epsilon float8, rho_sum numeric)
+	LANGUAGE C STRICT STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
+	AS 'MODULE_PATHNAME', 'dp_ledger_collusion';
+COMMENT ON FUNCTION dp_cdp.collusion(regrole[]) IS
+	'what roles know together: of each kept answer the dearest that one of them has paid for, and all else that they have paid for; epsilon at the dataset''s delta; rho_sum: without kept answers being shared. For owners of datasets, and for oneself';
+
 CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -1852,7 +1859,7 @@ COMMENT ON COLUMN dp_cdp.releases.kind IS
 COMMENT ON COLUMN dp_cdp.releases.reason IS
 	'of what was not granted: SQLSTATE and words, such as ZC001 rho; of a correction: why';
 COMMENT ON COLUMN dp_cdp.releases.repeats IS
-	'refusals of this role and reason from released_at to last_at, within a minute, which this row stands for';
+	'refusals of this role and reason from released_at to last_at, within a minute, which this row stands for; 0: it is of a release that another row stands for, of which these balances owed another amount';
 COMMENT ON COLUMN dp_cdp.releases.hash IS
 	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(); shown to owners, NULL to others, who could try out by it what others have asked';
 COMMENT ON COLUMN dp_cdp.releases.kept_rho IS
@@ -3835,7 +3842,7 @@ CREATE OR REPLACE VIEW dp_cdp.log_sums WITH (security_barrier) AS
 		l.application, l.aggregates, l.tables, l.query, l.reason, nullif(l.paid_by, '{}') AS paid_by, k.kind,
 		CASE WHEN l.granted OR (k.kind = 'checkpoint' AND l.last_at IS NOT NULL) THEN l.rho ELSE 0 END AS rho,
 		CASE WHEN l.granted OR (k.kind = 'checkpoint' AND l.last_at IS NOT NULL) THEN l.delta ELSE 0 END AS delta,
-		(k.kind = 'granted')::int AS answered,
+		CASE WHEN k.kind = 'granted' THEN l.repeats ELSE 0 END AS answered,
 		CASE WHEN k.kind IN ('refused', 'guard') THEN l.repeats ELSE 0 END AS refused,
 		CASE WHEN k.kind = 'failed' THEN 1 ELSE 0 END AS failed,
 		nullif(l.paid_by, '{}') IS NULL OR d.ledger_id = ANY (l.paid_by) AS of_dataset,
@@ -3901,10 +3908,12 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 		CASE WHEN o.rate > 0 THEN dp_cdp.significant(greatest(o.rho_limit - o.rho_spent, 0) / o.rate) END AS days_left,
 		o.renews_at,
 		date_trunc('second', o.last_refusal) AS last_refusal,
-		o.ledger_id
+		o.ledger_id,
+		o.paid_by_roles
 	FROM (
 		SELECT d.dataset, t.ledger_id, NULL::text AS role, d.rho_limit, d.rho_spent, NULL::timestamptz AS renews_at,
-			dp_cdp.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, w.last_refusal
+			dp_cdp.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, w.last_refusal,
+			(SELECT trim_scale(coalesce(sum(b.rho_spent), 0)) FROM dp_cdp.budgets b WHERE b.dataset = d.dataset) AS paid_by_roles
 		FROM dp_cdp.datasets d
 			JOIN dp_cdp.dataset t ON t.name = d.dataset
 			LEFT JOIN LATERAL (
@@ -3915,7 +3924,7 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 		WHERE d.rho_spent IS NOT NULL
 		UNION ALL
 		SELECT b.dataset, b.ledger_id, b.role_name, b.rho_limit, b.rho_spent, b.renews_at,
-			dp_cdp.rate(b.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), w.last_refusal
+			dp_cdp.rate(b.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), w.last_refusal, NULL
 		FROM dp_cdp.budgets b
 			LEFT JOIN LATERAL (
 				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit,
@@ -3933,6 +3942,8 @@ COMMENT ON COLUMN dp_cdp.overview.days_left IS
 	'how long the rest lasts at this rate; a budget that renews before has more';
 COMMENT ON COLUMN dp_cdp.overview.ledger_id IS
 	'number of the balance, as in paid_by of the audit: two budgets may have one name, when a role of that name is missing';
+COMMENT ON COLUMN dp_cdp.overview.paid_by_roles IS
+	'of a whole dataset: what its budgets have paid in their periods, added up; more than rho_spent, which is what all of them know together, where roles share kept answers; see dp_cdp.collusion';
 COMMENT ON COLUMN dp_cdp.overview.last_refusal IS
 	'of the last seven days, as far as dp_cdp.releases shows it';
 
@@ -3993,7 +4004,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
 		CROSS JOIN (VALUES ('answered'), ('refused'), ('failed')) AS o(outcome)
 		LEFT JOIN (
 			SELECT l.dataset,
-				count(*) FILTER (WHERE l.granted AND l.kind IS DISTINCT FROM 'correction') AS answered,
+				coalesce(sum(l.repeats) FILTER (WHERE l.granted AND l.kind IS DISTINCT FROM 'correction'), 0) AS answered,
 				coalesce(sum(l.repeats) FILTER (WHERE NOT l.granted AND NOT l.failed AND coalesce(l.kind, 'refused') IN ('refused', 'guard')), 0) AS refused,
 				count(*) FILTER (WHERE l.failed) AS failed
 			FROM dp_cdp.release_log l

@@ -1,16 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * correct.c
- *	  debit on behalf of a role, and corrections of what is spent.
+ *	  What owners do about what is spent in a dataset: debit on behalf of a role,
+ *	  correct, adopt after a restore, end answers that are given again.
  *
- * Both are done by the ledger's worker, as every debit is: durable when the
- * function returns, whatever becomes of the caller's transaction, and a row of
- * the audit each.  Nobody but a superuser can give anything back.
+ * The first two are done by the ledger's worker, as every debit is: durable when
+ * the function returns, whatever becomes of the caller's transaction, and a row
+ * of the audit each.  Nobody but a superuser can give anything back.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -27,6 +29,8 @@
 
 PG_FUNCTION_INFO_V1(dp_correct);
 PG_FUNCTION_INFO_V1(dp_debit_for);
+PG_FUNCTION_INFO_V1(dp_refresh);
+PG_FUNCTION_INFO_V1(dp_adopt_ledger);
 
 /* Checks that the caller owns the dataset and that there is such a role. */
 static void
@@ -58,7 +62,7 @@ signed_amount(Numeric rho)
 {
 	Datum		zero = DirectFunctionCall1(int4_numeric, Int32GetDatum(0));
 	bool		negative = !numeric_is_nan(rho) &&
-		DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(rho), zero));
+	DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(rho), zero));
 	int64		amount;
 
 	if (!negative)
@@ -116,5 +120,57 @@ dp_debit_for(PG_FUNCTION_ARGS)
 	item.delta = dp_debit_amount(numeric_argument(fcinfo, 2, "delta"), DP_DELTA_SCALE, true, "delta");
 	require_owner(item.dataset, role, "role");
 	dp_ledger_debit_for(list_make1(&item), role);
+	PG_RETURN_VOID();
+}
+
+/*
+ * refresh(dataset)
+ *
+ * Ends all answers that are kept.  Who paid for them stays, for
+ * dp_cdp.collusion().  The lock on the dataset's row keeps debits out, so that
+ * no answer which was bought before is marked as paid for behind our back.
+ */
+Datum
+dp_refresh(PG_FUNCTION_ARGS)
+{
+	char	   *name = dp_admin_dataset_name(fcinfo, 0);
+	Oid			user = GetUserId();
+	DpAdminContext context;
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(name)};
+
+	dp_admin_begin(&context);
+	(void) dp_admin_dataset(name, user, DP_LOCK_CHANGE);
+	dp_admin_execute("UPDATE dp_cdp.dataset SET refreshed_at = pg_catalog.clock_timestamp() WHERE name = $1",
+					 1, types, values, NULL, true);
+	dp_admin_execute("UPDATE dp_cdp.kept_answer SET answer = NULL, ended = true WHERE dataset = $1 AND NOT ended",
+					 1, types, values, NULL, true);
+	dp_admin_end(&context);
+	PG_RETURN_VOID();
+}
+
+/*
+ * adopt_ledger(surcharge_rho, surcharge_delta, dataset)
+ *
+ * Of all datasets it is for the owner of the extension; of one, others go on
+ * waiting.
+ */
+Datum
+dp_adopt_ledger(PG_FUNCTION_ARGS)
+{
+	char	   *name = dp_admin_dataset_name(fcinfo, 2);
+	DpSurcharge surcharge = dp_ledger_surcharge(fcinfo, 0);
+	Oid			user = GetUserId();
+	DpAdminContext context;
+
+	if (strcmp(name, "*") == 0)
+	{
+		dp_ledger_adopt_balances(&surcharge, NULL);
+		PG_RETURN_VOID();
+	}
+	dp_admin_begin(&context);
+	(void) dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
+	dp_admin_end(&context);
+	dp_ledger_adopt_balances(&surcharge, name);
 	PG_RETURN_VOID();
 }

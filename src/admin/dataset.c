@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * dataset.c
- *	  create_dataset, alter_dataset, drop_dataset, adopt_ledger of a dataset;
- *	  and what all of admin/ uses.
+ *	  create_dataset, alter_dataset, drop_dataset; and what all of admin/
+ *	  uses.
  *
  * Invariants of admin/:
  *	- anyone may execute these functions; each asks for itself whether the
@@ -44,8 +44,6 @@
 PG_FUNCTION_INFO_V1(dp_create_dataset);
 PG_FUNCTION_INFO_V1(dp_alter_dataset);
 PG_FUNCTION_INFO_V1(dp_drop_dataset);
-PG_FUNCTION_INFO_V1(dp_refresh);
-PG_FUNCTION_INFO_V1(dp_adopt_ledger);
 
 /* ------------------------------------------------------------------------
  * Shared
@@ -503,6 +501,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 	char	   *name = dp_admin_dataset_name(fcinfo, 0);
 	Oid			user = GetUserId();
 	DpDatasetRow *row;
+	bool		were_dumped;
 	DpAdminContext context;
 	Oid			types[NUM_SETTINGS];
 	Datum		values[NUM_SETTINGS];
@@ -511,6 +510,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 
 	dp_admin_begin(&context);
 	row = dp_admin_dataset(name, user, DP_LOCK_CHANGE);
+	were_dumped = row->dump_answers;
 	read_settings(fcinfo, row);
 	read_limits(fcinfo, 10, true, row);
 	if (!PG_ARGISNULL(9))
@@ -535,8 +535,9 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 					 " answer_step = $13, release_memory = $14, find_bounds = $15, reuse = $16, dump_answers = $17"
 					 " WHERE name = $1",
 					 NUM_SETTINGS, types, values, nulls, true);
-	dp_admin_execute("UPDATE dp_cdp.kept_answer SET dumped = $17 WHERE dataset = $1 AND dumped <> $17",
-					 NUM_SETTINGS, types, values, nulls, true);
+	if (row->dump_answers != were_dumped)
+		dp_admin_execute("UPDATE dp_cdp.kept_answer SET dumped = $17 WHERE dataset = $1",
+						 NUM_SETTINGS, types, values, nulls, true);
 	dp_admin_end(&context);
 
 	foreach(lc, dp_label_tables(name))
@@ -587,57 +588,5 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 	if (dp_admin_execute("DELETE FROM dp_cdp.held_name WHERE dataset = $1", 1, types, values, NULL, true) > 0)
 		CacheInvalidateRelcacheAll();	/* as names.c does for each name */
 	dp_admin_end(&context);
-	PG_RETURN_VOID();
-}
-
-/*
- * refresh(dataset)
- *
- * Ends all answers that are kept.  Who paid for them stays, for
- * dp_cdp.collusion().  The lock on the dataset's row keeps debits out, so that
- * no answer which was bought before is marked as paid for behind our back.
- */
-Datum
-dp_refresh(PG_FUNCTION_ARGS)
-{
-	char	   *name = dp_admin_dataset_name(fcinfo, 0);
-	Oid			user = GetUserId();
-	DpAdminContext context;
-	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(name)};
-
-	dp_admin_begin(&context);
-	(void) dp_admin_dataset(name, user, DP_LOCK_CHANGE);
-	dp_admin_execute("UPDATE dp_cdp.dataset SET refreshed_at = pg_catalog.clock_timestamp() WHERE name = $1",
-					 1, types, values, NULL, true);
-	dp_admin_execute("UPDATE dp_cdp.kept_answer SET answer = NULL, ended = true WHERE dataset = $1 AND NOT ended",
-					 1, types, values, NULL, true);
-	dp_admin_end(&context);
-	PG_RETURN_VOID();
-}
-
-/*
- * adopt_ledger(surcharge_rho, surcharge_delta, dataset)
- *
- * Of all datasets it is for the owner of the extension; of one, others go on
- * waiting.
- */
-Datum
-dp_adopt_ledger(PG_FUNCTION_ARGS)
-{
-	char	   *name = dp_admin_dataset_name(fcinfo, 2);
-	DpSurcharge surcharge = dp_ledger_surcharge(fcinfo, 0);
-	Oid			user = GetUserId();
-	DpAdminContext context;
-
-	if (strcmp(name, "*") == 0)
-	{
-		dp_ledger_adopt_balances(&surcharge, NULL);
-		PG_RETURN_VOID();
-	}
-	dp_admin_begin(&context);
-	(void) dp_admin_dataset(name, user, DP_LOCK_REFERENCE);
-	dp_admin_end(&context);
-	dp_ledger_adopt_balances(&surcharge, name);
 	PG_RETURN_VOID();
 }

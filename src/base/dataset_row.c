@@ -104,6 +104,7 @@ dp_read_dataset_owner(HeapTuple tuple, TupleDesc desc)
 	Oid			owner = DatumGetObjectId(get_not_null(tuple, desc, DP_DATASET_OWNER));
 	int			attnum = SPI_fnumber(desc, column_names[DP_DATASET_OWNER_NAME]);
 	bool		isnull = true;
+
 	/* a table of an older version lacks it */
 	Datum		name = attnum > 0 ? heap_getattr(tuple, attnum, desc, &isnull) : (Datum) 0;
 

@@ -121,6 +121,9 @@ write_item(DpAudit *audit, TupleTableSlot *row, const DpRequest *req, const DpWi
 	set_text(log, row, DP_LOG_REASON, reason);
 	if (debited != NULL)
 		dp_set_column(log, row, DP_LOG_PAID_BY, debited->paid_by);
+	/* so that what a row stands for adds up to the number of releases */
+	if (debited != NULL && !debited->is_first)
+		dp_set_column(log, row, DP_LOG_REPEATS, Int32GetDatum(0));
 	if (debited != NULL && debited->is_kept)
 	{
 		dp_set_column(log, row, DP_LOG_KEPT_RHO, NumericGetDatum(dp_amount_numeric(debited->kept_rho, DP_RHO_SCALE)));

@@ -189,7 +189,11 @@ first_short(DpWork *work, DpShare *share, DpReply *reply)
 		reply->renews_at = balance->renews_at;
 		if (has_failed_too_often(balance, cap, reply))
 			return DP_REASON_FAILURES;
-		/* who owes nothing has to hold nothing, whatever corrections have left of it */
+
+		/*
+		 * who owes nothing has to hold nothing, whatever corrections have
+		 * left of it
+		 */
 		if (share->rho[i] > 0 && share->rho[i] > balance->rho_left)
 		{
 			reply->asked = share->rho[i];
@@ -320,8 +324,13 @@ decide_correction(DpWork *work, DpBatchRequest *request)
 			return refuse(req, DP_REASON_NOT_SPENT, dataset->name);
 		}
 	}
-	/* rho is negative where something is taken back, which dp_owe knows nothing of */
+
+	/*
+	 * rho is negative where something is taken back, which dp_owe knows
+	 * nothing of
+	 */
 	row->item = 0;
+	row->is_first = true;
 	row->rho = rho;
 	row->paid_by = dp_share_payers(work, &share);
 	request->rows = list_make1(row);
@@ -478,7 +487,11 @@ dp_batch_debit(DpBatchRequest *batch, int n, DpFailureCopy *failures, int nfailu
 	SetUserIdAndSecContext(dp_tables_owner(), security | SECURITY_RESTRICTED_OPERATION);
 
 	work.stamp = dp_tables_stamp();
-	/* rows of before may have to be put back under the numbers that theirs would get */
+
+	/*
+	 * rows of before may have to be put back under the numbers that theirs
+	 * would get
+	 */
 	if (work.stamp != DP_STAMP_GOOD)
 		drop_notes();
 	dp_directory_begin(work.now);

@@ -54,7 +54,8 @@ static const struct
 {
 	int			column;
 	ColumnKind	kind;
-	bool		if_any;			/* nothing for NULL: the column was added later */
+	bool		if_any;			/* nothing for NULL: the column was added
+								 * later */
 }			chained_columns[] = {
 	{DP_LOG_ID, COLUMN_INT},
 	{DP_LOG_RELEASED_AT, COLUMN_TIME},

@@ -98,7 +98,7 @@ check_interrupts(int slot)
 			return;
 		/* the worker may change it meanwhile, back and forth */
 		if (is_asked(state) && !dp_slot_swap(slot, MyDatabaseId, state,
-						  state == DP_REQUEST_PENDING ? DP_REQUEST_FREE : DP_REQUEST_ABANDONED))
+											 state == DP_REQUEST_PENDING ? DP_REQUEST_FREE : DP_REQUEST_ABANDONED))
 			continue;
 		QueryCancelPending = false;
 		raise_canceled(state);
@@ -157,7 +157,10 @@ start_worker(int slot)
 	dp_ledger_worker_registration(&worker, MyDatabaseId, false);
 	worker.bgw_notify_pid = MyProcPid;
 
-	/* one other worker that is idle, or becomes idle within this time, gives way; not more, should others get its slot */
+	/*
+	 * one other worker that is idle, or becomes idle within this time, gives
+	 * way; not more, should others get its slot
+	 */
 	while (!RegisterDynamicBackgroundWorker(&worker, &handle))
 	{
 		made_room = made_room || dp_send_idle_worker_away();
@@ -247,6 +250,7 @@ static void
 wait_for_starter(int slot, StartClaim claim)
 {
 	bool		has_room = claim != START_HAS_NO_ROOM;
+
 	/* where others are starting it, the limit is a precaution */
 	int			most = has_room ? 1000 : DP_WORKER_PATIENCE_MS;
 	bool		timed_out = true;
@@ -421,8 +425,8 @@ static void
 raise_not_kept(const DpReply *reply)
 {
 	const char *cause = reply == NULL ? "the privacy ledger's background worker was lost" :
-		reply->reason == DP_REASON_BUSY ? "the kept answers are being changed by somebody else" :
-		"the privacy ledger failed, the server log has the cause";
+	reply->reason == DP_REASON_BUSY ? "the kept answers are being changed by somebody else" :
+	"the privacy ledger failed, the server log has the cause";
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),

@@ -32,10 +32,10 @@
 typedef struct DpKeptId
 {
 	uint8		question[DP_QUESTION_BYTES];
-	int64		rho;			/* what a balance has paid that knows it and nothing
-								 * dearer; an amount */
-	int64		delta;			/* of a selection of keys; with rho it tells the
-								 * answers of a ladder apart */
+	int64		rho;			/* what a balance has paid that knows it and
+								 * nothing dearer; an amount */
+	int64		delta;			/* of a selection of keys; with rho it tells
+								 * the answers of a ladder apart */
 	int64		below;			/* the price of the piece's foot; 0: the first
 								 * piece */
 	TimestampTz began;			/* of the ladder: when its first piece was
@@ -49,8 +49,8 @@ typedef struct DpKeptAnswer
 	struct varlena *values;		/* bytea; NULL: paid for, and never drawn (its
 								 * statement failed, or the server) */
 	int			npaid;
-	int64	   *paid_by;		/* numbers of the balances (ledger_id) that know
-								 * it */
+	int64	   *paid_by;		/* numbers of the balances (ledger_id) that
+								 * know it */
 } DpKeptAnswer;
 
 /* what a balance has paid already for what an item of a debit asks */

@@ -54,6 +54,8 @@ static struct
 	Oid			index;
 	AttrNumber	attnum[DP_KEPT_NCOLS];
 	Oid			stamp;
+	uint64		changes;		/* of the stamp, that this process has heard
+								 * of */
 	bool		is_here;
 	TimeLineID	timeline;		/* of is_here */
 }			known;
@@ -64,7 +66,10 @@ relation_changed(Datum arg, Oid relid)
 	if (!OidIsValid(relid) || relid == known.table || relid == known.index)
 		known.valid = false;
 	if (!OidIsValid(relid) || relid == known.stamp)
+	{
 		known.is_here = false;
+		known.changes++;
+	}
 }
 
 /* the extension is dropped, and another created */
@@ -72,6 +77,7 @@ static void
 schema_changed(Datum arg, int cacheid, uint32 hashvalue)
 {
 	known.valid = known.is_here = false;
+	known.changes++;
 }
 
 /* Opens the table of kept answers; NULL: there is none. */
@@ -246,15 +252,16 @@ static bool
 ledger_is_here(void)
 {
 	TimeLineID	timeline = dp_current_timeline();
+	uint64		before;
 
 	if (known.is_here && known.timeline == timeline)
 		return true;
-	/* an invalidation that comes meanwhile makes it false again */
-	known.is_here = true;
-	known.timeline = timeline;
+	before = known.changes;
 	if (dp_ledger_waits() != NULL)
-		known.is_here = false;
-	return known.is_here;
+		return false;
+	known.is_here = before == known.changes;
+	known.timeline = timeline;
+	return true;
 }
 
 List *

@@ -49,8 +49,10 @@ static struct
 	int64		answers;		/* that have values */
 	int64		bytes;			/* of them */
 	bool		any;			/* there may be answers that have not ended */
-	TimestampTz look_at;		/* when one of them ends, or a setting may have
-								 * changed; 0: at once */
+	TimestampTz look_at;		/* when one of them ends, or a setting may
+								 * have changed; 0: at once */
+	TimestampTz tended_at;
+	bool		still_too_many; /* after that */
 }			kept = {.counted_at = PG_UINT64_MAX};
 
 /* ---------------------------------------------------------------------
@@ -192,7 +194,7 @@ count_answers(void)
 static bool
 are_too_many(void)
 {
-	return kept.answers > dp_guc_kept_answers || kept.bytes / 1024 >= (int64) dp_guc_kept_size + (kept.bytes % 1024 == 0);
+	return kept.answers > dp_guc_kept_answers || kept.bytes > (int64) dp_guc_kept_size * 1024;
 }
 
 /* Forgets what was used least recently, a little more than has to be, so that this comes seldom. */
@@ -236,7 +238,11 @@ dp_kept_count(int64 answers, int64 bytes)
 	kept.answers += answers;
 	kept.bytes += bytes;
 	kept.any = true;
-	/* it may end before those that were there; where the sum is not known, it may be too many */
+
+	/*
+	 * it may end before those that were there; where the sum is not known, it
+	 * may be too many
+	 */
 	kept.look_at = Min(kept.look_at, is_counted() ? GetCurrentTimestamp() + LOOK_AFTER_NEW : 0);
 }
 
@@ -247,9 +253,10 @@ dp_kept_due(void)
 
 	if (is_counted() && !kept.any)
 		return false;
-	if (is_counted() && are_too_many())
-		return true;
 	now = GetCurrentTimestamp();
+	/* rows that others have locked may have to stay for a while */
+	if (is_counted() && are_too_many() && (now >= kept.tended_at + LOOK_AFTER_LEAST || !kept.still_too_many))
+		return true;
 	return now >= kept.look_at || now < kept.look_at - LOOK_AFTER_MOST;
 }
 
@@ -279,6 +286,8 @@ dp_kept_tend(void)
 	count_answers();
 	if (are_too_many())
 		forget_least_used();
+	kept.tended_at = now;
+	kept.still_too_many = are_too_many();
 	dp_ledger_write_end();
 	SPI_finish();
 	SetUserIdAndSecContext(user, security);

@@ -25,9 +25,9 @@ typedef struct DpDebitItem
 	const char *tables;			/* "public.visits", or NULL */
 
 	/*
-	 * kept.h: what balances have paid already of this item (DpCredit), so that
-	 * each owes the rest; and the answers (DpKeptId) that all balances of the
-	 * payer, and the cap, have paid for with it.
+	 * kept.h: what balances have paid already of this item (DpCredit), so
+	 * that each owes the rest; and the answers (DpKeptId) that all balances
+	 * of the payer, and the cap, have paid for with it.
 	 */
 	List	   *credits;
 	List	   *answers;
@@ -79,6 +79,7 @@ extern void dp_ledger_correct(const char *dataset, Oid role, int64 rho, const ch
  */
 extern void dp_ledger_note_refusal(const char *dataset, const char *tables, const char *reason,
 								   const char *query, int query_length);
+
 /* what is left of a budget, as of now */
 typedef struct DpLedgerBalance
 {

@@ -316,6 +316,7 @@ typedef struct DpLogRow
 	int			item;
 	int64		rho;
 	int64		delta;
+	bool		is_first;		/* of the item */
 	bool		is_kept;		/* answers are kept; of what was debited for
 								 * them: */
 	int64		kept_rho;
@@ -452,7 +453,8 @@ typedef enum DpStamp
 {
 	DP_STAMP_GOOD,
 	DP_STAMP_FRESH,				/* there is none, and nothing was spent */
-	DP_STAMP_UNFINISHED,		/* of a version that named no file; good but for that */
+	DP_STAMP_UNFINISHED,		/* of a version that named no file; good but
+								 * for that */
 	/* all others: nothing may be debited until it is adopted */
 	DP_STAMP_MISSING,			/* there is none, but something was spent */
 	DP_STAMP_OTHER_SYSTEM,
@@ -531,6 +533,10 @@ extern void dp_ledger_admin_end(DpLedgerAdmin *admin);
 
 /* names of the datasets that a role owns, as text[] */
 extern Datum dp_ledger_datasets_of(Oid user);
+
+/* of those that session_user or current_user owns, or may act as the owner of */
+extern Datum dp_ledger_datasets_of_mine(void);
+extern bool dp_ledger_role_is_mine(Oid role);
 
 /* --- link.c --- */
 

@@ -38,8 +38,8 @@ PG_FUNCTION_INFO_V1(dp_ledger_my_roles);
 PG_FUNCTION_INFO_V1(dp_ledger_my_datasets);
 
 /* Tells whether the session is, or may act as, a role: by session_user or current_user. */
-static bool
-is_mine(Oid role)
+bool
+dp_ledger_role_is_mine(Oid role)
 {
 	return has_privs_of_role(GetSessionUserId(), role) || has_privs_of_role(GetUserId(), role);
 }
@@ -116,7 +116,7 @@ get_pair(FunctionCallInfo fcinfo)
 		return pair;
 	wanted.is = dp_known_role(wanted.key.role, wanted.key.has_name ? wanted.key.name : NULL);
 	/* what is nobody's is a superuser's */
-	wanted.mine = is_mine(wanted.is);
+	wanted.mine = dp_ledger_role_is_mine(wanted.is);
 	pair = hash_search(pairs, &wanted.key, HASH_ENTER, NULL);
 	*pair = wanted;
 	return pair;
@@ -173,7 +173,7 @@ my_roles(void)
 		Oid			role = ((Form_pg_authid) GETSTRUCT(tuple))->oid;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!is_mine(role))
+		if (!dp_ledger_role_is_mine(role))
 			continue;
 		if (n == room)
 		{
@@ -187,7 +187,7 @@ my_roles(void)
 	roles = repalloc(roles, sizeof(Datum) * (n + list_length(aliases) + 1));
 	forboth(alias, aliases, meant, is)
 	{
-		if (is_mine(lfirst_oid(meant)))
+		if (dp_ledger_role_is_mine(lfirst_oid(meant)))
 			roles[n++] = ObjectIdGetDatum(lfirst_oid(alias));
 	}
 	return make_array(roles, n, OIDOID);
@@ -236,7 +236,7 @@ datasets_where(bool (*test) (Oid owner, Oid user), Oid user)
 static bool
 owner_is_mine(Oid owner, Oid user)
 {
-	return is_mine(owner);
+	return dp_ledger_role_is_mine(owner);
 }
 
 static bool
@@ -245,8 +245,8 @@ owner_is_of(Oid owner, Oid user)
 	return has_privs_of_role(user, owner);
 }
 
-static Datum
-my_datasets(void)
+Datum
+dp_ledger_datasets_of_mine(void)
 {
 	return datasets_where(owner_is_mine, InvalidOid);
 }
@@ -284,5 +284,5 @@ dp_ledger_my_roles(PG_FUNCTION_ARGS)
 Datum
 dp_ledger_my_datasets(PG_FUNCTION_ARGS)
 {
-	return compute_once(fcinfo, my_datasets);
+	return compute_once(fcinfo, dp_ledger_datasets_of_mine);
 }

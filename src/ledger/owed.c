@@ -92,7 +92,10 @@ owe_item(DpWork *work, DpShare *share, const DpWireItem *item, const DpExtraItem
 
 	for (int b = 0; b < n; b++)
 	{
-		owed[b] = (Owed) {item->rho, item->delta, 0, 0};
+		owed[b] = (Owed)
+		{
+			item->rho, item->delta, 0, 0
+		};
 		subtract_credits(&owed[b], extra, dp_share_balance(work, share, b)->ledger_id);
 	}
 	for (int a = 0; a < extra->nanswers; a++)
@@ -149,6 +152,8 @@ is_first_of_its_like(const Owed *owed, int b)
 static List *
 add_rows(List *rows, DpWork *work, DpShare *share, int item, bool is_kept, const Owed *owed)
 {
+	bool		first = true;
+
 	for (int b = 0; b <= share->payer->nbudgets; b++)
 	{
 		DpLogRow   *row;
@@ -157,6 +162,8 @@ add_rows(List *rows, DpWork *work, DpShare *share, int item, bool is_kept, const
 			continue;
 		row = palloc0(sizeof(DpLogRow));
 		row->item = item;
+		row->is_first = first;
+		first = false;
 		row->rho = owed[b].rho;
 		row->delta = owed[b].delta;
 		row->is_kept = is_kept;
@@ -297,7 +304,7 @@ dp_keep(DpWork *work, DpBatchRequest *request)
 			rung->has_values = rung->changed = true;
 		}
 		else if (rung->values != NULL ? (VARSIZE(rung->values) != VARSIZE(value->values) ||
-				 memcmp(rung->values, value->values, VARSIZE(value->values)) != 0) : !holds(work, rung, value->values))
+										 memcmp(rung->values, value->values, VARSIZE(value->values)) != 0) : !holds(work, rung, value->values))
 			elog(ERROR, "a kept answer has other values already");
 	}
 	return DP_OUTCOME_GRANT;

@@ -232,8 +232,8 @@ at_exit(int code, Datum arg)
 	batch_size = 0;
 
 	/*
-	 * after signing off nothing new can become pending here; otherwise what is
-	 * pending is another worker's
+	 * after signing off nothing new can become pending here; otherwise what
+	 * is pending is another worker's
 	 */
 	LWLockAcquire(dp_shared->lock, LW_EXCLUSIVE);
 	if (sign_off(DP_WORKER_AWAY))

@@ -87,7 +87,7 @@ CREATE TABLE dp_cdp.release_log (
 	query			text,					-- the statement, or its beginning
 	tables			text,
 	client			text,					-- address
-	repeats			int NOT NULL DEFAULT 1,	-- refusals of this kind until last_at, which this row stands for
+	repeats			int NOT NULL DEFAULT 1,	-- refusals of this kind until last_at, which this row stands for; 0: a release has a row before it
 	last_at			timestamptz,
 	role_name		text,
 	session_role_name	text,

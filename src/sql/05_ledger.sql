@@ -222,6 +222,13 @@ REVOKE ALL ON FUNCTION dp_cdp.logged_balances() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.logged_balances() IS
 	'each balance (role NULL: the dataset''s cap) beside what the rows of the audit add up to';
 
+CREATE OR REPLACE FUNCTION dp_cdp.collusion(roles regrole[])
+	RETURNS TABLE(dataset text, rho numeric, delta numeric, epsilon float8, rho_sum numeric)
+	LANGUAGE C STRICT STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET jit = off
+	AS 'MODULE_PATHNAME', 'dp_ledger_collusion';
+COMMENT ON FUNCTION dp_cdp.collusion(regrole[]) IS
+	'what roles know together: of each kept answer the dearest that one of them has paid for, and all else that they have paid for; epsilon at the dataset''s delta; rho_sum: without kept answers being shared. For owners of datasets, and for oneself';
+
 CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp

@@ -77,7 +77,7 @@ COMMENT ON COLUMN dp_cdp.releases.kind IS
 COMMENT ON COLUMN dp_cdp.releases.reason IS
 	'of what was not granted: SQLSTATE and words, such as ZC001 rho; of a correction: why';
 COMMENT ON COLUMN dp_cdp.releases.repeats IS
-	'refusals of this role and reason from released_at to last_at, within a minute, which this row stands for';
+	'refusals of this role and reason from released_at to last_at, within a minute, which this row stands for; 0: it is of a release that another row stands for, of which these balances owed another amount';
 COMMENT ON COLUMN dp_cdp.releases.hash IS
 	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(); shown to owners, NULL to others, who could try out by it what others have asked';
 COMMENT ON COLUMN dp_cdp.releases.kept_rho IS

@@ -30,7 +30,7 @@ CREATE OR REPLACE VIEW dp_cdp.log_sums WITH (security_barrier) AS
 		l.application, l.aggregates, l.tables, l.query, l.reason, nullif(l.paid_by, '{}') AS paid_by, k.kind,
 		CASE WHEN l.granted OR (k.kind = 'checkpoint' AND l.last_at IS NOT NULL) THEN l.rho ELSE 0 END AS rho,
 		CASE WHEN l.granted OR (k.kind = 'checkpoint' AND l.last_at IS NOT NULL) THEN l.delta ELSE 0 END AS delta,
-		(k.kind = 'granted')::int AS answered,
+		CASE WHEN k.kind = 'granted' THEN l.repeats ELSE 0 END AS answered,
 		CASE WHEN k.kind IN ('refused', 'guard') THEN l.repeats ELSE 0 END AS refused,
 		CASE WHEN k.kind = 'failed' THEN 1 ELSE 0 END AS failed,
 		nullif(l.paid_by, '{}') IS NULL OR d.ledger_id = ANY (l.paid_by) AS of_dataset,
@@ -96,10 +96,12 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 		CASE WHEN o.rate > 0 THEN dp_cdp.significant(greatest(o.rho_limit - o.rho_spent, 0) / o.rate) END AS days_left,
 		o.renews_at,
 		date_trunc('second', o.last_refusal) AS last_refusal,
-		o.ledger_id
+		o.ledger_id,
+		o.paid_by_roles
 	FROM (
 		SELECT d.dataset, t.ledger_id, NULL::text AS role, d.rho_limit, d.rho_spent, NULL::timestamptz AS renews_at,
-			dp_cdp.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, w.last_refusal
+			dp_cdp.rate(d.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()) AS rate, w.last_refusal,
+			(SELECT trim_scale(coalesce(sum(b.rho_spent), 0)) FROM dp_cdp.budgets b WHERE b.dataset = d.dataset) AS paid_by_roles
 		FROM dp_cdp.datasets d
 			JOIN dp_cdp.dataset t ON t.name = d.dataset
 			LEFT JOIN LATERAL (
@@ -110,7 +112,7 @@ CREATE OR REPLACE VIEW dp_cdp.overview WITH (security_barrier) AS
 		WHERE d.rho_spent IS NOT NULL
 		UNION ALL
 		SELECT b.dataset, b.ledger_id, b.role_name, b.rho_limit, b.rho_spent, b.renews_at,
-			dp_cdp.rate(b.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), w.last_refusal
+			dp_cdp.rate(b.rho_spent - coalesce(w.corrected, 0), w.rho, w.first_debit, now()), w.last_refusal, NULL
 		FROM dp_cdp.budgets b
 			LEFT JOIN LATERAL (
 				SELECT sum(l.rho) AS rho, sum(l.corrected) AS corrected, min(l.first_debit) AS first_debit,
@@ -128,6 +130,8 @@ COMMENT ON COLUMN dp_cdp.overview.days_left IS
 	'how long the rest lasts at this rate; a budget that renews before has more';
 COMMENT ON COLUMN dp_cdp.overview.ledger_id IS
 	'number of the balance, as in paid_by of the audit: two budgets may have one name, when a role of that name is missing';
+COMMENT ON COLUMN dp_cdp.overview.paid_by_roles IS
+	'of a whole dataset: what its budgets have paid in their periods, added up; more than rho_spent, which is what all of them know together, where roles share kept answers; see dp_cdp.collusion';
 COMMENT ON COLUMN dp_cdp.overview.last_refusal IS
 	'of the last seven days, as far as dp_cdp.releases shows it';
 
@@ -188,7 +192,7 @@ CREATE OR REPLACE VIEW dp_cdp.metrics_hour WITH (security_barrier) AS
 		CROSS JOIN (VALUES ('answered'), ('refused'), ('failed')) AS o(outcome)
 		LEFT JOIN (
 			SELECT l.dataset,
-				count(*) FILTER (WHERE l.granted AND l.kind IS DISTINCT FROM 'correction') AS answered,
+				coalesce(sum(l.repeats) FILTER (WHERE l.granted AND l.kind IS DISTINCT FROM 'correction'), 0) AS answered,
 				coalesce(sum(l.repeats) FILTER (WHERE NOT l.granted AND NOT l.failed AND coalesce(l.kind, 'refused') IN ('refused', 'guard')), 0) AS refused,
 				count(*) FILTER (WHERE l.failed) AS failed
 			FROM dp_cdp.release_log l

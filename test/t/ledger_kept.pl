@@ -160,6 +160,31 @@ is(buy('ana', 'q3', 0.02, credits => { cap => 0.005 }, price => 0.025), '', 'two
 like(last_rows(2), qr/^0\.025 0\.02 \{(team,ana|ana,team)\}; 0\.02 0\.02 \{cap\}$/, 'have two rows');
 agrees('after debits with credits');
 
+# ---------------------------------------------------------------------------
+# What roles know together
+# ---------------------------------------------------------------------------
+
+# rho and the sum without sharing
+sub together
+{
+	my ($role, $roles) = @_;
+
+	return value($node, 'test',
+		"SET SESSION AUTHORIZATION $role; SELECT dataset || ' ' || rho || ' of ' || rho_sum FROM dp_cdp.collusion('$roles')");
+}
+
+is(together('owner', '{ana}'), 'd 0.135 of 0.135', 'what ana knows');
+is(together('owner', '{bob}'), 'd 0.07 of 0.07', 'what bob knows');
+is(together('owner', '{ana,bob}'), 'd 0.135 of 0.205', 'together they know what ana knows');
+is(together('postgres', '{ana,bob,ana}'), 'd 0.135 of 0.205', 'asked by a superuser');
+is(together('ana', '{ana}'), 'd 0.135 of 0.135', 'ana asks about herself');
+is(together('stranger', '{stranger}'), '', 'a stranger knows nothing');
+like(debit_error($node, 'test', 'ana', "SELECT * FROM dp_cdp.collusion('{ana,bob}')"), qr/42501: only owners of datasets/, 'others are not for ana to ask about');
+like(debit_error($node, 'test', 'owner', "SELECT * FROM dp_cdp.collusion('{ana,NULL}')"), qr/ZC004: roles must not be NULL/, 'nobody');
+is(value($node, 'test', "SET SESSION AUTHORIZATION owner; SELECT paid_by_roles = (SELECT sum(rho_spent) FROM dp_cdp.budgets) FROM dp_cdp.overview WHERE role IS NULL"),
+	't', 'overview shows what roles have paid beside what they know');
+is(value($node, 'test', "SELECT sum(repeats) FROM dp_cdp.release_log WHERE granted"), '6', 'each release is one');
+
 my $before = spent();
 like(buy('ana', 'q4', 0.02, credits => { cap => 0.01 }), qr/ZC003/, 'credit for what nobody has paid is refused');
 like(buy('ana', 'q4', 0.95), qr/ZC001.*asked rho 0\.95, remaining/s, 'more than a budget holds');
@@ -361,28 +386,31 @@ restored('without');
 is(value($node, 'without', 'SELECT count(*) FROM dp_cdp.kept_answer'), '0', 'answers are not dumped');
 $node->safe_psql('test', "SELECT dp_cdp.alter_dataset('d', dump_answers => true)");
 is(buy('ana', 'b3', 0.0001, began => $now) . keep('ana', 'b3', 0.0001, 'b3', began => $now), '', 'one more');
-restored('with');
-my $look = sub { return value($node, 'with', "SELECT kept_look('d', '$_[0]', '-infinity')") };
+restored('dumped');
+my $look = sub { return value($node, 'dumped', "SELECT kept_look('d', '$_[0]', '-infinity')") };
 is($look->('b1'), '', 'a ledger that waits for its adoption gives none');
-$node->safe_psql('with', 'SELECT dp_cdp.adopt_ledger()');
+$node->safe_psql('dumped', 'SELECT dp_cdp.adopt_ledger()');
 like($look->('b1'), qr/ b1$/, 'adopted, it does');
 like($look->('b3'), qr/ b3$/, 'one that was kept later, too');
 is($look->('b2'), '', 'but none that may have been drawn elsewhere');
-is(value($node, 'with', "SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'"), '0', 'and the ledger is sound');
-is(value($node, 'with', "SELECT nextval('dp_cdp.ledger_id_seq') > max(p.id) FROM dp_cdp.kept_answer k, unnest(k.paid_by) AS p(id)"), 't',
+is(value($node, 'dumped', "SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'"), '0', 'and the ledger is sound');
+is(value($node, 'dumped', "SELECT nextval('dp_cdp.ledger_id_seq') > max(p.id) FROM dp_cdp.kept_answer k, unnest(k.paid_by) AS p(id)"), 't',
 	'no balance gets a number that has paid');
 
 # ---------------------------------------------------------------------------
 # Pruning, emptying, dropping
 # ---------------------------------------------------------------------------
 
-my $known = value($node, 'test', "SELECT dp_cdp.prune_releases(clock_timestamp()) > 0");
-is($known, 't', 'pruned');
+my ($knew) = together('owner', '{ana,bob}') =~ /^d (\S+) of/;
+is(value($node, 'test', 'SELECT dp_cdp.prune_releases(clock_timestamp()) > 0'), 't', 'pruned');
+my ($knows, $sum) = together('owner', '{ana,bob}') =~ /^d (\S+) of (\S+)$/;
+cmp_ok($knows, '>=', $knew, 'pruning makes what they know no less');
+cmp_ok($knows, '<=', $sum, 'nor more than what they have paid');
 agrees('after pruning');
 like(look('b1'), qr/ b1$/, 'what has not ended is there');
 is(value($node, 'test', "SELECT count(*) FROM dp_cdp.kept_answer WHERE ended AND began < now()"), '0', 'who paid for what has ended is forgotten');
-$node->safe_psql('with', 'SELECT dp_cdp.empty_ledger()');
-is(value($node, 'with', 'SELECT count(*) FROM dp_cdp.kept_answer'), '0', 'an emptied ledger has no answers');
+$node->safe_psql('dumped', 'SELECT dp_cdp.empty_ledger()');
+is(value($node, 'dumped', 'SELECT count(*) FROM dp_cdp.kept_answer'), '0', 'an emptied ledger has no answers');
 debit($node, 'test', 'owner', "SELECT dp_cdp.drop_dataset('d', erase_spent => true)");
 is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.kept_answer'), '0', 'a dataset that is dropped takes its answers along');
 
