@@ -247,6 +247,27 @@ is(buy('ana', 'q7', 0.001), '', 'others are not held up');
 release_row($node, $holder);
 like(finish($run), qr/ZC003/, 'goes on, and is refused, as bob has not paid so much');
 
+is(buy('ana', 'held', 0.001), '', 'bought');
+my %ends = (
+	pg_cancel_backend => qr/57014: canceling private query while its answer was kept; what it was charged stays charged, and the same question costs no more/,
+	pg_terminate_backend => qr/57P01|server closed the connection/);
+for my $end (sort keys %ends)
+{
+	$holder = hold_row($node, 'test', "SELECT FROM dp_cdp.kept_answer WHERE rho = 0.001 FOR UPDATE");
+	$run = background($node, 'test', "SET SESSION AUTHORIZATION ana; SELECT kept_keep('d', 'held', '$began', 1000000000, 0, '$end')");
+	wait_waiting($node, 'test', 1);
+	$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE query LIKE '%kept_keep%' AND wait_event_type = 'Extension'");
+	like(finish($run), $ends{$end}, "$end while an answer is kept");
+	release_row($node, $holder);
+	like(look('held'), qr/^0\.001 0 \{.*\} -$/, 'it was not kept');
+}
+$holder = hold_row($node, 'test', 'SELECT FROM dp_cdp.kept_answer WHERE rho = 0.001 FOR UPDATE');
+like(keep('ana', 'held', 0.001, 'held'), qr/ZC003: the answer could not be kept and is not shown: the kept answers are being changed by somebody else; .*stays charged/,
+	'locks of others are not waited for forever');
+release_row($node, $holder);
+is(keep('ana', 'held', 0.001, 'held'), '', 'drawn again');
+like(look('held'), qr/ held$/, 'and kept');
+
 # ---------------------------------------------------------------------------
 # Rights, settings
 # ---------------------------------------------------------------------------
