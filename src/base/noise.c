@@ -120,6 +120,13 @@ dp_noise_gauss(const dp_gauss *g)
 	return dp_gauss_draw(g, &noise_source);
 }
 
+dp_i128
+dp_noise_bridge(const dp_bridge *b, dp_i128 n)
+{
+	noise_check_owner();
+	return dp_bridge_draw(b, n, &noise_source);
+}
+
 void
 dp_noise_wipe(void)
 {

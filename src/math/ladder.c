@@ -1,0 +1,605 @@
+/*-------------------------------------------------------------------------
+ *
+ * ladder.c
+ *	  Several answers of one question: better ones from pieces, worse ones from
+ *	  a better one, and those between two.
+ *
+ * Invariants: integers only, except in dp_ladder_sigma, which nothing is drawn
+ * by; extras and tolls are rounded against the caller, draws are exact.
+ *
+ * The mean of pieces
+ * ------------------
+ * Pieces y_i = x + N_Z(0, v_i) with v_i = sens2 / (2 rho_i) are independent, so
+ * together they are sum(rho_i)-zCDP (composition), and so is whatever is
+ * computed from them.  Their mean m, weighted by rho_i, has the variance
+ * V = sens2 / (2 sum rho_i), that of one answer at sum(rho_i).  dp_ladder_mean
+ * rounds it to a grid point R, |R - m| <= 1/2, so that the root of R's mean
+ * squared error is at most sqrt(V) + 1/2.  From V = 1 on that error is at most
+ * V + 1/4, up to 4 pi V exp(-2 pi^2 V) < 1e-7: completing the square in
+ * sum (y_i - x)^2 / (2 v_i) leaves (m - x)^2 / (2 V) and a form in the
+ * differences of the y_i; given these, m - x is a discrete Gaussian on Z plus a
+ * constant, R - m is a constant, and the mean of m - x is 0 up to half of that.  Where
+ * weights have no small common denominator R - m is as good as uniform, and the
+ * error V + 1/12.  R - x is symmetric around 0, as ties go to the even point.
+ * dp_ladder_sigma tells the bounds, rounded up.
+ *
+ * A sum of discrete Gaussians
+ * ---------------------------
+ * is none, but nearly.  g_v(z) = exp(-z^2 / (2 v)) / T(v, 0), where
+ * T(v, c) = sum over integers x of exp(-(x - c)^2 / (2 v)).
+ *
+ * Lemma 1.  For w = s t / (s + t) and all integers a, b, with c = (a + b) s / (s + t),
+ *
+ *		g_s(a) g_t(b) = exp(-(a + b)^2 / (2 (s + t))) exp(-(a - c)^2 / (2 w)) / (T(s, 0) T(t, 0)),
+ *		(g_s * g_t)(n) / g_(s+t)(n) = T(w, c) T(s + t, 0) / (T(s, 0) T(t, 0)).
+ *
+ * Only T(w, c) depends on n, through c.  By Poisson summation T(w, c) is
+ * sqrt(2 pi w) (1 + 2 sum_(k >= 1) exp(-2 pi^2 w k^2) cos(2 pi k c)), largest at
+ * c = 0 and least at c = 1/2.  As both laws sum to 1, their ratio is not always
+ * above 1 nor always below, so for all n
+ *
+ *		|log (g_s * g_t)(n) / g_(s+t)(n)| <= lambda(w) = log T(w, 0) / T(w, 1/2),
+ *
+ * and with q = exp(-2 pi^2 w) <= 1/16,  lambda(w) <= log (1 + 2 q + 3 q^4) /
+ * (1 - 2 q) <= 5 q;  lambda(2) < 2.87e-17.  (Compare Kairouz, Liu, Steinke, "The
+ * Distributed Discrete Gaussian Mechanism for Federated Learning with Secure
+ * Aggregation", ICML 2021, who bound sums of n of one variance; here they are of two.)
+ *
+ * Lemma 2.  Let |log p(z) / g_V(z)| <= L for all z, and let x in Z^k change in at
+ * most d coordinates, by at most sens2 in L2 squared.  Then x + noise, with an
+ * independent draw from p in each coordinate, is (sqrt(rho) + L sqrt(2 d))^2-zCDP,
+ * rho = sens2 / (2 V).
+ * Proof.  Coordinates that do not change contribute nothing to a Renyi
+ * divergence, as it adds up over independent coordinates.  In each of the others
+ * x + p and x + g_V are L-indistinguishable, hence L^2/2-zCDP apart (Bun and
+ * Steinke 2016, Proposition 1.4), in all of them d L^2 / 2.  From x + p to x + g_V to
+ * x' + g_V (sens2 / (2 V): Canonne, Kamath, Steinke, Theorem 4) to x' + p are
+ * three steps, and square roots add: their Lemma 5.2,
+ * D_a(P|R) <= (k a / (k a - 1)) D_((k a - 1) / (k - 1))(P|Q) + D_(k a)(Q|R), is for
+ * divergences of at most r a and s a at most a (k r / (k - 1) + k s), which is
+ * a (sqrt r + sqrt s)^2 for k = 1 + sqrt(r / s).  d is at most sens2, as what
+ * changes changes by 1 at least.
+ *
+ * Rungs
+ * -----
+ * Extras are *levels*: 4, 8, 12 ... (DP_LADDER_GAP times integers of LEVEL_BITS
+ * significant bits).  Imagine the whole ladder: y, and then at each level the
+ * one above it with a draw of its own, of the gap's variance.  Whatever is
+ * below a rung of it is post-processing of that rung, whoever asks for what, in
+ * which order and after having seen what: who may know rungs up to that at r at
+ * the most knows no more than that one tells.
+ *
+ * The rungs that are drawn have nearly the joint law of the imagined ones.
+ *  - A rung below all others is its neighbour and a draw of g_v, where the
+ *    imagined ladder has the sum of the gaps' draws: by Lemma 1 that is
+ *    lambda(w) for each level between, with w >= 4 * 4 / (4 + 4) = 2.
+ *  - A rung between two, whose difference n is drawn already, is drawn from the
+ *    law of a given a + b = n, a ~ g_s, b ~ g_t: then
+ *    g_(s+t)(n) P[a | n] = g_s(a) g_t(b) (g_(s+t) / (g_s * g_t))(n),
+ *    as if both had been drawn one after the other but for a factor of at most
+ *    exp(+- lambda(w)), w >= 2.  s + t is exactly the variance that n was
+ *    drawn with: levels are integers, so that this holds at all.
+ * Each level is drawn between others at most once, or never, so all factors
+ * together, at any time and for any choice of rungs, are within exp(+- S), where S is the
+ * sum of lambda over all levels, each w being at least half of the level's gap:
+ * 511 levels of gap 4, and 256 of each 8, 16, ...: S < 512 lambda(2).  Choices
+ * that depend on what was seen are the same functions of it in both, so the
+ * laws of everything seen are within S of each other, too.
+ *
+ * The rung at r of the imagined ladder is x and the sum of the piece's draw,
+ * of variance v, and of its levels'.  That sum is g_(v+e) but for S and the
+ * first step, where w = 4 v / (4 + v).  So L = 2 S + lambda(w) < 2^-44 + lambda(w) in
+ * Lemma 2 with V = v + e.  Where v is so small that this lambda is large, there is
+ * another way to see it: x and the levels' draws are released, L = 2 S, with
+ * V = e; the piece's draw, which is independent of them, is post-processing.
+ * dp_ladder_extra takes whichever allows the smaller extra.
+ *
+ * (sqrt(r0) + L sqrt(2 d))^2 <= r holds if r0 <= r - 2 L sqrt(2 d r): the
+ * *toll*, rounded up to a power of two of amounts, and to that of the piece's rho,
+ * so that it is the same for all its rungs and a dearer one never has a larger
+ * extra.  For d rho up to 100 and v >= 4 it is one amount, 1e-12.
+ *
+ * Who knows several pieces, and a rung of one, has all of them composed: the
+ * sum of their rho.
+ *
+ * A draw between two rungs
+ * ------------------------
+ * By Lemma 1 the law of a given a + b = n is exp(-(a - c)^2 / (2 w)) / T(w, c).
+ * With the integer m nearest to c, and u = c - m, |u| <= 1/2: a = m + z, where z is
+ * drawn from g_W, an integer W > w, and accepted with the probability
+ *
+ *		exp(-(z - u)^2 / (2 w) + z^2 / (2 W) - 1 / (8 (W - w))).
+ *
+ * Its exponent is at most 0: it is largest at z = u W / (W - w), where it is
+ * (u^2 - 1/4) / (2 (W - w)).  What is accepted is in proportion to
+ * exp(-(z - u)^2 / (2 w)), as it should be.  Of all trials the share
+ *
+ *		exp(-1 / (8 (W - w))) T(w, u) / T(W, 0)
+ *
+ * is accepted, which is sqrt(w / W) exp(-1 / (8 (W - w))) but for lambda(w): it depends
+ * neither on n nor on u, and so does not tell them.  W = floor(w) + 1 + h for the power of two h
+ * with h^2 <= 2 w, 2 h^2 >= w, so h < W - w <= h + 1.  That is never less than 0.6
+ * (w = 2: h = 2, W = 5), and goes to 1 as w grows.
+ *
+ * With w = s t / N, N = s + t, the integers E = N (W - w) and r = N u, the exponent is
+ *
+ *		-(z E - r W)^2 / (2 s t W E) - (N^2 - 4 r^2) / (8 N E),
+ *
+ * a rational; uniform bits are compared with bounds around its exponential until
+ * they decide, as in gauss.c.
+ *
+ * Part of math/: no PostgreSQL header may be included here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <math.h>
+#include <string.h>
+
+#include "calibrate.h"
+#include "exp.h"
+#include "ladder.h"
+#include "limbs.h"
+
+/* 1 / (2 rho) = HALF_RHO_ONE / (rho as an amount), as in calibrate.c */
+#define HALF_RHO_ONE	((uint64_t) DP_RHO_ONE / 2)
+
+/* sens2 at most 2^100, variances at most 2^120 */
+#define MAX_SENS2		((dp_u128) 1 << 100)
+#define MAX_VARIANCE	((dp_u128) 1 << 120)
+
+/* levels, in units of DP_LADDER_GAP, have so many significant bits */
+#define LEVEL_BITS		9
+
+/* fraction bits with which the extra that is needed is computed */
+#define EXTRA_BITS		16
+
+/* 4 * 28.47, rounded down: exp(-2 pi^2 w) < 2^-(28.47 w) */
+#define DECAY_OF_GAP	113
+
+/* slack of a chain: of levels, below 2^-44; with the piece's, 2^-SLACK_BITS at best */
+#define SLACK_BITS_ALONE	44
+#define SLACK_BITS			43
+
+/* 8e12 < 2^43: 8 DP_RHO_ONE */
+#define TOLL_BITS		43
+
+static dp_u128
+magnitude(dp_i128 a)
+{
+	return a < 0 ? -(dp_u128) a : (dp_u128) a;
+}
+
+/* Returns the bits of a number of n limbs up to the highest set one. */
+static int
+bit_length(const uint64_t *a, int n)
+{
+	while (n > 0 && a[n - 1] == 0)
+		n--;
+	return n == 0 ? 0 : 64 * (n - 1) + dp_bitlen64(a[n - 1]);
+}
+
+/* Returns q or q + 1, whichever is nearer to q + rem / den, the even one if neither is; rem < den < 2^127. */
+static dp_u128
+round_even(dp_u128 q, dp_u128 rem, dp_u128 den)
+{
+	if (2 * rem > den || (2 * rem == den && (q & 1) != 0))
+		q++;
+	return q;
+}
+
+/* Does dp_ladder_mean where 128 bits hold the weighted sum. */
+static bool
+mean_narrow(const dp_i128 *y, const int64_t *rho, int n, dp_u128 total, dp_i128 *mean)
+{
+	dp_i128		sum = 0;
+	dp_u128		size;
+
+	for (int i = 0; i < n; i++)
+	{
+		dp_i128		product;
+
+		if (__builtin_mul_overflow((dp_i128) y[i], (dp_i128) rho[i], &product) ||
+			__builtin_add_overflow((dp_i128) sum, product, &sum))
+			return false;
+	}
+	size = magnitude(sum);
+	size = round_even(size / total, size % total, total);
+	*mean = (dp_i128) (sum < 0 ? -size : size);
+	return true;
+}
+
+/*
+ * A value's magnitude is at most 2^127 and a weight below 2^63, so sums of
+ * 2^31 products have less than 222 bits.  The mean lies between the least and
+ * the largest value, and so does its nearest integer.
+ */
+dp_i128
+dp_ladder_mean(const dp_i128 *y, const int64_t *rho, int n)
+{
+	dp_u128		total = 0;
+	uint64_t	sum[2][4] = {{0}};
+	uint64_t	den[2];
+	uint64_t	rem[3];
+	dp_i128		mean;
+	dp_u128		size;
+	int			less;
+
+	if (n == 1)
+		return y[0];
+	for (int i = 0; i < n; i++)
+		total += (uint64_t) rho[i];
+	if (mean_narrow(y, rho, n, total, &mean))
+		return mean;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint64_t   *side = sum[y[i] < 0];
+		uint64_t	weight = (uint64_t) rho[i];
+		uint64_t	value[2];
+		uint64_t	product[4] = {0};
+
+		dp_limbs_set(value, 2, magnitude(y[i]));
+		dp_limbs_mul(product, value, 2, &weight, 1);
+		dp_limbs_add(side, side, product, 4);
+	}
+	less = dp_limbs_cmp(sum[0], sum[1], 4) < 0;
+	dp_limbs_sub(sum[less], sum[less], sum[!less], 4);
+	dp_limbs_set(den, 2, total);
+	dp_limbs_divide(sum[less], 4, den, 2, rem);
+	size = round_even((dp_u128) sum[less][1] << 64 | sum[less][0], (dp_u128) rem[1] << 64 | rem[0], total);
+	return (dp_i128) (less ? -size : size);
+}
+
+double
+dp_ladder_sigma(const dp_variance *v, const int64_t *rho, int n)
+{
+	double		total = 0,
+				sum = 0;
+
+	if (n == 1)
+		return dp_variance_sigma(v);
+	for (int i = 0; i < n; i++)
+		total += (double) rho[i];
+	for (int i = 0; i < n; i++)
+	{
+		double		part = (double) rho[i] / total * dp_variance_sigma(&v[i]);
+
+		sum += part * part;
+	}
+	/* more than what so many roundings can do */
+	sum *= 1 + 1e-12;
+	return (sum >= 1 ? sqrt(sum + 0.25) : sqrt(sum) + 0.5) * (1 + 1e-15);
+}
+
+/* Returns a lower bound of 28.47 w, for w = v gap / (v + gap). */
+static int
+decay_beside(const dp_variance *v)
+{
+	dp_u128		num = v->num,
+				den = v->den;
+	int			shift = dp_bitlen128(den) - 64;
+
+	/* w grows with v: v counts as 2^20 where it is more */
+	if (num / den >= 1 << 20)
+	{
+		num = 1 << 20;
+		den = 1;
+	}
+	else if (shift > 0)
+	{
+		num >>= shift;
+		den = (den >> shift) + 1;
+	}
+	return (int) (DECAY_OF_GAP * num / (num + DP_LADDER_GAP * den));
+}
+
+/* Returns by how much rho has to be lowered for a slack of 2^-slack_bits; DP_RHO_MAX if that is too much. */
+static int64_t
+toll(dp_u128 sens2, int64_t coordinates, int64_t rho, int slack_bits)
+{
+	uint64_t	most = sens2 < (dp_u128) coordinates ? (uint64_t) sens2 : (uint64_t) coordinates;
+	int			bits = (TOLL_BITS + dp_bitlen64(most) + dp_bitlen64((uint64_t) rho) + 1) / 2 - slack_bits;
+
+	if (bits >= dp_bitlen64(DP_RHO_MAX))
+		return DP_RHO_MAX;
+	return bits > 0 ? INT64_C(1) << bits : 1;
+}
+
+/*
+ * Sets the smallest level, in units of the gap, of at least sens2 / (2 rho) -
+ * v, and of at least 1; v may be NULL for 0.  False if it is beyond MAX_VARIANCE.
+ */
+static bool
+level_for(dp_u128 sens2, int64_t rho, const dp_variance *v, dp_u128 *level)
+{
+	uint64_t	sens_limbs[2];
+	uint64_t	mult = HALF_RHO_ONE << EXTRA_BITS;
+	uint64_t	need[3],
+				have[3] = {0},
+				rem[3];
+	dp_u128		q;
+	int			bits;
+
+	if (rho < 1)
+		return false;
+	/* rounded up; the variance that is there, down */
+	dp_limbs_set(sens_limbs, 2, sens2);
+	dp_limbs_mul(need, sens_limbs, 2, &mult, 1);
+	have[0] = dp_limbs_div_small(need, 3, (uint64_t) rho) != 0;
+	dp_limbs_add(need, need, have, 3);
+	if (v != NULL)
+	{
+		uint64_t	den[2];
+		uint64_t	num[3];
+
+		dp_limbs_set(num, 3, v->num);
+		dp_limbs_shl(have, num, 3, EXTRA_BITS);
+		dp_limbs_set(den, 2, v->den);
+		dp_limbs_divide(have, 3, den, 2, rem);
+		if (dp_limbs_cmp(need, have, 3) < 0)
+			memset(need, 0, sizeof(need));
+		else
+			dp_limbs_sub(need, need, have, 3);
+	}
+	if (bit_length(need, 3) > 121 + EXTRA_BITS)
+		return false;
+	bits = dp_limbs_div_small(need, 3, (uint64_t) DP_LADDER_GAP << EXTRA_BITS) != 0;
+	q = ((dp_u128) need[1] << 64 | need[0]) + bits;
+	if (q == 0)
+		q = 1;
+	bits = dp_bitlen128(q) - LEVEL_BITS;
+	if (bits > 0)
+		q = (q + ((dp_u128) 1 << bits) - 1) >> bits << bits;
+	*level = q;
+	return q <= MAX_VARIANCE / DP_LADDER_GAP;
+}
+
+bool
+dp_ladder_extra(dp_u128 sens2, int64_t rho, const dp_variance *v,
+				int64_t coordinates, int64_t wanted, dp_u128 *extra)
+{
+	dp_u128		beside,
+				alone;
+	int			slack_bits;
+	bool		found;
+
+	if (sens2 == 0 || sens2 > MAX_SENS2 || rho > DP_RHO_MAX || wanted < 1 || wanted > rho ||
+		coordinates < 1 || v->num == 0 || v->den == 0 ||
+		v->num / v->den > MAX_VARIANCE)
+		return false;
+	*extra = 0;
+	if (wanted == rho)
+		return true;
+
+	/* the extra alone, the piece's own noise as a gift on top */
+	found = level_for(sens2, wanted - toll(sens2, coordinates, rho, SLACK_BITS_ALONE), NULL, &alone);
+	/* both together */
+	slack_bits = decay_beside(v) - 4;
+	if (slack_bits > SLACK_BITS)
+		slack_bits = SLACK_BITS;
+	if (slack_bits >= 1 &&
+		level_for(sens2, wanted - toll(sens2, coordinates, rho, slack_bits), v, &beside) &&
+		(!found || beside < alone))
+	{
+		alone = beside;
+		found = true;
+	}
+	if (found)
+		*extra = alone * DP_LADDER_GAP;
+	return found;
+}
+
+void
+dp_ladder_variance(const dp_variance *v, dp_u128 extra, dp_variance *result)
+{
+	dp_u128		num;
+
+	result->den = v->den;
+	if (!__builtin_mul_overflow((dp_u128) v->den, (dp_u128) extra, &num) &&
+		!__builtin_add_overflow((dp_u128) v->num, num, &result->num))
+		return;
+	result->num = v->num / v->den + (v->num % v->den != 0) + extra;
+	result->den = 1;
+}
+
+bool
+dp_bridge_init(dp_bridge *b, dp_u128 above, dp_u128 below)
+{
+	uint64_t	above_limbs[2],
+				below_limbs[2],
+				total[2],
+				wide[2];
+	uint64_t	product[4],
+				whole[4],
+				excess[4],
+				rem[3],
+				eight_total[2],
+				scaled[8];
+	dp_u128		floor_inner;
+	dp_variance v;
+
+	if (above < DP_LADDER_GAP || below < DP_LADDER_GAP || above > MAX_VARIANCE ||
+		below > MAX_VARIANCE - above)
+		return false;
+	memset(b, 0, sizeof(*b));
+	b->above = above;
+	b->total = above + below;
+
+	/* wide = floor(w) + 1 + 2^(half the bits of w), w = above below / total */
+	dp_limbs_set(above_limbs, 2, above);
+	dp_limbs_set(below_limbs, 2, below);
+	dp_limbs_set(total, 2, b->total);
+	dp_limbs_mul(product, above_limbs, 2, below_limbs, 2);
+	memcpy(whole, product, sizeof(whole));
+	dp_limbs_divide(whole, 4, total, 2, rem);
+	floor_inner = (dp_u128) whole[1] << 64 | whole[0];
+	b->wide = floor_inner + 1 + ((dp_u128) 1 << dp_bitlen128(floor_inner) / 2);
+	v.num = b->wide;
+	v.den = 1;
+	if (!dp_gauss_init(&b->gauss, &v))
+		return false;
+
+	dp_limbs_set(wide, 2, b->wide);
+	dp_limbs_mul(excess, wide, 2, total, 2);
+	dp_limbs_sub(excess, excess, product, 4);
+	memcpy(b->excess, excess, sizeof(b->excess));
+	dp_limbs_mul(b->product, product, 4, wide, 2);
+	dp_limbs_set(eight_total, 2, 8 * b->total);
+	dp_limbs_mul(scaled, b->product, 6, eight_total, 2);
+	dp_limbs_mul(b->den, scaled, 8, b->excess, 3);
+	return true;
+}
+
+/*
+ * Runs one round of under_exp, as exact_round in gauss.c: u has been drawn to
+ * "have" limbs, the most significant first, and is compared to n limbs.
+ */
+static bool
+under_exp_round(dp_entropy *e, const uint64_t *num, int nnum, const uint64_t *den, int nden,
+				int n, const uint64_t *old, int have)
+{
+	uint64_t   *drawn = __builtin_alloca(n * sizeof(uint64_t));
+	uint64_t   *point = __builtin_alloca((n + 1) * sizeof(uint64_t));
+	uint64_t   *one = __builtin_alloca((n + 1) * sizeof(uint64_t));
+	uint64_t   *low = __builtin_alloca((n + 1) * sizeof(uint64_t));
+	uint64_t   *high = __builtin_alloca((n + 1) * sizeof(uint64_t));
+
+	for (int i = 0; i < n; i++)
+	{
+		drawn[i] = i < have ? old[i] : dp_entropy_take(e, 8);
+		point[n - 1 - i] = drawn[i];
+	}
+	point[n] = 0;
+	dp_exp_limbs(low, high, n, num, nnum, den, nden);
+	/* exp is not below a high that is not above u */
+	if (dp_limbs_cmp(point, high, n + 1) >= 0)
+		return false;
+	memset(one, 0, (n + 1) * sizeof(uint64_t));
+	one[0] = 1;
+	dp_limbs_add(point, point, one, n + 1);
+	if (dp_limbs_cmp(point, low, n + 1) <= 0)
+		return true;
+	/* ends, and within the stack, for the reason in gauss.c: exp is irrational */
+	return under_exp_round(e, num, nnum, den, nden, 2 * n, drawn, n);
+}
+
+/* Returns true with the probability exp(-num / den), exactly; num has 12 limbs and den 11, and is not 0. */
+static bool
+under_exp(dp_entropy *e, const uint64_t *num, const uint64_t *den)
+{
+	int			num_bits = bit_length(num, 12);
+	int			den_bits = bit_length(den, 11);
+	int			bits = den_bits - num_bits - 1;
+	uint64_t	u = dp_entropy_take(e, 8);
+
+	if (num_bits == 0)
+		return true;
+	/* num / den < 2^-bits, so exp > 1 - 2^-bits: u is below unless its first "bits" bits are all 1 */
+	if (bits > 64)
+		bits = 64;
+	if (bits > 0 && u >> (64 - bits) != ~UINT64_C(0) >> (64 - bits))
+		return true;
+	return under_exp_round(e, num, (num_bits + 63) / 64, den, (den_bits + 63) / 64, 2, &u, 1);
+}
+
+/* Sets centre to the nearest integer to n above / total, n >= 0, and rest to n above - centre total. */
+static void
+find_centre(const dp_bridge *b, dp_u128 n, dp_u128 *centre, dp_i128 *rest)
+{
+	dp_u128		product;
+	dp_u128		rem;
+
+	if (!__builtin_mul_overflow((dp_u128) n, (dp_u128) b->above, &product))
+	{
+		*centre = product / b->total;
+		rem = product % b->total;
+	}
+	else
+	{
+		uint64_t	n_limbs[2],
+					above[2],
+					total[2],
+					quot[4],
+					left[3];
+
+		dp_limbs_set(n_limbs, 2, n);
+		dp_limbs_set(above, 2, b->above);
+		dp_limbs_set(total, 2, b->total);
+		dp_limbs_mul(quot, n_limbs, 2, above, 2);
+		dp_limbs_divide(quot, 4, total, 2, left);
+		*centre = (dp_u128) quot[1] << 64 | quot[0];
+		rem = (dp_u128) left[1] << 64 | left[0];
+	}
+	*rest = (dp_i128) rem;
+	if (2 * rem > b->total)
+	{
+		++*centre;
+		*rest -= (dp_i128) b->total;
+	}
+}
+
+/*
+ * Decides whether z, drawn around a centre that is rest / total too small, is
+ * accepted: the exponent is
+ *
+ *	(4 total (z excess - rest wide)^2 + above below wide (total^2 - 4 rest^2))
+ *	/ (8 above below wide total excess).
+ *
+ * Of z 128 bits count, so the square has less than 2 (128 + 182) and the first
+ * product less than 744.
+ */
+static bool
+accept(const dp_bridge *b, dp_i128 z, dp_i128 rest, dp_entropy *e)
+{
+	uint64_t	limbs[2],
+				wide[2],
+				left[5],
+				right[5] = {0},
+				square[10],
+				four_total[2],
+				num[12],
+				total2[4],
+				rest2[4],
+				more[10],
+				spread[12] = {0};
+
+	dp_limbs_set(limbs, 2, magnitude(z));
+	dp_limbs_mul(left, limbs, 2, b->excess, 3);
+	dp_limbs_set(limbs, 2, magnitude(rest));
+	dp_limbs_set(wide, 2, b->wide);
+	dp_limbs_mul(right, limbs, 2, wide, 2);
+	if ((z < 0) != (rest < 0))
+		dp_limbs_add(left, left, right, 5);
+	else if (dp_limbs_cmp(left, right, 5) >= 0)
+		dp_limbs_sub(left, left, right, 5);
+	else
+		dp_limbs_sub(left, right, left, 5);
+	dp_limbs_mul(square, left, 5, left, 5);
+	dp_limbs_set(four_total, 2, 4 * b->total);
+	dp_limbs_mul(num, square, 10, four_total, 2);
+
+	dp_limbs_set(limbs, 2, 2 * magnitude(rest));
+	dp_limbs_mul(rest2, limbs, 2, limbs, 2);
+	dp_limbs_set(limbs, 2, b->total);
+	dp_limbs_mul(total2, limbs, 2, limbs, 2);
+	dp_limbs_sub(total2, total2, rest2, 4);
+	dp_limbs_mul(more, b->product, 6, total2, 4);
+	memcpy(spread, more, sizeof(more));
+	dp_limbs_add(num, num, spread, 12);
+	return under_exp(e, num, b->den);
+}
+
+dp_i128
+dp_bridge_draw(const dp_bridge *b, dp_i128 n, dp_entropy *e)
+{
+	dp_u128		centre;
+	dp_i128		rest;
+	dp_i128		z;
+
+	find_centre(b, magnitude(n), &centre, &rest);
+	do
+		z = dp_gauss_draw(&b->gauss, e);
+	while (!accept(b, z, rest, e));
+	z += (dp_i128) centre;
+	return n < 0 ? -z : z;
+}

@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * ladder.h
+ *	  Several answers of one question: better ones from pieces, worse ones from
+ *	  a better one, and those between two.
+ *
+ * A part of a column has an exact integer x in each coordinate (a group, a bin
+ * of it).  A *piece*, bought at rho, is y = x + N_Z(0, v), with v from
+ * dp_calibrate(sens2, rho): a top-up is a piece like any other.  What all
+ * pieces tell together is their mean (dp_ladder_mean).  A *rung* of a piece
+ * is what is told for less than the piece's rho: the piece with more noise.
+ *
+ * Rungs of a piece are nested.  How much a rung's noise exceeds the piece's is
+ * its *extra*, a variance, which follows from the piece and the rung's rho
+ * alone (dp_ladder_extra): 0, or a whole number of steps squared, at most as
+ * large for a larger rho.  With e_1 < e_2 < ... the extras of those that are
+ * there, rung i + 1 is rung i and a draw of variance e_(i+1) - e_i; a rung that
+ * comes later, between two, is drawn so that it is as if it had been there
+ * before (dp_bridge_draw).  Rungs of the same extra are the same answer.
+ *
+ * Who knows rungs at rho 1, rho 2, ... of a piece knows them at max(rho i)-zCDP
+ * in all; the proof is at the head of ladder.c.
+ *
+ * Part of math/: no PostgreSQL header may be included here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_LADDER_H
+#define DP_LADDER_H
+
+#include "gauss.h"
+
+/* two different extras differ by at least so much */
+#define DP_LADDER_GAP	4
+
+/* Returns a part's share of rho: floor(rho weight / weights); 0 <= weight <= weights, weights > 0, rho >= 0. */
+static inline int64_t
+dp_ladder_share(int64_t rho, int weight, int weights)
+{
+	return (int64_t) ((dp_u128) rho * weight / weights);
+}
+
+/*
+ * Returns the mean of y[0 .. n-1], each weighted by its rho (amounts, > 0),
+ * rounded to the nearest integer, of two to the even one.  n >= 1, and any y.
+ */
+extern dp_i128 dp_ladder_mean(const dp_i128 *y, const int64_t *rho, int n);
+
+/*
+ * Returns an upper bound of the standard deviation of dp_ladder_mean, in steps:
+ * pieces of the variances v (the last maybe a rung's, dp_ladder_variance), of
+ * the weights rho.  With n = 1 that is dp_variance_sigma.
+ */
+extern double dp_ladder_sigma(const dp_variance *v, const int64_t *rho, int n);
+
+/*
+ * Sets the extra of a rung at "wanted" (an amount) of a piece that was bought
+ * at "rho" and has the variance v: the smallest that the proof allows, of
+ * those there are.  0 if wanted = rho.
+ *
+ * sens2 and rho: as for dp_calibrate; 1 <= wanted <= rho.  coordinates (>= 1):
+ * in how many of the part's coordinates neighbours may differ at most (groups
+ * times bins that one unit is in, twice that where a unit may be exchanged); too
+ * many are as good as sens2, which bounds their number, too.  Returns false
+ * when there is none up to 2^120: wanted is too small, or an argument is not
+ * in its range.
+ */
+extern bool dp_ladder_extra(dp_u128 sens2, int64_t rho, const dp_variance *v,
+							int64_t coordinates, int64_t wanted, dp_u128 *extra);
+
+/* Sets a rung's variance, that of the piece plus extra, rounded up by less than 1 if its terms would not fit. */
+extern void dp_ladder_variance(const dp_variance *v, dp_u128 extra, dp_variance *result);
+
+/* What draws of one gap share; plain data.  The fields belong to ladder.c. */
+typedef struct dp_bridge
+{
+	dp_gauss	gauss;			/* of variance "wide" */
+	dp_u128		above;			/* variance from the dearer neighbour to the rung */
+	dp_u128		total;			/* variance from the dearer to the cheaper one */
+	dp_u128		wide;			/* integer above above below / total */
+	uint64_t	excess[3];		/* wide total - above below */
+	uint64_t	product[6];		/* above below wide */
+	uint64_t	den[11];		/* 8 above below wide total excess */
+} dp_bridge;
+
+/*
+ * Prepares draws of a rung between two that are there: above is its extra less
+ * that of the dearer neighbour (the piece: 0), below the cheaper neighbour's
+ * less its own.  Both are at least DP_LADDER_GAP, and at most 2^120 together;
+ * otherwise returns false.
+ */
+extern bool dp_bridge_init(dp_bridge *b, dp_u128 above, dp_u128 below);
+
+/*
+ * Returns what to add to the dearer neighbour to have the rung, where n is the
+ * cheaper neighbour less the dearer one: an exact draw from the law of the
+ * first of two discrete Gaussians, of variances above and below, whose sum is
+ * n.  |n| <= 2^126.  It takes less than two draws of a discrete Gaussian on
+ * average, whatever n is.
+ */
+extern dp_i128 dp_bridge_draw(const dp_bridge *b, dp_i128 n, dp_entropy *e);
+
+#endif							/* DP_LADDER_H */
