@@ -45,21 +45,6 @@
  * Distributed Discrete Gaussian Mechanism for Federated Learning with Secure
  * Aggregation", ICML 2021, who bound sums of n of one variance; here they are of two.)
  *
- * Lemma 2.  Let |log p(z) / g_V(z)| <= L for all z, and let x in Z^k change in at
- * most d coordinates, by at most sens2 in L2 squared.  Then x + noise, with an
- * independent draw from p in each coordinate, is (sqrt(rho) + L sqrt(2 d))^2-zCDP,
- * rho = sens2 / (2 V).
- * Proof.  Coordinates that do not change contribute nothing to a Renyi
- * divergence, as it adds up over independent coordinates.  In each of the others
- * x + p and x + g_V are L-indistinguishable, hence L^2/2-zCDP apart (Bun and
- * Steinke 2016, Proposition 1.4), in all of them d L^2 / 2.  From x + p to x + g_V to
- * x' + g_V (sens2 / (2 V): Canonne, Kamath, Steinke, Theorem 4) to x' + p are
- * three steps, and square roots add: their Lemma 5.2,
- * D_a(P|R) <= (k a / (k a - 1)) D_((k a - 1) / (k - 1))(P|Q) + D_(k a)(Q|R), is for
- * divergences of at most r a and s a at most a (k r / (k - 1) + k s), which is
- * a (sqrt r + sqrt s)^2 for k = 1 + sqrt(r / s).  d is at most sens2, as what
- * changes changes by 1 at least.
- *
  * Rungs
  * -----
  * Extras are *levels*: 4, 8, 12 ... (DP_LADDER_GAP times integers of LEVEL_BITS
@@ -70,34 +55,50 @@
  * the most knows no more than that one tells.
  *
  * The rungs that are drawn have nearly the joint law of the imagined ones.
- *  - A rung below all others is its neighbour and a draw of g_v, where the
- *    imagined ladder has the sum of the gaps' draws: by Lemma 1 that is
- *    lambda(w) for each level between, with w >= 4 * 4 / (4 + 4) = 2.
- *  - A rung between two, whose difference n is drawn already, is drawn from the
- *    law of a given a + b = n, a ~ g_s, b ~ g_t: then
- *    g_(s+t)(n) P[a | n] = g_s(a) g_t(b) (g_(s+t) / (g_s * g_t))(n),
- *    as if both had been drawn one after the other but for a factor of at most
- *    exp(+- lambda(w)), w >= 2.  s + t is exactly the variance that n was
- *    drawn with: levels are integers, so that this holds at all.
- * Each level is drawn between others at most once, or never, so all factors
- * together, at any time and for any choice of rungs, are within exp(+- S), where S is the
- * sum of lambda over all levels, each w being at least half of the level's gap:
- * 511 levels of gap 4, and 256 of each 8, 16, ...: S < 512 lambda(2).  Choices
- * that depend on what was seen are the same functions of it in both, so the
- * laws of everything seen are within S of each other, too.
+ *	- A rung below all others is its neighbour and a draw of g_v, where the
+ *	  imagined ladder has the sum of the gaps' draws: by Lemma 1 that is
+ *	  lambda(w) for each level between, with w >= 4 * 4 / (4 + 4) = 2.
+ *	- A rung between two, whose difference n is drawn already, is drawn from the
+ *	  law of a given a + b = n, a ~ g_s, b ~ g_t: then
+ *	  g_(s+t)(n) P[a | n] = g_s(a) g_t(b) (g_(s+t) / (g_s * g_t))(n),
+ *	  as if both had been drawn one after the other but for a factor within
+ *	  exp(+- lambda(w)), w >= 2.  s + t is exactly the variance that n was
+ *	  drawn with: levels are integers, so that this holds at all.
+ * Each level comes between two others at most once, or never comes, so in each
+ * coordinate all factors together, at any time and for any choice of rungs, are
+ * within exp(+- S), where S is the sum of lambda over all levels, w being at
+ * least half of a level's gap: 511 levels of gap 4, and 256 of each of 8, 16,
+ * ...: S < 512 lambda(2).  Choices that depend on what was seen are the same
+ * functions of it in both worlds.
  *
- * The rung at r of the imagined ladder is x and the sum of the piece's draw,
- * of variance v, and of its levels'.  That sum is g_(v+e) but for S and the
- * first step, where w = 4 v / (4 + v).  So L = 2 S + lambda(w) < 2^-44 + lambda(w) in
- * Lemma 2 with V = v + e.  Where v is so small that this lambda is large, there is
- * another way to see it: x and the levels' draws are released, L = 2 S, with
- * V = e; the piece's draw, which is independent of them, is post-processing.
+ * The rung at r of the imagined ladder is x and the sum of the piece's draw, of
+ * variance v, and of its levels'.  That sum is g_V, V = v + e, but for S and
+ * the first step, where w = 4 v / (4 + v).  So per coordinate all is within
+ * exp(+- L), L = 2 S + lambda(w) < 2^-44 + lambda(w), of post-processing of
+ * x + N_Z(0, V).  Where v is so small that this lambda is large, there is
+ * another way to see it: x and the levels' draws are released, L = 2 S, V = e;
+ * the piece's draw, which is independent of them, is post-processing.
  * dp_ladder_extra takes whichever allows the smaller extra.
  *
- * (sqrt(r0) + L sqrt(2 d))^2 <= r holds if r0 <= r - 2 L sqrt(2 d r): the
- * *toll*, rounded up to a power of two of amounts, and to that of the piece's rho,
- * so that it is the same for all its rungs and a dearer one never has a larger
- * extra.  For d rho up to 100 and v >= 4 it is one amount, 1e-12.
+ * Theorem.  Let neighbours' x differ in at most d coordinates, and by at most
+ * sens2 in L2 squared.  Whatever is seen of rungs up to r is
+ * (sqrt(r0) + d L sqrt(2))^2-zCDP with r0 = sens2 / (2 V).
+ * Proof.  Let only the coordinates that differ be imagined; the others are drawn
+ * alike from x and from x'.  What is drawn for x and what is imagined for x
+ * are within exp(+- d L) of each other, pointwise, so (d L)^2 / 2-zCDP apart
+ * (Bun and Steinke 2016, Proposition 1.4), and what is imagined for x and for
+ * x' sens2 / (2 V) (Canonne, Kamath, Steinke, Theorem 4; post-processing).  From
+ * drawn to imagined to imagined to drawn are three steps, and square roots
+ * add: Bun and Steinke's Lemma 5.2,
+ * D_a(P|R) <= (k a / (k a - 1)) D_((k a - 1) / (k - 1))(P|Q) + D_(k a)(Q|R),
+ * is for divergences of at most r a and s a at most a (k r / (k - 1) + k s), which
+ * is a (sqrt r + sqrt s)^2 for k = 1 + sqrt(r / s).
+ *
+ * d is at most sens2, too, as what changes changes by 1 at least.  The bound is
+ * at most r if r0 <= r - 2 d L sqrt(2 r): the *toll*, rounded up to a power of two
+ * of amounts, with the piece's rho for r, so that it is the same for all its
+ * rungs and a dearer one never has a larger extra.  For d sqrt(rho) up to 1 and
+ * v >= 4 it is one amount, 1e-12.
  *
  * Who knows several pieces, and a rung of one, has all of them composed: the
  * sum of their rho.
@@ -298,7 +299,7 @@ static int64_t
 toll(dp_u128 sens2, int64_t coordinates, int64_t rho, int slack_bits)
 {
 	uint64_t	most = sens2 < (dp_u128) coordinates ? (uint64_t) sens2 : (uint64_t) coordinates;
-	int			bits = (TOLL_BITS + dp_bitlen64(most) + dp_bitlen64((uint64_t) rho) + 1) / 2 - slack_bits;
+	int			bits = (TOLL_BITS + dp_bitlen64((uint64_t) rho) + 1) / 2 + dp_bitlen64(most) - slack_bits;
 
 	if (bits >= dp_bitlen64(DP_RHO_MAX))
 		return DP_RHO_MAX;

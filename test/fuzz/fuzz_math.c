@@ -1,8 +1,8 @@
 /*
  * fuzz_math.c
  *	  libFuzzer over src/math: the sampler with any variance and any entropy,
- *	  calibration, thresholds, the conversions, statistics and exact sums with
- *	  any doubles.
+ *	  calibration, thresholds, ladders of answers, the conversions, statistics
+ *	  and exact sums with any doubles.
  *
  * Besides what the sanitizers see, what must hold for every input is checked
  * and ends the run with abort().
@@ -15,6 +15,7 @@
 #include "math/calibrate.h"
 #include "math/exact.h"
 #include "math/gauss.h"
+#include "math/ladder.h"
 #include "math/moments.h"
 #include "math/zcdp.h"
 
@@ -123,6 +124,84 @@ fuzz_calibrate(Input *in)
 	{
 		require(threshold >= 2);
 		require(k >= 1 && delta >= 1 && delta < DP_DELTA_ONE);
+	}
+}
+
+/* A mean lies between its pieces; nothing else is asked of values that may be anything. */
+static void
+fuzz_mean(Input *in)
+{
+	dp_i128		y[6];
+	int64_t		rho[6];
+	dp_i128		least,
+				most,
+				mean;
+	uint8_t		n;
+
+	get(in, &n, 1);
+	n = 1 + n % 6;
+	get(in, y, n * sizeof(dp_i128));
+	get(in, rho, n * sizeof(int64_t));
+	least = most = y[0];
+	for (int i = 0; i < n; i++)
+	{
+		rho[i] &= INT64_MAX;
+		rho[i] += rho[i] == 0;
+		least = y[i] < least ? y[i] : least;
+		most = y[i] > most ? y[i] : most;
+	}
+	mean = dp_ladder_mean(y, rho, n);
+	require(mean >= least && mean <= most);
+}
+
+/* A ladder of two rungs, or three: extras, and a draw between whatever two the bytes say. */
+static void
+fuzz_ladder(Input *in)
+{
+	static dp_entropy e;
+	dp_u128		sens2,
+				first,
+				second,
+				gap[2];
+	int64_t		rho,
+				coordinates,
+				wanted[2];
+	dp_variance v,
+				sum[2];
+	dp_bridge	b;
+	dp_i128		n;
+
+	get(in, &sens2, sizeof(sens2));
+	get(in, &rho, sizeof(rho));
+	get(in, &coordinates, sizeof(coordinates));
+	get(in, wanted, sizeof(wanted));
+	get(in, &v, sizeof(v));
+	if (dp_ladder_extra(sens2, rho, &v, coordinates, wanted[0], &first))
+	{
+		require(first <= (dp_u128) 1 << 120 && first % DP_LADDER_GAP == 0);
+		dp_ladder_variance(&v, first, &sum[0]);
+		dp_ladder_variance(&v, 0, &sum[1]);
+		require(sum[0].den > 0 && sum[0].num / sum[0].den >= first);
+		if (dp_ladder_extra(sens2, rho, &v, coordinates, wanted[1], &second))
+			require(wanted[0] < wanted[1] ? first >= second : wanted[0] > wanted[1] || first == second);
+		if (dp_calibrate(sens2, rho, &v))
+			require(isfinite(dp_ladder_sigma(sum, wanted, 2)) || wanted[0] < 1 || wanted[1] < 1);
+	}
+	get(in, gap, sizeof(gap));
+	get(in, &n, sizeof(n));
+	n >>= 1;
+	if (!dp_bridge_init(&b, gap[0], gap[1]))
+		return;
+	memset(&e, 0, sizeof(e));
+	e.fill = fill;
+	e.ctx = in;
+	for (int i = 0; i < 4; i++)
+	{
+		dp_i128		a = dp_bridge_draw(&b, n, &e);
+		dp_i128		off = n < 0 ? -a : a;
+
+		/* within 2^76 of what lies between 0 and n */
+		require(off > -((dp_i128) 1 << 76) && off < (n < 0 ? -n : n) + ((dp_i128) 1 << 76));
 	}
 }
 
@@ -279,7 +358,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t		which;
 
 	get(&in, &which, 1);
-	switch (which % 5)
+	switch (which % 7)
 	{
 		case 0:
 			fuzz_sampler(&in);
@@ -292,6 +371,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			break;
 		case 3:
 			fuzz_exact(&in);
+			break;
+		case 4:
+			fuzz_mean(&in);
+			break;
+		case 5:
+			fuzz_ladder(&in);
 			break;
 		default:
 			fuzz_zcdp(&in);

@@ -51,6 +51,7 @@ extern void test_gauss_exact(void);
 extern void test_gauss_law(void);
 extern void test_calibrate(void);
 extern void test_threshold(void);
+extern void test_ladder(void);
 extern void test_zcdp(void);
 extern void test_gaussian(void);
 extern void test_optimal(void);
