@@ -21,7 +21,12 @@
  * constant, R - m is a constant, and the mean of m - x is 0 up to half of that.  Where
  * weights have no small common denominator R - m is as good as uniform, and the
  * error V + 1/12.  R - x is symmetric around 0, as ties go to the even point.
- * dp_ladder_sigma tells the bounds, rounded up.
+ *
+ * Where a rung stands for the last piece, or variances were rounded up, weights
+ * are not quite those of the least variance, V0 = 1 / sum(1 / v_i).  Then the mean
+ * of m - x, given the differences, has a variance of V - V0 itself, so
+ * its covariance with R - m is at most sqrt(V - V0) / 2, and the error at most
+ * V + sqrt(V - V0) + 1/4.  dp_ladder_sigma tells these bounds, rounded up.
  *
  * A sum of discrete Gaussians
  * ---------------------------
@@ -47,8 +52,8 @@
  *
  * Rungs
  * -----
- * Extras are *levels*: 4, 8, 12 ... (DP_LADDER_GAP times integers of LEVEL_BITS
- * significant bits).  Imagine the whole ladder: y, and then at each level the
+ * Extras are *notches*: 4, 8, 12 ... (DP_LADDER_GAP times integers of NOTCH_BITS
+ * significant bits).  Imagine the whole ladder: y, and then at each notch the
  * one above it with a draw of its own, of the gap's variance.  Whatever is
  * below a rung of it is post-processing of that rung, whoever asks for what, in
  * which order and after having seen what: who may know rungs up to that at r at
@@ -57,26 +62,26 @@
  * The rungs that are drawn have nearly the joint law of the imagined ones.
  *	- A rung below all others is its neighbour and a draw of g_v, where the
  *	  imagined ladder has the sum of the gaps' draws: by Lemma 1 that is
- *	  lambda(w) for each level between, with w >= 4 * 4 / (4 + 4) = 2.
+ *	  lambda(w) for each notch between, with w >= 4 * 4 / (4 + 4) = 2.
  *	- A rung between two, whose difference n is drawn already, is drawn from the
  *	  law of a given a + b = n, a ~ g_s, b ~ g_t: then
  *	  g_(s+t)(n) P[a | n] = g_s(a) g_t(b) (g_(s+t) / (g_s * g_t))(n),
  *	  as if both had been drawn one after the other but for a factor within
  *	  exp(+- lambda(w)), w >= 2.  s + t is exactly the variance that n was
- *	  drawn with: levels are integers, so that this holds at all.
- * Each level comes between two others at most once, or never comes, so in each
+ *	  drawn with: notches are integers, so that this holds at all.
+ * Each notch comes between two others at most once, or never comes, so in each
  * coordinate all factors together, at any time and for any choice of rungs, are
- * within exp(+- S), where S is the sum of lambda over all levels, w being at
- * least half of a level's gap: 511 levels of gap 4, and 256 of each of 8, 16,
+ * within exp(+- S), where S is the sum of lambda over all notches, w being at
+ * least half of a notch's gap: 511 notches of gap 4, and 256 of each of 8, 16,
  * ...: S < 512 lambda(2).  Choices that depend on what was seen are the same
  * functions of it in both worlds.
  *
  * The rung at r of the imagined ladder is x and the sum of the piece's draw, of
- * variance v, and of its levels'.  That sum is g_V, V = v + e, but for S and
+ * variance v, and of its notches'.  That sum is g_V, V = v + e, but for S and
  * the first step, where w = 4 v / (4 + v).  So per coordinate all is within
  * exp(+- L), L = 2 S + lambda(w) < 2^-44 + lambda(w), of post-processing of
  * x + N_Z(0, V).  Where v is so small that this lambda is large, there is
- * another way to see it: x and the levels' draws are released, L = 2 S, V = e;
+ * another way to see it: x and the notches' draws are released, L = 2 S, V = e;
  * the piece's draw, which is independent of them, is post-processing.
  * dp_ladder_extra takes whichever allows the smaller extra.
  *
@@ -129,6 +134,12 @@
  * a rational; uniform bits are compared with bounds around its exponential until
  * they decide, as in gauss.c.
  *
+ * Running time.  How many trials there are tells nothing: see above.  A trial
+ * that its first bits do not decide takes some microseconds more; of those with
+ * an exponent of size x that is a share between x and 4 x, so that here, unlike in
+ * gauss.c, the time depends a little on what is drawn.  It is one draw's share in
+ * the time of a release, which answer_step hides.
+ *
  * Part of math/: no PostgreSQL header may be included here.
  *
  *-------------------------------------------------------------------------
@@ -148,8 +159,8 @@
 #define MAX_SENS2		((dp_u128) 1 << 100)
 #define MAX_VARIANCE	((dp_u128) 1 << 120)
 
-/* levels, in units of DP_LADDER_GAP, have so many significant bits */
-#define LEVEL_BITS		9
+/* notches, in units of DP_LADDER_GAP, have so many significant bits */
+#define NOTCH_BITS		9
 
 /* fraction bits with which the extra that is needed is computed */
 #define EXTRA_BITS		16
@@ -157,7 +168,7 @@
 /* 4 * 28.47, rounded down: exp(-2 pi^2 w) < 2^-(28.47 w) */
 #define DECAY_OF_GAP	113
 
-/* slack of a chain: of levels, below 2^-44; with the piece's, 2^-SLACK_BITS at best */
+/* slack of a chain: of notches, below 2^-44; with the piece's, 2^-SLACK_BITS at best */
 #define SLACK_BITS_ALONE	44
 #define SLACK_BITS			43
 
@@ -255,7 +266,9 @@ double
 dp_ladder_sigma(const dp_variance *v, const int64_t *rho, int n)
 {
 	double		total = 0,
-				sum = 0;
+				sum = 0,
+				inverse = 0,
+				excess;
 
 	if (n == 1)
 		return dp_variance_sigma(v);
@@ -263,13 +276,17 @@ dp_ladder_sigma(const dp_variance *v, const int64_t *rho, int n)
 		total += (double) rho[i];
 	for (int i = 0; i < n; i++)
 	{
-		double		part = (double) rho[i] / total * dp_variance_sigma(&v[i]);
+		double		sigma = dp_variance_sigma(&v[i]);
+		double		part = (double) rho[i] / total * sigma;
 
 		sum += part * part;
+		inverse += 1 / (sigma * sigma);
 	}
+	if (sum < 1)
+		return (sqrt(sum) + 0.5) * (1 + 1e-12);
 	/* more than what so many roundings can do */
-	sum *= 1 + 1e-12;
-	return (sum >= 1 ? sqrt(sum + 0.25) : sqrt(sum) + 0.5) * (1 + 1e-15);
+	excess = fmax(sum - 1 / inverse, 0) + 1e-14 * sum;
+	return sqrt(sum + sqrt(excess) + 0.25) * (1 + 1e-12);
 }
 
 /* Returns a lower bound of 28.47 w, for w = v gap / (v + gap). */
@@ -307,11 +324,11 @@ toll(dp_u128 sens2, int64_t coordinates, int64_t rho, int slack_bits)
 }
 
 /*
- * Sets the smallest level, in units of the gap, of at least sens2 / (2 rho) -
+ * Sets the smallest notch, in units of the gap, of at least sens2 / (2 rho) -
  * v, and of at least 1; v may be NULL for 0.  False if it is beyond MAX_VARIANCE.
  */
 static bool
-level_for(dp_u128 sens2, int64_t rho, const dp_variance *v, dp_u128 *level)
+notch_for(dp_u128 sens2, int64_t rho, const dp_variance *v, dp_u128 *notch)
 {
 	uint64_t	sens_limbs[2];
 	uint64_t	mult = HALF_RHO_ONE << EXTRA_BITS;
@@ -348,10 +365,10 @@ level_for(dp_u128 sens2, int64_t rho, const dp_variance *v, dp_u128 *level)
 	q = ((dp_u128) need[1] << 64 | need[0]) + bits;
 	if (q == 0)
 		q = 1;
-	bits = dp_bitlen128(q) - LEVEL_BITS;
+	bits = dp_bitlen128(q) - NOTCH_BITS;
 	if (bits > 0)
 		q = (q + ((dp_u128) 1 << bits) - 1) >> bits << bits;
-	*level = q;
+	*notch = q;
 	return q <= MAX_VARIANCE / DP_LADDER_GAP;
 }
 
@@ -373,13 +390,13 @@ dp_ladder_extra(dp_u128 sens2, int64_t rho, const dp_variance *v,
 		return true;
 
 	/* the extra alone, the piece's own noise as a gift on top */
-	found = level_for(sens2, wanted - toll(sens2, coordinates, rho, SLACK_BITS_ALONE), NULL, &alone);
+	found = notch_for(sens2, wanted - toll(sens2, coordinates, rho, SLACK_BITS_ALONE), NULL, &alone);
 	/* both together */
 	slack_bits = decay_beside(v) - 4;
 	if (slack_bits > SLACK_BITS)
 		slack_bits = SLACK_BITS;
 	if (slack_bits >= 1 &&
-		level_for(sens2, wanted - toll(sens2, coordinates, rho, slack_bits), v, &beside) &&
+		notch_for(sens2, wanted - toll(sens2, coordinates, rho, slack_bits), v, &beside) &&
 		(!found || beside < alone))
 	{
 		alone = beside;
