@@ -71,9 +71,10 @@
  *	  drawn with: notches are integers, so that this holds at all.
  * Each notch comes between two others at most once, or never comes, so in each
  * coordinate all factors together, at any time and for any choice of rungs, are
- * within exp(+- S), where S is the sum of lambda over all notches, w being at
- * least half of a notch's gap: 511 notches of gap 4, and 256 of each of 8, 16,
- * ...: S < 512 lambda(2).  Choices that depend on what was seen are the same
+ * within exp(+- S), where S is the sum of lambda over all notches.  At the first
+ * 511 of them, 4 apart, w >= 2; then come 256 that are 8 apart, 256 that are 16
+ * apart, ..., and w is at least a third of that (where the distance doubles, half
+ * elsewhere): S < 512 lambda(2).  Choices that depend on what was seen are the same
  * functions of it in both worlds.
  *
  * The rung at r of the imagined ladder is x and the sum of the piece's draw, of

@@ -16,7 +16,13 @@
  * large for a larger rho.  With e_1 < e_2 < ... the extras of those that are
  * there, rung i + 1 is rung i and a draw of variance e_(i+1) - e_i; a rung that
  * comes later, between two, is drawn so that it is as if it had been there
- * before (dp_bridge_draw).  Rungs of the same extra are the same answer.
+ * before (dp_bridge_draw).  Rungs of the same extra are the same answer.  So, for
+ * a new rung of extra e, d the dearer and c the cheaper of its neighbours (d is the
+ * piece itself, of extra 0, where no rung is dearer):
+ *
+ *		e = e_d, or c is there and e = e_c:  the value of d, or of c;
+ *		no c:  that of d and dp_gauss_draw of variance e - e_d;
+ *		else:  that of d and dp_bridge_draw(bridge of (e - e_d, e_c - e), c - d).
  *
  * Who knows rungs at rho 1, rho 2, ... of a piece knows them at max(rho i)-zCDP
  * in all; the proof is at the head of ladder.c.
