@@ -3481,6 +3481,10 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION dp_cdp.preview(text) IS
 	'what a query would cost, how noisy each private aggregate would be (stddev, and margin: half of a 95 % interval; NULL where they depend on the answer; then the formula of the margin of arithmetic), what rows and the totals of units are clamped to, and what would remain of each budget; nothing is executed or charged';
+CREATE OR REPLACE FUNCTION dp_cdp.question(query text, OUT aggregate text, OUT dataset text, OUT question text) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'dp_question' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_cdp.question(text) IS
+	'the identity of each private aggregate''s question: equal ones ask the same, whatever they cost; NULL where it is known only when the query runs; nothing is executed or charged';
 CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset text, OUT "group" text,
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric,

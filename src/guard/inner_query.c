@@ -496,6 +496,7 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	ListCell   *key,
 			   *unit;
 
+	dp_write_question(release, from, parts);
 	/* such rows belong to nobody */
 	foreach(unit, from->unit.vars ? from->unit.exprs : NIL)
 	{

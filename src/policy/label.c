@@ -296,10 +296,10 @@ label_format(const DpLabel *label)
  * ------------------------------------------------------------------------
  */
 
-List *
-dp_label_list(Oid relid)
+/* Calls visit for each label of a relation and of its columns, in the order of these. */
+static void
+visit_labels(Oid relid, void (*visit) (AttrNumber attnum, const char *label, void *arg), void *arg)
 {
-	List	   *result = NIL;
 	Relation	rel = table_open(SecLabelRelationId, AccessShareLock);
 	ScanKeyData key[2];
 	SysScanDesc scan;
@@ -316,22 +316,57 @@ dp_label_list(Oid relid)
 		AttrNumber	attnum = ((FormData_pg_seclabel *) GETSTRUCT(tuple))->objsubid;
 		bool		isnull;
 		char	   *provider;
-		DpLabel    *label;
 
 		provider = TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_provider,
 													desc, &isnull));
-		if (strcmp(provider, DP_LABEL_PROVIDER) != 0)
-			continue;
-		label = label_parse(TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_label,
-															 desc, &isnull)),
-							attnum != 0);
-		label->attnum = attnum;
-		/* the index delivers them in this order, but do not rely on it */
-		result = attnum == 0 ? lcons(label, result) : lappend(result, label);
+		if (strcmp(provider, DP_LABEL_PROVIDER) == 0)
+			visit(attnum, TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_label, desc, &isnull)), arg);
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
+}
+
+static void
+add_label(AttrNumber attnum, const char *text, void *result)
+{
+	List	  **list = result;
+	DpLabel    *label = label_parse(text, attnum != 0);
+
+	label->attnum = attnum;
+	/* the index delivers them in this order, but do not rely on it */
+	*list = attnum == 0 ? lcons(label, *list) : lappend(*list, label);
+}
+
+List *
+dp_label_list(Oid relid)
+{
+	List	   *result = NIL;
+
+	visit_labels(relid, add_label, &result);
 	return result;
+}
+
+typedef struct LabelVisit
+{
+	Oid			relid;
+	void		(*visit) (const char *column, const char *label, void *arg);
+	void	   *arg;
+} LabelVisit;
+
+static void
+visit_by_name(AttrNumber attnum, const char *text, void *arg)
+{
+	LabelVisit *v = arg;
+
+	v->visit(attnum == 0 ? "" : get_attname(v->relid, attnum, false), text, v->arg);
+}
+
+void
+dp_policy_labels(Oid relid, void (*visit) (const char *column, const char *label, void *arg), void *arg)
+{
+	LabelVisit	v = {relid, visit, arg};
+
+	visit_labels(relid, visit_by_name, &v);
 }
 
 DpLabel *

@@ -16,6 +16,7 @@
 #include "ledger/ledger.h"
 #include "math/normal.h"
 #include "miscadmin.h"
+#include "release/question.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/builtins.h"
@@ -182,6 +183,19 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 	return "";
 }
 
+/* Shows the identities of a release's questions, in the order of its columns, where they are known before it runs. */
+static void
+explain_questions(const DpPricedRelease *priced, EState *estate, ExplainState *es)
+{
+	DpQuestion *questions = dp_questions_early(priced, priced, estate);
+	List	   *lines = NIL;
+
+	for (int i = 0; questions != NULL && i < priced->ncolumns; i++)
+		lines = lappend(lines, dp_question_text(&questions[i]));
+	if (lines != NIL)
+		explain_list("Question", "Questions", lines, es);
+}
+
 /* Returns a line on each column. */
 static List *
 column_lines(const DpPricedRelease *priced, ExplainState *es)
@@ -247,6 +261,8 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		lines = column_lines(priced->finder, es);
 	lines = list_concat(lines, column_lines(priced, es));
 	explain_list("Release", "Releases", lines, es);
+	if (es->verbose && dp_run_of_state(node) == NULL)
+		explain_questions(priced, estate, es);
 	if (dp_target_needs_pilot(release))
 		ExplainPropertyText("Target Error", "prices are settled after a first look; those shown are the usual ones", es);
 	/* small ones are of no interest */

@@ -56,6 +56,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->lists = copy_lists(n, o);
 	n->key_memory = o->key_memory;
 	n->columns = copyObject(o->columns);
+	n->base_text = o->base_text ? pstrdup(o->base_text) : NULL;
 	n->expressions = copyObject(o->expressions);
 	n->selection = o->selection;
 	n->finder = copyObject(o->finder);
@@ -123,6 +124,7 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->first_param = o->first_param;
 	n->with_error = o->with_error;
 	n->hidden = o->hidden;
+	n->question_text = o->question_text ? pstrdup(o->question_text) : NULL;
 }
 
 static void

@@ -130,6 +130,8 @@ typedef struct DpReleaseColumn
 	bool		hidden;			/* only for the key selection, not in the
 								 * output */
 	bool		with_error;		/* the output has its standard deviation, too */
+	char	   *question_text;	/* guard/question.c: what its states are; NULL
+								 * as base_text is */
 } DpReleaseColumn;
 
 /* parameters of a column, after its first_param */
@@ -227,6 +229,8 @@ struct DpRelease
 	int64		key_memory;		/* what declared keys take, in bytes: of all
 								 * releases of the statement */
 	List	   *columns;		/* DpReleaseColumn */
+	char	   *base_text;		/* guard/question.c: what is read, and by what
+								 * keys; NULL: not written down */
 	List	   *expressions;	/* arithmetic of the select list, for
 								 * previews: (text, columns, derivatives:
 								 * Const; NIL: not constant, then String) */

@@ -207,6 +207,23 @@ extern void dp_finder_range(Oid type, DpRange *range);
 /* found_bounds.c: sets the bounds that hold what noisy counts tell of; false if they tell nothing */
 extern bool dp_pick_bounds(const DpRange *range, const double *counts, double sigma, double *lower, double *upper);
 
+/*
+ * question.c: returns the identity of each column's question, when a release is priced
+ * and run has its prefetches; NULL where what they depend on is not known.
+ * Columns whose bounds are to be found first have one of the finding before
+ * priced->found is set, and of what was found after.
+ */
+extern struct DpQuestion *dp_questions(const DpRun *run, const DpPricedRelease *priced, EState *estate);
+
+/*
+ * question.c: does so where nothing is executed but what EXPLAIN may run; part:
+ * priced, or its finder
+ */
+extern struct DpQuestion *dp_questions_early(const DpPricedRelease *priced, const DpPricedRelease *part, EState *estate);
+
+/* question.c: returns an identity in hexadecimal digits */
+extern char *dp_question_text(const struct DpQuestion *question);
+
 /* prefetch.c: dp_run_prefetches computes the rows that the inner plan joins with, dp_end_prefetches frees them */
 extern void dp_run_prefetches(DpRun *run);
 extern void dp_end_prefetches(DpRun *run);

@@ -26,6 +26,7 @@
 #include "math/normal.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "release/question.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "tcop/tcopprot.h"
@@ -146,29 +147,36 @@ put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 	tuplestore_putvalues(store, desc, values, nulls);
 }
 
-static Datum
-return_lines(FunctionCallInfo fcinfo, List *lines, int columns)
+/* Begins to return a set of rows with so many columns; the rows go to the store that is returned. */
+static Tuplestorestate *
+begin_rows(FunctionCallInfo fcinfo, int columns, TupleDesc *desc)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext old;
-	TupleDesc	desc;
-	Tuplestorestate *store;
-	ListCell   *lc;
 
 	if (rsinfo == NULL || !IsA(rsinfo, ReturnSetInfo) || !(rsinfo->allowedModes & SFRM_Materialize))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("set-valued function called in context that cannot accept a set")));
 	old = MemoryContextSwitchTo(rsinfo->econtext->ecxt_per_query_memory);
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != columns)
+	if (get_call_result_type(fcinfo, NULL, desc) != TYPEFUNC_COMPOSITE || (*desc)->natts != columns)
 		elog(ERROR, "return type must be a row type");
-	store = tuplestore_begin_heap(true, false, work_mem);
+	rsinfo->returnMode = SFRM_Materialize;
+	rsinfo->setResult = tuplestore_begin_heap(true, false, work_mem);
+	rsinfo->setDesc = *desc;
 	MemoryContextSwitchTo(old);
+	return rsinfo->setResult;
+}
+
+static Datum
+return_lines(FunctionCallInfo fcinfo, List *lines, int columns)
+{
+	TupleDesc	desc;
+	Tuplestorestate *store = begin_rows(fcinfo, columns, &desc);
+	ListCell   *lc;
+
 	foreach(lc, lines)
 		put_line(lfirst(lc), store, desc);
-	rsinfo->returnMode = SFRM_Materialize;
-	rsinfo->setResult = store;
-	rsinfo->setDesc = desc;
 	return (Datum) 0;
 }
 
@@ -332,7 +340,38 @@ typedef struct FindContext
 	EState	   *estate;
 	List	   *names;
 	List	   *priced;
+	List	  **questions;		/* set: QuestionLines go there */
 } FindContext;
+
+/* the question of one column */
+typedef struct QuestionLine
+{
+	const char *dataset;
+	const char *aggregate;
+	DpQuestion *question;		/* NULL: not known before it runs */
+} QuestionLine;
+
+/* Adds QuestionLines for the columns of a release. */
+static void
+add_questions(List **lines, const DpPricedRelease *priced, EState *estate)
+{
+	for (const DpPricedRelease *p = priced->finder ? priced->finder : priced; p != NULL; p = p == priced ? NULL : priced)
+	{
+		DpQuestion *questions = dp_questions_early(priced, p, estate);
+
+		for (int i = 0; i < p->ncolumns; i++)
+		{
+			QuestionLine *line = palloc(sizeof(QuestionLine));
+
+			line->dataset = pstrdup(p->dataset->name);
+			line->aggregate = pstrdup(p->columns[i].desc->label);
+			line->question = questions ? &questions[i] : NULL;
+			*lines = lappend(*lines, line);
+		}
+	}
+}
+
+static List *price_prefetches(const DpRelease *release, EState *estate, List **questions);
 
 static bool
 find_releases(PlanState *state, FindContext *c)
@@ -346,22 +385,28 @@ find_releases(PlanState *state, FindContext *c)
 		if (!list_member(c->names, makeString(release->name)))
 		{
 			c->names = lappend(c->names, makeString(release->name));
-			c->priced = list_concat(c->priced, dp_price_prefetches(release, c->estate));
+			c->priced = list_concat(c->priced, price_prefetches(release, c->estate, c->questions));
 			if (dp_parameters_known(release, c->estate))
-				c->priced = lappend(c->priced, dp_price_release(release, c->estate, NULL,
-																		  dp_find_key_tuples_early(release, c->estate)));
+			{
+				DpPricedRelease *priced = dp_price_release(release, c->estate, NULL,
+														   dp_find_key_tuples_early(release, c->estate));
+
+				c->priced = lappend(c->priced, priced);
+				if (c->questions != NULL)
+					add_questions(c->questions, priced, c->estate);
+			}
 		}
 	}
 	return planstate_tree_walker(state, find_releases, c);
 }
 
-/* Returns the DpPricedRelease of each release of a plan, which is not executed. */
+/* Returns the DpPricedRelease of each release of a plan, which is not executed; adds its questions, if asked. */
 static List *
-price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvironment *env)
+price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvironment *env, List **questions)
 {
 	QueryDesc  *desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, None_Receiver,
 									   params, env, 0);
-	FindContext c = {0};
+	FindContext c = {.questions = questions};
 
 	ExecutorStart(desc, EXEC_FLAG_EXPLAIN_ONLY);
 	c.estate = desc->estate;
@@ -371,8 +416,8 @@ price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvir
 	return c.priced;
 }
 
-List *
-dp_price_prefetches(const DpRelease *release, EState *estate)
+static List *
+price_prefetches(const DpRelease *release, EState *estate, List **questions)
 {
 	List	   *priced = NIL;
 	ListCell   *lc;
@@ -380,8 +425,14 @@ dp_price_prefetches(const DpRelease *release, EState *estate)
 	check_stack_depth();
 	foreach(lc, release->prefetches)
 		priced = list_concat(priced, price_plan(((DpPrefetch *) lfirst(lc))->plan, estate->es_sourceText,
-												 estate->es_param_list_info, estate->es_queryEnv));
+												 estate->es_param_list_info, estate->es_queryEnv, questions));
 	return priced;
+}
+
+List *
+dp_price_prefetches(const DpRelease *release, EState *estate)
+{
+	return price_prefetches(release, estate, NULL);
 }
 
 /* Makes the position of an error one in the text that is previewed, not in the statement that asks for it. */
@@ -433,7 +484,7 @@ dp_preview_columns(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	priced = price_plan(plan_text(query), query, NULL, NULL);
+	priced = price_plan(plan_text(query), query, NULL, NULL, NULL);
 	PopActiveSnapshot();
 	foreach(lc, priced)
 	{
@@ -446,4 +497,32 @@ dp_preview_columns(PG_FUNCTION_ARGS)
 		datasets = lappend(datasets, makeString(release->dataset->name));
 	}
 	return return_lines(fcinfo, lines, REPORT_COLUMNS + 1);
+}
+
+/* dp_cdp.question(query text) returns the identity of each question of a query that is not run. */
+PG_FUNCTION_INFO_V1(dp_question);
+Datum
+dp_question(PG_FUNCTION_ARGS)
+{
+	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	List	   *lines = NIL;
+	TupleDesc	desc;
+	Tuplestorestate *store;
+	ListCell   *lc;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	(void) price_plan(plan_text(query), query, NULL, NULL, &lines);
+	PopActiveSnapshot();
+	store = begin_rows(fcinfo, 3, &desc);
+	foreach(lc, lines)
+	{
+		const QuestionLine *line = lfirst(lc);
+		Datum		values[3] = {CStringGetTextDatum(line->aggregate), CStringGetTextDatum(line->dataset)};
+		bool		nulls[3] = {false, false, line->question == NULL};
+
+		if (line->question != NULL)
+			values[2] = CStringGetTextDatum(dp_question_text(line->question));
+		tuplestore_putvalues(store, desc, values, nulls);
+	}
+	return (Datum) 0;
 }

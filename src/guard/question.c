@@ -1,0 +1,455 @@
+/*-------------------------------------------------------------------------
+ *
+ * question.c
+ *	  Writes down what a release asks.
+ *
+ * The text of a release has what it reads: FROM and WHERE of the inner query, whose
+ * rows are whose, and its keys.  The text of each column has the expressions of
+ * its exact states.  Two releases with one text compute the same of the same
+ * content of the database; the release node adds what the text leaves
+ * open (release/question.c).
+ *
+ * Entries are numbered as FROM has them; entries that are not read, names,
+ * positions, and columns of subqueries that nobody reads are not in the text.
+ * A subquery that only filters and projects is written as if its tables stood
+ * in its place, where joins allow that: so views and wrappers of tools are the
+ * same question as what they wrap.
+ *
+ * Written before inner_query.c adds tests whether keys are declared, which follow
+ * from the keys and their lists.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "catalog/index.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "guard/question.h"
+#include "guard/read/read.h"
+#include "guard/rewrite.h"
+#include "miscadmin.h"
+#include "parser/parsetree.h"
+#include "release/question.h"
+
+#define PUT(...) appendStringInfo(&w->text, __VA_ARGS__)
+
+char *
+dp_question_cut(DpQuestionWriter *w, int start)
+{
+	char	   *text = pnstrdup(w->text.data + start, w->text.len - start);
+
+	w->text.len = start;
+	w->text.data[start] = '\0';
+	return text;
+}
+
+static int
+compare_texts(const ListCell *a, const ListCell *b)
+{
+	return strcmp(lfirst(a), lfirst(b));
+}
+
+void
+dp_question_sorted(DpQuestionWriter *w, List *texts)
+{
+	const char *last = NULL;
+	ListCell   *lc;
+
+	list_sort(texts, compare_texts);
+	foreach(lc, texts)
+	{
+		if (last != NULL && strcmp(lfirst(lc), last) == 0)
+			continue;
+		last = lfirst(lc);
+		PUT("%s,", last);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * FROM and WHERE
+ * ------------------------------------------------------------------------
+ */
+
+static void put_query(DpQuestionWriter *w, DpQuestionPlace *place);
+
+static DpQuestionPlace *
+make_place(Query *query)
+{
+	DpQuestionPlace *place = palloc0(sizeof(DpQuestionPlace));
+
+	place->query = query;
+	place->numbers = palloc0((list_length(query->rtable) + 1) * sizeof(int));
+	place->below = palloc0((list_length(query->rtable) + 1) * sizeof(DpQuestionPlace *));
+	return place;
+}
+
+/* Tells whether a query has a row for each that its FROM and WHERE have. */
+static bool
+is_plain(Query *query)
+{
+	return query->groupClause == NIL && query->groupingSets == NIL && query->havingQual == NULL && !query->hasAggs &&
+		query->windowClause == NIL && !query->hasWindowFuncs && query->distinctClause == NIL && query->setOperations == NULL &&
+		query->limitCount == NULL && query->limitOffset == NULL && !query->hasTargetSRFs && query->sortClause == NIL &&
+		query->jointree->fromlist != NIL;
+}
+
+/* Writes which of the release's prefetches an entry is. */
+static void
+put_prefetch(DpQuestionWriter *w, const char *name)
+{
+	ListCell   *lc;
+
+	foreach(lc, w->release->prefetches)
+	{
+		if (strcmp(((DpPrefetch *) lfirst(lc))->name, name) == 0)
+		{
+			PUT("rows%d", foreach_current_index(lc));
+			return;
+		}
+	}
+	w->is_unknown = true;
+}
+
+static void put_items(DpQuestionWriter *w, DpQuestionPlace *place, Node *node, List **conditions);
+
+/* conditions: where those of the query go that the entry is a part of; NULL: it cannot be joined with that */
+static void
+put_entry(DpQuestionWriter *w, DpQuestionPlace *place, Index rti, List **conditions)
+{
+	RangeTblEntry *rte = rt_fetch(rti, place->query->rtable);
+
+	if (rte->rtekind == RTE_SUBQUERY)
+	{
+		DpQuestionPlace *below = make_place(rte->subquery);
+
+		place->below[rti] = below;
+		if (conditions != NULL && is_plain(rte->subquery))
+		{
+			below->is_joined = true;
+			put_items(w, below, (Node *) rte->subquery->jointree, conditions);
+			return;
+		}
+		place->numbers[rti] = ++w->entries;
+		PUT("q%d{", w->entries);
+		put_query(w, below);
+		PUT("} ");
+		return;
+	}
+	place->numbers[rti] = ++w->entries;
+	PUT("t%d(", w->entries);
+	if (rte->rtekind == RTE_RELATION)
+	{
+		dp_question_object(&w->text, RelationRelationId, rte->relid);
+		PUT(rte->inh ? "*" : "");
+	}
+	else if (rte->rtekind == RTE_NAMEDTUPLESTORE)
+		put_prefetch(w, rte->enrname);
+	else
+		w->is_unknown = true;
+	PUT(") ");
+}
+
+/* Writes a join that may leave out rows of one side, or add NULLs to it; conditions on the other may be tested above. */
+static void
+put_join(DpQuestionWriter *w, DpQuestionPlace *place, JoinExpr *join, List **conditions)
+{
+	bool		keeps_left = join->jointype == JOIN_LEFT || join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI;
+
+	PUT("join%d(", (int) join->jointype);
+	put_items(w, place, join->larg, keeps_left ? conditions : NULL);
+	appendStringInfoCharMacro(&w->text, '/');
+	put_items(w, place, join->rarg, join->jointype == JOIN_RIGHT ? conditions : NULL);
+	PUT("on{");
+	dp_question_sorted(w, dp_question_conjuncts(w, place, join->quals, NIL));
+	PUT("}) ");
+}
+
+static void
+put_items(DpQuestionWriter *w, DpQuestionPlace *place, Node *node, List **conditions)
+{
+	JoinExpr   *join = (JoinExpr *) node;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (IsA(node, FromExpr))
+	{
+		foreach(lc, ((FromExpr *) node)->fromlist)
+			put_items(w, place, lfirst(lc), conditions);
+		*conditions = dp_question_conjuncts(w, place, ((FromExpr *) node)->quals, *conditions);
+	}
+	else if (IsA(node, RangeTblRef))
+		put_entry(w, place, ((RangeTblRef *) node)->rtindex, conditions);
+	else if (join->jointype != JOIN_INNER || conditions == NULL)
+		put_join(w, place, join, conditions);
+	else
+	{
+		put_items(w, place, join->larg, conditions);
+		put_items(w, place, join->rarg, conditions);
+		*conditions = dp_question_conjuncts(w, place, join->quals, *conditions);
+	}
+}
+
+/* Writes FROM and WHERE of a query. */
+static void
+put_source(DpQuestionWriter *w, DpQuestionPlace *place)
+{
+	List	   *conditions = NIL;
+
+	PUT("from{");
+	put_items(w, place, (Node *) place->query->jointree, &conditions);
+	PUT("}where{");
+	dp_question_sorted(w, conditions);
+	PUT("}");
+}
+
+/* ------------------------------------------------------------------------
+ * Subqueries
+ * ------------------------------------------------------------------------
+ */
+
+/* Writes which rows a query chooses of those that are equal in something, and how. */
+static void
+put_choice(DpQuestionWriter *w, DpQuestionPlace *place)
+{
+	Query	   *query = place->query;
+	List	   *texts = NIL;
+	ListCell   *lc;
+
+	w->is_unknown |= !query->hasDistinctOn;
+	foreach(lc, query->distinctClause)
+	{
+		int			start = w->text.len;
+
+		dp_question_clause(w, place, lfirst(lc), query->targetList, false);
+		texts = lappend(texts, dp_question_cut(w, start));
+	}
+	PUT("first{");
+	dp_question_sorted(w, texts);
+	PUT("}order{");
+	foreach(lc, query->sortClause)
+	{
+		dp_question_clause(w, place, lfirst(lc), query->targetList, true);
+		PUT(",");
+	}
+	PUT("}");
+}
+
+static void
+put_groups(DpQuestionWriter *w, DpQuestionPlace *place)
+{
+	Query	   *query = place->query;
+	List	   *texts = NIL;
+	ListCell   *lc;
+
+	foreach(lc, query->groupClause)
+	{
+		int			start = w->text.len;
+
+		dp_question_clause(w, place, lfirst(lc), query->targetList, false);
+		texts = lappend(texts, dp_question_cut(w, start));
+	}
+	PUT("group{");
+	dp_question_sorted(w, texts);
+	PUT("}having{");
+	dp_question_sorted(w, dp_question_conjuncts(w, place, query->havingQual, NIL));
+	PUT("}");
+}
+
+/* Writes a query without its columns: those that are read are written where that is. */
+static void
+put_query(DpQuestionWriter *w, DpQuestionPlace *place)
+{
+	Query	   *query = place->query;
+	ListCell   *lc;
+
+	check_stack_depth();
+	w->is_unknown |= query->groupingSets != NIL || query->limitCount != NULL || query->limitOffset != NULL || query->hasTargetSRFs;
+	if (query->setOperations)
+	{
+		PUT("all{");
+		foreach(lc, dp_operands(query))
+			put_entry(w, place, lfirst_int(lc), NULL);
+		PUT("}");
+		return;
+	}
+	put_source(w, place);
+	if (query->groupClause != NIL || query->hasAggs || query->havingQual != NULL)
+		put_groups(w, place);
+	if (query->distinctClause != NIL)
+		put_choice(w, place);
+}
+
+/* ------------------------------------------------------------------------
+ * The release
+ * ------------------------------------------------------------------------
+ */
+
+static void
+put_keys(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
+{
+	ListCell   *lc;
+
+	PUT("keys{");
+	foreach(lc, parts->keys)
+	{
+		DpReleaseKey *key = list_nth(w->release->keys, foreach_current_index(lc));
+
+		dp_question_object(&w->text, TypeRelationId, key->type);
+		PUT(" %d ", key->typmod);
+		dp_question_object(&w->text, CollationRelationId, key->collation);
+		PUT(" ");
+		dp_question_expr(w, place, lfirst(lc));
+		PUT(",");
+	}
+	PUT("}listed{");
+	foreach(lc, parts->listed)
+	{
+		DpListedValue *listed = lfirst(lc);
+
+		dp_question_expr(w, place, (Node *) listed->column);
+		dp_question_value(&w->text, listed->list->consttype, listed->list->constcollid,
+						  listed->list->constvalue, listed->list->constisnull);
+		PUT(" %d,", listed->null_listed);
+	}
+	PUT("}");
+}
+
+/* Writes whose rows are whose, and what that was concluded from. */
+static void
+put_unit(DpQuestionWriter *w, DpQuestionPlace *place, DpFrom *from)
+{
+	DpRelease  *release = w->release;
+	List	   *tables = NIL;
+	ListCell   *lc;
+
+	PUT("unit{%d %d ", release->has_unit, release->one_group);
+	foreach(lc, from->unit.exprs)
+	{
+		dp_question_expr(w, place, lfirst(lc));
+		PUT(",");
+	}
+	foreach(lc, release->unique_keys)
+	{
+		int			start = w->text.len;
+
+		dp_question_object(&w->text, RelationRelationId, IndexGetRelation(lfirst_oid(lc), false));
+		tables = lappend(tables, dp_question_cut(w, start));
+	}
+	PUT("}unique{");
+	dp_question_sorted(w, tables);
+	PUT("}");
+}
+
+/* Returns which answers can be made of the same noisy states, if these are of the same expressions. */
+static char
+family(const DpReleaseColumn *column)
+{
+	switch (column->answer)
+	{
+		case DP_ANSWER_SUM:
+			return 's';
+		case DP_ANSWER_MOMENTS:
+			return 'm';
+		case DP_ANSWER_QUANTILE:
+		case DP_ANSWER_MIN:
+		case DP_ANSWER_MAX:
+			return 't';
+		case DP_ANSWER_HISTOGRAM:
+		case DP_ANSWER_BOUNDS:
+		case DP_ANSWER_CLIPPED:
+		case DP_ANSWER_CLIPPED_TOTALS:
+		case DP_ANSWER_MODE:
+			return 'c';
+	}
+	elog(ERROR, "unexpected answer %d", (int) column->answer);
+}
+
+/* Writes the expressions of a column's states.  What is made of the noisy ones is not in the text. */
+static void
+put_column(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts, int i)
+{
+	DpReleaseColumn *column = list_nth(w->release->columns, i);
+	DpPart		part_of[DP_MAX_COLUMN_PARTS];
+	int			n = dp_column_parts(column, part_of);
+	List	   *values = list_nth(parts->values, i);
+
+	w->own_param = column->first_param;
+	PUT("%c", family(column));
+	if (column->answer == DP_ANSWER_SUM)
+	{
+		PUT(" ");
+		dp_question_object(&w->text, TypeRelationId, column->input_type);
+	}
+	for (int j = 0; j < n; j++)
+	{
+		PUT(" part(%d %d %d ", (int) part_of[j].kind, (int) part_of[j].moment, part_of[j].weight);
+		dp_question_expr(w, place, list_nth(values, j));
+		PUT(")");
+	}
+	PUT(" where{");
+	dp_question_sorted(w, dp_question_conjuncts(w, place, list_nth(parts->filters, i), NIL));
+	PUT("}");
+}
+
+/* Adds to names the references of a text, and those of what they refer to. */
+static List *
+references_of(DpQuestionWriter *w, const char *text, List *names)
+{
+	const char *at = text;
+
+	check_stack_depth();
+	while ((at = strchr(at, DP_QUESTION_REFERENCE)) != NULL)
+	{
+		char	   *name = pnstrdup(++at, 2 * DP_QUESTION_BYTES);
+		ListCell   *lc;
+		bool		known = false;
+
+		foreach(lc, names)
+			known |= strcmp(lfirst(lc), name) == 0;
+		if (!known)
+			names = references_of(w, dp_question_defined(w, name), lappend(names, name));
+	}
+	return names;
+}
+
+/* Ends a text: puts behind it what it refers to, and returns it. */
+static char *
+end_text(DpQuestionWriter *w)
+{
+	List	   *names = references_of(w, w->text.data, NIL);
+	ListCell   *lc;
+
+	list_sort(names, compare_texts);
+	foreach(lc, names)
+		PUT(";%s is %s", (char *) lfirst(lc), dp_question_defined(w, lfirst(lc)));
+	return dp_question_cut(w, 0);
+}
+
+void
+dp_write_question(DpRelease *release, DpFrom *from, DpInnerParts *parts)
+{
+	DpQuestionWriter writer = {.release = release,.own_param = INT_MAX - DP_COLUMN_PARAMS};
+	DpQuestionWriter *w = &writer;
+	DpQuestionPlace *place = make_place(from->query);
+	char	   *base;
+	ListCell   *lc;
+
+	initStringInfo(&w->text);
+	put_source(w, place);
+	put_unit(w, place, from);
+	put_keys(w, place, parts);
+	PUT("selects %d", release->selection >= 0);
+	base = end_text(w);
+	foreach(lc, release->columns)
+	{
+		put_column(w, place, parts, foreach_current_index(lc));
+		((DpReleaseColumn *) lfirst(lc))->question_text = end_text(w);
+	}
+	if (!w->is_unknown)
+		release->base_text = base;
+	if (w->definitions != NULL)
+		hash_destroy(w->definitions);
+}

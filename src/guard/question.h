@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * question.h
+ *	  What the files that write down a release's question share.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_GUARD_QUESTION_H
+#define DP_GUARD_QUESTION_H
+
+#include "guard/level.h"
+#include "utils/hsearch.h"
+
+/* a query of the text, the inner query's FROM or a subquery of it */
+typedef struct DpQuestionPlace
+{
+	Query	   *query;
+	bool		is_joined;		/* its rows are read as if the query above named
+								 * its tables */
+	int		   *numbers;		/* by entry: what it is called; 0: it is a
+								 * query that is joined, or not read */
+	struct DpQuestionPlace **below; /* by entry: a subquery */
+	char	  **columns;		/* of a subquery: what its columns are, by
+								 * number; NULL: not written yet */
+} DpQuestionPlace;
+
+/* a text under work */
+typedef struct DpQuestionWriter
+{
+	DpRelease  *release;
+	int			own_param;		/* the first parameter of the release's that the
+								 * text may name */
+	StringInfoData text;
+	int			entries;		/* that have a number */
+	HTAB	   *definitions;	/* long expressions, by their hash; NULL: none */
+	bool		is_unknown;		/* there is something that has no text */
+} DpQuestionWriter;
+
+/* question.c: cuts off, and returns, what was written from a position on */
+extern char *dp_question_cut(DpQuestionWriter *w, int start);
+
+/* question.c: writes texts, which are of equal rank, in an order of their own, each once */
+extern void dp_question_sorted(DpQuestionWriter *w, List *texts);
+
+/* question_expr.c: writes an expression over the entries of a place */
+extern void dp_question_expr(DpQuestionWriter *w, DpQuestionPlace *place, Node *node);
+
+/* question_expr.c: returns the text of what a reference, its hash in hexadecimal digits, stands for */
+extern const char *dp_question_defined(DpQuestionWriter *w, const char *reference);
+
+/* question_expr.c: returns, added to texts, what the members of a condition are, as far as AND connects them */
+extern List *dp_question_conjuncts(DpQuestionWriter *w, DpQuestionPlace *place, Node *condition, List *texts);
+
+/* question_expr.c: writes what an entry of GROUP BY, ORDER BY or DISTINCT compares */
+extern void dp_question_clause(DpQuestionWriter *w, DpQuestionPlace *place, SortGroupClause *clause, List *targets,
+							   bool sorts);
+
+#endif							/* DP_GUARD_QUESTION_H */

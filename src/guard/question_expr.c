@@ -1,0 +1,641 @@
+/*-------------------------------------------------------------------------
+ *
+ * question_expr.c
+ *	  Expressions in the text of a question.
+ *
+ * Invariants:
+ * - Nodes are those that the last gate accepts (verify_expr.c); one that is not
+ *	 known here has no text, and a release with it no identity.
+ * - All is written that a value depends on: functions with the types of
+ *	 their results and their collations, columns with their types.  Formats
+ *	 of casts, positions, aliases and the length of a type are not.
+ * - An expression that means the same for every row has one text where members
+ *	 of AND and OR, the values of IN and the sides of a comparison stand in
+ *	 another order.  None of them can fail (guard/vet), so that their order
+ *	 decides nothing.
+ * - Long expressions are named by their hash and defined behind the text, so
+ *	 that columns of columns do not make it long.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "guard/question.h"
+#include "guard/read/read.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "release/question.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* a longer expression is defined behind the text */
+#define MAX_EXPRESSION 200
+
+#define PUT(...) appendStringInfo(&w->text, __VA_ARGS__)
+
+/* a long expression, by its hash */
+typedef struct Definition
+{
+	char		name[2 * DP_QUESTION_BYTES];	/* its hash in hexadecimal digits */
+	char	   *text;
+} Definition;
+
+static void
+put_object(DpQuestionWriter *w, Oid classid, Oid objid)
+{
+	dp_question_object(&w->text, classid, objid);
+	appendStringInfoCharMacro(&w->text, ' ');
+}
+
+static void
+put_type(DpQuestionWriter *w, Oid type)
+{
+	put_object(w, TypeRelationId, type);
+}
+
+static void
+put_collation(DpQuestionWriter *w, Oid collation)
+{
+	put_object(w, CollationRelationId, collation);
+}
+
+static void
+put_list(DpQuestionWriter *w, DpQuestionPlace *place, List *exprs)
+{
+	ListCell   *lc;
+
+	foreach(lc, exprs)
+	{
+		dp_question_expr(w, place, lfirst(lc));
+		appendStringInfoCharMacro(&w->text, ',');
+	}
+}
+
+/* Returns the text of an expression, which is not written where it is. */
+static char *
+text_of(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
+{
+	int			start = w->text.len;
+
+	dp_question_expr(w, place, node);
+	return dp_question_cut(w, start);
+}
+
+/* ------------------------------------------------------------------------
+ * Columns
+ * ------------------------------------------------------------------------
+ */
+
+static void put_var(DpQuestionWriter *w, DpQuestionPlace *place, Var *var);
+
+/* Writes a column of a UNION ALL: what it is in each operand. */
+static void
+put_united(DpQuestionWriter *w, DpQuestionPlace *place, AttrNumber column)
+{
+	ListCell   *lc;
+
+	foreach(lc, dp_operands(place->query))
+	{
+		Var			var = {.varno = lfirst_int(lc),.varattno = column};
+
+		put_var(w, place, &var);
+		appendStringInfoCharMacro(&w->text, ',');
+	}
+}
+
+/* Writes a column of a subquery, as what it is there. */
+static void
+put_subquery_column(DpQuestionWriter *w, DpQuestionPlace *below, AttrNumber column)
+{
+	TargetEntry *tle = get_tle_by_resno(below->query->targetList, column);
+	int			start = w->text.len;
+
+	if (tle == NULL)
+	{
+		w->is_unknown = true;
+		return;
+	}
+	if (below->columns == NULL)
+		below->columns = palloc0((list_length(below->query->targetList) + 1) * sizeof(char *));
+	if (below->columns[column] == NULL)
+	{
+		if (below->query->setOperations)
+			put_united(w, below, column);
+		else
+			dp_question_expr(w, below, (Node *) tle->expr);
+		below->columns[column] = dp_question_cut(w, start);
+	}
+	appendStringInfoString(&w->text, below->columns[column]);
+}
+
+static void
+put_var(DpQuestionWriter *w, DpQuestionPlace *place, Var *var)
+{
+	RangeTblEntry *rte = rt_fetch(var->varno, place->query->rtable);
+	DpQuestionPlace *below = place->below[var->varno];
+	int			number = place->numbers[var->varno];
+
+	if (var->varlevelsup != 0 || var->varattno == 0 || (number == 0 && below == NULL))
+	{
+		w->is_unknown = true;
+		return;
+	}
+	if (below != NULL && below->is_joined)
+	{
+		put_subquery_column(w, below, var->varattno);
+		return;
+	}
+	PUT("v%d[", number);
+	if (below != NULL)
+		put_subquery_column(w, below, var->varattno);
+	else
+	{
+		if (rte->rtekind == RTE_RELATION && var->varattno > 0)
+			dp_question_name(&w->text, get_attname(rte->relid, var->varattno, false));
+		else
+			PUT("%d", var->varattno);
+		appendStringInfoCharMacro(&w->text, ':');
+		dp_question_object(&w->text, TypeRelationId, var->vartype);
+	}
+	appendStringInfoCharMacro(&w->text, ']');
+}
+
+/* ------------------------------------------------------------------------
+ * Conditions
+ * ------------------------------------------------------------------------
+ */
+
+List *
+dp_question_conjuncts(DpQuestionWriter *w, DpQuestionPlace *place, Node *condition, List *texts)
+{
+	ListCell   *lc;
+
+	if (condition == NULL)
+		return texts;
+	check_stack_depth();
+	if (IsA(condition, List) || (IsA(condition, BoolExpr) && ((BoolExpr *) condition)->boolop == AND_EXPR))
+	{
+		foreach(lc, IsA(condition, List) ? (List *) condition : ((BoolExpr *) condition)->args)
+			texts = dp_question_conjuncts(w, place, lfirst(lc), texts);
+		return texts;
+	}
+	/* true AND x is x */
+	if (IsA(condition, Const) && !((Const *) condition)->constisnull && DatumGetBool(((Const *) condition)->constvalue))
+		return texts;
+	return lappend(texts, text_of(w, place, condition));
+}
+
+static List *
+disjuncts(DpQuestionWriter *w, DpQuestionPlace *place, BoolExpr *or, List *texts)
+{
+	ListCell   *lc;
+
+	check_stack_depth();
+	foreach(lc, or->args)
+	{
+		if (IsA(lfirst(lc), BoolExpr) && ((BoolExpr *) lfirst(lc))->boolop == OR_EXPR)
+			texts = disjuncts(w, place, lfirst(lc), texts);
+		else
+			texts = lappend(texts, text_of(w, place, lfirst(lc)));
+	}
+	return texts;
+}
+
+static void
+put_bool(DpQuestionWriter *w, DpQuestionPlace *place, BoolExpr *expr)
+{
+	switch (expr->boolop)
+	{
+		case AND_EXPR:
+			PUT("and{");
+			dp_question_sorted(w, dp_question_conjuncts(w, place, (Node *) expr, NIL));
+			break;
+		case OR_EXPR:
+			PUT("or{");
+			dp_question_sorted(w, disjuncts(w, place, expr, NIL));
+			break;
+		case NOT_EXPR:
+			PUT("not{");
+			dp_question_expr(w, place, linitial(expr->args));
+			break;
+	}
+	appendStringInfoCharMacro(&w->text, '}');
+}
+
+/* Writes an operator; of two sides that may be swapped the lesser text comes first. */
+static void
+put_operator(DpQuestionWriter *w, DpQuestionPlace *place, OpExpr *op, const char *kind, bool swaps)
+{
+	Oid			opno = op->opno;
+	char	   *left = text_of(w, place, linitial(op->args));
+	char	   *right = list_length(op->args) == 2 ? text_of(w, place, lsecond(op->args)) : NULL;
+
+	if (swaps && right != NULL && strcmp(left, right) > 0)
+	{
+		Oid			commutator = get_commutator(opno);
+
+		/* IS DISTINCT FROM is of the operator =, which is its own */
+		if (OidIsValid(commutator) && (IsA(op, OpExpr) || commutator == opno))
+		{
+			char	   *swap = left;
+
+			opno = commutator;
+			left = right;
+			right = swap;
+		}
+	}
+	PUT("%s(", kind);
+	put_object(w, OperatorRelationId, opno);
+	put_type(w, op->opresulttype);
+	put_collation(w, op->inputcollid);
+	PUT("%s,%s)", left, right ? right : "");
+}
+
+/* Returns the texts of an array's members, as far as they can be told; false if they cannot. */
+static bool
+members(DpQuestionWriter *w, DpQuestionPlace *place, Node *array, List **texts)
+{
+	ListCell   *lc;
+
+	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
+	{
+		foreach(lc, ((ArrayExpr *) array)->elements)
+			*texts = lappend(*texts, text_of(w, place, lfirst(lc)));
+		return true;
+	}
+	if (IsA(array, Const) && !((Const *) array)->constisnull && OidIsValid(get_element_type(((Const *) array)->consttype)))
+	{
+		Const	   *list = (Const *) array;
+		ArrayType  *value = DatumGetArrayTypeP(list->constvalue);
+		int16		length;
+		bool		byval;
+		char		align;
+		Datum	   *values;
+		bool	   *nulls;
+		int			n;
+
+		get_typlenbyvalalign(ARR_ELEMTYPE(value), &length, &byval, &align);
+		deconstruct_array(value, ARR_ELEMTYPE(value), length, byval, align, &values, &nulls, &n);
+		for (int i = 0; i < n; i++)
+		{
+			int			start = w->text.len;
+
+			dp_question_value(&w->text, ARR_ELEMTYPE(value), list->constcollid, values[i], nulls[i]);
+			*texts = lappend(*texts, dp_question_cut(w, start));
+		}
+		return true;
+	}
+	return false;
+}
+
+static void
+put_in(DpQuestionWriter *w, DpQuestionPlace *place, ScalarArrayOpExpr *in)
+{
+	Node	   *array = lsecond(in->args);
+	List	   *texts = NIL;
+
+	PUT("in(");
+	put_object(w, OperatorRelationId, in->opno);
+	put_collation(w, in->inputcollid);
+	dp_question_expr(w, place, linitial(in->args));
+	PUT(in->useOr ? ",any" : ",all");
+	/* varchar's values are compared as text, which they are */
+	if (IsA(array, ArrayCoerceExpr))
+		array = (Node *) ((ArrayCoerceExpr *) array)->arg;
+	if (members(w, place, array, &texts))
+	{
+		appendStringInfoCharMacro(&w->text, '{');
+		dp_question_sorted(w, texts);
+		appendStringInfoCharMacro(&w->text, '}');
+	}
+	else
+		dp_question_expr(w, place, array);
+	appendStringInfoCharMacro(&w->text, ')');
+}
+
+/* ------------------------------------------------------------------------
+ * Aggregates and windows of subqueries
+ * ------------------------------------------------------------------------
+ */
+
+void
+dp_question_clause(DpQuestionWriter *w, DpQuestionPlace *place, SortGroupClause *clause, List *targets, bool sorts)
+{
+	put_object(w, OperatorRelationId, clause->eqop);
+	if (sorts)
+	{
+		put_object(w, OperatorRelationId, clause->sortop);
+		PUT("%d ", clause->nulls_first);
+	}
+	dp_question_expr(w, place, get_sortgroupclause_expr(clause, targets));
+}
+
+static void
+put_clauses(DpQuestionWriter *w, DpQuestionPlace *place, List *clauses, List *targets, bool sorts)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		dp_question_clause(w, place, lfirst(lc), targets, sorts);
+		appendStringInfoCharMacro(&w->text, ',');
+	}
+}
+
+static void
+put_aggregate(DpQuestionWriter *w, DpQuestionPlace *place, Aggref *agg)
+{
+	ListCell   *lc;
+
+	w->is_unknown |= agg->agglevelsup != 0 || agg->aggorder != NIL || agg->aggdirectargs != NIL;
+	PUT("agg(");
+	put_object(w, ProcedureRelationId, agg->aggfnoid);
+	put_type(w, agg->aggtype);
+	put_collation(w, agg->inputcollid);
+	PUT("%d ", agg->aggstar);
+	foreach(lc, agg->args)
+	{
+		dp_question_expr(w, place, (Node *) lfirst_node(TargetEntry, lc)->expr);
+		appendStringInfoCharMacro(&w->text, ',');
+	}
+	PUT(" distinct ");
+	put_clauses(w, place, agg->aggdistinct, agg->args, false);
+	PUT(" where{");
+	dp_question_sorted(w, dp_question_conjuncts(w, place, (Node *) agg->aggfilter, NIL));
+	PUT("})");
+}
+
+static void
+put_window(DpQuestionWriter *w, DpQuestionPlace *place, WindowClause *window)
+{
+	List	   *targets = place->query->targetList;
+	List	   *parts = NIL;
+	ListCell   *lc;
+
+	foreach(lc, window->partitionClause)
+	{
+		int			start = w->text.len;
+
+		dp_question_clause(w, place, lfirst(lc), targets, false);
+		parts = lappend(parts, dp_question_cut(w, start));
+	}
+	PUT("over{");
+	dp_question_sorted(w, parts);
+	PUT("}order{");
+	put_clauses(w, place, window->orderClause, targets, true);
+	PUT("}frame{%d ", window->frameOptions);
+	put_object(w, ProcedureRelationId, window->startInRangeFunc);
+	put_object(w, ProcedureRelationId, window->endInRangeFunc);
+	put_collation(w, window->inRangeColl);
+	PUT("%d %d ", window->inRangeAsc, window->inRangeNullsFirst);
+	dp_question_expr(w, place, window->startOffset);
+	appendStringInfoCharMacro(&w->text, ',');
+	dp_question_expr(w, place, window->endOffset);
+	appendStringInfoCharMacro(&w->text, '}');
+}
+
+static void
+put_window_function(DpQuestionWriter *w, DpQuestionPlace *place, WindowFunc *function)
+{
+	WindowClause *window = dp_window_of(place->query->windowClause, function->winref);
+
+	PUT("window(");
+	put_object(w, ProcedureRelationId, function->winfnoid);
+	put_type(w, function->wintype);
+	put_collation(w, function->inputcollid);
+	PUT("%d %d ", function->winstar, function->winagg);
+	put_list(w, place, function->args);
+	PUT(" where{");
+	dp_question_sorted(w, dp_question_conjuncts(w, place, (Node *) function->aggfilter, NIL));
+	appendStringInfoCharMacro(&w->text, '}');
+	if (window != NULL)
+		put_window(w, place, window);
+	else
+		w->is_unknown = true;
+	appendStringInfoCharMacro(&w->text, ')');
+}
+
+/* ------------------------------------------------------------------------
+ * Others
+ * ------------------------------------------------------------------------
+ */
+
+static void
+put_case(DpQuestionWriter *w, DpQuestionPlace *place, CaseExpr *cases)
+{
+	ListCell   *lc;
+
+	PUT("case(");
+	put_type(w, cases->casetype);
+	dp_question_expr(w, place, (Node *) cases->arg);
+	foreach(lc, cases->args)
+	{
+		PUT(" when ");
+		dp_question_expr(w, place, (Node *) lfirst_node(CaseWhen, lc)->expr);
+		PUT(" then ");
+		dp_question_expr(w, place, (Node *) lfirst_node(CaseWhen, lc)->result);
+	}
+	PUT(" else ");
+	dp_question_expr(w, place, (Node *) cases->defresult);
+	appendStringInfoCharMacro(&w->text, ')');
+}
+
+/* Writes a parameter: one of the statement's for its value to be put there, one of the release's by its place. */
+static void
+put_param(DpQuestionWriter *w, Param *param)
+{
+	if (param->paramkind != PARAM_EXTERN)
+		w->is_unknown = true;
+	else if (param->paramid < w->release->first_param)
+	{
+		PUT("%c%d:", DP_QUESTION_PARAM, param->paramid);
+		PUT("%u:%u%c", param->paramtype, param->paramcollid, DP_QUESTION_PARAM_END);
+	}
+	else if (param->paramid >= w->own_param && param->paramid < w->own_param + DP_COLUMN_PARAMS)
+		PUT("own%d", param->paramid - w->own_param);
+	else
+		w->is_unknown = true;
+}
+
+static void
+put_minmax(DpQuestionWriter *w, DpQuestionPlace *place, MinMaxExpr *minmax)
+{
+	PUT(minmax->op == IS_GREATEST ? "greatest(" : "least(");
+	put_type(w, minmax->minmaxtype);
+	put_collation(w, minmax->inputcollid);
+	put_list(w, place, minmax->args);
+	appendStringInfoCharMacro(&w->text, ')');
+}
+
+static void
+put_function(DpQuestionWriter *w, DpQuestionPlace *place, FuncExpr *call)
+{
+	w->is_unknown |= call->funcretset || call->funcvariadic;
+	PUT("f(");
+	put_object(w, ProcedureRelationId, call->funcid);
+	put_type(w, call->funcresulttype);
+	put_collation(w, call->inputcollid);
+	put_list(w, place, call->args);
+	appendStringInfoCharMacro(&w->text, ')');
+}
+
+static void
+put_array(DpQuestionWriter *w, DpQuestionPlace *place, ArrayExpr *array)
+{
+	PUT("array%d(", array->multidims);
+	put_type(w, array->element_typeid);
+	put_list(w, place, array->elements);
+	appendStringInfoCharMacro(&w->text, ')');
+}
+
+/* Writes what has one argument: a word, a number and a type that say what is done with it, and that. */
+static void
+put_unary(DpQuestionWriter *w, DpQuestionPlace *place, const char *word, int which, Oid type, Expr *arg)
+{
+	PUT("%s%d(", word, which);
+	if (OidIsValid(type))
+		put_type(w, type);
+	dp_question_expr(w, place, (Node *) arg);
+	appendStringInfoCharMacro(&w->text, ')');
+}
+
+static void
+put_node(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_Var:
+			put_var(w, place, (Var *) node);
+			break;
+		case T_Const:
+			dp_question_value(&w->text, ((Const *) node)->consttype, ((Const *) node)->constcollid,
+							  ((Const *) node)->constvalue, ((Const *) node)->constisnull);
+			break;
+		case T_Param:
+			put_param(w, (Param *) node);
+			break;
+		case T_FuncExpr:
+			put_function(w, place, (FuncExpr *) node);
+			break;
+		case T_OpExpr:
+			put_operator(w, place, (OpExpr *) node, "op", true);
+			break;
+		case T_DistinctExpr:
+			put_operator(w, place, (OpExpr *) node, "distinct", true);
+			break;
+		case T_NullIfExpr:
+			put_operator(w, place, (OpExpr *) node, "nullif", false);
+			break;
+		case T_ScalarArrayOpExpr:
+			put_in(w, place, (ScalarArrayOpExpr *) node);
+			break;
+		case T_BoolExpr:
+			put_bool(w, place, (BoolExpr *) node);
+			break;
+		case T_BooleanTest:
+			put_unary(w, place, "is", ((BooleanTest *) node)->booltesttype, InvalidOid, ((BooleanTest *) node)->arg);
+			break;
+		case T_NullTest:
+			put_unary(w, place, "null", ((NullTest *) node)->nulltesttype, InvalidOid, ((NullTest *) node)->arg);
+			break;
+		case T_RelabelType:
+			put_unary(w, place, "as", 0, ((RelabelType *) node)->resulttype, ((RelabelType *) node)->arg);
+			break;
+		case T_CollateExpr:
+			/* what compares by it says so */
+			dp_question_expr(w, place, (Node *) ((CollateExpr *) node)->arg);
+			break;
+		case T_ArrayCoerceExpr:
+			put_unary(w, place, "array", 0, ((ArrayCoerceExpr *) node)->resulttype, ((ArrayCoerceExpr *) node)->arg);
+			break;
+		case T_ArrayExpr:
+			put_array(w, place, (ArrayExpr *) node);
+			break;
+		case T_CaseExpr:
+			put_case(w, place, (CaseExpr *) node);
+			break;
+		case T_CaseTestExpr:
+			PUT("cased");
+			break;
+		case T_CoalesceExpr:
+			PUT("coalesce(");
+			put_type(w, ((CoalesceExpr *) node)->coalescetype);
+			put_list(w, place, ((CoalesceExpr *) node)->args);
+			appendStringInfoCharMacro(&w->text, ')');
+			break;
+		case T_MinMaxExpr:
+			put_minmax(w, place, (MinMaxExpr *) node);
+			break;
+		case T_SQLValueFunction:
+			PUT("time(%d %d %u)", (int) ((SQLValueFunction *) node)->op, ((SQLValueFunction *) node)->typmod,
+				((SQLValueFunction *) node)->type);
+			break;
+		case T_Aggref:
+			put_aggregate(w, place, (Aggref *) node);
+			break;
+		case T_WindowFunc:
+			put_window_function(w, place, (WindowFunc *) node);
+			break;
+		default:
+			w->is_unknown = true;
+	}
+}
+
+/* Puts a reference in the place of what was written from start on, and remembers that. */
+static void
+define(DpQuestionWriter *w, int start)
+{
+	uint8		hash[DP_QUESTION_BYTES];
+	char		name[2 * DP_QUESTION_BYTES];
+	Definition *definition;
+	bool		found;
+
+	dp_question_hash(w->text.data + start, w->text.len - start, hash);
+	hex_encode((char *) hash, DP_QUESTION_BYTES, name);
+	if (w->definitions == NULL)
+	{
+		HASHCTL		ctl = {.keysize = sizeof(name),.entrysize = sizeof(Definition),.hcxt = CurrentMemoryContext};
+
+		w->definitions = hash_create("dp_cdp parts of a question", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	definition = hash_search(w->definitions, name, HASH_ENTER, &found);
+	if (!found)
+		definition->text = pnstrdup(w->text.data + start, w->text.len - start);
+	(void) dp_question_cut(w, start);
+	PUT("%c%.*s", DP_QUESTION_REFERENCE, (int) sizeof(name), name);
+}
+
+const char *
+dp_question_defined(DpQuestionWriter *w, const char *reference)
+{
+	Definition *definition = w->definitions ? hash_search(w->definitions, reference, HASH_FIND, NULL) : NULL;
+
+	if (definition == NULL)
+		elog(ERROR, "a part of a question was not defined");
+	return definition->text;
+}
+
+void
+dp_question_expr(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
+{
+	int			start = w->text.len;
+
+	if (node == NULL)
+	{
+		appendStringInfoCharMacro(&w->text, '-');
+		return;
+	}
+	check_stack_depth();
+	put_node(w, place, node);
+	if (w->text.len - start > MAX_EXPRESSION)
+		define(w, start);
+}

@@ -1,0 +1,402 @@
+/*-------------------------------------------------------------------------
+ *
+ * question.c
+ *	  The identity of what a release asks, one column at a time.
+ *
+ * It is the SHA-256 of what the guard has written down (guard/question.c) and of
+ * what that leaves open, as it is when the release is priced: the policy, the
+ * values of parameters, the rows of public inputs, declared keys, the time
+ * zone, limits, bounds.  Prices and noise are not in it, nor is the protected
+ * content of any table.
+ *
+ * Invariants:
+ * - Each thing that is hashed is preceded by its length, so that two identities
+ *	 are equal only if all of it is.
+ * - What time functions (now(), current_date) return is not in it: such a
+ *	 question is the same tomorrow.  Bounds and keys that follow from them are.
+ * - There is nothing else by which an expression could mean something else in
+ *	 another session: whatever is volatile, or depends on a role or a setting, is
+ *	 not on the list of what may run on rows (guard/vet), and settings by which
+ *	 values are written are pinned (sandbox.c).  So there is no question that has
+ *	 no identity for that reason.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "common/cryptohash.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "release/question.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+
+/* what is hashed */
+typedef struct Hasher
+{
+	pg_cryptohash_ctx *context;
+	StringInfoData text;		/* is used again and again */
+} Hasher;
+
+static void
+begin_hash(Hasher *h)
+{
+	h->context = pg_cryptohash_create(PG_SHA256);
+	if (h->context == NULL || pg_cryptohash_init(h->context) < 0)
+		elog(ERROR, "could not begin to compute a hash");
+	initStringInfo(&h->text);
+}
+
+static void
+put(Hasher *h, const void *bytes, Size length)
+{
+	uint64		size = length;
+
+	if (pg_cryptohash_update(h->context, (const uint8 *) &size, sizeof(size)) < 0 ||
+		pg_cryptohash_update(h->context, bytes, length) < 0)
+		elog(ERROR, "could not compute a hash: %s", pg_cryptohash_error(h->context));
+}
+
+static void
+end_hash(Hasher *h, DpQuestion *question)
+{
+	if (pg_cryptohash_final(h->context, question->id, DP_QUESTION_BYTES) < 0)
+		elog(ERROR, "could not compute a hash: %s", pg_cryptohash_error(h->context));
+	pg_cryptohash_free(h->context);
+	pfree(h->text.data);
+}
+
+static void
+put_string(Hasher *h, const char *string)
+{
+	put(h, string, strlen(string));
+}
+
+static void
+put_number(Hasher *h, int64 number)
+{
+	put(h, &number, sizeof(number));
+}
+
+static void
+put_value(Hasher *h, Oid type, Oid collation, Datum value, bool isnull)
+{
+	resetStringInfo(&h->text);
+	dp_question_value(&h->text, type, collation, value, isnull);
+	put(h, h->text.data, h->text.len);
+}
+
+static void
+put_const(Hasher *h, const Const *value)
+{
+	if (value == NULL)
+		put_string(h, "");
+	else
+		put_value(h, value->consttype, value->constcollid, value->constvalue, value->constisnull);
+}
+
+/* ------------------------------------------------------------------------
+ * Texts
+ * ------------------------------------------------------------------------
+ */
+
+/* Writes the value of a parameter of the statement: number:type:collation, as the guard has left it. */
+static bool
+put_param(StringInfo text, const char *param, ParamListInfo params)
+{
+	ParamExternData workspace;
+	ParamExternData *p;
+	unsigned int type,
+				collation;
+	int			number;
+
+	if (sscanf(param, "%d:%u:%u", &number, &type, &collation) != 3)
+		elog(ERROR, "unexpected parameter of a question");
+	if (params == NULL || number > params->numParams)
+		return false;
+	p = params->paramFetch ? params->paramFetch(params, number, false, &workspace) : &params->params[number - 1];
+	if (p->ptype != type)
+		return false;
+	dp_question_value(text, type, collation, p->value, p->isnull);
+	return true;
+}
+
+/* Adds a text of the guard's, with values in the place of parameters; false if they are not known. */
+static bool
+put_text(Hasher *h, const char *text, ParamListInfo params)
+{
+	const char *param;
+
+	resetStringInfo(&h->text);
+	while ((param = strchr(text, DP_QUESTION_PARAM)) != NULL)
+	{
+		appendBinaryStringInfo(&h->text, text, param - text);
+		if (!put_param(&h->text, param + 1, params))
+			return false;
+		text = strchr(param, DP_QUESTION_PARAM_END) + 1;
+	}
+	appendStringInfoString(&h->text, text);
+	put(h, h->text.data, h->text.len);
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * What columns have in common
+ * ------------------------------------------------------------------------
+ */
+
+/* one column's label, or the table's */
+static void
+put_label(const char *column, const char *label, void *hasher)
+{
+	put_string(hasher, column);
+	put_string(hasher, label);
+}
+
+/* Adds the policy, as it is written: a change ends what was asked before. */
+static void
+put_policy(Hasher *h, const DpRelease *release, const DpDataset *dataset)
+{
+	ListCell   *lc;
+
+	put_string(h, dataset->name);
+	put_number(h, dataset->neighbors);
+	foreach(lc, release->relids)
+	{
+		const DpTable *table = dp_policy_table(lfirst_oid(lc));
+		Oid			labelled = table ? table->labelled : InvalidOid;
+
+		put_string(h, "table");
+		dp_policy_labels(lfirst_oid(lc), put_label, h);
+		if (OidIsValid(labelled) && labelled != lfirst_oid(lc))
+			dp_policy_labels(labelled, put_label, h);
+	}
+}
+
+static void
+put_rows(Hasher *h, EphemeralNamedRelation rows)
+{
+	Tuplestorestate *store = rows->reldata;
+	TupleDesc	desc = rows->md.tupdesc;
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "dp_cdp row of a question", ALLOCSET_SMALL_SIZES);
+
+	put_number(h, tuplestore_tuple_count(store));
+	put_number(h, desc->natts);
+	tuplestore_select_read_pointer(store, 0);
+	tuplestore_rescan(store);
+	while (tuplestore_gettupleslot(store, true, false, slot))
+	{
+		MemoryContext old;
+
+		CHECK_FOR_INTERRUPTS();
+		slot_getallattrs(slot);
+		old = MemoryContextSwitchTo(row_context);
+		for (int i = 0; i < desc->natts; i++)
+			put_value(h, TupleDescAttr(desc, i)->atttypid, InvalidOid, slot->tts_values[i], slot->tts_isnull[i]);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(row_context);
+	}
+	tuplestore_rescan(store);
+	ExecDropSingleTupleTableSlot(slot);
+	MemoryContextDelete(row_context);
+}
+
+/* Adds the tuples of a set of keys, or a range, of these types. */
+static void
+put_tuples(Hasher *h, const DpKeyTuples *tuples, const DpRelease *release, const DpKeySet *set)
+{
+	put_number(h, tuples->n);
+	for (int64 i = 0; i < tuples->n * tuples->nkeys; i++)
+	{
+		DpReleaseKey *key;
+
+		CHECK_FOR_INTERRUPTS();
+		key = list_nth(release->keys, list_nth_int(set->keys, i % tuples->nkeys));
+		put_value(h, key->type, key->collation, tuples->values[i], tuples->nulls[i]);
+	}
+}
+
+/* Adds which keys are declared; false where that is not known yet. */
+static bool
+put_key_sets(Hasher *h, const DpRelease *release, DpKeyTuples **tuples)
+{
+	ListCell   *lc;
+
+	foreach(lc, release->key_sets)
+	{
+		DpKeySet   *set = lfirst(lc);
+		ListCell   *key;
+
+		put_string(h, "set");
+		foreach(key, set->keys)
+			put_number(h, lfirst_int(key));
+		put_number(h, set->null_key);
+		put_const(h, set->domain);
+		/* what is selected needs no list */
+		if (set->domain != NULL || release->selection >= 0)
+			continue;
+		if (tuples == NULL || tuples[foreach_current_index(lc)] == NULL)
+			return false;
+		put_tuples(h, tuples[foreach_current_index(lc)], release, set);
+	}
+	return true;
+}
+
+/* Adds the rows that the inner plan joins with, in their order; false where they are not known. */
+static bool
+put_prefetched(Hasher *h, const DpRun *run)
+{
+	ListCell   *lc;
+
+	if (run->release->prefetches != NIL && run->prefetched == NULL)
+		return false;
+	foreach(lc, run->release->prefetches)
+		put_rows(h, get_ENR(run->prefetched, ((DpPrefetch *) lfirst(lc))->name));
+	return true;
+}
+
+/* Computes what the questions of all columns have in common; false where it is not known. */
+static bool
+common_part(const DpRun *run, const DpPricedRelease *priced, EState *estate, DpQuestion *common)
+{
+	const DpRelease *release = priced->release;
+	Hasher		h;
+	bool		known;
+
+	begin_hash(&h);
+	put_string(&h, DP_VERSION);
+	put_policy(&h, release, priced->dataset);
+	put_string(&h, run->timezone ? run->timezone : GetConfigOption("TimeZone", false, false));
+	put_number(&h, priced->max_groups);
+	put_number(&h, priced->max_rows);
+	known = put_text(&h, release->base_text, estate->es_param_list_info) &&
+		put_key_sets(&h, release, priced->tuples) && put_prefetched(&h, run);
+	end_hash(&h, common);
+	return known;
+}
+
+/* ------------------------------------------------------------------------
+ * Columns
+ * ------------------------------------------------------------------------
+ */
+
+static void
+put_range(Hasher *h, const DpRange *range)
+{
+	put(h, &range->lower, sizeof(range->lower));
+	put(h, &range->upper, sizeof(range->upper));
+	put_number(h, range->bins);
+	put_number(h, range->kind);
+}
+
+/* Adds the bounds of a column, as they are enforced. */
+static void
+put_bounds(Hasher *h, const DpPricedColumn *column)
+{
+	put_range(h, &column->range[0]);
+	put_range(h, &column->range[1]);
+	for (int i = 0; i < column->nparts; i++)
+	{
+		const DpPricedPart *part = &column->parts[i];
+
+		put_number(h, part->grid.lower);
+		put_number(h, part->grid.upper);
+		put_number(h, part->grid.exponent);
+		put_number(h, part->row.lower);
+		put_number(h, part->row.upper);
+		put_number(h, part->width);
+	}
+}
+
+/* Adds, for bounds that are to be found first, what they follow from. */
+static bool
+put_finding(Hasher *h, const DpRun *run, const DpPricedRelease *priced, EState *estate)
+{
+	DpQuestion *finder = priced->finder ? dp_questions(run, priced->finder, estate) : NULL;
+	ListCell   *lc;
+
+	if (finder == NULL)
+		return false;
+	put_string(h, "found");
+	put(h, finder, priced->finder->ncolumns * sizeof(DpQuestion));
+	put_number(h, priced->unit_rows);
+	foreach(lc, priced->release->ranges)
+	{
+		const DpKeyTuples *range = priced->ranges ? priced->ranges[foreach_current_index(lc)] : NULL;
+		List	   *columns = ((DpKeySet *) lfirst(lc))->plan->planTree->targetlist;
+
+		if (range == NULL)
+			return false;
+		for (int i = 0; i < range->n * range->nkeys; i++)
+			put_value(h, exprType((Node *) list_nth_node(TargetEntry, columns, i % range->nkeys)->expr), InvalidOid,
+					  range->values[i], range->nulls[i]);
+	}
+	return true;
+}
+
+DpQuestion *
+dp_questions(const DpRun *run, const DpPricedRelease *priced, EState *estate)
+{
+	DpQuestion *questions;
+	DpQuestion	common;
+
+	if (priced->release->base_text == NULL || !common_part(run, priced, estate, &common))
+		return NULL;
+	questions = palloc0(Max(priced->ncolumns, 1) * sizeof(DpQuestion));
+	for (int i = 0; i < priced->ncolumns; i++)
+	{
+		const DpPricedColumn *column = &priced->columns[i];
+		Hasher		h;
+		bool		known;
+
+		begin_hash(&h);
+		put(&h, &common, sizeof(common));
+		known = put_text(&h, column->desc->question_text, estate->es_param_list_info);
+		put_const(&h, column->desc->values);
+		if (column->found_first && priced->found == NULL)
+			known &= put_finding(&h, run, priced, estate);
+		else
+		{
+			known &= !column->later;
+			put_bounds(&h, column);
+		}
+		end_hash(&h, &questions[i]);
+		if (!known)
+			return NULL;
+	}
+	return questions;
+}
+
+DpQuestion *
+dp_questions_early(const DpPricedRelease *priced, const DpPricedRelease *part, EState *estate)
+{
+	DpRun		run = {.root = estate,.release = priced->release};
+	DpQuestion *questions;
+	ListCell   *lc;
+
+	foreach(lc, run.release->prefetches)
+	{
+		if (!((DpPrefetch *) lfirst(lc))->is_pure)
+			return NULL;
+	}
+	if (estate->es_param_list_info == NULL && run.release->needs_params)
+		return NULL;
+	dp_run_prefetches(&run);
+	questions = dp_questions(&run, part, estate);
+	dp_end_prefetches(&run);
+	return questions;
+}
+
+char *
+dp_question_text(const DpQuestion *question)
+{
+	char	   *text = palloc0(2 * DP_QUESTION_BYTES + 1);
+
+	hex_encode((const char *) question->id, DP_QUESTION_BYTES, text);
+	return text;
+}

@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * question.h
+ *	  The identity of a question: what makes two releases ask the same.
+ *
+ * The guard writes a release's question down as text (guard/question.c), and the
+ * release node adds what is known when it runs (question.c).  The text is made of
+ * what follows; it is the same for whatever asks the same in other words, and for
+ * nothing else.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_QUESTION_H
+#define DP_QUESTION_H
+
+#include "lib/stringinfo.h"
+
+#define DP_QUESTION_BYTES 32
+
+/* the identity of one column's question */
+typedef struct DpQuestion
+{
+	uint8		id[DP_QUESTION_BYTES];
+} DpQuestion;
+
+/* around the number of a parameter of the statement, in whose place its value is to stand; in no other part of a text */
+#define DP_QUESTION_PARAM '\x01'
+#define DP_QUESTION_PARAM_END '\x02'
+
+/* the first character of a reference to an expression that is defined behind the text; in no other part of it */
+#define DP_QUESTION_REFERENCE '='
+
+/* Writes a name in quotes, without a character that the text uses. */
+extern void dp_question_name(StringInfo text, const char *name);
+
+/*
+ * Writes an object: the number of one that every database has, else its name with
+ * its schema, so that it is the same in a copy of the database.  classid is
+ * the catalogue of relations, types, functions, operators or collations.
+ */
+extern void dp_question_object(StringInfo text, Oid classid, Oid objid);
+
+/* Writes a value with its type. */
+extern void dp_question_value(StringInfo text, Oid type, Oid collation, Datum value, bool isnull);
+
+/* Computes the SHA-256 of so many bytes. */
+extern void dp_question_hash(const void *bytes, Size length, uint8 *hash);
+
+#endif							/* DP_QUESTION_H */
