@@ -791,4 +791,11 @@ dp_ctype_is_c(Oid collation)
 #define F_REVERSE_TEXT F_REVERSE
 #endif
 
+/* gets the next datum of a Tuplesortstate, which is good until the one after it; false at the end */
+#if PG_VERSION_NUM >= 160000
+#define dp_tuplesort_getdatum(sort, value, isnull) tuplesort_getdatum(sort, true, false, value, isnull, NULL)
+#else
+#define dp_tuplesort_getdatum(sort, value, isnull) tuplesort_getdatum(sort, true, value, isnull, NULL)
+#endif
+
 #endif							/* DP_COMPAT_H */

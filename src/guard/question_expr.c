@@ -21,11 +21,13 @@
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "base/extension.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "guard/describe/describe.h"
 #include "guard/question.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
@@ -476,6 +478,22 @@ put_minmax(DpQuestionWriter *w, DpQuestionPlace *place, MinMaxExpr *minmax)
 	appendStringInfoCharMacro(&w->text, ')');
 }
 
+/*
+ * Tells whether a function has the same result when its two arguments are swapped:
+ * sums and products of one type, which stand for the operators (src/safe).
+ */
+static bool
+is_commutative(FuncExpr *call)
+{
+	char	   *name;
+
+	if (list_length(call->args) != 2 || !dp_is_own(ProcedureRelationId, call->funcid) ||
+		exprType(linitial(call->args)) != exprType(lsecond(call->args)) || !dp_is_number(exprType(linitial(call->args))))
+		return false;
+	name = get_func_name(call->funcid);
+	return name != NULL && (strcmp(name, "try_add") == 0 || strcmp(name, "try_multiply") == 0);
+}
+
 static void
 put_function(DpQuestionWriter *w, DpQuestionPlace *place, FuncExpr *call)
 {
@@ -484,7 +502,17 @@ put_function(DpQuestionWriter *w, DpQuestionPlace *place, FuncExpr *call)
 	put_object(w, ProcedureRelationId, call->funcid);
 	put_type(w, call->funcresulttype);
 	put_collation(w, call->inputcollid);
-	put_list(w, place, call->args);
+	if (is_commutative(call))
+	{
+		char	   *first = text_of(w, place, linitial(call->args));
+		char	   *second = text_of(w, place, lsecond(call->args));
+
+		bool		swap = strcmp(first, second) > 0;
+
+		PUT("%s,%s,", swap ? second : first, swap ? first : second);
+	}
+	else
+		put_list(w, place, call->args);
 	appendStringInfoCharMacro(&w->text, ')');
 }
 

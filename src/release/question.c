@@ -24,6 +24,8 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
+#include "catalog/pg_type.h"
 #include "common/cryptohash.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
@@ -34,6 +36,8 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/tuplesort.h"
+#include "utils/typcache.h"
 
 /* what is hashed */
 typedef struct Hasher
@@ -177,33 +181,59 @@ put_policy(Hasher *h, const DpRelease *release, const DpDataset *dataset)
 	}
 }
 
+/* Computes the hash of each row of a store, for sort. */
 static void
-put_rows(Hasher *h, EphemeralNamedRelation rows)
+hash_rows(Tuplestorestate *store, TupleDesc desc, Tuplesortstate *sort)
 {
-	Tuplestorestate *store = rows->reldata;
-	TupleDesc	desc = rows->md.tupdesc;
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "dp_cdp row of a question", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(row_context);
 
-	put_number(h, tuplestore_tuple_count(store));
-	put_number(h, desc->natts);
 	tuplestore_select_read_pointer(store, 0);
 	tuplestore_rescan(store);
 	while (tuplestore_gettupleslot(store, true, false, slot))
 	{
-		MemoryContext old;
+		bytea	   *hash = palloc(VARHDRSZ + DP_QUESTION_BYTES);
+		StringInfoData text;
 
 		CHECK_FOR_INTERRUPTS();
 		slot_getallattrs(slot);
-		old = MemoryContextSwitchTo(row_context);
+		initStringInfo(&text);
 		for (int i = 0; i < desc->natts; i++)
-			put_value(h, TupleDescAttr(desc, i)->atttypid, InvalidOid, slot->tts_values[i], slot->tts_isnull[i]);
-		MemoryContextSwitchTo(old);
+		{
+			dp_question_value(&text, TupleDescAttr(desc, i)->atttypid, InvalidOid, slot->tts_values[i], slot->tts_isnull[i]);
+			appendStringInfoCharMacro(&text, ' ');
+		}
+		SET_VARSIZE(hash, VARHDRSZ + DP_QUESTION_BYTES);
+		dp_question_hash(text.data, text.len, (uint8 *) VARDATA(hash));
+		tuplesort_putdatum(sort, PointerGetDatum(hash), false);
 		MemoryContextReset(row_context);
 	}
 	tuplestore_rescan(store);
+	MemoryContextSwitchTo(old);
 	ExecDropSingleTupleTableSlot(slot);
 	MemoryContextDelete(row_context);
+}
+
+/* Adds rows in an order of their own: a scan may return them in any. */
+static void
+put_rows(Hasher *h, EphemeralNamedRelation rows)
+{
+	Tuplesortstate *sort = tuplesort_begin_datum(BYTEAOID, lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR)->lt_opr,
+												 InvalidOid, false, work_mem, NULL, TUPLESORT_NONE);
+	Datum		hash;
+	bool		isnull;
+
+	hash_rows(rows->reldata, rows->md.tupdesc, sort);
+	tuplesort_performsort(sort);
+	put_number(h, rows->md.tupdesc->natts);
+	put_number(h, tuplestore_tuple_count(rows->reldata));
+	while (dp_tuplesort_getdatum(sort, &hash, &isnull))
+	{
+		CHECK_FOR_INTERRUPTS();
+		put(h, VARDATA_ANY(DatumGetPointer(hash)), DP_QUESTION_BYTES);
+	}
+	tuplesort_end(sort);
 }
 
 /* Adds the tuples of a set of keys, or a range, of these types. */
@@ -247,7 +277,7 @@ put_key_sets(Hasher *h, const DpRelease *release, DpKeyTuples **tuples)
 	return true;
 }
 
-/* Adds the rows that the inner plan joins with, in their order; false where they are not known. */
+/* Adds the rows that the inner plan joins with; false where they are not known. */
 static bool
 put_prefetched(Hasher *h, const DpRun *run)
 {
