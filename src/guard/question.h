@@ -36,10 +36,10 @@ typedef struct DpQuestionWriter
 	bool		is_unknown;		/* there is something that has no text */
 } DpQuestionWriter;
 
-/* question.c: cuts off, and returns, what was written from a position on */
+/* question_expr.c: cuts off, and returns, what was written from a position on */
 extern char *dp_question_cut(DpQuestionWriter *w, int start);
 
-/* question.c: writes texts, which are of equal rank, in an order of their own, each once */
+/* question_expr.c: writes texts, which are of equal rank, in an order of their own, each once */
 extern void dp_question_sorted(DpQuestionWriter *w, List *texts);
 
 /* question_expr.c: writes an expression over the entries of a place */

@@ -51,6 +51,38 @@ typedef struct Definition
 	char	   *text;
 } Definition;
 
+char *
+dp_question_cut(DpQuestionWriter *w, int start)
+{
+	char	   *text = pnstrdup(w->text.data + start, w->text.len - start);
+
+	w->text.len = start;
+	w->text.data[start] = '\0';
+	return text;
+}
+
+static int
+compare_texts(const ListCell *a, const ListCell *b)
+{
+	return strcmp(lfirst(a), lfirst(b));
+}
+
+void
+dp_question_sorted(DpQuestionWriter *w, List *texts)
+{
+	const char *last = NULL;
+	ListCell   *lc;
+
+	list_sort(texts, compare_texts);
+	foreach(lc, texts)
+	{
+		if (last != NULL && strcmp(lfirst(lc), last) == 0)
+			continue;
+		last = lfirst(lc);
+		PUT("%s,", last);
+	}
+}
+
 static void
 put_object(DpQuestionWriter *w, Oid classid, Oid objid)
 {

@@ -261,7 +261,8 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		lines = column_lines(priced->finder, es);
 	lines = list_concat(lines, column_lines(priced, es));
 	explain_list("Release", "Releases", lines, es);
-	if (es->verbose && dp_run_of_state(node) == NULL)
+	/* programs compare them; nobody reads them */
+	if (es->verbose && es->format != EXPLAIN_FORMAT_TEXT && dp_run_of_state(node) == NULL)
 		explain_questions(priced, estate, es);
 	if (dp_target_needs_pilot(release))
 		ExplainPropertyText("Target Error", "prices are settled after a first look; those shown are the usual ones", es);

@@ -448,8 +448,9 @@ show_text(void *text)
 	internalerrquery(text);
 }
 
+/* Plans the query that a function of this name was given. */
 static PlannedStmt *
-plan_text(char *text)
+plan_text(char *text, const char *function)
 {
 	ErrorContextCallback callback = {error_context_stack, show_text, text};
 	PlannedStmt *plan;
@@ -461,12 +462,12 @@ plan_text(char *text)
 	if (list_length(raw) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dp_cdp.preview takes one query; give it a single SELECT")));
+				 errmsg("dp_cdp.%s takes one query; give it a single SELECT", function)));
 	queries = dp_analyze(linitial(raw), text);
 	if (list_length(queries) != 1 || linitial_node(Query, queries)->commandType != CMD_SELECT)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dp_cdp.preview takes a SELECT; for other statements preview the SELECT in them")));
+				 errmsg("dp_cdp.%s takes a SELECT; for other statements %s the SELECT in them", function, function)));
 	plan = pg_plan_query(linitial(queries), text, CURSOR_OPT_PARALLEL_OK, NULL);
 	error_context_stack = callback.previous;
 	return plan;
@@ -484,7 +485,7 @@ dp_preview_columns(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	priced = price_plan(plan_text(query), query, NULL, NULL, NULL);
+	priced = price_plan(plan_text(query, "preview"), query, NULL, NULL, NULL);
 	PopActiveSnapshot();
 	foreach(lc, priced)
 	{
@@ -511,7 +512,7 @@ dp_question(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	(void) price_plan(plan_text(query), query, NULL, NULL, &lines);
+	(void) price_plan(plan_text(query, "question"), query, NULL, NULL, &lines);
 	PopActiveSnapshot();
 	store = begin_rows(fcinfo, 3, &desc);
 	foreach(lc, lines)
