@@ -34,6 +34,7 @@
 typedef struct DpAnswerWork
 {
 	dp_i128    *nodes;
+	dp_i128    *drawn;
 	double	   *noisy;
 	double	   *cdf;
 } DpAnswerWork;
@@ -46,9 +47,8 @@ is_tree(const DpPricedColumn *column)
 	return answer == DP_ANSWER_QUANTILE || answer == DP_ANSWER_MIN || answer == DP_ANSWER_MAX;
 }
 
-/* Returns the number of draws that one group takes. */
-static int
-answer_draws(const DpPricedColumn *column)
+int
+dp_answer_draws(const DpPricedColumn *column)
 {
 	if (is_tree(column))
 		return DP_QUANTILE_NODES;
@@ -58,9 +58,10 @@ answer_draws(const DpPricedColumn *column)
 void
 dp_prepare_answer(DpPricedColumn *column)
 {
-	int			draws = answer_draws(column);
+	int			draws = dp_answer_draws(column);
 
 	column->work = palloc0(sizeof(DpAnswerWork));
+	column->work->drawn = palloc(draws * sizeof(dp_i128));
 	column->work->noisy = palloc(draws * sizeof(double));
 	if (is_tree(column))
 	{
@@ -74,40 +75,36 @@ dp_prepare_answer(DpPricedColumn *column)
  * ------------------------------------------------------------------------
  */
 
-dp_i128
-dp_noisy_sum(DpPricedColumn *column, const dp_i128 *state)
+dp_i128 *
+dp_draw(const DpPricedColumn *column, const dp_i128 *state)
 {
-	return state[column->parts[0].offset] + dp_noise_gauss(&column->parts[0].gauss);
-}
+	const DpPricedPart *part = &column->parts[0];
+	dp_i128    *drawn = column->work->drawn;
+	int			draws = dp_answer_draws(column);
 
-/* Sets noisy[] to one noisy value for each part: rows for counts, rows at their bound for SCALED parts. */
-static void
-add_noise_to_parts(DpPricedColumn *column, const dp_i128 *state)
-{
-	for (int i = 0; i < column->nparts; i++)
+	if (is_tree(column))
 	{
-		DpPricedPart *part = &column->parts[i];
-		double		step = part->desc.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
-
-		column->work->noisy[i] = step * (double) (state[part->offset] + dp_noise_gauss(&part->gauss));
+		dp_quantile_sum_up(state + part->offset, column->work->nodes);
+		for (int i = 0; i < draws; i++)
+			drawn[i] = column->work->nodes[i] + dp_noise_gauss(&part->gauss);
 	}
+	else if (column->nparts > 1)
+	{
+		for (int i = 0; i < draws; i++)
+			drawn[i] = state[column->parts[i].offset] + dp_noise_gauss(&column->parts[i].gauss);
+	}
+	else
+	{
+		for (int i = 0; i < draws; i++)
+			drawn[i] = state[part->offset + i] + dp_noise_gauss(&part->gauss);
+	}
+	return drawn;
 }
 
-static void
-add_noise_to_counts(DpPricedColumn *column, const dp_i128 *exact, int n)
+const DpPricedPart *
+dp_part_of_draw(const DpPricedColumn *column, int draw)
 {
-	for (int i = 0; i < n; i++)
-		column->work->noisy[i] = (double) (exact[i] + dp_noise_gauss(&column->parts[0].gauss));
-}
-
-static void
-noisy_tree(DpPricedColumn *column, const dp_i128 *state)
-{
-	DpAnswerWork *work = column->work;
-
-	dp_quantile_sum_up(state + column->parts[0].offset, work->nodes);
-	add_noise_to_counts(column, work->nodes, DP_QUANTILE_NODES);
-	dp_quantile_cdf(work->noisy, column->sigma, work->cdf);
+	return &column->parts[column->nparts > 1 ? draw : 0];
 }
 
 /* ------------------------------------------------------------------------
@@ -165,13 +162,27 @@ array_datum(Datum *values, int n, Oid element)
 	return PointerGetDatum(construct_array(values, n, element, len, byval, align));
 }
 
-Datum
-dp_sum_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError *error)
+static Datum
+sum_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError *error)
 {
 	error->isnull = false;
 	error->value = (double) noisy * dp_grid_step(&column->parts[0].grid);
 	error->stddev = column->sigma;
 	return dp_grid_value(noisy, &column->parts[0].grid, column->desc->result_type);
+}
+
+/* Makes noisy[] of what was drawn: rows for counts, rows at their bound for SCALED parts. */
+static void
+measure_draws(DpPricedColumn *column, const dp_i128 *drawn)
+{
+	int			draws = dp_answer_draws(column);
+
+	for (int i = 0; i < draws; i++)
+	{
+		double		step = dp_part_of_draw(column, i)->desc.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
+
+		column->work->noisy[i] = step * (double) drawn[i];
+	}
 }
 
 static Datum
@@ -283,39 +294,37 @@ bounds_answer(DpPricedColumn *column, DpAnswerError *error)
 }
 
 Datum
-dp_release_answer(DpPricedColumn *column, const dp_i128 *state, DpAnswerError *error)
+dp_answer_of_draws(DpPricedColumn *column, const dp_i128 *drawn, DpAnswerError *error)
 {
-	const DpPricedPart *part = &column->parts[0];
+	DpAnswerWork *work = column->work;
 
 	error->isnull = false;
 	error->value = get_float8_nan();
+	if (column->desc->answer == DP_ANSWER_SUM)
+		return sum_answer(column, drawn[0], error);
+	measure_draws(column, drawn);
+	if (is_tree(column))
+		dp_quantile_cdf(work->noisy, column->sigma, work->cdf);
 	switch (column->desc->answer)
 	{
 		case DP_ANSWER_SUM:
-			return dp_sum_answer(column, dp_noisy_sum(column, state), error);
+			break;
 		case DP_ANSWER_MOMENTS:
-			add_noise_to_parts(column, state);
 			return moments_answer(column, error);
 		case DP_ANSWER_QUANTILE:
-			noisy_tree(column, state);
 			return quantiles_answer(column, error);
 		case DP_ANSWER_MIN:
 		case DP_ANSWER_MAX:
-			noisy_tree(column, state);
 			return extreme_answer(column, error);
 		case DP_ANSWER_HISTOGRAM:
-			add_noise_to_counts(column, state + part->offset, part->width);
 			return histogram_answer(column, error);
 		case DP_ANSWER_BOUNDS:
-			add_noise_to_counts(column, state + part->offset, part->width);
 			return bounds_answer(column, error);
 		case DP_ANSWER_MODE:
-			add_noise_to_counts(column, state + part->offset, part->width);
 			return mode_answer(column, error);
 		case DP_ANSWER_CLIPPED:
 		case DP_ANSWER_CLIPPED_TOTALS:
-			add_noise_to_counts(column, state + part->offset, part->width);
-			dp_clipped_share(column->work->noisy, column->sigma, &error->value, &error->stddev);
+			dp_clipped_share(work->noisy, column->sigma, &error->value, &error->stddev);
 			return Float8GetDatum(error->value);
 	}
 	elog(ERROR, "unexpected answer %d", (int) column->desc->answer);

@@ -82,6 +82,28 @@ dp_inner_is_running(void)
 	return inner_range_table != NIL;
 }
 
+/* Puts the answer of a column in one group where the released row has it, and its error, and moves on in both. */
+static void
+put_answer(ReleaseReceiver *receiver, int i, const dp_i128 *drawn, int *out, int *errors)
+{
+	DpPricedRelease *priced = receiver->run->priced;
+	DpPricedColumn *column = &priced->columns[i];
+	DpAnswerError error;
+
+	receiver->values[*out] = dp_answer_of_draws(column, drawn, &error);
+	receiver->nulls[*out] = error.isnull;
+	if (receiver->run->pilot)
+		dp_pilot_add(receiver->run->pilot, i, error.value, error.stddev);
+	else if (!receiver->run->is_hidden)
+		dp_report_group(priced, i, receiver->values, receiver->nulls, error.stddev);
+	if (column->desc->with_error)
+	{
+		receiver->nulls[*errors] = error.isnull;
+		receiver->values[(*errors)++] = Float8GetDatum(error.stddev);
+	}
+	(*out)++;
+}
+
 /* Adds the noisy values of one group after its keys; returns false if its keys stay hidden. */
 static bool
 release_group(ReleaseReceiver *receiver, const dp_i128 *state)
@@ -94,7 +116,7 @@ release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 
 	if (selection >= 0)
 	{
-		units = dp_noisy_sum(&priced->columns[selection], state);
+		units = dp_draw(&priced->columns[selection], state)[0];
 		if (units < priced->threshold)
 			return false;
 	}
@@ -102,26 +124,10 @@ release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 		errors += priced->columns[i].desc->hidden ? 0 : 1;
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
-		DpPricedColumn *column = &priced->columns[i];
-		DpAnswerError error;
-
-		if (column->desc->hidden)
+		if (priced->columns[i].desc->hidden)
 			continue;
 		/* the count that decided is released as it was drawn */
-		receiver->values[out] = i == selection
-			? dp_sum_answer(column, units, &error)
-			: dp_release_answer(column, state, &error);
-		receiver->nulls[out] = error.isnull;
-		if (receiver->run->pilot)
-			dp_pilot_add(receiver->run->pilot, i, error.value, error.stddev);
-		else if (!receiver->run->is_hidden)
-			dp_report_group(priced, i, receiver->values, receiver->nulls, error.stddev);
-		if (column->desc->with_error)
-		{
-			receiver->nulls[errors] = error.isnull;
-			receiver->values[errors++] = Float8GetDatum(error.stddev);
-		}
-		out++;
+		put_answer(receiver, i, i == selection ? &units : dp_draw(&priced->columns[i], state), &out, &errors);
 	}
 	return true;
 }

@@ -258,9 +258,11 @@ extern QueryDesc *dp_explained_plan(DpRun *run);
 extern bool dp_inner_is_running(void);
 
 /*
- * answer.c: dp_release_answer adds noise to the exact states of a column in
- * one group, the numbers from state on, and computes the answer from the noisy
- * ones, which is post-processing.  Exact states must not be used twice.
+ * answer.c: dp_draw adds noise to the exact states of a column in one group,
+ * the numbers from state on, and returns dp_answer_draws noisy integers, until
+ * it is called again.  Exact states must not be used twice.  What dp_answer_of_draws
+ * makes of noisy integers is post-processing.  dp_part_of_draw returns the part
+ * whose noise a draw has.
  */
 typedef struct DpAnswerError
 {
@@ -271,11 +273,10 @@ typedef struct DpAnswerError
 } DpAnswerError;
 
 extern void dp_prepare_answer(DpPricedColumn *column);
-extern Datum dp_release_answer(DpPricedColumn *column, const dp_i128 *state, DpAnswerError *error);
-
-/* dp_noisy_sum adds noise to a count or sum; dp_sum_answer makes the answer of it */
-extern dp_i128 dp_noisy_sum(DpPricedColumn *column, const dp_i128 *state);
-extern Datum dp_sum_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError *error);
+extern int	dp_answer_draws(const DpPricedColumn *column);
+extern dp_i128 *dp_draw(const DpPricedColumn *column, const dp_i128 *state);
+extern const DpPricedPart *dp_part_of_draw(const DpPricedColumn *column, int draw);
+extern Datum dp_answer_of_draws(DpPricedColumn *column, const dp_i128 *drawn, DpAnswerError *error);
 
 /*
  * predicate.c: dp_lock_predicates returns the plan to run, whose predicate
