@@ -64,7 +64,7 @@ typedef struct DpCredit
 /*
  * Returns the answers of a question in a dataset that have not ended and are
  * not older than since, as a List of DpKeptAnswer, the dearest first; palloc'd.
- * They are one ladder, the youngest.  It sees what is committed now, whatever
+ * A question may have several ladders.  It sees what is committed now, whatever
  * the transaction's snapshot is, and locks nothing but the table.  None where
  * nothing can be debited: on a standby, and while the ledger waits for its
  * adoption.  Privileges are the caller's business.

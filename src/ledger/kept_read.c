@@ -172,14 +172,13 @@ read_answer(TupleTableSlot *row, const uint8 *question, TimestampTz began)
 	return answer;
 }
 
-/* Reads the youngest ladder of a question that has not ended; cap: the number of the cap that its rows have. */
+/* Reads the ladders of a question that have not ended; cap: the number of the cap that its rows have. */
 static List *
 read_ladder(Relation rel, Snapshot snapshot, const char *dataset, const uint8 *question, TimestampTz since, int64 *cap)
 {
 	Relation	index = index_open(known.index, AccessShareLock);
 	bytea	   *key = palloc(VARHDRSZ + DP_QUESTION_BYTES);
 	TupleTableSlot *row = NULL;
-	TimestampTz began = 0;
 	List	   *answers = NIL;
 	ScanKeyData keys[2];
 	IndexScanDesc scan;
@@ -193,20 +192,17 @@ read_ladder(Relation rel, Snapshot snapshot, const char *dataset, const uint8 *q
 	/* backwards: the youngest first, and of it the dearest */
 	while (index_getnext_tid(scan, BackwardScanDirection) != NULL)
 	{
+		TimestampTz began;
 		bool		isnull;
-		TimestampTz its;
 
 		if (row == NULL)
 			row = table_slot_create(rel, NULL);
 		if (!index_fetch_heap(scan, row))
 			continue;
-		its = DatumGetTimestampTz(get_column(row, DP_KEPT_BEGAN, &isnull));
-		if (answers != NIL && its != began)
-			break;
 		if (DatumGetBool(get_column(row, DP_KEPT_ENDED, &isnull)) ||
 			strcmp(TextDatumGetCString(get_column(row, DP_KEPT_DATASET, &isnull)), dataset) != 0)
 			continue;
-		began = its;
+		began = DatumGetTimestampTz(get_column(row, DP_KEPT_BEGAN, &isnull));
 		*cap = DatumGetInt64(get_column(row, DP_KEPT_LEDGER_ID, &isnull));
 		answers = lappend(answers, read_answer(row, question, began));
 	}

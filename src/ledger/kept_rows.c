@@ -326,8 +326,13 @@ dp_write_ladders(DpWork *work)
 
 		foreach(rung, ladder->rungs)
 		{
-			if (((DpRung *) lfirst(rung))->changed)
-				write_rung(work, ladder, lfirst(rung));
+			DpRung	   *written = lfirst(rung);
+
+			if (written->changed)
+				write_rung(work, ladder, written);
+			if (written->row != NULL)
+				ExecDropSingleTupleTableSlot(written->row);
+			written->row = NULL;
 		}
 	}
 }
