@@ -43,6 +43,7 @@ int			dp_guc_release_memory = 256 * 1024;
 int			dp_guc_max_public_rows = 1000000;
 int			dp_guc_max_public_time = 30000;
 bool		dp_guc_bounding_node = true;
+bool		dp_guc_reuse = true;
 int			dp_guc_kept_answers = 100000;
 int			dp_guc_kept_size = 256 * 1024;
 double		dp_guc_target = 0;
@@ -289,6 +290,14 @@ dp_guc_init(void)
 							PGC_SUSET, GUC_UNIT_MS,
 							NULL, NULL, NULL);
 
+	DefineCustomBoolVariable("dp_cdp.reuse",
+							 "Answers that are kept are given again, where the dataset's owner allows it (reuse).",
+							 "Off: aggregates are bought anew, and not kept.",
+							 &dp_guc_reuse,
+							 true,
+							 PGC_USERSET,
+							 0,
+							 NULL, NULL, NULL);
 	DefineCustomIntVariable("dp_cdp.kept_answers",
 							"How many answers a database keeps, to give them again.",
 							"With more than so many, those that were used least recently are forgotten.",

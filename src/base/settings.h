@@ -58,6 +58,9 @@ extern int	dp_guc_release_memory;
 extern int	dp_guc_max_public_rows;
 extern int	dp_guc_max_public_time;
 
+/* answers that are kept are given again; off: they are bought anew, and not kept */
+extern bool dp_guc_reuse;
+
 /* the server's: how many answers are kept, and how many kB of them */
 extern int	dp_guc_kept_answers;
 extern int	dp_guc_kept_size;

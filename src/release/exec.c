@@ -19,28 +19,12 @@
 #include "access/xact.h"
 #include "base/compat.h"
 #include "base/errors.h"
-#include "base/settings.h"
-#include "base/sizes.h"
-#include "common/int.h"
 #include "executor/executor.h"
-#include "ledger/ledger.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
-#include "policy/policy.h"
 #include "release/release.h"
 #include "release/release_int.h"
-#include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-
-typedef struct DpReleaseState
-{
-	CustomScanState css;
-	DpRelease  *release;
-	DpRun	   *run;			/* NULL under EXPLAIN */
-	int			read_pointer;	/* into run->rows, -1: none yet */
-	TupleTableSlot *row;		/* a stored row */
-} DpReleaseState;
 
 /* executions that are under way, of all statements of this backend */
 typedef struct LiveRun
@@ -54,19 +38,6 @@ static ExecutorRun_hook_type prev_executor_run = NULL;
 static dlist_head live_runs = DLIST_STATIC_INIT(live_runs);
 
 int			dp_explain_analyze_depth = 0;
-
-bool
-dp_release_is_readable(DpRelease *release)
-{
-	ListCell   *lc;
-
-	foreach(lc, release->relids)
-	{
-		if (!dp_may_read(lfirst_oid(lc)))
-			return false;
-	}
-	return true;
-}
 
 static EState *
 root_estate(EState *estate)
@@ -107,162 +78,13 @@ enter_run(EState *root, DpRelease *release)
 	return &live->run;
 }
 
-/* Adds the item to what the statement was charged; a sum that overflows stays at the largest amount. */
-static void
-add_charge(DpCharge *charged, const DpDebitItem *item)
-{
-	if (pg_add_s64_overflow(charged->rho, item->rho, &charged->rho))
-		charged->rho = PG_INT64_MAX;
-	if (pg_add_s64_overflow(charged->delta, item->delta, &charged->delta))
-		charged->delta = PG_INT64_MAX;
-}
-
-/* Debits, and lets the audit know of which statement. */
-static void
-debit(List *items, EState *root)
-{
-	if (root->es_plannedstmt != NULL)
-		dp_ledger_set_query(root->es_sourceText, root->es_plannedstmt->stmt_location,
-							root->es_plannedstmt->stmt_len);
-	dp_ledger_debit(items);
-}
-
-/*
- * Runs the pilot that a target of accuracy needs: a release of its own whose
- * answers nobody sees.  Returns the final price of each column, as amounts of
- * rho, and adds what the pilot cost to charged.
- */
-static const int64 *
-run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpCharge *charged)
-{
-	DpRun		trial = *run;
-	DpDebitItem *item;
-
-	trial.pilot = dp_pilot_create(run->release, usual);
-	trial.is_hidden = true;
-	/* a price that is too low fails here, before anything is paid */
-	dp_price_release(run->release, root, dp_pilot_floors(trial.pilot), run->tuples);
-	trial.priced = dp_price_release(run->release, root, dp_pilot_prices(trial.pilot), run->tuples);
-	item = dp_priced_debit(trial.priced);
-	item->aggregates = dp_pilot_label(item->aggregates);
-	trial.payer = GetUserId();
-	trial.charged = *charged;
-	dp_start_inner(&trial, trial.priced, root);
-	debit(list_make1(item), root);
-	add_charge(charged, item);
-	trial.charged = run->charged = *charged;
-	dp_run_inner(&trial, root);
-	return dp_pilot_settle(trial.pilot, usual);
-}
-
-/* Starts what finds bounds for a run, before its debit. */
-static void
-start_finder(DpRun *run, DpPricedRelease *priced, EState *root)
-{
-	DpRun	   *finder = palloc(sizeof(DpRun));
-
-	*finder = *run;
-	finder->release = priced->finder->release;
-	finder->priced = priced->finder;
-	finder->tuples = NULL;
-	finder->is_hidden = true;
-	finder->desc = dp_finder_desc(finder->release);
-	dp_start_inner(finder, finder->priced, root);
-	run->finder = finder;
-}
-
-/* Finds the bounds for a run, which are paid for, and starts its inner plan with these. */
-static void
-run_finder(DpRun *run, EState *root)
-{
-	DpRun	   *finder = run->finder;
-
-	finder->charged = run->charged;
-	finder->payer = run->payer;
-	dp_run_inner(finder, root);
-	run->priced->found = dp_read_found(finder);
-	tuplestore_end(finder->rows);
-	finder->rows = NULL;
-	dp_settle_found(run->priced, root);
-	dp_start_inner(run, run->priced, root);
-}
-
-/*
- * Refuses (ZC002) parameters that are too long to be put into a tuple of the
- * inner run, and such that take too much memory when each of so many releases
- * has its copy.  Arrays are lists to compare with, and never put into tuples.
- */
-static void
-check_parameters(ParamListInfo params, int releases)
-{
-	int64		allowed = (int64) dp_guc_release_memory * 1024;
-	int64		bytes = 0;
-
-	for (int i = 0; params && i < params->numParams; i++)
-	{
-		ParamExternData workspace;
-		ParamExternData *p = params->paramFetch
-		? params->paramFetch(params, i + 1, false, &workspace) : &params->params[i];
-
-		if (p->isnull || !OidIsValid(p->ptype) || get_typlen(p->ptype) != -1)
-			continue;
-		bytes += dp_value_bytes(p->value);
-		if (!OidIsValid(get_element_type(p->ptype)) && dp_value_bytes(p->value) > DP_MAX_TEXT)
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_NOT_RELEASABLE),
-					 errmsg("parameter $%d is longer than %d bytes, which a private query cannot take; make it shorter",
-							i + 1, DP_MAX_TEXT)));
-	}
-	if (bytes > allowed / Max(releases, 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("the parameters of this query take %s, times %d for its releases, and dp_cdp.release_memory allows %s; "
-						"make lists shorter, ask for fewer releases at once, or ask the administrator to raise it",
-						dp_memory_text(bytes), releases, dp_memory_text(allowed))));
-}
-
-/*
- * Computes the rows that inner plans join with, and the tuples of keys, by
- * which prices are settled anew.
- */
-static void
-read_public_inputs(List *runs, List *releases, EState *root)
-{
-	ListCell   *lc,
-			   *priced;
-
-	forboth(lc, runs, priced, releases)
-	{
-		DpRun	   *run = lfirst(lc);
-
-		/* declared keys alone are public, and read nothing else */
-		if (run->release->columns != NIL || dp_has_public_queries(run->release))
-			dp_run_prefetches(run);
-		/* it may be set between two fetches */
-		run->timezone = pstrdup(GetConfigOption("TimeZone", false, false));
-		run->tuples = dp_find_key_tuples(run->release, root, run->prefetched, run->timezone);
-		if (run->tuples != NULL)
-			lfirst(priced) = dp_price_release(run->release, root, NULL, run->tuples);
-	}
-}
-
-/*
- * Debits everything the statement may release and has not paid yet.  Whatever
- * can fail for a reason of the query's own comes before: prices and bounds,
- * then the rows that inner plans join with, and the start of their executors.
- */
+/* Pays for everything that the statement may release and has not paid for yet. */
 static void
 pay_statement(EState *root)
 {
 	MemoryContext old = MemoryContextSwitchTo(root->es_query_cxt);
-	List	   *items = NIL;
 	List	   *unpaid = NIL;
-	List	   *releases = NIL; /* DpPricedRelease of the unpaid ones */
-	DpCharge	charged = {0};
 	dlist_iter	iter;
-	ListCell   *run,
-			   *priced,
-			   *item;
 
 	dlist_foreach(iter, &live_runs)
 	{
@@ -271,67 +93,7 @@ pay_statement(EState *root)
 		if (live->run.root == root && live->run.priced == NULL)
 			unpaid = lappend(unpaid, &live->run);
 	}
-	/* more than what is called between here and there takes */
-	dp_stack_check(64 * 1024);
-	check_parameters(root->es_param_list_info, list_length(unpaid));
-	foreach(run, unpaid)
-		releases = lappend(releases, dp_price_release(((DpRun *) lfirst(run))->release, root, NULL, dp_tuples_later));
-	read_public_inputs(unpaid, releases, root);
-	/* the asker's code has run for the last time before rows are read */
-	forboth(run, unpaid, priced, releases)
-	{
-		DpRelease  *release = ((DpRun *) lfirst(run))->release;
-		Oid			owner = ((DpPricedRelease *) lfirst(priced))->dataset->owner;
-
-		dp_hold_objects(release, owner, false);
-		if (release->finder != NULL)
-			dp_hold_objects(release->finder, owner, false);
-		dp_check_unique_keys(release, root->es_snapshot);
-	}
-	forboth(run, unpaid, priced, releases)
-	{
-		DpRelease  *release = ((DpRun *) lfirst(run))->release;
-
-		if (dp_target_needs_pilot(release))
-			lfirst(priced) = dp_price_release(release, root, run_pilot(lfirst(run), lfirst(priced), root, &charged),
-											((DpRun *) lfirst(run))->tuples);
-	}
-	forboth(run, unpaid, priced, releases)
-	{
-		((DpRun *) lfirst(run))->charged = charged;
-		dp_start_inner(lfirst(run), lfirst(priced), root);
-		if (((DpPricedRelease *) lfirst(priced))->finder == NULL)
-			continue;
-		/* it can be started, and will be when it has bounds */
-		dp_end_inner(lfirst(run));
-		start_finder(lfirst(run), lfirst(priced), root);
-	}
-	foreach(priced, releases)
-	{
-		DpPricedRelease *release = lfirst(priced);
-
-		if (release->finder != NULL)
-			items = lappend(items, dp_priced_debit(release->finder));
-		if (release->ncolumns > 0)
-			items = lappend(items, dp_priced_debit(release));
-	}
-	if (items != NIL)
-		debit(items, root);
-	foreach(item, items)
-		add_charge(&charged, lfirst(item));
-	forboth(run, unpaid, priced, releases)
-	{
-		((DpRun *) lfirst(run))->charged = charged;
-		((DpRun *) lfirst(run))->priced = lfirst(priced);
-		((DpRun *) lfirst(run))->payer = GetUserId();
-	}
-	foreach(run, unpaid)
-	{
-		if (((DpRun *) lfirst(run))->finder != NULL)
-			run_finder(lfirst(run), root);
-	}
-	foreach(priced, releases)
-		dp_report_release(lfirst(priced), priced == list_head(releases));
+	dp_buy(unpaid, root);
 	MemoryContextSwitchTo(old);
 }
 
@@ -387,12 +149,11 @@ release_next(ScanState *node)
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
 	int			natts = slot->tts_tupleDescriptor->natts;
 
+	if (run->priced == NULL)
+		pay_statement(run->root);
+	/* what is kept has run by now */
 	if (!run->done)
-	{
-		if (run->priced == NULL)
-			pay_statement(run->root);
 		dp_run_inner(run, run->root);
-	}
 	if (state->read_pointer < 0)
 	{
 		state->read_pointer = tuplestore_alloc_read_pointer(run->rows,
@@ -454,18 +215,6 @@ release_end(CustomScanState *node)
 		tuplestore_end(state->run->rows);
 		state->run->rows = NULL;
 	}
-}
-
-DpRelease *
-dp_release_of_state(CustomScanState *node)
-{
-	return ((DpReleaseState *) node)->release;
-}
-
-DpRun *
-dp_run_of_state(CustomScanState *node)
-{
-	return ((DpReleaseState *) node)->run;
 }
 
 static const CustomExecMethods release_exec_methods = {

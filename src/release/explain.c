@@ -20,6 +20,7 @@
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -196,6 +197,35 @@ explain_questions(const DpPricedRelease *priced, EState *estate, ExplainState *e
 		explain_list("Question", "Questions", lines, es);
 }
 
+/* Returns what a line says of an answer that is kept; "" where it is bought. */
+static char *
+kept_text(const DpPricedColumn *column)
+{
+	Interval   *age;
+	char	   *text;
+
+	if (column->kept_since == 0)
+		return "";
+	/* whole seconds, as a line for people */
+	age = palloc0(sizeof(Interval));
+	age->time = Max(GetCurrentTimestamp() - column->kept_since, 0) / USECS_PER_SEC * USECS_PER_SEC;
+	text = DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(age)));
+	if (!column->is_given)
+		return psprintf("  makes a kept answer better, %s old, charged rho %s", text, format_amount(column->charged, DP_RHO_ONE));
+	return psprintf("  kept, %s old, charged rho %s", text, format_amount(column->charged, DP_RHO_ONE));
+}
+
+/* Returns what a release with its finder charges who asks. */
+static int64
+charged_rho(const DpPricedRelease *priced)
+{
+	int64		rho = priced->finder ? priced->finder->rho : 0;
+
+	for (int i = 0; i < priced->ncolumns; i++)
+		rho += priced->columns[i].charged;
+	return rho;
+}
+
 /* Returns a line on each column. */
 static List *
 column_lines(const DpPricedRelease *priced, ExplainState *es)
@@ -213,11 +243,11 @@ column_lines(const DpPricedRelease *priced, ExplainState *es)
 		if (es->verbose && !dp_error_varies(column->desc))
 			more = psprintf("%s margin=%.6g", more, column->sigma * dp_normal_tail_inverse(0.025));
 		lines = lappend(lines,
-						psprintf("%s  (%s rho=%s%s)%s%s", column->desc->label,
+						psprintf("%s  (%s rho=%s%s)%s%s%s", column->desc->label,
 								 column->later ? "sigma known when it runs," : psprintf("sigma=%.6g", column->sigma),
 								 format_amount(column->rho, DP_RHO_ONE), column->later ? "" : more,
 								 limits_text(priced, column),
-								 i == priced->release->selection ? "  selects keys" : ""));
+								 i == priced->release->selection ? "  selects keys" : "", kept_text(column)));
 	}
 	return lines;
 }
@@ -252,8 +282,12 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		priced->found = dp_run_of_state(node)->priced->found;
 		dp_settle_found(priced, estate);
 	}
+	if (dp_run_of_state(node) != NULL && dp_run_of_state(node)->kept != NULL && dp_run_of_state(node)->priced != NULL)
+		priced = dp_run_of_state(node)->priced;
+	else
+		(void) dp_foresee_kept(priced, estate);
 	dataset = priced->dataset;
-	rho = dp_total_rho(priced);
+	rho = charged_rho(priced);
 	if (priced->groups)
 		ExplainPropertyText("Groups", tuples == NULL && dp_has_key_tuples(release)
 							? psprintf("%s  (known when it runs)", priced->groups) : priced->groups, es);
@@ -272,7 +306,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainPropertyText("Rho", format_amount(rho, DP_RHO_ONE), es);
 	if (priced->delta > 0)
 	{
-		ExplainPropertyText("Delta", format_amount(priced->delta, DP_DELTA_ONE), es);
+		ExplainPropertyText("Delta", format_amount(priced->charged_delta, DP_DELTA_ONE), es);
 		ExplainPropertyInteger("Threshold", NULL, priced->threshold, es);
 	}
 	lines = NIL;

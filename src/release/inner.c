@@ -28,6 +28,7 @@
 #include "ledger/ledger.h"
 #include "math/wide.h"
 #include "miscadmin.h"
+#include "release/kept_int.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "storage/bufmgr.h"
@@ -104,19 +105,30 @@ put_answer(ReleaseReceiver *receiver, int i, const dp_i128 *drawn, int *out, int
 	(*out)++;
 }
 
+/* Returns the noisy integers of a column in one group. */
+static const dp_i128 *
+column_draws(ReleaseReceiver *receiver, int i, const dp_i128 *state)
+{
+	DpRun	   *run = receiver->run;
+
+	return run->kept ? dp_kept_group(run->kept, i, state) : dp_draw(&run->priced->columns[i], state);
+}
+
 /* Adds the noisy values of one group after its keys; returns false if its keys stay hidden. */
 static bool
 release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 {
-	DpPricedRelease *priced = receiver->run->priced;
+	DpRun	   *run = receiver->run;
+	DpPricedRelease *priced = run->priced;
 	int			out = priced->nkeys;
 	int			errors = out;
-	int			selection = priced->release->selection;
+	/* keys that were shown before are shown again */
+	int			selection = run->kept && run->kept->keys ? -1 : priced->release->selection;
 	dp_i128		units = 0;
 
 	if (selection >= 0)
 	{
-		units = dp_draw(&priced->columns[selection], state)[0];
+		units = column_draws(receiver, selection, state)[0];
 		if (units < priced->threshold)
 			return false;
 	}
@@ -127,8 +139,10 @@ release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 		if (priced->columns[i].desc->hidden)
 			continue;
 		/* the count that decided is released as it was drawn */
-		put_answer(receiver, i, i == selection ? &units : dp_draw(&priced->columns[i], state), &out, &errors);
+		put_answer(receiver, i, i == selection ? &units : column_draws(receiver, i, state), &out, &errors);
 	}
+	if (run->kept)
+		dp_kept_end_group(run->kept, receiver->values, receiver->nulls);
 	return true;
 }
 
@@ -197,20 +211,24 @@ receive_state(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* Releases every group of declared keys, whether the inner plan met it or not. */
+/*
+ * Releases every group whose keys are known, whether the inner plan met it or
+ * not; without keys, the only one.
+ */
 static void
 release_declared(ReleaseReceiver *receiver)
 {
 	DpPricedRelease *priced = receiver->run->priced;
-	int64		n = dp_key_table_size(receiver->keys);
+	int64		n = receiver->keys ? dp_key_table_size(receiver->keys) : 1;
 
 	for (int64 position = 0; position < n; position++)
 	{
 		MemoryContext old = MemoryContextSwitchTo(receiver->row_context);
 
 		CHECK_FOR_INTERRUPTS();
-		dp_key_table_get(receiver->keys, position, receiver->values, receiver->nulls);
-		release_group(receiver, receiver->states + position * priced->width);
+		if (receiver->keys)
+			dp_key_table_get(receiver->keys, position, receiver->values, receiver->nulls);
+		release_group(receiver, receiver->states ? receiver->states + position * priced->width : NULL);
 		tuplestore_putvalues(receiver->rows, receiver->desc, receiver->values, receiver->nulls);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(receiver->row_context);
@@ -231,6 +249,7 @@ static ReleaseReceiver *
 create_receiver(DpRun *run, const DpPricedRelease *priced, TupleDesc desc)
 {
 	ReleaseReceiver *receiver = palloc0(sizeof(ReleaseReceiver));
+	bool		is_sought;
 
 	receiver->pub.receiveSlot = receive_state;
 	receiver->pub.rStartup = receiver_noop_startup;
@@ -244,8 +263,11 @@ create_receiver(DpRun *run, const DpPricedRelease *priced, TupleDesc desc)
 	receiver->values = palloc0(sizeof(Datum) * Max(desc->natts, 1));
 	receiver->nulls = palloc0(sizeof(bool) * Max(desc->natts, 1));
 	receiver->state = palloc0(sizeof(dp_i128) * Max(priced->width, 1));
+	is_sought = run->kept == NULL || dp_kept_needs_rows(run->kept);
 	if (priced->release->selection < 0 && priced->nkeys > 0)
-		receiver->keys = dp_key_table_create(priced->release, priced->tuples);
+		receiver->keys = dp_key_table_create(priced->release, priced->tuples, is_sought);
+	else if (run->kept && run->kept->keys)
+		receiver->keys = dp_key_table_of(priced->release, run->kept->keys, is_sought);
 	return receiver;
 }
 
@@ -398,7 +420,7 @@ fail(DpRun *run, DpLedgerWatch *watch, ErrorData *error)
 	dp_sandbox_raise(error, paid, true);
 }
 
-/* Releases declared keys alone: they are public, and nothing was paid. */
+/* Releases declared keys alone, which are public, or answers that are kept. */
 static void
 run_without_rows(ReleaseReceiver *receiver)
 {
@@ -459,7 +481,7 @@ dp_start_inner(DpRun *run, DpPricedRelease *priced, EState *estate)
 	/* es_instrument alone is no sign of it: auto_explain sets it for every statement */
 	inner->explained = dp_explain_analyze_depth > 0 && estate->es_instrument != 0 && !run->is_hidden &&
 		dp_release_is_readable(run->release);
-	if (priced->ncolumns > 0)
+	if (priced->ncolumns > 0 && (run->kept == NULL || dp_kept_needs_rows(run->kept)))
 		inner->plan = start_plan(run, priced, inner->receiver, estate, inner->explained ? estate->es_instrument : 0);
 	MemoryContextSwitchTo(caller);
 	run->inner = inner;
@@ -487,7 +509,7 @@ dp_run_inner(DpRun *run, EState *estate)
 	inner->receiver->run = run;
 	inner->receiver->rows = run->rows;
 	/* not before: of several releases one at a time needs that much */
-	if (inner->receiver->keys != NULL)
+	if (inner->receiver->keys != NULL && inner->plan != NULL)
 		inner->receiver->states =
 			MemoryContextAllocExtended(CurrentMemoryContext,
 									   sizeof(dp_i128) * Max(run->priced->width, 1) *

@@ -43,7 +43,7 @@ struct DpKeyTable
 };
 
 static void
-build_domain(KeyDomain *domain, const DpKeySet *set, const DpReleaseKey *key)
+build_domain(KeyDomain *domain, const DpKeySet *set, const DpReleaseKey *key, bool is_sought)
 {
 	int16		typlen;
 	bool		typbyval;
@@ -56,11 +56,13 @@ build_domain(KeyDomain *domain, const DpKeySet *set, const DpReleaseKey *key)
 	domain->key = linitial_int(set->keys);
 	domain->null_key = set->null_key;
 	domain->size = n + (set->null_key ? 1 : 0);
-	domain->index = dp_key_index_create(key->type, key->collation, domain->values, n, CurrentMemoryContext);
+	if (is_sought)
+		domain->index = dp_key_index_create(key->type, key->collation, domain->values, n, CurrentMemoryContext);
 }
 
+/* keys: their places among those of the release, as ints */
 static void
-build_tuples(KeyDomain *domain, const DpKeySet *set, const DpRelease *release, const DpKeyTuples *tuples)
+build_tuples(KeyDomain *domain, const List *keys, const DpRelease *release, const DpKeyTuples *tuples, bool is_sought)
 {
 	Oid		   *types = palloc(tuples->nkeys * sizeof(Oid));
 	Oid		   *collations = palloc(tuples->nkeys * sizeof(Oid));
@@ -74,13 +76,14 @@ build_tuples(KeyDomain *domain, const DpKeySet *set, const DpRelease *release, c
 	{
 		const DpReleaseKey *key;
 
-		domain->keys[i] = list_nth_int(set->keys, i);
+		domain->keys[i] = list_nth_int(keys, i);
 		key = list_nth(release->keys, domain->keys[i]);
 		types[i] = key->type;
 		collations[i] = key->collation;
 	}
 	/* as many as dp_declared_groups allows */
-	domain->tuple_index = dp_tuple_index_create(tuples->nkeys, types, collations, tuples->values, tuples->nulls,
+	if (is_sought)
+		domain->tuple_index = dp_tuple_index_create(tuples->nkeys, types, collations, tuples->values, tuples->nulls,
 												(int) tuples->n);
 }
 
@@ -192,7 +195,7 @@ dp_longest_keys(const DpRelease *release, DpKeyTuples **tuples)
 
 /* The groups have passed dp_declared_groups. */
 DpKeyTable *
-dp_key_table_create(const DpRelease *release, DpKeyTuples **tuples)
+dp_key_table_create(const DpRelease *release, DpKeyTuples **tuples, bool is_sought)
 {
 	DpKeyTable *table = palloc0(sizeof(DpKeyTable));
 	ListCell   *lc;
@@ -206,12 +209,27 @@ dp_key_table_create(const DpRelease *release, DpKeyTuples **tuples)
 		DpKeySet   *set = lfirst(lc);
 
 		if (set->domain != NULL)
-			build_domain(&table->domains[i], set, list_nth(release->keys, linitial_int(set->keys)));
+			build_domain(&table->domains[i], set, list_nth(release->keys, linitial_int(set->keys)), is_sought);
 		else
-			build_tuples(&table->domains[i], set, release, tuples[i]);
+			build_tuples(&table->domains[i], set->keys, release, tuples[i], is_sought);
 		table->size *= table->domains[i].size;
 		i++;
 	}
+	return table;
+}
+
+DpKeyTable *
+dp_key_table_of(const DpRelease *release, const DpKeyTuples *tuples, bool is_sought)
+{
+	DpKeyTable *table = palloc0(sizeof(DpKeyTable));
+	List	   *keys = NIL;
+
+	for (int i = 0; i < tuples->nkeys; i++)
+		keys = lappend_int(keys, i);
+	table->ndomains = 1;
+	table->domains = palloc0(sizeof(KeyDomain));
+	build_tuples(&table->domains[0], keys, release, tuples, is_sought);
+	table->size = tuples->n;
 	return table;
 }
 

@@ -46,3 +46,16 @@ dp_check_payer(const char *dataset)
 					GetUserNameFromId(GetUserId(), false), dataset),
 			 errdetail("Private queries are planned, explained and previewed for roles with a budget only.")));
 }
+
+bool
+dp_release_is_readable(DpRelease *release)
+{
+	ListCell   *lc;
+
+	foreach(lc, release->relids)
+	{
+		if (!dp_may_read(lfirst_oid(lc)))
+			return false;
+	}
+	return true;
+}

@@ -218,6 +218,12 @@ dp_pilot_prices(const DpPilot *pilot)
 	return pilot->prices;
 }
 
+void
+dp_pilot_set_price(DpPilot *pilot, int i, int64 rho)
+{
+	pilot->prices[i] = rho;
+}
+
 const int64 *
 dp_pilot_floors(const DpPilot *pilot)
 {

@@ -130,9 +130,8 @@ calibrate_part(DpPricedColumn *column, DpPricedPart *part, int64 rho)
 	part->sigma = dp_variance_sigma(&part->variance) * part_step(part);
 }
 
-/* Settles the noise of a column whose price is known. */
-static void
-settle_noise(DpPricedColumn *column)
+int64
+dp_part_share(const DpPricedColumn *column, int part, int64 rho)
 {
 	DpAnswer	answer = column->desc->answer;
 	int			weights = 0;
@@ -142,9 +141,15 @@ settle_noise(DpPricedColumn *column)
 	if (answer == DP_ANSWER_QUANTILE || answer == DP_ANSWER_MIN || answer == DP_ANSWER_MAX)
 		weights *= DP_QUANTILE_LEVELS;
 	/* rounded down: all shares together are at most the price */
+	return (int64) ((dp_u128) rho * column->parts[part].desc.weight / weights);
+}
+
+/* Settles the noise of a column whose price is known. */
+static void
+settle_noise(DpPricedColumn *column)
+{
 	for (int i = 0; i < column->nparts; i++)
-		calibrate_part(column, &column->parts[i],
-					   (int64) ((dp_u128) column->rho * column->parts[i].desc.weight / weights));
+		calibrate_part(column, &column->parts[i], dp_part_share(column, i, column->rho));
 	column->sigma = column->parts[0].sigma;
 }
 
@@ -172,7 +177,7 @@ settle_column(DpPricedColumn *column, DpPricedRelease *priced, EState *estate, i
 	if (price == 0)
 		price = dp_target_price(priced, column->desc, column->parts[0].sens2, part_step(&column->parts[0]),
 								priced->column_rho);
-	column->rho = price > 0 ? price : priced->column_rho;
+	column->rho = column->charged = price > 0 ? price : priced->column_rho;
 	settle_noise(column);
 	priced->nparts += column->nparts;
 	dp_prepare_answer(column);
@@ -403,10 +408,42 @@ dp_price_release(DpRelease *release, EState *estate, const int64 *prices, DpKeyT
 	settle_columns(priced, declared, prices, estate);
 	if (release->selection >= 0)
 		settle_selection(priced);
+	priced->charged_delta = priced->delta;
 	if (release->finder != NULL)
 		price_finder(priced, estate);
 	audit_texts(priced);
 	return priced;
+}
+
+void
+dp_price_again(DpPricedRelease *priced, int i, int64 rho)
+{
+	priced->columns[i].rho = rho;
+	settle_noise(&priced->columns[i]);
+	priced->rho = 0;
+	for (int j = 0; j < priced->ncolumns; j++)
+	{
+		if (pg_add_s64_overflow(priced->rho, priced->columns[j].rho, &priced->rho))
+			priced->rho = DP_RHO_MAX;
+	}
+	audit_texts(priced);
+}
+
+void
+dp_set_sigma(DpPricedColumn *column, int part, double steps)
+{
+	column->parts[part].sigma = steps * part_step(&column->parts[part]);
+	column->sigma = column->parts[0].sigma;
+}
+
+void
+dp_price_piece(DpPricedColumn *piece, const DpPricedColumn *column, int64 rho)
+{
+	*piece = *column;
+	piece->parts = palloc(column->nparts * sizeof(DpPricedPart));
+	memcpy(piece->parts, column->parts, column->nparts * sizeof(DpPricedPart));
+	piece->rho = rho;
+	settle_noise(piece);
 }
 
 int64

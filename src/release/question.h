@@ -13,9 +13,8 @@
 #ifndef DP_QUESTION_H
 #define DP_QUESTION_H
 
+#include "ledger/kept.h"
 #include "lib/stringinfo.h"
-
-#define DP_QUESTION_BYTES 32
 
 /* the identity of one column's question */
 typedef struct DpQuestion

@@ -408,7 +408,7 @@ extern bool dp_release_is_inner(List *range_table);
 /* how many EXPLAIN ANALYZE are being executed: releases refuse to start */
 extern int	dp_explain_analyze_depth;
 
-/* Tells whether the asker may read all protected tables of a release. */
+/* payer.c: tells whether the asker may read all protected tables of a release. */
 extern bool dp_release_is_readable(DpRelease *release);
 
 #endif							/* DP_RELEASE_H */

@@ -57,6 +57,11 @@ typedef struct DpPricedColumn
 	int			nquantiles;
 	double	   *quantiles;
 	int64		rho;
+	int64		charged;		/* kept answers: what of it who asks owes */
+	bool		is_given;		/* no piece of it is bought: it is kept, or made
+								 * of what is */
+	TimestampTz kept_since;		/* when the answer that is given, or made
+								 * better, was bought; 0: it is not kept yet */
 	double		sigma;			/* noise of the first part: sums in the
 								 * result's unit, else in rows */
 	struct DpAnswerWork *work;	/* answer.c */
@@ -84,6 +89,7 @@ typedef struct DpPricedRelease
 	int64		column_rho;		/* price of a column without a target */
 	int64		rho;			/* for all columns together */
 	int64		delta;			/* 0 unless keys are selected */
+	int64		charged_delta;	/* kept answers: what of it who asks owes */
 	int64		threshold;		/* threshold of the key selection */
 	char	   *aggregates;		/* for the audit */
 	char	   *groups;
@@ -128,6 +134,7 @@ typedef struct DpRun
 	bool		is_hidden;		/* its answers are not shown */
 	struct DpPilot *pilot;		/* set: a pilot runs, which is hidden */
 	struct DpRun *finder;		/* hidden: finds bounds first; NULL: none */
+	struct DpKept *kept;		/* its answers are kept; NULL: they are not */
 	QueryEnvironment *prefetched;	/* for the inner plan; NULL: none, or not
 									 * needed any more */
 	MemoryContext prefetch_context;
@@ -142,11 +149,35 @@ typedef struct DpRun
 /* nodes.c */
 extern void dp_release_register_nodes(void);
 
-/* exec.c */
-extern DpRelease *dp_release_of_state(CustomScanState *node);
+/*
+ * buy.c: prices runs of a statement that have not been paid for, debits them
+ * together, and runs those whose answers are kept, or that find bounds for
+ * others.  In the context of the statement.
+ */
+extern void dp_buy(List *runs, EState *root);
 
-/* NULL under EXPLAIN without ANALYZE */
-extern DpRun *dp_run_of_state(CustomScanState *node);
+/* exec.c: the node's state */
+typedef struct DpReleaseState
+{
+	CustomScanState css;
+	DpRelease  *release;
+	DpRun	   *run;			/* NULL under EXPLAIN without ANALYZE */
+	int			read_pointer;	/* into run->rows, -1: none yet */
+	TupleTableSlot *row;		/* a stored row */
+} DpReleaseState;
+
+static inline DpRelease *
+dp_release_of_state(CustomScanState *node)
+{
+	return ((DpReleaseState *) node)->release;
+}
+
+static inline DpRun *
+dp_run_of_state(CustomScanState *node)
+{
+	return ((DpReleaseState *) node)->run;
+}
+
 extern const CustomScanMethods dp_release_scan_methods;
 extern void dp_release_exec_init(void);
 
@@ -186,6 +217,18 @@ extern struct DpDebitItem *dp_priced_debit(DpPricedRelease *priced);
  * of the asker's is evaluated.
  */
 extern void dp_settle_found(DpPricedRelease *priced, EState *estate);
+
+/*
+ * price.c: dp_part_share returns what of a column's price a part of it gets.
+ * dp_price_again sets price and noise of one column of a priced release anew.
+ * dp_set_sigma sets what is known better of the noise of a part, in steps.
+ * dp_price_piece makes a column with the noise of a price of its own, which
+ * shares all else with the other; ZC004 where that is not representable.
+ */
+extern int64 dp_part_share(const DpPricedColumn *column, int part, int64 rho);
+extern void dp_price_again(DpPricedRelease *priced, int i, int64 rho);
+extern void dp_set_sigma(DpPricedColumn *column, int part, double steps);
+extern void dp_price_piece(DpPricedColumn *piece, const DpPricedColumn *column, int64 rho);
 
 /* price.c: returns what a release costs together with the finding of bounds. */
 extern int64 dp_total_rho(const DpPricedRelease *priced);
@@ -247,6 +290,20 @@ extern void dp_start_inner(DpRun *run, DpPricedRelease *priced, EState *estate);
 
 /* inner.c: dp_run_inner runs what was started, after the debit, and fills run->rows with released rows */
 extern void dp_run_inner(DpRun *run, EState *estate);
+
+/*
+ * kept_run.c: dp_look_for_kept settles for priced releases which of their
+ * answers are given again (run->kept), under locks of their questions where any is
+ * bought; dp_keep_drawn keeps what they have drawn, and gives the locks up.
+ */
+extern void dp_look_for_kept(List *runs, List *releases, EState *root);
+extern void dp_keep_drawn(List *runs);
+
+/*
+ * kept_choice.c: settles for a priced release that is not executed what would be
+ * given again, as far as that is known before; tells whether it was.
+ */
+extern bool dp_foresee_kept(DpPricedRelease *priced, EState *estate);
 
 /* inner.c: dp_end_inner ends what was started and not run, because nobody asked for its rows */
 extern void dp_end_inner(DpRun *run);
@@ -345,8 +402,13 @@ extern int64 dp_declared_groups(const DpRelease *release, DpKeyTuples **tuples);
 /* dp_longest_keys returns the bytes that the longest declared keys by reference take together, as bounding counts them */
 extern Size dp_longest_keys(const DpRelease *release, DpKeyTuples **tuples);
 
-/* dp_key_table_create makes the table of all groups of a release whose keys are all declared */
-extern DpKeyTable *dp_key_table_create(const DpRelease *release, DpKeyTuples **tuples);
+/*
+ * dp_key_table_create makes the table of all groups of a release whose keys are all
+ * declared; dp_key_table_of makes one of tuples of all keys.  is_sought: groups
+ * are to be found by their keys.
+ */
+extern DpKeyTable *dp_key_table_create(const DpRelease *release, DpKeyTuples **tuples, bool is_sought);
+extern DpKeyTable *dp_key_table_of(const DpRelease *release, const DpKeyTuples *tuples, bool is_sought);
 extern int64 dp_key_table_size(DpKeyTable *table);
 
 /* dp_key_table_find returns the position of a group, -1 when a key is not declared */
@@ -387,11 +449,13 @@ extern int64 dp_target_price(const DpPricedRelease *priced, const DpReleaseColum
  * A pilot of a release: dp_pilot_prices and dp_pilot_floors return an amount of
  * rho for each column, what the pilot costs and the least that may follow;
  * dp_pilot_add takes an answer of it, dp_pilot_settle returns the final prices.
+ * dp_pilot_set_price says what a column's answer costs where it is a kept one.
  * dp_pilot_label returns the audit's text for a pilot of these aggregates.
  */
 extern DpPilot *dp_pilot_create(const DpRelease *release, const DpPricedRelease *usual);
 extern char *dp_pilot_label(const char *aggregates);
 extern const int64 *dp_pilot_prices(const DpPilot *pilot);
+extern void dp_pilot_set_price(DpPilot *pilot, int i, int64 rho);
 extern const int64 *dp_pilot_floors(const DpPilot *pilot);
 extern void dp_pilot_add(DpPilot *pilot, int i, double value, double stddev);
 extern const int64 *dp_pilot_settle(DpPilot *pilot, const DpPricedRelease *usual);

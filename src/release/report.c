@@ -39,7 +39,7 @@
 /* groups of which the errors are remembered; a session's memory is not for more */
 #define MAX_GROUPS 10000
 
-#define REPORT_COLUMNS 12		/* without the formula, which only previews have */
+#define REPORT_COLUMNS 13		/* without the formula, which only previews have */
 #define FORMULA_COLUMN 8
 
 /* one line of a report */
@@ -56,6 +56,7 @@ typedef struct ReportLine
 	char	   *formula;		/* margin of an expression, where that depends on answers */
 	DpLimits	rows;			/* what a row's value is clamped to */
 	DpLimits	totals;			/* what a unit's total is */
+	TimestampTz kept_since;		/* 0: it was, or would be, bought now */
 } ReportLine;
 
 /* the report of the last release, and to which role: a session may go on as another */
@@ -89,8 +90,9 @@ column_line(const DpPricedRelease *priced, int i)
 	line->aggregate = pstrdup(column->desc->label);
 	line->sensitivity = dp_column_sensitivity(column);
 	line->stddev = (dp_error_varies(column->desc) && !priced->release->is_finder) || column->later ? -1 : column->sigma;
-	line->rho = column->rho;
-	line->delta = i == 0 ? priced->delta : 0;
+	line->rho = column->charged;
+	line->delta = i == 0 ? priced->charged_delta : 0;
+	line->kept_since = column->kept_since;
 	if (!column->later)
 	{
 		line->rows = column->rows;
@@ -144,6 +146,8 @@ put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 	}
 	put_limits(&line->rows, &values[limits], &nulls[limits]);
 	put_limits(&line->totals, &values[limits + 2], &nulls[limits + 2]);
+	nulls[limits + 4] = line->kept_since == 0 || line->group != NULL;
+	values[limits + 4] = TimestampTzGetDatum(line->kept_since);
 	tuplestore_putvalues(store, desc, values, nulls);
 }
 
@@ -394,6 +398,7 @@ find_releases(PlanState *state, FindContext *c)
 				c->priced = lappend(c->priced, priced);
 				if (c->questions != NULL)
 					add_questions(c->questions, priced, c->estate);
+				(void) dp_foresee_kept(priced, c->estate);
 			}
 		}
 	}

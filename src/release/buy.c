@@ -1,0 +1,329 @@
+/*-------------------------------------------------------------------------
+ *
+ * buy.c
+ *	  Buys a statement's releases: from their prices to the debit, and what has
+ *	  to happen at once after it.
+ *
+ * Invariants:
+ * - All releases of a statement are debited together, or none, and before a
+ *	 protected row is read for them (but those of pilots, which have debits of
+ *	 their own).
+ * - Nothing of the asker's runs between the check of what inner plans are made
+ *	 of and the debit.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/errors.h"
+#include "base/settings.h"
+#include "base/sizes.h"
+#include "common/int.h"
+#include "ledger/ledger.h"
+#include "miscadmin.h"
+#include "policy/policy.h"
+#include "release/kept_int.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+/* Adds amounts to what the statement was charged; a sum that overflows stays at the largest amount. */
+static void
+add_charge(DpCharge *charged, int64 rho, int64 delta)
+{
+	if (pg_add_s64_overflow(charged->rho, rho, &charged->rho))
+		charged->rho = PG_INT64_MAX;
+	if (pg_add_s64_overflow(charged->delta, delta, &charged->delta))
+		charged->delta = PG_INT64_MAX;
+}
+
+/* Debits, and lets the audit know of which statement. */
+static void
+debit(List *items, EState *root)
+{
+	if (root->es_plannedstmt != NULL)
+		dp_ledger_set_query(root->es_sourceText, root->es_plannedstmt->stmt_location,
+							root->es_plannedstmt->stmt_len);
+	dp_ledger_debit(items);
+}
+
+/* Debits releases together, and adds what that costs to charged. */
+static void
+debit_releases(List *runs, List *releases, EState *root, DpCharge *charged)
+{
+	List	   *items = NIL;
+	ListCell   *run,
+			   *priced;
+
+	forboth(run, runs, priced, releases)
+	{
+		DpKept	   *kept = ((DpRun *) lfirst(run))->kept;
+		DpPricedRelease *release = lfirst(priced);
+		DpDebitItem *item;
+
+		if (release->finder != NULL)
+			items = lappend(items, dp_priced_debit(release->finder));
+		if (release->ncolumns > 0 && (kept == NULL || !dp_kept_is_free(kept)))
+		{
+			item = dp_priced_debit(release);
+			if (((DpRun *) lfirst(run))->pilot)
+				item->aggregates = dp_pilot_label(item->aggregates);
+			items = lappend(items, item);
+			if (kept != NULL)
+				dp_kept_add_credits(kept, item);
+		}
+	}
+	if (items != NIL)
+		debit(items, root);
+	forboth(run, runs, priced, releases)
+	{
+		DpKept	   *kept = ((DpRun *) lfirst(run))->kept;
+		DpPricedRelease *release = lfirst(priced);
+
+		if (release->finder != NULL)
+			add_charge(charged, release->finder->rho, release->finder->delta);
+		if (kept != NULL)
+			add_charge(charged, dp_kept_owed(kept).rho, dp_kept_owed(kept).delta);
+		else if (release->ncolumns > 0)
+			add_charge(charged, release->rho, release->delta);
+	}
+}
+
+/* Runs the releases whose answers are kept, and keeps what they draw: before that nothing of it may be shown. */
+static void
+run_kept(List *runs, EState *root)
+{
+	ListCell   *lc;
+
+	foreach(lc, runs)
+	{
+		DpRun	   *run = lfirst(lc);
+
+		if (run->kept == NULL)
+			continue;
+		dp_kept_derive(run->kept);
+		dp_run_inner(run, root);
+	}
+	dp_keep_drawn(runs);
+}
+
+/*
+ * Runs the pilot that a target of accuracy needs: a release of its own whose
+ * answers nobody sees, but which may be kept.  Returns the final price of each column, as amounts of
+ * rho, and adds what the pilot cost to charged.
+ */
+static const int64 *
+run_pilot(DpRun *run, DpPricedRelease *usual, EState *root, DpCharge *charged)
+{
+	DpRun		trial = *run;
+	List	   *trials = list_make1(&trial);
+
+	trial.pilot = dp_pilot_create(run->release, usual);
+	trial.is_hidden = true;
+	/* a price that is too low fails here, before anything is paid */
+	dp_price_release(run->release, root, dp_pilot_floors(trial.pilot), run->tuples);
+	trial.priced = dp_price_release(run->release, root, dp_pilot_prices(trial.pilot), run->tuples);
+	dp_look_for_kept(trials, list_make1(trial.priced), root);
+	for (int i = 0; i < trial.priced->ncolumns; i++)
+		dp_pilot_set_price(trial.pilot, i, trial.priced->columns[i].rho);
+	trial.payer = GetUserId();
+	trial.charged = *charged;
+	dp_start_inner(&trial, trial.priced, root);
+	debit_releases(trials, list_make1(trial.priced), root, charged);
+	trial.charged = run->charged = *charged;
+	if (trial.kept == NULL)
+		dp_run_inner(&trial, root);
+	else
+		run_kept(trials, root);
+	return dp_pilot_settle(trial.pilot, usual);
+}
+
+/* Starts what finds bounds for a run, before its debit. */
+static void
+start_finder(DpRun *run, DpPricedRelease *priced, EState *root)
+{
+	DpRun	   *finder = palloc(sizeof(DpRun));
+
+	*finder = *run;
+	finder->release = priced->finder->release;
+	finder->priced = priced->finder;
+	finder->tuples = NULL;
+	finder->is_hidden = true;
+	finder->desc = dp_finder_desc(finder->release);
+	dp_start_inner(finder, finder->priced, root);
+	run->finder = finder;
+}
+
+/* Finds the bounds for a run, which are paid for, and starts its inner plan with these. */
+static void
+run_finder(DpRun *run, EState *root)
+{
+	DpRun	   *finder = run->finder;
+
+	finder->charged = run->charged;
+	finder->payer = run->payer;
+	dp_run_inner(finder, root);
+	run->priced->found = dp_read_found(finder);
+	tuplestore_end(finder->rows);
+	finder->rows = NULL;
+	dp_settle_found(run->priced, root);
+	dp_start_inner(run, run->priced, root);
+}
+
+/*
+ * Refuses (ZC002) parameters that are too long to be put into a tuple of the
+ * inner run, and such that take too much memory when each of so many releases
+ * has its copy.  Arrays are lists to compare with, and never put into tuples.
+ */
+static void
+check_parameters(ParamListInfo params, int releases)
+{
+	int64		allowed = (int64) dp_guc_release_memory * 1024;
+	int64		bytes = 0;
+
+	for (int i = 0; params && i < params->numParams; i++)
+	{
+		ParamExternData workspace;
+		ParamExternData *p = params->paramFetch
+		? params->paramFetch(params, i + 1, false, &workspace) : &params->params[i];
+
+		if (p->isnull || !OidIsValid(p->ptype) || get_typlen(p->ptype) != -1)
+			continue;
+		bytes += dp_value_bytes(p->value);
+		if (!OidIsValid(get_element_type(p->ptype)) && dp_value_bytes(p->value) > DP_MAX_TEXT)
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("parameter $%d is longer than %d bytes, which a private query cannot take; make it shorter",
+							i + 1, DP_MAX_TEXT)));
+	}
+	if (bytes > allowed / Max(releases, 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("the parameters of this query take %s, times %d for its releases, and dp_cdp.release_memory allows %s; "
+						"make lists shorter, ask for fewer releases at once, or ask the administrator to raise it",
+						dp_memory_text(bytes), releases, dp_memory_text(allowed))));
+}
+
+/*
+ * Computes the rows that inner plans join with, and the tuples of keys, by
+ * which prices are settled anew.
+ */
+static void
+read_public_inputs(List *runs, List *releases, EState *root)
+{
+	ListCell   *lc,
+			   *priced;
+
+	forboth(lc, runs, priced, releases)
+	{
+		DpRun	   *run = lfirst(lc);
+
+		/* declared keys alone are public, and read nothing else */
+		if (run->release->columns != NIL || dp_has_public_queries(run->release))
+			dp_run_prefetches(run);
+		/* it may be set between two fetches */
+		run->timezone = pstrdup(GetConfigOption("TimeZone", false, false));
+		run->tuples = dp_find_key_tuples(run->release, root, run->prefetched, run->timezone);
+		if (run->tuples != NULL)
+			lfirst(priced) = dp_price_release(run->release, root, NULL, run->tuples);
+	}
+}
+
+/* Refuses what has changed since it was planned; the asker's code has run for the last time before rows are read. */
+static void
+hold_releases(List *runs, List *releases, EState *root)
+{
+	ListCell   *run,
+			   *priced;
+
+	forboth(run, runs, priced, releases)
+	{
+		DpRelease  *release = ((DpRun *) lfirst(run))->release;
+		Oid			owner = ((DpPricedRelease *) lfirst(priced))->dataset->owner;
+
+		dp_hold_objects(release, owner, false);
+		if (release->finder != NULL)
+			dp_hold_objects(release->finder, owner, false);
+		dp_check_unique_keys(release, root->es_snapshot);
+	}
+}
+
+/* Prices releases, and settles which answers of theirs are given again. */
+static List *
+price_statement(List *runs, EState *root, DpCharge *charged)
+{
+	List	   *releases = NIL;
+	ListCell   *run,
+			   *priced;
+
+	foreach(run, runs)
+		releases = lappend(releases, dp_price_release(((DpRun *) lfirst(run))->release, root, NULL, dp_tuples_later));
+	read_public_inputs(runs, releases, root);
+	hold_releases(runs, releases, root);
+	forboth(run, runs, priced, releases)
+	{
+		DpRelease  *release = ((DpRun *) lfirst(run))->release;
+
+		if (dp_target_needs_pilot(release))
+			lfirst(priced) = dp_price_release(release, root, run_pilot(lfirst(run), lfirst(priced), root, charged),
+											((DpRun *) lfirst(run))->tuples);
+	}
+	dp_look_for_kept(runs, releases, root);
+	return releases;
+}
+
+/* Starts the inner plans of releases, as far as these read rows. */
+static void
+start_releases(List *runs, List *releases, EState *root, const DpCharge *charged)
+{
+	ListCell   *run,
+			   *priced;
+
+	forboth(run, runs, priced, releases)
+	{
+		((DpRun *) lfirst(run))->charged = *charged;
+		dp_start_inner(lfirst(run), lfirst(priced), root);
+		if (((DpPricedRelease *) lfirst(priced))->finder == NULL)
+			continue;
+		/* it can be started, and will be when it has bounds */
+		dp_end_inner(lfirst(run));
+		start_finder(lfirst(run), lfirst(priced), root);
+	}
+}
+
+/*
+ * Whatever can fail for a reason of the query's own comes before the debit: prices and bounds,
+ * then the rows that inner plans join with, and the start of their executors.
+ * What is kept is drawn and kept here, too, so that nobody waits for a question
+ * until somebody fetches.
+ */
+void
+dp_buy(List *runs, EState *root)
+{
+	List	   *releases;		/* DpPricedRelease */
+	DpCharge	charged = {0};
+	ListCell   *run,
+			   *priced;
+
+	/* more than what is called between here and there takes */
+	dp_stack_check(64 * 1024);
+	check_parameters(root->es_param_list_info, list_length(runs));
+	releases = price_statement(runs, root, &charged);
+	start_releases(runs, releases, root, &charged);
+	debit_releases(runs, releases, root, &charged);
+	forboth(run, runs, priced, releases)
+	{
+		((DpRun *) lfirst(run))->charged = charged;
+		((DpRun *) lfirst(run))->priced = lfirst(priced);
+		((DpRun *) lfirst(run))->payer = GetUserId();
+	}
+	foreach(run, runs)
+	{
+		if (((DpRun *) lfirst(run))->finder != NULL)
+			run_finder(lfirst(run), root);
+	}
+	foreach(priced, releases)
+		dp_report_release(lfirst(priced), priced == list_head(releases));
+	run_kept(runs, root);
+}

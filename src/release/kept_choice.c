@@ -1,0 +1,513 @@
+/*-------------------------------------------------------------------------
+ *
+ * kept_choice.c
+ *	  How each column of a release is answered where answers are kept, and who
+ *	  owes what.
+ *
+ * A column is asked at a price r.  Its ladder are the kept answers of its
+ * question, by price; P is what a balance has paid, the price of the dearest answer that
+ * it knows.
+ *
+ *	 all budgets of the payer have paid r or more:	the dearest answer that all of
+ *													 them know, for nothing
+ *	 there is an answer of price r:					this one; each balance owes r - P
+ *	 the dearest costs less than r:					a piece for the difference is bought
+ *	 otherwise:										derived from the next dearer one
+ *
+ * The cap has paid for the dearest answer, so it owes only where a piece is bought:
+ * all roles together know what the dearest answer tells, and one more that is
+ * derived from it tells them nothing.
+ *
+ * Counts that select keys are no ladder: which keys passed is told by an answer of theirs,
+ * and cannot be refined.  Each is bought by itself, given to who has paid for it
+ * and to who asks at its price, and the questions of other columns are of its keys.
+ *
+ * Invariants:
+ * - What is chosen depends on questions, prices, payments and time; on no
+ *	 protected row, and on no noisy value but the fact that it was kept.
+ * - A question is locked from the look that decides until its answer is kept.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/errors.h"
+#include "base/settings.h"
+#include "common/cryptohash.h"
+#include "common/sha2.h"
+#include "release/kept_int.h"
+#include "release/question.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
+
+/* Tells whether keys that were shown can be looked up by their values. */
+static bool
+keys_can_be_found(const DpRelease *release)
+{
+	ListCell   *lc;
+
+	foreach(lc, release->keys)
+	{
+		Oid			type = ((DpReleaseKey *) lfirst(lc))->type;
+
+		if (!OidIsValid(lookup_type_cache(type, TYPECACHE_HASH_PROC)->hash_proc))
+			return false;
+	}
+	return true;
+}
+
+bool
+dp_keeps_answers(const DpPricedRelease *priced)
+{
+	/* what is found first decides on bounds after the debit */
+	return dp_guc_reuse && priced->dataset->reuse > 0 && priced->ncolumns > 0 && priced->finder == NULL &&
+		!priced->release->is_finder && keys_can_be_found(priced->release);
+}
+
+/* Returns what keeps a release's answers, whose questions are these; NULL if they are not known. */
+static DpKept *
+make_kept(DpPricedRelease *priced, const DpQuestion *questions)
+{
+	DpKept	   *kept;
+
+	if (questions == NULL)
+		return NULL;
+	kept = palloc0(sizeof(DpKept));
+	kept->priced = priced;
+	kept->ncolumns = priced->ncolumns;
+	kept->selection = priced->release->selection;
+	kept->columns = palloc0(kept->ncolumns * sizeof(DpKeptColumn));
+	for (int i = 0; i < kept->ncolumns; i++)
+	{
+		memcpy(kept->columns[i].question, questions[i].id, DP_QUESTION_BYTES);
+		kept->columns[i].asked = priced->columns[i].rho;
+	}
+	return kept;
+}
+
+DpKept *
+dp_kept_create(const DpRun *run, DpPricedRelease *priced, EState *estate)
+{
+	return make_kept(priced, dp_questions(run, priced, estate));
+}
+
+/* ------------------------------------------------------------------------
+ * Ladders
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+knows(const DpKeptAnswer *answer, int64 balance)
+{
+	for (int i = 0; i < answer->npaid; i++)
+	{
+		if (answer->paid_by[i] == balance)
+			return true;
+	}
+	return false;
+}
+
+/* Returns the price of the dearest answer that a balance has paid for; 0: none. */
+static int64
+paid_for(const List *ladder, int64 balance)
+{
+	ListCell   *lc;
+
+	foreach(lc, ladder)
+	{
+		if (knows(lfirst(lc), balance))
+			return ((DpKeptAnswer *) lfirst(lc))->id.rho;
+	}
+	return 0;
+}
+
+/* Returns the price of the dearest answer that all budgets of the payer have paid for; 0: none. */
+static int64
+paid_by_all(const DpKept *kept, const List *ladder)
+{
+	int64		least = kept->nbudgets > 0 ? PG_INT64_MAX : 0;
+
+	for (int i = 0; i < kept->nbudgets; i++)
+		least = Min(least, paid_for(ladder, kept->balances[i]));
+	return least;
+}
+
+/* Returns the answer of this price that has been drawn; NULL: there is none. */
+static const DpKeptAnswer *
+drawn_at(const List *ladder, int64 rho)
+{
+	ListCell   *lc;
+
+	foreach(lc, ladder)
+	{
+		const DpKeptAnswer *answer = lfirst(lc);
+
+		if (answer->id.rho == rho && answer->values != NULL)
+			return answer;
+	}
+	return NULL;
+}
+
+/* Counts the pieces that an answer consists of, down to the foot of the ladder; 0: one is missing. */
+static int
+count_pieces(const List *ladder, int64 below)
+{
+	int			n = 1;
+
+	while (below > 0)
+	{
+		const DpKeptAnswer *piece = drawn_at(ladder, below);
+
+		if (piece == NULL || piece->id.below >= below)
+			return 0;
+		below = piece->id.below;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Returns the answers of a question that make one ladder: the youngest, and
+ * of drawn answers those whose pieces are all there.
+ */
+static List *
+read_ladder(const DpKept *kept, const uint8 *question)
+{
+	List	   *answers = dp_kept_answers(kept->priced->dataset->name, question, kept->since);
+	TimestampTz began = DT_NOBEGIN;
+	ListCell   *lc;
+
+	foreach(lc, answers)
+		began = Max(began, ((DpKeptAnswer *) lfirst(lc))->id.began);
+	foreach(lc, answers)
+	{
+		if (((DpKeptAnswer *) lfirst(lc))->id.began != began)
+			answers = foreach_delete_current(answers, lc);
+	}
+	foreach(lc, answers)
+	{
+		DpKeptAnswer *answer = lfirst(lc);
+
+		if (answer->values != NULL && count_pieces(answers, answer->id.below) == 0)
+			return NIL;
+	}
+	return answers;
+}
+
+/* ------------------------------------------------------------------------
+ * Choosing
+ * ------------------------------------------------------------------------
+ */
+
+/* Lists the pieces that the answer of a column consists of. */
+static void
+set_pieces(DpKeptColumn *column)
+{
+	int64		below = column->id.below;
+	int			n = count_pieces(column->ladder, below);
+	ListCell   *lc;
+
+	if (n == 0)
+		elog(ERROR, "a kept answer lacks a piece");
+	column->npieces = n;
+	column->pieces = palloc0(n * sizeof(DpKeptPiece));
+	column->pieces[n - 1].rho = column->id.rho - below;
+	if (column->how == DP_KEPT_GIVEN)
+		column->pieces[n - 1].answer = drawn_at(column->ladder, column->id.rho);
+	for (int i = n - 2; i >= 0; i--)
+	{
+		const DpKeptAnswer *piece = drawn_at(column->ladder, below);
+
+		column->pieces[i].answer = piece;
+		column->pieces[i].rho = piece->id.rho - piece->id.below;
+		below = piece->id.below;
+	}
+	column->full = NULL;
+	foreach(lc, column->how == DP_KEPT_BOUGHT ? NIL : column->ladder)
+	{
+		const DpKeptAnswer *answer = lfirst(lc);
+
+		if (column->full == NULL && answer->values != NULL && answer->id.below == column->id.below)
+			column->full = answer;
+	}
+}
+
+/* Settles which answer of a ladder is shown, and how it comes about. */
+static void
+choose(const DpKept *kept, DpKeptColumn *column)
+{
+	const DpKeptAnswer *top = NULL;
+	const DpKeptAnswer *there;
+	ListCell   *lc;
+
+	memcpy(column->id.question, column->question, DP_QUESTION_BYTES);
+	column->id.rho = Max(column->asked, paid_by_all(kept, column->ladder));
+	column->id.delta = 0;
+	column->id.began = column->ladder ? ((DpKeptAnswer *) linitial(column->ladder))->id.began : GetCurrentTimestamp();
+	column->dearer = column->cheaper = NULL;
+	there = drawn_at(column->ladder, column->id.rho);
+	if (there != NULL)
+	{
+		column->how = DP_KEPT_GIVEN;
+		column->id.below = there->id.below;
+		return;
+	}
+	foreach(lc, column->ladder)
+	{
+		const DpKeptAnswer *answer = lfirst(lc);
+
+		if (answer->values == NULL)
+			continue;
+		if (top == NULL)
+			top = answer;
+		if (answer->id.rho > column->id.rho)
+			column->dearer = answer;
+		else if (column->cheaper == NULL && column->dearer != NULL && answer->id.below == column->dearer->id.below)
+			column->cheaper = answer;
+	}
+	column->how = column->dearer ? DP_KEPT_DERIVED : DP_KEPT_BOUGHT;
+	if (column->dearer)
+		column->id.below = column->dearer->id.below;
+	else
+		column->id.below = top ? top->id.rho : 0;
+}
+
+/* Settles which answer of a count that selects keys is shown. */
+static void
+choose_selection(const DpKept *kept, DpKeptColumn *column, List *answers)
+{
+	int64		delta = kept->priced->delta;
+	DpKeptAnswer *mine = NULL;	/* paid for */
+	DpKeptAnswer *alike = NULL; /* of this price */
+	ListCell   *lc;
+
+	foreach(lc, answers)
+	{
+		DpKeptAnswer *answer = lfirst(lc);
+		bool		paid = kept->nbudgets > 0;
+
+		for (int i = 0; i < kept->nbudgets; i++)
+			paid = paid && knows(answer, kept->balances[i]);
+		if (answer->values == NULL && (answer->id.rho != column->asked || answer->id.delta != delta))
+			continue;
+		if (paid && (mine == NULL || (mine->values == NULL && answer->values != NULL)))
+			mine = answer;
+		if (answer->values != NULL && answer->id.rho == column->asked && answer->id.delta == delta)
+			alike = answer;
+	}
+	if (mine == NULL)
+		mine = alike;
+	column->dearer = column->cheaper = NULL;
+	if (mine != NULL)
+	{
+		column->id = mine->id;
+		column->ladder = list_make1(mine);
+	}
+	else
+	{
+		column->ladder = NIL;
+		memcpy(column->id.question, column->question, DP_QUESTION_BYTES);
+		column->id.rho = column->asked;
+		column->id.delta = delta;
+		column->id.below = 0;
+		column->id.began = GetCurrentTimestamp();
+	}
+	column->how = mine != NULL && mine->values != NULL ? DP_KEPT_GIVEN : DP_KEPT_BOUGHT;
+}
+
+/* Makes the question of a column one about the keys that an answer of the selection has shown. */
+static void
+ask_of_keys(uint8 *question, const uint8 *column, const DpKeptId *keys)
+{
+	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
+
+	StaticAssertStmt(DP_QUESTION_BYTES == PG_SHA256_DIGEST_LENGTH, "a question is a SHA-256 digest");
+	if (hash == NULL || pg_cryptohash_init(hash) < 0 ||
+		pg_cryptohash_update(hash, column, DP_QUESTION_BYTES) < 0 ||
+		pg_cryptohash_update(hash, keys->question, DP_QUESTION_BYTES) < 0 ||
+		pg_cryptohash_update(hash, (const uint8 *) &keys->rho, sizeof(keys->rho)) < 0 ||
+		pg_cryptohash_update(hash, (const uint8 *) &keys->began, sizeof(keys->began)) < 0 ||
+		pg_cryptohash_final(hash, question, DP_QUESTION_BYTES) < 0)
+		elog(ERROR, "could not compute a digest");
+	pg_cryptohash_free(hash);
+}
+
+void
+dp_kept_look(DpKept *kept)
+{
+	const DpDataset *dataset = kept->priced->dataset;
+	DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
+
+	kept->since = Max(GetCurrentTimestamp() - dataset->reuse, dataset->refreshed_at);
+	kept->balances = dp_payer_balances(dataset->name, &kept->nbudgets);
+	if (selection != NULL)
+	{
+		choose_selection(kept, selection, dp_kept_answers(dataset->name, selection->question, kept->since));
+		set_pieces(selection);
+	}
+	for (int i = 0; i < kept->ncolumns; i++)
+	{
+		DpKeptColumn *column = &kept->columns[i];
+		uint8		question[DP_QUESTION_BYTES];
+
+		if (column == selection)
+			continue;
+		if (selection != NULL)
+		{
+			ask_of_keys(question, column->question, &selection->id);
+			column->ladder = selection->how == DP_KEPT_GIVEN ? read_ladder(kept, question) : NIL;
+		}
+		else
+		{
+			memcpy(question, column->question, DP_QUESTION_BYTES);
+			column->ladder = read_ladder(kept, question);
+		}
+		choose(kept, column);
+		memcpy(column->id.question, question, DP_QUESTION_BYTES);
+		set_pieces(column);
+	}
+}
+
+/* Sets the prices and the noise of what is shown. */
+void
+dp_kept_settle(DpKept *kept)
+{
+	for (int i = 0; i < kept->ncolumns; i++)
+	{
+		DpPricedColumn *column = &kept->priced->columns[i];
+
+		column->is_given = kept->columns[i].how != DP_KEPT_BOUGHT;
+		column->kept_since = kept->columns[i].ladder != NIL ? kept->columns[i].id.began : 0;
+		column->charged = 0;
+		for (int j = 0; j < kept->nbudgets; j++)
+		{
+			int64		paid = paid_for(kept->columns[i].ladder, kept->balances[j]);
+
+			column->charged = Max(column->charged, kept->columns[i].id.rho - paid);
+		}
+		if (kept->columns[i].id.rho != column->rho)
+			dp_price_again(kept->priced, i, kept->columns[i].id.rho);
+	}
+	kept->priced->charged_delta = dp_kept_owed(kept).delta;
+}
+
+bool
+dp_foresee_kept(DpPricedRelease *priced, EState *estate)
+{
+	DpKept	   *kept = NULL;
+
+	if (dp_keeps_answers(priced))
+		kept = make_kept(priced, dp_questions_early(priced, priced, estate));
+	if (kept == NULL)
+		return false;
+	dp_kept_look(kept);
+	dp_kept_settle(kept);
+	return true;
+}
+
+/* ------------------------------------------------------------------------
+ * Owing
+ * ------------------------------------------------------------------------
+ */
+
+bool
+dp_kept_is_free(const DpKept *kept)
+{
+	if (kept->nbudgets == 0)
+		return false;
+	for (int i = 0; i < kept->ncolumns; i++)
+	{
+		const DpKeptColumn *column = &kept->columns[i];
+
+		if (column->how != DP_KEPT_GIVEN)
+			return false;
+		for (int j = 0; j < kept->nbudgets; j++)
+		{
+			if (paid_for(column->ladder, kept->balances[j]) < column->id.rho)
+				return false;
+		}
+	}
+	return true;
+}
+
+bool
+dp_kept_needs_rows(const DpKept *kept)
+{
+	for (int i = 0; i < kept->ncolumns; i++)
+	{
+		if (kept->columns[i].how == DP_KEPT_BOUGHT)
+			return true;
+	}
+	return false;
+}
+
+List *
+dp_kept_locks(const DpKept *kept)
+{
+	List	   *questions = NIL;
+
+	/* the questions of the other columns follow from which selection is shown */
+	if (kept->selection >= 0)
+		return list_make1(kept->columns[kept->selection].question);
+	for (int i = 0; i < kept->ncolumns; i++)
+		questions = lappend(questions, kept->columns[i].question);
+	return questions;
+}
+
+void
+dp_kept_add_credits(const DpKept *kept, DpDebitItem *item)
+{
+	for (int j = 0; j <= kept->nbudgets; j++)
+	{
+		DpCredit   *credit = palloc0(sizeof(DpCredit));
+
+		credit->ledger_id = kept->balances[j];
+		for (int i = 0; i < kept->ncolumns; i++)
+		{
+			const DpKeptColumn *column = &kept->columns[i];
+			int64		paid = Min(paid_for(column->ladder, credit->ledger_id), column->id.rho);
+
+			credit->rho += paid;
+			if (i == kept->selection && paid > 0)
+				credit->delta = item->delta;
+		}
+		if (credit->rho > 0)
+			item->credits = lappend(item->credits, credit);
+	}
+	for (int i = 0; i < kept->ncolumns; i++)
+		item->answers = lappend(item->answers, &kept->columns[i].id);
+}
+
+DpCharge
+dp_kept_owed(const DpKept *kept)
+{
+	DpCharge	most = {0, 0};
+
+	for (int j = 0; j < kept->nbudgets; j++)
+	{
+		DpCharge	owed = {0, 0};
+
+		for (int i = 0; i < kept->ncolumns; i++)
+		{
+			const DpKeptColumn *column = &kept->columns[i];
+			int64		paid = paid_for(column->ladder, kept->balances[j]);
+
+			owed.rho += Max(column->id.rho - paid, 0);
+			if (i == kept->selection && paid == 0)
+				owed.delta = column->id.delta;
+		}
+		most.rho = Max(most.rho, owed.rho);
+		most.delta = Max(most.delta, owed.delta);
+	}
+	return most;
+}
+
+void
+dp_kept_note_use(const DpKept *kept)
+{
+	for (int i = 0; kept != NULL && i < kept->ncolumns; i++)
+	{
+		if (kept->columns[i].how == DP_KEPT_GIVEN)
+			dp_kept_used(&kept->columns[i].id);
+	}
+}

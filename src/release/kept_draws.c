@@ -1,0 +1,340 @@
+/*-------------------------------------------------------------------------
+ *
+ * kept_draws.c
+ *	  The noisy integers of a release whose answers are kept: read, drawn as a
+ *	  piece of a better answer, or derived from a dearer one.
+ *
+ * An answer is the mean of its pieces, each weighted by its share of rho
+ * (math/ladder.h).  Pieces have noise, and are bounded, by themselves: each reads
+ * the rows that there were when it was bought.
+ *
+ * Invariants:
+ * - An exact state is used once, for the piece that is bought of it.
+ * - What is shown of a group follows from what is kept, so that it has the same
+ *	 bytes each time.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/tupdesc.h"
+#include "base/errors.h"
+#include "base/noise.h"
+#include "math/ladder.h"
+#include "math/quantile.h"
+#include "miscadmin.h"
+#include "release/kept_int.h"
+
+/* Returns the row type of the keys of a release, the first columns of its rows. */
+static TupleDesc
+keys_desc(const DpPricedRelease *priced, TupleDesc desc)
+{
+	TupleDesc	keys = CreateTemplateTupleDesc(priced->nkeys);
+
+	for (int i = 0; i < priced->nkeys; i++)
+		TupleDescCopyEntry(keys, i + 1, desc, i + 1);
+	return keys;
+}
+
+/* Returns how many groups a release of declared keys has, -1 where they are selected. */
+static int64
+declared_groups(const DpPricedRelease *priced)
+{
+	return priced->release->selection >= 0 ? -1 : dp_declared_groups(priced->release, priced->tuples);
+}
+
+/* Sets what each part of a column has of the price of each piece. */
+static void
+set_shares(DpKeptColumn *kept, const DpPricedColumn *column)
+{
+	kept->shares = palloc(kept->npieces * column->nparts * sizeof(int64));
+	for (int i = 0; i < column->nparts; i++)
+	{
+		for (int j = 0; j < kept->npieces; j++)
+			kept->shares[i * kept->npieces + j] = dp_part_share(column, i, kept->pieces[j].rho);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Deriving
+ * ------------------------------------------------------------------------
+ */
+
+/* What makes draws of one part those of a cheaper answer of the same piece. */
+struct DpKeptStep
+{
+	bool		is_dearer;		/* the dearer neighbour is this answer, too ... */
+	bool		is_cheaper;		/* ... or the cheaper one */
+	bool		is_bridge;
+	dp_gauss	gauss;			/* not a bridge: what is added */
+	dp_bridge	bridge;
+};
+
+/* Counts the numbers of a part that neighbours may differ in, at most. */
+static int64
+touched(const DpPricedRelease *priced, const DpPricedPart *part)
+{
+	int64		most = part->width > 1 ? DP_QUANTILE_LEVELS * Min(priced->max_rows, DP_MAX_CODES) : 1;
+
+	return 2 * most * priced->max_groups;
+}
+
+static void cannot_derive(const DpPricedColumn *settled) __attribute__((noreturn));
+
+static void
+cannot_derive(const DpPricedColumn *settled)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_BAD_PARAMETER),
+			 errmsg("no noise makes the kept answer of %s one of this price; SET dp_cdp.rho to a higher one, or SET dp_cdp.reuse = off to buy another",
+					settled->desc->label)));
+}
+
+/* Returns how much the noise of an answer exceeds that of its piece, as a variance. */
+static dp_u128
+extra(const DpKept *kept, const DpKeptColumn *column, const DpPricedColumn *settled, int i, int64 rho)
+{
+	const DpPricedPart *part = &settled->parts[i];
+	int64		piece = dp_part_share(settled, i, column->full->id.rho - column->id.below);
+	dp_variance variance;
+	dp_u128		result;
+
+	if (!dp_calibrate(part->sens2, piece, &variance) ||
+		!dp_ladder_extra(part->sens2, piece, &variance, touched(kept->priced, part),
+						 dp_part_share(settled, i, rho - column->id.below), &result))
+		cannot_derive(settled);
+	return result;
+}
+
+static void
+prepare_step(const DpKept *kept, const DpKeptColumn *column, const DpPricedColumn *settled, int i)
+{
+	struct DpKeptStep *step = &column->steps[i];
+	dp_u128		dearer = extra(kept, column, settled, i, column->dearer->id.rho);
+	dp_u128		wanted = extra(kept, column, settled, i, column->id.rho);
+	dp_u128		cheaper = column->cheaper ? extra(kept, column, settled, i, column->cheaper->id.rho) : 0;
+	dp_variance added = {wanted - dearer, 1};
+
+	step->is_dearer = wanted == dearer;
+	step->is_cheaper = column->cheaper != NULL && wanted == cheaper;
+	step->is_bridge = column->cheaper != NULL;
+	if (step->is_dearer || step->is_cheaper)
+		return;
+	if (step->is_bridge ? !dp_bridge_init(&step->bridge, wanted - dearer, cheaper - wanted)
+		: !dp_gauss_init(&step->gauss, &added))
+		cannot_derive(settled);
+}
+
+/* Returns a draw of the answer, from the draws of the neighbours. */
+static dp_i128
+derive_draw(const struct DpKeptStep *step, dp_i128 dearer, dp_i128 cheaper)
+{
+	if (step->is_dearer)
+		return dearer;
+	if (step->is_cheaper)
+		return cheaper;
+	return dearer + (step->is_bridge ? dp_noise_bridge(&step->bridge, cheaper - dearer) : dp_noise_gauss(&step->gauss));
+}
+
+/* Derives all values of a column from those of the next dearer answer of the piece. */
+static void
+derive_column(DpKeptColumn *column, int nparts)
+{
+	DpValueReader dearer;
+	DpValueReader cheaper;
+	dp_i128    *from = palloc(column->draws * sizeof(dp_i128));
+	dp_i128    *to = palloc0(column->draws * sizeof(dp_i128));
+
+	dp_read_values(&dearer, column->dearer->values, column->draws, -1);
+	if (column->cheaper)
+		dp_read_values(&cheaper, column->cheaper->values, column->draws, dearer.groups);
+	for (int64 group = 0; group < dearer.groups; group++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		dp_read_group(&dearer, from);
+		if (column->cheaper)
+			dp_read_group(&cheaper, to);
+		for (int i = 0; i < column->draws; i++)
+			from[i] = derive_draw(&column->steps[nparts > 1 ? i : 0], from[i], to[i]);
+		dp_write_group(&column->writer, from);
+	}
+	pfree(from);
+	pfree(to);
+}
+
+/* Sets the standard deviation of what is shown, which is a mean, or has noise of two kinds. */
+static void
+set_sigma(const DpKept *kept, const DpKeptColumn *column, DpPricedColumn *settled)
+{
+	dp_variance *variance = palloc(column->npieces * sizeof(dp_variance));
+	int			last = column->npieces - 1;
+
+	for (int i = 0; i < settled->nparts; i++)
+	{
+		const int64 *shares = &column->shares[i * column->npieces];
+
+		for (int j = 0; j < column->npieces; j++)
+		{
+			if (!dp_calibrate(settled->parts[i].sens2, shares[j], &variance[j]))
+				cannot_derive(settled);
+		}
+		if (column->full != NULL && column->full->id.rho > column->id.rho)
+		{
+			dp_u128		more = extra(kept, column, settled, i, column->id.rho);
+			dp_variance piece;
+
+			(void) dp_calibrate(settled->parts[i].sens2, dp_part_share(settled, i, column->full->id.rho - column->id.below), &piece);
+			dp_ladder_variance(&piece, more, &variance[last]);
+		}
+		dp_set_sigma(settled, i, dp_ladder_sigma(variance, shares, column->npieces));
+	}
+	pfree(variance);
+}
+
+void
+dp_kept_begin(DpKept *kept, TupleDesc desc)
+{
+	DpPricedRelease *priced = kept->priced;
+	int64		groups = declared_groups(priced);
+
+	kept->keys_desc = keys_desc(priced, desc);
+	if (kept->selection >= 0 && kept->columns[kept->selection].how == DP_KEPT_GIVEN)
+	{
+		DpKeptColumn *selection = &kept->columns[kept->selection];
+		DpValueReader reader;
+
+		dp_read_values(&reader, selection->pieces[0].answer->values,
+					   dp_answer_draws(&priced->columns[kept->selection]), -1);
+		kept->keys = dp_read_keys(&reader, kept->keys_desc);
+		groups = reader.groups;
+	}
+	for (int i = 0; i < kept->ncolumns; i++)
+	{
+		DpKeptColumn *column = &kept->columns[i];
+		DpPricedColumn *settled = &priced->columns[i];
+
+		column->draws = dp_answer_draws(settled);
+		column->shown = palloc0(column->draws * sizeof(dp_i128));
+		column->of_pieces = palloc(column->npieces * column->draws * sizeof(dp_i128));
+		set_shares(column, settled);
+		set_sigma(kept, column, settled);
+		for (int j = 0; j < column->npieces; j++)
+		{
+			if (column->pieces[j].answer != NULL)
+				dp_read_values(&column->pieces[j].reader, column->pieces[j].answer->values, column->draws, groups);
+		}
+		if (column->how == DP_KEPT_BOUGHT)
+		{
+			dp_price_piece(&column->piece, settled, column->id.rho - column->id.below);
+			column->drawn = palloc0(column->draws * sizeof(dp_i128));
+		}
+		if (column->how == DP_KEPT_DERIVED)
+		{
+			column->steps = palloc0(settled->nparts * sizeof(struct DpKeptStep));
+			for (int j = 0; j < settled->nparts; j++)
+				prepare_step(kept, column, settled, j);
+		}
+		if (column->how != DP_KEPT_GIVEN)
+			dp_begin_values(&column->writer, column->draws);
+	}
+}
+
+void
+dp_kept_derive(DpKept *kept)
+{
+	for (int i = 0; i < kept->ncolumns; i++)
+	{
+		DpKeptColumn *column = &kept->columns[i];
+
+		if (column->how != DP_KEPT_DERIVED)
+			continue;
+		derive_column(column, kept->priced->columns[i].nparts);
+		/* as long as the one that it comes from, more or less */
+		if (column->writer.too_long)
+			elog(ERROR, "a derived answer is too long");
+		dp_read_values(&column->pieces[column->npieces - 1].reader, dp_end_values(&column->writer), column->draws, -1);
+	}
+}
+
+/* ------------------------------------------------------------------------
+ * Groups
+ * ------------------------------------------------------------------------
+ */
+
+/* Sets the values that are shown of a group to the means of its pieces. */
+static void
+show_mean(DpKeptColumn *column, int nparts)
+{
+	int			n = column->npieces;
+	dp_i128		piece[64];
+	dp_i128    *values = n <= lengthof(piece) ? piece : palloc(n * sizeof(dp_i128));
+
+	for (int i = 0; i < column->draws; i++)
+	{
+		const int64 *shares = &column->shares[(nparts > 1 ? i : 0) * n];
+
+		for (int j = 0; j < n; j++)
+			values[j] = column->of_pieces[j * column->draws + i];
+		column->shown[i] = dp_ladder_mean(values, shares, n);
+	}
+	if (values != piece)
+		pfree(values);
+}
+
+const dp_i128 *
+dp_kept_group(DpKept *kept, int i, const dp_i128 *state)
+{
+	DpKeptColumn *column = &kept->columns[i];
+	Size		size = column->draws * sizeof(dp_i128);
+
+	if (column->how == DP_KEPT_BOUGHT)
+		memcpy(column->drawn, dp_draw(&column->piece, state), size);
+	for (int j = 0; j < column->npieces; j++)
+	{
+		dp_i128    *values = column->of_pieces + j * column->draws;
+
+		if (column->pieces[j].answer == NULL && column->how == DP_KEPT_BOUGHT)
+			memcpy(values, column->drawn, size);
+		else
+			dp_read_group(&column->pieces[j].reader, values);
+	}
+	if (column->npieces == 1)
+		return column->of_pieces;
+	show_mean(column, kept->priced->columns[i].nparts);
+	return column->shown;
+}
+
+void
+dp_kept_end_group(DpKept *kept, Datum *values, bool *nulls)
+{
+	for (int i = 0; i < kept->ncolumns; i++)
+	{
+		DpKeptColumn *column = &kept->columns[i];
+
+		if (column->how != DP_KEPT_BOUGHT)
+			continue;
+		dp_write_group(&column->writer, column->drawn);
+		if (i == kept->selection)
+			dp_write_keys(&column->writer, kept->keys_desc, values, nulls);
+	}
+}
+
+List *
+dp_kept_values(DpKept *kept)
+{
+	List	   *list = NIL;
+
+	for (int i = 0; i < kept->ncolumns; i++)
+	{
+		DpKeptColumn *column = &kept->columns[i];
+		DpKeptValues *values;
+
+		if (column->how == DP_KEPT_GIVEN)
+			continue;
+		values = palloc0(sizeof(DpKeptValues));
+		values->id = column->id;
+		values->values = dp_end_values(&column->writer);
+		list = lappend(list, values);
+	}
+	return list;
+}

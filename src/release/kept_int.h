@@ -1,0 +1,130 @@
+/*-------------------------------------------------------------------------
+ *
+ * kept_int.h
+ *	  Answers of a release that are kept, and given again (ledger/kept.h has
+ *	  the terms): what the files of release/ share about them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_KEPT_INT_H
+#define DP_KEPT_INT_H
+
+#include "ledger/kept.h"
+#include "ledger/ledger.h"
+#include "release/kept_values.h"
+#include "release/release_int.h"
+
+typedef enum DpKeptHow
+{
+	DP_KEPT_GIVEN,				/* it is there */
+	DP_KEPT_BOUGHT,				/* a piece is drawn: all of it, or what a better
+								 * answer needs more */
+	DP_KEPT_DERIVED				/* made of a dearer one, with more noise */
+} DpKeptHow;
+
+/* a piece that an answer is the mean of */
+typedef struct DpKeptPiece
+{
+	int64		rho;			/* what it cost */
+	const DpKeptAnswer *answer; /* NULL: the one that is drawn, or derived, now */
+	DpValueReader reader;
+} DpKeptPiece;
+
+/* a column of a release whose answers are kept */
+typedef struct DpKeptColumn
+{
+	uint8		question[DP_QUESTION_BYTES];
+	int64		asked;			/* price at which it is asked; an amount */
+	List	   *ladder;			/* DpKeptAnswer, the dearest first */
+	DpKeptHow	how;
+	DpKeptId	id;				/* the answer that is shown */
+	const DpKeptAnswer *dearer; /* DERIVED: from this one */
+	const DpKeptAnswer *cheaper;	/* DERIVED: nested above this one; NULL: none */
+	const DpKeptAnswer *full;	/* the piece that the answer is of, itself; NULL:
+								 * it is bought */
+	struct DpKeptStep *steps;	/* DERIVED: for each part */
+	int			npieces;
+	DpKeptPiece *pieces;		/* the first one at the foot of the ladder */
+
+	/* kept_draws.c */
+	int			draws;
+	DpPricedColumn piece;		/* BOUGHT: the column at the price of the piece */
+	DpValueWriter writer;		/* BOUGHT, DERIVED: what is to be kept */
+	dp_i128    *drawn;			/* BOUGHT: of this group */
+	dp_i128    *shown;			/* of this group */
+	dp_i128    *of_pieces;		/* room for one value of each piece */
+	int64	   *shares;			/* of each part and piece */
+} DpKeptColumn;
+
+/* a release whose answers are kept */
+typedef struct DpKept
+{
+	DpPricedRelease *priced;
+	TimestampTz since;			/* older answers have ended */
+	int			nbudgets;
+	int64	   *balances;		/* numbers of the payer's budgets, then of the
+								 * cap */
+	int			ncolumns;
+	DpKeptColumn *columns;
+	int			selection;		/* column that selects keys, -1: none */
+	DpKeyTuples *keys;			/* that a kept selection has shown; NULL */
+	TupleDesc	keys_desc;
+	bool		is_locked;		/* its questions are, by this process */
+} DpKept;
+
+/* kept_choice.c */
+
+/*
+ * Tells whether answers of a release are to be kept, and given again where
+ * they are.
+ */
+extern bool dp_keeps_answers(const DpPricedRelease *priced);
+
+/*
+ * dp_kept_create makes the questions of a priced release; the rows that it joins with and the
+ * tuples of its keys are known (run).  It returns NULL where the questions are not known.  dp_kept_look reads what is kept and settles how
+ * each column is answered, whose prices and noise dp_kept_settle then sets.
+ */
+extern DpKept *dp_kept_create(const DpRun *run, DpPricedRelease *priced, EState *estate);
+extern void dp_kept_look(DpKept *kept);
+extern void dp_kept_settle(DpKept *kept);
+
+/* Tells whether all that is shown is there, and paid for by all budgets of who asks: nothing is debited. */
+extern bool dp_kept_is_free(const DpKept *kept);
+
+/* Tells whether protected rows have to be read. */
+extern bool dp_kept_needs_rows(const DpKept *kept);
+
+/* Returns the questions (uint8 *) under which no other process may buy meanwhile. */
+extern List *dp_kept_locks(const DpKept *kept);
+
+/* Completes the item of a debit: who has paid what of it, and for which answers it pays. */
+extern void dp_kept_add_credits(const DpKept *kept, DpDebitItem *item);
+
+/* Notes that answers were given again; kept may be NULL. */
+extern void dp_kept_note_use(const DpKept *kept);
+
+/* Returns what is owed by the budget of who asks that owes most. */
+extern DpCharge dp_kept_owed(const DpKept *kept);
+
+/* kept_draws.c */
+
+/* Prepares what dp_kept_group and the like do, before the debit; XX001 for kept bytes that cannot be read. */
+extern void dp_kept_begin(DpKept *kept, TupleDesc desc);
+
+/* Makes the answers that are made of dearer ones, after the debit. */
+extern void dp_kept_derive(DpKept *kept);
+
+/*
+ * For each group, in canonical order: dp_kept_group returns the noisy integers
+ * of a column that are shown, from its exact states where a piece is bought;
+ * dp_kept_end_group keeps what was drawn for the group, whose row (keys first) has been
+ * released.
+ */
+extern const dp_i128 *dp_kept_group(DpKept *kept, int column, const dp_i128 *state);
+extern void dp_kept_end_group(DpKept *kept, Datum *values, bool *nulls);
+
+/* Returns what was drawn or derived, for dp_keep_values. */
+extern List *dp_kept_values(DpKept *kept);
+
+#endif							/* DP_KEPT_INT_H */

@@ -1,0 +1,163 @@
+/*-------------------------------------------------------------------------
+ *
+ * kept_run.c
+ *	  A statement's releases whose answers are kept: from the first look to the
+ *	  moment when they may be shown.
+ *
+ *	 1. Look; if all is there, and paid for, nothing is locked or debited.
+ *	 2. Else lock the questions, in the order of their bytes, and look again.
+ *	 3. The debit (exec.c) marks the answers as paid for.
+ *	 4. Draw and derive (exec.c), hand the values to the ledger, and wait until they are
+ *		durable.  Then unlock.
+ *
+ * Who fails between 3 and 4 has paid for answers that nobody has seen: asked
+ * again they are drawn, at no price.
+ *
+ * Invariant: no value leaves before it is kept, so no answer has two values.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "release/kept_int.h"
+
+static int
+compare_questions(const ListCell *a, const ListCell *b)
+{
+	return memcmp(lfirst(a), lfirst(b), DP_QUESTION_BYTES);
+}
+
+/* Returns questions (uint8 *) in the order in which they are locked, each once. */
+static List *
+in_order(List *questions)
+{
+	List	   *ordered = NIL;
+	ListCell   *lc;
+
+	list_sort(questions, compare_questions);
+	foreach(lc, questions)
+	{
+		if (ordered == NIL || memcmp(llast(ordered), lfirst(lc), DP_QUESTION_BYTES) != 0)
+			ordered = lappend(ordered, lfirst(lc));
+	}
+	return ordered;
+}
+
+/* Returns the questions that a statement's releases lock. */
+static List *
+locks_of(List *runs)
+{
+	List	   *questions = NIL;
+	ListCell   *lc;
+
+	foreach(lc, runs)
+	{
+		DpKept	   *kept = ((DpRun *) lfirst(lc))->kept;
+
+		if (kept != NULL)
+			questions = list_concat(questions, dp_kept_locks(kept));
+	}
+	return in_order(questions);
+}
+
+/* Looks at what is kept for all releases; returns whether nothing is owed. */
+static bool
+look_at_all(List *runs)
+{
+	bool		is_free = true;
+	ListCell   *lc;
+
+	foreach(lc, runs)
+	{
+		DpKept	   *kept = ((DpRun *) lfirst(lc))->kept;
+
+		if (kept == NULL)
+			continue;
+		dp_kept_look(kept);
+		is_free = is_free && dp_kept_is_free(kept);
+	}
+	return is_free;
+}
+
+void
+dp_look_for_kept(List *runs, List *releases, EState *root)
+{
+	ListCell   *run,
+			   *priced,
+			   *lc;
+	bool		is_free;
+
+	forboth(run, runs, priced, releases)
+	{
+		if (dp_keeps_answers(lfirst(priced)))
+			((DpRun *) lfirst(run))->kept = dp_kept_create(lfirst(run), lfirst(priced), root);
+	}
+	is_free = look_at_all(runs);
+	if (!is_free)
+	{
+		foreach(lc, locks_of(runs))
+			dp_lock_question(lfirst(lc));
+		(void) look_at_all(runs);
+	}
+	foreach(run, runs)
+	{
+		DpKept	   *kept = ((DpRun *) lfirst(run))->kept;
+
+		if (kept == NULL)
+			continue;
+		kept->is_locked = !is_free;
+		dp_kept_settle(kept);
+		dp_kept_begin(kept, ((DpRun *) lfirst(run))->desc);
+	}
+}
+
+/* Hands what was drawn over to be kept, and waits until it is; one call for each dataset. */
+static void
+keep_all(List *runs)
+{
+	List	   *names = NIL;
+	ListCell   *name,
+			   *lc;
+
+	foreach(lc, runs)
+	{
+		DpRun	   *run = lfirst(lc);
+
+		if (run->kept != NULL)
+			names = list_append_unique(names, makeString(run->priced->dataset->name));
+	}
+	foreach(name, names)
+	{
+		List	   *values = NIL;
+
+		foreach(lc, runs)
+		{
+			DpRun	   *run = lfirst(lc);
+
+			if (run->kept != NULL && strcmp(run->priced->dataset->name, strVal(lfirst(name))) == 0)
+				values = list_concat(values, dp_kept_values(run->kept));
+		}
+		if (values != NIL)
+			dp_keep_values(strVal(lfirst(name)), values);
+	}
+}
+
+void
+dp_keep_drawn(List *runs)
+{
+	bool		is_locked = false;
+	ListCell   *lc;
+
+	keep_all(runs);
+	foreach(lc, runs)
+	{
+		DpKept	   *kept = ((DpRun *) lfirst(lc))->kept;
+
+		if (kept == NULL)
+			continue;
+		is_locked = is_locked || kept->is_locked;
+		dp_kept_note_use(kept);
+	}
+	foreach(lc, is_locked ? locks_of(runs) : NIL)
+		dp_unlock_question(lfirst(lc));
+}

@@ -1,0 +1,64 @@
+/*-------------------------------------------------------------------------
+ *
+ * kept_values.h
+ *	  The bytes of a kept answer: noisy integers group by group, and of a
+ *	  selection of keys these keys.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_KEPT_VALUES_H
+#define DP_KEPT_VALUES_H
+
+#include "lib/stringinfo.h"
+#include "math/wide.h"
+#include "release/release_int.h"
+
+/* the most bytes of an answer that is kept; kept_values.c says what a group takes */
+#define DP_KEPT_MAX_BYTES (256 * 1024 * 1024)
+
+typedef struct DpValueWriter
+{
+	StringInfoData keys;		/* tuples of a selection's keys */
+	StringInfoData values;
+	int			draws;			/* integers in a group */
+	int64		groups;
+	bool		too_long;		/* it has outgrown DP_KEPT_MAX_BYTES, and is not
+								 * kept */
+} DpValueWriter;
+
+/* Begins to write an answer of so many integers in each group, in the current context. */
+extern void dp_begin_values(DpValueWriter *writer, int draws);
+
+/* Adds the integers of the next group. */
+extern void dp_write_group(DpValueWriter *writer, const dp_i128 *value);
+
+/* Adds the keys of the group that was written last. */
+extern void dp_write_keys(DpValueWriter *writer, TupleDesc keys, Datum *values, bool *nulls);
+
+/* Returns the bytes of what was written, palloc'd; NULL where that is too long. */
+extern bytea *dp_end_values(const DpValueWriter *writer);
+
+typedef struct DpValueReader
+{
+	const char *at;
+	const char *end;
+	int			draws;
+	int64		groups;
+	const char *keys;
+	Size		keys_length;
+} DpValueReader;
+
+/*
+ * Begins to read an answer, whose bytes have to stay, of so many integers in
+ * each group, and so many groups; -1: as many as it has.  XX001 where the bytes
+ * are of no such answer.
+ */
+extern void dp_read_values(DpValueReader *reader, const bytea *bytes, int draws, int64 groups);
+
+/* Reads the integers of the next group. */
+extern void dp_read_group(DpValueReader *reader, dp_i128 *value);
+
+/* Returns the keys of all groups, in the current context. */
+extern DpKeyTuples *dp_read_keys(const DpValueReader *reader, TupleDesc keys);
+
+#endif							/* DP_KEPT_VALUES_H */

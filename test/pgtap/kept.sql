@@ -1,0 +1,205 @@
+-- Kept answers: what is given again, what a better or a worse answer costs, and
+-- who pays what.
+--
+-- Prices are in units of the price of one aggregate, rho 1e-6.
+
+\set ON_ERROR_STOP 0
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+CREATE ROLE analyst2 LOGIN;
+CREATE ROLE analyst3 LOGIN;
+CREATE ROLE team NOLOGIN;
+GRANT CREATE ON SCHEMA public TO owner1, analyst1;
+
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE visits (id int PRIMARY KEY, patient int, dept text, cost int, ward int, visited_on date);
+INSERT INTO visits SELECT i, i % 500, substr('abc', 1 + i % 3, 1), i % 100, i % 7, date '2026-01-01' + i % 300
+	FROM generate_series(1, 3000) i;
+SELECT dp_cdp.create_dataset('clinic', default_rho => 1e-6, reuse => '1 day');
+SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
+SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['a', 'b', 'c', 'z']);
+SELECT dp_cdp.set_bounds('visits', 'cost', 0, 100);
+SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000, delta => 1e-6);
+SELECT dp_cdp.set_budget('clinic', 'analyst2', rho => 1000, delta => 1e-6);
+RESET SESSION AUTHORIZATION;
+ANALYZE visits;
+
+\ir analyst.psql
+
+-- what budgets and the cap have spent, in prices of one aggregate
+CREATE FUNCTION balances() RETURNS TABLE (who text, spent numeric) LANGUAGE sql VOLATILE AS $$
+	SELECT role::regrole::text, round(rho_spent * 1e6, 3) FROM dp_cdp.budget
+	UNION ALL SELECT 'cap', round(rho_spent * 1e6, 3) FROM dp_cdp.dataset $$;
+
+-- the answer to a query as a role, as one text, and what each balance paid for it
+CREATE TABLE told (n serial, answer text, paid text);
+CREATE FUNCTION ask(who text, query text, settings text DEFAULT '') RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	before jsonb;
+	answer text;
+BEGIN
+	SELECT jsonb_object_agg(b.who, b.spent) INTO before FROM balances() b;
+	EXECUTE 'SET SESSION AUTHORIZATION ' || who;
+	IF settings <> '' THEN
+		EXECUTE settings;
+	END IF;
+	BEGIN
+		EXECUTE 'SELECT string_agg(r::text, E''\n'' ORDER BY n) FROM (SELECT row_number() OVER () AS n, q::text AS r FROM (' || query || ') q) s' INTO answer;
+	EXCEPTION WHEN OTHERS THEN
+		answer := SQLSTATE || ' ' || SQLERRM;
+	END;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	EXECUTE 'RESET dp_cdp.rho';
+	EXECUTE 'RESET dp_cdp.reuse';
+	EXECUTE 'RESET dp_cdp.max_groups';
+	INSERT INTO told (answer, paid)
+		SELECT answer, coalesce(string_agg(b.who || ' ' || (b.spent - coalesce((before->>b.who)::numeric, 0))::float8, ', ' ORDER BY b.who)
+								FILTER (WHERE b.spent <> coalesce((before->>b.who)::numeric, 0)), 'nobody')
+		FROM balances() b;
+END $$;
+CREATE FUNCTION answer(back int DEFAULT 0) RETURNS text LANGUAGE sql VOLATILE AS $$
+	SELECT answer FROM told ORDER BY n DESC OFFSET back LIMIT 1 $$;
+CREATE FUNCTION paid() RETURNS text LANGUAGE sql VOLATILE AS $$ SELECT paid FROM told ORDER BY n DESC LIMIT 1 $$;
+
+SELECT no_plan();
+
+-- ------------------------------------------------------------------
+-- The same question
+-- ------------------------------------------------------------------
+
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits GROUP BY dept');
+SELECT is(paid(), 'analyst1 1, cap 1', 'the first answer is bought');
+SELECT matches(answer(), '^\(a,-?[0-9]+\)\n\(b,-?[0-9]+\)\n\(c,-?[0-9]+\)\n\(z,-?[0-9]+\)$', 'it has all groups');
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits GROUP BY dept');
+SELECT is(paid(), 'nobody', 'the same question is free');
+SELECT is(answer(), answer(1), 'and has the same answer');
+SELECT ask('analyst1', 'SELECT v.dept, count(*) AS n FROM visits AS v GROUP BY v.dept ORDER BY 1');
+SELECT is(paid() || answer(), 'nobody' || answer(1), 'names and order do not matter');
+SELECT ask('analyst1', 'SELECT * FROM (SELECT dept, count(*) * 2 / 2 AS n FROM visits GROUP BY dept) t WHERE dept <> ''b''');
+SELECT is(paid(), 'nobody', 'what is done above the release does not matter');
+SELECT ask('analyst1', 'SELECT dept, count(*), sum(cost) FROM visits GROUP BY dept');
+SELECT is(paid(), 'analyst1 1, cap 1', 'a column more is bought alone');
+SELECT is(regexp_replace(answer(), ',-?[0-9]+\)', ')', 'g'), answer(2), 'beside the one that is kept');
+SELECT ask('analyst1', 'SELECT dept, sum(cost), count(*) FROM visits GROUP BY dept');
+SELECT is(paid(), 'nobody', 'both are kept');
+SELECT ask('analyst1', 'SELECT dept, avg(cost) FROM visits GROUP BY dept');
+SELECT is(paid(), 'analyst1 1, cap 1', 'an average is another question');
+SELECT ask('analyst1', 'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY cost) FROM visits');
+SELECT is(paid(), 'analyst1 1, cap 1', 'a median is bought');
+SELECT ask('analyst1', 'SELECT percentile_cont(0.9) WITHIN GROUP (ORDER BY cost) FROM visits');
+SELECT is(paid(), 'nobody', 'another quantile of the same rows is free');
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE cost > 10 GROUP BY dept');
+SELECT is(paid(), 'analyst1 1, cap 1', 'other rows are another question');
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits GROUP BY dept', 'SET dp_cdp.max_groups = 1');
+SELECT is(paid(), 'analyst1 1, cap 1', 'and so are other limits');
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits GROUP BY dept', 'SET dp_cdp.reuse = off');
+SELECT is(paid(), 'analyst1 1, cap 1', 'a fresh answer can be bought');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits');
+SELECT is(paid(), 'analyst1 1, cap 1', 'without groups');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits');
+SELECT is(paid() || answer(), 'nobody' || answer(1), 'without groups, again');
+
+-- data do not matter
+INSERT INTO visits SELECT i, i, 'a', 100, 1, '2026-01-01' FROM generate_series(10001, 30000) i;
+SELECT ask('analyst1', 'SELECT count(*) FROM visits');
+SELECT is(paid() || answer(), 'nobody' || answer(1), 'that rows have come does not end an answer');
+
+-- ------------------------------------------------------------------
+-- Who pays
+-- ------------------------------------------------------------------
+
+SELECT ask('analyst2', 'SELECT count(*) FROM visits');
+SELECT is(paid(), 'analyst2 1', 'another role pays by itself, and the cap nothing');
+SELECT is(answer(), answer(1), 'for the same answer');
+SELECT ask('analyst2', 'SELECT count(*) FROM visits');
+SELECT is(paid(), 'nobody', 'and then no more');
+SELECT ask('analyst3', 'SELECT count(*) FROM visits');
+SELECT matches(answer(), '^ZC001', 'who has no budget is told nothing');
+
+GRANT team TO analyst1;
+SELECT dp_cdp.set_budget('clinic', 'team', rho => 1000, delta => 1e-6);
+SELECT ask('analyst1', 'SELECT count(*) FROM visits');
+SELECT is(paid(), 'team 1', 'a budget that has come meanwhile pays, the other has');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits');
+SELECT is(paid(), 'nobody', 'both have paid');
+GRANT team TO analyst3;
+SELECT ask('analyst3', 'SELECT count(*) FROM visits');
+SELECT is(paid(), 'nobody', 'what the team has paid for is free for who has no other budget');
+REVOKE team FROM analyst1, analyst3;
+SELECT dp_cdp.set_budget('clinic', 'analyst3', rho => 1.5e-6);
+SELECT ask('analyst3', 'SELECT count(*) FROM visits');
+SELECT is(paid(), 'analyst3 1', 'a small budget pays');
+SELECT ask('analyst3', 'SELECT dept, count(*) FROM visits GROUP BY dept');
+SELECT matches(answer(), '^ZC001', 'until it is exhausted');
+SELECT is(paid(), 'nobody', 'and nobody pays then');
+SELECT ask('analyst3', 'SELECT count(*) FROM visits');
+SELECT is(paid() || answer(), 'nobody' || answer(2), 'what it has paid for it may still see');
+SELECT dp_cdp.drop_budget('clinic', 'analyst3');
+SELECT ask('analyst3', 'SELECT count(*) FROM visits');
+SELECT matches(answer(), '^ZC001', 'without a budget it may not');
+
+-- ------------------------------------------------------------------
+-- Better and worse
+-- ------------------------------------------------------------------
+
+SELECT ask('analyst1', 'SELECT count(*) FROM visits', 'SET dp_cdp.rho = 5e-6');
+SELECT is(paid(), 'analyst1 4, cap 4', 'a better answer costs the difference');
+SELECT isnt(answer(), (SELECT answer FROM told WHERE paid = 'analyst2 1' LIMIT 1), 'and is another one');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits');
+SELECT is(paid() || answer(), 'nobody' || answer(1), 'then the better one is given');
+SELECT ask('analyst2', 'SELECT count(*) FROM visits');
+SELECT is(answer(), (SELECT answer FROM told WHERE paid = 'analyst2 1' LIMIT 1), 'who has not paid for it has his own');
+SELECT ask('analyst2', 'SELECT count(*) FROM visits', 'SET dp_cdp.rho = 3e-6');
+SELECT is(paid(), 'analyst2 2', 'one between is derived, and the cap pays nothing');
+SELECT ask('analyst2', 'SELECT count(*) FROM visits', 'SET dp_cdp.rho = 3e-6');
+SELECT is(paid() || answer(), 'nobody' || answer(1), 'it is kept');
+SELECT ask('analyst2', 'SELECT count(*) FROM visits', 'SET dp_cdp.rho = 4e-6');
+SELECT is(paid(), 'analyst2 1', 'and another between that and the best');
+SELECT ask('analyst2', 'SELECT count(*) FROM visits', 'SET dp_cdp.rho = 5e-6');
+SELECT is(paid(), 'analyst2 1', 'up to the best');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits', 'SET dp_cdp.rho = 5e-6');
+SELECT is(paid() || answer(), 'nobody' || answer(1), 'which both have');
+SELECT ask('analyst1', 'SELECT dept, avg(cost), count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY cost) FROM visits WHERE ward = 1 GROUP BY dept',
+		   'SET dp_cdp.rho = 1e-5');
+SELECT is(paid(), 'analyst1 30, cap 30', 'several columns');
+SELECT ask('analyst2', 'SELECT dept, avg(cost), count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY cost) FROM visits WHERE ward = 1 GROUP BY dept');
+SELECT is(paid(), 'analyst2 3', 'derived together');
+SELECT ask('analyst2', 'SELECT dept, avg(cost), count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY cost) FROM visits WHERE ward = 1 GROUP BY dept',
+		   'SET dp_cdp.rho = 2e-5');
+SELECT is(paid(), 'analyst2 57, cap 30', 'and made better than the best');
+SELECT ask('analyst1', 'SELECT dept, avg(cost), count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY cost) FROM visits WHERE ward = 1 GROUP BY dept',
+		   'SET dp_cdp.rho = 1.5e-5');
+SELECT is(paid(), 'analyst1 15', 'within a second piece');
+
+-- ------------------------------------------------------------------
+-- Keys that are selected
+-- ------------------------------------------------------------------
+
+SELECT ask('analyst1', 'SELECT ward, count(*) FROM visits GROUP BY ward', 'SET dp_cdp.rho = 1');
+SELECT matches(answer(), '^\(0,[0-9]+\)\n\(1,[0-9]+\)', 'keys are selected');
+SELECT ask('analyst1', 'SELECT ward, count(*) FROM visits GROUP BY ward', 'SET dp_cdp.rho = 1');
+SELECT is(paid() || answer(), 'nobody' || answer(1), 'and given again');
+SELECT ask('analyst1', 'SELECT ward, sum(cost) FROM visits GROUP BY ward', 'SET dp_cdp.rho = 1');
+SELECT is(paid(), 'analyst1 1000000, cap 1000000', 'a sum by the same keys costs itself alone');
+SELECT is((SELECT count(*) FROM regexp_matches(answer(), '\(', 'g')), 7::bigint, 'and has these keys');
+
+-- ------------------------------------------------------------------
+-- Ends
+-- ------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.refresh('clinic');
+RESET SESSION AUTHORIZATION;
+SELECT ask('analyst1', 'SELECT count(*) FROM visits');
+SELECT is(paid(), 'analyst1 1, cap 1', 'the owner ends all answers');
+SELECT dp_cdp.set_bounds('visits', 'cost', 0, 200);
+SELECT ask('analyst1', 'SELECT count(*) FROM visits');
+SELECT is(paid(), 'analyst1 1, cap 1', 'and so does a changed policy');
+SELECT dp_cdp.alter_dataset('clinic', reuse => '0');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits');
+SELECT is(paid(), 'analyst1 1, cap 1', 'nothing is given again where reuse is off');
+
+SELECT * FROM finish();
