@@ -126,6 +126,8 @@ put_entry(DpQuestionWriter *w, DpQuestionPlace *place, Index rti, List **conditi
 	PUT(") ");
 }
 
+static void put_from(DpQuestionWriter *w, DpQuestionPlace *place, Node *node);
+
 /* Writes a join that may leave out rows of one side, or add NULLs to it; conditions on the other may be tested above. */
 static void
 put_join(DpQuestionWriter *w, DpQuestionPlace *place, JoinExpr *join, List **conditions)
@@ -148,7 +150,9 @@ put_items(DpQuestionWriter *w, DpQuestionPlace *place, Node *node, List **condit
 	ListCell   *lc;
 
 	check_stack_depth();
-	if (IsA(node, FromExpr))
+	if (IsA(node, FromExpr) && conditions == NULL)
+		put_from(w, place, node);
+	else if (IsA(node, FromExpr))
 	{
 		foreach(lc, ((FromExpr *) node)->fromlist)
 			put_items(w, place, lfirst(lc), conditions);
@@ -166,17 +170,24 @@ put_items(DpQuestionWriter *w, DpQuestionPlace *place, Node *node, List **condit
 	}
 }
 
-/* Writes FROM and WHERE of a query. */
+/* Writes items of FROM, and the conditions that are tested of what they are together. */
 static void
-put_source(DpQuestionWriter *w, DpQuestionPlace *place)
+put_from(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
 {
 	List	   *conditions = NIL;
 
 	PUT("from{");
-	put_items(w, place, (Node *) place->query->jointree, &conditions);
+	put_items(w, place, node, &conditions);
 	PUT("}where{");
 	dp_question_sorted(w, conditions);
 	PUT("}");
+}
+
+/* Writes FROM and WHERE of a query. */
+static void
+put_source(DpQuestionWriter *w, DpQuestionPlace *place)
+{
+	put_from(w, place, (Node *) place->query->jointree);
 }
 
 /* ------------------------------------------------------------------------
