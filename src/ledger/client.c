@@ -526,7 +526,8 @@ dp_keep_values(const char *dataset, List *values)
 		DpKeptValues *value = palloc(sizeof(DpKeptValues));
 
 		*value = *(DpKeptValues *) lfirst(lc);
-		value->values = PG_DETOAST_DATUM(PointerGetDatum(value->values));
+		if (value->values != NULL)
+			value->values = PG_DETOAST_DATUM(PointerGetDatum(value->values));
 		order.values = lappend(order.values, value);
 	}
 	if (order.values != NIL)

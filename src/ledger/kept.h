@@ -89,7 +89,8 @@ extern int64 *dp_payer_balances(const char *dataset, int *n);
 typedef struct DpKeptValues
 {
 	DpKeptId	id;
-	struct varlena *values;		/* bytea */
+	struct varlena *values;		/* bytea; NULL: too long to be kept.  The
+								 * answer ends, and is shown this once */
 } DpKeptValues;
 
 extern void dp_keep_values(const char *dataset, List *values);

@@ -274,7 +274,6 @@ fill_in_new(DpOpenTable *table, TupleTableSlot *row, const DpLadder *ladder, con
 	dp_set_column(table, row, DP_KEPT_RHO, NumericGetDatum(dp_amount_numeric(rung->rho, DP_RHO_SCALE)));
 	dp_set_column(table, row, DP_KEPT_DELTA, NumericGetDatum(dp_amount_numeric(rung->delta, DP_DELTA_SCALE)));
 	dp_set_column(table, row, DP_KEPT_BELOW, NumericGetDatum(dp_amount_numeric(rung->below, DP_RHO_SCALE)));
-	dp_set_column(table, row, DP_KEPT_ENDED, BoolGetDatum(rung->ended));
 	dp_set_column(table, row, DP_KEPT_DUMPED, BoolGetDatum(rung->dumped));
 }
 
@@ -293,6 +292,7 @@ write_rung(DpWork *work, DpLadder *ladder, DpRung *rung)
 	}
 	else
 		fill_in_new(table, row, ladder, rung);
+	dp_set_column(table, row, DP_KEPT_ENDED, BoolGetDatum(rung->ended));
 	dp_set_column(table, row, DP_KEPT_PAID_BY, payers_array(rung));
 	dp_set_column(table, row, DP_KEPT_USED_AT, TimestampTzGetDatum(work->now));
 	if (rung->values != NULL)

@@ -70,6 +70,13 @@ size_of_items(List *items)
 	return any ? size : 0;
 }
 
+/* 0: there is none */
+static Size
+size_of_value(const DpKeptValues *value)
+{
+	return value->values ? VARSIZE(value->values) : 0;
+}
+
 static Size
 size_of_values(List *values)
 {
@@ -77,7 +84,7 @@ size_of_values(List *values)
 	ListCell   *lc;
 
 	foreach(lc, values)
-		size = add_size(size, add_size(sizeof(ValueHead), ALIGN8(VARSIZE(((DpKeptValues *) lfirst(lc))->values))));
+		size = add_size(size, add_size(sizeof(ValueHead), ALIGN8(size_of_value(lfirst(lc)))));
 	return size;
 }
 
@@ -117,10 +124,11 @@ write_values(char *at, List *values)
 	foreach(lc, values)
 	{
 		DpKeptValues *value = lfirst(lc);
-		ValueHead	head = {value->id, VARSIZE(value->values)};
+		ValueHead	head = {value->id, size_of_value(value)};
 
 		at = put(at, &head, sizeof(head));
-		at = put(at, value->values, head.size);
+		if (head.size > 0)
+			at = put(at, value->values, head.size);
 	}
 }
 
@@ -219,7 +227,7 @@ dp_extra_values(const DpBatchRequest *request)
 
 		at += sizeof(ValueHead);
 		value->id = head->id;
-		value->values = (struct varlena *) at;
+		value->values = head->size > 0 ? (struct varlena *) at : NULL;
 		values = lappend(values, value);
 		at += ALIGN8(head->size);
 	}

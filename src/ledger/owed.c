@@ -274,6 +274,7 @@ holds(DpWork *work, DpRung *rung, struct varlena *values)
 /*
  * Takes the values of a request.  An answer that has ended, or has gone with
  * its dataset, was paid for and is given this once; there is nothing to be kept.
+ * One that is too long ends here.
  */
 DpOutcome
 dp_keep(DpWork *work, DpBatchRequest *request)
@@ -296,7 +297,17 @@ dp_keep(DpWork *work, DpBatchRequest *request)
 
 		if (rung == NULL || rung->ended)
 			continue;
-		if (!rung->has_values)
+		if (value->values == NULL)
+		{
+			/*
+			 * asked again it is bought again, and not drawn twice for one
+			 * price
+			 */
+			if (rung->has_values)
+				elog(ERROR, "a kept answer has values already");
+			rung->ended = rung->changed = true;
+		}
+		else if (!rung->has_values)
 		{
 			/* the segment is detached before the row is written */
 			rung->values = palloc(VARSIZE(value->values));

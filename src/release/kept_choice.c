@@ -272,9 +272,41 @@ choose(const DpKept *kept, DpKeptColumn *column)
 		column->id.below = top ? top->id.rho : 0;
 }
 
+/* Tells whether a release that runs before buys this answer of a selection. */
+static bool
+is_bought_before(List *before, const DpKeptId *id)
+{
+	ListCell   *lc;
+
+	foreach(lc, before)
+	{
+		const DpKept *kept = lfirst(lc);
+		const DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
+
+		if (selection != NULL && selection->how == DP_KEPT_BOUGHT && selection->id.began == id->began &&
+			memcmp(selection->id.question, id->question, DP_QUESTION_BYTES) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Has a count that selects keys bought, apart from those that are bought before. */
+static void
+buy_selection(const DpKept *kept, DpKeptColumn *column, List *before)
+{
+	column->ladder = NIL;
+	memcpy(column->id.question, column->question, DP_QUESTION_BYTES);
+	column->id.rho = column->asked;
+	column->id.delta = kept->priced->delta;
+	column->id.below = 0;
+	column->id.began = GetCurrentTimestamp();
+	while (is_bought_before(before, &column->id))
+		column->id.began++;
+}
+
 /* Settles which answer of a count that selects keys is shown. */
 static void
-choose_selection(const DpKept *kept, DpKeptColumn *column, List *answers)
+choose_selection(const DpKept *kept, DpKeptColumn *column, List *answers, List *before)
 {
 	int64		delta = kept->priced->delta;
 	DpKeptAnswer *mine = NULL;	/* paid for */
@@ -297,6 +329,9 @@ choose_selection(const DpKept *kept, DpKeptColumn *column, List *answers)
 	}
 	if (mine == NULL)
 		mine = alike;
+	/* what was paid for and never drawn is drawn once */
+	if (mine != NULL && mine->values == NULL && is_bought_before(before, &mine->id))
+		mine = NULL;
 	column->dearer = column->cheaper = NULL;
 	if (mine != NULL)
 	{
@@ -304,14 +339,7 @@ choose_selection(const DpKept *kept, DpKeptColumn *column, List *answers)
 		column->ladder = list_make1(mine);
 	}
 	else
-	{
-		column->ladder = NIL;
-		memcpy(column->id.question, column->question, DP_QUESTION_BYTES);
-		column->id.rho = column->asked;
-		column->id.delta = delta;
-		column->id.below = 0;
-		column->id.began = GetCurrentTimestamp();
-	}
+		buy_selection(kept, column, before);
 	column->how = mine != NULL && mine->values != NULL ? DP_KEPT_GIVEN : DP_KEPT_BOUGHT;
 }
 
@@ -333,7 +361,7 @@ ask_of_keys(uint8 *question, const uint8 *column, const DpKeptId *keys)
 }
 
 void
-dp_kept_look(DpKept *kept)
+dp_kept_look(DpKept *kept, List *before)
 {
 	const DpDataset *dataset = kept->priced->dataset;
 	DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
@@ -342,16 +370,20 @@ dp_kept_look(DpKept *kept)
 	kept->balances = dp_payer_balances(dataset->name, &kept->nbudgets);
 	if (selection != NULL)
 	{
-		choose_selection(kept, selection, dp_kept_answers(dataset->name, selection->question, kept->since));
+		choose_selection(kept, selection, dp_kept_answers(dataset->name, selection->question, kept->since), before);
 		set_pieces(selection);
+		selection->twin = NULL;
+		dp_kept_pair(kept, kept->selection, before);
 	}
 	for (int i = 0; i < kept->ncolumns; i++)
 	{
 		DpKeptColumn *column = &kept->columns[i];
 		uint8		question[DP_QUESTION_BYTES];
 
+		column->has_twin = false;
 		if (column == selection)
 			continue;
+		column->twin = NULL;
 		if (selection != NULL)
 		{
 			ask_of_keys(question, column->question, &selection->id);
@@ -365,7 +397,15 @@ dp_kept_look(DpKept *kept)
 		choose(kept, column);
 		memcpy(column->id.question, question, DP_QUESTION_BYTES);
 		set_pieces(column);
+		dp_kept_pair(kept, i, before);
 	}
+}
+
+/* Returns what a balance has paid of the price of what is shown: all of it where another column of the statement pays. */
+static int64
+has_paid(const DpKeptColumn *column, int64 balance)
+{
+	return column->twin != NULL ? column->id.rho : Min(paid_for(column->ladder, balance), column->id.rho);
 }
 
 /* Sets the prices and the noise of what is shown. */
@@ -381,7 +421,7 @@ dp_kept_settle(DpKept *kept)
 		column->charged = 0;
 		for (int j = 0; j < kept->nbudgets; j++)
 		{
-			int64		paid = paid_for(kept->columns[i].ladder, kept->balances[j]);
+			int64		paid = has_paid(&kept->columns[i], kept->balances[j]);
 
 			column->charged = Max(column->charged, kept->columns[i].id.rho - paid);
 		}
@@ -400,7 +440,7 @@ dp_foresee_kept(DpPricedRelease *priced, EState *estate)
 		kept = make_kept(priced, dp_questions_early(priced, priced, estate));
 	if (kept == NULL)
 		return false;
-	dp_kept_look(kept);
+	dp_kept_look(kept, NIL);
 	dp_kept_settle(kept);
 	return true;
 }
@@ -465,7 +505,7 @@ dp_kept_add_credits(const DpKept *kept, DpDebitItem *item)
 		for (int i = 0; i < kept->ncolumns; i++)
 		{
 			const DpKeptColumn *column = &kept->columns[i];
-			int64		paid = Min(paid_for(column->ladder, credit->ledger_id), column->id.rho);
+			int64		paid = has_paid(column, credit->ledger_id);
 
 			credit->rho += paid;
 			if (i == kept->selection && paid > 0)
@@ -490,7 +530,7 @@ dp_kept_owed(const DpKept *kept)
 		for (int i = 0; i < kept->ncolumns; i++)
 		{
 			const DpKeptColumn *column = &kept->columns[i];
-			int64		paid = paid_for(column->ladder, kept->balances[j]);
+			int64		paid = has_paid(column, kept->balances[j]);
 
 			owed.rho += Max(column->id.rho - paid, 0);
 			if (i == kept->selection && paid == 0)

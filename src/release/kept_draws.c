@@ -20,6 +20,7 @@
 #include "access/tupdesc.h"
 #include "base/errors.h"
 #include "base/noise.h"
+#include "base/settings.h"
 #include "math/ladder.h"
 #include "math/quantile.h"
 #include "miscadmin.h"
@@ -63,7 +64,8 @@ set_shares(DpKeptColumn *kept, const DpPricedColumn *column)
 /* What makes draws of one part those of a cheaper answer of the same piece. */
 struct DpKeptStep
 {
-	bool		is_dearer;		/* the dearer neighbour is this answer, too ... */
+	bool		is_dearer;		/* the dearer neighbour is this answer, too
+								 * ... */
 	bool		is_cheaper;		/* ... or the cheaper one */
 	bool		is_bridge;
 	dp_gauss	gauss;			/* not a bridge: what is added */
@@ -191,6 +193,13 @@ set_sigma(const DpKept *kept, const DpKeptColumn *column, DpPricedColumn *settle
 	pfree(variance);
 }
 
+/* Returns how many bytes an answer has at most that is kept after it was bought. */
+static Size
+most_kept(void)
+{
+	return Min(DP_KEPT_MAX_BYTES, (Size) dp_guc_kept_size * 1024);
+}
+
 void
 dp_kept_begin(DpKept *kept, TupleDesc desc)
 {
@@ -234,9 +243,29 @@ dp_kept_begin(DpKept *kept, TupleDesc desc)
 			for (int j = 0; j < settled->nparts; j++)
 				prepare_step(kept, column, settled, j);
 		}
-		if (column->how != DP_KEPT_GIVEN)
-			dp_begin_values(&column->writer, column->draws);
+		if (column->how == DP_KEPT_BOUGHT || column->how == DP_KEPT_DERIVED)
+			dp_begin_values(&column->writer, column->draws,
+							column->how == DP_KEPT_BOUGHT && !column->has_twin ? most_kept() : DP_DERIVED_MAX_BYTES);
 	}
+}
+
+/* Begins to read what was written for a column as the last piece of this one. */
+static void
+read_last_piece(DpKeptColumn *column, const DpKeptColumn *written)
+{
+	bytea	   *values = dp_end_values(&written->writer);
+
+	if (values == NULL)
+		elog(ERROR, "an answer is too long to be made another of");
+	dp_read_values(&column->pieces[column->npieces - 1].reader, values, column->draws, -1);
+}
+
+/* Tells whether a column reads what its twin writes group by group, in the same run. */
+static bool
+is_drawn_along(const DpKept *kept, const DpKeptColumn *column)
+{
+	return column->how == DP_KEPT_TWIN && column->twin->how == DP_KEPT_BOUGHT &&
+		column->twin >= kept->columns && column->twin < kept->columns + kept->ncolumns;
 }
 
 void
@@ -246,13 +275,13 @@ dp_kept_derive(DpKept *kept)
 	{
 		DpKeptColumn *column = &kept->columns[i];
 
-		if (column->how != DP_KEPT_DERIVED)
-			continue;
-		derive_column(column, kept->priced->columns[i].nparts);
-		/* as long as the one that it comes from, more or less */
-		if (column->writer.too_long)
-			elog(ERROR, "a derived answer is too long");
-		dp_read_values(&column->pieces[column->npieces - 1].reader, dp_end_values(&column->writer), column->draws, -1);
+		if (column->how == DP_KEPT_DERIVED)
+		{
+			derive_column(column, kept->priced->columns[i].nparts);
+			read_last_piece(column, column);
+		}
+		else if (column->how == DP_KEPT_TWIN && !is_drawn_along(kept, column))
+			read_last_piece(column, column->twin);
 	}
 }
 
@@ -295,6 +324,8 @@ dp_kept_group(DpKept *kept, int i, const dp_i128 *state)
 
 		if (column->pieces[j].answer == NULL && column->how == DP_KEPT_BOUGHT)
 			memcpy(values, column->drawn, size);
+		else if (column->pieces[j].answer == NULL && is_drawn_along(kept, column))
+			memcpy(values, column->twin->drawn, size);
 		else
 			dp_read_group(&column->pieces[j].reader, values);
 	}
@@ -329,11 +360,13 @@ dp_kept_values(DpKept *kept)
 		DpKeptColumn *column = &kept->columns[i];
 		DpKeptValues *values;
 
-		if (column->how == DP_KEPT_GIVEN)
+		if (column->how == DP_KEPT_GIVEN || column->how == DP_KEPT_TWIN)
 			continue;
 		values = palloc0(sizeof(DpKeptValues));
 		values->id = column->id;
 		values->values = dp_end_values(&column->writer);
+		if (column->how == DP_KEPT_BOUGHT && values->values != NULL && VARSIZE(values->values) > most_kept())
+			values->values = NULL;
 		list = lappend(list, values);
 	}
 	return list;

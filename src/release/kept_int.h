@@ -17,16 +17,19 @@
 typedef enum DpKeptHow
 {
 	DP_KEPT_GIVEN,				/* it is there */
-	DP_KEPT_BOUGHT,				/* a piece is drawn: all of it, or what a better
-								 * answer needs more */
-	DP_KEPT_DERIVED				/* made of a dearer one, with more noise */
+	DP_KEPT_BOUGHT,				/* a piece is drawn: all of it, or what a
+								 * better answer needs more */
+	DP_KEPT_DERIVED,			/* made of a dearer one, with more noise */
+	DP_KEPT_TWIN				/* bought or derived for another column of the
+								 * statement, which asks the same */
 } DpKeptHow;
 
 /* a piece that an answer is the mean of */
 typedef struct DpKeptPiece
 {
 	int64		rho;			/* what it cost */
-	const DpKeptAnswer *answer; /* NULL: the one that is drawn, or derived, now */
+	const DpKeptAnswer *answer; /* NULL: the one that is drawn, or derived,
+								 * now */
 	DpValueReader reader;
 } DpKeptPiece;
 
@@ -39,17 +42,24 @@ typedef struct DpKeptColumn
 	DpKeptHow	how;
 	DpKeptId	id;				/* the answer that is shown */
 	const DpKeptAnswer *dearer; /* DERIVED: from this one */
-	const DpKeptAnswer *cheaper;	/* DERIVED: nested above this one; NULL: none */
-	const DpKeptAnswer *full;	/* the piece that the answer is of, itself; NULL:
-								 * it is bought */
+	const DpKeptAnswer *cheaper;	/* DERIVED: nested above this one; NULL:
+									 * none */
+	const DpKeptAnswer *full;	/* the piece that the answer is of, itself;
+								 * NULL: it is bought */
 	struct DpKeptStep *steps;	/* DERIVED: for each part */
+	struct DpKeptColumn *twin;	/* of this release, or one that runs before
+								 * it: shows the same answer, pays for it, and
+								 * has a TWIN's draws; NULL: none */
+	bool		has_twin;		/* is a TWIN's */
 	int			npieces;
 	DpKeptPiece *pieces;		/* the first one at the foot of the ladder */
 
 	/* kept_draws.c */
 	int			draws;
-	DpPricedColumn piece;		/* BOUGHT: the column at the price of the piece */
-	DpValueWriter writer;		/* BOUGHT, DERIVED: what is to be kept */
+	DpPricedColumn piece;		/* BOUGHT: the column at the price of the
+								 * piece */
+	DpValueWriter writer;		/* BOUGHT, DERIVED: what is to be kept, or has
+								 * a twin */
 	dp_i128    *drawn;			/* BOUGHT: of this group */
 	dp_i128    *shown;			/* of this group */
 	dp_i128    *of_pieces;		/* room for one value of each piece */
@@ -86,7 +96,7 @@ extern bool dp_keeps_answers(const DpPricedRelease *priced);
  * each column is answered, whose prices and noise dp_kept_settle then sets.
  */
 extern DpKept *dp_kept_create(const DpRun *run, DpPricedRelease *priced, EState *estate);
-extern void dp_kept_look(DpKept *kept);
+extern void dp_kept_look(DpKept *kept, List *before);
 extern void dp_kept_settle(DpKept *kept);
 
 /* Tells whether all that is shown is there, and paid for by all budgets of who asks: nothing is debited. */
@@ -107,6 +117,16 @@ extern void dp_kept_note_use(const DpKept *kept);
 /* Returns what is owed by the budget of who asks that owes most. */
 extern DpCharge dp_kept_owed(const DpKept *kept);
 
+/* kept_twins.c */
+
+/*
+ * dp_kept_agree has columns of a statement's releases (DpKept) that ask one question ask it at one price, the highest.
+ * dp_kept_pair makes a column of a release the twin of one that shows the same
+ * answer, of those in front of it and of the releases that run before.
+ */
+extern void dp_kept_agree(List *all);
+extern void dp_kept_pair(const DpKept *kept, int i, List *before);
+
 /* kept_draws.c */
 
 /* Prepares what dp_kept_group and the like do, before the debit; XX001 for kept bytes that cannot be read. */
@@ -124,7 +144,7 @@ extern void dp_kept_derive(DpKept *kept);
 extern const dp_i128 *dp_kept_group(DpKept *kept, int column, const dp_i128 *state);
 extern void dp_kept_end_group(DpKept *kept, Datum *values, bool *nulls);
 
-/* Returns what was drawn or derived, for dp_keep_values. */
+/* Returns what was drawn or derived, for dp_keep_values; what is too long ends there. */
 extern List *dp_kept_values(DpKept *kept);
 
 #endif							/* DP_KEPT_INT_H */

@@ -65,6 +65,7 @@ static bool
 look_at_all(List *runs)
 {
 	bool		is_free = true;
+	List	   *before = NIL;	/* DpKept */
 	ListCell   *lc;
 
 	foreach(lc, runs)
@@ -73,7 +74,8 @@ look_at_all(List *runs)
 
 		if (kept == NULL)
 			continue;
-		dp_kept_look(kept);
+		dp_kept_look(kept, before);
+		before = lappend(before, kept);
 		is_free = is_free && dp_kept_is_free(kept);
 	}
 	return is_free;
@@ -82,6 +84,7 @@ look_at_all(List *runs)
 void
 dp_look_for_kept(List *runs, List *releases, EState *root)
 {
+	List	   *all = NIL;		/* DpKept */
 	ListCell   *run,
 			   *priced,
 			   *lc;
@@ -91,7 +94,10 @@ dp_look_for_kept(List *runs, List *releases, EState *root)
 	{
 		if (dp_keeps_answers(lfirst(priced)))
 			((DpRun *) lfirst(run))->kept = dp_kept_create(lfirst(run), lfirst(priced), root);
+		if (((DpRun *) lfirst(run))->kept != NULL)
+			all = lappend(all, ((DpRun *) lfirst(run))->kept);
 	}
+	dp_kept_agree(all);
 	is_free = look_at_all(runs);
 	if (!is_free)
 	{

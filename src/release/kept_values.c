@@ -77,19 +77,20 @@ get_number(const char **at, const char *end)
  */
 
 void
-dp_begin_values(DpValueWriter *writer, int draws)
+dp_begin_values(DpValueWriter *writer, int draws, Size most)
 {
 	memset(writer, 0, sizeof(DpValueWriter));
 	initStringInfo(&writer->keys);
 	initStringInfo(&writer->values);
 	writer->draws = draws;
+	writer->most = most;
 }
 
 /* Tells whether there is room for so many bytes more; if not, what was written is given up. */
 static bool
 has_room(DpValueWriter *writer, Size more)
 {
-	if (writer->too_long || writer->keys.len + writer->values.len + more <= DP_KEPT_MAX_BYTES)
+	if (writer->too_long || writer->keys.len + writer->values.len + more <= writer->most)
 		return !writer->too_long;
 	writer->too_long = true;
 	resetStringInfo(&writer->keys);

@@ -13,8 +13,13 @@
 #include "math/wide.h"
 #include "release/release_int.h"
 
-/* the most bytes of an answer that is kept; kept_values.c says what a group takes */
-#define DP_KEPT_MAX_BYTES (256 * 1024 * 1024)
+/*
+ * The most bytes of an answer that is bought and kept; kept_values.c says what a
+ * group takes.  One that is derived from it is longer, as more noise takes more digits, by
+ * less than five bytes in a number.
+ */
+#define DP_KEPT_MAX_BYTES (64 * 1024 * 1024)
+#define DP_DERIVED_MAX_BYTES (8 * DP_KEPT_MAX_BYTES)
 
 typedef struct DpValueWriter
 {
@@ -22,12 +27,12 @@ typedef struct DpValueWriter
 	StringInfoData values;
 	int			draws;			/* integers in a group */
 	int64		groups;
-	bool		too_long;		/* it has outgrown DP_KEPT_MAX_BYTES, and is not
-								 * kept */
+	Size		most;			/* bytes */
+	bool		too_long;		/* it has outgrown these, and is given up */
 } DpValueWriter;
 
-/* Begins to write an answer of so many integers in each group, in the current context. */
-extern void dp_begin_values(DpValueWriter *writer, int draws);
+/* Begins to write an answer of so many integers in each group, and at most so many bytes, in the current context. */
+extern void dp_begin_values(DpValueWriter *writer, int draws, Size most);
 
 /* Adds the integers of the next group. */
 extern void dp_write_group(DpValueWriter *writer, const dp_i128 *value);

@@ -1,0 +1,87 @@
+/*-------------------------------------------------------------------------
+ *
+ * kept_twins.c
+ *	  Columns of one statement that ask the same question.
+ *
+ * They are answered once, at the highest of their prices, and paid for once.
+ * Two draws of one answer would tell more than it costs, and only one of them could be
+ * kept.
+ *
+ * Counts that select keys are twins where one is kept that both are given.
+ * Where they are bought, each is an answer of its own, paid for by itself: which keys it shows
+ * is not known when the other is looked for.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "release/kept_int.h"
+
+/* Raises the prices of a release's columns to those of the same questions of another. */
+static void
+agree_with(DpKept *kept, const DpKept *other)
+{
+	for (int i = 0; i < kept->ncolumns; i++)
+	{
+		for (int j = 0; j < other->ncolumns && i != kept->selection; j++)
+		{
+			if (memcmp(kept->columns[i].question, other->columns[j].question, DP_QUESTION_BYTES) == 0)
+				kept->columns[i].asked = Max(kept->columns[i].asked, other->columns[j].asked);
+		}
+	}
+}
+
+void
+dp_kept_agree(List *all)
+{
+	ListCell   *lc,
+			   *other;
+
+	foreach(lc, all)
+	{
+		foreach(other, all)
+			agree_with(lfirst(lc), lfirst(other));
+	}
+}
+
+/* Returns the column among the first n of a release that shows the same answer; NULL: there is none. */
+static DpKeptColumn *
+find_twin(const DpKept *kept, int n, const DpKeptColumn *column)
+{
+	for (int i = 0; i < n; i++)
+	{
+		DpKeptColumn *other = &kept->columns[i];
+
+		/* what is drawn now may be of a ladder that begins now */
+		if (memcmp(other->id.question, column->id.question, DP_QUESTION_BYTES) == 0 &&
+			other->id.rho == column->id.rho && other->id.delta == column->id.delta &&
+			(other->id.began == column->id.began || (other->how != DP_KEPT_GIVEN && column->how != DP_KEPT_GIVEN)))
+			return other->twin ? other->twin : other;
+	}
+	return NULL;
+}
+
+void
+dp_kept_pair(const DpKept *kept, int i, List *before)
+{
+	DpKeptColumn *column = &kept->columns[i];
+	DpKeptColumn *twin = NULL;
+	ListCell   *lc;
+
+	/* each selection that is bought is another one */
+	if (i == kept->selection && column->how != DP_KEPT_GIVEN)
+		return;
+	foreach(lc, before)
+	{
+		const DpKept *other = lfirst(lc);
+
+		if (twin == NULL)
+			twin = find_twin(other, other->ncolumns, column);
+	}
+	column->twin = twin ? twin : find_twin(kept, i, column);
+	if (column->twin == NULL || column->how == DP_KEPT_GIVEN)
+		return;
+	column->how = DP_KEPT_TWIN;
+	column->id = column->twin->id;
+	column->twin->has_twin = true;
+}
