@@ -123,6 +123,18 @@ dp_debit_for(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+void
+dp_admin_end_answers(const char *dataset)
+{
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(dataset)};
+
+	dp_admin_execute("UPDATE dp_cdp.dataset SET refreshed_at = pg_catalog.clock_timestamp() WHERE name = $1",
+					 1, types, values, NULL, true);
+	dp_admin_execute("UPDATE dp_cdp.kept_answer SET answer = NULL, ended = true WHERE dataset = $1 AND NOT ended",
+					 1, types, values, NULL, true);
+}
+
 /*
  * refresh(dataset)
  *
@@ -136,15 +148,10 @@ dp_refresh(PG_FUNCTION_ARGS)
 	char	   *name = dp_admin_dataset_name(fcinfo, 0);
 	Oid			user = GetUserId();
 	DpAdminContext context;
-	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(name)};
 
 	dp_admin_begin(&context);
 	(void) dp_admin_dataset(name, user, DP_LOCK_CHANGE);
-	dp_admin_execute("UPDATE dp_cdp.dataset SET refreshed_at = pg_catalog.clock_timestamp() WHERE name = $1",
-					 1, types, values, NULL, true);
-	dp_admin_execute("UPDATE dp_cdp.kept_answer SET answer = NULL, ended = true WHERE dataset = $1 AND NOT ended",
-					 1, types, values, NULL, true);
+	dp_admin_end_answers(name);
 	dp_admin_end(&context);
 	PG_RETURN_VOID();
 }

@@ -462,6 +462,7 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	DpLabel    *label;
 	List	   *children;
 	ListCell   *lc;
+	DpAdminContext context;
 
 	label = dp_admin_table_label(relid);
 	if (OidIsValid(dp_dataset_owner(label->dataset)) || !dp_owns_table(relid, GetUserId()))
@@ -471,6 +472,10 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	foreach(lc, dp_label_list(relid))
 		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
 	dp_policy_name_settled(relid, label->dataset);
+	/* a policy that is written alike later asks the same questions */
+	dp_admin_begin(&context);
+	dp_admin_end_answers(label->dataset);
+	dp_admin_end(&context);
 	report_opened(relid);
 	report_children(relid, children);
 	PG_RETURN_VOID();

@@ -387,7 +387,7 @@ dp_kept_look(DpKept *kept, List *before)
 		if (selection != NULL)
 		{
 			ask_of_keys(question, column->question, &selection->id);
-			column->ladder = selection->how == DP_KEPT_GIVEN ? read_ladder(kept, question) : NIL;
+			column->ladder = selection->ladder ? read_ladder(kept, question) : NIL;
 		}
 		else
 		{
