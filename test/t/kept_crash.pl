@@ -1,0 +1,318 @@
+# Crashes while answers are bought, made better, derived and given again: of one
+# price one question has one answer, whatever dies; who was shown it has paid; no balance
+# has paid more than its dearest answers; no question stays locked.
+#
+# Then answers that are too long to be kept.
+
+use strict;
+use warnings;
+
+use IPC::Run;
+use LedgerTest;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $UNIT = 1e-6;
+my $QUESTIONS = 12;
+my @prices = (1, 2, 4, 8, 16);
+my @roles = qw(ana bob eve);
+
+my $node = ledger_node('main');
+ledger_database($node, 'test');
+$node->safe_psql('test', "CREATE ROLE owner LOGIN; GRANT ALL ON SCHEMA public TO owner; GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner;"
+	  . join('', map { "CREATE ROLE $_ LOGIN;" } @roles));
+debit($node, 'test', 'owner', <<'EOC' . join('', map { "SELECT dp_cdp.set_budget('d', '$_', rho => 1000, delta => 1e-6);" } @roles));
+CREATE TABLE v (id int PRIMARY KEY, g int, x int);
+INSERT INTO v SELECT i, i % 12, i % 100 FROM generate_series(1, 12000) i;
+SELECT dp_cdp.create_dataset('d', default_rho => 1e-6, reuse => '1 day', max_failures => 1000000);
+SELECT dp_cdp.protect_table('v', 'd', NULL);
+SELECT dp_cdp.set_bounds('v', 'x', 0, 100);
+EOC
+
+# what has been spent, what was when a round began, and when that was
+$node->safe_psql('test', <<'EOC');
+CREATE VIEW public.spent AS
+	SELECT role_name::text AS who, ledger_id, rho_spent FROM dp_cdp.budget UNION ALL SELECT 'cap', ledger_id, rho_spent FROM dp_cdp.dataset;
+CREATE VIEW public.began AS SELECT coalesce(refreshed_at, '-infinity') AS refreshed_at FROM dp_cdp.dataset;
+CREATE TABLE public.before AS TABLE public.spent;
+EOC
+
+# ---------------------------------------------------------------------------
+# Clients
+# ---------------------------------------------------------------------------
+
+my $dir = PostgreSQL::Test::Utils::tempdir();
+my $stop = "$dir/stop";
+
+# statements of one connection, in an order of its own
+sub script
+{
+	my ($client, $role) = @_;
+	my $sql = "SET SESSION AUTHORIZATION $role;\nSET lock_timeout = '20s';\n";
+
+	for (1 .. 60)
+	{
+		my $q = int(rand($QUESTIONS));
+		my $rho = $prices[ int(rand(@prices)) ] * $UNIT;
+		my $count = "SELECT count(*) AS n FROM v WHERE g = $q";
+		my @ways = (
+			"SELECT 'got $role $q ' || n FROM ($count) s",
+			"SELECT 'got $role $q ' || n FROM ($count) s",
+			"SELECT 'got $role $q ' || n FROM ($count UNION ALL $count) s");
+
+		my $ask = $ways[ int(rand(@ways)) ];
+		my $told = "SELECT DISTINCT 'with $role $q ' || stddev FROM dp_cdp.last_release()";
+
+		$sql .= "SET dp_cdp.rho = $rho;\n";
+		if (rand() < 0.2)
+		{
+			$sql .= "BEGIN READ ONLY;\n$ask;\n$told;\nROLLBACK;\n";
+		}
+		elsif (rand() < 0.2)
+		{
+			$sql .= "BEGIN;\nSAVEPOINT s;\n$ask;\n$told;\nROLLBACK TO s;\nCOMMIT;\n";
+		}
+		else
+		{
+			$sql .= "$ask;\n$told;\n";
+		}
+	}
+	return $sql;
+}
+
+sub start_clients
+{
+	my ($n) = @_;
+	my @runs;
+
+	unlink $stop;
+	for my $client (1 .. $n)
+	{
+		my $file = "$dir/client$client.sql";
+		my %r = (out => '', err => '');
+
+		open my $handle, '>', $file or die;
+		print $handle script($client, $roles[ $client % @roles ]);
+		close $handle;
+		$r{handle} = IPC::Run::start(
+			[ 'bash', '-c', 'until [ -e "$0" ]; do psql -XAtq -d "$1" -f "$2"; sleep 0.05; done', $stop, $node->connstr('test'), $file ],
+			'<', \undef, '>', \$r{out}, '2>', \$r{err});
+		push @runs, \%r;
+	}
+	return @runs;
+}
+
+sub stop_clients
+{
+	open my $handle, '>', $stop or die;
+	close $handle;
+	eval { $_->{handle}->finish } for @_;
+	return join('', map { $_->{out} } @_);
+}
+
+# ---------------------------------------------------------------------------
+# What has to be true
+# ---------------------------------------------------------------------------
+
+my %answer;      # question and price => answer
+my %knows;       # role and question => dearest price that was shown
+
+sub price_of
+{
+	my ($stddev) = @_;
+	my ($best) = sort { abs(log($a * $UNIT * 2 * $stddev**2)) <=> abs(log($b * $UNIT * 2 * $stddev**2)) } @prices;
+
+	return $best;
+}
+
+sub read_answers
+{
+	my ($what, $out) = @_;
+	my $seen = 0;
+	my $others = 0;
+	my %got;
+
+	for my $line (split /\n/, $out)
+	{
+		$got{"$1 $2"}{$3} = 1 if $line =~ /^got (\w+) (\d+) (-?\d+)$/;
+		if ($line =~ /^with (\w+) (\d+) ([\d.e+-]+)$/)
+		{
+			my ($role, $q, $price) = ($1, $2, price_of($3));
+			my @values = keys %{ $got{"$role $q"} || {} };
+
+			%got = ();
+			next unless @values;
+			$seen++;
+			$answer{"$q $price"} //= $values[0];
+			$others += grep { $_ ne $answer{"$q $price"} } @values;
+			$knows{"$role $q"} = $price if $price > ($knows{"$role $q"} // 0);
+		}
+		# of a statement whose price was not told
+		%got = () if $line !~ /^got/;
+	}
+	cmp_ok($seen, '>', 20, "$what: answers were shown");
+	is($others, 0, "$what: a question has one answer at one price");
+	return;
+}
+
+sub holds
+{
+	my ($what) = @_;
+
+	is(value($node, 'test', "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), '0', "$what: no question is locked");
+	is(value($node, 'test', "SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'"), '0', "$what: balances are the log's");
+	is(value($node, 'test', "SELECT count(*) FROM (SELECT FROM dp_cdp.kept_answer WHERE began > (SELECT refreshed_at FROM public.began) GROUP BY question HAVING count(DISTINCT began) > 1) s"), '0',
+		"$what: a question has one ladder");
+	# one column each: a balance has paid for the dearest answer of each question
+	is(value($node, 'test', <<'EOC'), '', "$what: each balance has paid for the dearest it knows, and no more");
+WITH b AS (SELECT s.who, s.ledger_id, s.rho_spent - (SELECT before.rho_spent FROM public.before WHERE before.who = s.who) AS rho_spent FROM public.spent s)
+SELECT string_agg(who || ' ' || rho_spent || ' ' || knows, ', ') FROM (
+	SELECT who, rho_spent, coalesce((SELECT sum(most) FROM (SELECT max(rho) AS most FROM dp_cdp.kept_answer k WHERE b.ledger_id = ANY (paid_by) AND began > (SELECT refreshed_at FROM public.began) GROUP BY question) m), 0) AS knows FROM b) s
+WHERE rho_spent <> knows
+EOC
+	my %paid = map { split /=/ } split /\n/, value($node, 'test', "SELECT b.role_name || '=' || count(DISTINCT k.question)"
+		  . " FROM dp_cdp.budget b JOIN dp_cdp.kept_answer k ON b.ledger_id = ANY (k.paid_by) AND k.began > (SELECT refreshed_at FROM public.began) GROUP BY b.role_name");
+	for my $role (@roles)
+	{
+		cmp_ok(scalar(grep { /^$role / } keys %knows), '<=', $paid{$role} // 0, "$what: $role has paid for what it was shown");
+	}
+	return;
+}
+
+# everybody asks everything once more, and nobody dies
+sub calm
+{
+	my ($what) = @_;
+	my $out = '';
+	my %before = %knows;
+
+	for my $role (@roles)
+	{
+		$out .= debit($node, 'test', $role, join('', map {
+			my $rho = ($before{"$role $_"} // 1) * $UNIT;
+			"SET dp_cdp.rho = $rho; SELECT 'got $role $_ ' || count(*) FROM v WHERE g = $_;"
+			  . "SELECT 'with $role $_ ' || stddev FROM dp_cdp.last_release();" } 0 .. $QUESTIONS - 1)) . "\n";
+	}
+	read_answers($what, $out);
+	holds($what);
+	return;
+}
+
+sub signal_backend
+{
+	my ($function) = @_;
+
+	$node->psql('postgres', "SELECT $function(pid) FROM pg_stat_activity"
+		  . " WHERE datname = 'test' AND backend_type = 'client backend' AND state = 'active' ORDER BY random() LIMIT 1");
+	return;
+}
+
+sub kill_one
+{
+	my ($where) = @_;
+	my $pid = value($node, 'postgres', "SELECT pid FROM pg_stat_activity WHERE $where ORDER BY random() LIMIT 1");
+
+	kill 'KILL', $pid if $pid;
+	return;
+}
+
+sub wait_for_server
+{
+	$node->poll_query_until('postgres', 'SELECT true') or die 'server did not come back';
+	return;
+}
+
+# ends all answers, for a round of its own
+sub anew
+{
+	%answer = %knows = ();
+	$node->safe_psql('test', "SELECT dp_cdp.refresh('d')");
+	$node->safe_psql('test', 'DELETE FROM public.before; INSERT INTO public.before TABLE public.spent');
+	return;
+}
+
+my @rounds = (
+	[ 'backends terminated and cancelled', sub {
+		for (1 .. 30)
+		{
+			signal_backend($_ % 3 ? 'pg_terminate_backend' : 'pg_cancel_backend');
+			select undef, undef, undef, 0.05;
+		}
+	} ],
+	[ 'the worker terminated and killed', sub {
+		for (1 .. 6)
+		{
+			$node->psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'dp_cdp ledger'");
+			select undef, undef, undef, 0.2;
+		}
+		kill_one(q{backend_type = 'dp_cdp ledger'});
+		wait_for_server();
+		select undef, undef, undef, 1;
+	} ],
+	[ 'backends killed', sub {
+		for (1 .. 2)
+		{
+			kill_one(q{datname = 'test' AND backend_type = 'client backend'});
+			select undef, undef, undef, 0.3;
+			wait_for_server();
+			select undef, undef, undef, 0.7;
+		}
+	} ],
+	[ 'the server stopped', sub {
+		for (1 .. 2)
+		{
+			$node->stop('immediate');
+			$node->start;
+			select undef, undef, undef, 0.8;
+		}
+	} ]);
+
+srand(17);
+for my $round (@rounds)
+{
+	my ($what, $chaos) = @$round;
+	my @clients = start_clients(6);
+
+	$node->poll_query_until('test', 'SELECT count(*) >= 4 FROM dp_cdp.kept_answer WHERE answer IS NOT NULL AND NOT ended') or die 'nothing happens';
+	$chaos->();
+	my $out = stop_clients(@clients);
+	wait_for_server();
+	read_answers($what, $out);
+	holds($what);
+	calm("$what, afterwards");
+	anew();
+}
+
+# ---------------------------------------------------------------------------
+# Too long to be kept
+# ---------------------------------------------------------------------------
+
+sub paid
+{
+	my ($role, $sql) = @_;
+	my $before = value($node, 'test', "SELECT sum(rho_spent) FROM dp_cdp.dataset");
+	my $out = debit($node, 'test', $role, "SET dp_cdp.rho = 1e-6; $sql");
+
+	return (value($node, 'test', "SELECT trim_scale((sum(rho_spent) - $before) * 1000000) FROM dp_cdp.dataset"), $out);
+}
+
+$node->append_conf('postgresql.conf', "dp_cdp.kept_size = 1kB\n");
+$node->reload;
+$node->poll_query_until('postgres', q{SELECT current_setting('dp_cdp.kept_size') = '1kB'});
+$node->safe_psql('test', "SELECT dp_cdp.set_keys('v', 'id', (SELECT array_agg(i) FROM generate_series(1, 2000) i))");
+my $long = 'SELECT count(*) FROM v GROUP BY id ORDER BY id LIMIT 1;';
+my ($cost, $first) = paid('ana', $long);
+is($cost, '1', 'an answer that is too long is paid for');
+like($first, qr/^-?\d+$/, 'and shown');
+is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.kept_answer WHERE answer IS NOT NULL OR NOT ended'), '0', 'and not kept');
+($cost, my $second) = paid('ana', $long);
+is($cost, '1', 'asked again it is bought again');
+isnt($second, $first, 'as another answer');
+($cost, my $both) = paid('ana', 'SELECT id, count(*) FROM v GROUP BY id UNION ALL SELECT id, count(*) FROM v GROUP BY id ORDER BY id LIMIT 2;');
+is($cost, '1', 'twice in a statement it is one');
+like($both, qr/^1\|(-?\d+)\n1\|\1$/, 'shown twice');
+is(value($node, 'test', "SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'"), '0', 'the ledger is sound');
+
+$node->stop;
+done_testing();
