@@ -121,7 +121,7 @@ fuzz-sql:
 fuzz-neighbours:
 	@unset SECONDS; FUZZ_SECONDS="$(or $(SECONDS),$(FUZZ_SECONDS))" FUZZ_SEED="$(or $(SEED),$(FUZZ_SEED))" SANITIZE="$(SANITIZE)" ASSERT="$(ASSERT)" \
 		FUZZ_STATEMENTS="$(or $(STATEMENTS),$(FUZZ_STATEMENTS))" FUZZ_EPISODE="$(or $(EPISODE),$(FUZZ_EPISODE))" \
-		FUZZ_PAIRS="$(or $(PAIRS),$(FUZZ_PAIRS))" FUZZ_HEAVY="$(or $(HEAVY),$(FUZZ_HEAVY))" FUZZ_SHAPES="$(or $(SHAPES),$(FUZZ_SHAPES))" FUZZ_ASKED="$(or $(ASKED),$(FUZZ_ASKED))" FUZZ_PARALLEL="$(or $(PARALLEL),$(FUZZ_PARALLEL))" ONLY=neighbours bash test/tools/fuzz_sql.sh
+		FUZZ_PAIRS="$(or $(PAIRS),$(FUZZ_PAIRS))" FUZZ_HEAVY="$(or $(HEAVY),$(FUZZ_HEAVY))" FUZZ_SHAPES="$(or $(SHAPES),$(FUZZ_SHAPES))" FUZZ_ASKED="$(or $(ASKED),$(FUZZ_ASKED))" FUZZ_PARALLEL="$(or $(PARALLEL),$(FUZZ_PARALLEL))" FUZZ_KEPT="$(or $(KEPT),$(FUZZ_KEPT))" ONLY=neighbours bash test/tools/fuzz_sql.sh
 
 fuzz-bounding:
 	@unset SECONDS; FUZZ_SECONDS="$(or $(SECONDS),$(FUZZ_SECONDS))" FUZZ_SEED="$(or $(SEED),$(FUZZ_SEED))" SANITIZE="$(SANITIZE)" ASSERT="$(ASSERT)" \

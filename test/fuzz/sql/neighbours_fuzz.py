@@ -31,6 +31,7 @@ from hostile import Hostile
 from oracle import differ, differ_softly, not_allowed, not_possible, number
 from pairs import DIFFERENCES, Looking, Pair, plainly
 from scenarios import LARGE, OWN, Scenarios, Step
+from sequences import Sequences
 from shapes import RHO as RHO_OF_SHAPES, Shapes
 from wire import Lost
 
@@ -45,6 +46,7 @@ SHAPES = float(os.environ.get('FUZZ_SHAPES') or 0.1)    # of the statements, who
 ASKED = float(os.environ.get('FUZZ_ASKED') or 0)        # of the others, which are whole queries of asked.py
 SLOW = float(os.environ.get('FUZZ_SLOW') or 0)        # statements that take longer are shown
 PARALLEL = bool(os.environ.get('FUZZ_PARALLEL'))        # forces parallel plans
+KEPT = float(os.environ.get('FUZZ_KEPT') or 0)          # answers are kept; of the queries so many are asked again, by several roles at several prices
 KINDS = ('asked', 'answered', 'distances', 'with plain SQL', 'keys selected')
 SCENARIOS = 50                  # of an episode
 RHO = 200000.0                  # of one aggregate, where answers are compared
@@ -176,7 +178,7 @@ def without_bounds(rng, private):
     return private
 
 
-class Neighbours:
+class Neighbours(Sequences):
     def __init__(self):
         self.admin = Looking('postgres', 'postgres')
         self.template = 'n_template'
@@ -188,7 +190,7 @@ class Neighbours:
         self.force = 'debug_parallel_query' if self.version >= 160000 else 'force_parallel_mode'
         Pair.must(self.admin, 'DROP DATABASE IF EXISTS n_template')
         Pair.must(self.admin, 'CREATE DATABASE n_template')
-        for f in ('fixture.sql', 'neighbours.sql', 'shapes.sql'):
+        for f in ('fixture.sql', 'neighbours.sql', 'shapes.sql') + ('kept.sql',) * bool(KEPT):
             subprocess.run(['psql', '-X', '-q', '-d', self.template, '-f', os.path.join(HERE, f)], check=True, stdout=subprocess.DEVNULL)
 
     def pair(self, name):
@@ -372,6 +374,7 @@ class Neighbours:
         grammar.asks = ASKED or grammar.asks
         scenarios = Scenarios(rng)
         owner = None
+        others, asks = {}, random.Random('again %d/%d' % (SEED, n))
         both = self.begin(pair, role, settings)
         try:
             for _ in range(SCENARIOS):
@@ -398,10 +401,21 @@ class Neighbours:
                     pair.make()
                     return
                 results = self.compare(pair, steps, answers, charges)
+                if KEPT and not any(r[1] for r in results) and q.private and way in ('plain', 'explain', 'shape') and asks.random() < KEPT:
+                    _, uneven = self.again(asks, pair, others, q, settings, RHO if self.exact else 0.01, where)
+                    if uneven:
+                        for c in sum(others.values(), []):
+                            c.close()
+                        others = {}
+                        # what is kept may be of one of them alone
+                        if pair.even():
+                            pair.make()
+                        both, owner = self.begin(pair, role, settings), None
+                        continue
                 if any(r[1] for r in results):
                     self.confirm(pair, role, settings, steps, results, where)
                     if not pair.even():
-                        both, owner = self.begin(pair, role, settings), None
+                        both, owner, others = self.begin(pair, role, settings), None, {}
                 elif self.exact and shaped and not answers[0][-1].error:
                     owner = owner or self.begin(pair, 'fuzz_owner', settings[:2])[0]
                     self.groups(pair, both, owner, settings, steps, answers[0][-1], any(float(c[4]) for c in charges[0]), where)
@@ -426,7 +440,7 @@ class Neighbours:
             for p in self.pairs.values():
                 p.make()
             return
-        for c in both + [owner] * (owner is not None):
+        for c in both + [owner] * (owner is not None) + sum(others.values(), []):
             c.close()
 
     def large(self, name):
@@ -585,6 +599,9 @@ def main():
             said = now
     fuzz.compare_refusals()
     fuzz.report(time.time() - start)
+    if KEPT:
+        print('asked again %d times, ledgers of kept answers compared %d times' % (
+            fuzz.counts['asked again'], fuzz.counts['ledgers of kept answers compared']))
     print('by way: %s' % ', '.join('%s %d' % w for w in fuzz.ways.most_common()))
     codes = collections.Counter()
     for (code, _), (k, _) in fuzz.errors.items():
