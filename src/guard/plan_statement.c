@@ -299,6 +299,11 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 		note_params(lfirst(lc));
 		plan_prefetches(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
 		plan_key_sets(&cxt, lfirst(lc), query_string, cursorOptions, boundParams);
+		if (((DpRelease *) lfirst(lc))->wider != NULL)
+		{
+			note_params(((DpRelease *) lfirst(lc))->wider);
+			plan_key_sets(&cxt, ((DpRelease *) lfirst(lc))->wider, query_string, cursorOptions, boundParams);
+		}
 		plan_inner(lfirst(lc), cursorOptions, boundParams);
 		if (((DpRelease *) lfirst(lc))->finder != NULL)
 			plan_inner(((DpRelease *) lfirst(lc))->finder, cursorOptions, boundParams);

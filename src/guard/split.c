@@ -16,6 +16,8 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
+#include "base/attempt.h"
 #include "base/settings.h"
 #include "guard/describe/describe.h"
 #include "guard/read/read.h"
@@ -99,6 +101,110 @@ build_finder(DpLevel *level)
 	level->release->finder = release;
 }
 
+static DpLevel *release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read,
+							  bool even_if_readable);
+
+/* a level that is described once more, without some of its conditions, which it may not be releasable without */
+typedef struct Widening
+{
+	DpSplitContext cxt;
+	Query	   *query;
+	int			where;
+	DpCollected collected;
+	const DpFrom *read;
+	bool		even_if_readable;
+	DpLevel    *level;
+} Widening;
+
+static void
+widen(void *context)
+{
+	Widening   *w = context;
+
+	w->level = release_level(&w->cxt, w->query, w->where, &w->collected, w->read, w->even_if_readable);
+}
+
+/* Tells whether a query reads rows that are stored. */
+static bool
+reads_rows_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+		return ((RangeTblEntry *) node)->rtekind == RTE_RELATION || ((RangeTblEntry *) node)->rtekind == RTE_NAMEDTUPLESTORE;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, reads_rows_walker, context, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, reads_rows_walker, context);
+}
+
+/* Tells whether keys or bounds of a release follow from rows of public tables. */
+static bool
+has_public_inputs(DpRelease *release)
+{
+	ListCell   *lc;
+
+	foreach(lc, release->key_sets)
+	{
+		if (reads_rows_walker((Node *) ((DpKeySet *) lfirst(lc))->query, NULL))
+			return true;
+	}
+	return release->prefetches != NIL || release->ranges != NIL;
+}
+
+/* Tells whether an expression reads a parameter with a lower number than those of the release. */
+static bool
+param_walker(Node *node, int *first)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramid < *first;
+	return expression_tree_walker(node, param_walker, first);
+}
+
+/* Tells whether a level may have conditions on its keys alone, and whether anything could be kept of it without them. */
+static bool
+may_be_widened(Query *query)
+{
+	return dp_guc_reuse && query->groupClause != NIL && query->jointree->quals != NULL && !IsInParallelMode();
+}
+
+/*
+ * Describes the release that a level would be without conditions on its keys,
+ * whose kept answers may be those that it asks for.  query: the level's, as it was before it was read.
+ */
+static void
+add_wider(DpLevel *level, Query *query, const DpCollected *collected, const DpFrom *read, bool even_if_readable)
+{
+	DpRelease  *release = level->release;
+	Widening	w = {.cxt = *level->cxt,.query = query,.where = level->where,.collected = *collected,.read = read,
+	.even_if_readable = even_if_readable};
+	List	   *tests = NIL;
+	DpRelease  *wider;
+	ErrorData  *error;
+
+	if (level->dataset->reuse > 0 && release->selection < 0 && release->finder == NULL && release->prefetches == NIL)
+		tests = dp_take_key_tests(level, query);
+	if (tests == NIL)
+		return;
+	w.cxt.releases = NIL;
+	w.collected.cxt = &w.cxt;
+	error = dp_attempt(widen, &w);
+	if (error != NULL && error->sqlerrcode != ERRCODE_DP_NOT_RELEASABLE && error->sqlerrcode != ERRCODE_DP_BAD_PARAMETER)
+		ThrowErrorData(error);
+	if (error != NULL)
+		return;
+	wider = w.level->release;
+	/* nothing is read for what is only looked for */
+	if (wider->selection >= 0 || wider->finder != NULL || has_public_inputs(wider))
+		return;
+	wider->inner_query = NULL;
+	wider->key_memory = w.cxt.key_memory;
+	release->wider = wider;
+	release->wider_tests = tests;
+	release->wider_has_params = param_walker((Node *) tests, &release->first_param);
+}
+
 /* Describes and builds the release of a level without grouping sets; query itself stays as it is. */
 static DpLevel *
 release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable)
@@ -106,6 +212,7 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	DpLevel    *level = palloc0(sizeof(DpLevel));
 	DpRelease  *release = dp_make_release();
 	DpScope		scope = {query, cxt->scope->outer};
+	Query	   *unread = may_be_widened(query) ? copyObject(query) : NULL;
 	ListCell   *lc;
 
 	level->cxt = cxt;
@@ -141,6 +248,8 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	dp_verify_inner(level);
 	dp_check_trusted(level);
 	cxt->releases = lappend(cxt->releases, release);
+	if (unread != NULL)
+		add_wider(level, unread, collected, read, even_if_readable);
 	return level;
 }
 

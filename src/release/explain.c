@@ -199,7 +199,7 @@ explain_questions(const DpPricedRelease *priced, EState *estate, ExplainState *e
 
 /* Returns what a line says of an answer that is kept; "" where it is bought. */
 static char *
-kept_text(const DpPricedColumn *column)
+kept_text(const DpPricedColumn *column, bool is_wider)
 {
 	Interval   *age;
 	char	   *text;
@@ -212,7 +212,8 @@ kept_text(const DpPricedColumn *column)
 	text = DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(age)));
 	if (!column->is_given)
 		return psprintf("  makes a kept answer better, %s old, charged rho %s", text, format_amount(column->charged, DP_RHO_ONE));
-	return psprintf("  kept, %s old, charged rho %s", text, format_amount(column->charged, DP_RHO_ONE));
+	return psprintf("  kept%s, %s old, charged rho %s", is_wider ? " with more groups" : "", text,
+					format_amount(column->charged, DP_RHO_ONE));
 }
 
 /* Returns what a release with its finder charges who asks. */
@@ -247,7 +248,7 @@ column_lines(const DpPricedRelease *priced, ExplainState *es)
 								 column->later ? "sigma known when it runs," : psprintf("sigma=%.6g", column->sigma),
 								 format_amount(column->rho, DP_RHO_ONE), column->later ? "" : more,
 								 limits_text(priced, column),
-								 i == priced->release->selection ? "  selects keys" : "", kept_text(column)));
+								 i == priced->release->selection ? "  selects keys" : "", kept_text(column, priced->is_wider)));
 	}
 	return lines;
 }
@@ -285,7 +286,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (dp_run_of_state(node) != NULL && dp_run_of_state(node)->kept != NULL && dp_run_of_state(node)->priced != NULL)
 		priced = dp_run_of_state(node)->priced;
 	else
-		(void) dp_foresee_kept(priced, estate);
+		priced = dp_foresee_kept(priced, estate);
 	dataset = priced->dataset;
 	rho = charged_rho(priced);
 	if (priced->groups)

@@ -55,6 +55,9 @@ typedef struct ReleaseReceiver
 	/* declared keys: states of all groups, until the inner plan has ended */
 	DpKeyTable *keys;
 	dp_i128    *states;			/* [group][state] */
+
+	/* kept answers of more groups: those that are asked for; NULL: all are */
+	DpKeyTable *asked;
 } ReleaseReceiver;
 
 /* an inner plan that was started before its debit */
@@ -211,6 +214,14 @@ receive_state(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
+/* Passes over the answers of a group that nobody asked for. */
+static void
+pass_group(ReleaseReceiver *receiver)
+{
+	for (int i = 0; i < receiver->run->priced->ncolumns; i++)
+		(void) column_draws(receiver, i, NULL);
+}
+
 /*
  * Releases every group whose keys are known, whether the inner plan met it or
  * not; without keys, the only one.
@@ -228,8 +239,13 @@ release_declared(ReleaseReceiver *receiver)
 		CHECK_FOR_INTERRUPTS();
 		if (receiver->keys)
 			dp_key_table_get(receiver->keys, position, receiver->values, receiver->nulls);
-		release_group(receiver, receiver->states ? receiver->states + position * priced->width : NULL);
-		tuplestore_putvalues(receiver->rows, receiver->desc, receiver->values, receiver->nulls);
+		if (receiver->asked != NULL && dp_key_table_find(receiver->asked, receiver->values, receiver->nulls) < 0)
+			pass_group(receiver);
+		else
+		{
+			release_group(receiver, receiver->states ? receiver->states + position * priced->width : NULL);
+			tuplestore_putvalues(receiver->rows, receiver->desc, receiver->values, receiver->nulls);
+		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(receiver->row_context);
 	}
@@ -268,6 +284,8 @@ create_receiver(DpRun *run, const DpPricedRelease *priced, TupleDesc desc)
 		receiver->keys = dp_key_table_create(priced->release, priced->tuples, is_sought);
 	else if (run->kept && run->kept->keys)
 		receiver->keys = dp_key_table_of(priced->release, run->kept->keys, is_sought);
+	if (run->asked != NULL)
+		receiver->asked = dp_key_table_create(run->asked->release, run->asked->tuples, true);
 	return receiver;
 }
 

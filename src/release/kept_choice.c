@@ -91,6 +91,12 @@ dp_kept_create(const DpRun *run, DpPricedRelease *priced, EState *estate)
 	return make_kept(priced, dp_questions(run, priced, estate));
 }
 
+DpKept *
+dp_kept_create_early(DpPricedRelease *priced, EState *estate)
+{
+	return make_kept(priced, dp_questions_early(priced, priced, estate));
+}
+
 /* ------------------------------------------------------------------------
  * Ladders
  * ------------------------------------------------------------------------
@@ -429,20 +435,6 @@ dp_kept_settle(DpKept *kept)
 			dp_price_again(kept->priced, i, kept->columns[i].id.rho);
 	}
 	kept->priced->charged_delta = dp_kept_owed(kept).delta;
-}
-
-bool
-dp_foresee_kept(DpPricedRelease *priced, EState *estate)
-{
-	DpKept	   *kept = NULL;
-
-	if (dp_keeps_answers(priced))
-		kept = make_kept(priced, dp_questions_early(priced, priced, estate));
-	if (kept == NULL)
-		return false;
-	dp_kept_look(kept, NIL);
-	dp_kept_settle(kept);
-	return true;
 }
 
 /* ------------------------------------------------------------------------

@@ -80,6 +80,8 @@ typedef struct DpKept
 	DpKeyTuples *keys;			/* that a kept selection has shown; NULL */
 	TupleDesc	keys_desc;
 	bool		is_locked;		/* its questions are, by this process */
+	bool		is_wider;		/* its answers are given to who asks for some of
+								 * its groups: all are there, and it is not looked at again */
 } DpKept;
 
 /* kept_choice.c */
@@ -126,6 +128,17 @@ extern DpCharge dp_kept_owed(const DpKept *kept);
  */
 extern void dp_kept_agree(List *all);
 extern void dp_kept_pair(const DpKept *kept, int i, List *before);
+
+/*
+ * kept_choice.c: does what dp_kept_create does for a release that is not executed.
+ */
+extern DpKept *dp_kept_create_early(DpPricedRelease *priced, EState *estate);
+
+/*
+ * kept_wider.c: looks whether all that a release asks for is kept as answers of the release
+ * without the conditions on its keys, and paid for by all budgets of who asks; returns these, or NULL.
+ */
+extern DpKept *dp_kept_of_wider(const DpRun *run, DpPricedRelease *priced, EState *estate);
 
 /* kept_draws.c */
 

@@ -4,7 +4,8 @@
  *	  A statement's releases whose answers are kept: from the first look to the
  *	  moment when they may be shown.
  *
- *	 1. Look; if all is there, and paid for, nothing is locked or debited.
+ *	 1. Look; if all is there, and paid for, nothing is locked or debited.  Where a
+ *		release with more groups has it (kept_wider.c), it is given from there.
  *	 2. Else lock the questions, in the order of their bytes, and look again.
  *	 3. The debit (exec.c) marks the answers as paid for.
  *	 4. Draw and derive (exec.c), hand the values to the ledger, and wait until they are
@@ -43,6 +44,13 @@ in_order(List *questions)
 	return ordered;
 }
 
+/* Returns the answers that may have to be bought of an execution; NULL: none. */
+static DpKept *
+kept_to_buy(const DpRun *run)
+{
+	return run->kept != NULL && !run->kept->is_wider ? run->kept : NULL;
+}
+
 /* Returns the questions that a statement's releases lock. */
 static List *
 locks_of(List *runs)
@@ -52,7 +60,7 @@ locks_of(List *runs)
 
 	foreach(lc, runs)
 	{
-		DpKept	   *kept = ((DpRun *) lfirst(lc))->kept;
+		DpKept	   *kept = kept_to_buy(lfirst(lc));
 
 		if (kept != NULL)
 			questions = list_concat(questions, dp_kept_locks(kept));
@@ -70,13 +78,39 @@ look_at_all(List *runs)
 
 	foreach(lc, runs)
 	{
-		DpKept	   *kept = ((DpRun *) lfirst(lc))->kept;
+		DpKept	   *kept = kept_to_buy(lfirst(lc));
 
 		if (kept == NULL)
 			continue;
 		dp_kept_look(kept, before);
 		before = lappend(before, kept);
 		is_free = is_free && dp_kept_is_free(kept);
+	}
+	return is_free;
+}
+
+/* Has releases that would cost something be answered from wider ones, where these are there; returns whether nothing is owed. */
+static bool
+look_at_wider(List *runs, List *releases, EState *root)
+{
+	bool		is_free = true;
+	ListCell   *lc,
+			   *priced;
+
+	forboth(lc, runs, priced, releases)
+	{
+		DpRun	   *run = lfirst(lc);
+		DpKept	   *wider;
+
+		if (run->kept == NULL || dp_kept_is_free(run->kept))
+			continue;
+		wider = dp_kept_of_wider(run, lfirst(priced), root);
+		is_free = is_free && wider != NULL;
+		if (wider == NULL)
+			continue;
+		run->kept = wider;
+		run->asked = lfirst(priced);
+		lfirst(priced) = wider->priced;
 	}
 	return is_free;
 }
@@ -98,7 +132,7 @@ dp_look_for_kept(List *runs, List *releases, EState *root)
 			all = lappend(all, ((DpRun *) lfirst(run))->kept);
 	}
 	dp_kept_agree(all);
-	is_free = look_at_all(runs);
+	is_free = look_at_all(runs) || look_at_wider(runs, releases, root);
 	if (!is_free)
 	{
 		foreach(lc, locks_of(runs))
@@ -111,7 +145,7 @@ dp_look_for_kept(List *runs, List *releases, EState *root)
 
 		if (kept == NULL)
 			continue;
-		kept->is_locked = !is_free;
+		kept->is_locked = !is_free && !kept->is_wider;
 		dp_kept_settle(kept);
 		dp_kept_begin(kept, ((DpRun *) lfirst(run))->desc);
 	}

@@ -61,6 +61,9 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->selection = o->selection;
 	n->finder = copyObject(o->finder);
 	n->is_finder = o->is_finder;
+	n->wider = copyObject(o->wider);
+	n->wider_tests = copyObject(o->wider_tests);
+	n->wider_has_params = o->wider_has_params;
 	n->first_param = o->first_param;
 	n->prefetches = copyObject(o->prefetches);
 	n->needs_params = o->needs_params;

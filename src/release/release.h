@@ -246,6 +246,17 @@ struct DpRelease
 	bool		is_finder;		/* it is one */
 
 	/*
+	 * The release without the conditions that look at nothing but its keys, of
+	 * which kept answers may be those that are asked for (kept_wider.c); it is never run, and has no
+	 * inner query.  NULL: none.  wider_tests are these conditions, over
+	 * parameters for the keys, numbered from first_param.
+	 */
+	DpRelease  *wider;
+	List	   *wider_tests;
+	bool		wider_has_params;	/* some of them read parameters of the
+									 * statement */
+
+	/*
 	 * External parameters of the inner plan that the node supplies:
 	 * first_param is the bound_spec (when contributions are bounded), those
 	 * of the columns follow, then those of the lists.

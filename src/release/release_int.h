@@ -90,6 +90,8 @@ typedef struct DpPricedRelease
 	int64		rho;			/* for all columns together */
 	int64		delta;			/* 0 unless keys are selected */
 	int64		charged_delta;	/* kept answers: what of it who asks owes */
+	bool		is_wider;		/* kept answers of it are given to who asks for
+								 * some of its groups */
 	int64		threshold;		/* threshold of the key selection */
 	char	   *aggregates;		/* for the audit */
 	char	   *groups;
@@ -135,6 +137,9 @@ typedef struct DpRun
 	struct DpPilot *pilot;		/* set: a pilot runs, which is hidden */
 	struct DpRun *finder;		/* hidden: finds bounds first; NULL: none */
 	struct DpKept *kept;		/* its answers are kept; NULL: they are not */
+	const DpPricedRelease *asked;	/* kept answers of a wider release are given,
+									 * which priced is: what was asked for; NULL:
+									 * none */
 	QueryEnvironment *prefetched;	/* for the inner plan; NULL: none, or not
 									 * needed any more */
 	MemoryContext prefetch_context;
@@ -300,10 +305,11 @@ extern void dp_look_for_kept(List *runs, List *releases, EState *root);
 extern void dp_keep_drawn(List *runs);
 
 /*
- * kept_choice.c: settles for a priced release that is not executed what would be
- * given again, as far as that is known before; tells whether it was.
+ * kept_wider.c: settles for a priced release that is not executed what would be
+ * given again, as far as that is known before; returns the release whose prices and
+ * noise are shown.
  */
-extern bool dp_foresee_kept(DpPricedRelease *priced, EState *estate);
+extern DpPricedRelease *dp_foresee_kept(DpPricedRelease *priced, EState *estate);
 
 /* inner.c: dp_end_inner ends what was started and not run, because nobody asked for its rows */
 extern void dp_end_inner(DpRun *run);

@@ -398,7 +398,7 @@ find_releases(PlanState *state, FindContext *c)
 				c->priced = lappend(c->priced, priced);
 				if (c->questions != NULL)
 					add_questions(c->questions, priced, c->estate);
-				(void) dp_foresee_kept(priced, c->estate);
+				llast(c->priced) = dp_foresee_kept(priced, c->estate);
 			}
 		}
 	}

@@ -187,6 +187,75 @@ SELECT is(paid(), 'analyst1 1000000, cap 1000000', 'a sum by the same keys costs
 SELECT is((SELECT count(*) FROM regexp_matches(answer(), '\(', 'g')), 7::bigint, 'and has these keys');
 
 -- ------------------------------------------------------------------
+-- Some of the groups that are kept
+-- ------------------------------------------------------------------
+
+-- a condition on the keys alone leaves groups out, and changes none
+CREATE FUNCTION of_dept(d text) RETURNS TABLE (dept text, n bigint) LANGUAGE plpgsql AS $$
+	BEGIN RETURN QUERY SELECT v.dept, count(*) FROM visits v WHERE v.dept = d GROUP BY v.dept; END $$;
+GRANT EXECUTE ON FUNCTION of_dept TO analyst1;
+SELECT dp_cdp.set_bounds('visits', 'visited_on', date '2026-01-01', date '2026-12-31');
+SELECT dp_cdp.set_keys('visits', 'ward', ARRAY[0, 1, 2, 3, 4, 5, 6]);
+
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE dept = ''b'' GROUP BY dept');
+SELECT is(paid(), 'analyst1 1, cap 1', 'where nothing is kept a filter on a key is bought as it is');
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits GROUP BY dept');
+SELECT is(paid(), 'analyst1 1, cap 1', 'and so is the question without it');
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE dept = ''b'' GROUP BY dept');
+SELECT is(paid() || answer(), 'nobody' || answer(2), 'what was bought by itself is given again');
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE dept IN (''a'', ''z'') GROUP BY dept ORDER BY 1');
+SELECT is(paid() || answer(), 'nobody' || regexp_replace(answer(2), '\n\(b.*\n\(c[^\n]*', ''), 'a filter on a key reads the groups that are kept');
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE dept > ''b'' AND dept IS NOT NULL GROUP BY dept ORDER BY dept DESC');
+SELECT is(paid(), 'nobody', 'whatever it is');
+SELECT is(array_length(string_to_array(answer(), E'\n'), 1), 2, 'and shows no others');
+SELECT ask('analyst1', 'SELECT * FROM of_dept(''c'')');
+SELECT is(paid() || answer(), 'nobody' || substring(answer(4) from '\(c[^\n]*'), 'with a parameter');
+SELECT ask('analyst1', 'SELECT * FROM of_dept(''z'')');
+SELECT is(paid() || answer(), 'nobody' || substring(answer(5) from '\(z[^\n]*'), 'with another');
+SELECT ask('analyst1', 'SELECT dept, count(*), sum(cost) FROM visits WHERE dept = ''a'' GROUP BY dept');
+SELECT is(paid(), 'analyst1 2, cap 2', 'a column that is not kept has the query bought, all of it');
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE dept = ''c'' AND ward = 1 GROUP BY dept');
+SELECT is(paid(), 'analyst1 1, cap 1', 'a condition on anything else makes it another question');
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE dept = ''c'' OR ward = 1 GROUP BY dept');
+SELECT is(paid(), 'analyst1 1, cap 1', 'also one that is half of it on the key');
+SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE dept = ''c''');
+SELECT is(paid(), 'analyst1 1, cap 1', 'and so does a condition on what is no key');
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE dept = ''c'' GROUP BY dept', 'SET dp_cdp.rho = 2e-6');
+SELECT is(paid(), 'analyst1 2, cap 2', 'a better answer than what is kept is bought');
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE dept = ''z'' GROUP BY dept', 'SET dp_cdp.reuse = off');
+SELECT is(paid(), 'analyst1 1, cap 1', 'a fresh one, too');
+SELECT ask('analyst2', 'SELECT dept, count(*) FROM visits WHERE dept IN (''a'', ''z'') GROUP BY dept');
+SELECT is(paid(), 'analyst2 1, cap 1', 'who has not paid for the groups buys what he asks for');
+
+SELECT ask('analyst1', 'SELECT dept, ward, count(*) FROM visits GROUP BY dept, ward ORDER BY 1, 2');
+SELECT is(paid(), 'analyst1 1, cap 1', 'groups of two keys');
+SELECT ask('analyst1', 'SELECT dept, ward, count(*) FROM visits WHERE dept = ''a'' AND ward = 3 GROUP BY dept, ward ORDER BY 1, 2');
+SELECT is(paid() || answer(), 'nobody' || substring(answer(1) from '\(a,3,[^\n]*'), 'one for each of two');
+SELECT ask('analyst1', 'SELECT * FROM (SELECT dept, ward, count(*) FROM visits GROUP BY dept, ward) t WHERE dept = ''a'' OR ward = 3 ORDER BY 1, 2');
+SELECT is(paid(), 'nobody', 'filtered outside');
+SELECT ask('analyst1', 'SELECT dept, ward, count(*) FROM visits WHERE dept = ''a'' OR ward = 3 GROUP BY dept, ward ORDER BY 1, 2');
+SELECT is(paid() || answer(), 'nobody' || answer(1), 'a condition on two keys shows no group that it leaves out');
+
+SELECT ask('analyst1', 'SELECT date_trunc(''month'', visited_on), count(*) FROM visits GROUP BY 1');
+SELECT is(paid(), 'analyst1 1, cap 1', 'months');
+SELECT ask('analyst1', 'SELECT date_trunc(''month'', visited_on), count(*) FROM visits WHERE date_trunc(''month'', visited_on) = ''2026-03-01'' GROUP BY 1');
+SELECT is(paid() || answer(), 'nobody' || substring(answer(1) from '\("2026-03-01[^\n]*'), 'one of them');
+
+-- values that are equal and written in two ways may differ by a condition
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE doses (patient int, mg numeric);
+INSERT INTO doses SELECT i, CASE WHEN i % 2 = 0 THEN 1.0 ELSE 1.00 END FROM generate_series(1, 1000) i;
+SELECT dp_cdp.protect_table('doses', 'clinic', 'patient');
+SELECT dp_cdp.set_keys('doses', 'mg', ARRAY[1.0, 2.0]);
+RESET SESSION AUTHORIZATION;
+SELECT ask('analyst1', 'SELECT mg, count(*) FROM doses GROUP BY mg', 'SET dp_cdp.rho = 0.1');
+SELECT is(paid(), 'analyst1 100000, cap 100000', 'numbers');
+SELECT ask('analyst1', 'SELECT mg, count(*) FROM doses WHERE mg = 1 GROUP BY mg', 'SET dp_cdp.rho = 0.1');
+SELECT is(paid() || answer(), 'nobody' || substring(answer(1) from '\(1[^\n]*'), 'one of them, in whatever form');
+SELECT ask('analyst1', 'SELECT mg, count(*) FROM doses WHERE mg::text = ''1.0'' GROUP BY mg', 'SET dp_cdp.rho = 0.1');
+SELECT is(paid(), 'analyst1 100000, cap 100000', 'one form of a number is another question');
+
+-- ------------------------------------------------------------------
 -- Ends
 -- ------------------------------------------------------------------
 

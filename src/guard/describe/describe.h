@@ -86,6 +86,13 @@ extern bool dp_expression_never_null(DpLevel *level, Node *expr);
  */
 extern DpKeySet *dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr);
 
+/*
+ * key_tests.c: takes from the WHERE of a query, which is the level's as it was before it was read, the conditions that look
+ * at nothing but its keys, and returns them, in their safe form, over parameters for the keys, numbered from the
+ * release's first_param.
+ */
+extern List *dp_take_key_tests(DpLevel *level, Query *query);
+
 /* level_policy.c: returns the policy of a column of a protected table, for who asks, read once for the level. */
 extern DpColumn *dp_level_policy(DpLevel *level, Oid relid, AttrNumber attnum, int64 room);
 

@@ -1,0 +1,215 @@
+/*-------------------------------------------------------------------------
+ *
+ * kept_wider.c
+ *	  Kept answers of a release given to who asks for some of its groups.
+ *
+ * A condition that looks at nothing but the keys does not change what rows a group
+ * has, it leaves out groups.  So where the guard has described a release without
+ * such conditions (DpRelease.wider), and all of its columns are kept and
+ * paid for at the price that is asked, the groups are shown from there.  They are the
+ * answer to the wider question: its bounds on groups of a unit hold, and its noise.
+ *
+ * Nothing is ever bought of a wider release: where anything of it is
+ * missing, or owed, the release that was asked for is bought as if there was no
+ * other.
+ *
+ * Invariants:
+ * - Each group that was asked for satisfies all conditions that the wider release
+ *	 does without, and is a group of it.  Otherwise it is not given: a group that the
+ *	 conditions empty would be shown with its rows.
+ * - What is looked at are questions, payments, keys and time; no protected row.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/attempt.h"
+#include "base/errors.h"
+#include "base/settings.h"
+#include "executor/executor.h"
+#include "release/kept_int.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+/* a wider release that is priced, which may fail where the other does not */
+typedef struct PriceWider
+{
+	DpRelease  *release;
+	EState	   *estate;
+	const char *timezone;
+	DpPricedRelease *priced;
+} PriceWider;
+
+static void
+price_wider(void *context)
+{
+	PriceWider *p = context;
+
+	p->priced = dp_price_release(p->release, p->estate, NULL,
+								 dp_find_key_tuples(p->release, p->estate, NULL, p->timezone));
+}
+
+/* Prices a wider release; NULL: it could not be asked for, as for too many groups. */
+static DpPricedRelease *
+try_price(DpRelease *release, EState *estate, const char *timezone)
+{
+	PriceWider	p = {.release = release,.estate = estate,.timezone = timezone};
+	ErrorData  *error = dp_attempt(price_wider, &p);
+
+	if (error == NULL)
+		return p.priced;
+	if (error->sqlerrcode != ERRCODE_DP_NOT_RELEASABLE && error->sqlerrcode != ERRCODE_DP_BAD_PARAMETER)
+		ThrowErrorData(error);
+	return NULL;
+}
+
+/* Returns the statement's parameters, and room for the keys after them. */
+static ParamListInfo
+params_with_keys(const DpRelease *release, EState *estate)
+{
+	ParamListInfo asked = estate->es_param_list_info;
+	int			nasked = asked ? asked->numParams : 0;
+	int			n = Max(release->first_param + list_length(release->keys) - 1, nasked);
+	ParamListInfo params = makeParamList(n);
+	ListCell   *lc;
+
+	memset(params->params, 0, n * sizeof(ParamExternData));
+	for (int i = 0; i < Min(nasked, release->first_param - 1); i++)
+	{
+		ParamExternData workspace;
+		ParamExternData *p = asked->paramFetch ? asked->paramFetch(asked, i + 1, false, &workspace) : &asked->params[i];
+
+		params->params[i] = *p;
+	}
+	foreach(lc, release->keys)
+		params->params[release->first_param - 1 + foreach_current_index(lc)].ptype = ((DpReleaseKey *) lfirst(lc))->type;
+	return params;
+}
+
+/* Tells whether each group that is asked for is one of the wider release, and satisfies what that does without. */
+static bool
+has_groups(const DpPricedRelease *asked, const DpPricedRelease *wider, EState *estate, const char *timezone)
+{
+	DpKeyTable *all = dp_key_table_create(wider->release, wider->tuples, true);
+	DpKeyTable *some = dp_key_table_create(asked->release, asked->tuples, false);
+	ParamListInfo params = params_with_keys(asked->release, estate);
+	ParamExternData *key = params->params + asked->release->first_param - 1;
+	Datum	   *values = palloc(asked->nkeys * sizeof(Datum));
+	bool	   *nulls = palloc(asked->nkeys * sizeof(bool));
+	EState	   *own = CreateExecutorState();
+	ExprContext *econtext = GetPerTupleExprContext(own);
+	int			level = NewGUCNestLevel();
+	ExprState  *tests;
+	bool		is_there = true;
+
+	dp_pin_meanings(timezone);
+	own->es_param_list_info = params;
+	econtext->ecxt_param_list_info = params;
+	tests = ExecPrepareQual(asked->release->wider_tests, own);
+	for (int64 i = 0; is_there && i < dp_key_table_size(some); i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		dp_key_table_get(some, i, values, nulls);
+		for (int j = 0; j < asked->nkeys; j++)
+		{
+			key[j].value = values[j];
+			key[j].isnull = nulls[j];
+		}
+		ResetExprContext(econtext);
+		is_there = ExecQual(tests, econtext) && dp_key_table_find(all, values, nulls) >= 0;
+	}
+	FreeExecutorState(own);
+	AtEOXact_GUC(true, level);
+	return is_there;
+}
+
+/* Tells whether columns of two releases are shown in the same way. */
+static bool
+has_columns(const DpPricedRelease *asked, const DpPricedRelease *wider)
+{
+	if (asked->ncolumns != wider->ncolumns || asked->nkeys != wider->nkeys)
+		return false;
+	for (int i = 0; i < asked->ncolumns; i++)
+	{
+		const DpReleaseColumn *a = asked->columns[i].desc;
+		const DpReleaseColumn *w = wider->columns[i].desc;
+
+		if (a->answer != w->answer || a->kind != w->kind || a->statistic != w->statistic || a->result_type != w->result_type ||
+			a->with_error != w->with_error || a->hidden != w->hidden)
+			return false;
+	}
+	return true;
+}
+
+/* Tells whether a column costs the same in both: a wanted accuracy may make it cost more where a unit is in more groups. */
+static bool
+costs_no_more(const DpPricedRelease *asked, const DpPricedRelease *wider)
+{
+	for (int i = 0; i < asked->ncolumns; i++)
+	{
+		if (wider->columns[i].rho < asked->columns[i].rho)
+			return false;
+	}
+	return true;
+}
+
+/* Returns the priced wider release of one that is asked for, if its answers could be given; NULL: they cannot. */
+static DpPricedRelease *
+wider_of(DpPricedRelease *asked, EState *estate, const char *timezone)
+{
+	DpRelease  *release = asked->release->wider;
+	DpPricedRelease *wider;
+
+	if (release == NULL || dp_target_needs_pilot(asked->release) ||
+		(asked->tuples == NULL && dp_has_key_tuples(asked->release)) ||
+		(estate->es_param_list_info == NULL && (asked->release->wider_has_params || release->needs_params)))
+		return NULL;
+	wider = try_price(release, estate, timezone);
+	if (wider == NULL || !has_columns(asked, wider) || !costs_no_more(asked, wider) || !dp_keeps_answers(wider))
+		return NULL;
+	wider->is_wider = true;
+	return wider;
+}
+
+/* Looks at what is kept of a wider release; returns it if all is there and paid for. */
+static DpKept *
+look(DpKept *kept, const DpPricedRelease *asked, EState *estate, const char *timezone)
+{
+	if (kept == NULL)
+		return NULL;
+	dp_kept_look(kept, NIL);
+	if (!dp_kept_is_free(kept) || !has_groups(asked, kept->priced, estate, timezone))
+		return NULL;
+	kept->is_wider = true;
+	return kept;
+}
+
+DpKept *
+dp_kept_of_wider(const DpRun *run, DpPricedRelease *priced, EState *estate)
+{
+	DpPricedRelease *wider = wider_of(priced, estate, run->timezone);
+
+	if (wider == NULL)
+		return NULL;
+	return look(dp_kept_create(run, wider, estate), priced, estate, run->timezone);
+}
+
+DpPricedRelease *
+dp_foresee_kept(DpPricedRelease *priced, EState *estate)
+{
+	DpKept	   *kept = dp_keeps_answers(priced) ? dp_kept_create_early(priced, estate) : NULL;
+	DpKept	   *of_wider = NULL;
+	const char *timezone = pstrdup(GetConfigOption("TimeZone", false, false));
+	DpPricedRelease *wider;
+
+	if (kept == NULL)
+		return priced;
+	dp_kept_look(kept, NIL);
+	wider = dp_kept_is_free(kept) ? NULL : wider_of(priced, estate, timezone);
+	if (wider != NULL)
+		of_wider = look(dp_kept_create_early(wider, estate), priced, estate, timezone);
+	if (of_wider != NULL)
+		kept = of_wider;
+	dp_kept_settle(kept);
+	return kept->priced;
+}
