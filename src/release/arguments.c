@@ -472,6 +472,13 @@ dp_finds_bounds(const DpReleaseColumn *column)
 		(column->derived2 != NULL && dp_bound_has(column->derived2, DP_BOUND_FOUND));
 }
 
+bool
+dp_relies_on(const DpReleaseColumn *column, int i)
+{
+	return (column->derived != NULL && dp_bound_finds(column->derived, i)) ||
+		(column->derived2 != NULL && dp_bound_finds(column->derived2, i));
+}
+
 /* Returns an expression without columns, which may be NULL, as a constant. */
 static Expr *
 fixed(Expr *expr, EState *estate)

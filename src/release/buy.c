@@ -48,6 +48,30 @@ debit(List *items, EState *root)
 	dp_ledger_debit(items);
 }
 
+/* Adds the item of a debit for a release, if anything is owed for it; kept: its answers are, NULL: they are not. */
+static List *
+add_item(List *items, DpPricedRelease *release, const DpKept *kept)
+{
+	DpDebitItem *item;
+
+	if (release->ncolumns == 0 || (kept != NULL && dp_kept_is_free(kept)))
+		return items;
+	item = dp_priced_debit(release);
+	if (kept != NULL)
+		dp_kept_add_credits(kept, item);
+	return lappend(items, item);
+}
+
+/* Adds what a release costs to what the statement was charged. */
+static void
+add_price(DpCharge *charged, const DpPricedRelease *release, const DpKept *kept)
+{
+	if (kept != NULL)
+		add_charge(charged, dp_kept_owed(kept).rho, dp_kept_owed(kept).delta);
+	else if (release->ncolumns > 0)
+		add_charge(charged, release->rho, release->delta);
+}
+
 /* Debits releases together, and adds what that costs to charged. */
 static void
 debit_releases(List *runs, List *releases, EState *root, DpCharge *charged)
@@ -63,15 +87,12 @@ debit_releases(List *runs, List *releases, EState *root, DpCharge *charged)
 		DpDebitItem *item;
 
 		if (release->finder != NULL)
-			items = lappend(items, dp_priced_debit(release->finder));
-		if (release->ncolumns > 0 && (kept == NULL || !dp_kept_is_free(kept)))
+			items = add_item(items, release->finder, kept ? kept->finder : NULL);
+		items = add_item(items, release, kept);
+		if (((DpRun *) lfirst(run))->pilot && items != NIL)
 		{
-			item = dp_priced_debit(release);
-			if (((DpRun *) lfirst(run))->pilot)
-				item->aggregates = dp_pilot_label(item->aggregates);
-			items = lappend(items, item);
-			if (kept != NULL)
-				dp_kept_add_credits(kept, item);
+			item = llast(items);
+			item->aggregates = dp_pilot_label(item->aggregates);
 		}
 	}
 	if (items != NIL)
@@ -82,11 +103,8 @@ debit_releases(List *runs, List *releases, EState *root, DpCharge *charged)
 		DpPricedRelease *release = lfirst(priced);
 
 		if (release->finder != NULL)
-			add_charge(charged, release->finder->rho, release->finder->delta);
-		if (kept != NULL)
-			add_charge(charged, dp_kept_owed(kept).rho, dp_kept_owed(kept).delta);
-		else if (release->ncolumns > 0)
-			add_charge(charged, release->rho, release->delta);
+			add_price(charged, release->finder, kept ? kept->finder : NULL);
+		add_price(charged, release, kept);
 	}
 }
 
@@ -150,25 +168,70 @@ start_finder(DpRun *run, DpPricedRelease *priced, EState *root)
 	finder->priced = priced->finder;
 	finder->tuples = NULL;
 	finder->is_hidden = true;
+	finder->kept = run->kept ? run->kept->finder : NULL;
+	finder->asked = NULL;
 	finder->desc = dp_finder_desc(finder->release);
 	dp_start_inner(finder, finder->priced, root);
 	run->finder = finder;
 }
 
-/* Finds the bounds for a run, which are paid for, and starts its inner plan with these. */
+/* Finds the bounds for a run, which are paid for, and settles what follows from them. */
 static void
-run_finder(DpRun *run, EState *root)
+find_bounds(DpRun *run, DpPricedRelease *priced, EState *root)
 {
 	DpRun	   *finder = run->finder;
 
 	finder->charged = run->charged;
 	finder->payer = run->payer;
+	if (finder->kept != NULL)
+		dp_kept_derive(finder->kept);
 	dp_run_inner(finder, root);
-	run->priced->found = dp_read_found(finder);
+	priced->found = dp_read_found(finder);
 	tuplestore_end(finder->rows);
 	finder->rows = NULL;
-	dp_settle_found(run->priced, root);
-	dp_start_inner(run, run->priced, root);
+	dp_settle_found(priced, root);
+	if (run->kept != NULL)
+		dp_kept_begin(run->kept, run->desc);
+}
+
+/*
+ * Reads the bounds that are kept and that who asks has paid for, so that nothing is
+ * left to be found after the debit.  What somebody else has paid for is read after it.
+ */
+static void
+read_kept_bounds(List *runs, List *releases, EState *root)
+{
+	ListCell   *lc,
+			   *priced;
+
+	forboth(lc, runs, priced, releases)
+	{
+		DpRun	   *run = lfirst(lc);
+
+		if (run->kept == NULL || run->kept->finder == NULL || !dp_kept_is_free(run->kept->finder))
+			continue;
+		start_finder(run, lfirst(priced), root);
+		find_bounds(run, lfirst(priced), root);
+	}
+}
+
+/* Finds the bounds that the debit has paid for, and starts the inner plans with these. */
+static void
+find_all_bounds(List *runs, EState *root)
+{
+	ListCell   *lc;
+
+	foreach(lc, runs)
+	{
+		DpRun	   *run = lfirst(lc);
+
+		if (run->finder == NULL || run->priced->found != NULL)
+			continue;
+		find_bounds(run, run->priced, root);
+		dp_start_inner(run, run->priced, root);
+	}
+	/* before reports and errors may tell of them */
+	dp_keep_found(runs);
 }
 
 /*
@@ -270,6 +333,7 @@ price_statement(List *runs, EState *root, DpCharge *charged)
 											((DpRun *) lfirst(run))->tuples);
 	}
 	dp_look_for_kept(runs, releases, root);
+	read_kept_bounds(runs, releases, root);
 	return releases;
 }
 
@@ -284,7 +348,7 @@ start_releases(List *runs, List *releases, EState *root, const DpCharge *charged
 	{
 		((DpRun *) lfirst(run))->charged = *charged;
 		dp_start_inner(lfirst(run), lfirst(priced), root);
-		if (((DpPricedRelease *) lfirst(priced))->finder == NULL)
+		if (((DpPricedRelease *) lfirst(priced))->finder == NULL || ((DpPricedRelease *) lfirst(priced))->found != NULL)
 			continue;
 		/* it can be started, and will be when it has bounds */
 		dp_end_inner(lfirst(run));
@@ -318,11 +382,7 @@ dp_buy(List *runs, EState *root)
 		((DpRun *) lfirst(run))->priced = lfirst(priced);
 		((DpRun *) lfirst(run))->payer = GetUserId();
 	}
-	foreach(run, runs)
-	{
-		if (((DpRun *) lfirst(run))->finder != NULL)
-			run_finder(lfirst(run), root);
-	}
+	find_all_bounds(runs, root);
 	foreach(priced, releases)
 		dp_report_release(lfirst(priced), priced == list_head(releases));
 	run_kept(runs, root);

@@ -220,7 +220,7 @@ kept_text(const DpPricedColumn *column, bool is_wider)
 static int64
 charged_rho(const DpPricedRelease *priced)
 {
-	int64		rho = priced->finder ? priced->finder->rho : 0;
+	int64		rho = priced->finder ? charged_rho(priced->finder) : 0;
 
 	for (int i = 0; i < priced->ncolumns; i++)
 		rho += priced->columns[i].charged;

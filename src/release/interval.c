@@ -442,6 +442,22 @@ dp_bound_has(const DpBound *bound, DpBoundOp op)
 }
 
 bool
+dp_bound_finds(const DpBound *bound, int i)
+{
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (bound->op == DP_BOUND_FOUND && bound->range == i)
+		return true;
+	foreach(lc, bound->args)
+	{
+		if (dp_bound_finds(lfirst(lc), i))
+			return true;
+	}
+	return false;
+}
+
+bool
 dp_bound_has_totals(const DpBound *bound)
 {
 	ListCell   *lc;

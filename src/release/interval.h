@@ -133,6 +133,9 @@ extern void dp_interval_open(DpInterval *interval);
 /* Tells whether a bound, or one that it is made of, is op. */
 extern bool dp_bound_has(const DpBound *bound, DpBoundOp op);
 
+/* Tells whether bounds come in that column i of a finder finds. */
+extern bool dp_bound_finds(const DpBound *bound, int i);
+
 /* Tells whether totals of a unit that are declared come in. */
 extern bool dp_bound_has_totals(const DpBound *bound);
 

@@ -22,6 +22,11 @@
  * and cannot be refined.  Each is bought by itself, given to who has paid for it
  * and to who asks at its price, and the questions of other columns are of its keys.
  *
+ * Where bounds are found first, the finder's answers are kept by themselves, and the
+ * questions of columns whose bounds follow from them are of these answers: of
+ * the draw, not of what it told.  Otherwise who has not paid for it could try bounds until he meets
+ * an answer that is kept.
+ *
  * Invariants:
  * - What is chosen depends on questions, prices, payments and time; on no
  *	 protected row, and on no noisy value but the fact that it was kept.
@@ -59,21 +64,21 @@ keys_can_be_found(const DpRelease *release)
 bool
 dp_keeps_answers(const DpPricedRelease *priced)
 {
-	/* what is found first decides on bounds after the debit */
-	return dp_guc_reuse && priced->dataset->reuse > 0 && priced->ncolumns > 0 && priced->finder == NULL &&
-		!priced->release->is_finder && keys_can_be_found(priced->release);
+	return dp_guc_reuse && priced->dataset->reuse > 0 && priced->ncolumns > 0 && keys_can_be_found(priced->release);
 }
 
-/* Returns what keeps a release's answers, whose questions are these; NULL if they are not known. */
+/* Returns what keeps a release's answers, whose questions are these, and its finder's; NULL if they are not known. */
 static DpKept *
-make_kept(DpPricedRelease *priced, const DpQuestion *questions)
+make_kept(DpPricedRelease *priced, const DpQuestion *questions, const DpQuestion *finder)
 {
 	DpKept	   *kept;
 
-	if (questions == NULL)
+	if (questions == NULL || (priced->finder != NULL && finder == NULL))
 		return NULL;
 	kept = palloc0(sizeof(DpKept));
 	kept->priced = priced;
+	if (priced->finder != NULL)
+		kept->finder = make_kept(priced->finder, finder, NULL);
 	kept->ncolumns = priced->ncolumns;
 	kept->selection = priced->release->selection;
 	kept->columns = palloc0(kept->ncolumns * sizeof(DpKeptColumn));
@@ -88,13 +93,15 @@ make_kept(DpPricedRelease *priced, const DpQuestion *questions)
 DpKept *
 dp_kept_create(const DpRun *run, DpPricedRelease *priced, EState *estate)
 {
-	return make_kept(priced, dp_questions(run, priced, estate));
+	return make_kept(priced, dp_questions(run, priced, estate),
+					 priced->finder ? dp_questions(run, priced->finder, estate) : NULL);
 }
 
 DpKept *
 dp_kept_create_early(DpPricedRelease *priced, EState *estate)
 {
-	return make_kept(priced, dp_questions_early(priced, priced, estate));
+	return make_kept(priced, dp_questions_early(priced, priced, estate),
+					 priced->finder ? dp_questions_early(priced, priced->finder, estate) : NULL);
 }
 
 /* ------------------------------------------------------------------------
@@ -349,21 +356,47 @@ choose_selection(const DpKept *kept, DpKeptColumn *column, List *answers, List *
 	column->how = mine != NULL && mine->values != NULL ? DP_KEPT_GIVEN : DP_KEPT_BOUGHT;
 }
 
-/* Makes the question of a column one about the keys that an answer of the selection has shown. */
+/* Makes a question, in place, one that follows from an answer. */
 static void
-ask_of_keys(uint8 *question, const uint8 *column, const DpKeptId *keys)
+ask_of_answer(uint8 *question, const DpKeptId *answer)
 {
 	pg_cryptohash_ctx *hash = pg_cryptohash_create(PG_SHA256);
 
 	StaticAssertStmt(DP_QUESTION_BYTES == PG_SHA256_DIGEST_LENGTH, "a question is a SHA-256 digest");
 	if (hash == NULL || pg_cryptohash_init(hash) < 0 ||
-		pg_cryptohash_update(hash, column, DP_QUESTION_BYTES) < 0 ||
-		pg_cryptohash_update(hash, keys->question, DP_QUESTION_BYTES) < 0 ||
-		pg_cryptohash_update(hash, (const uint8 *) &keys->rho, sizeof(keys->rho)) < 0 ||
-		pg_cryptohash_update(hash, (const uint8 *) &keys->began, sizeof(keys->began)) < 0 ||
+		pg_cryptohash_update(hash, question, DP_QUESTION_BYTES) < 0 ||
+		pg_cryptohash_update(hash, answer->question, DP_QUESTION_BYTES) < 0 ||
+		pg_cryptohash_update(hash, (const uint8 *) &answer->rho, sizeof(answer->rho)) < 0 ||
+		pg_cryptohash_update(hash, (const uint8 *) &answer->began, sizeof(answer->began)) < 0 ||
 		pg_cryptohash_final(hash, question, DP_QUESTION_BYTES) < 0)
 		elog(ERROR, "could not compute a digest");
 	pg_cryptohash_free(hash);
+}
+
+/*
+ * Completes the question of a column by the answers that it follows from: which keys were
+ * shown, which bounds were found.  Returns whether all of these have been paid for, so that it may have been, too.
+ */
+static bool
+ask_of_answers(const DpKept *kept, int i, uint8 *question)
+{
+	const DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
+	bool		are_there = true;
+
+	memcpy(question, kept->columns[i].question, DP_QUESTION_BYTES);
+	if (selection != NULL)
+	{
+		ask_of_answer(question, &selection->id);
+		are_there = selection->ladder != NIL;
+	}
+	for (int j = 0; kept->finder != NULL && j < kept->finder->ncolumns; j++)
+	{
+		if (!dp_relies_on(kept->priced->columns[i].desc, j))
+			continue;
+		ask_of_answer(question, &kept->finder->columns[j].id);
+		are_there = are_there && kept->finder->columns[j].ladder != NIL;
+	}
+	return are_there;
 }
 
 void
@@ -372,6 +405,8 @@ dp_kept_look(DpKept *kept, List *before)
 	const DpDataset *dataset = kept->priced->dataset;
 	DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
 
+	if (kept->finder != NULL)
+		dp_kept_look(kept->finder);
 	kept->since = Max(GetCurrentTimestamp() - dataset->reuse, dataset->refreshed_at);
 	kept->balances = dp_payer_balances(dataset->name, &kept->nbudgets);
 	if (selection != NULL)
@@ -390,16 +425,7 @@ dp_kept_look(DpKept *kept, List *before)
 		if (column == selection)
 			continue;
 		column->twin = NULL;
-		if (selection != NULL)
-		{
-			ask_of_keys(question, column->question, &selection->id);
-			column->ladder = selection->ladder ? read_ladder(kept, question) : NIL;
-		}
-		else
-		{
-			memcpy(question, column->question, DP_QUESTION_BYTES);
-			column->ladder = read_ladder(kept, question);
-		}
+		column->ladder = ask_of_answers(kept, i, question) ? read_ladder(kept, question) : NIL;
 		choose(kept, column);
 		memcpy(column->id.question, question, DP_QUESTION_BYTES);
 		set_pieces(column);
@@ -418,6 +444,8 @@ has_paid(const DpKeptColumn *column, int64 balance)
 void
 dp_kept_settle(DpKept *kept)
 {
+	if (kept->finder != NULL)
+		dp_kept_settle(kept->finder);
 	for (int i = 0; i < kept->ncolumns; i++)
 	{
 		DpPricedColumn *column = &kept->priced->columns[i];
@@ -445,7 +473,7 @@ dp_kept_settle(DpKept *kept)
 bool
 dp_kept_is_free(const DpKept *kept)
 {
-	if (kept->nbudgets == 0)
+	if (kept->nbudgets == 0 || (kept->finder != NULL && !dp_kept_is_free(kept->finder)))
 		return false;
 	for (int i = 0; i < kept->ncolumns; i++)
 	{
@@ -476,11 +504,11 @@ dp_kept_needs_rows(const DpKept *kept)
 List *
 dp_kept_locks(const DpKept *kept)
 {
-	List	   *questions = NIL;
+	List	   *questions = kept->finder != NULL ? dp_kept_locks(kept->finder) : NIL;
 
 	/* the questions of the other columns follow from which selection is shown */
 	if (kept->selection >= 0)
-		return list_make1(kept->columns[kept->selection].question);
+		return lappend(questions, kept->columns[kept->selection].question);
 	for (int i = 0; i < kept->ncolumns; i++)
 		questions = lappend(questions, kept->columns[i].question);
 	return questions;
@@ -537,6 +565,8 @@ dp_kept_owed(const DpKept *kept)
 void
 dp_kept_note_use(const DpKept *kept)
 {
+	if (kept != NULL && kept->finder != NULL)
+		dp_kept_note_use(kept->finder);
 	for (int i = 0; kept != NULL && i < kept->ncolumns; i++)
 	{
 		if (kept->columns[i].how == DP_KEPT_GIVEN)

@@ -206,6 +206,7 @@ dp_kept_begin(DpKept *kept, TupleDesc desc)
 	DpPricedRelease *priced = kept->priced;
 	int64		groups = declared_groups(priced);
 
+	kept->is_begun = true;
 	kept->keys_desc = keys_desc(priced, desc);
 	if (kept->selection >= 0 && kept->columns[kept->selection].how == DP_KEPT_GIVEN)
 	{

@@ -79,6 +79,9 @@ typedef struct DpKept
 	int			selection;		/* column that selects keys, -1: none */
 	DpKeyTuples *keys;			/* that a kept selection has shown; NULL */
 	TupleDesc	keys_desc;
+	struct DpKept *finder;		/* of what finds its bounds first; NULL: nothing
+								 * does */
+	bool		is_begun;		/* dp_kept_begin has been called */
 	bool		is_locked;		/* its questions are, by this process */
 	bool		is_wider;		/* its answers are given to who asks for some of
 								 * its groups: all are there, and it is not looked at again */

@@ -147,13 +147,17 @@ dp_look_for_kept(List *runs, List *releases, EState *root)
 			continue;
 		kept->is_locked = !is_free && !kept->is_wider;
 		dp_kept_settle(kept);
-		dp_kept_begin(kept, ((DpRun *) lfirst(run))->desc);
+		/* bounds that are yet to be found decide on noise */
+		if (kept->finder != NULL)
+			dp_kept_begin(kept->finder, dp_finder_desc(kept->finder->priced->release));
+		else
+			dp_kept_begin(kept, ((DpRun *) lfirst(run))->desc);
 	}
 }
 
-/* Hands what was drawn over to be kept, and waits until it is; one call for each dataset. */
+/* Hands what was drawn over to be kept, of finders or of the releases themselves, and waits until it is; one call for each dataset. */
 static void
-keep_all(List *runs)
+keep_all(List *runs, bool of_finders)
 {
 	List	   *names = NIL;
 	ListCell   *name,
@@ -163,7 +167,7 @@ keep_all(List *runs)
 	{
 		DpRun	   *run = lfirst(lc);
 
-		if (run->kept != NULL)
+		if (run->kept != NULL && (!of_finders || run->kept->finder != NULL))
 			names = list_append_unique(names, makeString(run->priced->dataset->name));
 	}
 	foreach(name, names)
@@ -173,13 +177,20 @@ keep_all(List *runs)
 		foreach(lc, runs)
 		{
 			DpRun	   *run = lfirst(lc);
+			DpKept	   *kept = run->kept != NULL && of_finders ? run->kept->finder : run->kept;
 
-			if (run->kept != NULL && strcmp(run->priced->dataset->name, strVal(lfirst(name))) == 0)
-				values = list_concat(values, dp_kept_values(run->kept));
+			if (kept != NULL && strcmp(kept->priced->dataset->name, strVal(lfirst(name))) == 0)
+				values = list_concat(values, dp_kept_values(kept));
 		}
 		if (values != NIL)
 			dp_keep_values(strVal(lfirst(name)), values);
 	}
+}
+
+void
+dp_keep_found(List *runs)
+{
+	keep_all(runs, true);
 }
 
 void
@@ -188,7 +199,7 @@ dp_keep_drawn(List *runs)
 	bool		is_locked = false;
 	ListCell   *lc;
 
-	keep_all(runs);
+	keep_all(runs, false);
 	foreach(lc, runs)
 	{
 		DpKept	   *kept = ((DpRun *) lfirst(lc))->kept;

@@ -343,9 +343,9 @@ put_bounds(Hasher *h, const DpPricedColumn *column)
 	}
 }
 
-/* Adds, for bounds that are to be found first, what they follow from. */
+/* Adds, for bounds of a column that are to be found first, what they follow from. */
 static bool
-put_finding(Hasher *h, const DpRun *run, const DpPricedRelease *priced, EState *estate)
+put_finding(Hasher *h, const DpReleaseColumn *column, const DpRun *run, const DpPricedRelease *priced, EState *estate)
 {
 	DpQuestion *finder = priced->finder ? dp_questions(run, priced->finder, estate) : NULL;
 	ListCell   *lc;
@@ -353,7 +353,12 @@ put_finding(Hasher *h, const DpRun *run, const DpPricedRelease *priced, EState *
 	if (finder == NULL)
 		return false;
 	put_string(h, "found");
-	put(h, finder, priced->finder->ncolumns * sizeof(DpQuestion));
+	for (int i = 0; i < priced->finder->ncolumns; i++)
+	{
+		/* which expression each is of is in its question, wherever it stands */
+		if (dp_relies_on(column, i))
+			put(h, &finder[i], sizeof(DpQuestion));
+	}
 	put_number(h, priced->unit_rows);
 	foreach(lc, priced->release->ranges)
 	{
@@ -389,7 +394,7 @@ dp_questions(const DpRun *run, const DpPricedRelease *priced, EState *estate)
 		known = put_text(&h, column->desc->question_text, estate->es_param_list_info);
 		put_const(&h, column->desc->values);
 		if (column->found_first && priced->found == NULL)
-			known &= put_finding(&h, run, priced, estate);
+			known &= put_finding(&h, column->desc, run, priced, estate);
 		else
 		{
 			known &= !column->later;

@@ -202,6 +202,9 @@ extern DpReleaseColumn *dp_fix_arguments(const DpReleaseColumn *column, EState *
 /* arguments.c: tells whether bounds of a column are to be found first. */
 extern bool dp_finds_bounds(const DpReleaseColumn *column);
 
+/* arguments.c: tells whether bounds of a column follow from those that column i of the finder finds. */
+extern bool dp_relies_on(const DpReleaseColumn *column, int i);
+
 /* arguments.c: evaluates an expression without columns */
 extern Datum dp_evaluate(Expr *expr, EState *estate, bool *isnull);
 
@@ -303,6 +306,9 @@ extern void dp_run_inner(DpRun *run, EState *estate);
  */
 extern void dp_look_for_kept(List *runs, List *releases, EState *root);
 extern void dp_keep_drawn(List *runs);
+
+/* kept_run.c: keeps the bounds that finders of runs have found, before anybody is told. */
+extern void dp_keep_found(List *runs);
 
 /*
  * kept_wider.c: settles for a priced release that is not executed what would be

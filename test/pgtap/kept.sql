@@ -54,6 +54,7 @@ BEGIN
 	EXECUTE 'RESET SESSION AUTHORIZATION';
 	EXECUTE 'RESET dp_cdp.rho';
 	EXECUTE 'RESET dp_cdp.reuse';
+	EXECUTE 'RESET dp_cdp.find_bounds';
 	EXECUTE 'RESET dp_cdp.max_groups';
 	INSERT INTO told (answer, paid)
 		SELECT answer, coalesce(string_agg(b.who || ' ' || (b.spent - coalesce((before->>b.who)::numeric, 0))::float8, ', ' ORDER BY b.who)
@@ -254,6 +255,42 @@ SELECT ask('analyst1', 'SELECT mg, count(*) FROM doses WHERE mg = 1 GROUP BY mg'
 SELECT is(paid() || answer(), 'nobody' || substring(answer(1) from '\(1[^\n]*'), 'one of them, in whatever form');
 SELECT ask('analyst1', 'SELECT mg, count(*) FROM doses WHERE mg::text = ''1.0'' GROUP BY mg', 'SET dp_cdp.rho = 0.1');
 SELECT is(paid(), 'analyst1 100000, cap 100000', 'one form of a number is another question');
+
+-- ------------------------------------------------------------------
+-- Bounds that are found first
+-- ------------------------------------------------------------------
+
+-- a tenth of the price for the bounds of each expression; a price at which they are found
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE scores (patient int, points int, age int);
+INSERT INTO scores SELECT i, 70 + i % 50, i % 80 FROM generate_series(1, 20000) i;
+SELECT dp_cdp.protect_table('scores', 'clinic', 'patient');
+RESET SESSION AUTHORIZATION;
+CREATE FUNCTION found() RETURNS text LANGUAGE sql SECURITY INVOKER AS $$
+	SELECT coalesce(string_agg(concat_ws(' ', aggregate, rho::float8 * 10, row_lower, row_upper, kept_since IS NOT NULL), ', '), '')
+	FROM dp_cdp.last_release() WHERE aggregate LIKE '%bounds%' $$;
+CREATE FUNCTION ask_found(who text, query text, settings text DEFAULT '') RETURNS void LANGUAGE sql AS $$
+	SELECT ask(who, query, 'SET dp_cdp.find_bounds = 0.5;SET dp_cdp.rho = 0.1;' || settings) $$;
+SELECT ask_found('analyst1', 'SELECT sum(points) FROM scores');
+SELECT is(paid(), 'analyst1 150000, cap 150000', 'bounds are found, and a sum bought');
+SELECT ask_found('analyst1', 'SELECT sum(points) FROM scores');
+SELECT is(paid() || answer(), 'nobody' || answer(1), 'both are kept');
+SELECT ask_found('analyst1', 'SELECT sum(points), avg(points) FROM scores');
+SELECT is(paid(), 'analyst1 100000, cap 100000', 'what was found serves other aggregates');
+SELECT is(substring(answer() from '[-0-9]+'), substring(answer(1) from '[-0-9]+'), 'beside what is kept');
+SELECT ask_found('analyst1', 'SELECT avg(age), sum(points) FROM scores');
+SELECT is(paid(), 'analyst1 150000, cap 150000', 'other bounds are found by themselves');
+SELECT is(substring(answer() from ',([-0-9]+)'), substring(answer(1) from '[-0-9]+'), 'the others are kept');
+SELECT ask_found('analyst2', 'SELECT sum(points) FROM scores');
+SELECT is(paid(), 'analyst2 150000', 'another role pays for both, and the cap nothing');
+SELECT is(answer(), answer(3), 'for the same answer');
+SELECT ask_found('analyst1', 'SELECT sum(points) FROM scores', 'SET dp_cdp.rho = 0.2');
+SELECT is(paid(), 'analyst1 250000, cap 250000', 'better bounds are another draw, and the sum is bought by these');
+SELECT ask_found('analyst2', 'SELECT sum(points) FROM scores');
+SELECT is(paid() || answer(), 'nobody' || answer(2), 'who has not paid for them has his own');
+-- who names the bounds has not asked how they were found
+SELECT ask('analyst2', 'SELECT dp_sum(points, 64, 128) FROM scores', 'SET dp_cdp.rho = 0.1');
+SELECT is(paid(), 'analyst2 100000, cap 100000', 'written bounds do not meet found ones');
 
 -- ------------------------------------------------------------------
 -- Ends
