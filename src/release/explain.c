@@ -212,6 +212,9 @@ kept_text(const DpPricedColumn *column, bool is_wider)
 	text = DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(age)));
 	if (!column->is_given)
 		return psprintf("  makes a kept answer better, %s old, charged rho %s", text, format_amount(column->charged, DP_RHO_ONE));
+	if (column->is_derived)
+		return psprintf("  made of a better one that is kept, %s old, charged rho %s", text,
+						format_amount(column->charged, DP_RHO_ONE));
 	return psprintf("  kept%s, %s old, charged rho %s", is_wider ? " with more groups" : "", text,
 					format_amount(column->charged, DP_RHO_ONE));
 }
@@ -253,12 +256,26 @@ column_lines(const DpPricedRelease *priced, ExplainState *es)
 	return lines;
 }
 
+/* Returns a line on a release that a prefetch makes. */
+static char *
+before_line(const DpPricedRelease *priced)
+{
+	int64		rho = dp_total_rho(priced);
+	int64		charged = charged_rho(priced);
+
+	if (charged < rho)
+		return psprintf("%s  (rho=%s)  kept, charged rho %s", priced->aggregates, format_amount(rho, DP_RHO_ONE),
+						format_amount(charged, DP_RHO_ONE));
+	return psprintf("%s  (rho=%s)", priced->aggregates, format_amount(rho, DP_RHO_ONE));
+}
+
 void
 dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	DpRelease  *release = dp_release_of_state(node);
 	EState	   *estate = node->ss.ps.state;
-	DpPricedRelease *priced;
+	DpPricedRelease *priced,
+			   *asked;
 	DpKeyTuples **tuples;
 	DpDataset  *dataset;
 	int64		rho;
@@ -283,6 +300,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		priced->found = dp_run_of_state(node)->priced->found;
 		dp_settle_found(priced, estate);
 	}
+	asked = priced;
 	if (dp_run_of_state(node) != NULL && dp_run_of_state(node)->kept != NULL && dp_run_of_state(node)->priced != NULL)
 		priced = dp_run_of_state(node)->priced;
 	else
@@ -298,7 +316,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	explain_list("Release", "Releases", lines, es);
 	/* programs compare them; nobody reads them */
 	if (es->verbose && es->format != EXPLAIN_FORMAT_TEXT && dp_run_of_state(node) == NULL)
-		explain_questions(priced, estate, es);
+		explain_questions(asked, estate, es);
 	if (dp_target_needs_pilot(release))
 		ExplainPropertyText("Target Error", "prices are settled after a first look; those shown are the usual ones", es);
 	/* small ones are of no interest */
@@ -314,7 +332,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	foreach(lc, dp_price_prefetches(release, estate))
 	{
 		priced = lfirst(lc);
-		lines = lappend(lines, psprintf("%s  (rho=%s)", priced->aggregates, format_amount(dp_total_rho(priced), DP_RHO_ONE)));
+		lines = lappend(lines, before_line(priced));
 	}
 	if (lines != NIL)
 		explain_list("Released Before", "Released Before", lines, es);

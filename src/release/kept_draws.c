@@ -201,12 +201,22 @@ most_kept(void)
 }
 
 void
+dp_kept_set_noise(DpKept *kept)
+{
+	for (int i = 0; i < kept->ncolumns; i++)
+	{
+		set_shares(&kept->columns[i], &kept->priced->columns[i]);
+		set_sigma(kept, &kept->columns[i], &kept->priced->columns[i]);
+	}
+}
+
+void
 dp_kept_begin(DpKept *kept, TupleDesc desc)
 {
 	DpPricedRelease *priced = kept->priced;
 	int64		groups = declared_groups(priced);
 
-	kept->is_begun = true;
+	dp_kept_set_noise(kept);
 	kept->keys_desc = keys_desc(priced, desc);
 	if (kept->selection >= 0 && kept->columns[kept->selection].how == DP_KEPT_GIVEN)
 	{
@@ -226,8 +236,6 @@ dp_kept_begin(DpKept *kept, TupleDesc desc)
 		column->draws = dp_answer_draws(settled);
 		column->shown = palloc0(column->draws * sizeof(dp_i128));
 		column->of_pieces = palloc(column->npieces * column->draws * sizeof(dp_i128));
-		set_shares(column, settled);
-		set_sigma(kept, column, settled);
 		for (int j = 0; j < column->npieces; j++)
 		{
 			if (column->pieces[j].answer != NULL)

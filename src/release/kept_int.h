@@ -81,7 +81,6 @@ typedef struct DpKept
 	TupleDesc	keys_desc;
 	struct DpKept *finder;		/* of what finds its bounds first; NULL: nothing
 								 * does */
-	bool		is_begun;		/* dp_kept_begin has been called */
 	bool		is_locked;		/* its questions are, by this process */
 	bool		is_wider;		/* its answers are given to who asks for some of
 								 * its groups: all are there, and it is not looked at again */
@@ -144,6 +143,9 @@ extern DpKept *dp_kept_create_early(DpPricedRelease *priced, EState *estate);
 extern DpKept *dp_kept_of_wider(const DpRun *run, DpPricedRelease *priced, EState *estate);
 
 /* kept_draws.c */
+
+/* Sets the noise of what is shown, whose bounds are known; ZC004 where no noise makes it of what is kept. */
+extern void dp_kept_set_noise(DpKept *kept);
 
 /* Prepares what dp_kept_group and the like do, before the debit; XX001 for kept bytes that cannot be read. */
 extern void dp_kept_begin(DpKept *kept, TupleDesc desc);

@@ -211,5 +211,9 @@ dp_foresee_kept(DpPricedRelease *priced, EState *estate)
 	if (of_wider != NULL)
 		kept = of_wider;
 	dp_kept_settle(kept);
+	if (kept->finder != NULL)
+		dp_kept_set_noise(kept->finder);
+	else
+		dp_kept_set_noise(kept);
 	return kept->priced;
 }

@@ -60,6 +60,7 @@ typedef struct DpPricedColumn
 	int64		charged;		/* kept answers: what of it who asks owes */
 	bool		is_given;		/* no piece of it is bought: it is kept, or made
 								 * of what is */
+	bool		is_derived;		/* made of a dearer one */
 	TimestampTz kept_since;		/* when the answer that is given, or made
 								 * better, was bought; 0: it is not kept yet */
 	double		sigma;			/* noise of the first part: sums in the

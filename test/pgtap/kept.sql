@@ -293,6 +293,50 @@ SELECT ask('analyst2', 'SELECT dp_sum(points, 64, 128) FROM scores', 'SET dp_cdp
 SELECT is(paid(), 'analyst2 100000, cap 100000', 'written bounds do not meet found ones');
 
 -- ------------------------------------------------------------------
+-- What is shown of it
+-- ------------------------------------------------------------------
+
+-- what EXPLAIN says of releases, the price that preview tells, and what last_release says was charged, in prices of one aggregate
+CREATE FUNCTION shown(who text, query text, settings text DEFAULT '') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	result text := '';
+	price numeric;
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION ' || who;
+	IF settings <> '' THEN
+		EXECUTE settings;
+	END IF;
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		IF line ~ 'Release[d:]' THEN
+			result := result || regexp_replace(regexp_replace(line, '^.*Release', 'Release'), ' \(.*?\)|  rows within.*?\(max_rows \d+\)| \d\d:\d\d:\d\d old,', '', 'g') || '; ';
+		END IF;
+	END LOOP;
+	SELECT rho INTO price FROM dp_cdp.preview(query) WHERE item = 'total';
+	EXECUTE 'SELECT * FROM (' || query || ') q';
+	result := result || (price * 1e6)::float8 || ' ' || (SELECT (sum(rho) * 1e6)::float8 FROM dp_cdp.last_release());
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	EXECUTE 'RESET dp_cdp.rho';
+	RETURN result;
+END $$;
+SELECT is(shown('analyst1', 'SELECT dept, sum(cost) FROM visits WHERE id > 5 GROUP BY dept'),
+		  'Release: sum(cost) ; 1 1', 'what is bought');
+SELECT is(shown('analyst1', 'SELECT dept, sum(cost) FROM visits WHERE id > 5 GROUP BY dept'),
+		  'Release: sum(cost)   kept, charged rho 0; 0 0', 'what is given again');
+SELECT is(shown('analyst1', 'SELECT dept, sum(cost) FROM visits WHERE id > 5 GROUP BY dept', 'SET dp_cdp.rho = 4e-6'),
+		  'Release: sum(cost)   makes a kept answer better, charged rho 3e-06; 3 3', 'what is made better');
+SELECT is(shown('analyst2', 'SELECT dept, sum(cost) FROM visits WHERE id > 5 GROUP BY dept'),
+		  'Release: sum(cost)   kept, charged rho 1e-06; 1 1', 'what others have paid for');
+SELECT is(shown('analyst2', 'SELECT dept, sum(cost) FROM visits WHERE id > 5 GROUP BY dept', 'SET dp_cdp.rho = 2e-6'),
+		  'Release: sum(cost)   made of a better one that is kept, charged rho 1e-06; 1 1', 'what is made of what others have paid for');
+SELECT is(shown('analyst1', 'SELECT dept, sum(cost) FROM visits WHERE id > 5 AND dept = ''a'' GROUP BY dept'),
+		  'Release: sum(cost)   kept with more groups, charged rho 0; 0 0', 'what is one of more groups');
+SELECT is(shown('analyst1', 'SELECT (SELECT count(*) FROM visits WHERE id > 5), sum(cost), (SELECT max(s) FROM (SELECT dept, sum(cost) AS s FROM visits WHERE id > 5 GROUP BY dept) q) FROM visits WHERE id > 5'),
+		  'Release: sum(cost) ; Release: count(*) ; Release: sum(cost)   kept, charged rho 0; 2 2', 'several releases');
+SELECT is(shown('analyst1', 'SELECT count(*) FROM visits WHERE dept IN (SELECT dept FROM visits WHERE id > 5 GROUP BY dept HAVING sum(cost) > 0)'),
+		  'Release: count(*) ; Released Before: sum(cost)   kept, charged rho 0; 1 1', 'one that another one needs');
+
+-- ------------------------------------------------------------------
 -- Ends
 -- ------------------------------------------------------------------
 
