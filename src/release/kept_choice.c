@@ -406,7 +406,7 @@ dp_kept_look(DpKept *kept, List *before)
 	DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
 
 	if (kept->finder != NULL)
-		dp_kept_look(kept->finder);
+		dp_kept_look(kept->finder, NIL);
 	kept->since = Max(GetCurrentTimestamp() - dataset->reuse, dataset->refreshed_at);
 	kept->balances = dp_payer_balances(dataset->name, &kept->nbudgets);
 	if (selection != NULL)
