@@ -236,8 +236,8 @@ dp_as_argument(Var *var, Oid type)
 	return (Expr *) makeRelabelType(copyObject((Expr *) var), type, -1, var->varcollid, COERCE_IMPLICIT_CAST);
 }
 
-static Expr *
-count_rows(int location)
+Expr *
+dp_count_rows(int location)
 {
 	Aggref	   *agg = makeNode(Aggref);
 
@@ -257,11 +257,11 @@ dp_more_rows_than_noise(int location)
 	Oid			types[] = {ANYOID, FLOAT8OID};
 	List	   *name = list_make2(makeString(get_namespace_name(dp_public_schema())), makeString("dp_margin"));
 	Expr	   *margin = (Expr *) makeFuncExpr(LookupFuncName(name, 2, types, false), FLOAT8OID,
-											   list_make2(count_rows(location),
+											   list_make2(dp_count_rows(location),
 														  makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
 																	Float8GetDatum(0.95), false, FLOAT8PASSBYVAL)),
 											   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-	Expr	   *count = (Expr *) makeFuncExpr(F_FLOAT8_INT8, FLOAT8OID, list_make1(count_rows(location)),
+	Expr	   *count = (Expr *) makeFuncExpr(F_FLOAT8_INT8, FLOAT8OID, list_make1(dp_count_rows(location)),
 											  InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
 	Expr	   *condition = make_opclause(Float8LessOperator, BOOLOID, false, margin, count, InvalidOid, InvalidOid);
 

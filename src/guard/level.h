@@ -179,6 +179,9 @@ extern Expr *dp_nan_to_null(Expr *value);
 
 extern Expr *dp_is_not_null(Expr *arg);
 
+/* Makes count(*). */
+extern Expr *dp_count_rows(int location);
+
 /* Makes dp_margin(count(*)) < count(*): there are more rows than noise explains. */
 extern Expr *dp_more_rows_than_noise(int location);
 

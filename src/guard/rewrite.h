@@ -47,6 +47,13 @@ extern void dp_leave_out_unread_of_cte(DpScope *scope, CommonTableExpr *cte);
  */
 extern bool dp_ask_whether_rows(Query *query, bool below_exists);
 
+/*
+ * Puts aggregates of distinct values, of a level of protected rows, together
+ * from levels that release groups (distinct_values.c).  Returns false where
+ * there is none, or the level is of another shape.
+ */
+extern bool dp_take_of_groups(DpScope *scope);
+
 /* Refuses, ZC002, a change of a protected table that would tell of its rows who may not read them. */
 extern void dp_check_change(DpSplitContext *cxt, Query *query);
 

@@ -401,6 +401,9 @@ process_level(DpSplitContext *cxt)
 		collected.aggs = NIL;
 		dp_collect_aggregates(query, &collected);
 	}
+	/* its parts are levels of their own */
+	if (collected.take_standard && dp_take_of_groups(cxt->scope))
+		return;
 	if (query->commandType != CMD_SELECT)
 	{
 		if (collected.first != NULL)

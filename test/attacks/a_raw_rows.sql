@@ -168,6 +168,16 @@ SELECT regr_count(age, age), corr(age, cost), var_pop(age), count(*) FROM visit;
 SELECT regr_r2(age, cost), regr_sxx(age, cost), regr_sxy(age, cost), regr_syy(age, cost), regr_avgx(age, cost) FROM visit;
 --> ZC002
 SELECT sum(DISTINCT cost), avg(DISTINCT cost) FROM visit;
+--> ok 1
+SELECT array_agg(DISTINCT name), string_agg(DISTINCT cost::text, ',') FROM visit JOIN patient USING (patient);
+--> ok 2
+SELECT ward, array_agg(DISTINCT cost) FROM visit WHERE age = 97 GROUP BY ward;
+--> ok 1
+SELECT array_agg(DISTINCT ward) FROM visit WHERE age = 97;
+--> ok 1
+SELECT array_agg(DISTINCT patient), count(*) FROM visit;
+--> ZC002
+SELECT sum(DISTINCT cost) FILTER (WHERE age = 97) FROM visit;
 --> ZC002
 SELECT percent_rank(97) WITHIN GROUP (ORDER BY age), cume_dist(97) WITHIN GROUP (ORDER BY age), dense_rank(97) WITHIN GROUP (ORDER BY age) FROM visit;
 --> ZC002

@@ -161,6 +161,35 @@ SELECT matches(rows_for('analyst1', statement), '^ZC002 .*use a constant of plai
 		'SELECT count(*) FROM words WHERE word ~ word', 'SELECT count(*) FROM words WHERE word ~ ''(?i)a''']) AS statement;
 
 -- ------------------------------------------------------------------------
+-- distinct values: of released groups
+-- ------------------------------------------------------------------------
+
+SELECT as_written('SELECT ' || calls || ' FROM orders', calls) FROM unnest(ARRAY['sum(DISTINCT quantity)', 'avg(DISTINCT quantity * 2)', 'round(stddev(DISTINCT amount), 2)',
+	'array_agg(DISTINCT channel ORDER BY channel DESC)', 'array_agg(DISTINCT channel), count(*)', 'jsonb_agg(DISTINCT upper(status))', 'string_agg(DISTINCT status || ''x'', '','')',
+	'sum(DISTINCT quantity), sum(DISTINCT quantity + 1), count(DISTINCT quantity)', 'sum(DISTINCT quantity), array_agg(DISTINCT quantity), count(*)']) AS calls;
+SELECT as_written('SELECT status, count(*), string_agg(DISTINCT channel, ''+''), array_agg(DISTINCT quantity) FROM orders WHERE amount > 3 GROUP BY 1', 'by groups');
+SELECT as_written('SELECT channel, active, string_agg(DISTINCT status, '' '') || ''!'' AS m FROM orders GROUP BY 1, 2 HAVING count(*) > 700', '... with HAVING, and NULL among the groups');
+SELECT as_written('SELECT status, array_agg(DISTINCT active), sum(DISTINCT quantity) FROM orders GROUP BY 1', '... of two values and nothing else');
+SELECT as_written('SELECT status, rank() OVER (ORDER BY sum(DISTINCT quantity), status) FROM orders GROUP BY status ORDER BY array_agg(DISTINCT channel), 1 LIMIT (SELECT 2)', '... with windows, an order and a limit');
+SET enable_mergejoin = off;
+SELECT as_written('SELECT channel, count(*), array_agg(DISTINCT status) FROM orders GROUP BY 1', '... compared one by one');
+RESET enable_mergejoin;
+SELECT as_written('SELECT string_agg(DISTINCT o.loud, '','') AS l, count(*) FROM v_orders o', 'in a view');
+SELECT as_written('SELECT max(m) FROM (SELECT active, avg(DISTINCT quantity) AS m FROM v_orders GROUP BY 1) q', 'in a subquery');
+SELECT as_written('SELECT s, (SELECT string_agg(DISTINCT status, s) FROM orders) AS l FROM unnest(ARRAY[''-'', ''+'']) s', '... with what is outside of it');
+SELECT as_written('SELECT s, (SELECT array_agg(DISTINCT channel) FROM orders o WHERE o.status = s) AS l FROM unnest(ARRAY[''paid'', ''x'']) s', '... for each public row');
+SELECT as_written('SELECT array_agg(DISTINCT o.status) FROM orders o JOIN words w USING (customer) WHERE EXISTS (SELECT 1 FROM words v WHERE v.customer = o.customer)', 'of a join');
+SELECT as_written('SELECT array_agg(DISTINCT status) FROM orders WHERE false', 'of no rows');
+SELECT as_written('SELECT count(*) FROM (SELECT customer, sum(DISTINCT quantity) AS m FROM orders GROUP BY 1) q WHERE m = 3', 'of each unit it is what it was');
+SELECT is(rows_for('analyst1', 'SELECT array_agg(DISTINCT word || customer) FROM words'), '()', 'words that one person has are not among them');
+SELECT matches(rows_for('analyst1', statement), '^ZC002', statement) FROM unnest(ARRAY['SELECT customer, array_agg(DISTINCT status) FROM orders GROUP BY 1', 'SELECT count(*), array_agg(DISTINCT customer) FROM orders',
+	'SELECT array_agg(DISTINCT id), sum(DISTINCT quantity) FROM orders', 'SELECT array_agg(DISTINCT props) FROM orders', 'SELECT status, grouping(status), array_agg(DISTINCT channel) FROM orders GROUP BY 1',
+	'SELECT status, array_agg(DISTINCT channel) FROM orders GROUP BY ROLLUP (status)', 'SELECT array_agg(DISTINCT status) FILTER (WHERE active) FROM orders', 'SELECT string_agg(DISTINCT status, channel) FROM orders',
+	'SELECT array_agg(DISTINCT status) FROM orders WHERE amount > (SELECT avg(amount) FROM orders)', 'SELECT array_agg(DISTINCT o.status) FROM orders o JOIN (SELECT channel, count(*) AS n FROM orders GROUP BY 1) q USING (channel) WHERE n > 9',
+	'SELECT sum(DISTINCT quantity), string_agg(status, '','') FROM orders',
+	'SELECT ' || (SELECT string_agg(format('sum(DISTINCT quantity + %s)', i), ', ') FROM generate_series(1, 21) i) || ' FROM orders']) AS statement;
+
+-- ------------------------------------------------------------------------
 -- refusals that teach
 -- ------------------------------------------------------------------------
 
@@ -172,15 +201,14 @@ SELECT taught('SELECT mode() WITHIN GROUP (ORDER BY quantity / 4) FROM orders', 
 SELECT taught('SELECT mode() WITHIN GROUP (ORDER BY customer) FROM orders', 'mode of the unit');
 SELECT taught('SELECT bool_and(active) FROM orders', 'bool_and');
 
-SELECT taught('SELECT sum(DISTINCT quantity) FROM orders', 'a sum of distinct values');
-SELECT taught('SELECT ' || call || ' FROM orders', call) FROM unnest(ARRAY['avg(DISTINCT quantity * 2)', 'stddev(DISTINCT amount)', 'sum(DISTINCT customer)',
-	'array_agg(customer)', 'array_agg(id)', 'json_agg(status)', 'jsonb_agg(DISTINCT upper(status))', 'string_agg(DISTINCT status || ''x'', '','')', 'min(upper(status))',
+SELECT taught('SELECT ' || call || ' FROM orders', call) FROM unnest(ARRAY['sum(DISTINCT customer)',
+	'sum(DISTINCT quantity) FILTER (WHERE active)', 'array_agg(DISTINCT status) FILTER (WHERE active)', 'array_agg(customer)', 'array_agg(DISTINCT id)', 'json_agg(status)', 'min(upper(status))',
 	'bool_or(amount > 50)', 'every(active AND quantity > 2)', 'regr_count(amount, quantity)']) AS call;
 SELECT matches(rows_for('analyst1', 'SELECT ' || call || ' FROM orders AS o'), 'for example SELECT', call) FROM unnest(ARRAY['regr_avgx(amount, quantity)', 'regr_avgy(amount, quantity)', 'regr_r2(amount, quantity)', 'regr_sxx(amount, quantity)',
 	'avg(age(day, date ''2025-01-01''))', 'bit_and(quantity)', 'json_agg(o)']) AS call;
 SELECT taught('SELECT min(o.status), count(*) FROM v_orders o', 'in a view');
 SELECT taught('SELECT array_agg(loud) FROM v_orders', '... by its name');
-SELECT matches(rows_for('analyst1', 'SELECT array_agg(DISTINCT o.status) FROM orders o JOIN words w USING (customer)'), 'SELECT o.status AS k, count\(\*\) AS n FROM \.\.\. GROUP BY', 'not more of FROM than a name');
+SELECT matches(rows_for('analyst1', 'SELECT array_agg(o.status) FROM orders o JOIN words w USING (customer)'), 'SELECT o.status AS k, count\(\*\) AS n FROM \.\.\. GROUP BY', 'not more of FROM than a name');
 SELECT matches(rows_for('analyst1', 'SELECT s, (SELECT count(*) FROM orders o WHERE o.status >= s) AS n FROM unnest(ARRAY[''paid'', ''open'']) s'),
 	'^ZC002 .*; group by what it is compared with in a subquery of FROM, and join the released rows by that', 'a count for each public row, of more than equal rows');
 SELECT as_written('SELECT s, n FROM unnest(ARRAY[''paid'', ''open'']) s LEFT JOIN (SELECT status AS s, count(*) AS n FROM orders GROUP BY 1) q USING (s)', '... as that says');

@@ -198,3 +198,31 @@ dp_entry_yields_rows(DpScope *scope, RangeTblEntry *rte, bool even_if_readable)
 
 	return entry_yields_rows(scope, rte, &search);
 }
+
+static bool
+contains_release(Node *node, void *context)
+{
+	DpScope    *scope = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+	{
+		DpScope		inner = {(Query *) node, scope};
+		RowSearch	rows = {0};
+		RowSearch	yielded = {0};
+
+		check_stack_depth();
+		if (inner.query->setOperations == NULL && join_tree_reads(&inner, (Node *) inner.query->jointree, &rows) != 0 &&
+			!query_yields_rows(&inner, &yielded))
+			return true;
+		return query_tree_walker(inner.query, contains_release, &inner, 0);
+	}
+	return expression_tree_walker(node, contains_release, context);
+}
+
+bool
+dp_contains_release(DpScope *scope)
+{
+	return query_tree_walker(scope->query, contains_release, scope, 0);
+}

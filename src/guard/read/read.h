@@ -108,6 +108,9 @@ extern CommonTableExpr *dp_find_cte(DpScope *scope, RangeTblEntry *rte, DpScope 
  */
 extern Index dp_reads_rows(DpScope *scope, bool even_if_readable, RangeTblEntry **base);
 
+/* Tells whether a query below the scope's aggregates protected rows of several units: it is released, or refused. */
+extern bool dp_contains_release(DpScope *scope);
+
 /* Tells whether one entry of the level, rte, has such rows. */
 extern bool dp_entry_yields_rows(DpScope *scope, RangeTblEntry *rte, bool even_if_readable);
 

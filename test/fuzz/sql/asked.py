@@ -40,7 +40,7 @@ TIERED = [('visits', 'f', ['0.5', '1', '2.25']), ('visits', 'n', ['0', '1', '3']
 class Asked(Laterals):
     def asked(self):
         return self.rng.choice([self.grains, self.grains, self.grains_of_range, self.tiers, self.tiers, self.tiers, self.unpivoted, self.unpivoted, self.spine, self.spine,
-                                self.public_rows_with, self.public_rows_with, self.computed, self.computed, self.computed, self.found, self.found, self.found, self.free, self.free, self.compared_with_release])()
+                                self.public_rows_with, self.public_rows_with, self.computed, self.computed, self.computed, self.found, self.found, self.found, self.free, self.free, self.compared_with_release, self.distinct_values, self.distinct_values])()
 
     # ------------------------------------------------------------------
     # One level, of which the groups are known
@@ -315,6 +315,42 @@ class Asked(Laterals):
         out.rows = out.kept = 4
         out.columns, out.keys, out.charged = [('key', 0), ('int', 0)], [0], (2,)
         return self.tagged('compared with a release', out)
+
+    def distinct_values(self):
+        """aggregates of distinct values, which are those of released groups"""
+        rng, t, out = self.rng, self.name('t'), Level()
+        # declared, by the policy or by the query's conditions
+        known = [('dept', 'text', ["'a'", "'b'", "'c'", "'d'"], None), ('flag', 'boolean', ['false', 'true'], None), ('n', 'int', ['1', '2'], 'n IN (1, 2)')]
+        value, kind, values, listed = rng.choice(known)
+        group = rng.choice([k for k in known[:2] if k[0] != value] + [None])
+        calls = ['array_agg(DISTINCT {v})', 'array_agg(DISTINCT {v} ORDER BY {v} DESC)', "string_agg(DISTINCT {v}::text, '+')", 'jsonb_agg(DISTINCT {v})', 'json_agg(DISTINCT {v} ORDER BY {v})']
+        if kind == 'int':
+            calls += ['sum(DISTINCT {v})', 'avg(DISTINCT {v})', 'sum(DISTINCT {v}) * 2 + 1', 'stddev(DISTINCT {v})']
+        chosen = rng.sample(calls, rng.choice([1, 1, 2]))
+        counted = self.chance(0.6)
+        where = ['%s.%s' % (t, listed)] if listed else []
+        if self.chance(0.3):
+            where.append(self.elsewhere(t, 'visits'))
+        items = ['%s.%s AS c0' % (t, group[0])] if group else []
+        first = len(items)
+        items += ['(%s)::text AS c%d' % (c.replace('{v}', '%s.%s' % (t, value)), first + i) for i, c in enumerate(chosen)]
+        place = len(items)
+        if counted:
+            items.append('count(*) AS c%d' % place)
+        out.private = 'SELECT %s FROM visits %s%s%s' % (', '.join(items), t, ' WHERE ' + ' AND '.join(where) if where else '', ' GROUP BY %s.%s' % (t, group[0]) if group else '')
+        count = 'SELECT %scount(*) AS n FROM visits %s WHERE %s%s' % (
+            '%s.%s AS g, ' % (t, group[0]) if group else '', t, ' AND '.join(where + ['%s.person IS NOT NULL' % t]), ' GROUP BY 1' if group else '')
+        all_values = '(SELECT %s FROM (VALUES %s) v (x))'
+        told = [all_values % ('(%s)::text' % c.replace('{v}', 'v.x'), ', '.join('(%s)' % x for x in values)) + ' AS c%d' % (first + i) for i, c in enumerate(chosen)]
+        told = ['d.g AS c0'] * bool(group) + told + ['coalesce(e.n, 0) AS c%d' % place] * counted
+        out.exact = 'SELECT %s FROM (VALUES %s) d (g) LEFT JOIN (%s) e ON %s' % (
+            ', '.join(told), ', '.join('(%s)' % x for x in group[2]) if group else '(0)', count, 'e.g = d.g' if group else 'true')
+        out.columns = [('key', 0)] * place + [('int', 0)] * counted
+        out.rows = out.kept = 3
+        out.keys, out.plain = list(range(first)), True
+        out.changes = {place: (3, 3)} if counted else {}
+        out.charged, out.may_be_free, out.free = (1,) if counted else (), not counted, not counted
+        return self.tagged('distinct values', out)
 
     # ------------------------------------------------------------------
     # What is computed of released values
