@@ -182,7 +182,7 @@ extern Expr *dp_is_not_null(Expr *arg);
 /* Makes count(*). */
 extern Expr *dp_count_rows(int location);
 
-/* Makes dp_margin(count(*)) < count(*): there are more rows than noise explains. */
+/* Makes dp_margin(count(*)) + 0.5 < count(*): there are more rows than noise explains, but in one case of forty. */
 extern Expr *dp_more_rows_than_noise(int location);
 
 /* Makes an entry of FROM, of this name, of which the columns are those of the query that are not junk. */

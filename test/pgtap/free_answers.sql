@@ -139,13 +139,15 @@ RESET SESSION AUTHORIZATION;
 -- whether there are rows: a count that is compared with its noise
 SELECT answered('SELECT EXISTS (SELECT 1 FROM visits WHERE visits.dept = ''a'') AS x', 1, NULL);
 SELECT answered('SELECT 1 AS a FROM visits WHERE dept = ''a'' LIMIT 1', 1, NULL);
+-- so much that no group without rows is found to have some
+SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 1000000);
 CREATE FUNCTION sharp(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	t text;
 	r record;
 BEGIN
 	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
-	SET LOCAL dp_cdp.rho = 0.01;
+	SET LOCAL dp_cdp.rho = 2000;
 	FOR r IN EXECUTE statement LOOP
 		t := concat_ws(' ', t, r::text);
 	END LOOP;
@@ -157,6 +159,24 @@ SELECT is(sharp(statement), wanted, statement) FROM (VALUES
 	('SELECT 1 AS a FROM visits WHERE flag LIMIT 1', '(1)'), ('SELECT dept FROM depts WHERE EXISTS (SELECT FROM visits WHERE flag) ORDER BY 1', '(a) (b) (c) (d)'),
 	('SELECT dept FROM depts d WHERE EXISTS (SELECT FROM visits v WHERE v.dept = d.dept) ORDER BY 1', '(a) (b) (c)'),
 	('SELECT count(*) > dp_margin(count(*), 0.99) FROM visits WHERE n > 3', '(t)')) AS v (statement, wanted);
+-- of rows without rows one in forty has some, also where noise is a row or two and 95 % are between whole numbers
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE drawn (person int NOT NULL, k int NOT NULL);
+SELECT dp_cdp.protect_table('drawn', 'clinic', 'person'), dp_cdp.set_keys('drawn', 'k', (SELECT array_agg(i) FROM generate_series(1, 4000) i));
+SELECT dp_cdp.alter_dataset('clinic', max_groups => 1, max_rows => 1);
+RESET SESSION AUTHORIZATION;
+CREATE FUNCTION yes(sigma float8) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	n bigint;
+BEGIN
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	PERFORM set_config('dp_cdp.rho', (0.5 / sigma ^ 2)::text, true);
+	SELECT count(*) INTO n FROM generate_series(1, 4000) g WHERE EXISTS (SELECT FROM drawn d WHERE d.k = g);
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	RETURN n;
+END $$;
+SELECT cmp_ok(yes(sigma)::int, '<', 150, 'with a deviation of ' || sigma) FROM unnest(ARRAY[0.505, 1.015, 1.525, 5]) sigma;
+SELECT dp_cdp.alter_dataset('clinic', max_groups => 5, max_rows => 5);
 SELECT matches((run_as_analyst(statement)).failure, '^ZC002', statement) FROM unnest(ARRAY[
 	'SELECT 1 FROM visits LIMIT 1', 'SELECT 1 FROM visits WHERE flag LIMIT 2', 'SELECT 1 FROM visits WHERE flag', 'SELECT dept FROM visits WHERE flag LIMIT 1',
 	'SELECT 1 FROM visits WHERE flag ORDER BY id LIMIT 1', 'SELECT EXISTS (SELECT 1 FROM visits)', 'SELECT EXISTS (SELECT 1 FROM visits WHERE flag OFFSET 5)']) AS statement;
