@@ -19,7 +19,8 @@
  *	- an entry of an unprotected relation says whether its name is held: that
  *	  follows from its name and from rows of dp_cdp.held_name, whose changes
  *	  invalidate the relation (names.c).
- *	- what was computed while an invalidation arrived is not kept.
+ *	- what was computed while an invalidation arrived is not kept; neither is a
+ *	  digest of labels, which goes with the entry of its relation.
  *	- a DpTable handed out stays valid until the end of the transaction even
  *	  when it is invalidated before.
  *	- a policy that contradicts itself protects all the same: its dataset is
@@ -40,6 +41,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_inherits.h"
+#include "common/cryptohash.h"
 #include "lib/ilist.h"
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
@@ -57,6 +59,8 @@ typedef struct CachedTable
 {
 	DpTable		table;
 	slist_node	link;
+	bool		has_digest;		/* of the relation's own labels */
+	uint8		digest[DP_POLICY_DIGEST_BYTES];
 } CachedTable;
 
 typedef struct PolicyEntry
@@ -374,6 +378,7 @@ compute_policy(Oid relid)
 	{
 		cached = MemoryContextAlloc(CacheMemoryContext, sizeof(CachedTable));
 		cached->table = table;
+		cached->has_digest = false;
 	}
 
 	if (generation == relcache_generation)
@@ -431,6 +436,69 @@ dp_policy_table(Oid relid)
 	}
 
 	return compute_policy(relid);
+}
+
+/* the digest of a relation's labels while it is computed */
+typedef struct LabelDigest
+{
+	Oid			relid;
+	pg_cryptohash_ctx *context;
+} LabelDigest;
+
+static void
+digest_text(pg_cryptohash_ctx *context, const char *text)
+{
+	uint64		size = strlen(text);
+
+	if (pg_cryptohash_update(context, (const uint8 *) &size, sizeof(size)) < 0 ||
+		pg_cryptohash_update(context, (const uint8 *) text, size) < 0)
+		elog(ERROR, "could not compute a digest: %s", pg_cryptohash_error(context));
+}
+
+static void
+digest_label(AttrNumber attnum, const char *text, void *arg)
+{
+	LabelDigest *d = arg;
+
+	digest_text(d->context, attnum == 0 ? "" : get_attname(d->relid, attnum, false));
+	digest_text(d->context, text);
+}
+
+static void
+compute_digest(Oid relid, uint8 *digest)
+{
+	LabelDigest d = {relid, pg_cryptohash_create(PG_SHA256)};
+
+	if (d.context == NULL || pg_cryptohash_init(d.context) < 0)
+		elog(ERROR, "could not begin to compute a digest");
+	dp_label_visit(relid, digest_label, &d);
+	if (pg_cryptohash_final(d.context, digest, DP_POLICY_DIGEST_BYTES) < 0)
+		elog(ERROR, "could not compute a digest: %s", pg_cryptohash_error(d.context));
+	pg_cryptohash_free(d.context);
+}
+
+/*
+ * Labels may be long lists of keys, and each release that looks for a kept
+ * answer asks.  A digest is remembered as long as the table's policy, whose
+ * invalidations come with each change of a label and of a column's name.
+ */
+void
+dp_policy_digest(Oid relid, uint8 *digest)
+{
+	/* the table is the first member */
+	CachedTable *cached = (CachedTable *) dp_policy_table(relid);
+	uint64		generation = relcache_generation;
+
+	if (cached != NULL && cached->has_digest)
+	{
+		memcpy(digest, cached->digest, DP_POLICY_DIGEST_BYTES);
+		return;
+	}
+	compute_digest(relid, digest);
+	if (cached == NULL || generation != relcache_generation)
+		return;
+	memcpy(cached->digest, digest, DP_POLICY_DIGEST_BYTES);
+	cached->has_digest = true;
 }
 
 bool

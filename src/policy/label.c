@@ -296,9 +296,8 @@ label_format(const DpLabel *label)
  * ------------------------------------------------------------------------
  */
 
-/* Calls visit for each label of a relation and of its columns, in the order of these. */
-static void
-visit_labels(Oid relid, void (*visit) (AttrNumber attnum, const char *label, void *arg), void *arg)
+void
+dp_label_visit(Oid relid, void (*visit) (AttrNumber attnum, const char *label, void *arg), void *arg)
 {
 	Relation	rel = table_open(SecLabelRelationId, AccessShareLock);
 	ScanKeyData key[2];
@@ -342,31 +341,8 @@ dp_label_list(Oid relid)
 {
 	List	   *result = NIL;
 
-	visit_labels(relid, add_label, &result);
+	dp_label_visit(relid, add_label, &result);
 	return result;
-}
-
-typedef struct LabelVisit
-{
-	Oid			relid;
-	void		(*visit) (const char *column, const char *label, void *arg);
-	void	   *arg;
-} LabelVisit;
-
-static void
-visit_by_name(AttrNumber attnum, const char *text, void *arg)
-{
-	LabelVisit *v = arg;
-
-	v->visit(attnum == 0 ? "" : get_attname(v->relid, attnum, false), text, v->arg);
-}
-
-void
-dp_policy_labels(Oid relid, void (*visit) (const char *column, const char *label, void *arg), void *arg)
-{
-	LabelVisit	v = {relid, visit, arg};
-
-	visit_labels(relid, visit_by_name, &v);
 }
 
 DpLabel *

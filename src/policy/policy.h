@@ -205,8 +205,11 @@ extern DpColumn *dp_policy_column(Oid relid, AttrNumber attnum, Oid reader, int6
 /* policy of a column as above, without its keys: reads no table */
 extern DpColumn *dp_policy_bounds(Oid relid, AttrNumber attnum);
 
-/* Visits the labels of a relation and of its columns as they are written; column: its name, "" of the relation itself. */
-extern void dp_policy_labels(Oid relid, void (*visit) (const char *column, const char *label, void *arg), void *arg);
+/* bytes of a digest of labels, a SHA-256 */
+#define DP_POLICY_DIGEST_BYTES 32
+
+/* Returns a digest of the labels of a relation and of its columns, as they are written, with the columns' names. */
+extern void dp_policy_digest(Oid relid, uint8 *digest);
 
 /* Tells whether columns of the type, or of a domain over it, can have declared bounds. */
 extern bool dp_type_has_bounds(Oid type);

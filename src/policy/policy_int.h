@@ -16,6 +16,9 @@
 /* label.c: installs the label provider */
 extern void dp_label_init(void);
 
+/* label.c: calls visit for each label of a relation and of its columns, in the order of these */
+extern void dp_label_visit(Oid relid, void (*visit) (AttrNumber attnum, const char *label, void *arg), void *arg);
+
 /* function_labels.c: SECURITY LABEL on a function; text NULL: removed */
 extern void dp_function_relabel(Oid funcid, const char *text);
 

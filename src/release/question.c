@@ -153,12 +153,14 @@ put_text(Hasher *h, const char *text, ParamListInfo params)
  * ------------------------------------------------------------------------
  */
 
-/* one column's label, or the table's */
+/* Adds the labels of a table and of its columns, as their digest. */
 static void
-put_label(const char *column, const char *label, void *hasher)
+put_labels(Hasher *h, Oid relid)
 {
-	put_string(hasher, column);
-	put_string(hasher, label);
+	uint8		digest[DP_POLICY_DIGEST_BYTES];
+
+	dp_policy_digest(relid, digest);
+	put(h, digest, sizeof(digest));
 }
 
 /* Adds the policy, as it is written: a change ends what was asked before. */
@@ -175,9 +177,9 @@ put_policy(Hasher *h, const DpRelease *release, const DpDataset *dataset)
 		Oid			labelled = table ? table->labelled : InvalidOid;
 
 		put_string(h, "table");
-		dp_policy_labels(lfirst_oid(lc), put_label, h);
+		put_labels(h, lfirst_oid(lc));
 		if (OidIsValid(labelled) && labelled != lfirst_oid(lc))
-			dp_policy_labels(labelled, put_label, h);
+			put_labels(h, labelled);
 	}
 }
 
