@@ -45,8 +45,8 @@ dp_initdb "$dir" "$bench/bench.conf" && dp_start "$dir" || exit 1
 rc=$?
 [[ $rc == 0 ]] || grep -E 'LOG:|FATAL:|PANIC:' "$dir/log" | grep -v 'temporary file:' | sort -u -k4 | tail -n 10
 
-# debits per second, calls of calculators, the guard, more processors, whole schemas: scripts of their own
-for script in ledger.sh ledger.py calculators.py guard.py model.py schemas.py
+# debits per second, kept answers, calls of calculators, the guard, more processors, whole schemas: scripts of their own
+for script in ledger.sh ledger.py kept.py replay.py ranges.py calculators.py guard.py model.py schemas.py
 do
 	name=${script%.*}
 	only=${BENCH_ONLY:-$name}
