@@ -242,6 +242,12 @@ SELECT is(paid(), 'analyst1 1, cap 1', 'months');
 SELECT ask('analyst1', 'SELECT date_trunc(''month'', visited_on), count(*) FROM visits WHERE date_trunc(''month'', visited_on) = ''2026-03-01'' GROUP BY 1');
 SELECT is(paid() || answer(), 'nobody' || substring(answer(1) from '\("2026-03-01[^\n]*'), 'one of them');
 
+-- each grouping set by itself; the one without the key is another question
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE dept = ''b'' GROUP BY ROLLUP (dept)');
+SELECT is(paid(), 'analyst1 1, cap 1', 'of a ROLLUP the total alone');
+SELECT ask('analyst1', 'SELECT dept, count(*) FROM visits WHERE dept = ''b'' GROUP BY dept UNION ALL SELECT dept, sum(cost) FROM visits WHERE dept = ''b'' AND id > 7 GROUP BY dept');
+SELECT is(paid(), 'analyst1 1, cap 1', 'one release is given, and the other bought');
+
 -- values that are equal and written in two ways may differ by a condition
 SET SESSION AUTHORIZATION owner1;
 CREATE TABLE doses (patient int, mg numeric);
@@ -331,6 +337,9 @@ SELECT is(shown('analyst2', 'SELECT dept, sum(cost) FROM visits WHERE id > 5 GRO
 		  'Release: sum(cost)   made of a better one that is kept, charged rho 1e-06; 1 1', 'what is made of what others have paid for');
 SELECT is(shown('analyst1', 'SELECT dept, sum(cost) FROM visits WHERE id > 5 AND dept = ''a'' GROUP BY dept'),
 		  'Release: sum(cost)   kept with more groups, charged rho 0; 0 0', 'what is one of more groups');
+-- it could not be asked without its condition
+SELECT is(shown('analyst1', 'SELECT patient, count(*) FROM visits WHERE patient IN (1, 2) GROUP BY patient'),
+		  'Release: count(*) ; 1 1', 'what is only releasable with a condition on its keys');
 SELECT is(shown('analyst1', 'SELECT (SELECT count(*) FROM visits WHERE id > 5), sum(cost), (SELECT max(s) FROM (SELECT dept, sum(cost) AS s FROM visits WHERE id > 5 GROUP BY dept) q) FROM visits WHERE id > 5'),
 		  'Release: sum(cost) ; Release: count(*) ; Release: sum(cost)   kept, charged rho 0; 2 2', 'several releases');
 SELECT is(shown('analyst1', 'SELECT count(*) FROM visits WHERE dept IN (SELECT dept FROM visits WHERE id > 5 GROUP BY dept HAVING sum(cost) > 0)'),
