@@ -399,6 +399,21 @@ ask_of_answers(const DpKept *kept, int i, uint8 *question)
 	return are_there;
 }
 
+/* Returns what finds bounds for releases (DpKept). */
+static List *
+finders_of(List *releases)
+{
+	List	   *finders = NIL;
+	ListCell   *lc;
+
+	foreach(lc, releases)
+	{
+		if (((DpKept *) lfirst(lc))->finder != NULL)
+			finders = lappend(finders, ((DpKept *) lfirst(lc))->finder);
+	}
+	return finders;
+}
+
 void
 dp_kept_look(DpKept *kept, List *before)
 {
@@ -406,7 +421,7 @@ dp_kept_look(DpKept *kept, List *before)
 	DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
 
 	if (kept->finder != NULL)
-		dp_kept_look(kept->finder, NIL);
+		dp_kept_look(kept->finder, finders_of(before));
 	kept->since = Max(GetCurrentTimestamp() - dataset->reuse, dataset->refreshed_at);
 	kept->balances = dp_payer_balances(dataset->name, &kept->nbudgets);
 	if (selection != NULL)

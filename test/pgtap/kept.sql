@@ -294,6 +294,11 @@ SELECT ask_found('analyst1', 'SELECT sum(points) FROM scores', 'SET dp_cdp.rho =
 SELECT is(paid(), 'analyst1 250000, cap 250000', 'better bounds are another draw, and the sum is bought by these');
 SELECT ask_found('analyst2', 'SELECT sum(points) FROM scores');
 SELECT is(paid() || answer(), 'nobody' || answer(2), 'who has not paid for them has his own');
+-- two releases of a statement
+SELECT ask_found('analyst1', 'SELECT (SELECT sum(age) FROM scores WHERE points > 80), (SELECT avg(age) FROM scores WHERE points > 80)');
+SELECT is(paid(), 'analyst1 250000, cap 250000', 'what two releases need is found once');
+SELECT ask_found('analyst1', 'SELECT (SELECT sum(age) FROM scores WHERE points > 80), (SELECT avg(age) FROM scores WHERE points > 80)');
+SELECT is(paid() || answer(), 'nobody' || answer(1), 'and given again to both');
 -- who names the bounds has not asked how they were found
 SELECT ask('analyst2', 'SELECT dp_sum(points, 64, 128) FROM scores', 'SET dp_cdp.rho = 0.1');
 SELECT is(paid(), 'analyst2 100000, cap 100000', 'written bounds do not meet found ones');
