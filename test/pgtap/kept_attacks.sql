@@ -102,6 +102,14 @@ SELECT matches(answer(), '^\((-?[0-9]+),-?[0-9]+,\1\)$', 'with the same answer')
 SELECT ask('analyst1', 'WITH q AS (SELECT 1e-6 AS r) SELECT count(*) FROM visits WHERE ward = 3 UNION ALL SELECT * FROM (SELECT count(*) FROM visits AS v WHERE v.ward = 3) s');
 SELECT is(paid(), 'analyst1 1, cap 1', 'written in another way');
 
+-- what finds bounds is a question, too
+SELECT ask('analyst1', 'SELECT sum(id) FROM visits UNION ALL SELECT sum(id) FROM visits', 'SET dp_cdp.rho = 1e-5; SET dp_cdp.find_bounds = on');
+SELECT is(paid(), 'analyst1 11, cap 11', 'bounds are found once');
+SELECT is((SELECT count(DISTINCT l) FROM lines() l), 1::bigint, 'for one answer');
+SELECT ask('analyst1', 'SELECT sum(id), 1 AS x FROM visits UNION ALL SELECT sum(id), 1 FROM visits', 'SET dp_cdp.rho = 2e-5; SET dp_cdp.find_bounds = on');
+SELECT matches(answer(), '^\((-?[0-9]+),1\)\n\(\1,1\)$', 'and found better once');
+RESET dp_cdp.find_bounds;
+
 -- ------------------------------------------------------------------
 -- Paid for, and never drawn
 -- ------------------------------------------------------------------
