@@ -45,6 +45,9 @@ extern uint64 dp_admin_execute(const char *sql, int nargs, Oid *types, Datum *va
 /* Lets balances that are made next be numbered after those there are: a restore may have set the sequence back. */
 extern void dp_admin_number_balances(void);
 
+/* Removes what was spent in blocks by balances that there are no more. */
+extern void dp_admin_forget_blocks(void);
+
 /* ZC003 on a standby */
 extern void dp_admin_require_primary(void);
 
@@ -94,6 +97,35 @@ extern void dp_admin_require_policy_owner(Oid relid);
 
 /* label of a column, or an empty one */
 extern DpLabel *dp_admin_column_label(Oid relid, AttrNumber attnum);
+
+/* ------------------------------------------------------------------------
+ * blocks.c: tables whose rows are in blocks of time
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct DpBlockArgument
+{
+	AttrNumber	column;			/* 0: none */
+	Interval   *every;			/* NULL: as the dataset has it */
+	DpBlockLength length;
+} DpBlockArgument;
+
+/* reads the arguments block and every, which begin at argument "first"; ZC004 */
+extern void dp_admin_read_block(FunctionCallInfo fcinfo, int first, Oid relid, DpBlockArgument *argument);
+
+/* ZC004 when a column cannot say in which block of time a row is */
+extern void dp_admin_check_block_column(Oid relid, AttrNumber attnum);
+
+/*
+ * Refuses a table with blocks in a dataset without, and the other way round;
+ * a dataset that has nothing yet gets blocks.
+ */
+extern void dp_admin_settle_blocks(const char *dataset, const DpDatasetRow *row, Oid user, Oid relid, bool through,
+								   const DpBlockArgument *argument);
+
+/* make, and drop, the triggers that keep rows of a table in their blocks; inside dp_admin_begin/end */
+extern void dp_admin_keep_blocks(Oid relid);
+extern void dp_admin_free_blocks(Oid relid);
 
 /* keeps a role from being dropped until the end of the transaction; ZC004 when there is none */
 extern void dp_admin_lock_role(Oid role, const char *parameter);

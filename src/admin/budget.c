@@ -249,6 +249,7 @@ drop_budgets(const char *name, const char *condition, Oid type, Datum value)
 		ereport(NOTICE,
 				(errmsg("the dropped budget had spent rho %s; a new budget for the role will start at 0, while dataset \"%s\" and dp_cdp.releases keep what was spent",
 						spent, name)));
+	dp_admin_forget_blocks();
 	dp_admin_end(&context);
 }
 

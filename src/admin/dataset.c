@@ -116,6 +116,15 @@ dp_admin_number_balances(void)
 					 " WHERE m.id >= s.last_value + s.is_called::int", 0, NULL, NULL, NULL, false);
 }
 
+void
+dp_admin_forget_blocks(void)
+{
+	dp_admin_execute("DELETE FROM dp_cdp.block_spent k"
+					 " WHERE NOT EXISTS (SELECT FROM dp_cdp.budget b WHERE b.ledger_id = k.ledger_id)"
+					 " AND NOT EXISTS (SELECT FROM dp_cdp.dataset d WHERE d.ledger_id = k.ledger_id)",
+					 0, NULL, NULL, NULL, true);
+}
+
 char *
 dp_admin_dataset_name(FunctionCallInfo fcinfo, int argno)
 {
@@ -585,6 +594,7 @@ dp_drop_dataset(PG_FUNCTION_ARGS)
 	dp_admin_execute("DELETE FROM dp_cdp.budget WHERE dataset = $1", 1, types, values, NULL, true);
 	dp_admin_execute("DELETE FROM dp_cdp.kept_answer WHERE dataset = $1", 1, types, values, NULL, true);
 	dp_admin_execute("DELETE FROM dp_cdp.dataset WHERE name = $1", 1, types, values, NULL, true);
+	dp_admin_forget_blocks();
 	if (dp_admin_execute("DELETE FROM dp_cdp.held_name WHERE dataset = $1", 1, types, values, NULL, true) > 0)
 		CacheInvalidateRelcacheAll();	/* as names.c does for each name */
 	dp_admin_end(&context);

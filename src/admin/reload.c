@@ -289,6 +289,8 @@ dp_replace_table(PG_FUNCTION_ARGS)
 						get_rel_name(old), get_rel_name(new))));
 
 	copy_labels(old, new);
+	CommandCounterIncrement();
+	dp_admin_keep_blocks(new);
 	dp_policy_name_settled(new, label->dataset);
 	dp_policy_name_passes(old, new, label->dataset);
 	report_lost_keys(old, new);

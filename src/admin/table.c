@@ -19,6 +19,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -221,6 +222,7 @@ typedef struct UnitArgument
 	DpTable		through;		/* nthrough and through: columns that
 								 * reference what has one */
 	AttrNumber	columns[INDEX_MAX_KEYS];	/* these, by number */
+	DpBlockArgument block;
 } UnitArgument;
 
 /* Reads argument 3: columns of a foreign key. */
@@ -328,6 +330,15 @@ check_same_unit(Oid relid, const DpLabel *old, const UnitArgument *argument)
 		label = dp_label_get(relid, argument->columns[i]);
 		same = label && label->through;
 	}
+	if (same)
+	{
+		label = argument->block.column ? dp_label_get(relid, argument->block.column) : NULL;
+		if (old->block != (argument->block.column != InvalidAttrNumber) || (old->block && !(label && label->block)))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_BAD_PARAMETER),
+					 errmsg("table \"%s\" is already protected with another block column, or without one: call dp_cdp.unprotect_table first",
+							get_rel_name(relid))));
+	}
 	if (!same)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
@@ -340,7 +351,8 @@ static void
 write_policy(Oid relid, List *leftovers, char *dataset, const UnitArgument *argument)
 {
 	DpLabel		label = {0};
-	DpLabel		unit_label = {.unit = true};
+	DpLabel		block_label = {.block = true};
+	DpLabel		unit_label = {.unit = true, .block = argument->block.column == argument->unit};
 	DpLabel		through_label = {.through = 1};
 	ListCell   *lc;
 
@@ -350,11 +362,19 @@ write_policy(Oid relid, List *leftovers, char *dataset, const UnitArgument *argu
 	label.dataset = dataset;
 	label.unit = argument->unit != InvalidAttrNumber;
 	label.through = argument->through.nthrough;
+	label.block = argument->block.column != InvalidAttrNumber;
 	dp_label_put(relid, 0, &label);
 	if (label.unit)
 		dp_label_put(relid, argument->unit, &unit_label);
 	for (int i = 0; i < label.through; i++)
+	{
+		through_label.block = argument->columns[i] == argument->block.column;
+		block_label.block &= !through_label.block;
 		dp_label_put(relid, argument->columns[i], &through_label);
+	}
+	/* a column has one label */
+	if (label.block && block_label.block && argument->block.column != argument->unit)
+		dp_label_put(relid, argument->block.column, &block_label);
 }
 
 /* Moves a protected table to another dataset of the same owner, with bounds and keys. */
@@ -377,7 +397,7 @@ move_policy(Oid relid, DpLabel *label, char *dataset, Oid user)
 }
 
 /*
- * protect_table("table", dataset, unit, through)
+ * protect_table("table", dataset, unit, through, block, every)
  */
 Datum
 dp_protect_table(PG_FUNCTION_ARGS)
@@ -387,6 +407,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	UnitArgument argument = {0};
 	Oid			user = GetUserId();
 	DpAdminContext context;
+	DpDatasetRow *row;
 	List	   *labels;
 
 	dp_admin_require_table_owner(relid);
@@ -396,20 +417,25 @@ dp_protect_table(PG_FUNCTION_ARGS)
 		read_through(fcinfo, relid, &argument);
 	else if (!PG_ARGISNULL(2))
 		argument.unit = unit_column(fcinfo, relid);
+	dp_admin_read_block(fcinfo, 4, relid, &argument.block);
 
 	dp_admin_begin(&context);
-	(void) dp_admin_dataset(dataset, user, DP_LOCK_REFERENCE);
+	row = dp_admin_dataset(dataset, user, DP_LOCK_REFERENCE);
 	if (argument.through.nthrough > 0)
 		check_through(relid, dataset, &argument);
 	labels = dp_label_list(relid);
 	if (labels != NIL && ((DpLabel *) linitial(labels))->attnum == 0)
-	{
 		check_same_unit(relid, linitial(labels), &argument);
+	dp_admin_settle_blocks(dataset, row, user, relid, argument.through.nthrough > 0, &argument.block);
+	if (labels != NIL && ((DpLabel *) linitial(labels))->attnum == 0)
+	{
 		if (strcmp(((DpLabel *) linitial(labels))->dataset, dataset) != 0)
 			move_policy(relid, linitial(labels), dataset, user);
 	}
 	else
 		write_policy(relid, labels, dataset, &argument);
+	CommandCounterIncrement();
+	dp_admin_keep_blocks(relid);
 	dp_policy_name_settled(relid, dataset);
 	dp_admin_report_readers(relid);
 	dp_admin_end(&context);
@@ -471,6 +497,12 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	children = dp_policy_children(relid, label->dataset);
 	foreach(lc, dp_label_list(relid))
 		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
+	if (label->block)
+	{
+		dp_admin_begin(&context);
+		dp_admin_free_blocks(relid);
+		dp_admin_end(&context);
+	}
 	dp_policy_name_settled(relid, label->dataset);
 	/* a policy that is written alike later asks the same questions */
 	dp_admin_begin(&context);

@@ -20,6 +20,7 @@
 
 #include "base/amounts.h"
 #include "base/dataset_row.h"
+#include "base/errors.h"
 #include "base/role_names.h"
 
 static const char *const column_names[DP_DATASET_NCOLUMNS] = {
@@ -43,6 +44,7 @@ static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 	[DP_DATASET_LEDGER_ID] = "ledger_id",
 	[DP_DATASET_RELEASE_MEMORY] = "release_memory",
 	[DP_DATASET_FIND_BOUNDS] = "find_bounds",
+	[DP_DATASET_BLOCK_EVERY] = "block_every",
 	[DP_DATASET_REUSE] = "reuse",
 	[DP_DATASET_REFRESHED_AT] = "refreshed_at",
 	[DP_DATASET_DUMP_ANSWERS] = "dump_answers",
@@ -113,6 +115,20 @@ dp_read_dataset_owner(HeapTuple tuple, TupleDesc desc)
 	return dp_known_role(owner, isnull ? NULL : TextDatumGetCString(name)) == owner ? owner : InvalidOid;
 }
 
+/* Reads how long blocks are; a row that was put in by hand may hold anything. */
+static void
+read_blocks(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
+{
+	bool		isnull;
+	Datum		every = get_column(tuple, desc, DP_DATASET_BLOCK_EVERY, &isnull);
+
+	row->blocks = (DpBlockLength) {0, 0};
+	if (!isnull && !dp_block_length(DatumGetIntervalP(every), &row->blocks))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("block_every of a row of dp_cdp.dataset must be of whole months or whole days, above 0: restore the row from a backup")));
+}
+
 bool
 dp_interval_microseconds(const Interval *interval, int64 *microseconds)
 {
@@ -154,6 +170,7 @@ dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 
 	row->release_memory = no_limit ? 0 : DatumGetInt32(memory);
 	row->find_bounds = not_found ? 0 : DatumGetFloat8(share);
+	read_blocks(tuple, desc, row);
 	read_reuse(tuple, desc, row);
 	row->answer_step = NULL;
 	if (!isnull)

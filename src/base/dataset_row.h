@@ -12,6 +12,8 @@
 #include "access/tupdesc.h"
 #include "datatype/timestamp.h"
 
+#include "base/blocks.h"
+
 typedef enum DpDatasetColumn
 {
 	DP_DATASET_NAME,
@@ -34,6 +36,7 @@ typedef enum DpDatasetColumn
 	DP_DATASET_LEDGER_ID,
 	DP_DATASET_RELEASE_MEMORY,
 	DP_DATASET_FIND_BOUNDS,
+	DP_DATASET_BLOCK_EVERY,
 	DP_DATASET_REUSE,
 	DP_DATASET_REFRESHED_AT,
 	DP_DATASET_DUMP_ANSWERS,
@@ -57,6 +60,7 @@ typedef struct DpDatasetRow
 	int			release_memory; /* kB; 0: the server's */
 	double		find_bounds;	/* share of an aggregate's price; 0: they are
 								 * not found */
+	DpBlockLength blocks;		/* without blocks: 0 */
 	int64		reuse;			/* microseconds; 0: answers are not kept */
 	TimestampTz refreshed_at;	/* -infinity: never */
 	bool		dump_answers;

@@ -219,6 +219,7 @@ contradict(DpTable *table)
 	table->dataset[0] = '\0';
 	table->unit[0] = '\0';
 	table->nthrough = 0;
+	table->block[0] = '\0';
 }
 
 /* Fills in the policy that relid's own labels declare; false if they declare none. */
@@ -230,6 +231,7 @@ policy_from_labels(Oid relid, DpTable *table)
 	ListCell   *lc;
 	int			nunits = 0;
 	int			nthrough = 0;
+	int			nblocks = 0;
 
 	if (labels == NIL)
 		return false;
@@ -245,15 +247,20 @@ policy_from_labels(Oid relid, DpTable *table)
 	{
 		DpLabel    *label = lfirst(lc);
 
-		if (label->unit || label->through)
+		if (label->unit || label->through || label->block)
 		{
 			char	   *name = get_attname(relid, label->attnum, true);
 
 			if (name == NULL)
 				continue;
+			if (label->block)
+			{
+				nblocks++;
+				strlcpy(table->block, name, NAMEDATALEN);
+			}
 			if (label->unit)
 				nunits++;
-			else if (nthrough < INDEX_MAX_KEYS)
+			else if (label->through && nthrough < INDEX_MAX_KEYS)
 				strlcpy(table->through[nthrough++], name, NAMEDATALEN);
 			if (label->unit)
 				strlcpy(table->unit, name, NAMEDATALEN);
@@ -261,7 +268,7 @@ policy_from_labels(Oid relid, DpTable *table)
 	}
 
 	table->nthrough = nthrough;
-	if (nunits != (own->unit ? 1 : 0) || nthrough != own->through)
+	if (nunits != (own->unit ? 1 : 0) || nthrough != own->through || nblocks != (own->block ? 1 : 0))
 		contradict(table);
 	return true;
 }

@@ -101,6 +101,7 @@ read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 	dataset->answer_step = row.answer_step ? row.answer_step->time : 0;
 	dataset->release_memory = row.release_memory;
 	dataset->find_bounds = row.find_bounds;
+	dataset->blocks = row.blocks;
 	dataset->reuse = row.reuse;
 	dataset->refreshed_at = row.refreshed_at;
 	dataset->dump_answers = row.dump_answers;

@@ -176,6 +176,11 @@ drop_column(Oid relid, AttrNumber attnum)
 	if (attnum < 0 || dp_policy_table(relid) == NULL)
 		return;
 	label = dp_label_get(relid, attnum);
+	if (label != NULL && label->block && dp_label_get(relid, 0) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("column \"%s\" says in which block of time a row of table \"%s\" is and cannot be dropped: call dp_cdp.unprotect_table first",
+						get_attname(relid, attnum, false), get_rel_name(relid))));
 	if (label != NULL && label->unit && dp_label_get(relid, 0) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),

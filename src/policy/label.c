@@ -5,15 +5,18 @@
  *
  * On a table:	 {"dataset": "clinic", "unit": true}
  *				 {"dataset": "clinic", "through": 1}
+ *				 {"dataset": "clinic", "unit": true, "block": true}
  * On a column:	 {"unit": true, "lower": 0, "upper": 1000, "total_lower": 0, "total_upper": 3000, "keys": ["a", null]}
  *				 {"through": true}
  *				 {"lower": "2024-01-01", "upper": "2024-12-31"}
+ *				 {"block": true}
  * On a function: see function_labels.c
  * On a role:	 {ana}, the names that it had; see base/role_names.c
  *
  * "unit" on the table says that one of its columns bears the unit, "through"
  * how many of them reference a row that has one.  Without it a table whose
  * unit column went away would silently turn into one where each row is a unit.
+ * So does "block" for the column that says in which block of time a row is.
  *
  * Invariants:
  *	- on every path of inheritance at most one relation bears a table label,
@@ -189,6 +192,8 @@ label_parse(const char *text, bool is_column)
 		JsonbIteratorNext(&it, &v, true);
 		if (strcmp(name, "unit") == 0)
 			label->unit = value_is_true(&v, text);
+		else if (strcmp(name, "block") == 0)
+			label->block = value_is_true(&v, text);
 		else if (is_column && strcmp(name, "through") == 0)
 			label->through = value_is_true(&v, text);
 		else if (strcmp(name, "through") == 0 && v.type == jbvNumeric)
@@ -219,7 +224,7 @@ label_parse(const char *text, bool is_column)
 	if (is_column)
 	{
 		check_bounds(label, text);
-		if (!(label->unit || label->through || label->has_bounds || label->first != NULL || label->has_keys))
+		if (!(label->unit || label->through || label->block || label->has_bounds || label->first != NULL || label->has_keys))
 			bad_label(text);
 	}
 	else if (label->dataset == NULL)
@@ -252,6 +257,11 @@ label_format(const DpLabel *label)
 	if (label->through)
 	{
 		appendStringInfo(&s, label->dataset ? "%s\"through\": %d" : "%s\"through\": true", separator, label->through);
+		separator = ", ";
+	}
+	if (label->block)
+	{
+		appendStringInfo(&s, "%s\"block\": true", separator);
 		separator = ", ";
 	}
 	if (label->has_bounds)
@@ -455,7 +465,8 @@ relabel_table(Oid relid, const char *text)
 		return;
 	require_dataset_owner(new->dataset);
 	if (old != NULL &&
-		(strcmp(old->dataset, new->dataset) != 0 || old->unit != new->unit || old->through != new->through))
+		(strcmp(old->dataset, new->dataset) != 0 || old->unit != new->unit || old->through != new->through ||
+		 old->block != new->block))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("table \"%s\" is already protected: call dp_cdp.unprotect_table first",
@@ -470,7 +481,8 @@ relabel_table(Oid relid, const char *text)
 static bool
 awaits_unit(Oid relid, const DpLabel *table, const DpLabel *new)
 {
-	int			missing = new->unit ? table->unit : table->through;
+	int			missing = new->unit ? table->unit : new->through ? table->through : table->block;
+	bool		no_block = table->block;
 	ListCell   *lc;
 
 	foreach(lc, dp_label_list(relid))
@@ -478,9 +490,12 @@ awaits_unit(Oid relid, const DpLabel *table, const DpLabel *new)
 		DpLabel    *label = lfirst(lc);
 
 		if (label->attnum != 0)
-			missing -= new->unit ? label->unit : label->through;
+		{
+			missing -= new->unit ? label->unit : new->through ? label->through : label->block;
+			no_block = no_block && !label->block;
+		}
 	}
-	return missing > 0;
+	return missing > 0 && (!new->block || no_block);
 }
 
 /* Tells whether two labels of a column, which may be missing, say the same of units. */
@@ -488,7 +503,8 @@ static bool
 same_unit(const DpLabel *a, const DpLabel *b)
 {
 	return (a != NULL && a->unit) == (b != NULL && b->unit) &&
-		(a != NULL && a->through) == (b != NULL && b->through);
+		(a != NULL && a->through) == (b != NULL && b->through) &&
+		(a != NULL && a->block) == (b != NULL && b->block);
 }
 
 static void
@@ -522,7 +538,8 @@ relabel_column(Oid relid, AttrNumber attnum, const char *text)
 	}
 	require_dataset_owner(table->dataset);
 	if (!same_unit(old, new) &&
-		(new == NULL || !(new->unit || new->through) || (old != NULL && (old->unit || old->through)) ||
+		(new == NULL || !(new->unit || new->through || new->block) ||
+		 (old != NULL && (old->unit || old->through || old->block)) ||
 		 !awaits_unit(relid, table, new) || dp_is_virtual_column(relid, attnum)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),

@@ -17,6 +17,7 @@
 #define DP_POLICY_H
 
 #include "access/attnum.h"
+#include "base/blocks.h"
 #include "datatype/timestamp.h"
 #include "nodes/parsenodes.h"
 #include "nodes/pg_list.h"
@@ -59,6 +60,10 @@ typedef struct DpTable
 	int			nthrough;		/* ... > 0: a row belongs to whom the row
 								 * belongs to that these columns reference */
 	char		through[INDEX_MAX_KEYS][NAMEDATALEN];
+	char		block[NAMEDATALEN]; /* column whose time says in which block a
+									 * row is, else "": the dataset is without
+									 * blocks, or it is that of the row that
+									 * "through" references */
 } DpTable;
 
 /* policy of one column; palloc'd by dp_policy_column */
@@ -130,6 +135,8 @@ typedef struct DpDataset
 	int			release_memory; /* kB; 0: the server's setting alone */
 	double		find_bounds;	/* share of an aggregate's price that finding
 								 * bounds may cost; 0: they are not found */
+	DpBlockLength blocks;		/* budgets and the cap hold in each block; 0:
+								 * it is without blocks */
 	int64		reuse;			/* microseconds for which an answer is given
 								 * again; 0: never */
 	TimestampTz refreshed_at;	/* answers that are older have ended; -infinity */

@@ -13,8 +13,9 @@
 
 /*
  * One security label, parsed.  On a table: dataset, and unit (whether a column
- * bears the unit) or through (how many columns reference what does).  On a
- * column: unit or through, bounds, totals, keys.
+ * bears the unit) or through (how many columns reference what does), and
+ * block (whether a column says in which block of time a row is).  On a
+ * column: unit or through, block, bounds, totals, keys.
  */
 typedef struct DpLabel
 {
@@ -22,6 +23,8 @@ typedef struct DpLabel
 	char	   *dataset;
 	bool		unit;
 	int			through;		/* columns of the foreign key; of a column: 1 */
+	bool		block;			/* it says in which block of time a row is; of
+								 * a table: one of its columns does */
 	bool		has_bounds;
 	Numeric		lower;			/* of a row's value */
 	Numeric		upper;

@@ -42,7 +42,8 @@ CREATE TABLE dp_cdp.dataset (
 	find_bounds		float8,					-- share of an aggregate's price; NULL: bounds are not found
 	reuse			interval,				-- for so long answers are given again, days and less; NULL: never
 	refreshed_at	timestamptz,			-- when its owner has ended all answers that there were
-	dump_answers	boolean NOT NULL DEFAULT false
+	dump_answers	boolean NOT NULL DEFAULT false,
+	block_every		interval				-- how long blocks are; NULL: the dataset is without blocks
 );
 
 CREATE TABLE dp_cdp.budget (
@@ -94,11 +95,24 @@ CREATE TABLE dp_cdp.release_log (
 	paid_by			bigint[],				-- ledger_id of each balance that was debited
 	hash			bytea,					-- of this row and the hash of the one before; NULL: from elsewhere
 	kept_rho		numeric,				-- of rho what kept answers tell, see kept_answer; NULL: nothing
-	kept_delta		numeric
+	kept_delta		numeric,
+	block_from		date,					-- of a dataset with blocks: those from this day on ...
+	block_to		date					-- ... and before this day were debited
 );
 CREATE INDEX release_log_role ON dp_cdp.release_log (role);
 CREATE INDEX release_log_session_role ON dp_cdp.release_log (session_role) WHERE session_role <> role;
 CREATE INDEX release_log_dataset ON dp_cdp.release_log (dataset);
+
+-- What each balance of a dataset with blocks has spent in which of them: between
+-- the days of a row so much, elsewhere nothing.  rho_spent of the balance is the maximum.
+CREATE TABLE dp_cdp.block_spent (
+	ledger_id		bigint NOT NULL,		-- of the balance
+	block_from		date NOT NULL,
+	block_to		date NOT NULL,			-- not included
+	rho_spent		numeric NOT NULL,
+	delta_spent		numeric NOT NULL,
+	PRIMARY KEY (ledger_id, block_from)
+);
 
 -- Where the chain of hashes ends, and where rows were taken out of it.
 CREATE TABLE dp_cdp.ledger_chain (

@@ -73,11 +73,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.refresh(dataset text) RETURNS void
 COMMENT ON FUNCTION dp_cdp.refresh(text) IS
 	'ends all kept answers of a dataset: what is asked from now on is computed, and paid for, anew; for its owner';
 
-CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL,
+		block name DEFAULT NULL, every interval DEFAULT NULL) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_protect_table';
-COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text) IS
-	'puts a table and its children under the policy of a dataset; unit is the column that names the person, NULL: each row; through: the columns of a foreign key to the protected rows that rows of this table belong with';
+COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text, name, interval) IS
+	'puts a table and its children under the policy of a dataset; unit is the column that names the person, NULL: each row; through: the columns of a foreign key to the protected rows that rows of this table belong with; block: the column of time that says in which block a row is, every: how long blocks are, so that budgets hold for each person and block';
+CREATE OR REPLACE FUNCTION dp_cdp.keep_block() RETURNS trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_block';
+COMMENT ON FUNCTION dp_cdp.keep_block() IS
+	'trigger on protected tables with blocks of time: an UPDATE moves no row to another block';
 
 CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp

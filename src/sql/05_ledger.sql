@@ -3,7 +3,7 @@
 -- =========================================================================
 
 REVOKE ALL ON dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_stamp,
-	dp_cdp.ledger_chain, dp_cdp.pruned, dp_cdp.role_alias, dp_cdp.kept_answer FROM PUBLIC;
+	dp_cdp.ledger_chain, dp_cdp.pruned, dp_cdp.role_alias, dp_cdp.kept_answer, dp_cdp.block_spent FROM PUBLIC;
 
 -- A debit updates two or three rows, always the same ones: room on their pages
 -- lets the new versions stay there, and vacuum should come often.
@@ -12,6 +12,8 @@ ALTER TABLE dp_cdp.dataset SET (fillfactor = 10, vacuum_truncate = off,
 ALTER TABLE dp_cdp.budget SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE dp_cdp.ledger_chain SET (fillfactor = 10, vacuum_truncate = off,
+	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE dp_cdp.block_spent SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE dp_cdp.release_log SET (vacuum_truncate = off);
 
@@ -26,6 +28,7 @@ SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_chain', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.pruned', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.role_alias', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.kept_answer', 'WHERE dumped');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.block_spent', '');
 
 -- Balances change only through the worker and the functions of this schema.
 CREATE OR REPLACE FUNCTION dp_cdp.ledger_guard() RETURNS trigger
@@ -48,6 +51,8 @@ CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_c
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.kept_answer
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.block_spent
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.budget
@@ -64,6 +69,8 @@ CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.role_a
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.kept_answer
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.block_spent
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 ALTER TABLE dp_cdp.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
@@ -72,6 +79,7 @@ ALTER TABLE dp_cdp.ledger_chain ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAY
 ALTER TABLE dp_cdp.pruned ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.role_alias ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.kept_answer ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.block_spent ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
 -- Whose rows are whose, for the views.
 CREATE OR REPLACE FUNCTION dp_cdp.known_role(role oid, name text) RETURNS regrole
@@ -161,7 +169,7 @@ WITH tables AS (
 	FROM pg_class c
 	WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind = 'r'
 		AND c.relname IN ('dataset', 'budget', 'release_log', 'ledger_stamp', 'ledger_chain', 'pruned', 'role_alias',
-			'kept_answer')
+			'kept_answer', 'block_spent')
 ), last AS (
 	SELECT l.id, l.hash FROM dp_cdp.release_log l WHERE l.hash IS NOT NULL ORDER BY l.id DESC LIMIT 1
 )
@@ -183,7 +191,7 @@ SELECT 'critical', format('dp_cdp.%s', t.relname), 'is UNLOGGED: a crash empties
 FROM tables t WHERE t.relpersistence <> 'p'
 UNION ALL
 SELECT 'critical', format('dp_cdp.%s', n.name), 'is missing', 'restore the database from a backup, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
-FROM unnest('{dataset,budget,release_log,ledger_stamp,ledger_chain,pruned,role_alias,kept_answer}'::text[]) n(name)
+FROM unnest('{dataset,budget,release_log,ledger_stamp,ledger_chain,pruned,role_alias,kept_answer,block_spent}'::text[]) n(name)
 WHERE NOT EXISTS (SELECT FROM tables t WHERE t.relname = n.name)
 UNION ALL
 SELECT 'critical', 'audit', 'it does not end with the row that the ledger wrote last: rows were deleted, or put back',
@@ -196,23 +204,45 @@ $$;
 COMMENT ON FUNCTION dp_cdp.ledger_findings() IS
 	'what is wrong with the ledger''s tables at a glance; check_ledger() looks at every row';
 
--- What the log says that each balance has spent.  A row counts for each
--- balance in paid_by, from the row on with which its period began.
+-- What the log says that each balance has spent, from which day on until the next
+-- such day.  A row counts for each balance in paid_by, from the row on with which
+-- its period began, in the blocks of its days; without blocks, on all days.
+CREATE OR REPLACE FUNCTION dp_cdp.logged_steps()
+	RETURNS TABLE(ledger_id bigint, block_from date, rho numeric, delta numeric)
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH rows AS (
+	SELECT p.id, coalesce(l.block_from, '-infinity') AS block_from, coalesce(l.block_to, 'infinity') AS block_to,
+		sum(l.rho) AS rho, sum(l.delta) AS delta
+	FROM dp_cdp.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(id)
+		JOIN (SELECT d.ledger_id, 0::bigint AS since FROM dp_cdp.dataset d
+			UNION ALL SELECT b.ledger_id, b.spent_since FROM dp_cdp.budget b) s ON s.ledger_id = p.id AND l.id >= s.since
+	GROUP BY 1, 2, 3
+), changes AS (
+	SELECT r.id, r.block_from AS day, r.rho, r.delta FROM rows r
+	UNION ALL SELECT r.id, r.block_to, -r.rho, -r.delta FROM rows r WHERE r.block_to < 'infinity'
+)
+SELECT c.id, c.day, sum(sum(c.rho)) OVER w, sum(sum(c.delta)) OVER w
+FROM changes c GROUP BY c.id, c.day
+WINDOW w AS (PARTITION BY c.id ORDER BY c.day)
+$$;
+REVOKE ALL ON FUNCTION dp_cdp.logged_steps() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.logged_steps() IS
+	'what the rows of the audit add up to for each balance, from a day on until the next; without blocks from -infinity on';
+
+-- With blocks, the maximum over them.
 CREATE OR REPLACE FUNCTION dp_cdp.logged_balances()
 	RETURNS TABLE(dataset text, role oid, role_name text, rho_spent numeric, rho_logged numeric,
 				  delta_spent numeric, delta_logged numeric, ledger_id bigint)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH balances AS (
-	SELECT d.ledger_id, d.name AS dataset, NULL::oid AS role, NULL::text AS role_name, d.rho_spent, d.delta_spent, 0::bigint AS since
+	SELECT d.ledger_id, d.name AS dataset, NULL::oid AS role, NULL::text AS role_name, d.rho_spent, d.delta_spent
 	FROM dp_cdp.dataset d
 	UNION ALL
-	SELECT b.ledger_id, b.dataset, b.role, b.role_name, b.rho_spent, b.delta_spent, b.spent_since FROM dp_cdp.budget b
+	SELECT b.ledger_id, b.dataset, b.role, b.role_name, b.rho_spent, b.delta_spent FROM dp_cdp.budget b
 ), sums AS (
-	SELECT p.id, sum(l.rho) AS rho, sum(l.delta) AS delta
-	FROM dp_cdp.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(id)
-		JOIN balances b ON b.ledger_id = p.id AND l.id >= b.since
-	GROUP BY p.id
+	SELECT s.ledger_id AS id, max(s.rho) AS rho, max(s.delta) AS delta FROM dp_cdp.logged_steps() s GROUP BY 1
 )
 SELECT b.dataset, b.role, b.role_name, b.rho_spent, coalesce(s.rho, 0), b.delta_spent, coalesce(s.delta, 0),
 	b.ledger_id
@@ -229,6 +259,35 @@ CREATE OR REPLACE FUNCTION dp_cdp.collusion(roles regrole[])
 COMMENT ON FUNCTION dp_cdp.collusion(regrole[]) IS
 	'what roles know together: of each kept answer the dearest that one of them has paid for, and all else that they have paid for; epsilon at the dataset''s delta; rho_sum: without kept answers being shared. For owners of datasets, and for oneself';
 
+-- Days on which a balance with blocks is not what the log says.
+CREATE OR REPLACE FUNCTION dp_cdp.logged_blocks()
+	RETURNS TABLE(ledger_id bigint, block_from date, block_to date, rho_spent numeric, rho_logged numeric,
+				  delta_spent numeric, delta_logged numeric)
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH balances AS (
+	SELECT d.ledger_id FROM dp_cdp.dataset d WHERE d.block_every IS NOT NULL
+	UNION ALL
+	SELECT b.ledger_id FROM dp_cdp.budget b JOIN dp_cdp.dataset d ON d.name = b.dataset WHERE d.block_every IS NOT NULL
+), changes AS (
+	SELECT k.ledger_id AS id, k.block_from AS day, k.rho_spent AS rho, k.delta_spent AS delta, 0::numeric AS l_rho, 0::numeric AS l_delta
+	FROM dp_cdp.block_spent k
+	UNION ALL
+	SELECT k.ledger_id, k.block_to, -k.rho_spent, -k.delta_spent, 0, 0 FROM dp_cdp.block_spent k WHERE k.block_to < 'infinity'
+	UNION ALL
+	SELECT s.ledger_id, s.block_from, 0, 0, s.rho - lag(s.rho, 1, 0) OVER w, s.delta - lag(s.delta, 1, 0) OVER w
+	FROM dp_cdp.logged_steps() s WINDOW w AS (PARTITION BY s.ledger_id ORDER BY s.block_from)
+)
+SELECT c.id, c.day, coalesce(lead(c.day) OVER w, 'infinity'), sum(sum(c.rho)) OVER w, sum(sum(c.l_rho)) OVER w,
+	sum(sum(c.delta)) OVER w, sum(sum(c.l_delta)) OVER w
+FROM changes c JOIN balances b ON b.ledger_id = c.id
+GROUP BY c.id, c.day
+WINDOW w AS (PARTITION BY c.id ORDER BY c.day)
+$$;
+REVOKE ALL ON FUNCTION dp_cdp.logged_blocks() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.logged_blocks() IS
+	'what each balance of a dataset with blocks has spent in them, beside what the rows of the audit add up to';
+
 CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -244,6 +303,15 @@ CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
 			ELSE 'put rows of an exported audit back, if there are more' END
 	FROM dp_cdp.logged_balances() b
 	WHERE b.rho_spent <> b.rho_logged OR b.delta_spent <> b.delta_logged OR b.rho_spent < 0 OR b.delta_spent < 0
+	UNION ALL
+	SELECT CASE WHEN k.rho_spent < k.rho_logged OR k.delta_spent < k.delta_logged OR k.rho_spent < 0 OR k.delta_spent < 0
+			THEN 'critical' ELSE 'warning' END,
+		format('balance %s, blocks from %s to before %s', k.ledger_id, k.block_from, k.block_to),
+		format('has spent rho %s and delta %s there, and the audit adds up to rho %s and delta %s',
+			trim_scale(k.rho_spent), trim_scale(k.delta_spent), trim_scale(k.rho_logged), trim_scale(k.delta_logged)),
+		'SELECT dp_cdp.adopt_ledger() raises it to the audit; or put rows of an exported audit back, if there are more'
+	FROM dp_cdp.logged_blocks() k
+	WHERE k.rho_spent <> k.rho_logged OR k.delta_spent <> k.delta_logged OR k.rho_spent < 0 OR k.delta_spent < 0
 $$;
 REVOKE ALL ON FUNCTION dp_cdp.balance_findings() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.balance_findings() IS
@@ -271,7 +339,8 @@ WITH findings AS (
 			trim_scale(greatest(d.rho_limit - d.rho_spent, 0))),
 		format('SELECT dp_cdp.alter_dataset(%L, rho => ...)', d.name)
 	FROM dp_cdp.dataset d
-	WHERE d.rho_limit - d.rho_spent < d.default_rho
+	-- with blocks, new ones come with new budget
+	WHERE d.block_every IS NULL AND d.rho_limit - d.rho_spent < d.default_rho
 		AND EXISTS (SELECT FROM dp_cdp.budget b WHERE b.dataset = d.name AND b.rho_limit - b.rho_spent >= d.default_rho)
 )
 SELECT r.severity, r.object, r.finding, r.remedy

@@ -139,6 +139,19 @@ CREATE TABLE dp_cdp.kept_answer (
 	PRIMARY KEY (question, began, rho, delta)
 );
 
+-- blocks of time
+ALTER TABLE dp_cdp.dataset ADD COLUMN block_every interval;
+ALTER TABLE dp_cdp.release_log ADD COLUMN block_from date;
+ALTER TABLE dp_cdp.release_log ADD COLUMN block_to date;
+CREATE TABLE dp_cdp.block_spent (
+	ledger_id		bigint NOT NULL,		-- of the balance
+	block_from		date NOT NULL,
+	block_to		date NOT NULL,			-- not included
+	rho_spent		numeric NOT NULL,
+	delta_spent		numeric NOT NULL,
+	PRIMARY KEY (ledger_id, block_from)
+);
+
 -- more arguments
 DROP FUNCTION dp_cdp.protect_table(regclass, text, name);
 DROP FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval);
