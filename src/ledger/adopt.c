@@ -134,16 +134,65 @@ find_payers(Adoption *adoption)
 		adoption, SPI_OK_UPDATE);
 }
 
+/*
+ * What rows of the log add up to for each balance in a table, by the days of
+ * blocks that were debited: all where there are none.
+ */
+#define PAID_IN_DAYS(balances) \
+	"   SELECT d.ledger_id, coalesce(l.block_from, '-infinity') AS block_from, coalesce(l.block_to, 'infinity') AS block_to," \
+	"     sum(l.rho) AS rho, sum(l.delta) AS delta, min(l.id) AS first_id" \
+	"   FROM dp_cdp.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(ledger_id)" \
+	"     JOIN " balances " d ON d.ledger_id = p.ledger_id AND l.id >= d.spent_since" \
+	"       AND (NOT d.renewed OR d.begin IS NULL OR " HAPPENED_AT " >= d.begin)" \
+	"   WHERE " ADOPTED("l.dataset") \
+	"   GROUP BY 1, 2, 3"
+
+/*
+ * Raises what was spent in blocks.  Before balances are raised, as these then say
+ * that renewals which are due were made.
+ */
+static void
+raise_blocks(Adoption *adoption)
+{
+	run("WITH" DUE ","
+		" balances AS ("
+		"   SELECT d.ledger_id, 0::bigint AS spent_since, false AS renewed, NULL::timestamptz AS begin"
+		"   FROM dp_cdp.dataset d WHERE d.block_every IS NOT NULL AND " ADOPTED("d.name")
+		"   UNION ALL"
+		"   SELECT b.ledger_id, b.spent_since, b.renewed, b.begin"
+		"   FROM due b JOIN dp_cdp.dataset d ON d.name = b.dataset WHERE d.block_every IS NOT NULL),"
+		" paid AS (" PAID_IN_DAYS("balances") "),"
+		" spent AS ("
+		"   SELECT k.ledger_id, k.block_from, k.block_to, CASE WHEN b.renewed THEN 0 ELSE k.rho_spent END AS rho,"
+		"     CASE WHEN b.renewed THEN 0 ELSE k.delta_spent END AS delta"
+		"   FROM dp_cdp.block_spent k JOIN balances b ON b.ledger_id = k.ledger_id),"
+		" changes AS ("
+		"   SELECT ledger_id, '-infinity'::date AS day, 0::numeric AS l_rho, 0::numeric AS l_delta, 0::numeric AS s_rho,"
+		"     0::numeric AS s_delta, false AS has_row FROM balances"
+		"   UNION ALL SELECT ledger_id, block_from, rho, delta, 0, 0, false FROM paid"
+		"   UNION ALL SELECT ledger_id, block_to, -rho, -delta, 0, 0, false FROM paid WHERE block_to < 'infinity'"
+		"   UNION ALL SELECT ledger_id, block_from, 0, 0, rho, delta, true FROM spent"
+		"   UNION ALL SELECT ledger_id, block_to, 0, 0, -rho, -delta, false FROM spent WHERE block_to < 'infinity'),"
+		" steps AS ("
+		"   SELECT ledger_id, day, coalesce(lead(day) OVER w, 'infinity') AS until, bool_or(has_row) AS has_row,"
+		"     greatest(sum(sum(l_rho)) OVER w, sum(sum(s_rho)) OVER w) + $1::numeric AS rho,"
+		"     greatest(sum(sum(l_delta)) OVER w, sum(sum(s_delta)) OVER w) + $2::numeric AS delta"
+		"   FROM changes GROUP BY ledger_id, day WINDOW w AS (PARTITION BY ledger_id ORDER BY day))"
+		" INSERT INTO dp_cdp.block_spent (ledger_id, block_from, block_to, rho_spent, delta_spent)"
+		" SELECT ledger_id, day, until, rho, delta FROM steps WHERE has_row OR rho <> 0 OR delta <> 0"
+		" ON CONFLICT (ledger_id, block_from) DO UPDATE SET block_to = excluded.block_to,"
+		"   rho_spent = excluded.rho_spent, delta_spent = excluded.delta_spent",
+		adoption, SPI_OK_INSERT);
+}
+
 static void
 raise_caps(Adoption *adoption)
 {
 	run("UPDATE dp_cdp.dataset d SET"
 		" rho_spent = greatest(d.rho_spent, s.rho) + $1::numeric,"
 		" delta_spent = greatest(d.delta_spent, s.delta) + $2::numeric"
-		" FROM (SELECT x.ledger_id, coalesce(sum(l.rho), 0) AS rho, coalesce(sum(l.delta), 0) AS delta"
-		"       FROM dp_cdp.dataset x LEFT JOIN ("
-		"         SELECT p.ledger_id, l.rho, l.delta FROM dp_cdp.release_log l, unnest(l.paid_by) AS p(ledger_id)"
-		"         WHERE " ADOPTED("l.dataset") ") l ON l.ledger_id = x.ledger_id"
+		" FROM (SELECT x.ledger_id, coalesce(max(l.rho), 0) AS rho, coalesce(max(l.delta), 0) AS delta"
+		"       FROM dp_cdp.dataset x LEFT JOIN dp_cdp.logged_steps() l ON l.ledger_id = x.ledger_id"
 		"       GROUP BY x.ledger_id) s"
 		" WHERE s.ledger_id = d.ledger_id AND " ADOPTED("d.name"),
 		adoption, SPI_OK_UPDATE);
@@ -153,13 +202,17 @@ static void
 raise_budgets(Adoption *adoption)
 {
 	run("WITH" DUE ","
+		" paid AS (" PAID_IN_DAYS("due") "),"
+		" changes AS ("
+		"   SELECT ledger_id, block_from AS day, rho, delta FROM paid"
+		"   UNION ALL SELECT ledger_id, block_to, -rho, -delta FROM paid WHERE block_to < 'infinity'),"
+		" steps AS ("
+		"   SELECT ledger_id, sum(sum(rho)) OVER w AS rho, sum(sum(delta)) OVER w AS delta"
+		"   FROM changes GROUP BY ledger_id, day WINDOW w AS (PARTITION BY ledger_id ORDER BY day)),"
 		" sums AS ("
-		"   SELECT d.ledger_id, sum(l.rho) AS rho, sum(l.delta) AS delta, min(l.id) AS first_id"
-		"   FROM dp_cdp.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(ledger_id)"
-		"     JOIN due d ON d.ledger_id = p.ledger_id AND l.id >= d.spent_since"
-		"       AND (NOT d.renewed OR d.begin IS NULL OR " HAPPENED_AT " >= d.begin)"
-		"   WHERE " ADOPTED("l.dataset")
-		"   GROUP BY d.ledger_id)"
+		"   SELECT s.ledger_id, max(s.rho) AS rho, max(s.delta) AS delta,"
+		"     (SELECT min(p.first_id) FROM paid p WHERE p.ledger_id = s.ledger_id) AS first_id"
+		"   FROM steps s GROUP BY s.ledger_id)"
 		" UPDATE dp_cdp.budget b SET"
 		"   rho_spent = greatest(CASE WHEN due.renewed THEN 0 ELSE b.rho_spent END, coalesce(s.rho, 0)) + $1::numeric,"
 		"   delta_spent = greatest(CASE WHEN due.renewed THEN 0 ELSE b.delta_spent END, coalesce(s.delta, 0)) + $2::numeric,"
@@ -259,6 +312,7 @@ dp_ledger_adopt_balances(const DpSurcharge *surcharge, const char *dataset)
 	dp_link_roles(dataset);
 	dp_ledger_write_begin();
 	find_payers(&adoption);
+	raise_blocks(&adoption);
 	raise_caps(&adoption);
 	raise_budgets(&adoption);
 	end_undrawn(&adoption);
@@ -300,6 +354,7 @@ dp_ledger_empty(PG_FUNCTION_ARGS)
 	run("DELETE FROM ONLY dp_cdp.release_log", NULL, SPI_OK_DELETE);
 	run("DELETE FROM ONLY dp_cdp.ledger_chain", NULL, SPI_OK_DELETE);
 	run("DELETE FROM ONLY dp_cdp.pruned", NULL, SPI_OK_DELETE);
+	run("DELETE FROM ONLY dp_cdp.block_spent", NULL, SPI_OK_DELETE);
 	/* what nobody has paid for any more is given to nobody */
 	run("DELETE FROM ONLY dp_cdp.kept_answer", NULL, SPI_OK_DELETE);
 	run("UPDATE dp_cdp.budget SET rho_spent = 0, delta_spent = 0, failures = 0, failures_since = NULL", NULL, SPI_OK_UPDATE);

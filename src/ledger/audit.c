@@ -130,6 +130,11 @@ write_item(DpAudit *audit, TupleTableSlot *row, const DpRequest *req, const DpWi
 		dp_set_column(log, row, DP_LOG_KEPT_DELTA,
 					  NumericGetDatum(dp_amount_numeric(debited->kept_delta, DP_DELTA_SCALE)));
 	}
+	if (debited ? debited->has_days : !DATE_IS_NOBEGIN(item->days.from) || !DATE_IS_NOEND(item->days.to))
+	{
+		dp_set_column(log, row, DP_LOG_BLOCK_FROM, DateADTGetDatum(item->days.from));
+		dp_set_column(log, row, DP_LOG_BLOCK_TO, DateADTGetDatum(item->days.to));
+	}
 	end_row(audit, row, debited ? debited->rho : item->rho, debited ? debited->delta : item->delta, kind);
 }
 

@@ -27,7 +27,20 @@
 #include "base/places.h"
 #include "ledger/batch.h"
 
-/* Returns limit - spent, as of now, rounded down; without a limit the largest amount there is. */
+/* without a limit, the largest amount there is */
+#define NO_LIMIT (((int128) 1) << 120)
+
+/* Returns the limit, rounded down. */
+static int128
+amount_most(DpBalance *balance, int limit_col, int scale)
+{
+	bool		isnull;
+	Datum		limit = dp_column(balance->table, balance->row, limit_col, &isnull);
+
+	return isnull ? NO_LIMIT : dp_amount_floor(DatumGetNumeric(limit), scale);
+}
+
+/* Returns limit - spent, as of now, rounded down. */
 static int128
 amount_left(DpBalance *balance, int limit_col, int spent_col, int scale)
 {
@@ -37,7 +50,7 @@ amount_left(DpBalance *balance, int limit_col, int spent_col, int scale)
 	Datum		spent = dp_column(balance->table, balance->row, spent_col, &spent_null);
 
 	if (limit_null)
-		return ((int128) 1) << 120;
+		return NO_LIMIT;
 	if (!balance->renewed)
 		limit = DirectFunctionCall2(numeric_sub, limit, spent);
 	return dp_amount_floor(DatumGetNumeric(limit), scale);
@@ -81,6 +94,8 @@ read_balance(DpWork *work, DpBalance *balance)
 
 		balance->adopted = work->stamp != DP_STAMP_GOOD && !isnull && dp_stamp_is_here(TextDatumGetCString(adopted));
 		balance->max_failures = DatumGetInt32(dp_column(table, balance->row, DP_CAP_MAX_FAILURES, &isnull));
+		(void) dp_column(table, balance->row, DP_CAP_BLOCK_EVERY, &isnull);
+		balance->has_blocks = !isnull;
 		balance->dump_answers = DatumGetBool(dp_column(table, balance->row, DP_CAP_DUMP_ANSWERS, &isnull));
 	}
 	else
@@ -106,6 +121,8 @@ read_balance(DpWork *work, DpBalance *balance)
 	balance->rho_left = amount_left(balance, DP_BALANCE_RHO_LIMIT, DP_BALANCE_RHO_SPENT, DP_RHO_SCALE);
 	balance->delta_left = amount_left(balance, DP_BALANCE_DELTA_LIMIT, DP_BALANCE_DELTA_SPENT,
 									  DP_DELTA_SCALE);
+	balance->rho_most = amount_most(balance, DP_BALANCE_RHO_LIMIT, DP_RHO_SCALE);
+	balance->delta_most = amount_most(balance, DP_BALANCE_DELTA_LIMIT, DP_DELTA_SCALE);
 }
 
 /* Locks the row, without waiting, and reads its latest version. */
@@ -183,6 +200,7 @@ dp_write_balance(DpWork *work, DpBalance *balance, int64 first_id)
 	int			natts = RelationGetDescr(table->rel)->natts;
 	TupleTableSlot *row;
 
+	dp_blocks_write(work, balance);
 	if (balance->rho_taken == 0 && balance->delta_taken == 0 && balance->failures_taken == 0)
 		return;
 

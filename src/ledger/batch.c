@@ -88,6 +88,8 @@ make_shares(DpWork *work, DpRequest *req, DpShare *shares)
 													 &work->table[DP_T_BUDGET],
 													 work->snapshot, name);
 			shares[s].payer = dp_directory_payer(shares[s].dataset, req->role, req->other_payer);
+			shares[s].debits = NULL;
+			shares[s].ndebits = 0;
 			n++;
 		}
 	}
@@ -138,6 +140,21 @@ has_failed_too_often(const DpBalance *balance, const DpBalance *cap, DpReply *re
 	return true;
 }
 
+/* Reads what was spent in blocks, and makes room for what is to be debited from which, where a dataset is with blocks. */
+static void
+gather_blocks(DpWork *work, DpRequest *req, DpShare *share)
+{
+	if (!dp_get_balance(work, share->dataset, &share->dataset->cap)->has_blocks)
+		return;
+	share->debits = palloc((share->payer->nbudgets + 1) * sizeof(DpBlockDebit *));
+	share->ndebits = 0;
+	for (int i = 0; i <= share->payer->nbudgets; i++)
+	{
+		dp_blocks_load(work, dp_share_balance(work, share, i));
+		share->debits[i] = palloc(req->nitems * sizeof(DpBlockDebit));
+	}
+}
+
 /*
  * Locks every balance that the shares touch.  DP_OUTCOME_GRANT: all are
  * there and locked, so that amounts may be compared.
@@ -164,6 +181,7 @@ gather_balances(DpWork *work, DpRequest *req, DpShare *shares, int n)
 			req->reply.stamp = work->stamp;
 			return refuse(req, DP_REASON_FOREIGN, share->dataset->name);
 		}
+		gather_blocks(work, req, share);
 	}
 	return DP_OUTCOME_GRANT;
 }
@@ -189,6 +207,14 @@ first_short(DpWork *work, DpShare *share, DpReply *reply)
 		reply->renews_at = balance->renews_at;
 		if (has_failed_too_often(balance, cap, reply))
 			return DP_REASON_FAILURES;
+		if (share->debits != NULL)
+		{
+			DpReason	reason = dp_blocks_short(balance, share->debits[i], share->ndebits, reply);
+
+			if (reason != DP_REASON_NONE)
+				return reason;
+			continue;
+		}
 
 		/*
 		 * who owes nothing has to hold nothing, whatever corrections have
@@ -217,6 +243,11 @@ take(DpWork *work, DpShare *share)
 	{
 		DpBalance  *balance = dp_get_balance(work, share->dataset, dp_share_row(share, i));
 
+		if (share->debits != NULL)
+		{
+			dp_blocks_take(balance, share->debits[i], share->ndebits);
+			continue;
+		}
 		balance->rho_left -= share->rho[i];
 		balance->rho_taken += share->rho[i];
 		balance->delta_left -= share->delta[i];
@@ -316,10 +347,14 @@ decide_correction(DpWork *work, DpBatchRequest *request)
 	{
 		DpBalance  *balance = dp_get_balance(work, dataset, dp_share_row(&share, i));
 
-		if (balance->rho_spent + balance->rho_taken + rho < 0)
+		/* with blocks, all of them are corrected */
+		int128		spent = share.debits ? dp_blocks_least(balance) : balance->rho_spent + balance->rho_taken;
+
+		if (spent + rho < 0)
 		{
 			req->reply.asked = rho;
-			req->reply.remaining = balance->rho_spent + balance->rho_taken;
+			req->reply.remaining = spent;
+			req->reply.has_block = share.debits != NULL;
 			req->reply.role = balance->ref->role;
 			return refuse(req, DP_REASON_NOT_SPENT, dataset->name);
 		}
@@ -333,11 +368,17 @@ decide_correction(DpWork *work, DpBatchRequest *request)
 	row->is_first = true;
 	row->rho = rho;
 	row->paid_by = dp_share_payers(work, &share);
+	row->has_days = share.debits != NULL;
 	request->rows = list_make1(row);
 	share.rho = palloc((payer.nbudgets + 1) * sizeof(int128));
 	share.delta = palloc0((payer.nbudgets + 1) * sizeof(int128));
 	for (int i = 0; i <= payer.nbudgets; i++)
+	{
 		share.rho[i] = rho;
+		if (share.debits != NULL)
+			share.debits[i][0] = (DpBlockDebit) {req->items[0].days, rho, 0};
+	}
+	share.ndebits = 1;
 	take(work, &share);
 	return DP_OUTCOME_GRANT;
 }

@@ -25,6 +25,8 @@ typedef struct DpBalance
 	int64		ledger_id;
 	int128		rho_left;
 	int128		delta_left;
+	int128		rho_most;		/* the limits */
+	int128		delta_most;
 	int128		rho_spent;		/* of this period */
 	int128		rho_taken;		/* by this batch */
 	int128		delta_taken;
@@ -36,8 +38,14 @@ typedef struct DpBalance
 	TimestampTz failures_since;
 	int			max_failures;	/* of a dataset */
 	bool		adopted;		/* of a dataset: here, by its owner */
+	bool		has_blocks;		/* of a dataset */
+	/* of a dataset with blocks, when dp_blocks_load has been called */
+	struct DpSteps *steps;
+	bool		blocks_taken;
 	bool		dump_answers;	/* of a dataset */
 } DpBalance;
+
+typedef struct DpSteps DpSteps;
 
 /* a batch at work */
 typedef struct DpWork
@@ -60,6 +68,12 @@ typedef struct DpShare
 	/* what each balance owes: the payer's budgets, then the cap */
 	int128	   *rho;
 	int128	   *delta;
+	/*
+	 * of a dataset with blocks, for each balance what it owes of each item;
+	 * NULL: it is without
+	 */
+	struct DpBlockDebit **debits;
+	int			ndebits;
 } DpShare;
 
 /* an answer of a ladder */
@@ -99,6 +113,26 @@ extern DpBalance *dp_get_balance(DpWork *work, DpLedgerDataset *dataset, DpRowRe
 /* writes what the batch has taken; first_id: of the batch's rows of the log */
 extern void dp_write_balance(DpWork *work, DpBalance *balance, int64 first_id);
 
+/* --- blocks.c: balances of datasets with blocks of time --- */
+
+/* what a balance is to be debited in some blocks */
+typedef struct DpBlockDebit
+{
+	DpDays		days;
+	int128		rho;
+	int128		delta;
+} DpBlockDebit;
+
+/* reads what was spent in blocks, of a balance that is locked */
+extern void dp_blocks_load(DpWork *work, DpBalance *balance);
+
+/* looks for the first block that does not hold all debits together, and says so in the reply; DP_REASON_NONE: there is none */
+extern DpReason dp_blocks_short(const DpBalance *balance, const DpBlockDebit *debits, int n, DpReply *reply);
+extern void dp_blocks_take(DpBalance *balance, const DpBlockDebit *debits, int n);
+
+/* returns what was spent in the block with the least */
+extern int128 dp_blocks_least(const DpBalance *balance);
+extern void dp_blocks_write(DpWork *work, DpBalance *balance);
 /* --- kept_rows.c --- */
 
 extern DpLadder *dp_get_ladder(DpWork *work, const DpKeptId *id);

@@ -7,9 +7,10 @@
  * each column of chained_columns in that order, its length, a colon and its value
  * ("5:alice"), or a dash for NULL.  Values are written as PostgreSQL prints
  * them, but for times, which are microseconds since 2000-01-01 UTC, truth, t or
- * f, and arrays, which have commas between the numbers; in UTF-8.  What kept
- * answers cost comes last, where a row has it, so that others have the hash
- * that they always had.
+ * f, arrays, which have commas between the numbers, and days, which are written
+ * as PostgreSQL does in ISO form; in UTF-8.  What kept answers cost and the days
+ * of blocks come last, where a row has them, so that others have the hash that
+ * they always had.
  *
  * Roles are chained by name, as their OIDs mean nothing after a restore, and
  * how often a refusal was repeated is not chained, as it grows (repeats.c).
@@ -47,7 +48,7 @@
 
 typedef enum ColumnKind
 {
-	COLUMN_INT, COLUMN_TIME, COLUMN_TEXT, COLUMN_NUMERIC, COLUMN_BOOL, COLUMN_INTS
+	COLUMN_INT, COLUMN_TIME, COLUMN_TEXT, COLUMN_NUMERIC, COLUMN_BOOL, COLUMN_INTS, COLUMN_DAY
 } ColumnKind;
 
 static const struct
@@ -78,6 +79,8 @@ static const struct
 	{DP_LOG_PAID_BY, COLUMN_INTS},
 	{DP_LOG_KEPT_RHO, COLUMN_NUMERIC, true},
 	{DP_LOG_KEPT_DELTA, COLUMN_NUMERIC, true},
+	{DP_LOG_BLOCK_FROM, COLUMN_DAY, true},
+	{DP_LOG_BLOCK_TO, COLUMN_DAY, true},
 };
 
 /* the end of the chain, as the worker remembers it */
@@ -183,6 +186,11 @@ append_column(StringInfo text, ColumnKind kind, Datum value, bool isnull)
 			break;
 		case COLUMN_INTS:
 			append_ints(text, value);
+			break;
+		case COLUMN_DAY:
+			digits = dp_day_text(DatumGetDateADT(value));
+			append_value(text, digits, strlen(digits));
+			pfree(digits);
 			break;
 	}
 }

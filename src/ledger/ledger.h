@@ -13,6 +13,8 @@
 #include "nodes/pg_list.h"
 #include "utils/numeric.h"
 
+#include "base/blocks.h"
+
 /* one release (one audit row) of a debit; strings are for the audit only */
 typedef struct DpDebitItem
 {
@@ -23,6 +25,10 @@ typedef struct DpDebitItem
 	const char *groups;			/* "dept, sex", or NULL */
 	const char *sigma;			/* "7.08, 1234.5": one per aggregate */
 	const char *tables;			/* "public.visits", or NULL */
+	bool		has_days;		/* it is charged to the blocks of these days,
+								 * where the dataset is with blocks; false: to
+								 * all blocks */
+	DpDays		days;
 
 	/*
 	 * kept.h: what balances have paid already of this item (DpCredit), so
@@ -92,9 +98,11 @@ typedef struct DpLedgerBalance
 
 /*
  * Returns the budgets (DpLedgerBalance) of a dataset that a debit of the
- * calling roles would touch, in the order of the names of their roles.
+ * calling roles would touch, in the order of the names of their roles.  days:
+ * of a dataset with blocks, what is left is that of the block among these with
+ * the least; NULL: of all blocks.
  */
-extern List *dp_ledger_balances(const char *dataset);
+extern List *dp_ledger_balances(const char *dataset, const DpDays *days);
 
 /* tells whether a budget with so many failures pays for nothing any more, where a dataset allows max_failures */
 extern bool dp_ledger_is_closed(int failures, int max_failures);

@@ -31,6 +31,7 @@
 #include "storage/condition_variable.h"
 #include "storage/dsm.h"
 #include "storage/lwlock.h"
+#include "utils/snapshot.h"
 
 #include "ledger/kept.h"
 #include "ledger/ledger.h"
@@ -96,6 +97,8 @@ typedef struct DpReply
 	bool		renews;
 	TimestampTz renews_at;
 	int			stamp;			/* DP_REASON_FOREIGN: a DpStamp */
+	bool		has_block;		/* in these days */
+	DpDays		block;
 	int			failures;		/* DP_REASON_FAILURES: how many, until when */
 	TimestampTz failures_end;
 } DpReply;
@@ -105,6 +108,7 @@ typedef struct DpWireItem
 {
 	int64		rho;
 	int64		delta;
+	DpDays		days;			/* of blocks; all where nobody said which */
 	uint16		dataset;
 	uint16		aggregates;
 	uint16		groups;
@@ -317,6 +321,7 @@ typedef struct DpLogRow
 	int64		rho;
 	int64		delta;
 	bool		is_first;		/* of the item */
+	bool		has_days;		/* its dataset is with blocks */
 	bool		is_kept;		/* answers are kept; of what was debited for
 								 * them: */
 	int64		kept_rho;
@@ -512,6 +517,11 @@ extern void dp_ledger_file_make(Oid database, DpLedgerFile *file);
 
 /* sets its times to now, so that tools that go by these copy it anew */
 extern void dp_ledger_file_touch(Oid database);
+
+/* --- blocks.c --- */
+
+/* returns the rho that a balance has spent in the block among these days that has spent the most */
+extern Numeric dp_blocks_spent(int64 ledger_id, Snapshot snapshot, DpDays days);
 
 /* --- owner.c --- */
 

@@ -113,7 +113,10 @@ owe_item(DpWork *work, DpShare *share, const DpWireItem *item, const DpExtraItem
 			elog(ERROR, "a debit claims that more was paid for kept answers than the ledger knows");
 		share->rho[b] += owed[b].rho;
 		share->delta[b] += owed[b].delta;
+		if (share->debits != NULL)
+			share->debits[b][share->ndebits] = (DpBlockDebit) {item->days, owed[b].rho, owed[b].delta};
 	}
+	share->ndebits++;
 }
 
 /* ---------------------------------------------------------------------
@@ -166,6 +169,7 @@ add_rows(List *rows, DpWork *work, DpShare *share, int item, bool is_kept, const
 		first = false;
 		row->rho = owed[b].rho;
 		row->delta = owed[b].delta;
+		row->has_days = share->debits != NULL;
 		row->is_kept = is_kept;
 		row->kept_rho = owed[b].kept_rho;
 		row->kept_delta = owed[b].kept_delta;

@@ -35,13 +35,14 @@ raise_exhausted(const DpReply *reply)
 	int			scale = reply->reason == DP_REASON_RHO ? DP_RHO_SCALE : DP_DELTA_SCALE;
 	char	   *asked = dp_amount_text(reply->asked, scale);
 	char	   *remaining = dp_amount_text(Max(reply->remaining, 0), scale);
+	char	   *in = reply->has_block ? psprintf(" in the blocks %s", dp_days_text(reply->block)) : "";
 
 	/* the rest of the cap tells of prices that others have paid */
 	if (!OidIsValid(reply->role))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s, which is more than its lifetime cap over all roles still holds; the dataset's owner can raise the cap with dp_cdp.alter_dataset",
-						reply->dataset, unit, asked),
+				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s%s, which is more than its lifetime cap over all roles still holds%s; the dataset's owner can raise the cap with dp_cdp.alter_dataset",
+						reply->dataset, unit, asked, in, reply->has_block ? " there" : ""),
 				 errdetail("Asked %s %s. The cap does not renew.", unit, asked)));
 	if (reply->renews)
 	{
@@ -49,14 +50,14 @@ raise_exhausted(const DpReply *reply)
 
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s, remaining %s (role \"%s\"); it renews at %s, or the dataset's owner can raise it with dp_cdp.set_budget",
-						reply->dataset, unit, asked, remaining, role_name(reply->role), at),
+				 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s%s, remaining %s (role \"%s\"); it renews at %s, or the dataset's owner can raise it with dp_cdp.set_budget",
+						reply->dataset, unit, asked, in, remaining, role_name(reply->role), at),
 				 errdetail("Asked %s %s, remaining %s, renews at %s.", unit, asked, remaining, at)));
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_BUDGET_EXHAUSTED),
-			 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s, remaining %s (role \"%s\"); the dataset's owner can raise it with dp_cdp.set_budget",
-					reply->dataset, unit, asked, remaining, role_name(reply->role)),
+			 errmsg("privacy budget exhausted for dataset \"%s\": asked %s %s%s, remaining %s (role \"%s\"); the dataset's owner can raise it with dp_cdp.set_budget",
+					reply->dataset, unit, asked, in, remaining, role_name(reply->role)),
 			 errdetail("Asked %s %s, remaining %s. This budget does not renew.", unit, asked, remaining)));
 }
 
@@ -103,6 +104,8 @@ dp_raise_refusal(const DpReply *reply)
 			{
 				char	   *spent = dp_amount_text(reply->remaining, DP_RHO_SCALE);
 
+				if (reply->has_block)
+					spent = psprintf("%s, in some blocks,", spent);
 				if (OidIsValid(reply->role))
 					ereport(ERROR,
 							(errcode(ERRCODE_DP_BAD_PARAMETER),

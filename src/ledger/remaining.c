@@ -35,6 +35,8 @@ typedef struct Reading
 	Relation	rel;
 	TimestampTz now;
 	List	   *balances;
+	const DpDays *days;			/* of blocks; NULL: of all */
+	Snapshot	snapshot;
 } Reading;
 
 bool
@@ -103,7 +105,13 @@ add_balance(TupleTableSlot *row, void *arg)
 	balance = palloc0(sizeof(DpLedgerBalance));
 	balance->role = role;
 	balance->rho_limit = trimmed(get_column(reading, row, "rho_limit", &isnull));
-	spent = is_renewed(reading, row) ? zero : get_column(reading, row, "rho_spent", &isnull);
+	if (is_renewed(reading, row))
+		spent = zero;
+	else if (reading->days != NULL)
+		spent = NumericGetDatum(dp_blocks_spent(DatumGetInt64(get_column(reading, row, "ledger_id", &isnull)),
+												reading->snapshot, *reading->days));
+	else
+		spent = get_column(reading, row, "rho_spent", &isnull);
 	spent = DirectFunctionCall2(numeric_sub, NumericGetDatum(balance->rho_limit), spent);
 	balance->rho_remaining = trimmed(DirectFunctionCall2(numeric_larger, spent, zero));
 	read_failures(reading, row, balance);
@@ -121,9 +129,9 @@ compare_names(const ListCell *a, const ListCell *b)
 }
 
 List *
-dp_ledger_balances(const char *dataset)
+dp_ledger_balances(const char *dataset, const DpDays *days)
 {
-	Reading		reading = {NULL, GetCurrentTimestamp(), NIL};
+	Reading		reading = {NULL, GetCurrentTimestamp(), NIL, days};
 	Oid			relid = dp_own_table("budget");
 	Snapshot	snapshot;
 
@@ -131,6 +139,7 @@ dp_ledger_balances(const char *dataset)
 		return NIL;
 	reading.rel = table_open(relid, AccessShareLock);
 	snapshot = RegisterSnapshot(GetLatestSnapshot());
+	reading.snapshot = snapshot;
 	dp_scan_newest(reading.rel, dataset, snapshot, add_balance, &reading);
 	UnregisterSnapshot(snapshot);
 	table_close(reading.rel, AccessShareLock);

@@ -179,6 +179,7 @@ dp_write_request(DpRequest *req, List *items, const DpOrder *order)
 
 		wire->rho = item->rho;
 		wire->delta = item->delta;
+		wire->days = item->has_days ? item->days : DP_ALL_DAYS;
 		if (last_name == NULL || strcmp(last_name, item->dataset) != 0)
 		{
 			last_name = item->dataset;

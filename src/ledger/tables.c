@@ -58,6 +58,7 @@ static const DpDatasetColumn dataset_columns[] = {
 	[DP_BALANCE_LEDGER_ID] = DP_DATASET_LEDGER_ID,
 	[DP_CAP_MAX_FAILURES] = DP_DATASET_MAX_FAILURES,
 	[DP_CAP_ADOPTED] = DP_DATASET_ADOPTED,
+	[DP_CAP_BLOCK_EVERY] = DP_DATASET_BLOCK_EVERY,
 	[DP_CAP_DUMP_ANSWERS] = DP_DATASET_DUMP_ANSWERS,
 };
 
@@ -65,7 +66,11 @@ const char *const dp_log_columns[DP_LOG_NCOLS] = {
 	"id", "released_at", "dataset", "role", "session_role", "application",
 	"aggregates", "groups", "rho", "delta", "sigma", "granted", "failed", "kind", "reason", "query",
 	"tables", "client", "repeats", "last_at", "role_name", "session_role_name", "paid_by", "hash",
-	"kept_rho", "kept_delta"
+	"kept_rho", "kept_delta", "block_from", "block_to"
+};
+
+const char *const dp_block_columns[DP_BLOCK_NCOLS] = {
+	"ledger_id", "block_from", "block_to", "rho_spent", "delta_spent"
 };
 
 const char *const dp_kept_columns[DP_KEPT_NCOLS] = {
@@ -82,7 +87,7 @@ static const char *const column_names[DP_T_OPEN][MAX_COLS] = {
 };
 
 static const char *const table_names[DP_T_COUNT] = {"dataset", "budget", "release_log", "ledger_chain",
-"kept_answer", "ledger_stamp", "role_alias"};
+	"kept_answer", "block_spent", "ledger_stamp", "role_alias"};
 
 /* NULL: the table has no more columns that are of interest here */
 static const char *
@@ -92,6 +97,8 @@ column_name(DpTableNo t, int i)
 		return dp_log_columns[i];
 	if (t == DP_T_KEPT)
 		return i < DP_KEPT_NCOLS ? dp_kept_columns[i] : NULL;
+	if (t == DP_T_BLOCKS)
+		return i < DP_BLOCK_NCOLS ? dp_block_columns[i] : NULL;
 	return column_names[t][i];
 }
 

@@ -17,8 +17,8 @@
 
 typedef enum DpTableNo
 {
-	DP_T_DATASET, DP_T_BUDGET, DP_T_LOG, DP_T_CHAIN, DP_T_KEPT, DP_T_STAMP, DP_T_ALIAS, DP_T_COUNT,
-	DP_T_OPEN = DP_T_KEPT + 1	/* those that a batch opens come first */
+	DP_T_DATASET, DP_T_BUDGET, DP_T_LOG, DP_T_CHAIN, DP_T_KEPT, DP_T_BLOCKS, DP_T_STAMP, DP_T_ALIAS, DP_T_COUNT,
+	DP_T_OPEN = DP_T_BLOCKS + 1 /* those that a batch opens come first */
 } DpTableNo;
 
 /* the first six columns of both tables of balances mean the same */
@@ -28,7 +28,7 @@ enum
 	DP_BALANCE_DELTA_LIMIT, DP_BALANCE_DELTA_SPENT, DP_BALANCE_LEDGER_ID,
 	DP_BUDGET_ROLE, DP_BUDGET_PERIOD, DP_BUDGET_RENEWS_AT,
 	DP_BUDGET_FAILURES, DP_BUDGET_FAILURES_SINCE, DP_BUDGET_ROLE_NAME, DP_BUDGET_SPENT_SINCE,
-	DP_CAP_MAX_FAILURES = DP_BALANCE_LEDGER_ID + 1, DP_CAP_ADOPTED, DP_CAP_DUMP_ANSWERS
+	DP_CAP_MAX_FAILURES = DP_BALANCE_LEDGER_ID + 1, DP_CAP_ADOPTED, DP_CAP_DUMP_ANSWERS, DP_CAP_BLOCK_EVERY
 };
 enum
 {
@@ -38,11 +38,17 @@ enum
 	DP_LOG_KIND, DP_LOG_REASON, DP_LOG_QUERY, DP_LOG_TABLES, DP_LOG_CLIENT, DP_LOG_REPEATS,
 	DP_LOG_LAST_AT, DP_LOG_ROLE_NAME, DP_LOG_SESSION_ROLE_NAME, DP_LOG_PAID_BY, DP_LOG_HASH,
 	DP_LOG_KEPT_RHO, DP_LOG_KEPT_DELTA,
+	DP_LOG_BLOCK_FROM, DP_LOG_BLOCK_TO,
 	DP_LOG_NCOLS
 };
 enum
 {
 	DP_CHAIN_ONE, DP_CHAIN_ID, DP_CHAIN_HASH, DP_CHAIN_FIRST_ID, DP_CHAIN_NCOLS
+};
+
+enum
+{
+	DP_BLOCK_LEDGER_ID, DP_BLOCK_FROM, DP_BLOCK_TO, DP_BLOCK_RHO_SPENT, DP_BLOCK_DELTA_SPENT, DP_BLOCK_NCOLS
 };
 
 enum
@@ -138,6 +144,9 @@ extern const char *dp_table_name(DpTableNo t);
 /* names of columns, by their numbers above */
 extern const char *const dp_kept_columns[DP_KEPT_NCOLS];
 extern const char *const dp_log_columns[DP_LOG_NCOLS];
+
+/* names of the columns of what was spent in blocks */
+extern const char *const dp_block_columns[DP_BLOCK_NCOLS];
 
 /*
  * The directory remembers from batch to batch where the rows are: a hint,

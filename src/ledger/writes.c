@@ -95,6 +95,8 @@ remedy(const char *table)
 		return "it holds the chain of hashes together; see dp_cdp.check_ledger()";
 	if (strcmp(table, "role_alias") == 0)
 		return "use dp_cdp.adopt_role()";
+	if (strcmp(table, "block_spent") == 0)
+		return "use dp_cdp.correct() or dp_cdp.adopt_ledger()";
 	if (strcmp(table, "kept_answer") == 0)
 		return "use dp_cdp.refresh()";
 	if (strcmp(table, "ledger_stamp") == 0)
