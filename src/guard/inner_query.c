@@ -493,6 +493,7 @@ Query *
 dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
 	bool		undeclared = release->selection >= 0;
+	List	   *blocks = release->in_blocks ? dp_find_blocks(release, from->query) : NIL;
 	ListCell   *key,
 			   *unit;
 
@@ -518,6 +519,7 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 		add_condition(from->query, dp_make_membership(release, from->query, (Expr *) listed->column,
 													  listed->list, listed->null_listed));
 	}
+	dp_hold_to_blocks(release, blocks);
 	dp_make_groups_canonical(from->query);
 	return release->has_unit ? unit_query(release, from, parts, undeclared)
 		: row_query(release, from->query, parts, undeclared);

@@ -78,6 +78,15 @@ extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerPart
  */
 extern Expr *dp_make_membership(DpRelease *release, Query *query, Expr *value, Const *list, bool null_listed);
 
+/*
+ * blocks.c: dp_find_blocks finds between which moments the rows of a query are,
+ * in blocks of time, and sets block_first and block_last of the release; it
+ * returns what dp_hold_to_blocks needs, which has the query read no rows of
+ * other blocks than the release is charged to.  In between, lists are added.
+ */
+extern List *dp_find_blocks(DpRelease *release, Query *query);
+extern void dp_hold_to_blocks(DpRelease *release, List *entries);
+
 /* Refuses the finished inner query, as a bug, if anything is in it that is not listed. */
 extern void dp_verify_inner(DpLevel *level);
 

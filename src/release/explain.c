@@ -16,6 +16,7 @@
 #include "ledger/ledger.h"
 #include "math/normal.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "release/question.h"
 #include "release/release.h"
 #include "release/release_int.h"
@@ -44,7 +45,13 @@ explain_list(const char *line, const char *list, List *items, ExplainState *es)
 			ExplainPropertyText(line, lfirst(lc), es);
 }
 
-/* Bounds may be parameters, whose values EXPLAIN does not know. */
+static bool
+any_param(Node *node, void *context)
+{
+	return node != NULL && (IsA(node, Param) || expression_tree_walker(node, any_param, context));
+}
+
+/* Bounds, and the ends of blocks, may be parameters, whose values EXPLAIN does not know. */
 bool
 dp_parameters_known(const DpRelease *release, EState *estate)
 {
@@ -52,6 +59,8 @@ dp_parameters_known(const DpRelease *release, EState *estate)
 
 	if (estate->es_param_list_info != NULL)
 		return true;
+	if (any_param((Node *) release->block_first, NULL) || any_param((Node *) release->block_last, NULL))
+		return false;
 	foreach(lc, release->columns)
 	{
 		DpReleaseColumn *column = lfirst(lc);
@@ -97,9 +106,9 @@ budget_line(const DpLedgerBalance *balance, const DpDataset *dataset, int64 rho,
 
 /* Shows the budgets that a debit of rho would touch, all of which the asking roles may see. */
 static void
-explain_budgets(const DpDataset *dataset, int64 rho, ExplainState *es)
+explain_budgets(const DpDataset *dataset, const DpDays *days, int64 rho, ExplainState *es)
 {
-	List	   *balances = dp_ledger_balances(dataset->name);
+	List	   *balances = dp_ledger_balances(dataset->name, days);
 	List	   *lines = NIL;
 	ListCell   *lc;
 
@@ -115,7 +124,7 @@ explain_budgets(const DpDataset *dataset, int64 rho, ExplainState *es)
 void
 dp_notice_no_budget(const DpDataset *dataset)
 {
-	List	   *balances = dp_ledger_balances(dataset->name);
+	List	   *balances = dp_ledger_balances(dataset->name, NULL);
 	ListCell   *lc;
 
 	if (balances == NIL)
@@ -279,6 +288,8 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	DpKeyTuples **tuples;
 	DpDataset  *dataset;
 	int64		rho;
+	bool		has_days;
+	DpDays		days;
 	List	   *lines = NIL;
 	ListCell   *lc;
 
@@ -307,6 +318,8 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		priced = dp_foresee_kept(priced, estate);
 	dataset = priced->dataset;
 	rho = charged_rho(priced);
+	has_days = priced->has_days;
+	days = priced->days;
 	if (priced->groups)
 		ExplainPropertyText("Groups", tuples == NULL && dp_has_key_tuples(release)
 							? psprintf("%s  (known when it runs)", priced->groups) : priced->groups, es);
@@ -328,6 +341,9 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyText("Delta", format_amount(priced->charged_delta, DP_DELTA_ONE), es);
 		ExplainPropertyInteger("Threshold", NULL, priced->threshold, es);
 	}
+	if (has_days)
+		ExplainPropertyText("Blocks", psprintf("%s; each of them is charged, and what was seen of a person's rows in other blocks comes on top of it",
+											   dp_days_text(days)), es);
 	lines = NIL;
 	foreach(lc, dp_price_prefetches(release, estate))
 	{
@@ -336,7 +352,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	}
 	if (lines != NIL)
 		explain_list("Released Before", "Released Before", lines, es);
-	explain_budgets(dataset, rho, es);
+	explain_budgets(dataset, has_days ? &days : NULL, rho, es);
 	if (es->analyze && dp_run_of_state(node) != NULL && dp_explained_plan(dp_run_of_state(node)) != NULL)
 		explain_inner(dp_explained_plan(dp_run_of_state(node)), es);
 }

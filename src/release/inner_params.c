@@ -46,8 +46,8 @@ dp_relation_owner(Oid relid)
 
 static ExecutorStart_hook_type prev_executor_start = NULL;
 
-static void
-set_param(ParamExternData *param, Datum value, Oid type)
+void
+dp_set_own_param(ParamExternData *param, Datum value, Oid type)
 {
 	param->value = value;
 	param->isnull = false;
@@ -155,11 +155,12 @@ dp_release_params(DpPricedRelease *priced, ParamListInfo list)
 
 	list->paramCompile = compile_param;
 	if (priced->release->has_unit)
-		set_param(&params[priced->release->first_param - 1], make_bound_spec(priced),
+		dp_set_own_param(&params[priced->release->first_param - 1], make_bound_spec(priced),
 				  dp_own_type("bound_spec"));
 	foreach(lc, priced->release->lists)
-		set_param(&params[dp_list_param(priced->release, foreach_current_index(lc)) - 1],
+		dp_set_own_param(&params[dp_list_param(priced->release, foreach_current_index(lc)) - 1],
 				  lfirst_node(Const, lc)->constvalue, dp_own_type("key_set"));
+	dp_block_params(priced, list);
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
 		DpPricedColumn *column = &priced->columns[i];
@@ -167,17 +168,17 @@ dp_release_params(DpPricedRelease *priced, ParamListInfo list)
 		DpPricedPart *last = &column->parts[column->nparts - 1];
 
 		if (column->desc->values != NULL)
-			set_param(&own[DP_PARAM_VALUES], column->desc->values->constvalue, dp_own_type("key_set"));
+			dp_set_own_param(&own[DP_PARAM_VALUES], column->desc->values->constvalue, dp_own_type("key_set"));
 		else
-			set_param(&own[DP_PARAM_GRID], dp_grid_datum(&last->grid), grid);
+			dp_set_own_param(&own[DP_PARAM_GRID], dp_grid_datum(&last->grid), grid);
 		if (last->desc.kind == DP_VALUE_CUT)
-			set_param(&own[DP_PARAM_BINS], Int32GetDatum(last->width), INT4OID);
+			dp_set_own_param(&own[DP_PARAM_BINS], Int32GetDatum(last->width), INT4OID);
 		if (last->desc.kind != DP_VALUE_SCALED && last->desc.kind != DP_VALUE_CODES)
 			continue;
-		set_param(&own[DP_PARAM_RANGE], dp_range_datum(&column->range[0]), range);
+		dp_set_own_param(&own[DP_PARAM_RANGE], dp_range_datum(&column->range[0]), range);
 		if (last->desc.kind == DP_VALUE_CODES)
-			set_param(&own[DP_PARAM_BINS], Int32GetDatum(column->range[0].bins), INT4OID);
+			dp_set_own_param(&own[DP_PARAM_BINS], Int32GetDatum(column->range[0].bins), INT4OID);
 		else if (column->desc->lower2 || column->desc->derived2)
-			set_param(&own[DP_PARAM_RANGE2], dp_range_datum(&column->range[1]), range);
+			dp_set_own_param(&own[DP_PARAM_RANGE2], dp_range_datum(&column->range[1]), range);
 	}
 }

@@ -67,6 +67,9 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->first_param = o->first_param;
 	n->prefetches = copyObject(o->prefetches);
 	n->needs_params = o->needs_params;
+	n->in_blocks = o->in_blocks;
+	n->block_first = copyObject(o->block_first);
+	n->block_last = copyObject(o->block_last);
 	n->object_classes = list_copy(o->object_classes);
 	n->object_ids = list_copy(o->object_ids);
 	n->object_versions = list_copy(o->object_versions);

@@ -11,6 +11,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "release/release.h"
 #include "utils/array.h"
 
@@ -81,7 +82,32 @@ dp_list_param(const DpRelease *release, int list)
 int
 dp_release_params_count(const DpRelease *release)
 {
-	return 1 + list_length(release->columns) * DP_COLUMN_PARAMS + list_length(release->lists);
+	return 1 + list_length(release->columns) * DP_COLUMN_PARAMS + list_length(release->lists) +
+		(dp_holds_to_blocks(release) ? 2 * DP_BLOCK_TYPES : 0);
+}
+
+bool
+dp_holds_to_blocks(const DpRelease *release)
+{
+	return release->block_first != NIL || release->block_last != NIL;
+}
+
+Oid
+dp_block_type(int i)
+{
+	static const Oid types[DP_BLOCK_TYPES] = {DATEOID, TIMESTAMPOID, TIMESTAMPTZOID};
+
+	return types[i];
+}
+
+int
+dp_block_param(const DpRelease *release, Oid type, bool last)
+{
+	int			i = 0;
+
+	while (dp_block_type(i) != type)
+		i++;
+	return dp_list_param(release, list_length(release->lists)) + 2 * i + last;
 }
 
 List *

@@ -404,6 +404,7 @@ dp_price_release(DpRelease *release, EState *estate, const int64 *prices, DpKeyT
 	priced->ncolumns = list_length(release->columns);
 	priced->columns = palloc0(sizeof(DpPricedColumn) * priced->ncolumns);
 	priced->column_rho = column_price(priced->dataset);
+	dp_settle_blocks(priced, estate);
 	declared = settle_contribution(priced);
 	settle_columns(priced, declared, prices, estate);
 	if (release->selection >= 0)
@@ -484,5 +485,7 @@ dp_priced_debit(DpPricedRelease *priced)
 	item->groups = priced->groups;
 	item->sigma = priced->sigmas;
 	item->tables = table_names(priced->release);
+	item->has_days = priced->has_days;
+	item->days = priced->days;
 	return item;
 }

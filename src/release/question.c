@@ -13,7 +13,8 @@
  * - Each thing that is hashed is preceded by its length, so that two identities
  *	 are equal only if all of it is.
  * - What time functions (now(), current_date) return is not in it: such a
- *	 question is the same tomorrow.  Bounds and keys that follow from them are.
+ *	 question is the same tomorrow.  Bounds, keys and blocks of time that follow
+ *	 from them are.
  * - There is nothing else by which an expression could mean something else in
  *	 another session: whatever is volatile, or depends on a role or a setting, is
  *	 not on the list of what may run on rows (guard/vet), and settings by which
@@ -306,6 +307,10 @@ common_part(const DpRun *run, const DpPricedRelease *priced, EState *estate, DpQ
 	put_string(&h, run->timezone ? run->timezone : GetConfigOption("TimeZone", false, false));
 	put_number(&h, priced->max_groups);
 	put_number(&h, priced->max_rows);
+	/* who pays for a kept answer pays for the blocks that it was made of */
+	put_number(&h, priced->has_days);
+	put_number(&h, priced->days.from);
+	put_number(&h, priced->days.to);
 	known = put_text(&h, release->base_text, estate->es_param_list_info) &&
 		put_key_sets(&h, release, priced->tuples) && put_prefetched(&h, run);
 	end_hash(&h, common);

@@ -161,6 +161,16 @@ extern List *dp_public_sets(const DpRelease *release);
 /* parts.c: returns the set that a key is in; NULL: it is undeclared */
 extern DpKeySet *dp_key_set_of(const DpRelease *release, int key);
 
+/*
+ * parts.c: after the lists come the first and the last value of the blocks that
+ * the release is charged to, of each type that a block column may have, where
+ * it has block_first or block_last.
+ */
+#define DP_BLOCK_TYPES		3
+extern Oid	dp_block_type(int i);
+extern int	dp_block_param(const DpRelease *release, Oid type, bool last);
+extern bool dp_holds_to_blocks(const DpRelease *release);
+
 /* a list of more declared values than this is a parameter, see agg/exact/key_set.c */
 #define DP_LISTED_KEYS 100
 
@@ -265,6 +275,15 @@ struct DpRelease
 	List	   *prefetches;		/* DpPrefetch */
 	bool		needs_params;	/* prefetches or key sets have parameters of
 								 * the statement */
+
+	/*
+	 * blocks.c: of a dataset with blocks, which of them hold the rows that it
+	 * reads: those from the least of the first days on, to the greatest of the
+	 * last ones.  Expressions of date or timestamp types; NIL: there is no end
+	 */
+	bool		in_blocks;
+	List	   *block_first;
+	List	   *block_last;
 
 	/*
 	 * objects.c: what the inner plan is made of, as it was when that was

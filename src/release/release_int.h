@@ -94,6 +94,9 @@ typedef struct DpPricedRelease
 	bool		is_wider;		/* kept answers of it are given to who asks for
 								 * some of its groups */
 	int64		threshold;		/* threshold of the key selection */
+	bool		has_days;		/* of a dataset with blocks: it is charged to
+								 * those of these days */
+	DpDays		days;
 	char	   *aggregates;		/* for the audit */
 	char	   *groups;
 	char	   *sigmas;
@@ -354,9 +357,14 @@ extern Datum dp_answer_of_draws(DpPricedColumn *column, const dp_i128 *drawn, Dp
  */
 extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
 
+/* blocks.c: settles which blocks a release is charged to; and sets the parameters that hold its rows to these */
+extern void dp_settle_blocks(DpPricedRelease *priced, EState *estate);
+extern void dp_block_params(const DpPricedRelease *priced, ParamListInfo params);
+
 /* inner_params.c: dp_release_params sets the parameters of the inner plan that are the release's own */
 extern void dp_release_params_init(void);
 extern void dp_release_params(DpPricedRelease *priced, ParamListInfo params);
+extern void dp_set_own_param(ParamExternData *param, Datum value, Oid type);
 
 /* below, within and above the limits of a unit's total */
 #define DP_CUT_BINS 3

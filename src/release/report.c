@@ -39,7 +39,7 @@
 /* groups of which the errors are remembered; a session's memory is not for more */
 #define MAX_GROUPS 10000
 
-#define REPORT_COLUMNS 13		/* without the formula, which only previews have */
+#define REPORT_COLUMNS 15		/* without the formula, which only previews have */
 #define FORMULA_COLUMN 8
 
 /* one line of a report */
@@ -57,6 +57,9 @@ typedef struct ReportLine
 	DpLimits	rows;			/* what a row's value is clamped to */
 	DpLimits	totals;			/* what a unit's total is */
 	TimestampTz kept_since;		/* 0: it was, or would be, bought now */
+	bool		has_days;		/* of a dataset with blocks: it is charged to
+								 * those of these days */
+	DpDays		days;
 } ReportLine;
 
 /* the report of the last release, and to which role: a session may go on as another */
@@ -93,6 +96,8 @@ column_line(const DpPricedRelease *priced, int i)
 	line->rho = column->charged;
 	line->delta = i == 0 ? priced->charged_delta : 0;
 	line->kept_since = column->kept_since;
+	line->has_days = priced->has_days;
+	line->days = priced->days;
 	if (!column->later)
 	{
 		line->rows = column->rows;
@@ -148,6 +153,9 @@ put_line(const ReportLine *line, Tuplestorestate *store, TupleDesc desc)
 	put_limits(&line->totals, &values[limits + 2], &nulls[limits + 2]);
 	nulls[limits + 4] = line->kept_since == 0 || line->group != NULL;
 	values[limits + 4] = TimestampTzGetDatum(line->kept_since);
+	nulls[limits + 5] = nulls[limits + 6] = !line->has_days;
+	values[limits + 5] = DateADTGetDatum(line->days.from);
+	values[limits + 6] = DateADTGetDatum(line->days.to);
 	tuplestore_putvalues(store, desc, values, nulls);
 }
 

@@ -39,6 +39,7 @@ add_finder(DpLevel *level)
 	release->relids = level->release->relids;
 	release->unique_keys = level->release->unique_keys;
 	release->has_unit = level->release->has_unit;
+	release->in_blocks = level->release->in_blocks;
 	release->one_group = true;
 	release->is_finder = true;
 	/* a plan of its own has parameters of its own */

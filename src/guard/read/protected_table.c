@@ -25,6 +25,24 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+/* Refuses a table without blocks in a dataset with, and the other way round: their policies contradict each other. */
+static void
+check_block(DpSource *s, RangeTblEntry *rte, const DpTable *table)
+{
+	bool		has_blocks = s->level->release->in_blocks;
+	AttrNumber	attnum = table->block[0] != '\0' ? get_attnum(rte->relid, table->block) : InvalidAttrNumber;
+
+	if (table->block[0] == '\0' ? has_blocks && table->nthrough == 0
+		: !has_blocks || attnum <= 0 || !dp_type_is_time(get_atttype(rte->relid, attnum)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the policy of table \"%s\" is damaged: dataset \"%s\" is %s blocks of time, and the table has %s; its owner has to call dp_cdp.unprotect_table and dp_cdp.protect_table",
+						get_rel_name(rte->relid), table->dataset, has_blocks ? "with" : "without",
+						table->block[0] == '\0' ? "no column that says in which of them a row is"
+						: "a column of another kind for them"),
+				 dp_error_position(s->cxt->source_text, s->level->where)));
+}
+
 static void
 check_protected(DpSource *s, RangeTblEntry *rte)
 {
@@ -66,6 +84,9 @@ check_protected(DpSource *s, RangeTblEntry *rte)
 							s->level->table, name),
 					 dp_error_position(cxt->source_text, where)));
 	}
+
+	release->in_blocks = dp_has_blocks(&s->level->dataset->blocks);
+	check_block(s, rte, table);
 
 	/*
 	 * before anything is read or planned in the owner's name; who may read

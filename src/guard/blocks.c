@@ -1,0 +1,796 @@
+/*-------------------------------------------------------------------------
+ *
+ * blocks.c
+ *	  Which blocks of time the rows of an inner query are in.
+ *
+ * For each protected entry, at any depth, the ends between which its block column
+ * is in rows that matter are looked for in the conditions that a row of it must
+ * satisfy: those of WHERE, of inner joins, and of outer joins that may find no
+ * row of it.  An entry without own block column is in the block of the row that
+ * its foreign key leads to, and needs the equality with that row's key beside it.
+ *
+ * What was found is made true: each of these places gets the condition that
+ * the column is within the first and the last moment of the blocks that the
+ * release is charged to, parameters that the node sets (release/blocks.c).
+ *
+ * Why a row r of another block has no part in the result.  Call a condition that
+ * is not true where r's column is outside of the blocks, or NULL, and that stands
+ * in WHERE, in an inner or semi join above r, or in an outer join or antijoin on
+ * whose nullable side r is.  Rows that r is joined into do not satisfy it.  With
+ * r, an outer join below may lose a row in which r's columns are NULL; that row
+ * does not satisfy it either.  So the rows that pass are the same with r and without.
+ *
+ * Invariant: if any protected entry is without an end, or is not found by this
+ * walk, the release has none on that side, and is charged to all blocks there.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/stratnum.h"
+#include "base/compat.h"
+#include "catalog/pg_type_d.h"
+#include "guard/describe/describe.h"
+#include "guard/describe/time_cells.h"
+#include "guard/describe/time_ranges.h"
+#include "guard/read/read.h"
+#include "guard/rewrite.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_coerce.h"
+#include "parser/parsetree.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
+
+/* of a subquery, as conditions of the query around it name its columns */
+#define OUTPUT_COLUMN INNER_VAR
+
+/* lists of more values than this are not looked into */
+#define MAX_VALUES 1000
+
+/* a protected entry */
+typedef struct BlockEntry
+{
+	Var		   *column;			/* that says in which block its rows are */
+	List	   *nodes;			/* FromExprs and JoinExprs of which conditions
+								 * say between which moments */
+} BlockEntry;
+
+typedef struct BlockSearch
+{
+	DpRelease  *release;
+	int			seen;			/* protected entries */
+	List	   *entries;		/* BlockEntry, of those with a column */
+	List	   *first;			/* Exprs, one for each entry */
+	List	   *last;
+	bool		open_first;		/* some entry has no such end */
+	bool		open_last;
+} BlockSearch;
+
+/* the conditions that rows of an entry must satisfy */
+typedef struct Conditions
+{
+	List	   *nodes;			/* FromExprs and JoinExprs */
+	FromExpr   *top;			/* of the query */
+	List	   *around;			/* conditions of the query around it, on its
+								 * columns */
+} Conditions;
+
+static Node *
+quals_of(Node *node)
+{
+	return IsA(node, FromExpr) ? ((FromExpr *) node)->quals : castNode(JoinExpr, node)->quals;
+}
+
+/* ------------------------------------------------------------------------
+ * Between which moments
+ * ------------------------------------------------------------------------
+ */
+
+static bool
+narrow(DpTimeRange *range, Var *column, Node *condition, const DpRelease *release);
+
+static Expr *
+extreme(List *values, MinMaxOp op)
+{
+	MinMaxExpr *all = makeNode(MinMaxExpr);
+
+	if (list_length(values) == 1)
+		return linitial(values);
+	all->minmaxtype = exprType(linitial(values));
+	all->op = op;
+	all->args = values;
+	all->location = -1;
+	return (Expr *) all;
+}
+
+/* Narrows the range to what any of the alternatives, each a condition, allows. */
+static bool
+narrow_to_any(DpTimeRange *range, Var *column, List *alternatives, const DpRelease *release)
+{
+	List	   *first = NIL;
+	List	   *last = NIL;
+	ListCell   *lc,
+			   *conjunct;
+
+	foreach(lc, alternatives)
+	{
+		DpTimeRange one = {0};
+
+		foreach(conjunct, dp_conjuncts(lfirst(lc)))
+			(void) narrow(&one, column, lfirst(conjunct), release);
+		if (one.first != NULL)
+			first = lappend(first, one.first);
+		if (one.last != NULL)
+			last = lappend(last, one.last);
+	}
+	if (list_length(first) == list_length(alternatives))
+		range->first = extreme(range->first ? list_make2(range->first, extreme(first, IS_LEAST))
+							   : list_make1(extreme(first, IS_LEAST)), IS_GREATEST);
+	if (list_length(last) == list_length(alternatives))
+		range->last = extreme(range->last ? list_make2(range->last, extreme(last, IS_GREATEST))
+							  : list_make1(extreme(last, IS_GREATEST)), IS_LEAST);
+	return list_length(first) == list_length(alternatives) || list_length(last) == list_length(alternatives);
+}
+
+/* Returns value IN (list) as a comparison with each of its values; NIL: it is no such, or too long. */
+static List *
+comparisons_of(ScalarArrayOpExpr *in)
+{
+	Const	   *list = lsecond(in->args);
+	List	   *result = NIL;
+	ArrayType  *array;
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+
+	if (!in->useOr || !IsA(list, Const) || list->constisnull)
+		return NIL;
+	array = DatumGetArrayTypeP(list->constvalue);
+	if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) > MAX_VALUES)
+		return NIL;
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &typlen, &typbyval, &typalign);
+	deconstruct_array(array, ARR_ELEMTYPE(array), typlen, typbyval, typalign, &values, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		Expr	   *value = (Expr *) makeConst(ARR_ELEMTYPE(array), -1, list->constcollid, typlen, values[i], false, typbyval);
+		Expr	   *comparison;
+
+		if (nulls[i])
+			continue;
+		comparison = make_opclause(in->opno, BOOLOID, false, linitial(in->args), value, InvalidOid, in->inputcollid);
+		set_opfuncid((OpExpr *) comparison);
+		result = lappend(result, comparison);
+	}
+	return result;
+}
+
+static bool
+own_param_walker(Node *node, const DpRelease *release)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && (((Param *) node)->paramkind != PARAM_EXTERN || ((Param *) node)->paramid >= release->first_param))
+		return true;
+	return expression_tree_walker(node, own_param_walker, (void *) release);
+}
+
+/* Returns a time moved by an interval; a date, by its days. */
+static Expr *
+moved_by(Expr *value, int months, int days, int64 microseconds)
+{
+	Oid			type = exprType((Node *) value);
+	Interval   *interval = palloc0(sizeof(Interval));
+
+	if (type == DATEOID)
+		return (Expr *) makeFuncExpr(F_DATE_PLI, DATEOID,
+									 list_make2(value, makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(days), false, true)),
+									 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	interval->month = months;
+	interval->day = days;
+	interval->time = microseconds;
+	return (Expr *) makeFuncExpr(type == TIMESTAMPOID ? F_TIMESTAMP_PL_INTERVAL : F_TIMESTAMPTZ_PL_INTERVAL, type,
+								 list_make2(value, makeConst(INTERVALOID, -1, InvalidOid, sizeof(Interval),
+															 IntervalPGetDatum(interval), false, false)),
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+static Expr *
+cast_to(Expr *value, Oid type)
+{
+	return (Expr *) coerce_to_target_type(NULL, (Node *) value, exprType((Node *) value), type, -1,
+										  COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST, -1);
+}
+
+/* Tells whether a node calls a function of PostgreSQL's of this name, or its safe variant. */
+static bool
+is_call(Node *node, const char *name, int nargs)
+{
+	const char *called = IsA(node, FuncExpr) ? dp_builtin_name((FuncExpr *) node) : NULL;
+
+	return called != NULL && strcmp(called, name) == 0 && list_length(((FuncExpr *) node)->args) == nargs;
+}
+
+/* Turns a comparison so that the column is on its left, or what is made of it; returns its strategy, 0: it is none. */
+static int
+comparison_with(Var *column, Node *condition, Node **left, Expr **right)
+{
+	OpExpr	   *op = (OpExpr *) condition;
+	Oid			opno;
+	bool		turned;
+
+	if (!IsA(condition, OpExpr) || list_length(op->args) != 2)
+		return 0;
+	turned = dp_reads_column(lsecond(op->args), column);
+	*left = dp_strip_labels(turned ? lsecond(op->args) : linitial(op->args));
+	*right = turned ? linitial(op->args) : lsecond(op->args);
+	opno = turned ? get_commutator(op->opno) : op->opno;
+	if (!OidIsValid(opno) || contain_var_clause((Node *) *right) || contain_volatile_functions((Node *) *right) ||
+		!dp_is_time_expr(*right) || !dp_is_time_expr((Expr *) *left))
+		return 0;
+	return get_op_opfamily_strategy(opno, lookup_type_cache(exprType(*left), TYPECACHE_BTREE_OPFAMILY)->btree_opf);
+}
+
+/* Tells how long a unit of date_trunc is. */
+static bool
+length_of_unit(Node *unit, int *months, int *days, int64 *microseconds)
+{
+	static const struct
+	{
+		const char *name;
+		int			months;
+		int			days;
+		int64		microseconds;
+	}			units[] = {{"hour", 0, 0, USECS_PER_HOUR}, {"day", 0, 1, 0}, {"week", 0, 7, 0}, {"month", 1, 0, 0},
+	{"quarter", 3, 0, 0}, {"year", 12, 0, 0}};
+
+	for (int i = 0; i < lengthof(units) && IsA(unit, Const) && !((Const *) unit)->constisnull; i++)
+	{
+		if (pg_strcasecmp(units[i].name, TextDatumGetCString(((Const *) unit)->constvalue)) != 0)
+			continue;
+		*months = units[i].months;
+		*days = units[i].days;
+		*microseconds = units[i].microseconds;
+		return true;
+	}
+	return false;
+}
+
+/* Narrows the range, of the column's type, by both ends, as far as they are known. */
+static void
+narrow_ends(DpTimeRange *range, Var *column, Expr *first, Expr *last)
+{
+	if (first != NULL)
+		first = cast_to(first, column->vartype);
+	if (last != NULL)
+		last = cast_to(last, column->vartype);
+	if (first != NULL)
+		range->first = range->first ? extreme(list_make2(range->first, first), IS_GREATEST) : first;
+	if (last != NULL)
+		range->last = range->last ? extreme(list_make2(range->last, last), IS_LEAST) : last;
+}
+
+/* Narrows the range by a comparison of date_trunc of the column, which may be cast to a timestamp. */
+static bool
+narrow_by_unit(DpTimeRange *range, Var *column, Node *condition)
+{
+	Node	   *left;
+	Expr	   *right;
+	int			strategy = comparison_with(column, condition, &left, &right);
+	FuncExpr   *call = (FuncExpr *) left;
+	Node	   *value;
+	Expr	   *start;
+	Expr	   *before;
+	int			months;
+	int			days;
+	int64		microseconds;
+
+	if (strategy == 0 || !is_call(left, "date_trunc", 2) || !length_of_unit(linitial(call->args), &months, &days, &microseconds))
+		return false;
+	value = dp_strip_labels(lsecond(call->args));
+	if (is_call(value, "timestamptz", 1) || is_call(value, "timestamp", 1))
+		value = dp_strip_labels(linitial(((FuncExpr *) value)->args));
+	right = cast_to(right, call->funcresulttype);
+	if (!equal(value, column) || right == NULL)
+		return false;
+	/* the unit that the other side is in, and that before it: what is equal to its start is in the first of these */
+	start = (Expr *) makeFuncExpr(call->funcid, call->funcresulttype, list_make2(linitial(call->args), right),
+								  InvalidOid, call->inputcollid, COERCE_EXPLICIT_CALL);
+	before = (Expr *) makeFuncExpr(call->funcid, call->funcresulttype, list_make2(linitial(call->args), moved_by(right, 0, 0, -1)),
+								   InvalidOid, call->inputcollid, COERCE_EXPLICIT_CALL);
+	if (strategy == BTLessStrategyNumber)
+		narrow_ends(range, column, NULL, moved_by(moved_by(before, months, days, microseconds), 0, 0, -1));
+	if (strategy == BTLessEqualStrategyNumber || strategy == BTEqualStrategyNumber)
+		narrow_ends(range, column, NULL, moved_by(moved_by(start, months, days, microseconds), 0, 0, -1));
+	if (strategy == BTGreaterEqualStrategyNumber || strategy == BTEqualStrategyNumber)
+		narrow_ends(range, column, right, NULL);
+	if (strategy == BTGreaterStrategyNumber)
+		narrow_ends(range, column, moved_by(start, months, days, microseconds), NULL);
+	return true;
+}
+
+/* Narrows the range of a date by a comparison that leaves out the other side, also midnight of a timestamp. */
+static bool
+narrow_strictly(DpTimeRange *range, Var *column, Node *condition)
+{
+	Node	   *left;
+	Expr	   *right;
+	int			strategy = comparison_with(column, condition, &left, &right);
+	bool		is_date = strategy != 0 && exprType((Node *) right) == DATEOID;
+
+	if (strategy == 0 || column->vartype != DATEOID || !equal(left, column))
+		return false;
+	if (strategy == BTLessStrategyNumber)
+		narrow_ends(range, column, NULL, is_date ? moved_by(right, 0, -1, 0) : moved_by(right, 0, 0, -1));
+	else if (strategy == BTGreaterStrategyNumber && is_date)
+		narrow_ends(range, column, moved_by(right, 0, 1, 0), NULL);
+	else
+		return false;
+	return true;
+}
+
+/* Narrows the range by a comparison of the year of the column, without the day more on either side that others need. */
+static bool
+narrow_by_year(DpTimeRange *range, Var *column, Node *condition)
+{
+	DpTimeRange years = {0};
+	bool		is_date = column->vartype == DATEOID;
+
+	if (!dp_narrow_to_year(&years, column, condition))
+		return false;
+	narrow_ends(range, column, years.first ? moved_by(years.first, 0, 1, 0) : NULL,
+				years.last ? moved_by(years.last, 0, is_date ? -2 : -1, is_date ? 0 : -1) : NULL);
+	return true;
+}
+
+/* Narrows the range by a condition, if it says something of the column alone; returns whether it does. */
+static bool
+narrow(DpTimeRange *range, Var *column, Node *condition, const DpRelease *release)
+{
+	bool		exact;
+
+	if (IsA(condition, BoolExpr) && ((BoolExpr *) condition)->boolop == OR_EXPR)
+		return narrow_to_any(range, column, ((BoolExpr *) condition)->args, release);
+	if (IsA(condition, ScalarArrayOpExpr))
+	{
+		List	   *comparisons = comparisons_of((ScalarArrayOpExpr *) condition);
+
+		return comparisons != NIL && narrow_to_any(range, column, comparisons, release);
+	}
+	if (contain_subplans(condition) || own_param_walker(condition, release))
+		return false;
+	return narrow_by_unit(range, column, condition) || narrow_strictly(range, column, condition) ||
+		narrow_by_year(range, column, condition) || dp_narrow_time(range, column, condition, &exact);
+}
+
+/* ------------------------------------------------------------------------
+ * Columns
+ * ------------------------------------------------------------------------
+ */
+
+typedef struct Replacement
+{
+	int			varno;
+	AttrNumber	attno;
+	Node	   *by;
+	bool		found;
+	bool		others;			/* there are columns of something else */
+} Replacement;
+
+static Node *
+replace_column(Node *node, Replacement *r)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+
+		if (var->varlevelsup != 0 || var->varno != r->varno || var->varattno != r->attno)
+		{
+			r->others = true;
+			return node;
+		}
+		r->found = true;
+		return copyObject(r->by);
+	}
+	return expression_tree_mutator(node, replace_column, r);
+}
+
+/* Returns a condition with a column replaced; NULL: it names others, or not this one. */
+static Node *
+with_column(Node *condition, int varno, AttrNumber attno, Node *by)
+{
+	Replacement r = {.varno = varno,.attno = attno,.by = by};
+	Node	   *replaced;
+
+	/* the walk does not look into them */
+	if (contain_subplans(condition))
+		return NULL;
+	replaced = replace_column(condition, &r);
+	return r.found && !r.others ? replaced : NULL;
+}
+
+/*
+ * Returns what a condition says of a column, which is replaced, alone; of
+ * alternatives, what each of them does.  NULL: nothing.
+ */
+static Node *
+on_column(Node *condition, int varno, AttrNumber attno, Node *by)
+{
+	BoolExpr   *all = (BoolExpr *) condition;
+	List	   *args = NIL;
+	ListCell   *lc;
+
+	if (!IsA(condition, BoolExpr) || all->boolop == NOT_EXPR)
+		return with_column(condition, varno, attno, by);
+	check_stack_depth();
+	foreach(lc, all->args)
+	{
+		Node	   *arg = on_column(lfirst(lc), varno, attno, by);
+
+		if (arg != NULL)
+			args = lappend(args, arg);
+		else if (all->boolop == OR_EXPR)
+			return NULL;
+	}
+	return args == NIL ? NULL : list_length(args) == 1 ? linitial(args) : (Node *) makeBoolExpr(all->boolop, args, -1);
+}
+
+/* Returns, of all conditions, those on this column alone, as the column itself has them; nodes: where each stands. */
+static List *
+conditions_on(const Conditions *conditions, Var *column, List **nodes)
+{
+	List	   *result = NIL;
+	ListCell   *lc,
+			   *conjunct;
+
+	*nodes = NIL;
+	foreach(lc, conditions->nodes)
+	{
+		foreach(conjunct, dp_conjuncts(quals_of(lfirst(lc))))
+		{
+			Node	   *condition = on_column(lfirst(conjunct), column->varno, column->varattno, (Node *) column);
+
+			if (condition == NULL)
+				continue;
+			result = lappend(result, condition);
+			*nodes = lappend(*nodes, lfirst(lc));
+		}
+	}
+	foreach(lc, conditions->around)
+	{
+		Node	   *condition = on_column(lfirst(lc), column->varno, column->varattno, (Node *) column);
+
+		if (condition == NULL)
+			continue;
+		result = lappend(result, condition);
+		*nodes = lappend(*nodes, conditions->top);
+	}
+	return result;
+}
+
+/* Tells whether a condition is the equality of two columns. */
+static bool
+equates(Node *condition, Index varno, AttrNumber attno, Index other, AttrNumber other_attno)
+{
+	OpExpr	   *op = (OpExpr *) condition;
+
+	if (!IsA(condition, OpExpr) || list_length(op->args) != 2)
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		Var		   *a = (Var *) dp_strip_relabel(list_nth(op->args, i));
+		Var		   *b = (Var *) dp_strip_relabel(list_nth(op->args, 1 - i));
+
+		if (IsA(a, Var) && IsA(b, Var) && a->varlevelsup == 0 && b->varlevelsup == 0 &&
+			a->varno == varno && a->varattno == attno && b->varno == other && b->varattno == other_attno)
+			return op_mergejoinable(op->opno, exprType(linitial(op->args)));
+	}
+	return false;
+}
+
+/* Tells whether the conditions equate the foreign key of entry rti with the key of another. */
+static bool
+leads_to(const Conditions *conditions, Index rti, const DpParent *parent, Index other)
+{
+	for (int i = 0; i < parent->n; i++)
+	{
+		bool		found = false;
+		ListCell   *lc,
+				   *conjunct;
+
+		foreach(lc, conditions->nodes)
+			foreach(conjunct, dp_conjuncts(quals_of(lfirst(lc))))
+			found = found || equates(lfirst(conjunct), rti, parent->child[i], other, parent->key[i]);
+		if (!found)
+			return false;
+	}
+	return parent->n > 0;
+}
+
+/* Returns the column that says in which block rows of an entry are; NULL: none that the query reads does. */
+static Var *
+block_column(BlockSearch *b, Query *query, Index rti, const Conditions *conditions, int depth)
+{
+	Oid			relid = rt_fetch(rti, query->rtable)->relid;
+	const DpTable *table = dp_policy_table(relid);
+	DpParent	parent;
+	AttrNumber	attnum;
+
+	if (table == NULL || depth > DP_MAX_PARENTS)
+		return NULL;
+	if (table->block[0] != '\0')
+	{
+		attnum = get_attnum(relid, table->block);
+		return attnum > 0 && dp_type_is_time(get_atttype(relid, attnum)) ? dp_table_var(rti, relid, attnum) : NULL;
+	}
+	if (table->nthrough == 0 || dp_policy_parent(relid, &parent) != DP_PARENT_OK)
+		return NULL;
+	for (Index other = 1; other <= list_length(query->rtable); other++)
+	{
+		RangeTblEntry *rte = rt_fetch(other, query->rtable);
+
+		if (rte->rtekind != RTE_RELATION || rte->relid != parent.parent || other == rti ||
+			!leads_to(conditions, rti, &parent, other))
+			continue;
+		b->release->unique_keys = list_append_unique_oid(b->release->unique_keys, parent.index);
+		return block_column(b, query, other, conditions, depth + 1);
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------
+ * The walk
+ * ------------------------------------------------------------------------
+ */
+
+static void search_query(BlockSearch *b, Query *query, List *around);
+
+static void
+search_table(BlockSearch *b, Query *query, Index rti, const Conditions *conditions)
+{
+	BlockEntry *entry;
+	DpTimeRange range = {0};
+	Var		   *column = block_column(b, query, rti, conditions, 0);
+	List	   *nodes;
+	ListCell   *lc,
+			   *node;
+
+	b->seen++;
+	if (column == NULL)
+	{
+		b->open_first = b->open_last = true;
+		return;
+	}
+	entry = palloc0(sizeof(BlockEntry));
+	entry->column = column;
+	forboth(lc, conditions_on(conditions, column, &nodes), node, nodes)
+	{
+		if (narrow(&range, column, lfirst(lc), b->release))
+			entry->nodes = list_append_unique_ptr(entry->nodes, lfirst(node));
+	}
+	b->entries = lappend(b->entries, entry);
+	if (range.first != NULL)
+		b->first = lappend(b->first, range.first);
+	if (range.last != NULL)
+		b->last = lappend(b->last, range.last);
+	b->open_first |= range.first == NULL;
+	b->open_last |= range.last == NULL;
+}
+
+/* Hands conditions on the columns of a subquery down to it. */
+static void
+search_subquery(BlockSearch *b, Query *query, Index rti, const Conditions *conditions)
+{
+	Query	   *sub = rt_fetch(rti, query->rtable)->subquery;
+	List	   *around = NIL;
+	ListCell   *lc;
+
+	foreach(lc, sub->targetList)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
+		Var			column = {.varno = rti,.varattno = tle->resno};
+		Var		   *output;
+		List	   *nodes;
+		ListCell   *c;
+
+		if (tle->resjunk || !dp_is_time_expr(tle->expr))
+			continue;
+		column.xpr.type = T_Var;
+		column.vartype = exprType((Node *) tle->expr);
+		column.vartypmod = -1;
+		output = makeVar(OUTPUT_COLUMN, tle->resno, column.vartype, -1, InvalidOid, 0);
+		foreach(c, conditions_on(conditions, &column, &nodes))
+			around = lappend(around, on_column(lfirst(c), rti, tle->resno, (Node *) output));
+	}
+	search_query(b, sub, around);
+}
+
+static void
+search_tree(BlockSearch *b, Query *query, Node *node, const Conditions *conditions)
+{
+	Conditions	here = *conditions;
+	ListCell   *lc;
+
+	here.nodes = lappend(list_copy(conditions->nodes), node);
+	if (IsA(node, FromExpr))
+	{
+		foreach(lc, ((FromExpr *) node)->fromlist)
+			search_tree(b, query, lfirst(lc), &here);
+	}
+	else if (IsA(node, JoinExpr))
+	{
+		JoinExpr   *join = (JoinExpr *) node;
+		JoinType	type = join->jointype;
+
+		search_tree(b, query, join->larg,
+					type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_RIGHT ? &here : conditions);
+		search_tree(b, query, join->rarg,
+					type == JOIN_INNER || type == JOIN_SEMI || type == JOIN_LEFT || type == JOIN_ANTI ? &here : conditions);
+	}
+	else
+	{
+		Index		rti = castNode(RangeTblRef, node)->rtindex;
+		RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+
+		if (rte->rtekind == RTE_SUBQUERY)
+			search_subquery(b, query, rti, conditions);
+		else if (rte->rtekind == RTE_RELATION && dp_policy_table(rte->relid) != NULL)
+			search_table(b, query, rti, conditions);
+	}
+}
+
+/* Tells whether leaving out rows by a column that the query shows changes nothing of its other rows. */
+static bool
+shows_as_it_is(Query *query, TargetEntry *tle)
+{
+	ListCell   *lc;
+
+	if (query->hasTargetSRFs || query->limitCount != NULL || query->limitOffset != NULL || query->groupingSets != NIL)
+		return false;
+	if ((query->groupClause != NIL || query->hasAggs || query->havingQual != NULL) &&
+		get_sortgroupref_clause_noerr(tle->ressortgroupref, query->groupClause) == NULL)
+		return false;
+	if (query->hasDistinctOn && get_sortgroupref_clause_noerr(tle->ressortgroupref, query->distinctClause) == NULL)
+		return false;
+	foreach(lc, query->windowClause)
+	{
+		if (get_sortgroupref_clause_noerr(tle->ressortgroupref, ((WindowClause *) lfirst(lc))->partitionClause) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* Returns conditions on columns that a query shows as conditions on the columns of its entries that these are. */
+static List *
+conditions_inside(Query *query, List *around)
+{
+	List	   *result = NIL;
+	ListCell   *lc,
+			   *target;
+
+	foreach(target, query->targetList)
+	{
+		TargetEntry *tle = lfirst_node(TargetEntry, target);
+
+		if (tle->resjunk || !IsA(tle->expr, Var) || ((Var *) tle->expr)->varlevelsup != 0 || !shows_as_it_is(query, tle))
+			continue;
+		foreach(lc, around)
+		{
+			Node	   *condition = with_column(lfirst(lc), OUTPUT_COLUMN, tle->resno, (Node *) tle->expr);
+
+			if (condition != NULL)
+				result = lappend(result, condition);
+		}
+	}
+	return result;
+}
+
+/* Looks into a query; around: conditions on its columns, which are Vars of OUTPUT_COLUMN. */
+static void
+search_query(BlockSearch *b, Query *query, List *around)
+{
+	Conditions	conditions = {NIL, query->jointree, NIL};
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (query->setOperations != NULL)
+	{
+		/* each row of it is one of an operand */
+		foreach(lc, dp_operands(query))
+			search_query(b, rt_fetch(lfirst_int(lc), query->rtable)->subquery, around);
+		return;
+	}
+	conditions.around = conditions_inside(query, around);
+	search_tree(b, query, (Node *) query->jointree, &conditions);
+}
+
+static bool
+count_walker(Node *node, int *n)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		/* what is read has the mark; names that were left behind have not */
+		if (rte->rtekind == RTE_RELATION && rte->enrname != NULL && strcmp(rte->enrname, DP_INNER_MARK) == 0)
+			(*n)++;
+		return false;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, count_walker, n, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, count_walker, n);
+}
+
+/* ------------------------------------------------------------------------
+ * Entry points
+ * ------------------------------------------------------------------------
+ */
+
+List *
+dp_find_blocks(DpRelease *release, Query *query)
+{
+	BlockSearch b = {release};
+	int			n = 0;
+	ListCell   *lc;
+
+	search_query(&b, query, NIL);
+	(void) count_walker((Node *) query, &n);
+	if (n != b.seen)
+		b.open_first = b.open_last = true;
+	foreach(lc, b.first)
+		fix_opfuncids(lfirst(lc));
+	foreach(lc, b.last)
+		fix_opfuncids(lfirst(lc));
+	release->block_first = b.open_first ? NIL : b.first;
+	release->block_last = b.open_last ? NIL : b.last;
+	return b.entries;
+}
+
+/* Adds the comparison of the column with a parameter to a node of the join tree. */
+static void
+hold_column(DpRelease *release, Node *node, Var *column, bool last)
+{
+	Oid			opno = get_opfamily_member(lookup_type_cache(column->vartype, TYPECACHE_BTREE_OPFAMILY)->btree_opf,
+										   column->vartype, column->vartype,
+										   last ? BTLessEqualStrategyNumber : BTGreaterEqualStrategyNumber);
+	Expr	   *comparison = make_opclause(opno, BOOLOID, false, (Expr *) copyObject(column),
+										   dp_make_param(dp_block_param(release, column->vartype, last), column->vartype),
+										   InvalidOid, InvalidOid);
+	Node	  **quals = IsA(node, FromExpr) ? &((FromExpr *) node)->quals : &castNode(JoinExpr, node)->quals;
+
+	set_opfuncid((OpExpr *) comparison);
+	*quals = *quals ? (Node *) make_and_qual(*quals, (Node *) comparison) : (Node *) comparison;
+}
+
+void
+dp_hold_to_blocks(DpRelease *release, List *entries)
+{
+	ListCell   *lc,
+			   *node;
+
+	foreach(lc, dp_holds_to_blocks(release) ? entries : NIL)
+	{
+		BlockEntry *entry = lfirst(lc);
+
+		foreach(node, entry->nodes)
+		{
+			if (release->block_first != NIL)
+				hold_column(release, lfirst(node), entry->column, false);
+			if (release->block_last != NIL)
+				hold_column(release, lfirst(node), entry->column, true);
+		}
+	}
+}
