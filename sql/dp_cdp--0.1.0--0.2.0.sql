@@ -139,6 +139,19 @@ CREATE TABLE dp_cdp.kept_answer (
 	PRIMARY KEY (question, began, rho, delta)
 );
 
+-- blocks of time
+ALTER TABLE dp_cdp.dataset ADD COLUMN block_every interval;
+ALTER TABLE dp_cdp.release_log ADD COLUMN block_from date;
+ALTER TABLE dp_cdp.release_log ADD COLUMN block_to date;
+CREATE TABLE dp_cdp.block_spent (
+	ledger_id		bigint NOT NULL,		-- of the balance
+	block_from		date NOT NULL,
+	block_to		date NOT NULL,			-- not included
+	rho_spent		numeric NOT NULL,
+	delta_spent		numeric NOT NULL,
+	PRIMARY KEY (ledger_id, block_from)
+);
+
 -- more arguments
 DROP FUNCTION dp_cdp.protect_table(regclass, text, name);
 DROP FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval);
@@ -404,11 +417,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.refresh(dataset text) RETURNS void
 COMMENT ON FUNCTION dp_cdp.refresh(text) IS
 	'ends all kept answers of a dataset: what is asked from now on is computed, and paid for, anew; for its owner';
 
-CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL) RETURNS void
+CREATE OR REPLACE FUNCTION dp_cdp.protect_table("table" regclass, dataset text, unit name DEFAULT NULL, through text DEFAULT NULL,
+		block name DEFAULT NULL, every interval DEFAULT NULL) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_protect_table';
-COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text) IS
-	'puts a table and its children under the policy of a dataset; unit is the column that names the person, NULL: each row; through: the columns of a foreign key to the protected rows that rows of this table belong with';
+COMMENT ON FUNCTION dp_cdp.protect_table(regclass, text, name, text, name, interval) IS
+	'puts a table and its children under the policy of a dataset; unit is the column that names the person, NULL: each row; through: the columns of a foreign key to the protected rows that rows of this table belong with; block: the column of time that says in which block a row is, every: how long blocks are, so that budgets hold for each person and block';
+CREATE OR REPLACE FUNCTION dp_cdp.keep_block() RETURNS trigger
+	LANGUAGE C AS 'MODULE_PATHNAME', 'dp_keep_block';
+COMMENT ON FUNCTION dp_cdp.keep_block() IS
+	'trigger on protected tables with blocks of time: an UPDATE moves no row to another block';
 
 CREATE OR REPLACE FUNCTION dp_cdp.unprotect_table("table" regclass) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
@@ -523,7 +541,7 @@ COMMENT ON FUNCTION dp_cdp.epsilon_spent(numeric, numeric) IS
 -- =========================================================================
 
 REVOKE ALL ON dp_cdp.dataset, dp_cdp.budget, dp_cdp.release_log, dp_cdp.ledger_stamp,
-	dp_cdp.ledger_chain, dp_cdp.pruned, dp_cdp.role_alias, dp_cdp.kept_answer FROM PUBLIC;
+	dp_cdp.ledger_chain, dp_cdp.pruned, dp_cdp.role_alias, dp_cdp.kept_answer, dp_cdp.block_spent FROM PUBLIC;
 
 -- A debit updates two or three rows, always the same ones: room on their pages
 -- lets the new versions stay there, and vacuum should come often.
@@ -532,6 +550,8 @@ ALTER TABLE dp_cdp.dataset SET (fillfactor = 10, vacuum_truncate = off,
 ALTER TABLE dp_cdp.budget SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE dp_cdp.ledger_chain SET (fillfactor = 10, vacuum_truncate = off,
+	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
+ALTER TABLE dp_cdp.block_spent SET (fillfactor = 10, vacuum_truncate = off,
 	autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE dp_cdp.release_log SET (vacuum_truncate = off);
 
@@ -546,6 +566,7 @@ SELECT pg_catalog.pg_extension_config_dump('dp_cdp.ledger_chain', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.pruned', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.role_alias', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.kept_answer', 'WHERE dumped');
+SELECT pg_catalog.pg_extension_config_dump('dp_cdp.block_spent', '');
 
 -- Balances change only through the worker and the functions of this schema.
 CREATE OR REPLACE FUNCTION dp_cdp.ledger_guard() RETURNS trigger
@@ -568,6 +589,8 @@ CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_c
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.kept_answer
 	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.block_spent
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.dataset
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.budget
@@ -584,6 +607,8 @@ CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.role_a
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.kept_answer
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
+CREATE OR REPLACE TRIGGER ledger_guard_truncate BEFORE TRUNCATE ON dp_cdp.block_spent
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_cdp.ledger_guard();
 ALTER TABLE dp_cdp.dataset ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.budget ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.release_log ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
@@ -592,6 +617,7 @@ ALTER TABLE dp_cdp.ledger_chain ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAY
 ALTER TABLE dp_cdp.pruned ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.role_alias ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 ALTER TABLE dp_cdp.kept_answer ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
+ALTER TABLE dp_cdp.block_spent ENABLE ALWAYS TRIGGER ledger_guard, ENABLE ALWAYS TRIGGER ledger_guard_truncate;
 
 -- Whose rows are whose, for the views.
 CREATE OR REPLACE FUNCTION dp_cdp.known_role(role oid, name text) RETURNS regrole
@@ -681,7 +707,7 @@ WITH tables AS (
 	FROM pg_class c
 	WHERE c.relnamespace = 'dp_cdp'::regnamespace AND c.relkind = 'r'
 		AND c.relname IN ('dataset', 'budget', 'release_log', 'ledger_stamp', 'ledger_chain', 'pruned', 'role_alias',
-			'kept_answer')
+			'kept_answer', 'block_spent')
 ), last AS (
 	SELECT l.id, l.hash FROM dp_cdp.release_log l WHERE l.hash IS NOT NULL ORDER BY l.id DESC LIMIT 1
 )
@@ -703,7 +729,7 @@ SELECT 'critical', format('dp_cdp.%s', t.relname), 'is UNLOGGED: a crash empties
 FROM tables t WHERE t.relpersistence <> 'p'
 UNION ALL
 SELECT 'critical', format('dp_cdp.%s', n.name), 'is missing', 'restore the database from a backup, then SELECT dp_cdp.adopt_ledger(surcharge_rho => ...)'
-FROM unnest('{dataset,budget,release_log,ledger_stamp,ledger_chain,pruned,role_alias,kept_answer}'::text[]) n(name)
+FROM unnest('{dataset,budget,release_log,ledger_stamp,ledger_chain,pruned,role_alias,kept_answer,block_spent}'::text[]) n(name)
 WHERE NOT EXISTS (SELECT FROM tables t WHERE t.relname = n.name)
 UNION ALL
 SELECT 'critical', 'audit', 'it does not end with the row that the ledger wrote last: rows were deleted, or put back',
@@ -716,23 +742,45 @@ $$;
 COMMENT ON FUNCTION dp_cdp.ledger_findings() IS
 	'what is wrong with the ledger''s tables at a glance; check_ledger() looks at every row';
 
--- What the log says that each balance has spent.  A row counts for each
--- balance in paid_by, from the row on with which its period began.
+-- What the log says that each balance has spent, from which day on until the next
+-- such day.  A row counts for each balance in paid_by, from the row on with which
+-- its period began, in the blocks of its days; without blocks, on all days.
+CREATE OR REPLACE FUNCTION dp_cdp.logged_steps()
+	RETURNS TABLE(ledger_id bigint, block_from date, rho numeric, delta numeric)
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH rows AS (
+	SELECT p.id, coalesce(l.block_from, '-infinity') AS block_from, coalesce(l.block_to, 'infinity') AS block_to,
+		sum(l.rho) AS rho, sum(l.delta) AS delta
+	FROM dp_cdp.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(id)
+		JOIN (SELECT d.ledger_id, 0::bigint AS since FROM dp_cdp.dataset d
+			UNION ALL SELECT b.ledger_id, b.spent_since FROM dp_cdp.budget b) s ON s.ledger_id = p.id AND l.id >= s.since
+	GROUP BY 1, 2, 3
+), changes AS (
+	SELECT r.id, r.block_from AS day, r.rho, r.delta FROM rows r
+	UNION ALL SELECT r.id, r.block_to, -r.rho, -r.delta FROM rows r WHERE r.block_to < 'infinity'
+)
+SELECT c.id, c.day, sum(sum(c.rho)) OVER w, sum(sum(c.delta)) OVER w
+FROM changes c GROUP BY c.id, c.day
+WINDOW w AS (PARTITION BY c.id ORDER BY c.day)
+$$;
+REVOKE ALL ON FUNCTION dp_cdp.logged_steps() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.logged_steps() IS
+	'what the rows of the audit add up to for each balance, from a day on until the next; without blocks from -infinity on';
+
+-- With blocks, the maximum over them.
 CREATE OR REPLACE FUNCTION dp_cdp.logged_balances()
 	RETURNS TABLE(dataset text, role oid, role_name text, rho_spent numeric, rho_logged numeric,
 				  delta_spent numeric, delta_logged numeric, ledger_id bigint)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH balances AS (
-	SELECT d.ledger_id, d.name AS dataset, NULL::oid AS role, NULL::text AS role_name, d.rho_spent, d.delta_spent, 0::bigint AS since
+	SELECT d.ledger_id, d.name AS dataset, NULL::oid AS role, NULL::text AS role_name, d.rho_spent, d.delta_spent
 	FROM dp_cdp.dataset d
 	UNION ALL
-	SELECT b.ledger_id, b.dataset, b.role, b.role_name, b.rho_spent, b.delta_spent, b.spent_since FROM dp_cdp.budget b
+	SELECT b.ledger_id, b.dataset, b.role, b.role_name, b.rho_spent, b.delta_spent FROM dp_cdp.budget b
 ), sums AS (
-	SELECT p.id, sum(l.rho) AS rho, sum(l.delta) AS delta
-	FROM dp_cdp.release_log l CROSS JOIN LATERAL unnest(l.paid_by) AS p(id)
-		JOIN balances b ON b.ledger_id = p.id AND l.id >= b.since
-	GROUP BY p.id
+	SELECT s.ledger_id AS id, max(s.rho) AS rho, max(s.delta) AS delta FROM dp_cdp.logged_steps() s GROUP BY 1
 )
 SELECT b.dataset, b.role, b.role_name, b.rho_spent, coalesce(s.rho, 0), b.delta_spent, coalesce(s.delta, 0),
 	b.ledger_id
@@ -749,6 +797,35 @@ CREATE OR REPLACE FUNCTION dp_cdp.collusion(roles regrole[])
 COMMENT ON FUNCTION dp_cdp.collusion(regrole[]) IS
 	'what roles know together: of each kept answer the dearest that one of them has paid for, and all else that they have paid for; epsilon at the dataset''s delta; rho_sum: without kept answers being shared. For owners of datasets, and for oneself';
 
+-- Days on which a balance with blocks is not what the log says.
+CREATE OR REPLACE FUNCTION dp_cdp.logged_blocks()
+	RETURNS TABLE(ledger_id bigint, block_from date, block_to date, rho_spent numeric, rho_logged numeric,
+				  delta_spent numeric, delta_logged numeric)
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH balances AS (
+	SELECT d.ledger_id FROM dp_cdp.dataset d WHERE d.block_every IS NOT NULL
+	UNION ALL
+	SELECT b.ledger_id FROM dp_cdp.budget b JOIN dp_cdp.dataset d ON d.name = b.dataset WHERE d.block_every IS NOT NULL
+), changes AS (
+	SELECT k.ledger_id AS id, k.block_from AS day, k.rho_spent AS rho, k.delta_spent AS delta, 0::numeric AS l_rho, 0::numeric AS l_delta
+	FROM dp_cdp.block_spent k
+	UNION ALL
+	SELECT k.ledger_id, k.block_to, -k.rho_spent, -k.delta_spent, 0, 0 FROM dp_cdp.block_spent k WHERE k.block_to < 'infinity'
+	UNION ALL
+	SELECT s.ledger_id, s.block_from, 0, 0, s.rho - lag(s.rho, 1, 0) OVER w, s.delta - lag(s.delta, 1, 0) OVER w
+	FROM dp_cdp.logged_steps() s WINDOW w AS (PARTITION BY s.ledger_id ORDER BY s.block_from)
+)
+SELECT c.id, c.day, coalesce(lead(c.day) OVER w, 'infinity'), sum(sum(c.rho)) OVER w, sum(sum(c.l_rho)) OVER w,
+	sum(sum(c.delta)) OVER w, sum(sum(c.l_delta)) OVER w
+FROM changes c JOIN balances b ON b.ledger_id = c.id
+GROUP BY c.id, c.day
+WINDOW w AS (PARTITION BY c.id ORDER BY c.day)
+$$;
+REVOKE ALL ON FUNCTION dp_cdp.logged_blocks() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.logged_blocks() IS
+	'what each balance of a dataset with blocks has spent in them, beside what the rows of the audit add up to';
+
 CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
 	RETURNS TABLE(severity text, object text, finding text, remedy text)
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -764,6 +841,15 @@ CREATE OR REPLACE FUNCTION dp_cdp.balance_findings()
 			ELSE 'put rows of an exported audit back, if there are more' END
 	FROM dp_cdp.logged_balances() b
 	WHERE b.rho_spent <> b.rho_logged OR b.delta_spent <> b.delta_logged OR b.rho_spent < 0 OR b.delta_spent < 0
+	UNION ALL
+	SELECT CASE WHEN k.rho_spent < k.rho_logged OR k.delta_spent < k.delta_logged OR k.rho_spent < 0 OR k.delta_spent < 0
+			THEN 'critical' ELSE 'warning' END,
+		format('balance %s, blocks from %s to before %s', k.ledger_id, k.block_from, k.block_to),
+		format('has spent rho %s and delta %s there, and the audit adds up to rho %s and delta %s',
+			trim_scale(k.rho_spent), trim_scale(k.delta_spent), trim_scale(k.rho_logged), trim_scale(k.delta_logged)),
+		'SELECT dp_cdp.adopt_ledger() raises it to the audit; or put rows of an exported audit back, if there are more'
+	FROM dp_cdp.logged_blocks() k
+	WHERE k.rho_spent <> k.rho_logged OR k.delta_spent <> k.delta_logged OR k.rho_spent < 0 OR k.delta_spent < 0
 $$;
 REVOKE ALL ON FUNCTION dp_cdp.balance_findings() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.balance_findings() IS
@@ -791,7 +877,8 @@ WITH findings AS (
 			trim_scale(greatest(d.rho_limit - d.rho_spent, 0))),
 		format('SELECT dp_cdp.alter_dataset(%L, rho => ...)', d.name)
 	FROM dp_cdp.dataset d
-	WHERE d.rho_limit - d.rho_spent < d.default_rho
+	-- with blocks, new ones come with new budget
+	WHERE d.block_every IS NULL AND d.rho_limit - d.rho_spent < d.default_rho
 		AND EXISTS (SELECT FROM dp_cdp.budget b WHERE b.dataset = d.name AND b.rho_limit - b.rho_spent >= d.default_rho)
 )
 SELECT r.severity, r.object, r.finding, r.remedy
@@ -883,6 +970,8 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 		OR dp_cdp.is_mine(d.owner, d.owner_name);
 COMMENT ON VIEW dp_cdp.budgets IS
 	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';
+COMMENT ON COLUMN dp_cdp.budgets.rho_spent IS
+	'of a dataset with blocks of time: in the block in which most was spent, which bounds what is known of a person''s rows of any one block; of a person with rows in several, their sum (dp_cdp.blocks)';
 COMMENT ON COLUMN dp_cdp.budgets.role IS
 	'NULL: the role that role_name names does not exist any more, and nobody has this budget';
 COMMENT ON COLUMN dp_cdp.budgets.ledger_id IS
@@ -904,7 +993,8 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 		l.role_name, l.session_role_name,
 		-- it follows from the row before, and would let its guess be tried
 		CASE WHEN l.dataset = ANY (dp_cdp.my_datasets()) THEN l.hash END AS hash,
-		trim_scale(l.kept_rho) AS kept_rho, trim_scale(l.kept_delta) AS kept_delta
+		trim_scale(l.kept_rho) AS kept_rho, trim_scale(l.kept_delta) AS kept_delta,
+		l.block_from, l.block_to
 	FROM dp_cdp.release_log l
 	WHERE l.dataset = ANY (dp_cdp.my_datasets())
 		OR (l.role = ANY (dp_cdp.my_roles()) AND dp_cdp.is_mine(l.role, l.role_name))
@@ -926,6 +1016,8 @@ COMMENT ON COLUMN dp_cdp.releases.hash IS
 	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(); shown to owners, NULL to others, who could try out by it what others have asked';
 COMMENT ON COLUMN dp_cdp.releases.kept_rho IS
 	'of rho what was paid for answers that are kept: who has paid for one of them knows it, and what is cheaper, alone; see dp_cdp.collusion';
+COMMENT ON COLUMN dp_cdp.releases.block_from IS
+	'of a dataset with blocks of time: those from this day on, and before block_to, were debited';
 COMMENT ON COLUMN dp_cdp.releases.failed IS
 	'a release that another row shows as granted, and that failed or was cancelled while it read rows';
 
@@ -935,7 +1027,7 @@ CREATE OR REPLACE VIEW dp_cdp.audit WITH (security_barrier) AS
 		l.aggregates, l.groups, l.rho, l.delta, l.sigma, l.granted, l.failed,
 		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
-		l.role_name, l.session_role_name, l.paid_by, l.hash, l.kept_rho, l.kept_delta
+		l.role_name, l.session_role_name, l.paid_by, l.hash, l.kept_rho, l.kept_delta, l.block_from, l.block_to
 	FROM dp_cdp.release_log l;
 REVOKE ALL ON dp_cdp.audit FROM PUBLIC;
 COMMENT ON VIEW dp_cdp.audit IS
@@ -964,7 +1056,8 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.find_bounds,
 		d.reuse,
 		d.refreshed_at,
-		d.dump_answers
+		d.dump_answers,
+		d.block_every
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
@@ -973,12 +1066,33 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 COMMENT ON VIEW dp_cdp.datasets IS
 	'datasets one owns or has a budget in: settings and lifetime caps; what is spent over all roles is shown to the owner, NULL to others, because a price may follow from answers that somebody else has paid for';
 
+COMMENT ON COLUMN dp_cdp.datasets.block_every IS
+	'how long its blocks of time are: caps and budgets hold for a person''s rows of each block, and what is known of a person with rows in several blocks is the sum over these; NULL: the dataset is without blocks, and they hold for all rows of a person';
+
+CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
+	SELECT b.dataset, b.role, b.role_name, k.block_from, k.block_to,
+		trim_scale(k.rho_spent) AS rho_spent,
+		trim_scale(greatest(b.rho_limit - k.rho_spent, 0)) AS rho_remaining,
+		trim_scale(k.delta_spent) AS delta_spent,
+		b.ledger_id
+	FROM (SELECT v.dataset, v.role, v.role_name, v.rho_limit, v.ledger_id
+			FROM dp_cdp.budgets v JOIN dp_cdp.budget c ON c.ledger_id = v.ledger_id
+			-- a period that is over counts as renewed
+			WHERE c.renews_at IS NOT DISTINCT FROM v.renews_at
+		UNION ALL
+		SELECT d.name, NULL, NULL, d.rho_limit, d.ledger_id FROM dp_cdp.dataset d
+			WHERE dp_cdp.is_mine(d.owner, d.owner_name)) b
+		JOIN dp_cdp.block_spent k ON k.ledger_id = b.ledger_id;
+COMMENT ON VIEW dp_cdp.blocks IS
+	'of datasets with blocks of time, what budgets of the current roles have spent in which blocks, and for the owner all of them and the cap (role_name NULL); from block_from on and before block_to; in blocks that are not listed, nothing.  Each row bounds what is known of a person''s rows of one of its blocks; of a person with rows in several, the sum over these is known';
+
 CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 	SELECT l.objoid::regclass AS "table",
 		l.label ->> 'dataset' AS dataset,
 		columns.unit,
 		columns.columns,
-		columns.through
+		columns.through,
+		columns.block
 	FROM (SELECT objoid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
 			FROM pg_catalog.pg_seclabel
 			WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass AND objsubid = 0) l
@@ -986,8 +1100,9 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 		LEFT JOIN dp_cdp.dataset d ON d.name = l.label ->> 'dataset'
 		CROSS JOIN LATERAL (
 			SELECT (array_agg(a.attname) FILTER (WHERE s.label ? 'unit'))[1] AS unit,
-				jsonb_object_agg(a.attname, s.label - '{unit,through}'::text[])
-					FILTER (WHERE s.label - '{unit,through}'::text[] <> '{}') AS columns,
+				(array_agg(a.attname) FILTER (WHERE s.label ? 'block'))[1] AS block,
+				jsonb_object_agg(a.attname, s.label - '{unit,through,block}'::text[])
+					FILTER (WHERE s.label - '{unit,through,block}'::text[] <> '{}') AS columns,
 				string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE s.label ? 'through') AS through
 			FROM (SELECT objsubid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
 					FROM pg_catalog.pg_seclabel
@@ -1000,9 +1115,9 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 		OR EXISTS (SELECT FROM dp_cdp.budget b
 			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.protected IS
-	'protected tables one owns or has a budget for: dataset, privacy unit, bounds and declared keys of columns; through: columns of the foreign key that leads to the unit (both NULL: each row is one)';
+	'protected tables one owns or has a budget for: dataset, privacy unit, bounds and declared keys of columns; through: columns of the foreign key that leads to the unit (both NULL: each row is one); block: the column that says in which block of time a row is';
 
-GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.protected TO PUBLIC;
+GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.protected, dp_cdp.blocks TO PUBLIC;
 
 -- =========================================================================
 -- 9. Hardening and check_setup
@@ -1277,7 +1392,7 @@ BEGIN
 	-- an analyst are the roles it is, inherits from or can become
 	-- ---------------------------------------------------------------------
 	datasets AS (
-		SELECT d.dataset, d.owner::oid AS owner, d.rho_limit, d.rho_remaining, d.default_rho
+		SELECT d.dataset, d.owner::oid AS owner, d.rho_limit, d.rho_remaining, d.default_rho, d.block_every
 		FROM dp_cdp.datasets d
 		WHERE super OR pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')
 	), budgets AS (
@@ -1319,7 +1434,7 @@ BEGIN
 			WHERE provider = 'dp_cdp' AND classoid = 'pg_class'::regclass) l
 	), tops AS (
 		SELECT l.label ->> 'dataset' AS dataset, l.relid, coalesce((l.label ->> 'unit')::boolean, false) AS has_unit,
-			coalesce((l.label ->> 'through')::int, 0) AS nthrough
+			coalesce((l.label ->> 'through')::int, 0) AS nthrough, coalesce((l.label ->> 'block')::boolean, false) AS has_block
 		FROM labels l
 		WHERE l.objsubid = 0
 			AND (super OR EXISTS (SELECT FROM datasets d WHERE d.dataset = l.label ->> 'dataset'))
@@ -1798,6 +1913,29 @@ BEGIN
 		FROM tops c JOIN labels l ON l.relid = c.relid AND l.objsubid > 0 AND l.label ? 'unit'
 			JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = l.objsubid AND NOT a.attnotnull AND NOT a.attisdropped
 
+		-- blocks of time
+		UNION ALL
+		SELECT 'warning', t.relid::regclass::text,
+			CASE WHEN t.has_block THEN 'is with blocks of time, and its dataset without: nothing is released from it'
+				ELSE 'is without blocks of time, and its dataset with: nothing is released from it' END,
+			'call dp_cdp.unprotect_table and dp_cdp.protect_table again'
+		FROM tops t JOIN datasets d ON d.dataset = t.dataset
+		WHERE t.has_block AND d.block_every IS NULL OR NOT t.has_block AND d.block_every IS NOT NULL AND t.nthrough = 0
+		UNION ALL
+		SELECT 'critical', c.relid::regclass::text,
+			'its rows are in blocks of time, and nothing keeps them there: trigger dp_cdp_keep_block is missing, disabled or changed',
+			format('call dp_cdp.protect_table again as it was called for table %s', t.relid::regclass)
+		FROM tops t JOIN covered c ON c.top = t.relid JOIN pg_class k ON k.oid = c.relid AND k.relkind IN ('r', 'p', 'f')
+		WHERE t.has_block AND NOT EXISTS (SELECT FROM pg_trigger g
+			-- before, of each row, update
+			WHERE g.tgrelid = c.relid AND g.tgname = 'dp_cdp_keep_block' AND g.tgtype = 19 AND g.tgattr = '' AND g.tgenabled = 'A'
+				AND g.tgfoid = 'dp_cdp.keep_block()'::regprocedure)
+		UNION ALL
+		SELECT 'info', format('dataset %s', quote_ident(d.dataset)),
+			format('is with blocks of time, each of %s: caps and budgets hold for a person''s rows of one block; of a person with rows in several blocks, up to as many times the budget is known', d.block_every),
+			'choose blocks that most people are in few of, and budgets for those who are in many'
+		FROM datasets d WHERE d.block_every IS NOT NULL
+
 		-- datasets and budgets
 		UNION ALL
 		SELECT CASE WHEN count(b.period) > 0 THEN 'warning' ELSE 'info' END, format('dataset %s', quote_ident(d.dataset)),
@@ -1823,7 +1961,8 @@ BEGIN
 				d.rho_remaining),
 			format('SELECT dp_cdp.alter_dataset(%L, rho => ...)', d.dataset)
 		FROM datasets d
-		WHERE d.rho_remaining < d.default_rho
+		-- with blocks, new ones come with new budget
+		WHERE d.block_every IS NULL AND d.rho_remaining < d.default_rho
 			AND EXISTS (SELECT FROM budgets b WHERE b.dataset = d.dataset AND b.rho_remaining >= d.default_rho)
 
 		-- the ledger, at a glance
@@ -3446,42 +3585,49 @@ CREATE OR REPLACE FUNCTION dp_cdp.preview_columns(query text, OUT aggregate text
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric, OUT formula text,
 		OUT row_lower double precision, OUT row_upper double precision, OUT total_lower double precision, OUT total_upper double precision,
-		OUT kept_since timestamptz) RETURNS SETOF record
+		OUT kept_since timestamptz, OUT block_from date, OUT block_to date) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_preview_columns' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.preview_columns(text) IS
 	'what each private aggregate of a query would cost, and how noisy it would be; dp_cdp.preview has the totals, too';
 CREATE OR REPLACE FUNCTION dp_cdp.preview(query text) RETURNS TABLE (item text, name text, dataset text,
 		sensitivity double precision, stddev double precision, margin double precision, rho numeric, delta numeric,
 		formula text, row_lower double precision, row_upper double precision,
-		total_lower double precision, total_upper double precision, kept_since timestamptz)
+		total_lower double precision, total_upper double precision, kept_since timestamptz,
+		block_from date, block_to date)
 	LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
 BEGIN ATOMIC
 	WITH c AS MATERIALIZED (
 		SELECT p.* FROM dp_cdp.preview_columns(preview.query) WITH ORDINALITY
 			AS p(aggregate, dataset, "group", sensitivity, stddev, margin, rho, delta, formula,
-				row_lower, row_upper, total_lower, total_upper, kept_since, n)
+				row_lower, row_upper, total_lower, total_upper, kept_since, block_from, block_to, n)
 	), t AS MATERIALIZED (
-		SELECT c.dataset, sum(c.rho) AS rho, sum(c.delta) AS delta FROM c GROUP BY c.dataset
+		SELECT c.dataset, sum(c.rho) AS rho, sum(c.delta) AS delta, min(c.block_from) AS block_from, max(c.block_to) AS block_to
+			FROM c GROUP BY c.dataset
 	), l AS (
 		SELECT 1 AS part, c.n, CASE WHEN c.rho IS NULL THEN 'expression' ELSE 'aggregate' END AS item, c.aggregate AS name, c.dataset, c.sensitivity, c.stddev, c.margin, c.rho, c.delta, c.formula,
-				c.row_lower, c.row_upper, c.total_lower, c.total_upper, c.kept_since
+				c.row_lower, c.row_upper, c.total_lower, c.total_upper, c.kept_since, c.block_from, c.block_to
 			FROM c
 		UNION ALL
 		SELECT 2, 0, 'total', NULL, t.dataset, NULL, NULL, NULL, t.rho, t.delta, NULL,
-				NULL, NULL, NULL, NULL, NULL FROM t
+				NULL, NULL, NULL, NULL, NULL, t.block_from, t.block_to FROM t
 		UNION ALL
 		SELECT 3, 0, 'remains', b.role::text, b.dataset, NULL, NULL, NULL,
-				b.rho_limit - b.rho_spent - t.rho, b.delta_limit - b.delta_spent - t.delta, NULL,
-				NULL, NULL, NULL, NULL, NULL
+				b.rho_limit - CASE WHEN t.block_from IS NULL THEN b.rho_spent ELSE k.rho END - t.rho,
+				b.delta_limit - CASE WHEN t.block_from IS NULL THEN b.delta_spent ELSE k.delta END - t.delta, NULL,
+				NULL, NULL, NULL, NULL, NULL, t.block_from, t.block_to
 			FROM t JOIN dp_cdp.budgets b ON b.dataset = t.dataset
+				-- of the block with the most
+				CROSS JOIN LATERAL (SELECT coalesce(max(s.rho_spent), 0) AS rho, coalesce(max(s.delta_spent), 0) AS delta
+					FROM dp_cdp.blocks s
+					WHERE s.ledger_id = b.ledger_id AND s.block_from < t.block_to AND t.block_from < s.block_to) k
 			WHERE dp_cdp.role_pays(session_user::regrole, b.role) OR dp_cdp.role_pays(current_user::regrole, b.role)
 	)
 	SELECT l.item, l.name, l.dataset, l.sensitivity, l.stddev, l.margin, trim_scale(l.rho), trim_scale(l.delta), l.formula,
-			l.row_lower, l.row_upper, l.total_lower, l.total_upper, l.kept_since
+			l.row_lower, l.row_upper, l.total_lower, l.total_upper, l.kept_since, l.block_from, l.block_to
 		FROM l ORDER BY l.part, l.n, l.dataset, l.name;
 END;
 COMMENT ON FUNCTION dp_cdp.preview(text) IS
-	'what a query would cost, how noisy each private aggregate would be (stddev, and margin: half of a 95 % interval; NULL where they depend on the answer; then the formula of the margin of arithmetic), what rows and the totals of units are clamped to, what would remain of each budget, and since when an answer is kept that would be given again, or made better for the difference in price; nothing is executed or charged';
+	'what a query would cost, how noisy each private aggregate would be (stddev, and margin: half of a 95 % interval; NULL where they depend on the answer; then the formula of the margin of arithmetic), what rows and the totals of units are clamped to, what would remain of each budget, and since when an answer is kept that would be given again, or made better for the difference in price; of a dataset with blocks of time, which of them would be charged, each by the whole price, and what would remain of the one with the least: what is known of a person''s rows in other blocks comes on top of that; nothing is executed or charged';
 CREATE OR REPLACE FUNCTION dp_cdp.question(query text, OUT aggregate text, OUT dataset text, OUT question text) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_question' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.question(text) IS
@@ -3490,7 +3636,7 @@ CREATE OR REPLACE FUNCTION dp_cdp.last_release(OUT aggregate text, OUT dataset t
 		OUT sensitivity double precision, OUT stddev double precision, OUT margin double precision,
 		OUT rho numeric, OUT delta numeric,
 		OUT row_lower double precision, OUT row_upper double precision, OUT total_lower double precision, OUT total_upper double precision,
-		OUT kept_since timestamptz) RETURNS SETOF record
+		OUT kept_since timestamptz, OUT block_from date, OUT block_to date) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_last_release' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_cdp.last_release() IS
 	'price and error of each private aggregate that this session released last; for single groups where the error differs; since when it is kept, where it was given again or made better';

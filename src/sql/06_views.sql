@@ -39,6 +39,8 @@ CREATE OR REPLACE VIEW dp_cdp.budgets WITH (security_barrier) AS
 		OR dp_cdp.is_mine(d.owner, d.owner_name);
 COMMENT ON VIEW dp_cdp.budgets IS
 	'budgets of the current roles, and all of a dataset for its owner; a period that is over counts as renewed';
+COMMENT ON COLUMN dp_cdp.budgets.rho_spent IS
+	'of a dataset with blocks of time: in the block in which most was spent, which bounds what is known of a person''s rows of any one block; of a person with rows in several, their sum (dp_cdp.blocks)';
 COMMENT ON COLUMN dp_cdp.budgets.role IS
 	'NULL: the role that role_name names does not exist any more, and nobody has this budget';
 COMMENT ON COLUMN dp_cdp.budgets.ledger_id IS
@@ -60,7 +62,8 @@ CREATE OR REPLACE VIEW dp_cdp.releases WITH (security_barrier) AS
 		l.role_name, l.session_role_name,
 		-- it follows from the row before, and would let its guess be tried
 		CASE WHEN l.dataset = ANY (dp_cdp.my_datasets()) THEN l.hash END AS hash,
-		trim_scale(l.kept_rho) AS kept_rho, trim_scale(l.kept_delta) AS kept_delta
+		trim_scale(l.kept_rho) AS kept_rho, trim_scale(l.kept_delta) AS kept_delta,
+		l.block_from, l.block_to
 	FROM dp_cdp.release_log l
 	WHERE l.dataset = ANY (dp_cdp.my_datasets())
 		OR (l.role = ANY (dp_cdp.my_roles()) AND dp_cdp.is_mine(l.role, l.role_name))
@@ -82,6 +85,8 @@ COMMENT ON COLUMN dp_cdp.releases.hash IS
 	'sha256 of the row and of the hash of the one before, see dp_cdp.check_ledger(); shown to owners, NULL to others, who could try out by it what others have asked';
 COMMENT ON COLUMN dp_cdp.releases.kept_rho IS
 	'of rho what was paid for answers that are kept: who has paid for one of them knows it, and what is cheaper, alone; see dp_cdp.collusion';
+COMMENT ON COLUMN dp_cdp.releases.block_from IS
+	'of a dataset with blocks of time: those from this day on, and before block_to, were debited';
 COMMENT ON COLUMN dp_cdp.releases.failed IS
 	'a release that another row shows as granted, and that failed or was cancelled while it read rows';
 
@@ -91,7 +96,7 @@ CREATE OR REPLACE VIEW dp_cdp.audit WITH (security_barrier) AS
 		l.aggregates, l.groups, l.rho, l.delta, l.sigma, l.granted, l.failed,
 		coalesce(l.kind, CASE WHEN l.failed THEN 'failed' WHEN l.granted THEN 'granted' ELSE 'refused' END) AS kind,
 		l.reason, l.query, l.tables, l.client, l.repeats, l.last_at,
-		l.role_name, l.session_role_name, l.paid_by, l.hash, l.kept_rho, l.kept_delta
+		l.role_name, l.session_role_name, l.paid_by, l.hash, l.kept_rho, l.kept_delta, l.block_from, l.block_to
 	FROM dp_cdp.release_log l;
 REVOKE ALL ON dp_cdp.audit FROM PUBLIC;
 COMMENT ON VIEW dp_cdp.audit IS
@@ -120,7 +125,8 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.find_bounds,
 		d.reuse,
 		d.refreshed_at,
-		d.dump_answers
+		d.dump_answers,
+		d.block_every
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
@@ -129,12 +135,33 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 COMMENT ON VIEW dp_cdp.datasets IS
 	'datasets one owns or has a budget in: settings and lifetime caps; what is spent over all roles is shown to the owner, NULL to others, because a price may follow from answers that somebody else has paid for';
 
+COMMENT ON COLUMN dp_cdp.datasets.block_every IS
+	'how long its blocks of time are: caps and budgets hold for a person''s rows of each block, and what is known of a person with rows in several blocks is the sum over these; NULL: the dataset is without blocks, and they hold for all rows of a person';
+
+CREATE OR REPLACE VIEW dp_cdp.blocks WITH (security_barrier) AS
+	SELECT b.dataset, b.role, b.role_name, k.block_from, k.block_to,
+		trim_scale(k.rho_spent) AS rho_spent,
+		trim_scale(greatest(b.rho_limit - k.rho_spent, 0)) AS rho_remaining,
+		trim_scale(k.delta_spent) AS delta_spent,
+		b.ledger_id
+	FROM (SELECT v.dataset, v.role, v.role_name, v.rho_limit, v.ledger_id
+			FROM dp_cdp.budgets v JOIN dp_cdp.budget c ON c.ledger_id = v.ledger_id
+			-- a period that is over counts as renewed
+			WHERE c.renews_at IS NOT DISTINCT FROM v.renews_at
+		UNION ALL
+		SELECT d.name, NULL, NULL, d.rho_limit, d.ledger_id FROM dp_cdp.dataset d
+			WHERE dp_cdp.is_mine(d.owner, d.owner_name)) b
+		JOIN dp_cdp.block_spent k ON k.ledger_id = b.ledger_id;
+COMMENT ON VIEW dp_cdp.blocks IS
+	'of datasets with blocks of time, what budgets of the current roles have spent in which blocks, and for the owner all of them and the cap (role_name NULL); from block_from on and before block_to; in blocks that are not listed, nothing.  Each row bounds what is known of a person''s rows of one of its blocks; of a person with rows in several, the sum over these is known';
+
 CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 	SELECT l.objoid::regclass AS "table",
 		l.label ->> 'dataset' AS dataset,
 		columns.unit,
 		columns.columns,
-		columns.through
+		columns.through,
+		columns.block
 	FROM (SELECT objoid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
 			FROM pg_catalog.pg_seclabel
 			WHERE provider = 'dp_cdp' AND classoid = 'pg_catalog.pg_class'::regclass AND objsubid = 0) l
@@ -142,8 +169,9 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 		LEFT JOIN dp_cdp.dataset d ON d.name = l.label ->> 'dataset'
 		CROSS JOIN LATERAL (
 			SELECT (array_agg(a.attname) FILTER (WHERE s.label ? 'unit'))[1] AS unit,
-				jsonb_object_agg(a.attname, s.label - '{unit,through}'::text[])
-					FILTER (WHERE s.label - '{unit,through}'::text[] <> '{}') AS columns,
+				(array_agg(a.attname) FILTER (WHERE s.label ? 'block'))[1] AS block,
+				jsonb_object_agg(a.attname, s.label - '{unit,through,block}'::text[])
+					FILTER (WHERE s.label - '{unit,through,block}'::text[] <> '{}') AS columns,
 				string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) FILTER (WHERE s.label ? 'through') AS through
 			FROM (SELECT objsubid, CASE WHEN provider = 'dp_cdp' THEN label::jsonb END AS label
 					FROM pg_catalog.pg_seclabel
@@ -156,7 +184,7 @@ CREATE OR REPLACE VIEW dp_cdp.protected WITH (security_barrier) AS
 		OR EXISTS (SELECT FROM dp_cdp.budget b
 			WHERE b.dataset = l.label ->> 'dataset' AND dp_cdp.is_mine(b.role, b.role_name));
 COMMENT ON VIEW dp_cdp.protected IS
-	'protected tables one owns or has a budget for: dataset, privacy unit, bounds and declared keys of columns; through: columns of the foreign key that leads to the unit (both NULL: each row is one)';
+	'protected tables one owns or has a budget for: dataset, privacy unit, bounds and declared keys of columns; through: columns of the foreign key that leads to the unit (both NULL: each row is one); block: the column that says in which block of time a row is';
 
-GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.protected TO PUBLIC;
+GRANT SELECT ON dp_cdp.budgets, dp_cdp.releases, dp_cdp.datasets, dp_cdp.protected, dp_cdp.blocks TO PUBLIC;
 

@@ -271,7 +271,7 @@ BEGIN
 	-- an analyst are the roles it is, inherits from or can become
 	-- ---------------------------------------------------------------------
 	datasets AS (
-		SELECT d.dataset, d.owner::oid AS owner, d.rho_limit, d.rho_remaining, d.default_rho
+		SELECT d.dataset, d.owner::oid AS owner, d.rho_limit, d.rho_remaining, d.default_rho, d.block_every
 		FROM dp_cdp.datasets d
 		WHERE super OR pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')
 	), budgets AS (
@@ -313,7 +313,7 @@ BEGIN
 			WHERE provider = 'dp_cdp' AND classoid = 'pg_class'::regclass) l
 	), tops AS (
 		SELECT l.label ->> 'dataset' AS dataset, l.relid, coalesce((l.label ->> 'unit')::boolean, false) AS has_unit,
-			coalesce((l.label ->> 'through')::int, 0) AS nthrough
+			coalesce((l.label ->> 'through')::int, 0) AS nthrough, coalesce((l.label ->> 'block')::boolean, false) AS has_block
 		FROM labels l
 		WHERE l.objsubid = 0
 			AND (super OR EXISTS (SELECT FROM datasets d WHERE d.dataset = l.label ->> 'dataset'))
@@ -792,6 +792,29 @@ BEGIN
 		FROM tops c JOIN labels l ON l.relid = c.relid AND l.objsubid > 0 AND l.label ? 'unit'
 			JOIN pg_attribute a ON a.attrelid = c.relid AND a.attnum = l.objsubid AND NOT a.attnotnull AND NOT a.attisdropped
 
+		-- blocks of time
+		UNION ALL
+		SELECT 'warning', t.relid::regclass::text,
+			CASE WHEN t.has_block THEN 'is with blocks of time, and its dataset without: nothing is released from it'
+				ELSE 'is without blocks of time, and its dataset with: nothing is released from it' END,
+			'call dp_cdp.unprotect_table and dp_cdp.protect_table again'
+		FROM tops t JOIN datasets d ON d.dataset = t.dataset
+		WHERE t.has_block AND d.block_every IS NULL OR NOT t.has_block AND d.block_every IS NOT NULL AND t.nthrough = 0
+		UNION ALL
+		SELECT 'critical', c.relid::regclass::text,
+			'its rows are in blocks of time, and nothing keeps them there: trigger dp_cdp_keep_block is missing, disabled or changed',
+			format('call dp_cdp.protect_table again as it was called for table %s', t.relid::regclass)
+		FROM tops t JOIN covered c ON c.top = t.relid JOIN pg_class k ON k.oid = c.relid AND k.relkind IN ('r', 'p', 'f')
+		WHERE t.has_block AND NOT EXISTS (SELECT FROM pg_trigger g
+			-- before, of each row, update
+			WHERE g.tgrelid = c.relid AND g.tgname = 'dp_cdp_keep_block' AND g.tgtype = 19 AND g.tgattr = '' AND g.tgenabled = 'A'
+				AND g.tgfoid = 'dp_cdp.keep_block()'::regprocedure)
+		UNION ALL
+		SELECT 'info', format('dataset %s', quote_ident(d.dataset)),
+			format('is with blocks of time, each of %s: caps and budgets hold for a person''s rows of one block; of a person with rows in several blocks, up to as many times the budget is known', d.block_every),
+			'choose blocks that most people are in few of, and budgets for those who are in many'
+		FROM datasets d WHERE d.block_every IS NOT NULL
+
 		-- datasets and budgets
 		UNION ALL
 		SELECT CASE WHEN count(b.period) > 0 THEN 'warning' ELSE 'info' END, format('dataset %s', quote_ident(d.dataset)),
@@ -817,7 +840,8 @@ BEGIN
 				d.rho_remaining),
 			format('SELECT dp_cdp.alter_dataset(%L, rho => ...)', d.dataset)
 		FROM datasets d
-		WHERE d.rho_remaining < d.default_rho
+		-- with blocks, new ones come with new budget
+		WHERE d.block_every IS NULL AND d.rho_remaining < d.default_rho
 			AND EXISTS (SELECT FROM budgets b WHERE b.dataset = d.dataset AND b.rho_remaining >= d.default_rho)
 
 		-- the ledger, at a glance
