@@ -791,6 +791,13 @@ dp_ctype_is_c(Oid collation)
 #define F_REVERSE_TEXT F_REVERSE
 #endif
 
+/* makes a tuple without room in front of it, which callers may have from 18 on */
+#if PG_VERSION_NUM >= 180000
+#define dp_form_minimal_tuple(desc, values, nulls) heap_form_minimal_tuple(desc, values, nulls, 0)
+#else
+#define dp_form_minimal_tuple(desc, values, nulls) heap_form_minimal_tuple(desc, values, nulls)
+#endif
+
 /* gets the next datum of a Tuplesortstate, which is good until the one after it; false at the end */
 #if PG_VERSION_NUM >= 160000
 #define dp_tuplesort_getdatum(sort, value, isnull) tuplesort_getdatum(sort, true, false, value, isnull, NULL)

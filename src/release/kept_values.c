@@ -17,6 +17,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "base/compat.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "release/kept_values.h"
@@ -111,7 +112,7 @@ dp_write_group(DpValueWriter *writer, const dp_i128 *value)
 void
 dp_write_keys(DpValueWriter *writer, TupleDesc keys, Datum *values, bool *nulls)
 {
-	MinimalTuple tuple = heap_form_minimal_tuple(keys, values, nulls);
+	MinimalTuple tuple = dp_form_minimal_tuple(keys, values, nulls);
 
 	if (has_room(writer, MAXALIGN(tuple->t_len)))
 	{
