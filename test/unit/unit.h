@@ -61,5 +61,6 @@ extern void test_planning(void);
 extern void test_moments(void);
 extern void test_quantile(void);
 extern void test_exact_sums(void);
+extern void test_marginals(void);
 
 #endif							/* DP_UNIT_H */
