@@ -15,6 +15,7 @@
 
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/plancache.h"
 
 #include "base/compat.h"
 #include "base/errors.h"
@@ -51,6 +52,7 @@ bool		dp_guc_target_is_relative = false;
 static char *target_text = NULL;
 double		dp_guc_find_bounds = -1;
 static char *find_bounds_text = NULL;
+bool		dp_guc_consistent = false;
 int			dp_guc_log_query_bytes = MAX_QUERY_BYTES;
 int			dp_guc_max_debits = 0;
 int			dp_guc_max_refusals = 0;
@@ -159,6 +161,14 @@ assign_find_bounds_setting(const char *newval, void *extra)
 	dp_guc_find_bounds = *(double *) extra;
 }
 
+/* Cached plans are of the old value. */
+static void
+assign_consistent_setting(bool newval, void *extra)
+{
+	if (newval != dp_guc_consistent)
+		ResetPlanCache();
+}
+
 void
 dp_guc_init(void)
 {
@@ -209,6 +219,14 @@ dp_guc_init(void)
 							   "",
 							   PGC_USERSET, 0,
 							   check_find_bounds_setting, assign_find_bounds_setting, NULL);
+
+	DefineCustomBoolVariable("dp_cdp.consistent",
+							 "Makes counts and sums of GROUPING SETS, ROLLUP and CUBE add up.",
+							 "It costs nothing. Rows whose keys are not all declared are left out of every set.",
+							 &dp_guc_consistent,
+							 false,
+							 PGC_USERSET, 0,
+							 NULL, assign_consistent_setting, NULL);
 
 	DefineCustomBoolVariable("dp_cdp.standard_aggregates",
 							 "Takes count and sum over protected tables for dp_count and dp_sum.",

@@ -498,6 +498,8 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 			   *unit;
 
 	dp_write_question(release, from, parts);
+	if (dp_wants_rows_text)
+		release->rows_text = dp_rows_text(from);
 	/* such rows belong to nobody */
 	foreach(unit, from->unit.vars ? from->unit.exprs : NIL)
 	{
@@ -518,6 +520,12 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 
 		add_condition(from->query, dp_make_membership(release, from->query, (Expr *) listed->column,
 													  listed->list, listed->null_listed));
+	}
+	foreach(key, parts->held)
+	{
+		DpHeldKey  *held = lfirst(key);
+
+		add_condition(from->query, dp_make_membership(release, from->query, held->value, held->domain, held->null_key));
 	}
 	dp_hold_to_blocks(release, blocks);
 	dp_make_groups_canonical(from->query);

@@ -100,6 +100,14 @@ typedef struct DpListedValue
 	bool		null_listed;
 } DpListedValue;
 
+/* a key of a finer grouping set: rows of which it is not declared are left out here, too */
+typedef struct DpHeldKey
+{
+	Expr	   *value;
+	Const	   *domain;
+	bool		null_key;
+} DpHeldKey;
+
 /* expressions of one release over DpFrom, in their safe form */
 typedef struct DpInnerParts
 {
@@ -109,6 +117,7 @@ typedef struct DpInnerParts
 								 * value */
 	List	   *filters;		/* Expr or NULL, of each column */
 	List	   *listed;			/* DpListedValue, beside the keys */
+	List	   *held;			/* DpHeldKey, of other grouping sets */
 } DpInnerParts;
 
 /* the level under work */

@@ -272,6 +272,31 @@ put_query(DpQuestionWriter *w, DpQuestionPlace *place)
  * ------------------------------------------------------------------------
  */
 
+/* Writes which keys of other grouping sets rows are held to: nothing where there are none, in whatever order they are. */
+static void
+put_held(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
+{
+	List	   *texts = NIL;
+	ListCell   *lc;
+
+	if (parts->held == NIL)
+		return;
+	foreach(lc, parts->held)
+	{
+		DpHeldKey  *held = lfirst(lc);
+		int			start = w->text.len;
+
+		dp_question_expr(w, place, (Node *) held->value);
+		dp_question_value(&w->text, held->domain->consttype, held->domain->constcollid,
+						  held->domain->constvalue, held->domain->constisnull);
+		PUT(" %d", held->null_key);
+		texts = lappend(texts, dp_question_cut(w, start));
+	}
+	PUT("held{");
+	dp_question_sorted(w, texts);
+	PUT("}");
+}
+
 static void
 put_keys(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
 {
@@ -300,6 +325,7 @@ put_keys(DpQuestionWriter *w, DpQuestionPlace *place, DpInnerParts *parts)
 		PUT(" %d,", listed->null_listed);
 	}
 	PUT("}");
+	put_held(w, place, parts);
 }
 
 /* Writes whose rows are whose, and what that was concluded from. */

@@ -68,6 +68,9 @@ extern void dp_check_copy_from(Oid relid, List *attnames);
 /* question.c: sets base_text, and question_text of each column, of a release whose FROM, WHERE, keys and parts are complete. */
 extern void dp_write_question(DpRelease *release, DpFrom *from, DpInnerParts *parts);
 
+/* rows_text.c: returns a text of what a release reads before it groups; names and positions do not count. */
+extern char *dp_rows_text(const DpFrom *from);
+
 /* Builds the inner query of one release; from->query becomes part of it. */
 extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts);
 

@@ -102,7 +102,7 @@ build_finder(DpLevel *level)
 }
 
 static DpLevel *release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read,
-							  bool even_if_readable);
+							  bool even_if_readable, const DpLevel *finest);
 
 /* a level that is described once more, without some of its conditions, which it may not be releasable without */
 typedef struct Widening
@@ -121,7 +121,7 @@ widen(void *context)
 {
 	Widening   *w = context;
 
-	w->level = release_level(&w->cxt, w->query, w->where, &w->collected, w->read, w->even_if_readable);
+	w->level = release_level(&w->cxt, w->query, w->where, &w->collected, w->read, w->even_if_readable, NULL);
 }
 
 /* Tells whether a query reads rows that are stored. */
@@ -205,14 +205,39 @@ add_wider(DpLevel *level, Query *query, const DpCollected *collected, const DpFr
 	release->wider_has_params = param_walker((Node *) tests, &release->first_param);
 }
 
-/* Describes and builds the release of a level without grouping sets; query itself stays as it is. */
+/*
+ * Makes the answers of a level agree with those of the finest grouping set,
+ * where they are over the same rows: every key is declared as a list of values.
+ */
+static void
+put_together(DpLevel *level, const DpLevel *finest)
+{
+	ListCell   *lc;
+
+	if (!dp_hold_keys(level, finest->query->groupClause))
+		return;
+	foreach(lc, level->key_exprs)
+	{
+		for (int i = 0; i < list_length(finest->key_exprs); i++)
+			if (equal(list_nth(finest->key_exprs, i), lfirst(lc)))
+				level->release->axes = lappend_int(level->release->axes, i);
+	}
+	level->release->together = pstrdup(finest->release->name);
+}
+
+/*
+ * Describes and builds the release of a level without grouping sets; query itself stays as it is.
+ * finest: the level of the set with which this one is to agree; NULL: none.
+ */
 static DpLevel *
-release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable)
+release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable,
+			  const DpLevel *finest)
 {
 	DpLevel    *level = palloc0(sizeof(DpLevel));
 	DpRelease  *release = dp_make_release();
 	DpScope		scope = {query, cxt->scope->outer};
-	Query	   *unread = may_be_widened(query) ? copyObject(query) : NULL;
+	/* sets that agree are over the same rows, which those of a wider release need not be */
+	Query	   *unread = finest == NULL && may_be_widened(query) ? copyObject(query) : NULL;
 	ListCell   *lc;
 
 	level->cxt = cxt;
@@ -230,6 +255,8 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 		dp_refuse_exact(level, collected->other);
 
 	dp_add_keys(level);
+	if (finest != NULL)
+		put_together(level, finest);
 	/* flattening has changed the aggregates, too */
 	collected->aggs = NIL;
 	dp_collect_aggregates(query, collected);
@@ -253,13 +280,64 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	return level;
 }
 
+/* Returns which of the sets has all keys of the others; -1: none, or it is alone. */
+static int
+finest_set(List *sets)
+{
+	ListCell   *finest,
+			   *lc;
+
+	foreach(finest, sets)
+	{
+		bool		all = list_length(sets) > 1;
+
+		foreach(lc, sets)
+			all &= list_difference_int(lfirst(lc), lfirst(finest)) == NIL;
+		if (all)
+			return foreach_current_index(finest);
+	}
+	return -1;
+}
+
+/* Tells whether the answers of other sets are to agree with a level's, and says so in its release. */
+static bool
+begin_together(DpLevel *level)
+{
+	DpRelease  *release = level->release;
+	ListCell   *lc;
+
+	if (!dp_guc_consistent || release->selection >= 0)
+		return false;
+	foreach(lc, release->key_sets)
+		if (((DpKeySet *) lfirst(lc))->domain == NULL)
+			return false;
+	release->together = pstrdup(release->name);
+	/* no groups of others are shown among those that agree */
+	release->wider = NULL;
+	release->wider_tests = NIL;
+	release->wider_has_params = false;
+	foreach(lc, release->keys)
+		release->axes = lappend_int(release->axes, foreach_current_index(lc));
+	return true;
+}
+
 static List *
 release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable,
 			 List *sets)
 {
+	int			first = finest_set(sets);
+	int			before = list_length(cxt->releases);
+	DpLevel    *finest = NULL;
+	DpLevel    *agree_with = NULL;
 	List	   *levels = NIL;
+	List	   *releases;
 	ListCell   *lc;
 
+	if (first >= 0)
+	{
+		finest = release_level(cxt, dp_with_grouping_set(query, list_nth(sets, first)), where, collected, read, even_if_readable, NULL);
+		agree_with = begin_together(finest) ? finest : NULL;
+	}
 	foreach(lc, sets)
 	{
 		DpLevel    *level = NULL;
@@ -268,10 +346,17 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 		for (int i = 0; i < foreach_current_index(lc) && level == NULL; i++)
 			if (equal(list_nth(sets, i), lfirst(lc)))
 				level = list_nth(levels, i);
+		if (level == NULL && first >= 0 && equal(list_nth(sets, first), lfirst(lc)))
+			level = finest;
 		if (level == NULL)
-			level = release_level(cxt, dp_with_grouping_set(query, lfirst(lc)), where, collected, read, even_if_readable);
+			level = release_level(cxt, dp_with_grouping_set(query, lfirst(lc)), where, collected, read, even_if_readable, agree_with);
 		levels = lappend(levels, level);
 	}
+	/* in the order of the sets */
+	releases = list_copy_head(cxt->releases, before);
+	foreach(lc, levels)
+		releases = list_append_unique_ptr(releases, ((DpLevel *) lfirst(lc))->release);
+	cxt->releases = releases;
 	return levels;
 }
 
@@ -300,7 +385,7 @@ split_level(DpSplitContext *cxt, Index rti, DpCollected *collected, bool even_if
 	}
 	else
 	{
-		DpLevel    *level = release_level(cxt, query, where, collected, &read, even_if_readable);
+		DpLevel    *level = release_level(cxt, query, where, collected, &read, even_if_readable, NULL);
 
 		released = dp_released_rows(level->release);
 		from = level->outputs;

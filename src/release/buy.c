@@ -108,7 +108,10 @@ debit_releases(List *runs, List *releases, EState *root, DpCharge *charged)
 	}
 }
 
-/* Runs the releases whose answers are kept, and keeps what they draw: before that nothing of it may be shown. */
+/*
+ * Runs the releases whose answers are kept, and those that agree with such, and keeps what they draw: before that
+ * nothing of it may be shown.  What is kept is not made to agree; what is shown is.
+ */
 static void
 run_kept(List *runs, EState *root)
 {
@@ -118,12 +121,19 @@ run_kept(List *runs, EState *root)
 	{
 		DpRun	   *run = lfirst(lc);
 
-		if (run->kept == NULL)
+		if (run->kept == NULL && !dp_agrees_with_kept(run))
 			continue;
-		dp_kept_derive(run->kept);
+		(void) dp_agree_begin(run);
+		if (run->kept != NULL)
+			dp_kept_derive(run->kept);
 		dp_run_inner(run, root);
 	}
 	dp_keep_drawn(runs);
+	foreach(lc, runs)
+	{
+		if (dp_agrees_with_kept(lfirst(lc)))
+			dp_agree_end(lfirst(lc));
+	}
 }
 
 /*
@@ -383,6 +393,10 @@ dp_buy(List *runs, EState *root)
 		((DpRun *) lfirst(run))->payer = GetUserId();
 	}
 	find_all_bounds(runs, root);
+	/* by the noise of what is kept, too, which is settled */
+	dp_agree(releases);
+	forboth(run, runs, priced, releases)
+		dp_agree_run(lfirst(priced), lfirst(run));
 	foreach(priced, releases)
 		dp_report_release(lfirst(priced), priced == list_head(releases));
 	run_kept(runs, root);

@@ -140,6 +140,17 @@ release_begin(CustomScanState *node, EState *estate, int eflags)
 		state->run->desc = node->ss.ss_ScanTupleSlot->tts_tupleDescriptor;
 }
 
+/* Runs what was paid for: a release, and those whose answers are to agree with its. */
+static void
+run_release(DpRun *run)
+{
+	ListCell   *lc;
+
+	foreach(lc, dp_agree_begin(run))
+		dp_run_inner(lfirst(lc), run->root);
+	dp_agree_end(run);
+}
+
 static TupleTableSlot *
 release_next(ScanState *node)
 {
@@ -153,7 +164,7 @@ release_next(ScanState *node)
 		pay_statement(run->root);
 	/* what is kept has run by now */
 	if (!run->done)
-		dp_run_inner(run, run->root);
+		run_release(run);
 	if (state->read_pointer < 0)
 	{
 		state->read_pointer = tuplestore_alloc_read_pointer(run->rows,

@@ -139,10 +139,15 @@ release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 		errors += priced->columns[i].desc->hidden ? 0 : 1;
 	for (int i = 0; i < priced->ncolumns; i++)
 	{
+		const dp_i128 *drawn;
+
 		if (priced->columns[i].desc->hidden)
 			continue;
 		/* the count that decided is released as it was drawn */
-		put_answer(receiver, i, i == selection ? &units : column_draws(receiver, i, state), &out, &errors);
+		drawn = i == selection ? &units : column_draws(receiver, i, state);
+		if (priced->columns[i].is_agreed)
+			dp_agree_drawn(&priced->columns[i], drawn[0]);
+		put_answer(receiver, i, drawn, &out, &errors);
 	}
 	if (run->kept)
 		dp_kept_end_group(run->kept, receiver->values, receiver->nulls);

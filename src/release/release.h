@@ -229,6 +229,13 @@ struct DpRelease
 								 * rows */
 	bool		has_unit;		/* contributions of units are bounded; false:
 								 * every row is a unit */
+	char	   *together;		/* agree.c: grouping sets whose answers are to
+								 * agree have the same name here; NULL: none */
+	List	   *axes;			/* ints, of those: of each key which of the
+								 * finest set's it is */
+	char	   *rows_text;		/* whose rows are read, where
+								 * dp_wants_rows_text: equal texts, same rows;
+								 * else NULL */
 	List	   *keys;			/* DpReleaseKey */
 	List	   *key_sets;		/* DpKeySet */
 	List	   *ranges;			/* DpKeySet: of public columns, from which
@@ -359,6 +366,9 @@ extern void dp_record_plan(DpRelease *release);
  * bounds of an expression costs, for who asks; 0: they are not found
  */
 extern double dp_bounds_share(const DpDataset *dataset);
+
+/* workload.c: releases that are described now are to say which rows they read, in rows_text */
+extern bool dp_wants_rows_text;
 
 /* Returns a new name for the RTE of a release, palloc'd. */
 extern char *dp_release_new_name(void);

@@ -66,6 +66,13 @@ typedef struct DpPricedColumn
 	double		sigma;			/* noise of the first part: sums in the
 								 * result's unit, else in rows */
 	struct DpAnswerWork *work;	/* answer.c */
+	bool		is_agreed;		/* agree.c: sigma is that of what it becomes */
+	dp_i128    *drawn;			/* and, until then, the noisy numbers of all
+								 * groups */
+	int64		ndrawn;
+	int64		expected;		/* how many groups there are */
+	int			decimals;		/* in which they agree; 0: in steps of the
+								 * grid */
 } DpPricedColumn;
 
 /* price, bounds and noise of one release, fixed before its debit */
@@ -102,6 +109,7 @@ typedef struct DpPricedRelease
 	char	   *sigmas;
 	uint64		report;			/* report.c: the statement whose report this
 								 * is in */
+	struct DpAgreement *agreement;	/* agree.c; NULL: it is by itself */
 } DpPricedRelease;
 
 /*
@@ -352,6 +360,22 @@ extern const DpPricedPart *dp_part_of_draw(const DpPricedColumn *column, int dra
 extern Datum dp_answer_of_draws(DpPricedColumn *column, const dp_i128 *drawn, DpAnswerError *error);
 
 /*
+ * agree.c: dp_agree settles which counts and sums of a statement's releases are
+ * made to agree, and their sigma.  dp_agree_run says what runs a release.
+ * dp_agree_begin returns the DpRuns that agree with a run, which are all to be
+ * run then; dp_agree_drawn takes what was drawn for a group, in the order of
+ * keys; dp_agree_end replaces the released rows.  Both do nothing a second time,
+ * or for a run that is by itself.  dp_agrees_with_kept tells whether answers of any
+ * of them are kept.
+ */
+extern void dp_agree(List *releases);
+extern void dp_agree_run(DpPricedRelease *priced, DpRun *run);
+extern void dp_agree_drawn(DpPricedColumn *column, dp_i128 noisy);
+extern bool dp_agrees_with_kept(const DpRun *run);
+extern List *dp_agree_begin(DpRun *run);
+extern void dp_agree_end(DpRun *run);
+
+/*
  * predicate.c: dp_lock_predicates returns the plan to run, whose predicate
  * locks in a serializable transaction do not depend on rows.
  */
@@ -497,6 +521,12 @@ extern void dp_report_failure(const DpPricedRelease *priced);
  * first part over all groups, in the unit of its sigma.
  */
 extern double dp_column_sensitivity(const DpPricedColumn *column);
+
+/*
+ * report.c: returns the DpPricedReleases of a query that is planned as the caller and not run, as if no answer was
+ * kept; ZC004 unless it is one SELECT
+ */
+extern List *dp_price_text(char *query);
 
 /*
  * step.c: dp_wait_for_step waits for the next multiple of step (microseconds)

@@ -353,6 +353,7 @@ typedef struct FindContext
 	List	   *names;
 	List	   *priced;
 	List	  **questions;		/* set: QuestionLines go there */
+	bool		anew;			/* kept answers are not foreseen */
 } FindContext;
 
 /* the question of one column */
@@ -406,26 +407,31 @@ find_releases(PlanState *state, FindContext *c)
 				c->priced = lappend(c->priced, priced);
 				if (c->questions != NULL)
 					add_questions(c->questions, priced, c->estate);
-				llast(c->priced) = dp_foresee_kept(priced, c->estate);
+				if (!c->anew)
+					llast(c->priced) = dp_foresee_kept(priced, c->estate);
 			}
 		}
 	}
 	return planstate_tree_walker(state, find_releases, c);
 }
 
-/* Returns the DpPricedRelease of each release of a plan, which is not executed; adds its questions, if asked. */
+/*
+ * Returns the DpPricedRelease of each release of a plan, which is not executed; adds its questions, if asked.
+ * anew: as if no answer was kept.
+ */
 static List *
-price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvironment *env, List **questions)
+price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvironment *env, List **questions, bool anew)
 {
 	QueryDesc  *desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, None_Receiver,
 									   params, env, 0);
-	FindContext c = {.questions = questions};
+	FindContext c = {.questions = questions,.anew = anew};
 
 	ExecutorStart(desc, EXEC_FLAG_EXPLAIN_ONLY);
 	c.estate = desc->estate;
 	find_releases(desc->planstate, &c);
 	ExecutorEnd(desc);
 	FreeQueryDesc(desc);
+	dp_agree(c.priced);
 	return c.priced;
 }
 
@@ -438,7 +444,7 @@ price_prefetches(const DpRelease *release, EState *estate, List **questions)
 	check_stack_depth();
 	foreach(lc, release->prefetches)
 		priced = list_concat(priced, price_plan(((DpPrefetch *) lfirst(lc))->plan, estate->es_sourceText,
-												 estate->es_param_list_info, estate->es_queryEnv, questions));
+												 estate->es_param_list_info, estate->es_queryEnv, questions, false));
 	return priced;
 }
 
@@ -486,6 +492,17 @@ plan_text(char *text, const char *function)
 	return plan;
 }
 
+List *
+dp_price_text(char *query)
+{
+	List	   *priced;
+
+	PushActiveSnapshot(GetTransactionSnapshot());
+	priced = price_plan(plan_text(query, "preview"), query, NULL, NULL, NULL, true);
+	PopActiveSnapshot();
+	return priced;
+}
+
 /* dp_cdp.preview_columns(query text) returns price and error of each aggregate of a query that is not run. */
 PG_FUNCTION_INFO_V1(dp_preview_columns);
 Datum
@@ -498,7 +515,7 @@ dp_preview_columns(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	priced = price_plan(plan_text(query, "preview"), query, NULL, NULL, NULL);
+	priced = price_plan(plan_text(query, "preview"), query, NULL, NULL, NULL, false);
 	PopActiveSnapshot();
 	foreach(lc, priced)
 	{
@@ -525,7 +542,7 @@ dp_question(PG_FUNCTION_ARGS)
 	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	(void) price_plan(plan_text(query, "question"), query, NULL, NULL, &lines);
+	(void) price_plan(plan_text(query, "question"), query, NULL, NULL, &lines, false);
 	PopActiveSnapshot();
 	store = begin_rows(fcinfo, 3, &desc);
 	foreach(lc, lines)

@@ -113,6 +113,45 @@ def adult():
         simple("dp_count(DISTINCT age)", "count(DISTINCT age)"),
         bin_of("dp_histogram(age, 10, 90, 8)", 3, "count(*) FILTER (WHERE age >= 30 AND age < 40)"),
     ])
+    cube()
+
+
+def cube():
+    """CUBE of three columns of the census: independent sets, those that agree, and the best of all mechanisms."""
+    keys = ("sex", "race", "education")
+    rho = RHOS[0]
+    for key in keys:
+        psql(f"SELECT dp_cdp.set_keys('adult', '{key}', (SELECT array_agg(DISTINCT {key} ORDER BY {key}) FROM adult))")
+    names = ", ".join(keys)
+    group = f"concat_ws('/', {names}), GROUPING({names})"
+    exact = {tuple(row[:2]): float(row[2]) for row in psql(f"SELECT {group}, count(*) FROM adult GROUP BY CUBE ({names})")}
+    sets = [[key for i, key in enumerate(keys) if not g >> (len(keys) - 1 - i) & 1] for g in range(2 ** len(keys))]
+    queries = ", ".join(f"'SELECT dp_count(*) FROM adult{' GROUP BY ' + ', '.join(s) if s else ''}'" for s in sets)
+    plan = psql(f"""SET SESSION AUTHORIZATION {ANALYST};
+        SELECT cells, equal_stddev, consistent_stddev, optimum_stddev
+        FROM dp_cdp.plan_workload(ARRAY[{queries}], {rho * len(sets)}) ORDER BY query NULLS LAST""")
+    errors = {}
+    predicted = {}
+    for setting in ("off", "on"):
+        runs = execute(f"SELECT {group}, dp_count(*)::float8, dp_noise_stddev(dp_count(*)) FROM adult GROUP BY CUBE ({names})",
+                       "k text, g int, n float8, s float8", TIMES, ANALYST,
+                       f"SET dp_cdp.rho = {rho}; SET dp_cdp.consistent = {setting}", parsed=False)
+        for run in runs:
+            for cell, g, n, s in run:
+                errors.setdefault((setting, int(g)), []).append(float(n) - exact.get((cell, g), 0))
+                errors.setdefault((setting, "all"), []).append(float(n) - exact.get((cell, g), 0))
+                predicted[setting, int(g)] = float(s)
+    print(f"\nCensus: dp_count(*) by CUBE ({names}), rho {rho} for each of {len(sets)} sets; root mean square errors of cells. Consistent: dp_cdp.consistent."
+          "\nBest split: of the same rho by dp_cdp.plan_workload, reconciled. Optimum: ResidualPlanner's, for the sum of all variances\n")
+    print("| set | cells | independent | consistent, predicted | consistent, observed | best split | optimum |")
+    print("|---|" + "---:|" * 6)
+    for g, columns in list(enumerate(sets)) + [("all", None)]:
+        row = plan[g if g != "all" else len(sets)]
+        told = predicted["on", g] if g != "all" else math.sqrt(
+            sum(float(plan[i][0]) * predicted["on", i] ** 2 for i in range(len(sets))) / float(row[0]))
+        cells = [number(rms(errors["off", g])), number(told), number(rms(errors["on", g])), number(float(row[2])), number(float(row[3]))]
+        name = "all cells" if g == "all" else ", ".join(columns) or "total"
+        print(f"| {name} | {row[0]} | " + " | ".join(cells) + " |", flush=True)
 
 
 def restaurant():

@@ -140,6 +140,37 @@ dp_make_key(DpLevel *level, Node *expr)
 	return key;
 }
 
+/* Returns a key's expression as the inner query has it. */
+static Node *
+inner_key(DpLevel *level, Node *expr)
+{
+	return dp_canonical_key(dp_make_safe(expr, &level->allow));
+}
+
+bool
+dp_hold_keys(DpLevel *level, List *clauses)
+{
+	ListCell   *lc;
+
+	foreach(lc, clauses)
+	{
+		Node	   *expr = (Node *) get_sortgroupclause_tle(lfirst(lc), level->query->targetList)->expr;
+		DpHeldKey  *held = palloc(sizeof(DpHeldKey));
+		DpKeySet   *set;
+
+		if (list_member(level->key_exprs, expr))
+			continue;
+		set = dp_declare_key_values(level, dp_make_key(level, expr), expr);
+		if (set == NULL || set->domain == NULL)
+			return false;
+		held->value = (Expr *) inner_key(level, expr);
+		held->domain = set->domain;
+		held->null_key = set->null_key;
+		level->parts.held = lappend(level->parts.held, held);
+	}
+	return true;
+}
+
 void
 dp_add_keys(DpLevel *level)
 {
@@ -163,8 +194,7 @@ dp_add_keys(DpLevel *level)
 								format_type_be(key->type)));
 		level->key_exprs = lappend(level->key_exprs, expr);
 		level->release->keys = lappend(level->release->keys, key);
-		level->parts.keys = lappend(level->parts.keys,
-									dp_canonical_key(dp_make_safe(expr, &level->allow)));
+		level->parts.keys = lappend(level->parts.keys, inner_key(level, expr));
 		level->release->one_group &= !undetermined_walker(expr, &level->from);
 	}
 	declare_keys(level);

@@ -22,6 +22,12 @@ extern DpReleaseKey *dp_make_key(DpLevel *level, Node *expr);
 /* Adds the keys of GROUP BY. */
 extern void dp_add_keys(DpLevel *level);
 
+/*
+ * Leaves out rows in which a key of these clauses of GROUP BY, which are not
+ * all the level's own, has no declared value; false if its values are not a list.
+ */
+extern bool dp_hold_keys(DpLevel *level, List *clauses);
+
 /* Adds a column.  values: a List with one Expr for each of its parts. */
 extern void dp_add_column(DpLevel *level, DpReleaseColumn *column, List *values, Node *filter);
 

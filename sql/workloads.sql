@@ -1,0 +1,55 @@
+-- What is shown of answers that are made to agree, and of workloads; noise is
+-- not shown. test/pgtap/consistent.sql and workload.sql have the rest.
+
+CREATE ROLE regress_dp_owner;
+CREATE ROLE regress_dp_analyst;
+CREATE SCHEMA consistent AUTHORIZATION regress_dp_owner;
+GRANT USAGE ON SCHEMA consistent TO regress_dp_analyst;
+SET search_path = consistent, public;
+
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO regress_dp_owner;
+SET SESSION AUTHORIZATION regress_dp_owner;
+CREATE TABLE visits (id int, dept text, sex text, free text, cost numeric);
+SELECT dp_cdp.create_dataset('consistent', default_rho => 0.01);
+SELECT dp_cdp.protect_table('visits', 'consistent');
+SELECT dp_cdp.set_bounds('visits', 'cost', 0, 100);
+SELECT dp_cdp.set_keys('visits', 'dept', ARRAY['a', 'b', 'c', 'd']);
+SELECT dp_cdp.set_keys('visits', 'sex', ARRAY['f', 'm']);
+SELECT dp_cdp.set_budget('consistent', 'regress_dp_analyst', rho => 10);
+SET SESSION AUTHORIZATION regress_dp_analyst;
+
+SHOW dp_cdp.consistent;
+SET dp_cdp.consistent = perhaps;
+SET dp_cdp.consistent = on;
+
+-- EXPLAIN has the noise that is drawn, preview that of the answers
+EXPLAIN (COSTS OFF) SELECT dept, dp_count(*) FROM visits GROUP BY ROLLUP (dept);
+SELECT item, name, round(stddev::numeric, 4) AS stddev, round(margin::numeric, 4) AS margin, rho
+	FROM dp_cdp.preview('SELECT dept, sex, dp_count(*), dp_sum(cost), dp_avg(cost) FROM visits GROUP BY CUBE (dept, sex)');
+RESET dp_cdp.consistent;
+
+-- a plan
+SELECT query, keys, cells, round(equal_stddev::numeric, 4) AS equal_stddev, round(equal_consistent_stddev::numeric, 4) AS equal_consistent,
+		round(rho_alone, 6) AS rho_alone, round(stddev::numeric, 4) AS stddev, round(rho_consistent, 6) AS rho_consistent,
+		round(consistent_stddev::numeric, 4) AS consistent_stddev, round(optimum_stddev::numeric, 4) AS optimum_stddev
+	FROM dp_cdp.plan_workload(ARRAY['SELECT dp_count(*) FROM visits', 'SELECT dept, dp_count(*) FROM visits GROUP BY dept',
+		'SELECT dept, sex, dp_count(*) FROM visits GROUP BY dept, sex'], 0.03);
+
+-- messages say which query
+SELECT * FROM dp_cdp.plan_workload(ARRAY['SELECT dp_count(*) FROM visits', 'SELECT free, dp_count(*) FROM visits GROUP BY free']);
+SELECT * FROM dp_cdp.plan_workload(ARRAY['SELECT dp_count(*) FROM visits', 'SELECT cost FROM visits']);
+SELECT * FROM dp_cdp.plan_workload(ARRAY['SELECT dp_count(*) FROM visits', 'SELEC']);
+SELECT * FROM dp_cdp.plan_workload(ARRAY['SELECT dp_count(*) FROM visits', 'DELETE FROM visits']);
+SELECT * FROM dp_cdp.plan_workload(ARRAY['SELECT dp_count(*) FROM visits', 'SELECT dp_count(*) FROM visits WHERE sex = ''f''']);
+SELECT * FROM dp_cdp.plan_workload(ARRAY['SELECT dp_count(*) FROM visits'], -1);
+
+-- all of this was free
+SELECT rho_spent FROM dp_cdp.budgets;
+
+RESET SESSION AUTHORIZATION;
+SET client_min_messages = error;
+DROP SCHEMA consistent CASCADE;
+SELECT dp_cdp.drop_budget('consistent', 'regress_dp_analyst');
+SELECT dp_cdp.drop_dataset('consistent');
+REVOKE EXECUTE ON FUNCTION dp_cdp.create_dataset FROM regress_dp_owner;
+DROP ROLE regress_dp_owner, regress_dp_analyst;

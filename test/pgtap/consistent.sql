@@ -1,0 +1,211 @@
+-- dp_cdp.consistent: counts and sums of GROUPING SETS, ROLLUP and CUBE that add up,
+-- at the same price and with no more noise, and what stays as it is.
+
+SET client_min_messages = error;
+
+CREATE ROLE owner1 LOGIN;
+CREATE ROLE analyst1 LOGIN;
+GRANT CREATE ON SCHEMA public TO owner1;
+GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
+SET SESSION AUTHORIZATION owner1;
+-- 9,600 rows with declared keys, 1,200 without one of a
+CREATE TABLE visits (id int PRIMARY KEY, a text, b int, c boolean, free int, cost numeric);
+INSERT INTO visits SELECT i, CASE WHEN i % 9 < 8 THEN substr('wxyz', 1 + i % 4, 1) END, i % 5, i % 2 = 0, i % 3, i % 100
+	FROM generate_series(1, 10800) i;
+CREATE TABLE people AS SELECT id, id % 2000 AS person, a, b, cost FROM visits;
+SELECT dp_cdp.create_dataset('clinic', default_rho => 0.01, min_rho => 1e-12, delta => 0.5, default_delta => 1e-6, max_groups => 3, max_rows => 5);
+SELECT dp_cdp.protect_table('visits', 'clinic');
+SELECT dp_cdp.protect_table('people', 'clinic', 'person');
+SELECT dp_cdp.set_bounds(t, 'cost', 0, 100) FROM unnest('{visits,people}'::regclass[]) t;
+SELECT dp_cdp.set_keys(t, 'a', '{w,x,y,z}'::text[]) FROM unnest('{visits,people}'::regclass[]) t;
+SELECT dp_cdp.set_keys(t, 'b', '{0,1,2,3,4}'::int[]) FROM unnest('{visits,people}'::regclass[]) t;
+SELECT dp_cdp.set_keys('visits', 'c', '{f,t}'::boolean[]);
+SELECT dp_cdp.set_budget('clinic', 'analyst1', rho => 100000);
+RESET SESSION AUTHORIZATION;
+
+-- keeps the rows of a query as analyst1 gets them, by the setting, and what was charged
+CREATE TABLE kept (run serial, name text, a text, b int, c boolean, gid int, n bigint, s numeric, n_stddev float8, s_stddev float8);
+GRANT ALL ON kept, kept_run_seq TO analyst1;
+CREATE FUNCTION keep(sets text, setting text, called text, relation text DEFAULT 'visits', rho text DEFAULT '0.01')
+	RETURNS TABLE (prices text) LANGUAGE plpgsql AS $$
+DECLARE
+	last bigint := (SELECT coalesce(max(id), 0) FROM dp_cdp.releases);
+	c text := CASE relation WHEN 'visits' THEN 'c' ELSE 'NULL::boolean' END;
+BEGIN
+	PERFORM set_config('dp_cdp.consistent', CASE setting WHEN 'default' THEN NULL ELSE setting END, false), set_config('dp_cdp.rho', rho, false);
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	EXECUTE format('INSERT INTO kept (name, a, b, c, gid, n, s, n_stddev, s_stddev)
+		SELECT %L, a, b, %s, GROUPING(a, b%s), dp_count(*), dp_sum(cost), dp_noise_stddev(dp_count(*)), dp_noise_stddev(dp_sum(cost))
+		FROM %I GROUP BY %s', called, c, CASE relation WHEN 'visits' THEN ', c' ELSE '' END, relation, sets);
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	PERFORM set_config('dp_cdp.consistent', NULL, false), set_config('dp_cdp.rho', '0.01', false);
+	RETURN QUERY SELECT string_agg(r.aggregates || ' by ' || coalesce(r.groups, 'nothing') || ' ' || r.rho, '; ' ORDER BY r.groups NULLS FIRST)
+		FROM dp_cdp.releases r WHERE id > last AND granted;
+END $$;
+
+-- how many margins of a kept answer are not the sum of the finest cells
+CREATE FUNCTION off_margins(called text, OUT counts bigint, OUT sums bigint) LANGUAGE sql AS $$
+	WITH fine AS (SELECT * FROM kept WHERE name = called AND gid = 0)
+	SELECT count(*) FILTER (WHERE k.n <> f.n), count(*) FILTER (WHERE k.s <> f.s)
+		FROM kept k CROSS JOIN LATERAL (SELECT sum(f.n) AS n, sum(f.s) AS s FROM fine f
+			WHERE (k.a = f.a OR k.gid & 4 > 0) AND (k.b = f.b OR k.gid & 2 > 0) AND (k.c = f.c OR k.gid & 1 > 0)) f
+		WHERE k.name = called
+$$;
+
+SELECT plan(39);
+
+-- ---------------------------------------------------------------------
+-- Off by default, same price
+-- ---------------------------------------------------------------------
+
+CREATE TABLE prices AS
+	SELECT 'default' AS name, prices FROM keep('CUBE (a, b, c)', 'default', 'default')
+	UNION ALL SELECT 'on', prices FROM keep('CUBE (a, b, c)', 'on', 'on')
+	UNION ALL SELECT 'rollup', prices FROM keep('ROLLUP (a, b, c)', 'on', 'rollup')
+	UNION ALL SELECT 'rollup off', prices FROM keep('ROLLUP (a, b, c)', 'off', 'rollup off');
+SELECT is((SELECT count(*) FROM kept WHERE name = 'default'), 90::bigint, 'a cube has the cells of all sets');
+SELECT ok((off_margins('default')).counts > 10 AND (off_margins('default')).sums > 10, 'sums do not add up unless that is asked for');
+SELECT is(off_margins('on'), ROW(0::bigint, 0::bigint), 'all margins of a cube are the sums of its cells, exactly');
+SELECT is(off_margins('rollup'), ROW(0::bigint, 0::bigint), 'and of a rollup');
+SELECT ok((off_margins('rollup off')).sums > 10, 'off is off');
+SELECT is(a.prices, b.prices, 'at the same price') FROM prices a, prices b WHERE a.name = 'on' AND b.name = 'default';
+SELECT is(a.prices, b.prices, 'also of a rollup') FROM prices a, prices b WHERE a.name = 'rollup' AND b.name = 'rollup off';
+
+-- ---------------------------------------------------------------------
+-- Noise
+-- ---------------------------------------------------------------------
+
+SELECT is(count(DISTINCT n_stddev), 1::bigint, 'without it all sets have one noise') FROM kept WHERE name = 'default';
+SELECT ok(bool_and(k.n_stddev < d.n_stddev AND k.s_stddev < d.s_stddev), 'no set is noisier')
+	FROM kept k JOIN kept d ON k.gid = d.gid AND (k.a, k.b, k.c) IS NOT DISTINCT FROM (d.a, d.b, d.c) WHERE k.name = 'on' AND d.name = 'default';
+-- the finest set's, from the definition: the mean over eigenspaces of 1 / what is known, and rounding in three dimensions
+SELECT ok(abs(max(n_stddev) / sqrt(50 * sum_of.x / 40 + 8.0 / 12) - 1) < 1e-9, 'the deviation is what least squares has')
+	FROM kept, (SELECT sum(da * db * dc / (fa * fb * fc)::float8) AS x
+		FROM (VALUES (1, 5), (3, 1)) a(da, fa), (VALUES (1, 6), (4, 1)) b(db, fb), (VALUES (1, 3), (1, 1)) c(dc, fc)) sum_of
+	WHERE name = 'on' AND gid = 0 GROUP BY sum_of.x;
+
+-- of many answers: chi-square with 200 degrees of freedom, 1e-9 on each side
+SELECT count(*) FROM generate_series(1, 200) i CROSS JOIN LATERAL keep('CUBE (a, b, c)', 'on', 'many ' || i) \g /dev/null
+CREATE VIEW observed AS
+	SELECT gid, count(*) AS n,
+			sum(((k.n - t.n) / n_stddev) ^ 2) AS counts, sum(((k.s - t.s) / s_stddev) ^ 2) AS sums
+		FROM kept k JOIN LATERAL (SELECT count(*) AS n, coalesce(sum(cost), 0) AS s FROM visits v
+			WHERE v.a IS NOT NULL AND (k.a = v.a OR k.gid & 4 > 0) AND (k.b = v.b OR k.gid & 2 > 0) AND (k.c = v.c OR k.gid & 1 > 0)) t ON true
+		WHERE k.name LIKE 'many %' AND coalesce(k.a, 'x') = 'x' AND coalesce(k.b, 3) = 3 AND coalesce(k.c, true) GROUP BY gid;
+SELECT is(count(*), 8::bigint, 'errors of all sets are looked at') FROM observed WHERE n = 200;
+SELECT ok(bool_and(counts BETWEEN 100 AND 342), 'counts have the noise that is said, and no bias: ' || string_agg(round(counts::numeric, 1)::text, ' ')) FROM observed;
+SELECT ok(bool_and(sums BETWEEN 100 AND 342) AND count(sums) = 8, 'sums have the noise that is said, and no bias: ' || string_agg(round(sums::numeric, 1)::text, ' ')) FROM observed;
+SELECT ok(bool_and((off_margins('many ' || i)) = ROW(0::bigint, 0::bigint)), 'all of them add up') FROM generate_series(1, 200, 10) i;
+
+-- ---------------------------------------------------------------------
+-- What is told before and after
+-- ---------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION analyst1;
+SET dp_cdp.consistent = on;
+CREATE TEMP TABLE cube AS SELECT a, b, dp_count(*) AS n, dp_noise_stddev(dp_count(*)) AS s FROM visits GROUP BY CUBE (a, b);
+SELECT is((SELECT array_agg(DISTINCT round(stddev::numeric, 9)) FROM dp_cdp.last_release()),
+	(SELECT array_agg(DISTINCT round(s::numeric, 9)) FROM cube), 'dp_cdp.last_release tells the noise of what was shown');
+SELECT is((SELECT array_agg(DISTINCT round(stddev::numeric, 9)) FROM dp_cdp.preview('SELECT a, b, dp_count(*) FROM visits GROUP BY CUBE (a, b)') WHERE stddev IS NOT NULL),
+	(SELECT array_agg(DISTINCT round(s::numeric, 9)) FROM cube), 'and the preview did before');
+SELECT is((SELECT sum(n) FROM cube WHERE a IS NOT NULL AND b IS NOT NULL), (SELECT n FROM cube WHERE a IS NULL AND b IS NULL)::numeric, 'they add up');
+-- before the first row is handed out, and whatever is read
+BEGIN;
+DECLARE c CURSOR FOR SELECT a, b, dp_count(*) AS n FROM visits GROUP BY ROLLUP (a, b);
+CREATE TEMP TABLE fetched (a text, b int, n bigint);
+CREATE FUNCTION pg_temp.fetch_all() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	c refcursor := 'c';
+	r record;
+BEGIN
+	LOOP
+		FETCH c INTO r;
+		EXIT WHEN NOT FOUND;
+		INSERT INTO fetched VALUES (r.a, r.b, r.n);
+	END LOOP;
+END $$;
+SELECT pg_temp.fetch_all() \g /dev/null
+COMMIT;
+SELECT is((SELECT sum(n) FROM fetched WHERE b IS NOT NULL), (SELECT n FROM fetched WHERE a IS NULL)::numeric, 'row by row from a cursor');
+SELECT is(count(n), 1::bigint, 'a part of the sets can be read') FROM (SELECT a, dp_count(*) AS n FROM visits GROUP BY ROLLUP (a) LIMIT 1) q;
+SELECT is(count(n), 1::bigint, 'and a condition on the sets') FROM (SELECT a, b, dp_count(*) AS n FROM visits GROUP BY CUBE (a, b) HAVING GROUPING(a, b) = 3) q;
+SELECT is(array_agg(x ORDER BY x), '{0,0,0,0}', 'and what is computed of them') FROM (
+	WITH c AS (SELECT a, b, dp_count(*) AS n FROM visits GROUP BY CUBE (a, b))
+	SELECT (sum(c.n) - t.n)::int AS x FROM c JOIN c t ON c.a = t.a AND t.b IS NULL WHERE c.b IS NOT NULL GROUP BY t.a, t.n) q;
+
+-- cached plans know of the setting
+RESET dp_cdp.consistent;
+PREPARE q AS SELECT max(dp_noise_stddev) FROM (SELECT dp_noise_stddev(dp_count(*)) FROM visits GROUP BY CUBE (a, b)) q;
+CREATE TEMP TABLE prepared (step int, s float8);
+INSERT INTO prepared SELECT 0, max(s) FROM (SELECT dp_noise_stddev(dp_count(*)) AS s FROM visits GROUP BY CUBE (a, b)) q;
+DEALLOCATE q;
+PREPARE q AS SELECT max(s) FROM (SELECT dp_noise_stddev(dp_count(*)) AS s FROM visits GROUP BY CUBE (a, b)) q;
+CREATE FUNCTION pg_temp.ask() RETURNS float8 LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN (SELECT max(s) FROM (SELECT dp_noise_stddev(dp_count(*)) AS s FROM visits GROUP BY CUBE (a, b)) q);
+END $$;
+INSERT INTO prepared VALUES (1, pg_temp.ask());
+SET dp_cdp.consistent = on;
+INSERT INTO prepared VALUES (2, pg_temp.ask());
+SET dp_cdp.consistent = off;
+INSERT INTO prepared VALUES (3, pg_temp.ask());
+RESET dp_cdp.consistent;
+SELECT ok((SELECT s FROM prepared WHERE step = 2) < (SELECT s FROM prepared WHERE step = 1), 'a cached plan follows the setting');
+SELECT is((SELECT s FROM prepared WHERE step = 3), (SELECT s FROM prepared WHERE step = 1), 'and back');
+RESET SESSION AUTHORIZATION;
+
+-- ---------------------------------------------------------------------
+-- The same rows for all sets
+-- ---------------------------------------------------------------------
+
+SELECT keep('CUBE (a, b, c)', 'on', 'exact', rho => '1000'), keep('CUBE (a, b, c)', 'off', 'exact off', rho => '1000') \g /dev/null
+SELECT ok(abs(n - 9600) < 20, 'rows without a declared key are in no set: ' || n) FROM kept WHERE name = 'exact' AND gid = 7;
+SELECT ok(abs(n - 10800) < 20, 'without the setting, in those that do not group by it: ' || n) FROM kept WHERE name = 'exact off' AND gid = 7;
+SELECT ok(abs(n - 2400) < 20, 'also by another key: ' || n) FROM kept WHERE name = 'exact' AND a = 'w' AND gid = 3;
+-- noise so small that rounding to whole numbers would be more than it
+SELECT is((SELECT array_agg(DISTINCT n_stddev) FROM kept WHERE name = 'exact'), (SELECT array_agg(DISTINCT n_stddev) FROM kept WHERE name = 'exact off'),
+	'counts stay as they are where rounding would make them noisier');
+SELECT is((off_margins('exact')).sums, 0::bigint, 'sums, of finer steps, add up still');
+
+-- ---------------------------------------------------------------------
+-- Units of several rows
+-- ---------------------------------------------------------------------
+
+SELECT keep('CUBE (a, b)', 'on', 'units', 'people'), keep('CUBE (a, b)', 'off', 'units off', 'people') \g /dev/null
+UPDATE kept SET gid = (gid << 1) | 1 WHERE name LIKE 'units%';
+CREATE FUNCTION off_two(called text) RETURNS bigint LANGUAGE sql AS $$
+	SELECT count(*) FILTER (WHERE k.n <> f.n OR k.s <> f.s) FROM kept k CROSS JOIN LATERAL (SELECT sum(n) AS n, sum(s) AS s FROM kept f
+		WHERE f.name = called AND f.gid = 1 AND (k.a = f.a OR k.gid & 4 > 0) AND (k.b = f.b OR k.gid & 2 > 0)) f WHERE k.name = called
+$$;
+SELECT is(off_two('units'), 0::bigint, 'answers about units add up');
+SELECT ok(off_two('units off') > 5, 'which they do not by themselves');
+SELECT ok(bool_and(k.n_stddev < d.n_stddev AND k.s_stddev < d.s_stddev), 'and none is noisier, with noise that differs between sets')
+	FROM (SELECT gid, max(n_stddev) AS n_stddev, max(s_stddev) AS s_stddev FROM kept WHERE name = 'units' GROUP BY gid) k
+	JOIN (SELECT gid, max(n_stddev) AS n_stddev, max(s_stddev) AS s_stddev FROM kept WHERE name = 'units off' GROUP BY gid) d USING (gid);
+
+-- ---------------------------------------------------------------------
+-- What stays as it is
+-- ---------------------------------------------------------------------
+
+CREATE FUNCTION deviations(call text, sets text, relation text, setting text) RETURNS numeric[] LANGUAGE plpgsql AS $$
+DECLARE
+	result numeric[];
+BEGIN
+	PERFORM set_config('dp_cdp.consistent', setting, false);
+	EXECUTE 'SET SESSION AUTHORIZATION analyst1';
+	EXECUTE format('SELECT array_agg(DISTINCT round(s::numeric, 9)) FROM (SELECT dp_noise_stddev(%s) AS s FROM %I GROUP BY %s) q', call, relation, sets) INTO result;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	PERFORM set_config('dp_cdp.consistent', NULL, false);
+	RETURN result;
+END $$;
+SELECT is(deviations(call, sets, relation, 'on') = deviations(call, sets, relation, 'off'), stays, what)
+	FROM (VALUES ('dp_count(*)', 'CUBE (a, b)', 'visits', false, 'a cube of declared keys changes'),
+		('dp_count(*)', 'GROUPING SETS ((a, b), (a), ())', 'visits', false, 'sets that are written out, too'),
+		('dp_count(*) FILTER (WHERE cost > 50)', 'ROLLUP (a)', 'visits', false, 'and a count with a filter'),
+		('dp_count(*)', 'CUBE (a, free)', 'visits', true, 'keys that are not declared'),
+		('dp_count(*)', 'GROUPING SETS ((a, b), (b, c))', 'visits', true, 'sets of which none is the finest'),
+		('dp_count(DISTINCT person)', 'CUBE (a, b)', 'people', true, 'units, of which one is in several groups'),
+		('dp_count(*)', 'a', 'visits', true, 'one set')) v(call, sets, relation, stays, what);
+SELECT is(deviations('dp_histogram(cost, 0, 100, 4)', 'ROLLUP (a)', 'visits', 'on'), deviations('dp_histogram(cost, 0, 100, 4)', 'ROLLUP (a)', 'visits', 'off'), 'a histogram');
+
+SELECT * FROM finish();
