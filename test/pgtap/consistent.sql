@@ -52,7 +52,7 @@ CREATE FUNCTION off_margins(called text, OUT counts bigint, OUT sums bigint) LAN
 		WHERE k.name = called
 $$;
 
-SELECT plan(39);
+SELECT plan(55);
 
 -- ---------------------------------------------------------------------
 -- Off by default, same price
@@ -86,12 +86,13 @@ SELECT ok(abs(max(n_stddev) / sqrt(50 * sum_of.x / 40 + 8.0 / 12) - 1) < 1e-9, '
 
 -- of many answers: chi-square with 200 degrees of freedom, 1e-9 on each side
 SELECT count(*) FROM generate_series(1, 200) i CROSS JOIN LATERAL keep('CUBE (a, b, c)', 'on', 'many ' || i) \g /dev/null
-CREATE VIEW observed AS
-	SELECT gid, count(*) AS n,
-			sum(((k.n - t.n) / n_stddev) ^ 2) AS counts, sum(((k.s - t.s) / s_stddev) ^ 2) AS sums
+CREATE FUNCTION observed_of(called text) RETURNS TABLE (gid int, n bigint, counts float8, sums float8) LANGUAGE sql AS $$
+	SELECT gid, count(*), sum(((k.n - t.n) / n_stddev) ^ 2), sum(((k.s - t.s) / s_stddev) ^ 2)
 		FROM kept k JOIN LATERAL (SELECT count(*) AS n, coalesce(sum(cost), 0) AS s FROM visits v
 			WHERE v.a IS NOT NULL AND (k.a = v.a OR k.gid & 4 > 0) AND (k.b = v.b OR k.gid & 2 > 0) AND (k.c = v.c OR k.gid & 1 > 0)) t ON true
-		WHERE k.name LIKE 'many %' AND coalesce(k.a, 'x') = 'x' AND coalesce(k.b, 3) = 3 AND coalesce(k.c, true) GROUP BY gid;
+		WHERE k.name LIKE called AND coalesce(k.a, 'x') = 'x' AND coalesce(k.b, 3) = 3 AND coalesce(k.c, true) GROUP BY gid
+$$;
+CREATE VIEW observed AS SELECT * FROM observed_of('many %');
 SELECT is(count(*), 8::bigint, 'errors of all sets are looked at') FROM observed WHERE n = 200;
 SELECT ok(bool_and(counts BETWEEN 100 AND 342), 'counts have the noise that is said, and no bias: ' || string_agg(round(counts::numeric, 1)::text, ' ')) FROM observed;
 SELECT ok(bool_and(sums BETWEEN 100 AND 342) AND count(sums) = 8, 'sums have the noise that is said, and no bias: ' || string_agg(round(sums::numeric, 1)::text, ' ')) FROM observed;
@@ -207,5 +208,71 @@ SELECT is(deviations(call, sets, relation, 'on') = deviations(call, sets, relati
 		('dp_count(DISTINCT person)', 'CUBE (a, b)', 'people', true, 'units, of which one is in several groups'),
 		('dp_count(*)', 'a', 'visits', true, 'one set')) v(call, sets, relation, stays, what);
 SELECT is(deviations('dp_histogram(cost, 0, 100, 4)', 'ROLLUP (a)', 'visits', 'on'), deviations('dp_histogram(cost, 0, 100, 4)', 'ROLLUP (a)', 'visits', 'off'), 'a histogram');
+
+-- ---------------------------------------------------------------------
+-- Kept answers
+-- ---------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.alter_dataset('clinic', reuse => '1 day') \g /dev/null
+RESET SESSION AUTHORIZATION;
+CREATE FUNCTION spent() RETURNS numeric LANGUAGE sql VOLATILE AS $$ SELECT rho_spent FROM dp_cdp.budget WHERE role = 'analyst1'::regrole $$;
+-- keeps an answer and returns what it cost, in prices of one aggregate in one set
+CREATE FUNCTION cost(sets text, setting text, called text, rho text DEFAULT '0.01') RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+	before numeric := spent();
+BEGIN
+	PERFORM keep(sets, setting, called, 'visits', rho);
+	RETURN round((spent() - before) / 0.01, 3);
+END $$;
+CREATE FUNCTION differing(one text, other text) RETURNS bigint LANGUAGE sql AS $$
+	WITH x AS (SELECT a, b, c, gid, n, s, n_stddev, s_stddev FROM kept WHERE name = one),
+		y AS (SELECT a, b, c, gid, n, s, n_stddev, s_stddev FROM kept WHERE name = other)
+	SELECT count(*) FROM ((TABLE x EXCEPT ALL TABLE y) UNION ALL (TABLE y EXCEPT ALL TABLE x)) q
+$$;
+SELECT is(cost('CUBE (a, b, c)', 'on', 'bought'), 16::numeric, 'a cube is bought once');
+SELECT is(cost('CUBE (a, b, c)', 'on', 'again'), 0::numeric, 'asked twice it is free');
+SELECT is((SELECT count(*) FROM kept WHERE name = 'again') || ' rows, differing ' || differing('bought', 'again'), '90 rows, differing 0', 'and has the same rows');
+SELECT is(off_margins('again'), ROW(0::bigint, 0::bigint), 'which agree');
+-- what is kept is what was drawn: the finest set asks the same by itself, the others are of more rows
+SELECT is(cost('GROUPING SETS ((a, b, c))', 'off', 'finest'), 0::numeric, 'the finest set is given by itself');
+SELECT ok(bool_or(f.n <> k.n) AND bool_and(f.n_stddev > k.n_stddev), 'as it was drawn')
+	FROM kept f JOIN kept k USING (a, b, c, gid) WHERE f.name = 'finest' AND k.name = 'again';
+SELECT is(cost('CUBE (a, b, c)', 'off', 'apart'), 14::numeric, 'totals of all rows are other questions');
+SELECT is(cost('CUBE (a, b, c)', 'on', 'once more') || ', differing ' || differing('bought', 'once more'), '0.000, differing 0', 'and change nothing');
+-- of sets that were bought dearer
+SELECT is(cost('ROLLUP (a, b, c)', 'on', 'dearer', '0.03'), 16::numeric, 'four of the sets made better cost the difference');
+SELECT is(cost('CUBE (a, b, c)', 'on', 'uneven'), 0::numeric, 'a cube of these is free');
+SELECT is(off_margins('uneven'), ROW(0::bigint, 0::bigint), 'and agrees');
+SELECT ok(bool_and(k.n_stddev < d.n_stddev AND k.s_stddev < d.s_stddev), 'with less noise')
+	FROM (SELECT DISTINCT gid, n_stddev, s_stddev FROM kept WHERE name = 'uneven') k
+	JOIN (SELECT DISTINCT gid, n_stddev, s_stddev FROM kept WHERE name = 'bought') d USING (gid);
+SET SESSION AUTHORIZATION analyst1;
+SET dp_cdp.consistent = on;
+SELECT is((SELECT array_agg(DISTINCT round(stddev::numeric, 9)) FROM dp_cdp.preview('SELECT a, b, c, dp_count(*) FROM visits GROUP BY CUBE (a, b, c)') WHERE stddev IS NOT NULL),
+	(SELECT array_agg(DISTINCT round(n_stddev::numeric, 9)) FROM kept WHERE name = 'uneven'), 'the preview tells the noise of what is kept');
+-- some of the keys, of which all groups are kept: a cube of its own
+CREATE TEMP TABLE cube_of_some AS SELECT a, b, GROUPING(a, b, c) AS gid, dp_count(*) AS n FROM visits WHERE a IN ('w', 'x') GROUP BY CUBE (a, b, c);
+SELECT is(count(*) || ' cells, total ' || max(n) FILTER (WHERE gid = 7), '54 cells, total ' || sum(n) FILTER (WHERE gid = 0), 'with a condition on a key they agree, too') FROM cube_of_some;
+RESET dp_cdp.consistent;
+RESET SESSION AUTHORIZATION;
+-- of many such answers: chi-square with 200 degrees of freedom, 1e-9 on each side
+CREATE PROCEDURE ask_afresh(times int) LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. times LOOP
+		SET SESSION AUTHORIZATION owner1;
+		PERFORM dp_cdp.refresh('clinic');
+		RESET SESSION AUTHORIZATION;
+		COMMIT;
+		PERFORM keep('ROLLUP (a, b, c)', 'on', 'first uneven ' || i, 'visits', '0.03');
+		COMMIT;
+		PERFORM keep('CUBE (a, b, c)', 'on', 'uneven many ' || i);
+		COMMIT;
+	END LOOP;
+END $$;
+CALL ask_afresh(200);
+SELECT is(string_agg(DISTINCT n::text, ' ') || ', ' || count(*), '200, 8', 'errors of all sets are looked at') FROM observed_of('uneven many %');
+SELECT ok(bool_and(counts BETWEEN 100 AND 342 AND sums BETWEEN 100 AND 342), 'they have the noise that is said, and no bias: '
+	|| string_agg(round(counts::numeric, 1) || ' ' || round(sums::numeric, 1), ', ')) FROM observed_of('uneven many %');
 
 SELECT * FROM finish();
