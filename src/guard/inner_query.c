@@ -499,7 +499,7 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 
 	dp_write_question(release, from, parts);
 	if (dp_wants_rows_text)
-		release->rows_text = dp_rows_text(from);
+		release->rows_text = dp_rows_text(release, from);
 	/* such rows belong to nobody */
 	foreach(unit, from->unit.vars ? from->unit.exprs : NIL)
 	{

@@ -68,8 +68,11 @@ extern void dp_check_copy_from(Oid relid, List *attnames);
 /* question.c: sets base_text, and question_text of each column, of a release whose FROM, WHERE, keys and parts are complete. */
 extern void dp_write_question(DpRelease *release, DpFrom *from, DpInnerParts *parts);
 
-/* rows_text.c: returns a text of what a release reads before it groups; names and positions do not count. */
-extern char *dp_rows_text(const DpFrom *from);
+/*
+ * question.c: returns that of a question which says what rows a release reads, and whose: equal texts, same rows, whatever keys and
+ * aggregates are.  NULL where it cannot be written down.
+ */
+extern char *dp_rows_text(DpRelease *release, DpFrom *from);
 
 /* Builds the inner query of one release; from->query becomes part of it. */
 extern Query *dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts);

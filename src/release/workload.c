@@ -141,7 +141,8 @@ check_same(const DpPricedRelease *query, const DpPricedRelease *first, int numbe
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("query %d asks for %s, and query 1 for %s; plan them apart",
 						number, query->columns[0].desc->label, first->columns[0].desc->label)));
-	if (query->release->rows_text == NULL || strcmp(query->release->rows_text, first->release->rows_text) != 0)
+	if (first->release->rows_text == NULL || query->release->rows_text == NULL ||
+		strcmp(query->release->rows_text, first->release->rows_text) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("query %d reads other rows than query 1, or is written in another way; give all the same FROM and WHERE",
