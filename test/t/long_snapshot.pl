@@ -55,10 +55,17 @@ is(debits('d', $n), $n, 'debits under a long snapshot');
 note sprintf('%.0f debits a second', $n / (time - $start));
 is(debits('e', 8000), 8000, 'and of another dataset');
 cmp_ok(value($node, 'test', q{SELECT pg_relation_size('dp_cdp.budget') / 8192}), '>', 100, 'their dead versions are kept');
-my ($many, $ms_many) = explain_cost();
-note sprintf('%.0f blocks and %.2f ms for each EXPLAIN', $many, $ms_many);
-# statistics may come late on a busy machine, and $few be nothing; the dead ones are in hundreds of blocks
-cmp_ok($many, '<', 2 * ($few > 33 ? $few : 33) + 20, 'EXPLAIN visits hardly more of them');
+# statistics may come late on a busy machine: $few may be nothing, and $many have the worker's visits of debits that
+# are over, which are not there when it is asked again; the dead ones are in hundreds of blocks
+my $most = 2 * ($few > 33 ? $few : 33) + 20;
+my ($many, $ms_many);
+for (1 .. 5)
+{
+	($many, $ms_many) = explain_cost();
+	note sprintf('%.0f blocks and %.2f ms for each EXPLAIN', $many, $ms_many);
+	last if $many < $most;
+}
+cmp_ok($many, '<', $most, 'EXPLAIN visits hardly more of them');
 
 is(value($node, 'test', q{SET SESSION AUTHORIZATION ana; SELECT sum(rho_spent) FROM dp_cdp.budgets}), sprintf('%g', 0.000001 * (2 * (800 + $n) + 8000)), 'nothing is lost');
 
