@@ -15,6 +15,9 @@
  * in its place, where joins allow that: so views and wrappers of tools are the
  * same question as what they wrap.
  *
+ * Tables without a policy are named, and it is noted which of their columns a
+ * text depends on, so that the release node can add what is in them.
+ *
  * Written before inner_query.c adds tests whether keys are declared, which follow
  * from the keys and their lists.
  *
@@ -87,6 +90,19 @@ put_prefetch(DpQuestionWriter *w, const char *name)
 	w->is_unknown = true;
 }
 
+/* Writes a table; one without a policy may hold other rows tomorrow, which make another question. */
+static void
+put_table(DpQuestionWriter *w, RangeTblEntry *rte)
+{
+	dp_question_object(&w->text, RelationRelationId, rte->relid);
+	PUT(rte->inh ? "*" : "");
+	if (dp_policy_table(rte->relid) != NULL)
+		return;
+	w->public_entries = lappend_int(w->public_entries, w->entries);
+	w->release->public_relids = lappend_oid(w->release->public_relids, rte->relid);
+	w->release->public_inherit = lappend_int(w->release->public_inherit, rte->inh);
+}
+
 static void put_items(DpQuestionWriter *w, DpQuestionPlace *place, Node *node, List **conditions);
 
 /* conditions: where those of the query go that the entry is a part of; NULL: it cannot be joined with that */
@@ -115,10 +131,7 @@ put_entry(DpQuestionWriter *w, DpQuestionPlace *place, Index rti, List **conditi
 	place->numbers[rti] = ++w->entries;
 	PUT("t%d(", w->entries);
 	if (rte->rtekind == RTE_RELATION)
-	{
-		dp_question_object(&w->text, RelationRelationId, rte->relid);
-		PUT(rte->inh ? "*" : "");
-	}
+		put_table(w, rte);
 	else if (rte->rtekind == RTE_NAMEDTUPLESTORE)
 		put_prefetch(w, rte->enrname);
 	else
@@ -426,6 +439,30 @@ references_of(DpQuestionWriter *w, const char *text, List *names)
 	return names;
 }
 
+/* Returns, of each table without a policy, the columns that a text depends on, ascending: a List of Lists of ints. */
+static List *
+public_columns_of(DpQuestionWriter *w, const char *text)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+
+	for (int i = 0; i < list_length(w->public_entries); i++)
+	{
+		List	   *of_table = NIL;
+
+		foreach(lc, w->public_columns)
+		{
+			DpQuestionColumn *column = lfirst(lc);
+
+			if (column->entry == i && strstr(text, column->text) != NULL)
+				of_table = list_append_unique_int(of_table, column->column);
+		}
+		list_sort(of_table, list_int_cmp);
+		columns = lappend(columns, of_table);
+	}
+	return columns;
+}
+
 /* Ends a text: puts behind it what it refers to, and returns it. */
 static char *
 end_text(DpQuestionWriter *w)
@@ -454,10 +491,14 @@ dp_write_question(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 	put_keys(w, place, parts);
 	PUT("selects %d", release->selection >= 0);
 	base = end_text(w);
+	release->public_columns = public_columns_of(w, base);
 	foreach(lc, release->columns)
 	{
+		DpReleaseColumn *column = lfirst(lc);
+
 		put_column(w, place, parts, foreach_current_index(lc));
-		((DpReleaseColumn *) lfirst(lc))->question_text = end_text(w);
+		column->question_text = end_text(w);
+		column->public_columns = public_columns_of(w, column->question_text);
 	}
 	if (!w->is_unknown)
 		release->base_text = base;
@@ -468,12 +509,14 @@ dp_write_question(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 char *
 dp_rows_text(DpRelease *release, DpFrom *from)
 {
-	DpQuestionWriter writer = {.release = release,.own_param = INT_MAX - DP_COLUMN_PARAMS};
+	DpRelease	unread = *release;
+	DpQuestionWriter writer = {.release = &unread,.own_param = INT_MAX - DP_COLUMN_PARAMS};
 	DpQuestionWriter *w = &writer;
 	DpQuestionPlace *place = make_place(from->query);
 	char	   *text;
 	ListCell   *lc;
 
+	unread.public_relids = unread.public_inherit = NIL;
 	initStringInfo(&w->text);
 	put_source(w, place);
 	PUT("unit{%d ", release->has_unit);

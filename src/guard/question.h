@@ -24,6 +24,14 @@ typedef struct DpQuestionPlace
 								 * number; NULL: not written yet */
 } DpQuestionPlace;
 
+/* a column of a table without a policy */
+typedef struct DpQuestionColumn
+{
+	int			entry;			/* place in public_entries */
+	AttrNumber	column;
+	char	   *text;			/* that stands for it, and for nothing else */
+} DpQuestionColumn;
+
 /* a text under work */
 typedef struct DpQuestionWriter
 {
@@ -32,6 +40,9 @@ typedef struct DpQuestionWriter
 								 * text may name */
 	StringInfoData text;
 	int			entries;		/* that have a number */
+	List	   *public_entries; /* ints: numbers of the tables without a
+								 * policy, as in the release's public_relids */
+	List	   *public_columns; /* DpQuestionColumn: what was written of them */
 	HTAB	   *definitions;	/* long expressions, by their hash; NULL: none */
 	bool		is_unknown;		/* there is something that has no text */
 } DpQuestionWriter;

@@ -171,6 +171,52 @@ put_subquery_column(DpQuestionWriter *w, DpQuestionPlace *below, AttrNumber colu
 	appendStringInfoString(&w->text, below->columns[column]);
 }
 
+/* Notes by which text a column of a table without a policy is written. */
+static void
+note_public(DpQuestionWriter *w, int entry, AttrNumber number, const char *text)
+{
+	DpQuestionColumn *column;
+	ListCell   *lc;
+
+	foreach(lc, w->public_columns)
+	{
+		column = lfirst(lc);
+		if (column->entry == entry && column->column == number)
+			return;
+	}
+	column = palloc(sizeof(DpQuestionColumn));
+	column->entry = entry;
+	column->column = number;
+	column->text = pstrdup(text);
+	w->public_columns = lappend(w->public_columns, column);
+}
+
+/* Writes a column of a table; one that has no policy in letters of its own, and it is noted. */
+static void
+put_table_column(DpQuestionWriter *w, int number, Oid relid, Var *var)
+{
+	int			start = w->text.len;
+	int			entry = -1;
+	ListCell   *lc;
+
+	foreach(lc, w->public_entries)
+		if (lfirst_int(lc) == number)
+			entry = foreach_current_index(lc);
+	/* what a row of such a table is called by the server is not what is in it */
+	w->is_unknown |= entry >= 0 && var->varattno < 0;
+	if (entry >= 0)
+		appendStringInfoCharMacro(&w->text, DP_QUESTION_PUBLIC);
+	PUT("v%d[", number);
+	if (var->varattno > 0)
+		dp_question_name(&w->text, get_attname(relid, var->varattno, false));
+	else
+		PUT("%d", var->varattno);
+	appendStringInfoCharMacro(&w->text, ':');
+	if (entry >= 0)
+		note_public(w, entry, var->varattno, w->text.data + start);
+	dp_question_object(&w->text, TypeRelationId, var->vartype);
+}
+
 static void
 put_var(DpQuestionWriter *w, DpQuestionPlace *place, Var *var)
 {
@@ -188,17 +234,18 @@ put_var(DpQuestionWriter *w, DpQuestionPlace *place, Var *var)
 		put_subquery_column(w, below, var->varattno);
 		return;
 	}
-	PUT("v%d[", number);
-	if (below != NULL)
-		put_subquery_column(w, below, var->varattno);
+	if (below == NULL && rte->rtekind == RTE_RELATION)
+		put_table_column(w, number, rte->relid, var);
 	else
 	{
-		if (rte->rtekind == RTE_RELATION && var->varattno > 0)
-			dp_question_name(&w->text, get_attname(rte->relid, var->varattno, false));
+		PUT("v%d[", number);
+		if (below != NULL)
+			put_subquery_column(w, below, var->varattno);
 		else
-			PUT("%d", var->varattno);
-		appendStringInfoCharMacro(&w->text, ':');
-		dp_question_object(&w->text, TypeRelationId, var->vartype);
+		{
+			PUT("%d:", var->varattno);
+			dp_question_object(&w->text, TypeRelationId, var->vartype);
+		}
 	}
 	appendStringInfoCharMacro(&w->text, ']');
 }

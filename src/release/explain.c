@@ -13,6 +13,7 @@
 
 #include "base/amounts.h"
 #include "base/compat.h"
+#include "base/settings.h"
 #include "ledger/ledger.h"
 #include "math/normal.h"
 #include "miscadmin.h"
@@ -195,7 +196,7 @@ limits_text(const DpPricedRelease *priced, const DpPricedColumn *column)
 
 /* Shows the identities of a release's questions, in the order of its columns, where they are known before it runs. */
 static void
-explain_questions(const DpPricedRelease *priced, EState *estate, ExplainState *es)
+explain_questions(DpPricedRelease *priced, EState *estate, ExplainState *es)
 {
 	DpQuestion *questions = dp_questions_early(priced, priced, estate);
 	List	   *lines = NIL;
@@ -330,6 +331,9 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	/* programs compare them; nobody reads them */
 	if (es->verbose && es->format != EXPLAIN_FORMAT_TEXT && dp_run_of_state(node) == NULL)
 		explain_questions(asked, estate, es);
+	if (asked->reads_too_much)
+		ExplainPropertyText("Reuse", psprintf("none: what it asks depends on a table of more than %d rows (dp_cdp.max_public_rows)",
+											  dp_guc_max_public_rows), es);
 	if (dp_target_needs_pilot(release))
 		ExplainPropertyText("Target Error", "prices are settled after a first look; those shown are the usual ones", es);
 	/* small ones are of no interest */

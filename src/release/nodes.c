@@ -60,6 +60,9 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->key_memory = o->key_memory;
 	n->columns = copyObject(o->columns);
 	n->base_text = o->base_text ? pstrdup(o->base_text) : NULL;
+	n->public_relids = list_copy(o->public_relids);
+	n->public_inherit = list_copy(o->public_inherit);
+	n->public_columns = copyObject(o->public_columns);
 	n->expressions = copyObject(o->expressions);
 	n->selection = o->selection;
 	n->finder = copyObject(o->finder);
@@ -134,6 +137,7 @@ copy_column(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->with_error = o->with_error;
 	n->hidden = o->hidden;
 	n->question_text = o->question_text ? pstrdup(o->question_text) : NULL;
+	n->public_columns = copyObject(o->public_columns);
 }
 
 static void

@@ -5,7 +5,7 @@
  *
  * It is the SHA-256 of what the guard has written down (guard/question.c) and of
  * what that leaves open, as it is when the release is priced: the policy, the
- * values of parameters, the rows of public inputs, declared keys, the time
+ * values of parameters, the rows of public inputs (public_content.c), declared keys, the time
  * zone, limits, bounds.  Prices and noise are not in it, nor is the protected
  * content of any table.
  *
@@ -28,7 +28,6 @@
 #include "base/compat.h"
 #include "catalog/pg_type.h"
 #include "common/cryptohash.h"
-#include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "release/question.h"
@@ -36,9 +35,6 @@
 #include "release/release_int.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/memutils.h"
-#include "utils/tuplesort.h"
-#include "utils/typcache.h"
 
 /* what is hashed */
 typedef struct Hasher
@@ -184,59 +180,43 @@ put_policy(Hasher *h, const DpRelease *release, const DpDataset *dataset)
 	}
 }
 
-/* Computes the hash of each row of a store, for sort. */
-static void
-hash_rows(Tuplestorestate *store, TupleDesc desc, Tuplesortstate *sort)
-{
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "dp_cdp row of a question", ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(row_context);
-
-	tuplestore_select_read_pointer(store, 0);
-	tuplestore_rescan(store);
-	while (tuplestore_gettupleslot(store, true, false, slot))
-	{
-		bytea	   *hash = palloc(VARHDRSZ + DP_QUESTION_BYTES);
-		StringInfoData text;
-
-		CHECK_FOR_INTERRUPTS();
-		slot_getallattrs(slot);
-		initStringInfo(&text);
-		for (int i = 0; i < desc->natts; i++)
-		{
-			dp_question_value(&text, TupleDescAttr(desc, i)->atttypid, InvalidOid, slot->tts_values[i], slot->tts_isnull[i]);
-			appendStringInfoCharMacro(&text, ' ');
-		}
-		SET_VARSIZE(hash, VARHDRSZ + DP_QUESTION_BYTES);
-		dp_question_hash(text.data, text.len, (uint8 *) VARDATA(hash));
-		tuplesort_putdatum(sort, PointerGetDatum(hash), false);
-		MemoryContextReset(row_context);
-	}
-	tuplestore_rescan(store);
-	MemoryContextSwitchTo(old);
-	ExecDropSingleTupleTableSlot(slot);
-	MemoryContextDelete(row_context);
-}
-
-/* Adds rows in an order of their own: a scan may return them in any. */
+/* Adds the rows of a prefetch. */
 static void
 put_rows(Hasher *h, EphemeralNamedRelation rows)
 {
-	Tuplesortstate *sort = tuplesort_begin_datum(BYTEAOID, lookup_type_cache(BYTEAOID, TYPECACHE_LT_OPR)->lt_opr,
-												 InvalidOid, false, work_mem, NULL, TUPLESORT_NONE);
-	Datum		hash;
-	bool		isnull;
+	uint8		digest[DP_QUESTION_BYTES];
 
-	hash_rows(rows->reldata, rows->md.tupdesc, sort);
-	tuplesort_performsort(sort);
-	put_number(h, rows->md.tupdesc->natts);
-	put_number(h, tuplestore_tuple_count(rows->reldata));
-	while (dp_tuplesort_getdatum(sort, &hash, &isnull))
+	dp_stored_content(rows->reldata, rows->md.tupdesc, digest);
+	put(h, digest, sizeof(digest));
+}
+
+/*
+ * Adds what is in tables without a policy that the inner plan reads, of columns, as the release has them; more: of a column
+ * of the release, which adds to them, and only of tables of which it has any; NIL: none does.  False where a table has too many rows.
+ */
+static bool
+put_public(Hasher *h, DpPricedRelease *priced, List *more, Snapshot snapshot)
+{
+	const DpRelease *release = priced->release;
+	bool		known = true;
+
+	for (int i = 0; known && i < list_length(release->public_relids); i++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		put(h, VARDATA_ANY(DatumGetPointer(hash)), DP_QUESTION_BYTES);
+		List	   *columns = list_copy(list_nth(release->public_columns, i));
+		List	   *added = more ? list_difference_int(list_nth(more, i), columns) : NIL;
+		uint8		digest[DP_QUESTION_BYTES];
+
+		if (more != NIL && added == NIL)
+			continue;
+		columns = list_concat_unique_int(columns, added);
+		list_sort(columns, list_int_cmp);
+		known = dp_public_content(list_nth_oid(release->public_relids, i), list_nth_int(release->public_inherit, i) != 0,
+								  columns, snapshot, digest);
+		put_number(h, i);
+		put(h, digest, sizeof(digest));
 	}
-	tuplesort_end(sort);
+	priced->reads_too_much |= !known;
+	return known;
 }
 
 /* Adds the tuples of a set of keys, or a range, of these types. */
@@ -295,7 +275,7 @@ put_prefetched(Hasher *h, const DpRun *run)
 
 /* Computes what the questions of all columns have in common; false where it is not known. */
 static bool
-common_part(const DpRun *run, const DpPricedRelease *priced, EState *estate, DpQuestion *common)
+common_part(const DpRun *run, DpPricedRelease *priced, EState *estate, DpQuestion *common)
 {
 	const DpRelease *release = priced->release;
 	Hasher		h;
@@ -312,7 +292,8 @@ common_part(const DpRun *run, const DpPricedRelease *priced, EState *estate, DpQ
 	put_number(&h, priced->days.from);
 	put_number(&h, priced->days.to);
 	known = put_text(&h, release->base_text, estate->es_param_list_info) &&
-		put_key_sets(&h, release, priced->tuples) && put_prefetched(&h, run);
+		put_key_sets(&h, release, priced->tuples) && put_prefetched(&h, run) &&
+		put_public(&h, priced, NIL, estate->es_snapshot);
 	end_hash(&h, common);
 	return known;
 }
@@ -352,7 +333,7 @@ put_bounds(Hasher *h, const DpPricedColumn *column)
 
 /* Adds, for bounds of a column that are to be found first, what they follow from. */
 static bool
-put_finding(Hasher *h, const DpReleaseColumn *column, const DpRun *run, const DpPricedRelease *priced, EState *estate)
+put_finding(Hasher *h, const DpReleaseColumn *column, const DpRun *run, DpPricedRelease *priced, EState *estate)
 {
 	DpQuestion *finder = priced->finder ? dp_questions(run, priced->finder, estate) : NULL;
 	ListCell   *lc;
@@ -382,7 +363,7 @@ put_finding(Hasher *h, const DpReleaseColumn *column, const DpRun *run, const Dp
 }
 
 DpQuestion *
-dp_questions(const DpRun *run, const DpPricedRelease *priced, EState *estate)
+dp_questions(const DpRun *run, DpPricedRelease *priced, EState *estate)
 {
 	DpQuestion *questions;
 	DpQuestion	common;
@@ -398,7 +379,8 @@ dp_questions(const DpRun *run, const DpPricedRelease *priced, EState *estate)
 
 		begin_hash(&h);
 		put(&h, &common, sizeof(common));
-		known = put_text(&h, column->desc->question_text, estate->es_param_list_info);
+		known = put_text(&h, column->desc->question_text, estate->es_param_list_info) &&
+			put_public(&h, priced, column->desc->public_columns, estate->es_snapshot);
 		put_const(&h, column->desc->values);
 		if (column->found_first && priced->found == NULL)
 			known &= put_finding(&h, column->desc, run, priced, estate);
@@ -415,7 +397,7 @@ dp_questions(const DpRun *run, const DpPricedRelease *priced, EState *estate)
 }
 
 DpQuestion *
-dp_questions_early(const DpPricedRelease *priced, const DpPricedRelease *part, EState *estate)
+dp_questions_early(const DpPricedRelease *priced, DpPricedRelease *part, EState *estate)
 {
 	DpRun		run = {.root = estate,.release = priced->release};
 	DpQuestion *questions;

@@ -15,6 +15,8 @@
 
 #include "ledger/kept.h"
 #include "lib/stringinfo.h"
+#include "utils/snapshot.h"
+#include "utils/tuplestore.h"
 
 /* the identity of one column's question */
 typedef struct DpQuestion
@@ -28,6 +30,9 @@ typedef struct DpQuestion
 
 /* the first character of a reference to an expression that is defined behind the text; in no other part of it */
 #define DP_QUESTION_REFERENCE '='
+
+/* in front of a column of a table without a policy, whose content is part of the question; in no other part of a text */
+#define DP_QUESTION_PUBLIC '\x03'
 
 /* Writes a name in quotes, without a character that the text uses. */
 extern void dp_question_name(StringInfo text, const char *name);
@@ -44,5 +49,12 @@ extern void dp_question_value(StringInfo text, Oid type, Oid collation, Datum va
 
 /* Computes the SHA-256 of so many bytes. */
 extern void dp_question_hash(const void *bytes, Size length, uint8 *hash);
+
+/*
+ * public_content.c: the hash of rows, in whatever order they are: of a tuplestore, and of columns (numbers, ascending) of a table,
+ * with what inherits from it, as a snapshot sees them.  False where these are more than dp_cdp.max_public_rows.
+ */
+extern void dp_stored_content(Tuplestorestate *store, TupleDesc desc, uint8 *digest);
+extern bool dp_public_content(Oid relid, bool inherit, List *columns, Snapshot snapshot, uint8 *digest);
 
 #endif							/* DP_QUESTION_H */

@@ -132,6 +132,8 @@ typedef struct DpReleaseColumn
 	bool		with_error;		/* the output has its standard deviation, too */
 	char	   *question_text;	/* guard/question.c: what its states are; NULL
 								 * as base_text is */
+	List	   *public_columns; /* what of the release's public_relids these
+								 * depend on, beside base_text */
 } DpReleaseColumn;
 
 /* parameters of a column, after its first_param */
@@ -248,6 +250,11 @@ struct DpRelease
 	List	   *columns;		/* DpReleaseColumn */
 	char	   *base_text;		/* guard/question.c: what is read, and by what
 								 * keys; NULL: not written down */
+	List	   *public_relids;	/* tables without a policy that the inner plan
+								 * reads itself, in the order of base_text */
+	List	   *public_inherit; /* ints: with what inherits from them */
+	List	   *public_columns; /* Lists of ints: the columns that base_text
+								 * depends on */
 	List	   *expressions;	/* arithmetic of the select list, for
 								 * previews: (text, columns, derivatives:
 								 * Const; NIL: not constant, then String) */

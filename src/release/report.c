@@ -366,9 +366,9 @@ typedef struct QuestionLine
 
 /* Adds QuestionLines for the columns of a release. */
 static void
-add_questions(List **lines, const DpPricedRelease *priced, EState *estate)
+add_questions(List **lines, DpPricedRelease *priced, EState *estate)
 {
-	for (const DpPricedRelease *p = priced->finder ? priced->finder : priced; p != NULL; p = p == priced ? NULL : priced)
+	for (DpPricedRelease *p = priced->finder ? priced->finder : priced; p != NULL; p = p == priced ? NULL : priced)
 	{
 		DpQuestion *questions = dp_questions_early(priced, p, estate);
 
