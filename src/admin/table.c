@@ -360,6 +360,7 @@ write_policy(Oid relid, List *leftovers, char *dataset, const UnitArgument *argu
 		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
 
 	label.dataset = dataset;
+	label.id = dp_new_policy_id();
 	label.unit = argument->unit != InvalidAttrNumber;
 	label.through = argument->through.nthrough;
 	label.block = argument->block.column != InvalidAttrNumber;

@@ -9,6 +9,8 @@
  *	  its members are gone, hence each table is asked as it goes.
  *	- a column that bears the privacy unit, or references what does, is not
  *	  dropped alone.
+ *	- a column that is dropped may come back with its name and other values: the
+ *	  policy of its table becomes another, so that no kept answer is given for it.
  *	- a role that owns a dataset or has a budget here is not dropped: its OID
  *	  would be free for another role to take.
  *	- a role that is renamed, in whatever database, keeps its former name in a
@@ -44,6 +46,7 @@
 #include "utils/numeric.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "base/errors.h"
 #include "base/extension.h"
@@ -167,13 +170,26 @@ drop_relation(Oid relid)
 				 errdetail("What was released stays known. Without its ledger the same budget could be spent again.")));
 }
 
+/* Tells whether a column goes with that of a table above, of which the hook is told, too. */
+static bool
+is_inherited(Oid relid, AttrNumber attnum)
+{
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relid), Int16GetDatum(attnum));
+	bool		result = HeapTupleIsValid(tuple) && ((Form_pg_attribute) GETSTRUCT(tuple))->attinhcount > 0;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return result;
+}
+
 static void
 drop_column(Oid relid, AttrNumber attnum)
 {
+	const DpTable *table;
 	DpLabel    *label;
 
 	/* the cache answers first, because nearly no table is protected */
-	if (attnum < 0 || dp_policy_table(relid) == NULL)
+	if (attnum < 0 || (table = dp_policy_table(relid)) == NULL)
 		return;
 	label = dp_label_get(relid, attnum);
 	if (label != NULL && label->block && dp_label_get(relid, 0) != NULL)
@@ -191,6 +207,8 @@ drop_column(Oid relid, AttrNumber attnum)
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				 errmsg("rows of table \"%s\" belong to people through column \"%s\", which cannot be dropped: call dp_cdp.unprotect_table first",
 						get_rel_name(relid), get_attname(relid, attnum, false))));
+	if (relid == table->labelled || !is_inherited(relid, attnum))
+		dp_label_renew(table->labelled);
 }
 
 static void

@@ -3,7 +3,7 @@
  * label.c
  *	  Security labels as the catalogue of table policies.
  *
- * On a table:	 {"dataset": "clinic", "unit": true}
+ * On a table:	 {"dataset": "clinic", "unit": true, "id": "0a1b2c3d4e5f6071"}
  *				 {"dataset": "clinic", "through": 1}
  *				 {"dataset": "clinic", "unit": true, "block": true}
  * On a column:	 {"unit": true, "lower": 0, "upper": 1000, "total_lower": 0, "total_upper": 3000, "keys": ["a", null]}
@@ -17,6 +17,12 @@
  * how many of them reference a row that has one.  Without it a table whose
  * unit column went away would silently turn into one where each row is a unit.
  * So does "block" for the column that says in which block of time a row is.
+ *
+ * "id" is random, and makes a policy another one than any that was there
+ * before, whatever it says: answers that are kept are those to questions about
+ * tables of this policy.  It is new when a table is protected, and when
+ * a column is dropped (drop.c); a table that replaces another takes it over with the
+ * rest.  Labels that were written by hand, or before there were any, have none.
  *
  * Invariants:
  *	- on every path of inheritance at most one relation bears a table label,
@@ -37,6 +43,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/transam.h"
+#include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_authid.h"
@@ -143,6 +150,17 @@ parse_time(DpLabel *label, const char *name, const JsonbValue *v)
 	return to != NULL;
 }
 
+/* Returns the identity that a label says. */
+static char *
+parse_id(const JsonbValue *v, const char *text)
+{
+	char	   *id = v->type == jbvString ? pnstrdup(v->val.string.val, v->val.string.len) : "";
+
+	if (strlen(id) != DP_POLICY_ID_DIGITS || strspn(id, "0123456789abcdef") != DP_POLICY_ID_DIGITS)
+		bad_label(text);
+	return id;
+}
+
 static bool
 less(Numeric a, Numeric b)
 {
@@ -211,6 +229,8 @@ label_parse(const char *text, bool is_column)
 				bad_label(text);
 			label->dataset = pnstrdup(v.val.string.val, v.val.string.len);
 		}
+		else if (!is_column && strcmp(name, "id") == 0)
+			label->id = parse_id(&v, text);
 		else if (is_column && v.type == jbvNumeric && parse_number(label, name, v.val.numeric))
 			continue;
 		else if (is_column && v.type == jbvString && parse_time(label, name, &v))
@@ -262,6 +282,12 @@ label_format(const DpLabel *label)
 	if (label->block)
 	{
 		appendStringInfo(&s, "%s\"block\": true", separator);
+		separator = ", ";
+	}
+	if (label->id)
+	{
+		appendStringInfo(&s, "%s\"id\": ", separator);
+		escape_json(&s, label->id);
 		separator = ", ";
 	}
 	if (label->has_bounds)
@@ -376,6 +402,31 @@ dp_label_put(Oid relid, AttrNumber attnum, const DpLabel *label)
 
 	SetSecurityLabel(&object, DP_LABEL_PROVIDER, label ? label_format(label) : NULL);
 	dp_policy_invalidate(relid);
+}
+
+char *
+dp_new_policy_id(void)
+{
+	uint64		random;
+
+	if (!pg_strong_random(&random, sizeof(random)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random bits for a policy")));
+	return psprintf("%016" INT64_MODIFIER "x", random);
+}
+
+void
+dp_label_renew(Oid relid)
+{
+	DpLabel    *label = dp_label_get(relid, 0);
+
+	if (label == NULL)
+		return;
+	label->id = dp_new_policy_id();
+	/* a label can be written once in a command */
+	CommandCounterIncrement();
+	dp_label_put(relid, 0, label);
 }
 
 List *

@@ -21,6 +21,8 @@ typedef struct DpLabel
 {
 	AttrNumber	attnum;			/* 0: the table itself */
 	char	   *dataset;
+	char	   *id;				/* of a table: tells this policy from others
+								 * that say the same; NULL: nothing does */
 	bool		unit;
 	int			through;		/* columns of the foreign key; of a column: 1 */
 	bool		block;			/* it says in which block of time a row is; of
@@ -50,6 +52,13 @@ extern DpLabel *dp_label_get(Oid relid, AttrNumber attnum);
 
 /* writes or, with nothing to say, removes a label; privileges are the caller's business */
 extern void dp_label_put(Oid relid, AttrNumber attnum, const DpLabel *label);
+
+/* returns an identity for the label of a table that gets a policy, DP_POLICY_ID_DIGITS hexadecimal digits */
+#define DP_POLICY_ID_DIGITS 16
+extern char *dp_new_policy_id(void);
+
+/* gives the policy of a table, if it has a label of its own, a new identity */
+extern void dp_label_renew(Oid relid);
 
 /* relids of all tables labelled as members of a dataset; NULL: of any */
 extern List *dp_label_tables(const char *dataset);

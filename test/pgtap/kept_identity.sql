@@ -1,5 +1,6 @@
 -- What makes a kept answer one of another question: the content of public tables
--- that are read where protected rows are.
+-- that are read where protected rows are; tables and columns that are not those
+-- that were there, whatever they are called.
 
 \set ON_ERROR_STOP 0
 SET client_min_messages = error;
@@ -171,5 +172,95 @@ SET dp_cdp.max_public_rows = 3;
 SELECT is(paid('SELECT count(*) FROM visits JOIN depts USING (dept) WHERE floor > 5'), '0', 'where it is not, what was kept before is given');
 SELECT is(reuse_line('SELECT count(*) FROM visits JOIN depts USING (dept) WHERE floor > 5'), NULL, 'and EXPLAIN says nothing');
 RESET dp_cdp.max_public_rows;
+
+-- ------------------------------------------------------------------
+-- Policies
+-- ------------------------------------------------------------------
+
+CREATE FUNCTION made(name text) RETURNS text LANGUAGE sql AS $$
+	SELECT format('CREATE TABLE %1$I (patient int, kind text, cost int, more int);
+		INSERT INTO %1$I SELECT i, ''k'' || i %% 2, i, i FROM generate_series(1, 50) i;
+		SELECT dp_cdp.protect_table(%1$L, ''clinic'', ''patient'');
+		SELECT dp_cdp.set_bounds(%1$L, ''cost'', 0, 100);
+		SELECT dp_cdp.set_keys(%1$L, ''kind'', ARRAY[''k0'', ''k1''])', name) $$;
+SELECT changed(made('stays'));
+CREATE FUNCTION asks_stays() RETURNS text LANGUAGE sql VOLATILE AS $$
+	SELECT paid('SELECT kind, sum(cost) FROM stays WHERE more > 3 GROUP BY kind') $$;
+SELECT is(asks_stays(), '1', 'a table');
+SELECT is(asks_stays(), '0', 'is kept');
+CREATE TEMP TABLE others AS SELECT paid('SELECT count(*) FROM visits WHERE ward = 6');
+
+SELECT changed('DROP TABLE stays;' || made('stays'));
+SELECT is(asks_stays(), '1', 'one that is dropped, and made anew as it was, is another');
+SELECT is(asks_stays(), '0', 'and kept');
+SELECT changed('ALTER TABLE stays RENAME TO old_stays;' || made('stays'));
+SELECT is(asks_stays(), '1', 'so is one that takes the name');
+SELECT changed('DROP TABLE stays; ALTER TABLE old_stays RENAME TO stays');
+SELECT is(asks_stays(), '0', 'the first one is still there');
+SELECT changed('ALTER TABLE stays DROP COLUMN more; ALTER TABLE stays ADD COLUMN more int DEFAULT 5');
+SELECT is(asks_stays(), '1', 'a column that comes again is another');
+SELECT is(asks_stays(), '0', 'kept with it');
+SELECT changed('ALTER TABLE stays DROP COLUMN cost, DROP COLUMN more, ADD COLUMN cost int DEFAULT 5, ADD COLUMN more int DEFAULT 5;
+	SELECT dp_cdp.set_bounds(''stays'', ''cost'', 0, 100)');
+SELECT is(asks_stays(), '1', 'with its policy, too');
+SELECT is(asks_stays(), '0', 'two of them at once');
+SELECT changed('ALTER TABLE stays ADD COLUMN further int');
+SELECT is(asks_stays(), '0', 'one that comes changes nothing');
+BEGIN;
+SELECT changed('ALTER TABLE stays DROP COLUMN further');
+SELECT is(asks_stays(), '1', 'one that goes');
+ROLLBACK;
+SELECT is(asks_stays(), '0', 'unless it stays');
+SELECT changed('ALTER TABLE stays ALTER COLUMN more TYPE bigint');
+SELECT is(asks_stays(), '1', 'another type is another question');
+SELECT changed('SELECT dp_cdp.set_bounds(''stays'', ''cost'', 0, 90)');
+SELECT is(asks_stays(), '1', 'as are other bounds');
+SELECT is(paid('SELECT count(*) FROM visits WHERE ward = 6'), '0', 'other tables of the dataset are as they were');
+
+-- a reload keeps the policy
+SELECT changed('CREATE TABLE new_stays (LIKE stays); INSERT INTO new_stays SELECT * FROM stays;
+	SELECT dp_cdp.replace_table(''stays'', ''new_stays''); DROP TABLE stays; ALTER TABLE new_stays RENAME TO stays');
+SELECT is(asks_stays(), '0', 'a table that replaces another is asked the same');
+
+-- columns of partitions
+SELECT changed('CREATE TABLE parts (patient int, cost int, more int) PARTITION BY LIST (more); CREATE TABLE parts_1 PARTITION OF parts DEFAULT;
+	CREATE TABLE parted (patient int, cost int, more int); CREATE TABLE parted_1 (special int) INHERITS (parted);
+	SELECT dp_cdp.protect_table(t, ''clinic'', ''patient'') FROM unnest(''{parts,parted}''::regclass[]) t');
+SELECT is(paid('SELECT count(*) FROM parts WHERE cost > 1'), '1', 'a partitioned table');
+SELECT is(paid('SELECT count(*) FROM parts_1 WHERE cost > 1'), '1', 'a partition');
+SELECT is(paid('SELECT count(*) FROM parted_1 WHERE special > 1'), '1', 'a child');
+SELECT changed('ALTER TABLE parts DROP COLUMN cost; ALTER TABLE parts ADD COLUMN cost int; ALTER TABLE parted_1 DROP COLUMN special; ALTER TABLE parted_1 ADD COLUMN special int');
+SELECT is(paid('SELECT count(*) FROM parts WHERE cost > 1'), '1', 'a column of a partitioned table is another');
+SELECT is(paid('SELECT count(*) FROM parts_1 WHERE cost > 1'), '1', 'and so is the partition''s');
+SELECT is(paid('SELECT count(*) FROM parted_1 WHERE special > 1'), '1', 'a child''s own column');
+CREATE TYPE mood AS ENUM ('calm', 'glad');
+SELECT changed('CREATE TABLE moods (patient int, a mood, b mood); SELECT dp_cdp.protect_table(''moods'', ''clinic'', ''patient'')');
+SELECT is(paid('SELECT count(*) FROM moods'), '1', 'a table with columns of a type');
+DROP TYPE mood CASCADE;
+SELECT is(paid('SELECT count(*) FROM moods'), '1', 'which go with the type, at once');
+
+-- a dataset of the same name
+SELECT changed('SELECT dp_cdp.create_dataset(''other'', default_rho => 1e-6, reuse => ''1 day''); CREATE TABLE few (patient int);
+	SELECT dp_cdp.protect_table(''few'', ''other'', ''patient''); SELECT dp_cdp.set_budget(''other'', ''analyst1'', rho => 1)');
+SELECT is(paid('SELECT count(*) FROM few'), '1', 'a dataset');
+SELECT is(paid('SELECT count(*) FROM few'), '0', 'keeps its answers');
+SELECT changed('DROP TABLE few; SELECT dp_cdp.drop_dataset(''other'', erase_spent => true)');
+SELECT dp_cdp.create_dataset('other', default_rho => 1e-6, reuse => '1 day');
+SELECT dp_cdp.alter_dataset('other', new_owner => 'owner1');
+SELECT changed('CREATE TABLE few (patient int);
+	SELECT dp_cdp.protect_table(''few'', ''other'', ''patient''); SELECT dp_cdp.set_budget(''other'', ''analyst1'', rho => 1)');
+SELECT is(paid('SELECT count(*) FROM few'), '1', 'another one of the same name does not');
+
+-- labels
+CREATE FUNCTION policy_id(relation regclass) RETURNS text LANGUAGE sql AS $$
+	SELECT label::jsonb ->> 'id' FROM pg_seclabel WHERE objoid = relation AND provider = 'dp_cdp' AND classoid = 'pg_class'::regclass AND objsubid = 0 $$;
+SELECT matches(policy_id('few'), '^[0-9a-f]{16}$', 'a policy has an identity');
+SELECT isnt(policy_id('few'), policy_id('moods'), 'of its own');
+CREATE TEMP TABLE ids AS SELECT policy_id('few') AS id;
+SELECT changed('SELECT dp_cdp.protect_table(''few'', ''other'', ''patient'')');
+SELECT is(policy_id('few'), id, 'protecting again what is protected changes nothing') FROM ids;
+SELECT throws_ok($$SECURITY LABEL FOR dp_cdp ON TABLE few IS '{"dataset": "other", "unit": true, "id": "0"}'$$, 'ZC004', NULL, 'no other text is one');
+SELECT throws_ok($$SECURITY LABEL FOR dp_cdp ON TABLE few IS '{"dataset": "other", "unit": true, "id": 1234567890123456}'$$, 'ZC004', NULL, 'nor a number');
+SELECT throws_ok($$SECURITY LABEL FOR dp_cdp ON COLUMN few.patient IS '{"unit": true, "id": "0123456789abcdef"}'$$, 'ZC004', NULL, 'columns have none');
 
 SELECT * FROM finish();

@@ -38,7 +38,7 @@ END $$;
 GRANT EXECUTE ON FUNCTION as_role TO PUBLIC;
 
 CREATE FUNCTION labels(t regclass) RETURNS text LANGUAGE sql AS $$
-	SELECT string_agg(coalesce(a.attname, '') || l.label, ' ' ORDER BY a.attname NULLS FIRST)
+	SELECT string_agg(coalesce(a.attname, '') || regexp_replace(l.label, ', "id": "[0-9a-f]{16}"', ''), ' ' ORDER BY a.attname NULLS FIRST)
 	FROM pg_seclabel l LEFT JOIN pg_attribute a ON a.attrelid = l.objoid AND a.attnum = l.objsubid
 	WHERE l.objoid = t AND l.classoid = 'pg_class'::regclass
 $$;
