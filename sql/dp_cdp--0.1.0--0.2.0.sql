@@ -136,6 +136,8 @@ CREATE TABLE dp_cdp.kept_answer (
 	used_at			timestamptz NOT NULL DEFAULT clock_timestamp(),
 	ended			boolean NOT NULL DEFAULT false,	-- it is given to nobody any more
 	dumped			boolean NOT NULL DEFAULT false,
+	block_from		date,					-- of a dataset with blocks: those from this day on ...
+	block_to		date,					-- ... and before this day are told of
 	PRIMARY KEY (question, began, rho, delta)
 );
 

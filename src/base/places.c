@@ -16,6 +16,9 @@
  * order of their places, and while nothing can be removed new versions are put
  * behind old ones.
  *
+ * A key that begins with a number and goes on with a day (block_spent) is taken for
+ * one of the number's text and of an OID.
+ *
  * Invariants:
  *	- nothing is believed: a hint that is wrong, old, of another row or of
  *	  another database costs time and nothing else;
@@ -32,6 +35,7 @@
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
@@ -40,6 +44,7 @@
 #include "storage/ipc.h"
 #include "storage/shmem.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
@@ -154,20 +159,33 @@ key_index(Relation rel)
 	return rel->rd_pkindex;
 }
 
-/* Sets a key from its columns, which value returns. */
-static void
-set_key(Key *key, int nkeys, Datum (*value) (void *row, int n, bool *isnull), void *row)
+/* Tells whether the first column of a key is a number and no name. */
+static bool
+is_numbered(Relation index)
 {
+	return TupleDescAttr(RelationGetDescr(index), 0)->atttypid == INT8OID;
+}
+
+/* Sets a key of an index from its columns, which value returns. */
+static void
+set_key(Key *key, Relation index, Datum (*value) (void *row, int n, bool *isnull), void *row)
+{
+	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
 	bool		isnull;
 	Datum		datum = value(row, 0, &isnull);
 
 	memset(key, 0, sizeof(*key));
-	if (!isnull)
+	if (is_numbered(index))
+		snprintf(key->name, NAMEDATALEN, INT64_FORMAT, isnull ? 0 : DatumGetInt64(datum));
+	else if (!isnull)
 		strlcpy(key->name, TextDatumGetCString(datum), NAMEDATALEN);
 	if (nkeys < 2)
 		return;
 	datum = value(row, 1, &isnull);
-	key->role = isnull ? InvalidOid : DatumGetObjectId(datum);
+	if (is_numbered(index))
+		key->role = isnull ? InvalidOid : (Oid) DatumGetDateADT(datum);
+	else
+		key->role = isnull ? InvalidOid : DatumGetObjectId(datum);
 	if (nkeys < 3)
 		return;
 	datum = value(row, 2, &isnull);
@@ -200,7 +218,7 @@ has_key(Relation index, TupleTableSlot *slot, const Key *wanted)
 	Row			row = {index, slot};
 	Key			key;
 
-	set_key(&key, IndexRelationGetNumberOfKeyAttributes(index), row_column, &row);
+	set_key(&key, index, row_column, &row);
 	return memcmp(&key, wanted, sizeof(key)) == 0;
 }
 
@@ -235,7 +253,10 @@ begin_scan(Relation rel, Relation index, Snapshot snapshot, const char *name)
 	int			nkeys = name == NULL ? 0 : 1;
 	SysScanDesc scan;
 
-	if (nkeys > 0)
+	if (nkeys > 0 && is_numbered(index))
+		ScanKeyInit(&keys[0], index->rd_index->indkey.values[0], BTEqualStrategyNumber, F_INT8EQ,
+					Int64GetDatum(strtoll(name, NULL, 10)));
+	else if (nkeys > 0)
 		ScanKeyEntryInitialize(&keys[0], 0, index->rd_index->indkey.values[0], BTEqualStrategyNumber, InvalidOid,
 							   index->rd_indcollation[0], F_TEXTEQ, CStringGetTextDatum(name));
 	scan = systable_beginscan_ordered(rel, index, snapshot, nkeys, keys);
@@ -280,7 +301,6 @@ dp_scan_newest(Relation rel, const char *name, Snapshot snapshot,
 			   bool (*row) (TupleTableSlot *slot, void *arg), void *arg)
 {
 	Relation	index = index_open(key_index(rel), AccessShareLock);
-	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
 	SysScanDesc scan = begin_scan(rel, index, snapshot, name);
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 	Key			last = {{0}};
@@ -293,7 +313,7 @@ dp_scan_newest(Relation rel, const char *name, Snapshot snapshot,
 		Key			key;
 
 		CHECK_FOR_INTERRUPTS();
-		set_key(&key, nkeys, entry_column, scan->iscan);
+		set_key(&key, index, entry_column, scan->iscan);
 		if (memcmp(&key, &last, sizeof(key)) != 0)
 		{
 			last = key;

@@ -18,7 +18,8 @@ extern void dp_places_init(void);
 
 /*
  * Tables are those whose primary key begins with a name, and goes on with the
- * OID and the name of a role, if with anything.  Snapshots are of the latest kind.
+ * OID and the name of a role, if with anything; or is a number and a day, where the
+ * name is the number's text.  Snapshots are of the latest kind.
  *
  * dp_read_newest reads the row of a key that is a name alone into slot; false:
  * there is none.  dp_scan_newest calls row for each row whose key begins with

@@ -93,6 +93,8 @@ typedef struct DpRung
 	int64		below;
 	const char *dataset;
 	bool		dumped;
+	bool		has_days;
+	DpDays		days;			/* of the blocks that it tells of */
 } DpRung;
 
 /* all answers of a question that have one beginning */

@@ -22,19 +22,17 @@
 
 #include "base/compat.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "base/amounts.h"
 #include "base/extension.h"
+#include "base/places.h"
 #include "ledger/batch.h"
 
 /* what was spent from a day on, until the next step */
@@ -78,15 +76,38 @@ insert_step(DpSteps *steps, int i)
 	return &steps->steps[i];
 }
 
+/* the table while it is read */
+typedef struct Reading
+{
+	DpSteps    *steps;
+	const AttrNumber *attnum;
+} Reading;
+
 static Datum
-get_column(HeapTuple row, TupleDesc desc, AttrNumber attnum)
+get_column(TupleTableSlot *row, AttrNumber attnum)
 {
 	bool		isnull;
-	Datum		value = heap_getattr(row, attnum, desc, &isnull);
+	Datum		value = slot_getattr(row, attnum, &isnull);
 
 	if (isnull)
 		elog(ERROR, "a row of dp_cdp.block_spent has a column that is NULL");
 	return value;
+}
+
+static bool
+add_row(TupleTableSlot *row, void *arg)
+{
+	Reading    *reading = arg;
+	const AttrNumber *attnum = reading->attnum;
+	Step	   *step = insert_step(reading->steps, reading->steps->n);
+
+	step->days.from = DatumGetDateADT(get_column(row, attnum[DP_BLOCK_FROM]));
+	step->days.to = DatumGetDateADT(get_column(row, attnum[DP_BLOCK_TO]));
+	step->rho = dp_amount_floor(DatumGetNumeric(get_column(row, attnum[DP_BLOCK_RHO_SPENT])), DP_RHO_SCALE);
+	step->delta = dp_amount_floor(DatumGetNumeric(get_column(row, attnum[DP_BLOCK_DELTA_SPENT])), DP_DELTA_SCALE);
+	step->has_row = true;
+	step->tid = row->tts_tid;
+	return true;
 }
 
 static int
@@ -103,26 +124,12 @@ static DpSteps *
 read_steps(Relation rel, const AttrNumber *attnum, Snapshot snapshot, int64 ledger_id)
 {
 	DpSteps    *steps = palloc0(sizeof(DpSteps));
-	TupleDesc	desc = RelationGetDescr(rel);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	row;
+	Reading		reading = {steps, attnum};
 
-	ScanKeyInit(&key, attnum[DP_BLOCK_LEDGER_ID], BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(ledger_id));
-	RelationGetIndexList(rel);	/* sets rd_pkindex */
-	scan = systable_beginscan(rel, rel->rd_pkindex, OidIsValid(rel->rd_pkindex), snapshot, 1, &key);
-	while ((row = systable_getnext(scan)) != NULL)
-	{
-		Step	   *step = insert_step(steps, steps->n);
-
-		step->days.from = DatumGetDateADT(get_column(row, desc, attnum[DP_BLOCK_FROM]));
-		step->days.to = DatumGetDateADT(get_column(row, desc, attnum[DP_BLOCK_TO]));
-		step->rho = dp_amount_floor(DatumGetNumeric(get_column(row, desc, attnum[DP_BLOCK_RHO_SPENT])), DP_RHO_SCALE);
-		step->delta = dp_amount_floor(DatumGetNumeric(get_column(row, desc, attnum[DP_BLOCK_DELTA_SPENT])), DP_DELTA_SCALE);
-		step->has_row = true;
-		step->tid = row->t_self;
-	}
-	systable_endscan(scan);
+	/* rows of hot blocks are updated all the time */
+	dp_scan_newest(rel, psprintf(INT64_FORMAT, ledger_id), snapshot, add_row, &reading);
+	if (steps->n == 0)
+		return steps;
 	qsort(steps->steps, steps->n, sizeof(Step), compare_steps);
 	return steps;
 }

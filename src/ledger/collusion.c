@@ -13,6 +13,11 @@
  * has paid for them counts as a row of its own: what is told is never less than
  * what the roles know.
  *
+ * Of a dataset with blocks of time this is so in each block, and the most in any of
+ * them is told, as that is what the promise is about.  Rows and ladders are of
+ * days; what begins and ends with them is added up along the days.  Rows without
+ * days are of all blocks.
+ *
  * A role knows what was debited from a balance that it pays from, and what it
  * has asked itself, whoever paid.
  *
@@ -48,12 +53,18 @@ static const char query[] =
 "   SELECT b.dataset, b.ledger_id, EXISTS (SELECT FROM unnest($1) AS r(role)"
 "     WHERE dp_cdp.role_pays(r.role, dp_cdp.known_role(b.role, b.role_name)::oid)) AS theirs"
 "   FROM dp_cdp.budget b),"
-/* what was spent, by whom; who asked: it is theirs */
+/* what was spent, by whom, of which days: a log has many rows, and few of these; who asked: it is theirs */
+" logged AS MATERIALIZED ("
+"   SELECT l.dataset, l.block_from, l.block_to, l.paid_by, l.role, l.role_name, l.session_role, l.session_role_name,"
+"     sum(l.rho) AS rho, sum(l.delta) AS delta, sum(l.kept_rho) AS kept_rho, sum(l.kept_delta) AS kept_delta"
+"   FROM dp_cdp.release_log l WHERE (l.granted OR l.paid_by IS NOT NULL) AND l.dataset IN (SELECT name FROM d)"
+"   GROUP BY l.dataset, l.block_from, l.block_to, l.paid_by, l.role, l.role_name, l.session_role, l.session_role_name),"
 " spent AS MATERIALIZED ("
 "   SELECT l.dataset, l.rho, l.delta, l.paid_by, l.kept_rho, l.kept_delta,"
+"     coalesce(l.block_from, '-infinity') AS first, coalesce(l.block_to, 'infinity') AS past,"
 "     coalesce(dp_cdp.known_role(l.role, l.role_name)::oid = ANY ($1), false)"
 "       OR coalesce(dp_cdp.known_role(l.session_role, l.session_role_name)::oid = ANY ($1), false) AS asked"
-"   FROM dp_cdp.release_log l WHERE l.granted OR l.paid_by IS NOT NULL),"
+"   FROM logged l),"
 /* their balances, and those that are gone */
 " balances AS MATERIALIZED ("
 "   SELECT dataset, ledger_id FROM budgets WHERE theirs"
@@ -67,33 +78,53 @@ static const char query[] =
 "   SELECT s.*, s.paid_by && i.ids AS by_balance FROM spent s JOIN ids i ON i.name = s.dataset"
 "   WHERE s.paid_by && i.ids OR (s.asked AND s.paid_by IS DISTINCT FROM ARRAY[i.cap])),"
 " rest AS ("
-"   SELECT dataset, sum(rho) AS rho_sum,"
+"   SELECT dataset, first, past, sum(rho) AS rho_sum,"
 "     sum(rho - CASE WHEN by_balance THEN coalesce(kept_rho, 0) ELSE 0 END) AS rho,"
 "     sum(delta - CASE WHEN by_balance THEN coalesce(kept_delta, 0) ELSE 0 END) AS delta"
-"   FROM known_rows GROUP BY dataset),"
+"   FROM known_rows GROUP BY dataset, first, past),"
+/* a ladder is of one question, and that of some blocks */
 " ladders AS MATERIALIZED ("
-"   SELECT k.dataset, k.question, k.began, p.id, max(k.rho) AS rho, max(k.delta) AS delta"
+"   SELECT k.dataset, k.question, k.began, p.id, max(k.rho) AS rho, max(k.delta) AS delta,"
+"     min(coalesce(k.block_from, '-infinity')) AS first, max(coalesce(k.block_to, 'infinity')) AS past"
 "   FROM dp_cdp.kept_answer k JOIN ids i ON i.name = k.dataset AND i.cap = k.ledger_id"
 "     CROSS JOIN LATERAL unnest(k.paid_by) AS p(id) WHERE p.id = ANY (i.ids)"
 "   GROUP BY k.dataset, k.question, k.began, p.id),"
-" kept AS (SELECT x.dataset, sum(x.rho) AS rho, sum(x.delta) AS delta"
-"   FROM (SELECT dataset, max(rho) AS rho, max(delta) AS delta FROM ladders GROUP BY dataset, question, began) x"
-"   GROUP BY x.dataset),"
-" logged AS (SELECT s.dataset, p.id, sum(s.kept_rho) AS rho, sum(s.kept_delta) AS delta"
-"   FROM known_rows s CROSS JOIN LATERAL unnest(s.paid_by) AS p(id) WHERE s.kept_rho IS NOT NULL GROUP BY s.dataset, p.id),"
-" missing AS (SELECT b.dataset, sum(greatest(coalesce(g.rho, 0) - coalesce(l.rho, 0), 0)) AS rho,"
-"     sum(greatest(coalesce(g.delta, 0) - coalesce(l.delta, 0), 0)) AS delta"
-"   FROM balances b LEFT JOIN logged g ON g.dataset = b.dataset AND g.id = b.ledger_id"
-"     LEFT JOIN (SELECT dataset, id, sum(rho) AS rho, sum(delta) AS delta FROM ladders GROUP BY dataset, id) l"
-"       ON l.dataset = b.dataset AND l.id = b.ledger_id"
-"   GROUP BY b.dataset)"
-" SELECT i.name, trim_scale(t.rho), trim_scale(t.delta), dp_cdp.epsilon_spent(t.rho, i.delta_limit),"
-"   trim_scale(coalesce(r.rho_sum, 0))"
-" FROM ids i LEFT JOIN rest r ON r.dataset = i.name LEFT JOIN kept k ON k.dataset = i.name"
-"   LEFT JOIN missing m ON m.dataset = i.name"
-"   CROSS JOIN LATERAL (SELECT greatest(coalesce(r.rho, 0) + coalesce(k.rho, 0) + coalesce(m.rho, 0), 0) AS rho,"
-"     greatest(coalesce(r.delta, 0) + coalesce(k.delta, 0) + coalesce(m.delta, 0), 0) AS delta) t"
-" WHERE i.ids <> '{}' OR r.dataset IS NOT NULL"
+" kept AS (SELECT x.dataset, x.first, x.past, sum(x.rho) AS rho, sum(x.delta) AS delta"
+"   FROM (SELECT dataset, min(first) AS first, max(past) AS past, max(rho) AS rho, max(delta) AS delta"
+"     FROM ladders GROUP BY dataset, question, began) x"
+"   GROUP BY x.dataset, x.first, x.past),"
+/* of each balance what the log says that it paid for ladders, less what ladders say, day by day */
+" differs AS ("
+"   SELECT s.dataset, p.id, s.first, s.past, s.kept_rho AS rho, s.kept_delta AS delta"
+"   FROM known_rows s CROSS JOIN LATERAL unnest(s.paid_by) AS p(id)"
+"   WHERE s.kept_rho IS NOT NULL AND (s.dataset, p.id) IN (SELECT dataset, ledger_id FROM balances)"
+"   UNION ALL SELECT dataset, id, first, past, -rho, -delta FROM ladders),"
+" changes AS ("
+"   SELECT dataset, id, day, sum(rho) AS rho, sum(delta) AS delta FROM ("
+"     SELECT dataset, id, first AS day, rho, delta FROM differs"
+"     UNION ALL SELECT dataset, id, past, -rho, -delta FROM differs) x"
+"   GROUP BY dataset, id, day),"
+" missing AS ("
+"   SELECT dataset, id, day, greatest(sum(rho) OVER along, 0) AS rho, greatest(sum(delta) OVER along, 0) AS delta"
+"   FROM changes WINDOW along AS (PARTITION BY dataset, id ORDER BY day)),"
+/* what begins, and what ends, at a day */
+" steps AS ("
+"   SELECT dataset, first AS day, rho_sum, rho, delta FROM rest"
+"   UNION ALL SELECT dataset, past, -rho_sum, -rho, -delta FROM rest"
+"   UNION ALL SELECT dataset, first, 0, rho, delta FROM kept"
+"   UNION ALL SELECT dataset, past, 0, -rho, -delta FROM kept"
+"   UNION ALL SELECT dataset, day, 0, rho - lag(rho, 1, 0) OVER along, delta - lag(delta, 1, 0) OVER along FROM missing"
+"     WINDOW along AS (PARTITION BY dataset, id ORDER BY day)),"
+" days AS ("
+"   SELECT dataset, sum(sum(rho_sum)) OVER along AS rho_sum, sum(sum(rho)) OVER along AS rho, sum(sum(delta)) OVER along AS delta"
+"   FROM steps GROUP BY dataset, day WINDOW along AS (PARTITION BY dataset ORDER BY day)),"
+" most AS ("
+"   SELECT dataset, max(rho_sum) AS rho_sum, greatest(max(rho), 0) AS rho, greatest(max(delta), 0) AS delta"
+"   FROM days GROUP BY dataset)"
+" SELECT i.name, trim_scale(coalesce(m.rho, 0)), trim_scale(coalesce(m.delta, 0)),"
+"   dp_cdp.epsilon_spent(coalesce(m.rho, 0), i.delta_limit), trim_scale(coalesce(m.rho_sum, 0))"
+" FROM ids i LEFT JOIN most m ON m.dataset = i.name"
+" WHERE i.ids <> '{}' OR EXISTS (SELECT FROM rest r WHERE r.dataset = i.name)"
 " ORDER BY i.name COLLATE \"C\"";
 
 /* Copies the roles as OIDs, and tells whether all of them are the session's, or ones that it inherits from. */

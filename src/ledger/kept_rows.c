@@ -275,6 +275,10 @@ fill_in_new(DpOpenTable *table, TupleTableSlot *row, const DpLadder *ladder, con
 	dp_set_column(table, row, DP_KEPT_DELTA, NumericGetDatum(dp_amount_numeric(rung->delta, DP_DELTA_SCALE)));
 	dp_set_column(table, row, DP_KEPT_BELOW, NumericGetDatum(dp_amount_numeric(rung->below, DP_RHO_SCALE)));
 	dp_set_column(table, row, DP_KEPT_DUMPED, BoolGetDatum(rung->dumped));
+	if (!rung->has_days)
+		return;
+	dp_set_column(table, row, DP_KEPT_BLOCK_FROM, DateADTGetDatum(rung->days.from));
+	dp_set_column(table, row, DP_KEPT_BLOCK_TO, DateADTGetDatum(rung->days.to));
 }
 
 static void

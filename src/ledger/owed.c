@@ -252,7 +252,11 @@ dp_mark_answers(DpWork *work, const DpRequest *req, const DpExtraItem *extra, Dp
 			DpBalance  *cap = dp_share_balance(work, share, share->payer->nbudgets);
 
 			if (rung == NULL)
+			{
 				rung = dp_add_rung(ladder, id, share->dataset->name, cap->ledger_id, cap->dump_answers);
+				rung->has_days = share->debits != NULL;
+				rung->days = req->items[i].days;
+			}
 			for (int b = 0; b <= share->payer->nbudgets; b++)
 				dp_note_payer(rung, dp_share_balance(work, share, b)->ledger_id);
 		}
