@@ -261,7 +261,7 @@ column_lines(const DpPricedRelease *priced, ExplainState *es)
 								 column->later ? "sigma known when it runs," : psprintf("sigma=%.6g", column->sigma),
 								 format_amount(column->rho, DP_RHO_ONE), column->later ? "" : more,
 								 limits_text(priced, column),
-								 i == priced->release->selection ? "  selects keys" : "", kept_text(column, priced->is_wider)));
+								 i == priced->release->selection ? "  selects keys" : "", kept_text(column, priced->is_wider || column->is_wider)));
 	}
 	return lines;
 }

@@ -437,7 +437,7 @@ dp_kept_look(DpKept *kept, List *before)
 		uint8		question[DP_QUESTION_BYTES];
 
 		column->has_twin = false;
-		if (column == selection)
+		if (column == selection || column->is_wider)
 			continue;
 		column->twin = NULL;
 		column->ladder = ask_of_answers(kept, i, question) ? read_ladder(kept, question) : NIL;
@@ -467,6 +467,7 @@ dp_kept_settle(DpKept *kept)
 
 		column->is_given = kept->columns[i].how != DP_KEPT_BOUGHT;
 		column->is_derived = kept->columns[i].how == DP_KEPT_DERIVED;
+		column->is_wider = kept->columns[i].is_wider;
 		column->kept_since = kept->columns[i].ladder != NIL ? kept->columns[i].id.began : 0;
 		column->charged = 0;
 		for (int j = 0; j < kept->nbudgets; j++)
@@ -487,21 +488,29 @@ dp_kept_settle(DpKept *kept)
  */
 
 bool
+dp_kept_column_is_free(const DpKept *kept, int i)
+{
+	const DpKeptColumn *column = &kept->columns[i];
+
+	if (kept->nbudgets == 0 || column->how != DP_KEPT_GIVEN)
+		return false;
+	for (int j = 0; j < kept->nbudgets; j++)
+	{
+		if (paid_for(column->ladder, kept->balances[j]) < column->id.rho)
+			return false;
+	}
+	return true;
+}
+
+bool
 dp_kept_is_free(const DpKept *kept)
 {
 	if (kept->nbudgets == 0 || (kept->finder != NULL && !dp_kept_is_free(kept->finder)))
 		return false;
 	for (int i = 0; i < kept->ncolumns; i++)
 	{
-		const DpKeptColumn *column = &kept->columns[i];
-
-		if (column->how != DP_KEPT_GIVEN)
+		if (!dp_kept_column_is_free(kept, i))
 			return false;
-		for (int j = 0; j < kept->nbudgets; j++)
-		{
-			if (paid_for(column->ladder, kept->balances[j]) < column->id.rho)
-				return false;
-		}
 	}
 	return true;
 }

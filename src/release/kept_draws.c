@@ -102,7 +102,7 @@ extra(const DpKept *kept, const DpKeptColumn *column, const DpPricedColumn *sett
 	dp_u128		result;
 
 	if (!dp_calibrate(part->sens2, piece, &variance) ||
-		!dp_ladder_extra(part->sens2, piece, &variance, touched(kept->priced, part),
+		!dp_ladder_extra(part->sens2, piece, &variance, touched(column->bounds ? column->bounds : kept->priced, part),
 						 dp_part_share(settled, i, rho - column->id.below), &result))
 		cannot_derive(settled);
 	return result;

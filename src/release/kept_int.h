@@ -51,6 +51,11 @@ typedef struct DpKeptColumn
 								 * it: shows the same answer, pays for it, and
 								 * has a TWIN's draws; NULL: none */
 	bool		has_twin;		/* is a TWIN's */
+	bool		is_wider;		/* GIVEN, and paid for: the answer of a wider
+								 * release, of which the pieces hold the groups that
+								 * are asked for ... */
+	const DpPricedRelease *bounds;	/* ... and whose limits of groups hold for it;
+									 * NULL: those of what is asked */
 	int			npieces;
 	DpKeptPiece *pieces;		/* the first one at the foot of the ladder */
 
@@ -106,6 +111,9 @@ extern void dp_kept_settle(DpKept *kept);
 /* Tells whether all that is shown is there, and paid for by all budgets of who asks: nothing is debited. */
 extern bool dp_kept_is_free(const DpKept *kept);
 
+/* Tells so of one column. */
+extern bool dp_kept_column_is_free(const DpKept *kept, int i);
+
 /* Tells whether protected rows have to be read. */
 extern bool dp_kept_needs_rows(const DpKept *kept);
 
@@ -137,10 +145,11 @@ extern void dp_kept_pair(const DpKept *kept, int i, List *before);
 extern DpKept *dp_kept_create_early(DpPricedRelease *priced, EState *estate);
 
 /*
- * kept_wider.c: looks whether all that a release asks for is kept as answers of the release
- * without the conditions on its keys, and paid for by all budgets of who asks; returns these, or NULL.
+ * kept_wider.c: looks whether what a release asks for is kept as answers of the release
+ * without the conditions on its keys, and paid for by all budgets of who asks.  Returns these, if all of it is;
+ * else NULL: then kept, which has been looked at, has taken those of single columns.
  */
-extern DpKept *dp_kept_of_wider(const DpRun *run, DpPricedRelease *priced, EState *estate);
+extern DpKept *dp_kept_of_wider(const DpRun *run, DpKept *kept, DpPricedRelease *priced, EState *estate);
 
 /* kept_draws.c */
 

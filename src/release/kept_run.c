@@ -89,7 +89,10 @@ look_at_all(List *runs)
 	return is_free;
 }
 
-/* Has releases that would cost something be answered from wider ones, where these are there; returns whether nothing is owed. */
+/*
+ * Has releases that would cost something be answered from wider ones, or single columns of theirs, where these are there;
+ * returns whether nothing is owed.
+ */
 static bool
 look_at_wider(List *runs, List *releases, EState *root)
 {
@@ -104,8 +107,8 @@ look_at_wider(List *runs, List *releases, EState *root)
 
 		if (run->kept == NULL || dp_kept_is_free(run->kept))
 			continue;
-		wider = dp_kept_of_wider(run, lfirst(priced), root);
-		is_free = is_free && wider != NULL;
+		wider = dp_kept_of_wider(run, run->kept, lfirst(priced), root);
+		is_free = is_free && (wider != NULL || dp_kept_is_free(run->kept));
 		if (wider == NULL)
 			continue;
 		run->kept = wider;

@@ -5,13 +5,15 @@
  *
  * A condition that looks at nothing but the keys does not change what rows a group
  * has, it leaves out groups.  So where the guard has described a release without
- * such conditions (DpRelease.wider), and all of its columns are kept and
- * paid for at the price that is asked, the groups are shown from there.  They are the
+ * such conditions (DpRelease.wider), and columns of it are kept and
+ * paid for at the price that is asked, their groups are shown from there.  They are the
  * answer to the wider question: its bounds on groups of a unit hold, and its noise.
  *
- * Nothing is ever bought of a wider release: where anything of it is
- * missing, or owed, the release that was asked for is bought as if there was no
- * other.
+ * Where all columns are there, nothing is run.  Otherwise those that are have the groups that are
+ * asked for taken out of them, and stand beside what is bought.
+ *
+ * Nothing is ever bought of a wider release: a column of it that is
+ * missing, or owed, is bought as it was asked for, as if there was no other.
  *
  * Invariants:
  * - Each group that was asked for satisfies all conditions that the wider release
@@ -86,9 +88,12 @@ params_with_keys(const DpRelease *release, EState *estate)
 	return params;
 }
 
-/* Tells whether each group that is asked for is one of the wider release, and satisfies what that does without. */
+/*
+ * Tells whether each group that is asked for is one of the wider release, and satisfies what that does without.
+ * places: set to where each is among the wider's groups; NULL: nobody wants to know.
+ */
 static bool
-has_groups(const DpPricedRelease *asked, const DpPricedRelease *wider, EState *estate, const char *timezone)
+has_groups(const DpPricedRelease *asked, const DpPricedRelease *wider, EState *estate, const char *timezone, int64 **places)
 {
 	DpKeyTable *all = dp_key_table_create(wider->release, wider->tuples, true);
 	DpKeyTable *some = dp_key_table_create(asked->release, asked->tuples, false);
@@ -106,8 +111,12 @@ has_groups(const DpPricedRelease *asked, const DpPricedRelease *wider, EState *e
 	own->es_param_list_info = params;
 	econtext->ecxt_param_list_info = params;
 	tests = ExecPrepareQual(asked->release->wider_tests, own);
+	if (places != NULL)
+		*places = palloc_extended(Max(dp_key_table_size(some), 1) * sizeof(int64), MCXT_ALLOC_HUGE);
 	for (int64 i = 0; is_there && i < dp_key_table_size(some); i++)
 	{
+		int64		place;
+
 		CHECK_FOR_INTERRUPTS();
 		dp_key_table_get(some, i, values, nulls);
 		for (int j = 0; j < asked->nkeys; j++)
@@ -116,7 +125,10 @@ has_groups(const DpPricedRelease *asked, const DpPricedRelease *wider, EState *e
 			key[j].isnull = nulls[j];
 		}
 		ResetExprContext(econtext);
-		is_there = ExecQual(tests, econtext) && dp_key_table_find(all, values, nulls) >= 0;
+		place = dp_key_table_find(all, values, nulls);
+		is_there = ExecQual(tests, econtext) && place >= 0;
+		if (places != NULL)
+			(*places)[i] = place;
 	}
 	FreeExecutorState(own);
 	AtEOXact_GUC(true, level);
@@ -171,27 +183,138 @@ wider_of(DpPricedRelease *asked, EState *estate, const char *timezone)
 	return wider;
 }
 
-/* Looks at what is kept of a wider release; returns it if all is there and paid for. */
-static DpKept *
-look(DpKept *kept, const DpPricedRelease *asked, EState *estate, const char *timezone)
+/* ------------------------------------------------------------------------
+ * Single columns
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether a column of the wider release can stand in the place of one that is asked for: it has states in the same places. */
+static bool
+fits(const DpPricedColumn *asked, const DpPricedColumn *wider)
 {
-	if (kept == NULL)
+	if (asked->nparts != wider->nparts || asked->later || wider->later)
+		return false;
+	for (int i = 0; i < asked->nparts; i++)
+	{
+		if (asked->parts[i].width != wider->parts[i].width || asked->parts[i].offset != wider->parts[i].offset)
+			return false;
+	}
+	return true;
+}
+
+/* Tells whether n numbers ascend. */
+static bool
+ascend(const int64 *numbers, int64 n)
+{
+	for (int64 i = 1; i < n; i++)
+	{
+		if (numbers[i] <= numbers[i - 1])
+			return false;
+	}
+	return true;
+}
+
+/* Returns a kept answer, of so many numbers in each of so many groups, with the n groups alone that are at these places, which ascend. */
+static const DpKeptAnswer *
+take_groups(const DpKeptAnswer *answer, int draws, int64 groups, const int64 *places, int64 n)
+{
+	DpKeptAnswer *taken = palloc(sizeof(DpKeptAnswer));
+	dp_i128    *values = palloc(draws * sizeof(dp_i128));
+	int64		at = 0;
+	DpValueReader reader;
+	DpValueWriter writer;
+
+	dp_read_values(&reader, answer->values, draws, groups);
+	dp_begin_values(&writer, draws, DP_DERIVED_MAX_BYTES);
+	for (int64 i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (; at <= places[i]; at++)
+			dp_read_group(&reader, values);
+		dp_write_group(&writer, values);
+	}
+	pfree(values);
+	*taken = *answer;
+	taken->values = dp_end_values(&writer);
+	return taken->values != NULL ? taken : NULL;
+}
+
+/* Has a column answered by that of a wider release, whose groups at these places are asked for. */
+static void
+take_column(DpKept *kept, DpPricedRelease *priced, const DpKept *wider, int i, const int64 *places)
+{
+	DpKeptColumn column = wider->columns[i];
+	DpPricedColumn settled = wider->priced->columns[i];
+
+	column.pieces = palloc(column.npieces * sizeof(DpKeptPiece));
+	for (int j = 0; j < column.npieces; j++)
+	{
+		column.pieces[j] = wider->columns[i].pieces[j];
+		column.pieces[j].answer = take_groups(column.pieces[j].answer, dp_answer_draws(&settled),
+											  dp_declared_groups(wider->priced->release, wider->priced->tuples), places,
+											  dp_declared_groups(priced->release, priced->tuples));
+		/* too long; it is bought as if it was not kept */
+		if (column.pieces[j].answer == NULL)
+			return;
+	}
+	/* what was asked for is what others wait for */
+	memcpy(column.question, kept->columns[i].question, DP_QUESTION_BYTES);
+	column.is_wider = true;
+	column.bounds = wider->priced;
+	kept->columns[i] = column;
+	settled.desc = priced->columns[i].desc;
+	priced->columns[i] = settled;
+	dp_price_again(priced, i, column.id.rho);
+}
+
+/* Has columns that would cost something answered by those of a wider release that are paid for. */
+static void
+take_columns(DpKept *kept, DpPricedRelease *priced, const DpKept *wider, EState *estate, const char *timezone)
+{
+	int64	   *places = NULL;
+
+	for (int i = 0; i < kept->ncolumns; i++)
+	{
+		if (dp_kept_column_is_free(kept, i) || !dp_kept_column_is_free(wider, i) ||
+			!fits(&priced->columns[i], &wider->priced->columns[i]))
+			continue;
+		if (places == NULL &&
+			(!has_groups(priced, wider->priced, estate, timezone, &places) ||
+			 !ascend(places, dp_declared_groups(priced->release, priced->tuples))))
+			return;
+		take_column(kept, priced, wider, i, places);
+	}
+}
+
+/*
+ * Looks at what is kept of a wider release (wider; NULL: its questions are not known); returns it if all is there and paid for.
+ * Otherwise kept, the answers of what was asked for, takes single columns.
+ */
+static DpKept *
+look(DpKept *wider, DpKept *kept, DpPricedRelease *asked, EState *estate, const char *timezone)
+{
+	if (wider == NULL)
 		return NULL;
-	dp_kept_look(kept, NIL);
-	if (!dp_kept_is_free(kept) || !has_groups(asked, kept->priced, estate, timezone))
+	dp_kept_look(wider, NIL);
+	if (!dp_kept_is_free(wider))
+	{
+		take_columns(kept, asked, wider, estate, timezone);
 		return NULL;
-	kept->is_wider = true;
-	return kept;
+	}
+	if (!has_groups(asked, wider->priced, estate, timezone, NULL))
+		return NULL;
+	wider->is_wider = true;
+	return wider;
 }
 
 DpKept *
-dp_kept_of_wider(const DpRun *run, DpPricedRelease *priced, EState *estate)
+dp_kept_of_wider(const DpRun *run, DpKept *kept, DpPricedRelease *priced, EState *estate)
 {
 	DpPricedRelease *wider = wider_of(priced, estate, run->timezone);
 
 	if (wider == NULL)
 		return NULL;
-	return look(dp_kept_create(run, wider, estate), priced, estate, run->timezone);
+	return look(dp_kept_create(run, wider, estate), kept, priced, estate, run->timezone);
 }
 
 DpPricedRelease *
@@ -207,7 +330,7 @@ dp_foresee_kept(DpPricedRelease *priced, EState *estate)
 	dp_kept_look(kept, NIL);
 	wider = dp_kept_is_free(kept) ? NULL : wider_of(priced, estate, timezone);
 	if (wider != NULL)
-		of_wider = look(dp_kept_create_early(wider, estate), priced, estate, timezone);
+		of_wider = look(dp_kept_create_early(wider, estate), kept, priced, estate, timezone);
 	if (of_wider != NULL)
 		kept = of_wider;
 	dp_kept_settle(kept);

@@ -61,6 +61,7 @@ typedef struct DpPricedColumn
 	bool		is_given;		/* no piece of it is bought: it is kept, or made
 								 * of what is */
 	bool		is_derived;		/* made of a dearer one */
+	bool		is_wider;		/* a wider release's, unless all columns are */
 	TimestampTz kept_since;		/* when the answer that is given, or made
 								 * better, was bought; 0: it is not kept yet */
 	double		sigma;			/* noise of the first part: sums in the
