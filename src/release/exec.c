@@ -20,22 +20,12 @@
 #include "base/compat.h"
 #include "base/errors.h"
 #include "executor/executor.h"
-#include "lib/ilist.h"
 #include "miscadmin.h"
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/memutils.h"
 
-/* executions that are under way, of all statements of this backend */
-typedef struct LiveRun
-{
-	dlist_node	node;
-	DpRun		run;
-} LiveRun;
-
 static ExecutorRun_hook_type prev_executor_run = NULL;
-
-static dlist_head live_runs = DLIST_STATIC_INIT(live_runs);
 
 int			dp_explain_analyze_depth = 0;
 
@@ -47,51 +37,18 @@ root_estate(EState *estate)
 	return estate;
 }
 
-static void
-forget_run(void *arg)
-{
-	dlist_delete(&((LiveRun *) arg)->node);
-}
-
-static DpRun *
-enter_run(EState *root, DpRelease *release)
-{
-	dlist_iter	iter;
-	LiveRun    *live;
-	MemoryContextCallback *callback;
-
-	dlist_foreach(iter, &live_runs)
-	{
-		live = dlist_container(LiveRun, node, iter.cur);
-		if (live->run.root == root && strcmp(live->run.release->name, release->name) == 0)
-			return &live->run;
-	}
-
-	live = MemoryContextAllocZero(root->es_query_cxt, sizeof(LiveRun));
-	callback = MemoryContextAlloc(root->es_query_cxt, sizeof(MemoryContextCallback));
-	live->run.root = root;
-	live->run.release = release;
-	dlist_push_tail(&live_runs, &live->node);
-	callback->func = forget_run;
-	callback->arg = live;
-	MemoryContextRegisterResetCallback(root->es_query_cxt, callback);
-	return &live->run;
-}
-
 /* Pays for everything that the statement may release and has not paid for yet. */
 static void
 pay_statement(EState *root)
 {
 	MemoryContext old = MemoryContextSwitchTo(root->es_query_cxt);
 	List	   *unpaid = NIL;
-	dlist_iter	iter;
+	ListCell   *lc;
 
-	dlist_foreach(iter, &live_runs)
+	foreach(lc, dp_runs_of(root))
 	{
-		LiveRun    *live = dlist_container(LiveRun, node, iter.cur);
-
-		if (live->run.root == root && live->run.priced == NULL)
-			unpaid = lappend(unpaid, &live->run);
+		if (((DpRun *) lfirst(lc))->priced == NULL)
+			unpaid = lappend(unpaid, lfirst(lc));
 	}
 	dp_buy(unpaid, root);
 	MemoryContextSwitchTo(old);
@@ -110,6 +67,7 @@ release_begin(CustomScanState *node, EState *estate, int eflags)
 		/* the plan may be older than the loss of the budget */
 		if (!dp_release_is_readable(state->release))
 			dp_check_payer(state->release->dataset);
+		(void) dp_enter_run(root_estate(estate), state->release);
 		return;
 	}
 
@@ -130,7 +88,7 @@ release_begin(CustomScanState *node, EState *estate, int eflags)
 				 errmsg("EXPLAIN ANALYZE of private aggregates needs SELECT on the protected table; "
 						"use EXPLAIN without ANALYZE, which shows their price and noise"),
 				 errdetail("What EXPLAIN ANALYZE prints depends on protected rows.")));
-	state->run = enter_run(root_estate(estate), state->release);
+	state->run = dp_enter_run(root_estate(estate), state->release);
 
 	/*
 	 * the first to begin belongs to the root, those of EvalPlanQual end
@@ -247,27 +205,6 @@ create_state(CustomScan *cscan)
 	return (Node *) state;
 }
 
-/* Tells whether the statement has releases, and sets what it was charged for them so far. */
-static bool
-find_charge(EState *root, DpCharge *charged)
-{
-	dlist_iter	iter;
-	bool		found = false;
-
-	dlist_foreach(iter, &live_runs)
-	{
-		LiveRun    *live = dlist_container(LiveRun, node, iter.cur);
-
-		if (live->run.root != root)
-			continue;
-		/* each run knows of the whole statement; one that has not paid yet knows less */
-		if (!found || live->run.charged.rho > charged->rho)
-			*charged = live->run.charged;
-		found = true;
-	}
-	return found;
-}
-
 /* Has every error of a statement with releases say what it was charged. */
 static void
 release_executor_run(DP_EXECUTOR_RUN_ARGS)
@@ -275,7 +212,7 @@ release_executor_run(DP_EXECUTOR_RUN_ARGS)
 	MemoryContext caller = CurrentMemoryContext;
 	DpCharge	charged;
 
-	if (!find_charge(desc->estate, &charged))
+	if (!dp_charge_of(desc->estate, &charged))
 	{
 		prev_executor_run(DP_EXECUTOR_RUN_CALL);
 		return;
@@ -286,7 +223,7 @@ release_executor_run(DP_EXECUTOR_RUN_ARGS)
 	}
 	PG_CATCH();
 	{
-		(void) find_charge(desc->estate, &charged);
+		(void) dp_charge_of(desc->estate, &charged);
 		dp_charge_rethrow(caller, &charged);
 	}
 	PG_END_TRY();

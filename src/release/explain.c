@@ -214,6 +214,8 @@ kept_text(const DpPricedColumn *column, bool is_wider)
 	Interval   *age;
 	char	   *text;
 
+	if (column->is_twin)
+		return "  the same as another, which pays";
 	if (column->kept_since == 0)
 		return "";
 	/* whole seconds, as a line for people */
@@ -279,6 +281,62 @@ before_line(const DpPricedRelease *priced)
 	return psprintf("%s  (rho=%s)", priced->aggregates, format_amount(rho, DP_RHO_ONE));
 }
 
+/* Settles what the releases of a statement that have not been bought would cost, all together: what is asked twice is paid for once. */
+static void
+foresee(EState *estate)
+{
+	/* it may be explained once more */
+	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
+	List	   *runs = NIL;
+	List	   *asked = NIL;
+	List	   *before = NIL;
+	ListCell   *lc,
+			   *run;
+
+	foreach(lc, dp_runs_of(estate))
+	{
+		DpRun	   *r = lfirst(lc);
+
+		if (r->priced != NULL || !dp_parameters_known(r->release, estate))
+			continue;
+		r->foreseen_before = dp_price_prefetches(r->release, estate, &before);
+		r->foreseen = dp_price_release(r->release, estate, NULL, dp_find_key_tuples_early(r->release, estate));
+		runs = lappend(runs, r);
+		asked = lappend(asked, r->foreseen);
+	}
+	forboth(lc, dp_foresee_kept(asked, estate, &before), run, runs)
+		((DpRun *) lfirst(run))->foreseen_given = lfirst(lc);
+	MemoryContextSwitchTo(old);
+}
+
+/* Returns the execution of a release of a statement, which may be explained only. */
+static DpRun *
+run_of(EState *estate, const DpRelease *release)
+{
+	ListCell   *lc;
+
+	foreach(lc, dp_runs_of(estate))
+	{
+		if (strcmp(((DpRun *) lfirst(lc))->release->name, release->name) == 0)
+			return lfirst(lc);
+	}
+	elog(ERROR, "a release that is explained is not known");
+}
+
+/* Returns the price of a release that has been bought, which is told again. */
+static DpPricedRelease *
+price_bought(const DpRun *run, EState *estate)
+{
+	DpPricedRelease *priced = dp_price_release(run->release, estate, NULL, run->tuples);
+
+	if (priced->finder != NULL)
+	{
+		priced->found = run->priced->found;
+		dp_settle_found(priced, estate);
+	}
+	return priced;
+}
+
 void
 dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -286,12 +344,13 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	EState	   *estate = node->ss.ps.state;
 	DpPricedRelease *priced,
 			   *asked;
-	DpKeyTuples **tuples;
+	DpRun	   *run;
 	DpDataset  *dataset;
 	int64		rho;
 	bool		has_days;
 	DpDays		days;
 	List	   *lines = NIL;
+	List	   *before = NIL;
 	ListCell   *lc;
 
 	ExplainPropertyText("Dataset", release->dataset, es);
@@ -302,27 +361,20 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	 */
 	if (!dp_parameters_known(release, estate) || !ActiveSnapshotSet())
 		return;
-	if (dp_run_of_state(node) != NULL && dp_run_of_state(node)->priced != NULL)
-		tuples = dp_run_of_state(node)->tuples;
+	run = run_of(estate, release);
+	if (run->priced == NULL && run->foreseen == NULL)
+		foresee(estate);
+	asked = run->priced != NULL ? price_bought(run, estate) : run->foreseen;
+	if (run->priced == NULL)
+		priced = run->foreseen_given;
 	else
-		tuples = dp_find_key_tuples_early(release, estate);
-	priced = dp_price_release(release, estate, NULL, tuples);
-	if (dp_run_of_state(node) != NULL && dp_run_of_state(node)->priced != NULL && priced->finder != NULL)
-	{
-		priced->found = dp_run_of_state(node)->priced->found;
-		dp_settle_found(priced, estate);
-	}
-	asked = priced;
-	if (dp_run_of_state(node) != NULL && dp_run_of_state(node)->kept != NULL && dp_run_of_state(node)->priced != NULL)
-		priced = dp_run_of_state(node)->priced;
-	else
-		priced = dp_foresee_kept(priced, estate);
+		priced = run->kept != NULL ? run->priced : asked;
 	dataset = priced->dataset;
 	rho = charged_rho(priced);
 	has_days = priced->has_days;
 	days = priced->days;
 	if (priced->groups)
-		ExplainPropertyText("Groups", tuples == NULL && dp_has_key_tuples(release)
+		ExplainPropertyText("Groups", asked->tuples == NULL && dp_has_key_tuples(release)
 							? psprintf("%s  (known when it runs)", priced->groups) : priced->groups, es);
 	if (priced->finder != NULL)
 		lines = column_lines(priced->finder, es);
@@ -349,7 +401,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		ExplainPropertyText("Blocks", psprintf("%s; each of them is charged, and what was seen of a person's rows in other blocks comes on top of it",
 											   dp_days_text(days)), es);
 	lines = NIL;
-	foreach(lc, dp_price_prefetches(release, estate))
+	foreach(lc, run->priced == NULL ? run->foreseen_before : dp_price_prefetches(release, estate, &before))
 	{
 		priced = lfirst(lc);
 		lines = lappend(lines, before_line(priced));

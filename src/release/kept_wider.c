@@ -317,26 +317,89 @@ dp_kept_of_wider(const DpRun *run, DpKept *kept, DpPricedRelease *priced, EState
 	return look(dp_kept_create(run, wider, estate), kept, priced, estate, run->timezone);
 }
 
-DpPricedRelease *
-dp_foresee_kept(DpPricedRelease *priced, EState *estate)
-{
-	DpKept	   *kept = dp_keeps_answers(priced) ? dp_kept_create_early(priced, estate) : NULL;
-	DpKept	   *of_wider = NULL;
-	const char *timezone = pstrdup(GetConfigOption("TimeZone", false, false));
-	DpPricedRelease *wider;
+/* ------------------------------------------------------------------------
+ * Without executing anything
+ * ------------------------------------------------------------------------
+ */
 
-	if (kept == NULL)
-		return priced;
-	dp_kept_look(kept, NIL);
-	wider = dp_kept_is_free(kept) ? NULL : wider_of(priced, estate, timezone);
+/* Looks at what is kept for releases (DpKept, NULL: nothing is), as kept_run.c does; returns whether nothing is owed. */
+static bool
+foresee(List *all, List *before)
+{
+	bool		is_free = true;
+	ListCell   *lc;
+
+	before = list_copy(before);
+	foreach(lc, all)
+	{
+		DpKept	   *kept = lfirst(lc);
+
+		if (kept == NULL || kept->is_wider)
+			continue;
+		dp_kept_look(kept, before);
+		before = lappend(before, kept);
+		is_free = is_free && dp_kept_is_free(kept);
+	}
+	return is_free;
+}
+
+/* Returns what a release that would cost something would be given of a wider one, or kept, which may have taken columns of that. */
+static DpKept *
+foresee_wider(DpKept *kept, EState *estate)
+{
+	const char *timezone = pstrdup(GetConfigOption("TimeZone", false, false));
+	DpPricedRelease *wider = wider_of(kept->priced, estate, timezone);
+	DpKept	   *given = NULL;
+
 	if (wider != NULL)
-		of_wider = look(dp_kept_create_early(wider, estate), kept, priced, estate, timezone);
-	if (of_wider != NULL)
-		kept = of_wider;
+		given = look(dp_kept_create_early(wider, estate), kept, kept->priced, estate, timezone);
+	return given != NULL ? given : kept;
+}
+
+/* Settles what a release would cost, and returns what is shown of it. */
+static DpPricedRelease *
+settle_foreseen(DpKept *kept)
+{
 	dp_kept_settle(kept);
 	if (kept->finder != NULL)
 		dp_kept_set_noise(kept->finder);
 	else
 		dp_kept_set_noise(kept);
 	return kept->priced;
+}
+
+List *
+dp_foresee_kept(List *releases, EState *estate, List **before)
+{
+	List	   *all = NIL;		/* DpKept */
+	List	   *known = NIL;	/* those of them that there are */
+	List	   *given = NIL;
+	ListCell   *lc,
+			   *priced;
+
+	foreach(lc, releases)
+	{
+		DpPricedRelease *release = lfirst(lc);
+
+		all = lappend(all, release != NULL && dp_keeps_answers(release) ? dp_kept_create_early(release, estate) : NULL);
+		if (llast(all) != NULL)
+			known = lappend(known, llast(all));
+	}
+	dp_kept_agree(known);
+	if (!foresee(all, *before))
+	{
+		foreach(lc, all)
+		{
+			if (lfirst(lc) != NULL && !dp_kept_is_free(lfirst(lc)))
+				lfirst(lc) = foresee_wider(lfirst(lc), estate);
+		}
+		(void) foresee(all, *before);
+	}
+	forboth(lc, all, priced, releases)
+	{
+		given = lappend(given, lfirst(lc) != NULL ? settle_foreseen(lfirst(lc)) : lfirst(priced));
+		if (lfirst(lc) != NULL && !((DpKept *) lfirst(lc))->is_wider)
+			*before = lappend(*before, lfirst(lc));
+	}
+	return given;
 }

@@ -62,6 +62,8 @@ typedef struct DpPricedColumn
 								 * of what is */
 	bool		is_derived;		/* made of a dearer one */
 	bool		is_wider;		/* a wider release's, unless all columns are */
+	bool		is_twin;		/* the same as another of the statement, which
+								 * pays */
 	TimestampTz kept_since;		/* when the answer that is given, or made
 								 * better, was bought; 0: it is not kept yet */
 	double		sigma;			/* noise of the first part: sums in the
@@ -162,6 +164,9 @@ typedef struct DpRun
 	const char *timezone;		/* the asker's when it was priced */
 	DpInner    *inner;			/* started and not run yet, or kept for
 								 * EXPLAIN */
+	DpPricedRelease *foreseen;	/* EXPLAIN: as it is asked for, ... */
+	DpPricedRelease *foreseen_given;	/* ... and as it would be answered */
+	List	   *foreseen_before;	/* what its prefetches would release before */
 	Tuplestorestate *rows;
 	TupleDesc	desc;
 } DpRun;
@@ -175,6 +180,17 @@ extern void dp_release_register_nodes(void);
  * others.  In the context of the statement.
  */
 extern void dp_buy(List *runs, EState *root);
+
+/*
+ * live_runs.c: dp_enter_run returns the execution of a release in a statement, which is new for its first node;
+ * dp_runs_of those of all of its releases (DpRun), in the order in which they are bought.  Under EXPLAIN, too,
+ * where none is.
+ */
+extern DpRun *dp_enter_run(EState *root, DpRelease *release);
+extern List *dp_runs_of(EState *estate);
+
+/* live_runs.c: tells whether a statement has releases, and sets what it was charged for them so far */
+extern bool dp_charge_of(EState *root, DpCharge *charged);
 
 /* exec.c: the node's state */
 typedef struct DpReleaseState
@@ -326,11 +342,11 @@ extern void dp_keep_drawn(List *runs);
 extern void dp_keep_found(List *runs);
 
 /*
- * kept_wider.c: settles for a priced release that is not executed what would be
- * given again, as far as that is known before; returns the release whose prices and
- * noise are shown.
+ * kept_wider.c: settles for the priced releases of a statement that is not executed (NULL: one that is not known yet), in the
+ * order in which they would be bought, what would be given again, as far as that is known before; returns those whose
+ * prices and noise are shown.  before: what is bought before (DpKept), to which theirs are added.
  */
-extern DpPricedRelease *dp_foresee_kept(DpPricedRelease *priced, EState *estate);
+extern List *dp_foresee_kept(List *releases, EState *estate, List **before);
 
 /* inner.c: dp_end_inner ends what was started and not run, because nobody asked for its rows */
 extern void dp_end_inner(DpRun *run);
@@ -541,7 +557,7 @@ extern bool dp_wait_for_step(int64 step, TimestampTz start);
  * report.c: dp_price_prefetches returns the DpPricedReleases that the
  * prefetches of a release would make; nothing is executed.
  */
-extern List *dp_price_prefetches(const DpRelease *release, EState *estate);
+extern List *dp_price_prefetches(const DpRelease *release, EState *estate, List **before);
 
 /* explain.c: can it be priced where nothing is executed */
 extern bool dp_parameters_known(const DpRelease *release, EState *estate);

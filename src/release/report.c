@@ -347,15 +347,6 @@ expression_lines(List *lines, const DpPricedRelease *priced)
 	return lines;
 }
 
-typedef struct FindContext
-{
-	EState	   *estate;
-	List	   *names;
-	List	   *priced;
-	List	  **questions;		/* set: QuestionLines go there */
-	bool		anew;			/* kept answers are not foreseen */
-} FindContext;
-
 /* the question of one column */
 typedef struct QuestionLine
 {
@@ -384,59 +375,50 @@ add_questions(List **lines, DpPricedRelease *priced, EState *estate)
 	}
 }
 
-static List *price_prefetches(const DpRelease *release, EState *estate, List **questions);
-
-static bool
-find_releases(PlanState *state, FindContext *c)
-{
-	if (IsA(state, CustomScanState) &&
-		strcmp(((CustomScanState *) state)->methods->CustomName, DP_RELEASE_NODE) == 0)
-	{
-		DpRelease  *release = dp_release_of_state((CustomScanState *) state);
-
-		/* one release, however often it is read */
-		if (!list_member(c->names, makeString(release->name)))
-		{
-			c->names = lappend(c->names, makeString(release->name));
-			c->priced = list_concat(c->priced, price_prefetches(release, c->estate, c->questions));
-			if (dp_parameters_known(release, c->estate))
-			{
-				DpPricedRelease *priced = dp_price_release(release, c->estate, NULL,
-														   dp_find_key_tuples_early(release, c->estate));
-
-				c->priced = lappend(c->priced, priced);
-				if (c->questions != NULL)
-					add_questions(c->questions, priced, c->estate);
-				if (!c->anew)
-					llast(c->priced) = dp_foresee_kept(priced, c->estate);
-			}
-		}
-	}
-	return planstate_tree_walker(state, find_releases, c);
-}
+static List *price_prefetches(const DpRelease *release, EState *estate, List **questions, List **before);
 
 /*
  * Returns the DpPricedRelease of each release of a plan, which is not executed; adds its questions, if asked.
- * anew: as if no answer was kept.
+ * anew: as if no answer was kept.  before: of statements that would run before.
  */
 static List *
-price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvironment *env, List **questions, bool anew)
+price_plan(PlannedStmt *plan, const char *text, ParamListInfo params, QueryEnvironment *env, List **questions, bool anew,
+		   List **before)
 {
 	QueryDesc  *desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot, None_Receiver,
 									   params, env, 0);
-	FindContext c = {.questions = questions,.anew = anew};
+	List	   *of_prefetches = NIL;
+	List	   *own = NIL;
+	EState	   *estate;
+	ListCell   *lc;
 
 	ExecutorStart(desc, EXEC_FLAG_EXPLAIN_ONLY);
-	c.estate = desc->estate;
-	find_releases(desc->planstate, &c);
+	estate = desc->estate;
+	/* one release, however often it is read */
+	foreach(lc, dp_runs_of(estate))
+	{
+		DpRelease  *release = ((DpRun *) lfirst(lc))->release;
+		DpPricedRelease *priced;
+
+		of_prefetches = list_concat(of_prefetches, price_prefetches(release, estate, questions, before));
+		if (!dp_parameters_known(release, estate))
+			continue;
+		priced = dp_price_release(release, estate, NULL, dp_find_key_tuples_early(release, estate));
+		own = lappend(own, priced);
+		if (questions != NULL)
+			add_questions(questions, priced, estate);
+	}
+	if (!anew)
+		own = dp_foresee_kept(own, estate, before);
 	ExecutorEnd(desc);
 	FreeQueryDesc(desc);
-	dp_agree(c.priced);
-	return c.priced;
+	own = list_concat(of_prefetches, own);
+	dp_agree(own);
+	return own;
 }
 
 static List *
-price_prefetches(const DpRelease *release, EState *estate, List **questions)
+price_prefetches(const DpRelease *release, EState *estate, List **questions, List **before)
 {
 	List	   *priced = NIL;
 	ListCell   *lc;
@@ -444,14 +426,14 @@ price_prefetches(const DpRelease *release, EState *estate, List **questions)
 	check_stack_depth();
 	foreach(lc, release->prefetches)
 		priced = list_concat(priced, price_plan(((DpPrefetch *) lfirst(lc))->plan, estate->es_sourceText,
-												 estate->es_param_list_info, estate->es_queryEnv, questions, false));
+												 estate->es_param_list_info, estate->es_queryEnv, questions, false, before));
 	return priced;
 }
 
 List *
-dp_price_prefetches(const DpRelease *release, EState *estate)
+dp_price_prefetches(const DpRelease *release, EState *estate, List **before)
 {
-	return price_prefetches(release, estate, NULL);
+	return price_prefetches(release, estate, NULL, before);
 }
 
 /* Makes the position of an error one in the text that is previewed, not in the statement that asks for it. */
@@ -496,9 +478,10 @@ List *
 dp_price_text(char *query)
 {
 	List	   *priced;
+	List	   *before = NIL;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	priced = price_plan(plan_text(query, "preview"), query, NULL, NULL, NULL, true);
+	priced = price_plan(plan_text(query, "preview"), query, NULL, NULL, NULL, true, &before);
 	PopActiveSnapshot();
 	return priced;
 }
@@ -512,10 +495,11 @@ dp_preview_columns(PG_FUNCTION_ARGS)
 	List	   *lines = NIL;
 	List	   *datasets = NIL;
 	List	   *priced;
+	List	   *before = NIL;
 	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	priced = price_plan(plan_text(query, "preview"), query, NULL, NULL, NULL, false);
+	priced = price_plan(plan_text(query, "preview"), query, NULL, NULL, NULL, false, &before);
 	PopActiveSnapshot();
 	foreach(lc, priced)
 	{
@@ -537,12 +521,13 @@ dp_question(PG_FUNCTION_ARGS)
 {
 	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	List	   *lines = NIL;
+	List	   *before = NIL;
 	TupleDesc	desc;
 	Tuplestorestate *store;
 	ListCell   *lc;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	(void) price_plan(plan_text(query, "question"), query, NULL, NULL, &lines, false);
+	(void) price_plan(plan_text(query, "question"), query, NULL, NULL, &lines, false, &before);
 	PopActiveSnapshot();
 	store = begin_rows(fcinfo, 3, &desc);
 	foreach(lc, lines)

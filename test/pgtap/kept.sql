@@ -371,6 +371,23 @@ SELECT is(shown('analyst1', 'SELECT (SELECT count(*) FROM visits WHERE id > 5), 
 SELECT is(shown('analyst1', 'SELECT count(*) FROM visits WHERE dept IN (SELECT dept FROM visits WHERE id > 5 GROUP BY dept HAVING sum(cost) > 0)'),
 		  'Release: count(*) ; Released Before: sum(cost)   kept, charged rho 0; 1 1', 'one that another one needs');
 
+-- what is asked twice in one statement is paid for once
+SELECT is(shown('analyst1', 'SELECT (SELECT count(*) FROM visits WHERE id > 21), (SELECT count(*) FROM visits v WHERE v.id > 21)'),
+		  'Release: count(*) ; Release: count(*)   the same as another, which pays; 1 1', 'two releases that are one');
+SELECT is(shown('analyst1', 'SELECT (SELECT count(*) FROM visits WHERE id > 21), (SELECT count(*) FROM visits v WHERE v.id > 21)'),
+		  'Release: count(*)   kept, charged rho 0; Release: count(*)   kept, charged rho 0; 0 0', 'and kept');
+SELECT is(shown('analyst1', 'SELECT dept, sum(cost) FROM visits WHERE id > 22 GROUP BY dept UNION ALL SELECT dept, sum(cost) FROM visits WHERE id > 22 GROUP BY dept UNION ALL SELECT dept, count(*) FROM visits WHERE id > 22 GROUP BY dept'),
+		  'Release: sum(cost) ; Release: sum(cost)   the same as another, which pays; Release: count(*) ; 2 2', 'beside another');
+SELECT is(shown('analyst1', 'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY cost), (SELECT max(cost) FROM visits WHERE id > 23) FROM visits WHERE id > 23'),
+		  shown('analyst1', 'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY cost), (SELECT max(cost) FROM visits WHERE id > 24) FROM visits WHERE id > 24'), 'two aggregates of one tree');
+SELECT is(shown('analyst2', 'SELECT (SELECT count(*) FROM visits WHERE id > 21), (SELECT count(*) FROM visits v WHERE v.id > 21)'),
+		  'Release: count(*)   kept, charged rho 1e-06; Release: count(*)   kept, charged rho 0; 1 1', 'what somebody else has paid for, twice');
+SELECT is(shown('analyst1', 'SELECT count(*) FROM visits WHERE dept IN (SELECT dept FROM visits WHERE id > 25 GROUP BY dept HAVING sum(cost) > 0) AND (SELECT max(s) FROM (SELECT dept, sum(cost) AS s FROM visits WHERE id > 25 GROUP BY dept) q) > 0'),
+		  'Release: count(*) ; Released Before: sum(cost) ; Released Before: sum(cost)   kept, charged rho 0; 2 1', 'one that another one needs, and that is shown');
+
+SELECT ask('analyst1', 'SELECT count(*) FROM visits WHERE dept IN (SELECT dept FROM visits WHERE id > 26 GROUP BY dept HAVING sum(cost) > 0) AND (SELECT max(s) FROM (SELECT dept, sum(cost) AS s FROM visits WHERE id > 26 GROUP BY dept) q) > 0');
+SELECT is(paid(), 'analyst1 2, cap 2', 'as it is charged');
+
 -- ------------------------------------------------------------------
 -- Ends
 -- ------------------------------------------------------------------
