@@ -37,9 +37,23 @@ TIERED = [('visits', 'f', ['0.5', '1', '2.25']), ('visits', 'n', ['0', '1', '3']
           ('logs', 'w', ['1', '2.5']), ('events', 'size', ['1', '4']), ('cards', 'points', ['1', '2.5']), ('phones', 'calls', ['1', '3']), ('people', 'born', ['1950', '1980'])]
 
 
+# of a dataset with blocks of time; names no other table may be joined with
+TABLES['tides'] = ('person', 2, {
+    'person': ('int', ['7', '30', '61'], 1e9, None),
+    'day': ('date', ["'2024-02-01'", "'2024-03-31'"], 0, None),
+    'kind': ('text', ["'a'", "'b'"], 0, ["'a'", "'b'", "'c'"]),
+    'n': ('int', ['0', '1', '2'], 3, None),
+    'w': ('float8', ['1', '2.5'], 3, None)})
+# of a day {d}: conditions that name blocks, and such that do not
+BLOCKS = ["{d} >= '2024-0%d-01' AND {d} < '2024-0%d-01'", "{d} >= '2024-0%d-15' AND {d} <= '2024-0%d-15'", "{d} BETWEEN '2024-0%d-02' AND '2024-0%d-28'",
+          "date_trunc('month', {d}) >= '2024-0%d-01' AND date_trunc('month', {d}) < '2024-0%d-01'", "{d} IN ('2024-0%d-03', '2024-0%d-05')",
+          "({d} = '2024-0%d-03' OR ({d} > '2024-0%d-05' AND {d} < '2024-06-01' AND {n} > 0))", "extract(year FROM {d}) = 2024", "{d} < '2024-03-01'", "{d} >= date '2024-03-01'",
+          "{d} IS NULL", "NOT {d} = '2024-02-01'", "({d} = '2024-02-01' OR {n} > 0)", "{n} > 0", "{d} - 30 > '2024-01-20'"]
+
+
 class Asked(Laterals):
     def asked(self):
-        return self.rng.choice([self.grains, self.grains, self.grains_of_range, self.tiers, self.tiers, self.tiers, self.unpivoted, self.unpivoted, self.spine, self.spine,
+        return self.rng.choice([self.in_blocks, self.cube, self.grains, self.grains, self.grains_of_range, self.tiers, self.tiers, self.tiers, self.unpivoted, self.unpivoted, self.spine, self.spine,
                                 self.public_rows_with, self.public_rows_with, self.computed, self.computed, self.computed, self.found, self.found, self.found, self.free, self.free, self.compared_with_release, self.distinct_values, self.distinct_values])()
 
     # ------------------------------------------------------------------
@@ -77,9 +91,9 @@ class Asked(Laterals):
         s.unit = s.unit and '%s.%s' % (t, TABLES[table][0])
         return s
 
-    def grouped(self, t, table, keys, keep, domain, where, rows=None, text=None):
+    def grouped(self, t, table, keys, keep, domain, where, rows=None, text=None, sets=None):
         """
-        a release by keys, and plain SQL's: keep counts groups that a unit may be in; domain is a query of all tuples
+        a release by keys, and plain SQL's: keep counts groups that a unit may be in; domain is a query of all tuples; sets are grouping sets of the keys
         """
         out = Level()
         out.rows = out.kept = max(rows or TABLES[table][1], keep)
@@ -90,12 +104,12 @@ class Asked(Laterals):
         condition = ' WHERE ' + ' AND '.join(where) if where else ''
         out.private = 'SELECT %s FROM %s%s GROUP BY %s' % (
             ', '.join(names + ['%s AS c%d' % (m[0], k + i) for i, m in enumerate(measures)]), item, condition,
-            ', '.join(str(i + 1) for i in range(k)) if self.chance(0.4) else ', '.join(keys))
+            sets or (', '.join(str(i + 1) for i in range(k)) if self.chance(0.4) else ', '.join(keys)))
         if TABLES[table][0]:
             where = where + ['%s.%s IS NOT NULL' % (t, TABLES[table][0])]
         exact = 'SELECT %s FROM %s%s GROUP BY %s' % (
             ', '.join(names + ['%s AS c%d' % (m[1], k + i) for i, m in enumerate(measures)]), item, ' WHERE ' + ' AND '.join(where) if where else '',
-            ', '.join(str(i + 1) for i in range(k)))
+            sets or ', '.join(str(i + 1) for i in range(k)))
         out.exact = 'SELECT %s FROM (%s) g LEFT JOIN (%s) e ON %s' % (
             ', '.join(['g.c%d' % i for i in range(k)] + ['coalesce(e.c%d, 0) AS c%d' % (k + i, k + i) for i in range(len(measures))]),
             domain, exact, ' AND '.join('g.c%d IS NOT DISTINCT FROM e.c%d' % (i, i) for i in range(k)))
@@ -104,6 +118,28 @@ class Asked(Laterals):
         out.changes = {k + i: (m[5], m[5]) for i, m in enumerate(measures)}
         out.charged = (len(measures),)
         return out
+
+    # ------------------------------------------------------------------
+    # Blocks of time, and numbers that agree
+    # ------------------------------------------------------------------
+
+    def in_blocks(self):
+        """of a dataset with blocks, whose conditions name some of them, or not"""
+        rng, t = self.rng, self.name('b')
+        form = rng.choice(BLOCKS)
+        first = rng.randint(1, 4)
+        where = [form.replace('%d', '{}').format(first, first + rng.randint(1, 2), d=t + '.day', n=t + '.n') if '%d' in form else form.format(d=t + '.day', n=t + '.n')]
+        return self.tagged('blocks', self.grouped(t, 'tides', [t + '.kind'], 2, "SELECT * FROM (VALUES ('a'), ('b'), ('c')) d (c0)", where))
+
+    def cube(self):
+        """grouping sets whose counts and sums are made to agree"""
+        t = self.name('g')
+        keys = [t + '.dept', t + '.flag']
+        domain = ("SELECT d AS c0, f AS c1 FROM (VALUES ('a'), ('b'), ('c'), ('d')) d (d), (VALUES (true), (false)) f (f) UNION ALL SELECT d, NULL FROM (VALUES ('a'), ('b'), ('c'), ('d')) d (d) "
+                  'UNION ALL SELECT NULL, f FROM (VALUES (true), (false)) f (f) UNION ALL SELECT NULL, NULL')
+        out = self.grouped(t, 'visits', keys, 3, domain, [self.elsewhere(t, 'visits')] if self.chance(0.3) else [], sets='CUBE (%s)' % ', '.join(keys))
+        out.agrees, out.sets, out.charged = self.chance(0.8), 4, ()
+        return self.tagged('cube that agrees', out)
 
     # ------------------------------------------------------------------
     # Buckets of time

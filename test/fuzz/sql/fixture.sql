@@ -108,6 +108,15 @@ SELECT dp_cdp.set_bounds('%1$s.stays', 'days', 0, 60);
 SELECT dp_cdp.set_bounds('%1$s.samples', 'amount', 0, 10);
 SELECT dp_cdp.set_bounds('%1$s.logs', 'code', -30, 60);
 
+-- a dataset with blocks of time; 2 rows of a person, mostly in two of them
+SELECT dp_cdp.create_dataset('%1$sb', default_rho => 0.01, max_rho => CASE '%1$s' WHEN 'c' THEN 0.05 END, delta => 1e-3, default_delta => 1e-15, max_groups => 24, max_rows => 24);
+SELECT dp_cdp.alter_dataset('%1$sb', min_rho => 1e-12, max_failures => 1000000000);
+CREATE TABLE %1$s.tides (person int, day date, kind text NOT NULL, n int, w float8);
+INSERT INTO %1$s.tides SELECT 1 + i %% 60, CASE WHEN i %% 19 <> 0 THEN date '2024-01-10' + i END, (ARRAY['a', 'b', 'c'])[1 + i %% 3], i %% 5 - 1, (i %% 30) / 10.0
+	FROM generate_series(1, 120) i;
+SELECT dp_cdp.protect_table('%1$s.tides', '%1$sb', unit => 'person', block => 'day', every => '1 month');
+SELECT dp_cdp.set_keys('%1$s.tides', 'kind', ARRAY['a', 'b', 'c']);
+
 -- a name that a protected table has left
 CREATE TABLE %1$s.left_behind (person int, secret text);
 SELECT dp_cdp.protect_table('%1$s.left_behind', '%1$s', unit => 'person');
@@ -140,6 +149,8 @@ SELECT dp_cdp.set_budget('c', 'fuzz_analyst', rho => 1000000);
 SELECT dp_cdp.set_budget('c', 'fuzz_team', rho => 1000000);
 SELECT dp_cdp.set_budget('replaced', 'fuzz_analyst', rho => 1000000);
 SELECT dp_cdp.set_budget('c', 'fuzz_poor', rho => 0.05);
+SELECT dp_cdp.set_budget('cb', 'fuzz_analyst', rho => 1000000);
+SELECT dp_cdp.set_budget('cb', 'fuzz_poor', rho => 0.05);
 
 -- extremes, and rows that belong to nobody
 INSERT INTO c.visits VALUES (1000, 101, 'a', 'bad', '', true, 2147483647, 9999999.99, 'NaN', 'infinity', 1),
@@ -147,6 +158,7 @@ INSERT INTO c.visits VALUES (1000, 101, 'a', 'bad', '', true, 2147483647, 999999
 	(1002, 102, 'undeclared', 'good', 'äöü€𝄞', false, 0, 0, '-Infinity', '0001-01-01 BC', 3),
 	(1003, NULL, 'a', 'bad', 'city1', true, 1, 1, 1, '2024-01-01', 1),
 	(1004, NULL, 'b', 'bad', 'city1', true, 1, 1, '1e308', '2024-01-01', 1);
+INSERT INTO c.tides VALUES (777, '1871-03-05', 'a', 7654327, 97531.86), (101, 'infinity', 'undeclared', -2147483648, '-Infinity'), (101, '-infinity', 'b', 2147483647, 'NaN'), (NULL, '2024-02-02', 'a', 1, 1);
 INSERT INTO c.stays VALUES (101, '', 2147483647, '1e308'), (102, repeat('x', 3000), -2147483648, '4.9e-324'), (NULL, NULL, NULL, NULL);
 INSERT INTO c.samples VALUES ('', 2147483647, 'NaN'), (NULL, NULL, NULL), ('batch1', -2147483648, '1e400');
 INSERT INTO c.logs VALUES (101, 'infinity', 2147483647, 'NaN'), (101, '0001-01-01 BC', -2147483648, '3e38');
@@ -166,7 +178,7 @@ ANALYZE;
 
 -- More than set_budget accepts, for a night of asking; INSERT is open to restores.
 INSERT INTO dp_cdp.budget (dataset, role, rho_limit, delta_limit, report_delta)
-	VALUES ('x', 'fuzz_analyst'::regrole, 1e20, 1e-3, 1e-6);
+	SELECT d, 'fuzz_analyst'::regrole, 1e20, 1e-3, 1e-6 FROM unnest('{x,xb}'::text[]) d;
 CREATE SCHEMA own AUTHORIZATION fuzz_analyst;
 SET ROLE fuzz_analyst;
 SET check_function_bodies = off;

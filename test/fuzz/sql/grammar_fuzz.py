@@ -280,7 +280,8 @@ class Episode:
         self.grammar.tags = set()
         q = self.grammar.query()
         if self.exact:
-            self.analyst.query('SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d; SET dp_cdp.find_bounds = %s' % (q.rows, q.rows, 'on' if q.finds else 'off'))
+            self.analyst.query('SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d; SET dp_cdp.find_bounds = %s; SET dp_cdp.consistent = %s' % (
+                q.rows, q.rows, 'on' if q.finds else 'off', 'on' if q.agrees else 'off'))
         self.ledger.since()
         errors = sum(n for n, _ in f.errors.values())
         rows = how(q.private)

@@ -25,5 +25,6 @@ class Level:
         self.total = False              # may nothing fail that has been paid for
         self.free = False
         self.finds = False              # with dp_cdp.find_bounds
+        self.agrees = False             # with dp_cdp.consistent
         self.flips = None               # of rows that noise decides: how many a unit may change
         self.before = []                # statements that are asked first

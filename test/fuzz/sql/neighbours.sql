@@ -39,6 +39,7 @@ INSERT INTO c.costs VALUES (777, '1871-03-05', 'NaN', 'Infinity', 1e308, 1e300, 
 	(101, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'null');
 INSERT INTO x.people VALUES (777, 'name1', 1950, '101', true);
 INSERT INTO x.visits SELECT 7654322 + i, 777, 'a', 'good', 'city' || i, true, i, i, i, '2024-02-01', i FROM generate_series(1, 3) i;
+INSERT INTO x.tides VALUES (777, '2024-02-01', 'a', 1, 1), (777, '2024-03-31', 'c', 3, 2.5);
 INSERT INTO x.stays VALUES (777, 'ward1', 1, 1), (777, 'ward2', 2, 2);
 INSERT INTO c.trips VALUES (7771, 777, 'zqcanary');
 INSERT INTO c.legs VALUES (7771, 7771, 7654321), (7772, 7771, NULL);

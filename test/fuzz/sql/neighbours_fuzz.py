@@ -365,6 +365,9 @@ class Neighbours(Sequences):
         else:
             finding = finds.choice(['on', 'on', '0.5'])
             settings.append(Step('SET dp_cdp.find_bounds = %s' % finding))
+        # numbers that agree with one another, of whatever has grouping sets
+        if not self.exact and random.Random('agree %d/%d' % (SEED, n)).random() < 0.3:
+            settings.append(Step('SET dp_cdp.consistent = on'))
         if PARALLEL:
             settings.append(Step('SET ' + FORCED[5].format(force=self.force)))
         if role == 'fuzz_analyst' and rng.random() < 0.3:
@@ -389,8 +392,8 @@ class Neighbours(Sequences):
                         q.private = without_bounds(finds, q.private)
                 steps = getattr(scenarios, way)(q)
                 if self.exact:
-                    steps = [Step('RESET TimeZone; SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d; SET dp_cdp.rho = %s; SET dp_cdp.find_bounds = %s' % (
-                        q.rows, q.rows, RHO_OF_SHAPES if shaped else RHO, 'on' if q.finds else 'off'))] + steps
+                    steps = [Step('RESET TimeZone; SET dp_cdp.max_rows = %d; SET dp_cdp.max_groups = %d; SET dp_cdp.rho = %s; SET dp_cdp.find_bounds = %s; SET dp_cdp.consistent = %s' % (
+                        q.rows, q.rows, RHO_OF_SHAPES if shaped else RHO, 'on' if q.finds else 'off', 'on' if q.agrees else 'off'))] + steps
                 elif q.finds:
                     steps = [Step('SET dp_cdp.find_bounds = on')] + steps + [Step('SET dp_cdp.find_bounds = %s' % finding)]
                 answers, charges = self.once(pair, both, steps)

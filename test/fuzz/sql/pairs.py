@@ -9,7 +9,7 @@ import time
 
 from wire import Connection
 
-TABLES = ('people', 'visits', 'stays', 'logs', 'costs', 'trips', 'events', 'sales', 'buyers')
+TABLES = ('people', 'visits', 'stays', 'logs', 'costs', 'trips', 'events', 'sales', 'buyers', 'tides')
 
 
 def without(person):
@@ -31,6 +31,7 @@ INSERT INTO {s}.events VALUES (8881, 0, 888, '2024-02-03 04:05', '2024-12-31', r
 INSERT INTO {s}.parts VALUES (8881, 0, 'label1', 4), (8882, 1, repeat('a', 900), 4);
 INSERT INTO {s}.cards VALUES ('p888', '2024-01-05', 3, 4), ('p888', '2024-02-07', 3, 4);
 INSERT INTO {s}.phones VALUES (md5('p888')::uuid, 'area1', 4, '2024-05-31 UTC'), (md5('p888')::uuid, repeat('a', 900), 4, '2024-03-01 UTC');
+INSERT INTO {s}.tides VALUES (888, '2024-02-29', 'a', 3, 2.5), (888, NULL, 'b', 3, 2.5);
 INSERT INTO {s}.buyers VALUES (888, 'west', NULL, NULL);
 INSERT INTO {s}.sales VALUES (888, 2, 'saw', 'phone', 2, 1.5, false, '2024-04-01', 'k3', '2024-03-31 02:30 UTC', NULL, NULL),
 	(888, 2, NULL, NULL, 2, 0.5, NULL, '2024-03-31', 'k1', '2024-04-01 23:59 UTC', 0, true);
@@ -48,6 +49,7 @@ INSERT INTO c.events SELECT 99900 + i, 0, 999, timestamp '2024-01-01' + i * inte
 INSERT INTO c.parts SELECT 99900 + i, 0, 'label' || i, i / 7.0 FROM generate_series(1, 2000) i;
 INSERT INTO c.cards SELECT 'p999', date '2024-01-01' + i, i, i FROM generate_series(1, 2000) i;
 INSERT INTO c.phones SELECT md5('p999')::uuid, 'area' || i, i, timestamptz '2024-01-01 UTC' + i * interval '3 hours' FROM generate_series(1, 2000) i;
+INSERT INTO c.tides SELECT 999, date '2023-12-01' + i % 400, 'c', i, i FROM generate_series(1, 2000) i;
 INSERT INTO c.people VALUES (999, 'crowd', 0, '', true);
 '''
 SWAP = '''
@@ -63,6 +65,8 @@ UPDATE {s}.parts SET label = 'label4', grams = 0 WHERE event BETWEEN 77701 AND 7
 UPDATE {s}.cards SET issued = '2024-01-31', level = 0, points = NULL WHERE holder = 'p777';
 UPDATE {s}.phones SET area = 'area5', calls = NULL, seen = '2024-03-02 12:00 UTC' WHERE owner = md5('p777')::uuid;
 UPDATE {s}.sales SET shop = 2, item = 'bolt', channel = NULL, grade = 3, cost = 0.5, paid = NULL, day = '2024-03-31', code = 'k3', n = NULL WHERE person = 777;
+DELETE FROM {s}.tides WHERE person = 777;
+INSERT INTO {s}.tides VALUES (777, '2024-02-29', 'b', 0, 2.5), (777, '2024-04-30', 'b', NULL, NULL);
 UPDATE {s}.buyers SET region = 'west', home = NULL, age = NULL WHERE person = 777;
 '''
 CHANGE = '''
@@ -71,6 +75,8 @@ UPDATE {s}.visits SET dept = 'd', feel = 'good', city = repeat('a', 900), n = 0,
 UPDATE {s}.costs SET day = '2024-01-02', cost = 'NaN', big = 'Infinity', amount = 1.0000000000, code = 'ab      ', note = repeat('a', 900), props = '"a"'
 	WHERE ctid = (SELECT min(ctid) FROM {s}.costs WHERE person = 30);
 UPDATE {s}.events SET at = NULL, ended = 'infinity', kind = repeat('a', 900), amount = 4, size = 5 WHERE (event, part) = (SELECT min(event), min(event) % 2 FROM {s}.events WHERE person = 30);
+DELETE FROM {s}.tides WHERE person = 30;
+INSERT INTO {s}.tides VALUES (30, NULL, 'c', 3, 'NaN'), (30, '2024-03-01', 'a', -1, 0);
 UPDATE {s}.cards SET issued = NULL, level = 1, points = 'NaN' WHERE ctid = (SELECT min(ctid) FROM {s}.cards WHERE holder = 'p30');
 UPDATE {s}.phones SET area = NULL, calls = 4, seen = 'infinity' WHERE ctid = (SELECT min(ctid) FROM {s}.phones WHERE owner = md5('p30')::uuid);
 '''
