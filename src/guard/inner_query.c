@@ -35,7 +35,8 @@
  * - aggregates of subqueries are exact, and choose among values that are equal
  *	 but written differently by an order of their own (unit_aggregates.c);
  * - keys by which a subquery groups, or which it takes for DISTINCT, are
- *	 computed with in their canonical form (canonical.c);
+ *	 computed with in their canonical form (canonical.c), or in that of a row
+ *	 that an order of their own chooses (spellings.c);
  * - LIMIT, DISTINCT ON, windows and ordered sets are refused (subquery.c,
  *	 checks.c);
  * - which groups and which codes of a unit are kept is decided by their hashes
@@ -494,6 +495,7 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
 	bool		undeclared = release->selection >= 0;
 	List	   *blocks = release->in_blocks ? dp_find_blocks(release, from->query) : NIL;
+	Query	   *query;
 	ListCell   *key,
 			   *unit;
 
@@ -528,7 +530,9 @@ dp_build_inner_query(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 		add_condition(from->query, dp_make_membership(release, from->query, held->value, held->domain, held->null_key));
 	}
 	dp_hold_to_blocks(release, blocks);
-	dp_make_groups_canonical(from->query);
-	return release->has_unit ? unit_query(release, from, parts, undeclared)
+	query = release->has_unit ? unit_query(release, from, parts, undeclared)
 		: row_query(release, from->query, parts, undeclared);
+	dp_keep_spellings(from->query);
+	dp_make_groups_canonical(from->query);
+	return query;
 }

@@ -246,8 +246,8 @@ SET SESSION AUTHORIZATION boss;
 SELECT dp_cdp.protect_table(t, 'clinic', unit => 'pid') FROM unnest('{with_all,without_one}'::regclass[]) t;
 --@ attack
 SET dp_cdp.rho = 100;
-WITH a AS (SELECT dp_count(*) AS n FROM (SELECT pid, count(DISTINCT day) AS days FROM with_all GROUP BY pid) q WHERE days + scale(pid) = 5),
-	b AS (SELECT dp_count(*) AS n FROM (SELECT pid, count(DISTINCT day) AS days FROM without_one GROUP BY pid) q WHERE days + scale(pid) = 5)
+WITH a AS (SELECT dp_count(*) AS n FROM (SELECT pid, scale(pid) AS s, count(DISTINCT day) AS days FROM with_all GROUP BY pid) q WHERE days + s = 5),
+	b AS (SELECT dp_count(*) AS n FROM (SELECT pid, scale(pid) AS s, count(DISTINCT day) AS days FROM without_one GROUP BY pid) q WHERE days + s = 5)
 SELECT CASE WHEN abs(a.n - b.n) > 4 THEN 'the counts tell ' || abs(a.n - b.n) END FROM a, b;
 --> ok 20000
 WITH a AS (SELECT dp_count(*) AS n FROM (SELECT pid FROM with_all GROUP BY pid HAVING count(DISTINCT day) > 1 AND scale(pid) = 1) q),

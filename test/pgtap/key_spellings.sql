@@ -1,0 +1,89 @@
+-- Groups by values that are equal but written differently, below and beside what
+-- tells these apart: conditions are asked of rows, as PostgreSQL asks them, a group
+-- is written as one of its rows is, and what can be neither is refused, for nothing.
+
+\ir shop.psql
+
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE tips (id int PRIMARY KEY, customer int NOT NULL, tip numeric, priced numeric(6, 2), f float8, c bpchar);
+INSERT INTO tips SELECT i, i % 400, (ARRAY['1.0', '1', '2.50', '3', '1.00'])[1 + i % 5]::numeric, (ARRAY[1, 2.5])[1 + i % 2],
+	(ARRAY['0', '-0', '1'])[1 + i % 3]::float8, (ARRAY['a', 'a ', 'b'])[1 + i % 3]::bpchar FROM generate_series(1, 1500) i;
+-- of one customer, all of them
+CREATE TABLE mixed (customer int NOT NULL, v numeric);
+INSERT INTO mixed SELECT i % 300, (ARRAY['1.00', '1.0', '1'])[1 + i / 300]::numeric FROM generate_series(0, 899) i;
+-- people who are numbers of no fixed scale
+CREATE TABLE accounts (account numeric NOT NULL, v int, d numeric);
+INSERT INTO accounts SELECT (ARRAY['1.0', '1', '2.50', '3', '1.00'])[1 + i % 5]::numeric + i % 10 * 10, i, i / 10.0 FROM generate_series(1, 60) i;
+SELECT dp_cdp.protect_table('tips', 'shop', 'customer'), dp_cdp.protect_table('mixed', 'shop', 'customer'), dp_cdp.protect_table('accounts', 'shop', 'account');
+RESET SESSION AUTHORIZATION;
+
+SELECT no_plan();
+
+-- conditions on keys alone
+SELECT as_written('SELECT count(*) FROM (SELECT customer, tip FROM tips GROUP BY 1, 2) s WHERE ' || condition) FROM unnest(ARRAY[
+	'tip::text = ''1.0''', 'tip::text LIKE ''%.50''', 'scale(tip) = 2', 'tip::text || '''' = ''1.00''', '''<'' || tip || ''>'' = ''<1.0>''', 'tip > 0 AND tip::text <> ''1''',
+	'(tip + 1)::text = ''3.50''', 'tip::text IN (''1.0'', ''3'')', 'tip = 1.00', 'trim_scale(tip)::text = ''1''']) AS condition;
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FROM (SELECT DISTINCT customer, tip FROM tips) s WHERE tip::text = ''1.0''',
+	'SELECT count(*) FROM (SELECT customer, tip FROM tips UNION SELECT customer, tip FROM tips) s WHERE tip::text = ''1.0''',
+	'SELECT count(*) FROM (SELECT customer, tip, count(*) AS n FROM tips GROUP BY 1, 2) s WHERE tip::text = ''1.0'' AND n < 4',
+	'SELECT count(*) FROM (SELECT customer, tip, count(*) AS n FROM tips GROUP BY 1, 2 HAVING tip::text = ''1.0'') s WHERE n > 3',
+	'SELECT count(*) FROM (SELECT customer, tip, count(*) AS n FROM tips GROUP BY 1, 2 HAVING tip::text = ''1.0'' AND count(*) > 3) s',
+	'SELECT count(*) FROM (SELECT customer, tip FROM (SELECT customer, tip FROM tips GROUP BY 1, 2) s GROUP BY 1, 2) s WHERE tip::text LIKE ''%.50''',
+	'SELECT count(*) FROM (SELECT customer, t FROM (SELECT customer, tip + 1 AS t FROM tips GROUP BY 1, 2) s) s WHERE t::text = ''2.0''',
+	'SELECT count(*) FROM customers c JOIN (SELECT customer, tip FROM tips GROUP BY 1, 2) s USING (customer) WHERE tip::text = ''1.0''',
+	'SELECT count(*) FROM customers c LEFT JOIN (SELECT customer, tip FROM tips GROUP BY 1, 2) s USING (customer) WHERE tip::text = ''2.50''',
+	'SELECT count(*) FROM customers c LEFT JOIN (SELECT customer, tip FROM tips GROUP BY 1, 2) s ON s.customer = c.customer AND tip::text = ''2.50'' WHERE tip IS NOT NULL',
+	'SELECT count(*) FROM customers WHERE customer IN (SELECT customer FROM tips GROUP BY customer, tip HAVING tip::text = ''1.0'')',
+	'SELECT count(*) FROM (SELECT customer, c FROM tips GROUP BY 1, 2) s WHERE octet_length(c) = 2',
+	'SELECT count(*) FROM (SELECT customer, c FROM tips GROUP BY 1, 2) s WHERE c LIKE ''a ''',
+	'SELECT count(*) FROM (SELECT customer, c FROM tips GROUP BY 1, 2) s WHERE c = ''a''',
+	'SELECT count(*) FROM (SELECT account, count(*) FROM accounts GROUP BY 1) s WHERE account::text LIKE ''1%''',
+	'SELECT count(*) FROM (SELECT account, d FROM accounts WHERE v < 5 GROUP BY 1, 2) s WHERE account::text LIKE ''1%''',
+	'SELECT count(*) FROM (SELECT account, d FROM accounts WHERE v < 5 GROUP BY 2, 1) s WHERE scale(account) > 0 AND scale(d) > 0',
+	'SELECT count(*) FROM (SELECT customer, priced FROM tips GROUP BY 1, 2) s WHERE priced::text = ''1.00''',
+	'SELECT count(*) FROM (SELECT customer, v FROM mixed GROUP BY 1, 2) s WHERE v::text = ''1.0''',
+	'SELECT count(*) FROM (SELECT customer, v, count(*) AS n FROM mixed GROUP BY 1, 2) s WHERE v::text = ''1.0'' AND n = 1']) AS statement;
+
+-- how a group is written
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT count(*) FILTER (WHERE tip::text = ''2.50'') FROM (SELECT customer, tip FROM tips GROUP BY 1, 2) s',
+	'SELECT count(*) FROM (SELECT customer, tip::text AS t FROM tips GROUP BY customer, tip) s WHERE t = ''2.50''',
+	'SELECT count(*) FROM (SELECT customer, tip + 1 AS t, count(*) FROM tips GROUP BY customer, tip) s WHERE t::text = ''3.50''',
+	'SELECT t, count(*) FROM (SELECT customer, tip::text AS t FROM (SELECT customer, tip FROM tips WHERE tip > 2 GROUP BY 1, 2) s) s GROUP BY 1',
+	'SELECT count(DISTINCT tip::text) FROM (SELECT customer, tip FROM tips WHERE tip > 2 GROUP BY 1, 2) s',
+	'SELECT count(*) FROM (SELECT customer, tip FROM tips WHERE tip > 2 GROUP BY 1, 2 HAVING tip::text = ''2.50'' OR count(*) > 1000) s',
+	'SELECT count(*) FROM (SELECT customer, tip, rank() OVER (PARTITION BY customer ORDER BY tip) AS r FROM tips GROUP BY 1, 2) s WHERE tip::text = ''2.50'' AND r < 3',
+	'SELECT count(*) FILTER (WHERE t LIKE ''1%'') FROM (SELECT account, account::text AS t, count(*) FROM accounts GROUP BY 1) s',
+	'SELECT count(*) FILTER (WHERE t LIKE ''1%'') FROM (SELECT account, d, account::text AS t FROM accounts WHERE v < 5 GROUP BY 1, 2) s',
+	'SELECT count(*) FROM accounts JOIN (SELECT account, account::text AS t FROM accounts GROUP BY 1) s USING (account) WHERE t LIKE ''%1%''',
+	'SELECT count(*) FILTER (WHERE octet_length(c) = 1) FROM (SELECT customer, c FROM tips WHERE c = ''b'' GROUP BY 1, 2) s',
+	-- of several, one that PostgreSQL might have chosen
+	'SELECT count(*) FILTER (WHERE v::text IN (''1'', ''1.0'', ''1.00'')) FROM (SELECT customer, v FROM mixed GROUP BY 1, 2) s',
+	'SELECT count(*) FROM (SELECT DISTINCT v::text FROM (SELECT customer, v FROM mixed GROUP BY 1, 2) s) t',
+	-- nobody looks
+	'SELECT count(*) FILTER (WHERE tip > 1.00 AND round(tip) = 3) FROM (SELECT customer, tip FROM tips GROUP BY 1, 2) s']) AS statement;
+
+-- the unit, and what the message says (above)
+SELECT refused('SELECT count(*) FILTER (WHERE account::text LIKE ''1%'') FROM (SELECT account, count(*) FROM accounts GROUP BY 1) s');
+
+-- windows over groups whose order is that of all that is read, and what the message says
+SELECT refused('SELECT count(*) FILTER (WHERE l::text = ''2.50'') FROM (SELECT customer, lag(tip) OVER (PARTITION BY customer ORDER BY tip) AS l FROM tips GROUP BY customer, tip) s');
+SELECT as_written('SELECT count(*) FILTER (WHERE l::text = ''2.50'') FROM (SELECT customer, lag(tip) OVER (PARTITION BY customer ORDER BY tip) AS l
+	FROM (SELECT customer, tip FROM tips WHERE tip <> 1 GROUP BY 1, 2) g) s');
+
+-- released keys are written in one way; their conditions are asked of rows
+SELECT is(rows_for('analyst1', 'SELECT tip, count(*) FROM tips GROUP BY 1 HAVING ' || condition), answer, condition) FROM (VALUES
+	('tip::text = ''1.0''', '(1,300)'), ('tip::text = ''1.0'' AND count(*) > 1', '(1,300)'), ('scale(tip) = 2', '(1,300) (2.5,300)'),
+	('tip = 1.00', '(1,900)')) AS q (condition, answer);
+SELECT as_written('SELECT n FROM (SELECT tip, count(*) AS n FROM tips GROUP BY 1) s WHERE tip::text = ''1.0''');
+SELECT as_written('SELECT n FROM (SELECT tip, count(*) AS n FROM tips GROUP BY 1) s, (VALUES (1)) v (i) WHERE tip::text = ''1.0'' AND n > i');
+SELECT as_written('SELECT n FROM (SELECT tip, count(*) AS n FROM tips GROUP BY 1) s JOIN (VALUES (1.0)) v (l) ON l = tip', 'values are compared');
+SELECT refused('SELECT tip, count(*) FROM tips GROUP BY 1 HAVING tip::text = ''1.0'' OR count(*) > 2000');
+SELECT refused('SELECT n FROM (SELECT tip, count(*) AS n FROM tips GROUP BY 1) s JOIN (VALUES (''1.0'')) v (l) ON l = tip::text');
+SELECT refused('SELECT n FROM (SELECT tip, count(*) AS n FROM tips GROUP BY 1) s, (VALUES (''1.0'')) v (l) WHERE l = tip::text');
+SELECT refused('SELECT n FROM (SELECT tip::numeric(10, 2) AS tip, count(*) AS n FROM tips GROUP BY 1) s, (VALUES (''1.00'')) v (l) WHERE l = tip::text');
+SELECT refused('WITH s AS (SELECT tip, count(*) AS n FROM tips GROUP BY 1) SELECT n FROM s WHERE tip::text = ''2.50''');
+SELECT is(rows_for('owner1', 'SELECT n FROM (SELECT tip, count(*) AS n FROM tips GROUP BY 1) s, (VALUES (''2.50'')) v (l) WHERE l = tip::text'), '(300)', 'who may read asks as ever');
+
+SELECT * FROM finish();
