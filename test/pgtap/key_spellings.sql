@@ -86,4 +86,13 @@ SELECT refused('SELECT n FROM (SELECT tip::numeric(10, 2) AS tip, count(*) AS n 
 SELECT refused('WITH s AS (SELECT tip, count(*) AS n FROM tips GROUP BY 1) SELECT n FROM s WHERE tip::text = ''2.50''');
 SELECT is(rows_for('owner1', 'SELECT n FROM (SELECT tip, count(*) AS n FROM tips GROUP BY 1) s, (VALUES (''2.50'')) v (l) WHERE l = tip::text'), '(300)', 'who may read asks as ever');
 
+-- listed keys that a condition on how they are written excludes are no groups
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.set_keys('tips', 'tip', ARRAY[1.0, 2.50, 3, 4]);
+RESET SESSION AUTHORIZATION;
+SELECT is(rows_for('analyst1', 'SELECT tip, count(*) FROM tips WHERE ' || condition || ' GROUP BY 1'), answer, condition) FROM (VALUES
+	('tip::text = ''1.0''', '(1,300)'), ('''3'' = tip::text', '(3,300)'), ('tip::text IN (''1.0'', ''3'', ''x'', NULL)', '(1,300) (3,300)'),
+	('tip::text = ''x''', 'none'), ('tip::text = ''3.000''', '(3,0)'), ('tip::text <> ''3''', '(1,900) (2.5,300) (3,0) (4,0)'),
+	('tip::text = ''3'' OR tip = 4', '(1,0) (2.5,0) (3,300) (4,0)')) AS q (condition, answer);
+
 SELECT * FROM finish();

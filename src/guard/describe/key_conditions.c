@@ -10,7 +10,8 @@
  *
  * Invariant: a condition is tried on a listed value only if all equal
  * spellings (1.0, 1.00) would give the same result, and only in the form in
- * which it will run on rows.
+ * which it will run on rows.  Of a condition on the spelling itself
+ * (key::text = '1.0') that is tried which follows for the value.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,6 +21,8 @@
 
 #include "access/stratnum.h"
 #include "base/compat.h"
+#include "base/extension.h"
+#include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "guard/describe/key_values.h"
@@ -350,6 +353,57 @@ replace_key(Node *node, Replacement *r)
 	return expression_tree_mutator(node, replace_key, r);
 }
 
+/* Returns the comparison of a number with that which a string is, by the guard's own cast, which is NULL for none. */
+static Node *
+is_number_of(Node *number, Const *string)
+{
+	Oid			text = TEXTOID;
+	FuncExpr   *value = makeFuncExpr(dp_own_function("try_numeric", 1, &text, NUMERICOID), NUMERICOID, list_make1(string),
+									 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	Expr	   *equals = make_opclause(lookup_type_cache(NUMERICOID, TYPECACHE_EQ_OPR)->eq_opr, BOOLOID, false,
+									   (Expr *) copyObject(number), (Expr *) value, InvalidOid, InvalidOid);
+
+	set_opfuncid((OpExpr *) equals);
+	return (Node *) equals;
+}
+
+/*
+ * Returns what follows for the value of a number from a condition on how it is
+ * written, number::text = '1.0' or IN of such; NULL where nothing does.
+ */
+static Node *
+implied_by_text(Node *test)
+{
+	List	   *args = IsA(test, OpExpr) ? ((OpExpr *) test)->args :
+		IsA(test, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) test)->useOr ? ((ScalarArrayOpExpr *) test)->args : NIL;
+	Oid			opno = args == NIL ? InvalidOid : IsA(test, OpExpr) ? ((OpExpr *) test)->opno : ((ScalarArrayOpExpr *) test)->opno;
+	bool		turned = IsA(test, OpExpr) && opno == TextEqualOperator && dp_reads_param(lsecond(args));
+	Node	   *cast = opno == TextEqualOperator ? dp_strip_labels(list_nth(args, turned ? 1 : 0)) : NULL;
+	Node	   *other = cast != NULL ? list_nth(args, turned ? 0 : 1) : NULL;
+	Const	   *strings;
+	Datum	   *elements;
+	bool	   *nulls;
+	int			n;
+	List	   *any = NIL;
+
+	if (cast == NULL || !IsA(cast, CoerceViaIO) || !IsA(((CoerceViaIO *) cast)->arg, Param) ||
+		exprType((Node *) ((CoerceViaIO *) cast)->arg) != NUMERICOID || dp_reads_param(other))
+		return NULL;
+	strings = dp_fold(other);
+	if (strings == NULL || strings->constisnull)
+		return NULL;
+	if (IsA(test, OpExpr))
+		return strings->consttype == TEXTOID ? is_number_of((Node *) ((CoerceViaIO *) cast)->arg, strings) : NULL;
+	if (strings->consttype != TEXTARRAYOID)
+		return NULL;
+	deconstruct_array(DatumGetArrayTypeP(strings->constvalue), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
+	for (int i = 0; i < n; i++)
+		if (!nulls[i])
+			any = lappend(any, is_number_of((Node *) ((CoerceViaIO *) cast)->arg,
+											makeConst(TEXTOID, -1, strings->constcollid, -1, elements[i], false, false)));
+	return any == NIL ? makeBoolConst(false, false) : list_length(any) == 1 ? linitial(any) : (Node *) make_orclause(any);
+}
+
 /* Returns the conditions that read only the key, over a Param in its place, as they run on rows. */
 static List *
 conditions_on_key(DpKeyValues *keys, Node *key, DpLevel *level)
@@ -379,6 +433,8 @@ conditions_on_key(DpKeyValues *keys, Node *key, DpLevel *level)
 		test = replace_key(lfirst(lc), &r);
 		if (!dp_sees_form(test, exprType(key), has_forms))
 			tests = lappend(tests, dp_make_safe(test, &level->allow));
+		else if ((test = implied_by_text(test)) != NULL)
+			tests = lappend(tests, test);
 	}
 	return tests;
 }
