@@ -218,6 +218,14 @@ extern DpColumn *dp_policy_bounds(Oid relid, AttrNumber attnum);
 /* Returns a digest of the labels of a relation and of its columns, as they are written, with the columns' names. */
 extern void dp_policy_digest(Oid relid, uint8 *digest);
 
+/*
+ * proof.c: dp_policy_proof returns from which policy of tables and dataset a price
+ * follows, in one text; dp_policy_is_proved tells whether that is the policy here and
+ * now, also on another copy of the database.  ZC004 where there is no such dataset here.
+ */
+extern char *dp_policy_proof(const DpDataset *dataset, List *relids);
+extern bool dp_policy_is_proved(const char *dataset, const char *proof);
+
 /* Tells whether columns of the type, or of a domain over it, can have declared bounds. */
 extern bool dp_type_has_bounds(Oid type);
 
