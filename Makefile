@@ -25,7 +25,12 @@
 EXTENSION = dp_cdp
 MODULE_big = dp_cdp
 
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
+OBJS = $(patsubst %.c,%.o,$(sort $(filter-out src/primary/%,$(wildcard src/*.c src/*/*.c src/*/*/*.c))))
+
+# The way from a standby to its primary is a module of its own, so that no other
+# server has libpq in all its processes.
+PRIMARY_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/primary/*.c)))
+PRIMARY_LIB = dp_cdp_primary.so
 DATA = $(wildcard sql/dp_cdp--*.sql)
 PGFILEDESC = "dp_cdp - private aggregates"
 
@@ -39,7 +44,7 @@ REGRESS_OPTS = --load-extension=dp_cdp
 EXTVERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" dp_cdp.control)
 PG_CPPFLAGS = -Isrc -ffp-contract=off -DDP_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -MMD -MP -Werror=implicit-function-declaration -Wextra -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
-EXTRA_CLEAN = build tmp_check $(OBJS:.o=.d) $(OBJS:.o=.bc)
+EXTRA_CLEAN = build tmp_check $(OBJS:.o=.d) $(OBJS:.o=.bc) $(PRIMARY_LIB) $(PRIMARY_OBJS) $(PRIMARY_OBJS:.o=.d)
 
 PG_CONFIG ?= pg_config
 server_include := $(shell command -v $(PG_CONFIG) >/dev/null 2>&1 && $(PG_CONFIG) --includedir-server)
@@ -72,14 +77,27 @@ $(INSTALL_SCRIPT) $(UPDATE_SCRIPTS): $(wildcard src/sql/*.s* src/sql/update/*.sq
 
 src/base/extension.o: dp_cdp.control
 
+all: $(PRIMARY_LIB)
+$(PRIMARY_OBJS): override CPPFLAGS += -I$(libpq_srcdir)
+$(PRIMARY_LIB): $(PRIMARY_OBJS)
+	$(LINK.shared) -o $@ $(PRIMARY_OBJS) $(LDFLAGS) $(LDFLAGS_SL) $(libpq)
+
+install: install-primary
+install-primary: $(PRIMARY_LIB) installdirs
+	$(INSTALL_SHLIB) $(PRIMARY_LIB) '$(DESTDIR)$(pkglibdir)/$(PRIMARY_LIB)'
+uninstall: uninstall-primary
+uninstall-primary:
+	rm -f '$(DESTDIR)$(pkglibdir)/$(PRIMARY_LIB)'
+.PHONY: install-primary uninstall-primary
+
 # Objects depend on the headers they read and on the server they are for.
--include $(wildcard $(OBJS:.o=.d))
+-include $(wildcard $(OBJS:.o=.d) $(PRIMARY_OBJS:.o=.d))
 
 ifneq ($(filter-out clean distclean $(OWN_GOALS),$(or $(MAKECMDGOALS),all)),)
 pg_stamp := $(shell mkdir -p build && $(PG_CONFIG) --version --configure --cc --cflags >build/server.new.$$$$ && \
 	{ cmp -s build/server.new.$$$$ build/server.txt && rm build/server.new.$$$$ || mv build/server.new.$$$$ build/server.txt; }; \
 	echo build/server.txt)
-$(OBJS) $(OBJS:.o=.bc): $(pg_stamp)
+$(OBJS) $(OBJS:.o=.bc) $(PRIMARY_OBJS): $(pg_stamp)
 endif
 
 else

@@ -169,6 +169,14 @@ CREATE TABLE dp_cdp.ledger_stamp (
 	place			text					-- where the file system has it
 );
 
+-- Standbys that may have their answers debited, and as whom they log in.  Not
+-- dumped: another server's are others.
+CREATE TABLE dp_cdp.standby (
+	name			text PRIMARY KEY,		-- its cluster_name
+	role			oid NOT NULL,
+	role_name		text NOT NULL
+);
+
 -- What harden() took away (granted: gave in exchange), so that unharden() can
 -- reverse it.  Dumped, as pg_dump writes the privileges of system objects too.
 CREATE TABLE dp_cdp.hardened (
@@ -3917,7 +3925,13 @@ BEGIN
 			(facts.preloaded AND slots.needed > slots.available, 'warning', 'max_worker_processes',
 				format('%s, and %s are needed: parallel queries can take all background workers, and a ledger whose worker must be started then refuses debits', slots.available, slots.needed),
 				format('ALTER SYSTEM SET max_worker_processes = %s; then restart the server', slots.needed)),
-			(pg_is_in_recovery(), 'info', 'server', 'is a standby: private queries are refused here', 'send them to the primary'),
+			(pg_is_in_recovery() AND NOT dp_cdp.primary_pays(), 'info', 'server', 'is a standby: private queries are refused here',
+				'send them to the primary, or let it pay for what is answered here: dp_cdp.primary_conninfo'),
+			(pg_is_in_recovery() AND dp_cdp.primary_pays(), 'info', 'server', 'is a standby: private queries are answered here, and debited by the primary',
+				NULL),
+			(pg_is_in_recovery() AND dp_cdp.primary_pays() AND current_setting('cluster_name') = '', 'warning', 'cluster_name',
+				'is empty: the primary does not know this standby, and debits nothing for it',
+				'set cluster_name, and call dp_cdp.register_standby on the primary'),
 			(version NOT BETWEEN 14 AND 18, 'warning', 'server', format('version %s was not tested: 14 to 18 are supported', version),
 				'use a supported version'),
 			(NOT current_setting('fsync')::boolean, 'warning', 'fsync', 'is off: after a crash of the machine, answers may be without their debits',
@@ -5584,3 +5598,96 @@ CREATE OR REPLACE FUNCTION dp_cdp.plan_workload(queries text[], rho double preci
 COMMENT ON FUNCTION dp_cdp.plan_workload(text[], double precision) IS
 	'how to share rho among queries that are one count or sum of the same rows by declared keys, with the least total variance of all cells: if each answer is taken as it is (rho_alone), or all are reconciled by least squares (rho_consistent); stddev of a cell, beside equal shares and the best of all Gaussian mechanisms; nothing is executed or charged';
 
+
+-- =========================================================================
+-- 17. Standbys, whose answers the primary debits (src/admin/standby.c)
+-- =========================================================================
+
+REVOKE ALL ON dp_cdp.standby FROM PUBLIC;
+CREATE OR REPLACE TRIGGER not_replicated BEFORE INSERT OR UPDATE OR DELETE ON dp_cdp.standby
+	FOR EACH ROW EXECUTE FUNCTION dp_cdp.not_replicated();
+ALTER TABLE dp_cdp.standby ENABLE ALWAYS TRIGGER not_replicated;
+
+CREATE OR REPLACE FUNCTION dp_cdp.standby_debit(origin text[], asker text[], items text[]) RETURNS void
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_standby_debit';
+REVOKE ALL ON FUNCTION dp_cdp.standby_debit(text[], text[], text[]) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.standby_debit(text[], text[], text[]) IS
+	'for the role of a registered standby: debits what it is about to answer';
+
+CREATE OR REPLACE FUNCTION dp_cdp.standby_reads(origin text[], asker text[], items text[]) RETURNS void
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_standby_reads';
+REVOKE ALL ON FUNCTION dp_cdp.standby_reads(text[], text[], text[]) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.standby_reads(text[], text[], text[]) IS
+	'for the role of a registered standby: a release that was debited begins to read rows, and has failed if the session ends before it says more';
+
+CREATE OR REPLACE FUNCTION dp_cdp.standby_has_read(failed boolean) RETURNS int[]
+	LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_standby_has_read';
+REVOKE ALL ON FUNCTION dp_cdp.standby_has_read(boolean) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.standby_has_read(boolean) IS
+	'for the role of a registered standby: the release has ended; how many have failed today, and how many may';
+
+CREATE OR REPLACE FUNCTION dp_cdp.primary_pays() RETURNS boolean
+	LANGUAGE C STRICT STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp
+	AS 'MODULE_PATHNAME', 'dp_standby_primary_pays';
+COMMENT ON FUNCTION dp_cdp.primary_pays() IS
+	'is dp_cdp.primary_conninfo set, so that a standby has its answers debited';
+
+CREATE OR REPLACE FUNCTION dp_cdp.register_standby(name text, role regrole) RETURNS void
+	LANGUAGE plpgsql STRICT VOLATILE SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_variable
+DECLARE
+	r record;
+BEGIN
+	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+		RAISE EXCEPTION 'only superusers may call dp_cdp.register_standby' USING ERRCODE = 'insufficient_privilege';
+	END IF;
+	IF pg_is_in_recovery() THEN
+		RAISE EXCEPTION 'this server is a standby; call dp_cdp.register_standby on the primary' USING ERRCODE = 'ZC003';
+	END IF;
+	IF name !~ '^[\x20-\x7e]{1,63}$' THEN
+		RAISE EXCEPTION 'name must be the cluster_name of the standby, up to 63 printable characters' USING ERRCODE = 'ZC004';
+	END IF;
+	SELECT * INTO r FROM pg_roles a WHERE a.oid = role;
+	IF r.oid IS NULL OR NOT r.rolcanlogin OR r.rolsuper OR r.rolcreaterole OR r.rolreplication OR r.rolbypassrls THEN
+		RAISE EXCEPTION 'role must be one that may log in and do nothing else: CREATE ROLE ... LOGIN for it alone' USING ERRCODE = 'ZC004';
+	END IF;
+	IF EXISTS (SELECT FROM pg_auth_members m WHERE m.member = role) THEN
+		RAISE EXCEPTION 'role % is a member of others, whose privileges a standby needs not: CREATE ROLE ... LOGIN for it alone', role
+			USING ERRCODE = 'ZC004';
+	END IF;
+	INSERT INTO dp_cdp.standby AS s (name, role, role_name) VALUES (name, role, r.rolname)
+		ON CONFLICT ON CONSTRAINT standby_pkey DO UPDATE SET role = excluded.role, role_name = excluded.role_name;
+	EXECUTE format('GRANT EXECUTE ON FUNCTION dp_cdp.standby_debit(text[], text[], text[]), dp_cdp.standby_reads(text[], text[], text[]),'
+		' dp_cdp.standby_has_read(boolean) TO %I', r.rolname);
+END $$;
+REVOKE ALL ON FUNCTION dp_cdp.register_standby(text, regrole) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.register_standby(text, regrole) IS
+	'lets the standby of that cluster_name, which logs in as role, have its answers debited here';
+
+CREATE OR REPLACE FUNCTION dp_cdp.drop_standby(name text) RETURNS void
+	LANGUAGE plpgsql STRICT VOLATILE SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_variable
+DECLARE
+	gone record;
+BEGIN
+	IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+		RAISE EXCEPTION 'only superusers may call dp_cdp.drop_standby' USING ERRCODE = 'insufficient_privilege';
+	END IF;
+	DELETE FROM dp_cdp.standby s WHERE s.name = name RETURNING s.role, s.role_name INTO gone;
+	IF gone.role IS NULL THEN
+		RAISE EXCEPTION 'no standby "%" is registered', name USING ERRCODE = 'ZC004';
+	END IF;
+	IF EXISTS (SELECT FROM pg_roles a WHERE a.oid = gone.role AND a.rolname = gone.role_name)
+		AND NOT EXISTS (SELECT FROM dp_cdp.standby s WHERE s.role = gone.role) THEN
+		EXECUTE format('REVOKE EXECUTE ON FUNCTION dp_cdp.standby_debit(text[], text[], text[]), dp_cdp.standby_reads(text[], text[], text[]),'
+			' dp_cdp.standby_has_read(boolean) FROM %I', gone.role_name);
+	END IF;
+END $$;
+REVOKE ALL ON FUNCTION dp_cdp.drop_standby(text) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.drop_standby(text) IS
+	'takes away what dp_cdp.register_standby gave';

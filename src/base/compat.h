@@ -524,6 +524,9 @@ dp_forget_workers(EState *estate)
 
 #include "access/tableam.h"
 #include "access/xlog.h"
+#if PG_VERSION_NUM >= 150000
+#include "access/xlogrecovery.h"
+#endif
 #include "catalog/dependency.h"
 #include "catalog/pg_extension.h"
 #include "miscadmin.h"
@@ -597,6 +600,16 @@ static inline TimeLineID
 dp_current_timeline(void)
 {
 	return GetWALInsertionTimeLine();
+}
+
+/* returns the timeline that a standby replays */
+static inline TimeLineID
+dp_replayed_timeline(void)
+{
+	TimeLineID	timeline;
+
+	(void) GetXLogReplayRecPtr(&timeline);
+	return timeline;
 }
 
 static inline bool

@@ -57,6 +57,8 @@ int			dp_guc_log_query_bytes = MAX_QUERY_BYTES;
 int			dp_guc_max_debits = 0;
 int			dp_guc_max_refusals = 0;
 int			dp_guc_keep_audit_days = 30;
+char	   *dp_guc_primary_conninfo = NULL;
+int			dp_guc_primary_timeout = 10000;
 
 /* Checks a setting's value.  0, the dataset's default, comes of RESET alone. */
 static bool
@@ -274,6 +276,22 @@ dp_guc_init(void)
 							&dp_guc_keep_audit_days,
 							30, 0, 100000,
 							PGC_SUSET, 0,
+							NULL, NULL, NULL);
+
+	DefineCustomStringVariable("dp_cdp.primary_conninfo",
+							   "Where a standby has its answers debited: connection string of the primary.",
+							   "Without it private queries are refused on a standby. The database is that of the session.",
+							   &dp_guc_primary_conninfo,
+							   "",
+							   PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							   NULL, NULL, NULL);
+
+	DefineCustomIntVariable("dp_cdp.primary_timeout",
+							"How long a standby waits for the primary to take up a connection, and to debit.",
+							"After that the query fails, and what it asked for may be spent.",
+							&dp_guc_primary_timeout,
+							10000, 100, 3600000,
+							PGC_SIGHUP, GUC_UNIT_MS,
 							NULL, NULL, NULL);
 
 	DefineCustomIntVariable("dp_cdp.worker_idle_timeout",

@@ -54,6 +54,10 @@ extern int	dp_guc_keep_audit_days;
 /* the server's: after so many idle ms a ledger's worker leaves; 0: it stays */
 extern int	dp_guc_worker_idle_timeout;
 
+/* the server's: where a standby has its answers debited, empty: nowhere; how many ms it waits for that */
+extern char *dp_guc_primary_conninfo;
+extern int	dp_guc_primary_timeout;
+
 /* a superuser's: what a release may hold while it reads rows, in kB */
 extern int	dp_guc_release_memory;
 

@@ -398,6 +398,7 @@ decide_within_rate(DpWork *work, DpBatchRequest *request)
 
 		/* names that mean nothing have no rows in the audit */
 		memset(&req->reply, 0, sizeof(req->reply));
+		req->reply.role = req->session_role;
 		return refuse(req, dataset->exists ? DP_REASON_RATE : DP_REASON_NO_DATASET, name);
 	}
 	outcome = decide(work, request);

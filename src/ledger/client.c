@@ -40,6 +40,8 @@
 #include "base/extension.h"
 #include "base/settings.h"
 #include "ledger/ledger_int.h"
+#include "ledger/primary.h"
+#include "ledger/standby.h"
 
 PG_FUNCTION_INFO_V1(dp_ledger_debit_by_hand);
 
@@ -384,6 +386,13 @@ wait_for_answer(int slot)
  * ---------------------------------------------------------------------
  */
 
+/* Tells whether a standby may have it done by the primary: a debit of the session's own. */
+static bool
+is_remote(const DpOrder *order)
+{
+	return order->kind == DP_REQUEST_DEBIT && !order->is_for && order->asker == NULL;
+}
+
 static void
 check_available(List *items, const DpOrder *order)
 {
@@ -399,10 +408,10 @@ check_available(List *items, const DpOrder *order)
 				 errmsg("nothing can be released in single-user mode; start the server normally")));
 	if (IsParallelWorker())
 		elog(ERROR, "privacy budgets cannot be debited from a parallel worker");
-	if (RecoveryInProgress())
+	if (RecoveryInProgress() && (!is_remote(order) || !dp_primary_pays()))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("this server is a standby, which cannot debit privacy budgets; send the query to the primary")));
+				 errmsg("this server is a standby, which cannot debit privacy budgets; send the query to the primary, or ask the administrator to set dp_cdp.primary_conninfo here")));
 	dp_check_version();
 	if (list_length(items) > DP_MAX_ITEMS)
 		ereport(ERROR,
@@ -444,6 +453,11 @@ submit_order(List *items, DpOrder *order)
 	if (items == NIL)
 		return;
 	check_available(items, order);
+	if (RecoveryInProgress())
+	{
+		dp_primary_debit(items, order);
+		return;
+	}
 	asked_kind = order->kind;
 
 	slot = dp_my_proc_number();
@@ -493,6 +507,16 @@ dp_ledger_debit(List *items)
 {
 	DpOrder		order = {.kind = DP_REQUEST_DEBIT};
 
+	submit_order(items, &order);
+}
+
+void
+dp_ledger_debit_as(List *items, const DpAsker *asker)
+{
+	DpOrder		order = {.kind = DP_REQUEST_DEBIT, .asker = asker};
+
+	if (asker->query != NULL)
+		dp_ledger_set_query(asker->query, 0, 0);
 	submit_order(items, &order);
 }
 

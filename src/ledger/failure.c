@@ -32,9 +32,12 @@
 #include "storage/latch.h"
 #include "storage/pmsignal.h"
 #include "utils/guc.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 #include "ledger/ledger_int.h"
+#include "ledger/primary.h"
+#include "ledger/standby.h"
 
 /* how long a session waits to hear its count, in ms; it stands without that */
 #define PATIENCE_MS 2000
@@ -101,7 +104,7 @@ post(const DpLedgerWatch *watch, bool wait)
 	entry->waiter = wait ? dp_my_proc_number() : -1;
 	entry->number = 1;
 	copy_text(entry->dataset, watch->item.dataset, sizeof(entry->dataset));
-	copy_text(entry->application, application_name, sizeof(entry->application));
+	copy_text(entry->application, watch->application, sizeof(entry->application));
 	copy_text(entry->aggregates, watch->item.aggregates, sizeof(entry->aggregates));
 	copy_text(entry->groups, watch->item.groups, sizeof(entry->groups));
 	pg_atomic_fetch_add_u32(&dp_shared->nfailures, 1);
@@ -146,32 +149,42 @@ post_at_exit(int code, Datum arg)
 }
 
 void
-dp_ledger_watch_begin(DpLedgerWatch *watch, const DpDebitItem *item, Oid role)
+dp_ledger_watch_prepare(DpLedgerWatch *watch, const DpDebitItem *item, Oid role)
 {
 	watch->session_role = GetSessionUserId();
 	watch->role = role;
+	watch->application = application_name;
 	watch->item = *item;
-	before_shmem_exit(post_at_exit, PointerGetDatum(watch));
+	watch->is_remote = RecoveryInProgress();
+	if (watch->is_remote)
+		dp_primary_reads(item, role);
+}
+
+void
+dp_ledger_watch_begin(DpLedgerWatch *watch)
+{
+	/* if this process ends, the primary loses it */
+	if (!watch->is_remote)
+		before_shmem_exit(post_at_exit, PointerGetDatum(watch));
 }
 
 void
 dp_ledger_watch_end(DpLedgerWatch *watch)
 {
-	cancel_before_shmem_exit(post_at_exit, PointerGetDatum(watch));
+	if (watch->is_remote)
+		dp_primary_has_read();
+	else
+		cancel_before_shmem_exit(post_at_exit, PointerGetDatum(watch));
 }
 
-void
-dp_ledger_watch_failed(DpLedgerWatch *watch, int *failures, int *most)
+/* Has the worker count a failure, and waits for that; interrupts are held. */
+static void
+count_failure(const DpLedgerWatch *watch, int *failures, int *most)
 {
 	TimestampTz since = GetCurrentTimestamp();
-	int			number;
+	int			number = hand_over(watch, true);
 	bool		counted = false;
 
-	*failures = *most = 0;
-	/* ending from here on, it is not counted twice */
-	HOLD_INTERRUPTS();
-	dp_ledger_watch_end(watch);
-	number = hand_over(watch, true);
 	while (number >= 0 && !counted)
 	{
 		DpFailure  *entry = &dp_shared->failures[number];
@@ -197,6 +210,92 @@ dp_ledger_watch_failed(DpLedgerWatch *watch, int *failures, int *most)
 	}
 	/* others who have set the latch still have to be heard */
 	SetLatch(MyLatch);
+}
+
+void
+dp_ledger_watch_failed(DpLedgerWatch *watch, int *failures, int *most)
+{
+	*failures = *most = 0;
+	if (watch->is_remote)
+	{
+		dp_primary_failed(failures, most);
+		return;
+	}
+	/* ending from here on, it is not counted twice */
+	HOLD_INTERRUPTS();
+	dp_ledger_watch_end(watch);
+	count_failure(watch, failures, most);
+	RESUME_INTERRUPTS();
+}
+
+/* ---------------------------------------------------------------------
+ * The primary's side of a standby's release
+ * ---------------------------------------------------------------------
+ */
+
+/* what this session's standby reads; its strings are in a context of their own */
+static DpLedgerWatch standby_watch;
+static MemoryContext standby_context = NULL;
+static bool standby_reads = false;
+
+/* Posts the failure of a standby's release whose end is not heard of any more (before_shmem_exit). */
+static void
+post_standby_at_exit(int code, Datum arg)
+{
+	if (!standby_reads)
+		return;
+	standby_reads = false;
+	LWLockReleaseAll();
+	(void) hand_over(&standby_watch, false);
+}
+
+/* Copies what failures are told by. */
+static void
+copy_standby_watch(const DpAsker *asker, const DpDebitItem *item)
+{
+	MemoryContext caller;
+
+	if (standby_context == NULL)
+	{
+		standby_context = AllocSetContextCreate(TopMemoryContext, "dp_cdp release of a standby", ALLOCSET_SMALL_SIZES);
+		before_shmem_exit(post_standby_at_exit, (Datum) 0);
+	}
+	MemoryContextReset(standby_context);
+	caller = MemoryContextSwitchTo(standby_context);
+	memset(&standby_watch, 0, sizeof(standby_watch));
+	standby_watch.session_role = asker->session_role;
+	standby_watch.role = asker->role;
+	standby_watch.application = pstrdup(asker->application);
+	standby_watch.item.dataset = pstrdup(item->dataset);
+	standby_watch.item.aggregates = pstrdup(item->aggregates ? item->aggregates : "");
+	standby_watch.item.groups = item->groups ? pstrdup(item->groups) : NULL;
+	MemoryContextSwitchTo(caller);
+}
+
+void
+dp_ledger_standby_reads(const DpAsker *asker, const DpDebitItem *item)
+{
+	int			failures,
+				most;
+
+	/* the end of the former was not told */
+	if (standby_reads)
+		dp_ledger_standby_has_read(true, &failures, &most);
+	copy_standby_watch(asker, item);
+	standby_reads = true;
+}
+
+void
+dp_ledger_standby_has_read(bool failed, int *failures, int *most)
+{
+	*failures = *most = 0;
+	if (!standby_reads)
+		return;
+	standby_reads = false;
+	if (!failed)
+		return;
+	HOLD_INTERRUPTS();
+	count_failure(&standby_watch, failures, most);
 	RESUME_INTERRUPTS();
 }
 

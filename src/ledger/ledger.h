@@ -37,6 +37,12 @@ typedef struct DpDebitItem
 	 */
 	List	   *credits;
 	List	   *answers;
+
+	/*
+	 * on a standby, which policy the price follows from (dp_policy_proof);
+	 * NULL: from none
+	 */
+	const char *policy;
 } DpDebitItem;
 
 /* the most of a statement's text that the audit keeps, in bytes */
@@ -56,7 +62,7 @@ extern void dp_ledger_launcher_init(void);
  *
  * Returns only when the debit is durable.  Otherwise ereport(ERROR):
  * ZC001 exhausted, or no budget at all for the payer (detail: asked, remaining, when it renews);
- * ZC003 standby, no worker slot, worker lost ("may be spent"), ledger of
+ * ZC003 standby that has no primary to pay, no worker slot, worker lost ("may be spent"), ledger of
  * another timeline or database; query cancel and termination as usual.
  * Never refunds.
  */
@@ -120,10 +126,17 @@ typedef struct DpLedgerWatch
 {
 	Oid			session_role;	/* who paid */
 	Oid			role;
+	const char *application;
+	bool		is_remote;		/* the primary counts for this standby */
 	DpDebitItem item;
 } DpLedgerWatch;
 
-extern void dp_ledger_watch_begin(DpLedgerWatch *watch, const DpDebitItem *item, Oid role);
+/*
+ * Before that, while errors may still be raised: on a standby the primary is
+ * told, ZC003 where it cannot be.
+ */
+extern void dp_ledger_watch_prepare(DpLedgerWatch *watch, const DpDebitItem *item, Oid role);
+extern void dp_ledger_watch_begin(DpLedgerWatch *watch);
 extern void dp_ledger_watch_end(DpLedgerWatch *watch);
 
 /*

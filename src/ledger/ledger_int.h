@@ -412,6 +412,7 @@ extern void dp_kept_tend(void);
 typedef struct DpOrder
 {
 	DpRequestKind kind;
+	const struct DpAsker *asker;	/* of another server; NULL: the caller */
 	bool		is_for;			/* on behalf of role, not of the caller */
 	Oid			role;
 	const char *reason;			/* of a correction */

@@ -97,7 +97,7 @@ dp_raise_refusal(const DpReply *reply)
 			ereport(ERROR,
 					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 					 errmsg("role \"%s\" asks the privacy ledger more often than a role may in a second; nothing was debited: retry later",
-							role_name(GetSessionUserId())),
+							role_name(reply->role)),
 					 errdetail("The administrator's settings dp_cdp.max_debits_per_second and dp_cdp.max_refusals_per_second limit it.")));
 			break;
 		case DP_REASON_NOT_SPENT:

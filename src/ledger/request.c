@@ -23,6 +23,7 @@
 
 #include "base/settings.h"
 #include "ledger/ledger_int.h"
+#include "ledger/standby.h"
 
 /* the statement that makes the next debit, for the audit; NULL: none */
 static const char *query_text = NULL;
@@ -128,13 +129,18 @@ put_query(DpRequest *req, Size *used, const DpOrder *order)
 static void
 write_asker(DpRequest *req, const DpOrder *order)
 {
+	const DpAsker *asker = order->asker;
+
 	req->kind = order->kind;
-	req->session_role = GetSessionUserId();
-	req->role = order->is_for ? order->role : GetUserId();
+	req->session_role = asker ? asker->session_role : GetSessionUserId();
+	req->role = asker ? asker->role : order->is_for ? order->role : GetUserId();
 	req->other_payer = order->is_for ? order->role : req->session_role;
 	req->asked_at = GetCurrentTimestamp();
-	strlcpy(req->application, application_name ? application_name : "", NAMEDATALEN);
-	dp_ledger_client_address(req->client);
+	strlcpy(req->application, asker ? asker->application : application_name ? application_name : "", NAMEDATALEN);
+	if (asker)
+		strlcpy(req->client, asker->client, NAMEDATALEN);
+	else
+		dp_ledger_client_address(req->client);
 	memset(&req->reply, 0, sizeof(req->reply));
 }
 

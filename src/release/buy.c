@@ -15,6 +15,7 @@
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "base/errors.h"
 #include "base/settings.h"
 #include "base/sizes.h"
@@ -59,6 +60,8 @@ add_item(List *items, DpPricedRelease *release, const DpKept *kept)
 	item = dp_priced_debit(release);
 	if (kept != NULL)
 		dp_kept_add_credits(kept, item);
+	if (RecoveryInProgress())
+		item->policy = dp_policy_proof(release->dataset, release->release->relids);
 	return lappend(items, item);
 }
 

@@ -465,8 +465,9 @@ run_on_rows(DpRun *run, DpInner *inner, EState *estate)
 
 	if (run->pilot)
 		item->aggregates = dp_pilot_label(item->aggregates);
+	dp_ledger_watch_prepare(&watch, item, run->payer);
 	dp_sandbox_begin(&box, owner, DP_STACK_TO_RUN, run->timezone);
-	dp_ledger_watch_begin(&watch, item, run->payer);
+	dp_ledger_watch_begin(&watch);
 	PG_TRY();
 	{
 		PushActiveSnapshot(estate->es_snapshot);

@@ -36,6 +36,7 @@
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "base/errors.h"
 #include "base/settings.h"
 #include "common/cryptohash.h"
@@ -64,7 +65,8 @@ keys_can_be_found(const DpRelease *release)
 bool
 dp_keeps_answers(const DpPricedRelease *priced)
 {
-	return dp_guc_reuse && priced->dataset->reuse > 0 && priced->ncolumns > 0 && keys_can_be_found(priced->release);
+	/* a standby cannot keep any, nor tell who has paid for those there are */
+	return dp_guc_reuse && !RecoveryInProgress() && priced->dataset->reuse > 0 && priced->ncolumns > 0 && keys_can_be_found(priced->release);
 }
 
 /* Returns what keeps a release's answers, whose questions are these, and its finder's; NULL if they are not known. */

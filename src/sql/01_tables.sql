@@ -169,6 +169,14 @@ CREATE TABLE dp_cdp.ledger_stamp (
 	place			text					-- where the file system has it
 );
 
+-- Standbys that may have their answers debited, and as whom they log in.  Not
+-- dumped: another server's are others.
+CREATE TABLE dp_cdp.standby (
+	name			text PRIMARY KEY,		-- its cluster_name
+	role			oid NOT NULL,
+	role_name		text NOT NULL
+);
+
 -- What harden() took away (granted: gave in exchange), so that unharden() can
 -- reverse it.  Dumped, as pg_dump writes the privileges of system objects too.
 CREATE TABLE dp_cdp.hardened (

@@ -38,6 +38,7 @@ LAYERS = {
     "ledger": "base math",
     "agg": "base math",
     "policy": "base math",
+    "primary": "ledger",                # a module of its own: libpq for ledger/primary.c
     "release": "ledger agg policy base math",
     "guard": "safe policy release agg base math",
     "admin": "policy ledger calc base math",

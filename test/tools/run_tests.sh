@@ -181,7 +181,7 @@ then
 	echo "the extension could not be built; tests that need a server were not run"
 	failed=$((failed + 1))
 else
-	run_check symbols bash "$tools/check_symbols.sh" "$DP_LIB/dp_cdp.so"
+	run_check symbols bash "$tools/check_symbols.sh" "$DP_LIB/dp_cdp.so" "$DP_LIB/dp_cdp_primary.so"
 fi
 
 # A failed assertion fails the file that met it, whatever its tests said: result, logs...

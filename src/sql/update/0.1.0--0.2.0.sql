@@ -344,3 +344,11 @@ CREATE FUNCTION dp_cdp.try_multiply(interval, float8) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_interval_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.try_multiply(float8, interval) RETURNS interval
 	AS 'MODULE_PATHNAME', 'dp_try_multiply_float8_interval' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
+-- Standbys that may have their answers debited, and as whom they log in.  Not
+-- dumped: another server's are others.
+CREATE TABLE dp_cdp.standby (
+	name			text PRIMARY KEY,		-- its cluster_name
+	role			oid NOT NULL,
+	role_name		text NOT NULL
+);
