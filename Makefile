@@ -11,7 +11,8 @@
 #	make fuzz-sql			random SQL as an analyst; SECONDS=600 SEED=1 ASSERT=1 SANITIZE=1
 #	make fuzz-neighbours	the same SQL on two databases that differ in one person; STATEMENTS=1000000 SEED=1
 #	make fuzz-bounding		what units contribute, by random plans; SECONDS=600 SEED=1 ASSERT=1 SANITIZE=1
-#	make drills				what takes minutes: a ledger through pg_upgrade; ONLY="pg_upgrade" (root)
+#	make drills				what takes minutes: a ledger through pg_upgrade, a standby that is killed;
+#							ONLY="pg_upgrade" (root), ONLY=standby SECONDS=600
 #	make check-core			PostgreSQL's own test suites with dp_cdp in the server
 #	make check-layers		who may include and call whom in src/
 #	make graph				files, lines, circles and upward arrows of src/; GRAPH_REV=COMMIT
@@ -146,7 +147,7 @@ fuzz-bounding:
 		FUZZ_EPISODE="$(or $(EPISODE),$(FUZZ_EPISODE))" ONLY=bounding bash test/tools/fuzz_sql.sh
 
 drills:
-	@bash test/drills/run.sh
+	@unset SECONDS; DRILL_SECONDS="$(or $(SECONDS),$(DRILL_SECONDS))" bash test/drills/run.sh
 
 check-core:
 	@bash test/tools/check_core.sh
