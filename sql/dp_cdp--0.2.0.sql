@@ -3902,6 +3902,20 @@ BEGIN
 		WHERE d.block_every IS NULL AND d.rho_remaining < d.default_rho
 			AND EXISTS (SELECT FROM budgets b WHERE b.dataset = d.dataset AND b.rho_remaining >= d.default_rho)
 
+		-- roles of poolers and applications, which act for others
+		UNION ALL
+		SELECT 'warning', format('role %s', quote_ident(p.whom)),
+			format('each of its queries, also after SET ROLE, is paid by the budgets of %s in dataset %s at once, as it inherits their privileges',
+				p.others, quote_ident(p.dataset)),
+			CASE WHEN version >= 16 THEN format('GRANT %s TO %I WITH INHERIT FALSE', p.others, p.whom) ELSE format('ALTER ROLE %I NOINHERIT', p.whom) END
+				|| '; it then pays from the budget of the role that SET LOCAL ROLE names'
+		FROM (SELECT h.dataset, a.rolname AS whom, string_agg(h.hand::regrole::text, ', ' ORDER BY h.hand::regrole::text) AS others
+			FROM reach h JOIN budgets b ON b.dataset = h.dataset AND b.role = h.hand
+				JOIN pg_roles a ON a.oid = h.analyst AND a.rolcanlogin AND NOT a.rolsuper
+				JOIN pg_roles o ON o.oid = h.hand AND o.rolcanlogin AND o.oid <> a.oid
+			WHERE dp_cdp.role_pays(h.analyst, h.hand)
+			GROUP BY h.dataset, a.rolname HAVING count(*) > 1) p
+
 		-- the ledger, at a glance
 		UNION ALL
 		SELECT f.severity, f.object, f.finding, f.remedy FROM dp_cdp.ledger_findings() f

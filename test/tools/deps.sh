@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 #-------------------------------------------------------------------------
 #
-# deps.sh build|test|drivers|browser|fuzz-sql|all
+# deps.sh build|test|drivers|browser|pooler|fuzz-sql|all
 #	  Install, on Debian and its kin, what building (or testing, or testing with
-#	  client drivers or a browser) still needs.
+#	  client drivers, a browser or a pooler) still needs.
 #
 # Does nothing, quickly, when everything is there.  Otherwise it asks
 # apt-get, as root or through sudo.  Without apt-get it only says what is
@@ -138,6 +138,13 @@ then
 	python3 -c 'import yaml' 2>/dev/null || /usr/bin/python3 -c 'import yaml' 2>/dev/null || want python3 python3-yaml
 fi
 
+# Pooler of connections; without it its test is skipped
+
+if [[ $what == pooler || $what == all ]]
+then
+	command -v pgbouncer >/dev/null || [[ -x /usr/sbin/pgbouncer ]] || want pgbouncer
+fi
+
 # Generator of random queries
 
 if [[ $what == fuzz-sql || $what == all ]]
@@ -175,7 +182,7 @@ install()
 if ! install "${need[@]}"
 then
 	# one package that this release of Debian lacks must not cost the others
-	if [[ $what == drivers || $what == browser ]]
+	if [[ $what == drivers || $what == browser || $what == pooler ]]
 	then
 		missing=()
 		for p in "${need[@]}"

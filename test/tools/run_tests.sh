@@ -148,6 +148,9 @@ fi
 # what only the test of pages needs; without it they are read, not shown
 [[ -z $(chosen t "$DP_TOP/test/t/report.pl") ]] || bash "$tools/deps.sh" browser
 
+# what only the test of poolers needs; without it it is skipped
+[[ -z $(chosen t "$DP_TOP/test/t/poolers.pl") ]] || bash "$tools/deps.sh" pooler
+
 # The server's user reads tests from a copy.
 mkdir -p "$work/in"
 [[ -z $former ]] || { cp -R "$former" "$work/in/former" && export FORMER_VERSIONS=$work/in/former; }
