@@ -1392,7 +1392,7 @@ BEGIN
 			' FROM pg_parameter_acl p, aclexplode(p.paracl) x' INTO parameters;
 	END IF;
 	IF super THEN				-- nobody else may read the tables
-		EXECUTE 'SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM dp_cdp.balance_findings() f' INTO balances;
+		EXECUTE 'SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM (SELECT * FROM dp_cdp.balance_findings() UNION ALL SELECT * FROM dp_cdp.standby_findings()) f' INTO balances;
 	END IF;
 
 	RETURN QUERY
@@ -3739,7 +3739,7 @@ BEGIN
 		RAISE EXCEPTION 'name must be the cluster_name of the standby, up to 63 printable characters' USING ERRCODE = 'ZC004';
 	END IF;
 	SELECT * INTO r FROM pg_roles a WHERE a.oid = role;
-	IF r.oid IS NULL OR NOT r.rolcanlogin OR r.rolsuper OR r.rolcreaterole OR r.rolreplication OR r.rolbypassrls THEN
+	IF r.oid IS NULL OR NOT r.rolcanlogin OR r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplication OR r.rolbypassrls THEN
 		RAISE EXCEPTION 'role must be one that may log in and do nothing else: CREATE ROLE ... LOGIN for it alone' USING ERRCODE = 'ZC004';
 	END IF;
 	IF EXISTS (SELECT FROM pg_auth_members m WHERE m.member = role) THEN
@@ -3778,3 +3778,21 @@ END $$;
 REVOKE ALL ON FUNCTION dp_cdp.drop_standby(text) FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.drop_standby(text) IS
 	'takes away what dp_cdp.register_standby gave';
+
+CREATE OR REPLACE FUNCTION dp_cdp.standby_findings()
+	RETURNS TABLE(severity text, object text, finding text, remedy text)
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	AS $$
+SELECT 'warning', format('standby %s', quote_ident(s.name)),
+	CASE WHEN r.oid IS NULL THEN format('its role %s does not exist any more, or has another name: nothing is debited for it', quote_ident(s.role_name))
+		ELSE format('its role %s can do more than have answers debited: who has its password has that, too', quote_ident(s.role_name)) END,
+	CASE WHEN r.oid IS NULL THEN format('SELECT dp_cdp.register_standby(%L, ...), or dp_cdp.drop_standby(%L)', s.name, s.name)
+		ELSE format('make a role for it alone, and SELECT dp_cdp.register_standby(%L, ...)', s.name) END
+FROM dp_cdp.standby s LEFT JOIN pg_roles r ON r.oid = s.role AND r.rolname = s.role_name
+WHERE r.oid IS NULL OR r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplication OR r.rolbypassrls
+	OR EXISTS (SELECT FROM pg_auth_members m WHERE m.member = s.role)
+	OR EXISTS (SELECT FROM dp_cdp.budget b WHERE b.role = s.role AND b.role_name = s.role_name)
+$$;
+REVOKE ALL ON FUNCTION dp_cdp.standby_findings() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.standby_findings() IS
+	'standbys whose role has gone, or can do more than it needs';

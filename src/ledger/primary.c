@@ -41,8 +41,8 @@
 
 PG_FUNCTION_INFO_V1(dp_standby_primary_pays);
 
-/* how long the end of a release is told for, in ms, while nothing interrupts */
-#define PATIENCE_MS 2000
+/* how long the end of a release is told for, in ms, while nothing interrupts; the primary counts for 2 s at most */
+#define PATIENCE_MS 3000
 
 static const DpPrimaryMethods *methods = NULL;
 
@@ -132,16 +132,16 @@ connect_to_primary(void)
 	connected_to = MemoryContextStrdup(TopMemoryContext, dp_guc_primary_conninfo);
 }
 
-/* Calls over the connection there is, or one that is made where that is allowed. */
+/* Calls over the connection there is, or one that is made. */
 static void
-call_primary(const char *sql, int n, const char *const *values, bool may_connect, DpCall *call)
+call_primary(const char *sql, int n, const char *const *values, DpCall *call)
 {
 	load_module();
-	call->outcome = DP_CALL_NOT_SENT;
+	memset(call, 0, sizeof(*call));
 	/* another primary since */
 	if (connected_to != NULL && strcmp(connected_to, dp_guc_primary_conninfo) == 0)
 		methods->call(sql, n, values, dp_guc_primary_timeout, while_waiting, call);
-	if (call->outcome != DP_CALL_NOT_SENT || !may_connect)
+	if (call->outcome != DP_CALL_NOT_SENT)
 		return;
 	connect_to_primary();
 	methods->call(sql, n, values, dp_guc_primary_timeout, while_waiting, call);
@@ -241,7 +241,7 @@ write_remote_items(List *items)
 static bool
 was_not_begun(const char *sqlstate)
 {
-	return strncmp(sqlstate, "42", 2) == 0 || strncmp(sqlstate, "3", 1) == 0 || strncmp(sqlstate, "28", 2) == 0;
+	return strncmp(sqlstate, "42", 2) == 0 || strncmp(sqlstate, "3F", 2) == 0;
 }
 
 static void raise_remote(const DpCall *call) __attribute__((noreturn));
@@ -293,7 +293,7 @@ dp_primary_debit(List *items, const DpOrder *order)
 	const char *values[] = {write_origin(), write_remote_asker(GetUserId(), order), write_remote_items(items)};
 	DpCall		call;
 
-	call_primary("SELECT dp_cdp.standby_debit($1, $2, $3)", lengthof(values), values, true, &call);
+	call_primary("SELECT dp_cdp.standby_debit($1, $2, $3)", lengthof(values), values, &call);
 	require_done(&call);
 }
 
@@ -309,7 +309,7 @@ dp_primary_reads(const DpDebitItem *item, Oid role)
 	const char *values[] = {write_origin(), write_remote_asker(role, NULL), write_remote_items(list_make1((void *) item))};
 	DpCall		call;
 
-	call_primary("SELECT dp_cdp.standby_reads($1, $2, $3)", lengthof(values), values, true, &call);
+	call_primary("SELECT dp_cdp.standby_reads($1, $2, $3)", lengthof(values), values, &call);
 	if (call.outcome == DP_CALL_DONE)
 		return;
 	if (call.outcome == DP_CALL_REFUSED && strncmp(call.sqlstate, "ZC", 2) == 0)

@@ -15,6 +15,11 @@ CREATE ROLE team; CREATE ROLE ana LOGIN; CREATE ROLE bea LOGIN IN ROLE team; CRE
 CREATE ROLE payer LOGIN; CREATE ROLE boss LOGIN SUPERUSER;
 CREATE TABLE visits (patient int, dept text, cost numeric);
 INSERT INTO visits SELECT i, 'd' || i % 3, i % 10 FROM generate_series(1, 1000) i;
+CREATE TABLE days (patient int, day date, weight int);
+INSERT INTO days SELECT i, '2025-01-01'::date + i % 300, i % 100 FROM generate_series(1, 1000) i;
+SELECT dp_cdp.create_dataset('monthly', rho => 1000, default_rho => 1, find_bounds => 0.1);
+SELECT dp_cdp.protect_table('days', 'monthly', unit => 'patient', block => 'day', every => '1 month');
+SELECT dp_cdp.set_budget('monthly', 'ana', rho => 20);
 SELECT dp_cdp.create_dataset('clinic', rho => 1000, default_rho => 1, max_rho => 100, reuse => '1 hour');
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 10);
@@ -77,6 +82,13 @@ $primary->safe_psql('test', "SELECT dp_cdp.register_standby('other', 'payer')");
 catch_up();
 like(asked('ana', $count), qr/ZC003: the primary debits nothing for this standby, which is not registered there/, 'another name is not this one');
 is(spent('ana'), 0, 'nothing was debited for any of these');
+my $findings = q{SELECT severity, object, finding FROM dp_cdp.check_setup() WHERE object LIKE 'standby %'};
+is(value($primary, 'test', $findings), '', 'check_setup finds nothing');
+$primary->safe_psql('test', 'GRANT team TO payer');
+like(value($primary, 'test', $findings), qr/^warning\|standby other\|its role payer can do more/, 'but that a role has become a member of another');
+$primary->safe_psql('test', 'REVOKE team FROM payer; ALTER ROLE payer RENAME TO other');
+like(value($primary, 'test', $findings), qr/^warning\|standby other\|its role payer does not exist any more, or has another name/, 'or has another name');
+$primary->safe_psql('test', 'ALTER ROLE other RENAME TO payer');
 
 # ---------------------------------------------------------------------------
 # Answers and debits
@@ -87,11 +99,20 @@ like(asked('ana', $count), qr/^\d+$/, 'answered');
 is(spent('ana'), 1, 'debited by the primary');
 like(asked('ana', 'SELECT dept, dp_sum(cost), dp_count(*) FROM visits GROUP BY dept ORDER BY dept'), qr/^d0\|[\d.]+\|\d+\nd1\|/, 'groups');
 is(spent('ana'), 3, 'two columns');
-is(value($primary, 'test', 'SELECT trim_scale(rho_spent) FROM dp_cdp.dataset'), 3, 'the cap, too');
+is(value($primary, 'test', q{SELECT trim_scale(rho_spent) FROM dp_cdp.dataset WHERE name = 'clinic'}), 3, 'the cap, too');
 like(value($primary, 'test', "SELECT role_name, session_role_name, client, tables, query FROM dp_cdp.audit ORDER BY id LIMIT 1"),
 	qr/^ana\|ana\|\[local\] via second\|public\.visits\|\Q$count\E$/, 'the audit says who asked, where and what');
 asked('ana', "BEGIN READ ONLY; $count; ROLLBACK");
 is(spent('ana'), 4, 'a rollback gives nothing back');
+like(asked('ana', "EXPLAIN $count"), qr/rho/, 'EXPLAIN');
+is(asked('ana', "SELECT count(*) FROM dp_cdp.preview('$count') WHERE item = 'total'"), 1, 'and previews');
+is(spent('ana'), 4, 'cost nothing');
+like(asked('ana', "SELECT dp_count(*) FROM days WHERE day >= '2025-03-01' AND day < '2025-04-01'"), qr/^-?\d+$/, 'a dataset with blocks');
+is(value($primary, 'test', q{SELECT block_from, block_to FROM dp_cdp.release_log WHERE dataset = 'monthly'}), '2025-03-01|2025-04-01', 'is charged to these');
+like(asked('ana', "SELECT dp_sum(weight) FROM days"), qr/^-?\d+$/, 'bounds are found first');
+is(balance($primary, 'test', 'monthly', 'ana'), '2.1', 'and paid for together');
+like(asked('ana', "SET dp_cdp.target_error = '20%'; SELECT dp_count(*) FROM days"), qr/^-?\d+$/, 'a first look and what follows');
+cmp_ok(value($primary, 'test', q{SELECT count(*) FROM dp_cdp.release_log WHERE dataset = 'monthly' AND granted}), '>=', 5, 'are debits of their own');
 like(asked('bea', $count), qr/^\d+$/, 'a member of a team');
 is(spent('team'), 1, 'pays from the team\'s budget');
 like(asked('eve', $count), qr/ZC001: role "eve" has no privacy budget/, 'no budget, no answer');
@@ -106,6 +127,26 @@ is(spent('ana'), '6.5', 'is the primary\'s, too');
 like(asked('postgres', "SELECT dp_cdp.correct('clinic', 'ana', 1, 'x')"), qr/ZC003/, 'administration is the primary\'s alone');
 
 # ---------------------------------------------------------------------------
+# The standby's role by hand
+# ---------------------------------------------------------------------------
+
+my $before = spent('ana');
+my $origin = value($primary, 'test', q{SELECT ARRAY['second', dp_cdp.library_version(), (SELECT system_identifier FROM pg_control_system())::text,
+	(SELECT timeline_id FROM pg_control_checkpoint())::text, (SELECT oid FROM pg_database WHERE datname = 'test')::text]});
+my $asker = value($primary, 'test', q{SELECT ARRAY[oid::text, 'ana', oid::text, 'ana', '', '', NULL] FROM pg_roles WHERE rolname = 'ana'});
+my $by_hand = sub { asked('payer', "SELECT dp_cdp.standby_debit('$origin', '$asker', '$_[0]')", $primary) };
+like(asked('payer', $_, $primary), qr/42501|permission denied/, "it may not: $_") for 'SELECT * FROM dp_cdp.budget', 'SELECT * FROM dp_cdp.standby', 'SELECT * FROM visits LIMIT 1',
+	q{SELECT dp_cdp.register_standby('x', 'payer')}, 'SELECT dp_cdp.adopt_ledger()';
+like(asked('payer', q{SELECT dp_cdp.standby_debit('{}', '{}', '{}')}, $primary), qr/ZC004: this function is for standbys/, 'arguments that no standby gives');
+like($by_hand->("{clinic,$_,0,a,NULL,NULL,NULL,NULL,NULL,NULL}"), qr/ZC004: this function is for standbys/, "an amount of $_") for qw(-1 0 x 99999999999999999999 NULL);
+like($by_hand->('{clinic,1,-1,a,NULL,NULL,NULL,NULL,NULL,NULL}'), qr/ZC004: this function is for standbys/, 'a delta below zero');
+like($by_hand->('{nowhere,1,0,a,NULL,NULL,NULL,NULL,NULL,NULL}'), qr/ZC004: there is no dataset/, 'no dataset');
+like($by_hand->('{clinic,1,0,a,NULL,NULL,NULL,NULL,NULL,1:00}'), qr/ZC003: the policy of dataset/, 'another policy');
+is(spent('ana'), $before, 'debits nothing');
+is($by_hand->('{clinic,1000000000000,0,a,NULL,NULL,NULL,NULL,NULL,NULL}'), '', 'it can waste budgets');
+is(spent('ana'), $before + 1, 'and no more');
+
+# ---------------------------------------------------------------------------
 # What the primary knows and the standby does not
 # ---------------------------------------------------------------------------
 
@@ -118,7 +159,7 @@ asked('ana', $count);
 is(spent('team'), 2, 'also those that make it dearer');
 $primary->safe_psql('test', 'REVOKE team FROM ana');
 
-my $before = spent('ana');
+$before = spent('ana');
 for my $change ("set_bounds('visits', 'cost', 0, 20)", "alter_dataset('clinic', max_groups => 2)", "alter_dataset('clinic', default_rho => 2)")
 {
 	$primary->safe_psql('test', "SELECT dp_cdp.$change");
@@ -143,7 +184,7 @@ like(asked('ana', $count), qr/^\d+$/, 'when it has, it answers');
 
 $primary->safe_psql('test', q{SELECT dp_cdp.alter_dataset('clinic', answer_step => '20 s')});
 catch_up();
-my $failures = q{SELECT failures FROM dp_cdp.budget WHERE role_name = 'ana'};
+my $failures = q{SELECT failures FROM dp_cdp.budget WHERE role_name = 'ana' AND dataset = 'clinic'};
 $before = spent('ana');
 like(asked('ana', "SET statement_timeout = '1s'; $count"), qr/57014.*stays charged.*counts as failure 1 of at most 20 in a day/, 'a release that fails is counted by the primary');
 is(value($primary, 'test', $failures), 1, 'it has counted');
