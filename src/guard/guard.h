@@ -25,8 +25,6 @@ typedef struct DpSplitContext
 	const char *source_text;
 	int			next_param;		/* first external parameter number not in use */
 	List	   *releases;		/* DpRelease, with inner_query set */
-	List	   *standard;		/* those whose aggregates are all written as
-								 * PostgreSQL's */
 	int64		keys;			/* declared keys of these, and of those around
 								 * a prefetch */
 	int64		key_memory;		/* what they take, in bytes */

@@ -90,9 +90,6 @@ extern void dp_keep_spellings(Query *query);
 extern void dp_ask_rows_for_spellings(DpSplitContext *cxt, Query *query);
 extern void dp_ask_below_for_spellings(DpSplitContext *cxt, Query *query);
 
-/* missing_groups.c: ZC002 for avg() and the like over all groups of a release of which small groups are missing. */
-extern void dp_check_missing_groups(DpSplitContext *cxt, Query *query);
-
 /*
  * Makes a test whether value is in a list, an array, or is NULL where that is
  * listed, too; returns NULL where every value is.  A list becomes a parameter of

@@ -275,8 +275,6 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	dp_verify_inner(level);
 	dp_check_trusted(level);
 	cxt->releases = lappend(cxt->releases, release);
-	if (!even_if_readable)
-		cxt->standard = lappend(cxt->standard, release);
 	if (unread != NULL)
 		add_wider(level, unread, collected, read, even_if_readable);
 	return level;
@@ -551,7 +549,6 @@ split_walker(Node *node, void *context)
 		dp_ask_below_for_spellings(cxt, query);
 		query_tree_walker(query, split_walker, context, QTW_IGNORE_CTE_SUBQUERIES);
 		process_ctes(cxt, query);
-		dp_check_missing_groups(cxt, query);
 		cxt->scope = scope.outer;
 		return false;
 	}
