@@ -48,6 +48,7 @@ static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 	[DP_DATASET_REUSE] = "reuse",
 	[DP_DATASET_REFRESHED_AT] = "refreshed_at",
 	[DP_DATASET_DUMP_ANSWERS] = "dump_answers",
+	[DP_DATASET_CONSISTENT] = "consistent",
 };
 
 AttrNumber
@@ -172,6 +173,7 @@ dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 	row->find_bounds = not_found ? 0 : DatumGetFloat8(share);
 	read_blocks(tuple, desc, row);
 	read_reuse(tuple, desc, row);
+	row->consistent = DatumGetBool(get_not_null(tuple, desc, DP_DATASET_CONSISTENT));
 	row->answer_step = NULL;
 	if (!isnull)
 	{

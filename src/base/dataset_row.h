@@ -40,6 +40,7 @@ typedef enum DpDatasetColumn
 	DP_DATASET_REUSE,
 	DP_DATASET_REFRESHED_AT,
 	DP_DATASET_DUMP_ANSWERS,
+	DP_DATASET_CONSISTENT,
 	DP_DATASET_NCOLUMNS
 } DpDatasetColumn;
 
@@ -64,6 +65,7 @@ typedef struct DpDatasetRow
 	int64		reuse;			/* microseconds; 0: answers are not kept */
 	TimestampTz refreshed_at;	/* -infinity: never */
 	bool		dump_answers;
+	bool		consistent;		/* grouping sets are made to add up */
 	/* dp_read_dataset_limits */
 	bool		has_rho_limit;
 	int64		rho_limit;

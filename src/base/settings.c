@@ -52,7 +52,8 @@ bool		dp_guc_target_is_relative = false;
 static char *target_text = NULL;
 double		dp_guc_find_bounds = -1;
 static char *find_bounds_text = NULL;
-bool		dp_guc_consistent = false;
+int			dp_guc_consistent = -1;
+static char *consistent_text = NULL;
 int			dp_guc_log_query_bytes = MAX_QUERY_BYTES;
 int			dp_guc_max_debits = 0;
 int			dp_guc_max_refusals = 0;
@@ -163,12 +164,35 @@ assign_find_bounds_setting(const char *newval, void *extra)
 	dp_guc_find_bounds = *(double *) extra;
 }
 
+/* Accepts on and off; empty: the dataset's default. */
+static bool
+check_consistent_setting(char **newval, void **extra, GucSource source)
+{
+	int			wanted = -1;
+	bool		on;
+
+	if (**newval != '\0')
+	{
+		if (!parse_bool(*newval, &on))
+		{
+			GUC_check_errcode(ERRCODE_DP_BAD_PARAMETER);
+			GUC_check_errmsg("dp_cdp.consistent must be on or off; RESET it for the dataset's default");
+			return false;
+		}
+		wanted = on ? 1 : 0;
+	}
+	return keep_extra(&wanted, sizeof(wanted), extra);
+}
+
 /* Cached plans are of the old value. */
 static void
-assign_consistent_setting(bool newval, void *extra)
+assign_consistent_setting(const char *newval, void *extra)
 {
-	if (newval != dp_guc_consistent)
+	int			wanted = *(int *) extra;
+
+	if (wanted != dp_guc_consistent)
 		ResetPlanCache();
+	dp_guc_consistent = wanted;
 }
 
 void
@@ -222,13 +246,13 @@ dp_guc_init(void)
 							   PGC_USERSET, 0,
 							   check_find_bounds_setting, assign_find_bounds_setting, NULL);
 
-	DefineCustomBoolVariable("dp_cdp.consistent",
-							 "Makes counts and sums of GROUPING SETS, ROLLUP and CUBE add up.",
-							 "It costs nothing. Rows whose keys are not all declared are left out of every set.",
-							 &dp_guc_consistent,
-							 false,
-							 PGC_USERSET, 0,
-							 NULL, assign_consistent_setting, NULL);
+	DefineCustomStringVariable("dp_cdp.consistent",
+							   "Makes counts and sums of GROUPING SETS, ROLLUP and CUBE add up.",
+							   "on or off; RESET takes the default of the dataset. It costs nothing. Rows whose keys are not all declared are left out of every set.",
+							   &consistent_text,
+							   "",
+							   PGC_USERSET, 0,
+							   check_consistent_setting, assign_consistent_setting, NULL);
 
 	DefineCustomBoolVariable("dp_cdp.standard_aggregates",
 							 "Takes count and sum over protected tables for dp_count and dp_sum.",

@@ -33,8 +33,8 @@ extern bool dp_guc_target_is_relative;
  */
 extern double dp_guc_find_bounds;
 
-/* counts and sums of grouping sets are made to add up */
-extern bool dp_guc_consistent;
+/* counts and sums of grouping sets are made to add up: 1, 0, or the dataset's default: < 0 */
+extern int	dp_guc_consistent;
 
 /* a superuser's: count and sum are taken for dp_count and dp_sum */
 extern bool dp_guc_standard_aggregates;

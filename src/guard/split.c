@@ -306,7 +306,7 @@ begin_together(DpLevel *level)
 	DpRelease  *release = level->release;
 	ListCell   *lc;
 
-	if (!dp_guc_consistent || release->selection >= 0)
+	if (!dp_wants_consistent(level->dataset) || release->selection >= 0)
 		return false;
 	foreach(lc, release->key_sets)
 		if (((DpKeySet *) lfirst(lc))->domain == NULL)

@@ -141,6 +141,7 @@ typedef struct DpDataset
 								 * again; 0: never */
 	TimestampTz refreshed_at;	/* answers that are older have ended; -infinity */
 	bool		dump_answers;
+	bool		consistent;		/* grouping sets are made to add up */
 } DpDataset;
 
 /* the share of default_rho that min_rho is where nobody has set it */

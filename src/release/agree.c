@@ -56,6 +56,12 @@ typedef struct DpAgreement
 	bool		has_ended;
 } DpAgreement;
 
+bool
+dp_wants_consistent(const DpDataset *dataset)
+{
+	return dp_guc_consistent >= 0 ? dp_guc_consistent > 0 : dataset->consistent;
+}
+
 /* ------------------------------------------------------------------------
  * Which answers agree
  * ------------------------------------------------------------------------
@@ -295,7 +301,8 @@ dp_agree(List *releases)
 	{
 		DpPricedRelease *release = lfirst(lc);
 
-		if (release->release->together != NULL && strcmp(release->release->together, release->release->name) == 0 && dp_guc_consistent)
+		if (release->release->together != NULL && strcmp(release->release->together, release->release->name) == 0 &&
+			dp_wants_consistent(release->dataset))
 			agree_with(release, releases);
 	}
 }

@@ -380,6 +380,10 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		lines = column_lines(priced->finder, es);
 	lines = list_concat(lines, column_lines(priced, es));
 	explain_list("Release", "Releases", lines, es);
+	if (release->together != NULL && dp_wants_consistent(dataset))
+		ExplainPropertyText("Consistent",
+							"counts and sums are made to add up with those of the other grouping sets, where none becomes noisier; dp_cdp.preview shows the noise then",
+							es);
 	/* programs compare them; nobody reads them */
 	if (es->verbose && es->format != EXPLAIN_FORMAT_TEXT && dp_run_of_state(node) == NULL)
 		explain_questions(asked, estate, es);

@@ -374,6 +374,9 @@ extern void dp_record_plan(DpRelease *release);
  */
 extern double dp_bounds_share(const DpDataset *dataset);
 
+/* agree.c: tells whether who asks wants counts and sums of grouping sets to add up */
+extern bool dp_wants_consistent(const DpDataset *dataset);
+
 /* workload.c: releases that are described now are to say which rows they read, in rows_text */
 extern bool dp_wants_rows_text;
 

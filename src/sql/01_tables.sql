@@ -43,7 +43,8 @@ CREATE TABLE dp_cdp.dataset (
 	reuse			interval,				-- for so long answers are given again, days and less; NULL: never
 	refreshed_at	timestamptz,			-- when its owner has ended all answers that there were
 	dump_answers	boolean NOT NULL DEFAULT false,
-	block_every		interval				-- how long blocks are; NULL: the dataset is without blocks
+	block_every		interval,				-- how long blocks are; NULL: the dataset is without blocks
+	consistent		boolean NOT NULL DEFAULT false	-- counts and sums of grouping sets are made to add up
 );
 
 CREATE TABLE dp_cdp.budget (

@@ -126,7 +126,8 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.reuse,
 		d.refreshed_at,
 		d.dump_answers,
-		d.block_every
+		d.block_every,
+		d.consistent
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er

@@ -52,7 +52,7 @@ CREATE FUNCTION off_margins(called text, OUT counts bigint, OUT sums bigint) LAN
 		WHERE k.name = called
 $$;
 
-SELECT plan(55);
+SELECT plan(66);
 
 -- ---------------------------------------------------------------------
 -- Off by default, same price
@@ -274,5 +274,62 @@ CALL ask_afresh(200);
 SELECT is(string_agg(DISTINCT n::text, ' ') || ', ' || count(*), '200, 8', 'errors of all sets are looked at') FROM observed_of('uneven many %');
 SELECT ok(bool_and(counts BETWEEN 100 AND 342 AND sums BETWEEN 100 AND 342), 'they have the noise that is said, and no bias: '
 	|| string_agg(round(counts::numeric, 1) || ' ' || round(sums::numeric, 1), ', ')) FROM observed_of('uneven many %');
+
+-- ---------------------------------------------------------------------
+-- The dataset's default
+-- ---------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.alter_dataset('clinic', reuse => '0') \g /dev/null
+SELECT is((SELECT consistent FROM dp_cdp.datasets WHERE dataset = 'clinic'), false, 'a dataset has no such default by itself');
+RESET SESSION AUTHORIZATION;
+-- in one session, with a plan that is cached
+SET SESSION AUTHORIZATION analyst1;
+PREPARE by_default AS SELECT max(s) FROM (SELECT dp_noise_stddev(dp_count(*)) AS s FROM visits GROUP BY CUBE (a, b)) q;
+CREATE FUNCTION pg_temp.explained(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE 'EXPLAIN ' || query;
+END $$;
+CREATE TEMP TABLE defaults (step int, s float8, lines bigint);
+CREATE FUNCTION pg_temp.note(step int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	s float8;
+BEGIN
+	EXECUTE 'EXECUTE by_default' INTO s;
+	INSERT INTO defaults SELECT step, s, count(*) FROM pg_temp.explained('SELECT a, b, dp_count(*) FROM visits GROUP BY CUBE (a, b)') line
+		WHERE line LIKE '%Consistent: counts and sums are made to add up%';
+END $$;
+SELECT pg_temp.note(1) \g /dev/null
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.alter_dataset('clinic', consistent => true) \g /dev/null
+SELECT dp_cdp.alter_dataset('clinic', max_rows => 5) \g /dev/null
+SET SESSION AUTHORIZATION analyst1;
+SELECT pg_temp.note(2) \g /dev/null
+SELECT is((SELECT consistent FROM dp_cdp.datasets), true, 'analysts see the default, which stays when something else is altered');
+SELECT is((SELECT max(stddev) FROM dp_cdp.preview('SELECT a, b, dp_count(*) FROM visits GROUP BY CUBE (a, b)')), (SELECT s FROM defaults WHERE step = 2),
+	'the preview follows the default');
+SET dp_cdp.consistent = off;
+SELECT pg_temp.note(3) \g /dev/null
+SET dp_cdp.consistent = on;
+SELECT pg_temp.note(4) \g /dev/null
+RESET dp_cdp.consistent;
+SELECT pg_temp.note(5) \g /dev/null
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.alter_dataset('clinic', consistent => false) \g /dev/null
+SET SESSION AUTHORIZATION analyst1;
+SELECT pg_temp.note(6) \g /dev/null
+SELECT ok(d.s < o.s, 'the default makes sets agree') FROM defaults d, defaults o WHERE d.step = 2 AND o.step = 1;
+SELECT is(array_agg(d.s = o.s ORDER BY d.step), '{f,t,f,f,t}', 'cached plans follow the default, which the setting overrides')
+	FROM defaults d, defaults o WHERE d.step > 1 AND o.step = 1;
+SELECT is(array_agg(lines ORDER BY step), '{0,4,0,4,4,0}', 'EXPLAIN says of each set that it is made to agree') FROM defaults;
+SELECT throws_like('SET dp_cdp.consistent = maybe', 'dp_cdp.consistent must be on or off%', 'other values are refused');
+SELECT is(current_setting('dp_cdp.consistent'), '', 'and leave the setting as it was');
+RESET SESSION AUTHORIZATION;
+SET SESSION AUTHORIZATION owner1;
+SELECT dp_cdp.create_dataset('other', consistent => true) \g /dev/null
+SELECT is(array_agg(dataset || ' ' || consistent ORDER BY dataset), '{clinic false,other true}', 'a dataset is made with it') FROM dp_cdp.datasets;
+RESET SESSION AUTHORIZATION;
+SELECT throws_like($$SELECT dp_cdp.alter_dataset('clinic', consistent => 'maybe')$$, 'invalid input syntax for type boolean%', 'it is a boolean');
+SELECT is((SELECT count(*) FROM pg_attribute WHERE attrelid = 'dp_cdp.dataset'::regclass AND attname = 'consistent' AND attnotnull), 1::bigint, 'and never NULL');
 
 SELECT * FROM finish();

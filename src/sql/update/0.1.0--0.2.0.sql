@@ -141,6 +141,9 @@ CREATE TABLE dp_cdp.kept_answer (
 	PRIMARY KEY (question, began, rho, delta)
 );
 
+-- grouping sets that add up
+ALTER TABLE dp_cdp.dataset ADD COLUMN consistent boolean NOT NULL DEFAULT false;
+
 -- blocks of time
 ALTER TABLE dp_cdp.dataset ADD COLUMN block_every interval;
 ALTER TABLE dp_cdp.release_log ADD COLUMN block_from date;
