@@ -104,7 +104,7 @@ build_finder(DpLevel *level)
 static DpLevel *release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read,
 							  bool even_if_readable, const DpLevel *finest);
 
-/* a level that is described once more, without some of its conditions, which it may not be releasable without */
+/* a level that is described once more, in another way in which it may not be releasable */
 typedef struct Widening
 {
 	DpSplitContext cxt;
@@ -206,7 +206,7 @@ add_wider(DpLevel *level, Query *query, const DpCollected *collected, const DpFr
 }
 
 /*
- * Makes the answers of a level agree with those of the finest grouping set,
+ * Makes the answers of a level agree with those of the finest grouping set (or of what that would be),
  * where they are over the same rows: every key is declared as a list of values.
  */
 static void
@@ -227,7 +227,7 @@ put_together(DpLevel *level, const DpLevel *finest)
 
 /*
  * Describes and builds the release of a level without grouping sets; query itself stays as it is.
- * finest: the level of the set with which this one is to agree; NULL: none.
+ * finest: the level of the set with which this one is to agree, by all keys; NULL: none.
  */
 static DpLevel *
 release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable,
@@ -321,9 +321,35 @@ begin_together(DpLevel *level)
 	return true;
 }
 
+/*
+ * Describes the set that has the keys of all others, where it is not among them, and is never released.
+ * NULL: it could not be released, so that there are no rows that all sets could be over.
+ */
+static DpLevel *
+describe_finest(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable,
+				List *sets)
+{
+	Widening	w = {.cxt = *cxt,.where = where,.collected = *collected,.read = read,.even_if_readable = even_if_readable};
+	List	   *all = NIL;
+	ListCell   *lc;
+	ErrorData  *error;
+
+	if (list_length(sets) < 2 || IsInParallelMode())
+		return NULL;
+	foreach(lc, sets)
+		all = list_concat_unique_int(all, lfirst(lc));
+	w.query = dp_with_grouping_set(query, all);
+	w.cxt.releases = NIL;
+	w.collected.cxt = &w.cxt;
+	error = dp_attempt(widen, &w);
+	if (error != NULL && error->sqlerrcode != ERRCODE_DP_NOT_RELEASABLE && error->sqlerrcode != ERRCODE_DP_BAD_PARAMETER)
+		ThrowErrorData(error);
+	return error == NULL && begin_together(w.level) ? w.level : NULL;
+}
+
 static List *
 release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable,
-			 List *sets)
+			 List *sets, Oid table)
 {
 	int			first = finest_set(sets);
 	int			before = list_length(cxt->releases);
@@ -338,6 +364,8 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 		finest = release_level(cxt, dp_with_grouping_set(query, list_nth(sets, first)), where, collected, read, even_if_readable, NULL);
 		agree_with = begin_together(finest) ? finest : NULL;
 	}
+	else if (dp_policy_table(table) != NULL && dp_wants_consistent(dp_policy_dataset(dp_policy_table(table)->dataset)))
+		agree_with = describe_finest(cxt, query, where, collected, read, even_if_readable, sets);
 	foreach(lc, sets)
 	{
 		DpLevel    *level = NULL;
@@ -360,8 +388,9 @@ release_sets(DpSplitContext *cxt, Query *query, int where, DpCollected *collecte
 	return levels;
 }
 
+/* table: a protected one that the level reads */
 static void
-split_level(DpSplitContext *cxt, Index rti, DpCollected *collected, bool even_if_readable)
+split_level(DpSplitContext *cxt, Index rti, Oid table, DpCollected *collected, bool even_if_readable)
 {
 	Query	   *query = cxt->scope->query;
 	int			where = level_location(query, rti);
@@ -381,7 +410,7 @@ split_level(DpSplitContext *cxt, Index rti, DpCollected *collected, bool even_if
 	{
 		List	   *sets = dp_grouping_sets(cxt, query);
 
-		released = dp_union_of_sets(query, release_sets(cxt, query, where, collected, &read, even_if_readable, sets),
+		released = dp_union_of_sets(query, release_sets(cxt, query, where, collected, &read, even_if_readable, sets, table),
 									&from, &columns);
 	}
 	else
@@ -500,7 +529,7 @@ process_level(DpSplitContext *cxt)
 		dp_ask_whether_rows(query, (Node *) query == cxt->below_exists))
 		dp_collect_aggregates(query, &collected);
 	if (collected.first != NULL || collected.other != NULL || (unreadable != 0 && selects_keys(query)))
-		split_level(cxt, rti, &collected, even_if_readable);
+		split_level(cxt, rti, base->relid, &collected, even_if_readable);
 	else
 		refuse_raw(cxt, rti, base);
 }

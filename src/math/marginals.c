@@ -18,13 +18,16 @@
  *
  *	 lambda_S = sum over A containing S of g_A prod_{i not in A} n_i.
  *
- * Least squares.  The x that minimises sum_A g_A |y_A - Q_A x|^2 solves M x = sum_A g_A Q_A' y_A with
- * M = sum_A g_A Q_A' Q_A, which is lambda_S on V_S.  From x0 = y_F, F the finest, the correction
- * c solves M c = sum_A g_A Q_A' (y_A - Q_A y_F), whose right side is noise alone: no digits are lost
- * to large answers.  An orthogonal transform along each axis (Helmert's: one constant vector, n - 1 of sum 0)
- * makes M diagonal.  No iteration and no tolerance; N d operations.
+ * Least squares.  The x that minimise sum_A g_A |y_A - Q_A x|^2 solve M x = sum_A g_A Q_A' y_A with
+ * M = sum_A g_A Q_A' Q_A, which is lambda_S on V_S.  An orthogonal transform along each axis (Helmert's: one constant
+ * vector, n - 1 of sum 0) makes M diagonal.  Where lambda_S = 0, no marginal has S, and what x is there no marginal shows.
+ * So x itself is never made, which has as many cells as all axes together span: Q_A has on V_S, in these bases, the one number
+ * s_A = sqrt(prod_{i not in A} n_i) for S in A.  Transforms of the y_A are made, each of its own size; the coefficient of S
+ * becomes sum_A g_A s_A y_A,S / lambda_S, and s_A times that for each A is transformed back.  No iteration to a
+ * tolerance, and whether a finest marginal is among them does not matter.  It is done twice, from 0 and from what that gave: the second
+ * time the right side is noise, so that no digits are lost to large answers.
  *
- * Variance.  cov(x) = M^-1, so that the cells of the marginal B, which are all alike, have together
+ * Variance.  cov(x) = M^-1 on what is asked, so that the cells of the marginal B, which are all alike, have together
  *
  *	 trace(Q_B M^-1 Q_B') = sum over S in B of dim V_S prod_{i not in B} n_i / lambda_S.
  *
@@ -32,11 +35,13 @@
  * variance, and y_A is one.  Here it is also seen directly: lambda_S >= g_B prod_{i not in B} n_i for S in B, so that the
  * trace is at most sum_S dim V_S / g_B, which is the number of cells / g_B.
  *
- * Integers.  c is not rounded, but its prefix sums C(j) = sum of c over all cells that are not behind j on any axis are.
- * The integer correction is what prefix sums come from (differences along each axis).  A cell of the marginal A is then
- * off by 2^|A| errors of rounding, since on the other axes C is taken at the end: at most 2^|A| / 2, with variance 2^|A| / 12
- * if errors are as those of numbers at random (axes of one value do not count).  Whatever C is, the finest table is of integers, and the others are
- * its sums, exactly.
+ * Integers.  What is added to the marginal A is not rounded, but its prefix sums C_A(j) = sum over all cells that are not
+ * behind j on any axis are; the integers are what these come from (differences along each axis).  At the end of an axis C_A is that of the
+ * marginal without this axis.  So each prefix sum belongs to the set of axes on which it is not at the end, is rounded once, in the first marginal that
+ * has these axes, and is the same number in all others: marginals agree exactly where they have axes in common.  A cell of
+ * the marginal A is off by 2^|A| errors of rounding: at most 2^|A| / 2, with variance 2^|A| / 12
+ * if errors are as those of numbers at random (axes of one value do not count).  A table of integers with these marginals exists: its prefix
+ * sums are those, and any where no marginal has the axes.
  *
  * Sharing a price.  total(g) = sum_S m_S / lambda_S(g), m_S = dim V_S sum over B containing S of prod_{i not in B} n_i, is
  * convex in g and falls as 1 / t when g is multiplied by t.  Shares of the price are multiplied by the square root of how
@@ -52,12 +57,16 @@
  *-------------------------------------------------------------------------
  */
 #include <math.h>
+#include <stddef.h>
 
 #include "math/marginals.h"
 
 /* of dp_marginals_split: what is near enough to the least total, and work that is not exceeded for that */
 #define NEAR_ENOUGH 1e-9
 #define MOST_WORK 400000000.0
+
+/* prefix sums beyond are taken for this, so that differences along all axes fit in 128 bits */
+#define MOST_SUM 0x1p112
 
 /* a smaller share is tried as 0 */
 #define SMALL_SHARE 1e-4
@@ -268,53 +277,104 @@ dp_marginals_optimum(const dp_marginals *m, double *variance)
  * ------------------------------------------------------------------------
  */
 
-/* a walk through the table by the axes of the finest, which knows its place in the table of a marginal */
-typedef struct Walk
+/* the tables of all marginals, and which of them has what several tell */
+typedef struct Tables
 {
-	int			n;				/* axes of the finest, the last first */
-	int64_t		size[DP_MAX_AXES];
-	int64_t		at[DP_MAX_AXES];
-	int64_t		step[DP_MAX_AXES];	/* in the marginal's table; 0: not its axis */
-	int64_t		place;
-} Walk;
+	const dp_marginals *m;
+	int64_t		cells[DP_MAX_MARGINALS];
+	int64_t		stride[DP_MAX_MARGINALS][DP_MAX_AXES];
+	dp_i128    *noisy[DP_MAX_MARGINALS];
+	dp_i128    *agreed[DP_MAX_MARGINALS];
+	double	   *work[DP_MAX_MARGINALS];
+	double		factor[DP_MAX_MARGINALS];	/* of a constant along the axes that it
+											 * does not have */
+	signed char first[1 << DP_MAX_AXES];	/* the first that has these axes; -1:
+											 * none */
+	double		known[1 << DP_MAX_AXES];	/* lambda */
+} Tables;
 
 static void
-walk_begin(Walk *w, const dp_marginals *m, uint32_t finest, uint32_t axes)
+begin_tables(Tables *t, const dp_marginals *m, dp_i128 **values, dp_i128 *agreed, double *work)
 {
-	int64_t		step = 1;
-
-	w->n = 0;
-	w->place = 0;
-	for (int i = m->naxes - 1; i >= 0; i--)
+	t->m = m;
+	for (int a = 0; a < m->n; a++)
 	{
-		if (!(finest & (1u << i)))
-			continue;
-		w->size[w->n] = m->size[i];
-		w->at[w->n] = 0;
-		w->step[w->n] = axes & (1u << i) ? step : 0;
-		if (axes & (1u << i))
-			step *= m->size[i];
-		w->n++;
+		int64_t		cells = 1;
+
+		for (int i = m->naxes - 1; i >= 0; i--)
+		{
+			if (!(m->axes[a] & (1u << i)))
+				continue;
+			t->stride[a][i] = cells;
+			cells *= m->size[i];
+		}
+		t->cells[a] = cells;
+		t->noisy[a] = values[a];
+		t->agreed[a] = agreed;
+		t->work[a] = work;
+		t->factor[a] = sqrt(cells_of_one(m, m->axes[a]));
+		for (int64_t i = 0; i < cells; i++)
+			agreed[i] = 0;
+		agreed += cells;
+		work += cells;
+	}
+	for (uint32_t s = 0; s <= all_axes(m); s++)
+	{
+		t->first[s] = -1;
+		for (int a = m->n - 1; a >= 0; a--)
+			if ((s & ~m->axes[a]) == 0)
+				t->first[s] = (signed char) a;
+		t->known[s] = known_of(m, s);
 	}
 }
 
+/* Goes on to the next cell of a marginal's table. */
 static void
-walk_on(Walk *w)
+next_cell(const dp_marginals *m, uint32_t axes, int64_t *at)
 {
-	for (int i = 0; i < w->n; i++)
+	for (int i = m->naxes - 1; i >= 0; i--)
 	{
-		w->place += w->step[i];
-		if (++w->at[i] < w->size[i])
+		if (!(axes & (1u << i)))
+			continue;
+		if (++at[i] < m->size[i])
 			return;
-		w->place -= w->step[i] * w->size[i];
-		w->at[i] = 0;
+		at[i] = 0;
 	}
+}
+
+/* Returns the axes on which the cell is not the first one, or not the last one. */
+static uint32_t
+axes_off_end(const dp_marginals *m, uint32_t axes, const int64_t *at, bool last)
+{
+	uint32_t	off = 0;
+
+	for (int i = 0; i < m->naxes; i++)
+		if ((axes & (1u << i)) && (last ? at[i] < m->size[i] - 1 : at[i] > 0))
+			off |= 1u << i;
+	return off;
+}
+
+/* Returns where a marginal has the cell that is the same along some axes, and the first or last one along its others. */
+static int64_t
+place_in(const Tables *t, int a, uint32_t along, const int64_t *at, bool last)
+{
+	int64_t		place = 0;
+
+	for (int i = 0; i < t->m->naxes; i++)
+	{
+		if (along & (1u << i))
+			place += at[i] * t->stride[a][i];
+		else if (last && (t->m->axes[a] & (1u << i)))
+			place += (t->m->size[i] - 1) * t->stride[a][i];
+	}
+	return place;
 }
 
 /* Helmert's transform of n numbers that are stride apart; the first becomes the constant part. */
 static void
-transform(double *x, int64_t n, int64_t stride)
+transform(void *numbers, int64_t n, int64_t stride)
 {
+	double	   *x = numbers;
 	double		before = x[0];
 
 	for (int64_t k = 1; k < n; k++)
@@ -328,8 +388,9 @@ transform(double *x, int64_t n, int64_t stride)
 }
 
 static void
-transform_back(double *x, int64_t n, int64_t stride)
+transform_back(void *numbers, int64_t n, int64_t stride)
 {
+	double	   *x = numbers;
 	double		rest = x[0] / sqrt((double) n);
 
 	for (int64_t k = n - 1; k >= 1; k--)
@@ -343,120 +404,137 @@ transform_back(double *x, int64_t n, int64_t stride)
 }
 
 static void
-add_up(double *x, int64_t n, int64_t stride)
+add_up(void *numbers, int64_t n, int64_t stride)
 {
+	double	   *x = numbers;
+
 	for (int64_t k = 1; k < n; k++)
 		x[k * stride] += x[(k - 1) * stride];
 }
 
 static void
-take_apart(double *x, int64_t n, int64_t stride)
+add_up_integers(void *numbers, int64_t n, int64_t stride)
 {
+	dp_i128    *x = numbers;
+
+	for (int64_t k = 1; k < n; k++)
+		x[k * stride] += x[(k - 1) * stride];
+}
+
+static void
+take_apart_integers(void *numbers, int64_t n, int64_t stride)
+{
+	dp_i128    *x = numbers;
+
 	for (int64_t k = n - 1; k >= 1; k--)
 		x[k * stride] -= x[(k - 1) * stride];
 }
 
-/* Does so along each axis of the finest table. */
+/* Does so along each axis of a marginal's table of numbers of a width. */
 static void
-along_axes(const dp_marginals *m, uint32_t finest, double *x, void (*step) (double *x, int64_t n, int64_t stride))
+along_axes(const Tables *t, int a, void *table, size_t width, void (*step) (void *x, int64_t n, int64_t stride))
 {
-	int64_t		cells = (int64_t) dp_marginal_cells(m, finest);
-	int64_t		stride = 1;
-
-	for (int i = m->naxes - 1; i >= 0; i--)
+	for (int i = 0; i < t->m->naxes; i++)
 	{
-		if (!(finest & (1u << i)))
+		int64_t		stride = t->stride[a][i];
+
+		if (!(t->m->axes[a] & (1u << i)))
 			continue;
-		for (int64_t first = 0; first < cells; first += stride * m->size[i])
+		for (int64_t first = 0; first < t->cells[a]; first += stride * t->m->size[i])
 			for (int64_t j = 0; j < stride; j++)
-				step(x + first + j, m->size[i], stride);
-		stride *= m->size[i];
+				step((char *) table + (first + j) * width, t->m->size[i], stride);
 	}
 }
 
-/* Adds up the finest table to that of a marginal. */
+/* Sets work to what least squares adds to the agreed tables, whose differences from the noisy ones it looks at. */
 static void
-sum_to(const dp_marginals *m, uint32_t finest, const dp_i128 *from, uint32_t axes, dp_i128 *to, int sign)
+least_squares(Tables *t)
 {
-	int64_t		cells = (int64_t) dp_marginal_cells(m, finest);
-	Walk		w;
+	const dp_marginals *m = t->m;
 
-	walk_begin(&w, m, finest, axes);
-	for (int64_t i = 0; i < cells; i++)
+	for (int a = 0; a < m->n; a++)
 	{
-		to[w.place] += sign > 0 ? from[i] : -from[i];
-		walk_on(&w);
+		for (int64_t i = 0; i < t->cells[a]; i++)
+			t->work[a][i] = m->information[a] * t->factor[a] * (double) (t->noisy[a][i] - t->agreed[a][i]);
+		along_axes(t, a, t->work[a], sizeof(double), transform);
 	}
-}
-
-/* Divides the transform by lambda. */
-static void
-divide(const dp_marginals *m, uint32_t finest, double *x)
-{
-	int64_t		cells = (int64_t) dp_marginal_cells(m, finest);
-	double		known[1 << DP_MAX_AXES];
-	Walk		w;
-
-	for (uint32_t s = 0; s <= all_axes(m); s++)
-		known[s] = known_of(m, s);
-	walk_begin(&w, m, finest, finest);
-	for (int64_t i = 0; i < cells; i++)
+	/* what all of them tell of V_S, in the table of the first that has S; which comes before the others */
+	for (int a = 0; a < m->n; a++)
 	{
-		uint32_t	s = 0;
-		int			j = 0;
+		int64_t		at[DP_MAX_AXES] = {0};
 
-		for (int axis = m->naxes - 1; axis >= 0; axis--)
+		for (int64_t i = 0; i < t->cells[a]; i++, next_cell(m, m->axes[a], at))
 		{
-			if (finest & (1u << axis))
-				s |= w.at[j++] > 0 ? 1u << axis : 0;
+			uint32_t	s = axes_off_end(m, m->axes[a], at, false);
+
+			if (t->first[s] != a)
+				t->work[(int) t->first[s]][place_in(t, t->first[s], s, at, false)] += t->work[a][i];
 		}
-		x[i] /= known[s];
-		walk_on(&w);
+	}
+	for (int a = 0; a < m->n; a++)
+	{
+		int64_t		at[DP_MAX_AXES] = {0};
+
+		for (int64_t i = 0; i < t->cells[a]; i++, next_cell(m, m->axes[a], at))
+		{
+			uint32_t	s = axes_off_end(m, m->axes[a], at, false);
+
+			if (t->first[s] == a)
+				t->work[a][i] /= t->known[s];
+			else
+				t->work[a][i] = t->work[(int) t->first[s]][place_in(t, t->first[s], s, at, false)];
+		}
+	}
+	for (int a = 0; a < m->n; a++)
+	{
+		for (int64_t i = 0; i < t->cells[a]; i++)
+			t->work[a][i] *= t->factor[a];
+		along_axes(t, a, t->work[a], sizeof(double), transform_back);
+	}
+}
+
+/* Adds work to the agreed tables, in integers whose prefix sums are rounded. */
+static void
+add_rounded(Tables *t)
+{
+	const dp_marginals *m = t->m;
+
+	for (int a = 0; a < m->n; a++)
+	{
+		int64_t		at[DP_MAX_AXES] = {0};
+
+		along_axes(t, a, t->work[a], sizeof(double), add_up);
+		along_axes(t, a, t->agreed[a], sizeof(dp_i128), add_up_integers);
+		for (int64_t i = 0; i < t->cells[a]; i++, next_cell(m, m->axes[a], at))
+		{
+			uint32_t	s = axes_off_end(m, m->axes[a], at, true);
+
+			/* the same sum of cells is one number, and rounded once */
+			if (t->first[s] == a)
+				t->work[a][i] = rint(fmin(fmax(t->work[a][i], -MOST_SUM), MOST_SUM));
+			else
+				t->work[a][i] = t->work[(int) t->first[s]][place_in(t, t->first[s], s, at, true)];
+			t->agreed[a][i] += (dp_i128) t->work[a][i];
+		}
+		along_axes(t, a, t->agreed[a], sizeof(dp_i128), take_apart_integers);
 	}
 }
 
 void
-dp_marginals_agree(const dp_marginals *m, int finest, dp_i128 **values, double *work)
+dp_marginals_agree(const dp_marginals *m, dp_i128 **values, dp_i128 *agreed, double *work)
 {
-	uint32_t	all = m->axes[finest];
-	int64_t		cells = (int64_t) dp_marginal_cells(m, all);
-	dp_i128    *table = values[finest];
+	Tables		t;
 
-	for (int64_t i = 0; i < cells; i++)
-		work[i] = 0;
-	for (int a = 0; a < m->n; a++)
+	begin_tables(&t, m, values, agreed, work);
+	/* the first time to 53 bits of the answers; then what is left, which is noise */
+	for (int round = 0; round < 2; round++)
 	{
-		Walk		w;
-
-		if (a == finest || m->information[a] <= 0)
-			continue;
-		/* what the marginal differs by, as noise does */
-		sum_to(m, all, table, m->axes[a], values[a], -1);
-		walk_begin(&w, m, all, m->axes[a]);
-		for (int64_t i = 0; i < cells; i++)
-		{
-			work[i] += m->information[a] * (double) values[a][w.place];
-			walk_on(&w);
-		}
+		least_squares(&t);
+		add_rounded(&t);
 	}
-	along_axes(m, all, work, transform);
-	divide(m, all, work);
-	along_axes(m, all, work, transform_back);
-
-	along_axes(m, all, work, add_up);
-	for (int64_t i = 0; i < cells; i++)
-		work[i] = rint(work[i]);
-	along_axes(m, all, work, take_apart);
-	for (int64_t i = 0; i < cells; i++)
-		table[i] += (dp_i128) work[i];
 	for (int a = 0; a < m->n; a++)
-	{
-		if (a == finest)
-			continue;
-		for (int64_t i = (int64_t) dp_marginal_cells(m, m->axes[a]) - 1; i >= 0; i--)
-			values[a][i] = 0;
-		sum_to(m, all, table, m->axes[a], values[a], 1);
-	}
+		for (int64_t i = 0; i < t.cells[a]; i++)
+			values[a][i] = t.agreed[a][i];
 }
 
 double

@@ -64,13 +64,12 @@ extern double dp_marginals_optimum(const dp_marginals *m, double *variance);
 
 /*
  * dp_marginals_agree replaces noisy tables by integers that agree, near the least squares
- * estimate.  values[i] is the table of marginal i, row by row, the last axis
- * running fastest.  finest: a marginal that has all axes of the others, and was asked.
- * work: as many numbers as that has cells.
+ * estimate: two marginals have the same sums by the axes that both have.  values[i] is the table of marginal i, row by row,
+ * the last axis running fastest; all were asked.  agreed, work: as many numbers as all marginals have cells.
  *
  * dp_marginal_rounding returns the variance that integers add to each cell of the marginal.
  */
-extern void dp_marginals_agree(const dp_marginals *m, int finest, dp_i128 **values, double *work);
+extern void dp_marginals_agree(const dp_marginals *m, dp_i128 **values, dp_i128 *agreed, double *work);
 extern double dp_marginal_rounding(const dp_marginals *m, uint32_t axes);
 
 #endif							/* DP_MARGINALS_H */

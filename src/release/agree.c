@@ -4,10 +4,10 @@
  *	  Counts and sums of GROUPING SETS that add up.
  *
  * Each grouping set is a release of its own with noise of its own.  Where
- * dp_cdp.consistent is on, sets of one query whose keys are all declared are run together,
+ * dp_cdp.consistent is on, or the dataset's default, sets of one query whose keys are all declared are run together,
  * and their counts and sums are replaced by those that weighted least squares makes of all
  * of them (math/marginals.h): each margin is the sum of the finer cells then, exactly, and
- * no answer is noisier than it was.
+ * no answer is noisier than it was.  Where none has all keys, what agrees are the sums by keys that sets share.
  *
  * Invariants:
  * - What is computed here depends on noisy answers, and on prices, sizes and keys, which are public: it
@@ -50,7 +50,6 @@ typedef struct DpAgreement
 	int			n;
 	DpPricedRelease *sets[DP_MAX_MARGINALS];
 	DpRun	   *runs[DP_MAX_MARGINALS]; /* NULL: nothing is run */
-	int			finest;
 	List	   *columns;		/* AgreedColumn */
 	bool		has_begun;
 	bool		has_ended;
@@ -73,28 +72,38 @@ same_domain(const DpKeySet *a, const DpKeySet *b)
 	return a->null_key == b->null_key && equal(a->domain, b->domain);
 }
 
-/* Returns the axes of a set as bits; false if its keys are not, in their order, keys of the finest with the same values. */
+/* Adds the axes of a set to the shape, as bits; false if it cannot be: their keys are lists, the same in all sets, and in one order. */
 static bool
-find_axes(const DpPricedRelease *set, const DpPricedRelease *finest, uint32 *axes)
+add_axes(const DpPricedRelease *set, const DpKeySet **keys, dp_marginals *shape)
 {
 	const DpRelease *release = set->release;
+	uint32		axes = 0;
 	int			last = -1;
 	ListCell   *lc;
 
-	*axes = 0;
 	if (release->selection >= 0 || set->finder != NULL ||
 		list_length(release->axes) != set->nkeys || list_length(release->key_sets) != set->nkeys)
 		return false;
 	foreach(lc, release->axes)
 	{
 		int			axis = lfirst_int(lc);
+		const DpKeySet *set_keys = list_nth(release->key_sets, foreach_current_index(lc));
 
-		if (axis <= last || axis >= finest->nkeys ||
-			!same_domain(list_nth(release->key_sets, foreach_current_index(lc)), list_nth(finest->release->key_sets, axis)))
+		if (axis <= last || axis >= DP_MAX_AXES || set_keys->domain == NULL || dp_list_size(set_keys->domain) + (set_keys->null_key ? 1 : 0) == 0 ||
+			(keys[axis] != NULL && !same_domain(keys[axis], set_keys)))
 			return false;
-		*axes |= (uint32) 1 << axis;
+		axes |= (uint32) 1 << axis;
 		last = axis;
 	}
+	foreach(lc, release->axes)
+	{
+		int			axis = lfirst_int(lc);
+
+		keys[axis] = list_nth(release->key_sets, foreach_current_index(lc));
+		shape->size[axis] = dp_list_size(keys[axis]->domain) + (keys[axis]->null_key ? 1 : 0);
+		shape->naxes = Max(shape->naxes, axis + 1);
+	}
+	shape->axes[shape->n++] = axes;
 	return true;
 }
 
@@ -172,7 +181,7 @@ is_worth_it(const dp_marginals *m, double step)
 	return true;
 }
 
-/* Adds a column of the finest set to an agreement, if all sets have it. */
+/* Adds a column of the first set to an agreement, if all sets have it. */
 static void
 agree_on(DpAgreement *a, const dp_marginals *shape, const DpPricedColumn *column)
 {
@@ -195,39 +204,17 @@ agree_on(DpAgreement *a, const dp_marginals *shape, const DpPricedColumn *column
 		a->columns = lappend(a->columns, agreed);
 }
 
-/* Sets what the axes of the finest set are; false if they are too many. */
-static bool
-set_shape(const DpPricedRelease *finest, dp_marginals *shape)
-{
-	ListCell   *lc;
-
-	memset(shape, 0, sizeof(dp_marginals));
-	shape->naxes = finest->nkeys;
-	if (shape->naxes > DP_MAX_AXES || list_length(finest->release->key_sets) != finest->nkeys)
-		return false;
-	foreach(lc, finest->release->key_sets)
-	{
-		const DpKeySet *set = lfirst(lc);
-
-		if (set->domain == NULL)
-			return false;
-		shape->size[foreach_current_index(lc)] = dp_list_size(set->domain) + (set->null_key ? 1 : 0);
-		if (shape->size[foreach_current_index(lc)] == 0)
-			return false;
-	}
-	return true;
-}
-
-/* Tells whether the tables of all sets and the work on the largest find room, beside what a release holds while it runs. */
+/* Tells whether the tables of all sets and the work on them find room, beside what a release holds while it runs. */
 static bool
 has_room(const DpAgreement *a, const dp_marginals *shape)
 {
-	double		bytes = dp_marginal_cells(shape, shape->axes[a->finest]) * sizeof(double);
+	double		bytes = 0;
 	int64		most = 0;
 
 	for (int i = 0; i < a->n; i++)
 	{
-		bytes += dp_marginal_cells(shape, shape->axes[i]) * sizeof(dp_i128) * a->sets[i]->ncolumns;
+		bytes += dp_marginal_cells(shape, shape->axes[i]) *
+			(sizeof(dp_i128) * (a->sets[i]->ncolumns + 1) + sizeof(double));
 		most = Max(most, a->sets[i]->memory);
 	}
 	return bytes + most <= dp_allowed_memory(a->sets[0]->dataset);
@@ -244,33 +231,47 @@ has_one_twice(const dp_marginals *shape)
 	return false;
 }
 
-/* Makes the releases that have the finest one's name agree. */
+/* Orders sets by how many keys they have, most first. */
+static int
+compare_keys(const ListCell *a, const ListCell *b)
+{
+	return ((DpPricedRelease *) lfirst(b))->nkeys - ((DpPricedRelease *) lfirst(a))->nkeys;
+}
+
+/* Makes the releases that bear one name agree. */
 static void
-agree_with(DpPricedRelease *finest, List *releases)
+agree_together(const char *together, List *releases)
 {
 	DpAgreement *a = palloc0(sizeof(DpAgreement));
-	dp_marginals shape;
+	dp_marginals shape = {0};
+	const DpKeySet *keys[DP_MAX_AXES] = {NULL};
+	List	   *sets = NIL;
+	DpPricedRelease *first;
 	ListCell   *lc;
 
-	if (!set_shape(finest, &shape))
-		return;
 	foreach(lc, releases)
 	{
 		DpPricedRelease *set = lfirst(lc);
 
-		if (set->release->together == NULL || strcmp(set->release->together, finest->release->name) != 0 ||
-			a->n == DP_MAX_MARGINALS || !find_axes(set, finest, &shape.axes[a->n]))
-			continue;
-		if (set == finest)
-			a->finest = a->n;
-		a->sets[a->n++] = set;
+		if (set->release->together != NULL && strcmp(set->release->together, together) == 0)
+			sets = lappend(sets, set);
 	}
-	shape.n = a->n;
-	if (a->n < 2 || has_one_twice(&shape) || a->sets[a->finest] != finest || !has_room(a, &shape))
+	/* the finest says what values a key has; sets with others stay as they are */
+	list_sort(sets, compare_keys);
+	foreach(lc, sets)
+	{
+		if (a->n < DP_MAX_MARGINALS && add_axes(lfirst(lc), keys, &shape))
+			a->sets[a->n++] = lfirst(lc);
+	}
+	/* an axis of sets alone that stay as they are */
+	for (int i = 0; i < shape.naxes; i++)
+		shape.size[i] = Max(shape.size[i], 1);
+	if (a->n < 2 || has_one_twice(&shape) || !has_room(a, &shape))
 		return;
-	for (int i = 0; i < finest->ncolumns; i++)
-		if (adds_up(finest, &finest->columns[i]) && find_column(finest, &finest->columns[i]) == i)
-			agree_on(a, &shape, &finest->columns[i]);
+	first = a->sets[0];
+	for (int i = 0; i < first->ncolumns; i++)
+		if (adds_up(first, &first->columns[i]) && find_column(first, &first->columns[i]) == i)
+			agree_on(a, &shape, &first->columns[i]);
 	if (a->columns == NIL)
 		return;
 	for (int i = 0; i < a->n; i++)
@@ -295,16 +296,18 @@ agree_with(DpPricedRelease *finest, List *releases)
 void
 dp_agree(List *releases)
 {
+	List	   *names = NIL;
 	ListCell   *lc;
 
 	foreach(lc, releases)
 	{
 		DpPricedRelease *release = lfirst(lc);
 
-		if (release->release->together != NULL && strcmp(release->release->together, release->release->name) == 0 &&
-			dp_wants_consistent(release->dataset))
-			agree_with(release, releases);
+		if (release->release->together != NULL && dp_wants_consistent(release->dataset))
+			names = list_append_unique(names, makeString(release->release->together));
 	}
+	foreach(lc, names)
+		agree_together(strVal(lfirst(lc)), releases);
 }
 
 /* ------------------------------------------------------------------------
@@ -399,7 +402,9 @@ settle_column(const DpAgreement *a, const AgreedColumn *agreed)
 {
 	const dp_marginals *m = &agreed->marginals;
 	dp_i128    *values[DP_MAX_MARGINALS];
+	Size		cells = 0;
 	double	   *work;
+	dp_i128    *agreed_values;
 
 	for (int i = 0; i < a->n; i++)
 	{
@@ -411,9 +416,12 @@ settle_column(const DpAgreement *a, const AgreedColumn *agreed)
 		if (column->ndrawn != column->expected)
 			elog(ERROR, "a grouping set has fewer groups than are declared");
 	}
-	work = MemoryContextAllocExtended(CurrentMemoryContext,
-									  (Size) dp_marginal_cells(m, m->axes[a->finest]) * sizeof(double), MCXT_ALLOC_HUGE);
-	dp_marginals_agree(m, a->finest, values, work);
+	for (int i = 0; i < a->n; i++)
+		cells += (Size) dp_marginal_cells(m, m->axes[i]);
+	work = MemoryContextAllocExtended(CurrentMemoryContext, cells * sizeof(double), MCXT_ALLOC_HUGE);
+	agreed_values = MemoryContextAllocExtended(CurrentMemoryContext, cells * sizeof(dp_i128), MCXT_ALLOC_HUGE);
+	dp_marginals_agree(m, values, agreed_values, work);
+	pfree(agreed_values);
 	pfree(work);
 }
 

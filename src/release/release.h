@@ -234,7 +234,8 @@ struct DpRelease
 	char	   *together;		/* agree.c: grouping sets whose answers are to
 								 * agree have the same name here; NULL: none */
 	List	   *axes;			/* ints, of those: of each key which of the
-								 * finest set's it is */
+								 * finest set's it is, or of the keys of all
+								 * sets */
 	char	   *rows_text;		/* whose rows are read, where
 								 * dp_wants_rows_text: equal texts, same rows;
 								 * else NULL */
