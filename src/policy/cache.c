@@ -20,7 +20,8 @@
  *	  follows from its name and from rows of dp_cdp.held_name, whose changes
  *	  invalidate the relation (names.c).
  *	- what was computed while an invalidation arrived is not kept; neither is a
- *	  digest of labels, which goes with the entry of its relation.
+ *	  digest of labels, nor what is known of columns, which go with the entry of
+ *	  their relation.
  *	- a DpTable handed out stays valid until the end of the transaction even
  *	  when it is invalidated before.
  *	- a policy that contradicts itself protects all the same: its dataset is
@@ -61,6 +62,7 @@ typedef struct CachedTable
 	slist_node	link;
 	bool		has_digest;		/* of the relation's own labels */
 	uint8		digest[DP_POLICY_DIGEST_BYTES];
+	DpKnownColumns columns;		/* the same */
 } CachedTable;
 
 typedef struct PolicyEntry
@@ -140,7 +142,12 @@ xact_callback(XactEvent event, void *arg)
 		event == XACT_EVENT_PARALLEL_PRE_COMMIT)
 		return;
 	while (!slist_is_empty(&buried))
-		pfree(slist_container(CachedTable, link, slist_pop_head_node(&buried)));
+	{
+		CachedTable *cached = slist_container(CachedTable, link, slist_pop_head_node(&buried));
+
+		dp_forget_known_columns(&cached->columns);
+		pfree(cached);
+	}
 }
 
 /* ------------------------------------------------------------------------
@@ -386,6 +393,7 @@ compute_policy(Oid relid)
 		cached = MemoryContextAlloc(CacheMemoryContext, sizeof(CachedTable));
 		cached->table = table;
 		cached->has_digest = false;
+		memset(&cached->columns, 0, sizeof(cached->columns));
 	}
 
 	if (generation == relcache_generation)
@@ -506,6 +514,21 @@ dp_policy_digest(Oid relid, uint8 *digest)
 		return;
 	memcpy(cached->digest, digest, DP_POLICY_DIGEST_BYTES);
 	cached->has_digest = true;
+}
+
+DpKnownColumns *
+dp_known_columns(Oid relid)
+{
+	/* the table is the first member */
+	CachedTable *cached = (CachedTable *) dp_policy_table(relid);
+
+	return cached ? &cached->columns : NULL;
+}
+
+uint64
+dp_policy_generation(void)
+{
+	return relcache_generation;
 }
 
 bool

@@ -158,7 +158,8 @@ blame_keys(void *arg)
 		   format_type_with_typemod(info->type, info->typmod));
 }
 
-static void
+/* Returns what the keys take that were listed. */
+static int64
 keys_from_label(DpColumn *column, const DpColumnInfo *info, const DpLabel *label)
 {
 	Datum	   *values = palloc((label->nkeys + 1) * sizeof(Datum));
@@ -188,6 +189,17 @@ keys_from_label(DpColumn *column, const DpColumnInfo *info, const DpLabel *label
 		give_up_keys(column, info, n);
 	else
 		finish_keys(column, info, values, n, null_key);
+	return memory;
+}
+
+/* Takes keys that are known; they belong to the cache. */
+static void
+take_known_keys(DpColumn *column, const DpKnownColumn *known)
+{
+	column->has_keys = true;
+	column->keys = known->keys;
+	column->key_nulls = known->key_nulls;
+	column->nkeys = known->nkeys;
 }
 
 static void
@@ -397,24 +409,58 @@ set_times(DpColumn *column, const DpColumnInfo *info, const DpLabel *label)
 		column->first < column->last;
 }
 
+/* Tells whether what is known of a column is enough; with_keys: for its keys, in so much room, too. */
+static bool
+knows_enough(const DpKnownColumn *known, bool with_keys, int64 room)
+{
+	if (known == NULL || !with_keys || known->label == NULL || !known->label->has_keys)
+		return known != NULL;
+	return known->has_keys && known->memory <= room;
+}
+
+/* Remembers what was read of a column when the generation was before, and its keys, if they were. */
+static void
+remember_column(const DpColumnInfo *info, const DpLabel *label, const DpColumn *column, int64 memory, uint64 before)
+{
+	DpKnownColumns *columns = dp_known_columns(info->relid);
+
+	if (columns == NULL || before != dp_policy_generation())
+		return;
+	if (dp_known_column(columns, info->attnum) == NULL)
+		dp_know_label(columns, info->attnum, label);
+	if (label != NULL && label->has_keys)
+		dp_know_keys(columns, dp_known_column(columns, info->attnum), column, info, memory);
+}
+
+/* Returns the label of a column of a protected table, with the number that it has there; NULL: it has none. */
+static DpLabel *
+read_label(const DpTable *table, AttrNumber attnum, const char *name)
+{
+	AttrNumber	labelled_attnum = table->labelled == table->relid ? attnum : get_attnum(table->labelled, name);
+
+	return labelled_attnum > 0 ? dp_label_get(table->labelled, labelled_attnum) : NULL;
+}
+
 static DpColumn *
 column_policy(Oid relid, AttrNumber attnum, bool with_keys, Oid reader, int64 room)
 {
 	const DpTable *table = dp_policy_table(relid);
+	uint64		generation = dp_policy_generation();
 	DpLabel    *label = NULL;
 	DpColumnInfo	info;
 	NameData	name;
 	DpColumn   *column = make_column(relid, attnum, room, &info, &name);
+	bool		is_labelled = table != NULL && attnum > 0;
+	const DpKnownColumn *known = NULL;
+	int64		memory = 0;
 
-	if (table != NULL && attnum > 0)
-	{
-		Oid			labelled = table->labelled;
-		AttrNumber	labelled_attnum = labelled == relid ? attnum :
-		get_attnum(labelled, NameStr(name));
-
-		if (labelled_attnum > 0)
-			label = dp_label_get(labelled, labelled_attnum);
-	}
+	/* labels of a parent go with the parent's entry */
+	if (is_labelled && table->labelled == relid)
+		known = dp_known_column(dp_known_columns(relid), attnum);
+	if (!knows_enough(known, with_keys, room))
+		known = NULL;
+	if (is_labelled)
+		label = known ? known->label : read_label(table, attnum, NameStr(name));
 
 	if (label != NULL && label->has_bounds)
 	{
@@ -428,11 +474,18 @@ column_policy(Oid relid, AttrNumber attnum, bool with_keys, Oid reader, int64 ro
 	if (label != NULL)
 		set_times(column, &info, label);
 
-	if (!with_keys || attnum < 0)
+	if (with_keys && label != NULL && label->has_keys)
+	{
+		if (known)
+			take_known_keys(column, known);
+		else
+			memory = keys_from_label(column, &info, label);
+	}
+	if (known == NULL && is_labelled && table->labelled == relid)
+		remember_column(&info, label, column, memory, generation);
+	if (!with_keys || attnum < 0 || (label != NULL && label->has_keys))
 		return column;
-	if (label != NULL && label->has_keys)
-		keys_from_label(column, &info, label);
-	else if (info.type == BOOLOID)
+	if (info.type == BOOLOID)
 	{
 		Datum	   *values = palloc(3 * sizeof(Datum));
 

@@ -111,6 +111,49 @@ typedef struct DpColumnInfo
 	int64		room;
 } DpColumnInfo;
 
+/* ------------------------------------------------------------------------
+ * known_columns.c
+ * ------------------------------------------------------------------------
+ */
+
+/* what is remembered of a protected column */
+typedef struct DpKnownColumn
+{
+	AttrNumber	attnum;
+	DpLabel    *label;			/* without the keys that it lists; NULL: there is none */
+	bool		has_keys;		/* these are they, as DpColumn has them */
+	Datum	   *keys;
+	bool	   *key_nulls;
+	int			nkeys;
+	int64		memory;			/* what the listed ones take (dp_key_memory) */
+} DpKnownColumn;
+
+/* ... and of those of a relation; all 0: nothing */
+typedef struct DpKnownColumns
+{
+	MemoryContext context;
+	Size		bytes;			/* of keys */
+	List	   *list;			/* DpKnownColumn */
+} DpKnownColumns;
+
+/* cache.c: where this is remembered, as long as the relation's policy; NULL: it is not protected */
+extern DpKnownColumns *dp_known_columns(Oid relid);
+
+/* cache.c: another number after each invalidation; what was read meanwhile is not to be remembered */
+extern uint64 dp_policy_generation(void);
+
+/* NULL: nothing is remembered of the column */
+extern DpKnownColumn *dp_known_column(const DpKnownColumns *columns, AttrNumber attnum);
+
+/* Remembers the label of a column of which nothing is; NULL: it has none. */
+extern void dp_know_label(DpKnownColumns *columns, AttrNumber attnum, const DpLabel *label);
+
+/* Remembers the keys that the label lists, if that may be; memory: what they take (dp_key_memory). */
+extern void dp_know_keys(DpKnownColumns *columns, DpKnownColumn *known, const DpColumn *column, const DpColumnInfo *info,
+						 int64 memory);
+
+extern void dp_forget_known_columns(DpKnownColumns *columns);
+
 /* values of a column that were read in a table */
 typedef struct DpColumnValues
 {
