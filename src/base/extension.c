@@ -18,7 +18,8 @@
  *	  for sessions that come after it, or from the object's next change on.
  *	- what was found while an invalidation arrived is not kept.
  *	- tables are given out only where the objects are of the library's version,
- *	  which is read each time: ALTER EXTENSION ... UPDATE sends no invalidation.
+ *	  which is read each time that it may have changed: ALTER EXTENSION ... UPDATE
+ *	  sends no invalidation.
  *
  *-------------------------------------------------------------------------
  */
@@ -49,6 +50,7 @@
 
 #include "base/errors.h"
 #include "base/extension.h"
+#include "base/moment.h"
 
 /* of the control file */
 #ifndef DP_VERSION
@@ -233,10 +235,15 @@ dp_extension_owner(void)
 void
 dp_check_version(void)
 {
+	static DpMoment checked;	/* it was this version */
+	DpMoment	moment;
 	Oid			owner;
 	Oid			schema;
 	char	   *version;
 
+	if (dp_moment_lasts(&checked))
+		return;
+	dp_moment_note(&moment);
 	if (!dp_extension_installed() || (creating_extension && CurrentExtensionObject == extension_oid) ||
 		!read_extension(extension_oid, &owner, &schema, &version))
 		return;
@@ -246,6 +253,7 @@ dp_check_version(void)
 				 errmsg("dp_cdp is of version %s in this database, but the library that the server has loaded is of version %s: run ALTER EXTENSION dp_cdp UPDATE, or restart the server with the library of that version",
 						version, DP_VERSION)));
 	pfree(version);
+	checked = moment;
 }
 
 /* ------------------------------------------------------------------------

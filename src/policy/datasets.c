@@ -3,9 +3,10 @@
  * datasets.c
  *	  Settings of a dataset, read afresh for each release.
  *
- * Nothing is cached: the row is at hand (base/places.c), its settings decide
- * about privacy, and a REPEATABLE READ transaction must not go on with those
- * of an hour ago.  Hence also the latest snapshot instead of the query's.
+ * The row is at hand (base/places.c), its settings decide about privacy, and a
+ * REPEATABLE READ transaction must not go on with those of an hour ago.  Hence
+ * the latest snapshot instead of the query's.  What was read is returned again
+ * only as long as nothing at all has been written (base/moment.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -25,6 +26,7 @@
 #include "base/dataset_row.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "base/moment.h"
 #include "base/places.h"
 #include "base/role_names.h"
 #include "policy/policy_int.h"
@@ -120,6 +122,9 @@ read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 DpDataset *
 dp_policy_dataset(const char *name)
 {
+	static DpMoment read;		/* when last was */
+	static DpDataset last;		/* points to nothing */
+	DpMoment	moment;
 	DpDataset  *dataset = palloc0(sizeof(DpDataset));
 
 	/* see cache.c: a policy that contradicts itself */
@@ -129,11 +134,19 @@ dp_policy_dataset(const char *name)
 				 errmsg("the policy of a protected table in this query is damaged, so that nothing can be released from it: its owner has to call dp_cdp.unprotect_table and dp_cdp.protect_table"),
 				 errdetail("Its privacy unit column is gone, or it inherits from several protected tables.")));
 
+	if (strcmp(last.name, name) == 0 && dp_moment_lasts(&read))
+	{
+		*dataset = last;
+		return dataset;
+	}
 	strlcpy(dataset->name, name, NAMEDATALEN);
+	dp_moment_note(&moment);
 	if (!with_dataset(name, read_settings, dataset))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name)));
+	last = *dataset;
+	read = moment;
 	return dataset;
 }
 
