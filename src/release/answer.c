@@ -171,17 +171,29 @@ sum_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError *error)
 	return dp_grid_value(noisy, &column->parts[0].grid, column->desc->result_type);
 }
 
+/* Returns (double) number; that of 128 bits takes a call. */
+static inline double
+wide_to_double(dp_i128 number)
+{
+	int64		narrow = (int64) number;
+
+	return narrow == number ? (double) narrow : (double) number;
+}
+
 /* Makes noisy[] of what was drawn: rows for counts, rows at their bound for SCALED parts. */
 static void
 measure_draws(DpPricedColumn *column, const dp_i128 *drawn)
 {
 	int			draws = dp_answer_draws(column);
+	double	   *noisy = column->work->noisy;
+	double		step = 1.0;
 
 	for (int i = 0; i < draws; i++)
 	{
-		double		step = dp_part_of_draw(column, i)->desc.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
-
-		column->work->noisy[i] = step * (double) drawn[i];
+		/* draws of one part alone have one step */
+		if (i == 0 || column->nparts > 1)
+			step = dp_part_of_draw(column, i)->desc.kind == DP_VALUE_SCALED ? 1.0 / DP_CENTERED_ONE : 1.0;
+		noisy[i] = step * wide_to_double(drawn[i]);
 	}
 }
 

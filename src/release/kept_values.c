@@ -53,8 +53,9 @@ corrupted(void)
 			 errdetail("Nothing was charged.")));
 }
 
+/* Reads a number that takes more than 63 bits, or is cut off. */
 static dp_u128
-get_number(const char **at, const char *end)
+get_long_number(const char **at, const char *end)
 {
 	dp_u128		number = 0;
 
@@ -70,6 +71,25 @@ get_number(const char **at, const char *end)
 			return number;
 	}
 	corrupted();
+}
+
+static inline dp_u128
+get_number(const char **at, const char *end)
+{
+	const char *byte = *at;
+	uint64		number = 0;
+
+	/* nearly all of them, of which an answer may have millions, are short */
+	for (int shift = 0; shift < 63 && byte < end; shift += 7)
+	{
+		number |= (uint64) (*byte & 0x7F) << shift;
+		if ((*byte++ & 0x80) == 0)
+		{
+			*at = byte;
+			return number;
+		}
+	}
+	return get_long_number(at, end);
 }
 
 /* ------------------------------------------------------------------------
