@@ -491,6 +491,7 @@ process_level(DpSplitContext *cxt)
 	Query	   *query = cxt->scope->query;
 	DpCollected collected = {.cxt = cxt};
 	RangeTblEntry *base;
+	RangeTblEntry *other;
 	Index		unreadable;
 	Index		rti;
 	bool		even_if_readable;
@@ -508,7 +509,7 @@ process_level(DpSplitContext *cxt)
 								"use standard aggregates for other tables and for released rows"));
 		return;
 	}
-	unreadable = even_if_readable ? dp_reads_rows(cxt->scope, false, &base) : rti;
+	unreadable = even_if_readable ? dp_reads_rows(cxt->scope, false, &other) : rti;
 	if (unreadable != 0 && dp_guc_standard_aggregates)
 	{
 		collected.take_standard = true;
