@@ -18,6 +18,8 @@
 #	make graph				files, lines, circles and upward arrows of src/; GRAPH_REV=COMMIT
 #	make check-verify		whether the guard's last gate holds where another check fails
 #	make check-versions		build and test on other versions of PostgreSQL, in chroots (root)
+#	make dist				the archive for PGXN, of what is committed, in build/
+#	make check-package		Debian's package: built, checked, installed and tried in chroots (root)
 #	make indent				pgindent style
 #
 # test, demo and bench install what the machine lacks (apt-get) and need
@@ -33,6 +35,7 @@ OBJS = $(patsubst %.c,%.o,$(sort $(filter-out src/primary/%,$(wildcard src/*.c s
 PRIMARY_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard src/primary/*.c)))
 PRIMARY_LIB = dp_cdp_primary.so
 DATA = $(wildcard sql/dp_cdp--*.sql)
+DOCS = $(wildcard docs/*.md)
 PGFILEDESC = "dp_cdp - private aggregates"
 
 # The extension must be in shared_preload_libraries of the server that
@@ -55,7 +58,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-layers check-verify check-versions graph indent
+OWN_GOALS = test demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-layers check-verify check-versions check-package dist graph indent
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -65,6 +68,9 @@ override with_llvm = no
 endif
 
 include $(PGXS)
+
+# other extensions have papers of these names, too
+docmoduledir := extension/dp_cdp
 
 # The scripts of this version are committed, but their parts are what is
 # edited.  Where they make a script as it is, nothing is written, whatever the
@@ -163,6 +169,12 @@ check-verify:
 
 check-versions:
 	@bash test/tools/other_versions.sh $(VERSIONS)
+
+check-package:
+	@bash test/tools/check_package.sh
+
+dist:
+	@bash test/tools/dist.sh
 
 indent:
 	@bash test/tools/indent.sh

@@ -47,6 +47,18 @@ inside()
 		DEBIAN_FRONTEND=noninteractive "$@"
 }
 
+# $1: root; the mirror may be a snapshot; proxies as outside; no cluster of the system's
+configure_apt()
+{
+	{
+		echo 'Acquire::Check-Valid-Until "false";'
+		echo 'APT::Install-Recommends "false";'
+		apt-config dump --no-empty Acquire::http Acquire::https | grep -i proxy
+	} >"$1/etc/apt/apt.conf.d/99dp_versions"
+	mkdir -p "$1/etc/postgresql-common"
+	echo 'create_main_cluster = false' >"$1/etc/postgresql-common/createcluster.conf"
+}
+
 # $1: version, $2: root
 make_chroot()
 {
@@ -60,15 +72,7 @@ make_chroot()
 	mkdir -p "$root"
 	unshare --mount debootstrap --variant=minbase "$release" "$root" "$mirror" "$script" || return 1
 
-	# the mirror may be a snapshot; proxies as outside; no cluster of the system's
-	{
-		echo 'Acquire::Check-Valid-Until "false";'
-		echo 'APT::Install-Recommends "false";'
-		apt-config dump --no-empty Acquire::http Acquire::https | grep -i proxy
-	} >"$root/etc/apt/apt.conf.d/99dp_versions"
-	mkdir -p "$root/etc/postgresql-common"
-	echo 'create_main_cluster = false' >"$root/etc/postgresql-common/createcluster.conf"
-
+	configure_apt "$root"
 	inside "$root" apt-get -q update || return 1
 	inside "$root" apt-get -q -y install "postgresql-$version-pgtap" gcc libc6-dev make binutils libicu-dev \
 		libipc-run-perl python3 || return 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #-------------------------------------------------------------------------
 #
-# deps.sh build|test|drivers|browser|pooler|fuzz-sql|all
+# deps.sh build|test|drivers|browser|pooler|dist|fuzz-sql|all
 #	  Install, on Debian and its kin, what building (or testing, or testing with
 #	  client drivers, a browser or a pooler) still needs.
 #
@@ -145,6 +145,13 @@ then
 	command -v pgbouncer >/dev/null || [[ -x /usr/sbin/pgbouncer ]] || want pgbouncer
 fi
 
+# Client of PGXN; without it the archive is not installed
+
+if [[ $what == dist || $what == all ]]
+then
+	command -v pgxn >/dev/null || want pgxnclient
+fi
+
 # Generator of random queries
 
 if [[ $what == fuzz-sql || $what == all ]]
@@ -182,7 +189,7 @@ install()
 if ! install "${need[@]}"
 then
 	# one package that this release of Debian lacks must not cost the others
-	if [[ $what == drivers || $what == browser || $what == pooler ]]
+	if [[ $what == drivers || $what == browser || $what == pooler || $what == dist ]]
 	then
 		missing=()
 		for p in "${need[@]}"

@@ -5,8 +5,8 @@
 #	  Builds dp_cdp, runs every test there is, goes on after failures, and
 #	  ends with the line "N passed, N failed[, N skipped]".
 #
-# Suites: layers docs symbols unit regress isolation pgtap attacks t stat readme
-# verify demo.
+# Suites: layers docs symbols dist unit regress isolation pgtap attacks t stat
+# readme verify demo.
 # ONLY="regress t/crash.pl" runs these alone: whole suites, or single files.
 # ASSERT=1 runs them on a server with assertions (assert_server.sh).
 # Logs stay in build/test.  See test/README.md.
@@ -369,6 +369,19 @@ run_unit()
 }
 
 run_files run_unit unit "$DP_TOP/test/unit/Makefile"
+
+# the archive for PGXN; without pgxn it is looked at, not installed
+run_dist()
+{
+	timeout -k 10 "$timeout" bash "$tools/check_dist.sh"
+}
+
+if wanted dist
+then
+	bash "$tools/deps.sh" dist
+	export DP_PG_CONFIG DP_LIB DP_PGXS
+	run_files run_dist dist "$tools/dist.sh"
+fi
 
 # --------------------------------------------------------------------------
 # pg_regress and isolation tests
