@@ -416,8 +416,9 @@ check_available(List *items, const DpOrder *order)
 	if (list_length(items) > DP_MAX_ITEMS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("the statement asks for %d releases at once, at most %d are possible; split it",
-						list_length(items), DP_MAX_ITEMS)));
+				 errmsg("the statement makes %d releases at once, at most %d are possible; split it",
+						list_length(items), DP_MAX_ITEMS),
+				 errdetail("Each query and subquery that aggregates protected rows is a release, and each of its grouping sets; finding bounds is one more.")));
 	foreach(lc, items)
 	{
 		DpDebitItem *item = lfirst(lc);

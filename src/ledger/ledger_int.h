@@ -37,7 +37,10 @@
 #include "ledger/ledger.h"
 #include "math/wide.h"
 
-/* how many releases one debit may hold, and room for all their strings */
+/*
+ * how many releases one debit may hold (of a statement: one for each aggregating query or grouping set, one more
+ * where it finds bounds), and room for all their strings
+ */
 #define DP_MAX_ITEMS	64
 #define DP_STRINGS_SIZE (6144 + DP_MAX_QUERY_BYTES)
 
