@@ -15,6 +15,10 @@
 
 #include <stdint.h>
 
+#ifndef __SIZEOF_INT128__
+#error "dp_cdp needs a compiler and a machine with 128-bit integers (__int128: gcc or clang for a 64-bit machine): budgets are counted in them"
+#endif
+
 /* palloc aligns to 8 bytes only */
 typedef __int128 dp_i128 __attribute__((aligned(8)));
 typedef unsigned __int128 dp_u128 __attribute__((aligned(8)));
