@@ -19,7 +19,7 @@ exec </dev/null
 
 versions=("$@")
 [[ ${#versions[@]} -gt 0 ]] || versions=(17 18)
-suites=${ONLY:-symbols unit regress isolation pgtap attacks t readme demo}
+suites=${ONLY:-symbols unit regress isolation pgtap attacks t stat readme demo}
 
 result=0
 for version in "${versions[@]}"
