@@ -64,7 +64,8 @@ sub script
 		my $ask = $ways[ int(rand(@ways)) ];
 		my $told = "SELECT DISTINCT 'with $role $q ' || stddev FROM dp_cdp.last_release()";
 
-		$sql .= "SET dp_cdp.rho = $rho;\n";
+		# so that an answer whose price was not told is not taken for the next one's
+		$sql .= "\\echo asks\nSET dp_cdp.rho = $rho;\n";
 		if (rand() < 0.2)
 		{
 			$sql .= "BEGIN READ ONLY;\n$ask;\n$told;\nROLLBACK;\n";
