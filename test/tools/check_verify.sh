@@ -73,7 +73,7 @@ install_with()
 	local m f dir
 	local -a objects
 
-	mapfile -t objects < <(cd "$DP_TOP" && find src -name '*.c' | sed 's/c$/o/' | sort)
+	mapfile -t objects < <(cd "$DP_TOP" && find src -name '*.c' -not -path 'src/primary/*' | sed 's/c$/o/' | sort)
 	for m in "$@"
 	do
 		dir=$work/mutants/${m// /_}
