@@ -89,8 +89,8 @@ typedef struct DpRung
 	int64	   *paid_by;
 	bool		changed;
 	struct varlena *values;		/* to be written */
+	int64		below;			/* of a new one, and of values */
 	/* of a new one */
-	int64		below;
 	const char *dataset;
 	bool		dumped;
 	bool		has_days;

@@ -300,7 +300,10 @@ write_rung(DpWork *work, DpLadder *ladder, DpRung *rung)
 	dp_set_column(table, row, DP_KEPT_PAID_BY, payers_array(rung));
 	dp_set_column(table, row, DP_KEPT_USED_AT, TimestampTzGetDatum(work->now));
 	if (rung->values != NULL)
+	{
 		dp_set_column(table, row, DP_KEPT_ANSWER, PointerGetDatum(rung->values));
+		dp_set_column(table, row, DP_KEPT_BELOW, NumericGetDatum(dp_amount_numeric(rung->below, DP_RHO_SCALE)));
+	}
 	ExecStoreVirtualTuple(row);
 	if (rung->row != NULL)
 		dp_update_locked_row(table->rri, work->estate, work->snapshot, &rung->row->tts_tid, row);

@@ -282,7 +282,8 @@ holds(DpWork *work, DpRung *rung, struct varlena *values)
 /*
  * Takes the values of a request.  An answer that has ended, or has gone with
  * its dataset, was paid for and is given this once; there is nothing to be kept.
- * One that is too long ends here.
+ * One that is too long ends here.  What they are a piece above was settled when they were drawn: since
+ * the debit, which may be another session's, a cheaper answer may have been.
  */
 DpOutcome
 dp_keep(DpWork *work, DpBatchRequest *request)
@@ -320,6 +321,7 @@ dp_keep(DpWork *work, DpBatchRequest *request)
 			/* the segment is detached before the row is written */
 			rung->values = palloc(VARSIZE(value->values));
 			memcpy(rung->values, value->values, VARSIZE(value->values));
+			rung->below = value->id.below;
 			rung->has_values = rung->changed = true;
 		}
 		else if (rung->values != NULL ? (VARSIZE(rung->values) != VARSIZE(value->values) ||

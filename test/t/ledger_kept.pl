@@ -75,7 +75,7 @@ sub keep
 	my ($role, $question, $rho, $value, %opt) = @_;
 
 	return debit_error($node, 'test', $role, sprintf(
-			"SELECT kept_keep('d', '%s', '%s', %d, 0, %s)", $question, $opt{began} // $began, $rho * $R,
+			"SELECT kept_keep('d', '%s', '%s', %d, %d, %s)", $question, $opt{began} // $began, $rho * $R, ($opt{below} // 0) * $R,
 			$opt{raw} ? $value : "'$value'"));
 }
 
@@ -147,7 +147,7 @@ like(look('q1'), qr/,cap,bob\} answer one$/, 'bob is noted');
 
 is(buy('ana', 'q1', 0.08, credits => { ana => 0.05, team => 0.05, cap => 0.05 }, below => 0.05), '', 'a better one');
 is(spent(), 'ana 0.08, bob 0.05, cap 0.08, team 0.08', 'costs the difference');
-is(keep('ana', 'q1', 0.08, 'answer two'), '', 'it is kept');
+is(keep('ana', 'q1', 0.08, 'answer two', below => 0.05), '', 'it is kept');
 like(look('q1'), qr/^0\.08 0\.05 \{(team,ana|ana,team),cap\} answer two; 0\.05 0 \{.*\} answer one$/, 'the dearest comes first');
 
 is(buy('bob', 'q1', 0.07, credits => { bob => 0.05, cap => 0.07 }), '', 'bob buys one in between');
@@ -383,6 +383,16 @@ $now = value($node, 'test', 'SELECT clock_timestamp()');
 is(buy('ana', 't1', 0.0001, began => $now) . keep('ana', 't1', 0.0001, 't1', began => $now), '', 'an answer of two seconds');
 ok($node->poll_query_until('test', "SELECT count(*) = 0 FROM dp_cdp.kept_answer WHERE answer IS NOT NULL"), 'ends');
 $node->safe_psql('test', "SELECT dp_cdp.alter_dataset('d', reuse => '1 day')");
+
+# ---------------------------------------------------------------------------
+# Drawn above another answer than there was when it was bought
+# ---------------------------------------------------------------------------
+
+$now = value($node, 'test', 'SELECT clock_timestamp()');
+is(buy('ana', 'piece', 0.0008, began => $now), '', 'a dear one is bought, and not drawn');
+is(buy('ana', 'piece', 0.0005, began => $now, credits => { ana => 0.0005, team => 0.0005, cap => 0.0005 }) . keep('ana', 'piece', 0.0005, 'one', began => $now), '', 'a cheap one meanwhile, which is');
+is(keep('ana', 'piece', 0.0008, 'two', below => 0.0005, began => $now), '', 'then the dear one is drawn as a piece above it');
+like(look('piece'), qr/^0\.0008 0\.0005 \{.*\} two; 0\.0005 0 \{.*\} one$/, 'and read as that');
 
 # ---------------------------------------------------------------------------
 # Backups
