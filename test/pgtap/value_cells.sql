@@ -59,6 +59,22 @@ SELECT as_declared($$SELECT t, s, count(*) FROM (SELECT customer, CASE WHEN amou
 	'keys that a subquery makes');
 
 -- ------------------------------------------------------------------------
+-- buckets of equal width
+-- ------------------------------------------------------------------------
+
+SELECT as_declared(format('SELECT %s AS b, count(*) FROM orders WHERE %s GROUP BY 1', b, c), b || ', of rows where ' || c)
+	FROM (VALUES ('width_bucket(amount, 0, 300, 6)', 'amount >= 0 AND amount < 200'), ('width_bucket(amount, 0, 300, 6)', 'amount > 49.99 AND 150 >= amount'),
+		('width_bucket(amount, 50, 250, 4)', 'amount BETWEEN 0 AND 249.99'), ('width_bucket(amount, 0, 300, 6)', 'amount = 75'), ('width_bucket(amount, 0, 300, 6)', 'amount < 300::bigint AND amount > -0.01'),
+		('width_bucket(amount::float8, 0, 300, 6)', 'amount >= 0 AND amount < 150'), ('width_bucket(tip, 0, 4, 8)', 'tip >= 0.5 AND tip <= 3'), ('width_bucket(n, 0, 10, 5)', 'n >= 0 AND n < 6'),
+		('width_bucket(n, 0, 10, 5)', 'n BETWEEN 2 AND 5'), ('width_bucket(n::numeric, 0, 10, 5)', 'n > 1 AND n < 8'), ('width_bucket(small, 0, 4, 2)', 'small >= 0 AND small < 4'),
+		('width_bucket(amount, 0, 300, 6)', 'amount >= 0 AND amount <= 299 AND amount < ''NaN'' AND amount > ''-Infinity'''), ('width_bucket(n, 0, 10, 5)', 'n IS NOT NULL AND n >= 0 AND n < 10')) AS t (b, c);
+SELECT is(rows_for('analyst1', 'SELECT width_bucket(n, 0, 10, 5) FROM orders WHERE n IS NOT NULL GROUP BY 1'), '(0) (1) (2) (3) (4) (5) (6)', 'NULL alone is left out');
+SELECT is(rows_for('analyst1', 'SELECT width_bucket(amount, 300, 0, 6) FROM orders WHERE amount < 100 GROUP BY 1'), '(0) (1) (2) (3) (4) (5) (6) (7)', 'none of those that are numbered downwards');
+SELECT is(rows_for('analyst1', 'SELECT width_bucket(n, 0, 10, 5) FROM orders WHERE n < 4 OR n > 7 GROUP BY 1'), '() (0) (1) (2) (3) (4) (5) (6)', 'nor by conditions that are not alone');
+SELECT is(rows_for('analyst1', 'SELECT width_bucket(amount, 0, 300, 6) FROM orders WHERE amount < 100 GROUP BY 1'), '(0) (1) (2)', 'a numeric(8,2) below 100 is at most 99.99');
+SELECT is(rows_for('analyst1', 'SELECT width_bucket(tip, 0, 4, 8) FROM orders WHERE tip < 1 GROUP BY 1'), '(0) (1) (2) (3)', 'a numeric below 1 may be anything below 1');
+
+-- ------------------------------------------------------------------------
 -- tiers of what a subquery computes
 -- ------------------------------------------------------------------------
 

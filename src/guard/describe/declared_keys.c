@@ -202,59 +202,6 @@ static const FieldRange field_ranges[] = {
 	{"minute", 0, 59},
 };
 
-static Const *
-constant_argument(FuncExpr *call, int n)
-{
-	Node	   *arg = list_nth(call->args, n);
-	Const	   *constant = dp_is_unfoldable(arg, NULL) ? NULL : dp_fold(arg);
-
-	return constant == NULL || constant->constisnull ? NULL : constant;
-}
-
-/* Returns a constant number; NULL: it is none, or not finite. */
-static Numeric
-constant_number(FuncExpr *call, int n)
-{
-	Const	   *constant = constant_argument(call, n);
-	Numeric		number;
-
-	if (constant == NULL || (constant->consttype != NUMERICOID && constant->consttype != FLOAT8OID))
-		return NULL;
-	number = constant->consttype == NUMERICOID ? DatumGetNumeric(constant->constvalue)
-		: DatumGetNumeric(DirectFunctionCall1(float8_numeric, constant->constvalue));
-	return numeric_is_nan(number) || numeric_is_inf(number) ? NULL : number;
-}
-
-static bool
-is_less(Numeric a, Numeric b)
-{
-	return DatumGetBool(DirectFunctionCall2(numeric_lt, NumericGetDatum(a), NumericGetDatum(b)));
-}
-
-/* Adds the buckets of width_bucket: those below and above all others only if the bounds of what it reads reach them. */
-static bool
-add_width_buckets(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
-{
-	Const	   *count = constant_argument(call, 3);
-	Numeric		low = constant_number(call, 1);
-	Numeric		high = constant_number(call, 2);
-	DpInterval	interval;
-	int64		first = 0;
-	int64		last;
-
-	if (count == NULL || DatumGetInt32(count->constvalue) < 1)
-		return false;
-	last = (int64) DatumGetInt32(count->constvalue) + 1;
-	interval = dp_planned_interval(level, linitial(call->args));
-	if (low != NULL && high != NULL && is_less(low, high) && interval.state == DP_INTERVAL_KNOWN)
-	{
-		first += !is_less(interval.lower, low);
-		last -= is_less(interval.upper, high);
-	}
-	keys->null_key |= !dp_expression_never_null(level, (Node *) call);
-	return dp_key_values_add_range(keys, first, last);
-}
-
 /* Adds the results of a function that has few. */
 static bool
 add_results(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
@@ -267,7 +214,7 @@ add_results(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
 	{
 		case F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4:
 		case F_WIDTH_BUCKET_NUMERIC_NUMERIC_NUMERIC_INT4:
-			return add_width_buckets(level, call, keys);
+			return dp_add_width_buckets(level, call, keys);
 		case F_EXTRACT_TEXT_TIME:
 		case F_DATE_PART_TEXT_TIME:
 			/* 24:00 is a time of the day */
@@ -283,7 +230,7 @@ add_results(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
 		default:
 			return false;
 	}
-	constant = constant_argument(call, 0);
+	constant = dp_constant_argument(call, 0);
 	if (constant == NULL)
 		return false;
 	field = TextDatumGetCString(constant->constvalue);
@@ -502,6 +449,7 @@ dp_declare_key_values(DpLevel *level, DpReleaseKey *key, Node *expr)
 	DpKeySet   *set = NULL;
 	bool		known;
 
+	dp_imply_bucket_conditions(level, expr);
 	/* release/ looks values up by their hash */
 	if (!OidIsValid(type->eq_opr) || !OidIsValid(type->cmp_proc) || !OidIsValid(type->hash_proc))
 		return NULL;

@@ -13,6 +13,7 @@
 #include "base/compat.h"
 #include "catalog/pg_type_d.h"
 #include "guard/describe/key_values.h"
+#include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -133,4 +134,13 @@ dp_key_values_add_range(DpKeyValues *keys, int64 low, int64 high)
 			break;
 	}
 	return true;
+}
+
+Const *
+dp_constant_argument(FuncExpr *call, int n)
+{
+	Node	   *arg = list_nth(call->args, n);
+	Const	   *constant = dp_is_unfoldable(arg, NULL) ? NULL : dp_fold(arg);
+
+	return constant == NULL || constant->constisnull ? NULL : constant;
 }
