@@ -58,6 +58,17 @@
 #define DP_ALL_RELIDS(root) ((root)->all_baserels)
 #endif
 
+/* an expression over an entry of a FROM, in terms of what that entry's target list is made of; all of it is there */
+static inline Node *
+dp_replace_vars(Node *node, int varno, RangeTblEntry *entry, List *targetlist)
+{
+#if PG_VERSION_NUM >= 180000
+	return ReplaceVarsFromTargetList(node, varno, 0, entry, targetlist, 0, REPLACEVARS_REPORT_ERROR, 0, NULL);
+#else
+	return ReplaceVarsFromTargetList(node, varno, 0, entry, targetlist, REPLACEVARS_REPORT_ERROR, 0, NULL);
+#endif
+}
+
 /* a path over input is of a kind that a setting may have disabled; costs must be settled */
 static inline void
 dp_path_count_disabled(Path *path, const Path *input, bool enabled)

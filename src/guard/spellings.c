@@ -307,8 +307,7 @@ in_terms_of_subquery(Query *query, Node *condition, Query **sub)
 		(*sub)->limitCount || (*sub)->limitOffset || (*sub)->hasTargetSRFs ||
 		((*sub)->groupClause == NIL && ((*sub)->hasAggs || (*sub)->havingQual)))
 		return NULL;
-	result = ReplaceVarsFromTargetList(copyObject(condition), rti, 0, rte, (*sub)->targetList,
-									   REPLACEVARS_REPORT_ERROR, 0, NULL);
+	result = dp_replace_vars(copyObject(condition), rti, rte, (*sub)->targetList);
 	return may_be_asked_of_rows(result) ? result : NULL;
 }
 

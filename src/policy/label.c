@@ -413,7 +413,7 @@ dp_new_policy_id(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate random bits for a policy")));
-	return psprintf("%016" INT64_MODIFIER "x", random);
+	return psprintf("%016llx", (unsigned long long) random);
 }
 
 void
