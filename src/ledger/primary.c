@@ -95,15 +95,23 @@ while_nothing_interrupts(bool sent)
  * ---------------------------------------------------------------------
  */
 
+/* Loads the module, which must be of the version of the library that the server has loaded. */
 static void
 load_module(void)
 {
 	DpPrimaryMethodsFunction function;
+	const DpPrimaryMethods *found;
 
 	if (methods != NULL)
 		return;
 	function = (DpPrimaryMethodsFunction) load_external_function(DP_PRIMARY_MODULE, DP_PRIMARY_SYMBOL, true, NULL);
-	methods = function();
+	found = function();
+	if (strcmp(found->version, DP_VERSION) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("module dp_cdp_primary is of version %s, but the library that the server has loaded is of version %s; nothing was debited: restart this standby",
+						found->version, DP_VERSION)));
+	methods = found;
 }
 
 static void

@@ -68,6 +68,12 @@ typedef void (*DpWhileWaiting) (bool sent);
 
 typedef struct DpPrimaryMethods
 {
+	/*
+	 * The module's.  It stands first in every version, since a server that goes
+	 * on with a former library may find the module of a newer package.
+	 */
+	const char *version;
+
 	/* opens the session's only connection; returns why that was not possible, palloc'd, or NULL */
 	char	   *(*connect) (const char *conninfo, const char *database, const char *name, int timeout,
 							DpWhileWaiting waiting);

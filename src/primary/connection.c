@@ -251,7 +251,7 @@ call_other(const char *sql, int n, const char *const *values, int timeout, DpWhi
 const DpPrimaryMethods *
 dp_primary_methods(void)
 {
-	static const DpPrimaryMethods methods = {open_connection, call_other, close_connection};
+	static const DpPrimaryMethods methods = {DP_VERSION, open_connection, call_other, close_connection};
 
 	return &methods;
 }
