@@ -224,3 +224,24 @@ test_entropy(void)
 	check(dp_entropy_take(&e, 2) == 0x0201 && calls == 2, "a new block starts from its first byte");
 	check(e.left == DP_ENTROPY_BLOCK - 2, "bytes left");
 }
+
+/* What is drawn is the same whatever a machine's byte order is. */
+void
+test_byte_order(void)
+{
+	dp_entropy	e;
+	dp_entropy	other;
+	long		differ = 0;
+
+	entropy_os(&e);
+	dp_entropy_take(&e, 1);
+	other = e;
+	while (e.left >= 8)
+	{
+		unsigned	bytes = 1 + (unsigned) (pseudo() % 8);
+
+		differ += dp_entropy_take(&e, bytes) != bytewise_take(&other, bytes);
+		differ += e.left != other.left || memcmp(e.buf, other.buf, DP_ENTROPY_BLOCK) != 0;
+	}
+	check(differ == 0, "%ld of the numbers taken depend on the order of bytes", differ);
+}

@@ -198,7 +198,7 @@ main(void)
 {
 	static void (*const tests[]) (void) =
 	{
-		test_limbs, test_exp, test_entropy, test_gauss_exact, test_gauss_law,
+		test_limbs, test_exp, test_entropy, test_byte_order, test_gauss_exact, test_gauss_law,
 		test_calibrate, test_threshold, test_ladder, test_zcdp, test_gaussian, test_optimal,
 		test_calc, test_calc_laws, test_planning, test_moments, test_quantile, test_exact_sums, test_marginals
 	};

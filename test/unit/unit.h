@@ -14,6 +14,9 @@
 /* counts a check; prints it if it failed */
 extern void check(bool ok, const char *format,...) __attribute__((format(printf, 2, 3)));
 
+/* dp_entropy_take of a machine of another byte order */
+extern uint64_t bytewise_take(dp_entropy *e, unsigned bytes);
+
 /* a source of the operating system's entropy */
 extern void entropy_os(dp_entropy *e);
 
@@ -47,6 +50,7 @@ extern void check_fit(const char *what, const long *count, const long double *pr
 extern void test_limbs(void);
 extern void test_exp(void);
 extern void test_entropy(void);
+extern void test_byte_order(void);
 extern void test_gauss_exact(void);
 extern void test_gauss_law(void);
 extern void test_calibrate(void);
