@@ -49,6 +49,9 @@ call_of(Oid funcid, Node *like, Oid inputcollid, List *args)
 	FuncExpr   *call = makeFuncExpr(funcid, exprType(like), args, exprCollation(like),
 									inputcollid, COERCE_EXPLICIT_CALL);
 
+	/* a cast to numeric(p, s) still tells the scale of its values: they are keys in that form */
+	if (exprIsLengthCoercion(like, NULL))
+		call->funcformat = ((FuncExpr *) like)->funcformat;
 	call->location = exprLocation(like);
 	return call;
 }
