@@ -20,6 +20,8 @@
  *	 the multiset of their keys.
  * - Both go by the text of the query alone.
  *
+ * Keys that are released: released_spellings.c.
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -32,6 +34,7 @@
 #include "guard/describe/time_cells.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
+#include "guard/spellings.h"
 #include "guard/verify.h"
 #include "guard/vet/allow.h"
 #include "miscadmin.h"
@@ -46,30 +49,13 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-/* What is known of one query while it is looked through. */
-typedef struct Spellings
-{
-	Query	   *query;
-	List	   *keys;			/* of its GROUP BY, those that are made
-								 * canonical */
-	List	   *wanted_keys;	/* those of which somebody sees the form */
-	Bitmapset **wanted;			/* the same of columns, for each entry */
-	bool		are_released;	/* canonical whatever their typmod says, as
-								 * safe variants of casts lose it */
-	bool		of_rows;		/* in what is computed before rows are grouped */
-	bool		varies;			/* the form of what was walked is that of a
-								 * key or column */
-	bool		seen;			/* something sees it */
-} Spellings;
-
 /* ------------------------------------------------------------------------
  * Who sees how a value is written
  * ------------------------------------------------------------------------
  */
 
-/* Tells whether equal values of an expression may be written differently. */
-static bool
-has_forms(Node *expr)
+bool
+dp_has_spellings(Node *expr)
 {
 	Node	   *form = dp_canonical_key(expr);
 
@@ -79,7 +65,7 @@ has_forms(Node *expr)
 
 /* Tells whether node is a column of a subquery, or a key of the query, that may be made canonical. */
 static bool
-is_canonical_value(Node *node, Spellings *s)
+is_canonical_value(Node *node, DpSpellings *s)
 {
 	Var		   *var = (Var *) node;
 	RTEKind		kind;
@@ -89,7 +75,7 @@ is_canonical_value(Node *node, Spellings *s)
 	if (!IsA(node, Var) || var->varlevelsup > 0 || var->varattno <= 0)
 		return false;
 	kind = rt_fetch(var->varno, s->query->rtable)->rtekind;
-	return (kind == RTE_SUBQUERY || kind == RTE_CTE) && (has_forms(node) || (s->are_released && exprType(node) == NUMERICOID));
+	return (kind == RTE_SUBQUERY || kind == RTE_CTE) && dp_has_spellings(node);
 }
 
 /* Tells whether an operator compares by the order of the type of its first argument. */
@@ -116,9 +102,8 @@ reads_character(List *args)
 	return false;
 }
 
-/* Tells whether a node, of a type whose values are written in one way, differs for forms of equal arguments. */
-static bool
-tells_forms_apart(Node *node)
+bool
+dp_tells_spellings_apart(Node *node)
 {
 	List	   *args = NIL;
 
@@ -168,7 +153,7 @@ tells_forms_apart(Node *node)
 }
 
 static bool
-want_walker(Node *node, Spellings *s)
+want_walker(Node *node, DpSpellings *s)
 {
 	bool		was_in = s->of_rows;
 
@@ -186,7 +171,7 @@ want_walker(Node *node, Spellings *s)
 
 /* Notes which keys and columns are looked at for how they are written. */
 static bool
-form_walker(Node *node, Spellings *s)
+form_walker(Node *node, DpSpellings *s)
 {
 	bool		before = s->varies;
 	bool		was_in = s->of_rows;
@@ -205,10 +190,10 @@ form_walker(Node *node, Spellings *s)
 	(void) expression_tree_walker(node, form_walker, s);
 	s->of_rows = was_in;
 	is_part = IsA(node, List) || IsA(node, TargetEntry) || IsA(node, CaseWhen) || IsA(node, FromExpr) || IsA(node, JoinExpr);
-	if (s->varies && !is_part && !has_forms(node))
+	if (s->varies && !is_part && !dp_has_spellings(node))
 	{
 		s->varies = false;
-		if (tells_forms_apart(node))
+		if (dp_tells_spellings_apart(node))
 		{
 			s->seen = true;
 			if (s->wanted != NULL)
@@ -219,11 +204,10 @@ form_walker(Node *node, Spellings *s)
 	return false;
 }
 
-/* Tells whether a condition sees how keys or columns are written. */
-static bool
-sees_forms(Node *condition, const Spellings *s)
+bool
+dp_sees_spelling(Node *condition, const DpSpellings *s)
 {
-	Spellings	one = {.query = s->query, .keys = s->keys, .are_released = s->are_released};
+	DpSpellings	one = {.query = s->query, .keys = s->keys};
 
 	(void) form_walker(condition, &one);
 	return one.seen;
@@ -240,9 +224,8 @@ may_be_asked_of_rows(Node *condition)
 	return !contain_aggs_of_level(condition, 0) && !contain_volatile_functions(condition) && !checkExprHasSubLink(condition);
 }
 
-/* Moves what HAVING asks of how keys are written to WHERE. */
-static void
-ask_rows(Spellings *s)
+void
+dp_ask_rows_of_keys(DpSpellings *s)
 {
 	Query	   *query = s->query;
 	List	   *stays = NIL;
@@ -252,7 +235,7 @@ ask_rows(Spellings *s)
 		return;
 	foreach(lc, dp_conjuncts(query->havingQual))
 	{
-		if (!may_be_asked_of_rows(lfirst(lc)) || !sees_forms(lfirst(lc), s))
+		if (!may_be_asked_of_rows(lfirst(lc)) || !dp_sees_spelling(lfirst(lc), s))
 			stays = lappend(stays, lfirst(lc));
 		else
 			dp_add_conjunct(query, lfirst(lc));
@@ -284,12 +267,8 @@ is_inner(Node *node, Index rti)
 	return false;
 }
 
-/*
- * Returns a condition of a query, which reads one subquery alone, in terms of
- * that; NULL where it cannot be asked there before rows are grouped.
- */
-static Node *
-in_terms_of_subquery(Query *query, Node *condition, Query **sub)
+Node *
+dp_in_terms_of_subquery(Query *query, Node *condition, Query **sub)
 {
 	Bitmapset  *entries = pull_varnos(NULL, condition);
 	Index		rti;
@@ -313,7 +292,7 @@ in_terms_of_subquery(Query *query, Node *condition, Query **sub)
 
 /* Puts what WHERE asks of how the columns of a subquery are written into that. */
 static void
-ask_below(Spellings *s)
+ask_below(DpSpellings *s)
 {
 	Query	   *query = s->query;
 	List	   *stays = NIL;
@@ -322,7 +301,7 @@ ask_below(Spellings *s)
 	foreach(lc, dp_conjuncts(query->jointree->quals))
 	{
 		Query	   *sub;
-		Node	   *below = sees_forms(lfirst(lc), s) ? in_terms_of_subquery(query, lfirst(lc), &sub) : NULL;
+		Node	   *below = dp_sees_spelling(lfirst(lc), s) ? dp_in_terms_of_subquery(query, lfirst(lc), &sub) : NULL;
 
 		if (below != NULL)
 			dp_add_conjunct(sub, below);
@@ -438,9 +417,8 @@ represent(Query *query, List *keys)
 	query->hasAggs = true;
 }
 
-/* Returns the keys of a query that are going to be canonical. */
-static List *
-canonical_keys(Query *query, bool are_released)
+List *
+dp_canonical_keys(Query *query)
 {
 	List	   *keys = NIL;
 	ListCell   *lc;
@@ -449,21 +427,22 @@ canonical_keys(Query *query, bool are_released)
 	{
 		Node	   *key = lfirst(lc);
 
-		if (has_forms(key) || (are_released && exprType(key) == NUMERICOID && !IsA(key, Var)))
+		if (dp_has_spellings(key))
 			keys = lappend(keys, key);
 	}
 	return keys;
 }
 
+
 /* Looks through a query, of whose columns these are seen. */
 static void
 keep_spellings(Query *query, List *keys, const Bitmapset *columns)
 {
-	Spellings	s = {.query = query, .keys = keys};
+	DpSpellings	s = {.query = query, .keys = keys};
 	ListCell   *lc;
 
 	check_stack_depth();
-	ask_rows(&s);
+	dp_ask_rows_of_keys(&s);
 	ask_below(&s);
 	s.wanted = palloc0(sizeof(Bitmapset *) * (list_length(query->rtable) + 1));
 	(void) form_walker((Node *) query->targetList, &s);
@@ -496,7 +475,7 @@ keep_spellings(Query *query, List *keys, const Bitmapset *columns)
 
 		/* columns of a UNION ALL are those of its operands */
 		if (rte->rtekind == RTE_SUBQUERY)
-			keep_spellings(rte->subquery, canonical_keys(rte->subquery, false),
+			keep_spellings(rte->subquery, dp_canonical_keys(rte->subquery),
 						   query->setOperations ? columns : s.wanted[rti]);
 	}
 }
@@ -505,130 +484,4 @@ void
 dp_keep_spellings(Query *query)
 {
 	keep_spellings(query, NIL, NULL);
-}
-
-/* ------------------------------------------------------------------------
- * Keys that are released
- * ------------------------------------------------------------------------
- */
-
-static void
-refuse_released(DpSplitContext *cxt, Node *condition)
-{
-	dp_refuse_at(exprLocation(condition),
-				 errmsg("released keys are written in one way (1.0 as 1), which this condition would look at; "
-						"compare their values, or ask the rows below, in WHERE beside the private aggregates"));
-}
-
-void
-dp_ask_rows_for_spellings(DpSplitContext *cxt, Query *query)
-{
-	Spellings	s = {.query = query, .keys = canonical_keys(query, true), .are_released = true};
-	ListCell   *lc;
-
-	ask_rows(&s);
-	foreach(lc, s.keys ? dp_conjuncts(query->havingQual) : NIL)
-	{
-		if (sees_forms(lfirst(lc), &s))
-			refuse_released(cxt, lfirst(lc));
-	}
-}
-
-/* Tells whether a subquery is going to be released. */
-static bool
-is_released(DpSplitContext *cxt, Query *sub)
-{
-	DpScope		scope = {sub, cxt->scope};
-	DpCollected collected = {.cxt = cxt};
-	RangeTblEntry *base;
-
-	dp_collect_aggregates(sub, &collected);
-	return dp_query_touches_protected(sub) && dp_reads_rows(&scope, collected.first != NULL, &base) != 0;
-}
-
-static Query *
-subquery_of(DpSplitContext *cxt, RangeTblEntry *rte)
-{
-	DpScope    *where;
-	CommonTableExpr *cte;
-
-	if (rte->rtekind != RTE_CTE)
-		return rte->subquery;
-	cte = dp_find_cte(cxt->scope, rte, &where);
-	return cte != NULL ? castNode(Query, cte->ctequery) : NULL;
-}
-
-/* Tells whether a condition sees how keys are written that a subquery in FROM is going to release. */
-static bool
-sees_released(DpSplitContext *cxt, Spellings *s, Node *condition)
-{
-	ListCell   *lc;
-
-	s->seen = false;
-	memset(s->wanted, 0, sizeof(Bitmapset *) * (list_length(s->query->rtable) + 1));
-	(void) form_walker(condition, s);
-	foreach(lc, s->seen ? s->query->rtable : NIL)
-	{
-		const Bitmapset *columns = s->wanted[foreach_current_index(lc) + 1];
-		Query	   *sub = columns != NULL ? subquery_of(cxt, lfirst(lc)) : NULL;
-		List	   *keys = sub != NULL ? canonical_keys(sub, true) : NIL;
-		ListCell   *target;
-
-		foreach(target, keys != NIL && is_released(cxt, sub) ? sub->targetList : NIL)
-		{
-			TargetEntry *tle = lfirst_node(TargetEntry, target);
-
-			if (bms_is_member(tle->resno, columns) && list_member(keys, tle->expr))
-				return true;
-		}
-	}
-	return false;
-}
-
-/* Refuses conditions of joins that see how released keys are written. */
-static void
-check_joins(DpSplitContext *cxt, Spellings *s, Node *node)
-{
-	ListCell   *lc;
-
-	check_stack_depth();
-	if (IsA(node, JoinExpr))
-	{
-		JoinExpr   *join = (JoinExpr *) node;
-
-		check_joins(cxt, s, join->larg);
-		check_joins(cxt, s, join->rarg);
-		if (join->quals != NULL && sees_released(cxt, s, join->quals))
-			refuse_released(cxt, join->quals);
-	}
-	foreach(lc, IsA(node, FromExpr) ? ((FromExpr *) node)->fromlist : NIL)
-		check_joins(cxt, s, lfirst(lc));
-}
-
-void
-dp_ask_below_for_spellings(DpSplitContext *cxt, Query *query)
-{
-	Spellings	s = {.query = query, .are_released = true};
-	List	   *stays = NIL;
-	ListCell   *lc;
-
-	if (query->commandType != CMD_SELECT || query->setOperations)
-		return;
-	s.wanted = palloc0(sizeof(Bitmapset *) * (list_length(query->rtable) + 1));
-	check_joins(cxt, &s, (Node *) query->jointree);
-	foreach(lc, dp_conjuncts(query->jointree->quals))
-	{
-		Node	   *condition = lfirst(lc);
-		Query	   *sub;
-		Node	   *below = sees_released(cxt, &s, condition) ? in_terms_of_subquery(query, condition, &sub) : NULL;
-
-		if (below != NULL)
-			sub->havingQual = (Node *) make_ands_explicit(lappend(dp_conjuncts(sub->havingQual), below));
-		else if (s.seen && sees_released(cxt, &s, condition))
-			refuse_released(cxt, condition);
-		else
-			stays = lappend(stays, condition);
-	}
-	if (list_length(stays) != list_length(dp_conjuncts(query->jointree->quals)))
-		query->jointree->quals = stays == NIL ? NULL : (Node *) make_ands_explicit(stays);
 }
