@@ -464,28 +464,28 @@ rewrite_rows(DpRun *run, MemoryContext context)
 {
 	DpPricedRelease *set = run->priced;
 	MemoryContext old = MemoryContextSwitchTo(context);
-	Tuplestorestate *rows = tuplestore_begin_heap(true, false, work_mem);
+	DpRows	   *rows = dp_rows_begin(run->desc);
 	MemoryContext row_context = AllocSetContextCreate(context, "dp_cdp agreed row", ALLOCSET_DEFAULT_SIZES);
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(run->desc, &TTSOpsMinimalTuple);
+	DpRowsReader reader = {.stored = MakeSingleTupleTableSlot(run->desc, &TTSOpsMinimalTuple)};
+	Datum	   *read_values;
+	bool	   *read_nulls;
 	Datum	   *values = palloc(sizeof(Datum) * Max(run->desc->natts, 1));
 	bool	   *nulls = palloc(sizeof(bool) * Max(run->desc->natts, 1));
 
-	tuplestore_rescan(run->rows);
 	MemoryContextSwitchTo(row_context);
-	for (int64 row = 0; tuplestore_gettupleslot(run->rows, true, false, slot); row++)
+	for (int64 row = 0; dp_rows_read(run->rows, &reader, true, &read_values, &read_nulls); row++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		slot_getallattrs(slot);
-		memcpy(values, slot->tts_values, run->desc->natts * sizeof(Datum));
-		memcpy(nulls, slot->tts_isnull, run->desc->natts * sizeof(bool));
+		memcpy(values, read_values, run->desc->natts * sizeof(Datum));
+		memcpy(nulls, read_nulls, run->desc->natts * sizeof(bool));
 		rewrite_row(set, row, values, nulls);
-		tuplestore_putvalues(rows, run->desc, values, nulls);
+		dp_rows_put(rows, values, nulls);
 		MemoryContextReset(row_context);
 	}
 	MemoryContextSwitchTo(old);
-	ExecDropSingleTupleTableSlot(slot);
+	ExecDropSingleTupleTableSlot(reader.stored);
 	MemoryContextDelete(row_context);
-	tuplestore_end(run->rows);
+	dp_rows_end(run->rows);
 	run->rows = rows;
 }
 

@@ -162,15 +162,6 @@ array_datum(Datum *values, int n, Oid element)
 	return PointerGetDatum(construct_array(values, n, element, len, byval, align));
 }
 
-static Datum
-sum_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError *error)
-{
-	error->isnull = false;
-	error->value = (double) noisy * dp_grid_step(&column->parts[0].grid);
-	error->stddev = column->sigma;
-	return dp_grid_value(noisy, &column->parts[0].grid, column->desc->result_type);
-}
-
 /* Returns (double) number; that of 128 bits takes a call. */
 static inline double
 wide_to_double(dp_i128 number)
@@ -178,6 +169,17 @@ wide_to_double(dp_i128 number)
 	int64		narrow = (int64) number;
 
 	return narrow == number ? (double) narrow : (double) number;
+}
+
+static Datum
+sum_answer(DpPricedColumn *column, dp_i128 noisy, DpAnswerError *error)
+{
+	const DpGrid *grid = &column->parts[0].grid;
+
+	error->isnull = false;
+	error->value = wide_to_double(noisy) * (grid->exponent == 0 ? 1.0 : dp_grid_step(grid));
+	error->stddev = column->sigma;
+	return dp_grid_value(noisy, grid, column->desc->result_type);
 }
 
 /* Makes noisy[] of what was drawn: rows for counts, rows at their bound for SCALED parts. */

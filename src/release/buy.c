@@ -200,7 +200,7 @@ find_bounds(DpRun *run, DpPricedRelease *priced, EState *root)
 		dp_kept_derive(finder->kept);
 	dp_run_inner(finder, root);
 	priced->found = dp_read_found(finder);
-	tuplestore_end(finder->rows);
+	dp_rows_end(finder->rows);
 	finder->rows = NULL;
 	dp_settle_found(priced, root);
 	if (run->kept != NULL)

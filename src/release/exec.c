@@ -59,9 +59,8 @@ release_begin(CustomScanState *node, EState *estate, int eflags)
 {
 	DpReleaseState *state = (DpReleaseState *) node;
 
-	state->read_pointer = -1;
-	state->row = ExecInitExtraTupleSlot(estate, node->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
-										&TTSOpsMinimalTuple);
+	state->reader.stored = ExecInitExtraTupleSlot(estate, node->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
+												  &TTSOpsMinimalTuple);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 	{
 		/* the plan may be older than the loss of the budget */
@@ -117,28 +116,20 @@ release_next(ScanState *node)
 	DpRun	   *run = state->run;
 	TupleTableSlot *slot = node->ss_ScanTupleSlot;
 	int			natts = slot->tts_tupleDescriptor->natts;
+	Datum	   *values;
+	bool	   *nulls;
 
 	if (run->priced == NULL)
 		pay_statement(run->root);
 	/* what is kept has run by now */
 	if (!run->done)
 		run_release(run);
-	if (state->read_pointer < 0)
-	{
-		state->read_pointer = tuplestore_alloc_read_pointer(run->rows,
-															EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD);
-		tuplestore_select_read_pointer(run->rows, state->read_pointer);
-		tuplestore_rescan(run->rows);
-	}
 
 	ExecClearTuple(slot);
-	tuplestore_select_read_pointer(run->rows, state->read_pointer);
-	if (!tuplestore_gettupleslot(run->rows, ScanDirectionIsForward(estate->es_direction),
-								 false, state->row))
+	if (!dp_rows_read(run->rows, &state->reader, ScanDirectionIsForward(estate->es_direction), &values, &nulls))
 		return slot;
-	slot_getallattrs(state->row);
-	memcpy(slot->tts_values, state->row->tts_values, natts * sizeof(Datum));
-	memcpy(slot->tts_isnull, state->row->tts_isnull, natts * sizeof(bool));
+	memcpy(slot->tts_values, values, natts * sizeof(Datum));
+	memcpy(slot->tts_isnull, nulls, natts * sizeof(bool));
 	return ExecStoreVirtualTuple(slot);
 }
 
@@ -160,11 +151,8 @@ release_rescan(CustomScanState *node)
 	DpReleaseState *state = (DpReleaseState *) node;
 
 	ExecScanReScan(&node->ss);
-	if (state->read_pointer >= 0)
-	{
-		tuplestore_select_read_pointer(state->run->rows, state->read_pointer);
-		tuplestore_rescan(state->run->rows);
-	}
+	if (state->run != NULL && state->run->rows != NULL)
+		dp_rows_rewind(state->run->rows, &state->reader);
 }
 
 /* Ends a node; stored rows belong to the root EState and go when its node ends. */
@@ -173,15 +161,15 @@ release_end(CustomScanState *node)
 {
 	DpReleaseState *state = (DpReleaseState *) node;
 
-	if (state->row)
-		ExecClearTuple(state->row);
+	if (state->reader.stored)
+		ExecClearTuple(state->reader.stored);
 	if (state->run == NULL || state->run->root != node->ss.ps.state)
 		return;
 	dp_end_inner(state->run);
 	dp_end_prefetches(state->run);
 	if (state->run->rows)
 	{
-		tuplestore_end(state->run->rows);
+		dp_rows_end(state->run->rows);
 		state->run->rows = NULL;
 	}
 }

@@ -195,27 +195,27 @@ dp_read_found(DpRun *finder)
 {
 	int			n = finder->priced->ncolumns;
 	DpInterval *found = palloc(n * sizeof(DpInterval));
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(finder->desc, &TTSOpsMinimalTuple);
+	DpRowsReader reader = {.stored = MakeSingleTupleTableSlot(finder->desc, &TTSOpsMinimalTuple)};
+	Datum	   *values;
+	bool	   *nulls;
 
-	tuplestore_rescan(finder->rows);
-	if (!tuplestore_gettupleslot(finder->rows, true, false, slot))
+	if (!dp_rows_read(finder->rows, &reader, true, &values, &nulls))
 		elog(ERROR, "no bounds were released");
-	slot_getallattrs(slot);
 	for (int i = 0; i < n; i++)
 	{
 		DpPricedColumn *column = &finder->priced->columns[i];
 		Oid			type = column->desc->input_type;
 		float8	   *bounds;
 
-		if (slot->tts_isnull[i])
+		if (nulls[i])
 			found[i] = dp_found_nothing(type);
 		else
 		{
-			bounds = (float8 *) ARR_DATA_PTR(DatumGetArrayTypeP(slot->tts_values[i]));
+			bounds = (float8 *) ARR_DATA_PTR(DatumGetArrayTypeP(values[i]));
 			found[i] = interval_of_edges(bounds[0], bounds[1], type);
 		}
-		note_found(column, &found[i], !slot->tts_isnull[i]);
+		note_found(column, &found[i], !nulls[i]);
 	}
-	ExecDropSingleTupleTableSlot(slot);
+	ExecDropSingleTupleTableSlot(reader.stored);
 	return found;
 }

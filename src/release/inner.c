@@ -45,7 +45,7 @@ typedef struct ReleaseReceiver
 {
 	DestReceiver pub;
 	DpRun	   *run;
-	Tuplestorestate *rows;
+	DpRows	   *rows;
 	TupleDesc	desc;
 	MemoryContext row_context;	/* reset for each released row */
 	Datum	   *values;
@@ -213,7 +213,7 @@ receive_state(TupleTableSlot *slot, DestReceiver *self)
 	memcpy(receiver->values, slot->tts_values, priced->nkeys * sizeof(Datum));
 	memcpy(receiver->nulls, slot->tts_isnull, priced->nkeys * sizeof(bool));
 	if (release_group(receiver, receiver->state))
-		tuplestore_putvalues(receiver->rows, receiver->desc, receiver->values, receiver->nulls);
+		dp_rows_put(receiver->rows, receiver->values, receiver->nulls);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(receiver->row_context);
 	return true;
@@ -249,7 +249,7 @@ release_declared(ReleaseReceiver *receiver)
 		else
 		{
 			release_group(receiver, receiver->states ? receiver->states + position * priced->width : NULL);
-			tuplestore_putvalues(receiver->rows, receiver->desc, receiver->values, receiver->nulls);
+			dp_rows_put(receiver->rows, receiver->values, receiver->nulls);
 		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(receiver->row_context);
@@ -528,7 +528,7 @@ dp_run_inner(DpRun *run, EState *estate)
 	/* the asker's code may have run between two releases of the statement */
 	dp_hold_objects(run->release, run->priced->dataset->owner, run->priced->ncolumns > 0);
 	MemoryContextSwitchTo(estate->es_query_cxt);
-	run->rows = tuplestore_begin_heap(true, false, work_mem);
+	run->rows = dp_rows_begin(inner->receiver->desc);
 	MemoryContextSwitchTo(inner->context);
 	inner->receiver->run = run;
 	inner->receiver->rows = run->rows;
@@ -546,7 +546,7 @@ dp_run_inner(DpRun *run, EState *estate)
 
 	if (run->pilot)
 	{
-		tuplestore_end(run->rows);
+		dp_rows_end(run->rows);
 		run->rows = NULL;
 	}
 	else if (!run->is_hidden)

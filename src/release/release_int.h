@@ -14,6 +14,7 @@
 #include "nodes/execnodes.h"
 #include "policy/policy.h"
 #include "release/release.h"
+#include "release/rows.h"
 #include "utils/queryenvironment.h"
 #include "utils/tuplestore.h"
 
@@ -167,7 +168,7 @@ typedef struct DpRun
 	DpPricedRelease *foreseen;	/* EXPLAIN: as it is asked for, ... */
 	DpPricedRelease *foreseen_given;	/* ... and as it would be answered */
 	List	   *foreseen_before;	/* what its prefetches would release before */
-	Tuplestorestate *rows;
+	DpRows	   *rows;
 	TupleDesc	desc;
 } DpRun;
 
@@ -198,8 +199,7 @@ typedef struct DpReleaseState
 	CustomScanState css;
 	DpRelease  *release;
 	DpRun	   *run;			/* NULL under EXPLAIN without ANALYZE */
-	int			read_pointer;	/* into run->rows, -1: none yet */
-	TupleTableSlot *row;		/* a stored row */
+	DpRowsReader reader;		/* of run->rows */
 } DpReleaseState;
 
 static inline DpRelease *

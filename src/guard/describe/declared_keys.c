@@ -99,13 +99,7 @@ add_policy(DpColumn *column, Oid type, DpKeyValues *keys)
 		keys->beyond = keys->n + column->nkeys;
 	if (!column->has_keys || column->keytype != type)
 		return false;
-	for (int i = 0; i < column->nkeys; i++)
-	{
-		if (column->key_nulls[i])
-			keys->null_key = true;
-		else
-			dp_key_values_add(keys, column->keys[i]);
-	}
+	dp_key_values_add_list(keys, column->keys, column->key_nulls, column->nkeys);
 	return true;
 }
 

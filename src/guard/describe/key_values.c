@@ -95,6 +95,31 @@ dp_key_values_add(DpKeyValues *keys, Datum value)
 	keys->values[keys->n++] = value;
 }
 
+void
+dp_key_values_add_list(DpKeyValues *keys, const Datum *values, const bool *nulls, int n)
+{
+	/* those by value have one form, and take the same room each */
+	bool		as_they_are = keys->canonical == NULL && keys->typbyval && keys->memory + n * (int64) DP_KEY_MEMORY <= keys->room;
+
+	if (as_they_are && keys->size < keys->n + n)
+	{
+		keys->size = keys->n + n;
+		keys->values = repalloc_huge(keys->values, (Size) keys->size * sizeof(Datum));
+	}
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			keys->null_key = true;
+		else if (as_they_are)
+		{
+			keys->values[keys->n++] = values[i];
+			keys->memory += DP_KEY_MEMORY;
+		}
+		else
+			dp_key_values_add(keys, values[i]);
+	}
+}
+
 bool
 dp_key_values_add_range(DpKeyValues *keys, int64 low, int64 high)
 {
