@@ -155,7 +155,7 @@ dp_hold_keys(DpLevel *level, List *clauses)
 	foreach(lc, clauses)
 	{
 		Node	   *expr = (Node *) get_sortgroupclause_tle(lfirst(lc), level->query->targetList)->expr;
-		DpHeldKey  *held = palloc(sizeof(DpHeldKey));
+		DpHeldKey  *held;
 		DpKeySet   *set;
 
 		if (list_member(level->key_exprs, expr))
@@ -163,6 +163,9 @@ dp_hold_keys(DpLevel *level, List *clauses)
 		set = dp_declare_key_values(level, dp_make_key(level, expr), expr);
 		if (set == NULL || set->domain == NULL)
 			return false;
+		if (dp_keys_cover(level, expr, set))
+			continue;
+		held = palloc(sizeof(DpHeldKey));
 		held->value = (Expr *) inner_key(level, expr);
 		held->domain = set->domain;
 		held->null_key = set->null_key;

@@ -28,6 +28,9 @@ extern void dp_add_keys(DpLevel *level);
  */
 extern bool dp_hold_keys(DpLevel *level, List *clauses);
 
+/* covering_keys.c: tells whether the values of a set, which is a list, are all that the expression has in any row. */
+extern bool dp_keys_cover(DpLevel *level, Node *expr, const DpKeySet *set);
+
 /* Adds a column.  values: a List with one Expr for each of its parts. */
 extern void dp_add_column(DpLevel *level, DpReleaseColumn *column, List *values, Node *filter);
 
