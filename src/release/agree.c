@@ -72,7 +72,10 @@ same_domain(const DpKeySet *a, const DpKeySet *b)
 	return a->null_key == b->null_key && equal(a->domain, b->domain);
 }
 
-/* Adds the axes of a set to the shape, as bits; false if it cannot be: their keys are lists, the same in all sets, and in one order. */
+/*
+ * Adds the axes of a set to the shape, as bits; false if it cannot be: their keys are
+ * lists, the same in all sets, and in one order.
+ */
 static bool
 add_axes(const DpPricedRelease *set, const DpKeySet **keys, dp_marginals *shape)
 {
@@ -89,7 +92,8 @@ add_axes(const DpPricedRelease *set, const DpKeySet **keys, dp_marginals *shape)
 		int			axis = lfirst_int(lc);
 		const DpKeySet *set_keys = list_nth(release->key_sets, foreach_current_index(lc));
 
-		if (axis <= last || axis >= DP_MAX_AXES || set_keys->domain == NULL || dp_list_size(set_keys->domain) + (set_keys->null_key ? 1 : 0) == 0 ||
+		if (axis <= last || axis >= DP_MAX_AXES || set_keys->domain == NULL ||
+			dp_list_size(set_keys->domain) + (set_keys->null_key ? 1 : 0) == 0 ||
 			(keys[axis] != NULL && !same_domain(keys[axis], set_keys)))
 			return false;
 		axes |= (uint32) 1 << axis;
@@ -107,7 +111,10 @@ add_axes(const DpPricedRelease *set, const DpKeySet **keys, dp_marginals *shape)
 	return true;
 }
 
-/* Tells whether groups of the column add up: rows are counted or summed up, not units, and not what has been found since. */
+/*
+ * Tells whether groups of the column add up: rows are counted or summed up, not units, and
+ * not what has been found since.
+ */
 static bool
 adds_up(const DpPricedRelease *set, const DpPricedColumn *column)
 {
@@ -238,9 +245,22 @@ compare_keys(const ListCell *a, const ListCell *b)
 	return ((DpPricedRelease *) lfirst(b))->nkeys - ((DpPricedRelease *) lfirst(a))->nkeys;
 }
 
-/* Makes the releases that bear one name agree. */
+/* Settles why sets that were to agree do not. */
 static void
-agree_together(const char *together, List *releases)
+keep_apart(List *sets, const char *why)
+{
+	ListCell   *lc;
+
+	foreach(lc, sets)
+	{
+		if (((DpPricedRelease *) lfirst(lc))->apart == NULL)
+			((DpPricedRelease *) lfirst(lc))->apart = why;
+	}
+}
+
+/* Returns the agreement of the releases that bear one name; NULL: they stay as they are. */
+static DpAgreement *
+settle_agreement(const char *together, List *releases)
 {
 	DpAgreement *a = palloc0(sizeof(DpAgreement));
 	dp_marginals shape = {0};
@@ -262,20 +282,40 @@ agree_together(const char *together, List *releases)
 	{
 		if (a->n < DP_MAX_MARGINALS && add_axes(lfirst(lc), keys, &shape))
 			a->sets[a->n++] = lfirst(lc);
+		else
+			keep_apart(list_make1(lfirst(lc)), "its keys are not lists of the values that they have in the finest set");
 	}
 	/* an axis of sets alone that stay as they are */
 	for (int i = 0; i < shape.naxes; i++)
 		shape.size[i] = Max(shape.size[i], 1);
-	if (a->n < 2 || has_one_twice(&shape) || !has_room(a, &shape))
-		return;
+	if (a->n < 2)
+		keep_apart(sets, "there is no other set that could agree with it");
+	else if (has_one_twice(&shape))
+		keep_apart(sets, "one of the sets is there twice");
+	else if (!has_room(a, &shape))
+		keep_apart(sets, "there is no room for the cells of all sets at once (dp_cdp.release_memory)");
+	if (a->n < 2 || a->sets[0]->apart != NULL)
+		return NULL;
 	first = a->sets[0];
 	for (int i = 0; i < first->ncolumns; i++)
 		if (adds_up(first, &first->columns[i]) && find_column(first, &first->columns[i]) == i)
 			agree_on(a, &shape, &first->columns[i]);
 	if (a->columns == NIL)
-		return;
+	{
+		keep_apart(sets, "there is no count or sum of rows that none of the sets has noisier then");
+		return NULL;
+	}
 	for (int i = 0; i < a->n; i++)
 		a->sets[i]->agreement = a;
+	return a;
+}
+
+/* Sets the noise of what agrees. */
+static void
+apply_agreement(DpAgreement *a)
+{
+	ListCell   *lc;
+
 	foreach(lc, a->columns)
 	{
 		const AgreedColumn *agreed = lfirst(lc);
@@ -293,10 +333,11 @@ agree_together(const char *together, List *releases)
 	}
 }
 
-void
-dp_agree(List *releases)
+List *
+dp_foresee_agreement(List *releases)
 {
 	List	   *names = NIL;
+	List	   *agreements = NIL;
 	ListCell   *lc;
 
 	foreach(lc, releases)
@@ -307,7 +348,22 @@ dp_agree(List *releases)
 			names = list_append_unique(names, makeString(release->release->together));
 	}
 	foreach(lc, names)
-		agree_together(strVal(lfirst(lc)), releases);
+	{
+		DpAgreement *a = settle_agreement(strVal(lfirst(lc)), releases);
+
+		if (a != NULL)
+			agreements = lappend(agreements, a);
+	}
+	return agreements;
+}
+
+void
+dp_agree(List *releases)
+{
+	ListCell   *lc;
+
+	foreach(lc, dp_foresee_agreement(releases))
+		apply_agreement(lfirst(lc));
 }
 
 /* ------------------------------------------------------------------------

@@ -281,6 +281,18 @@ before_line(const DpPricedRelease *priced)
 	return psprintf("%s  (rho=%s)", priced->aggregates, format_amount(rho, DP_RHO_ONE));
 }
 
+/* Tells whether a grouping set's counts and sums are made to add up with those of others, or why not. */
+static void
+explain_agreement(const DpPricedRelease *priced, ExplainState *es)
+{
+	const char *text = "counts and sums are made to add up with those of the other grouping sets, where none becomes noisier; "
+		"dp_cdp.preview shows the noise then";
+
+	if (priced->agreement == NULL)
+		text = psprintf("no: %s", priced->apart ? priced->apart : "it is by itself");
+	ExplainPropertyText("Consistent", text, es);
+}
+
 /* Settles what the releases of a statement that have not been bought would cost, all together: what is asked twice is paid for once. */
 static void
 foresee(EState *estate)
@@ -289,6 +301,7 @@ foresee(EState *estate)
 	MemoryContext old = MemoryContextSwitchTo(estate->es_query_cxt);
 	List	   *runs = NIL;
 	List	   *asked = NIL;
+	List	   *given;
 	List	   *before = NIL;
 	ListCell   *lc,
 			   *run;
@@ -304,7 +317,9 @@ foresee(EState *estate)
 		runs = lappend(runs, r);
 		asked = lappend(asked, r->foreseen);
 	}
-	forboth(lc, dp_foresee_kept(asked, estate, &before), run, runs)
+	given = dp_foresee_kept(asked, estate, &before);
+	(void) dp_foresee_agreement(given);
+	forboth(lc, given, run, runs)
 		((DpRun *) lfirst(run))->foreseen_given = lfirst(lc);
 	MemoryContextSwitchTo(old);
 }
@@ -381,9 +396,7 @@ dp_release_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	lines = list_concat(lines, column_lines(priced, es));
 	explain_list("Release", "Releases", lines, es);
 	if (release->together != NULL && dp_wants_consistent(dataset))
-		ExplainPropertyText("Consistent",
-							"counts and sums are made to add up with those of the other grouping sets, where none becomes noisier; dp_cdp.preview shows the noise then",
-							es);
+		explain_agreement(run->priced ? run->priced : priced, es);
 	/* programs compare them; nobody reads them */
 	if (es->verbose && es->format != EXPLAIN_FORMAT_TEXT && dp_run_of_state(node) == NULL)
 		explain_questions(asked, estate, es);

@@ -116,6 +116,7 @@ typedef struct DpPricedRelease
 	uint64		report;			/* report.c: the statement whose report this
 								 * is in */
 	struct DpAgreement *agreement;	/* agree.c; NULL: it is by itself */
+	const char *apart;			/* why it is, where it was to agree; NULL */
 } DpPricedRelease;
 
 /*
@@ -380,7 +381,8 @@ extern Datum dp_answer_of_draws(DpPricedColumn *column, const dp_i128 *drawn, Dp
 
 /*
  * agree.c: dp_agree settles which counts and sums of a statement's releases are
- * made to agree, and their sigma.  dp_agree_run says what runs a release.
+ * made to agree, and their sigma; dp_foresee_agreement settles which releases do, and no more, for
+ * EXPLAIN, which shows the noise that is drawn, and returns their agreements.  dp_agree_run says what runs a release.
  * dp_agree_begin returns the DpRuns that agree with a run, which are all to be
  * run then; dp_agree_drawn takes what was drawn for a group, in the order of
  * keys; dp_agree_end replaces the released rows.  Both do nothing a second time,
@@ -388,6 +390,7 @@ extern Datum dp_answer_of_draws(DpPricedColumn *column, const dp_i128 *drawn, Dp
  * of them are kept.
  */
 extern void dp_agree(List *releases);
+extern List *dp_foresee_agreement(List *releases);
 extern void dp_agree_run(DpPricedRelease *priced, DpRun *run);
 extern void dp_agree_drawn(DpPricedColumn *column, dp_i128 noisy);
 extern bool dp_agrees_with_kept(const DpRun *run);

@@ -5,6 +5,7 @@ SET client_min_messages = error;
 
 CREATE ROLE owner1 LOGIN;
 CREATE ROLE analyst1 LOGIN;
+CREATE ROLE analyst2 LOGIN;
 GRANT CREATE ON SCHEMA public TO owner1;
 GRANT EXECUTE ON FUNCTION dp_cdp.create_dataset TO owner1;
 SET SESSION AUTHORIZATION owner1;
@@ -52,7 +53,7 @@ CREATE FUNCTION off_margins(called text, OUT counts bigint, OUT sums bigint) LAN
 		WHERE k.name = called
 $$;
 
-SELECT plan(78);
+SELECT plan(84);
 
 -- ---------------------------------------------------------------------
 -- Off by default, same price
@@ -209,6 +210,38 @@ SELECT is(deviations(call, sets, relation, 'on') = deviations(call, sets, relati
 		('dp_count(DISTINCT person)', 'CUBE (a, b)', 'people', true, 'units, of which one is in several groups'),
 		('dp_count(*)', 'a', 'visits', true, 'one set')) v(call, sets, relation, stays, what);
 SELECT is(deviations('dp_histogram(cost, 0, 100, 4)', 'ROLLUP (a)', 'visits', 'on'), deviations('dp_histogram(cost, 0, 100, 4)', 'ROLLUP (a)', 'visits', 'off'), 'a histogram');
+-- and EXPLAIN says so, as preview does by its noise
+CREATE FUNCTION says(query text, OUT said text) LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	lines text[] := '{}';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
+		lines := lines || replace(substring(line FROM 'Consistent: (.*)'), ' with those of the other grouping sets, where none becomes noisier; dp_cdp.preview shows the noise then', '');
+	END LOOP;
+	SELECT string_agg(DISTINCT l, '; ') INTO said FROM unnest(lines) l;
+END $$;
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE wide AS SELECT i AS k, i % 2 = 0 AS c, i % 10 AS x FROM generate_series(0, 999) i;
+SELECT dp_cdp.create_dataset('wide', default_rho => 1e-4, consistent => true, release_memory => 900) \g /dev/null
+SELECT dp_cdp.protect_table('wide', 'wide') \g /dev/null
+SELECT dp_cdp.set_keys('wide', 'k', (SELECT array_agg(k) FROM wide)) \g /dev/null
+SELECT dp_cdp.set_budget('wide', 'analyst2', rho => 1) \g /dev/null
+RESET SESSION AUTHORIZATION;
+SELECT 'SELECT k, c, ' || string_agg(format('dp_count(*) FILTER (WHERE x = %s)', i), ', ') || ' FROM wide GROUP BY ROLLUP (k, c)' AS many_columns FROM generate_series(1, 10) i \gset
+SET SESSION AUTHORIZATION analyst1;
+SET dp_cdp.consistent = on;
+SELECT is(says('SELECT a, b, dp_count(*) FROM visits GROUP BY CUBE (a, b)'), 'counts and sums are made to add up', 'EXPLAIN tells sets that agree');
+SELECT is(says('SELECT a, b, dp_avg(cost) FROM visits GROUP BY CUBE (a, b)'), 'no: there is no count or sum of rows that none of the sets has noisier then', 'those that have nothing to agree on');
+SET dp_cdp.rho = 1000;
+SELECT is(says('SELECT a, b, dp_count(*) FROM visits GROUP BY CUBE (a, b)'), 'no: there is no count or sum of rows that none of the sets has noisier then', 'and where rounding is more than the noise');
+RESET dp_cdp.rho;
+RESET dp_cdp.consistent;
+SET SESSION AUTHORIZATION analyst2;
+SELECT is(says('SELECT k, c, dp_count(*) FROM wide GROUP BY ROLLUP (k, c)'), 'counts and sums are made to add up', 'one column of many cells has room');
+SELECT is(says(:'many_columns'), 'no: there is no room for the cells of all sets at once (dp_cdp.release_memory)', 'ten have none, which is said');
+SELECT is(count(DISTINCT stddev), 1::bigint, 'and their noise is that of each set by itself') FROM dp_cdp.preview(:'many_columns') WHERE stddev IS NOT NULL;
+RESET SESSION AUTHORIZATION;
 
 -- ---------------------------------------------------------------------
 -- Sets of which none is the finest
@@ -347,7 +380,7 @@ SELECT dp_cdp.alter_dataset('clinic', consistent => true) \g /dev/null
 SELECT dp_cdp.alter_dataset('clinic', max_rows => 5) \g /dev/null
 SET SESSION AUTHORIZATION analyst1;
 SELECT pg_temp.note(2) \g /dev/null
-SELECT is((SELECT consistent FROM dp_cdp.datasets), true, 'analysts see the default, which stays when something else is altered');
+SELECT is((SELECT consistent FROM dp_cdp.datasets WHERE dataset = 'clinic'), true, 'analysts see the default, which stays when something else is altered');
 SELECT is((SELECT max(stddev) FROM dp_cdp.preview('SELECT a, b, dp_count(*) FROM visits GROUP BY CUBE (a, b)')), (SELECT s FROM defaults WHERE step = 2),
 	'the preview follows the default');
 SET dp_cdp.consistent = off;
@@ -369,7 +402,7 @@ SELECT is(current_setting('dp_cdp.consistent'), '', 'and leave the setting as it
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION owner1;
 SELECT dp_cdp.create_dataset('other', consistent => true) \g /dev/null
-SELECT is(array_agg(dataset || ' ' || consistent ORDER BY dataset), '{clinic false,other true}', 'a dataset is made with it') FROM dp_cdp.datasets;
+SELECT is(array_agg(dataset || ' ' || consistent ORDER BY dataset), '{clinic false,other true}', 'a dataset is made with it') FROM dp_cdp.datasets WHERE dataset <> 'wide';
 RESET SESSION AUTHORIZATION;
 SELECT throws_like($$SELECT dp_cdp.alter_dataset('clinic', consistent => 'maybe')$$, 'invalid input syntax for type boolean%', 'it is a boolean');
 SELECT is((SELECT count(*) FROM pg_attribute WHERE attrelid = 'dp_cdp.dataset'::regclass AND attname = 'consistent' AND attnotnull), 1::bigint, 'and never NULL');
