@@ -71,6 +71,9 @@
 /* a smaller share is tried as 0 */
 #define SMALL_SHARE 1e-4
 
+/* how often the work is interrupted for that */
+#define PASSES 20
+
 static uint32_t
 all_axes(const dp_marginals *m)
 {
@@ -204,45 +207,89 @@ try_without(dp_marginals *m, int a, const double *cost, double total)
 		*m = without;
 }
 
+/* Sets how fast the total falls with each share of the price; returns the total. */
+static double
+total_and_falls(const dp_marginals *m, const double *cost, double *fall)
+{
+	double		total = total_and_slopes(m, fall);
+
+	for (int a = 0; a < m->n; a++)
+		fall[a] /= cost[a];
+	return total;
+}
+
+/* Returns how much more than the least total a total with these falls may be, as a share of it. */
+static double
+gap_of(const dp_marginals *m, double total, const double *fall)
+{
+	double		steepest = 0;
+
+	for (int a = 0; a < m->n; a++)
+		steepest = fmax(steepest, fall[a]);
+	return fmax(steepest / total - 1, 0);
+}
+
+/* Multiplies shares by the square root of how fast the total falls with them, so often at most. */
+static void
+follow_falls(dp_marginals *m, const double *cost, int most)
+{
+	double		fall[DP_MAX_MARGINALS];
+
+	for (int round = 0; round < most; round++)
+	{
+		double		total = total_and_falls(m, cost, fall);
+		double		sum = 0;
+
+		if (gap_of(m, total, fall) <= NEAR_ENOUGH)
+			return;
+		for (int a = 0; a < m->n; a++)
+			sum += m->information[a] * cost[a] * sqrt(fall[a]);
+		for (int a = 0; a < m->n; a++)
+			m->information[a] *= sqrt(fall[a]) / sum;
+	}
+}
+
+/* Gives a small share to what has none and should have, from the others. */
+static void
+try_with(dp_marginals *m, const double *cost, double total, const double *fall)
+{
+	for (int a = 0; a < m->n; a++)
+	{
+		if (m->information[a] > 0 || fall[a] <= total * (1 + NEAR_ENOUGH))
+			continue;
+		for (int i = 0; i < m->n; i++)
+			m->information[i] *= 1 - SMALL_SHARE;
+		m->information[a] = SMALL_SHARE / cost[a];
+	}
+}
+
 double
 dp_marginals_split(dp_marginals *m, const double *cost)
 {
-	double		slope[DP_MAX_MARGINALS];
-	double		total = 0;
-	double		steepest = 0;
 	int			most = (int) fmin(20000, 100 + MOST_WORK / ((double) (all_axes(m) + 1) * m->n * m->n));
+	double		fall[DP_MAX_MARGINALS];
 
 	for (int a = 0; a < m->n; a++)
 		m->information[a] = 1.0 / m->n / cost[a];
-	for (int round = 0; round <= most; round++)
-	{
-		double		sum = 0;
 
-		total = total_and_slopes(m, slope);
-		steepest = 0;
+	/* shares that are to be 0 come near it slowly, and hold up the others until they are */
+	for (int pass = 0;; pass++)
+	{
+		double		total;
+
+		follow_falls(m, cost, most / PASSES);
+		total = total_and_falls(m, cost, fall);
+		if (pass >= PASSES || gap_of(m, total, fall) <= NEAR_ENOUGH)
+			return gap_of(m, total, fall);
+		try_with(m, cost, total, fall);
 		for (int a = 0; a < m->n; a++)
 		{
-			slope[a] /= cost[a];
-			steepest = fmax(steepest, slope[a]);
-			sum += m->information[a] * cost[a] * sqrt(slope[a]);
-		}
-		if (steepest <= total * (1 + NEAR_ENOUGH) || round == most)
-			break;
-		for (int a = 0; a < m->n; a++)
-			m->information[a] *= sqrt(slope[a]) / sum;
-	}
-	for (int a = 0; a < m->n; a++)
-	{
-		double		share = m->information[a] * cost[a];
+			double		share = m->information[a] * cost[a];
 
-		if (share > 0 && share < SMALL_SHARE)
-			try_without(m, a, cost, dp_marginals_total(m));
+			if (share > 0 && share < SMALL_SHARE && fall[a] < total)
+				try_without(m, a, cost, dp_marginals_total(m));
+		}
 	}
-	total = total_and_slopes(m, slope);
-	steepest = 0;
-	for (int a = 0; a < m->n; a++)
-		steepest = fmax(steepest, slope[a] / cost[a]);
-	return fmax(steepest / total - 1, 0);
 }
 
 double
