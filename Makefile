@@ -14,6 +14,7 @@
 #	make drills				what takes minutes: a ledger through pg_upgrade, a standby that is killed;
 #							ONLY="pg_upgrade" (root), ONLY=standby SECONDS=600
 #	make check-core			PostgreSQL's own test suites with dp_cdp in the server
+#	make check-citus		releases from distributed tables; CITUS_SOURCE=a source tree of Citus
 #	make check-layers		who may include and call whom in src/
 #	make graph				files, lines, circles and upward arrows of src/; GRAPH_REV=COMMIT
 #	make check-verify		whether the guard's last gate holds where another check fails
@@ -58,7 +59,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-layers check-verify check-versions check-package dist graph indent
+OWN_GOALS = test demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package dist graph indent
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -157,6 +158,9 @@ drills:
 
 check-core:
 	@bash test/tools/check_core.sh
+
+check-citus:
+	@CITUS_SOURCE="$(CITUS_SOURCE)" bash test/tools/check_citus.sh
 
 check-layers:
 	@bash test/tools/check_layers.sh

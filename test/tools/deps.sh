@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 #-------------------------------------------------------------------------
 #
-# deps.sh build|test|drivers|browser|pooler|dist|fuzz-sql|all
+# deps.sh build|test|drivers|browser|pooler|dist|fuzz-sql|citus|all
 #	  Install, on Debian and its kin, what building (or testing, or testing with
 #	  client drivers, a browser or a pooler) still needs.
 #
@@ -157,6 +157,19 @@ fi
 if [[ $what == fuzz-sql || $what == all ]]
 then
 	command -v sqlsmith >/dev/null || want sqlsmith
+fi
+
+# What Citus is built with
+
+if [[ $what == citus ]]
+then
+	[[ -f /usr/include/gssapi/gssapi.h ]] || want libkrb5-dev
+	[[ -f /usr/include/openssl/ssl.h ]] || want libssl-dev
+	[[ -f /usr/include/postgresql/libpq-fe.h ]] || want libpq-dev
+	[[ -f /usr/include/libxml2/libxml/tree.h ]] || want libxml2-dev
+	# as the server has them, Citus' columns want their headers
+	[[ -f /usr/include/zstd.h ]] || want libzstd-dev
+	[[ -f /usr/include/lz4.h ]] || want liblz4-dev
 fi
 
 [[ ${#need[@]} -gt 0 ]] || exit 0

@@ -460,6 +460,23 @@ then
 	run_check verify bash "$tools/check_verify.sh"
 	run_check demo bash "$DP_TOP/test/demo/demo.sh" check
 fi
+# builds Citus, which is no part of this repository
+if wanted citus
+then
+	heading citus
+	if [[ -n ${CITUS_SOURCE-} ]]
+	then
+		bash "$tools/check_citus.sh" >"$logs/citus.log" 2>&1
+		ended=$?
+		tail -n 40 "$logs/citus.log"
+		read -r ok bad <<<"$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$logs/citus.log" | tail -n 1)"
+		[[ $ended == 0 || ${bad:-0} != 0 ]] || bad=1
+		tally citus "${ok:-0}" "${bad:-0}" 0
+	else
+		echo "skipped: CITUS_SOURCE names no source tree of Citus (make check-citus)"
+		tally citus 0 0 1
+	fi
+fi
 
 # --------------------------------------------------------------------------
 

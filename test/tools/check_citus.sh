@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+#-------------------------------------------------------------------------
+#
+# check_citus.sh
+#	  Releases from distributed tables, on a coordinator and two workers.
+#
+# CITUS_SOURCE names an unpacked source tree of Citus (13 for PostgreSQL 15).
+# It is copied and built below build/citus, against the private server, and
+# installed into a copy of that, so that no other test has it.  The clusters
+# are thrown away.  CITUS_ONLY="releases" runs test/citus/releases.sql alone.
+# Ends with the line "N passed, N failed".
+#
+#-------------------------------------------------------------------------
+set -u
+
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+exec </dev/null
+
+source=${CITUS_SOURCE-}
+workers=${CITUS_WORKERS:-2}
+if [[ ! -d $source/src/backend/distributed ]]
+then
+	echo "check_citus.sh: CITUS_SOURCE=\"$source\" is no source tree of Citus; set it to one" >&2
+	exit 1
+fi
+source=$(cd "$source" && pwd -P)
+
+bash "$DP_TOP/test/tools/deps.sh" test || exit 1
+bash "$DP_TOP/test/tools/deps.sh" citus || exit 1
+dp_server_tree || exit 1
+citus=$DP_BUILD/citus
+mkdir -p "$citus"
+
+# --------------------------------------------------------------------------
+# Citus
+# --------------------------------------------------------------------------
+
+# Its header for PostgreSQL 15 defines a function that 15 has since a minor version of it.
+guard_header()
+{
+	local header=src/include/pg_version_compat.h
+
+	awk '/^static inline bool$/ { held = $0; next }
+		 held != "" { if (/^have_createdb_privilege\(void\)/) { print "#if PG_VERSION_NUM < 150015"; inside = 1 }
+					  print held; held = "" }
+		 { print }
+		 inside && /^}/ { print "#endif"; inside = 0 }' $header >$header.new && mv $header.new $header
+}
+
+build_citus()
+{
+	if [[ $(cat "$citus/.from" 2>/dev/null) != "$source" ]]
+	then
+		echo "building Citus in ${citus#"$DP_TOP"/} (some minutes)"
+		rm -rf "$citus/source" && mkdir -p "$citus/source" && cp -R "$source"/. "$citus/source/" || return 1
+		(
+			cd "$citus/source" &&
+				if "$DP_PG_CONFIG" --version | grep -q ' 15'; then guard_header; fi &&
+				./configure PG_CONFIG="$DP_PG_CONFIG" --without-libcurl --without-lz4 --without-zstd
+		) >"$citus/build.log" 2>&1 || return 1
+		echo "$source" >"$citus/.from"
+	fi
+	# of a tree without a repository git says what it does not know
+	(
+		cd "$citus/source" && nice make -s -j2 -C src/backend/columnar CFLAGS=-O2 with_llvm=no &&
+			nice make -s -j2 -C src/backend/distributed CFLAGS=-O2 with_llvm=no
+	) >>"$citus/build.log" 2>&1
+}
+
+# into the tree that the servers run from
+install_citus()
+{
+	(
+		cd "$citus/source" && make -s -C src/backend/columnar install PG_CONFIG="$DP_PG_CONFIG" with_llvm=no &&
+			make -s -C src/backend/distributed install PG_CONFIG="$DP_PG_CONFIG" with_llvm=no
+	) >"$citus/install.log" 2>&1
+}
+
+build_citus || { tail -n 20 "$citus/build.log" >&2; exit 1; }
+dp_build "$citus/dp_cdp.log" || { tail -n 20 "$citus/dp_cdp.log" >&2; exit 1; }
+work=$(dp_scratch citus) || exit 1
+cleanup()
+{
+	local d
+
+	trap - EXIT INT TERM
+	for d in "$work"/*/
+	do
+		dp_stop "${d%/}" immediate
+	done
+	rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+dp_copy_tree "$work/tree" || exit 1
+install_citus || { tail -n 20 "$citus/install.log" >&2; exit 1; }
+
+# --------------------------------------------------------------------------
+# The cluster
+# --------------------------------------------------------------------------
+
+sed "s/^shared_preload_libraries.*/shared_preload_libraries = 'citus,dp_cdp'/" \
+	"$DP_TOP/test/tools/temp.conf" >"$work/conf"
+cat >>"$work/conf" <<'EOF'
+citus.node_conninfo = 'sslmode=disable'
+citus.enable_statistics_collection = off
+citus.shard_count = 4
+max_worker_processes = 32
+EOF
+chmod a+r "$work/conf"
+
+nodes=coordinator
+for ((i = 1; i <= workers; i++)); do nodes+=" worker$i"; done
+for node in $nodes
+do
+	# for what tests run from SQL
+	dp_initdb "$work/$node" "$work/conf" && WORK=$work PATH=$DP_BIN:$PATH dp_start "$work/$node" || exit 1
+	dp_psql "$work/$node" -d postgres -c "CREATE DATABASE test" || exit 1
+	dp_psql "$work/$node" -d test -c "CREATE EXTENSION citus" || exit 1
+done
+dp_psql "$work/coordinator" -d test -c "SELECT citus_set_coordinator_host('$work/coordinator', 5432)" >/dev/null || exit 1
+for node in $nodes
+do
+	[[ $node == coordinator ]] ||
+		dp_psql "$work/coordinator" -d test -c "SELECT citus_add_node('$work/$node', 5432)" >/dev/null || exit 1
+done
+dp_psql "$work/coordinator" -d test -c "CREATE EXTENSION dp_cdp" \
+	-c "SET citus.enable_ddl_propagation = off" -c "CREATE EXTENSION pgtap" || exit 1
+
+# --------------------------------------------------------------------------
+# Tests
+# --------------------------------------------------------------------------
+
+passed=0
+failed=0
+for file in "$DP_TOP"/test/citus/*.sql
+do
+	name=$(basename "$file" .sql)
+	[[ -z ${CITUS_ONLY-} || " $CITUS_ONLY " == *" $name "* ]] || continue
+	log=$citus/$name.log
+	(cd "$DP_TOP" && as_server env HOME="$work" PGHOST="$work/coordinator" PGPORT=5432 PGUSER=postgres WORK="$work" \
+		timeout -k 10 "${TEST_TIMEOUT:-900}" "$DP_BIN/psql" -X -q -A -t -v ON_ERROR_STOP=1 -d test \
+		-f "test/citus/$name.sql") >"$log" 2>&1
+	ended=$?
+	ok=$(grep -c '^ok ' "$log")
+	bad=$(grep -c '^not ok ' "$log")
+	planned=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$log")
+	if [[ $ended != 0 || -z $planned || $((ok + bad)) != "$planned" ]]
+	then
+		bad=$((bad + 1))
+		tail -n 20 "$log"
+	fi
+	grep -A 8 '^not ok ' "$log"
+	echo "citus/$name.sql: $ok passed, $bad failed"
+	passed=$((passed + ok))
+	failed=$((failed + bad))
+done
+for node in $nodes
+do
+	if grep -E 'PANIC|TRAP|terminated by signal' "$work/$node/log" 2>/dev/null
+	then
+		echo "the log of $node has the above"
+		failed=$((failed + 1))
+	fi
+	cp "$work/$node/log" "$citus/$node.log"
+done
+echo "$passed passed, $failed failed"
+[[ $failed == 0 && $passed != 0 ]]
