@@ -85,6 +85,9 @@ dp_exact_sum_set(DpExactSum *s, dp_i128 v)
 	s->hi = (int64) (v >> 64);
 }
 
+/* grid.c: the sum that an integer of type numeric is, as sum(bigint) has it; at most 2^94 in magnitude */
+extern dp_i128 dp_sum_of_numeric(Datum sum);
+
 /* the kind of a value that a unit contributes to a group */
 typedef enum DpValueKind
 {

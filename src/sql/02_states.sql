@@ -3,7 +3,8 @@
 -- =========================================================================
 
 -- For inner queries of releases only.  The types have no text form (but '0'
--- for an empty exact_sum or exact_moments), no binary form and no casts, and print as a
+-- for an empty exact_sum or exact_moments, and what grids, ranges and specs travel in
+-- where there is Citus), no binary form and no casts, and print as a
 -- constant; nobody has USAGE on them.
 
 CREATE TYPE dp_cdp.grid;
@@ -18,25 +19,25 @@ CREATE TYPE dp_cdp.exact_float;
 CREATE TYPE dp_cdp.key_set;
 
 CREATE FUNCTION dp_cdp.grid_in(cstring) RETURNS dp_cdp.grid
-	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_grid_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.grid_out(dp_cdp.grid) RETURNS cstring
-	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_grid_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_sum_in(cstring) RETURNS dp_cdp.exact_sum
 	AS 'MODULE_PATHNAME', 'dp_exact_sum_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_sum_out(dp_cdp.exact_sum) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.bound_spec_in(cstring) RETURNS dp_cdp.bound_spec
-	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_bound_spec_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.bound_spec_out(dp_cdp.bound_spec) RETURNS cstring
-	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_bound_spec_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.bound_state_in(cstring) RETURNS dp_cdp.bound_state
 	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.bound_state_out(dp_cdp.bound_state) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.range_in(cstring) RETURNS dp_cdp.range
-	AS 'MODULE_PATHNAME', 'dp_state_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_range_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.range_out(dp_cdp.range) RETURNS cstring
-	AS 'MODULE_PATHNAME', 'dp_state_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_range_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_moments_in(cstring) RETURNS dp_cdp.exact_moments
 	AS 'MODULE_PATHNAME', 'dp_exact_moments_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_moments_out(dp_cdp.exact_moments) RETURNS cstring

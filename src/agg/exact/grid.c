@@ -370,3 +370,13 @@ dp_grid_datum(const DpGrid *grid)
 	*copy = *grid;
 	return PointerGetDatum(copy);
 }
+
+dp_i128
+dp_sum_of_numeric(Datum sum)
+{
+	dp_i128		n;
+
+	if (!dp_steps_numeric(sum, 0, &n))
+		elog(ERROR, "a sum is not a number");
+	return n;
+}

@@ -176,6 +176,20 @@ CREATE TABLE dp_cdp.held_name (
 REVOKE ALL ON dp_cdp.held_name FROM PUBLIC;
 SELECT pg_catalog.pg_extension_config_dump('dp_cdp.held_name', '');
 
+-- What is not data travels to the workers of a cluster as text
+CREATE OR REPLACE FUNCTION dp_cdp.grid_in(cstring) RETURNS dp_cdp.grid
+	AS 'MODULE_PATHNAME', 'dp_grid_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE OR REPLACE FUNCTION dp_cdp.grid_out(dp_cdp.grid) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_grid_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE OR REPLACE FUNCTION dp_cdp.bound_spec_in(cstring) RETURNS dp_cdp.bound_spec
+	AS 'MODULE_PATHNAME', 'dp_bound_spec_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE OR REPLACE FUNCTION dp_cdp.bound_spec_out(dp_cdp.bound_spec) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_bound_spec_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE OR REPLACE FUNCTION dp_cdp.range_in(cstring) RETURNS dp_cdp.range
+	AS 'MODULE_PATHNAME', 'dp_range_in' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE OR REPLACE FUNCTION dp_cdp.range_out(dp_cdp.range) RETURNS cstring
+	AS 'MODULE_PATHNAME', 'dp_range_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
 -- Long lists of declared keys
 CREATE TYPE dp_cdp.key_set;
 CREATE FUNCTION dp_cdp.key_set_in(cstring) RETURNS dp_cdp.key_set

@@ -1,0 +1,105 @@
+/*-------------------------------------------------------------------------
+ *
+ * distributed.c
+ *	  What Citus' catalogues tell of this database.
+ *
+ * Citus has no interface for C that is kept from version to version, but its
+ * two catalogues are: pg_dist_partition, a row for each table that it manages,
+ * and pg_dist_local_group, one row.  They are in pg_catalog, where nobody but
+ * an extension's script may create.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "base/distributed.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_namespace.h"
+#include "nodes/primnodes.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+/* columns of both, the same in all versions since 7 */
+#define Anum_dist_partition_relid	1
+#define Anum_dist_partition_key		3
+#define Anum_dist_local_group_id	1
+
+static Oid
+catalogue(const char *name)
+{
+	return get_relname_relid(name, PG_CATALOG_NAMESPACE);
+}
+
+bool
+dp_has_citus(void)
+{
+	return OidIsValid(catalogue("pg_dist_partition"));
+}
+
+bool
+dp_is_citus_worker(void)
+{
+	Oid			relid = catalogue("pg_dist_local_group");
+	Relation	rel;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		isnull;
+	bool		is_worker = false;
+
+	if (!OidIsValid(relid))
+		return false;
+	rel = table_open(relid, AccessShareLock);
+	scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		is_worker = is_worker ||
+			DatumGetInt32(heap_getattr(tuple, Anum_dist_local_group_id, RelationGetDescr(rel), &isnull)) != 0;
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return is_worker;
+}
+
+/* Returns the column that a distribution key names, which is the text of a Var. */
+static AttrNumber
+key_column(Datum key)
+{
+	Node	   *node = stringToNode(TextDatumGetCString(key));
+
+	return IsA(node, Var) ? ((Var *) node)->varattno : InvalidAttrNumber;
+}
+
+bool
+dp_is_distributed(Oid relid, AttrNumber *column)
+{
+	Oid			partitions = catalogue("pg_dist_partition");
+	Relation	rel;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		found;
+
+	*column = InvalidAttrNumber;
+	if (!OidIsValid(partitions))
+		return false;
+	rel = table_open(partitions, AccessShareLock);
+	ScanKeyInit(&key, Anum_dist_partition_relid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	/* a few hundred rows; its index has no name that could be relied on */
+	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	found = HeapTupleIsValid(tuple);
+	if (found)
+	{
+		bool		isnull;
+		Datum		text = heap_getattr(tuple, Anum_dist_partition_key, RelationGetDescr(rel), &isnull);
+
+		if (!isnull)
+			*column = key_column(text);
+	}
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return found;
+}

@@ -1,0 +1,26 @@
+/*-------------------------------------------------------------------------
+ *
+ * distributed.h
+ *	  What Citus' catalogues tell of this database.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_DISTRIBUTED_H
+#define DP_DISTRIBUTED_H
+
+#include "access/attnum.h"
+
+/* Tells whether the database has Citus; cheap. */
+extern bool dp_has_citus(void);
+
+/* Tells whether this server is a worker of a cluster, which has no say in releases. */
+extern bool dp_is_citus_worker(void);
+
+/*
+ * Tells whether rows of a table are on other servers.  column: what they are
+ * distributed by; InvalidAttrNumber: there is none, as of reference and
+ * single-shard tables.
+ */
+extern bool dp_is_distributed(Oid relid, AttrNumber *column);
+
+#endif							/* DP_DISTRIBUTED_H */
