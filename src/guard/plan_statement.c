@@ -226,6 +226,25 @@ plan_key_sets(DpSplitContext *cxt, DpRelease *release, const char *query_string,
 	}
 }
 
+/* Plans an inner query, in which nothing becomes a release; only in the sandbox. */
+static PlannedStmt *
+plan_below(Query *query, const char *query_string, int cursorOptions, ParamListInfo params)
+{
+	PlannedStmt *volatile plan;
+
+	dp_release_plan_begin(NIL);
+	PG_TRY();
+	{
+		plan = next_planner(query, query_string, cursorOptions, params);
+	}
+	PG_FINALLY();
+	{
+		dp_release_plan_end();
+	}
+	PG_END_TRY();
+	return plan;
+}
+
 /* Plans the inner query as its owner; an error shows nothing of the data. */
 static void
 plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
@@ -235,22 +254,20 @@ plan_inner(DpRelease *release, int cursorOptions, ParamListInfo boundParams)
 	DpSandbox	box;
 
 	dp_stack_check_query(release->inner_query);
+	dp_distribute(release);
 	dp_sandbox_begin(&box, dp_relation_owner(release->relid), DP_STACK_TO_PLAN, NULL);
-	dp_release_plan_begin(NIL);
 	PG_TRY();
 	{
-		release->inner = next_planner(release->inner_query, "private query",
-									  options | CURSOR_OPT_PARALLEL_OK, boundParams);
+		release->inner = plan_below(release->inner_query, "private query",
+									options | CURSOR_OPT_PARALLEL_OK, boundParams);
 		release->inner_query = NULL;
 	}
 	PG_CATCH();
 	{
-		dp_release_plan_end();
 		dp_sandbox_end(&box);
 		dp_sandbox_rethrow(caller, "nothing was charged for it");
 	}
 	PG_END_TRY();
-	dp_release_plan_end();
 	dp_sandbox_end(&box);
 	dp_record_plan(release);
 }
@@ -289,6 +306,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 		return result;
 	}
 
+	dp_refuse_on_worker();
 	foreach(lc, cxt.releases)
 	{
 		if (dp_explain_shows_memory && !dp_release_is_readable(lfirst(lc)))
@@ -412,4 +430,5 @@ dp_planner_init(void)
 {
 	prev_planner = planner_hook;
 	planner_hook = guard_planner;
+	dp_inner_planner = plan_below;
 }

@@ -91,6 +91,12 @@ extern void dp_ask_rows_for_spellings(DpSplitContext *cxt, Query *query);
 extern void dp_ask_below_for_spellings(DpSplitContext *cxt, Query *query);
 
 /*
+ * distribute.c: where the inner query reads tables whose rows are on other servers, makes it one that
+ * they can compute, as late_query, too; ZC002 where there is none.  Returns false for others.
+ */
+extern bool dp_distribute(DpRelease *release);
+
+/*
  * Makes a test whether value is in a list, an array, or is NULL where that is
  * listed, too; returns NULL where every value is.  A list becomes a parameter of
  * the release where it is long, or conditions of the query restrict the value.

@@ -83,7 +83,31 @@ static const ClosedName names[] = {
 	{TRACES, "lowrite"},
 	{TRACES, "lo_truncate"},
 	{TRACES, "lo_truncate64"},
-	{TRACES, "lo_unlink"}
+	{TRACES, "lo_unlink"},
+
+	/*
+	 * Citus', which are in pg_catalog, too.  Nothing stands for them: who may not call them is refused, in
+	 * the views over them as well.
+	 */
+	{SIZES, "citus_relation_size"},
+	{SIZES, "citus_table_size"},
+	{SIZES, "citus_total_relation_size"},
+	{SIZES, "citus_shard_sizes"},
+	{SIZES, "citus_shard_cost_by_disk_size"},
+	{SIZES, "citus_local_disk_space_stats"},
+	{SIZES, "citus_node_disk_space_stats"},
+	{SIZES, "get_rebalance_progress"},
+	{SIZES, "get_rebalance_table_shards_plan"},
+	{SIZES, "worker_partitioned_relation_size"},
+	{SIZES, "worker_partitioned_relation_total_size"},
+	{SIZES, "worker_partitioned_table_size"},
+	{STATISTICS, "citus_stat_counters"},
+	{TRACES, "run_command_on_all_nodes"},
+	{TRACES, "run_command_on_colocated_placements"},
+	{TRACES, "run_command_on_coordinator"},
+	{TRACES, "run_command_on_placements"},
+	{TRACES, "run_command_on_shards"},
+	{TRACES, "run_command_on_workers"}
 };
 
 /* beginnings of names of class statistics, after pg_stat_get_ */

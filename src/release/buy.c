@@ -386,6 +386,7 @@ dp_buy(List *runs, EState *root)
 	/* more than what is called between here and there takes */
 	dp_stack_check(64 * 1024);
 	check_parameters(root->es_param_list_info, list_length(runs));
+	dp_refuse_on_worker();
 	releases = price_statement(runs, root, &charged);
 	start_releases(runs, releases, root, &charged);
 	debit_releases(runs, releases, root, &charged);

@@ -185,6 +185,8 @@ read_state(ReleaseReceiver *receiver, TupleTableSlot *slot, dp_i128 *state)
 				read_vector(value, state + part->offset, part->width);
 			else if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == INT8OID)
 				state[part->offset] = DatumGetInt64(value);
+			else if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == NUMERICOID)
+				state[part->offset] = dp_sum_of_numeric(value);
 			else
 				state[part->offset] = dp_exact_sum_get((DpExactSum *) DatumGetPointer(value));
 		}
@@ -331,8 +333,8 @@ static QueryDesc *
 start_plan(DpRun *run, DpPricedRelease *priced, ReleaseReceiver *receiver, EState *estate, int instrument)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	PlannedStmt *plan = run->release->inner;
-	ParamListInfo params = inner_params(priced, estate);
+	PlannedStmt *volatile plan = run->release->inner;
+	ParamListInfo volatile params = inner_params(priced, estate);
 	QueryDesc  *volatile desc = NULL;
 	List	   *save_range_table = inner_range_table;
 	DpSandbox	box;
@@ -340,6 +342,12 @@ start_plan(DpRun *run, DpPricedRelease *priced, ReleaseReceiver *receiver, EStat
 	dp_sandbox_begin(&box, dp_relation_owner(run->release->relid), DP_STACK_TO_RUN, run->timezone);
 	PG_TRY();
 	{
+		dp_check_distribution(run->release);
+		if (run->release->late_query != NULL)
+		{
+			plan = dp_plan_late(run->release, params);
+			params = NULL;
+		}
 		desc = CreateQueryDesc(dp_lock_predicates(plan, estate->es_snapshot), "private query",
 							   estate->es_snapshot, InvalidSnapshot,
 							   &receiver->pub, params, run->prefetched, instrument);

@@ -81,6 +81,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->object_versions = list_copy(o->object_versions);
 	n->inner_query = copyObject(o->inner_query);
 	n->inner = copyObject(o->inner);
+	n->late_query = copyObject(o->late_query);
 }
 
 static void

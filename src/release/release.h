@@ -309,7 +309,20 @@ struct DpRelease
 	List	   *object_versions;	/* ints */
 	Query	   *inner_query;	/* until it is planned, then NULL */
 	PlannedStmt *inner;
+
+	/*
+	 * late.c: rows are on other servers, and this is planned when it is priced;
+	 * NULL: inner is run
+	 */
+	Query	   *late_query;
 };
+
+/* late.c: what plans an inner query; the guard's, which calls the planner below it */
+typedef PlannedStmt *(*DpPlanner) (Query *parse, const char *query_string, int cursorOptions, ParamListInfo params);
+extern DpPlanner dp_inner_planner;
+
+/* late.c: ZC003 on a worker of a cluster */
+extern void dp_refuse_on_worker(void);
 
 /* Registers nodes and hooks; called from _PG_init. */
 extern void dp_release_init(void);

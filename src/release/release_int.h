@@ -403,6 +403,13 @@ extern void dp_agree_end(DpRun *run);
  */
 extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
 
+/*
+ * late.c: dp_check_distribution refuses, ZC002, a release that was planned when its rows were elsewhere;
+ * dp_plan_late plans its late_query with parameters as constants.
+ */
+extern void dp_check_distribution(DpRelease *release);
+extern PlannedStmt *dp_plan_late(DpRelease *release, ParamListInfo params);
+
 /* blocks.c: settles which blocks a release is charged to; and sets the parameters that hold its rows to these */
 extern void dp_settle_blocks(DpPricedRelease *priced, EState *estate);
 extern void dp_block_params(const DpPricedRelease *priced, ParamListInfo params);

@@ -115,6 +115,11 @@ static const struct
 {
 	{"trace_sort", "off"},
 	{"citus.max_intermediate_result_size", "-1"},
+	/* what Citus may leave out or approximate, and what it tells of its queries */
+	{"citus.subquery_pushdown", "off"},
+	{"citus.limit_clause_row_fetch_count", "-1"},
+	{"citus.count_distinct_error_rate", "0"},
+	{"citus.log_remote_commands", "off"},
 };
 
 /* those of them by which an expression may mean something else */

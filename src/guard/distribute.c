@@ -1,0 +1,234 @@
+/*-------------------------------------------------------------------------
+ *
+ * distribute.c
+ *	  Inner queries over tables whose rows are on other servers (Citus).
+ *
+ * Citus sends a level to the shards as a whole where it groups by what the
+ * table is distributed by; above it, it knows how to add up PostgreSQL's own
+ * aggregates and no others.  So a unit is bounded where its rows are, and its
+ * clamped totals, which are bigint, are added up by sum(), which is as exact as
+ * the sums of the extension: only totals of groups travel.
+ *
+ * Whatever cannot be had in this way is refused here, while the query is
+ * planned.  What Citus itself refuses is known when the plan is made of the
+ * query with its constants, before the debit (release/late.c).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/distributed.h"
+#include "base/errors.h"
+#include "base/extension.h"
+#include "catalog/pg_type.h"
+#include "guard/rewrite.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+/* what an inner query reads, of all its levels */
+typedef struct Sources
+{
+	Oid			distributed;	/* a table that Citus manages */
+	Oid			local;			/* one that it does not */
+	AttrNumber	column;			/* what a table is distributed by; 0: none is */
+	Oid			by_column;		/* that table */
+	bool		given;			/* rows that were computed before */
+} Sources;
+
+static bool
+source_walker(Node *node, Sources *s)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+		AttrNumber	column;
+
+		s->given = s->given || rte->rtekind == RTE_NAMEDTUPLESTORE;
+		if (rte->rtekind != RTE_RELATION)
+			return false;
+		if (!dp_is_distributed(rte->relid, &column))
+			s->local = rte->relid;
+		else
+		{
+			s->distributed = rte->relid;
+			if (column != InvalidAttrNumber)
+			{
+				s->column = column;
+				s->by_column = rte->relid;
+			}
+		}
+		return false;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, source_walker, s, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, source_walker, s);
+}
+
+static void refuse(Sources *s, const char *what, const char *remedy) __attribute__((noreturn));
+
+static void
+refuse(Sources *s, const char *what, const char *remedy)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 errmsg("%s cannot be released from distributed table \"%s\"; %s", what,
+					get_rel_name(s->distributed), remedy)));
+}
+
+/* Tells whether an expression of a query is the column that a table is distributed by, maybe through subqueries. */
+static bool
+is_distribution_column(Query *query, Node *expr)
+{
+	RangeTblEntry *rte;
+	AttrNumber	column;
+	Var		   *var;
+
+	while (expr != NULL && IsA(expr, RelabelType))
+		expr = (Node *) ((RelabelType *) expr)->arg;
+	if (expr == NULL || !IsA(expr, Var) || ((Var *) expr)->varlevelsup != 0 || ((Var *) expr)->varattno <= 0)
+		return false;
+	var = (Var *) expr;
+	rte = list_nth(query->rtable, var->varno - 1);
+	if (rte->rtekind == RTE_RELATION)
+		return dp_is_distributed(rte->relid, &column) && column == var->varattno;
+	if (rte->rtekind == RTE_SUBQUERY && rte->subquery->setOperations == NULL)
+		return is_distribution_column(rte->subquery,
+									  (Node *) ((TargetEntry *) list_nth(rte->subquery->targetList,
+																		  var->varattno - 1))->expr);
+	return false;
+}
+
+static Query *
+only_subquery(Query *query)
+{
+	RangeTblEntry *rte = linitial_node(RangeTblEntry, query->rtable);
+
+	if (rte->rtekind != RTE_SUBQUERY)
+		elog(ERROR, "unexpected shape of an inner query");
+	return rte->subquery;
+}
+
+/* Refuses where the rows of a unit may be on several servers: nobody could bound it there. */
+static void
+check_units_stay_together(Query *inner, Sources *s)
+{
+	Query	   *states = only_subquery(only_subquery(inner));
+	ListCell   *lc;
+
+	if (s->column == InvalidAttrNumber)
+		return;
+	foreach(lc, states->groupClause)
+	{
+		if (is_distribution_column(states, get_sortgroupclause_expr(lfirst(lc), states->targetList)))
+			return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 errmsg("the rows of one privacy unit may be on several servers, as table \"%s\" is distributed by column \"%s\"; "
+					"have its owner distribute it by the column of its privacy unit, with create_distributed_table or alter_distributed_table",
+					get_rel_name(s->by_column), get_attname(s->by_column, s->column, false))));
+}
+
+/* Puts PostgreSQL's sum in the place of an exact sum of totals; returns false for what has no counterpart. */
+static bool
+use_builtin(TargetEntry *tle)
+{
+	Oid			bigint[] = {INT8OID};
+	Aggref	   *agg;
+
+	if (!IsA(tle->expr, Aggref))
+		return false;
+	agg = (Aggref *) tle->expr;
+	if (agg->aggfnoid == F_COUNT_ || agg->aggfnoid == F_COUNT_ANY)
+		return agg->aggdistinct == NIL;
+	if (agg->aggfnoid != dp_own_routine("steps_sum", 1, bigint))
+		return false;
+	agg->aggfnoid = F_SUM_INT8;
+	agg->aggtype = NUMERICOID;
+	return true;
+}
+
+static void
+use_builtins(DpRelease *release, Query *inner, Sources *s)
+{
+	DpPart		parts[DP_MAX_COLUMN_PARTS];
+	int			target = list_length(release->keys);
+	ListCell   *lc;
+
+	foreach(lc, release->columns)
+	{
+		DpReleaseColumn *column = lfirst(lc);
+		int			nparts = dp_column_parts(column, parts);
+
+		for (int i = 0; i < nparts; i++, target++)
+		{
+			if (!use_builtin(list_nth(inner->targetList, target)))
+				refuse(s, column->label, release->has_unit
+					   ? "ask for counts, sums, averages or variances, with bounds that are declared or written"
+					   : "ask for counts, or have its owner protect it with a privacy unit");
+		}
+	}
+}
+
+/*
+ * Makes entries such as a parser makes of a FROM clause, since Citus writes the query as SQL: with names by
+ * which columns are meant, and a mark without which an entry is not written.
+ */
+static bool
+name_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		rte->inFromCl = true;
+		if (rte->rtekind == RTE_SUBQUERY && rte->alias == NULL)
+			rte->alias = makeAlias(rte->eref->aliasname, NIL);
+		return false;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, name_walker, context, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, name_walker, context);
+}
+
+bool
+dp_distribute(DpRelease *release)
+{
+	Sources		s = {0};
+	Query	   *query = release->inner_query;
+
+	if (!dp_has_citus())
+		return false;
+	source_walker((Node *) query, &s);
+	if (!OidIsValid(s.distributed))
+		return false;
+	if (OidIsValid(s.local))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("distributed table \"%s\" cannot be joined with table \"%s\", which is on one server; "
+						"have its owner distribute it with create_reference_table",
+						get_rel_name(s.distributed), get_rel_name(s.local))));
+	if (s.given)
+		refuse(&s, "a join with rows that are not protected", "join with reference tables of the protected table's owner, or list the values");
+	if (release->lists != NIL)
+		refuse(&s, "keys from a list of more than a hundred values", "declare or list fewer keys");
+	/* settings by which they are computed would be those of the other servers */
+	if (contain_mutable_functions((Node *) query))
+		refuse(&s, "an expression that depends on settings, such as the time zone,", "use types and functions that do not");
+	query = copyObject(query);
+	if (release->has_unit)
+		check_units_stay_together(query, &s);
+	use_builtins(release, query, &s);
+	name_walker((Node *) query, NULL);
+	release->inner_query = query;
+	release->late_query = copyObject(query);
+	return true;
+}

@@ -1,0 +1,161 @@
+/*-------------------------------------------------------------------------
+ *
+ * late.c
+ *	  Plans inner queries whose rows are on other servers, when they are priced.
+ *
+ * Citus makes its plan of a query without parameters.  So such a query is kept
+ * until grids and specs are known, gets them as constants, and is planned then:
+ * before the debit, whatever the plan or its executor's start may refuse.
+ * The plan that was made when the statement was planned is never run.  It stands for what the
+ * statement locks, checks and watches.
+ *
+ * Invariants:
+ * - Nothing is planned here that the last gate has not accepted, but for sums
+ *	 that guard/distribute.c has replaced, and constants.
+ * - A plan runs only where all rows are read by its first scan: whatever Citus
+ *	 would compute beforehand, step by step, could fail after the debit for
+ *	 reasons of the query's own, and bring rows here.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/distributed.h"
+#include "base/errors.h"
+#include "executor/spi.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/planner.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+
+DpPlanner	dp_inner_planner = NULL;
+
+/* Replaces external parameters by their values. */
+static Node *
+constants_mutator(Node *node, ParamListInfo params)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Query))
+		return (Node *) query_tree_mutator((Query *) node, constants_mutator, params, 0);
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
+	{
+		Param	   *param = (Param *) node;
+		ParamExternData *value;
+		int16		len;
+		bool		byval;
+
+		if (param->paramid < 1 || param->paramid > params->numParams ||
+			params->params[param->paramid - 1].ptype != param->paramtype)
+			elog(ERROR, "parameter %d of a private query has no value", param->paramid);
+		value = &params->params[param->paramid - 1];
+		get_typlenbyval(param->paramtype, &len, &byval);
+		return (Node *) makeConst(param->paramtype, param->paramtypmod, param->paramcollid, len,
+								  value->isnull ? (Datum) 0 : datumCopy(value->value, byval, len), value->isnull, byval);
+	}
+	return expression_tree_mutator(node, constants_mutator, params);
+}
+
+/* Refuses a plan that is not one scan of all shards, below sorts and aggregates of this server. */
+static void
+check_plan(const PlannedStmt *plan)
+{
+	const Plan *node = plan->planTree;
+	char	   *text;
+
+	while (node->lefttree != NULL && node->righttree == NULL)
+		node = node->lefttree;
+	if (!IsA(node, CustomScan) || plan->subplans != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("private query cannot be computed where the rows of its distributed tables are; nothing was charged for it: "
+						"ask for fewer things at once, or join along the privacy unit alone")));
+	/* as Citus prints it; that field is empty where nothing is computed beforehand */
+	text = nodeToString(((const CustomScan *) node)->custom_private);
+	if (strstr(text, ":subPlanList <>") == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("private query cannot be computed where the rows of its distributed tables are in one step; "
+						"nothing was charged for it: join along the privacy unit alone")));
+	pfree(text);
+}
+
+/* Refuses where a server that may have rows does not answer: Citus would notice at the first row. */
+static void
+check_nodes(void)
+{
+	static const char *query =
+		"SELECT FROM pg_catalog.pg_dist_node n WHERE n.isactive AND n.noderole = 'primary' AND n.groupid <> 0"
+		" AND pg_catalog.citus_check_connection_to_node(n.nodename, n.nodeport) IS NOT TRUE";
+	bool		missing;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "nodes of the cluster cannot be asked");
+	missing = SPI_processed > 0;
+	SPI_finish();
+	if (missing)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("a server of the cluster does not answer; nothing was charged: ask again when it does")));
+}
+
+/* Only in the sandbox, before the debit. */
+PlannedStmt *
+dp_plan_late(DpRelease *release, ParamListInfo params)
+{
+	Query	   *query = (Query *) constants_mutator((Node *) release->late_query, params);
+	PlannedStmt *plan = dp_inner_planner(query, "private query", 0, NULL);
+
+	check_plan(plan);
+	check_nodes();
+	return plan;
+}
+
+/*
+ * Refuses what was planned for rows of this server and is distributed by now, or the other way round:
+ * a table may be distributed without a lock that its readers would notice.
+ */
+void
+dp_check_distribution(DpRelease *release)
+{
+	AttrNumber	column;
+	bool		distributed = false;
+	ListCell   *lc;
+
+	if (!dp_has_citus())
+	{
+		if (release->late_query == NULL)
+			return;
+	}
+	else
+	{
+		foreach(lc, release->inner->rtable)
+		{
+			RangeTblEntry *rte = lfirst(lc);
+
+			if (rte->rtekind == RTE_RELATION && dp_is_distributed(rte->relid, &column))
+				distributed = true;
+		}
+		if (distributed == (release->late_query != NULL))
+			return;
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 errmsg("a table that the private query reads was distributed, or is no more, since it was planned; "
+					"nothing was charged for it: ask again")));
+}
+
+/* A cluster has one ledger, the coordinator's. */
+void
+dp_refuse_on_worker(void)
+{
+	if (dp_is_citus_worker())
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+				 errmsg("private aggregates are not released by a worker of a cluster; ask the coordinator, which has the budgets")));
+}
