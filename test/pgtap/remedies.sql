@@ -189,4 +189,24 @@ SELECT mended(statement, says, remedy, plain) FROM (VALUES
 		'SELECT count((SELECT max(shops.shop) AS max FROM shops) * o.id) FROM orders o', NULL)
 	) AS v (statement, says, remedy, plain);
 
+-- a LIMIT that is a parameter
+PREPARE firsts(int) AS SELECT count(*) FROM customers c, LATERAL (SELECT o.id FROM orders o WHERE o.customer = c.customer ORDER BY quantity, id LIMIT $1) q;
+PREPARE limited(int) AS SELECT count(*) FROM (SELECT * FROM orders ORDER BY id LIMIT $1) q;
+CREATE FUNCTION executed(role text, statement text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	n bigint;
+BEGIN
+	EXECUTE format('SET SESSION AUTHORIZATION %I', role);
+	EXECUTE statement INTO n;
+	EXECUTE 'RESET SESSION AUTHORIZATION';
+	RETURN n;
+END $$;
+SELECT matches(message_of('EXECUTE firsts(2)'), '^ZC002 .*a constant LIMIT.*row_number\(\) OVER \(PARTITION BY the privacy unit ORDER BY', 'LIMIT $1 is refused');
+SELECT matches(message_of('EXECUTE limited(10)'), '^ZC002 LIMIT and OFFSET on protected rows .* filter with WHERE', 'LIMIT $1 of all rows is refused');
+PREPARE numbered(int) AS SELECT count(*) FROM customers c JOIN (SELECT customer, row_number() OVER (PARTITION BY customer ORDER BY quantity, id) AS n FROM orders) q
+	ON q.customer = c.customer AND q.n <= $1;
+PREPARE filtered(int) AS SELECT count(*) FROM (SELECT * FROM orders WHERE id <= $1) q;
+SELECT is(executed('analyst1', 'EXECUTE numbered(' || n || ')'), executed('owner1', 'EXECUTE firsts(' || n || ')'), '... with what is answered, for ' || n) FROM generate_series(1, 2) n;
+SELECT is(executed('analyst1', 'EXECUTE filtered(10)'), executed('owner1', 'EXECUTE limited(10)'), '... and so is the filter');
+
 SELECT * FROM finish();
