@@ -2,9 +2,11 @@
 """The queries of public benchmarks, as written, over small tables of their schemas (../bench).
 
 What reads persons' rows and can be released is answered, what names single persons is refused, and no query ends otherwise.
-Rows and times are compared by "make bench".
+Where a refusal writes out what to ask instead, that is answered. Rows and times are compared by "make bench", which prints the
+table of verdicts (BENCH_ONLY=clickbench).
 """
 import os
+import re
 import sys
 
 os.environ.update(SCHEMA_SCALE="0.01")
@@ -12,6 +14,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import schemas  # noqa: E402
 
 SCHEMAS = ("clickbench", "ssb", "tpch")
+
+
+def remedy_of(query, message):
+    """The query that a refusal writes out; what it leaves out is what the refused query reads."""
+    found = re.search(r"(?:for example|such as|as in) (SELECT .*)$", message)
+    read = re.search(r"\bFROM\b(.*)\bGROUP BY\b", query, re.S | re.I)
+    return found and found[1].replace("FROM ...", "FROM " + read[1].strip() if read else "FROM ...")
 
 
 def main():
@@ -24,8 +33,12 @@ def main():
             made = schema
         found, remark, _ = schemas.verdict(schema, query.strip())
         right = found == schemas.WANTED[kind]
+        remedy = remedy_of(query, remark) if kind == "R" else None
+        if right and remedy:
+            right, _, remark = schemas.psql(schema, "-c", remedy, role="analyst")
         failed += not right
-        print("%sok %d - %s %s is %s" % ("" if right else "not ", i, schema, name, schemas.WANTED[kind]))
+        print("%sok %d - %s %s is %s%s" % ("" if right else "not ", i, schema, name, schemas.WANTED[kind],
+                                           ", and what its message writes out is answered" if remedy else ""))
         if not right:
             print("# %s: %s" % (found, remark))
     return failed > 0
