@@ -45,6 +45,7 @@
 #include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
@@ -54,11 +55,44 @@
  * ------------------------------------------------------------------------
  */
 
+/* Tells whether a call gives numeric without a fraction, so that it is written in one way. */
+static bool
+is_whole(Node *expr)
+{
+	static const char *const names[] = {"floor", "ceil", "ceiling", "round", "trunc"};
+	static const char *const fields[] = {"year", "isoyear", "quarter", "month", "week", "day", "dow", "isodow", "doy", "hour", "minute"};
+	FuncExpr   *call = (FuncExpr *) expr;
+	const char *name = IsA(expr, FuncExpr) ? dp_builtin_name(call) : NULL;
+	Node	   *first = name != NULL && call->args != NIL ? linitial(call->args) : NULL;
+
+	if (first == NULL || call->funcresulttype != NUMERICOID)
+		return false;
+	if (strcmp(name, "extract") == 0 && IsA(first, Const) && exprType(first) == TEXTOID && !((Const *) first)->constisnull)
+	{
+		char	   *field = TextDatumGetCString(((Const *) first)->constvalue);
+
+		for (int i = 0; i < lengthof(fields); i++)
+			if (pg_strcasecmp(fields[i], field) == 0)
+				return true;
+		return false;
+	}
+	if (list_length(call->args) != 1)
+		return false;
+	if (strcmp(name, "numeric") == 0)
+		return exprType(first) == INT2OID || exprType(first) == INT4OID || exprType(first) == INT8OID;
+	for (int i = 0; i < lengthof(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
 bool
 dp_has_spellings(Node *expr)
 {
 	Node	   *form = dp_canonical_key(expr);
 
+	if (is_whole(expr))
+		return false;
 	/* it may be canonical already */
 	return form != expr && !(IsA(expr, FuncExpr) && ((FuncExpr *) expr)->funcid == ((FuncExpr *) form)->funcid);
 }
@@ -417,6 +451,24 @@ represent(Query *query, List *keys)
 	query->hasAggs = true;
 }
 
+/* Returns what an expression of a query is in the subquery that shows it as a column. */
+static Node *
+shown_below(Query *query, Node *expr)
+{
+	Var		   *var = (Var *) expr;
+	RangeTblEntry *rte;
+	TargetEntry *shown;
+
+	check_stack_depth();
+	if (!IsA(expr, Var) || var->varlevelsup > 0 || var->varattno <= 0)
+		return expr;
+	rte = rt_fetch(var->varno, query->rtable);
+	if (rte->rtekind != RTE_SUBQUERY || rte->subquery->setOperations)
+		return expr;
+	shown = get_tle_by_resno(rte->subquery->targetList, var->varattno);
+	return shown == NULL ? expr : shown_below(rte->subquery, (Node *) shown->expr);
+}
+
 List *
 dp_canonical_keys(Query *query)
 {
@@ -427,7 +479,7 @@ dp_canonical_keys(Query *query)
 	{
 		Node	   *key = lfirst(lc);
 
-		if (dp_has_spellings(key))
+		if (dp_has_spellings(key) && !is_whole(shown_below(query, key)))
 			keys = lappend(keys, key);
 	}
 	return keys;

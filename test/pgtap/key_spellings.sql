@@ -107,6 +107,12 @@ SELECT is(rows_for('analyst1', statement), answer, statement) FROM (VALUES
 	('SELECT string_agg(t, '' '' ORDER BY t) FROM (SELECT tip::text AS t, count(*) FROM tips GROUP BY tip) s', '("1 2.5 3")'),
 	('SELECT json_build_object(''tip'', tip, ''n'', count(*))::text FROM tips WHERE tip > 2.6 GROUP BY tip', '("{""tip"" : 3, ""n"" : 300}")'),
 	('SELECT tip::text, tip, count(*) FROM tips WHERE tip < 2 GROUP BY tip::text, tip', '(1,1,300) (1.0,1,300) (1.00,1,300)')) AS q (statement, answer);
+-- numbers without a fraction are written in one way
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT length(floor(tip)::text), count(*) FROM tips WHERE floor(tip) IN (1, 2, 3) GROUP BY floor(tip)',
+	'SELECT CASE WHEN length(k::text) = 1 THEN ''0'' || k END, count(*) FROM (SELECT round(tip) AS k FROM tips) s GROUP BY k',
+	'SELECT CASE WHEN length(m::text) = 1 THEN ''0'' || m END, count(*) FROM (SELECT extract(month FROM date ''2025-01-01'' + customer % 50) AS m FROM tips) s WHERE m IN (1, 2) GROUP BY m',
+	'SELECT count(*) FILTER (WHERE length(k::text) = 1) FROM (SELECT customer, ceil(tip) AS k FROM tips GROUP BY 1, 2) s']) AS statement;
 SELECT as_written('SELECT n FROM (SELECT tip::text AS t, count(*) AS n FROM tips GROUP BY tip) s WHERE t = ''1.0''');
 SELECT as_written('SELECT n FROM (SELECT t || ''x'' AS t, n FROM (SELECT tip::text AS t, count(*) AS n FROM tips GROUP BY tip) s) s WHERE t = ''1.0x''');
 SELECT refused(statement) FROM unnest(ARRAY[
