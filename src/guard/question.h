@@ -47,16 +47,16 @@ typedef struct DpQuestionWriter
 	bool		is_unknown;		/* there is something that has no text */
 } DpQuestionWriter;
 
-/* question_expr.c: cuts off, and returns, what was written from a position on */
+/* question_text.c: cuts off, and returns, what was written from a position on */
 extern char *dp_question_cut(DpQuestionWriter *w, int start);
 
-/* question_expr.c: writes texts, which are of equal rank, in an order of their own, each once */
+/* question_text.c: writes texts, which are of equal rank, in an order of their own, each once */
 extern void dp_question_sorted(DpQuestionWriter *w, List *texts);
 
 /* question_expr.c: writes an expression over the entries of a place */
 extern void dp_question_expr(DpQuestionWriter *w, DpQuestionPlace *place, Node *node);
 
-/* question_expr.c: returns the text of what a reference, its hash in hexadecimal digits, stands for */
+/* question_text.c: returns the text of what a reference, its hash in hexadecimal digits, stands for */
 extern const char *dp_question_defined(DpQuestionWriter *w, const char *reference);
 
 /* question_expr.c: returns, added to texts, what the members of a condition are, as far as AND connects them */
@@ -65,5 +65,16 @@ extern List *dp_question_conjuncts(DpQuestionWriter *w, DpQuestionPlace *place, 
 /* question_expr.c: writes what an entry of GROUP BY, ORDER BY or DISTINCT compares */
 extern void dp_question_clause(DpQuestionWriter *w, DpQuestionPlace *place, SortGroupClause *clause, List *targets,
 							   bool sorts);
+
+/* question_text.c: write an object of the catalogue, a type, a collation, and a space */
+extern void dp_question_named(DpQuestionWriter *w, Oid classid, Oid objid);
+extern void dp_question_type(DpQuestionWriter *w, Oid type);
+extern void dp_question_collation(DpQuestionWriter *w, Oid collation);
+
+/* question_text.c: puts a reference in the place of what was written from start on, and remembers that */
+extern void dp_question_define(DpQuestionWriter *w, int start);
+
+/* question_text.c: returns, added to texts, what the members of an array are, which is not NULL */
+extern List *dp_question_members(DpQuestionWriter *w, const Const *array, List *texts);
 
 #endif							/* DP_GUARD_QUESTION_H */

@@ -13,8 +13,6 @@
  *	 of AND and OR, the values of IN and the sides of a comparison stand in
  *	 another order.  None of them can fail (guard/vet), so that their order
  *	 decides nothing.
- * - Long expressions are named by their hash and defined behind the text, so
- *	 that columns of columns do not make it long.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +33,6 @@
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "release/question.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -43,64 +40,6 @@
 #define MAX_EXPRESSION 200
 
 #define PUT(...) appendStringInfo(&w->text, __VA_ARGS__)
-
-/* a long expression, by its hash */
-typedef struct Definition
-{
-	char		name[2 * DP_QUESTION_BYTES];	/* its hash in hexadecimal digits */
-	char	   *text;
-} Definition;
-
-char *
-dp_question_cut(DpQuestionWriter *w, int start)
-{
-	char	   *text = pnstrdup(w->text.data + start, w->text.len - start);
-
-	w->text.len = start;
-	w->text.data[start] = '\0';
-	return text;
-}
-
-static int
-compare_texts(const ListCell *a, const ListCell *b)
-{
-	return strcmp(lfirst(a), lfirst(b));
-}
-
-void
-dp_question_sorted(DpQuestionWriter *w, List *texts)
-{
-	const char *last = NULL;
-	ListCell   *lc;
-
-	list_sort(texts, compare_texts);
-	foreach(lc, texts)
-	{
-		if (last != NULL && strcmp(lfirst(lc), last) == 0)
-			continue;
-		last = lfirst(lc);
-		PUT("%s,", last);
-	}
-}
-
-static void
-put_object(DpQuestionWriter *w, Oid classid, Oid objid)
-{
-	dp_question_object(&w->text, classid, objid);
-	appendStringInfoCharMacro(&w->text, ' ');
-}
-
-static void
-put_type(DpQuestionWriter *w, Oid type)
-{
-	put_object(w, TypeRelationId, type);
-}
-
-static void
-put_collation(DpQuestionWriter *w, Oid collation)
-{
-	put_object(w, CollationRelationId, collation);
-}
 
 static void
 put_list(DpQuestionWriter *w, DpQuestionPlace *place, List *exprs)
@@ -335,9 +274,9 @@ put_operator(DpQuestionWriter *w, DpQuestionPlace *place, OpExpr *op, const char
 		}
 	}
 	PUT("%s(", kind);
-	put_object(w, OperatorRelationId, opno);
-	put_type(w, op->opresulttype);
-	put_collation(w, op->inputcollid);
+	dp_question_named(w, OperatorRelationId, opno);
+	dp_question_type(w, op->opresulttype);
+	dp_question_collation(w, op->inputcollid);
 	PUT("%s,%s)", left, right ? right : "");
 }
 
@@ -355,24 +294,7 @@ members(DpQuestionWriter *w, DpQuestionPlace *place, Node *array, List **texts)
 	}
 	if (IsA(array, Const) && !((Const *) array)->constisnull && OidIsValid(get_element_type(((Const *) array)->consttype)))
 	{
-		Const	   *list = (Const *) array;
-		ArrayType  *value = DatumGetArrayTypeP(list->constvalue);
-		int16		length;
-		bool		byval;
-		char		align;
-		Datum	   *values;
-		bool	   *nulls;
-		int			n;
-
-		get_typlenbyvalalign(ARR_ELEMTYPE(value), &length, &byval, &align);
-		deconstruct_array(value, ARR_ELEMTYPE(value), length, byval, align, &values, &nulls, &n);
-		for (int i = 0; i < n; i++)
-		{
-			int			start = w->text.len;
-
-			dp_question_value(&w->text, ARR_ELEMTYPE(value), list->constcollid, values[i], nulls[i]);
-			*texts = lappend(*texts, dp_question_cut(w, start));
-		}
+		*texts = dp_question_members(w, (Const *) array, *texts);
 		return true;
 	}
 	return false;
@@ -385,8 +307,8 @@ put_in(DpQuestionWriter *w, DpQuestionPlace *place, ScalarArrayOpExpr *in)
 	List	   *texts = NIL;
 
 	PUT("in(");
-	put_object(w, OperatorRelationId, in->opno);
-	put_collation(w, in->inputcollid);
+	dp_question_named(w, OperatorRelationId, in->opno);
+	dp_question_collation(w, in->inputcollid);
 	dp_question_expr(w, place, linitial(in->args));
 	PUT(in->useOr ? ",any" : ",all");
 	/* varchar's values are compared as text, which they are */
@@ -411,10 +333,10 @@ put_in(DpQuestionWriter *w, DpQuestionPlace *place, ScalarArrayOpExpr *in)
 void
 dp_question_clause(DpQuestionWriter *w, DpQuestionPlace *place, SortGroupClause *clause, List *targets, bool sorts)
 {
-	put_object(w, OperatorRelationId, clause->eqop);
+	dp_question_named(w, OperatorRelationId, clause->eqop);
 	if (sorts)
 	{
-		put_object(w, OperatorRelationId, clause->sortop);
+		dp_question_named(w, OperatorRelationId, clause->sortop);
 		PUT("%d ", clause->nulls_first);
 	}
 	dp_question_expr(w, place, get_sortgroupclause_expr(clause, targets));
@@ -439,9 +361,9 @@ put_aggregate(DpQuestionWriter *w, DpQuestionPlace *place, Aggref *agg)
 
 	w->is_unknown |= agg->agglevelsup != 0 || agg->aggorder != NIL || agg->aggdirectargs != NIL;
 	PUT("agg(");
-	put_object(w, ProcedureRelationId, agg->aggfnoid);
-	put_type(w, agg->aggtype);
-	put_collation(w, agg->inputcollid);
+	dp_question_named(w, ProcedureRelationId, agg->aggfnoid);
+	dp_question_type(w, agg->aggtype);
+	dp_question_collation(w, agg->inputcollid);
 	PUT("%d ", agg->aggstar);
 	foreach(lc, agg->args)
 	{
@@ -474,9 +396,9 @@ put_window(DpQuestionWriter *w, DpQuestionPlace *place, WindowClause *window)
 	PUT("}order{");
 	put_clauses(w, place, window->orderClause, targets, true);
 	PUT("}frame{%d ", window->frameOptions);
-	put_object(w, ProcedureRelationId, window->startInRangeFunc);
-	put_object(w, ProcedureRelationId, window->endInRangeFunc);
-	put_collation(w, window->inRangeColl);
+	dp_question_named(w, ProcedureRelationId, window->startInRangeFunc);
+	dp_question_named(w, ProcedureRelationId, window->endInRangeFunc);
+	dp_question_collation(w, window->inRangeColl);
 	PUT("%d %d ", window->inRangeAsc, window->inRangeNullsFirst);
 	dp_question_expr(w, place, window->startOffset);
 	appendStringInfoCharMacro(&w->text, ',');
@@ -490,9 +412,9 @@ put_window_function(DpQuestionWriter *w, DpQuestionPlace *place, WindowFunc *fun
 	WindowClause *window = dp_window_of(place->query->windowClause, function->winref);
 
 	PUT("window(");
-	put_object(w, ProcedureRelationId, function->winfnoid);
-	put_type(w, function->wintype);
-	put_collation(w, function->inputcollid);
+	dp_question_named(w, ProcedureRelationId, function->winfnoid);
+	dp_question_type(w, function->wintype);
+	dp_question_collation(w, function->inputcollid);
 	PUT("%d %d ", function->winstar, function->winagg);
 	put_list(w, place, function->args);
 	PUT(" where{");
@@ -516,7 +438,7 @@ put_case(DpQuestionWriter *w, DpQuestionPlace *place, CaseExpr *cases)
 	ListCell   *lc;
 
 	PUT("case(");
-	put_type(w, cases->casetype);
+	dp_question_type(w, cases->casetype);
 	dp_question_expr(w, place, (Node *) cases->arg);
 	foreach(lc, cases->args)
 	{
@@ -551,8 +473,8 @@ static void
 put_minmax(DpQuestionWriter *w, DpQuestionPlace *place, MinMaxExpr *minmax)
 {
 	PUT(minmax->op == IS_GREATEST ? "greatest(" : "least(");
-	put_type(w, minmax->minmaxtype);
-	put_collation(w, minmax->inputcollid);
+	dp_question_type(w, minmax->minmaxtype);
+	dp_question_collation(w, minmax->inputcollid);
 	put_list(w, place, minmax->args);
 	appendStringInfoCharMacro(&w->text, ')');
 }
@@ -578,9 +500,9 @@ put_function(DpQuestionWriter *w, DpQuestionPlace *place, FuncExpr *call)
 {
 	w->is_unknown |= call->funcretset || call->funcvariadic;
 	PUT("f(");
-	put_object(w, ProcedureRelationId, call->funcid);
-	put_type(w, call->funcresulttype);
-	put_collation(w, call->inputcollid);
+	dp_question_named(w, ProcedureRelationId, call->funcid);
+	dp_question_type(w, call->funcresulttype);
+	dp_question_collation(w, call->inputcollid);
 	if (is_commutative(call))
 	{
 		char	   *first = text_of(w, place, linitial(call->args));
@@ -599,7 +521,7 @@ static void
 put_array(DpQuestionWriter *w, DpQuestionPlace *place, ArrayExpr *array)
 {
 	PUT("array%d(", array->multidims);
-	put_type(w, array->element_typeid);
+	dp_question_type(w, array->element_typeid);
 	put_list(w, place, array->elements);
 	appendStringInfoCharMacro(&w->text, ')');
 }
@@ -610,7 +532,7 @@ put_unary(DpQuestionWriter *w, DpQuestionPlace *place, const char *word, int whi
 {
 	PUT("%s%d(", word, which);
 	if (OidIsValid(type))
-		put_type(w, type);
+		dp_question_type(w, type);
 	dp_question_expr(w, place, (Node *) arg);
 	appendStringInfoCharMacro(&w->text, ')');
 }
@@ -675,7 +597,7 @@ put_node(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
 			break;
 		case T_CoalesceExpr:
 			PUT("coalesce(");
-			put_type(w, ((CoalesceExpr *) node)->coalescetype);
+			dp_question_type(w, ((CoalesceExpr *) node)->coalescetype);
 			put_list(w, place, ((CoalesceExpr *) node)->args);
 			appendStringInfoCharMacro(&w->text, ')');
 			break;
@@ -697,40 +619,6 @@ put_node(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
 	}
 }
 
-/* Puts a reference in the place of what was written from start on, and remembers that. */
-static void
-define(DpQuestionWriter *w, int start)
-{
-	uint8		hash[DP_QUESTION_BYTES];
-	char		name[2 * DP_QUESTION_BYTES];
-	Definition *definition;
-	bool		found;
-
-	dp_question_hash(w->text.data + start, w->text.len - start, hash);
-	hex_encode((char *) hash, DP_QUESTION_BYTES, name);
-	if (w->definitions == NULL)
-	{
-		HASHCTL		ctl = {.keysize = sizeof(name),.entrysize = sizeof(Definition),.hcxt = CurrentMemoryContext};
-
-		w->definitions = hash_create("dp_cdp parts of a question", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	definition = hash_search(w->definitions, name, HASH_ENTER, &found);
-	if (!found)
-		definition->text = pnstrdup(w->text.data + start, w->text.len - start);
-	(void) dp_question_cut(w, start);
-	PUT("%c%.*s", DP_QUESTION_REFERENCE, (int) sizeof(name), name);
-}
-
-const char *
-dp_question_defined(DpQuestionWriter *w, const char *reference)
-{
-	Definition *definition = w->definitions ? hash_search(w->definitions, reference, HASH_FIND, NULL) : NULL;
-
-	if (definition == NULL)
-		elog(ERROR, "a part of a question was not defined");
-	return definition->text;
-}
-
 void
 dp_question_expr(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
 {
@@ -744,5 +632,5 @@ dp_question_expr(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
 	check_stack_depth();
 	put_node(w, place, node);
 	if (w->text.len - start > MAX_EXPRESSION)
-		define(w, start);
+		dp_question_define(w, start);
 }

@@ -1,0 +1,137 @@
+/*-------------------------------------------------------------------------
+ *
+ * question_text.c
+ *	  The text of a question while it is written: what its parts are made of,
+ *	  without the expressions in them.
+ *
+ * Long expressions are named by their hash and defined behind the text, so
+ * that columns of columns do not make it long.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/compat.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "guard/question.h"
+#include "release/question.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#define PUT(...) appendStringInfo(&w->text, __VA_ARGS__)
+
+/* a long expression, by its hash */
+typedef struct Definition
+{
+	char		name[2 * DP_QUESTION_BYTES];	/* its hash in hexadecimal digits */
+	char	   *text;
+} Definition;
+
+char *
+dp_question_cut(DpQuestionWriter *w, int start)
+{
+	char	   *text = pnstrdup(w->text.data + start, w->text.len - start);
+
+	w->text.len = start;
+	w->text.data[start] = '\0';
+	return text;
+}
+
+static int
+compare_texts(const ListCell *a, const ListCell *b)
+{
+	return strcmp(lfirst(a), lfirst(b));
+}
+
+void
+dp_question_sorted(DpQuestionWriter *w, List *texts)
+{
+	const char *last = NULL;
+	ListCell   *lc;
+
+	list_sort(texts, compare_texts);
+	foreach(lc, texts)
+	{
+		if (last != NULL && strcmp(lfirst(lc), last) == 0)
+			continue;
+		last = lfirst(lc);
+		PUT("%s,", last);
+	}
+}
+
+void
+dp_question_named(DpQuestionWriter *w, Oid classid, Oid objid)
+{
+	dp_question_object(&w->text, classid, objid);
+	appendStringInfoCharMacro(&w->text, ' ');
+}
+
+void
+dp_question_type(DpQuestionWriter *w, Oid type)
+{
+	dp_question_named(w, TypeRelationId, type);
+}
+
+void
+dp_question_collation(DpQuestionWriter *w, Oid collation)
+{
+	dp_question_named(w, CollationRelationId, collation);
+}
+
+void
+dp_question_define(DpQuestionWriter *w, int start)
+{
+	uint8		hash[DP_QUESTION_BYTES];
+	char		name[2 * DP_QUESTION_BYTES];
+	Definition *definition;
+	bool		found;
+
+	dp_question_hash(w->text.data + start, w->text.len - start, hash);
+	hex_encode((char *) hash, DP_QUESTION_BYTES, name);
+	if (w->definitions == NULL)
+	{
+		HASHCTL		ctl = {.keysize = sizeof(name),.entrysize = sizeof(Definition),.hcxt = CurrentMemoryContext};
+
+		w->definitions = hash_create("dp_cdp parts of a question", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	definition = hash_search(w->definitions, name, HASH_ENTER, &found);
+	if (!found)
+		definition->text = pnstrdup(w->text.data + start, w->text.len - start);
+	(void) dp_question_cut(w, start);
+	PUT("%c%.*s", DP_QUESTION_REFERENCE, (int) sizeof(name), name);
+}
+
+const char *
+dp_question_defined(DpQuestionWriter *w, const char *reference)
+{
+	Definition *definition = w->definitions ? hash_search(w->definitions, reference, HASH_FIND, NULL) : NULL;
+
+	if (definition == NULL)
+		elog(ERROR, "a part of a question was not defined");
+	return definition->text;
+}
+
+List *
+dp_question_members(DpQuestionWriter *w, const Const *array, List *texts)
+{
+	ArrayType  *value = DatumGetArrayTypeP(array->constvalue);
+	int16		length;
+	bool		byval;
+	char		align;
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(value), &length, &byval, &align);
+	deconstruct_array(value, ARR_ELEMTYPE(value), length, byval, align, &values, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		int			start = w->text.len;
+
+		dp_question_value(&w->text, ARR_ELEMTYPE(value), array->constcollid, values[i], nulls[i]);
+		texts = lappend(texts, dp_question_cut(w, start));
+	}
+	return texts;
+}
