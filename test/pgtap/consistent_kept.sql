@@ -52,7 +52,7 @@ END $$;
 CREATE FUNCTION sum_of(answers jsonb, gid int, what text DEFAULT 'n') RETURNS numeric LANGUAGE sql
 	AS $$ SELECT sum((a->>what)::numeric) FROM jsonb_array_elements(answers) a WHERE (a->>'gid')::int = sum_of.gid $$;
 
-SELECT plan(27);
+SELECT plan(29);
 
 -- ---------------------------------------------------------------------
 -- Three questions, and the same as one
@@ -105,6 +105,14 @@ SELECT is(price_beside('maybe'), 0::bigint, 'NULL, where it is declared');
 SELECT is(price_beside('ward'), 1::bigint, 'not where a row may have no declared key: the total is of the others');
 SELECT is(price_beside('hole'), 1::bigint, 'not by a list with NULL, which holds for everything');
 SELECT is(price_beside('old'), 1::bigint, 'not by a constraint that old rows need not obey');
+-- nor by what calls a function of the table's owner, which is not run as who asks
+CREATE SEQUENCE called;
+CREATE FUNCTION upon_planning(word text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('called'); RETURN word; END $$;
+ALTER TABLE visits ADD COLUMN kind text NOT NULL DEFAULT 'k' CHECK (kind IN (upon_planning('k')));
+SELECT dp_cdp.set_keys('visits', 'kind', '{k}'::text[]) \g /dev/null
+SELECT last_value AS called FROM called \gset
+SELECT is(price_beside('kind'), 1::bigint, 'not by a function of the owner');
+SELECT is((SELECT last_value FROM called), :called::bigint, 'which has not run');
 -- a plan that rests on a constraint does not outlive it
 SET SESSION AUTHORIZATION analyst1;
 SET dp_cdp.consistent = on;
