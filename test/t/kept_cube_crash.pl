@@ -51,7 +51,7 @@ CREATE TEMP TABLE asker (pid int);
 DO \$\$
 BEGIN
 	FOR i IN 1 .. 20000 LOOP
-		INSERT INTO asker SELECT pid FROM pg_stat_activity WHERE usename = 'ana' AND state = 'active'
+		INSERT INTO asker SELECT pid FROM pg_stat_activity WHERE usename = 'ana' AND backend_type = 'client backend' AND state = 'active'
 			AND EXISTS (SELECT FROM dp_cdp.kept_answer WHERE NOT ended AND answer IS NULL);
 		IF FOUND THEN
 			PERFORM $then FROM asker;
