@@ -339,6 +339,19 @@ CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, double precision, dp_cdp.
 	AS 'MODULE_PATHNAME', 'dp_exact_sum_float8' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_sum_add(dp_cdp.exact_sum, numeric, dp_cdp.grid) RETURNS dp_cdp.exact_sum
 	AS 'MODULE_PATHNAME', 'dp_exact_sum_numeric' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+-- what a row adds, for sums of other servers
+CREATE FUNCTION dp_cdp.clamped_steps(smallint, dp_cdp.grid) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_clamped_steps_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.clamped_steps(integer, dp_cdp.grid) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_clamped_steps_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.clamped_steps(bigint, dp_cdp.grid) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_clamped_steps_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.clamped_steps(real, dp_cdp.grid) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_clamped_steps_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.clamped_steps(double precision, dp_cdp.grid) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_clamped_steps_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.clamped_steps(numeric, dp_cdp.grid) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_clamped_steps_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION dp_cdp.exact_sum_combine(dp_cdp.exact_sum, dp_cdp.exact_sum) RETURNS dp_cdp.exact_sum
 	AS 'MODULE_PATHNAME', 'dp_exact_sum_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
@@ -670,7 +683,7 @@ CREATE FUNCTION dp_cdp.make_scaled_grid(most bigint) RETURNS dp_cdp.grid
 CREATE FUNCTION dp_cdp.vector_counts(dp_cdp.exact_vector) RETURNS bigint[]
 	AS 'MODULE_PATHNAME', 'dp_vector_counts' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
--- Not revoked: is_declared, key_place, exact_sum, moment_n .. moment_tu, exact_histogram, bound_unit, bound_key, bound_value, bound_codes,
+-- Not revoked: is_declared, key_place, exact_sum, clamped_steps, moment_n .. moment_tu, exact_histogram, bound_unit, bound_key, bound_value, bound_codes,
 -- bound_distinct_codes, bound_cut, steps_sum, codes_histogram, codes_distinct, distinct_count,
 -- centered, bin, chebyshev, product, code, unit_sum .. unit_min, greater_of, less_of.  The inner query runs with the
 -- rights of the table's owner, who may be any role; a grid, range, key_set or

@@ -76,6 +76,23 @@ SELECT t AS type, total(format('SELECT CASE WHEN i %% 3 <> 0 THEN i::%1$s END AS
 SELECT dp_cdp.exact_sum_value(dp_cdp.exact_sum(i, CASE WHEN i <> 2 THEN dp_cdp.make_grid(0, 8, 'int') END), dp_cdp.make_grid(0, 8, 'int'))
   FROM generate_series(1, 4) i;
 
+-- what a row adds, added up by PostgreSQL, is the same
+CREATE FUNCTION total_of_steps(q text, lower numeric, upper numeric, input regtype) RETURNS numeric
+	LANGUAGE plpgsql AS $$
+DECLARE result numeric;
+BEGIN
+	EXECUTE format('SELECT dp_cdp.grid_value(coalesce(sum(dp_cdp.clamped_steps(x, $1)), 0), $1, 0::numeric) FROM (%s) s', q)
+		INTO result USING dp_cdp.make_grid(lower, upper, input);
+	RETURN result;
+END $$;
+SELECT t AS type, bool_and(total(q, lower, upper, t) = total_of_steps(q, lower, upper, t)) AS same, bool_or(total(q, lower, upper, t) <> 0) AS not_all_0
+  FROM unnest('{int2,int4,int8,float4,float8,numeric}'::regtype[]) t,
+	   (VALUES (0, 10), (-3, 7), (0, 1e10), (-0.5, 0.25), (-1e30, 1e30)) b (lower, upper),
+	   LATERAL (SELECT format('SELECT CASE WHEN i <> 3 THEN i::%1$s END AS x FROM generate_series(-5, 20) i%2$s', t,
+			CASE WHEN t IN ('float4'::regtype, 'float8', 'numeric') THEN format(' UNION ALL SELECT i::%1$s FROM unnest(''{NaN,0.125,Infinity,-0.375,1e20}''::%1$s[]) i', t) END) AS q) q
+  WHERE t NOT IN ('int2'::regtype, 'int4', 'int8') OR upper >= 1
+  GROUP BY t ORDER BY t;
+
 -- adversarial values never leave the bounds, and order does not matter
 SELECT x, total(format('SELECT %L::float8 AS x', x), -1, 2, 'float8')
   FROM (VALUES ('1e308'), ('-1e308'), ('4.9e-324'), ('-4.9e-324'), ('2.2250738585072014e-308'),

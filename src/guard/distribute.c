@@ -7,7 +7,8 @@
  * table is distributed by; above it, it knows how to add up PostgreSQL's own
  * aggregates and no others.  So a unit is bounded where its rows are, and its
  * clamped totals, which are bigint, are added up by sum(), which is as exact as
- * the sums of the extension: only totals of groups travel.
+ * the sums of the extension: only totals of groups travel.  Where each row is a
+ * unit, its clamped value is added up in this way.
  *
  * Whatever cannot be had in this way is refused here, while the query is
  * planned.  What Citus itself refuses is known when the plan is made of the
@@ -26,6 +27,8 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "parser/parse_relation.h"
+#include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
@@ -135,11 +138,71 @@ check_units_stay_together(Query *inner, Sources *s)
 					get_rel_name(s->by_column), get_attname(s->by_column, s->column, false))));
 }
 
-/* Puts PostgreSQL's sum in the place of an exact sum of totals; returns false for what has no counterpart. */
-static bool
-use_builtin(TargetEntry *tle)
+/* Makes the call of a function of the extension's of one or two arguments. */
+static Expr *
+steps_call(const char *function, Oid result, List *args)
 {
-	Oid			bigint[] = {INT8OID};
+	Oid			types[] = {exprType(linitial(args)), exprType(llast(args))};
+
+	return (Expr *) makeFuncExpr(dp_own_routine(function, list_length(args), types), result, args,
+								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+static Expr *
+as_bigint(Expr *integer)
+{
+	return (Expr *) makeFuncExpr(F_INT8_INT4, INT8OID, list_make1(integer), InvalidOid, InvalidOid, COERCE_EXPLICIT_CAST);
+}
+
+static Expr *
+argument(Aggref *agg, int i)
+{
+	return copyObject(((TargetEntry *) list_nth(agg->args, i))->expr);
+}
+
+/* Puts one of PostgreSQL's aggregates in the place of an exact one, over the same rows. */
+static bool
+put_builtin(Aggref *agg, Oid builtin, Oid result, Expr *value)
+{
+	agg->aggfnoid = builtin;
+	agg->aggtype = result;
+	agg->aggargtypes = list_make1_oid(exprType((Node *) value));
+	agg->args = list_make1(makeTargetEntry(value, 1, NULL, false));
+	return true;
+}
+
+/* Puts them in the place of a sum of centered values where each row is a unit; false: it is none. */
+static bool
+use_moment(Aggref *agg, dp_moment moment)
+{
+	static const char *const names[DP_MOMENTS] = {
+		[DP_MOMENT_N] = "moment_n",[DP_MOMENT_T] = "moment_t",[DP_MOMENT_T2] = "moment_t2",
+		[DP_MOMENT_U] = "moment_u",[DP_MOMENT_U2] = "moment_u2",[DP_MOMENT_TU] = "moment_tu"
+	};
+	Oid			one[] = {ANYELEMENTOID, dp_own_type("range")};
+	Oid			two[] = {INT4OID, INT4OID};
+	bool		single = moment <= DP_MOMENT_T2 && agg->aggfnoid == dp_own_routine(names[moment], 2, one);
+	Expr	   *t;
+
+	if (!single && agg->aggfnoid != dp_own_routine(names[moment], 2, two))
+		return false;
+	t = single ? steps_call("centered", INT4OID, list_make2(argument(agg, 0), argument(agg, 1))) : argument(agg, 0);
+	if (moment == DP_MOMENT_N)
+		return put_builtin(agg, F_COUNT_ANY, INT8OID, t);
+	if (moment == DP_MOMENT_U || moment == DP_MOMENT_U2)
+		t = argument(agg, 1);
+	if (moment == DP_MOMENT_T2 || moment == DP_MOMENT_U2)
+		t = steps_call("chebyshev", INT4OID, list_make1(t));
+	if (moment == DP_MOMENT_TU)
+		t = steps_call("product", INT4OID, list_make2(t, argument(agg, 1)));
+	return put_builtin(agg, F_SUM_INT8, NUMERICOID, as_bigint(t));
+}
+
+/* Puts PostgreSQL's aggregates in the place of an exact sum of totals, or rows; returns false for what has no counterpart. */
+static bool
+use_builtin(TargetEntry *tle, const DpPart *part)
+{
+	Oid			types[] = {INT8OID, dp_own_type("grid")};
 	Aggref	   *agg;
 
 	if (!IsA(tle->expr, Aggref))
@@ -147,11 +210,16 @@ use_builtin(TargetEntry *tle)
 	agg = (Aggref *) tle->expr;
 	if (agg->aggfnoid == F_COUNT_ || agg->aggfnoid == F_COUNT_ANY)
 		return agg->aggdistinct == NIL;
-	if (agg->aggfnoid != dp_own_routine("steps_sum", 1, bigint))
-		return false;
-	agg->aggfnoid = F_SUM_INT8;
-	agg->aggtype = NUMERICOID;
-	return true;
+	if (agg->aggfnoid == dp_own_routine("steps_sum", 1, types))
+		return put_builtin(agg, F_SUM_INT8, NUMERICOID, argument(agg, 0));
+	if (part->kind == DP_VALUE_SUM)
+	{
+		types[0] = exprType((Node *) argument(agg, 0));
+		return agg->aggfnoid == dp_own_routine("exact_sum", 2, types) &&
+			put_builtin(agg, F_SUM_INT8, NUMERICOID,
+						steps_call("clamped_steps", INT8OID, list_make2(argument(agg, 0), argument(agg, 1))));
+	}
+	return (part->kind == DP_VALUE_ROWS || part->kind == DP_VALUE_SCALED) && use_moment(agg, part->moment);
 }
 
 static void
@@ -168,12 +236,68 @@ use_builtins(DpRelease *release, Query *inner, Sources *s)
 
 		for (int i = 0; i < nparts; i++, target++)
 		{
-			if (!use_builtin(list_nth(inner->targetList, target)))
-				refuse(s, column->label, release->has_unit
-					   ? "ask for counts, sums, averages or variances, with bounds that are declared or written"
-					   : "ask for counts, or have its owner protect it with a privacy unit");
+			if (!use_builtin(list_nth(inner->targetList, target), &parts[i]))
+				refuse(s, column->label,
+					   "ask for counts, sums, averages or variances, with bounds that are declared or written");
 		}
 	}
+}
+
+/* Returns the columns of an entry, as variables, and sets their numbers. */
+static List *
+entry_columns(Query *query, Index rti, List **numbers)
+{
+	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	List	   *vars = NIL;
+	ListCell   *lc;
+
+	if (rte->rtekind == RTE_JOIN)
+		vars = copyObject(rte->joinaliasvars);
+	else if (rte->rtekind == RTE_SUBQUERY)
+	{
+		foreach(lc, rte->subquery->targetList)
+		{
+			if (!((TargetEntry *) lfirst(lc))->resjunk)
+				vars = lappend(vars, makeVarFromTargetEntry(rti, lfirst(lc)));
+		}
+	}
+	else
+		expandRTE(rte, rti, 0, -1, false, NULL, &vars);
+	*numbers = NIL;
+	foreach(lc, vars)
+		*numbers = lappend_int(*numbers, rte->rtekind == RTE_JOIN ? foreach_current_index(lc) + 1
+							   : castNode(Var, lfirst(lc))->varattno);
+	return vars;
+}
+
+/*
+ * Gives joins the columns that a parser gives them: nothing refers to these, but who writes a join as SQL
+ * counts them.  Returns the entry of a part of a join tree.
+ */
+static Index
+complete_join(Query *query, Node *node, Sources *s)
+{
+	JoinExpr   *join;
+	RangeTblEntry *rte;
+	List	   *left;
+	List	   *right;
+
+	if (IsA(node, RangeTblRef))
+		return ((RangeTblRef *) node)->rtindex;
+	join = (JoinExpr *) node;
+	/* no SQL means these alone */
+	if (!IsA(node, JoinExpr) || join->rtindex == 0 ||
+		(join->jointype != JOIN_INNER && join->jointype != JOIN_LEFT && join->jointype != JOIN_RIGHT && join->jointype != JOIN_FULL))
+		refuse(s, "a condition or value that asks whether there are other rows", "write it as a join along the privacy unit");
+	rte = rt_fetch(join->rtindex, query->rtable);
+	left = entry_columns(query, complete_join(query, join->larg, s), &rte->joinleftcols);
+	right = entry_columns(query, complete_join(query, join->rarg, s), &rte->joinrightcols);
+	rte->joinmergedcols = 0;
+	rte->joinaliasvars = list_concat(left, right);
+	rte->eref = makeAlias(rte->eref->aliasname, NIL);
+	for (int i = 1; i <= list_length(rte->joinaliasvars); i++)
+		rte->eref->colnames = lappend(rte->eref->colnames, makeString(psprintf("j%d", i)));
+	return join->rtindex;
 }
 
 /*
@@ -181,7 +305,7 @@ use_builtins(DpRelease *release, Query *inner, Sources *s)
  * which columns are meant, and a mark without which an entry is not written.
  */
 static bool
-name_walker(Node *node, void *context)
+name_walker(Node *node, Sources *s)
 {
 	if (node == NULL)
 		return false;
@@ -195,8 +319,15 @@ name_walker(Node *node, void *context)
 		return false;
 	}
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, name_walker, context, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, name_walker, context);
+	{
+		Query	   *query = (Query *) node;
+		ListCell   *lc;
+
+		foreach(lc, query->jointree->fromlist)
+			(void) complete_join(query, lfirst(lc), s);
+		return query_tree_walker(query, name_walker, s, QTW_EXAMINE_RTES_BEFORE);
+	}
+	return expression_tree_walker(node, name_walker, s);
 }
 
 bool
@@ -227,7 +358,7 @@ dp_distribute(DpRelease *release)
 	if (release->has_unit)
 		check_units_stay_together(query, &s);
 	use_builtins(release, query, &s);
-	name_walker((Node *) query, NULL);
+	name_walker((Node *) query, &s);
 	release->inner_query = query;
 	release->late_query = copyObject(query);
 	return true;

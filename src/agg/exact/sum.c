@@ -38,6 +38,12 @@ PG_FUNCTION_INFO_V1(dp_exact_sum_float8);
 PG_FUNCTION_INFO_V1(dp_exact_sum_numeric);
 PG_FUNCTION_INFO_V1(dp_exact_sum_combine);
 PG_FUNCTION_INFO_V1(dp_steps_sum);
+PG_FUNCTION_INFO_V1(dp_clamped_steps_int2);
+PG_FUNCTION_INFO_V1(dp_clamped_steps_int4);
+PG_FUNCTION_INFO_V1(dp_clamped_steps_int8);
+PG_FUNCTION_INFO_V1(dp_clamped_steps_float4);
+PG_FUNCTION_INFO_V1(dp_clamped_steps_float8);
+PG_FUNCTION_INFO_V1(dp_clamped_steps_numeric);
 
 Datum
 dp_state_in(PG_FUNCTION_ARGS)
@@ -178,3 +184,40 @@ dp_steps_sum(PG_FUNCTION_ARGS)
 	dp_exact_sum_set(sum, dp_exact_sum_get(sum) + PG_GETARG_INT64(1));
 	PG_RETURN_POINTER(sum);
 }
+
+/*
+ * What a row adds to exact_sum, for servers that add it up by PostgreSQL's own sum: (x, grid), strict; NULL
+ * for NaN.
+ */
+static inline bool
+steps_int(int64 x, const DpGrid *grid, dp_i128 *n)
+{
+	*n = dp_steps_int(x, grid);
+	return true;
+}
+
+static inline bool
+steps_numeric(Datum x, const DpGrid *grid, dp_i128 *n)
+{
+	return dp_steps_numeric(x, grid->exponent, n);
+}
+
+#define CLAMPED_STEPS(type, steps, arg) \
+Datum \
+dp_clamped_steps_##type(PG_FUNCTION_ARGS) \
+{ \
+	const DpGrid *grid = (const DpGrid *) PG_GETARG_POINTER(1); \
+	dp_i128		n; \
+\
+	if (!steps(arg(0), grid, &n)) \
+		PG_RETURN_NULL(); \
+	PG_RETURN_INT64(dp_clamp_wide(n, grid)); \
+} \
+StaticAssertDecl(true, "")
+
+CLAMPED_STEPS(int2, steps_int, PG_GETARG_INT16);
+CLAMPED_STEPS(int4, steps_int, PG_GETARG_INT32);
+CLAMPED_STEPS(int8, steps_int, PG_GETARG_INT64);
+CLAMPED_STEPS(float4, dp_steps_float8, PG_GETARG_FLOAT4);
+CLAMPED_STEPS(float8, dp_steps_float8, PG_GETARG_FLOAT8);
+CLAMPED_STEPS(numeric, steps_numeric, PG_GETARG_DATUM);

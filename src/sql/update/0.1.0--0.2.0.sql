@@ -190,6 +190,20 @@ CREATE OR REPLACE FUNCTION dp_cdp.range_in(cstring) RETURNS dp_cdp.range
 CREATE OR REPLACE FUNCTION dp_cdp.range_out(dp_cdp.range) RETURNS cstring
 	AS 'MODULE_PATHNAME', 'dp_range_out' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 
+-- What a row adds to a sum, where other servers add it up
+CREATE FUNCTION dp_cdp.clamped_steps(smallint, dp_cdp.grid) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_clamped_steps_int2' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.clamped_steps(integer, dp_cdp.grid) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_clamped_steps_int4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.clamped_steps(bigint, dp_cdp.grid) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_clamped_steps_int8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.clamped_steps(real, dp_cdp.grid) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_clamped_steps_float4' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.clamped_steps(double precision, dp_cdp.grid) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_clamped_steps_float8' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION dp_cdp.clamped_steps(numeric, dp_cdp.grid) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dp_clamped_steps_numeric' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+
 -- Long lists of declared keys
 CREATE TYPE dp_cdp.key_set;
 CREATE FUNCTION dp_cdp.key_set_in(cstring) RETURNS dp_cdp.key_set
