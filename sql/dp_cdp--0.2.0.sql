@@ -3337,7 +3337,8 @@ BEGIN
 			' FROM pg_parameter_acl p, aclexplode(p.paracl) x' INTO parameters;
 	END IF;
 	IF super THEN				-- nobody else may read the tables
-		EXECUTE 'SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM (SELECT * FROM dp_cdp.balance_findings() UNION ALL SELECT * FROM dp_cdp.standby_findings()) f' INTO balances;
+		EXECUTE 'SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM (SELECT * FROM dp_cdp.balance_findings() UNION ALL SELECT * FROM dp_cdp.standby_findings()'
+			' UNION ALL SELECT * FROM dp_cdp.cluster_findings()) f' INTO balances;
 	END IF;
 
 	RETURN QUERY
@@ -5741,3 +5742,65 @@ $$;
 REVOKE ALL ON FUNCTION dp_cdp.standby_findings() FROM PUBLIC;
 COMMENT ON FUNCTION dp_cdp.standby_findings() IS
 	'standbys whose role has gone, or can do more than it needs';
+-- =========================================================================
+-- 18. Clusters of Citus
+-- =========================================================================
+
+-- What a worker tells of itself; '{}' where there is no Citus, or this is a worker
+CREATE OR REPLACE FUNCTION dp_cdp.cluster_facts()
+	RETURNS TABLE(node text, answers boolean, told jsonb)
+	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	coordinator boolean;
+BEGIN
+	IF to_regclass('pg_catalog.pg_dist_local_group') IS NULL THEN
+		RETURN;
+	END IF;
+	EXECUTE 'SELECT groupid = 0 FROM pg_catalog.pg_dist_local_group' INTO coordinator;
+	IF coordinator THEN
+		RETURN QUERY EXECUTE 'SELECT format(''%s:%s'', w.nodename, w.nodeport), w.success,'
+			' CASE WHEN w.success THEN w.result::jsonb ELSE ''{}'' END FROM run_command_on_workers($1) w'
+			USING format('SELECT jsonb_build_object(''libraries'', current_setting(''shared_preload_libraries''),'
+				' ''version'', (SELECT extversion FROM pg_extension WHERE extname = ''dp_cdp''),'
+				' ''logs'', (SELECT string_agg(name || '' = '' || setting, '', '' ORDER BY name) FROM pg_settings'
+				' WHERE name IN (''log_statement'', ''log_min_duration_statement'', ''log_min_duration_sample'') AND setting NOT IN (''none'', ''-1'')),'
+				' ''analysts'', (SELECT string_agg(quote_ident(rolname), '', '' ORDER BY rolname) FROM pg_roles'
+				' WHERE rolname = ANY (%L::text[]) AND rolcanlogin AND has_database_privilege(oid, current_database(), ''CONNECT'')))',
+				ARRAY(SELECT DISTINCT b.role_name::text FROM dp_cdp.budget b));
+	END IF;
+END $$;
+REVOKE ALL ON FUNCTION dp_cdp.cluster_facts() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.cluster_facts() IS
+	'what the workers of a Citus cluster tell of themselves; nothing on a worker, and where there is no Citus';
+
+-- What check_setup() says of them
+CREATE OR REPLACE FUNCTION dp_cdp.cluster_findings()
+	RETURNS TABLE(severity text, object text, finding text, remedy text)
+	LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+	AS $$
+WITH facts AS MATERIALIZED (
+	SELECT f.node, f.answers, f.told FROM dp_cdp.cluster_facts() f
+)
+SELECT v.severity, format('worker %s', f.node), v.finding, v.remedy
+FROM facts f, LATERAL (VALUES
+	(NOT f.answers, 'warning', 'does not answer: what is open there is not known, and releases from distributed tables are refused',
+		'start it, or take it out of the cluster'),
+	(f.answers AND NOT coalesce('dp_cdp' = ANY (string_to_array(regexp_replace(f.told ->> 'libraries', '[ "]|\.so', '', 'g'), ',')), false),
+		'critical', 'shared_preload_libraries has no dp_cdp: nothing is guarded there',
+		'add dp_cdp after citus to its shared_preload_libraries and restart it'),
+	(f.answers AND f.told ->> 'version' IS DISTINCT FROM (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'dp_cdp'),
+		'warning', format('has version %s of dp_cdp, and the coordinator another', coalesce(f.told ->> 'version', 'none')),
+		'install the same version on all servers, and ALTER EXTENSION dp_cdp UPDATE'),
+	(f.told ->> 'logs' IS NOT NULL, 'warning',
+		format('logs statements (%s): of inner queries they show the seed that decides which groups of a person are left out', f.told ->> 'logs'),
+		'ALTER SYSTEM RESET those settings there; SELECT pg_reload_conf()'),
+	(f.told ->> 'analysts' IS NOT NULL, 'info',
+		format('as far as privileges tell, analysts may log in there (%s); they read nothing, but have no business with it', f.told ->> 'analysts'),
+		'let pg_hba.conf there admit the coordinator and administrators alone')
+	) AS v(applies, severity, finding, remedy)
+WHERE v.applies
+$$;
+REVOKE ALL ON FUNCTION dp_cdp.cluster_findings() FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.cluster_findings() IS
+	'for check_setup(): what is open or missing at the workers of a Citus cluster';

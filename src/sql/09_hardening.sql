@@ -261,7 +261,8 @@ BEGIN
 			' FROM pg_parameter_acl p, aclexplode(p.paracl) x' INTO parameters;
 	END IF;
 	IF super THEN				-- nobody else may read the tables
-		EXECUTE 'SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM (SELECT * FROM dp_cdp.balance_findings() UNION ALL SELECT * FROM dp_cdp.standby_findings()) f' INTO balances;
+		EXECUTE 'SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM (SELECT * FROM dp_cdp.balance_findings() UNION ALL SELECT * FROM dp_cdp.standby_findings()'
+			' UNION ALL SELECT * FROM dp_cdp.cluster_findings()) f' INTO balances;
 	END IF;
 
 	RETURN QUERY

@@ -101,7 +101,7 @@ BEGIN
 	RETURN ok(false, description) || E'\n' || diag(coalesce(r.failure, 'answered') || ', cost ' || coalesce(r.cost::text, '?'));
 END $$;
 SET citus.enable_ddl_propagation = off;
-SELECT plan(38);
+SELECT plan(40);
 
 SELECT same('SELECT dept, round(dp_count(*)) AS n FROM visits GROUP BY dept', 'counts of declared groups');
 SELECT same('SELECT round(dp_count(*)) AS n FROM visits', 'a count of all');
@@ -159,6 +159,10 @@ SELECT alike(at_worker('SELECT dp_count(*) FROM visits', 'citus_internal gpid=1'
 
 SELECT count(*) FROM dp_cdp.harden();
 SELECT alike((run_as_analyst('SELECT citus_total_relation_size(''visits'')')).failure, '42501%', 'sizes of shards are closed by harden()');
+
+-- who is asked what check_setup() is
+SELECT is(string_agg(DISTINCT severity, ' '), 'info', 'workers are as they should be') FROM dp_cdp.cluster_findings();
+SELECT matches(string_agg(finding, ' '), 'may log in there', 'but analysts may log in there') FROM dp_cdp.cluster_findings();
 
 -- a table that is distributed no more, between plan and run
 SELECT run_as_analyst('PREPARE m AS INSERT INTO answer SELECT ''moved'', round(dp_count(*))::text FROM moved');
