@@ -8,6 +8,8 @@
 # It is copied and built below build/citus, against the private server, and
 # installed into a copy of that, so that no other test has it.  The clusters
 # are thrown away.  CITUS_ONLY="releases" runs test/citus/releases.sql alone.
+# CITUS_BENCH=1000000 measures instead (test/bench/distributed.py), on tables of so
+# many rows over 1, 2, 4 ... of CITUS_WORKERS workers.
 # Ends with the line "N passed, N failed".
 #
 #-------------------------------------------------------------------------
@@ -126,6 +128,13 @@ do
 done
 dp_psql "$work/coordinator" -d test -c "CREATE EXTENSION dp_cdp" \
 	-c "SET citus.enable_ddl_propagation = off" -c "CREATE EXTENSION pgtap" || exit 1
+
+if [[ -n ${CITUS_BENCH-} ]]
+then
+	as_server env HOME="$work" PGHOST="$work/coordinator" PGPORT=5432 PGUSER=postgres WORK="$work" PATH="$DP_BIN:$PATH" \
+		CITUS_BENCH="$CITUS_BENCH" CITUS_ROUNDS="${CITUS_ROUNDS:-5}" python3 "$DP_TOP/test/bench/distributed.py" | tee "$citus/bench.md"
+	exit "${PIPESTATUS[0]}"
+fi
 
 # --------------------------------------------------------------------------
 # Tests
