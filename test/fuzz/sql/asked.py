@@ -365,7 +365,8 @@ class Asked(Laterals):
         chosen = rng.sample(calls, rng.choice([1, 1, 2]))
         counted = self.chance(0.6)
         where = ['%s.%s' % (t, listed)] if listed else []
-        if self.chance(0.3):
+        # of a list, a condition elsewhere may leave out some
+        if not listed and self.chance(0.3):
             where.append(self.elsewhere(t, 'visits'))
         items = ['%s.%s AS c0' % (t, group[0])] if group else []
         first = len(items)
