@@ -12,6 +12,9 @@
  * Invariants:
  * - Each thing that is hashed is preceded by its length, so that two identities
  *	 are equal only if all of it is.
+ * - Lengths, numbers and values are hashed as they lie in memory, so that a server
+ *	 of another byte order asks other questions: the keys of kept answers
+ *	 (kept_values.c) are tuples, which it must not read.
  * - What time functions (now(), current_date) return is not in it: such a
  *	 question is the same tomorrow.  Bounds, keys and blocks of time that follow
  *	 from them are.
