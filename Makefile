@@ -2,7 +2,7 @@
 #
 #	make, make install		as for any PostgreSQL extension (PG_CONFIG=... chooses the server)
 #	make test				every test, on a private server; ONLY="regress t/x.pl" runs some,
-#							ASSERT=1 on a server with assertions
+#							ASSERT=1 on a server with assertions, PG_SOURCE=dir on one of a source tree
 #	make demo				a clinic, an administrator and an analyst on a throw-away server
 #	make demo-stop			stop that server
 #	make bench				figures for speed, see test/bench/README.md
@@ -18,7 +18,8 @@
 #	make check-layers		who may include and call whom in src/
 #	make graph				files, lines, circles and upward arrows of src/; GRAPH_REV=COMMIT
 #	make check-verify		whether the guard's last gate holds where another check fails
-#	make check-versions		build and test on other versions of PostgreSQL, in chroots (root)
+#	make check-versions		build and test on other versions of PostgreSQL, in chroots (root), VERSIONS="17 18";
+#							on source trees, built with assertions: PG_SOURCE="dir dir"
 #	make dist				the archive for PGXN, of what is committed, in build/
 #	make check-package		Debian's package: built, checked, installed and tried in chroots (root)
 #	make indent				pgindent style
@@ -122,7 +123,7 @@ clean:
 endif
 
 test:
-	@ASSERT="$(ASSERT)" bash test/tools/run_tests.sh
+	@ASSERT="$(ASSERT)" PG_SOURCE="$(PG_SOURCE)" bash test/tools/run_tests.sh
 
 demo:
 	@bash test/demo/demo.sh
@@ -172,7 +173,7 @@ check-verify:
 	@bash test/tools/check_verify.sh
 
 check-versions:
-	@bash test/tools/other_versions.sh $(VERSIONS)
+	@ASSERT="$(ASSERT)" PG_SOURCE="$(PG_SOURCE)" bash test/tools/other_versions.sh $(VERSIONS)
 
 check-package:
 	@bash test/tools/check_package.sh

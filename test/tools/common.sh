@@ -18,18 +18,21 @@ umask 022
 for dp_var in $(compgen -e PG) DESTDIR MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES LANG LANGUAGE \
 			  $(compgen -e LC_) TZ PERL5OPT PYTHONPATH
 do
-	[[ $dp_var == PG_CONFIG || $dp_var == PGMAJOR ]] || unset "$dp_var"
+	[[ $dp_var == PG_CONFIG || $dp_var == PGMAJOR || $dp_var == PG_SOURCE ]] || unset "$dp_var"
 done
 unset dp_var
 export LC_ALL=C TZ=UTC
 
-# major version: PGMAJOR, else PG_CONFIG's, else the newest whose headers are
+# major version: that of the sources PG_SOURCE, else PGMAJOR, else PG_CONFIG's, else the newest whose headers are
 # there, else the newest installed, else what apt calls "postgresql", else 15
 dp_pg_major()
 {
 	local m
 
-	if [[ -n ${PGMAJOR-} ]]
+	if [[ -n ${PG_SOURCE-} ]]
+	then
+		sed -n "s/^PACKAGE_VERSION='\([0-9]*\).*/\1/p" "$PG_SOURCE/configure"
+	elif [[ -n ${PGMAJOR-} ]]
 	then
 		echo "$PGMAJOR"
 	elif [[ -n ${PG_CONFIG-} ]] && m=$("$PG_CONFIG" --version 2>/dev/null)
@@ -112,11 +115,18 @@ dp_scratch()
 
 # Makes (or refreshes) the copy below build/ and sets DP_TREE, DP_PG_CONFIG,
 # DP_BIN, DP_LIB, DP_PGXS.  pg_config and the server find everything relative
-# to where their own file is, so the copy needs no configuration.
+# to where their own file is, so the copy needs no configuration.  With
+# PG_SOURCE it is built of those sources, with assertions.
 dp_server_tree()
 {
 	local from dirs d state major
 
+	if [[ -n ${PG_SOURCE-} ]]
+	then
+		. "$DP_TOP/test/tools/assert_server.sh"
+		dp_source_server
+		return
+	fi
 	from=$(dp_pg_config)
 	[[ -n $from ]] || { echo "no PostgreSQL found; see deps.sh" >&2; return 1; }
 	major=$(dp_pg_major)

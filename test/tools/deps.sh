@@ -15,6 +15,9 @@ set -u
 
 what=${1:-all}
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# a server that is built of sources takes pgTAP, and what else there is, from the distribution's
+from_source=${PG_SOURCE-}
+unset PG_SOURCE
 
 need=()				# Debian packages
 essential=0			# is one of them needed to build at all?
@@ -92,8 +95,10 @@ fi
 
 # Server with assertions
 
-if [[ -n ${ASSERT-}${SANITIZE-} ]]
+if [[ -n ${ASSERT-}${SANITIZE-}$from_source ]]
 then
+	command -v bison >/dev/null || want bison
+	command -v flex >/dev/null || want flex
 	command -v pkg-config >/dev/null || want pkg-config
 	pkg-config --exists icu-uc 2>/dev/null || want libicu-dev
 	pkg-config --exists libxml-2.0 2>/dev/null || want libxml2-dev

@@ -2,38 +2,77 @@
 #-------------------------------------------------------------------------
 #
 # other_versions.sh [version...]
-#	  Builds and tests dp_cdp on other versions of PostgreSQL (17 and 18,
-#	  unless told otherwise), each in a Debian release that ships it.
+#	  Builds and tests dp_cdp on other versions of PostgreSQL: on packages (17
+#	  and 18, unless told otherwise), each in a Debian release that ships it; and
+#	  on each source tree of PostgreSQL that PG_SOURCE names, built with
+#	  assertions, here.
 #
-# Needs root, debootstrap and network, hence is not part of "make test"; see
-# chroots.sh.  ONLY works as for "make test".  Fails if a test fails or the
-# compiler warns.
+# With PG_SOURCE alone there are no chroots.  Chroots need root, debootstrap and
+# network, hence this is not part of "make test"; see chroots.sh.  ASSERT=1
+# builds the packaged versions of the chroots with assertions, too.  ONLY works
+# as for "make test".  Fails if a test fails or the compiler warns.
+#
+# At the end there is a row of a table for each version: what it was, what ran,
+# and how many tests passed.
 #
 #-------------------------------------------------------------------------
 set -u
 
+sources=${PG_SOURCE-}
+unset PG_SOURCE
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 exec </dev/null
 
-. "$(dirname "${BASH_SOURCE[0]}")/chroots.sh"
-
 versions=("$@")
-[[ ${#versions[@]} -gt 0 ]] || versions=(17 18)
-suites=${ONLY:-symbols unit regress isolation pgtap attacks t stat readme demo}
+[[ ${#versions[@]} -gt 0 || -n $sources ]] || versions=(17 18)
+[[ ${#versions[@]} == 0 ]] || . "$(dirname "${BASH_SOURCE[0]}")/chroots.sh"
+all='symbols unit regress isolation pgtap attacks t stat readme demo'
+suites=${ONLY:-$all}
+mkdir -p "$DP_BUILD"
+log=$(mktemp "$DP_BUILD/versions.XXXXXX")
+trap 'rm -f "$log"' EXIT
 
 result=0
-for version in "${versions[@]}"
+rows=()
+
+# $1: what was run on, $2: root of its build, $3: rc; after its tests, whose output is in the log
+account()
+{
+	local server ran=$suites counts
+
+	[[ $3 == 0 ]] || result=1
+	if grep -i warning "$2/build/test/build.log"
+	then
+		echo "the compiler warns"
+		result=1
+	fi
+	server=$(sed -n 's/^on postgres (PostgreSQL) \([^ ]*\).*/\1/p' "$log" | tail -n 1)
+	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
+	[[ $ran != "$all" ]] || ran="all suites"
+	rows+=("| ${server:-?} | $1 | $ran | ${counts:-did not come to an end} |")
+}
+
+for version in ${versions[@]+"${versions[@]}"}
 do
 	echo "--- PostgreSQL $version"
 	root=$(chroot_of "$version" "$chroots/$version.log") || { result=1; continue; }
 	copy_sources "$root" dp_cdp
 
-	inside "$root" env ONLY="$suites" TEST_TIMEOUT="${TEST_TIMEOUT:-900}" PGMAJOR="$version" \
-		bash /src/dp_cdp/test/tools/run_tests.sh || result=1
-	if grep -qi warning "$root/src/dp_cdp/build/test/build.log"
-	then
-		echo "the compiler warns"
-		result=1
-	fi
+	inside "$root" env ONLY="$suites" TEST_TIMEOUT="${TEST_TIMEOUT:-900}" PGMAJOR="$version" ${ASSERT:+ASSERT="$ASSERT"} \
+		bash /src/dp_cdp/test/tools/run_tests.sh | tee "$log"
+	rc=${PIPESTATUS[0]}
+	account "Debian's package${ASSERT:+, with assertions} ($(release_of "$version"))" "$root/src/dp_cdp" "$rc"
 done
+
+for source in $sources
+do
+	echo "--- PostgreSQL in $source"
+	PG_SOURCE=$source ONLY="$suites" bash "$DP_TOP/test/tools/run_tests.sh" | tee "$log"
+	rc=${PIPESTATUS[0]}
+	account "source, with assertions" "$DP_TOP" "$rc"
+done
+
+echo "| version | built from | suites | tests |"
+echo "|---|---|---|---|"
+printf '%s\n' ${rows[@]+"${rows[@]}"}
 exit $result

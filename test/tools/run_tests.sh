@@ -8,7 +8,8 @@
 # Suites: layers docs symbols dist unit regress isolation pgtap attacks t stat
 # readme verify demo.
 # ONLY="regress t/crash.pl" runs these alone: whole suites, or single files.
-# ASSERT=1 runs them on a server with assertions (assert_server.sh).
+# ASSERT=1 runs them on a server with assertions (assert_server.sh), PG_SOURCE=dir
+# on one that is built of these sources, with assertions.
 # Logs stay in build/test.  See test/README.md.
 #
 #-------------------------------------------------------------------------
@@ -33,6 +34,7 @@ then
 	dp_assert_server || exit 1
 fi
 
+echo "on $("$DP_BIN/postgres" --version)"
 work=$(dp_scratch) || exit 1
 logs=$DP_BUILD/test
 mkdir -p "$logs"
