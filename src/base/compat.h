@@ -210,16 +210,16 @@ dp_check_only_marked(PlannedStmt *plan, const char *mark)
 #endif
 }
 
-/* the columns of an entry: Vars, and constants for those that were dropped */
+/* the columns of an entry: Vars, and, with those that were dropped, constants for these */
 static inline List *
-dp_entry_columns(RangeTblEntry *rte, int rtindex)
+dp_entry_columns(RangeTblEntry *rte, int rtindex, bool with_dropped)
 {
 	List	   *columns;
 
 #if PG_VERSION_NUM >= 180000
-	expandRTE(rte, rtindex, 0, VAR_RETURNING_DEFAULT, -1, true, NULL, &columns);
+	expandRTE(rte, rtindex, 0, VAR_RETURNING_DEFAULT, -1, with_dropped, NULL, &columns);
 #else
-	expandRTE(rte, rtindex, 0, -1, true, NULL, &columns);
+	expandRTE(rte, rtindex, 0, -1, with_dropped, NULL, &columns);
 #endif
 	return columns;
 }

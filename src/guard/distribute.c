@@ -18,6 +18,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/distributed.h"
 #include "base/errors.h"
 #include "base/extension.h"
@@ -27,7 +28,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
-#include "parser/parse_relation.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -262,7 +262,7 @@ entry_columns(Query *query, Index rti, List **numbers)
 		}
 	}
 	else
-		expandRTE(rte, rti, 0, -1, false, NULL, &vars);
+		vars = dp_entry_columns(rte, rti, false);
 	*numbers = NIL;
 	foreach(lc, vars)
 		*numbers = lappend_int(*numbers, rte->rtekind == RTE_JOIN ? foreach_current_index(lc) + 1

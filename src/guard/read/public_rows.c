@@ -105,7 +105,7 @@ select_columns(Query *query, Index rti, const Bitmapset *columns)
 	select->hasSubLinks = checkExprHasSubLink((Node *) rte->securityQuals) ||
 		checkExprHasSubLink((Node *) rte->values_lists) || checkExprHasSubLink((Node *) rte->functions);
 	select->hasRowSecurity = rte->securityQuals != NIL;
-	foreach(lc, dp_entry_columns(rte, 1))
+	foreach(lc, dp_entry_columns(rte, 1, true))
 	{
 		Node	   *column = lfirst(lc);
 		const char *name = strVal(list_nth(rte->eref->colnames, n));
