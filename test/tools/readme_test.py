@@ -23,7 +23,7 @@ import sys
 
 
 ORDER = ["README.md", "docs/owner.md", "docs/analyst.md", "docs/tools.md", "docs/calculators.md",
-         "docs/reference.md", "docs/operations.md", "docs/performance.md", "docs/privacy.md"]
+         "docs/reference.md", "docs/operations.md", "docs/performance.md", "docs/scale.md", "docs/privacy.md"]
 
 
 def psql(user, sql, *options):
