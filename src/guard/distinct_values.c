@@ -390,7 +390,14 @@ put_together(Parts *p, List **rtable)
 		/* groups that tell one person from another are rows of theirs */
 		p->is_left |= dp_reads_rows(&scope, false, &base) != 0;
 		replaced_by(p, aggs, rti, list_length(p->groups) + 1);
-		tree = tree == NULL ? make_ref(rti) : left_join(p, rtable, tree, rti);
+		if (tree == NULL)
+			tree = make_ref(rti);
+		else
+		{
+			tree = left_join(p, rtable, tree, rti);
+			for (int i = 1; i <= list_length(aggs); i++)
+				dp_set_nulled_by(list_nth_node(Var, p->to, list_length(p->to) - i), list_length(*rtable));
+		}
 	}
 	replaced_by(p, p->groups, 1, 1);
 	return tree;
