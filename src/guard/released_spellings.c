@@ -48,6 +48,7 @@ typedef struct Look
 	List	   *keys;			/* of the query, canonical ones; its aggregates
 								 * are of rows then */
 	List	   *other_keys;		/* of the query */
+	Query	   *query;			/* that columns are of */
 	Shown	  **columns;		/* by entry and number, what columns are; NULL:
 								 * SHOWN_NOT, all of them */
 	int		   *ncolumns;
@@ -165,7 +166,11 @@ shown_by(Node *node, Look *look)
 	if (IsA(node, Var))
 	{
 		Var		   *var = (Var *) node;
+		Node	   *key = look->columns == NULL || var->varlevelsup > 0 ? NULL
+			: dp_group_expression(rt_fetch(var->varno, look->query->rtable), var);
 
+		if (key != NULL)
+			return shown_by(key, look);
 		return look->columns == NULL || var->varlevelsup > 0 || var->varattno <= 0 || look->columns[var->varno] == NULL ||
 			var->varattno > look->ncolumns[var->varno] ? SHOWN_NOT : look->columns[var->varno][var->varattno - 1];
 	}
@@ -262,6 +267,7 @@ shown_targets(DpSplitContext *cxt, Query *sub, bool in_with, int *n)
 
 		/* each of the subqueries of a subquery is looked at once; WITH queries may be named often */
 		cxt->scope = &scope;
+		look.query = sub;
 		look.columns = shown_columns(cxt, sub, &look.ncolumns);
 		cxt->scope = scope.outer;
 	}
@@ -388,6 +394,7 @@ dp_ask_below_for_spellings(DpSplitContext *cxt, Query *query)
 
 	if (query->commandType != CMD_SELECT || query->setOperations)
 		return;
+	look.query = query;
 	look.columns = shown_columns(cxt, query, &look.ncolumns);
 	if (look.columns == NULL)
 		return;
