@@ -4,9 +4,8 @@
  *	  Memory and files for records that are set aside.
  *
  * Invariants:
- *	- records lie in chunks, whole.  A process's own chunk is larger than what memory contexts
- *	  keep for themselves when it is freed, so the limit holds for what the
- *	  process has;
+ *	- records lie in chunks, whole.  A process's own chunks are cut from slabs, each of which is larger than what
+ *	  memory contexts keep for themselves when it is freed, so the limit holds for what the process has;
  *	- a partition's chunks go to its file when memory is short, all partitions'
  *	  at once: files are written in pieces as large as memory allows;
  *	- chunks and files of the first pass are shared where processes gather
@@ -16,8 +15,11 @@
  */
 #include "postgres.h"
 
+#include <sys/mman.h>
+
 #include "commands/tablespace.h"
 #include "miscadmin.h"
+#include "storage/pg_shmem.h"
 #include "utils/memutils.h"
 
 #include "agg/bounding/gather.h"
@@ -30,6 +32,13 @@
 #define LONG_SHARED_CHUNK ((Size) 64 * 1024)
 #define LARGEST_CHUNK ((Size) 256 * 1024)
 
+/* chunks of the first slab, and bytes of the largest */
+#define LEAST_SLAB 4
+#define LARGEST_SLAB ((Size) 16 * 1024 * 1024)
+
+/* what a large page is on most processors; where it is another size, advice is given for less than could be */
+#define LARGE_PAGE ((Size) 2 * 1024 * 1024)
+
 /* bytes that Linux maps around one that is read (fault_around_bytes) */
 #define PAGES_AROUND ((Size) 64 * 1024)
 
@@ -39,6 +48,24 @@ typedef struct ChunkHeader
 	uint32		used;
 	uint32		states;
 } ChunkHeader;
+
+/*
+ * Asks the system for large pages where a process's own memory is long, unless huge_pages is off.  Rows go to as many
+ * places at once as there are partitions, and on virtual machines a page that the processor has to look up, or the
+ * system to clear, costs more than to write a row there.
+ */
+void
+dp_advise_huge_pages(void *memory, Size size)
+{
+#ifdef MADV_HUGEPAGE
+	uintptr_t	first = TYPEALIGN(LARGE_PAGE, (uintptr_t) memory);
+	uintptr_t	end = TYPEALIGN_DOWN(LARGE_PAGE, (uintptr_t) memory + size);
+
+	/* a system that has none says so, and all is as it was */
+	if (huge_pages != HUGE_PAGES_OFF && first < end)
+		(void) madvise((void *) first, end - first, MADV_HUGEPAGE);
+#endif
+}
 
 static inline bool
 is_shared_pass(const DpBounding *bounding)
@@ -58,6 +85,55 @@ map_pages(const char *data, Size size)
 	(void) *(volatile const char *) (data + size - 1);
 }
 
+/* Returns how many chunks the next slab should have: as many as all before it, as far as memory allows. */
+static uint32
+next_slab(const DpBounding *bounding)
+{
+	Size		have = MemoryContextMemAllocated(bounding->context, true);
+	Size		most = Min(bounding->limit / 16, LARGEST_SLAB) / DP_CHUNK_SIZE;
+	Size		n = 0;
+
+	for (const DpSlab *slab = bounding->pass.slabs; slab != NULL && n < most; slab = slab->next)
+		n += slab->n;
+	n = Max(Min(n, most), LEAST_SLAB);
+	while (n > 1 && have + n * DP_CHUNK_SIZE > bounding->limit / 4 * 3)
+		n /= 2;
+	return n;
+}
+
+/* Tells whether a chunk of the usual size is there without asking for memory. */
+static bool
+has_chunk(const DpBounding *bounding)
+{
+	const DpSlab *slab = bounding->pass.slabs;
+
+	return bounding->pass.spare != NULL || (slab != NULL && slab->cut < slab->n);
+}
+
+/* Returns a chunk of the usual size, cut from a slab. */
+static DpChunk *
+cut_chunk(DpBounding *bounding)
+{
+	DpSlab	   *slab = bounding->pass.slabs;
+	DpChunk    *chunk;
+
+	if (slab == NULL || slab->cut == slab->n)
+	{
+		uint32		n = next_slab(bounding);
+		Size		size = offsetof(DpSlab, data) + n * (Size) DP_CHUNK_SIZE;
+
+		slab = MemoryContextAllocHuge(bounding->context, size);
+		dp_advise_huge_pages(slab, size);
+		slab->n = n;
+		slab->cut = slab->taken = 0;
+		slab->next = bounding->pass.slabs;
+		bounding->pass.slabs = slab;
+	}
+	chunk = (DpChunk *) (slab->data + slab->cut++ * (Size) DP_CHUNK_SIZE);
+	chunk->slab = slab;
+	return chunk;
+}
+
 static DpChunk *
 new_chunk(DpBounding *bounding, Size data)
 {
@@ -71,17 +147,25 @@ new_chunk(DpBounding *bounding, Size data)
 		chunk = dsa_get_address(bounding->dsa, self);
 		map_pages((char *) chunk, size);
 		chunk->self = self;
-		chunk->size = size - offsetof(DpChunk, data);
+		chunk->slab = NULL;
 		bounding->pass.shared += size;
 	}
-	else if (chunk != NULL && size == DP_CHUNK_SIZE)
-		bounding->pass.spare = chunk->next;
 	else
 	{
-		chunk = MemoryContextAllocHuge(bounding->context, size);
+		if (size != DP_CHUNK_SIZE)
+		{
+			chunk = MemoryContextAllocHuge(bounding->context, size);
+			chunk->slab = NULL;
+		}
+		else if (chunk != NULL)
+			bounding->pass.spare = chunk->next;
+		else
+			chunk = cut_chunk(bounding);
+		if (chunk->slab != NULL)
+			chunk->slab->taken++;
 		chunk->self = InvalidDsaPointer;
-		chunk->size = size - offsetof(DpChunk, data);
 	}
+	chunk->size = size - offsetof(DpChunk, data);
 	chunk->next = NULL;
 	chunk->next_shared = InvalidDsaPointer;
 	chunk->used = 0;
@@ -103,8 +187,9 @@ dp_free_chunk(DpBounding *bounding, DpChunk *chunk)
 		dsa_free(bounding->dsa, chunk->self);
 		return;
 	}
-	if (size == DP_CHUNK_SIZE)
+	if (chunk->slab != NULL)
 	{
+		chunk->slab->taken--;
 		chunk->next = bounding->pass.spare;
 		bounding->pass.spare = chunk;
 		return;
@@ -112,15 +197,36 @@ dp_free_chunk(DpBounding *bounding, DpChunk *chunk)
 	pfree(chunk);
 }
 
+/* Frees the slabs of which no chunk is in use. */
 void
 dp_free_spare_chunks(DpBounding *bounding)
 {
-	while (bounding->pass.spare != NULL)
-	{
-		DpChunk    *chunk = bounding->pass.spare;
+	DpChunk    *spare = bounding->pass.spare;
+	DpSlab	  **link = &bounding->pass.slabs;
 
-		bounding->pass.spare = chunk->next;
-		pfree(chunk);
+	bounding->pass.spare = NULL;
+	while (spare != NULL)
+	{
+		DpChunk    *next = spare->next;
+
+		if (spare->slab->taken > 0)
+		{
+			spare->next = bounding->pass.spare;
+			bounding->pass.spare = spare;
+		}
+		spare = next;
+	}
+	while (*link != NULL)
+	{
+		DpSlab	   *slab = *link;
+
+		if (slab->taken > 0)
+			link = &slab->next;
+		else
+		{
+			*link = slab->next;
+			pfree(slab);
+		}
 	}
 }
 
@@ -219,7 +325,7 @@ add_chunk(DpBounding *bounding, DpChunk **chunks, Size size, bool states)
 	Size		limit = bounding->pass.bits > 0 ? bounding->limit : bounding->limit / 4 * 3;
 
 	CHECK_FOR_INTERRUPTS();
-	if ((bounding->pass.spare == NULL || is_shared_pass(bounding)) &&
+	if ((is_shared_pass(bounding) || whole != DP_CHUNK_SIZE || !has_chunk(bounding)) &&
 		dp_bounding_memory(bounding) + whole > limit)
 		dp_write_partitions(bounding);
 	chunk = new_chunk(bounding, whole - offsetof(DpChunk, data));

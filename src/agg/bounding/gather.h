@@ -68,6 +68,7 @@ typedef struct DpRow
 typedef struct DpChunk
 {
 	struct DpChunk *next;		/* while one process alone has it */
+	struct DpSlab *slab;		/* that it is a piece of; NULL: of none */
 	dsa_pointer next_shared;	/* when it is passed on */
 	dsa_pointer self;			/* invalid: not in shared memory */
 	uint32		used;
@@ -77,6 +78,16 @@ typedef struct DpChunk
 	bool		states;
 	char		data[FLEXIBLE_ARRAY_MEMBER] pg_attribute_aligned(MAXIMUM_ALIGNOF);
 } DpChunk;
+
+/* Memory that a process's own chunks are cut from. */
+typedef struct DpSlab
+{
+	struct DpSlab *next;
+	uint32		n;				/* chunks that it has room for */
+	uint32		cut;			/* so many were handed out at least once */
+	uint32		taken;			/* so many are in use */
+	char		data[FLEXIBLE_ARRAY_MEMBER] pg_attribute_aligned(MAXIMUM_ALIGNOF);
+} DpSlab;
 
 typedef struct DpPartition
 {
@@ -199,6 +210,7 @@ typedef struct DpPass
 	int			partition_bits;
 	DpPartition *waiting;
 	DpChunk    *spare;
+	DpSlab	   *slabs;			/* the last one first, which alone may have chunks that were never handed out */
 	Size		shared;			/* bytes in chunks of shared memory */
 	uint64		written;		/* bytes, by all passes */
 } DpPass;
@@ -285,6 +297,7 @@ extern Size dp_read_state_record(DpBounding *bounding, char *record, const DpBou
 extern void dp_pass_state_on(DpBounding *bounding, const char *record, const DpBoundState *state);
 
 /* chunks.c */
+extern void dp_advise_huge_pages(void *memory, Size size);
 extern void dp_add_row_chunk(DpBounding *bounding, DpPartition *p, Size size);
 extern char *dp_state_room(DpBounding *bounding, DpPartition *p, Size size);
 extern void dp_write_partitions(DpBounding *bounding);

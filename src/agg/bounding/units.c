@@ -40,7 +40,10 @@
 static void *
 make_array(DpBounding *bounding, uint64 n, Size size)
 {
-	return MemoryContextAllocExtended(bounding->context, n * size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	void	   *array = MemoryContextAllocHuge(bounding->context, n * size);
+
+	dp_advise_huge_pages(array, n * size);
+	return memset(array, 0, n * size);
 }
 
 /* Makes nbuckets free buckets for units, and one for the unit that is NULL after them. */
