@@ -20,6 +20,7 @@
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_func.h"
 #include "parser/parse_oper.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/fmgroids.h"
@@ -102,6 +103,38 @@ dp_conjuncts(Node *condition)
 			list = lappend(list, lfirst(lc));
 	}
 	return list;
+}
+
+List *
+dp_conditions_of_all(Node *jointree)
+{
+	JoinExpr   *join = (JoinExpr *) jointree;
+	List	   *conditions = NIL;
+	Node	   *quals = NULL;
+	ListCell   *lc;
+
+	check_stack_depth();
+	if (IsA(jointree, FromExpr))
+	{
+		foreach(lc, ((FromExpr *) jointree)->fromlist)
+			conditions = list_concat(conditions, dp_conditions_of_all(lfirst(lc)));
+		quals = ((FromExpr *) jointree)->quals;
+	}
+	else if (IsA(jointree, JoinExpr) && (join->jointype == JOIN_INNER || join->jointype == JOIN_LEFT))
+	{
+		conditions = dp_conditions_of_all(join->larg);
+		if (join->jointype == JOIN_INNER)
+		{
+			conditions = list_concat(conditions, dp_conditions_of_all(join->rarg));
+			quals = join->quals;
+		}
+	}
+	foreach(lc, dp_conjuncts(quals))
+	{
+		if (!checkExprHasSubLink(lfirst(lc)))
+			conditions = lappend(conditions, lfirst(lc));
+	}
+	return conditions;
 }
 
 Node *

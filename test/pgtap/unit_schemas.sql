@@ -177,4 +177,40 @@ SELECT same(q, q) FROM unnest(ARRAY['SELECT count(*) AS n FROM tickets', 'SELECT
 -- the same rows, by two names
 SELECT matches(asked('SELECT count(*) FROM tickets t JOIN trips p ON p.id = t.trip AND p.year = t.year'), '^ZC002|^\[', 'the partition and the whole');
 
+-- ------------------------------------------------------------------------
+-- columns that a join makes equal to a key
+-- ------------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE baskets (id int PRIMARY KEY, no int NOT NULL, shop int);
+CREATE TABLE entries (basket bigint, no int, tag text COLLATE "C", shop int);
+INSERT INTO baskets SELECT i, i % 30 + 1, i % 2 FROM generate_series(1, 60) i;
+INSERT INTO entries SELECT id, no, chr(96 + i), shop FROM baskets, generate_series(1, 2) i WHERE id <= 50;
+SELECT dp_cdp.protect_table('baskets', 'shop', 'no'), dp_cdp.protect_table('entries', 'shop', 'no');
+CREATE TABLE places (shop int PRIMARY KEY);
+INSERT INTO places VALUES (0), (1);
+GRANT SELECT ON places TO analyst1;
+RESET SESSION AUTHORIZATION;
+SELECT same('SELECT abs(avg(c) - 2) < 0.5 AS a FROM (' || q || ') q', q) FROM unnest(ARRAY[
+	'SELECT e.basket, count(*) AS c FROM entries e JOIN baskets b ON b.id = e.basket AND b.no = e.no GROUP BY e.basket',
+	'SELECT e.basket, count(*) AS c FROM entries e, baskets b WHERE e.no = b.no AND e.basket = b.id GROUP BY 1',
+	'SELECT basket, count(*) AS c FROM entries JOIN (SELECT id AS basket, no FROM baskets) b USING (basket, no) GROUP BY basket',
+	'SELECT f.basket, count(*) AS c FROM (SELECT basket, no FROM entries WHERE tag = ''a'') f JOIN entries e USING (basket, no) JOIN baskets b ON b.id = e.basket AND b.no = e.no GROUP BY f.basket'
+	]) AS q;
+SELECT same('SELECT count(*) AS n FROM (SELECT DISTINCT e.basket FROM entries e JOIN baskets b ON b.id = e.basket AND b.no = e.no) q', 'DISTINCT of such a column');
+SELECT matches((run_as_analyst(q)).failure, '^ZC002 grouping by ' || k || ' would show', q) FROM (VALUES
+	('SELECT e.basket, count(*) FROM entries e JOIN baskets b ON b.id = e.basket AND b.no = e.no GROUP BY e.basket', '"e.basket"'),
+	('SELECT basket, tag, count(*) FROM entries e JOIN baskets b ON b.id = e.basket AND b.no = e.no WHERE e.basket > 3 GROUP BY 1, 2', '"e.basket"'),
+	('SELECT e.shop, count(*) FROM entries e JOIN baskets b ON b.no = e.no AND e.shop = b.no GROUP BY 1', 'the privacy unit "e.shop"')
+	) AS v (q, k);
+-- what holds for some rows only, is compared in another way, or is equal to no key of its own
+SELECT matches(asked(q), '^ZC002 .*by privacy unit|^\[', q) FROM unnest(ARRAY[
+	'SELECT count(*) FROM (SELECT e.basket, count(*) AS c FROM entries e LEFT JOIN baskets b ON b.id = e.basket AND b.no = e.no GROUP BY e.basket) q',
+	'SELECT count(*) FROM (SELECT e.basket, count(*) AS c FROM entries e JOIN baskets b ON b.no = e.no AND (b.id = e.basket OR b.id = 1) GROUP BY e.basket) q',
+	'SELECT count(*) FROM (SELECT e.basket, count(*) AS c FROM entries e JOIN baskets b ON b.no = e.no AND b.id <= e.basket GROUP BY e.basket) q',
+	'SELECT count(*) FROM (SELECT e.tag, count(*) AS c FROM entries e JOIN baskets b ON b.id = e.basket AND b.no = e.no GROUP BY e.tag) q'
+	]) AS q;
+-- a public key has its own values
+SELECT same('SELECT p.shop, count(*) AS n FROM places p JOIN baskets b ON b.shop = p.shop GROUP BY 1 ORDER BY 1', 'a key of a public table');
+
 SELECT * FROM finish();

@@ -14,6 +14,7 @@
 
 #include "base/compat.h"
 #include "guard/describe/describe.h"
+#include "guard/read/read.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -48,6 +49,29 @@ compare_sets(const ListCell *a, const ListCell *b)
 	return linitial_int(((DpKeySet *) lfirst(a))->keys) - linitial_int(((DpKeySet *) lfirst(b))->keys);
 }
 
+/* Tells whether one of columns is among vars. */
+static bool
+any_among(List *vars, List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		if (dp_names_column(vars, lfirst(lc)))
+			return true;
+	}
+	return false;
+}
+
+/* Returns a key of the level, and the columns that are equal to it in every row. */
+static List *
+equal_to_key(DpLevel *level, Node *expr)
+{
+	List	   *key = list_make1(expr);
+
+	return list_concat(key, dp_equal_columns(level->from.query, level->conditions, key));
+}
+
 /* Finds the sets of all keys: by what the public inputs of the level allow, and what that leaves, each key by itself. */
 static void
 declare_keys(DpLevel *level)
@@ -72,7 +96,7 @@ declare_keys(DpLevel *level)
 			set->keys = list_make1_int(i);
 			release->key_sets = lappend(release->key_sets, set);
 		}
-		else if (dp_is_unit(level, expr))
+		else if (any_among(level->from.unit.vars, equal_to_key(level, expr)))
 			dp_refuse_at(exprLocation(expr),
 						 errmsg("grouping by the privacy unit \"%s\" would show one person in each group; "
 								"aggregate over such a subquery instead, as in "
@@ -82,47 +106,58 @@ declare_keys(DpLevel *level)
 	list_sort(release->key_sets, compare_sets);
 }
 
-/* Returns the keys of GROUP BY that are among vars, as the query has them. */
+/* Returns the keys of GROUP BY whose columns, a list for each, are among vars, as the query has them. */
 static const char *
-labels_among(DpLevel *level, List *vars)
+labels_among(DpLevel *level, List *columns, List *vars)
 {
 	StringInfoData text;
-	ListCell   *expr,
+	ListCell   *lc,
 			   *key;
 
 	initStringInfo(&text);
-	forboth(expr, level->key_exprs, key, level->release->keys)
+	forboth(lc, columns, key, level->release->keys)
 	{
-		if (dp_names_column(vars, lfirst(expr)))
+		if (any_among(vars, lfirst(lc)))
 			appendStringInfo(&text, "%s%s", text.len > 0 ? ", " : "", ((DpReleaseKey *) lfirst(key))->label);
 	}
 	return text.data;
 }
 
-/* Refuses keys that together are a key of protected rows: each group would be one person's. */
+/* Refuses keys that together are a key of protected rows, or equal to one: each group would be one person's. */
 static void
 refuse_single_rows(DpLevel *level)
 {
 	DpSplitContext *cxt = level->cxt;
+	List	   *columns = NIL;	/* for each key */
+	List	   *all = NIL;
 	ListCell   *lc,
 			   *expr,
-			   *key;
+			   *key,
+			   *shown;
 
+	foreach(expr, level->key_exprs)
+	{
+		columns = lappend(columns, equal_to_key(level, lfirst(expr)));
+		all = list_concat(all, llast(columns));
+	}
 	foreach(lc, level->from.unit.tokens)
 	{
 		List	   *vars = ((DpToken *) lfirst(lc))->vars;
 
-		if (!dp_columns_among(vars, level->key_exprs))
+		if (!dp_columns_among(vars, all))
 			continue;
-		forboth(expr, level->key_exprs, key, level->release->keys)
+		forthree(expr, level->key_exprs, key, level->release->keys, shown, columns)
 		{
-			if (dp_names_column(vars, lfirst(expr)) && dp_key_set_of(level->release, foreach_current_index(expr)) == NULL)
-				dp_refuse_at(exprLocation(lfirst(expr)),
-							 errmsg("grouping by \"%s\" would show rows of one person in each group; "
-									"aggregate over such a subquery instead, as in "
-									"SELECT dp_count(*) FROM (SELECT %s FROM %s GROUP BY %s) AS q",
-									((DpReleaseKey *) lfirst(key))->label, labels_among(level, vars),
-									dp_example_from(level->query), labels_among(level, vars)));
+			const char *labels;
+
+			if (!any_among(vars, lfirst(shown)) || dp_key_set_of(level->release, foreach_current_index(expr)) != NULL)
+				continue;
+			labels = labels_among(level, columns, vars);
+			dp_refuse_at(exprLocation(lfirst(expr)),
+						 errmsg("grouping by \"%s\" would show rows of one person in each group; "
+								"aggregate over such a subquery instead, as in "
+								"SELECT dp_count(*) FROM (SELECT %s FROM %s GROUP BY %s) AS q",
+								((DpReleaseKey *) lfirst(key))->label, labels, dp_example_from(level->query), labels));
 		}
 	}
 }

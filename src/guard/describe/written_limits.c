@@ -44,28 +44,6 @@ is_limit(Node *node, const DpCellTest *test)
 	return IsA(node, OpExpr) && test->opno != get_negator(Int4EqualOperator);
 }
 
-/* Returns the conjuncts that every row of the join tree satisfies. */
-static List *
-conditions_of(Node *node)
-{
-	JoinExpr   *join = (JoinExpr *) node;
-	List	   *conditions = NIL;
-	ListCell   *lc;
-
-	if (IsA(node, FromExpr))
-	{
-		foreach(lc, ((FromExpr *) node)->fromlist)
-			conditions = list_concat(conditions, conditions_of(lfirst(lc)));
-		return list_concat(conditions, dp_conjuncts(((FromExpr *) node)->quals));
-	}
-	if (!IsA(node, JoinExpr) || (join->jointype != JOIN_INNER && join->jointype != JOIN_LEFT))
-		return NIL;
-	conditions = conditions_of(join->larg);
-	if (join->jointype == JOIN_LEFT)
-		return conditions;
-	return list_concat(list_concat(conditions, conditions_of(join->rarg)), dp_conjuncts(join->quals));
-}
-
 /* Returns the comparisons that all rows of the query satisfy. */
 static List *
 tests_of(DpWrittenLimits *w, Query *query)
@@ -81,7 +59,7 @@ tests_of(DpWrittenLimits *w, Query *query)
 			return list_nth(w->tests, foreach_current_index(lc));
 	}
 	conditions = is_level ? list_concat(list_copy(w->level->conditions), dp_conjuncts(w->filter))
-		: conditions_of((Node *) query->jointree);
+		: dp_conditions_of_all((Node *) query->jointree);
 	foreach(lc, conditions)
 	{
 		DpCellTest *test = palloc(sizeof(DpCellTest));

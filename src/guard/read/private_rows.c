@@ -135,25 +135,36 @@ are_a_key(List *origins, Oid relid)
 }
 
 /*
- * Tells whether group keys are, by their origin, a unit column of a protected
- * table, or a key that leads to one protected row.
+ * Tells whether group keys are, by their origin or that of columns which conditions make equal to them, a unit column
+ * of a protected table, or a key that leads to one protected row.  A key of public rows has its own values, whatever
+ * it is compared with.
  */
 static bool
 groups_by_unit(DpScope *scope)
 {
 	Query	   *query = scope->query;
 	List	   *clauses = query->groupClause ? query->groupClause : query->distinctClause;
+	List	   *keys = NIL;
 	List	   *origins = NIL;
 	ListCell   *lc;
 
 	foreach(lc, clauses)
 	{
-		DpColumnOrigin *origin = palloc(sizeof(DpColumnOrigin));
+		DpColumnOrigin origin;
 		Node	   *expr = (Node *) get_sortgroupclause_tle(lfirst(lc), query->targetList)->expr;
 
 		if (dp_is_unit_origin(scope, expr, false))
 			return true;
-		if (dp_trace_column(query, scope, expr, origin) && origin->is_protected && !origin->may_be_null)
+		if (dp_trace_column(query, scope, expr, &origin) && origin.is_protected && !origin.may_be_null)
+			keys = lappend(keys, expr);
+	}
+	foreach(lc, dp_equal_columns(query, dp_conditions_of_all((Node *) query->jointree), keys))
+	{
+		DpColumnOrigin *origin = palloc(sizeof(DpColumnOrigin));
+
+		if (dp_is_unit_origin(scope, lfirst(lc), false))
+			return true;
+		if (dp_trace_column(query, scope, lfirst(lc), origin) && origin->is_protected && !origin->may_be_null)
 			origins = lappend(origins, origin);
 	}
 	foreach(lc, origins)

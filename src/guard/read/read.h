@@ -147,6 +147,14 @@ extern bool dp_is_trusted_table(RangeTblEntry *rte, Oid run_as, Oid dataset_owne
 extern void dp_make_prefetch(DpRelease *release, Query *query, Index rti, const Bitmapset *columns);
 
 /* ------------------------------------------------------------------------
+ * equal_columns.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Returns those of the expressions that are columns of the query, without aliases, and the columns that conditions, of all of its rows, make equal to them. */
+extern List *dp_equal_columns(Query *query, List *conditions, List *columns);
+
+/* ------------------------------------------------------------------------
  * same_unit.c
  * ------------------------------------------------------------------------
  */
@@ -162,6 +170,17 @@ extern bool dp_same_row(List *conditions, const DpToken *token, List *others);
 
 /* Returns vars and tokens of a unit as DpTokens. */
 extern List *dp_unit_names(const DpRowUnit *unit);
+
+/*
+ * Tells whether the operator is the equality of the Var's own type, by which
+ * units are told apart: the equality of another type, to which it was
+ * relabelled, might take several units for one (character ignores trailing
+ * spaces, text does not).
+ */
+extern bool dp_is_equality_of(Oid opno, Node *var);
+
+/* Returns the arguments of an equality, and its operator; or_null: also of one that takes two NULLs for equal.  NIL: it is none. */
+extern List *dp_equality_args(Node *condition, bool or_null, Oid *opno);
 
 /* Tells whether columns contain all that one of its names is made of; unique_keys: as above. */
 extern bool dp_names_unit(const DpRowUnit *unit, List *columns, List **unique_keys);

@@ -29,23 +29,16 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
-/*
- * Tells whether the operator is the equality of the Var's own type, by which
- * units are told apart: the equality of another type, to which it was
- * relabelled, might take several units for one (character ignores trailing
- * spaces, text does not).
- */
-static bool
-is_equality_of(Oid opno, Node *var)
+bool
+dp_is_equality_of(Oid opno, Node *var)
 {
 	Oid			opfamily = lookup_type_cache(getBaseType(exprType(var)), TYPECACHE_BTREE_OPFAMILY)->btree_opf;
 
 	return OidIsValid(opfamily) && get_op_opfamily_strategy(opno, opfamily) == BTEqualStrategyNumber;
 }
 
-/* Returns the arguments of an equality; or_null: also of one that takes two NULLs for equal. */
-static List *
-equality_args(Node *condition, bool or_null, Oid *opno)
+List *
+dp_equality_args(Node *condition, bool or_null, Oid *opno)
 {
 	OpExpr	   *op = (OpExpr *) condition;
 
@@ -65,7 +58,7 @@ static bool
 equates(Node *condition, List *these, List *those, bool or_null)
 {
 	Oid			opno;
-	List	   *args = equality_args(condition, or_null, &opno);
+	List	   *args = dp_equality_args(condition, or_null, &opno);
 	Node	   *left,
 			   *right;
 
@@ -73,7 +66,7 @@ equates(Node *condition, List *these, List *those, bool or_null)
 		return false;
 	left = dp_strip_relabel(linitial(args));
 	right = dp_strip_relabel(lsecond(args));
-	if (!is_equality_of(opno, left) || !is_equality_of(opno, right))
+	if (!dp_is_equality_of(opno, left) || !dp_is_equality_of(opno, right))
 		return false;
 	return (dp_names_column(these, left) && dp_names_column(those, right)) ||
 		(dp_names_column(these, right) && dp_names_column(those, left));

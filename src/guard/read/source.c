@@ -191,39 +191,6 @@ check_row_units(DpLevel *level)
 	}
 }
 
-/* Returns the conjuncts that every row of the tree satisfies. */
-static List *
-conditions_of(Node *node)
-{
-	List	   *conditions = NIL;
-	Node	   *quals = NULL;
-	ListCell   *lc;
-
-	if (IsA(node, FromExpr))
-	{
-		foreach(lc, ((FromExpr *) node)->fromlist)
-			conditions = list_concat(conditions, conditions_of(lfirst(lc)));
-		quals = ((FromExpr *) node)->quals;
-	}
-	else if (IsA(node, JoinExpr) &&
-			 (((JoinExpr *) node)->jointype == JOIN_INNER || ((JoinExpr *) node)->jointype == JOIN_LEFT))
-	{
-		conditions = conditions_of(((JoinExpr *) node)->larg);
-		if (((JoinExpr *) node)->jointype == JOIN_INNER)
-		{
-			conditions = list_concat(conditions, conditions_of(((JoinExpr *) node)->rarg));
-			quals = ((JoinExpr *) node)->quals;
-		}
-	}
-	/* those with subqueries become joins, or are refused */
-	foreach(lc, dp_conjuncts(quals))
-	{
-		if (!checkExprHasSubLink(lfirst(lc)))
-			conditions = lappend(conditions, lfirst(lc));
-	}
-	return conditions;
-}
-
 void
 dp_read_source(DpLevel *level, DpScope *scope, bool even_if_readable)
 {
@@ -239,7 +206,7 @@ dp_read_source(DpLevel *level, DpScope *scope, bool even_if_readable)
 	query->cteList = outer->cteList;
 	level->from.query = query;
 	level->from.is_level = true;
-	level->conditions = conditions_of((Node *) outer->jointree);
+	level->conditions = dp_conditions_of_all((Node *) outer->jointree);
 	dp_join_sublinks_of_joins(&s, &inner, &level->from);
 	dp_join_sublinks(&s, &inner, &level->from);
 	dp_read_level(&s, &inner, &level->from, &level->allow, (Node *) read);

@@ -248,7 +248,8 @@ check_grouping(DpSplitContext *cxt, Query *sub, DpFrom *from, bool is_operation)
 	 * rows with the same key of one row are one unit's; those in which it is
 	 * NULL are nobody's, all of them, and disappear above
 	 */
-	if (dp_names_unit(&from->unit, columns, &from->unique_keys))
+	if (dp_names_unit(&from->unit, columns, &from->unique_keys) ||
+		dp_names_unit(&from->unit, dp_equal_columns(sub, dp_conditions_of_all((Node *) sub->jointree), columns), &from->unique_keys))
 		return;
 	if (is_operation)
 		dp_refuse_at(location_of_first(sub), DP_REFUSE_OPERATION);
