@@ -175,7 +175,7 @@ PREPARE p (int) AS SELECT i, dp_count(*) FROM facts WHERE i = $1 GROUP BY 1;
 EXECUTE p(3);
 EXECUTE p(99);
 DEALLOCATE p;
-SELECT keys('i', 'WHERE i = id'), keys('i', 'WHERE id = 3'), keys('i', 'WHERE i <> 3');
+SELECT keys('i', 'WHERE i = ward'), keys('i', 'WHERE id = 3'), keys('i', 'WHERE i <> 3');
 
 -- --------------------------------------------------------------------------
 -- Conditions that restrict declared keys
