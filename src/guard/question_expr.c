@@ -338,6 +338,8 @@ dp_question_clause(DpQuestionWriter *w, DpQuestionPlace *place, SortGroupClause 
 	{
 		dp_question_named(w, OperatorRelationId, clause->sortop);
 		PUT("%d ", clause->nulls_first);
+		/* in which the values stand in another order; equal are the same in all that may be used */
+		dp_question_collation(w, exprCollation(get_sortgroupclause_expr(clause, targets)));
 	}
 	dp_question_expr(w, place, get_sortgroupclause_expr(clause, targets));
 }
@@ -580,7 +582,7 @@ put_node(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
 			put_unary(w, place, "as", 0, ((RelabelType *) node)->resulttype, ((RelabelType *) node)->arg);
 			break;
 		case T_CollateExpr:
-			/* what compares by it says so */
+			/* what compares or sorts by it says so */
 			dp_question_expr(w, place, (Node *) ((CollateExpr *) node)->arg);
 			break;
 		case T_ArrayCoerceExpr:

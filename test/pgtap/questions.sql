@@ -296,6 +296,10 @@ SELECT another_question('SELECT count(*) FROM (SELECT DISTINCT ON (person) perso
 	'SELECT count(*) FROM (SELECT DISTINCT ON (person) person, cost FROM visits ORDER BY person, id DESC) q WHERE cost > 5');
 SELECT another_question('SELECT count(*) FROM (SELECT person, row_number() OVER (PARTITION BY person ORDER BY id) AS n FROM visits) q WHERE n = 1',
 	'SELECT count(*) FROM (SELECT person, row_number() OVER (PARTITION BY person ORDER BY id DESC) AS n FROM visits) q WHERE n = 1');
+SELECT another_question('SELECT count(*) FROM (SELECT person, row_number() OVER (PARTITION BY person ORDER BY kind COLLATE "en-x-icu", id) AS n, kind FROM visits) q WHERE n = 1 AND kind = ''b''',
+	'SELECT count(*) FROM (SELECT person, row_number() OVER (PARTITION BY person ORDER BY kind COLLATE "da-x-icu", id) AS n, kind FROM visits) q WHERE n = 1 AND kind = ''b''');
+SELECT another_question('SELECT count(*) FROM (SELECT DISTINCT ON (person) person, kind FROM visits ORDER BY person, kind COLLATE "en-x-icu", id) q WHERE kind = ''b''',
+	'SELECT count(*) FROM (SELECT DISTINCT ON (person) person, kind FROM visits ORDER BY person, kind COLLATE "da-x-icu", id) q WHERE kind = ''b''');
 SELECT another_question('SELECT count(*) FROM (SELECT person, sum(days) OVER (PARTITION BY person ORDER BY id ROWS 1 PRECEDING) AS n FROM visits) q WHERE n > 1',
 	'SELECT count(*) FROM (SELECT person, sum(days) OVER (PARTITION BY person ORDER BY id ROWS 2 PRECEDING) AS n FROM visits) q WHERE n > 1');
 SELECT another_question('SELECT count(*) FROM (SELECT person FROM visits UNION ALL SELECT person FROM old_visits) u', 'SELECT count(*) FROM (SELECT person FROM visits UNION ALL SELECT person FROM visits) u');
