@@ -172,7 +172,11 @@ read_answer(TupleTableSlot *row, const uint8 *question, TimestampTz began)
 	return answer;
 }
 
-/* Reads the ladders of a question that have not ended; cap: the number of the cap that its rows have. */
+/*
+ * Reads the ladders of a question that have not ended; cap: the number of the cap that its rows have.  A ladder
+ * has ended where any of its answers has: one that was too long to be kept, say, was shown, and a
+ * second draw of it would tell more than the price that both bear.
+ */
 static List *
 read_ladder(Relation rel, Snapshot snapshot, const char *dataset, const uint8 *question, TimestampTz since, int64 *cap)
 {
@@ -180,6 +184,7 @@ read_ladder(Relation rel, Snapshot snapshot, const char *dataset, const uint8 *q
 	bytea	   *key = palloc(VARHDRSZ + DP_QUESTION_BYTES);
 	TupleTableSlot *row = NULL;
 	List	   *answers = NIL;
+	TimestampTz over = DT_NOBEGIN;	/* of the ladder that was read last, if it has ended */
 	ScanKeyData keys[2];
 	IndexScanDesc scan;
 
@@ -199,10 +204,17 @@ read_ladder(Relation rel, Snapshot snapshot, const char *dataset, const uint8 *q
 			row = table_slot_create(rel, NULL);
 		if (!index_fetch_heap(scan, row))
 			continue;
-		if (DatumGetBool(get_column(row, DP_KEPT_ENDED, &isnull)) ||
-			strcmp(TextDatumGetCString(get_column(row, DP_KEPT_DATASET, &isnull)), dataset) != 0)
+		if (strcmp(TextDatumGetCString(get_column(row, DP_KEPT_DATASET, &isnull)), dataset) != 0)
 			continue;
 		began = DatumGetTimestampTz(get_column(row, DP_KEPT_BEGAN, &isnull));
+		if (DatumGetBool(get_column(row, DP_KEPT_ENDED, &isnull)))
+		{
+			over = began;
+			while (answers != NIL && ((DpKeptAnswer *) llast(answers))->id.began == began)
+				answers = list_delete_last(answers);
+		}
+		if (began == over)
+			continue;
 		*cap = DatumGetInt64(get_column(row, DP_KEPT_LEDGER_ID, &isnull));
 		answers = lappend(answers, read_answer(row, question, began));
 	}

@@ -313,6 +313,24 @@ isnt($second, $first, 'as another answer');
 ($cost, my $both) = paid('ana', 'SELECT id, count(*) FROM v GROUP BY id UNION ALL SELECT id, count(*) FROM v GROUP BY id ORDER BY id LIMIT 2;');
 is($cost, '1', 'twice in a statement it is one');
 like($both, qr/^1\|(-?\d+)\n1\|\1$/, 'shown twice');
+
+# a better answer whose last piece is too long, as it has more noise: whoever asks next is shown another
+# draw, so that both together are not one answer of that price
+$node->append_conf('postgresql.conf', "dp_cdp.kept_size = 3kB\n");
+$node->reload;
+$node->poll_query_until('postgres', q{SELECT current_setting('dp_cdp.kept_size') = '3kB'});
+my $known = "(SELECT rho FROM dp_cdp.collusion(ARRAY['" . join("','", @roles) . "']::regrole[]))";
+my $gap = "SELECT trim_scale($known - rho_spent) FROM dp_cdp.dataset";
+my $gap_before = value($node, 'test', $gap);
+foreach my $asked ([0, '100'], [0, '100.000001'], [1, '100.000001'], [2, '100.000001'])
+{
+	my ($role, $rho) = ($roles[ $asked->[0] ], $asked->[1]);
+
+	debit($node, 'test', $role, "SET dp_cdp.rho = $rho; SELECT count(*) FROM v GROUP BY id ORDER BY id LIMIT 1");
+}
+is(value($node, 'test', 'SELECT count(*) FROM dp_cdp.kept_answer WHERE rho = 100.000001 AND below = 100 AND ended AND answer IS NULL'), '1',
+	'a better answer whose last piece is too long is not kept');
+is(value($node, 'test', $gap), $gap_before, 'and roles together are told to know as much more as the cap has paid');
 is(value($node, 'test', "SELECT count(*) FROM dp_cdp.check_ledger() WHERE severity = 'critical'"), '0', 'the ledger is sound');
 
 $node->stop;
