@@ -553,9 +553,9 @@ extern double dp_column_sensitivity(const DpPricedColumn *column);
 
 /*
  * report.c: returns the DpPricedReleases of a query that is planned as the caller and not run, as if no answer was
- * kept; ZC004 unless it is one SELECT
+ * kept; ZC004, in the name of a function of dp_cdp, unless it is one SELECT
  */
-extern List *dp_price_text(char *query);
+extern List *dp_price_text(char *query, const char *function);
 
 /*
  * step.c: dp_wait_for_step waits for the next multiple of step (microseconds)

@@ -468,20 +468,20 @@ plan_text(char *text, const char *function)
 	if (list_length(queries) != 1 || linitial_node(Query, queries)->commandType != CMD_SELECT)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
-				 errmsg("dp_cdp.%s takes a SELECT; for other statements %s the SELECT in them", function, function)));
+				 errmsg("dp_cdp.%s takes a SELECT; of other statements give it the SELECT in them", function)));
 	plan = pg_plan_query(linitial(queries), text, CURSOR_OPT_PARALLEL_OK, NULL);
 	error_context_stack = callback.previous;
 	return plan;
 }
 
 List *
-dp_price_text(char *query)
+dp_price_text(char *query, const char *function)
 {
 	List	   *priced;
 	List	   *before = NIL;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
-	priced = price_plan(plan_text(query, "preview"), query, NULL, NULL, NULL, true, &before);
+	priced = price_plan(plan_text(query, function), query, NULL, NULL, NULL, true, &before);
 	PopActiveSnapshot();
 	return priced;
 }

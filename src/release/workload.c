@@ -78,7 +78,7 @@ read_query(char *text, int number)
 	dp_wants_rows_text = true;
 	PG_TRY();
 	{
-		priced = dp_price_text(text);
+		priced = dp_price_text(text, "plan_workload");
 	}
 	PG_FINALLY();
 	{

@@ -149,7 +149,7 @@ SELECT instead('analyst1', 'SELECT avg(amount) FROM orders', 'SET dp_cdp.find_bo
 SELECT instead('analyst1', 'SET dp_cdp.target_error = 0.0001; SELECT count(*) FROM people', 'ask for a margin of at least', 'SET dp_cdp.target_error = 100; SELECT count(*) FROM people; RESET dp_cdp.target_error');
 SELECT ends('analyst1', 'RESET dp_cdp.target_error') \g /dev/null
 SELECT instead('analyst1', $$SELECT * FROM dp_cdp.preview('SELECT 1; SELECT 2')$$, 'give it a single SELECT', $$SELECT * FROM dp_cdp.preview('SELECT count(*) FROM people')$$);
-SELECT instead('analyst1', $$SELECT * FROM dp_cdp.preview('CREATE TABLE x AS SELECT count(*) FROM people')$$, 'preview the SELECT in them', $$SELECT * FROM dp_cdp.preview('SELECT count(*) FROM people')$$);
+SELECT instead('analyst1', $$SELECT * FROM dp_cdp.preview('CREATE TABLE x AS SELECT count(*) FROM people')$$, 'give it the SELECT in them', $$SELECT * FROM dp_cdp.preview('SELECT count(*) FROM people')$$);
 SELECT instead('analyst1', 'EXPLAIN ANALYZE SELECT count(*) FROM people', 'use EXPLAIN without ANALYZE', 'EXPLAIN SELECT count(*) FROM people');
 SELECT refused('analyst1', 'COPY people TO ''/dev/null''', 'COPY (SELECT dp_count(*) ...) TO');
 SELECT sum(rho_spent) AS before FROM dp_cdp.budgets \gset
