@@ -49,6 +49,20 @@ SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers WHERE customer NOT IN (SELECT customer FROM events GROUP BY 1 HAVING count(*) > 2)',
 	'SELECT region, count(*) FROM customers c WHERE customer NOT IN (SELECT DISTINCT customer FROM orders WHERE amount > 20) GROUP BY 1']) AS statement;
 
+-- looked up by a unique key
+SELECT as_written(statement) FROM unnest(ARRAY[
+	'SELECT (SELECT city FROM shops s WHERE s.shop = o.shop) AS city, count(*) FROM orders o GROUP BY 1 HAVING count(*) > 100',
+	'SELECT count(*) FROM orders o WHERE (SELECT city FROM shops s WHERE o.shop = s.shop AND s.shop > 1) = ''here''',
+	'SELECT (SELECT region FROM customers c WHERE c.customer = o.customer) AS region, count(*) FROM orders o GROUP BY 1',
+	'SELECT round(avg((SELECT amount FROM orders o WHERE o.id = l."order"))) FROM lines l',
+	'SELECT count(*) FROM (SELECT customer, (SELECT city FROM shops s WHERE s.shop = o.shop) AS city FROM orders o) q WHERE city IS NULL']) AS statement;
+SELECT refused(statement) FROM unnest(ARRAY[
+	'SELECT (SELECT shop FROM shops s WHERE s.city = o.kind), count(*) FROM orders o GROUP BY 1',
+	'SELECT (SELECT city FROM shops s WHERE s.shop >= o.shop), count(*) FROM orders o GROUP BY 1',
+	'SELECT (SELECT city FROM shops s WHERE s.shop = o.shop OR s.shop = 1), count(*) FROM orders o GROUP BY 1',
+	'SELECT (SELECT amount FROM orders p WHERE p.customer = o.customer), count(*) FROM orders o GROUP BY 1',
+	'SELECT count(*) FROM orders o WHERE (SELECT s.city FROM shops s, shops r WHERE s.shop = o.shop) = ''x''']) AS statement;
+
 -- of groups of rows, of their first, and two levels further out
 SELECT as_written(statement) FROM unnest(ARRAY[
 	'SELECT count(*) FROM customers c WHERE EXISTS (SELECT FROM orders o WHERE o.customer = c.customer GROUP BY o.customer HAVING count(*) > 2)',

@@ -451,7 +451,8 @@ add_referenced(DpShadow *s, Query *query, JoinExpr *join, DpEntryMap *map)
 		int			other;
 
 		along.quals = lfirst(lc);
-		if (!dp_join_always_matches(query, &along))
+		/* what a subquery reads has entries of its own */
+		if (!dp_join_always_matches(query, &along) || map->items[castNode(RangeTblRef, side)->rtindex] == 0)
 			continue;
 		item = dp_shadow_item(s, map->items[castNode(RangeTblRef, side)->rtindex]);
 		condition = palloc0(sizeof(DpShadowCondition));

@@ -484,9 +484,69 @@ equated_columns(Node *condition, Index rti, Var **inner, Var **outer)
 	return (*inner)->varno == rti && (*outer)->varno != rti;
 }
 
-/* Tells whether each condition equates one column of the key, and all columns are equated. */
+/* Tells whether each key of DISTINCT ON is a column, of entry rti, that one of the conditions equates. */
 static bool
-matches_key(const ForeignKeyCacheInfo *key, Query *query, List *conditions, Index rti, Index outer_rti)
+are_equated(Query *sub, List *conditions, Index rti)
+{
+	ListCell   *lc,
+			   *condition;
+
+	foreach(lc, sub->distinctClause)
+	{
+		TargetEntry *tle = get_sortgroupclause_tle(lfirst(lc), sub->targetList);
+		bool		found = false;
+
+		foreach(condition, conditions)
+		{
+			Var		   *inner,
+					   *outer;
+
+			found |= equated_columns(lfirst(condition), rti, &inner, &outer) && inner->varattno == tle->resno;
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Returns the table whose rows an entry shows, one at least for each key by which it is joined: itself, or the table
+ * that a subquery reads without a condition.  NULL: it is anything else.  sub: NULL, or that subquery.
+ */
+static RangeTblEntry *
+shown_table(Query *query, List *conditions, Index rti, Query **sub)
+{
+	RangeTblEntry *rte = rt_fetch(rti, query->rtable);
+	Query	   *q = rte->subquery;
+
+	*sub = NULL;
+	if (rte->rtekind == RTE_RELATION)
+		return rte;
+	if (rte->rtekind != RTE_SUBQUERY || q->jointree->quals != NULL || list_length(q->jointree->fromlist) != 1 ||
+		!IsA(linitial(q->jointree->fromlist), RangeTblRef) || q->hasAggs || q->groupClause || q->havingQual || q->groupingSets ||
+		q->limitCount || q->limitOffset || q->setOperations || q->hasTargetSRFs || q->rowMarks ||
+		(q->distinctClause && !q->hasDistinctOn) || !are_equated(q, conditions, rti))
+		return NULL;
+	*sub = q;
+	rte = rt_fetch(((RangeTblRef *) linitial(q->jointree->fromlist))->rtindex, q->rtable);
+	return rte->rtekind == RTE_RELATION ? rte : NULL;
+}
+
+/* Returns the number of the table's column that a column of an entry is; 0: it is none. */
+static AttrNumber
+shown_column(Query *sub, Var *var)
+{
+	TargetEntry *tle;
+
+	if (sub == NULL)
+		return var->varattno;
+	tle = get_tle_by_resno(sub->targetList, var->varattno);
+	return tle != NULL && IsA(tle->expr, Var) && ((Var *) tle->expr)->varlevelsup == 0 ? ((Var *) tle->expr)->varattno : 0;
+}
+
+/* Tells whether each condition equates one column of the key, and all columns are equated; sub: NULL, or the subquery that shows them. */
+static bool
+matches_key(const ForeignKeyCacheInfo *key, Query *query, List *conditions, Index rti, Index outer_rti, Query *sub)
 {
 	Bitmapset  *found = NULL;
 	DpColumnOrigin origin;
@@ -503,7 +563,7 @@ matches_key(const ForeignKeyCacheInfo *key, Query *query, List *conditions, Inde
 			return false;
 		for (int i = 0; i < key->nkeys; i++)
 		{
-			if (key->conkey[i] != origin.attnum || key->confkey[i] != inner->varattno)
+			if (key->conkey[i] != origin.attnum || key->confkey[i] != shown_column(sub, inner))
 				continue;
 			found = bms_add_member(found, i);
 			matched = true;
@@ -545,6 +605,7 @@ dp_join_always_matches(Query *query, JoinExpr *join)
 	Index		rti,
 				outer_rti;
 	RangeTblEntry *inner;
+	Query	   *sub;
 	Oid			relid;
 	Relation	rel;
 	bool		found = false;
@@ -556,9 +617,9 @@ dp_join_always_matches(Query *query, JoinExpr *join)
 	outer_rti = outer_entry(query, conditions, rti, &relid);
 	if (outer_rti == 0)
 		return false;
-	inner = rt_fetch(rti, query->rtable);
+	inner = shown_table(query, conditions, rti, &sub);
 	/* rows of children need not refer to anything */
-	if (inner->rtekind != RTE_RELATION || inner->tablesample != NULL ||
+	if (inner == NULL || inner->tablesample != NULL ||
 		inner->securityQuals != NIL || (!inner->inh && has_subclass(inner->relid)) || has_subclass(relid))
 		return false;
 	rel = table_open(relid, AccessShareLock);
@@ -567,7 +628,7 @@ dp_join_always_matches(Query *query, JoinExpr *join)
 		ForeignKeyCacheInfo *key = lfirst(lc);
 
 		found |= key->confrelid == inner->relid && dp_foreign_key_holds(key) &&
-			matches_key(key, query, conditions, rti, outer_rti);
+			matches_key(key, query, conditions, rti, outer_rti, sub);
 	}
 	table_close(rel, NoLock);
 	return found;

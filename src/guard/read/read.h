@@ -126,6 +126,9 @@ extern bool dp_entry_yields_rows(DpScope *scope, RangeTblEntry *rte, bool even_i
  */
 extern bool dp_at_most_one_row(Oid relid, Index rti, List *conditions, const Bitmapset *known);
 
+/* Tells whether a subquery looks up a row of one table by a unique key, so that it shows one row or none for each of the level around it. */
+extern bool dp_finds_one_row(Query *sub);
+
 /* ------------------------------------------------------------------------
  * public_rows.c
  * ------------------------------------------------------------------------

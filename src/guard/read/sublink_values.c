@@ -561,6 +561,7 @@ join_sublink(DpSublinks *v, SubLink *link)
 {
 	Query	   *sub = (Query *) link->subselect;
 	DpScope		inner = {sub, v->scope};
+	static const DpTaken the_only_one = {.skipped = 0, .count = 1};
 	DpTaken		taken;
 	RangeTblEntry *base;
 
@@ -588,10 +589,13 @@ join_sublink(DpSublinks *v, SubLink *link)
 		return dp_leaves_a_row(sub->limitCount) ? join_having(v, link, false) : NULL;
 	if (link->subLinkType != EXPR_SUBLINK)
 		return join_test(v, link);
-	if (contain_vars_of_level((Node *) sub, 1))
-		return has_one_row(sub) || has_one_group(sub) ? join_aggregate(v, link, sub->groupClause != NIL) :
-			dp_takes_first(sub, &taken) && taken.count == 1 ? join_first(v, link, &taken) : NULL;
-	return join_value(v, link);
+	if (!contain_vars_of_level((Node *) sub, 1))
+		return join_value(v, link);
+	if (has_one_row(sub) || has_one_group(sub))
+		return join_aggregate(v, link, sub->groupClause != NIL);
+	if (dp_takes_first(sub, &taken) && taken.count == 1)
+		return join_first(v, link, &taken);
+	return dp_finds_one_row(sub) ? join_first(v, link, &the_only_one) : NULL;
 }
 
 /* Returns what a subquery that was met before has become; NULL: none was. */

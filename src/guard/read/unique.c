@@ -26,8 +26,11 @@
 #include "catalog/pg_proc.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
 #include "storage/procarray.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -260,4 +263,40 @@ dp_at_most_one_row(Oid relid, Index rti, List *conditions, const Bitmapset *know
 	}
 	table_close(rel, NoLock);
 	return found;
+}
+
+/* Puts an unknown value, as of a parameter, in the place of a column of the level around a subquery. */
+static Node *
+outer_mutator(Node *node, void *context)
+{
+	Param	   *param;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Var) || ((Var *) node)->varlevelsup != 1)
+		return expression_tree_mutator(node, outer_mutator, context);
+	param = makeNode(Param);
+	param->paramkind = PARAM_EXTERN;
+	param->paramtype = ((Var *) node)->vartype;
+	param->paramtypmod = ((Var *) node)->vartypmod;
+	param->paramcollid = ((Var *) node)->varcollid;
+	param->location = -1;
+	return (Node *) param;
+}
+
+bool
+dp_finds_one_row(Query *sub)
+{
+	RangeTblRef *ref;
+	RangeTblEntry *rte;
+
+	if (!dp_only_reads(sub, false) || sub->distinctClause != NIL || list_length(sub->jointree->fromlist) != 1)
+		return false;
+	ref = linitial(sub->jointree->fromlist);
+	if (!IsA(ref, RangeTblRef) || checkExprHasSubLink(sub->jointree->quals))
+		return false;
+	rte = rt_fetch(ref->rtindex, sub->rtable);
+	return rte->rtekind == RTE_RELATION && rte->relkind != RELKIND_FOREIGN_TABLE && rte->relkind != RELKIND_VIEW &&
+		rte->tablesample == NULL &&
+		dp_at_most_one_row(rte->relid, ref->rtindex, list_make1(outer_mutator(sub->jointree->quals, NULL)), NULL);
 }

@@ -114,6 +114,7 @@ class Grammar(Asked):
             'EXISTS (SELECT FROM {t} {z} WHERE {z}.person = {u} AND {c} GROUP BY {z}.{n} HAVING count(*) > 1)', 'EXISTS (SELECT FROM {t} {z} WHERE {u} = {z}.person HAVING count(*) < 2)',
             '(SELECT count(*) FROM {t} {z} WHERE {z}.person = {u} AND EXISTS (SELECT FROM people {z}b WHERE {z}b.person = {u} AND {z}b.born > 1960)) > 0',
             '(SELECT {z}.{n} FROM {t} {z} WHERE {z}.person = {u} ORDER BY {z}.{n} LIMIT 1) IS NOT NULL',
+            '(SELECT {z}.born FROM people {z} WHERE {z}.person = {u}) > 1960', '(SELECT {z}.region FROM pub.sites {z} WHERE {z}.site = {u}) IS NOT NULL',
             '{u} > (SELECT 3)',
             '{u} > (SELECT min({z}.site) FROM pub.sites {z})', '{u} NOT IN (SELECT {z}.site FROM pub.sites {z})'])
         return form.format(u=unit, z=z, t=table, c=inner, n=name, k=self.rng.choice(column[1]), v=self.rng.randrange(1, 5))
