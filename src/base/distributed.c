@@ -26,6 +26,7 @@
 
 /* columns of both, the same in all versions since 7 */
 #define Anum_dist_partition_relid	1
+#define Anum_dist_partition_method	2
 #define Anum_dist_partition_key		3
 #define Anum_dist_local_group_id	1
 
@@ -72,6 +73,16 @@ key_column(Datum key)
 	return IsA(node, Var) ? ((Var *) node)->varattno : InvalidAttrNumber;
 }
 
+/* Tells whether a row of pg_dist_partition says that its table is distributed in this way. */
+static bool
+is_method(Relation rel, HeapTuple tuple, char method)
+{
+	bool		isnull;
+	Datum		value = heap_getattr(tuple, Anum_dist_partition_method, RelationGetDescr(rel), &isnull);
+
+	return !isnull && DatumGetChar(value) == method;
+}
+
 bool
 dp_is_distributed(Oid relid, AttrNumber *column)
 {
@@ -98,6 +109,9 @@ dp_is_distributed(Oid relid, AttrNumber *column)
 
 		if (!isnull)
 			*column = key_column(text);
+		/* of ranges and appended shards nothing checks that they do not overlap; 'n' is that of tables without a column */
+		if (!is_method(rel, tuple, isnull ? 'n' : 'h'))
+			*column = DP_SCATTERED;
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);

@@ -16,9 +16,12 @@ extern bool dp_has_citus(void);
 /* Tells whether this server is a worker of a cluster, which has no say in releases. */
 extern bool dp_is_citus_worker(void);
 
+/* the column of a table whose rows are not distributed by hash, so that those of one value may be anywhere */
+#define DP_SCATTERED (-1)
+
 /*
  * Tells whether rows of a table are on other servers.  column: what they are
- * distributed by; InvalidAttrNumber: there is none, as of reference and
+ * distributed by, DP_SCATTERED, or InvalidAttrNumber: there is none, as of reference and
  * single-shard tables.
  */
 extern bool dp_is_distributed(Oid relid, AttrNumber *column);

@@ -60,7 +60,7 @@ source_walker(Node *node, Sources *s)
 		else
 		{
 			s->distributed = rte->relid;
-			if (column != InvalidAttrNumber)
+			if (column != InvalidAttrNumber && s->column != DP_SCATTERED)
 			{
 				s->column = column;
 				s->by_column = rte->relid;
@@ -131,6 +131,12 @@ check_units_stay_together(Query *inner, Sources *s)
 		if (is_distribution_column(states, get_sortgroupclause_expr(lfirst(lc), states->targetList)))
 			return;
 	}
+	if (s->column == DP_SCATTERED)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("the rows of one privacy unit may be on several servers, as table \"%s\" is distributed by ranges or appended to; "
+						"have its owner distribute it by hash of the column of its privacy unit, with create_distributed_table",
+						get_rel_name(s->by_column))));
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
 			 errmsg("the rows of one privacy unit may be on several servers, as table \"%s\" is distributed by column \"%s\"; "

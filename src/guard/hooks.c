@@ -275,6 +275,8 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 		check_copy((CopyStmt *) pstmt->utilityStmt, pstmt, queryString);
 	if (execute_of(pstmt->utilityStmt) != NULL && IsTransactionState())
 		check_parameters(execute_of(pstmt->utilityStmt));
+	if (IsA(pstmt->utilityStmt, VariableSetStmt))
+		dp_check_sent_setting((VariableSetStmt *) pstmt->utilityStmt);
 	if (IsA(pstmt->utilityStmt, CreateTrigStmt))
 		check_trigger((CreateTrigStmt *) pstmt->utilityStmt);
 	if (analyze)

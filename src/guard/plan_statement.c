@@ -401,6 +401,7 @@ plan_and_note(Query *parse, Oid table, const char *query_string, int cursorOptio
 static PlannedStmt *
 guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
 {
+	dp_refuse_steps();
 	if (IsTransactionState())
 	{
 		Oid			table = dp_query_touches_protected(parse);

@@ -101,13 +101,31 @@ static const ClosedName names[] = {
 	{SIZES, "worker_partitioned_relation_size"},
 	{SIZES, "worker_partitioned_relation_total_size"},
 	{SIZES, "worker_partitioned_table_size"},
+	{SIZES, "citus_update_shard_statistics"},
+	{SIZES, "master_update_shard_statistics"},
+	{SIZES, "citus_update_table_statistics"},
+	{SIZES, "master_update_table_statistics"},
 	{STATISTICS, "citus_stat_counters"},
+	{STATISTICS, "citus_query_stats"},
 	{TRACES, "run_command_on_all_nodes"},
 	{TRACES, "run_command_on_colocated_placements"},
 	{TRACES, "run_command_on_coordinator"},
 	{TRACES, "run_command_on_placements"},
 	{TRACES, "run_command_on_shards"},
-	{TRACES, "run_command_on_workers"}
+	{TRACES, "run_command_on_workers"},
+	{TRACES, "master_run_on_worker"},
+
+	/* EXPLAIN ANALYZE by another name */
+	{TRACES, "worker_save_query_explain_analyze"},
+	{TRACES, "worker_last_saved_explain_analyze"},
+
+	/* states of aggregates of any kind, in and out; without these Citus brings rows of other aggregates here */
+	{TRACES, "worker_partial_agg"},
+	{TRACES, "worker_partial_agg_sfunc"},
+	{TRACES, "worker_partial_agg_ffunc"},
+	{TRACES, "coord_combine_agg"},
+	{TRACES, "coord_combine_agg_sfunc"},
+	{TRACES, "coord_combine_agg_ffunc"}
 };
 
 /* beginnings of names of class statistics, after pg_stat_get_ */

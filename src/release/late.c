@@ -33,6 +33,8 @@
 
 DpPlanner	dp_inner_planner = NULL;
 
+static bool is_planning = false;
+
 /* Replaces external parameters by their values. */
 static Node *
 constants_mutator(Node *node, ParamListInfo params)
@@ -59,12 +61,41 @@ constants_mutator(Node *node, ParamListInfo params)
 	return expression_tree_mutator(node, constants_mutator, params);
 }
 
-/* Refuses a plan that is not one scan of all shards, below sorts and aggregates of this server. */
+/* Refuses what Citus would compute beforehand: it plans that as a statement of its own, by the planner that everybody calls. */
+void
+dp_refuse_steps(void)
+{
+	if (is_planning)
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("private query cannot be computed where the rows of its distributed tables are in one step; "
+						"nothing was charged for it: join along the privacy unit alone, tables that are distributed alike, and reference tables")));
+}
+
+/* Plans a query with Citus, which is below the guard's hook, and refuses a plan of more than one step. */
+static PlannedStmt *
+plan_in_one_step(Query *query)
+{
+	PlannedStmt *plan;
+
+	is_planning = true;
+	PG_TRY();
+	{
+		plan = dp_inner_planner(query, "private query", 0, NULL);
+	}
+	PG_FINALLY();
+	{
+		is_planning = false;
+	}
+	PG_END_TRY();
+	return plan;
+}
+
+/* Refuses a plan that is not one scan of shards, below sorts and aggregates of this server. */
 static void
 check_plan(const PlannedStmt *plan)
 {
 	const Plan *node = plan->planTree;
-	char	   *text;
 
 	while (node->lefttree != NULL && node->righttree == NULL)
 		node = node->lefttree;
@@ -73,14 +104,6 @@ check_plan(const PlannedStmt *plan)
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
 				 errmsg("private query cannot be computed where the rows of its distributed tables are; nothing was charged for it: "
 						"ask for fewer things at once, or join along the privacy unit alone")));
-	/* as Citus prints it; that field is empty where nothing is computed beforehand */
-	text = nodeToString(((const CustomScan *) node)->custom_private);
-	if (strstr(text, ":subPlanList <>") == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_NOT_RELEASABLE),
-				 errmsg("private query cannot be computed where the rows of its distributed tables are in one step; "
-						"nothing was charged for it: join along the privacy unit alone")));
-	pfree(text);
 }
 
 /* Refuses where a server that may have rows does not answer: Citus would notice at the first row. */
@@ -109,10 +132,11 @@ PlannedStmt *
 dp_plan_late(DpRelease *release, ParamListInfo params)
 {
 	Query	   *query = (Query *) constants_mutator((Node *) release->late_query, params);
-	PlannedStmt *plan = dp_inner_planner(query, "private query", 0, NULL);
+	PlannedStmt *plan = plan_in_one_step(query);
 
 	check_plan(plan);
 	check_nodes();
+	dp_send_settings();
 	return plan;
 }
 

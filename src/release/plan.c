@@ -228,4 +228,5 @@ dp_release_init(void)
 	dp_release_params_init();
 	dp_release_exec_init();
 	dp_objects_init();
+	dp_worker_settings_init();
 }

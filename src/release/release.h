@@ -321,6 +321,15 @@ struct DpRelease
 typedef PlannedStmt *(*DpPlanner) (Query *parse, const char *query_string, int cursorOptions, ParamListInfo params);
 extern DpPlanner dp_inner_planner;
 
+/* late.c: called where a statement is planned; ZC002 while an inner query is planned */
+extern void dp_refuse_steps(void);
+
+/*
+ * worker_settings.c: refuses, ZC002, a setting that Citus would send to sessions of tables' owners;
+ * called before each SET and RESET is executed.
+ */
+extern void dp_check_sent_setting(const VariableSetStmt *stmt);
+
 /* late.c: ZC003 on a worker of a cluster */
 extern void dp_refuse_on_worker(void);
 

@@ -410,6 +410,10 @@ extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
 extern void dp_check_distribution(DpRelease *release);
 extern PlannedStmt *dp_plan_late(DpRelease *release, ParamListInfo params);
 
+/* worker_settings.c: sends the sandbox's settings to the servers that will read rows; ZC002 where the asker has sent some */
+extern void dp_send_settings(void);
+extern void dp_worker_settings_init(void);
+
 /* blocks.c: settles which blocks a release is charged to; and sets the parameters that hold its rows to these */
 extern void dp_settle_blocks(DpPricedRelease *priced, EState *estate);
 extern void dp_block_params(const DpPricedRelease *priced, ParamListInfo params);

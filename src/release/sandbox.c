@@ -120,6 +120,17 @@ static const struct
 	{"citus.limit_clause_row_fetch_count", "-1"},
 	{"citus.count_distinct_error_rate", "0"},
 	{"citus.log_remote_commands", "off"},
+	{"citus.log_local_commands", "off"},
+	{"citus.log_intermediate_results", "off"},
+	{"citus.log_multi_join_order", "off"},
+	{"citus.multi_task_query_log_level", "off"},
+	/* by which rows would go from server to server, or come here */
+	{"citus.enable_repartition_joins", "off"},
+	{"citus.enable_single_hash_repartition_joins", "off"},
+	{"citus.coordinator_aggregation_strategy", "disabled"},
+	{"citus.local_table_join_policy", "never"},
+	/* without which settings would not be sent (worker_settings.c) */
+	{"citus.function_opens_transaction_block", "on"},
 };
 
 /* those of them by which an expression may mean something else */

@@ -74,7 +74,7 @@ WITH extensions AS (
 			ELSE dp_cdp.closed_class(p.proname)
 		END AS class
 	FROM pg_proc p LEFT JOIN extensions e ON e.classid = 'pg_proc'::regclass AND e.objid = p.oid
-	WHERE p.prokind = 'f' AND (p.pronamespace = 'pg_catalog'::regnamespace OR e.objid IS NOT NULL)
+	WHERE p.prokind IN ('f', 'a') AND (p.pronamespace = 'pg_catalog'::regnamespace OR e.objid IS NOT NULL)
 ), objects AS (
 	SELECT 'FUNCTION ' || (pg_identify_object('pg_proc'::regclass, f.oid, 0)).identity AS object,
 		f.proname::text AS name, f.class, f.oid, 'EXECUTE' AS privilege, '' AS "column", false AS open,

@@ -133,7 +133,7 @@ SELECT refused('SELECT dp_histogram(cost, 0, 100, 4) FROM visits', 'ZC002', 'can
 SELECT refused('SELECT worker_partial_agg(''count("any")''::regprocedure, cost) FROM visits', 'ZC002', '', 'an aggregate of the engine''s, which returns states');
 SELECT refused('SELECT dp_count(*) FROM others', 'ZC002', 'distribute it by the column of its privacy unit',
 	'units whose rows are on several servers');
-SELECT refused('SELECT dp_sum(cost) FROM visits WHERE patient = 7', 'ZC002', 'in one step', 'what one shard has');
+SELECT same('SELECT round(dp_sum(cost) / 100) FROM visits WHERE patient = 7', 'what one shard has');
 SELECT refused('SELECT dp_median(cost) FROM visits', 'ZC002', 'cannot be released from distributed table', 'a quantile');
 SELECT refused('SELECT dp_count(*) FROM visits WHERE extract(hour FROM at) = 3', 'ZC002', 'depends on settings', 'a condition by the time zone');
 SELECT refused('SELECT dp_count(*) FROM visits JOIN here USING (patient)', 'ZC002', 'which is on one server', 'a join with a table of the coordinator');

@@ -6,8 +6,8 @@
 #
 # CITUS_SOURCE names an unpacked source tree of Citus (13 for PostgreSQL 15).
 # It is copied and built below build/citus, against the private server, and
-# installed into a copy of that, so that no other test has it.  The clusters
-# are thrown away.  CITUS_ONLY="releases" runs test/citus/releases.sql alone.
+# installed into a copy of that, so that no other test has it.  Each file has
+# a cluster of its own, which is thrown away.  CITUS_ONLY="releases" runs test/citus/releases.sql alone.
 # CITUS_BENCH=1000000 measures instead (test/bench/distributed.py), on tables of so
 # many rows over 1, 2, 4 ... of CITUS_WORKERS workers.
 # Ends with the line "N passed, N failed".
@@ -56,7 +56,8 @@ build_citus()
 		echo "building Citus in ${citus#"$DP_TOP"/} (some minutes)"
 		rm -rf "$citus/source" && mkdir -p "$citus/source" && cp -R "$source"/. "$citus/source/" || return 1
 		(
-			cd "$citus/source" &&
+			# a copy has the order of files for times, and make would ask for autoconf
+			cd "$citus/source" && touch configure &&
 				if "$DP_PG_CONFIG" --version | grep -q ' 15'; then guard_header; fi &&
 				./configure PG_CONFIG="$DP_PG_CONFIG" --without-libcurl --without-lz4 --without-zstd
 		) >"$citus/build.log" 2>&1 || return 1
@@ -113,24 +114,42 @@ chmod a+r "$work/conf"
 
 nodes=coordinator
 for ((i = 1; i <= workers; i++)); do nodes+=" worker$i"; done
-for node in $nodes
-do
-	# for what tests run from SQL
-	dp_initdb "$work/$node" "$work/conf" && WORK=$work PATH=$DP_BIN:$PATH dp_start "$work/$node" || exit 1
-	dp_psql "$work/$node" -d postgres -c "CREATE DATABASE test" || exit 1
-	dp_psql "$work/$node" -d test -c "CREATE EXTENSION citus" || exit 1
-done
-dp_psql "$work/coordinator" -d test -c "SELECT citus_set_coordinator_host('$work/coordinator', 5432)" >/dev/null || exit 1
-for node in $nodes
-do
-	[[ $node == coordinator ]] ||
-		dp_psql "$work/coordinator" -d test -c "SELECT citus_add_node('$work/$node', 5432)" >/dev/null || exit 1
-done
-dp_psql "$work/coordinator" -d test -c "CREATE EXTENSION dp_cdp" \
-	-c "SET citus.enable_ddl_propagation = off" -c "CREATE EXTENSION pgtap" || exit 1
+
+# what tests run from SQL, as the server's user: $WORK/node start worker1, $WORK/node stop worker1 immediate
+cat >"$work/node" <<EOF
+#!/bin/sh
+case \$1 in
+start) exec "$DP_BIN/pg_ctl" -s -w -D "$work/\$2/data" -l "$work/\$2/log" -o "-c unix_socket_directories='$work/\$2' -c listen_addresses='' -c port=5432" start </dev/null >/dev/null 2>&1 ;;
+stop) exec "$DP_BIN/pg_ctl" -s -w -D "$work/\$2/data" -m "\${3:-fast}" stop ;;
+esac
+EOF
+chmod a+rx "$work/node"
+
+make_cluster()
+{
+	local node
+
+	for node in $nodes
+	do
+		rm -rf "${work:?}/$node"
+		# for what tests run from SQL
+		dp_initdb "$work/$node" "$work/conf" && WORK=$work PATH=$DP_BIN:$PATH dp_start "$work/$node" || return 1
+		dp_psql "$work/$node" -d postgres -c "CREATE DATABASE test" || return 1
+		dp_psql "$work/$node" -d test -c "CREATE EXTENSION citus" || return 1
+	done
+	dp_psql "$work/coordinator" -d test -c "SELECT citus_set_coordinator_host('$work/coordinator', 5432)" >/dev/null || return 1
+	for node in $nodes
+	do
+		[[ $node == coordinator ]] ||
+			dp_psql "$work/coordinator" -d test -c "SELECT citus_add_node('$work/$node', 5432)" >/dev/null || return 1
+	done
+	dp_psql "$work/coordinator" -d test -c "CREATE EXTENSION dp_cdp" \
+		-c "SET citus.enable_ddl_propagation = off" -c "CREATE EXTENSION pgtap"
+}
 
 if [[ -n ${CITUS_BENCH-} ]]
 then
+	make_cluster || exit 1
 	as_server env HOME="$work" PGHOST="$work/coordinator" PGPORT=5432 PGUSER=postgres WORK="$work" PATH="$DP_BIN:$PATH" \
 		CITUS_BENCH="$CITUS_BENCH" CITUS_ROUNDS="${CITUS_ROUNDS:-5}" python3 "$DP_TOP/test/bench/distributed.py" | tee "$citus/bench.md"
 	exit "${PIPESTATUS[0]}"
@@ -147,7 +166,8 @@ do
 	name=$(basename "$file" .sql)
 	[[ -z ${CITUS_ONLY-} || " $CITUS_ONLY " == *" $name "* ]] || continue
 	log=$citus/$name.log
-	(cd "$DP_TOP" && as_server env HOME="$work" PGHOST="$work/coordinator" PGPORT=5432 PGUSER=postgres WORK="$work" \
+	make_cluster || exit 1
+	(cd "$DP_TOP" && as_server env HOME="$work" PGHOST="$work/coordinator" PGPORT=5432 PGUSER=postgres WORK="$work" PATH="$DP_BIN:$PATH" \
 		timeout -k 10 "${TEST_TIMEOUT:-900}" "$DP_BIN/psql" -X -q -A -t -v ON_ERROR_STOP=1 -d test \
 		-f "test/citus/$name.sql") >"$log" 2>&1
 	ended=$?
@@ -163,15 +183,16 @@ do
 	echo "citus/$name.sql: $ok passed, $bad failed"
 	passed=$((passed + ok))
 	failed=$((failed + bad))
-done
-for node in $nodes
-do
-	if grep -E 'PANIC|TRAP|terminated by signal' "$work/$node/log" 2>/dev/null
-	then
-		echo "the log of $node has the above"
-		failed=$((failed + 1))
-	fi
-	cp "$work/$node/log" "$citus/$node.log"
+	for node in $nodes
+	do
+		if grep -E 'PANIC|TRAP|terminated by signal' "$work/$node/log" 2>/dev/null
+		then
+			echo "the log of $node has the above"
+			failed=$((failed + 1))
+		fi
+		cp "$work/$node/log" "$citus/$name.$node.log"
+		dp_stop "$work/$node" immediate
+	done
 done
 echo "$passed passed, $failed failed"
 [[ $failed == 0 && $passed != 0 ]]
