@@ -73,15 +73,15 @@ SELECT same(q, t, t || ': ' || d) FROM unnest('{visits,alone,one,same_everywhere
 	('SELECT round(dp_count(*)) FROM %s', 'a count'),
 	('SELECT dept, round(dp_count(*)) FROM %s GROUP BY dept', 'counts of groups'),
 	('SELECT dept, round(dp_count(DISTINCT patient)) FROM %s GROUP BY dept', 'units'),
-	('SELECT dept, round(dp_sum(cost) / 1000) FROM %s GROUP BY dept', 'sums'),
+	('SELECT dept, round((dp_sum(cost) + 500) / 1000) FROM %s GROUP BY dept', 'sums'),
 	('SELECT round(dp_avg(cost)) FROM %s', 'an average'),
-	('SELECT round(dp_sum(cost) / 1000) FROM %s WHERE patient = 7', 'one unit'),
+	('SELECT round((dp_sum(cost) + 500) / 1000) FROM %s WHERE patient = 7', 'one unit'),
 	('SELECT dept, round(dp_count(*)) FROM %s WHERE patient IN (7, 8) GROUP BY dept', 'two units'),
 	('SELECT round(dp_count(*)) FROM %s WHERE patient = 7 AND patient = 8', 'nobody')) v(q, d);
 SELECT same(q, t || ' v JOIN depts USING (dept)', t || ' and a reference table: ' || d) FROM unnest('{visits,alone,one,same_everywhere}'::text[]) t, (VALUES
-	('SELECT round(dp_sum(cost) / 1000) FROM %s WHERE floor = 2', 'a sum'),
+	('SELECT round((dp_sum(cost) + 500) / 1000) FROM %s WHERE floor = 2', 'a sum'),
 	('SELECT floor, round(dp_count(*)) FROM %s WHERE patient = 7 AND floor IN (1, 2, 3) GROUP BY floor', 'counts of one unit')) v(q, d);
-SELECT same('SELECT round(dp_sum(v.cost) / 1000) FROM %s', 'visits v JOIN same_everywhere s ON s.patient = v.patient AND s.visit = v.visit',
+SELECT same('SELECT round((dp_sum(v.cost) + 500) / 1000) FROM %s', 'visits v JOIN same_everywhere s ON s.patient = v.patient AND s.visit = v.visit',
 	'a join with a protected reference table');
 SELECT run_as_analyst('PREPARE p(int) AS INSERT INTO answer SELECT ''prepared'', round(dp_count(*))::text FROM visits WHERE patient = $1');
 TRUNCATE answer;
