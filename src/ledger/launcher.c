@@ -216,7 +216,7 @@ collect_away(void)
 static void
 end_if_told(void)
 {
-	if (ProcDiePending)
+	if (ShutdownRequestPending)
 		proc_exit(1);
 	CHECK_FOR_INTERRUPTS();
 }
@@ -314,7 +314,8 @@ dp_ledger_launcher_main(Datum main_arg)
 	if (dp_shared == NULL)
 		proc_exit(1);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
-	pqsignal(SIGTERM, die);
+	/* as the launcher of autovacuum: it ends between its steps, without a FATAL in the log each time that the server stops */
+	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 	pgstat_report_appname("dp_cdp launcher");
