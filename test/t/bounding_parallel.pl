@@ -177,23 +177,24 @@ foreach my $leaders ('false', 'true')
 
 $node->safe_psql('test', <<'EOC');
 CREATE ROLE ana LOGIN;
-CREATE FUNCTION slow_worker(x int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+CREATE FUNCTION slow_worker(x int, ms int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
 	-- the leader takes its time, too, or it has read all rows before a busy machine has started a worker
-	PERFORM pg_sleep(CASE backend_type WHEN 'parallel worker' THEN 0.01 ELSE 0.001 END) FROM pg_stat_activity WHERE pid = pg_backend_pid();
+	PERFORM pg_sleep(CASE backend_type WHEN 'parallel worker' THEN ms / 1000.0 ELSE 0.001 END) FROM pg_stat_activity WHERE pid = pg_backend_pid();
 	RETURN x;
 END $$;
 SELECT dp_cdp.create_dataset('d', max_groups => 3, max_rows => 5, max_failures => 100), dp_cdp.set_budget('d', 'ana', rho => 10);
 CREATE TABLE few AS SELECT * FROM crowd WHERE x <= 2000;
 ANALYZE few;
-SELECT dp_cdp.protect_table('few', 'd', 'unit'), dp_cdp.allow_function('slow_worker(int)');
+SELECT dp_cdp.protect_table('few', 'd', 'unit'), dp_cdp.allow_function('slow_worker(int, int)');
 ALTER SYSTEM SET max_parallel_workers_per_gather = 2;
 SELECT pg_reload_conf();
 EOC
 
-# is cancelled while it waits for workers that still read, in a condition variable in their memory
+# Is cancelled while it waits for workers that still read, in a condition variable in their memory.  A page takes a worker
+# half a minute, so that the leader still waits when a busy machine has seen that it does.
 my $started = value($node, 'test', 'SELECT pg_postmaster_start_time()');
-my $asked = background($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) FROM few WHERE slow_worker(x) > 0;');
+my $asked = background($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) FROM few WHERE slow_worker(x, 200) > 0;');
 # it waits for its debit as well, but has no workers then
 my $waits = "FROM pg_stat_activity a WHERE EXISTS (SELECT FROM pg_stat_activity w WHERE w.leader_pid = a.pid) AND backend_type = 'client backend' AND wait_event_type = 'Extension' AND query LIKE '%slow_worker%' AND pid <> pg_backend_pid()";
 ok($node->poll_query_until('test', "SELECT count(*) = 1 $waits"), 'the leader of a private query waits for workers');
@@ -213,7 +214,7 @@ for (my ($ms, $i) = (1, 0); $i < 24; $ms = int($ms * 1.3) + 1, $i++)
 {
 	my $whom = $i % 2 ? 'worker' : 'leader';
 	my $type = $i % 2 ? 'parallel worker' : 'client backend';
-	my $run = background($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) FROM few WHERE slow_worker(x) > 0 AND x < 500;');
+	my $run = background($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT dp_count(*) FROM few WHERE slow_worker(x, 10) > 0 AND x < 500;');
 
 	# it may have ended before it is seen
 	foreach (1 .. 20)
