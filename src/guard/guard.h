@@ -46,6 +46,17 @@ typedef struct DpSplitContext
 extern Query *dp_inline_functions(Query *query, Oid *table, List **depends);
 
 /* ------------------------------------------------------------------------
+ * bucket_cases.c
+ * ------------------------------------------------------------------------
+ */
+
+/* Tells whether a node calls width_bucket with an array of thresholds. */
+extern bool dp_is_bucket_of_array(Node *node);
+
+/* Returns what has the value of such a call in terms of comparisons, or the call where its thresholds are not known. */
+extern Node *dp_bucket_as_cases(FuncExpr *call);
+
+/* ------------------------------------------------------------------------
  * protected.c
  * ------------------------------------------------------------------------
  */

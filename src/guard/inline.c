@@ -18,6 +18,9 @@
  *	 when it plans any query of theirs.
  * - Calls that stay as they were are vetted as before.
  *
+ * A function of PostgreSQL's own that others say in simpler terms is written
+ * so (bucket_cases.c).
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -240,6 +243,8 @@ inline_mutator(Node *node, InlineContext *c)
 	node = expression_tree_mutator(node, inline_mutator, c);
 	if (!c->in_from_only && IsA(node, FuncExpr) && may_be_inlined(((FuncExpr *) node)->funcid, false))
 		return inline_call((FuncExpr *) node, c);
+	if (!c->in_from_only && dp_is_bucket_of_array(node))
+		return dp_bucket_as_cases((FuncExpr *) node);
 	return node;
 }
 
@@ -267,6 +272,8 @@ needs_walker(Node *node, bool *in_from_only)
 		return query_tree_walker((Query *) node, needs_walker, in_from_only, 0);
 	if (IsA(node, FuncExpr) && may_be_inlined(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->funcretset) &&
 		(((FuncExpr *) node)->funcretset || !*in_from_only))
+		return true;
+	if (!*in_from_only && dp_is_bucket_of_array(node))
 		return true;
 	return expression_tree_walker(node, needs_walker, in_from_only);
 }

@@ -195,6 +195,42 @@ RESET SESSION AUTHORIZATION;
 SELECT is(a.answer, rows_for('owner1', replace($$SELECT CASE WHEN n = ANY ($1) THEN 'in' ELSE 'out' END, n = ANY ($1), n <> ALL ($1), count(*) FROM orders GROUP BY 1, 2, 3$$, '$1', a.argument || '::int[]')),
 	format('an array %s that is a parameter, %s', a.argument, a.mode)) FROM answers a;
 
+-- buckets, and conditions on their value, of which parameters are a part
+SELECT executed_as_declared(format('SELECT %s AS b, count(*) FROM orders WHERE %s GROUP BY 1', b, c), a)
+	FROM (VALUES ('width_bucket(amount, 0, 300, 6)', 'amount >= $1::numeric AND amount < $2::numeric', '50, 200'), ('width_bucket(amount, 0, 300, 6)', 'amount > $1::numeric AND $2::numeric >= amount', '49.99, 150'),
+		('width_bucket(amount, 0, 300, 6)', 'amount >= $1::numeric AND amount < $2::numeric', '50, NULL'), ('width_bucket(amount, 0, 300, 6)', 'amount = $1::numeric', '75'), ('width_bucket(amount, 0, 300, 6)', 'amount = $1::int', '75'),
+		('width_bucket(n, 0, 10, 5)', 'n >= $1::int AND n < $2::int', '0, 6'), ('width_bucket(n, 0, 10, 5)', 'n BETWEEN $1::bigint AND $2::numeric', '2, 5'), ('width_bucket(n, 0, 10, 5)', 'n >= 0 AND n < 6 AND n < $1::int', '4'),
+		('width_bucket(amount::float8, 0, 300, 6)', 'amount >= $1::numeric AND amount < $2::numeric', '0, 150'), ('width_bucket(n::float8, 0, 10, 5)', 'n >= $1::int AND n <= $2::int', '2, 3'),
+		('width_bucket(amount, $1::numeric, $2::numeric, $3::int)', 'amount >= $1 AND amount < $2', '50, 250, 4'), ('width_bucket(amount, $1::numeric, $2::numeric, $3::int)', 'amount >= $1 AND amount < $2', '50, NULL, 4'),
+		('width_bucket(amount, $1::numeric, 300, $2::int) * 10', 'amount BETWEEN $1 AND $3::int', '0, 6, 299'), ('width_bucket(amount, 0, 300, $1::int)', 'amount >= 0 AND amount < 300', '10'),
+		('width_bucket(amount, 0, 300, $1::int)', 'amount >= 0', 'NULL'), ('width_bucket(amount, 0, 300, 6)', 'amount >= 0 AND amount < 300 AND width_bucket(amount, 0, 300, 6) = $1::int', '3'),
+		('width_bucket(n, 0, 10, 5)', 'n IS NOT NULL AND n >= $1::int AND n < $2::int', '0, 10'), ('width_bucket(amount, 0, 300, 6), dept', 'amount >= 0 AND amount < 100 AND dept = $1::text', '''x'''),
+		('width_bucket(amount, $1::numeric, $2::numeric, $3::int)', 'true', '0, 300, 0'), ('width_bucket(amount, $1::numeric, $2::numeric, $3::int)', 'true', '5, 5, 3')) AS t (b, c, a);
+SELECT is(executed_for('analyst1', 'SELECT width_bucket(amount, 0, $1::numeric, 6) FROM orders WHERE amount < $2::numeric GROUP BY 1', '300, 100'), '(0) (1) (2)', 'below a parameter');
+SELECT is(executed_for('analyst1', 'SELECT width_bucket(amount, $1::numeric, 0, 6) FROM orders WHERE amount < $2::numeric GROUP BY 1', '300, 100'), '(0) (1) (2) (3) (4) (5) (6) (7)', '... none of those that are numbered downwards');
+SELECT is(executed_for('analyst1', 'SELECT width_bucket(amount, 0, 300, 6) FROM orders WHERE amount < $1::numeric GROUP BY 1', '''NaN'''), '(0) (1) (2) (3) (4) (5) (6) (7)', '... which has no bucket');
+SELECT is(executed_for('analyst1', 'SELECT width_bucket(amount, 0, 300, 6) FROM orders WHERE amount < $1::numeric GROUP BY 1', '1e131000'), '(0) (1) (2) (3) (4) (5) (6) (7)', '... nor a neighbour');
+SELECT is(executed_for('analyst1', 'SELECT width_bucket(n, 0, $1::int, 2) FROM orders GROUP BY 1', '10'), '() (0) (1) (2) (3)', 'of a column that may be NULL');
+SELECT matches(executed_for('analyst1', 'SELECT width_bucket(n, 0, 10, $1::int) FROM orders GROUP BY 1', '2147483647'), '^ZC00', 'too many buckets');
+
+-- buckets of unequal width
+SELECT as_declared(format('SELECT width_bucket(%s) AS b, count(*) FROM orders WHERE %s GROUP BY 1', b, c), b || ', of rows where ' || c)
+	FROM (VALUES ('amount, ARRAY[10, 50, 200]', 'true'), ('amount, ARRAY[0, 10, 10, 50]::numeric[]', 'amount >= 0 AND amount < 40'), ('tip, ARRAY[0.5, 1.5, 10]', 'tip >= 0.5 AND tip < 2'), ('n, ARRAY[2, 5]', 'n IS NOT NULL'), ('n, ''{2,5}''', 'n > 3'),
+		('f, ARRAY[1, 2, ''NaN'']::float8[]', 'true'), ('status::text, ARRAY[''b'', ''o'']', 'status >= ''b'' AND status < ''n'''), ('day, ARRAY[date ''2025-02-01'', ''2025-03-01'']', 'true'), ('n, ARRAY[3]', 'n IS NULL')) AS t (b, c);
+SELECT executed_as_declared('SELECT width_bucket(amount, ARRAY[10, 50, 200]), dept, count(*) FROM orders WHERE amount < $1::numeric AND dept = $2::text GROUP BY 1, 2', '45, ''x''');
+SELECT is(left(rows_for('analyst1', format('SELECT width_bucket(n, %s), count(*) FROM orders GROUP BY 1', a)), 5), 'ZC002', 'no thresholds: ' || a)
+	FROM unnest(ARRAY['ARRAY[5, 2]', 'ARRAY[2, NULL]', 'NULL::int[]', 'ARRAY[[2, 5]]', 'ARRAY[n]', 'ARRAY(SELECT i FROM generate_series(1, 3) i)']) a;
+
+-- what is true of no row
+SELECT executed_as_declared('SELECT dept, count(*) FROM orders WHERE ' || c || ' GROUP BY 1', a)
+	FROM (VALUES ('amount < $1::numeric', 'NULL'), ('amount < $1::numeric', '100'), ('n = ANY ($1::int[])', '''{}'''), ('n = ANY ($1::int[])', 'NULL'), ('n = ANY ($1::int[])', '''{1,NULL}'''), ('n <> ALL ($1::int[])', 'NULL'),
+		('n <> ALL ($1::int[])', '''{}'''), ('at < $1::timestamp', 'NULL'), ('amount BETWEEN $1::int AND $2::int', '1, NULL')) AS t (c, a);
+
+-- an equality with a number of another type tells of the column, too
+SELECT as_declared(format('SELECT n <= 1 AS low, n = 2 AS two, count(*) FROM orders WHERE %s GROUP BY 1, 2', c), 'where ' || c)
+	FROM unnest(ARRAY['n = 1.0', '2.00 = n', 'n = 2.0 AND n > 0', 'n = 0.5', 'n = 1::bigint', 'n = 1']) c;
+SELECT executed_as_declared('SELECT n <= 1 AS low, CASE WHEN n < 3 THEN ''few'' ELSE ''many'' END, count(*) FROM orders WHERE n = $1::numeric GROUP BY 1, 2', a) FROM unnest(ARRAY['1.0', '7', '0.5', 'NULL']) a;
+
 -- ------------------------------------------------------------------------
 -- outer joins, and what is too much
 -- ------------------------------------------------------------------------

@@ -73,10 +73,7 @@ extern bool dp_sees_form(Node *test, Oid type, bool has_forms);
 /* Returns an argument of a call that is known, and not NULL; else NULL. */
 extern Const *dp_constant_argument(FuncExpr *call, int n);
 
-/*
- * width_buckets.c: adds the results of width_bucket: those below and above all others only if the bounds of what it reads
- * reach them; returns false where they are not known, or too many
- */
+/* width_buckets.c: adds the results of width_bucket; returns false where they are not known, or too many */
 extern bool dp_add_width_buckets(DpLevel *level, FuncExpr *call, DpKeyValues *keys);
 
 /* width_buckets.c: adds to the level's conditions what they tell of a key that is a width_bucket */

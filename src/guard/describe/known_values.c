@@ -25,6 +25,7 @@
 #include "base/compat.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type_d.h"
+#include "guard/describe/cell_tests.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
 #include "guard/describe/shadow.h"
@@ -117,12 +118,32 @@ make_class(DpShadow *s, Node *expr)
 	return class;
 }
 
+/*
+ * Adds an equality once more for cells of what a cast is left out of: in
+ * WHERE n = 1.0 the class knows of n::numeric only.
+ */
+static void
+keep_for_cells(DpShadow *s, const DpShadowCondition *condition, Node *left, Node *right)
+{
+	DpCellTest	test;
+	DpShadowCondition *kept;
+
+	if (!dp_get_cell_test(condition->expr, &test) || equal(test.expr, left) || equal(test.expr, right))
+		return;
+	kept = palloc0(sizeof(DpShadowCondition));
+	kept->expr = condition->expr;
+	kept->is_below = condition->is_below;
+	kept->follows = true;
+	kept->by_cells = true;
+	s->conditions = lappend(s->conditions, kept);
+}
+
 void
 dp_shadow_equate(DpShadow *s)
 {
 	ListCell   *lc;
 
-	foreach(lc, s->conditions)
+	foreach(lc, list_copy(s->conditions))
 	{
 		DpShadowCondition *condition = lfirst(lc);
 		DpShadowClass *a,
@@ -133,6 +154,7 @@ dp_shadow_equate(DpShadow *s)
 		/* rows without a match do not satisfy an outer join's */
 		if (!bms_is_empty(condition->joins) || !dp_shadow_is_equality(condition->expr, &left, &right))
 			continue;
+		keep_for_cells(s, condition, left, right);
 		a = make_class(s, left);
 		b = make_class(s, right);
 		if (a == b)
@@ -584,4 +606,10 @@ dp_shadow_resolve(DpShadow *s, Node *expr, bool with_lists, Bitmapset **items)
 		return NULL;
 	*items = bms_add_members(*items, c.items);
 	return resolved;
+}
+
+Node *
+dp_shadow_resolve_condition(DpShadow *s, const DpShadowCondition *condition, Node *part, Bitmapset **items)
+{
+	return condition->by_cells ? dp_shadow_tell_cells(s, part, items) : dp_shadow_resolve(s, part, false, items);
 }

@@ -63,6 +63,7 @@ typedef struct DpShadowCondition
 								 * do not know */
 	bool		follows;		/* from others: asked only of what is there
 								 * without it */
+	bool		by_cells;		/* known from cells, or not at all */
 	bool		is_included;
 } DpShadowCondition;
 
@@ -118,6 +119,9 @@ extern Bitmapset *dp_shadow_included(const DpShadow *s);
  */
 extern Node *dp_shadow_resolve(DpShadow *s, Node *expr, bool with_lists, Bitmapset **items);
 
+/* known_values.c: the same of a condition, or of a conjunct in it */
+extern Node *dp_shadow_resolve_condition(DpShadow *s, const DpShadowCondition *condition, Node *part, Bitmapset **items);
+
 /* known_values.c: fills a list that the policy declares; ZC002 where there is no room for it */
 extern void dp_shadow_fill_list(DpShadow *s, DpShadowItem *item);
 
@@ -129,6 +133,12 @@ extern DpShadowItem *dp_shadow_add_list(DpShadow *s, Var *column, Expr *values);
  * their safe form and not known without, read
  */
 extern void dp_shadow_add_points(DpShadow *s, List *keys);
+
+/*
+ * bucket_lists.c: makes lists for the calls of width_bucket in a key of the
+ * level, whose safe form named is, and returns that with the lists in it
+ */
+extern Node *dp_shadow_put_buckets(DpShadow *s, Node *expr, Node *named);
 
 /* buckets.c: limits public columns that are equal to the day, or another unit, of a protected one to the range of that */
 extern void dp_shadow_bound_buckets(DpShadow *s);

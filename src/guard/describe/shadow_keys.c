@@ -157,7 +157,7 @@ find_cells(DpShadow *s, ShadowKey *keys, int nkeys)
 		const DpShadowCondition *condition = lfirst(lc);
 
 		if (!condition->splits_cells && !contain_volatile_functions(condition->expr))
-			(void) dp_shadow_resolve(s, condition->expr, false, &items);
+			(void) dp_shadow_resolve_condition(s, condition, condition->expr, &items);
 	}
 	dp_shadow_fill_cells(s);
 	s->cell_stage = DP_CELLS_FOUND;
@@ -178,7 +178,7 @@ keep_conditions(DpShadow *s)
 
 		if (condition->splits_cells || !bms_is_empty(condition->joins) || contain_volatile_functions(condition->expr))
 			continue;
-		resolved = dp_shadow_resolve(s, condition->expr, false, &items);
+		resolved = dp_shadow_resolve_condition(s, condition, condition->expr, &items);
 		if (resolved == NULL || equal(resolved, condition->expr))
 			continue;
 		kept = palloc0(sizeof(DpShadowCondition));
@@ -203,9 +203,24 @@ resolve_each(DpShadow *s, ShadowKey *keys, int nkeys)
 	return unknown;
 }
 
+/* Puts lists in the place of buckets where it is known only when the query runs which there are; otherwise declared_keys.c knows. */
+static void
+put_buckets(DpShadow *s, ShadowKey *keys, int nkeys)
+{
+	for (int i = 0; i < nkeys; i++)
+	{
+		Node	   *expr = list_nth(s->level->key_exprs, i);
+
+		if (keys[i].named != NULL && keys[i].expr == NULL &&
+			(is_of_execution(expr) || is_of_execution((Node *) s->level->conditions)))
+			keys[i].named = dp_shadow_put_buckets(s, expr, keys[i].named);
+	}
+}
+
 /*
  * Resolves the keys of the level: what is not known by itself may be at points
- * of time, or by cells of its values; or some of it by cells, and the rest at points.
+ * of time, by lists of buckets, or by cells of its values; or some of it by cells,
+ * and the rest at points.
  */
 static void
 resolve_keys(DpShadow *s, ShadowKey *keys, int nkeys)
@@ -218,6 +233,9 @@ resolve_keys(DpShadow *s, ShadowKey *keys, int nkeys)
 	if (unknown == NIL)
 		return;
 	dp_shadow_add_points(s, unknown);
+	if (resolve_each(s, keys, nkeys) == NIL)
+		return;
+	put_buckets(s, keys, nkeys);
 	if (resolve_each(s, keys, nkeys) == NIL)
 		return;
 	find_cells(s, keys, nkeys);

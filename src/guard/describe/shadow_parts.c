@@ -15,6 +15,9 @@
 
 #include "access/table.h"
 #include "base/compat.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "guard/describe/key_values.h"
 #include "guard/describe/shadow.h"
 #include "guard/read/read.h"
 #include "miscadmin.h"
@@ -22,6 +25,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -258,15 +262,15 @@ merge_joins(DpShadow *s)
 }
 
 /*
- * Resolves a condition as far as it is known: of a conjunction also a part of
- * it, inside of OR, too.  NULL: nothing is.  Clears *whole where something is
- * left out.
+ * Resolves a part of a condition as far as it is known: of a conjunction also a
+ * part of it, inside of OR, too.  NULL: nothing is.  Clears *whole where
+ * something is left out.
  */
 static Node *
-known_part(DpShadow *s, Node *condition, Bitmapset **items, bool *whole)
+known_part(DpShadow *s, const DpShadowCondition *of, Node *condition, Bitmapset **items, bool *whole)
 {
 	Bitmapset  *read = NULL;
-	Node	   *resolved = dp_shadow_resolve(s, condition, false, &read);
+	Node	   *resolved = dp_shadow_resolve_condition(s, of, condition, &read);
 	List	   *args = NIL;
 	ListCell   *lc;
 
@@ -278,7 +282,7 @@ known_part(DpShadow *s, Node *condition, Bitmapset **items, bool *whole)
 			return NULL;
 		foreach(lc, ((BoolExpr *) condition)->args)
 		{
-			Node	   *part = known_part(s, lfirst(lc), &read, whole);
+			Node	   *part = known_part(s, of, lfirst(lc), &read, whole);
 
 			if (part != NULL)
 				args = lappend(args, part);
@@ -293,26 +297,59 @@ known_part(DpShadow *s, Node *condition, Bitmapset **items, bool *whole)
 	return resolved;
 }
 
-/* A comparison with something unknown tells that the known side of it is not NULL. */
+static void
+add_condition(DpShadow *s, Node *expr, const DpShadowCondition *from)
+{
+	DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
+
+	condition->expr = expr;
+	condition->joins = from->joins;
+	s->conditions = lappend(s->conditions, condition);
+}
+
+/* A comparison of something unknown with elements of an array tells that there are such; of = ANY ($1), that it has any. */
+static void
+exclude_no_array(DpShadow *s, const DpShadowCondition *condition)
+{
+	ScalarArrayOpExpr *op = (ScalarArrayOpExpr *) condition->expr;
+	Node	   *array = lsecond(op->args);
+	Bitmapset  *items = NULL;
+	Node	   *count;
+	OpExpr	   *any;
+
+	if (!op_strict(op->opno) || !dp_reads_param(array) || dp_shadow_resolve(s, array, false, &items) == NULL || !bms_is_empty(items))
+		return;
+	if (!op->useOr)
+	{
+		add_condition(s, (Node *) dp_is_not_null((Expr *) copyObject(array)), condition);
+		return;
+	}
+	count = (Node *) makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(copyObject(array)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+	any = (OpExpr *) make_opclause(Int4LessOperator, BOOLOID, false,
+								   (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true),
+								   (Expr *) count, InvalidOid, InvalidOid);
+	set_opfuncid(any);
+	add_condition(s, (Node *) any, condition);
+}
+
+/* A comparison with something unknown tells that the known side of it, also one without columns, is not NULL. */
 static void
 exclude_nulls(DpShadow *s, const DpShadowCondition *condition)
 {
 	ListCell   *lc;
 
-	if (!IsA(condition->expr, OpExpr) || !op_strict(((OpExpr *) condition->expr)->opno) ||
-		contain_volatile_functions(condition->expr))
+	if (contain_volatile_functions(condition->expr) || condition->by_cells)
+		return;
+	if (IsA(condition->expr, ScalarArrayOpExpr))
+		exclude_no_array(s, condition);
+	if (!IsA(condition->expr, OpExpr) || !op_strict(((OpExpr *) condition->expr)->opno))
 		return;
 	foreach(lc, ((OpExpr *) condition->expr)->args)
 	{
 		Bitmapset  *items = NULL;
-		DpShadowCondition *not_null;
 
-		if (dp_shadow_resolve(s, lfirst(lc), false, &items) == NULL || bms_is_empty(items))
-			continue;
-		not_null = palloc0(sizeof(DpShadowCondition));
-		not_null->expr = (Node *) dp_is_not_null(lfirst(lc));
-		not_null->joins = condition->joins;
-		s->conditions = lappend(s->conditions, not_null);
+		if (dp_shadow_resolve(s, lfirst(lc), false, &items) != NULL && (!bms_is_empty(items) || dp_reads_param(lfirst(lc))))
+			add_condition(s, (Node *) dp_is_not_null(lfirst(lc)), condition);
 	}
 }
 
@@ -333,7 +370,7 @@ dp_shadow_find_parts(DpShadow *s, List *read)
 
 		condition->is_whole = true;
 		condition->resolved = condition->splits_cells || contain_volatile_functions(condition->expr) ? NULL
-			: known_part(s, condition->expr, &condition->items, &condition->is_whole);
+			: known_part(s, condition, condition->expr, &condition->items, &condition->is_whole);
 		if (condition->resolved == NULL)
 			exclude_nulls(s, condition);
 	}

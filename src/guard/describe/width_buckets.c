@@ -27,6 +27,7 @@
 #include "guard/describe/cell_tests.h"
 #include "guard/describe/describe.h"
 #include "guard/describe/key_values.h"
+#include "guard/describe/width_buckets.h"
 #include "guard/vet/vet.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -84,24 +85,39 @@ do_ascend(FuncExpr *bucket)
 }
 
 bool
-dp_add_width_buckets(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
+dp_is_width_bucket(Node *node)
+{
+	return IsA(node, FuncExpr) && (((FuncExpr *) node)->funcid == F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4 ||
+								   ((FuncExpr *) node)->funcid == F_WIDTH_BUCKET_NUMERIC_NUMERIC_NUMERIC_INT4);
+}
+
+bool
+dp_width_bucket_ends(DpLevel *level, FuncExpr *call, int64 *first, int64 *last)
 {
 	Const	   *count = dp_constant_argument(call, 3);
-	Numeric		low = constant_number(call, 1);
-	Numeric		high = constant_number(call, 2);
 	DpInterval	interval;
-	int64		first = 0;
-	int64		last;
 
+	*first = 0;
 	if (count == NULL || DatumGetInt32(count->constvalue) < 1)
 		return false;
-	last = (int64) DatumGetInt32(count->constvalue) + 1;
+	*last = (int64) DatumGetInt32(count->constvalue) + 1;
 	interval = dp_planned_interval(level, linitial(call->args));
 	if (do_ascend(call) && interval.state == DP_INTERVAL_KNOWN)
 	{
-		first += !is_less(interval.lower, low);
-		last -= is_less(interval.upper, high);
+		*first += !is_less(interval.lower, constant_number(call, 1));
+		*last -= is_less(interval.upper, constant_number(call, 2));
 	}
+	return true;
+}
+
+bool
+dp_add_width_buckets(DpLevel *level, FuncExpr *call, DpKeyValues *keys)
+{
+	int64		first;
+	int64		last;
+
+	if (!dp_width_bucket_ends(level, call, &first, &last))
+		return false;
 	keys->null_key |= !dp_expression_never_null(level, (Node *) call);
 	return dp_key_values_add_range(keys, first, last);
 }
@@ -188,48 +204,40 @@ strip_monotone(Node *expr)
 	return expr;
 }
 
-/* Returns the condition on a bucket that follows from a comparison of its value; NULL: none does. */
-static Node *
-implied_comparison(FuncExpr *bucket, Node *condition)
+bool
+dp_bucket_bound(FuncExpr *bucket, Node *condition, DpBucketBound *bound)
 {
-	FuncExpr   *of_constant;
 	DpCellTest	test;
 	Node	   *constant;
-	Oid			opno;
 	int			scale;
-	OpExpr	   *implied;
 
-	if (!dp_get_cell_test(condition, &test) || list_length(test.constants) != 1 || IsA(condition, ScalarArrayOpExpr) ||
-		!IsA(condition, OpExpr) || !equal(test.expr, strip_monotone(linitial(bucket->args))))
-		return NULL;
-	constant = linitial(test.constants);
-	if (!has_bucket(constant))
-		return NULL;
+	if (!IsA(condition, OpExpr) || !dp_get_cell_test(condition, &test) || list_length(test.constants) != 1 ||
+		!equal(test.expr, strip_monotone(linitial(bucket->args))))
+		return false;
+	bound->constant = constant = linitial(test.constants);
+	if (IsA(constant, Const) && !has_bucket(constant))
+		return false;
 	scale = exprType(constant) == NUMERICOID ? scale_of(test.expr) : -1;
-	opno = test.opno;
-	if (opno == Int4LessOperator || opno == INT4_GREATER)
+	bound->opno = test.opno;
+	if (test.opno == Int4LessOperator || test.opno == INT4_GREATER)
 	{
 		if (scale >= 0)
-			constant = neighbour(constant, scale, opno == Int4LessOperator);
-		opno = opno == Int4LessOperator ? INT4_LESS_EQUAL : INT4_GREATER_EQUAL;
+			constant = neighbour(constant, scale, test.opno == Int4LessOperator);
+		bound->opno = test.opno == Int4LessOperator ? INT4_LESS_EQUAL : INT4_GREATER_EQUAL;
 	}
-	else if (opno != INT4_LESS_EQUAL && opno != INT4_GREATER_EQUAL && opno != Int4EqualOperator)
-		return NULL;
+	else if (test.opno != INT4_LESS_EQUAL && test.opno != INT4_GREATER_EQUAL && test.opno != Int4EqualOperator)
+		return false;
 	constant = coerce_to_target_type(NULL, constant, exprType(constant), exprType(linitial(bucket->args)), -1,
 									 COERCION_EXPLICIT, COERCE_EXPLICIT_CAST, -1);
 	if (constant == NULL)
-		return NULL;
-	of_constant = copyObject(bucket);
-	linitial(of_constant->args) = constant;
-	implied = (OpExpr *) make_opclause(opno, BOOLOID, false, (Expr *) copyObject(bucket), (Expr *) of_constant,
-									   InvalidOid, InvalidOid);
-	set_opfuncid(implied);
-	return (Node *) implied;
+		return false;
+	bound->bucket = copyObject(bucket);
+	linitial(bound->bucket->args) = constant;
+	return true;
 }
 
-/* Tells whether a condition says that the value of a bucket is not NULL. */
-static bool
-says_not_null(FuncExpr *bucket, Node *condition)
+bool
+dp_bucket_not_null(FuncExpr *bucket, Node *condition)
 {
 	NullTest   *test = (NullTest *) condition;
 
@@ -244,19 +252,22 @@ dp_imply_bucket_conditions(DpLevel *level, Node *key)
 	List	   *implied = NIL;
 	ListCell   *lc;
 
-	if (!IsA(key, FuncExpr) || (bucket->funcid != F_WIDTH_BUCKET_FLOAT8_FLOAT8_FLOAT8_INT4 &&
-								bucket->funcid != F_WIDTH_BUCKET_NUMERIC_NUMERIC_NUMERIC_INT4))
-		return;
-	if (!do_ascend(bucket))
+	if (!dp_is_width_bucket(key) || !do_ascend(bucket))
 		return;
 	foreach(lc, level->conditions)
 	{
-		Node	   *more = implied_comparison(bucket, lfirst(lc));
+		DpBucketBound bound;
+		OpExpr	   *more;
 
-		if (more != NULL)
-			implied = lappend(implied, more);
-		else if (says_not_null(bucket, lfirst(lc)))
+		if (dp_bucket_not_null(bucket, lfirst(lc)))
 			implied = list_append_unique(implied, dp_is_not_null((Expr *) copyObject(bucket)));
+		/* of what is known when the query runs, bucket_lists.c takes care */
+		if (!dp_bucket_bound(bucket, lfirst(lc), &bound) || !IsA(bound.constant, Const))
+			continue;
+		more = (OpExpr *) make_opclause(bound.opno, BOOLOID, false, (Expr *) copyObject(bucket), (Expr *) bound.bucket,
+										InvalidOid, InvalidOid);
+		set_opfuncid(more);
+		implied = lappend(implied, more);
 	}
 	level->conditions = list_concat_unique(level->conditions, implied);
 }

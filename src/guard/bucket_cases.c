@@ -1,0 +1,132 @@
+/*-------------------------------------------------------------------------
+ *
+ * bucket_cases.c
+ *	  width_bucket with an array of thresholds, written as CASE.
+ *
+ *		width_bucket(amount, ARRAY[10, 50])
+ *
+ * is the number of thresholds that are not above the amount:
+ *
+ *		CASE WHEN amount IS NULL THEN NULL WHEN amount < 10 THEN 0 WHEN amount < 50 THEN 1 ELSE 2 END
+ *
+ * of which everything else knows which values it has, and which of them
+ * conditions exclude.
+ *
+ * Invariant: the CASE has the value of the call for every operand, by the same
+ * order and collation.  Where PostgreSQL raises an error, or the thresholds are
+ * in no order, the call stays as it is.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "guard/guard.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteManip.h"
+#include "utils/array.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+/* more thresholds stay an array, and so does a call whose operand is longer, as text of its nodes, times thresholds */
+#define MOST_THRESHOLDS 200
+#define MOST_TEXT (256 * 1024)
+
+bool
+dp_is_bucket_of_array(Node *node)
+{
+	return IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid == F_WIDTH_BUCKET_ANYCOMPATIBLE_ANYCOMPATIBLEARRAY;
+}
+
+static void
+add_when(CaseExpr *cases, Expr *condition, Expr *result)
+{
+	CaseWhen   *when = makeNode(CaseWhen);
+
+	when->expr = condition;
+	when->result = result;
+	when->location = -1;
+	cases->args = lappend(cases->args, when);
+}
+
+static Expr *
+number(int n)
+{
+	return (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(n), false, true);
+}
+
+/* Returns the thresholds as constants, each not below the one before it; NIL: they are not known, or no such. */
+static List *
+thresholds(Node *array, TypeCacheEntry *type, Oid collation)
+{
+	Node	   *known;
+	ArrayType  *value;
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+	List	   *list = NIL;
+
+	if (contain_mutable_functions(array) || checkExprHasSubLink(array))
+		return NIL;
+	known = eval_const_expressions(NULL, array);
+	if (!IsA(known, Const) || ((Const *) known)->constisnull)
+		return NIL;
+	value = DatumGetArrayTypeP(((Const *) known)->constvalue);
+	if (ARR_NDIM(value) != 1 || array_contains_nulls(value))
+		return NIL;
+	deconstruct_array(value, type->type_id, type->typlen, type->typbyval, type->typalign, &values, &nulls, &n);
+	if (n > MOST_THRESHOLDS)
+		return NIL;
+	for (int i = 0; i < n; i++)
+	{
+		if (i > 0 && DatumGetInt32(FunctionCall2Coll(&type->cmp_proc_finfo, collation, values[i - 1], values[i])) > 0)
+			return NIL;
+		list = lappend(list, makeConst(type->type_id, -1, get_typcollation(type->type_id), type->typlen, values[i], false,
+									   type->typbyval));
+	}
+	return list;
+}
+
+Node *
+dp_bucket_as_cases(FuncExpr *call)
+{
+	Node	   *operand = linitial(call->args);
+	Oid			element = get_element_type(exprType(lsecond(call->args)));
+	TypeCacheEntry *type;
+	List	   *list;
+	CaseExpr   *cases;
+	NullTest   *is_null;
+	ListCell   *lc;
+
+	if (!OidIsValid(element) || getBaseType(exprType(operand)) != element || contain_volatile_functions(operand) ||
+		checkExprHasSubLink(operand))
+		return (Node *) call;
+	type = lookup_type_cache(element, TYPECACHE_LT_OPR | TYPECACHE_CMP_PROC_FINFO);
+	if (!OidIsValid(type->lt_opr) || !OidIsValid(type->cmp_proc_finfo.fn_oid))
+		return (Node *) call;
+	list = thresholds(lsecond(call->args), type, call->inputcollid);
+	if (list == NIL || strlen(nodeToString(operand)) * list_length(list) > MOST_TEXT)
+		return (Node *) call;
+	cases = makeNode(CaseExpr);
+	cases->casetype = INT4OID;
+	cases->location = call->location;
+	is_null = makeNode(NullTest);
+	is_null->arg = copyObject((Expr *) operand);
+	is_null->nulltesttype = IS_NULL;
+	is_null->location = -1;
+	add_when(cases, (Expr *) is_null, (Expr *) makeNullConst(INT4OID, -1, InvalidOid));
+	foreach(lc, list)
+	{
+		OpExpr	   *below = (OpExpr *) make_opclause(type->lt_opr, BOOLOID, false, copyObject((Expr *) operand), lfirst(lc),
+													 InvalidOid, call->inputcollid);
+
+		set_opfuncid(below);
+		add_when(cases, (Expr *) below, number(foreach_current_index(lc)));
+	}
+	cases->defresult = number(list_length(list));
+	return (Node *) cases;
+}
