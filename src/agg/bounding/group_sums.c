@@ -11,8 +11,8 @@
  * Invariants:
  *	- only clamped values are added (dp_clamped_value), each unit's once, so the
  *	  second level comes to the same sums whatever was added up before;
- *	- keys are one if their bits or bytes are, which is what GROUP BY goes by
- *	  for the types that are taken here; other types, and codes, are not;
+ *	- keys are one if their bits or bytes are: keys that GROUP BY takes for equal,
+ *	  and that are written differently, leave as they are; codes are not added up;
  *	- no sum exceeds MOST_UNITS * MOST_VALUE < 2^62;
  *	- memory is limited: what has no room leaves, and where that does not make
  *	  less of it (more groups than fit), adding up ends.
@@ -108,15 +108,6 @@ bool
 dp_group_sums_useless(const DpGroupSums *sums)
 {
 	return sums->useless;
-}
-
-static void
-learn_shape(DpGroupSums *sums, const DpBoundState *state)
-{
-	sums->shape = dp_shape_of(state, sums->context);
-	for (int i = 0; i < state->nkeys; i++)
-		if (sums->shape->key[i].class == DP_KEY_GENERIC)
-			sums->useless = true;
 }
 
 static inline uint64 *
@@ -222,7 +213,7 @@ dp_group_sums_add(DpGroupSums *sums, const DpBoundState *state)
 	Size		entry_size = dp_entry_size(state);
 
 	if (unlikely(sums->shape == NULL))
-		learn_shape(sums, state);
+		sums->shape = dp_shape_of(state, sums->context);
 	layout = &sums->shape->layout;
 	if (sums->useless || sums->nunits >= MOST_UNITS ||
 		sums->ngroups + state->nentries > BUCKETS / 2 ||

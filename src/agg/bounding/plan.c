@@ -160,8 +160,7 @@ rows_that_leave(const DpAskedRows *rows, const Path *input, double kept)
 		if (list_nth_int(rows->columns, 2 * c) == DP_COLUMN_KEY)
 			keys = lappend(keys, dp_asked_argument(rows->aggref, nargs - ncolumns + list_length(keys)));
 	for (int i = 0; i < list_length(keys); i++)
-		if (!dp_key_info_init(&info, exprType(list_nth(keys, i)), exprCollation(list_nth(keys, i)), CurrentMemoryContext) ||
-			info.class == DP_KEY_GENERIC)
+		if (!dp_key_info_init(&info, exprType(list_nth(keys, i)), exprCollation(list_nth(keys, i)), CurrentMemoryContext))
 			return kept;
 	if (keys != NIL)
 		groups = estimate_num_groups(rows->units, keys, input->rows, NULL, &estimation);
