@@ -203,9 +203,9 @@ BEGIN
 	RETURN array_to_string(found, '; ');
 END $$;
 SET max_parallel_workers_per_gather = 0;
-SELECT is(inside('SELECT dp_count(*) FROM steps WHERE metres > 5'), one, 'a parent that is needed for nothing but the unit costs one hash join')
-	FROM (VALUES ('Hash Join; Hash Cond: (steps.tour = tours.tour); Filter: (metres > 5); Filter: (cust IS NOT NULL)')) AS v (one);
-SELECT is(inside(q), 'Hash Join; Hash Cond: (s.tour = t.tour); Filter: (cust IS NOT NULL)', q) FROM unnest(ARRAY[
+SELECT is(inside('SELECT dp_count(*) FROM steps WHERE metres > 5'), one, 'a parent that is needed for nothing but the unit costs one join')
+	FROM (VALUES ('Custom Scan (DpKeyJoin); Key Cond: (steps.tour = tours.tour); Filter: (metres > 5); Filter: (cust IS NOT NULL)')) AS v (one);
+SELECT is(inside(q), 'Custom Scan (DpKeyJoin); Key Cond: (s.tour = t.tour); Filter: (cust IS NOT NULL)', q) FROM unnest(ARRAY[
 	'SELECT dp_count(*) FROM steps s JOIN tours t ON s.tour = t.tour', 'SELECT dp_count(*) FROM tours t, steps s WHERE s.tour = t.tour']) AS q;
 SELECT unalike(inside('SELECT dp_count(*) FROM steps s LEFT JOIN tours t ON s.tour = t.tour WHERE metres > 5'), '%Join%Join%',
 	'a LEFT JOIN on the key alone needs the parent once');

@@ -80,7 +80,8 @@ my $looked_up = qr/Nested Loop.*Index Scan using orders_pkey on orders/s;
 like(inner_plan(0, 'SELECT dp_count(*) FROM items WHERE place = 7'), $looked_up, 'lookups in order');
 like(inner_plan(2, 'SELECT dp_count(*) FROM items WHERE place = 7'), qr/Parallel Custom Scan \(DpBounding\).*Nested Loop.*Index Scan using orders_pkey/s,
 	'... in several processes');
-like(inner_plan(0, 'SELECT dp_count(*) FROM items'), qr/Hash Join/, 'too many lookups');
+my $by_key = qr/Custom Scan \(DpKeyJoin\)/;
+like(inner_plan(0, 'SELECT dp_count(*) FROM items'), $by_key, 'too many lookups');
 like(inner_plan(0, 'SELECT dp_count(*) FROM strewn WHERE place = 7'), qr/Hash Join/, 'lookups in no order');
 unlike(inner_plan(0, 'SELECT dp_count(*) FROM items JOIN codes USING (code) WHERE place = 7'), qr/Nested Loop.*Seq Scan on codes.*Index Scan using orders_pkey/s,
 	'none where another join has changed the order');
@@ -122,6 +123,45 @@ foreach my $query (
 my $repeats = $node->safe_psql('test', "$loops EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM children");
 like($repeats, qr/Repeats: 29999\n.*Index (Only )?Scan using parents_pkey on parents \(actual rows=\S+ loops=15001\)/s, 'three rows of a key are looked up once');
 unlike($node->safe_psql('test', "$loops EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM called"), qr/DpLastLookup/, 'not where keys are not passed by value');
+
+# rows that a key names are joined by arrays: by number or hash, of any width, without what has no key or no match
+$node->safe_psql('test', <<'EOC');
+SELECT dp_cdp.create_dataset('keyed', max_rows => 3);
+SELECT dp_cdp.set_budget('keyed', r, rho => 1000000) FROM unnest('{ana,postgres}'::regrole[]) r;
+CREATE TABLE owners AS SELECT i AS unit FROM generate_series(1, 2000) i;
+SELECT dp_cdp.protect_table('owners', 'keyed', 'unit');
+DO $$ DECLARE spread text; type text; name text; n int := 0; BEGIN
+	FOREACH spread IN ARRAY '{i,i * 15 - 30000,(i - 1000) * 9,-i}'::text[] LOOP
+		FOREACH type IN ARRAY '{smallint/int,int/smallint,bigint/int,int/bigint,bigint/bigint}'::text[] LOOP
+			n := n + 1;
+			EXECUTE format('CREATE TABLE k%s_owned AS SELECT (%s)::%s AS id, nullif(i, 7) AS unit, i %% 3 = 0 AS thrice FROM generate_series(1, 2000) i', n, spread, split_part(type, '/', 1));
+			EXECUTE format('ALTER TABLE k%s_owned ADD PRIMARY KEY (id)', n);
+			EXECUTE format('CREATE TABLE k%s_parts AS SELECT nullif(%s, %s)::%s AS id, j, ''part '' || j AS named FROM generate_series(1, 2000) i, generate_series(1, 3) j', n, spread,
+				replace(spread, 'i', '11'), split_part(type, '/', 2));
+			EXECUTE format('ALTER TABLE k%1$s_parts ADD FOREIGN KEY (id) REFERENCES k%1$s_owned', n);
+			EXECUTE format('ANALYZE k%1$s_owned, k%1$s_parts', n);
+			PERFORM dp_cdp.protect_table(format('k%s_owned', n)::regclass, 'keyed', 'unit'), dp_cdp.protect_table(format('k%s_parts', n)::regclass, 'keyed', through => 'id');
+		END LOOP;
+	END LOOP;
+END $$;
+EOC
+my $keyed = 'SET enable_nestloop = off; SET enable_mergejoin = off; SET max_parallel_workers_per_gather = 0; SET dp_cdp.rho = 10000;';
+foreach my $n (1 .. 20)
+{
+	my $from = "k${n}_parts p WHERE j < 3";
+	my $plain = $node->safe_psql('test', "SELECT count(*), count(DISTINCT unit) FROM k${n}_parts p JOIN k${n}_owned o USING (id) WHERE j < 3 AND unit IS NOT NULL");
+
+	like($node->safe_psql('test', "$keyed EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM $from"),
+		qr/Custom Scan \(DpKeyJoin\).*Key Cond: .*id = .*id.*Memory Usage: \d+ kB.*Seq Scan on k${n}_parts.*Seq Scan on k${n}_owned/s, "keys $n: plan");
+	is($node->safe_psql('test', "$keyed SELECT round(dp_count(*)), round(dp_count(DISTINCT o.unit)) FROM k${n}_parts p JOIN k${n}_owned o USING (id) WHERE j < 3", extra_params => [ '-U', 'ana' ]),
+		$plain, "keys $n: rows");
+	is($node->safe_psql('test', "$keyed SELECT round(dp_count(*)) FROM k${n}_parts p JOIN k${n}_owned o USING (id) WHERE j = 3 AND thrice AND named LIKE 'part%'", extra_params => [ '-U', 'ana' ]),
+		$node->safe_psql('test', "SELECT count(*) FROM k${n}_parts p JOIN k${n}_owned o USING (id) WHERE j = 3 AND thrice AND unit IS NOT NULL"), "keys $n: columns of both");
+}
+unlike($node->safe_psql('test', "$keyed EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM k1_parts p JOIN k1_owned o ON p.id = o.id AND p.j < o.unit"), $by_key, 'not where more is asked of a pair');
+unlike($node->safe_psql('test', "$keyed EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM called"), $by_key, 'not by text');
+unlike($node->safe_psql('test', "$keyed SET enable_hashjoin = off; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM k1_parts"), $by_key, 'not without hash joins');
+unlike($node->safe_psql('test', "$keyed SET work_mem = '64kB'; SET hash_mem_multiplier = 1; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM k1_parts"), $by_key, 'not where memory is short');
 
 # what it took: to who may read the rows and to the server's log, not to others
 my $asked = 'SELECT k, dp_count(*) FROM crowd GROUP BY k';

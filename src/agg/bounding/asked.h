@@ -37,6 +37,18 @@ extern FuncExpr *dp_call_of_state(const FuncExpr *call, void *state);
 /* lookups.c; called by dp_bounding_init */
 extern void dp_lookups_init(void);
 
+/* child_plans.c: has a scan return its table's columns as they are; adds a column to what a node's expressions are made of */
+extern void dp_omit_projection(PlannerInfo *root, Plan *plan);
+extern void dp_add_scan_column(CustomScan *scan, void *expr);
+
+/* key_join.c: offers a join with the one row that a key of whole numbers names */
+extern void dp_add_key_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
+							JoinType jointype, JoinPathExtraData *extra);
+
+/* key_join.c: returns the path whose rows such a join returns in their order, or NULL */
+extern const Path *dp_key_join_outer(const Path *path);
+extern const CustomScanMethods dp_key_join_methods;
+
 /* last_lookup.c */
 extern Path *dp_last_lookup_path(IndexPath *lookup);
 extern const CustomScanMethods dp_last_lookup_methods;

@@ -70,6 +70,8 @@ keeps_order(const Path *path, Index rti)
 			return ((const HashPath *) path)->num_batches <= 1 && keeps_order(((const HashPath *) path)->jpath.outerjoinpath, rti);
 		case T_ProjectionPath:
 			return keeps_order(((const ProjectionPath *) path)->subpath, rti);
+		case T_CustomPath:
+			return dp_key_join_outer(path) != NULL && keeps_order(dp_key_join_outer(path), rti);
 		default:
 			return false;
 	}
@@ -178,6 +180,7 @@ lookups_join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
 	if (!root->parse->hasAggs || (jointype != JOIN_INNER && jointype != JOIN_LEFT) || innerrel->reloptkind != RELOPT_BASEREL ||
 		!dp_guc_bounding_node || !dp_bounds_units(root->parse))
 		return;
+	dp_add_key_join(root, joinrel, outerrel, innerrel, jointype, extra);
 	foreach(lc, innerrel->cheapest_parameterized_paths)
 	{
 		Path	   *inner = lfirst(lc);

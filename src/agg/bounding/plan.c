@@ -202,32 +202,6 @@ cost_bounding(const DpAskedRows *rows, Path *path, const Path *input, double uni
  * ------------------------------------------------------------------------
  */
 
-/*
- * Has a scan return its table's columns as they are, as it does below an Agg:
- * without a projection its rows need not pass through its node (input.c).
- */
-static void
-omit_projection(PlannerInfo *root, Plan *plan)
-{
-	Scan	   *scan = (Scan *) plan;
-	List	   *physical;
-	ListCell   *lc;
-
-	if (!IsA(plan, SeqScan) && !IsA(plan, IndexScan) && !IsA(plan, BitmapHeapScan))
-		return;
-	foreach(lc, plan->targetlist)
-	{
-		Var		   *var = (Var *) ((TargetEntry *) lfirst(lc))->expr;
-
-		if (!IsA(var, Var) || var->varno != scan->scanrelid || var->varattno <= 0)
-			return;
-	}
-	/* none where columns were dropped */
-	physical = build_physical_tlist(root, find_base_rel(root, scan->scanrelid));
-	if (physical != NIL)
-		plan->targetlist = physical;
-}
-
 /* Returns the columns of the child that the units are. */
 static List *
 find_columns(List *units, const Plan *child)
@@ -246,13 +220,6 @@ find_columns(List *units, const Plan *child)
 	return columns;
 }
 
-static void
-add_scan_column(CustomScan *scan, void *expr)
-{
-	scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
-									  makeTargetEntry(expr, list_length(scan->custom_scan_tlist) + 1, NULL, false));
-}
-
 static Plan *
 plan_bounding(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 			  List *tlist, List *clauses, List *custom_plans)
@@ -263,10 +230,10 @@ plan_bounding(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	Var		   *state;
 	ListCell   *lc;
 
-	omit_projection(root, child);
+	dp_omit_projection(root, child);
 	foreach(lc, child->targetlist)
-		add_scan_column(scan, copyObject(((TargetEntry *) lfirst(lc))->expr));
-	add_scan_column(scan, aggref);
+		dp_add_scan_column(scan, copyObject(((TargetEntry *) lfirst(lc))->expr));
+	dp_add_scan_column(scan, aggref);
 	state = makeVarFromTargetEntry(INDEX_VAR, llast(scan->custom_scan_tlist));
 	foreach(lc, tlist)
 	{
@@ -275,7 +242,7 @@ plan_bounding(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 		/* no unit is a set */
 		if (!IsA(column->expr, FuncExpr) || !((FuncExpr *) column->expr)->funcretset)
 			continue;
-		add_scan_column(scan, dp_call_of_state((FuncExpr *) column->expr, state));
+		dp_add_scan_column(scan, dp_call_of_state((FuncExpr *) column->expr, state));
 		column->expr = ((TargetEntry *) llast(scan->custom_scan_tlist))->expr;
 	}
 	foreach(lc, aggref->args)
@@ -569,6 +536,7 @@ dp_bounding_init(void)
 {
 	RegisterCustomScanMethods(&dp_bounding_scan_methods);
 	RegisterCustomScanMethods(&dp_last_lookup_methods);
+	RegisterCustomScanMethods(&dp_key_join_methods);
 	prev_create_upper_paths = create_upper_paths_hook;
 	create_upper_paths_hook = bounding_upper_paths;
 	dp_lookups_init();

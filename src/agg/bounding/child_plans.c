@@ -1,0 +1,49 @@
+/*-------------------------------------------------------------------------
+ *
+ * child_plans.c
+ *	  What the plans of DpBounding and DpKeyJoin have below them, and what their expressions are made of.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "nodes/makefuncs.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/plancat.h"
+#include "optimizer/planmain.h"
+
+#include "agg/bounding/asked.h"
+
+/*
+ * Has a scan return its table's columns as they are, as it does below an Agg:
+ * without a projection its rows need not pass through its node (input.c).
+ */
+void
+dp_omit_projection(PlannerInfo *root, Plan *plan)
+{
+	Scan	   *scan = (Scan *) plan;
+	List	   *physical;
+	ListCell   *lc;
+
+	if (!IsA(plan, SeqScan) && !IsA(plan, IndexScan) && !IsA(plan, BitmapHeapScan))
+		return;
+	foreach(lc, plan->targetlist)
+	{
+		Var		   *var = (Var *) ((TargetEntry *) lfirst(lc))->expr;
+
+		if (!IsA(var, Var) || var->varno != scan->scanrelid || var->varattno <= 0)
+			return;
+	}
+	/* none where columns were dropped */
+	physical = build_physical_tlist(root, find_base_rel(root, scan->scanrelid));
+	if (physical != NIL)
+		plan->targetlist = physical;
+}
+
+void
+dp_add_scan_column(CustomScan *scan, void *expr)
+{
+	scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
+									  makeTargetEntry(expr, list_length(scan->custom_scan_tlist) + 1, NULL, false));
+}
