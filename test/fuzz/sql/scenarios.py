@@ -124,7 +124,12 @@ class Scenarios:
             factor = rng.choice([1, 1, 20])
             values = '(%s)' % ', '.join(re.sub(r'\d+(?=\))', lambda m: str(int(m[0]) * factor + factor // 20), c) for c in long) if long else ''
         constants = [] if types else re.findall(r" = (\d+|'[a-z]+\d')(?![\d.:'])", private)
-        if constants and rng.random() < 0.6:
+        compared = [] if types else re.findall(r"( >= | < | <= | > )(\d+(?:\.\d+)?)(?![\d.:'])", private)
+        if compared and rng.random() < 0.4:
+            operator, constant = rng.choice(compared)
+            private = re.sub(r"%s%s(?![\d.:'])" % (operator, re.escape(constant)), operator + '$1', private)
+            types, values = '(numeric)', '(%s)' % rng.choice([constant, constant, constant, 'NULL'])
+        elif constants and rng.random() < 0.6:
             constant = rng.choice(constants)
             private = private.replace(' = ' + constant, ' = $1')
             types, values = '(%s)' % ('text' if constant[0] == "'" else 'int'), '(%s)' % constant
