@@ -52,9 +52,30 @@ static bool release_has_sent;
 
 static bool is_sending;			/* ours */
 
+/*
+ * Keeps from the client what Citus says while a transaction that has released is undone: it reads what its
+ * connections still hold, and shows errors of other servers as warnings, which may quote rows.  Called before
+ * Citus' callback, which was registered earlier; the setting ends with what is undone.
+ */
 static void
-forget_transaction(XactEvent event, void *arg)
+be_quiet(void)
 {
+	if (release_has_sent)
+		(void) set_config_option("client_min_messages", "error", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+}
+
+static void
+end_subtransaction(SubXactEvent event, SubTransactionId id, SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		be_quiet();
+}
+
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_ABORT)
+		be_quiet();
 	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT || event == XACT_EVENT_PREPARE)
 		asker_has_sent = release_has_sent = false;
 }
@@ -62,7 +83,8 @@ forget_transaction(XactEvent event, void *arg)
 void
 dp_worker_settings_init(void)
 {
-	RegisterXactCallback(forget_transaction, NULL);
+	RegisterXactCallback(end_transaction, NULL);
+	RegisterSubXactCallback(end_subtransaction, NULL);
 }
 
 void

@@ -115,12 +115,16 @@ chmod a+r "$work/conf"
 nodes=coordinator
 for ((i = 1; i <= workers; i++)); do nodes+=" worker$i"; done
 
-# what tests run from SQL, as the server's user: $WORK/node start worker1, $WORK/node stop worker1 immediate
+# what tests run from SQL, as the server's user: $WORK/node start worker1, $WORK/node stop worker1 immediate, $WORK/node kill worker1
 cat >"$work/node" <<EOF
 #!/bin/sh
 case \$1 in
-start) exec "$DP_BIN/pg_ctl" -s -w -D "$work/\$2/data" -l "$work/\$2/log" -o "-c unix_socket_directories='$work/\$2' -c listen_addresses='' -c port=5432" start </dev/null >/dev/null 2>&1 ;;
+start) pid=\$(head -n 1 "$work/\$2/data/postmaster.pid" 2>/dev/null)
+	# who was killed may be waited for by somebody
+	while [ -n "\$pid" ] && kill -0 \$pid 2>/dev/null; do sleep 0.1; done
+	exec "$DP_BIN/pg_ctl" -s -w -D "$work/\$2/data" -l "$work/\$2/log" -o "-c unix_socket_directories='$work/\$2' -c listen_addresses='' -c port=5432" start </dev/null >/dev/null 2>&1 ;;
 stop) exec "$DP_BIN/pg_ctl" -s -w -D "$work/\$2/data" -m "\${3:-fast}" stop ;;
+kill) pid=\$(head -n 1 "$work/\$2/data/postmaster.pid") && kill -9 \$pid \$(ps -o pid= --ppid \$pid) ;;
 esac
 EOF
 chmod a+rx "$work/node"
