@@ -4,8 +4,8 @@
  *	  What Citus' catalogues tell of this database.
  *
  * Citus has no interface for C that is kept from version to version, but its
- * two catalogues are: pg_dist_partition, a row for each table that it manages,
- * and pg_dist_local_group, one row.  They are in pg_catalog, where nobody but
+ * catalogues are: pg_dist_partition, a row for each table that it manages,
+ * pg_dist_shard, one for each shard, and pg_dist_local_group, one row.  They are in pg_catalog, where nobody but
  * an extension's script may create.
  *
  *-------------------------------------------------------------------------
@@ -17,18 +17,22 @@
 #include "access/table.h"
 #include "base/distributed.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "nodes/primnodes.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 /* columns of both, the same in all versions since 7 */
 #define Anum_dist_partition_relid	1
 #define Anum_dist_partition_method	2
 #define Anum_dist_partition_key		3
 #define Anum_dist_local_group_id	1
+#define Anum_dist_shard_relid		1
+#define Anum_dist_shard_id			2
 
 static Oid
 catalogue(const char *name)
@@ -116,4 +120,65 @@ dp_is_distributed(Oid relid, AttrNumber *column)
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 	return found;
+}
+
+/* Returns the table that a shard is one of, InvalidOid: there is no such shard. */
+static Oid
+table_of_shard(int64 shard)
+{
+	Oid			shards = catalogue("pg_dist_shard");
+	Relation	rel;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	bool		isnull;
+	Oid			result = InvalidOid;
+
+	if (!OidIsValid(shards))
+		return InvalidOid;
+	rel = table_open(shards, AccessShareLock);
+	ScanKeyInit(&key, Anum_dist_shard_id, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(shard));
+	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		result = DatumGetObjectId(heap_getattr(tuple, Anum_dist_shard_relid, RelationGetDescr(rel), &isnull));
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return result;
+}
+
+bool
+dp_is_shard(Oid relid)
+{
+	HeapTuple	tuple;
+	HeapTuple	of;
+	const char *number;
+	char	   *end;
+	int64		shard = 0;
+	bool		result = false;
+
+	if (!dp_has_citus())
+		return false;
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	/* its name ends in its number */
+	number = strrchr(NameStr(((Form_pg_class) GETSTRUCT(tuple))->relname), '_');
+	if (number != NULL && isdigit((unsigned char) number[1]))
+	{
+		errno = 0;
+		shard = strtoll(number + 1, &end, 10);
+		if (errno != 0 || *end != '\0')
+			shard = 0;
+	}
+	of = shard > 0 ? SearchSysCache1(RELOID, ObjectIdGetDatum(table_of_shard(shard))) : NULL;
+	if (HeapTupleIsValid(of))
+	{
+		/* others may call their tables what they like */
+		result = ((Form_pg_class) GETSTRUCT(of))->relowner == ((Form_pg_class) GETSTRUCT(tuple))->relowner &&
+			((Form_pg_class) GETSTRUCT(of))->relnamespace == ((Form_pg_class) GETSTRUCT(tuple))->relnamespace;
+		ReleaseSysCache(of);
+	}
+	ReleaseSysCache(tuple);
+	return result;
 }

@@ -26,4 +26,10 @@ extern bool dp_is_citus_worker(void);
  */
 extern bool dp_is_distributed(Oid relid, AttrNumber *column);
 
+/*
+ * Tells whether a relation is a shard: a part of a table that Citus manages, which it alone reads.  It may bear the
+ * labels of its table, but has no policy.
+ */
+extern bool dp_is_shard(Oid relid);
+
 #endif							/* DP_DISTRIBUTED_H */

@@ -68,6 +68,7 @@
 #include "utils/syscache.h"
 
 #include "base/compat.h"
+#include "base/distributed.h"
 #include "base/errors.h"
 #include "base/extension.h"
 #include "base/input.h"
@@ -452,7 +453,8 @@ dp_label_tables(const char *dataset)
 		label = label_parse(TextDatumGetCString(heap_getattr(tuple, Anum_pg_seclabel_label,
 															 desc, &isnull)),
 							false);
-		if (dataset == NULL || strcmp(label->dataset, dataset) == 0)
+		/* Citus takes no label from shards */
+		if ((dataset == NULL || strcmp(label->dataset, dataset) == 0) && !dp_is_shard(form->objoid))
 			result = lappend_oid(result, form->objoid);
 	}
 	systable_endscan(scan);
@@ -483,6 +485,12 @@ require_dataset_owner(const char *dataset)
 {
 	Oid			owner = dp_dataset_owner(dataset);
 
+	/*
+	 * A worker of a cluster has labels of its coordinator's datasets, and releases nothing: Citus sets them on
+	 * shards as the table's owner, whom the coordinator has asked.
+	 */
+	if (!OidIsValid(owner) && dp_is_citus_worker())
+		return;
 	if (!OidIsValid(owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
