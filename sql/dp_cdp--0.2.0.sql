@@ -5763,8 +5763,11 @@ BEGIN
 			' CASE WHEN w.success THEN w.result::jsonb ELSE ''{}'' END FROM run_command_on_workers($1) w'
 			USING format('SELECT jsonb_build_object(''libraries'', current_setting(''shared_preload_libraries''),'
 				' ''version'', (SELECT extversion FROM pg_extension WHERE extname = ''dp_cdp''),'
-				' ''logs'', (SELECT string_agg(name || '' = '' || setting, '', '' ORDER BY name) FROM pg_settings'
-				' WHERE name IN (''log_statement'', ''log_min_duration_statement'', ''log_min_duration_sample'') AND setting NOT IN (''none'', ''-1'')),'
+				' ''logs'', (SELECT string_agg(l.setting, '', '' ORDER BY l.setting) FROM (SELECT name || '' = '' || setting FROM pg_settings'
+				' WHERE name IN (''log_statement'', ''log_min_duration_statement'', ''log_min_duration_sample'') AND setting NOT IN (''none'', ''-1'')'
+				' UNION SELECT replace(c, ''='', '' = '') || coalesce('' of role '' || nullif(setrole, 0)::regrole, '''') FROM pg_db_role_setting, unnest(setconfig) c'
+				' WHERE setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))'
+				' AND c ~ ''^log_(statement|min_duration_statement|min_duration_sample)='' AND c !~ ''=(none|-1)$'') l(setting)),'
 				' ''analysts'', (SELECT string_agg(quote_ident(rolname), '', '' ORDER BY rolname) FROM pg_roles'
 				' WHERE rolname = ANY (%L::text[]) AND rolcanlogin AND has_database_privilege(oid, current_database(), ''CONNECT'')))',
 				ARRAY(SELECT DISTINCT b.role_name::text FROM dp_cdp.budget b));
