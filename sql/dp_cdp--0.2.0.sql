@@ -44,7 +44,8 @@ CREATE TABLE dp_cdp.dataset (
 	refreshed_at	timestamptz,			-- when its owner has ended all answers that there were
 	dump_answers	boolean NOT NULL DEFAULT false,
 	block_every		interval,				-- how long blocks are; NULL: the dataset is without blocks
-	consistent		boolean NOT NULL DEFAULT false	-- counts and sums of grouping sets are made to add up
+	consistent		boolean NOT NULL DEFAULT false,	-- counts and sums of grouping sets are made to add up
+	pull_rows		boolean NOT NULL DEFAULT false	-- of distributed tables, where servers cannot add up what is asked for
 );
 
 CREATE TABLE dp_cdp.budget (
@@ -773,15 +774,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	dump_answers boolean DEFAULT NULL,
-	consistent boolean DEFAULT NULL
+	consistent boolean DEFAULT NULL,
+	pull_rows boolean DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean) IS
 	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -801,11 +803,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	dump_answers boolean DEFAULT NULL,
-	consistent boolean DEFAULT NULL
+	consistent boolean DEFAULT NULL,
+	pull_rows boolean DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean) IS
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean) IS
 	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void
@@ -2024,7 +2027,8 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.refreshed_at,
 		d.dump_answers,
 		d.block_every,
-		d.consistent
+		d.consistent,
+		d.pull_rows
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er
@@ -5745,6 +5749,14 @@ COMMENT ON FUNCTION dp_cdp.standby_findings() IS
 -- =========================================================================
 -- 18. Clusters of Citus
 -- =========================================================================
+
+-- Without a function that combines states: Citus has the rows brought to the coordinator, or has all of it done by the one server that has them
+CREATE OR REPLACE AGGREGATE dp_cdp.gathered_histogram(code integer, bins integer) (
+	SFUNC = dp_cdp.exact_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp.vector_counts, PARALLEL = SAFE
+);
+CREATE OR REPLACE AGGREGATE dp_cdp.gathered_histogram(codes integer[], bins integer) (
+	SFUNC = dp_cdp.codes_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp.vector_counts, PARALLEL = SAFE
+);
 
 -- What a worker tells of itself; '{}' where there is no Citus, or this is a worker
 CREATE OR REPLACE FUNCTION dp_cdp.cluster_facts()

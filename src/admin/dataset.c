@@ -255,7 +255,7 @@ reuse(const Interval *interval)
 }
 
 /*
- * Reads min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, dump_answers and consistent, which begin at
+ * Reads min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, dump_answers, consistent and pull_rows, which begin at
  * argument "first".
  */
 static void
@@ -277,6 +277,8 @@ read_limits(FunctionCallInfo fcinfo, int first, bool may_remove, DpDatasetRow *r
 		row->dump_answers = PG_GETARG_BOOL(first + 6);
 	if (!PG_ARGISNULL(first + 7))
 		row->consistent = PG_GETARG_BOOL(first + 7);
+	if (!PG_ARGISNULL(first + 8))
+		row->pull_rows = PG_GETARG_BOOL(first + 8);
 
 	if (row->min_rho > row->default_rho)
 		ereport(ERROR,
@@ -354,7 +356,7 @@ days_and_time(int64 microseconds)
 	return interval;
 }
 
-#define NUM_SETTINGS 18
+#define NUM_SETTINGS 19
 
 static void
 settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nulls)
@@ -407,9 +409,10 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 	values[15] = IntervalPGetDatum(days_and_time(row->reuse));
 	if (row->reuse == 0)
 		nulls[15] = 'n';
-	types[16] = types[17] = BOOLOID;
+	types[16] = types[17] = types[18] = BOOLOID;
 	values[16] = BoolGetDatum(row->dump_answers);
 	values[17] = BoolGetDatum(row->consistent);
+	values[18] = BoolGetDatum(row->pull_rows);
 }
 
 /* ------------------------------------------------------------------------
@@ -420,7 +423,8 @@ settings_parameters(const DpDatasetRow *row, Oid *types, Datum *values, char *nu
 /*
  * create_dataset(name, rho, delta, default_rho, max_rho, max_groups, max_rows,
  *				  neighbors, default_delta, min_rho, max_failures, answer_step,
- *				  release_memory, find_bounds, reuse, dump_answers, consistent)
+ *				  release_memory, find_bounds, reuse, dump_answers, consistent,
+ *				  pull_rows)
  *
  * The caller becomes the owner.  NULL stands for the default everywhere.
  */
@@ -487,8 +491,8 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 	dp_admin_number_balances();
 	created = dp_admin_execute("INSERT INTO dp_cdp.dataset (name, owner, rho_limit, delta_limit,"
 							   " default_rho, max_rho, default_delta, max_groups, max_rows, neighbors,"
-							   " min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, dump_answers, consistent)"
-							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"
+							   " min_rho, max_failures, answer_step, release_memory, find_bounds, reuse, dump_answers, consistent, pull_rows)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)"
 							   " ON CONFLICT DO NOTHING",
 							   NUM_SETTINGS, types, values, nulls, false);
 	if (created == 0)
@@ -502,7 +506,8 @@ dp_create_dataset(PG_FUNCTION_ARGS)
 
 /*
  * alter_dataset(name, ...as create_dataset..., new_owner, min_rho, max_failures,
- *				 answer_step, release_memory, find_bounds, reuse, dump_answers, consistent)
+ *				 answer_step, release_memory, find_bounds, reuse, dump_answers, consistent,
+ *				  pull_rows)
  *
  * NULL leaves a setting as it is; rho or max_rho => 'Infinity',
  * answer_step => '0', release_memory => 0, find_bounds => 0 and reuse => '0' remove it.
@@ -544,7 +549,7 @@ dp_alter_dataset(PG_FUNCTION_ARGS)
 					 " rho_limit = $3, delta_limit = $4,"
 					 " default_rho = $5, max_rho = $6, default_delta = $7, max_groups = $8,"
 					 " max_rows = $9, neighbors = $10, min_rho = $11, max_failures = $12,"
-					 " answer_step = $13, release_memory = $14, find_bounds = $15, reuse = $16, dump_answers = $17, consistent = $18"
+					 " answer_step = $13, release_memory = $14, find_bounds = $15, reuse = $16, dump_answers = $17, consistent = $18, pull_rows = $19"
 					 " WHERE name = $1",
 					 NUM_SETTINGS, types, values, nulls, true);
 	if (row->dump_answers != were_dumped)

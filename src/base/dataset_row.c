@@ -49,6 +49,7 @@ static const char *const column_names[DP_DATASET_NCOLUMNS] = {
 	[DP_DATASET_REFRESHED_AT] = "refreshed_at",
 	[DP_DATASET_DUMP_ANSWERS] = "dump_answers",
 	[DP_DATASET_CONSISTENT] = "consistent",
+	[DP_DATASET_PULL_ROWS] = "pull_rows",
 };
 
 AttrNumber
@@ -174,6 +175,7 @@ dp_read_dataset_settings(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 	read_blocks(tuple, desc, row);
 	read_reuse(tuple, desc, row);
 	row->consistent = DatumGetBool(get_not_null(tuple, desc, DP_DATASET_CONSISTENT));
+	row->pull_rows = DatumGetBool(get_not_null(tuple, desc, DP_DATASET_PULL_ROWS));
 	row->answer_step = NULL;
 	if (!isnull)
 	{

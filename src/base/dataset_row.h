@@ -41,6 +41,7 @@ typedef enum DpDatasetColumn
 	DP_DATASET_REFRESHED_AT,
 	DP_DATASET_DUMP_ANSWERS,
 	DP_DATASET_CONSISTENT,
+	DP_DATASET_PULL_ROWS,
 	DP_DATASET_NCOLUMNS
 } DpDatasetColumn;
 
@@ -66,6 +67,7 @@ typedef struct DpDatasetRow
 	TimestampTz refreshed_at;	/* -infinity: never */
 	bool		dump_answers;
 	bool		consistent;		/* grouping sets are made to add up */
+	bool		pull_rows;		/* of distributed tables */
 	/* dp_read_dataset_limits */
 	bool		has_rho_limit;
 	int64		rho_limit;

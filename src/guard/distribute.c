@@ -10,6 +10,11 @@
  * the sums of the extension: only totals of groups travel.  Where each row is a
  * unit, its clamped value is added up in this way.
  *
+ * Histograms, quantiles and counts of distinct values have no such counterpart.
+ * Where the owner of the dataset allows it, what a unit has kept of its values,
+ * or each row's code, is brought here and counted by an aggregate that Citus
+ * cannot share among servers.
+ *
  * Whatever cannot be had in this way is refused here, while the query is
  * planned.  What Citus itself refuses is known when the plan is made of the
  * query with its constants, before the debit (release/late.c).
@@ -29,6 +34,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "policy/policy.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
@@ -228,9 +234,33 @@ use_builtin(TargetEntry *tle, const DpPart *part)
 	return (part->kind == DP_VALUE_ROWS || part->kind == DP_VALUE_SCALED) && use_moment(agg, part->moment);
 }
 
+/* Puts an aggregate that Citus does not share among servers in the place of one that it would; returns false for what has none. */
+static bool
+use_gathered(TargetEntry *tle)
+{
+	Oid			rows[] = {INT4OID, INT4OID};
+	Oid			units[] = {INT4ARRAYOID, INT4OID};
+	Oid			distinct[] = {INT8ARRAYOID};
+	Aggref	   *agg;
+
+	if (!IsA(tle->expr, Aggref))
+		return false;
+	agg = (Aggref *) tle->expr;
+	if (agg->aggfnoid == dp_own_routine("exact_histogram", 2, rows))
+		agg->aggfnoid = dp_own_routine("gathered_histogram", 2, rows);
+	else if (agg->aggfnoid == dp_own_routine("codes_histogram", 2, units))
+		agg->aggfnoid = dp_own_routine("gathered_histogram", 2, units);
+	else
+		return agg->aggfnoid == dp_own_routine("codes_distinct", 1, distinct);
+	/* a state has no text form, in which one server of the cluster might send it */
+	agg->aggtype = INT8ARRAYOID;
+	return true;
+}
+
 static void
 use_builtins(DpRelease *release, Query *inner, Sources *s)
 {
+	bool		may_pull = dp_policy_dataset(dp_policy_table(release->relid)->dataset)->pull_rows;
 	DpPart		parts[DP_MAX_COLUMN_PARTS];
 	int			target = list_length(release->keys);
 	ListCell   *lc;
@@ -242,9 +272,17 @@ use_builtins(DpRelease *release, Query *inner, Sources *s)
 
 		for (int i = 0; i < nparts; i++, target++)
 		{
-			if (!use_builtin(list_nth(inner->targetList, target), &parts[i]))
+			TargetEntry *tle = list_nth(inner->targetList, target);
+
+			if (use_builtin(tle, &parts[i]))
+				continue;
+			if (may_pull && use_gathered(tle))
+				release->pulls_rows = true;
+			else
 				refuse(s, column->label,
-					   "ask for counts, sums, averages or variances, with bounds that are declared or written");
+					   may_pull ? "ask for other aggregates, with bounds that are declared or written"
+					   : "ask for counts, sums, averages or variances, with bounds that are declared or written, "
+					   "or have the dataset's owner let the coordinator read rows, with dp_cdp.alter_dataset(..., pull_rows => true)");
 		}
 	}
 }

@@ -108,6 +108,7 @@ read_settings(HeapTuple tuple, TupleDesc desc, void *arg)
 	dataset->refreshed_at = row.refreshed_at;
 	dataset->dump_answers = row.dump_answers;
 	dataset->consistent = row.consistent;
+	dataset->pull_rows = row.pull_rows;
 	dataset->owner = row.owner;
 	dataset->default_rho = row.default_rho;
 	dataset->max_rho = row.max_rho;

@@ -142,6 +142,8 @@ typedef struct DpDataset
 	TimestampTz refreshed_at;	/* answers that are older have ended; -infinity */
 	bool		dump_answers;
 	bool		consistent;		/* grouping sets are made to add up */
+	bool		pull_rows;		/* the coordinator of a cluster may add up what
+								 * others cannot */
 } DpDataset;
 
 /* the share of default_rho that min_rho is where nobody has set it */

@@ -36,6 +36,7 @@
 #include "storage/lwlock.h"
 #include "storage/proc.h"
 #include "tcop/dest.h"
+#include "utils/array.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -154,6 +155,20 @@ release_group(ReleaseReceiver *receiver, const dp_i128 *state)
 	return true;
 }
 
+/* Reads the counts of a histogram that was gathered from the servers of a cluster. */
+static void
+read_counts(Datum value, dp_i128 *state, int width)
+{
+	Datum	   *counts;
+	int			n;
+
+	deconstruct_array(DatumGetArrayTypeP(value), INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &counts, NULL, &n);
+	if (n != width)
+		elog(ERROR, "a histogram has %d bins instead of %d", n, width);
+	for (int i = 0; i < n; i++)
+		state[i] = DatumGetInt64(counts[i]);
+}
+
 static void
 read_vector(Datum value, dp_i128 *state, int width)
 {
@@ -181,7 +196,9 @@ read_state(ReleaseReceiver *receiver, TupleTableSlot *slot, dp_i128 *state)
 
 			if (slot->tts_isnull[att])
 				continue;
-			if (part->desc.kind == DP_VALUE_CODES || part->desc.kind == DP_VALUE_CUT)
+			if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == INT8ARRAYOID)
+				read_counts(value, state + part->offset, part->width);
+			else if (part->desc.kind == DP_VALUE_CODES || part->desc.kind == DP_VALUE_CUT)
 				read_vector(value, state + part->offset, part->width);
 			else if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == INT8OID)
 				state[part->offset] = DatumGetInt64(value);

@@ -29,6 +29,7 @@
 #include "release/release.h"
 #include "release/release_int.h"
 #include "utils/datum.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 DpPlanner	dp_inner_planner = NULL;
@@ -74,10 +75,16 @@ dp_refuse_steps(void)
 
 /* Plans a query with Citus, which is below the guard's hook, and refuses a plan of more than one step. */
 static PlannedStmt *
-plan_in_one_step(Query *query)
+plan_in_one_step(Query *query, bool pulls_rows)
 {
 	PlannedStmt *plan;
 
+	int			level = NewGUCNestLevel();
+
+	/* else what Citus cannot add up elsewhere is refused (sandbox.c) */
+	if (pulls_rows)
+		(void) set_config_option("citus.coordinator_aggregation_strategy", "row-gather", PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
 	is_planning = true;
 	PG_TRY();
 	{
@@ -88,6 +95,7 @@ plan_in_one_step(Query *query)
 		is_planning = false;
 	}
 	PG_END_TRY();
+	AtEOXact_GUC(false, level);
 	return plan;
 }
 
@@ -132,7 +140,7 @@ PlannedStmt *
 dp_plan_late(DpRelease *release, ParamListInfo params)
 {
 	Query	   *query = (Query *) constants_mutator((Node *) release->late_query, params);
-	PlannedStmt *plan = plan_in_one_step(query);
+	PlannedStmt *plan = plan_in_one_step(query, release->pulls_rows);
 
 	check_plan(plan);
 	check_nodes();

@@ -82,6 +82,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->inner_query = copyObject(o->inner_query);
 	n->inner = copyObject(o->inner);
 	n->late_query = copyObject(o->late_query);
+	n->pulls_rows = o->pulls_rows;
 }
 
 static void

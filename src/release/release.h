@@ -315,6 +315,8 @@ struct DpRelease
 	 * NULL: inner is run
 	 */
 	Query	   *late_query;
+	bool		pulls_rows;		/* it has aggregates whose rows are brought to
+								 * the coordinator of a cluster */
 };
 
 /* late.c: what plans an inner query; the guard's, which calls the planner below it */

@@ -44,7 +44,8 @@ CREATE TABLE dp_cdp.dataset (
 	refreshed_at	timestamptz,			-- when its owner has ended all answers that there were
 	dump_answers	boolean NOT NULL DEFAULT false,
 	block_every		interval,				-- how long blocks are; NULL: the dataset is without blocks
-	consistent		boolean NOT NULL DEFAULT false	-- counts and sums of grouping sets are made to add up
+	consistent		boolean NOT NULL DEFAULT false,	-- counts and sums of grouping sets are made to add up
+	pull_rows		boolean NOT NULL DEFAULT false	-- of distributed tables, where servers cannot add up what is asked for
 );
 
 CREATE TABLE dp_cdp.budget (

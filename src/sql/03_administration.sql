@@ -28,15 +28,16 @@ CREATE OR REPLACE FUNCTION dp_cdp.create_dataset(
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	dump_answers boolean DEFAULT NULL,
-	consistent boolean DEFAULT NULL
+	consistent boolean DEFAULT NULL,
+	pull_rows boolean DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_create_dataset';
-COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean) IS
+COMMENT ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean) IS
 	'creates a dataset owned by the caller: lifetime caps on rho and delta, defaults and limits for queries, neighbouring relation';
 
 -- Not for everybody: datasets are many, and never forgotten.
-REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION dp_cdp.create_dataset(text, float8, float8, float8, float8, int, int, text, float8, float8, int, interval, int, float8, interval, boolean, boolean, boolean) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	name text,
@@ -56,11 +57,12 @@ CREATE OR REPLACE FUNCTION dp_cdp.alter_dataset(
 	find_bounds float8 DEFAULT NULL,
 	reuse interval DEFAULT NULL,
 	dump_answers boolean DEFAULT NULL,
-	consistent boolean DEFAULT NULL
+	consistent boolean DEFAULT NULL,
+	pull_rows boolean DEFAULT NULL
 ) RETURNS void
 	LANGUAGE C VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 	AS 'MODULE_PATHNAME', 'dp_alter_dataset';
-COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean) IS
+COMMENT ON FUNCTION dp_cdp.alter_dataset(text, float8, float8, float8, float8, int, int, text, float8, regrole, float8, int, interval, int, float8, interval, boolean, boolean, boolean) IS
 	'changes settings of a dataset; NULL leaves one as it is, Infinity removes rho or max_rho, an answer_step, a release_memory, a find_bounds or a reuse of 0 removes it';
 
 CREATE OR REPLACE FUNCTION dp_cdp.drop_dataset(name text, erase_spent boolean DEFAULT false) RETURNS void

@@ -127,7 +127,8 @@ CREATE OR REPLACE VIEW dp_cdp.datasets WITH (security_barrier) AS
 		d.refreshed_at,
 		d.dump_answers,
 		d.block_every,
-		d.consistent
+		d.consistent,
+		d.pull_rows
 	FROM dp_cdp.dataset d
 		CROSS JOIN LATERAL (SELECT dp_cdp.is_mine(d.owner, d.owner_name) AS er) own
 	WHERE own.er

@@ -2,6 +2,14 @@
 -- 18. Clusters of Citus
 -- =========================================================================
 
+-- Without a function that combines states: Citus has the rows brought to the coordinator, or has all of it done by the one server that has them
+CREATE OR REPLACE AGGREGATE dp_cdp.gathered_histogram(code integer, bins integer) (
+	SFUNC = dp_cdp.exact_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp.vector_counts, PARALLEL = SAFE
+);
+CREATE OR REPLACE AGGREGATE dp_cdp.gathered_histogram(codes integer[], bins integer) (
+	SFUNC = dp_cdp.codes_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp.vector_counts, PARALLEL = SAFE
+);
+
 -- What a worker tells of itself; '{}' where there is no Citus, or this is a worker
 CREATE OR REPLACE FUNCTION dp_cdp.cluster_facts()
 	RETURNS TABLE(node text, answers boolean, told jsonb)

@@ -101,7 +101,7 @@ BEGIN
 	RETURN ok(false, description) || E'\n' || diag(coalesce(r.failure, 'answered') || ', cost ' || coalesce(r.cost::text, '?'));
 END $$;
 SET citus.enable_ddl_propagation = off;
-SELECT plan(40);
+SELECT no_plan();
 
 SELECT same('SELECT dept, round(dp_count(*)) AS n FROM visits GROUP BY dept', 'counts of declared groups');
 SELECT same('SELECT round(dp_count(*)) AS n FROM visits', 'a count of all');
@@ -159,6 +159,39 @@ SELECT alike(at_worker('SELECT dp_count(*) FROM visits', 'citus_internal gpid=1'
 
 SELECT count(*) FROM dp_cdp.harden();
 SELECT alike((run_as_analyst('SELECT citus_total_relation_size(''visits'')')).failure, '42501%', 'sizes of shards are closed by harden()');
+
+-- where the owner lets the coordinator read rows
+SELECT refused('SELECT dp_histogram(cost, 0, 100, 4) FROM visits', 'ZC002', 'pull_rows => true', 'what would have to be allowed is said');
+CREATE FUNCTION allow(pull boolean) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	SET SESSION AUTHORIZATION owner1;
+	PERFORM dp_cdp.alter_dataset('clinic', pull_rows => pull);
+	RESET SESSION AUTHORIZATION;
+END $$;
+SELECT run_as_analyst('PREPARE h AS SELECT dp_histogram(cost, 0, 100, 4) FROM rows_of');
+SELECT allow(true);
+SELECT same(q, 'pulled: ' || q) FROM unnest(ARRAY[
+	'SELECT dp_histogram(cost, 0, 100, 4) FROM visits WHERE cost < 100 AND false',
+	'SELECT array_agg(round(h / 10.0) ORDER BY i) FROM (SELECT dp_histogram(cost, 0, 100, 4) AS v FROM visits) q, unnest(v) WITH ORDINALITY u(h, i)',
+	'SELECT dept, array_agg(round(h / 10.0) ORDER BY i) FROM (SELECT dept, dp_histogram(cost, 0, 100, 4) AS v FROM visits GROUP BY dept) q, unnest(v) WITH ORDINALITY u(h, i) GROUP BY dept',
+	'SELECT array_agg(round(h / 10.0) ORDER BY i) FROM (SELECT dp_histogram(cost, 0, 100, 4) AS v FROM rows_of) q, unnest(v) WITH ORDINALITY u(h, i)',
+	'SELECT round(dp_median(cost)::numeric, 1), round(dp_quantile(cost, 0.1)::numeric, 1), round(dp_count(*) / 10.0) FROM visits',
+	'SELECT dept, round(m::numeric / 5), round(s / 500) FROM (SELECT dept, dp_median(cost) AS m, dp_sum(cost) AS s FROM visits GROUP BY dept) q WHERE dept < ''z''',
+	'SELECT round(dp_min(cost)::numeric, 1), round(dp_max(cost)::numeric, 1) FROM rows_of',
+	'SELECT round(dp_median(found)::numeric, 1) FROM visits JOIN labs USING (patient)',
+	'SELECT round(dp_clipped(cost, 0, 50)::numeric, 1) FROM visits',
+	'SELECT dp_bounds(cost) FROM visits',
+	'SELECT round(dp_count(DISTINCT dept)) FROM visits',
+	'SELECT round(dp_median(cost)::numeric, 1), round(dp_count(DISTINCT dept)) FROM visits WHERE patient = 7',
+	'SELECT array_agg(round(h / 10.0) ORDER BY i) FROM (SELECT dp_histogram(cost, 0, 100, 4) AS v FROM rows_of WHERE visit = 7) q, unnest(v) WITH ORDINALITY u(h, i)']) q;
+SELECT is((run_as_analyst('SET dp_cdp.find_bounds = on; SELECT dp_sum(visit) FROM visits')).failure, NULL, 'bounds that are found');
+SELECT is((run_as_analyst('EXECUTE h')).failure, NULL, 'a statement that was refused when it was prepared is answered');
+SELECT run_as_analyst('PREPARE i AS SELECT dp_histogram(cost, 0, 100, 4) FROM rows_of');
+SELECT is((run_as_analyst('EXECUTE i')).failure, NULL, 'one that is prepared');
+SELECT refused('SELECT dp_median(cost) FROM others', 'ZC002', 'distribute it by the column of its privacy unit', 'units on several servers are not pulled');
+SELECT allow(false);
+SELECT refused('EXECUTE i', 'ZC002', 'pull_rows => true', 'is refused when it is allowed no more');
+SELECT alike((run_as_analyst('SELECT dp_cdp.alter_dataset(''clinic'', pull_rows => true)')).failure, '42501%', 'the owner allows it, and nobody else');
 
 -- who is asked what check_setup() is
 SELECT is(string_agg(DISTINCT severity, ' '), 'info', 'workers are as they should be') FROM dp_cdp.cluster_findings();

@@ -30,7 +30,7 @@ INSERT INTO same_everywhere SELECT * FROM visits;
 CREATE TABLE plain AS SELECT * FROM visits;
 CREATE TABLE plain_too AS SELECT * FROM visits;
 CREATE TABLE depts_here AS SELECT * FROM depts;
-SELECT dp_cdp.create_dataset('clinic', default_rho => 1e4, max_rho => 1e5);
+SELECT dp_cdp.create_dataset('clinic', default_rho => 5e3, max_rho => 1e5, pull_rows => true);
 SELECT dp_cdp.protect_table(t, 'clinic', 'patient') FROM unnest('{visits,alone,one,same_everywhere,appended,ranged,plain,plain_too}'::regclass[]) t;
 SELECT dp_cdp.set_keys(t, 'dept', ARRAY['a', 'b', 'c']) FROM unnest('{visits,alone,one,same_everywhere,plain}'::regclass[]) t;
 SELECT dp_cdp.set_bounds(t, 'cost', 0, 100) FROM unnest('{visits,alone,one,same_everywhere,plain}'::regclass[]) t;
@@ -77,7 +77,10 @@ SELECT same(q, t, t || ': ' || d) FROM unnest('{visits,alone,one,same_everywhere
 	('SELECT round(dp_avg(cost)) FROM %s', 'an average'),
 	('SELECT round((dp_sum(cost) + 500) / 1000) FROM %s WHERE patient = 7', 'one unit'),
 	('SELECT dept, round(dp_count(*)) FROM %s WHERE patient IN (7, 8) GROUP BY dept', 'two units'),
-	('SELECT round(dp_count(*)) FROM %s WHERE patient = 7 AND patient = 8', 'nobody')) v(q, d);
+	('SELECT round(dp_count(*)) FROM %s WHERE patient = 7 AND patient = 8', 'nobody'),
+	('SELECT array_agg(round(h / 10.0) ORDER BY i) FROM (SELECT dp_histogram(cost, 0, 100, 4) AS v FROM %s) q, unnest(v) WITH ORDINALITY u(h, i)', 'a histogram'),
+	('SELECT array_agg(round(h) ORDER BY i) FROM (SELECT dp_histogram(cost, 0, 100, 4) AS v FROM %s WHERE patient = 7) q, unnest(v) WITH ORDINALITY u(h, i)', 'a histogram of one unit'),
+	('SELECT round(dp_count(DISTINCT dept)), round(dp_median(cost)::numeric / 5) FROM %s', 'distinct values and a quantile')) v(q, d);
 SELECT same(q, t || ' v JOIN depts USING (dept)', t || ' and a reference table: ' || d) FROM unnest('{visits,alone,one,same_everywhere}'::text[]) t, (VALUES
 	('SELECT round((dp_sum(cost) + 500) / 1000) FROM %s WHERE floor = 2', 'a sum'),
 	('SELECT floor, round(dp_count(*)) FROM %s WHERE patient = 7 AND floor IN (1, 2, 3) GROUP BY floor', 'counts of one unit')) v(q, d);

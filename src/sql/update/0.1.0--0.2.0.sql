@@ -145,6 +145,7 @@ CREATE TABLE dp_cdp.kept_answer (
 ALTER TABLE dp_cdp.dataset ADD COLUMN block_every interval;
 -- grouping sets that add up: after those of the blocks, as in a fresh database
 ALTER TABLE dp_cdp.dataset ADD COLUMN consistent boolean NOT NULL DEFAULT false;
+ALTER TABLE dp_cdp.dataset ADD COLUMN pull_rows boolean NOT NULL DEFAULT false;
 ALTER TABLE dp_cdp.release_log ADD COLUMN block_from date;
 ALTER TABLE dp_cdp.release_log ADD COLUMN block_to date;
 CREATE TABLE dp_cdp.block_spent (
