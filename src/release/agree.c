@@ -528,14 +528,16 @@ rewrite_rows(DpRun *run, MemoryContext context)
 	Datum	   *values = palloc(sizeof(Datum) * Max(run->desc->natts, 1));
 	bool	   *nulls = palloc(sizeof(bool) * Max(run->desc->natts, 1));
 
-	MemoryContextSwitchTo(row_context);
+	/* a row that comes from disk is the slot's until the next one is there, so that it must not go with row_context */
 	for (int64 row = 0; dp_rows_read(run->rows, &reader, true, &read_values, &read_nulls); row++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		memcpy(values, read_values, run->desc->natts * sizeof(Datum));
 		memcpy(nulls, read_nulls, run->desc->natts * sizeof(bool));
+		MemoryContextSwitchTo(row_context);
 		rewrite_row(set, row, values, nulls);
 		dp_rows_put(rows, values, nulls);
+		MemoryContextSwitchTo(context);
 		MemoryContextReset(row_context);
 	}
 	MemoryContextSwitchTo(old);

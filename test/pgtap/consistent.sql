@@ -53,7 +53,7 @@ CREATE FUNCTION off_margins(called text, OUT counts bigint, OUT sums bigint) LAN
 		WHERE k.name = called
 $$;
 
-SELECT plan(84);
+SELECT plan(86);
 
 -- ---------------------------------------------------------------------
 -- Off by default, same price
@@ -274,6 +274,30 @@ SELECT is(count(*) || ' compared, ' || count(*) FILTER (WHERE x.n <> y.n OR x.s 
 	FROM chained x JOIN chained y ON (x.name, x.a, x.b) IS NOT DISTINCT FROM (y.name, y.a, y.b) AND x.gid = 1 AND y.gid > 1;
 SELECT ok(bool_and(n = 200 AND counts BETWEEN 100 AND 342 AND sums BETWEEN 100 AND 342) AND count(*) = 3, 'they have the noise that is said, and no bias: '
 	|| string_agg(round(counts::numeric, 1) || ' ' || round(sums::numeric, 1), ', ')) FROM observed_of('chain %');
+
+-- ---------------------------------------------------------------------
+-- More rows than memory holds
+-- ---------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE large (k int, l int, cost int);
+INSERT INTO large SELECT i % 60, i % 59, 1 FROM generate_series(1, 3540) i;
+SELECT dp_cdp.protect_table('large', 'clinic') \g /dev/null
+SELECT dp_cdp.set_keys('large', k, (SELECT array_agg(i) FROM generate_series(0, 59) i)), dp_cdp.set_bounds('large', 'cost', -1, 2) FROM unnest('{k,l}'::text[]) k \g /dev/null
+RESET SESSION AUTHORIZATION;
+SET SESSION AUTHORIZATION analyst1;
+SET dp_cdp.consistent = on;
+SET work_mem = '64kB';
+-- values by reference, and not
+CREATE TEMP TABLE spilled AS SELECT k, l, GROUPING(k, l) AS gid, count(*) AS n, sum(cost) AS s, avg(cost) AS mean FROM large GROUP BY CUBE (k, l);
+SELECT is(count(*) || ' cells, total ' || max(n) FILTER (WHERE gid = 3) || ' ' || max(s) FILTER (WHERE gid = 3),
+	'3721 cells, total ' || sum(n) FILTER (WHERE gid = 0) || ' ' || sum(s) FILTER (WHERE gid = 0), 'rows that come from disk agree') FROM spilled;
+CREATE TEMP TABLE spilled_by_value AS SELECT k, l, GROUPING(k, l) AS gid, count(*) AS n, sum(cost) AS s FROM large GROUP BY CUBE (k, l);
+SELECT is(count(*) || ' cells, total ' || max(n) FILTER (WHERE gid = 3) || ' ' || max(s) FILTER (WHERE gid = 3),
+	'3721 cells, total ' || sum(n) FILTER (WHERE gid = 0) || ' ' || sum(s) FILTER (WHERE gid = 0), 'so do those that were arrays first') FROM spilled_by_value;
+RESET work_mem;
+RESET dp_cdp.consistent;
+RESET SESSION AUTHORIZATION;
 
 -- ---------------------------------------------------------------------
 -- Kept answers
