@@ -107,4 +107,12 @@ extern void dp_kept_used(const DpKeptId *id);
 extern void dp_lock_question(const uint8 *question);
 extern void dp_unlock_question(const uint8 *question);
 
+/*
+ * Waits, with interrupts, until the worker is done with what others have given up while it was
+ * at work for them: a debit, or values, of a question that they have unlocked since.  What is looked
+ * at before that may miss what they have paid for.  Who is about to debit loses no
+ * time by it, as the worker serves one after the other.
+ */
+extern void dp_await_given_up(void);
+
 #endif							/* DP_KEPT_H */

@@ -25,6 +25,7 @@
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "storage/latch.h"
 #include "storage/lock.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -395,4 +396,26 @@ dp_unlock_question(const uint8 *question)
 
 	set_tag(&tag, question);
 	(void) LockRelease(&tag, ExclusiveLock, false);
+}
+
+/* Tells whether the worker is busy with a request in this slot that somebody gave up. */
+static bool
+is_given_up(int slot)
+{
+	return pg_atomic_read_u64(&dp_shared->words[slot]) == dp_word(MyDatabaseId, DP_REQUEST_ABANDONED);
+}
+
+void
+dp_await_given_up(void)
+{
+	for (int i = 0; dp_shared != NULL && i < dp_shared->nslots; i++)
+	{
+		/* the worker wakes nobody for it, and is done in a moment */
+		while (is_given_up(i))
+		{
+			CHECK_FOR_INTERRUPTS();
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 1L, dp_wait_event());
+			ResetLatch(MyLatch);
+		}
+	}
 }

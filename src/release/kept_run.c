@@ -6,7 +6,8 @@
  *
  *	 1. Look; if all is there, and paid for, nothing is locked or debited.  Where a
  *		release with more groups has it (kept_wider.c), it is given from there.
- *	 2. Else lock the questions, in the order of their bytes, and look again.
+ *	 2. Else lock the questions, in the order of their bytes, wait for debits and values of who
+ *		was cancelled while the worker wrote them, and look again.
  *	 3. The debit (exec.c) marks the answers as paid for.
  *	 4. Draw and derive (exec.c), hand the values to the ledger, and wait until they are
  *		durable.  Then unlock.
@@ -140,6 +141,7 @@ dp_look_for_kept(List *runs, List *releases, EState *root)
 	{
 		foreach(lc, locks_of(runs))
 			dp_lock_question(lfirst(lc));
+		dp_await_given_up();
 		(void) look_at_all(runs);
 	}
 	foreach(run, runs)

@@ -2,7 +2,7 @@
 # price one question has one answer, whatever dies; who was shown it has paid; no balance
 # has paid more than its dearest answers; no question stays locked.
 #
-# Then answers that are too long to be kept.
+# Then who asks again after a cancel while the worker commits, and answers that are too long to be kept.
 
 use strict;
 use warnings;
@@ -284,6 +284,57 @@ for my $round (@rounds)
 	calm("$what, afterwards");
 	anew();
 }
+
+# ---------------------------------------------------------------------------
+# Cancelled while the worker commits: who asks next looks when that is done
+# ---------------------------------------------------------------------------
+
+# a synchronous standby that is not there keeps the worker in its commit
+sub wanted_standby
+{
+	my ($name) = @_;
+
+	$node->append_conf('postgresql.conf', "synchronous_standby_names = '$name'\n");
+	$node->reload;
+	# the checkpointer tells others
+	$node->poll_query_until('postgres', "SELECT pg_reload_conf() AND current_setting('synchronous_standby_names') = '$name'");
+	return unless $name;
+	my $commit = background($node, 'postgres', 'SET synchronous_commit = on; CREATE TABLE waits ()');
+	waits_for_standby('client backend');
+	return $commit;
+}
+
+sub waits_for_standby
+{
+	my ($type) = @_;
+
+	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = '$type' AND wait_event = 'SyncRep'")
+	  or die "$type does not wait for the standby";
+	return;
+}
+
+my $asked = 'SET dp_cdp.rho = 1e-6; SELECT count(*) FROM v WHERE g = 100';
+
+sub spent
+{
+	return value($node, 'test', "SELECT string_agg(round(rho_spent * 1000000)::text, ' ' ORDER BY who) FROM public.spent WHERE who IN ('ana', 'cap')");
+}
+
+$node->append_conf('postgresql.conf', "wal_level = replica\nmax_wal_senders = 2\n");
+$node->restart;
+my @spent = split / /, spent();
+my $commit = wanted_standby('nobody');
+my $first = background($node, 'test', "SET SESSION AUTHORIZATION ana; $asked");
+waits_for_standby('dp_cdp ledger');
+$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = 'test' AND wait_event_type = 'Extension'");
+like(finish($first), qr/while it was charged/, 'cancelled while it is charged');
+my $again = background($node, 'test', "SET SESSION AUTHORIZATION ana; $asked");
+wait_waiting($node, 'test', 1);
+wanted_standby('');
+is(finish($again) . finish($commit), '', 'asked again at once, it is answered');
+is(spent(), join(' ', map { $_ + 1 } @spent), 'for what was charged');
+is(debit($node, 'test', 'ana', $asked) . "\n", $again->{out}, 'and stays what it is');
+anew();
 
 # ---------------------------------------------------------------------------
 # Too long to be kept
