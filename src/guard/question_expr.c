@@ -12,13 +12,15 @@
  * - An expression that means the same for every row has one text where members
  *	 of AND and OR, the values of IN and the sides of a comparison stand in
  *	 another order.  None of them can fail (guard/vet), so that their order
- *	 decides nothing.
+ *	 decides nothing.  Of integers and dates x < 5 is x <= 4, which is so of
+ *	 each value, infinite dates and NULL included.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
 #include "base/compat.h"
+#include "access/stratnum.h"
 #include "base/extension.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
@@ -35,6 +37,7 @@
 #include "release/question.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 /* a longer expression is defined behind the text */
 #define MAX_EXPRESSION 200
@@ -251,13 +254,75 @@ put_bool(DpQuestionWriter *w, DpQuestionPlace *place, BoolExpr *expr)
 	appendStringInfoCharMacro(&w->text, '}');
 }
 
-/* Writes an operator; of two sides that may be swapped the lesser text comes first. */
+static void put_param(DpQuestionWriter *w, Param *param, int step);
+
+/* Tells whether a side of a comparison is a value of this type, now or when the statement is executed. */
+static bool
+is_value(DpQuestionWriter *w, Node *side, Oid type)
+{
+	if (exprType(side) != type)
+		return false;
+	return IsA(side, Const) || (IsA(side, Param) && ((Param *) side)->paramkind == PARAM_EXTERN &&
+								((Param *) side)->paramid < w->release->first_param);
+}
+
+/*
+ * Tells which side of a strict comparison (0: the left one) is a value that has a next one, and makes of the
+ * operator that for the closed comparison; -1: there is none.  *step: set to what leads from the value to the closed bound.
+ */
+static int
+close_bound(DpQuestionWriter *w, OpExpr *op, Oid *opno, int *step)
+{
+	Oid			types[2];
+	Oid			family;
+	int			strategy;
+	int			side;
+
+	op_input_types(op->opno, &types[0], &types[1]);
+	if (!dp_question_has_steps(types[0]) || !dp_question_has_steps(types[1]))
+		return -1;
+	family = lookup_type_cache(types[0], TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	strategy = get_op_opfamily_strategy(op->opno, family);
+	if (strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber)
+		return -1;
+	side = is_value(w, lsecond(op->args), types[1]) ? 1 : 0;
+	/* what has values on both sides is as it is */
+	if (!is_value(w, list_nth(op->args, side), types[side]) || is_value(w, list_nth(op->args, 1 - side), types[1 - side]))
+		return -1;
+	*opno = get_opfamily_member(family, types[0], types[1],
+								strategy == BTLessStrategyNumber ? BTLessEqualStrategyNumber : BTGreaterEqualStrategyNumber);
+	if (!OidIsValid(*opno))
+		elog(ERROR, "operator %u has no closed one beside it", op->opno);
+	*step = (strategy == BTLessStrategyNumber) == (side == 1) ? -1 : 1;
+	return side;
+}
+
+/* Returns the text of a value that a strict comparison names as a closed bound, which is a step from it. */
+static char *
+bound_text(DpQuestionWriter *w, Node *value, int step)
+{
+	int			start = w->text.len;
+	Const	   *constant = (Const *) value;
+
+	if (IsA(value, Param))
+		put_param(w, (Param *) value, step);
+	else
+		dp_question_bound(&w->text, constant->consttype, constant->constcollid, constant->constvalue, constant->constisnull, step);
+	return dp_question_cut(w, start);
+}
+
+/* Writes an operator; of two sides that may be swapped the lesser text comes first, and bounds of numbers and days are closed. */
 static void
 put_operator(DpQuestionWriter *w, DpQuestionPlace *place, OpExpr *op, const char *kind, bool swaps)
 {
 	Oid			opno = op->opno;
-	char	   *left = text_of(w, place, linitial(op->args));
-	char	   *right = list_length(op->args) == 2 ? text_of(w, place, lsecond(op->args)) : NULL;
+	int			step = 0;
+	int			bound = IsA(op, OpExpr) ? close_bound(w, op, &opno, &step) : -1;
+	char	   *left = bound == 0 ? bound_text(w, linitial(op->args), step) : text_of(w, place, linitial(op->args));
+	char	   *right = NULL;
+
+	if (list_length(op->args) == 2)
+		right = bound == 1 ? bound_text(w, lsecond(op->args), step) : text_of(w, place, lsecond(op->args));
 
 	if (swaps && right != NULL && strcmp(left, right) > 0)
 	{
@@ -454,16 +519,19 @@ put_case(DpQuestionWriter *w, DpQuestionPlace *place, CaseExpr *cases)
 	appendStringInfoCharMacro(&w->text, ')');
 }
 
-/* Writes a parameter: one of the statement's for its value to be put there, one of the release's by its place. */
+/*
+ * Writes a parameter: one of the statement's for its value to be put there, or the bound that is a step from it,
+ * one of the release's by its place.
+ */
 static void
-put_param(DpQuestionWriter *w, Param *param)
+put_param(DpQuestionWriter *w, Param *param, int step)
 {
 	if (param->paramkind != PARAM_EXTERN)
 		w->is_unknown = true;
 	else if (param->paramid < w->release->first_param)
 	{
 		PUT("%c%d:", DP_QUESTION_PARAM, param->paramid);
-		PUT("%u:%u%c", param->paramtype, param->paramcollid, DP_QUESTION_PARAM_END);
+		PUT("%u:%u:%d%c", param->paramtype, param->paramcollid, step, DP_QUESTION_PARAM_END);
 	}
 	else if (param->paramid >= w->own_param && param->paramid < w->own_param + DP_COLUMN_PARAMS)
 		PUT("own%d", param->paramid - w->own_param);
@@ -552,7 +620,7 @@ put_node(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
 							  ((Const *) node)->constvalue, ((Const *) node)->constisnull);
 			break;
 		case T_Param:
-			put_param(w, (Param *) node);
+			put_param(w, (Param *) node, 0);
 			break;
 		case T_FuncExpr:
 			put_function(w, place, (FuncExpr *) node);

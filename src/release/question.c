@@ -108,7 +108,7 @@ put_const(Hasher *h, const Const *value)
  * ------------------------------------------------------------------------
  */
 
-/* Writes the value of a parameter of the statement: number:type:collation, as the guard has left it. */
+/* Writes the value of a parameter of the statement, or a bound next to it: number:type:collation:step, as the guard has left it. */
 static bool
 put_param(StringInfo text, const char *param, ParamListInfo params)
 {
@@ -116,16 +116,17 @@ put_param(StringInfo text, const char *param, ParamListInfo params)
 	ParamExternData *p;
 	unsigned int type,
 				collation;
-	int			number;
+	int			number,
+				step;
 
-	if (sscanf(param, "%d:%u:%u", &number, &type, &collation) != 3)
+	if (sscanf(param, "%d:%u:%u:%d", &number, &type, &collation, &step) != 4)
 		elog(ERROR, "unexpected parameter of a question");
 	if (params == NULL || number > params->numParams)
 		return false;
 	p = params->paramFetch ? params->paramFetch(params, number, false, &workspace) : &params->params[number - 1];
 	if (p->ptype != type)
 		return false;
-	dp_question_value(text, type, collation, p->value, p->isnull);
+	dp_question_bound(text, type, collation, p->value, p->isnull, step);
 	return true;
 }
 

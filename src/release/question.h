@@ -24,7 +24,10 @@ typedef struct DpQuestion
 	uint8		id[DP_QUESTION_BYTES];
 } DpQuestion;
 
-/* around the number of a parameter of the statement, in whose place its value is to stand; in no other part of a text */
+/*
+ * around the number of a parameter of the statement, in whose place its value is to stand, or the bound that is a step from it
+ * (dp_question_bound): number:type:collation:step; in no other part of a text
+ */
 #define DP_QUESTION_PARAM '\x01'
 #define DP_QUESTION_PARAM_END '\x02'
 
@@ -46,6 +49,15 @@ extern void dp_question_object(StringInfo text, Oid classid, Oid objid);
 
 /* Writes a value with its type. */
 extern void dp_question_value(StringInfo text, Oid type, Oid collation, Datum value, bool isnull);
+
+/* Tells whether values of a type have a next one, so that a strict bound is a closed one (dp_question_bound). */
+extern bool dp_question_has_steps(Oid type);
+
+/*
+ * Writes the closed bound that stands for a strict one of such a type: the value that is a step (1: after, -1: before) from
+ * it.  A NULL stays one; what has no such neighbour, the last value of its type or an infinite date, is written as what it is a strict bound of.
+ */
+extern void dp_question_bound(StringInfo text, Oid type, Oid collation, Datum value, bool isnull, int step);
 
 /* Computes the SHA-256 of so many bytes. */
 extern void dp_question_hash(const void *bytes, Size length, uint8 *hash);

@@ -23,9 +23,11 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "common/cryptohash.h"
+#include "common/int.h"
 #include "release/question.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -333,4 +335,65 @@ dp_question_value(StringInfo text, Oid type, Oid collation, Datum value, bool is
 		put_varlena(text, base, value);
 	else
 		put_bytes(text, DatumGetPointer(value), length > 0 ? length : strlen(DatumGetCString(value)));
+}
+
+/* ------------------------------------------------------------------------
+ * Bounds
+ * ------------------------------------------------------------------------
+ */
+
+bool
+dp_question_has_steps(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID;
+}
+
+/* Sets the value that is a step from another; false if there is none. */
+static bool
+find_neighbour(Oid type, Datum value, int step, Datum *neighbour)
+{
+	int16		small;
+	int32		number;
+	int64		large;
+
+	switch (type)
+	{
+		case INT2OID:
+			if (pg_add_s16_overflow(DatumGetInt16(value), step, &small))
+				return false;
+			*neighbour = Int16GetDatum(small);
+			return true;
+		case INT4OID:
+			if (pg_add_s32_overflow(DatumGetInt32(value), step, &number))
+				return false;
+			*neighbour = Int32GetDatum(number);
+			return true;
+		case INT8OID:
+			if (pg_add_s64_overflow(DatumGetInt64(value), step, &large))
+				return false;
+			*neighbour = Int64GetDatum(large);
+			return true;
+		case DATEOID:
+			/* no date is next to the infinite ones */
+			if (DATE_NOT_FINITE(DatumGetDateADT(value)) || !IS_VALID_DATE(DatumGetDateADT(value) + step))
+				return false;
+			*neighbour = DateADTGetDatum(DatumGetDateADT(value) + step);
+			return true;
+	}
+	elog(ERROR, "unexpected type %u of a bound", type);
+}
+
+void
+dp_question_bound(StringInfo text, Oid type, Oid collation, Datum value, bool isnull, int step)
+{
+	Datum		neighbour = 0;
+
+	if (step != 0 && !isnull)
+	{
+		if (find_neighbour(type, value, step, &neighbour))
+			value = neighbour;
+		else
+			appendStringInfoString(text, step < 0 ? "!<" : "!>");
+	}
+	dp_question_value(text, type, collation, value, isnull);
 }

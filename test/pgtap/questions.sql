@@ -132,6 +132,12 @@ SELECT same_question('SELECT count(*) FROM visits WHERE cost > 10 OR days < 5', 
 SELECT same_question('SELECT count(*) FROM visits WHERE cost > 10', 'SELECT count(*) FROM visits WHERE 10 < cost');
 SELECT same_question('SELECT count(*) FROM visits WHERE cost > 10', 'SELECT count(*) FROM visits WHERE cost > 10 AND true AND cost > 10');
 SELECT same_question('SELECT count(*) FROM visits WHERE days BETWEEN 2 AND 5', 'SELECT count(*) FROM visits WHERE days <= 5 AND days >= 2');
+SELECT same_question($$SELECT count(*) FROM visits WHERE days BETWEEN 2 AND 5$$, $$SELECT count(*) FROM visits WHERE days > 1 AND 6 > days$$);
+SELECT same_question($$SELECT count(*) FROM visits WHERE seen BETWEEN '2024-02-01' AND '2024-02-29'$$, $$SELECT count(*) FROM visits WHERE seen >= '2024-02-01' AND seen < '2024-03-01'$$);
+SELECT same_question($$SELECT count(*) FROM visits WHERE at::date <= '2024-01-31'$$, $$SELECT count(*) FROM visits WHERE date '2024-02-01' > at::date$$);
+SELECT same_question($$SELECT count(*) FROM visits WHERE days <= 5::bigint AND days >= 2::smallint$$, $$SELECT count(*) FROM visits WHERE days < 6::bigint AND days > 1::smallint$$);
+SELECT same_question($$SELECT count(*) FROM visits WHERE NOT days <= 5$$, $$SELECT count(*) FROM visits WHERE NOT days < 6$$);
+SELECT same_question('SELECT sum(cost) FILTER (WHERE days < 5) FROM visits', 'SELECT sum(cost) FILTER (WHERE days <= 4) FROM visits');
 SELECT same_question('SELECT count(*) FROM visits WHERE days IN (1, 2, 3)', 'SELECT count(*) FROM visits WHERE days IN (3, 1, 2, 1)');
 SELECT same_question('SELECT count(*) FROM visits WHERE days IN (1, 2, 3)', $$SELECT count(*) FROM visits WHERE days = ANY ('{2,3,1}')$$);
 SELECT same_question($$SELECT count(*) FROM visits WHERE kind IN ('p', 'q')$$, $$SELECT count(*) FROM visits WHERE kind IN ('q', 'p')$$);
@@ -241,6 +247,28 @@ SELECT another_question('SELECT dp_regr_slope(cost, days, 0, 9, 0, 8) FROM visit
 SELECT another_question('SELECT count(*) FROM visits WHERE cost > 10', 'SELECT count(*) FROM visits WHERE cost > 11');
 SELECT another_question('SELECT count(*) FROM visits WHERE cost > 10', 'SELECT count(*) FROM visits WHERE cost >= 10');
 SELECT another_question('SELECT count(*) FROM visits WHERE cost > 10', 'SELECT count(*) FROM visits WHERE cost < 10');
+-- values that have none next to them, or none of their type
+SELECT another_question($$SELECT count(*) FROM visits WHERE days < 5$$, $$SELECT count(*) FROM visits WHERE days <= 5$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE days < 5$$, $$SELECT count(*) FROM visits WHERE days < 6$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE days < 5$$, $$SELECT count(*) FROM visits WHERE days >= 4$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE days < 5$$, $$SELECT count(*) FROM visits WHERE days > 5$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE 5 < days$$, $$SELECT count(*) FROM visits WHERE days <= 4$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE cost < 5$$, $$SELECT count(*) FROM visits WHERE cost <= 4$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE weight < 5$$, $$SELECT count(*) FROM visits WHERE weight <= 4$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE at < '2024-02-01'$$, $$SELECT count(*) FROM visits WHERE at <= '2024-01-31'$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE seen < timestamp '2024-02-01'$$, $$SELECT count(*) FROM visits WHERE seen <= timestamp '2024-01-31'$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE seen < 'infinity'$$, $$SELECT count(*) FROM visits WHERE seen <= 'infinity'$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE seen > '-infinity'$$, $$SELECT count(*) FROM visits WHERE seen >= '-infinity'$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE seen < 'infinity'$$, $$SELECT count(*) FROM visits WHERE seen <= '5874897-12-31'$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE seen > '-infinity'$$, $$SELECT count(*) FROM visits WHERE seen >= '4713-01-01 BC'$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE seen > '5874897-12-31'$$, $$SELECT count(*) FROM visits WHERE seen >= 'infinity'$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE seen < '4714-11-24 BC'$$, $$SELECT count(*) FROM visits WHERE seen <= '-infinity'$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE days > 2147483647$$, $$SELECT count(*) FROM visits WHERE days >= -2147483648$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE days < -2147483648$$, $$SELECT count(*) FROM visits WHERE days <= 2147483647$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE days > 32767::smallint$$, $$SELECT count(*) FROM visits WHERE days >= (-32768)::smallint$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE days > 9223372036854775807$$, $$SELECT count(*) FROM visits WHERE days >= -9223372036854775808$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE days > 2147483647$$, $$SELECT count(*) FROM visits WHERE days >= 2147483647$$);
+SELECT another_question($$SELECT count(*) FROM visits WHERE days < person$$, $$SELECT count(*) FROM visits WHERE days <= person$$);
 SELECT another_question('SELECT count(*) FROM visits WHERE cost > 10', 'SELECT count(*) FROM visits WHERE NOT cost > 10');
 SELECT another_question('SELECT count(*) FROM visits WHERE cost > 10', 'SELECT count(*) FROM visits WHERE price > 10');
 SELECT another_question('SELECT count(*) FROM visits WHERE cost > 10', 'SELECT count(*) FROM visits');
@@ -396,15 +424,18 @@ SELECT changed('{t,t,f}', 'the label of a partitioned table');
 SET SESSION AUTHORIZATION analyst1;
 PREPARE above(numeric) AS SELECT count(*) FROM visits WHERE cost > $1;
 PREPARE above2(int, numeric) AS SELECT count(*) FROM visits WHERE cost > $2;
+PREPARE between_days(int, date) AS SELECT count(*) FROM visits WHERE days > $1 AND seen < $2;
 PREPARE within(int[]) AS SELECT count(*) FROM visits WHERE days = ANY ($1);
 PREPARE bounded(numeric) AS SELECT dp_sum(cost, 0, $1) FROM visits;
 CREATE TEMP TABLE identities (name text, question text);
 GRANT ALL ON identities TO public;
 SET plan_cache_mode = force_custom_plan;
 INSERT INTO identities VALUES ('custom 5', explained('EXECUTE above(5)')), ('custom 6', explained('EXECUTE above(6)')), ('second 5', explained('EXECUTE above2(3, 5)')),
+	('days', explained($$EXECUTE between_days(1, '2024-03-01')$$)), ('no days', explained('EXECUTE between_days(2147483647, $$infinity$$)')),
 	('in 12', explained($$EXECUTE within('{1,2}')$$)), ('in 13', explained($$EXECUTE within('{1,3}')$$)), ('to 50', explained('EXECUTE bounded(50)')), ('to 60', explained('EXECUTE bounded(60)'));
 SET plan_cache_mode = force_generic_plan;
-INSERT INTO identities VALUES ('generic 5', explained('EXECUTE above(5)')), ('generic 6', explained('EXECUTE above(6)')), ('generic to 50', explained('EXECUTE bounded(50)'));
+INSERT INTO identities VALUES ('generic 5', explained('EXECUTE above(5)')), ('generic 6', explained('EXECUTE above(6)')), ('generic days', explained($$EXECUTE between_days(1, '2024-03-01')$$)),
+	('generic no days', explained('EXECUTE between_days(2147483647, $$infinity$$)')), ('generic to 50', explained('EXECUTE bounded(50)'));
 RESET plan_cache_mode;
 RESET SESSION AUTHORIZATION;
 CREATE FUNCTION identity_of(wanted text) RETURNS text LANGUAGE sql AS $$ SELECT question FROM identities WHERE name = wanted $$;
@@ -414,6 +445,10 @@ SELECT is(identity_of('custom 6'), identity_of('generic 6'), '... with another v
 SELECT isnt(identity_of('custom 5'), identity_of('custom 6'), '... which is another question');
 SELECT is(identity_of('custom 5'), identity_of('second 5'), 'the number of a parameter is not in it');
 SELECT is(identity_of('custom 5'), asks('SELECT count(*) FROM visits WHERE cost > 5::numeric'), 'a parameter is as good as what it is');
+SELECT is(identity_of('days'), asks($$SELECT count(*) FROM visits WHERE days >= 2 AND seen <= '2024-02-29'$$), 'strict bounds that are parameters are as good as closed ones');
+SELECT is(identity_of('days'), identity_of('generic days'), '... in generic plans');
+SELECT isnt(identity_of('no days'), identity_of('days'), '... by their values');
+SELECT is(identity_of('generic no days'), asks('SELECT count(*) FROM visits WHERE days > 2147483647 AND seen < $$infinity$$'), '... and where there is none next to them');
 SELECT isnt(identity_of('in 12'), identity_of('in 13'), 'arrays are compared by their values');
 SELECT isnt(identity_of('to 50'), identity_of('to 60'), 'bounds that are parameters');
 SELECT is(identity_of('to 50'), identity_of('generic to 50'), '... in generic plans');
