@@ -84,7 +84,7 @@ $start = time;
 cmp_ok(value($node, 'test', q{SELECT dp_cdp.prune_releases(now() - interval '1 month')}), '>', 900_000, 'eleven months are pruned');
 diag(sprintf('prune_releases: %.1f s', time - $start));
 
-# 20,000 datasets
+# 20,000 datasets: what looks at each pair of them, or at all for each, takes minutes
 $node->safe_psql('test', q{SELECT dp_cdp.empty_ledger()});
 $node->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT count(dp_cdp.create_dataset('many ' || i, rho => 10)) FROM generate_series(1, 20000) i});
 $node->safe_psql('test', q{SET SESSION AUTHORIZATION dba; SELECT count(dp_cdp.set_budget('many ' || i, 'ana', rho => 1)) FROM generate_series(1, 2000) i});
@@ -96,11 +96,11 @@ for my $role (qw(postgres dba))
 		$node->safe_psql('test', "SET SESSION AUTHORIZATION $role; SELECT * FROM dp_cdp.check_setup()");
 		time - $start
 	} 1 .. 3;
-	cmp_ok($seconds, '<', 2, sprintf('check_setup of 20,000 datasets, for %s: %.2f s', $role, $seconds));
+	cmp_ok($seconds, '<', 20, sprintf('check_setup of 20,000 datasets, for %s: %.2f s', $role, $seconds));
 }
 $start = time;
 is(value($node, 'test', 'SET SESSION AUTHORIZATION ana; SELECT count(*) FROM dp_cdp.datasets'), 2001, 'datasets of an analyst');
-cmp_ok(time - $start, '<', 2, 'are found soon');
+cmp_ok(time - $start, '<', 20, 'are found soon');
 
 $node->stop;
 done_testing();
