@@ -84,6 +84,15 @@ dp_path_count_disabled(Path *path, const Path *input, bool enabled)
 #endif
 }
 
+/* counts another input's disabled nodes, too: before 18 its costs tell of them */
+static inline void
+dp_path_add_disabled(Path *path, const Path *input)
+{
+#if PG_VERSION_NUM >= 180000
+	path->disabled_nodes += input->disabled_nodes;
+#endif
+}
+
 /* moves inner's range table (and what it must be checked for) behind outer's */
 static inline void
 dp_append_range_table(PlannedStmt *outer, PlannedStmt *inner)

@@ -134,7 +134,7 @@ DO $$ DECLARE spread text; type text; name text; n int := 0; BEGIN
 	FOREACH spread IN ARRAY '{i,i * 15 - 30000,(i - 1000) * 9,-i}'::text[] LOOP
 		FOREACH type IN ARRAY '{smallint/int,int/smallint,bigint/int,int/bigint,bigint/bigint}'::text[] LOOP
 			n := n + 1;
-			EXECUTE format('CREATE TABLE k%s_owned AS SELECT (%s)::%s AS id, nullif(i, 7) AS unit, i %% 3 = 0 AS thrice FROM generate_series(1, 2000) i', n, spread, split_part(type, '/', 1));
+			EXECUTE format('CREATE TABLE k%s_owned AS SELECT (%s)::%s AS id, nullif(i, 7) AS unit, i %% 3 = 0 AS thrice, nullif(i %% 5, 0) AS maybe FROM generate_series(1, 2000) i', n, spread, split_part(type, '/', 1));
 			EXECUTE format('ALTER TABLE k%s_owned ADD PRIMARY KEY (id)', n);
 			EXECUTE format('CREATE TABLE k%s_parts AS SELECT nullif(%s, %s)::%s AS id, j, ''part '' || j AS named FROM generate_series(1, 2000) i, generate_series(1, 3) j', n, spread,
 				replace(spread, 'i', '11'), split_part(type, '/', 2));
@@ -158,6 +158,31 @@ foreach my $n (1 .. 20)
 	is($node->safe_psql('test', "$keyed SELECT round(dp_count(*)) FROM k${n}_parts p JOIN k${n}_owned o USING (id) WHERE j = 3 AND thrice AND named LIKE 'part%'", extra_params => [ '-U', 'ana' ]),
 		$node->safe_psql('test', "SELECT count(*) FROM k${n}_parts p JOIN k${n}_owned o USING (id) WHERE j = 3 AND thrice AND unit IS NOT NULL"), "keys $n: columns of both");
 }
+# what was read of the inner side stays when the join is run again: a table that is long to read is the outer side
+$node->safe_psql('test', "CREATE TABLE lengths (x int, filler text); ALTER TABLE lengths ALTER filler SET STORAGE PLAIN;"
+	  . " INSERT INTO lengths SELECT i, repeat('x', 5000) FROM generate_series(0, 2999) i; ANALYZE lengths; GRANT SELECT ON lengths TO ana");
+my $again = 'FROM lengths v JOIN (k5_parts p JOIN k5_owned o USING (id)) ON p.j > v.x WHERE v.x < 3';
+my $over = 'SET enable_material = off; SET enable_mergejoin = off; SET max_parallel_workers_per_gather = 0; SET join_collapse_limit = 1; SET dp_cdp.rho = 10000;';
+like($node->safe_psql('test', "$over EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) $again"), qr/Nested Loop.*DpKeyJoin\) \(actual rows=\S+ loops=3\).*Seq Scan on k5_owned o \(actual rows=1999(\.00)? loops=1\)/s, 'run three times');
+is($node->safe_psql('test', "$over SELECT round(dp_count(*)) $again", extra_params => [ '-U', 'ana' ]), $node->safe_psql('test',
+	"SELECT sum(least(n, 3)) FROM (SELECT o.unit, count(*) AS n $again AND o.unit IS NOT NULL GROUP BY 1) q"), 'with the same rows');
+
+# by several processes, which read the inner side together; and by a leader alone, whose workers do not start
+my $together = 'SET enable_nestloop = off; SET enable_mergejoin = off; SET max_parallel_workers_per_gather = 3; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0;'
+  . ' SET min_parallel_table_scan_size = 0; SET dp_cdp.rho = 1000;';
+foreach my $n (1, 5, 6, 8, 10, 13, 15, 20)
+{
+	my $from = "FROM k${n}_parts p JOIN k${n}_owned o USING (id) WHERE j < 3";
+	my $plain = $node->safe_psql('test', "SELECT count(*), count(DISTINCT unit), count(maybe) $from AND unit IS NOT NULL");
+
+	like($node->safe_psql('test', "$together EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM k${n}_parts WHERE j < 3"),
+		qr/Parallel Custom Scan \(DpKeyJoin\).*Memory Usage: \d+ kB.*Parallel Seq Scan on k${n}_parts.*Parallel Seq Scan on k${n}_owned/s, "keys $n: plan of several processes");
+	foreach my $how ('', 'SET parallel_leader_participation = off;', 'SET max_parallel_workers = 0;', 'SET max_parallel_workers = 1;')
+	{
+		is($node->safe_psql('test', "$together $how SELECT round(dp_count(*)), round(dp_count(DISTINCT o.unit)), round(dp_count(o.maybe)) $from", extra_params => [ '-U', 'ana' ]), $plain, "keys $n: rows of several processes $how");
+	}
+}
+unlike($node->safe_psql('test', "$together SET enable_parallel_hash = off; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM k1_parts"), qr/Parallel Custom Scan \(DpKeyJoin\)/, 'not where processes may share no table');
 unlike($node->safe_psql('test', "$keyed EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM k1_parts p JOIN k1_owned o ON p.id = o.id AND p.j < o.unit"), $by_key, 'not where more is asked of a pair');
 unlike($node->safe_psql('test', "$keyed EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM called"), $by_key, 'not by text');
 unlike($node->safe_psql('test', "$keyed SET enable_hashjoin = off; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT dp_count(*) FROM k1_parts"), $by_key, 'not without hash joins');

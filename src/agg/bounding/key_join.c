@@ -17,6 +17,8 @@
  *	- the inner side's columns are passed by value;
  *	- only where units are bounded, that is, never for a query of somebody else's.
  *
+ * Under Gather each process joins its part of the outer rows; they read the inner side together (key_share.c).
+ *
  * By estimate the arrays take at most a half of what a hash table may; where
  * there are more rows than that, they take more, in proportion to them.
  *
@@ -24,6 +26,7 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
 #include "access/stratnum.h"
 #include "catalog/pg_opfamily_d.h"
 #include "catalog/pg_type_d.h"
@@ -42,22 +45,10 @@
 #include "utils/ruleutils.h"
 
 #include "agg/bounding/asked.h"
+#include "agg/bounding/key_rows.h"
 #include "base/compat.h"
 
 #define DP_KEY_JOIN_NODE "DpKeyJoin"
-
-/* columns of the inner side, at most: a bit tells of each whether it is NULL */
-#define MOST_COLUMNS 32
-
-/* an array of row numbers has at most so many places for each row */
-#define PLACES_OF_ROW 4
-
-/* room for rows: so many, and a little more than the planner expects */
-#define FIRST_ROWS 1024
-#define EXPECTED 1.05
-
-/* numbers of rows have 32 bits, and 0 is none */
-#define MOST_ROWS (PG_UINT32_MAX - 1)
 
 typedef struct KeyJoin
 {
@@ -65,24 +56,13 @@ typedef struct KeyJoin
 	PlanState  *outer;
 	PlanState  *inner;
 	AttrNumber	outer_key;
-	AttrNumber	inner_key;
 	int16		outer_typlen;
-	int16		inner_typlen;
 	int			nouter;			/* columns of the outer side, of which so many
 								 * are read */
 	int			outer_read;
-	int			ninner;
-	MemoryContext context;		/* of what follows; NULL: not read yet */
-	uint64		nrows;
-	uint64		room;			/* for rows */
-	Datum	   *columns;		/* ninner for each row, the key among them */
-	uint32	   *nulls;			/* bits of them; NULL: there are none */
-	uint32	   *places;			/* numbers of rows, from 1 on: by key - least,
-								 * or by a hash */
-	bool		by_key;
-	int64		least;
-	uint64		nplaces;
-	int			shift;			/* of hashes */
+	DpKeyRows	rows;			/* of the inner side */
+	DpKeyShare *share;			/* processes read it together; NULL: this one does */
+	Size		memory;			/* that the rows took */
 } KeyJoin;
 
 /* ------------------------------------------------------------------------
@@ -123,8 +103,8 @@ may_be_kept(const RelOptInfo *innerrel, const Path *inner)
 		if (!IsA(lfirst(lc), Var) || ((Var *) lfirst(lc))->varattno <= 0 || !get_typbyval(exprType(lfirst(lc))))
 			return false;
 	}
-	return n <= MOST_COLUMNS && inner->rows < MOST_ROWS / 2 &&
-		inner->rows * (n * sizeof(Datum) + PLACES_OF_ROW * sizeof(uint32)) <= get_hash_memory_limit() / 2;
+	return n <= DP_KEY_ROW_COLUMNS && inner->rows < DP_MOST_KEY_ROWS / 2 &&
+		inner->rows * (n * sizeof(Datum) + DP_PLACES_OF_ROW * sizeof(uint32)) <= get_hash_memory_limit() / 2;
 }
 
 static Plan *
@@ -170,22 +150,11 @@ dp_key_join_outer(const Path *path)
 		linitial(((const CustomPath *) path)->custom_paths) : NULL;
 }
 
-void
-dp_add_key_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
-				JoinType jointype, JoinPathExtraData *extra)
+static CustomPath *
+key_join_path(RelOptInfo *joinrel, Path *outer, Path *inner, Node *outer_key, Node *inner_key)
 {
-	Path	   *outer = outerrel->cheapest_total_path;
-	Path	   *inner = innerrel->cheapest_total_path;
-	Node	   *outer_key;
-	Node	   *inner_key;
-	CustomPath *path;
+	CustomPath *path = makeNode(CustomPath);
 
-	if (jointype != JOIN_INNER || !extra->inner_unique || !enable_hashjoin || list_length(extra->restrictlist) != 1 ||
-		outer == NULL || inner == NULL || PATH_REQ_OUTER(outer) != NULL || PATH_REQ_OUTER(inner) != NULL ||
-		!bms_is_empty(joinrel->lateral_relids) ||
-		!read_clause(linitial(extra->restrictlist), innerrel, &outer_key, &inner_key) || !may_be_kept(innerrel, inner))
-		return;
-	path = makeNode(CustomPath);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = joinrel;
 	path->path.pathtarget = joinrel->reltarget;
@@ -196,11 +165,51 @@ dp_add_key_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, Re
 	path->path.total_cost = path->path.startup_cost + outer->total_cost - outer->startup_cost +
 		cpu_operator_cost * outer->rows + joinrel->reltarget->cost.per_tuple * joinrel->rows;
 	dp_path_count_disabled(&path->path, outer, true);
+	dp_path_add_disabled(&path->path, inner);
 	path->flags = DP_CUSTOMPATH_PROJECTION;
 	path->custom_paths = list_make2(outer, inner);
 	path->custom_private = list_make2(outer_key, inner_key);
 	path->methods = &key_join_path_methods;
-	add_path(joinrel, &path->path);
+	return path;
+}
+
+/* Offers that each of several processes joins its part of the rows, with arrays that they made together. */
+static void
+add_partial(RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel, Node *outer_key, Node *inner_key)
+{
+	Path	   *outer;
+	Path	   *inner;
+	CustomPath *path;
+
+	if (!joinrel->consider_parallel || !enable_parallel_hash || outerrel->partial_pathlist == NIL || innerrel->partial_pathlist == NIL)
+		return;
+	outer = linitial(outerrel->partial_pathlist);
+	inner = linitial(innerrel->partial_pathlist);
+	if (PATH_REQ_OUTER(outer) != NULL || PATH_REQ_OUTER(inner) != NULL || outerrel->rows <= 0)
+		return;
+	path = key_join_path(joinrel, outer, inner, outer_key, inner_key);
+	path->path.parallel_aware = true;
+	path->path.parallel_workers = outer->parallel_workers;
+	path->path.rows = clamp_row_est(joinrel->rows * outer->rows / outerrel->rows);
+	add_partial_path(joinrel, &path->path);
+}
+
+void
+dp_add_key_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, RelOptInfo *innerrel,
+				JoinType jointype, JoinPathExtraData *extra)
+{
+	Path	   *outer = outerrel->cheapest_total_path;
+	Path	   *inner = innerrel->cheapest_total_path;
+	Node	   *outer_key;
+	Node	   *inner_key;
+
+	if (jointype != JOIN_INNER || !extra->inner_unique || !enable_hashjoin || list_length(extra->restrictlist) != 1 ||
+		outer == NULL || inner == NULL || PATH_REQ_OUTER(outer) != NULL || PATH_REQ_OUTER(inner) != NULL ||
+		!bms_is_empty(joinrel->lateral_relids) ||
+		!read_clause(linitial(extra->restrictlist), innerrel, &outer_key, &inner_key) || !may_be_kept(innerrel, inner))
+		return;
+	add_path(joinrel, &key_join_path(joinrel, outer, inner, outer_key, inner_key)->path);
+	add_partial(joinrel, outerrel, innerrel, outer_key, inner_key);
 }
 
 /* ------------------------------------------------------------------------
@@ -208,147 +217,35 @@ dp_add_key_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, Re
  * ------------------------------------------------------------------------
  */
 
-static inline int64
-whole_number(Datum value, int16 typlen)
-{
-	switch (typlen)
-	{
-		case sizeof(int16):
-			return DatumGetInt16(value);
-		case sizeof(int32):
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
-/* Returns the key of a row of the inner side. */
-static inline int64
-key_of(const KeyJoin *node, uint64 row)
-{
-	return whole_number(node->columns[row * node->ninner + node->inner_key - 1], node->inner_typlen);
-}
-
-static inline uint64
-first_place(const KeyJoin *node, int64 key)
-{
-	return ((uint64) key * UINT64CONST(0x9E3779B97F4A7C15)) >> node->shift;
-}
-
+/* Reads the inner side, or this process's part of it. */
 static void
-make_room(KeyJoin *node)
-{
-	uint64		room = node->room * 2;
-
-	if (node->nrows < node->room)
-		return;
-	node->columns = repalloc_huge(node->columns, room * node->ninner * sizeof(Datum));
-	if (node->nulls != NULL)
-		node->nulls = repalloc_huge(node->nulls, room * sizeof(uint32));
-	node->room = room;
-}
-
-/* Keeps a row of the inner side, whose columns are there. */
-static void
-keep_row(KeyJoin *node, const TupleTableSlot *row)
-{
-	uint32		nulls = 0;
-
-	if (row->tts_isnull[node->inner_key - 1])
-		return;
-	if (node->nrows >= MOST_ROWS)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("too many rows to join by their key")));
-	make_room(node);
-	memcpy(node->columns + node->nrows * node->ninner, row->tts_values, node->ninner * sizeof(Datum));
-	for (int i = 0; i < node->ninner; i++)
-		nulls |= (uint32) row->tts_isnull[i] << i;
-	if (nulls != 0 && node->nulls == NULL)
-		node->nulls = MemoryContextAllocExtended(node->context, node->room * sizeof(uint32), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	if (node->nulls != NULL)
-		node->nulls[node->nrows] = nulls;
-	node->nrows++;
-}
-
-/* Decides how rows are found: by their keys, where these lie close together, else by hashes. */
-static void
-plan_places(KeyJoin *node)
-{
-	int64		least = PG_INT64_MAX;
-	int64		greatest = PG_INT64_MIN;
-
-	for (uint64 i = 0; i < node->nrows; i++)
-	{
-		least = Min(least, key_of(node, i));
-		greatest = Max(greatest, key_of(node, i));
-	}
-	node->least = least;
-	node->by_key = node->nrows > 0 && (uint64) greatest - (uint64) least < node->nrows * PLACES_OF_ROW;
-	if (node->by_key)
-	{
-		node->nplaces = (uint64) greatest - (uint64) least + 1;
-		return;
-	}
-	node->nplaces = 2;
-	node->shift = 63;
-	while (node->nplaces < node->nrows * 2)
-	{
-		node->nplaces *= 2;
-		node->shift--;
-	}
-}
-
-static void
-fill_places(KeyJoin *node)
-{
-	Size		size;
-
-	plan_places(node);
-	size = node->nplaces * sizeof(uint32);
-	node->places = MemoryContextAllocHuge(node->context, size);
-	dp_advise_huge_pages(node->places, size);
-	memset(node->places, 0, size);
-	for (uint64 i = 0; i < node->nrows; i++)
-	{
-		uint64		at;
-
-		if (i % 65536 == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (node->by_key)
-			at = (uint64) key_of(node, i) - (uint64) node->least;
-		else
-			for (at = first_place(node, key_of(node, i)); node->places[at] != 0;)
-				at = (at + 1) & (node->nplaces - 1);
-		node->places[at] = (uint32) (i + 1);
-	}
-}
-
-/* Reads the inner side. */
-static void
-read_inner(KeyJoin *node)
+read_rows(KeyJoin *node)
 {
 	TupleTableSlot *row;
 
-	node->context = AllocSetContextCreate(node->css.ss.ps.state->es_query_cxt, "dp_cdp rows by key", ALLOCSET_DEFAULT_SIZES);
-	node->nrows = 0;
-	node->room = FIRST_ROWS + Min(node->inner->plan->plan_rows * EXPECTED, MOST_ROWS);
-	node->columns = MemoryContextAllocHuge(node->context, node->room * node->ninner * sizeof(Datum));
-	dp_advise_huge_pages(node->columns, node->room * node->ninner * sizeof(Datum));
-	node->nulls = NULL;
+	dp_key_rows_start(&node->rows, node->css.ss.ps.state->es_query_cxt, node->inner->plan->plan_rows);
 	while (row = ExecProcNode(node->inner), !TupIsNull(row))
 	{
 		slot_getallattrs(row);
-		keep_row(node, row);
+		dp_key_rows_add(&node->rows, row);
 	}
-	fill_places(node);
 }
 
-/* Gives back what was read. */
 static void
-forget_inner(KeyJoin *node)
+read_inner(KeyJoin *node)
 {
-	if (node->context != NULL)
-		MemoryContextDelete(node->context);
-	node->context = NULL;
+	if (node->share == NULL)
+	{
+		read_rows(node);
+		dp_key_rows_complete(&node->rows);
+	}
+	else
+	{
+		if (dp_key_share_enter(node->share))
+			read_rows(node);
+		dp_key_share_complete(node->share, node->css.ss.ps.state->es_query_dsa, &node->rows);
+	}
+	node->memory = node->rows.nrows * node->rows.ncolumns * sizeof(Datum) + node->rows.at.n * sizeof(uint32);
 }
 
 /* ------------------------------------------------------------------------
@@ -390,30 +287,13 @@ key_join_begin(CustomScanState *css, EState *estate, int eflags)
 	outer = ExecGetResultType(node->outer);
 	inner = ExecGetResultType(node->inner);
 	node->nouter = outer->natts;
-	node->ninner = inner->natts;
 	node->outer_key = intVal(linitial(plan->custom_private));
-	node->inner_key = intVal(lsecond(plan->custom_private));
 	node->outer_typlen = TupleDescAttr(outer, node->outer_key - 1)->attlen;
-	node->inner_typlen = TupleDescAttr(inner, node->inner_key - 1)->attlen;
+	node->rows.ncolumns = inner->natts;
+	node->rows.key = intVal(lsecond(plan->custom_private)) - 1;
+	node->rows.typlen = TupleDescAttr(inner, node->rows.key)->attlen;
 	node->outer_read = css->ss.ps.ps_ProjInfo == NULL ? node->nouter : last_column_read(plan, node->nouter, node->outer_key);
 	memset(scan->tts_isnull, true, scan->tts_tupleDescriptor->natts * sizeof(bool));
-}
-
-/* Returns the number of the row that has a key, from 1 on; 0: there is none. */
-static inline uint64
-find_row(const KeyJoin *node, int64 key)
-{
-	uint64		at;
-
-	if (node->by_key)
-	{
-		at = (uint64) key - (uint64) node->least;
-		return at < node->nplaces ? node->places[at] : 0;
-	}
-	for (at = first_place(node, key); node->places[at] != 0; at = (at + 1) & (node->nplaces - 1))
-		if (key_of(node, node->places[at] - 1) == key)
-			return node->places[at];
-	return 0;
 }
 
 /* Puts a row and the one that its key names together, in the scan tuple. */
@@ -421,14 +301,15 @@ static inline void
 join_rows(KeyJoin *node, const TupleTableSlot *row, uint64 found)
 {
 	TupleTableSlot *scan = node->css.ss.ss_ScanTupleSlot;
+	const DpKeyRows *rows = &node->rows;
 
 	ExecClearTuple(scan);
 	memcpy(scan->tts_values, row->tts_values, node->outer_read * sizeof(Datum));
 	memcpy(scan->tts_isnull, row->tts_isnull, node->outer_read * sizeof(bool));
-	for (int i = 0; i < node->ninner; i++)
+	for (int i = 0; i < rows->ncolumns; i++)
 	{
-		scan->tts_values[node->nouter + i] = node->columns[found * node->ninner + i];
-		scan->tts_isnull[node->nouter + i] = node->nulls != NULL && (node->nulls[found] & (UINT32_C(1) << i)) != 0;
+		scan->tts_values[node->nouter + i] = rows->columns[found * rows->ncolumns + i];
+		scan->tts_isnull[node->nouter + i] = rows->nulls != NULL && (rows->nulls[found] & (UINT32_C(1) << i)) != 0;
 	}
 	ExecStoreVirtualTuple(scan);
 }
@@ -439,7 +320,7 @@ key_join_exec(CustomScanState *css)
 	KeyJoin    *node = (KeyJoin *) css;
 	ExprContext *econtext = css->ss.ps.ps_ExprContext;
 
-	if (node->context == NULL)
+	if (node->rows.places == NULL)
 		read_inner(node);
 	for (;;)
 	{
@@ -453,7 +334,7 @@ key_join_exec(CustomScanState *css)
 		slot_getsomeattrs(row, node->outer_read);
 		if (row->tts_isnull[node->outer_key - 1])
 			continue;
-		found = find_row(node, whole_number(row->tts_values[node->outer_key - 1], node->outer_typlen));
+		found = dp_find_key_row(&node->rows, dp_whole_number(row->tts_values[node->outer_key - 1], node->outer_typlen));
 		if (found == 0)
 			continue;
 		join_rows(node, row, found - 1);
@@ -478,9 +359,9 @@ key_join_rescan(CustomScanState *css)
 	/* otherwise its first row rescans it */
 	if (node->outer->chgParam == NULL)
 		ExecReScan(node->outer);
-	if (node->inner->chgParam != NULL)
-		forget_inner(node);
-	else if (node->context == NULL)
+	if (node->share != NULL || node->inner->chgParam != NULL)
+		dp_key_rows_forget(&node->rows);
+	if (node->rows.places == NULL && node->inner->chgParam == NULL)
 		ExecReScan(node->inner);
 }
 
@@ -489,9 +370,54 @@ key_join_end(CustomScanState *css)
 {
 	KeyJoin    *node = (KeyJoin *) css;
 
-	forget_inner(node);
+	dp_key_rows_forget(&node->rows);
 	ExecEndNode(node->outer);
 	ExecEndNode(node->inner);
+}
+
+static Size
+key_join_estimate_dsm(CustomScanState *css, ParallelContext *pcxt)
+{
+	return dp_key_share_size();
+}
+
+static void
+key_join_initialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	/* without a segment there are no workers, either */
+	if (pcxt->seg == NULL)
+		return;
+	dp_key_share_init(coordinate);
+	((KeyJoin *) css)->share = coordinate;
+}
+
+static void
+key_join_reinitialize_dsm(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	KeyJoin    *node = (KeyJoin *) css;
+
+	if (node->share == NULL)
+		return;
+	dp_key_rows_forget(&node->rows);
+	dp_key_share_reset(node->share, css->ss.ps.state->es_query_dsa);
+}
+
+static void
+key_join_initialize_worker(CustomScanState *css, shm_toc *toc, void *coordinate)
+{
+	((KeyJoin *) css)->share = coordinate;
+}
+
+/* Lets go of shared memory, which ends before the node does. */
+static void
+key_join_shutdown(CustomScanState *css)
+{
+	KeyJoin    *node = (KeyJoin *) css;
+
+	if (node->share == NULL)
+		return;
+	dp_key_rows_forget(&node->rows);
+	node->share = NULL;
 }
 
 /* Shows the keys and, once it has run, what the arrays took. */
@@ -504,8 +430,8 @@ key_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 
 	ExplainPropertyText("Key Cond", psprintf("(%s = %s)", deparse_expression(linitial(plan->custom_exprs), context, true, false),
 											 deparse_expression(lsecond(plan->custom_exprs), context, true, false)), es);
-	if (es->analyze && node->context != NULL)
-		ExplainPropertyInteger("Memory Usage", "kB", (MemoryContextMemAllocated(node->context, false) + 1023) / 1024, es);
+	if (es->analyze && node->memory > 0)
+		ExplainPropertyInteger("Memory Usage", "kB", (node->memory + 1023) / 1024, es);
 }
 
 static const CustomExecMethods key_join_exec_methods = {
@@ -514,6 +440,11 @@ static const CustomExecMethods key_join_exec_methods = {
 	.ExecCustomScan = key_join_exec,
 	.EndCustomScan = key_join_end,
 	.ReScanCustomScan = key_join_rescan,
+	.EstimateDSMCustomScan = key_join_estimate_dsm,
+	.InitializeDSMCustomScan = key_join_initialize_dsm,
+	.ReInitializeDSMCustomScan = key_join_reinitialize_dsm,
+	.InitializeWorkerCustomScan = key_join_initialize_worker,
+	.ShutdownCustomScan = key_join_shutdown,
 	.ExplainCustomScan = key_join_explain
 };
 
