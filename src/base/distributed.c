@@ -26,7 +26,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-/* columns of both, the same in all versions since 7 */
+/* columns of these, the same in all versions since 7 */
 #define Anum_dist_partition_relid	1
 #define Anum_dist_partition_method	2
 #define Anum_dist_partition_key		3

@@ -22,6 +22,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "guard/guard.h"
+#include "guard/level.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -40,17 +41,6 @@ bool
 dp_is_bucket_of_array(Node *node)
 {
 	return IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid == F_WIDTH_BUCKET_ANYCOMPATIBLE_ANYCOMPATIBLEARRAY;
-}
-
-static void
-add_when(CaseExpr *cases, Expr *condition, Expr *result)
-{
-	CaseWhen   *when = makeNode(CaseWhen);
-
-	when->expr = condition;
-	when->result = result;
-	when->location = -1;
-	cases->args = lappend(cases->args, when);
 }
 
 static Expr *
@@ -111,22 +101,20 @@ dp_bucket_as_cases(FuncExpr *call)
 	list = thresholds(lsecond(call->args), type, call->inputcollid);
 	if (list == NIL || strlen(nodeToString(operand)) * list_length(list) > MOST_TEXT)
 		return (Node *) call;
-	cases = makeNode(CaseExpr);
-	cases->casetype = INT4OID;
+	cases = dp_make_case(number(list_length(list)));
 	cases->location = call->location;
 	is_null = makeNode(NullTest);
 	is_null->arg = copyObject((Expr *) operand);
 	is_null->nulltesttype = IS_NULL;
 	is_null->location = -1;
-	add_when(cases, (Expr *) is_null, (Expr *) makeNullConst(INT4OID, -1, InvalidOid));
+	dp_add_when(cases, (Expr *) is_null, (Expr *) makeNullConst(INT4OID, -1, InvalidOid));
 	foreach(lc, list)
 	{
 		OpExpr	   *below = (OpExpr *) make_opclause(type->lt_opr, BOOLOID, false, copyObject((Expr *) operand), lfirst(lc),
 													 InvalidOid, call->inputcollid);
 
 		set_opfuncid(below);
-		add_when(cases, (Expr *) below, number(foreach_current_index(lc)));
+		dp_add_when(cases, (Expr *) below, number(foreach_current_index(lc)));
 	}
-	cases->defresult = number(list_length(list));
 	return (Node *) cases;
 }

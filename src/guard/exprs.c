@@ -53,6 +53,29 @@ dp_is_not_null(Expr *arg)
 	return (Expr *) test;
 }
 
+CaseExpr *
+dp_make_case(Expr *otherwise)
+{
+	CaseExpr   *cases = makeNode(CaseExpr);
+
+	cases->casetype = exprType((Node *) otherwise);
+	cases->casecollid = exprCollation((Node *) otherwise);
+	cases->defresult = otherwise;
+	cases->location = -1;
+	return cases;
+}
+
+void
+dp_add_when(CaseExpr *cases, Expr *condition, Expr *result)
+{
+	CaseWhen   *when = makeNode(CaseWhen);
+
+	when->expr = condition;
+	when->result = result;
+	when->location = -1;
+	cases->args = lappend(cases->args, when);
+}
+
 Expr *
 dp_nan_to_null(Expr *value)
 {

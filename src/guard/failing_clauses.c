@@ -57,7 +57,7 @@ take_one_row(SubLink *link)
 	WindowFunc *count;
 	WindowClause *window;
 	CaseExpr   *value;
-	CaseWhen   *when;
+	Expr	   *is_only;
 	Var		   *var;
 
 	if (link->subLinkType != EXPR_SUBLINK || has_one_row(several))
@@ -82,18 +82,11 @@ take_one_row(SubLink *link)
 	window->winref = 1;
 	var = makeVar(1, column->resno, exprType((Node *) column->expr), exprTypmod((Node *) column->expr),
 				  exprCollation((Node *) column->expr), 0);
-	when = makeNode(CaseWhen);
-	when->expr = (Expr *) make_opclause(lookup_type_cache(INT8OID, TYPECACHE_EQ_OPR)->eq_opr, BOOLOID, false, (Expr *) count,
-										(Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false, FLOAT8PASSBYVAL),
-										InvalidOid, InvalidOid);
-	when->result = (Expr *) var;
-	when->location = -1;
-	value = makeNode(CaseExpr);
-	value->casetype = var->vartype;
-	value->casecollid = var->varcollid;
-	value->args = list_make1(when);
-	value->defresult = (Expr *) makeNullConst(var->vartype, var->vartypmod, var->varcollid);
-	value->location = -1;
+	is_only = make_opclause(lookup_type_cache(INT8OID, TYPECACHE_EQ_OPR)->eq_opr, BOOLOID, false, (Expr *) count,
+							(Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false, FLOAT8PASSBYVAL),
+							InvalidOid, InvalidOid);
+	value = dp_make_case((Expr *) makeNullConst(var->vartype, var->vartypmod, var->varcollid));
+	dp_add_when(value, is_only, (Expr *) var);
 	one = makeNode(Query);
 	one->commandType = CMD_SELECT;
 	one->querySource = QSRC_ORIGINAL;

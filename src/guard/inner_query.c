@@ -254,20 +254,11 @@ static Expr *
 filtered(Expr *value, Expr *filter)
 {
 	CaseExpr   *cases;
-	CaseWhen   *when;
 
 	if (filter == NULL)
 		return value;
-	cases = makeNode(CaseExpr);
-	when = makeNode(CaseWhen);
-	when->expr = filter;
-	when->result = value;
-	when->location = -1;
-	cases->casetype = exprType((Node *) value);
-	cases->casecollid = InvalidOid;
-	cases->args = list_make1(when);
-	cases->defresult = (Expr *) makeNullConst(cases->casetype, -1, InvalidOid);
-	cases->location = -1;
+	cases = dp_make_case((Expr *) makeNullConst(exprType((Node *) value), -1, InvalidOid));
+	dp_add_when(cases, filter, value);
 	return (Expr *) cases;
 }
 

@@ -188,6 +188,10 @@ extern Expr *dp_nan_to_null(Expr *value);
 
 extern Expr *dp_is_not_null(Expr *arg);
 
+/* Makes CASE ELSE otherwise END, of the type of otherwise; adds WHEN condition THEN result to it. */
+extern CaseExpr *dp_make_case(Expr *otherwise);
+extern void dp_add_when(CaseExpr *cases, Expr *condition, Expr *result);
+
 /* Makes count(*). */
 extern Expr *dp_count_rows(int location);
 

@@ -78,7 +78,6 @@ static PlannedStmt *
 plan_in_one_step(Query *query, bool pulls_rows)
 {
 	PlannedStmt *plan;
-
 	int			level = NewGUCNestLevel();
 
 	/* else what Citus cannot add up elsewhere is refused (sandbox.c) */

@@ -83,34 +83,20 @@ is_null(Node *value)
 static Node *
 choose(Node *first, Node *first_result, Node *second, Node *second_result, Node *otherwise)
 {
-	Node	   *conditions[] = {first, second};
-	Node	   *results[] = {first_result, second_result};
-	CaseExpr   *cases = makeNode(CaseExpr);
+	CaseExpr   *cases = dp_make_case((Expr *) otherwise);
 
-	for (int i = 0; i < lengthof(conditions); i++)
-	{
-		CaseWhen   *when = makeNode(CaseWhen);
-
-		when->expr = (Expr *) conditions[i];
-		when->result = (Expr *) results[i];
-		when->location = -1;
-		cases->args = lappend(cases->args, when);
-	}
-	cases->casetype = exprType(otherwise);
-	cases->defresult = (Expr *) otherwise;
-	cases->location = -1;
+	dp_add_when(cases, (Expr *) first, (Expr *) first_result);
+	dp_add_when(cases, (Expr *) second, (Expr *) second_result);
 	return (Node *) cases;
 }
 
 static void
 add_condition(DpShadow *s, Node *expr, bool is_below)
 {
-	DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
+	DpShadowCondition *condition = dp_shadow_add_condition(s, expr);
 
-	condition->expr = expr;
 	condition->is_below = is_below;
 	condition->follows = true;
-	s->conditions = lappend(s->conditions, condition);
 }
 
 /* ------------------------------------------------------------------------

@@ -130,12 +130,10 @@ keep_for_cells(DpShadow *s, const DpShadowCondition *condition, Node *left, Node
 
 	if (!dp_get_cell_test(condition->expr, &test) || equal(test.expr, left) || equal(test.expr, right))
 		return;
-	kept = palloc0(sizeof(DpShadowCondition));
-	kept->expr = condition->expr;
+	kept = dp_shadow_add_condition(s, condition->expr);
 	kept->is_below = condition->is_below;
 	kept->follows = true;
 	kept->by_cells = true;
-	s->conditions = lappend(s->conditions, kept);
 }
 
 void
@@ -459,11 +457,8 @@ known_value(DpShadow *s, Node *expr, bool with_lists)
 	value = fit_value(value, expr, &fits);
 	if (fits != NULL && !list_member(s->fits, fits))
 	{
-		DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
-
 		s->fits = lappend(s->fits, fits);
-		condition->expr = fits;
-		s->conditions = lappend(s->conditions, condition);
+		dp_shadow_add_condition(s, fits);
 	}
 	return value;
 }

@@ -78,7 +78,6 @@ get_match(DpShadow *s, const DpShadowCondition *condition, Match *match)
 static void
 add_relation(DpShadow *s, const Match *a, const Match *b)
 {
-	DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
 	OpExpr	   *same = copyObject(a->equality);
 	List	   *any;
 
@@ -86,9 +85,7 @@ add_relation(DpShadow *s, const Match *a, const Match *b)
 	any = list_make1(same);
 	any = lappend(any, makeBoolExpr(NOT_EXPR, list_make1(dp_is_not_null((Expr *) copyObject(a->column))), -1));
 	any = lappend(any, makeBoolExpr(NOT_EXPR, list_make1(dp_is_not_null((Expr *) copyObject(b->column))), -1));
-	condition->expr = (Node *) makeBoolExpr(OR_EXPR, any, -1);
-	condition->follows = true;
-	s->conditions = lappend(s->conditions, condition);
+	dp_shadow_add_condition(s, (Node *) makeBoolExpr(OR_EXPR, any, -1))->follows = true;
 }
 
 void

@@ -128,16 +128,15 @@ static void
 add_condition(DpShadow *s, const DpShadowItem *row, const ForeignKeyCacheInfo *key, int i, Var *value)
 {
 	Var		   *referenced = dp_table_var(row->number, key->confrelid, key->confkey[i]);
-	DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
+	OpExpr	   *op;
 	Oid			left,
 				right;
 
 	op_input_types(key->conpfeqop[i], &left, &right);
-	condition->expr = (Node *) make_opclause(key->conpfeqop[i], BOOLOID, false, dp_as_argument(referenced, left),
-											 dp_as_argument(value, right), InvalidOid, referenced->varcollid);
-	set_opfuncid((OpExpr *) condition->expr);
-	condition->joins = row->joins;
-	s->conditions = lappend(s->conditions, condition);
+	op = (OpExpr *) make_opclause(key->conpfeqop[i], BOOLOID, false, dp_as_argument(referenced, left),
+								  dp_as_argument(value, right), InvalidOid, referenced->varcollid);
+	set_opfuncid(op);
+	dp_shadow_add_condition(s, (Node *) op)->joins = row->joins;
 }
 
 static void
@@ -187,7 +186,6 @@ follow_list(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *ke
 	{
 		DpShadowCondition *condition = list_nth(s->conditions, i);
 		DpShadowItem *row;
-		DpShadowCondition *same;
 		Var		   *referenced;
 
 		if (!is_listed(condition, column) || is_key(s, column) || dp_shadow_known_by(s, (Node *) column) != NULL)
@@ -197,9 +195,7 @@ follow_list(DpShadow *s, const DpShadowItem *item, const ForeignKeyCacheInfo *ke
 			(row = add_table(s, key->confrelid, NULL)) == NULL)
 			return;
 		referenced->varno = row->number;
-		same = palloc0(sizeof(DpShadowCondition));
-		same->expr = compare_instead((ScalarArrayOpExpr *) condition->expr, referenced);
-		s->conditions = lappend(s->conditions, same);
+		dp_shadow_add_condition(s, (Node *) compare_instead((ScalarArrayOpExpr *) condition->expr, referenced));
 	}
 }
 

@@ -74,6 +74,16 @@ dp_shadow_add_item(DpShadow *s)
 	return item;
 }
 
+DpShadowCondition *
+dp_shadow_add_condition(DpShadow *s, Node *expr)
+{
+	DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
+
+	condition->expr = expr;
+	s->conditions = lappend(s->conditions, condition);
+	return condition;
+}
+
 Bitmapset *
 dp_shadow_included(const DpShadow *s)
 {
@@ -184,12 +194,10 @@ add_conditions(DpShadow *s, DpEntryMap *map, Node *quals, Bitmapset *joins)
 			((DpShadowJoin *) list_nth(s->joins, join - 1))->is_whole = false;
 		foreach(part, dp_conjuncts(known))
 		{
-			DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
+			DpShadowCondition *condition = dp_shadow_add_condition(s, lfirst(part));
 
-			condition->expr = lfirst(part);
 			condition->joins = joins;
 			condition->is_below = map != s->entries;
-			s->conditions = lappend(s->conditions, condition);
 		}
 	}
 }
@@ -205,6 +213,7 @@ add_least(DpShadow *s, Query *sub, Node *expr, Node *column, Bitmapset *joins)
 {
 	Aggref	   *agg = (Aggref *) expr;
 	DpShadowCondition *condition;
+	OpExpr	   *is_no_less;
 	int64		least = 1;
 	Oid			opno;
 
@@ -215,14 +224,13 @@ add_least(DpShadow *s, Query *sub, Node *expr, Node *column, Bitmapset *joins)
 		return;
 	opno = get_opfamily_member(lookup_type_cache(INT8OID, TYPECACHE_BTREE_OPFAMILY)->btree_opf, INT8OID, INT8OID,
 							   BTGreaterEqualStrategyNumber);
-	condition = palloc0(sizeof(DpShadowCondition));
-	condition->expr = (Node *) make_opclause(opno, BOOLOID, false, copyObject((Expr *) column),
-											 (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(least), false,
-																FLOAT8PASSBYVAL), InvalidOid, InvalidOid);
-	set_opfuncid((OpExpr *) condition->expr);
+	is_no_less = (OpExpr *) make_opclause(opno, BOOLOID, false, copyObject((Expr *) column),
+										  (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(least), false,
+															 FLOAT8PASSBYVAL), InvalidOid, InvalidOid);
+	set_opfuncid(is_no_less);
+	condition = dp_shadow_add_condition(s, (Node *) is_no_less);
 	condition->joins = joins;
 	condition->is_below = true;
-	s->conditions = lappend(s->conditions, condition);
 }
 
 /*
@@ -310,11 +318,9 @@ add_having(DpShadow *s, Query *sub, List *targets, Bitmapset *joins)
 
 		if (c.unknown || contain_volatile_functions(named))
 			continue;
-		condition = palloc0(sizeof(DpShadowCondition));
-		condition->expr = named;
+		condition = dp_shadow_add_condition(s, named);
 		condition->joins = joins;
 		condition->is_below = true;
-		s->conditions = lappend(s->conditions, condition);
 	}
 }
 
@@ -447,7 +453,7 @@ add_referenced(DpShadow *s, Query *query, JoinExpr *join, DpEntryMap *map)
 	{
 		DpShadowItem *item;
 		DpShadowItem *row;
-		DpShadowCondition *condition;
+		Node	   *condition;
 		int			other;
 
 		along.quals = lfirst(lc);
@@ -455,16 +461,15 @@ add_referenced(DpShadow *s, Query *query, JoinExpr *join, DpEntryMap *map)
 		if (!dp_join_always_matches(query, &along) || map->items[castNode(RangeTblRef, side)->rtindex] == 0)
 			continue;
 		item = dp_shadow_item(s, map->items[castNode(RangeTblRef, side)->rtindex]);
-		condition = palloc0(sizeof(DpShadowCondition));
-		condition->expr = copyObject(name_in(map, lfirst(lc)));
-		other = condition->expr ? bms_next_member(bms_del_member(pull_varnos(NULL, condition->expr), item->number), -1) : -1;
+		condition = copyObject(name_in(map, lfirst(lc)));
+		other = condition ? bms_next_member(bms_del_member(pull_varnos(NULL, condition), item->number), -1) : -1;
 		if (item->is_private || other < 0 || !dp_shadow_item(s, other)->is_private)
 			continue;
 		row = dp_shadow_add_item(s);
 		row->rte = item->rte;
 		row->query = item->query;
-		ChangeVarNodes(condition->expr, item->number, row->number, 0);
-		s->conditions = lappend(s->conditions, condition);
+		ChangeVarNodes(condition, item->number, row->number, 0);
+		dp_shadow_add_condition(s, condition);
 		return;
 	}
 }

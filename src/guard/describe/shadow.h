@@ -110,6 +110,10 @@ extern Var *dp_shadow_level_var(DpShadow *s, Var *column);
 
 extern DpShadowItem *dp_shadow_item(const DpShadow *s, int number);
 extern DpShadowItem *dp_shadow_add_item(DpShadow *s);
+
+/* shadow.c: adds a condition of the level, over what the shadow names */
+extern DpShadowCondition *dp_shadow_add_condition(DpShadow *s, Node *expr);
+
 extern Bitmapset *dp_shadow_included(const DpShadow *s);
 
 /*

@@ -173,7 +173,6 @@ keep_conditions(DpShadow *s)
 	{
 		const DpShadowCondition *condition = lfirst(lc);
 		Bitmapset  *items = NULL;
-		DpShadowCondition *kept;
 		Node	   *resolved;
 
 		if (condition->splits_cells || !bms_is_empty(condition->joins) || contain_volatile_functions(condition->expr))
@@ -181,10 +180,7 @@ keep_conditions(DpShadow *s)
 		resolved = dp_shadow_resolve_condition(s, condition, condition->expr, &items);
 		if (resolved == NULL || equal(resolved, condition->expr))
 			continue;
-		kept = palloc0(sizeof(DpShadowCondition));
-		kept->expr = resolved;
-		kept->is_below = condition->is_below;
-		s->conditions = lappend(s->conditions, kept);
+		dp_shadow_add_condition(s, resolved)->is_below = condition->is_below;
 	}
 }
 

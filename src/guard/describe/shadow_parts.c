@@ -297,16 +297,6 @@ known_part(DpShadow *s, const DpShadowCondition *of, Node *condition, Bitmapset 
 	return resolved;
 }
 
-static void
-add_condition(DpShadow *s, Node *expr, const DpShadowCondition *from)
-{
-	DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
-
-	condition->expr = expr;
-	condition->joins = from->joins;
-	s->conditions = lappend(s->conditions, condition);
-}
-
 /* A comparison of something unknown with elements of an array tells that there are such; of = ANY ($1), that it has any. */
 static void
 exclude_no_array(DpShadow *s, const DpShadowCondition *condition)
@@ -321,7 +311,7 @@ exclude_no_array(DpShadow *s, const DpShadowCondition *condition)
 		return;
 	if (!op->useOr)
 	{
-		add_condition(s, (Node *) dp_is_not_null((Expr *) copyObject(array)), condition);
+		dp_shadow_add_condition(s, (Node *) dp_is_not_null((Expr *) copyObject(array)))->joins = condition->joins;
 		return;
 	}
 	count = (Node *) makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(copyObject(array)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
@@ -329,7 +319,7 @@ exclude_no_array(DpShadow *s, const DpShadowCondition *condition)
 								   (Expr *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false, true),
 								   (Expr *) count, InvalidOid, InvalidOid);
 	set_opfuncid(any);
-	add_condition(s, (Node *) any, condition);
+	dp_shadow_add_condition(s, (Node *) any)->joins = condition->joins;
 }
 
 /* A comparison with something unknown tells that the known side of it, also one without columns, is not NULL. */
@@ -349,7 +339,7 @@ exclude_nulls(DpShadow *s, const DpShadowCondition *condition)
 		Bitmapset  *items = NULL;
 
 		if (dp_shadow_resolve(s, lfirst(lc), false, &items) != NULL && (!bms_is_empty(items) || dp_reads_param(lfirst(lc))))
-			add_condition(s, (Node *) dp_is_not_null(lfirst(lc)), condition);
+			dp_shadow_add_condition(s, (Node *) dp_is_not_null(lfirst(lc)))->joins = condition->joins;
 	}
 }
 

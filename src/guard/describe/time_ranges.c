@@ -299,15 +299,14 @@ bound_member(DpShadow *s, Node *member, Node *bucket, Var *column, Expr *end, in
 	Oid			type = exprType(member);
 	Oid			opno = get_opfamily_member(lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf, type, type, strategy);
 	Replacement r = {column, end};
-	DpShadowCondition *condition;
+	OpExpr	   *op;
 
 	if (!OidIsValid(opno))
 		return;
-	condition = palloc0(sizeof(DpShadowCondition));
-	condition->expr = (Node *) make_opclause(opno, BOOLOID, false, copyObject((Expr *) member),
-											 (Expr *) replace_column(bucket, &r), InvalidOid, InvalidOid);
-	set_opfuncid((OpExpr *) condition->expr);
-	s->conditions = lappend(s->conditions, condition);
+	op = (OpExpr *) make_opclause(opno, BOOLOID, false, copyObject((Expr *) member),
+								  (Expr *) replace_column(bucket, &r), InvalidOid, InvalidOid);
+	set_opfuncid(op);
+	dp_shadow_add_condition(s, (Node *) op);
 }
 
 /* Returns the column that a member of a class is the day, or another unit, of; NULL: it is no such. */

@@ -356,12 +356,10 @@ is_null(const DpShadowCells *cells)
 static void
 relate_nulls(DpShadow *s, const DpShadowCells *a, const DpShadowCells *b)
 {
-	DpShadowCondition *condition = palloc0(sizeof(DpShadowCondition));
+	OpExpr	   *same = (OpExpr *) make_opclause(BooleanEqualOperator, BOOLOID, false, is_null(a), is_null(b), InvalidOid, InvalidOid);
 
-	condition->expr = (Node *) make_opclause(BooleanEqualOperator, BOOLOID, false, is_null(a), is_null(b), InvalidOid, InvalidOid);
-	set_opfuncid((OpExpr *) condition->expr);
-	condition->follows = true;
-	s->conditions = lappend(s->conditions, condition);
+	set_opfuncid(same);
+	dp_shadow_add_condition(s, (Node *) same)->follows = true;
 }
 
 /* Adds what an array that is known when the query runs tells of the truth of a comparison with it: it may be empty, or NULL. */
@@ -369,14 +367,11 @@ static void
 limit_truth(DpShadow *s, const DpShadowCells *cells)
 {
 	ScalarArrayOpExpr *any = (ScalarArrayOpExpr *) cells->expr;
-	DpShadowCondition *condition;
-	CaseExpr   *cases = makeNode(CaseExpr);
+	CaseExpr   *cases = dp_make_case((Expr *) makeBoolConst(true, false));
 	BooleanTest *of_none = makeNode(BooleanTest);
 	Node	   *array;
 	Node	   *count;
 	Expr	   *is_empty;
-	Node	   *tests[2];
-	Expr	   *results[2];
 
 	if (!cells->is_truth || !IsA(any, ScalarArrayOpExpr) || any_var_walker((array = lsecond(any->args)), NULL) ||
 		contain_volatile_functions(array))
@@ -387,26 +382,9 @@ limit_truth(DpShadow *s, const DpShadowCells *cells)
 	count = (Node *) makeFuncExpr(F_CARDINALITY, INT4OID, list_make1(copyObject(array)), InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	is_empty = make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) count, (Expr *) number_const(0), InvalidOid, InvalidOid);
 	set_opfuncid((OpExpr *) is_empty);
-	tests[0] = (Node *) is_null_test((Expr *) copyObject(array));
-	results[0] = is_null(cells);
-	tests[1] = (Node *) is_empty;
-	results[1] = (Expr *) of_none;
-	for (int i = 0; i < lengthof(tests); i++)
-	{
-		CaseWhen   *when = makeNode(CaseWhen);
-
-		when->expr = (Expr *) tests[i];
-		when->result = results[i];
-		when->location = -1;
-		cases->args = lappend(cases->args, when);
-	}
-	cases->casetype = BOOLOID;
-	cases->defresult = (Expr *) makeBoolConst(true, false);
-	cases->location = -1;
-	condition = palloc0(sizeof(DpShadowCondition));
-	condition->expr = (Node *) cases;
-	condition->follows = true;
-	s->conditions = lappend(s->conditions, condition);
+	dp_add_when(cases, is_null_test((Expr *) copyObject(array)), is_null(cells));
+	dp_add_when(cases, is_empty, (Expr *) of_none);
+	dp_shadow_add_condition(s, (Node *) cases)->follows = true;
 }
 
 void

@@ -282,18 +282,11 @@ groups_by_compared(Query *sub, const DpComparison *c)
 static Node *
 where_found(Node *value, const DpComparison *c, const Groups *groups)
 {
-	CaseExpr   *cases = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
+	CaseExpr   *cases = dp_make_case((Expr *) makeNullConst(exprType(value), exprTypmod(value), exprCollation(value)));
 	Var		   *key = dp_output_var(groups->rti, 1, linitial(c->keys));
 
 	dp_set_nulled_by(key, groups->join);
-	when->expr = dp_is_not_null((Expr *) key);
-	when->result = (Expr *) value;
-	when->location = -1;
-	cases->casetype = exprType(value);
-	cases->casecollid = exprCollation(value);
-	cases->args = list_make1(when);
-	cases->defresult = (Expr *) makeNullConst(exprType(value), exprTypmod(value), exprCollation(value));
+	dp_add_when(cases, dp_is_not_null((Expr *) key), (Expr *) value);
 	cases->location = exprLocation(value);
 	return (Node *) cases;
 }

@@ -198,7 +198,7 @@ number_of(int row)
 static Node *
 chosen(List *column, Index rti, AttrNumber number)
 {
-	CaseExpr   *cases = makeNode(CaseExpr);
+	CaseExpr   *cases;
 	Node	   *first = linitial(column);
 	bool		same = true;
 	int			row = 0;
@@ -208,22 +208,19 @@ chosen(List *column, Index rti, AttrNumber number)
 		same &= equal(lfirst(lc), first);
 	if (same)
 		return first;
+	/* no other may be NULL than a value */
+	cases = dp_make_case(llast(column));
 	cases->casetype = exprType(first);
 	cases->casecollid = exprCollation(first);
 	cases->location = exprLocation(first);
-	/* no other may be NULL than a value */
-	cases->defresult = llast(column);
 	foreach(lc, list_copy_head(column, list_length(column) - 1))
 	{
-		CaseWhen   *when = makeNode(CaseWhen);
 		Const	   *this = number_of(++row);
+		OpExpr	   *is_this = (OpExpr *) make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) dp_output_var(rti, number, (Node *) this),
+													   (Expr *) this, InvalidOid, InvalidOid);
 
-		when->expr = make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) dp_output_var(rti, number, (Node *) this), (Expr *) this,
-								   InvalidOid, InvalidOid);
-		set_opfuncid((OpExpr *) when->expr);
-		when->result = lfirst(lc);
-		when->location = -1;
-		cases->args = lappend(cases->args, when);
+		set_opfuncid(is_this);
+		dp_add_when(cases, (Expr *) is_this, lfirst(lc));
 	}
 	return (Node *) cases;
 }

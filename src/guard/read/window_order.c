@@ -149,20 +149,15 @@ static Expr *
 within_limits(Expr *time)
 {
 	Datum		limits[4];
-	CaseExpr   *cases = makeNode(CaseExpr);
-	CaseWhen   *when = makeNode(CaseWhen);
+	CaseExpr   *cases = dp_make_case((Expr *) makeNullConst(exprType((Node *) time), -1, InvalidOid));
+	Expr	   *within;
 
 	limits_of(exprType((Node *) time), limits);
-	when->expr = makeBoolExpr(AND_EXPR, list_make2(compare(time, BTGreaterEqualStrategyNumber, limits[0]),
-												   compare(time, BTLessEqualStrategyNumber, limits[1])), -1);
-	when->expr = makeBoolExpr(OR_EXPR, list_make3(when->expr, compare(time, BTEqualStrategyNumber, limits[2]),
-												  compare(time, BTEqualStrategyNumber, limits[3])), -1);
-	when->result = copyObject(time);
-	when->location = -1;
-	cases->casetype = exprType((Node *) time);
-	cases->args = list_make1(when);
-	cases->defresult = (Expr *) makeNullConst(cases->casetype, -1, InvalidOid);
-	cases->location = -1;
+	within = makeBoolExpr(AND_EXPR, list_make2(compare(time, BTGreaterEqualStrategyNumber, limits[0]),
+											   compare(time, BTLessEqualStrategyNumber, limits[1])), -1);
+	within = makeBoolExpr(OR_EXPR, list_make3(within, compare(time, BTEqualStrategyNumber, limits[2]),
+											  compare(time, BTEqualStrategyNumber, limits[3])), -1);
+	dp_add_when(cases, within, copyObject(time));
 	return (Expr *) cases;
 }
 
