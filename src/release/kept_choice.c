@@ -147,17 +147,33 @@ paid_by_all(const DpKept *kept, const List *ladder)
 	return least;
 }
 
-/* Returns the answer of this price that has been drawn; NULL: there is none. */
+/*
+ * Returns the answer of this price that has been drawn; NULL: there is none.
+ * Ladders are sorted by price, the dearest first, and may be long; of one
+ * price there may be several, of different deltas.
+ */
 static const DpKeptAnswer *
 drawn_at(const List *ladder, int64 rho)
 {
-	ListCell   *lc;
+	int			first = 0;
+	int			past = list_length(ladder);
 
-	foreach(lc, ladder)
+	while (first < past)
 	{
-		const DpKeptAnswer *answer = lfirst(lc);
+		int			middle = first + (past - first) / 2;
 
-		if (answer->id.rho == rho && answer->values != NULL)
+		if (((const DpKeptAnswer *) list_nth(ladder, middle))->id.rho > rho)
+			first = middle + 1;
+		else
+			past = middle;
+	}
+	for (; first < list_length(ladder); first++)
+	{
+		const DpKeptAnswer *answer = list_nth(ladder, first);
+
+		if (answer->id.rho != rho)
+			break;
+		if (answer->values != NULL)
 			return answer;
 	}
 	return NULL;
@@ -182,6 +198,21 @@ count_pieces(const List *ladder, int64 below)
 }
 
 /*
+ * Tells whether the piece that an answer's own stands on is there.  Where this
+ * is so for all drawn answers of a ladder, none lacks a piece down to its foot.
+ */
+static bool
+has_piece_below(const List *ladder, const DpKeptAnswer *answer)
+{
+	const DpKeptAnswer *piece;
+
+	if (answer->id.below == 0)
+		return true;
+	piece = drawn_at(ladder, answer->id.below);
+	return piece != NULL && piece->id.below < answer->id.below;
+}
+
+/*
  * Returns the answers of a question that make one ladder: the youngest, and
  * of drawn answers those whose pieces are all there.
  */
@@ -203,7 +234,7 @@ read_ladder(const DpKept *kept, const uint8 *question)
 	{
 		DpKeptAnswer *answer = lfirst(lc);
 
-		if (answer->values != NULL && count_pieces(answers, answer->id.below) == 0)
+		if (answer->values != NULL && !has_piece_below(answers, answer))
 			return NIL;
 	}
 	return answers;
