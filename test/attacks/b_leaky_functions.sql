@@ -294,10 +294,9 @@ SELECT public.dp_sum(age, 0, ana.drops()) IS NULL FROM public.visit;
 
 --# the guard's state does not survive an error
 --@ attack
-SET statement_timeout = 1;
-SELECT dp_count(*) FROM visit a;
+-- in one transaction, so that the setting ends with whatever the timeout ends
+SET statement_timeout = 1 \; SELECT dp_count(*) FROM visit a \; RESET statement_timeout;
 --> any 0..1
-RESET statement_timeout;
 SELECT cost FROM visit WHERE age = 97;
 --> ZC002
 DO $$ BEGIN FOR i IN 1..5 LOOP BEGIN SET LOCAL statement_timeout = 1; PERFORM dp_count(*) FROM visit; EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END $$;
