@@ -346,13 +346,17 @@ complete_join(Query *query, Node *node, Sources *s)
 
 /*
  * Makes entries such as a parser makes of a FROM clause, since Citus writes the query as SQL: with names by
- * which columns are meant, and a mark without which an entry is not written.
+ * which columns are meant, and a mark without which an entry is not written.  A function that stands for that
+ * of a cast is written as a call: as a cast it would be the function that fails.
  */
 static bool
 name_walker(Node *node, Sources *s)
 {
 	if (node == NULL)
 		return false;
+	if (IsA(node, FuncExpr) &&
+		(((FuncExpr *) node)->funcformat == COERCE_EXPLICIT_CAST || exprIsLengthCoercion(node, NULL)))
+		((FuncExpr *) node)->funcformat = COERCE_EXPLICIT_CALL;
 	if (IsA(node, RangeTblEntry))
 	{
 		RangeTblEntry *rte = (RangeTblEntry *) node;

@@ -134,6 +134,8 @@ SELECT refused('SELECT worker_partial_agg(''count("any")''::regprocedure, cost) 
 SELECT refused('SELECT dp_count(*) FROM others', 'ZC002', 'distribute it by the column of its privacy unit',
 	'units whose rows are on several servers');
 SELECT same('SELECT round(dp_sum(cost) / 100) FROM visits WHERE patient = 7', 'what one shard has');
+SELECT same('SELECT round(dp_count(*)) AS n FROM visits WHERE cost::numeric(2, 1) >= 0', 'a cast in which some rows overflow');
+SELECT same('SELECT cost::numeric(2, 0) AS c, round(dp_count(*)) AS n FROM visits WHERE cost < 5 GROUP BY 1', 'and one to group by');
 SELECT refused('SELECT dp_median(cost) FROM visits', 'ZC002', 'cannot be released from distributed table', 'a quantile');
 SELECT refused('SELECT dp_count(*) FROM visits WHERE extract(hour FROM at) = 3', 'ZC002', 'depends on settings', 'a condition by the time zone');
 SELECT refused('SELECT dp_count(*) FROM visits JOIN here USING (patient)', 'ZC002', 'which is on one server', 'a join with a table of the coordinator');
