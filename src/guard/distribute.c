@@ -378,6 +378,68 @@ name_walker(Node *node, Sources *s)
 	return expression_tree_walker(node, name_walker, s);
 }
 
+/* what an outer query reads or changes */
+typedef struct Managed
+{
+	Oid			relid;			/* a table that Citus manages */
+	RangeTblEntry *filled;		/* what is not looked at: Citus has a query's rows written into it */
+} Managed;
+
+/* Leaves out WITH queries that nothing refers to, since they became part of releases: Citus would look at them. */
+static void
+leave_out_unused(Query *query)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->cteList)
+	{
+		CommonTableExpr *cte = lfirst(lc);
+
+		if (cte->cterefcount == 0 && castNode(Query, cte->ctequery)->commandType == CMD_SELECT)
+			query->cteList = foreach_delete_current(query->cteList, lc);
+	}
+}
+
+static bool
+managed_walker(Node *node, Managed *m)
+{
+	AttrNumber	column;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		if (rte != m->filled && rte->rtekind == RTE_RELATION && dp_is_distributed(rte->relid, &column))
+			m->relid = rte->relid;
+		return OidIsValid(m->relid);
+	}
+	if (IsA(node, Query))
+	{
+		leave_out_unused((Query *) node);
+		return query_tree_walker((Query *) node, managed_walker, m, QTW_EXAMINE_RTES_BEFORE);
+	}
+	return expression_tree_walker(node, managed_walker, m);
+}
+
+void
+dp_refuse_managed(Query *outer)
+{
+	Managed		m = {0};
+
+	if (!dp_has_citus())
+		return;
+	if (outer->commandType == CMD_INSERT)
+		m.filled = rt_fetch(outer->resultRelation, outer->rtable);
+	if (managed_walker((Node *) outer, &m))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("private answers cannot be put together with table \"%s\", which Citus manages; "
+						"keep them with CREATE TEMP TABLE ... AS, and use those rows in another query",
+						get_rel_name(m.relid))));
+}
+
 bool
 dp_distribute(DpRelease *release)
 {

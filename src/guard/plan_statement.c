@@ -307,6 +307,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	}
 
 	dp_refuse_on_worker();
+	dp_refuse_managed(parse);
 	foreach(lc, cxt.releases)
 	{
 		if (dp_explain_shows_memory && !dp_release_is_readable(lfirst(lc)))

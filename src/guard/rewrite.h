@@ -96,6 +96,9 @@ extern void dp_ask_below_for_spellings(DpSplitContext *cxt, Query *query);
  */
 extern bool dp_distribute(DpRelease *release);
 
+/* Refuses, with ZC002, an outer query with a table that Citus manages: it cannot plan one that reads released rows. */
+extern void dp_refuse_managed(Query *outer);
+
 /*
  * Makes a test whether value is in a list, an array, or is NULL where that is
  * listed, too; returns NULL where every value is.  A list becomes a parameter of

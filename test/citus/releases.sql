@@ -70,7 +70,9 @@ RESET SESSION AUTHORIZATION;
 
 \ir ../pgtap/analyst.psql
 CREATE TABLE answer (who text, value text);
-GRANT ALL ON answer TO analyst1;
+CREATE TABLE kept_there (dept text, n bigint);
+SELECT create_distributed_table('kept_there', 'dept');
+GRANT ALL ON answer, kept_there TO analyst1;
 
 -- the rows of a query over the distributed table, and over the other, as the analyst
 CREATE FUNCTION same(query text, description text) RETURNS text LANGUAGE plpgsql AS $$
@@ -136,6 +138,16 @@ SELECT refused('SELECT dp_count(*) FROM others', 'ZC002', 'distribute it by the 
 SELECT same('SELECT round(dp_sum(cost) / 100) FROM visits WHERE patient = 7', 'what one shard has');
 SELECT same('SELECT round(dp_count(*)) AS n FROM visits WHERE cost::numeric(2, 1) >= 0', 'a cast in which some rows overflow');
 SELECT same('SELECT cost::numeric(2, 0) AS c, round(dp_count(*)) AS n FROM visits WHERE cost < 5 GROUP BY 1', 'and one to group by');
+SELECT same('WITH q AS (SELECT * FROM visits WHERE cost > 10) SELECT n, m FROM (SELECT round(dp_count(*)) AS n FROM q) s, (SELECT round(dp_count(DISTINCT patient)) AS m FROM q) t',
+	'a WITH query of which two releases are made');
+SELECT refused('SELECT q.n, d.floor FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) q JOIN depts d USING (dept)', 'ZC002', '"depts", which Citus manages; keep them with CREATE TEMP TABLE',
+	'answers that are joined with a table that is distributed');
+SELECT refused('SELECT floor FROM depts WHERE floor < (SELECT dp_count(*) FROM visits)', 'ZC002', 'which Citus manages', 'or compared with it');
+SELECT refused('SELECT floor FROM depts WHERE dept IN (SELECT dept FROM visits WHERE cost <> 97)', 'ZC002', 'which Citus manages', 'or its rows are looked up in');
+SELECT is((run_as_analyst(q)).failure, NULL, q) FROM unnest(ARRAY[
+	'CREATE TEMP TABLE kept_here AS SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept',
+	'SELECT q.n, d.floor FROM kept_here q JOIN depts d USING (dept)',
+	'INSERT INTO kept_there SELECT dept, dp_count(*) FROM visits GROUP BY dept']) q;
 SELECT refused('SELECT dp_median(cost) FROM visits', 'ZC002', 'cannot be released from distributed table', 'a quantile');
 SELECT refused('SELECT dp_count(*) FROM visits WHERE extract(hour FROM at) = 3', 'ZC002', 'depends on settings', 'a condition by the time zone');
 SELECT refused('SELECT dp_count(*) FROM visits JOIN here USING (patient)', 'ZC002', 'which is on one server', 'a join with a table of the coordinator');
