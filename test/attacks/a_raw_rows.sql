@@ -1,5 +1,25 @@
 -- Rows of protected tables through every construct that reads a table.
 
+--# shards by name, at the server that has them
+--@ only: worker
+--@ absent: no shard|heart|bone|name\d|\d{5}\.\d|actual.*rows=[1-9]
+--@ attack
+SET citus.override_table_visibility = off;
+SELECT 'no shard' WHERE NOT EXISTS (SELECT FROM pg_class WHERE relname ~ '^visit_\d+$');
+--> any
+SELECT format('SELECT * FROM %s', oid::regclass) FROM pg_class WHERE relname ~ '^visit_\d+$' \gexec
+--> any
+SELECT format('COPY %s TO STDOUT', oid::regclass) FROM pg_class WHERE relname ~ '^patient_\d+$' \gexec
+--> any
+SELECT format('SELECT age, cost FROM %s FOR UPDATE', oid::regclass) FROM pg_class WHERE relname ~ '^visit_\d+$' \gexec
+--> 42501
+SELECT format('SELECT dp_count(*) FROM %s', oid::regclass) FROM pg_class WHERE relname ~ '^(visit|single)_\d+$' \gexec
+--> ZC002
+SELECT format('SELECT w FROM %s', oid::regclass) FROM pg_class WHERE relname ~ '^single_\d+$' \gexec
+--> 42501
+SELECT format('EXPLAIN (ANALYZE, BUFFERS) SELECT * FROM %s', oid::regclass) FROM pg_class WHERE relname ~ '^visit_\d+$' \gexec
+--> any
+
 --# plain reads
 --@ attack
 SELECT * FROM visit;
@@ -344,7 +364,7 @@ SELECT query_to_xml('SELECT name FROM patient WHERE patient = 42', true, false, 
 SELECT table_to_xml('visit', true, false, '');
 --> ZC002
 SELECT schema_to_xml('public', true, false, '');
---> noselect: ok; ZC002
+--> noselect: ok; coordinator: 42501; ZC002
 SELECT query_to_xml_and_xmlschema('TABLE patient', true, false, '');
 --> ZC002
 SELECT * FROM ts_stat('SELECT to_tsvector(''simple'', name) FROM patient WHERE patient = 42');

@@ -43,7 +43,7 @@ SELECT dp_count(*) FROM visit v JOIN patient p ON p.patient = v.patient WHERE p.
 --# what is not protected
 --@ attack
 SELECT * FROM ward ORDER BY 1; EXPLAIN ANALYZE SELECT * FROM ward;
---> ok
+--> coordinator: 42501; ok
 \d visit
 SELECT table_name FROM information_schema.tables LIMIT 1;
 --> ok
@@ -83,8 +83,8 @@ INSERT INTO chart VALUES (2002);
 --> 23503
 --@ attack boss
 UPDATE patient SET patient = 2003 WHERE patient = 2000;
---> ok
-DELETE FROM patient WHERE patient IN (2001, 2003);
+--> coordinator: 0A000; ok
+DELETE FROM patient WHERE patient IN (2000, 2001, 2003);
 --> ok
 SELECT count(*) = 0 FROM chart;
 --> ok

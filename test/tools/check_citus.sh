@@ -6,8 +6,9 @@
 #
 # CITUS_SOURCE names an unpacked source tree of Citus (13 for PostgreSQL 15).
 # It is copied and built below build/citus, against the private server, and
-# installed into a copy of that, so that no other test has it.  Each file has
-# a cluster of its own, which is thrown away.  CITUS_ONLY="releases" runs test/citus/releases.sql alone.
+# installed into a copy of that, so that no other test has it.  The files of test/citus run, and
+# those of test/attacks on a coordinator and on a worker.  Each has a cluster of its own,
+# which is thrown away.  CITUS_ONLY="releases a_raw_rows" runs test/citus/releases.sql and test/attacks/a_raw_rows.sql alone.
 # CITUS_BENCH=1000000 measures instead (test/bench/distributed.py), on tables of so
 # many rows over 1, 2, 4 ... of CITUS_WORKERS workers.
 # Ends with the line "N passed, N failed".
@@ -102,7 +103,7 @@ install_citus || { tail -n 20 "$citus/install.log" >&2; exit 1; }
 # The cluster
 # --------------------------------------------------------------------------
 
-sed "s/^shared_preload_libraries.*/shared_preload_libraries = 'citus,dp_cdp'/" \
+sed "s/^shared_preload_libraries.*/shared_preload_libraries = 'citus,pg_stat_statements,dp_cdp'/" \
 	"$DP_TOP/test/tools/temp.conf" >"$work/conf"
 cat >>"$work/conf" <<'EOF'
 citus.node_conninfo = 'sslmode=disable'
@@ -129,15 +130,13 @@ esac
 EOF
 chmod a+rx "$work/node"
 
-make_cluster()
+new_cluster()
 {
 	local node
 
 	for node in $nodes
 	do
-		rm -rf "${work:?}/$node"
-		# for what tests run from SQL
-		dp_initdb "$work/$node" "$work/conf" && WORK=$work PATH=$DP_BIN:$PATH dp_start "$work/$node" || return 1
+		dp_initdb "$work/$node" "$work/conf" && dp_start "$work/$node" || return 1
 		dp_psql "$work/$node" -d postgres -c "CREATE DATABASE test" || return 1
 		dp_psql "$work/$node" -d test -c "CREATE EXTENSION citus" || return 1
 	done
@@ -147,13 +146,38 @@ make_cluster()
 		[[ $node == coordinator ]] ||
 			dp_psql "$work/coordinator" -d test -c "SELECT citus_add_node('$work/$node', 5432)" >/dev/null || return 1
 	done
+	mkdir "$work/new"
+	for node in $nodes
+	do
+		dp_stop "$work/$node" && mv "$work/$node" "$work/new/" || return 1
+	done
+}
+
+# a copy of the first one, at the same places; with the environment that tests run programs in from SQL
+make_cluster()
+{
+	local node
+
+	[[ -d $work/new ]] || new_cluster || return 1
+	for node in $nodes
+	do
+		rm -rf "${work:?}/$node" && cp -a "$work/new/$node" "$work/" || return 1
+	done
+	for node in $nodes
+	do
+		WORK=$work PATH=$DP_BIN:$PATH dp_start "$work/$node" || return 1
+	done
+}
+
+make_extensions()
+{
 	dp_psql "$work/coordinator" -d test -c "CREATE EXTENSION dp_cdp" \
 		-c "SET citus.enable_ddl_propagation = off" -c "CREATE EXTENSION pgtap"
 }
 
 if [[ -n ${CITUS_BENCH-} ]]
 then
-	make_cluster || exit 1
+	make_cluster && make_extensions || exit 1
 	as_server env HOME="$work" PGHOST="$work/coordinator" PGPORT=5432 PGUSER=postgres WORK="$work" PATH="$DP_BIN:$PATH" \
 		CITUS_BENCH="$CITUS_BENCH" CITUS_ROUNDS="${CITUS_ROUNDS:-5}" python3 "$DP_TOP/test/bench/distributed.py" | tee "$citus/bench.md"
 	exit "${PIPESTATUS[0]}"
@@ -165,26 +189,32 @@ fi
 
 passed=0
 failed=0
-for file in "$DP_TOP"/test/citus/*.sql
+for file in "$DP_TOP"/test/citus/*.sql "$DP_TOP"/test/attacks/?_*.sql
 do
 	name=$(basename "$file" .sql)
 	[[ -z ${CITUS_ONLY-} || " $CITUS_ONLY " == *" $name "* ]] || continue
 	log=$citus/$name.log
 	make_cluster || exit 1
+	if [[ $file == */citus/* ]]
+	then
+		make_extensions || exit 1
+		run=("$DP_BIN/psql" -X -q -A -t -v ON_ERROR_STOP=1 -d test -f "${file#"$DP_TOP"/}")
+	else
+		run=(python3 test/attacks/run.py "${file#"$DP_TOP"/}" coordinator worker)
+	fi
 	(cd "$DP_TOP" && as_server env HOME="$work" PGHOST="$work/coordinator" PGPORT=5432 PGUSER=postgres WORK="$work" PATH="$DP_BIN:$PATH" \
-		timeout -k 10 "${TEST_TIMEOUT:-900}" "$DP_BIN/psql" -X -q -A -t -v ON_ERROR_STOP=1 -d test \
-		-f "test/citus/$name.sql") >"$log" 2>&1
+		PYTHONDONTWRITEBYTECODE=1 timeout -k 10 "${TEST_TIMEOUT:-900}" "${run[@]}") >"$log" 2>&1
 	ended=$?
 	ok=$(grep -c '^ok ' "$log")
 	bad=$(grep -c '^not ok ' "$log")
 	planned=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$log")
-	if [[ $ended != 0 || -z $planned || $((ok + bad)) != "$planned" ]]
+	if [[ ($ended != 0 && $bad == 0) || -z $planned || $((ok + bad)) != "$planned" ]]
 	then
 		bad=$((bad + 1))
 		tail -n 20 "$log"
 	fi
 	grep -A 8 '^not ok ' "$log"
-	echo "citus/$name.sql: $ok passed, $bad failed"
+	echo "${file#"$DP_TOP"/test/}: $ok passed, $bad failed"
 	passed=$((passed + ok))
 	failed=$((failed + bad))
 	for node in $nodes
