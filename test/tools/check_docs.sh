@@ -65,7 +65,7 @@ table = "test/attacks/README.md"
 for line in open(table):
     if not line.startswith("|"):
         continue
-    for name, blocks in re.findall(r"`([\w/.]+\.(?:sql|py|pl))`((?:[^`|]*\"[^\"]+\")*)", line):
+    for name, blocks in re.findall(r"`([\w/.]+\.(?:sql|py|pl))`((?:[^`|\"]*\"[^\"]+\")*)", line):
         path = next((p for p in ("test/attacks/" + name, "test/" + name) if os.path.exists(p)), None)
         seen += 1
         if path is None:
