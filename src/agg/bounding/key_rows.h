@@ -105,7 +105,10 @@ dp_key_of_row(const DpKeyRows *rows, uint64 row)
 static inline uint64
 dp_first_place(const DpKeyPlaces *at, int64 key)
 {
-	return ((uint64) key * UINT64CONST(0x9E3779B97F4A7C15)) >> at->shift;
+	uint64		product = (uint64) key * UINT64CONST(0x9E3779B97F4A7C15);
+
+	/* keys in even steps, or of two numbers in one, would lie in heaps by a product alone */
+	return ((product ^ product >> 32) * UINT64CONST(0x9E3779B97F4A7C15)) >> at->shift;
 }
 
 /* Returns the number of the row that has a key, from 1 on; 0: there is none. */
