@@ -16,9 +16,13 @@
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "base/compat.h"
+#include "base/distributed.h"
+#include "base/errors.h"
+#include "base/extension.h"
 #include "catalog/pg_inherits.h"
 #include "guard/rewrite.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
 #include "rewrite/rewriteHandler.h"
@@ -167,4 +171,55 @@ dp_check_copy_from(Oid relid, List *attnames)
 	}
 	table_close(rel, NoLock);
 	check_inserted(relid, chosen);
+}
+
+/*
+ * On one server the query by which a foreign key looks for a row is planned here, too (dp_may_read).  Shards
+ * look in shards, which nobody guards, so who may not have that is refused before.  A worker knows no budgets.
+ */
+void
+dp_check_shard_references(Oid relid)
+{
+	AttrNumber	column;
+	Relation	rel;
+	ListCell   *lc;
+
+	if (!dp_has_citus() || !dp_extension_installed() || !dp_is_distributed(relid, &column) ||
+		(!dp_asks_as_analyst() && !dp_is_citus_worker()))
+		return;
+	rel = table_open(relid, AccessShareLock);
+	foreach(lc, copyObject(RelationGetFKeyList(rel)))
+	{
+		Oid			referenced = lfirst_node(ForeignKeyCacheInfo, lc)->confrelid;
+
+		if (dp_policy_table(referenced) != NULL && !dp_may_read(referenced))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("rows of table \"%s\" can be written only by roles that may read protected table \"%s\", "
+							"because its foreign key would show who is there", get_rel_name(relid), get_rel_name(referenced))));
+	}
+	table_close(rel, AccessShareLock);
+}
+
+static bool
+written_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+	{
+		Query	   *query = (Query *) node;
+
+		if (query->resultRelation != 0 && query->commandType != CMD_DELETE)
+			dp_check_shard_references(rt_fetch(query->resultRelation, query->rtable)->relid);
+		return query_tree_walker(query, written_walker, context, 0);
+	}
+	return expression_tree_walker(node, written_walker, context);
+}
+
+void
+dp_check_written(Query *query)
+{
+	if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
+		(void) written_walker((Node *) query, NULL);
 }

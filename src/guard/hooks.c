@@ -172,6 +172,8 @@ check_copy(CopyStmt *copy, PlannedStmt *pstmt, const char *query_string)
 	relid = RangeVarGetRelid(copy->relation, NoLock, true);
 	if (OidIsValid(relid) && !copy->is_from)
 		dp_refuse_held_relation(relid);
+	if (OidIsValid(relid) && copy->is_from)
+		dp_check_shard_references(relid);
 	if (!OidIsValid(relid) || dp_policy_table(relid) == NULL || dp_may_read(relid))
 		return;
 	dp_refused_prepare(&statement, relid, query_string, pstmt->stmt_location, pstmt->stmt_len);

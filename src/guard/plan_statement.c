@@ -409,6 +409,7 @@ guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamLi
 		List	   *depends = NIL;
 		Query	   *inlined = NULL;
 
+		dp_check_written(parse);
 		/* it stops at the first protected table, and may not have met what is held */
 		if (unlikely(OidIsValid(table) || dp_policy_any_held()))
 			dp_refuse_held(parse);

@@ -60,6 +60,13 @@ extern void dp_check_change(DpSplitContext *cxt, Query *query);
 /* Does so for COPY FROM.  attnames: Strings; NIL: all columns. */
 extern void dp_check_copy_from(Oid relid, List *attnames);
 
+/*
+ * Refuse, with ZC002, to write rows into a table of Citus whose foreign keys ask protected tables, for who may not
+ * read these: what a statement writes, and one table.
+ */
+extern void dp_check_written(Query *query);
+extern void dp_check_shard_references(Oid relid);
+
 /* ------------------------------------------------------------------------
  * inner_query.c, membership.c, spellings.c, verify.c, trusted.c: what runs on protected rows
  * ------------------------------------------------------------------------

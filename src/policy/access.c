@@ -15,6 +15,7 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "base/distributed.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
@@ -119,8 +120,8 @@ dp_may_read(Oid relid)
 	Oid			session = GetSessionUserId();
 	Oid			current = GetUserId();
 
-	/* triggers of a cascade's table run in it, too, as that table's owner */
-	if (InNoForceRLSOperation() && !holds_budget(session))
+	/* triggers of a cascade's table run in it, too, as that table's owner; a worker of a cluster knows no budgets */
+	if (InNoForceRLSOperation() && !holds_budget(session) && !dp_is_citus_worker())
 		return role_may_read(relid, current);
 	return role_may_read(relid, session) &&
 		(current == session || role_may_read(relid, current));

@@ -51,7 +51,7 @@ ALTER TABLE ana.x INHERIT parent;
 --> 42501
 CREATE TABLE ana.y (patient int, y int, w text) PARTITION BY RANGE (y);
 ALTER TABLE ana.y ATTACH PARTITION part_1 FOR VALUES FROM (0) TO (10);
---> 42501
+--> coordinator: XX000; 42501
 ALTER TABLE part ATTACH PARTITION ana.y DEFAULT;
 --> 42501
 COMMENT ON TABLE visit IS 'x';
