@@ -70,6 +70,15 @@ SELECT matches(found('worker2'), 'critical: shared_preload_libraries has no dp_c
 SELECT set_at('worker2', 'RESET shared_preload_libraries');
 SELECT is(found('worker2'), 'nothing', 'and with it');
 
+-- in the wrong order: Citus does not let such a server start, so nothing is read there
+SELECT set_at('worker2', 'SET shared_preload_libraries = dp_cdp, citus');
+SELECT matches(pg_read_file(format('%s/worker2/log', regexp_replace(current_setting('unix_socket_directories'), '/[^/]*$', ''))), 'Citus has to be loaded first',
+	'a worker that loads dp_cdp before citus does not start');
+SELECT matches(found('worker2'), '^warning: does not answer', 'which is found');
+\! sed -i /^shared_preload_libraries/d $WORK/worker2/data/postgresql.auto.conf
+\! $WORK/node start worker2
+SELECT is(found('worker2'), 'nothing', 'in the right order it is as before');
+
 -- what does not answer
 \! $WORK/node stop worker2 immediate
 SELECT matches(found('worker2'), '^warning: does not answer: what is open there is not known, and releases from distributed tables are refused$', 'a worker that does not answer');
