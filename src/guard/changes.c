@@ -220,6 +220,6 @@ written_walker(Node *node, void *context)
 void
 dp_check_written(Query *query)
 {
-	if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
+	if ((query->commandType != CMD_SELECT || query->hasModifyingCTE) && dp_has_citus())
 		(void) written_walker((Node *) query, NULL);
 }
