@@ -24,6 +24,7 @@
 #include "utils/timestamp.h"
 
 #include "base/dataset_row.h"
+#include "base/distributed.h"
 #include "base/errors.h"
 #include "base/extension.h"
 #include "base/moment.h"
@@ -143,9 +144,15 @@ dp_policy_dataset(const char *name)
 	strlcpy(dataset->name, name, NAMEDATALEN);
 	dp_moment_note(&moment);
 	if (!with_dataset(name, read_settings, dataset))
+	{
+		if (dp_is_citus_worker())
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+					 errmsg("dataset \"%s\" is not here, at a worker of a cluster; ask the coordinator, which has the budgets", name)));
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("dataset \"%s\" does not exist: create it with dp_cdp.create_dataset", name)));
+	}
 	last = *dataset;
 	read = moment;
 	return dataset;

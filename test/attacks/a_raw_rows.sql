@@ -2,8 +2,10 @@
 
 --# shards by name, at the server that has them
 --@ only: worker
---@ absent: no shard|heart|bone|name\d|\d{5}\.\d|actual.*rows=[1-9]
+--@ absent: create_dataset|no shard|heart|bone|name\d|\d{5}\.\d|actual.*rows=[1-9]
 --@ attack
+SELECT dp_count(*) FROM visit;
+--> ZC003
 SET citus.override_table_visibility = off;
 SELECT 'no shard' WHERE NOT EXISTS (SELECT FROM pg_class WHERE relname ~ '^visit_\d+$');
 --> any
