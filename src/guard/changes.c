@@ -19,6 +19,7 @@
 #include "base/distributed.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
 #include "guard/rewrite.h"
 #include "miscadmin.h"
@@ -173,6 +174,17 @@ dp_check_copy_from(Oid relid, List *attnames)
 	check_inserted(relid, chosen);
 }
 
+/* Refuses a foreign key of one table to another that is protected, for who may not read that. */
+static void
+check_reference(const char *referencing, Oid referenced)
+{
+	if (dp_policy_table(referenced) != NULL && !dp_may_read(referenced))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("rows of table \"%s\" can be written only by roles that may read protected table \"%s\", "
+						"because its foreign key would show who is there", referencing, get_rel_name(referenced))));
+}
+
 /*
  * On one server the query by which a foreign key looks for a row is planned here, too (dp_may_read).  Shards
  * look in shards, which nobody guards, so who may not have that is refused before.  A worker knows no budgets.
@@ -189,16 +201,49 @@ dp_check_shard_references(Oid relid)
 		return;
 	rel = table_open(relid, AccessShareLock);
 	foreach(lc, copyObject(RelationGetFKeyList(rel)))
-	{
-		Oid			referenced = lfirst_node(ForeignKeyCacheInfo, lc)->confrelid;
-
-		if (dp_policy_table(referenced) != NULL && !dp_may_read(referenced))
-			ereport(ERROR,
-					(errcode(ERRCODE_DP_NOT_RELEASABLE),
-					 errmsg("rows of table \"%s\" can be written only by roles that may read protected table \"%s\", "
-							"because its foreign key would show who is there", get_rel_name(relid), get_rel_name(referenced))));
-	}
+		check_reference(get_rel_name(relid), lfirst_node(ForeignKeyCacheInfo, lc)->confrelid);
 	table_close(rel, AccessShareLock);
+}
+
+static void
+check_constraints(const AlterTableStmt *alter, List *constraints)
+{
+	ListCell   *lc;
+
+	foreach(lc, constraints)
+	{
+		Constraint *constraint = lfirst_node(Constraint, lc);
+		Oid			referenced = constraint->contype == CONSTR_FOREIGN ? RangeVarGetRelid(constraint->pktable, NoLock, true) : InvalidOid;
+
+		if (OidIsValid(referenced))
+			check_reference(alter->relation->relname, referenced);
+	}
+}
+
+void
+dp_check_added_references(const AlterTableStmt *alter)
+{
+	Oid			relid;
+	AttrNumber	column;
+	ListCell   *lc;
+
+	if (!dp_has_citus() || !dp_extension_installed() || !dp_asks_as_analyst())
+		return;
+	relid = RangeVarGetRelid(alter->relation, NoLock, true);
+	/* others are looked through here; a table that is being made has no rows */
+	if (!OidIsValid(relid) || !dp_is_distributed(relid, &column))
+		return;
+	foreach(lc, alter->cmds)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (cmd->subtype == AT_AddConstraint)
+			check_constraints(alter, list_make1(cmd->def));
+		else if (cmd->subtype == AT_AddColumn)
+			check_constraints(alter, ((ColumnDef *) cmd->def)->constraints);
+		else if (cmd->subtype == AT_ValidateConstraint)
+			dp_check_shard_references(relid);
+	}
 }
 
 static bool

@@ -279,6 +279,8 @@ guard_process_utility(PlannedStmt *pstmt, const char *queryString, bool readOnly
 		check_parameters(execute_of(pstmt->utilityStmt));
 	if (IsA(pstmt->utilityStmt, VariableSetStmt))
 		dp_check_sent_setting((VariableSetStmt *) pstmt->utilityStmt);
+	if (IsA(pstmt->utilityStmt, AlterTableStmt) && IsTransactionState())
+		dp_check_added_references((AlterTableStmt *) pstmt->utilityStmt);
 	if (IsA(pstmt->utilityStmt, CreateTrigStmt))
 		check_trigger((CreateTrigStmt *) pstmt->utilityStmt);
 	if (analyze)

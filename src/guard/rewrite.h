@@ -67,6 +67,9 @@ extern void dp_check_copy_from(Oid relid, List *attnames);
 extern void dp_check_written(Query *query);
 extern void dp_check_shard_references(Oid relid);
 
+/* Refuses to add such a foreign key to a table that has rows: shards look at once. */
+extern void dp_check_added_references(const AlterTableStmt *alter);
+
 /* ------------------------------------------------------------------------
  * inner_query.c, membership.c, spellings.c, verify.c, trusted.c: what runs on protected rows
  * ------------------------------------------------------------------------

@@ -332,3 +332,21 @@ SELECT rows, calls, left(query, 40) FROM stats.pg_stat_statements WHERE userid =
 --> ok
 SELECT count(DISTINCT shared_blks_hit) FROM stats.pg_stat_statements WHERE query ~ 'private query';
 --> ok
+
+--# foreign keys that a distributed table gets when it has rows
+--@ only: coordinator
+--@ setup
+GRANT REFERENCES ON patient TO ana;
+--@ attack
+CREATE TABLE ana.later (x int); SELECT create_distributed_table('ana.later', 'x') IS NULL \g /dev/null
+--> ok
+INSERT INTO ana.later VALUES (42), (99999);
+--> ok
+ALTER TABLE ana.later ADD FOREIGN KEY (x) REFERENCES patient;
+--> ZC002
+ALTER TABLE ana.later ADD CONSTRAINT checked FOREIGN KEY (x) REFERENCES patient NOT VALID;
+--> ZC002
+ALTER TABLE ana.later ADD COLUMN y int, ADD COLUMN z int REFERENCES patient;
+--> ZC002
+--@ teardown
+DROP TABLE ana.later; REVOKE REFERENCES ON patient FROM ana;
