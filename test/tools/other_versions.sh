@@ -2,9 +2,9 @@
 #-------------------------------------------------------------------------
 #
 # other_versions.sh [version...]
-#	  Builds and tests dp_cdp on other versions of PostgreSQL: on packages (17
-#	  and 18, unless told otherwise), each in a Debian release that ships it; and
-#	  on each source tree of PostgreSQL that PG_SOURCE names, built with
+#	  Builds and tests dp_cdp on other versions of PostgreSQL: on packages (16
+#	  to 19, unless told otherwise), each in a release of Debian or Ubuntu that
+#	  ships it; and on each source tree of PostgreSQL that PG_SOURCE names, built with
 #	  assertions, here.
 #
 # With PG_SOURCE alone there are no chroots.  Chroots need root, debootstrap and
@@ -24,7 +24,7 @@ unset PG_SOURCE
 exec </dev/null
 
 versions=("$@")
-[[ ${#versions[@]} -gt 0 || -n $sources ]] || versions=(17 18)
+[[ ${#versions[@]} -gt 0 || -n $sources ]] || versions=(16 17 18 19)
 [[ ${#versions[@]} == 0 ]] || . "$(dirname "${BASH_SOURCE[0]}")/chroots.sh"
 all='symbols unit regress isolation pgtap attacks t stat readme demo'
 suites=${ONLY:-$all}
@@ -61,7 +61,7 @@ do
 	inside "$root" env ONLY="$suites" TEST_TIMEOUT="${TEST_TIMEOUT:-900}" PGMAJOR="$version" ${ASSERT:+ASSERT="$ASSERT"} \
 		bash /src/dp_cdp/test/tools/run_tests.sh | tee "$log"
 	rc=${PIPESTATUS[0]}
-	account "Debian's package${ASSERT:+, with assertions} ($(release_of "$version"))" "$root/src/dp_cdp" "$rc"
+	account "$(distribution_of "$version")'s package${ASSERT:+, with assertions} ($(archive_of "$version"))" "$root/src/dp_cdp" "$rc"
 done
 
 for source in $sources
