@@ -2,7 +2,7 @@
  *
  * compat.h
  *	  The only place that knows the differences between PostgreSQL versions
- *	  15 to 18.  In 14 a type modifier of numeric can be an error oracle.
+ *	  15 to 19.  In 14 a type modifier of numeric can be an error oracle.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,8 +32,64 @@
 #include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #endif
+#if PG_VERSION_NUM >= 190000
+#include "access/htup_details.h"
+#include "executor/instrument.h"
+#include "optimizer/pathnode.h"
+#include "utils/tuplestore.h"
+#else
+#include "optimizer/plancat.h"
+#endif
 
 #define DP_CUSTOMPATH_PROJECTION CUSTOMPATH_SUPPORT_PROJECTION
+
+/* a planner, which from 19 on is told what EXPLAIN wants to know */
+struct ExplainState;
+#if PG_VERSION_NUM >= 190000
+#define DP_PLANNER_ARGS Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams, ExplainState *explain
+#define DP_PLANNER_EXPLAIN explain
+#define DP_CALL_PLANNER(planner, parse, string, options, params, explain) planner(parse, string, options, params, explain)
+#define dp_plan_query(query, string, options, params) pg_plan_query(query, string, options, params, NULL)
+#else
+#define DP_PLANNER_ARGS Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams
+#define DP_PLANNER_EXPLAIN NULL
+#define DP_CALL_PLANNER(planner, parse, string, options, params, explain) planner(parse, string, options, params)
+#define dp_plan_query(query, string, options, params) pg_plan_query(query, string, options, params)
+#endif
+
+/* the hook that is called when the planner has read what is known of a table; DP_REL_RELID: which one, if it is a table */
+#if PG_VERSION_NUM >= 190000
+#define DP_REL_HOOK build_simple_rel_hook
+#define DP_REL_HOOK_TYPE build_simple_rel_hook_type
+#define DP_REL_HOOK_ARGS PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
+#define DP_REL_HOOK_CALL root, rel, rte
+#define DP_REL_RELID (rte->rtekind == RTE_RELATION ? rte->relid : InvalidOid)
+#else
+#define DP_REL_HOOK get_relation_info_hook
+#define DP_REL_HOOK_TYPE get_relation_info_hook_type
+#define DP_REL_HOOK_ARGS PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel
+#define DP_REL_HOOK_CALL root, relid, inhparent, rel
+#define DP_REL_RELID relid
+#endif
+
+/* what an Append of these paths is made by, and what a nested loop costs at first */
+#if PG_VERSION_NUM >= 190000
+#define dp_append_path(root, rel, paths) \
+	create_append_path(root, rel, (AppendPathInput) {.subpaths = paths}, NIL, NULL, 0, false, -1)
+#define dp_initial_cost_nestloop(root, workspace, jointype, outer, inner, extra, partial) \
+	initial_cost_nestloop(root, workspace, jointype, PGS_NESTLOOP_PLAIN | ((partial) ? 0 : PGS_CONSIDER_NONPARTIAL), outer, inner, extra)
+#else
+#define dp_append_path(root, rel, paths) create_append_path(root, rel, paths, NIL, NIL, NULL, 0, false, -1)
+#define dp_initial_cost_nestloop(root, workspace, jointype, outer, inner, extra, partial) \
+	initial_cost_nestloop(root, workspace, jointype, outer, inner, extra)
+#endif
+
+/* IGNORE NULLS or RESPECT NULLS was written after a function of a window, from 19 on */
+#if PG_VERSION_NUM >= 190000
+#define dp_has_null_treatment(function) ((function)->ignore_nulls != NO_NULLTREATMENT)
+#else
+#define dp_has_null_treatment(function) false
+#endif
 
 /* what the planner groups a level by, without keys that others decide (from 16 on) */
 #if PG_VERSION_NUM >= 160000
@@ -656,7 +712,10 @@ static inline void
 dp_insert_index_tuples(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate,
 					   bool update, bool only_summarizing)
 {
-#if PG_VERSION_NUM >= 160000
+#if PG_VERSION_NUM >= 190000
+	ExecInsertIndexTuples(rri, estate, (update ? EIIT_IS_UPDATE : 0) | (only_summarizing ? EIIT_ONLY_SUMMARIZING : 0),
+						  slot, NIL, NULL);
+#elif PG_VERSION_NUM >= 160000
 	ExecInsertIndexTuples(rri, slot, estate, update, false, NULL, NIL, only_summarizing);
 #else
 	ExecInsertIndexTuples(rri, slot, estate, update, false, NULL, NIL);
@@ -668,12 +727,32 @@ dp_insert_index_tuples(ResultRelInfo *rri, TupleTableSlot *slot, EState *estate,
 static inline IndexScanDesc
 dp_index_beginscan(Relation table, Relation index, Snapshot snapshot, int nkeys)
 {
-#if PG_VERSION_NUM >= 180000
+#if PG_VERSION_NUM >= 190000
+	return index_beginscan(table, index, snapshot, NULL, nkeys, 0, SO_NONE);
+#elif PG_VERSION_NUM >= 180000
 	return index_beginscan(table, index, snapshot, NULL, nkeys, 0);
 #else
 	return index_beginscan(table, index, snapshot, nkeys, 0);
 #endif
 }
+
+/* begins to read all rows that a snapshot shows */
+static inline TableScanDesc
+dp_table_beginscan(Relation table, Snapshot snapshot)
+{
+#if PG_VERSION_NUM >= 190000
+	return table_beginscan(table, snapshot, 0, NULL, SO_NONE);
+#else
+	return table_beginscan(table, snapshot, 0, NULL);
+#endif
+}
+
+/* a signal that is ignored */
+#if PG_VERSION_NUM >= 190000
+#define DP_SIG_IGN PG_SIG_IGN
+#else
+#define DP_SIG_IGN SIG_IGN
+#endif
 
 /* replaces a row that this transaction has locked, indexes included */
 static inline void
@@ -703,6 +782,7 @@ dp_update_locked_row(ResultRelInfo *rri, EState *estate, Snapshot snapshot,
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 /* tells whether the planner puts an expression that nobody has vetted in its place, from 18 on */
 static inline bool
@@ -748,7 +828,26 @@ dp_reserve_setting_prefix(const char *prefix)
 #define DP_GUC_MALLOC(size) malloc(size)
 #endif
 
+/* tells whether a domain has constraints */
+static inline bool
+dp_domain_has_constraints(Oid domain)
+{
+#if PG_VERSION_NUM >= 190000
+	bool		is_volatile;
+
+	return DomainHasConstraints(domain, &is_volatile);
+#else
+	return DomainHasConstraints(domain);
+#endif
+}
+
 /* --- functions --- */
+
+#if PG_VERSION_NUM >= 190000
+#define dp_inline_in_from(root, rte) inline_function_in_from(root, rte)
+#else
+#define dp_inline_in_from(root, rte) inline_set_returning_function(root, rte)
+#endif
 
 #if PG_VERSION_NUM >= 180000
 #define DP_NORETURN pg_noreturn
@@ -759,6 +858,16 @@ dp_reserve_setting_prefix(const char *prefix)
 /* --- tables --- */
 
 #include "access/tupdesc.h"
+
+/* makes a row type that was put together here ready for use, which it must be told from 19 on */
+static inline TupleDesc
+dp_finish_tupdesc(TupleDesc desc)
+{
+#if PG_VERSION_NUM >= 190000
+	TupleDescFinalize(desc);
+#endif
+	return desc;
+}
 
 /* tells whether a column is NOT NULL, and not just for new rows (which 18 can say) */
 static inline bool
@@ -794,6 +903,55 @@ dp_numeric_scale(int32 typmod)
 {
 	return (((typmod - VARHDRSZ) & 0x7ff) ^ 1024) - 1024;
 }
+
+/* width_bucket has a bucket for NaN, beyond all numbers, from 19 on */
+#define DP_NAN_HAS_BUCKET (PG_VERSION_NUM >= 190000)
+
+/* Arithmetic that tells of what it cannot compute.  Let dp_numeric_OPERATION(a, b, failed) be add, sub, mul, div, mod. */
+#include "utils/date.h"
+#include "utils/numeric.h"
+#if PG_VERSION_NUM >= 190000
+#include "nodes/miscnodes.h"
+
+#define DP_TOLD_NUMERIC(op) \
+static inline Numeric \
+dp_numeric_##op(Numeric a, Numeric b, bool *failed) \
+{ \
+	ErrorSaveContext errors = {T_ErrorSaveContext}; \
+	Numeric		result = numeric_##op##_safe(a, b, (Node *) &errors); \
+	*failed = errors.error_occurred; \
+	return result; \
+} \
+extern int dp_no_such_variable
+
+/* a date as another type; *overflow is not 0 where that has no such value */
+#define DP_TOLD_DATE(type, T) \
+static inline T \
+dp_date2##type(DateADT date, int *overflow) \
+{ \
+	ErrorSaveContext errors = {T_ErrorSaveContext}; \
+	T			result = date2##type##_safe(date, (Node *) &errors); \
+	*overflow = errors.error_occurred; \
+	return result; \
+} \
+extern int dp_no_such_variable
+
+DP_TOLD_NUMERIC(add);
+DP_TOLD_NUMERIC(sub);
+DP_TOLD_NUMERIC(mul);
+DP_TOLD_NUMERIC(div);
+DP_TOLD_NUMERIC(mod);
+DP_TOLD_DATE(timestamp, Timestamp);
+DP_TOLD_DATE(timestamptz, TimestampTz);
+#else
+#define dp_numeric_add numeric_add_opt_error
+#define dp_numeric_sub numeric_sub_opt_error
+#define dp_numeric_mul numeric_mul_opt_error
+#define dp_numeric_div numeric_div_opt_error
+#define dp_numeric_mod numeric_mod_opt_error
+#define dp_date2timestamp date2timestamp_opt_overflow
+#define dp_date2timestamptz date2timestamptz_opt_overflow
+#endif
 
 /* --- strings --- */
 

@@ -101,10 +101,36 @@ take_one_row(SubLink *link)
 	link->subselect = (Node *) one;
 }
 
+/* Tells whether a function of a window takes IGNORE NULLS; others fail for it, and for RESPECT NULLS, when they run. */
+static bool
+takes_null_treatment(Oid funcid)
+{
+	switch (funcid)
+	{
+		case F_LAG_ANYELEMENT:
+		case F_LAG_ANYELEMENT_INT4:
+		case F_LAG_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE:
+		case F_LEAD_ANYELEMENT:
+		case F_LEAD_ANYELEMENT_INT4:
+		case F_LEAD_ANYCOMPATIBLE_INT4_ANYCOMPATIBLE:
+		case F_FIRST_VALUE:
+		case F_LAST_VALUE:
+		case F_NTH_VALUE:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /* Has buckets and places of a window that are not above 0 as NULL. */
 static void
 place_safely(WindowFunc *function)
 {
+	if (dp_has_null_treatment(function) && !takes_null_treatment(function->winfnoid))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("function %s takes neither IGNORE NULLS nor RESPECT NULLS, and the query would fail after it was paid for; "
+						"leave it out", get_func_name(function->winfnoid))));
 	if (function->winfnoid == F_NTILE)
 		linitial(function->args) = dp_null_unless_positive(linitial(function->args));
 	else if (function->winfnoid == F_NTH_VALUE)
@@ -175,7 +201,7 @@ below_cast(Node *node, bool *may_fail)
 		case T_CoerceToDomain:
 			if (((CoerceToDomain *) node)->coercionformat != COERCE_IMPLICIT_CAST)
 				return NULL;
-			*may_fail = DomainHasConstraints(((CoerceToDomain *) node)->resulttype);
+			*may_fail = dp_domain_has_constraints(((CoerceToDomain *) node)->resulttype);
 			return (Node *) ((CoerceToDomain *) node)->arg;
 		case T_ArrayCoerceExpr:
 			if (((ArrayCoerceExpr *) node)->coerceformat != COERCE_IMPLICIT_CAST)

@@ -43,7 +43,7 @@ static bool is_explain_closed = false;
 
 static ExecutorCheckPerms_hook_type prev_check_perms = NULL;
 static ProcessUtility_hook_type prev_process_utility = NULL;
-static get_relation_info_hook_type prev_get_relation_info = NULL;
+static DP_REL_HOOK_TYPE prev_rel_hook = NULL;
 
 static void
 refuse_rows(Oid relid)
@@ -73,21 +73,23 @@ refuse_explain(void)
  * names, as long as that is protected, too.
  */
 static void
-guard_relation_info(PlannerInfo *root, Oid relid, bool inhparent, RelOptInfo *rel)
+guard_relation_info(DP_REL_HOOK_ARGS)
 {
-	if (prev_get_relation_info)
-		prev_get_relation_info(root, relid, inhparent, rel);
+	Oid			read = DP_REL_RELID;
+
+	if (prev_rel_hook)
+		prev_rel_hook(DP_REL_HOOK_CALL);
 
 	/*
 	 * TRUNCATE, REINDEX and CLUSTER plan how many workers build an index, without
 	 * a query; who may run them PostgreSQL has asked.
 	 */
-	if (root->parse->jointree == NULL)
+	if (root->parse->jointree == NULL || !OidIsValid(read))
 		return;
-	if (dp_policy_table(relid) != NULL &&
+	if (dp_policy_table(read) != NULL &&
 		!dp_is_inner_entry(planner_rt_fetch(rel->relid, root)))
 	{
-		Oid			named = relid;
+		Oid			named = read;
 
 		if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
 		{
@@ -310,8 +312,8 @@ void
 dp_guard_init(void)
 {
 	dp_planner_init();
-	prev_get_relation_info = get_relation_info_hook;
-	get_relation_info_hook = guard_relation_info;
+	prev_rel_hook = DP_REL_HOOK;
+	DP_REL_HOOK = guard_relation_info;
 	prev_check_perms = ExecutorCheckPerms_hook;
 	ExecutorCheckPerms_hook = guard_check_perms;
 	prev_process_utility = ProcessUtility_hook;

@@ -212,7 +212,7 @@ inline_in_from(RangeTblEntry *rte, InlineContext *c)
 	function = linitial(rte->functions);
 	if (!IsA(function->funcexpr, FuncExpr) || !may_be_inlined(((FuncExpr *) function->funcexpr)->funcid, true))
 		return;
-	body = inline_set_returning_function(c->root, rte);
+	body = dp_inline_in_from(c->root, rte);
 	if (body == NULL)
 		return;
 	rte->rtekind = RTE_SUBQUERY;

@@ -28,23 +28,23 @@ static DpSplitContext *around_prefetch = NULL;
 
 bool		dp_explain_shows_memory = false;
 
-static PlannedStmt *guard_planner(Query *parse, const char *query_string, int cursorOptions,
-								  ParamListInfo boundParams);
+static PlannedStmt *guard_query(Query *parse, const char *query_string, int cursorOptions,
+								ParamListInfo boundParams, struct ExplainState *explain);
 
 static PlannedStmt *
-next_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+next_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams, struct ExplainState *explain)
 {
 	if (prev_planner)
-		return prev_planner(parse, query_string, cursorOptions, boundParams);
-	return standard_planner(parse, query_string, cursorOptions, boundParams);
+		return DP_CALL_PLANNER(prev_planner, parse, query_string, cursorOptions, boundParams, explain);
+	return DP_CALL_PLANNER(standard_planner, parse, query_string, cursorOptions, boundParams, explain);
 }
 
 /* Plans a query of who asks, without what harden() has taken from him. */
 static PlannedStmt *
-plan_masked(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+plan_masked(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams, struct ExplainState *explain)
 {
 	bool		depends = dp_extension_installed() && dp_mask_query(parse);
-	PlannedStmt *result = next_planner(parse, query_string, cursorOptions, boundParams);
+	PlannedStmt *result = next_planner(parse, query_string, cursorOptions, boundParams, explain);
 
 	result->dependsOnRole = result->dependsOnRole || depends;
 	return result;
@@ -139,7 +139,7 @@ plan_prefetch(DpSplitContext *cxt, Query *query, const char *query_string, int c
 	around_prefetch = cxt;
 	PG_TRY();
 	{
-		plan = guard_planner(query, query_string, cursorOptions, boundParams);
+		plan = guard_query(query, query_string, cursorOptions, boundParams, NULL);
 	}
 	PG_FINALLY();
 	{
@@ -235,7 +235,7 @@ plan_below(Query *query, const char *query_string, int cursorOptions, ParamListI
 	dp_release_plan_begin(NIL);
 	PG_TRY();
 	{
-		plan = next_planner(query, query_string, cursorOptions, params);
+		plan = next_planner(query, query_string, cursorOptions, params, NULL);
 	}
 	PG_FINALLY();
 	{
@@ -300,7 +300,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	dp_split_query(parse, &cxt);
 	if (cxt.releases == NIL)
 	{
-		result = plan_masked(parse, query_string, cursorOptions, boundParams);
+		result = plan_masked(parse, query_string, cursorOptions, boundParams, NULL);
 		/* it was left alone because of who asks */
 		result->dependsOnRole = true;
 		return result;
@@ -340,7 +340,7 @@ plan_guarded(Query *parse, const char *query_string, int cursorOptions, ParamLis
 	dp_release_plan_begin(cxt.releases);
 	PG_TRY();
 	{
-		result = plan_masked(parse, query_string, cursorOptions & ~CURSOR_OPT_PARALLEL_OK, boundParams);
+		result = plan_masked(parse, query_string, cursorOptions & ~CURSOR_OPT_PARALLEL_OK, boundParams, NULL);
 	}
 	PG_FINALLY();
 	{
@@ -399,8 +399,9 @@ plan_and_note(Query *parse, Oid table, const char *query_string, int cursorOptio
 	return result;
 }
 
+/* Plans any query.  What EXPLAIN shows for other extensions it shows of queries that name no protected table. */
 static PlannedStmt *
-guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams)
+guard_query(Query *parse, const char *query_string, int cursorOptions, ParamListInfo boundParams, struct ExplainState *explain)
 {
 	dp_refuse_steps();
 	if (IsTransactionState())
@@ -423,9 +424,15 @@ guard_planner(Query *parse, const char *query_string, int cursorOptions, ParamLi
 			result->invalItems = list_concat(result->invalItems, depends);
 			return result;
 		}
-		return plan_masked(parse, query_string, cursorOptions, boundParams);
+		return plan_masked(parse, query_string, cursorOptions, boundParams, explain);
 	}
-	return next_planner(parse, query_string, cursorOptions, boundParams);
+	return next_planner(parse, query_string, cursorOptions, boundParams, explain);
+}
+
+static PlannedStmt *
+guard_planner(DP_PLANNER_ARGS)
+{
+	return guard_query(parse, query_string, cursorOptions, boundParams, DP_PLANNER_EXPLAIN);
 }
 
 void

@@ -487,7 +487,7 @@ put_window_function(DpQuestionWriter *w, DpQuestionPlace *place, WindowFunc *fun
 	PUT(" where{");
 	dp_question_sorted(w, dp_question_conjuncts(w, place, (Node *) function->aggfilter, NIL));
 	appendStringInfoCharMacro(&w->text, '}');
-	if (window != NULL)
+	if (window != NULL && !dp_has_null_treatment(function))
 		put_window(w, place, window);
 	else
 		w->is_unknown = true;

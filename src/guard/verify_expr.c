@@ -272,7 +272,7 @@ verify_window_function(DpVerify *v, WindowFunc *function)
 {
 	dp_require(v->place == DP_PLACE_SOURCE && v->query->hasWindowFuncs && !v->in_aggregate && !v->in_window,
 			   "a window function", function);
-	dp_require(dp_window_kind(function) != DP_WINDOW_UNKNOWN && (function->winagg || function->aggfilter == NULL),
+	dp_require(dp_window_kind(function) != DP_WINDOW_UNKNOWN && !dp_has_null_treatment(function) && (function->winagg || function->aggfilter == NULL),
 			   "a window function that is not listed", function);
 	if (function->winagg && function->winfnoid < FirstGenbkiObjectId)
 		verify_unit_aggregate(function->winfnoid, function->args ? linitial(function->args) : NULL, false, (Node *) function);

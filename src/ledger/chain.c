@@ -247,7 +247,7 @@ read_head(DpOpenTable *chain, Snapshot snapshot)
 
 	memset(&head, 0, sizeof(head));
 	row = table_slot_create(chain->rel, NULL);
-	scan = table_beginscan(chain->rel, snapshot, 0, NULL);
+	scan = dp_table_beginscan(chain->rel, snapshot);
 	if (table_scan_getnextslot(scan, ForwardScanDirection, row))
 	{
 		bool		isnull;

@@ -306,7 +306,7 @@ has_budgets(void)
 		return false;
 	rel = table_open(relid, AccessShareLock);
 	slot = table_slot_create(rel, NULL);
-	scan = table_beginscan(rel, GetTransactionSnapshot(), 0, NULL);
+	scan = dp_table_beginscan(rel, GetTransactionSnapshot());
 	found = table_scan_getnextslot(scan, ForwardScanDirection, slot);
 	table_endscan(scan);
 	ExecDropSingleTupleTableSlot(slot);
@@ -498,7 +498,7 @@ dp_ledger_worker_main(Datum main_arg)
 	 * nothing to cancel here, and a cancel must not cut short the wait for a
 	 * standby
 	 */
-	pqsignal(SIGINT, SIG_IGN);
+	pqsignal(SIGINT, DP_SIG_IGN);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();

@@ -165,7 +165,7 @@ read_table(Oid relid, const char *column, const DpColumnInfo *info, DpColumnValu
 	Relation	rel = table_open(relid, AccessShareLock);
 	AttrNumber	attnum = get_attnum(relid, column);
 	Snapshot	snapshot = dp_register_latest_snapshot();
-	TableScanDesc scan = table_beginscan(rel, snapshot, 0, NULL);
+	TableScanDesc scan = dp_table_beginscan(rel, snapshot);
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 	bool		fits = true;
 

@@ -48,6 +48,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "base/compat.h"
 #include "base/errors.h"
 #include "base/extension.h"
 #include "policy/policy_int.h"
@@ -62,7 +63,7 @@ any_row(Oid relid, RowTest test, void *arg)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	Snapshot	snapshot = dp_register_latest_snapshot();
-	TableScanDesc scan = table_beginscan(rel, snapshot, 0, NULL);
+	TableScanDesc scan = dp_table_beginscan(rel, snapshot);
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 	bool		found = false;
 

@@ -545,7 +545,8 @@ dp_settle_arguments(DpPricedColumn *column, const DpPricedRelease *priced, EStat
 			break;
 		case DP_ANSWER_QUANTILE:
 			settle_quantiles(column, estate);
-			/* FALLTHROUGH */
+			settle_values(column, DP_QUANTILE_LEAVES, DP_RANGE_LINEAR, priced, estate);
+			break;
 		case DP_ANSWER_MIN:
 		case DP_ANSWER_MAX:
 			settle_values(column, DP_QUANTILE_LEAVES, DP_RANGE_LINEAR, priced, estate);

@@ -154,7 +154,7 @@ dp_finder_desc(const DpRelease *finder)
 
 	for (int i = 0; i < desc->natts; i++)
 		TupleDescInitEntry(desc, i + 1, NULL, FLOAT8ARRAYOID, -1, 0);
-	return desc;
+	return dp_finish_tupdesc(desc);
 }
 
 /* Returns the text of an edge of dates or times, which is a day. */

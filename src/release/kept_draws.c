@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "access/tupdesc.h"
+#include "base/compat.h"
 #include "base/errors.h"
 #include "base/noise.h"
 #include "base/settings.h"
@@ -34,7 +35,7 @@ keys_desc(const DpPricedRelease *priced, TupleDesc desc)
 
 	for (int i = 0; i < priced->nkeys; i++)
 		TupleDescCopyEntry(keys, i + 1, desc, i + 1);
-	return keys;
+	return dp_finish_tupdesc(keys);
 }
 
 /* Returns how many groups a release of declared keys has, -1 where they are selected. */

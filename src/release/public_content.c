@@ -237,7 +237,7 @@ what_is_read(List *tables, List *columns)
 static bool
 add_table(Rows *rows, Relation rel, const AttrNumber *columns, int n, Snapshot snapshot)
 {
-	TableScanDesc scan = table_beginscan(rel, snapshot, 0, NULL);
+	TableScanDesc scan = dp_table_beginscan(rel, snapshot);
 	TupleTableSlot *slot = table_slot_create(rel, NULL);
 
 	while (rows->n <= dp_guc_max_public_rows && table_scan_getnextslot(scan, ForwardScanDirection, slot))

@@ -14,6 +14,7 @@
 #define DP_RELEASE_H
 
 #include "agg/agg.h"
+#include "base/compat.h"
 #include "math/moments.h"
 #include "miscadmin.h"
 #include "nodes/extensible.h"

@@ -469,7 +469,7 @@ plan_text(char *text, const char *function)
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),
 				 errmsg("dp_cdp.%s takes a SELECT; of other statements give it the SELECT in them", function)));
-	plan = pg_plan_query(linitial(queries), text, CURSOR_OPT_PARALLEL_OK, NULL);
+	plan = dp_plan_query(linitial(queries), text, CURSOR_OPT_PARALLEL_OK, NULL);
 	error_context_stack = callback.previous;
 	return plan;
 }

@@ -277,7 +277,7 @@ dp_try_width_bucket_float8(PG_FUNCTION_ARGS)
 	int32		count = PG_GETARG_INT32(3);
 
 	/* beyond the last bucket, also by rounding, is bucket count + 1 */
-	if (count <= 0 || count == INT_MAX || isnan(x) || isnan(low) || isnan(high) ||
+	if (count <= 0 || count == INT_MAX || (isnan(x) && !DP_NAN_HAS_BUCKET) || isnan(low) || isnan(high) ||
 		isinf(low) || isinf(high) || low == high)
 		PG_RETURN_NULL();
 	return DirectFunctionCall4(width_bucket_float8, Float8GetDatum(x), Float8GetDatum(low),
@@ -397,11 +397,11 @@ dp_try_##op##_numeric(PG_FUNCTION_ARGS) \
 } \
 StaticAssertDecl(true, "")
 
-DP_TRY_NUMERIC(add, numeric_add_opt_error, false);
-DP_TRY_NUMERIC(subtract, numeric_sub_opt_error, false);
-DP_TRY_NUMERIC(multiply, numeric_mul_opt_error, numeric_is_long(a) || numeric_is_long(b));
-DP_TRY_NUMERIC(divide, numeric_div_opt_error, numeric_is_long(a) || numeric_is_long(b));
-DP_TRY_NUMERIC(mod, numeric_mod_opt_error, numeric_is_long(a) || numeric_is_long(b));
+DP_TRY_NUMERIC(add, dp_numeric_add, false);
+DP_TRY_NUMERIC(subtract, dp_numeric_sub, false);
+DP_TRY_NUMERIC(multiply, dp_numeric_mul, numeric_is_long(a) || numeric_is_long(b));
+DP_TRY_NUMERIC(divide, dp_numeric_div, numeric_is_long(a) || numeric_is_long(b));
+DP_TRY_NUMERIC(mod, dp_numeric_mod, numeric_is_long(a) || numeric_is_long(b));
 
 /* The built-in casts round half away from zero: both limits lie outside. */
 #define DP_TRY_NUMERIC_TO_INT(type, builtin, T) \
@@ -538,7 +538,7 @@ dp_try_width_bucket_numeric(PG_FUNCTION_ARGS)
 
 	if (numeric_is_long(x) || numeric_is_long(low) || numeric_is_long(high))
 		PG_RETURN_NULL();
-	if (count <= 0 || count == INT_MAX || numeric_is_nan(x) || numeric_is_nan(low) || numeric_is_nan(high) ||
+	if (count <= 0 || count == INT_MAX || (numeric_is_nan(x) && !DP_NAN_HAS_BUCKET) || numeric_is_nan(low) || numeric_is_nan(high) ||
 		numeric_is_inf(low) || numeric_is_inf(high) ||
 		numeric_compare(low, high) == 0)
 		PG_RETURN_NULL();

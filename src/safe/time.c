@@ -56,7 +56,7 @@ Datum
 dp_try_timestamp_date(PG_FUNCTION_ARGS)
 {
 	int			overflow = 0;
-	Timestamp	result = date2timestamp_opt_overflow(PG_GETARG_DATEADT(0), &overflow);
+	Timestamp	result = dp_date2timestamp(PG_GETARG_DATEADT(0), &overflow);
 
 	if (overflow != 0)
 		PG_RETURN_NULL();
@@ -68,7 +68,7 @@ Datum
 dp_try_timestamptz_date(PG_FUNCTION_ARGS)
 {
 	int			overflow = 0;
-	TimestampTz result = date2timestamptz_opt_overflow(PG_GETARG_DATEADT(0), &overflow);
+	TimestampTz result = dp_date2timestamptz(PG_GETARG_DATEADT(0), &overflow);
 
 	if (overflow != 0)
 		PG_RETURN_NULL();
@@ -224,7 +224,7 @@ Datum \
 dp_try_##name(PG_FUNCTION_ARGS) \
 { \
 	int			overflow = 0; \
-	Timestamp	t = date2timestamp_opt_overflow(PG_GETARG_DATEADT(D), &overflow); \
+	Timestamp	t = dp_date2timestamp(PG_GETARG_DATEADT(D), &overflow); \
 	if (overflow != 0) \
 		PG_RETURN_NULL(); \
 	return stamp_plus(fcinfo, t, PG_GETARG_INTERVAL_P(I), sign, builtin); \
@@ -453,7 +453,7 @@ Datum
 dp_try_date_part_date(PG_FUNCTION_ARGS)
 {
 	int			overflow = 0;
-	Timestamp	t = date2timestamp_opt_overflow(PG_GETARG_DATEADT(1), &overflow);
+	Timestamp	t = dp_date2timestamp(PG_GETARG_DATEADT(1), &overflow);
 
 	LOCAL_FCINFO(inner, 2);
 	Datum		result;

@@ -264,7 +264,7 @@ start_scan(DpInput *input)
 		return;
 	input->scan = scan;
 	if (scan->ss_currentScanDesc == NULL)
-		scan->ss_currentScanDesc = table_beginscan(scan->ss_currentRelation, outer->state->es_snapshot, 0, NULL);
+		scan->ss_currentScanDesc = dp_table_beginscan(scan->ss_currentRelation, outer->state->es_snapshot);
 }
 
 /* Runs the first pass, over the rows of the outer plan: this process's share of them. */

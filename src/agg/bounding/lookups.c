@@ -157,7 +157,7 @@ add_lookups(PlannerInfo *root, RelOptInfo *joinrel, JoinType jointype, JoinPathE
 
 	if (saved <= 0 || required != NULL)
 		return;
-	initial_cost_nestloop(root, &workspace, jointype, outer, inner, extra);
+	dp_initial_cost_nestloop(root, &workspace, jointype, outer, inner, extra, partial);
 	path = create_nestloop_path(root, joinrel, jointype, &workspace, extra, outer, dp_last_lookup_path((IndexPath *) inner),
 								extra->restrictlist, NIL, NULL);
 	path->jpath.path.total_cost = Max(path->jpath.path.total_cost - saved * lookups, outer->total_cost);

@@ -414,8 +414,7 @@ partitionwise_path(const DpAskedRows *rows, RelOptInfo *input_rel, PathTarget *t
 	}
 	if (paths == NIL)
 		return NULL;
-	append = (Path *) create_append_path(root, fetch_upper_rel(root, UPPERREL_FINAL, NULL), paths,
-										 NIL, NIL, NULL, 0, false, -1);
+	append = (Path *) dp_append_path(root, fetch_upper_rel(root, UPPERREL_FINAL, NULL), paths);
 	append->pathtarget = target;
 	return append;
 }

@@ -14,6 +14,7 @@
 #define DP_DECIMAL_H
 
 #include "agg/agg.h"
+#include "base/compat.h"
 
 #define DP_DECIMAL_BASE 10000
 

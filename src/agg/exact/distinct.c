@@ -196,6 +196,7 @@ find_spill(FunctionCallInfo fcinfo, MemoryContext context)
 	desc = CreateTemplateTupleDesc(2);
 	TupleDescInitEntry(desc, 1, "group", INT8OID, -1, 0);
 	TupleDescInitEntry(desc, 2, "code", INT8OID, -1, 0);
+	dp_finish_tupdesc(desc);
 	spill = palloc0(sizeof(DpSpill));
 	spill->all = all;
 	spill->context = context;

@@ -17,6 +17,7 @@
  */
 #include "postgres.h"
 
+#include "base/compat.h"
 #include "base/extension.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog/pg_operator.h"

@@ -336,6 +336,8 @@ dp_vet_window_function(DpVet *vet, WindowFunc *function)
 		dp_refuse_function(vet, (Node *) function, function->winfnoid,
 						   "use row_number, rank, dense_rank, percent_rank, cume_dist, ntile, lag, lead, first_value, last_value, nth_value "
 						   "or an aggregate");
+	if (dp_has_null_treatment(function))
+		dp_refuse(vet, (Node *) function, "IGNORE NULLS or RESPECT NULLS", "leave it out");
 	if (!function->winagg)
 	{
 		dp_vet_type(vet, (Node *) function, function->wintype);
