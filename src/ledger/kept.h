@@ -18,6 +18,9 @@
  *
  * Values are written and read by release/; the ledger stores their bytes.
  *
+ * What is PGDLLEXPORT is called by test/kept: from PostgreSQL 16 on a library
+ * shows nothing else to others.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_KEPT_H
@@ -69,14 +72,14 @@ typedef struct DpCredit
  * nothing can be debited: on a standby, and while the ledger waits for its
  * adoption.  Privileges are the caller's business.
  */
-extern List *dp_kept_answers(const char *dataset, const uint8 *question, TimestampTz since);
+extern PGDLLEXPORT List *dp_kept_answers(const char *dataset, const uint8 *question, TimestampTz since);
 
 /*
  * Returns the numbers (ledger_id) of the balances of a dataset that a debit of
  * the calling roles would touch: of their budgets, *n of them, and behind these
  * the cap's.  As of now; palloc'd.
  */
-extern int64 *dp_payer_balances(const char *dataset, int *n);
+extern PGDLLEXPORT int64 *dp_payer_balances(const char *dataset, int *n);
 
 /*
  * Hands values over to be kept, a List of DpKeptValues, and returns when they
@@ -93,10 +96,10 @@ typedef struct DpKeptValues
 								 * answer ends, and is shown this once */
 } DpKeptValues;
 
-extern void dp_keep_values(const char *dataset, List *values);
+extern PGDLLEXPORT void dp_keep_values(const char *dataset, List *values);
 
 /* Notes that an answer was given again, so that others are forgotten before it; waits for nothing. */
-extern void dp_kept_used(const DpKeptId *id);
+extern PGDLLEXPORT void dp_kept_used(const DpKeptId *id);
 
 /*
  * Locks a question of this database until dp_unlock_question, or the end of the
@@ -104,8 +107,8 @@ extern void dp_kept_used(const DpKeptId *id);
  * with interrupts, and is seen by the detector of deadlocks.  It is let go
  * under the resource owner that it was taken under, in the same run of a plan.
  */
-extern void dp_lock_question(const uint8 *question);
-extern void dp_unlock_question(const uint8 *question);
+extern PGDLLEXPORT void dp_lock_question(const uint8 *question);
+extern PGDLLEXPORT void dp_unlock_question(const uint8 *question);
 
 /*
  * Waits, with interrupts, until the worker is done with what others have given up while it was

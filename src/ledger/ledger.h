@@ -66,7 +66,7 @@ extern void dp_ledger_launcher_init(void);
  * another timeline or database; query cancel and termination as usual.
  * Never refunds.
  */
-extern void dp_ledger_debit(List *items);
+extern PGDLLEXPORT void dp_ledger_debit(List *items);
 
 /* returns why nothing is debited until the ledger is adopted, in words for the administrator; NULL when it is not so */
 extern const char *dp_ledger_waits(void);

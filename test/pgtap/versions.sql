@@ -206,4 +206,32 @@ SELECT 'CREATE TABLE derived_unit (id int, half int GENERATED ALWAYS AS (id / 2)
 SELECT throws_ok($$SELECT dp_cdp.protect_table('derived_unit', 'clinic', unit => 'half')$$, 'ZC004',
 	'virtual generated column "half" cannot be a privacy unit; make it STORED', 'virtual column as the unit') WHERE pg(18);
 
+-- ---------------------------------------------------------------------------
+-- 19: functions of windows that leave out NULLs, JSON_ARRAY of a query
+-- ---------------------------------------------------------------------------
+
+SET SESSION AUTHORIZATION owner1;
+CREATE TABLE stays (id int PRIMARY KEY, patient int, days int);
+INSERT INTO stays SELECT i, i % 50, nullif(i % 10, 3) FROM generate_series(1, 500) i;
+SELECT dp_cdp.protect_table('stays', 'clinic', unit => 'patient');
+RESET SESSION AUTHORIZATION;
+SELECT gives('SELECT dept, lag(n) IGNORE NULLS OVER (ORDER BY dept) > 500
+	FROM (SELECT dept, nullif(dept, ''b'') IS NULL AS b, CASE WHEN dept <> ''b'' THEN dp_count(*) END AS n FROM visits GROUP BY dept) s',
+	'{"(a,)","(b,t)","(c,t)"}', 'IGNORE NULLS around a release') WHERE pg(19);
+SELECT gives('SELECT last_value(n) RESPECT NULLS OVER (ORDER BY dept) > 500 FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) s',
+	'{(t),(t),(t)}', 'RESPECT NULLS around a release') WHERE pg(19);
+SELECT refused(format('SELECT %s NULLS OVER (ORDER BY dept), n FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) s', f),
+	'^ZC002 function [a-z_]+ takes neither IGNORE NULLS nor RESPECT NULLS', f || ' NULLS, which would fail after the debit')
+	FROM unnest(ARRAY['row_number() IGNORE', 'rank() RESPECT', 'ntile(2) IGNORE', 'cume_dist() IGNORE']) f WHERE pg(19);
+SELECT gives('SELECT dp_sum(x, 0, 10) > 0 FROM (SELECT lag(days) OVER (PARTITION BY patient ORDER BY id) AS x FROM stays) s', '{(t)}',
+	'a window over rows of a unit');
+SELECT refused(format('SELECT dp_sum(x, 0, 10) > 0 FROM (SELECT lag(days) %s NULLS OVER (PARTITION BY patient ORDER BY id) AS x FROM stays) s', t),
+	'^ZC002 IGNORE NULLS or RESPECT NULLS cannot be used on rows', t || ' NULLS over them') FROM unnest(ARRAY['IGNORE', 'RESPECT']) t WHERE pg(19);
+SELECT gives('SELECT json_array_length(JSON_ARRAY(SELECT n FROM (SELECT dept, dp_count(*) AS n FROM visits GROUP BY dept) s))', '{(3)}',
+	'JSON_ARRAY of a release') WHERE pg(16);
+SELECT refused('SELECT JSON_ARRAY(SELECT cost FROM visits)', '^ZC002', 'JSON_ARRAY of protected rows') WHERE pg(16);
+SELECT refused('SELECT dp_count(*) FROM visits v WHERE JSON_ARRAY(SELECT v.cost) IS NOT NULL', '^ZC002', '... beside a release') WHERE pg(16);
+SELECT gives('SELECT dp_count(*) BETWEEN 2950 AND 3050 FROM visits WHERE coalesce(width_bucket(nullif(cost, 0)::float8 * ''NaN''::float8, 0, 10, 3), 0) IN (0, 4)',
+	'{(t)}', 'a bucket for NaN') WHERE pg(19);
+
 SELECT * FROM finish();
