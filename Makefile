@@ -18,7 +18,7 @@
 #	make check-layers		who may include and call whom in src/
 #	make graph				files, lines, circles and upward arrows of src/; GRAPH_REV=COMMIT
 #	make check-verify		whether the guard's last gate holds where another check fails
-#	make check-versions		build and test on other versions of PostgreSQL, in chroots (root), VERSIONS="17 18";
+#	make check-versions		build and test on other versions of PostgreSQL, in chroots (root), VERSIONS="16 19";
 #							on source trees, built with assertions: PG_SOURCE="dir dir"
 #	make dist				the archive for PGXN, of what is committed, in build/
 #	make check-package		Debian's package: built, checked, installed and tried in chroots (root)

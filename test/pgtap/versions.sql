@@ -160,10 +160,14 @@ SELECT bag_has('SELECT name FROM dp_cdp.hardening() WHERE grantee = ''PUBLIC'' A
 		AND p.proname IN ('pg_wal_summary_contents', 'pg_available_wal_summaries', 'pg_get_wal_summarizer_state',
 			'pg_stat_get_io', 'pg_stat_get_backend_io', 'pg_stat_get_backend_wal', 'pg_get_aios', 'pg_get_sequence_data',
 			'pg_stat_get_db_parallel_workers_to_launch', 'pg_stat_get_db_parallel_workers_launched',
-			'pg_stat_get_total_vacuum_time')$$, 'what newer versions count is known to harden()');
+			'pg_stat_get_total_vacuum_time', 'pg_stat_get_autovacuum_scores', 'pg_stat_get_lock', 'pg_stat_get_recovery',
+			'pg_get_multixact_stats')$$, 'what newer versions count is known to harden()');
 SELECT bag_has('SELECT name FROM dp_cdp.hardening()',
 	$$SELECT unnest(ARRAY['pg_get_aios', 'pg_stat_get_backend_io', 'pg_stat_get_db_parallel_workers_to_launch'])$$,
 	'... by these names') WHERE pg(18);
+SELECT bag_has('SELECT name FROM dp_cdp.hardening()',
+	$$SELECT unnest(ARRAY['pg_stat_get_autovacuum_scores', 'pg_stat_get_lock', 'pg_stat_get_recovery', 'pg_get_multixact_stats'])$$,
+	'... and these') WHERE pg(19);
 
 -- 18 counts the workers that plans ask for, which follows the size of tables
 CREATE FUNCTION workers() RETURNS bigint LANGUAGE plpgsql SET max_parallel_workers_per_gather = 0 AS $$
