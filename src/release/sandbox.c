@@ -114,6 +114,9 @@ static const struct
 
 {
 	{"trace_sort", "off"},
+	/* from 19 on: one shows queries, the other adds up below joins what the limits on units' states are made for */
+	{"debug_print_raw_parse", "off"},
+	{"enable_eager_aggregate", "off"},
 	{"citus.max_intermediate_result_size", "-1"},
 	/* what Citus may leave out or approximate, and what it tells of its queries */
 	{"citus.subquery_pushdown", "off"},
