@@ -2057,7 +2057,7 @@ BEGIN
 			(pg_is_in_recovery() AND dp_cdp.primary_pays() AND current_setting('cluster_name') = '', 'warning', 'cluster_name',
 				'is empty: the primary does not know this standby, and debits nothing for it',
 				'set cluster_name, and call dp_cdp.register_standby on the primary'),
-			(version NOT BETWEEN 14 AND 18, 'warning', 'server', format('version %s was not tested: 14 to 18 are supported', version),
+			(version NOT BETWEEN 15 AND 19, 'warning', 'server', format('version %s was not tested: 15 to 19 are supported', version),
 				'use a supported version'),
 			(NOT current_setting('fsync')::boolean, 'warning', 'fsync', 'is off: after a crash of the machine, answers may be without their debits',
 				'ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()'),
