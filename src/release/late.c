@@ -113,7 +113,7 @@ check_plan(const PlannedStmt *plan)
 						"ask for fewer things at once, or join along the privacy unit alone")));
 }
 
-/* Refuses where a server that may have rows does not answer: Citus would notice at the first row. */
+/* Refuses where a server that may have rows does not answer: Citus would fail the asker's transaction, and not his statement alone. */
 static void
 check_nodes(void)
 {
@@ -139,11 +139,12 @@ PlannedStmt *
 dp_plan_late(DpRelease *release, ParamListInfo params)
 {
 	Query	   *query = (Query *) constants_mutator((Node *) release->late_query, params);
+	char	   *probe = dp_worker_probe(query);
 	PlannedStmt *plan = plan_in_one_step(query, release->pulls_rows);
 
 	check_plan(plan);
 	check_nodes();
-	dp_send_settings();
+	dp_send_settings(probe);
 	return plan;
 }
 

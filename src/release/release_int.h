@@ -410,8 +410,13 @@ extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
 extern void dp_check_distribution(DpRelease *release);
 extern PlannedStmt *dp_plan_late(DpRelease *release, ParamListInfo params);
 
-/* worker_settings.c: sends the sandbox's settings to the servers that will read rows; ZC002 where the asker has sent some */
-extern void dp_send_settings(void);
+/*
+ * worker_settings.c: sends the sandbox's settings, and what dp_worker_probe has made, to the servers that will read
+ * rows; ZC002 where the asker has sent settings, or a server is not there or cannot do what it is asked for.
+ * worker_probe.c: makes a statement that fails where a query cannot be computed.
+ */
+extern void dp_send_settings(const char *probe);
+extern char *dp_worker_probe(Query *query);
 extern void dp_worker_settings_init(void);
 
 /* blocks.c: settles which blocks a release is charged to; and sets the parameters that hold its rows to these */

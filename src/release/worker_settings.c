@@ -7,7 +7,8 @@
  * the tables' owner has its own search_path, in which somebody may have a
  * function "count" that fits better than PostgreSQL's.  But Citus can send SET
  * LOCAL to its connections (citus.propagate_set_commands), so settings are sent
- * in this way before rows are read, in a transaction of the connection's.
+ * in this way before rows are read, in a transaction of the connection's.  With
+ * them goes the question whether the server could compute the query (worker_probe.c).
  *
  * The same is a danger.  Citus sends the whole string that a client has sent,
  * with all other statements of it, and sends it to all connections of the
@@ -26,13 +27,14 @@
 #include "executor/spi.h"
 #include "release/release.h"
 #include "release/release_int.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/memutils.h"
 
 #define PROPAGATE "citus.propagate_set_commands"
 
-/* those of the sandbox's that anybody may set; DO, since Citus sends nothing outside of what it takes for a transaction */
+/* those of the sandbox's that anybody may set */
 static const char *pins =
-"DO LANGUAGE plpgsql $$ BEGIN"
 " SET LOCAL search_path = pg_catalog, pg_temp;"
 " SET LOCAL \"TimeZone\" = 'UTC';"
 " SET LOCAL \"DateStyle\" = 'ISO, YMD';"
@@ -41,16 +43,22 @@ static const char *pins =
 " SET LOCAL synchronize_seqscans = off;"
 " SET LOCAL gin_fuzzy_search_limit = 0;"
 " SET LOCAL jit = off;"
-" SET LOCAL default_text_search_config = 'pg_catalog.simple';"
-/* writes an empty file, until the end of the transaction: Citus begins transactions at workers where there is one of its own here */
-" PERFORM pg_catalog.create_intermediate_result('dp_cdp', 'SELECT WHERE false');"
-" END $$";
+" SET LOCAL default_text_search_config = 'pg_catalog.simple';";
 
 /* of the current transaction */
 static bool asker_has_sent;
 static bool release_has_sent;
 
 static bool is_sending;			/* ours */
+
+/* what a server has said first, while we sent */
+static struct
+{
+	int			sqlerrcode;
+	char	   *message;		/* NULL: nothing */
+}			said;
+
+static emit_log_hook_type prev_emit_log = NULL;
 
 /*
  * Keeps from the client what Citus says while a transaction that has released is undone: it reads what its
@@ -107,9 +115,101 @@ dp_check_sent_setting(const VariableSetStmt *stmt)
 	asker_has_sent = true;
 }
 
+/* Has Citus do something in what it takes for a transaction: it sends nothing outside of one. */
+static void
+in_transaction(const char *statements)
+{
+	char	   *block = psprintf("DO LANGUAGE plpgsql %s", quote_literal_cstr(psprintf("BEGIN %s END", statements)));
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute(block, false, 0) != SPI_OK_UTILITY)
+		elog(ERROR, "settings cannot be sent to the servers of the cluster");
+	SPI_finish();
+}
+
+/* Notes what a server says: Citus makes warnings of its errors, and then fails without saying what for. */
+static void
+note_warning(ErrorData *edata)
+{
+	if (prev_emit_log != NULL)
+		prev_emit_log(edata);
+	if (said.message != NULL || edata->elevel != WARNING || edata->message == NULL)
+		return;
+	said.sqlerrcode = edata->sqlerrcode;
+	said.message = MemoryContextStrdup(TopTransactionContext, edata->message);
+}
+
+static void
+refuse_without_server(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 errmsg("a server of the cluster does not answer; nothing was charged: ask again when it does")));
+}
+
+/* Refuses for what a server says of a query that it was asked to plan; returns for all else. */
+static void
+refuse_for(int sqlerrcode, const char *message)
+{
+	switch (sqlerrcode)
+	{
+		case ERRCODE_UNDEFINED_OBJECT:
+		case ERRCODE_UNDEFINED_FUNCTION:
+		case ERRCODE_UNDEFINED_SCHEMA:
+		case ERRCODE_UNDEFINED_FILE:
+		case ERRCODE_INSUFFICIENT_PRIVILEGE:
+			/* of the query's text and of catalogues; the text has no row */
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("private query cannot be computed where the rows of its distributed tables are, since a server of the cluster says: %s; "
+							"nothing was charged for it: use types, collations and functions that are on all servers and that the tables' owner may use there",
+							message)));
+	}
+}
+
+/*
+ * Begins a transaction of one connection to each server, with the settings, and asks there; raises what servers say.
+ * An empty result is what begins it.  The question is in one string with a setting, and so sent with it.
+ */
+static void
+send_to_all(const char *probe)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	volatile bool asked = false;
+
+	memset(&said, 0, sizeof(said));
+	is_sending = true;
+	prev_emit_log = emit_log_hook;
+	emit_log_hook = note_warning;
+	PG_TRY();
+	{
+		in_transaction(psprintf("%s PERFORM pg_catalog.broadcast_intermediate_result('dp_cdp', 'SELECT WHERE false');", pins));
+		asked = true;
+		in_transaction(psprintf("EXECUTE %s;", quote_literal_cstr(psprintf("SET LOCAL jit = off; %s", probe))));
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error = dp_sandbox_catch(caller);
+
+		is_sending = false;
+		emit_log_hook = prev_emit_log;
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+			ReThrowError(error);
+		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_CONNECTION_EXCEPTION || (!asked && said.message != NULL))
+			refuse_without_server();
+		if (said.message != NULL)
+			refuse_for(said.sqlerrcode, said.message);
+		ReThrowError(error);
+	}
+	PG_END_TRY();
+	is_sending = false;
+	emit_log_hook = prev_emit_log;
+}
+
 /* Only in the sandbox, before the debit. */
 void
-dp_send_settings(void)
+dp_send_settings(const char *probe)
 {
 	int			level;
 
@@ -122,19 +222,8 @@ dp_send_settings(void)
 	/* ends what is set here; there it lasts until the end of the transaction */
 	level = NewGUCNestLevel();
 	(void) set_config_option(PROPAGATE, "local", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	is_sending = true;
-	PG_TRY();
-	{
-		if (SPI_connect() != SPI_OK_CONNECT)
-			elog(ERROR, "SPI_connect failed");
-		if (SPI_execute(pins, false, 0) != SPI_OK_UTILITY)
-			elog(ERROR, "settings cannot be sent to the servers of the cluster");
-		SPI_finish();
-	}
-	PG_FINALLY();
-	{
-		is_sending = false;
-	}
-	PG_END_TRY();
+	/* else nothing would tell us of warnings */
+	(void) set_config_option("log_min_messages", "warning", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	send_to_all(probe);
 	AtEOXact_GUC(false, level);
 }
