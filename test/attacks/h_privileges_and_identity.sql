@@ -170,6 +170,7 @@ SELECT DISTINCT d FROM ana.loot;
 ALTER SYSTEM RESET autovacuum_naptime; SELECT pg_reload_conf();
 
 --# a cascade runs triggers of the analyst's table inside of a foreign-key check
+--@ but: coordinator worker
 --@ absent: wrong
 --@ only: noselect rls hardened
 --@ setup
@@ -194,6 +195,33 @@ SELECT 'wrong ' || count(*) FROM ana.loot WHERE d = 'ana boss private' HAVING co
 --@ teardown
 REVOKE pg_read_all_data FROM ana; DROP SCHEMA ana CASCADE; CREATE SCHEMA ana AUTHORIZATION ana; REVOKE REFERENCES ON patient FROM ana;
 
+--# ... where shards have the rows, and a trigger runs beside them
+--@ only: coordinator
+--@ absent: wrong
+--@ setup
+GRANT REFERENCES ON patient TO ana; GRANT pg_read_all_data TO ana;
+INSERT INTO patient VALUES (1000, 'leaver', '1');
+--@ attack
+CREATE TABLE ana.trap (x int);
+SELECT create_distributed_table('ana.trap', 'x', colocate_with => 'public.patient');
+--> ok
+ALTER TABLE ana.trap ADD FOREIGN KEY (x) REFERENCES patient ON DELETE CASCADE;
+--> ZC002
+CREATE FUNCTION ana.t() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'wrong % %: %', current_user, session_user, (SELECT string_agg(cost::text, ',') FROM public.visit WHERE age = 97); RETURN OLD; END $$;
+CREATE TRIGGER t BEFORE DELETE ON ana.trap FOR EACH ROW EXECUTE FUNCTION ana.t();
+--> XX000
+SET citus.enable_unsafe_triggers = on; CREATE TRIGGER t BEFORE DELETE ON ana.trap FOR EACH ROW EXECUTE FUNCTION ana.t();
+--> ok
+--@ attack postgres
+ALTER TABLE ana.trap ADD FOREIGN KEY (x) REFERENCES patient ON DELETE CASCADE; INSERT INTO ana.trap VALUES (1000);
+--> ok
+SET SESSION AUTHORIZATION boss;
+DELETE FROM patient WHERE patient = 1000;
+--> ZC002 | ZC003
+--@ teardown
+DROP TABLE ana.trap; DELETE FROM patient WHERE patient = 1000;
+REVOKE pg_read_all_data FROM ana; REVOKE REFERENCES ON patient FROM ana;
+
 --# predefined roles and attributes
 --@ setup
 GRANT pg_read_all_data, pg_write_all_data TO ana;
@@ -214,7 +242,7 @@ DELETE FROM dp_cdp.release_log;
 --> any
 SELECT reltoastrelid::regclass AS t FROM pg_class WHERE oid = 'visit'::regclass \gset
 SELECT * FROM :t LIMIT 1;
---> ZC002 | 42501
+--> worker: ok; ZC002 | 42501
 --@ teardown
 REVOKE pg_read_all_data, pg_write_all_data FROM ana;
 
@@ -294,7 +322,7 @@ SECURITY LABEL FOR dp_cdp ON TABLE visit IS NULL;
 --> 42501
 CREATE TABLE ana.t (patient int, cost int);
 SECURITY LABEL FOR dp_cdp ON TABLE ana.t IS '{"dataset": "clinic"}';
---> 42501
+--> worker: ok; 42501
 CREATE FUNCTION ana.f(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END';
 SECURITY LABEL FOR dp_cdp ON FUNCTION ana.f(int) IS 'allowed';
 --> 42501

@@ -17,9 +17,9 @@ CREATE PROCEDURE ana.p() LANGUAGE plpgsql AS $$ BEGIN PERFORM dp_count(*) FROM v
 CALL ana.p();
 --> ok 2
 BEGIN; SELECT dp_count(*) IS NULL FROM visit; PREPARE TRANSACTION 'a';
---> standby: any; ok 1
+--> standby: any; coordinator: 0A000 1; ok 1
 ROLLBACK PREPARED 'a';
---> standby: any; ok
+--> standby: any; coordinator: 42704; ok
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 SELECT dp_count(*) IS NULL FROM visit;
 --> ok 1
@@ -83,9 +83,9 @@ DELETE FROM dp_cdp.release_log;
 --> 42501
 --@ attack postgres
 UPDATE dp_cdp.budget SET rho_spent = 0;
---> 42501 | ZC003 | 55000
+--> worker: ok; 42501 | ZC003 | 55000
 DELETE FROM dp_cdp.release_log;
---> 42501 | ZC003 | 55000
+--> worker: ok; 42501 | ZC003 | 55000
 TRUNCATE dp_cdp.budget CASCADE;
 --> 42501 | ZC003 | 55000
 

@@ -53,7 +53,7 @@ CREATE FUNCTION ana.f() RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN (SELECT
 EXPLAIN (ANALYZE, BUFFERS) SELECT ana.f();
 --> ZC002
 EXPLAIN ANALYZE SELECT ana.f() FROM ward;
---> ZC002
+--> coordinator: 42501; ZC002
 EXPLAIN ANALYZE SELECT query_to_xml('SELECT dp_count(*) FROM visit', true, true, '');
 --> ZC002
 EXPLAIN ANALYZE INSERT INTO ward SELECT 'x', dp_count(*) FROM visit;

@@ -45,7 +45,7 @@ PREPARE p (int) AS SELECT dp_count(*) FROM visit WHERE patient = $1 AND CASE WHE
 EXECUTE p (1);
 --> ok 1
 SELECT CASE WHEN ana.deep(n, 'EXECUTE p (42)') IS DISTINCT FROM ana.deep(n, 'EXECUTE p (424242)') THEN 'differs' END FROM unnest('{5,10,15,20,25,30}'::int[]) n;
---> ok 0..12
+--> worker: ok; ok 0..12
 --@ teardown
 ALTER ROLE ana RESET max_stack_depth;
 

@@ -125,7 +125,7 @@ INSERT INTO ana.log VALUES (1);
 --@ only: noselect hardened
 --@ absent: while it read
 --@ setup
-CREATE TYPE ana.mood AS ENUM ('a', 'b'); ALTER TYPE ana.mood OWNER TO boss; CREATE COLLATION ana.coll FROM "C"; ALTER COLLATION ana.coll OWNER TO boss;
+GRANT USAGE ON SCHEMA ana TO boss; CREATE TYPE ana.mood AS ENUM ('a', 'b'); ALTER TYPE ana.mood OWNER TO boss; CREATE COLLATION ana.coll FROM "C"; ALTER COLLATION ana.coll OWNER TO boss;
 --@ attack
 BEGIN; DECLARE c CURSOR FOR SELECT dp_count(*) IS NULL FROM visit WHERE CASE WHEN age = 97 THEN ward < 'x' COLLATE ana.coll ELSE true END;
 DROP COLLATION ana.coll;
@@ -140,7 +140,7 @@ ROLLBACK;
 BEGIN; DECLARE c CURSOR WITH HOLD FOR SELECT dp_count(*) IS NULL FROM visit WHERE CASE WHEN age = -1 THEN ward < 'x' COLLATE ana.coll ELSE true END;
 DROP COLLATION ana.coll;
 COMMIT;
---> ZC002
+--> worker: any; ZC002
 BEGIN; DECLARE c CURSOR FOR SELECT dp_count(*) IS NULL FROM visit WHERE CASE WHEN age = 97 THEN ward < 'x' COLLATE ana.coll ELSE true END;
 FETCH c;
 --> ok 1
@@ -163,9 +163,9 @@ SELECT CASE WHEN n IS NOT NULL THEN ana.drops() END, (SELECT dp_count(*) IS NULL
 
 --# what is in use cannot be dropped from another session
 --@ only: noselect hardened
---@ absent: was dropped
+--@ absent: worker: nothing; was dropped
 --@ setup
-CREATE COLLATION ana.coll FROM "C"; ALTER COLLATION ana.coll OWNER TO boss;
+GRANT USAGE ON SCHEMA ana TO boss; CREATE COLLATION ana.coll FROM "C"; ALTER COLLATION ana.coll OWNER TO boss;
 --@ attack
 BEGIN; SELECT dp_count(*) IS NULL FROM visit WHERE CASE WHEN age = 97 THEN ward < 'x' COLLATE ana.coll ELSE true END;
 --> ok 1

@@ -14,7 +14,9 @@
 #
 #	--# name, what is attempted
 #	--@ only: noselect rls		not in the other setups
+#	--@ but: coordinator		in all of them but this one
 #	--@ absent: regex			must not be in the output (beside the canaries)
+#	--@ absent: worker: nothing; regex	in that setup nothing else; in the others
 #	--@ later: ...				what can be tightened when something else is done
 #	--@ setup					SQL of a superuser, before
 #	--@ attack [role]			SQL of the role, by default ana
@@ -137,7 +139,7 @@ def parse(path):
             section = [mark[1], mark[2] or 'ana', '']
             block['sections'].append(section)
             continue
-        option = re.match(r'--@ (only|absent|later): (.*)', line)
+        option = re.match(r'--@ (only|but|absent|later): (.*)', line)
         if option:
             block[option[1]] = option[2].strip()
         elif section:
@@ -145,24 +147,31 @@ def parse(path):
     return blocks
 
 
+def for_setup(text, setup):
+    """what is said for a setup, of parts of which those before the last may be for some alone"""
+    names = LIKE.get(setup, [setup])
+    parts = text.split(';')
+    for i, part in enumerate(parts):
+        named = re.match(r'\s*((?:(?:%s) ?)+): (.*)' % '|'.join(SETUPS), part)
+        if not named:
+            return ';'.join(parts[i:])
+        if set(names) & set(named[1].split()):
+            return named[2]
+    raise ValueError('nothing for %s in: %s' % (setup, text))
+
+
 def expectation(text, setup):
     """[(outcome, {role: price or (least, most)})] of the line after -->"""
-    names = LIKE.get(setup, [setup])
-    for part in text.split(';'):
-        named = re.match(r'\s*([\w ]+): (.*)', part)
-        if named and not set(names) & set(named[1].split()):
-            continue
-        wanted = []
-        for alternative in (named[2] if named else part).split('|'):
-            words = alternative.split()
-            prices = {}
-            for word in words[1:]:
-                role, price = word.split(':') if ':' in word else ('ana', word)
-                low, _, high = price.partition('..')
-                prices[role] = (float(low), float(high or low))
-            wanted.append((words[0], prices))
-        return wanted
-    raise ValueError('no expectation for %s in: %s' % (setup, text))
+    wanted = []
+    for alternative in for_setup(text, setup).split('|'):
+        words = alternative.split()
+        prices = {}
+        for word in words[1:]:
+            role, price = word.split(':') if ':' in word else ('ana', word)
+            low, _, high = price.partition('..')
+            prices[role] = (float(low), float(high or low))
+        wanted.append((words[0], prices))
+    return wanted
 
 
 def run_sql(section, setup, database, host):
@@ -256,7 +265,8 @@ def run_block(block, setup, superuser):
 
     # psql's quotation of the statement is no answer
     shown = re.sub(r'^(LINE \d+:.*|\s*\^)$', '', output, flags=re.M)
-    found = CANARIES.search(shown) or ('absent' in block and re.search(block['absent'], shown, re.M))
+    absent = for_setup(block.get('absent', 'nothing'), setup).strip()
+    found = CANARIES.search(shown) or (absent != 'nothing' and re.search(absent, shown, re.M))
     if found:
         problems.append('in the output: "%s"' % found[0])
     for role in sorted(set(before) | set(wanted)):
@@ -323,6 +333,8 @@ def main():
             superuser.run('SET client_min_messages = error;')
             for block in parse(path):
                 if 'only' in block and not {setup, LIKE.get(setup, [setup])[-1]} & set(block['only'].split()):
+                    continue
+                if setup in block.get('but', '').split():
                     continue
                 number += 1
                 problems, output = run_block(block, setup, superuser)
