@@ -272,6 +272,10 @@ typedef struct DpExactVector
  *	 exact_histogram(code int, bins int) -> exact_vector     aggregate, like codes_histogram but of rows; NULL counts for
  *			nothing, no input or nothing but NULL: NULL
  *
+ *	 entry_cells(VARIADIC "any") -> SETOF bigint    functions of what a row adds to totals (bigint) and histograms
+ *	 entry_totals(VARIADIC "any") -> SETOF bigint   (integer, integer[]: codes), with a result for each, NULL being
+ *			none: its cell, DP_CELL, and the number that it adds; nothing at all: DP_NO_CELL, 0.
+ *
  * IMMUTABLE, STRICT; no value raises an error, NaN gives NULL, infinities
  * count as values beyond the bounds:
  *
@@ -284,5 +288,11 @@ typedef struct DpExactVector
  *	 code(anyelement) -> bigint          a hash of the value; equal values (default equality
  *			of the type and the call's collation) have equal codes
  */
+
+/* the cell of argument i, and of a code; what a row that adds nothing has */
+#define DP_CELL(i, code) ((int64) (((uint64) (i) << 32) | (uint32) (code)))
+#define DP_CELL_ARGUMENT(cell) ((int) ((cell) >> 32))
+#define DP_CELL_CODE(cell) ((int32) (uint32) (cell))
+#define DP_NO_CELL INT64CONST(-1)
 
 #endif							/* DP_AGG_H */

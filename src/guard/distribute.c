@@ -10,10 +10,14 @@
  * the sums of the extension: only totals of groups travel.  Where each row is a
  * unit, its clamped value is added up in this way.
  *
- * Histograms, quantiles and counts of distinct values have no such counterpart.
- * Where the owner of the dataset allows it, what a unit has kept of its values,
- * or each row's code, is brought here and counted by an aggregate that Citus
- * cannot share among servers.
+ * Histograms and quantiles have no such counterpart.  All that a row, or a
+ * group of a unit, adds to them becomes rows of a cell and a number there
+ * (agg/exact/cells.c), of which the servers make a sum for each group and cell;
+ * so only totals of cells travel.
+ *
+ * Counts of distinct values have none either.  Where the owner of the dataset
+ * allows it, what a unit has kept of its values is brought here and counted by an
+ * aggregate that Citus cannot share among servers.
  *
  * Whatever cannot be had in this way is refused here, while the query is
  * planned.  What Citus itself refuses is known when the plan is made of the
@@ -27,12 +31,15 @@
 #include "base/distributed.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
+#include "guard/read/read.h"
 #include "guard/rewrite.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "parser/parse_oper.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
 #include "utils/fmgroids.h"
@@ -257,6 +264,145 @@ use_gathered(TargetEntry *tle)
 	return true;
 }
 
+static bool
+is_histogram(const Aggref *agg)
+{
+	Oid			rows[] = {INT4OID, INT4OID};
+	Oid			units[] = {INT4ARRAYOID, INT4OID};
+
+	return agg->aggfnoid == dp_own_routine("exact_histogram", 2, rows) ||
+		agg->aggfnoid == dp_own_routine("codes_histogram", 2, units);
+}
+
+static Expr *
+when(Expr *condition, Expr *value)
+{
+	CaseExpr   *cases = dp_make_case((Expr *) makeNullConst(exprType((Node *) value), -1, InvalidOid));
+
+	dp_add_when(cases, condition, value);
+	return (Expr *) cases;
+}
+
+/* Returns what a row adds to a part: a code or codes of a histogram, a number of all else; NULL: it is no sum. */
+static Expr *
+contribution(TargetEntry *target, const DpPart *part, bool *is_code)
+{
+	TargetEntry *tle = copyObject(target);
+	Aggref	   *agg = (Aggref *) tle->expr;
+	Expr	   *value;
+
+	if (IsA(agg, Aggref) && is_histogram(agg))
+	{
+		*is_code = true;
+		value = argument(agg, 0);
+	}
+	else if (!use_builtin(tle, part))
+		return NULL;
+	else if (agg->aggfnoid == F_SUM_INT8)
+		value = argument(agg, 0);
+	else
+	{
+		value = (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false, FLOAT8PASSBYVAL);
+		if (agg->aggfnoid == F_COUNT_ANY)
+			value = when(dp_is_not_null(argument(agg, 0)), value);
+	}
+	return agg->aggfilter != NULL ? when(copyObject(agg->aggfilter), value) : value;
+}
+
+/* Returns what a row adds to all parts; NIL where some are no sums, or none is a histogram. */
+static List *
+contributions(DpRelease *release, Query *inner)
+{
+	DpPart		parts[DP_MAX_COLUMN_PARTS];
+	int			target = list_length(release->keys);
+	bool		has_codes = false;
+	List	   *result = NIL;
+	ListCell   *lc;
+
+	foreach(lc, release->columns)
+	{
+		int			nparts = dp_column_parts(lfirst(lc), parts);
+
+		for (int i = 0; i < nparts; i++)
+		{
+			Expr	   *added = contribution(list_nth(inner->targetList, target++), &parts[i], &has_codes);
+
+			if (added == NULL)
+				return NIL;
+			result = lappend(result, added);
+		}
+	}
+	return has_codes ? result : NIL;
+}
+
+static void
+add_entry_column(Query *rows, const char *function, List *args)
+{
+	Oid			types[] = {ANYOID};
+	FuncExpr   *call = makeFuncExpr(dp_own_routine(function, 1, types), INT8OID, copyObject(args),
+									InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+
+	call->funcretset = true;
+	rows->targetList = lappend(rows->targetList,
+							   makeTargetEntry((Expr *) call, list_length(rows->targetList) + 1, pstrdup(function), false));
+}
+
+/* Makes a target entry what a query groups by, too. */
+static void
+group_by_cell(Query *query, TargetEntry *tle)
+{
+	SortGroupClause *clause = makeNode(SortGroupClause);
+	bool		hashable;
+
+	tle->ressortgroupref = clause->tleSortGroupRef = tle->resno;
+	get_sort_group_operators(INT8OID, true, true, false, &clause->sortop, &clause->eqop, NULL, &hashable);
+	clause->hashable = hashable;
+	query->groupClause = lappend(query->groupClause, clause);
+}
+
+/*
+ * Returns SELECT keys, cell, sum(total) FROM (SELECT keys, entry_cells(...) AS cell, entry_totals(...) AS total FROM ...) GROUP BY
+ * keys, cell, in the order in which inner has groups; consumes inner.
+ */
+static Query *
+cells_query(Query *inner, int nkeys, List *added)
+{
+	List	   *groups = inner->groupClause;
+	List	   *sort = inner->sortClause;
+	List	   *keys = list_truncate(inner->targetList, nkeys);
+	Aggref	   *sum = makeNode(Aggref);
+	Query	   *query;
+	ListCell   *lc;
+
+	inner->targetList = copyObject(keys);
+	foreach(lc, inner->targetList)
+		lfirst_node(TargetEntry, lc)->ressortgroupref = 0;
+	inner->groupClause = inner->sortClause = NIL;
+	inner->hasAggs = false;
+	inner->hasTargetSRFs = true;
+	add_entry_column(inner, "entry_cells", added);
+	add_entry_column(inner, "entry_totals", added);
+
+	query = dp_select_from(dp_subquery_entry(inner, "entries"));
+	foreach(lc, inner->targetList)
+		query->targetList = lappend(query->targetList,
+									makeTargetEntry((Expr *) makeVarFromTargetEntry(1, lfirst(lc)), foreach_current_index(lc) + 1,
+													pstrdup(lfirst_node(TargetEntry, lc)->resname), false));
+	foreach(lc, keys)
+		((TargetEntry *) list_nth(query->targetList, foreach_current_index(lc)))->ressortgroupref =
+			lfirst_node(TargetEntry, lc)->ressortgroupref;
+	query->hasAggs = true;
+	query->groupClause = groups;
+	query->sortClause = sort;
+	group_by_cell(query, list_nth(query->targetList, nkeys));
+	sum->aggkind = AGGKIND_NORMAL;
+	sum->aggsplit = AGGSPLIT_SIMPLE;
+	sum->aggno = sum->aggtransno = sum->location = -1;
+	put_builtin(sum, F_SUM_INT8, NUMERICOID, ((TargetEntry *) llast(query->targetList))->expr);
+	((TargetEntry *) llast(query->targetList))->expr = (Expr *) sum;
+	return query;
+}
+
 static void
 use_builtins(DpRelease *release, Query *inner, Sources *s)
 {
@@ -280,9 +426,9 @@ use_builtins(DpRelease *release, Query *inner, Sources *s)
 				release->pulls_rows = true;
 			else
 				refuse(s, column->label,
-					   may_pull ? "ask for other aggregates, with bounds that are declared or written"
-					   : "ask for counts, sums, averages or variances, with bounds that are declared or written, "
-					   "or have the dataset's owner let the coordinator read rows, with dp_cdp.alter_dataset(..., pull_rows => true)");
+					   may_pull ? "ask for other aggregates"
+					   : "ask for other aggregates, or have the dataset's owner let the coordinator read rows, "
+					   "with dp_cdp.alter_dataset(..., pull_rows => true)");
 		}
 	}
 }
@@ -445,6 +591,7 @@ dp_distribute(DpRelease *release)
 {
 	Sources		s = {0};
 	Query	   *query = release->inner_query;
+	List	   *added;
 
 	if (!dp_has_citus())
 		return false;
@@ -467,7 +614,12 @@ dp_distribute(DpRelease *release)
 	query = copyObject(query);
 	if (release->has_unit)
 		check_units_stay_together(query, &s);
-	use_builtins(release, query, &s);
+	added = contributions(release, query);
+	release->counts_cells = added != NIL;
+	if (release->counts_cells)
+		query = cells_query(query, list_length(release->keys), added);
+	else
+		use_builtins(release, query, &s);
 	name_walker((Node *) query, &s);
 	release->inner_query = query;
 	release->late_query = copyObject(query);

@@ -57,6 +57,10 @@ typedef struct ReleaseReceiver
 	DpKeyTable *keys;
 	dp_i128    *states;			/* [group][state] */
 
+	/* totals of cells: those of a group follow one another */
+	DpCells    *cells;
+	bool		in_group;		/* values and state are those of a group that has not ended */
+
 	/* kept answers of more groups: those that are asked for; NULL: all are */
 	DpKeyTable *asked;
 } ReleaseReceiver;
@@ -238,6 +242,61 @@ receive_state(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
+/* Releases the group whose cells have been read. */
+static void
+end_group(ReleaseReceiver *receiver)
+{
+	MemoryContext old = MemoryContextSwitchTo(receiver->row_context);
+
+	if (release_group(receiver, receiver->state))
+		dp_rows_put(receiver->rows, receiver->values, receiver->nulls);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(receiver->row_context);
+	receiver->in_group = false;
+}
+
+static void
+begin_group(ReleaseReceiver *receiver)
+{
+	memset(receiver->state, 0, receiver->run->priced->width * sizeof(dp_i128));
+	receiver->in_group = true;
+}
+
+static bool
+receive_cell(TupleTableSlot *slot, DestReceiver *self)
+{
+	ReleaseReceiver *receiver = (ReleaseReceiver *) self;
+
+	slot_getallattrs(slot);
+	if (receiver->states)
+	{
+		int64		position = dp_key_table_find(receiver->keys, slot->tts_values, slot->tts_isnull);
+
+		if (position >= 0)
+			dp_add_cell(receiver->cells, slot, receiver->states + position * receiver->run->priced->width);
+		return true;
+	}
+	if (receiver->in_group && !dp_cell_has_keys(receiver->cells, slot, receiver->values, receiver->nulls))
+		end_group(receiver);
+	if (!receiver->in_group)
+	{
+		begin_group(receiver);
+		dp_copy_cell_keys(receiver->cells, slot, receiver->values, receiver->nulls, receiver->row_context);
+	}
+	dp_add_cell(receiver->cells, slot, receiver->state);
+	return true;
+}
+
+/* Releases the last group; where there are no keys there is one, whether it has rows or not. */
+static void
+end_cells(ReleaseReceiver *receiver)
+{
+	if (!receiver->in_group && receiver->run->priced->nkeys == 0)
+		begin_group(receiver);
+	if (receiver->in_group)
+		end_group(receiver);
+}
+
 /* Passes over the answers of a group that nobody asked for. */
 static void
 pass_group(ReleaseReceiver *receiver)
@@ -291,7 +350,9 @@ create_receiver(DpRun *run, const DpPricedRelease *priced, TupleDesc desc)
 	ReleaseReceiver *receiver = palloc0(sizeof(ReleaseReceiver));
 	bool		is_sought;
 
-	receiver->pub.receiveSlot = receive_state;
+	receiver->pub.receiveSlot = priced->release->counts_cells ? receive_cell : receive_state;
+	if (priced->release->counts_cells)
+		receiver->cells = dp_cells_create(priced);
 	receiver->pub.rStartup = receiver_noop_startup;
 	receiver->pub.rShutdown = receiver_noop;
 	receiver->pub.rDestroy = receiver_noop;
@@ -409,6 +470,8 @@ run_plan(QueryDesc *desc, ReleaseReceiver *receiver, bool explained)
 		DP_EXECUTOR_RUN(desc);
 		if (receiver->states)
 			release_declared(receiver);
+		else if (receiver->cells)
+			end_cells(receiver);
 		finish_plan(desc);
 		if (!explained)
 			close_plan(desc);

@@ -83,6 +83,7 @@ copy_release(ExtensibleNode *newnode, const ExtensibleNode *oldnode)
 	n->inner = copyObject(o->inner);
 	n->late_query = copyObject(o->late_query);
 	n->pulls_rows = o->pulls_rows;
+	n->counts_cells = o->counts_cells;
 }
 
 static void

@@ -318,6 +318,8 @@ struct DpRelease
 	Query	   *late_query;
 	bool		pulls_rows;		/* it has aggregates whose rows are brought to
 								 * the coordinator of a cluster */
+	bool		counts_cells;	/* its rows are totals of cells, not of parts
+								 * (cells.c) */
 };
 
 /* late.c: what plans an inner query; the guard's, which calls the planner below it */

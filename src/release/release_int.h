@@ -411,6 +411,17 @@ extern void dp_check_distribution(DpRelease *release);
 extern PlannedStmt *dp_plan_late(DpRelease *release, ParamListInfo params);
 
 /*
+ * cells.c: rows of keys, a cell and its total, of which states are made.  dp_cell_has_keys tells whether a row's
+ * keys are these, which dp_copy_cell_keys has copied; dp_add_cell adds a row's total to a state.
+ */
+typedef struct DpCells DpCells;
+
+extern DpCells *dp_cells_create(const DpPricedRelease *priced);
+extern bool dp_cell_has_keys(const DpCells *cells, TupleTableSlot *slot, const Datum *values, const bool *nulls);
+extern void dp_copy_cell_keys(const DpCells *cells, TupleTableSlot *slot, Datum *values, bool *nulls, MemoryContext context);
+extern void dp_add_cell(const DpCells *cells, TupleTableSlot *slot, dp_i128 *state);
+
+/*
  * worker_settings.c: sends the sandbox's settings, and what dp_worker_probe has made, to the servers that will read
  * rows; ZC002 where the asker has sent settings, or a server is not there or cannot do what it is asked for.
  * worker_probe.c: makes a statement that fails where a query cannot be computed.

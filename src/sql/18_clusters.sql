@@ -2,6 +2,12 @@
 -- 18. Clusters of Citus
 -- =========================================================================
 
+-- What a row adds to totals (bigint) and histograms (codes: integer, integer[]), as rows of a cell and a number, whose sums Citus has computed where rows are
+CREATE OR REPLACE FUNCTION dp_cdp.entry_cells(VARIADIC "any") RETURNS SETOF bigint
+	AS 'MODULE_PATHNAME', 'dp_entry_cells' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 3;
+CREATE OR REPLACE FUNCTION dp_cdp.entry_totals(VARIADIC "any") RETURNS SETOF bigint
+	AS 'MODULE_PATHNAME', 'dp_entry_totals' LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 3;
+
 -- Without a function that combines states: Citus has the rows brought to the coordinator, or has all of it done by the one server that has them
 CREATE OR REPLACE AGGREGATE dp_cdp.gathered_histogram(code integer, bins integer) (
 	SFUNC = dp_cdp.exact_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp.vector_counts, PARALLEL = SAFE

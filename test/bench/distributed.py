@@ -55,6 +55,10 @@ QUERIES = [
      "SELECT dept, count(*) FROM {} GROUP BY dept", "rows", 1.2),
     ("sum, rows as units", "SELECT dept, dp_sum(cost) FROM {} GROUP BY dept",
      "SELECT dept, sum(cost) FROM {} GROUP BY dept", "rows", 1.2),
+    ("histogram, units bounded", "SELECT dept, dp_histogram(cost, 0, 1000, 10) FROM {} GROUP BY dept",
+     "SELECT dept, width_bucket(cost, 0, 1000, 10), count(*) FROM {} GROUP BY 1, 2", "units", 3.0),
+    ("histogram, rows as units", "SELECT dept, dp_histogram(cost, 0, 1000, 10) FROM {} GROUP BY dept",
+     "SELECT dept, width_bucket(cost, 0, 1000, 10), count(*) FROM {} GROUP BY 1, 2", "rows", 3.0),
 ]
 
 
