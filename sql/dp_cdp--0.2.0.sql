@@ -4305,10 +4305,12 @@ BEGIN
 			-- what it spends is debited from no wider budget as well
 			NOT b.role_missing AND NOT EXISTS (SELECT FROM budgets w WHERE w.role <> b.role AND dp_cdp.role_pays(b.role, w.role)) AS widest
 		FROM budgets b
+	), payers AS MATERIALIZED (
+		-- what a planner cannot estimate is not computed again for each budget
+		SELECT DISTINCT s.role, s.session_role, s.paid_by FROM sums s WHERE s.kind = 'role'
 	), pays AS MATERIALIZED (
 		SELECT p.role AS payer, p.session_role, p.paid_by, b.ledger_id, b.begins, b.place
-		FROM (SELECT DISTINCT s.role, s.session_role, s.paid_by FROM sums s WHERE s.kind = 'role') p
-			JOIN ranked b ON dp_cdp.counts_at(p.paid_by, b.ledger_id, p.role, p.session_role, b.role)
+		FROM payers p JOIN ranked b ON dp_cdp.counts_at(p.paid_by, b.ledger_id, p.role, p.session_role, b.role)
 	), paid AS MATERIALIZED (
 		SELECT p.ledger_id, p.place, s.day, sum(s.paid) AS rho, sum(s.answered) AS answered, sum(s.refused) AS refused,
 			bool_and(p.begins IS NULL OR s.day >= p.begins) AS this_period
@@ -4316,10 +4318,10 @@ BEGIN
 			AND coalesce(p.paid_by, '{}') = coalesce(s.paid_by, '{}')
 		WHERE s.kind = 'role'
 		GROUP BY p.ledger_id, p.place, s.day
-	), totals AS (
+	), totals AS MATERIALIZED (
 		SELECT p.ledger_id, sum(p.answered) AS answered, sum(p.refused) AS refused
 		FROM paid p GROUP BY p.ledger_id
-	), series AS (
+	), series AS MATERIALIZED (
 		SELECT p.ledger_id, min(p.day) AS first, jsonb_agg(jsonb_build_array(p.day, p.rho) ORDER BY p.day) AS days
 		FROM paid p WHERE p.place <= charts AND p.this_period AND p.rho <> 0 GROUP BY p.ledger_id
 	), wide AS (
