@@ -35,6 +35,7 @@
 
 #include "admin/admin.h"
 #include "base/compat.h"
+#include "base/distributed.h"
 #include "base/errors.h"
 #include "base/extension.h"
 #include "base/settings.h"
@@ -398,6 +399,26 @@ move_policy(Oid relid, DpLabel *label, char *dataset, Oid user)
 }
 
 /*
+ * Lets workers of a cluster know what they cannot be told with a table that was distributed before: they close
+ * it to who may read it by pg_read_all_data alone, and to writers whom its keys would tell who is there.
+ */
+static void
+relabel_workers(Oid relid)
+{
+	Oid			types[] = {REGCLASSOID};
+	Datum		values[] = {ObjectIdGetDatum(relid)};
+	AttrNumber	column;
+	DpAdminContext context;
+
+	if (!dp_is_distributed(relid, &column))
+		return;
+	CommandCounterIncrement();
+	dp_admin_begin(&context);
+	dp_admin_execute("SELECT dp_cdp.relabel_workers($1)", 1, types, values, NULL, true);
+	dp_admin_end(&context);
+}
+
+/*
  * protect_table("table", dataset, unit, through, block, every)
  */
 Datum
@@ -440,6 +461,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	dp_policy_name_settled(relid, dataset);
 	dp_admin_report_readers(relid);
 	dp_admin_end(&context);
+	relabel_workers(relid);
 	PG_RETURN_VOID();
 }
 
@@ -509,6 +531,7 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	dp_admin_begin(&context);
 	dp_admin_end_answers(label->dataset);
 	dp_admin_end(&context);
+	relabel_workers(relid);
 	report_opened(relid);
 	report_children(relid, children);
 	PG_RETURN_VOID();

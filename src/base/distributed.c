@@ -147,21 +147,21 @@ table_of_shard(int64 shard)
 	return result;
 }
 
-bool
-dp_is_shard(Oid relid)
+Oid
+dp_table_of_shard(Oid relid)
 {
 	HeapTuple	tuple;
 	HeapTuple	of;
 	const char *number;
 	char	   *end;
 	int64		shard = 0;
-	bool		result = false;
+	Oid			result = InvalidOid;
 
 	if (!dp_has_citus())
-		return false;
+		return InvalidOid;
 	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	if (!HeapTupleIsValid(tuple))
-		return false;
+		return InvalidOid;
 	/* its name ends in its number */
 	number = strrchr(NameStr(((Form_pg_class) GETSTRUCT(tuple))->relname), '_');
 	if (number != NULL && isdigit((unsigned char) number[1]))
@@ -175,10 +175,17 @@ dp_is_shard(Oid relid)
 	if (HeapTupleIsValid(of))
 	{
 		/* others may call their tables what they like */
-		result = ((Form_pg_class) GETSTRUCT(of))->relowner == ((Form_pg_class) GETSTRUCT(tuple))->relowner &&
-			((Form_pg_class) GETSTRUCT(of))->relnamespace == ((Form_pg_class) GETSTRUCT(tuple))->relnamespace;
+		if (((Form_pg_class) GETSTRUCT(of))->relowner == ((Form_pg_class) GETSTRUCT(tuple))->relowner &&
+			((Form_pg_class) GETSTRUCT(of))->relnamespace == ((Form_pg_class) GETSTRUCT(tuple))->relnamespace)
+			result = ((Form_pg_class) GETSTRUCT(of))->oid;
 		ReleaseSysCache(of);
 	}
 	ReleaseSysCache(tuple);
 	return result;
+}
+
+bool
+dp_is_shard(Oid relid)
+{
+	return OidIsValid(dp_table_of_shard(relid));
 }

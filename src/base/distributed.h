@@ -32,4 +32,7 @@ extern bool dp_is_distributed(Oid relid, AttrNumber *column);
  */
 extern bool dp_is_shard(Oid relid);
 
+/* Returns the table that it is a shard of, InvalidOid: it is none. */
+extern Oid	dp_table_of_shard(Oid relid);
+
 #endif							/* DP_DISTRIBUTED_H */

@@ -34,6 +34,7 @@
 #include "parser/parse_func.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
+#include "policy/shards.h"
 #include "tcop/utility.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -134,7 +135,7 @@ guard_check_perms(DP_CHECK_PERMS_ARGS)
 		table = dp_table_of_sequence(rte);
 		if (!OidIsValid(table) && dp_policy_table(rte->relid) != NULL)
 			table = rte->relid;
-		if (!OidIsValid(table) || dp_may_read(table))
+		if (OidIsValid(table) ? dp_may_read(table) : !OidIsValid(table = dp_closed_shard(rte->relid)))
 			continue;
 		if (ereport_on_violation)
 			refuse_rows(table);

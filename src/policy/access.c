@@ -20,6 +20,7 @@
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "policy/policy.h"
+#include "policy/shards.h"
 #include "rewrite/rowsecurity.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
@@ -74,8 +75,8 @@ holds_budget(Oid roleid)
 }
 
 /* Looks for SELECT by a grant on the table: membership in pg_read_all_data is none. */
-static bool
-is_granted_select(Oid relid, Oid roleid)
+bool
+dp_is_granted_select(Oid relid, Oid roleid)
 {
 	HeapTuple	tuple;
 	Oid			owner;
@@ -95,12 +96,12 @@ is_granted_select(Oid relid, Oid roleid)
 	return aclmask(acl, roleid, owner, ACL_SELECT, ACLMASK_ANY) != 0;
 }
 
-/* Lets who may read everything read protected tables, unless they are analysts. */
+/* Lets who may read everything read protected tables, unless they are analysts; a worker of a cluster does not know who is. */
 static bool
 role_may_read(Oid relid, Oid roleid)
 {
 	if (pg_class_aclcheck(relid, roleid, ACL_SELECT) != ACLCHECK_OK ||
-		(!is_granted_select(relid, roleid) && holds_budget(roleid)))
+		(!dp_is_granted_select(relid, roleid) && (holds_budget(roleid) || dp_is_citus_worker())))
 		return false;
 	return check_enable_rls(relid, roleid, true) != RLS_ENABLED || some_policy_applies(relid, roleid);
 }

@@ -55,6 +55,7 @@
 #include "base/distributed.h"
 #include "base/extension.h"
 #include "policy/policy_int.h"
+#include "policy/shards.h"
 
 /* a DpTable with the link it needs once it is out of the cache */
 typedef struct CachedTable
@@ -193,8 +194,8 @@ dp_labelled_ancestors(Oid relid)
 }
 
 /* Returns the table that a TOAST table belongs to. */
-static Oid
-toast_owner(Oid relid)
+Oid
+dp_toast_owner(Oid relid)
 {
 	Oid			result = InvalidOid;
 	Relation	rel = table_open(DependRelationId, AccessShareLock);
@@ -343,7 +344,7 @@ load_policy(Oid relid, DpTable *table)
 			break;
 		case RELKIND_TOASTVALUE:
 			{
-				Oid			owner = toast_owner(relid);
+				Oid			owner = dp_toast_owner(relid);
 
 				if (OidIsValid(owner))
 					policy_from_other(relid, owner, table);

@@ -16,6 +16,59 @@ CREATE OR REPLACE AGGREGATE dp_cdp.gathered_histogram(codes integer[], bins inte
 	SFUNC = dp_cdp.codes_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp.vector_counts, PARALLEL = SAFE
 );
 
+-- Gives the table that Citus manages the label that it has here at the workers, too, or takes it from them and all shards.  Labels
+-- are set in transactions of the workers' own; one that stays there when this is undone closes a table that has no rows there
+CREATE OR REPLACE FUNCTION dp_cdp.relabel_workers("table" regclass)
+	RETURNS void
+	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+	AS $f$
+DECLARE
+	-- labels of the table where that is true, and of shards
+	clear text := $d$DECLARE
+			statement text;
+		BEGIN
+			-- shard_name() does not say public; the function that this is a part of resets it
+			SET LOCAL search_path = pg_catalog, public;
+			%3$s
+			FOR statement IN SELECT format('SECURITY LABEL FOR dp_cdp ON %%s IS NULL', CASE WHEN l.objsubid = 0 THEN 'TABLE ' || l.objoid::regclass
+					ELSE format('COLUMN %%s.%%I', l.objoid::regclass, a.attname) END)
+				FROM pg_seclabel l LEFT JOIN pg_attribute a ON a.attrelid = l.objoid AND a.attnum = l.objsubid
+				WHERE l.provider = 'dp_cdp' AND l.classoid = 'pg_class'::regclass AND (%2$L AND l.objoid = to_regclass(%1$L) OR
+					l.objoid IN (SELECT to_regclass(shard_name(s.logicalrelid, s.shardid)) FROM pg_dist_shard s WHERE s.logicalrelid = to_regclass(%1$L)))
+				ORDER BY l.objoid, l.objsubid LOOP
+				EXECUTE statement;
+			END LOOP;$d$;
+	name text := (SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = "table");
+	wanted text;
+	command text;
+	failed text;
+	propagates text := current_setting('citus.enable_ddl_propagation');
+BEGIN
+	SELECT string_agg(format('SECURITY LABEL FOR dp_cdp ON %s IS %L', CASE WHEN l.objsubid = 0 THEN 'TABLE ' || name
+			ELSE format('COLUMN %s.%I', name, a.attname) END, l.label), '; ' ORDER BY l.objsubid)
+		INTO wanted
+		FROM pg_seclabel l LEFT JOIN pg_attribute a ON a.attrelid = l.objoid AND a.attnum = l.objsubid
+		WHERE l.provider = 'dp_cdp' AND l.classoid = 'pg_class'::regclass AND l.objoid = "table";
+	-- one that knows no tables of the cluster, by its own number, has none to be closed
+	command := format('DO LANGUAGE plpgsql %L', format(clear, name, true, 'SET LOCAL lock_timeout = ''10s''; SET LOCAL citus.enable_ddl_propagation = off;')
+		|| format(' IF EXISTS (SELECT FROM pg_dist_local_group WHERE groupid <> 0) THEN IF to_regclass(%L) IS NULL THEN'
+			' RAISE ''it is not there yet: call this in a transaction after that in which the table was distributed''; END IF; %s END IF; END',
+			name, coalesce(wanted || ';', '')));
+	EXECUTE 'SELECT string_agg(format(''%s:%s: %s'', w.nodename, w.nodeport, w.result), ''; '') FROM run_command_on_workers($1) w WHERE NOT w.success'
+		INTO failed USING command;
+	IF failed IS NOT NULL THEN
+		RAISE 'the label of table % cannot be set at all servers of the cluster: %', name, failed USING ERRCODE = 'ZC004';
+	END IF;
+	IF wanted IS NULL THEN
+		PERFORM set_config('citus.enable_ddl_propagation', 'off', true);
+		EXECUTE format('DO LANGUAGE plpgsql %L', format(clear, name, false, '') || ' END');
+		PERFORM set_config('citus.enable_ddl_propagation', propagates, true);
+	END IF;
+END $f$;
+REVOKE ALL ON FUNCTION dp_cdp.relabel_workers(regclass) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.relabel_workers(regclass) IS
+	'called by protect_table() and unprotect_table(): labels of a table that Citus manages at the workers';
+
 -- What a worker tells of itself; '{}' where there is no Citus, or this is a worker
 CREATE OR REPLACE FUNCTION dp_cdp.cluster_facts()
 	RETURNS TABLE(node text, answers boolean, told jsonb)

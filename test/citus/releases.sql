@@ -163,9 +163,9 @@ BEGIN
 	RETURN (SELECT string_agg(value, ' ') FROM answer WHERE who IS NULL);
 END $$;
 TRUNCATE answer;
-SELECT alike(at_worker('SELECT count(*) FROM visits', 'x'), '%permission denied%', 'a worker shows no rows');
+SELECT alike(at_worker('SELECT count(*) FROM visits', 'x'), 'ERROR:  dataset "clinic" is not here, at a worker%', 'a worker shows no rows');
 TRUNCATE answer;
-SELECT alike(at_worker('SELECT count(*) FROM visits', 'citus_internal gpid=1'), '%permission denied%', 'nor to who takes the name of the engine');
+SELECT alike(at_worker('SELECT count(*) FROM visits', 'citus_internal gpid=1'), 'ERROR:  dataset "clinic" is not here, at a worker%', 'nor to who takes the name of the engine');
 TRUNCATE answer;
 SELECT alike(at_worker('SELECT dp_count(*) FROM visits', 'citus_internal gpid=1'), '%ERROR%', 'nor does it release anything');
 

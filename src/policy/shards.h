@@ -1,0 +1,25 @@
+/*-------------------------------------------------------------------------
+ *
+ * shards.h
+ *	  Shards of protected tables, on the servers of a cluster.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_SHARDS_H
+#define DP_SHARDS_H
+
+#include "postgres.h"
+
+/*
+ * Returns the protected table that a relation, which current_user reads by no grant, is a shard of, or the TOAST table of
+ * a shard; InvalidOid: it is none, or he may read it.
+ */
+extern Oid	dp_closed_shard(Oid relid);
+
+/* access.c: tells whether SELECT is granted on the table itself, or the role owns it, or is a superuser */
+extern bool dp_is_granted_select(Oid relid, Oid roleid);
+
+/* cache.c: the table that a TOAST table is of */
+extern Oid	dp_toast_owner(Oid relid);
+
+#endif							/* DP_SHARDS_H */
