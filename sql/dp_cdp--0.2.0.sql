@@ -5793,6 +5793,8 @@ DECLARE
 	command text;
 	failed text;
 	propagates text := current_setting('citus.enable_ddl_propagation');
+	-- workers know no others: of those that are distributed by ranges or appended to they have shards alone
+	known bool := (SELECT p.partmethod IN ('h', 'n') FROM pg_dist_partition p WHERE p.logicalrelid = "table");
 BEGIN
 	SELECT string_agg(format('SECURITY LABEL FOR dp_cdp ON %s IS %L', CASE WHEN l.objsubid = 0 THEN 'TABLE ' || name
 			ELSE format('COLUMN %s.%I', name, a.attname) END, l.label), '; ' ORDER BY l.objsubid)
@@ -5804,8 +5806,10 @@ BEGIN
 		|| format(' IF EXISTS (SELECT FROM pg_dist_local_group WHERE groupid <> 0) THEN IF to_regclass(%L) IS NULL THEN'
 			' RAISE ''it is not there yet: call this in a transaction after that in which the table was distributed''; END IF; %s END IF; END',
 			name, coalesce(wanted || ';', '')));
-	EXECUTE 'SELECT string_agg(format(''%s:%s: %s'', w.nodename, w.nodeport, w.result), ''; '') FROM run_command_on_workers($1) w WHERE NOT w.success'
-		INTO failed USING command;
+	IF known THEN
+		EXECUTE 'SELECT string_agg(format(''%s:%s: %s'', w.nodename, w.nodeport, w.result), ''; '') FROM run_command_on_workers($1) w WHERE NOT w.success'
+			INTO failed USING command;
+	END IF;
 	IF failed IS NOT NULL THEN
 		RAISE 'the label of table % cannot be set at all servers of the cluster: %', name, failed USING ERRCODE = 'ZC004';
 	END IF;
