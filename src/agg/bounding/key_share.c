@@ -145,23 +145,17 @@ dp_key_share_complete(DpKeyShare *share, dsa_area *dsa, DpKeyRows *rows)
 {
 	bool		has_read = rows->context != NULL;
 	uint64		first = has_read ? count_rows(share, rows) : 0;
+	int			phase = BarrierPhase(&share->barrier);
 
-	switch (BarrierPhase(&share->barrier))
+	if (phase == READING && BarrierArriveAndWait(&share->barrier, PG_WAIT_EXTENSION))
+		make_arrays(share, dsa, rows);
+	if (phase <= PLANNING)
+		BarrierArriveAndWait(&share->barrier, PG_WAIT_EXTENSION);
+	if (phase <= FILLING)
 	{
-		case READING:
-			if (BarrierArriveAndWait(&share->barrier, PG_WAIT_EXTENSION))
-				make_arrays(share, dsa, rows);
-			/* FALLTHROUGH */
-		case PLANNING:
-			BarrierArriveAndWait(&share->barrier, PG_WAIT_EXTENSION);
-			/* FALLTHROUGH */
-		case FILLING:
-			if (has_read)
-				copy_rows(share, dsa, rows, first);
-			BarrierArriveAndWait(&share->barrier, PG_WAIT_EXTENSION);
-			/* FALLTHROUGH */
-		default:
-			break;
+		if (has_read)
+			copy_rows(share, dsa, rows, first);
+		BarrierArriveAndWait(&share->barrier, PG_WAIT_EXTENSION);
 	}
 	BarrierDetach(&share->barrier);
 	use_arrays(share, dsa, rows);
