@@ -20,7 +20,7 @@
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "policy/policy.h"
-#include "policy/shards.h"
+#include "policy/policy_int.h"
 #include "rewrite/rowsecurity.h"
 #include "utils/acl.h"
 #include "utils/lsyscache.h"

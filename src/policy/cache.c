@@ -55,7 +55,6 @@
 #include "base/distributed.h"
 #include "base/extension.h"
 #include "policy/policy_int.h"
-#include "policy/shards.h"
 
 /* a DpTable with the link it needs once it is out of the cache */
 typedef struct CachedTable

@@ -25,6 +25,12 @@ extern void dp_function_relabel(Oid funcid, const char *text);
 /* cache.c: direct parents by pg_inherits, a List of Oids */
 extern List *dp_parents(Oid relid);
 
+/* cache.c: the table that a TOAST table is of */
+extern Oid	dp_toast_owner(Oid relid);
+
+/* access.c: tells whether SELECT is granted on the table itself, or the role owns it, or is a superuser */
+extern bool dp_is_granted_select(Oid relid, Oid roleid);
+
 /* datasets.c: the newest committed state wherever that may be asked for */
 extern Snapshot dp_register_latest_snapshot(void);
 

@@ -18,6 +18,7 @@
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "policy/policy.h"
+#include "policy/policy_int.h"
 #include "policy/shards.h"
 #include "utils/lsyscache.h"
 

@@ -16,10 +16,4 @@
  */
 extern Oid	dp_closed_shard(Oid relid);
 
-/* access.c: tells whether SELECT is granted on the table itself, or the role owns it, or is a superuser */
-extern bool dp_is_granted_select(Oid relid, Oid roleid);
-
-/* cache.c: the table that a TOAST table is of */
-extern Oid	dp_toast_owner(Oid relid);
-
 #endif							/* DP_SHARDS_H */
