@@ -422,6 +422,18 @@ extern void dp_copy_cell_keys(const DpCells *cells, TupleTableSlot *slot, Datum 
 extern void dp_add_cell(const DpCells *cells, TupleTableSlot *slot, dp_i128 *state);
 
 /*
+ * receiver.c: what turns the rows of an inner plan into released rows.  dp_receiver_create makes it for rows of desc,
+ * dp_receiver_begin lets it write run->rows (has_plan: rows of a plan will come), dp_receiver_end, after the last row,
+ * releases what only then is known to be whole.
+ */
+typedef struct DpReceiver DpReceiver;
+
+extern DpReceiver *dp_receiver_create(DpRun *run, const DpPricedRelease *priced, TupleDesc desc);
+extern DestReceiver *dp_receiver_dest(DpReceiver *receiver);
+extern void dp_receiver_begin(DpReceiver *receiver, DpRun *run, bool has_plan);
+extern void dp_receiver_end(DpReceiver *receiver);
+
+/*
  * worker_settings.c: sends the sandbox's settings, and what dp_worker_probe has made, to the servers that will read
  * rows; ZC002 where the asker has sent settings, or a server is not there or cannot do what it is asked for.
  * worker_probe.c: makes a statement that fails where a query cannot be computed.

@@ -1,0 +1,361 @@
+/*-------------------------------------------------------------------------
+ *
+ * receiver.c
+ *	  Turns the exact states of groups into released rows.
+ *
+ * Invariants:
+ * - Exact states live here and nowhere else.
+ * - Whatever the inner plan finds, the same noise is drawn for every released
+ *	 value; where keys are declared, of each of them in their canonical order,
+ *	 when the inner plan has ended.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "base/errors.h"
+#include "base/noise.h"
+#include "catalog/pg_type.h"
+#include "math/wide.h"
+#include "miscadmin.h"
+#include "release/kept_int.h"
+#include "release/release.h"
+#include "release/release_int.h"
+#include "tcop/dest.h"
+#include "utils/array.h"
+#include "utils/memutils.h"
+
+struct DpReceiver
+{
+	DestReceiver pub;
+	DpRun	   *run;
+	DpRows	   *rows;
+	bool		has_plan;		/* otherwise all keys are known, and no states are needed */
+	MemoryContext row_context;	/* reset for each released row */
+	Datum	   *values;
+	bool	   *nulls;
+	dp_i128    *state;			/* the exact states of one group */
+
+	/* declared keys: states of all groups, until the inner plan has ended */
+	DpKeyTable *keys;
+	dp_i128    *states;			/* [group][state] */
+
+	/* totals of cells: those of a group follow one another */
+	DpCells    *cells;
+	bool		in_group;		/* values and state are those of a group that has not ended */
+
+	/* kept answers of more groups: those that are asked for; NULL: all are */
+	DpKeyTable *asked;
+};
+
+/* Puts the answer of a column in one group where the released row has it, and its error, and moves on in both. */
+static void
+put_answer(DpReceiver *receiver, int i, const dp_i128 *drawn, int *out, int *errors)
+{
+	DpPricedRelease *priced = receiver->run->priced;
+	DpPricedColumn *column = &priced->columns[i];
+	DpAnswerError error;
+
+	receiver->values[*out] = dp_answer_of_draws(column, drawn, &error);
+	receiver->nulls[*out] = error.isnull;
+	if (receiver->run->pilot)
+		dp_pilot_add(receiver->run->pilot, i, error.value, error.stddev);
+	else if (!receiver->run->is_hidden)
+		dp_report_group(priced, i, receiver->values, receiver->nulls, error.stddev);
+	if (column->desc->with_error)
+	{
+		receiver->nulls[*errors] = error.isnull;
+		receiver->values[(*errors)++] = Float8GetDatum(error.stddev);
+	}
+	(*out)++;
+}
+
+/* Returns the noisy integers of a column in one group. */
+static const dp_i128 *
+column_draws(DpReceiver *receiver, int i, const dp_i128 *state)
+{
+	DpRun	   *run = receiver->run;
+
+	return run->kept ? dp_kept_group(run->kept, i, state) : dp_draw(&run->priced->columns[i], state);
+}
+
+/* Adds the noisy values of one group after its keys; returns false if its keys stay hidden. */
+static bool
+release_group(DpReceiver *receiver, const dp_i128 *state)
+{
+	DpRun	   *run = receiver->run;
+	DpPricedRelease *priced = run->priced;
+	int			out = priced->nkeys;
+	int			errors = out;
+	/* keys that were shown before are shown again */
+	int			selection = run->kept && run->kept->keys ? -1 : priced->release->selection;
+	dp_i128		units = 0;
+
+	if (selection >= 0)
+	{
+		units = column_draws(receiver, selection, state)[0];
+		if (units < priced->threshold)
+			return false;
+	}
+	for (int i = 0; i < priced->ncolumns; i++)
+		errors += priced->columns[i].desc->hidden ? 0 : 1;
+	for (int i = 0; i < priced->ncolumns; i++)
+	{
+		const dp_i128 *drawn;
+
+		if (priced->columns[i].desc->hidden)
+			continue;
+		/* the count that decided is released as it was drawn */
+		drawn = i == selection ? &units : column_draws(receiver, i, state);
+		if (priced->columns[i].is_agreed)
+			dp_agree_drawn(&priced->columns[i], drawn[0]);
+		put_answer(receiver, i, drawn, &out, &errors);
+	}
+	if (run->kept)
+		dp_kept_end_group(run->kept, receiver->values, receiver->nulls);
+	return true;
+}
+
+/* Reads the counts of a histogram that was gathered from the servers of a cluster. */
+static void
+read_counts(Datum value, dp_i128 *state, int width)
+{
+	Datum	   *counts;
+	int			n;
+
+	deconstruct_array(DatumGetArrayTypeP(value), INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &counts, NULL, &n);
+	if (n != width)
+		elog(ERROR, "a histogram has %d bins instead of %d", n, width);
+	for (int i = 0; i < n; i++)
+		state[i] = DatumGetInt64(counts[i]);
+}
+
+static void
+read_vector(Datum value, dp_i128 *state, int width)
+{
+	DpExactVector *vector = (DpExactVector *) DatumGetPointer(value);
+
+	if (vector->bins != width)
+		elog(ERROR, "a vector has %d bins instead of %d", vector->bins, width);
+	for (int i = 0; i < width; i++)
+		state[i] = vector->count[i];
+}
+
+static void
+read_state(DpReceiver *receiver, TupleTableSlot *slot, dp_i128 *state)
+{
+	DpPricedRelease *priced = receiver->run->priced;
+	int			att = priced->nkeys;
+
+	memset(state, 0, priced->width * sizeof(dp_i128));
+	for (int i = 0; i < priced->ncolumns; i++)
+	{
+		for (int j = 0; j < priced->columns[i].nparts; j++, att++)
+		{
+			DpPricedPart *part = &priced->columns[i].parts[j];
+			Datum		value = slot->tts_values[att];
+
+			if (slot->tts_isnull[att])
+				continue;
+			if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == INT8ARRAYOID)
+				read_counts(value, state + part->offset, part->width);
+			else if (part->desc.kind == DP_VALUE_CODES || part->desc.kind == DP_VALUE_CUT)
+				read_vector(value, state + part->offset, part->width);
+			else if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == INT8OID)
+				state[part->offset] = DatumGetInt64(value);
+			else if (TupleDescAttr(slot->tts_tupleDescriptor, att)->atttypid == NUMERICOID)
+				state[part->offset] = dp_sum_of_numeric(value);
+			else
+				state[part->offset] = dp_exact_sum_get((DpExactSum *) DatumGetPointer(value));
+		}
+	}
+}
+
+static bool
+receive_state(TupleTableSlot *slot, DestReceiver *self)
+{
+	DpReceiver *receiver = (DpReceiver *) self;
+	DpPricedRelease *priced = receiver->run->priced;
+	MemoryContext old;
+
+	slot_getallattrs(slot);
+	if (receiver->states)
+	{
+		int64		position = dp_key_table_find(receiver->keys, slot->tts_values, slot->tts_isnull);
+
+		if (position >= 0)
+			read_state(receiver, slot, receiver->states + position * priced->width);
+		return true;
+	}
+
+	old = MemoryContextSwitchTo(receiver->row_context);
+	read_state(receiver, slot, receiver->state);
+	memcpy(receiver->values, slot->tts_values, priced->nkeys * sizeof(Datum));
+	memcpy(receiver->nulls, slot->tts_isnull, priced->nkeys * sizeof(bool));
+	if (release_group(receiver, receiver->state))
+		dp_rows_put(receiver->rows, receiver->values, receiver->nulls);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(receiver->row_context);
+	return true;
+}
+
+/* Releases the group whose cells have been read. */
+static void
+end_group(DpReceiver *receiver)
+{
+	MemoryContext old = MemoryContextSwitchTo(receiver->row_context);
+
+	if (release_group(receiver, receiver->state))
+		dp_rows_put(receiver->rows, receiver->values, receiver->nulls);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(receiver->row_context);
+	receiver->in_group = false;
+}
+
+static void
+begin_group(DpReceiver *receiver)
+{
+	memset(receiver->state, 0, receiver->run->priced->width * sizeof(dp_i128));
+	receiver->in_group = true;
+}
+
+static bool
+receive_cell(TupleTableSlot *slot, DestReceiver *self)
+{
+	DpReceiver *receiver = (DpReceiver *) self;
+
+	slot_getallattrs(slot);
+	if (receiver->states)
+	{
+		int64		position = dp_key_table_find(receiver->keys, slot->tts_values, slot->tts_isnull);
+
+		if (position >= 0)
+			dp_add_cell(receiver->cells, slot, receiver->states + position * receiver->run->priced->width);
+		return true;
+	}
+	if (receiver->in_group && !dp_cell_has_keys(receiver->cells, slot, receiver->values, receiver->nulls))
+		end_group(receiver);
+	if (!receiver->in_group)
+	{
+		begin_group(receiver);
+		dp_copy_cell_keys(receiver->cells, slot, receiver->values, receiver->nulls, receiver->row_context);
+	}
+	dp_add_cell(receiver->cells, slot, receiver->state);
+	return true;
+}
+
+/* Releases the last group; where there are no keys there is one, whether it has rows or not. */
+static void
+end_cells(DpReceiver *receiver)
+{
+	if (!receiver->in_group && receiver->run->priced->nkeys == 0)
+		begin_group(receiver);
+	if (receiver->in_group)
+		end_group(receiver);
+}
+
+/* Passes over the answers of a group that nobody asked for. */
+static void
+pass_group(DpReceiver *receiver)
+{
+	for (int i = 0; i < receiver->run->priced->ncolumns; i++)
+		(void) column_draws(receiver, i, NULL);
+}
+
+/*
+ * Releases every group whose keys are known, whether the inner plan met it or
+ * not; without keys, the only one.
+ */
+static void
+release_declared(DpReceiver *receiver)
+{
+	DpPricedRelease *priced = receiver->run->priced;
+	int64		n = receiver->keys ? dp_key_table_size(receiver->keys) : 1;
+
+	for (int64 position = 0; position < n; position++)
+	{
+		MemoryContext old = MemoryContextSwitchTo(receiver->row_context);
+
+		CHECK_FOR_INTERRUPTS();
+		if (receiver->keys)
+			dp_key_table_get(receiver->keys, position, receiver->values, receiver->nulls);
+		if (receiver->asked != NULL && dp_key_table_find(receiver->asked, receiver->values, receiver->nulls) < 0)
+			pass_group(receiver);
+		else
+		{
+			release_group(receiver, receiver->states ? receiver->states + position * priced->width : NULL);
+			dp_rows_put(receiver->rows, receiver->values, receiver->nulls);
+		}
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(receiver->row_context);
+	}
+}
+
+static void
+receiver_noop_startup(DestReceiver *self, int operation, TupleDesc typeinfo)
+{
+}
+
+static void
+receiver_noop(DestReceiver *self)
+{
+}
+
+DpReceiver *
+dp_receiver_create(DpRun *run, const DpPricedRelease *priced, TupleDesc desc)
+{
+	DpReceiver *receiver = palloc0(sizeof(DpReceiver));
+	bool		is_sought;
+
+	receiver->pub.receiveSlot = priced->release->counts_cells ? receive_cell : receive_state;
+	if (priced->release->counts_cells)
+		receiver->cells = dp_cells_create(priced);
+	receiver->pub.rStartup = receiver_noop_startup;
+	receiver->pub.rShutdown = receiver_noop;
+	receiver->pub.rDestroy = receiver_noop;
+	receiver->pub.mydest = DestNone;
+	receiver->run = run;
+	receiver->row_context = AllocSetContextCreate(CurrentMemoryContext, "dp_cdp released row",
+												  ALLOCSET_DEFAULT_SIZES);
+	receiver->values = palloc0(sizeof(Datum) * Max(desc->natts, 1));
+	receiver->nulls = palloc0(sizeof(bool) * Max(desc->natts, 1));
+	receiver->state = palloc0(sizeof(dp_i128) * Max(priced->width, 1));
+	is_sought = run->kept == NULL || dp_kept_needs_rows(run->kept);
+	if (priced->release->selection < 0 && priced->nkeys > 0)
+		receiver->keys = dp_key_table_create(priced->release, priced->tuples, is_sought);
+	else if (run->kept && run->kept->keys)
+		receiver->keys = dp_key_table_of(priced->release, run->kept->keys, is_sought);
+	if (run->asked != NULL)
+		receiver->asked = dp_key_table_create(run->asked->release, run->asked->tuples, true);
+	return receiver;
+}
+
+DestReceiver *
+dp_receiver_dest(DpReceiver *receiver)
+{
+	return &receiver->pub;
+}
+
+void
+dp_receiver_begin(DpReceiver *receiver, DpRun *run, bool has_plan)
+{
+	receiver->run = run;
+	receiver->rows = run->rows;
+	receiver->has_plan = has_plan;
+	/* not before: of several releases one at a time needs that much */
+	if (receiver->keys != NULL && has_plan)
+		receiver->states =
+			MemoryContextAllocExtended(CurrentMemoryContext,
+									   sizeof(dp_i128) * Max(run->priced->width, 1) *
+									   Max(dp_key_table_size(receiver->keys), 1),
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+void
+dp_receiver_end(DpReceiver *receiver)
+{
+	if (receiver->states || !receiver->has_plan)
+		release_declared(receiver);
+	else if (receiver->cells)
+		end_cells(receiver);
+}
