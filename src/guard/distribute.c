@@ -31,7 +31,6 @@
 #include "base/distributed.h"
 #include "base/errors.h"
 #include "base/extension.h"
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
@@ -39,7 +38,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
-#include "parser/parse_oper.h"
 #include "parser/parsetree.h"
 #include "policy/policy.h"
 #include "utils/fmgroids.h"
@@ -157,90 +155,6 @@ check_units_stay_together(Query *inner, Sources *s)
 					get_rel_name(s->by_column), get_attname(s->by_column, s->column, false))));
 }
 
-/* Makes the call of a function of the extension's of one or two arguments. */
-static Expr *
-steps_call(const char *function, Oid result, List *args)
-{
-	Oid			types[] = {exprType(linitial(args)), exprType(llast(args))};
-
-	return (Expr *) makeFuncExpr(dp_own_routine(function, list_length(args), types), result, args,
-								 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-}
-
-static Expr *
-as_bigint(Expr *integer)
-{
-	return (Expr *) makeFuncExpr(F_INT8_INT4, INT8OID, list_make1(integer), InvalidOid, InvalidOid, COERCE_EXPLICIT_CAST);
-}
-
-static Expr *
-argument(Aggref *agg, int i)
-{
-	return copyObject(((TargetEntry *) list_nth(agg->args, i))->expr);
-}
-
-/* Puts one of PostgreSQL's aggregates in the place of an exact one, over the same rows. */
-static bool
-put_builtin(Aggref *agg, Oid builtin, Oid result, Expr *value)
-{
-	agg->aggfnoid = builtin;
-	agg->aggtype = result;
-	agg->aggargtypes = list_make1_oid(exprType((Node *) value));
-	agg->args = list_make1(makeTargetEntry(value, 1, NULL, false));
-	return true;
-}
-
-/* Puts them in the place of a sum of centered values where each row is a unit; false: it is none. */
-static bool
-use_moment(Aggref *agg, dp_moment moment)
-{
-	static const char *const names[DP_MOMENTS] = {
-		[DP_MOMENT_N] = "moment_n",[DP_MOMENT_T] = "moment_t",[DP_MOMENT_T2] = "moment_t2",
-		[DP_MOMENT_U] = "moment_u",[DP_MOMENT_U2] = "moment_u2",[DP_MOMENT_TU] = "moment_tu"
-	};
-	Oid			one[] = {ANYELEMENTOID, dp_own_type("range")};
-	Oid			two[] = {INT4OID, INT4OID};
-	bool		single = moment <= DP_MOMENT_T2 && agg->aggfnoid == dp_own_routine(names[moment], 2, one);
-	Expr	   *t;
-
-	if (!single && agg->aggfnoid != dp_own_routine(names[moment], 2, two))
-		return false;
-	t = single ? steps_call("centered", INT4OID, list_make2(argument(agg, 0), argument(agg, 1))) : argument(agg, 0);
-	if (moment == DP_MOMENT_N)
-		return put_builtin(agg, F_COUNT_ANY, INT8OID, t);
-	if (moment == DP_MOMENT_U || moment == DP_MOMENT_U2)
-		t = argument(agg, 1);
-	if (moment == DP_MOMENT_T2 || moment == DP_MOMENT_U2)
-		t = steps_call("chebyshev", INT4OID, list_make1(t));
-	if (moment == DP_MOMENT_TU)
-		t = steps_call("product", INT4OID, list_make2(t, argument(agg, 1)));
-	return put_builtin(agg, F_SUM_INT8, NUMERICOID, as_bigint(t));
-}
-
-/* Puts PostgreSQL's aggregates in the place of an exact sum of totals, or rows; returns false for what has no counterpart. */
-static bool
-use_builtin(TargetEntry *tle, const DpPart *part)
-{
-	Oid			types[] = {INT8OID, dp_own_type("grid")};
-	Aggref	   *agg;
-
-	if (!IsA(tle->expr, Aggref))
-		return false;
-	agg = (Aggref *) tle->expr;
-	if (agg->aggfnoid == F_COUNT_ || agg->aggfnoid == F_COUNT_ANY)
-		return agg->aggdistinct == NIL;
-	if (agg->aggfnoid == dp_own_routine("steps_sum", 1, types))
-		return put_builtin(agg, F_SUM_INT8, NUMERICOID, argument(agg, 0));
-	if (part->kind == DP_VALUE_SUM)
-	{
-		types[0] = exprType((Node *) argument(agg, 0));
-		return agg->aggfnoid == dp_own_routine("exact_sum", 2, types) &&
-			put_builtin(agg, F_SUM_INT8, NUMERICOID,
-						steps_call("clamped_steps", INT8OID, list_make2(argument(agg, 0), argument(agg, 1))));
-	}
-	return (part->kind == DP_VALUE_ROWS || part->kind == DP_VALUE_SCALED) && use_moment(agg, part->moment);
-}
-
 /* Puts an aggregate that Citus does not share among servers in the place of one that it would; returns false for what has none. */
 static bool
 use_gathered(TargetEntry *tle)
@@ -264,145 +178,6 @@ use_gathered(TargetEntry *tle)
 	return true;
 }
 
-static bool
-is_histogram(const Aggref *agg)
-{
-	Oid			rows[] = {INT4OID, INT4OID};
-	Oid			units[] = {INT4ARRAYOID, INT4OID};
-
-	return agg->aggfnoid == dp_own_routine("exact_histogram", 2, rows) ||
-		agg->aggfnoid == dp_own_routine("codes_histogram", 2, units);
-}
-
-static Expr *
-when(Expr *condition, Expr *value)
-{
-	CaseExpr   *cases = dp_make_case((Expr *) makeNullConst(exprType((Node *) value), -1, InvalidOid));
-
-	dp_add_when(cases, condition, value);
-	return (Expr *) cases;
-}
-
-/* Returns what a row adds to a part: a code or codes of a histogram, a number of all else; NULL: it is no sum. */
-static Expr *
-contribution(TargetEntry *target, const DpPart *part, bool *is_code)
-{
-	TargetEntry *tle = copyObject(target);
-	Aggref	   *agg = (Aggref *) tle->expr;
-	Expr	   *value;
-
-	if (IsA(agg, Aggref) && is_histogram(agg))
-	{
-		*is_code = true;
-		value = argument(agg, 0);
-	}
-	else if (!use_builtin(tle, part))
-		return NULL;
-	else if (agg->aggfnoid == F_SUM_INT8)
-		value = argument(agg, 0);
-	else
-	{
-		value = (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(1), false, FLOAT8PASSBYVAL);
-		if (agg->aggfnoid == F_COUNT_ANY)
-			value = when(dp_is_not_null(argument(agg, 0)), value);
-	}
-	return agg->aggfilter != NULL ? when(copyObject(agg->aggfilter), value) : value;
-}
-
-/* Returns what a row adds to all parts; NIL where some are no sums, or none is a histogram. */
-static List *
-contributions(DpRelease *release, Query *inner)
-{
-	DpPart		parts[DP_MAX_COLUMN_PARTS];
-	int			target = list_length(release->keys);
-	bool		has_codes = false;
-	List	   *result = NIL;
-	ListCell   *lc;
-
-	foreach(lc, release->columns)
-	{
-		int			nparts = dp_column_parts(lfirst(lc), parts);
-
-		for (int i = 0; i < nparts; i++)
-		{
-			Expr	   *added = contribution(list_nth(inner->targetList, target++), &parts[i], &has_codes);
-
-			if (added == NULL)
-				return NIL;
-			result = lappend(result, added);
-		}
-	}
-	return has_codes ? result : NIL;
-}
-
-static void
-add_entry_column(Query *rows, const char *function, List *args)
-{
-	Oid			types[] = {ANYOID};
-	FuncExpr   *call = makeFuncExpr(dp_own_routine(function, 1, types), INT8OID, copyObject(args),
-									InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-
-	call->funcretset = true;
-	rows->targetList = lappend(rows->targetList,
-							   makeTargetEntry((Expr *) call, list_length(rows->targetList) + 1, pstrdup(function), false));
-}
-
-/* Makes a target entry what a query groups by, too. */
-static void
-group_by_cell(Query *query, TargetEntry *tle)
-{
-	SortGroupClause *clause = makeNode(SortGroupClause);
-	bool		hashable;
-
-	tle->ressortgroupref = clause->tleSortGroupRef = tle->resno;
-	get_sort_group_operators(INT8OID, true, true, false, &clause->sortop, &clause->eqop, NULL, &hashable);
-	clause->hashable = hashable;
-	query->groupClause = lappend(query->groupClause, clause);
-}
-
-/*
- * Returns SELECT keys, cell, sum(total) FROM (SELECT keys, entry_cells(...) AS cell, entry_totals(...) AS total FROM ...) GROUP BY
- * keys, cell, in the order in which inner has groups; consumes inner.
- */
-static Query *
-cells_query(Query *inner, int nkeys, List *added)
-{
-	List	   *groups = inner->groupClause;
-	List	   *sort = inner->sortClause;
-	List	   *keys = list_truncate(inner->targetList, nkeys);
-	Aggref	   *sum = makeNode(Aggref);
-	Query	   *query;
-	ListCell   *lc;
-
-	inner->targetList = copyObject(keys);
-	foreach(lc, inner->targetList)
-		lfirst_node(TargetEntry, lc)->ressortgroupref = 0;
-	inner->groupClause = inner->sortClause = NIL;
-	inner->hasAggs = false;
-	inner->hasTargetSRFs = true;
-	add_entry_column(inner, "entry_cells", added);
-	add_entry_column(inner, "entry_totals", added);
-
-	query = dp_select_from(dp_subquery_entry(inner, "entries"));
-	foreach(lc, inner->targetList)
-		query->targetList = lappend(query->targetList,
-									makeTargetEntry((Expr *) makeVarFromTargetEntry(1, lfirst(lc)), foreach_current_index(lc) + 1,
-													pstrdup(lfirst_node(TargetEntry, lc)->resname), false));
-	foreach(lc, keys)
-		((TargetEntry *) list_nth(query->targetList, foreach_current_index(lc)))->ressortgroupref =
-			lfirst_node(TargetEntry, lc)->ressortgroupref;
-	query->hasAggs = true;
-	query->groupClause = groups;
-	query->sortClause = sort;
-	group_by_cell(query, list_nth(query->targetList, nkeys));
-	sum->aggkind = AGGKIND_NORMAL;
-	sum->aggsplit = AGGSPLIT_SIMPLE;
-	sum->aggno = sum->aggtransno = sum->location = -1;
-	put_builtin(sum, F_SUM_INT8, NUMERICOID, ((TargetEntry *) llast(query->targetList))->expr);
-	((TargetEntry *) llast(query->targetList))->expr = (Expr *) sum;
-	return query;
-}
-
 static void
 use_builtins(DpRelease *release, Query *inner, Sources *s)
 {
@@ -420,7 +195,7 @@ use_builtins(DpRelease *release, Query *inner, Sources *s)
 		{
 			TargetEntry *tle = list_nth(inner->targetList, target);
 
-			if (use_builtin(tle, &parts[i]))
+			if (dp_use_builtin(tle, &parts[i]))
 				continue;
 			if (may_pull && use_gathered(tle))
 				release->pulls_rows = true;
@@ -591,7 +366,7 @@ dp_distribute(DpRelease *release)
 {
 	Sources		s = {0};
 	Query	   *query = release->inner_query;
-	List	   *added;
+	Query	   *cells;
 
 	if (!dp_has_citus())
 		return false;
@@ -614,10 +389,10 @@ dp_distribute(DpRelease *release)
 	query = copyObject(query);
 	if (release->has_unit)
 		check_units_stay_together(query, &s);
-	added = contributions(release, query);
-	release->counts_cells = added != NIL;
+	cells = dp_make_cells_query(release, query);
+	release->counts_cells = cells != NULL;
 	if (release->counts_cells)
-		query = cells_query(query, list_length(release->keys), added);
+		query = cells;
 	else
 		use_builtins(release, query, &s);
 	name_walker((Node *) query, &s);

@@ -106,6 +106,14 @@ extern void dp_ask_below_for_spellings(DpSplitContext *cxt, Query *query);
  */
 extern bool dp_distribute(DpRelease *release);
 
+/*
+ * distribute_totals.c: dp_use_builtin puts PostgreSQL's own aggregate in the place of one of a part; false: it has no
+ * counterpart.  dp_make_cells_query makes an inner query with histograms one whose rows are keys, a cell and its total,
+ * and consumes it; NULL: there are none, or some parts are no sums.
+ */
+extern bool dp_use_builtin(TargetEntry *tle, const DpPart *part);
+extern Query *dp_make_cells_query(DpRelease *release, Query *inner);
+
 /* Refuses, with ZC002, an outer query with a table that Citus manages: it cannot plan one that reads released rows. */
 extern void dp_refuse_managed(Query *outer);
 
