@@ -5766,14 +5766,16 @@ CREATE OR REPLACE AGGREGATE dp_cdp.gathered_histogram(codes integer[], bins inte
 	SFUNC = dp_cdp.codes_histogram_add, STYPE = dp_cdp.exact_vector, SSPACE = 8192, FINALFUNC = dp_cdp.vector_counts, PARALLEL = SAFE
 );
 
--- Gives the table that Citus manages the label that it has here at the workers, too, or takes it from them and all shards.  Labels
--- are set in transactions of the workers' own; one that stays there when this is undone closes a table that has no rows there
-CREATE OR REPLACE FUNCTION dp_cdp.relabel_workers("table" regclass)
+-- Gives the table that Citus manages the labels that it has here at the workers, too, or takes those of "removed" (numbers of columns,
+-- 0: of the table) from them, and all of shards.  Labels are set in transactions of the workers' own, and taken from shards in such:
+-- one that stays there when this is undone closes a table, and shards of a table with one are closed.  The table's own
+-- are removed by Citus, in transactions that end as this one does, lest a ROLLBACK should leave it open at workers
+CREATE OR REPLACE FUNCTION dp_cdp.relabel_workers("table" regclass, removed smallint[])
 	RETURNS void
 	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 	AS $f$
 DECLARE
-	-- labels of the table where that is true, and of shards
+	-- labels of the table where that is true and it gets new ones, and of shards
 	clear text := $d$DECLARE
 			statement text;
 		BEGIN
@@ -5788,21 +5790,31 @@ DECLARE
 				ORDER BY l.objoid, l.objsubid LOOP
 				EXECUTE statement;
 			END LOOP;$d$;
+	statement text;
 	name text := (SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = "table");
 	wanted text;
 	command text;
 	failed text;
+	roles_propagate text := current_setting('citus.enable_alter_role_propagation');
 	propagates text := current_setting('citus.enable_ddl_propagation');
 	-- workers know no others: of those that are distributed by ranges or appended to they have shards alone
 	known bool := (SELECT p.partmethod IN ('h', 'n') FROM pg_dist_partition p WHERE p.logicalrelid = "table");
 BEGIN
+	IF known THEN
+		PERFORM set_config('citus.enable_ddl_propagation', 'on', true), set_config('citus.enable_alter_role_propagation', 'on', true);
+		FOR statement IN SELECT format('SECURITY LABEL FOR dp_cdp ON %s IS NULL', CASE WHEN r = 0 THEN 'TABLE ' || name ELSE format('COLUMN %s.%I', name, a.attname) END)
+			FROM unnest(removed) r LEFT JOIN pg_attribute a ON a.attrelid = "table" AND a.attnum = r ORDER BY r DESC LOOP
+			EXECUTE statement;
+		END LOOP;
+		PERFORM set_config('citus.enable_ddl_propagation', propagates, true), set_config('citus.enable_alter_role_propagation', roles_propagate, true);
+	END IF;
 	SELECT string_agg(format('SECURITY LABEL FOR dp_cdp ON %s IS %L', CASE WHEN l.objsubid = 0 THEN 'TABLE ' || name
 			ELSE format('COLUMN %s.%I', name, a.attname) END, l.label), '; ' ORDER BY l.objsubid)
 		INTO wanted
 		FROM pg_seclabel l LEFT JOIN pg_attribute a ON a.attrelid = l.objoid AND a.attnum = l.objsubid
 		WHERE l.provider = 'dp_cdp' AND l.classoid = 'pg_class'::regclass AND l.objoid = "table";
 	-- one that knows no tables of the cluster, by its own number, has none to be closed
-	command := format('DO LANGUAGE plpgsql %L', format(clear, name, true, 'SET LOCAL lock_timeout = ''10s''; SET LOCAL citus.enable_ddl_propagation = off;')
+	command := format('DO LANGUAGE plpgsql %L', format(clear, name, wanted IS NOT NULL, 'SET LOCAL lock_timeout = ''10s''; SET LOCAL citus.enable_ddl_propagation = off;')
 		|| format(' IF EXISTS (SELECT FROM pg_dist_local_group WHERE groupid <> 0) THEN IF to_regclass(%L) IS NULL THEN'
 			' RAISE ''it is not there yet: call this in a transaction after that in which the table was distributed''; END IF; %s END IF; END',
 			name, coalesce(wanted || ';', '')));
@@ -5819,8 +5831,8 @@ BEGIN
 		PERFORM set_config('citus.enable_ddl_propagation', propagates, true);
 	END IF;
 END $f$;
-REVOKE ALL ON FUNCTION dp_cdp.relabel_workers(regclass) FROM PUBLIC;
-COMMENT ON FUNCTION dp_cdp.relabel_workers(regclass) IS
+REVOKE ALL ON FUNCTION dp_cdp.relabel_workers(regclass, smallint[]) FROM PUBLIC;
+COMMENT ON FUNCTION dp_cdp.relabel_workers(regclass, smallint[]) IS
 	'called by protect_table() and unprotect_table(): labels of a table that Citus manages at the workers';
 
 -- What a worker tells of itself; '{}' where there is no Citus, or this is a worker

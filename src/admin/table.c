@@ -401,20 +401,26 @@ move_policy(Oid relid, DpLabel *label, char *dataset, Oid user)
 /*
  * Lets workers of a cluster know what they cannot be told with a table that was distributed before: they close
  * it to who may read it by pg_read_all_data alone, and to writers whom its keys would tell who is there.
+ * removed: labels that it had.
  */
 static void
-relabel_workers(Oid relid)
+relabel_workers(Oid relid, List *removed)
 {
-	Oid			types[] = {REGCLASSOID};
-	Datum		values[] = {ObjectIdGetDatum(relid)};
+	Oid			types[] = {REGCLASSOID, INT2ARRAYOID};
+	Datum		values[] = {ObjectIdGetDatum(relid), 0};
+	Datum	   *columns = palloc(sizeof(Datum) * Max(list_length(removed), 1));
+	ListCell   *lc;
 	AttrNumber	column;
 	DpAdminContext context;
 
 	if (!dp_is_distributed(relid, &column))
 		return;
+	foreach(lc, removed)
+		columns[foreach_current_index(lc)] = Int16GetDatum(((DpLabel *) lfirst(lc))->attnum);
+	values[1] = PointerGetDatum(construct_array(columns, list_length(removed), INT2OID, sizeof(int16), true, TYPALIGN_SHORT));
 	CommandCounterIncrement();
 	dp_admin_begin(&context);
-	dp_admin_execute("SELECT dp_cdp.relabel_workers($1)", 1, types, values, NULL, true);
+	dp_admin_execute("SELECT dp_cdp.relabel_workers($1, $2)", 2, types, values, NULL, true);
 	dp_admin_end(&context);
 }
 
@@ -461,7 +467,7 @@ dp_protect_table(PG_FUNCTION_ARGS)
 	dp_policy_name_settled(relid, dataset);
 	dp_admin_report_readers(relid);
 	dp_admin_end(&context);
-	relabel_workers(relid);
+	relabel_workers(relid, NIL);
 	PG_RETURN_VOID();
 }
 
@@ -510,6 +516,7 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	Oid			relid = dp_admin_table(fcinfo);
 	DpLabel    *label;
 	List	   *children;
+	List	   *labels;
 	ListCell   *lc;
 	DpAdminContext context;
 
@@ -518,7 +525,8 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 		dp_admin_require_policy_owner(relid);
 	dp_admin_lock_table(relid);
 	children = dp_policy_children(relid, label->dataset);
-	foreach(lc, dp_label_list(relid))
+	labels = dp_label_list(relid);
+	foreach(lc, labels)
 		dp_label_put(relid, ((DpLabel *) lfirst(lc))->attnum, NULL);
 	if (label->block)
 	{
@@ -531,7 +539,7 @@ dp_unprotect_table(PG_FUNCTION_ARGS)
 	dp_admin_begin(&context);
 	dp_admin_end_answers(label->dataset);
 	dp_admin_end(&context);
-	relabel_workers(relid);
+	relabel_workers(relid, labels);
 	report_opened(relid);
 	report_children(relid, children);
 	PG_RETURN_VOID();

@@ -13,13 +13,16 @@ SET SESSION AUTHORIZATION owner1;
 CREATE TABLE people (id int PRIMARY KEY);
 CREATE TABLE visits (patient int NOT NULL, cost int);
 CREATE TABLE before (LIKE visits);
+CREATE TABLE undone (LIKE visits);
 CREATE TABLE everywhere (LIKE visits);
 CREATE TABLE stays (person int NOT NULL, days int);
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e4, max_rho => 1e5);
 SELECT dp_cdp.create_dataset('other', default_rho => 1e4, max_rho => 1e5);
 SELECT dp_cdp.protect_table('before', 'clinic', 'patient');
+SELECT dp_cdp.protect_table('undone', 'clinic', 'patient');
 SELECT dp_cdp.protect_table('everywhere', 'clinic', 'patient');
 SELECT create_distributed_table('before', 'patient');
+SELECT create_distributed_table('undone', 'patient');
 SELECT create_reference_table('everywhere');
 SELECT create_distributed_table('visits', 'patient');
 SELECT create_distributed_table('people', 'id', colocate_with => 'visits');
@@ -88,13 +91,21 @@ SELECT is(owner('SELECT dp_cdp.protect_table(''people'', ''clinic'', ''id''); SE
 SELECT is(labels('worker2', 'stays'), E'stays.0 {"dataset": "clinic", "through": 1}\nstays.1 {"through": true}', 'have labels, too');
 SELECT alike(ask('worker2', 'INSERT INTO stays VALUES (1, 1)'), '%ERROR:  ZC002: rows of table "stays" can be written only by roles that may read protected table "people"%', 'and do not tell who is there');
 
+-- a transaction that is undone leaves nothing open
+SELECT is(owner('SET client_min_messages = error; BEGIN; SELECT dp_cdp.unprotect_table(t) FROM unnest(''{undone,visits}''::regclass[]) t; ROLLBACK'), '', 'policies go, and come back');
+SELECT is(regexp_replace(labels(node, t), '.* shard.*\n', '', 'gn'), format(E'%1$s.0 {"dataset": "clinic", "unit": true}\n%1$s.1 {"unit": true}', t), format('%s has its labels on %s', t, node))
+	FROM unnest('{undone,visits}'::text[]) t, unnest('{coordinator,worker1,worker2}'::text[]) node;
+SELECT alike(ask('worker1', q), '%ERROR:  ZC00%', 'and is closed: ' || q)
+	FROM ask('worker1', 'SELECT shard_name(''undone'', shardid) FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid) WHERE logicalrelid = ''undone''::regclass AND nodename LIKE ''%worker1'' LIMIT 1', 'postgres') shard,
+		unnest(ARRAY['SELECT * FROM undone', 'SELECT * FROM ' || shard]) q;
+
 -- another dataset, and none
 SELECT is(owner('SET client_min_messages = error; SELECT dp_cdp.protect_table(''visits'', ''other'', ''patient'')'), '', 'a table moves to another dataset');
 SELECT is(labels(node, 'visits'), E'visits.0 {"dataset": "other", "unit": true}\nvisits.1 {"unit": true}', 'and its label on ' || node) FROM unnest('{coordinator,worker1,worker2}'::text[]) node;
 SELECT matches(labels('worker1', name), 'shard', name || ' has labels on shards') FROM unnest('{before,everywhere}'::text[]) name;
 SELECT matches(labels('coordinator', 'everywhere'), 'shard', 'on the coordinator, too');
-SELECT is(owner(format('SET client_min_messages = error; SELECT dp_cdp.unprotect_table(%L)', name)), '', name || ' is not protected any more') FROM unnest('{visits,before,everywhere,stays,people}'::text[]) name;
-SELECT is(labels(node, name), '', 'and has no label on ' || node || ': ' || name) FROM unnest('{coordinator,worker1,worker2}'::text[]) node, unnest('{visits,before,everywhere,stays,people}'::text[]) name;
+SELECT is(owner(format('SET client_min_messages = error; SELECT dp_cdp.unprotect_table(%L)', name)), '', name || ' is not protected any more') FROM unnest('{visits,before,undone,everywhere,stays,people}'::text[]) name;
+SELECT is(labels(node, name), '', 'and has no label on ' || node || ': ' || name) FROM unnest('{coordinator,worker1,worker2}'::text[]) node, unnest('{visits,before,undone,everywhere,stays,people}'::text[]) name;
 
 -- what cannot be set everywhere is not set
 SELECT matches(owner('BEGIN; CREATE TABLE late (patient int); SELECT create_distributed_table(''late'', ''patient''); SELECT dp_cdp.protect_table(''late'', ''clinic'', ''patient''); COMMIT'),
@@ -105,5 +116,5 @@ SELECT is((SELECT count(*) FROM dp_cdp.protected), 0::bigint, 'is not protected'
 COPY (SELECT) TO PROGRAM '$WORK/node start worker2';
 SELECT is(owner('SELECT dp_cdp.protect_table(''visits'', ''clinic'', ''patient'')'), '', 'and is when it answers');
 SELECT is(labels(node, 'visits'), E'visits.0 {"dataset": "clinic", "unit": true}\nvisits.1 {"unit": true}', 'with labels on ' || node) FROM unnest('{coordinator,worker1,worker2}'::text[]) node;
-SELECT alike(ask('coordinator', 'SELECT dp_cdp.relabel_workers(''visits'')', who), 'ERROR:  42501%', who || ' does not set labels by hand') FROM unnest('{owner1,analyst1}'::text[]) who;
+SELECT alike(ask('coordinator', 'SELECT dp_cdp.relabel_workers(''visits'', ''{0}'')', who), 'ERROR:  42501%', who || ' does not set labels by hand') FROM unnest('{owner1,analyst1}'::text[]) who;
 SELECT * FROM finish();
