@@ -3155,6 +3155,13 @@ WITH extensions AS (
 		END AS class
 	FROM pg_proc p LEFT JOIN extensions e ON e.classid = 'pg_proc'::regclass AND e.objid = p.oid
 	WHERE p.prokind IN ('f', 'a') AND (p.pronamespace = 'pg_catalog'::regnamespace OR e.objid IS NOT NULL)
+), some_columns (name, class, closed, after) AS (
+	VALUES
+		-- planner's and vacuum's counters are in pg_class itself; its system columns are read, too
+		('pg_class', 'planner', '{reltuples,relpages,relallvisible,relallfrozen,relfrozenxid,relminmxid}'::name[], -32768),
+		-- citus_update_table_statistics() leaves sizes of shards there
+		('pg_dist_placement', 'sizes', '{shardlength}', 0),
+		('pg_dist_shard_placement', 'sizes', '{shardlength}', 0)
 ), objects AS (
 	SELECT 'FUNCTION ' || (pg_identify_object('pg_proc'::regclass, f.oid, 0)).identity AS object,
 		f.proname::text AS name, f.class, f.oid, 'EXECUTE' AS privilege, '' AS "column", false AS open,
@@ -3167,13 +3174,11 @@ WITH extensions AS (
 	FROM pg_class c JOIN extensions e ON e.classid = 'pg_class'::regclass AND e.objid = c.oid
 	WHERE c.relkind IN ('v', 'r', 'm')
 	UNION ALL
-	SELECT 'TABLE pg_catalog.pg_class', 'pg_class', 'planner', c.oid, 'SELECT', '', false, c.relacl
-	FROM pg_class c WHERE c.oid = 'pg_class'::regclass
+	SELECT 'TABLE pg_catalog.' || s.name, s.name, s.class, c.oid, 'SELECT', '', false, coalesce(c.relacl, acldefault('r', c.relowner))
+	FROM some_columns s JOIN pg_class c ON c.oid = to_regclass('pg_catalog.' || s.name)
 	UNION ALL
-	-- planner's and vacuum's counters are in pg_class itself
-	SELECT 'TABLE pg_catalog.pg_class', 'pg_class', 'planner', a.attrelid, 'SELECT', a.attname::text,
-		a.attname NOT IN ('reltuples', 'relpages', 'relallvisible', 'relallfrozen', 'relfrozenxid', 'relminmxid'), a.attacl
-	FROM pg_attribute a WHERE a.attrelid = 'pg_class'::regclass AND NOT a.attisdropped
+	SELECT 'TABLE pg_catalog.' || s.name, s.name, s.class, a.attrelid, 'SELECT', a.attname::text, NOT a.attname = ANY (s.closed), a.attacl
+	FROM some_columns s JOIN pg_attribute a ON a.attrelid = to_regclass('pg_catalog.' || s.name) AND a.attnum > s.after AND NOT a.attisdropped
 ), grants AS (
 	SELECT o.*,
 		EXISTS (SELECT FROM aclexplode(o.acl) x WHERE x.grantee = 0 AND x.privilege_type = o.privilege) AS public,

@@ -18,6 +18,8 @@ CREATE TABLE rows_of (n int);
 SELECT create_distributed_table('rows_of', 'n');
 INSERT INTO rows_of SELECT i % 10 FROM generate_series(1, 1000) i;
 ANALYZE visits;
+-- sizes of shards are in a catalogue from now on
+SELECT citus_update_table_statistics('visits');
 SELECT dp_cdp.create_dataset('clinic', default_rho => 1e4, max_rho => 1e5);
 SELECT dp_cdp.protect_table('visits', 'clinic', 'patient');
 SELECT dp_cdp.protect_table('rows_of', 'clinic');
@@ -177,6 +179,8 @@ SELECT closed(node, q, d) FROM unnest('{coordinator,worker1}'::text[]) node, (VA
 	('SELECT citus_update_table_statistics(''visits'')', 'sizes of shards, written into a catalogue'),
 	(format('SELECT citus_update_shard_statistics(%s)', :shardid), 'of one'),
 	('SELECT * FROM citus_shards', 'the view of shards'),
+	('SELECT shardlength FROM pg_dist_placement', 'sizes that were written before'),
+	('SELECT * FROM pg_dist_shard_placement', 'and in its view'),
 	('SELECT * FROM citus_tables', 'the view of tables'),
 	('SELECT * FROM citus_stat_counters', 'counters'),
 	('SELECT * FROM run_command_on_workers(''SELECT 1'')', 'run_command_on_workers'),
@@ -193,6 +197,8 @@ SELECT is(string_agg(node || ' ' || f.oid::regproc, ' '), NULL, 'functions of th
 	FROM (VALUES ('worker_partial_agg_sfunc'), ('worker_partial_agg_ffunc'), ('coord_combine_agg_sfunc'), ('coord_combine_agg_ffunc')) v(name) JOIN pg_proc f ON f.proname = v.name,
 		unnest('{coordinator,worker1}'::text[]) node
 	WHERE ask(node, format('SELECT has_function_privilege(%s, ''EXECUTE'')', f.oid)) <> 'f';
+SELECT alike(ask(node, 'SELECT count(shardid) > 0 FROM pg_dist_placement JOIN pg_dist_shard_placement USING (placementid, shardid, shardstate)'), 't', node || ': where shards are is told')
+	FROM unnest('{coordinator,worker1}'::text[]) node;
 SELECT tells_nothing(node, q, d) FROM unnest('{coordinator,worker1}'::text[]) node, (VALUES
 	('SELECT * FROM pg_dist_shard; SELECT * FROM pg_dist_placement; SELECT * FROM pg_dist_partition; SELECT * FROM pg_dist_shard_placement', 'catalogues'),
 	('SELECT * FROM citus_stats', 'statistics of columns'),
