@@ -33,8 +33,14 @@
 
 #define PROPAGATE "citus.propagate_set_commands"
 
-/* those of the sandbox's that anybody may set */
+/* those of the sandbox's that anybody may set; first those by which what comes after them is read */
 static const char *pins =
+" SET LOCAL standard_conforming_strings = on;"
+" SET LOCAL backslash_quote = 'safe_encoding';"
+" SET LOCAL array_nulls = on;"
+" SET LOCAL transform_null_equals = off;"
+" SET LOCAL extra_float_digits = 1;"
+" SET LOCAL bytea_output = 'hex';"
 " SET LOCAL search_path = pg_catalog, pg_temp;"
 " SET LOCAL \"TimeZone\" = 'UTC';"
 " SET LOCAL \"DateStyle\" = 'ISO, YMD';"

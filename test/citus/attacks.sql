@@ -106,6 +106,11 @@ SELECT round(dp_count(*) / 1e6) FROM visits;
 SELECT round(dp_count(*) / 1e6) FROM visits;
 COMMIT;$q$), '^0\n0$', 'in another transaction it is answered');
 
+-- a constant ends where it ends, also where a worker reads strings otherwise
+SELECT ask(node, 'SET citus.enable_alter_role_set_propagation = off; ALTER ROLE owner1 SET standard_conforming_strings = off', 'postgres') FROM unnest('{worker1,worker2}'::text[]) node;
+SELECT matches(ask('coordinator', $q$SELECT round(dp_count(*) / 1e3) FROM visits WHERE dept <> 'a\' AND dept <> ' OR dept = current_user -- '$q$), '^3$', 'no statement is made of it');
+SELECT ask(node, 'SET citus.enable_alter_role_set_propagation = off; ALTER ROLE owner1 RESET standard_conforming_strings', 'postgres') FROM unnest('{worker1,worker2}'::text[]) node;
+
 -- functions that fit better than PostgreSQL's, where a session would look for them
 SELECT ask(node, $q$SET citus.enable_ddl_propagation = off;
 CREATE FUNCTION public.more(int, int) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 876543; END';
