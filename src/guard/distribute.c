@@ -31,6 +31,7 @@
 #include "base/distributed.h"
 #include "base/errors.h"
 #include "base/extension.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "guard/read/read.h"
 #include "guard/rewrite.h"
@@ -64,7 +65,8 @@ source_walker(Node *node, Sources *s)
 		AttrNumber	column;
 
 		s->given = s->given || rte->rtekind == RTE_NAMEDTUPLESTORE;
-		if (rte->rtekind != RTE_RELATION)
+		/* of a view there are entries that nothing refers to */
+		if (rte->rtekind != RTE_RELATION || rte->relkind == RELKIND_VIEW)
 			return false;
 		if (!dp_is_distributed(rte->relid, &column))
 			s->local = rte->relid;

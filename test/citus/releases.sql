@@ -62,6 +62,11 @@ SELECT dp_cdp.set_keys(t, 'sex', ARRAY['f', 'm']) FROM unnest('{people_here,peop
 SELECT dp_cdp.set_bounds(t, 'found', 0, 8) FROM unnest('{labs_here,labs}'::regclass[]) t;
 SELECT dp_cdp.set_bounds(t, 'days', 0, 20) FROM unnest('{stays_here,stays}'::regclass[]) t;
 GRANT SELECT ON depts, depts_here TO analyst1;
+CREATE VIEW dear_visits AS SELECT patient, cost, dept AS d FROM visits WHERE cost > 10;
+CREATE VIEW dear_here AS SELECT patient, cost, dept AS d FROM here WHERE cost > 10;
+CREATE VIEW closed_visits WITH (security_barrier) AS SELECT * FROM dear_visits JOIN depts ON dept = d;
+CREATE VIEW closed_here WITH (security_barrier) AS SELECT * FROM dear_here JOIN depts_here ON dept = d;
+GRANT SELECT ON dear_visits, dear_here, closed_visits, closed_here TO analyst1;
 SELECT dp_cdp.protect_table(t, 'clinic') FROM unnest('{rows_here,rows_of}'::regclass[]) t;
 SELECT dp_cdp.set_keys(t, 'dept', ARRAY['a', 'b', 'c', 'z']) FROM unnest('{here,visits,others,rows_here,rows_of}'::regclass[]) t;
 SELECT dp_cdp.set_bounds(t, 'cost', 0, 100) FROM unnest('{here,visits,others,rows_here,rows_of}'::regclass[]) t;
@@ -92,6 +97,12 @@ BEGIN
 					  $q$SELECT value FROM answer WHERE who = 'here' ORDER BY 1$q$, description);
 END $$;
 
+-- views of an analyst's over releases
+SET SESSION AUTHORIZATION analyst1;
+CREATE VIEW told_visits AS SELECT dept, round(dp_count(*)) AS n FROM visits GROUP BY dept;
+CREATE VIEW told_here AS SELECT dept, round(dp_count(*)) AS n FROM here GROUP BY dept;
+RESET SESSION AUTHORIZATION;
+
 -- a query that is refused with this SQLSTATE and words, and is free
 CREATE FUNCTION refused(query text, state text, words text, description text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -111,6 +122,9 @@ SELECT same('SELECT dept, round(dp_count(DISTINCT patient)) AS n FROM visits GRO
 SELECT same('SELECT dept, round(dp_sum(cost) / 500) AS s FROM visits WHERE cost > 10 GROUP BY dept', 'sums');
 SELECT same('SELECT dept, round(a / 2), round(d / 3) FROM (SELECT dept, dp_avg(cost) AS a, dp_stddev(cost) AS d FROM visits GROUP BY dept) q WHERE dept < ''z''',
 	'moments');
+SELECT same('SELECT d, round(dp_count(*)) AS n FROM dear_visits GROUP BY d', 'a view of rows');
+SELECT same('SELECT round(dp_count(*)) AS n, round(dp_sum(cost, 0, 100) / 500) FROM closed_visits JOIN people ON id = patient WHERE floor > 1', 'a view of a view, with a barrier');
+SELECT same('SELECT * FROM told_visits WHERE n > 1', 'a view of answers');
 SELECT run_as_analyst('PREPARE p(int) AS INSERT INTO answer SELECT ''prepared'', round(dp_count(*))::text FROM visits WHERE cost > $1');
 SELECT is(bool_and((run_as_analyst('EXECUTE p(50)')).failure IS NULL), true, 'a prepared statement, by custom and generic plans')
 	FROM generate_series(1, 8);
