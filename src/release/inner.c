@@ -93,6 +93,48 @@ inner_params(DpPricedRelease *priced, EState *estate)
 	return params;
 }
 
+/* Runs a plan over tables of a release that reads no rows of them. */
+static void
+run_touch(PlannedStmt *plan)
+{
+	QueryDesc  *desc = CreateQueryDesc(plan, "private query", GetActiveSnapshot(), InvalidSnapshot, None_Receiver, NULL, NULL, 0);
+	List	   *save_range_table = inner_range_table;
+
+	PG_TRY();
+	{
+		inner_range_table = plan->rtable;
+		ExecutorStart(desc, 0);
+		DP_EXECUTOR_RUN(desc);
+		ExecutorFinish(desc);
+		ExecutorEnd(desc);
+	}
+	PG_FINALLY();
+	{
+		inner_range_table = save_range_table;
+	}
+	PG_END_TRY();
+	FreeQueryDesc(desc);
+}
+
+/* Finds before the debit what Citus refuses to read in this transaction. */
+static void
+touch_shards(List *plans)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	ListCell   *lc;
+
+	PG_TRY();
+	{
+		foreach(lc, plans)
+			run_touch(lfirst_node(PlannedStmt, lc));
+	}
+	PG_CATCH();
+	{
+		dp_refuse_touched(dp_sandbox_catch(caller));
+	}
+	PG_END_TRY();
+}
+
 /* Starts the executor of the inner plan, up to its first row; instrument: what it is to measure. */
 static QueryDesc *
 start_plan(DpRun *run, DpPricedRelease *priced, DpReceiver *receiver, EState *estate, int instrument)
@@ -102,6 +144,7 @@ start_plan(DpRun *run, DpPricedRelease *priced, DpReceiver *receiver, EState *es
 	ParamListInfo volatile params = inner_params(priced, estate);
 	QueryDesc  *volatile desc = NULL;
 	List	   *save_range_table = inner_range_table;
+	List	   *touches;
 	DpSandbox	box;
 
 	dp_sandbox_begin(&box, dp_relation_owner(run->release->relid), DP_STACK_TO_RUN, run->timezone);
@@ -110,7 +153,8 @@ start_plan(DpRun *run, DpPricedRelease *priced, DpReceiver *receiver, EState *es
 		dp_check_distribution(run->release);
 		if (run->release->late_query != NULL)
 		{
-			plan = dp_plan_late(run->release, params);
+			plan = dp_plan_late(run->release, params, &touches);
+			touch_shards(touches);
 			params = NULL;
 		}
 		desc = CreateQueryDesc(dp_lock_predicates(plan, estate->es_snapshot), "private query",

@@ -26,8 +26,11 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/planner.h"
+#include "parser/analyze.h"
+#include "parser/parser.h"
 #include "release/release.h"
 #include "release/release_int.h"
+#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -113,6 +116,21 @@ check_plan(const PlannedStmt *plan)
 						"ask for fewer things at once, or join along the privacy unit alone")));
 }
 
+/* Tells whether a query has rows. */
+static bool
+has_rows(const char *query)
+{
+	bool		result;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "the cluster cannot be asked");
+	result = SPI_processed > 0;
+	SPI_finish();
+	return result;
+}
+
 /* Refuses where a server that may have rows does not answer: Citus would fail the asker's transaction, and not his statement alone. */
 static void
 check_nodes(void)
@@ -120,31 +138,84 @@ check_nodes(void)
 	static const char *query =
 		"SELECT FROM pg_catalog.pg_dist_node n WHERE n.isactive AND n.noderole = 'primary' AND n.groupid <> 0"
 		" AND pg_catalog.citus_check_connection_to_node(n.nodename, n.nodeport) IS NOT TRUE";
-	bool		missing;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "nodes of the cluster cannot be asked");
-	missing = SPI_processed > 0;
-	SPI_finish();
-	if (missing)
+	if (has_rows(query))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
 				 errmsg("a server of the cluster does not answer; nothing was charged: ask again when it does")));
 }
 
+/* Plans to ask the shards of a table for no rows, by a condition that only they can find to be false. */
+static PlannedStmt *
+plan_touch(RangeTblEntry *entry)
+{
+	char	   *sql = psprintf("SELECT 1 FROM %s WHERE pg_catalog.now() IS NULL",
+							   quote_qualified_identifier(get_namespace_name(get_rel_namespace(entry->relid)), get_rel_name(entry->relid)));
+	Query	   *query = parse_analyze_fixedparams(linitial_node(RawStmt, raw_parser(sql, RAW_PARSE_DEFAULT)), sql, NULL, 0, NULL);
+
+	/* as what it is in the release's own query */
+	linitial_node(RangeTblEntry, query->rtable)->enrname = entry->enrname;
+	return dp_inner_planner(query, "private query", 0, NULL);
+}
+
+static bool
+touch_walker(Node *node, List **plans)
+{
+	AttrNumber	column;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		if (rte->rtekind == RTE_RELATION && dp_is_distributed(rte->relid, &column))
+			*plans = lappend(*plans, plan_touch(rte));
+		return false;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, touch_walker, plans, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, touch_walker, plans);
+}
+
+/* Tells whether this transaction may have written at other servers; nobody knows whether it has. */
+static bool
+may_have_written(void)
+{
+	return has_rows("SELECT FROM pg_catalog.get_current_transaction_id() t WHERE t.transaction_number <> 0");
+}
+
+/*
+ * Refuses what Citus would refuse when it is run: shards that lie where this transaction has written others, of tables
+ * that are distributed alike, as somebody else.
+ */
+void
+dp_refuse_touched(ErrorData *error)
+{
+	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED || ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_CONNECTION_EXCEPTION)
+		ReThrowError(error);
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_NOT_RELEASABLE),
+			 errmsg("private query cannot be computed in this transaction, in which tables were written that are distributed as those it reads; "
+					"nothing was charged for it: ask in another transaction, or before they are written")));
+}
+
 /* Only in the sandbox, before the debit. */
 PlannedStmt *
-dp_plan_late(DpRelease *release, ParamListInfo params)
+dp_plan_late(DpRelease *release, ParamListInfo params, List **touches)
 {
 	Query	   *query = (Query *) constants_mutator((Node *) release->late_query, params);
 	char	   *probe = dp_worker_probe(query);
 	PlannedStmt *plan = plan_in_one_step(query, release->pulls_rows);
+	bool		written;
 
 	check_plan(plan);
 	check_nodes();
+	written = may_have_written();
 	dp_send_settings(probe);
+	*touches = NIL;
+	if (written)
+		(void) touch_walker((Node *) release->late_query, touches);
 	return plan;
 }
 

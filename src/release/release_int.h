@@ -405,10 +405,12 @@ extern PlannedStmt *dp_lock_predicates(PlannedStmt *plan, Snapshot snapshot);
 
 /*
  * late.c: dp_check_distribution refuses, ZC002, a release that was planned when its rows were elsewhere;
- * dp_plan_late plans its late_query with parameters as constants.
+ * dp_plan_late plans its late_query with parameters as constants, and what is run before the debit, whose errors
+ * dp_refuse_touched replaces.
  */
 extern void dp_check_distribution(DpRelease *release);
-extern PlannedStmt *dp_plan_late(DpRelease *release, ParamListInfo params);
+extern PlannedStmt *dp_plan_late(DpRelease *release, ParamListInfo params, List **touches);
+extern void dp_refuse_touched(ErrorData *error) __attribute__((noreturn));
 
 /*
  * cells.c: rows of keys, a cell and its total, of which states are made.  dp_cell_has_keys tells whether a row's
