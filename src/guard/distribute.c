@@ -86,6 +86,17 @@ source_walker(Node *node, Sources *s)
 	return expression_tree_walker(node, source_walker, s);
 }
 
+bool
+dp_reads_distributed(Query *query)
+{
+	Sources		s = {0};
+
+	if (!dp_has_citus())
+		return false;
+	source_walker((Node *) query, &s);
+	return OidIsValid(s.distributed);
+}
+
 static void refuse(Sources *s, const char *what, const char *remedy) __attribute__((noreturn));
 
 static void

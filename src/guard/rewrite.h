@@ -103,8 +103,10 @@ extern void dp_ask_below_for_spellings(DpSplitContext *cxt, Query *query);
 /*
  * distribute.c: where the inner query reads tables whose rows are on other servers, makes it one that
  * they can compute, as late_query, too; ZC002 where there is none.  Returns false for others.
+ * dp_reads_distributed tells whether a query, or one below it, reads such tables.
  */
 extern bool dp_distribute(DpRelease *release);
+extern bool dp_reads_distributed(Query *query);
 
 /*
  * distribute_totals.c: dp_use_builtin puts PostgreSQL's own aggregate in the place of one of a part; false: it has no

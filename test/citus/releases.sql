@@ -122,9 +122,15 @@ SELECT same('SELECT dept, round(dp_count(DISTINCT patient)) AS n FROM visits GRO
 SELECT same('SELECT dept, round(dp_sum(cost) / 500) AS s FROM visits WHERE cost > 10 GROUP BY dept', 'sums');
 SELECT same('SELECT dept, round(a / 2), round(d / 3) FROM (SELECT dept, dp_avg(cost) AS a, dp_stddev(cost) AS d FROM visits GROUP BY dept) q WHERE dept < ''z''',
 	'moments');
+SELECT run_as_analyst('SET dp_cdp.rho = 2000');
+SELECT same(q, q) FROM unnest(ARRAY[
+	'SELECT dept, round(dp_count(*)) AS n FROM visits WHERE dept IN (''a'', ''z'') AND cost > 10 GROUP BY dept',
+	'SELECT dept, round(dp_count(*)) AS n FROM visits WHERE dept <> ''b'' GROUP BY dept',
+	'SELECT cost % 10 AS d, round(dp_count(*)) AS n FROM rows_of WHERE cost % 10 IN (3, 4) GROUP BY 1']) q;
 SELECT same('SELECT d, round(dp_count(*)) AS n FROM dear_visits GROUP BY d', 'a view of rows');
 SELECT same('SELECT round(dp_count(*)) AS n, round(dp_sum(cost, 0, 100) / 500) FROM closed_visits JOIN people ON id = patient WHERE floor > 1', 'a view of a view, with a barrier');
 SELECT same('SELECT * FROM told_visits WHERE n > 1', 'a view of answers');
+SELECT run_as_analyst('RESET dp_cdp.rho');
 SELECT run_as_analyst('PREPARE p(int) AS INSERT INTO answer SELECT ''prepared'', round(dp_count(*))::text FROM visits WHERE cost > $1');
 SELECT is(bool_and((run_as_analyst('EXECUTE p(50)')).failure IS NULL), true, 'a prepared statement, by custom and generic plans')
 	FROM generate_series(1, 8);
