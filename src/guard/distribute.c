@@ -141,6 +141,17 @@ only_subquery(Query *query)
 	return rte->subquery;
 }
 
+/* Tells whether the table that decides where rows are has those of a unit on one server. */
+static bool
+is_by_unit(Sources *s)
+{
+	const DpTable *table = dp_policy_table(s->by_column);
+
+	return table != NULL && s->column != DP_SCATTERED &&
+		strcmp(table->has_unit ? table->unit : table->nthrough > 0 ? table->through[0] : "",
+			   get_attname(s->by_column, s->column, false)) == 0;
+}
+
 /* Refuses where the rows of a unit may be on several servers: nobody could bound it there. */
 static void
 check_units_stay_together(Query *inner, Sources *s)
@@ -160,6 +171,12 @@ check_units_stay_together(Query *inner, Sources *s)
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
 				 errmsg("the rows of one privacy unit may be on several servers, as table \"%s\" is distributed by ranges or appended to; "
 						"have its owner distribute it by hash of the column of its privacy unit, with create_distributed_table",
+						get_rel_name(s->by_column))));
+	if (is_by_unit(s))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("the rows of one privacy unit may be on several servers: the query does not take its units from table \"%s\", or puts them together with UNION ALL; "
+						"put the table first in FROM, and ask for each SELECT of UNION ALL by itself",
 						get_rel_name(s->by_column))));
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_NOT_RELEASABLE),
