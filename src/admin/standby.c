@@ -25,6 +25,7 @@
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -164,6 +165,13 @@ read_role(const char *oid, const char *name)
 	return role;
 }
 
+/* Returns as much of a text as the audit's columns for names take, without a character that is cut in two. */
+static char *
+clip(const char *text)
+{
+	return pnstrdup(text, pg_mbcliplen(text, strlen(text), NAMEDATALEN - 1));
+}
+
 static DpAsker *
 read_asker(FunctionCallInfo fcinfo, int argno, char **origin)
 {
@@ -172,8 +180,8 @@ read_asker(FunctionCallInfo fcinfo, int argno, char **origin)
 
 	asker->session_role = read_role(texts[DP_ASKER_SESSION_ROLE], texts[DP_ASKER_SESSION_NAME]);
 	asker->role = read_role(texts[DP_ASKER_ROLE], texts[DP_ASKER_ROLE_NAME]);
-	asker->application = texts[DP_ASKER_APPLICATION];
-	asker->client = psprintf("%s via %s", texts[DP_ASKER_CLIENT], origin[DP_ORIGIN_NAME]);
+	asker->application = clip(texts[DP_ASKER_APPLICATION]);
+	asker->client = clip(psprintf("%s via %s", texts[DP_ASKER_CLIENT], origin[DP_ORIGIN_NAME]));
 	asker->query = texts[DP_ASKER_QUERY];
 	return asker;
 }
@@ -182,6 +190,17 @@ read_asker(FunctionCallInfo fcinfo, int argno, char **origin)
  * What is asked
  * ------------------------------------------------------------------------
  */
+
+/* Returns a day that a column of dates can have. */
+static DateADT
+read_day(const char *text)
+{
+	int64		day = read_number(text);
+
+	if (day < PG_INT32_MIN || day > PG_INT32_MAX || !(DATE_NOT_FINITE((DateADT) day) || IS_VALID_DATE((DateADT) day)))
+		not_from_standby();
+	return (DateADT) day;
+}
 
 static DpDebitItem *
 read_item(char **texts)
@@ -199,11 +218,13 @@ read_item(char **texts)
 	item->groups = texts[DP_ITEM_GROUPS];
 	item->sigma = texts[DP_ITEM_SIGMA];
 	item->tables = texts[DP_ITEM_TABLES];
-	item->has_days = texts[DP_ITEM_FROM] != NULL && texts[DP_ITEM_TO] != NULL;
+	item->has_days = texts[DP_ITEM_FROM] != NULL || texts[DP_ITEM_TO] != NULL;
 	if (item->has_days)
 	{
-		item->days.from = (DateADT) read_number(texts[DP_ITEM_FROM]);
-		item->days.to = (DateADT) read_number(texts[DP_ITEM_TO]);
+		item->days.from = read_day(texts[DP_ITEM_FROM]);
+		item->days.to = read_day(texts[DP_ITEM_TO]);
+		if (item->days.from >= item->days.to)
+			not_from_standby();
 	}
 	item->policy = texts[DP_ITEM_POLICY];
 	return item;

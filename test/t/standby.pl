@@ -143,6 +143,11 @@ like($by_hand->('{clinic,1,-1,a,NULL,NULL,NULL,NULL,NULL,NULL}'), qr/ZC004: this
 like($by_hand->('{nowhere,1,0,a,NULL,NULL,NULL,NULL,NULL,NULL}'), qr/ZC004: there is no dataset/, 'no dataset');
 like($by_hand->('{clinic,1,0,a,NULL,NULL,NULL,NULL,NULL,1:00}'), qr/ZC003: the policy of dataset/, 'another policy');
 is(spent('ana'), $before, 'debits nothing');
+my $logged = q{SELECT count(*) FROM dp_cdp.release_log WHERE dataset = 'monthly'};
+my $rows = value($primary, 'test', $logged);
+like($by_hand->("{monthly,1,0,a,NULL,NULL,NULL,$_,NULL}"), qr/ZC004: this function is for standbys/, "days that are none: $_")
+	for '9132,9132', '9163,9132', '9132,NULL', 'NULL,9132', '4294967297,4294967300', '-2147483647,9132', '9132,2147483646';
+is(value($primary, 'test', $logged), $rows, 'are not written into the audit, which could not be restored');
 is($by_hand->('{clinic,1000000000000,0,a,NULL,NULL,NULL,NULL,NULL,NULL}'), '', 'it can waste budgets');
 is(spent('ana'), $before + 1, 'and no more');
 
