@@ -114,6 +114,47 @@ load_module(void)
 	methods = found;
 }
 
+/* Waits while nothing was asked for that costs. */
+static void
+while_connecting(bool sent)
+{
+	while_waiting(false);
+}
+
+static void raise_not_reached(const char *cause) __attribute__((noreturn));
+
+/* Raises one error for whatever hinders a connection; the cause may name hosts and users. */
+static void
+raise_not_reached(const char *cause)
+{
+	ereport(LOG_SERVER_ONLY,
+			(errmsg("dp_cdp could not connect to the primary: %s", cause)));
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			 errmsg("the primary, which pays for what this standby answers, could not be reached; nothing was debited: retry, or send the query to the primary; the standby's log has the cause")));
+}
+
+/*
+ * Refuses a connection that several sessions share.  The primary remembers in a process what
+ * a session reads: behind a pooler it would take the end of one's release for that of
+ * another's.  A pooler tells its clients of a process that is not the one which serves them.
+ */
+static void
+refuse_pooler(void)
+{
+	DpCall		call;
+
+	methods->call("SELECT pg_catalog.pg_backend_pid()", 0, NULL, dp_guc_primary_timeout, while_connecting, &call);
+	if (call.outcome == DP_CALL_DONE && call.value != NULL && atoi(call.value) == methods->backend())
+		return;
+	methods->close();
+	if (call.outcome != DP_CALL_DONE)
+		raise_not_reached(call.outcome == DP_CALL_REFUSED ? call.message : call.cause ? call.cause : "no connection");
+	ereport(ERROR,
+			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
+			 errmsg("this standby comes to its primary through a pooler, which would mix up whose releases have ended; nothing was debited: the administrator must let dp_cdp.primary_conninfo name the primary itself")));
+}
+
 static void
 connect_to_primary(void)
 {
@@ -129,14 +170,8 @@ connect_to_primary(void)
 	connected_to = NULL;
 	cause = methods->connect(dp_guc_primary_conninfo, database, cluster_name, dp_guc_primary_timeout, while_waiting);
 	if (cause != NULL)
-	{
-		/* it may name hosts and users */
-		ereport(LOG_SERVER_ONLY,
-			(errmsg("dp_cdp could not connect to the primary: %s", cause)));
-		ereport(ERROR,
-				(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
-				 errmsg("the primary, which pays for what this standby answers, could not be reached; nothing was debited: retry, or send the query to the primary; the standby's log has the cause")));
-	}
+		raise_not_reached(cause);
+	refuse_pooler();
 	connected_to = MemoryContextStrdup(TopMemoryContext, dp_guc_primary_conninfo);
 }
 

@@ -86,6 +86,9 @@ typedef struct DpPrimaryMethods
 	void		(*call) (const char *sql, int n, const char *const *values, int timeout, DpWhileWaiting waiting,
 						 DpCall *call);
 	void		(*close) (void);
+
+	/* returns the process that serves the connection, as it was told when that was made */
+	int			(*backend) (void);
 } DpPrimaryMethods;
 
 /* the only symbol of the module */

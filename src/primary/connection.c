@@ -248,10 +248,16 @@ call_other(const char *sql, int n, const char *const *values, int timeout, DpWhi
 		close_connection();
 }
 
+static int
+backend_of_connection(void)
+{
+	return connection != NULL ? PQbackendPID(connection) : 0;
+}
+
 const DpPrimaryMethods *
 dp_primary_methods(void)
 {
-	static const DpPrimaryMethods methods = {DP_VERSION, open_connection, call_other, close_connection};
+	static const DpPrimaryMethods methods = {DP_VERSION, open_connection, call_other, close_connection, backend_of_connection};
 
 	return &methods;
 }

@@ -12,7 +12,7 @@ use Test::More;
 my ($pgbouncer) = grep { -x } map { "$_/pgbouncer" } split(/:/, $ENV{PATH}), qw(/usr/sbin /usr/local/sbin);
 plan skip_all => 'pgbouncer is not installed' unless $pgbouncer;
 
-my $node = ledger_node('served', conf => "max_worker_processes = 20\n");
+my $node = ledger_node('served', init => { allows_streaming => 1 }, conf => "max_worker_processes = 20\n");
 ledger_database($node, 'test');
 my $sixteen = value($node, 'test', 'SHOW server_version_num') >= 160000;
 my $without = $sixteen ? 'WITH INHERIT FALSE' : '';
@@ -43,7 +43,7 @@ sub start_pooler
 
 	stop_pooler() if $running;
 	unlink "$dir/pgbouncer.ini", "$dir/users";
-	append_to_file("$dir/users", join('', map { qq{"$_" ""\n} } qw(ana bea pool heir postgres)));
+	append_to_file("$dir/users", join('', map { qq{"$_" ""\n} } qw(ana bea pool heir payer postgres)));
 	append_to_file("$dir/pgbouncer.ini", join("\n",
 			'[databases]', "test = host='" . $node->host . "' port=" . $node->port,
 			'[pgbouncer]', "unix_socket_dir = $dir", "listen_port = $port", 'listen_addr =',
@@ -164,6 +164,33 @@ my ($out, $err) = ('', '');
 IPC::Run::run([ 'pgbench', '-n', '-M', 'extended', '-c', '3', '-t', '5', '-f', $bench, '-h', $dir, '-p', $port, '-U', 'ana', 'test' ], '>', \$out, '2>', \$err);
 like($out, qr{actually processed: 15/15}, 'statements without a name go through');
 is(charged(), '15 0', 'each is debited');
+
+# ---------------------------------------------------------------------------
+# Between a standby and the primary that pays for it
+# ---------------------------------------------------------------------------
+
+$node->safe_psql('test', "CREATE ROLE payer LOGIN; SELECT dp_cdp.register_standby('second', 'payer')");
+$node->backup('copy');
+my $standby = PostgreSQL::Test::Cluster->new('second');
+$standby->init_from_backup($node, 'copy', has_streaming => 1);
+$standby->append_conf('postgresql.conf', "dp_cdp.primary_conninfo = 'host=$dir port=$port user=payer'\n");
+$standby->start;
+
+# what ana is told on the standby
+sub told
+{
+	my ($rc, $answer, $error) = $standby->psql('test', "\\set VERBOSITY verbose\n$count", extra_params => [ '-U', 'ana' ]);
+
+	return $error =~ /ERROR:  (.*)/ ? $1 : $answer;
+}
+
+like(told(), qr/ZC003: this standby comes to its primary through a pooler.*nothing was debited/, 'a standby does not let a pooler mix up what its sessions read');
+is(charged(), '0 0', 'nothing was debited');
+$standby->safe_psql('postgres', q{ALTER SYSTEM SET dp_cdp.primary_conninfo = '} . $node->connstr =~ s/'/''/gr . q{ user=payer'});
+$standby->restart;
+like(told(), qr/^\d+$/, 'without one it answers');
+is(charged(), '1 0', 'and the primary debits');
+$standby->stop;
 
 stop_pooler();
 $node->stop;
