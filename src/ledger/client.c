@@ -36,6 +36,7 @@
 #include "utils/timestamp.h"
 
 #include "base/amounts.h"
+#include "base/cancel.h"
 #include "base/errors.h"
 #include "base/extension.h"
 #include "base/settings.h"
@@ -102,7 +103,7 @@ check_interrupts(int slot)
 		if (is_asked(state) && !dp_slot_swap(slot, MyDatabaseId, state,
 											 state == DP_REQUEST_PENDING ? DP_REQUEST_FREE : DP_REQUEST_ABANDONED))
 			continue;
-		QueryCancelPending = false;
+		(void) dp_take_cancel();
 		raise_canceled(state);
 	}
 }

@@ -34,6 +34,7 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
+#include "base/cancel.h"
 #include "base/errors.h"
 #include "base/settings.h"
 #include "ledger/primary.h"
@@ -71,12 +72,8 @@ dp_standby_primary_pays(PG_FUNCTION_ARGS)
 static void
 while_waiting(bool sent)
 {
-	HOLD_CANCEL_INTERRUPTS();
-	CHECK_FOR_INTERRUPTS();
-	RESUME_CANCEL_INTERRUPTS();
-	if (!QueryCancelPending)
+	if (!dp_take_cancel())
 		return;
-	QueryCancelPending = false;
 	ereport(ERROR,
 			(errcode(ERRCODE_QUERY_CANCELED),
 			 sent

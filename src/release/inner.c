@@ -16,6 +16,7 @@
 
 #include "access/parallel.h"
 #include "access/xact.h"
+#include "base/cancel.h"
 #include "base/compat.h"
 #include "base/errors.h"
 #include "base/noise.h"
@@ -253,6 +254,8 @@ fail(DpRun *run, DpLedgerWatch *watch, ErrorData *error)
 
 	dp_report_failure(run->priced);
 	dp_ledger_watch_failed(watch, &failures, &most);
+	/* a standby's replay repeats its cancel for as long as it has to wait */
+	(void) dp_take_cancel();
 	paid = what_was_paid(run, failures, most);
 	if (error == NULL)
 		dp_sandbox_raise_cancel(paid);

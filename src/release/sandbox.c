@@ -18,6 +18,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "base/errors.h"
 #include "miscadmin.h"
 #include "release/release.h"
@@ -272,7 +273,9 @@ dp_sandbox_raise(ErrorData *error, const char *paid, bool reading)
 	if (error->sqlerrcode == ERRCODE_T_R_SERIALIZATION_FAILURE)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("could not serialize access; %s", paid)));
+				 RecoveryInProgress()
+				 ? errmsg("canceling private query due to conflict with recovery: this standby had to replay what the primary removed; %s", paid)
+				 : errmsg("could not serialize access; %s", paid)));
 
 	log_cause(error, reading);
 	ereport(ERROR,

@@ -22,6 +22,7 @@
  */
 #include "postgres.h"
 
+#include "base/cancel.h"
 #include "base/compat.h"
 #include "miscadmin.h"
 #include "release/release.h"
@@ -68,9 +69,8 @@ dp_wait_for_step(int64 step, TimestampTz start)
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 Min(ms, step / 1000 + 1), 0);
 	}
-	cancelled = QueryCancelPending;
-	QueryCancelPending = false;
 	RESUME_CANCEL_INTERRUPTS();
+	cancelled = dp_take_cancel();
 	/* other reasons for the latch are still to be seen */
 	SetLatch(MyLatch);
 	return cancelled;

@@ -894,6 +894,10 @@ BEGIN
 			(pg_is_in_recovery() AND dp_cdp.primary_pays() AND current_setting('cluster_name') = '', 'warning', 'cluster_name',
 				'is empty: the primary does not know this standby, and debits nothing for it',
 				'set cluster_name, and call dp_cdp.register_standby on the primary'),
+			(pg_is_in_recovery() AND dp_cdp.primary_pays() AND NOT current_setting('hot_standby_feedback')::boolean
+				AND current_setting('max_standby_streaming_delay') <> '-1', 'warning', 'hot_standby_feedback',
+				'is off: VACUUM on the primary cancels private queries here, which stay charged and count as failures',
+				'ALTER SYSTEM SET hot_standby_feedback = on; SELECT pg_reload_conf()'),
 			(version NOT BETWEEN 15 AND 19, 'warning', 'server', format('version %s was not tested: 15 to 19 are supported', version),
 				'use a supported version'),
 			(NOT current_setting('fsync')::boolean, 'warning', 'fsync', 'is off: after a crash of the machine, answers may be without their debits',

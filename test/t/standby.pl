@@ -29,7 +29,7 @@ EOC
 $primary->backup('copy');
 my $standby = PostgreSQL::Test::Cluster->new('second');
 $standby->init_from_backup($primary, 'copy', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "dp_cdp.primary_timeout = '3s'\n");
+$standby->append_conf('postgresql.conf', "dp_cdp.primary_timeout = '3s'\nmax_standby_streaming_delay = -1\n");
 $standby->start;
 
 my $count = 'SELECT dp_count(*) FROM visits';

@@ -1,0 +1,13 @@
+/*-------------------------------------------------------------------------
+ *
+ * cancel.h
+ *	  Cancels that are told in words of our own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DP_CANCEL_H
+#define DP_CANCEL_H
+
+extern bool dp_take_cancel(void);
+
+#endif							/* DP_CANCEL_H */

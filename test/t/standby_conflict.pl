@@ -1,0 +1,60 @@
+# A private query on a standby that is in conflict with recovery: the answer waits, the
+# primary removes rows that the query's snapshot sees, and the standby has to replay that.
+
+use strict;
+use warnings;
+
+use LedgerTest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $primary = ledger_node('first', init => { allows_streaming => 1 }, conf => "max_worker_processes = 20\nautovacuum = off\n");
+ledger_database($primary, 'test');
+$primary->safe_psql('test', <<EOC);
+CREATE ROLE ana LOGIN; CREATE ROLE payer LOGIN;
+CREATE TABLE visits (patient int);
+INSERT INTO visits SELECT i FROM generate_series(1, 1000) i;
+SELECT dp_cdp.create_dataset('clinic', default_rho => 1, answer_step => '5 s');
+SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
+SELECT dp_cdp.set_budget('clinic', 'ana', rho => 20);
+SELECT dp_cdp.register_standby('second', 'payer');
+EOC
+$primary->backup('copy');
+my $standby = PostgreSQL::Test::Cluster->new('second');
+$standby->init_from_backup($primary, 'copy', has_streaming => 1);
+$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = '100ms'\nlog_min_messages = warning\ndp_cdp.primary_timeout = '60s'\ndp_cdp.primary_conninfo = '"
+	  . $primary->connstr =~ s/'/''/gr . " user=payer'\n");
+$standby->start;
+
+my $count = 'SELECT dp_count(*) FROM visits';
+my $reads = q{SELECT count(*) = 1 FROM pg_stat_activity WHERE usename = 'payer' AND query ~ 'standby_reads'};
+
+# the answer waits, and its query is in conflict
+my $run = background($standby, 'test', "SET SESSION AUTHORIZATION ana; $count; SELECT 'goes on'; SELECT 'and on';");
+$primary->poll_query_until('postgres', $reads) or die 'nobody reads';
+$primary->safe_psql('test', 'DELETE FROM visits WHERE patient = 1; VACUUM visits');
+like(finish($run), qr/ERROR:  (?:57014|40001): canceling.*stays charged/, 'the query ends, and is told what it was charged');
+is($run->{out}, "goes on\nand on\n", 'its session goes on');
+is(balance($primary, 'test', 'clinic', 'ana'), 1, 'it stays charged');
+
+# the debit waits, as the worker is held up
+$primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
+my $worker = value($primary, 'postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type ~ 'ledger'});
+kill 'STOP', $worker;
+$run = background($standby, 'test', "SET SESSION AUTHORIZATION ana; $count; SELECT 'goes on'; SELECT 'and on';");
+wait_waiting($primary, 'test', 1);
+$primary->safe_psql('test', 'BEGIN; LOCK visits; COMMIT');
+like(finish($run), qr/ERROR:  57014: canceling private query while it was charged; no rows were read/, 'one that waits for its debit ends');
+kill 'CONT', $worker;
+is($run->{out}, "goes on\nand on\n", 'its session goes on, too');
+
+# check_setup() asks for what spares queries that
+my $finding = q{SELECT severity FROM dp_cdp.check_setup() WHERE object = 'hot_standby_feedback'};
+is(value($standby, 'test', $finding), 'warning', 'check_setup warns of it');
+$standby->safe_psql('postgres', 'ALTER SYSTEM SET hot_standby_feedback = on');
+$standby->reload;
+$standby->poll_query_until('postgres', q{SELECT current_setting('hot_standby_feedback') = 'on'}) or die 'no reload';
+is(value($standby, 'test', $finding), '', 'until it is on');
+
+$_->stop for $standby, $primary;
+done_testing();
