@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "access/sysattr.h"
+#include "access/xlog.h"
 #include "base/compat.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
@@ -94,6 +95,8 @@ check_protected(DpSource *s, RangeTblEntry *rte)
 	 */
 	if (!dp_may_read(rte->relid))
 		dp_check_payer(release->dataset);
+	if (get_rel_persistence(rte->relid) == RELPERSISTENCE_UNLOGGED && RecoveryInProgress())
+		dp_refuse_at(where, errmsg("table \"%s\" is UNLOGGED, so that a standby has no rows of it; send the query to the primary", name));
 	release->relids = list_append_unique_oid(release->relids, rte->relid);
 }
 
