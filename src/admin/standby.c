@@ -29,6 +29,7 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 
 #include "admin/admin.h"
 #include "base/compat.h"
@@ -283,6 +284,13 @@ dp_standby_debit(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
+/* While a release reads rows there, its session here is idle, and is not to be ended for that; value NULL: from now on as ever. */
+static void
+limit_idleness(const char *value)
+{
+	(void) set_config_option("idle_session_timeout", value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SET, true, 0, false);
+}
+
 /* SQL: dp_cdp.standby_reads(origin, asker, items), of one item */
 Datum
 dp_standby_reads(PG_FUNCTION_ARGS)
@@ -295,6 +303,7 @@ dp_standby_reads(PG_FUNCTION_ARGS)
 	check_origin(origin);
 	asker = read_asker(fcinfo, 1, origin);
 	dp_ledger_standby_reads(asker, linitial(read_items(fcinfo, 2)));
+	limit_idleness("0");
 	PG_RETURN_VOID();
 }
 
@@ -308,6 +317,7 @@ dp_standby_has_read(PG_FUNCTION_ARGS)
 
 	dp_check_version();
 	dp_ledger_standby_has_read(PG_GETARG_BOOL(0), &failures, &most);
+	limit_idleness(NULL);
 	counts[0] = Int32GetDatum(failures);
 	counts[1] = Int32GetDatum(most);
 	PG_RETURN_ARRAYTYPE_P(construct_array(counts, 2, INT4OID, sizeof(int32), true, TYPALIGN_INT));

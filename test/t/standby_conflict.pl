@@ -1,5 +1,5 @@
-# A private query on a standby that is in conflict with recovery: the answer waits, the
-# primary removes rows that the query's snapshot sees, and the standby has to replay that.
+# Private queries on a standby whose answers wait: the primary ends idle sessions; it removes rows
+# that the query's snapshot sees, or locks the table, and the standby has to replay that.
 
 use strict;
 use warnings;
@@ -27,15 +27,26 @@ $standby->append_conf('postgresql.conf', "max_standby_streaming_delay = '100ms'\
 $standby->start;
 
 my $count = 'SELECT dp_count(*) FROM visits';
+my $run;
 my $reads = q{SELECT count(*) = 1 FROM pg_stat_activity WHERE usename = 'payer' AND query ~ 'standby_reads'};
 
+# the primary ends idle sessions: not that of a standby which reads
+my $failures = q{SELECT failures FROM dp_cdp.budget};
+$primary->safe_psql('test', q{ALTER ROLE payer SET idle_session_timeout = '1s'});
+$run = background($standby, 'test', "SET SESSION AUTHORIZATION ana; $count; SELECT pg_sleep(3); $count;");
+is(finish($run), '', 'answers come while the session on the primary is idle for longer than it may');
+like($run->{out}, qr/^\d+\n\n\d+\n$/, 'and after it was ended');
+$primary->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE usename = 'payer'}) or die 'payer stays';
+is(value($primary, 'test', $failures), 0, 'and count as no failures');
+$primary->safe_psql('test', 'ALTER ROLE payer RESET idle_session_timeout');
+
 # the answer waits, and its query is in conflict
-my $run = background($standby, 'test', "SET SESSION AUTHORIZATION ana; $count; SELECT 'goes on'; SELECT 'and on';");
+$run = background($standby, 'test', "SET SESSION AUTHORIZATION ana; $count; SELECT 'goes on'; SELECT 'and on';");
 $primary->poll_query_until('postgres', $reads) or die 'nobody reads';
 $primary->safe_psql('test', 'DELETE FROM visits WHERE patient = 1; VACUUM visits');
 like(finish($run), qr/ERROR:  (?:57014|40001): canceling.*stays charged/, 'the query ends, and is told what it was charged');
 is($run->{out}, "goes on\nand on\n", 'its session goes on');
-is(balance($primary, 'test', 'clinic', 'ana'), 1, 'it stays charged');
+is(balance($primary, 'test', 'clinic', 'ana'), 3, 'it stays charged');
 
 # the debit waits, as the worker is held up
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('flush'));
