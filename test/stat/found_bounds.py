@@ -60,6 +60,11 @@ def labels(query, n):
     return [row[0] for row in psql("SET dp_cdp.find_bounds = on; SELECT label($$%s$$, %d)" % (query, n), ANALYST)]
 
 
+def rarely(tap, found, n, expected, name):
+    """Noise alone is found no more often than a search may find it."""
+    tap.ok(n == expected and frequency_limit(found, n, tap.alpha(), False) <= FALSE_POSITIVES, name, "%d of %d" % (found, n))
+
+
 def main():
     tap = Tap("found bounds", 40)
     make_role(ANALYST)
@@ -89,9 +94,9 @@ def main():
                    "%d of %d, %.3f expected" % (hits, RUNS, expected))
     fill("add", 0, 1)
     seen = labels("SELECT dp_sum(x), dp_max(d) FROM add WHERE unit < 0", RUNS)
-    tap.ok(len(seen) == 2 * RUNS and all("none found" in text for text in seen), "where there is nothing, nothing is found")
+    rarely(tap, sum("none found" not in text for text in seen), len(seen), 2 * RUNS, "where there is nothing, nothing is found")
     seen = labels("SELECT dp_sum(x) FROM add", RUNS)
-    tap.ok(seen == ["bounds of x 4"] * RUNS, "of what is, nothing else")
+    rarely(tap, sum(text != "bounds of x 4" for text in seen), len(seen), RUNS, "of what is, nothing else")
     tap.done()
 
 
