@@ -28,6 +28,7 @@
 
 #include "datatype/timestamp.h"
 #include "nodes/pg_list.h"
+#include "utils/snapshot.h"
 
 #define DP_QUESTION_BYTES 32
 
@@ -65,21 +66,34 @@ typedef struct DpCredit
 } DpCredit;
 
 /*
+ * The moment at which a statement looks at what is kept, which is one for all of its questions: otherwise two columns
+ * that ask the same could show two answers, one of which was kept in between.  Zeroed by the caller, set by the first
+ * look, and ended by dp_kept_moment_end.
+ */
+typedef struct DpKeptMoment
+{
+	Snapshot	snapshot;
+	TimestampTz now;
+} DpKeptMoment;
+
+extern PGDLLEXPORT void dp_kept_moment_end(DpKeptMoment *moment);
+
+/*
  * Returns the answers of a question in a dataset that have not ended and are
  * not older than since, as a List of DpKeptAnswer, the dearest first; palloc'd.
- * A question may have several ladders.  It sees what is committed now, whatever
+ * A question may have several ladders.  It sees what is committed at the moment, whatever
  * the transaction's snapshot is, and locks nothing but the table.  None where
  * nothing can be debited: on a standby, and while the ledger waits for its
  * adoption.  Privileges are the caller's business.
  */
-extern PGDLLEXPORT List *dp_kept_answers(const char *dataset, const uint8 *question, TimestampTz since);
+extern PGDLLEXPORT List *dp_kept_answers(const char *dataset, const uint8 *question, TimestampTz since, DpKeptMoment *moment);
 
 /*
  * Returns the numbers (ledger_id) of the balances of a dataset that a debit of
  * the calling roles would touch: of their budgets, *n of them, and behind these
- * the cap's.  As of now; palloc'd.
+ * the cap's; palloc'd.
  */
-extern PGDLLEXPORT int64 *dp_payer_balances(const char *dataset, int *n);
+extern PGDLLEXPORT int64 *dp_payer_balances(const char *dataset, int *n, DpKeptMoment *moment);
 
 /*
  * Hands values over to be kept, a List of DpKeptValues, and returns when they

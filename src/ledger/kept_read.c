@@ -273,11 +273,27 @@ ledger_is_here(void)
 	return true;
 }
 
+static Snapshot
+snapshot_of(DpKeptMoment *moment)
+{
+	/* none can be taken while parallel workers share one */
+	if (moment->snapshot == NULL)
+		moment->snapshot = RegisterSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
+	return moment->snapshot;
+}
+
+void
+dp_kept_moment_end(DpKeptMoment *moment)
+{
+	if (moment->snapshot != NULL)
+		UnregisterSnapshot(moment->snapshot);
+	moment->snapshot = NULL;
+}
+
 List *
-dp_kept_answers(const char *dataset, const uint8 *question, TimestampTz since)
+dp_kept_answers(const char *dataset, const uint8 *question, TimestampTz since, DpKeptMoment *moment)
 {
 	Relation	rel;
-	Snapshot	snapshot;
 	List	   *answers = NIL;
 	int64		cap = 0;
 	int64		its_cap = 0;
@@ -287,12 +303,11 @@ dp_kept_answers(const char *dataset, const uint8 *question, TimestampTz since)
 		return NIL;
 	if (RelationGetNumberOfBlocks(rel) > 0)
 	{
-		/* none can be taken while parallel workers share one */
-		snapshot = RegisterSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
+		Snapshot	snapshot = snapshot_of(moment);
+
 		answers = read_ladder(rel, snapshot, dataset, question, since, &cap);
 		if (answers != NIL && (!read_cap(dataset, snapshot, &its_cap, &adopted) || its_cap != cap))
 			answers = NIL;
-		UnregisterSnapshot(snapshot);
 	}
 	table_close(rel, AccessShareLock);
 	if (answers != NIL && !adopted && !ledger_is_here())
@@ -340,12 +355,12 @@ add_budget(TupleTableSlot *row, void *arg)
 }
 
 int64 *
-dp_payer_balances(const char *dataset, int *n)
+dp_payer_balances(const char *dataset, int *n, DpKeptMoment *moment)
 {
 	Reading		reading = {.room = 8, .ids = palloc(8 * sizeof(int64))};
 	Oid			relid = dp_own_table(dp_table_name(DP_T_BUDGET));
 	Relation	rel;
-	Snapshot	snapshot;
+	Snapshot	snapshot = snapshot_of(moment);
 
 	*n = 0;
 	reading.ids[0] = 0;
@@ -355,12 +370,10 @@ dp_payer_balances(const char *dataset, int *n)
 	reading.role = get_attnum(relid, "role");
 	reading.role_name = get_attnum(relid, "role_name");
 	reading.ledger_id = get_attnum(relid, "ledger_id");
-	snapshot = RegisterSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
 	dp_scan_newest(rel, dataset, snapshot, add_budget, &reading);
 	/* 0 is no balance's number */
 	reading.ids[reading.n] = 0;
 	(void) read_cap(dataset, snapshot, &reading.ids[reading.n], NULL);
-	UnregisterSnapshot(snapshot);
 	table_close(rel, AccessShareLock);
 	*n = reading.n;
 	return reading.ids;

@@ -217,9 +217,9 @@ has_piece_below(const List *ladder, const DpKeptAnswer *answer)
  * of drawn answers those whose pieces are all there.
  */
 static List *
-read_ladder(const DpKept *kept, const uint8 *question)
+read_ladder(const DpKept *kept, const uint8 *question, DpKeptMoment *moment)
 {
-	List	   *answers = dp_kept_answers(kept->priced->dataset->name, question, kept->since);
+	List	   *answers = dp_kept_answers(kept->priced->dataset->name, question, kept->since, moment);
 	TimestampTz began = DT_NOBEGIN;
 	ListCell   *lc;
 
@@ -448,18 +448,20 @@ finders_of(List *releases)
 }
 
 void
-dp_kept_look(DpKept *kept, List *before)
+dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment)
 {
 	const DpDataset *dataset = kept->priced->dataset;
 	DpKeptColumn *selection = kept->selection >= 0 ? &kept->columns[kept->selection] : NULL;
 
 	if (kept->finder != NULL)
-		dp_kept_look(kept->finder, finders_of(before));
-	kept->since = Max(GetCurrentTimestamp() - dataset->reuse, dataset->refreshed_at);
-	kept->balances = dp_payer_balances(dataset->name, &kept->nbudgets);
+		dp_kept_look(kept->finder, finders_of(before), moment);
+	if (moment->now == 0)
+		moment->now = GetCurrentTimestamp();
+	kept->since = Max(moment->now - dataset->reuse, dataset->refreshed_at);
+	kept->balances = dp_payer_balances(dataset->name, &kept->nbudgets, moment);
 	if (selection != NULL)
 	{
-		choose_selection(kept, selection, dp_kept_answers(dataset->name, selection->question, kept->since), before);
+		choose_selection(kept, selection, dp_kept_answers(dataset->name, selection->question, kept->since, moment), before);
 		set_pieces(selection);
 		selection->twin = NULL;
 		dp_kept_pair(kept, kept->selection, before);
@@ -473,7 +475,7 @@ dp_kept_look(DpKept *kept, List *before)
 		if (column == selection || column->is_wider)
 			continue;
 		column->twin = NULL;
-		column->ladder = ask_of_answers(kept, i, question) ? read_ladder(kept, question) : NIL;
+		column->ladder = ask_of_answers(kept, i, question) ? read_ladder(kept, question, moment) : NIL;
 		choose(kept, column);
 		memcpy(column->id.question, question, DP_QUESTION_BYTES);
 		set_pieces(column);

@@ -105,7 +105,7 @@ extern bool dp_keeps_answers(const DpPricedRelease *priced);
  * each column is answered, whose prices and noise dp_kept_settle then sets.
  */
 extern DpKept *dp_kept_create(const DpRun *run, DpPricedRelease *priced, EState *estate);
-extern void dp_kept_look(DpKept *kept, List *before);
+extern void dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment);
 extern void dp_kept_settle(DpKept *kept);
 
 /* Tells whether all that is shown is there, and paid for by all budgets of who asks: nothing is debited. */

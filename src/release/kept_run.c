@@ -75,6 +75,7 @@ look_at_all(List *runs)
 {
 	bool		is_free = true;
 	List	   *before = NIL;	/* DpKept */
+	DpKeptMoment moment = {0};
 	ListCell   *lc;
 
 	foreach(lc, runs)
@@ -83,10 +84,11 @@ look_at_all(List *runs)
 
 		if (kept == NULL)
 			continue;
-		dp_kept_look(kept, before);
+		dp_kept_look(kept, before, &moment);
 		before = lappend(before, kept);
 		is_free = is_free && dp_kept_is_free(kept);
 	}
+	dp_kept_moment_end(&moment);
 	return is_free;
 }
 

@@ -293,9 +293,12 @@ take_columns(DpKept *kept, DpPricedRelease *priced, const DpKept *wider, EState 
 static DpKept *
 look(DpKept *wider, DpKept *kept, DpPricedRelease *asked, EState *estate, const char *timezone)
 {
+	DpKeptMoment moment = {0};
+
 	if (wider == NULL)
 		return NULL;
-	dp_kept_look(wider, NIL);
+	dp_kept_look(wider, NIL, &moment);
+	dp_kept_moment_end(&moment);
 	if (!dp_kept_is_free(wider))
 	{
 		take_columns(kept, asked, wider, estate, timezone);
@@ -327,6 +330,7 @@ static bool
 foresee(List *all, List *before)
 {
 	bool		is_free = true;
+	DpKeptMoment moment = {0};
 	ListCell   *lc;
 
 	before = list_copy(before);
@@ -336,10 +340,11 @@ foresee(List *all, List *before)
 
 		if (kept == NULL || kept->is_wider)
 			continue;
-		dp_kept_look(kept, before);
+		dp_kept_look(kept, before, &moment);
 		before = lappend(before, kept);
 		is_free = is_free && dp_kept_is_free(kept);
 	}
+	dp_kept_moment_end(&moment);
 	return is_free;
 }
 

@@ -53,11 +53,13 @@ kept_look(PG_FUNCTION_ARGS)
 {
 	uint8		question[DP_QUESTION_BYTES];
 	StringInfoData out;
+	DpKeptMoment moment = {0};
 	List	   *answers;
 	ListCell   *lc;
 
 	set_question(question, PG_GETARG_TEXT_PP(1));
-	answers = dp_kept_answers(text_to_cstring(PG_GETARG_TEXT_PP(0)), question, PG_GETARG_TIMESTAMPTZ(2));
+	answers = dp_kept_answers(text_to_cstring(PG_GETARG_TEXT_PP(0)), question, PG_GETARG_TIMESTAMPTZ(2), &moment);
+	dp_kept_moment_end(&moment);
 	initStringInfo(&out);
 	foreach(lc, answers)
 	{
@@ -139,9 +141,11 @@ Datum
 kept_balances(PG_FUNCTION_ARGS)
 {
 	int			n;
-	int64	   *ids = dp_payer_balances(text_to_cstring(PG_GETARG_TEXT_PP(0)), &n);
+	DpKeptMoment moment = {0};
+	int64	   *ids = dp_payer_balances(text_to_cstring(PG_GETARG_TEXT_PP(0)), &n, &moment);
 	StringInfoData out;
 
+	dp_kept_moment_end(&moment);
 	initStringInfo(&out);
 	for (int i = 0; i <= n; i++)
 		appendStringInfo(&out, "%s" INT64_FORMAT, i == n ? "|" : i > 0 ? "," : "", ids[i]);
@@ -181,9 +185,12 @@ kept_lookup_ns(PG_FUNCTION_ARGS)
 	INSTR_TIME_SET_CURRENT(start);
 	for (int i = 0; i < n; i++)
 	{
+		DpKeptMoment moment = {0};
+
 		memcpy(question, &i, sizeof(i));
-		if (dp_kept_answers(dataset, question, DT_NOBEGIN) != NIL)
+		if (dp_kept_answers(dataset, question, DT_NOBEGIN, &moment) != NIL)
 			elog(ERROR, "found something");
+		dp_kept_moment_end(&moment);
 	}
 	INSTR_TIME_SET_CURRENT(end);
 	INSTR_TIME_SUBTRACT(end, start);
