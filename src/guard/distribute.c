@@ -147,7 +147,7 @@ is_by_unit(Sources *s)
 {
 	const DpTable *table = dp_policy_table(s->by_column);
 
-	return table != NULL && s->column != DP_SCATTERED &&
+	return table != NULL &&
 		strcmp(table->has_unit ? table->unit : table->nthrough > 0 ? table->through[0] : "",
 			   get_attname(s->by_column, s->column, false)) == 0;
 }
