@@ -260,7 +260,10 @@ dp_drop_budget(PG_FUNCTION_ARGS)
 	char	   *name = dp_admin_dataset_name(fcinfo, 0);
 	Oid			role = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
 
-	/* a number may be that of a role that there is no more, as long as nobody else has it */
+	/*
+	 * a number may be that of a role that there is no more, as long as nobody
+	 * else has it
+	 */
 	drop_budgets(name, "role = $2 AND (dp_cdp.known_role(role, role_name) = $2"
 				 " OR NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE oid = $2))", OIDOID,
 				 ObjectIdGetDatum(role));

@@ -99,7 +99,8 @@ read_number(const char *text)
 
 	errno = 0;
 	number = text ? strtoll(text, &end, 10) : 0;
-	if (text == NULL || end == text || *end != '\0' || errno != 0)
+
+	if (text == NULL || end == text ||*end != '\0' || errno != 0)
 		not_from_standby();
 	return number;
 }

@@ -324,7 +324,7 @@ check_same_unit(Oid relid, const DpLabel *old, const UnitArgument *argument)
 	bool		has_unit = unit != InvalidAttrNumber;
 	DpLabel    *label = has_unit ? dp_label_get(relid, unit) : NULL;
 	bool		same = old->unit == has_unit && (!has_unit || (label && label->unit)) &&
-		old->through == argument->through.nthrough;
+	old->through == argument->through.nthrough;
 
 	for (int i = 0; same && i < argument->through.nthrough; i++)
 	{

@@ -125,7 +125,7 @@ dp_last_before_day(DateADT day, Oid type)
 char *
 dp_day_text(DateADT day)
 {
-	char		text[MAXDATELEN + 1];
+	char text[	MAXDATELEN + 1];
 	struct pg_tm tm = {0};
 
 	if (DATE_NOT_FINITE(day))

@@ -124,7 +124,10 @@ read_blocks(HeapTuple tuple, TupleDesc desc, DpDatasetRow *row)
 	bool		isnull;
 	Datum		every = get_column(tuple, desc, DP_DATASET_BLOCK_EVERY, &isnull);
 
-	row->blocks = (DpBlockLength) {0, 0};
+	row->blocks = (DpBlockLength)
+	{
+		0, 0
+	};
 	if (!isnull && !dp_block_length(DatumGetIntervalP(every), &row->blocks))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_BAD_PARAMETER),

@@ -109,11 +109,15 @@ dp_is_distributed(Oid relid, AttrNumber *column)
 	if (found)
 	{
 		bool		isnull;
-		Datum		text = heap_getattr(tuple, Anum_dist_partition_key, RelationGetDescr(rel), &isnull);
+		Datum text = heap_getattr(tuple, Anum_dist_partition_key, RelationGetDescr(rel), &isnull);
 
 		if (!isnull)
 			*column = key_column(text);
-		/* of ranges and appended shards nothing checks that they do not overlap; 'n' is that of tables without a column */
+
+		/*
+		 * of ranges and appended shards nothing checks that they do not
+		 * overlap; 'n' is that of tables without a column
+		 */
 		if (!is_method(rel, tuple, isnull ? 'n' : 'h'))
 			*column = DP_SCATTERED;
 	}

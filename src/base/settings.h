@@ -41,6 +41,7 @@ extern bool dp_guc_standard_aggregates;
 
 /* the server's: a ledger's file tells the data directory from copies of it */
 extern bool dp_guc_notice_copies;
+
 /* how much of a statement's text the audit keeps; 0: nothing */
 extern int	dp_guc_log_query_bytes;
 

@@ -239,7 +239,11 @@ narrow_by_unit(DpTimeRange *range, Var *column, Node *condition)
 	right = cast_to(right, call->funcresulttype);
 	if (!equal(value, column) || right == NULL)
 		return false;
-	/* the unit that the other side is in, and that before it: what is equal to its start is in the first of these */
+
+	/*
+	 * the unit that the other side is in, and that before it: what is equal
+	 * to its start is in the first of these
+	 */
 	start = (Expr *) makeFuncExpr(call->funcid, call->funcresulttype, list_make2(linitial(call->args), right),
 								  InvalidOid, call->inputcollid, COERCE_EXPLICIT_CALL);
 	before = (Expr *) makeFuncExpr(call->funcid, call->funcresulttype, list_make2(linitial(call->args), moved_by(right, 0, 0, -1)),

@@ -117,7 +117,7 @@ replace_column(Node *node, Replacement *r)
 static Node *
 with_column(Node *condition, int varno, AttrNumber attno, Node *by)
 {
-	Replacement r = {.varno = varno,.attno = attno,.by = by};
+	Replacement r = {.varno = varno, .attno = attno, .by = by};
 	Node	   *replaced;
 
 	/* the walk does not look into them */
@@ -306,7 +306,7 @@ search_subquery(BlockSearch *b, Query *query, Index rti, const Conditions *condi
 	foreach(lc, sub->targetList)
 	{
 		TargetEntry *tle = lfirst_node(TargetEntry, lc);
-		Var			column = {.varno = rti,.varattno = tle->resno};
+		Var			column = {.varno = rti, .varattno = tle->resno};
 		Var		   *output;
 		List	   *nodes;
 		ListCell   *c;

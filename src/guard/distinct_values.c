@@ -240,7 +240,11 @@ query_of_value(Parts *p, Node *value, List *aggs)
 	group(p, keys, 2);
 	tle = show(keys, lowered(value, 2));
 	keys->groupClause = lappend(keys->groupClause, dp_group_clause(tle));
-	/* an aggregate makes it a level that is released; nobody reads it, so it is not */
+
+	/*
+	 * an aggregate makes it a level that is released; nobody reads it, so it
+	 * is not
+	 */
 	show(keys, (Node *) dp_count_rows(exprLocation(value)));
 	keys->hasAggs = true;
 	query = dp_select_from(dp_subquery_entry(keys, "s"));

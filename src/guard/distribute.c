@@ -127,7 +127,7 @@ is_distribution_column(Query *query, Node *expr)
 	if (rte->rtekind == RTE_SUBQUERY && rte->subquery->setOperations == NULL)
 		return is_distribution_column(rte->subquery,
 									  (Node *) ((TargetEntry *) list_nth(rte->subquery->targetList,
-																		  var->varattno - 1))->expr);
+																		 var->varattno - 1))->expr);
 	return false;
 }
 
@@ -203,7 +203,11 @@ use_gathered(TargetEntry *tle)
 		agg->aggfnoid = dp_own_routine("gathered_histogram", 2, units);
 	else
 		return agg->aggfnoid == dp_own_routine("codes_distinct", 1, distinct);
-	/* a state has no text form, in which one server of the cluster might send it */
+
+	/*
+	 * a state has no text form, in which one server of the cluster might send
+	 * it
+	 */
 	agg->aggtype = INT8ARRAYOID;
 	return true;
 }
@@ -260,8 +264,8 @@ entry_columns(Query *query, Index rti, List **numbers)
 		vars = dp_entry_columns(rte, rti, false);
 	*numbers = NIL;
 	foreach(lc, vars)
-		*numbers = lappend_int(*numbers, rte->rtekind == RTE_JOIN ? foreach_current_index(lc) + 1
-							   : castNode(Var, lfirst(lc))->varattno);
+		* numbers = lappend_int(*numbers, rte->rtekind == RTE_JOIN ? foreach_current_index(lc) + 1
+								: castNode(Var, lfirst(lc))->varattno);
 	return vars;
 }
 
@@ -333,7 +337,8 @@ name_walker(Node *node, Sources *s)
 typedef struct Managed
 {
 	Oid			relid;			/* a table that Citus manages */
-	RangeTblEntry *filled;		/* what is not looked at: Citus has a query's rows written into it */
+	RangeTblEntry *filled;		/* what is not looked at: Citus has a query's
+								 * rows written into it */
 } Managed;
 
 /* Leaves out WITH queries that nothing refers to, since they became part of releases: Citus would look at them. */

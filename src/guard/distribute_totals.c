@@ -234,7 +234,7 @@ cells_query(Query *inner, int nkeys, List *added)
 													pstrdup(lfirst_node(TargetEntry, lc)->resname), false));
 	foreach(lc, keys)
 		((TargetEntry *) list_nth(query->targetList, foreach_current_index(lc)))->ressortgroupref =
-			lfirst_node(TargetEntry, lc)->ressortgroupref;
+		lfirst_node(TargetEntry, lc)->ressortgroupref;
 	query->hasAggs = true;
 	query->groupClause = groups;
 	query->sortClause = sort;

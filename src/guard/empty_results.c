@@ -159,7 +159,10 @@ returns_no_row(Looked *l, DpScope *scope)
 	if (is_never_true(query->havingQual))
 		return true;
 
-	/* of no rows, aggregates make one where there is no key; a grouping set may be without */
+	/*
+	 * of no rows, aggregates make one where there is no key; a grouping set
+	 * may be without
+	 */
 	if (query->groupingSets != NIL || (query->groupClause == NIL && (query->hasAggs || query->havingQual != NULL)))
 		return false;
 	return join_tree_has_no_row(l, scope, (Node *) query->jointree);

@@ -319,6 +319,7 @@ dp_more_rows_than_noise(int location)
 											   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	Expr	   *count = (Expr *) makeFuncExpr(F_FLOAT8_INT8, FLOAT8OID, list_make1(dp_count_rows(location)),
 											  InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+
 	/* noise is whole: of a continuous margin, half a row is the next number's */
 	Expr	   *half = (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(0.5), false, FLOAT8PASSBYVAL);
 	Expr	   *least = (Expr *) makeFuncExpr(F_FLOAT8PL, FLOAT8OID, list_make2(margin, half),

@@ -143,7 +143,11 @@ is_caught(Oid funcid, Oid result, int nargs)
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	proc = (Form_pg_proc) GETSTRUCT(tuple);
-	/* what is leakproof raises no errors that depend on arguments, but that circles and segments overflow */
+
+	/*
+	 * what is leakproof raises no errors that depend on arguments, but that
+	 * circles and segments overflow
+	 */
 	may_fail = proc->pronamespace == PG_CATALOG_NAMESPACE && !proc->proretset &&
 		(!proc->proleakproof || TypeCategory(proc->proargtypes.values[0]) == TYPCATEGORY_GEOMETRIC) &&
 		proc->provolatile != PROVOLATILE_VOLATILE && (proc->prolang == INTERNALlanguageId || proc->prolang == SQLlanguageId);
@@ -164,7 +168,11 @@ dp_may_not_fit(Oid cast)
 	switch (cast)
 	{
 		case F_INT4_INT8:
-			/* a number of rows beyond it is no reason to refuse columns of type integer */
+
+			/*
+			 * a number of rows beyond it is no reason to refuse columns of
+			 * type integer
+			 */
 			return false;
 		case F_VARCHAR_VARCHAR_INT4_BOOL:
 		case F_BPCHAR_BPCHAR_INT4_BOOL:

@@ -391,7 +391,11 @@ call_walker(Node *node, void *context)
 		}
 		return call_walker(node, context);
 	}
-	/* what is called first, as what is called with it is tried as it was written */
+
+	/*
+	 * what is called first, as what is called with it is tried as it was
+	 * written
+	 */
 	result = expression_tree_walker(node, call_walker, context);
 	switch (nodeTag(node))
 	{

@@ -82,8 +82,8 @@ guard_relation_info(DP_REL_HOOK_ARGS)
 		prev_rel_hook(DP_REL_HOOK_CALL);
 
 	/*
-	 * TRUNCATE, REINDEX and CLUSTER plan how many workers build an index, without
-	 * a query; who may run them PostgreSQL has asked.
+	 * TRUNCATE, REINDEX and CLUSTER plan how many workers build an index,
+	 * without a query; who may run them PostgreSQL has asked.
 	 */
 	if (root->parse->jointree == NULL || !OidIsValid(read))
 		return;

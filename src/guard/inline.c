@@ -68,7 +68,7 @@ may_be_inlined(Oid funcid, bool returns_set)
 	proc = (Form_pg_proc) GETSTRUCT(tuple);
 	may = proc->prolang == SQLlanguageId && proc->prokind == PROKIND_FUNCTION && proc->proretset == returns_set &&
 		!proc->prosecdef && proc->provolatile != PROVOLATILE_VOLATILE &&
-		/* without arguments it would be evaluated */
+	/* without arguments it would be evaluated */
 		(returns_set || proc->pronargs > 0 || proc->provolatile == PROVOLATILE_STABLE);
 	ReleaseSysCache(tuple);
 	/* what a superuser has added is called, as he has seen it */
@@ -149,6 +149,7 @@ may_be_moved(Node *arg, int uses)
 	if (contain_volatile_functions(arg) || checkExprHasSubLink(arg))
 		return false;
 	text = nodeToString(arg);
+
 	may = uses == 0 || strlen(text) <= MOST_REPEATED;
 	pfree(text);
 	return may;

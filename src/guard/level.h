@@ -78,8 +78,8 @@ typedef struct DpFrom
 	List	   *unique_keys;	/* Oids of indexes that unit rests on */
 	Bitmapset  *once;			/* entries of which each row of the others
 								 * finds at most one (sublinks.c) */
-	Bitmapset  *repeating;		/* public entries that are joined with all rows
-								 * of the others (unpivot.c) */
+	Bitmapset  *repeating;		/* public entries that are joined with all
+								 * rows of the others (unpivot.c) */
 	List	   *written;		/* DpWritten: what the query says in other
 								 * words */
 } DpFrom;
@@ -136,7 +136,8 @@ typedef struct DpLevel
 								 * the query has them */
 	List	   *policies;		/* of columns, see dp_level_policy */
 	DpInnerParts parts;
-	struct DpLevel *finder;		/* whose release finds bounds first; NULL: none */
+	struct DpLevel *finder;		/* whose release finds bounds first; NULL:
+								 * none */
 	List	   *found;			/* of a finder: Nodes, as the query has them */
 	List	   *names;			/* of from, for dp_expression_text; NIL: not
 								 * needed yet */

@@ -57,7 +57,7 @@ mask_call(FuncExpr *call)
 		/* what stands for it has no names of arguments */
 		foreach(lc, call->args)
 			if (IsA(lfirst(lc), NamedArgExpr))
-				lfirst(lc) = ((NamedArgExpr *) lfirst(lc))->arg;
+			lfirst(lc) = ((NamedArgExpr *) lfirst(lc))->arg;
 		call->funcid = dp_own_routine(call->funcretset ? "masked_rows" : "masked", 2, any);
 		/* it is declared with one argument at least */
 		if (call->args == NIL)

@@ -85,6 +85,7 @@ masked_column(Var *column)
 	else if (column->varattno == Anum_pg_class_relpages)
 		function = "told_relpages";
 	else
+
 		/*
 		 * Foreign keys that reference a table lock its rows, so that how many
 		 * pages are all frozen, and who wrote the oldest row that is not,
@@ -114,7 +115,8 @@ typedef struct MoveContext
 {
 	int			entry;
 	int			depth;
-	AttrNumber	to[-FirstLowInvalidHeapAttributeNumber];	/* by -attnum; 0: not selected */
+	AttrNumber	to[-FirstLowInvalidHeapAttributeNumber];	/* by -attnum; 0: not
+															 * selected */
 } MoveContext;
 
 static bool
@@ -176,7 +178,7 @@ replace_entry(Query *query, int index, const Bitmapset *selected, const Bitmapse
 	checked = bms_add_member(checked, MEMBER(Anum_pg_class_oid));
 	for (AttrNumber attnum = -1; attnum > FirstLowInvalidHeapAttributeNumber; attnum--)
 	{
-		const FormData_pg_attribute *att;
+		const		FormData_pg_attribute *att;
 
 		if (!bms_is_member(MEMBER(attnum), selected))
 			continue;
@@ -205,7 +207,7 @@ is_changed(Query *query, int index)
 
 	foreach(lc, query->rowMarks)
 		if (((RowMarkClause *) lfirst(lc))->rti == index)
-			return true;
+		return true;
 	return query->resultRelation == index;
 }
 

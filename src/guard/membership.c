@@ -39,7 +39,7 @@ is_restricted(Query *query, Expr *value)
 
 	foreach(lc, vars)
 		if (restricts_walker((Node *) query->jointree, lfirst(lc)))
-			return true;
+		return true;
 	return false;
 }
 
@@ -81,9 +81,10 @@ dp_make_membership(DpRelease *release, Query *query, Expr *value, Const *list, b
 	/* false, true and NULL: no row has another value */
 	if (list->consttype == BOOLARRAYOID && null_listed && dp_list_size(list) == 2)
 		return NULL;
+
 	/*
-	 * the planner would take a list beside such conditions for one more of them, and expect next to no rows; other
-	 * servers have no parameters
+	 * the planner would take a list beside such conditions for one more of
+	 * them, and expect next to no rows; other servers have no parameters
 	 */
 	in = dp_list_size(list) > DP_LISTED_KEYS || (is_restricted(query, value) && !dp_reads_distributed(query))
 		? make_set_membership(release, value, list) : make_list_membership(value, list);

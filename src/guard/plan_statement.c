@@ -411,7 +411,11 @@ guard_query(Query *parse, const char *query_string, int cursorOptions, ParamList
 		Query	   *inlined = NULL;
 
 		dp_check_written(parse);
-		/* it stops at the first protected table, and may not have met what is held */
+
+		/*
+		 * it stops at the first protected table, and may not have met what is
+		 * held
+		 */
 		if (unlikely(OidIsValid(table) || dp_policy_any_held()))
 			dp_refuse_held(parse);
 		if (OidIsValid(table) || dp_extension_installed())

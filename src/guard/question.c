@@ -479,7 +479,7 @@ end_text(DpQuestionWriter *w)
 void
 dp_write_question(DpRelease *release, DpFrom *from, DpInnerParts *parts)
 {
-	DpQuestionWriter writer = {.release = release,.own_param = INT_MAX - DP_COLUMN_PARAMS};
+	DpQuestionWriter writer = {.release = release, .own_param = INT_MAX - DP_COLUMN_PARAMS};
 	DpQuestionWriter *w = &writer;
 	DpQuestionPlace *place = make_place(from->query);
 	char	   *base;
@@ -510,7 +510,7 @@ char *
 dp_rows_text(DpRelease *release, DpFrom *from)
 {
 	DpRelease	unread = *release;
-	DpQuestionWriter writer = {.release = &unread,.own_param = INT_MAX - DP_COLUMN_PARAMS};
+	DpQuestionWriter writer = {.release = &unread, .own_param = INT_MAX - DP_COLUMN_PARAMS};
 	DpQuestionWriter *w = &writer;
 	DpQuestionPlace *place = make_place(from->query);
 	char	   *text;
@@ -527,6 +527,7 @@ dp_rows_text(DpRelease *release, DpFrom *from)
 	}
 	PUT("}");
 	text = end_text(w);
+
 	if (w->definitions != NULL)
 		hash_destroy(w->definitions);
 	return w->is_unknown ? NULL : text;

@@ -15,8 +15,8 @@
 typedef struct DpQuestionPlace
 {
 	Query	   *query;
-	bool		is_joined;		/* its rows are read as if the query above named
-								 * its tables */
+	bool		is_joined;		/* its rows are read as if the query above
+								 * named its tables */
 	int		   *numbers;		/* by entry: what it is called; 0: it is a
 								 * query that is joined, or not read */
 	struct DpQuestionPlace **below; /* by entry: a subquery */
@@ -36,8 +36,8 @@ typedef struct DpQuestionColumn
 typedef struct DpQuestionWriter
 {
 	DpRelease  *release;
-	int			own_param;		/* the first parameter of the release's that the
-								 * text may name */
+	int			own_param;		/* the first parameter of the release's that
+								 * the text may name */
 	StringInfoData text;
 	int			entries;		/* that have a number */
 	List	   *public_entries; /* ints: numbers of the tables without a

@@ -81,7 +81,7 @@ put_united(DpQuestionWriter *w, DpQuestionPlace *place, AttrNumber column)
 
 	foreach(lc, dp_operands(place->query))
 	{
-		Var			var = {.varno = lfirst_int(lc),.varattno = column};
+		Var			var = {.varno = lfirst_int(lc), .varattno = column};
 
 		put_var(w, place, &var);
 		appendStringInfoCharMacro(&w->text, ',');
@@ -143,7 +143,7 @@ put_table_column(DpQuestionWriter *w, int number, Oid relid, Var *var)
 
 	foreach(lc, w->public_entries)
 		if (lfirst_int(lc) == number)
-			entry = foreach_current_index(lc);
+		entry = foreach_current_index(lc);
 	/* what a row of such a table is called by the server is not what is in it */
 	w->is_unknown |= entry >= 0 && var->varattno < 0;
 	if (entry >= 0)
@@ -354,7 +354,7 @@ members(DpQuestionWriter *w, DpQuestionPlace *place, Node *array, List **texts)
 	if (IsA(array, ArrayExpr) && !((ArrayExpr *) array)->multidims)
 	{
 		foreach(lc, ((ArrayExpr *) array)->elements)
-			*texts = lappend(*texts, text_of(w, place, lfirst(lc)));
+			* texts = lappend(*texts, text_of(w, place, lfirst(lc)));
 		return true;
 	}
 	if (IsA(array, Const) && !((Const *) array)->constisnull && OidIsValid(get_element_type(((Const *) array)->consttype)))
@@ -403,7 +403,11 @@ dp_question_clause(DpQuestionWriter *w, DpQuestionPlace *place, SortGroupClause 
 	{
 		dp_question_named(w, OperatorRelationId, clause->sortop);
 		PUT("%d ", clause->nulls_first);
-		/* in which the values stand in another order; equal are the same in all that may be used */
+
+		/*
+		 * in which the values stand in another order; equal are the same in
+		 * all that may be used
+		 */
 		dp_question_collation(w, exprCollation(get_sortgroupclause_expr(clause, targets)));
 	}
 	dp_question_expr(w, place, get_sortgroupclause_expr(clause, targets));

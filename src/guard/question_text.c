@@ -25,7 +25,8 @@
 /* a long expression, by its hash */
 typedef struct Definition
 {
-	char		name[2 * DP_QUESTION_BYTES];	/* its hash in hexadecimal digits */
+	char		name[2 * DP_QUESTION_BYTES];	/* its hash in hexadecimal
+												 * digits */
 	char	   *text;
 } Definition;
 
@@ -92,7 +93,7 @@ dp_question_define(DpQuestionWriter *w, int start)
 	hex_encode((char *) hash, DP_QUESTION_BYTES, name);
 	if (w->definitions == NULL)
 	{
-		HASHCTL		ctl = {.keysize = sizeof(name),.entrysize = sizeof(Definition),.hcxt = CurrentMemoryContext};
+		HASHCTL		ctl = {.keysize = sizeof(name), .entrysize = sizeof(Definition), .hcxt = CurrentMemoryContext};
 
 		w->definitions = hash_create("dp_cdp parts of a question", 64, &ctl, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}

@@ -45,12 +45,12 @@ typedef enum Shown
 
 typedef struct Look
 {
-	List	   *keys;			/* of the query, canonical ones; its aggregates
-								 * are of rows then */
+	List	   *keys;			/* of the query, canonical ones; its
+								 * aggregates are of rows then */
 	List	   *other_keys;		/* of the query */
 	Query	   *query;			/* that columns are of */
-	Shown	  **columns;		/* by entry and number, what columns are; NULL:
-								 * SHOWN_NOT, all of them */
+	Shown	  **columns;		/* by entry and number, what columns are;
+								 * NULL: SHOWN_NOT, all of them */
 	int		   *ncolumns;
 	Shown		found;			/* the most that was found */
 	Node	   *looks;			/* what depends on the form and is not shown */
@@ -167,7 +167,7 @@ shown_by(Node *node, Look *look)
 	{
 		Var		   *var = (Var *) node;
 		Node	   *key = look->columns == NULL || var->varlevelsup > 0 ? NULL
-			: dp_group_expression(rt_fetch(var->varno, look->query->rtable), var);
+		: dp_group_expression(rt_fetch(var->varno, look->query->rtable), var);
 
 		if (key != NULL)
 			return shown_by(key, look);
@@ -265,7 +265,10 @@ shown_targets(DpSplitContext *cxt, Query *sub, bool in_with, int *n)
 	{
 		DpScope		scope = {sub, cxt->scope};
 
-		/* each of the subqueries of a subquery is looked at once; WITH queries may be named often */
+		/*
+		 * each of the subqueries of a subquery is looked at once; WITH
+		 * queries may be named often
+		 */
 		cxt->scope = &scope;
 		look.query = sub;
 		look.columns = shown_columns(cxt, sub, &look.ncolumns);

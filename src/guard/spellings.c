@@ -241,7 +241,7 @@ form_walker(Node *node, DpSpellings *s)
 bool
 dp_sees_spelling(Node *condition, const DpSpellings *s)
 {
-	DpSpellings	one = {.query = s->query, .keys = s->keys};
+	DpSpellings one = {.query = s->query, .keys = s->keys};
 
 	(void) form_walker(condition, &one);
 	return one.seen;
@@ -490,7 +490,7 @@ dp_canonical_keys(Query *query)
 static void
 keep_spellings(Query *query, List *keys, const Bitmapset *columns)
 {
-	DpSpellings	s = {.query = query, .keys = keys};
+	DpSpellings s = {.query = query, .keys = keys};
 	ListCell   *lc;
 
 	check_stack_depth();

@@ -177,7 +177,7 @@ static void
 add_wider(DpLevel *level, Query *query, const DpCollected *collected, const DpFrom *read, bool even_if_readable)
 {
 	DpRelease  *release = level->release;
-	Widening	w = {.cxt = *level->cxt,.query = query,.where = level->where,.collected = *collected,.read = read,
+	Widening	w = {.cxt = *level->cxt, .query = query, .where = level->where, .collected = *collected, .read = read,
 	.even_if_readable = even_if_readable};
 	List	   *tests = NIL;
 	DpRelease  *wider;
@@ -236,7 +236,11 @@ release_level(DpSplitContext *cxt, Query *query, int where, DpCollected *collect
 	DpLevel    *level = palloc0(sizeof(DpLevel));
 	DpRelease  *release = dp_make_release();
 	DpScope		scope = {query, cxt->scope->outer};
-	/* sets that agree are over the same rows, which those of a wider release need not be */
+
+	/*
+	 * sets that agree are over the same rows, which those of a wider release
+	 * need not be
+	 */
 	Query	   *unread = finest == NULL && may_be_widened(query) ? copyObject(query) : NULL;
 	ListCell   *lc;
 
@@ -310,7 +314,7 @@ begin_together(DpLevel *level)
 		return false;
 	foreach(lc, release->key_sets)
 		if (((DpKeySet *) lfirst(lc))->domain == NULL)
-			return false;
+		return false;
 	release->together = pstrdup(release->name);
 	/* no groups of others are shown among those that agree */
 	release->wider = NULL;
@@ -329,7 +333,7 @@ static DpLevel *
 describe_finest(DpSplitContext *cxt, Query *query, int where, DpCollected *collected, const DpFrom *read, bool even_if_readable,
 				List *sets)
 {
-	Widening	w = {.cxt = *cxt,.where = where,.collected = *collected,.read = read,.even_if_readable = even_if_readable};
+	Widening	w = {.cxt = *cxt, .where = where, .collected = *collected, .read = read, .even_if_readable = even_if_readable};
 	List	   *all = NIL;
 	ListCell   *lc;
 	ErrorData  *error;
@@ -394,7 +398,7 @@ split_level(DpSplitContext *cxt, Index rti, Oid table, DpCollected *collected, b
 {
 	Query	   *query = cxt->scope->query;
 	int			where = level_location(query, rti);
-	DpSource	source = {.cxt = cxt,.even_if_readable = even_if_readable};
+	DpSource	source = {.cxt = cxt, .even_if_readable = even_if_readable};
 	DpFrom		read = {.query = query};
 	RangeTblEntry *released;
 	List	   *from;

@@ -135,7 +135,11 @@ leave_out(DpScope *scope, const Bitmapset *columns)
 	if (query->commandType != CMD_SELECT || query->setOperations != NULL || query->rowMarks != NIL ||
 		query->hasRecursive || query->hasModifyingCTE)
 		return;
-	/* of rows of which nothing is read, the order is not seen, nor which of them LIMIT leaves */
+
+	/*
+	 * of rows of which nothing is read, the order is not seen, nor which of
+	 * them LIMIT leaves
+	 */
 	if (bms_is_empty(columns) && !query->hasDistinctOn && query->limitOption == LIMIT_OPTION_COUNT)
 		sort = NIL;
 	targets = kept_targets(query, sort, columns, &windows);

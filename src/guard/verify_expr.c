@@ -300,7 +300,7 @@ is_unit_of_operands(Query *query, AttrNumber column)
 
 	foreach(lc, dp_operands(query))
 	{
-		Var			var = {.varno = lfirst_int(lc),.varattno = column};
+		Var			var = {.varno = lfirst_int(lc), .varattno = column};
 
 		if (!dp_is_unit_column(query, &var))
 			return false;
@@ -325,7 +325,11 @@ dp_is_unit_column(Query *query, const Var *var)
 		if (column != NULL && IsA(column, RelabelType) &&
 			exprType(column) == getBaseType(exprType((Node *) ((RelabelType *) column)->arg)))
 			column = (Node *) ((RelabelType *) column)->arg;
-		/* of equal units those are in the same group that are written alike, too */
+
+		/*
+		 * of equal units those are in the same group that are written alike,
+		 * too
+		 */
 		if (column != NULL && IsA(column, FuncExpr) && list_length(((FuncExpr *) column)->args) == 1 &&
 			equal(column, dp_canonical_key(linitial(((FuncExpr *) column)->args))))
 			column = linitial(((FuncExpr *) column)->args);

@@ -109,7 +109,11 @@ find_payers(Adoption *adoption)
 		"   SELECT x.payer, x.role FROM (SELECT payer, role FROM reach"
 		"     UNION SELECT payer, 'pg_database_owner'::regrole::oid FROM reach ORDER BY 1) x"
 		"   WHERE x.role IN (SELECT role FROM due) AND dp_cdp.role_pays(x.payer, x.role)),"
-		/* step by step, or the planner joins all pairs of a dataset with all its budgets */
+
+	/*
+	 * step by step, or the planner joins all pairs of a dataset with all its
+	 * budgets
+	 */
 		" paying AS MATERIALIZED ("
 		"   SELECT p.dataset, p.role, p.role_name, p.session_role, p.session_role_name, y.role AS budget"
 		"   FROM pairs p JOIN pays y ON y.payer = p.payer"

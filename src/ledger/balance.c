@@ -153,7 +153,11 @@ lock_balance(DpWork *work, DpBalance *balance, DpLedgerDataset *dataset)
 	{
 		case BALANCE_LOCKED:
 			balance->ref->tid = balance->row->tts_tid;
-			/* what others can see now; what this batch writes follows from there */
+
+			/*
+			 * what others can see now; what this batch writes follows from
+			 * there
+			 */
 			dp_place_set(table->rel, dataset->name, balance->ref->role, &balance->ref->tid);
 			read_balance(work, balance);
 			return;
@@ -225,4 +229,3 @@ dp_write_balance(DpWork *work, DpBalance *balance, int64 first_id)
 	balance->ref->tid = row->tts_tid;
 	ExecDropSingleTupleTableSlot(row);
 }
-

@@ -376,7 +376,10 @@ decide_correction(DpWork *work, DpBatchRequest *request)
 	{
 		share.rho[i] = rho;
 		if (share.debits != NULL)
-			share.debits[i][0] = (DpBlockDebit) {req->items[0].days, rho, 0};
+			share.debits[i][0] = (DpBlockDebit)
+		{
+			req->items[0].days, rho, 0
+		};
 	}
 	share.ndebits = 1;
 	take(work, &share);

@@ -68,6 +68,7 @@ typedef struct DpShare
 	/* what each balance owes: the payer's budgets, then the cap */
 	int128	   *rho;
 	int128	   *delta;
+
 	/*
 	 * of a dataset with blocks, for each balance what it owes of each item;
 	 * NULL: it is without
@@ -135,6 +136,7 @@ extern void dp_blocks_take(DpBalance *balance, const DpBlockDebit *debits, int n
 /* returns what was spent in the block with the least */
 extern int128 dp_blocks_least(const DpBalance *balance);
 extern void dp_blocks_write(DpWork *work, DpBalance *balance);
+
 /* --- kept_rows.c --- */
 
 extern DpLadder *dp_get_ladder(DpWork *work, const DpKeptId *id);

@@ -202,7 +202,10 @@ cover(DpSteps *steps, DpDays days)
 		{
 			Step	   *step = insert_step(steps, i);
 
-			step->days = (DpDays) {at, next};
+			step->days = (DpDays)
+			{
+				at, next
+			};
 			step->changed = true;
 		}
 		at = steps->steps[i].days.to;

@@ -185,7 +185,8 @@ read_ladder(Relation rel, Snapshot snapshot, const char *dataset, const uint8 *q
 	bytea	   *key = palloc(VARHDRSZ + DP_QUESTION_BYTES);
 	TupleTableSlot *row = NULL;
 	List	   *answers = NIL;
-	TimestampTz over = DT_NOBEGIN;	/* of the ladder that was read last, if it has ended */
+	TimestampTz over = DT_NOBEGIN;	/* of the ladder that was read last, if it
+									 * has ended */
 	ScanKeyData keys[2];
 	IndexScanDesc scan;
 

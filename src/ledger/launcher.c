@@ -155,7 +155,10 @@ list_databases(void)
 	{
 		Form_pg_database row = (Form_pg_database) GETSTRUCT(tuple);
 
-		/* a limit below -1: left behind by a DROP DATABASE that was interrupted */
+		/*
+		 * a limit below -1: left behind by a DROP DATABASE that was
+		 * interrupted
+		 */
 		if (!row->datallowconn || row->datistemplate || row->datconnlimit < -1)
 			continue;
 		old = MemoryContextSwitchTo(TopMemoryContext);
@@ -314,7 +317,11 @@ dp_ledger_launcher_main(Datum main_arg)
 	if (dp_shared == NULL)
 		proc_exit(1);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
-	/* as the launcher of autovacuum: it ends between its steps, without a FATAL in the log each time that the server stops */
+
+	/*
+	 * as the launcher of autovacuum: it ends between its steps, without a
+	 * FATAL in the log each time that the server stops
+	 */
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);

@@ -131,7 +131,7 @@ read_place(int fd, const char *path, DpLedgerFile *file)
 static bool
 parse(const char *text, ssize_t length, DpLedgerFile *file)
 {
-	const char *token = text + strlen(HEAD);
+	const char *token = text +strlen(HEAD);
 
 	if (length != strlen(HEAD) + DP_TOKEN_LENGTH + strlen(TAIL) ||
 		memcmp(text, HEAD, strlen(HEAD)) != 0 ||
@@ -146,7 +146,7 @@ bool
 dp_ledger_file_read(Oid database, DpLedgerFile *file)
 {
 	char		path[MAXPGPATH];
-	char		text[256];
+	char text[	256];
 	ssize_t		length;
 	int			fd;
 

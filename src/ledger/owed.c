@@ -114,7 +114,10 @@ owe_item(DpWork *work, DpShare *share, const DpWireItem *item, const DpExtraItem
 		share->rho[b] += owed[b].rho;
 		share->delta[b] += owed[b].delta;
 		if (share->debits != NULL)
-			share->debits[b][share->ndebits] = (DpBlockDebit) {item->days, owed[b].rho, owed[b].delta};
+			share->debits[b][share->ndebits] = (DpBlockDebit)
+		{
+			item->days, owed[b].rho, owed[b].delta
+		};
 	}
 	share->ndebits++;
 }

@@ -218,6 +218,7 @@ static const char *
 write_origin(void)
 {
 	const char *texts[DP_ORIGIN_FIELDS];
+
 	texts[DP_ORIGIN_NAME] = cluster_name;
 	texts[DP_ORIGIN_VERSION] = DP_VERSION;
 	texts[DP_ORIGIN_SYSTEM] = psprintf(UINT64_FORMAT, GetSystemIdentifier());
@@ -356,7 +357,7 @@ dp_primary_reads(const DpDebitItem *item, Oid role)
 		raise_remote(&call);
 	ereport(LOG_SERVER_ONLY,
 			(errmsg("dp_cdp lost the primary: %s", call.outcome == DP_CALL_REFUSED ? call.message :
-						 call.cause ? call.cause : "no connection")));
+					call.cause ? call.cause : "no connection")));
 	ereport(ERROR,
 			(errcode(ERRCODE_DP_LEDGER_UNAVAILABLE),
 			 errmsg("the primary was lost after the debit and before rows were read; what this query was charged stays charged: retry")));

@@ -69,12 +69,15 @@ typedef void (*DpWhileWaiting) (bool sent);
 typedef struct DpPrimaryMethods
 {
 	/*
-	 * The module's.  It stands first in every version, since a server that goes
-	 * on with a former library may find the module of a newer package.
+	 * The module's.  It stands first in every version, since a server that
+	 * goes on with a former library may find the module of a newer package.
 	 */
 	const char *version;
 
-	/* opens the session's only connection; returns why that was not possible, palloc'd, or NULL */
+	/*
+	 * opens the session's only connection; returns why that was not possible,
+	 * palloc'd, or NULL
+	 */
 	char	   *(*connect) (const char *conninfo, const char *database, const char *name, int timeout,
 							DpWhileWaiting waiting);
 
@@ -87,7 +90,10 @@ typedef struct DpPrimaryMethods
 						 DpCall *call);
 	void		(*close) (void);
 
-	/* returns the process that serves the connection, as it was told when that was made */
+	/*
+	 * returns the process that serves the connection, as it was told when
+	 * that was made
+	 */
 	int			(*backend) (void);
 } DpPrimaryMethods;
 

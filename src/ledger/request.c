@@ -35,14 +35,18 @@ dp_ledger_client_address(char *address)
 {
 	static char known[NAMEDATALEN] = "";
 
-	/* it stays the same; the header that knows it wants those of Kerberos, too */
+	/*
+	 * it stays the same; the header that knows it wants those of Kerberos,
+	 * too
+	 */
 	if (known[0] == '\0' && MyProcPort != NULL)
 	{
 		LOCAL_FCINFO(fcinfo, 0);
-		Datum		inet;
+		Datum inet;
 
 		InitFunctionCallInfoData(*fcinfo, NULL, 0, InvalidOid, NULL, NULL);
 		inet = inet_client_addr(fcinfo);
+
 		strlcpy(known, fcinfo->isnull ? "[local]" : DatumGetCString(DirectFunctionCall1(inet_out, inet)),
 				NAMEDATALEN);
 	}
@@ -56,7 +60,8 @@ dp_ledger_set_query(const char *text, int location, int length)
 
 	if (text == NULL || location < 0 || location > whole)
 		location = 0;
-	query_text = text ? text + location : NULL;
+	query_text = text ? text +location : NULL;
+
 	query_length = length <= 0 || length > whole - location ? whole - location : length;
 	/* no more than is kept, and something to tell that it was cut */
 	query_length = Min(query_length, DP_MAX_QUERY_BYTES + 1);
@@ -120,6 +125,7 @@ put_query(DpRequest *req, Size *used, const DpOrder *order)
 	if (order->query == NULL || dp_guc_log_query_bytes == 0)
 		return 0;
 	text = pnstrdup(order->query, order->query_length);
+
 	offset = put_string(req, used, text, Max(dp_guc_log_query_bytes, 4));
 	pfree(text);
 	return offset;

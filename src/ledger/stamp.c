@@ -219,7 +219,11 @@ dp_stamp_check(void)
 		dp_stamp_write();
 		stamp = DP_STAMP_GOOD;
 	}
-	/* pg_restore --clean sets it back, and rows may have been put back; looked at again after an error */
+
+	/*
+	 * pg_restore --clean sets it back, and rows may have been put back;
+	 * looked at again after an error
+	 */
 	dp_advance_log_sequence();
 	SPI_finish();
 
@@ -283,7 +287,7 @@ dp_stamp_is_here(const char *text)
 		return false;
 	start = text_of(&file);
 	return strncmp(text, start, strlen(start)) == 0 &&
-		(!dp_guc_notice_copies || strcmp(text + strlen(start), file.place) == 0);
+		(!dp_guc_notice_copies || strcmp(text +strlen(start), file.place) == 0);
 }
 
 /*

@@ -87,7 +87,7 @@ static const char *const column_names[DP_T_OPEN][MAX_COLS] = {
 };
 
 static const char *const table_names[DP_T_COUNT] = {"dataset", "budget", "release_log", "ledger_chain",
-	"kept_answer", "block_spent", "ledger_stamp", "role_alias"};
+"kept_answer", "block_spent", "ledger_stamp", "role_alias"};
 
 /* NULL: the table has no more columns that are of interest here */
 static const char *

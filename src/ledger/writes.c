@@ -244,10 +244,17 @@ dp_ledger_guard(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("table dp_cdp.%s cannot be changed directly; %s", table, remedy(table))));
 
-	/* the worker remembers how many answers are kept; what it does itself it knows */
+	/*
+	 * the worker remembers how many answers are kept; what it does itself it
+	 * knows
+	 */
 	if (strcmp(table, "kept_answer") == 0 && MyBgworkerEntry == NULL)
 		CacheInvalidateRelcache(trigger->tg_relation);
-	/* the worker remembers the head of the chain, whom a name means, and whose a budget is */
+
+	/*
+	 * the worker remembers the head of the chain, whom a name means, and
+	 * whose a budget is
+	 */
 	if (strcmp(table, "ledger_chain") == 0 || strcmp(table, "role_alias") == 0 || strcmp(table, "budget") == 0)
 		CacheInvalidateRelcache(trigger->tg_relation);
 	if (TRIGGER_FIRED_BY_UPDATE(trigger->tg_event))

@@ -498,7 +498,11 @@ under_exp_round(dp_entropy *e, const uint64_t *num, int nnum, const uint64_t *de
 	dp_limbs_add(point, point, one, n + 1);
 	if (dp_limbs_cmp(point, low, n + 1) <= 0)
 		return true;
-	/* ends, and within the stack, for the reason in gauss.c: exp is irrational */
+
+	/*
+	 * ends, and within the stack, for the reason in gauss.c: exp is
+	 * irrational
+	 */
 	return under_exp_round(e, num, nnum, den, nden, 2 * n, drawn, n);
 }
 
@@ -513,7 +517,11 @@ under_exp(dp_entropy *e, const uint64_t *num, const uint64_t *den)
 
 	if (num_bits == 0)
 		return true;
-	/* num / den < 2^-bits, so exp > 1 - 2^-bits: u is below unless its first "bits" bits are all 1 */
+
+	/*
+	 * num / den < 2^-bits, so exp > 1 - 2^-bits: u is below unless its first
+	 * "bits" bits are all 1
+	 */
 	if (bits > 64)
 		bits = 64;
 	if (bits > 0 && u >> (64 - bits) != ~UINT64_C(0) >> (64 - bits))

@@ -81,7 +81,8 @@ extern void dp_ladder_variance(const dp_variance *v, dp_u128 extra, dp_variance 
 typedef struct dp_bridge
 {
 	dp_gauss	gauss;			/* of variance "wide" */
-	dp_u128		above;			/* variance from the dearer neighbour to the rung */
+	dp_u128		above;			/* variance from the dearer neighbour to the
+								 * rung */
 	dp_u128		total;			/* variance from the dearer to the cheaper one */
 	dp_u128		wide;			/* integer above above below / total */
 	uint64_t	excess[3];		/* wide total - above below */

@@ -272,7 +272,10 @@ dp_marginals_split(dp_marginals *m, const double *cost)
 	for (int a = 0; a < m->n; a++)
 		m->information[a] = 1.0 / m->n / cost[a];
 
-	/* shares that are to be 0 come near it slowly, and hold up the others until they are */
+	/*
+	 * shares that are to be 0 come near it slowly, and hold up the others
+	 * until they are
+	 */
 	for (int pass = 0;; pass++)
 	{
 		double		total;
@@ -333,10 +336,10 @@ typedef struct Tables
 	dp_i128    *noisy[DP_MAX_MARGINALS];
 	dp_i128    *agreed[DP_MAX_MARGINALS];
 	double	   *work[DP_MAX_MARGINALS];
-	double		factor[DP_MAX_MARGINALS];	/* of a constant along the axes that it
-											 * does not have */
-	signed char first[1 << DP_MAX_AXES];	/* the first that has these axes; -1:
-											 * none */
+	double		factor[DP_MAX_MARGINALS];	/* of a constant along the axes
+											 * that it does not have */
+	signed char first[1 << DP_MAX_AXES];	/* the first that has these axes;
+											 * -1: none */
 	double		known[1 << DP_MAX_AXES];	/* lambda */
 } Tables;
 
@@ -505,7 +508,11 @@ least_squares(Tables *t)
 			t->work[a][i] = m->information[a] * t->factor[a] * (double) (t->noisy[a][i] - t->agreed[a][i]);
 		along_axes(t, a, t->work[a], sizeof(double), transform);
 	}
-	/* what all of them tell of V_S, in the table of the first that has S; which comes before the others */
+
+	/*
+	 * what all of them tell of V_S, in the table of the first that has S;
+	 * which comes before the others
+	 */
 	for (int a = 0; a < m->n; a++)
 	{
 		int64_t		at[DP_MAX_AXES] = {0};
@@ -573,7 +580,11 @@ dp_marginals_agree(const dp_marginals *m, dp_i128 **values, dp_i128 *agreed, dou
 	Tables		t;
 
 	begin_tables(&t, m, values, agreed, work);
-	/* the first time to 53 bits of the answers; then what is left, which is noise */
+
+	/*
+	 * the first time to 53 bits of the answers; then what is left, which is
+	 * noise
+	 */
 	for (int round = 0; round < 2; round++)
 	{
 		least_squares(&t);

@@ -121,7 +121,10 @@ dp_may_read(Oid relid)
 	Oid			session = GetSessionUserId();
 	Oid			current = GetUserId();
 
-	/* triggers of a cascade's table run in it, too, as that table's owner; a worker of a cluster knows no budgets */
+	/*
+	 * triggers of a cascade's table run in it, too, as that table's owner; a
+	 * worker of a cluster knows no budgets
+	 */
 	if (InNoForceRLSOperation() && !holds_budget(session) && !dp_is_citus_worker())
 		return role_may_read(relid, current);
 	return role_may_read(relid, session) &&

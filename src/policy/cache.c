@@ -318,7 +318,10 @@ load_policy(Oid relid, DpTable *table)
 	memset(table, 0, sizeof(DpTable));
 	table->relid = relid;
 
-	/* a release that Citus computes on this server reads shards of it: the policy is that of the table they are of */
+	/*
+	 * a release that Citus computes on this server reads shards of it: the
+	 * policy is that of the table they are of
+	 */
 	if (dp_is_shard(relid) || policy_from_labels(relid, table))
 		return;
 

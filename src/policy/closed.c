@@ -36,7 +36,8 @@ typedef struct ClosedName
 {
 	const char *class;
 	const char *name;
-	const char *told;			/* what stands for it, if it is answered for some relations */
+	const char *told;			/* what stands for it, if it is answered for
+								 * some relations */
 } ClosedName;
 
 static const ClosedName names[] = {
@@ -89,8 +90,8 @@ static const ClosedName names[] = {
 	{TRACES, "lo_unlink"},
 
 	/*
-	 * Citus', which are in pg_catalog, too.  Nothing stands for them: who may not call them is refused, in
-	 * the views over them as well.
+	 * Citus', which are in pg_catalog, too.  Nothing stands for them: who may
+	 * not call them is refused, in the views over them as well.
 	 */
 	{SIZES, "citus_relation_size"},
 	{SIZES, "citus_table_size"},
@@ -122,7 +123,10 @@ static const ClosedName names[] = {
 	{TRACES, "worker_save_query_explain_analyze"},
 	{TRACES, "worker_last_saved_explain_analyze"},
 
-	/* states of aggregates of any kind, in and out; without these Citus brings rows of other aggregates here */
+	/*
+	 * states of aggregates of any kind, in and out; without these Citus
+	 * brings rows of other aggregates here
+	 */
 	{TRACES, "worker_partial_agg"},
 	{TRACES, "worker_partial_agg_sfunc"},
 	{TRACES, "worker_partial_agg_ffunc"},
@@ -188,7 +192,10 @@ look_up(Oid funcid, const char **told)
 DpMask
 dp_mask_of(Oid funcid, const char **told)
 {
-	/* every call in every query is asked for: names of PostgreSQL's functions do not change */
+	/*
+	 * every call in every query is asked for: names of PostgreSQL's functions
+	 * do not change
+	 */
 	static bool is_open[FirstNormalObjectId];
 	DpMask		mask;
 

@@ -447,7 +447,7 @@ column_policy(Oid relid, AttrNumber attnum, bool with_keys, Oid reader, int64 ro
 	const DpTable *table = dp_policy_table(relid);
 	uint64		generation = dp_policy_generation();
 	DpLabel    *label = NULL;
-	DpColumnInfo	info;
+	DpColumnInfo info;
 	NameData	name;
 	DpColumn   *column = make_column(relid, attnum, room, &info, &name);
 	bool		is_labelled = table != NULL && attnum > 0;
@@ -568,7 +568,7 @@ dp_policy_bounds(Oid relid, AttrNumber attnum)
 DpColumn *
 dp_policy_public_column(Oid relid, AttrNumber attnum, bool inherit, Oid reader, int64 room)
 {
-	DpColumnInfo	info;
+	DpColumnInfo info;
 	NameData	name;
 	DpColumn   *column = make_column(relid, attnum, room, &info, &name);
 	DpColumnValues read;

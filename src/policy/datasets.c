@@ -187,7 +187,7 @@ test_row(TupleTableSlot *slot, void *arg)
 bool
 dp_policy_any_budget(const char *dataset, bool (*test) (Oid role, void *arg), void *arg)
 {
-	RoleTest	rows = {.test = test,.arg = arg};
+	RoleTest	rows = {.test = test, .arg = arg};
 	Relation	rel;
 	Snapshot	snapshot;
 

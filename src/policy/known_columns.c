@@ -139,7 +139,11 @@ dp_know_keys(DpKnownColumns *columns, DpKnownColumn *known, const DpColumn *colu
 	bytes = bytes_of_keys(column, info);
 	if (bytes > MOST_KNOWN - Min(all_known, MOST_KNOWN))
 		return;
-	/* counted before anything is allocated: an error must not lose track of it */
+
+	/*
+	 * counted before anything is allocated: an error must not lose track of
+	 * it
+	 */
 	columns->bytes += bytes;
 	all_known += bytes;
 	caller = MemoryContextSwitchTo(columns->context);

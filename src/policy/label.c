@@ -130,9 +130,9 @@ static bool
 parse_number(DpLabel *label, const char *name, Numeric value)
 {
 	Numeric    *to = strcmp(name, "lower") == 0 ? &label->lower
-		: strcmp(name, "upper") == 0 ? &label->upper
-		: strcmp(name, "total_lower") == 0 ? &label->total_lower
-		: strcmp(name, "total_upper") == 0 ? &label->total_upper : NULL;
+	: strcmp(name, "upper") == 0 ? &label->upper
+	: strcmp(name, "total_lower") == 0 ? &label->total_lower
+	: strcmp(name, "total_upper") == 0 ? &label->total_upper : NULL;
 
 	if (to != NULL)
 		*to = value;
@@ -144,7 +144,7 @@ static bool
 parse_time(DpLabel *label, const char *name, const JsonbValue *v)
 {
 	char	  **to = strcmp(name, "lower") == 0 ? &label->first
-		: strcmp(name, "upper") == 0 ? &label->last : NULL;
+	: strcmp(name, "upper") == 0 ? &label->last : NULL;
 
 	if (to != NULL)
 		*to = pnstrdup(v->val.string.val, v->val.string.len);
@@ -486,8 +486,9 @@ require_dataset_owner(const char *dataset)
 	Oid			owner = dp_dataset_owner(dataset);
 
 	/*
-	 * A worker of a cluster has labels of its coordinator's datasets, and releases nothing: Citus sets them on
-	 * shards as the table's owner, whom the coordinator has asked.
+	 * A worker of a cluster has labels of its coordinator's datasets, and
+	 * releases nothing: Citus sets them on shards as the table's owner, whom
+	 * the coordinator has asked.
 	 */
 	if (!OidIsValid(owner) && dp_is_citus_worker())
 		return;
@@ -614,7 +615,7 @@ relabel_role(const char *text)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("only superusers may set the security label of a role for dp_cdp, which holds its former names")));
-	if (text != NULL && !dp_role_label_is_sound(text))
+	if (text !=NULL && !dp_role_label_is_sound(text))
 		bad_label(text);
 }
 

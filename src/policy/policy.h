@@ -139,11 +139,12 @@ typedef struct DpDataset
 								 * it is without blocks */
 	int64		reuse;			/* microseconds for which an answer is given
 								 * again; 0: never */
-	TimestampTz refreshed_at;	/* answers that are older have ended; -infinity */
+	TimestampTz refreshed_at;	/* answers that are older have ended;
+								 * -infinity */
 	bool		dump_answers;
 	bool		consistent;		/* grouping sets are made to add up */
-	bool		pull_rows;		/* the coordinator of a cluster may add up what
-								 * others cannot */
+	bool		pull_rows;		/* the coordinator of a cluster may add up
+								 * what others cannot */
 } DpDataset;
 
 /* the share of default_rho that min_rho is where nobody has set it */

@@ -33,8 +33,8 @@ typedef struct DpLabel
 	bool		has_totals;		/* only with bounds */
 	Numeric		total_lower;	/* of a unit's total in a group; 0 is within */
 	Numeric		total_upper;
-	char	   *first;			/* bounds of dates and times, in ISO form; NULL:
-								 * none */
+	char	   *first;			/* bounds of dates and times, in ISO form;
+								 * NULL: none */
 	char	   *last;
 	bool		has_keys;
 	int			nkeys;

@@ -126,7 +126,8 @@ typedef struct DpColumnInfo
 typedef struct DpKnownColumn
 {
 	AttrNumber	attnum;
-	DpLabel    *label;			/* without the keys that it lists; NULL: there is none */
+	DpLabel    *label;			/* without the keys that it lists; NULL: there
+								 * is none */
 	bool		has_keys;		/* these are they, as DpColumn has them */
 	Datum	   *keys;
 	bool	   *key_nulls;

@@ -95,7 +95,7 @@ digest_of(StringInfo text)
 char *
 dp_policy_proof(const DpDataset *dataset, List *relids)
 {
-	StringInfoData text,
+	StringInfoData text ,
 				proof;
 	ListCell   *lc;
 

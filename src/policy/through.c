@@ -143,7 +143,7 @@ describe_key(const ForeignKeyCacheInfo *fk, Oid indexid, DpParent *parent)
 {
 	Relation	index = index_open(indexid, AccessShareLock);
 	bool		same = index->rd_rel->relam == BTREE_AM_OID && index->rd_index->indnkeyatts == fk->nkeys &&
-		index->rd_index->indisunique && index->rd_index->indimmediate;
+	index->rd_index->indisunique && index->rd_index->indimmediate;
 
 	parent->parent = fk->confrelid;
 	parent->index = indexid;

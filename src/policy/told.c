@@ -91,7 +91,7 @@ dp_may_be_told(Oid relid)
 	if (has_children)
 		foreach(lc, find_all_inheritors(relid, NoLock, NULL))
 			if (is_closed(lfirst_oid(lc)))
-				return false;
+			return false;
 	return true;
 }
 

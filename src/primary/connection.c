@@ -32,7 +32,7 @@ extern PGDLLEXPORT const DpPrimaryMethods *dp_primary_methods(void);
 /* how long a process sleeps at most before it looks around, in ms */
 #define SLICE_MS 1000
 
-static PGconn *connection = NULL;
+static PGconn * connection = NULL;
 static bool has_descriptor = false;
 
 static void
@@ -98,7 +98,10 @@ finish_connecting(TimestampTz until, DpWhileWaiting waiting)
 static char *
 open_connection(const char *conninfo, const char *database, const char *name, int timeout, DpWhileWaiting waiting)
 {
-	/* of two databases the second counts, which is not taken for a connection string */
+	/*
+	 * of two databases the second counts, which is not taken for a connection
+	 * string
+	 */
 	const char *keys[] = {"dbname", "dbname", "fallback_application_name", "client_encoding", NULL};
 	const char *values[] = {conninfo, database, name, GetDatabaseEncodingName(), NULL};
 	TimestampTz until = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), timeout);
@@ -164,7 +167,7 @@ wait_for_result(TimestampTz until, DpWhileWaiting waiting)
 }
 
 static char *
-field(const PGresult *result, int code)
+field(const PGresult * result, int code)
 {
 	const char *text = PQresultErrorField(result, code);
 
@@ -172,7 +175,7 @@ field(const PGresult *result, int code)
 }
 
 static void
-read_result(const PGresult *result, DpCall *call)
+read_result(const PGresult * result, DpCall *call)
 {
 	if (PQresultStatus(result) == PGRES_TUPLES_OK)
 	{

@@ -276,7 +276,11 @@ settle_agreement(const char *together, List *releases)
 		if (set->release->together != NULL && strcmp(set->release->together, together) == 0)
 			sets = lappend(sets, set);
 	}
-	/* the finest says what values a key has; sets with others stay as they are */
+
+	/*
+	 * the finest says what values a key has; sets with others stay as they
+	 * are
+	 */
 	list_sort(sets, compare_keys);
 	foreach(lc, sets)
 	{
@@ -447,8 +451,10 @@ decimals_to_numeric(dp_i128 n, int decimals)
 	if (high > 0)
 		text = psprintf("%s%lld%018lld.%0*lld", n < 0 ? "-" : "", (long long) high, (long long) (whole % power_of_ten(18)),
 						decimals, (long long) (size % power));
+
 	else
 		text = psprintf("%s%lld.%0*lld", n < 0 ? "-" : "", (long long) whole, decimals, (long long) (size % power));
+
 	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
@@ -528,7 +534,10 @@ rewrite_rows(DpRun *run, MemoryContext context)
 	Datum	   *values = palloc(sizeof(Datum) * Max(run->desc->natts, 1));
 	bool	   *nulls = palloc(sizeof(bool) * Max(run->desc->natts, 1));
 
-	/* a row that comes from disk is the slot's until the next one is there, so that it must not go with row_context */
+	/*
+	 * a row that comes from disk is the slot's until the next one is there,
+	 * so that it must not go with row_context
+	 */
 	for (int64 row = 0; dp_rows_read(run->rows, &reader, true, &read_values, &read_nulls); row++)
 	{
 		CHECK_FOR_INTERRUPTS();

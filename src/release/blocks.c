@@ -32,7 +32,10 @@ find_end(List *ends, bool is_last, const DpBlockLength *length, EState *estate)
 		Datum		value = dp_evaluate(lfirst(lc), estate, &isnull);
 		DateADT		day;
 
-		/* a comparison with NULL, which no row satisfies; it costs as much as one that is not there */
+		/*
+		 * a comparison with NULL, which no row satisfies; it costs as much as
+		 * one that is not there
+		 */
 		if (isnull)
 			return is_last ? DATEVAL_NOEND : DATEVAL_NOBEGIN;
 		day = dp_day_of(value, exprType(lfirst(lc)));

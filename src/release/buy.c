@@ -343,7 +343,7 @@ price_statement(List *runs, EState *root, DpCharge *charged)
 
 		if (dp_target_needs_pilot(release))
 			lfirst(priced) = dp_price_release(release, root, run_pilot(lfirst(run), lfirst(priced), root, charged),
-											((DpRun *) lfirst(run))->tuples);
+											  ((DpRun *) lfirst(run))->tuples);
 	}
 	dp_look_for_kept(runs, releases, root);
 	read_kept_bounds(runs, releases, root);

@@ -39,7 +39,7 @@ says_charge(const char *message)
 
 	for (int i = 0; i < lengthof(phrases); i++)
 		if (strstr(message, phrases[i]) != NULL)
-		return true;
+			return true;
 	return false;
 }
 

@@ -160,7 +160,11 @@ explain_inner(QueryDesc *inner, ExplainState *es)
 		es->indent++;
 	}
 	ExplainPrintPlan(es, inner);
-	/* what it knows of the outer plan; a list in which groups that are open stay as they are */
+
+	/*
+	 * what it knows of the outer plan; a list in which groups that are open
+	 * stay as they are
+	 */
 	save.grouping_stack = es->grouping_stack;
 	*es = save;
 	ExplainCloseGroup("Inner Plan", "Inner Plan", true, es);
@@ -222,6 +226,7 @@ kept_text(const DpPricedColumn *column, bool is_wider)
 	age = palloc0(sizeof(Interval));
 	age->time = Max(GetCurrentTimestamp() - column->kept_since, 0) / USECS_PER_SEC * USECS_PER_SEC;
 	text = DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(age)));
+
 	if (!column->is_given)
 		return psprintf("  makes a kept answer better, %s old, charged rho %s", text, format_amount(column->charged, DP_RHO_ONE));
 	if (column->is_derived)
@@ -286,10 +291,11 @@ static void
 explain_agreement(const DpPricedRelease *priced, ExplainState *es)
 {
 	const char *text = "counts and sums are made to add up with those of the other grouping sets, where none becomes noisier; "
-		"dp_cdp.preview shows the noise then";
+	"dp_cdp.preview shows the noise then";
 
 	if (priced->agreement == NULL)
 		text = psprintf("no: %s", priced->apart ? priced->apart : "it is by itself");
+
 	ExplainPropertyText("Consistent", text, es);
 }
 

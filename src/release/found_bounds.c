@@ -161,7 +161,7 @@ dp_finder_desc(const DpRelease *finder)
 static char *
 day_text(double edge, Oid type)
 {
-	char		text[MAXDATELEN + 1];
+	char text[	MAXDATELEN + 1];
 	struct pg_tm tm = {0};
 
 	j2date((int) (edge / day_of(type)) + POSTGRES_EPOCH_JDATE, &tm.tm_year, &tm.tm_mon, &tm.tm_mday);

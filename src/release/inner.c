@@ -321,7 +321,11 @@ dp_start_inner(DpRun *run, DpPricedRelease *priced, EState *estate)
 										   ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(inner->context);
 	inner->receiver = dp_receiver_create(run, priced, run->desc);
-	/* es_instrument alone is no sign of it: auto_explain sets it for every statement */
+
+	/*
+	 * es_instrument alone is no sign of it: auto_explain sets it for every
+	 * statement
+	 */
 	inner->explained = dp_explain_analyze_depth > 0 && estate->es_instrument != 0 && !run->is_hidden &&
 		dp_release_is_readable(run->release);
 	if (priced->ncolumns > 0 && (run->kept == NULL || dp_kept_needs_rows(run->kept)))

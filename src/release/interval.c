@@ -200,7 +200,7 @@ hull(const DpInterval *args, int n, const DpIntervalInputs *inputs)
 			DpInterval	t = dp_interval_totals_of(&args[i], inputs);
 
 			total = interval_between(num_call2(numeric_add, total.lower, num_least(t.lower, num_of_int(0))),
-							num_call2(numeric_add, total.upper, num_greatest(t.upper, num_of_int(0))));
+									 num_call2(numeric_add, total.upper, num_greatest(t.upper, num_of_int(0))));
 		}
 	}
 	if (has_totals && inputs != NULL)

@@ -49,7 +49,8 @@ typedef enum DpBoundOp
 	DP_BOUND_LOG,
 	DP_BOUND_POWER,
 	DP_BOUND_MEAN,				/* of several values of the argument */
-	DP_BOUND_TIME,				/* a date or timestamp, as another type of these */
+	DP_BOUND_TIME,				/* a date or timestamp, as another type of
+								 * these */
 	DP_BOUND_EPOCH,				/* seconds, of one or of a difference */
 	DP_BOUND_DAYS,				/* whole days of a difference */
 	DP_BOUND_YEAR,				/* of a date or timestamp */
@@ -85,7 +86,8 @@ typedef struct DpBound
 								 * column of its finder */
 	DpBoundGap	gap;			/* NONE: why; others: what it would be */
 	bool		declarable;		/* UNDECLARED: the owner could declare them */
-	char	   *text;			/* of what has none, for messages; NULL: unknown */
+	char	   *text;			/* of what has none, for messages; NULL:
+								 * unknown */
 } DpBound;
 
 typedef enum DpIntervalState

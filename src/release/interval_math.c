@@ -180,7 +180,7 @@ dp_interval_rounded(const DpInterval *a)
 {
 	Numeric		half = num_of_text("0.5");
 	DpInterval	result = interval_between(num_call(numeric_ceil, num_call2(numeric_sub, a->lower, half)),
-								 num_call(numeric_floor, num_call2(numeric_add, a->upper, half)));
+										  num_call(numeric_floor, num_call2(numeric_add, a->upper, half)));
 
 	result.grain = num_of_int(1);
 	return result;
@@ -329,7 +329,7 @@ dp_interval_compute(const DpBound *bound, const DpInterval *args, int n, const D
 		case DP_BOUND_FLOOR:
 		case DP_BOUND_CEIL:
 			other = interval_between(num_call(bound->op == DP_BOUND_FLOOR ? numeric_floor : numeric_ceil, args[0].lower),
-							num_call(bound->op == DP_BOUND_FLOOR ? numeric_floor : numeric_ceil, args[0].upper));
+									 num_call(bound->op == DP_BOUND_FLOOR ? numeric_floor : numeric_ceil, args[0].upper));
 			other.grain = num_of_int(1);
 			return other;
 		case DP_BOUND_SQRT:

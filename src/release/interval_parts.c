@@ -105,7 +105,7 @@ dp_interval_scale_totals(DpInterval *result, const DpInterval *x, const DpInterv
 	total = dp_interval_totals_of(x, inputs);
 	if (num_sign(x->lower) >= 0)
 		dp_interval_set_totals(result, num_times(num_least(factor->lower, num_of_int(0)), total.upper),
-				   num_times(num_greatest(factor->upper, num_of_int(0)), total.upper));
+							   num_times(num_greatest(factor->upper, num_of_int(0)), total.upper));
 	else if (!num_less(factor->lower, factor->upper))
 	{
 		Numeric		a = num_times(factor->lower, total.lower);

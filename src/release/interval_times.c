@@ -82,7 +82,7 @@ seconds(const DpBound *bound, const DpInterval *a)
 	Oid			from = source_type(bound);
 	Numeric		million = num_of_int(USECS_PER_SEC);
 	DpInterval	result = from == DATEOID ? scaled(a, SECS_PER_DAY)
-		: interval_between(num_call2(numeric_div, a->lower, million), num_call2(numeric_div, a->upper, million));
+	: interval_between(num_call2(numeric_div, a->lower, million), num_call2(numeric_div, a->upper, million));
 
 	return from == INTERVALOID ? result : shifted(&result, SECONDS_BEFORE, SECONDS_BEFORE);
 }

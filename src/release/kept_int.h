@@ -52,10 +52,10 @@ typedef struct DpKeptColumn
 								 * has a TWIN's draws; NULL: none */
 	bool		has_twin;		/* is a TWIN's */
 	bool		is_wider;		/* GIVEN, and paid for: the answer of a wider
-								 * release, of which the pieces hold the groups that
-								 * are asked for ... */
-	const DpPricedRelease *bounds;	/* ... and whose limits of groups hold for it;
-									 * NULL: those of what is asked */
+								 * release, of which the pieces hold the
+								 * groups that are asked for ... */
+	const DpPricedRelease *bounds;	/* ... and whose limits of groups hold for
+									 * it; NULL: those of what is asked */
 	int			npieces;
 	DpKeptPiece *pieces;		/* the first one at the foot of the ladder */
 
@@ -84,11 +84,12 @@ typedef struct DpKept
 	int			selection;		/* column that selects keys, -1: none */
 	DpKeyTuples *keys;			/* that a kept selection has shown; NULL */
 	TupleDesc	keys_desc;
-	struct DpKept *finder;		/* of what finds its bounds first; NULL: nothing
-								 * does */
+	struct DpKept *finder;		/* of what finds its bounds first; NULL:
+								 * nothing does */
 	bool		is_locked;		/* its questions are, by this process */
-	bool		is_wider;		/* its answers are given to who asks for some of
-								 * its groups: all are there, and it is not looked at again */
+	bool		is_wider;		/* its answers are given to who asks for some
+								 * of its groups: all are there, and it is not
+								 * looked at again */
 } DpKept;
 
 /* kept_choice.c */

@@ -55,7 +55,7 @@ price_wider(void *context)
 static DpPricedRelease *
 try_price(DpRelease *release, EState *estate, const char *timezone)
 {
-	PriceWider	p = {.release = release,.estate = estate,.timezone = timezone};
+	PriceWider	p = {.release = release, .estate = estate, .timezone = timezone};
 	ErrorData  *error = dp_attempt(price_wider, &p);
 
 	if (error == NULL)

@@ -84,7 +84,7 @@ build_tuples(KeyDomain *domain, const List *keys, const DpRelease *release, cons
 	/* as many as dp_declared_groups allows */
 	if (is_sought)
 		domain->tuple_index = dp_tuple_index_create(tuples->nkeys, types, collations, tuples->values, tuples->nulls,
-												(int) tuples->n);
+													(int) tuples->n);
 }
 
 /* Returns the place of the keys' values in a set, -1 if they are not in it. */

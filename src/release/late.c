@@ -136,8 +136,8 @@ static void
 check_nodes(void)
 {
 	static const char *query =
-		"SELECT FROM pg_catalog.pg_dist_node n WHERE n.isactive AND n.noderole = 'primary' AND n.groupid <> 0"
-		" AND pg_catalog.citus_check_connection_to_node(n.nodename, n.nodeport) IS NOT TRUE";
+	"SELECT FROM pg_catalog.pg_dist_node n WHERE n.isactive AND n.noderole = 'primary' AND n.groupid <> 0"
+	" AND pg_catalog.citus_check_connection_to_node(n.nodename, n.nodeport) IS NOT TRUE";
 
 	if (has_rows(query))
 		ereport(ERROR,

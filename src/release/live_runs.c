@@ -85,7 +85,11 @@ dp_charge_of(EState *root, DpCharge *charged)
 
 		if (live->run.root != root)
 			continue;
-		/* each run knows of the whole statement; one that has not paid yet knows less */
+
+		/*
+		 * each run knows of the whole statement; one that has not paid yet
+		 * knows less
+		 */
 		if (!found || live->run.charged.rho > charged->rho)
 			*charged = live->run.charged;
 		found = true;

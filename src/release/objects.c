@@ -206,10 +206,10 @@ dp_record_object(DpRelease *release, Oid classid, Oid objid)
 	/* relations may be thousands of partitions, and hardly any of them twice */
 	if (classid != RelationRelationId)
 		forboth(class, release->object_classes, id, release->object_ids)
-		{
-			if (lfirst_oid(class) == classid && lfirst_oid(id) == objid)
-				return;
-		}
+	{
+		if (lfirst_oid(class) == classid && lfirst_oid(id) == objid)
+			return;
+	}
 	if (!object_version(classid, objid, &owner, &version))
 		ereport(ERROR,
 				(errcode(ERRCODE_DP_NOT_RELEASABLE),
@@ -372,13 +372,13 @@ dp_check_unique_keys(DpRelease *release, Snapshot snapshot)
 
 	foreach(lc, release->unique_keys)
 		foreach(part, find_all_inheritors(lfirst_oid(lc), NoLock, NULL))
-		{
-			if (!index_is_seen(lfirst_oid(part), snapshot))
-				ereport(ERROR,
-						(errcode(ERRCODE_DP_NOT_RELEASABLE),
-						 errmsg("the unique key that tells whose rows are whose is newer than what this transaction sees; "
-								"nothing was charged: ask again in a new transaction")));
-		}
+	{
+		if (!index_is_seen(lfirst_oid(part), snapshot))
+			ereport(ERROR,
+					(errcode(ERRCODE_DP_NOT_RELEASABLE),
+					 errmsg("the unique key that tells whose rows are whose is newer than what this transaction sees; "
+							"nothing was charged: ask again in a new transaction")));
+	}
 }
 
 /*

@@ -32,7 +32,11 @@ dp_check_payer(const char *dataset)
 
 	if (dp_policy_any_budget(dataset, budget_applies, NULL))
 		return;
-	/* there the roles may be others, and who is given a new budget spends twice */
+
+	/*
+	 * there the roles may be others, and who is given a new budget spends
+	 * twice
+	 */
 	problem = dp_ledger_waits();
 	if (problem != NULL)
 		ereport(ERROR,

@@ -110,7 +110,7 @@ dp_run_prefetches(DpRun *run)
 	for (int releases = 0; releases <= 1; releases++)
 		foreach(lc, run->release->prefetches)
 			if (((DpPrefetch *) lfirst(lc))->releases == releases)
-				register_ENR(run->prefetched, run_prefetch(lfirst(lc), run->root));
+			register_ENR(run->prefetched, run_prefetch(lfirst(lc), run->root));
 	MemoryContextSwitchTo(old);
 }
 

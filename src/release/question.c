@@ -403,7 +403,7 @@ dp_questions(const DpRun *run, DpPricedRelease *priced, EState *estate)
 DpQuestion *
 dp_questions_early(const DpPricedRelease *priced, DpPricedRelease *part, EState *estate)
 {
-	DpRun		run = {.root = estate,.release = priced->release};
+	DpRun		run = {.root = estate, .release = priced->release};
 	DpQuestion *questions;
 	ListCell   *lc;
 

@@ -30,7 +30,8 @@ struct DpReceiver
 	DestReceiver pub;
 	DpRun	   *run;
 	DpRows	   *rows;
-	bool		has_plan;		/* otherwise all keys are known, and no states are needed */
+	bool		has_plan;		/* otherwise all keys are known, and no states
+								 * are needed */
 	MemoryContext row_context;	/* reset for each released row */
 	Datum	   *values;
 	bool	   *nulls;
@@ -42,7 +43,8 @@ struct DpReceiver
 
 	/* totals of cells: those of a group follow one another */
 	DpCells    *cells;
-	bool		in_group;		/* values and state are those of a group that has not ended */
+	bool		in_group;		/* values and state are those of a group that
+								 * has not ended */
 
 	/* kept answers of more groups: those that are asked for; NULL: all are */
 	DpKeyTable *asked;
@@ -87,6 +89,7 @@ release_group(DpReceiver *receiver, const dp_i128 *state)
 	DpPricedRelease *priced = run->priced;
 	int			out = priced->nkeys;
 	int			errors = out;
+
 	/* keys that were shown before are shown again */
 	int			selection = run->kept && run->kept->keys ? -1 : priced->release->selection;
 	dp_i128		units = 0;

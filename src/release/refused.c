@@ -32,7 +32,8 @@ dp_refused_prepare(DpRefusedStatement *statement, Oid table, const char *text, i
 	strlcpy(statement->dataset, policy ? policy->dataset : "", NAMEDATALEN);
 	snprintf(statement->table, sizeof(statement->table), "%s.%s", schema ? schema : "", name ? name : "");
 	location = location < 0 || location > whole ? 0 : location;
-	statement->text = text ? text + location : "";
+	statement->text = text ? text +location : "";
+
 	statement->length = length <= 0 || length > whole - location ? whole - location : length;
 }
 

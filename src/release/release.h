@@ -47,13 +47,14 @@ typedef struct DpKeySet
 {
 	ExtensibleNode node;
 	List	   *keys;			/* ints: places among the release's keys */
-	Const	   *domain;			/* of one key: array of its values in canonical
-								 * order */
+	Const	   *domain;			/* of one key: array of its values in
+								 * canonical order */
 	bool		null_key;		/* NULL is a key, too (the last one) */
 
 	/*
 	 * Without domain: of these keys the tuples that a query returns, in their
-	 * order.  It reads public tables and what is prefetched, before the debit.
+	 * order.  It reads public tables and what is prefetched, before the
+	 * debit.
 	 */
 	Query	   *query;			/* until it is planned, then NULL */
 	PlannedStmt *plan;
@@ -206,8 +207,8 @@ typedef struct DpPrefetch
 	Query	   *query;			/* until it is planned, then NULL */
 	PlannedStmt *plan;
 	bool		releases;		/* it pays for releases of its own */
-	bool		is_pure;		/* EXPLAIN may run it: it neither pays nor calls
-								 * volatile functions */
+	bool		is_pure;		/* EXPLAIN may run it: it neither pays nor
+								 * calls volatile functions */
 } DpPrefetch;
 
 /*
@@ -272,10 +273,11 @@ struct DpRelease
 	bool		is_finder;		/* it is one */
 
 	/*
-	 * The release without the conditions that look at nothing but its keys, of
-	 * which kept answers may be those that are asked for (kept_wider.c); it is never run, and has no
-	 * inner query.  NULL: none.  wider_tests are these conditions, over
-	 * parameters for the keys, numbered from first_param.
+	 * The release without the conditions that look at nothing but its keys,
+	 * of which kept answers may be those that are asked for (kept_wider.c);
+	 * it is never run, and has no inner query.  NULL: none.  wider_tests are
+	 * these conditions, over parameters for the keys, numbered from
+	 * first_param.
 	 */
 	DpRelease  *wider;
 	List	   *wider_tests;
@@ -294,8 +296,9 @@ struct DpRelease
 
 	/*
 	 * blocks.c: of a dataset with blocks, which of them hold the rows that it
-	 * reads: those from the least of the first days on, to the greatest of the
-	 * last ones.  Expressions of date or timestamp types; NIL: there is no end
+	 * reads: those from the least of the first days on, to the greatest of
+	 * the last ones.  Expressions of date or timestamp types; NIL: there is
+	 * no end
 	 */
 	bool		in_blocks;
 	List	   *block_first;
@@ -312,8 +315,8 @@ struct DpRelease
 	PlannedStmt *inner;
 
 	/*
-	 * late.c: rows are on other servers, and this is planned when it is priced;
-	 * NULL: inner is run
+	 * late.c: rows are on other servers, and this is planned when it is
+	 * priced; NULL: inner is run
 	 */
 	Query	   *late_query;
 	bool		pulls_rows;		/* it has aggregates whose rows are brought to

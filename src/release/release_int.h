@@ -59,8 +59,8 @@ typedef struct DpPricedColumn
 	double	   *quantiles;
 	int64		rho;
 	int64		charged;		/* kept answers: what of it who asks owes */
-	bool		is_given;		/* no piece of it is bought: it is kept, or made
-								 * of what is */
+	bool		is_given;		/* no piece of it is bought: it is kept, or
+								 * made of what is */
 	bool		is_derived;		/* made of a dearer one */
 	bool		is_wider;		/* a wider release's, unless all columns are */
 	bool		is_twin;		/* the same as another of the statement, which
@@ -89,7 +89,8 @@ typedef struct DpPricedRelease
 	DpPricedColumn *columns;
 	int			nparts;			/* in all columns together */
 	int			width;			/* states in a group */
-	struct DpKeyTuples **tuples;	/* by key set; NULL: not known yet, or none */
+	struct DpKeyTuples **tuples;	/* by key set; NULL: not known yet, or
+									 * none */
 	struct DpKeyTuples **ranges;	/* in their order; NULL: not known yet, or
 									 * none */
 	struct DpPricedRelease *finder; /* NULL: no bounds are to be found */
@@ -97,13 +98,14 @@ typedef struct DpPricedRelease
 	int64		memory;			/* that groups of declared keys take, in bytes */
 	int			max_groups;		/* 1 unless a unit may be in several groups */
 	int			max_rows;
-	int			unit_rows;		/* that count of a unit where it is more than a row */
+	int			unit_rows;		/* that count of a unit where it is more than
+								 * a row */
 	int64		column_rho;		/* price of a column without a target */
 	int64		rho;			/* for all columns together */
 	int64		delta;			/* 0 unless keys are selected */
 	int64		charged_delta;	/* kept answers: what of it who asks owes */
-	bool		is_wider;		/* kept answers of it are given to who asks for
-								 * some of its groups */
+	bool		is_wider;		/* kept answers of it are given to who asks
+								 * for some of its groups */
 	bool		reads_too_much; /* question.c: of tables without a policy, so
 								 * that its answers are not kept */
 	int64		threshold;		/* threshold of the key selection */
@@ -156,9 +158,9 @@ typedef struct DpRun
 	struct DpPilot *pilot;		/* set: a pilot runs, which is hidden */
 	struct DpRun *finder;		/* hidden: finds bounds first; NULL: none */
 	struct DpKept *kept;		/* its answers are kept; NULL: they are not */
-	const DpPricedRelease *asked;	/* kept answers of a wider release are given,
-									 * which priced is: what was asked for; NULL:
-									 * none */
+	const DpPricedRelease *asked;	/* kept answers of a wider release are
+									 * given, which priced is: what was asked
+									 * for; NULL: none */
 	QueryEnvironment *prefetched;	/* for the inner plan; NULL: none, or not
 									 * needed any more */
 	MemoryContext prefetch_context;
@@ -168,7 +170,8 @@ typedef struct DpRun
 								 * EXPLAIN */
 	DpPricedRelease *foreseen;	/* EXPLAIN: as it is asked for, ... */
 	DpPricedRelease *foreseen_given;	/* ... and as it would be answered */
-	List	   *foreseen_before;	/* what its prefetches would release before */
+	List	   *foreseen_before;	/* what its prefetches would release
+									 * before */
 	DpRows	   *rows;
 	TupleDesc	desc;
 } DpRun;

@@ -115,11 +115,19 @@ static const struct
 
 {
 	{"trace_sort", "off"},
-	/* from 19 on: one shows queries, the other adds up below joins what the limits on units' states are made for */
+
+	/*
+	 * from 19 on: one shows queries, the other adds up below joins what the
+	 * limits on units' states are made for
+	 */
 	{"debug_print_raw_parse", "off"},
 	{"enable_eager_aggregate", "off"},
 	{"citus.max_intermediate_result_size", "-1"},
-	/* what Citus may leave out or approximate, and what it tells of its queries */
+
+	/*
+	 * what Citus may leave out or approximate, and what it tells of its
+	 * queries
+	 */
 	{"citus.subquery_pushdown", "off"},
 	{"citus.limit_clause_row_fetch_count", "-1"},
 	{"citus.count_distinct_error_rate", "0"},

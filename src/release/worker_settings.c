@@ -105,7 +105,7 @@ void
 dp_check_sent_setting(const VariableSetStmt *stmt)
 {
 	bool		of_session = !stmt->is_local &&
-		(stmt->kind == VAR_SET_VALUE || stmt->kind == VAR_SET_DEFAULT || stmt->kind == VAR_SET_CURRENT);
+	(stmt->kind == VAR_SET_VALUE || stmt->kind == VAR_SET_DEFAULT || stmt->kind == VAR_SET_CURRENT);
 	const char *sends;
 
 	if (is_sending || of_session || !IsTransactionState())

@@ -209,7 +209,10 @@ add_axes(Workload *w, const DpPricedRelease *query, int number)
 						(errcode(ERRCODE_DP_NOT_RELEASABLE),
 						 errmsg("a workload is planned over at most %d keys, and query %d has one more; plan parts of it apart",
 								DP_MAX_AXES, number)));
-			w->axes[n] = (Axis) {label, set, size, number};
+			w->axes[n] = (Axis)
+			{
+				label, set, size, number
+			};
 			w->marginals.size[n] = size;
 			w->marginals.naxes++;
 		}

@@ -47,7 +47,7 @@ is_of_values(int sqlerrcode)
 		case ERRCODE_FEATURE_NOT_SUPPORTED:
 		case ERRCODE_INVALID_CATALOG_NAME:
 		case ERRCODE_INVALID_SCHEMA_NAME:
-		/* errors of XPath, from 18 on */
+			/* errors of XPath, from 18 on */
 		case ERRCODE_TO_CATEGORY(MAKE_SQLSTATE('1', '0', '6', '0', '8')):
 			return true;
 		case ERRCODE_TO_CATEGORY(ERRCODE_UNDEFINED_OBJECT):
@@ -188,6 +188,7 @@ read_value(void *context)
 	}
 	getTypeOutputInfo(v->value_type, &function, &is_varlena);
 	text = OidOutputFunctionCall(function, v->value);
+
 	getTypeInputInfo(v->type, &function, &ioparam);
 	OidInputFunctionCall(function, text, ioparam, -1);
 	pfree(text);

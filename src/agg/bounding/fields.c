@@ -121,9 +121,11 @@ add_steps(DpFieldReader *reader, const DpBoundSpec *spec, int i, Expr *x, int fi
 
 	field.expr = dp_add_expression(reader, x, filter);
 	field.takes_decimals = grid->exponent >= DP_DECIMAL_MIN_EXPONENT && grid->exponent <= DP_DECIMAL_MAX_EXPONENT;
+
 	/*
-	 * Steps lie within the limits, which are of a total divided by many rows as a rule.  Those of an integer
-	 * are the integer, unless a limit beyond the type's range is taken for it.
+	 * Steps lie within the limits, which are of a total divided by many rows
+	 * as a rule.  Those of an integer are the integer, unless a limit beyond
+	 * the type's range is taken for it.
 	 */
 	field.width = (limits->lower >= PG_INT32_MIN && limits->upper <= PG_INT32_MAX) ||
 		((field.type == INT2OID || field.type == INT4OID) && grid->exponent == 0 &&

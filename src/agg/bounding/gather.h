@@ -73,8 +73,8 @@ typedef struct DpChunk
 	dsa_pointer self;			/* invalid: not in shared memory */
 	uint32		used;
 	uint32		size;			/* bytes in data */
-	Size		total;			/* of this one and those after it, when it
-								 * was added */
+	Size		total;			/* of this one and those after it, when it was
+								 * added */
 	bool		states;
 	char		data[FLEXIBLE_ARRAY_MEMBER] pg_attribute_aligned(MAXIMUM_ALIGNOF);
 } DpChunk;
@@ -91,7 +91,10 @@ typedef struct DpSlab
 
 typedef struct DpPartition
 {
-	/* what each row that is set aside reads and writes comes first, in as few lines of the cache as may be */
+	/*
+	 * what each row that is set aside reads and writes comes first, in as few
+	 * lines of the cache as may be
+	 */
 	char	   *room;			/* in the last chunk of rows, which does not
 								 * know yet how much of it is used */
 	char	   *room_end;
@@ -172,8 +175,8 @@ typedef struct DpInput
 typedef struct DpRecordFormat
 {
 	bool		varies;			/* in size */
-	uint16		align;			/* what its size, and that of each of its bytes by
-								 * reference, is a multiple of */
+	uint16		align;			/* what its size, and that of each of its
+								 * bytes by reference, is a multiple of */
 	uint16		nulls;			/* words of them, of 32 bits; 0: nothing is
 								 * NULL */
 	uint16		unit;			/* where the unit is */
@@ -210,7 +213,8 @@ typedef struct DpPass
 	int			partition_bits;
 	DpPartition *waiting;
 	DpChunk    *spare;
-	DpSlab	   *slabs;			/* the last one first, which alone may have chunks that were never handed out */
+	DpSlab	   *slabs;			/* the last one first, which alone may have
+								 * chunks that were never handed out */
 	Size		shared;			/* bytes in chunks of shared memory */
 	uint64		written;		/* bytes, by all passes */
 } DpPass;

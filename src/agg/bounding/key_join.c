@@ -61,7 +61,8 @@ typedef struct KeyJoin
 								 * are read */
 	int			outer_read;
 	DpKeyRows	rows;			/* of the inner side */
-	DpKeyShare *share;			/* processes read it together; NULL: this one does */
+	DpKeyShare *share;			/* processes read it together; NULL: this one
+								 * does */
 	Size		memory;			/* that the rows took */
 } KeyJoin;
 

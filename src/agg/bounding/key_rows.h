@@ -34,7 +34,8 @@ typedef struct DpKeyPlaces
 
 typedef struct DpKeyRows
 {
-	MemoryContext context;		/* of the arrays; NULL: there are none, or others share them */
+	MemoryContext context;		/* of the arrays; NULL: there are none, or
+								 * others share them */
 	int			ncolumns;
 	int			key;			/* column, from 0 on */
 	int16		typlen;			/* of its type */
@@ -45,7 +46,8 @@ typedef struct DpKeyRows
 	int64		least;			/* of the keys */
 	int64		greatest;
 	DpKeyPlaces at;
-	pg_atomic_uint32 *places;	/* numbers of rows, from 1 on; NULL: not complete */
+	pg_atomic_uint32 *places;	/* numbers of rows, from 1 on; NULL: not
+								 * complete */
 } DpKeyRows;
 
 /* key_rows.c */
@@ -107,7 +109,10 @@ dp_first_place(const DpKeyPlaces *at, int64 key)
 {
 	uint64		product = (uint64) key * UINT64CONST(0x9E3779B97F4A7C15);
 
-	/* keys in even steps, or of two numbers in one, would lie in heaps by a product alone */
+	/*
+	 * keys in even steps, or of two numbers in one, would lie in heaps by a
+	 * product alone
+	 */
 	return ((product ^ product >> 32) * UINT64CONST(0x9E3779B97F4A7C15)) >> at->shift;
 }
 

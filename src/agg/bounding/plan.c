@@ -109,7 +109,7 @@ unit_argument(const Aggref *aggref, List *units)
 
 	foreach(lc, units)
 		if (equal(lfirst(lc), dp_asked_argument(aggref, 1)))
-			return foreach_current_index(lc);
+		return foreach_current_index(lc);
 	return -1;
 }
 
@@ -164,7 +164,11 @@ rows_that_leave(const DpAskedRows *rows, const Path *input, double kept)
 			return kept;
 	if (keys != NIL)
 		groups = estimate_num_groups(rows->units, keys, input->rows, NULL, &estimation);
-	/* if it was but a guess, too many rows to be sorted do more harm than too few */
+
+	/*
+	 * if it was but a guess, too many rows to be sorted do more harm than too
+	 * few
+	 */
 	if ((estimation.flags & SELFLAG_USED_DEFAULT) != 0)
 		return kept;
 	return groups > dp_group_sums_most(DP_GROUP_SUMS_LIMIT(dp_bounding_limit()), list_length(keys), ncolumns - list_length(keys))
@@ -395,7 +399,7 @@ partitionwise_path(const DpAskedRows *rows, RelOptInfo *input_rel, PathTarget *t
 		RelOptInfo *grouped = grouped_rel_of(root, child->relids);
 		AppendRelInfo **infos;
 		int			ninfos;
-		DpAskedRows	part = *rows;
+		DpAskedRows part = *rows;
 		Path	   *path;
 		double		units;
 
@@ -479,7 +483,7 @@ static void
 add_bounding(PlannerInfo *root, RelOptInfo *final_rel)
 {
 	RelOptInfo *units_rel = scan_join_rel(root);
-	DpAskedRows	rows = {0};
+	DpAskedRows rows = {0};
 	RelOptInfo *input_rel;
 	const ProjectSetPath *sets;
 	PathTarget *target;

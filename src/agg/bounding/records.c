@@ -284,7 +284,11 @@ dp_set_aside(DpBounding *bounding, DpPartition *p)
 
 	if (size == 0)
 		return;
-	/* a partition's room is beside what else is known of it: its last chunk lies elsewhere, in no cache */
+
+	/*
+	 * a partition's room is beside what else is known of it: its last chunk
+	 * lies elsewhere, in no cache
+	 */
 	if (unlikely((Size) (p->room_end - p->room) < size))
 		dp_add_row_chunk(bounding, p, size);
 	record = p->room;
@@ -295,7 +299,11 @@ dp_set_aside(DpBounding *bounding, DpPartition *p)
 		set_row_aside_as_state(bounding);
 		return;
 	}
-	/* the partition's next record, many rows of others later, is written to memory that no cache has */
+
+	/*
+	 * the partition's next record, many rows of others later, is written to
+	 * memory that no cache has
+	 */
 	__builtin_prefetch(record + size + PG_CACHE_LINE_SIZE / 2, 1);
 }
 

@@ -142,7 +142,7 @@ typedef struct PointSearch
 	DpShadow   *s;
 	Var		   *column;
 	DpTimeCells cells;			/* of keys, and of conditions that are asked */
-	DpTimeRange	range;
+	DpTimeRange range;
 	List	   *asked;			/* DpShadowConditions to be asked of points */
 	List	   *others;			/* those that read the column, too */
 } PointSearch;
@@ -247,7 +247,10 @@ find_points(DpShadow *s, Var *column, List *keys)
 	{
 		DpShadowCondition *condition = lfirst(lc);
 
-		/* points are asked even where the column is known to equal something else */
+		/*
+		 * points are asked even where the column is known to equal something
+		 * else
+		 */
 		condition->expr = put_points(condition->expr, points);
 	}
 	foreach(lc, p.others)

@@ -116,7 +116,11 @@ as_constraint(Relation rel, AttrNumber attnum, const Const *list)
 	op_input_types(type->eq_opr, &left, &right);
 	if (left != att->atttypid)
 		column = (Node *) makeRelabelType((Expr *) column, left, -1, att->attcollation, COERCE_IMPLICIT_CAST);
-	/* values of a type that has no operators of its own, as varchar, are those of the one that has */
+
+	/*
+	 * values of a type that has no operators of its own, as varchar, are
+	 * those of the one that has
+	 */
 	deconstruct_array(DatumGetArrayTypeP(list->constvalue), elements, type->typlen, type->typbyval, type->typalign,
 					  &values, NULL, &n);
 	array = construct_array(values, n, right, type->typlen, type->typbyval, type->typalign);

@@ -41,6 +41,7 @@ static const struct
 	const char *hint;
 	const char *query;
 }			instead_of[] =
+
 {
 #define OF_GROUPS "take it of released groups"
 #define GROUPS "FROM (SELECT %v AS k, count(*) AS n FROM %f GROUP BY 1) AS q"

@@ -357,7 +357,7 @@ replace_key(Node *node, Replacement *r)
 static Node *
 is_number_of(Node *number, Const *string)
 {
-	Oid			text = TEXTOID;
+	Oid text = TEXTOID;
 	FuncExpr   *value = makeFuncExpr(dp_own_function("try_numeric", 1, &text, NUMERICOID), NUMERICOID, list_make1(string),
 									 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
 	Expr	   *equals = make_opclause(lookup_type_cache(NUMERICOID, TYPECACHE_EQ_OPR)->eq_opr, BOOLOID, false,
@@ -375,7 +375,7 @@ static Node *
 implied_by_text(Node *test)
 {
 	List	   *args = IsA(test, OpExpr) ? ((OpExpr *) test)->args :
-		IsA(test, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) test)->useOr ? ((ScalarArrayOpExpr *) test)->args : NIL;
+	IsA(test, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) test)->useOr ? ((ScalarArrayOpExpr *) test)->args : NIL;
 	Oid			opno = args == NIL ? InvalidOid : IsA(test, OpExpr) ? ((OpExpr *) test)->opno : ((ScalarArrayOpExpr *) test)->opno;
 	bool		turned = IsA(test, OpExpr) && opno == TextEqualOperator && dp_reads_param(lsecond(args));
 	Node	   *cast = opno == TextEqualOperator ? dp_strip_labels(list_nth(args, turned ? 1 : 0)) : NULL;

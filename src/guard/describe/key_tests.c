@@ -119,7 +119,7 @@ sees_forms(Node *condition, List *keys)
 	{
 		Node	   *key = lfirst(lc);
 		Node	   *null = (Node *) makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
-		Places		places = {.keys = keys,.by = nulls_of(keys)};
+		Places		places = {.keys = keys, .by = nulls_of(keys)};
 		Node	   *test;
 
 		list_nth_cell(places.by, foreach_current_index(lc))->ptr_value = linitial(params_of(list_make1(key), 1));
@@ -135,8 +135,8 @@ sees_forms(Node *condition, List *keys)
 static Node *
 test_of(DpLevel *level, Node *condition, List *keys, List *params)
 {
-	Places		with_nulls = {.keys = keys,.by = nulls_of(keys)};
-	Places		with_params = {.keys = keys,.by = params};
+	Places		with_nulls = {.keys = keys, .by = nulls_of(keys)};
+	Places		with_params = {.keys = keys, .by = params};
 	Node	   *rest = put_in_place(condition, &with_nulls);
 
 	if (bms_is_empty(with_nulls.found) || reads_more(rest, NULL) || contain_volatile_functions(rest) ||

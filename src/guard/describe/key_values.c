@@ -100,7 +100,7 @@ dp_key_values_add_list(DpKeyValues *keys, const Datum *values, const bool *nulls
 {
 	/* those by value have one form, and take the same room each */
 	bool		as_they_are = keys->canonical == NULL && keys->typbyval &&
-		keys->memory + n * (int64) DP_KEY_MEMORY <= keys->room;
+	keys->memory + n * (int64) DP_KEY_MEMORY <= keys->room;
 
 	if (as_they_are && keys->size < keys->n + n)
 	{

@@ -325,7 +325,11 @@ dp_shadow_fill_list(DpShadow *s, DpShadowItem *item)
 	values[n] = (Datum) 0;
 	nulls[n] = true;
 	item->listed->list = array_of(type, collation, values, nulls, n);
-	/* NULL has no group of its own, but an expression may make another value of it */
+
+	/*
+	 * NULL has no group of its own, but an expression may make another value
+	 * of it
+	 */
 	item->values = item->hides_null && dp_is_never_null(s->level->from.query, (Node *) item->listed->column)
 		? (Expr *) item->listed->list
 		: (Expr *) array_of(type, collation, values, nulls, n + 1);
@@ -546,14 +550,18 @@ resolve_mutator(Node *node, ResolveContext *c)
 		c->unknown |= value == NULL;
 		return value ? value : node;
 	}
-	/* an equality would say nothing of itself if both sides were taken for one another */
+
+	/*
+	 * an equality would say nothing of itself if both sides were taken for
+	 * one another
+	 */
 	parts.unknown = false;
 	value = resolve_parts(node, &parts);
 	if (parts.unknown)
 	{
 		/* walkers do not know of CaseWhen by itself */
 		Node	   *whole = IsA(node, CaseWhen) || IsA(node, List) || !reads_private(c->s, node) ? NULL
-			: resolve_whole(node, c);
+		: resolve_whole(node, c);
 
 		if (whole == NULL)
 			whole = dp_shadow_tell_cells(c->s, node, &c->items);
@@ -575,15 +583,19 @@ resolve_parts(Node *node, ResolveContext *c)
 							IsA(node, ScalarArrayOpExpr)))
 	{
 		Node	   *first = IsA(node, NullTest) ? (Node *) ((NullTest *) node)->arg
-			: IsA(node, ScalarArrayOpExpr) ? linitial(((ScalarArrayOpExpr *) node)->args)
-			: linitial(((OpExpr *) node)->args);
+		: IsA(node, ScalarArrayOpExpr) ? linitial(((ScalarArrayOpExpr *) node)->args)
+		: linitial(((OpExpr *) node)->args);
 		Node	   *second = IsA(node, NullTest) || IsA(node, ScalarArrayOpExpr) ? NULL : llast(((OpExpr *) node)->args);
 
 		/* both sides are such, or do not read what has forms */
 		if (compares_values(node, dp_strip_labels(first)) && is_formed(c, first) && (second == NULL || is_formed(c, second)))
 			c->form_matters = false;
 	}
-	/* a list of arguments is as what it is the list of; equal numbers make equal ones */
+
+	/*
+	 * a list of arguments is as what it is the list of; equal numbers make
+	 * equal ones
+	 */
 	if (IsA(node, List) || dp_numbers_of_call(node) != NIL)
 		c->form_matters = outer;
 	result = expression_tree_mutator(node, resolve_mutator, c);

@@ -52,6 +52,7 @@ add_table(DpShadow *s, Oid relid, Bitmapset *joins)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	ParseState *pstate = make_parsestate(NULL);
+
 	/* the key references no rows of children by INHERITS */
 	bool		inherit = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 	DpShadowItem *item = NULL;

@@ -356,7 +356,11 @@ add_entry(DpShadow *s, Query *query, Index rti, Bitmapset *joins, DpEntryMap *ma
 	item = dp_shadow_add_item(s);
 	item->rte = rte;
 	item->query = query;
-	/* rows of a UNION ALL are protected, as those of a table are, whatever its operands join */
+
+	/*
+	 * rows of a UNION ALL are protected, as those of a table are, whatever
+	 * its operands join
+	 */
 	item->is_private = rte->rtekind == RTE_SUBQUERY ||
 		(rte->rtekind == RTE_RELATION && (dp_is_protected(rte) || !dp_shadow_may_read(query, rte)));
 	item->joins = joins;

@@ -53,7 +53,8 @@ typedef struct DpShadowJoin
 typedef struct DpShadowCondition
 {
 	Node	   *expr;
-	Node	   *resolved;		/* over public columns and lists; NULL: unknown */
+	Node	   *resolved;		/* over public columns and lists; NULL:
+								 * unknown */
 	Bitmapset  *joins;			/* outer joins that it belongs to */
 	Bitmapset  *items;			/* that it reads, resolved */
 	bool		is_whole;		/* resolved says all that expr says */

@@ -49,7 +49,8 @@ typedef struct CellPart
 	int64		shift;			/* of time, within a day; or a bin's origin */
 	bool		shifts_days;	/* by days, or by months */
 	bool		shifts_months;
-	const char *zone;			/* that is written; NULL: the session's, or none */
+	const char *zone;			/* that is written; NULL: the session's, or
+								 * none */
 } CellPart;
 
 /* ------------------------------------------------------------------------
@@ -376,6 +377,7 @@ seconds_of(Node *node)
 		return 0;
 	getTypeOutputInfo(constant->consttype, &output, &varlena);
 	text = OidOutputFunctionCall(output, constant->constvalue);
+
 	seconds = strtol(text, &end, 10);
 	while (*end == '.' || *end == '0')
 		end++;

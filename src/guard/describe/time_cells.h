@@ -31,8 +31,8 @@ typedef struct DpTimeCells
 	Var		   *column;
 	List	   *parts;			/* how the axis is divided; see time_cells.c */
 	bool		fails;			/* an expression tells single moments apart */
-	bool		has_years;		/* one depends on more than month, day, weekday
-								 * and time of the day */
+	bool		has_years;		/* one depends on more than month, day,
+								 * weekday and time of the day */
 	bool		has_months;		/* one depends on month or day of the year */
 	int			fields;			/* how many expressions depend on a part of
 								 * the date */

@@ -193,7 +193,10 @@ dp_narrow_time(DpTimeRange *range, Var *column, Node *condition, bool *exact)
 	{
 		Expr	   *day = cast_to(right, DATEOID);
 
-		/* one day more on either side where what it is compared with is no date */
+		/*
+		 * one day more on either side where what it is compared with is no
+		 * date
+		 */
 		*exact = exprType((Node *) right) == DATEOID;
 		first = cast_to(*exact && strategy == BTGreaterStrategyNumber ? moved_by(day, 0, 1) : day, column->vartype);
 		last = moved_by(cast_to(*exact && strategy == BTLessStrategyNumber ? day : moved_by(day, 0, 1), column->vartype), -1, 0);
@@ -338,7 +341,7 @@ dp_shadow_bound_buckets(DpShadow *s)
 		foreach(bucket, class->members)
 		{
 			Var		   *column = column_of_bucket(s, lfirst(bucket));
-			DpTimeRange	range = {0};
+			DpTimeRange range = {0};
 			bool		exact;
 			ListCell   *c;
 

@@ -84,6 +84,7 @@ short_text(BoundContext *c, Query *query, Node *expr)
 		return NULL;
 	if (IsA(expr, Var) && !rt_fetch(((Var *) expr)->varno, query->rtable)->inFromCl)
 		text = pstrdup(dp_column_name(query, (Var *) expr));
+
 	else
 		text = dp_expression_text(c->level, expr);
 	return strlen(text) <= 60 ? text : NULL;

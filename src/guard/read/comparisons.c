@@ -263,7 +263,7 @@ value_mutator(Node *node, ColumnContext *c)
 	if (is_column(node))
 		foreach(lc, c->columns)
 			if (equal(lfirst(lc), node))
-				return column_value(c, node, foreach_current_index(lc));
+			return column_value(c, node, foreach_current_index(lc));
 	return expression_tree_mutator(node, value_mutator, c);
 }
 

@@ -176,6 +176,6 @@ dp_is_named_in_joins(Node *node, Index rti, JoinExpr *but)
 	if (IsA(node, FromExpr))
 		foreach(lc, ((FromExpr *) node)->fromlist)
 			if (dp_is_named_in_joins(lfirst(lc), rti, but))
-				return true;
+			return true;
 	return false;
 }

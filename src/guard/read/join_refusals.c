@@ -85,19 +85,19 @@ token_equality(DpJoinContext *c, DpJoinSide *a, DpJoinSide *b)
 
 	foreach(left, list_concat_copy(a->unit.tokens, a->unit.or_null))
 		foreach(right, list_concat_copy(b->unit.tokens, b->unit.or_null))
-		{
-			DpToken    *these = lfirst(left);
-			DpToken    *those = lfirst(right);
-			StringInfoData text;
+	{
+		DpToken    *these = lfirst(left);
+		DpToken    *those = lfirst(right);
+		StringInfoData text;
 
-			if (!OidIsValid(these->parent) || these->parent != those->parent || !equal(these->key, those->key))
-				continue;
-			initStringInfo(&text);
-			forboth(x, these->vars, y, those->vars)
-				appendStringInfo(&text, "%s%s = %s", text.len > 0 ? " AND " : "",
-								 dp_column_name(c->query, lfirst_node(Var, x)), dp_column_name(c->query, lfirst_node(Var, y)));
-			return text.data;
-		}
+		if (!OidIsValid(these->parent) || these->parent != those->parent || !equal(these->key, those->key))
+			continue;
+		initStringInfo(&text);
+		forboth(x, these->vars, y, those->vars)
+			appendStringInfo(&text, "%s%s = %s", text.len > 0 ? " AND " : "",
+							 dp_column_name(c->query, lfirst_node(Var, x)), dp_column_name(c->query, lfirst_node(Var, y)));
+		return text.data;
+	}
 	return NULL;
 }
 

@@ -189,7 +189,11 @@ connect_public(DpJoinContext *c, DpJoinSide *joined, List *sides, List *conditio
 			if (side->is_private || bms_is_subset(side->rels, joined->rels))
 				continue;
 			left = side;
-			/* a subquery of one value needs no condition, nor do rows that are made of each */
+
+			/*
+			 * a subquery of one value needs no condition, nor do rows that
+			 * are made of each
+			 */
 			if (unique || !(any_connects(conditions, joined->rels, side->rels) ||
 							(side->entry && (bms_is_member(side->entry, c->from->once) ||
 											 bms_is_member(side->entry, c->from->repeating)))))

@@ -41,7 +41,8 @@ typedef struct Place
 	FromExpr   *from;			/* among others in this FROM ... */
 	JoinExpr   *join;			/* ... or as the right side of this join */
 	Node	  **link;			/* what points to the join */
-	bool		inner;			/* no outer join above may replace its columns by NULL */
+	bool		inner;			/* no outer join above may replace its columns
+								 * by NULL */
 } Place;
 
 /* ------------------------------------------------------------------------

@@ -48,7 +48,8 @@
 typedef struct NearContext
 {
 	List	   *far;			/* Vars of the level around the subquery ... */
-	List	   *near;			/* ... and those of the subquery that equal them */
+	List	   *near;			/* ... and those of the subquery that equal
+								 * them */
 	int			sublevels;
 } NearContext;
 

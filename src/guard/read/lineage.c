@@ -198,7 +198,7 @@ add_sources(DpScope *scope, Node *expr, bool may_be_null, bool *found, List **so
 {
 	Var		   *var = (Var *) expr;
 	RangeTblEntry *rte = IsA(expr, Var) && var->varlevelsup == 0 && var->varattno > 0 ?
-		rt_fetch(var->varno, scope->query->rtable) : NULL;
+	rt_fetch(var->varno, scope->query->rtable) : NULL;
 	Query	   *sub = rte != NULL ? rte->subquery : NULL;
 	DpScope    *outer = scope;
 	DpColumnSource *source;
@@ -453,7 +453,11 @@ dp_foreign_key_holds(const ForeignKeyCacheInfo *key)
 	ReleaseSysCache(tuple);
 	if (!holds || !OidIsValid(parent))
 		return holds;
-	/* a key to a partitioned table is also written as one to each partition, of which only one has the row */
+
+	/*
+	 * a key to a partitioned table is also written as one to each partition,
+	 * of which only one has the row
+	 */
 	tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(parent));
 	holds = HeapTupleIsValid(tuple) && ((Form_pg_constraint) GETSTRUCT(tuple))->conrelid != key->conrelid;
 	if (HeapTupleIsValid(tuple))

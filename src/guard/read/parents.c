@@ -43,6 +43,7 @@ add_parent(Query *query, Oid relid)
 {
 	Relation	rel = table_open(relid, AccessShareLock);
 	ParseState *pstate = make_parsestate(NULL);
+
 	/* the key references no rows of children by INHERITS */
 	bool		inherit = rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 	RangeTblEntry *rte = addRangeTableEntryForRelation(pstate, rel, AccessShareLock, NULL, inherit, true)->p_rte;
@@ -73,7 +74,7 @@ key_equality(Var *key, Var *value)
 	Oid			family[2];
 	Oid			types[] = {compared_as(key->vartype, &family[0]), compared_as(value->vartype, &family[1])};
 	Oid			op = OidIsValid(family[0]) && family[0] == family[1] ?
-		get_opfamily_member(family[0], types[0], types[1], BTEqualStrategyNumber) : InvalidOid;
+	get_opfamily_member(family[0], types[0], types[1], BTEqualStrategyNumber) : InvalidOid;
 	Expr	   *equality;
 
 	if (!OidIsValid(op))
@@ -88,7 +89,7 @@ key_equality(Var *key, Var *value)
 static void
 add_condition(DpSource *s, Query *query, Index rti, const DpToken *token)
 {
-	DpAllowContext allow = {.rtable = query->rtable,.source_text = s->cxt->source_text,.run_as = s->level->allow.run_as};
+	DpAllowContext allow = {.rtable = query->rtable, .source_text = s->cxt->source_text, .run_as = s->level->allow.run_as};
 	FromExpr   *from = query->jointree;
 	ListCell   *column,
 			   *var;

@@ -42,8 +42,8 @@ typedef struct DpColumnSource
 {
 	struct DpScope *scope;		/* whose query the expression is of */
 	Node	   *expr;
-	bool		may_be_null;	/* also where the expression is not: by an outer
-								 * join above */
+	bool		may_be_null;	/* also where the expression is not: by an
+								 * outer join above */
 } DpColumnSource;
 
 /*
@@ -322,7 +322,8 @@ extern bool dp_is_expressions(Query *sub);
 typedef struct DpComparison
 {
 	List	   *keys;			/* expressions of the subquery */
-	List	   *equalities;		/* OpExprs of the level around it: of each key, whose place is ... */
+	List	   *equalities;		/* OpExprs of the level around it: of each
+								 * key, whose place is ... */
 	List	   *places;			/* ... this argument (int) */
 	List	   *conditions;		/* of the level alone */
 } DpComparison;
@@ -432,10 +433,12 @@ typedef struct DpSublinks
 	DpScope    *scope;
 	DpFrom	   *from;
 	bool		releases;		/* the query is public, and they are releases */
-	bool		truth;			/* what is looked at asks only whether it is true */
+	bool		truth;			/* what is looked at asks only whether it is
+								 * true */
 	List	   *known;			/* what has become of subqueries */
 	List	   *groups;			/* of them, as they were joined */
-	List	   *keys;			/* group keys with subqueries, as they were ... */
+	List	   *keys;			/* group keys with subqueries, as they were
+								 * ... */
 	List	   *key_values;		/* ... and have become */
 } DpSublinks;
 

@@ -112,19 +112,19 @@ any_same_token(List *conditions, List *these, List *those, bool or_null, List **
 
 	foreach(a, these)
 		foreach(b, those)
-		{
-			DpToken    *left = lfirst(a);
-			DpToken    *right = lfirst(b);
+	{
+		DpToken    *left = lfirst(a);
+		DpToken    *right = lfirst(b);
 
-			if (!same_token(conditions, left, right, or_null))
-				continue;
-			if (OidIsValid(left->parent))
-			{
-				*unique_keys = list_append_unique_oid(*unique_keys, left->index);
-				*unique_keys = list_append_unique_oid(*unique_keys, right->index);
-			}
-			return true;
+		if (!same_token(conditions, left, right, or_null))
+			continue;
+		if (OidIsValid(left->parent))
+		{
+			*unique_keys = list_append_unique_oid(*unique_keys, left->index);
+			*unique_keys = list_append_unique_oid(*unique_keys, right->index);
 		}
+		return true;
+	}
 	return false;
 }
 

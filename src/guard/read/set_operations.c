@@ -145,7 +145,7 @@ operand_query(Query *query, Node *operand)
 	result->setOperations = move_operands(operand, query, result);
 	result->jointree = makeFromExpr(NIL, NULL);
 	result->targetList = dp_operation_targets(first_operand(result->setOperations), (SetOperationStmt *) operand,
-										   query->targetList);
+											  query->targetList);
 	/* they are one level further down */
 	foreach(lc, result->rtable)
 		IncrementVarSublevelsUp((Node *) ((RangeTblEntry *) lfirst(lc))->subquery, 1, 1);
@@ -236,6 +236,7 @@ add_existence(DpScope *scope, Query *query, Query *other, SetOperationStmt *op)
 	forboth(lc, query->targetList, clause, op->groupClauses)
 	{
 		TargetEntry *tle = lfirst(lc);
+
 		/* rows whose unit is NULL are nobody's */
 		bool		never_null = dp_is_unit_origin(&inner, (Node *) tle->expr, true) || dp_is_never_null(query, (Node *) tle->expr);
 

@@ -271,7 +271,7 @@ dp_join_released_values(DpSplitContext *cxt, DpScope *scope)
 	Query	   *query = scope->query;
 	DpSource	s = {.cxt = cxt};
 	DpFrom		from = {.query = query};
-	DpSublinks	v = {&s, scope, &from,.releases = true};
+	DpSublinks	v = {&s, scope, &from, .releases = true};
 	RangeTblEntry *base;
 	List	   *conditions;
 	ListCell   *lc;

@@ -145,7 +145,11 @@ rows_of(Query *sub)
 	dp_forget_order(rows);
 	rows->targetList = NIL;
 	rows->hasAggs = false;
-	/* columns of protected tables are read as their owner; those of others keep telling what is to be checked */
+
+	/*
+	 * columns of protected tables are read as their owner; those of others
+	 * keep telling what is to be checked
+	 */
 	foreach(lc, rows->rtable)
 	{
 		if (((RangeTblEntry *) lfirst(lc))->rtekind == RTE_RELATION && dp_is_protected(lfirst(lc)))

@@ -324,7 +324,11 @@ dp_join_sublinks(DpSource *s, DpScope *scope, DpFrom *from)
 		return;
 	conjuncts = dp_conjuncts(query->jointree->quals);
 	query->jointree->quals = NULL;
-	/* first those that connect entries, then those that name columns of what is joined for them */
+
+	/*
+	 * first those that connect entries, then those that name columns of what
+	 * is joined for them
+	 */
 	foreach(lc, conjuncts)
 	{
 		if (!checkExprHasSubLink(lfirst(lc)))

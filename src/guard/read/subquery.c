@@ -112,7 +112,7 @@ prune_targets(Query *sub, const Bitmapset *columns)
 	{
 		TargetEntry *tle = lfirst(lc);
 		bool		is_key = get_sortgroupref_clause_noerr(tle->ressortgroupref, sub->groupClause) != NULL ||
-			dp_windows_need(sub, tle);
+		dp_windows_need(sub, tle);
 
 		if (!is_key)
 		{

@@ -96,25 +96,25 @@ unique_tokens(Oid relid, List **nullable)
 	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
 		(rel->rd_rel->relkind == RELKIND_RELATION && find_inheritance_children(relid, NoLock) == NIL))
 		foreach(lc, RelationGetIndexList(rel))
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		bool		has_nulls;
+		List	   *columns = unique_columns(rel, index, &has_nulls);
+
+		if (columns != NIL)
 		{
-			Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-			bool		has_nulls;
-			List	   *columns = unique_columns(rel, index, &has_nulls);
+			DpToken    *token = palloc0(sizeof(DpToken));
 
-			if (columns != NIL)
-			{
-				DpToken    *token = palloc0(sizeof(DpToken));
-
-				token->parent = relid;
-				token->index = lfirst_oid(lc);
-				token->key = columns;
-				if (has_nulls)
-					*nullable = lappend(*nullable, token);
-				else
-					tokens = lappend(tokens, token);
-			}
-			index_close(index, NoLock);
+			token->parent = relid;
+			token->index = lfirst_oid(lc);
+			token->key = columns;
+			if (has_nulls)
+				*nullable = lappend(*nullable, token);
+			else
+				tokens = lappend(tokens, token);
 		}
+		index_close(index, NoLock);
+	}
 	table_close(rel, NoLock);
 	return tokens;
 }

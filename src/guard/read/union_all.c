@@ -164,7 +164,7 @@ has_token(List *tokens, const DpToken *token)
 		ListCell   *a,
 				   *b;
 		bool		same = other->parent == token->parent && other->index == token->index && equal(other->key, token->key) &&
-			list_length(other->vars) == list_length(token->vars);
+		list_length(other->vars) == list_length(token->vars);
 
 		if (same)
 			forboth(a, other->vars, b, token->vars)
@@ -228,7 +228,7 @@ dp_rebuild_union(DpSource *s, RangeTblEntry *rte, Index rti, DpFromItem *items, 
 	Query	   *sub = rte->subquery;
 	List	   *operands = dp_operands(sub);
 	SetOperationStmt *op = copyObject((SetOperationStmt *) sub->setOperations);
-	DpAllowContext allow = {.source_text = s->cxt->source_text,.run_as = s->level->allow.run_as};
+	DpAllowContext allow = {.source_text = s->cxt->source_text, .run_as = s->level->allow.run_as};
 	List	   *first = unit_targets(rt_fetch(linitial_int(operands), sub->rtable)->subquery, &items[linitial_int(operands)]);
 	int			nshown = list_length(sub->targetList);
 	List	   *names = list_copy(sub->targetList);

@@ -258,7 +258,8 @@ entry_of(RangeTblEntry *rte, List *columns)
 typedef struct RowContext
 {
 	Index		rti;
-	List	   *values;			/* Nodes, what is in the place of each column of the entry */
+	List	   *values;			/* Nodes, what is in the place of each column
+								 * of the entry */
 } RowContext;
 
 static Node *

@@ -55,6 +55,7 @@ dp_rebuild_order(DpSplitContext *cxt, List *clauses, Query *new)
 	foreach(lc, clauses)
 	{
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+
 		/* from 18 on, it knows its direction, too */
 		SortGroupClause *copy = copyObject(clause);
 		Node	   *expr = get_sortgroupclause_expr(clause, new->targetList);
@@ -262,7 +263,11 @@ dp_frame_of_rows(DpSplitContext *cxt, WindowFunc *function, WindowClause *window
 	same = function->winfnoid == F_FIRST_VALUE ? from_first && (to_last || (options & FRAMEOPTION_END_CURRENT_ROW)) :
 		function->winfnoid == F_LAST_VALUE ? to_last && (from_first || (options & FRAMEOPTION_START_CURRENT_ROW)) :
 		from_first && to_last;
-	/* whether there is a row between the borders depends on those that are left out */
+
+	/*
+	 * whether there is a row between the borders depends on those that are
+	 * left out
+	 */
 	if (!same || ((options & FRAMEOPTION_EXCLUDE_CURRENT_ROW) && !(from_first && to_last)))
 		dp_refuse_at(function->location,
 					 errmsg("a value of one row in a frame that begins or ends among equal rows is not defined over protected rows; "

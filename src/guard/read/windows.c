@@ -77,7 +77,7 @@ dp_prune_windows(Query *sub, const Bitmapset *columns)
 		{
 			TargetEntry *tle = lfirst_node(TargetEntry, lc);
 			bool		is_read = (!tle->resjunk && bms_is_member(tle->resno, columns)) ||
-				(sub->hasDistinctOn && dp_windows_need(sub, tle));
+			(sub->hasDistinctOn && dp_windows_need(sub, tle));
 			ListCell   *function;
 
 			if (is_read)
@@ -185,7 +185,7 @@ windows_in_order(Query *sub)
 			continue;
 		foreach(other, windows)
 			known |= equal(((WindowClause *) lfirst(other))->partitionClause, window->partitionClause) &&
-				equal(((WindowClause *) lfirst(other))->orderClause, window->orderClause);
+			equal(((WindowClause *) lfirst(other))->orderClause, window->orderClause);
 		if (!known)
 			windows = lappend(windows, window);
 	}
@@ -422,15 +422,15 @@ dp_rebuild_windows(DpSplitContext *cxt, Query *sub, Query *new, const DpAllowCon
 	/* these keep their numbers */
 	foreach(lc, sub->windowClause)
 		foreach(function, functions)
-		{
-			WindowClause *window = lfirst_node(WindowClause, lc);
-			WindowFunc *f = lfirst(function);
+	{
+		WindowClause *window = lfirst_node(WindowClause, lc);
+		WindowFunc *f = lfirst(function);
 
-			if (f->winref != window->winref || dp_window_needs_order(f, window))
-				continue;
-			dp_rebuild_frame(cxt, new, window, rebuild_window(cxt, new, window, window->winref), allow);
-			break;
-		}
+		if (f->winref != window->winref || dp_window_needs_order(f, window))
+			continue;
+		dp_rebuild_frame(cxt, new, window, rebuild_window(cxt, new, window, window->winref), allow);
+		break;
+	}
 	foreach(lc, sub->windowClause)
 	{
 		made = NIL;

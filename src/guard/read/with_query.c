@@ -113,7 +113,10 @@ only_reads_rows(DpSource *s, DpScope *scope)
 		{
 			if ((cte = dp_find_cte(scope, rte, &owner)) == NULL)
 				return false;
-			below = (DpScope) {(Query *) cte->ctequery, owner};
+			below = (DpScope)
+			{
+				(Query *) cte->ctequery, owner
+			};
 		}
 		else
 			continue;

@@ -49,7 +49,10 @@ call_of(Oid funcid, Node *like, Oid inputcollid, List *args)
 	FuncExpr   *call = makeFuncExpr(funcid, exprType(like), args, exprCollation(like),
 									inputcollid, COERCE_EXPLICIT_CALL);
 
-	/* a cast to numeric(p, s) still tells the scale of its values: they are keys in that form */
+	/*
+	 * a cast to numeric(p, s) still tells the scale of its values: they are
+	 * keys in that form
+	 */
 	if (exprIsLengthCoercion(like, NULL))
 		call->funcformat = ((FuncExpr *) like)->funcformat;
 	call->location = exprLocation(like);
@@ -161,7 +164,7 @@ vet_arguments(DpVet *vet, Node *node, const DpAllowed *allowed, List *args)
 			vet->no_columns = true;
 		}
 		vet->takes_json = exprType(lfirst(lc)) == JSONBOID && (IsA(lfirst(lc), Var) || is_opclause(lfirst(lc)) ||
-															 is_funcclause(lfirst(lc)));
+															   is_funcclause(lfirst(lc)));
 		vetted = lappend(vetted, is_array ? dp_vet_array(vet, node, lfirst(lc)) : dp_vet(lfirst(lc), vet));
 		vet->takes_json = false;
 		vet->no_columns = outer;

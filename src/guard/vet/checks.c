@@ -57,7 +57,10 @@ dp_error_position(const char *source_text, int location)
 const char *
 dp_type_name(Oid type)
 {
-	/* a prepared statement is asked for when it is executed, with the types that it was written for */
+	/*
+	 * a prepared statement is asked for when it is executed, with the types
+	 * that it was written for
+	 */
 	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

@@ -221,7 +221,11 @@ dp_window_needs_order(const WindowFunc *function, const WindowClause *window)
 		case DP_WINDOW_OF_PEERS:
 			return false;
 		case DP_WINDOW_AGGREGATE:
-			/* other frames begin and end with all peers of a row, or with none */
+
+			/*
+			 * other frames begin and end with all peers of a row, or with
+			 * none
+			 */
 			return (window->frameOptions & FRAMEOPTION_ROWS) && !dp_frame_is_all(window->frameOptions);
 		default:
 			return true;
@@ -257,6 +261,6 @@ dp_window_of(List *windows, Index number)
 
 	foreach(lc, windows)
 		if (lfirst_node(WindowClause, lc)->winref == number)
-			return lfirst(lc);
+		return lfirst(lc);
 	return NULL;
 }
