@@ -16,6 +16,15 @@
 /* label.c: installs the label provider */
 extern void dp_label_init(void);
 
+/* label_text.c: refuses a text that is no label, with ZC004 */
+extern void dp_bad_label(const char *text);
+
+/* label_text.c: parses the label of a table, or of a column; ZC004 where the text is none */
+extern DpLabel *dp_label_parse(const char *text, bool is_column);
+
+/* label_text.c: the text of a label; NULL: it says nothing */
+extern char *dp_label_format(const DpLabel *label);
+
 /* label.c: calls visit for each label of a relation and of its columns, in the order of these */
 extern void dp_label_visit(Oid relid, void (*visit) (AttrNumber attnum, const char *label, void *arg), void *arg);
 
