@@ -37,8 +37,6 @@
 #include "parser/parsetree.h"
 #include "release/question.h"
 
-#define PUT(...) appendStringInfo(&w->text, __VA_ARGS__)
-
 static int
 compare_texts(const ListCell *a, const ListCell *b)
 {

@@ -47,6 +47,9 @@ typedef struct DpQuestionWriter
 	bool		is_unknown;		/* there is something that has no text */
 } DpQuestionWriter;
 
+/* adds to the text of the writer w */
+#define PUT(...) appendStringInfo(&w->text, __VA_ARGS__)
+
 /* question_text.c: cuts off, and returns, what was written from a position on */
 extern char *dp_question_cut(DpQuestionWriter *w, int start);
 
@@ -76,5 +79,30 @@ extern void dp_question_define(DpQuestionWriter *w, int start);
 
 /* question_text.c: returns, added to texts, what the members of an array are, which is not NULL */
 extern List *dp_question_members(DpQuestionWriter *w, const Const *array, List *texts);
+
+/* question_leaves.c: writes a column of a table; of one that has no policy in letters of its own, and it is noted */
+extern void dp_question_column(DpQuestionWriter *w, int number, Oid relid, Var *var);
+
+/*
+ * question_leaves.c: writes a parameter: one of the statement's for its value to be put there, or for the bound that is
+ * a step from it; one of the release's by its place
+ */
+extern void dp_question_param(DpQuestionWriter *w, Param *param, int step);
+
+/*
+ * question_leaves.c: tells which side of a strict comparison (0: the left one) is a value that has a next one, and makes
+ * of the operator that for the closed comparison; -1: there is none.  *step: set to what leads from the value to the
+ * closed bound.
+ */
+extern int	dp_question_close(DpQuestionWriter *w, OpExpr *op, Oid *opno, int *step);
+
+/* question_leaves.c: returns the text of a value that a strict comparison names as a closed bound, which is a step from it */
+extern char *dp_question_bound_text(DpQuestionWriter *w, Node *value, int step);
+
+/*
+ * question_leaves.c: tells whether a function has the same result when its two arguments are swapped: sums and products
+ * of one type, which stand for the operators (src/safe)
+ */
+extern bool dp_question_commutes(FuncExpr *call);
 
 #endif							/* DP_GUARD_QUESTION_H */

@@ -20,9 +20,7 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "access/stratnum.h"
 #include "base/extension.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
@@ -37,12 +35,9 @@
 #include "release/question.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 /* a longer expression is defined behind the text */
 #define MAX_EXPRESSION 200
-
-#define PUT(...) appendStringInfo(&w->text, __VA_ARGS__)
 
 static void
 put_list(DpQuestionWriter *w, DpQuestionPlace *place, List *exprs)
@@ -113,52 +108,6 @@ put_subquery_column(DpQuestionWriter *w, DpQuestionPlace *below, AttrNumber colu
 	appendStringInfoString(&w->text, below->columns[column]);
 }
 
-/* Notes by which text a column of a table without a policy is written. */
-static void
-note_public(DpQuestionWriter *w, int entry, AttrNumber number, const char *text)
-{
-	DpQuestionColumn *column;
-	ListCell   *lc;
-
-	foreach(lc, w->public_columns)
-	{
-		column = lfirst(lc);
-		if (column->entry == entry && column->column == number)
-			return;
-	}
-	column = palloc(sizeof(DpQuestionColumn));
-	column->entry = entry;
-	column->column = number;
-	column->text = pstrdup(text);
-	w->public_columns = lappend(w->public_columns, column);
-}
-
-/* Writes a column of a table; one that has no policy in letters of its own, and it is noted. */
-static void
-put_table_column(DpQuestionWriter *w, int number, Oid relid, Var *var)
-{
-	int			start = w->text.len;
-	int			entry = -1;
-	ListCell   *lc;
-
-	foreach(lc, w->public_entries)
-		if (lfirst_int(lc) == number)
-		entry = foreach_current_index(lc);
-	/* what a row of such a table is called by the server is not what is in it */
-	w->is_unknown |= entry >= 0 && var->varattno < 0;
-	if (entry >= 0)
-		appendStringInfoCharMacro(&w->text, DP_QUESTION_PUBLIC);
-	PUT("v%d[", number);
-	if (var->varattno > 0)
-		dp_question_name(&w->text, get_attname(relid, var->varattno, false));
-	else
-		PUT("%d", var->varattno);
-	appendStringInfoCharMacro(&w->text, ':');
-	if (entry >= 0)
-		note_public(w, entry, var->varattno, w->text.data + start);
-	dp_question_object(&w->text, TypeRelationId, var->vartype);
-}
-
 static void
 put_var(DpQuestionWriter *w, DpQuestionPlace *place, Var *var)
 {
@@ -177,7 +126,7 @@ put_var(DpQuestionWriter *w, DpQuestionPlace *place, Var *var)
 		return;
 	}
 	if (below == NULL && rte->rtekind == RTE_RELATION)
-		put_table_column(w, number, rte->relid, var);
+		dp_question_column(w, number, rte->relid, var);
 	else
 	{
 		PUT("v%d[", number);
@@ -254,75 +203,18 @@ put_bool(DpQuestionWriter *w, DpQuestionPlace *place, BoolExpr *expr)
 	appendStringInfoCharMacro(&w->text, '}');
 }
 
-static void put_param(DpQuestionWriter *w, Param *param, int step);
-
-/* Tells whether a side of a comparison is a value of this type, now or when the statement is executed. */
-static bool
-is_value(DpQuestionWriter *w, Node *side, Oid type)
-{
-	if (exprType(side) != type)
-		return false;
-	return IsA(side, Const) || (IsA(side, Param) && ((Param *) side)->paramkind == PARAM_EXTERN &&
-								((Param *) side)->paramid < w->release->first_param);
-}
-
-/*
- * Tells which side of a strict comparison (0: the left one) is a value that has a next one, and makes of the
- * operator that for the closed comparison; -1: there is none.  *step: set to what leads from the value to the closed bound.
- */
-static int
-close_bound(DpQuestionWriter *w, OpExpr *op, Oid *opno, int *step)
-{
-	Oid			types[2];
-	Oid			family;
-	int			strategy;
-	int			side;
-
-	op_input_types(op->opno, &types[0], &types[1]);
-	if (!dp_question_has_steps(types[0]) || !dp_question_has_steps(types[1]))
-		return -1;
-	family = lookup_type_cache(types[0], TYPECACHE_BTREE_OPFAMILY)->btree_opf;
-	strategy = get_op_opfamily_strategy(op->opno, family);
-	if (strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber)
-		return -1;
-	side = is_value(w, lsecond(op->args), types[1]) ? 1 : 0;
-	/* what has values on both sides is as it is */
-	if (!is_value(w, list_nth(op->args, side), types[side]) || is_value(w, list_nth(op->args, 1 - side), types[1 - side]))
-		return -1;
-	*opno = get_opfamily_member(family, types[0], types[1],
-								strategy == BTLessStrategyNumber ? BTLessEqualStrategyNumber : BTGreaterEqualStrategyNumber);
-	if (!OidIsValid(*opno))
-		elog(ERROR, "operator %u has no closed one beside it", op->opno);
-	*step = (strategy == BTLessStrategyNumber) == (side == 1) ? -1 : 1;
-	return side;
-}
-
-/* Returns the text of a value that a strict comparison names as a closed bound, which is a step from it. */
-static char *
-bound_text(DpQuestionWriter *w, Node *value, int step)
-{
-	int			start = w->text.len;
-	Const	   *constant = (Const *) value;
-
-	if (IsA(value, Param))
-		put_param(w, (Param *) value, step);
-	else
-		dp_question_bound(&w->text, constant->consttype, constant->constcollid, constant->constvalue, constant->constisnull, step);
-	return dp_question_cut(w, start);
-}
-
 /* Writes an operator; of two sides that may be swapped the lesser text comes first, and bounds of numbers and days are closed. */
 static void
 put_operator(DpQuestionWriter *w, DpQuestionPlace *place, OpExpr *op, const char *kind, bool swaps)
 {
 	Oid			opno = op->opno;
 	int			step = 0;
-	int			bound = IsA(op, OpExpr) ? close_bound(w, op, &opno, &step) : -1;
-	char	   *left = bound == 0 ? bound_text(w, linitial(op->args), step) : text_of(w, place, linitial(op->args));
+	int			bound = IsA(op, OpExpr) ? dp_question_close(w, op, &opno, &step) : -1;
+	char	   *left = bound == 0 ? dp_question_bound_text(w, linitial(op->args), step) : text_of(w, place, linitial(op->args));
 	char	   *right = NULL;
 
 	if (list_length(op->args) == 2)
-		right = bound == 1 ? bound_text(w, lsecond(op->args), step) : text_of(w, place, lsecond(op->args));
+		right = bound == 1 ? dp_question_bound_text(w, lsecond(op->args), step) : text_of(w, place, lsecond(op->args));
 
 	if (swaps && right != NULL && strcmp(left, right) > 0)
 	{
@@ -523,26 +415,6 @@ put_case(DpQuestionWriter *w, DpQuestionPlace *place, CaseExpr *cases)
 	appendStringInfoCharMacro(&w->text, ')');
 }
 
-/*
- * Writes a parameter: one of the statement's for its value to be put there, or the bound that is a step from it,
- * one of the release's by its place.
- */
-static void
-put_param(DpQuestionWriter *w, Param *param, int step)
-{
-	if (param->paramkind != PARAM_EXTERN)
-		w->is_unknown = true;
-	else if (param->paramid < w->release->first_param)
-	{
-		PUT("%c%d:", DP_QUESTION_PARAM, param->paramid);
-		PUT("%u:%u:%d%c", param->paramtype, param->paramcollid, step, DP_QUESTION_PARAM_END);
-	}
-	else if (param->paramid >= w->own_param && param->paramid < w->own_param + DP_COLUMN_PARAMS)
-		PUT("own%d", param->paramid - w->own_param);
-	else
-		w->is_unknown = true;
-}
-
 static void
 put_minmax(DpQuestionWriter *w, DpQuestionPlace *place, MinMaxExpr *minmax)
 {
@@ -553,22 +425,6 @@ put_minmax(DpQuestionWriter *w, DpQuestionPlace *place, MinMaxExpr *minmax)
 	appendStringInfoCharMacro(&w->text, ')');
 }
 
-/*
- * Tells whether a function has the same result when its two arguments are swapped:
- * sums and products of one type, which stand for the operators (src/safe).
- */
-static bool
-is_commutative(FuncExpr *call)
-{
-	char	   *name;
-
-	if (list_length(call->args) != 2 || !dp_is_own(ProcedureRelationId, call->funcid) ||
-		exprType(linitial(call->args)) != exprType(lsecond(call->args)) || !dp_is_number(exprType(linitial(call->args))))
-		return false;
-	name = get_func_name(call->funcid);
-	return name != NULL && (strcmp(name, "try_add") == 0 || strcmp(name, "try_multiply") == 0);
-}
-
 static void
 put_function(DpQuestionWriter *w, DpQuestionPlace *place, FuncExpr *call)
 {
@@ -577,7 +433,7 @@ put_function(DpQuestionWriter *w, DpQuestionPlace *place, FuncExpr *call)
 	dp_question_named(w, ProcedureRelationId, call->funcid);
 	dp_question_type(w, call->funcresulttype);
 	dp_question_collation(w, call->inputcollid);
-	if (is_commutative(call))
+	if (dp_question_commutes(call))
 	{
 		char	   *first = text_of(w, place, linitial(call->args));
 		char	   *second = text_of(w, place, lsecond(call->args));
@@ -624,7 +480,7 @@ put_node(DpQuestionWriter *w, DpQuestionPlace *place, Node *node)
 							  ((Const *) node)->constvalue, ((Const *) node)->constisnull);
 			break;
 		case T_Param:
-			put_param(w, (Param *) node, 0);
+			dp_question_param(w, (Param *) node, 0);
 			break;
 		case T_FuncExpr:
 			put_function(w, place, (FuncExpr *) node);

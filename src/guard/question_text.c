@@ -20,8 +20,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#define PUT(...) appendStringInfo(&w->text, __VA_ARGS__)
-
 /* a long expression, by its hash */
 typedef struct Definition
 {
