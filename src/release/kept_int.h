@@ -103,10 +103,16 @@ extern bool dp_keeps_answers(const DpPricedRelease *priced);
 /*
  * dp_kept_create makes the questions of a priced release; the rows that it joins with and the
  * tuples of its keys are known (run).  It returns NULL where the questions are not known.  dp_kept_look reads what is kept and settles how
- * each column is answered, whose prices and noise dp_kept_settle then sets.
+ * each column is answered, whose prices and noise dp_kept_settle (kept_owed.c) then sets.
  */
 extern DpKept *dp_kept_create(const DpRun *run, DpPricedRelease *priced, EState *estate);
 extern void dp_kept_look(DpKept *kept, List *before, DpKeptMoment *moment);
+
+/* Returns the price of the dearest answer of a ladder that a balance has paid for; 0: none. */
+extern int64 dp_paid_for(const List *ladder, int64 balance);
+
+/* kept_owed.c */
+
 extern void dp_kept_settle(DpKept *kept);
 
 /* Tells whether all that is shown is there, and paid for by all budgets of who asks: nothing is debited. */
