@@ -156,7 +156,7 @@ extern DpKept *dp_kept_create_early(DpPricedRelease *priced, EState *estate);
  * without the conditions on its keys, and paid for by all budgets of who asks.  Returns these, if all of it is;
  * else NULL: then kept, which has been looked at, has taken those of single columns.
  */
-extern DpKept *dp_kept_of_wider(const DpRun *run, DpKept *kept, DpPricedRelease *priced, EState *estate);
+extern DpKept *dp_kept_of_wider(const DpRun *run, DpKept *kept, DpPricedRelease *priced, EState *estate, DpKeptMoment *moment);
 
 /* kept_draws.c */
 

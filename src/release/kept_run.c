@@ -71,11 +71,10 @@ locks_of(List *runs)
 
 /* Looks at what is kept for all releases; returns whether nothing is owed. */
 static bool
-look_at_all(List *runs)
+look_at_all(List *runs, DpKeptMoment *moment)
 {
 	bool		is_free = true;
 	List	   *before = NIL;	/* DpKept */
-	DpKeptMoment moment = {0};
 	ListCell   *lc;
 
 	foreach(lc, runs)
@@ -84,11 +83,10 @@ look_at_all(List *runs)
 
 		if (kept == NULL)
 			continue;
-		dp_kept_look(kept, before, &moment);
+		dp_kept_look(kept, before, moment);
 		before = lappend(before, kept);
 		is_free = is_free && dp_kept_is_free(kept);
 	}
-	dp_kept_moment_end(&moment);
 	return is_free;
 }
 
@@ -97,7 +95,7 @@ look_at_all(List *runs)
  * returns whether nothing is owed.
  */
 static bool
-look_at_wider(List *runs, List *releases, EState *root)
+look_at_wider(List *runs, List *releases, EState *root, DpKeptMoment *moment)
 {
 	bool		is_free = true;
 	ListCell   *lc,
@@ -110,7 +108,7 @@ look_at_wider(List *runs, List *releases, EState *root)
 
 		if (run->kept == NULL || dp_kept_is_free(run->kept))
 			continue;
-		wider = dp_kept_of_wider(run, run->kept, lfirst(priced), root);
+		wider = dp_kept_of_wider(run, run->kept, lfirst(priced), root, moment);
 		is_free = is_free && (wider != NULL || dp_kept_is_free(run->kept));
 		if (wider == NULL)
 			continue;
@@ -128,6 +126,8 @@ dp_look_for_kept(List *runs, List *releases, EState *root)
 	ListCell   *run,
 			   *priced,
 			   *lc;
+	DpKeptMoment first = {0},
+				locked = {0};
 	bool		is_free;
 
 	forboth(run, runs, priced, releases)
@@ -138,13 +138,15 @@ dp_look_for_kept(List *runs, List *releases, EState *root)
 			all = lappend(all, ((DpRun *) lfirst(run))->kept);
 	}
 	dp_kept_agree(all);
-	is_free = look_at_all(runs) || look_at_wider(runs, releases, root);
+	is_free = look_at_all(runs, &first) || look_at_wider(runs, releases, root, &first);
+	dp_kept_moment_end(&first);
 	if (!is_free)
 	{
 		foreach(lc, locks_of(runs))
 			dp_lock_question(lfirst(lc));
 		dp_await_given_up();
-		(void) look_at_all(runs);
+		(void) look_at_all(runs, &locked);
+		dp_kept_moment_end(&locked);
 	}
 	foreach(run, runs)
 	{

@@ -291,14 +291,11 @@ take_columns(DpKept *kept, DpPricedRelease *priced, const DpKept *wider, EState 
  * Otherwise kept, the answers of what was asked for, takes single columns.
  */
 static DpKept *
-look(DpKept *wider, DpKept *kept, DpPricedRelease *asked, EState *estate, const char *timezone)
+look(DpKept *wider, DpKept *kept, DpPricedRelease *asked, EState *estate, const char *timezone, DpKeptMoment *moment)
 {
-	DpKeptMoment moment = {0};
-
 	if (wider == NULL)
 		return NULL;
-	dp_kept_look(wider, NIL, &moment);
-	dp_kept_moment_end(&moment);
+	dp_kept_look(wider, NIL, moment);
 	if (!dp_kept_is_free(wider))
 	{
 		take_columns(kept, asked, wider, estate, timezone);
@@ -311,13 +308,13 @@ look(DpKept *wider, DpKept *kept, DpPricedRelease *asked, EState *estate, const 
 }
 
 DpKept *
-dp_kept_of_wider(const DpRun *run, DpKept *kept, DpPricedRelease *priced, EState *estate)
+dp_kept_of_wider(const DpRun *run, DpKept *kept, DpPricedRelease *priced, EState *estate, DpKeptMoment *moment)
 {
 	DpPricedRelease *wider = wider_of(priced, estate, run->timezone);
 
 	if (wider == NULL)
 		return NULL;
-	return look(dp_kept_create(run, wider, estate), kept, priced, estate, run->timezone);
+	return look(dp_kept_create(run, wider, estate), kept, priced, estate, run->timezone, moment);
 }
 
 /* ------------------------------------------------------------------------
@@ -327,10 +324,9 @@ dp_kept_of_wider(const DpRun *run, DpKept *kept, DpPricedRelease *priced, EState
 
 /* Looks at what is kept for releases (DpKept, NULL: nothing is), as kept_run.c does; returns whether nothing is owed. */
 static bool
-foresee(List *all, List *before)
+foresee(List *all, List *before, DpKeptMoment *moment)
 {
 	bool		is_free = true;
-	DpKeptMoment moment = {0};
 	ListCell   *lc;
 
 	before = list_copy(before);
@@ -340,24 +336,23 @@ foresee(List *all, List *before)
 
 		if (kept == NULL || kept->is_wider)
 			continue;
-		dp_kept_look(kept, before, &moment);
+		dp_kept_look(kept, before, moment);
 		before = lappend(before, kept);
 		is_free = is_free && dp_kept_is_free(kept);
 	}
-	dp_kept_moment_end(&moment);
 	return is_free;
 }
 
 /* Returns what a release that would cost something would be given of a wider one, or kept, which may have taken columns of that. */
 static DpKept *
-foresee_wider(DpKept *kept, EState *estate)
+foresee_wider(DpKept *kept, EState *estate, DpKeptMoment *moment)
 {
 	const char *timezone = pstrdup(GetConfigOption("TimeZone", false, false));
 	DpPricedRelease *wider = wider_of(kept->priced, estate, timezone);
 	DpKept	   *given = NULL;
 
 	if (wider != NULL)
-		given = look(dp_kept_create_early(wider, estate), kept, kept->priced, estate, timezone);
+		given = look(dp_kept_create_early(wider, estate), kept, kept->priced, estate, timezone, moment);
 	return given != NULL ? given : kept;
 }
 
@@ -379,6 +374,7 @@ dp_foresee_kept(List *releases, EState *estate, List **before)
 	List	   *all = NIL;		/* DpKept */
 	List	   *known = NIL;	/* those of them that there are */
 	List	   *given = NIL;
+	DpKeptMoment moment = {0};
 	ListCell   *lc,
 			   *priced;
 
@@ -391,15 +387,16 @@ dp_foresee_kept(List *releases, EState *estate, List **before)
 			known = lappend(known, llast(all));
 	}
 	dp_kept_agree(known);
-	if (!foresee(all, *before))
+	if (!foresee(all, *before, &moment))
 	{
 		foreach(lc, all)
 		{
 			if (lfirst(lc) != NULL && !dp_kept_is_free(lfirst(lc)))
-				lfirst(lc) = foresee_wider(lfirst(lc), estate);
+				lfirst(lc) = foresee_wider(lfirst(lc), estate, &moment);
 		}
-		(void) foresee(all, *before);
+		(void) foresee(all, *before, &moment);
 	}
+	dp_kept_moment_end(&moment);
 	forboth(lc, all, priced, releases)
 	{
 		given = lappend(given, lfirst(lc) != NULL ? settle_foreseen(lfirst(lc)) : lfirst(priced));
