@@ -24,6 +24,9 @@ SELECT dp_cdp.create_dataset('clinic', rho => 1000, default_rho => 1, max_rho =>
 SELECT dp_cdp.protect_table('visits', 'clinic', unit => 'patient');
 CREATE UNLOGGED TABLE passing (patient int);
 SELECT dp_cdp.protect_table('passing', 'clinic', unit => 'patient');
+CREATE TABLE parted (patient int) PARTITION BY LIST (patient);
+CREATE UNLOGGED TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
+SELECT dp_cdp.protect_table('parted', 'clinic', unit => 'patient');
 SELECT dp_cdp.set_bounds('visits', 'cost', 0, 10);
 SELECT dp_cdp.set_keys('visits', 'dept', '{d0,d1,d2}'::text[]);
 SELECT dp_cdp.set_budget('clinic', r, rho => 20) FROM unnest('{ana,team,dora}'::regrole[]) r;
@@ -121,6 +124,7 @@ like(asked('eve', $count), qr/ZC001: role "eve" has no privacy budget/, 'no budg
 like(asked('ana', "SET dp_cdp.rho = 50; $count"), qr/ZC001: privacy budget exhausted for dataset "clinic": asked rho 50, remaining 16/, 'the primary refuses, in its words');
 is(spent('ana'), 4, 'and debits nothing');
 like(asked('ana', 'SELECT dp_count(*) FROM passing'), qr/ZC002: table "passing" is UNLOGGED.*send the query to the primary/, 'a standby has no rows of UNLOGGED tables');
+like(asked('ana', 'SELECT dp_count(*) FROM parted'), qr/ZC002: table "parted" is UNLOGGED, or has partitions that are/, 'nor of such partitions');
 my $twice = asked('ana', "$count; $count");
 is(spent('ana'), 6, 'nothing is kept: each answer is bought');
 like(asked('ana', "SELECT count(*) FROM dp_cdp.check_setup()"), qr/42501/, 'the standby is one for others, too');

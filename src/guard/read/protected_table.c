@@ -17,6 +17,7 @@
 #include "access/xlog.h"
 #include "base/compat.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "guard/read/read.h"
 #include "nodes/makefuncs.h"
@@ -42,6 +43,20 @@ check_block(DpSource *s, RangeTblEntry *rte, const DpTable *table)
 						table->block[0] == '\0' ? "no column that says in which of them a row is"
 						: "a column of another kind for them"),
 				 dp_error_position(s->cxt->source_text, s->level->where)));
+}
+
+/* Refuses what a standby has no rows of, before the planner does without naming it. */
+static void
+check_logged(DpSplitContext *cxt, const RangeTblEntry *rte, int where)
+{
+	ListCell   *lc;
+
+	foreach(lc, rte->inh ? find_all_inheritors(rte->relid, AccessShareLock, NULL) : list_make1_oid(rte->relid))
+	{
+		if (get_rel_persistence(lfirst_oid(lc)) == RELPERSISTENCE_UNLOGGED)
+			dp_refuse_at(where, errmsg("table \"%s\" is UNLOGGED, or has partitions that are, so that a standby lacks its rows; send the query to the primary",
+									   get_rel_name(rte->relid)));
+	}
 }
 
 static void
@@ -95,8 +110,8 @@ check_protected(DpSource *s, RangeTblEntry *rte)
 	 */
 	if (!dp_may_read(rte->relid))
 		dp_check_payer(release->dataset);
-	if (get_rel_persistence(rte->relid) == RELPERSISTENCE_UNLOGGED && RecoveryInProgress())
-		dp_refuse_at(where, errmsg("table \"%s\" is UNLOGGED, so that a standby has no rows of it; send the query to the primary", name));
+	if (RecoveryInProgress())
+		check_logged(cxt, rte, where);
 	release->relids = list_append_unique_oid(release->relids, rte->relid);
 }
 
