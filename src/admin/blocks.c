@@ -34,6 +34,7 @@
 #include "utils/timestamp.h"
 
 #include "admin/admin.h"
+#include "base/distributed.h"
 #include "base/errors.h"
 #include "base/settings.h"
 
@@ -187,6 +188,7 @@ void
 dp_admin_keep_blocks(Oid relid)
 {
 	AttrNumber	attnum = InvalidAttrNumber;
+	AttrNumber	distributed_by;
 	ListCell   *lc;
 
 	foreach(lc, dp_label_list(relid))
@@ -197,6 +199,11 @@ dp_admin_keep_blocks(Oid relid)
 	if (attnum == InvalidAttrNumber)
 		return;
 	dp_admin_check_block_column(relid, attnum);
+	if (dp_is_distributed(relid, &distributed_by))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_BAD_PARAMETER),
+				 errmsg("the rows of distributed table \"%s\" cannot be kept in blocks of time, which takes a trigger that Citus does not run: leave out block, and use a dataset without blocks",
+						get_rel_name(relid))));
 	foreach(lc, triggered_tables(relid))
 	{
 		const char *column = quote_identifier(get_attname(relid, attnum, false));

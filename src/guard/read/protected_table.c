@@ -16,6 +16,7 @@
 #include "access/sysattr.h"
 #include "access/xlog.h"
 #include "base/compat.h"
+#include "base/distributed.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -33,6 +34,7 @@ check_block(DpSource *s, RangeTblEntry *rte, const DpTable *table)
 {
 	bool		has_blocks = s->level->release->in_blocks;
 	AttrNumber	attnum = table->block[0] != '\0' ? get_attnum(rte->relid, table->block) : InvalidAttrNumber;
+	AttrNumber	distributed_by;
 
 	if (table->block[0] == '\0' ? has_blocks && table->nthrough == 0
 		: !has_blocks || attnum <= 0 || !dp_type_is_time(get_atttype(rte->relid, attnum)))
@@ -42,6 +44,17 @@ check_block(DpSource *s, RangeTblEntry *rte, const DpTable *table)
 						get_rel_name(rte->relid), table->dataset, has_blocks ? "with" : "without",
 						table->block[0] == '\0' ? "no column that says in which of them a row is"
 						: "a column of another kind for them"),
+				 dp_error_position(s->cxt->source_text, s->level->where)));
+
+	/*
+	 * what Citus lets be distributed with its trigger has no policy at
+	 * shards, where that would do nothing
+	 */
+	if (attnum > 0 && dp_is_distributed(rte->relid, &distributed_by))
+		ereport(ERROR,
+				(errcode(ERRCODE_DP_NOT_RELEASABLE),
+				 errmsg("nothing keeps the rows of distributed table \"%s\" in their blocks of time; its owner has to call undistribute_table, or to protect it in a dataset without blocks",
+						get_rel_name(rte->relid)),
 				 dp_error_position(s->cxt->source_text, s->level->where)));
 }
 
