@@ -5,15 +5,8 @@
  *	  are constant.
  *
  * Boundaries are not computed: that would repeat all that PostgreSQL knows of
- * calendars and time zones.  What is found out is how far apart points may
- * be so that each cell has one: half of the shortest cell of a unit, whatever
- * clocks are set forward or back in some zone.
- *
- * Two divisions make cells of their own where boundaries of one are within
- * cells of the other.  Units of the calendar nest (weeks and months in days,
- * days in hours), if they are of the same zone and not shifted by parts of a
- * day.  Otherwise all boundaries must lie on a grid: zones differ by quarters
- * of an hour since 1972.
+ * calendars and time zones.  What is found out is by which units the axis is
+ * divided; time_steps.c tells from these how far apart points may be.
  *
  * Invariant: what is not understood fails.  Cells that are taken for finer
  * than they are cost time, never groups.
@@ -37,21 +30,8 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-#define QUARTER_HOUR (15 * USECS_PER_MINUTE)
 /* a moment is not written in more */
 #define MOST_CHARACTERS 128
-
-/* one way in which the axis is divided */
-typedef struct CellPart
-{
-	DpTimeUnit	unit;
-	int64		width;			/* of bins, in microseconds */
-	int64		shift;			/* of time, within a day; or a bin's origin */
-	bool		shifts_days;	/* by days, or by months */
-	bool		shifts_months;
-	const char *zone;			/* that is written; NULL: the session's, or
-								 * none */
-} CellPart;
 
 /* ------------------------------------------------------------------------
  * Names of functions
@@ -119,7 +99,7 @@ reads_walker(Node *node, Var *column)
  */
 
 static bool
-shift_by(CellPart *part, Node *by)
+shift_by(DpCellPart *part, Node *by)
 {
 	Const	   *constant = constant_of(by);
 	Interval   *interval;
@@ -143,7 +123,7 @@ shift_by(CellPart *part, Node *by)
 
 /* Tells whether node is the column but for shifts, zones and casts that lose nothing. */
 static bool
-is_moved(Node *node, Var *column, CellPart *part)
+is_moved(Node *node, Var *column, DpCellPart *part)
 {
 	check_stack_depth();
 	node = dp_strip_labels(node);
@@ -199,11 +179,11 @@ field_unit(const char *name)
 }
 
 static void
-add_part(DpTimeCells *cells, CellPart *part)
+add_part(DpTimeCells *cells, DpCellPart *part)
 {
-	CellPart   *copy = palloc(sizeof(CellPart));
+	DpCellPart *copy = palloc(sizeof(DpCellPart));
 
-	memcpy(copy, part, sizeof(CellPart));
+	memcpy(copy, part, sizeof(DpCellPart));
 	cells->parts = lappend(cells->parts, copy);
 }
 
@@ -220,7 +200,7 @@ note_field(DpTimeCells *cells, const char *name, const FieldUnit *field)
 static bool
 add_extract(DpTimeCells *cells, FuncExpr *call)
 {
-	CellPart	part = {0};
+	DpCellPart	part = {0};
 	const char *name = text_of(linitial(call->args));
 	const FieldUnit *field = field_unit(name);
 
@@ -235,7 +215,7 @@ add_extract(DpTimeCells *cells, FuncExpr *call)
 static bool
 add_trunc(DpTimeCells *cells, FuncExpr *call)
 {
-	CellPart	part = {0};
+	DpCellPart	part = {0};
 	const char *name = text_of(linitial(call->args));
 	const FieldUnit *field = field_unit(name);
 
@@ -295,7 +275,7 @@ template_unit(const char *format)
 static bool
 add_to_char(DpTimeCells *cells, FuncExpr *call)
 {
-	CellPart	part = {DP_UNIT_YEAR};
+	DpCellPart	part = {DP_UNIT_YEAR};
 	const char *format = text_of(lsecond(call->args));
 
 	if (format == NULL || !is_moved(linitial(call->args), cells->column, &part))
@@ -328,7 +308,7 @@ add_to_char(DpTimeCells *cells, FuncExpr *call)
 static bool
 add_bin(DpTimeCells *cells, FuncExpr *call)
 {
-	CellPart	part = {DP_UNIT_BIN};
+	DpCellPart	part = {DP_UNIT_BIN};
 	Const	   *width = constant_of(linitial(call->args));
 	Const	   *origin = constant_of(lthird(call->args));
 	Interval   *interval;
@@ -347,7 +327,7 @@ add_bin(DpTimeCells *cells, FuncExpr *call)
 
 /* Tells whether node is the column's epoch, in whole seconds or not, but for casts. */
 static bool
-is_epoch(Node *node, Var *column, CellPart *part)
+is_epoch(Node *node, Var *column, DpCellPart *part)
 {
 	const char *field;
 
@@ -388,7 +368,7 @@ seconds_of(Node *node)
 static bool
 add_division(DpTimeCells *cells, Node *node)
 {
-	CellPart	part = {DP_UNIT_BIN};
+	DpCellPart	part = {DP_UNIT_BIN};
 	Node	   *division = node;
 	bool		is_floor = is_call(node, "floor", 1) || is_call(node, "trunc", 1);
 
@@ -412,7 +392,7 @@ add_division(DpTimeCells *cells, Node *node)
 static bool
 add_minutes(DpTimeCells *cells, Node *node)
 {
-	CellPart	part = {DP_UNIT_BIN};
+	DpCellPart	part = {DP_UNIT_BIN};
 	Node	   *division;
 	Node	   *minute;
 	const char *field;
@@ -508,7 +488,7 @@ add_beginning(DpTimeCells *cells, Node *node)
 		DpTimeUnit	unit;
 	}			units[] = {{4, DP_UNIT_YEAR}, {7, DP_UNIT_MONTH}, {10, DP_UNIT_DAY}, {13, DP_UNIT_HOUR}, {16, DP_UNIT_MINUTE},
 	{19, DP_UNIT_SECOND}};
-	CellPart	part = {0};
+	DpCellPart	part = {0};
 	int			length = 0;
 	Node	   *text = beginning_of(node, &length);
 	Node	   *time = text ? written(text) : NULL;
@@ -529,7 +509,7 @@ add_beginning(DpTimeCells *cells, Node *node)
 static bool
 add_call(DpTimeCells *cells, Node *node)
 {
-	CellPart	part = {DP_UNIT_DAY};
+	DpCellPart	part = {DP_UNIT_DAY};
 
 	if (add_beginning(cells, node))
 		return true;
@@ -573,106 +553,4 @@ void
 dp_time_cells_add(DpTimeCells *cells, Node *expr)
 {
 	cells_walker(expr, cells);
-}
-
-/* ------------------------------------------------------------------------
- * Cells of all together
- * ------------------------------------------------------------------------
- */
-
-/* Returns half of the shortest cell. */
-static int64
-half_cell(const CellPart *part)
-{
-	switch (part->unit)
-	{
-		case DP_UNIT_BIN:
-			return part->width / 2;
-		case DP_UNIT_SECOND:
-			return USECS_PER_SEC / 2;
-		case DP_UNIT_MINUTE:
-			return USECS_PER_MINUTE / 2;
-		case DP_UNIT_HOUR:
-			return QUARTER_HOUR;
-		case DP_UNIT_DAY:
-			return USECS_PER_DAY / 2;
-		case DP_UNIT_WEEK:
-			return part->shifts_months ? USECS_PER_DAY / 2 : 3 * USECS_PER_DAY;
-		case DP_UNIT_MONTH:
-			return part->shifts_months ? USECS_PER_DAY / 2 : 14 * USECS_PER_DAY;
-		case DP_UNIT_QUARTER:
-			return part->shifts_months ? USECS_PER_DAY / 2 : 45 * USECS_PER_DAY;
-		case DP_UNIT_YEAR:
-			return part->shifts_months ? USECS_PER_DAY / 2 : 180 * USECS_PER_DAY;
-	}
-	return 0;
-}
-
-static int64
-common_divisor(int64 a, int64 b)
-{
-	a = a < 0 ? -a : a;
-	b = b < 0 ? -b : b;
-	while (b != 0)
-	{
-		int64		rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-static bool
-is_same_part(const CellPart *a, const CellPart *b)
-{
-	return a->unit == b->unit && a->width == b->width && a->shift == b->shift && !a->shifts_days && !b->shifts_days &&
-		(a->zone == b->zone || (a->zone && b->zone && strcmp(a->zone, b->zone) == 0));
-}
-
-/* Tells whether boundaries of both are those of days, or of units within, of one zone. */
-static bool
-is_nested(const CellPart *a, const CellPart *b)
-{
-	return a->unit != DP_UNIT_BIN && b->unit != DP_UNIT_BIN && a->shift == b->shift &&
-		(a->zone == b->zone || (a->zone && b->zone && strcmp(a->zone, b->zone) == 0));
-}
-
-int64
-dp_time_cells_step(const DpTimeCells *cells)
-{
-	CellPart   *first;
-	int64		step = PG_INT64_MAX;
-	int64		grid = QUARTER_HOUR;
-	bool		same = true;
-	bool		nested = true;
-	ListCell   *lc;
-
-	if (cells->fails || cells->parts == NIL)
-		return 0;
-	first = linitial(cells->parts);
-	foreach(lc, cells->parts)
-	{
-		CellPart   *part = lfirst(lc);
-
-		step = Min(step, half_cell(part));
-		same &= part == first || is_same_part(part, first);
-		nested &= is_nested(part, first);
-		grid = common_divisor(grid, part->width);
-		grid = common_divisor(grid, part->shift);
-	}
-	if (same)
-		return step;
-	/* weeks, and days that are shifted, do not nest with months */
-	if (nested)
-		foreach(lc, cells->parts)
-	{
-		CellPart   *part = lfirst(lc);
-
-		if (part->unit == DP_UNIT_WEEK || part->shifts_days)
-			step = Min(step, USECS_PER_DAY / 2);
-	}
-	else
-		step = Min(step, grid / 2);
-	return step >= USECS_PER_SEC / 4 ? step : 0;
 }

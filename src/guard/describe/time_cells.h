@@ -25,11 +25,23 @@ typedef enum DpTimeUnit
 	DP_UNIT_YEAR
 } DpTimeUnit;
 
+/* one way in which the axis is divided */
+typedef struct DpCellPart
+{
+	DpTimeUnit	unit;
+	int64		width;			/* of bins, in microseconds */
+	int64		shift;			/* of time, within a day; or a bin's origin */
+	bool		shifts_days;	/* by days, or by months */
+	bool		shifts_months;
+	const char *zone;			/* that is written; NULL: the session's, or
+								 * none */
+} DpCellPart;
+
 /* what expressions do to one column; zero-initialize, but for column */
 typedef struct DpTimeCells
 {
 	Var		   *column;
-	List	   *parts;			/* how the axis is divided; see time_cells.c */
+	List	   *parts;			/* DpCellPart: how the axis is divided */
 	bool		fails;			/* an expression tells single moments apart */
 	bool		has_years;		/* one depends on more than month, day,
 								 * weekday and time of the day */
@@ -38,13 +50,13 @@ typedef struct DpTimeCells
 								 * the date */
 } DpTimeCells;
 
-/* Adds what expr, in its safe form, tells of the column. */
+/* time_cells.c: adds what expr, in its safe form, tells of the column. */
 extern void dp_time_cells_add(DpTimeCells *cells, Node *expr);
 
-/* Returns how far points may be apart, in microseconds, that every cell has one; 0: that is not known. */
+/* time_steps.c: returns how far points may be apart, in microseconds, that every cell has one; 0: that is not known. */
 extern int64 dp_time_cells_step(const DpTimeCells *cells);
 
-/* Returns the name of the built-in function that a safe form calls; NULL: it is no such. */
+/* time_cells.c: returns the name of the built-in function that a safe form calls; NULL: it is no such. */
 extern const char *dp_builtin_name(const FuncExpr *call);
 
 #endif							/* DP_TIME_CELLS_H */
