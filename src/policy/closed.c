@@ -58,6 +58,7 @@ static const ClosedName names[] = {
 	{STATISTICS, "pg_get_multixact_stats"},
 	{STATISTICS, "pg_stat_get_replication_slot"},
 	{STATISTICS, "pg_stat_get_subscription"},
+	{STATISTICS, "pg_stat_get_subscription_stats"},
 	{STATISTICS, "pg_get_aios"},
 	{SIZES, "pg_relation_size", "told_relation_size"},
 	{SIZES, "pg_table_size", "told_table_size"},

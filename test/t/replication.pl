@@ -105,6 +105,14 @@ EOC
 like(debit_error($subscriber, 'test', 'postgres', q{SET session_replication_role = replica; UPDATE dp_cdp.budget SET rho_spent = 0}),
 	qr/42501: table dp_cdp\.budget cannot be changed directly/, 'a session in the role of a replica may not write, as ever');
 
+# ---------------------------------------------------------------------------
+# What a subscription tells
+# ---------------------------------------------------------------------------
+
+my $failed = 'SELECT subname, apply_error_count FROM pg_stat_subscription_stats';
+is($subscriber->safe_psql('test', $failed), 'everything|0', 'how often a row could not be applied');
+is($subscriber->safe_psql('test', $failed, extra_params => [ '-U', 'ana' ]), 'everything|', 'which is not for analysts');
+
 $subscriber->stop;
 $publisher->stop;
 done_testing();
