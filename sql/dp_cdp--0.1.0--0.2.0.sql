@@ -1421,6 +1421,7 @@ DECLARE
 	facts record;
 	slots record;
 	parameters jsonb := '[]';
+	applied jsonb;
 	balances jsonb := '[]';
 BEGIN
 	IF NOT super AND NOT EXISTS (SELECT FROM dp_cdp.datasets d WHERE pg_has_role(current_user, coalesce(d.owner::oid, 0), 'USAGE')) THEN
@@ -1433,6 +1434,11 @@ BEGIN
 		EXECUTE 'SELECT coalesce(jsonb_agg(jsonb_build_object(''name'', p.parname, ''grantee'', x.grantee, ''privilege'', x.privilege_type)), ''[]'')'
 			' FROM pg_parameter_acl p, aclexplode(p.paracl) x' INTO parameters;
 	END IF;
+	-- tables to which subscriptions write with their owners' rights: all, until 16 let that be chosen
+	EXECUTE 'SELECT coalesce(jsonb_agg(jsonb_build_object(''relid'', t.relid, ''name'', s.subname, ''owner'', s.subowner)), ''[]'')'
+		' FROM pg_subscription s JOIN pg_subscription_rel r ON r.srsubid = s.oid,'
+		' LATERAL (SELECT r.srrelid AS relid UNION SELECT p.relid FROM pg_partition_tree(r.srrelid) p) t'
+		|| CASE WHEN version >= 16 THEN ' WHERE s.subrunasowner' ELSE '' END INTO applied;
 	IF super THEN				-- nobody else may read the tables
 		EXECUTE 'SELECT coalesce(jsonb_agg(to_jsonb(f)), ''[]'') FROM (SELECT * FROM dp_cdp.balance_findings() UNION ALL SELECT * FROM dp_cdp.standby_findings()'
 			' UNION ALL SELECT * FROM dp_cdp.cluster_findings()) f' INTO balances;
@@ -1830,10 +1836,13 @@ BEGIN
 		-- code of analysts that protected tables run
 		UNION ALL
 		SELECT 'critical', c.relid::regclass::text,
-			format('function %s, which belongs to %s (%s), runs on its rows', p.oid::regprocedure, p.proowner::regrole, min(h.analysts)),
-			format('drop what uses the function, or ALTER FUNCTION %s OWNER TO %s', p.oid::regprocedure,
-				(SELECT k.relowner::regrole FROM pg_class k WHERE k.oid = c.relid))
-		FROM covered c
+			format('function %s, which belongs to %s (%s), runs on its rows%s', p.oid::regprocedure, p.proowner::regrole, min(h.analysts),
+				', with the rights of the owner of subscription ' || quote_ident(min(c.subscription))),
+			'drop what uses the function' || coalesce((SELECT format(', or ALTER FUNCTION %s OWNER TO %s', p.oid::regprocedure, k.relowner::regrole)
+				FROM pg_class k WHERE k.oid = c.relid AND k.relowner <> p.proowner), '')
+		FROM (SELECT c.dataset, c.relid, NULL AS subscription FROM covered c
+				UNION ALL
+				SELECT d.dataset, a.relid, a.name FROM datasets d, jsonb_to_recordset(applied) AS a(relid oid, name text)) c
 			CROSS JOIN LATERAL (
 				SELECT 'pg_trigger'::regclass AS classid, t.oid AS objid FROM pg_trigger t WHERE t.tgrelid = c.relid
 				UNION ALL SELECT 'pg_class'::regclass, i.indexrelid FROM pg_index i WHERE i.indrelid = c.relid
@@ -1845,6 +1854,23 @@ BEGIN
 			JOIN pg_proc p ON p.oid = d.refobjid
 			JOIN hands h ON h.dataset = c.dataset AND h.hand = p.proowner
 		GROUP BY c.relid, p.oid, p.proowner
+
+		-- tables whose triggers run with the rights of a subscription's owner
+		UNION ALL
+		SELECT 'critical', k.oid::regclass::text,
+			format('subscription %s writes here with the rights of %s, which has triggers that %s makes (%s) read all tables',
+				quote_ident(a.name), a.owner::regrole, g.whom, min(g.analysts)),
+			CASE WHEN t.grantee = k.relowner THEN format('ALTER TABLE %s OWNER TO %s', k.oid::regclass, a.owner::regrole)
+				ELSE format('REVOKE TRIGGER ON %s FROM %s', k.oid::regclass, g.whom) END
+				|| CASE WHEN version >= 16 THEN format(', or ALTER SUBSCRIPTION %I SET (run_as_owner = false)', a.name) ELSE '' END
+		FROM jsonb_to_recordset(applied) AS a(relid oid, name text, owner oid)
+			JOIN pg_class k ON k.oid = a.relid
+			CROSS JOIN LATERAL (
+				SELECT k.relowner AS grantee
+				UNION
+				SELECT x.grantee FROM aclexplode(k.relacl) x WHERE x.privilege_type = 'TRIGGER') t
+			JOIN grantees g ON g.grantee = t.grantee AND g.grantee <> a.owner
+		GROUP BY k.oid, a.name, a.owner, g.whom, t.grantee
 
 		-- privileges on tables to come
 		UNION ALL

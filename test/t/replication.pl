@@ -106,12 +106,52 @@ like(debit_error($subscriber, 'test', 'postgres', q{SET session_replication_role
 	qr/42501: table dp_cdp\.budget cannot be changed directly/, 'a session in the role of a replica may not write, as ever');
 
 # ---------------------------------------------------------------------------
-# What a subscription tells
+# What a subscription tells, and whose code it runs
 # ---------------------------------------------------------------------------
 
 my $failed = 'SELECT subname, apply_error_count FROM pg_stat_subscription_stats';
 is($subscriber->safe_psql('test', $failed), 'everything|0', 'how often a row could not be applied');
 is($subscriber->safe_psql('test', $failed, extra_params => [ '-U', 'ana' ]), 'everything|', 'which is not for analysts');
+
+my $critical = q{SELECT string_agg(object || ': ' || finding, E'\n' ORDER BY finding) FROM dp_cdp.check_setup() WHERE severity = 'critical'};
+$publisher->safe_psql('test', 'CREATE TABLE notes (id int PRIMARY KEY)');
+$subscriber->safe_psql('test', <<'EOC');
+CREATE SCHEMA ana AUTHORIZATION ana;
+SET SESSION AUTHORIZATION ana;
+CREATE TABLE ana.seen (t text);
+CREATE FUNCTION ana.look() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO ana.seen SELECT v::text FROM public.visits v ORDER BY id LIMIT 1;
+	RETURN NEW;
+END $$;
+RESET SESSION AUTHORIZATION;
+CREATE TABLE notes (id int PRIMARY KEY);
+ALTER TABLE notes OWNER TO ana;
+SET SESSION AUTHORIZATION ana;
+CREATE TRIGGER look BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION ana.look();
+ALTER TABLE notes ENABLE ALWAYS TRIGGER look;
+EOC
+is(value($subscriber, 'test', $critical), '', "an analyst's table is his own affair");
+$subscriber->safe_psql('test', 'ALTER SUBSCRIPTION everything REFRESH PUBLICATION');
+if ($subscriber->safe_psql('test', 'SHOW server_version_num') >= 160000)
+{
+	is(value($subscriber, 'test', $critical), '', 'also where rows are written with his rights');
+	$subscriber->safe_psql('test', 'ALTER SUBSCRIPTION everything SET (run_as_owner = true)');
+}
+$publisher->safe_psql('test', 'INSERT INTO notes VALUES (1)');
+ok($subscriber->poll_query_until('test', 'SELECT count(*) > 0 FROM notes'), 'a row is written with the rights of a superuser');
+is(value($subscriber, 'test', 'SELECT t FROM ana.seen'), '(1,1)', 'whose trigger reads protected rows, without a debit');
+my ($super) = $subscriber->safe_psql('test', q{SELECT quote_ident(current_user)});
+is(value($subscriber, 'test', $critical), <<EOC =~ s/\n$//r, 'which is critical');
+public.notes: function ana.look(), which belongs to ana (ana), runs on its rows, with the rights of the owner of subscription everything
+public.notes: subscription everything writes here with the rights of $super, which has triggers that ana makes (ana) read all tables
+EOC
+$subscriber->safe_psql('test', "DROP FUNCTION ana.look CASCADE; ALTER TABLE notes OWNER TO $super; GRANT TRIGGER ON notes TO PUBLIC");
+is(value($subscriber, 'test', $critical),
+	"public.notes: subscription everything writes here with the rights of $super, which has triggers that PUBLIC makes (every analyst) read all tables",
+	'whoever owns the table');
+$subscriber->safe_psql('test', 'REVOKE TRIGGER ON notes FROM PUBLIC');
+is(value($subscriber, 'test', $critical), '', 'remedied');
 
 $subscriber->stop;
 $publisher->stop;
