@@ -27,6 +27,10 @@
 # test, demo and bench install what the machine lacks (apt-get) and need
 # neither pg_config nor a compiler beforehand.
 
+ifeq ($(wildcard dp_cdp.control),)
+$(error build dp_cdp in the directory of its sources: they are found nowhere else)
+endif
+
 EXTENSION = dp_cdp
 MODULE_big = dp_cdp
 
@@ -97,7 +101,17 @@ install-primary: $(PRIMARY_LIB) installdirs
 uninstall: uninstall-primary
 uninstall-primary:
 	rm -f '$(DESTDIR)$(pkglibdir)/$(PRIMARY_LIB)'
-.PHONY: install-primary uninstall-primary
+
+# what docs/operations.md says how to use
+install: install-monitoring
+install-monitoring: installdirs
+	$(MKDIR_P) '$(DESTDIR)$(docdir)/$(docmoduledir)/monitoring'
+	$(INSTALL_DATA) $(wildcard docs/monitoring/*) '$(DESTDIR)$(docdir)/$(docmoduledir)/monitoring/'
+# all papers: PGXS looks for them under the names that they have here
+uninstall: uninstall-papers
+uninstall-papers:
+	rm -rf '$(DESTDIR)$(docdir)/$(docmoduledir)'
+.PHONY: install-primary uninstall-primary install-monitoring uninstall-papers
 
 # Objects depend on the headers they read and on the server they are for.
 -include $(wildcard $(OBJS:.o=.d) $(PRIMARY_OBJS:.o=.d))

@@ -74,8 +74,8 @@ mkdir -p "$("$DP_PG_CONFIG" --libdir)"
 	pgxn install --nosudo --yes --pg_config="$DP_PG_CONFIG" "$zip") >"$dir/pgxn.log" 2>&1
 ok 'pgxn install'
 [[ -f $("$DP_PG_CONFIG" --pkglibdir)/dp_cdp.so ]] || tail -n 40 "$dir/pgxn.log"
-diff <(cd "$DP_TOP/docs" && ls -- *.md) <(ls "$("$DP_PG_CONFIG" --docdir)/extension/dp_cdp" 2>&1)
-ok 'its papers are installed'
+diff -r "$DP_TOP/docs" "$("$DP_PG_CONFIG" --docdir)/extension/dp_cdp"
+ok 'its papers are installed, with the files that they name'
 
 echo "shared_preload_libraries = 'dp_cdp'" >"$dir/conf"
 dp_initdb "$dir/c" "$dir/conf" && dp_start "$dir/c"
@@ -96,4 +96,7 @@ EOC
 )
 [[ $answer == "$version $version"$'\n't ]] || { echo "# $answer"; false; }
 ok "library and script are of version $version, and a private query is answered"
+make -s -C "$dir/unpacked/dp_cdp-$version" uninstall PG_CONFIG="$DP_PG_CONFIG" with_llvm=no &&
+	[[ -z $(find "$DP_TREE" -name '*dp[_-]cdp*') ]]
+ok 'make uninstall leaves nothing'
 finish
