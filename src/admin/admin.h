@@ -42,7 +42,10 @@ extern void dp_admin_end_answers(const char *dataset);
 extern uint64 dp_admin_execute(const char *sql, int nargs, Oid *types, Datum *values,
 							   const char *nulls, bool writes);
 
-/* Lets balances that are made next be numbered after those there are: a restore may have set the sequence back. */
+/*
+ * Lets balances that are made next be numbered after those there are and those
+ * that have paid for kept answers: a restore may have set the sequence back.
+ */
 extern void dp_admin_number_balances(void);
 
 /* Removes what was spent in blocks by balances that there are no more. */

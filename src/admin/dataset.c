@@ -112,7 +112,8 @@ dp_admin_number_balances(void)
 {
 	dp_admin_execute("SELECT pg_catalog.setval('dp_cdp.ledger_id_seq', m.id)"
 					 " FROM (SELECT greatest((SELECT max(ledger_id) FROM dp_cdp.dataset),"
-					 "   (SELECT max(ledger_id) FROM dp_cdp.budget)) AS id) m, dp_cdp.ledger_id_seq s"
+					 "   (SELECT max(ledger_id) FROM dp_cdp.budget), (SELECT max(ledger_id) FROM dp_cdp.block_spent),"
+					 "   (SELECT max(p.id) FROM dp_cdp.kept_answer k, unnest(k.paid_by) AS p(id))) AS id) m, dp_cdp.ledger_id_seq s"
 					 " WHERE m.id >= s.last_value + s.is_called::int", 0, NULL, NULL, NULL, false);
 }
 

@@ -428,6 +428,21 @@ is(value($node, 'dumped', "SELECT count(*) FROM dp_cdp.check_ledger() WHERE seve
 is(value($node, 'dumped', "SELECT nextval('dp_cdp.ledger_id_seq') > max(p.id) FROM dp_cdp.kept_answer k, unnest(k.paid_by) AS p(id)"), 't',
 	'no balance gets a number that has paid');
 
+# a dump that is restored over a database that is used sets the sequence back, whatever else of it fails
+my $number = value($node, 'dumped', "SELECT last_value FROM dp_cdp.ledger_id_seq");
+$node->safe_psql('postgres', 'CREATE ROLE dora; CREATE ROLE carl');
+$node->safe_psql('dumped', <<EOC);
+SELECT dp_cdp.set_budget('d', 'dora', rho => 1);
+INSERT INTO dp_cdp.kept_answer (dataset, ledger_id, question, began, rho, delta, below, paid_by, answer)
+	SELECT d.name, d.ledger_id, sha256('dora'), now(), 0.0001, 0, 0, ARRAY[b.ledger_id, d.ledger_id], 'x'
+	FROM dp_cdp.dataset d JOIN dp_cdp.budget b ON b.dataset = d.name AND b.role_name = 'dora';
+SELECT dp_cdp.drop_budget('d', 'dora');
+SELECT setval('dp_cdp.ledger_id_seq', $number);
+SELECT dp_cdp.set_budget('d', 'carl', rho => 1);
+EOC
+is(value($node, 'dumped', q{SELECT b.ledger_id > max(p.id) FROM dp_cdp.budget b, dp_cdp.kept_answer k, unnest(k.paid_by) AS p(id)
+	WHERE b.role_name = 'carl' GROUP BY b.ledger_id}), 't', 'nor after the sequence was set back, where who has paid has no budget any more');
+
 # ---------------------------------------------------------------------------
 # Pruning, emptying, dropping
 # ---------------------------------------------------------------------------
