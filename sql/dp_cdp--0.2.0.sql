@@ -1,4 +1,9 @@
-/* The install script: made by "make" of the files in src/sql/, which are what is edited */
+/*
+ * The install script: made by "make" of the files in src/sql/, which are what is edited
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ */
 
 \echo Use "CREATE EXTENSION dp_cdp" to load this file. \quit
 

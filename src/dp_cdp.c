@@ -3,6 +3,9 @@
  * dp_cdp.c
  *	  Module magic and initialization.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * admin.h
  *	  What the administration functions share.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_ADMIN_H

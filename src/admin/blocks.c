@@ -16,6 +16,9 @@
  *	  refuses it (check_setup() finds tables that have lost theirs).  Who owns
  *	  the table may still delete a row and put it in anew.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

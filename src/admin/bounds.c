@@ -12,6 +12,9 @@
  * Invariants: they are up to the owner of the dataset; all are finite, lower
  * ones are less than upper ones, and limits of totals have 0 between them.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

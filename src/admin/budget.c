@@ -9,6 +9,9 @@
  * that everything a role sees is (epsilon, delta)-DP.  A budget given as rho
  * takes delta, or the dataset's, as its limit for key selection.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

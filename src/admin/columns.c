@@ -3,6 +3,9 @@
  * columns.c
  *	  set_keys, drop_keys, declared_keys.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -8,6 +8,9 @@
  * the function returns, whatever becomes of the caller's transaction, and a row
  * of the audit each.  Nobody but a superuser can give anything back.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

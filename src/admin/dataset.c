@@ -13,6 +13,9 @@
  *	- row locks are those that the statement needs and no more: the ledger's
  *	  worker waits for them.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -13,6 +13,9 @@
  *	  are charged to the same dataset.
  *	- a name is released by an owner of the dataset that it is held for.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -18,6 +18,9 @@
  *	- the policy that prices follow from is the one in force here;
  *	- what is refused here is refused before anything is debited.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -14,6 +14,9 @@
  *	- a table that moves to another dataset keeps bounds and keys, and whoever
  *	  moves it owns both datasets: its people get another budget.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -7,6 +7,9 @@
  * of it may reach an analyst without noise.  All states are associative and
  * commutative: the result depends on the multiset of rows alone.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_AGG_H

@@ -17,6 +17,9 @@
  *	  holds exactly whatever the tables contain: deciding on the floor never
  *	  grants too much and never refuses what fits.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -6,6 +6,9 @@
  * An amount is an integer, in steps of 10^-scale: DP_RHO_SCALE or
  * DP_DELTA_SCALE (math/wide.h).
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_AMOUNTS_H

@@ -6,6 +6,9 @@
  * Invariant: what an action held when it failed is let go, by a subtransaction, as
  * a block with EXCEPTION would.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * attempt.h
  *	  What may fail without the statement failing.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_ATTEMPT_H

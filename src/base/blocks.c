@@ -3,6 +3,9 @@
  * blocks.c
  *	  Blocks of time: which of them a day is in, and ranges of days.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -8,6 +8,9 @@
  * are in the block of their day in UTC.  The first block begins at -infinity,
  * and has what has no day: NULL and -infinity.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_BLOCKS_H

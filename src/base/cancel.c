@@ -8,6 +8,9 @@
  * forgotten, the session is ended by the conflict as soon as it waits for its
  * client.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * cancel.h
  *	  Cancels that are told in words of our own.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_CANCEL_H

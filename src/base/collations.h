@@ -3,6 +3,9 @@
  * collations.h
  *	  What equality of a collation means.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_COLLATIONS_H

@@ -5,6 +5,9 @@
  *	  PostgreSQL versions 15 to 19.  In 14 a type modifier of numeric can be an
  *	  error oracle.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_COMPAT_H

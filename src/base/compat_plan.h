@@ -4,6 +4,9 @@
  *	  What differs between versions of PostgreSQL in planning and executing, a
  *	  part of compat.h.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_COMPAT_PLAN_H

@@ -8,6 +8,9 @@
  * and not numbers, because an upgrade may append what CREATE EXTENSION puts
  * elsewhere.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

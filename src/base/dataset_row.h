@@ -3,6 +3,9 @@
  * dataset_row.h
  *	  A row of table dp_cdp.dataset, read by the names of its columns.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_DATASET_ROW_H

@@ -8,6 +8,9 @@
  * pg_dist_shard, one for each shard, and pg_dist_local_group, one row.  They are in pg_catalog, where nobody but
  * an extension's script may create.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

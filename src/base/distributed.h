@@ -3,6 +3,9 @@
  * distributed.h
  *	  What Citus' catalogues tell of this database.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_DISTRIBUTED_H

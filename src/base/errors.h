@@ -7,6 +7,9 @@
  * because several clients show nothing else; detail says what was asked and
  * what remains.  No message of any kind ever contains data.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_ERRORS_H

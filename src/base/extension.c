@@ -21,6 +21,9 @@
  *	  which is read each time that it may have changed: ALTER EXTENSION ... UPDATE
  *	  sends no invalidation.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * extension.h
  *	  The extension in the catalogues, and the objects that belong to it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_EXTENSION_H

@@ -8,6 +8,9 @@
  * nothing that an abort would have to give back, so no subtransaction is
  * needed.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * input.h
  *	  Values from texts that may be no values.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_INPUT_H

@@ -3,6 +3,9 @@
  * key_index.c
  *	  Values of a type, found by its own equality, so that 1.0 finds 1.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * key_index.h
  *	  Values of a type, found by its own equality.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_KEY_INDEX_H

@@ -20,6 +20,9 @@
  *	  still come.  On standbys, and while workers share a snapshot, there is no
  *	  moment.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

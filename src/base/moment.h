@@ -3,6 +3,9 @@
  * moment.h
  *	  Whether the database may have changed since something was read in it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_MOMENT_H

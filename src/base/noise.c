@@ -16,6 +16,9 @@
  * generator in this process's memory, whose state would outlive our wiping
  * and tell the noise to come.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

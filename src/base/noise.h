@@ -7,6 +7,9 @@
  * belongs to one process: it is refilled when getpid() changes and each byte
  * is wiped as it is handed out.  There is no way to seed it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_NOISE_H

@@ -24,6 +24,9 @@
  *	  another database costs time and nothing else;
  *	- a hint is one atomic word, so that there is no lock.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * places.h
  *	  Reads rows that are updated all the time, without walking their past.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_PLACES_H

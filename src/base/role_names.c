@@ -19,6 +19,9 @@
  *	- former names count for one OID only: nobody gets rows by taking a name
  *	  for a while.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

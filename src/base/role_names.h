@@ -3,6 +3,9 @@
  * role_names.h
  *	  Whether a role is still the one whose OID was written down.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_ROLE_NAMES_H

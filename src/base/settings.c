@@ -7,6 +7,9 @@
  * dearer, never less private.  There is no setting that turns noise or
  * accounting off, and none may be added, not even for tests.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * settings.h
  *	  Settings under the prefix dp_cdp.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_SETTINGS_H

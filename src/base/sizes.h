@@ -3,6 +3,9 @@
  * sizes.h
  *	  How long values may be where protected rows are read.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_SIZES_H

@@ -5,6 +5,9 @@
  *
  * Tuples are known by their place; what is looked up stands at place -1.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

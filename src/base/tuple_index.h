@@ -3,6 +3,9 @@
  * tuple_index.h
  *	  Tuples of values, found by the equality of their types.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_TUPLE_INDEX_H

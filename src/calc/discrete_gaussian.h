@@ -5,6 +5,9 @@
  *
  * Part of calc/: no PostgreSQL header may be included here.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_DISCRETE_GAUSSIAN_H

@@ -3,6 +3,9 @@
  * sql.h
  *	  What the SQL functions of the calculators share.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_SQL_H

@@ -12,6 +12,9 @@
  *	  not get here, because the transition functions are strict.
  *	- an array is changed in place only when an aggregate owns it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

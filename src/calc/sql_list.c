@@ -8,6 +8,9 @@
  * belong together have the same length.  No result is NaN.  The functions are
  * strict.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

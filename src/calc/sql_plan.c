@@ -10,6 +10,9 @@
  * Invariant: as in sql_scalar.c, arguments are checked before anything is
  * computed, and no result is NaN.  The functions are strict.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -7,6 +7,9 @@
  * calc/calculators.h gives for it before anything is computed, and no result
  * is NaN.  The functions are strict.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -10,6 +10,9 @@
  * any permission is checked or row is read, also where the library was not
  * preloaded.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -8,6 +8,9 @@
  *
  * Invariant: where the condition is true of a row, its column is within the range.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

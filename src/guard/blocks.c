@@ -23,6 +23,9 @@
  * Invariant: if any protected entry is without an end, or is not found by this
  * walk, the release has none on that side, and is charged to all blocks there.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

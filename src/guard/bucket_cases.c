@@ -16,6 +16,9 @@
  * order and collation.  Where PostgreSQL raises an error, or the thresholds are
  * in no order, the call stays as it is.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

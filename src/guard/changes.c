@@ -8,6 +8,9 @@
  * tells nothing as long as it does not choose the values of unique columns:
  * whether it fails would tell whether they exist.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -4,6 +4,9 @@
  *	  What an expression of a level holds that belongs to the level: aggregates
  *	  and what stands around them, also from inside of sublinks.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

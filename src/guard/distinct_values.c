@@ -24,6 +24,9 @@
  * - What is copied contains no release: it would be paid for in each copy, and
  *	 differ in each.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -23,6 +23,9 @@
  * planned.  What Citus itself refuses is known when the plan is made of the
  * query with its constants, before the debit (release/late.c).
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

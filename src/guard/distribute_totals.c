@@ -7,6 +7,9 @@
  * exact sum becomes sum() of bigint, and all that histograms count becomes rows
  * of cells and numbers (agg/exact/cells.c), whose sums are totals of cells.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

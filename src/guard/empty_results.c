@@ -9,6 +9,9 @@
  * there is no row is told by the text of the query alone: by LIMIT and by
  * conditions that are constants, of the level or of what it reads.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -11,6 +11,9 @@
  * forty.  Of each public row this is asked in read/sublink_values.c.  Without a condition it is no question of rows, but a probe of tools
  * whether the table can be read, and refused as such.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * exprs.c
  *	  Small expressions, made and taken apart, and entries of FROM.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

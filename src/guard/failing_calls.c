@@ -17,6 +17,9 @@
  * Left alone are functions that are VOLATILE, closed (mask.c), or not
  * PostgreSQL's.  Clauses of queries are failing_clauses.c's.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

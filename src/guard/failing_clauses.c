@@ -15,6 +15,9 @@
  * What is written into a column is not NULL because it does not fit: that is
  * refused before anything is paid for, where the types tell.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

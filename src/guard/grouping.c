@@ -14,6 +14,9 @@
  *	 SELECT r1.ward, r1.sex, r1.n, 0 FROM r1 UNION ALL
  *	 SELECT r2.ward, NULL, r2.n, 0 FROM r2 UNION ALL ...
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

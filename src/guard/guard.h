@@ -3,6 +3,9 @@
  * guard.h
  *	  What every file of guard/ may use, and what _PG_init calls.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_GUARD_H

@@ -12,6 +12,9 @@
  *
  * Every hook calls the one that was there before.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -21,6 +21,9 @@
  * A function of PostgreSQL's own that others say in simpler terms is written
  * so (bucket_cases.c).
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -42,6 +42,9 @@
  * - which groups and which codes of a unit are kept is decided by their hashes
  *	 (agg/bounding/state.c, agg/bounding/codes.c), and totals are sums of integers.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * level.h
  *	  One level of a query while it is being split.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_LEVEL_H

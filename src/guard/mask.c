@@ -20,6 +20,9 @@
  *	- the plan is the role's alone (dependsOnRole), whether something was
  *	  replaced or not.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

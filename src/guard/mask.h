@@ -3,6 +3,9 @@
  * mask.h
  *	  What stands in queries for numbers of rows that dp_cdp.harden() closes.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_MASK_H

@@ -20,6 +20,9 @@
  *	  statistics of those.
  *	- entries that are changed or locked stay as they are, and are refused.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

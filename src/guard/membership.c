@@ -6,6 +6,9 @@
  * Rows of other keys are left out before contributions are bounded, so that
  * they do not use up a unit's groups.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

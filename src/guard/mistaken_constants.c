@@ -9,6 +9,9 @@
  * each of a few samples in the place of what is not constant, for the reason
  * that an argument is not allowed.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

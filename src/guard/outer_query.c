@@ -7,6 +7,9 @@
  * sublinks, become columns of one range table entry.  A column of what the
  * level read that is left over is refused.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -4,6 +4,9 @@
  *	  Plans a statement that names a protected table: splits it, then plans
  *	  what is computed beforehand, the inner queries and what is left.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

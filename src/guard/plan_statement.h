@@ -3,6 +3,9 @@
  * plan_statement.h
  *	  How a statement that names a protected table is planned.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_PLAN_STATEMENT_H

@@ -3,6 +3,9 @@
  * protected.c
  *	  Whether a query names protected tables, or what took the name of one.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

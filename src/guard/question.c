@@ -21,6 +21,9 @@
  * Written before inner_query.c adds tests whether keys are declared, which follow
  * from the keys and their lists.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

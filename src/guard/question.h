@@ -3,6 +3,9 @@
  * question.h
  *	  What the files that write down a release's question share.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_GUARD_QUESTION_H

@@ -15,6 +15,9 @@
  *	 decides nothing.  Of integers and dates x < 5 is x <= 4, which is so of
  *	 each value, infinite dates and NULL included.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -10,6 +10,9 @@
  * - A strict comparison is written as the closed one only where its type has
  *	 steps, and only for a value that is known when the statement is executed.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

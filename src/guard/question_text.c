@@ -7,6 +7,9 @@
  * Long expressions are named by their hash and defined behind the text, so
  * that columns of columns do not make it long.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -14,6 +14,9 @@
  *
  * Columns are followed through subqueries, not through operands of UNION.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * rewrite.h
  *	  What becomes of a statement and of its levels.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_REWRITE_H

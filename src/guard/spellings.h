@@ -3,6 +3,9 @@
  * spellings.h
  *	  What the files about keys that are equal but written differently share.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_GUARD_SPELLINGS_H

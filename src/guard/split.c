@@ -12,6 +12,9 @@
  *	 table entry; every other expression is post-processing of those.
  * - Whatever is not recognised raises ZC002 with its position.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -21,6 +21,9 @@
  *	 default operators by which it is compared, sorted and hashed.
  * - What passes is recorded in the release, unless it cannot be dropped.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

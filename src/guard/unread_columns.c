@@ -14,6 +14,9 @@
  * - The rows of the query that reads are the same: what makes, orders or
  *	 limits rows stays, as do volatile functions.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -12,6 +12,9 @@
  * (verify_expr.c).  There is no policy here, and no message for an analyst:
  * whoever meets one has found a bug.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

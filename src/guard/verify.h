@@ -3,6 +3,9 @@
  * verify.h
  *	  What the files of the last gate share.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_VERIFY_H

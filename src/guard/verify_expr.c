@@ -10,6 +10,9 @@
  * - An object is the extension's own by membership, not by its name.
  * - What is verified of an expression is all of it: the walk has no default.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

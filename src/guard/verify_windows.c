@@ -12,6 +12,9 @@
  * - Frames end at constants, and are measured by PostgreSQL's functions for
  *	 numbers, dates and timestamps.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

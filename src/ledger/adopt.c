@@ -24,6 +24,9 @@
  *	  joins roles with roles but along memberships.
  *	- the chain of hashes goes on behind what was put back and added.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -15,6 +15,9 @@
  * a balance has to be follows from the log alone, whoever has become a member
  * of what since.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -10,6 +10,9 @@
  * Invariant: what is decided on is the row's latest version, which the lock
  * keeps until the commit.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

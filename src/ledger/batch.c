@@ -25,6 +25,9 @@
  *	  put off, the others go on.  So the worker is in no deadlock and holds
  *	  up no other dataset.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

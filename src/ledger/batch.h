@@ -3,6 +3,9 @@
  * batch.h
  *	  Balances while a batch is at work.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_LEDGER_BATCH_H

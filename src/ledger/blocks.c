@@ -16,6 +16,9 @@
  *	- what the log says of a balance, row by row with its blocks, adds up to
  *	  its steps.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

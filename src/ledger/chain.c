@@ -25,6 +25,9 @@
  *	- the worker's memory of the end is that of its last commit: an error or
  *	  an invalidation of the table makes it read the end again.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

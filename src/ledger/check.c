@@ -6,6 +6,9 @@
  * Sessions read the log by queries, in the order of its ids, a thousand rows
  * at a time.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

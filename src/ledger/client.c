@@ -16,6 +16,9 @@
  *	  LIVE, so a worker that leaves under the same lock misses none;
  *	- no lock is held while waiting, and every wait processes interrupts.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

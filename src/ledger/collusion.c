@@ -21,6 +21,9 @@
  * A role knows what was debited from a balance that it pays from, and what it
  * has asked itself, whoever paid.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -19,6 +19,9 @@
  *	- nothing here raises an error: it runs where one is being handled, or
  *	  where the process ends.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

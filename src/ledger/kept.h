@@ -21,6 +21,9 @@
  * What is PGDLLEXPORT is called by test/kept: from PostgreSQL 16 on a library
  * shows nothing else to others.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_KEPT_H

@@ -10,6 +10,9 @@
  * Most lookups find nothing, so that these are cheap: where the table is, is
  * remembered, and all else is asked only when there is an answer.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -11,6 +11,9 @@
  *	  given once is what is given again;
  *	- a rung that is added to a ladder that has ended has ended, too.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -18,6 +18,9 @@
  *	- how many answers there are is the worker's memory, which it has to count
  *	  anew after an error, and when anybody else has changed the table.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -16,6 +16,9 @@
  * Both sides are this library in one server, so what is read is not checked
  * but for its size.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -18,6 +18,9 @@
  *	- it holds no lock longer than a look takes, and is in nobody's way;
  *	- whatever it finds, it goes on: a debit can always start a worker itself.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * ledger.h
  *	  What the rest of the extension may ask of the ledger.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_LEDGER_H

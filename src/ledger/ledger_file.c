@@ -29,6 +29,9 @@
  * It lies in a directory of its own because pg_checksums takes every file
  * below base/ for a relation's.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

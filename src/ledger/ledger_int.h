@@ -21,6 +21,9 @@
  * Neither is held while the other is taken, nor across a wait, an allocation
  * or an ereport.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_LEDGER_INT_H

@@ -13,6 +13,9 @@
  * Balances and datasets get the new OIDs.  Rows of the log stay as they are,
  * as they are many; role_alias says whom they mean.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -9,6 +9,9 @@
  * or backwards, for an owner of nearly all.  Each use computes them once, as
  * dp_cdp.is_mine() remembers the pairs it was asked about.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

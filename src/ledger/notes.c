@@ -12,6 +12,9 @@
  *	- a note is written and taken under DpShared.lock, held in exclusive mode;
  *	- nothing here raises an error: it runs where one is being handled.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -15,6 +15,9 @@
  * The same number, kept_rho, stands in the log: dp_cdp.collusion() takes it
  * out, and counts what of each ladder the dearest of several balances knows.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

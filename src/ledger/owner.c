@@ -4,6 +4,9 @@
  *	  What functions of the extension's owner that change the whole ledger
  *	  have in common: they run as the owner of the tables, and debits wait.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -18,6 +18,9 @@
  *	- a release that is about to read rows has told the primary so, which counts
  *	  a failure when it is told so, or loses the connection.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

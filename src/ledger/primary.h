@@ -7,6 +7,9 @@
  * The module knows libpq, and is loaded by the first debit that needs it, so
  * that servers which are no standby do not have libpq.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_PRIMARY_H

@@ -10,6 +10,9 @@
  * goes on; a checkpoint has a digest of these stretches in its reason, and is
  * chained itself.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -7,6 +7,9 @@
  * default nothing is limited.  The numbers are the worker's and begin anew
  * with it: they protect the server, not anybody's privacy.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

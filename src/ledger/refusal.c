@@ -7,6 +7,9 @@
  * alone: what was asked, what remains, who can do what about it.  Budgets
  * are not data and may be named; the ledger knows no data.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -8,6 +8,9 @@
  * for SQL.  Rows are read where they are at the moment (base/places.c), however
  * many dead versions of them a long snapshot keeps.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

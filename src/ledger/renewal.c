@@ -3,6 +3,9 @@
  * renewal.c
  *	  When a budget begins anew.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

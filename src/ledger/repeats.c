@@ -16,6 +16,9 @@
  *	- what is counted and not yet written is lost with an error in a batch, or
  *	  with the worker: less than FLUSH_MS of it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

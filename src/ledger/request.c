@@ -7,6 +7,9 @@
  * Invariant: a request is of one size, and what does not fit into it is cut;
  * names of datasets never are.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -9,6 +9,9 @@
  * than max_worker_processes, nor many more databases that wait for theirs.  Nothing here outlives a restart, and nothing
  * needs to: what counts is in the tables.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

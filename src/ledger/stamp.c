@@ -24,6 +24,9 @@
  * What cannot be seen here: a disk or file system that was set back to a former
  * state, or doubled, as a whole.  See README.md.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

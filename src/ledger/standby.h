@@ -6,6 +6,9 @@
  *
  * Each is an array of texts; those of items have a row for each item.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_STANDBY_H

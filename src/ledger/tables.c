@@ -18,6 +18,9 @@
  *	- callbacks only mark things invalid, so pointers stay good to the end of
  *	  the batch.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

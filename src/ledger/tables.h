@@ -3,6 +3,9 @@
  * tables.h
  *	  The ledger's tables as the worker sees them, and its directory of rows.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_LEDGER_TABLES_H

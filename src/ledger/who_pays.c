@@ -3,6 +3,9 @@
  * who_pays.c
  *	  Whose budgets a role pays from.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

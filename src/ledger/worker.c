@@ -21,6 +21,9 @@
  * The worker of a database that is asked for twice at once (a starter gave
  * up, another tried) leaves when it finds that it is the second.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

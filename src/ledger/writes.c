@@ -20,6 +20,9 @@
  * Invariant: the door is shut at the end of the (sub)transaction in which it
  * was opened, whatever happened there.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -14,6 +14,9 @@
  *
  * Part of math/: no PostgreSQL header may be included here.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_ENTROPY_H

@@ -30,6 +30,9 @@
  * 2^63 2^1024 2^1088 = 2^2175 <= 2^(32 68), and Q below 2^(32 134), so that
  * the topmost of all lanes is then 0 or -1.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "math/exact.h"

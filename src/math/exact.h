@@ -12,6 +12,9 @@
  * Proofs are at the head of exact.c.  Part of math/: no PostgreSQL header may
  * be included here.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_EXACT_H

@@ -6,6 +6,9 @@
  *
  * exp(0) is stored as 2^64 - 1, one unit too small.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_EXP_TABLE_H

@@ -54,6 +54,9 @@
  * Schwarz, at L_S proportional to sqrt(m_S / dim V_S).  This is the optimum of ResidualPlanner (Xiao, He, Zhang and Kifer,
  * NeurIPS 2023) for the sum of variances.  It asks residuals, which no query in SQL is.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include <math.h>

@@ -12,6 +12,9 @@
  *
  * Part of math/: no PostgreSQL header may be included here, and nothing is allocated.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_MARGINALS_H

@@ -18,6 +18,9 @@
  *
  * Part of math/: no PostgreSQL header may be included here.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_MOMENTS_H

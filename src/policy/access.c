@@ -9,6 +9,9 @@
  * table's owner: there the owner must be able to read, and the writer must
  * not be an analyst.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

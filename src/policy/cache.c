@@ -28,6 +28,9 @@
  *	  "", which dp_policy_dataset refuses.  Nothing here raises an error for a
  *	  bad policy, because plain SQL of the owner passes through here too.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -4,6 +4,9 @@
  *	  Functions of PostgreSQL's that dp_cdp.harden() closes, and relations of
  *	  which they may be answered all the same.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_CLOSED_H

@@ -22,6 +22,9 @@
  * A column of a table that is not protected, and that a query joins, has the
  * values that whoever reads it finds there, under the same conditions.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -9,6 +9,9 @@
  * take, rows are only counted, because a column of too many rows counts as
  * undeclared whatever they hold.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -8,6 +8,9 @@
  * the latest snapshot instead of the query's.  What was read is returned again
  * only as long as nothing at all has been written (base/moment.c).
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -22,6 +22,9 @@
  * Other databases of the cluster are out of sight from here: a role that is
  * dropped there leaves rows that are nobody's.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -13,6 +13,9 @@
  *	  checked here, so that a dump can always be restored.
  *	- every change invalidates the function: plans that call it are made anew.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -19,6 +19,9 @@
  *	- values of all relations together take no more than MOST_KNOWN; what does
  *	  not fit is read anew each time.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

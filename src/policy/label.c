@@ -35,6 +35,9 @@
  *	  formed label, because pg_dump restores labels before the rows of
  *	  dp_cdp.dataset.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -9,6 +9,9 @@
  * beside a foreign key), and what is formatted can be parsed; whether it is
  * true of the table is asked elsewhere.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -20,6 +20,9 @@
  *	- a relation that was made or renamed is judged when its statement is over:
  *	  CREATE TABLE ... PARTITION OF is protected by then.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

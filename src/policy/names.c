@@ -23,6 +23,9 @@
  *	- without the table, which a script of an older version leaves out, no name
  *	  is held.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

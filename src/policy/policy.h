@@ -11,6 +11,9 @@
  * A relation is protected when it, or any table it is a partition or
  * inheritance child of, or the table it is the TOAST table of, is labelled.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_POLICY_H

@@ -3,6 +3,9 @@
  * policy_admin.h
  *	  How policies are read and written label by label, for admin/.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_POLICY_ADMIN_H

@@ -3,6 +3,9 @@
  * policy_int.h
  *	  What the files of policy/ share among themselves.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_POLICY_INT_H

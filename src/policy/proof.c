@@ -14,6 +14,9 @@
  * What is not in it: rows, public tables, functions that were added, and all else
  * that a standby has as it was when its last record of the log was written.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

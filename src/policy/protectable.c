@@ -6,6 +6,9 @@
  * Invariant: on every path of inheritance at most one relation bears a table
  * label, and it is the topmost one (see label.c).
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

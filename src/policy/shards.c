@@ -10,6 +10,9 @@
  * tables.  A worker of a cluster knows no budgets, and a function that Citus has
  * run there is an analyst's as well as anybody's: there nobody may without a grant.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

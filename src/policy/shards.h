@@ -3,6 +3,9 @@
  * shards.h
  *	  Shards of protected tables, on the servers of a cluster.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_SHARDS_H

@@ -19,6 +19,9 @@
  *	- What is not as it should be is told as a problem; nothing here raises
  *	  an error because of it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -20,6 +20,9 @@
  *	  tables, sequences, materialized views.
  *	- Nothing here fails, also for relations that are gone.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -10,6 +10,9 @@
  * Invariant: after a request without an answer there is no connection, so that
  * no answer is taken for that of another request.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

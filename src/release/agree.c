@@ -15,6 +15,9 @@
  * - Whether answers are made to agree is known before any is drawn.
  * - What is kept of an answer is what was drawn: the same kept answers agree in the same way each time.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

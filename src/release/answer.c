@@ -8,6 +8,9 @@
  *	 computed from noisy values afterwards is post-processing and costs nothing.
  * - The number of draws depends on the column alone.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

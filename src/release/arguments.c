@@ -12,6 +12,9 @@
  * are declared or written, whichever is tighter; the sensitivity of a sum is that of its totals, which
  * are enforced (agg/bounding/entry.c), whatever rows are clamped to.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -11,6 +11,9 @@
  * whether what was found is right, or what a function returned that was called
  * for it: rows of blocks that are not debited have no part in the answer.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -11,6 +11,9 @@
  * - Nothing of the asker's runs between the check of what inner plans are made
  *	 of and the debit.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

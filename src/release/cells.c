@@ -7,6 +7,9 @@
  * plan has keys, a cell (agg/exact/cells.c) and the sum of what rows have added
  * to it, and a group has as many rows as it has cells.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -8,6 +8,9 @@
  * answers, a cancel while it sends them, come as PostgreSQL words them, and get
  * a clause behind: whoever asked has to know whether to ask again costs twice.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -11,6 +11,9 @@
  *	 rows, each through a read pointer of its own.
  * - A release never runs in, or below, a parallel plan.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

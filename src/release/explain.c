@@ -7,6 +7,9 @@
  * on data; but to who may read all of its tables, and has it run by EXPLAIN ANALYZE.
  * EXPLAIN never debits.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -25,6 +25,9 @@
  * - What is found is a function of noisy counts that were paid for, and
  *	 finding nothing is no error: there are bounds for that, too.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -10,6 +10,9 @@
  * - Whatever ends it but success counts as a failure at the budgets that paid,
  *	 also the end of the process.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

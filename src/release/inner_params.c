@@ -13,6 +13,9 @@
  * for each can be measured there.  Constants would be such steps, too.  The node that bounds
  * units reads its spec once, by whatever way.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -12,6 +12,9 @@
  * clamps values and one that is too wide costs noise; neither costs privacy,
  * since values are clamped to whatever bounds come out.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * interval.h
  *	  Bounds of a value, as they follow from those of what it is made of.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_INTERVAL_H

@@ -3,6 +3,9 @@
  * interval_int.h
  *	  What the files of intervals share: numbers, and what is done with them.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_INTERVAL_INT_H

@@ -10,6 +10,9 @@
  * A grain is a number of which all values are multiples: 1 of integers, 0.01 of
  * numeric(10,2).  It says how near to 0 a denominator comes.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

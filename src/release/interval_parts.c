@@ -7,6 +7,9 @@
  * through a factor f in [l, u]: where x >= 0, and adds up to at most T, f x adds
  * up to something between min(l, 0) T and max(u, 0) T.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

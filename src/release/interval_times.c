@@ -7,6 +7,9 @@
  * with time zone differs from what a clock shows by less than a day, whatever
  * the zone; so do those that are cast to one another.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

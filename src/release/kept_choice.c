@@ -31,6 +31,9 @@
  *	 protected row, and on no noisy value but the fact that it was kept.
  * - A question is locked from the look that decides until its answer is kept.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

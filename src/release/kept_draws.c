@@ -13,6 +13,9 @@
  * - What is shown of a group follows from what is kept, so that it has the same
  *	 bytes each time.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -4,6 +4,9 @@
  *	  Answers of a release that are kept, and given again (ledger/kept.h has
  *	  the terms): what the files of release/ share about them.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_KEPT_INT_H

@@ -9,6 +9,9 @@
  * Invariant: nothing is shown as free that some budget of the payer has not paid
  * in full.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

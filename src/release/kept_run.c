@@ -17,6 +17,9 @@
  *
  * Invariant: no value leaves before it is kept, so no answer has two values.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

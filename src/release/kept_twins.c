@@ -11,6 +11,9 @@
  * Where they are bought, each is an answer of its own, paid for by itself: which keys it shows
  * is not known when the other is looked for.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -12,6 +12,9 @@
  * Tuples of keys are those of the running server: what makes their values mean
  * something else (release/question.c) is part of the question.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

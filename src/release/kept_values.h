@@ -4,6 +4,9 @@
  *	  The bytes of a kept answer: noisy integers group by group, and of a
  *	  selection of keys these keys.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_KEPT_VALUES_H

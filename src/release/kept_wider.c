@@ -21,6 +21,9 @@
  *	 conditions empty would be shown with its rows.
  * - What is looked at are questions, payments, keys and time; no protected row.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

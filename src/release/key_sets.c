@@ -12,6 +12,9 @@
  *	 read, so that an expression has the same value here and there.
  * - What they take is counted like declared keys (memory.c).
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -7,6 +7,9 @@
  * last one fastest.  Values are looked up in a hash table of the type's own
  * equality, so 1.0 finds the declared 1.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

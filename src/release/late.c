@@ -16,6 +16,9 @@
  *	 would compute beforehand, step by step, could fail after the debit for
  *	 reasons of the query's own, and bring rows here.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

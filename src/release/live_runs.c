@@ -8,6 +8,9 @@
  * memory of that.  Those of a statement stand in the order in which their
  * nodes began, in which they are bought; several nodes of one release are one.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -17,6 +17,9 @@
  * Invariant: figures here come from the query, the policy, and public tables
  * that who asks may read.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -7,6 +7,9 @@
  * print nothing: debug_print_plan is any user's to set, and an inner plan
  * shows what the planner knows of the data.  Reading back is refused.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

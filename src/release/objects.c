@@ -22,6 +22,9 @@
  *	 extension while it exists; neither is looked at here.  A function that a
  *	 superuser has added is held itself; what it calls is its author's promise.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

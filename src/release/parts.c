@@ -7,6 +7,9 @@
  * rows by it: a column's parts depend on the column alone, and their order is
  * that of the states.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -8,6 +8,9 @@
  * depend on protected rows, and reads tables that the asker may not.  So it is
  * for those who could also pay for an execution, by the ledger's own rule.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -25,6 +25,9 @@
  * - The memory of a pilot outlives the rows and the run that it came from, and
  *	 does not grow with the number of groups.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

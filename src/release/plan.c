@@ -11,6 +11,9 @@
  * planner runs that was started for it; its cost and row estimate depend on
  * the query and the policy alone, never on data.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -10,6 +10,9 @@
  * Invariant: after dp_lock_predicates the locks that the plan takes depend on
  * the relations that it names and their indexes, not on rows.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

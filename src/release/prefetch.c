@@ -14,6 +14,9 @@
  * - No value of theirs is longer than DP_MAX_TEXT.  A tuple of the inner run may
  *	 hold many, of several prefetches, if a protected row is met.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -24,6 +24,9 @@
  * Steinke 2016, Proposition 1.6; discrete: Canonne, Kamath, Steinke 2020,
  * Theorem 4).
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -20,6 +20,9 @@
  *	 statement names it.
  * - Rows have no order: a scan may return them in any.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -12,6 +12,9 @@
  * Invariant: what is refused here has been charged nothing, but for releases
  * among the inputs, which pay when they are read.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

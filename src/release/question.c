@@ -24,6 +24,9 @@
  *	 values are written are pinned (sandbox.c).  So there is no question that has
  *	 no identity for that reason.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

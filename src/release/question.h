@@ -8,6 +8,9 @@
  * what follows; it is the same for whatever asks the same in other words, and for
  * nothing else.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_QUESTION_H

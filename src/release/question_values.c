@@ -9,6 +9,9 @@
  * (regclass and its like) and for enums within ranges: a copy of the database
  * takes those for other values.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

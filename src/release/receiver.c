@@ -9,6 +9,9 @@
  *	 value; where keys are declared, of each of them in their canonical order,
  *	 when the inner plan has ended.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

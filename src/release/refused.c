@@ -7,6 +7,9 @@
  * rows; so are the note and its time.  The ledger's worker writes it down when
  * it finds time.  An error that this extension did not raise is no refusal.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

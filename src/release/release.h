@@ -8,6 +8,9 @@
  * stands between the two is described by a DpRelease.  It travels inside a
  * CustomScan of the outer plan and must therefore be copyable.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_RELEASE_H

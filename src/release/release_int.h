@@ -3,6 +3,9 @@
  * release_int.h
  *	  What the files of release/ share among themselves.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_RELEASE_INT_H

@@ -10,6 +10,9 @@
  *
  * Invariant: what is remembered was released, or does not depend on rows.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

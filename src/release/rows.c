@@ -11,6 +11,9 @@
  * Invariant: positions are those of a tuplestore.  Behind the last row a step
  * back gives the last row; after another row it gives the one before that.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

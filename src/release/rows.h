@@ -4,6 +4,9 @@
  *	  The released rows of one execution: written once, read as often as the
  *	  outer plan wants, in either direction.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_ROWS_H

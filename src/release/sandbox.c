@@ -13,6 +13,9 @@
  * subtransaction, hence the replacement is an error, too, and what was
  * debited stays debited.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -19,6 +19,9 @@
  * - What handles a finished plan on the statement's own stack, such as the
  *	 plan cache's copy, has room for the largest plan of the query.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

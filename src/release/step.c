@@ -18,6 +18,9 @@
  * - No lightweight lock is held while waiting.
  * - Other sessions of the role see it as running, not as waiting.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

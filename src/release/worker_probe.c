@@ -13,6 +13,9 @@
  * types of the table's: nothing is read, and no server has to know tables that
  * are elsewhere.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -18,6 +18,9 @@
  * Invariant: a transaction in which the asker sends settings never has a
  * connection that was opened for a release, and the other way round.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -7,6 +7,9 @@
  * dp_cdp.preview_columns does, and proposes at which rho to ask it; nothing is executed
  * or debited.  The mathematics is in math/marginals.c.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

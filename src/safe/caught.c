@@ -14,6 +14,9 @@
  *	- nobody can write such a call: its result is declared to be "any", which
  *	  is refused; the guard puts in the type.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -8,6 +8,9 @@
  * lists are deliberately shorter than what PostgreSQL understands: only names
  * that mean the same in every supported version.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

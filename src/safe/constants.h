@@ -7,6 +7,9 @@
  * be explained, and by the safe variants at run time for parameters, where
  * a bad value gives NULL.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_CONSTANTS_H

@@ -19,6 +19,9 @@
  * All are strict, and harmless to call by hand: they take time in the order
  * of the product of both lengths, look for interrupts, and constant stack.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

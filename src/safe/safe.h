@@ -3,6 +3,9 @@
  * safe.h
  *	  What the safe variants of functions on strings share.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_SAFE_H

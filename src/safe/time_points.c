@@ -6,6 +6,9 @@
  * Invariant: both ends are among them; they are no more than the rows that
  * the administrator lets a private query hold before it is paid for.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -13,6 +13,9 @@
  * - Numbers depend on constants of the query alone, never on rows.
  * - No value is in a cell that is left out.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

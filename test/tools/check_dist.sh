@@ -56,6 +56,11 @@ python3 -m zipfile -e "$zip" "$dir/unpacked" && python3 "$DP_TOP/test/tools/chec
 ok 'META.json says what is in it'
 [[ -z $(cd "$dir/unpacked" && find . -name '*.o' -o -name '*.so' -o -path '*/build/*') ]]
 ok 'nothing built is in it'
+silent=$(cd "$dir/unpacked/dp_cdp-$version" &&
+	find src sql -name '*.[ch]' -o -name "dp_cdp*--$version.sql" | xargs grep -L '^ \* SPDX-License-Identifier: PostgreSQL$')
+[[ -z $silent ]] || echo "# $silent"
+[[ -z $silent ]]
+ok 'each source and script names its licence'
 
 if ! command -v pgxn >/dev/null
 then

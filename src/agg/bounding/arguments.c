@@ -10,6 +10,9 @@
  * alone, which are the same for all runs of the node.  So it is read once: rescans would compile
  * expressions again, and where jit is on that code stays until the query ends.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

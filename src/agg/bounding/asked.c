@@ -12,6 +12,9 @@
  *	- rows of equal keys leave added up (group_sums.c) only where nothing reads the unit
  *	  and the level above only sums up the values of equal keys, so that it cannot tell.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -5,6 +5,9 @@
  *
  * Private to src/agg.  See asked.c.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_ASKED_H

@@ -3,6 +3,9 @@
  * child_plans.c
  *	  What the plans of DpBounding and DpKeyJoin have below them, and what their expressions are made of.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

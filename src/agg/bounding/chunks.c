@@ -11,6 +11,9 @@
  *	- chunks and files of the first pass are shared where processes gather
  *	  together; all others are the process's own.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

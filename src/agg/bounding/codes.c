@@ -31,6 +31,9 @@
  * Invariants: ranks are ascending, in a set without repetition; what lies
  * behind them is 0.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

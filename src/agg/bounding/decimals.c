@@ -15,6 +15,9 @@
  *	  Only its display scale is not known;
  *	- steps are computed for every row, whatever filters say: they cannot fail.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -20,6 +20,9 @@
  * without scaling otherwise: what the grid's bounds, +-m, would clamp is
  * nothing, but they and not this argument are what sensitivity rests on.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -11,6 +11,9 @@
  * Invariant: an expression with a filter is computed only where that is true, unless it
  * is a decimal, which cannot fail.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -25,6 +25,9 @@
  *	  where its filter is not true.  Volatile ones are not shared;
  *	- a field's value fits 64 bits, and depends on the row alone.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

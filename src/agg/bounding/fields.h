@@ -5,6 +5,9 @@
  *
  * Private to src/agg.  See fields.c.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_FIELDS_H

@@ -9,6 +9,9 @@
  *
  * 0.1.0 had a state's groups as values of a type, bound_entry, and functions of these.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

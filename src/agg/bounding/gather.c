@@ -27,6 +27,9 @@
  *	- each pass takes some units, at least, out of its partition (MIN_UNITS), or sets
  *	  all aside, and one whose hashes have no bits left takes all, so partitions end.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -5,6 +5,9 @@
  *
  * Private to src/agg.  See gather.c.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_GATHER_H

@@ -17,6 +17,9 @@
  *	- memory is limited: what has no room leaves, and where that does not make
  *	  less of it (more groups than fit), adding up ends.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

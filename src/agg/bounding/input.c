@@ -17,6 +17,9 @@
  *	  fail, or do anything (the guard's cannot, and volatile ones are nodeAgg's);
  *	- snapshot, locks and permissions are those of the plan, which was started as ever.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

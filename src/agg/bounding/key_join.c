@@ -22,6 +22,9 @@
  * By estimate the arrays take at most a half of what a hash table may; where
  * there are more rows than that, they take more, in proportion to them.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -11,6 +11,9 @@
  *	- columns are passed by value;
  *	- an array of numbers is at least half empty where it is one of hashes, so each search ends.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -5,6 +5,9 @@
  *
  * Private to src/agg.  See key_rows.c and key_share.c.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_KEY_ROWS_H

@@ -12,6 +12,9 @@
  *	- whoever comes when rows have been read has none of its own, and waits for the places;
  *	- the arrays go with the shared memory.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

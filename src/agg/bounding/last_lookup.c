@@ -16,6 +16,9 @@
  *	- whatever else the lookup depends on, a change of it forgets the row;
  *	- a key is the same only if its bytes are: where they are not, the lookup is repeated.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -14,6 +14,9 @@
  *	- paths are ones that the planner makes itself, with another cost: what they return is the same;
  *	- only where units are bounded, that is, never for a query of somebody else's.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -14,6 +14,9 @@
  *	- the operators fail for no value and tell nothing of it, so that they may come before any other
  *	  part, a security barrier's too.  (All are marked LEAKPROOF but that of enums, which compares OIDs.)
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -20,6 +20,9 @@
  *	- files belong to the query's resource owner, all memory to contexts below
  *	  the query's, so that errors leave nothing.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

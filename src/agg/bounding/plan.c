@@ -42,6 +42,9 @@
  *	- a query has the same rows by this node as by an Agg, bit for
  *	  bit: choosing is about time alone.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

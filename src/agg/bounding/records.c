@@ -13,6 +13,9 @@
  * of it; keys that are too long for a state leave the row out before they are
  * fetched.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

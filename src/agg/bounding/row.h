@@ -7,6 +7,9 @@
  * Private to src/agg.  unit.c, the aggregate, and gather.c, the plan node, do
  * this to rows that they read differently; so it is here, once.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_ROW_H

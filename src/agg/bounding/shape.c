@@ -8,6 +8,9 @@
  * their type; the layout follows from the types of keys and the kinds of values
  * alone, so that partial states of several processes have the same.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -18,6 +18,9 @@
  *	- a partition is taken once, whole.  What it takes up later is the process's own;
  *	- chunks and files that nobody took go with the shared memory.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

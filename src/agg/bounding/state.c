@@ -42,6 +42,9 @@
  * CurrentMemoryContext: the executor copies that into the aggregate's memory
  * and frees the old one, so the caller must not free it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -5,6 +5,9 @@
  *
  * Private to src/agg.  See state.c for the layout's invariants.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_STATE_H

@@ -22,6 +22,9 @@
  * The transition function runs once per row: no allocation, except when the
  * state grows or a key's type allocates in its own functions.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

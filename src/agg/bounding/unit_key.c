@@ -14,6 +14,9 @@
  * Invariant: units are one if and only if GROUP BY says so (DpKeyInfo): the
  * hash never decides alone.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -18,6 +18,9 @@
  *	- a unit that enters the table after rows of it were set aside is marked as
  *	  late: its state is not the whole, and is set aside itself when the pass ends.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

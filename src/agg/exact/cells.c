@@ -12,6 +12,9 @@
  * Both functions return as many rows, so that in one target list they are
  * columns of the same.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

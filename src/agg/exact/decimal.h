@@ -8,6 +8,9 @@
  *
  * Private to src/agg.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_DECIMAL_H

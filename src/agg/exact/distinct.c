@@ -21,6 +21,9 @@
  * number of values fails, and memory is limited as far as nodeAgg limits the
  * number of groups.  States belong to one process: there is no combine function.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

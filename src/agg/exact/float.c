@@ -18,6 +18,9 @@
  * A state is changed in place; one of another shape is made in
  * CurrentMemoryContext, and the executor copies that.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

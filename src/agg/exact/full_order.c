@@ -17,6 +17,9 @@
  * other types that min and max accept are equal only if their bytes are,
  * collations being deterministic (guard/vet/unit_aggregates.c).
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -9,6 +9,9 @@
  * within the bounds is never moved by clamping.  scale is 2^-exponent
  * exactly, a normal double, and so is its inverse.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

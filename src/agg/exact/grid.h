@@ -20,6 +20,9 @@
  *
  * Private to src/agg.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_GRID_H

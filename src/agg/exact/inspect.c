@@ -7,6 +7,9 @@
  * private: nobody but the extension's owner may call them, and no part of a
  * release does.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

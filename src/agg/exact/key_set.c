@@ -15,6 +15,9 @@
  * - A process has one table for each key_set of a run, however many
  *	 expressions ask.  It lives in the run's memory context.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

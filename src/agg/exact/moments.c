@@ -13,6 +13,9 @@
  * arguments; a row adds 1 to N and at most DP_CENTERED_ONE in magnitude to
  * each other sum, whatever its arguments are.  2^64 rows fit.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

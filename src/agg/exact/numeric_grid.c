@@ -17,6 +17,9 @@
  *		10 short: sign 1 bit, display scale 6 bits, weight 7 bits (signed)
  *		11 special: NaN 1100, +Infinity 1101, -Infinity 1111
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -15,6 +15,9 @@
  *
  * Doubles are precise enough for what comes out, 2^24 steps or a bin.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -15,6 +15,9 @@
  * themselves: as strict functions they would cost the executor one more step
  * for each row.  The initial state is the text '0', the only one accepted.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

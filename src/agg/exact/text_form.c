@@ -12,6 +12,9 @@
  * rest on (grid.c, range.c, bounding/unit.c), since anybody may write it: every
  * number is checked, and what follows from others is computed anew.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -12,6 +12,9 @@
  * known from the first row on only.  So the state is NULL until then, and the
  * transition functions are not strict.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -13,6 +13,9 @@
  * Invariant: bounds, quantiles and numbers of bins are constants or
  * parameters; what is read from rows has passed the allow-list.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -6,6 +6,9 @@
  * Of a function that may run on rows (guard/vet/list.c), or its safe variant: of
  * what subqueries compute only that is left.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

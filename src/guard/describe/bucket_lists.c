@@ -18,6 +18,9 @@
  * - What PostgreSQL would refuse for every row, a count of 0, is refused when
  *	 the list is read, before any debit.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

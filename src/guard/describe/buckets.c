@@ -20,6 +20,9 @@
  * A column that is a date has a point for each day, on which all conditions
  * can be asked.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

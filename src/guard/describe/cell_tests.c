@@ -9,6 +9,9 @@
  * Invariant: casts that are left out, or put around constants, change no
  * comparison.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * cell_tests.h
  *	  Conditions that compare an expression with constants.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_CELL_TESTS_H

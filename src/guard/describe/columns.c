@@ -8,6 +8,9 @@
  * described in the DpRelease, what is computed in the DpInnerParts; the two
  * have their keys and columns in the same order.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

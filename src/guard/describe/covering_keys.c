@@ -12,6 +12,9 @@
  * - It follows from types and constraints, on which a plan depends, and never from rows.
  * - No function of a table's owner runs as who asks, who only plans.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

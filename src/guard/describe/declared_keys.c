@@ -12,6 +12,9 @@
  * A list that is too small costs rows, which are left out, and one that is
  * too large shows empty groups; neither costs privacy.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * describe.h
  *	  What a level releases: its keys and its private aggregates.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_DESCRIBE_H

@@ -11,6 +11,9 @@
  * What is wrong with them is found before anything is paid for, as long as a
  * confidence is known to the planner.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -4,6 +4,9 @@
  *	  How an expression over what a level reads is written, for messages, the
  *	  audit and EXPLAIN; and what it reads, for messages.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

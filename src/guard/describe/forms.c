@@ -11,6 +11,9 @@
  * Invariant: a function is taken for one that tells nothing of forms only if
  * it is listed here, and PostgreSQL's or the safe variant of that.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

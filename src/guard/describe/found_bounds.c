@@ -11,6 +11,9 @@
  *
  * Invariant: what runs on rows has passed the allow-list, as the argument itself.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -8,6 +8,9 @@
  *	 where the policy has what the aggregates in it need.
  * - It follows from the query's text, the catalogue and the policy alone.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -13,6 +13,9 @@
  * which it will run on rows.  Of a condition on the spelling itself
  * (key::text = '1.0') that is tried which follows for the value.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -12,6 +12,9 @@
  *	 differently.
  * - What has one value for a group is tested in the form in which it runs on rows.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

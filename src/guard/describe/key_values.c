@@ -6,6 +6,9 @@
  * Invariant: a value is in the list in its canonical form, which is that of
  * the rows' keys, and only if a row can have it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

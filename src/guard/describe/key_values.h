@@ -3,6 +3,9 @@
  * key_values.h
  *	  What the files share that find out which values a key can have.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_KEY_VALUES_H

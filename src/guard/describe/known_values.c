@@ -15,6 +15,9 @@
  * 1.00), what would tell the spellings apart is not known.  A value that
  * stands for a column has the form that the column's type gives it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -5,6 +5,9 @@
  *
  * Their keys may be many, and several keys and conditions ask for them.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -10,6 +10,9 @@
  * Invariant: it follows from the query's text and from constraints, which a
  * plan depends on, and never from rows.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -11,6 +11,9 @@
  * Invariant: what is added follows from the conditions of the joins.  It makes
  * nothing be read that is not read without it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -13,6 +13,9 @@
  * noise is small against the values, and where that is not so (a denominator
  * near 0) the error is large or NULL.  It is post-processing, and free.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -17,6 +17,9 @@
  * - A referenced table is read only where the asker may read all of it: what
  *	 he may not see of it would take groups away that there are.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

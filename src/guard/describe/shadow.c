@@ -21,6 +21,9 @@
  * Invariant: leaving out may only add tuples.  A condition is left out as a
  * whole, or a conjunct of it where no negation stands around it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

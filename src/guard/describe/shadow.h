@@ -3,6 +3,9 @@
  * shadow.h
  *	  What the public inputs of a level allow: the query of its keys' tuples.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_SHADOW_H

@@ -9,6 +9,9 @@
  * A key that is one column with a list, or constant, on which nothing but
  * constants act, needs no query (declared_keys.c).
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -12,6 +12,9 @@
  *
  * Invariant: each row that the level can have is one of a level here.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -9,6 +9,9 @@
  * Larger ones are left out: that some row of them exists is not asked, as it
  * could take longer than the query itself.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

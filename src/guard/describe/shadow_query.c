@@ -7,6 +7,9 @@
  * table, is itself in the query.  Of any other a list of false and true says
  * whether a row has a match: with false, all of its inner side is NULL.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -10,6 +10,9 @@
  * Invariant: what is not the asker's to read, a table that a view reads for
  * him, has no range.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

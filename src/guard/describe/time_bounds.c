@@ -3,6 +3,9 @@
  * time_bounds.c
  *	  Declared bounds of a date or timestamp.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

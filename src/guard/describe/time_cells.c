@@ -11,6 +11,9 @@
  * Invariant: what is not understood fails.  Cells that are taken for finer
  * than they are cost time, never groups.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -4,6 +4,9 @@
  *	  On which stretches of time expressions over a date or timestamp are
  *	  constant.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_TIME_CELLS_H

@@ -10,6 +10,9 @@
  * Invariant: a range contains all moments for which its conditions may hold;
  * where it says exact, they hold for all of it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -4,6 +4,9 @@
  *	  Between which moments a date or timestamp is in rows that satisfy the
  *	  conditions of a query.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_TIME_RANGES_H

@@ -15,6 +15,9 @@
  * Invariant: steps that are shorter than they need be cost time; one that is
  * too long would lose groups.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -18,6 +18,9 @@
  * - Cells are found when all constants are: first all keys are looked through,
  *	 then the conditions, and only then anything is put in.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

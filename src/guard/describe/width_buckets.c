@@ -17,6 +17,9 @@
  * width_bucket is monotone in its first argument, also as it is rounded, and
  * so are the casts that are left out.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

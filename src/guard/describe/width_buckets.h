@@ -4,6 +4,9 @@
  *	  Which results width_bucket has, and what conditions on a value tell of its
  *	  bucket.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_WIDTH_BUCKETS_H

@@ -9,6 +9,9 @@
  *
  * Invariant: limits are those of the query's text, and of no row.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -3,6 +3,9 @@
  * written_limits.h
  *	  Between which constants conditions of a query hold a value.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_WRITTEN_LIMITS_H

@@ -14,6 +14,9 @@
  * - Conditions of the level alone become part of the join's, which may leave
  *	 out the match, but not the row.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

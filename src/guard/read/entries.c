@@ -3,6 +3,9 @@
  * entries.c
  *	  Entries of a level's range table, before they are read; what they show.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

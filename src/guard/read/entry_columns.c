@@ -7,6 +7,9 @@
  * - What is written has a limit: columns of columns would grow without one.
  * - A column that stays is one that no value is given for.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -7,6 +7,9 @@
  * has the value of one that was given, by an equality that tells values apart
  * as GROUP BY does, and neither is NULL.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

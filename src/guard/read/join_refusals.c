@@ -7,6 +7,9 @@
  * rests on the names that the query gives to its entries, and on the policy:
  * never on rows.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -31,6 +31,9 @@
  * An entry that no condition connects with the rest (a cross join) would
  * repeat every row for nothing, and is refused (all messages: join_refusals.c).
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

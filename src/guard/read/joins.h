@@ -3,6 +3,9 @@
  * joins.h
  *	  Parts of a join tree, for the files that find out whose their rows are.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_JOINS_H

@@ -22,6 +22,9 @@
  *	 where none of those that are above its subquery is an outer one.
  * - What is not understood stays where it is, and is refused there (source.c).
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

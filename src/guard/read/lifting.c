@@ -22,6 +22,9 @@
  *	 are whole groups.
  * - A column is put in the place of another only where values that are equal are the same.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

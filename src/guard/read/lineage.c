@@ -8,6 +8,9 @@
  * row.  A name says nothing: aliases may be called anything.  That an outer
  * join finds a row is believed of foreign keys alone that PostgreSQL enforces.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

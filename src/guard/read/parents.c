@@ -16,6 +16,9 @@
  *	 query had named them.
  * - The only condition that is added is the equality of a foreign key.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

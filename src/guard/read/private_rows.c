@@ -8,6 +8,9 @@
  * are levels of their own: what comes out of them has been released, or they
  * are refused.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

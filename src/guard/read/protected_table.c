@@ -9,6 +9,9 @@
  * - Whoever asks may read each of them, or could pay, before anything of it is
  *	 looked at.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

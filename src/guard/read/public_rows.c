@@ -16,6 +16,9 @@
  * - Its rows reach the inner query as data: a tuplestore whose name nobody
  *	 else knows.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

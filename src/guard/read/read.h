@@ -4,6 +4,9 @@
  *	  What a level reads: rows of protected tables, whose they are, and what
  *	  is read beside them.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_READ_H

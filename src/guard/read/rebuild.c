@@ -9,6 +9,9 @@
  * does not pass by being overlooked: in a subquery it is refused if it is set,
  * everywhere else it stays behind.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -17,6 +17,9 @@
  *	 by equalities alone, which no NULL satisfies.
  * - What is not understood connects nothing.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

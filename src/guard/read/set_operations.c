@@ -21,6 +21,9 @@
  * - Columns of different types are cast in the operands, where casts are vetted;
  *	 nothing is left to the planner.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

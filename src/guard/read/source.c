@@ -23,6 +23,9 @@
  * - The privileges that a view or a public table asks for are still checked,
  *	 as who asks.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

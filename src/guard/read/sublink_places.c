@@ -18,6 +18,9 @@
  *	 keys; what stands around them sees groups.
  * - What is joined stands below the conditions that name it, and above all others.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -30,6 +30,9 @@
  *	 expression around them is computed of that.
  * - What is not understood stays where it is, and is refused there (vet.c).
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

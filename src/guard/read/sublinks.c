@@ -28,6 +28,9 @@
  *	 judge: those of the same unit.
  * - What is not understood stays where it is, and is refused there (vet.c).
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

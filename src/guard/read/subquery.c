@@ -11,6 +11,9 @@
  * - Each hands up what names the privacy unit of its rows, whether it was
  *	 asked to or not.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -5,6 +5,9 @@
  *
  * Invariant: what a kind does not name, a field that is set, is of no kind.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

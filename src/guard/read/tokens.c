@@ -8,6 +8,9 @@
  * that is younger than the snapshot of a query is found when that runs:
  * release/objects.c.)
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -16,6 +16,9 @@
  * - Nothing is left to the planner: in each column all operands have the type
  *	 and the collation that the operation has.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -9,6 +9,9 @@
  *	 that any snapshot in use can see, proves anything.
  * - What is not understood is taken for no proof.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -19,6 +19,9 @@
  *	 and vetted there.
  * - A column is one of the rows only if that is so in all of them.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -15,6 +15,9 @@
  *	 NULL where RANGE adds intervals to them.  Infinity stays what it is.
  *	 Numbers may overflow there; PostgreSQL takes the sum for infinity.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -16,6 +16,9 @@
  *	 the numbers of twins this way or that.  Where a level has two, its rows
  *	 are numbered in a subquery below, and the number is one more value.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -10,6 +10,9 @@
  * Invariants: nothing is released twice, or computed twice with another
  * result, because of a copy; and copies cannot multiply without limit.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

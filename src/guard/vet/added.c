@@ -15,6 +15,9 @@
  *	 the function itself is trusted.
  * - Whoever asks and whoever owns the table may both execute it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -10,6 +10,9 @@
  * decision is made by function OID and node type; what is not listed is
  * refused.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_ALLOW_H

@@ -8,6 +8,9 @@
  * cannot fail, of a strict C function of schema dp_cdp, or of a function that a
  * superuser has added (added.c).
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -9,6 +9,9 @@
  * first, and of several spellings that would be one person's where it is
  * printed, and the choice of everybody's rows where a subquery computes with it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

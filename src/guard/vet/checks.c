@@ -8,6 +8,9 @@
  * the current user, before anything is debited; what fails then does not
  * depend on data.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

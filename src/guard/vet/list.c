@@ -21,6 +21,9 @@
  * ranges, json but for what takes jsonb apart, xml, text search, and object
  * identifiers.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -5,6 +5,9 @@
  *	  may run on rows of protected tables, for documentation and for the tests
  *	  that sweep it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -12,6 +12,9 @@
  * - Values of a domain are those of its base type, so that no constraint of it
  *	 is checked, or looked up.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -19,6 +19,9 @@
  * written differently (1.0 and 1.00, 0 and -0), as may intervals: theirs is
  * what would be sent to a client.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -37,6 +37,9 @@
  * makes arrays, strings or documents (memory), ordered sets, and aggregates
  * that anybody but PostgreSQL wrote.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

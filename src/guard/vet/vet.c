@@ -11,6 +11,9 @@
  *	 functions try_* of schema dp_cdp; none raises an error for any row or
  *	 parameter.  Functions that a superuser has added are trusted for it.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"

@@ -6,6 +6,9 @@
  * Checking an expression and making it safe are one walk, dp_vet, so that
  * nothing can be accepted in one form and run in another.
  *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef DP_VET_H

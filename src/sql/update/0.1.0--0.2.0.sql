@@ -1,4 +1,9 @@
-/* The update script: made by "make" of src/sql/update/ and parts of the install script, see src/sql/compose.sh */
+/*
+ * The update script: made by "make" of src/sql/update/ and parts of the install script, see src/sql/compose.sh
+ *
+ * Copyright (c) 2026, the dp_cdp developers
+ * SPDX-License-Identifier: PostgreSQL
+ */
 
 \echo Use "ALTER EXTENSION dp_cdp UPDATE TO '0.2.0'" to load this file. \quit
 
