@@ -115,7 +115,7 @@ void
 dp_admin_number_balances(void)
 {
 	static TimestampTz seen_by = 0;
-	bool		is_seen = seen_by == GetCurrentStatementStartTimestamp();
+	bool		is_seen = seen_by != 0 && seen_by == GetCurrentStatementStartTimestamp();
 
 	dp_admin_execute(psprintf("SELECT pg_catalog.setval('dp_cdp.ledger_id_seq', m.id)"
 							  " FROM (SELECT greatest((SELECT max(ledger_id) FROM dp_cdp.dataset),"
