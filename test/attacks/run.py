@@ -179,14 +179,15 @@ def run_sql(section, setup, database, host):
     script, expected, statement = '', [], ''
     for line in section[2].splitlines():
         if line.startswith('-->'):
-            script += "\\echo '@@@' :SQLSTATE\n"
+            # psql 18 has none after \gexec where a statement has failed
+            script += "\\echo '@@@' :SQLSTATE\n\\echo '@@!' :LAST_ERROR_SQLSTATE\n"
             expected.append((expectation(line[3:], setup), line, statement.strip()))
             statement = ''
         else:
             script += line + '\n'
             statement += line + '\n'
     out = psql(section[1], script, database, host)
-    states = re.findall(r'^@@@ (\w+)$', out, re.M)
+    states = [state or last for state, last in re.findall(r'^@@@ (\w*)\n@@! (\w+)$', out, re.M)]
     states += [None] * (len(expected) - len(states))
     return out, [(e, s, l, t) for (e, l, t), s in zip(expected, states)]
 
