@@ -191,9 +191,9 @@ test_other_limits(void)
 }
 
 void
-test_calc(void)
+calc_tests(void)
 {
-	test_known();
-	test_bound_limits();
-	test_other_limits();
+	RUN(test_known);
+	RUN(test_bound_limits);
+	RUN(test_other_limits);
 }

@@ -500,12 +500,12 @@ test_sweep(void)
 }
 
 void
-test_calc_laws(void)
+calc_laws_tests(void)
 {
-	test_round_trips();
-	test_order();
-	test_monotone();
-	test_parts();
-	test_directed();
-	test_sweep();
+	RUN(test_round_trips);
+	RUN(test_order);
+	RUN(test_monotone);
+	RUN(test_parts);
+	RUN(test_directed);
+	RUN(test_sweep);
 }

@@ -160,14 +160,6 @@ test_sigma(void)
 	}
 }
 
-void
-test_calibrate(void)
-{
-	test_exact();
-	test_fraction();
-	test_sigma();
-}
-
 /* P[X >= m], to some 1e-15 of it; sigma up to some thousands */
 static long double
 tail(int64_t m, long double sigma)
@@ -185,7 +177,7 @@ tail(int64_t m, long double sigma)
 	return sum / norm;
 }
 
-void
+static void
 test_threshold(void)
 {
 	static const struct
@@ -265,4 +257,13 @@ test_threshold(void)
 	check(!dp_threshold(&v, 0, 1, &t) && !dp_threshold(&v, 1, 0, &t) &&
 		  !dp_threshold(&v, 1, DP_DELTA_ONE, &t) &&
 		  !dp_threshold(&v, (int64_t) INT32_MAX + 1, 1, &t), "arguments out of range");
+}
+
+void
+calibrate_tests(void)
+{
+	RUN(test_exact);
+	RUN(test_fraction);
+	RUN(test_sigma);
+	RUN(test_threshold);
 }

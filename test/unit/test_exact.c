@@ -154,7 +154,9 @@ any_value(int kind)
 static void
 test_order(void)
 {
-	for (int round = 0; round < 4000; round++)
+	const int	rounds = sized(4000, 4000, 1000);
+
+	for (int round = 0; round < rounds; round++)
 	{
 		double		x[MOST];
 		int			n = 1 + pseudo() % MOST;
@@ -285,11 +287,11 @@ test_many(void)
 }
 
 void
-test_exact_sums(void)
+exact_tests(void)
 {
-	test_known();
-	test_order();
-	test_special();
-	test_settling();
-	test_many();
+	RUN(test_known);
+	RUN(test_order);
+	RUN(test_special);
+	RUN(test_settling);
+	RUN(test_many);
 }

@@ -35,7 +35,7 @@ pseudo_limbs(uint64_t *a, int n)
 	}
 }
 
-void
+static void
 test_limbs(void)
 {
 	int			round;
@@ -147,25 +147,33 @@ exp64_truth(dp_u128 a)
 	return lo[3] == 0 ? lo[2] : ~UINT64_C(0);
 }
 
-void
-test_exp(void)
+static void
+test_known(void)
 {
 	int			i,
 				n;
-	uint64_t	worst = 0;
 
 	for (i = 0; i < (int) (sizeof(known_exp) / sizeof(known_exp[0])); i++)
 	{
 		for (n = 1; n <= KNOWN_EXP_LIMBS; n++)
 			check_known(i, n);
 	}
+}
+
+static void
+test_exp64(void)
+{
+	int			i,
+				n;
+	const int	rounds = sized(20000, 20000, 4000);
+	uint64_t	worst = 0;
 
 	/* the table, which another program made */
 	for (i = 1; i < 8; i++)
 		for (n = 0; n < 6; n++)
 			check(dp_exp_table[n][i] == exp64_truth(((dp_u128) i << 67) >> (3 * n)), "table row %d, %d", n, i);
 
-	for (i = 0; i < 20000; i++)
+	for (i = 0; i < rounds; i++)
 	{
 		dp_u128		a = pseudo128() % ((dp_u128) 46 << 64);
 		uint64_t	y,
@@ -202,7 +210,7 @@ counting_fill(void *ctx, void *buf, size_t len)
 		((unsigned char *) buf)[i] = (unsigned char) (i + 1);
 }
 
-void
+static void
 test_entropy(void)
 {
 	int			calls = 0;
@@ -226,7 +234,7 @@ test_entropy(void)
 }
 
 /* What is drawn is the same whatever a machine's byte order is. */
-void
+static void
 test_byte_order(void)
 {
 	dp_entropy	e;
@@ -244,4 +252,14 @@ test_byte_order(void)
 		differ += e.left != other.left || memcmp(e.buf, other.buf, DP_ENTROPY_BLOCK) != 0;
 	}
 	check(differ == 0, "%ld of the numbers taken depend on the order of bytes", differ);
+}
+
+void
+exp_tests(void)
+{
+	RUN(test_limbs);
+	RUN(test_known);
+	RUN(test_exp64);
+	RUN(test_entropy);
+	RUN(test_byte_order);
 }

@@ -4,6 +4,7 @@
  *	  staircase above the curve, and each decision, also those that chance
  *	  would bring up once in 2^53 draws.
  */
+#include "math/calibrate.h"
 #include "oracle.h"
 
 static bool
@@ -54,7 +55,7 @@ signs(const dp_gauss *g, int s)
 }
 
 static void
-test_staircase(const dp_gauss *g, const char *name)
+check_staircase(const dp_gauss *g, const char *name)
 {
 	uint64_t	w = UINT64_C(1) << g->width_bits;
 	dp_u128		sigma2 = g->variance.num / g->variance.den;
@@ -96,7 +97,7 @@ test_staircase(const dp_gauss *g, const char *name)
  * exact must be right, and undecided may be only what is within 32 of it.
  */
 static void
-test_decisions(const dp_gauss *g, const char *name)
+check_decisions(const dp_gauss *g, const char *name)
 {
 	dp_entropy	e;
 	int			i;
@@ -176,7 +177,7 @@ draw_words(dp_entropy *e, const dp_gauss *g, int s, uint64_t height, uint64_t of
 }
 
 static void
-test_ambiguous(const dp_gauss *g, const char *name)
+check_ambiguous(const dp_gauss *g, const char *name)
 {
 	dp_entropy	e;
 	int			i,
@@ -232,7 +233,7 @@ test_ambiguous(const dp_gauss *g, const char *name)
 
 /* deep in the tail, where the height is divided by 2^shift */
 static void
-test_tail_decisions(const dp_gauss *g, const char *name)
+check_tail_decisions(const dp_gauss *g, const char *name)
 {
 	dp_entropy	e;
 	uint64_t	length = (g->edge[DP_GAUSS_BINS + 1] - g->edge[DP_GAUSS_BINS]) / signs(g, DP_GAUSS_BINS);
@@ -358,8 +359,9 @@ test_known_answers(void)
 	check(digest[1] == UINT64_C(0x38983035e9a340d7), "digest of known wide draws is %016llx", (unsigned long long) digest[1]);
 }
 
-void
-test_gauss_exact(void)
+/* Checks samplers of known variances from the "first" on, then "others" of any variance. */
+static void
+each_sampler(void (*check_sampler) (const dp_gauss *g, const char *name), int first, int others)
 {
 	static const struct
 	{
@@ -367,39 +369,66 @@ test_gauss_exact(void)
 		uint64_t	num;
 		uint64_t	den;
 		int			shift;
-	}			cases[] = {
+	}			known[] = {
 		{"sigma 0.01", 1, 10000, 0}, {"sigma 0.3", 9, 100, 0}, {"sigma 1", 1, 1, 0},
 		{"sigma 7.3", 5329, 100, 0}, {"sigma just below 8", 6399999, 100000, 0},
 		{"sigma 8", 64, 1, 0}, {"sigma just below 16", 255999, 1000, 0}, {"sigma 1000", 1000000, 1, 0},
 		{"sigma 2^32 sqrt(50/3)", 50, 3, 64}, {"sigma 2^60", 1, 1, 120},
 	};
 	dp_gauss	g;
-	size_t		c;
 	int			i;
 
-	test_range();
-	test_known_answers();
-	for (c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
+	for (i = first; i < (int) (sizeof(known) / sizeof(known[0])); i++)
 	{
 		dp_variance v;
 
-		v.num = (dp_u128) cases[c].num << cases[c].shift;
-		v.den = cases[c].den;
-		check(dp_gauss_init(&g, &v), "%s", cases[c].name);
-		test_staircase(&g, cases[c].name);
-		test_decisions(&g, cases[c].name);
-		/* for tiny sigma nothing is to be seen beyond 0 */
-		if (c >= 2)
-			test_ambiguous(&g, cases[c].name);
-		test_tail_decisions(&g, cases[c].name);
+		v.num = (dp_u128) known[i].num << known[i].shift;
+		v.den = known[i].den;
+		check(dp_gauss_init(&g, &v), "%s is refused", known[i].name);
+		check_sampler(&g, known[i].name);
 	}
-	for (i = 0; i < 60; i++)
+	for (i = 0; i < others; i++)
 	{
-		char		name[40];
+		char		name[80];
 
 		pseudo_sampler(&g);
-		snprintf(name, sizeof(name), "pseudorandom variance %d", i);
-		test_staircase(&g, name);
-		test_decisions(&g, name);
+		snprintf(name, sizeof(name), "sigma %.17g", dp_variance_sigma(&g.variance));
+		check_sampler(&g, name);
 	}
+}
+
+static void
+test_staircase(void)
+{
+	each_sampler(check_staircase, 0, sized(60, 60, 10));
+}
+
+static void
+test_decisions(void)
+{
+	each_sampler(check_decisions, 0, sized(60, 60, 10));
+}
+
+/* for tiny sigma nothing is to be seen beyond 0 */
+static void
+test_ambiguous(void)
+{
+	each_sampler(check_ambiguous, 2, 0);
+}
+
+static void
+test_tail_decisions(void)
+{
+	each_sampler(check_tail_decisions, 0, 0);
+}
+
+void
+gauss_exact_tests(void)
+{
+	RUN(test_range);
+	RUN(test_known_answers);
+	RUN(test_staircase);
+	RUN(test_decisions);
+	RUN(test_ambiguous);
+	RUN(test_tail_decisions);
 }

@@ -39,7 +39,7 @@ mass(long double left, long double width, long double sigma, long double norm)
  * within a bin shows.  Then the low bits, where they have to be uniform.
  */
 static void
-test_law(const char *name, dp_u128 num, dp_u128 den, long n)
+check_law(const char *name, dp_u128 num, dp_u128 den, long n)
 {
 	static dp_entropy e;
 	static long count[MAX_CELLS];
@@ -114,6 +114,11 @@ test_law(const char *name, dp_u128 num, dp_u128 den, long n)
 		}
 	}
 	check_fit(name, count, prob, cells, n);
+	if (log_sigma >= 2)
+	{
+		snprintf(what, sizeof(what), "%s, coarse", name);
+		check_coarse_fit(what, count, prob, cells, n);
+	}
 
 	if (log_sigma < 7)
 		return;
@@ -132,8 +137,9 @@ test_law(const char *name, dp_u128 num, dp_u128 den, long n)
 
 /* consecutive draws: 8 classes each, by sign and size, have to be independent */
 static void
-test_serial(long n)
+test_serial(void)
 {
+	const long	n = sized(1000000, 300000, 20000);
 	static dp_entropy e;
 	dp_variance v = {1000000, 1};
 	dp_gauss	g;
@@ -176,8 +182,9 @@ test_serial(long n)
  * come there by chance have the same law.)
  */
 static void
-test_tail_law(long n)
+test_tail(void)
 {
+	const long	n = sized(50000, 50000, 10000);
 	static dp_entropy e;
 
 	/* sigma just below 8: the bins are as narrow as they get, the tail is fat */
@@ -194,6 +201,7 @@ test_tail_law(long n)
 	int			c;
 
 	/* 31 cells for each sign, the last of them open */
+	entropy_os(&e);
 	dp_gauss_init(&g, &v);
 	for (c = 0; c < 1000; c++)
 		norm += 2 * weight(DP_GAUSS_BINS + c, sigma);
@@ -212,12 +220,10 @@ test_tail_law(long n)
 					beyond;
 
 		/* uniform on 0 .. length - 1 */
-		entropy_script(&e);
 		do
 			r = dp_entropy_take(&e, 8) >> __builtin_clzll(length);
 		while (r >= length);
-		entropy_script(&e);
-		entropy_word(&e, start + r, 8);
+		entropy_put_back(&e, start + r);
 		z = dp_gauss_draw(&g, &e);
 		beyond = (z < 0 ? -z : z) - DP_GAUSS_BINS;
 		if (beyond < 0)
@@ -231,7 +237,7 @@ test_tail_law(long n)
 
 /* undecided by quick: dp_gauss_exact must accept with probability frac(f(x)) */
 static void
-test_exact_law(dp_u128 num, uint64_t x, long n)
+check_exact_law(dp_u128 num, uint64_t x, long n)
 {
 	static dp_entropy e;
 	dp_variance v = {num, 3};
@@ -252,24 +258,39 @@ test_exact_law(dp_u128 num, uint64_t x, long n)
 	check_fit("exact decision", count, prob, 2, n);
 }
 
-void
-test_gauss_law(void)
+static void
+test_exact_decision(void)
 {
-	dp_u128		one = 1;
+	const long	n = sized(20000, 20000, 2000);
 
-	test_law("sigma 0.01", 1, 10000, 100000);
-	test_law("sigma 0.3", 9, 100, 2000000);
-	test_law("sigma 1", 1, 1, 2000000);
-	test_law("sigma sqrt(50/3)", 50, 3, 2000000);
-	test_law("sigma 7.3", 5329, 100, 2000000);
-	test_law("sigma just above 8", 6400001, 100000, 2000000);
-	test_law("sigma sqrt(1e5/7)", 100000, 7, 2000000);
-	test_law("sigma 1000", 1000000, 1, 2000000);
-	test_law("sigma 1e6", UINT64_C(1000000000000), 1, 3000000);
-	test_law("sigma 2^30 sqrt(1 + tiny)", (one << 127) + 12345, (one << 67) - 1, 2000000);
-	test_law("sigma 2^60", one << 120, 1, 2000000);
-	test_serial(1000000);
-	test_tail_law(50000);
-	test_exact_law(50, 7, 20000);
-	test_exact_law((dp_u128) 1000003 << 40, UINT64_C(1234567890), 20000);
+	check_exact_law(50, 7, n);
+	check_exact_law((dp_u128) 1000003 << 40, UINT64_C(1234567890), n);
+}
+
+static void
+test_law(void)
+{
+	const dp_u128 one = 1;
+	const long	n = sized(2000000, 300000, 20000);
+
+	check_law("sigma 0.01", 1, 10000, sized(100000, 100000, 20000));
+	check_law("sigma 0.3", 9, 100, n);
+	check_law("sigma 1", 1, 1, n);
+	check_law("sigma sqrt(50/3)", 50, 3, n);
+	check_law("sigma 7.3", 5329, 100, n);
+	check_law("sigma just above 8", 6400001, 100000, n);
+	check_law("sigma sqrt(1e5/7)", 100000, 7, n);
+	check_law("sigma 1000", 1000000, 1, n);
+	check_law("sigma 1e6", UINT64_C(1000000000000), 1, n);
+	check_law("sigma 2^30 sqrt(1 + tiny)", (one << 127) + 12345, (one << 67) - 1, n);
+	check_law("sigma 2^60", one << 120, 1, n);
+}
+
+void
+gauss_law_tests(void)
+{
+	RUN(test_law);
+	RUN(test_serial);
+	RUN(test_tail);
+	RUN(test_exact_decision);
 }

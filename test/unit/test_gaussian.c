@@ -271,10 +271,10 @@ test_properties(void)
 }
 
 void
-test_gaussian(void)
+gaussian_tests(void)
 {
-	test_known();
-	test_limits();
-	test_any();
-	test_properties();
+	RUN(test_known);
+	RUN(test_limits);
+	RUN(test_any);
+	RUN(test_properties);
 }

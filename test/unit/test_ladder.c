@@ -32,29 +32,45 @@ gaussian(Law p, long double v)
 		p[z] /= norm;
 }
 
-/* both are symmetric around 0 */
+/*
+ * Adds two variables, of symmetric laws like Gaussians of these variances.
+ * Terms that are 15 deviations from the largest one are below exp(-112) of it,
+ * and are left out.
+ */
 static void
-convolve(Law p, const Law a, const Law b)
+convolve(Law p, const Law a, long double var_a, const Law b, long double var_b)
 {
+	int			reach = (int) (15 * sqrtl(var_a * var_b / (var_a + var_b))) + 2;
+
 	for (int z = 0; z <= HALF; z++)
 	{
+		int			peak = (int) (z * var_a / (var_a + var_b));
+		int			low = peak - reach > z - HALF ? peak - reach : z - HALF;
+		int			high = peak + reach < HALF ? peak + reach : HALF;
 		long double sum = 0;
 
-		for (int x = z - HALF; x <= HALF; x++)
+		for (int x = low; x <= high; x++)
 			sum += a[x + HALF] * b[z - x + HALF];
 		p[HALF + z] = p[HALF - z] = sum;
 	}
 }
 
-/* the Renyi divergence of p from itself shifted, over alpha; far from where the ends of p matter */
+static void
+logarithms(Law log_p, const Law p)
+{
+	for (int z = 0; z <= 2 * HALF; z++)
+		log_p[z] = logl(p[z]);
+}
+
+/* the Renyi divergence of a law from itself shifted, over alpha; far from where the law's ends matter */
 static long double
-divergence(const Law p, int shift, long double alpha)
+divergence(const Law log_p, int shift, long double alpha)
 {
 	long double sum = 0;
 
-	for (int z = -HALF + shift; z <= HALF; z++)
-		if (p[z + HALF] > 0)
-			sum += expl(alpha * logl(p[z - shift + HALF]) + (1 - alpha) * logl(p[z + HALF]));
+	for (int z = shift; z <= 2 * HALF; z++)
+		if (log_p[z] > -INFINITY)
+			sum += expl(alpha * log_p[z - shift] + (1 - alpha) * log_p[z]);
 	return logl(sum) / (alpha - 1) / alpha;
 }
 
@@ -73,6 +89,7 @@ test_sums(void)
 	static Law	s,
 				t,
 				sum,
+				log_sum,
 				whole;
 	const int	n = sizeof(variance) / sizeof(variance[0]);
 	int			compared = 0;
@@ -90,7 +107,8 @@ test_sums(void)
 				continue;
 			gaussian(s, v);
 			gaussian(t, e);
-			convolve(sum, s, t);
+			convolve(sum, s, v, t, e);
+			logarithms(log_sum, sum);
 			gaussian(whole, v + e);
 			for (int z = -HALF / 2; z <= HALF / 2; z++)
 			{
@@ -117,17 +135,20 @@ test_sums(void)
 						alpha[a] * alpha[a] * shift * shift / (v + e) > 1000)
 						continue;
 					compared++;
-					check(divergence(sum, shift, alpha[a]) <= claim * claim + 1e-14L,
+					check(divergence(log_sum, shift, alpha[a]) <= claim * claim + 1e-14L,
 						  "v %.2Lf + %.2Lf, shift %d, order %.3Lf: %.6Le above %.6Le", v, e, shift,
-						  alpha[a], divergence(sum, shift, alpha[a]), claim * claim);
+						  alpha[a], divergence(log_sum, shift, alpha[a]), claim * claim);
 				}
 		}
 	check(compared > 3000, "%d divergences compared", compared);
 }
 
-/* adds notches to the chain of a piece and notches 4, 8, 12 ... up to extra, as imagined in the head of ladder.c */
+/*
+ * Adds notches to the chain of a piece, of variance "before", and notches 4, 8, 12 ... up to extra,
+ * as imagined in the head of ladder.c.
+ */
 static void
-extend_chain(Law p, int *reached, int extra)
+extend_chain(Law p, long double before, int *reached, int extra)
 {
 	static Law	gap,
 				longer;
@@ -135,7 +156,7 @@ extend_chain(Law p, int *reached, int extra)
 	gaussian(gap, DP_LADDER_GAP);
 	for (; *reached < extra; *reached += DP_LADDER_GAP)
 	{
-		convolve(longer, p, gap);
+		convolve(longer, p, before + *reached, gap, DP_LADDER_GAP);
 		memcpy(p, longer, sizeof(Law));
 	}
 }
@@ -148,7 +169,8 @@ test_extra_keeps_rho(void)
 	static const long double alpha[] = {1.001L, 1.1L, 1.7L, 3, 6, 12};
 	static Law	s,
 				t,
-				p[2];
+				p[2],
+				log_p[2];
 	int			compared = 0;
 
 	for (int b = 0; b < 5; b++)
@@ -172,13 +194,15 @@ test_extra_keeps_rho(void)
 					continue;
 				gaussian(s, before);
 				gaussian(t, extra);
-				convolve(p[0], s, t);
+				convolve(p[0], s, before, t, extra);
 				if (reached < 0)
 				{
 					gaussian(p[1], before);
 					reached = 0;
 				}
-				extend_chain(p[1], &reached, extra);
+				extend_chain(p[1], before, &reached, extra);
+				logarithms(log_p[0], p[0]);
+				logarithms(log_p[1], p[1]);
 				for (int a = 0; a < 6; a++)
 				{
 					if (alpha[a] * alpha[a] * shift * shift / (before + extra) > 1000)
@@ -186,9 +210,9 @@ test_extra_keeps_rho(void)
 					for (int way = 0; way < 2; way++)
 					{
 						compared++;
-						check(divergence(p[way], shift, alpha[a]) <= wanted / 1e12L,
+						check(divergence(log_p[way], shift, alpha[a]) <= wanted / 1e12L,
 							  "bought %.2f, wanted %.6f, shift %d, order %.3Lf: %.9Lf",
-							  bought[b] / 1e12, wanted / 1e12, shift, alpha[a], divergence(p[way], shift, alpha[a]));
+							  bought[b] / 1e12, wanted / 1e12, shift, alpha[a], divergence(log_p[way], shift, alpha[a]));
 					}
 				}
 				/* not more than is needed: a notch less would not do */
@@ -365,7 +389,7 @@ test_mean(void)
 
 /* the law of the mean of two pieces, and that of two at 1 and 4: as one bought at the sum, and rounded */
 static void
-test_top_up_law(int64_t first, int64_t second, long n)
+check_top_up_law(int64_t first, int64_t second, long n)
 {
 	static dp_entropy e;
 	static Law	law[2],
@@ -407,7 +431,7 @@ test_top_up_law(int64_t first, int64_t second, long n)
 
 /* a rung of variance "worse" for the last piece: weights that are not the best, and ties where they are equal */
 static void
-test_sigma_of_rung(int first, int worse, int64_t weight)
+check_sigma_of_rung(int first, int worse, int64_t weight)
 {
 	static Law	law[2];
 	dp_variance v[2] = {{first, 1}, {worse, 1}};
@@ -448,7 +472,7 @@ test_sigma(void)
 
 /* P[a | a + b = n] for small variances, term by term */
 static void
-test_bridge_small(int above, int below, int n, long draws)
+check_bridge_small(int above, int below, int n, long draws)
 {
 	static dp_entropy e;
 	static long count[2 * HALF + 1];
@@ -473,7 +497,7 @@ test_bridge_small(int above, int below, int n, long draws)
 
 /* in units of its standard deviation, around its centre; 62 cells and two ends */
 static void
-test_bridge_large(dp_u128 above, dp_u128 below, dp_i128 n, long draws)
+check_bridge_large(dp_u128 above, dp_u128 below, dp_i128 n, long draws)
 {
 	static dp_entropy e;
 	long		count[64] = {0};
@@ -501,24 +525,24 @@ test_bridge_large(dp_u128 above, dp_u128 below, dp_i128 n, long draws)
 /*
  * A ladder as it comes: the cheapest rung first, then one above it, one above
  * that, and one between the lower two.  All four increments have to be
- * independent Gaussians of their gaps: 5 classes of each, 625 cells.
+ * independent Gaussians of their gaps: 3 classes of each, 81 cells.
  */
 static void
-test_chain(int scale, long draws)
+check_chain(int scale, long draws)
 {
 	static dp_entropy e;
-	static long count[625];
-	static long double prob[625];
+	static long count[81];
+	static long double prob[81];
 	/* from the piece down */
 	dp_u128		gap[4] = {ONE * 1000 << scale, ONE * 400 << scale, ONE * 4000 << scale, ONE * 1600 << scale};
 	dp_variance whole = {(dp_u128) 7000 << scale, 1};
-	static const long double edge[6] = {-INFINITY, -1, -0.3L, 0.3L, 1, INFINITY};
+	static const long double edge[4] = {-INFINITY, -0.6L, 0.6L, INFINITY};
 	dp_gauss	g;
 	dp_bridge	upper,
 				top,
 				lower;
 	long double sigma[4],
-				p[4][5];
+				p[4][3];
 	int			c;
 
 	entropy_os(&e);
@@ -533,14 +557,14 @@ test_chain(int scale, long draws)
 		long double norm = 0;
 
 		sigma[k] = sqrtl(gap[k]);
-		for (c = 0; c < 5; c++)
+		for (c = 0; c < 3; c++)
 			p[k][c] = normal_mass(c == 0 ? -INFINITY : (floorl(edge[c] * sigma[k]) + 0.5L) / sigma[k],
-								  c == 4 ? INFINITY : (floorl(edge[c + 1] * sigma[k]) + 0.5L) / sigma[k]);
+								  c == 2 ? INFINITY : (floorl(edge[c + 1] * sigma[k]) + 0.5L) / sigma[k]);
 		if (scale > 0)
 			continue;
 		for (int z = -HALF; z <= HALF; z++)
 			norm += expl(-(long double) z * z / (2 * gap[k]));
-		for (c = 0; c < 5; c++)
+		for (c = 0; c < 3; c++)
 		{
 			p[k][c] = 0;
 			for (int z = -HALF; z <= HALF; z++)
@@ -548,8 +572,8 @@ test_chain(int scale, long draws)
 					p[k][c] += expl(-(long double) z * z / (2 * gap[k])) / norm;
 		}
 	}
-	for (c = 0; c < 625; c++)
-		prob[c] = p[0][c / 125] * p[1][c / 25 % 5] * p[2][c / 5 % 5] * p[3][c % 5];
+	for (c = 0; c < 81; c++)
+		prob[c] = p[0][c / 27] * p[1][c / 9 % 3] * p[2][c / 3 % 3] * p[3][c % 3];
 	for (long i = 0; i < draws; i++)
 	{
 		dp_i128		cheapest = dp_gauss_draw(&g, &e);
@@ -561,19 +585,20 @@ test_chain(int scale, long draws)
 
 		for (int k = 0; k < 4; k++)
 		{
-			for (c = 0; c < 4 && step[k] > edge[c + 1] * sigma[k]; c++)
+			for (c = 0; c < 2 && step[k] > edge[c + 1] * sigma[k]; c++)
 				;
-			cell = 5 * cell + c;
+			cell = 3 * cell + c;
 		}
 		count[cell]++;
 	}
-	check_fit("chain", count, prob, 625, draws);
+	check_fit("chain", count, prob, 81, draws);
 }
 
 /* what a role sees that pays for a worse answer: the piece, of a count at rho 0.05, and its noise */
 static void
-test_degraded_law(long draws)
+test_degraded_law(void)
 {
+	const long	draws = sized(300000, 300000, 20000);
 	static dp_entropy e;
 	static Law	s,
 				t,
@@ -590,7 +615,7 @@ test_degraded_law(long draws)
 	check(dp_gauss_init(&g[0], &v) && dp_gauss_init(&g[1], &more), "degraded");
 	gaussian(s, 10);
 	gaussian(t, more.num);
-	convolve(sum, s, t);
+	convolve(sum, s, 10, t, more.num);
 	for (long i = 0; i < draws; i++)
 		count[HALF + (int) (dp_gauss_draw(&g[0], &e) + dp_gauss_draw(&g[1], &e))]++;
 	check_fit("degraded", count, sum, 2 * HALF + 1, draws);
@@ -602,8 +627,9 @@ test_degraded_law(long draws)
  * but the first 64 are what is left to chance.
  */
 static void
-test_bridge_undecided(long draws)
+test_bridge_undecided(void)
 {
+	const long	draws = sized(20000, 20000, 2000);
 	static dp_entropy e;
 	uint64_t	num = 23,
 				den = 120,
@@ -614,6 +640,7 @@ test_bridge_undecided(long draws)
 	long double prob[2],
 				norm = 0;
 
+	entropy_os(&e);
 	check(dp_bridge_init(&b, 4, 4) && b.wide == 5, "w 2");
 	dp_exp_limbs(low, high, 2, &num, 1, &den, 1);
 	for (int a = -40; a <= 40; a++)
@@ -624,10 +651,9 @@ test_bridge_undecided(long draws)
 	prob[0] = 1 - prob[1];
 	for (long i = 0; i < draws; i++)
 	{
-		entropy_script(&e);
+		entropy_put_back(&e, low[1]);
 		/* the first point of the stretch of 1 with the sign plus */
-		entropy_word(&e, b.gauss.edge[1], 8);
-		entropy_word(&e, low[1], 8);
+		entropy_put_back(&e, b.gauss.edge[1]);
 		count[dp_bridge_draw(&b, 0, &e) == 1]++;
 	}
 	check_fit("undecided bridge", count, prob, 2, draws);
@@ -648,14 +674,16 @@ count_fill(void *ctx, void *buf, size_t len)
 }
 
 /*
- * A trial takes 8 to 24 bytes, hardly ever more, and at most 1 / 0.6 are
- * needed on average, whatever n is: some 40 bytes.  That 20,000 draws take
- * more than 48 each has a probability below 1e-100.
+ * A trial takes 8 to 24 bytes, hardly ever more, and succeeds with 0.6 or
+ * more, whatever n is.  That draws take more than 48 bytes each, so that of
+ * twice as many trials less than half succeed, has a probability below
+ * exp(-draws / 25): 1e-170 for 10,000, and 1e-34 for 2,000.
  */
 static void
 test_bridge_trials(void)
 {
 	static const int64_t size[][2] = {{4, 4}, {4, 8}, {4, 1000000}, {36, 52}, {40000, 4}, {INT64_MAX, INT64_MAX}};
+	const long	draws = sized(20000, 10000, 2000);
 
 	for (int i = 0; i < 6; i++)
 	{
@@ -666,10 +694,10 @@ test_bridge_trials(void)
 		e.fill = count_fill;
 		filled = 0;
 		check(dp_bridge_init(&b, size[i][0], size[i][1]), "bridge");
-		for (int k = 0; k < 20000; k++)
+		for (int k = 0; k < draws; k++)
 			dp_bridge_draw(&b, (int64_t) pseudo(), &e);
-		check(filled * (long) DP_ENTROPY_BLOCK < 20000 * 48L, "variances %ld and %ld: %ld bytes a draw",
-			  (long) size[i][0], (long) size[i][1], filled * DP_ENTROPY_BLOCK / 20000);
+		check(filled * (long) DP_ENTROPY_BLOCK < draws * 48, "variances %ld and %ld: %ld bytes a draw",
+			  (long) size[i][0], (long) size[i][1], filled * DP_ENTROPY_BLOCK / draws);
 	}
 }
 
@@ -701,34 +729,73 @@ test_bridge_range(void)
 	}
 }
 
-void
-test_ladder(void)
+static void
+test_sigma_of_rung(void)
 {
-	test_mean();
-	test_sigma();
-	test_sigma_of_rung(5, 9, 1000);
-	test_sigma_of_rung(5, 9, 1001);
-	test_sigma_of_rung(5, 9, 500);
-	test_sigma_of_rung(2, 6, 999);
-	test_sigma_of_rung(50, 54, 990);
-	test_sigma_of_rung(1, 1, 1000);
-	test_variance();
-	test_sums();
-	test_extra_keeps_rho();
-	test_extra_range();
-	test_top_up_law(10000000000, 40000000000, 300000);
-	test_top_up_law(100000000000, 300000000001, 300000);
-	test_degraded_law(300000);
-	test_bridge_small(4, 4, 0, 200000);
-	test_bridge_small(4, 4, 5, 200000);
-	test_bridge_small(4, 12, -3, 200000);
-	test_bridge_small(60, 4, 41, 200000);
-	test_bridge_small(36, 52, -77, 200000);
-	test_bridge_large(ONE << 70, ONE << 68, -((dp_i128) 1 << 35), 200000);
-	test_bridge_large((ONE << 119) + 12345, (ONE << 118) + 77, (dp_i128) 1 << 60, 100000);
-	test_chain(0, 200000);
-	test_chain(60, 200000);
-	test_bridge_undecided(20000);
-	test_bridge_trials();
-	test_bridge_range();
+	check_sigma_of_rung(5, 9, 1000);
+	check_sigma_of_rung(5, 9, 1001);
+	check_sigma_of_rung(5, 9, 500);
+	check_sigma_of_rung(2, 6, 999);
+	check_sigma_of_rung(50, 54, 990);
+	check_sigma_of_rung(1, 1, 1000);
+}
+
+static void
+test_top_up_law(void)
+{
+	const long	n = sized(300000, 300000, 20000);
+
+	check_top_up_law(10000000000, 40000000000, n);
+	check_top_up_law(100000000000, 300000000001, n);
+}
+
+static void
+test_bridge_small(void)
+{
+	const long	n = sized(200000, 60000, 5000);
+
+	check_bridge_small(4, 4, 0, n);
+	check_bridge_small(4, 4, 5, n);
+	check_bridge_small(4, 12, -3, n);
+	check_bridge_small(60, 4, 41, n);
+	check_bridge_small(36, 52, -77, n);
+}
+
+static void
+test_bridge_large(void)
+{
+	const long	n = sized(200000, 100000, 20000);
+
+	check_bridge_large(ONE << 70, ONE << 68, -((dp_i128) 1 << 35), n);
+	check_bridge_large((ONE << 119) + 12345, (ONE << 118) + 77, (dp_i128) 1 << 60, n);
+}
+
+static void
+test_chain(void)
+{
+	const long	n = sized(200000, 100000, 10000);
+
+	check_chain(0, n);
+	check_chain(60, n);
+}
+
+void
+ladder_tests(void)
+{
+	RUN(test_mean);
+	RUN(test_sigma);
+	RUN(test_sigma_of_rung);
+	RUN(test_variance);
+	if (!SANITIZED)
+		RUN(test_sums);
+	RUN(test_extra_keeps_rho);
+	RUN(test_extra_range);
+	RUN(test_top_up_law);
+	RUN(test_degraded_law);
+	RUN(test_bridge_small);
+	RUN(test_bridge_large);
+	RUN(test_chain);
+	RUN(test_bridge_undecided);
+	RUN(test_bridge_trials);
+	RUN(test_bridge_range);
 }

@@ -347,10 +347,10 @@ test_rounding(void)
 }
 
 void
-test_marginals(void)
+marginals_tests(void)
 {
-	test_known();
-	test_laws();
-	test_split_laws();
-	test_rounding();
+	RUN(test_known);
+	RUN(test_laws);
+	RUN(test_split_laws);
+	RUN(test_rounding);
 }

@@ -239,10 +239,10 @@ test_list_properties(void)
 }
 
 void
-test_optimal(void)
+optimal_tests(void)
 {
-	test_known();
-	test_limits();
-	test_alike_properties();
-	test_list_properties();
+	RUN(test_known);
+	RUN(test_limits);
+	RUN(test_alike_properties);
+	RUN(test_list_properties);
 }

@@ -239,11 +239,11 @@ test_extremes(void)
 }
 
 void
-test_planning(void)
+planning_tests(void)
 {
-	test_sensitivity();
-	test_releases();
-	test_split();
-	test_noise();
-	test_extremes();
+	RUN(test_sensitivity);
+	RUN(test_releases);
+	RUN(test_split);
+	RUN(test_noise);
+	RUN(test_extremes);
 }

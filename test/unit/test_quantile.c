@@ -19,13 +19,6 @@
 #define LEAVES	DP_QUANTILE_LEAVES
 #define NODES	DP_QUANTILE_NODES
 
-/* a sanitized run shows errors of another kind, with fewer rounds */
-#ifdef __SANITIZE_ADDRESS__
-#define ROUNDS(n)	((n) / 20)
-#else
-#define ROUNDS(n)	(n)
-#endif
-
 static uint64_t state;
 
 /* splitmix64, restarted by each test */
@@ -278,7 +271,7 @@ test_any(void)
 	static double noisy[NODES],
 				cdf[LEAVES + 1];
 	static const double sigmas[] = {0, 1e-3, 0.7, 12, 1e4, 1e18, 1e38, DBL_MAX};
-	long		rounds = ROUNDS(100000);
+	long		rounds = sized(100000, 10000, 2000);
 	long		r;
 	int			i;
 
@@ -312,7 +305,7 @@ test_any(void)
 					noisy[i] = noise[i] > 2 ? DBL_MAX : noise[i] < -2 ? -DBL_MAX : noise[i] * 1e90;
 				break;
 		}
-		if (r % 1000 == 999)
+		if (r % 100 == 99)
 		{
 			noisy[17] = HUGE_VAL;
 			noisy[300] = -HUGE_VAL;
@@ -383,7 +376,7 @@ test_consistency(void)
 	double		average = tree_average(16, 3);
 	double		best = HUGE_VAL;
 	const double sigma = 3;
-	const int	draws = ROUNDS(4000);
+	const int	draws = sized(4000, 4000, 200);
 	double		all = 0;
 	int			r,
 				i,
@@ -432,10 +425,9 @@ test_consistency(void)
 		double		sd = sqrt(tree_average(trees[i].branching, trees[i].levels) * trees[i].levels);
 
 		best = fmin(best, sd);
-#ifndef __SANITIZE_ADDRESS__
-		printf("# branching %d, %d levels: deviation of a rank %.2f, where one level alone would have noise of 1\n",
-			   trees[i].branching, trees[i].levels, sd);
-#endif
+		if (!SANITIZED)
+			printf("# branching %d, %d levels: deviation of a rank %.2f, where one level alone would have noise of 1\n",
+				   trees[i].branching, trees[i].levels, sd);
 	}
 	check(sqrt(3 * average) < 1.25 * best, "another branching is much better");
 }
@@ -452,14 +444,13 @@ test_stddev(void)
 	static double data[100000];
 	static const double shares[] = {0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95};
 	const double sigma = 12;
-	const int	draws = ROUNDS(600) < 200 ? 200 : 600;
+	const int	draws = sized(600, 300, 200);
 	int			shape,
 				size,
 				r,
 				i,
 				k;
 
-	state = 4;
 	for (size = 10000; size <= 100000; size *= 10)
 		for (shape = 0; shape < SHAPES; shape++)
 		{
@@ -469,6 +460,8 @@ test_stddev(void)
 						high = 0;
 			int			far = 0;
 
+			/* the same data whatever the number of draws is */
+			state = size + shape;
 			for (i = 0; i < size; i++)
 				data[i] = draw(shape);
 			qsort(data, size, sizeof(double), compare);
@@ -506,9 +499,11 @@ test_stddev(void)
 
 				/*
 				 * Never much too small; where counts are far from 0 not too
-				 * large either.  Errors below a leaf do not count.
+				 * large either.  Errors below a leaf do not count.  At the edge
+				 * between two values the error is the whole gap half of the
+				 * time, 0.71 gaps, of which half a gap is told.
 				 */
-				check(ratio > 0.75 || squares[k] < 1e-10, "%s, %d rows: deviation of quantile %g is %g, estimated %g",
+				check(ratio > (shape == TEN_VALUES ? 0.6 : 0.75) || squares[k] < 1e-10, "%s, %d rows: deviation of quantile %g is %g, estimated %g",
 					  shape_names[shape], size, shares[k], sqrt(squares[k]), sqrt(estimates[k]));
 				check(ratio < 1.35 || shape != UNIFORM || size < 100000, "%s, %d rows: deviation of quantile %g is %g, estimated %g",
 					  shape_names[shape], size, shares[k], sqrt(squares[k]), sqrt(estimates[k]));
@@ -530,7 +525,7 @@ test_extremes(void)
 	static double noisy[NODES],
 				cdf[LEAVES + 1];
 	const double sigma = 12;
-	const int	draws = ROUNDS(4000);
+	const int	draws = sized(4000, 2000, 200);
 	int			far = 0,
 				near = 0,
 				r,
@@ -610,7 +605,7 @@ test_bounds(void)
 	/* noise wider than stated comes over the threshold at a rate to be seen */
 	const double sigma = 10;
 	const double wide = 1.5 * sigma;
-	const int	draws = ROUNDS(40000);
+	const int	draws = sized(40000, 20000, 1000);
 	double		z = (dp_bounds_threshold(sigma, DP_LOG_BINS) - 0.5) / sigma;
 	double		rate;
 	int			hits = 0,
@@ -681,7 +676,7 @@ test_clipped(void)
 				sd,
 				sum = 0,
 				square = 0;
-	const int	draws = ROUNDS(200000);
+	const int	draws = sized(200000, 200000, 10000);
 	int			i;
 
 	state = 7;
@@ -711,14 +706,14 @@ test_clipped(void)
 }
 
 void
-test_quantile(void)
+quantile_tests(void)
 {
-	test_exact();
-	test_any();
-	test_consistency();
-	test_stddev();
-	test_extremes();
-	test_log_grid();
-	test_bounds();
-	test_clipped();
+	RUN(test_exact);
+	RUN(test_any);
+	RUN(test_consistency);
+	RUN(test_stddev);
+	RUN(test_extremes);
+	RUN(test_log_grid);
+	RUN(test_bounds);
+	RUN(test_clipped);
 }

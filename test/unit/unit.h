@@ -1,6 +1,6 @@
 /*
  * unit.h
- *	  The frame of the unit tests: counting, entropy, one line per failure.
+ *	  The frame of the unit tests: named tests and their cases, entropy, laws.
  */
 #ifndef DP_UNIT_H
 #define DP_UNIT_H
@@ -11,8 +11,28 @@
 
 #include "math/gauss.h"
 
-/* counts a check; prints it if it failed */
-extern void check(bool ok, const char *format,...) __attribute__((format(printf, 2, 3)));
+/*
+ * Counts a case of the test that runs.  If it failed, prints what was expected,
+ * which is the condition's text, and what came, which the format says and
+ * which is evaluated only then.
+ */
+#define check(ok, ...) \
+	((ok) ? (void) unit_cases++ : check_failed(__FILE__, __LINE__, #ok, __VA_ARGS__))
+extern unsigned long unit_cases;
+extern void check_failed(const char *file, int line, const char *expected, const char *format,...)
+			__attribute__((format(printf, 4, 5)));
+
+/* runs a function as one named test; its name is that of its file and its own, both without "test_" */
+#define RUN(test) run_test(__FILE__, #test, test)
+extern void run_test(const char *file, const char *function, void (*test) (void));
+
+/* whether this is the program that looks for errors in memory and undefined behaviour */
+#ifndef SANITIZED
+#define SANITIZED false
+#endif
+
+/* Returns how many draws or cases a test has: all with DP_TEST_ALL=1, without it usual ones, or sanitized ones. */
+extern long sized(long all, long usual, long sanitized);
 
 /* dp_entropy_take of a machine of another byte order */
 extern uint64_t bytewise_take(dp_entropy *e, unsigned bytes);
@@ -27,7 +47,10 @@ extern void entropy_os(dp_entropy *e);
 extern void entropy_script(dp_entropy *e);
 extern void entropy_word(dp_entropy *e, uint64_t word, unsigned bytes);
 
-/* deterministic, for choosing test cases only: never judges a distribution */
+/* Puts a number of 8 bytes before what a source gives next. */
+extern void entropy_put_back(dp_entropy *e, uint64_t word);
+
+/* the same in each run of a test, for choosing test cases only: never judges a distribution */
 extern uint64_t pseudo(void);
 extern dp_u128 pseudo128(void);
 
@@ -46,25 +69,25 @@ extern long double normal_mass(long double a, long double b);
 extern void check_fit(const char *what, const long *count, const long double *prob,
 					  int cells, long n);
 
-/* one test file each */
-extern void test_limbs(void);
-extern void test_exp(void);
-extern void test_entropy(void);
-extern void test_byte_order(void);
-extern void test_gauss_exact(void);
-extern void test_gauss_law(void);
-extern void test_calibrate(void);
-extern void test_threshold(void);
-extern void test_ladder(void);
-extern void test_zcdp(void);
-extern void test_gaussian(void);
-extern void test_optimal(void);
-extern void test_calc(void);
-extern void test_calc_laws(void);
-extern void test_planning(void);
-extern void test_moments(void);
-extern void test_quantile(void);
-extern void test_exact_sums(void);
-extern void test_marginals(void);
+/* check_fit with some 16 cells: tells a wrong variance or mean with fewer draws, and nothing of single values */
+extern void check_coarse_fit(const char *what, const long *count, const long double *prob,
+							 int cells, long n);
+
+/* run the tests of one file each */
+extern void exp_tests(void);
+extern void gauss_exact_tests(void);
+extern void gauss_law_tests(void);
+extern void calibrate_tests(void);
+extern void ladder_tests(void);
+extern void zcdp_tests(void);
+extern void gaussian_tests(void);
+extern void optimal_tests(void);
+extern void calc_tests(void);
+extern void calc_laws_tests(void);
+extern void planning_tests(void);
+extern void moments_tests(void);
+extern void quantile_tests(void);
+extern void exact_tests(void);
+extern void marginals_tests(void);
 
 #endif							/* DP_UNIT_H */
