@@ -1,8 +1,9 @@
 # dp_cdp: private aggregates under zero-concentrated differential privacy
 #
 #	make, make install		as for any PostgreSQL extension (PG_CONFIG=... chooses the server)
-#	make test				every test, on a private server; ONLY="regress t/x.pl" runs some,
+#	make test				tests, on private servers; ONLY="regress t/x.pl" runs some,
 #							ASSERT=1 on a server with assertions, PG_SOURCE=dir on one of a source tree
+#	make test-all			all tests that there are, with large samples; ONLY and so on, too
 #	make demo				a clinic, an administrator and an analyst on a throw-away server
 #	make demo-stop			stop that server
 #	make bench				figures for speed, see test/bench/README.md
@@ -64,7 +65,7 @@ PGXS =
 endif
 
 # what runs without PGXS
-OWN_GOALS = test demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package dist graph indent
+OWN_GOALS = test test-all demo demo-stop bench utility fuzz fuzz-sql fuzz-neighbours fuzz-bounding drills check-core check-citus check-layers check-verify check-versions check-package dist graph indent
 
 ifneq ($(wildcard $(PGXS)),)
 
@@ -137,7 +138,10 @@ clean:
 endif
 
 test:
-	@ASSERT="$(ASSERT)" PG_SOURCE="$(PG_SOURCE)" bash test/tools/run_tests.sh
+	@unset DP_TEST_ALL; ASSERT="$(ASSERT)" PG_SOURCE="$(PG_SOURCE)" bash test/tools/run_tests.sh
+
+test-all:
+	@DP_TEST_ALL=1 ASSERT="$(ASSERT)" PG_SOURCE="$(PG_SOURCE)" bash test/tools/run_tests.sh
 
 demo:
 	@bash test/demo/demo.sh

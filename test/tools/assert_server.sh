@@ -82,7 +82,7 @@ dp_assert_server()
 	local dir
 
 	# the sources that PG_SOURCE names were built with assertions
-	[[ -z ${PG_SOURCE-} ]] || return 0
+	[[ -z ${PG_SOURCE-}${DP_BUILT-} ]] || return 0
 	dir=$DP_BUILD/assert-$(dp_pg_major)
 	build_packaged_server "$dir" || return 1
 	add_pgtap "$dir" "$("$(dp_pg_config)" --sharedir)"

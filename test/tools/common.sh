@@ -116,11 +116,13 @@ dp_scratch()
 # Makes (or refreshes) the copy below build/ and sets DP_TREE, DP_PG_CONFIG,
 # DP_BIN, DP_LIB, DP_PGXS.  pg_config and the server find everything relative
 # to where their own file is, so the copy needs no configuration.  With
-# PG_SOURCE it is built of those sources, with assertions.
+# PG_SOURCE it is built of those sources, with assertions.  Where DP_BUILT is set,
+# all this is in the environment, and the extension is in the copy.
 dp_server_tree()
 {
 	local from dirs d state major
 
+	[[ -z ${DP_BUILT-} ]] || return 0
 	if [[ -n ${PG_SOURCE-} ]]
 	then
 		. "$DP_TOP/test/tools/assert_server.sh"
@@ -172,6 +174,7 @@ dp_use_tree()
 # build the extension and install it into the copy; output to $1
 dp_build()
 {
+	[[ -z ${DP_BUILT-} ]] || return 0
 	(
 		cd "$DP_TOP" && exec 9>"$DP_BUILD/.lock" && flock 9 &&
 			make -s -j"$(nproc)" PG_CONFIG="$DP_PG_CONFIG" with_llvm=no 9>&- &&

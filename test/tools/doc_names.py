@@ -20,6 +20,9 @@ import re
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+from schedule import SUITES  # noqa: E402
+
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 FILES = sorted(set(subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True)
                    .stdout.split()))
@@ -27,8 +30,6 @@ if not FILES:                   # a copy without its history
     FILES = [os.path.relpath(os.path.join(d, f), ".") for d, _, names in os.walk(".") for f in names]
 FILES = [f for f in FILES if os.path.isfile(f)]
 INSTALL = "sql/dp_cdp--%s.sql" % re.search(r"^default_version = '(.*)'", open("dp_cdp.control").read(), re.M).group(1)
-SUITES = set(re.search(r"Suites: ([\w #\n]*?)\.\n", open("test/tools/run_tests.sh").read()).group(1)
-             .replace("#", " ").split())
 GOALS = set(re.search(r"^OWN_GOALS = (.*)$", open("Makefile").read(), re.M).group(1).split()) | {"install", "clean"}
 KEYWORDS = set("if while for switch return sizeof defined else do case static extern typedef struct enum union const "
                "void int bool char double unsigned inline".split())
