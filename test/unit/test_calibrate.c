@@ -76,20 +76,24 @@ test_exact(void)
 		{
 			dp_variance top = {(dp_u128) 1 << 120, 1};
 
-			check(compare(&top, sens2, rho) < 0, "refused though sigma is below 2^60");
+			check(compare(&top, sens2, rho) < 0,
+				  "refused though sigma is below 2^60: sens2 %.17g, rho %lld", (double) sens2, (long long) rho);
 			continue;
 		}
-		check(dp_gauss_init(&g, &v), "the sampler refuses a calibrated variance");
+		check(dp_gauss_init(&g, &v),
+			  "the sampler refuses a calibrated variance: sens2 %.17g, rho %lld", (double) sens2, (long long) rho);
 		side = compare(&v, sens2, rho);
-		check(side >= 0, "variance below sens2 / (2 rho)");
+		check(side >= 0, "variance below sens2 / (2 rho): sens2 %.17g, rho %lld", (double) sens2, (long long) rho);
 		if (side > 0 && !(v.num == 1 && v.den == 10000))
 		{
 			/* not exact: then it must be close, and the exact one too long */
 			dp_variance below = v;
 
-			check(sens2 >> 88 != 0, "not exact for a short numerator");
+			check(sens2 >> 88 != 0,
+				  "not exact for a short numerator: sens2 %.17g, rho %lld", (double) sens2, (long long) rho);
 			below.num--;
-			check(compare(&below, sens2, rho) < 0, "numerator not the smallest");
+			check(compare(&below, sens2, rho) < 0,
+				  "numerator not the smallest: sens2 %.17g, rho %lld", (double) sens2, (long long) rho);
 		}
 	}
 }
@@ -156,7 +160,8 @@ test_sigma(void)
 		s = dp_variance_sigma(&v);
 		truth = sqrtl((long double) v.num / (long double) v.den);
 		low = nextafter(s, 0);
-		check(s >= truth * (1 - 1e-18L) && low <= truth * (1 + 1e-18L), "sigma rounded up");
+		check(s >= truth * (1 - 1e-18L) && low <= truth * (1 + 1e-18L),
+			  "sigma is %.17g, not %.20Lg rounded up", s, truth);
 	}
 }
 
@@ -214,12 +219,15 @@ test_threshold(void)
 				long double sigma = sqrtl((long double) v.num / (long double) v.den);
 				long double allowed = deltas[l] / 1e18L / groups[j];
 
-				check(dp_threshold(&v, groups[j], deltas[l], &t), "threshold exists");
-				check(t >= 2 && t <= previous, "threshold falls with delta");
+				check(dp_threshold(&v, groups[j], deltas[l], &t), "no threshold, sigma %.6Lg, k %lld, delta %lld",
+					  sigma, (long long) groups[j], (long long) deltas[l]);
+				check(t >= 2 && t <= previous,
+					  "threshold %lld after %lld for a smaller delta", (long long) t, (long long) previous);
 				previous = t;
 				if (l == 2)
 				{
-					check(t >= previous_k, "threshold rises with the number of groups");
+					check(t >= previous_k,
+						  "threshold %lld after %lld for fewer groups", (long long) t, (long long) previous_k);
 					previous_k = t;
 				}
 				if (sigma <= 2000)
@@ -235,7 +243,9 @@ test_threshold(void)
 					/* between the normal tails from m and from m - 1 */
 					long double z = (t - 2) / sigma;
 
-					check(normal_mass(z, INFINITY) <= allowed * (1 + 10 / sigma), "large threshold too small");
+					check(normal_mass(z, INFINITY) <= allowed * (1 + 10 / sigma),
+						  "large threshold %lld too small, variance %d, k %lld, delta %lld",
+						  (long long) t, (int) i, (long long) groups[j], (long long) deltas[l]);
 					check(t == 2 || normal_mass((t - 3) / sigma, INFINITY) > allowed * (1 - 1e-9L),
 						  "large threshold %lld not nearly the smallest, variance %d, k %lld, delta %lld",
 						  (long long) t, (int) i, (long long) groups[j], (long long) deltas[l]);

@@ -184,7 +184,8 @@ test_order(void)
 			free(other);
 		}
 		for (int i = 0; i < RESULTS; i++)
-			check(expected.value[i] != 0 || !signbit(expected.value[i]), "zero with a sign");
+			check(expected.value[i] != 0 || !signbit(expected.value[i]),
+				  "result %d of %d values is 0 with a sign", i, n);
 		free(first);
 	}
 }
@@ -243,11 +244,12 @@ test_settling(void)
 				other->pending = DP_EXACT_MOST_PENDING;
 				state = merge(state, other);
 			}
-			check(state->count[0] <= DP_EXACT_SUM_LANES && state->count[1] <= DP_EXACT_SQUARES_LANES, "too many lanes");
+			check(state->count[0] <= DP_EXACT_SUM_LANES && state->count[1] <= DP_EXACT_SQUARES_LANES,
+				  "%d and %d lanes", (int) state->count[0], (int) state->count[1]);
 		}
 		a = results(plain);
 		b = results(state);
-		check(memcmp(&a, &b, sizeof(a)) == 0, "results depend on when carries are moved");
+		check(memcmp(&a, &b, sizeof(a)) == 0, "results of %d values depend on when carries are moved", n);
 		free(plain);
 		free(state);
 	}

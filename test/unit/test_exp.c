@@ -61,14 +61,16 @@ test_limbs(void)
 		/* a = q b + rem, rem < b */
 		memcpy(q, a, na * sizeof(uint64_t));
 		dp_limbs_divide(q, na, b, nb, rem);
-		check(rem[nb] == 0 && dp_limbs_cmp(rem, b, nb) < 0, "remainder below divisor");
+		check(rem[nb] == 0 && dp_limbs_cmp(rem, b, nb) < 0,
+			  "remainder not below the divisor, %d by %d limbs, round %d", na, nb, round);
 		dp_limbs_mul(prod, q, na, b, nb);
 		memset(c, 0, sizeof(c));
 		memcpy(c, rem, nb * sizeof(uint64_t));
 		dp_limbs_add(prod, prod, c, na + nb);
 		memset(c, 0, sizeof(c));
 		memcpy(c, a, na * sizeof(uint64_t));
-		check(dp_limbs_cmp(prod, c, na + nb) == 0, "quotient times divisor plus remainder");
+		check(dp_limbs_cmp(prod, c, na + nb) == 0,
+			  "quotient times divisor plus remainder, %d by %d limbs, round %d", na, nb, round);
 
 		/* division by one limb is the same */
 		memcpy(c, a, na * sizeof(uint64_t));
@@ -76,8 +78,9 @@ test_limbs(void)
 		if (b[0] != 0)
 		{
 			dp_limbs_divide(q, na, b, 1, rem);
-			check(dp_limbs_div_small(c, na, b[0]) == rem[0], "remainder of a short division");
-			check(dp_limbs_cmp(c, q, na) == 0, "short division");
+			check(dp_limbs_div_small(c, na, b[0]) == rem[0],
+				  "remainder of a short division, %d limbs, round %d", na, round);
+			check(dp_limbs_cmp(c, q, na) == 0, "short division, %d limbs, round %d", na, round);
 		}
 
 		/* (a + b) - b = a */
@@ -85,7 +88,7 @@ test_limbs(void)
 		memcpy(c, b, (nb < na ? nb : na) * sizeof(uint64_t));
 		dp_limbs_add(q, a, c, na);
 		dp_limbs_sub(q, q, c, na);
-		check(dp_limbs_cmp(q, a, na) == 0, "addition and subtraction");
+		check(dp_limbs_cmp(q, a, na) == 0, "addition and subtraction, %d limbs, round %d", na, round);
 
 		/* shifts are products and quotients by a power of two */
 		dp_limbs_shl(q, a, na, shift);
@@ -93,16 +96,17 @@ test_limbs(void)
 		if (shift < (uint64_t) 64 * na)
 			c[shift / 64] = UINT64_C(1) << (shift % 64);
 		dp_limbs_mul(prod, a, na, c, na);
-		check(dp_limbs_cmp(q, prod, na) == 0, "shift left by %d", (int) shift);
+		check(dp_limbs_cmp(q, prod, na) == 0, "shift left by %d, %d limbs, round %d", (int) shift, na, round);
 		dp_limbs_shr(q, a, na, shift);
 		if (shift < (uint64_t) 64 * na)
 		{
 			memcpy(prod, a, na * sizeof(uint64_t));
 			dp_limbs_divide(prod, na, c, na, rem);
-			check(dp_limbs_cmp(q, prod, na) == 0, "shift right by %d", (int) shift);
+			check(dp_limbs_cmp(q, prod, na) == 0, "shift right by %d, %d limbs, round %d", (int) shift, na, round);
 		}
 		else
-			check(dp_limbs_cmp(q, zero, na) == 0, "shift everything out");
+			check(dp_limbs_cmp(q, zero, na) == 0,
+				  "shift everything out, by %d, %d limbs, round %d", (int) shift, na, round);
 	}
 	check(dp_bitlen64(0) == 0 && dp_bitlen64(1) == 1 && dp_bitlen64(~UINT64_C(0)) == 64 &&
 		  dp_bitlen128(u128(1, 0)) == 65 && dp_bitlen128(5) == 3, "bit lengths");

@@ -237,9 +237,10 @@ check_tail_decisions(const dp_gauss *g, const char *name)
 {
 	dp_entropy	e;
 	uint64_t	length = (g->edge[DP_GAUSS_BINS + 1] - g->edge[DP_GAUSS_BINS]) / signs(g, DP_GAUSS_BINS);
+	const int	points = sized(200, 200, 50);
 	int			i;
 
-	for (i = 0; i < 200; i++)
+	for (i = 0; i < points; i++)
 	{
 		unsigned	j = pseudo() % 4 == 0 ? pseudo() % 300 : pseudo() % 6;
 		uint64_t	offset = pseudo() & ((UINT64_C(1) << g->width_bits) - 1);

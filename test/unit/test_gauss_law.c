@@ -135,7 +135,10 @@ check_law(const char *name, dp_u128 num, dp_u128 den, long n)
 	check_fit(what, residue, uniform, 61, n);
 }
 
-/* consecutive draws: 8 classes each, by sign and size, have to be independent */
+/*
+ * Consecutive draws: 8 classes each, by sign and size, have to be independent.
+ * Tells a correlation of 0.041 (all: 0.023, sanitized: 0.16).
+ */
 static void
 test_serial(void)
 {
@@ -179,7 +182,8 @@ test_serial(void)
  * The tail, which chance enters once in 1e7 draws or less: each draw is given
  * a first word that leads there.  A trial may fail and the next one be
  * ordinary; draws that are not in the tail are left out.  (Those few that
- * come there by chance have the same law.)
+ * come there by chance have the same law.)  Tells a tail like that of a
+ * variance that is off by 9 %, sanitized by 21 %.
  */
 static void
 test_tail(void)
@@ -258,6 +262,7 @@ check_exact_law(dp_u128 num, uint64_t x, long n)
 	check_fit("exact decision", count, prob, 2, n);
 }
 
+/* Tells a probability that is off by 0.05, sanitized by 0.16. */
 static void
 test_exact_decision(void)
 {
@@ -267,11 +272,15 @@ test_exact_decision(void)
 	check_exact_law((dp_u128) 1000003 << 40, UINT64_C(1234567890), n);
 }
 
+/*
+ * Tells a variance that is off by 4.3 % (all draws: 2.2 %, sanitized: 21 %),
+ * and a low bit that is 1 with a probability off by 3 % (1.5 %, 15 %).
+ */
 static void
 test_law(void)
 {
 	const dp_u128 one = 1;
-	const long	n = sized(2000000, 300000, 20000);
+	const long	n = sized(2000000, 500000, 20000);
 
 	check_law("sigma 0.01", 1, 10000, sized(100000, 100000, 20000));
 	check_law("sigma 0.3", 9, 100, n);

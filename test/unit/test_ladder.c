@@ -212,7 +212,8 @@ test_extra_keeps_rho(void)
 						compared++;
 						check(divergence(log_p[way], shift, alpha[a]) <= wanted / 1e12L,
 							  "bought %.2f, wanted %.6f, shift %d, order %.3Lf: %.9Lf",
-							  bought[b] / 1e12, wanted / 1e12, shift, alpha[a], divergence(log_p[way], shift, alpha[a]));
+							  bought[b] / 1e12, wanted / 1e12, shift, alpha[a],
+							  divergence(log_p[way], shift, alpha[a]));
 					}
 				}
 				/* not more than is needed: a notch less would not do */
@@ -252,7 +253,7 @@ test_extra_range(void)
 		found++;
 		if (wanted == rho)
 		{
-			check(extra == 0, "extra of the piece itself");
+			check(extra == 0, "extra %.17g of the piece itself", (double) extra);
 			continue;
 		}
 		check(extra >= 4 && extra <= ONE << 120 && extra % 4 == 0 &&
@@ -268,7 +269,7 @@ test_extra_range(void)
 				  have, need, (long) rho, (long) wanted, (long) coordinates);
 		if (wanted > 1 &&
 			dp_ladder_extra(sens2, rho, &v, coordinates, wanted - 1 - (int64_t) (pseudo() % (wanted - 1)), &before))
-			check(before >= extra, "a cheaper rung has less noise");
+			check(before >= extra, "a cheaper rung has less noise: %.17g after %.17g", (double) before, (double) extra);
 	}
 	check(found > 10000, "%d extras", found);
 
@@ -351,7 +352,7 @@ test_mean(void)
 			sum += y[k] * rho[k] / 8 * 8 + y[k] * rho[k] % 8;
 			total += rho[k];
 		}
-		check(dp_ladder_mean(y, rho, n) == nearest(sum, total), "mean of %d", n);
+		check(dp_ladder_mean(y, rho, n) == nearest(sum, total), "mean of %d, round %d", n, i);
 	}
 
 	/* far beyond 128 bits: shifted by a constant, and the ends of the range */
@@ -372,7 +373,7 @@ test_mean(void)
 			total += rho[k];
 		}
 		/* ties hang on whether base is even; odds of one are 2^-60 */
-		check(dp_ladder_mean(y, rho, n) == base + nearest(sum, total), "mean of %d, wide", n);
+		check(dp_ladder_mean(y, rho, n) == base + nearest(sum, total), "mean of %d, wide, round %d", n, i);
 	}
 	for (int k = 0; k < 6; k++)
 	{
@@ -525,7 +526,8 @@ check_bridge_large(dp_u128 above, dp_u128 below, dp_i128 n, long draws)
 /*
  * A ladder as it comes: the cheapest rung first, then one above it, one above
  * that, and one between the lower two.  All four increments have to be
- * independent Gaussians of their gaps: 3 classes of each, 81 cells.
+ * independent Gaussians of their gaps: 3 classes of each, 81 cells.  Tells a
+ * correlation of two steps of 0.09 (all draws: 0.07, sanitized: 0.27).
  */
 static void
 check_chain(int scale, long draws)
@@ -594,7 +596,10 @@ check_chain(int scale, long draws)
 	check_fit("chain", count, prob, 81, draws);
 }
 
-/* what a role sees that pays for a worse answer: the piece, of a count at rho 0.05, and its noise */
+/*
+ * What a role sees that pays for a worse answer: the piece, of a count at rho
+ * 0.05, and its noise.  Tells a variance that is off by 5 %, sanitized by 19 %.
+ */
 static void
 test_degraded_law(void)
 {
@@ -624,7 +629,8 @@ test_degraded_law(void)
 /*
  * Where the first 64 bits do not decide: z = 1 around n = 0 for variances 4
  * and 4, where w = 2 and W = 5, is accepted with exp(-0.15 - 1/24); all bits of it
- * but the first 64 are what is left to chance.
+ * but the first 64 are what is left to chance.  Tells a probability that is off
+ * by 0.05, sanitized by 0.15.
  */
 static void
 test_bridge_undecided(void)
@@ -740,6 +746,7 @@ test_sigma_of_rung(void)
 	check_sigma_of_rung(1, 1, 1000);
 }
 
+/* Tells an error whose variance is off by 5 %, sanitized by 19 %. */
 static void
 test_top_up_law(void)
 {
@@ -749,6 +756,10 @@ test_top_up_law(void)
 	check_top_up_law(100000000000, 300000000001, n);
 }
 
+/*
+ * Tells a variance that is off by 11 % (all draws: 6 %, sanitized: 41 %), and a
+ * centre that is off by 0.08 deviations (0.05, 0.26).
+ */
 static void
 test_bridge_small(void)
 {
@@ -761,6 +772,7 @@ test_bridge_small(void)
 	check_bridge_small(36, 52, -77, n);
 }
 
+/* Tells a variance that is off by 10 % (all: 7 %, sanitized: 22 %). */
 static void
 test_bridge_large(void)
 {
@@ -786,9 +798,12 @@ ladder_tests(void)
 	RUN(test_sigma);
 	RUN(test_sigma_of_rung);
 	RUN(test_variance);
+	/* arithmetic of the test's own */
 	if (!SANITIZED)
+	{
 		RUN(test_sums);
-	RUN(test_extra_keeps_rho);
+		RUN(test_extra_keeps_rho);
+	}
 	RUN(test_extra_range);
 	RUN(test_top_up_law);
 	RUN(test_degraded_law);

@@ -242,9 +242,11 @@ test_laws(void)
 		{
 			cells += dp_marginal_cells(&m, m.axes[a]);
 			before += dp_marginal_cells(&m, m.axes[a]) / m.information[a];
-			check(dp_marginal_variance(&m, m.axes[a]) * m.information[a] <= 1 + 1e-12, "law: a marginal is noisier");
+			check(dp_marginal_variance(&m, m.axes[a]) * m.information[a] <= 1 + 1e-12,
+				  "law: marginal %d is noisier, round %d", a, round);
 		}
-		check(dp_marginals_total(&m) <= before * (1 + 1e-12), "law: all are noisier");
+		check(dp_marginals_total(&m) <= before * (1 + 1e-12),
+			  "law: all are noisier: %.17g after %.17g, round %d", dp_marginals_total(&m), before, round);
 
 		all = calloc(2 * (size_t) cells, sizeof(dp_i128));
 		work = calloc((size_t) cells, sizeof(double));
@@ -254,12 +256,13 @@ test_laws(void)
 		for (int64_t i = 0; i < (int64_t) cells; i++)
 			all[i] = all[(int64_t) cells + i] = (dp_i128) (int64_t) (pseudo() % 100000) * unit - ((dp_i128) 1 << 70) * (int64_t) (pseudo() % 3);
 		dp_marginals_agree(&m, agreed, room, work);
-		check(tables_agree(&m, agreed), "law: sums differ between marginals");
+		check(tables_agree(&m, agreed), "law: sums differ between marginals, round %d", round);
 
 		/* what agrees stays */
 		memcpy(all, all + (int64_t) cells, (size_t) cells * sizeof(dp_i128));
 		dp_marginals_agree(&m, agreed, room, work);
-		check(memcmp(all, all + (int64_t) cells, (size_t) cells * sizeof(dp_i128)) == 0, "law: what agreed was changed");
+		check(memcmp(all, all + (int64_t) cells, (size_t) cells * sizeof(dp_i128)) == 0,
+			  "law: what agreed was changed, round %d", round);
 
 		/* nothing near is better, where rounding does not count */
 		for (int64_t i = 0; i < (int64_t) cells; i++)
@@ -270,7 +273,9 @@ test_laws(void)
 			for (int sign = -1; sign <= 1; sign += 2)
 			{
 				move_cell(&m, agreed, i, sign * ((dp_i128) 1 << 24));
-				check(distance(&m, noisy, agreed) >= least * (1 - 1e-9), "law: there is something nearer");
+				check(distance(&m, noisy, agreed) >= least * (1 - 1e-9),
+					  "law: there is something nearer: %.17g after %.17g, round %d",
+					  distance(&m, noisy, agreed), least, round);
 				move_cell(&m, agreed, i, -sign * ((dp_i128) 1 << 24));
 			}
 		free(room);
@@ -301,10 +306,13 @@ test_split_laws(void)
 		for (int a = 0; a < m.n; a++)
 			paid += m.information[a] * cost[a];
 		check(fabs(paid - 1) < 1e-12, "law: a split costs %.17g", paid);
-		check(dp_marginals_total(&m) <= equal * (1 + 1e-12), "law: a split is worse than equal shares");
+		check(dp_marginals_total(&m) <= equal * (1 + 1e-12),
+			  "law: a split is worse than equal shares: %.17g after %.17g, round %d",
+			  dp_marginals_total(&m), equal, round);
 		check(gap < 0.001, "law: a split may be off by %g", gap);
 		if (round % 2)
-			check(dp_marginals_optimum(&m, variance) <= dp_marginals_total(&m) * (1 + 1e-12), "law: better than the best");
+			check(dp_marginals_optimum(&m, variance) <= dp_marginals_total(&m) * (1 + 1e-12),
+				  "law: better than the best, round %d", round);
 	}
 }
 

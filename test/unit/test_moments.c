@@ -317,6 +317,10 @@ any_range(void)
 	return r;
 }
 
+/*
+ * Finds what one of 14,000 inputs shows with a probability of 1 - 1e-9
+ * (all rounds: one of 48,000, sanitized: one of 4,800).
+ */
 static void
 test_anything(void)
 {
@@ -346,7 +350,7 @@ test_anything(void)
 }
 
 /*
- * The delta method's standard deviation is that of DRAWS simulated values
+ * The delta method's standard deviation is that of 20,000 simulated values
  * within 5 %, ten times the sampling error, and they have no bias beyond 6.2
  * times theirs and the terms of third order in sigma / n.  (The estimate is
  * itself a mean over the draws.)
@@ -363,6 +367,7 @@ test_simulation(void)
 	};
 	static const dp_moment_range t = {-3, 9};
 	static const double none[MAX_PARTS];
+	const int	draws = sized(20000, 20000, 5000);
 	int			stat,
 				k,
 				i,
@@ -389,7 +394,7 @@ test_simulation(void)
 			sums_of((dp_statistic) stat, &laws[k], truth);
 			noise_of((dp_statistic) stat, 0.05, sigma);
 			dp_moment_value((dp_statistic) stat, truth, none, t, u, &exact, &stddev);
-			for (j = 0; j < DRAWS; j++)
+			for (j = 0; j < draws; j++)
 			{
 				for (i = 0; i < nparts; i++)
 					sums[i] = truth[i] + sigma[i] * normal();
@@ -398,11 +403,12 @@ test_simulation(void)
 				squares += (value - exact) * (value - exact);
 				told += stddev;
 			}
-			sum /= DRAWS;
-			squares = sqrt(squares / DRAWS - sum * sum);
-			told /= DRAWS;
+			sum /= draws;
+			squares = sqrt(squares / draws - sum * sum);
+			told /= draws;
 			check(fabs(told / squares - 1) < 0.05, "%s, law %d: told a standard deviation of %g, found %g", names[stat], k, told, squares);
-			check(fabs(sum) < squares * (6.2 / sqrt(DRAWS) + 0.02), "%s, law %d: a bias of %g, standard deviation %g", names[stat], k, sum, squares);
+			check(fabs(sum) < squares * (6.2 / sqrt(draws) + 0.02),
+				  "%s, law %d: a bias of %g, standard deviation %g", names[stat], k, sum, squares);
 		}
 }
 
@@ -828,5 +834,7 @@ moments_tests(void)
 	RUN(test_second_order);
 	RUN(test_few_rows);
 	RUN(test_monotone);
-	RUN(test_weights);
+	/* arithmetic of the test's own */
+	if (!SANITIZED)
+		RUN(test_weights);
 }

@@ -70,7 +70,8 @@ test_releases(void)
 		check((double) (k + 1) * rho > most - 2e-12, "only %ld releases of %.17g in %.17g", (long) k, rho, most);
 		check(dp_zcdp_epsilon_tight((double) k * rho, delta, 0) <= epsilon * (1 + 1e-13), "%ld releases of %.17g", (long) k, rho);
 		check(dp_releases_within(rho, epsilon * 1.01, delta) >= k && dp_releases_within(rho * 1.01, epsilon, delta) <= k &&
-			  dp_releases_within(rho, epsilon, delta * 1.01) >= k, "releases_within is monotone");
+			  dp_releases_within(rho, epsilon, delta * 1.01) >= k,
+			  "releases_within(%.17g, %.17g, %.17g) is not monotone", rho, epsilon, delta);
 
 		if (part == DP_NO_ANSWER)
 			check(most < 1e-12 * (double) parts * (1 + 1e-12) + 1e-12, "no split of %.17g by %ld", most, (long) parts);
@@ -182,15 +183,19 @@ test_noise(void)
 		w = dp_margin_of(rho, p, sensitivity, 0);
 		check(fabsl(erfl((long double) w / dp_stddev_of(rho, sensitivity) / sqrtl(2)) / p - 1) < 4e-15L ||
 			  fabsl(erfcl((long double) w / dp_stddev_of(rho, sensitivity) / sqrtl(2)) / (1 - p) - 1) < 4e-14L, "quantile of %.17g", p);
-		check(fabs(dp_rho_for_margin(w, p, sensitivity, 0) / rho - 1) < 8 * DBL_EPSILON, "continuous margin and back");
-		check(fabs(dp_rho_for_stddev(dp_stddev_of(rho, sensitivity), sensitivity) / rho - 1) < 4 * DBL_EPSILON, "stddev and back");
+		check(fabs(dp_rho_for_margin(w, p, sensitivity, 0) / rho - 1) < 8 * DBL_EPSILON,
+			  "rho %.17g by a continuous margin and back, p %.17g, sensitivity %.17g", rho, p, sensitivity);
+		check(fabs(dp_rho_for_stddev(dp_stddev_of(rho, sensitivity), sensitivity) / rho - 1) < 4 * DBL_EPSILON,
+			  "rho %.17g by stddev and back, sensitivity %.17g", rho, sensitivity);
 
 		/* monotone in every argument */
 		w = dp_margin_of(rho, p, sensitivity, step);
 		check(dp_margin_of(rho * 1.1, p, sensitivity, step) <= w && dp_margin_of(rho, p * allowed, sensitivity, step) <= w &&
-			  dp_margin_of(rho, p, sensitivity * 1.1, step) >= w, "margin_of is monotone");
+			  dp_margin_of(rho, p, sensitivity * 1.1, step) >= w,
+			  "margin_of(%.17g, %.17g, %.17g, %g) is not monotone", rho, p, sensitivity, step);
 		check(dp_rho_for_margin(w + step, p, sensitivity, step) <= dp_rho_for_margin(w, p, sensitivity, step) * (1 + 1e-9) &&
-			  dp_rho_for_margin(w, p, sensitivity * 1.1, step) >= dp_rho_for_margin(w, p, sensitivity, step), "rho_for_margin is monotone");
+			  dp_rho_for_margin(w, p, sensitivity * 1.1, step) >= dp_rho_for_margin(w, p, sensitivity, step),
+			  "rho_for_margin(%.17g, %.17g, %.17g, %g) is not monotone", w, p, sensitivity, step);
 	}
 }
 

@@ -39,25 +39,31 @@ uniform(void)
 	return ((double) (bits() >> 12) + 0.5) * 0x1p-52;
 }
 
-/* Box and Muller, both of a pair */
+/* by Marsaglia's polar method, both of a pair */
 static double
 normal(void)
 {
 	static double spare;
 	static uint64_t spare_state = 0;
-	double		r,
-				angle;
+	double		x,
+				y,
+				square;
 
 	if (spare_state == state && spare_state != 0)
 	{
 		spare_state = 0;
 		return spare;
 	}
-	r = sqrt(-2 * log(uniform()));
-	angle = 6.283185307179586 * uniform();
-	spare = r * sin(angle);
+	do
+	{
+		x = 2 * uniform() - 1;
+		y = 2 * uniform() - 1;
+		square = x * x + y * y;
+	} while (square >= 1);
+	square = sqrt(-2 * log(square) / square);
+	spare = square * y;
 	spare_state = state;
-	return r * cos(angle);
+	return square * x;
 }
 
 /* data of several shapes in [0, 1) */
@@ -264,6 +270,10 @@ static const double some_bounds[][2] = {
 	{-273.15, 1e4}
 };
 
+/*
+ * Finds what one of 480 trees of counts shows with a probability of 1 - 1e-9
+ * (all rounds: one of 4800, sanitized: one of 96), if each is like another.
+ */
 static void
 test_any(void)
 {
@@ -312,12 +322,10 @@ test_any(void)
 			noisy[301] = NAN;
 		}
 		dp_quantile_cdf(noisy, sigma, cdf);
-		if (!sound_cdf(cdf))
-			check(false, "round %ld: not a cdf", r);
-		else if (r % 7 == 0)
+		check(sound_cdf(cdf), "round %ld: not a cdf", r);
+		if (r % 7 == 0)
 			check_answers(cdf, sigma, bounds[0], bounds[1], "any counts");
 	}
-	check(true, "sound");
 }
 
 /* the variance of cdf[i] - q total in a tree without noise in its root */
@@ -357,8 +365,9 @@ tree_average(int branching, int levels)
 
 /*
  * With so much data everywhere that no count comes near 0 the fit is linear
- * and its variance is known: ranks at 15 places, 4000 draws, each estimate of
- * a variance with a relative deviation of sqrt(2 / 4000) = 2.2%.
+ * and its variance is known, whatever the law of the noise is: ranks at 15
+ * places, 4000 draws, each estimate of a variance with a relative deviation of
+ * sqrt(2 / 4000) = 2.2%.
  */
 static void
 test_consistency(void)
@@ -369,7 +378,8 @@ test_consistency(void)
 					levels;
 	}			trees[] = {{2, 12}, {4, 6}, {8, 4}, {16, 3}, {64, 2}, {4096, 1}};
 	static double noisy[NODES],
-				cdf[LEAVES + 1];
+				cdf[LEAVES + 1],
+				leaves[LEAVES + 1];
 	static const int places[] = {1, 7, 16, 40, 256, 500, 1000, 2048, 2300, 3000, 3333, 3840, 4000, 4090, 4095};
 	double		sum[15] = {0},
 				plain[15] = {0};
@@ -386,20 +396,19 @@ test_consistency(void)
 	for (r = 0; r < draws; r++)
 	{
 		for (i = 0; i < NODES; i++)
-			noisy[i] = (i < 16 ? 256 : i < 272 ? 16 : 1) * 1e6 + sigma * normal();
+			noisy[i] = (i < 16 ? 256 : i < 272 ? 16 : 1) * 1e6 + sigma * sqrt(12) * (uniform() - 0.5);
 		dp_quantile_cdf(noisy, sigma, cdf);
+		for (i = 0; i < LEAVES; i++)
+			leaves[i + 1] = leaves[i] + (noisy[272 + i] - 1e6);
 		for (p = 0; p < 15; p++)
 		{
 			double		q = places[p] / (double) LEAVES;
 			double		error = cdf[places[p]] - q * cdf[LEAVES];
-			double		whole = 0;
 
 			sum[p] += error * error;
 
 			/* from the leaves alone */
-			for (i = 0; i < LEAVES; i++)
-				whole += (noisy[272 + i] - 1e6) * (i < places[p] ? 1 - q : -q);
-			plain[p] += whole * whole;
+			plain[p] += pow(leaves[places[p]] - q * leaves[LEAVES], 2);
 		}
 		for (i = 0; i < LEAVES; i++)
 		{
@@ -432,7 +441,10 @@ test_consistency(void)
 	check(sqrt(3 * average) < 1.25 * best, "another branching is much better");
 }
 
-/* estimated deviations against simulated ones */
+/*
+ * Estimated deviations against simulated ones, which have a relative deviation
+ * of 1 / sqrt(2 * 300) = 4.1 % (all draws: 2.9 %, sanitized: 5 %).
+ */
 static void
 test_stddev(void)
 {
@@ -451,7 +463,7 @@ test_stddev(void)
 				i,
 				k;
 
-	for (size = 10000; size <= 100000; size *= 10)
+	for (size = 10000; size <= sized(100000, 100000, 10000); size *= 10)
 		for (shape = 0; shape < SHAPES; shape++)
 		{
 			double		squares[7] = {0},
@@ -503,7 +515,8 @@ test_stddev(void)
 				 * between two values the error is the whole gap half of the
 				 * time, 0.71 gaps, of which half a gap is told.
 				 */
-				check(ratio > (shape == TEN_VALUES ? 0.6 : 0.75) || squares[k] < 1e-10, "%s, %d rows: deviation of quantile %g is %g, estimated %g",
+				check(ratio > (shape == TEN_VALUES ? 0.6 : 0.75) || squares[k] < 1e-10,
+					  "%s, %d rows: deviation of quantile %g is %g, estimated %g",
 					  shape_names[shape], size, shares[k], sqrt(squares[k]), sqrt(estimates[k]));
 				check(ratio < 1.35 || shape != UNIFORM || size < 100000, "%s, %d rows: deviation of quantile %g is %g, estimated %g",
 					  shape_names[shape], size, shares[k], sqrt(squares[k]), sqrt(estimates[k]));
@@ -515,7 +528,8 @@ test_stddev(void)
 
 /*
  * All data in the last sixteenth: noise in one of the 15 nodes before it is
- * taken for data with a probability below 15 Q(3.5) = 0.35%.
+ * taken for data with a probability below 15 Q(3.5) = 0.35%.  Tells one of
+ * 3.2% with a probability of 1 - 1e-9 (all draws: 2.1%, sanitized: 17%).
  */
 static void
 test_extremes(void)
@@ -602,7 +616,11 @@ test_bounds(void)
 	double		lower,
 				upper;
 
-	/* noise wider than stated comes over the threshold at a rate to be seen */
+	/*
+	 * noise wider than stated comes over the threshold at a rate to be seen;
+	 * a rate that is 1.82 times as high, or 0.41 times, is told with a
+	 * probability of 1 - 1e-9: a threshold of 55 or 62 instead of 58
+	 */
 	const double sigma = 10;
 	const double wide = 1.5 * sigma;
 	const int	draws = sized(40000, 20000, 1000);
@@ -634,7 +652,7 @@ test_bounds(void)
 		lower = upper = 77;
 		if (dp_bounds_pick(counts, sigma, &lower, &upper))
 			hits++;
-		check(lower == 77 && upper == 77, "bounds touched");
+		check(lower == 77 && upper == 77, "bounds became %g and %g", lower, upper);
 	}
 	check(hits <= 1, "%d false positives of 1e-6 each", hits);
 

@@ -119,11 +119,15 @@ test_properties(void)
 		double		rho_down = dp_zcdp_rho_down(epsilon, delta);
 
 		/* a budget given as (epsilon, delta) is reported as no more than that */
-		check(fabs(dp_zcdp_epsilon_tight(rho, delta, 0) - epsilon) <= 1e-12 * epsilon, "round trip through epsilon of %.17g, %.17g", epsilon, delta);
-		check(fabs(log(dp_zcdp_delta_tight(rho, epsilon, 0) / delta)) <= 1e-12 * (1 - log(delta)), "round trip through delta of %.17g, %.17g", epsilon, delta);
+		check(fabs(dp_zcdp_epsilon_tight(rho, delta, 0) - epsilon) <= 1e-12 * epsilon,
+			  "round trip through epsilon of %.17g, %.17g", epsilon, delta);
+		check(fabs(log(dp_zcdp_delta_tight(rho, epsilon, 0) / delta)) <= 1e-12 * (1 - log(delta)),
+			  "round trip through delta of %.17g, %.17g", epsilon, delta);
 		/* a small epsilon is what is left of numbers of the order of 1 */
-		check(dp_zcdp_epsilon_up(rho_down, delta) <= epsilon * (1 + 1e-12) + 1e-14, "round trip outwards of %.17g, %.17g", epsilon, delta);
-		check(dp_zcdp_epsilon_up(rho, delta) >= epsilon * (1 - 1e-13), "epsilon_up of rho of %.17g, %.17g", epsilon, delta);
+		check(dp_zcdp_epsilon_up(rho_down, delta) <= epsilon * (1 + 1e-12) + 1e-14,
+			  "round trip outwards of %.17g, %.17g", epsilon, delta);
+		check(dp_zcdp_epsilon_up(rho, delta) >= epsilon * (1 - 1e-13),
+			  "epsilon_up of rho of %.17g, %.17g", epsilon, delta);
 	}
 }
 

@@ -36,15 +36,19 @@ void
 check_failed(const char *file, int line, const char *expected, const char *format,...)
 {
 	va_list		args;
+	char		came[500];
+	char	   *end;
 
 	unit_cases++;
 	if (++failures > MOST_SHOWN)
 		return;
-	printf("# %s:%d: ", file, line);
 	va_start(args, format);
-	vprintf(format, args);
+	vsnprintf(came, sizeof(came), format, args);
 	va_end(args);
-	printf("\n");
+	/* one line */
+	while ((end = strchr(came, '\n')) != NULL)
+		*end = ' ';
+	printf("# %s:%d: %s\n", file, line, came);
 	if (strcmp(expected, "false") != 0)
 		printf("#     expected: %s\n", expected);
 }
@@ -275,7 +279,7 @@ test_narrow(void)
 	const char *error = strstr(said, "error");
 
 	check(error && strstr(error, "needs a compiler and a machine with 128-bit integers"),
-		  "wide.h without 128-bit integers: the compiler says \"%.300s\"", said);
+		  "wide.h without 128-bit integers: the compiler says \"%s\"", said);
 }
 
 static void

@@ -12,9 +12,9 @@
 #include "math/gauss.h"
 
 /*
- * Counts a case of the test that runs.  If it failed, prints what was expected,
- * which is the condition's text, and what came, which the format says and
- * which is evaluated only then.
+ * Counts a case of the test that runs.  The line of a case that failed says
+ * what came, by the format, whose arguments are evaluated only then, and what
+ * was expected, which is the condition's text.
  */
 #define check(ok, ...) \
 	((ok) ? (void) unit_cases++ : check_failed(__FILE__, __LINE__, #ok, __VA_ARGS__))
@@ -22,16 +22,22 @@ extern unsigned long unit_cases;
 extern void check_failed(const char *file, int line, const char *expected, const char *format,...)
 			__attribute__((format(printf, 4, 5)));
 
-/* runs a function as one named test; its name is that of its file and its own, both without "test_" */
+/* Runs a function as one named test: "exp/limbs" is test_limbs of test_exp.c. */
 #define RUN(test) run_test(__FILE__, #test, test)
 extern void run_test(const char *file, const char *function, void (*test) (void));
 
-/* whether this is the program that looks for errors in memory and undefined behaviour */
+/*
+ * Returns how many draws or cases a test has: "all" with DP_TEST_ALL=1 (make
+ * test-all), without it "usual", or "sanitized" in the sanitized program.
+ *
+ * That program looks for errors in memory and undefined behaviour, which few
+ * cases show.  Its smaller samples have the same false alarm rate, but tell
+ * only laws that are further off.  How far a law is off that a sample tells
+ * with a probability of 1 - 1e-9 stands at the test, by tools/power.py.
+ */
 #ifndef SANITIZED
 #define SANITIZED false
 #endif
-
-/* Returns how many draws or cases a test has: all with DP_TEST_ALL=1, without it usual ones, or sanitized ones. */
 extern long sized(long all, long usual, long sanitized);
 
 /* dp_entropy_take of a machine of another byte order */
