@@ -77,10 +77,10 @@ CREATE FUNCTION ana.buffers(q text) RETURNS text LANGUAGE plpgsql AS $$ DECLARE 
 SELECT ana.buffers('SELECT dp_count(*) FROM visit WHERE patient = 42') IS NULL, ana.buffers('SELECT dp_count(*) FROM visit WHERE patient = -1') IS NULL,
   ana.buffers('SELECT dp_count(*) FROM visit WHERE patient > 1000000') IS NULL, ana.buffers('SELECT dp_count(*) FROM visit WHERE patient > -1') IS NULL \g /dev/null
 --> ok
--- what others do to catalogs meanwhile may make one of a pair read them again, so one pair of these has to be equal
+-- what others do to catalogs meanwhile may make one of a pair read them again, so one pair of five has to be equal
 SELECT bool_or(ana.buffers('SELECT dp_count(*) FROM visit WHERE patient = 42 AND ' || i || ' > 0') = ana.buffers('SELECT dp_count(*) FROM visit WHERE patient = -1 AND ' || i || ' > 0')) FROM generate_series(1, 5) i;
 --> standby: any; ok
-SELECT ana.buffers('SELECT dp_count(*) FROM visit WHERE patient > 1000000') = ana.buffers('SELECT dp_count(*) FROM visit WHERE patient > -1');
+SELECT bool_or(ana.buffers('SELECT dp_count(*) FROM visit WHERE patient > 1000000 AND ' || i || ' > 0') = ana.buffers('SELECT dp_count(*) FROM visit WHERE patient > -1 AND ' || i || ' > 0')) FROM generate_series(1, 5) i;
 --> standby: any; ok
 
 --# estimates and the choice of plans do not depend on rows

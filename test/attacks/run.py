@@ -4,11 +4,14 @@
 # run.py
 #	  Runs one file of attacks against its setups and prints TAP.
 #
-# usage: run.py FILE [setup ...]; PGHOST points to a scratch server that
-# preloads dp_cdp and whose data directory is PGHOST/data; PATH has its programs.
-# Without a setup it is those of one server and its standby.  "coordinator" and
-# "worker" are asked for by name: PGHOST is then the coordinator of a cluster of
-# Citus, whose other servers are beside it, and database "test" is there.
+# usage: run.py fixture				makes the databases of all setups of one server
+#		 run.py FILE [setup ...]	by default the setups of one server and its standby
+#
+# PGHOST points to a scratch server that preloads dp_cdp and pg_stat_statements;
+# PATH has its programs.  It has the fixture, and PGHOST/standby/data is a copy
+# of its data from before it was started, which becomes its standby.
+# "coordinator" and "worker" are asked for by name: PGHOST is then the coordinator
+# of a cluster of Citus, whose other servers are beside it, and database "test" is there.
 #
 # A block of the file:
 #
@@ -24,6 +27,8 @@
 #	--@ verify					SQL of a superuser; its output is searched, too
 #	--@ teardown				SQL of a superuser, after
 #
+# A setup before the first block is for all of them: it runs once in each database.
+#
 # After a statement of an attack:
 #
 #	--> ok						answered, for nothing
@@ -36,8 +41,9 @@
 #
 # A shell attack is followed by one such line for all of it, "any 1..5" being
 # its form: what it must have cost.  For every block is checked: each outcome,
-# that no canary is in stdout, stderr and notices, and that the budgets moved
-# by exactly what the outcomes ask for.
+# that no canary is in stdout, stderr and notices, that the budgets moved by
+# exactly what the outcomes ask for, and that the superuser's SQL has no errors (on
+# a cluster of Citus, its setup).
 #
 # On the standby nothing can be paid or written: what asks for a debit must
 # end in an error, so must what is refused elsewhere, and no budget moves.
@@ -50,15 +56,17 @@
 # "hardened", the worker those of "standby", too.
 #
 #-------------------------------------------------------------------------
+import collections
 import os
 import re
 import subprocess
 import sys
+import time
 
 CANARIES = re.compile(r'87654\.32|zebra|Quux|\b4003\b|2024-02-29 12:34')
 PRICE = 0.01
+TIMEOUT = 300                   # seconds for a section of a block
 HERE = os.path.dirname(os.path.abspath(__file__))
-DATA = os.environ['PGHOST'] + '/data'
 STANDBY = os.environ['PGHOST'] + '/standby'
 CLUSTER = 'test'
 SETUPS = {'noselect': ('noselect', None), 'rls': ('rls', None), 'hardened': ('hardened', None),
@@ -71,6 +79,12 @@ CREATE ROLE boss LOGIN; CREATE ROLE ana LOGIN; CREATE ROLE bob LOGIN; CREATE ROL
 CREATE ROLE wri LOGIN; CREATE ROLE rea LOGIN; CREATE ROLE nob LOGIN;
 '''
 CLEAN = 'DROP SCHEMA IF EXISTS ana CASCADE; CREATE SCHEMA ana AUTHORIZATION ana;'
+# psql 18 has no SQLSTATE after \gexec where a statement has failed
+MARK = "\\echo '@@@' :SQLSTATE\n\\echo '@@!' :LAST_ERROR_SQLSTATE\n"
+
+Block = collections.namedtuple('Block', 'name line options sections')
+Section = collections.namedtuple('Section', 'kind role line lines')
+Statement = collections.namedtuple('Statement', 'line text wanted state output')
 
 
 def environment(database='postgres', host=None):
@@ -83,14 +97,18 @@ def environment(database='postgres', host=None):
     return env
 
 
-def psql(role, sql, database='postgres', host=None, timeout=60, args=()):
+def output_of(command, sql, database, host):
+    """stdout and stderr of a command, which has SQL for stdin"""
     try:
-        p = subprocess.run(['psql', '-X', '-q', '-A', '-t', '-U', role, *args, '-f', '-'], input=sql, text=True,
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout,
-                           env=environment(database, host))
-    except subprocess.TimeoutExpired:
-        return 'TIMEOUT'
-    return p.stdout
+        out = subprocess.run(command, input=sql.encode(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             timeout=TIMEOUT, env=environment(database, host)).stdout
+    except subprocess.TimeoutExpired as e:
+        out = (e.stdout or b'') + b'\nTIMEOUT after %d seconds' % TIMEOUT
+    return out.decode(errors='replace')
+
+
+def psql(role, sql, database='postgres', host=None, args=()):
+    return output_of(['psql', '-X', '-q', '-A', '-t', '-U', role, *args, '-f', '-'], sql, database, host)
 
 
 def must(sql, database='postgres', host=None):
@@ -104,10 +122,11 @@ def must(sql, database='postgres', host=None):
 class Superuser:
     """one session that reads the ledger"""
 
-    def __init__(self, database):
+    def __init__(self, database, host=None):
         self.p = subprocess.Popen(['psql', '-X', '-q', '-A', '-t', '-U', 'postgres'], text=True, bufsize=1,
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  env=environment(database))
+                                  env=environment(database, host))
+        self.run('SET client_min_messages = error;')
 
     def run(self, sql):
         self.p.stdin.write(sql + '\n\\echo @end@\n')
@@ -124,27 +143,29 @@ class Superuser:
 
 
 def parse(path):
-    blocks, block, section = [], None, None
+    """the setup of all blocks, and the blocks"""
+    blocks, section = [Block('setup', 1, {}, [])], None
     for number, line in enumerate(open(path), 1):
         head = re.match(r'--# (.*)', line)
-        if head:
-            block = {'name': head[1], 'line': number, 'sections': []}
-            blocks.append(block)
-            section = None
-            continue
-        if block is None:
-            continue
         mark = re.match(r'--@ (setup|attack|shell|verify|teardown)\b ?(\w*)\s*$', line)
-        if mark:
-            section = [mark[1], mark[2] or 'ana', '']
-            block['sections'].append(section)
-            continue
         option = re.match(r'--@ (only|but|absent|later): (.*)', line)
-        if option:
-            block[option[1]] = option[2].strip()
+        if head:
+            blocks.append(Block(head[1], number, {}, []))
+            section = None
+        elif mark:
+            section = Section(mark[1], mark[2] or 'ana', number, [])
+            blocks[-1].sections.append(section)
+        elif option:
+            blocks[-1].options[option[1]] = option[2].strip()
         elif section:
-            section[2] += line
-    return blocks
+            section.lines.append(line)
+    return blocks[0], blocks[1:]
+
+
+def is_for(block, setup):
+    only = block.options.get('only')
+    return setup not in block.options.get('but', '').split() and \
+        (not only or bool({setup, LIKE.get(setup, [setup])[-1]} & set(only.split())))
 
 
 def for_setup(text, setup):
@@ -174,22 +195,25 @@ def expectation(text, setup):
     return wanted
 
 
-def run_sql(section, setup, database, host):
-    """output, [(expectation, SQLSTATE or None, statement)]"""
-    script, expected, statement = '', [], ''
-    for line in section[2].splitlines():
+def statements(section, database, host):
+    """the statements of an attack, with what came of each; the last is what follows the last expectation"""
+    asked, lines, first = [], [], section.line + 1
+    for number, line in enumerate(section.lines, section.line + 1):
+        lines.append(line)
         if line.startswith('-->'):
-            # psql 18 has none after \gexec where a statement has failed
-            script += "\\echo '@@@' :SQLSTATE\n\\echo '@@!' :LAST_ERROR_SQLSTATE\n"
-            expected.append((expectation(line[3:], setup), line, statement.strip()))
-            statement = ''
-        else:
-            script += line + '\n'
-            statement += line + '\n'
-    out = psql(section[1], script, database, host)
-    states = [state or last for state, last in re.findall(r'^@@@ (\w*)\n@@! (\w+)$', out, re.M)]
-    states += [None] * (len(expected) - len(states))
-    return out, [(e, s, l, t) for (e, l, t), s in zip(expected, states)]
+            asked.append((first, ''.join(lines[:-1]).strip(), line[3:].strip()))
+            lines, first = [], number + 1
+    asked.append((first, ''.join(lines).strip(), 'any'))
+    if section.kind == 'shell':
+        states, outputs = ['00000'], [output_of(['bash', '-c', asked[0][1]], '', database, host)]
+    else:
+        out = psql(section.role, '\n'.join(text + '\n' + MARK for _, text, _ in asked), database, host)
+        parts = re.split(r'^@@@ (\w*)\n@@! (\w+)\n', out, flags=re.M)
+        outputs, states = parts[::3], [state or last for state, last in zip(parts[1::3], parts[2::3])]
+    # none for who has lost the connection
+    states += [None] * (len(asked) - len(states))
+    outputs += [''] * (len(asked) - len(outputs))
+    return [Statement(*a, state, output) for a, state, output in zip(asked, states, outputs)]
 
 
 def add(total, prices):
@@ -207,75 +231,100 @@ def free(prices):
     return {role: (0, high) for role, (low, high) in prices.items()}
 
 
-def run_block(block, setup, superuser):
-    database, host = SETUPS[setup]
-    problems, output, wanted = [], '', {}
-    if 'ana.' in str(block['sections']):
-        superuser.run(CLEAN)
-    for section in block['sections']:
-        if section[0] == 'setup':
-            for line in superuser.run(section[2] + '\nRESET ROLE; RESET SESSION AUTHORIZATION;'):
-                if 'ERROR' in line:
-                    problems.append('setup: ' + line)
-    if setup == 'standby':
-        wait_for_standby(superuser, database)
-    before = superuser.spent()
-    for kind, role, text in block['sections']:
-        if kind == 'attack':
-            out, results = run_sql((kind, role, text), setup, database, host)
-            refused = False
-            for alternatives, state, line, statement in results:
-                got = 'ok' if state == '00000' else state
-                if host:
-                    must_fail = all(a != 'any' and (a != 'ok' or any(high > 0 for low, high in p.values())) for a, p in alternatives)
-                    if got == 'ok' and must_fail:
-                        problems.append('answered on a standby: ' + statement)
-                    continue
-                for outcome, prices in alternatives:
-                    if got == outcome or outcome == 'any':
-                        add(wanted, free(prices) if setup == 'coordinator' and refusal(got) else prices)
-                        break
-                else:
-                    if setup == 'coordinator' and refusal(got) or refused and got == '25P02':
-                        refused = True
-                        continue
-                    problems.append('wanted "%s", got %s: %s' % (line, got, statement))
-        elif kind == 'shell':
-            body, _, expected = text.rpartition('-->')
-            p = subprocess.run(['bash', '-c', body], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                               stdin=subprocess.DEVNULL, text=True, timeout=100, env=environment(database, host))
-            out = p.stdout
-            if not host:
-                prices = expectation(expected, setup)[0][1]
-                add(wanted, free(prices) if setup == 'coordinator' else prices)
-        else:
-            continue
-        output += out
-        if re.search('TIMEOUT|server closed the connection|terminated abnormally', out):
-            problems.append('connection lost')
-    after = superuser.spent()
-    if not host:
-        for kind, role, text in block['sections']:
-            if kind == 'verify':
-                output += '\n'.join(superuser.run(text + '\nRESET ROLE; RESET SESSION AUTHORIZATION;')) + '\n'
-    for kind, role, text in block['sections']:
-        if kind == 'teardown':
-            superuser.run(text + '\nRESET ROLE; RESET SESSION AUTHORIZATION;')
-    if 'ana.' in str(block['sections']):
-        superuser.run(CLEAN)
+class Run:
+    """one block in one setup"""
 
-    # psql's quotation of the statement is no answer
-    shown = re.sub(r'^(LINE \d+:.*|\s*\^)$', '', output, flags=re.M)
-    absent = for_setup(block.get('absent', 'nothing'), setup).strip()
-    found = CANARIES.search(shown) or (absent != 'nothing' and re.search(absent, shown, re.M))
-    if found:
-        problems.append('in the output: "%s"' % found[0])
-    for role in sorted(set(before) | set(wanted)):
-        paid = after.get(role, 0) - before.get(role, 0)
-        least, most = wanted.get(role, (0, 0))
-        if not least - 1e-6 <= paid <= most + 1e-6:
-            problems.append('%s paid %g, wanted %g..%g' % (role, paid, least, most))
-    return problems, output
+    def __init__(self, block, setup, superuser, standby):
+        self.block, self.setup, self.superuser, self.standby = block, setup, superuser, standby
+        self.database, self.host = SETUPS[setup]
+        self.problems, self.wanted, self.story = [], {}, []
+        absent = for_setup(block.options.get('absent', 'nothing'), setup).strip()
+        self.absent = None if absent == 'nothing' else re.compile(absent, re.M)
+
+    def problem(self, line, what, text='', output=''):
+        self.problems.append('line %d: %s' % (line, what))
+        self.problems += ['    ' + shown for shown in text.splitlines()[:5] + output.splitlines()[:5]]
+
+    def search(self, line, text, output):
+        # psql's quotation of the statement is no answer
+        shown = re.sub(r'^(LINE \d+:.*|\s*\^)$', '', output, flags=re.M)
+        found = CANARIES.search(shown) or (self.absent and self.absent.search(shown))
+        if found:
+            self.problem(line, 'in the output: "%s"' % found[0], text, output)
+        if re.search('TIMEOUT|server closed the connection|terminated abnormally', output):
+            self.problem(line, 'connection lost', text, output)
+
+    def as_superuser(self, kind):
+        for section in self.block.sections:
+            if section.kind == kind:
+                text = ''.join(section.lines)
+                output = '\n'.join(self.superuser.run(text + '\nRESET ROLE; RESET SESSION AUTHORIZATION;'))
+                if kind == 'verify':
+                    self.search(section.line, text, output)
+                if 'ERROR:' in output and (kind == 'setup' or self.setup not in LIKE):
+                    self.problem(section.line, kind, '', output)
+
+    def clean(self):
+        if any('ana.' in line for section in self.block.sections for line in section.lines):
+            self.superuser.run(CLEAN)
+
+    def attack(self, section):
+        refused = False
+        for s in statements(section, self.database, self.host):
+            self.search(s.line, s.text, s.output)
+            got = 'ok' if s.state == '00000' else s.state
+            alternatives = expectation(s.wanted, self.setup)
+            if s.text:
+                self.story.append('line %d: %s, wanted %s' % (s.line, got, s.wanted))
+                self.story += ['    ' + line for line in s.output.splitlines()[:10] if section.kind == 'shell']
+            if self.host:
+                must_fail = all(a != 'any' and (a != 'ok' or any(high > 0 for low, high in p.values())) for a, p in alternatives)
+                if section.kind == 'attack' and got == 'ok' and must_fail:
+                    self.problem(s.line, 'answered on a standby', s.text, s.output)
+                continue
+            prices = [p for outcome, p in alternatives if outcome in (got, 'any')]
+            cannot = self.setup == 'coordinator' and (refusal(got) or section.kind == 'shell')
+            if prices:
+                add(self.wanted, free(prices[0]) if cannot else prices[0])
+            elif cannot or refused and got == '25P02':
+                refused = True
+            else:
+                self.problem(s.line, 'wanted %s, got %s' % (s.wanted, got), s.text, s.output)
+
+    def run(self):
+        """returns what is wrong"""
+        self.clean()
+        self.as_superuser('setup')
+        if self.host == STANDBY:
+            wait_for_standby(self.superuser, self.standby)
+        before = self.superuser.spent()
+        for section in self.block.sections:
+            if section.kind in ('attack', 'shell'):
+                self.attack(section)
+        after = self.superuser.spent()
+        if not self.host:
+            self.as_superuser('verify')
+        self.as_superuser('teardown')
+        self.clean()
+        for role in sorted(set(before) | set(self.wanted)):
+            paid = after.get(role, 0) - before.get(role, 0)
+            least, most = self.wanted.get(role, (0, 0))
+            if not least - 1e-6 <= paid <= most + 1e-6:
+                self.problems += ['%s paid %g, wanted %g..%g' % (role, paid, least, most)] + self.story
+        return self.problems
+
+
+def make_fixture():
+    """the setups of one server, where "test" is empty; what autovacuum would do while they are attacked is done"""
+    must(ROLES)
+    must('ALTER DATABASE test RENAME TO noselect')
+    must(open(HERE + '/fixture.sql').read(), 'noselect')
+    must('CREATE DATABASE rls TEMPLATE noselect')
+    must(open(HERE + '/rls.sql').read(), 'rls')
+    must('CREATE DATABASE hardened TEMPLATE rls')
+    must('SELECT count(*) FROM dp_cdp.harden()', 'hardened')
+    for database in ('noselect', 'rls', 'hardened'):
+        must('VACUUM (ANALYZE)', database)
 
 
 def make_cluster():
@@ -290,66 +339,53 @@ def make_cluster():
                                       " WHERE shardid = get_shard_id_for_distribution_column('visit', 42)", CLUSTER).strip())
 
 
-def wait_for_standby(superuser, database):
-    lsn = superuser.run('SELECT pg_current_wal_flush_lsn();')[0]
-    psql('postgres', "DO $$ BEGIN FOR i IN 1..600 LOOP EXIT WHEN pg_last_wal_replay_lsn() >= '%s'; "
-         "PERFORM pg_sleep(0.05); END LOOP; END $$" % lsn, database, STANDBY)
-
-
 def start_standby():
-    os.mkdir(STANDBY, 0o700)
-    subprocess.run(['pg_basebackup', '-U', 'postgres', '-D', STANDBY + '/data', '-R', '-X', 'stream', '-c', 'fast', '--no-sync'],
-                   check=True, stdout=subprocess.DEVNULL, env=environment())
-    control('start', STANDBY, '-o', "-c unix_socket_directories='%s' -c listen_addresses='' -c port=5432" % STANDBY)
-
-
-def control(action, directory, *more):
-    subprocess.run(['pg_ctl', '-s', '-w', '-D', directory + '/data', '-l', directory + '/log', *more, action],
+    with open(STANDBY + '/data/standby.signal', 'w'):
+        pass
+    subprocess.run(['pg_ctl', '-s', '-w', '-D', STANDBY + '/data', '-l', STANDBY + '/log', '-o',
+                    "-c unix_socket_directories='%s' -c listen_addresses='' -c port=5432" % STANDBY +
+                    " -c primary_conninfo='host=%s user=postgres'" % os.environ['PGHOST'], 'start'],
                    check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
 
+def wait_for_standby(superuser, standby):
+    lsn = superuser.run('SELECT pg_current_wal_flush_lsn();')[0]
+    give_up = time.monotonic() + TIMEOUT
+    while standby.run("SELECT pg_last_wal_replay_lsn() >= '%s';" % lsn) != ['t']:
+        if time.monotonic() > give_up:
+            sys.exit('the standby does not follow')
+        time.sleep(0.005)
+
+
 def main():
-    path = sys.argv[1]
+    if sys.argv[1:] == ['fixture']:
+        return make_fixture()
+    setup_of_all, blocks = parse(sys.argv[1])
     setups = sys.argv[2:] or [s for s in SETUPS if SETUPS[s][0] != CLUSTER]
-    databases = {SETUPS[s][0] for s in setups}
-    if CLUSTER in databases:
-        databases.remove(CLUSTER)
+    if CLUSTER in [SETUPS[s][0] for s in setups]:
         make_cluster()
-    if databases:
-        must(ROLES)
-        must('CREATE DATABASE fixture')
-        must(open(HERE + '/fixture.sql').read(), 'fixture')
-    for setup in sorted(databases):
-        must('CREATE DATABASE %s TEMPLATE fixture' % setup)
-        if setup != 'noselect':
-            must(open(HERE + '/rls.sql').read(), setup)
-        if setup == 'hardened':
-            must('SELECT count(*) FROM dp_cdp.harden()', setup)
-    if 'standby' in setups:
-        start_standby()
+    superusers, standby = {}, None
     failed = number = 0
-    try:
-        for setup in setups:
-            superuser = Superuser(SETUPS[setup][0])
-            superuser.run('SET client_min_messages = error;')
-            for block in parse(path):
-                if 'only' in block and not {setup, LIKE.get(setup, [setup])[-1]} & set(block['only'].split()):
-                    continue
-                if setup in block.get('but', '').split():
-                    continue
-                number += 1
-                problems, output = run_block(block, setup, superuser)
-                print('%s %d - %s: %s' % ('not ok' if problems else 'ok', number, setup, block['name']))
-                if problems:
-                    failed += 1
-                    for line in ['line %d' % block['line']] + problems + output.splitlines()[:60]:
-                        print('# ' + line)
-                sys.stdout.flush()
-    finally:
-        if 'standby' in setups:
-            control('stop', STANDBY, '-m', 'immediate')
+    for setup in setups:
+        database, host = SETUPS[setup]
+        chosen = [block for block in blocks if is_for(block, setup)]
+        if database not in superusers:
+            superusers[database] = Superuser(database)
+            for section in setup_of_all.sections:
+                must(''.join(section.lines), database)
+        if chosen and host == STANDBY:
+            start_standby()
+            standby = Superuser(database, STANDBY)
+        for block in chosen:
+            number += 1
+            problems = Run(block, setup, superusers[database], standby).run()
+            print('%s %d - %s: %s' % ('not ok' if problems else 'ok', number, setup, block.name))
+            for line in ['%s:%d' % (sys.argv[1], block.line)] + problems if problems else []:
+                print('# ' + line)
+            failed += bool(problems)
+            sys.stdout.flush()
     print('1..%d' % number)
-    sys.exit(failed > 0)
+    return failed > 0
 
 
-main()
+sys.exit(main())

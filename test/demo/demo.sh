@@ -61,8 +61,8 @@ dir=$(dp_scratch demo) || exit 1
 trap 'dp_stop "$dir" immediate; rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
 
-# The server must outlive "make clean" and later builds: it gets its own copy.
-dp_copy_tree "$dir/tree" || exit 1
+# The demo's server must outlive "make clean" and later builds: it gets its own copy.
+if [[ $mode == check ]]; then dp_readable_tree "$dir/tree"; else dp_copy_tree "$dir/tree"; fi || exit 1
 dp_initdb "$dir" "$here/demo.conf" && dp_start "$dir" || exit 1
 
 visits=100000

@@ -4,11 +4,11 @@
 # check_verify.sh
 #	  Whether the last gate (src/guard/verify.c) holds where another fails.
 #
-# Builds the extension with one mistake after the other in what the guard vets
-# (test/verify/mutants.py), into a copy of the server, and asks a query that
-# makes use of it:
+# Builds the extension with mistakes in what the guard vets (test/verify/mutants.py),
+# of which a session chooses one, into a copy of the server, and asks for each
+# a query that makes use of it:
 #
-# - without a mistake, the gate has nothing to say of any of the queries;
+# - without a mistake, the gate has nothing to say of the query;
 # - with the mistake, and without the gate, the query is answered, or fails at
 #   a row: the mistake matters;
 # - with the mistake, the gate stops the query.
@@ -22,6 +22,26 @@ set -u
 mutants=$DP_TOP/test/verify/mutants.py
 exec </dev/null
 
+# The library with all of these mistakes.
+build_mutants()
+{
+	local f cflags
+	local -a objects changed
+
+	cflags="$("$DP_PG_CONFIG" --cflags) -O0 -w $("$DP_PG_CONFIG" --cppflags) -I$("$DP_PG_CONFIG" --includedir-server) -fPIC -Isrc"
+	mapfile -t changed < <(python3 "$mutants" build "$DP_TOP" "$work/mutants" "${chosen[@]}")
+	[[ ${#changed[@]} -gt 1 ]] || return 1
+	mapfile -t objects < <(cd "$DP_TOP" && find src -name '*.c' -not -path 'src/primary/*' | sed 's/c$/o/' | sort)
+	for f in "${changed[@]}"
+	do
+		objects=("${objects[@]/#${f%.c}.o/$work/mutants/${f%.c}.o}")
+	done
+	cd "$DP_TOP" && printf '%s\n' "${changed[@]%.c}" |
+		xargs -P "$(nproc)" -I '{}' gcc $cflags -c "$work/mutants/{}.c" -o "$work/mutants/{}.o" &&
+		gcc -shared -o "$DP_LIB/dp_cdp.so.new" "${objects[@]}" "$work/mutants/src/mutant.o" -lm && mv "$DP_LIB/dp_cdp.so.new" "$DP_LIB/dp_cdp.so"
+}
+
+IFS=';' read -r -a chosen <<<"${MUTANTS-}"
 dp_server_tree || exit 1
 if [[ -n ${ASSERT-} ]]
 then
@@ -32,9 +52,10 @@ work=$(dp_scratch verify) || exit 1
 log=$DP_BUILD/verify.log
 trap 'dp_stop "$work/c" immediate; rm -rf "$work"' EXIT
 dp_build "$log" || { tail -n 40 "$log"; exit 1; }
-dp_copy_tree "$work/tree" || exit 1
-installed=$DP_LIB/dp_cdp.so
-
+# a copy of links, where that can be: only the library is another
+mkdir "$work/tree" && chmod 755 "$work/tree" && cp -Rl "$DP_TREE" "$work/tree/" 2>/dev/null &&
+	dp_use_tree "$work/tree/${DP_TREE##*/}" "${DP_PG_CONFIG#"$DP_TREE"}" || dp_copy_tree "$work/tree" || exit 1
+(build_mutants) >>"$log" 2>&1 || { tail -n 40 "$log"; exit 1; }
 dp_initdb "$work/c" "$DP_TOP/test/tools/temp.conf" && dp_start "$work/c" || exit 1
 dp_psql "$work/c" -d postgres >>"$log" 2>&1 <<'SQL' || { tail -n 20 "$log"; exit 1; }
 CREATE EXTENSION dp_cdp;
@@ -65,71 +86,4 @@ GRANT SELECT ON ana.own TO boss;
 CREATE FUNCTION ana.f(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1 / ($1 - 42); END';
 SQL
 
-cflags="$("$DP_PG_CONFIG" --cflags) -O0 -w $("$DP_PG_CONFIG" --cppflags) -I$("$DP_PG_CONFIG" --includedir-server)"
-
-# the extension with some mutants
-install_with()
-{
-	local m f dir
-	local -a objects
-
-	mapfile -t objects < <(cd "$DP_TOP" && find src -name '*.c' -not -path 'src/primary/*' | sed 's/c$/o/' | sort)
-	for m in "$@"
-	do
-		dir=$work/mutants/${m// /_}
-		if [[ ! -e $dir/changed ]]
-		then
-			mkdir -p "$dir"
-			python3 "$mutants" apply "$m" "$DP_TOP" "$dir" >"$dir/changed" || exit 1
-			while read -r f
-			do
-				(cd "$DP_TOP" && gcc $cflags -fPIC -Isrc -c "$dir/$f" -o "$dir/${f%.c}.o") >>"$log" 2>&1 || exit 1
-			done <"$dir/changed"
-		fi
-		while read -r f
-		do
-			objects=("${objects[@]/#${f%.c}.o/$dir/${f%.c}.o}")
-		done <"$dir/changed"
-	done
-	(cd "$DP_TOP" && gcc -shared -o "$work/dp_cdp.so" "${objects[@]}" -lm) >>"$log" 2>&1 || exit 1
-	dp_stop "$work/c"
-	cp "$work/dp_cdp.so" "$installed.new" && mv "$installed.new" "$installed"
-	dp_start "$work/c" || exit 1
-}
-
-# what ana gets: the answer, or the error with its SQLSTATE
-ask()
-{
-	(cd "$work/c" && python3 "$mutants" sql "$1" | as_server env HOME="$work/c" PGHOST="$work/c" PGPORT=5432 \
-		"$DP_BIN/psql" -X -q -A -t -v VERBOSITY=verbose -U ana -d postgres -f - 2>&1)
-}
-
-failed=0
-say()
-{
-	printf '%s %s\n' "$1" "$2"
-	[[ $1 == ok ]] || { failed=1; printf '%s\n' "$3" | sed 's/^/    # /' | head -n 5; }
-}
-
-stops='ZC002: private query could not be verified'
-if [[ -n ${MUTANTS-} ]]
-then
-	IFS=';' read -r -a chosen <<<"$MUTANTS"
-else
-	mapfile -t chosen < <(python3 "$mutants" list)
-fi
-for m in "${chosen[@]}"
-do
-	out=$(ask "$m")
-	[[ $out != *"could not be verified"* ]] && say ok "as it is: $m" || say "not ok" "as it is: $m" "$out"
-done
-for m in "${chosen[@]}"
-do
-	install_with "$m" verify
-	out=$(ask "$m")
-	[[ $out == *"failed while it read"* || ($out != *ZC002* && $out != *"server closed"*) ]] && say ok "matters: $m" || say "not ok" "matters: $m" "$out"
-	install_with "$m"
-	out=$(ask "$m")
-	[[ $out == *"$stops"* ]] && say ok "is stopped: $m ($(sed -n "s/.*verified: \(.*\);.*/\1/p" <<<"$out" | head -n 1))" || say "not ok" "is stopped: $m" "$out"
-done
-exit $failed
+PATH=$DP_BIN:$PATH PGHOST=$work/c python3 "$mutants" run "${chosen[@]}"

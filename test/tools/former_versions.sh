@@ -26,7 +26,7 @@ do
 	rm -rf "$dir"
 	mkdir -p "$dir/source"
 	git archive "$commit" src sql Makefile dp_cdp.control | tar -x -C "$dir/source"
-	make -s -C "$dir/source" -j"$(nproc)" PG_CONFIG="$DP_PG_CONFIG" with_llvm=no >"$dir/build.log" 2>&1 ||
+	make -s -C "$dir/source" -j"$(nproc)" PG_CONFIG="$DP_PG_CONFIG" with_llvm=no COPT=-O0 >"$dir/build.log" 2>&1 ||
 		{ tail -n 20 "$dir/build.log" >&2; exit 1; }
 	cp "$dir/source/dp_cdp.so" "$dir/source/dp_cdp.control" "$dir/source"/sql/dp_cdp--*.sql "$dir/"
 	rm -rf "$dir/source"

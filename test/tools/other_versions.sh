@@ -10,7 +10,8 @@
 # With PG_SOURCE alone there are no chroots.  Chroots need root, debootstrap and
 # network, hence this is not part of "make test"; see chroots.sh.  ASSERT=1
 # builds the packaged versions of the chroots with assertions, too.  ONLY works
-# as for "make test".  Fails if a test fails or the compiler warns.
+# as for "make test", which is run; DP_TEST_ALL=1 runs "make test-all".  Fails if
+# a test fails or the compiler warns.
 #
 # At the end there is a row of a table for each version: what it was, what ran,
 # and how many tests passed.
@@ -26,8 +27,8 @@ exec </dev/null
 versions=("$@")
 [[ ${#versions[@]} -gt 0 || -n $sources ]] || versions=(16 17 18 19)
 [[ ${#versions[@]} == 0 ]] || . "$(dirname "${BASH_SOURCE[0]}")/chroots.sh"
-all='symbols unit regress isolation pgtap attacks t stat readme demo'
-suites=${ONLY:-$all}
+suites=${ONLY-}
+run=test${DP_TEST_ALL:+-all}
 mkdir -p "$DP_BUILD"
 log=$(mktemp "$DP_BUILD/versions.XXXXXX")
 trap 'rm -f "$log"' EXIT
@@ -38,7 +39,7 @@ rows=()
 # $1: what was run on, $2: root of its build, $3: rc; after its tests, whose output is in the log
 account()
 {
-	local server ran=$suites counts
+	local server counts
 
 	[[ $3 == 0 ]] || result=1
 	if grep -i warning "$2/build/test/build.log"
@@ -48,8 +49,7 @@ account()
 	fi
 	server=$(sed -n 's/^on postgres (PostgreSQL) \([^ ]*\).*/\1/p' "$log" | tail -n 1)
 	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
-	[[ $ran != "$all" ]] || ran="all suites"
-	rows+=("| ${server:-?} | $1 | $ran | ${counts:-did not come to an end} |")
+	rows+=("| ${server:-?} | $1 | ${suites:-make $run} | ${counts:-did not come to an end} |")
 }
 
 for version in ${versions[@]+"${versions[@]}"}
@@ -58,7 +58,7 @@ do
 	root=$(chroot_of "$version" "$chroots/$version.log") || { result=1; continue; }
 	copy_sources "$root" dp_cdp
 
-	inside "$root" env ONLY="$suites" TEST_TIMEOUT="${TEST_TIMEOUT:-900}" PGMAJOR="$version" ${ASSERT:+ASSERT="$ASSERT"} \
+	inside "$root" env ONLY="$suites" ${DP_TEST_ALL:+DP_TEST_ALL=1} TEST_TIMEOUT="${TEST_TIMEOUT:-900}" PGMAJOR="$version" ${ASSERT:+ASSERT="$ASSERT"} \
 		bash /src/dp_cdp/test/tools/run_tests.sh | tee "$log"
 	rc=${PIPESTATUS[0]}
 	account "$(distribution_of "$version")'s package${ASSERT:+, with assertions} ($(archive_of "$version"))" "$root/src/dp_cdp" "$rc"
@@ -72,7 +72,7 @@ do
 	account "source, with assertions" "$DP_TOP" "$rc"
 done
 
-echo "| version | built from | suites | tests |"
+echo "| version | built from | run | tests |"
 echo "|---|---|---|---|"
 printf '%s\n' ${rows[@]+"${rows[@]}"}
 exit $result
